@@ -1,0 +1,79 @@
+// Package pool shares the machine's cores between islands, particles and ranges of data.
+//
+// A Pool holds threads−1 spare tokens; whoever calls Run works itself and is helped by as many goroutines as
+// there are spare tokens. Runs may nest (an island inside a run asks for gradients, which run in parallel in
+// turn): the total number of busy goroutines never exceeds the number of threads, and nothing can deadlock,
+// since a caller never waits for a token.
+//
+// Results never depend on the number of threads as long as task i writes only what belongs to task i.
+package pool
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// Pool bounds the goroutines that compute at the same time. The zero value is not usable; see New.
+type Pool struct {
+	threads int
+	spare   chan struct{}
+}
+
+// New returns a pool for the given number of threads; 0 means runtime.GOMAXPROCS(0).
+func New(threads int) *Pool {
+	if threads <= 0 {
+		threads = runtime.GOMAXPROCS(0)
+	}
+	return &Pool{threads: threads, spare: make(chan struct{}, threads-1)}
+}
+
+// Threads is the number of goroutines that may compute at the same time.
+func (p *Pool) Threads() int { return p.threads }
+
+// Run calls task(0) … task(n−1), each once, in any order and partly at the same time, and returns when all are
+// done. A panic in a task is raised again in the caller.
+func (p *Pool) Run(n int, task func(i int)) {
+	if n <= 0 {
+		return
+	}
+	var (
+		next   atomic.Int64
+		wg     sync.WaitGroup
+		failed atomic.Pointer[any]
+	)
+	work := func() {
+		defer func() {
+			if r := recover(); r != nil {
+				failed.CompareAndSwap(nil, &r)
+				next.Store(int64(n))
+			}
+		}()
+		for {
+			i := int(next.Add(1)) - 1
+			if i >= n {
+				return
+			}
+			task(i)
+		}
+	}
+	for helpers := min(n, p.threads) - 1; helpers > 0; helpers-- {
+		select {
+		case p.spare <- struct{}{}:
+		default:
+			helpers = 0
+			continue
+		}
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			defer func() { <-p.spare }()
+			work()
+		}()
+	}
+	work()
+	wg.Wait()
+	if r := failed.Load(); r != nil {
+		panic(*r)
+	}
+}
