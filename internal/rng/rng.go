@@ -1,0 +1,150 @@
+// Package rng gives every random number of a run an address, and with it the same value on every machine.
+//
+// A stream is named by a Key: the run's seed, what the numbers are for, and where in the computation they are used
+// (island, iteration, mutation, particle). Number i of a stream is a pure function of key and i, so results do not
+// depend on threads, workers, attempts or on having been stopped and continued, and no generator's state is ever
+// saved.
+//
+// The function is Philox4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3, SC 2011):
+// its 64-bit key is the seed, its 128-bit counter is the address,
+//
+//	word 0   purpose   8 bits | island   24 bits
+//	word 1   iteration                   32 bits
+//	word 2   mutation 12 bits | particle 20 bits
+//	word 3   draw: the block within the stream; a block is two 64-bit numbers
+//
+// Everything here, the exponential and logarithm of fmath.go and the normals of normal.go included, is frozen by the
+// tests: changing one bit changes every result of every run.
+package rng
+
+import "fmt"
+
+// Purpose says what the numbers of a stream are for. The values are part of the format: never renumber.
+type Purpose uint8
+
+const (
+	Init      Purpose = 1  // parameters drawn from the prior at the start of a sampler
+	Resample  Purpose = 2  // choice of ancestors
+	Momentum  Purpose = 3  // momenta of Hamiltonian moves
+	Accept    Purpose = 4  // Metropolis decisions
+	Jitter    Purpose = 5  // random factors of step sizes
+	Proposal  Purpose = 6  // noise of random-walk, pCN and friction proposals
+	Batch     Purpose = 7  // order of examples in mini-batches
+	Start     Purpose = 8  // starting points of point optimisers (MAP restarts)
+	Split     Purpose = 9  // division of a data set into train, validate and test
+	Noise     Purpose = 10 // noise that is part of a data set
+	Dropout   Purpose = 11 // masks of dropped units
+	Ensemble  Purpose = 12 // draws from a fitted approximation
+	Evaluate  Purpose = 13 // choices made when predictions are judged
+	Synthetic Purpose = 14 // generated data: benchmarks and tests
+)
+
+// Key is the address of a stream.
+type Key struct {
+	Seed      uint64
+	Purpose   Purpose
+	Island    int // below 2²⁴
+	Iteration int // below 2³²
+	Mutation  int // below 2¹²
+	Particle  int // below 2²⁰
+}
+
+// Limits of the fields of a Key; a run that needs more is refused when it is set up, through Check.
+const (
+	MaxIslands    = 1 << 24
+	MaxIterations = 1 << 32
+	MaxMutations  = 1 << 12
+	MaxParticles  = 1 << 20
+)
+
+// Check returns an error that names the field which does not fit its bits.
+func (k Key) Check() error {
+	for _, f := range [...]struct {
+		name       string
+		value, max int
+	}{
+		{"island", k.Island, MaxIslands}, {"iteration", k.Iteration, MaxIterations},
+		{"mutation", k.Mutation, MaxMutations}, {"particle", k.Particle, MaxParticles},
+	} {
+		if f.value < 0 || f.value >= f.max {
+			return fmt.Errorf("random stream: %s %d is outside 0…%d", f.name, f.value, f.max-1)
+		}
+	}
+	return nil
+}
+
+// Stream returns the stream at its first number. It panics if a field does not fit its bits: whoever runs loops
+// bounds them before with Check.
+func (k Key) Stream() *Stream {
+	if err := k.Check(); err != nil {
+		panic(err.Error())
+	}
+	return &Stream{
+		key: [2]uint32{uint32(k.Seed), uint32(k.Seed >> 32)},
+		ctr: [3]uint32{uint32(k.Purpose)<<24 | uint32(k.Island), uint32(k.Iteration), uint32(k.Mutation)<<20 | uint32(k.Particle)},
+		pos: ahead,
+	}
+}
+
+// ahead is how many 64-bit numbers a stream computes at once: four blocks keep the multipliers busy.
+const ahead = 8
+
+// Stream is a sequence of random numbers. It is not safe for concurrent use, and there is no need: take another key.
+type Stream struct {
+	key  [2]uint32
+	ctr  [3]uint32
+	next uint64 // block that refill computes next
+	pos  int    // unread numbers are buf[pos:]
+	buf  [ahead]uint64
+}
+
+// Uint64 returns 64 random bits.
+func (s *Stream) Uint64() uint64 {
+	if s.pos == ahead {
+		s.refill()
+	}
+	v := s.buf[s.pos&(ahead-1)]
+	s.pos++
+	return v
+}
+
+// refill computes the next four blocks.
+func (s *Stream) refill() {
+	if s.next >= 1<<32 {
+		panic("random stream: more than 2³³ numbers drawn from one key")
+	}
+	for i := 0; i < ahead; i += 2 {
+		w := philox([4]uint32{s.ctr[0], s.ctr[1], s.ctr[2], uint32(s.next)}, s.key)
+		s.buf[i] = uint64(w[0]) | uint64(w[1])<<32
+		s.buf[i+1] = uint64(w[2]) | uint64(w[3])<<32
+		s.next++
+	}
+	s.pos = 0
+}
+
+// Float64 returns a uniform number in [0, 1), a multiple of 2⁻⁵³.
+func (s *Stream) Float64() float64 { return float64(s.Uint64()>>11) * 0x1p-53 }
+
+// IntN returns a uniform integer in [0, n), without bias (Lemire 2019). It panics if n ≤ 0.
+func (s *Stream) IntN(n int) int {
+	if n <= 0 {
+		panic(fmt.Sprintf("random stream: IntN of %d", n))
+	}
+	return int(s.below(uint64(n)))
+}
+
+// Shuffle puts the elements into a uniformly random order (Fisher and Yates).
+func Shuffle[T any](s *Stream, x []T) {
+	for i := len(x) - 1; i > 0; i-- {
+		j := s.below(uint64(i) + 1)
+		x[i], x[j] = x[j], x[i]
+	}
+}
+
+// Perm fills p with a uniformly random permutation of 0 … len(p)−1.
+func (s *Stream) Perm(p []int32) {
+	for i := range p {
+		p[i] = int32(i)
+	}
+	Shuffle(s, p)
+}
