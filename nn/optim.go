@@ -1,0 +1,165 @@
+package nn
+
+import "math"
+
+// Point optimisers: one step of gradient descent on a loss over a flat parameter vector θ. They act on slices and
+// know no network; what they carry from step to step is a Moments, plain data that can be saved and restored. The
+// arithmetic is the same on every platform: only + − × ÷ and √, never fused.
+
+// Optimiser moves a parameter vector down the gradient of a loss.
+type Optimiser interface {
+	// Step changes theta in place by one step along grad, the gradient of the loss at theta, and advances m.
+	// It panics if grad, or a vector already in m, has another length than theta.
+	Step(m *Moments, theta, grad []float64)
+}
+
+// Moments is what an optimiser carries from step to step. The zero value is the start; the vectors are made at the
+// first step, where the method uses them.
+type Moments struct {
+	Steps  int       // taken so far; the argument of the rate's schedule
+	First  []float64 // momentum of SGD, running mean of the gradient of Adam
+	Second []float64 // running mean of the squared gradient of Adam
+}
+
+// SGD is gradient descent with heavy-ball momentum, as PyTorch's torch.optim.SGD without dampening:
+//
+//	u ← μ u + g        θ ← θ − η u        (θ ← θ − η g for μ = 0)
+type SGD struct {
+	Rate     Schedule // η
+	Momentum float64  // μ, default 0
+}
+
+// Adam is Kingma & Ba (2015), algorithm 1, in PyTorch's order of operations:
+//
+//	m ← β₁ m + (1−β₁) g      v ← β₂ v + (1−β₂) g²
+//	θ ← θ − η/(1−β₁ᵗ) · m / (√v / √(1−β₂ᵗ) + ε)
+type Adam struct {
+	Rate    Schedule // η
+	Beta1   float64  // 0: 0.9
+	Beta2   float64  // 0: 0.999
+	Epsilon float64  // 0: 1e-8
+}
+
+// AdamW is Adam with decoupled weight decay (Loshchilov & Hutter 2019): θ ← θ − η·Decay·θ before Adam's step.
+type AdamW struct {
+	Adam
+	Decay float64 // 0: 0.01, as in PyTorch
+}
+
+var (
+	_ Optimiser = SGD{}
+	_ Optimiser = Adam{}
+	_ Optimiser = AdamW{}
+)
+
+// Step implements Optimiser.
+func (o SGD) Step(m *Moments, theta, grad []float64) {
+	checkLength(len(theta), grad)
+	rate := o.Rate(m.Steps)
+	m.Steps++
+	if o.Momentum == 0 {
+		for i, g := range grad {
+			theta[i] -= float64(rate * g)
+		}
+		return
+	}
+	u := moment(&m.First, len(theta))
+	for i, g := range grad {
+		u[i] = float64(o.Momentum*u[i]) + g
+		theta[i] -= float64(rate * u[i])
+	}
+}
+
+// Step implements Optimiser.
+func (o Adam) Step(m *Moments, theta, grad []float64) { o.step(m, theta, grad, 0) }
+
+// Step implements Optimiser.
+func (o AdamW) Step(m *Moments, theta, grad []float64) {
+	o.Adam.step(m, theta, grad, orDefault(o.Decay, 0.01))
+}
+
+func (o Adam) step(m *Moments, theta, grad []float64, decay float64) {
+	checkLength(len(theta), grad)
+	b1, b2, eps := orDefault(o.Beta1, 0.9), orDefault(o.Beta2, 0.999), orDefault(o.Epsilon, 1e-8)
+	mean, square := moment(&m.First, len(theta)), moment(&m.Second, len(theta))
+	rate := o.Rate(m.Steps)
+	m.Steps++
+	shrink := 1 - float64(rate*decay)
+	step := rate / (1 - power(b1, m.Steps))
+	root := math.Sqrt(1 - power(b2, m.Steps))
+	for i, g := range grad {
+		mean[i] = float64(b1*mean[i]) + float64((1-b1)*g)
+		square[i] = float64(b2*square[i]) + float64((1-b2)*float64(g*g))
+		theta[i] = float64(shrink*theta[i]) - float64(step*(mean[i]/(math.Sqrt(square[i])/root+eps)))
+	}
+}
+
+// Schedule gives the rate of each step, counted from 0.
+type Schedule func(step int) float64
+
+// Constant is the same rate at every step.
+func Constant(rate float64) Schedule { return func(int) float64 { return rate } }
+
+// StepDecay multiplies the rate by factor after every `every` steps (PyTorch's StepLR): rate·factor^⌊step/every⌋.
+// It panics if every is not positive.
+func StepDecay(rate, factor float64, every int) Schedule {
+	if every <= 0 {
+		panic("nn: StepDecay needs a positive number of steps")
+	}
+	return func(step int) float64 { return rate * power(factor, step/every) }
+}
+
+// EarlyStop watches a validation loss and keeps the best state. It is plain data; set Patience and start from the
+// rest at zero.
+type EarlyStop struct {
+	Patience int // checks in a row without a new best before Observe says stop; 0: never
+
+	Checks int       // made so far
+	BestAt int       // check that gave the best loss, counted from 1; 0: none yet
+	Best   float64   // the lowest loss, if BestAt > 0
+	Theta  []float64 // a copy of the parameters of the best
+}
+
+// Observe records the loss at theta and reports whether to stop. Of equal losses the first is the best; a NaN is
+// never better.
+func (e *EarlyStop) Observe(loss float64, theta []float64) (stop bool) {
+	e.Checks++
+	if e.BestAt == 0 && loss == loss || loss < e.Best {
+		e.Best, e.BestAt = loss, e.Checks
+		e.Theta = append(e.Theta[:0], theta...)
+	}
+	return e.Patience > 0 && e.Checks-e.BestAt >= e.Patience
+}
+
+// power is x^n by squaring; math.Pow differs by platform.
+func power(x float64, n int) float64 {
+	y := 1.0
+	for ; n > 0; n >>= 1 {
+		if n&1 == 1 {
+			y *= x
+		}
+		x *= x
+	}
+	return y
+}
+
+func moment(v *[]float64, n int) []float64 {
+	if *v == nil {
+		*v = make([]float64, n)
+	}
+	checkLength(n, *v)
+	return *v
+}
+
+func checkLength(n int, v []float64) {
+	if len(v) != n {
+		panic("nn: parameters, gradient and moments differ in length")
+	}
+}
+
+func orDefault(x, value float64) float64 {
+	if x == 0 {
+		return value
+	}
+	return x
+}
