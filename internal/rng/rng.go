@@ -76,14 +76,18 @@ func (k Key) Check() error {
 // Stream returns the stream at its first number. It panics if a field does not fit its bits: whoever runs loops
 // bounds them before with Check.
 func (k Key) Stream() *Stream {
+	s := new(Stream) // inlined into the caller, where it stays on the stack
+	s.seek(k)
+	return s
+}
+
+func (s *Stream) seek(k Key) {
 	if err := k.Check(); err != nil {
 		panic(err.Error())
 	}
-	return &Stream{
-		key: [2]uint32{uint32(k.Seed), uint32(k.Seed >> 32)},
-		ctr: [3]uint32{uint32(k.Purpose)<<24 | uint32(k.Island), uint32(k.Iteration), uint32(k.Mutation)<<20 | uint32(k.Particle)},
-		pos: ahead,
-	}
+	s.key = [2]uint32{uint32(k.Seed), uint32(k.Seed >> 32)}
+	s.ctr = [3]uint32{uint32(k.Purpose)<<24 | uint32(k.Island), uint32(k.Iteration), uint32(k.Mutation)<<20 | uint32(k.Particle)}
+	s.pos = ahead
 }
 
 // ahead is how many 64-bit numbers a stream computes at once: four blocks keep the multipliers busy.
@@ -113,11 +117,10 @@ func (s *Stream) refill() {
 	if s.next >= 1<<32 {
 		panic("random stream: more than 2³³ numbers drawn from one key")
 	}
-	for i := 0; i < ahead; i += 2 {
-		w := philox([4]uint32{s.ctr[0], s.ctr[1], s.ctr[2], uint32(s.next)}, s.key)
-		s.buf[i] = uint64(w[0]) | uint64(w[1])<<32
-		s.buf[i+1] = uint64(w[2]) | uint64(w[3])<<32
-		s.next++
+	for i := 0; i < ahead; i += 4 {
+		a, b := philox(s.ctr[0], s.ctr[1], s.ctr[2], uint32(s.next), uint32(s.next)+1, s.key[0], s.key[1])
+		s.buf[i], s.buf[i+1], s.buf[i+2], s.buf[i+3] = a[0], a[1], b[0], b[1]
+		s.next += 2
 	}
 	s.pos = 0
 }
