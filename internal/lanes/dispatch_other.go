@@ -1,0 +1,5 @@
+//go:build !amd64 || purego
+
+package lanes
+
+func supported() []isa { return []isa{isaGo} }

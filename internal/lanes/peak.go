@@ -1,0 +1,25 @@
+package lanes
+
+import "runtime"
+
+// PeakFMA runs about iters rounds of independent multiply-adds on registers alone, with the kernel in use, and
+// returns how many floating-point operations that was (two a multiply-add and lane): divided by the time, the speed
+// that no kernel can exceed.
+func PeakFMA(iters int) (flops float64) {
+	const round = 1 << 12 // rounds of one call of assembly
+	for done := 0; done < iters; done += round {
+		if n := peakAssembly(round); n > 0 {
+			flops += n
+			continue
+		}
+		var v vector
+		for range round {
+			for l := range v {
+				v[l] = fma32(0.5, v[l], 1)
+			}
+		}
+		runtime.KeepAlive(v)
+		flops += 2 * Lanes * round
+	}
+	return flops
+}
