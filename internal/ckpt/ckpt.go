@@ -1,0 +1,238 @@
+// Package ckpt packs named arrays into one container of bytes, and writes such bytes so that a file is always either
+// the old or the new one.
+//
+// A container, all integers little-endian:
+//
+//	offset  bytes  content
+//	0       8      magic "STARLING"
+//	8       4      version of this layout: 1
+//	12      4      number of sections
+//	16      8      length of the whole container
+//	24      …      the sections, one after another
+//
+//	a section:
+//	0       4      CRC-32C (Castagnoli) of everything in the section after these four bytes
+//	4       1      type: 'b' bytes, 'd' float64, 'i' int32, 'l' int64
+//	5       3      length n of the name
+//	8       8      length m of the data
+//	16      n      name, UTF-8
+//	16+n    m      data
+//
+// The first section is named "kind" and says what the container holds. Decoding checks everything before it hands out
+// anything, allocates at most a small multiple of its input, and never panics.
+package ckpt
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"math"
+)
+
+const (
+	magic         = "STARLING"
+	version       = 1
+	headerSize    = 24
+	sectionHeader = 16
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// Encoder collects sections. Names must differ; they are the programmer's, and a repeated one panics.
+type Encoder struct {
+	buf   []byte
+	names map[string]bool
+}
+
+// NewEncoder starts a container of the given kind, for example "smc.State/1".
+func NewEncoder(kind string) *Encoder {
+	e := &Encoder{buf: make([]byte, headerSize), names: map[string]bool{}}
+	copy(e.buf, magic)
+	binary.LittleEndian.PutUint32(e.buf[8:], version)
+	e.Bytes("kind", []byte(kind))
+	return e
+}
+
+// section appends a header and n bytes of data, which fill writes; it is checked off in order.
+func (e *Encoder) section(name string, typ byte, n int, fill func(data []byte)) {
+	if e.names[name] || len(name) >= 1<<24 {
+		panic(fmt.Sprintf("ckpt: section name %q used twice or too long", name))
+	}
+	e.names[name] = true
+	at := len(e.buf)
+	e.buf = append(e.buf, make([]byte, sectionHeader+len(name)+n)...)
+	s := e.buf[at:]
+	binary.LittleEndian.PutUint32(s[4:], uint32(typ)|uint32(len(name))<<8)
+	binary.LittleEndian.PutUint64(s[8:], uint64(n))
+	copy(s[sectionHeader:], name)
+	fill(s[sectionHeader+len(name):])
+	binary.LittleEndian.PutUint32(s, crc32.Checksum(s[4:], castagnoli))
+}
+
+// Bytes adds a section of raw bytes.
+func (e *Encoder) Bytes(name string, x []byte) {
+	e.section(name, 'b', len(x), func(data []byte) { copy(data, x) })
+}
+
+// Float64s adds an array; every bit pattern survives, NaN payloads included.
+func (e *Encoder) Float64s(name string, x []float64) {
+	e.section(name, 'd', 8*len(x), func(data []byte) {
+		for i, v := range x {
+			binary.LittleEndian.PutUint64(data[8*i:], math.Float64bits(v))
+		}
+	})
+}
+
+// Int32s adds an array.
+func (e *Encoder) Int32s(name string, x []int32) {
+	e.section(name, 'i', 4*len(x), func(data []byte) {
+		for i, v := range x {
+			binary.LittleEndian.PutUint32(data[4*i:], uint32(v))
+		}
+	})
+}
+
+// Ints adds one or more integers of 64 bits.
+func (e *Encoder) Ints(name string, x ...int) {
+	e.section(name, 'l', 8*len(x), func(data []byte) {
+		for i, v := range x {
+			binary.LittleEndian.PutUint64(data[8*i:], uint64(int64(v)))
+		}
+	})
+}
+
+// Encode returns the container. The Encoder must not be used afterwards.
+func (e *Encoder) Encode() []byte {
+	binary.LittleEndian.PutUint32(e.buf[12:], uint32(len(e.names)))
+	binary.LittleEndian.PutUint64(e.buf[16:], uint64(len(e.buf)))
+	return e.buf
+}
+
+// Decoder hands out the sections of a container. Its methods return zero values after the first fault, which Err
+// reports, so that a reader checks once, at the end.
+type Decoder struct {
+	sections map[string]section
+	err      error
+}
+
+type section struct {
+	typ  byte
+	data []byte
+}
+
+// NewDecoder checks a whole container and that it is of the given kind. The Decoder refers to b.
+func NewDecoder(b []byte, kind string) (*Decoder, error) {
+	switch {
+	case len(b) < headerSize:
+		return nil, fmt.Errorf("checkpoint: %d bytes are too few for a header of %d", len(b), headerSize)
+	case string(b[:8]) != magic:
+		return nil, errors.New("checkpoint: not a starling container: it does not begin with " + magic)
+	case binary.LittleEndian.Uint32(b[8:]) != version:
+		return nil, fmt.Errorf("checkpoint: layout version %d, this program reads %d", binary.LittleEndian.Uint32(b[8:]), version)
+	case binary.LittleEndian.Uint64(b[16:]) != uint64(len(b)):
+		return nil, fmt.Errorf("checkpoint: %d bytes, but the header says %d: cut off or appended to", len(b), binary.LittleEndian.Uint64(b[16:]))
+	}
+	d := &Decoder{sections: map[string]section{}}
+	count, rest := binary.LittleEndian.Uint32(b[12:]), b[headerSize:]
+	for i := range count {
+		if len(rest) < sectionHeader {
+			return nil, fmt.Errorf("checkpoint: section %d of %d is missing", i, count)
+		}
+		word := binary.LittleEndian.Uint32(rest[4:])
+		typ, n, m := byte(word), uint64(word>>8), binary.LittleEndian.Uint64(rest[8:])
+		if left := uint64(len(rest) - sectionHeader); n > left || m > left-n {
+			return nil, fmt.Errorf("checkpoint: section %d of %d is longer than the container", i, count)
+		}
+		whole := rest[:sectionHeader+n+m]
+		if crc32.Checksum(whole[4:], castagnoli) != binary.LittleEndian.Uint32(whole) {
+			return nil, fmt.Errorf("checkpoint: section %d of %d is damaged: its checksum does not fit", i, count)
+		}
+		name := string(whole[sectionHeader : sectionHeader+n])
+		if _, twice := d.sections[name]; twice {
+			return nil, fmt.Errorf("checkpoint: section %q occurs twice", name)
+		}
+		d.sections[name] = section{typ, whole[sectionHeader+n:]}
+		rest = rest[len(whole):]
+	}
+	if len(rest) > 0 {
+		return nil, fmt.Errorf("checkpoint: %d bytes after the last section", len(rest))
+	}
+	if got := string(d.Bytes("kind")); d.err == nil && got != kind {
+		return nil, fmt.Errorf("checkpoint: holds %q, not %q", got, kind)
+	}
+	return d, d.err
+}
+
+// Err returns the first fault met by the methods below: a section that is missing, of another type, or of another
+// length than asked for.
+func (d *Decoder) Err() error { return d.err }
+
+// Fail records a fault that the reader of the sections found, unless there was one before.
+func (d *Decoder) Fail(format string, args ...any) {
+	if d.err == nil {
+		d.err = fmt.Errorf("checkpoint: "+format, args...)
+	}
+}
+
+func (d *Decoder) take(name string, typ byte, size int) []byte {
+	s, ok := d.sections[name]
+	switch {
+	case !ok:
+		d.Fail("section %q is missing", name)
+	case s.typ != typ:
+		d.Fail("section %q has type %q, not %q", name, s.typ, typ)
+	case len(s.data)%size != 0:
+		d.Fail("section %q has %d bytes, not a multiple of %d", name, len(s.data), size)
+	}
+	if d.err != nil {
+		return nil
+	}
+	return s.data
+}
+
+// Bytes returns a section of raw bytes, which lie in the container.
+func (d *Decoder) Bytes(name string) []byte { return d.take(name, 'b', 1) }
+
+// Float64s returns a copy of an array of any length; an empty one is nil.
+func (d *Decoder) Float64s(name string) []float64 {
+	data := d.take(name, 'd', 8)
+	if len(data) == 0 {
+		return nil
+	}
+	x := make([]float64, len(data)/8)
+	for i := range x {
+		x[i] = math.Float64frombits(binary.LittleEndian.Uint64(data[8*i:]))
+	}
+	return x
+}
+
+// Int32s returns a copy of an array of any length; an empty one is nil.
+func (d *Decoder) Int32s(name string) []int32 {
+	data := d.take(name, 'i', 4)
+	if len(data) == 0 {
+		return nil
+	}
+	x := make([]int32, len(data)/4)
+	for i := range x {
+		x[i] = int32(binary.LittleEndian.Uint32(data[4*i:]))
+	}
+	return x
+}
+
+// Ints sets the given integers, whose number must be that of the section.
+func (d *Decoder) Ints(name string, to ...*int) {
+	data := d.take(name, 'l', 8)
+	if d.err == nil && len(data) != 8*len(to) {
+		d.Fail("section %q has %d integers, not %d", name, len(data)/8, len(to))
+	}
+	if d.err != nil {
+		return
+	}
+	for i, p := range to {
+		v := int64(binary.LittleEndian.Uint64(data[8*i:]))
+		if *p = int(v); int64(*p) != v {
+			d.Fail("section %q holds %d, which this machine's int cannot", name, v)
+		}
+	}
+}
