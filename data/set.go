@@ -1,9 +1,22 @@
+// Package data brings examples into memory: readers of files, the in-memory set, orders, splits, standardisation,
+// and the data sets that starling knows by name.
+//
+// A reader turns bytes into an Array (IDX) or a Table (CSV); NewSet and Columns.Sets turn these into Sets, which is
+// all that a network sees. Load returns a whole Problem by name: what to train on, to stop by, to test on, and groups
+// of foreign inputs. Readers never panic on any input, and allocate in proportion to the file they are given.
 package data
 
-import "fmt"
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"math"
+)
 
 // Set is a set of examples in memory, example-major: example i's inputs are U8[i·P:(i+1)·P] or F32[i·P:(i+1)·P]
-// with P the product of Shape. Exactly one of U8 and F32 is in use. A Set is not changed after it was made.
+// with P the product of Shape. Exactly one of U8 and F32 is in use. A Set is not changed after it was made, so that
+// several may share memory.
 type Set struct {
 	Name  string
 	Shape []int     // of one example: channels, height, width; or the number of features
@@ -60,4 +73,92 @@ func (s *Set) Check() error {
 		}
 	}
 	return nil
+}
+
+// Select returns a new set of the given rows, in their order, copied.
+func (s *Set) Select(name string, rows []int32) *Set {
+	t := *s
+	t.Name = name
+	p := s.Features()
+	t.U8 = gather(s.U8, rows, p)
+	t.F32 = gather(s.F32, rows, p)
+	t.Labels = gather(s.Labels, rows, 1)
+	t.Values = gather(s.Values, rows, s.Outputs)
+	return &t
+}
+
+// Slice returns rows lo to hi−1 as a set that shares memory with s.
+func (s *Set) Slice(name string, lo, hi int) *Set {
+	t := *s
+	t.Name = name
+	p := s.Features()
+	t.U8 = part(s.U8, lo, hi, p)
+	t.F32 = part(s.F32, lo, hi, p)
+	t.Labels = part(s.Labels, lo, hi, 1)
+	t.Values = part(s.Values, lo, hi, s.Outputs)
+	return &t
+}
+
+// Row writes example i's inputs, as a network sees them, to dst of length Features().
+func (s *Set) Row(i int, dst []float64) {
+	p := s.Features()
+	if s.U8 != nil {
+		for j, v := range s.U8[i*p : (i+1)*p] {
+			dst[j] = float64(v) / 255
+		}
+		return
+	}
+	for j, v := range s.F32[i*p : (i+1)*p] {
+		dst[j] = float64(v)
+	}
+}
+
+// Checksum is the SHA-256, in hexadecimal, of shape, inputs and targets in little-endian order; names do not count.
+func (s *Set) Checksum() string {
+	h := sha256.New()
+	buf := make([]byte, 0, 1<<16)
+	word := func(v uint32) {
+		if buf = binary.LittleEndian.AppendUint32(buf, v); len(buf) == cap(buf) {
+			h.Write(buf)
+			buf = buf[:0]
+		}
+	}
+	for _, v := range [...]int{len(s.Shape), len(s.U8), len(s.F32), len(s.Labels), s.Classes, len(s.Values), s.Outputs} {
+		word(uint32(v))
+	}
+	for _, v := range s.Shape {
+		word(uint32(v))
+	}
+	for _, v := range s.F32 {
+		word(math.Float32bits(v))
+	}
+	for _, v := range s.Labels {
+		word(uint32(v))
+	}
+	for _, v := range s.Values {
+		word(math.Float32bits(v))
+	}
+	h.Write(buf)
+	h.Write(s.U8)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// gather copies rows of width p; nil stays nil.
+func gather[T any](x []T, rows []int32, p int) []T {
+	if x == nil {
+		return nil
+	}
+	y := make([]T, 0, len(rows)*p)
+	for _, i := range rows {
+		y = append(y, x[int(i)*p:(int(i)+1)*p]...)
+	}
+	return y
+}
+
+// part is rows lo to hi−1 of width p; nil stays nil.
+func part[T any](x []T, lo, hi, p int) []T {
+	if x == nil {
+		return nil
+	}
+	return x[lo*p : hi*p : hi*p]
 }

@@ -1,0 +1,178 @@
+package data
+
+import (
+	"bytes"
+	"fmt"
+)
+
+// cells cuts delimited text into records of cells, in one pass and without copies (only a quoted cell with a doubled
+// quote is copied).
+type cells struct {
+	raw   []byte
+	pos   int
+	line  int  // of pos, from 1
+	delim byte // 0: runs of blanks
+	rec   []cell
+	start int // line on which the last record begins
+	blank int // blank lines before the last record, the first record excepted
+}
+
+// cell is one cell; text is valid until the next record.
+type cell struct {
+	text []byte
+	line int
+}
+
+func newCells(raw []byte, delimiter string) *cells {
+	c := &cells{raw: raw, line: 1}
+	if delimiter != "whitespace" {
+		c.delim = delimiter[0]
+	}
+	return c
+}
+
+// record returns the next record, or ok = false at the end of the text.
+func (c *cells) record() (rec []cell, ok bool, err error) {
+	first := c.rec == nil
+	for c.blank = 0; ; c.blank++ {
+		mark := c.pos
+		c.skipBlanks()
+		if c.pos == len(c.raw) {
+			return nil, false, nil
+		}
+		if !c.newline() {
+			c.pos = mark
+			break
+		}
+	}
+	if first {
+		c.blank = 0
+	}
+	c.rec, c.start = c.rec[:0], c.line
+	for {
+		last, err := c.cell()
+		if err != nil {
+			return nil, false, err
+		}
+		if last {
+			return c.rec, true, nil
+		}
+	}
+}
+
+// cell appends the next cell to the record; last says that it ends the record.
+func (c *cells) cell() (last bool, err error) {
+	c.skipBlanks()
+	line := c.line
+	var text []byte
+	if c.pos < len(c.raw) && c.raw[c.pos] == '"' {
+		if text, err = c.quoted(); err != nil {
+			return false, err
+		}
+	} else {
+		from := c.pos
+		for ; c.pos < len(c.raw) && !c.ends(c.raw[c.pos]); c.pos++ {
+			if c.raw[c.pos] == '"' {
+				return false, fmt.Errorf("line %d, column %d: a quote within a cell that does not begin with one", line, len(c.rec)+1)
+			}
+		}
+		text = bytes.TrimRight(c.raw[from:c.pos], " \t")
+	}
+	c.rec = append(c.rec, cell{text, line})
+	end := c.pos
+	c.skipBlanks()
+	switch {
+	case c.pos == len(c.raw) || c.newline():
+		return true, nil
+	case c.delim == 0 && c.pos > end:
+		return false, nil
+	case c.delim != 0 && c.raw[c.pos] == c.delim:
+		c.pos++
+		return false, nil
+	}
+	return false, fmt.Errorf("line %d, column %d: text follows after the closing quote", c.line, len(c.rec))
+}
+
+// quoted reads a cell in double quotes; it may hold delimiters and line ends, and quotes that are doubled.
+func (c *cells) quoted() ([]byte, error) {
+	line, column := c.line, len(c.rec)+1
+	c.pos++
+	from, doubled := c.pos, false
+	for c.pos < len(c.raw) {
+		switch {
+		case c.raw[c.pos] != '"':
+			if !c.newline() {
+				c.pos++
+			}
+		case c.pos+1 < len(c.raw) && c.raw[c.pos+1] == '"':
+			doubled = true
+			c.pos += 2
+		default:
+			text := c.raw[from:c.pos]
+			c.pos++
+			if doubled {
+				text = bytes.ReplaceAll(text, []byte(`""`), []byte(`"`))
+			}
+			return text, nil
+		}
+	}
+	return nil, fmt.Errorf("line %d, column %d: the quote is never closed", line, column)
+}
+
+// ends says whether b ends an unquoted cell.
+func (c *cells) ends(b byte) bool {
+	return b == '\n' || b == '\r' || b == c.delim && c.delim != 0 || c.delim == 0 && (b == ' ' || b == '\t')
+}
+
+// skipBlanks skips blanks that are not the delimiter.
+func (c *cells) skipBlanks() {
+	for c.pos < len(c.raw) && (c.raw[c.pos] == ' ' || c.raw[c.pos] == '\t') && c.raw[c.pos] != c.delim {
+		c.pos++
+	}
+}
+
+// newline skips a line end, if there is one here.
+func (c *cells) newline() bool {
+	if c.pos == len(c.raw) {
+		return false
+	}
+	switch c.raw[c.pos] {
+	case '\r':
+		if c.pos+1 < len(c.raw) && c.raw[c.pos+1] == '\n' {
+			c.pos++
+		}
+	case '\n':
+	default:
+		return false
+	}
+	c.pos++
+	c.line++
+	return true
+}
+
+// guessDelimiter returns the first candidate that cuts the first records into the same number of cells, at least two;
+// else the one that cuts the first record most, so that the error which follows speaks of a plausible table.
+func guessDelimiter(raw []byte) string {
+	const look = 16
+	best, most := ",", 1
+	for _, d := range [...]string{"\t", ";", ",", "whitespace"} {
+		c := newCells(raw, d)
+		rec, _, err := c.record()
+		n := len(rec)
+		even := err == nil && n > 1
+		for i := 1; even && i < look; i++ {
+			rec, ok, err := c.record()
+			if !ok && err == nil {
+				break
+			}
+			even = err == nil && len(rec) == n
+		}
+		if even {
+			return d
+		}
+		if n > most {
+			best, most = d, n
+		}
+	}
+	return best
+}

@@ -1,0 +1,137 @@
+package data
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/binary"
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write folder mnist7 anew from MNIST in STARLING_DATA")
+
+// mnist returns the whole of MNIST, or skips the test.
+func mnist(t *testing.T, skipped string) (train, test *Set) {
+	t.Helper()
+	dir := os.Getenv("STARLING_DATA")
+	if dir == "" {
+		t.Skipf("STARLING_DATA is not set: skips %s", skipped)
+	}
+	p, err := Load("mnist", dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.Train, p.Test
+}
+
+// firstOf lists the first n rows with labels lo to hi.
+func firstOf(s *Set, lo, hi int32, n int) []int32 {
+	var rows []int32
+	for i, y := range s.Labels {
+		if y >= lo && y <= hi && len(rows) < n {
+			rows = append(rows, int32(i))
+		}
+	}
+	return rows
+}
+
+// The embedded images are what the rule picks from MNIST.
+func TestMNIST7Files(t *testing.T) {
+	train, test := mnist(t, "the comparison of the embedded images with MNIST")
+	train = train.Select("train", firstOf(train, 0, 7, 1400))
+	test = test.Select("test", slices.Concat(firstOf(test, 0, 7, 7000), firstOf(test, 8, 8, 500), firstOf(test, 9, 9, 500)))
+	if *update {
+		writeIDX(t, mnistFiles[0], train.U8, train.Len(), 28, 28)
+		writeIDX(t, mnistFiles[1], labelBytes(train), train.Len())
+		writeIDX(t, mnistFiles[2], test.U8, test.Len(), 28, 28)
+		writeIDX(t, mnistFiles[3], labelBytes(test), test.Len())
+		return
+	}
+	gotTrain, gotTest, err := readMNIST("mnist7", mnist7.ReadFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if gotTrain.Checksum() != train.Checksum() || gotTest.Checksum() != test.Checksum() {
+		t.Error("folder mnist7 does not hold the images that the rule picks: run this test with -update")
+	}
+}
+
+func labelBytes(s *Set) []byte {
+	b := make([]byte, len(s.Labels))
+	for i, y := range s.Labels {
+		b[i] = byte(y)
+	}
+	return b
+}
+
+func writeIDX(t *testing.T, name string, values []byte, shape ...int) {
+	t.Helper()
+	var buf bytes.Buffer
+	z, err := gzip.NewWriterLevel(&buf, gzip.BestCompression)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head := []byte{0, 0, 0x08, byte(len(shape))}
+	for _, d := range shape {
+		head = binary.BigEndian.AppendUint32(head, uint32(d))
+	}
+	for _, b := range [][]byte{head, values} {
+		if _, err := z.Write(b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join("mnist7", name), buf.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestMNIST7(t *testing.T) {
+	p, err := Load("mnist7", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	type part struct{ N, Classes int }
+	sizes := func(s *Set) part { return part{s.Len(), s.Classes} }
+	got := []part{sizes(p.Train), sizes(p.Validate), sizes(p.Test)}
+	want := []part{{1200, 8}, {200, 8}, {7000, 8}}
+	for _, g := range p.Groups {
+		got = append(got, sizes(g.Set))
+		want = append(want, part{500, 0})
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Fatal(d)
+	}
+	for _, s := range []*Set{p.Train, p.Validate, p.Test, p.Groups[0].Set, p.Groups[1].Set, p.Groups[2].Set, p.Groups[3].Set} {
+		if err := s.Check(); err != nil {
+			t.Error(err)
+		}
+		if !slices.Equal(s.Shape, []int{1, 28, 28}) {
+			t.Errorf("%s has shape %v", s.Name, s.Shape)
+		}
+	}
+	k := slices.IndexFunc(List(""), func(k Known) bool { return k.Name == "mnist7" })
+	if e := List("")[k]; e.Train != 1200 || e.Validate != 200 || e.Test != 7000 || len(e.Groups) != len(p.Groups) || !e.Found {
+		t.Errorf("List says %+v", e)
+	}
+	// Frozen: every bit of the noise and of the embedded images is part of the data set.
+	sums := map[string]string{}
+	for _, g := range p.Groups {
+		sums[g.Name] = g.Set.Checksum()[:16]
+	}
+	sums["train"], sums["validate"], sums["test"] = p.Train.Checksum()[:16], p.Validate.Checksum()[:16], p.Test.Checksum()[:16]
+	frozen := map[string]string{
+		"train": "3f7261a6e317d1f0", "validate": "5393d97fb44be9ad", "test": "73f9184de677800b", "eight": "5935e47fd5f19a29",
+		"nine": "cdfcf5c2cdd01351", "noise": "4fda1ea2060f6284", "perturbed": "0c73f60d91efad26",
+	}
+	if d := cmp.Diff(frozen, sums); d != "" {
+		t.Error(d)
+	}
+}

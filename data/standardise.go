@@ -1,0 +1,102 @@
+package data
+
+import (
+	"fmt"
+	"math"
+)
+
+// Standard centres and scales inputs, feature by feature: x ↦ To · (x − Mean) / SD. Mean and population SD (divided by
+// n, not n − 1) come from training examples alone. A feature that is constant in training has SD 0 and becomes 0
+// everywhere: training says nothing of what its changes mean.
+type Standard struct {
+	Mean []float64 `json:"mean"`
+	SD   []float64 `json:"sd"`
+	To   float64   `json:"to"` // standard deviation of the result; 1 is usual
+}
+
+// FitStandard measures a training set, pixels as a network sees them.
+func FitStandard(train *Set, to float64) *Standard {
+	return fitStandard(train.Len(), train.Features(), to, train.Row)
+}
+
+// fitStandard takes two passes over n rows of p values.
+func fitStandard(n, p int, to float64, row func(i int, dst []float64)) *Standard {
+	s := &Standard{Mean: make([]float64, p), SD: make([]float64, p), To: to}
+	x, first := make([]float64, p), make([]float64, p)
+	varies := make([]bool, p)
+	for i := range n {
+		row(i, x)
+		if i == 0 {
+			copy(first, x)
+		}
+		for j, v := range x {
+			s.Mean[j] += v
+			varies[j] = varies[j] || v != first[j]
+		}
+	}
+	for j := range s.Mean {
+		s.Mean[j] /= float64(n)
+	}
+	for i := range n {
+		row(i, x)
+		for j, v := range x {
+			d := v - s.Mean[j]
+			s.SD[j] += float64(d * d)
+		}
+	}
+	for j, v := range s.SD {
+		s.SD[j] = math.Sqrt(v / float64(n))
+		if math.IsInf(s.SD[j], 0) {
+			s.SD[j] = math.NaN() // so that the results are refused, not 0
+		}
+		if !varies[j] { // the mean of equal values need not equal them in floating point
+			s.Mean[j], s.SD[j] = first[j], 0
+		}
+	}
+	return s
+}
+
+// Constant lists the features that are constant in training.
+func (s *Standard) Constant() []int {
+	var c []int
+	for j, sd := range s.SD {
+		if sd == 0 {
+			c = append(c, j)
+		}
+	}
+	return c
+}
+
+// Apply returns the set with standardised float32 inputs; its targets are shared. It fails if the number of features
+// differs or a result is beyond float32.
+func (s *Standard) Apply(set *Set) (*Set, error) {
+	p := set.Features()
+	if p != len(s.Mean) {
+		return nil, fmt.Errorf("data set %q has %d features, the standardisation was made for %d", set.Name, p, len(s.Mean))
+	}
+	t := *set
+	t.U8, t.F32 = nil, make([]float32, 0, set.Len()*p)
+	x := make([]float64, p)
+	for i := range set.Len() {
+		set.Row(i, x)
+		s.row(x)
+		for j, v := range x {
+			if !(math.Abs(v) <= math.MaxFloat32) {
+				return nil, fmt.Errorf("data set %q: example %d, feature %d is %g when standardised, too large for a float32", set.Name, i, j, v)
+			}
+			t.F32 = append(t.F32, float32(v))
+		}
+	}
+	return &t, nil
+}
+
+// row standardises one row in place.
+func (s *Standard) row(x []float64) {
+	for j, v := range x {
+		if s.SD[j] == 0 {
+			x[j] = 0
+			continue
+		}
+		x[j] = s.To * ((v - s.Mean[j]) / s.SD[j])
+	}
+}
