@@ -1,0 +1,122 @@
+package lanes
+
+import "math"
+
+// The elementary functions below are sequences of float32 operations that all kernels follow, so that all give the
+// same bits. The polynomials are minimax approximations in relative error (by Lawson's algorithm), rounded to float32;
+// their own error is below 0.1 ulp, that of normalTail 2·2⁻²⁴.
+var (
+	// e^r = 1 + r (1 + c₀r + c₁r² + …) for |r| ≤ ln(2)/2.
+	expCoeffs = [...]float32{0.49999994, 0.16666521, 0.041668389, 0.0083687166, 0.0013814598}
+	// log(1+u) = u (1 + c₀u + c₁u² + …) for 0 ≤ u ≤ 1.
+	log1pCoeffs = [...]float32{-0.49999931, 0.33330512, -0.24958587, 0.1969540, -0.15355395, 0.10680553,
+		-0.057664424, 0.020204576, -0.0033184702}
+	// Φ(−a) = e^(−a²/2) t (c₀ + c₁t + …) for a ≥ 0, t = 1/(1 + 0.3a).
+	tailCoeffs = [...]float32{0.119625166, 0.12081688, 0.09952314, 0.12984316, -0.056095357, 0.20896398,
+		-0.15871323, 0.036036203}
+)
+
+const (
+	log2E = 1.4426950408889634
+	ln2Hi = 0.693145751953125 // 15 bits of ln 2, so that n·ln2Hi is exact
+	ln2Lo = 1.42860682030941723212e-6
+
+	// expBias + n, in float32, has n + 127 in its last bits: shifted to the exponent's place, these are 2ⁿ.
+	expBias = 0x1.8p23 + 127
+	// expFloor is where e^x leaves the normal numbers: log 2⁻¹²⁶, rounded up.
+	expFloor = -87.33654
+	// tanhReach is where tanh has long become 1.
+	tanhReach = 30
+	// swishReach and geluReach are where σ(−x) and Φ(−x) have become 0.
+	swishReach = 88
+	geluReach  = 13.5
+	tailScale  = 0.3
+	rsqrt2Pi   = 0.39894228040143268
+)
+
+// expParts splits e^x, expFloor ≤ x ≤ 0, into scale·(1 + r·w), scale = 2ⁿ, x = n ln 2 + r.
+func expParts(x float32) (w, r, scale float32) {
+	t := fma32(x, log2E, expBias)
+	n := t - expBias
+	r = fma32(n, -ln2Hi, x)
+	r = fma32(n, -ln2Lo, r)
+	w = 1
+	w = horner(r, w, expCoeffs[:])
+	return w, r, math.Float32frombits(math.Float32bits(t) << 23)
+}
+
+// horner is first + c[0] x + c[1] x² + ….
+func horner(x, first float32, c []float32) float32 {
+	p := c[len(c)-1]
+	for i := len(c) - 2; i >= 0; i-- {
+		p = fma32(p, x, c[i])
+	}
+	return fma32(p, x, first)
+}
+
+// expNeg is e^x for x ≤ 0: 0 below expFloor, within 1 ulp above.
+func expNeg(x float32) float32 {
+	if x < expFloor {
+		return 0
+	}
+	w, r, scale := expParts(x)
+	return float32(fma32(w, r, 1) * scale)
+}
+
+// logUp is log x for 1 ≤ x < +Inf, within 2 ulp; NaN is not passed on.
+func logUp(x float32) float32 {
+	bits := math.Float32bits(x)
+	e := float32(int32(bits>>23) - 127)
+	f := math.Float32frombits(bits&0x7fffff|0x3f800000) - 1
+	p := horner(f, 1, log1pCoeffs[:])
+	return fma32(e, ln2Hi, fma32(e, ln2Lo, float32(p*f)))
+}
+
+// tanh32 is tanh x = −sign(x) m/(2+m), m = e^(−2|x|) − 1.
+func tanh32(x float32) float32 {
+	a := -2 * abs32(x)
+	a = max32(-2*tanhReach, a)
+	w, r, scale := expParts(a)
+	m := fma32(scale, float32(w*r), scale-1)
+	return math.Float32frombits(math.Float32bits(m/(2+m))&^(1<<31) | math.Float32bits(x)&(1<<31))
+}
+
+// sigmoid is σ(x) = 1/(1+e^−x), |x| ≤ swishReach.
+func sigmoid(x float32) float32 {
+	u := expNeg(-abs32(x))
+	top := u
+	if x >= 0 {
+		top = 1
+	}
+	return top / (1 + u)
+}
+
+// normal is Φ(x), the distribution function of the normal, and e^(−x²/2).
+func normal(x float32) (cdf, e float32) {
+	a := abs32(x)
+	e = expNeg(float32(float32(a*a) * -0.5))
+	t := 1 / fma32(a, tailScale, 1)
+	p := horner(t, tailCoeffs[0], tailCoeffs[1:])
+	tail := float32(float32(p*t) * e)
+	if x >= 0 {
+		return 1 - tail, e
+	}
+	return tail, e
+}
+
+func abs32(x float32) float32 { return math.Float32frombits(math.Float32bits(x) &^ (1 << 31)) }
+
+// max32 and min32 are the processor's: b if either is NaN.
+func max32(a, b float32) float32 {
+	if a > b {
+		return a
+	}
+	return b
+}
+
+func min32(a, b float32) float32 {
+	if a < b {
+		return a
+	}
+	return b
+}
