@@ -1,0 +1,229 @@
+package starling
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/starling-smc/starling/nn"
+)
+
+// checker collects what is impossible in a Spec. A zero that was not written down is a default to come and passes.
+type checker struct {
+	faults []fault
+	places map[string]place // of what was written down; nil for a Spec built in Go
+}
+
+func (c *checker) fault(path, format string, args ...any) {
+	c.faults = append(c.faults, fault{c.place(path), path, fmt.Sprintf(format, args...)})
+}
+
+// place is that of path, or of the nearest part around it that was written down.
+func (c *checker) place(path string) place {
+	for {
+		if p, ok := c.places[path]; ok || path == "" {
+			return p
+		}
+		path = path[:max(0, strings.LastIndexByte(path, '.'))]
+	}
+}
+
+// number wants low ≤ v ≤ high, or low < v < high where open.
+func (c *checker) number(path string, v, low, high float64, open bool) {
+	if _, written := c.places[path]; v == 0 && !written {
+		return
+	}
+	if low <= v && v <= high && !(open && (v == low || v == high)) {
+		return
+	}
+	switch {
+	case high < math.Inf(1) && open:
+		c.fault(path, "want a number above %v and below %v, have %v", low, high, v)
+	case high < math.Inf(1):
+		c.fault(path, "want %v to %v, have %v", low, high, v)
+	case open:
+		c.fault(path, "want a number above %v, have %v", low, v)
+	default:
+		c.fault(path, "want at least %v, have %v", low, v)
+	}
+}
+
+func (c *checker) atLeast(path string, v, low int) {
+	c.number(path, float64(v), float64(low), math.Inf(1), false)
+}
+
+func (c *checker) positive(path string, v float64) { c.number(path, v, 0, math.Inf(1), true) }
+
+func (c *checker) share(path string, v float64) { c.number(path, v, 0, 1, true) }
+
+// oneOf wants one of the names, or nothing.
+func (c *checker) oneOf(path, name string, known ...string) {
+	if name != "" && !slices.Contains(known, name) {
+		c.fault(path, "unknown name %q: did you mean %q? (known: %s)", name, nearest(name, known), strings.Join(known, ", "))
+	}
+}
+
+// exactlyOne wants one of the parts to be there.
+func (c *checker) exactlyOne(path string, parts map[string]bool) {
+	var names, there []string
+	for name, is := range parts {
+		names = append(names, name)
+		if is {
+			there = append(there, name)
+		}
+	}
+	slices.Sort(names)
+	slices.Sort(there)
+	switch {
+	case len(there) == 0:
+		c.fault(path, "want one of %s", strings.Join(names, ", "))
+	case len(there) > 1:
+		c.fault(path, "has %s: want one of them", strings.Join(there, " and "))
+	}
+}
+
+func (c *checker) spec(s *Spec) {
+	if strings.ContainsAny(s.Name, `/\`) || strings.HasPrefix(s.Name, ".") {
+		c.fault("name", "%q cannot name a folder", s.Name)
+	}
+	c.exactlyOne("data", map[string]bool{"set": s.Data.Set != "", "csv": s.Data.CSV != nil})
+	if csv := s.Data.CSV; csv != nil {
+		if csv.File == "" {
+			c.fault("data.csv", "needs a file")
+		}
+		if csv.Target == "" {
+			c.fault("data.csv", "needs a target, the column to predict")
+		}
+	}
+	c.oneOf("data.standardise", s.Data.Standardise, "none", "inputs")
+	c.model(&s.Model)
+	c.exactlyOne("prior.normal", map[string]bool{"variance": s.Prior.Normal.Variance != 0, "fan_in": s.Prior.Normal.FanIn != 0})
+	c.positive("prior.normal.variance", s.Prior.Normal.Variance)
+	c.positive("prior.normal.fan_in", s.Prior.Normal.FanIn)
+	if a := s.Prior.Anchor; a != nil {
+		if _, written := c.places["prior.anchor.s"]; c.places != nil && !written {
+			c.fault("prior.anchor", "needs s, from 0 (the MAP itself) to 1 (no shrinking), as in {s: 0.1}")
+		}
+		c.number("prior.anchor.s", a.S, 0, 1, false)
+	}
+	if m := s.MAP; m != nil {
+		c.atLeast("map.restarts", m.Restarts, 1)
+		c.positive("map.rate", m.Rate)
+		c.atLeast("map.batch", m.Batch, 1)
+		c.atLeast("map.epochs", m.Epochs, 1)
+		c.atLeast("map.patience", m.Patience, 1)
+	}
+	c.exactlyOne("method", map[string]bool{"mcmc": s.Method.MCMC != nil, "smc": s.Method.SMC != nil})
+	if m := s.Method.MCMC; m != nil {
+		c.mcmc(m, s.MAP)
+	}
+	if m := s.Method.SMC; m != nil {
+		c.smc(m)
+	}
+}
+
+func (c *checker) model(m *Model) {
+	for i, size := range m.Input {
+		if size < 1 {
+			c.fault(join("model.input", fmt.Sprint(i)), "want at least 1, have %d", size)
+			return
+		}
+	}
+	switch {
+	case len(m.Layers) == 0:
+		c.fault("model", "needs layers, as in [{dense: 50}, relu, {dense: 1}]")
+	case m.Likelihood == nil:
+		c.fault("model", "needs a likelihood: categorical, bernoulli, {gaussian: {sd: 1}} or {gaussian: {sd: learned}}")
+	case m.Input != nil && !slices.Contains(m.Layers, nil):
+		c.shapes(m)
+	}
+}
+
+// shapes lets the network derive its shapes and points at the first layer that does not fit: the last of the shortest
+// part of the network that fails, whatever follows.
+func (c *checker) shapes(m *Model) {
+	_, err := nn.New(m.Input, m.Layers, m.Likelihood)
+	if err == nil {
+		return
+	}
+	for i := range m.Layers {
+		part := append(slices.Clone(m.Layers[:i+1]), nn.Dense{Units: 1, Name: "the rest"})
+		if _, err := nn.New(m.Input, part, nn.Gaussian{SD: 1}); err != nil {
+			c.fault(join("model.layers", fmt.Sprint(i)), "%v", err)
+			return
+		}
+	}
+	c.fault("model.likelihood", "%v", err)
+}
+
+func (c *checker) mcmc(m *MCMC, point *MAP) {
+	c.atLeast("method.mcmc.chains", m.Chains, 1)
+	c.oneOf("method.mcmc.start", m.Start, "map", "prior")
+	c.atLeast("method.mcmc.epochs", m.Epochs, 1)
+	if m.Keep != KeepLast {
+		c.atLeast("method.mcmc.keep", int(m.Keep), 1)
+	}
+	if m.Move != (Move{}) {
+		c.move("method.mcmc.move", m.Move)
+	}
+	if m.Move.HMC != nil && m.Move.HMC.Mutations != (Mutations{}) {
+		c.fault("method.mcmc.move.hmc.mutations", "belongs to smc; chains move for their epochs")
+	}
+	if m.Move.PCN != nil && m.Move.PCN.Mutations != (Mutations{}) {
+		c.fault("method.mcmc.move.pcn.mutations", "belongs to smc; chains move for their epochs")
+	}
+	full := *m
+	full.fill()
+	if full.Start == "map" && point != nil && point.Restarts != 0 && point.Restarts < full.Chains {
+		c.fault("method.mcmc.chains", "%d chains start from %d MAP restarts, one each: want map.restarts of at least %d, or start: prior",
+			full.Chains, point.Restarts, full.Chains)
+	}
+	if full.Chains > 0 && full.Keep != KeepLast && int(full.Keep)%full.Chains != 0 {
+		c.fault("method.mcmc.keep", "%d states are no multiple of %d chains", full.Keep, full.Chains)
+	}
+}
+
+func (c *checker) smc(m *SMC) {
+	c.atLeast("method.smc.particles", m.Particles, 2)
+	c.atLeast("method.smc.islands", m.Islands, 1)
+	c.oneOf("method.smc.combine", m.Combine, "equal", "evidence")
+	if t := m.Path.Tempering; t != nil {
+		c.share("method.smc.path.tempering.ess", t.ESS)
+	}
+	if m.Move != (Move{}) {
+		c.move("method.smc.move", m.Move)
+	}
+	c.oneOf("method.smc.resample.scheme", m.Resample.Scheme, "multinomial", "systematic", "stratified", "residual")
+	c.oneOf("method.smc.resample.when", m.Resample.When.Rule, "always", "never")
+	c.share("method.smc.resample.when.ess", m.Resample.When.ESS)
+}
+
+func (c *checker) move(path string, m Move) {
+	c.exactlyOne(path, map[string]bool{"hmc": m.HMC != nil, "pcn": m.PCN != nil})
+	if h := m.HMC; h != nil {
+		p := join(path, "hmc")
+		c.atLeast(join(p, "steps"), h.Steps, 1)
+		c.positive(join(p, "step"), float64(h.Step))
+		c.share(join(p, "accept"), h.Accept)
+		if h.Jitter != 0 {
+			c.share(join(p, "jitter"), h.Jitter)
+		}
+		c.mutations(join(p, "mutations"), h.Mutations)
+	}
+	if k := m.PCN; k != nil {
+		p := join(path, "pcn")
+		c.number(join(p, "step"), float64(k.Step), 0, 1, true)
+		c.share(join(p, "accept"), k.Accept)
+		c.mutations(join(p, "mutations"), k.Mutations)
+	}
+}
+
+func (c *checker) mutations(path string, m Mutations) {
+	if m.Eta == 0 && m.Max == 0 {
+		c.atLeast(path, m.N, 1)
+		return
+	}
+	c.positive(join(path, "eta"), m.Eta)
+	c.atLeast(join(path, "max"), m.Max, 2)
+}

@@ -1,0 +1,92 @@
+package starling
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// minimal is the shortest config there is.
+const minimal = `
+data: {set: mnist7}
+model: {layers: [{dense: 8}], likelihood: categorical}
+prior: {normal: {variance: 0.1}}
+method: {smc: {}}
+`
+
+func TestPresetsRoundTrip(t *testing.T) {
+	for _, name := range Presets() {
+		spec, err := Preset(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		roundTrip(t, spec)
+		if spec.Name != name {
+			t.Errorf("preset %s is named %s", name, spec.Name)
+		}
+	}
+}
+
+func roundTrip(t *testing.T, spec Spec) {
+	t.Helper()
+	text := spec.YAML()
+	again, err := ParseSpec("again", text)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	if d := cmp.Diff(spec, again); d != "" {
+		t.Errorf("a resolved spec reads back differently (-first +again):\n%s\n%s", d, text)
+	}
+	if more := again.YAML(); string(more) != string(text) {
+		t.Errorf("written twice:\n%s\n%s", text, more)
+	}
+}
+
+// TestConfigs compares testdata/config/*.yaml with what they should give: *.want holds the resolved config, or the
+// error. A first line "# --set a=b --set c=d" gives arguments. UPDATE=1 writes the files anew.
+func TestConfigs(t *testing.T) {
+	files, err := filepath.Glob("testdata/config/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no configs", err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var sets []string
+		first, _, _ := strings.Cut(string(text), "\n")
+		for _, arg := range strings.Split(first, "--set ")[1:] {
+			sets = append(sets, strings.TrimSpace(arg))
+		}
+		spec, err := ParseSpec(filepath.Base(file), text, sets...)
+		got := ""
+		if err != nil {
+			var config *ConfigError
+			if !errors.As(err, &config) {
+				t.Errorf("%s: %T is no ConfigError", file, err)
+			}
+			got = err.Error() + "\n"
+		} else {
+			got = string(spec.YAML())
+			roundTrip(t, spec)
+		}
+		golden := strings.TrimSuffix(file, ".yaml") + ".want"
+		if os.Getenv("UPDATE") != "" {
+			if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(golden)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(string(want), got); d != "" {
+			t.Errorf("%s (-want +got):\n%s", file, d)
+		}
+	}
+}

@@ -1,0 +1,140 @@
+package starling
+
+import (
+	"slices"
+
+	"github.com/starling-smc/starling/nn"
+)
+
+// fill sets what was left out to its default. Parts are copied before they are changed: a Spec that a caller holds
+// stays as it is.
+func (s Spec) fill() Spec {
+	def(&s.Name, "run")
+	if s.Data.CSV != nil {
+		def(&s.Data.Standardise, "inputs")
+	}
+	def(&s.Data.Standardise, "none")
+	s.Model.Layers = slices.Clone(s.Model.Layers)
+	for i, l := range s.Model.Layers {
+		switch l := l.(type) {
+		case nn.Conv:
+			l.Stride = or(l.Stride, [2]int{1, 1})
+			s.Model.Layers[i] = l
+		case nn.MaxPool:
+			l.Stride = or(l.Stride, l.Size)
+			s.Model.Layers[i] = l
+		case nn.AvgPool:
+			l.Stride = or(l.Stride, l.Size)
+			s.Model.Layers[i] = l
+		}
+	}
+	if s.Method.MCMC != nil {
+		m := *s.Method.MCMC
+		m.fill()
+		s.Method.MCMC = &m
+	}
+	if s.Method.SMC != nil {
+		m := *s.Method.SMC
+		m.fill()
+		s.Method.SMC = &m
+	}
+	if s.MAP != nil || s.needsMAP() {
+		m := MAP{}
+		if s.MAP != nil {
+			m = *s.MAP
+		}
+		def(&m.Restarts, 8)
+		if s.Method.MCMC != nil && s.MAP == nil {
+			m.Restarts = s.Method.MCMC.Chains
+		}
+		def(&m.Rate, 0.03)
+		def(&m.Batch, 64)
+		def(&m.Epochs, 300)
+		def(&m.Patience, 20)
+		s.MAP = &m
+	}
+	return s
+}
+
+// needsMAP reports whether prior or method start from a point estimate.
+func (s *Spec) needsMAP() bool {
+	return s.Prior.Anchor != nil || s.Method.MCMC != nil && s.Method.MCMC.Start == "map"
+}
+
+func (m *MCMC) fill() {
+	def(&m.Chains, 8)
+	def(&m.Start, "map")
+	def(&m.Epochs, 1600)
+	if m.Keep == 0 {
+		m.Keep = Keep(10 * m.Chains)
+	}
+	if m.Move == (Move{}) {
+		m.Move.HMC = &HMC{Jitter: 0.2}
+	}
+	m.Move.fill(80, 0.75)
+}
+
+func (m *SMC) fill() {
+	def(&m.Particles, 10)
+	def(&m.Islands, 1)
+	def(&m.Combine, "equal")
+	t := Tempering{}
+	if m.Path.Tempering != nil {
+		t = *m.Path.Tempering
+	}
+	def(&t.ESS, 0.5)
+	m.Path.Tempering = &t
+	if m.Move == (Move{}) {
+		m.Move.HMC = &HMC{}
+	}
+	accept := 0.574 // optimal for one leapfrog, as for MALA
+	if m.Move.HMC != nil && m.Move.HMC.Steps > 1 {
+		accept = 0.65
+	}
+	m.Move.fill(1, accept)
+	if m.Move.HMC != nil {
+		m.Move.HMC.Mutations.fill()
+	}
+	if m.Move.PCN != nil {
+		m.Move.PCN.Mutations.fill()
+	}
+	def(&m.Resample.Scheme, "multinomial")
+	if m.Resample.When == (When{}) {
+		m.Resample.When.Rule = "always"
+	}
+}
+
+func (m *Move) fill(steps int, accept float64) {
+	if m.HMC != nil {
+		h := *m.HMC
+		def(&h.Steps, steps)
+		if h.Step == 0 {
+			def(&h.Accept, accept)
+		}
+		m.HMC = &h
+	}
+	if m.PCN != nil {
+		p := *m.PCN
+		if p.Step == 0 {
+			def(&p.Accept, 0.25)
+		}
+		m.PCN = &p
+	}
+}
+
+func (m *Mutations) fill() {
+	switch {
+	case *m == Mutations{}:
+		m.N = 10
+	case m.N == 0:
+		def(&m.Eta, 0.05)
+		def(&m.Max, 50)
+	}
+}
+
+func def[T comparable](v *T, value T) {
+	var zero T
+	if *v == zero {
+		*v = value
+	}
+}

@@ -1,0 +1,151 @@
+package starling
+
+import "github.com/starling-smc/starling/nn"
+
+// Spec says all that a run depends on beside the examples themselves. It is what a config file holds (same names,
+// same nesting) and may as well be built in Go. A zero field means its default; ParseSpec, Preset and Fit fill the
+// defaults in, so that Result.Spec and a run's config.yaml show every one.
+type Spec struct {
+	Name   string `yaml:"name"`          // of the run; default: run
+	Seed   uint64 `yaml:"seed"`          // of everything random but the data; default 0
+	Data   Data   `yaml:"data"`          // what is learnt from
+	Model  Model  `yaml:"model"`         // the network
+	Prior  Prior  `yaml:"prior"`         // of the network's parameters
+	MAP    *MAP   `yaml:"map,omitempty"` // point estimates; nil: none, unless the prior or the method needs them
+	Method Method `yaml:"method"`        // how the posterior is sampled
+}
+
+// Data names the examples: either a built-in or downloaded Set, or the user's own CSV.
+type Data struct {
+	Set string `yaml:"set,omitempty"`
+	CSV *CSV   `yaml:"csv,omitempty"`
+
+	// Standardise is none or inputs: mean 0 and sd 1 over the training examples. Default: inputs for a CSV, else none.
+	Standardise string `yaml:"standardise,omitempty"`
+}
+
+// CSV is a table with one column to predict; all others are inputs.
+type CSV struct {
+	File   string `yaml:"file"`   // relative to the working directory
+	Target string `yaml:"target"` // name of a column, or its number from 0 where there is no header
+}
+
+// Model is a network and the likelihood of its outputs.
+type Model struct {
+	Input      []int         `yaml:"input,omitempty"` // [features] or [channels, height, width]; default: that of the data
+	Layers     []nn.Layer    `yaml:"layers"`          // in order; the last gives the outputs
+	Likelihood nn.Likelihood `yaml:"likelihood"`      // no default
+}
+
+// Prior is the distribution of the parameters before any example was seen.
+type Prior struct {
+	Normal Normal  `yaml:"normal"`
+	Anchor *Anchor `yaml:"anchor,omitempty"`
+}
+
+// Normal is independent normal with mean 0: either of one Variance, or of variance FanIn/fan_in, a layer at a time.
+type Normal struct {
+	Variance float64 `yaml:"variance,omitempty"`
+	FanIn    float64 `yaml:"fan_in,omitempty"`
+}
+
+// Anchor shrinks the prior by s in [0, 1]: mean at the best MAP restart by validation NLL for s < 1/2 and 0 for
+// s ≥ 1/2, variance s times the Normal's (scalable Bayesian Monte Carlo, eq. 2). S = 0 is the MAP itself.
+type Anchor struct {
+	S float64 `yaml:"s"`
+}
+
+// MAP is early-stopped gradient descent from draws of the prior (scalable Bayesian Monte Carlo, section 3.5).
+type MAP struct {
+	Restarts int     `yaml:"restarts"` // default 8
+	Rate     float64 `yaml:"rate"`     // learning rate on the mean over a batch; default 0.03
+	Batch    int     `yaml:"batch"`    // examples; default 64
+	Epochs   int     `yaml:"epochs"`   // at most; default 300
+	Patience int     `yaml:"patience"` // epochs without a better validation NLL; default 20
+}
+
+// Method is exactly one way to sample.
+type Method struct {
+	MCMC *MCMC `yaml:"mcmc,omitempty"`
+	SMC  *SMC  `yaml:"smc,omitempty"`
+}
+
+// MCMC is independent chains on the posterior (the sampler's loop with a fixed target and no resampling).
+type MCMC struct {
+	Chains int    `yaml:"chains"` // default 8
+	Start  string `yaml:"start"`  // map (default): chain c from restart c; prior: from a draw
+	Epochs int    `yaml:"epochs"` // full-batch gradients of a chain; default 1600
+	Keep   Keep   `yaml:"keep"`   // states of all chains together; default 10 a chain
+	Move   Move   `yaml:"move"`
+}
+
+// Keep is the number of states kept from all chains together, spread evenly over the second half of each, or KeepLast.
+type Keep int
+
+// KeepLast keeps the final state of each chain; "last" in a config.
+const KeepLast Keep = -1
+
+// SMC is independent islands of particles on a path of targets from prior to posterior.
+type SMC struct {
+	Particles int      `yaml:"particles"` // of an island; default 10
+	Islands   int      `yaml:"islands"`   // default 1
+	Combine   string   `yaml:"combine"`   // equal (default) or evidence: how islands are weighed in what is shown and saved
+	Path      Path     `yaml:"path"`
+	Move      Move     `yaml:"move"`
+	Resample  Resample `yaml:"resample"`
+}
+
+// Path is exactly one way from prior to posterior; default tempering.
+type Path struct {
+	Tempering *Tempering `yaml:"tempering,omitempty"`
+}
+
+// Tempering raises the likelihood to a power that grows from 0 to 1, each time as far as ESS allows.
+type Tempering struct {
+	ESS float64 `yaml:"ess"` // effective sample size to keep, a share of the particles; default 0.5
+}
+
+// Move is exactly one Markov kernel.
+type Move struct {
+	HMC *HMC `yaml:"hmc,omitempty"`
+	PCN *PCN `yaml:"pcn,omitempty"`
+}
+
+// HMC is Hamiltonian Monte Carlo with accept or reject.
+type HMC struct {
+	Steps     int       `yaml:"steps"`               // leapfrogs; default 1, for chains 80
+	Step      Step      `yaml:"step"`                // default: adapted to Accept
+	Accept    float64   `yaml:"accept,omitempty"`    // acceptance that an adapted step aims at; default 0.574 for one leapfrog, else 0.65; for chains 0.75
+	Jitter    float64   `yaml:"jitter"`              // every move's step is drawn uniformly from ±this share; default 0, for chains 0.2
+	Mutations Mutations `yaml:"mutations,omitempty"` // of a stage; SMC only
+}
+
+// PCN is the preconditioned Crank–Nicolson random walk.
+type PCN struct {
+	Step      Step      `yaml:"step"`             // b in (0, 1]; default: adapted to Accept
+	Accept    float64   `yaml:"accept,omitempty"` // default 0.25
+	Mutations Mutations `yaml:"mutations,omitempty"`
+}
+
+// Step is a fixed step size, or 0 for one that is adapted ("adapted" in a config).
+type Step float64
+
+// Mutations is how often a particle moves between two reweightings: N times, or, where N is 0, until its displacement
+// grows by less than the share Eta from one to the next, at most Max times (default eta 0.05, max 50).
+type Mutations struct {
+	N   int     `yaml:"n"`
+	Eta float64 `yaml:"eta"`
+	Max int     `yaml:"max"`
+}
+
+// Resample says how the fit multiply, and when.
+type Resample struct {
+	Scheme string `yaml:"scheme"` // multinomial (default), systematic, stratified or residual
+	When   When   `yaml:"when"`   // default: always
+}
+
+// When is the condition to resample: "always", "never", or an effective sample size below the share ESS of the particles.
+type When struct {
+	Rule string
+	ESS  float64
+}
