@@ -1,0 +1,60 @@
+package nn
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/starling-smc/starling/internal/pool"
+)
+
+// BenchmarkLogLik times log-likelihood and gradient, θ in to float64 gradient out. gflops counts 2 × the multiply-adds
+// of the forward pass, of the weight gradients and of the input gradients without the first layer's.
+func BenchmarkLogLik(b *testing.B) {
+	pima := mustNet(b, []int{9}, []Layer{Dense{Units: 1, NoBias: true}}, Bernoulli{})
+	for _, c := range []struct {
+		name      string
+		net       *Net
+		particles int
+		examples  int // of the set
+		batch     int // 0: all
+		pixels    bool
+	}{
+		{"lenet5/full6000", mustNet(b, []int{1, 28, 28}, lenet5, Categorical{}), 1, 6000, 0, true},
+		{"lenet5/batch500", mustNet(b, []int{1, 28, 28}, lenet5, Categorical{}), 10, 6000, 500, true},
+		{"mnist7/1200", mustNet(b, []int{1, 28, 28}, mnist7, Categorical{}), 10, 1200, 0, true},
+		{"mnist7/batch64", mustNet(b, []int{1, 28, 28}, mnist7, Categorical{}), 1, 1200, 64, true},
+		{"odd/1003", odd(b), 10, 1003, 0, false},
+		{"pima/768", pima, 1000, 768, 0, false},
+	} {
+		for _, threads := range []int{1, 2} {
+			b.Run(fmt.Sprintf("%s/threads=%d", c.name, threads), func(b *testing.B) {
+				r := rand.New(rand.NewPCG(1, 2))
+				m, err := NewModel(c.net, testSet(c.net, c.examples, c.pixels, r), pool.New(threads))
+				if err != nil {
+					b.Fatal(err)
+				}
+				theta := testTheta(c.net, c.particles, r)
+				ll, grad := make([]float64, c.particles), make([]float64, len(theta))
+				n := c.examples
+				var rows []int32
+				if c.batch > 0 {
+					n = c.batch
+					for range n {
+						rows = append(rows, int32(r.IntN(c.examples)))
+					}
+				}
+				b.ResetTimer()
+				for range b.N {
+					if err := m.LogLik(context.Background(), rows, theta, ll, grad); err != nil {
+						b.Fatal(err)
+					}
+				}
+				work := float64(n * c.particles * b.N)
+				b.ReportMetric(work*c.net.Flops()/b.Elapsed().Seconds()/1e9, "gflops")
+				b.ReportMetric(work/b.Elapsed().Seconds(), "image-particles/s")
+			})
+		}
+	}
+}

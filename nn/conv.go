@@ -1,0 +1,360 @@
+package nn
+
+import (
+	"math"
+
+	"github.com/starling-smc/starling/internal/lanes"
+)
+
+// negInf is the floor of a kernel that clips nothing.
+var negInf = float32(math.Inf(-1))
+
+// floor is what a kernel clips its result to: 0 where a ReLU is fused.
+func floor(v *value) float32 {
+	if v.relu {
+		return 0
+	}
+	return negInf
+}
+
+// convOp is a cross-correlation, with a ReLU behind it if out.relu, and with a 2×2 max pool behind that if pooled.
+//
+//	forward   y[o](p)     = b[o] + Σ_{c,k} W[o,c,k] x[c](s p + k − pad)
+//	backward  dW[o,c,k]  += Σ_p dy[o](p) x[c](s p + k − pad)       a sum by lane, then over lanes
+//	          dx[c](q)    = Σ_{o,k: s p + k − pad = q} W[o,c,k] dy[o](p)
+//
+// Where pooled, a kernel tile is the four pixels of a window: the convolution's own output is never stored, only the
+// pooled one and, as bits, which pixel won. On the way back the network's first convolution takes the gradient
+// through these bits; another one needs the input's gradient too and unfolds it into unpooled first.
+type convOp struct {
+	in, out       *value
+	kernel        [2]int
+	stride, pad   [2]int
+	filters, taps int
+	h, w          int // size of the convolution's own output
+	weight, bias  int // offsets in θ; bias is −1 without bias
+	gw, gb        int
+	lane, laneB   int
+	pooled        bool
+	masks         int    // start in tape.masks
+	unpooled      *value // the unfolded gradient, one group
+	back          int    // pixels side by side in igrad
+
+	fwd   *product
+	wgrad *dot
+	igrad *product
+}
+
+func newConv(c *compiler, layer int, l Conv, in, out *value) *convOp {
+	o := &convOp{in: in, out: out, kernel: l.Kernel, stride: l.Stride, pad: l.Pad, filters: l.Filters, bias: -1}
+	shape := c.net.shapes[layer+1]
+	o.h, o.w = shape[1], shape[2]
+	o.taps = in.c * l.Kernel[0] * l.Kernel[1]
+	ts := c.net.params[layer]
+	o.weight = c.net.tensors[ts[0]].Offset
+	o.gw = c.gradTensor(o.weight, o.filters, o.taps, o.taps)
+	o.lane = c.laneSums(o.filters * o.taps)
+	if len(ts) == 2 {
+		o.bias = c.net.tensors[ts[1]].Offset
+		o.gb = c.gradTensor(o.bias, 1, o.filters, o.filters)
+		o.laneB = c.laneSums(o.filters)
+	}
+	if in.grad >= 0 {
+		o.chooseBack()
+		if side := o.back - 1; out.h == o.h && out.w == o.w {
+			out.border(0, 0, side, side)
+		}
+	}
+	return o
+}
+
+func newConvPool(c *compiler, layer int, l Conv, in, out *value) *convOp {
+	o := newConv(c, layer, l, in, out)
+	o.pooled = true
+	if in.grad >= 0 {
+		o.unpooled = &value{c: o.filters, h: o.h, w: o.w, inner: true, left: o.back - 1, right: o.back - 1}
+		c.values = append(c.values, o.unpooled)
+	}
+	return o
+}
+
+// chooseBack finds how many input pixels side by side make the input gradient cheapest: more share the loads of the
+// weights, but at the borders their taps differ and the missing ones cost time too.
+func (o *convOp) chooseBack() {
+	best := math.Inf(1)
+	for _, n := range []int{1, 2, 4} {
+		work := 0
+		for _, b := range o.backBlocks(n) {
+			work += len(b.taps)
+		}
+		cost := math.Inf(1)
+		for _, m := range tileSizes(lanes.GemmTiles(), n) {
+			if m <= o.in.c {
+				rows := (o.in.c + m - 1) / m
+				cost = min(cost, float64(rows)*gemmCycles(m, n, work*o.filters))
+			}
+		}
+		if cost < best {
+			best, o.back = cost, n
+		}
+	}
+}
+
+// backBlock is n pixels of the input's row y, from column x on at the distance of the stride, and the taps (ky, kx)
+// that at least one of them needs.
+type backBlock struct {
+	y    int
+	xs   []int
+	taps [][2]int
+}
+
+// backBlocks covers the input with blocks of n pixels whose gradients use the same taps. The last block of a row
+// steps back so that it stays inside, where the row is long enough, or repeats its last pixel.
+func (o *convOp) backBlocks(n int) (blocks []backBlock) {
+	for y := range o.in.h {
+		for phase := range min(o.stride[1], o.in.w) {
+			var xs []int
+			for x := phase; x < o.in.w; x += o.stride[1] {
+				xs = append(xs, x)
+			}
+			for at := 0; at < len(xs); at += n {
+				b := backBlock{y: y}
+				for j := range n {
+					i := at + j
+					if len(xs) >= n {
+						i = min(at, len(xs)-n) + j
+					}
+					b.xs = append(b.xs, xs[min(i, len(xs)-1)])
+				}
+				for ky := range o.kernel[0] {
+					py := y + o.pad[0] - ky
+					if py < 0 || py%o.stride[0] != 0 || py/o.stride[0] >= o.h {
+						continue
+					}
+					for kx := range o.kernel[1] {
+						if (phase+o.pad[1]-kx)%o.stride[1] != 0 {
+							continue
+						}
+						for _, x := range b.xs {
+							if px := x + o.pad[1] - kx; px >= 0 && px/o.stride[1] < o.w {
+								b.taps = append(b.taps, [2]int{ky, kx})
+								break
+							}
+						}
+					}
+				}
+				blocks = append(blocks, b)
+			}
+		}
+	}
+	return blocks
+}
+
+func (o *convOp) plan(c *compiler) {
+	in, out := o.in, o.out
+	var taps []lanes.Term
+	var streams []int32
+	for ch := range in.c {
+		for ky := range o.kernel[0] {
+			for kx := range o.kernel[1] {
+				x := int32(ch*in.plane() + (ky*in.wp()+kx)*lanes.Lanes)
+				taps = append(taps, lanes.Term{W: int32(len(taps)), X: x})
+				streams = append(streams, x)
+			}
+		}
+	}
+	corner := func(y, x int) int32 { // of the window of output pixel (y, x)
+		return int32(in.pixel(y*o.stride[0]-o.pad[0], x*o.stride[1]-o.pad[1]))
+	}
+	var spots []spot
+	var pairs []lanes.Pair
+	var window *[4]int32
+	if o.pooled {
+		for y := range out.h {
+			for x := range out.w {
+				s := spot{terms: taps}
+				for q := range 4 {
+					s.x[q] = corner(2*y+q/2, 2*x+q%2)
+					s.d[q] = int32(out.pixel(y, x))
+				}
+				spots = append(spots, s)
+				pairs = append(pairs, lanes.Pair{DY: s.d[0], X: s.x[0]})
+			}
+		}
+		window = &[4]int32{0, corner(0, 1) - corner(0, 0), corner(1, 0) - corner(0, 0), corner(1, 1) - corner(0, 0)}
+		o.masks = c.maskSize
+		c.maskSize += tileGroups * out.size() / lanes.Lanes * 4
+	} else {
+		const n = 4
+		for at := 0; at < o.h*o.w; at += n {
+			s := spot{terms: taps}
+			for j := range n {
+				p := min(at+j, o.h*o.w-1) // a short last block computes its last pixel again
+				s.x[j], s.d[j] = corner(p/o.w, p%o.w), int32(out.pixel(p/o.w, p%o.w))
+			}
+			spots = append(spots, s)
+		}
+	}
+	o.fwd = newProduct(o.filters, 4, o.taps, out.plane(), spots, o.bias < 0 && !o.pooled)
+
+	dy := out
+	if !o.pooled || o.unpooled != nil {
+		if o.unpooled != nil {
+			dy, window = o.unpooled, nil
+		}
+		pairs = nil
+		for y := range o.h {
+			for x := range o.w {
+				pairs = append(pairs, lanes.Pair{DY: int32(dy.pixel(y, x)), X: corner(y, x)})
+			}
+		}
+	}
+	o.wgrad = newDot(o.filters, dy.plane(), streams, window, pairs)
+	if in.grad >= 0 {
+		o.igrad = newProduct(in.c, o.back, o.kernel[0]*o.kernel[1], in.plane(), o.backSpots(dy), true)
+	}
+}
+
+// backSpots turns the blocks of the input gradient into spots over dy, whose border holds the zeros for taps that
+// only a neighbour needs.
+func (o *convOp) backSpots(dy *value) (spots []spot) {
+	made := map[string][]lanes.Term{}
+	for _, b := range o.backBlocks(o.back) {
+		// The rightmost tap is the reference: relative to it, other taps of the row lie to the right in dy.
+		ref := 0
+		for _, k := range b.taps {
+			ref = max(ref, k[1])
+		}
+		var terms []lanes.Term
+		for f := range o.filters {
+			for _, k := range b.taps {
+				row := (b.y + o.pad[0] - k[0]) / o.stride[0]
+				terms = append(terms, lanes.Term{
+					W: int32(f*o.taps + k[0]*o.kernel[1] + k[1]),
+					X: int32(f*dy.plane() + row*dy.wp()*lanes.Lanes + (ref-k[1])/o.stride[1]*lanes.Lanes),
+				})
+			}
+		}
+		// Rows of the input whose taps look alike share one list, at another start.
+		start := int32(0)
+		if len(terms) > 0 {
+			start = terms[0].X
+			for _, t := range terms {
+				start = min(start, t.X)
+			}
+			for i := range terms {
+				terms[i].X -= start
+			}
+		}
+		key := termKey(terms)
+		if shared, ok := made[key]; ok {
+			terms = shared
+		} else {
+			made[key] = terms
+		}
+		s := spot{terms: terms}
+		for j, x := range b.xs {
+			px := x + o.pad[1] - ref
+			column := px / o.stride[1]
+			if px < 0 {
+				column = -((-px) / o.stride[1])
+			}
+			if len(terms) > 0 {
+				s.x[j] = start + int32(dy.pixel(0, column))
+			}
+			s.d[j] = int32(o.in.pixel(b.y, x))
+		}
+		spots = append(spots, s)
+	}
+	return spots
+}
+
+func termKey(terms []lanes.Term) string {
+	key := make([]byte, 0, 8*len(terms))
+	for _, t := range terms {
+		key = append(key, byte(t.W), byte(t.W>>8), byte(t.W>>16), byte(t.W>>24), byte(t.X), byte(t.X>>8), byte(t.X>>16), byte(t.X>>24))
+	}
+	return string(key)
+}
+
+func (o *convOp) ends() (in, out *value) { return o.in, o.out }
+
+func (o *convOp) groupMasks(t *tape, g int) []uint16 {
+	n := o.out.size() / lanes.Lanes * 4
+	return t.masks[o.masks+g*n:][:n]
+}
+
+func (o *convOp) forward(t *tape, g0, g1 int) {
+	for g := g0; g < g1; g++ {
+		w, x, y := t.weights(o.weight, 0), t.out(o.in, g, 0), t.out(o.out, g, 0)
+		var bias []float32
+		for _, c := range o.fwd.calls {
+			if o.bias >= 0 {
+				bias = t.weights(o.bias+c.row, 0)[:c.m]
+			}
+			if o.pooled {
+				c.plan.StorePool(w[c.w:], x, bias, y[c.d:], o.groupMasks(t, g)[c.d/lanes.Lanes*4:])
+			} else {
+				c.plan.Store(w[c.w:], x, bias, y[c.d:], floor(o.out))
+			}
+		}
+	}
+}
+
+func (o *convOp) backward(t *tape, g0, g1 int) {
+	for g := g0; g < g1; g++ {
+		x, dy := t.out(o.in, g, 0), t.dy(o.out, g, 0)
+		if o.bias >= 0 {
+			v := o.out
+			lanes.SumRows(dy, v.c, v.plane()/lanes.Lanes, v.plane(), t.lane[o.laneB:][:o.filters*lanes.Lanes])
+		}
+		acc := t.lane[o.lane:][:o.filters*o.taps*lanes.Lanes]
+		var masks []uint16
+		if o.pooled {
+			masks = o.groupMasks(t, g)
+			lanes.PoolMasks(masks)
+			if o.unpooled != nil {
+				dy = o.unpool(t, dy, masks)
+			}
+		}
+		for _, c := range o.wgrad.calls {
+			if c.pool != nil {
+				c.pool.Add(dy[c.dy:], masks[c.dy/lanes.Lanes*4:], x, acc[c.acc:])
+			} else {
+				c.plan.Add(dy[c.dy:], x, acc[c.acc:])
+			}
+		}
+		if o.in.grad < 0 {
+			continue
+		}
+		w, dx := t.weights(o.weight, 0), t.dy(o.in, g, 0)
+		for _, c := range o.igrad.calls {
+			if o.in.relu {
+				c.plan.StoreGated(w[c.w:], dy, x[c.d:], dx[c.d:])
+			} else {
+				c.plan.Store(w[c.w:], dy, nil, dx[c.d:], negInf)
+			}
+		}
+	}
+}
+
+// unpool spreads the gradient of the pooled planes over the pixels that won.
+func (o *convOp) unpool(t *tape, dy []float32, masks []uint16) []float32 {
+	full, v := t.dy(o.unpooled, 0, 0), o.unpooled
+	row := v.wp() * lanes.Lanes
+	for ch := range o.filters {
+		for y := range o.out.h {
+			at := ch*o.out.plane() + o.out.pixel(y, 0)
+			n := o.out.w * lanes.Lanes
+			lanes.Unpool(dy[at:at+n], masks[at/lanes.Lanes*4:][:o.out.w*4], full[ch*v.plane()+v.pixel(2*y, 0):], row)
+		}
+	}
+	return full
+}
+
+func (o *convOp) finish(t *tape) {
+	lanes.ReduceAdd(t.lane[o.lane:][:o.filters*o.taps*lanes.Lanes], t.gradients(o.gw, 0)[:o.filters*o.taps])
+	if o.bias >= 0 {
+		lanes.ReduceAdd(t.lane[o.laneB:][:o.filters*lanes.Lanes], t.gradients(o.gb, 0)[:o.filters])
+	}
+}

@@ -1,0 +1,281 @@
+package nn
+
+import "github.com/starling-smc/starling/internal/lanes"
+
+// denseOp is y = W x + b for W of [units, k], with a ReLU behind it if out.relu.
+//
+//	forward   y[u]    = b[u] + Σ_i W[u,i] x[i]            lanes are examples, N of the kernel are groups
+//	backward  dW[u,i] += Σ_e dy[u,e] x[i,e]               lanes are inputs i: both sides are transposed first
+//	          dx[i]   = Σ_u W[u,i] dy[u]                  lanes are examples again
+//
+// When it is the network's first layer with parameters, its input is the same for all particles of the pass, is
+// transposed once for all of them, and rows of the weight gradient may run over particles.
+type denseOp struct {
+	in, out  *value
+	units, k int
+	w, b     int // offsets in θ; b is −1 without bias
+	gw, gb   int // offsets in the gradient
+	pitch    int // of a row of the weight gradient
+	rows     int // of the transposed dy
+	lane     int // bias gradient by lane
+
+	fwd   [5][]cover // by number of groups side by side: 1, 2, 4
+	wgrad [2][]cover // of 16 examples, of 64
+	igrad [5]*product
+}
+
+// cover is a product for the given number of particles at once, largest first in a list that ends with 1.
+type cover struct {
+	particles int
+	*product
+}
+
+// covers makes the products whose rows are the units of one particle, or, where a particle has only one row, the
+// particles of the pass.
+func covers(units, particles int, plan func(rows int) *product) (list []cover) {
+	if units == 1 {
+		for _, m := range []int{8, 6, 4, 2} {
+			if m <= particles {
+				list = append(list, cover{m, plan(m)})
+			}
+		}
+	}
+	return append(list, cover{1, plan(units)})
+}
+
+// each calls run for consecutive particles of a pass with the largest product that fits.
+func each(list []cover, particles int, run func(c cover, first int)) {
+	for b := 0; b < particles; {
+		i := 0
+		for list[i].particles > particles-b {
+			i++
+		}
+		run(list[i], b)
+		b += list[i].particles
+	}
+}
+
+func newDense(c *compiler, layer int, in, out *value) *denseOp {
+	d := &denseOp{in: in, out: out, units: out.c, k: in.c * in.h * in.w, b: -1}
+	d.pitch = (d.k + lanes.Lanes - 1) / lanes.Lanes * lanes.Lanes
+	ts := c.net.params[layer]
+	d.w = c.net.tensors[ts[0]].Offset
+	d.gw = c.gradTensor(d.w, d.units, d.k, d.pitch)
+	if len(ts) == 2 {
+		d.b = c.net.tensors[ts[1]].Offset
+		d.gb = c.gradTensor(d.b, 1, d.units, d.units)
+		d.lane = c.laneSums(c.batch * d.units)
+	}
+	if in.shared {
+		d.rows = (c.batch*d.units + lanes.Lanes - 1) / lanes.Lanes * lanes.Lanes
+		c.sharedSize = tileExamples * d.pitch
+		c.scratch(tileExamples * d.rows)
+	} else {
+		d.rows = (d.units + lanes.Lanes - 1) / lanes.Lanes * lanes.Lanes
+		c.scratch(tileExamples * (d.pitch + d.rows))
+	}
+	return d
+}
+
+func (d *denseOp) plan(c *compiler) {
+	terms := make([]lanes.Term, 0, d.k)
+	for ch := range d.in.c {
+		for y := range d.in.h {
+			for x := range d.in.w {
+				terms = append(terms, lanes.Term{W: int32(len(terms)), X: int32(ch*d.in.plane() + d.in.pixel(y, x))})
+			}
+		}
+	}
+	back := make([]lanes.Term, d.units)
+	for u := range back {
+		back[u] = lanes.Term{W: int32(u * d.k), X: int32(u * lanes.Lanes)}
+	}
+	copies := func(v *value) int {
+		if v.shared {
+			return 1
+		}
+		return c.batch
+	}
+	together := 1 // particles whose rows may be side by side
+	if d.in.shared {
+		together = c.batch
+	}
+	for _, n := range []int{1, 2, 4} {
+		f, b := spot{terms: terms}, spot{terms: back}
+		for j := range n {
+			f.x[j] = int32(j * copies(d.in) * d.in.size())
+			f.d[j] = int32(j * copies(d.out) * d.out.size())
+			b.x[j], b.d[j] = f.d[j], f.x[j]
+		}
+		wide, wStride := together, d.k
+		if d.b >= 0 {
+			wide = 1 // a bias is not at the stride of the weights
+		} else if d.units == 1 {
+			wStride = c.net.dim
+		}
+		d.fwd[n] = covers(d.units, wide, func(rows int) *product {
+			return newProduct(rows, n, wStride, lanes.Lanes, []spot{f}, d.b < 0)
+		})
+		if d.in.grad >= 0 {
+			d.igrad[n] = newProduct(d.k, n, 1, lanes.Lanes, []spot{b}, true)
+		}
+	}
+	stride := d.pitch
+	if d.units == 1 {
+		stride = c.gradSize
+	}
+	for i, examples := range []int{lanes.Lanes, tileExamples} {
+		terms := make([]lanes.Term, examples)
+		for e := range terms {
+			terms[e] = lanes.Term{W: int32(e * d.rows), X: int32(e * d.pitch)}
+		}
+		d.wgrad[i] = covers(d.units, together, func(rows int) *product {
+			return wgradProduct(rows, stride, d.pitch/lanes.Lanes, terms)
+		})
+	}
+}
+
+// wgradProduct plans rows of a gradient of the given number of vectors, four vectors of a row at a time.
+func wgradProduct(rows, stride, vectors int, terms []lanes.Term) *product {
+	p := &product{}
+	for at := 0; at < vectors; {
+		n := 4
+		for n > vectors-at {
+			n /= 2
+		}
+		var spots []spot
+		for ; at+n <= vectors; at += n {
+			s := spot{terms: terms}
+			for j := range n {
+				s.x[j] = int32((at + j) * lanes.Lanes)
+				s.d[j] = s.x[j]
+			}
+			spots = append(spots, s)
+			if n < 4 {
+				at += n
+				break
+			}
+		}
+		p.calls = append(p.calls, newProduct(rows, n, 1, stride, spots, true).calls...)
+	}
+	return p
+}
+
+func (d *denseOp) ends() (in, out *value) { return d.in, d.out }
+
+func (d *denseOp) forward(t *tape, g0, g1 int) {
+	limit := floor(d.out)
+	for g := g0; g < g1; {
+		n := sideBySide(g1 - g)
+		each(d.fwd[n], t.batch, func(p cover, b int) {
+			w, x, y := t.weights(d.w, b), t.from(d.in, g, b), t.from(d.out, g, b)
+			var bias []float32
+			for _, c := range p.calls {
+				if d.b >= 0 {
+					bias = t.weights(d.b+c.row, b)[:c.m]
+				}
+				c.plan.Store(w[c.w:], x, bias, y[c.d:], limit)
+			}
+		})
+		g += n
+	}
+}
+
+func (d *denseOp) backward(t *tape, g0, g1 int) {
+	if d.b >= 0 {
+		for b := range t.batch {
+			for g := g0; g < g1; g++ {
+				lanes.SumRows(t.dy(d.out, g, b), d.units, 1, lanes.Lanes, t.lane[d.lane+b*d.units*lanes.Lanes:][:d.units*lanes.Lanes])
+			}
+		}
+	}
+	d.weightGradient(t, g0, g1)
+	if d.in.grad < 0 {
+		return
+	}
+	for b := range t.batch {
+		w := t.weights(d.w, b)
+		for g := g0; g < g1; {
+			n := sideBySide(g1 - g)
+			dy, dx := t.dyFrom(d.out, g, b), t.dyFrom(d.in, g, b)
+			if d.in.relu {
+				x := t.from(d.in, g, b)
+				for _, c := range d.igrad[n].calls {
+					c.plan.StoreGated(w[c.w:], dy, x[c.d:], dx[c.d:])
+				}
+			} else {
+				for _, c := range d.igrad[n].calls {
+					c.plan.Store(w[c.w:], dy, nil, dx[c.d:], negInf)
+				}
+			}
+			g += n
+		}
+	}
+}
+
+// weightGradient adds dy xᵀ. The transposed tiles are [64 examples][pitch] and [64 examples][rows]; that of an input
+// that all particles share is made in the first pass over the tile.
+func (d *denseOp) weightGradient(t *tape, g0, g1 int) {
+	xt, dyt := t.tmp, t.tmp[tileExamples*d.pitch:]
+	if d.in.shared {
+		xt, dyt = t.shared, t.tmp
+	}
+	whole := g0 == 0 && g1 == tileGroups
+	add := func(p cover, first, row int) {
+		grad := t.gradients(d.gw, first)
+		if whole {
+			for _, c := range p.calls {
+				c.plan.Add(dyt[row+c.w:], xt, grad[c.d:])
+			}
+			return
+		}
+		for g := g0; g < g1; g++ {
+			at := g * lanes.Lanes
+			for _, c := range p.calls {
+				c.plan.Add(dyt[at*d.rows+row+c.w:], xt[at*d.pitch:], grad[c.d:])
+			}
+		}
+	}
+	covers := d.wgrad[0]
+	if whole {
+		covers = d.wgrad[1]
+	}
+	if d.in.shared {
+		rows := d.units * t.batch
+		for g := g0; g < g1; g++ {
+			if t.first == 0 {
+				lanes.Transpose(t.out(d.in, g, 0), d.k, xt[g*lanes.Lanes*d.pitch:], d.pitch)
+			}
+			lanes.Transpose(t.dyFrom(d.out, g, 0)[:rows*lanes.Lanes], rows, dyt[g*lanes.Lanes*d.rows:], d.rows)
+		}
+		each(covers, t.batch, func(p cover, b int) { add(p, b, b*d.units) })
+		return
+	}
+	for b := range t.batch {
+		for g := g0; g < g1; g++ {
+			lanes.Transpose(t.out(d.in, g, b), d.k, xt[g*lanes.Lanes*d.pitch:], d.pitch)
+			lanes.Transpose(t.dy(d.out, g, b), d.units, dyt[g*lanes.Lanes*d.rows:], d.rows)
+		}
+		add(covers[0], b, 0)
+	}
+}
+
+func (d *denseOp) finish(t *tape) {
+	if d.b < 0 {
+		return
+	}
+	for b := range t.batch {
+		lanes.ReduceAdd(t.lane[d.lane+b*d.units*lanes.Lanes:][:d.units*lanes.Lanes], t.gradients(d.gb, b)[:d.units])
+	}
+}
+
+// sideBySide is how many groups a dense kernel takes at once when some are left.
+func sideBySide(left int) int {
+	switch {
+	case left >= 4:
+		return 4
+	case left >= 2:
+		return 2
+	}
+	return 1
+}

@@ -1,0 +1,173 @@
+package nn
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/lanes"
+	"github.com/starling-smc/starling/internal/pool"
+)
+
+// Model scores parameter vectors of a network against the examples of a data set. It is safe for concurrent use.
+type Model struct {
+	net  *Net
+	set  *data.Set
+	pool *pool.Pool
+	prog *program
+
+	mu    sync.Mutex
+	tapes map[int][]*tape // memory of workers, by the number of particles it is for
+}
+
+// NewModel joins a network and a data set. The set must have the network's input shape (up to flattening) and
+// the targets that its likelihood needs; a set without targets serves Outputs only. Work runs on the pool.
+func NewModel(net *Net, set *data.Set, p *pool.Pool) (*Model, error) {
+	if err := set.Check(); err != nil {
+		return nil, err
+	}
+	if net.features() != set.Features() || len(set.Shape) == 3 && len(net.input) == 3 && !slices.Equal(set.Shape, net.input) {
+		return nil, fmt.Errorf("data set %q has examples of shape %v, the network takes %v", set.Name, set.Shape, net.input)
+	}
+	if set.Labels != nil || set.Values != nil {
+		if err := checkTargets(net, set); err != nil {
+			return nil, err
+		}
+	}
+	return &Model{net: net, set: set, pool: p, prog: compile(net), tapes: map[int][]*tape{}}, nil
+}
+
+// Net is the model's network.
+func (m *Model) Net() *Net { return m.net }
+
+// Dim is D, the number of parameters.
+func (m *Model) Dim() int { return m.net.dim }
+
+// Examples is N, the number of examples.
+func (m *Model) Examples() int { return m.set.Len() }
+
+// LogLik sets ll[j] = Σ_{i in rows} log p(y_i | x_i, θ_j), in nats, for the J particles θ_j = theta[j·D:(j+1)·D], and, if
+// grad is not nil, grad[j·D:(j+1)·D] to its gradient. rows are indices of examples in the order of summation, nil for
+// all. The result does not depend on the number of threads nor on which other particles are in the call. An error
+// names a bad row, or is that of ctx.
+func (m *Model) LogLik(ctx context.Context, rows []int32, theta, ll, grad []float64) error {
+	d := m.net.dim
+	j := len(theta) / d
+	if len(theta) != j*d || len(ll) != j || grad != nil && len(grad) != j*d {
+		panic(fmt.Sprintf("nn: LogLik: %d parameters, %d values, %d gradients for D = %d", len(theta), len(ll), len(grad), d))
+	}
+	if m.set.Labels == nil && m.set.Values == nil {
+		return fmt.Errorf("data set %q has no targets", m.set.Name)
+	}
+	n, err := m.count(rows)
+	if err != nil {
+		return err
+	}
+	run := newReduction(m, n, theta, ll, grad)
+	run.each(ctx, func(t *tape, first, count int) {
+		m.load(t, rows, first, count)
+		m.loadTargets(t, rows, first, count)
+	}, nil)
+	return ctx.Err()
+}
+
+// Outputs sets out[(j·n+i)·K+k] to output k (a logit, or a mean) of particle j for the i-th of n examples: rows, or all
+// if nil.
+func (m *Model) Outputs(ctx context.Context, rows []int32, theta []float64, out []float32) error {
+	n, err := m.count(rows)
+	if err != nil {
+		return err
+	}
+	d, k := m.net.dim, m.net.Outputs()
+	j := len(theta) / d
+	if len(theta) != j*d || len(out) != j*n*k {
+		panic(fmt.Sprintf("nn: Outputs: %d parameters, %d outputs for D = %d, n = %d, K = %d", len(theta), len(out), d, n, k))
+	}
+	run := newReduction(m, n, theta, nil, nil)
+	run.each(ctx, func(t *tape, first, count int) { m.load(t, rows, first, count) }, func(t *tape, particle, first, count int) {
+		for b := range t.batch {
+			for i := range count {
+				z := t.out(m.prog.out, i/lanes.Lanes, b)
+				to := out[((particle+b)*n+first+i)*k:][:k]
+				for o := range to {
+					to[o] = z[o*lanes.Lanes+i%lanes.Lanes]
+				}
+			}
+		}
+	})
+	return ctx.Err()
+}
+
+// count checks the rows and returns their number.
+func (m *Model) count(rows []int32) (int, error) {
+	n := m.set.Len()
+	if rows == nil {
+		return n, nil
+	}
+	for i, r := range rows {
+		if r < 0 || int(r) >= n {
+			return 0, fmt.Errorf("row %d of the batch is example %d: data set %q has %d", i, r, m.set.Name, n)
+		}
+	}
+	return len(rows), nil
+}
+
+// exampleAt is the example at a position of the batch.
+func exampleAt(rows []int32, i int) int {
+	if rows == nil {
+		return i
+	}
+	return int(rows[i])
+}
+
+// load brings n examples into the tile's lanes and runs the ops that all particles share. Lanes behind the last
+// example repeat it: what it makes finite stays finite, and its gradient is masked.
+func (m *Model) load(t *tape, rows []int32, first, n int) {
+	t.groups = (n + lanes.Lanes - 1) / lanes.Lanes
+	t.valid = n - (t.groups-1)*lanes.Lanes
+	size := m.set.Features()
+	for g := range t.groups {
+		var start [lanes.Lanes]int32
+		base := 0
+		for l := range start {
+			start[l] = int32(exampleAt(rows, first+min(g*lanes.Lanes+l, n-1)))
+		}
+		if m.set.Len()*size > 1<<31-1 { // 32-bit offsets: from the lowest of the sixteen
+			base = int(start[0])
+			for _, s := range start {
+				base = min(base, int(s))
+			}
+		}
+		for l := range start {
+			start[l] = int32((int(start[l]) - base) * size)
+		}
+		x := t.out(m.prog.in, g, 0)
+		if m.set.U8 != nil {
+			lanes.LoadU8(m.set.U8[base*size:], &start, m.prog.at, x)
+		} else {
+			lanes.LoadF32(m.set.F32[base*size:], &start, m.prog.at, x)
+		}
+	}
+	for _, o := range m.prog.pre {
+		o.forward(t, 0, t.groups)
+	}
+}
+
+func (m *Model) takeTape(particles int) *tape {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if list := m.tapes[particles]; len(list) > 0 {
+		t := list[len(list)-1]
+		m.tapes[particles] = list[:len(list)-1]
+		return t
+	}
+	return newTape(m.prog, particles)
+}
+
+func (m *Model) returnTape(particles int, t *tape) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.tapes[particles] = append(m.tapes[particles], t)
+}

@@ -1,0 +1,207 @@
+package nn
+
+import (
+	"math"
+	"slices"
+
+	"github.com/starling-smc/starling/internal/lanes"
+)
+
+// split cuts count rows into the sizes that a family of micro-kernels offers, at the least total cost.
+func split(count int, sizes []int, cost func(size int) float64) []int {
+	best := make([]float64, count+1)
+	take := make([]int, count+1)
+	for r := 1; r <= count; r++ {
+		best[r] = math.Inf(1)
+		for _, s := range sizes {
+			if s <= r && best[r-s]+cost(s) < best[r] {
+				best[r], take[r] = best[r-s]+cost(s), s
+			}
+		}
+	}
+	var out []int
+	for r := count; r > 0; r -= take[r] {
+		out = append(out, take[r])
+	}
+	slices.SortFunc(out, func(a, b int) int { return b - a }) // equal sizes next to each other share a plan
+	return out
+}
+
+// gemmCycles estimates the cycles of one block of an m×n tile: two multiply-adds and two loads a cycle, four cycles
+// from one multiply-add of an accumulator to its next, and the start and end of a block.
+func gemmCycles(m, n, terms int) float64 {
+	term := max(float64(m*n)/2, float64(m+n)/2, 4)
+	return term*float64(terms) + 8 + 1.5*float64(m*n)
+}
+
+func tileSizes(tiles [][2]int, n int) (sizes []int) {
+	for _, t := range tiles {
+		if t[1] == n {
+			sizes = append(sizes, t[0])
+		}
+	}
+	return sizes
+}
+
+// product is a matrix product as a list of kernel calls, each for one range of rows.
+type product struct {
+	calls []productCall
+}
+
+type productCall struct {
+	plan         *lanes.Gemm
+	row, w, d, m int
+}
+
+// spot is where a product computes n vectors side by side: their terms, inputs and destinations.
+type spot struct {
+	terms []lanes.Term
+	x, d  [4]int32
+}
+
+// newProduct plans dst[d + r·dStride] = Σ_t w[t.W + r·wStride] · x[t.X + x] for r < rows at every spot (of n vectors
+// each). With merge, short calls for several ranges of rows become one (not for a product that adds a bias, which a
+// kernel takes for one range only).
+func newProduct(rows, n, wStride, dStride int, spots []spot, merge bool) *product {
+	sizes := tileSizes(lanes.GemmTiles(), n)
+	terms, work := 0, 0
+	var last []lanes.Term
+	for i, s := range spots {
+		work += len(s.terms)
+		if i == 0 || !sameTerms(last, s.terms) {
+			terms += len(s.terms)
+		}
+		last = s.terms
+	}
+	mean := max(1, work/max(1, len(spots)))
+	tiles := split(rows, sizes, func(m int) float64 { return gemmCycles(m, n, mean) })
+	merge = merge && work < 512 && terms*len(tiles) <= 8192
+
+	p := &product{}
+	for row := 0; len(tiles) > 0; {
+		m, same := tiles[0], 1
+		for same < len(tiles) && tiles[same] == m {
+			same++
+		}
+		tiles = tiles[same:]
+		copies := 1
+		if merge {
+			copies = same
+		}
+		plan := gemm(m, n, wStride, dStride, spots, copies)
+		for range same / copies {
+			p.calls = append(p.calls, productCall{plan, row, row * wStride, row * dStride, m})
+			row += m * copies
+		}
+	}
+	return p
+}
+
+// gemm plans the spots for m rows, and again for the next m, copies times.
+func gemm(m, n, wStride, dStride int, spots []spot, copies int) *lanes.Gemm {
+	var terms []lanes.Term
+	var blocks []lanes.Block
+	for c := range copies {
+		w, d := int32(c*m*wStride), int32(c*m*dStride)
+		var last []lanes.Term
+		first := int32(0)
+		for i, s := range spots {
+			if i == 0 || !sameTerms(last, s.terms) {
+				first = int32(len(terms))
+				for _, t := range s.terms {
+					terms = append(terms, lanes.Term{W: t.W + w, X: t.X})
+				}
+				last = s.terms
+			}
+			b := lanes.Block{First: first, Count: int32(len(s.terms)), X: s.x, D: s.d}
+			for j := range n {
+				b.D[j] += d
+			}
+			blocks = append(blocks, b)
+		}
+	}
+	plan, err := lanes.NewGemm(m, n, wStride, dStride, terms, blocks)
+	if err != nil {
+		panic("nn: " + err.Error()) // a plan of ours that lanes refuses is a bug here
+	}
+	return plan
+}
+
+// sameTerms says whether two spots share one list (spots that do hold the same slice).
+func sameTerms(a, b []lanes.Term) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
+}
+
+// dot is a list of lane-wise products that add a weight gradient of rows × streams lane vectors.
+type dot struct {
+	calls []dotCall
+}
+
+type dotCall struct {
+	plan    *lanes.Dot
+	pool    *lanes.PoolDot
+	dy, acc int
+}
+
+// newDot plans acc[(r·len(streams) + s)·16 …] += Σ_p dy[p.DY + r·dyStride] · x[p.X + streams[s]] for r < rows. With a
+// window, the kernel is the one that takes the gradient of a 2×2 max pool through its masks.
+func newDot(rows, dyStride int, streams []int32, window *[4]int32, pairs []lanes.Pair) *dot {
+	tiles := lanes.DotTiles()
+	if window != nil {
+		tiles = lanes.PoolDotTiles()
+	}
+	cost := func(m, n int) float64 {
+		fma := float64(m * n)
+		if window != nil {
+			return max((fma+float64(m))/2, float64(m+n)/2+float64(m)/2, 4)
+		}
+		return max(fma/2, float64(m+n)/2, 4) + .3
+	}
+	// The best split of the streams for each number of rows at once, then the best split of the rows.
+	ms, columns := map[int][]int{}, map[int]float64{}
+	var sizes []int
+	for _, t := range tiles {
+		if _, ok := ms[t[0]]; ok {
+			continue
+		}
+		var ns []int
+		for _, u := range tiles {
+			if u[0] == t[0] {
+				ns = append(ns, u[1])
+			}
+		}
+		parts := split(len(streams), ns, func(n int) float64 { return cost(t[0], n) })
+		ms[t[0]] = parts
+		for _, n := range parts {
+			columns[t[0]] += cost(t[0], n)
+		}
+		sizes = append(sizes, t[0])
+	}
+	type key struct{ m, stream int }
+	made := map[key]dotCall{}
+	plan := &dot{}
+	row := 0
+	for _, m := range split(rows, sizes, func(m int) float64 { return columns[m] }) {
+		s := 0
+		for _, n := range ms[m] {
+			call, ok := made[key{m, s}]
+			if !ok {
+				var err error
+				if window != nil {
+					call.pool, err = lanes.NewPoolDot(m, n, dyStride, len(streams), streams[s:s+n], *window, pairs)
+				} else {
+					call.plan, err = lanes.NewDot(m, n, dyStride, len(streams), streams[s:s+n], pairs)
+				}
+				if err != nil {
+					panic("nn: " + err.Error()) // a plan of ours that lanes refuses is a bug here
+				}
+				made[key{m, s}] = call
+			}
+			call.dy, call.acc = row*dyStride, (row*len(streams)+s)*lanes.Lanes
+			plan.calls = append(plan.calls, call)
+			s += n
+		}
+		row += m
+	}
+	return plan
+}

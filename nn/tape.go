@@ -1,0 +1,137 @@
+package nn
+
+import "github.com/starling-smc/starling/internal/lanes"
+
+const (
+	tileGroups   = 4                        // groups of 16 examples in a tile
+	tileExamples = tileGroups * lanes.Lanes // 64
+	chunkTiles   = 4                        // tiles whose sums are float32
+	maxSegments  = 32                       // ranges of chunks that may run at the same time for one particle
+)
+
+// value is an activation of a tile and its gradient: c planes of h×w lane vectors a particle and group, each plane
+// inside a border of zeros that its consumer's padding and its producer's gradient ask for.
+type value struct {
+	c, h, w                  int
+	top, bottom, left, right int  // border
+	tight                    bool // no border may be added
+	shared                   bool // the same for all particles
+	inner                    bool // its gradient is used up group by group: one group is stored
+	relu                     bool // holds the output of a ReLU: its gradient is stored gated
+	act, grad                int  // start in tape.act and tape.grad; grad is −1 if nobody asks for it
+}
+
+func (v *value) wp() int    { return v.left + v.w + v.right }
+func (v *value) plane() int { return (v.top + v.h + v.bottom) * v.wp() * lanes.Lanes }
+func (v *value) size() int  { return v.c * v.plane() }
+func (v *value) pixel(y, x int) int {
+	return ((v.top+y)*v.wp() + v.left + x) * lanes.Lanes
+}
+
+// border asks for at least this much zero padding on the sides; it reports whether the value can give it.
+func (v *value) border(top, bottom, left, right int) bool {
+	if top <= v.top && bottom <= v.bottom && left <= v.left && right <= v.right {
+		return true
+	}
+	if v.tight {
+		return false
+	}
+	v.top, v.bottom = max(v.top, top), max(v.bottom, bottom)
+	v.left, v.right = max(v.left, left), max(v.right, right)
+	return true
+}
+
+// tape is the memory of one worker: what a tile leaves behind on its way forward, gradients on the way back, and
+// the parameters and gradients of the particles at work. Zero borders are never written, so they stay zero.
+type tape struct {
+	prog   *program
+	theta  []float32 // particles of the task × D
+	grads  []float32 // particles of the task × prog.gradSize
+	act    []float32
+	grad   []float32
+	lane   []float32 // weight gradients not yet summed over lanes, of one pass
+	tmp    []float32 // transposed tiles and other scratch
+	shared []float32 // the transposed input tile of a dense first layer
+	masks  []uint16
+	args   []int32
+	labels []int32   // of the tile, 64
+	target []float32 // of the tile: [group][output][16]
+	ll     []float32 // of the tile: [group][particle][16]
+
+	groups int // in this tile
+	valid  int // lanes in use in the last group
+	batch  int // particles in this pass
+	first  int // the pass's first particle within the task
+}
+
+func newTape(p *program, particles int) *tape {
+	return &tape{
+		prog:   p,
+		theta:  lanes.Make(particles * p.net.dim),
+		grads:  lanes.Make(particles * p.gradSize),
+		act:    lanes.Make(p.actSize),
+		grad:   lanes.Make(p.dySize),
+		lane:   lanes.Make(p.laneSize),
+		tmp:    lanes.Make(p.tmpSize),
+		shared: lanes.Make(p.sharedSize),
+		masks:  make([]uint16, p.maskSize),
+		args:   make([]int32, p.argSize),
+		labels: make([]int32, tileExamples),
+		target: lanes.Make(tileExamples * max(1, p.net.Outputs())),
+		ll:     lanes.Make(tileExamples * p.batch),
+	}
+}
+
+// copies is how many particles a value holds.
+func (t *tape) copies(v *value) int {
+	if v.shared {
+		return 1
+	}
+	return t.prog.batch
+}
+
+// out is the activation of particle b of the pass in group g.
+func (t *tape) out(v *value, g, b int) []float32 {
+	if v.shared {
+		b = 0
+	}
+	n := v.size()
+	return t.act[v.act+(g*t.copies(v)+b)*n:][:n]
+}
+
+// from is the activations of particle b from group g on (to the end of the arena: a plan knows its reach).
+func (t *tape) from(v *value, g, b int) []float32 {
+	if v.shared {
+		b = 0
+	}
+	return t.act[v.act+(g*t.copies(v)+b)*v.size() : v.act+tileGroups*t.copies(v)*v.size()]
+}
+
+// dy is the gradient of particle b of the pass in group g.
+func (t *tape) dy(v *value, g, b int) []float32 {
+	if v.inner {
+		g = 0
+	}
+	n := v.size()
+	return t.grad[v.grad+(g*t.copies(v)+b)*n:][:n]
+}
+
+// dyFrom is the gradients of particle b from group g on.
+func (t *tape) dyFrom(v *value, g, b int) []float32 {
+	groups := tileGroups
+	if v.inner {
+		g, groups = 0, 1
+	}
+	return t.grad[v.grad+(g*t.copies(v)+b)*v.size() : v.grad+groups*t.copies(v)*v.size()]
+}
+
+// weights is the parameters of particle b of the pass from an offset of θ on, and those of the particles behind it.
+func (t *tape) weights(offset, b int) []float32 {
+	return t.theta[(t.first+b)*t.prog.net.dim+offset:]
+}
+
+// gradients is the float32 gradient sums of particle b of the pass from an offset of their layout on, and those of the
+// particles behind it.
+func (t *tape) gradients(offset, b int) []float32 {
+	return t.grads[(t.first+b)*t.prog.gradSize+offset:]
+}
