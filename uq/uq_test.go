@@ -1,0 +1,281 @@
+package uq
+
+import (
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/starling-smc/starling/internal/rng"
+)
+
+func stream(k int) *rng.Stream {
+	return rng.Key{Seed: 1, Purpose: rng.Synthetic, Iteration: k}.Stream()
+}
+
+// randomProbs are n rows of probabilities, from flat to nearly certain.
+func randomProbs(s *rng.Stream, n, classes int) []float64 {
+	z := make([]float64, n*classes)
+	for i := range z {
+		z[i] = 4 * s.Normal() * s.Float64()
+	}
+	Softmax(z, z, classes)
+	return z
+}
+
+func ensemble(n, classes int, members ...[]float64) *Predictive {
+	m := NewMixture(n, classes)
+	for _, p := range members {
+		m.Add(1/float64(len(members)), p)
+	}
+	return m.Predictive()
+}
+
+// Check 5 of scalable-bayesian-monte-carlo.
+func TestCheck5Entropies(t *testing.T) {
+	const n, classes = 200, 5
+	s := stream(0)
+	one := randomProbs(s, n, classes)
+	for _, w := range []float64{1, 0.3, 1.0 / 3} {
+		m := NewMixture(n, classes)
+		m.Add(w, one)
+		for i, h := range m.Predictive().Epistemic {
+			if h != 0 {
+				t.Fatalf("one particle of weight %v: H_ep of example %d is %v", w, i, h)
+			}
+		}
+	}
+	for _, particles := range []int{2, 3, 10, 80, 1000} {
+		same := make([][]float64, particles)
+		for j := range same {
+			same[j] = one
+		}
+		for i, h := range ensemble(n, classes, same...).Epistemic {
+			if h != 0 {
+				t.Fatalf("%d equal particles: H_ep of example %d is %v", particles, i, h)
+			}
+		}
+	}
+	p := ensemble(1, 2, []float64{1, 0}, []float64{0, 1})
+	if p.Total[0] != math.Ln2 || p.Epistemic[0] != math.Ln2 || p.Aleatoric[0] != 0 {
+		t.Errorf("two opposite particles: %v = %v + %v, want ln 2 = 0 + ln 2", p.Total[0], p.Aleatoric[0], p.Epistemic[0])
+	}
+	for _, particles := range []int{2, 3, 7} {
+		m := NewMixture(n, classes)
+		for range particles {
+			m.Add(s.Float64(), randomProbs(s, n, classes))
+		}
+		p := m.Predictive()
+		for i := range n {
+			ep, total := p.Epistemic[i], p.Total[i]
+			if !(0 < ep && ep <= total && total <= math.Log(classes)*(1+1e-15) && ep <= math.Log(float64(particles))) {
+				t.Fatalf("%d particles, example %d: H_ep %v, H_tot %v out of bounds", particles, i, ep, total)
+			}
+		}
+	}
+}
+
+// Epistemic entropy by another road: the mean Kullback-Leibler divergence of the particles from their mixture.
+func TestEpistemicIsMeanDivergence(t *testing.T) {
+	const n, classes, particles = 50, 4, 6
+	s := stream(1)
+	var members [particles][]float64
+	for j := range members {
+		members[j] = randomProbs(s, n, classes)
+	}
+	p := ensemble(n, classes, members[:]...)
+	for i := range n {
+		want := 0.0
+		for _, q := range members {
+			for c := range classes {
+				want += q[i*classes+c] * math.Log(q[i*classes+c]/p.Probs[i*classes+c]) / particles
+			}
+		}
+		if !(math.Abs(p.Epistemic[i]-want) <= 1e-14) {
+			t.Errorf("example %d: %v, want %v", i, p.Epistemic[i], want)
+		}
+	}
+}
+
+// A particle of weight 0 leaves no trace, even of NaN.
+func TestMixtureIgnoresDeadParticles(t *testing.T) {
+	m := NewMixture(1, 2)
+	m.Add(0, []float64{math.NaN(), math.NaN()})
+	m.Add(2, []float64{0.25, 0.75})
+	p := m.Predictive()
+	if p.Probs[0] != 0.25 || p.Epistemic[0] != 0 {
+		t.Errorf("mixture is %v, H_ep %v", p.Probs, p.Epistemic)
+	}
+}
+
+// Check 6 of scalable-bayesian-monte-carlo, its part on AUROC: ranks against all pairs, with many ties.
+func TestCheck6AUROCByPairs(t *testing.T) {
+	s := stream(2)
+	for range 200 {
+		neg, pos := make([]float64, 1+s.IntN(40)), make([]float64, 1+s.IntN(40))
+		values := 1 + s.IntN(12)
+		for i := range neg {
+			neg[i] = float64(s.IntN(values))
+		}
+		for i := range pos {
+			pos[i] = float64(s.IntN(values) + s.IntN(2))
+		}
+		wins := 0.0
+		for _, p := range pos {
+			for _, n := range neg {
+				switch {
+				case p > n:
+					wins++
+				case p == n:
+					wins += 0.5
+				}
+			}
+		}
+		want := wins / float64(len(pos)*len(neg))
+		if got := AUROC(neg, pos); got != want {
+			t.Fatalf("AUROC is %v, by pairs %v", got, want)
+		}
+		if got := AUROC(pos, neg); !(math.Abs(got-(1-want)) <= 1e-15) {
+			t.Fatalf("AUROC with the roles exchanged is %v, want %v", got, 1-want)
+		}
+	}
+}
+
+func TestSoftmax(t *testing.T) {
+	z := []float32{1000, 1001, 999, -1e30, 0, 1e30, 2, 2, 2}
+	p := make([]float64, 9)
+	Softmax(p, z, 3)
+	sum := 1 + math.E + math.Exp(-1)
+	want := []float64{1 / sum, math.E / sum, math.Exp(-1) / sum, 0, 0, 1, 1. / 3, 1. / 3, 1. / 3}
+	for i, w := range want {
+		if !(math.Abs(p[i]-w) <= 1e-15) {
+			t.Errorf("probability %d is %v, want %v", i, p[i], w)
+		}
+	}
+	inf := float32(math.Inf(1))
+	nan := float32(math.NaN())
+	for _, row := range [][]float32{{nan, 0}, {0, nan}, {inf, 0}, {-inf, -inf}} {
+		Softmax(p[:2], row, 2)
+		if p[0] == p[0] || p[1] == p[1] {
+			t.Errorf("softmax of %v is %v, want NaN", row, p[:2])
+		}
+	}
+}
+
+// One logit is two of which the first is 0.
+func TestSigmoidIsSoftmaxOfTwo(t *testing.T) {
+	z := []float32{0, 1, -1, 30, -30, 800, -800}
+	got, want := make([]float64, 2*len(z)), make([]float64, 2*len(z))
+	Sigmoid(got, z)
+	two := make([]float32, 0, 2*len(z))
+	for _, v := range z {
+		two = append(two, 0, v)
+	}
+	Softmax(want, two, 2)
+	for i, w := range want {
+		if !(math.Abs(got[i]-w) <= 1e-15*w) {
+			t.Errorf("probability %d is %v, want %v", i, got[i], w)
+		}
+	}
+}
+
+// Every edge b/bins belongs to the bin below it, and the next number above it to the bin above.
+func TestBinEdges(t *testing.T) {
+	for bins := 1; bins <= 50; bins++ {
+		for b := range bins {
+			lo, hi := float64(b)/float64(bins), float64(b+1)/float64(bins)
+			if got := bin(hi, bins); got != b {
+				t.Errorf("%v is in bin %d of %d, want %d", hi, got, bins, b)
+			}
+			if got := bin(math.Nextafter(lo, 2), bins); got != b {
+				t.Errorf("just above %v is bin %d of %d, want %d", lo, got, bins, b)
+			}
+		}
+		if bin(0, bins) != 0 || bin(math.Nextafter(1, 2), bins) != bins-1 {
+			t.Errorf("%d bins: 0 or 1+ε falls outside", bins)
+		}
+	}
+}
+
+// NaN never passes for a score.
+func TestNaNIsSeen(t *testing.T) {
+	nan := math.NaN()
+	probs, labels := []float64{nan, nan, 0.5, 0.5}, []int32{0, 0}
+	if a := Accuracy(probs, 2, labels); a != 0.5 {
+		t.Errorf("accuracy %v: the row of NaN counts as right", a)
+	}
+	for name, v := range map[string]float64{
+		"NLL": NLL(probs, 2, labels), "Brier": Brier(probs, 2, labels), "ECE": ECE(Reliability(probs, 2, labels, Bins)),
+		"AUROC": AUROC([]float64{0, nan}, []float64{1}), "FPR95": FPR95([]float64{0}, []float64{nan}),
+		"AUROC of nothing": AUROC(nil, []float64{1}), "FPR95 of nothing": FPR95([]float64{1}, nil),
+		"accuracy of nothing": Accuracy(nil, 2, nil), "entropy": ensemble(2, 2, probs, probs).Epistemic[0],
+	} {
+		if v == v {
+			t.Errorf("%s is %v, want NaN", name, v)
+		}
+	}
+}
+
+func TestEvaluate(t *testing.T) {
+	// Examples 0 and 1 are right, 2 is wrong; two particles disagree on 1 and 2, most on 2.
+	a := []float64{0.9, 0.1, 0.8, 0.2, 1, 0}
+	b := []float64{0.9, 0.1, 0.6, 0.4, 0.25, 0.75}
+	test := ensemble(3, 2, a, b)
+	strange := ensemble(2, 2, []float64{1, 0, 0.5, 0.5}, []float64{0, 1, 0.5, 0.5})
+	e := Evaluate(test, []int32{0, 0, 1}, []Foreign{{"strange", strange}, {"none", &Predictive{Classes: 2}}})
+	if e.Accuracy != 2.0/3 {
+		t.Errorf("accuracy %v", e.Accuracy)
+	}
+	if want := -(math.Log(0.9) + math.Log(0.7) + math.Log(0.375)) / 3; !(math.Abs(float64(e.NLL)-want) <= 1e-15) {
+		t.Errorf("NLL %v, want %v", e.NLL, want)
+	}
+	// Of strange, ln 2 wins against all three; 0 ties with example 0 and loses to the others.
+	wantAUROC := map[string]float64{"incorrect": 1, "strange": 3.5 / 6}
+	for _, g := range e.Groups {
+		if w, ok := wantAUROC[g.Name]; ok && float64(*g.AUROC) != w {
+			t.Errorf("AUROC of %s is %v, want %v", g.Name, *g.AUROC, w)
+		}
+	}
+	if g := e.Groups[1]; g.N != 1 || float64(g.Epistemic) != test.Epistemic[2] || float64(g.Total) != test.Total[2] {
+		t.Errorf("group incorrect is %+v", g)
+	}
+	raw, err := json.Marshal(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(raw)
+	for _, want := range []string{
+		`{"accuracy":0.6666666666666666,"nll":`, `"brier":`, `"ece":`, `"groups":{"correct":{"n":2,"entropy_total":`,
+		`},"incorrect":{"n":1,`, `,"auroc":1},"strange":{"n":2,`,
+		`"none":{"n":0,"entropy_total":"NaN","entropy_aleatoric":"NaN","entropy_epistemic":"NaN","auroc":"NaN"}}}`,
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("JSON %s lacks %s", text, want)
+		}
+	}
+	if strings.Count(text, "auroc") != 3 {
+		t.Errorf("JSON %s: auroc belongs to all groups but correct", text)
+	}
+}
+
+func TestNumber(t *testing.T) {
+	raw, err := json.Marshal([]Number{0.1, 1e-300, Number(math.NaN()), Number(math.Inf(1)), Number(math.Inf(-1))})
+	if want := `[0.1,1e-300,"NaN","Infinity","-Infinity"]`; err != nil || string(raw) != want {
+		t.Errorf("%s, %v; want %s", raw, err, want)
+	}
+}
+
+func BenchmarkMixture(b *testing.B) {
+	const n, classes = 1000, 8
+	s := stream(3)
+	logits := make([]float32, n*classes)
+	for i := range logits {
+		logits[i] = float32(3 * s.Normal())
+	}
+	m, probs := NewMixture(n, classes), make([]float64, n*classes)
+	for b.Loop() {
+		Softmax(probs, logits, classes)
+		m.Add(1, probs)
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/example")
+}
