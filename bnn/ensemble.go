@@ -1,0 +1,141 @@
+package bnn
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/starling-smc/starling/internal/rng"
+	"github.com/starling-smc/starling/nn"
+)
+
+// Ensemble is a weighted set of parameter vectors of one network: what every method of inference ends in, and all
+// that prediction, judgement and files know of it. Parameters are float32, as they are written, so that an ensemble
+// read from a file predicts the same bits.
+type Ensemble struct {
+	Net         *nn.Net
+	Theta       []float32 // J×D, particles over all islands, island after island
+	LogWeights  []float64 // J, normalised: Σ exp = 1; −Inf is a dead particle
+	Island      []int32   // J, the island of each particle, not decreasing
+	LogEvidence []float64 // of each island, in nats; 0 where the method estimates none
+}
+
+// Size is the number J of particles.
+func (e *Ensemble) Size() int { return len(e.LogWeights) }
+
+// Island is what one of several independent samplers ended with.
+type Island struct {
+	Theta       []float64 // I×D
+	LogWeights  []float64 // I, up to a constant; nil: all equal
+	LogEvidence float64   // of this island, in nats; 0 for chains
+}
+
+// Combination says how islands are weighed against each other.
+type Combination int
+
+const (
+	Equal    Combination = iota // ω_p = 1/P: a mixture of islands
+	Evidence                    // ω_p ∝ Z_p, consistent as the number of islands grows too
+)
+
+func (c Combination) String() string { return [...]string{"equal", "evidence"}[c] }
+
+// Combine joins islands into one ensemble (Liang et al., eq. 5): particle i of island p has weight ω_p W_i with W the
+// island's own normalised weights, which are 1/I where none are given. An error names the island whose evidence or
+// weights are NaN or +Inf, or all zero.
+func Combine(net *nn.Net, islands []Island, by Combination) (*Ensemble, error) {
+	e := &Ensemble{Net: net}
+	omega := make([]float64, len(islands))
+	for p, island := range islands {
+		e.LogEvidence = append(e.LogEvidence, island.LogEvidence)
+		if by == Evidence {
+			omega[p] = island.LogEvidence
+		}
+	}
+	if err := normalise(omega); err != nil {
+		return nil, fmt.Errorf("evidence of the islands: %w", err)
+	}
+	for p, island := range islands {
+		size := len(island.Theta) / net.Dim()
+		if size*net.Dim() != len(island.Theta) || island.LogWeights != nil && len(island.LogWeights) != size {
+			panic(fmt.Sprintf("bnn: island %d has %d parameters and %d weights for a network of %d", p, len(island.Theta), len(island.LogWeights), net.Dim()))
+		}
+		weights := append(make([]float64, 0, size), island.LogWeights...)[:size]
+		if err := normalise(weights); err != nil {
+			return nil, fmt.Errorf("weights of island %d: %w", p, err)
+		}
+		for i, w := range weights {
+			e.LogWeights = append(e.LogWeights, omega[p]+w)
+			e.Island = append(e.Island, int32(p))
+			for _, x := range island.Theta[i*net.Dim() : (i+1)*net.Dim()] {
+				e.Theta = append(e.Theta, float32(x))
+			}
+		}
+	}
+	return e, nil
+}
+
+// normalise subtracts log Σ exp from log-weights.
+func normalise(logw []float64) error {
+	top := math.Inf(-1)
+	for i, w := range logw {
+		if math.IsNaN(w) || math.IsInf(w, 1) {
+			return fmt.Errorf("log-weight %d is %v", i, w)
+		}
+		top = max(top, w)
+	}
+	if math.IsInf(top, -1) {
+		return fmt.Errorf("none of %d log-weights is above −Inf", len(logw))
+	}
+	sum := 0.0
+	for _, w := range logw {
+		sum += rng.Exp(w - top)
+	}
+	top += rng.Log(sum)
+	for i := range logw {
+		logw[i] -= top
+	}
+	return nil
+}
+
+// weights are the normalised weights themselves.
+func (e *Ensemble) weights() []float64 {
+	w := make([]float64, e.Size())
+	for j, l := range e.LogWeights {
+		w[j] = rng.Exp(l)
+	}
+	return w
+}
+
+// check returns the first inconsistency of an ensemble that came from outside.
+func (e *Ensemble) check() error {
+	j, d := e.Size(), e.Net.Dim()
+	if len(e.Theta) != j*d || len(e.Island) != j {
+		return fmt.Errorf("%d parameters and %d islands for %d particles of %d", len(e.Theta), len(e.Island), j, d)
+	}
+	sum := 0.0
+	for i, w := range e.weights() {
+		if math.IsNaN(w) {
+			return fmt.Errorf("the weight of particle %d is NaN", i)
+		}
+		sum += w
+	}
+	if !(math.Abs(sum-1) <= 1e-6) {
+		return fmt.Errorf("the weights sum to %v, not 1", sum)
+	}
+	last := int32(-1)
+	for i, p := range e.Island {
+		if p < last || p > last+1 {
+			return fmt.Errorf("particle %d follows island %d with %d; islands are numbered from 0 and stand one after another", i, last, p)
+		}
+		last = p
+	}
+	if int(last)+1 != len(e.LogEvidence) {
+		return fmt.Errorf("particles of %d islands, evidence of %d", last+1, len(e.LogEvidence))
+	}
+	for i, x := range e.Theta {
+		if x-x != 0 {
+			return fmt.Errorf("parameter %d of particle %d is %v", i%d, i/d, x)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,180 @@
+package bnn
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/starling-smc/starling/nn"
+)
+
+// The files of a run that hold parameters are safetensors files that PyTorch reads as they are. Each tensor of the
+// network, named and ordered as in the state_dict of an nn.Sequential of the same layers, is stacked over its J
+// particles or restarts: [J, shape…], F32. Beside them stand
+//
+//	posterior.safetensors   log_weights F64 [J], log_evidence F64 [islands], island I32 [J]
+//	map.safetensors         val_nll F64 [J], chosen I32 []
+//
+// F64 comes first, since readers want data aligned to its size. Equal content gives equal bytes.
+
+// WritePosterior writes an ensemble as posterior.safetensors.
+func WritePosterior(w io.Writer, e *Ensemble) error {
+	arrays := []array{
+		floats("log_weights", e.LogWeights),
+		floats("log_evidence", e.LogEvidence),
+	}
+	arrays = append(arrays, stack(e.Net, e.Theta, e.Size())...)
+	island := array{name: "island", dtype: "I32", shape: []int{len(e.Island)}}
+	for _, p := range e.Island {
+		island.data = binary.LittleEndian.AppendUint32(island.data, uint32(p))
+	}
+	return writeArrays(w, append(arrays, island))
+}
+
+// ReadPosterior is the ensemble that WritePosterior wrote. An error names the first tensor that does not fit net,
+// with both shapes, or what is wrong with the weights.
+func ReadPosterior(file []byte, net *nn.Net) (*Ensemble, error) {
+	f, err := open(file, net, "log_weights", "log_evidence", "island")
+	if err != nil {
+		return nil, err
+	}
+	e := &Ensemble{Net: net, Theta: f.theta}
+	if e.LogWeights, err = f.values("log_weights", "F64", f.particles); err != nil {
+		return nil, err
+	}
+	if e.LogEvidence, err = f.values("log_evidence", "F64", -1); err != nil {
+		return nil, err
+	}
+	island, err := f.values("island", "I32", f.particles)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range island {
+		e.Island = append(e.Island, int32(p))
+	}
+	if err := e.check(); err != nil {
+		return nil, fmt.Errorf("posterior: %w", err)
+	}
+	return e, nil
+}
+
+// WriteRestarts writes the MAP restarts of a network as map.safetensors: theta is restarts×D, nll the validation NLL
+// of each, chosen the index of the anchor.
+func WriteRestarts(w io.Writer, net *nn.Net, theta, nll []float64, chosen int) error {
+	rounded := make([]float32, len(theta))
+	for i, x := range theta {
+		rounded[i] = float32(x)
+	}
+	arrays := append([]array{floats("val_nll", nll)}, stack(net, rounded, len(nll))...)
+	index := binary.LittleEndian.AppendUint32(nil, uint32(chosen))
+	return writeArrays(w, append(arrays, array{name: "chosen", dtype: "I32", data: index}))
+}
+
+// ReadRestarts is what WriteRestarts wrote, with theta rounded to float32.
+func ReadRestarts(file []byte, net *nn.Net) (theta []float32, nll []float64, chosen int, err error) {
+	f, err := open(file, net, "val_nll", "chosen")
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	if nll, err = f.values("val_nll", "F64", f.particles); err != nil {
+		return nil, nil, 0, err
+	}
+	a := f.extra["chosen"]
+	if a.dtype != "I32" || len(a.shape) != 0 {
+		return nil, nil, 0, fmt.Errorf("tensor chosen is %s %v, want I32 []", a.dtype, a.shape)
+	}
+	if chosen = int(a.values()[0]); chosen < 0 || chosen >= f.particles {
+		return nil, nil, 0, fmt.Errorf("restart %d is chosen of %d", chosen, f.particles)
+	}
+	return f.theta, nll, chosen, nil
+}
+
+func floats(name string, values []float64) array {
+	a := array{name: name, dtype: "F64", shape: []int{len(values)}}
+	for _, v := range values {
+		a.data = binary.LittleEndian.AppendUint64(a.data, math.Float64bits(v))
+	}
+	return a
+}
+
+// stack cuts J parameter vectors into the network's tensors.
+func stack(net *nn.Net, theta []float32, j int) []array {
+	var arrays []array
+	for _, t := range net.Tensors() {
+		a := array{name: t.Name, dtype: "F32", shape: append([]int{j}, t.Shape...), data: make([]byte, 0, 4*j*t.Size)}
+		for p := range j {
+			at := p*net.Dim() + t.Offset
+			for _, x := range theta[at : at+t.Size] {
+				a.data = binary.LittleEndian.AppendUint32(a.data, math.Float32bits(x))
+			}
+		}
+		arrays = append(arrays, a)
+	}
+	return arrays
+}
+
+// stacked is an opened file: the network's parameters, and the tensors beside them by name.
+type stacked struct {
+	particles int
+	theta     []float32
+	extra     map[string]array
+}
+
+// open reads a file that holds the tensors of net, stacked, and exactly the extra tensors.
+func open(file []byte, net *nn.Net, extra ...string) (*stacked, error) {
+	arrays, _, err := parseArrays(file)
+	if err != nil {
+		return nil, err
+	}
+	byName := make(map[string]array, len(arrays))
+	for _, a := range arrays {
+		byName[a.name] = a
+	}
+	f := &stacked{extra: map[string]array{}}
+	var layers []array
+	for i, t := range net.Tensors() {
+		a, ok := byName[t.Name]
+		if !ok {
+			return nil, fmt.Errorf("tensor %s %v of the network is not in the file", t.Name, t.Shape)
+		}
+		if i == 0 && len(a.shape) > 0 {
+			f.particles = a.shape[0]
+		}
+		if want := append([]int{f.particles}, t.Shape...); a.dtype != "F32" || f.particles == 0 || !slices.Equal(a.shape, want) {
+			return nil, fmt.Errorf("tensor %s is %s %v in the file, the network has F32 %v after the axis of particles", t.Name, a.dtype, a.shape, t.Shape)
+		}
+		layers = append(layers, a)
+		delete(byName, t.Name)
+	}
+	for _, name := range extra {
+		a, ok := byName[name]
+		if !ok {
+			return nil, fmt.Errorf("tensor %s is not in the file", name)
+		}
+		f.extra[name] = a
+		delete(byName, name)
+	}
+	for _, a := range arrays {
+		if _, ok := byName[a.name]; ok {
+			return nil, fmt.Errorf("tensor %s in the file is none of the network's", a.name)
+		}
+	}
+	f.theta = make([]float32, f.particles*net.Dim()) // as many as the file has
+	for i, t := range net.Tensors() {
+		for j, x := range layers[i].values() {
+			f.theta[j/t.Size*net.Dim()+t.Offset+j%t.Size] = float32(x)
+		}
+	}
+	return f, nil
+}
+
+// values reads an extra tensor of one axis; a length of −1 is any.
+func (f *stacked) values(name, dtype string, length int) ([]float64, error) {
+	a := f.extra[name]
+	if a.dtype != dtype || len(a.shape) != 1 || length >= 0 && a.shape[0] != length {
+		return nil, fmt.Errorf("tensor %s is %s %v in the file, want %s and one value a particle", name, a.dtype, a.shape, dtype)
+	}
+	return a.values(), nil
+}

@@ -1,0 +1,200 @@
+package bnn
+
+import (
+	"bytes"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/starling-smc/starling/nn"
+)
+
+// convNet has the layers of the MNIST7 network, on 6×6 pixels.
+func convNet(t *testing.T) *nn.Net {
+	t.Helper()
+	net, err := nn.New([]int{1, 6, 6}, []nn.Layer{
+		nn.Conv{Filters: 2, Kernel: [2]int{3, 3}, Pad: [2]int{1, 1}}, nn.ReLU, nn.MaxPool{Size: [2]int{2, 2}}, nn.Dense{Units: 3},
+	}, nn.Categorical{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return net
+}
+
+// numbered gives island p, particle i, parameter k the value 100p + 10i + k/100.
+func numbered(net *nn.Net, islands, particles int) []Island {
+	out := make([]Island, islands)
+	for p := range out {
+		for i := range particles {
+			for k := range net.Dim() {
+				out[p].Theta = append(out[p].Theta, float64(100*p+10*i)+float64(k)/100)
+			}
+		}
+		out[p].LogEvidence = -100 + float64(p)
+	}
+	return out
+}
+
+func combine(t *testing.T, net *nn.Net, islands []Island, by Combination) *Ensemble {
+	t.Helper()
+	e, err := Combine(net, islands, by)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// The names, order, shapes and layout of posterior.safetensors as other programs rely on them.
+func TestPosteriorLayout(t *testing.T) {
+	net := convNet(t)
+	e := combine(t, net, numbered(net, 2, 3), Evidence)
+	var b bytes.Buffer
+	if err := WritePosterior(&b, e); err != nil {
+		t.Fatal(err)
+	}
+	arrays, _, err := parseArrays(b.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []struct {
+		name, dtype string
+		shape       []int
+	}{
+		{"log_weights", "F64", []int{6}}, {"log_evidence", "F64", []int{2}},
+		{"0.weight", "F32", []int{6, 2, 1, 3, 3}}, {"0.bias", "F32", []int{6, 2}},
+		{"4.weight", "F32", []int{6, 3, 18}}, {"4.bias", "F32", []int{6, 3}},
+		{"island", "I32", []int{6}},
+	}
+	if len(arrays) != len(want) {
+		t.Fatalf("%d tensors, want %d", len(arrays), len(want))
+	}
+	for i, w := range want {
+		if a := arrays[i]; a.name != w.name || a.dtype != w.dtype || !slices.Equal(a.shape, w.shape) {
+			t.Errorf("tensor %d is %s %s %v, want %v", i, a.name, a.dtype, a.shape, w)
+		}
+	}
+	// Particle 4 is particle 1 of island 1; its second bias of layer 4 is parameter 18+2+54+1.
+	if got, want := arrays[5].values()[4*3+1], float64(float32(110.75)); got != want {
+		t.Errorf("4.bias[4, 1] is %v, want %v", got, want)
+	}
+	if got := arrays[6].values(); !slices.Equal(got, []float64{0, 0, 0, 1, 1, 1}) {
+		t.Errorf("island is %v", got)
+	}
+	if got := arrays[1].values(); !slices.Equal(got, []float64{-100, -99}) {
+		t.Errorf("log_evidence is %v", got)
+	}
+}
+
+func TestPosteriorRoundTrip(t *testing.T) {
+	net := convNet(t)
+	islands := numbered(net, 2, 3)
+	islands[1].LogWeights = []float64{0, math.Inf(-1), -1}
+	e := combine(t, net, islands, Evidence)
+	var first, second bytes.Buffer
+	if err := WritePosterior(&first, e); err != nil {
+		t.Fatal(err)
+	}
+	back, err := ReadPosterior(first.Bytes(), net)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(back.Theta, e.Theta) || !slices.Equal(back.LogWeights, e.LogWeights) || !slices.Equal(back.Island, e.Island) || !slices.Equal(back.LogEvidence, e.LogEvidence) {
+		t.Error("another ensemble came back")
+	}
+	if err := WritePosterior(&second, back); err != nil || !bytes.Equal(first.Bytes(), second.Bytes()) {
+		t.Errorf("written again, the bytes differ (%v)", err)
+	}
+}
+
+func TestRestartsRoundTrip(t *testing.T) {
+	net := convNet(t)
+	theta, nll := numbered(net, 1, 3)[0].Theta, []float64{0.5, 0.25, math.NaN()}
+	var b bytes.Buffer
+	if err := WriteRestarts(&b, net, theta, nll, 1); err != nil {
+		t.Fatal(err)
+	}
+	back, losses, chosen, err := ReadRestarts(b.Bytes(), net)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, x := range theta {
+		if back[i] != float32(x) {
+			t.Fatalf("parameter %d is %v, want %v", i, back[i], float32(x))
+		}
+	}
+	if chosen != 1 || losses[0] != 0.5 || losses[1] != 0.25 || !math.IsNaN(losses[2]) {
+		t.Errorf("chosen %d, NLL %v", chosen, losses)
+	}
+}
+
+// Whatever does not fit the network is named.
+func TestReadPosteriorErrors(t *testing.T) {
+	net := convNet(t)
+	good := func() []array {
+		var b bytes.Buffer
+		if err := WritePosterior(&b, combine(t, net, numbered(net, 2, 2), Equal)); err != nil {
+			t.Fatal(err)
+		}
+		arrays, _, err := parseArrays(b.Bytes())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return arrays
+	}
+	for name, c := range map[string]struct {
+		change func(a []array) []array
+		reason string
+	}{
+		"missing":          {func(a []array) []array { return append(a[:3:3], a[4:]...) }, "0.bias [2] of the network is not in the file"},
+		"foreign":          {func(a []array) []array { return append(a, floats("9.weight", []float64{1})) }, "9.weight"},
+		"no weights":       {func(a []array) []array { return a[1:] }, "log_weights"},
+		"scalar weight":    {func(a []array) []array { a[2].shape, a[2].data = nil, a[2].data[:4]; return a }, "0.weight is F32 []"},
+		"another shape":    {func(a []array) []array { a[4].shape = []int{4, 18, 3}; return a }, "4.weight is F32 [4 18 3]"},
+		"fewer particles":  {func(a []array) []array { a[3].shape, a[3].data = []int{3, 2}, a[3].data[:24]; return a }, "0.bias"},
+		"no particles":     {func(a []array) []array { a[2].shape, a[2].data = []int{0, 2, 1, 3, 3}, nil; return a }, "0.weight"},
+		"dtype":            {func(a []array) []array { a[4].dtype = "I32"; return a }, "4.weight is I32"},
+		"short weights":    {func(a []array) []array { a[0] = floats("log_weights", make([]float64, 3)); return a }, "log_weights is F64 [3]"},
+		"weights over one": {func(a []array) []array { a[0] = floats("log_weights", make([]float64, 4)); return a }, "sum to 4"},
+		"NaN weight": {func(a []array) []array {
+			a[0] = floats("log_weights", []float64{math.NaN(), 0, 0, 0})
+			return a
+		}, "particle 0 is NaN"},
+		"evidence": {func(a []array) []array { a[1] = floats("log_evidence", make([]float64, 3)); return a }, "evidence of 3"},
+		"islands": {func(a []array) []array {
+			a[6].data = append([]byte{1}, a[6].data[1:]...)
+			return a
+		}, "island"},
+		"NaN parameter": {func(a []array) []array {
+			a[4].data = append([]byte{0, 0, 0xc0, 0x7f}, a[4].data[4:]...)
+			return a
+		}, "parameter 20 of particle 0 is NaN"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var b bytes.Buffer
+			if err := writeArrays(&b, c.change(good())); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := ReadPosterior(b.Bytes(), net); err == nil || !strings.Contains(err.Error(), c.reason) {
+				t.Errorf("error %v, want one about %q", err, c.reason)
+			}
+		})
+	}
+	if _, err := ReadPosterior([]byte("not a file at all"), net); err == nil {
+		t.Error("took a text for a posterior")
+	}
+}
+
+func TestReadRestartsErrors(t *testing.T) {
+	net := convNet(t)
+	theta := numbered(net, 1, 2)[0].Theta
+	for _, chosen := range []int{-1, 2} {
+		var b bytes.Buffer
+		if err := WriteRestarts(&b, net, theta, make([]float64, 2), chosen); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, _, err := ReadRestarts(b.Bytes(), net); err == nil || !strings.Contains(err.Error(), "chosen of 2") {
+			t.Errorf("restart %d of 2 was chosen: error %v", chosen, err)
+		}
+	}
+}
