@@ -196,7 +196,7 @@ func (g *Gemm) Store(w, x, bias, dst []float32, floor float32) {
 // must not overlap; else Add panics.
 func (g *Gemm) Add(w, x, dst []float32) {
 	g.check(disjoint, w, x, nil, dst)
-	g.run(gemmAdd, w, x, nil, nil, dst, nil, 0)
+	g.run(gemmAdd, w, x, nil, nil, dst, nil, float32(math.Inf(-1)))
 }
 
 // StoreGated starts from 0 and stores v[l] where gate[l] > 0, +0 in the other lanes; gate has dst's offsets. It is

@@ -1,0 +1,308 @@
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// Kernels that move rather than compute are no faster with wider registers: AVX2 serves for AVX-512 too.
+
+func layout() {
+	loadRows("loadF32AVX2", "float32", 4, func(src reg.Register, row []reg.Register) (low, high [4]vec) {
+		for j := range 4 {
+			for q, v := range []*vec{&low[j], &high[j]} {
+				*v = YMM()
+				VMOVUPS(Mem{Base: src, Index: row[j], Scale: 4, Disp: 16 * q}, (*v).AsX())
+				VINSERTF128(Imm(1), Mem{Base: src, Index: row[j+4], Scale: 4, Disp: 16 * q}, *v, *v)
+			}
+		}
+		return
+	})
+	loadU8()
+	transpose()
+	laneSums()
+	float32s()
+	addFloat64s()
+	for _, rows := range []int{4, 1} {
+		each(name("sumRows%d", rows), "func(x, acc *float32, blocks, cols, rowStride int)",
+			func(m *machine) { sumRows(m, rows) })
+	}
+	each("maxPool", "func(x *float32, taps *int32, y *float32, arg *int32, outputs, k int)", maxPool)
+	each("maxPoolBackward", "func(dx *float32, taps *int32, dy *float32, arg *int32, outputs, k int)", maxPoolBackward)
+	each("sumPool", "func(x *float32, taps *int32, y *float32, outputs, k int, scale float32)", sumPool)
+	each("sumPoolBackward", "func(dx *float32, taps *int32, dy *float32, outputs, k int, scale float32)", sumPoolBackward)
+}
+
+// quads transposes the two 4×4 blocks of v[0] … v[3], side by side.
+func quads(v [4]vec) [4]vec {
+	var t, out [4]vec
+	for i := range t {
+		t[i], out[i] = YMM(), YMM()
+	}
+	VUNPCKLPS(v[1], v[0], t[0])
+	VUNPCKLPS(v[3], v[2], t[1])
+	VUNPCKHPS(v[1], v[0], t[2])
+	VUNPCKHPS(v[3], v[2], t[3])
+	VUNPCKLPD(t[1], t[0], out[0])
+	VUNPCKHPD(t[1], t[0], out[1])
+	VUNPCKLPD(t[3], t[2], out[2])
+	VUNPCKHPD(t[3], t[2], out[3])
+	return out
+}
+
+// loadRows writes a kernel that takes 8 rows and blocks of 8 features. read returns the first four and the last four
+// features of rows j and j+4, side by side.
+func loadRows(kernel, of string, size int, read func(src reg.Register, row []reg.Register) (low, high [4]vec)) {
+	TEXT(kernel, NOSPLIT, "func(src *"+of+", row, at *int32, dst *float32, blocks int)")
+	Pragma("noescape")
+	src, at, dst, blocks := load("src"), load("at"), load("dst"), load("blocks")
+	table, row := load("row"), make([]reg.Register, 8)
+	for i := range row {
+		row[i] = GP64()
+		MOVLQSX(Mem{Base: table, Disp: 4 * i}, row[i])
+	}
+	loop("block", blocks, func() {
+		low, high := read(src, row)
+		for q, v := range [][4]vec{low, high} {
+			for i, y := range quads(v) {
+				to := GP64()
+				MOVLQSX(Mem{Base: at, Disp: 16*q + 4*i}, to)
+				VMOVUPS(y, Mem{Base: dst, Index: to, Scale: 4})
+			}
+		}
+		ADDQ(Imm(uint64(8*size)), src)
+		ADDQ(Imm(32), at)
+	})
+	VZEROUPPER()
+	RET()
+}
+
+// loadU8 divides by 255 as IEEE 754 does, by a product with the inverse and one correction.
+func loadU8() {
+	m := &machine{avx2, map[uint32]Op{}}
+	loadRows("loadU8AVX2", "uint8", 1, func(src reg.Register, row []reg.Register) (low, high [4]vec) {
+		var v [8]vec
+		for i := range v {
+			x := YMM()
+			VPMOVZXBD(Mem{Base: src, Index: row[i], Scale: 1}, x)
+			VCVTDQ2PS(x, x)
+			v[i] = m.mul(x, m.k(1./255))
+			VFNMADD231PS(m.k(255), v[i], x) // the remainder
+			VFMADD231PS(m.k(1./255), x, v[i])
+		}
+		for j := range 4 {
+			low[j], high[j] = YMM(), YMM()
+			VPERM2F128(Imm(0x20), v[j+4], v[j], low[j])
+			VPERM2F128(Imm(0x31), v[j+4], v[j], high[j])
+		}
+		return
+	})
+}
+
+// transpose takes 8 lanes and blocks of 8 vectors.
+func transpose() {
+	TEXT("transposeAVX2", NOSPLIT, "func(x, dst *float32, dstStride, blocks int)")
+	Pragma("noescape")
+	x, dst, blocks, high := load("x"), load("dst"), load("blocks"), GP64()
+	s := newStrides("dstStride", 4)
+	LEAQ(Mem{Base: dst, Index: s[1], Scale: 4}, high)
+	loop("block", blocks, func() {
+		for q, to := range []reg.Register{dst, high} {
+			var v [4]vec
+			for j := range v {
+				v[j] = YMM()
+				VMOVUPS(Mem{Base: x, Disp: 64*j + 16*q}, v[j].AsX())
+				VINSERTF128(Imm(1), Mem{Base: x, Disp: 64*(j+4) + 16*q}, v[j], v[j])
+			}
+			for i, y := range quads(v) {
+				VMOVUPS(y, s.at(to, i))
+			}
+		}
+		ADDQ(U32(512), x)
+		advance(32, dst, high)
+	})
+	VZEROUPPER()
+	RET()
+}
+
+// laneSums: mask has a word for each lane of the last group.
+func laneSums() {
+	TEXT("laneSumsAVX2", NOSPLIT, "func(ll *float32, groups int, mask *int32, sums *float64, n int)")
+	Pragma("noescape")
+	ll, mask, sums, n := load("ll"), load("mask"), load("sums"), load("n")
+	loop("sum", n, func() {
+		acc, groups := avx2.regs(4), load("groups")
+		for _, a := range acc {
+			avx2.zero(a)
+		}
+		add := func(i int, v vec) {
+			VCVTPS2PD(v.AsX(), v)
+			VADDPD(v, acc[i], acc[i])
+		}
+		DECQ(groups)
+		loop("group", groups, func() {
+			for i := range acc {
+				v := YMM()
+				VMOVUPS(Mem{Base: ll, Disp: 16 * i}, v.AsX())
+				add(i, v)
+			}
+			advance(64, ll)
+		})
+		for i := range acc {
+			v := YMM()
+			VMOVUPS(Mem{Base: mask, Disp: 16 * i}, v.AsX())
+			VANDPS(Mem{Base: ll, Disp: 16 * i}, v.AsX(), v.AsX())
+			add(i, v)
+		}
+		VADDPD(acc[2], acc[0], acc[0])
+		VADDPD(acc[3], acc[1], acc[1])
+		VADDPD(acc[1], acc[0], acc[0])
+		VEXTRACTF128(Imm(1), acc[0], acc[1].AsX())
+		VADDPD(acc[1].AsX(), acc[0].AsX(), acc[0].AsX())
+		VUNPCKHPD(acc[0].AsX(), acc[0].AsX(), acc[1].AsX())
+		VADDSD(acc[1].AsX(), acc[0].AsX(), acc[0].AsX())
+		VADDSD(Mem{Base: sums}, acc[0].AsX(), acc[0].AsX())
+		VMOVSD(acc[0].AsX(), Mem{Base: sums})
+		advance(64, ll)
+		advance(8, sums)
+	})
+	VZEROUPPER()
+	RET()
+}
+
+// float32s and addFloat64s take blocks of 16.
+func float32s() {
+	TEXT("float32sAVX2", NOSPLIT, "func(dst *float32, src *float64, blocks int)")
+	Pragma("noescape")
+	dst, src, blocks := load("dst"), load("src"), load("blocks")
+	loop("block", blocks, func() {
+		for i := range 4 {
+			v := XMM()
+			VCVTPD2PSY(Mem{Base: src, Disp: 32 * i}, v)
+			VMOVUPS(v, Mem{Base: dst, Disp: 16 * i})
+		}
+		advance(64, dst, src, src)
+	})
+	VZEROUPPER()
+	RET()
+}
+
+func addFloat64s() {
+	TEXT("addFloat64sAVX2", NOSPLIT, "func(dst *float64, src *float32, blocks int)")
+	Pragma("noescape")
+	dst, src, blocks := load("dst"), load("src"), load("blocks")
+	loop("block", blocks, func() {
+		for i := range 4 {
+			v := YMM()
+			VCVTPS2PD(Mem{Base: src, Disp: 16 * i}, v)
+			VADDPD(Mem{Base: dst, Disp: 32 * i}, v, v)
+			VMOVUPD(v, Mem{Base: dst, Disp: 32 * i})
+		}
+		advance(64, src, dst, dst)
+	})
+	VZEROUPPER()
+	RET()
+}
+
+// sumRows takes blocks of rows, whose sums are independent and hide each other's latency.
+func sumRows(m *machine, rows int) {
+	x, acc, blocks := load("x"), load("acc"), load("blocks")
+	s := newStrides("rowStride", rows)
+	loop("block", blocks, func() {
+		a, at, cols := m.regs(m.parts(rows)), GP64(), load("cols")
+		for i := range a {
+			VMOVUPS(Mem{Base: acc, Disp: i * m.bytes}, a[i])
+		}
+		MOVQ(x, at)
+		loop("col", cols, func() {
+			for i := range a {
+				VADDPS(s.at(at, i/m.parts(1)).Offset(i%m.parts(1)*m.bytes), a[i], a[i])
+			}
+			advance(64, at)
+		})
+		for i := range a {
+			VMOVUPS(a[i], Mem{Base: acc, Disp: i * m.bytes})
+		}
+		ADDQ(U32(uint32(64*rows)), acc)
+		for range rows {
+			ADDQ(param("rowStride"), x)
+		}
+	})
+}
+
+// windows runs start, tap and end for each output; tap, for taps that are not −1, gets the address of the tap's
+// vector and index, its number in every lane. The kernels of pools take the first register of each vector.
+func windows(m *machine, buffer string, start func(), tap func(at Mem, index vec), end func()) {
+	x, taps, outputs := load(buffer), load("taps"), load("outputs")
+	one := m.bits(1)
+	loop("output", outputs, func() {
+		start()
+		index, k, off := m.copy(m.k(0)), load("k"), GP64()
+		loop("tap", k, func() {
+			MOVLQSX(Mem{Base: taps}, off)
+			advance(4, taps)
+			TESTQ(off, off)
+			JS(LabelRef("border"))
+			tap(Mem{Base: x, Index: off, Scale: 4}, index)
+			Label("border")
+			VPADDD(one, index, index)
+		})
+		end()
+	})
+}
+
+func maxPool(m *machine) {
+	y, arg, best, which := load("y"), load("arg"), m.reg(), m.reg()
+	low, none := m.bits(0xff800000), m.bits(1<<32-1)
+	windows(m, "x", func() {
+		VMOVUPS(low, best)
+		VMOVUPS(none, which)
+	}, func(at Mem, index vec) {
+		v := m.copy(at)
+		more, nan := m.compare(greater, v, best), m.compare(notOrdered, v, v)
+		if m.target == avx512 {
+			KORW(more, nan, more)
+		} else {
+			VORPS(more, nan, more)
+		}
+		VMOVUPS(m.choose(more, v, best), best)
+		VMOVUPS(m.choose(more, index, which), which)
+	}, func() {
+		VMOVUPS(best, Mem{Base: y})
+		VMOVUPS(which, Mem{Base: arg})
+		advance(64, y, arg)
+	})
+}
+
+func maxPoolBackward(m *machine) {
+	dy, arg, d, which := load("dy"), load("arg"), m.reg(), m.reg()
+	windows(m, "dx", func() {
+		VMOVUPS(Mem{Base: dy}, d)
+		VMOVUPS(Mem{Base: arg}, which)
+		advance(64, dy, arg)
+	}, func(at Mem, index vec) {
+		VMOVUPS(m.add(m.keep(m.equal(index, which), d), at), at)
+	}, func() {})
+}
+
+func sumPool(m *machine) {
+	y, sum, scale := load("y"), m.reg(), m.reg()
+	VBROADCASTSS(param("scale"), scale)
+	zero := m.k(0)
+	windows(m, "x", func() { VMOVUPS(zero, sum) },
+		func(at Mem, _ vec) { VADDPS(at, sum, sum) },
+		func() {
+			VMOVUPS(m.mul(sum, scale), Mem{Base: y})
+			advance(64, y)
+		})
+}
+
+func sumPoolBackward(m *machine) {
+	dy, d, scale := load("dy"), m.reg(), m.reg()
+	VBROADCASTSS(param("scale"), scale)
+	windows(m, "dx", func() {
+		VMULPS(Mem{Base: dy}, scale, d)
+		advance(64, dy)
+	}, func(at Mem, _ vec) { VMOVUPS(m.add(d, at), at) }, func() {})
+}

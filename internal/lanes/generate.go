@@ -1,0 +1,4 @@
+package lanes
+
+//go:generate go run -C _gen . -family gemm -pkg lanes -out ../gemm_amd64.s -stubs ../gemm_stubs_amd64.go
+//go:generate go run -C _gen . -family dot -pkg lanes -out ../dot_amd64.s -stubs ../dot_stubs_amd64.go
