@@ -47,17 +47,6 @@ type Epoch struct {
 	Accuracy       float64 // on the validation set, 0 to 1; NaN without one and for regression
 }
 
-// Restart is the state of one descent, complete and plain: one that was saved and restored between two epochs goes on
-// with the same bits.
-type Restart struct {
-	Theta    []float64    // the parameters now
-	Moments  nn.Moments   // of the optimiser
-	Watch    nn.EarlyStop // of the validation NLL; Watch.Theta is the best state
-	Accuracy float64      // of the best state on the validation set; NaN without one and for regression
-	Epochs   int          // done
-	Done     bool
-}
-
 // Result is what the restarts ended with.
 type Result struct {
 	Net       *nn.Net

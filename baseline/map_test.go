@@ -1,0 +1,338 @@
+package baseline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/starling-smc/starling/bnn"
+	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/pool"
+	"github.com/starling-smc/starling/internal/rng"
+	"github.com/starling-smc/starling/nn"
+)
+
+// regression is a set of n examples of 3 features whose target is linear with noise.
+func regression(n int) *data.Set {
+	s := rng.Key{Seed: 11, Purpose: rng.Synthetic}.Stream()
+	set := &data.Set{Name: "linear", Shape: []int{3}, F32: make([]float32, 3*n), Values: make([]float32, n), Outputs: 1}
+	for i := range n {
+		y := 0.5 * s.Normal()
+		for k := range 3 {
+			x := s.Normal()
+			set.F32[3*i+k] = float32(x)
+			y += float64(k-1) * x
+		}
+		set.Values[i] = float32(y)
+	}
+	return set
+}
+
+func linear(t *testing.T, lik nn.Likelihood) *nn.Net {
+	t.Helper()
+	net, err := nn.New([]int{3}, []nn.Layer{nn.Dense{Units: 1, NoBias: true}}, lik)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return net
+}
+
+// blobs is a set of n examples of 5 features in 3 classes, and mlp a network for it.
+func blobs(seed uint64, n int) *data.Set {
+	s := rng.Key{Seed: seed, Purpose: rng.Synthetic}.Stream()
+	set := &data.Set{Name: "blobs", Shape: []int{5}, F32: make([]float32, 5*n), Labels: make([]int32, n), Classes: 3}
+	for i := range n {
+		c := s.IntN(3)
+		set.Labels[i] = int32(c)
+		for k := range 5 {
+			set.F32[5*i+k] = float32(s.Normal())
+		}
+		set.F32[5*i+c] += 2
+	}
+	return set
+}
+
+func mlp(t *testing.T) *nn.Net {
+	t.Helper()
+	net, err := nn.New([]int{5}, []nn.Layer{nn.Dense{Units: 8}, nn.Tanh, nn.Dense{Units: 3}}, nn.Categorical{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return net
+}
+
+func prior(t *testing.T, net *nn.Net, variance float64) *bnn.Normal {
+	t.Helper()
+	p, err := bnn.Isotropic(net.Tensors(), variance)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func fit(t *testing.T, m MAP, net *nn.Net, variance float64, train, validate *data.Set, threads int) *Result {
+	t.Helper()
+	r, err := m.Fit(context.Background(), net, prior(t, net, variance), train, validate, pool.New(threads))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func wantNear(t *testing.T, what string, got, want []float64, tol float64) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%s: %d values, want %d", what, len(got), len(want))
+	}
+	for i := range got {
+		if !(math.Abs(got[i]-want[i]) <= tol) {
+			t.Fatalf("%s: value %d is %v, want %v", what, i, got[i], want[i])
+		}
+	}
+}
+
+// The MAP of y ~ N(θᵀx, σ²) under N(0, v I) is the ridge solution (XᵀX/σ² + I/v)⁻¹ Xᵀy/σ². Gradient descent on all
+// examples at once reaches it up to the float32 gradients; every restart does, wherever it starts.
+func TestMAPIsRidge(t *testing.T) {
+	const n, sd, v = 40, 0.5, 0.05
+	set := regression(n)
+	net := linear(t, nn.Gaussian{SD: sd})
+	x, y := mat.NewDense(n, 3, nil), mat.NewVecDense(n, nil)
+	for i := range n {
+		for k := range 3 {
+			x.Set(i, k, float64(set.F32[3*i+k]))
+		}
+		y.SetVec(i, float64(set.Values[i]))
+	}
+	var a mat.Dense
+	a.Mul(x.T(), x)
+	a.Scale(1/(sd*sd), &a)
+	for k := range 3 {
+		a.Set(k, k, a.At(k, k)+1/v)
+	}
+	var b, ridge mat.VecDense
+	b.MulVec(x.T(), y)
+	b.ScaleVec(1/(sd*sd), &b)
+	if err := ridge.SolveVec(&a, &b); err != nil {
+		t.Fatal(err)
+	}
+	r := fit(t, MAP{Restarts: 3, Batch: n, Rate: 0.1, Epochs: 200}, net, v, set, nil, 2)
+	for k := range 3 {
+		wantNear(t, fmt.Sprintf("restart %d", k), r.restart(k), ridge.RawVector().Data, 2e-6)
+	}
+	if !math.IsNaN(r.NLL[0]) || !math.IsNaN(r.Accuracy[0]) || r.BestEpoch[0] != 200 {
+		t.Errorf("without a validation set: NLL %v, accuracy %v, best epoch %d", r.NLL, r.Accuracy, r.BestEpoch)
+	}
+}
+
+// With a learned σ the objective has the N(0, 1) prior of log σ: at its minimum the gradient over all examples
+// vanishes, with log σ in it.
+func TestMAPLearnedSD(t *testing.T) {
+	set := regression(40)
+	net := linear(t, nn.Gaussian{Learned: true})
+	r := fit(t, MAP{Restarts: 1, Batch: 40, Rate: 0.1, Epochs: 400}, net, 1, set, nil, 1)
+	theta, sum := r.Best(), 0.0
+	for i, y := range set.Values {
+		e := float64(y)
+		for k := range 3 {
+			e -= theta[k] * float64(set.F32[3*i+k])
+		}
+		sum += e * e
+	}
+	// d/d log σ of −Σ[e²/(2σ²) + log σ] − (log σ)²/2
+	wantNear(t, "gradient of log σ", []float64{sum*math.Exp(-2*theta[3]) - 40 - theta[3]}, []float64{0}, 1e-3)
+}
+
+// Two epochs of 10 examples in batches of 4, 4 and 2, step by step in float64: each batch, the remainder too, counts
+// by its own mean, and the prior by 1/N.
+func TestMAPStepByStep(t *testing.T) {
+	const n, batch, rate, sd, v, seed = 10, 4, 0.1, 0.5, 0.3, 5
+	set := regression(n)
+	net := linear(t, nn.Gaussian{SD: sd})
+	r := fit(t, MAP{Restarts: 2, Batch: batch, Rate: rate, Epochs: 2, Seed: seed}, net, v, set, nil, 1)
+	for restart := range 2 {
+		theta := make([]float64, 3)
+		prior(t, net, v).Sample(rng.Key{Seed: seed, Purpose: rng.Start, Particle: restart}.Stream(), theta)
+		for epoch := 1; epoch <= 2; epoch++ {
+			order := data.Order(n, rng.Key{Seed: seed, Purpose: rng.Start, Iteration: epoch, Particle: restart})
+			for _, rows := range [][]int32{order[:4], order[4:8], order[8:]} {
+				grad := make([]float64, 3)
+				for k := range grad {
+					grad[k] = theta[k] / (v * n)
+				}
+				for _, i := range rows {
+					e := -float64(set.Values[i])
+					for k := range 3 {
+						e += theta[k] * float64(set.F32[3*int(i)+k])
+					}
+					for k := range 3 {
+						grad[k] += e * float64(set.F32[3*int(i)+k]) / (sd * sd) / float64(len(rows))
+					}
+				}
+				for k := range 3 {
+					theta[k] -= rate * grad[k]
+				}
+			}
+		}
+		wantNear(t, fmt.Sprintf("restart %d", restart), r.restart(restart), theta, 2e-6)
+	}
+}
+
+// The best state is the one reported: its loss on the validation set is the lowest of its restart and comes out again
+// when it is scored anew; the restart stops when patience is over; the lowest of all is chosen.
+func TestMAPEarlyStopping(t *testing.T) {
+	net, train, validate := mlp(t), blobs(1, 60), blobs(2, 50)
+	type best struct {
+		nll, accuracy float64
+		epoch, last   int
+	}
+	seen := make([]best, 4)
+	m := MAP{Restarts: 4, Rate: 0.3, Batch: 16, Epochs: 200, Patience: 7, Progress: func(e Epoch) {
+		b := &seen[e.Restart]
+		if b.last++; b.last != e.Epoch {
+			t.Errorf("restart %d reports epoch %d as its call %d", e.Restart, e.Epoch, b.last)
+		}
+		if b.epoch == 0 || e.NLL < b.nll {
+			b.nll, b.accuracy, b.epoch = e.NLL, e.Accuracy, e.Epoch
+		}
+	}}
+	r := fit(t, m, net, 0.5, train, validate, 2)
+	model, err := nn.NewModel(net, validate, pool.New(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ll := make([]float64, 4)
+	if err := model.LogLik(context.Background(), nil, r.Theta, ll, nil); err != nil {
+		t.Fatal(err)
+	}
+	stopped := false
+	for k, b := range seen {
+		if r.NLL[k] != b.nll || r.Accuracy[k] != b.accuracy || r.BestEpoch[k] != b.epoch {
+			t.Errorf("restart %d: %v, %v at %d, the best reported was %+v", k, r.NLL[k], r.Accuracy[k], r.BestEpoch[k], b)
+		}
+		if b.last != min(b.epoch+7, 200) {
+			t.Errorf("restart %d: best at epoch %d, stopped after %d", k, b.epoch, b.last)
+		}
+		stopped = stopped || b.last < 200
+		wantNear(t, "NLL scored anew", []float64{-ll[k] / 50}, []float64{r.NLL[k]}, 0)
+		if r.NLL[k] < r.NLL[r.Chosen] {
+			t.Errorf("restart %d was chosen, %d is better: %v", r.Chosen, k, r.NLL)
+		}
+	}
+	if !stopped {
+		t.Error("no restart ran out of patience: the test shows nothing")
+	}
+
+	e, err := r.Ensemble()
+	if err != nil {
+		t.Fatal(err)
+	}
+	point, err := r.Point()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		ensemble *bnn.Ensemble
+		size     int
+	}{"deep ensemble": {e, 4}, "point": {point, 1}} {
+		score, err := c.ensemble.Evaluate(context.Background(), validate, nil, pool.New(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.ensemble.Size() != c.size {
+			t.Errorf("%s of %d", name, c.ensemble.Size())
+		}
+		if name == "point" { // its parameters are rounded to float32
+			wantNear(t, name, []float64{float64(score.NLL), float64(score.Accuracy)}, []float64{r.NLL[r.Chosen], r.Accuracy[r.Chosen]}, 1e-5)
+		}
+	}
+}
+
+func TestMAPSameBits(t *testing.T) {
+	net, train, validate := mlp(t), blobs(1, 700), blobs(2, 50)
+	m := MAP{Restarts: 5, Batch: 300, Epochs: 4, Seed: 9}
+	want := fmt.Sprint(*fit(t, m, net, 0.5, train, validate, 1))
+	for _, threads := range []int{2, 7} {
+		if got := fmt.Sprint(*fit(t, m, net, 0.5, train, validate, threads)); got != want {
+			t.Errorf("%d threads: another result than with 1", threads)
+		}
+	}
+	m.Seed++
+	if got := fmt.Sprint(*fit(t, m, net, 0.5, train, validate, 1)); got == want {
+		t.Error("another seed gave the same result")
+	}
+}
+
+// A restart that is saved and restored after every epoch ends with the same bits as one that was not.
+func TestRestartStopsAndContinues(t *testing.T) {
+	net, train, validate := mlp(t), blobs(1, 100), blobs(2, 50)
+	d, err := MAP{Restarts: 2, Epochs: 30, Patience: 3, Rate: 0.3}.descent(net, prior(t, net, 0.5), train, validate, pool.New(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := context.Background()
+	for k := range 2 {
+		want, err := d.run(ctx, k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := d.start(k)
+		for !got.Done {
+			if err := d.epoch(ctx, k, &got, d.scratch()); err != nil {
+				t.Fatal(err)
+			}
+			saved, err := got.MarshalBinary()
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = Restart{}
+			if err := got.UnmarshalBinary(saved); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if fmt.Sprint(got) != fmt.Sprint(want) || !slices.Equal(got.Theta, want.Theta) {
+			t.Errorf("restart %d: another state than without stops", k)
+		}
+	}
+	if err := new(Restart).UnmarshalBinary([]byte("STARLING")); err == nil {
+		t.Error("took eight bytes for a state")
+	}
+}
+
+func TestMAPErrors(t *testing.T) {
+	net, train := mlp(t), blobs(1, 60)
+	ctx, cancel := context.WithCancel(context.Background())
+	good := prior(t, net, 1)
+	for name, c := range map[string]struct {
+		m        MAP
+		prior    *bnn.Normal
+		validate *data.Set
+		reason   string
+	}{
+		"diverges":  {MAP{Rate: 1e30, Restarts: 2, Epochs: 50}, good, blobs(2, 9), "MAP restart 0, epoch"},
+		"no batch":  {MAP{Batch: -1}, good, nil, "batch must be positive"},
+		"no rate":   {MAP{Rate: math.NaN()}, good, nil, "rate must be positive"},
+		"dimension": {MAP{}, prior(t, linear(t, nn.Gaussian{SD: 1}), 1), nil, "prior of 3 parameters"},
+		"too many":  {MAP{Restarts: 1 << 21}, good, nil, "particle 2097151 is outside"},
+		"other set": {MAP{}, good, regression(5), "linear"},
+	} {
+		_, err := c.m.Fit(ctx, net, c.prior, train, c.validate, pool.New(1))
+		if err == nil || !strings.Contains(err.Error(), c.reason) {
+			t.Errorf("%s: error %v, want one about %q", name, err, c.reason)
+		}
+	}
+	m := MAP{Restarts: 1, Progress: func(e Epoch) {
+		if e.Epoch == 2 {
+			cancel()
+		}
+	}}
+	if _, err := m.Fit(ctx, net, good, train, nil, pool.New(1)); !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "restart 0, epoch 3") {
+		t.Errorf("cancelled: error %v", err)
+	}
+}
