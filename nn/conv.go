@@ -38,7 +38,7 @@ type convOp struct {
 	pooled        bool
 	masks         int    // start in tape.masks
 	unpooled      *value // the unfolded gradient, one group
-	back          int    // pixels side by side in igrad
+	back          [2]int // block of pixels of igrad: height, width
 
 	fwd   *product
 	wgrad *dot
@@ -61,8 +61,8 @@ func newConv(c *compiler, layer int, l Conv, in, out *value) *convOp {
 	}
 	if in.grad >= 0 {
 		o.chooseBack()
-		if side := o.back - 1; out.h == o.h && out.w == o.w {
-			out.border(0, 0, side, side)
+		if y, x := o.back[0]-1, o.back[1]-1; out.h == o.h && out.w == o.w {
+			out.border(y, y, x, x)
 		}
 	}
 	return o
@@ -72,19 +72,20 @@ func newConvPool(c *compiler, layer int, l Conv, in, out *value) *convOp {
 	o := newConv(c, layer, l, in, out)
 	o.pooled = true
 	if in.grad >= 0 {
-		o.unpooled = &value{c: o.filters, h: o.h, w: o.w, inner: true, left: o.back - 1, right: o.back - 1}
+		o.unpooled = &value{c: o.filters, h: o.h, w: o.w}
+		o.unpooled.border(o.back[0]-1, o.back[0]-1, o.back[1]-1, o.back[1]-1)
 		c.values = append(c.values, o.unpooled)
 	}
 	return o
 }
 
-// chooseBack finds how many input pixels side by side make the input gradient cheapest: more share the loads of the
-// weights, but at the borders their taps differ and the missing ones cost time too.
+// chooseBack finds the block of input pixels (height, width) that makes the input gradient cheapest: more pixels share
+// the loads of a weight, but at the borders their taps differ, and the missing ones cost time too.
 func (o *convOp) chooseBack() {
 	best := math.Inf(1)
-	for _, n := range []int{1, 2, 4} {
-		work := 0
-		for _, b := range o.backBlocks(n) {
+	for _, block := range [][2]int{{1, 1}, {1, 2}, {1, 4}, {2, 2}} {
+		n, work := block[0]*block[1], 0
+		for _, b := range o.backBlocks(block) {
 			work += len(b.taps)
 		}
 		cost := math.Inf(1)
@@ -95,59 +96,71 @@ func (o *convOp) chooseBack() {
 			}
 		}
 		if cost < best {
-			best, o.back = cost, n
+			best, o.back = cost, block
 		}
 	}
 }
 
-// backBlock is n pixels of the input's row y, from column x on at the distance of the stride, and the taps (ky, kx)
-// that at least one of them needs.
+// backBlock is some pixels of the input, at the distance of the stride from each other, and the taps (ky, kx) that at
+// least one of them needs.
 type backBlock struct {
-	y    int
-	xs   []int
-	taps [][2]int
+	ys, xs []int
+	taps   [][2]int
 }
 
-// backBlocks covers the input with blocks of n pixels whose gradients use the same taps. The last block of a row
-// steps back so that it stays inside, where the row is long enough, or repeats its last pixel.
-func (o *convOp) backBlocks(n int) (blocks []backBlock) {
-	for y := range o.in.h {
-		for phase := range min(o.stride[1], o.in.w) {
-			var xs []int
-			for x := phase; x < o.in.w; x += o.stride[1] {
-				xs = append(xs, x)
-			}
-			for at := 0; at < len(xs); at += n {
-				b := backBlock{y: y}
-				for j := range n {
-					i := at + j
-					if len(xs) >= n {
-						i = min(at, len(xs)-n) + j
-					}
-					b.xs = append(b.xs, xs[min(i, len(xs)-1)])
+// backBlocks covers the input with blocks of pixels whose gradients use the same taps.
+func (o *convOp) backBlocks(block [2]int) (blocks []backBlock) {
+	rows, columns := o.backRuns(0, o.in.h, o.h, block[0]), o.backRuns(1, o.in.w, o.w, block[1])
+	for _, r := range rows {
+		for _, c := range columns {
+			b := backBlock{ys: r.at, xs: c.at}
+			for _, ky := range r.taps {
+				for _, kx := range c.taps {
+					b.taps = append(b.taps, [2]int{ky, kx})
 				}
-				for ky := range o.kernel[0] {
-					py := y + o.pad[0] - ky
-					if py < 0 || py%o.stride[0] != 0 || py/o.stride[0] >= o.h {
-						continue
-					}
-					for kx := range o.kernel[1] {
-						if (phase+o.pad[1]-kx)%o.stride[1] != 0 {
-							continue
-						}
-						for _, x := range b.xs {
-							if px := x + o.pad[1] - kx; px >= 0 && px/o.stride[1] < o.w {
-								b.taps = append(b.taps, [2]int{ky, kx})
-								break
-							}
-						}
-					}
-				}
-				blocks = append(blocks, b)
 			}
+			blocks = append(blocks, b)
 		}
 	}
 	return blocks
+}
+
+// backRun is n coordinates along one axis and the taps that one of them needs.
+type backRun struct{ at, taps []int }
+
+// backRuns covers the in coordinates of an axis. The last run of a phase steps back so that it stays inside, where
+// there are enough coordinates, or repeats the last one.
+func (o *convOp) backRuns(axis, in, out, n int) (runs []backRun) {
+	stride, pad := o.stride[axis], o.pad[axis]
+	for phase := range min(stride, in) {
+		var all []int
+		for x := phase; x < in; x += stride {
+			all = append(all, x)
+		}
+		for at := 0; at < len(all); at += n {
+			var r backRun
+			for j := range n {
+				i := at + j
+				if len(all) >= n {
+					i = min(at, len(all)-n) + j
+				}
+				r.at = append(r.at, all[min(i, len(all)-1)])
+			}
+			for k := range o.kernel[axis] {
+				if (phase+pad-k)%stride != 0 {
+					continue
+				}
+				for _, x := range r.at {
+					if p := x + pad - k; p >= 0 && p/stride < out {
+						r.taps = append(r.taps, k)
+						break
+					}
+				}
+			}
+			runs = append(runs, r)
+		}
+	}
+	return runs
 }
 
 func (o *convOp) plan(c *compiler) {
@@ -211,7 +224,7 @@ func (o *convOp) plan(c *compiler) {
 	}
 	o.wgrad = newDot(o.filters, dy.plane(), streams, window, pairs)
 	if in.grad >= 0 {
-		o.igrad = newProduct(in.c, o.back, o.kernel[0]*o.kernel[1], in.plane(), o.backSpots(dy), true)
+		o.igrad = newProduct(in.c, o.back[0]*o.back[1], o.kernel[0]*o.kernel[1], in.plane(), o.backSpots(dy), true)
 	}
 }
 
@@ -220,32 +233,22 @@ func (o *convOp) plan(c *compiler) {
 func (o *convOp) backSpots(dy *value) (spots []spot) {
 	made := map[string][]lanes.Term{}
 	for _, b := range o.backBlocks(o.back) {
-		// The rightmost tap is the reference: relative to it, other taps of the row lie to the right in dy.
-		ref := 0
+		// The last tap is the reference: relative to it, the others lie below and to the right in dy.
+		var ref [2]int
 		for _, k := range b.taps {
-			ref = max(ref, k[1])
+			ref[0], ref[1] = max(ref[0], k[0]), max(ref[1], k[1])
 		}
 		var terms []lanes.Term
 		for f := range o.filters {
 			for _, k := range b.taps {
-				row := (b.y + o.pad[0] - k[0]) / o.stride[0]
+				down, right := (ref[0]-k[0])/o.stride[0], (ref[1]-k[1])/o.stride[1]
 				terms = append(terms, lanes.Term{
 					W: int32(f*o.taps + k[0]*o.kernel[1] + k[1]),
-					X: int32(f*dy.plane() + row*dy.wp()*lanes.Lanes + (ref-k[1])/o.stride[1]*lanes.Lanes),
+					X: int32(f*dy.plane() + (down*dy.wp()+right)*lanes.Lanes),
 				})
 			}
 		}
-		// Rows of the input whose taps look alike share one list, at another start.
-		start := int32(0)
-		if len(terms) > 0 {
-			start = terms[0].X
-			for _, t := range terms {
-				start = min(start, t.X)
-			}
-			for i := range terms {
-				terms[i].X -= start
-			}
-		}
+		// Blocks whose taps look alike share one list.
 		key := termKey(terms)
 		if shared, ok := made[key]; ok {
 			terms = shared
@@ -253,20 +256,26 @@ func (o *convOp) backSpots(dy *value) (spots []spot) {
 			made[key] = terms
 		}
 		s := spot{terms: terms}
-		for j, x := range b.xs {
-			px := x + o.pad[1] - ref
-			column := px / o.stride[1]
-			if px < 0 {
-				column = -((-px) / o.stride[1])
+		for i, y := range b.ys {
+			for j, x := range b.xs {
+				at := i*len(b.xs) + j
+				s.d[at] = int32(o.in.pixel(y, x))
+				if len(terms) > 0 { // the reference's pixel may lie in the border, but divides: it is some block pixel's tap
+					py, px := y+o.pad[0]-ref[0], x+o.pad[1]-ref[1]
+					s.x[at] = int32(dy.pixel(floorDiv(py, o.stride[0]), floorDiv(px, o.stride[1])))
+				}
 			}
-			if len(terms) > 0 {
-				s.x[j] = start + int32(dy.pixel(0, column))
-			}
-			s.d[j] = int32(o.in.pixel(b.y, x))
 		}
 		spots = append(spots, s)
 	}
 	return spots
+}
+
+func floorDiv(a, b int) int {
+	if a < 0 {
+		return -((-a + b - 1) / b)
+	}
+	return a / b
 }
 
 func termKey(terms []lanes.Term) string {

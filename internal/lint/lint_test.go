@@ -1,0 +1,128 @@
+// Package lint holds tests of the source tree itself: what imports what, and what a build without assembly contains.
+package lint
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/starling-smc/starling"
+
+// level orders the packages: a package imports only packages of lower levels.
+var level = map[string]int{
+	"internal/lanes": 0, "internal/ckpt": 0, "internal/pool": 0,
+	"internal/rng": 1,
+	"data":         2,
+	"nn":           3, "mcmc": 3,
+	"smc": 4, "bnn": 4, "uq": 3,
+	"baseline":     5,
+	"":             6,
+	"cmd/starling": 9,
+}
+
+// outside are packages that may import anything: tools and tests.
+var outside = []string{"internal/lint", "internal/faults", "data/_make"}
+
+type goPackage struct {
+	ImportPath, Dir string
+	Imports         []string
+	SFiles          []string
+}
+
+func list(t *testing.T, args ...string) (out []goPackage) {
+	t.Helper()
+	cmd := exec.Command("go", append([]string{"list", "-json=ImportPath,Dir,Imports,SFiles"}, args...)...)
+	cmd.Dir = "../.."
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	raw, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v\n%s", err, stderr.Bytes())
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	for {
+		var p goPackage
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			return out
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, p)
+	}
+}
+
+func relative(path string) string {
+	return strings.TrimPrefix(strings.TrimPrefix(path, module), "/")
+}
+
+// TestImportsGoDown checks the levels of docs/architecture.md.
+func TestImportsGoDown(t *testing.T) {
+	for _, p := range list(t, "./...") {
+		name := relative(p.ImportPath)
+		skip := false
+		for _, o := range outside {
+			skip = skip || name == o || strings.HasPrefix(name, o+"/")
+		}
+		if skip {
+			continue
+		}
+		own, ok := level[name]
+		if !ok {
+			t.Errorf("package %q has no level: add it to level and to docs/architecture.md", name)
+			continue
+		}
+		for _, i := range p.Imports {
+			if !strings.HasPrefix(i, module) {
+				continue
+			}
+			if other := level[relative(i)]; other >= own {
+				t.Errorf("%s (level %d) imports %s (level %d): imports go downward only", name, own, relative(i), other)
+			}
+		}
+	}
+}
+
+// TestPuregoHasNoAssembly checks that the tag leaves no assembly, on any architecture.
+func TestPuregoHasNoAssembly(t *testing.T) {
+	for _, arch := range []string{"amd64", "arm64"} {
+		t.Setenv("GOARCH", arch)
+		for _, p := range list(t, "-tags", "purego", "./...") {
+			if len(p.SFiles) > 0 {
+				t.Errorf("%s: %s has %v with the tag purego", arch, p.ImportPath, p.SFiles)
+			}
+		}
+	}
+}
+
+// TestFilesAreShort keeps written Go files below 600 lines; generated ones say so in their first line.
+func TestFilesAreShort(t *testing.T) {
+	err := filepath.WalkDir("../..", func(path string, d os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (d.Name() == ".git" || d.Name() == "runs") {
+			return filepath.SkipDir
+		}
+		if !strings.HasSuffix(path, ".go") {
+			return nil
+		}
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		if n := bytes.Count(raw, []byte("\n")); n > 600 && !bytes.Contains(raw[:200], []byte("DO NOT EDIT")) {
+			t.Errorf("%s has %d lines", path, n)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
