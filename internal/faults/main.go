@@ -1,0 +1,149 @@
+// Command faults breaks the program on purpose and expects a test to notice.
+//
+// Every file in patches/ is one deliberate fault: a unified diff with a header that names the test which must fail,
+//
+//	fault: the evidence lacks the factor 1/I
+//	test: ./smc TestCheck1Conjugate
+//
+// For each, the tree's tracked files are copied to a temporary folder, the patch is applied and the test is run there.
+// A fault that the test does not find, a patch that no longer applies, or one that does not compile, is reported, and
+// the command exits with status 1.
+//
+//	go run ./internal/faults            # all
+//	go run ./internal/faults smc-       # those whose file name contains smc-
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"sort"
+	"strings"
+)
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "faults:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string) error {
+	out, err := exec.Command("git", "rev-parse", "--show-toplevel").Output()
+	if err != nil {
+		return fmt.Errorf("not in a git checkout: %w", err)
+	}
+	root := strings.TrimSpace(string(out))
+	patches, err := filepath.Glob(filepath.Join(root, "internal/faults/patches/*.patch"))
+	if err != nil {
+		return err
+	}
+	sort.Strings(patches)
+	dir, err := os.MkdirTemp("", "faults")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	if err := copyTree(root, dir); err != nil {
+		return err
+	}
+	tried, missed := 0, 0
+	for _, p := range patches {
+		name := strings.TrimSuffix(filepath.Base(p), ".patch")
+		if len(args) > 0 && !strings.Contains(name, args[0]) {
+			continue
+		}
+		tried++
+		verdict, found := try(dir, p)
+		if !found {
+			missed++
+		}
+		fmt.Printf("%-34s %s\n", name, verdict)
+	}
+	fmt.Printf("%d faults, %d found\n", tried, tried-missed)
+	if missed > 0 {
+		return fmt.Errorf("%d of %d faults were not found", missed, tried)
+	}
+	return nil
+}
+
+// header reads "key: value" from the lines above the diff.
+func header(patch []byte, key string) string {
+	m := regexp.MustCompile(`(?m)^` + key + `: (.*)$`).FindSubmatch(patch)
+	if m == nil {
+		return ""
+	}
+	return string(m[1])
+}
+
+// try applies one patch, runs its test and takes the patch back.
+func try(dir, path string) (verdict string, found bool) {
+	patch, err := os.ReadFile(path)
+	if err != nil {
+		return err.Error(), false
+	}
+	test := strings.Fields(header(patch, "test"))
+	if header(patch, "fault") == "" || len(test) != 2 {
+		return "BROKEN: needs the headers fault: and test: PACKAGE NAME", false
+	}
+	apply := func(args ...string) ([]byte, error) {
+		cmd := exec.Command("git", append([]string{"apply", "--unsafe-paths", "--directory=" + dir}, append(args, path)...)...)
+		cmd.Dir = dir
+		return cmd.CombinedOutput()
+	}
+	if out, err := apply(); err != nil {
+		return "BROKEN: does not apply: " + firstLine(out), false
+	}
+	defer func() {
+		if out, err := apply("-R"); err != nil {
+			verdict, found = "BROKEN: cannot be taken back: "+firstLine(out), false
+		}
+	}()
+	cmd := exec.Command("go", "test", "-count=1", "-run", "^"+test[1]+"$", test[0])
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	switch {
+	case bytes.Contains(out, []byte("[build failed]")) || bytes.Contains(out, []byte("[setup failed]")):
+		return "BROKEN: does not compile: " + firstLine(out), false
+	case bytes.Contains(out, []byte("no tests to run")):
+		return "BROKEN: there is no test " + test[1] + " in " + test[0], false
+	case err == nil:
+		return "NOT FOUND by " + test[0] + " " + test[1] + ": " + header(patch, "fault"), false
+	}
+	return fmt.Sprintf("found by %s %s: %s", test[0], test[1], header(patch, "fault")), true
+}
+
+func firstLine(out []byte) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
+	return line
+}
+
+// copyTree copies the files that git tracks, as they are in the working tree.
+func copyTree(root, dir string) error {
+	cmd := exec.Command("git", "ls-files", "-z")
+	cmd.Dir = root
+	out, err := cmd.Output()
+	if err != nil {
+		return err
+	}
+	for _, f := range strings.Split(strings.TrimRight(string(out), "\x00"), "\x00") {
+		raw, err := os.ReadFile(filepath.Join(root, f))
+		if os.IsNotExist(err) {
+			continue // deleted, not yet committed
+		} else if err != nil {
+			return err
+		}
+		to := filepath.Join(dir, f)
+		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(to, raw, fs.FileMode(0o644)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
