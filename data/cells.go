@@ -78,6 +78,9 @@ func (c *cells) cell() (last bool, err error) {
 		}
 		text = bytes.TrimRight(c.raw[from:c.pos], " \t")
 	}
+	if len(c.rec) == maxCols {
+		return false, fmt.Errorf("line %d: more than %d columns", line, maxCols)
+	}
 	c.rec = append(c.rec, cell{text, line})
 	end := c.pos
 	c.skipBlanks()

@@ -99,8 +99,11 @@ func checkDelimiter(d string) error {
 	return nil
 }
 
-// maxNames bounds the different names in a target column, and with them the memory that names cost.
-const maxNames = 1 << 16
+// Limits on what costs many times its size in the file: different names in a target column, and columns.
+const (
+	maxNames = 1 << 16
+	maxCols  = 1 << 16
+)
 
 // errNames says that the target column, read as numbers, turned out to hold names.
 var errNames = errors.New("the target column holds names")
@@ -131,6 +134,10 @@ func readTable(name string, raw []byte, o CSV, names bool) (*Table, error) {
 			return nil, err
 		}
 	}
+	// A value takes at least one byte of the file, its delimiter.
+	rows := bytes.Count(raw, []byte("\n")) + 1
+	t.Values = make([]float64, 0, min(rows*t.Cols, len(raw)+1))
+	t.lines = make([]int32, 0, rows)
 	b := tableBuilder{t: t, target: target}
 	if names {
 		b.names = map[string]int32{}

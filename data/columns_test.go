@@ -1,0 +1,223 @@
+package data
+
+import (
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func table(t *testing.T, text, target string) *Table {
+	t.Helper()
+	tab, err := DecodeCSV("f", []byte(text), CSV{Target: target})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tab
+}
+
+func TestColumnsClasses(t *testing.T) {
+	tab := table(t, "a,y,b\n1,dog,2\n3,cat,4\n5,dog,6\n", "y")
+	sets, std, err := Columns{Target: "y", Classes: true}.Sets(tab, []int32{0, 2}, []int32{1})
+	if err != nil || std != nil {
+		t.Fatal(std, err)
+	}
+	want := []*Set{
+		{Name: "f", Shape: []int{2}, F32: []float32{1, 2, 5, 6}, Labels: []int32{1, 1}, Classes: 2, Names: []string{"cat", "dog"}},
+		{Name: "f", Shape: []int{2}, F32: []float32{3, 4}, Labels: []int32{0}, Classes: 2, Names: []string{"cat", "dog"}},
+	}
+	if d := cmp.Diff(want, sets); d != "" {
+		t.Error(d)
+	}
+	// Integers: in order of value, with names unless they are 0 … C−1.
+	for text, want := range map[string]struct {
+		labels []int32
+		names  []string
+	}{
+		"a,y\n0,1\n0,0\n0,2\n":     {[]int32{1, 0, 2}, nil},
+		"a,y\n0,10\n0,-1\n0,9.0\n": {[]int32{2, 0, 1}, []string{"-1", "9", "10"}},
+		"a,y\n0,1\n0,2\n0,2\n":     {[]int32{0, 1, 1}, []string{"1", "2"}},
+	} {
+		sets, _, err := Columns{Target: "y", Classes: true}.Sets(table(t, text, "y"), []int32{0, 1, 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(sets[0].Labels, want.labels) || !slices.Equal(sets[0].Names, want.names) {
+			t.Errorf("%q: labels %v, names %q", text, sets[0].Labels, sets[0].Names)
+		}
+	}
+}
+
+// Means and deviations come from the first part only, and before rounding to float32: seconds since 1970 keep their
+// differences.
+func TestColumnsStandardise(t *testing.T) {
+	tab := table(t, "time,y,c\n1600000000,1,7\n1600000002,2,7\n1600000004,9,8\n", "y")
+	sets, std, err := Columns{Target: "y", SD: 0.5, Intercept: true}.Sets(tab, []int32{0, 1}, []int32{2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []*Set{
+		{Name: "f", Shape: []int{3}, F32: []float32{1, -0.5, 0, 1, 0.5, 0}, Values: []float32{1, 2}, Outputs: 1},
+		{Name: "f", Shape: []int{3}, F32: []float32{1, 1.5, 0}, Values: []float32{9}, Outputs: 1},
+	}
+	if d := cmp.Diff(want, sets); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff(&Standard{Mean: []float64{1600000001, 7}, SD: []float64{1, 0}, To: 0.5}, std); d != "" {
+		t.Error(d)
+	}
+	if c := std.Constant(); !slices.Equal(c, []int{1}) {
+		t.Errorf("constant features %v, want [1]", c)
+	}
+}
+
+func TestColumnsRefuse(t *testing.T) {
+	for text, c := range map[string]struct {
+		c    Columns
+		want string
+	}{
+		"a,y\n1,2\n,3\n4,5\n":                  {Columns{Target: "y"}, "f: line 3, column 1 (a): the value is missing: fill it or remove the row"},
+		"a,y\n1,2\n,3\n4,\n":                   {Columns{Target: "y"}, "line 3, column 1 (a): the value is missing; 2 rows have such values (lines 3, 4)"},
+		"a,y\n" + strings.Repeat("1,inf\n", 7): {Columns{Target: "y"}, "line 2, column 2 (y): the value is infinite; 7 rows have such values (lines 2, 3, 4, 5, 6, …)"},
+		"a,y\n1,dog\n":                         {Columns{Target: "y"}, `f: column 2 (y) holds names such as "dog", not numbers`},
+		"a,y\n1,2.5\n":                         {Columns{Target: "y", Classes: true}, "line 2, column 2 (y): 2.5 is no class"},
+		"b,y\n1,2\n":                           {Columns{Target: "z"}, `f: target: no column "z" among "b", "y"`},
+		"y\n1\n":                               {Columns{Target: "y"}, "there are no inputs"},
+		"y,a\n2,1e39\n":                        {Columns{Target: "y"}, "line 2, column 2 (a): the value is too large for a float32"},
+		"a,y\n2,1e39\n":                        {Columns{Target: "y"}, "line 2, column 2 (y): the value is too large"},
+		"a,y\n1e200,1\n-1e200,2\n":             {Columns{Target: "y", SD: 1}, "column 1 (a): the value is too large"},
+		"a,y\n1," + strings.Join(numbers(70000), "\n1,"): {Columns{Target: "y", Classes: true}, "more than 65536 different values"},
+	} {
+		tab := table(t, text, "y")
+		if strings.HasPrefix(text, "b") {
+			tab = table(t, text, "")
+		}
+		all := make([]int32, tab.Rows())
+		for i := range all {
+			all[i] = int32(i)
+		}
+		if _, _, err := c.c.Sets(tab, all); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q: error %v, want %q", text[:min(40, len(text))], err, c.want)
+		}
+	}
+}
+
+func numbers(n int) []string {
+	s := make([]string, n)
+	for i := range s {
+		s[i] = strconv.Itoa(i)
+	}
+	return s
+}
+
+// The standardisation of a set has mean 0 and the population sd that was asked for, and treats pixels as a network
+// sees them.
+func TestStandardApply(t *testing.T) {
+	r := stream(1)
+	const n = 500
+	f := &Set{Name: "f", Shape: []int{3}, F32: make([]float32, 3*n)}
+	u := &Set{Name: "u", Shape: []int{3}, U8: make([]uint8, 3*n)}
+	for i := range n {
+		f.F32[3*i] = float32(100 + 3*r.Normal())
+		f.F32[3*i+1] = float32(0.1)
+		f.F32[3*i+2] = float32(1e-6 * r.Float64())
+		for j := range 3 {
+			u.U8[3*i+j] = uint8(r.IntN(256 >> j))
+		}
+	}
+	for _, s := range []*Set{f, u} {
+		got, err := FitStandard(s, 0.5).Apply(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j := range 3 {
+			sum, squares := 0.0, 0.0
+			for i := range n {
+				v := float64(got.F32[3*i+j])
+				sum += v
+				squares += v * v
+			}
+			sd := math.Sqrt(squares / n)
+			if s == f && j == 1 {
+				if sd != 0 {
+					t.Errorf("constant feature becomes %v", got.F32[j])
+				}
+				continue
+			}
+			if !(math.Abs(sum/n) <= 1e-7 && math.Abs(sd-0.5) <= 1e-6) {
+				t.Errorf("%s, feature %d: mean %v, sd %v", s.Name, j, sum/n, sd)
+			}
+		}
+	}
+	std := FitStandard(u, 1)
+	if want := meanOf(u, 0); !(math.Abs(std.Mean[0]-want) <= 1e-15) {
+		t.Errorf("mean of pixels %v, want %v", std.Mean[0], want)
+	}
+	if _, err := std.Apply(&Set{Name: "other", Shape: []int{2}, U8: []uint8{1, 2}}); err == nil {
+		t.Error("a set with other features is accepted")
+	}
+	// A constant feature says nothing, also where it changes later.
+	later := &Set{Name: "later", Shape: []int{3}, F32: []float32{100, 9, 0}}
+	if got, err := FitStandard(f, 1).Apply(later); err != nil || got.F32[1] != 0 {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
+func meanOf(s *Set, j int) float64 {
+	sum := 0
+	for i := range s.Len() {
+		sum += int(s.U8[i*s.Features()+j])
+	}
+	return float64(sum) / 255 / float64(s.Len())
+}
+
+func TestPima(t *testing.T) {
+	dir := os.Getenv("STARLING_DATA")
+	if dir == "" {
+		t.Skip("STARLING_DATA is not set: skips the Pima data")
+	}
+	p, err := Load("pima", dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := p.Train
+	if err := s.Check(); err != nil {
+		t.Fatal(err)
+	}
+	ones := 0
+	for _, y := range s.Labels {
+		ones += int(y)
+	}
+	if s.Len() != 768 || s.Features() != 9 || s.Classes != 2 || s.Names != nil || ones != 268 || !p.Whole {
+		t.Fatalf("%d × %d, %d classes %q, %d ones", s.Len(), s.Features(), s.Classes, s.Names, ones)
+	}
+	x := make([]float64, 9)
+	var sum, squares [9]float64
+	for i := range s.Len() {
+		s.Row(i, x)
+		for j, v := range x {
+			sum[j] += v / 768
+			squares[j] += v * v / 768
+		}
+	}
+	for j := range x {
+		mean, sd := 0.0, 0.5
+		if j == 0 {
+			mean, sd = 1, 0
+		}
+		if got := math.Sqrt(math.Abs(squares[j] - sum[j]*sum[j])); !(math.Abs(sum[j]-mean) <= 1e-7 && math.Abs(got-sd) <= 1e-6) {
+			t.Errorf("column %d: mean %v, sd %v", j, sum[j], got)
+		}
+	}
+	// First row by hand: pregnant 6, of mean 3.845052 and population sd 3.367384; diabetes 1.
+	if got, want := float64(s.F32[1]), 0.5*(6-3.8450520833333335)/3.3673836124089566; !(math.Abs(got-want) <= 1e-6) || s.Labels[0] != 1 {
+		t.Errorf("first row: %v, label %d; want %v, 1", got, s.Labels[0], want)
+	}
+	if err := p.Split(1); err != nil || p.Test != nil || p.Train.Len() != 768 {
+		t.Error("a whole problem was split")
+	}
+}

@@ -1,0 +1,224 @@
+package data
+
+import (
+	"bytes"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+func nan() float64 { return math.NaN() }
+
+func TestCSVReads(t *testing.T) {
+	inf := math.Inf(1)
+	for name, c := range map[string]struct {
+		text   string
+		o      CSV
+		delim  string
+		header []string
+		cols   int
+		want   []float64
+		names  []string
+	}{
+		"tabs":                        {text: "a\tb\n1\t2\n", delim: "\t", header: []string{"a", "b"}, cols: 2, want: []float64{1, 2}},
+		"empty cells between tabs":    {text: "a\tb\tc\n\t\t3\n\t\t\n", delim: "\t", header: []string{"a", "b", "c"}, cols: 3, want: []float64{nan(), nan(), 3, nan(), nan(), nan()}},
+		"semicolons before commas":    {text: "\"a,b\";c\n1;2\n", delim: ";", header: []string{"a,b", "c"}, cols: 2, want: []float64{1, 2}},
+		"commas and blanks":           {text: " a , b\n 1,  2 \n", delim: ",", header: []string{"a", "b"}, cols: 2, want: []float64{1, 2}},
+		"runs of blanks and tabs":     {text: "  1 \t 2\n3  4  \n", delim: "whitespace", cols: 2, want: []float64{1, 2, 3, 4}},
+		"one column":                  {text: "1\n2\n", delim: ",", cols: 1, want: []float64{1, 2}},
+		"one column, missing":         {text: "x\n1\n\n \n2\n\n", delim: ",", header: []string{"x"}, cols: 1, want: []float64{1, nan(), nan(), 2}},
+		"blank lines":                 {text: "\n\na,b\n\n1,2\n  \n3,4\n\n", delim: ",", header: []string{"a", "b"}, cols: 2, want: []float64{1, 2, 3, 4}},
+		"lone carriage returns":       {text: "a,b\r1,2\r3,4", delim: ",", header: []string{"a", "b"}, cols: 2, want: []float64{1, 2, 3, 4}},
+		"numbers of all kinds":        {text: "-1,+2,.5,5.,1e3,-2E-3,inf,-Infinity,NaN,-nan\n", delim: ",", cols: 10, want: []float64{-1, 2, .5, 5, 1000, -.002, inf, -inf, nan(), nan()}},
+		"nearest float64":             {text: "0.1,9007199254740993,1e-400,2.5e-324\n", delim: ",", cols: 4, want: []float64{0.1, 9007199254740992, 0, 5e-324}},
+		"quoted line end":             {text: "\"a\nb\",c\n\"1\",2\n", delim: ",", header: []string{"a\nb", "c"}, cols: 2, want: []float64{1, 2}},
+		"blanks around quotes":        {text: "\"a\" , \"b\"\n\"1\" , 2\n", delim: ",", header: []string{"a", "b"}, cols: 2, want: []float64{1, 2}},
+		"quotes among blanks":         {text: "\"a b\"  c\n1 2\n", delim: "whitespace", header: []string{"a b", "c"}, cols: 2, want: []float64{1, 2}},
+		"last cell empty":             {text: "a,b\n1,", delim: ",", header: []string{"a", "b"}, cols: 2, want: []float64{1, nan()}},
+		"header only":                 {text: "a,b\n", delim: ",", header: []string{"a", "b"}, cols: 2},
+		"header told, of numbers":     {text: "1,2\n3,4\n", o: CSV{Header: WithHeader}, delim: ",", header: []string{"1", "2"}, cols: 2, want: []float64{3, 4}},
+		"delimiter told":              {text: "1|2\n3|4\n", o: CSV{Delimiter: "|"}, delim: "|", cols: 2, want: []float64{1, 2, 3, 4}},
+		"target of names":             {text: "x,y\n1,dog\n2,cat\n3,\n4,dog\n", o: CSV{Target: "y"}, delim: ",", header: []string{"x", "y"}, cols: 2, want: []float64{1, 1, 2, 0, 3, nan(), 4, 1}, names: []string{"cat", "dog"}},
+		"target of names, no header":  {text: "5.1,setosa\n6,virginica\n", o: CSV{Target: "2"}, delim: ",", cols: 2, want: []float64{5.1, 0, 6, 1}, names: []string{"setosa", "virginica"}},
+		"target of numbers and names": {text: "x,y\n1,10\n2,9\n3,a\n", o: CSV{Target: "y"}, delim: ",", header: []string{"x", "y"}, cols: 2, want: []float64{1, 0, 2, 1, 3, 2}, names: []string{"10", "9", "a"}},
+		"target of numbers":           {text: "x,y\n1,10\n2,9\n", o: CSV{Target: "y"}, delim: ",", header: []string{"x", "y"}, cols: 2, want: []float64{1, 10, 2, 9}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, bom := range []string{"", "\ufeff"} {
+				got, err := DecodeCSV("f", []byte(bom+c.text), c.o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got.Delimiter != c.delim || got.Cols != c.cols || !slices.Equal(got.Header, c.header) || !slices.Equal(got.Names, c.names) {
+					t.Errorf("delimiter %q, %d columns, header %q, names %q", got.Delimiter, got.Cols, got.Header, got.Names)
+				}
+				if d := cmp.Diff(c.want, got.Values, cmpopts.EquateNaNs(), cmpopts.EquateEmpty()); d != "" {
+					t.Error(d)
+				}
+				if (got.Text >= 0) != (c.names != nil) || got.Rows()*got.Cols != len(got.Values) {
+					t.Errorf("text column %d, %d rows", got.Text, got.Rows())
+				}
+			}
+		})
+	}
+}
+
+func TestCSVRefuses(t *testing.T) {
+	for text, c := range map[string]struct {
+		o    CSV
+		want string
+	}{
+		"a,b\n1,2\n3,x\n":                  {want: `f: line 3, column 2 (b): "x" is not a number`},
+		"a;b\n1;2,5\n":                     {want: `line 2, column 2 (b): "2,5" is not a number (the decimal mark is a point)`},
+		"a,b\n\n1,2\n\"3\n\",4\n":          {want: `line 4, column 1 (a): "3\n" is not a number`},
+		"a,b\n1,2\n\n3\n":                  {want: "line 4: 1 cells where the first record has 2"},
+		"a,b\n1,2,3\n":                     {want: "line 2: 3 cells where the first record has 2"},
+		"1,2\n3,\"4\n":                     {want: "line 2, column 2: the quote is never closed"},
+		"1,2\n3,\"4\"5\n":                  {want: "line 2, column 2: text follows after the closing quote"},
+		"1,2\n3,4\"5\n":                    {want: "line 2, column 2: a quote within a cell"},
+		"\"a\"b c\n1 2\n":                  {o: CSV{Delimiter: "whitespace"}, want: "line 1, column 1: text follows"},
+		"1,0x10\n":                         {want: `column 2: "0x10"`},
+		"1,1_000\n":                        {want: `column 2: "1_000"`},
+		"1,1e400\n":                        {want: `column 2: "1e400" is too large`},
+		"1,--2\n":                          {want: `column 2: "--2"`},
+		"1,infinit\n":                      {want: `column 2: "infinit"`},
+		"1,NA\n":                           {want: `column 2: "NA"`},
+		"1,\x00\n":                         {want: `column 2: "\x00"`},
+		"1,2 3\n":                          {want: `column 2: "2 3"`},
+		"":                                 {want: "line 1: the file is empty"},
+		"\n \n   \n":                       {want: "line 1: the file is empty"},
+		"\xff\xfea\x00,\x00":               {want: "UTF-16"},
+		"\xff,b\n1,2\n":                    {want: "line 1, column 1: the column's name is not UTF-8"},
+		"x,y\n1,\xff\n":                    {o: CSV{Target: "y"}, want: "line 2, column 2 (y): the name is not UTF-8"},
+		"x,y\n1,2\n":                       {o: CSV{Target: "z"}, want: `no column "z" among "x", "y"`},
+		"x,x\n1,2\n":                       {o: CSV{Target: "x"}, want: `columns 1 and 2 are both named "x"`},
+		"1,2\n":                            {o: CSV{Target: "3"}, want: `no column "3": the table has no header, so columns are 1 to 2`},
+		"1,2\n3,4\n":                       {o: CSV{Delimiter: "::"}, want: `delimiter "::"`},
+		"1,2\n3,5\n":                       {o: CSV{Delimiter: "."}, want: `delimiter "."`},
+		"1," + strings.Repeat("x", 100000): {want: `"` + strings.Repeat("x", 40) + `…" is not a number`},
+	} {
+		_, err := DecodeCSV("f", []byte(text), c.o)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q: error %v, want %q", text[:min(len(text), 60)], err, c.want)
+		}
+	}
+}
+
+// Files that are all delimiters, quotes or line ends cost little memory.
+func TestCSVMemory(t *testing.T) {
+	const n = 1 << 20
+	for name, text := range map[string]string{
+		"commas":       strings.Repeat(",", n),
+		"rows":         strings.Repeat(",\n", n/2),
+		"wide, empty":  strings.Repeat(",", n/4) + strings.Repeat("\n", n/2),
+		"line ends":    strings.Repeat("\n", n),
+		"quotes":       strings.Repeat(`"`, n),
+		"blanks":       strings.Repeat(" ", n),
+		"numbers":      strings.Repeat("1\n", n/2),
+		"many names":   names(n / 8),
+		"one long row": strings.Repeat("1 ", n/2),
+	} {
+		target := CSV{Target: "1", Header: NoHeader}
+		if got := allocated(func() { _, _ = DecodeCSV("f", []byte(text), target) }); got > 40*n {
+			t.Errorf("%s: allocates %d bytes for a file of %d", name, got, len(text))
+		}
+	}
+}
+
+func names(n int) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(strconv.FormatInt(int64(i)+1e6, 36))
+		b.WriteString(",1\n")
+	}
+	return b.String()
+}
+
+// write puts a table into the plainest form: names and numbers quoted, comma, LF.
+func write(t *Table) []byte {
+	var b bytes.Buffer
+	line := func(n int, cell func(j int) string) {
+		for j := range n {
+			if j > 0 {
+				b.WriteByte(',')
+			}
+			b.WriteString(`"` + strings.ReplaceAll(cell(j), `"`, `""`) + `"`)
+		}
+		b.WriteByte('\n')
+	}
+	if t.Header != nil {
+		line(t.Cols, func(j int) string { return t.Header[j] })
+	}
+	for i := range t.Rows() {
+		line(t.Cols, func(j int) string {
+			v := t.Values[i*t.Cols+j]
+			if j == t.Text && v == v {
+				return t.Names[int(v)]
+			}
+			return strconv.FormatFloat(v, 'g', -1, 64)
+		})
+	}
+	return b.Bytes()
+}
+
+func FuzzCSV(f *testing.F) {
+	paths, err := filepath.Glob("testdata/files/csv_*")
+	if err != nil || len(paths) == 0 {
+		f.Fatal(paths, err)
+	}
+	for _, p := range paths {
+		raw, err := os.ReadFile(p)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(raw, "a")
+	}
+	f.Fuzz(func(t *testing.T, raw []byte, target string) {
+		o := CSV{Target: target}
+		table, err := DecodeCSV("f", raw, o)
+		if err != nil {
+			return
+		}
+		if len(table.Values) != table.Rows()*table.Cols || len(table.Values) > len(raw)+1 {
+			t.Fatalf("%d values, %d rows, %d columns from %d bytes", len(table.Values), table.Rows(), table.Cols, len(raw))
+		}
+		if !slices.IsSorted(table.lines) {
+			t.Fatal("lines of the rows do not ascend")
+		}
+		again := CSV{Delimiter: ",", Header: NoHeader, Target: target}
+		if table.Header != nil {
+			again.Header = WithHeader
+		}
+		copied, err := DecodeCSV("copy", write(table), again)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, write(table))
+		}
+		if d := cmp.Diff(table, copied, cmpopts.EquateNaNs(), cmpopts.EquateEmpty(),
+			cmpopts.IgnoreUnexported(Table{}), cmpopts.IgnoreFields(Table{}, "Name", "Delimiter")); d != "" {
+			t.Fatal(d)
+		}
+		if target == "" {
+			return
+		}
+		all := make([]int32, table.Rows())
+		for i := range all {
+			all[i] = int32(i)
+		}
+		for _, c := range []Columns{{Target: target, Classes: true, SD: 1}, {Target: target, Intercept: true}} {
+			sets, _, err := c.Sets(table, all)
+			if err != nil {
+				continue
+			}
+			if err := sets[0].Check(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}

@@ -1,0 +1,194 @@
+package data
+
+import (
+	"bytes"
+	"compress/gzip"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func gzipped(t testing.TB, b []byte) []byte {
+	t.Helper()
+	var buf bytes.Buffer
+	z := gzip.NewWriter(&buf)
+	if _, err := z.Write(b); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return buf.Bytes()
+}
+
+// allocated is the number of bytes that f allocates in all.
+func allocated(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+func TestIDXTypes(t *testing.T) {
+	for _, c := range []struct {
+		kind  byte
+		body  []byte
+		dtype string
+		want  []float64
+	}{
+		{0x08, []byte{0, 255}, "uint8", []float64{0, 255}},
+		{0x09, []byte{0x80, 127}, "int8", []float64{-128, 127}},
+		{0x0B, []byte{0x80, 0, 1, 2}, "int16", []float64{-32768, 258}},
+		{0x0C, []byte{0xff, 0xff, 0xff, 0xfe, 0, 1, 0, 0}, "int32", []float64{-2, 65536}},
+		{0x0D, []byte{0x3f, 0x80, 0, 0, 0xc0, 0x20, 0, 0}, "float32", []float64{1, -2.5}},
+		{0x0E, []byte{0x3f, 0xf8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}, "float64", []float64{1.5, 5e-324}},
+	} {
+		raw := append([]byte{0, 0, c.kind, 1, 0, 0, 0, 2}, c.body...)
+		for _, raw := range [][]byte{raw, gzipped(t, raw)} {
+			a, err := DecodeIDX("x", raw)
+			if err != nil {
+				t.Errorf("%s: %v", c.dtype, err)
+				continue
+			}
+			if a.DType() != c.dtype || !slices.Equal(floats(a), c.want) || !slices.Equal(a.Shape, []int{2}) {
+				t.Errorf("%s %v %v, want %s %v", a.DType(), a.Shape, floats(a), c.dtype, c.want)
+			}
+		}
+	}
+}
+
+// Every damaged file is refused with its name and the place, for little memory.
+func TestIDXRefuses(t *testing.T) {
+	good := []byte{0, 0, 8, 2, 0, 0, 0, 2, 0, 0, 0, 3, 1, 2, 3, 4, 5, 6}
+	badSum := gzipped(t, good)
+	badSum[len(badSum)-8] ^= 1
+	flipped := gzipped(t, good)
+	flipped[12] ^= 0xff
+	max := []byte{0xff, 0xff, 0xff, 0xff}
+	for name, c := range map[string]struct {
+		raw  []byte
+		want string
+	}{
+		"empty":                 {nil, "ends early"},
+		"gzip of nothing":       {gzipped(t, nil), "ends early"},
+		"gzip magic alone":      {[]byte{0x1f, 0x8b}, "gzip header"},
+		"half a header":         {good[:3], "ends early"},
+		"half a dimension":      {good[:10], "byte 8"},
+		"one value short":       {good[:17], "byte 17: the file ends early"},
+		"one value too many":    {append(slices.Clone(good), 0), "bytes follow"},
+		"no dimensions":         {[]byte{0, 0, 8, 0, 7}, "byte 3"},
+		"unknown type":          {[]byte{0, 0, 0x0f, 1, 0, 0, 0, 0}, "byte 2"},
+		"wrong sum":             {badSum, "checksum"},
+		"flipped bits":          {flipped, "x: "},
+		"text":                  {[]byte("1,2,3\n4,5,6\n"), "byte 0"},
+		"huge, nothing there":   {slices.Concat([]byte{0, 0, 8, 1}, max), "claims 4,294,967,295 bytes"},
+		"huge, packed":          {gzipped(t, slices.Concat([]byte{0, 0, 8, 1}, max)), "unpack"},
+		"product overflows":     {gzipped(t, slices.Concat([]byte{0, 0, 8, 3}, max, max, max)), "byte 8"},
+		"product overflows, 0":  {slices.Concat([]byte{0, 0, 8, 4}, max, max, max, []byte{0, 0, 0, 0}), "byte 8"},
+		"product is 2^63":       {slices.Concat([]byte{0, 0, 0x0e, 2, 0x40, 0, 0, 0}, []byte{0x40, 0, 0, 0}), "byte 8"},
+		"255 dimensions of one": {slices.Concat([]byte{0, 0, 8, 255}, bytes.Repeat([]byte{0, 0, 0, 1}, 255)), "byte 1024"},
+		"bomb":                  {gzipped(t, append([]byte{0, 0, 8, 1, 4, 0, 0, 0}, make([]byte, 64<<20)...)), "claims 67,108,864 bytes"},
+		"bomb after the values": {gzipped(t, append([]byte{0, 0, 8, 1, 0, 0, 0, 1}, make([]byte, 64<<20)...)), "bytes follow"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var err error
+			if n := allocated(func() { _, err = DecodeIDX("x", c.raw) }); n > 1<<20 {
+				t.Errorf("allocates %d bytes for a file of %d", n, len(c.raw))
+			}
+			if err == nil || !strings.HasPrefix(err.Error(), "x: ") || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("error %v, want one with %q", err, c.want)
+			}
+		})
+	}
+}
+
+// What is allowed costs at most a small multiple of the values.
+func TestIDXMemory(t *testing.T) {
+	const n = 6 << 20
+	packed := gzipped(t, append([]byte{0, 0, 8, 1, 0, 0x60, 0, 0}, make([]byte, n)...))
+	if got := allocated(func() {
+		if _, err := DecodeIDX("x", packed); err != nil {
+			t.Error(err)
+		}
+	}); got > 3*n {
+		t.Errorf("allocates %d bytes for %d values", got, n)
+	}
+}
+
+func TestReadIDXNeedsAFile(t *testing.T) {
+	dir := t.TempDir()
+	for _, path := range []string{dir, filepath.Join(dir, "none.gz")} {
+		if _, err := ReadIDX(path); err == nil || !strings.Contains(err.Error(), path) {
+			t.Errorf("%s: error %v", path, err)
+		}
+	}
+}
+
+func TestNewSet(t *testing.T) {
+	images := &Array{Name: "x", Shape: []int{2, 3, 1}, Values: []uint8{1, 2, 3, 4, 5, 6}}
+	labels := &Array{Name: "y", Shape: []int{2}, Values: []int8{0, 2}}
+	s, err := NewSet("s", images, labels, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(s.Shape, []int{1, 3, 1}) || s.Classes != 3 || !slices.Equal(s.Labels, []int32{0, 2}) || s.Len() != 2 {
+		t.Errorf("%+v", s)
+	}
+	for want, c := range map[string][2]*Array{
+		"example 1, feature 0 is NaN": {{Name: "x", Shape: []int{2, 1}, Values: []float64{1, nan()}}, labels},
+		"x: inputs of type int32":     {{Name: "x", Shape: []int{2, 1}, Values: []int32{1, 2}}, labels},
+		"x: inputs of shape [2]":      {{Name: "x", Shape: []int{2}, Values: []uint8{1, 2}}, labels},
+		"y: labels of shape [3]":      {images, {Name: "y", Shape: []int{3}, Values: []uint8{1, 2, 3}}},
+		"y: labels of type float32":   {images, {Name: "y", Shape: []int{2}, Values: []float32{1, 2}}},
+		"example 1 has label -1":      {images, {Name: "y", Shape: []int{2}, Values: []int16{0, -1}}},
+		"no values":                   {{Name: "x", Shape: []int{2, 0, 4}, Values: []uint8{}}, labels},
+	} {
+		if _, err := NewSet("s", c[0], c[1], 0); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+	if _, err := NewSet("s", images, labels, 2); err == nil {
+		t.Error("label 2 of 2 classes is accepted")
+	}
+}
+
+func FuzzIDX(f *testing.F) {
+	paths, err := filepath.Glob("testdata/files/idx_*")
+	if err != nil || len(paths) == 0 {
+		f.Fatal(paths, err)
+	}
+	for _, p := range paths {
+		raw, err := os.ReadFile(p)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(raw)
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		a, err := DecodeIDX("x", raw)
+		if err != nil {
+			return
+		}
+		n := 1
+		for _, d := range a.Shape {
+			n *= d
+		}
+		if got := len(floats(a)); got != n {
+			t.Fatalf("%d values of shape %v", got, a.Shape)
+		}
+		if limit := max(gzipRatio*len(raw), gzipFloor); n > limit {
+			t.Fatalf("%d values from %d bytes", n, len(raw))
+		}
+		if a.Shape[0] > n { // [many, 0]: labels would cost more than the file
+			return
+		}
+		s, err := NewSet("s", a, &Array{Name: "y", Shape: a.Shape[:1], Values: make([]uint8, a.Shape[0])}, 1)
+		if err == nil && s.Len() != a.Shape[0] {
+			t.Fatalf("%d examples of shape %v", s.Len(), a.Shape)
+		}
+	})
+}

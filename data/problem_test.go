@@ -1,0 +1,130 @@
+package data
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestListAndLoad(t *testing.T) {
+	var names []string
+	for _, k := range List("") {
+		names = append(names, k.Name)
+		if k.Found != (k.Files == nil) {
+			t.Errorf("%s is found without a data directory", k.Name)
+		}
+		if k.About == "" || k.Licence == "" || k.Train == 0 {
+			t.Errorf("%s is not described: %+v", k.Name, k)
+		}
+	}
+	if !slices.IsSorted(names) {
+		t.Errorf("%q do not ascend", names)
+	}
+	if _, err := Load("mnst", ""); !errors.Is(err, ErrUnknown) || !strings.Contains(err.Error(), "mnist7") {
+		t.Errorf("unknown name: %v", err)
+	}
+	if _, err := Load("mnist", ""); err == nil || !strings.Contains(err.Error(), "mnist/train-images-idx3-ubyte.gz") {
+		t.Errorf("no directory: %v", err)
+	}
+	if _, err := Load("mnist", t.TempDir()); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "train-images-idx3-ubyte.gz") {
+		t.Errorf("no file: %v", err)
+	}
+}
+
+// A directory with small files of MNIST's form, and what is said when one is wrong.
+func TestLoadMNISTForm(t *testing.T) {
+	dir := t.TempDir()
+	put := func(i int, raw []byte) {
+		t.Helper()
+		path := filepath.Join(dir, "fashion-mnist", mnistFiles[i])
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, raw, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	images := func(n byte, side byte) []byte {
+		return append([]byte{0, 0, 8, 3, 0, 0, 0, n, 0, 0, 0, side, 0, 0, 0, side}, make([]byte, int(n)*int(side)*int(side))...)
+	}
+	labels := func(y ...byte) []byte { return append([]byte{0, 0, 8, 1, 0, 0, 0, byte(len(y))}, y...) }
+	put(0, gzipped(t, images(3, 28)))
+	put(1, labels(0, 9, 4))
+	put(2, images(2, 28))
+	put(3, gzipped(t, labels(1, 2)))
+	k := List(dir)[0]
+	if k.Name != "fashion-mnist" || !k.Found {
+		t.Errorf("%+v", k)
+	}
+	p, err := Load("fashion-mnist", dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Train.Len() != 3 || p.Test.Len() != 2 || p.Train.Classes != 10 || p.Validate != nil || !slices.Equal(p.Train.Labels, []int32{0, 9, 4}) {
+		t.Errorf("%+v", p)
+	}
+	put(3, labels(1))
+	if _, err := Load("fashion-mnist", dir); err == nil || !strings.Contains(err.Error(), mnistFiles[3]) {
+		t.Errorf("labels too few: %v", err)
+	}
+	put(3, labels(1, 10))
+	if _, err := Load("fashion-mnist", dir); err == nil || !strings.Contains(err.Error(), "label 10") {
+		t.Errorf("label too large: %v", err)
+	}
+	put(3, labels(1, 2))
+	put(2, images(2, 27))
+	if _, err := Load("fashion-mnist", dir); err == nil || !strings.Contains(err.Error(), "28×28") {
+		t.Errorf("images too small: %v", err)
+	}
+}
+
+// The facts known of the full sets: sizes, counts of labels, mean and sd of pixels.
+func TestMNISTFacts(t *testing.T) {
+	dir := os.Getenv("STARLING_DATA")
+	if dir == "" {
+		t.Skip("STARLING_DATA is not set: skips the facts known of MNIST and FashionMNIST")
+	}
+	for _, c := range []struct {
+		name     string
+		mean, sd string
+		counts   []int
+	}{
+		{"mnist", "0.1307", "0.3081", []int{5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949}},
+		{"fashion-mnist", "0.2860", "0.3530", []int{6000, 6000, 6000, 6000, 6000, 6000, 6000, 6000, 6000, 6000}},
+	} {
+		p, err := Load(c.name, dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		counts := make([]int, 10)
+		for _, y := range p.Train.Labels {
+			counts[y]++
+		}
+		if !slices.Equal(counts, c.counts) || p.Test.Len() != 10000 {
+			t.Errorf("%s: label counts %v, %d to test", c.name, counts, p.Test.Len())
+		}
+		mean, sd := pixelMoments(p.Train.U8)
+		if mean != c.mean || sd != c.sd {
+			t.Errorf("%s: mean %s, sd %s of pixels; want %s, %s", c.name, mean, sd, c.mean, c.sd)
+		}
+	}
+}
+
+func pixelMoments(u []uint8) (mean, sd string) {
+	var count [256]int
+	for _, v := range u {
+		count[v]++
+	}
+	var s, q float64
+	for v, c := range count {
+		x := float64(v) / 255
+		s += float64(c) * x / float64(len(u))
+		q += float64(c) * x * x / float64(len(u))
+	}
+	return fmt.Sprintf("%.4f", s), fmt.Sprintf("%.4f", math.Sqrt(q-s*s))
+}
