@@ -91,8 +91,9 @@ func try(dir, path string) (verdict string, found bool) {
 		return "BROKEN: needs the headers fault: and test: PACKAGE NAME", false
 	}
 	apply := func(args ...string) ([]byte, error) {
-		cmd := exec.Command("git", append([]string{"apply", "--unsafe-paths", "--directory=" + dir}, append(args, path)...)...)
+		cmd := exec.Command("git", append(append([]string{"apply"}, args...), path)...)
 		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "GIT_CEILING_DIRECTORIES="+filepath.Dir(dir)) // not in a checkout that holds the temporary folder
 		return cmd.CombinedOutput()
 	}
 	if out, err := apply(); err != nil {
