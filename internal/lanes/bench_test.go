@@ -2,33 +2,33 @@ package lanes
 
 import (
 	"fmt"
-	"math"
+	"slices"
 	"testing"
 	"time"
 )
 
-// share runs f, which does flops floating-point operations, and reports the speed and its share of the peak. The peak
-// is measured right before and after, since the machine's clock and load change.
+// share reports the speed of f, which does flops floating-point operations, and its share of the peak: the median over
+// rounds of some 0.1 ms each, in which the two take turns, since the machine's clock and load change.
 func share(b *testing.B, flops float64, f func()) {
-	peak := func() float64 {
-		best := 0.0
-		for range 3 {
-			start := time.Now()
-			n := PeakFMA(1 << 15)
-			best = max(best, n/time.Since(start).Seconds())
+	speed := func(work func() float64) float64 {
+		done, start := 0.0, time.Now()
+		for time.Since(start) < 100*time.Microsecond {
+			done += work()
 		}
-		return best
+		return done / time.Since(start).Seconds()
 	}
-	f()
-	before := peak()
-	best := math.Inf(1)
+	kernel := func() float64 { f(); f(); return 2 * flops }
+	var speeds, shares []float64
 	for b.Loop() {
-		start := time.Now()
-		f()
-		best = min(best, time.Since(start).Seconds())
+		peak := speed(func() float64 { return PeakFMA(1) })
+		speeds = append(speeds, speed(kernel))
+		shares = append(shares, speeds[len(speeds)-1]/max(peak, speed(func() float64 { return PeakFMA(1) })))
 	}
-	b.ReportMetric(flops/best/1e9, "GFLOP/s")
-	b.ReportMetric(100*flops/best/max(before, peak()), "%peak")
+	slices.Sort(speeds)
+	slices.Sort(shares)
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(speeds[len(speeds)/2]/1e9, "GFLOP/s")
+	b.ReportMetric(100*shares[len(shares)/2], "%peak")
 }
 
 func eachAssembly(b *testing.B, f func(b *testing.B)) {

@@ -6,7 +6,7 @@ import "runtime"
 // returns how many floating-point operations that was (two a multiply-add and lane): divided by the time, the speed
 // that no kernel can exceed.
 func PeakFMA(iters int) (flops float64) {
-	const round = 1 << 12 // rounds of one call of assembly
+	const round = 1 << 8 // rounds of one call of assembly
 	for done := 0; done < iters; done += round {
 		if n := peakAssembly(round); n > 0 {
 			flops += n

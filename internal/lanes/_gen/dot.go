@@ -149,7 +149,8 @@ func poolDotAVX512(m, n int) {
 	RET()
 }
 
-// poolDotAVX2 takes one stream of dy and one half of the lanes: masks points to the byte of that half.
+// poolDotAVX2 takes one stream of dy and one half of the lanes: masks points to the byte of that half. Lanes that are
+// not in the mask get the product of −0 and +0, which leaves every accumulator as it is, −0 and infinities included.
 func poolDotAVX2(n int) {
 	TEXT(name("poolDot1x%dAVX2", n), NOSPLIT, poolDotSignature)
 	t := avx2
@@ -159,8 +160,10 @@ func poolDotAVX2(n int) {
 	}
 	pair, count := Load(Param("pairs"), GP64()), Load(Param("count"), GP64())
 	x := streams(n)
-	bits := t.reg()
+	bits, negative := t.reg(), t.reg()
 	VMOVDQU(bit, bits)
+	VPCMPEQD(negative, negative, negative)
+	VPSLLD(Imm(31), negative, negative)
 	acc := t.grid(1, n)
 	eachAcc(t, acc, 1, func(v reg.VecVirtual, m Mem) { VMOVUPS(m, v) })
 	loop("pairs", count, func() {
@@ -168,16 +171,15 @@ func poolDotAVX2(n int) {
 		d := t.reg()
 		VMOVUPS(Mem{Base: dy}, d)
 		for q := range 4 {
-			k := t.reg()
+			at, k, dk := windowOffset(off, q), t.reg(), t.reg()
 			VPBROADCASTB(Mem{Base: masks, Disp: 2 * q}, k)
 			VPAND(bits, k, k)
 			VPCMPEQD(bits, k, k)
-			at := windowOffset(off, q)
+			VBLENDVPS(k, d, negative, dk)
 			for j := range n {
 				v := t.reg()
-				VMOVUPS(Mem{Base: x[j], Index: at, Scale: 1}, v)
-				VFMADD213PS(acc[0][j], d, v)
-				VBLENDVPS(k, v, acc[0][j], acc[0][j])
+				VANDPS(Mem{Base: x[j], Index: at, Scale: 1}, k, v)
+				VFMADD231PS(v, dk, acc[0][j])
 			}
 		}
 	})
