@@ -2,3 +2,6 @@ package lanes
 
 //go:generate go run -C _gen . -family gemm -pkg lanes -out ../gemm_amd64.s -stubs ../gemm_stubs_amd64.go
 //go:generate go run -C _gen . -family dot -pkg lanes -out ../dot_amd64.s -stubs ../dot_stubs_amd64.go
+//go:generate go run -C _gen . -family activation -pkg lanes -out ../activation_amd64.s -stubs ../activation_stubs_amd64.go
+//go:generate go run -C _gen . -family loss -pkg lanes -out ../loss_amd64.s -stubs ../loss_stubs_amd64.go
+//go:generate go run -C _gen . -family layout -pkg lanes -out ../layout_amd64.s -stubs ../layout_stubs_amd64.go

@@ -29,7 +29,7 @@ func setKernel(t testing.TB, name string) (restore func()) {
 }
 
 // guarded is a buffer between guard words.
-type guarded[T float32 | uint16] struct {
+type guarded[T comparable] struct {
 	all, words []T
 	guard      T
 }
@@ -37,7 +37,7 @@ type guarded[T float32 | uint16] struct {
 const guardWords = 32
 
 // guard copies words to a place between guard words, off elements away from the alignment of the allocation.
-func guard[T float32 | uint16](words []T, off int, mark T) *guarded[T] {
+func guard[T comparable](words []T, off int, mark T) *guarded[T] {
 	all := slices.Repeat([]T{mark}, guardWords+off+len(words)+guardWords)
 	g := &guarded[T]{all, all[guardWords+off:][:len(words):len(words)], mark}
 	copy(g.words, words)

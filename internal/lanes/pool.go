@@ -6,7 +6,7 @@ import (
 )
 
 // Pooling is by a table: taps[o·k : o·k+k] are the offsets of output o's window in x, −1 where it hangs over the
-// border. They are the caller's, built once, and not checked.
+// border. They are the caller's, built once, and not checked; two vectors that they name are equal or disjoint.
 
 func checkTaps(name string, taps []int32, k, n int) int {
 	if k < 1 || len(taps)%k != 0 || n != len(taps)/k*Lanes {
@@ -18,14 +18,14 @@ func checkTaps(name string, taps []int32, k, n int) int {
 // MaxPool takes the largest value of each window and notes in arg which tap had it, the first if several do; a NaN
 // in the window gives NaN, with arg the last of them. In each lane
 //
-//	y, arg = first tap that is not −1
+//	y, arg = -Inf, -1
 //	for t := range k {
-//		if x[taps[o*k+t]] > y || x[taps[o*k+t]] is NaN {
-//			y, arg = x[taps[o*k+t]], t
+//		if v := x[taps[o*k+t]]; v > y || v != v {
+//			y, arg = v, t
 //		}
 //	}
 //
-// A window of nothing but border gives −Inf and arg −1.
+// without the taps that are −1.
 func MaxPool(x []float32, taps []int32, k int, y []float32, arg []int32) {
 	outputs := checkTaps("MaxPool", taps, k, len(y))
 	sameLen("MaxPool", len(y), len(arg))
@@ -39,7 +39,7 @@ func MaxPool(x []float32, taps []int32, k int, y []float32, arg []int32) {
 				continue
 			}
 			for l, v := range vectorAt(x, off) {
-				if v > best[l] || v != v || which[l] < 0 {
+				if v > best[l] || v != v {
 					best[l], which[l] = v, int32(t)
 				}
 			}

@@ -9,8 +9,11 @@ import (
 )
 
 var families = map[string]func(){
-	"gemm": gemm,
-	"dot":  dot,
+	"gemm":       gemm,
+	"dot":        dot,
+	"activation": activation,
+	"loss":       loss,
+	"layout":     layout,
 }
 
 func main() {

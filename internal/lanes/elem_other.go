@@ -1,3 +1,5 @@
+//go:build !amd64 || purego
+
 package lanes
 
 func reluAssembly(x, y []float32) int              { return 0 }

@@ -1,0 +1,282 @@
+package lanes
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// arena hands out the buffers of one call, each between guard words and off elements away from the allocation's
+// alignment, the same for the same seed.
+type arena struct {
+	r       *rand.Rand
+	off     int
+	buffers []interface {
+		check(t testing.TB, name string)
+		bits() []uint64
+	}
+}
+
+func take[T comparable](a *arena, words []T, mark T) []T {
+	g := guard(words, a.off, mark)
+	a.buffers = append(a.buffers, g)
+	return g.words
+}
+
+// bits are the words as numbers to compare, with one number for all NaNs.
+func (g *guarded[T]) bits() []uint64 {
+	b := make([]uint64, len(g.words))
+	for i, v := range g.words {
+		switch v := any(v).(type) {
+		case float32:
+			b[i] = uint64(math.Float32bits(v))
+		case float64:
+			b[i] = math.Float64bits(v)
+		case int32:
+			b[i] = uint64(v)
+		case uint8:
+			b[i] = uint64(v)
+		}
+		if v != v {
+			b[i] = math.MaxUint64
+		}
+	}
+	return b
+}
+
+// floats are numbers of all kinds, and sometimes only common ones, so that sums are not all NaN.
+func (a *arena) floats(n int) []float32 {
+	odd := []int{0, 5, 40}[a.r.IntN(3)]
+	v := numbers(a.r, n, odd)
+	if scale := a.r.IntN(3); scale > 0 { // over the range of e^x
+		for i := range v {
+			v[i] *= []float32{6, 40}[scale-1]
+		}
+	}
+	return take(a, v, 12345)
+}
+
+func (a *arena) bits01(n int) []float32 {
+	v := make([]float32, n)
+	for i := range v {
+		v[i] = float32(a.r.IntN(2))
+	}
+	return take(a, v, 12345)
+}
+
+func (a *arena) ints(n, lo, hi int) []int32 {
+	v := make([]int32, n)
+	for i := range v {
+		v[i] = int32(lo + a.r.IntN(hi-lo))
+	}
+	return take(a, v, 12345)
+}
+
+// taps are windows over a buffer of n vectors and 12 elements, one in six taps over the border.
+func (a *arena) taps(count, n int) []int32 {
+	t, first := a.ints(count, 0, n), int32(a.r.IntN(13))
+	for i := range t {
+		t[i] = first + t[i]*Lanes
+		if a.r.IntN(6) == 0 {
+			t[i] = -1
+		}
+	}
+	return t
+}
+
+// some is a length: 0 to 20, or rarely more than one call of assembly takes at cost vectors each.
+func (a *arena) some(cost int) int {
+	if a.r.IntN(40) == 0 {
+		return maxCallVectors/cost + a.r.IntN(10)
+	}
+	return a.r.IntN(21)
+}
+
+func (a *arena) gradient(n int) []float32 {
+	if a.r.IntN(4) == 0 {
+		return nil
+	}
+	return a.floats(n)
+}
+
+func unaryCase(f func(x, y []float32)) func(a *arena) {
+	return func(a *arena) {
+		n := Lanes * a.some(1)
+		x, y := a.floats(n), a.floats(n)
+		if a.r.IntN(4) == 0 {
+			y = x
+		}
+		f(x, y)
+	}
+}
+
+func binaryCase(f func(x, dy, dx []float32)) func(a *arena) {
+	return func(a *arena) {
+		n := Lanes * a.some(1)
+		x, dy, dx := a.floats(n), a.floats(n), a.floats(n)
+		if a.r.IntN(4) == 0 {
+			dx = dy
+		}
+		f(x, dy, dx)
+	}
+}
+
+var elementwise = map[string]func(a *arena){
+	"ReLU":          unaryCase(ReLU),
+	"Tanh":          unaryCase(Tanh),
+	"GELU":          unaryCase(GELU),
+	"Swish":         unaryCase(Swish),
+	"ReLUBackward":  binaryCase(ReLUBackward),
+	"TanhBackward":  binaryCase(TanhBackward),
+	"GELUBackward":  binaryCase(GELUBackward),
+	"SwishBackward": binaryCase(SwishBackward),
+	"Bernoulli": func(a *arena) {
+		g, r := a.some(1), a.r.IntN(4)
+		if g < 5 {
+			r = a.some(4)
+		}
+		n := r * g * Lanes
+		Bernoulli(a.floats(n), a.bits01(g*Lanes), a.floats(n), a.gradient(n))
+	},
+	"Categorical": func(a *arena) {
+		g, r, classes := a.r.IntN(5), a.r.IntN(5), 1+a.some(4)
+		n := r * g * Lanes
+		z, label := a.floats(n*classes), a.ints(g*Lanes, -1, classes+1)
+		dz := a.gradient(n * classes)
+		if a.r.IntN(4) == 0 {
+			dz = z
+		}
+		Categorical(z, label, classes, a.floats(n), dz)
+	},
+	"Gaussian": func(a *arena) {
+		g, r, outputs := a.r.IntN(5), a.r.IntN(5), 1+a.some(4)
+		n := r * g * Lanes
+		Gaussian(a.floats(n*outputs), a.floats(g*outputs*Lanes), outputs, 1.7, -0.3, a.floats(n), a.gradient(n*outputs))
+	},
+	"LaneSums": func(a *arena) {
+		groups, r := 1+a.r.IntN(6), a.some(2)
+		sums := make([]float64, r)
+		for i := range sums {
+			sums[i] = a.r.NormFloat64()
+		}
+		LaneSums(a.floats(r*groups*Lanes), groups, a.r.IntN(Lanes+1), take(a, sums, 12345))
+	},
+	"SumRows": func(a *arena) {
+		rows, cols := a.r.IntN(14), a.r.IntN(30)
+		if a.r.IntN(20) == 0 {
+			cols = maxCallVectors + 1
+		}
+		stride := cols*Lanes + 4*a.r.IntN(20)
+		SumRows(a.floats(rows*stride), rows, cols, stride, a.floats(rows*Lanes))
+	},
+	"Float32s": func(a *arena) {
+		src := make([]float64, a.some(1)*16+a.r.IntN(16))
+		for i := range src {
+			src[i] = a.r.NormFloat64() * math.Pow(10, float64(a.r.IntN(90)-45))
+			if a.r.IntN(9) == 0 {
+				src[i] = math.Inf(1) * float64(a.r.IntN(3)-1)
+			}
+		}
+		Float32s(a.floats(len(src)), take(a, src, 12345))
+	},
+	"AddFloat64s": func(a *arena) {
+		dst := make([]float64, a.some(1)*16+a.r.IntN(16))
+		for i := range dst {
+			dst[i] = a.r.NormFloat64()
+		}
+		AddFloat64s(take(a, dst, 12345), a.floats(len(dst)))
+	},
+	"LoadU8": func(a *arena) {
+		n := a.some(2)
+		src := make([]uint8, 20*n)
+		for i := range src {
+			src[i] = uint8(a.r.Uint32())
+		}
+		at, dst := a.at(n)
+		LoadU8(take(a, src, 77), a.rows(len(src)-n), at, dst)
+	},
+	"LoadF32": func(a *arena) {
+		n := a.some(2)
+		src := a.floats(20 * n)
+		at, dst := a.at(n)
+		LoadF32(src, a.rows(len(src)-n), at, dst)
+	},
+	"Transpose": func(a *arena) {
+		n := a.some(1)
+		stride := (n+15)/16*16 + a.r.IntN(10)
+		Transpose(a.floats(n*Lanes), n, a.floats(Lanes*stride), stride)
+	},
+	"MaskLanes": func(a *arena) { MaskLanes(a.floats(Lanes*a.some(1)), a.r.IntN(Lanes+1)) },
+	"MaxPool": func(a *arena) {
+		outputs, k, n := a.some(2), 1+a.r.IntN(9), 12
+		MaxPool(a.floats(n*Lanes+12), a.taps(outputs*k, n), k, a.floats(outputs*Lanes), a.ints(outputs*Lanes, 0, 9))
+	},
+	"MaxPoolBackward": func(a *arena) {
+		outputs, k, n := a.some(2), 1+a.r.IntN(9), 12
+		MaxPoolBackward(a.floats(outputs*Lanes), a.ints(outputs*Lanes, -1, k), a.taps(outputs*k, n), k, a.floats(n*Lanes+12))
+	},
+	"SumPool": func(a *arena) {
+		outputs, k, n := a.some(2), 1+a.r.IntN(9), 12
+		SumPool(a.floats(n*Lanes+12), a.taps(outputs*k, n), k, 0.3, a.floats(outputs*Lanes))
+	},
+	"SumPoolBackward": func(a *arena) {
+		outputs, k, n := a.some(2), 1+a.r.IntN(9), 12
+		SumPoolBackward(a.floats(outputs*Lanes), a.taps(outputs*k, n), k, 0.3, a.floats(n*Lanes+12))
+	},
+}
+
+// rows are starts of 16 examples.
+func (a *arena) rows(last int) *[Lanes]int32 {
+	var row [Lanes]int32
+	for i := range row {
+		row[i] = int32(a.r.IntN(last + 1))
+	}
+	return &row
+}
+
+// at are destinations in a random order, with gaps, and their buffer.
+func (a *arena) at(n int) ([]int32, []float32) {
+	at := make([]int32, n)
+	for i, p := range a.r.Perm(n) {
+		at[i] = int32(p * (Lanes + 3))
+	}
+	return take(a, at, 12345), a.floats(n * (Lanes + 3))
+}
+
+// Every kernel leaves the same bits in every buffer as the plain Go one, and touches nothing beside them.
+func TestElementwiseKernelsAgree(t *testing.T) {
+	trials := 120
+	if testing.Short() {
+		trials = 30
+	}
+	for name, call := range elementwise {
+		t.Run(name, func(t *testing.T) {
+			for seed := range uint64(trials) {
+				run := func(kernel string) *arena {
+					defer setKernel(t, kernel)()
+					a := &arena{r: rand.New(rand.NewPCG(seed, 1)), off: int(seed % 4)}
+					call(a)
+					return a
+				}
+				want := run("go")
+				for _, kernel := range Kernels() {
+					have := run(kernel)
+					for i, b := range have.buffers {
+						label := fmt.Sprintf("%s, seed %d, buffer %d", kernel, seed, i)
+						b.check(t, label)
+						h, w := b.bits(), want.buffers[i].bits()
+						if !slices.Equal(h, w) {
+							j := 0
+							for h[j] == w[j] {
+								j++
+							}
+							t.Fatalf("%s: element %d of %d is %#x, want %#x", label, j, len(h), h[j], w[j])
+						}
+					}
+				}
+			}
+		})
+	}
+}
