@@ -45,6 +45,7 @@ type Epoch struct {
 	Restart, Epoch int     // counted from 0 and from 1
 	NLL            float64 // mean over the validation set, in nats; NaN without one
 	Accuracy       float64 // on the validation set, 0 to 1; NaN without one and for regression
+	Done           bool    // it was the restart's last
 }
 
 // Result is what the restarts ended with.
@@ -188,7 +189,7 @@ func (d *descent) epoch(ctx context.Context, k int, s *Restart, w *scratch) erro
 	s.Epochs++
 	d.key(k, s.Epochs).Stream().Perm(w.order)
 	sgd := nn.SGD{Rate: nn.Constant(d.Rate)}
-	n := float64(len(w.order))
+	perN := 1 / float64(len(w.order))
 	for from := 0; from < len(w.order); from += d.Batch {
 		batch := w.order[from:min(from+d.Batch, len(w.order))]
 		if err := d.train.LogLik(ctx, batch, s.Theta, w.ll[:], w.grad); err != nil {
@@ -198,9 +199,9 @@ func (d *descent) epoch(ctx context.Context, k int, s *Restart, w *scratch) erro
 			return err
 		}
 		d.prior.LogDensity(s.Theta, w.prior)
-		b := float64(len(batch))
-		for i, g := range w.grad {
-			w.grad[i] = -(g/b + w.prior[i]/n)
+		perB := 1 / float64(len(batch))
+		for i, g := range w.prior {
+			w.grad[i] = -(float64(perB*w.grad[i]) + float64(perN*g))
 		}
 		sgd.Step(&s.Moments, s.Theta, w.grad)
 	}
@@ -216,6 +217,7 @@ func (d *descent) epoch(ctx context.Context, k int, s *Restart, w *scratch) erro
 			s.Accuracy = e.Accuracy
 		}
 	}
+	e.Done = s.Done
 	if d.Progress != nil {
 		d.report.Lock()
 		defer d.report.Unlock()

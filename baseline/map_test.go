@@ -198,6 +198,9 @@ func TestMAPEarlyStopping(t *testing.T) {
 		if b.last++; b.last != e.Epoch {
 			t.Errorf("restart %d reports epoch %d as its call %d", e.Restart, e.Epoch, b.last)
 		}
+		if done := b.epoch > 0 && e.Epoch >= min(b.epoch+7, 200) && e.NLL >= b.nll; e.Done != done {
+			t.Errorf("restart %d, epoch %d: done is %v", e.Restart, e.Epoch, e.Done)
+		}
 		if b.epoch == 0 || e.NLL < b.nll {
 			b.nll, b.accuracy, b.epoch = e.NLL, e.Accuracy, e.Epoch
 		}

@@ -113,16 +113,17 @@ func (p *Normal) LogDensity(theta, grad []float64) float64 {
 	if len(theta) != len(p.mean) || grad != nil && len(grad) != len(p.mean) {
 		panic(fmt.Sprintf("bnn: %d parameters and a gradient of %d for a prior of %d", len(theta), len(grad), len(p.mean)))
 	}
-	var sum [4]float64 // four sums, in a fixed order, since one would wait for itself
-	for i, m := range p.mean {
-		d := theta[i] - m
-		u := d * p.precision[i]
-		sum[i&3] += float64(d * u)
+	mean, precision := p.mean[:len(theta)], p.precision[:len(theta)]
+	var even, odd float64 // two sums, in a fixed order, since one would wait for itself
+	for i, x := range theta {
+		d := x - mean[i]
+		u := d * precision[i]
 		if grad != nil {
 			grad[i] = -u
 		}
+		even, odd = odd, even+float64(d*u)
 	}
-	return p.constant - 0.5*((sum[0]+sum[1])+(sum[2]+sum[3]))
+	return p.constant - 0.5*(even+odd)
 }
 
 func positive(x float64) bool { return x > 0 && !math.IsInf(x, 1) }
