@@ -70,6 +70,11 @@ func TestColumnsStandardise(t *testing.T) {
 	if d := cmp.Diff(&Standard{Mean: []float64{1600000001, 7}, SD: []float64{1, 0}, To: 0.5}, std); d != "" {
 		t.Error(d)
 	}
+	// The float64 mean of three times 0.1 is not 0.1; the column is constant all the same.
+	_, tenth, err := Columns{Target: "y", SD: 1}.Sets(table(t, "a,y\n0.1,1\n0.1,2\n0.1,3\n", "y"), []int32{0, 1, 2})
+	if err != nil || tenth.SD[0] != 0 || tenth.Mean[0] != 0.1 {
+		t.Errorf("constant 0.1: %+v, %v", tenth, err)
+	}
 	if c := std.Constant(); !slices.Equal(c, []int{1}) {
 		t.Errorf("constant features %v, want [1]", c)
 	}

@@ -141,6 +141,23 @@ func TestCheck6AUROCByPairs(t *testing.T) {
 	}
 }
 
+// Of test scores 1 … n at least 95 % lie at or below τ, and fewer would with the next smaller.
+func TestFPR95Threshold(t *testing.T) {
+	for n := 1; n <= 60; n++ {
+		test, foreign := make([]float64, n), make([]float64, n)
+		for i := range n {
+			test[n-1-i], foreign[i] = float64(i+1), float64(i+1)
+		}
+		tau := 1
+		for 100*tau < 95*n {
+			tau++
+		}
+		if got, want := FPR95(test, foreign), float64(tau)/float64(n); got != want {
+			t.Errorf("%d scores: %v pass, want %v", n, got, want)
+		}
+	}
+}
+
 func TestSoftmax(t *testing.T) {
 	z := []float32{1000, 1001, 999, -1e30, 0, 1e30, 2, 2, 2}
 	p := make([]float64, 9)
