@@ -29,33 +29,24 @@ func (c *checker) place(path string) place {
 	}
 }
 
-// number wants low ≤ v ≤ high, or low < v < high where open.
-func (c *checker) number(path string, v, low, high float64, open bool) {
-	if _, written := c.places[path]; v == 0 && !written {
-		return
-	}
-	if low <= v && v <= high && !(open && (v == low || v == high)) {
-		return
-	}
-	switch {
-	case high < math.Inf(1) && open:
-		c.fault(path, "want a number above %v and below %v, have %v", low, high, v)
-	case high < math.Inf(1):
-		c.fault(path, "want %v to %v, have %v", low, high, v)
-	case open:
-		c.fault(path, "want a number above %v, have %v", low, v)
-	default:
-		c.fault(path, "want at least %v, have %v", low, v)
+// want is a fault unless ok; a zero that was not written down is a default to come.
+func (c *checker) want(ok bool, path, what string, v float64) {
+	if _, written := c.places[path]; !ok && (v != 0 || written) {
+		c.fault(path, "want %s, have %v", what, v)
 	}
 }
 
 func (c *checker) atLeast(path string, v, low int) {
-	c.number(path, float64(v), float64(low), math.Inf(1), false)
+	c.want(v >= low, path, fmt.Sprintf("at least %d", low), float64(v))
 }
 
-func (c *checker) positive(path string, v float64) { c.number(path, v, 0, math.Inf(1), true) }
+func (c *checker) positive(path string, v float64) {
+	c.want(v > 0 && !math.IsInf(v, 1), path, "a number above 0", v)
+}
 
-func (c *checker) share(path string, v float64) { c.number(path, v, 0, 1, true) }
+func (c *checker) share(path string, v float64) {
+	c.want(v > 0 && v < 1, path, "a number above 0 and below 1", v)
+}
 
 // oneOf wants one of the names, or nothing.
 func (c *checker) oneOf(path, name string, known ...string) {
@@ -105,7 +96,7 @@ func (c *checker) spec(s *Spec) {
 		if _, written := c.places["prior.anchor.s"]; c.places != nil && !written {
 			c.fault("prior.anchor", "needs s, from 0 (the MAP itself) to 1 (no shrinking), as in {s: 0.1}")
 		}
-		c.number("prior.anchor.s", a.S, 0, 1, false)
+		c.want(a.S >= 0 && a.S <= 1, "prior.anchor.s", "0 to 1", a.S)
 	}
 	if m := s.MAP; m != nil {
 		c.atLeast("map.restarts", m.Restarts, 1)
@@ -206,14 +197,12 @@ func (c *checker) move(path string, m Move) {
 		c.atLeast(join(p, "steps"), h.Steps, 1)
 		c.positive(join(p, "step"), float64(h.Step))
 		c.share(join(p, "accept"), h.Accept)
-		if h.Jitter != 0 {
-			c.share(join(p, "jitter"), h.Jitter)
-		}
+		c.want(h.Jitter >= 0 && h.Jitter < 1, join(p, "jitter"), "0 or a number below 1", h.Jitter)
 		c.mutations(join(p, "mutations"), h.Mutations)
 	}
 	if k := m.PCN; k != nil {
 		p := join(path, "pcn")
-		c.number(join(p, "step"), float64(k.Step), 0, 1, true)
+		c.want(k.Step > 0 && k.Step <= 1, join(p, "step"), "a number above 0, at most 1", float64(k.Step))
 		c.share(join(p, "accept"), k.Accept)
 		c.mutations(join(p, "mutations"), k.Mutations)
 	}

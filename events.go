@@ -1,0 +1,41 @@
+package starling
+
+import (
+	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/nn"
+)
+
+// Event tells how far a run is: *Loaded once, then *Descending and *Sampling many times. Events come one at a time.
+type Event interface{ event() }
+
+// Loaded says what a run is about to learn from, and with what.
+type Loaded struct {
+	Spec *Spec // resolved
+	Data *data.Problem
+	Net  *nn.Net
+}
+
+// Descending is the search for point estimates, after an epoch of any restart.
+type Descending struct {
+	Restarts, Done int // restarts in all, and those that have ended
+	Best           int // the restart of the lowest validation NLL so far
+	Epoch          int // at which it was reached, from 1
+	NLL, Accuracy  float64
+}
+
+// Sampling is the sampler, after an iteration of any of its islands or chains.
+type Sampling struct {
+	Islands, Done int     // islands or chains in all, and those that have ended
+	Share         float64 // of the work that is done, 0 to 1; for SMC an estimate from the temperatures so far
+	Epochs        float64 // mean passes over the data of a particle
+	Temperature   float64 // lowest of the islands, 0 to 1
+	ESS           float64 // these are means over the islands
+	Acceptance    float64
+	Step          float64
+	Ancestors     float64
+	Particles     int // of an island
+}
+
+func (*Loaded) event()     {}
+func (*Descending) event() {}
+func (*Sampling) event()   {}

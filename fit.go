@@ -1,0 +1,194 @@
+package starling
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/starling-smc/starling/baseline"
+	"github.com/starling-smc/starling/bnn"
+	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/pool"
+	"github.com/starling-smc/starling/nn"
+	"github.com/starling-smc/starling/smc"
+)
+
+// Fit carries a Spec out: it reads the data, searches point estimates where the Spec has any, samples the posterior,
+// and judges all of it on the test examples. It writes no files.
+//
+// Errors are a *ConfigError for what the Spec says, a *DataError for what the data are, the context's if it ended, and
+// otherwise name the part of the run that failed.
+func Fit(ctx context.Context, spec Spec, o Options) (*Result, error) {
+	started := time.Now()
+	spec, err := spec.Resolve()
+	if err != nil {
+		return nil, err
+	}
+	r, err := prepare(spec, o, started)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.points(ctx); err != nil {
+		return nil, err
+	}
+	if err := r.sample(ctx); err != nil {
+		return nil, err
+	}
+	if r.Metrics, err = r.Spec.evaluate(ctx, &r.Ensembles, r.Data, r.pool); err != nil {
+		return nil, fmt.Errorf("evaluation: %w", err)
+	}
+	r.Finished = time.Now()
+	return &r.Result, nil
+}
+
+// run is a Fit in progress.
+type run struct {
+	Result
+	pool     *pool.Pool
+	progress func(Event)
+	prior    *bnn.Normal
+	search   *baseline.Result // of the point estimates; nil if there are none
+}
+
+// prepare brings data, network and prior together.
+func prepare(spec Spec, o Options, started time.Time) (*run, error) {
+	r := &run{pool: pool.New(o.Threads), progress: o.Progress}
+	if r.progress == nil {
+		r.progress = func(Event) {}
+	}
+	r.Spec, r.Started = spec, started
+	var err error
+	if r.Data, err = spec.load(o.DataDir); err != nil {
+		return nil, err
+	}
+	if r.Net, err = r.Spec.network(r.Data.Train); err != nil {
+		return nil, err
+	}
+	if r.prior, err = r.Spec.normal(r.Net); err != nil {
+		return nil, err
+	}
+	r.progress(&Loaded{&r.Spec, r.Data, r.Net})
+	return r, nil
+}
+
+// network builds the network for a data set; an input shape that was left out becomes the set's.
+func (s *Spec) network(set *data.Set) (*nn.Net, error) {
+	if s.Model.Input == nil {
+		s.Model.Input = slices.Clone(set.Shape)
+		c := checker{}
+		if c.model(&s.Model); c.faults != nil {
+			return nil, configError("", c.faults)
+		}
+	}
+	net, err := nn.New(s.Model.Input, s.Model.Layers, s.Model.Likelihood)
+	if err != nil {
+		return nil, configError("", []fault{{path: "model", message: err.Error()}})
+	}
+	if _, err := nn.NewModel(net, set, pool.New(1)); err != nil {
+		return nil, configError("", []fault{{path: "model", message: err.Error()}})
+	}
+	return net, nil
+}
+
+// normal is the prior that is not anchored.
+func (s *Spec) normal(net *nn.Net) (*bnn.Normal, error) {
+	if v := s.Prior.Normal.Variance; v != 0 {
+		return bnn.Isotropic(net.Tensors(), v)
+	}
+	return bnn.FanIn(net.Tensors(), s.Prior.Normal.FanIn)
+}
+
+// points searches the MAP restarts.
+func (r *run) points(ctx context.Context) error {
+	m := r.Spec.MAP
+	if m == nil {
+		return nil
+	}
+	now := Descending{Restarts: m.Restarts, NLL: math.Inf(1)}
+	descent := baseline.MAP{
+		Restarts: m.Restarts, Rate: m.Rate, Batch: m.Batch, Epochs: m.Epochs, Patience: m.Patience, Seed: r.Spec.Seed,
+		Progress: func(e baseline.Epoch) {
+			if e.Done {
+				now.Done++
+			}
+			if e.NLL < now.NLL {
+				now.Best, now.Epoch, now.NLL, now.Accuracy = e.Restart, e.Epoch, e.NLL, e.Accuracy
+			}
+			event := now
+			r.progress(&event)
+		},
+	}
+	var err error
+	if r.search, err = descent.Fit(ctx, r.Net, r.prior, r.Data.Train, r.Data.Validate, r.pool); err != nil {
+		return err
+	}
+	r.Chosen, r.NLL = r.search.Chosen, r.search.NLL
+	r.Restarts, err = r.search.Ensemble()
+	return err
+}
+
+// pointOnly says that the anchored posterior has shrunk to the MAP.
+func (s *Spec) pointOnly() bool { return s.Prior.Anchor != nil && s.Prior.Anchor.S == 0 }
+
+// sample brings about the posterior ensemble.
+func (r *run) sample(ctx context.Context) error {
+	prior := r.prior
+	if a := r.Spec.Prior.Anchor; a != nil {
+		var err error
+		if r.Spec.pointOnly() {
+			r.Notes = append(r.Notes, "s = 0: the posterior is the MAP alone, an ensemble of one; nothing was sampled")
+			r.Posterior, err = r.search.Point()
+			return err
+		}
+		if prior, err = r.prior.Anchored(a.S, r.search.Best()); err != nil {
+			return err
+		}
+	}
+	model, err := nn.NewModel(r.Net, r.Data.Train, r.pool)
+	if err != nil {
+		return err
+	}
+	var samplers []*smc.Sampler
+	if m := r.Spec.Method.MCMC; m != nil {
+		samplers = m.samplers()
+	} else {
+		samplers = r.Spec.Method.SMC.samplers()
+	}
+	for i, s := range samplers {
+		s.Model, s.Prior, s.Seed, s.Island, s.Pool = model, prior, r.Spec.Seed, i, r.pool
+		if m := r.Spec.Method.MCMC; m != nil && m.Start == "map" {
+			s.Start = r.search.Theta[i*r.Net.Dim() : (i+1)*r.Net.Dim()]
+		}
+	}
+	watch := newWatch(ctx, r, samplers[0].Particles, len(samplers))
+	states, err := smc.RunIslands(ctx, r.pool, samplers, watch.look)
+	if err != nil {
+		return err
+	}
+	r.Notes = append(r.Notes, r.stuck(states)...)
+	return r.gather(states)
+}
+
+// gather makes the posterior of what the islands ended with.
+func (r *run) gather(states []*smc.State) error {
+	slices.SortFunc(r.Trace, func(a, b TraceLine) int {
+		if a.Island != b.Island {
+			return a.Island - b.Island
+		}
+		return a.K - b.K
+	})
+	var by bnn.Combination
+	if m := r.Spec.Method.SMC; m != nil && m.Combine == "evidence" {
+		by = bnn.Evidence
+	}
+	parts := make([]bnn.Island, len(states))
+	for i, st := range states {
+		theta, logw := st.Ensemble()
+		parts[i] = bnn.Island{Theta: theta, LogWeights: logw, LogEvidence: st.LogZ}
+	}
+	var err error
+	r.Posterior, err = bnn.Combine(r.Net, parts, by)
+	return err
+}

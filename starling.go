@@ -1,0 +1,89 @@
+// Package starling is the front door: a Spec says what to learn and how, Fit learns it, a Result holds the weighted
+// ensemble with what it is worth.
+//
+//	spec, err := starling.Preset("mnist7")
+//	result, err := starling.Fit(ctx, spec, starling.Options{})
+//	fmt.Println(result.Metrics.Accuracy, result.Posterior.Size())
+//
+// Most programs need Preset or ParseSpec, Fit, and the ensemble's Predict. WriteRun keeps a result in a folder that
+// OpenRun, the command and PyTorch read. The parts are packages of their own: data, nn, mcmc, smc, bnn, baseline, uq;
+// names of methods are resolved only here.
+//
+// A Result depends on the Spec and the data alone, bit for bit: not on the number of threads, nor on which of the CPU's
+// vector instructions are used.
+package starling
+
+import (
+	"runtime/debug"
+	"time"
+
+	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/nn"
+	"github.com/starling-smc/starling/uq"
+)
+
+// Options are what a run may use, and who is told of it. They do not change the result.
+type Options struct {
+	Threads  int         // that compute at the same time; 0: one a CPU
+	DataDir  string      // where data sets are looked for that are not built in
+	Progress func(Event) // called now and then, never twice at the same time; nil: nobody is told
+}
+
+// Result is what a run came to.
+type Result struct {
+	Spec Spec // resolved: with every default
+	Net  *nn.Net
+	Data *data.Problem
+
+	Ensembles
+	Metrics *Metrics
+	Trace   []TraceLine // by island, then by iteration
+	Notes   []string    // what a reader should know beside the figures, in plain words
+
+	Started, Finished time.Time
+}
+
+// TraceLine is one iteration of one island or chain. Its JSON is a line of trace.jsonl.
+type TraceLine struct {
+	Island        int       `json:"island"`
+	K             int       `json:"k"`              // from 1
+	Epochs        float64   `json:"epochs"`         // passes of a particle over the data so far
+	Temperature   float64   `json:"temperature"`    // the power of the likelihood; 1 for chains
+	ESS           float64   `json:"ess"`            // before resampling
+	Resampled     bool      `json:"resampled"`      //
+	Ancestors     int       `json:"ancestors"`      // distinct particles of the start whose descendants live
+	Parents       int       `json:"parents"`        // distinct parents of this resampling
+	Mutations     int       `json:"mutations"`      // moves of this iteration
+	Acceptance    float64   `json:"acceptance"`     // mean probability
+	Step          float64   `json:"step"`           // of the last move
+	EnergySD      float64   `json:"energy_sd"`      // of the moves' energy errors
+	Broken        int       `json:"broken"`         // proposals of infinite or undefined energy
+	LogEvidence   uq.Number `json:"log_evidence"`   // so far; 0 for chains
+	LogLikelihood uq.Number `json:"log_likelihood"` // mean over the particles
+	Gradients     int       `json:"gradients"`      // so far, in examples, over the particles
+	Values        int       `json:"values"`         // evaluations without gradient, likewise
+	Seconds       float64   `json:"seconds"`        // since the run began
+
+	ValNLL      *uq.Number `json:"val_nll,omitempty"` // of the particles together on the validation examples
+	ValAccuracy *uq.Number `json:"val_accuracy,omitempty"`
+}
+
+// version is the release; between releases it is the next one's, with -dev.
+const version = "0.1.0-dev"
+
+// Version returns the version of the program and, where the build recorded it, the revision of its source.
+func Version() (release, revision string) {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return version, ""
+	}
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision":
+			revision = s.Value + revision
+		case s.Key == "vcs.modified" && s.Value == "true":
+			revision += "+changes"
+		}
+	}
+	return version, revision
+}

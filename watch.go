@@ -1,0 +1,148 @@
+package starling
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/starling-smc/starling/bnn"
+	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/smc"
+	"github.com/starling-smc/starling/uq"
+)
+
+// watch keeps the trace and tells of progress, iteration by iteration.
+type watch struct {
+	ctx       context.Context
+	run       *run
+	particles int
+	islands   []progress
+}
+
+// progress is how far an island is.
+type progress struct {
+	info  smc.Info
+	first float64 // λ of the first iteration
+}
+
+func newWatch(ctx context.Context, r *run, particles, islands int) *watch {
+	return &watch{ctx: ctx, run: r, particles: particles, islands: make([]progress, islands)}
+}
+
+func (w *watch) look(st *smc.State, info smc.Info) error {
+	line := TraceLine{
+		Island: info.Island, K: info.K, Epochs: info.Epochs, Temperature: info.Lambda,
+		ESS: info.ESS, Resampled: info.Resampled, Ancestors: info.Ancestors, Parents: info.Parents,
+		Mutations: info.Mutations, Acceptance: info.Acceptance, Step: info.Step, EnergySD: info.EnergySpread, Broken: info.Broken,
+		LogEvidence: uq.Number(info.LogZ), Gradients: info.Gradients, Values: info.Values,
+		Seconds: time.Since(w.run.Started).Seconds(),
+	}
+	for _, l := range st.LL {
+		line.LogLikelihood += uq.Number(l / float64(len(st.LL)))
+	}
+	if err := w.validate(st, &line); err != nil {
+		return err
+	}
+	w.run.Trace = append(w.run.Trace, line)
+	p := &w.islands[info.Island]
+	if p.info = info; info.K == 1 {
+		p.first = info.Lambda
+	}
+	w.run.progress(w.event())
+	return nil
+}
+
+// validate scores the particles as they are on the validation examples.
+func (w *watch) validate(st *smc.State, line *TraceLine) error {
+	set := w.run.Data.Validate
+	if set == nil {
+		return nil
+	}
+	e, err := bnn.Combine(w.run.Net, []bnn.Island{{Theta: st.Theta, LogWeights: st.LogW}}, bnn.Equal)
+	if err != nil {
+		return err
+	}
+	var score Evaluation
+	if err := evaluate(w.ctx, e, &data.Problem{Test: set}, w.run.pool, &score); err != nil {
+		return err
+	}
+	line.ValNLL, line.ValAccuracy = &score.NLL, score.Accuracy
+	return nil
+}
+
+func (w *watch) event() *Sampling {
+	e := &Sampling{Islands: len(w.islands), Particles: w.particles, Share: w.share(), Temperature: 1}
+	begun := 0.0
+	for _, p := range w.islands {
+		i := p.info
+		if i.K == 0 {
+			continue
+		}
+		begun++
+		if i.Progress >= 1 {
+			e.Done++
+		}
+		e.Epochs += i.Epochs / float64(len(w.islands))
+		e.Temperature = min(e.Temperature, i.Lambda)
+		e.ESS += i.ESS
+		e.Acceptance += i.Acceptance
+		e.Step += i.Step
+		e.Ancestors += float64(i.Ancestors)
+	}
+	e.ESS /= begun
+	e.Acceptance /= begun
+	e.Step /= begun
+	e.Ancestors /= begun
+	return e
+}
+
+// share is the part of the work that is done. Chains know it. Of tempering only the iterations so far are known, and
+// that temperatures grow about geometrically: an island at λ_k has log(1/λ_k) to go at the mean pace since λ_1. One that
+// has not begun takes as long as the others on average.
+func (w *watch) share() float64 {
+	if w.run.Spec.Method.SMC == nil {
+		sum := 0.0
+		for _, p := range w.islands {
+			sum += p.info.Progress
+		}
+		return sum / float64(len(w.islands))
+	}
+	var done, total, begun float64
+	for _, p := range w.islands {
+		k, lambda := float64(p.info.K), p.info.Lambda
+		if k == 0 {
+			continue
+		}
+		begun++
+		done += k
+		total += k
+		if k > 1 {
+			total += (k - 1) * math.Log(1/lambda) / math.Log(lambda/p.first)
+		} else if lambda < 1 {
+			total += 9 // a guess that the next iteration corrects
+		}
+	}
+	return done / (total * float64(len(w.islands)) / begun)
+}
+
+// stuck notes chains that hardly moved after their step was frozen.
+func (r *run) stuck(states []*smc.State) (notes []string) {
+	if r.Spec.Method.MCMC == nil {
+		return nil
+	}
+	moves, accepted := make([]float64, len(states)), make([]float64, len(states))
+	for _, line := range r.Trace {
+		if 2*line.Epochs > float64(r.Spec.Method.MCMC.Epochs) {
+			moves[line.Island]++
+			accepted[line.Island] += line.Acceptance
+		}
+	}
+	const hardly = 0.1
+	for c, st := range states {
+		if a := accepted[c] / moves[c]; a < hardly {
+			notes = append(notes, fmt.Sprintf("chain %d is stuck: it accepted %.2f of its moves in the second half and ends at log-likelihood %.1f", c, a, st.LL[0]))
+		}
+	}
+	return notes
+}
