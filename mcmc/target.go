@@ -1,8 +1,17 @@
+// Package mcmc moves populations of parameter vectors by Markov kernels that leave a target invariant.
+//
+// A target is π(θ) ∝ exp(λ·l(θ))·p(θ): the likelihood to the power λ, the inverse temperature, times the prior. Model
+// gives l, Prior gives p; their values and gradients are kept apart, so that another λ costs no evaluation. All
+// particles advance together, one call of the Model for all of them, and each remembers what was evaluated where it
+// stands (Population), so that the last gradient of a move is the first of the next.
+//
+// All numbers are float64, all randomness is keyed (internal/rng), and no result depends on the number of threads.
 package mcmc
 
 import (
 	"context"
 
+	"github.com/starling-smc/starling/internal/pool"
 	"github.com/starling-smc/starling/internal/rng"
 )
 
@@ -14,12 +23,13 @@ type Model interface {
 	// LogLik sets ll[j] = Σ_{i in rows} log p(y_i | x_i, θ_j) in nats for J = len(ll) particles and, if grad is not
 	// nil, grad[j·D:(j+1)·D] to its gradient. theta and grad are row-major J×D. rows are indices of examples in the
 	// order of summation, nil for all. A value outside the support is −Inf; NaN is allowed for a θ where the model
-	// breaks down and counts as a rejected proposal. An error means that no particle could be scored (cancelled
-	// context, a broken data source), and stops the run.
+	// breaks down (θ itself may be infinite or NaN after a trajectory that diverged) and counts as a rejected
+	// proposal. An error means that no particle could be scored (cancelled context, a broken data source), and stops
+	// the run.
 	LogLik(ctx context.Context, rows []int32, theta, ll, grad []float64) error
 }
 
-// Prior is a distribution of one parameter vector.
+// Prior is a distribution of one parameter vector. It is used by several goroutines at the same time.
 type Prior interface {
 	Dim() int
 	// Sample sets theta, of length D, to a draw.
@@ -34,4 +44,45 @@ type GaussianPrior interface {
 	Prior
 	Mean(i int) float64
 	SD(i int) float64
+}
+
+// Target is the density exp(λ·l(θ))·p(θ), not normalised, l summed over Rows.
+type Target struct {
+	Model  Model
+	Prior  Prior
+	Rows   []int32 // nil: all examples
+	Lambda float64 // λ, inverse temperature of the likelihood, 0…1
+	Pool   *pool.Pool
+}
+
+// Examples is the number of examples that one evaluation reads.
+func (t *Target) Examples() int {
+	if t.Rows == nil {
+		return t.Model.Examples()
+	}
+	return len(t.Rows)
+}
+
+// Evaluate fills in the log-likelihood and log-prior of every particle of p and, if p has them, their gradients.
+func (t *Target) Evaluate(ctx context.Context, p *Population) error {
+	p.each(t.Pool, func(j int) { p.LP[j] = t.Prior.LogDensity(p.row(p.Theta, j), p.row(p.GradLP, j)) })
+	return t.logLik(ctx, p)
+}
+
+func (t *Target) logLik(ctx context.Context, p *Population) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return t.Model.LogLik(ctx, t.Rows, p.Theta, p.LL, p.GradLL)
+}
+
+// LogDensity returns log π(θ_j) from the cache of p.
+func (t *Target) LogDensity(p *Population, j int) float64 { return Power(t.Lambda, p.LL[j]) + p.LP[j] }
+
+// Power returns λ·ll, the logarithm of a likelihood to a power; to the power 0 it is 1, also where it vanishes.
+func Power(lambda, ll float64) float64 {
+	if lambda == 0 {
+		return 0
+	}
+	return lambda * ll
 }

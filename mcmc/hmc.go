@@ -1,0 +1,201 @@
+package mcmc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/starling-smc/starling/internal/rng"
+)
+
+// HMC is Hamiltonian Monte Carlo with accept/reject (Duane et al. 1987; scalable-bayesian-monte-carlo, section 3.2):
+// momenta p ~ N(0, I) are drawn anew, S leapfrogs of size h lead to (θ', p'), and θ' is taken with probability
+//
+//	min(1, exp(−ΔH)),   H = −log π(θ) + p'p/2.
+//
+// A proposal whose energy is NaN or infinite is rejected with probability 1 and counted. Each move costs S gradients.
+//
+// The step size follows every move: log h += gain·(A − target), where A is the mean of min(1, exp(−ΔH)) over the
+// particles that share h, not the count of acceptances. It starts at
+//
+//	h = 1.65 · sd · D^(−1/6)   for S = 1 and for runs in phases
+//	h = 1.65 · sd · D^(−1/4)   else
+//
+// with sd the smallest of the (Gaussian) prior's.
+type HMC struct {
+	Steps  int     // S, leapfrogs a move; 0: 1
+	Step   float64 // h, fixed; 0: adapted
+	Start  float64 // h before adaptation; 0: by the rule above
+	Accept float64 // acceptance to adapt to; 0: .574 for S = 1 (optimal for Langevin moves), .65 for more
+	Jitter float64 // every move multiplies h by a uniform number from 1 − Jitter to 1 + Jitter
+	Each   bool    // every particle has its own h and jitter: for chains, which have no neighbours to learn from
+	Phases []Phase // how a run with a budget proceeds; nil: S leapfrogs with gain .2 all along
+}
+
+// Phase is a part of a run.
+type Phase struct {
+	Until float64 // share of the run's budget at which it ends
+	Steps int     // S, leapfrogs a move
+	Gain  float64 // of the adaptation; 0: h stays as it is
+}
+
+// ChainPhases is the rule of long chains that needs no hand (scalable-bayesian-monte-carlo, section 7b): in the first
+// tenth moves of at most 5 leapfrogs with gain .2, which find the size; then moves of S with gain .1 to the half; then
+// h is frozen, since a kernel that goes on learning from its past leaves nothing invariant.
+func ChainPhases(steps int) []Phase {
+	steps = max(1, steps)
+	return []Phase{{0.1, min(5, steps), 0.2}, {0.5, steps, 0.1}, {1, steps, 0}}
+}
+
+// HalfPhases is the rule of short chains (section 3.3): adaptation in the first half, then frozen.
+func HalfPhases(steps int) []Phase {
+	steps = max(1, steps)
+	return []Phase{{0.5, steps, 0.2}, {1, steps, 0}}
+}
+
+var _ Move = HMC{}
+
+// NeedsGradient is true.
+func (HMC) NeedsGradient() bool { return true }
+
+// Evaluations is S, the largest of all phases.
+func (m HMC) Evaluations() int {
+	most := max(1, m.Steps)
+	for _, p := range m.Phases {
+		most = max(most, p.Steps)
+	}
+	return most
+}
+
+// Tuning returns log h, one or J times.
+func (m HMC) Tuning(t *Target, particles int) ([]float64, error) {
+	if err := m.check(); err != nil {
+		return nil, err
+	}
+	h := max(m.Step, m.Start)
+	if h == 0 {
+		prior, ok := t.Prior.(GaussianPrior)
+		if !ok {
+			return nil, errors.New("HMC: the prior is not Gaussian, so there is no rule for the first step size: set Start or Step")
+		}
+		sd := math.Inf(1)
+		for i := range prior.Dim() {
+			sd = min(sd, prior.SD(i))
+		}
+		power := 1.0 / 4
+		if max(1, m.Steps) == 1 || m.Phases != nil {
+			power = 1.0 / 6
+		}
+		h = 1.65 * sd * rng.Exp(-power*rng.Log(float64(prior.Dim())))
+	}
+	tuning := make([]float64, 1)
+	if m.Each {
+		tuning = make([]float64, particles)
+	}
+	for i := range tuning {
+		tuning[i] = rng.Log(h)
+	}
+	return tuning, nil
+}
+
+func (m HMC) check() error {
+	var faults []error
+	fault := func(bad bool, format string, args ...any) {
+		if bad {
+			faults = append(faults, fmt.Errorf("HMC: "+format, args...))
+		}
+	}
+	fault(m.Steps < 0, "%d leapfrogs a move", m.Steps)
+	fault(!(m.Step >= 0) || math.IsInf(m.Step, 0), "step size %v", m.Step)
+	fault(!(m.Start >= 0) || math.IsInf(m.Start, 0), "first step size %v", m.Start)
+	fault(m.Step > 0 && m.Start > 0, "Start is for an adapted step, Step fixes it: set one of them")
+	fault(!(m.Accept >= 0 && m.Accept < 1), "acceptance %v is not between 0 and 1", m.Accept)
+	fault(!(m.Jitter >= 0 && m.Jitter < 1), "jitter %v is not between 0 and 1", m.Jitter)
+	last := 0.0
+	for i, p := range m.Phases {
+		fault(!(p.Until > last), "phase %d ends at %v, which is not after %v", i, p.Until, last)
+		fault(p.Steps < 1, "phase %d has %d leapfrogs a move", i, p.Steps)
+		fault(!(p.Gain >= 0), "phase %d has gain %v", i, p.Gain)
+		last = p.Until
+	}
+	fault(m.Phases != nil && last != 1, "the phases end at %v, not at 1", last)
+	return errors.Join(faults...)
+}
+
+// phase returns the one that holds at the given progress.
+func (m HMC) phase(progress float64) Phase {
+	for _, p := range m.Phases {
+		if progress < p.Until {
+			return p
+		}
+	}
+	if m.Phases != nil {
+		return m.Phases[len(m.Phases)-1]
+	}
+	return Phase{1, max(1, m.Steps), 0.2}
+}
+
+// Mutate is one move of every particle.
+func (m HMC) Mutate(ctx context.Context, w *Work, t *Target, p *Population, tuning []float64, now Moment) (Outcome, error) {
+	w.Fit(p)
+	phase := m.phase(now.Progress)
+	steps := phase.Steps
+	if now.Left > 0 {
+		steps = min(steps, now.Left)
+	}
+	size := 0.0
+	for _, l := range tuning {
+		size += rng.Exp(l) / float64(len(tuning))
+	}
+	p.each(t.Pool, func(j int) {
+		w.step[j] = rng.Exp(tuning[j%len(tuning)]) * m.jitter(now.Key, j%len(tuning))
+		k := now.Key
+		k.Purpose, k.Particle = rng.Momentum, j
+		momentum := p.row(w.momentum, j)
+		k.Stream().Normals(momentum)
+		w.kinetic[j] = Kinetic(momentum, nil)
+	})
+	if err := t.Leapfrog(ctx, p, &w.Proposal, w.momentum, nil, w.step, steps); err != nil {
+		return Outcome{}, err
+	}
+	energy := w.outcome.Energy
+	p.each(t.Pool, func(j int) {
+		arrival := Kinetic(p.row(w.momentum, j), nil) - t.LogDensity(&w.Proposal, j)
+		energy[j] = arrival - (w.kinetic[j] - t.LogDensity(p, j))
+		w.kinetic[j] = arrival
+	})
+	out := w.metropolis(t.Pool, p, now.Key, func(j int) bool { return isFinite(w.kinetic[j]) })
+	out.Step, out.Gradients = size, steps
+	if m.Step == 0 {
+		m.adapt(tuning, out.Probability, phase.Gain)
+	}
+	return out, nil
+}
+
+// jitter returns the factor of h, of all particles or of one.
+func (m HMC) jitter(key rng.Key, j int) float64 {
+	if m.Jitter == 0 {
+		return 1
+	}
+	key.Purpose, key.Particle = rng.Jitter, j
+	return 1 + float64(m.Jitter*(2*key.Stream().Float64()-1))
+}
+
+// adapt moves log h towards the acceptance wanted.
+func (m HMC) adapt(tuning, probability []float64, gain float64) {
+	target := m.Accept
+	if target == 0 {
+		target = 0.65
+		if max(1, m.Steps) == 1 {
+			target = 0.574
+		}
+	}
+	if m.Each {
+		for j, a := range probability {
+			tuning[j] += float64(gain * (a - target))
+		}
+		return
+	}
+	tuning[0] += float64(gain * (mean(probability) - target))
+}

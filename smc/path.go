@@ -1,0 +1,175 @@
+package smc
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/starling-smc/starling/internal/rng"
+)
+
+// Stage is one target of a path: the likelihood of the examples in Rows to the power Lambda, times the prior.
+type Stage struct {
+	Lambda float64 // λ, 0…1
+	Rows   []int32 // nil: all
+	Fresh  bool    // Rows differ from the stage's before: the particles are evaluated anew
+}
+
+// Path answers which target comes next. It is a plain value: what it needs to know is in the State.
+type Path interface {
+	// Start is the target that the first particles are distributed for: λ = 0 for draws from the prior, λ = 1 for
+	// chains, whatever their start. Particles are evaluated on its Rows.
+	Start() Stage
+	// Next is the target of the iteration after st.
+	Next(st *State) (Stage, error)
+	// Done says whether st is the end.
+	Done(st *State) bool
+	// Budget is the number of examples that moves may evaluate for a particle in the whole run; 0: no such limit.
+	Budget(st *State) int
+}
+
+// Fixed is the path of chains: one target, the posterior, until every particle has spent its budget.
+type Fixed struct {
+	Epochs int // passes over all examples, a particle
+}
+
+// Start is the posterior.
+func (Fixed) Start() Stage { return Stage{Lambda: 1} }
+
+// Next is the posterior.
+func (Fixed) Next(*State) (Stage, error) { return Stage{Lambda: 1}, nil }
+
+// Done is true when the budget is spent.
+func (f Fixed) Done(st *State) bool { return st.Spent >= f.Budget(st) }
+
+// Budget is the number of epochs times the number of examples.
+func (f Fixed) Budget(st *State) int { return f.Epochs * st.Examples }
+
+func (f Fixed) check() error {
+	if f.Epochs < 1 {
+		return fmt.Errorf("path: %d epochs; chains need at least one", f.Epochs)
+	}
+	return nil
+}
+
+// Ladder is tempering by fixed inverse temperatures, rising, the last of them 1. The estimate of the evidence is then
+// unbiased, if the moves are fixed as well.
+type Ladder []float64
+
+// Start is the prior.
+func (Ladder) Start() Stage { return Stage{} }
+
+// Next is the next rung.
+func (l Ladder) Next(st *State) (Stage, error) { return Stage{Lambda: l[st.K]}, nil }
+
+// Done is true on the last rung.
+func (l Ladder) Done(st *State) bool { return st.K >= len(l) }
+
+// Budget is 0.
+func (Ladder) Budget(*State) int { return 0 }
+
+func (l Ladder) check() error {
+	last := 0.0
+	for i, lambda := range l {
+		if !(lambda > last && lambda <= 1) {
+			return fmt.Errorf("path: inverse temperature %d is %v, not above %v and at most 1", i, lambda, last)
+		}
+		last = lambda
+	}
+	if last != 1 {
+		return fmt.Errorf("path: the last inverse temperature is %v, not 1", last)
+	}
+	return nil
+}
+
+// Tempering is the adaptive path from prior to posterior (scalable-bayesian-monte-carlo, section 3.2, Example D.1):
+// λ rises by the h at which the population has lost as much as it may,
+//
+//	ESS(h) = J (Σ_j W_j e^{h l_j})² / Σ_j W_j e^{2 h l_j} = ESS·J,
+//
+// found by 60 halvings, or all the way to 1 if it may. For equal weights, as after resampling in every iteration,
+// ESS(h) is the effective sample size; else it is the conditional one (Zhou, Johansen, Aston 2016), which asks what
+// this step costs and not what was lost before.
+type Tempering struct {
+	ESS float64 // ρ, share of the particles that a step leaves effective, between 0 and 1; 0: .5
+}
+
+// Start is the prior.
+func (Tempering) Start() Stage { return Stage{} }
+
+// Next is the next temperature.
+func (t Tempering) Next(st *State) (Stage, error) {
+	lambda, err := t.next(st.Lambda, st.LogW, st.LL)
+	return Stage{Lambda: lambda}, err
+}
+
+// Done is true at λ = 1.
+func (Tempering) Done(st *State) bool { return st.Lambda >= 1 }
+
+// Budget is 0.
+func (Tempering) Budget(*State) int { return 0 }
+
+func (t Tempering) check() error {
+	if !(t.ESS >= 0 && t.ESS < 1) {
+		return fmt.Errorf("path: tempering at ESS %v; it must lie between 0 and 1", t.ESS)
+	}
+	return nil
+}
+
+// next returns the λ that follows, for normalised log-weights and log-likelihoods.
+func (t Tempering) next(lambda float64, logw, ll []float64) (float64, error) {
+	for j, l := range ll {
+		if math.IsNaN(l) || math.IsInf(l, 1) {
+			return 0, fmt.Errorf("particle %d has log-likelihood %v", j, l)
+		}
+	}
+	aim := t.ESS
+	if aim == 0 {
+		aim = 0.5
+	}
+	aim *= float64(len(ll))
+	if conditionalESS(1-lambda, logw, ll) >= aim {
+		return 1, nil
+	}
+	var alive float64 // ESS(h → 0): the weight of the particles whose likelihood does not vanish
+	for j, l := range ll {
+		if !math.IsInf(l, -1) {
+			alive += rng.Exp(logw[j])
+		}
+	}
+	if alive *= float64(len(ll)); alive <= aim*(1+1e-9) {
+		return 0, fmt.Errorf("particles worth %.4g of %d have a positive likelihood, a step of the path must leave more than %.4g: take more particles or a smaller ESS", alive, len(ll), aim)
+	}
+	lo, hi := 0.0, 1-lambda
+	for range 60 {
+		if mid := lo + (hi-lo)/2; conditionalESS(mid, logw, ll) >= aim {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	if lambda+lo == lambda {
+		return 0, errors.New("log-likelihoods are too far apart: no step in temperature leaves enough particles; take more particles or a smaller ESS")
+	}
+	return lambda + lo, nil
+}
+
+// conditionalESS is ESS(h) of Tempering, for h > 0. It does not increase with h.
+func conditionalESS(h float64, logw, ll []float64) float64 {
+	top := math.Inf(-1)
+	for j, l := range ll {
+		if !math.IsInf(logw[j], -1) {
+			top = max(top, l)
+		}
+	}
+	if math.IsInf(top, -1) {
+		return 0
+	}
+	var first, second float64
+	for j, l := range ll {
+		w, g := rng.Exp(logw[j]), rng.Exp(float64(h*(l-top)))
+		first += float64(w * g)
+		second += float64(float64(w*g) * g)
+	}
+	return float64(len(ll)) * float64(first*first) / second
+}

@@ -1,0 +1,114 @@
+package smc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/starling-smc/starling/internal/rng"
+	"github.com/starling-smc/starling/mcmc"
+)
+
+// Init draws and evaluates the first particles.
+func (s *Sampler) Init(ctx context.Context) (*State, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	stage, j, d := s.Path.Start(), s.Particles, s.Model.Dim()
+	st := &State{
+		Population: mcmc.NewPopulation(j, d, s.Move.NeedsGradient()),
+		Lambda:     stage.Lambda, Examples: s.Model.Examples(),
+		LogW: make([]float64, j), Roots: make([]int32, j), Accept: make([]float64, j),
+	}
+	for i := range j {
+		theta := st.Theta[i*d : (i+1)*d]
+		if s.Start != nil {
+			copy(theta, s.Start[i*d:])
+		} else {
+			s.Prior.Sample(rng.Key{Seed: s.Seed, Purpose: rng.Init, Island: s.Island, Particle: i}.Stream(), theta)
+		}
+		st.LogW[i], st.Roots[i] = -rng.Log(float64(j)), int32(i)
+	}
+	target := s.target(stage)
+	if err := target.Evaluate(ctx, &st.Population); err != nil {
+		return nil, err
+	}
+	for i := range j {
+		if l := st.LL[i]; math.IsNaN(l) || math.IsInf(l, 1) || math.IsNaN(st.LP[i]) || math.IsInf(st.LP[i], 0) {
+			return nil, fmt.Errorf("island %d: particle %d starts with log-likelihood %v and log-prior %v", s.Island, i, l, st.LP[i])
+		}
+	}
+	s.countEvaluation(st, target)
+	var err error
+	st.Tuning, err = s.Move.Tuning(target, j)
+	return st, err
+}
+
+func (s *Sampler) target(stage Stage) *mcmc.Target {
+	return &mcmc.Target{Model: s.Model, Prior: s.Prior, Rows: stage.Rows, Lambda: stage.Lambda, Pool: s.Pool}
+}
+
+// prepare checks that st is a state of this sampler and makes room.
+func (s *Sampler) prepare(st *State) error {
+	if err := s.check(); err != nil {
+		return err
+	}
+	if err := st.check(); err != nil {
+		return err
+	}
+	switch {
+	case st.J != s.Particles || st.D != s.Model.Dim() || st.Examples != s.Model.Examples():
+		return fmt.Errorf("state of %d particles of %d parameters and %d examples does not belong to a sampler of %d, %d and %d",
+			st.J, st.D, st.Examples, s.Particles, s.Model.Dim(), s.Model.Examples())
+	case (st.GradLL != nil) != s.Move.NeedsGradient():
+		return errors.New("state and move differ in whether they need gradients")
+	case s.Path.Done(st):
+		return errors.New("the path is at its end")
+	case st.K >= rng.MaxIterations:
+		return fmt.Errorf("random streams cannot tell more than %d iterations apart", rng.MaxIterations)
+	}
+	s.work.Fit(&st.Population)
+	if len(s.ancestors) != st.J {
+		s.ancestors = make([]int32, st.J)
+		s.change, s.energy, s.scratch = make([]float64, st.J), make([]float64, st.J), make([]float64, st.J)
+	}
+	for j := range s.ancestors {
+		s.ancestors[j] = int32(j)
+	}
+	return nil
+}
+
+// check lists all faults of the settings.
+func (s *Sampler) check() error {
+	if s.Model == nil || s.Prior == nil || s.Path == nil || s.Move == nil {
+		return errors.New("sampler: Model, Prior, Path and Move must be set")
+	}
+	if s.Weighting == nil {
+		s.Weighting = Reversal{}
+	}
+	faults := []error{s.Mutations.check(), rng.Key{Island: s.Island, Particle: max(0, s.Particles-1)}.Check()}
+	if p, ok := s.Path.(interface{ check() error }); ok {
+		faults = append(faults, p.check())
+	}
+	fault := func(bad bool, format string, args ...any) {
+		if bad {
+			faults = append(faults, fmt.Errorf(format, args...))
+		}
+	}
+	j, d := s.Particles, s.Model.Dim()
+	fault(j < 1, "sampler: %d particles", j)
+	fault(d < 1 || s.Prior.Dim() != d, "sampler: model of %d parameters and prior of %d", d, s.Prior.Dim())
+	fault(s.Model.Examples() < 1, "sampler: model of %d examples", s.Model.Examples())
+	fault(s.Start != nil && len(s.Start) != j*d, "sampler: start of %d numbers for %d particles of %d parameters", len(s.Start), j, d)
+	fault(!(s.Resample.Ratio >= 0 && s.Resample.Ratio <= 1), "resampling: ratio %v is not between 0 and 1", s.Resample.Ratio)
+	fault(s.Resample.Scheme < Multinomial || s.Resample.Scheme > Residual || s.Resample.When < BelowRatio || s.Resample.When > Never,
+		"resampling: unknown scheme %d or time %d", int(s.Resample.Scheme), int(s.Resample.When))
+	if path, fixed := s.Path.(Fixed); s.Keep != 0 {
+		most := j * path.Epochs / (2 * s.Mutations.limit() * s.Move.Evaluations())
+		fault(!fixed, "sampler: only a Fixed path keeps states along the way")
+		fault(s.Keep < 0 || j > 0 && s.Keep%j != 0, "sampler: %d states to keep are not a multiple of %d particles", s.Keep, j)
+		fault(fixed && s.Keep > most, "sampler: %d states to keep, but the second half of %d epochs has moves for %d", s.Keep, path.Epochs, most)
+	}
+	return errors.Join(faults...)
+}

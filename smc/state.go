@@ -1,0 +1,146 @@
+package smc
+
+import (
+	"fmt"
+
+	"github.com/starling-smc/starling/internal/ckpt"
+	"github.com/starling-smc/starling/mcmc"
+)
+
+// State is all that a run needs to go on, and nothing else: plain data. The same State, stepped by a Sampler with the
+// same settings, gives the same bytes, on any machine and with any number of threads.
+type State struct {
+	mcmc.Population // particles and what has been evaluated where they stand
+
+	K      int       // iterations made
+	Lambda float64   // λ of the present target
+	LogW   []float64 // J, log-weights, normalised
+	LogZ   float64   // log-evidence so far; 0 for chains
+	Roots  []int32   // J, the first ancestor of every particle, at k = 0
+	Tuning []float64 // what the move adapts
+
+	Moves  int       // mutations made
+	Accept []float64 // J, acceptance probabilities of a particle and its ancestors, summed over the moves
+
+	Examples  int // N of the model
+	Spent     int // examples that moves evaluated for each particle: N times the epochs
+	Gradients int // evaluations of value and gradient in examples, over all particles, the first included
+	Values    int // evaluations of the value alone, likewise
+
+	Kept   []float64 // states kept along the way, n×D: all particles of one time, then all of the next
+	KeptLL []float64 // n, their log-likelihoods
+}
+
+// Ensemble returns the parameter vectors, row-major n×D, and normalised log-weights (nil: equal) that stand for the
+// posterior at the end of a run: the states kept along the way if there are any, else the particles. They lie in st.
+func (st *State) Ensemble() (theta, logw []float64) {
+	if st.Kept != nil {
+		return st.Kept, nil
+	}
+	return st.Theta, st.LogW
+}
+
+// Epochs is the number of passes over all examples that the moves of each particle have made.
+func (st *State) Epochs() float64 { return float64(st.Spent) / float64(max(1, st.Examples)) }
+
+// copy makes st equal to s, deeply but for the states kept, which are only ever appended to.
+func (st *State) copy(s *State) {
+	p, logw, roots, tuning, accept := st.Population, st.LogW, st.Roots, st.Tuning, st.Accept
+	if p.J != s.J || p.D != s.D || (p.GradLL == nil) != (s.GradLL == nil) {
+		p = mcmc.NewPopulation(s.J, s.D, s.GradLL != nil)
+	}
+	p.Copy(&s.Population)
+	*st = *s
+	st.Population = p
+	st.LogW = append(logw[:0], s.LogW...)
+	st.Roots = append(roots[:0], s.Roots...)
+	st.Tuning = append(tuning[:0], s.Tuning...)
+	st.Accept = append(accept[:0], s.Accept...)
+}
+
+const stateKind = "smc.State/1"
+
+// MarshalBinary packs the state into a container of internal/ckpt. It never fails.
+func (st *State) MarshalBinary() ([]byte, error) {
+	e := ckpt.NewEncoder(stateKind)
+	e.Ints("counts", st.J, st.D, st.K, st.Moves, st.Examples, st.Spent, st.Gradients, st.Values)
+	e.Float64s("scalars", []float64{st.Lambda, st.LogZ})
+	for _, a := range st.arrays() {
+		e.Float64s(a.name, *a.data)
+	}
+	e.Int32s("roots", st.Roots)
+	return e.Encode(), nil
+}
+
+// UnmarshalBinary is the inverse of MarshalBinary. It refuses damaged bytes and shapes that do not fit each other.
+func (st *State) UnmarshalBinary(b []byte) error {
+	d, err := ckpt.NewDecoder(b, stateKind)
+	if err != nil {
+		return err
+	}
+	var s State
+	d.Ints("counts", &s.J, &s.D, &s.K, &s.Moves, &s.Examples, &s.Spent, &s.Gradients, &s.Values)
+	if scalars := d.Float64s("scalars"); len(scalars) == 2 {
+		s.Lambda, s.LogZ = scalars[0], scalars[1]
+	} else {
+		d.Fail("%d scalars, not 2", len(scalars))
+	}
+	for _, a := range s.arrays() {
+		*a.data = d.Float64s(a.name)
+	}
+	s.Roots = d.Int32s("roots")
+	if err := d.Err(); err != nil {
+		return err
+	}
+	if err := s.check(); err != nil {
+		return fmt.Errorf("checkpoint: %w", err)
+	}
+	*st = s
+	return nil
+}
+
+type array struct {
+	name string
+	data *[]float64
+}
+
+func (st *State) arrays() []array {
+	return []array{
+		{"theta", &st.Theta}, {"ll", &st.LL}, {"grad_ll", &st.GradLL}, {"lp", &st.LP}, {"grad_lp", &st.GradLP},
+		{"logw", &st.LogW}, {"tuning", &st.Tuning}, {"accept", &st.Accept}, {"kept", &st.Kept}, {"kept_ll", &st.KeptLL},
+	}
+}
+
+// check finds shapes that do not fit each other.
+func (st *State) check() error {
+	j, d := st.J, st.D
+	if j < 1 || d < 1 || len(st.Theta)/d != j || len(st.Theta)%d != 0 {
+		return fmt.Errorf("state of %d particles of %d parameters holds %d numbers", j, d, len(st.Theta))
+	}
+	for _, a := range []struct {
+		name string
+		got  int
+		ok   bool
+	}{
+		{"log-likelihoods", len(st.LL), len(st.LL) == j},
+		{"gradients of the likelihood", len(st.GradLL), len(st.GradLL) == 0 || len(st.GradLL) == len(st.Theta)},
+		{"log-priors", len(st.LP), len(st.LP) == j},
+		{"gradients of the prior", len(st.GradLP), len(st.GradLP) == len(st.GradLL)},
+		{"log-weights", len(st.LogW), len(st.LogW) == j},
+		{"tuned numbers", len(st.Tuning), len(st.Tuning) == 1 || len(st.Tuning) == j},
+		{"acceptances", len(st.Accept), len(st.Accept) == j},
+		{"first ancestors", len(st.Roots), len(st.Roots) == j},
+		{"states kept", len(st.Kept), len(st.Kept)%d == 0 && len(st.Kept)/d == len(st.KeptLL)},
+		{"counts below 0", 0, min(st.K, st.Moves, st.Examples, st.Spent, st.Gradients, st.Values) >= 0},
+	} {
+		if !a.ok {
+			return fmt.Errorf("state of %d particles of %d parameters has %d %s", j, d, a.got, a.name)
+		}
+	}
+	for _, r := range st.Roots {
+		if r < 0 || int(r) >= j {
+			return fmt.Errorf("state of %d particles has first ancestor %d", j, r)
+		}
+	}
+	return nil
+}

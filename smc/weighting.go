@@ -1,0 +1,23 @@
+package smc
+
+// Weighting answers what a change of target and a move are worth. Both methods return the increments of the
+// log-weights, nil for none; they may return one of their arguments.
+type Weighting interface {
+	// Before gives the increments due before resampling. change[j] = log π_k(θ_j) − log π_{k−1}(θ_j) where particle j
+	// stands, nil if the target is the one before.
+	Before(change []float64) []float64
+	// After gives those due when the particles have moved. change is that of the particles' ancestors; energy[j] is
+	// the energy error ΔH of the move, summed over the mutations.
+	After(change, energy []float64) []float64
+}
+
+// Reversal is the weight of moves that leave the new target invariant, with the time reversal of the move as backward
+// kernel (Del Moral, Doucet, Jasra 2006): the move cancels, and what counts is the change of target at the place
+// before it, for tempering (λ_k − λ_{k−1})·l(θ).
+type Reversal struct{}
+
+// Before returns the change.
+func (Reversal) Before(change []float64) []float64 { return change }
+
+// After returns nil.
+func (Reversal) After(change, energy []float64) []float64 { return nil }

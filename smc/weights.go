@@ -1,0 +1,70 @@
+package smc
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/starling-smc/starling/internal/rng"
+)
+
+// Weights are log-weights in float64, natural logarithms. −Inf is a dead particle. NaN and +Inf are errors, and so is a
+// population without a living particle: nothing is ever mended silently.
+
+// Normalise subtracts log Σ_j exp(logw_j) from every log-weight and returns that sum and the effective sample size
+// 1/Σ_j W_j² of the normalised weights. After an error logw is as it was; the error names the particle.
+func Normalise(logw []float64) (logSum, ess float64, err error) {
+	if len(logw) == 0 {
+		return 0, 0, errors.New("no particles")
+	}
+	top := math.Inf(-1)
+	for j, l := range logw {
+		if math.IsNaN(l) || math.IsInf(l, 1) {
+			return 0, 0, fmt.Errorf("particle %d has log-weight %v", j, l)
+		}
+		top = max(top, l)
+	}
+	if math.IsInf(top, -1) {
+		return 0, 0, fmt.Errorf("all %d particles are dead: every log-weight is -Inf", len(logw))
+	}
+	var sum, square float64
+	for _, l := range logw {
+		w := rng.Exp(l - top)
+		sum += w
+		square += float64(w * w)
+	}
+	logSum = top + rng.Log(sum)
+	for j := range logw {
+		logw[j] -= logSum
+	}
+	return logSum, sum * sum / square, nil
+}
+
+// LogSumExp returns log Σ exp(x_i) without overflow or underflow; −Inf if x is empty. NaN and +Inf carry through.
+func LogSumExp(x []float64) float64 {
+	top := math.Inf(-1)
+	for _, v := range x {
+		if math.IsNaN(v) {
+			return v
+		}
+		top = max(top, v)
+	}
+	if math.IsInf(top, 0) {
+		return top
+	}
+	var sum float64
+	for _, v := range x {
+		sum += rng.Exp(v - top)
+	}
+	return top + rng.Log(sum)
+}
+
+// dead counts the log-weights that are −Inf.
+func dead(logw []float64) (n int) {
+	for _, l := range logw {
+		if math.IsInf(l, -1) {
+			n++
+		}
+	}
+	return n
+}
