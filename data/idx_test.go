@@ -92,8 +92,8 @@ func TestIDXRefuses(t *testing.T) {
 		"product is 2^63":       {slices.Concat([]byte{0, 0, 0x0e, 2, 0x40, 0, 0, 0}, []byte{0x40, 0, 0, 0}), "byte 8"},
 		"255 dimensions of one": {slices.Concat([]byte{0, 0, 8, 255}, bytes.Repeat([]byte{0, 0, 0, 1}, 255)), "byte 1024"},
 		"claims 7 MB, has 2 B":  {gzipped(t, []byte{0, 0, 8, 1, 0, 0x70, 0, 0, 1, 2}), "needs 7,340,032 bytes"},
-		"bomb":                  {gzipped(t, append([]byte{0, 0, 8, 1, 4, 0, 0, 0}, make([]byte, 64<<20)...)), "claims 67,108,864 bytes"},
-		"bomb after the values": {gzipped(t, append([]byte{0, 0, 8, 1, 0, 0, 0, 1}, make([]byte, 64<<20)...)), "bytes follow"},
+		"bomb":                  {gzipped(t, append([]byte{0, 0, 8, 1, 1, 0, 0, 0}, make([]byte, 16<<20)...)), "claims 16,777,216 bytes"},
+		"bomb after the values": {gzipped(t, append([]byte{0, 0, 8, 1, 0, 0, 0, 1}, make([]byte, 8<<20)...)), "bytes follow"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var err error

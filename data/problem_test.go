@@ -89,6 +89,10 @@ func TestMNISTFacts(t *testing.T) {
 	if dir == "" {
 		t.Skip("STARLING_DATA is not set: skips the facts known of MNIST and FashionMNIST")
 	}
+	if testing.Short() {
+		t.Log("-short: the pixels are not counted")
+		return
+	}
 	for _, c := range []struct {
 		name     string
 		mean, sd string
