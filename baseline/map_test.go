@@ -149,6 +149,35 @@ func TestMAPLearnedSD(t *testing.T) {
 	wantNear(t, "gradient of log σ", []float64{sum*math.Exp(-2*theta[3]) - 40 - theta[3]}, []float64{0}, 1e-3)
 }
 
+// Without a validation set the posterior density chooses, prior and all: after one small step from draws of a wide
+// prior the likeliest restart is another one.
+func TestMAPChoosesByPosterior(t *testing.T) {
+	set, net := regression(4), linear(t, nn.Gaussian{SD: 3})
+	r := fit(t, MAP{Restarts: 8, Rate: 1e-6, Epochs: 1, Seed: 1}, net, 0.3, set, nil, 1)
+	likelihood, posterior := make([]float64, 8), make([]float64, 8)
+	for k := range 8 {
+		theta := r.restart(k)
+		for i, y := range set.Values {
+			e := float64(y)
+			for l := range 3 {
+				e -= theta[l] * float64(set.F32[3*i+l])
+			}
+			likelihood[k] -= e * e / 18
+		}
+		posterior[k] = likelihood[k]
+		for _, x := range theta {
+			posterior[k] -= x * x / 0.6
+		}
+	}
+	best := func(x []float64) int { return slices.Index(x, slices.Max(x)) }
+	if best(likelihood) == best(posterior) {
+		t.Error("likelihood and posterior choose the same: the test shows nothing")
+	}
+	if r.Chosen != best(posterior) {
+		t.Errorf("restart %d was chosen, the posterior's best is %d", r.Chosen, best(posterior))
+	}
+}
+
 // Two epochs of 10 examples in batches of 4, 4 and 2, step by step in float64: each batch, the remainder too, counts
 // by its own mean, and the prior by 1/N.
 func TestMAPStepByStep(t *testing.T) {
