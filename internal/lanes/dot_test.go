@@ -64,12 +64,16 @@ func (c *dotCase) fill(r *rand.Rand, odd int) {
 func (c *dotCase) run(t testing.TB) []float32 {
 	mark := float32(-7.25)
 	dy, x, acc := guard(c.dy, c.offset, mark), guard(c.x, c.offset, mark), guard(c.acc, c.offset, mark)
+	masks := guard(c.masks, c.offset, 0xffff)
 	if c.pool != nil {
-		c.pool.Add(dy.words, guard(c.masks, c.offset, 0xffff).words, x.words, acc.words)
+		c.pool.Add(dy.words, masks.words, x.words, acc.words)
 	} else {
 		c.dot.Add(dy.words, x.words, acc.words)
 	}
-	acc.check(t, c.name)
+	dy.check(t, c.name+" dy")
+	masks.check(t, c.name+" masks")
+	x.check(t, c.name+" x")
+	acc.check(t, c.name+" acc")
 	return acc.words
 }
 
@@ -245,43 +249,25 @@ func TestDotPanicsOnShortBuffers(t *testing.T) {
 
 // FuzzDot builds plans from arbitrary descriptors and runs those that are accepted as FuzzGemm does.
 func FuzzDot(f *testing.F) {
-	r := rand.New(rand.NewPCG(18, 19))
-	for range 60 {
-		seed := make([]byte, 30+r.IntN(40))
-		for i := range seed {
-			seed[i] = byte(r.IntN(4) * r.IntN(50))
-		}
-		f.Add(seed)
-	}
+	addSeeds(f, 16, 30, 60, 200)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		next := func() int {
-			if len(data) == 0 {
-				return 0
-			}
-			v := int(data[0])
-			data = data[1:]
-			if v == 255 {
-				return -1
-			}
-			return v
-		}
-		m, n, step := next(), next(), 1
-		pooled := next()%2 == 0
+		d := descriptor(data)
+		m, n, step, pooled := d.next(6), d.next(12), 1, d.next(2) == 0
 		if pooled {
-			step = 8
+			step = Lanes / 2 << max(0, d.next(2))
 		}
-		dyStride, accStride := step*next(), next()
-		streams := make([]int32, max(0, n%12))
+		dyStride, accStride := step*d.next(100), n+d.next(4)
+		streams := make([]int32, max(0, n))
 		for j := range streams {
-			streams[j] = int32(next())
+			streams[j] = int32(d.next(200))
 		}
 		var window [4]int32
 		for q := range window {
-			window[q] = int32(next())
+			window[q] = int32(d.next(200))
 		}
 		var pairs []Pair
-		for len(data) > 0 && len(pairs) < 100 {
-			pairs = append(pairs, Pair{int32(step * next()), int32(next())})
+		for len(d) > 0 && len(pairs) < 100 {
+			pairs = append(pairs, Pair{int32(step * d.next(100)), int32(d.next(200))})
 		}
 		var err error
 		c := &dotCase{name: "fuzz"}

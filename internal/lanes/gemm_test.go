@@ -62,23 +62,26 @@ func gemmBuffers(r *rand.Rand, plan *Gemm, odd int) *gemmCase {
 func (c *gemmCase) run(t testing.TB, method string) ([]float32, []uint16) {
 	mark := float32(-7.25)
 	dst := guard(c.dst, c.offset, mark)
-	masks := guard(make([]uint16, c.plan.pool/4), 2*c.offset, 0xabcd)
-	w, x := guard(c.w, c.offset, mark), guard(c.x, c.offset, mark)
+	masks := guard(make([]uint16, c.plan.pool/4), c.offset, 0xabcd)
+	w, x, gate := guard(c.w, c.offset, mark), guard(c.x, c.offset, mark), guard(c.gt, c.offset, mark)
+	bias := guard(c.bias, c.offset, mark)
 	switch method {
 	case "store":
-		c.plan.Store(w.words, x.words, c.bias, dst.words, c.floor)
+		c.plan.Store(w.words, x.words, bias.words, dst.words, c.floor)
 	case "store without bias":
 		c.plan.Store(w.words, x.words, nil, dst.words, c.floor)
 	case "add":
 		c.plan.Add(w.words, x.words, dst.words)
 	case "gated":
-		c.plan.StoreGated(w.words, x.words, guard(c.gt, c.offset, 1).words, dst.words)
+		c.plan.StoreGated(w.words, x.words, gate.words, dst.words)
 	case "pool":
-		c.plan.StorePool(w.words, x.words, c.bias, dst.words, masks.words)
+		c.plan.StorePool(w.words, x.words, bias.words, dst.words, masks.words)
 	case "pool without bias":
 		c.plan.StorePool(w.words, x.words, nil, dst.words, masks.words)
 	}
-	dst.check(t, c.name+" dst")
+	for _, b := range []*guarded[float32]{w, x, bias, gate, dst} {
+		b.check(t, c.name+" "+method)
+	}
 	masks.check(t, c.name+" masks")
 	return dst.words, masks.words
 }
@@ -374,45 +377,59 @@ func TestGemmPanicsOnWrongBuffers(t *testing.T) {
 	same.Store(w, x, nil, dst, 0)
 }
 
+// descriptor reads small numbers from the bytes of a fuzzer.
+type descriptor []byte
+
+// next is the next number, below limit for most bytes; 255 is −1 and 254 is limit: both must be refused or harmless.
+func (d *descriptor) next(limit int) int {
+	if len(*d) == 0 {
+		return 0
+	}
+	v := int((*d)[0])
+	*d = (*d)[1:]
+	switch {
+	case v == 255:
+		return -1
+	case v == 254:
+		return limit
+	}
+	return v % max(1, limit)
+}
+
+func addSeeds(f *testing.F, lengths ...int) {
+	r := rand.New(rand.NewPCG(9, 10))
+	for range 40 {
+		for _, n := range lengths {
+			seed := make([]byte, n)
+			for i := range seed {
+				seed[i] = byte(r.IntN(254))
+			}
+			f.Add(seed)
+		}
+	}
+}
+
 // FuzzGemm builds plans from arbitrary descriptors. Those that are accepted run with every kernel on buffers that are
 // no longer than the plan demands; offsets are kept small, for memory's sake.
 func FuzzGemm(f *testing.F) {
-	f.Add([]byte{14, 1, 64, 2, 1, 2, 3, 4, 0, 2, 1, 2, 3, 4, 0, 16, 32, 48})
-	f.Add([]byte{0, 0, 0, 1, 200, 255, 0, 1, 255, 1, 1, 1, 9, 9, 9, 9})
-	r := rand.New(rand.NewPCG(9, 10))
-	for range 60 {
-		seed := make([]byte, 24+r.IntN(60))
-		for i := range seed {
-			seed[i] = byte(r.IntN(5) * r.IntN(60))
-		}
-		f.Add(seed)
-	}
+	addSeeds(f, 20, 50, 100, 300)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		next := func() int {
-			if len(data) == 0 {
-				return 0
-			}
-			v := int(data[0])
-			data = data[1:]
-			if v == 255 {
-				return -1
-			}
-			return v
+		d := descriptor(data)
+		tile := [2]int{d.next(9), d.next(5)}
+		if all, k := GemmTiles(), d.next(30); k >= 0 && k < len(all) {
+			tile = all[k]
 		}
-		tile := [2]int{next(), next()}
-		if all := GemmTiles(); tile[0] >= 0 && tile[0] < len(all) {
-			tile = all[tile[0]]
-		}
-		wStride, dStride := next(), 8*next()
-		terms := make([]Term, max(0, next()%40))
+		wStride, dStride := d.next(200), 8*d.next(40)
+		terms := make([]Term, max(0, d.next(40)))
 		for i := range terms {
-			terms[i] = Term{int32(next()), int32(next())}
+			terms[i] = Term{int32(d.next(200)), int32(d.next(200))}
 		}
 		var blocks []Block
-		for len(data) > 0 && len(blocks) < 20 {
-			b := Block{First: int32(next()), Count: int32(next())}
+		for len(d) > 0 && len(blocks) < 20 {
+			b := Block{First: int32(d.next(len(terms) + 1))}
+			b.Count = int32(d.next(len(terms) - int(b.First) + 1))
 			for j := range 4 {
-				b.X[j], b.D[j] = int32(next()), int32(8*next())
+				b.X[j], b.D[j] = int32(d.next(200)), int32(8*d.next(200))
 			}
 			blocks = append(blocks, b)
 		}
@@ -420,8 +437,7 @@ func FuzzGemm(f *testing.F) {
 		if err != nil {
 			return
 		}
-		r := rand.New(rand.NewPCG(11, uint64(len(terms))))
-		c := gemmBuffers(r, plan, 20)
+		c := gemmBuffers(rand.New(rand.NewPCG(11, uint64(len(terms)))), plan, 20)
 		for _, name := range Kernels() {
 			restore := setKernel(t, name)
 			c.sameAsReference(t)

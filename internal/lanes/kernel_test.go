@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unsafe"
 )
 
 // eachKernel runs f with every implementation that this processor has.
@@ -28,29 +29,56 @@ func setKernel(t testing.TB, name string) (restore func()) {
 	return restore
 }
 
-// guarded is a buffer between guard words.
+// guarded is a buffer between guard words and, where the system can do it, pages that fault when they are touched.
 type guarded[T comparable] struct {
-	all, words []T
-	guard      T
+	words  []T
+	all    []T // the whole of region
+	region []byte
+	guard  T
 }
 
-const guardWords = 32
+var regions = map[int][][]byte{} // free ones by size
 
-// guard copies words to a place between guard words, off elements away from the alignment of the allocation.
+// guard copies words to a buffer whose end is off elements before a page that faults, or, for an odd off, whose start
+// is that far behind one. check must follow.
 func guard[T comparable](words []T, off int, mark T) *guarded[T] {
-	all := slices.Repeat([]T{mark}, guardWords+off+len(words)+guardWords)
-	g := &guarded[T]{all, all[guardWords+off:][:len(words):len(words)], mark}
+	page := os.Getpagesize()
+	width := int(unsafe.Sizeof(mark))
+	size := (width*(len(words)+off) + page) / page * page
+	var region []byte
+	if free := regions[size]; len(free) > 0 {
+		region, regions[size] = free[len(free)-1], free[:len(free)-1]
+	} else {
+		region = fenced(size, page)
+	}
+	all := unsafe.Slice((*T)(unsafe.Pointer(&region[0])), size/width)
+	for i := range all {
+		all[i] = mark
+	}
+	start := len(all) - len(words) - off
+	if off%2 == 1 {
+		start = off
+	}
+	g := &guarded[T]{all[start:][:len(words):len(words)], all, region, mark}
 	copy(g.words, words)
 	return g
 }
 
+// check fails if a guard word has changed; words is a copy of the buffer from then on.
 func (g *guarded[T]) check(t testing.TB, name string) {
 	t.Helper()
-	before := len(g.all) - guardWords - len(g.words)
-	for i, v := range g.all {
+	before := 0
+	if len(g.words) > 0 && g.all != nil {
+		before = int(uintptr(unsafe.Pointer(&g.words[0]))-uintptr(unsafe.Pointer(&g.all[0]))) / int(unsafe.Sizeof(g.guard))
+	}
+	for i, v := range g.all { // none when it was checked before
 		if (i < before || i >= before+len(g.words)) && v != g.guard {
 			t.Fatalf("%s: wrote to element %d of %d", name, i-before, len(g.words))
 		}
+	}
+	g.words, g.all = slices.Clone(g.words), nil
+	if size := len(g.region); size > 0 {
+		regions[size], g.region = append(regions[size], g.region), nil
 	}
 }
 

@@ -70,7 +70,7 @@ func TestPoolMasks(t *testing.T) {
 
 func TestPeakFMACounts(t *testing.T) {
 	eachKernel(t, func(t *testing.T) {
-		if one, two := PeakFMA(1), PeakFMA(1<<13); !(one > 0) || two != 2*one {
+		if one, two := PeakFMA(1), PeakFMA(1<<9); !(one > 0) || two != 2*one {
 			t.Errorf("%g operations in one call, %g in two", one, two)
 		}
 	})
