@@ -227,7 +227,7 @@ func PoolMasks(masks []uint16) {
 	if len(masks)%4 != 0 {
 		panic("lanes: PoolMasks: length is not a multiple of 4")
 	}
-	for masks = masks[poolMasksAssembly(masks):]; len(masks) > 0; masks = masks[4:] {
+	for masks = masks[4*poolMasksAssembly(masks):]; len(masks) > 0; masks = masks[4:] {
 		k01, k23, kb := masks[0], masks[1], masks[2]
 		*(*[4]uint16)(masks) = [4]uint16{^kb &^ k01, k01 &^ kb, kb &^ k23, kb & k23}
 	}

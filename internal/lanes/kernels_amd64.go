@@ -109,24 +109,30 @@ func (d *PoolDot) assembly(pairs []int32, dy []float32, masks []uint16, x, acc [
 	return true
 }
 
-// poolMasksAssembly and reduceAddAssembly return how much of the work they did: multiples of four vectors.
+// poolMasksAssembly and reduceAddAssembly return how many vectors they did: a multiple of four.
+
+const vectorsPerCall = 1 << 16
 
 func poolMasksAssembly(masks []uint16) int {
-	n := len(masks) / 16
-	if current == isaGo || n == 0 {
+	n := len(masks) / 16 * 4
+	if current == isaGo {
 		return 0
 	}
-	poolMasksAVX2(&masks[0], n)
-	return 16 * n
+	for k := 0; k < n; k += vectorsPerCall {
+		poolMasksAVX2(&masks[4*k], min(n-k, vectorsPerCall)/4)
+	}
+	return n
 }
 
 func reduceAddAssembly(acc, sums []float32) int {
-	n := len(sums) / 4
-	if current == isaGo || n == 0 {
+	n := len(sums) / 4 * 4
+	if current == isaGo {
 		return 0
 	}
-	reduceAddAVX2(&acc[0], &sums[0], n)
-	return 4 * n
+	for k := 0; k < n; k += vectorsPerCall {
+		reduceAddAVX2(&acc[k*Lanes], &sums[k], min(n-k, vectorsPerCall)/4)
+	}
+	return n
 }
 
 func peakAssembly(iters int) float64 {

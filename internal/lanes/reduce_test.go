@@ -5,10 +5,17 @@ import (
 	"testing"
 )
 
+func upTo(n int) (all []int) {
+	for i := range n {
+		all = append(all, i)
+	}
+	return all
+}
+
 func TestReduceAdd(t *testing.T) {
 	eachKernel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(21, 22))
-		for n := range 20 {
+		for _, n := range append(upTo(20), 1<<16+7) { // the last is more than one call
 			for _, odd := range []int{0, 30} {
 				acc, start := numbers(r, n*Lanes, odd), numbers(r, n, odd)
 				want := append([]float32{}, start...)
@@ -34,7 +41,7 @@ func TestReduceAdd(t *testing.T) {
 func TestPoolMasks(t *testing.T) {
 	eachKernel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(23, 24))
-		for n := range 20 {
+		for _, n := range append(upTo(20), 1<<16+7) {
 			masks := guard(make([]uint16, 4*n), n%5, 0x1234)
 			want := make([]uint16, 4*n)
 			for k := range n {
