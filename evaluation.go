@@ -9,6 +9,7 @@ import (
 	"github.com/starling-smc/starling/internal/pool"
 	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/nn"
+	"github.com/starling-smc/starling/smc"
 	"github.com/starling-smc/starling/uq"
 )
 
@@ -55,7 +56,7 @@ type Ensembles struct {
 func (s *Spec) evaluate(ctx context.Context, e *Ensembles, problem *data.Problem, p *pool.Pool) (*Metrics, error) {
 	var m Metrics
 	score := func(e *bnn.Ensemble, into *Evaluation) error { return evaluate(ctx, e, problem, p, into) }
-	if s.Method.SMC == nil {
+	if s.Method.SMC == nil || s.pointOnly() {
 		if err := score(e.Posterior, &m.Evaluation); err != nil {
 			return nil, err
 		}
@@ -76,7 +77,9 @@ func (s *Spec) evaluate(ctx context.Context, e *Ensembles, problem *data.Problem
 				m.Evaluation = *c.into
 			}
 		}
-		m.evidence(e.Posterior.LogEvidence)
+		if err := m.evidence(e.Posterior.LogEvidence); err != nil {
+			return nil, err
+		}
 	}
 	if e.Restarts != nil {
 		m.MAP, m.DeepEnsemble = &Evaluation{}, &Evaluation{}
@@ -98,9 +101,7 @@ func recombine(e *bnn.Ensemble, by bnn.Combination) (*bnn.Ensemble, error) {
 	for j, w := range e.LogWeights {
 		island := &islands[e.Island[j]]
 		island.LogWeights = append(island.LogWeights, w)
-		for _, x := range e.Theta[j*d : (j+1)*d] {
-			island.Theta = append(island.Theta, float64(x))
-		}
+		island.Theta = append(island.Theta, wide(e.Theta[j*d:(j+1)*d])...)
 	}
 	for p, z := range e.LogEvidence {
 		islands[p].LogEvidence = z
@@ -115,6 +116,14 @@ func member(e *bnn.Ensemble, j int) *bnn.Ensemble {
 		Net: e.Net, Theta: e.Theta[j*d : (j+1)*d],
 		LogWeights: []float64{0}, Island: []int32{0}, LogEvidence: []float64{0},
 	}
+}
+
+func wide(x []float32) []float64 {
+	y := make([]float64, len(x))
+	for i, v := range x {
+		y[i] = float64(v)
+	}
+	return y
 }
 
 func evaluate(ctx context.Context, e *bnn.Ensemble, problem *data.Problem, p *pool.Pool, into *Evaluation) error {
@@ -152,25 +161,12 @@ func (e *Evaluation) values(v *bnn.Values, targets []float32) {
 	e.NLL = uq.Number(nll / float64(len(targets)) * float64(v.Outputs)) // of an example
 }
 
-// evidence sums up the islands: log-mean-exp, standard deviation and effective number (Liang et al., App. D).
-func (m *Metrics) evidence(logZ []float64) {
-	top, mean := math.Inf(-1), 0.0
-	for _, z := range logZ {
-		top = max(top, z)
-		mean += z / float64(len(logZ))
+// evidence sums up the islands.
+func (m *Metrics) evidence(logZ []float64) error {
+	c, err := smc.Combine(logZ)
+	if err != nil {
+		return err
 	}
-	var sum, squares, variance float64
-	for _, z := range logZ {
-		w := rng.Exp(z - top)
-		sum += w
-		squares += float64(w * w)
-		variance += float64((z - mean) * (z - mean))
-	}
-	z := uq.Number(top + rng.Log(sum/float64(len(logZ))))
-	effective := uq.Number(sum * sum / squares)
-	m.LogEvidence, m.EffectiveIslands = &z, &effective
-	if len(logZ) > 1 {
-		sd := uq.Number(math.Sqrt(variance / float64(len(logZ)-1)))
-		m.LogEvidenceSD = &sd
-	}
+	m.LogEvidence, m.LogEvidenceSD, m.EffectiveIslands = (*uq.Number)(&c.LogZ), (*uq.Number)(&c.SD), (*uq.Number)(&c.Effective)
+	return nil
 }

@@ -60,7 +60,7 @@ func prepare(spec Spec, o Options, started time.Time) (*run, error) {
 	}
 	r.Spec, r.Started = spec, started
 	var err error
-	if r.Data, err = spec.load(o.DataDir); err != nil {
+	if r.Data, _, err = spec.load(o.DataDir); err != nil {
 		return nil, err
 	}
 	if r.Net, err = r.Spec.network(r.Data.Train); err != nil {

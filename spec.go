@@ -27,7 +27,7 @@ type Data struct {
 // CSV is a table with one column to predict; all others are inputs.
 type CSV struct {
 	File   string `yaml:"file"`   // relative to the working directory
-	Target string `yaml:"target"` // name of a column, or its number from 0 where there is no header
+	Target string `yaml:"target"` // name of a column, or its number from 1 where there is no header
 }
 
 // Model is a network and the likelihood of its outputs.

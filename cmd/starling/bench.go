@@ -1,0 +1,302 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/starling-smc/starling"
+	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/lanes"
+	"github.com/starling-smc/starling/internal/pool"
+	"github.com/starling-smc/starling/internal/rng"
+	"github.com/starling-smc/starling/nn"
+)
+
+func newBench() *cobra.Command {
+	var (
+		b       bench
+		jsonOut bool
+	)
+	cmd := &cobra.Command{
+		Use:   "bench",
+		Short: "Measure this machine: log-likelihoods and gradients against the peak of its arithmetic",
+		Long: `Bench times log-likelihood and gradient of a population of 10, parameters in and float64 gradients out, on generated
+pixels, for LeNet-5, the network of preset mnist7, and one that nothing was tuned for. The peak is that of multiply-adds
+on registers alone, measured in between. Speeds are those of the fastest repeat; the median stands beside it.
+
+FLOP are 2 × multiply-adds of forward, weight gradients and input gradients, the first layer's input gradient left out.`,
+		Example: "  starling bench --images 60000 --json",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if b.images < 1 || b.repeats < 1 {
+				return wrongUse("--images and --repeats must be at least 1")
+			}
+			out, talk := cmd.OutOrStdout(), io.Discard
+			if line := newProgress(os.Stderr); line != nil {
+				talk = os.Stderr
+			}
+			r, err := b.run(cmd.Context(), talk)
+			if err != nil {
+				return err
+			}
+			if jsonOut {
+				return writeJSON(out, r)
+			}
+			r.write(out)
+			return nil
+		},
+	}
+	cmd.Flags().IntVar(&b.images, "images", 6000, "images of LeNet-5's full batch")
+	cmd.Flags().IntVar(&b.repeats, "repeats", 5, "timed repeats, after one untimed")
+	asJSON(cmd, &jsonOut)
+	return cmd
+}
+
+type bench struct{ images, repeats int }
+
+const population = 10
+
+// benchResult is what bench prints as JSON: threads by their number, nets by name, batches by size.
+type benchResult struct {
+	Kernel     string                   `json:"kernel"`
+	CPUs       int                      `json:"cpus"`
+	Population int                      `json:"population"`
+	Threads    map[string]*benchThreads `json:"threads"`
+	order      []string
+}
+
+type benchThreads struct {
+	Peak  float64                          `json:"fma_peak_gflops"`
+	Nets  map[string]map[string]*benchCase `json:"nets"`
+	cases []*benchCase
+}
+
+type benchCase struct {
+	GFLOPS  float64 `json:"gflops"`
+	Share   float64 `json:"share_of_peak"`
+	Rate    float64 `json:"image_particles_per_s"`
+	Images  int     `json:"images"`
+	Dim     int     `json:"parameters"`
+	FLOP    float64 `json:"flop_per_image"`
+	Fastest float64 `json:"min_s"`
+	Median  float64 `json:"median_s"`
+
+	net, batch string
+	model      *nn.Model
+	rows       []int32
+	theta      []float64
+}
+
+// run measures with one thread, with two, and with all.
+func (b *bench) run(ctx context.Context, talk io.Writer) (*benchResult, error) {
+	all := runtime.GOMAXPROCS(0)
+	r := &benchResult{Kernel: lanes.Kernel(), CPUs: all, Population: population, Threads: map[string]*benchThreads{}}
+	counts := []int{1, min(2, all), all}
+	for _, threads := range slices.Compact(counts) {
+		t, err := b.threads(ctx, threads, talk)
+		if err != nil {
+			return nil, err
+		}
+		r.order = append(r.order, fmt.Sprint(threads))
+		r.Threads[fmt.Sprint(threads)] = t
+	}
+	return r, nil
+}
+
+func (b *bench) threads(ctx context.Context, threads int, talk io.Writer) (*benchThreads, error) {
+	p := pool.New(threads)
+	cases, err := b.cases(p)
+	if err != nil {
+		return nil, err
+	}
+	t := &benchThreads{Nets: map[string]map[string]*benchCase{}, cases: cases}
+	times := make([][]float64, len(cases))
+	for repeat := range b.repeats + 1 { // the cases in turn, so that a slow moment does not fall on one
+		t.Peak = max(t.Peak, peak(p))
+		for i, c := range cases {
+			fmt.Fprintf(talk, "\r%d threads, repeat %d of %d: %s, %s\x1b[K", threads, repeat, b.repeats, c.net, c.batch)
+			s, err := c.time(ctx)
+			if err != nil {
+				return nil, err
+			}
+			if repeat > 0 {
+				times[i] = append(times[i], s)
+			}
+		}
+	}
+	fmt.Fprint(talk, "\r\x1b[K")
+	for i, c := range cases {
+		slices.Sort(times[i])
+		c.Fastest, c.Median = times[i][0], times[i][len(times[i])/2]
+		c.Rate = float64(population*c.Images) / c.Fastest
+		c.GFLOPS = c.Rate * c.FLOP / 1e9
+		c.Share = c.GFLOPS / t.Peak
+		if t.Nets[c.net] == nil {
+			t.Nets[c.net] = map[string]*benchCase{}
+		}
+		t.Nets[c.net][c.batch] = c
+	}
+	return t, nil
+}
+
+// cases are the networks and batches to measure: all images, and mini-batches of 500 drawn from them.
+func (b *bench) cases(p *pool.Pool) ([]*benchCase, error) {
+	odd := []nn.Layer{
+		nn.Conv{Filters: 12, Kernel: [2]int{7, 5}, Stride: [2]int{2, 2}, Pad: [2]int{3, 2}}, nn.GELU,
+		nn.Conv{Filters: 20, Kernel: [2]int{3, 3}}, nn.Swish, nn.AvgPool{Size: [2]int{2, 2}},
+		nn.Dense{Units: 50}, nn.Tanh, nn.Dense{Units: 11},
+	}
+	nets := []struct {
+		name   string
+		images int
+		spec   starling.Model
+	}{
+		{"lenet5", b.images, preset("mnist-lenet5")},
+		{"mnist7", 1200, preset("mnist7")},
+		{"untuned", 1003, starling.Model{Input: []int{3, 33, 29}, Layers: odd, Likelihood: nn.Categorical{}}},
+	}
+	var cases []*benchCase
+	for _, n := range nets {
+		net, err := nn.New(n.spec.Input, n.spec.Layers, n.spec.Likelihood)
+		if err != nil {
+			return nil, err
+		}
+		set := pixels(n.name, net, n.images)
+		model, err := nn.NewModel(net, set, p)
+		if err != nil {
+			return nil, err
+		}
+		theta := make([]float64, population*net.Dim())
+		s := rng.Key{Seed: 1, Purpose: rng.Init}.Stream()
+		for i := range theta {
+			theta[i] = 0.05 * s.Normal()
+		}
+		flop := flopPerImage(net)
+		full := &benchCase{net: n.name, batch: "full", Images: n.images, Dim: net.Dim(), FLOP: flop, model: model, theta: theta}
+		cases = append(cases, full)
+		if size := min(500, n.images); size < n.images {
+			some := *full
+			some.batch, some.Images = fmt.Sprint(size), size
+			some.rows = data.Order(n.images, rng.Key{Seed: 1, Purpose: rng.Batch})[:size]
+			cases = append(cases, &some)
+		}
+	}
+	return cases, nil
+}
+
+// preset is the network of a preset.
+func preset(name string) starling.Model {
+	spec, err := starling.Preset(name)
+	if err != nil {
+		panic(err) // presets come with the program
+	}
+	return spec.Model
+}
+
+// pixels are random images with random labels.
+func pixels(name string, net *nn.Net, n int) *data.Set {
+	s := &data.Set{Name: name, Shape: net.Input(), Classes: net.Outputs(), Labels: make([]int32, n)}
+	s.U8 = make([]uint8, n*s.Features())
+	r := rng.Key{Seed: 1, Purpose: rng.Noise}.Stream()
+	for i := range s.U8 {
+		s.U8[i] = uint8(r.Uint64())
+	}
+	for i := range s.Labels {
+		s.Labels[i] = int32(r.IntN(s.Classes))
+	}
+	return s
+}
+
+// time is one log-likelihood and gradient of the population, in seconds. Short ones are made as often as a fifth of a
+// second holds.
+func (c *benchCase) time(ctx context.Context) (float64, error) {
+	ll, grad := make([]float64, population), make([]float64, len(c.theta))
+	calls := 0
+	start := time.Now()
+	for {
+		if err := c.model.LogLik(ctx, c.rows, c.theta, ll, grad); err != nil {
+			return 0, err
+		}
+		calls++
+		if s := time.Since(start).Seconds(); s > 0.2 {
+			return s / float64(calls), nil
+		}
+	}
+}
+
+// peak is the speed of multiply-adds on registers alone, in GFLOP/s, with all threads of the pool at once.
+func peak(p *pool.Pool) float64 {
+	best := 0.0
+	for range 3 {
+		flop := make([]float64, p.Threads())
+		start := time.Now()
+		p.Run(len(flop), func(i int) { flop[i] = lanes.PeakFMA(peakRounds()) })
+		s := time.Since(start).Seconds()
+		sum := 0.0
+		for _, f := range flop {
+			sum += f
+		}
+		best = max(best, sum/s/1e9)
+	}
+	return best
+}
+
+// peakRounds are enough for some 50 ms: the Go kernel is slower by a factor of hundreds.
+func peakRounds() int {
+	if lanes.Kernel() == "go" {
+		return 1 << 16
+	}
+	return 1 << 23
+}
+
+// flopPerImage counts 2 × multiply-adds of forward, weight gradients and input gradients of all layers that have
+// weights, the first one's input gradient left out. Pooling, activations and padding to whole vectors do not count.
+func flopPerImage(net *nn.Net) float64 {
+	layers, macs, first := net.Layers(), 0.0, 0.0
+	for i, l := range layers {
+		switch l.(type) {
+		case nn.Dense, nn.Conv:
+		default:
+			continue
+		}
+		part, err := nn.New(net.Input(), layers[:i+1], nn.Gaussian{SD: 1})
+		if err != nil {
+			panic(err) // a part of a network is a network
+		}
+		fanIn := 0
+		for _, t := range part.Tensors() {
+			fanIn = t.FanIn
+		}
+		forward := float64(part.Outputs() * fanIn)
+		if first == 0 {
+			first = forward
+		}
+		macs += forward
+	}
+	return 2 * (3*macs - first)
+}
+
+func (r *benchResult) write(w io.Writer) {
+	fmt.Fprintf(w, "kernels %s, %d CPUs, population %d; fastest of the repeats\n", r.Kernel, r.CPUs, r.Population)
+	for _, threads := range r.order {
+		t := r.Threads[threads]
+		fmt.Fprintf(w, "\n%s thread(s): peak %.0f GFLOP/s\n", threads, t.Peak)
+		var tab table
+		tab.add("", "images", "parameters", "GFLOP/s", "of peak", "images × particles/s", "median", "fastest")
+		for _, c := range t.cases {
+			tab.add(c.net+", "+c.batch, thousands(c.Images), thousands(c.Dim), fmt.Sprintf("%.1f", c.GFLOPS), fmt.Sprintf("%.0f %%", 100*c.Share),
+				thousands(int(math.Round(c.Rate))), milliseconds(c.Median), milliseconds(c.Fastest))
+		}
+		tab.write(w)
+	}
+}
+
+func milliseconds(s float64) string { return fmt.Sprintf("%.3g ms", 1000*s) }

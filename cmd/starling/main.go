@@ -1,0 +1,55 @@
+// Command starling trains Bayesian neural networks with sequential Monte Carlo and says how much they doubt.
+//
+// Results go to stdout, talk and progress to stderr. Exit status: 0 done, 1 the run failed, 2 wrong use or config,
+// 3 bad data, 130 interrupted.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/starling-smc/starling"
+)
+
+func main() { os.Exit(run(os.Args[1:])) }
+
+func run(args []string) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
+	used := false
+	root := newRoot(&used)
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return 0
+	}
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		fmt.Fprintln(os.Stderr, "starling: interrupted; nothing was saved")
+		return 130
+	}
+	fmt.Fprintln(os.Stderr, "starling: "+err.Error())
+	var (
+		config *starling.ConfigError
+		data   *starling.DataError
+		usage  usageError
+	)
+	switch {
+	case !used || errors.As(err, &config) || errors.As(err, &usage):
+		return 2
+	case errors.As(err, &data):
+		return 3
+	}
+	return 1
+}
+
+// usageError is a wrong use that the parser of the command line cannot see.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+func wrongUse(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }

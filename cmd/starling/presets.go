@@ -1,0 +1,62 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/starling-smc/starling"
+)
+
+func newPresets() *cobra.Command {
+	var jsonOut bool
+	cmd := &cobra.Command{
+		Use:   "presets [NAME]",
+		Short: "List the configs that come with the program, or print one to start from",
+		Example: `  starling presets
+  starling presets mnist7 > mine.yaml`,
+		Args:      cobra.MaximumNArgs(1),
+		ValidArgs: starling.Presets(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			out := cmd.OutOrStdout()
+			if len(args) == 1 {
+				text, err := starling.PresetText(args[0])
+				if err != nil {
+					return err
+				}
+				if jsonOut {
+					return writeJSON(out, map[string]string{"name": args[0], "config": string(text)})
+				}
+				_, err = out.Write(text)
+				return err
+			}
+			about := map[string]string{}
+			for _, name := range starling.Presets() {
+				text, err := starling.PresetText(name)
+				if err != nil {
+					return err
+				}
+				about[name] = firstComment(text)
+				if !jsonOut {
+					fmt.Fprintf(out, "%-13s %s\n", name, about[name])
+				}
+			}
+			if jsonOut {
+				return writeJSON(out, map[string]any{"presets": about})
+			}
+			return nil
+		},
+	}
+	asJSON(cmd, &jsonOut)
+	return cmd
+}
+
+// firstComment is the first line of a preset.
+func firstComment(text []byte) string {
+	line := bufio.NewScanner(bytes.NewReader(text))
+	line.Scan()
+	return strings.TrimPrefix(line.Text(), "# ")
+}

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/starling-smc/starling/internal/lanes"
+)
+
+// newRoot builds the command. used is set once the command line has been understood: errors before are wrong use.
+func newRoot(used *bool) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "starling",
+		Short: "Bayesian neural networks by sequential Monte Carlo",
+		Long: `starling trains neural networks that know what they do not know: not one set of weights but a weighted
+ensemble, sampled from the posterior by sequential Monte Carlo or by chains, on this machine's CPU.`,
+		Example: `  starling fit mnist7                    train on data that comes with the program, and judge the result
+  starling presets mnist7 > mine.yaml    a commented config to start from
+  starling fit mine.yaml --out runs/mine`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		PersistentPreRunE: func(*cobra.Command, []string) error {
+			if err := lanes.KernelError(); err != nil {
+				return usageError{err}
+			}
+			*used = true
+			return nil
+		},
+	}
+	root.AddCommand(newFit(), newEvaluate(), newPresets(), newData(), newBench(), newVersion())
+	return root
+}
+
+// dataDir adds --data-dir, which defaults to the environment.
+func dataDir(cmd *cobra.Command, dir *string) {
+	cmd.Flags().StringVar(dir, "data-dir", os.Getenv("STARLING_DATA"), "folder of the data sets that are not built in (default $STARLING_DATA)")
+	cmd.Flag("data-dir").DefValue = ""
+}
+
+// asJSON adds --json.
+func asJSON(cmd *cobra.Command, on *bool) {
+	cmd.Flags().BoolVar(on, "json", false, "print one JSON object")
+}
+
+func writeJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
