@@ -74,7 +74,6 @@ func gemmTile(t *target, m, v int) {
 	blk, count := Load(Param("blocks"), GP64()), Load(Param("count"), GP64())
 	s := newStrides("wStride", m)
 	floor := t.reg()
-	step := Imm(uint64(8 + 8*v))
 	passes := 1
 	if t == avx2 && m == 8 {
 		passes = 2
@@ -111,7 +110,7 @@ func gemmTile(t *target, m, v int) {
 		JNZ(LabelRef("round"))
 		LEAQ(Mem{Base: vec, Index: n4, Scale: 1}, blk)
 	} else {
-		ADDQ(step, blk)
+		ADDQ(Imm(uint64(8+8*v)), blk)
 	}
 	DECQ(count)
 	JNZ(LabelRef("block"))
@@ -121,8 +120,8 @@ func gemmTile(t *target, m, v int) {
 
 func gemmPass(t *target, label string, blk reg.Register, s strides, row0, rows, v int, floor reg.VecVirtual, field func(f, j int) Mem) {
 	acc := t.grid(rows, t.parts(v))
-	// each calls f for the accumulators in turn, with the address of their destination and its base register's
-	// distance from the gate's.
+	// each calls f for the accumulators in turn, with the addresses of their destination and, at the same offset, in
+	// the buffer that more names.
 	each := func(more string, f func(acc reg.VecVirtual, dst, other Mem)) {
 		for j := range v {
 			d := pointer(field(1, j), "dst")
