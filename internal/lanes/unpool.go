@@ -17,7 +17,9 @@ func Unpool(dy []float32, masks []uint16, dx []float32, row int) {
 	if len(dy)%Lanes != 0 || len(masks) < 4*n || row < 0 || n > 0 && len(dx) < row+2*n*Lanes {
 		panic("lanes: Unpool: lengths do not match")
 	}
-	unpoolGo(dy, masks, dx, row)
+	if done := unpoolAssembly(dy, masks, dx, row); done < n {
+		unpoolGo(dy[done*Lanes:], masks[4*done:], dx[2*done*Lanes:], row)
+	}
 }
 
 func unpoolGo(dy []float32, masks []uint16, dx []float32, row int) {
