@@ -5,17 +5,22 @@ import (
 	"testing"
 )
 
-func upTo(n int) (all []int) {
-	for i := range n {
-		all = append(all, i)
+// vectorCounts are all tails, and more than one call.
+func vectorCounts() []int {
+	counts := []int{1<<16 + 7}
+	if testing.Short() {
+		counts = nil
 	}
-	return all
+	for n := range 20 {
+		counts = append(counts, n)
+	}
+	return counts
 }
 
 func TestReduceAdd(t *testing.T) {
 	eachKernel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(21, 22))
-		for _, n := range append(upTo(20), 1<<16+7) { // the last is more than one call
+		for _, n := range vectorCounts() {
 			for _, odd := range []int{0, 30} {
 				acc, start := numbers(r, n*Lanes, odd), numbers(r, n, odd)
 				want := append([]float32{}, start...)
@@ -41,7 +46,7 @@ func TestReduceAdd(t *testing.T) {
 func TestPoolMasks(t *testing.T) {
 	eachKernel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(23, 24))
-		for _, n := range append(upTo(20), 1<<16+7) {
+		for _, n := range vectorCounts() {
 			masks := guard(make([]uint16, 4*n), n%5, 0x1234)
 			want := make([]uint16, 4*n)
 			for k := range n {
