@@ -1,6 +1,7 @@
 package smc
 
 import (
+	"encoding/json"
 	"math"
 	"testing"
 
@@ -10,7 +11,20 @@ import (
 // problemOf turns a golden case into a problem for a tempered sampler; false for kinds without a normal prior.
 func problemOf(t *testing.T, c golden) (problem, bool) {
 	t.Helper()
-	p := problem{name: c.Name}
+	var want struct {
+		Mean []float64
+		Var  json.RawMessage
+		Cov  [][]float64
+		LogZ float64
+	}
+	decode(t, c.Expected, &want)
+	p := problem{name: c.Name, mean: want.Mean, cov: want.Cov, logZ: want.LogZ}
+	if want.Cov == nil && want.Var != nil {
+		decode(t, want.Var, &p.vars)
+	}
+	for i := range want.Cov {
+		p.vars = append(p.vars, want.Cov[i][i])
+	}
 	switch c.Kind {
 	case "blr":
 		var in struct {
@@ -21,29 +35,16 @@ func problemOf(t *testing.T, c golden) (problem, bool) {
 			PriorVar  float64   `json:"prior_var"`
 			Lambda    float64
 		}
-		var want struct {
-			Mean []float64
-			Cov  [][]float64
-			LogZ float64
-		}
 		decode(t, c.Inputs, &in)
-		decode(t, c.Expected, &want)
 		p.model = regression(in.X, in.Y, in.Sigma2, in.Lambda)
 		p.prior = normal{d: len(in.PriorMean), sd: math.Sqrt(in.PriorVar), means: in.PriorMean}
-		p.mean, p.cov, p.logZ = want.Mean, want.Cov, want.LogZ
 	case "gaussian_target":
 		var in struct {
 			L        [][]float64
 			A        []float64
 			PriorVar float64 `json:"prior_var"`
 		}
-		var want struct {
-			Mean []float64
-			Cov  [][]float64
-			LogZ float64
-		}
 		decode(t, c.Inputs, &in)
-		decode(t, c.Expected, &want)
 		b, constant := make([]float64, len(in.A)), 0.0
 		for i := range in.A {
 			for k := range in.A {
@@ -53,38 +54,24 @@ func problemOf(t *testing.T, c golden) (problem, bool) {
 		}
 		p.model = quadratic(in.L, b, constant)
 		p.prior = normal{d: len(in.A), sd: math.Sqrt(in.PriorVar)}
-		p.mean, p.cov, p.logZ = want.Mean, want.Cov, want.LogZ
 	case "logistic":
 		var in struct {
 			X        [][]float64
 			Y        []float64
 			PriorVar float64 `json:"prior_var"`
 		}
-		var want struct {
-			Mean []float64
-			Cov  [][]float64
-			LogZ float64
-		}
 		decode(t, c.Inputs, &in)
-		decode(t, c.Expected, &want)
 		p.model = logistic(in.X, in.Y)
 		p.prior = normal{d: len(in.X[0]), sd: math.Sqrt(in.PriorVar)}
-		p.mean, p.cov, p.logZ = want.Mean, want.Cov, want.LogZ
 	case "gmm25":
 		// The mixture over a wide normal is a likelihood for that normal as prior: evidence 1, posterior the mixture.
 		var in struct {
 			Grid []float64
 			Var  float64 `json:"component_var"`
 		}
-		var want struct {
-			Mean []float64
-			Cov  [][]float64
-		}
 		decode(t, c.Inputs, &in)
-		decode(t, c.Expected, &want)
 		p.prior = normal{d: 2, sd: 4}
 		p.model = over(mixture(in.Grid, in.Var), p.prior)
-		p.mean, p.cov = want.Mean, want.Cov
 	case "banana", "funnel":
 		return p, false
 	default:
@@ -93,28 +80,36 @@ func problemOf(t *testing.T, c golden) (problem, bool) {
 	return p, true
 }
 
-// Evidence and moments of every golden posterior, by tempered samplers with either move.
+// Evidence and moments of every golden posterior, by tempered samplers with either move. The logistic posteriors are
+// skew and the mixtures have 25 modes.
 func TestGoldenEvidenceAndMoments(t *testing.T) {
 	for _, c := range readGolden(t, "conjugate.json") {
 		p, ok := problemOf(t, c)
 		if !ok {
 			continue // TestGoldenInvariance
 		}
-		settings := Sampler{Path: Tempering{}, Resample: Resampler{When: Always}, Seed: 1}
-		t.Run(c.Name+"/hmc", func(t *testing.T) {
-			s := settings
-			s.Particles, s.Move, s.Mutations = 300, mcmc.HMC{Steps: 5}, Mutations{Count: 4}
-			checkPosterior(t, p, replicate(t, p, 24, s))
-		})
-		t.Run(c.Name+"/pcn", func(t *testing.T) {
-			if len(p.mean) > 10 {
-				t.Logf("%d dimensions need more pCN moves than a test has time for", len(p.mean))
-				return
-			}
-			s := settings
-			s.Particles, s.Move, s.Mutations = 300, mcmc.PCN{}, Mutations{Count: 10}
-			checkPosterior(t, p, replicate(t, p, 24, s))
-		})
+		d := len(p.mean)
+		moves := map[string]Sampler{
+			"hmc": {Particles: 300, Move: mcmc.HMC{Steps: 4}, Mutations: Mutations{Count: 8}},
+			"pcn": {Particles: 300, Move: mcmc.PCN{}, Mutations: Mutations{Count: 30}},
+		}
+		switch {
+		case d > 10 && !testing.Short():
+			moves = map[string]Sampler{"hmc": {Particles: 200, Move: mcmc.HMC{Steps: 4}, Mutations: Mutations{Count: 3}}}
+			t.Logf("%s: %d dimensions need more pCN moves than a test has time for", p.name, d)
+		case testing.Short() && d > 5:
+			continue
+		}
+		for name, s := range moves {
+			t.Run(c.Name+"/"+name, func(t *testing.T) {
+				s.Path, s.Resample, s.Seed = Tempering{}, Resampler{When: Always}, 1
+				islands := 24
+				if d > 10 || testing.Short() {
+					islands = 12
+				}
+				checkPosterior(t, p, replicate(t, p, islands, s))
+			})
+		}
 	}
 }
 

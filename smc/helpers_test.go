@@ -67,12 +67,17 @@ var _ mcmc.GaussianPrior = normal{}
 
 // quadratic is c + b'θ − ½ θ'Pθ.
 func quadratic(precision [][]float64, b []float64, c float64) density {
-	return density{len(b), func(theta, grad []float64) float64 {
+	d := len(b)
+	var flat []float64
+	for _, row := range precision {
+		flat = append(flat, row...)
+	}
+	return density{d, func(theta, grad []float64) float64 {
 		l := c
 		for i, x := range theta {
 			var px float64
-			for k, y := range theta {
-				px += precision[i][k] * y
+			for k, p := range flat[i*d : (i+1)*d] {
+				px += p * theta[k]
 			}
 			l += x * (b[i] - 0.5*px)
 			if grad != nil {
@@ -159,4 +164,47 @@ func meanIs(t *testing.T, what string, replicates []float64, truth, bias float64
 		t.Errorf("%s: mean of %d replicates %v, truth %v, difference %v beyond %v", what, len(replicates), mean, truth, mean-truth, bound)
 	}
 	return 2 * bound
+}
+
+// scripted is a move that does as it is told: it sets all particles in mutation m, counted from 0.
+type scripted func(m int, theta []float64)
+
+func (scripted) NeedsGradient() bool                         { return false }
+func (scripted) Evaluations() int                            { return 1 }
+func (scripted) Tuning(*mcmc.Target, int) ([]float64, error) { return []float64{0}, nil }
+func (f scripted) Mutate(ctx context.Context, w *mcmc.Work, target *mcmc.Target, p *mcmc.Population, _ []float64, now mcmc.Moment) (mcmc.Outcome, error) {
+	f(now.Key.Mutation, p.Theta)
+	none := make([]float64, p.J)
+	return mcmc.Outcome{Energy: none, Probability: none, Values: 1}, target.Evaluate(ctx, p)
+}
+
+// step initialises s and makes one iteration.
+func step(t *testing.T, s *Sampler) (*State, Info) {
+	t.Helper()
+	st, err := s.Init(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := s.Step(context.Background(), st)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st, info
+}
+
+// run takes s from the start to the end.
+func run(t *testing.T, s *Sampler) (*State, []Info) {
+	t.Helper()
+	st, err := s.Init(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var infos []Info
+	if err := s.Run(context.Background(), st, func(_ *State, info Info) error {
+		infos = append(infos, info)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return st, infos
 }

@@ -195,7 +195,7 @@ func (s *Sampler) mutate(ctx context.Context, st *State, target *mcmc.Target, in
 		info.Broken += out.Broken
 		info.Step = out.Step
 		for j, a := range out.Probability {
-			info.Acceptance += a / float64(st.J)
+			info.Acceptance += a
 			st.Accept[j] += a
 			s.energy[j] += out.Energy[j]
 			spread.add(out.Energy[j])
@@ -212,7 +212,7 @@ func (s *Sampler) mutate(ctx context.Context, st *State, target *mcmc.Target, in
 		budget := s.Path.Budget(st)
 		if s.Mutations.enough(info.Mutations, last, dist) || budget > 0 && st.Spent >= budget {
 			info.Displacement = s.displacement(st)
-			info.Acceptance /= float64(info.Mutations)
+			info.Acceptance /= float64(st.J * info.Mutations)
 			info.EnergySpread = spread.sd()
 			return nil
 		}

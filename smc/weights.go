@@ -40,25 +40,6 @@ func Normalise(logw []float64) (logSum, ess float64, err error) {
 	return logSum, sum * sum / square, nil
 }
 
-// LogSumExp returns log Σ exp(x_i) without overflow or underflow; −Inf if x is empty. NaN and +Inf carry through.
-func LogSumExp(x []float64) float64 {
-	top := math.Inf(-1)
-	for _, v := range x {
-		if math.IsNaN(v) {
-			return v
-		}
-		top = max(top, v)
-	}
-	if math.IsInf(top, 0) {
-		return top
-	}
-	var sum float64
-	for _, v := range x {
-		sum += rng.Exp(v - top)
-	}
-	return top + rng.Log(sum)
-}
-
 // dead counts the log-weights that are −Inf.
 func dead(logw []float64) (n int) {
 	for _, l := range logw {

@@ -1,0 +1,341 @@
+package smc
+
+import (
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/starling-smc/starling/mcmc"
+)
+
+// Golden weights: normalisation, the momentum increment, islands, resampling.
+func TestWeightsGolden(t *testing.T) {
+	elsewhere := map[string]string{"ensemble": "weighted predictions are bnn's and uq's"}
+	kinds := map[string]func(*testing.T, golden){
+		"normalise": goldenNormalise, "eq12": goldenEq12, "islands": goldenIslands,
+		"resample": goldenResample, "resample_residual": goldenResidual,
+	}
+	for _, c := range readGolden(t, "weights.json") {
+		if why, ok := elsewhere[c.Kind]; ok {
+			t.Logf("not here: %s: %s", c.Name, why)
+			continue
+		}
+		test, ok := kinds[c.Kind]
+		if !ok {
+			t.Fatalf("unknown kind %q", c.Kind)
+		}
+		t.Run(c.Name, func(t *testing.T) { test(t, c) })
+	}
+}
+
+// expect compares by the tolerances of the golden file: logarithms 1e-12 and 1e-9, weights 1e-9 and 1e-13.
+func expectLog(t *testing.T, what string, got, want float64) {
+	t.Helper()
+	if !near(got, want, 1e-12, 1e-9) {
+		t.Errorf("%s is %v, want %v", what, got, want)
+	}
+}
+
+func expectWeights(t *testing.T, what string, got, want []float64) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%s: %d numbers, want %d", what, len(got), len(want))
+	}
+	for i := range want {
+		if !near(got[i], want[i], 1e-9, 1e-13) {
+			t.Errorf("%s %d is %v, want %v", what, i, got[i], want[i])
+		}
+	}
+}
+
+func goldenNormalise(t *testing.T, c golden) {
+	var in struct{ LogW []number }
+	var want struct {
+		Error      string
+		LogSum     number   `json:"logsumexp"`
+		Weights    []number `json:"weights"`
+		LogWeights []number `json:"log_weights"`
+		ESS        number
+		Resample   *bool `json:"resample_below_half"`
+	}
+	decode(t, c.Inputs, &in)
+	decode(t, c.Expected, &want)
+	logw := floats(in.LogW)
+	sum, ess, err := Normalise(logw)
+	if want.Error != "" {
+		if err == nil {
+			t.Errorf("no error, want %s", want.Error)
+		}
+		for j, l := range in.LogW { // a rejected input is left alone
+			if float64(l) != logw[j] && !math.IsNaN(float64(l)) {
+				t.Errorf("log-weight %d became %v", j, logw[j])
+			}
+		}
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	expectLog(t, "log sum", sum, float64(want.LogSum))
+	for j, l := range want.LogWeights {
+		expectLog(t, "log-weight", logw[j], float64(l))
+	}
+	w := make([]float64, len(logw))
+	weights(logw, w)
+	expectWeights(t, "weight", w, floats(want.Weights))
+	expectWeights(t, "ESS", []float64{ess}, []float64{float64(want.ESS)})
+	if want.Resample != nil {
+		if got := (Resampler{}).due(ess, len(logw)); got != *want.Resample {
+			t.Errorf("resampling at ESS %v of %d: %v", ess, len(logw), got)
+		}
+	}
+}
+
+// Data-annealing-smc, eq. (12): the increment is minus the energy error between momenta P_old and −P_new.
+func goldenEq12(t *testing.T, c golden) {
+	var in struct {
+		Prev []float64   `json:"logw_prev"`
+		New  []float64   `json:"logpi_new"`
+		Old  []float64   `json:"logpi_old"`
+		PNew [][]float64 `json:"P_new"`
+		POld [][]float64 `json:"P_old"`
+		Mass [][]float64 `json:"mass_matrix"`
+	}
+	var want struct {
+		LogW, Weights []float64
+		ESS           float64
+	}
+	decode(t, c.Inputs, &in)
+	decode(t, c.Expected, &want)
+	mass := make([]float64, len(in.Mass))
+	for i, row := range in.Mass {
+		for k, m := range row {
+			if i == k {
+				mass[i] = m
+			} else if m != 0 {
+				t.Fatal("only diagonal mass matrices exist")
+			}
+		}
+	}
+	logw := make([]float64, len(in.Prev))
+	for j := range logw {
+		energy := mcmc.Kinetic(in.PNew[j], mass) - in.New[j] - (mcmc.Kinetic(in.POld[j], mass) - in.Old[j])
+		logw[j] = in.Prev[j] - energy
+		expectLog(t, "log-weight", logw[j], want.LogW[j])
+	}
+	_, ess, err := Normalise(logw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := make([]float64, len(logw))
+	weights(logw, w)
+	expectWeights(t, "weight", w, want.Weights)
+	expectWeights(t, "ESS", []float64{ess}, []float64{want.ESS})
+}
+
+// goldenIslands accumulates the evidence as Step does, stage by stage from equal weights, and combines.
+func goldenIslands(t *testing.T, c golden) {
+	var in struct {
+		Increments [][][]float64 `json:"log_increments"`
+		Phi        [][]float64
+	}
+	var want struct {
+		LogZ, Omega []float64
+		Estimate    float64
+	}
+	decode(t, c.Inputs, &in)
+	decode(t, c.Expected, &want)
+	logZ := evidences(t, in.Increments)
+	for p := range logZ {
+		expectLog(t, "log Z", logZ[p], want.LogZ[p])
+	}
+	combined, err := Combine(logZ)
+	if err != nil {
+		t.Fatal(err)
+	}
+	expectWeights(t, "ω", combined.Omega, want.Omega)
+	var estimate, effective float64
+	for p, phi := range in.Phi {
+		effective += combined.Omega[p] * combined.Omega[p]
+		for _, f := range phi {
+			estimate += combined.Omega[p] * f / float64(len(phi))
+		}
+	}
+	expectWeights(t, "estimate", []float64{estimate}, []float64{want.Estimate})
+	expectWeights(t, "effective islands", []float64{combined.Effective}, []float64{1 / effective})
+}
+
+// evidences runs the increments [island][stage][particle] through states that are resampled after each stage.
+func evidences(t *testing.T, increments [][][]float64) []float64 {
+	t.Helper()
+	logZ := make([]float64, len(increments))
+	for p, stages := range increments {
+		st := State{LogW: make([]float64, len(stages[0]))}
+		for _, inc := range stages {
+			for j := range st.LogW {
+				st.LogW[j] = -math.Log(float64(len(inc)))
+			}
+			if _, err := st.reweight(inc); err != nil {
+				t.Fatal(err)
+			}
+		}
+		logZ[p] = st.LogZ
+	}
+	return logZ
+}
+
+func goldenResample(t *testing.T, c golden) {
+	var in struct {
+		Scheme   string
+		Weights  []float64
+		N        int `json:"n_out"`
+		Uniforms []float64
+	}
+	var want struct{ Ancestors []int32 }
+	decode(t, c.Inputs, &in)
+	decode(t, c.Expected, &want)
+	schemes := map[string]Scheme{}
+	for _, s := range []Scheme{Multinomial, Systematic, Stratified, Residual} {
+		schemes[s.String()] = s
+	}
+	scheme, ok := schemes[in.Scheme]
+	if !ok {
+		t.Fatalf("unknown scheme %q", in.Scheme)
+	}
+	ancestors := make([]int32, in.N)
+	scheme.Ancestors(in.Weights, list(in.Uniforms), ancestors)
+	for i, a := range ancestors {
+		if a != want.Ancestors[i] {
+			t.Fatalf("ancestors %v, want %v", ancestors, want.Ancestors)
+		}
+	}
+}
+
+// list hands out the given numbers.
+func list(x []float64) func() float64 {
+	return func() float64 {
+		u := x[0]
+		x = x[1:]
+		return u
+	}
+}
+
+func goldenResidual(t *testing.T, c golden) {
+	var in struct {
+		Weights []float64
+		N       int `json:"n_out"`
+	}
+	var want struct {
+		Counts []int     `json:"deterministic_counts"`
+		Left   int       `json:"n_residual"`
+		Rest   []float64 `json:"residual_probs"`
+	}
+	decode(t, c.Inputs, &in)
+	decode(t, c.Expected, &want)
+	copies, rest := residual(in.Weights, in.N)
+	left := in.N
+	for j, n := range copies {
+		left -= n
+		if n != want.Counts[j] {
+			t.Errorf("copies %v, want %v", copies, want.Counts)
+		}
+	}
+	if left != want.Left {
+		t.Errorf("%d left to draw, want %d", left, want.Left)
+	}
+	expectWeights(t, "residual probability", rest, want.Rest)
+}
+
+// Golden temperatures, and the adaptive number of mutations on scripted positions.
+func TestTemperingGolden(t *testing.T) {
+	for _, c := range readGolden(t, "tempering.json") {
+		switch c.Kind {
+		case "tempering":
+			t.Run(c.Name, func(t *testing.T) { goldenTempering(t, c.Inputs, c.Expected) })
+		case "mutation_steps":
+			t.Run(c.Name, func(t *testing.T) { goldenMutations(t, c.Inputs, c.Expected) })
+		default:
+			t.Fatalf("unknown kind %q", c.Kind)
+		}
+	}
+}
+
+func goldenTempering(t *testing.T, inputs, expected json.RawMessage) {
+	var in struct {
+		LogLik []number
+		Lambda float64 `json:"lambda_prev"`
+		ESS    float64 `json:"ess_fraction"`
+	}
+	var want struct {
+		Lambda, Increment float64
+		ESS               float64 `json:"ess_at_lambda"`
+		Final             bool
+		None              bool `json:"no_solution"`
+	}
+	decode(t, inputs, &in)
+	decode(t, expected, &want)
+	ll, logw := floats(in.LogLik), make([]float64, len(in.LogLik))
+	for j := range logw {
+		logw[j] = -math.Log(float64(len(ll)))
+	}
+	lambda, err := Tempering{ESS: in.ESS}.next(in.Lambda, logw, ll)
+	if want.None {
+		if err == nil || !strings.Contains(err.Error(), "positive likelihood") {
+			t.Errorf("λ = %v, error %v: there is none", lambda, err)
+		}
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want.Final != (lambda == 1) || !near(lambda, want.Lambda, 1e-6, 1e-12) {
+		t.Errorf("λ = %v, want %v, final %v", lambda, want.Lambda, want.Final)
+	}
+	if !want.Final && !near(lambda-in.Lambda, want.Increment, 1e-6, 0) {
+		t.Errorf("increment %v, want %v", lambda-in.Lambda, want.Increment)
+	}
+	if ess := conditionalESS(lambda-in.Lambda, logw, ll); !near(ess, want.ESS, 1e-6, 0) {
+		t.Errorf("ESS %v, want %v", ess, want.ESS)
+	}
+}
+
+func goldenMutations(t *testing.T, inputs, expected json.RawMessage) {
+	var in struct {
+		Start [][]float64   `json:"theta_after_resampling"`
+		Steps [][][]float64 `json:"theta_after_m_steps"`
+		Eta   float64
+		Max   int `json:"max_steps"`
+	}
+	var want struct {
+		Dist       []float64
+		M          int
+		Stabilised bool
+	}
+	decode(t, inputs, &in)
+	decode(t, expected, &want)
+	flat := func(rows [][]float64) (x []float64) {
+		for _, r := range rows {
+			x = append(x, r...)
+		}
+		return x
+	}
+	d := len(in.Start[0])
+	flatModel := density{d, func([]float64, []float64) float64 { return 0 }}
+	s := Sampler{
+		Model: flatModel, Prior: normal{d: d, sd: 1},
+		Path: Ladder{1}, Particles: len(in.Start), Start: flat(in.Start), Resample: Resampler{When: Never},
+		Mutations: Mutations{Eta: in.Eta, Max: in.Max},
+	}
+	s.Move = scripted(func(m int, theta []float64) { copy(theta, flat(in.Steps[m])) })
+	_, info := step(t, &s)
+	if info.Mutations != want.M || !near(info.Displacement, want.Dist[want.M-1], 1e-12, 0) {
+		t.Errorf("%d mutations to displacement %v, want %d to %v", info.Mutations, info.Displacement, want.M, want.Dist[want.M-1])
+	}
+	for m, dist := range want.Dist { // every displacement, by a fixed number of moves
+		s.Mutations = Mutations{Count: m + 1}
+		if _, info := step(t, &s); info.Mutations != m+1 || !near(info.Displacement, dist, 1e-12, 0) {
+			t.Errorf("displacement %v after %d mutations, want %v", info.Displacement, info.Mutations, dist)
+		}
+	}
+}
