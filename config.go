@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path"
 	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -78,6 +79,7 @@ func Presets() []string {
 	for i, f := range files {
 		files[i] = strings.TrimSuffix(path.Base(f), ".yaml")
 	}
+	slices.Sort(files)
 	return files
 }
 
