@@ -59,7 +59,7 @@ type factorPrior struct {
 	factor float64
 }
 
-func (p factorPrior) Dim() int                        { return p.d }
+func (p factorPrior) Dim() int                      { return p.d }
 func (p factorPrior) Sample(*rng.Stream, []float64) { panic("not used") }
 func (p factorPrior) LogDensity(theta, grad []float64) float64 {
 	g := make([]float64, p.d)

@@ -23,8 +23,7 @@ func (t *Target) Leapfrog(ctx context.Context, from, to *Population, momentum, m
 			part = 0.5
 		}
 		to.each(t.Pool, func(j int) {
-			t.kick(at, j, to.row(momentum, j), part*step[j])
-			drift(to.row(to.Theta, j), at.row(at.Theta, j), to.row(momentum, j), mass, step[j])
+			t.kickAndDrift(at, to, j, to.row(momentum, j), mass, part*step[j], step[j])
 			to.LP[j] = t.Prior.LogDensity(to.row(to.Theta, j), to.row(to.GradLP, j))
 		})
 		if err := t.logLik(ctx, to); err != nil {
@@ -36,40 +35,38 @@ func (t *Target) Leapfrog(ctx context.Context, from, to *Population, momentum, m
 	return nil
 }
 
-// kick adds h ∇log π at particle j of at to its momentum.
-func (t *Target) kick(at *Population, j int, momentum []float64, h float64) {
-	gradLL, gradLP := at.row(at.GradLL, j), at.row(at.GradLP, j)
-	gradLL, gradLP = gradLL[:len(momentum)], gradLP[:len(momentum)]
+// kickAndDrift adds kick·∇log π at particle j of from to its momentum, and moves it to from.θ + h M⁻¹ P.
+func (t *Target) kickAndDrift(from, to *Population, j int, momentum, mass []float64, kick, h float64) {
+	gradLL, gradLP := from.row(from.GradLL, j)[:len(momentum)], from.row(from.GradLP, j)[:len(momentum)]
+	theta, place := from.row(from.Theta, j)[:len(momentum)], to.row(to.Theta, j)[:len(momentum)]
 	for i, p := range momentum {
-		momentum[i] = p + float64(h*(float64(t.Lambda*gradLL[i])+gradLP[i]))
-	}
-}
-
-// drift sets to = from + h M⁻¹ P.
-func drift(to, from, momentum, mass []float64, h float64) {
-	to, from = to[:len(momentum)], from[:len(momentum)]
-	if mass == nil {
-		for i, p := range momentum {
-			to[i] = from[i] + float64(h*p)
+		p += float64(kick * (float64(t.Lambda*gradLL[i]) + gradLP[i]))
+		momentum[i] = p
+		if mass != nil {
+			p /= mass[i]
 		}
-		return
-	}
-	for i, p := range momentum {
-		to[i] = from[i] + float64(h*p)/mass[i]
+		place[i] = theta[i] + float64(h*p)
 	}
 }
 
-// Kinetic returns P'M⁻¹P/2, for the diagonal of M, nil for the identity.
+// kick adds h ∇log π at particle j of p to its momentum.
+func (t *Target) kick(p *Population, j int, momentum []float64, h float64) {
+	gradLL, gradLP := p.row(p.GradLL, j)[:len(momentum)], p.row(p.GradLP, j)[:len(momentum)]
+	for i := range momentum {
+		momentum[i] += float64(h * (float64(t.Lambda*gradLL[i]) + gradLP[i]))
+	}
+}
+
+// Kinetic returns P'M⁻¹P/2, for the diagonal of M, nil for the identity. It sums every fourth term on its own, so that
+// additions need not wait for each other.
 func Kinetic(momentum, mass []float64) float64 {
-	var a float64
-	if mass == nil {
-		for _, p := range momentum {
-			a += float64(p * p)
-		}
-		return 0.5 * a
-	}
+	var a [4]float64
 	for i, p := range momentum {
-		a += float64(p*p) / mass[i]
+		v := p
+		if mass != nil {
+			v /= mass[i]
+		}
+		a[i&3] += float64(p * v)
 	}
-	return 0.5 * a
+	return 0.5 * (a[0] + a[1] + (a[2] + a[3]))
 }

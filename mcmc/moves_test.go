@@ -1,0 +1,454 @@
+package mcmc
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/starling-smc/starling/internal/pool"
+	"github.com/starling-smc/starling/internal/rng"
+)
+
+// conjugate is a diagonal Gaussian likelihood with precision 2 + i around i, a prior N(0.5, 1.5²) and λ = .4, and the
+// target's means and variances.
+func conjugate(d int) (t *Target, mean, variance []float64) {
+	precision, centre := make([][]float64, d), make([]float64, d)
+	prior := normal{make([]float64, d), make([]float64, d)}
+	for i := range d {
+		precision[i] = make([]float64, d)
+		precision[i][i], centre[i] = 2+float64(i), float64(i)
+		prior.mean[i], prior.sd[i] = 0.5, 1.5
+		a := 0.4*precision[i][i] + 1/(1.5*1.5)
+		variance = append(variance, 1/a)
+		mean = append(mean, (0.4*precision[i][i]*centre[i]+0.5/(1.5*1.5))/a)
+	}
+	return &Target{Model: &model{d: d, log: gaussian(precision, centre), factor: 1}, Prior: prior, Lambda: 0.4}, mean, variance
+}
+
+// exact fills a population with independent draws from the target of conjugate.
+func exact(t *testing.T, target *Target, p *Population, mean, variance []float64) {
+	t.Helper()
+	rng.Key{Seed: 1, Purpose: rng.Synthetic}.Stream().Normals(p.Theta)
+	for i := range p.Theta {
+		k := i % p.D
+		p.Theta[i] = mean[k] + math.Sqrt(variance[k])*p.Theta[i]
+	}
+	if err := target.Evaluate(context.Background(), p); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// At an inverse temperature below 1, moves leave the tempered target invariant: from exact draws, means and variances
+// stay. Bounds are 5.6 standard deviations of the mean of 20,000 independent chains, passed with probability 1e-6 in
+// all; 4 % of a standard deviation or 6 % of a variance would be found.
+func TestMovesLeaveTheTemperedTargetInvariant(t *testing.T) {
+	const particles, d = 20000, 2
+	for name, move := range map[string]Move{
+		"langevin": HMC{Step: 0.9}, "hmc": HMC{Steps: 4, Step: 1.1, Jitter: 0.2}, "pcn": PCN{Step: 0.7},
+	} {
+		target, mean, variance := conjugate(d)
+		p := NewPopulation(particles, d, move.NeedsGradient())
+		exact(t, target, &p, mean, variance)
+		tuning, err := move.Tuning(target, particles)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var w Work
+		for k := range 6 {
+			out, err := move.Mutate(context.Background(), &w, target, &p, tuning, at(5, k))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if a := averageOf(out.Probability); !(a > 0.3 && a < 0.97) {
+				t.Errorf("%s: acceptance %v, the test wants some rejections", name, a)
+			}
+		}
+		for i := range d {
+			var m, v float64
+			for j := range particles {
+				z := (p.Theta[j*d+i] - mean[i]) / math.Sqrt(variance[i])
+				m += z / particles
+				v += z * z / particles
+			}
+			if !(math.Abs(m) <= 5.6/math.Sqrt(particles)) || !(math.Abs(v-1) <= 5.6*math.Sqrt(2.0/particles)) {
+				t.Errorf("%s: component %d has standardised mean %v and variance %v", name, i, m, v)
+			}
+		}
+	}
+}
+
+func averageOf(x []float64) (m float64) {
+	for _, v := range x {
+		m += v / float64(len(x))
+	}
+	return m
+}
+
+// The first step size, and what a move makes of it: log h += gain·(A − target), A the mean acceptance probability and
+// not the count of acceptances.
+func TestStepSizesFollowTheRule(t *testing.T) {
+	target, mean, variance := conjugate(3)
+	target.Prior.(normal).sd[1] = 0.7 // the smallest counts
+	for _, c := range []struct {
+		move   HMC
+		start  float64
+		gain   float64
+		accept float64
+	}{
+		{HMC{}, 1.65 * 0.7 * math.Pow(3, -1./6), 0.2, 0.574},
+		{HMC{Steps: 5}, 1.65 * 0.7 * math.Pow(3, -1./4), 0.2, 0.65},
+		{HMC{Steps: 5, Start: 0.3, Accept: 0.8}, 0.3, 0.2, 0.8},
+		{HMC{Steps: 5, Step: 0.3}, 0.3, 0, 0.65},
+		{HMC{Steps: 50, Accept: 0.75, Phases: ChainPhases(50)}, 1.65 * 0.7 * math.Pow(3, -1./6), 0.2, 0.75},
+		{HMC{Steps: 50, Accept: 0.75, Phases: ChainPhases(50), Each: true}, 1.65 * 0.7 * math.Pow(3, -1./6), 0.2, 0.75},
+	} {
+		const particles = 7
+		p := NewPopulation(particles, 3, true)
+		exact(t, target, &p, mean, variance)
+		tuning, err := c.move.Tuning(target, particles)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.move.Each != (len(tuning) == particles) {
+			t.Errorf("%+v: %d step sizes", c.move, len(tuning))
+		}
+		if !close(math.Exp(tuning[0]), c.start, 1e-14, 0) {
+			t.Errorf("%+v: starts at %v, want %v", c.move, math.Exp(tuning[0]), c.start)
+		}
+		before := slices.Clone(tuning)
+		var w Work
+		out, err := c.move.Mutate(context.Background(), &w, target, &p, tuning, at(1, 0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !close(out.Step, c.start, 1e-14, 0) {
+			t.Errorf("%+v: reports step %v", c.move, out.Step)
+		}
+		for i := range tuning {
+			a := averageOf(out.Probability)
+			if c.move.Each {
+				a = out.Probability[i]
+			}
+			if want := before[i] + c.gain*(a-c.accept); !close(tuning[i], want, 1e-14, 1e-15) {
+				t.Errorf("%+v: log h %d goes from %v to %v, want %v", c.move, i, before[i], tuning[i], want)
+			}
+		}
+		for j, e := range out.Energy {
+			if !close(out.Probability[j], min(1, math.Exp(-e)), 1e-14, 0) {
+				t.Errorf("energy error %v is accepted with probability %v", e, out.Probability[j])
+			}
+		}
+	}
+	b, _ := PCN{}.Tuning(target, 2)
+	if got := 1 / (1 + math.Exp(-b[0])); !close(got, 0.2, 1e-14, 0) {
+		t.Errorf("pCN starts at b = %v", got)
+	}
+	p := NewPopulation(50, 3, false)
+	exact(t, target, &p, mean, variance)
+	var w Work
+	before := b[0]
+	out, _ := PCN{Freeze: 0.5}.Mutate(context.Background(), &w, target, &p, b, at(1, 0))
+	if want := before + 0.2*(averageOf(out.Probability)-0.25); !close(b[0], want, 1e-14, 0) || out.Values != 1 || out.Gradients != 0 {
+		t.Errorf("logit b goes to %v, want %v", b[0], want)
+	}
+	frozen := at(1, 1)
+	frozen.Progress, before = 0.5, b[0]
+	if _, err := (PCN{Freeze: 0.5}).Mutate(context.Background(), &w, target, &p, b, frozen); err != nil || b[0] != before {
+		t.Errorf("logit b goes from %v to %v though frozen", before, b[0])
+	}
+}
+
+// Left alone, acceptance settles where it should: within .05 over the last half of 400 moves.
+func TestAdaptationFindsTheAcceptance(t *testing.T) {
+	for _, c := range []struct {
+		move Move
+		want float64
+	}{{HMC{}, 0.574}, {HMC{Steps: 6}, 0.65}, {HMC{Steps: 3, Accept: 0.8, Each: true}, 0.8}, {PCN{}, 0.25}} {
+		target, mean, variance := conjugate(12)
+		p := NewPopulation(20, 12, c.move.NeedsGradient())
+		exact(t, target, &p, mean, variance)
+		tuning, err := c.move.Tuning(target, 20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var w Work
+		got := 0.0
+		for k := range 400 {
+			out, err := c.move.Mutate(context.Background(), &w, target, &p, tuning, at(2, k))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if k >= 200 {
+				got += averageOf(out.Probability) / 200
+			}
+		}
+		if !(math.Abs(got-c.want) <= 0.05) {
+			t.Errorf("%+v: acceptance %v, want %v", c.move, got, c.want)
+		}
+	}
+}
+
+// The chain rule of scalable-bayesian-monte-carlo, section 7b, move by move: lengths, gains, jitter, the last move
+// cut to what the budget has left.
+func TestChainPhases(t *testing.T) {
+	move := HMC{Steps: 40, Accept: 0.75, Jitter: 0.2, Each: true, Start: 0.2, Phases: ChainPhases(40)}
+	target, mean, variance := conjugate(3)
+	p := NewPopulation(30, 3, true)
+	exact(t, target, &p, mean, variance)
+	tuning, _ := move.Tuning(target, 30)
+	var w Work
+	const epochs = 415
+	var lengths []int
+	for spent, k := 0, 0; spent < epochs; k++ {
+		now := at(3, k)
+		now.Progress, now.Left = float64(spent)/epochs, epochs-spent
+		before, h := slices.Clone(tuning), make([]float64, 30)
+		out, err := move.Mutate(context.Background(), &w, target, &p, tuning, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		copy(h, w.step)
+		gain := 0.2
+		switch {
+		case now.Progress >= 0.5:
+			gain = 0
+		case now.Progress >= 0.1:
+			gain = 0.1
+		}
+		for j := range tuning {
+			if want := before[j] + gain*(out.Probability[j]-0.75); !close(tuning[j], want, 1e-13, 1e-15) {
+				t.Fatalf("move %d: log h from %v to %v, want %v", k, before[j], tuning[j], want)
+			}
+			if f := h[j] / math.Exp(before[j]); !(f >= 0.8 && f <= 1.2) || j > 0 && f == h[0]/math.Exp(before[0]) {
+				t.Fatalf("move %d: jitter %v of particle %d", k, f, j)
+			}
+		}
+		lengths = append(lengths, out.Gradients)
+		spent += out.Gradients
+	}
+	want := []int{5, 5, 5, 5, 5, 5, 5, 5, 5, 40, 40, 40, 40, 40, 40, 40, 40, 40, 10}
+	if !slices.Equal(lengths, want) {
+		t.Errorf("lengths %v, want %v", lengths, want)
+	}
+	if got := ChainPhases(3)[0].Steps; got != 3 {
+		t.Errorf("moves of 3 begin with %d leapfrogs", got)
+	}
+}
+
+// Jitter is uniform on 1 ± .2: mean and variance of 4,000 factors within 4.9 standard deviations (1e-6 each).
+func TestJitterIsUniform(t *testing.T) {
+	var m, v float64
+	const n = 4000
+	for j := range n {
+		f := HMC{Jitter: 0.2}.jitter(rng.Key{Seed: 4}, j)
+		m += f / n
+		v += (f - 1) * (f - 1) / n
+	}
+	if sd := 0.2 / math.Sqrt(3*n); !(math.Abs(m-1) <= 4.9*sd) || !(math.Abs(v-0.04/3) <= 4.9*0.04*math.Sqrt(4.0/45/n)) {
+		t.Errorf("mean %v, variance %v", m, v)
+	}
+}
+
+// A proposal whose energy is NaN or infinite is rejected with probability 1, counted, and leaves the particle's cache
+// as it was; the others are not touched by it.
+func TestBrokenProposalsAreRejectedAndCounted(t *testing.T) {
+	for name, bad := range map[string]float64{"NaN": math.NaN(), "-Inf": math.Inf(-1), "+Inf": math.Inf(1)} {
+		for _, move := range []Move{HMC{Steps: 2, Start: 0.1}, PCN{}} {
+			log := func(theta, grad []float64) float64 {
+				grad[0] = 0
+				if theta[0] > 0 && theta[0] != 1 { // particles start at 1, any other place on the right is broken
+					grad[0] = math.NaN()
+					return bad
+				}
+				return 0
+			}
+			target := &Target{Model: &model{d: 1, log: log, factor: 1}, Prior: normal{[]float64{0}, []float64{10}}, Lambda: 1}
+			p := NewPopulation(6, 1, move.NeedsGradient())
+			copy(p.Theta, []float64{1, -50, 1, -50, 1, -50})
+			if err := target.Evaluate(context.Background(), &p); err != nil {
+				t.Fatal(err)
+			}
+			tuning, err := move.Tuning(target, 6)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, ok := move.(PCN); ok {
+				tuning[0] = -6 // small steps, that the even particles stay on the right
+			}
+			before, lp := tuning[0], p.LP[0]
+			var w Work
+			out, err := move.Mutate(context.Background(), &w, target, &p, tuning, at(1, 0))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if out.Broken != 3 {
+				t.Errorf("%s, %T: %d broken, want 3", name, move, out.Broken)
+			}
+			for j := 0; j < 6; j += 2 {
+				if out.Probability[j] != 0 || p.Theta[j] != 1 || p.LL[j] != 0 || p.LP[j] != lp {
+					t.Errorf("%s, %T: particle %d was accepted with probability %v", name, move, j, out.Probability[j])
+				}
+				if !(out.Probability[j+1] > 0.5) || p.Theta[j+1] == -50 {
+					t.Errorf("%s, %T: particle %d suffers from its neighbour", name, move, j+1)
+				}
+			}
+			if math.IsNaN(tuning[0]) || tuning[0] == before {
+				t.Errorf("%s, %T: tuning goes from %v to %v", name, move, before, tuning[0])
+			}
+		}
+	}
+}
+
+// A particle of likelihood 0 takes the first proposal that has one.
+func TestImpossibleStartIsLeft(t *testing.T) {
+	log := func(theta, grad []float64) float64 {
+		grad[0] = 0
+		if theta[0] == 1 {
+			return math.Inf(-1)
+		}
+		return 0
+	}
+	target := &Target{Model: &model{d: 1, log: log, factor: 1}, Prior: normal{[]float64{0}, []float64{1}}, Lambda: 0.5}
+	for _, move := range []Move{HMC{}, PCN{}} {
+		p := NewPopulation(1, 1, move.NeedsGradient())
+		p.Theta[0] = 1
+		if err := target.Evaluate(context.Background(), &p); err != nil {
+			t.Fatal(err)
+		}
+		tuning, _ := move.Tuning(target, 1)
+		var w Work
+		if out, err := move.Mutate(context.Background(), &w, target, &p, tuning, at(1, 0)); err != nil || out.Probability[0] != 1 || p.LL[0] != 0 {
+			t.Errorf("%T: %+v, %v", move, out, err)
+		}
+	}
+}
+
+// The same bits on 1, 2 and 7 threads, for few long particles and for many short ones.
+func TestThreadsDoNotMatter(t *testing.T) {
+	for _, shape := range [][2]int{{3, 9000}, {500, 3}} {
+		for _, move := range []Move{HMC{Steps: 3, Jitter: 0.1, Each: true}, PCN{}} {
+			var want Population
+			for _, threads := range []int{0, 1, 2, 7} {
+				d := shape[1]
+				log := func(theta, grad []float64) (l float64) {
+					for i, x := range theta {
+						l -= x * x
+						grad[i] = -2 * x
+					}
+					return l
+				}
+				prior := normal{make([]float64, d), slices.Repeat([]float64{1}, d)}
+				target := &Target{Model: &model{d: d, log: log, factor: 1}, Prior: prior, Lambda: 1}
+				if threads > 0 {
+					target.Pool = pool.New(threads)
+				}
+				p := NewPopulation(shape[0], d, move.NeedsGradient())
+				rng.Key{Purpose: rng.Init}.Stream().Normals(p.Theta)
+				if err := target.Evaluate(context.Background(), &p); err != nil {
+					t.Fatal(err)
+				}
+				tuning, _ := move.Tuning(target, shape[0])
+				var w Work
+				for k := range 3 {
+					if _, err := move.Mutate(context.Background(), &w, target, &p, tuning, at(1, k)); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if threads == 0 {
+					want = p
+				} else if !slices.Equal(p.Theta, want.Theta) || !slices.Equal(p.GradLL, want.GradLL) || !slices.Equal(p.LP, want.LP) {
+					t.Errorf("%T, %d×%d: %d threads give other bits", move, shape[0], d, threads)
+				}
+			}
+		}
+	}
+}
+
+// Between calls of the model nothing is allocated that grows with the population or the trajectory.
+func TestMovesDoNotAllocate(t *testing.T) {
+	free := freeModel{d: 100}
+	target := &Target{Model: free, Prior: normal{make([]float64, 100), slices.Repeat([]float64{1}, 100)}, Lambda: 1}
+	p := NewPopulation(50, 100, true)
+	var w Work
+	tuning := []float64{-1}
+	bytes := func(steps int) float64 {
+		return testing.AllocsPerRun(20, func() {
+			if _, err := (HMC{Steps: steps}).Mutate(context.Background(), &w, target, &p, tuning, at(1, 0)); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	if one, ten := bytes(1), bytes(11); one > 10 || ten-one > 10 {
+		t.Errorf("%v allocations in a move of one leapfrog, %v in one of eleven", one, ten)
+	}
+}
+
+// freeModel costs nothing, so that what remains is the sampler's own.
+type freeModel struct{ d int }
+
+func (m freeModel) Dim() int      { return m.d }
+func (m freeModel) Examples() int { return 1 }
+func (m freeModel) LogLik(context.Context, []int32, []float64, []float64, []float64) error {
+	return nil
+}
+
+func TestCancelledContextStopsBetweenLeapfrogs(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	log := func(theta, grad []float64) float64 { clear(grad); return 0 }
+	m := &model{d: 1, log: log, factor: 1}
+	stop := stopping{m, cancel}
+	target := &Target{Model: stop, Prior: normal{[]float64{0}, []float64{1}}, Lambda: 1}
+	p := NewPopulation(1, 1, true)
+	var w Work
+	if _, err := (HMC{Steps: 100}).Mutate(ctx, &w, target, &p, []float64{0}, at(1, 0)); err == nil || !strings.Contains(err.Error(), "canceled") || m.calls != 5 {
+		t.Errorf("%d calls of the model, error %v", m.calls, err)
+	}
+}
+
+// stopping cancels at the fifth call.
+type stopping struct {
+	*model
+	cancel func()
+}
+
+func (m stopping) LogLik(ctx context.Context, rows []int32, theta, ll, grad []float64) error {
+	if m.calls == 4 {
+		m.cancel()
+	}
+	return m.model.LogLik(ctx, rows, theta, ll, grad)
+}
+
+// The sampler's own cost of a leapfrog of 8 chains of MNIST7's size (6,320 parameters), and of a move of Pima's 1,000
+// particles of 9.
+func BenchmarkOverhead(b *testing.B) {
+	for name, shape := range map[string][3]int{"mnist7, 8x6320, 80 leapfrogs": {8, 6320, 80}, "mnist7-smc, 10x6320, 1 leapfrog": {10, 6320, 1}, "pima, 1000x9, 10 leapfrogs": {1000, 9, 10}} {
+		b.Run(name, func(b *testing.B) {
+			j, d, steps := shape[0], shape[1], shape[2]
+			target := &Target{Model: freeModel{d}, Prior: standard{d}, Lambda: 1}
+			p := NewPopulation(j, d, true)
+			var w Work
+			tuning := []float64{-1}
+			for b.Loop() {
+				if _, err := (HMC{Steps: steps}).Mutate(context.Background(), &w, target, &p, tuning, at(1, 0)); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*steps), "µs/leapfrog")
+		})
+	}
+}
+
+// standard is N(0, 1), without the constant, as cheap as a prior can be.
+type standard struct{ d int }
+
+func (p standard) Dim() int                      { return p.d }
+func (p standard) Sample(*rng.Stream, []float64) {}
+func (p standard) LogDensity(theta, grad []float64) (l float64) {
+	for i, x := range theta {
+		l -= x * x
+		grad[i] = -x
+	}
+	return 0.5 * l
+}
