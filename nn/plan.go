@@ -27,11 +27,11 @@ func split(count int, sizes []int, cost func(size int) float64) []int {
 	return out
 }
 
-// gemmCycles estimates the cycles of one block of an m×n tile: two multiply-adds a cycle and some time a term and a
-// block on top, as BenchmarkGemm of package lanes shows.
+// gemmCycles estimates the cycles of one block of an m×n tile: two multiply-adds a cycle, more where few accumulators
+// wait for each other, and some time a block; fitted to BenchmarkGemm of package lanes.
 func gemmCycles(m, n, terms int) float64 {
-	term := max(float64(m*n)/2+1.5, 4.5)
-	return term*float64(terms) + 8 + 1.5*float64(m*n)
+	fma := float64(m * n)
+	return (fma/2+.5+6/fma)*float64(terms) + 8 + 1.5*fma
 }
 
 func tileSizes(tiles [][2]int, n int) (sizes []int) {

@@ -144,12 +144,16 @@ func (p *products) calls(do func(pairs []int32)) {
 
 // Add adds to the m×n vectors of acc, for i < m and j < n,
 //
-//	for _, p := range pairs {
-//		for l := range Lanes {
-//			a := &acc[(i*accStride+j)*Lanes+l]
-//			*a = fma(dy[p.DY+i*dyStride+l], x[p.X+streams[j]+l], *a)
+//	for l := range Lanes {
+//		sum := float32(0)
+//		for _, p := range pairs {
+//			sum = fma(dy[p.DY+i*dyStride+l], x[p.X+streams[j]+l], sum)
 //		}
+//		acc[(i*accStride+j)*Lanes+l] += sum
 //	}
+//
+// (for each call of assembly, if the pairs are too many for one). The sum starts at 0 so that the wait for acc, which
+// is seldom near, falls into the time of the sum.
 func (d *Dot) Add(dy, x, acc []float32) {
 	d.check(dy, x, acc)
 	d.calls(func(pairs []int32) {
@@ -162,28 +166,38 @@ func (d *Dot) Add(dy, x, acc []float32) {
 func (d *Dot) reference(pairs []int32, dy, x, acc []float32) {
 	for i := range d.m {
 		for j := range d.n {
-			a := at(acc, (i*d.accStride)/4+j*Lanes)
+			var a vector
 			for p := 0; p < len(pairs); p += 2 {
 				u, v := at(dy, (int(pairs[p])+i*d.dyStride)/4), at(x, int(pairs[p+1]+d.streams[j])/4)
 				for l := range Lanes {
 					a[l] = fma32(u[l], v[l], a[l])
 				}
 			}
+			addTo(acc, (i*d.accStride)/4+j*Lanes, &a)
 		}
+	}
+}
+
+// addTo adds v to the vector of acc at an offset.
+func addTo(acc []float32, offset int, v *vector) {
+	a := at(acc, offset)
+	for l := range Lanes {
+		a[l] = v[l] + a[l]
 	}
 }
 
 // Add adds to the m×n vectors of acc, for i < m and j < n,
 //
-//	for _, p := range pairs {
-//		for q := range 4 {
-//			for l := range Lanes {
+//	for l := range Lanes {
+//		sum := float32(0)
+//		for _, p := range pairs {
+//			for q := range 4 {
 //				if masks[(p.DY+i*dyStride)/Lanes*4+q]>>l&1 == 1 {
-//					a := &acc[(i*accStride+j)*Lanes+l]
-//					*a = fma(dy[p.DY+i*dyStride+l], x[p.X+window[q]+streams[j]+l], *a)
+//					sum = fma(dy[p.DY+i*dyStride+l], x[p.X+window[q]+streams[j]+l], sum)
 //				}
 //			}
 //		}
+//		acc[(i*accStride+j)*Lanes+l] += sum
 //	}
 //
 // masks is what [PoolMasks] makes of those of [Gemm.StorePool].
@@ -200,7 +214,7 @@ func (d *PoolDot) Add(dy []float32, masks []uint16, x, acc []float32) {
 func (d *PoolDot) reference(pairs []int32, dy []float32, masks []uint16, x, acc []float32) {
 	for i := range d.m {
 		for j := range d.n {
-			a := at(acc, (i*d.accStride)/4+j*Lanes)
+			var a vector
 			for p := 0; p < len(pairs); p += 2 {
 				o := (int(pairs[p]) + i*d.dyStride) / 4
 				u, mask := at(dy, o), (*[4]uint16)(masks[o/4:])
@@ -213,6 +227,7 @@ func (d *PoolDot) reference(pairs []int32, dy []float32, masks []uint16, x, acc 
 					}
 				}
 			}
+			addTo(acc, (i*d.accStride)/4+j*Lanes, &a)
 		}
 	}
 }

@@ -44,12 +44,22 @@ func streams(n int) []reg.Register {
 	return x
 }
 
-// eachAcc calls f for the accumulators and their addresses.
-func eachAcc(t *target, acc [][]reg.VecVirtual, parts int, f func(v reg.VecVirtual, m Mem)) {
+func clearAcc(t *target, acc [][]reg.VecVirtual) {
+	for _, row := range acc {
+		for _, v := range row {
+			t.zero(v)
+		}
+	}
+}
+
+// addAcc adds the accumulators to their places in memory.
+func addAcc(t *target, acc [][]reg.VecVirtual, parts int) {
 	base := Load(Param("acc"), GP64())
 	for i := range acc {
 		for j, v := range acc[i] {
-			f(v, Mem{Base: base, Disp: j/parts*64 + j%parts*t.bytes})
+			m := Mem{Base: base, Disp: j/parts*64 + j%parts*t.bytes}
+			VADDPS(m, v, v)
+			VMOVUPS(v, m)
 		}
 		if i < len(acc)-1 {
 			ADDQ(param("accStride"), base)
@@ -66,7 +76,7 @@ func dotTile(t *target, m, n, parts int) {
 	x := streams(n)
 	// The halves of a vector are independent tiles that share the addresses.
 	acc := t.grid(m, n*parts)
-	eachAcc(t, acc, parts, func(v reg.VecVirtual, m Mem) { VMOVUPS(m, v) })
+	clearAcc(t, acc)
 	loop("pairs", count, func() {
 		dy, off := pointer(Mem{Base: pair}, "dy"), GP64()
 		MOVLQSX(Mem{Base: pair, Disp: 4}, off)
@@ -85,7 +95,7 @@ func dotTile(t *target, m, n, parts int) {
 				})
 		}
 	})
-	eachAcc(t, acc, parts, func(v reg.VecVirtual, m Mem) { VMOVUPS(v, m) })
+	addAcc(t, acc, parts)
 	VZEROUPPER()
 	RET()
 }
@@ -117,7 +127,7 @@ func poolDotAVX512(m, n int) {
 	pair, count := Load(Param("pairs"), GP64()), Load(Param("count"), GP64())
 	x := streams(n)
 	acc := t.grid(m, n)
-	eachAcc(t, acc, 1, func(v reg.VecVirtual, m Mem) { VMOVUPS(m, v) })
+	clearAcc(t, acc)
 	loop("pairs", count, func() {
 		dy, masks0, off := poolPair(pair)
 		d, masks := t.regs(m), []reg.Register{masks0}
@@ -144,7 +154,7 @@ func poolDotAVX512(m, n int) {
 			}
 		}
 	})
-	eachAcc(t, acc, 1, func(v reg.VecVirtual, m Mem) { VMOVUPS(v, m) })
+	addAcc(t, acc, 1)
 	VZEROUPPER()
 	RET()
 }
@@ -165,7 +175,7 @@ func poolDotAVX2(n int) {
 	VPCMPEQD(negative, negative, negative)
 	VPSLLD(Imm(31), negative, negative)
 	acc := t.grid(1, n)
-	eachAcc(t, acc, 1, func(v reg.VecVirtual, m Mem) { VMOVUPS(m, v) })
+	clearAcc(t, acc)
 	loop("pairs", count, func() {
 		dy, masks, off := poolPair(pair)
 		d := t.reg()
@@ -183,7 +193,7 @@ func poolDotAVX2(n int) {
 			}
 		}
 	})
-	eachAcc(t, acc, 1, func(v reg.VecVirtual, m Mem) { VMOVUPS(v, m) })
+	addAcc(t, acc, 1)
 	VZEROUPPER()
 	RET()
 }
