@@ -170,8 +170,14 @@ func (c *checker) mcmc(m *MCMC, point *MAP) {
 		c.fault("method.mcmc.chains", "%d chains start from %d MAP restarts, one each: want map.restarts of at least %d, or start: prior",
 			full.Chains, point.Restarts, full.Chains)
 	}
-	if full.Chains > 0 && full.Keep != KeepLast && int(full.Keep)%full.Chains != 0 {
-		c.fault("method.mcmc.keep", "%d states are no multiple of %d chains", full.Keep, full.Chains)
+	if m.Keep <= 0 || full.Chains < 1 {
+		return
+	}
+	if int(m.Keep)%full.Chains != 0 {
+		c.fault("method.mcmc.keep", "%d states are no multiple of %d chains", m.Keep, full.Chains)
+	} else if full.Epochs > 0 && full.late() >= 0 && full.late() < int(m.Keep)/full.Chains {
+		c.fault("method.mcmc.keep", "%d states of %d chains, but the second half of %d epochs has only %d moves: keep at most %d, or last",
+			m.Keep, full.Chains, full.Epochs, full.late(), full.late()*full.Chains)
 	}
 }
 

@@ -65,13 +65,25 @@ func (m *MCMC) fill() {
 	def(&m.Chains, 8)
 	def(&m.Start, "map")
 	def(&m.Epochs, 1600)
-	if m.Keep == 0 {
-		m.Keep = Keep(10 * m.Chains)
-	}
 	if m.Move == (Move{}) {
 		m.Move.HMC = &HMC{Jitter: 0.2}
 	}
 	m.Move.fill(80, 0.75)
+	if m.Keep == 0 {
+		m.Keep = Keep(m.Chains * min(10, m.late()))
+	}
+	if m.Keep == 0 {
+		m.Keep = KeepLast
+	}
+}
+
+// late is the number of moves in the second half of a chain: as many of its states can be kept.
+func (m *MCMC) late() int {
+	steps := 1
+	if m.Move.HMC != nil {
+		steps = m.Move.HMC.Steps
+	}
+	return m.Epochs / (2 * steps)
 }
 
 func (m *SMC) fill() {

@@ -75,7 +75,7 @@ type MCMC struct {
 	Chains int    `yaml:"chains"` // default 8
 	Start  string `yaml:"start"`  // map (default): chain c from restart c; prior: from a draw
 	Epochs int    `yaml:"epochs"` // full-batch gradients of a chain; default 1600
-	Keep   Keep   `yaml:"keep"`   // states of all chains together; default 10 a chain
+	Keep   Keep   `yaml:"keep"`   // states of all chains together; default 10 a chain, as far as there are moves
 	Move   Move   `yaml:"move"`
 }
 

@@ -138,10 +138,13 @@ func vacant(dir string) error {
 		return wrongUse("%s exists: choose another --out, or leave it out for the next free name", dir)
 	}
 	parent := filepath.Dir(filepath.Clean(dir))
-	if err := os.MkdirAll(parent, 0o777); err != nil {
-		return wrongUse("cannot make the folder of the run: %w", err)
+	for { // the nearest folder that exists
+		if _, err := os.Stat(parent); !errors.Is(err, fs.ErrNotExist) || parent == filepath.Dir(parent) {
+			break
+		}
+		parent = filepath.Dir(parent)
 	}
-	probe, err := os.MkdirTemp(parent, ".probe-*")
+	probe, err := os.MkdirTemp(parent, ".starling-*")
 	if err != nil {
 		return wrongUse("cannot write a run to %s: %w", dir, err)
 	}

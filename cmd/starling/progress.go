@@ -18,6 +18,7 @@ import (
 type progress struct {
 	out   io.Writer
 	width func() int // of the terminal
+	now   func() time.Time
 	spec  *starling.Spec
 
 	phase string
@@ -33,7 +34,7 @@ func newProgress(f *os.File) *progress {
 	if !term.IsTerminal(int(f.Fd())) {
 		return nil
 	}
-	return &progress{out: f, width: func() int {
+	return &progress{out: f, now: time.Now, width: func() int {
 		w, _, err := term.GetSize(int(f.Fd()))
 		if err != nil || w <= 0 {
 			return 80
@@ -46,7 +47,7 @@ func (p *progress) event(e starling.Event) {
 	switch e := e.(type) {
 	case *starling.Loaded:
 		p.spec = e.Spec
-		p.began = time.Now()
+		p.began = p.now()
 		if e.Spec.MAP != nil {
 			p.show("MAP", fmt.Sprintf("0 of %d starts", e.Spec.MAP.Restarts), "", false)
 		}
@@ -71,7 +72,7 @@ func (p *progress) descending(e *starling.Descending) {
 			middle += fmt.Sprintf("     validation %.1f %%", 100*e.Accuracy)
 		}
 	}
-	p.show("MAP", middle, seconds(time.Since(p.began)), last)
+	p.show("MAP", middle, seconds(p.now().Sub(p.began)), last)
 }
 
 func (p *progress) sampling(e *starling.Sampling) {
@@ -79,15 +80,15 @@ func (p *progress) sampling(e *starling.Sampling) {
 	var name, middle string
 	if m := p.spec.Method.MCMC; m != nil {
 		name = fmt.Sprintf("%d chains", e.Islands)
-		middle = fmt.Sprintf("%s/%s epochs   accepted %.2f   step %.2g", thousands(int(e.Epochs)), thousands(m.Epochs), e.Acceptance, e.Step)
+		middle = fmt.Sprintf("%s/%s epochs  accepted %.2f  step %.2g", thousands(int(e.Epochs)), thousands(m.Epochs), e.Acceptance, e.Step)
 	} else {
 		name = fmt.Sprintf("islands %d×%d", e.Islands, e.Particles)
-		middle = fmt.Sprintf("λ %.2g   ESS %.1f/%d   accepted %.2f   ancestors %.0f", e.Temperature, e.ESS, e.Particles, e.Acceptance, e.Ancestors)
+		middle = fmt.Sprintf("λ %.2g  ESS %.1f/%d  accepted %.2f  ancestors %.0f", e.Temperature, e.ESS, e.Particles, e.Acceptance, e.Ancestors)
 	}
 	if p.phase != name {
-		p.phase, p.began = name, time.Now()
+		p.phase, p.began = name, p.now()
 	}
-	spent := time.Since(p.began)
+	spent := p.now().Sub(p.began)
 	right := seconds(spent)
 	if !last {
 		middle = bar(e.Share) + "  " + middle
@@ -101,18 +102,21 @@ func (p *progress) sampling(e *starling.Sampling) {
 
 // show draws a line, at most every redraw unless it is the phase's last, which then stands.
 func (p *progress) show(name, middle, right string, last bool) {
-	if now := time.Now(); !last && now.Sub(p.drawn) < redraw {
+	now := p.now()
+	if !last && now.Sub(p.drawn) < redraw {
 		return
-	} else {
-		p.drawn = now
 	}
-	width := p.width() - 1
+	p.drawn = now
 	line := []rune(fmt.Sprintf("%-12s %s", name, middle))
-	if gap := min(width, 100) - len(line) - len([]rune(right)); gap > 1 && right != "" {
-		line = append(line, []rune(strings.Repeat(" ", gap)+right)...)
+	space := max(0, min(p.width()-1, 100)-len([]rune(right))) // for all but the right end
+	if right != "" {
+		space--
 	}
-	if len(line) > width {
-		line = line[:max(0, width)]
+	if len(line) > space {
+		line = line[:max(0, space)]
+	}
+	if right != "" {
+		line = append(line, []rune(strings.Repeat(" ", 1+space-len(line))+right)...)
 	}
 	fmt.Fprintf(p.out, "\r%s\x1b[K", string(line))
 	p.line = string(line)

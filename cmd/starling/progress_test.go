@@ -1,0 +1,73 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/starling-smc/starling"
+)
+
+// TestProgress draws the phases of a run on a terminal of 81 columns: lines are redrawn in place, fit the width, and the
+// last of a phase stands.
+func TestProgress(t *testing.T) {
+	spec, err := starling.Preset("mnist7-smc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	clock := time.Now()
+	p := &progress{out: &out, width: func() int { return 81 }, now: func() time.Time {
+		clock = clock.Add(time.Second)
+		return clock
+	}}
+	p.event(&starling.Loaded{Spec: &spec})
+	for _, e := range []starling.Event{
+		&starling.Descending{Restarts: 8, Done: 3, Epoch: 57, NLL: 0.3, Accuracy: 0.915},
+		&starling.Descending{Restarts: 8, Done: 8, Epoch: 131, NLL: 0.25, Accuracy: 0.925},
+		&starling.Sampling{Islands: 8, Share: 0.1, Temperature: 0.001, ESS: 5, Particles: 10, Acceptance: 0.3, Ancestors: 9},
+		&starling.Sampling{Islands: 8, Share: 0.5, Temperature: 0.31, ESS: 5, Particles: 10, Acceptance: 0.58, Ancestors: 4},
+		&starling.Sampling{Islands: 8, Share: 1, Done: 8, Temperature: 1, ESS: 6, Particles: 10, Acceptance: 0.58, Ancestors: 1},
+	} {
+		p.event(e)
+	}
+	p.end()
+	want := []string{
+		"\rMAP          0 of 8 starts\x1b[K",
+		"\rMAP          ███       3 of 8 starts, epoch 57     validation 91.5 %       2.0 s\x1b[K",
+		"\rMAP          best of 8 starts, epoch 131     validation 92.5 %             4.0 s\x1b[K\n",
+		"\rislands 8×10 ▊         λ 0.001  ESS 5.0/10  accepted 0.30  ancestors 9 ETA 9.0 s\x1b[K",
+		"\rislands 8×10 ████      λ 0.31  ESS 5.0/10  accepted 0.58  ancestors 4  ETA 3.0 s\x1b[K",
+		"\rislands 8×10 λ 1  ESS 6.0/10  accepted 0.58  ancestors 1                   5.0 s\x1b[K\n",
+	}
+	if got := out.String(); got != strings.Join(want, "") {
+		t.Errorf("drawn\n%q\nwant\n%q", got, strings.Join(want, ""))
+	}
+}
+
+func TestBar(t *testing.T) {
+	for share, want := range map[float64]string{-1: "        ", 0: "        ", 0.5: "████    ", 0.93: "███████▌", 1: "████████", 2: "████████"} {
+		if got := bar(share); got != want {
+			t.Errorf("bar(%v) = %q, want %q", share, got, want)
+		}
+	}
+}
+
+func TestSeconds(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		1400 * time.Millisecond: "1.4 s", 42 * time.Second: "42 s", 10 * time.Minute: "10 min", 5 * time.Hour: "5.0 h",
+	} {
+		if got := seconds(d); got != want {
+			t.Errorf("seconds(%v) = %q, want %q", d, got, want)
+		}
+	}
+}
+
+func TestThousands(t *testing.T) {
+	for n, want := range map[int]string{0: "0", 999: "999", 1200: "1,200", 61706: "61,706", 1000007: "1,000,007"} {
+		if got := thousands(n); got != want {
+			t.Errorf("thousands(%d) = %q", n, got)
+		}
+	}
+}
