@@ -6,6 +6,9 @@ import (
 	"github.com/starling-smc/starling/internal/lanes"
 )
 
+// bandBytes is how much of the input and of the gradient a band of pixels touches.
+const bandBytes = 24 << 10
+
 // negInf is the floor of a kernel that clips nothing.
 var negInf = float32(math.Inf(-1))
 
@@ -41,7 +44,7 @@ type convOp struct {
 	back          [2]int // block of pixels of igrad: height, width
 
 	fwd   *product
-	wgrad *dot
+	wgrad []dotCall
 	igrad *product
 }
 
@@ -222,7 +225,16 @@ func (o *convOp) plan(c *compiler) {
 			}
 		}
 	}
-	o.wgrad = newDot(o.filters, dy.plane(), streams, window, pairs)
+	// The first convolution's planes are large: all rows of its weight gradient take one band of pixels, which stays in
+	// the first-level cache, before the next.
+	band := len(pairs)
+	if window != nil {
+		rowBytes := 4 * lanes.Lanes * (2*o.stride[0]*in.c*in.wp() + 2*out.w)
+		band = out.w * max(1, bandBytes/rowBytes)
+	}
+	for at := 0; at < len(pairs); at += band {
+		o.wgrad = append(o.wgrad, newDot(o.filters, dy.plane(), streams, window, pairs[at:min(at+band, len(pairs))])...)
+	}
 	if in.grad >= 0 {
 		o.igrad = newProduct(in.c, o.back[0]*o.back[1], o.kernel[0]*o.kernel[1], in.plane(), o.backSpots(dy), true)
 	}
@@ -326,7 +338,7 @@ func (o *convOp) backward(t *tape, g0, g1 int) {
 				dy = o.unpool(t, dy, masks)
 			}
 		}
-		for _, c := range o.wgrad.calls {
+		for _, c := range o.wgrad {
 			if c.pool != nil {
 				c.pool.Add(dy[c.dy:], masks[c.dy/lanes.Lanes*4:], x, acc[c.acc:])
 			} else {

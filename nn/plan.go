@@ -132,11 +132,7 @@ func sameTerms(a, b []lanes.Term) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
-// dot is a list of lane-wise products that add a weight gradient of rows × streams lane vectors.
-type dot struct {
-	calls []dotCall
-}
-
+// dotCall is one of the lane-wise products that add a weight gradient of rows × streams lane vectors.
 type dotCall struct {
 	plan    *lanes.Dot
 	pool    *lanes.PoolDot
@@ -145,7 +141,7 @@ type dotCall struct {
 
 // newDot plans acc[(r·len(streams) + s)·16 …] += Σ_p dy[p.DY + r·dyStride] · x[p.X + streams[s]] for r < rows. With a
 // window, the kernel is the one that takes the gradient of a 2×2 max pool through its masks.
-func newDot(rows, dyStride int, streams []int32, window *[4]int32, pairs []lanes.Pair) *dot {
+func newDot(rows, dyStride int, streams []int32, window *[4]int32, pairs []lanes.Pair) (calls []dotCall) {
 	tiles := lanes.DotTiles()
 	if window != nil {
 		tiles = lanes.PoolDotTiles()
@@ -179,7 +175,6 @@ func newDot(rows, dyStride int, streams []int32, window *[4]int32, pairs []lanes
 	}
 	type key struct{ m, stream int }
 	made := map[key]dotCall{}
-	plan := &dot{}
 	row := 0
 	for _, m := range split(rows, sizes, func(m int) float64 { return columns[m] }) {
 		s := 0
@@ -198,10 +193,10 @@ func newDot(rows, dyStride int, streams []int32, window *[4]int32, pairs []lanes
 				made[key{m, s}] = call
 			}
 			call.dy, call.acc = row*dyStride, (row*len(streams)+s)*lanes.Lanes
-			plan.calls = append(plan.calls, call)
+			calls = append(calls, call)
 			s += n
 		}
 		row += m
 	}
-	return plan
+	return calls
 }
