@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/nn"
 )
 
@@ -38,6 +40,12 @@ func (c *checker) want(ok bool, path, what string, v float64) {
 
 func (c *checker) atLeast(path string, v, low int) {
 	c.want(v >= low, path, fmt.Sprintf("at least %d", low), float64(v))
+}
+
+// within wants low ≤ v < most, most being what random streams can tell apart.
+func (c *checker) within(path string, v, low, most int) {
+	c.atLeast(path, v, low)
+	c.want(v < most, path, fmt.Sprintf("below %d", most), float64(v))
 }
 
 func (c *checker) positive(path string, v float64) {
@@ -79,6 +87,11 @@ func (c *checker) spec(s *Spec) {
 		c.fault("name", "%q cannot name a folder", s.Name)
 	}
 	c.exactlyOne("data", map[string]bool{"set": s.Data.Set != "", "csv": s.Data.CSV != nil})
+	var sets []string
+	for _, known := range data.List("") {
+		sets = append(sets, known.Name)
+	}
+	c.oneOf("data.set", s.Data.Set, sets...)
 	if csv := s.Data.CSV; csv != nil {
 		if csv.File == "" {
 			c.fault("data.csv", "needs a file")
@@ -99,7 +112,7 @@ func (c *checker) spec(s *Spec) {
 		c.want(a.S >= 0 && a.S <= 1, "prior.anchor.s", "0 to 1", a.S)
 	}
 	if m := s.MAP; m != nil {
-		c.atLeast("map.restarts", m.Restarts, 1)
+		c.within("map.restarts", m.Restarts, 1, rng.MaxParticles)
 		c.positive("map.rate", m.Rate)
 		c.atLeast("map.batch", m.Batch, 1)
 		c.atLeast("map.epochs", m.Epochs, 1)
@@ -149,7 +162,7 @@ func (c *checker) shapes(m *Model) {
 }
 
 func (c *checker) mcmc(m *MCMC, point *MAP) {
-	c.atLeast("method.mcmc.chains", m.Chains, 1)
+	c.within("method.mcmc.chains", m.Chains, 1, rng.MaxIslands)
 	c.oneOf("method.mcmc.start", m.Start, "map", "prior")
 	c.atLeast("method.mcmc.epochs", m.Epochs, 1)
 	if m.Keep != KeepLast {
@@ -182,8 +195,8 @@ func (c *checker) mcmc(m *MCMC, point *MAP) {
 }
 
 func (c *checker) smc(m *SMC) {
-	c.atLeast("method.smc.particles", m.Particles, 2)
-	c.atLeast("method.smc.islands", m.Islands, 1)
+	c.within("method.smc.particles", m.Particles, 2, rng.MaxParticles)
+	c.within("method.smc.islands", m.Islands, 1, rng.MaxIslands)
 	c.oneOf("method.smc.combine", m.Combine, "equal", "evidence")
 	if t := m.Path.Tempering; t != nil {
 		c.share("method.smc.path.tempering.ess", t.ESS)
@@ -216,9 +229,9 @@ func (c *checker) move(path string, m Move) {
 
 func (c *checker) mutations(path string, m Mutations) {
 	if m.Eta == 0 && m.Max == 0 {
-		c.atLeast(path, m.N, 1)
+		c.within(path, m.N, 1, rng.MaxMutations)
 		return
 	}
 	c.positive(join(path, "eta"), m.Eta)
-	c.atLeast(join(path, "max"), m.Max, 2)
+	c.within(join(path, "max"), m.Max, 2, rng.MaxMutations)
 }

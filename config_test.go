@@ -2,6 +2,7 @@ package starling
 
 import (
 	"errors"
+	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,13 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// minimal is the shortest config there is.
-const minimal = `
-data: {set: mnist7}
-model: {layers: [{dense: 8}], likelihood: categorical}
-prior: {normal: {variance: 0.1}}
-method: {smc: {}}
-`
+var update = flag.Bool("update", false, "write golden files anew")
 
 func TestPresetsRoundTrip(t *testing.T) {
 	for _, name := range Presets() {
@@ -47,7 +42,7 @@ func roundTrip(t *testing.T, spec Spec) {
 }
 
 // TestConfigs compares testdata/config/*.yaml with what they should give: *.want holds the resolved config, or the
-// error. A first line "# --set a=b --set c=d" gives arguments. UPDATE=1 writes the files anew.
+// error. A first line "# --set a=b --set c=d" gives arguments. -update writes the files anew.
 func TestConfigs(t *testing.T) {
 	files, err := filepath.Glob("testdata/config/*.yaml")
 	if err != nil || len(files) == 0 {
@@ -76,7 +71,7 @@ func TestConfigs(t *testing.T) {
 			roundTrip(t, spec)
 		}
 		golden := strings.TrimSuffix(file, ".yaml") + ".want"
-		if os.Getenv("UPDATE") != "" {
+		if *update {
 			if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
 				t.Fatal(err)
 			}

@@ -43,10 +43,10 @@ func (s Spec) fill() Spec {
 		if s.MAP != nil {
 			m = *s.MAP
 		}
-		def(&m.Restarts, 8)
-		if s.Method.MCMC != nil && s.MAP == nil {
-			m.Restarts = s.Method.MCMC.Chains
+		if c := s.Method.MCMC; c != nil && c.Start == "map" {
+			def(&m.Restarts, c.Chains)
 		}
+		def(&m.Restarts, 8)
 		def(&m.Rate, 0.03)
 		def(&m.Batch, 64)
 		def(&m.Epochs, 300)

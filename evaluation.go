@@ -70,7 +70,9 @@ func (s *Spec) evaluate(ctx context.Context, e *Ensembles, problem *data.Problem
 			if err != nil {
 				return nil, err
 			}
-			if err := score(combined, c.into); err != nil {
+			if c.by == bnn.Evidence && len(combined.LogEvidence) == 1 {
+				m.Combined.Evidence = m.Combined.Equal
+			} else if err := score(combined, c.into); err != nil {
 				return nil, err
 			}
 			if c.by.String() == s.Method.SMC.Combine {

@@ -306,7 +306,7 @@ func TestFitErrors(t *testing.T) {
 		target any
 		want   string
 	}{
-		"unknown set":   {[]string{"data={set: mnist8}"}, &config, `data.set: unknown data set "mnist8"`},
+		"unknown set":   {[]string{"data={set: mnist8}"}, &config, `data.set: unknown name "mnist8": did you mean "mnist"?`},
 		"wrong shape":   {[]string{"model.input=[5]"}, &config, "examples of shape [4], the network takes [5]"},
 		"few classes":   {[]string{"model.layers.2.dense=2"}, &config, "3 classes"},
 		"no file":       {[]string{"data.csv.file=testdata/tree.csv"}, &bad, "testdata/tree.csv"},

@@ -1,7 +1,6 @@
 package starling
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/starling-smc/starling/data"
@@ -18,9 +17,6 @@ func (e *DataError) Unwrap() error { return e.Err }
 // the seed, and inputs standardised as s says. The Standard is nil if they are not.
 func (s *Spec) load(dir string) (*data.Problem, *data.Standard, error) {
 	problem, standard, err := s.read(dir)
-	if errors.Is(err, data.ErrUnknown) {
-		return nil, nil, configError("", []fault{{path: "data.set", message: err.Error()}})
-	}
 	if err == nil && !problem.Whole {
 		err = problem.Split(s.Seed)
 	}

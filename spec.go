@@ -57,7 +57,7 @@ type Anchor struct {
 
 // MAP is early-stopped gradient descent from draws of the prior (scalable Bayesian Monte Carlo, section 3.5).
 type MAP struct {
-	Restarts int     `yaml:"restarts"` // default 8
+	Restarts int     `yaml:"restarts"` // default 8, or one for each chain that starts from one
 	Rate     float64 `yaml:"rate"`     // learning rate on the mean over a batch; default 0.03
 	Batch    int     `yaml:"batch"`    // examples; default 64
 	Epochs   int     `yaml:"epochs"`   // at most; default 300

@@ -1,0 +1,135 @@
+package starling
+
+import (
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/starling-smc/starling/mcmc"
+	"github.com/starling-smc/starling/smc"
+)
+
+func preset(t *testing.T, name string, sets ...string) Spec {
+	t.Helper()
+	spec, err := Preset(name, sets...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return spec
+}
+
+// TestSamplers: what presets and settings mean to the sampler.
+func TestSamplers(t *testing.T) {
+	type settings struct {
+		Number, Particles, Keep int
+		Path                    smc.Path
+		Move                    mcmc.Move
+		Mutations               smc.Mutations
+		Resample                smc.Resampler
+	}
+	never := smc.Resampler{When: smc.Never}
+	for _, c := range []struct {
+		name string
+		sets []string
+		want settings
+	}{
+		{"mnist7", nil, settings{8, 1, 10, smc.Fixed{Epochs: 1600},
+			mcmc.HMC{Steps: 80, Accept: 0.75, Jitter: 0.2, Phases: mcmc.ChainPhases(80)}, smc.Mutations{}, never}},
+		{"mnist7", []string{"method.mcmc.move={hmc: {steps: 1, accept: 0.5}}", "method.mcmc.keep=last", "method.mcmc.epochs=7"},
+			settings{8, 1, 0, smc.Fixed{Epochs: 7}, mcmc.HMC{Steps: 1, Accept: 0.5, Phases: mcmc.HalfPhases(1)}, smc.Mutations{}, never}},
+		{"mnist7", []string{"method.mcmc.move={hmc: {steps: 4, step: 0.01}}"},
+			settings{8, 1, 10, smc.Fixed{Epochs: 1600}, mcmc.HMC{Steps: 4, Step: 0.01}, smc.Mutations{}, never}},
+		{"mnist7", []string{"method.mcmc.move={pcn: {}}"},
+			settings{8, 1, 10, smc.Fixed{Epochs: 1600}, mcmc.PCN{Accept: 0.25, Freeze: 0.5}, smc.Mutations{}, never}},
+		{"mnist7-smc", nil, settings{8, 10, 0, smc.Tempering{ESS: 0.5},
+			mcmc.HMC{Steps: 1, Accept: 0.574}, smc.Mutations{Count: 10}, smc.Resampler{Scheme: smc.Multinomial, When: smc.Always}}},
+		{"mnist7-smc", []string{"method.smc.move={pcn: {step: 0.3, mutations: {eta: 0.1}}}", "method.smc.resample={scheme: stratified, when: {ess: 0.3}}"},
+			settings{8, 10, 0, smc.Tempering{ESS: 0.5}, mcmc.PCN{Step: 0.3}, smc.Mutations{Eta: 0.1, Max: 50},
+				smc.Resampler{Scheme: smc.Stratified, When: smc.BelowRatio, Ratio: 0.3}}},
+		{"pima", []string{"method.smc.resample.when=never"}, settings{1, 1000, 0, smc.Tempering{ESS: 0.5},
+			mcmc.HMC{Steps: 5, Step: 0.1}, smc.Mutations{Count: 10}, smc.Resampler{Scheme: smc.Systematic, When: smc.Never}}},
+	} {
+		spec := preset(t, c.name, c.sets...)
+		var samplers []*smc.Sampler
+		if m := spec.Method.MCMC; m != nil {
+			samplers = m.samplers()
+		} else {
+			samplers = spec.Method.SMC.samplers()
+		}
+		for _, s := range samplers {
+			got := settings{len(samplers), s.Particles, s.Keep, s.Path, s.Move, s.Mutations, s.Resample}
+			if d := cmp.Diff(c.want, got); d != "" {
+				t.Fatalf("%s %q (-want +got):\n%s", c.name, c.sets, d)
+			}
+		}
+	}
+}
+
+// TestChainsStart: with steps that hardly move, chain c stays at restart c, or at different draws of the prior.
+func TestChainsStart(t *testing.T) {
+	r := fit(t, trees(t, "method={mcmc: {chains: 3, epochs: 2, keep: last, move: {hmc: {steps: 1, step: 1e-9}}}}"), Options{})
+	for i, x := range r.Posterior.Theta {
+		if y := r.Restarts.Theta[i]; !(math.Abs(float64(x-y)) <= 1e-5) {
+			t.Fatalf("parameter %d of the chains is %v, of the restarts %v", i, x, y)
+		}
+	}
+	r = fit(t, trees(t, "method={mcmc: {chains: 3, epochs: 2, keep: last, start: prior, move: {hmc: {steps: 1, step: 1e-9}}}}"), Options{})
+	d := r.Net.Dim()
+	for i := range d {
+		if r.Posterior.Theta[i] == r.Restarts.Theta[i] || r.Posterior.Theta[i] == r.Posterior.Theta[d+i] {
+			t.Fatalf("parameter %d of chain 0 is that of restart 0 or of chain 1", i)
+		}
+	}
+}
+
+// TestCombine: what is shown, saved and served is weighed as the method says; both ways are computed.
+func TestCombine(t *testing.T) {
+	for _, by := range []string{"equal", "evidence"} {
+		r := fit(t, trees(t, "method.smc.combine="+by), Options{})
+		want := r.Metrics.Combined.Equal
+		if by == "evidence" {
+			want = r.Metrics.Combined.Evidence
+		}
+		if d := cmp.Diff(want, r.Metrics.Evaluation); d != "" {
+			t.Errorf("%s: metrics are not those of combined.%s:\n%s", by, by, d)
+		}
+		if d := cmp.Diff(r.Metrics.Combined.Equal, r.Metrics.Combined.Evidence); d == "" {
+			t.Error("equal weights and evidence give the same figures")
+		}
+		omega := make([]float64, len(r.Posterior.LogEvidence))
+		for j, l := range r.Posterior.LogWeights {
+			omega[r.Posterior.Island[j]] += math.Exp(l)
+		}
+		combined, err := smc.Combine(r.Posterior.LogEvidence)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for p, w := range omega {
+			want := combined.Omega[p]
+			if by == "equal" {
+				want = 1 / float64(len(omega))
+			}
+			if !(math.Abs(w-want) <= 1e-12) {
+				t.Errorf("%s: island %d has weight %v, want %v", by, p, w, want)
+			}
+		}
+	}
+}
+
+// TestEvaluatedOn: figures are of the test part, or of the training part where nothing is held out.
+func TestEvaluatedOn(t *testing.T) {
+	r := fit(t, trees(t), Options{})
+	if m := r.Metrics; m.On != "test" || m.N != 9 || m.MAP.N != 9 || r.Data.Train.Len() != 72 {
+		t.Errorf("judged on %s, %d examples, of %d to train", m.On, m.N, r.Data.Train.Len())
+	}
+}
+
+// TestRegressionScores: a likelihood of numbers gives scores of numbers.
+func TestRegressionScores(t *testing.T) {
+	r := fit(t, regression(t), Options{})
+	m := r.Metrics
+	if m.Accuracy != nil || m.RMSE == nil || !(float64(*m.RMSE) > 0 && float64(*m.RMSE) < 1) {
+		t.Errorf("metrics %+v", m)
+	}
+}
