@@ -78,7 +78,7 @@ func GELU(x, y []float32) {
 	sameVectors("GELU", len(x), len(y))
 	for i := geluAssembly(x, y); i < len(x); i++ {
 		v := max32(-geluReach, x[i])
-		cdf, _ := normal(v)
+		cdf, _ := normal(min32(geluReach, v))
 		y[i] = float32(v * cdf)
 	}
 }
@@ -106,20 +106,21 @@ func Swish(x, y []float32) {
 	sameVectors("Swish", len(x), len(y))
 	for i := swishAssembly(x, y); i < len(x); i++ {
 		v := max32(-swishReach, x[i])
-		y[i] = float32(v * sigmoid(v))
+		s, _, _ := sigmoid(v)
+		y[i] = float32(v * s)
 	}
 }
 
 // SwishBackward is its derivative:
 //
-//	dx[i] = dy[i] * (σ(x[i]) + x[i]*σ(x[i])*(1 - σ(x[i])))
+//	dx[i] = dy[i] * (σ(x[i]) + x[i]*σ(x[i])*σ(-x[i]))
 //
 // dx may be dy.
 func SwishBackward(x, dy, dx []float32) {
 	sameVectors("SwishBackward", len(x), len(dy), len(dx))
 	for i := swishBackwardAssembly(x, dy, dx); i < len(x); i++ {
 		v := min32(swishReach, max32(-swishReach, x[i]))
-		s := sigmoid(v)
-		dx[i] = float32(dy[i] * fma32(float32(v*s), 1-s, s))
+		s, r, q := sigmoid(v)
+		dx[i] = float32(dy[i] * fma32(float32(v*q), r, s))
 	}
 }

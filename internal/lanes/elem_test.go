@@ -4,7 +4,11 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -278,5 +282,27 @@ func TestElementwiseKernelsAgree(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// The generator's library would give AVX2 kernels instructions or registers of AVX-512 when they ask for too much.
+func TestAVX2KernelsAreAVX2(t *testing.T) {
+	files, err := filepath.Glob("*_amd64.s")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no assembly: %v", err)
+	}
+	foreign := regexp.MustCompile(`\b([XY](1[6-9]|2\d|3[01])|[ZK]\d+)\b|Requires:.*AVX512`)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Each kernel is preceded by its signature and its requirements.
+		for _, kernel := range strings.Split(string(text), "\n// func ")[1:] {
+			name, _, _ := strings.Cut(kernel, "(")
+			if strings.HasSuffix(name, "AVX2") && foreign.MatchString(kernel) {
+				t.Errorf("%s: %s has %q", file, name, foreign.FindString(kernel))
+			}
+		}
 	}
 }

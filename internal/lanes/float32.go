@@ -79,17 +79,19 @@ func tanh32(x float32) float32 {
 	return math.Float32frombits(math.Float32bits(m/(2+m))&^(1<<31) | math.Float32bits(x)&(1<<31))
 }
 
-// sigmoid is σ(x) = 1/(1+e^−x), |x| ≤ swishReach.
-func sigmoid(x float32) float32 {
+// sigmoid is s = σ(x) = 1/(1+e^−x), |x| ≤ swishReach, and the larger r and the smaller q of σ(±x), whose product is
+// the derivative.
+func sigmoid(x float32) (s, r, q float32) {
 	u := expNeg(-abs32(x))
-	top := u
+	r = 1 / (1 + u)
+	q = float32(u * r)
 	if x >= 0 {
-		top = 1
+		return r, r, q
 	}
-	return top / (1 + u)
+	return q, r, q
 }
 
-// normal is Φ(x), the distribution function of the normal, within 1e-7, and e^(−x²/2).
+// normal is Φ(x), |x| ≤ geluReach, the distribution function of the normal, within 1e-7, and e^(−x²/2).
 func normal(x float32) (cdf, e float32) {
 	a := abs32(x)
 	e = expNeg(float32(float32(a*a) * -0.5))

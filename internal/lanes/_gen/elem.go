@@ -245,10 +245,11 @@ func (m *machine) tanh(x vec) vec {
 	return m.or(m.and(y, m.bits(1<<31-1)), m.and(x, m.sign()))
 }
 
-func (m *machine) sigmoid(x vec) vec {
+func (m *machine) sigmoid(x vec) (s, r, q vec) {
 	u := m.expNeg(m.or(x, m.sign()))
-	top := m.choose(m.compare(greaterOrEqual, x, m.k(0)), m.k(1), u)
-	return m.div(top, m.add(u, m.k(1)))
+	r = m.div(m.in(m.k(1)), m.add(u, m.k(1)))
+	q = m.mul(u, r)
+	return m.choose(m.compare(greaterOrEqual, x, m.k(0)), r, q), r, q
 }
 
 func (m *machine) normal(x vec) (cdf, e vec) {
@@ -314,7 +315,7 @@ func activation() {
 		gelu(m)
 		return func(x []vec) vec {
 			v := m.max(m.in(m.k(-geluReach)), x[0])
-			cdf, _ := m.normal(v)
+			cdf, _ := m.normal(m.min(m.in(m.k(geluReach)), v))
 			return m.mul(v, cdf)
 		}
 	})
@@ -334,15 +335,16 @@ func activation() {
 		swish(m)
 		return func(x []vec) vec {
 			v := m.max(m.in(m.k(-swishReach)), x[0])
-			return m.mul(v, m.sigmoid(v))
+			s, _, _ := m.sigmoid(v)
+			return m.mul(v, s)
 		}
 	})
 	pointwise("swishBackward", "dx", []string{"x", "dy"}, func(m *machine) func([]vec) vec {
 		swish(m)
 		return func(x []vec) vec {
 			v := m.min(m.in(m.k(swishReach)), m.max(m.in(m.k(-swishReach)), x[0]))
-			s := m.sigmoid(v)
-			return m.mul(x[1], m.fma(m.mul(v, s), m.sub(m.in(m.k(1)), s), s))
+			s, r, q := m.sigmoid(v)
+			return m.mul(x[1], m.fma(m.mul(v, q), r, s))
 		}
 	})
 }

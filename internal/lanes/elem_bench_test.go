@@ -1,0 +1,92 @@
+package lanes
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+)
+
+// BenchmarkElementwise reports ns a vector of 16 lanes, in the first-level cache unless noted.
+func BenchmarkElementwise(b *testing.B) {
+	r := rand.New(rand.NewPCG(1, 1))
+	const n = 64 // vectors
+	floats := func(vectors int) []float32 {
+		v := Make(vectors * Lanes)
+		for i := range v {
+			v[i] = float32(r.NormFloat64())
+		}
+		return v
+	}
+	x, y, z := floats(n), floats(n), floats(n)
+	target, label := Make(n*Lanes), make([]int32, n*Lanes)
+	for i := range target {
+		target[i], label[i] = float32(r.IntN(2)), int32(r.IntN(10))
+	}
+	const classes, pixels, features = 10, 144, 784
+	logits, dlogits := floats(8*classes), floats(8*classes)
+	planes, rows := floats(6*pixels), Make(6*Lanes)
+	doubles, singles := make([]float64, n*Lanes), floats(n)
+	bytes, examples := make([]uint8, Lanes*features), floats(features)
+	var row [Lanes]int32
+	for i := range row {
+		row[i] = int32(i * features)
+	}
+	at := make([]int32, features)
+	for i := range at {
+		at[i] = int32(i * Lanes)
+	}
+	wide := floats(features)
+	var taps []int32
+	for o := range pixels / 4 {
+		for _, t := range []int{0, 1, 12, 13} {
+			taps = append(taps, int32((o/6*24+o%6*2+t)*Lanes))
+		}
+	}
+	arg := make([]int32, pixels/4*Lanes)
+	sums := make([]float64, 8)
+
+	for _, c := range []struct {
+		name    string
+		vectors int
+		call    func()
+	}{
+		{"ReLU", n, func() { ReLU(x, y) }},
+		{"ReLUBackward", n, func() { ReLUBackward(x, y, z) }},
+		{"Tanh", n, func() { Tanh(x, y) }},
+		{"TanhBackward", n, func() { TanhBackward(x, y, z) }},
+		{"GELU", n, func() { GELU(x, y) }},
+		{"GELUBackward", n, func() { GELUBackward(x, y, z) }},
+		{"Swish", n, func() { Swish(x, y) }},
+		{"SwishBackward", n, func() { SwishBackward(x, y, z) }},
+		{"Bernoulli", n, func() { Bernoulli(x, target[:n/4*Lanes], y, z) }},
+		{"BernoulliValue", n, func() { Bernoulli(x, target[:n/4*Lanes], y, nil) }},
+		{"Categorical10", 8 * classes, func() { Categorical(logits, label[:4*Lanes], classes, y[:8*Lanes], dlogits) }},
+		{"LaneSums", n, func() { LaneSums(x, n/8, 16, sums) }},
+		{"SumRows", 6 * pixels, func() { SumRows(planes, 6, pixels, pixels*Lanes, rows) }},
+		{"Float32s", n, func() { Float32s(singles, doubles) }},
+		{"AddFloat64s", n, func() { AddFloat64s(doubles, singles) }},
+		{"LoadU8", features, func() { LoadU8(bytes, &row, at, wide) }},
+		{"LoadF32", features, func() { LoadF32(examples, &row, at, wide) }},
+		{"Transpose", n, func() { Transpose(x, n, y, n) }},
+		{"MaxPool2x2", pixels, func() { MaxPool(planes, taps, 4, wide[:pixels/4*Lanes], arg) }},
+		{"MaxPoolBackward2x2", pixels, func() { MaxPoolBackward(wide[:pixels/4*Lanes], arg, taps, 4, planes) }},
+		{"SumPool2x2", pixels, func() { SumPool(planes, taps, 4, 0.25, wide[:pixels/4*Lanes]) }},
+	} {
+		for _, kernel := range Kernels() {
+			b.Run(fmt.Sprintf("%s/%s", c.name, kernel), func(b *testing.B) {
+				defer setKernel(b, kernel)()
+				const calls = 20
+				best := time.Hour // of many: others use the machine too
+				for b.Loop() {
+					start := time.Now()
+					for range calls {
+						c.call()
+					}
+					best = min(best, time.Since(start))
+				}
+				b.ReportMetric(float64(best.Nanoseconds())/float64(calls*c.vectors), "ns/vector")
+			})
+		}
+	}
+}
