@@ -38,8 +38,11 @@ func TestCheck1ConjugateEvidenceAndMoments(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s.Path, s.Resample, s.Particles, s.Seed = Tempering{}, Resampler{When: Always}, 500, 2
+			if testing.Short() {
+				s.Particles = 200
+			}
 			p := conjugate()
-			states := replicate(t, p, 40, s)
+			states := replicate(t, p, 40, s) // as many as the bound on their scatter below needs
 			checkPosterior(t, p, states)
 			// Section 7: each step adds relative variance 1/I to Z, so the scatter of log Z is at least about √(J_t/I);
 			// with moves that mix it is not much more. The sample sd of 40 lies within half and twice the true one
@@ -49,7 +52,7 @@ func TestCheck1ConjugateEvidenceAndMoments(t *testing.T) {
 				logZ = append(logZ, st.LogZ)
 			}
 			combined, _ := Combine(logZ)
-			if theory := math.Sqrt(float64(states[0].K) / 500); !(combined.SD <= 2*theory && combined.SD >= theory/2) {
+			if theory := math.Sqrt(float64(states[0].K) / float64(s.Particles)); !(combined.SD <= 2*theory && combined.SD >= theory/2) {
 				t.Errorf("log Z scatters by %v, theory %v", combined.SD, theory)
 			}
 		})
@@ -258,7 +261,7 @@ func stays(t *testing.T, p problem, move mcmc.Move, draw func(z, x []float64), t
 	t.Helper()
 	chains := 20000
 	if testing.Short() {
-		chains = 4000
+		chains = 2000
 	}
 	d := p.prior.d
 	s := Sampler{

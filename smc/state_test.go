@@ -303,7 +303,7 @@ func TestWeightsAccumulateWithoutResampling(t *testing.T) {
 		"own adaptation": {Path: Tempering{ESS: 0.6}, Resample: Resampler{Ratio: 0.4}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s.Move, s.Mutations, s.Particles, s.Seed = mcmc.HMC{Steps: 3}, Mutations{Count: 5}, 500, 11
+			s.Move, s.Mutations, s.Particles, s.Seed = mcmc.HMC{Steps: 3}, Mutations{Count: 5}, 300, 11
 			checkPosterior(t, p, replicate(t, p, 30, s))
 		})
 	}
