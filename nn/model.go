@@ -18,8 +18,9 @@ type Model struct {
 	pool *pool.Pool
 	prog *program
 
-	mu    sync.Mutex
-	tapes map[int][]*tape // memory of workers, by the number of particles it is for
+	mu       sync.Mutex
+	tapes    map[int][]*tape // memory of workers, by the number of particles it is for
+	partials []*partial
 }
 
 // NewModel joins a network and a data set. The set must have the network's input shape (up to flattening) and
@@ -170,4 +171,22 @@ func (m *Model) returnTape(particles int, t *tape) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.tapes[particles] = append(m.tapes[particles], t)
+}
+
+func (m *Model) takePartial() *partial {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	n := len(m.partials)
+	if n == 0 {
+		return &partial{}
+	}
+	s := m.partials[n-1]
+	m.partials = m.partials[:n-1]
+	return s
+}
+
+func (m *Model) returnPartial(s *partial) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.partials = append(m.partials, s)
 }

@@ -25,7 +25,6 @@ type reduction struct {
 	mu    sync.Mutex
 	next  []int               // next[b] is the segment that the sums of block b wait for
 	ready map[[2]int]*partial // by block and segment
-	free  []*partial
 }
 
 // partial is the sums of one task.
@@ -124,21 +123,20 @@ func (p *program) flush(t *tape, count int, grad []float64) {
 
 // take returns zeroed sums for count particles.
 func (r *reduction) take(count int) *partial {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	var s *partial
-	if n := len(r.free); n > 0 {
-		s, r.free = r.free[n-1], r.free[:n-1]
-		clear(s.ll)
-		clear(s.grad)
-	} else {
-		s = &partial{ll: make([]float64, r.block)}
-		if r.grad != nil {
-			s.grad = make([]float64, r.block*r.m.net.dim)
-		}
+	s := r.m.takePartial()
+	s.ll = zeroed(s.ll, count)
+	if r.grad != nil {
+		s.grad = zeroed(s.grad, count*r.m.net.dim)
 	}
-	s.ll = s.ll[:count]
 	return s
+}
+
+func zeroed(s []float64, n int) []float64 {
+	if cap(s) < n {
+		return make([]float64, n)
+	}
+	clear(s[:n])
+	return s[:n]
 }
 
 // add puts the sums of a segment into the result, after all segments before it.
@@ -164,11 +162,10 @@ func (r *reduction) add(block, segment int, s *partial) {
 				to[i] += v
 			}
 		}
-		s.ll = s.ll[:r.block]
-		r.free = append(r.free, s)
 		if r.next[block]++; r.next[block] == r.segments && r.grad != nil {
 			r.scaleGradients(first, len(s.ll))
 		}
+		r.m.returnPartial(s)
 	}
 }
 
@@ -179,7 +176,7 @@ func (r *reduction) scaleGradients(first, count int) {
 		return
 	}
 	d := r.m.net.dim
-	for j := first; j < min(first+count, r.particles); j++ {
+	for j := first; j < first+count; j++ {
 		r.grad[j*d+d-1] = scaleGradient(r.ll[j], r.theta[j*d+d-1], r.n, r.m.net.Outputs())
 	}
 }
