@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""Times starling and its peers on the same work, in turn, and prints the ratios.
+
+    python3 -m venv venv && venv/bin/pip install -r bench/peers/requirements.txt
+    go build -o starling ./cmd/starling
+    STARLING_DATA=dir venv/bin/python bench/compare.py [--rounds 5] [--threads 1,2] [--only lenet5,mnist7,pima]
+
+A round runs every program once, each pinned to as many CPUs as it has threads; the rounds follow each other, so that
+a change of the machine's speed meets all programs. Printed are minimum and median over all repeats of all rounds, the
+ratio of the medians to starling's, and the load of the machine. Rates: image-particles a second for networks, seconds
+of one run for Pima. Check values of the peers (loss0, value0, logz) must agree with each other; a test of package nn
+compares them with ours.
+"""
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+STARLING = os.path.join(HERE, "..", "starling")
+
+
+def option(name, default):
+    return sys.argv[sys.argv.index(name) + 1] if name in sys.argv else default
+
+
+ROUNDS = int(option("--rounds", "5"))
+THREADS = [int(t) for t in option("--threads", "1,2").split(",")]
+ONLY = option("--only", "lenet5,mnist7,pima").split(",")
+# Without these glibc hands PyTorch's large activations back to the system after every pass, which costs it a lot.
+MALLOC = {"MALLOC_MMAP_THRESHOLD_": "2000000000", "MALLOC_TRIM_THRESHOLD_": "4000000000", "MALLOC_TOP_PAD_": "268435456"}
+
+PEERS = {
+    "lenet5": [("PyTorch", "lenet_torch.py --n 2000 --chunk 500 --mode loop --repeats 3"),
+               ("JAX", "lenet_jax.py --n 1000 --chunk 500 --mode loop_im2col_py --repeats 3")],
+    "mnist7": [("PyTorch", "mnist7.py --mode torch --repeats 3"), ("JAX", "mnist7.py --mode jax --conv im2col --repeats 3"),
+               ("BlackJAX", "mnist7.py --mode blackjax --conv im2col --stages 3 --mcmc 1")],
+    "pima": [("BlackJAX", "pima_blackjax.py --repeats 3")],
+}
+RATE = {"lenet5": "images_particles_per_s", "mnist7": "image_particle_grads_per_s", "pima": None}
+
+
+def run(command, threads, **env):
+    cpus = ",".join(str(c) for c in range(threads))
+    env = {**os.environ, "PEER_THREADS": str(threads), "GOMAXPROCS": str(threads), **env}
+    out = subprocess.run(["taskset", "-c", cpus, *command], env=env, check=True, capture_output=True, text=True)
+    return json.loads(out.stdout.strip().splitlines()[-1])
+
+
+def ours(work, threads):
+    """Rates, or seconds of whole runs (start of the program, reading and evaluation included), of one round."""
+    if work == "pima":
+        times = []
+        for seed in range(1, 4):
+            with tempfile.TemporaryDirectory() as d:
+                start = time.perf_counter()
+                run([STARLING, "fit", "pima", "--seed", str(seed), "--out", os.path.join(d, "run"), "--json"], threads)
+                times.append(time.perf_counter() - start)
+        return times
+    b = run([STARLING, "bench", "--only", work, "--repeats", "3", "--json"], threads)["threads"][str(threads)]["nets"][work]["full"]
+    return [b["images"] * 10 / b["median_s"]]
+
+
+def main():
+    print(f"load before: {os.getloadavg()}")
+    for work in ONLY:
+        for threads in THREADS:
+            got = {name: [] for name in ["starling"] + [p for p, _ in PEERS[work]]}
+            for _ in range(ROUNDS):
+                got["starling"] += ours(work, threads)
+                for name, script in PEERS[work]:
+                    args = script.split()
+                    r = run([sys.executable, os.path.join(HERE, "peers", args[0]), *args[1:]], threads, **MALLOC)
+                    if RATE[work]:
+                        got[name].append(r[RATE[work]] * r["wall_min_s"] / r["wall_median_s"])
+                    else:
+                        got[name].append(r["wall_median_s"])
+            base = statistics.median(got["starling"])
+            for name, v in got.items():
+                m = statistics.median(v)
+                ratio = base / m if RATE[work] else m / base
+                best = max(v) if RATE[work] else min(v)
+                unit = "image-particles/s" if RATE[work] else "s"
+                print(f"{work:7} {threads} thread(s) {name:9} median {m:11.4g} best {best:11.4g} {unit}; starling is {ratio:.2f} × as fast", flush=True)
+    print(f"load after: {os.getloadavg()}")
+
+
+main()

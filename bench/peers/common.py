@@ -1,0 +1,132 @@
+"""Shared by the peer measurements: timing, one JSON line, the same data for every library.
+
+Threads are set from outside: `taskset -c 0 env PEER_THREADS=1 python lenet_jax.py` pins one
+core (XLA sizes its pool from the affinity mask, torch and numba are told); `taskset -c 0,1 env
+PEER_THREADS=2 ...` uses two. Data sets are read from the folder $STARLING_DATA.
+"""
+import json
+import os
+import sys
+import time
+
+THREADS = int(os.environ.get("PEER_THREADS", len(os.sched_getaffinity(0))))
+for _v in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
+    os.environ.setdefault(_v, str(THREADS))
+
+import numpy as np
+
+DATA = os.environ.get("STARLING_DATA", "")
+MNIST = os.path.join(DATA, "mnist")
+
+
+def arg(name, default, kind=str):
+    """--name value from the command line."""
+    flag = "--" + name
+    if flag in sys.argv:
+        return kind(sys.argv[sys.argv.index(flag) + 1])
+    return default
+
+
+def timed(fn, repeats=5, warmup=1, budget=60.0):
+    """(seconds of the first call, [(wall, cpu) seconds of each repeat]) of fn(), which must wait
+    for its result.
+
+    cpu is the CPU time of the whole process: where it is well below wall * threads, the machine
+    was busy with something else or the library did not use the threads. At least 3 repeats; stops
+    early once `budget` seconds are spent.
+    """
+    t0 = time.perf_counter()
+    for _ in range(warmup):
+        fn()
+    first = time.perf_counter() - t0
+    out = []
+    for _ in range(repeats):
+        t0, c0 = time.perf_counter(), time.process_time()
+        fn()
+        out.append((time.perf_counter() - t0, time.process_time() - c0))
+        if len(out) >= 3 and sum(w for w, _ in out) > budget:
+            break
+    return first, out
+
+
+def best(times):
+    """Seconds to divide work by: the smallest wall time."""
+    return float(np.asarray(times)[:, 0].min())
+
+
+def report(workload, library, version, times, first=None, work=None, **rest):
+    """Print one JSON line; work is (name, count): count/best(times) is given as name."""
+    a = np.asarray(times)
+    line = {
+        "workload": workload,
+        "library": library,
+        "version": version,
+        "threads": THREADS,
+        "wall_median_s": round(float(np.median(a[:, 0])), 6),
+        "wall_min_s": round(float(a[:, 0].min()), 6),
+        "cpu_median_s": round(float(np.median(a[:, 1])), 6),
+        "cpu_min_s": round(float(a[:, 1].min()), 6),
+        "repeats": len(a),
+        "load1": round(os.getloadavg()[0], 2),
+    }
+    if work:
+        line[work[0]] = float(f"{work[1] / best(times):.4g}")
+    if first is not None:
+        line["first_call_s"] = round(first, 3)
+    for k, v in rest.items():
+        if isinstance(v, (float, np.floating)):
+            v = None if v != v else float(f"{v:.6g}")
+        line[k] = v
+    print(json.dumps(line), flush=True)
+
+
+def mnist(n, rng):
+    """(images n x 1 x 28 x 28 float32, labels int32, 'mnist' or 'random').
+
+    Real MNIST when the arrays are there, otherwise random data of the same shape.
+    """
+    import gzip
+
+    def idx(path):
+        op = gzip.open if path.endswith(".gz") else open
+        with op(path, "rb") as f:
+            raw = f.read()
+        dims = raw[3]
+        shape = [int.from_bytes(raw[4 + 4 * i: 8 + 4 * i], "big") for i in range(dims)]
+        return np.frombuffer(raw, np.uint8, offset=4 + 4 * dims).reshape(shape)
+
+    for sep in ("-", "."):
+        for ext in ("", ".gz"):
+            xi = f"{MNIST}/train-images{sep}idx3-ubyte{ext}"
+            yi = f"{MNIST}/train-labels{sep}idx1-ubyte{ext}"
+            if os.path.exists(xi) and os.path.exists(yi):
+                x = idx(xi)[:n].astype(np.float32) / 255.0
+                y = idx(yi)[:n].astype(np.int32)
+                if len(x) == n:
+                    return x.reshape(n, 1, 28, 28), y, "mnist"
+    x = rng.random((n, 1, 28, 28), dtype=np.float32)
+    y = rng.integers(0, 10, n).astype(np.int32)
+    return x, y, "random"
+
+
+# LeNet-5: conv weights OIHW, dense weights (out, in), as torch keeps them. D = 61,706.
+LENET = [
+    ("c1w", (6, 1, 5, 5)), ("c1b", (6,)),
+    ("c2w", (16, 6, 5, 5)), ("c2b", (16,)),
+    ("f1w", (120, 400)), ("f1b", (120,)),
+    ("f2w", (84, 120)), ("f2b", (84,)),
+    ("f3w", (10, 84)), ("f3b", (10,)),
+]
+
+
+def draw(shapes, j, seed=0):
+    """J particles of every array, N(0, 1/fan_in) weights and zero biases, the same everywhere."""
+    rng = np.random.default_rng(seed)
+    out = {}
+    for name, shape in shapes:
+        if len(shape) == 1:
+            out[name] = np.zeros((j, *shape), np.float32)
+        else:
+            fan = int(np.prod(shape[1:]))
+            out[name] = (rng.standard_normal((j, *shape)) / np.sqrt(fan)).astype(np.float32)
+    return out
