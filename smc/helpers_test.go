@@ -174,8 +174,11 @@ func (scripted) Evaluations() int                            { return 1 }
 func (scripted) Tuning(*mcmc.Target, int) ([]float64, error) { return []float64{0}, nil }
 func (f scripted) Mutate(ctx context.Context, w *mcmc.Work, target *mcmc.Target, p *mcmc.Population, _ []float64, now mcmc.Moment) (mcmc.Outcome, error) {
 	f(now.Key.Mutation, p.Theta)
-	none := make([]float64, p.J)
-	return mcmc.Outcome{Energy: none, Probability: none, Values: 1}, target.Evaluate(ctx, p)
+	energy := make([]float64, p.J)
+	for j := range energy {
+		energy[j] = float64(j + 1)
+	}
+	return mcmc.Outcome{Energy: energy, Probability: make([]float64, p.J), Values: 1}, target.Evaluate(ctx, p)
 }
 
 // step initialises s and makes one iteration.

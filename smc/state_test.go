@@ -286,6 +286,72 @@ func TestEverythingMovesWithItsAncestor(t *testing.T) {
 	}
 }
 
+// Resampling draws new numbers in every iteration, island and run.
+func TestResamplingDrawsAnew(t *testing.T) {
+	ancestors := func(seed uint64, island, iteration int) []int32 {
+		s := kinds()["tempering hmc"](island)
+		s.Seed = seed
+		st, err := s.Init(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		st.K = iteration
+		if err := s.prepare(st); err != nil {
+			t.Fatal(err)
+		}
+		s.before.copy(st)
+		s.resample(st, nil)
+		return slices.Clone(s.ancestors)
+	}
+	seen := [][]int32{ancestors(1, 0, 0)}
+	for _, other := range [][]int32{ancestors(2, 0, 0), ancestors(1, 1, 0), ancestors(1, 0, 1), ancestors(1, 0, 2)} {
+		for _, one := range seen {
+			if slices.Equal(one, other) {
+				t.Error("the same ancestors twice")
+			}
+		}
+		seen = append(seen, other)
+	}
+}
+
+// late weighs everything after the move, as momentum weights will: the change of target at the ancestors, less the
+// energy errors.
+type late struct{}
+
+func (late) Before([]float64) []float64 { return nil }
+func (late) After(change, energy []float64) []float64 {
+	for j := range change {
+		change[j] -= energy[j]
+	}
+	return change
+}
+
+// What a weighting hears after the move is the change of target of the particle's ancestor and the sum of the energy
+// errors of all mutations.
+func TestWeightingHearsOfAncestorsAndEnergies(t *testing.T) {
+	m := newLocation(3)
+	s := &Sampler{
+		Model: m, Prior: m.problem().prior, Path: Ladder{0.01, 1}, Particles: 30, Seed: 14, Mutations: Mutations{Count: 3},
+		Move: scripted(func(int, []float64) {}), Weighting: late{}, Resample: Resampler{When: Always},
+	}
+	st, err := s.Init(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for last := 0.0; !s.Done(st); last = st.Lambda {
+		if _, err := s.Step(context.Background(), st); err != nil {
+			t.Fatal(err)
+		}
+		// Nobody moved, so the particle's own likelihood is its ancestor's; scripted moves have energy error j + 1 each.
+		offset := st.LogW[0] - ((st.Lambda-last)*st.LL[0] - 3)
+		for j, l := range st.LogW {
+			if want := (st.Lambda-last)*st.LL[j] - 3*float64(j+1) + offset; !near(l, want, 1e-12, 1e-9) {
+				t.Fatalf("λ = %v: particle %d has log-weight %v, want %v", st.Lambda, j, l, want)
+			}
+		}
+	}
+}
+
 // A path of data instead of temperatures: evidence and moments with the same loop.
 func TestPathOfData(t *testing.T) {
 	m := newLocation(2)
