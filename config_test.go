@@ -85,3 +85,35 @@ func TestConfigs(t *testing.T) {
 		}
 	}
 }
+
+// FuzzParseSpec: no text makes parsing panic or hang, every fault has a message, and what passes reads back.
+func FuzzParseSpec(f *testing.F) {
+	files, err := filepath.Glob("testdata/config/*.yaml")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text, "method.smc.islands=4")
+	}
+	for _, name := range Presets() {
+		text, err := PresetText(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text, "model.layers.0={dense: 3}")
+	}
+	f.Fuzz(func(t *testing.T, text []byte, set string) {
+		spec, err := ParseSpec("fuzz.yaml", text, set)
+		if err != nil {
+			if strings.TrimSpace(err.Error()) == "" {
+				t.Error("an error without a message")
+			}
+			return
+		}
+		roundTrip(t, spec)
+	})
+}

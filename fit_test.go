@@ -156,6 +156,9 @@ func TestRunFolder(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			if run.Chosen != result.Chosen || run.Posterior.Size() != result.Posterior.Size() {
+				t.Errorf("read back: restart %d of %d particles, was %d of %d", run.Chosen, run.Posterior.Size(), result.Chosen, result.Posterior.Size())
+			}
 			metrics, _, err := run.Evaluate(context.Background(), "", Options{})
 			if err != nil {
 				t.Fatal(err)

@@ -1,11 +1,15 @@
 package starling
 
 import (
+	"context"
 	"math"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/starling-smc/starling/bnn"
+	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/pool"
 	"github.com/starling-smc/starling/mcmc"
 	"github.com/starling-smc/starling/smc"
 )
@@ -131,5 +135,89 @@ func TestRegressionScores(t *testing.T) {
 	m := r.Metrics
 	if m.Accuracy != nil || m.RMSE == nil || !(float64(*m.RMSE) > 0 && float64(*m.RMSE) < 1) {
 		t.Errorf("metrics %+v", m)
+	}
+}
+
+// TestSamplerSeed: where only the sampler is random, another seed gives another posterior.
+func TestSamplerSeed(t *testing.T) {
+	const method = "method={mcmc: {chains: 1, start: prior, epochs: 2, keep: last, move: {pcn: {}}}}"
+	spec := func(seed string) Spec {
+		s := preset(t, "mnist7", "model.layers=[{dense: 8}]", method, "seed="+seed)
+		s.MAP = nil
+		return s
+	}
+	a, b := fit(t, spec("1"), Options{}), fit(t, spec("2"), Options{})
+	if a.Posterior.Theta[0] == b.Posterior.Theta[0] {
+		t.Error("seeds 1 and 2 give the same posterior")
+	}
+	if a.Restarts != nil {
+		t.Error("point estimates that nobody asked for")
+	}
+}
+
+// TestValidation: restarts are chosen, and the trace's figures taken, on the validation examples; the MAP that is judged
+// is the chosen one.
+func TestValidation(t *testing.T) {
+	r := fit(t, trees(t), Options{})
+	score := func(e *bnn.Ensemble, set *data.Set) float64 {
+		var s Evaluation
+		if err := evaluate(context.Background(), e, &data.Problem{Test: set}, pool.New(1), &s); err != nil {
+			t.Fatal(err)
+		}
+		return float64(s.NLL)
+	}
+	for k, nll := range r.NLL {
+		if got := score(member(r.Restarts, k), r.Data.Validate); !(math.Abs(got-nll) <= 1e-5) {
+			t.Errorf("restart %d has validation NLL %v, kept as %v", k, got, nll)
+		}
+	}
+	if r.Chosen == 0 {
+		t.Error("restart 0 is chosen: take a seed that shows more")
+	}
+	if got := score(member(r.Restarts, r.Chosen), r.Data.Test); float64(r.Metrics.MAP.NLL) != got {
+		t.Errorf("the MAP is judged at %v, the chosen restart is worth %v", r.Metrics.MAP.NLL, got)
+	}
+	islands, err := split(r.Posterior)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range r.Trace {
+		if line.Temperature == 1 {
+			if got := score(islands[line.Island], r.Data.Validate); !(math.Abs(got-float64(*line.ValNLL)) <= 1e-9) {
+				t.Errorf("island %d ends at validation NLL %v, the trace has %v", line.Island, got, *line.ValNLL)
+			}
+		}
+	}
+}
+
+// split takes an ensemble's islands apart.
+func split(e *bnn.Ensemble) ([]*bnn.Ensemble, error) {
+	parts := make([]bnn.Island, len(e.LogEvidence))
+	d := e.Net.Dim()
+	for j, w := range e.LogWeights {
+		p := &parts[e.Island[j]]
+		p.LogWeights = append(p.LogWeights, w)
+		p.Theta = append(p.Theta, wide(e.Theta[j*d:(j+1)*d])...)
+	}
+	ensembles := make([]*bnn.Ensemble, len(parts))
+	for i, p := range parts {
+		var err error
+		if ensembles[i], err = bnn.Combine(e.Net, []bnn.Island{p}, bnn.Equal); err != nil {
+			return nil, err
+		}
+	}
+	return ensembles, nil
+}
+
+// TestValues against numbers by hand: means 1 and 3 for targets 2 and 1, variances 0.25 + 0.75 and 4.
+func TestValues(t *testing.T) {
+	var e Evaluation
+	e.values(&bnn.Values{
+		Outputs: 1, Mean: []float64{1, 3}, Aleatoric: []float64{0.5, 2}, Epistemic: []float64{math.Sqrt(0.75), 0},
+	}, []float32{2, 1})
+	rmse := math.Sqrt((1 + 4.0) / 2)
+	nll := (0.5*(math.Log(2*math.Pi)+1) + 0.5*(math.Log(8*math.Pi)+1)) / 2
+	if !(math.Abs(float64(*e.RMSE)-rmse) <= 1e-12) || !(math.Abs(float64(e.NLL)-nll) <= 1e-12) {
+		t.Errorf("RMSE %v, want %v; NLL %v, want %v", *e.RMSE, rmse, e.NLL, nll)
 	}
 }

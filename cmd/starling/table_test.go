@@ -1,0 +1,99 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/starling-smc/starling"
+	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/uq"
+)
+
+func number(v float64) *uq.Number { return (*uq.Number)(&v) }
+
+// scored is an evaluation whose figures all lie near v.
+func scored(v float64) *starling.Evaluation {
+	return &starling.Evaluation{
+		On: "test", N: 7000, Accuracy: number(0.9 + v/100), NLL: uq.Number(v), Brier: number(v), ECE: number(v / 10),
+		Groups: uq.Groups{
+			{Name: "correct", N: 6500, Epistemic: uq.Number(v / 2)},
+			{Name: "incorrect", N: 500, Epistemic: uq.Number(v), AUROC: number(0.93)},
+			{Name: "eight", N: 500, Epistemic: uq.Number(2 * v), AUROC: number(0.94)},
+			{Name: "none", AUROC: number(0)},
+		},
+	}
+}
+
+func TestReport(t *testing.T) {
+	spec, err := starling.Preset("mnist7-smc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	chains, err := starling.Preset("mnist7")
+	if err != nil {
+		t.Fatal(err)
+	}
+	single := spec
+	single.Method.SMC = &starling.SMC{Islands: 1, Combine: "equal"}
+	single.MAP = nil
+	m := starling.Metrics{
+		Evaluation: *scored(0.2), MAP: scored(0.3), DeepEnsemble: scored(0.25),
+		Combined:    &starling.Combined{Equal: *scored(0.2), Evidence: *scored(0.4)},
+		LogEvidence: number(-182.6), LogEvidenceSD: number(6.9), EffectiveIslands: number(1.4),
+	}
+	byEvidence := spec
+	smc := *spec.Method.SMC
+	smc.Combine = "evidence"
+	byEvidence.Method.SMC = &smc
+	regression := starling.Metrics{Evaluation: starling.Evaluation{On: "train", N: 1200, NLL: -0.5, RMSE: number(0.1234567)}}
+	for name, c := range map[string]struct {
+		spec *starling.Spec
+		m    starling.Metrics
+		want string
+	}{
+		"equal": {&spec, m, `
+                          accuracy    NLL    ECE  epistemic entropy, nats:  right  wrong  eight  none
+posterior, equal islands    90.2 %  0.200  0.020                             0.10   0.20   0.40     –
+posterior, by evidence      90.4 %  0.400  0.040                             0.20   0.40   0.80     –
+best MAP                    90.3 %  0.300  0.030                             0.15   0.30   0.60     –
+8 MAPs                      90.2 %  0.250  0.025                             0.12   0.25   0.50     –
+foreign inputs found (AUROC): eight 0.94; wrong answers 0.93
+log Z −182.6 ± 6.9; evidence would leave 1.4 of 8 islands: its spread is noise at 10 particles, so islands are weighed equally (--set method.smc.combine=evidence)
+`},
+		"evidence": {&byEvidence, m, `
+                          accuracy    NLL    ECE  epistemic entropy, nats:  right  wrong  eight  none
+posterior, by evidence      90.4 %  0.400  0.040                             0.20   0.40   0.80     –
+posterior, equal islands    90.2 %  0.200  0.020                             0.10   0.20   0.40     –
+best MAP                    90.3 %  0.300  0.030                             0.15   0.30   0.60     –
+8 MAPs                      90.2 %  0.250  0.025                             0.12   0.25   0.50     –
+foreign inputs found (AUROC): eight 0.94; wrong answers 0.93
+log Z −182.6 ± 6.9; islands are weighed by their evidence, which leaves 1.4 of 8
+`},
+		"chains": {&chains, starling.Metrics{Evaluation: *scored(0.2), MAP: scored(0.3), DeepEnsemble: scored(0.25)}, `
+           accuracy    NLL    ECE  epistemic entropy, nats:  right  wrong  eight  none
+posterior    90.2 %  0.200  0.020                             0.10   0.20   0.40     –
+best MAP     90.3 %  0.300  0.030                             0.15   0.30   0.60     –
+8 MAPs       90.2 %  0.250  0.025                             0.12   0.25   0.50     –
+foreign inputs found (AUROC): eight 0.94; wrong answers 0.93
+`},
+		"single": {&single, starling.Metrics{Evaluation: *scored(0.2), Combined: m.Combined, LogEvidence: number(-391.4955)}, `
+           accuracy    NLL    ECE  epistemic entropy, nats:  right  wrong  eight  none
+posterior    90.2 %  0.200  0.020                             0.10   0.20   0.40     –
+foreign inputs found (AUROC): eight 0.94; wrong answers 0.93
+log Z −391.5
+`},
+		"regression": {&chains, regression, `
+             RMSE   NLL
+posterior  0.1235  −0.5
+judged on the 1,200 training examples of wave: nothing is held out
+`},
+	} {
+		var out strings.Builder
+		report(&out, c.spec, &c.m, &data.Problem{Name: "wave"})
+		if d := cmp.Diff(c.want[1:], out.String()); d != "" {
+			t.Errorf("%s (-want +got):\n%s", name, d)
+		}
+	}
+}
