@@ -3,6 +3,7 @@ package nn
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 
@@ -31,6 +32,9 @@ func NewModel(net *Net, set *data.Set, p *pool.Pool) (*Model, error) {
 	}
 	if net.features() != set.Features() || len(set.Shape) == 3 && len(net.input) == 3 && !slices.Equal(set.Shape, net.input) {
 		return nil, fmt.Errorf("data set %q has examples of shape %v, the network takes %v", set.Name, set.Shape, net.input)
+	}
+	if values := set.Len() * set.Features(); values > math.MaxInt32 {
+		return nil, fmt.Errorf("data set %q has %d input values, a model takes at most %d: train on a part of it", set.Name, values, math.MaxInt32)
 	}
 	if set.Labels != nil || set.Values != nil {
 		if err := checkTargets(net, set); err != nil {
@@ -131,24 +135,14 @@ func (m *Model) load(t *tape, rows []int32, first, n int) {
 	size := m.set.Features()
 	for g := range t.groups {
 		var start [lanes.Lanes]int32
-		base := 0
 		for l := range start {
-			start[l] = int32(exampleAt(rows, first+min(g*lanes.Lanes+l, n-1)))
-		}
-		if m.set.Len()*size > 1<<31-1 { // 32-bit offsets: from the lowest of the sixteen
-			base = int(start[0])
-			for _, s := range start {
-				base = min(base, int(s))
-			}
-		}
-		for l := range start {
-			start[l] = int32((int(start[l]) - base) * size)
+			start[l] = int32(exampleAt(rows, first+min(g*lanes.Lanes+l, n-1)) * size)
 		}
 		x := t.out(m.prog.in, g, 0)
 		if m.set.U8 != nil {
-			lanes.LoadU8(m.set.U8[base*size:], &start, m.prog.at, x)
+			lanes.LoadU8(m.set.U8, &start, m.prog.at, x)
 		} else {
-			lanes.LoadF32(m.set.F32[base*size:], &start, m.prog.at, x)
+			lanes.LoadF32(m.set.F32, &start, m.prog.at, x)
 		}
 	}
 	for _, o := range m.prog.pre {
