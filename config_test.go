@@ -97,6 +97,7 @@ func FuzzParseSpec(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
+		f.Add(text, "")
 		f.Add(text, "method.smc.islands=4")
 	}
 	for _, name := range Presets() {
@@ -107,7 +108,11 @@ func FuzzParseSpec(f *testing.F) {
 		f.Add(text, "model.layers.0={dense: 3}")
 	}
 	f.Fuzz(func(t *testing.T, text []byte, set string) {
-		spec, err := ParseSpec("fuzz.yaml", text, set)
+		var sets []string
+		if set != "" {
+			sets = append(sets, set)
+		}
+		spec, err := ParseSpec("fuzz.yaml", text, sets...)
 		if err != nil {
 			if strings.TrimSpace(err.Error()) == "" {
 				t.Error("an error without a message")
