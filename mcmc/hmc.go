@@ -179,7 +179,7 @@ func (m HMC) jitter(key rng.Key, j int) float64 {
 		return 1
 	}
 	key.Purpose, key.Particle = rng.Jitter, j
-	return 1 + float64(m.Jitter*(2*key.Stream().Float64()-1))
+	return 1 + float64(m.Jitter*(float64(2*key.Stream().Float64())-1))
 }
 
 // adapt moves log h towards the acceptance wanted.

@@ -68,5 +68,5 @@ func Kinetic(momentum, mass []float64) float64 {
 		}
 		a[i&3] += float64(p * v)
 	}
-	return 0.5 * (a[0] + a[1] + (a[2] + a[3]))
+	return float64(0.5 * (a[0] + a[1] + (a[2] + a[3])))
 }

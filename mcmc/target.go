@@ -84,5 +84,5 @@ func Power(lambda, ll float64) float64 {
 	if lambda == 0 {
 		return 0
 	}
-	return lambda * ll
+	return float64(lambda * ll)
 }

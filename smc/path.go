@@ -142,7 +142,7 @@ func (t Tempering) next(lambda float64, logw, ll []float64) (float64, error) {
 	}
 	lo, hi := 0.0, 1-lambda
 	for range 60 {
-		if mid := lo + (hi-lo)/2; conditionalESS(mid, logw, ll) >= aim {
+		if mid := lo + float64((hi-lo)/2); conditionalESS(mid, logw, ll) >= aim {
 			lo = mid
 		} else {
 			hi = mid

@@ -125,7 +125,7 @@ func (s *Stream) refill() {
 }
 
 // Float64 returns a uniform number in [0, 1), a multiple of 2⁻⁵³.
-func (s *Stream) Float64() float64 { return float64(s.Uint64()>>11) * 0x1p-53 }
+func (s *Stream) Float64() float64 { return float64(float64(s.Uint64()>>11) * 0x1p-53) }
 
 // IntN returns a uniform integer in [0, n), without bias (Lemire 2019). It panics if n ≤ 0.
 func (s *Stream) IntN(n int) int {
