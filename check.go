@@ -34,7 +34,7 @@ func (c *checker) place(path string) place {
 // want is a fault unless ok; a zero that was not written down is a default to come.
 func (c *checker) want(ok bool, path, what string, v float64) {
 	if _, written := c.places[path]; !ok && (v != 0 || written) {
-		c.fault(path, "want %s, have %v", what, v)
+		c.fault(path, "want %s, have %.12g", what, v)
 	}
 }
 
@@ -129,8 +129,8 @@ func (c *checker) spec(s *Spec) {
 
 func (c *checker) model(m *Model) {
 	for i, size := range m.Input {
-		if size < 1 {
-			c.fault(join("model.input", fmt.Sprint(i)), "want at least 1, have %d", size)
+		if size < 1 || size > most {
+			c.fault(join("model.input", fmt.Sprint(i)), "want 1 to %d, have %d", most, size)
 			return
 		}
 	}
@@ -147,8 +147,11 @@ func (c *checker) model(m *Model) {
 // shapes lets the network derive its shapes and points at the first layer that does not fit: the last of the shortest
 // part of the network that fails, whatever follows.
 func (c *checker) shapes(m *Model) {
-	_, err := nn.New(m.Input, m.Layers, m.Likelihood)
+	net, err := nn.New(m.Input, m.Layers, m.Likelihood)
 	if err == nil {
+		if net.Dim() > math.MaxInt32 {
+			c.fault("model.layers", "%d parameters are more than the %d that a network may have", net.Dim(), math.MaxInt32)
+		}
 		return
 	}
 	for i := range m.Layers {

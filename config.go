@@ -26,6 +26,9 @@ func ParseSpec(file string, text []byte, sets ...string) (Spec, error) {
 	var s Spec
 	d := decoder{places: map[string]place{}}
 	d.decode("", reflect.ValueOf(&s).Elem(), root)
+	if !root.table {
+		return Spec{}, configError(file, d.faults)
+	}
 	c := checker{places: d.places}
 	c.spec(&s)
 	// What could not be decoded is missing for the check: only its own fault is of use.

@@ -48,6 +48,7 @@ type run struct {
 	Result
 	pool     *pool.Pool
 	progress func(Event)
+	model    *nn.Model // on the training examples
 	prior    *bnn.Normal
 	search   *baseline.Result // of the point estimates; nil if there are none
 }
@@ -65,6 +66,9 @@ func prepare(spec Spec, o Options, started time.Time) (*run, error) {
 	}
 	if r.Net, err = r.Spec.network(r.Data.Train); err != nil {
 		return nil, err
+	}
+	if r.model, err = nn.NewModel(r.Net, r.Data.Train, r.pool); err != nil {
+		return nil, configError("", []fault{{path: "model", message: err.Error()}})
 	}
 	if r.prior, err = r.Spec.normal(r.Net); err != nil {
 		return nil, err
@@ -84,9 +88,6 @@ func (s *Spec) network(set *data.Set) (*nn.Net, error) {
 	}
 	net, err := nn.New(s.Model.Input, s.Model.Layers, s.Model.Likelihood)
 	if err != nil {
-		return nil, configError("", []fault{{path: "model", message: err.Error()}})
-	}
-	if _, err := nn.NewModel(net, set, pool.New(1)); err != nil {
 		return nil, configError("", []fault{{path: "model", message: err.Error()}})
 	}
 	return net, nil
@@ -146,10 +147,6 @@ func (r *run) sample(ctx context.Context) error {
 			return err
 		}
 	}
-	model, err := nn.NewModel(r.Net, r.Data.Train, r.pool)
-	if err != nil {
-		return err
-	}
 	var samplers []*smc.Sampler
 	if m := r.Spec.Method.MCMC; m != nil {
 		samplers = m.samplers()
@@ -157,7 +154,7 @@ func (r *run) sample(ctx context.Context) error {
 		samplers = r.Spec.Method.SMC.samplers()
 	}
 	for i, s := range samplers {
-		s.Model, s.Prior, s.Seed, s.Island, s.Pool = model, prior, r.Spec.Seed, i, r.pool
+		s.Model, s.Prior, s.Seed, s.Island, s.Pool = r.model, prior, r.Spec.Seed, i, r.pool
 		if m := r.Spec.Method.MCMC; m != nil && m.Start == "map" {
 			s.Start = r.search.Theta[i*r.Net.Dim() : (i+1)*r.Net.Dim()]
 		}

@@ -131,6 +131,7 @@ type (
 	denseForm nn.Dense
 	convForm  nn.Conv
 	poolForm  nn.MaxPool
+	count     int
 	pair      [2]int // height, width: one number for both, or a list
 )
 
@@ -140,10 +141,10 @@ func (v *denseForm) decode(d *decoder, path string, n *node) {
 		return
 	}
 	bias := true
-	d.table(path, n, field{"units", &v.Units}, field{"bias", &bias})
+	d.table(path, n, field{"units", (*count)(&v.Units)}, field{"bias", &bias})
 	v.NoBias = !bias
-	if v.Units < 1 {
-		d.fault(n, path, "want units of at least 1")
+	if n.get("units") == nil {
+		d.fault(n, path, "needs units")
 	}
 }
 
@@ -156,7 +157,7 @@ func (v *denseForm) encode() *node {
 
 func (v *convForm) decode(d *decoder, path string, n *node) {
 	bias := true
-	d.table(path, n, field{"filters", &v.Filters}, field{"kernel", (*pair)(&v.Kernel)}, field{"stride", (*pair)(&v.Stride)},
+	d.table(path, n, field{"filters", (*count)(&v.Filters)}, field{"kernel", (*pair)(&v.Kernel)}, field{"stride", (*pair)(&v.Stride)},
 		field{"pad", (*pair)(&v.Pad)}, field{"bias", &bias})
 	v.NoBias = !bias
 	if n.table && (n.get("filters") == nil || n.get("kernel") == nil) {
@@ -197,6 +198,10 @@ func (v *poolForm) encode() *node {
 	return n
 }
 
+func (v *count) decode(d *decoder, path string, n *node) { *v = count(d.size(path, n, 1)) }
+
+func (v *count) encode() *node { return &node{scalar: int(*v)} }
+
 func (v *pair) decode(d *decoder, path string, n *node) {
 	least := 1
 	if strings.HasSuffix(path, ".pad") {
@@ -220,10 +225,13 @@ func (v *pair) encode() *node {
 	return &node{list: true, items: []*node{{scalar: v[0]}, {scalar: v[1]}}}
 }
 
-// size is a whole number of at least least.
+// most bounds the sizes of a layer.
+const most = 1 << 20
+
+// size is a whole number from least to most.
 func (d *decoder) size(path string, n *node, least int) int {
-	if v, ok := asNumber(n); ok && v < float64(least) {
-		d.fault(n, path, "want at least %d, have %s", least, n.kind())
+	if v, ok := asNumber(n); ok && !(v >= float64(least) && v <= most) {
+		d.fault(n, path, "want %d to %d, have %s", least, most, n.kind())
 		return least
 	}
 	return d.whole(path, n)
