@@ -1,0 +1,158 @@
+package smc
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/starling-smc/starling/internal/rng"
+	"github.com/starling-smc/starling/mcmc"
+)
+
+// Resampling draws new numbers in every iteration, island and run.
+func TestResamplingDrawsAnew(t *testing.T) {
+	ancestors := func(seed uint64, island, iteration int) []int32 {
+		s := kinds()["tempering hmc"](island)
+		s.Seed = seed
+		st, err := s.Init(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		st.K = iteration
+		if err := s.prepare(st); err != nil {
+			t.Fatal(err)
+		}
+		s.before.copy(st)
+		s.resample(st, nil)
+		return slices.Clone(s.ancestors)
+	}
+	seen := [][]int32{ancestors(1, 0, 0)}
+	for _, other := range [][]int32{ancestors(2, 0, 0), ancestors(1, 1, 0), ancestors(1, 0, 1), ancestors(1, 0, 2)} {
+		for _, one := range seen {
+			if slices.Equal(one, other) {
+				t.Error("the same ancestors twice")
+			}
+		}
+		seen = append(seen, other)
+	}
+}
+
+// late weighs everything after the move, as momentum weights will: the change of target at the ancestors, less the
+// energy errors.
+type late struct{}
+
+func (late) Before([]float64) []float64 { return nil }
+func (late) After(change, energy []float64) []float64 {
+	for j := range change {
+		change[j] -= energy[j]
+	}
+	return change
+}
+
+// What a weighting hears after the move is the change of target of the particle's ancestor and the sum of the energy
+// errors of all mutations.
+func TestWeightingHearsOfAncestorsAndEnergies(t *testing.T) {
+	m := newLocation(3)
+	s := &Sampler{
+		Model: m, Prior: m.problem().prior, Path: Ladder{0.01, 1}, Particles: 30, Seed: 14, Mutations: Mutations{Count: 3},
+		Move: scripted(func(int, []float64) {}), Weighting: late{}, Resample: Resampler{When: Always},
+	}
+	st, err := s.Init(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for last := 0.0; !s.Done(st); last = st.Lambda {
+		if _, err := s.Step(context.Background(), st); err != nil {
+			t.Fatal(err)
+		}
+		// Nobody moved, so the particle's own likelihood is its ancestor's; scripted moves have energy error j + 1 each.
+		offset := st.LogW[0] - ((st.Lambda-last)*st.LL[0] - 3)
+		for j, l := range st.LogW {
+			if want := (st.Lambda-last)*st.LL[j] - 3*float64(j+1) + offset; !near(l, want, 1e-12, 1e-9) {
+				t.Fatalf("λ = %v: particle %d has log-weight %v, want %v", st.Lambda, j, l, want)
+			}
+		}
+	}
+}
+
+// A path of data instead of temperatures: evidence and moments with the same loop.
+func TestPathOfData(t *testing.T) {
+	m := newLocation(2)
+	checkPosterior(t, m.problem(), replicate(t, m.problem(), 20, Sampler{
+		Path: growing{len(m.y)}, Move: mcmc.HMC{Steps: 4}, Mutations: Mutations{Count: 5}, Particles: 300, Seed: 10,
+	}))
+}
+
+// The evidence of runs that never resample is that of importance sampling: weights multiply over the stages.
+func TestWeightsAccumulateWithoutResampling(t *testing.T) {
+	p := conjugate()
+	for name, s := range map[string]Sampler{
+		"never":          {Path: Ladder{0.1, 0.3, 0.6, 1}, Resample: Resampler{When: Never}},
+		"below a third":  {Path: Ladder{0.1, 0.3, 0.6, 1}, Resample: Resampler{Ratio: 0.33}},
+		"own adaptation": {Path: Tempering{ESS: 0.6}, Resample: Resampler{Ratio: 0.4}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s.Move, s.Mutations, s.Particles, s.Seed = mcmc.HMC{Steps: 3}, Mutations{Count: 5}, 300, 11
+			checkPosterior(t, p, replicate(t, p, 30, s))
+		})
+	}
+}
+
+// With a fixed ladder and a fixed move the estimate of the evidence is unbiased, for any number of particles and every
+// way of resampling (section 3.2): the mean of Z over runs is Z. Two percent would be found.
+func TestEvidenceIsUnbiased(t *testing.T) {
+	p := conjugate()
+	runs := 3000
+	if testing.Short() {
+		runs = 500
+	}
+	for _, scheme := range []Scheme{Multinomial, Systematic, Stratified, Residual} {
+		for _, when := range []When{Always, BelowRatio} {
+			t.Run(fmt.Sprint(scheme, " ", when), func(t *testing.T) {
+				z := make([]float64, 0, runs)
+				for _, st := range replicate(t, p, runs, Sampler{
+					Path: Ladder{0.05, 0.2, 0.5, 1}, Move: mcmc.HMC{Step: 0.4}, Mutations: Mutations{Count: 2},
+					Particles: 8, Seed: 12, Resample: Resampler{Scheme: scheme, When: when},
+				}) {
+					z = append(z, math.Exp(st.LogZ-p.logZ))
+				}
+				meanIs(t, "Z / true Z", z, 1, 0, 8)
+			})
+		}
+	}
+}
+
+// Every scheme gives n·w children on average, systematic and stratified within one or two of it.
+func TestSchemesAreUnbiased(t *testing.T) {
+	w := []float64{0, 0.07, 0.31, 0, 0.22, 0.4}
+	const n, rounds = 5, 4000
+	for _, scheme := range []Scheme{Multinomial, Systematic, Stratified, Residual} {
+		uniform := rng.Key{Seed: 13, Purpose: rng.Resample, Island: int(scheme)}.Stream().Float64
+		children := make([][]float64, len(w))
+		ancestors := make([]int32, n)
+		for range rounds {
+			scheme.Ancestors(w, uniform, ancestors)
+			count := make([]float64, len(w))
+			for _, a := range ancestors {
+				count[a]++
+			}
+			for j, c := range count {
+				children[j] = append(children[j], c)
+				if off := math.Abs(c - n*w[j]); scheme == Systematic && off >= 1 || scheme == Stratified && off >= 2 || scheme == Residual && c < math.Floor(n*w[j]) {
+					t.Errorf("%v: %v children of weight %v", scheme, c, w[j])
+				}
+			}
+		}
+		for j, c := range children {
+			meanIs(t, fmt.Sprint(scheme, ": children of ", j), c, n*w[j], 1e-9, len(w))
+		}
+	}
+	// Cumulated weights that end a little below 1 must not lead to a dead particle, or beyond the end.
+	ancestors := make([]int32, 3)
+	Multinomial.Ancestors([]float64{0.5, 0.4999999, 0}, list([]float64{0.99999999, 0.2, 0.7}), ancestors)
+	if !slices.Equal(ancestors, []int32{1, 0, 1}) {
+		t.Errorf("ancestors %v", ancestors)
+	}
+}
