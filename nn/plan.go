@@ -31,7 +31,8 @@ func split(count int, sizes []int, cost func(size int) float64) []int {
 // wait for each other, and some time a block; fitted to BenchmarkGemm of package lanes.
 func gemmCycles(m, n, terms int) float64 {
 	fma := float64(m * n)
-	return (fma/2+.5+6/fma)*float64(terms) + 8 + 1.5*fma
+	perTerm := float64(fma/2) + .5 + 6/fma // float64(…) where a compiler may fuse: plans are the same everywhere
+	return float64(perTerm*float64(terms)) + 8 + float64(1.5*fma)
 }
 
 func tileSizes(tiles [][2]int, n int) (sizes []int) {
@@ -149,7 +150,7 @@ func newDot(rows, dyStride int, streams []int32, window *[4]int32, pairs []lanes
 	cost := func(m, n int) float64 {
 		fma := float64(m * n)
 		if window != nil {
-			return max((fma+float64(m))/2, float64(m+n)/2+float64(m)/2, 4)
+			return max((fma+float64(m))/2, float64(2*m+n)/2, 4)
 		}
 		return max(fma/2, float64(m+n)/2, 4) + .3
 	}
