@@ -261,6 +261,31 @@ func TestTemperingGolden(t *testing.T) {
 	}
 }
 
+// A particle of weight k/n counts as k of n particles of equal weight, and a dead one as none.
+func TestTemperingCountsWeights(t *testing.T) {
+	equal, weighted, each := make([]float64, 8), []float64{4, 1, 0, 2, 1}, []float64{-3, -40, 900, -11, -25}
+	var ll []float64
+	for j, w := range weighted {
+		for range int(w) {
+			ll = append(ll, each[j])
+		}
+		weighted[j] = math.Log(w / 8)
+	}
+	for j := range equal {
+		equal[j] = -math.Log(8)
+	}
+	for _, ratio := range []float64{0.55, 0.7, 0.9} {
+		want, err := Tempering{ESS: ratio}.next(0.01, equal, ll)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := Tempering{ESS: ratio}.next(0.01, weighted, each)
+		if err != nil || !near(got, want, 1e-9, 0) || want == 1 {
+			t.Errorf("ESS %v: λ = %v, error %v; particles of equal weight have %v", ratio, got, err, want)
+		}
+	}
+}
+
 func goldenTempering(t *testing.T, inputs, expected json.RawMessage) {
 	var in struct {
 		LogLik []number

@@ -293,6 +293,9 @@ func TestTransposeUndoesLoading(t *testing.T) {
 		at[f] = int32(f * Lanes)
 	}
 	x, dst := make([]float32, n*Lanes), make([]float32, Lanes*stride)
+	for i := range dst {
+		dst[i] = 9
+	}
 	LoadF32(src, row, at, x)
 	Transpose(x, n, dst, stride)
 	for e, r := range row {
