@@ -28,8 +28,8 @@ type Sampling struct {
 	Islands, Done int     // islands or chains in all, and those that have ended
 	Share         float64 // of the work that is done, 0 to 1; for SMC an estimate from the temperatures so far
 	Epochs        float64 // mean passes over the data of a particle
-	Temperature   float64 // lowest of the islands, 0 to 1
-	ESS           float64 // these are means over the islands
+	Temperature   float64 // lowest of the islands that run now, 0 to 1
+	ESS           float64 // these are means over the islands that run now
 	Acceptance    float64
 	Step          float64
 	Ancestors     float64

@@ -86,11 +86,7 @@ func (s *Spec) network(set *data.Set) (*nn.Net, error) {
 			return nil, configError("", c.faults)
 		}
 	}
-	net, err := nn.New(s.Model.Input, s.Model.Layers, s.Model.Likelihood)
-	if err != nil {
-		return nil, configError("", []fault{{path: "model", message: err.Error()}})
-	}
-	return net, nil
+	return nn.New(s.Model.Input, s.Model.Layers, s.Model.Likelihood)
 }
 
 // normal is the prior that is not anchored.

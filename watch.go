@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/starling-smc/starling/bnn"
@@ -73,29 +74,35 @@ func (w *watch) validate(st *smc.State, line *TraceLine) error {
 
 func (w *watch) event() *Sampling {
 	e := &Sampling{Islands: len(w.islands), Particles: w.particles, Share: w.share(), Temperature: 1}
-	begun := 0.0
 	for _, p := range w.islands {
-		i := p.info
-		if i.K == 0 {
-			continue
-		}
-		begun++
-		if i.Progress >= 1 {
+		e.Epochs += p.info.Epochs / float64(e.Islands)
+		if p.info.Progress >= 1 {
 			e.Done++
 		}
-		e.Epochs += i.Epochs / float64(len(w.islands))
+	}
+	// What runs now is of interest; between two islands, what ran last.
+	running := slices.ContainsFunc(w.islands, progress.running)
+	shown := 0.0
+	for _, p := range w.islands {
+		i := p.info
+		if i.K == 0 || running && !p.running() {
+			continue
+		}
+		shown++
 		e.Temperature = min(e.Temperature, i.Lambda)
 		e.ESS += i.ESS
 		e.Acceptance += i.Acceptance
 		e.Step += i.Step
 		e.Ancestors += float64(i.Ancestors)
 	}
-	e.ESS /= begun
-	e.Acceptance /= begun
-	e.Step /= begun
-	e.Ancestors /= begun
+	e.ESS /= shown
+	e.Acceptance /= shown
+	e.Step /= shown
+	e.Ancestors /= shown
 	return e
 }
+
+func (p progress) running() bool { return p.info.K > 0 && p.info.Progress < 1 }
 
 // share is the part of the work that is done. Chains know it. Of tempering only the iterations so far are known, and
 // that temperatures grow about geometrically: an island at λ_k has log(1/λ_k) to go at the mean pace since λ_1. One that
