@@ -111,6 +111,9 @@ func report(w io.Writer, spec *starling.Spec, m *starling.Metrics, problem *data
 	if line := found(m.Groups); line != "" {
 		fmt.Fprintln(w, line)
 	}
+	if d := m.DeepEnsemble; d != nil && d.NLL < m.NLL {
+		fmt.Fprintf(w, "the deep ensemble of the %d MAPs does better here: NLL %.3f against %.3f\n", spec.MAP.Restarts, d.NLL, m.NLL)
+	}
 	if m.On == "train" {
 		fmt.Fprintf(w, "judged on the %s training examples of %s: nothing is held out\n", thousands(m.N), problem.Name)
 	}
