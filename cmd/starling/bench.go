@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -30,7 +31,8 @@ func newBench() *cobra.Command {
 		Short: "Measure this machine: log-likelihoods and gradients against the peak of its arithmetic",
 		Long: `Bench times log-likelihood and gradient of a population of 10, parameters in and float64 gradients out, on generated
 pixels, for LeNet-5, the network of preset mnist7, and one that nothing was tuned for. The peak is that of multiply-adds
-on registers alone, measured in between. Speeds are those of the fastest repeat; the median stands beside it.
+on registers alone. Its speed changes with the machine's clock and load, so calls and short measurements of the peak
+take turns, and a share is that of one repeat, the median over the repeats. Speeds are those of the fastest repeat.
 
 FLOP are 2 × multiply-adds of forward, weight gradients and input gradients, the first layer's input gradient left out.`,
 		Example: "  starling bench --images 60000 --json",
@@ -38,6 +40,9 @@ FLOP are 2 × multiply-adds of forward, weight gradients and input gradients, th
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if b.images < 1 || b.repeats < 1 {
 				return wrongUse("--images and --repeats must be at least 1")
+			}
+			if b.only != "" && !slices.Contains(benchNets, b.only) {
+				return wrongUse("--only %s: the networks are %s", b.only, strings.Join(benchNets, ", "))
 			}
 			out, talk := cmd.OutOrStdout(), io.Discard
 			if line := newProgress(os.Stderr); line != nil {
@@ -56,11 +61,17 @@ FLOP are 2 × multiply-adds of forward, weight gradients and input gradients, th
 	}
 	cmd.Flags().IntVar(&b.images, "images", 6000, "images of LeNet-5's full batch")
 	cmd.Flags().IntVar(&b.repeats, "repeats", 5, "timed repeats, after one untimed")
+	cmd.Flags().StringVar(&b.only, "only", "", "measure one network: "+strings.Join(benchNets, ", "))
 	asJSON(cmd, &jsonOut)
 	return cmd
 }
 
-type bench struct{ images, repeats int }
+type bench struct {
+	images, repeats int
+	only            string
+}
+
+var benchNets = []string{"lenet5", "mnist7", "untuned"}
 
 const population = 10
 
@@ -118,27 +129,29 @@ func (b *bench) threads(ctx context.Context, threads int, talk io.Writer) (*benc
 		return nil, err
 	}
 	t := &benchThreads{Nets: map[string]map[string]*benchCase{}, cases: cases}
-	times := make([][]float64, len(cases))
+	var peaks []float64
+	times, shares := make([][]float64, len(cases)), make([][]float64, len(cases))
 	for repeat := range b.repeats + 1 { // the cases in turn, so that a slow moment does not fall on one
-		t.Peak = max(t.Peak, peak(p))
 		for i, c := range cases {
 			fmt.Fprintf(talk, "\r%d threads, repeat %d of %d: %s, %s\x1b[K", threads, repeat, b.repeats, c.net, c.batch)
-			s, err := c.time(ctx)
+			s, peak, err := c.time(ctx, p)
 			if err != nil {
 				return nil, err
 			}
 			if repeat > 0 {
+				peaks = append(peaks, peak)
 				times[i] = append(times[i], s)
+				shares[i] = append(shares[i], float64(population*c.Images)*c.FLOP/s/1e9/peak)
 			}
 		}
 	}
+	t.Peak = median(peaks)
 	fmt.Fprint(talk, "\r\x1b[K")
 	for i, c := range cases {
-		slices.Sort(times[i])
-		c.Fastest, c.Median = times[i][0], times[i][len(times[i])/2]
+		c.Fastest, c.Median = slices.Min(times[i]), median(times[i])
 		c.Rate = float64(population*c.Images) / c.Fastest
 		c.GFLOPS = c.Rate * c.FLOP / 1e9
-		c.Share = c.GFLOPS / t.Peak
+		c.Share = median(shares[i])
 		if t.Nets[c.net] == nil {
 			t.Nets[c.net] = map[string]*benchCase{}
 		}
@@ -165,6 +178,9 @@ func (b *bench) cases(p *pool.Pool) ([]*benchCase, error) {
 	}
 	var cases []*benchCase
 	for _, n := range nets {
+		if b.only != "" && b.only != n.name {
+			continue
+		}
 		net, err := nn.New(n.spec.Input, n.spec.Layers, n.spec.Likelihood)
 		if err != nil {
 			return nil, err
@@ -179,8 +195,7 @@ func (b *bench) cases(p *pool.Pool) ([]*benchCase, error) {
 		for i := range theta {
 			theta[i] = 0.05 * s.Normal()
 		}
-		flop := flopPerImage(net)
-		full := &benchCase{net: n.name, batch: "full", Images: n.images, Dim: net.Dim(), FLOP: flop, model: model, theta: theta}
+		full := &benchCase{net: n.name, batch: "full", Images: n.images, Dim: net.Dim(), FLOP: net.Flops(), model: model, theta: theta}
 		cases = append(cases, full)
 		if size := min(500, n.images); size < n.images {
 			some := *full
@@ -215,77 +230,50 @@ func pixels(name string, net *nn.Net, n int) *data.Set {
 	return s
 }
 
-// time is one log-likelihood and gradient of the population, in seconds. Short ones are made as often as a fifth of a
-// second holds.
-func (c *benchCase) time(ctx context.Context) (float64, error) {
+// time is one log-likelihood and gradient of the population, in seconds, and the peak of the same moments, in GFLOP/s.
+// Short calls are made as often as a fifth of a second holds.
+func (c *benchCase) time(ctx context.Context, p *pool.Pool) (seconds, peak float64, err error) {
 	ll, grad := make([]float64, population), make([]float64, len(c.theta))
-	calls := 0
-	start := time.Now()
-	for {
-		if err := c.model.LogLik(ctx, c.rows, c.theta, ll, grad); err != nil {
-			return 0, err
-		}
-		calls++
-		if s := time.Since(start).Seconds(); s > 0.2 {
-			return s / float64(calls), nil
-		}
-	}
-}
-
-// peak is the speed of multiply-adds on registers alone, in GFLOP/s, with all threads of the pool at once.
-func peak(p *pool.Pool) float64 {
-	best := 0.0
-	for range 3 {
-		flop := make([]float64, p.Threads())
+	var busy, peakTime time.Duration
+	calls, flop := 0, 0.0
+	for busy < 200*time.Millisecond {
 		start := time.Now()
-		p.Run(len(flop), func(i int) { flop[i] = lanes.PeakFMA(peakRounds()) })
-		s := time.Since(start).Seconds()
-		sum := 0.0
-		for _, f := range flop {
-			sum += f
+		if err := c.model.LogLik(ctx, c.rows, c.theta, ll, grad); err != nil {
+			return 0, 0, err
 		}
-		best = max(best, sum/s/1e9)
+		busy += time.Since(start)
+		calls++
+		for peakTime < busy/10 { // about a tenth of the time goes to the peak
+			start := time.Now()
+			flop += multiplyAdds(p)
+			peakTime += time.Since(start)
+		}
 	}
-	return best
+	return busy.Seconds() / float64(calls), flop / peakTime.Seconds() / 1e9, nil
 }
 
-// peakRounds are enough for some 50 ms: the Go kernel is slower by a factor of hundreds.
-func peakRounds() int {
-	if lanes.Kernel() == "go" {
-		return 1 << 16
+// multiplyAdds runs multiply-adds on registers alone, with all threads of the pool at once, for about a millisecond,
+// and returns their floating-point operations.
+func multiplyAdds(p *pool.Pool) (flop float64) {
+	rounds := 1 << 17
+	if lanes.Kernel() == "go" { // slower by a factor of hundreds
+		rounds = 1 << 12
 	}
-	return 1 << 23
+	sums := make([]float64, p.Threads())
+	p.Run(len(sums), func(i int) { sums[i] = lanes.PeakFMA(rounds) })
+	for _, s := range sums {
+		flop += s
+	}
+	return flop
 }
 
-// flopPerImage counts 2 × multiply-adds of forward, weight gradients and input gradients of all layers that have
-// weights, the first one's input gradient left out. Pooling, activations and padding to whole vectors do not count.
-func flopPerImage(net *nn.Net) float64 {
-	layers, macs, first := net.Layers(), 0.0, 0.0
-	for i, l := range layers {
-		switch l.(type) {
-		case nn.Dense, nn.Conv:
-		default:
-			continue
-		}
-		part, err := nn.New(net.Input(), layers[:i+1], nn.Gaussian{SD: 1})
-		if err != nil {
-			panic(err) // a part of a network is a network
-		}
-		fanIn := 0
-		for _, t := range part.Tensors() {
-			fanIn = t.FanIn
-		}
-		forward := float64(part.Outputs() * fanIn)
-		if first == 0 {
-			first = forward
-		}
-		macs += forward
-	}
-	return 2 * (3*macs - first)
+func median(x []float64) float64 {
+	x = slices.Sorted(slices.Values(x))
+	return x[len(x)/2]
 }
 
 func (r *benchResult) write(w io.Writer) {
-	fmt.Fprintf(w, "kernels %s, %d CPUs, population %d; fastest of the repeats\n", r.Kernel, r.CPUs, r.Population)
+	fmt.Fprintf(w, "kernels %s, %d CPUs, population %d; speeds of the fastest repeat, shares of the median one\n", r.Kernel, r.CPUs, r.Population)
 	for _, threads := range r.order {
 		t := r.Threads[threads]
 		fmt.Fprintf(w, "\n%s thread(s): peak %.0f GFLOP/s\n", threads, t.Peak)
