@@ -3,7 +3,7 @@
 //
 //	spec, err := starling.Preset("mnist7")
 //	result, err := starling.Fit(ctx, spec, starling.Options{})
-//	fmt.Println(result.Metrics.Accuracy, result.Posterior.Size())
+//	fmt.Println(*result.Metrics.Accuracy, result.Posterior.Size())
 //
 // Most programs need Preset or ParseSpec, Fit, and the ensemble's Predict. WriteRun keeps a result in a folder that
 // OpenRun, the command and PyTorch read. The parts are packages of their own: data, nn, mcmc, smc, bnn, baseline, uq;
