@@ -2,6 +2,7 @@ package starling
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/starling-smc/starling/data"
@@ -47,5 +48,21 @@ func TestStandardiseEveryPart(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestRunMeasuresOtherSetsAsItsOwn: a set by name meets the standardisation of the run, not one of its own.
+func TestRunMeasuresOtherSetsAsItsOwn(t *testing.T) {
+	spec := preset(t, "mnist7", "data.standardise=inputs")
+	own, _, err := spec.load("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := (&Run{Spec: spec}).data("mnist7", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(own.Test.F32, other.Test.F32) {
+		t.Error("the same test examples differ")
 	}
 }

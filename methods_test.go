@@ -220,4 +220,11 @@ func TestValues(t *testing.T) {
 	if !(math.Abs(float64(*e.RMSE)-rmse) <= 1e-12) || !(math.Abs(float64(e.NLL)-nll) <= 1e-12) {
 		t.Errorf("RMSE %v, want %v; NLL %v, want %v", *e.RMSE, rmse, e.NLL, nll)
 	}
+	// The same numbers as two outputs of one example: its NLL is their sum.
+	e.values(&bnn.Values{
+		Outputs: 2, Mean: []float64{1, 3}, Aleatoric: []float64{0.5, 2}, Epistemic: []float64{math.Sqrt(0.75), 0},
+	}, []float32{2, 1})
+	if !(math.Abs(float64(*e.RMSE)-rmse) <= 1e-12) || !(math.Abs(float64(e.NLL)-2*nll) <= 1e-12) {
+		t.Errorf("two outputs: RMSE %v, want %v; NLL %v, want %v", *e.RMSE, rmse, e.NLL, 2*nll)
+	}
 }

@@ -216,7 +216,7 @@ func TestMAPStepByStep(t *testing.T) {
 // The best state is the one reported: its loss on the validation set is the lowest of its restart and comes out again
 // when it is scored anew; the restart stops when patience is over; the lowest of all is chosen.
 func TestMAPEarlyStopping(t *testing.T) {
-	net, train, validate := mlp(t), blobs(1, 60), blobs(2, 50)
+	net, train, validate := mlp(t), blobs(1, 60), blobs(2, 500)
 	type best struct {
 		nll, accuracy float64
 		epoch, last   int
@@ -252,7 +252,7 @@ func TestMAPEarlyStopping(t *testing.T) {
 			t.Errorf("restart %d: best at epoch %d, stopped after %d", k, b.epoch, b.last)
 		}
 		stopped = stopped || b.last < 200
-		wantNear(t, "NLL scored anew", []float64{-ll[k] / 50}, []float64{r.NLL[k]}, 0)
+		wantNear(t, "NLL scored anew", []float64{-ll[k] / 500}, []float64{r.NLL[k]}, 0)
 		if r.NLL[k] < r.NLL[r.Chosen] {
 			t.Errorf("restart %d was chosen, %d is better: %v", r.Chosen, k, r.NLL)
 		}

@@ -167,7 +167,11 @@ func TestPredictSameBits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := fmt.Sprint(*predict(t, e, set, 1))
+	all := predict(t, e, set, 1)
+	if tail := predict(t, e, set.Slice("tail", 1000, 1100), 1); !slices.Equal(tail.Probs, all.Probs[1000*3:]) {
+		t.Error("the last 100 examples are predicted otherwise when they are alone")
+	}
+	want := fmt.Sprint(*all)
 	for _, threads := range []int{1, 2, 7} {
 		if got := fmt.Sprint(*predict(t, read, set, threads)); got != want {
 			t.Errorf("%d threads: another prediction than in memory with 1", threads)

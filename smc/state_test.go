@@ -347,19 +347,18 @@ func TestKeptStatesAreEvenOverTheSecondHalf(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var spent []float64
-	var want []float64
+	var spent, want, wantLL []float64
 	if err := s.Run(context.Background(), st, func(st *State, info Info) error {
 		if n := len(st.KeptLL) / st.J; n > len(spent) {
 			spent = append(spent, info.Epochs)
-			want = append(want, st.Theta...)
+			want, wantLL = append(want, st.Theta...), append(wantLL, st.LL...)
 		}
 		return nil
 	}); err != nil {
 		t.Fatal(err)
 	}
 	// 70 epochs: moves of 5 until 10, of 8 until 66, then one of the 4 that are left. Due at 43.75, 52.5, 61.25, 70.
-	if !slices.Equal(spent, []float64{50, 58, 66, 70}) || !slices.Equal(st.Kept, want) {
+	if !slices.Equal(spent, []float64{50, 58, 66, 70}) || !slices.Equal(st.Kept, want) || !slices.Equal(st.KeptLL, wantLL) {
 		t.Errorf("kept after %v epochs", spent)
 	}
 	if theta, logw := st.Ensemble(); len(theta) != 4*150*3 || logw != nil {

@@ -1,0 +1,40 @@
+package starling
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/starling-smc/starling/smc"
+)
+
+// TestSamplingEvent: one island has not begun, two run, one has ended.
+func TestSamplingEvent(t *testing.T) {
+	r := &run{}
+	r.Spec.Method.MCMC = &MCMC{}
+	w := newWatch(t.Context(), r, 5, 4)
+	w.islands[1].info = smc.Info{K: 3, Progress: 0.5, Lambda: 0.25, Epochs: 8, ESS: 4, Acceptance: 0.75, Step: 0.5, Ancestors: 2}
+	w.islands[2].info = smc.Info{K: 2, Progress: 0.25, Lambda: 0.5, Epochs: 4, ESS: 3, Acceptance: 0.25, Step: 0.25, Ancestors: 5}
+	w.islands[3].info = smc.Info{K: 9, Progress: 1, Lambda: 1, Epochs: 20, ESS: 1, Acceptance: 0.125, Step: 3, Ancestors: 1}
+	want := &Sampling{
+		Islands: 4, Done: 1, Share: 1.75 / 4, Epochs: 32.0 / 4, Temperature: 0.25,
+		ESS: 3.5, Acceptance: 0.5, Step: 0.375, Ancestors: 3.5, Particles: 5,
+	}
+	if d := cmp.Diff(want, w.event()); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+// TestStuckChains: steps that are far too long are never accepted, and the notes say which chains they are; short ones
+// are no trouble.
+func TestStuckChains(t *testing.T) {
+	const method = "method={mcmc: {chains: 2, epochs: 6, keep: last, move: {hmc: {steps: 1, step: "
+	notes := fit(t, trees(t, method+"1000}}}}"), Options{}).Notes
+	if len(notes) != 2 || !strings.Contains(notes[0], "chain 0 is stuck") || !strings.Contains(notes[1], "chain 1 is stuck") {
+		t.Errorf("chains that cannot move: notes %q", notes)
+	}
+	if notes := fit(t, trees(t, method+"1e-4}}}}"), Options{}).Notes; len(notes) != 0 {
+		t.Errorf("chains that move: notes %q", notes)
+	}
+}
