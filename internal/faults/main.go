@@ -3,11 +3,11 @@
 // Every file in patches/ is one deliberate fault: a unified diff with a header that names the test which must fail,
 //
 //	fault: the evidence lacks the factor 1/I
-//	test: ./smc TestCheck1Conjugate
+//	test: ./smc TestCheck3IslandsCombine
 //
-// For each, the tree's tracked files are copied to a temporary folder, the patch is applied and the test is run there.
-// A fault that the test does not find, a patch that no longer applies, or one that does not compile, is reported, and
-// the command exits with status 1.
+// The tree's tracked files are copied to a temporary folder. There every named test is run once as it is, and must pass;
+// then each patch is applied and its test is run, and must fail. A fault that the test does not find, a patch that no
+// longer applies, or one that does not compile, is reported, and the command exits with status 1.
 //
 //	go run ./internal/faults            # all
 //	go run ./internal/faults smc-       # those whose file name contains smc-
@@ -52,12 +52,18 @@ func run(args []string) error {
 		return err
 	}
 	tried, missed := 0, 0
+	sound := map[string]error{} // of tests on the code as it is
 	for _, p := range patches {
 		name := strings.TrimSuffix(filepath.Base(p), ".patch")
 		if len(args) > 0 && !strings.Contains(name, args[0]) {
 			continue
 		}
 		tried++
+		if err := soundTest(dir, p, sound); err != nil {
+			missed++
+			fmt.Printf("%-34s BROKEN: %v\n", name, err)
+			continue
+		}
 		verdict, found := try(dir, p)
 		if !found {
 			missed++
@@ -65,6 +71,9 @@ func run(args []string) error {
 		fmt.Printf("%-34s %s\n", name, verdict)
 	}
 	fmt.Printf("%d faults, %d found\n", tried, tried-missed)
+	if tried == 0 {
+		return fmt.Errorf("no patch in %s", filepath.Join(root, "internal/faults/patches"))
+	}
 	if missed > 0 {
 		return fmt.Errorf("%d of %d faults were not found", missed, tried)
 	}
@@ -78,6 +87,33 @@ func header(patch []byte, key string) string {
 		return ""
 	}
 	return string(m[1])
+}
+
+// soundTest makes sure that the test of a patch passes, and is not skipped, without it; verdicts are kept in known.
+func soundTest(dir, path string, known map[string]error) error {
+	patch, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	test := header(patch, "test")
+	if err, ok := known[test]; ok {
+		return err
+	}
+	known[test] = nil
+	if f := strings.Fields(test); len(f) == 2 {
+		out, err := runTest(dir, f, "-v")
+		if err != nil || bytes.Contains(out, []byte("--- SKIP: "+f[1]+" ")) {
+			known[test] = fmt.Errorf("%s fails or is skipped without the fault", test)
+		}
+	}
+	return known[test]
+}
+
+func runTest(dir string, test []string, flags ...string) ([]byte, error) {
+	args := append([]string{"test", "-count=1", "-run", "^" + test[1] + "$"}, flags...)
+	cmd := exec.Command("go", append(args, test[0])...)
+	cmd.Dir = dir
+	return cmd.CombinedOutput()
 }
 
 // try applies one patch, runs its test and takes the patch back.
@@ -104,9 +140,7 @@ func try(dir, path string) (verdict string, found bool) {
 			verdict, found = "BROKEN: cannot be taken back: "+firstLine(out), false
 		}
 	}()
-	cmd := exec.Command("go", "test", "-count=1", "-run", "^"+test[1]+"$", test[0])
-	cmd.Dir = dir
-	out, err := cmd.CombinedOutput()
+	out, err := runTest(dir, test)
 	switch {
 	case bytes.Contains(out, []byte("[build failed]")) || bytes.Contains(out, []byte("[setup failed]")):
 		return "BROKEN: does not compile: " + firstLine(out), false
