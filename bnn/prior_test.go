@@ -95,7 +95,7 @@ func goldenAnchored(t *testing.T, c goldenCase) {
 
 // Per layer: each tensor has its own variance, and log_sd has 1.
 func TestFanIn(t *testing.T) {
-	net, err := nn.New([]int{2, 4, 4}, []nn.Layer{nn.Conv{Filters: 3, Kernel: [2]int{3, 3}}, nn.ReLU, nn.Dense{Units: 1}},
+	net, err := nn.New([]int{2, 4, 4}, []nn.Layer{nn.Conv{Filters: 3, Kernel: [2]int{3, 3}}, nn.ReLU, nn.Dense{Units: 13}, nn.Dense{Units: 1}},
 		nn.Gaussian{Learned: true})
 	if err != nil {
 		t.Fatal(err)
@@ -104,15 +104,15 @@ func TestFanIn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.Dim() != net.Dim() || net.Dim() != 3*2*9+3+12+1+1 {
+	if p.Dim() != net.Dim() || net.Dim() != 3*2*9+3+13*12+13+13+1+1 {
 		t.Fatalf("prior of %d, network of %d", p.Dim(), net.Dim())
 	}
-	want := math.Log(2*math.Pi*2.0/18)*57 + math.Log(2*math.Pi*2.0/12)*13 + math.Log(2*math.Pi)
+	want := math.Log(2*math.Pi*2.0/18)*57 + math.Log(2*math.Pi*2.0/12)*169 + math.Log(2*math.Pi*2.0/13)*14 + math.Log(2*math.Pi)
 	if got := p.LogDensity(make([]float64, p.Dim()), nil); !(math.Abs(got+want/2) < 1e-11) {
 		t.Errorf("log density at 0 is %v, want %v", got, -want/2)
 	}
 	q := anchored(t, p, 0.25, make([]float64, p.Dim()))
-	for i, want := range map[int]float64{0: 2.0 / 18, 56: 2.0 / 18, 57: 2.0 / 12, 69: 2.0 / 12, 70: 1} {
+	for i, want := range map[int]float64{0: 2.0 / 18, 56: 2.0 / 18, 57: 2.0 / 12, 225: 2.0 / 12, 226: 2.0 / 13, 239: 2.0 / 13, 240: 1} {
 		if got := p.SD(i) * p.SD(i); !(math.Abs(got-want) < 1e-15) {
 			t.Errorf("variance of %d is %v, want %v", i, got, want)
 		}

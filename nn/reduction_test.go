@@ -11,7 +11,8 @@ import (
 
 // TestEveryExampleCountsOnce cuts sets of examples where tiles, chunks and segments end and begin. The log-likelihood
 // is that of the float64 reference: an example's is below −.9, so the bound sees one that is missing or counted twice.
-// The gradient is the sum of those of batches that fit a chunk, where an example's share is of the order of 1.
+// The gradient is the sum of those of batches that fit a chunk, where an example's share is of the order of 1. Outputs
+// stand at their example's place.
 func TestEveryExampleCountsOnce(t *testing.T) {
 	net := mustNet(t, []int{3}, []Layer{Dense{Units: 4}, Tanh, Dense{Units: 2}}, Gaussian{SD: 1})
 	for _, n := range []int{1, 64, 65, 255, 256, 257, 600, 8192, 9001} {
@@ -39,6 +40,17 @@ func TestEveryExampleCountsOnce(t *testing.T) {
 			_, grad := logLik(rows)
 			for i, g := range grad {
 				sum[i] += g
+			}
+		}
+		out := make([]float32, 2*n)
+		if err := m.Outputs(context.Background(), nil, theta, out); err != nil {
+			t.Fatal(err)
+		}
+		for i := range n {
+			for k, z := range net.outputs(theta, net.example(set, i)) {
+				if !(math.Abs(float64(out[2*i+k])-z) <= 1e-5) {
+					t.Fatalf("%d examples: output %d of example %d is %v, reference %v", n, k, i, out[2*i+k], z)
+				}
 			}
 		}
 		ll, grad := logLik(nil)

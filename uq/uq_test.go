@@ -214,6 +214,13 @@ func TestBinEdges(t *testing.T) {
 	}
 }
 
+// A label that was thought impossible costs everything: nothing is clipped.
+func TestNLLIsInfinite(t *testing.T) {
+	if nll := NLL([]float64{0.5, 0.5, 0, 1}, 2, []int32{1, 0}); !math.IsInf(nll, 1) {
+		t.Errorf("NLL %v", nll)
+	}
+}
+
 // NaN never passes for a score.
 func TestNaNIsSeen(t *testing.T) {
 	nan := math.NaN()
