@@ -216,9 +216,9 @@ func (d *denseOp) backward(t *tape, g0, g1 int) {
 // weightGradient adds dy xᵀ. The transposed tiles are [64 examples][pitch] and [64 examples][rows]; that of an input
 // that all particles share is made in the first pass over the tile.
 func (d *denseOp) weightGradient(t *tape, g0, g1 int) {
-	xt, dyt := t.tmp, t.tmp[tileExamples*d.pitch:]
-	if d.in.shared {
-		xt, dyt = t.shared, t.tmp
+	xt, dyt := t.shared, t.tmp
+	if !d.in.shared {
+		xt, dyt = t.tmp, t.tmp[tileExamples*d.pitch:]
 	}
 	whole := g0 == 0 && g1 == tileGroups
 	add := func(p cover, first, row int) {

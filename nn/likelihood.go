@@ -78,6 +78,9 @@ func (m *Model) loss(t *tape, grad bool) {
 				lanes.Gaussian(z[b*n:][:n], t.target[g*n:][:n], k, prec, norm, ll[b*lanes.Lanes:][:lanes.Lanes], d)
 			}
 		}
+		if grad && p.out.relu {
+			lanes.ReLUBackward(z, dz, dz)
+		}
 		if grad && g == t.groups-1 && t.valid < lanes.Lanes {
 			lanes.MaskLanes(dz, t.valid)
 		}

@@ -57,7 +57,7 @@ func compile(net *Net) *program {
 		v, used = c.layer(i, v)
 		i += used - 1
 	}
-	p.out = v
+	p.out = c.withoutBorder(v)
 	c.allocate()
 	return p
 }
@@ -141,7 +141,7 @@ func (c *compiler) layer(i int, v *value) (*value, int) {
 		c.emit(&activation{l, v, out})
 		return out, 1
 	default: // Flatten: the order is the same
-		return v, 1
+		return c.withoutBorder(v), 1
 	}
 }
 

@@ -235,6 +235,12 @@ func TestGradients(t *testing.T) {
 		{"avg pool", image, []Layer{conv(3, 3, 1, 1), AvgPool{pair(3, 2), pair(2, 1), pair(1, 0)}, conv(2, 3, 1, 1), ReLU, Dense{Units: 3}}, Categorical{}, 19},
 		{"no dense", image, []Layer{conv(3, 3, 1, 1), ReLU, conv(4, 1, 1, 0), GlobalAvgPool{}}, Categorical{}, 37},
 		{"one pixel", []int{1, 1, 1}, []Layer{conv(3, 1, 1, 0), ReLU, Flatten{}, Dense{Units: 2, Name: "head"}}, Categorical{}, 3},
+		{"softmax regression on images", []int{1, 20, 20}, []Layer{Dense{Units: 10}}, Categorical{}, 70},
+		{"mlp on images", []int{784}, []Layer{Dense{Units: 200}, ReLU, Dense{Units: 10}}, Categorical{}, 20},
+		{"ends in relu", []int{3, 2, 6}, []Layer{Dense{Units: 11}, ReLU}, Categorical{}, 21},
+		{"ends in conv", []int{1, 4, 4}, []Layer{conv(1, 3, 1, 1), ReLU, conv(1, 3, 1, 1)}, Gaussian{SD: 1}, 21},
+		{"ends in conv relu pool", image, []Layer{conv(2, 3, 1, 1), ReLU, conv(2, 3, 1, 1), ReLU, MaxPool{Size: pair(2, 2)}}, Categorical{}, 21},
+		{"activation behind flatten", image, []Layer{conv(2, 3, 1, 1), ReLU, conv(2, 3, 1, 1), Flatten{}, Tanh, Dense{Units: 3}}, Categorical{}, 21},
 		{"odd", odd(t).input, odd(t).layers, Categorical{}, 18},
 	}
 	for _, c := range cases {

@@ -1,0 +1,146 @@
+package nn
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/starling-smc/starling/internal/lanes"
+	"github.com/starling-smc/starling/internal/pool"
+)
+
+// TestRandomNets draws architectures and checks each against the float64 reference: the log-likelihood, the gradient
+// along random directions, and the same bits from every kernel. It looks for what nobody thought of when the cases of
+// TestGradients were written.
+func TestRandomNets(t *testing.T) {
+	nets := 400
+	if testing.Short() {
+		nets = 60
+	}
+	for seed := uint64(0); nets > 0; seed++ {
+		r := rand.New(rand.NewPCG(seed, 99))
+		input, layers, lik := drawNet(r)
+		net, err := New(input, layers, lik)
+		if err != nil || net.Outputs() > 300 || net.dim > 5000 {
+			continue
+		}
+		nets--
+		n := []int{1, 3, 16, 17, 40, 64, 65, 100}[r.IntN(8)]
+		particles := []int{1, 2, 3, 7}[r.IntN(4)]
+		if len(input) == 1 {
+			n, particles = min(n, 20), []int{1, 5, 64, 65, 70}[r.IntN(5)]
+		}
+		if err := tryNet(net, n, particles, r); err != nil {
+			t.Errorf("seed %d: input %v, layers %+v, %T, %d examples, %d particles: %v", seed, input, layers, lik, n, particles, err)
+		}
+	}
+}
+
+func drawNet(r *rand.Rand) (input []int, layers []Layer, lik Likelihood) {
+	pair := func(lo, hi int) [2]int { return [2]int{lo + r.IntN(hi-lo+1), lo + r.IntN(hi-lo+1)} }
+	image := r.IntN(4) > 0
+	input = []int{1 + r.IntN(20)}
+	if image {
+		input = []int{1 + r.IntN(4), 1 + r.IntN(9), 1 + r.IntN(9)}
+	}
+	for range 1 + r.IntN(6) {
+		switch r.IntN(9) {
+		case 0, 1, 2:
+			if image {
+				layers = append(layers, Conv{Filters: 1 + r.IntN(9), Kernel: pair(1, 5), Stride: pair(1, 3), Pad: pair(0, 2), NoBias: r.IntN(2) == 0})
+			}
+		case 3:
+			if image {
+				layers = append(layers, MaxPool{Size: [2]int{2, 2}})
+			}
+		case 4:
+			if image {
+				layers = append(layers, []Layer{MaxPool{pair(1, 3), pair(1, 3), pair(0, 1)}, AvgPool{pair(1, 3), pair(1, 3), pair(0, 1)}, GlobalAvgPool{}}[r.IntN(3)])
+			}
+		case 5, 6:
+			layers = append(layers, Activation(r.IntN(4)))
+		case 7:
+			layers = append(layers, Flatten{})
+		case 8:
+			layers = append(layers, Dense{Units: 1 + r.IntN(20), NoBias: r.IntN(2) == 0})
+		}
+	}
+	if r.IntN(3) > 0 {
+		layers = append(layers, Dense{Units: 1 + r.IntN(5), NoBias: r.IntN(2) == 0})
+	}
+	if r.IntN(8) == 0 {
+		return input, append(layers, Dense{Units: 1, NoBias: r.IntN(2) == 0}), Bernoulli{}
+	}
+	return input, layers, []Likelihood{Categorical{}, Gaussian{SD: .8}, Gaussian{Learned: true}}[r.IntN(3)]
+}
+
+// tryNet compares one network with the reference.
+func tryNet(net *Net, n, particles int, r *rand.Rand) error {
+	set, theta, d := testSet(net, n, r.IntN(2) == 0, r), testTheta(net, particles, r), net.dim
+	var rows, examples []int32
+	if r.IntN(2) == 0 {
+		for range 1 + r.IntN(2*n) {
+			rows = append(rows, int32(r.IntN(n)))
+		}
+		examples = rows
+	} else {
+		for i := range n {
+			examples = append(examples, int32(i))
+		}
+	}
+	var first []float64
+	for _, kernel := range lanes.Kernels() {
+		restore, err := lanes.SetKernel(kernel)
+		if err != nil {
+			return err
+		}
+		m, err := NewModel(net, set, pool.New(1+r.IntN(3)))
+		if err == nil {
+			all := make([]float64, particles*(1+d))
+			err = m.LogLik(context.Background(), rows, theta, all[:particles], all[particles:])
+			if first == nil {
+				first = all
+			}
+			for i := range all {
+				if math.Float64bits(all[i]) != math.Float64bits(first[i]) {
+					err = fmt.Errorf("%s: value %d is %v, not %v", kernel, i, all[i], first[i])
+				}
+			}
+		}
+		restore()
+		if err != nil {
+			return err
+		}
+	}
+	j := r.IntN(particles)
+	own, grad := theta[j*d:(j+1)*d], first[particles+j*d:][:d]
+	value := func(theta []float64) (sum float64) {
+		for _, i := range examples {
+			sum += net.logLik(net.outputs(theta, net.example(set, int(i))), theta, set, int(i))
+		}
+		return sum
+	}
+	if want := value(own); !(math.Abs(want-first[j]) <= 1e-5*math.Abs(want)+1e-4) {
+		return fmt.Errorf("log-likelihood %v, reference %v", first[j], want)
+	}
+	// A kink may lie between the two ends of one difference, hardly of three.
+	var wrong []error
+	for range 3 {
+		const h = 1e-6
+		up, down, slope := make([]float64, d), make([]float64, d), 0.0
+		for i := range own {
+			v := r.NormFloat64()
+			up[i], down[i] = own[i]+h*v, own[i]-h*v
+			slope += grad[i] * v
+		}
+		if want := (value(up) - value(down)) / (2 * h); !(math.Abs(want-slope) <= 1e-3*(norm(grad)+1)) {
+			wrong = append(wrong, fmt.Errorf("directional derivative %v, finite difference %v", slope, want))
+		}
+	}
+	if len(wrong) > 1 {
+		return wrong[0]
+	}
+	return nil
+}
