@@ -11,18 +11,19 @@ import (
 	"github.com/starling-smc/starling/internal/rng"
 )
 
-// conjugate is a diagonal Gaussian likelihood with precision 2 + i around i, a prior N(0.5, 1.5²) and λ = .4, and the
-// target's means and variances.
+// conjugate is a diagonal Gaussian likelihood with precision 2 + i around i, a prior N(0.5, sd²) of sd 1.5 and 0.6 in
+// turn and λ = .4, and the target's means and variances.
 func conjugate(d int) (t *Target, mean, variance []float64) {
 	precision, centre := make([][]float64, d), make([]float64, d)
 	prior := normal{make([]float64, d), make([]float64, d)}
 	for i := range d {
 		precision[i] = make([]float64, d)
 		precision[i][i], centre[i] = 2+float64(i), float64(i)
-		prior.mean[i], prior.sd[i] = 0.5, 1.5
-		a := 0.4*precision[i][i] + 1/(1.5*1.5)
+		prior.mean[i], prior.sd[i] = 0.5, []float64{1.5, 0.6}[i%2]
+		w := 1 / (prior.sd[i] * prior.sd[i])
+		a := 0.4*precision[i][i] + w
 		variance = append(variance, 1/a)
-		mean = append(mean, (0.4*precision[i][i]*centre[i]+0.5/(1.5*1.5))/a)
+		mean = append(mean, (0.4*precision[i][i]*centre[i]+0.5*w)/a)
 	}
 	return &Target{Model: &model{d: d, log: gaussian(precision, centre), factor: 1}, Prior: prior, Lambda: 0.4}, mean, variance
 }
@@ -50,7 +51,7 @@ func TestMovesLeaveTheTemperedTargetInvariant(t *testing.T) {
 		particles = 4000
 	}
 	for name, move := range map[string]Move{
-		"langevin": HMC{Step: 0.9}, "hmc": HMC{Steps: 4, Step: 1.1, Jitter: 0.2}, "pcn": PCN{Step: 0.7},
+		"langevin": HMC{Step: 0.9}, "hmc": HMC{Steps: 4, Step: 0.85, Jitter: 0.1}, "pcn": PCN{Step: 0.7},
 	} {
 		target, mean, variance := conjugate(d)
 		p := NewPopulation(particles, d, move.NeedsGradient())
@@ -93,20 +94,19 @@ func averageOf(x []float64) (m float64) {
 // The first step size, and what a move makes of it: log h += gain·(A − target), A the mean acceptance probability and
 // not the count of acceptances.
 func TestStepSizesFollowTheRule(t *testing.T) {
-	target, mean, variance := conjugate(3)
-	target.Prior.(normal).sd[1] = 0.7 // the smallest counts
+	target, mean, variance := conjugate(3) // the smallest sd counts, .6
 	for _, c := range []struct {
 		move   HMC
 		start  float64
 		gain   float64
 		accept float64
 	}{
-		{HMC{}, 1.65 * 0.7 * math.Pow(3, -1./6), 0.2, 0.574},
-		{HMC{Steps: 5}, 1.65 * 0.7 * math.Pow(3, -1./4), 0.2, 0.65},
+		{HMC{}, 1.65 * 0.6 * math.Pow(3, -1./6), 0.2, 0.574},
+		{HMC{Steps: 5}, 1.65 * 0.6 * math.Pow(3, -1./4), 0.2, 0.65},
 		{HMC{Steps: 5, Start: 0.3, Accept: 0.8}, 0.3, 0.2, 0.8},
 		{HMC{Steps: 5, Step: 0.3}, 0.3, 0, 0.65},
-		{HMC{Steps: 50, Accept: 0.75, Phases: ChainPhases(50)}, 1.65 * 0.7 * math.Pow(3, -1./6), 0.2, 0.75},
-		{HMC{Steps: 50, Accept: 0.75, Phases: ChainPhases(50), Each: true}, 1.65 * 0.7 * math.Pow(3, -1./6), 0.2, 0.75},
+		{HMC{Steps: 50, Accept: 0.75, Phases: ChainPhases(50)}, 1.65 * 0.6 * math.Pow(3, -1./6), 0.2, 0.75},
+		{HMC{Steps: 50, Accept: 0.75, Phases: ChainPhases(50), Each: true}, 1.65 * 0.6 * math.Pow(3, -1./6), 0.2, 0.75},
 	} {
 		const particles = 7
 		p := NewPopulation(particles, 3, true)

@@ -157,16 +157,16 @@ func TestCheck3IslandsCombine(t *testing.T) {
 
 // Chains of either move, started from the exact posterior, stay there; at λ = 1 of a Fixed path.
 func TestCheck4InvarianceOfTheGaussian(t *testing.T) {
-	p := problem{prior: normal{d: 2, mean: 0.3, sd: 1.5}}
+	p := problem{prior: normal{d: 2, mean: 0.3, sds: []float64{1.5, 0.6}}}
 	precision := [][]float64{{3, 1}, {1, 2}}
 	b := []float64{2, -1}
 	p.model = quadratic(precision, b, 0)
-	// Posterior: precision A = P + I/sd², mean A⁻¹(b + m/sd²).
-	w := 1 / (1.5 * 1.5)
-	a00, a01, a11 := 3+w, 1.0, 2+w
+	// Posterior: precision A = P + diag(1/sd²), mean A⁻¹(b + m/sd²).
+	w0, w1 := 1/(1.5*1.5), 1/(0.6*0.6)
+	a00, a01, a11 := 3+w0, 1.0, 2+w1
 	det := a00*a11 - a01*a01
 	c00, c01, c11 := a11/det, -a01/det, a00/det
-	r0, r1 := b[0]+0.3*w, b[1]+0.3*w
+	r0, r1 := b[0]+0.3*w0, b[1]+0.3*w1
 	m0, m1 := c00*r0+c01*r1, c01*r0+c11*r1
 	l00 := math.Sqrt(c00)
 	l10, l11 := c01/l00, math.Sqrt(c11-c01*c01/c00)

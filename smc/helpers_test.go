@@ -36,10 +36,16 @@ type normal struct {
 	d        int
 	mean, sd float64
 	means    []float64 // if not nil, in place of mean
+	sds      []float64 // if not nil, in place of sd
 }
 
-func (p normal) Dim() int       { return p.d }
-func (p normal) SD(int) float64 { return p.sd }
+func (p normal) Dim() int { return p.d }
+func (p normal) SD(i int) float64 {
+	if p.sds != nil {
+		return p.sds[i]
+	}
+	return p.sd
+}
 func (p normal) Mean(i int) float64 {
 	if p.means != nil {
 		return p.means[i]
@@ -49,18 +55,18 @@ func (p normal) Mean(i int) float64 {
 func (p normal) Sample(s *rng.Stream, theta []float64) {
 	s.Normals(theta)
 	for i := range theta {
-		theta[i] = p.Mean(i) + p.sd*theta[i]
+		theta[i] = p.Mean(i) + p.SD(i)*theta[i]
 	}
 }
 func (p normal) LogDensity(theta, grad []float64) (l float64) {
 	for i, x := range theta {
-		z := (x - p.Mean(i)) / p.sd
-		l -= 0.5 * z * z
+		z := (x - p.Mean(i)) / p.SD(i)
+		l -= 0.5*z*z + math.Log(p.SD(i)) + 0.5*log2Pi
 		if grad != nil {
-			grad[i] = -z / p.sd
+			grad[i] = -z / p.SD(i)
 		}
 	}
-	return l - float64(p.d)*(math.Log(p.sd)+0.5*math.Log(2*math.Pi))
+	return l
 }
 
 var _ mcmc.GaussianPrior = normal{}
