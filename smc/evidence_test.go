@@ -101,12 +101,13 @@ func TestWeightsAccumulateWithoutResampling(t *testing.T) {
 }
 
 // With a fixed ladder and a fixed move the estimate of the evidence is unbiased, for any number of particles and every
-// way of resampling (section 3.2): the mean of Z over runs is Z. Two percent would be found.
+// way of resampling (section 3.2): the mean of Z over runs is Z. Z scatters by .4 of itself, so a mean is known to 4 %,
+// with -short to 10 %, but for 1e-6 in all; twice that is found for sure, and the test asks for it.
 func TestEvidenceIsUnbiased(t *testing.T) {
 	p := conjugate()
-	runs := 3000
+	runs, small := 3000, 0.09
 	if testing.Short() {
-		runs = 500
+		runs, small = 500, 0.22
 	}
 	for _, scheme := range []Scheme{Multinomial, Systematic, Stratified, Residual} {
 		for _, when := range []When{Always, BelowRatio} {
@@ -114,11 +115,13 @@ func TestEvidenceIsUnbiased(t *testing.T) {
 				z := make([]float64, 0, runs)
 				for _, st := range replicate(t, p, runs, Sampler{
 					Path: Ladder{0.05, 0.2, 0.5, 1}, Move: mcmc.HMC{Step: 0.4}, Mutations: Mutations{Count: 2},
-					Particles: 8, Seed: 12, Resample: Resampler{Scheme: scheme, When: when},
+					Particles: 32, Seed: 12, Resample: Resampler{Scheme: scheme, When: when},
 				}) {
 					z = append(z, math.Exp(st.LogZ-p.logZ))
 				}
-				meanIs(t, "Z / true Z", z, 1, 0, 8)
+				if found := meanIs(t, "Z / true Z", z, 1, 0, 8); !(found <= small) {
+					t.Errorf("an error of %v of Z would be found: the test is too weak", found)
+				}
 			})
 		}
 	}
