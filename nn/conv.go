@@ -87,6 +87,9 @@ func newConvPool(c *compiler, layer int, l Conv, in, out *value) *convOp {
 func (o *convOp) chooseBack() {
 	best := math.Inf(1)
 	for _, block := range [][2]int{{1, 1}, {1, 2}, {1, 4}, {2, 2}} {
+		if block != [2]int{1, 1} && o.filters*o.kernel[0]*o.kernel[1] > lanes.MaxTerms {
+			break // sums in several parts must not meet a pixel twice
+		}
 		n, work := block[0]*block[1], 0
 		for _, b := range o.backBlocks(block) {
 			work += len(b.taps)
@@ -185,6 +188,10 @@ func (o *convOp) plan(c *compiler) {
 	var spots []spot
 	var pairs []lanes.Pair
 	var window *[4]int32
+	n := 4
+	if len(taps) > lanes.MaxTerms {
+		n = 1 // sums in several parts must not meet a pixel twice
+	}
 	if o.pooled {
 		for y := range out.h {
 			for x := range out.w {
@@ -201,7 +208,6 @@ func (o *convOp) plan(c *compiler) {
 		o.masks = c.maskSize
 		c.maskSize += tileGroups * out.size() / lanes.Lanes * 4
 	} else {
-		const n = 4
 		for at := 0; at < o.h*o.w; at += n {
 			s := spot{terms: taps}
 			for j := range n {
@@ -211,7 +217,7 @@ func (o *convOp) plan(c *compiler) {
 			spots = append(spots, s)
 		}
 	}
-	o.fwd = newProduct(o.filters, 4, o.taps, out.plane(), spots, o.bias < 0 && !o.pooled)
+	o.fwd = newProduct(o.filters, n, o.taps, out.plane(), spots, o.bias < 0 && !o.pooled)
 
 	dy := out
 	if !o.pooled || o.unpooled != nil {
@@ -309,15 +315,19 @@ func (o *convOp) forward(t *tape, g0, g1 int) {
 	for g := g0; g < g1; g++ {
 		w, x, y := t.weights(o.weight, 0), t.out(o.in, g, 0), t.out(o.out, g, 0)
 		var bias []float32
+		if o.bias >= 0 {
+			bias = t.weights(o.bias, 0)[:o.filters]
+		}
+		if !o.pooled {
+			o.fwd.store(w, x, bias, y, floor(o.out), func() { lanes.ReLU(y, y) })
+			continue
+		}
+		var own []float32
 		for _, c := range o.fwd.calls {
-			if o.bias >= 0 {
-				bias = t.weights(o.bias+c.row, 0)[:c.m]
+			if bias != nil {
+				own = bias[c.row : c.row+c.m]
 			}
-			if o.pooled {
-				c.plan.StorePool(w[c.w:], x, bias, y[c.d:], o.groupMasks(t, g)[c.d/lanes.Lanes*4:])
-			} else {
-				c.plan.Store(w[c.w:], x, bias, y[c.d:], floor(o.out))
-			}
+			c.plan.StorePool(w[c.w:], x, own, y[c.d:], o.groupMasks(t, g)[c.d/lanes.Lanes*4:])
 		}
 	}
 }
@@ -349,12 +359,10 @@ func (o *convOp) backward(t *tape, g0, g1 int) {
 			continue
 		}
 		w, dx := t.weights(o.weight, 0), t.dy(o.in, g, 0)
-		for _, c := range o.igrad.calls {
-			if o.in.relu {
-				c.plan.StoreGated(w[c.w:], dy, x[c.d:], dx[c.d:])
-			} else {
-				c.plan.Store(w[c.w:], dy, nil, dx[c.d:], negInf)
-			}
+		if o.in.relu {
+			o.igrad.storeGated(w, dy, x, dx, func() { lanes.ReLUBackward(x, dx, dx) })
+		} else {
+			o.igrad.store(w, dy, nil, dx, negInf, nil)
 		}
 	}
 }

@@ -168,14 +168,16 @@ func (d *denseOp) forward(t *tape, g0, g1 int) {
 	for g := g0; g < g1; {
 		n := sideBySide(g1 - g)
 		each(d.fwd[n], t.batch, func(p cover, b int) {
-			w, x, y := t.weights(d.w, b), t.from(d.in, g, b), t.from(d.out, g, b)
 			var bias []float32
-			for _, c := range p.calls {
-				if d.b >= 0 {
-					bias = t.weights(d.b+c.row, b)[:c.m]
-				}
-				c.plan.Store(w[c.w:], x, bias, y[c.d:], limit)
+			if d.b >= 0 {
+				bias = t.weights(d.b, b)
 			}
+			p.store(t.weights(d.w, b), t.from(d.in, g, b), bias, t.from(d.out, g, b), limit, func() {
+				for i := range n * p.particles {
+					y := t.out(d.out, g+i%n, b+i/n)
+					lanes.ReLU(y, y)
+				}
+			})
 		})
 		g += n
 	}
@@ -199,14 +201,13 @@ func (d *denseOp) backward(t *tape, g0, g1 int) {
 			n := sideBySide(g1 - g)
 			dy, dx := t.dyFrom(d.out, g, b), t.dyFrom(d.in, g, b)
 			if d.in.relu {
-				x := t.from(d.in, g, b)
-				for _, c := range d.igrad[n].calls {
-					c.plan.StoreGated(w[c.w:], dy, x[c.d:], dx[c.d:])
-				}
+				d.igrad[n].storeGated(w, dy, t.from(d.in, g, b), dx, func() {
+					for i := g; i < g+n; i++ {
+						lanes.ReLUBackward(t.out(d.in, i, b), t.dy(d.in, i, b), t.dy(d.in, i, b))
+					}
+				})
 			} else {
-				for _, c := range d.igrad[n].calls {
-					c.plan.Store(w[c.w:], dy, nil, dx[c.d:], negInf)
-				}
+				d.igrad[n].store(w, dy, nil, dx, negInf, nil)
 			}
 			g += n
 		}

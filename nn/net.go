@@ -2,6 +2,8 @@ package nn
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"strconv"
 )
 
@@ -16,6 +18,24 @@ type Net struct {
 	dim     int
 }
 
+// Bounds that keep all offsets of the kernels' tables in 32 bits.
+const (
+	maxValues     = 1 << 22 // of one example, padding included, between two layers
+	maxParameters = 1 << 28
+)
+
+// volume is the product of sizes, or more than any bound if it is too large.
+func volume(sizes ...int) int {
+	v := 1
+	for _, s := range sizes {
+		if s > maxParameters || v > maxParameters {
+			return maxParameters + 1
+		}
+		v *= s
+	}
+	return v
+}
+
 // New derives the shapes of a network whose input has shape [features] or [channels, height, width]. An error names
 // the layer (counted from 0) that does not fit, and why.
 func New(input []int, layers []Layer, lik Likelihood) (*Net, error) {
@@ -27,6 +47,10 @@ func New(input []int, layers []Layer, lik Likelihood) (*Net, error) {
 			return nil, fmt.Errorf("input shape %v: every size must be positive", input)
 		}
 	}
+	if volume(input...) > maxValues {
+		return nil, fmt.Errorf("input shape %v: more than %d values an example", input, maxValues)
+	}
+	input, layers = slices.Clone(input), slices.Clone(layers)
 	net := &Net{input: input, layers: layers, lik: lik, shapes: [][]int{input}}
 	names := map[string]bool{}
 	number := 0 // of the module in an nn.Sequential, where flattening is a module of its own
@@ -37,10 +61,7 @@ func New(input []int, layers []Layer, lik Likelihood) (*Net, error) {
 		}
 		var owned []int
 		add := func(name, part string, fanIn int, shape ...int) {
-			size := 1
-			for _, d := range shape {
-				size *= d
-			}
+			size := volume(shape...)
 			owned = append(owned, len(net.tensors))
 			net.tensors = append(net.tensors, Tensor{name + "." + part, shape, net.dim, size, fanIn})
 			net.dim += size
@@ -125,6 +146,12 @@ func New(input []int, layers []Layer, lik Likelihood) (*Net, error) {
 		default:
 			return nil, at("unknown kind of layer")
 		}
+		if volume(shape...) > maxValues {
+			return nil, at("gives %v, more than %d values an example", shape, maxValues)
+		}
+		if net.dim > maxParameters {
+			return nil, at("brings the network to more than %d parameters", maxParameters)
+		}
 		number++
 		net.params = append(net.params, owned)
 		net.shapes = append(net.shapes, shape)
@@ -146,8 +173,8 @@ func New(input []int, layers []Layer, lik Likelihood) (*Net, error) {
 		if lik.Learned {
 			net.tensors = append(net.tensors, Tensor{"log_sd", []int{1}, net.dim, 1, 0})
 			net.dim++
-		} else if !(lik.SD > 0) {
-			return nil, fmt.Errorf("gaussian likelihood needs a positive sd, has %v", lik.SD)
+		} else if prec := float32(1 / (lik.SD * lik.SD)); !(lik.SD > 0) || prec == 0 || math.IsInf(float64(prec), 1) {
+			return nil, fmt.Errorf("gaussian likelihood needs a positive sd whose 1/sd² is a float32, has %v", lik.SD)
 		}
 	default:
 		return nil, fmt.Errorf("unknown likelihood %T", lik)
@@ -159,13 +186,13 @@ func New(input []int, layers []Layer, lik Likelihood) (*Net, error) {
 func (n *Net) Dim() int { return n.dim }
 
 // Tensors are the parameters in the order of θ.
-func (n *Net) Tensors() []Tensor { return n.tensors }
+func (n *Net) Tensors() []Tensor { return slices.Clone(n.tensors) }
 
 // Input is the shape of one example.
-func (n *Net) Input() []int { return n.input }
+func (n *Net) Input() []int { return slices.Clone(n.input) }
 
 // Layers are the layers that New was given.
-func (n *Net) Layers() []Layer { return n.layers }
+func (n *Net) Layers() []Layer { return slices.Clone(n.layers) }
 
 // Likelihood is the likelihood that New was given.
 func (n *Net) Likelihood() Likelihood { return n.lik }
@@ -264,6 +291,8 @@ func windowed(shape []int, size, stride, pad [2]int) (out [2]int, err error) {
 		switch {
 		case size[d] <= 0 || stride[d] <= 0 || pad[d] < 0:
 			return out, fmt.Errorf("window %v, stride %v, padding %v: sizes and strides must be positive, padding not negative", size, stride, pad)
+		case volume(shape[0], shape[1]+2*min(pad[0], maxValues), shape[2]+2*min(pad[1], maxValues)) > maxValues:
+			return out, fmt.Errorf("padding %v makes more than %d values of %v", pad, maxValues, shape)
 		case size[d] > shape[1+d]+2*pad[d]:
 			return out, fmt.Errorf("the window %v is larger than the input %v with padding %v", size, shape[1:], pad)
 		}

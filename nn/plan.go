@@ -44,14 +44,18 @@ func tileSizes(tiles [][2]int, n int) (sizes []int) {
 	return sizes
 }
 
-// product is a matrix product as a list of kernel calls, each for one range of rows.
+// product is a matrix product as a list of kernel calls, each for one range of rows. A sum with more terms than a
+// kernel takes is long: calls with add continue what an earlier call stored, and what is to be done with the finished
+// sums (a ReLU, a gate) cannot be left to a kernel.
 type product struct {
 	calls []productCall
+	long  bool
 }
 
 type productCall struct {
 	plan         *lanes.Gemm
 	row, w, d, m int
+	add          bool
 }
 
 // spot is where a product computes n vectors side by side: their terms, inputs and destinations.
@@ -64,6 +68,29 @@ type spot struct {
 // each). With merge, short calls for several ranges of rows become one (not for a product that adds a bias, which a
 // kernel takes for one range only).
 func newProduct(rows, n, wStride, dStride int, spots []spot, merge bool) *product {
+	p := &product{}
+	for at := 0; ; at += lanes.MaxTerms {
+		part, more := make([]spot, len(spots)), false
+		for i, s := range spots {
+			s.terms = s.terms[min(at, len(s.terms)):]
+			if len(s.terms) > lanes.MaxTerms {
+				s.terms, more = s.terms[:lanes.MaxTerms], true
+			}
+			part[i] = s
+		}
+		for _, c := range productCalls(rows, n, wStride, dStride, part, merge) {
+			c.add = at > 0
+			p.calls = append(p.calls, c)
+		}
+		if !more {
+			return p
+		}
+		p.long = true
+	}
+}
+
+// productCalls plans spots that kernels take as they are.
+func productCalls(rows, n, wStride, dStride int, spots []spot, merge bool) (calls []productCall) {
 	sizes := tileSizes(lanes.GemmTiles(), n)
 	terms, work := 0, 0
 	var last []lanes.Term
@@ -78,7 +105,6 @@ func newProduct(rows, n, wStride, dStride int, spots []spot, merge bool) *produc
 	tiles := split(rows, sizes, func(m int) float64 { return gemmCycles(m, n, mean) })
 	merge = merge && work < 512 && terms*len(tiles) <= 8192
 
-	p := &product{}
 	for row := 0; len(tiles) > 0; {
 		m, same := tiles[0], 1
 		for same < len(tiles) && tiles[same] == m {
@@ -91,11 +117,46 @@ func newProduct(rows, n, wStride, dStride int, spots []spot, merge bool) *produc
 		}
 		plan := gemm(m, n, wStride, dStride, spots, copies)
 		for range same / copies {
-			p.calls = append(p.calls, productCall{plan, row, row * wStride, row * dStride, m})
+			calls = append(calls, productCall{plan: plan, row: row, w: row * wStride, d: row * dStride, m: m})
 			row += m * copies
 		}
 	}
-	return p
+	return calls
+}
+
+// store runs the product with a bias (nil: none) and clips to the floor at the end; finish does so for a long product,
+// on all the vectors that it wrote.
+func (p *product) store(w, x, bias, dst []float32, limit float32, finish func()) {
+	first := limit
+	if p.long {
+		first = negInf
+	}
+	var own []float32
+	for _, c := range p.calls {
+		if c.add {
+			c.plan.Add(w[c.w:], x, dst[c.d:])
+			continue
+		}
+		if bias != nil {
+			own = bias[c.row : c.row+c.m]
+		}
+		c.plan.Store(w[c.w:], x, own, dst[c.d:], first)
+	}
+	if p.long && limit != negInf {
+		finish()
+	}
+}
+
+// storeGated runs the product and keeps what stands where gate is positive; finish does so for a long product.
+func (p *product) storeGated(w, x, gate, dst []float32, finish func()) {
+	if p.long {
+		p.store(w, x, nil, dst, negInf, nil)
+		finish()
+		return
+	}
+	for _, c := range p.calls {
+		c.plan.StoreGated(w[c.w:], x, gate[c.d:], dst[c.d:])
+	}
 }
 
 // gemm plans the spots for m rows, and again for the next m, copies times.

@@ -111,7 +111,8 @@ func (c *compiler) layer(i int, v *value) (*value, int) {
 		}
 		l.Stride = ones(l.Stride)
 		v = c.withBorder(v, l.Pad)
-		if fused := poolAfter(next(1), next(2)); fused > 0 {
+		taps := v.c * l.Kernel[0] * l.Kernel[1]
+		if fused := poolAfter(next(1), next(2)); fused > 0 && taps <= lanes.MaxTerms {
 			pool := i + 2 // the index into shapes of the pool's output: the pool is layer i+1 or i+2
 			if next(1) == ReLU {
 				pool = i + 3

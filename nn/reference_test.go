@@ -241,6 +241,11 @@ func TestGradients(t *testing.T) {
 		{"ends in conv", []int{1, 4, 4}, []Layer{conv(1, 3, 1, 1), ReLU, conv(1, 3, 1, 1)}, Gaussian{SD: 1}, 21},
 		{"ends in conv relu pool", image, []Layer{conv(2, 3, 1, 1), ReLU, conv(2, 3, 1, 1), ReLU, MaxPool{Size: pair(2, 2)}}, Categorical{}, 21},
 		{"activation behind flatten", image, []Layer{conv(2, 3, 1, 1), ReLU, conv(2, 3, 1, 1), Flatten{}, Tanh, Dense{Units: 3}}, Categorical{}, 21},
+		// Sums with more terms than a kernel takes at once.
+		{"many inputs", []int{20_000}, []Layer{Dense{Units: 2}, ReLU, Dense{Units: 2}}, Categorical{}, 18},
+		{"many units", []int{2}, []Layer{Dense{Units: 3}, ReLU, Dense{Units: 17_000}, Tanh, Dense{Units: 2}}, Categorical{}, 3},
+		{"many channels", []int{1, 3, 3}, []Layer{conv(2000, 1, 1, 0), ReLU, conv(2, 3, 1, 1), ReLU, Dense{Units: 2}}, Categorical{}, 3},
+		{"many filters", []int{1, 3, 3}, []Layer{conv(2, 3, 1, 1), ReLU, conv(2000, 3, 1, 1), GlobalAvgPool{}, Dense{Units: 2}}, Categorical{}, 3},
 		{"odd", odd(t).input, odd(t).layers, Categorical{}, 18},
 	}
 	for _, c := range cases {
@@ -424,6 +429,12 @@ func TestNewRefuses(t *testing.T) {
 		{[]int{3}, []Layer{Dense{Units: 2}}, Gaussian{}},
 		{[]int{3}, []Layer{ReLU}, Categorical{}},
 		{[]int{3}, []Layer{nil}, Categorical{}},
+		{[]int{3}, []Layer{Dense{Units: 1}}, Gaussian{SD: 1e-30}},
+		{[]int{3}, []Layer{Dense{Units: 1}}, Gaussian{SD: math.Inf(1)}},
+		{[]int{1 << 20, 1 << 20, 1 << 20}, []Layer{Dense{Units: 2}}, Categorical{}},
+		{[]int{3}, []Layer{Dense{Units: 1 << 40}, Dense{Units: 2}}, Categorical{}},
+		{[]int{1 << 20}, []Layer{Dense{Units: 1 << 20}, Dense{Units: 2}}, Categorical{}},
+		{[]int{1, 4, 4}, []Layer{Conv{Filters: 1, Kernel: [2]int{1, 1}, Pad: [2]int{1 << 40, 0}}, Dense{Units: 2}}, Categorical{}},
 	} {
 		if _, err := New(c.input, c.layers, c.lik); err == nil {
 			t.Error(fmt.Sprintf("%v %v %v", c.input, c.layers, c.lik), "was accepted")
