@@ -128,13 +128,15 @@ func (t Tempering) next(lambda float64, logw, ll []float64) (float64, error) {
 		aim = 0.5
 	}
 	aim *= float64(len(ll))
-	if conditionalESS(1-lambda, logw, ll) >= aim {
+	w := make([]float64, len(ll))
+	weights(logw, w)
+	if conditionalESS(1-lambda, w, ll) >= aim {
 		return 1, nil
 	}
 	var alive float64 // ESS(h → 0): the weight of the particles whose likelihood does not vanish
 	for j, l := range ll {
 		if !math.IsInf(l, -1) {
-			alive += rng.Exp(logw[j])
+			alive += w[j]
 		}
 	}
 	if alive *= float64(len(ll)); alive <= aim*(1+1e-9) {
@@ -142,7 +144,7 @@ func (t Tempering) next(lambda float64, logw, ll []float64) (float64, error) {
 	}
 	lo, hi := 0.0, 1-lambda
 	for range 60 {
-		if mid := lo + float64((hi-lo)/2); conditionalESS(mid, logw, ll) >= aim {
+		if mid := lo + float64((hi-lo)/2); conditionalESS(mid, w, ll) >= aim {
 			lo = mid
 		} else {
 			hi = mid
@@ -154,11 +156,11 @@ func (t Tempering) next(lambda float64, logw, ll []float64) (float64, error) {
 	return lambda + lo, nil
 }
 
-// conditionalESS is ESS(h) of Tempering, for h > 0. It does not increase with h.
-func conditionalESS(h float64, logw, ll []float64) float64 {
+// conditionalESS is ESS(h) of Tempering, for h > 0 and normalised weights. It does not increase with h.
+func conditionalESS(h float64, w, ll []float64) float64 {
 	top := math.Inf(-1)
 	for j, l := range ll {
-		if !math.IsInf(logw[j], -1) {
+		if w[j] > 0 {
 			top = max(top, l)
 		}
 	}
@@ -167,9 +169,12 @@ func conditionalESS(h float64, logw, ll []float64) float64 {
 	}
 	var first, second float64
 	for j, l := range ll {
-		w, g := rng.Exp(logw[j]), rng.Exp(float64(h*(l-top)))
-		first += float64(w * g)
-		second += float64(float64(w*g) * g)
+		if w[j] == 0 { // it may lie so far above top that 0·e^∞ would be NaN
+			continue
+		}
+		g := rng.Exp(float64(h * (l - top)))
+		first += float64(w[j] * g)
+		second += float64(float64(w[j]*g) * g)
 	}
 	return float64(len(ll)) * float64(first*first) / second
 }

@@ -286,6 +286,28 @@ func TestTemperingCountsWeights(t *testing.T) {
 	}
 }
 
+// A particle of weight 0, dead or fallen below the smallest number, has no say, however likely it is.
+func TestTemperingIgnoresParticlesWithoutWeight(t *testing.T) {
+	half := -math.Ln2
+	for _, gone := range []float64{math.Inf(-1), -800} {
+		ll := []float64{0, -2000, -2001} // at h = 1 the two that live have an ESS of 2.47 of 3
+		lambda, err := Tempering{}.next(0, []float64{gone, half, half}, ll)
+		if err != nil || lambda != 1 {
+			t.Errorf("log-weight %v: λ = %v, error %v, want 1", gone, lambda, err)
+		}
+		for place := range ll { // wherever it stands
+			logw := []float64{half, half, half}
+			logw[place], ll[place] = gone, 0
+			ll[(place+1)%3], ll[(place+2)%3] = -2000, -2003
+			got, err := Tempering{ESS: 0.9}.next(0, logw, ll)
+			want, _ := Tempering{ESS: 0.9}.next(0, []float64{half, half}, []float64{-2000, -2003})
+			if err != nil || want == 1 || !near(got, want, 1e-9, 0) {
+				t.Errorf("log-weight %v at %d: λ = %v, error %v, want %v", gone, place, got, err, want)
+			}
+		}
+	}
+}
+
 func goldenTempering(t *testing.T, inputs, expected json.RawMessage) {
 	var in struct {
 		LogLik []number
@@ -320,7 +342,9 @@ func goldenTempering(t *testing.T, inputs, expected json.RawMessage) {
 	if !want.Final && !near(lambda-in.Lambda, want.Increment, 1e-6, 0) {
 		t.Errorf("increment %v, want %v", lambda-in.Lambda, want.Increment)
 	}
-	if ess := conditionalESS(lambda-in.Lambda, logw, ll); !near(ess, want.ESS, 1e-6, 0) {
+	w := make([]float64, len(ll))
+	weights(logw, w)
+	if ess := conditionalESS(lambda-in.Lambda, w, ll); !near(ess, want.ESS, 1e-6, 0) {
 		t.Errorf("ESS %v, want %v", ess, want.ESS)
 	}
 }
