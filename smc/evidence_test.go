@@ -39,6 +39,36 @@ func TestResamplingDrawsAnew(t *testing.T) {
 	}
 }
 
+// So do moves: from the same start, without resampling, every run, island and iteration goes its own way.
+func TestMovesDrawAnew(t *testing.T) {
+	for name, move := range map[string]mcmc.Move{"hmc": mcmc.HMC{Steps: 2, Step: 0.2}, "pcn": mcmc.PCN{Step: 0.5}} {
+		m := newLocation(3)
+		after := func(seed uint64, island, iteration int) []float64 {
+			s := &Sampler{
+				Model: m, Prior: m.problem().prior, Path: Ladder{0.1, 0.2, 1}, Move: move, Resample: Resampler{When: Never},
+				Particles: 30, Start: slices.Repeat([]float64{1, 2, 3}, 30), Seed: seed, Island: island,
+			}
+			st, err := s.Init(context.Background())
+			if err != nil {
+				t.Fatal(err)
+			}
+			st.K = iteration
+			if _, err := s.Step(context.Background(), st); err != nil {
+				t.Fatal(err)
+			}
+			return st.Theta
+		}
+		first := after(1, 0, 0)
+		for what, other := range map[string][]float64{"run": after(2, 0, 0), "island": after(1, 1, 0), "iteration": after(1, 0, 1)} {
+			for i, x := range first {
+				if x == other[i] && x != float64(1+i%3) { // a proposal that was rejected leaves both where they began
+					t.Fatalf("%s: two %ss have particle %d at the same place", name, what, i/3)
+				}
+			}
+		}
+	}
+}
+
 // late weighs everything after the move, as momentum weights will: the change of target at the ancestors, less the
 // energy errors.
 type late struct{}
