@@ -18,6 +18,7 @@ type Model struct {
 	set  *data.Set
 	pool *pool.Pool
 	prog *program
+	in   *lanes.Load // examples into prog.in
 
 	mu       sync.Mutex
 	tapes    map[int][]*tape // memory of workers, by the number of particles it is for
@@ -41,7 +42,12 @@ func NewModel(net *Net, set *data.Set, p *pool.Pool) (*Model, error) {
 			return nil, err
 		}
 	}
-	return &Model{net: net, set: set, pool: p, prog: compile(net), tapes: map[int][]*tape{}}, nil
+	prog := compile(net)
+	in, err := lanes.NewLoad(prog.at)
+	if err != nil {
+		panic("nn: " + err.Error()) // a plan of ours that lanes refuses is a bug here
+	}
+	return &Model{net: net, set: set, pool: p, prog: prog, in: in, tapes: map[int][]*tape{}}, nil
 }
 
 // Net is the model's network.
@@ -140,9 +146,9 @@ func (m *Model) load(t *tape, rows []int32, first, n int) {
 		}
 		x := t.out(m.prog.in, g, 0)
 		if m.set.U8 != nil {
-			lanes.LoadU8(m.set.U8, &start, m.prog.at, x)
+			m.in.U8(m.set.U8, &start, x)
 		} else {
-			lanes.LoadF32(m.set.F32, &start, m.prog.at, x)
+			m.in.F32(m.set.F32, &start, x)
 		}
 	}
 	for _, o := range m.prog.pre {

@@ -10,8 +10,8 @@ type poolOp struct {
 	in, out           *value
 	max               bool
 	size, stride, pad [2]int
-	taps              []int32 // outputs × window; −1 is padding
-	args              int     // start in tape.args
+	windows           *lanes.Windows
+	args              int // start in tape.args
 }
 
 func newPool(c *compiler, l Layer, in, out *value) *poolOp {
@@ -30,7 +30,7 @@ func (p *poolOp) window() int { return p.size[0] * p.size[1] }
 
 func (p *poolOp) plan(c *compiler) {
 	in, out := p.in, p.out
-	p.taps = make([]int32, 0, out.c*out.h*out.w*p.window())
+	taps := make([]int32, 0, out.c*out.h*out.w*p.window()) // −1 is padding
 	for ch := range out.c {
 		for y := range out.h {
 			for x := range out.w {
@@ -40,11 +40,15 @@ func (p *poolOp) plan(c *compiler) {
 						if qy, qx := y*p.stride[0]+ky-p.pad[0], x*p.stride[1]+kx-p.pad[1]; qy >= 0 && qy < in.h && qx >= 0 && qx < in.w {
 							tap = int32(ch*in.plane() + in.pixel(qy, qx))
 						}
-						p.taps = append(p.taps, tap)
+						taps = append(taps, tap)
 					}
 				}
 			}
 		}
+	}
+	var err error
+	if p.windows, err = lanes.NewWindows(taps, p.window()); err != nil {
+		panic("nn: " + err.Error()) // a plan of ours that lanes refuses is a bug here
 	}
 	if p.max {
 		p.args = c.argSize
@@ -63,9 +67,9 @@ func (p *poolOp) forward(t *tape, g0, g1 int) {
 	for g := g0; g < g1; g++ {
 		x, y := t.out(p.in, g, 0), t.out(p.out, g, 0)
 		if p.max {
-			lanes.MaxPool(x, p.taps, p.window(), y, p.groupArgs(t, g))
+			p.windows.Max(x, y, p.groupArgs(t, g))
 		} else {
-			lanes.SumPool(x, p.taps, p.window(), 1/float32(p.window()), y)
+			p.windows.Sum(x, 1/float32(p.window()), y)
 		}
 	}
 }
@@ -75,9 +79,9 @@ func (p *poolOp) backward(t *tape, g0, g1 int) {
 		dy, dx := t.dy(p.out, g, 0), t.dy(p.in, g, 0)
 		clear(dx)
 		if p.max {
-			lanes.MaxPoolBackward(dy, p.groupArgs(t, g), p.taps, p.window(), dx)
+			p.windows.MaxBackward(dy, p.groupArgs(t, g), dx)
 		} else {
-			lanes.SumPoolBackward(dy, p.taps, p.window(), 1/float32(p.window()), dx)
+			p.windows.SumBackward(dy, 1/float32(p.window()), dx)
 		}
 		if p.in.relu {
 			lanes.ReLUBackward(t.out(p.in, g, 0), dx, dx)

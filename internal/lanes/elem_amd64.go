@@ -204,17 +204,17 @@ func addFloat64sAssembly(dst []float64, src []float32) int {
 	return blocks(len(dst), 16, func(i, n int) { addFloat64sAVX2(&dst[i], &src[i], n) })
 }
 
-func loadU8Assembly(src []uint8, row *[Lanes]int32, at []int32, dst []float32) int {
-	return blocks(len(at), 8, func(f, n int) {
-		loadU8AVX2(&src[f], &row[0], &at[f], &dst[0], n)
-		loadU8AVX2(&src[f], &row[8], &at[f], &dst[8], n)
+func (l *Load) assemblyU8(src []uint8, row *[Lanes]int32, dst []float32) int {
+	return blocks(len(l.at), 8, func(f, n int) {
+		loadU8AVX2(&src[f], &row[0], &l.at[f], &dst[0], n)
+		loadU8AVX2(&src[f], &row[8], &l.at[f], &dst[8], n)
 	})
 }
 
-func loadF32Assembly(src []float32, row *[Lanes]int32, at []int32, dst []float32) int {
-	return blocks(len(at), 8, func(f, n int) {
-		loadF32AVX2(&src[f], &row[0], &at[f], &dst[0], n)
-		loadF32AVX2(&src[f], &row[8], &at[f], &dst[8], n)
+func (l *Load) assemblyF32(src []float32, row *[Lanes]int32, dst []float32) int {
+	return blocks(len(l.at), 8, func(f, n int) {
+		loadF32AVX2(&src[f], &row[0], &l.at[f], &dst[0], n)
+		loadF32AVX2(&src[f], &row[8], &l.at[f], &dst[8], n)
 	})
 }
 
@@ -225,12 +225,13 @@ func transposeAssembly(x []float32, n int, dst []float32, dstStride int) int {
 	})
 }
 
-// windows cuts pools into calls for a number of outputs, and for the halves of AVX2.
-func windows(outputs, k int, wide, half func(o, n, lane int)) int {
-	if current == isaGo || k > maxCallVectors {
+// calls cuts the outputs into calls for n of them from o on, and for the halves of AVX2. Windows that are all border
+// have no buffer to point at.
+func (w *Windows) calls(wide, half func(o, n, lane int)) int {
+	if current == isaGo || w.k > maxCallVectors || w.inputs == 0 {
 		return 0
 	}
-	some := maxCallVectors / k
+	outputs, some := w.outputs/Lanes, maxCallVectors/w.k
 	for o := 0; o < outputs; o += some {
 		n := min(some, outputs-o)
 		halves(func(l int) { wide(o, n, l) }, func(l int) { half(o, n, l) })
@@ -238,26 +239,36 @@ func windows(outputs, k int, wide, half func(o, n, lane int)) int {
 	return outputs
 }
 
-func maxPoolAssembly(x []float32, taps []int32, k int, y []float32, arg []int32) int {
-	return windows(len(taps)/k, k,
+func (w *Windows) maxAssembly(x, y []float32, arg []int32) int {
+	taps, k := w.taps, w.k
+	return w.calls(
 		func(o, n, _ int) { maxPoolAVX512(&x[0], &taps[o*k], &y[o*Lanes], &arg[o*Lanes], n, k) },
 		func(o, n, l int) { maxPoolAVX2(&x[l], &taps[o*k], &y[o*Lanes+l], &arg[o*Lanes+l], n, k) })
 }
 
-func maxPoolBackwardAssembly(dy []float32, arg, taps []int32, k int, dx []float32) int {
-	return windows(len(taps)/k, k,
+func (w *Windows) maxBackwardAssembly(dy []float32, arg []int32, dx []float32) int {
+	taps, k := w.taps, w.k
+	return w.calls(
 		func(o, n, _ int) { maxPoolBackwardAVX512(&dx[0], &taps[o*k], &dy[o*Lanes], &arg[o*Lanes], n, k) },
 		func(o, n, l int) { maxPoolBackwardAVX2(&dx[l], &taps[o*k], &dy[o*Lanes+l], &arg[o*Lanes+l], n, k) })
 }
 
-func sumPoolAssembly(x []float32, taps []int32, k int, scale float32, y []float32) int {
-	return windows(len(taps)/k, k,
+func (w *Windows) sumAssembly(x []float32, scale float32, y []float32) int {
+	taps, k := w.taps, w.k
+	return w.calls(
 		func(o, n, _ int) { sumPoolAVX512(&x[0], &taps[o*k], &y[o*Lanes], n, k, scale) },
 		func(o, n, l int) { sumPoolAVX2(&x[l], &taps[o*k], &y[o*Lanes+l], n, k, scale) })
 }
 
-func sumPoolBackwardAssembly(dy []float32, taps []int32, k int, scale float32, dx []float32) int {
-	return windows(len(taps)/k, k,
+func (w *Windows) sumBackwardAssembly(dy []float32, scale float32, dx []float32) int {
+	taps, k := w.taps, w.k
+	return w.calls(
 		func(o, n, _ int) { sumPoolBackwardAVX512(&dx[0], &taps[o*k], &dy[o*Lanes], n, k, scale) },
 		func(o, n, l int) { sumPoolBackwardAVX2(&dx[l], &taps[o*k], &dy[o*Lanes+l], n, k, scale) })
+}
+
+func unpoolAssembly(dy []float32, masks []uint16, dx []float32, row int) int {
+	return blocks(len(dy)/Lanes, 1, func(p, n int) {
+		unpoolAVX2(&dy[p*Lanes], &masks[4*p], &dx[2*p*Lanes], &dx[row+2*p*Lanes], n)
+	})
 }

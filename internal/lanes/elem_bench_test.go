@@ -43,6 +43,14 @@ func BenchmarkElementwise(b *testing.B) {
 			taps = append(taps, int32((o/6*24+o%6*2+t)*Lanes))
 		}
 	}
+	load, err := NewLoad(at)
+	if err != nil {
+		b.Fatal(err)
+	}
+	windows, err := NewWindows(taps, 4)
+	if err != nil {
+		b.Fatal(err)
+	}
 	arg := make([]int32, pixels/4*Lanes)
 	sums := make([]float64, 8)
 
@@ -66,12 +74,12 @@ func BenchmarkElementwise(b *testing.B) {
 		{"SumRows", 6 * pixels, func() { SumRows(planes, 6, pixels, pixels*Lanes, rows) }},
 		{"Float32s", n, func() { Float32s(singles, doubles) }},
 		{"AddFloat64s", n, func() { AddFloat64s(doubles, singles) }},
-		{"LoadU8", features, func() { LoadU8(bytes, &row, at, wide) }},
-		{"LoadF32", features, func() { LoadF32(examples, &row, at, wide) }},
+		{"Load.U8", features, func() { load.U8(bytes, &row, wide) }},
+		{"Load.F32", features, func() { load.F32(examples, &row, wide) }},
 		{"Transpose", n, func() { Transpose(x, n, y, n) }},
-		{"MaxPool2x2", pixels, func() { MaxPool(planes, taps, 4, wide[:pixels/4*Lanes], arg) }},
-		{"MaxPoolBackward2x2", pixels, func() { MaxPoolBackward(wide[:pixels/4*Lanes], arg, taps, 4, planes) }},
-		{"SumPool2x2", pixels, func() { SumPool(planes, taps, 4, 0.25, wide[:pixels/4*Lanes]) }},
+		{"Windows.Max2x2", pixels, func() { windows.Max(planes, wide, arg) }},
+		{"Windows.MaxBackward2x2", pixels, func() { windows.MaxBackward(wide, arg, planes) }},
+		{"Windows.Sum2x2", pixels, func() { windows.Sum(planes, 0.25, wide) }},
 	} {
 		for _, kernel := range Kernels() {
 			b.Run(fmt.Sprintf("%s/%s", c.name, kernel), func(b *testing.B) {

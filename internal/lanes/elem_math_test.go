@@ -272,7 +272,7 @@ func TestLoadU8DividesExactly(t *testing.T) {
 			src[i], at[i] = uint8(i), int32(i*Lanes)
 		}
 		dst := make([]float32, 256*Lanes)
-		LoadU8(src, row, at, dst)
+		mustLoad(t, at).U8(src, row, dst)
 		for i, v := range dst {
 			if want := float32(i/Lanes) / 255; v != want {
 				t.Fatalf("%s: %d/255 is %v, want %v", kernel, i/Lanes, v, want)
@@ -296,7 +296,7 @@ func TestTransposeUndoesLoading(t *testing.T) {
 	for i := range dst {
 		dst[i] = 9
 	}
-	LoadF32(src, row, at, x)
+	mustLoad(t, at).F32(src, row, x)
 	Transpose(x, n, dst, stride)
 	for e, r := range row {
 		sameBits(t, "example", dst[e*stride:][:n], src[r:][:n])
@@ -308,11 +308,14 @@ func TestTransposeUndoesLoading(t *testing.T) {
 func TestPools(t *testing.T) {
 	x := make([]float32, 4*Lanes)
 	x[0], x[Lanes], x[2*Lanes], x[3*Lanes] = 1, 3, 3, -2
-	taps := []int32{-1, 0, Lanes, 0, Lanes, 2 * Lanes, Lanes, 2 * Lanes, 3 * Lanes, 2 * Lanes, 3 * Lanes, -1}
+	w, err := NewWindows([]int32{-1, 0, Lanes, 0, Lanes, 2 * Lanes, Lanes, 2 * Lanes, 3 * Lanes, 2 * Lanes, 3 * Lanes, -1}, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
 	y, arg, dx := make([]float32, 4*Lanes), make([]int32, 4*Lanes), make([]float32, 4*Lanes)
 	lane0 := func(v []float32) [4]float32 { return [4]float32{v[0], v[Lanes], v[2*Lanes], v[3*Lanes]} }
 
-	MaxPool(x, taps, 3, y, arg)
+	w.Max(x, y, arg)
 	if have, want := lane0(y), [4]float32{3, 3, 3, 3}; have != want {
 		t.Errorf("maxima are %v, want %v", have, want)
 	}
@@ -321,48 +324,149 @@ func TestPools(t *testing.T) {
 	}
 	dy := make([]float32, 4*Lanes)
 	dy[0], dy[Lanes], dy[2*Lanes], dy[3*Lanes] = 1, 10, 100, 1000
-	MaxPoolBackward(dy, arg, taps, 3, dx)
+	w.MaxBackward(dy, arg, dx)
 	if have, want := lane0(dx), [4]float32{0, 111, 1000, 0}; have != want {
 		t.Errorf("gradients of the maxima are %v, want %v", have, want)
 	}
 
-	SumPool(x, taps, 3, 0.5, y)
+	w.Sum(x, 0.5, y)
 	if have, want := lane0(y), [4]float32{2, 3.5, 2, 0.5}; have != want {
 		t.Errorf("sums are %v, want %v", have, want)
 	}
 	clear(dx)
-	SumPoolBackward(dy, taps, 3, 0.5, dx)
+	w.SumBackward(dy, 0.5, dx)
 	if have, want := lane0(dx), [4]float32{5.5, 55.5, 555, 550}; have != want {
 		t.Errorf("gradients of the sums are %v, want %v", have, want)
 	}
 
 	x[2*Lanes] = nan32
-	MaxPool(x, taps, 3, y, arg)
+	w.Max(x, y, arg)
 	sameBits(t, "with NaN", []float32{y[0], y[Lanes], y[2*Lanes], y[3*Lanes]}, []float32{3, nan32, nan32, nan32})
 }
 
-func TestElementwisePanics(t *testing.T) {
-	f, i, d, row := make([]float32, 64), make([]int32, 64), make([]float64, 64), new([Lanes]int32)
-	last := &[Lanes]int32{15: 60}
+// Two windows, whose lanes are won by different pixels, or by none.
+func TestUnpool(t *testing.T) {
+	dy, masks := make([]float32, 2*Lanes), make([]uint16, 8)
+	dy[0], dy[1], dy[2], dy[Lanes] = 1, 2, 3, 4
+	masks[0], masks[3], masks[4+2] = 1<<0, 1<<1, 1<<0
+	const row = 4*Lanes + 5
+	dx, want := make([]float32, row+4*Lanes), make([]float32, row+4*Lanes)
+	for i := range dx {
+		dx[i] = 7
+	}
+	copy(want[4*Lanes:row], dx)
+	want[0], want[row+Lanes+1], want[row+2*Lanes] = 1, 2, 4
+	Unpool(dy, masks, dx, row)
+	sameBits(t, "Unpool", dx, want)
+}
+
+func mustLoad(t *testing.T, at []int32) *Load {
+	t.Helper()
+	l, err := NewLoad(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func TestNewLoadRefuses(t *testing.T) {
+	for _, c := range []struct {
+		want string
+		at   []int32
+	}{
+		{"feature 1: offset -1", []int32{0, -1}},
+		{"feature 0: offset", []int32{math.MaxInt32}},
+		{"feature 0: offset", []int32{maxReach - Lanes + 1}},
+		{"at 16 and 31 overlap", []int32{0, 31, 16}},
+		{"at 16 and 16 overlap", []int32{16, 0, 16}},
+	} {
+		if _, err := NewLoad(c.at); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("error %v, want one with %q", err, c.want)
+		}
+	}
+}
+
+func TestNewWindowsRefuses(t *testing.T) {
+	for _, c := range []struct {
+		want string
+		taps []int32
+		k    int
+	}{
+		{"windows of 0", []int32{0}, 0},
+		{"windows of -1", []int32{0}, -1},
+		{"3 taps in windows of 2", []int32{0, 0, 0}, 2},
+		{"output 1, tap 0: offset -2", []int32{0, 0, -2, 0}, 2},
+		{"output 0, tap 1: offset", []int32{0, math.MaxInt32}, 2},
+		{"output 0, tap 1: offset", []int32{0, maxReach - Lanes + 1}, 2},
+		{"at 16 and 31 overlap", []int32{31, -1, 0, 16}, 2},
+	} {
+		if _, err := NewWindows(c.taps, c.k); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("error %v, want one with %q", err, c.want)
+		}
+	}
+}
+
+// The plans panic when a buffer is one element too short, and only then.
+func TestElementwisePlansPanic(t *testing.T) {
+	l := mustLoad(t, []int32{40, 0, 20})
+	w, err := NewWindows([]int32{-1, 0, 33, -1}, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	row, first, last := new([Lanes]int32), &[Lanes]int32{3: -1}, &[Lanes]int32{15: 2}
+	u, f, i := make([]uint8, 5), make([]float32, 56), make([]int32, 32)
 	for name, call := range map[string]func(){
-		"ReLU":            func() { ReLU(f, f[:48]) },
-		"Tanh":            func() { Tanh(f[:8], f[:8]) },
-		"GELUBackward":    func() { GELUBackward(f, f, f[:16]) },
-		"Bernoulli":       func() { Bernoulli(f[:48], f[:32], f[:48], nil) },
-		"Categorical":     func() { Categorical(f, i[:16], 4, f[:32], f) },
-		"Gaussian":        func() { Gaussian(f, f, 2, 1, 0, f[:32], f[:32]) },
-		"LaneSums":        func() { LaneSums(f, 2, 17, d[:2]) },
-		"SumRows":         func() { SumRows(f, 2, 2, 36, f[:32]) },
-		"MaskLanes":       func() { MaskLanes(f, -1) },
-		"Float32s":        func() { Float32s(f, d[:3]) },
-		"AddFloat64s":     func() { AddFloat64s(d, f[:3]) },
-		"LoadU8":          func() { LoadU8(make([]uint8, 64), last, i[:5], f) },
-		"LoadF32":         func() { LoadF32(f[:4], row, i[:5], f) },
-		"Transpose":       func() { Transpose(f, 4, f, 15) },
-		"MaxPool":         func() { MaxPool(f, i[:6], 3, f[:32], i[:16]) },
-		"MaxPoolBackward": func() { MaxPoolBackward(f[:32], i[:32], i[:7], 3, f) },
-		"SumPool":         func() { SumPool(f, i[:6], 0, 1, f[:32]) },
-		"SumPoolBackward": func() { SumPoolBackward(f[:16], i[:6], 3, 1, f) },
+		"Load.U8 src":     func() { l.U8(u[:4], last, f) },
+		"Load.U8 row":     func() { l.U8(u, first, f) },
+		"Load.U8 dst":     func() { l.U8(u, row, f[:55]) },
+		"Load.F32 src":    func() { l.F32(f[:4], last, f) },
+		"Load.F32 row":    func() { l.F32(f, first, f) },
+		"Load.F32 dst":    func() { l.F32(f, row, f[:55]) },
+		"Max x":           func() { w.Max(f[:48], f, i) },
+		"Max y":           func() { w.Max(f, f[:31], i) },
+		"Max arg":         func() { w.Max(f, f, i[:31]) },
+		"MaxBackward dy":  func() { w.MaxBackward(f[:31], i, f) },
+		"MaxBackward arg": func() { w.MaxBackward(f, i[:31], f) },
+		"MaxBackward dx":  func() { w.MaxBackward(f, i, f[:48]) },
+		"Sum x":           func() { w.Sum(f[:48], 1, f) },
+		"Sum y":           func() { w.Sum(f, 1, f[:31]) },
+		"SumBackward dy":  func() { w.SumBackward(f[:31], 1, f) },
+		"SumBackward dx":  func() { w.SumBackward(f, 1, f[:48]) },
+	} {
+		func() {
+			defer func() {
+				if r, ok := recover().(string); !ok || !strings.HasPrefix(r, "lanes: ") {
+					t.Errorf("%s: recovered %v", name, r)
+				}
+			}()
+			call()
+		}()
+	}
+	y := make([]float32, 32)
+	l.U8(u, last, f)
+	l.F32(make([]float32, 5), last, f)
+	w.Max(f[:49], y, i)
+	w.MaxBackward(y, i, f[:49])
+	w.Sum(f[:49], 1, y)
+	w.SumBackward(y, 1, f[:49])
+}
+
+func TestElementwisePanics(t *testing.T) {
+	f, i, d := make([]float32, 64), make([]int32, 64), make([]float64, 64)
+	for name, call := range map[string]func(){
+		"ReLU":         func() { ReLU(f, f[:48]) },
+		"Tanh":         func() { Tanh(f[:8], f[:8]) },
+		"GELUBackward": func() { GELUBackward(f, f, f[:16]) },
+		"Bernoulli":    func() { Bernoulli(f[:48], f[:32], f[:48], nil) },
+		"Categorical":  func() { Categorical(f, i[:16], 4, f[:32], f) },
+		"Gaussian":     func() { Gaussian(f, f, 2, 1, 0, f[:32], f[:32]) },
+		"LaneSums":     func() { LaneSums(f, 2, 17, d[:2]) },
+		"SumRows":      func() { SumRows(f, 2, 2, 36, f[:32]) },
+		"MaskLanes":    func() { MaskLanes(f, -1) },
+		"Float32s":     func() { Float32s(f, d[:3]) },
+		"AddFloat64s":  func() { AddFloat64s(d, f[:3]) },
+		"Unpool":       func() { Unpool(f[:32], make([]uint16, 8), f, 64) },
+		"Transpose":    func() { Transpose(f, 4, f, 15) },
 	} {
 		func() {
 			defer func() {

@@ -40,6 +40,8 @@ func (g *guarded[T]) bits() []uint64 {
 			b[i] = math.Float64bits(v)
 		case int32:
 			b[i] = uint64(v)
+		case uint16:
+			b[i] = uint64(v)
 		case uint8:
 			b[i] = uint64(v)
 		}
@@ -78,16 +80,20 @@ func (a *arena) ints(n, lo, hi int) []int32 {
 	return take(a, v, 12345)
 }
 
-// taps are windows over a buffer of n vectors and 12 elements, one in six taps over the border.
-func (a *arena) taps(count, n int) []int32 {
-	t, first := a.ints(count, 0, n), int32(a.r.IntN(13))
+// windows are over a buffer of n vectors and 12 elements, one in six taps over the border.
+func (a *arena) windows(outputs, k, n int) *Windows {
+	t, first := make([]int32, outputs*k), a.r.Int32N(13)
 	for i := range t {
-		t[i] = first + t[i]*Lanes
+		t[i] = first + a.r.Int32N(int32(n))*Lanes
 		if a.r.IntN(6) == 0 {
 			t[i] = -1
 		}
 	}
-	return t
+	w, err := NewWindows(t, k)
+	if err != nil {
+		panic(err)
+	}
+	return w
 }
 
 // some is a length: 0 to 20, or rarely more than one call of assembly takes at cost vectors each.
@@ -192,20 +198,20 @@ var elementwise = map[string]func(a *arena){
 		}
 		AddFloat64s(take(a, dst, 12345), a.floats(len(dst)))
 	},
-	"LoadU8": func(a *arena) {
+	"Load.U8": func(a *arena) {
 		n := a.some(2)
 		src := make([]uint8, 20*n)
 		for i := range src {
 			src[i] = uint8(a.r.Uint32())
 		}
-		at, dst := a.at(n)
-		LoadU8(take(a, src, 77), a.rows(len(src)-n), at, dst)
+		at, dst := a.load(n)
+		at.U8(take(a, src, 77), a.rows(len(src)-n), dst)
 	},
-	"LoadF32": func(a *arena) {
+	"Load.F32": func(a *arena) {
 		n := a.some(2)
 		src := a.floats(20 * n)
-		at, dst := a.at(n)
-		LoadF32(src, a.rows(len(src)-n), at, dst)
+		at, dst := a.load(n)
+		at.F32(src, a.rows(len(src)-n), dst)
 	},
 	"Transpose": func(a *arena) {
 		n := a.some(1)
@@ -213,21 +219,30 @@ var elementwise = map[string]func(a *arena){
 		Transpose(a.floats(n*Lanes), n, a.floats(Lanes*stride), stride)
 	},
 	"MaskLanes": func(a *arena) { MaskLanes(a.floats(Lanes*a.some(1)), a.r.IntN(Lanes+1)) },
-	"MaxPool": func(a *arena) {
+	"Windows.Max": func(a *arena) {
 		outputs, k, n := a.some(2), 1+a.r.IntN(9), 12
-		MaxPool(a.floats(n*Lanes+12), a.taps(outputs*k, n), k, a.floats(outputs*Lanes), a.ints(outputs*Lanes, 0, 9))
+		a.windows(outputs, k, n).Max(a.floats(n*Lanes+12), a.floats(outputs*Lanes), a.ints(outputs*Lanes, 0, 9))
 	},
-	"MaxPoolBackward": func(a *arena) {
+	"Windows.MaxBackward": func(a *arena) {
 		outputs, k, n := a.some(2), 1+a.r.IntN(9), 12
-		MaxPoolBackward(a.floats(outputs*Lanes), a.ints(outputs*Lanes, -1, k), a.taps(outputs*k, n), k, a.floats(n*Lanes+12))
+		a.windows(outputs, k, n).MaxBackward(a.floats(outputs*Lanes), a.ints(outputs*Lanes, -1, k), a.floats(n*Lanes+12))
 	},
-	"SumPool": func(a *arena) {
+	"Windows.Sum": func(a *arena) {
 		outputs, k, n := a.some(2), 1+a.r.IntN(9), 12
-		SumPool(a.floats(n*Lanes+12), a.taps(outputs*k, n), k, 0.3, a.floats(outputs*Lanes))
+		a.windows(outputs, k, n).Sum(a.floats(n*Lanes+12), 0.3, a.floats(outputs*Lanes))
 	},
-	"SumPoolBackward": func(a *arena) {
+	"Windows.SumBackward": func(a *arena) {
 		outputs, k, n := a.some(2), 1+a.r.IntN(9), 12
-		SumPoolBackward(a.floats(outputs*Lanes), a.taps(outputs*k, n), k, 0.3, a.floats(n*Lanes+12))
+		a.windows(outputs, k, n).SumBackward(a.floats(outputs*Lanes), 0.3, a.floats(n*Lanes+12))
+	},
+	"Unpool": func(a *arena) {
+		n := a.some(1)
+		masks := make([]uint16, 4*n)
+		for i := range masks {
+			masks[i] = uint16(a.r.Uint32())
+		}
+		row := 2*n*Lanes + a.r.IntN(20)
+		Unpool(a.floats(n*Lanes), take(a, masks, 12345), a.floats(row+2*n*Lanes), row)
 	},
 }
 
@@ -240,13 +255,17 @@ func (a *arena) rows(last int) *[Lanes]int32 {
 	return &row
 }
 
-// at are destinations in a random order, with gaps, and their buffer.
-func (a *arena) at(n int) ([]int32, []float32) {
+// load is a plan with destinations in a random order, with gaps, and their buffer.
+func (a *arena) load(n int) (*Load, []float32) {
 	at := make([]int32, n)
 	for i, p := range a.r.Perm(n) {
 		at[i] = int32(p * (Lanes + 3))
 	}
-	return take(a, at, 12345), a.floats(n * (Lanes + 3))
+	l, err := NewLoad(at)
+	if err != nil {
+		panic(err)
+	}
+	return l, a.floats(n * (Lanes + 3))
 }
 
 // Every kernel leaves the same bits in every buffer as the plain Go one, and touches nothing beside them.

@@ -1027,3 +1027,81 @@ tap_end:
 output_end:
 	VZEROUPPER
 	RET
+
+DATA unpoolBits<>+0(SB)/4, $0x00000001
+DATA unpoolBits<>+4(SB)/4, $0x00000002
+DATA unpoolBits<>+8(SB)/4, $0x00000004
+DATA unpoolBits<>+12(SB)/4, $0x00000008
+DATA unpoolBits<>+16(SB)/4, $0x00000010
+DATA unpoolBits<>+20(SB)/4, $0x00000020
+DATA unpoolBits<>+24(SB)/4, $0x00000040
+DATA unpoolBits<>+28(SB)/4, $0x00000080
+GLOBL unpoolBits<>(SB), RODATA|NOPTR, $32
+
+// func unpoolAVX2(dy *float32, masks *uint16, upper *float32, lower *float32, count int)
+// Requires: AVX, AVX2
+TEXT ·unpoolAVX2(SB), NOSPLIT, $0-40
+	MOVQ    dy+0(FP), AX
+	MOVQ    masks+8(FP), CX
+	MOVQ    count+32(FP), DX
+	MOVQ    upper+16(FP), BX
+	MOVQ    lower+24(FP), SI
+	VMOVDQU unpoolBits<>+0(SB), Y0
+	TESTQ   DX, DX
+	JZ      pooled_end
+
+pooled:
+	VMOVUPS      (AX), Y1
+	VPBROADCASTB (CX), Y2
+	VPAND        Y0, Y2, Y2
+	VPCMPEQD     Y0, Y2, Y2
+	VANDPS       Y1, Y2, Y2
+	VMOVUPS      Y2, (BX)
+	VPBROADCASTB 2(CX), Y2
+	VPAND        Y0, Y2, Y2
+	VPCMPEQD     Y0, Y2, Y2
+	VANDPS       Y1, Y2, Y2
+	VMOVUPS      Y2, 64(BX)
+	VPBROADCASTB 4(CX), Y2
+	VPAND        Y0, Y2, Y2
+	VPCMPEQD     Y0, Y2, Y2
+	VANDPS       Y1, Y2, Y2
+	VMOVUPS      Y2, (SI)
+	VPBROADCASTB 6(CX), Y2
+	VPAND        Y0, Y2, Y2
+	VPCMPEQD     Y0, Y2, Y2
+	VANDPS       Y1, Y2, Y2
+	VMOVUPS      Y2, 64(SI)
+	VMOVUPS      32(AX), Y1
+	VPBROADCASTB 1(CX), Y2
+	VPAND        Y0, Y2, Y2
+	VPCMPEQD     Y0, Y2, Y2
+	VANDPS       Y1, Y2, Y2
+	VMOVUPS      Y2, 32(BX)
+	VPBROADCASTB 3(CX), Y2
+	VPAND        Y0, Y2, Y2
+	VPCMPEQD     Y0, Y2, Y2
+	VANDPS       Y1, Y2, Y2
+	VMOVUPS      Y2, 96(BX)
+	VPBROADCASTB 5(CX), Y2
+	VPAND        Y0, Y2, Y2
+	VPCMPEQD     Y0, Y2, Y2
+	VANDPS       Y1, Y2, Y2
+	VMOVUPS      Y2, 32(SI)
+	VPBROADCASTB 7(CX), Y2
+	VPAND        Y0, Y2, Y2
+	VPCMPEQD     Y0, Y2, Y2
+	VANDPS       Y1, Y2, Y2
+	VMOVUPS      Y2, 96(SI)
+	ADDQ         $0x40, AX
+	ADDQ         $0x08, CX
+	ADDQ         $0x40, BX
+	ADDQ         $0x40, SI
+	ADDQ         $0x40, BX
+	ADDQ         $0x40, SI
+	DECQ         DX
+	JNZ          pooled
+
+pooled_end:
+	VZEROUPPER
+	RET

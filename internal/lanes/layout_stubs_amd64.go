@@ -57,3 +57,6 @@ func sumPoolBackwardAVX512(dx *float32, taps *int32, dy *float32, outputs int, k
 
 //go:noescape
 func sumPoolBackwardAVX2(dx *float32, taps *int32, dy *float32, outputs int, k int, scale float32)
+
+//go:noescape
+func unpoolAVX2(dy *float32, masks *uint16, upper *float32, lower *float32, count int)

@@ -1,48 +1,80 @@
 package lanes
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
-// LoadU8 brings 16 examples of bytes, stored one after the other, side by side, as fractions of 255: row[i] is where
-// lane i's example starts in src, at[f] where feature f's vector goes in dst.
+// Load is a plan that brings 16 examples, stored one after the other, side by side: at[f] is where feature f's vector
+// goes.
+type Load struct {
+	at  []int32
+	dst int // reach in elements
+}
+
+// NewLoad builds a plan for len(at) features. The vectors must not overlap.
+func NewLoad(at []int32) (*Load, error) {
+	l := &Load{at: slices.Clone(at)}
+	for f, a := range at {
+		if a < 0 || a > maxReach-Lanes {
+			return nil, fmt.Errorf("load: feature %d: offset %d out of range", f, a)
+		}
+		l.dst = max(l.dst, int(a)+Lanes)
+	}
+	if a, b, ok := overlapping(at, 0); ok {
+		return nil, fmt.Errorf("load: vectors at %d and %d overlap", a, b)
+	}
+	return l, nil
+}
+
+// overlapping finds two vectors that overlap, at least so far apart: 0, or 1 if they may be the same.
+func overlapping(offsets []int32, apart int32) (a, b int32, found bool) {
+	sorted := slices.Sorted(slices.Values(offsets))
+	for i := 1; i < len(sorted); i++ {
+		if a, b := sorted[i-1], sorted[i]; a >= 0 && b-a >= apart && b-a < Lanes {
+			return a, b, true
+		}
+	}
+	return 0, 0, false
+}
+
+// U8 takes bytes as fractions of 255; row[i] is where lane i's example starts in src:
 //
 //	for f := range at {
 //		for i := range 16 {
 //			dst[at[f]+i] = float32(src[row[i]+f]) / 255
 //		}
 //	}
-//
-// Offsets in at must be in range: they are the caller's table, built once, and are not checked.
-func LoadU8(src []uint8, row *[Lanes]int32, at []int32, dst []float32) {
-	checkRows("LoadU8", len(src), row, len(at))
-	for f := loadU8Assembly(src, row, at, dst); f < len(at); f++ {
-		v := vectorAt(dst, at[f])
+func (l *Load) U8(src []uint8, row *[Lanes]int32, dst []float32) {
+	l.check(len(src), row, len(dst))
+	for f := l.assemblyU8(src, row, dst); f < len(l.at); f++ {
+		v := at(dst, int(l.at[f]))
 		for i, r := range row {
 			v[i] = float32(src[int(r)+f]) / 255
 		}
 	}
 }
 
-// LoadF32 brings 16 examples side by side as LoadU8 does, without scaling:
+// F32 takes numbers as they are:
 //
 //	dst[at[f]+i] = src[row[i]+f]
-func LoadF32(src []float32, row *[Lanes]int32, at []int32, dst []float32) {
-	checkRows("LoadF32", len(src), row, len(at))
-	for f := loadF32Assembly(src, row, at, dst); f < len(at); f++ {
-		v := vectorAt(dst, at[f])
+func (l *Load) F32(src []float32, row *[Lanes]int32, dst []float32) {
+	l.check(len(src), row, len(dst))
+	for f := l.assemblyF32(src, row, dst); f < len(l.at); f++ {
+		v := at(dst, int(l.at[f]))
 		for i, r := range row {
 			v[i] = src[int(r)+f]
 		}
 	}
 }
 
-func vectorAt(buf []float32, i int32) *vector { return (*vector)(buf[i:]) }
-
-func checkRows(name string, n int, row *[Lanes]int32, features int) {
+func (l *Load) check(src int, row *[Lanes]int32, dst int) {
 	for i, r := range row {
-		if r < 0 || int(r)+features > n {
-			panic(fmt.Sprintf("lanes: %s: lane %d: example at %d, of %d features, in %d values", name, i, r, features, n))
+		if r < 0 || int(r)+len(l.at) > src {
+			panic(fmt.Sprintf("lanes: lane %d: example at %d, of %d features, in %d values", i, r, len(l.at), src))
 		}
 	}
+	checkLen("dst", dst, l.dst)
 }
 
 // Transpose turns n vectors into 16 rows of n elements, the inverse of loading, and fills each row with zeros up to

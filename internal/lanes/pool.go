@@ -3,20 +3,52 @@ package lanes
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
-// Pooling is by a table: taps[o·k : o·k+k] are the offsets of output o's window in x, −1 where it hangs over the
-// border. They are the caller's, built once, and not checked; two vectors that they name are equal or disjoint.
-
-func checkTaps(name string, taps []int32, k, n int) int {
-	if k < 1 || len(taps)%k != 0 || n != len(taps)/k*Lanes {
-		panic(fmt.Sprintf("lanes: %s: %d taps of windows of %d for %d elements", name, len(taps), k, n))
-	}
-	return len(taps) / k
+// Windows is a plan for pooling by a table: taps[o·k : o·k+k] are the offsets of output o's window, −1 where it hangs
+// over the border.
+type Windows struct {
+	taps    []int32
+	k       int
+	outputs int // elements
+	inputs  int // reach in elements
 }
 
-// MaxPool takes the largest value of each window and notes in arg which tap had it, the first if several do; a NaN
-// in the window gives NaN, with arg the last of them. In each lane
+// NewWindows builds a plan for len(taps)/k outputs. Two vectors that the taps name must be equal or disjoint.
+func NewWindows(taps []int32, k int) (*Windows, error) {
+	if k < 1 || len(taps)%k != 0 {
+		return nil, fmt.Errorf("windows: %d taps in windows of %d", len(taps), k)
+	}
+	if len(taps)/k > maxReach/Lanes {
+		return nil, fmt.Errorf("windows: more than %d outputs", maxReach/Lanes)
+	}
+	w := &Windows{taps: slices.Clone(taps), k: k, outputs: len(taps) / k * Lanes}
+	for i, t := range taps {
+		if t < -1 || t > maxReach-Lanes {
+			return nil, fmt.Errorf("windows: output %d, tap %d: offset %d out of range", i/k, i%k, t)
+		}
+		if t >= 0 {
+			w.inputs = max(w.inputs, int(t)+Lanes)
+		}
+	}
+	if a, b, ok := overlapping(taps, 1); ok {
+		return nil, fmt.Errorf("windows: vectors at %d and %d overlap", a, b)
+	}
+	return w, nil
+}
+
+// window calls f with the taps of output o that are not −1.
+func (w *Windows) window(o int, f func(t int, offset int)) {
+	for t, offset := range w.taps[o*w.k:][:w.k] {
+		if offset >= 0 {
+			f(t, int(offset))
+		}
+	}
+}
+
+// Max takes the largest value of each window and notes in arg which tap had it, the first if several do; a NaN in the
+// window gives NaN, with arg the last of them. In each lane
 //
 //	y, arg = -Inf, -1
 //	for t := range k {
@@ -26,41 +58,37 @@ func checkTaps(name string, taps []int32, k, n int) int {
 //	}
 //
 // without the taps that are −1.
-func MaxPool(x []float32, taps []int32, k int, y []float32, arg []int32) {
-	outputs := checkTaps("MaxPool", taps, k, len(y))
-	sameLen("MaxPool", len(y), len(arg))
-	for o := maxPoolAssembly(x, taps, k, y, arg); o < outputs; o++ {
+func (w *Windows) Max(x, y []float32, arg []int32) {
+	checkLen("x", len(x), w.inputs)
+	checkLen("y", len(y), w.outputs)
+	checkLen("arg", len(arg), w.outputs)
+	for o := w.maxAssembly(x, y, arg); o < w.outputs/Lanes; o++ {
 		best, which := at(y, o*Lanes), (*[Lanes]int32)(arg[o*Lanes:])
 		for l := range Lanes {
 			best[l], which[l] = float32(math.Inf(-1)), -1
 		}
-		for t, off := range taps[o*k:][:k] {
-			if off < 0 {
-				continue
-			}
-			for l, v := range vectorAt(x, off) {
+		w.window(o, func(t, offset int) {
+			for l, v := range at(x, offset) {
 				if v > best[l] || v != v {
 					best[l], which[l] = v, int32(t)
 				}
 			}
-		}
+		})
 	}
 }
 
-// MaxPoolBackward adds dy to dx where the maximum was, arg being MaxPool's. In each lane, for outputs o and taps t
-// in order, unless the tap is −1,
+// MaxBackward adds dy to dx where the maximum was, arg being Max's. In each lane, for outputs o and taps t in order,
+// unless the tap is −1,
 //
 //	dx[taps[o*k+t]] += arg[o] == t ? dy[o] : 0
-func MaxPoolBackward(dy []float32, arg, taps []int32, k int, dx []float32) {
-	outputs := checkTaps("MaxPoolBackward", taps, k, len(dy))
-	sameLen("MaxPoolBackward", len(dy), len(arg))
-	for o := maxPoolBackwardAssembly(dy, arg, taps, k, dx); o < outputs; o++ {
+func (w *Windows) MaxBackward(dy []float32, arg []int32, dx []float32) {
+	checkLen("dy", len(dy), w.outputs)
+	checkLen("arg", len(arg), w.outputs)
+	checkLen("dx", len(dx), w.inputs)
+	for o := w.maxBackwardAssembly(dy, arg, dx); o < w.outputs/Lanes; o++ {
 		d, which := at(dy, o*Lanes), (*[Lanes]int32)(arg[o*Lanes:])
-		for t, off := range taps[o*k:][:k] {
-			if off < 0 {
-				continue
-			}
-			v := vectorAt(dx, off)
+		w.window(o, func(t, offset int) {
+			v := at(dx, offset)
 			for l := range v {
 				var add float32
 				if which[l] == int32(t) {
@@ -68,50 +96,80 @@ func MaxPoolBackward(dy []float32, arg, taps []int32, k int, dx []float32) {
 				}
 				v[l] += add
 			}
-		}
+		})
 	}
 }
 
-// SumPool is scale times the sum of each window; with scale 1/k, the mean. In each lane
+// Sum is scale times the sum of each window; with scale 1/k, the mean. In each lane
 //
 //	y[o] = scale * Σ_t x[taps[o*k+t]]
 //
 // in the order of the taps, from 0, without those that are −1.
-func SumPool(x []float32, taps []int32, k int, scale float32, y []float32) {
-	outputs := checkTaps("SumPool", taps, k, len(y))
-	for o := sumPoolAssembly(x, taps, k, scale, y); o < outputs; o++ {
+func (w *Windows) Sum(x []float32, scale float32, y []float32) {
+	checkLen("x", len(x), w.inputs)
+	checkLen("y", len(y), w.outputs)
+	for o := w.sumAssembly(x, scale, y); o < w.outputs/Lanes; o++ {
 		var sum vector
-		for _, off := range taps[o*k:][:k] {
-			if off < 0 {
-				continue
-			}
-			for l, v := range vectorAt(x, off) {
+		w.window(o, func(_, offset int) {
+			for l, v := range at(x, offset) {
 				sum[l] += v
 			}
-		}
+		})
 		for l, v := range sum {
 			y[o*Lanes+l] = scale * v
 		}
 	}
 }
 
-// SumPoolBackward adds to dx the gradients of SumPool. In each lane, for outputs o and taps t in order, unless the tap
-// is −1,
+// SumBackward adds to dx the gradients of Sum. In each lane, for outputs o and taps t in order, unless the tap is −1,
 //
 //	dx[taps[o*k+t]] += scale * dy[o]
-func SumPoolBackward(dy []float32, taps []int32, k int, scale float32, dx []float32) {
-	outputs := checkTaps("SumPoolBackward", taps, k, len(dy))
-	for o := sumPoolBackwardAssembly(dy, taps, k, scale, dx); o < outputs; o++ {
+func (w *Windows) SumBackward(dy []float32, scale float32, dx []float32) {
+	checkLen("dy", len(dy), w.outputs)
+	checkLen("dx", len(dx), w.inputs)
+	for o := w.sumBackwardAssembly(dy, scale, dx); o < w.outputs/Lanes; o++ {
 		d := *at(dy, o*Lanes)
 		for l := range d {
 			d[l] = float32(scale * d[l])
 		}
-		for _, off := range taps[o*k:][:k] {
-			if off < 0 {
-				continue
+		w.window(o, func(_, offset int) {
+			v := at(dx, offset)
+			for l := range v {
+				v[l] += d[l]
 			}
-			for l, v := range d {
-				dx[int(off)+l] += v
+		})
+	}
+}
+
+// Unpool spreads the gradient of a row of 2×2 max pools over the two rows of pixels below it, which are row elements
+// apart and do not overlap:
+//
+//	for p := range len(dy) / Lanes {
+//		for q := range 4 {
+//			for l := range Lanes {
+//				won := masks[4*p+q]>>l&1 == 1
+//				dx[q/2*row+(2*p+q%2)*Lanes+l] = won ? dy[p*Lanes+l] : 0
+//			}
+//		}
+//	}
+//
+// masks is what [PoolMasks] makes of those of [Gemm.StorePool].
+func Unpool(dy []float32, masks []uint16, dx []float32, row int) {
+	sameVectors("Unpool", len(dy))
+	n := len(dy) / Lanes
+	if len(masks) < 4*n || row < 2*n*Lanes || n > 0 && len(dx)-row < 2*n*Lanes {
+		panic(fmt.Sprintf("lanes: Unpool: %d masks for %d windows, into %d elements, rows %d apart",
+			len(masks), n, len(dx), row))
+	}
+	for p := unpoolAssembly(dy, masks, dx, row); p < n; p++ {
+		d, mask := at(dy, p*Lanes), (*[4]uint16)(masks[4*p:])
+		for q, k := range mask {
+			v := at(dx, q/2*row+(2*p+q%2)*Lanes)
+			for l := range v {
+				v[l] = 0
+				if k>>l&1 == 1 {
+					v[l] = d[l]
+				}
 			}
 		}
 	}

@@ -14,7 +14,6 @@ var families = map[string]func(){
 	"activation": activation,
 	"loss":       loss,
 	"layout":     layout,
-	"unpool":     unpool,
 }
 
 func main() {

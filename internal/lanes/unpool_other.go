@@ -1,5 +1,0 @@
-//go:build !amd64 || purego
-
-package lanes
-
-func unpoolAssembly([]float32, []uint16, []float32, int) int { return 0 }
