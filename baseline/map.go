@@ -3,7 +3,6 @@ package baseline
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"sync"
@@ -77,17 +76,27 @@ func (r *Result) Point() (*bnn.Ensemble, error) {
 }
 
 // Fit runs the restarts, side by side on the pool's threads; the result is the same bits for any number of them.
-// prior is the model's own, not one anchored at a MAP. validate may be nil. An error names the restart and the epoch;
-// the likelihood becoming NaN or zero is one.
+// prior is the model's own, not one anchored at a MAP. validate may be nil. The first error ends all restarts and names
+// its own and the epoch; the likelihood becoming NaN or zero is one.
 func (m MAP) Fit(ctx context.Context, net *nn.Net, prior mcmc.Prior, train, validate *data.Set, p *pool.Pool) (*Result, error) {
 	d, err := m.descent(net, prior, train, validate, p)
 	if err != nil {
 		return nil, err
 	}
-	restarts, failed := make([]Restart, d.Restarts), make([]error, d.Restarts)
-	p.Run(d.Restarts, func(k int) { restarts[k], failed[k] = d.run(ctx, k) })
-	if err := errors.Join(failed...); err != nil {
-		return nil, err
+	together, stop := context.WithCancel(ctx)
+	defer stop()
+	var once sync.Once
+	var first error
+	restarts := make([]Restart, d.Restarts)
+	p.Run(d.Restarts, func(k int) {
+		var err error
+		if restarts[k], err = d.run(together, k); err != nil {
+			once.Do(func() { first = err })
+			stop()
+		}
+	})
+	if first != nil {
+		return nil, first
 	}
 	return d.result(ctx, restarts)
 }
@@ -125,7 +134,7 @@ func (m MAP) descent(net *nn.Net, prior mcmc.Prior, train, validate *data.Set, p
 	if prior.Dim() != net.Dim() {
 		return nil, fmt.Errorf("MAP: prior of %d parameters for a network of %d", prior.Dim(), net.Dim())
 	}
-	if err := d.key(d.Restarts-1, d.Epochs).Check(); err != nil {
+	if err := d.key(rng.Batch, d.Restarts-1, d.Epochs).Check(); err != nil {
 		return nil, fmt.Errorf("MAP: %w", err)
 	}
 	var err error
@@ -144,9 +153,9 @@ func (m MAP) descent(net *nn.Net, prior mcmc.Prior, train, validate *data.Set, p
 	return d, nil
 }
 
-// key is the address of the numbers of an epoch of a restart; epoch 0 is its starting point.
-func (d *descent) key(restart, epoch int) rng.Key {
-	return rng.Key{Seed: d.Seed, Purpose: rng.Start, Iteration: epoch, Particle: restart}
+// key is the address of the numbers of an epoch of a restart.
+func (d *descent) key(purpose rng.Purpose, restart, epoch int) rng.Key {
+	return rng.Key{Seed: d.Seed, Purpose: purpose, Iteration: epoch, Particle: restart}
 }
 
 // scratch is the working space of one restart.
@@ -180,18 +189,17 @@ func (d *descent) run(ctx context.Context, k int) (Restart, error) {
 // start puts a restart at a draw of the prior.
 func (d *descent) start(k int) Restart {
 	s := Restart{Theta: make([]float64, d.train.Dim()), Watch: nn.EarlyStop{Patience: d.Patience}, Accuracy: math.NaN()}
-	d.prior.Sample(d.key(k, 0).Stream(), s.Theta)
+	d.prior.Sample(d.key(rng.Start, k, 0).Stream(), s.Theta)
 	return s
 }
 
 // epoch goes once through the training set, then looks at the validation set.
 func (d *descent) epoch(ctx context.Context, k int, s *Restart, w *scratch) error {
 	s.Epochs++
-	d.key(k, s.Epochs).Stream().Perm(w.order)
+	d.key(rng.Batch, k, s.Epochs).Stream().Perm(w.order)
 	sgd := nn.SGD{Rate: nn.Constant(d.Rate)}
 	perN := 1 / float64(len(w.order))
-	for from := 0; from < len(w.order); from += d.Batch {
-		batch := w.order[from:min(from+d.Batch, len(w.order))]
+	for batch := range data.Batches(w.order, d.Batch) {
 		if err := d.train.LogLik(ctx, batch, s.Theta, w.ll[:], w.grad); err != nil {
 			return err
 		}

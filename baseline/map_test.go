@@ -189,7 +189,7 @@ func TestMAPStepByStep(t *testing.T) {
 		theta := make([]float64, 3)
 		prior(t, net, v).Sample(rng.Key{Seed: seed, Purpose: rng.Start, Particle: restart}.Stream(), theta)
 		for epoch := 1; epoch <= 2; epoch++ {
-			order := data.Order(n, rng.Key{Seed: seed, Purpose: rng.Start, Iteration: epoch, Particle: restart})
+			order := data.Order(n, rng.Key{Seed: seed, Purpose: rng.Batch, Iteration: epoch, Particle: restart})
 			for _, rows := range [][]int32{order[:4], order[4:8], order[8:]} {
 				grad := make([]float64, 3)
 				for k := range grad {
@@ -334,6 +334,34 @@ func TestRestartStopsAndContinues(t *testing.T) {
 	}
 	if err := new(Restart).UnmarshalBinary([]byte("STARLING")); err == nil {
 		t.Error("took eight bytes for a state")
+	}
+}
+
+// oneBad is a prior whose draw number bad, counted from 0, is so far off that the likelihood vanishes.
+type oneBad struct {
+	*bnn.Normal
+	bad, drawn int
+}
+
+func (p *oneBad) Sample(s *rng.Stream, theta []float64) {
+	p.Normal.Sample(s, theta)
+	if p.drawn == p.bad {
+		theta[0] = 1e30
+	}
+	p.drawn++
+}
+
+// When one restart diverges, the others stop where they are, and its error is the only one.
+func TestMAPStopsTogether(t *testing.T) {
+	net, set := linear(t, nn.Gaussian{SD: 1}), regression(20)
+	epochs := 0
+	m := MAP{Restarts: 5, Rate: 1e-3, Epochs: 10, Progress: func(Epoch) { epochs++ }}
+	_, err := m.Fit(context.Background(), net, &oneBad{Normal: prior(t, net, 1), bad: 2}, set, nil, pool.New(1))
+	if err == nil || !strings.HasPrefix(err.Error(), "MAP restart 2, epoch 1: ") || strings.Count(err.Error(), "restart") != 1 {
+		t.Errorf("error %v", err)
+	}
+	if epochs != 2*10 { // those of the two that one thread had done before
+		t.Errorf("%d epochs, want 20", epochs)
 	}
 }
 
