@@ -75,7 +75,7 @@ func newConvPool(c *compiler, layer int, l Conv, in, out *value) *convOp {
 	o := newConv(c, layer, l, in, out)
 	o.pooled = true
 	if in.grad >= 0 {
-		o.unpooled = &value{c: o.filters, h: o.h, w: o.w}
+		o.unpooled = &value{c: o.filters, h: o.h, w: o.w, inner: true, scratch: true}
 		o.unpooled.border(o.back[0]-1, o.back[0]-1, o.back[1]-1, o.back[1]-1)
 		c.values = append(c.values, o.unpooled)
 	}

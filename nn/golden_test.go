@@ -123,7 +123,11 @@ func TestGoldenNets(t *testing.T) {
 	if err := json.Unmarshal(raw, &file); err != nil {
 		t.Fatal(err)
 	}
+	seen := 0
 	for _, c := range file.Cases {
+		if _, ok := later[c.Name]; ok {
+			seen++
+		}
 		t.Run(c.Name, func(t *testing.T) {
 			if l, ok := later[c.Name]; ok {
 				t.Logf("not compared: %s layers come later", l)
@@ -197,11 +201,20 @@ func TestGoldenNets(t *testing.T) {
 				}
 				return
 			}
+			sum, largest := 0.0, 0.0
+			for _, v := range grad {
+				sum, largest = sum+v, max(largest, math.Abs(v))
+			}
 			near("norm of the gradient", norm(grad), want.GradL2, 1)
+			near("sum of the gradient", sum, want.GradSum, want.GradL2*math.Sqrt(float64(len(grad))))
+			near("largest gradient", largest, want.GradMax, 1)
 			for i, at := range want.GradIndex {
 				near("gradient", grad[at], want.GradAt[i], want.GradL2)
 			}
 		})
+	}
+	if seen != len(later) {
+		t.Errorf("%d of the %d cases for later are in the file", seen, len(later))
 	}
 }
 

@@ -21,13 +21,16 @@ type Model struct {
 	in   *lanes.Load // examples into prog.in
 
 	mu       sync.Mutex
-	tapes    map[int][]*tape // memory of workers, by the number of particles it is for
+	tapes    []*tape // memory of workers that rest
 	partials []*partial
 }
 
 // NewModel joins a network and a data set. The set must have the network's input shape (up to flattening) and
 // the targets that its likelihood needs; a set without targets serves Outputs only. Work runs on the pool.
 func NewModel(net *Net, set *data.Set, p *pool.Pool) (*Model, error) {
+	if err := lanes.KernelError(); err != nil {
+		return nil, err
+	}
 	if err := set.Check(); err != nil {
 		return nil, err
 	}
@@ -47,7 +50,7 @@ func NewModel(net *Net, set *data.Set, p *pool.Pool) (*Model, error) {
 	if err != nil {
 		panic("nn: " + err.Error()) // a plan of ours that lanes refuses is a bug here
 	}
-	return &Model{net: net, set: set, pool: p, prog: prog, in: in, tapes: map[int][]*tape{}}, nil
+	return &Model{net: net, set: set, pool: p, prog: prog, in: in}, nil
 }
 
 // Net is the model's network.
@@ -156,21 +159,24 @@ func (m *Model) load(t *tape, rows []int32, first, n int) {
 	}
 }
 
+// takeTape returns memory for at least that many particles.
 func (m *Model) takeTape(particles int) *tape {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if list := m.tapes[particles]; len(list) > 0 {
-		t := list[len(list)-1]
-		m.tapes[particles] = list[:len(list)-1]
-		return t
+	if n := len(m.tapes); n > 0 {
+		t := m.tapes[n-1]
+		m.tapes = m.tapes[:n-1]
+		if t.particles >= particles {
+			return t
+		}
 	}
 	return newTape(m.prog, particles)
 }
 
-func (m *Model) returnTape(particles int, t *tape) {
+func (m *Model) returnTape(t *tape) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.tapes[particles] = append(m.tapes[particles], t)
+	m.tapes = append(m.tapes, t)
 }
 
 func (m *Model) takePartial() *partial {

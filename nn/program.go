@@ -236,11 +236,13 @@ func (c *compiler) allocate() {
 		if v.shared {
 			copies = 1
 		}
-		v.act = c.actSize
-		c.actSize += tileGroups * copies * v.size()
+		if !v.scratch {
+			v.act = c.actSize
+			c.actSize += tileGroups * copies * v.size()
+		}
 		if v.grad >= 0 {
 			groups := tileGroups
-			if v.inner = boundary[v]; v.inner {
+			if v.inner = v.inner || boundary[v]; v.inner {
 				groups = 1
 			}
 			v.grad = c.dySize

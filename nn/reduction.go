@@ -61,7 +61,7 @@ func (r *reduction) each(ctx context.Context, load func(t *tape, first, count in
 		first := block * r.block
 		count := min(r.block, r.particles-first)
 		t := r.m.takeTape(r.block)
-		defer r.m.returnTape(r.block, t)
+		defer r.m.returnTape(t)
 		lanes.Float32s(t.theta[:count*r.m.net.dim], r.theta[first*r.m.net.dim:][:count*r.m.net.dim])
 		var sums *partial
 		if look == nil {

@@ -309,18 +309,21 @@ func checkGradient(t *testing.T, net *Net, set *data.Set, theta []float64, r *ra
 // TestSameBits runs one network on every kernel with 1, 2 and 7 threads, over full and tail tiles, mini-batches and
 // several segments.
 func TestSameBits(t *testing.T) {
+	logistic := mustNet(t, []int{9}, []Layer{Dense{Units: 1, NoBias: true}}, Bernoulli{})
 	for _, c := range []struct {
-		name string
-		net  *Net
-		n    int
-	}{{"odd", odd(t), 147}, {"logistic", mustNet(t, []int{9}, []Layer{Dense{Units: 1, NoBias: true}}, Bernoulli{}), 9001}} {
+		name         string
+		net          *Net
+		n, particles int
+		slow         bool // too much for the Go kernel
+	}{
+		{"odd", odd(t), 1003, 3, true},
+		{"odd, two chunks", odd(t), 300, 1, false},
+		{"logistic", logistic, 9001, 150, testing.Short()},
+	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(3, 4))
-			set := testSet(c.net, c.n, c.name == "odd", r)
-			particles := 3
-			if c.name == "logistic" {
-				particles = 150
-			}
+			set := testSet(c.net, c.n, c.net != logistic, r)
+			particles := c.particles
 			theta := testTheta(c.net, particles, r)
 			rows := make([]int32, c.n/3)
 			for i := range rows {
@@ -328,7 +331,7 @@ func TestSameBits(t *testing.T) {
 			}
 			var want []uint64
 			for _, kernel := range lanes.Kernels() {
-				if kernel == "go" && c.name == "logistic" && testing.Short() {
+				if kernel == "go" && c.slow {
 					continue
 				}
 				restore, err := lanes.SetKernel(kernel)

@@ -17,6 +17,7 @@ type value struct {
 	tight                    bool // no border may be added
 	shared                   bool // the same for all particles
 	inner                    bool // its gradient is used up group by group: one group is stored
+	scratch                  bool // has no activation, only a gradient
 	relu                     bool // holds the output of a ReLU: its gradient is stored gated
 	act, grad                int  // start in tape.act and tape.grad; grad is −1 if nobody asks for it
 }
@@ -58,6 +59,8 @@ type tape struct {
 	target []float32 // of the tile: [group][output][16]
 	ll     []float32 // of the tile: [group][particle][16]
 
+	particles int // that theta and grads have room for
+
 	groups int // in this tile
 	valid  int // lanes in use in the last group
 	batch  int // particles in this pass
@@ -66,7 +69,7 @@ type tape struct {
 
 func newTape(p *program, particles int) *tape {
 	return &tape{
-		prog:   p,
+		prog: p, particles: particles,
 		theta:  lanes.Make(particles * p.net.dim),
 		grads:  lanes.Make(particles * p.gradSize),
 		act:    lanes.Make(p.actSize),

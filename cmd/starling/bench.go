@@ -163,9 +163,9 @@ func (b *bench) threads(ctx context.Context, threads int, talk io.Writer) (*benc
 // cases are the networks and batches to measure: all images, and mini-batches of 500 drawn from them.
 func (b *bench) cases(p *pool.Pool) ([]*benchCase, error) {
 	odd := []nn.Layer{
-		nn.Conv{Filters: 12, Kernel: [2]int{7, 5}, Stride: [2]int{2, 2}, Pad: [2]int{3, 2}}, nn.GELU,
-		nn.Conv{Filters: 20, Kernel: [2]int{3, 3}}, nn.Swish, nn.AvgPool{Size: [2]int{2, 2}},
-		nn.Dense{Units: 50}, nn.Tanh, nn.Dense{Units: 11},
+		nn.Conv{Filters: 7, Kernel: [2]int{7, 5}, Stride: [2]int{2, 2}, Pad: [2]int{1, 0}}, nn.Tanh,
+		nn.Conv{Filters: 5, Kernel: [2]int{3, 2}, Pad: [2]int{1, 1}, NoBias: true}, nn.ReLU, nn.MaxPool{Size: [2]int{2, 2}},
+		nn.Dense{Units: 13}, nn.GELU, nn.Dense{Units: 11},
 	}
 	nets := []struct {
 		name   string
@@ -174,7 +174,7 @@ func (b *bench) cases(p *pool.Pool) ([]*benchCase, error) {
 	}{
 		{"lenet5", b.images, preset("mnist-lenet5")},
 		{"mnist7", 1200, preset("mnist7")},
-		{"untuned", 1003, starling.Model{Input: []int{3, 33, 29}, Layers: odd, Likelihood: nn.Categorical{}}},
+		{"untuned", 1003, starling.Model{Input: []int{3, 29, 23}, Layers: odd, Likelihood: nn.Categorical{}}},
 	}
 	var cases []*benchCase
 	for _, n := range nets {
