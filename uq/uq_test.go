@@ -97,6 +97,18 @@ func TestEpistemicIsMeanDivergence(t *testing.T) {
 	}
 }
 
+// A disagreement that is small, but far above rounding, stays: particles (½+δ, ½−δ) and (½−δ, ½+δ) have
+// H_ep = ln 2 − H(½+δ) = 2δ² + O(δ⁴).
+func TestSmallEpistemicEntropyStays(t *testing.T) {
+	for _, want := range []float64{1e-13, 1e-11, 1e-8} {
+		d := math.Sqrt(want / 2)
+		p := ensemble(1, 2, []float64{0.5 + d, 0.5 - d}, []float64{0.5 - d, 0.5 + d})
+		if !(math.Abs(p.Epistemic[0]-want) <= 3e-15) { // the rounding that is set to 0
+			t.Errorf("H_ep is %v, want %v", p.Epistemic[0], want)
+		}
+	}
+}
+
 // A particle of weight 0 leaves no trace, even of NaN.
 func TestMixtureIgnoresDeadParticles(t *testing.T) {
 	m := NewMixture(1, 2)
