@@ -15,16 +15,27 @@
 //     with bias, ReLU, max pooling or a ReLU's derivative in the epilogue;
 //   - [Dot] and [PoolDot]: sums of vector × vector, lane by lane, for tiles of m × n streams; weight gradients
 //     (PoolDot through a max pooling, from the masks that [Gemm.StorePool] leaves);
-//   - [ReduceAdd]: the sums over the lanes.
+//   - [ReduceAdd]: the sums over the lanes;
+//   - [Windows]: max and mean pooling by a table, and [Unpool], the way back through the pooling of [Gemm.StorePool];
+//   - [Load] and [Transpose]: examples into the lanes, and activations out of them;
+//   - [ReLU], [Tanh], [GELU] and [Swish], element by element, and their derivatives;
+//   - [Categorical], [Bernoulli] and [Gaussian]: log-likelihoods and their gradients, with [MaskLanes] and [LaneSums]
+//     for groups that are not full;
+//   - [SumRows], the gradients of biases; [Float32s] and [AddFloat64s] to and from float64.
+//
+// The elementary functions in them are polynomials of our own, with the errors that their comments state.
 //
 // # Plans
 //
-// A plan ([NewGemm], [NewDot], [NewPoolDot]) is a table of offsets, built once for a shape of layer and used for
-// every group of examples by slicing the buffers. Its constructor converts the offsets to bytes, checks them and
-// finds how far they reach; each call compares that with the lengths of its slices and panics if one is too short.
-// The assembly relies on it: it has no bounds checks. Plans are immutable and safe for concurrent use. Long plans
-// are cut into calls of at most [maxCallFMAs] vector operations, because Go cannot preempt assembly.
-// Destinations must not overlap inputs.
+// A plan ([NewGemm], [NewDot], [NewPoolDot], [NewWindows], [NewLoad]) is a table of offsets, built once for a shape of
+// layer and used for every group of examples by slicing the buffers. Its constructor copies the offsets, checks them
+// and finds how far they reach; each call compares that with the lengths of its slices and panics if one is too short.
+// The assembly relies on it: it has no bounds checks. Plans are immutable and safe for concurrent use.
+//
+// The elementwise kernels have no tables: each call compares the lengths of its slices. Long work is cut into calls of
+// assembly far below a millisecond (maxCallFMAs, maxCallVectors, [MaxTerms]), because Go cannot preempt them.
+//
+// Destinations must not overlap inputs, except where a kernel says that they may be the same.
 //
 // # Equal bits
 //

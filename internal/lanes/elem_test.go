@@ -268,7 +268,37 @@ func (a *arena) load(n int) (*Load, []float32) {
 	return l, a.floats(n * (Lanes + 3))
 }
 
-// Every kernel leaves the same bits in every buffer as the plain Go one, and touches nothing beside them.
+// sameInAll runs a call with every kernel: each leaves the same bits in every buffer as the plain Go one, and touches
+// nothing beside them.
+func sameInAll(t *testing.T, seed uint64, call func(a *arena)) {
+	t.Helper()
+	run := func(kernel string) *arena {
+		defer setKernel(t, kernel)()
+		a := &arena{r: rand.New(rand.NewPCG(seed, 1)), off: int(seed % 4)}
+		call(a)
+		return a
+	}
+	want := run("go")
+	for i, b := range want.buffers {
+		b.check(t, fmt.Sprintf("go, seed %d, buffer %d", seed, i))
+	}
+	for _, kernel := range Kernels() {
+		have := run(kernel)
+		for i, b := range have.buffers {
+			label := fmt.Sprintf("%s, seed %d, buffer %d", kernel, seed, i)
+			b.check(t, label)
+			h, w := b.bits(), want.buffers[i].bits()
+			if !slices.Equal(h, w) {
+				j := 0
+				for h[j] == w[j] {
+					j++
+				}
+				t.Fatalf("%s: element %d of %d is %#x, want %#x", label, j, len(h), h[j], w[j])
+			}
+		}
+	}
+}
+
 func TestElementwiseKernelsAgree(t *testing.T) {
 	trials := 120
 	if testing.Short() {
@@ -277,28 +307,7 @@ func TestElementwiseKernelsAgree(t *testing.T) {
 	for name, call := range elementwise {
 		t.Run(name, func(t *testing.T) {
 			for seed := range uint64(trials) {
-				run := func(kernel string) *arena {
-					defer setKernel(t, kernel)()
-					a := &arena{r: rand.New(rand.NewPCG(seed, 1)), off: int(seed % 4)}
-					call(a)
-					return a
-				}
-				want := run("go")
-				for _, kernel := range Kernels() {
-					have := run(kernel)
-					for i, b := range have.buffers {
-						label := fmt.Sprintf("%s, seed %d, buffer %d", kernel, seed, i)
-						b.check(t, label)
-						h, w := b.bits(), want.buffers[i].bits()
-						if !slices.Equal(h, w) {
-							j := 0
-							for h[j] == w[j] {
-								j++
-							}
-							t.Fatalf("%s: element %d of %d is %#x, want %#x", label, j, len(h), h[j], w[j])
-						}
-					}
-				}
+				sameInAll(t, seed, call)
 			}
 		})
 	}

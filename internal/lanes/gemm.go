@@ -15,8 +15,9 @@ const (
 	maxReach = math.MaxInt32 / 4
 	// maxCallFMAs bounds the vector multiply-adds of one call of assembly (some 0.1 ms), which Go cannot preempt.
 	maxCallFMAs = 200_000
-	// MaxTerms bounds the terms of one block of a Gemm, which no call can divide.
-	MaxTerms = 1 << 16
+	// MaxTerms bounds the terms of one block of a Gemm, which no call can divide: in a tile of 6×4 they take 0.12 ms
+	// with AVX-512 and 0.42 ms with AVX2. Longer sums are cut into blocks of several plans, all but the first with Add.
+	MaxTerms = 1 << 14
 )
 
 // Term is one product of a sum: the offsets of its weight and of its input, in elements.
