@@ -138,7 +138,7 @@ func TestRegressionScores(t *testing.T) {
 	}
 }
 
-// TestSamplerSeed: where only the sampler is random, another seed gives another posterior.
+// TestSamplerSeed: where only the sampler is random, another seed gives another posterior; so it is with the search.
 func TestSamplerSeed(t *testing.T) {
 	const method = "method={mcmc: {chains: 1, start: prior, epochs: 2, keep: last, move: {pcn: {}}}}"
 	spec := func(seed string) Spec {
@@ -152,6 +152,13 @@ func TestSamplerSeed(t *testing.T) {
 	}
 	if a.Restarts != nil {
 		t.Error("point estimates that nobody asked for")
+	}
+	search := func(seed string) float32 {
+		s := preset(t, "mnist7", "model.layers=[{dense: 8}]", method, "map={restarts: 1, epochs: 1}", "seed="+seed)
+		return fit(t, s, Options{}).Restarts.Theta[0]
+	}
+	if search("1") == search("2") {
+		t.Error("seeds 1 and 2 give the same point estimates")
 	}
 }
 

@@ -215,6 +215,7 @@ func TestGradients(t *testing.T) {
 	}{
 		{"dense", []int{5}, []Layer{Dense{Units: 3}}, Categorical{}, 70},
 		{"dense no bias", []int{17}, []Layer{Dense{Units: 1, NoBias: true}}, Bernoulli{}, 131},
+		{"dense wide", []int{100}, []Layer{Dense{Units: 1}}, Bernoulli{}, 70},
 		{"dense bias bernoulli", []int{3}, []Layer{Dense{Units: 1}}, Bernoulli{}, 20},
 		{"mlp", []int{6}, []Layer{Dense{Units: 18}, ReLU, Dense{Units: 7}, Tanh, Dense{Units: 2}}, Gaussian{SD: .7}, 65},
 		{"relu first", []int{9}, []Layer{ReLU, Dense{Units: 4}}, Categorical{}, 33},
