@@ -16,8 +16,8 @@ import (
 //
 // A proposal whose energy is NaN or infinite is rejected with probability 1 and counted. Each move costs S gradients.
 //
-// The step size follows every move: log h += gain·(A − target), where A is the mean of min(1, exp(−ΔH)) over the
-// particles that share h, not the count of acceptances. It starts at
+// The step size, one for all particles, follows every move: log h += gain·(A − target), where A is the mean of
+// min(1, exp(−ΔH)) over them, not the count of acceptances. It starts at
 //
 //	h = 1.65 · sd · D^(−1/6)   for S = 1 and for runs in phases
 //	h = 1.65 · sd · D^(−1/4)   else
@@ -29,7 +29,6 @@ type HMC struct {
 	Start  float64 // h before adaptation; 0: by the rule above
 	Accept float64 // acceptance to adapt to; 0: .574 for S = 1 (optimal for Langevin moves), .65 for more
 	Jitter float64 // every move multiplies h by a uniform number from 1 − Jitter to 1 + Jitter
-	Each   bool    // every particle has its own h and jitter: for chains, which have no neighbours to learn from
 	Phases []Phase // how a run with a budget proceeds; nil: S leapfrogs with gain .2 all along
 }
 
@@ -68,8 +67,8 @@ func (m HMC) Evaluations() int {
 	return most
 }
 
-// Tuning returns log h, one or J times.
-func (m HMC) Tuning(t *Target, particles int) ([]float64, error) {
+// Tuning returns log h.
+func (m HMC) Tuning(t *Target) ([]float64, error) {
 	if err := m.check(); err != nil {
 		return nil, err
 	}
@@ -89,14 +88,7 @@ func (m HMC) Tuning(t *Target, particles int) ([]float64, error) {
 		}
 		h = 1.65 * sd * rng.Exp(-power*rng.Log(float64(prior.Dim())))
 	}
-	tuning := make([]float64, 1)
-	if m.Each {
-		tuning = make([]float64, particles)
-	}
-	for i := range tuning {
-		tuning[i] = rng.Log(h)
-	}
-	return tuning, nil
+	return []float64{rng.Log(h)}, nil
 }
 
 func (m HMC) check() error {
@@ -144,19 +136,15 @@ func (m HMC) Mutate(ctx context.Context, w *Work, t *Target, p *Population, tuni
 	if now.Left > 0 {
 		steps = min(steps, now.Left)
 	}
-	size := 0.0
-	for _, l := range tuning {
-		size += rng.Exp(l) / float64(len(tuning))
-	}
+	size := rng.Exp(tuning[0])
 	p.each(t.Pool, func(j int) {
-		w.step[j] = rng.Exp(tuning[j%len(tuning)]) * m.jitter(now.Key, j%len(tuning))
 		k := now.Key
 		k.Purpose, k.Particle = rng.Momentum, j
 		momentum := p.row(w.momentum, j)
 		k.Stream().Normals(momentum)
 		w.kinetic[j] = Kinetic(momentum, nil)
 	})
-	if err := t.Leapfrog(ctx, p, &w.Proposal, w.momentum, nil, w.step, steps); err != nil {
+	if err := t.Leapfrog(ctx, p, &w.Proposal, w.momentum, nil, size*m.jitter(now.Key), steps); err != nil {
 		return Outcome{}, err
 	}
 	energy := w.outcome.Energy
@@ -168,34 +156,23 @@ func (m HMC) Mutate(ctx context.Context, w *Work, t *Target, p *Population, tuni
 	out := w.metropolis(t.Pool, p, now.Key, func(j int) bool { return isFinite(w.kinetic[j]) })
 	out.Step, out.Gradients = size, steps
 	if m.Step == 0 {
-		m.adapt(tuning, out.Probability, phase.Gain)
+		target := m.Accept
+		if target == 0 {
+			target = 0.65
+			if max(1, m.Steps) == 1 {
+				target = 0.574
+			}
+		}
+		tuning[0] += float64(phase.Gain * (mean(out.Probability) - target))
 	}
 	return out, nil
 }
 
-// jitter returns the factor of h, of all particles or of one.
-func (m HMC) jitter(key rng.Key, j int) float64 {
+// jitter returns the factor of h.
+func (m HMC) jitter(key rng.Key) float64 {
 	if m.Jitter == 0 {
 		return 1
 	}
-	key.Purpose, key.Particle = rng.Jitter, j
+	key.Purpose = rng.Jitter
 	return 1 + float64(m.Jitter*(float64(2*key.Stream().Float64())-1))
-}
-
-// adapt moves log h towards the acceptance wanted.
-func (m HMC) adapt(tuning, probability []float64, gain float64) {
-	target := m.Accept
-	if target == 0 {
-		target = 0.65
-		if max(1, m.Steps) == 1 {
-			target = 0.574
-		}
-	}
-	if m.Each {
-		for j, a := range probability {
-			tuning[j] += float64(gain * (a - target))
-		}
-		return
-	}
-	tuning[0] += float64(gain * (mean(probability) - target))
 }

@@ -2,7 +2,7 @@ package mcmc
 
 import "context"
 
-// Leapfrog follows Hamilton's equations for S steps of size h_j, all particles together (data-annealing-smc, eqs. 7–9):
+// Leapfrog follows Hamilton's equations for S steps of size h, all particles together (data-annealing-smc, eqs. 7–9):
 //
 //	P ← P + h/2 ∇log π(θ)
 //	θ ← θ + h M⁻¹ P
@@ -15,7 +15,7 @@ import "context"
 // Particles start at from, whose cached gradients are the first kick, and end in to, evaluated there; from is only
 // read, and may be to. momentum, J×D, is advanced in place. mass is the diagonal of M, nil for the identity. It costs S
 // gradients a particle.
-func (t *Target) Leapfrog(ctx context.Context, from, to *Population, momentum, mass, step []float64, steps int) error {
+func (t *Target) Leapfrog(ctx context.Context, from, to *Population, momentum, mass []float64, step float64, steps int) error {
 	at := from
 	for s := range steps {
 		part := 1.0
@@ -23,7 +23,7 @@ func (t *Target) Leapfrog(ctx context.Context, from, to *Population, momentum, m
 			part = 0.5
 		}
 		to.each(t.Pool, func(j int) {
-			t.kickAndDrift(at, to, j, to.row(momentum, j), mass, part*step[j], step[j])
+			t.kickAndDrift(at, to, j, to.row(momentum, j), mass, part*step, step)
 			to.LP[j] = t.Prior.LogDensity(to.row(to.Theta, j), to.row(to.GradLP, j))
 		})
 		if err := t.logLik(ctx, to); err != nil {
@@ -31,7 +31,7 @@ func (t *Target) Leapfrog(ctx context.Context, from, to *Population, momentum, m
 		}
 		at = to
 	}
-	to.each(t.Pool, func(j int) { t.kick(to, j, to.row(momentum, j), 0.5*step[j]) })
+	to.each(t.Pool, func(j int) { t.kick(to, j, to.row(momentum, j), 0.5*step) })
 	return nil
 }
 

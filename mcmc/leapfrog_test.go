@@ -75,14 +75,14 @@ func TestLeapfrogGolden(t *testing.T) {
 		} {
 			t.Run(c.Name+"/"+name, func(t *testing.T) {
 				from, to := NewPopulation(3, d, true), NewPopulation(3, d, true)
-				momentum, step := make([]float64, 3*d), []float64{0.5 * in.H, in.H, 2 * in.H}
+				momentum := make([]float64, 3*d)
 				copy(from.row(from.Theta, 1), in.Theta0)
 				copy(from.row(momentum, 1), in.P0)
 				if err := target.Evaluate(context.Background(), &from); err != nil {
 					t.Fatal(err)
 				}
 				kinetic := Kinetic(in.P0, in.Mass)
-				if err := target.Leapfrog(context.Background(), &from, &to, momentum, in.Mass, step, in.S); err != nil {
+				if err := target.Leapfrog(context.Background(), &from, &to, momentum, in.Mass, in.H, in.S); err != nil {
 					t.Fatal(err)
 				}
 				check := func(what string, got, want float64) {
@@ -115,12 +115,12 @@ func TestLeapfrogIsReversible(t *testing.T) {
 	p := NewPopulation(2, 2, true)
 	copy(p.Theta, []float64{0.3, -0.8, 1.2, 0.1})
 	start := append([]float64(nil), p.Theta...)
-	momentum, step := []float64{0.4, 1.1, -0.6, 0.2}, []float64{0.1, 0.15}
+	momentum := []float64{0.4, 1.1, -0.6, 0.2}
 	if err := target.Evaluate(ctx, &p); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if err := target.Leapfrog(ctx, &p, &p, momentum, nil, step, 7); err != nil {
+		if err := target.Leapfrog(ctx, &p, &p, momentum, nil, 0.15, 7); err != nil {
 			t.Fatal(err)
 		}
 		for i := range momentum {

@@ -16,10 +16,10 @@ type Move interface {
 	// Evaluations is the largest number of evaluations of the model that one mutation makes for a particle.
 	Evaluations() int
 
-	// Tuning returns what the move adapts, as it is before the first mutation of J particles: one number for the
-	// population, or one a particle. The caller keeps it, so that a move is a plain value. The error says which
-	// setting is wrong, or what the target lacks.
-	Tuning(t *Target, particles int) ([]float64, error)
+	// Tuning returns what the move adapts, as it is before the first mutation: one number for the population. The
+	// caller keeps it, so that a move is a plain value. The error says which setting is wrong, or what the target
+	// lacks.
+	Tuning(t *Target) ([]float64, error)
 
 	// Mutate moves every particle of p once and adapts tuning. After an error p and tuning are undefined.
 	Mutate(ctx context.Context, w *Work, t *Target, p *Population, tuning []float64, now Moment) (Outcome, error)
@@ -37,7 +37,7 @@ type Outcome struct {
 	Energy      []float64 // ΔH of every proposal, also of the rejected
 	Probability []float64 // min(1, e^−ΔH), or 0 where the proposal's energy is NaN or infinite
 	Broken      int       // number of such proposals
-	Step        float64   // step size: its mean over particles, without jitter
+	Step        float64   // step size, without jitter
 	Gradients   int       // evaluations of value and gradient a particle
 	Values      int       // evaluations of the value alone a particle
 }
@@ -47,7 +47,6 @@ type Work struct {
 	Proposal Population // where the particles would go; free for others between moves
 
 	momentum []float64 // J×D
-	step     []float64 // J
 	kinetic  []float64 // J, at the start
 	outcome  Outcome
 }
@@ -59,7 +58,6 @@ func (w *Work) Fit(p *Population) {
 	}
 	w.Proposal = NewPopulation(p.J, p.D, p.GradLL != nil)
 	w.momentum = make([]float64, p.J*p.D)
-	w.step = make([]float64, p.J)
 	w.kinetic = make([]float64, p.J)
 	w.outcome.Energy = make([]float64, p.J)
 	w.outcome.Probability = make([]float64, p.J)

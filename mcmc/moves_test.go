@@ -56,7 +56,7 @@ func TestMovesLeaveTheTemperedTargetInvariant(t *testing.T) {
 		target, mean, variance := conjugate(d)
 		p := NewPopulation(particles, d, move.NeedsGradient())
 		exact(t, target, &p, mean, variance)
-		tuning, err := move.Tuning(target, particles)
+		tuning, err := move.Tuning(target)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,22 +106,18 @@ func TestStepSizesFollowTheRule(t *testing.T) {
 		{HMC{Steps: 5, Start: 0.3, Accept: 0.8}, 0.3, 0.2, 0.8},
 		{HMC{Steps: 5, Step: 0.3}, 0.3, 0, 0.65},
 		{HMC{Steps: 50, Accept: 0.75, Phases: ChainPhases(50)}, 1.65 * 0.6 * math.Pow(3, -1./6), 0.2, 0.75},
-		{HMC{Steps: 50, Accept: 0.75, Phases: ChainPhases(50), Each: true}, 1.65 * 0.6 * math.Pow(3, -1./6), 0.2, 0.75},
 	} {
 		const particles = 7
 		p := NewPopulation(particles, 3, true)
 		exact(t, target, &p, mean, variance)
-		tuning, err := c.move.Tuning(target, particles)
+		tuning, err := c.move.Tuning(target)
 		if err != nil {
 			t.Fatal(err)
-		}
-		if c.move.Each != (len(tuning) == particles) {
-			t.Errorf("%+v: %d step sizes", c.move, len(tuning))
 		}
 		if !close(math.Exp(tuning[0]), c.start, 1e-14, 0) {
 			t.Errorf("%+v: starts at %v, want %v", c.move, math.Exp(tuning[0]), c.start)
 		}
-		before := slices.Clone(tuning)
+		before := tuning[0]
 		var w Work
 		out, err := c.move.Mutate(context.Background(), &w, target, &p, tuning, at(1, 0))
 		if err != nil {
@@ -130,14 +126,8 @@ func TestStepSizesFollowTheRule(t *testing.T) {
 		if !close(out.Step, c.start, 1e-14, 0) {
 			t.Errorf("%+v: reports step %v", c.move, out.Step)
 		}
-		for i := range tuning {
-			a := averageOf(out.Probability)
-			if c.move.Each {
-				a = out.Probability[i]
-			}
-			if want := before[i] + c.gain*(a-c.accept); !close(tuning[i], want, 1e-14, 1e-15) {
-				t.Errorf("%+v: log h %d goes from %v to %v, want %v", c.move, i, before[i], tuning[i], want)
-			}
+		if want := before + c.gain*(averageOf(out.Probability)-c.accept); !close(tuning[0], want, 1e-14, 1e-15) {
+			t.Errorf("%+v: log h goes from %v to %v, want %v", c.move, before, tuning[0], want)
 		}
 		for j, e := range out.Energy {
 			if !close(out.Probability[j], min(1, math.Exp(-e)), 1e-14, 0) {
@@ -145,7 +135,7 @@ func TestStepSizesFollowTheRule(t *testing.T) {
 			}
 		}
 	}
-	b, _ := PCN{}.Tuning(target, 2)
+	b, _ := PCN{}.Tuning(target)
 	if got := 1 / (1 + math.Exp(-b[0])); !close(got, 0.2, 1e-14, 0) {
 		t.Errorf("pCN starts at b = %v", got)
 	}
@@ -169,11 +159,11 @@ func TestAdaptationFindsTheAcceptance(t *testing.T) {
 	for _, c := range []struct {
 		move Move
 		want float64
-	}{{HMC{}, 0.574}, {HMC{Steps: 6}, 0.65}, {HMC{Steps: 3, Accept: 0.8, Each: true}, 0.8}, {PCN{}, 0.25}} {
+	}{{HMC{}, 0.574}, {HMC{Steps: 6}, 0.65}, {HMC{Steps: 3, Accept: 0.8}, 0.8}, {PCN{}, 0.25}} {
 		target, mean, variance := conjugate(12)
 		p := NewPopulation(20, 12, c.move.NeedsGradient())
 		exact(t, target, &p, mean, variance)
-		tuning, err := c.move.Tuning(target, 20)
+		tuning, err := c.move.Tuning(target)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -194,26 +184,25 @@ func TestAdaptationFindsTheAcceptance(t *testing.T) {
 	}
 }
 
-// The chain rule of scalable-bayesian-monte-carlo, section 7b, move by move: lengths, gains, jitter, the last move
-// cut to what the budget has left.
+// The chain rule of scalable-bayesian-monte-carlo, section 7b, move by move: lengths, gains, the last move cut to what
+// the budget has left.
 func TestChainPhases(t *testing.T) {
-	move := HMC{Steps: 40, Accept: 0.75, Jitter: 0.2, Each: true, Start: 0.2, Phases: ChainPhases(40)}
+	move := HMC{Steps: 40, Accept: 0.75, Jitter: 0.2, Start: 0.2, Phases: ChainPhases(40)}
 	target, mean, variance := conjugate(3)
 	p := NewPopulation(30, 3, true)
 	exact(t, target, &p, mean, variance)
-	tuning, _ := move.Tuning(target, 30)
+	tuning, _ := move.Tuning(target)
 	var w Work
 	const epochs = 410 // so that a move begins at the very half
 	var lengths []int
 	for spent, k := 0, 0; spent < epochs; k++ {
 		now := at(3, k)
 		now.Progress, now.Left = float64(spent)/epochs, epochs-spent
-		before, h := slices.Clone(tuning), make([]float64, 30)
+		before := tuning[0]
 		out, err := move.Mutate(context.Background(), &w, target, &p, tuning, now)
 		if err != nil {
 			t.Fatal(err)
 		}
-		copy(h, w.step)
 		gain := 0.2
 		switch {
 		case now.Progress >= 0.5:
@@ -221,13 +210,8 @@ func TestChainPhases(t *testing.T) {
 		case now.Progress >= 0.1:
 			gain = 0.1
 		}
-		for j := range tuning {
-			if want := before[j] + gain*(out.Probability[j]-0.75); !close(tuning[j], want, 1e-13, 1e-15) {
-				t.Fatalf("move %d: log h from %v to %v, want %v", k, before[j], tuning[j], want)
-			}
-			if f := h[j] / math.Exp(before[j]); !(f >= 0.8 && f <= 1.2) || j > 0 && f == h[0]/math.Exp(before[0]) {
-				t.Fatalf("move %d: jitter %v of particle %d", k, f, j)
-			}
+		if want := before + gain*(averageOf(out.Probability)-0.75); !close(tuning[0], want, 1e-13, 1e-15) {
+			t.Fatalf("move %d: log h from %v to %v, want %v", k, before, tuning[0], want)
 		}
 		lengths = append(lengths, out.Gradients)
 		spent += out.Gradients
@@ -241,12 +225,23 @@ func TestChainPhases(t *testing.T) {
 	}
 }
 
-// Jitter is uniform on 1 ± .2: mean and variance of 4,000 factors within 4.9 standard deviations (1e-6 each).
+// The jitter of h is uniform on 1 ± .2, anew in every move: mean and variance of 4,000 factors within 4.9 standard
+// deviations (1e-6 each). On a flat target a particle goes h times its momentum far, which shows h.
 func TestJitterIsUniform(t *testing.T) {
 	var m, v float64
 	const n = 4000
-	for j := range n {
-		f := HMC{Jitter: 0.2}.jitter(rng.Key{Seed: 4}, j)
+	flat := func([]float64, []float64) float64 { return 0 }
+	target := &Target{Model: &model{d: 1, log: flat, factor: 1}, Prior: factorPrior{1, flat, 1}, Lambda: 1}
+	var w Work
+	for k := range n {
+		p := NewPopulation(1, 1, true)
+		if _, err := (HMC{Step: 0.5, Jitter: 0.2}).Mutate(context.Background(), &w, target, &p, []float64{math.Log(0.5)}, at(4, k)); err != nil {
+			t.Fatal(err)
+		}
+		f := p.Theta[0] / (0.5 * w.momentum[0])
+		if !(f > 0.8-1e-9 && f < 1.2+1e-9) {
+			t.Fatalf("factor %v", f)
+		}
 		m += f / n
 		v += (f - 1) * (f - 1) / n
 	}
@@ -274,7 +269,7 @@ func TestBrokenProposalsAreRejectedAndCounted(t *testing.T) {
 			if err := target.Evaluate(context.Background(), &p); err != nil {
 				t.Fatal(err)
 			}
-			tuning, err := move.Tuning(target, 6)
+			tuning, err := move.Tuning(target)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -321,7 +316,7 @@ func TestImpossibleStartIsLeft(t *testing.T) {
 		if err := target.Evaluate(context.Background(), &p); err != nil {
 			t.Fatal(err)
 		}
-		tuning, _ := move.Tuning(target, 1)
+		tuning, _ := move.Tuning(target)
 		var w Work
 		if out, err := move.Mutate(context.Background(), &w, target, &p, tuning, at(1, 0)); err != nil || out.Probability[0] != 1 || p.LL[0] != 0 {
 			t.Errorf("%T: %+v, %v", move, out, err)
@@ -332,7 +327,7 @@ func TestImpossibleStartIsLeft(t *testing.T) {
 // The same bits on 1, 2 and 7 threads, for few long particles and for many short ones.
 func TestThreadsDoNotMatter(t *testing.T) {
 	for _, shape := range [][2]int{{3, 9000}, {500, 3}} {
-		for _, move := range []Move{HMC{Steps: 3, Jitter: 0.1, Each: true}, PCN{}} {
+		for _, move := range []Move{HMC{Steps: 3, Jitter: 0.1}, PCN{}} {
 			var want Population
 			for _, threads := range []int{0, 1, 2, 7} {
 				d := shape[1]
@@ -353,7 +348,7 @@ func TestThreadsDoNotMatter(t *testing.T) {
 				if err := target.Evaluate(context.Background(), &p); err != nil {
 					t.Fatal(err)
 				}
-				tuning, _ := move.Tuning(target, shape[0])
+				tuning, _ := move.Tuning(target)
 				var w Work
 				for k := range 3 {
 					if _, err := move.Mutate(context.Background(), &w, target, &p, tuning, at(1, k)); err != nil {

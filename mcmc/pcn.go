@@ -31,7 +31,7 @@ func (PCN) NeedsGradient() bool { return false }
 func (PCN) Evaluations() int { return 1 }
 
 // Tuning returns logit b.
-func (m PCN) Tuning(t *Target, particles int) ([]float64, error) {
+func (m PCN) Tuning(t *Target) ([]float64, error) {
 	if _, ok := t.Prior.(GaussianPrior); !ok {
 		return nil, errors.New("pCN: needs a Gaussian prior; take HMC")
 	}

@@ -29,11 +29,15 @@ type Model interface {
 	LogLik(ctx context.Context, rows []int32, theta, ll, grad []float64) error
 }
 
+// Stream is a stream of random numbers: Normal, Normals, Float64, Uint64 and more. A sampler hands it to Prior.Sample,
+// keyed by seed, island and particle, so that a draw never depends on who makes it.
+type Stream = rng.Stream
+
 // Prior is a distribution of one parameter vector. It is used by several goroutines at the same time.
 type Prior interface {
 	Dim() int
 	// Sample sets theta, of length D, to a draw.
-	Sample(s *rng.Stream, theta []float64)
+	Sample(s *Stream, theta []float64)
 	// LogDensity returns log p(θ), normalised, in nats and, if grad is not nil, sets grad to its gradient.
 	LogDensity(theta, grad []float64) float64
 }

@@ -179,7 +179,7 @@ func TestCheck4InvarianceOfTheGaussian(t *testing.T) {
 		func(x []float64) float64 { return (x[0]-m0)*(x[1]-m1) - c01 },
 	}
 	for name, move := range map[string]mcmc.Move{
-		"langevin": mcmc.HMC{Step: 0.7}, "hmc": mcmc.HMC{Steps: 5, Step: 0.6, Jitter: 0.3, Each: true}, "pcn": mcmc.PCN{Step: 0.6},
+		"langevin": mcmc.HMC{Step: 0.7}, "hmc": mcmc.HMC{Steps: 5, Step: 0.6, Jitter: 0.3}, "pcn": mcmc.PCN{Step: 0.6},
 	} {
 		t.Run(name, func(t *testing.T) { stays(t, p, move, draw, tests) })
 	}

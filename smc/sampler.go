@@ -62,10 +62,9 @@ type Info struct {
 	Ancestors    int     // distinct first ancestors alive
 	Mutations    int     // moves made
 	Acceptance   float64 // mean acceptance probability
-	Step         float64 // step size of the last move, mean over the particles: h, or b of pCN
+	Step         float64 // step size of the last move: h, or b of pCN
 	EnergySpread float64 // standard deviation of ΔH over particles and mutations, where finite
 	Broken       int     // proposals whose energy was NaN or infinite
-	Displacement float64 // (1/J) Σ_j |θ_j − θ_j^0|₂ of the moves together
 	LogZ         float64 // log-evidence so far
 	Epochs       float64 // passes over the examples that moves made so far, a particle
 	Gradients    int     // evaluations of value and gradient so far, in examples, over all particles
@@ -166,10 +165,6 @@ func (s *Sampler) resample(st *State, change []float64) {
 	st.Population, s.work.Proposal = s.work.Proposal, st.Population
 	for j, a := range s.ancestors {
 		st.Roots[j] = s.before.Roots[a]
-		st.Accept[j] = s.before.Accept[a]
-		if len(st.Tuning) == st.J {
-			st.Tuning[j] = s.before.Tuning[a]
-		}
 		st.LogW[j] = -rng.Log(float64(st.J))
 	}
 	if change != nil {
@@ -196,11 +191,9 @@ func (s *Sampler) mutate(ctx context.Context, st *State, target *mcmc.Target, in
 		info.Step = out.Step
 		for j, a := range out.Probability {
 			info.Acceptance += a
-			st.Accept[j] += a
 			s.energy[j] += out.Energy[j]
 			spread.add(out.Energy[j])
 		}
-		st.Moves++
 		st.Spent += (out.Gradients + out.Values) * target.Examples()
 		st.Gradients += st.J * out.Gradients * target.Examples()
 		st.Values += st.J * out.Values * target.Examples()
@@ -211,7 +204,6 @@ func (s *Sampler) mutate(ctx context.Context, st *State, target *mcmc.Target, in
 		}
 		budget := s.Path.Budget(st)
 		if s.Mutations.enough(info.Mutations, last, dist) || budget > 0 && st.Spent >= budget {
-			info.Displacement = s.displacement(st)
 			info.Acceptance /= float64(st.J * info.Mutations)
 			info.EnergySpread = spread.sd()
 			return nil

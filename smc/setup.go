@@ -19,7 +19,7 @@ func (s *Sampler) Init(ctx context.Context) (*State, error) {
 	st := &State{
 		Population: mcmc.NewPopulation(j, d, s.Move.NeedsGradient()),
 		Lambda:     stage.Lambda, Examples: s.Model.Examples(),
-		LogW: make([]float64, j), Roots: make([]int32, j), Accept: make([]float64, j),
+		LogW: make([]float64, j), Roots: make([]int32, j),
 	}
 	for i := range j {
 		theta := st.Theta[i*d : (i+1)*d]
@@ -41,7 +41,7 @@ func (s *Sampler) Init(ctx context.Context) (*State, error) {
 	}
 	s.countEvaluation(st, target)
 	var err error
-	st.Tuning, err = s.Move.Tuning(target, j)
+	st.Tuning, err = s.Move.Tuning(target)
 	return st, err
 }
 

@@ -19,9 +19,6 @@ type State struct {
 	Roots  []int32   // J, the first ancestor of every particle, at k = 0
 	Tuning []float64 // what the move adapts
 
-	Moves  int       // mutations made
-	Accept []float64 // J, acceptance probabilities of a particle and its ancestors, summed over the moves
-
 	Examples  int // N of the model
 	Spent     int // examples that moves evaluated for each particle: N times the epochs
 	Gradients int // evaluations of value and gradient in examples, over all particles, the first included
@@ -45,7 +42,7 @@ func (st *State) Epochs() float64 { return float64(st.Spent) / float64(max(1, st
 
 // copy makes st equal to s, deeply but for the states kept, which are only ever appended to.
 func (st *State) copy(s *State) {
-	p, logw, roots, tuning, accept := st.Population, st.LogW, st.Roots, st.Tuning, st.Accept
+	p, logw, roots, tuning := st.Population, st.LogW, st.Roots, st.Tuning
 	if p.J != s.J || p.D != s.D || (p.GradLL == nil) != (s.GradLL == nil) {
 		p = mcmc.NewPopulation(s.J, s.D, s.GradLL != nil)
 	}
@@ -55,7 +52,6 @@ func (st *State) copy(s *State) {
 	st.LogW = append(logw[:0], s.LogW...)
 	st.Roots = append(roots[:0], s.Roots...)
 	st.Tuning = append(tuning[:0], s.Tuning...)
-	st.Accept = append(accept[:0], s.Accept...)
 }
 
 const stateKind = "smc.State/1"
@@ -63,7 +59,7 @@ const stateKind = "smc.State/1"
 // MarshalBinary packs the state into a container of internal/ckpt. It never fails.
 func (st *State) MarshalBinary() ([]byte, error) {
 	e := ckpt.NewEncoder(stateKind)
-	e.Ints("counts", st.J, st.D, st.K, st.Moves, st.Examples, st.Spent, st.Gradients, st.Values)
+	e.Ints("counts", st.J, st.D, st.K, st.Examples, st.Spent, st.Gradients, st.Values)
 	e.Float64s("scalars", []float64{st.Lambda, st.LogZ})
 	for _, a := range st.arrays() {
 		e.Float64s(a.name, *a.data)
@@ -79,7 +75,7 @@ func (st *State) UnmarshalBinary(b []byte) error {
 		return err
 	}
 	var s State
-	d.Ints("counts", &s.J, &s.D, &s.K, &s.Moves, &s.Examples, &s.Spent, &s.Gradients, &s.Values)
+	d.Ints("counts", &s.J, &s.D, &s.K, &s.Examples, &s.Spent, &s.Gradients, &s.Values)
 	if scalars := d.Float64s("scalars"); len(scalars) == 2 {
 		s.Lambda, s.LogZ = scalars[0], scalars[1]
 	} else {
@@ -107,7 +103,7 @@ type array struct {
 func (st *State) arrays() []array {
 	return []array{
 		{"theta", &st.Theta}, {"ll", &st.LL}, {"grad_ll", &st.GradLL}, {"lp", &st.LP}, {"grad_lp", &st.GradLP},
-		{"logw", &st.LogW}, {"tuning", &st.Tuning}, {"accept", &st.Accept}, {"kept", &st.Kept}, {"kept_ll", &st.KeptLL},
+		{"logw", &st.LogW}, {"tuning", &st.Tuning}, {"kept", &st.Kept}, {"kept_ll", &st.KeptLL},
 	}
 }
 
@@ -127,11 +123,10 @@ func (st *State) check() error {
 		{"log-priors", len(st.LP), len(st.LP) == j},
 		{"gradients of the prior", len(st.GradLP), len(st.GradLP) == len(st.GradLL)},
 		{"log-weights", len(st.LogW), len(st.LogW) == j},
-		{"tuned numbers", len(st.Tuning), len(st.Tuning) == 1 || len(st.Tuning) == j},
-		{"acceptances", len(st.Accept), len(st.Accept) == j},
+		{"tuned numbers", len(st.Tuning), len(st.Tuning) == 1},
 		{"first ancestors", len(st.Roots), len(st.Roots) == j},
 		{"states kept", len(st.Kept), len(st.Kept)%d == 0 && len(st.Kept)/d == len(st.KeptLL)},
-		{"counts below 0", 0, min(st.K, st.Moves, st.Examples, st.Spent, st.Gradients, st.Values) >= 0},
+		{"counts below 0", 0, min(st.K, st.Examples, st.Spent, st.Gradients, st.Values) >= 0},
 	} {
 		if !a.ok {
 			return fmt.Errorf("state of %d particles of %d parameters has %d %s", j, d, a.got, a.name)

@@ -114,11 +114,11 @@ func kinds() map[string]func(island int) *Sampler {
 		"ladder, systematic":    with(func(s *Sampler) { s.Path, s.Resample = Ladder{0.02, 0.1, 0.4, 1}, Resampler{Scheme: Systematic} }),
 		"tempering, stratified": with(func(s *Sampler) { s.Path, s.Resample = Tempering{ESS: 0.8}, Resampler{Scheme: Stratified, Ratio: 0.7} }),
 		"tempering, residual":   with(func(s *Sampler) { s.Resample.Scheme = Residual }),
-		"own step sizes":        with(func(s *Sampler) { s.Move = mcmc.HMC{Steps: 2, Each: true, Jitter: 0.1} }),
+		"jitter":                with(func(s *Sampler) { s.Move = mcmc.HMC{Steps: 2, Jitter: 0.1} }),
 		"growing data":          with(func(s *Sampler) { s.Path = growing{len(m.y)} }),
 		"chains": with(func(s *Sampler) {
 			s.Path, s.Mutations, s.Start, s.Keep, s.Resample = Fixed{Epochs: 70}, Mutations{}, start, 4*150, Resampler{}
-			s.Move = mcmc.HMC{Steps: 8, Start: 0.3, Accept: 0.75, Jitter: 0.2, Each: true, Phases: mcmc.ChainPhases(8)}
+			s.Move = mcmc.HMC{Steps: 8, Start: 0.3, Accept: 0.75, Jitter: 0.2, Phases: mcmc.ChainPhases(8)}
 		}),
 		"short chains": with(func(s *Sampler) {
 			s.Path, s.Mutations, s.Resample = Fixed{Epochs: 20}, Mutations{}, Resampler{}
@@ -246,15 +246,11 @@ func TestEverythingMovesWithItsAncestor(t *testing.T) {
 	m := newLocation(3)
 	s := &Sampler{
 		Model: m, Prior: m.problem().prior, Path: Ladder{0.05, 0.2, 1}, Particles: 40, Seed: 9,
-		Move: mcmc.HMC{Step: 1e9, Each: true}, Resample: Resampler{When: Always}, // every proposal is far off
+		Move: mcmc.HMC{Step: 1e9}, Resample: Resampler{When: Always}, // every proposal is far off
 	}
 	st, err := s.Init(context.Background())
 	if err != nil {
 		t.Fatal(err)
-	}
-	for j := range st.Tuning { // marks that only resampling moves: the step is fixed, nothing is accepted
-		st.Tuning[j] += 1e-9 * float64(j)
-		st.Accept[j] = float64(j)
 	}
 	var first State
 	first.copy(st)
@@ -271,8 +267,7 @@ func TestEverythingMovesWithItsAncestor(t *testing.T) {
 			distinct[r] = true
 			row := func(x []float64, j int) []float64 { return x[j*3 : j*3+3] }
 			if !slices.Equal(row(st.Theta, j), row(first.Theta, int(r))) || !slices.Equal(row(st.GradLL, j), row(first.GradLL, int(r))) ||
-				!slices.Equal(row(st.GradLP, j), row(first.GradLP, int(r))) || st.LL[j] != first.LL[r] || st.LP[j] != first.LP[r] ||
-				st.Tuning[j] != first.Tuning[r] || st.Accept[j] != first.Accept[r] {
+				!slices.Equal(row(st.GradLP, j), row(first.GradLP, int(r))) || st.LL[j] != first.LL[r] || st.LP[j] != first.LP[r] {
 				t.Fatalf("iteration %d: particle %d is not a copy of its first ancestor %d", st.K, j, r)
 			}
 		}

@@ -377,14 +377,15 @@ func goldenMutations(t *testing.T, inputs, expected json.RawMessage) {
 		Mutations: Mutations{Eta: in.Eta, Max: in.Max},
 	}
 	s.Move = scripted(func(m int, theta []float64) { copy(theta, flat(in.Steps[m])) })
-	_, info := step(t, &s)
-	if info.Mutations != want.M || !near(info.Displacement, want.Dist[want.M-1], 1e-12, 0) {
-		t.Errorf("%d mutations to displacement %v, want %d to %v", info.Mutations, info.Displacement, want.M, want.Dist[want.M-1])
+	st, info := step(t, &s)
+	if got := s.displacement(st); info.Mutations != want.M || !near(got, want.Dist[want.M-1], 1e-12, 0) {
+		t.Errorf("%d mutations to displacement %v, want %d to %v", info.Mutations, got, want.M, want.Dist[want.M-1])
 	}
 	for m, dist := range want.Dist { // every displacement, by a fixed number of moves
 		s.Mutations = Mutations{Count: m + 1}
-		if _, info := step(t, &s); info.Mutations != m+1 || !near(info.Displacement, dist, 1e-12, 0) {
-			t.Errorf("displacement %v after %d mutations, want %v", info.Displacement, info.Mutations, dist)
+		st, info := step(t, &s)
+		if got := s.displacement(st); info.Mutations != m+1 || !near(got, dist, 1e-12, 0) {
+			t.Errorf("displacement %v after %d mutations, want %v", got, info.Mutations, dist)
 		}
 	}
 }
