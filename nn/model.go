@@ -16,7 +16,7 @@ import (
 type Model struct {
 	net  *Net
 	set  *data.Set
-	pool *pool.Pool
+	pool *Pool
 	prog *program
 	in   *lanes.Load // examples into prog.in
 
@@ -25,9 +25,19 @@ type Model struct {
 	partials []*partial
 }
 
+// Pool bounds the threads that models, samplers and predictions given the same pool use together.
+type Pool = pool.Pool
+
+// NewPool returns a pool of the given number of threads; 0 means one a CPU.
+func NewPool(threads int) *Pool { return pool.New(threads) }
+
 // NewModel joins a network and a data set. The set must have the network's input shape (up to flattening) and
-// the targets that its likelihood needs; a set without targets serves Outputs only. Work runs on the pool.
-func NewModel(net *Net, set *data.Set, p *pool.Pool) (*Model, error) {
+// the targets that its likelihood needs; a set without targets serves Outputs only. Work runs on the pool; nil is one
+// of its own with a thread a CPU.
+func NewModel(net *Net, set *data.Set, p *Pool) (*Model, error) {
+	if p == nil {
+		p = NewPool(0)
+	}
 	if err := lanes.KernelError(); err != nil {
 		return nil, err
 	}

@@ -29,11 +29,19 @@ func New(threads int) *Pool {
 }
 
 // Threads is the number of goroutines that may compute at the same time.
-func (p *Pool) Threads() int { return p.threads }
+func (p *Pool) Threads() int {
+	if p == nil {
+		return runtime.GOMAXPROCS(0)
+	}
+	return p.threads
+}
 
 // Run calls task(0) … task(n−1), each once, in any order and partly at the same time, and returns when all are
-// done. A panic in a task is raised again in the caller.
+// done. A panic in a task is raised again in the caller. A nil pool is a new one with a thread a CPU.
 func (p *Pool) Run(n int, task func(i int)) {
+	if p == nil {
+		p = New(0)
+	}
 	if n <= 0 {
 		return
 	}
@@ -57,17 +65,11 @@ func (p *Pool) Run(n int, task func(i int)) {
 			task(i)
 		}
 	}
-	for helpers := min(n, p.threads) - 1; helpers > 0; helpers-- {
-		select {
-		case p.spare <- struct{}{}:
-		default:
-			helpers = 0
-			continue
-		}
+	for helpers := min(n, p.threads) - 1; helpers > 0 && p.take(); helpers-- {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			defer func() { <-p.spare }()
+			
 			work()
 		}()
 	}
@@ -75,5 +77,15 @@ func (p *Pool) Run(n int, task func(i int)) {
 	wg.Wait()
 	if r := failed.Load(); r != nil {
 		panic(*r)
+	}
+}
+
+// take takes a spare token if there is one.
+func (p *Pool) take() bool {
+	select {
+	case p.spare <- struct{}{}:
+		return true
+	default:
+		return false
 	}
 }
