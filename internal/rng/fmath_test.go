@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestFunctionsAreWithinTwoUlp(t *testing.T) {
+func TestFunctionsAreWithinOneUlp(t *testing.T) {
 	raw, err := os.ReadFile("testdata/fmath.json")
 	if err != nil {
 		t.Fatal(err)
@@ -17,7 +17,7 @@ func TestFunctionsAreWithinTwoUlp(t *testing.T) {
 	if err := json.Unmarshal(raw, &golden); err != nil {
 		t.Fatal(err)
 	}
-	funcs := map[string]func(float64) float64{"exp": Exp, "log": Log, "log1p": Log1p}
+	funcs := map[string]func(float64) float64{"exp": Exp, "log": Log}
 	for name, cases := range golden {
 		f, ok := funcs[name]
 		if !ok {
@@ -29,7 +29,7 @@ func TestFunctionsAreWithinTwoUlp(t *testing.T) {
 			ulp := math.Nextafter(math.Abs(want), math.Inf(1)) - math.Abs(want)
 			e := math.Abs(got-want) / ulp
 			worst = max(worst, e)
-			if !(e <= 2) {
+			if !(e <= 1) {
 				t.Errorf("%s(%v) = %v, want %v: %.1f ulp", name, c[0], got, want, e)
 			}
 		}
@@ -45,8 +45,7 @@ func TestFunctionsAtTheEdges(t *testing.T) {
 	}{
 		{"exp(-Inf)", Exp(-inf), 0}, {"exp(Inf)", Exp(inf), inf}, {"exp(710)", Exp(710), inf}, {"exp(-746)", Exp(-746), 0},
 		{"log(0)", Log(0), -inf}, {"log(Inf)", Log(inf), inf}, {"log(-1)", Log(-1), nan}, {"log(NaN)", Log(nan), nan},
-		{"exp(NaN)", Exp(nan), nan}, {"log1p(-1)", Log1p(-1), -inf}, {"log1p(-2)", Log1p(-2), nan},
-		{"log1p(Inf)", Log1p(inf), inf}, {"log1p(NaN)", Log1p(nan), nan},
+		{"exp(NaN)", Exp(nan), nan},
 	} {
 		if c.got != c.want && !(math.IsNaN(c.got) && math.IsNaN(c.want)) {
 			t.Errorf("%s = %v, want %v", c.name, c.got, c.want)
@@ -71,9 +70,8 @@ func TestFunctionsAreFrozen(t *testing.T) {
 		add(Exp(2*u - 1))
 		add(Log(u))
 		add(Log(Exp(1400*u - 700)))
-		add(Log1p(u - 0.5))
 	}
-	if got, want := h.Sum64(), uint64(0x2f18d323aaed3e97); got != want {
+	if got, want := h.Sum64(), uint64(0x71416dea0b59563d); got != want {
 		t.Errorf("hash of the outputs %#x, want %#x: do not change the golden value without a new format version", got, want)
 	}
 }

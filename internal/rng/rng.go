@@ -33,9 +33,6 @@ const (
 	Start     Purpose = 8  // starting points of point optimisers (MAP restarts)
 	Split     Purpose = 9  // division of a data set into train, validate and test
 	Noise     Purpose = 10 // noise that is part of a data set
-	Dropout   Purpose = 11 // masks of dropped units
-	Ensemble  Purpose = 12 // draws from a fitted approximation
-	Evaluate  Purpose = 13 // choices made when predictions are judged
 	Synthetic Purpose = 14 // generated data: benchmarks and tests
 )
 
