@@ -69,7 +69,7 @@ func (p *Pool) Run(n int, task func(i int)) {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			
+			defer func() { <-p.spare }()
 			work()
 		}()
 	}
