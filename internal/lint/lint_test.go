@@ -82,7 +82,10 @@ func TestImportsGoDown(t *testing.T) {
 			if !strings.HasPrefix(i, module) {
 				continue
 			}
-			if other := level[relative(i)]; other >= own {
+			other, ok := level[relative(i)]
+			if !ok {
+				t.Errorf("%s imports %s, which has no level: it is a tool, or misses in level", name, relative(i))
+			} else if other >= own {
 				t.Errorf("%s (level %d) imports %s (level %d): imports go downward only", name, own, relative(i), other)
 			}
 		}
