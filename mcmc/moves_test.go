@@ -154,7 +154,9 @@ func TestStepSizesFollowTheRule(t *testing.T) {
 	}
 }
 
-// Left alone, acceptance settles where it should: within .05 over the last half of 400 moves.
+// Left alone, acceptance settles where it should. Over the last 200 of 400 moves it misses its aim by exactly the change
+// of the tuned number over 200 times the gain of .2; with a number that has settled that is .0035 at most over 40 seeds,
+// rms .0014. The bound is 7 times that; an aim that is off by .02 is found.
 func TestAdaptationFindsTheAcceptance(t *testing.T) {
 	for _, c := range []struct {
 		move Move
@@ -178,7 +180,7 @@ func TestAdaptationFindsTheAcceptance(t *testing.T) {
 				got += averageOf(out.Probability) / 200
 			}
 		}
-		if !(math.Abs(got-c.want) <= 0.05) {
+		if !(math.Abs(got-c.want) <= 0.01) {
 			t.Errorf("%+v: acceptance %v, want %v", c.move, got, c.want)
 		}
 	}

@@ -44,15 +44,15 @@ func TestCheck1ConjugateEvidenceAndMoments(t *testing.T) {
 			p := conjugate()
 			states := replicate(t, p, 40, s) // as many as the bound on their scatter below needs
 			checkPosterior(t, p, states)
-			// Section 7: each step adds relative variance 1/I to Z, so the scatter of log Z is at least about √(J_t/I);
-			// with moves that mix it is not much more. The sample sd of 40 lies within half and twice the true one
-			// but for 1e-6.
+			// Section 7: each step adds relative variance 1/I to Z, so the scatter of log Z is about √(J_t/I), somewhat
+			// less as the last step is shorter, more where moves mix badly: 0.9 to 1.1 of it over 1,000 islands of each
+			// kind. Then the sample sd of 40 lies between 0.4 and 2 of it but for 1e-7.
 			var logZ []float64
 			for _, st := range states {
 				logZ = append(logZ, st.LogZ)
 			}
 			combined, _ := Combine(logZ)
-			if theory := math.Sqrt(float64(states[0].K) / float64(s.Particles)); !(combined.SD <= 2*theory && combined.SD >= theory/2) {
+			if theory := math.Sqrt(float64(states[0].K) / float64(s.Particles)); !(combined.SD <= 2*theory && combined.SD >= 0.4*theory) {
 				t.Errorf("log Z scatters by %v, theory %v", combined.SD, theory)
 			}
 		})
