@@ -12,10 +12,12 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/ckpt"
 	"github.com/starling-smc/starling/internal/lanes"
 	"github.com/starling-smc/starling/internal/pool"
 	"github.com/starling-smc/starling/nn"
@@ -52,32 +54,73 @@ type Manifest struct {
 	Notes    []string          `json:"notes,omitempty"`
 }
 
-// WriteRun writes a run's folder. It is complete or not there at all: files are written beside it under another name,
-// which becomes dir at the end. A dir that exists is fs.ErrExist.
-func WriteRun(dir string, r *Result) (err error) {
-	dir = filepath.Clean(dir)
-	if _, err := os.Lstat(dir); err == nil {
-		return fmt.Errorf("%s: %w", dir, fs.ErrExist)
-	}
-	parent := filepath.Dir(dir)
-	if err := os.MkdirAll(parent, 0o777); err != nil {
-		return err
-	}
-	partial := filepath.Join(parent, fmt.Sprintf(".%s.%d", filepath.Base(dir), os.Getpid()))
-	if err := os.Mkdir(partial, 0o777); err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			os.RemoveAll(partial)
+// Folder is the place of a run. It is taken before the work begins, so that what is wrong with its name shows then, and
+// so that runs that start at the same time cannot take one another's.
+type Folder struct {
+	Dir     string
+	parents []string // that were made for it, outermost first
+}
+
+// TakeFolder makes an empty folder, and those around it. If dir exists, the error is fs.ErrExist.
+func TakeFolder(dir string) (*Folder, error) {
+	f := &Folder{Dir: filepath.Clean(dir)}
+	parent := filepath.Dir(f.Dir)
+	for p := parent; ; p = filepath.Dir(p) {
+		if _, err := os.Lstat(p); !errors.Is(err, fs.ErrNotExist) {
+			break
 		}
-	}()
-	for _, f := range r.files() {
-		if err := writeFile(filepath.Join(partial, f.name), f.write); err != nil {
+		f.parents = slices.Insert(f.parents, 0, p)
+	}
+	err := os.MkdirAll(parent, 0o777)
+	if errors.Is(err, fs.ErrExist) { // a link to nowhere: it is not the folder itself that exists
+		err = fmt.Errorf("%s is no folder", parent)
+	}
+	if err == nil {
+		err = os.Mkdir(f.Dir, 0o777)
+	}
+	if err != nil {
+		f.removeParents()
+		return nil, err
+	}
+	return f, nil
+}
+
+// Write fills the folder. It is a run's from the moment that its config.yaml stands, which comes last.
+func (f *Folder) Write(r *Result) error {
+	for _, file := range r.files() {
+		if err := writeFile(filepath.Join(f.Dir, file.name), file.write); err != nil {
 			return err
 		}
 	}
-	return os.Rename(partial, dir)
+	return ckpt.WriteFile(filepath.Join(f.Dir, configFile), r.Spec.YAML())
+}
+
+// Release gives up a folder that no run was written to: nothing is left behind, but for what others put there.
+func (f *Folder) Release() {
+	for _, name := range []string{manifestFile, traceFile, posteriorFile, restartsFile, metricsFile, configFile} {
+		os.Remove(filepath.Join(f.Dir, name))
+	}
+	os.Remove(f.Dir)
+	f.removeParents()
+}
+
+func (f *Folder) removeParents() {
+	for _, p := range slices.Backward(f.parents) {
+		os.Remove(p) // fails if others use it
+	}
+}
+
+// WriteRun writes a run's folder. A dir that exists is fs.ErrExist; after another error there is none.
+func WriteRun(dir string, r *Result) error {
+	f, err := TakeFolder(dir)
+	if err != nil {
+		return err
+	}
+	if err := f.Write(r); err != nil {
+		f.Release()
+		return err
+	}
+	return nil
 }
 
 type runFile struct {
@@ -85,12 +128,9 @@ type runFile struct {
 	write func(w io.Writer) error
 }
 
+// files are all but the config.
 func (r *Result) files() []runFile {
 	files := []runFile{
-		{configFile, func(w io.Writer) error {
-			_, err := w.Write(r.Spec.YAML())
-			return err
-		}},
 		{manifestFile, func(w io.Writer) error { return writeJSON(w, r.manifest()) }},
 		{traceFile, func(w io.Writer) error {
 			lines := json.NewEncoder(w)
@@ -165,8 +205,8 @@ type Run struct {
 	Ensembles
 }
 
-// OpenRun reads a run's folder. A folder that is missing or is no run's is fs.ErrNotExist; a file that is damaged or
-// does not fit the others is a *DataError that names it.
+// OpenRun reads a run's folder. A file in it that is damaged, missing or does not fit the others is a *DataError that
+// names it; any other error says that dir is no run's folder.
 func OpenRun(dir string) (*Run, error) {
 	r := &Run{Dir: dir}
 	text, err := os.ReadFile(filepath.Join(dir, configFile))
@@ -205,8 +245,10 @@ func OpenRun(dir string) (*Run, error) {
 	if theta, r.NLL, r.Chosen, err = bnn.ReadRestarts(text, r.Net); err != nil {
 		return nil, broken(restartsFile, err)
 	}
-	r.Restarts, err = bnn.Combine(r.Net, []bnn.Island{{Theta: wide(theta)}}, bnn.Equal)
-	return r, err
+	if r.Restarts, err = bnn.Combine(r.Net, []bnn.Island{{Theta: wide(theta)}}, bnn.Equal); err != nil {
+		return nil, broken(restartsFile, err)
+	}
+	return r, nil
 }
 
 // Evaluate judges the ensembles of a run anew: on its own data, which must be the same as they were and give the same

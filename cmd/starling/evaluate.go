@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"io/fs"
 
 	"github.com/spf13/cobra"
 
@@ -30,7 +29,7 @@ the figures that fit printed, or on another data set.`,
 			}
 			run, err := starling.OpenRun(args[0])
 			var bad *starling.DataError
-			if errors.Is(err, fs.ErrNotExist) && !errors.As(err, &bad) {
+			if err != nil && !errors.As(err, &bad) {
 				return usageError{err}
 			}
 			if err != nil {

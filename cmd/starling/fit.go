@@ -56,13 +56,16 @@ func (f *fit) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	dir := f.out
-	if dir == "" {
-		dir = free(filepath.Join("runs", spec.Name))
-	}
-	if err := vacant(dir); err != nil {
+	folder, err := f.folder(spec.Name)
+	if err != nil {
 		return err
 	}
+	written := false
+	defer func() {
+		if !written {
+			folder.Release()
+		}
+	}()
 	stdout, line := cmd.OutOrStdout(), newProgress(os.Stderr)
 	result, err := starling.Fit(cmd.Context(), spec, starling.Options{
 		Threads: f.threads, DataDir: f.dataDir,
@@ -86,16 +89,13 @@ func (f *fit) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err = starling.WriteRun(dir, result); errors.Is(err, fs.ErrExist) {
-		dir = free(dir) // another run took the name meanwhile
-		err = starling.WriteRun(dir, result)
-	}
-	if err != nil {
+	if err := folder.Write(result); err != nil {
 		return fmt.Errorf("the run is done but could not be written: %w", err)
 	}
+	written = true
 	if f.json {
 		if line != nil {
-			fmt.Fprintln(os.Stderr, "written to "+dir)
+			fmt.Fprintln(os.Stderr, "written to "+folder.Dir)
 		}
 		return result.Metrics.WriteJSON(stdout)
 	}
@@ -103,7 +103,7 @@ func (f *fit) run(cmd *cobra.Command, args []string) error {
 	for _, note := range result.Notes {
 		fmt.Fprintln(stdout, note)
 	}
-	_, err = fmt.Fprintln(stdout, "written to "+dir)
+	_, err = fmt.Fprintln(stdout, "written to "+folder.Dir)
 	return err
 }
 
@@ -121,32 +121,21 @@ func readSpec(name string, set []string) (starling.Spec, error) {
 	return starling.Preset(name, set...)
 }
 
-// free is dir, or dir-2, dir-3, … if that exists.
-func free(dir string) string {
-	name := dir
-	for i := 2; ; i++ {
-		if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) {
-			return name
-		}
-		name = fmt.Sprintf("%s-%d", dir, i)
+// folder takes the run's folder: the one asked for, or the first of runs/NAME, runs/NAME-2, … that does not exist.
+func (f *fit) folder(name string) (*starling.Folder, error) {
+	dir := f.out
+	if dir == "" {
+		dir = filepath.Join("runs", name)
 	}
-}
-
-// vacant makes sure, before hours of work, that a run can be written to dir.
-func vacant(dir string) error {
-	if _, err := os.Lstat(dir); err == nil {
-		return wrongUse("%s exists: choose another --out, or leave it out for the next free name", dir)
+	folder, err := starling.TakeFolder(dir)
+	for i := 2; f.out == "" && errors.Is(err, fs.ErrExist); i++ {
+		folder, err = starling.TakeFolder(fmt.Sprintf("%s-%d", dir, i))
 	}
-	parent := filepath.Dir(filepath.Clean(dir))
-	for { // the nearest folder that exists
-		if _, err := os.Stat(parent); !errors.Is(err, fs.ErrNotExist) || parent == filepath.Dir(parent) {
-			break
-		}
-		parent = filepath.Dir(parent)
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return nil, wrongUse("%s exists: choose another --out, or leave it out for the next free name", dir)
+	case err != nil:
+		return nil, wrongUse("cannot write a run to %s: %w", dir, err)
 	}
-	probe, err := os.MkdirTemp(parent, ".starling-*")
-	if err != nil {
-		return wrongUse("cannot write a run to %s: %w", dir, err)
-	}
-	return os.Remove(probe)
+	return folder, nil
 }

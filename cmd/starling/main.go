@@ -39,10 +39,10 @@ func run(args []string) int {
 		usage  usageError
 	)
 	switch {
+	case errors.As(err, &data): // first: what is wrong with the config inside a run's folder is damage
+		return 3
 	case !used || errors.As(err, &config) || errors.As(err, &usage):
 		return 2
-	case errors.As(err, &data):
-		return 3
 	}
 	return 1
 }

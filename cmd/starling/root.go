@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -30,8 +31,27 @@ ensemble, sampled from the posterior by sequential Monte Carlo or by chains, on 
 			return nil
 		},
 	}
+	root.SetHelpCommand(newHelp())
 	root.AddCommand(newFit(), newEvaluate(), newPresets(), newData(), newBench(), newVersion())
 	return root
+}
+
+// newHelp is cobra's own help but for a command that does not exist, which is wrong use.
+func newHelp() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [command]",
+		Short: "Help about any command",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			about, rest, err := cmd.Root().Find(args)
+			if err != nil {
+				return usageError{err}
+			}
+			if len(rest) > 0 {
+				return wrongUse("no command %q to help with", strings.Join(args, " "))
+			}
+			return about.Help()
+		},
+	}
 }
 
 // dataDir adds --data-dir, which defaults to the environment.

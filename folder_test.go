@@ -1,0 +1,63 @@
+package starling
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestFolder: a folder is taken once, and giving it up leaves just what others put there.
+func TestFolder(t *testing.T) {
+	root := t.TempDir()
+	f, err := TakeFolder(filepath.Join(root, "a", "b", "run"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := TakeFolder(f.Dir); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("taken twice: %v", err)
+	}
+	beside, err := TakeFolder(filepath.Join(root, "a", "run"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Release()
+	if _, err := os.Stat(filepath.Join(root, "a", "b")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("left behind: %v", err)
+	}
+	beside.Release() // the folder a was made for the other
+	left, err := os.ReadDir(filepath.Join(root, "a"))
+	if err != nil || len(left) != 0 {
+		t.Errorf("in a: %v, %v", left, err)
+	}
+	if err := os.WriteFile(filepath.Join(root, "file"), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := TakeFolder(filepath.Join(root, "file", "run")); err == nil || errors.Is(err, fs.ErrExist) {
+		t.Errorf("in a file: %v", err)
+	}
+}
+
+// TestFolderBecomesRunAtTheEnd: until all is written, it is no run's folder.
+func TestFolderBecomesRunAtTheEnd(t *testing.T) {
+	f, err := TakeFolder(filepath.Join(t.TempDir(), "run"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := fit(t, trees(t), Options{})
+	for _, file := range r.files() {
+		if err := writeFile(filepath.Join(f.Dir, file.name), file.write); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := OpenRun(f.Dir); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("with %s only: %v", file.name, err)
+		}
+	}
+	if err := f.Write(r); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenRun(f.Dir); err != nil {
+		t.Error(err)
+	}
+}
