@@ -219,7 +219,9 @@ func (c *checker) move(path string, m Move) {
 		c.atLeast(join(p, "steps"), h.Steps, 1)
 		c.positive(join(p, "step"), float64(h.Step))
 		c.share(join(p, "accept"), h.Accept)
-		c.want(h.Jitter >= 0 && h.Jitter < 1, join(p, "jitter"), "0 or a number below 1", h.Jitter)
+		if h.Jitter != nil {
+			c.want(*h.Jitter >= 0 && *h.Jitter < 1, join(p, "jitter"), "0 or a number below 1", *h.Jitter)
+		}
 		c.mutations(join(p, "mutations"), h.Mutations)
 	}
 	if k := m.PCN; k != nil {

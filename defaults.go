@@ -66,9 +66,9 @@ func (m *MCMC) fill() {
 	def(&m.Start, "map")
 	def(&m.Epochs, 1600)
 	if m.Move == (Move{}) {
-		m.Move.HMC = &HMC{Jitter: 0.2}
+		m.Move.HMC = &HMC{}
 	}
-	m.Move.fill(80, 0.75)
+	m.Move.fill(80, 0.75, 0.2)
 	if m.Keep == 0 {
 		m.Keep = Keep(m.Chains * min(10, m.late()))
 	}
@@ -99,11 +99,7 @@ func (m *SMC) fill() {
 	if m.Move == (Move{}) {
 		m.Move.HMC = &HMC{}
 	}
-	accept := 0.574 // optimal for one leapfrog, as for MALA
-	if m.Move.HMC != nil && m.Move.HMC.Steps > 1 {
-		accept = 0.65
-	}
-	m.Move.fill(1, accept)
+	m.Move.fill(1, 0.65, 0)
 	if m.Move.HMC != nil {
 		m.Move.HMC.Mutations.fill()
 	}
@@ -116,13 +112,18 @@ func (m *SMC) fill() {
 	}
 }
 
-func (m *Move) fill(steps int, accept float64) {
+// fill takes the number of leapfrogs, and what more than one of them aim at and differ by.
+func (m *Move) fill(steps int, accept, jitter float64) {
 	if m.HMC != nil {
 		h := *m.HMC
 		def(&h.Steps, steps)
+		if h.Steps == 1 {
+			accept, jitter = 0.574, 0 // optimal for one leapfrog, as for MALA
+		}
 		if h.Step == 0 {
 			def(&h.Accept, accept)
 		}
+		def(&h.Jitter, &jitter)
 		m.HMC = &h
 	}
 	if m.PCN != nil {

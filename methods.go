@@ -12,7 +12,7 @@ import (
 func (m *MCMC) samplers() []*smc.Sampler {
 	var move mcmc.Move
 	if h := m.Move.HMC; h != nil {
-		hmc := mcmc.HMC{Steps: h.Steps, Step: float64(h.Step), Accept: h.Accept, Jitter: h.Jitter}
+		hmc := mcmc.HMC{Steps: h.Steps, Step: float64(h.Step), Accept: h.Accept, Jitter: *h.Jitter}
 		switch {
 		case hmc.Step == 0 && h.Steps > 1:
 			hmc.Phases = mcmc.ChainPhases(h.Steps)
@@ -45,7 +45,7 @@ func (m *SMC) samplers() []*smc.Sampler {
 		mutations Mutations
 	)
 	if h := m.Move.HMC; h != nil {
-		move = mcmc.HMC{Steps: h.Steps, Step: float64(h.Step), Accept: h.Accept, Jitter: h.Jitter}
+		move = mcmc.HMC{Steps: h.Steps, Step: float64(h.Step), Accept: h.Accept, Jitter: *h.Jitter}
 		mutations = h.Mutations
 	} else {
 		p := m.Move.PCN

@@ -115,8 +115,8 @@ type Move struct {
 type HMC struct {
 	Steps     int       `yaml:"steps"`               // leapfrogs; default 1, for chains 80
 	Step      Step      `yaml:"step"`                // default: adapted to Accept
-	Accept    float64   `yaml:"accept,omitempty"`    // acceptance that an adapted step aims at; default 0.574 for one leapfrog, else 0.65; for chains 0.75
-	Jitter    float64   `yaml:"jitter"`              // every move's step is drawn uniformly from ±this share; default 0, for chains 0.2
+	Accept    float64   `yaml:"accept,omitempty"`    // acceptance that an adapted step aims at; default 0.574 for one leapfrog, else 0.65, for chains 0.75
+	Jitter    *float64  `yaml:"jitter"`              // every move's step is drawn uniformly from ±this share; default 0, for chains of more than one leapfrog 0.2
 	Mutations Mutations `yaml:"mutations,omitempty"` // of a stage; SMC only
 }
 
