@@ -9,7 +9,6 @@ import (
 
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/data"
-	"github.com/starling-smc/starling/internal/pool"
 	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/mcmc"
 	"github.com/starling-smc/starling/nn"
@@ -78,7 +77,7 @@ func (r *Result) Point() (*bnn.Ensemble, error) {
 // Fit runs the restarts, side by side on the pool's threads; the result is the same bits for any number of them.
 // prior is the model's own, not one anchored at a MAP. validate may be nil. The first error ends all restarts and names
 // its own and the epoch; the likelihood becoming NaN or zero is one.
-func (m MAP) Fit(ctx context.Context, net *nn.Net, prior mcmc.Prior, train, validate *data.Set, p *pool.Pool) (*Result, error) {
+func (m MAP) Fit(ctx context.Context, net *nn.Net, prior mcmc.Prior, train, validate *data.Set, p *nn.Pool) (*Result, error) {
 	d, err := m.descent(net, prior, train, validate, p)
 	if err != nil {
 		return nil, err
@@ -111,7 +110,7 @@ type descent struct {
 	report   sync.Mutex
 }
 
-func (m MAP) descent(net *nn.Net, prior mcmc.Prior, train, validate *data.Set, p *pool.Pool) (*descent, error) {
+func (m MAP) descent(net *nn.Net, prior mcmc.Prior, train, validate *data.Set, p *nn.Pool) (*descent, error) {
 	d := &descent{MAP: m, prior: prior}
 	for _, s := range []struct {
 		value    *int

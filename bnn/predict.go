@@ -6,7 +6,6 @@ import (
 	"math"
 
 	"github.com/starling-smc/starling/data"
-	"github.com/starling-smc/starling/internal/pool"
 	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/nn"
 	"github.com/starling-smc/starling/uq"
@@ -20,9 +19,9 @@ const (
 )
 
 // Predict is the weighted mean of the particles' class probabilities for every example of a set, with its entropies.
-// A bernoulli network has the two classes 0 and 1. Targets of the set are not looked at. An error says that the set
-// does not fit the network, that the network is one for regression, or is that of ctx.
-func (e *Ensemble) Predict(ctx context.Context, set *data.Set, p *pool.Pool) (*uq.Predictive, error) {
+// A bernoulli network has the two classes 0 and 1. Targets of the set are not looked at. p may be nil. An error says that the
+// set does not fit the network, that the network is one for regression, or is that of ctx.
+func (e *Ensemble) Predict(ctx context.Context, set *data.Set, p *nn.Pool) (*uq.Predictive, error) {
 	classes := e.Net.Outputs()
 	switch e.Net.Likelihood().(type) {
 	case nn.Bernoulli:
@@ -59,7 +58,7 @@ func (e *Ensemble) Predict(ctx context.Context, set *data.Set, p *pool.Pool) (*u
 }
 
 // Evaluate predicts a labelled test set and the foreign groups, and scores them.
-func (e *Ensemble) Evaluate(ctx context.Context, test *data.Set, groups []data.Group, p *pool.Pool) (*uq.Evaluation, error) {
+func (e *Ensemble) Evaluate(ctx context.Context, test *data.Set, groups []data.Group, p *nn.Pool) (*uq.Evaluation, error) {
 	if test.Labels == nil {
 		return nil, fmt.Errorf("data set %q has no class labels to score against", test.Name)
 	}
@@ -91,7 +90,7 @@ type Values struct {
 }
 
 // PredictValues is the regression counterpart of Predict, for a network with gaussian likelihood.
-func (e *Ensemble) PredictValues(ctx context.Context, set *data.Set, p *pool.Pool) (*Values, error) {
+func (e *Ensemble) PredictValues(ctx context.Context, set *data.Set, p *nn.Pool) (*Values, error) {
 	gaussian, ok := e.Net.Likelihood().(nn.Gaussian)
 	if !ok {
 		return nil, fmt.Errorf("a network with classes predicts probabilities, not values")
@@ -134,7 +133,7 @@ func (e *Ensemble) PredictValues(ctx context.Context, set *data.Set, p *pool.Poo
 // stream passes the network's outputs to consumers. consumer is called once for each stretch of examples, in order;
 // what it returns is then called with the outputs [count, K] of that stretch for every particle that has weight, in
 // order, while other stretches are served at the same time.
-func (e *Ensemble) stream(ctx context.Context, set *data.Set, p *pool.Pool, consumer func(first, count int) func(particle int, out []float32)) error {
+func (e *Ensemble) stream(ctx context.Context, set *data.Set, p *nn.Pool, consumer func(first, count int) func(particle int, out []float32)) error {
 	model, err := nn.NewModel(e.Net, set, p)
 	if err != nil {
 		return err
