@@ -10,30 +10,90 @@ import (
 	"time"
 )
 
-var threadCounts = []int{1, 2, 3, 7}
-
-func TestEachTaskRunsOnce(t *testing.T) {
-	for _, threads := range threadCounts {
+// Every task runs once, in nested runs too, and never more at a time than there are threads.
+func TestEveryTaskRunsOnce(t *testing.T) {
+	for _, threads := range []int{1, 2, 7} {
 		p := New(threads)
-		for _, n := range []int{-1, 0, 1, 2, 6, 1000} {
-			times := make([]atomic.Int32, max(0, n))
-			p.Run(n, func(i int) { times[i].Add(1) })
-			for i := range times {
-				if k := times[i].Load(); k != 1 {
-					t.Errorf("%d threads: task %d of %d ran %d times", threads, i, n, k)
+		if p.Threads() != threads {
+			t.Errorf("%d threads, want %d", p.Threads(), threads)
+		}
+		var done [12][9]atomic.Int32
+		var busy, most atomic.Int32
+		p.Run(len(done), func(i int) {
+			p.Run(len(done[i]), func(j int) {
+				n := busy.Add(1)
+				for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
+				}
+				time.Sleep(100 * time.Microsecond) // time for the others to come
+				done[i][j].Add(1)
+				busy.Add(-1)
+			})
+		})
+		for i := range done {
+			for j := range done[i] {
+				if n := done[i][j].Load(); n != 1 {
+					t.Errorf("%d threads: task %d of run %d ran %d times", threads, j, i, n)
 				}
 			}
 		}
+		if int(most.Load()) > threads {
+			t.Errorf("%d tasks at the same time on %d threads", most.Load(), threads)
+		}
 	}
+	New(2).Run(0, func(int) { t.Error("a run of no tasks has one") })
 }
+
+// All threads work, also after runs that ended and one that panicked: tasks that wait for each other meet.
+func TestAllThreadsWork(t *testing.T) {
+	const threads = 5
+	p := New(threads)
+	meet := func() {
+		var here atomic.Int32
+		all := make(chan struct{})
+		p.Run(threads, func(int) {
+			if here.Add(1) == threads {
+				close(all)
+			}
+			if t.Failed() {
+				return // one long wait is enough
+			}
+			select {
+			case <-all:
+			case <-time.After(10 * time.Second):
+				t.Error("tasks waited in vain for each other")
+			}
+		})
+	}
+	meet()
+	meet()
+	func() {
+		defer func() {
+			if r := recover(); r != "task 3" {
+				t.Errorf("recovered %v from a run whose task 3 panicked", r)
+			}
+		}()
+		p.Run(100, func(i int) {
+			if i == 3 {
+				panic("task 3")
+			}
+		})
+	}()
+	meet()
+}
+
+var threadCounts = []int{1, 2, 3, 7}
 
 func TestThreads(t *testing.T) {
 	if have := New(5).Threads(); have != 5 {
 		t.Errorf("%d threads, want 5", have)
 	}
-	for _, n := range []int{0, -1} {
-		if have, want := New(n).Threads(), runtime.GOMAXPROCS(0); have != want {
-			t.Errorf("New(%d) has %d threads, want %d", n, have, want)
+	for _, p := range []*Pool{New(0), New(-1), nil} {
+		if have, want := p.Threads(), runtime.GOMAXPROCS(0); have != want {
+			t.Errorf("%d threads, want %d", have, want)
+		}
+		var ran atomic.Int64
+		if p.Run(100, func(int) { ran.Add(1) }); ran.Load() != 100 {
+			t.Errorf("%d of 100 tasks ran", ran.Load())
 		}
 	}
 }
@@ -47,7 +107,7 @@ func nest(p *Pool, depth int, leaf func()) {
 	p.Run(4, func(int) { nest(p, depth-1, leaf) })
 }
 
-// Runs may nest and several callers may share a pool: all ends, and no more goroutines are busy than there are threads
+// Runs may nest deeply and several callers may share a pool: all ends, and no more goroutines are busy than there are threads
 // and further callers.
 func TestBusyGoroutinesAreBounded(t *testing.T) {
 	for _, threads := range threadCounts {
@@ -84,30 +144,7 @@ func TestBusyGoroutinesAreBounded(t *testing.T) {
 	}
 }
 
-// As many tasks run at the same time as there are threads: each waits for all.
-func allAtOnce(t *testing.T, p *Pool) {
-	t.Helper()
-	var arrived atomic.Int64
-	all := make(chan struct{})
-	p.Run(p.Threads(), func(int) {
-		if arrived.Add(1) == int64(p.Threads()) {
-			close(all)
-		}
-		select {
-		case <-all:
-		case <-time.After(10 * time.Second):
-			t.Errorf("%d of %d tasks run at the same time", arrived.Load(), p.Threads())
-		}
-	})
-}
-
-func TestAllThreadsWork(t *testing.T) {
-	for _, threads := range threadCounts {
-		allAtOnce(t, New(threads))
-	}
-}
-
-// A panic reaches the caller with its value, from any task, any thread and through nested runs, and the pool serves on.
+// A panic reaches the caller with its value, from any task, any thread and through nested runs.
 func TestPanicIsPassedOn(t *testing.T) {
 	value := errors.New("a value")
 	for _, threads := range threadCounts {
@@ -136,7 +173,9 @@ func TestPanicIsPassedOn(t *testing.T) {
 				}()
 			}
 		}
-		allAtOnce(t, p)
+		if len(p.spare) != 0 {
+			t.Errorf("%d threads: %d tokens are not back", threads, len(p.spare))
+		}
 	}
 }
 
