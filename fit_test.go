@@ -281,8 +281,9 @@ func TestAnchor(t *testing.T) {
 	}
 }
 
-// TestPimaEvidence: the front door reproduces the known log evidence of preset pima. Over seeds its scatter is about
-// 0.15; 1.0 fails falsely with probability below 1e-9 and shows a bias of 1.
+// TestPimaEvidence: the front door reproduces the known log evidence of preset pima. Over 20 seeds its standard deviation
+// is 0.21, so the mean of 5 is within 4.9·0.21/√5 = 0.46 and their own standard deviation below 2.9·0.21 = 0.61 but for
+// 1e-6 each; a bias of 0.92 is found for sure, one of 0.46 every other time.
 func TestPimaEvidence(t *testing.T) {
 	dir := os.Getenv("STARLING_DATA")
 	if dir == "" {
@@ -291,13 +292,21 @@ func TestPimaEvidence(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short: skips the log evidence of preset pima")
 	}
-	spec, err := Preset("pima")
-	if err != nil {
-		t.Fatal(err)
+	const seeds = 5
+	var mean, square float64
+	for seed := 1; seed <= seeds; seed++ {
+		spec, err := Preset("pima", fmt.Sprintf("seed=%d", seed))
+		if err != nil {
+			t.Fatal(err)
+		}
+		off := float64(*fit(t, spec, Options{DataDir: dir}).Metrics.LogEvidence) + 391.4955
+		mean += off / seeds
+		square += off * off / seeds
 	}
-	r := fit(t, spec, Options{DataDir: dir})
-	if z := float64(*r.Metrics.LogEvidence); !(math.Abs(z+391.4955) <= 1) {
-		t.Errorf("log Z %.4f, want -391.4955", z)
+	sd := math.Sqrt((square - mean*mean) * seeds / (seeds - 1))
+	t.Logf("mean log Z − truth %.3f, standard deviation %.3f over %d seeds", mean, sd, seeds)
+	if !(math.Abs(mean) <= 0.46) || !(sd <= 0.61) {
+		t.Errorf("log Z is off by %.3f on average, with standard deviation %.3f over %d seeds", mean, sd, seeds)
 	}
 }
 
@@ -354,6 +363,9 @@ func TestEvents(t *testing.T) {
 			case *Descending:
 				if e.Done < done {
 					t.Errorf("%s: %d restarts done after %d", name, e.Done, done)
+				}
+				if e.Share <= 0 || e.Share > 1 || e.Done == e.Restarts != (e.Share == 1) {
+					t.Errorf("%s: share %v with %d of %d restarts done", name, e.Share, e.Done, e.Restarts)
 				}
 				done = e.Done
 			case *Sampling:
