@@ -17,9 +17,10 @@ type Loaded struct {
 
 // Descending is the search for point estimates, after an epoch of any restart.
 type Descending struct {
-	Restarts, Done int // restarts in all, and those that have ended
-	Best           int // the restart of the lowest validation NLL so far
-	Epoch          int // at which it was reached, from 1
+	Restarts, Done int     // restarts in all, and those that have ended
+	Share          float64 // of the work that is done, 0 to 1: an estimate, as nobody knows when a restart will stop
+	Best           int     // the restart of the lowest validation NLL so far
+	Epoch          int     // at which it was reached, from 1
 	NLL, Accuracy  float64
 }
 

@@ -104,12 +104,14 @@ func (r *run) points(ctx context.Context) error {
 		return nil
 	}
 	now := Descending{Restarts: m.Restarts, NLL: math.Inf(1)}
-	descent := baseline.MAP{
+	made, ended := make([]int, m.Restarts), make([]bool, m.Restarts)
+	search := baseline.MAP{
 		Restarts: m.Restarts, Rate: m.Rate, Batch: m.Batch, Epochs: m.Epochs, Patience: m.Patience, Seed: r.Spec.Seed,
 		Progress: func(e baseline.Epoch) {
-			if e.Done {
+			if made[e.Restart], ended[e.Restart] = e.Epoch, e.Done; e.Done {
 				now.Done++
 			}
+			now.Share = descent(made, ended, m.Epochs)
 			if e.NLL < now.NLL {
 				now.Best, now.Epoch, now.NLL, now.Accuracy = e.Restart, e.Epoch, e.NLL, e.Accuracy
 			}
@@ -118,12 +120,36 @@ func (r *run) points(ctx context.Context) error {
 		},
 	}
 	var err error
-	if r.search, err = descent.Fit(ctx, r.Net, r.prior, r.Data.Train, r.Data.Validate, r.pool); err != nil {
+	if r.search, err = search.Fit(ctx, r.Net, r.prior, r.Data.Train, r.Data.Validate, r.pool); err != nil {
 		return err
 	}
 	r.Chosen, r.NLL = r.search.Chosen, r.search.NLL
 	r.Restarts, err = r.search.Ensemble()
 	return err
+}
+
+// descent is the share of the work that is done, from the epochs that each restart has made: one that has not ended is
+// expected to take as long as the mean of those that have or, before the first of them, as long as it may.
+func descent(made []int, ended []bool, most int) float64 {
+	all, done, finished := 0.0, 0.0, 0.0
+	for i, n := range made {
+		all += float64(n)
+		if ended[i] {
+			done++
+			finished += float64(n)
+		}
+	}
+	each := float64(most)
+	if done > 0 {
+		each = finished / done
+	}
+	total := finished
+	for i, n := range made {
+		if !ended[i] {
+			total += max(each, float64(n+1))
+		}
+	}
+	return all / total
 }
 
 // pointOnly says that the anchored posterior has shrunk to the MAP.

@@ -26,6 +26,25 @@ func TestSamplingEvent(t *testing.T) {
 	}
 }
 
+// TestDescentShare: nothing is done, none has ended, one has, one takes longer than those before, all have.
+func TestDescentShare(t *testing.T) {
+	for _, c := range []struct {
+		made  []int
+		ended []bool
+		want  float64
+	}{
+		{[]int{0, 0}, []bool{false, false}, 0},
+		{[]int{30, 0}, []bool{false, false}, 30.0 / 200},
+		{[]int{40, 10}, []bool{true, false}, 50.0 / 80},
+		{[]int{40, 60, 0}, []bool{true, false, false}, 100.0 / (40 + 61 + 40)},
+		{[]int{40, 61}, []bool{true, true}, 1},
+	} {
+		if got := descent(c.made, c.ended, 100); got != c.want {
+			t.Errorf("%v, ended %v: share %v, want %v", c.made, c.ended, got, c.want)
+		}
+	}
+}
+
 // TestStuckChains: steps that are far too long are never accepted, and the notes say which chains they are; short ones
 // are no trouble.
 func TestStuckChains(t *testing.T) {

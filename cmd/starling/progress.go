@@ -49,7 +49,7 @@ func (p *progress) event(e starling.Event) {
 		p.spec = e.Spec
 		p.began = p.now()
 		if e.Spec.MAP != nil {
-			p.show("MAP", fmt.Sprintf("0 of %d starts", e.Spec.MAP.Restarts), "", false)
+			p.show("MAP", 0, false, fmt.Sprintf("0 of %d starts", e.Spec.MAP.Restarts))
 		}
 	case *starling.Descending:
 		p.descending(e)
@@ -60,69 +60,84 @@ func (p *progress) event(e starling.Event) {
 
 func (p *progress) descending(e *starling.Descending) {
 	last := e.Done == e.Restarts
-	middle := fmt.Sprintf("%s  %d of %d starts", bar(float64(e.Done)/float64(e.Restarts)), e.Done, e.Restarts)
+	starts := fmt.Sprintf("%d of %d starts", e.Done, e.Restarts)
 	if last {
-		middle = fmt.Sprintf("best of %d starts", e.Restarts)
+		starts = fmt.Sprintf("best of %d starts", e.Restarts)
 	}
+	score := ""
 	if !math.IsInf(e.NLL, 1) {
-		middle += fmt.Sprintf(", epoch %d", e.Epoch)
+		starts += fmt.Sprintf(", epoch %d", e.Epoch)
 		if math.IsNaN(e.Accuracy) {
-			middle += fmt.Sprintf("     validation NLL %.3f", e.NLL)
+			score = fmt.Sprintf("  validation NLL %.3f", e.NLL)
 		} else {
-			middle += fmt.Sprintf("     validation %.1f %%", 100*e.Accuracy)
+			score = fmt.Sprintf("  validation %.1f %%", 100*e.Accuracy)
 		}
 	}
-	p.show("MAP", middle, seconds(p.now().Sub(p.began)), last)
+	p.show("MAP", e.Share, last, starts+score)
 }
 
 func (p *progress) sampling(e *starling.Sampling) {
-	last := e.Done == e.Islands
-	var name, middle string
+	var name, long, short string
 	if m := p.spec.Method.MCMC; m != nil {
 		name = fmt.Sprintf("%d chains", e.Islands)
-		middle = fmt.Sprintf("%s/%s epochs  accepted %.2f  step %.2g", thousands(int(e.Epochs)), thousands(m.Epochs), e.Acceptance, e.Step)
+		epochs := thousands(int(e.Epochs)) + "/" + thousands(m.Epochs)
+		long = fmt.Sprintf("%s epochs  accepted %.2f  step %.2g", epochs, e.Acceptance, e.Step)
+		short = fmt.Sprintf("%s ep  acc %.2f  step %.2g", epochs, e.Acceptance, e.Step)
 	} else {
 		name = fmt.Sprintf("islands %d×%d", e.Islands, e.Particles)
-		middle = fmt.Sprintf("λ %.2g  ESS %.1f/%d  accepted %.2f  ancestors %.0f", e.Temperature, e.ESS, e.Particles, e.Acceptance, e.Ancestors)
+		long = fmt.Sprintf("λ %.2g  ESS %.1f/%d  accepted %.2f  ancestors %.0f", e.Temperature, e.ESS, e.Particles, e.Acceptance, e.Ancestors)
+		short = fmt.Sprintf("λ %.2g  ESS %.0f  acc %.2f  anc %.0f", e.Temperature, e.ESS, e.Acceptance, e.Ancestors)
 	}
 	if p.phase != name {
 		p.phase, p.began = name, p.now()
 	}
-	spent := p.now().Sub(p.began)
-	right := seconds(spent)
-	if !last {
-		middle = bar(e.Share) + "  " + middle
-		right = ""
-		if e.Share > 0 && spent > time.Second/2 {
-			right = "ETA " + seconds(time.Duration(float64(spent)*(1-e.Share)/e.Share))
-		}
-	}
-	p.show(name, middle, right, last)
+	p.show(name, e.Share, e.Done == e.Islands, long, short)
 }
 
-// show draws a line, at most every redraw unless it is the phase's last, which then stands.
-func (p *progress) show(name, middle, right string, last bool) {
+// show draws a line, at most every redraw unless it is the phase's last, which then stands: a bar, what there is to say,
+// and the time that is left, or at the end the time that it took. Where the terminal is narrow the bar shrinks first,
+// then the shorter way to say it is taken: figures and time stay.
+func (p *progress) show(name string, share float64, last bool, says ...string) {
 	now := p.now()
 	if !last && now.Sub(p.drawn) < redraw {
 		return
 	}
 	p.drawn = now
-	line := []rune(fmt.Sprintf("%-12s %s", name, middle))
+	spent := now.Sub(p.began)
+	right := ""
+	switch {
+	case last:
+		right = " " + seconds(spent)
+	case share > 0 && spent > time.Second/2:
+		right = " ETA " + seconds(time.Duration(float64(spent)*(1-share)/share))
+	}
 	space := max(0, min(p.width()-1, 100)-len([]rune(right))) // for all but the right end
+	line := layout(name, share, last, says, space)
 	if right != "" {
-		space--
+		line += strings.Repeat(" ", max(0, space-len([]rune(line)))) + right
 	}
-	if len(line) > space {
-		line = line[:max(0, space)]
-	}
-	if right != "" {
-		line = append(line, []rune(strings.Repeat(" ", 1+space-len(line))+right)...)
-	}
-	fmt.Fprintf(p.out, "\r%s\x1b[K", string(line))
-	p.line = string(line)
+	fmt.Fprintf(p.out, "\r%s\x1b[K", line)
+	p.line = line
 	if last {
 		p.end()
 	}
+}
+
+// layout is the first way to write a line that fits into the space, or the shortest, cut.
+func layout(name string, share float64, last bool, says []string, space int) string {
+	line := ""
+	for _, say := range says {
+		for _, cells := range []int{8, 6, 4, 0} {
+			middle := say
+			if cells > 0 && !last {
+				middle = bar(share, cells) + "  " + say
+			}
+			if line = fmt.Sprintf("%-12s %s", name, middle); len([]rune(line)) <= space {
+				return line
+			}
+		}
+	}
+	return string([]rune(line)[:space])
 }
 
 // end leaves the line standing and goes to the next.
@@ -133,10 +148,9 @@ func (p *progress) end() {
 	}
 }
 
-// bar is a bar of eight cells, an eighth of a cell fine.
-func bar(share float64) string {
-	const cells = 8
-	eighths := int(math.Round(8 * cells * min(1, max(0, share))))
+// bar is a bar of some cells, an eighth of a cell fine.
+func bar(share float64, cells int) string {
+	eighths := int(math.Round(float64(8*cells) * min(1, max(0, share))))
 	full := strings.Repeat("█", eighths/8)
 	if part := eighths % 8; part > 0 {
 		full += string([]rune("▏▎▍▌▋▊▉")[part-1])
