@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -46,16 +47,17 @@ func newDataList() *cobra.Command {
 			}
 			var rows []row
 			for _, k := range data.List(dir) {
-				rows = append(rows, row{k.Name, k.About, k.Licence, k.Train, k.Validate, k.Test, k.Groups, k.Files, k.Found})
+				rows = append(rows, row{k.Name, k.About, k.Licence, k.Train, k.Validate, k.Test, list(k.Groups), list(k.Files), k.Found})
 			}
 			if jsonOut {
 				return writeJSON(out, map[string]any{"sets": rows})
 			}
 			for _, r := range rows {
-				fmt.Fprintf(out, "%-14s %-9s %s\n", r.Name, place(r.Files, r.Found), r.About)
-				fmt.Fprintf(out, "%-24s %s · %s\n", "", sizes(r.Train, r.Validate, r.Test, len(r.Groups)), r.Licence)
+				left := fmt.Sprintf("%-14s %-9s", r.Name, place(r.Files, r.Found))
+				left = beside(out, left, r.About)
+				beside(out, left, sizes(r.Train, r.Validate, r.Test, len(r.Groups))+" · "+r.Licence)
 				if !r.Found {
-					fmt.Fprintf(out, "%-24s needs %s in the data directory (--data-dir or STARLING_DATA)\n", "", strings.Join(r.Files, ", "))
+					beside(out, left, "needs "+strings.Join(r.Files, ", ")+" in the data directory (--data-dir DIR or STARLING_DATA)")
 				}
 			}
 			return nil
@@ -66,9 +68,28 @@ func newDataList() *cobra.Command {
 	return cmd
 }
 
+// beside writes text to the right of what stands left, over as many lines as 80 columns take, and returns the blank that
+// stands left of what follows.
+func beside(w io.Writer, left, text string) string {
+	blank := strings.Repeat(" ", len(left))
+	line := left
+	for _, word := range strings.Fields(text) {
+		if len([]rune(line))+1+len([]rune(word)) > 80 && line != blank {
+			fmt.Fprintln(w, line)
+			line = blank
+		}
+		line += " " + word
+	}
+	fmt.Fprintln(w, line)
+	return blank
+}
+
+// list is never nil, so that JSON has [] rather than null.
+func list(names []string) []string { return append([]string{}, names...) }
+
 func place(files []string, found bool) string {
 	switch {
-	case files == nil:
+	case len(files) == 0:
 		return "built in"
 	case found:
 		return "found"

@@ -42,8 +42,13 @@ func architecture(net *nn.Net) string {
 	return strings.Join(parts, " → ")
 }
 
-// table writes a table whose first column is left-aligned and the others right-aligned.
-type table struct{ rows [][]string }
+// table writes a table whose first column is left-aligned and the others right-aligned. A heading may stand above some
+// of the columns, from the one that it is above on.
+type table struct {
+	rows    [][]string
+	heading string
+	above   int
+}
 
 func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
 
@@ -56,6 +61,13 @@ func (t *table) write(w io.Writer) {
 			}
 			widths[i] = max(widths[i], len([]rune(cell)))
 		}
+	}
+	if t.heading != "" {
+		left := 0
+		for _, width := range widths[:t.above] {
+			left += width + 2
+		}
+		fmt.Fprintln(w, strings.Repeat(" ", left)+t.heading)
 	}
 	for _, row := range t.rows {
 		var b strings.Builder
@@ -79,10 +91,11 @@ func report(w io.Writer, spec *starling.Spec, m *starling.Metrics, problem *data
 	}
 	rows := []row{{"posterior", &m.Evaluation}}
 	if c := m.Combined; c != nil && spec.Method.SMC.Islands > 1 {
-		rows = []row{{"posterior, equal islands", &c.Equal}, {"posterior, by evidence", &c.Evidence}}
+		other := row{"by evidence", &c.Evidence} // names are short, so that the table fits 80 columns
 		if spec.Method.SMC.Combine == "evidence" {
-			rows[0], rows[1] = rows[1], rows[0]
+			other = row{"equally", &c.Equal}
 		}
+		rows = append(rows, other)
 	}
 	if m.MAP != nil {
 		rows = append(rows, row{"best MAP", m.MAP}, row{fmt.Sprintf("%d MAPs", spec.MAP.Restarts), m.DeepEnsemble})
@@ -94,13 +107,14 @@ func report(w io.Writer, spec *starling.Spec, m *starling.Metrics, problem *data
 			t.add(r.name, significant(*r.RMSE), significant(r.NLL))
 		}
 	} else {
-		head := []string{"", "accuracy", "NLL", "ECE", "epistemic entropy, nats:"}
+		head := []string{"", "accuracy", "NLL", "ECE"}
+		t.heading, t.above = "epistemic entropy, nats", len(head)
 		for _, g := range m.Groups {
 			head = append(head, groupTitle(g.Name))
 		}
 		t.add(head...)
 		for _, r := range rows {
-			cells := []string{r.name, fmt.Sprintf("%.1f %%", 100**r.Accuracy), fmt.Sprintf("%.3f", r.NLL), fmt.Sprintf("%.3f", *r.ECE), ""}
+			cells := []string{r.name, fmt.Sprintf("%.1f %%", 100**r.Accuracy), fmt.Sprintf("%.3f", r.NLL), fmt.Sprintf("%.3f", *r.ECE)}
 			for _, g := range r.Groups {
 				cells = append(cells, entropy(g))
 			}
@@ -112,7 +126,13 @@ func report(w io.Writer, spec *starling.Spec, m *starling.Metrics, problem *data
 		fmt.Fprintln(w, line)
 	}
 	if d := m.DeepEnsemble; d != nil && d.NLL < m.NLL {
-		fmt.Fprintf(w, "the deep ensemble of the %d MAPs does better here: NLL %.3f against %.3f\n", spec.MAP.Restarts, d.NLL, m.NLL)
+		format := func(v uq.Number) string { return fmt.Sprintf("%.3f", v) }
+		if m.RMSE != nil {
+			format = significant
+		}
+		if better, worse := format(d.NLL), format(m.NLL); better != worse {
+			fmt.Fprintf(w, "the deep ensemble of the %d MAPs does better here: NLL %s against %s\n", spec.MAP.Restarts, better, worse)
+		}
 	}
 	if m.On == "train" {
 		fmt.Fprintf(w, "judged on the %s training examples of %s: nothing is held out\n", thousands(m.N), problem.Name)

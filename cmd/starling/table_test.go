@@ -60,34 +60,46 @@ func TestReport(t *testing.T) {
 		want string
 	}{
 		"equal": {&spec, m, `
-                          accuracy    NLL    ECE  epistemic entropy, nats:  right  wrong  eight  none
-posterior, equal islands    90.2 %  0.200  0.020                             0.10   0.20   0.40     –
-posterior, by evidence      90.4 %  0.400  0.040                             0.20   0.40   0.80     –
-best MAP                    90.3 %  0.300  0.030                             0.15   0.30   0.60     –
-8 MAPs                      90.2 %  0.250  0.025                             0.12   0.25   0.50     –
+                                     epistemic entropy, nats
+             accuracy    NLL    ECE  right  wrong  eight  none
+posterior      90.2 %  0.200  0.020   0.10   0.20   0.40     –
+by evidence    90.4 %  0.400  0.040   0.20   0.40   0.80     –
+best MAP       90.3 %  0.300  0.030   0.15   0.30   0.60     –
+8 MAPs         90.2 %  0.250  0.025   0.12   0.25   0.50     –
 foreign inputs found (AUROC): eight 0.94; wrong answers 0.93
 log Z −182.6 ± 6.9; evidence would leave 1.4 of 8 islands: its spread is noise at 10 particles, so islands are weighed equally (--set method.smc.combine=evidence)
 `},
 		"evidence": {&byEvidence, weighed(m), `
-                          accuracy    NLL    ECE  epistemic entropy, nats:  right  wrong  eight  none
-posterior, by evidence      90.4 %  0.400  0.040                             0.20   0.40   0.80     –
-posterior, equal islands    90.2 %  0.200  0.020                             0.10   0.20   0.40     –
-best MAP                    90.3 %  0.300  0.030                             0.15   0.30   0.60     –
-8 MAPs                      90.2 %  0.250  0.025                             0.12   0.25   0.50     –
+                                   epistemic entropy, nats
+           accuracy    NLL    ECE  right  wrong  eight  none
+posterior    90.4 %  0.400  0.040   0.20   0.40   0.80     –
+equally      90.2 %  0.200  0.020   0.10   0.20   0.40     –
+best MAP     90.3 %  0.300  0.030   0.15   0.30   0.60     –
+8 MAPs       90.2 %  0.250  0.025   0.12   0.25   0.50     –
 foreign inputs found (AUROC): eight 0.94; wrong answers 0.93
 the deep ensemble of the 8 MAPs does better here: NLL 0.250 against 0.400
 log Z −182.6 ± 6.9; islands are weighed by their evidence, which leaves 1.4 of 8
 `},
 		"chains": {&chains, starling.Metrics{Evaluation: *scored(0.2), MAP: scored(0.3), DeepEnsemble: scored(0.25)}, `
-           accuracy    NLL    ECE  epistemic entropy, nats:  right  wrong  eight  none
-posterior    90.2 %  0.200  0.020                             0.10   0.20   0.40     –
-best MAP     90.3 %  0.300  0.030                             0.15   0.30   0.60     –
-8 MAPs       90.2 %  0.250  0.025                             0.12   0.25   0.50     –
+                                   epistemic entropy, nats
+           accuracy    NLL    ECE  right  wrong  eight  none
+posterior    90.2 %  0.200  0.020   0.10   0.20   0.40     –
+best MAP     90.3 %  0.300  0.030   0.15   0.30   0.60     –
+8 MAPs       90.2 %  0.250  0.025   0.12   0.25   0.50     –
+foreign inputs found (AUROC): eight 0.94; wrong answers 0.93
+`},
+		"as good as the deep ensemble": {&chains, starling.Metrics{Evaluation: *scored(0.2002), MAP: scored(0.3), DeepEnsemble: scored(0.1998)}, `
+                                   epistemic entropy, nats
+           accuracy    NLL    ECE  right  wrong  eight  none
+posterior    90.2 %  0.200  0.020   0.10   0.20   0.40     –
+best MAP     90.3 %  0.300  0.030   0.15   0.30   0.60     –
+8 MAPs       90.2 %  0.200  0.020   0.10   0.20   0.40     –
 foreign inputs found (AUROC): eight 0.94; wrong answers 0.93
 `},
 		"single": {&single, starling.Metrics{Evaluation: *scored(0.2), Combined: m.Combined, LogEvidence: number(-391.4955)}, `
-           accuracy    NLL    ECE  epistemic entropy, nats:  right  wrong  eight  none
-posterior    90.2 %  0.200  0.020                             0.10   0.20   0.40     –
+                                   epistemic entropy, nats
+           accuracy    NLL    ECE  right  wrong  eight  none
+posterior    90.2 %  0.200  0.020   0.10   0.20   0.40     –
 foreign inputs found (AUROC): eight 0.94; wrong answers 0.93
 log Z −391.5
 `},
@@ -101,6 +113,33 @@ judged on the 1,200 training examples of wave: nothing is held out
 		report(&out, c.spec, &c.m, &data.Problem{Name: "wave"})
 		if d := cmp.Diff(c.want[1:], out.String()); d != "" {
 			t.Errorf("%s (-want +got):\n%s", name, d)
+		}
+	}
+}
+
+// TestTableFits: with the groups of mnist7, the table of either kind of run fits 80 columns.
+func TestTableFits(t *testing.T) {
+	for _, preset := range []string{"mnist7", "mnist7-smc"} {
+		spec, err := starling.Preset(preset)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := scored(0.2)
+		e.Groups = e.Groups[:2]
+		for _, name := range []string{"eight", "nine", "noise", "perturbed"} {
+			e.Groups = append(e.Groups, uq.Group{Name: name, N: 500, Epistemic: 0.5})
+		}
+		m := starling.Metrics{Evaluation: *e, MAP: e, DeepEnsemble: e}
+		if spec.Method.SMC != nil {
+			m.Combined = &starling.Combined{Equal: *e, Evidence: *e}
+		}
+		var out strings.Builder
+		report(&out, &spec, &m, &data.Problem{})
+		lines := strings.Split(out.String(), "\n")
+		for _, line := range lines[:6] {
+			if n := len([]rune(line)); n > 80 {
+				t.Errorf("%s: %d columns: %s", preset, n, line)
+			}
 		}
 	}
 }
