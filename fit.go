@@ -186,7 +186,7 @@ func (r *run) sample(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.Notes = append(r.Notes, r.stuck(states)...)
+	r.Notes = append(r.Notes, r.chains(states)...)
 	return r.gather(states)
 }
 

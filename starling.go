@@ -50,6 +50,7 @@ type TraceLine struct {
 	Epochs        float64   `json:"epochs"`         // passes of a particle over the data so far
 	Temperature   float64   `json:"temperature"`    // the power of the likelihood; 1 for chains
 	ESS           float64   `json:"ess"`            // before resampling
+	Dead          int       `json:"dead"`           // particles of weight 0, likewise
 	Resampled     bool      `json:"resampled"`      //
 	Ancestors     int       `json:"ancestors"`      // distinct particles of the start whose descendants live
 	Parents       int       `json:"parents"`        // distinct parents of this resampling

@@ -34,7 +34,7 @@ func newWatch(ctx context.Context, r *run, particles, islands int) *watch {
 func (w *watch) look(st *smc.State, info smc.Info) error {
 	line := TraceLine{
 		Island: info.Island, K: info.K, Epochs: info.Epochs, Temperature: info.Lambda,
-		ESS: info.ESS, Resampled: info.Resampled, Ancestors: info.Ancestors, Parents: info.Parents,
+		ESS: info.ESS, Dead: info.Dead, Resampled: info.Resampled, Ancestors: info.Ancestors, Parents: info.Parents,
 		Mutations: info.Mutations, Acceptance: info.Acceptance, Step: info.Step, EnergySD: info.EnergySpread, Broken: info.Broken,
 		LogEvidence: uq.Number(info.LogZ), Gradients: info.Gradients, Values: info.Values,
 		Seconds: time.Since(w.run.Started).Seconds(),
@@ -133,22 +133,29 @@ func (w *watch) share() float64 {
 	return done / (total * float64(len(w.islands)) / begun)
 }
 
-// stuck notes chains that hardly moved after their step was frozen.
-func (r *run) stuck(states []*smc.State) (notes []string) {
+// chains notes where the chains end and how many of their moves they accepted after their step was frozen, and which of
+// them hardly moved.
+func (r *run) chains(states []*smc.State) (notes []string) {
 	if r.Spec.Method.MCMC == nil {
 		return nil
 	}
-	moves, accepted := make([]float64, len(states)), make([]float64, len(states))
+	moves, acceptance, end := make([]float64, len(states)), make([]float64, len(states)), make([]float64, len(states))
 	for _, line := range r.Trace {
 		if 2*line.Epochs > float64(r.Spec.Method.MCMC.Epochs) {
 			moves[line.Island]++
-			accepted[line.Island] += line.Acceptance
+			acceptance[line.Island] += line.Acceptance
 		}
 	}
-	const hardly = 0.1
 	for c, st := range states {
-		if a := accepted[c] / moves[c]; a < hardly {
-			notes = append(notes, fmt.Sprintf("chain %d is stuck: it accepted %.2f of its moves in the second half and ends at log-likelihood %.1f", c, a, st.LL[0]))
+		acceptance[c] /= moves[c]
+		end[c] = st.LL[0]
+	}
+	notes = append(notes, fmt.Sprintf("chains end at log-likelihoods of %.1f to %.1f; they accepted %.2f to %.2f of their moves in the second half",
+		slices.Min(end), slices.Max(end), slices.Min(acceptance), slices.Max(acceptance)))
+	const hardly = 0.1
+	for c, a := range acceptance {
+		if a < hardly {
+			notes = append(notes, fmt.Sprintf("chain %d is stuck: it accepted %.2f of its moves in the second half and ends at log-likelihood %.1f", c, a, end[c]))
 		}
 	}
 	return notes

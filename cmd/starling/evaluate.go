@@ -43,6 +43,7 @@ the figures that fit printed, or on another data set.`,
 				return metrics.WriteJSON(cmd.OutOrStdout())
 			}
 			report(cmd.OutOrStdout(), &run.Spec, metrics, problem)
+			tell(cmd.OutOrStdout(), run.Manifest.Notes)
 			return nil
 		},
 	}

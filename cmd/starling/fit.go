@@ -94,15 +94,14 @@ func (f *fit) run(cmd *cobra.Command, args []string) error {
 	}
 	written = true
 	if f.json {
+		tell(os.Stderr, result.Notes)
 		if line != nil {
 			fmt.Fprintln(os.Stderr, "written to "+folder.Dir)
 		}
 		return result.Metrics.WriteJSON(stdout)
 	}
 	report(stdout, &result.Spec, result.Metrics, result.Data)
-	for _, note := range result.Notes {
-		fmt.Fprintln(stdout, note)
-	}
+	tell(stdout, result.Notes)
 	_, err = fmt.Fprintln(stdout, "written to "+folder.Dir)
 	return err
 }

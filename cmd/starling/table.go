@@ -142,6 +142,13 @@ func report(w io.Writer, spec *starling.Spec, m *starling.Metrics, problem *data
 	}
 }
 
+// tell writes what a reader should know beside the figures.
+func tell(w io.Writer, notes []string) {
+	for _, note := range notes {
+		fmt.Fprintln(w, note)
+	}
+}
+
 func groupTitle(name string) string {
 	switch name {
 	case "correct":
