@@ -16,23 +16,33 @@ var mnistFiles = [4]string{
 	"t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz",
 }
 
+// opener returns the bytes of a file below the data directory, and its whole path for errors.
+type opener func(file string) (path string, raw []byte, err error)
+
+// The numbers of images in MNIST and in FashionMNIST.
+const (
+	mnistTrain = 60000
+	mnistTest  = 10000
+)
+
 // loadMNIST reads the four files in the folder of the data set's name.
-func loadMNIST(name string, open func(string) ([]byte, error)) (*Problem, error) {
-	train, test, err := readMNIST(name, open)
+func loadMNIST(name string, open opener) (*Problem, error) {
+	train, test, err := readMNIST(name, mnistTrain, mnistTest, open)
 	if err != nil {
 		return nil, err
 	}
 	return &Problem{Name: name, Train: train, Test: test}, nil
 }
 
-func readMNIST(folder string, open func(string) ([]byte, error)) (train, test *Set, err error) {
+// readMNIST reads four files of MNIST's form with just so many images.
+func readMNIST(folder string, trains, tests int, open opener) (train, test *Set, err error) {
 	var arrays [4]*Array
 	for i, f := range mnistFiles {
-		raw, err := open(folder + "/" + f)
+		path, raw, err := open(folder + "/" + f)
 		if err != nil {
 			return nil, nil, err
 		}
-		if arrays[i], err = DecodeIDX(folder+"/"+f, raw); err != nil {
+		if arrays[i], err = DecodeIDX(path, raw); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -46,11 +56,14 @@ func readMNIST(folder string, open func(string) ([]byte, error)) (train, test *S
 		if s.U8 == nil || !slices.Equal(s.Shape, []int{1, 28, 28}) {
 			return nil, nil, fmt.Errorf("%s: examples of shape %v, type %s, want 28×28 uint8 pixels", arrays[2*i].Name, s.Shape, arrays[2*i].DType())
 		}
+		if want := [...]int{trains, tests}[i]; s.Len() != want {
+			return nil, nil, fmt.Errorf("%s: %s images, want the %s of %s", arrays[2*i].Name, thousands(uint64(s.Len())), thousands(uint64(want)), folder)
+		}
 	}
 	return train, test, nil
 }
 
-// MNIST7 (Liang et al., Scalable Bayesian Monte Carlo, section 4, as the design states it): of MNIST's training images
+// MNIST7 (Liang et al., Scalable Bayesian Monte Carlo, the MNIST experiment): of MNIST's training images
 // with labels 0–7 the first 1,200 train and the next 200 validate; of its test images the first 7,000 with labels 0–7
 // test. Four groups of 500 are foreign: the first eights and the first nines among the test images, images of white
 // noise, uniform on [0, 1], and the first 500 of the 7,000 with normal noise of standard deviation 0.5 added to pixels
@@ -73,8 +86,15 @@ const (
 //go:embed mnist7/*.gz
 var mnist7 embed.FS
 
-func loadMNIST7(name string, _ func(string) ([]byte, error)) (*Problem, error) {
-	train, test, err := readMNIST("mnist7", mnist7.ReadFile)
+func readMNIST7() (train, test *Set, err error) {
+	return readMNIST("mnist7", mnist7Train+mnist7Validate, mnist7Test+2*mnist7Foreign, func(file string) (string, []byte, error) {
+		raw, err := mnist7.ReadFile(file)
+		return file, raw, err
+	})
+}
+
+func loadMNIST7(name string, _ opener) (*Problem, error) {
+	train, test, err := readMNIST7()
 	if err != nil {
 		return nil, err
 	}
@@ -125,13 +145,12 @@ func perturbed(clean *Set) *Set {
 
 // loadPima is the benchmark form of the Pima data: each predictor centred and scaled to population sd 0.5, after a
 // leading 1; all rows train.
-func loadPima(name string, open func(string) ([]byte, error)) (*Problem, error) {
-	const file = "uci/pima.csv"
-	raw, err := open(file)
+func loadPima(name string, open opener) (*Problem, error) {
+	path, raw, err := open("uci/pima.csv")
 	if err != nil {
 		return nil, err
 	}
-	t, err := DecodeCSV(file, raw, CSV{Target: "diabetes"})
+	t, err := DecodeCSV(path, raw, CSV{Target: "diabetes"})
 	if err != nil {
 		return nil, err
 	}

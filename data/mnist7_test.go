@@ -52,7 +52,7 @@ func TestMNIST7Files(t *testing.T) {
 		writeIDX(t, mnistFiles[3], labelBytes(test), test.Len())
 		return
 	}
-	gotTrain, gotTest, err := readMNIST("mnist7", mnist7.ReadFile)
+	gotTrain, gotTest, err := readMNIST7()
 	if err != nil {
 		t.Fatal(err)
 	}

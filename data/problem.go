@@ -39,7 +39,7 @@ type Known struct {
 	Files    []string // below the data directory; nil: built in
 	Found    bool     // built in, or all Files are there
 
-	load func(name string, open func(file string) ([]byte, error)) (*Problem, error)
+	load func(name string, open opener) (*Problem, error)
 }
 
 // ErrUnknown is the error of Load for a name that is not in List.
@@ -51,10 +51,10 @@ func List(dir string) []Known {
 	list := []Known{
 		{
 			Name: "fashion-mnist", About: "pictures of clothes, 10 classes, 28×28 pixels",
-			Licence: "MIT, Zalando SE 2017", Train: 60000, Test: 10000, Files: under("fashion-mnist", mnistFiles), load: loadMNIST,
+			Licence: "MIT, Zalando SE 2017", Train: mnistTrain, Test: mnistTest, Files: under("fashion-mnist", mnistFiles), load: loadMNIST,
 		}, {
 			Name: "mnist", About: "handwritten digits, 10 classes, 28×28 pixels",
-			Licence: mnistLicence, Train: 60000, Test: 10000, Files: under("mnist", mnistFiles), load: loadMNIST,
+			Licence: mnistLicence, Train: mnistTrain, Test: mnistTest, Files: under("mnist", mnistFiles), load: loadMNIST,
 		}, {
 			Name: "mnist7", About: "digits 0 to 7 of MNIST, few to train; eights, nines, noise and noisy digits as foreign inputs",
 			Licence: mnistLicence, Train: mnist7Train, Validate: mnist7Validate, Test: mnist7Test,
@@ -74,22 +74,25 @@ func List(dir string) []Known {
 	return list
 }
 
+// named is how the command is told the data directory.
+const named = "(--data-dir DIR or STARLING_DATA)"
+
 // Load returns a data set by name, reading its files below dir unless it is built in. An unknown name is ErrUnknown;
 // other errors name the file.
 func Load(name, dir string) (*Problem, error) {
 	var names []string
 	for _, k := range List(dir) {
 		if k.Name == name {
-			return k.load(name, func(file string) ([]byte, error) {
+			return k.load(name, func(file string) (string, []byte, error) {
 				path := filepath.Join(dir, filepath.FromSlash(file))
 				if dir == "" {
-					return nil, fmt.Errorf("data set %s is read from files: name the data directory that holds %s", name, file)
+					return "", nil, fmt.Errorf("data set %s is read from files: name the data directory that holds %s %s", name, file, named)
 				}
 				raw, err := readFile(path)
 				if errors.Is(err, fs.ErrNotExist) {
-					return nil, fmt.Errorf("data set %s: %w: it is read from the data directory, which lacks this file", name, err)
+					err = fmt.Errorf("data set %s: %w: the data directory %s %s lacks this file", name, err, dir, named)
 				}
-				return raw, err
+				return path, raw, err
 			})
 		}
 		names = append(names, k.Name)

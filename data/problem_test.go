@@ -28,10 +28,11 @@ func TestListAndLoad(t *testing.T) {
 	if _, err := Load("mnst", ""); !errors.Is(err, ErrUnknown) || !strings.Contains(err.Error(), "mnist7") {
 		t.Errorf("unknown name: %v", err)
 	}
-	if _, err := Load("mnist", ""); err == nil || !strings.Contains(err.Error(), "mnist/train-images-idx3-ubyte.gz") {
+	if _, err := Load("mnist", ""); err == nil || !strings.Contains(err.Error(), "mnist/train-images-idx3-ubyte.gz (--data-dir DIR or STARLING_DATA)") {
 		t.Errorf("no directory: %v", err)
 	}
-	if _, err := Load("mnist", t.TempDir()); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "train-images-idx3-ubyte.gz") {
+	dir := t.TempDir()
+	if _, err := Load("mnist", dir); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "the data directory "+dir+" (--data-dir") {
 		t.Errorf("no file: %v", err)
 	}
 }
@@ -61,24 +62,34 @@ func TestLoadMNISTForm(t *testing.T) {
 	if k.Name != "fashion-mnist" || !k.Found {
 		t.Errorf("%+v", k)
 	}
-	p, err := Load("fashion-mnist", dir)
+	read := func() (train, test *Set, err error) {
+		return readMNIST("fashion-mnist", 3, 2, func(file string) (string, []byte, error) {
+			path := filepath.Join(dir, filepath.FromSlash(file))
+			raw, err := os.ReadFile(path)
+			return path, raw, err
+		})
+	}
+	train, test, err := read()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.Train.Len() != 3 || p.Test.Len() != 2 || p.Train.Classes != 10 || p.Validate != nil || !slices.Equal(p.Train.Labels, []int32{0, 9, 4}) {
-		t.Errorf("%+v", p)
+	if train.Len() != 3 || test.Len() != 2 || train.Classes != 10 || !slices.Equal(train.Labels, []int32{0, 9, 4}) {
+		t.Errorf("%+v, %+v", train, test)
+	}
+	if _, err := Load("fashion-mnist", dir); err == nil || !strings.Contains(err.Error(), filepath.Join(dir, "fashion-mnist", mnistFiles[0])+": 3 images, want the 60,000") {
+		t.Errorf("images too few: %v", err)
 	}
 	put(3, labels(1))
-	if _, err := Load("fashion-mnist", dir); err == nil || !strings.Contains(err.Error(), mnistFiles[3]) {
+	if _, _, err := read(); err == nil || !strings.Contains(err.Error(), filepath.Join(dir, "fashion-mnist", mnistFiles[3])) {
 		t.Errorf("labels too few: %v", err)
 	}
 	put(3, labels(1, 10))
-	if _, err := Load("fashion-mnist", dir); err == nil || !strings.Contains(err.Error(), "label 10") {
+	if _, _, err := read(); err == nil || !strings.Contains(err.Error(), "label 10") {
 		t.Errorf("label too large: %v", err)
 	}
 	put(3, labels(1, 2))
 	put(2, images(2, 27))
-	if _, err := Load("fashion-mnist", dir); err == nil || !strings.Contains(err.Error(), "28×28") {
+	if _, _, err := read(); err == nil || !strings.Contains(err.Error(), "28×28") {
 		t.Errorf("images too small: %v", err)
 	}
 }
