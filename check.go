@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/internal/rng"
@@ -29,6 +31,17 @@ func (c *checker) place(path string) place {
 		}
 		path = path[:max(0, strings.LastIndexByte(path, '.'))]
 	}
+}
+
+// conflict is a fault of several paths together. It stands where a --set brought one of them, else at the first.
+func (c *checker) conflict(paths []string, format string, args ...any) {
+	at := paths[0]
+	for _, p := range paths[1:] {
+		if c.place(at).set == "" && c.place(p).set != "" {
+			at = p
+		}
+	}
+	c.faults = append(c.faults, fault{c.place(at), paths[0], fmt.Sprintf(format, args...)})
 }
 
 // want is a fault unless ok; a zero that was not written down is a default to come.
@@ -78,13 +91,17 @@ func (c *checker) exactlyOne(path string, parts map[string]bool) {
 	case len(there) == 0:
 		c.fault(path, "want one of %s", strings.Join(names, ", "))
 	case len(there) > 1:
-		c.fault(path, "has %s: want one of them", strings.Join(there, " and "))
+		paths := []string{path}
+		for _, name := range there {
+			paths = append(paths, join(path, name))
+		}
+		c.conflict(paths, "has %s: want one of them", strings.Join(there, " and "))
 	}
 }
 
 func (c *checker) spec(s *Spec) {
-	if strings.ContainsAny(s.Name, `/\`) || strings.HasPrefix(s.Name, ".") {
-		c.fault("name", "%q cannot name a folder", s.Name)
+	if strings.ContainsAny(s.Name, `/\`) || strings.HasPrefix(s.Name, ".") || !printable(s.Name) {
+		c.fault("name", "%q cannot name a folder: want at most %d bytes, without slashes and control characters, and no dot at the start", s.Name, longest)
 	}
 	c.exactlyOne("data", map[string]bool{"set": s.Data.Set != "", "csv": s.Data.CSV != nil})
 	var sets []string
@@ -127,7 +144,27 @@ func (c *checker) spec(s *Spec) {
 	}
 }
 
+const longest = 100 // bytes of a name
+
+// printable reports whether a name can stand in a line of text, and not fill it.
+func printable(name string) bool {
+	return len(name) <= longest && utf8.ValidString(name) && !strings.ContainsFunc(name, unicode.IsControl)
+}
+
 func (c *checker) model(m *Model) {
+	for i, layer := range m.Layers {
+		name := ""
+		switch l := layer.(type) {
+		case nn.Dense:
+			name = l.Name
+		case nn.Conv:
+			name = l.Name
+		}
+		if !printable(name) {
+			c.fault(join("model.layers", fmt.Sprint(i)+".name"), "%q: want at most %d bytes without control characters", name, longest)
+			return
+		}
+	}
 	for i, size := range m.Input {
 		if size < 1 || size > most {
 			c.fault(join("model.input", fmt.Sprint(i)), "want 1 to %d, have %d", most, size)
@@ -183,16 +220,16 @@ func (c *checker) mcmc(m *MCMC, point *MAP) {
 	full := *m
 	full.fill()
 	if full.Start == "map" && point != nil && point.Restarts != 0 && point.Restarts < full.Chains {
-		c.fault("method.mcmc.chains", "%d chains start from %d MAP restarts, one each: want map.restarts of at least %d, or start: prior",
+		c.conflict([]string{"method.mcmc.chains", "map.restarts", "method.mcmc.start"}, "%d chains start from %d MAP restarts, one each: want map.restarts of at least %d, or start: prior",
 			full.Chains, point.Restarts, full.Chains)
 	}
 	if m.Keep <= 0 || full.Chains < 1 {
 		return
 	}
 	if int(m.Keep)%full.Chains != 0 {
-		c.fault("method.mcmc.keep", "%d states are no multiple of %d chains", m.Keep, full.Chains)
+		c.conflict([]string{"method.mcmc.keep", "method.mcmc.chains"}, "%d states are no multiple of %d chains", m.Keep, full.Chains)
 	} else if full.Epochs > 0 && full.late() >= 0 && full.late() < int(m.Keep)/full.Chains {
-		c.fault("method.mcmc.keep", "%d states of %d chains, but the second half of %d epochs has only %d moves: keep at most %d, or last",
+		c.conflict([]string{"method.mcmc.keep", "method.mcmc.chains", "method.mcmc.epochs", "method.mcmc.move.hmc.steps"}, "%d states of %d chains, but the second half of %d epochs has only %d moves: keep at most %d, or last",
 			m.Keep, full.Chains, full.Epochs, full.late(), full.late()*full.Chains)
 	}
 }

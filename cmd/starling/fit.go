@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -49,8 +51,12 @@ func (f *fit) run(cmd *cobra.Command, args []string) error {
 	if f.threads < 0 {
 		return wrongUse("--threads %d: want a number from 1, or 0 for one a CPU", f.threads)
 	}
-	if f.seed != "" {
-		f.set = append(f.set, "seed="+f.seed)
+	if cmd.Flags().Changed("seed") {
+		seed, err := strconv.ParseUint(f.seed, 10, 64)
+		if err != nil {
+			return wrongUse("--seed %q: want a whole number from 0 to %d", f.seed, uint64(math.MaxUint64))
+		}
+		f.set = append(f.set, fmt.Sprint("seed=", seed))
 	}
 	spec, err := readSpec(args[0], f.set)
 	if err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"strings"
@@ -31,9 +32,22 @@ ensemble, sampled from the posterior by sequential Monte Carlo or by chains, on 
 			return nil
 		},
 	}
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{flagError(err)} })
 	root.SetHelpCommand(newHelp())
 	root.AddCommand(newFit(), newEvaluate(), newPresets(), newData(), newBench(), newVersion())
 	return root
+}
+
+// flagError says what a flag's value should be, where the parser only tells which of its functions refused it.
+func flagError(err error) error {
+	text, function, found := strings.Cut(err.Error(), ": strconv.")
+	switch {
+	case !found:
+		return err
+	case strings.HasPrefix(function, "ParseBool"):
+		return errors.New(text + ": want true or false")
+	}
+	return errors.New(text + ": want a whole number")
 }
 
 // newHelp is cobra's own help but for a command that does not exist, which is wrong use.
