@@ -7,7 +7,6 @@ import (
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/internal/pool"
-	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/nn"
 	"github.com/starling-smc/starling/smc"
 	"github.com/starling-smc/starling/uq"
@@ -32,7 +31,7 @@ type Combined struct {
 }
 
 // Evaluation scores an ensemble's predictions. Classes: accuracy, nll, brier, ece and groups as package uq defines
-// them. Numbers: nll and rmse, with the normal density of the mixture's mean and variance.
+// them. Numbers: rmse of the mixture's mean, and nll of the mixture itself, −mean log Σ_j W_j N(y; μ_j, σ_j²).
 type Evaluation struct {
 	On       string     `json:"on"` // the part of the data: test, or train if nothing was held out
 	N        int        `json:"n"`
@@ -139,7 +138,11 @@ func evaluate(ctx context.Context, e *bnn.Ensemble, problem *data.Problem, p *po
 		if err != nil {
 			return err
 		}
-		into.values(v, set.Values)
+		density, err := e.LogDensity(ctx, set, p)
+		if err != nil {
+			return err
+		}
+		into.values(v.Mean, set.Values, density)
 		return nil
 	}
 	u, err := e.Evaluate(ctx, set, problem.Groups, p)
@@ -150,17 +153,19 @@ func evaluate(ctx context.Context, e *bnn.Ensemble, problem *data.Problem, p *po
 	return nil
 }
 
-func (e *Evaluation) values(v *bnn.Values, targets []float32) {
-	var squares, nll float64
+// values scores means of targets and the log densities of examples.
+func (e *Evaluation) values(mean []float64, targets []float32, density []float64) {
+	var squares, sum float64
 	for i, y := range targets {
-		d := float64(y) - v.Mean[i]
-		variance := float64(v.Aleatoric[i]*v.Aleatoric[i]) + float64(v.Epistemic[i]*v.Epistemic[i])
+		d := float64(y) - mean[i]
 		squares += float64(d * d)
-		nll += 0.5 * (rng.Log(2*math.Pi*variance) + float64(d*d)/variance)
+	}
+	for _, l := range density {
+		sum += l
 	}
 	rmse := uq.Number(math.Sqrt(squares / float64(len(targets))))
 	e.RMSE = &rmse
-	e.NLL = uq.Number(nll / float64(len(targets)) * float64(v.Outputs)) // of an example
+	e.NLL = uq.Number(-sum / float64(len(density)))
 }
 
 // evidence sums up the islands.

@@ -228,22 +228,29 @@ func split(e *bnn.Ensemble) ([]*bnn.Ensemble, error) {
 	return ensembles, nil
 }
 
-// TestValues against numbers by hand: means 1 and 3 for targets 2 and 1, variances 0.25 + 0.75 and 4.
-func TestValues(t *testing.T) {
-	var e Evaluation
-	e.values(&bnn.Values{
-		Outputs: 1, Mean: []float64{1, 3}, Aleatoric: []float64{0.5, 2}, Epistemic: []float64{math.Sqrt(0.75), 0},
-	}, []float32{2, 1})
-	rmse := math.Sqrt((1 + 4.0) / 2)
-	nll := (0.5*(math.Log(2*math.Pi)+1) + 0.5*(math.Log(8*math.Pi)+1)) / 2
-	if !(math.Abs(float64(*e.RMSE)-rmse) <= 1e-12) || !(math.Abs(float64(e.NLL)-nll) <= 1e-12) {
-		t.Errorf("RMSE %v, want %v; NLL %v, want %v", *e.RMSE, rmse, e.NLL, nll)
+// TestRegressionNLL against the density of the mixture written out: particles disagree, and each has noise of its own.
+func TestRegressionNLL(t *testing.T) {
+	r := fit(t, regression(t), Options{})
+	set, d, p := r.Data.Test, r.Net.Dim(), pool.New(1)
+	density, square, mean := make([]float64, set.Len()), 0.0, make([]float64, set.Len())
+	for j := range r.Posterior.Size() {
+		one, err := member(r.Posterior, j).PredictValues(t.Context(), set, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, sd := math.Exp(r.Posterior.LogWeights[j]), math.Exp(float64(r.Posterior.Theta[(j+1)*d-1]))
+		for i, mu := range one.Mean {
+			z := (float64(set.Values[i]) - mu) / sd
+			density[i] += w * math.Exp(-z*z/2) / (sd * math.Sqrt(2*math.Pi))
+			mean[i] += w * mu
+		}
 	}
-	// The same numbers as two outputs of one example: its NLL is their sum.
-	e.values(&bnn.Values{
-		Outputs: 2, Mean: []float64{1, 3}, Aleatoric: []float64{0.5, 2}, Epistemic: []float64{math.Sqrt(0.75), 0},
-	}, []float32{2, 1})
-	if !(math.Abs(float64(*e.RMSE)-rmse) <= 1e-12) || !(math.Abs(float64(e.NLL)-2*nll) <= 1e-12) {
-		t.Errorf("two outputs: RMSE %v, want %v; NLL %v, want %v", *e.RMSE, rmse, e.NLL, 2*nll)
+	nll := 0.0
+	for i, y := range set.Values {
+		nll -= math.Log(density[i]) / float64(set.Len())
+		square += (float64(y) - mean[i]) * (float64(y) - mean[i]) / float64(set.Len())
+	}
+	if m := r.Metrics; !(math.Abs(float64(m.NLL)-nll) <= 1e-9) || !(math.Abs(float64(*m.RMSE)-math.Sqrt(square)) <= 1e-9) {
+		t.Errorf("NLL %v, want %v; RMSE %v, want %v", m.NLL, nll, *m.RMSE, math.Sqrt(square))
 	}
 }

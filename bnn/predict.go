@@ -6,7 +6,6 @@ import (
 	"math"
 
 	"github.com/starling-smc/starling/data"
-	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/nn"
 	"github.com/starling-smc/starling/uq"
 )
@@ -101,10 +100,7 @@ func (e *Ensemble) PredictValues(ctx context.Context, set *data.Set, p *nn.Pool)
 	noise, sum := 0.0, 0.0
 	share := make([]float64, len(weights)) // of each particle's weight in the sum up to it
 	for j, w := range weights {
-		sd := gaussian.SD
-		if gaussian.Learned {
-			sd = rng.Exp(float64(e.Theta[(j+1)*e.Net.Dim()-1]))
-		}
+		sd := e.noise(gaussian, j)
 		noise += float64(w * float64(sd*sd))
 		if sum += w; w > 0 {
 			share[j] = w / sum
