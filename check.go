@@ -271,9 +271,9 @@ func (c *checker) move(path string, m Move) {
 
 func (c *checker) mutations(path string, m Mutations) {
 	if m.Eta == 0 && m.Max == 0 {
-		c.within(path, m.N, 1, rng.MaxMutations)
+		c.within(path, m.N, 1, rng.MaxMutations+1)
 		return
 	}
 	c.positive(join(path, "eta"), m.Eta)
-	c.within(join(path, "max"), m.Max, 2, rng.MaxMutations)
+	c.within(join(path, "max"), m.Max, 2, rng.MaxMutations+1)
 }

@@ -58,7 +58,7 @@ func (s Spec) fill() Spec {
 
 // needsMAP reports whether prior or method start from a point estimate.
 func (s *Spec) needsMAP() bool {
-	return s.Prior.Anchor != nil || s.Method.MCMC != nil && s.Method.MCMC.Start == "map"
+	return s.Prior.Anchor != nil && s.Prior.Anchor.S < 0.5 || s.Method.MCMC != nil && s.Method.MCMC.Start == "map"
 }
 
 func (m *MCMC) fill() {

@@ -157,16 +157,36 @@ func (s *Spec) pointOnly() bool { return s.Prior.Anchor != nil && s.Prior.Anchor
 
 // sample brings about the posterior ensemble.
 func (r *run) sample(ctx context.Context) error {
+	if r.Spec.pointOnly() {
+		r.Notes = append(r.Notes, "s = 0: the posterior is the MAP alone, an ensemble of one; nothing was sampled")
+		var err error
+		r.Posterior, err = r.search.Point()
+		return err
+	}
+	samplers, err := r.samplers()
+	if err != nil {
+		return err
+	}
+	watch := newWatch(ctx, r, samplers[0].Particles, len(samplers))
+	states, err := smc.RunIslands(ctx, r.pool, samplers, watch.look)
+	if err != nil {
+		return err
+	}
+	r.Notes = append(r.Notes, r.chains(states)...)
+	return r.gather(states)
+}
+
+// samplers are the islands or chains, ready to run.
+func (r *run) samplers() ([]*smc.Sampler, error) {
 	prior := r.prior
 	if a := r.Spec.Prior.Anchor; a != nil {
-		var err error
-		if r.Spec.pointOnly() {
-			r.Notes = append(r.Notes, "s = 0: the posterior is the MAP alone, an ensemble of one; nothing was sampled")
-			r.Posterior, err = r.search.Point()
-			return err
+		var point []float64
+		if r.search != nil {
+			point = r.search.Best()
 		}
-		if prior, err = r.prior.Anchored(a.S, r.search.Best()); err != nil {
-			return err
+		var err error
+		if prior, err = r.prior.Anchored(a.S, point); err != nil {
+			return nil, err
 		}
 	}
 	var samplers []*smc.Sampler
@@ -181,13 +201,32 @@ func (r *run) sample(ctx context.Context) error {
 			s.Start = r.search.Theta[i*r.Net.Dim() : (i+1)*r.Net.Dim()]
 		}
 	}
-	watch := newWatch(ctx, r, samplers[0].Particles, len(samplers))
-	states, err := smc.RunIslands(ctx, r.pool, samplers, watch.look)
+	return samplers, nil
+}
+
+// Island runs one island or chain of a Spec by itself, as a task for any machine: saved is the State (package smc) to
+// go on from, nil to begin, and the State at the end comes back, the same bytes as within Fit. The data are read, and
+// the point estimates that it needs searched, anew. Errors are those of Fit.
+func Island(ctx context.Context, spec Spec, island int, saved []byte, o Options) ([]byte, error) {
+	spec, err := spec.Resolve()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	r.Notes = append(r.Notes, r.chains(states)...)
-	return r.gather(states)
+	r, err := prepare(spec, o, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	if err := r.points(ctx); err != nil {
+		return nil, err
+	}
+	samplers, err := r.samplers()
+	if err != nil {
+		return nil, err
+	}
+	if island < 0 || island >= len(samplers) {
+		return nil, fmt.Errorf("island %d of %d: they count from 0", island, len(samplers))
+	}
+	return samplers[island].RunIsland(ctx, saved, nil)
 }
 
 // gather makes the posterior of what the islands ended with.

@@ -11,10 +11,13 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/internal/lanes"
+	"github.com/starling-smc/starling/smc"
 )
 
 func trees(t *testing.T, sets ...string) Spec {
@@ -243,6 +246,60 @@ func TestEnsembleSizes(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestIsland: an island by itself ends with the particles, weights and evidence that it has within Fit.
+func TestIsland(t *testing.T) {
+	for _, name := range []string{"smc", "chains"} {
+		spec := small(t)[name]
+		r := fit(t, spec, Options{})
+		islands, err := split(r.Posterior)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, want := range islands {
+			saved, err := Island(t.Context(), spec, i, nil, Options{Threads: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var st smc.State
+			if err := st.UnmarshalBinary(saved); err != nil {
+				t.Fatal(err)
+			}
+			theta, logw := st.Ensemble()
+			got, err := bnn.Combine(r.Net, []bnn.Island{{Theta: theta, LogWeights: logw}}, bnn.Equal)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(got.Theta, want.Theta) || st.LogZ != r.Posterior.LogEvidence[i] {
+				t.Errorf("%s: island %d by itself ends elsewhere than within Fit", name, i)
+			}
+			for j, l := range got.LogWeights {
+				if !(math.Abs(l-want.LogWeights[j]) <= 1e-12) {
+					t.Errorf("%s: island %d, particle %d has log weight %v, want %v", name, i, j, l, want.LogWeights[j])
+				}
+			}
+		}
+		if _, err := Island(t.Context(), spec, len(islands), nil, Options{}); err == nil {
+			t.Errorf("%s: an island too many", name)
+		}
+	}
+}
+
+// TestAnchorWithoutMAP: from s = ½ on the anchored prior is centred on 0, so no point estimate is searched unasked.
+func TestAnchorWithoutMAP(t *testing.T) {
+	for s, want := range map[string]bool{"0": true, "0.49": true, "0.5": false, "1": false} {
+		spec := preset(t, "mnist7", "method={smc: {}}", "prior.anchor.s="+s)
+		spec.MAP = nil
+		if spec, err := spec.Resolve(); err != nil || (spec.MAP != nil) != want {
+			t.Errorf("s = %s: point estimates %+v, %v", s, spec.MAP, err)
+		}
+	}
+	spec := trees(t)
+	spec.MAP = nil
+	if r := fit(t, spec, Options{}); r.Restarts != nil || r.Metrics.MAP != nil {
+		t.Error("s = 0.5 without map has point estimates")
 	}
 }
 
