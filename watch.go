@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/starling-smc/starling/bnn"
@@ -13,11 +14,13 @@ import (
 	"github.com/starling-smc/starling/uq"
 )
 
-// watch keeps the trace and tells of progress, iteration by iteration.
+// watch keeps the trace and tells of progress, iteration by iteration. Islands come at the same time: they are scored on
+// their own and take turns only to leave what they have.
 type watch struct {
 	ctx       context.Context
 	run       *run
 	particles int
+	turn      sync.Mutex // for the run's trace and progress, and for
 	islands   []progress
 }
 
@@ -45,6 +48,8 @@ func (w *watch) look(st *smc.State, info smc.Info) error {
 	if err := w.validate(st, &line); err != nil {
 		return err
 	}
+	w.turn.Lock()
+	defer w.turn.Unlock()
 	w.run.Trace = append(w.run.Trace, line)
 	p := &w.islands[info.Island]
 	if p.info = info; info.K == 1 {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"sync"
 
 	"github.com/starling-smc/starling/internal/pool"
 	"github.com/starling-smc/starling/internal/rng"
@@ -50,19 +49,11 @@ func (s *Sampler) RunIsland(ctx context.Context, saved []byte, watch Watch) ([]b
 }
 
 // RunIslands runs independent samplers, which must differ in Island, on the threads of workers, and returns their last
-// states in the same order. watch is called from several goroutines, though never twice at the same time. The first
+// states in the same order. watch is called by several islands at the same time, though never twice by one. The first
 // error ends all.
 func RunIslands(ctx context.Context, workers *pool.Pool, islands []*Sampler, watch Watch) ([]*State, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	var turn sync.Mutex
-	if inner := watch; inner != nil {
-		watch = func(st *State, info Info) error {
-			turn.Lock()
-			defer turn.Unlock()
-			return inner(st, info)
-		}
-	}
 	states := make([]*State, len(islands))
 	workers.Run(len(islands), func(i int) {
 		st, err := islands[i].Init(ctx)
