@@ -55,7 +55,8 @@ type Anchor struct {
 	S float64 `yaml:"s"`
 }
 
-// MAP is early-stopped gradient descent from draws of the prior (scalable Bayesian Monte Carlo, section 3.5).
+// MAP is gradient descent from draws of the prior that stops early, by the validation examples: where scalable Bayesian
+// Monte Carlo (Algorithm 1) gets its anchor from.
 type MAP struct {
 	Restarts int     `yaml:"restarts"` // default 8, or one for each chain that starts from one
 	Rate     float64 `yaml:"rate"`     // learning rate on the mean over a batch; default 0.03
