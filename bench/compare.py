@@ -47,7 +47,8 @@ def run(command, threads, **env):
     cpus = ",".join(str(c) for c in range(threads))
     env = {**os.environ, "PEER_THREADS": str(threads), "GOMAXPROCS": str(threads), **env}
     out = subprocess.run(["taskset", "-c", cpus, *command], env=env, check=True, capture_output=True, text=True)
-    return json.loads(out.stdout.strip().splitlines()[-1])
+    text = out.stdout.strip()
+    return json.loads(text if text.startswith("{\n") else text.splitlines()[-1])
 
 
 def ours(work, threads):
