@@ -90,12 +90,6 @@ func (d *denseOp) plan(c *compiler) {
 	for u := range back {
 		back[u] = lanes.Term{W: int32(u * d.k), X: int32(u * lanes.Lanes)}
 	}
-	copies := func(v *value) int {
-		if v.shared {
-			return 1
-		}
-		return c.batch
-	}
 	together := 1 // particles whose rows may be side by side
 	if d.in.shared {
 		together = c.batch
@@ -103,8 +97,8 @@ func (d *denseOp) plan(c *compiler) {
 	for _, n := range []int{1, 2, 4} {
 		f, b := spot{terms: terms}, spot{terms: back}
 		for j := range n {
-			f.x[j] = int32(j * copies(d.in) * d.in.size())
-			f.d[j] = int32(j * copies(d.out) * d.out.size())
+			f.x[j] = int32(j * c.copies(d.in) * d.in.size())
+			f.d[j] = int32(j * c.copies(d.out) * d.out.size())
 			b.x[j], b.d[j] = f.d[j], f.x[j]
 		}
 		wide, wStride := together, d.k

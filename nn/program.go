@@ -28,6 +28,14 @@ type program struct {
 	actSize, dySize, laneSize, tmpSize, sharedSize, maskSize, argSize, gradSize int
 }
 
+// copies is how many particles a value holds.
+func (p *program) copies(v *value) int {
+	if v.shared {
+		return 1
+	}
+	return p.batch
+}
+
 // gradRows says where a tensor's gradient stands: rows of a given pitch in the float32 sums, dense in θ.
 type gradRows struct{ theta, grad, rows, cols, pitch int }
 
@@ -44,14 +52,8 @@ func compile(net *Net) *program {
 			p.batch = passParticles(net, first)
 		}
 	}
-	v := &value{c: 1, h: 1, w: 1, shared: true, grad: -1}
-	if s := net.input; len(s) == 3 {
-		v.c, v.h, v.w = s[0], s[1], s[2]
-	} else {
-		v.c = s[0]
-	}
+	v := c.output(0)
 	p.in = v
-	c.values = append(c.values, v)
 	for i := 0; i < len(net.layers); i++ {
 		used := 1
 		v, used = c.layer(i, v)
@@ -97,7 +99,7 @@ func (c *compiler) layer(i int, v *value) (*value, int) {
 	case Dense:
 		c.stage = &c.dense
 		v = c.withoutBorder(v)
-		out := c.output(i+1, v)
+		out := c.output(i + 1)
 		out.tight = true
 		used := 1
 		if next(1) == ReLU {
@@ -112,17 +114,13 @@ func (c *compiler) layer(i int, v *value) (*value, int) {
 		l.Stride = ones(l.Stride)
 		v = c.withBorder(v, l.Pad)
 		taps := v.c * l.Kernel[0] * l.Kernel[1]
-		if fused := poolAfter(next(1), next(2)); fused > 0 && taps <= lanes.MaxTerms {
-			pool := i + 2 // the index into shapes of the pool's output: the pool is layer i+1 or i+2
-			if next(1) == ReLU {
-				pool = i + 3
-			}
-			out := c.output(pool, v)
+		if poolBehind(next(1), next(2)) && taps <= lanes.MaxTerms {
+			out := c.output(i + 3)
 			out.relu = true
 			c.emit(newConvPool(c, i, l, v, out))
-			return out, 1 + fused
+			return out, 3
 		}
-		out := c.output(i+1, v)
+		out := c.output(i + 1)
 		used := 1
 		if next(1) == ReLU {
 			out.relu, used = true, 2
@@ -130,12 +128,12 @@ func (c *compiler) layer(i int, v *value) (*value, int) {
 		c.emit(newConv(c, i, l, v, out))
 		return out, used
 	case MaxPool, AvgPool, GlobalAvgPool:
-		out := c.output(i+1, v)
+		out := c.output(i + 1)
 		out.tight = true
 		c.emit(newPool(c, l, v, out))
 		return out, 1
 	case Activation:
-		out := c.output(i+1, v)
+		out := c.output(i + 1)
 		out.top, out.bottom, out.left, out.right = v.top, v.bottom, v.left, v.right
 		v.tight, out.tight = true, true
 		out.relu = false // gated by the activation's own way back
@@ -146,25 +144,25 @@ func (c *compiler) layer(i int, v *value) (*value, int) {
 	}
 }
 
-// poolAfter says how many layers behind a convolution make a 2×2 max pool with a ReLU before or after it (the two
-// commute), 0 if none do.
-func poolAfter(a, b Layer) int {
+// poolBehind says whether the two layers behind a convolution are a 2×2 max pool with a ReLU before or after it: the
+// two commute.
+func poolBehind(a, b Layer) bool {
 	if a == ReLU {
 		a, b = b, a
 	}
-	if pool, ok := a.(MaxPool); ok && b == ReLU {
-		size, stride, pad := window(pool)
-		if two := [2]int{2, 2}; size == two && stride == two && pad == [2]int{} {
-			return 2
-		}
+	pool, ok := a.(MaxPool)
+	if !ok || b != ReLU {
+		return false
 	}
-	return 0
+	size, stride, pad := window(pool)
+	two := [2]int{2, 2}
+	return size == two && stride == two && pad == [2]int{}
 }
 
 func (c *compiler) emit(o op) { *c.stage = append(*c.stage, o) }
 
-// output makes the value that a layer writes, with the shape that New derived.
-func (c *compiler) output(shape int, in *value) *value {
+// output makes a value of one of the shapes that New derived.
+func (c *compiler) output(shape int) *value {
 	v := &value{c: 1, h: 1, w: 1, shared: c.stage == &c.pre}
 	if s := c.net.shapes[shape]; len(s) == 3 {
 		v.c, v.h, v.w = s[0], s[1], s[2]
@@ -232,10 +230,7 @@ func (c *compiler) scratch(n int) { c.tmpSize = max(c.tmpSize, n) }
 func (c *compiler) allocate() {
 	boundary := c.boundary()
 	for _, v := range c.values {
-		copies := c.batch
-		if v.shared {
-			copies = 1
-		}
+		copies := c.copies(v)
 		if !v.scratch {
 			v.act = c.actSize
 			c.actSize += tileGroups * copies * v.size()

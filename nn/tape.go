@@ -85,21 +85,13 @@ func newTape(p *program, particles int) *tape {
 	}
 }
 
-// copies is how many particles a value holds.
-func (t *tape) copies(v *value) int {
-	if v.shared {
-		return 1
-	}
-	return t.prog.batch
-}
-
 // out is the activation of particle b of the pass in group g.
 func (t *tape) out(v *value, g, b int) []float32 {
 	if v.shared {
 		b = 0
 	}
 	n := v.size()
-	return t.act[v.act+(g*t.copies(v)+b)*n:][:n]
+	return t.act[v.act+(g*t.prog.copies(v)+b)*n:][:n]
 }
 
 // from is the activations of particle b from group g on (to the end of the arena: a plan knows its reach).
@@ -107,7 +99,7 @@ func (t *tape) from(v *value, g, b int) []float32 {
 	if v.shared {
 		b = 0
 	}
-	return t.act[v.act+(g*t.copies(v)+b)*v.size() : v.act+tileGroups*t.copies(v)*v.size()]
+	return t.act[v.act+(g*t.prog.copies(v)+b)*v.size() : v.act+tileGroups*t.prog.copies(v)*v.size()]
 }
 
 // dy is the gradient of particle b of the pass in group g.
@@ -116,7 +108,7 @@ func (t *tape) dy(v *value, g, b int) []float32 {
 		g = 0
 	}
 	n := v.size()
-	return t.grad[v.grad+(g*t.copies(v)+b)*n:][:n]
+	return t.grad[v.grad+(g*t.prog.copies(v)+b)*n:][:n]
 }
 
 // dyFrom is the gradients of particle b from group g on.
@@ -125,7 +117,7 @@ func (t *tape) dyFrom(v *value, g, b int) []float32 {
 	if v.inner {
 		g, groups = 0, 1
 	}
-	return t.grad[v.grad+(g*t.copies(v)+b)*v.size() : v.grad+groups*t.copies(v)*v.size()]
+	return t.grad[v.grad+(g*t.prog.copies(v)+b)*v.size() : v.grad+groups*t.prog.copies(v)*v.size()]
 }
 
 // weights is the parameters of particle b of the pass from an offset of θ on, and those of the particles behind it.
