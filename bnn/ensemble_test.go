@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/starling-smc/starling/internal/golden"
 	"github.com/starling-smc/starling/nn"
 )
 
@@ -21,7 +22,7 @@ func oneWeight(t *testing.T) *nn.Net {
 // TestGoldenIslands: the combined estimate Σ ω_p (1/I) Σ φ with the reference's evidence is the reference's.
 func TestGoldenIslands(t *testing.T) {
 	net := oneWeight(t)
-	for _, c := range loadGolden(t, "weights.json") {
+	for _, c := range golden.Read(t, "weights.json") {
 		switch c.Kind {
 		case "ensemble": // TestGoldenEnsemble
 			continue

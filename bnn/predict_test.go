@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/golden"
 	"github.com/starling-smc/starling/internal/pool"
 	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/nn"
@@ -59,7 +60,7 @@ func predict(t *testing.T, e *Ensemble, set *data.Set, threads int) *uq.Predicti
 // logits that matter.
 func TestGoldenEnsemble(t *testing.T) {
 	ran := 0
-	for _, c := range loadGolden(t, "weights.json") {
+	for _, c := range golden.Read(t, "weights.json") {
 		if c.Kind != "ensemble" {
 			continue // TestGoldenIslands
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/golden"
 	"github.com/starling-smc/starling/internal/pool"
 	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/nn"
@@ -52,7 +53,7 @@ func anchored(t *testing.T, p *Normal, s float64, theta []float64) *Normal {
 // TestGoldenPriors runs the kinds of priors.json that concern priors; nn tests adam, and gohsmc_gradient belongs to
 // partly Bayesian networks, which are not here yet.
 func TestGoldenPriors(t *testing.T) {
-	for _, c := range loadGolden(t, "priors.json") {
+	for _, c := range golden.Read(t, "priors.json") {
 		t.Run(c.Name, func(t *testing.T) {
 			switch c.Kind {
 			case "anchored_prior":
@@ -69,7 +70,7 @@ func TestGoldenPriors(t *testing.T) {
 	}
 }
 
-func goldenAnchored(t *testing.T, c goldenCase) {
+func goldenAnchored(t *testing.T, c golden.Case) {
 	var in struct {
 		Theta    []float64
 		ThetaMAP []float64 `json:"theta_map"`
@@ -202,7 +203,7 @@ func TestSampleMoments(t *testing.T) {
 // goldenTarget checks log-likelihood, prior and their sums, tempered and on a scaled batch, for a linear regression as
 // a network of one dense unit. The network computes in float32: 10 terms of relative error some 1e-7 each, on
 // inputs that are rounded to 6e-8, bound the tolerance.
-func goldenTarget(t *testing.T, c goldenCase) {
+func goldenTarget(t *testing.T, c golden.Case) {
 	var in struct {
 		X              [][]float32
 		Y              []float32
@@ -267,7 +268,7 @@ func goldenTarget(t *testing.T, c goldenCase) {
 }
 
 // goldenCounts builds the networks of the papers and counts the components of their priors.
-func goldenCounts(t *testing.T, c goldenCase) {
+func goldenCounts(t *testing.T, c golden.Case) {
 	conv := func(filters, kernel, pad int) nn.Layer {
 		return nn.Conv{Filters: filters, Kernel: [2]int{kernel, kernel}, Pad: [2]int{pad, pad}}
 	}

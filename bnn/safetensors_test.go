@@ -11,29 +11,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/starling-smc/starling/internal/golden"
 )
-
-type goldenCase struct {
-	Name, Kind       string
-	Inputs, Expected json.RawMessage
-}
-
-// loadGolden returns the cases of a file of reference values.
-func loadGolden(t *testing.T, file string) []goldenCase {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join("testdata", file))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var golden struct{ Cases []goldenCase }
-	if err := json.Unmarshal(text, &golden); err != nil {
-		t.Fatal(err)
-	}
-	if len(golden.Cases) == 0 {
-		t.Fatalf("%s has no cases", file)
-	}
-	return golden.Cases
-}
 
 func decode(t *testing.T, text json.RawMessage, into any) {
 	t.Helper()
@@ -47,7 +27,7 @@ var goldenDtype = map[string]string{
 }
 
 func TestGoldenFiles(t *testing.T) {
-	for _, c := range loadGolden(t, "files.json") {
+	for _, c := range golden.Read(t, "files.json") {
 		t.Run(c.Name, func(t *testing.T) {
 			if c.Kind != "safetensors" {
 				t.Fatalf("unknown kind %q", c.Kind)

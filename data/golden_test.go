@@ -6,29 +6,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/starling-smc/starling/internal/golden"
 )
 
-// number is a float64, or one of the strings "NaN", "Infinity", "-Infinity".
-type number float64
-
-func (f *number) UnmarshalJSON(b []byte) error {
-	switch s := string(b); s {
-	case `"NaN"`:
-		*f = number(math.NaN())
-	case `"Infinity"`:
-		*f = number(math.Inf(1))
-	case `"-Infinity"`:
-		*f = number(math.Inf(-1))
-	default:
-		v, err := strconv.ParseFloat(s, 64)
-		*f = number(v)
-		return err
-	}
-	return nil
-}
+type number = golden.Number
 
 // same: equal values, NaN with NaN, infinities by sign.
 func same(got, want float64) bool {
@@ -40,7 +24,7 @@ func TestGoldenFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var golden struct {
+	var all struct {
 		Cases []struct {
 			Name, Kind string
 			Inputs     struct {
@@ -57,12 +41,12 @@ func TestGoldenFiles(t *testing.T) {
 			}
 		}
 	}
-	if err := json.Unmarshal(raw, &golden); err != nil {
+	if err := json.Unmarshal(raw, &all); err != nil {
 		t.Fatal(err)
 	}
 	var later []string
 	defer func() { t.Logf("formats without a reader yet: %s", strings.Join(later, ", ")) }()
-	for _, c := range golden.Cases {
+	for _, c := range all.Cases {
 		if c.Kind == "npy" || c.Kind == "safetensors" {
 			later = append(later, c.Name)
 			continue

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/starling-smc/starling/internal/golden"
 	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/mcmc"
 )
@@ -187,7 +188,7 @@ func TestCheck4InvarianceOfTheGaussian(t *testing.T) {
 
 // The golden targets that are far from normal, and skew, so that a wrong sign shows.
 func TestGoldenInvariance(t *testing.T) {
-	for _, c := range readGolden(t, "conjugate.json") {
+	for _, c := range golden.Read(t, "conjugate.json") {
 		var draw func(z, x []float64)
 		var tests []func(x []float64) float64
 		var step float64

@@ -5,11 +5,12 @@ import (
 	"math"
 	"testing"
 
+	"github.com/starling-smc/starling/internal/golden"
 	"github.com/starling-smc/starling/mcmc"
 )
 
 // problemOf turns a golden case into a problem for a tempered sampler; false for kinds without a normal prior.
-func problemOf(t *testing.T, c golden) (problem, bool) {
+func problemOf(t *testing.T, c golden.Case) (problem, bool) {
 	t.Helper()
 	var want struct {
 		Mean []float64
@@ -83,7 +84,7 @@ func problemOf(t *testing.T, c golden) (problem, bool) {
 // Evidence and moments of every golden posterior, by tempered samplers with either move. The logistic posteriors are
 // skew and the mixtures have 25 modes.
 func TestGoldenEvidenceAndMoments(t *testing.T) {
-	for _, c := range readGolden(t, "conjugate.json") {
+	for _, c := range golden.Read(t, "conjugate.json") {
 		p, ok := problemOf(t, c)
 		if !ok {
 			continue // TestGoldenInvariance
@@ -115,7 +116,7 @@ func TestGoldenEvidenceAndMoments(t *testing.T) {
 
 // Densities and gradients of the golden targets that have no normal prior, at the golden points.
 func TestGoldenDensities(t *testing.T) {
-	for _, c := range readGolden(t, "conjugate.json") {
+	for _, c := range golden.Read(t, "conjugate.json") {
 		var in struct {
 			Points [][]float64
 		}
@@ -144,7 +145,7 @@ func TestGoldenDensities(t *testing.T) {
 }
 
 // targetOf returns the normalised density of a golden mixture, banana or funnel.
-func targetOf(t *testing.T, c golden) density {
+func targetOf(t *testing.T, c golden.Case) density {
 	t.Helper()
 	var in struct {
 		Grid []float64

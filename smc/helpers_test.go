@@ -4,10 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"math"
-	"os"
-	"strconv"
 	"testing"
 
+	"github.com/starling-smc/starling/internal/golden"
 	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/mcmc"
 )
@@ -94,17 +93,7 @@ func quadratic(precision [][]float64, b []float64, c float64) density {
 	}}
 }
 
-// number decodes a golden number or one of the strings "NaN", "Infinity", "-Infinity".
-type number float64
-
-func (f *number) UnmarshalJSON(b []byte) error {
-	if b[0] == '"' {
-		b = b[1 : len(b)-1]
-	}
-	v, err := strconv.ParseFloat(string(b), 64)
-	*f = number(v)
-	return err
-}
+type number = golden.Number
 
 func floats(x []number) []float64 {
 	y := make([]float64, len(x))
@@ -112,24 +101,6 @@ func floats(x []number) []float64 {
 		y[i] = float64(v)
 	}
 	return y
-}
-
-type golden struct {
-	Name, Kind       string
-	Inputs, Expected json.RawMessage
-}
-
-func readGolden(t *testing.T, file string) []golden {
-	t.Helper()
-	raw, err := os.ReadFile("testdata/" + file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var all struct{ Cases []golden }
-	if err := json.Unmarshal(raw, &all); err != nil {
-		t.Fatal(err)
-	}
-	return all.Cases
 }
 
 func decode(t *testing.T, raw json.RawMessage, to any) {

@@ -6,17 +6,18 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/starling-smc/starling/internal/golden"
 	"github.com/starling-smc/starling/mcmc"
 )
 
 // Golden weights: normalisation, the momentum increment, islands, resampling.
 func TestWeightsGolden(t *testing.T) {
 	elsewhere := map[string]string{"ensemble": "weighted predictions are bnn's and uq's"}
-	kinds := map[string]func(*testing.T, golden){
+	kinds := map[string]func(*testing.T, golden.Case){
 		"normalise": goldenNormalise, "eq12": goldenEq12, "islands": goldenIslands,
 		"resample": goldenResample, "resample_residual": goldenResidual,
 	}
-	for _, c := range readGolden(t, "weights.json") {
+	for _, c := range golden.Read(t, "weights.json") {
 		if why, ok := elsewhere[c.Kind]; ok {
 			t.Logf("not here: %s: %s", c.Name, why)
 			continue
@@ -49,7 +50,7 @@ func expectWeights(t *testing.T, what string, got, want []float64) {
 	}
 }
 
-func goldenNormalise(t *testing.T, c golden) {
+func goldenNormalise(t *testing.T, c golden.Case) {
 	var in struct{ LogW []number }
 	var want struct {
 		Error      string
@@ -93,7 +94,7 @@ func goldenNormalise(t *testing.T, c golden) {
 }
 
 // Data-annealing-smc, eq. (12): the increment is minus the energy error between momenta P_old and −P_new.
-func goldenEq12(t *testing.T, c golden) {
+func goldenEq12(t *testing.T, c golden.Case) {
 	var in struct {
 		Prev []float64   `json:"logw_prev"`
 		New  []float64   `json:"logpi_new"`
@@ -135,7 +136,7 @@ func goldenEq12(t *testing.T, c golden) {
 }
 
 // goldenIslands accumulates the evidence as Step does, stage by stage from equal weights, and combines.
-func goldenIslands(t *testing.T, c golden) {
+func goldenIslands(t *testing.T, c golden.Case) {
 	var in struct {
 		Increments [][][]float64 `json:"log_increments"`
 		Phi        [][]float64
@@ -185,7 +186,7 @@ func evidences(t *testing.T, increments [][][]float64) []float64 {
 	return logZ
 }
 
-func goldenResample(t *testing.T, c golden) {
+func goldenResample(t *testing.T, c golden.Case) {
 	var in struct {
 		Scheme   string
 		Weights  []float64
@@ -221,7 +222,7 @@ func list(x []float64) func() float64 {
 	}
 }
 
-func goldenResidual(t *testing.T, c golden) {
+func goldenResidual(t *testing.T, c golden.Case) {
 	var in struct {
 		Weights []float64
 		N       int `json:"n_out"`
@@ -249,7 +250,7 @@ func goldenResidual(t *testing.T, c golden) {
 
 // Golden temperatures, and the adaptive number of mutations on scripted positions.
 func TestTemperingGolden(t *testing.T) {
-	for _, c := range readGolden(t, "tempering.json") {
+	for _, c := range golden.Read(t, "tempering.json") {
 		switch c.Kind {
 		case "tempering":
 			t.Run(c.Name, func(t *testing.T) { goldenTempering(t, c.Inputs, c.Expected) })

@@ -3,54 +3,17 @@ package uq
 import (
 	"encoding/json"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/starling-smc/starling/internal/golden"
 )
 
-// number is a float64, or one of the strings "NaN", "Infinity", "-Infinity".
-type number float64
+type number = golden.Number
 
-func (f *number) UnmarshalJSON(b []byte) error {
-	switch s := string(b); s {
-	case `"NaN"`:
-		*f = number(math.NaN())
-	case `"Infinity"`:
-		*f = number(math.Inf(1))
-	case `"-Infinity"`:
-		*f = number(math.Inf(-1))
-	default:
-		v, err := strconv.ParseFloat(s, 64)
-		*f = number(v)
-		return err
-	}
-	return nil
-}
-
-type goldenCase struct {
-	Name, Kind       string
-	Inputs, Expected json.RawMessage
-}
-
-func golden(t *testing.T, file string) []goldenCase {
-	t.Helper()
-	raw, err := os.ReadFile("testdata/" + file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var g struct{ Cases []goldenCase }
-	if err := json.Unmarshal(raw, &g); err != nil {
-		t.Fatal(err)
-	}
-	if len(g.Cases) == 0 {
-		t.Fatalf("%s has no cases", file)
-	}
-	return g.Cases
-}
-
-func (c goldenCase) decode(t *testing.T, inputs, expected any) {
+func decode(t *testing.T, c golden.Case, inputs, expected any) {
 	t.Helper()
 	for _, d := range []struct {
 		raw json.RawMessage
@@ -96,7 +59,7 @@ func floats(x []number) []float64 { return flat([][]number{x}) }
 
 func TestGoldenMetrics(t *testing.T) {
 	var later []string
-	for _, c := range golden(t, "metrics.json") {
+	for _, c := range golden.Read(t, "metrics.json") {
 		if slices.Contains([]string{"crps_ensemble", "crps_gaussian", "crps_gaussian_mixture", "energy", "meta_classifier", "regression", "acf", "ks"}, c.Kind) {
 			later = append(later, c.Name)
 			continue
@@ -113,7 +76,7 @@ func TestGoldenMetrics(t *testing.T) {
 					OOD []number `json:"energy_ood"`
 				}
 				var want struct{ AUROC, FPR95 number }
-				c.decode(t, &in, &want)
+				decode(t, c, &in, &want)
 				near(t, "AUROC", AUROC(floats(in.ID), floats(in.OOD)), want.AUROC)
 				near(t, "FPR95", FPR95(floats(in.ID), floats(in.OOD)), want.FPR95)
 			default:
@@ -124,7 +87,7 @@ func TestGoldenMetrics(t *testing.T) {
 	t.Logf("scores that do not exist yet: %s", strings.Join(later, ", "))
 }
 
-func goldenClassification(t *testing.T, c goldenCase) {
+func goldenClassification(t *testing.T, c golden.Case) {
 	var in struct {
 		Probs  [][]number
 		Labels []int32
@@ -137,7 +100,7 @@ func goldenClassification(t *testing.T, c goldenCase) {
 		BinAccuracy             []number `json:"bin_accuracy"`
 		BinConfidence           []number `json:"bin_confidence"`
 	}
-	c.decode(t, &in, &want)
+	decode(t, c, &in, &want)
 	probs, classes := flat(in.Probs), len(in.Probs[0])
 	near(t, "accuracy", Accuracy(probs, classes, in.Labels), want.Accuracy)
 	near(t, "NLL", NLL(probs, classes, in.Labels), want.NLL)
@@ -160,7 +123,7 @@ func goldenClassification(t *testing.T, c goldenCase) {
 }
 
 // The moments of the largest probability and of the gap belong to the meta-classifier, which does not exist yet.
-func goldenEntropy(t *testing.T, c goldenCase) {
+func goldenEntropy(t *testing.T, c golden.Case) {
 	var in struct {
 		Probs   [][][]number
 		Weights []number
@@ -169,7 +132,7 @@ func goldenEntropy(t *testing.T, c goldenCase) {
 		Mean                        [][]number `json:"mean_probs"`
 		Total, Aleatoric, Epistemic []number
 	}
-	c.decode(t, &in, &want)
+	decode(t, c, &in, &want)
 	m := NewMixture(len(in.Probs[0]), len(in.Probs[0][0]))
 	for j, w := range in.Weights {
 		m.Add(float64(w), flat(in.Probs[j]))
@@ -183,7 +146,7 @@ func goldenEntropy(t *testing.T, c goldenCase) {
 
 func TestGoldenEnsemble(t *testing.T) {
 	n := 0
-	for _, c := range golden(t, "weights.json") {
+	for _, c := range golden.Read(t, "weights.json") {
 		if c.Kind != "ensemble" { // the other kinds are about samplers
 			continue
 		}
@@ -197,7 +160,7 @@ func TestGoldenEnsemble(t *testing.T) {
 				Probs  [][]number
 				Argmax []int
 			}
-			c.decode(t, &in, &want)
+			decode(t, c, &in, &want)
 			rows, classes := len(in.Logits[0]), len(in.Logits[0][0])
 			m := NewMixture(rows, classes)
 			probs := make([]float64, rows*classes)

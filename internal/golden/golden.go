@@ -1,0 +1,53 @@
+// Package golden reads the reference values that tests compare with. Only tests import it.
+package golden
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"strconv"
+	"testing"
+)
+
+// Number is a float64 in the files' JSON: a number, or one of the strings "NaN", "Infinity", "-Infinity".
+type Number float64
+
+// UnmarshalJSON decodes a number of either form.
+func (f *Number) UnmarshalJSON(b []byte) error {
+	switch s := string(b); s {
+	case `"NaN"`:
+		*f = Number(math.NaN())
+	case `"Infinity"`:
+		*f = Number(math.Inf(1))
+	case `"-Infinity"`:
+		*f = Number(math.Inf(-1))
+	default:
+		v, err := strconv.ParseFloat(s, 64)
+		*f = Number(v)
+		return err
+	}
+	return nil
+}
+
+// Case is one entry of a file; what Inputs and Expected hold depends on Kind.
+type Case struct {
+	Name, Kind       string
+	Inputs, Expected json.RawMessage
+}
+
+// Read returns the cases of a file in the package's testdata, of which there must be some.
+func Read(t *testing.T, file string) []Case {
+	t.Helper()
+	raw, err := os.ReadFile("testdata/" + file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all struct{ Cases []Case }
+	if err := json.Unmarshal(raw, &all); err != nil {
+		t.Fatal(err)
+	}
+	if len(all.Cases) == 0 {
+		t.Fatalf("%s has no cases", file)
+	}
+	return all.Cases
+}
