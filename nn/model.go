@@ -18,7 +18,6 @@ type Model struct {
 	set  *data.Set
 	pool *Pool
 	prog *program
-	in   *lanes.Load // examples into prog.in
 
 	mu       sync.Mutex
 	tapes    []*tape // memory of workers that rest
@@ -55,12 +54,7 @@ func NewModel(net *Net, set *data.Set, p *Pool) (*Model, error) {
 			return nil, err
 		}
 	}
-	prog := compile(net)
-	in, err := lanes.NewLoad(prog.at)
-	if err != nil {
-		panic("nn: " + err.Error()) // a plan of ours that lanes refuses is a bug here
-	}
-	return &Model{net: net, set: set, pool: p, prog: prog, in: in}, nil
+	return &Model{net: net, set: set, pool: p, prog: net.program()}, nil
 }
 
 // Net is the model's network.
@@ -159,9 +153,9 @@ func (m *Model) load(t *tape, rows []int32, first, n int) {
 		}
 		x := t.out(m.prog.in, g, 0)
 		if m.set.U8 != nil {
-			m.in.U8(m.set.U8, &start, x)
+			m.prog.load.U8(m.set.U8, &start, x)
 		} else {
-			m.in.F32(m.set.F32, &start, x)
+			m.prog.load.F32(m.set.F32, &start, x)
 		}
 	}
 	for _, o := range m.prog.pre {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"sync"
 )
 
 // Net is the architecture of a network: its layers with all shapes derived. It is immutable.
@@ -16,6 +17,15 @@ type Net struct {
 	params  [][]int // params[l] are the tensors of layer l: weight, then bias if any
 	tensors []Tensor
 	dim     int
+
+	once sync.Once
+	prog *program
+}
+
+// program is the network's, compiled when a first model asks for it: all models of a network share it.
+func (n *Net) program() *program {
+	n.once.Do(func() { n.prog = compile(n) })
+	return n.prog
 }
 
 // Bounds that keep all offsets of the kernels' tables in 32 bits.

@@ -22,7 +22,7 @@ type program struct {
 	dense []op // the rest: all groups of the tile at once
 	in    *value
 	out   *value
-	at    []int32 // where the input's features go in in's planes
+	load  *lanes.Load // examples into in's planes
 	rows  []gradRows
 
 	actSize, dySize, laneSize, tmpSize, sharedSize, maskSize, argSize, gradSize int
@@ -252,13 +252,17 @@ func (c *compiler) allocate() {
 		}
 	}
 	in := c.in
-	c.at = make([]int32, 0, in.c*in.h*in.w)
+	at := make([]int32, 0, in.c*in.h*in.w)
 	for ch := range in.c {
 		for y := range in.h {
 			for x := range in.w {
-				c.at = append(c.at, int32(ch*in.plane()+in.pixel(y, x)))
+				at = append(at, int32(ch*in.plane()+in.pixel(y, x)))
 			}
 		}
+	}
+	var err error
+	if c.load, err = lanes.NewLoad(at); err != nil {
+		panic("nn: " + err.Error()) // a plan of ours that lanes refuses is a bug here
 	}
 }
 
