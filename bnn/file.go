@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/starling-smc/starling/internal/safetensors"
 	"github.com/starling-smc/starling/nn"
 )
 
@@ -21,16 +22,16 @@ import (
 
 // WritePosterior writes an ensemble as posterior.safetensors.
 func WritePosterior(w io.Writer, e *Ensemble) error {
-	arrays := []array{
+	tensors := []safetensors.Tensor{
 		floats("log_weights", e.LogWeights),
 		floats("log_evidence", e.LogEvidence),
 	}
-	arrays = append(arrays, stack(e.Net, e.Theta, e.Size())...)
-	island := array{name: "island", dtype: "I32", shape: []int{len(e.Island)}}
+	tensors = append(tensors, stack(e.Net, e.Theta, e.Size())...)
+	island := safetensors.Tensor{Name: "island", DType: "I32", Shape: []int{len(e.Island)}}
 	for _, p := range e.Island {
-		island.data = binary.LittleEndian.AppendUint32(island.data, uint32(p))
+		island.Data = binary.LittleEndian.AppendUint32(island.Data, uint32(p))
 	}
-	return writeArrays(w, append(arrays, island))
+	return safetensors.Write(w, append(tensors, island))
 }
 
 // ReadPosterior is the ensemble that WritePosterior wrote. An error names the first tensor that does not fit net,
@@ -67,9 +68,9 @@ func WriteRestarts(w io.Writer, net *nn.Net, theta, nll []float64, chosen int) e
 	for i, x := range theta {
 		rounded[i] = float32(x)
 	}
-	arrays := append([]array{floats("val_nll", nll)}, stack(net, rounded, len(nll))...)
+	tensors := append([]safetensors.Tensor{floats("val_nll", nll)}, stack(net, rounded, len(nll))...)
 	index := binary.LittleEndian.AppendUint32(nil, uint32(chosen))
-	return writeArrays(w, append(arrays, array{name: "chosen", dtype: "I32", data: index}))
+	return safetensors.Write(w, append(tensors, safetensors.Tensor{Name: "chosen", DType: "I32", Data: index}))
 }
 
 // ReadRestarts is what WriteRestarts wrote, with theta rounded to float32.
@@ -82,68 +83,68 @@ func ReadRestarts(file []byte, net *nn.Net) (theta []float32, nll []float64, cho
 		return nil, nil, 0, err
 	}
 	a := f.extra["chosen"]
-	if a.dtype != "I32" || len(a.shape) != 0 {
-		return nil, nil, 0, fmt.Errorf("tensor chosen is %s %v, want I32 []", a.dtype, a.shape)
+	if a.DType != "I32" || len(a.Shape) != 0 {
+		return nil, nil, 0, fmt.Errorf("tensor chosen is %s %v, want I32 []", a.DType, a.Shape)
 	}
-	if chosen = int(a.values()[0]); chosen < 0 || chosen >= f.particles {
+	if chosen = int(a.Float64s()[0]); chosen < 0 || chosen >= f.particles {
 		return nil, nil, 0, fmt.Errorf("restart %d is chosen of %d", chosen, f.particles)
 	}
 	return f.theta, nll, chosen, nil
 }
 
-func floats(name string, values []float64) array {
-	a := array{name: name, dtype: "F64", shape: []int{len(values)}}
+func floats(name string, values []float64) safetensors.Tensor {
+	a := safetensors.Tensor{Name: name, DType: "F64", Shape: []int{len(values)}}
 	for _, v := range values {
-		a.data = binary.LittleEndian.AppendUint64(a.data, math.Float64bits(v))
+		a.Data = binary.LittleEndian.AppendUint64(a.Data, math.Float64bits(v))
 	}
 	return a
 }
 
 // stack cuts J parameter vectors into the network's tensors.
-func stack(net *nn.Net, theta []float32, j int) []array {
-	var arrays []array
+func stack(net *nn.Net, theta []float32, j int) []safetensors.Tensor {
+	var tensors []safetensors.Tensor
 	for _, t := range net.Tensors() {
-		a := array{name: t.Name, dtype: "F32", shape: append([]int{j}, t.Shape...), data: make([]byte, 0, 4*j*t.Size)}
+		a := safetensors.Tensor{Name: t.Name, DType: "F32", Shape: append([]int{j}, t.Shape...), Data: make([]byte, 0, 4*j*t.Size)}
 		for p := range j {
 			at := p*net.Dim() + t.Offset
 			for _, x := range theta[at : at+t.Size] {
-				a.data = binary.LittleEndian.AppendUint32(a.data, math.Float32bits(x))
+				a.Data = binary.LittleEndian.AppendUint32(a.Data, math.Float32bits(x))
 			}
 		}
-		arrays = append(arrays, a)
+		tensors = append(tensors, a)
 	}
-	return arrays
+	return tensors
 }
 
 // stacked is an opened file: the network's parameters, and the tensors beside them by name.
 type stacked struct {
 	particles int
 	theta     []float32
-	extra     map[string]array
+	extra     map[string]safetensors.Tensor
 }
 
 // open reads a file that holds the tensors of net, stacked, and exactly the extra tensors.
 func open(file []byte, net *nn.Net, extra ...string) (*stacked, error) {
-	arrays, _, err := parseArrays(file)
+	tensors, _, err := safetensors.Parse(file)
 	if err != nil {
 		return nil, err
 	}
-	byName := make(map[string]array, len(arrays))
-	for _, a := range arrays {
-		byName[a.name] = a
+	byName := make(map[string]safetensors.Tensor, len(tensors))
+	for _, a := range tensors {
+		byName[a.Name] = a
 	}
-	f := &stacked{extra: map[string]array{}}
-	var layers []array
+	f := &stacked{extra: map[string]safetensors.Tensor{}}
+	var layers []safetensors.Tensor
 	for i, t := range net.Tensors() {
 		a, ok := byName[t.Name]
 		if !ok {
 			return nil, fmt.Errorf("tensor %s %v of the network is not in the file", t.Name, t.Shape)
 		}
-		if i == 0 && len(a.shape) > 0 {
-			f.particles = a.shape[0]
+		if i == 0 && len(a.Shape) > 0 {
+			f.particles = a.Shape[0]
 		}
-		if want := append([]int{f.particles}, t.Shape...); a.dtype != "F32" || f.particles == 0 || !slices.Equal(a.shape, want) {
-			return nil, fmt.Errorf("tensor %s is %s %v in the file, the network has F32 %v after the axis of particles", t.Name, a.dtype, a.shape, t.Shape)
+		if want := append([]int{f.particles}, t.Shape...); a.DType != "F32" || f.particles == 0 || !slices.Equal(a.Shape, want) {
+			return nil, fmt.Errorf("tensor %s is %s %v in the file, the network has F32 %v after the axis of particles", t.Name, a.DType, a.Shape, t.Shape)
 		}
 		layers = append(layers, a)
 		delete(byName, t.Name)
@@ -156,14 +157,14 @@ func open(file []byte, net *nn.Net, extra ...string) (*stacked, error) {
 		f.extra[name] = a
 		delete(byName, name)
 	}
-	for _, a := range arrays {
-		if _, ok := byName[a.name]; ok {
-			return nil, fmt.Errorf("tensor %s in the file is none of the network's", a.name)
+	for _, a := range tensors {
+		if _, ok := byName[a.Name]; ok {
+			return nil, fmt.Errorf("tensor %s in the file is none of the network's", a.Name)
 		}
 	}
 	f.theta = make([]float32, f.particles*net.Dim()) // as many as the file has
 	for i, t := range net.Tensors() {
-		for j, x := range layers[i].values() {
+		for j, x := range layers[i].Float64s() {
 			f.theta[j/t.Size*net.Dim()+t.Offset+j%t.Size] = float32(x)
 		}
 	}
@@ -173,8 +174,8 @@ func open(file []byte, net *nn.Net, extra ...string) (*stacked, error) {
 // values reads an extra tensor of one axis; a length of −1 is any.
 func (f *stacked) values(name, dtype string, length int) ([]float64, error) {
 	a := f.extra[name]
-	if a.dtype != dtype || len(a.shape) != 1 || length >= 0 && a.shape[0] != length {
-		return nil, fmt.Errorf("tensor %s is %s %v in the file, want %s and one value a particle", name, a.dtype, a.shape, dtype)
+	if a.DType != dtype || len(a.Shape) != 1 || length >= 0 && a.Shape[0] != length {
+		return nil, fmt.Errorf("tensor %s is %s %v in the file, want %s and one value a particle", name, a.DType, a.Shape, dtype)
 	}
-	return a.values(), nil
+	return a.Float64s(), nil
 }

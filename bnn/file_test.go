@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/starling-smc/starling/internal/safetensors"
 	"github.com/starling-smc/starling/nn"
 )
 
@@ -53,7 +54,7 @@ func TestPosteriorLayout(t *testing.T) {
 	if err := WritePosterior(&b, e); err != nil {
 		t.Fatal(err)
 	}
-	arrays, _, err := parseArrays(b.Bytes())
+	tensors, _, err := safetensors.Parse(b.Bytes())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,22 +67,22 @@ func TestPosteriorLayout(t *testing.T) {
 		{"4.weight", "F32", []int{6, 3, 18}}, {"4.bias", "F32", []int{6, 3}},
 		{"island", "I32", []int{6}},
 	}
-	if len(arrays) != len(want) {
-		t.Fatalf("%d tensors, want %d", len(arrays), len(want))
+	if len(tensors) != len(want) {
+		t.Fatalf("%d tensors, want %d", len(tensors), len(want))
 	}
 	for i, w := range want {
-		if a := arrays[i]; a.name != w.name || a.dtype != w.dtype || !slices.Equal(a.shape, w.shape) {
-			t.Errorf("tensor %d is %s %s %v, want %v", i, a.name, a.dtype, a.shape, w)
+		if a := tensors[i]; a.Name != w.name || a.DType != w.dtype || !slices.Equal(a.Shape, w.shape) {
+			t.Errorf("tensor %d is %s %s %v, want %v", i, a.Name, a.DType, a.Shape, w)
 		}
 	}
 	// Particle 4 is particle 1 of island 1; its second bias of layer 4 is parameter 18+2+54+1.
-	if got, want := arrays[5].values()[4*3+1], float64(float32(110.75)); got != want {
+	if got, want := tensors[5].Float64s()[4*3+1], float64(float32(110.75)); got != want {
 		t.Errorf("4.bias[4, 1] is %v, want %v", got, want)
 	}
-	if got := arrays[6].values(); !slices.Equal(got, []float64{0, 0, 0, 1, 1, 1}) {
+	if got := tensors[6].Float64s(); !slices.Equal(got, []float64{0, 0, 0, 1, 1, 1}) {
 		t.Errorf("island is %v", got)
 	}
-	if got := arrays[1].values(); !slices.Equal(got, []float64{-100, -99}) {
+	if got := tensors[1].Float64s(); !slices.Equal(got, []float64{-100, -99}) {
 		t.Errorf("log_evidence is %v", got)
 	}
 }
@@ -130,49 +131,50 @@ func TestRestartsRoundTrip(t *testing.T) {
 
 // Whatever does not fit the network is named.
 func TestReadPosteriorErrors(t *testing.T) {
+	type tensors = []safetensors.Tensor
 	net := convNet(t)
-	good := func() []array {
+	good := func() tensors {
 		var b bytes.Buffer
 		if err := WritePosterior(&b, combine(t, net, numbered(net, 2, 2), Equal)); err != nil {
 			t.Fatal(err)
 		}
-		arrays, _, err := parseArrays(b.Bytes())
+		all, _, err := safetensors.Parse(b.Bytes())
 		if err != nil {
 			t.Fatal(err)
 		}
-		return arrays
+		return all
 	}
 	for name, c := range map[string]struct {
-		change func(a []array) []array
+		change func(a tensors) tensors
 		reason string
 	}{
-		"missing":          {func(a []array) []array { return append(a[:3:3], a[4:]...) }, "0.bias [2] of the network is not in the file"},
-		"foreign":          {func(a []array) []array { return append(a, floats("9.weight", []float64{1})) }, "9.weight"},
-		"no weights":       {func(a []array) []array { return a[1:] }, "log_weights"},
-		"scalar weight":    {func(a []array) []array { a[2].shape, a[2].data = nil, a[2].data[:4]; return a }, "0.weight is F32 []"},
-		"another shape":    {func(a []array) []array { a[4].shape = []int{4, 18, 3}; return a }, "4.weight is F32 [4 18 3]"},
-		"fewer particles":  {func(a []array) []array { a[3].shape, a[3].data = []int{3, 2}, a[3].data[:24]; return a }, "0.bias"},
-		"no particles":     {func(a []array) []array { a[2].shape, a[2].data = []int{0, 2, 1, 3, 3}, nil; return a }, "0.weight"},
-		"dtype":            {func(a []array) []array { a[4].dtype = "I32"; return a }, "4.weight is I32"},
-		"short weights":    {func(a []array) []array { a[0] = floats("log_weights", make([]float64, 3)); return a }, "log_weights is F64 [3]"},
-		"weights over one": {func(a []array) []array { a[0] = floats("log_weights", make([]float64, 4)); return a }, "sum to 4"},
-		"NaN weight": {func(a []array) []array {
+		"missing":          {func(a tensors) tensors { return append(a[:3:3], a[4:]...) }, "0.bias [2] of the network is not in the file"},
+		"foreign":          {func(a tensors) tensors { return append(a, floats("9.weight", []float64{1})) }, "9.weight"},
+		"no weights":       {func(a tensors) tensors { return a[1:] }, "log_weights"},
+		"scalar weight":    {func(a tensors) tensors { a[2].Shape, a[2].Data = nil, a[2].Data[:4]; return a }, "0.weight is F32 []"},
+		"another shape":    {func(a tensors) tensors { a[4].Shape = []int{4, 18, 3}; return a }, "4.weight is F32 [4 18 3]"},
+		"fewer particles":  {func(a tensors) tensors { a[3].Shape, a[3].Data = []int{3, 2}, a[3].Data[:24]; return a }, "0.bias"},
+		"no particles":     {func(a tensors) tensors { a[2].Shape, a[2].Data = []int{0, 2, 1, 3, 3}, nil; return a }, "0.weight"},
+		"dtype":            {func(a tensors) tensors { a[4].DType = "I32"; return a }, "4.weight is I32"},
+		"short weights":    {func(a tensors) tensors { a[0] = floats("log_weights", make([]float64, 3)); return a }, "log_weights is F64 [3]"},
+		"weights over one": {func(a tensors) tensors { a[0] = floats("log_weights", make([]float64, 4)); return a }, "sum to 4"},
+		"NaN weight": {func(a tensors) tensors {
 			a[0] = floats("log_weights", []float64{math.NaN(), 0, 0, 0})
 			return a
 		}, "particle 0 is NaN"},
-		"evidence": {func(a []array) []array { a[1] = floats("log_evidence", make([]float64, 3)); return a }, "evidence of 3"},
-		"islands": {func(a []array) []array {
-			a[6].data = append([]byte{1}, a[6].data[1:]...)
+		"evidence": {func(a tensors) tensors { a[1] = floats("log_evidence", make([]float64, 3)); return a }, "evidence of 3"},
+		"islands": {func(a tensors) tensors {
+			a[6].Data = append([]byte{1}, a[6].Data[1:]...)
 			return a
 		}, "island"},
-		"NaN parameter": {func(a []array) []array {
-			a[4].data = append([]byte{0, 0, 0xc0, 0x7f}, a[4].data[4:]...)
+		"NaN parameter": {func(a tensors) tensors {
+			a[4].Data = append([]byte{0, 0, 0xc0, 0x7f}, a[4].Data[4:]...)
 			return a
 		}, "parameter 20 of particle 0 is NaN"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var b bytes.Buffer
-			if err := writeArrays(&b, c.change(good())); err != nil {
+			if err := safetensors.Write(&b, c.change(good())); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := ReadPosterior(b.Bytes(), net); err == nil || !strings.Contains(err.Error(), c.reason) {

@@ -2,6 +2,7 @@ package bnn
 
 import (
 	"context"
+	"encoding/json"
 	"math"
 	"slices"
 	"strings"
@@ -13,6 +14,13 @@ import (
 	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/nn"
 )
+
+func decode(t *testing.T, text json.RawMessage, into any) {
+	t.Helper()
+	if err := json.Unmarshal(text, into); err != nil {
+		t.Fatal(err)
+	}
+}
 
 // vector is the list of tensors of one layer of d weights with one input.
 func vector(d int) []nn.Tensor {

@@ -1,4 +1,4 @@
-package bnn
+package safetensors
 
 import (
 	"bytes"
@@ -6,41 +6,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 )
 
-// The safetensors format (https://github.com/huggingface/safetensors#format), as PyTorch users exchange weights:
-//
-//	8 bytes   n, little endian, at most 100,000,000
-//	n bytes   JSON {"name": {"dtype": "F32", "shape": [2, 3], "data_offsets": [begin, end]}, …}, padded with spaces;
-//	          "__metadata__" may hold a map of strings
-//	the rest  values, little endian, row-major; the tensors cover it without overlap or hole
-//
-// Reading is strict: whatever the text of the format does not allow is an error, found before anything is allocated
-// that the file's own size does not account for.
-
 const maxHeader = 100_000_000
 
-// array is one tensor of a file; data is a part of the file's bytes.
-type array struct {
-	name  string
-	dtype string // a key of dtypeSize
-	shape []int  // empty: a scalar
-	data  []byte
-}
-
-var dtypeSize = map[string]int{
-	"BOOL": 1, "U8": 1, "I8": 1, "U16": 2, "I16": 2, "F16": 2, "BF16": 2,
-	"U32": 4, "I32": 4, "F32": 4, "U64": 8, "I64": 8, "F64": 8,
-}
-
-// parseArrays returns the tensors of a file, in the order of its header, and its metadata.
-func parseArrays(file []byte) ([]array, map[string]string, error) {
+// Parse returns the tensors of a file, in the order of its header, and its metadata.
+func Parse(file []byte) ([]Tensor, map[string]string, error) {
 	if len(file) < 8 {
 		return nil, nil, fmt.Errorf("safetensors: %d bytes, too short for the length of a header; is it the right file?", len(file))
 	}
@@ -58,15 +33,15 @@ func parseArrays(file []byte) ([]array, map[string]string, error) {
 	if err := h.cover(); err != nil {
 		return nil, nil, fmt.Errorf("safetensors: %w", err)
 	}
-	return h.arrays, h.metadata, nil
+	return h.tensors, h.metadata, nil
 }
 
 // headerReader reads the JSON token by token, since encoding/json would take duplicate keys, nulls and fractions.
 type headerReader struct {
 	dec      *json.Decoder
 	data     []byte // what follows the header
-	arrays   []array
-	begins   []int // data_offsets of arrays
+	tensors  []Tensor
+	begins   []int // data_offsets of tensors
 	metadata map[string]string
 }
 
@@ -83,7 +58,7 @@ func (h *headerReader) read(header []byte) error {
 		if name == "__metadata__" {
 			return h.readMetadata()
 		}
-		if err := h.readArray(name); err != nil {
+		if err := h.readTensor(name); err != nil {
 			return fmt.Errorf("tensor %q: %w", name, err)
 		}
 		return nil
@@ -106,15 +81,15 @@ func (h *headerReader) readMetadata() error {
 	})
 }
 
-func (h *headerReader) readArray(name string) error {
-	a := array{name: name}
+func (h *headerReader) readTensor(name string) error {
+	t := Tensor{Name: name}
 	var offsets []int
 	err := h.object(func(key string) (err error) {
 		switch key {
 		case "dtype":
-			a.dtype, err = next[string](h)
+			t.DType, err = next[string](h)
 		case "shape":
-			a.shape, err = h.integers()
+			t.Shape, err = h.integers()
 		case "data_offsets":
 			offsets, err = h.integers()
 		default:
@@ -125,34 +100,34 @@ func (h *headerReader) readArray(name string) error {
 	if err != nil {
 		return err
 	}
-	size, known := dtypeSize[a.dtype]
+	size, known := sizes[t.DType]
 	switch {
 	case !known:
-		return fmt.Errorf("dtype %q is not supported", a.dtype)
-	case a.shape == nil:
+		return fmt.Errorf("dtype %q is not supported", t.DType)
+	case t.Shape == nil:
 		return errors.New("has no shape")
 	case len(offsets) != 2 || offsets[0] > offsets[1] || offsets[1] > len(h.data):
 		return fmt.Errorf("data_offsets %v do not lie in the %d bytes of data; was the file cut short?", offsets, len(h.data))
 	}
 	need := size
-	for _, d := range a.shape {
+	for _, d := range t.Shape {
 		if d > 0 && need > math.MaxInt/d {
-			return fmt.Errorf("shape %v is too large", a.shape)
+			return fmt.Errorf("shape %v is too large", t.Shape)
 		}
 		need *= d
 	}
 	if need != offsets[1]-offsets[0] {
-		return fmt.Errorf("shape %v of %s takes %d bytes, data_offsets give %d", a.shape, a.dtype, need, offsets[1]-offsets[0])
+		return fmt.Errorf("shape %v of %s takes %d bytes, data_offsets give %d", t.Shape, t.DType, need, offsets[1]-offsets[0])
 	}
-	a.data = h.data[offsets[0]:offsets[1]:offsets[1]]
-	h.arrays = append(h.arrays, a)
+	t.Data = h.data[offsets[0]:offsets[1]:offsets[1]]
+	h.tensors = append(h.tensors, t)
 	h.begins = append(h.begins, offsets[0])
 	return nil
 }
 
 // cover checks that the tensors cover the data without overlap or hole.
 func (h *headerReader) cover() error {
-	order := make([]int, len(h.arrays))
+	order := make([]int, len(h.tensors))
 	for i := range order {
 		order[i] = i
 	}
@@ -160,14 +135,14 @@ func (h *headerReader) cover() error {
 		if d := h.begins[i] - h.begins[j]; d != 0 {
 			return d
 		}
-		return len(h.arrays[i].data) - len(h.arrays[j].data) // empty ones first
+		return len(h.tensors[i].Data) - len(h.tensors[j].Data) // empty ones first
 	})
 	at := 0
 	for _, i := range order {
 		if h.begins[i] != at {
-			return fmt.Errorf("tensor %q begins at byte %d of the data, not at %d where the one before it ends", h.arrays[i].name, h.begins[i], at)
+			return fmt.Errorf("tensor %q begins at byte %d of the data, not at %d where the one before it ends", h.tensors[i].Name, h.begins[i], at)
 		}
-		at += len(h.arrays[i].data)
+		at += len(h.tensors[i].Data)
 	}
 	if at != len(h.data) {
 		return fmt.Errorf("the last tensor ends at byte %d of %d bytes of data", at, len(h.data))
@@ -236,98 +211,4 @@ func next[T any](h *headerReader) (T, error) {
 		return value, fmt.Errorf("byte %d: found %v where another kind of value belongs", h.dec.InputOffset(), token)
 	}
 	return value, nil
-}
-
-// values converts to float64, integers beyond 2⁵³ to the nearest.
-func (a *array) values() []float64 {
-	size := dtypeSize[a.dtype]
-	out := make([]float64, len(a.data)/size)
-	for i := range out {
-		b := a.data[i*size:]
-		switch a.dtype {
-		case "BOOL", "U8":
-			out[i] = float64(b[0])
-		case "I8":
-			out[i] = float64(int8(b[0]))
-		case "U16":
-			out[i] = float64(binary.LittleEndian.Uint16(b))
-		case "I16":
-			out[i] = float64(int16(binary.LittleEndian.Uint16(b)))
-		case "F16":
-			out[i] = half(binary.LittleEndian.Uint16(b))
-		case "BF16":
-			out[i] = float64(math.Float32frombits(uint32(binary.LittleEndian.Uint16(b)) << 16))
-		case "U32":
-			out[i] = float64(binary.LittleEndian.Uint32(b))
-		case "I32":
-			out[i] = float64(int32(binary.LittleEndian.Uint32(b)))
-		case "F32":
-			out[i] = float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))
-		case "U64":
-			out[i] = float64(binary.LittleEndian.Uint64(b))
-		case "I64":
-			out[i] = float64(int64(binary.LittleEndian.Uint64(b)))
-		case "F64":
-			out[i] = math.Float64frombits(binary.LittleEndian.Uint64(b))
-		}
-	}
-	return out
-}
-
-// half is the value of an IEEE 754 binary16 number.
-func half(b uint16) float64 {
-	exponent, fraction := int(b>>10&31), float64(b&1023)
-	var x float64
-	switch exponent {
-	case 0:
-		x = math.Ldexp(fraction, -24)
-	case 31:
-		x = math.Inf(1)
-		if fraction > 0 {
-			x = math.NaN()
-		}
-	default:
-		x = math.Ldexp(1024+fraction, exponent-25)
-	}
-	if b>>15 == 1 {
-		x = -x
-	}
-	return x
-}
-
-// writeArrays writes a file, the same bytes for the same arrays.
-func writeArrays(w io.Writer, arrays []array) error {
-	var header strings.Builder
-	at := 0
-	for i, a := range arrays {
-		name, err := json.Marshal(a.name)
-		if err != nil {
-			return err
-		}
-		shape, err := json.Marshal(append([]int{}, a.shape...))
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(&header, `%c%s:{"dtype":%q,"shape":%s,"data_offsets":[%d,%d]}`, "{,"[min(i, 1)], name, a.dtype, shape, at, at+len(a.data))
-		at += len(a.data)
-	}
-	if len(arrays) == 0 {
-		header.WriteByte('{')
-	}
-	header.WriteByte('}')
-	for header.Len()%8 != 0 { // so that the data begins at a multiple of 8
-		header.WriteByte(' ')
-	}
-	n := binary.LittleEndian.AppendUint64(nil, uint64(header.Len()))
-	for _, part := range [][]byte{n, []byte(header.String())} {
-		if _, err := w.Write(part); err != nil {
-			return err
-		}
-	}
-	for _, a := range arrays {
-		if _, err := w.Write(a.data); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -1,4 +1,4 @@
-package bnn
+package safetensors
 
 import (
 	"bytes"
@@ -48,18 +48,18 @@ func TestGoldenFiles(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			arrays, metadata, err := parseArrays(file)
+			tensors, metadata, err := Parse(file)
 			if (err == nil) != want.OK {
 				t.Fatalf("error %v, want ok %v", err, want.OK)
 			}
 			t.Log(err)
-			if len(arrays) != len(want.Tensors) || !maps.Equal(metadata, want.Metadata) {
-				t.Fatalf("%d tensors and metadata %v, want %d and %v", len(arrays), metadata, len(want.Tensors), want.Metadata)
+			if len(tensors) != len(want.Tensors) || !maps.Equal(metadata, want.Metadata) {
+				t.Fatalf("%d tensors and metadata %v, want %d and %v", len(tensors), metadata, len(want.Tensors), want.Metadata)
 			}
-			for _, a := range arrays {
-				w, ok := want.Tensors[a.name]
-				if !ok || goldenDtype[a.dtype] != w.Dtype || !slices.Equal(a.shape, w.Shape) || !slices.Equal(a.values(), w.Values) {
-					t.Errorf("tensor %s: %s %v %v, want %v", a.name, a.dtype, a.shape, a.values(), w)
+			for _, a := range tensors {
+				w, ok := want.Tensors[a.Name]
+				if !ok || goldenDtype[a.DType] != w.Dtype || !slices.Equal(a.Shape, w.Shape) || !slices.Equal(a.Float64s(), w.Values) {
+					t.Errorf("tensor %s: %s %v %v, want %v", a.Name, a.DType, a.Shape, a.Float64s(), w)
 				}
 			}
 		})
@@ -84,7 +84,7 @@ func TestMalformed(t *testing.T) {
 		"seven bytes":         {make([]byte, 7), "too short"},
 		"no header":           {file(""), "does not begin with {"},
 		"leading blank":       {file(" {}"), "does not begin with {"},
-		"an array":            {file("[]"), "does not begin with {"},
+		"an Tensor":           {file("[]"), "does not begin with {"},
 		"unclosed":            {file(`{"a":{"dtype":"U8"`), "EOF"},
 		"garbage after":       {file(`{}x`), "closing brace"},
 		"second object":       {file(`{}{}`), "closing brace"},
@@ -118,7 +118,7 @@ func TestMalformed(t *testing.T) {
 		"deep":                {file(`{"a":` + strings.Repeat("[", 20000)), "want {"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, _, err := parseArrays(c.file)
+			_, _, err := Parse(c.file)
 			if err == nil || !strings.Contains(err.Error(), c.reason) {
 				t.Errorf("error %v, want one about %q", err, c.reason)
 			}
@@ -145,19 +145,19 @@ func TestEveryDtype(t *testing.T) {
 		"I64":  {[]byte{0, 0, 0, 0, 0, 0, 0, 128}, []float64{-1 << 63}},
 		"F64":  {[]byte{0, 0, 0, 0, 0, 0, 240, 63}, []float64{1}},
 	} {
-		a := array{dtype: dtype, data: c.data}
-		if got := a.values(); !slices.Equal(got, c.want) {
+		a := Tensor{DType: dtype, Data: c.data}
+		if got := a.Float64s(); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", dtype, got, c.want)
 		}
 	}
-	nan := array{dtype: "F16", data: []byte{1, 0x7c}}
-	if got := nan.values()[0]; got == got {
+	nan := Tensor{DType: "F16", Data: []byte{1, 0x7c}}
+	if got := nan.Float64s()[0]; got == got {
 		t.Errorf("F16 NaN read as %v", got)
 	}
 }
 
 // What can be read can be written, and reads back as the same tensors.
-func FuzzSafetensors(f *testing.F) {
+func FuzzParse(f *testing.F) {
 	files, err := filepath.Glob("testdata/files/*")
 	if err != nil || len(files) == 0 {
 		f.Fatal(files, err)
@@ -170,30 +170,30 @@ func FuzzSafetensors(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		arrays, _, err := parseArrays(text)
+		tensors, _, err := Parse(text)
 		if err != nil {
 			return
 		}
 		var b bytes.Buffer
-		if err := writeArrays(&b, arrays); err != nil {
+		if err := Write(&b, tensors); err != nil {
 			t.Fatal(err)
 		}
-		again, _, err := parseArrays(b.Bytes())
+		again, _, err := Parse(b.Bytes())
 		if err != nil {
 			t.Fatalf("%v in what was written: %q", err, b.Bytes())
 		}
-		if !slices.EqualFunc(arrays, again, func(x, y array) bool {
-			x.values()
-			return x.name == y.name && x.dtype == y.dtype && slices.Equal(x.shape, y.shape) && bytes.Equal(x.data, y.data)
+		if !slices.EqualFunc(tensors, again, func(x, y Tensor) bool {
+			x.Float64s()
+			return x.Name == y.Name && x.DType == y.DType && slices.Equal(x.Shape, y.Shape) && bytes.Equal(x.Data, y.Data)
 		}) {
-			t.Fatalf("%v became %v", arrays, again)
+			t.Fatalf("%v became %v", tensors, again)
 		}
 	})
 }
 
 func TestWriteLayout(t *testing.T) {
 	var b bytes.Buffer
-	err := writeArrays(&b, []array{
+	err := Write(&b, []Tensor{
 		{"0.weight", "F32", []int{1, 2}, make([]byte, 8)},
 		{`quote"d`, "I32", nil, []byte{7, 0, 0, 0}},
 	})
@@ -209,7 +209,7 @@ func TestWriteLayout(t *testing.T) {
 		t.Errorf("header of %d bytes leaves the data unaligned", len(header))
 	}
 	b.Reset()
-	if err := writeArrays(&b, nil); err != nil || !bytes.Equal(b.Bytes(), file("{}      ")) {
+	if err := Write(&b, nil); err != nil || !bytes.Equal(b.Bytes(), file("{}      ")) {
 		t.Errorf("no tensors: %q, %v", b.Bytes(), err)
 	}
 }

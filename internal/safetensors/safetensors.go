@@ -1,0 +1,130 @@
+// Package safetensors reads and writes the format in which PyTorch users exchange weights
+// (https://github.com/huggingface/safetensors#format):
+//
+//	8 bytes   n, little endian, at most 100,000,000
+//	n bytes   JSON {"name": {"dtype": "F32", "shape": [2, 3], "data_offsets": [begin, end]}, …}, padded with spaces;
+//	          "__metadata__" may hold a map of strings
+//	the rest  values, little endian, row-major; the tensors cover it without overlap or hole
+//
+// Reading is strict: whatever the text of the format does not allow is an error, found before anything is allocated
+// that the file's own size does not account for.
+package safetensors
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+)
+
+// Tensor is one tensor of a file.
+type Tensor struct {
+	Name  string
+	DType string // BOOL, U8, I8, U16, I16, F16, BF16, U32, I32, F32, U64, I64 or F64
+	Shape []int  // empty: a scalar
+	Data  []byte // the values, little endian, row-major; Parse returns a part of the file's bytes
+}
+
+// sizes are the bytes of a value by DType.
+var sizes = map[string]int{
+	"BOOL": 1, "U8": 1, "I8": 1, "U16": 2, "I16": 2, "F16": 2, "BF16": 2,
+	"U32": 4, "I32": 4, "F32": 4, "U64": 8, "I64": 8, "F64": 8,
+}
+
+// Float64s converts to float64, integers beyond 2⁵³ to the nearest; a BOOL is 0 or 1.
+func (t Tensor) Float64s() []float64 {
+	size := sizes[t.DType]
+	out := make([]float64, len(t.Data)/size)
+	for i := range out {
+		b := t.Data[i*size:]
+		switch t.DType {
+		case "BOOL":
+			out[i] = float64(min(b[0], 1))
+		case "U8":
+			out[i] = float64(b[0])
+		case "I8":
+			out[i] = float64(int8(b[0]))
+		case "U16":
+			out[i] = float64(binary.LittleEndian.Uint16(b))
+		case "I16":
+			out[i] = float64(int16(binary.LittleEndian.Uint16(b)))
+		case "F16":
+			out[i] = half(binary.LittleEndian.Uint16(b))
+		case "BF16":
+			out[i] = float64(math.Float32frombits(uint32(binary.LittleEndian.Uint16(b)) << 16))
+		case "U32":
+			out[i] = float64(binary.LittleEndian.Uint32(b))
+		case "I32":
+			out[i] = float64(int32(binary.LittleEndian.Uint32(b)))
+		case "F32":
+			out[i] = float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))
+		case "U64":
+			out[i] = float64(binary.LittleEndian.Uint64(b))
+		case "I64":
+			out[i] = float64(int64(binary.LittleEndian.Uint64(b)))
+		case "F64":
+			out[i] = math.Float64frombits(binary.LittleEndian.Uint64(b))
+		}
+	}
+	return out
+}
+
+// half is the value of an IEEE 754 binary16 number.
+func half(b uint16) float64 {
+	exponent, fraction := int(b>>10&31), float64(b&1023)
+	var x float64
+	switch exponent {
+	case 0:
+		x = math.Ldexp(fraction, -24)
+	case 31:
+		x = math.Inf(1)
+		if fraction > 0 {
+			x = math.NaN()
+		}
+	default:
+		x = math.Ldexp(1024+fraction, exponent-25)
+	}
+	if b>>15 == 1 {
+		x = -x
+	}
+	return x
+}
+
+// Write writes a file without metadata: the same bytes for the same tensors, in their order.
+func Write(w io.Writer, tensors []Tensor) error {
+	var header strings.Builder
+	at := 0
+	for i, t := range tensors {
+		name, err := json.Marshal(t.Name)
+		if err != nil {
+			return err
+		}
+		shape, err := json.Marshal(append([]int{}, t.Shape...))
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(&header, `%c%s:{"dtype":%q,"shape":%s,"data_offsets":[%d,%d]}`, "{,"[min(i, 1)], name, t.DType, shape, at, at+len(t.Data))
+		at += len(t.Data)
+	}
+	if len(tensors) == 0 {
+		header.WriteByte('{')
+	}
+	header.WriteByte('}')
+	for header.Len()%8 != 0 { // so that the data begins at a multiple of 8
+		header.WriteByte(' ')
+	}
+	n := binary.LittleEndian.AppendUint64(nil, uint64(header.Len()))
+	for _, part := range [][]byte{n, []byte(header.String())} {
+		if _, err := w.Write(part); err != nil {
+			return err
+		}
+	}
+	for _, t := range tensors {
+		if _, err := w.Write(t.Data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
