@@ -134,7 +134,7 @@ func evaluate(ctx context.Context, e *bnn.Ensemble, problem *data.Problem, p *po
 	}
 	*into = Evaluation{On: on, N: set.Len()}
 	if _, numbers := e.Net.Likelihood().(nn.Gaussian); numbers {
-		v, err := e.PredictValues(ctx, set, p)
+		v, err := e.PredictValues(ctx, set, nil, p)
 		if err != nil {
 			return err
 		}

@@ -162,12 +162,12 @@ func TestRunFolder(t *testing.T) {
 			if run.Chosen != result.Chosen || run.Posterior.Size() != result.Posterior.Size() {
 				t.Errorf("read back: restart %d of %d particles, was %d of %d", run.Chosen, run.Posterior.Size(), result.Chosen, result.Posterior.Size())
 			}
-			metrics, _, err := run.Evaluate(context.Background(), "", Options{})
+			judgement, err := run.Judge(context.Background(), On{}, Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			var anew bytes.Buffer
-			if err := metrics.WriteJSON(&anew); err != nil {
+			if err := judgement.Metrics.WriteJSON(&anew); err != nil {
 				t.Fatal(err)
 			}
 			kept, err := os.ReadFile(filepath.Join(dir, metricsFile))
@@ -483,7 +483,7 @@ func TestOpenRunErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := run.Evaluate(context.Background(), "", Options{}); err == nil || !strings.Contains(err.Error(), "train examples") {
+	if _, err := run.Judge(context.Background(), On{}, Options{}); err == nil || !strings.Contains(err.Error(), "train examples") {
 		t.Errorf("other data: %v", err)
 	}
 }

@@ -58,7 +58,7 @@ func TestRunMeasuresOtherSetsAsItsOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := (&Run{Spec: spec}).data("mnist7", "")
+	other, err := (&Run{Spec: spec}).problem(On{Data: "mnist7"}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

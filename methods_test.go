@@ -234,7 +234,7 @@ func TestRegressionNLL(t *testing.T) {
 	set, d, p := r.Data.Test, r.Net.Dim(), pool.New(1)
 	density, square, mean := make([]float64, set.Len()), 0.0, make([]float64, set.Len())
 	for j := range r.Posterior.Size() {
-		one, err := member(r.Posterior, j).PredictValues(t.Context(), set, p)
+		one, err := member(r.Posterior, j).PredictValues(t.Context(), set, nil, p)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,7 +3,6 @@ package starling
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,7 +18,6 @@ import (
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/internal/ckpt"
 	"github.com/starling-smc/starling/internal/lanes"
-	"github.com/starling-smc/starling/internal/pool"
 	"github.com/starling-smc/starling/nn"
 )
 
@@ -249,49 +247,4 @@ func OpenRun(dir string) (*Run, error) {
 		return nil, broken(restartsFile, err)
 	}
 	return r, nil
-}
-
-// Evaluate judges the ensembles of a run anew: on its own data, which must be the same as they were and give the same
-// metrics bit for bit, or on another data set by name, whose inputs are standardised as the run's were. It returns what
-// it was judged on, too.
-func (r *Run) Evaluate(ctx context.Context, set string, o Options) (*Metrics, *data.Problem, error) {
-	problem, err := r.data(set, o.DataDir)
-	if err != nil {
-		return nil, nil, err
-	}
-	m, err := r.Spec.evaluate(ctx, &r.Ensembles, problem, pool.New(o.Threads))
-	if err != nil && ctx.Err() == nil {
-		err = &DataError{err}
-	}
-	return m, problem, err
-}
-
-func (r *Run) data(set, dir string) (*data.Problem, error) {
-	if set == "" {
-		problem, _, err := r.Spec.load(dir)
-		if err != nil {
-			return nil, err
-		}
-		for part, sum := range checksums(problem) {
-			if was := r.Manifest.Data[part]; was != sum {
-				return nil, &DataError{fmt.Errorf("the %s examples of %s are not those of the run: checksum %s, was %s", part, problem.Name, sum, was)}
-			}
-		}
-		return problem, nil
-	}
-	other := Spec{Data: Data{Set: set}}
-	problem, _, err := other.read(dir)
-	if err == nil && r.Spec.Data.Standardise == "inputs" {
-		var standard *data.Standard
-		if _, standard, err = r.Spec.load(dir); err == nil {
-			err = apply(standard, problem)
-		}
-	}
-	if errors.Is(err, data.ErrUnknown) {
-		return nil, configError("", []fault{{message: err.Error()}})
-	}
-	if err != nil {
-		return nil, &DataError{err}
-	}
-	return problem, nil
 }

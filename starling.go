@@ -36,9 +36,10 @@ type Result struct {
 	Data *data.Problem
 
 	Ensembles
-	Metrics *Metrics
-	Trace   []TraceLine // by island, then by iteration
-	Notes   []string    // what a reader should know beside the figures, in plain words
+	Metrics   *Metrics
+	Judgement *Judgement  // the same, with what the posterior predicts for each example
+	Trace     []TraceLine // by island, then by iteration
+	Notes     []string    // what a reader should know beside the figures, in plain words
 
 	Started, Finished time.Time
 }

@@ -86,10 +86,12 @@ type Values struct {
 	Mean      []float64 // Σ_j W_j μ_j
 	Aleatoric []float64 // √(Σ_j W_j σ_j²): the noise that the particles believe in
 	Epistemic []float64 // √(Σ_j W_j (μ_j − Mean)²): what they disagree on
+	Quantiles []float64 // [n, Outputs, quantiles]: those of the mixture that were asked for
 }
 
-// PredictValues is the regression counterpart of Predict, for a network with gaussian likelihood.
-func (e *Ensemble) PredictValues(ctx context.Context, set *data.Set, p *nn.Pool) (*Values, error) {
+// PredictValues is the regression counterpart of Predict, for a network with gaussian likelihood; quantiles are those of
+// the mixture to find, each between 0 and 1, and may be nil.
+func (e *Ensemble) PredictValues(ctx context.Context, set *data.Set, quantiles []float64, p *nn.Pool) (*Values, error) {
 	gaussian, ok := e.Net.Likelihood().(nn.Gaussian)
 	if !ok {
 		return nil, fmt.Errorf("a network with classes predicts probabilities, not values")

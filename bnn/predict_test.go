@@ -128,7 +128,7 @@ func TestPredictValues(t *testing.T) {
 		"learned": {nn.Gaussian{Learned: true}, []float64{1, 0, 2, math.Log(2), 5, math.Log(4)}, math.Sqrt(0.5 + 1 + 4)},
 	} {
 		e := combine(t, denseNet(t, 1, 1, c.lik), []Island{{Theta: c.theta, LogWeights: weights}}, Equal)
-		v, err := e.PredictValues(context.Background(), indicators(1), pool.New(1))
+		v, err := e.PredictValues(context.Background(), indicators(1), nil, pool.New(1))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -237,7 +237,7 @@ func TestPredictErrors(t *testing.T) {
 	}{
 		"shape":        {func() error { _, err := e.Predict(ctx, indicators(3), p); return err }, "shape"},
 		"regression":   {func() error { _, err := value.Predict(ctx, indicators(1), p); return err }, "values"},
-		"classes":      {func() error { _, err := e.PredictValues(ctx, set, p); return err }, "probabilities"},
+		"classes":      {func() error { _, err := e.PredictValues(ctx, set, nil, p); return err }, "probabilities"},
 		"cancelled":    {func() error { _, err := e.Predict(cancelled, set, p); return err }, "canceled"},
 		"unlabelled":   {func() error { _, err := e.Evaluate(ctx, &unlabelled, nil, p); return err }, "no class labels"},
 		"more classes": {func() error { _, err := e.Evaluate(ctx, &many, nil, p); return err }, "4 classes"},

@@ -24,6 +24,7 @@ type Predictive struct {
 	Total     []float64 // H_tot, [n], nats
 	Aleatoric []float64 // H_al, [n]
 	Epistemic []float64 // H_ep, [n]
+	Energy    []float64 // Σ_j W_j E_j, [n], E = −ln Σ_c e^{z_c} of logits z: low where they are sure; nil if there are none
 }
 
 // Len is the number of examples n.

@@ -35,14 +35,14 @@ the figures that fit printed, or on another data set.`,
 			if err != nil {
 				return err
 			}
-			metrics, problem, err := run.Evaluate(cmd.Context(), set, starling.Options{Threads: threads, DataDir: dir})
+			j, err := run.Judge(cmd.Context(), starling.On{Data: set}, starling.Options{Threads: threads, DataDir: dir})
 			if err != nil {
 				return err
 			}
 			if jsonOut {
-				return metrics.WriteJSON(cmd.OutOrStdout())
+				return j.Metrics.WriteJSON(cmd.OutOrStdout())
 			}
-			report(cmd.OutOrStdout(), &run.Spec, metrics, problem)
+			report(cmd.OutOrStdout(), &run.Spec, j.Metrics, j.Problem)
 			tell(cmd.OutOrStdout(), run.Manifest.Notes)
 			return nil
 		},
