@@ -1,12 +1,83 @@
 package data
 
 import (
+	"compress/gzip"
 	"embed"
 	"fmt"
+	"io"
 	"slices"
 
 	"github.com/starling-smc/starling/internal/rng"
 )
+
+// known are the data sets that Load knows, in the order of their names. data/LICENSES.md says where each is from.
+func known() []Known {
+	return []Known{
+		{
+			Name: "california", About: "median value of houses in blocks of California, in 100,000 $; 8 features",
+			Licence: "not stated (StatLib), Pace and Barry 1997", Train: 20640,
+			Target: "MedHouseVal", Files: []string{"uci/california.csv"}, csv: "uci/california.csv",
+		}, {
+			Name: "concrete", About: "compressive strength of concrete in MPa, 8 features",
+			Licence: "CC BY 4.0, Yeh 1998", Train: 1030, Target: "compressive_strength", csv: "uci/concrete.csv",
+		}, {
+			Name: "fashion-mnist", About: "pictures of clothes, 10 classes, 28×28 pixels",
+			Licence: "MIT, Zalando SE 2017", Train: mnistTrain, Test: mnistTest, Files: under("fashion-mnist", mnistFiles[:]), load: loadMNIST,
+		}, {
+			Name: "mnist", About: "handwritten digits, 10 classes, 28×28 pixels",
+			Licence: mnistLicence, Train: mnistTrain, Test: mnistTest, Files: under("mnist", mnistFiles[:]), load: loadMNIST,
+		}, {
+			Name: "mnist7", About: "digits 0 to 7 of MNIST, few to train; eights, nines, noise and noisy digits as foreign inputs",
+			Licence: mnistLicence, Train: mnist7Train, Validate: mnist7Validate, Test: mnist7Test,
+			Groups: []string{"eight", "nine", "noise", "perturbed"}, load: loadMNIST7,
+		}, {
+			Name: "naval", About: "decay of a frigate's gas turbine from 16 measurements; the compressor's decay is left out",
+			Licence: "CC BY 4.0, Coraddu et al. 2014", Train: 11934,
+			Target: "turbine_decay", Files: []string{"uci/naval.csv"}, csv: "uci/naval.csv", unused: []string{"compressor_decay"},
+		}, {
+			Name: "pima", About: "diabetes among Pima women, 2 classes, 8 features scaled to sd 0.5 after a leading 1; evidence benchmark",
+			Licence: "not stated (UCI, NIDDK)", Train: 768, Files: []string{"uci/pima.csv"}, load: loadPima,
+		}, {
+			Name: "wine-red", About: "quality of red wines as tasters score it, 3 to 8; 11 features",
+			Licence: "CC BY 4.0, Cortez et al. 2009", Train: 1599, Target: "quality", csv: "uci/wine-red.csv",
+		}, {
+			Name: "wine-white", About: "quality of white wines as tasters score it, 3 to 9; 11 features",
+			Licence: "CC BY 4.0, Cortez et al. 2009", Train: 4898, Target: "quality", csv: "uci/wine-white.csv",
+		}, {
+			Name: "yacht", About: "resistance of sailing yachts from the shape of their hulls and their speed; 6 features",
+			Licence: "CC BY 4.0, Gerritsma et al. 1981", Train: 308, Target: "residuary_resistance", csv: "uci/yacht.csv",
+		},
+	}
+}
+
+// under are files in a folder.
+func under(folder string, files []string) []string {
+	paths := make([]string, len(files))
+	for i, f := range files {
+		paths[i] = folder + "/" + f
+	}
+	return paths
+}
+
+// embedded holds the built-in sets, all compressed: MNIST7's four files and the tables uci/*.csv.
+//
+//go:embed mnist7/*.gz uci/*.gz
+var embedded embed.FS
+
+// builtin opens a table of a built-in set.
+func builtin(file string) (string, []byte, error) {
+	packed, err := embedded.Open(file + ".gz")
+	if err != nil {
+		return file, nil, err
+	}
+	defer packed.Close()
+	z, err := gzip.NewReader(packed)
+	if err != nil {
+		return file, nil, err
+	}
+	raw, err := io.ReadAll(z)
+	return file, raw, err
+}
 
 const mnistLicence = "CC BY-SA 3.0, LeCun, Cortes, Burges"
 
@@ -15,9 +86,6 @@ var mnistFiles = [4]string{
 	"train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz",
 	"t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz",
 }
-
-// opener returns the bytes of a file below the data directory, and its whole path for errors.
-type opener func(file string) (path string, raw []byte, err error)
 
 // The numbers of images in MNIST and in FashionMNIST.
 const (
@@ -83,12 +151,9 @@ const (
 	mnist7Normal = 1
 )
 
-//go:embed mnist7/*.gz
-var mnist7 embed.FS
-
 func readMNIST7() (train, test *Set, err error) {
 	return readMNIST("mnist7", mnist7Train+mnist7Validate, mnist7Test+2*mnist7Foreign, func(file string) (string, []byte, error) {
-		raw, err := mnist7.ReadFile(file)
+		raw, err := embedded.ReadFile(file)
 		return file, raw, err
 	})
 }
@@ -154,11 +219,7 @@ func loadPima(name string, open opener) (*Problem, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := make([]int32, t.Rows())
-	for i := range all {
-		all[i] = int32(i)
-	}
-	sets, _, err := Columns{Target: "diabetes", Classes: true, SD: 0.5, Intercept: true}.Sets(t, all)
+	sets, _, err := Columns{Target: "diabetes", Classes: true, SD: 0.5, Intercept: true}.Sets(t, allRows(t))
 	if err != nil {
 		return nil, err
 	}
