@@ -10,21 +10,35 @@ import (
 // Array is an array as a file holds it, in C order.
 type Array struct {
 	Name   string // of the file, for errors
-	Shape  []int
-	Values any // []uint8, []int8, []int16, []int32, []float32 or []float64
+	Shape  []int  // empty: a scalar
+	Values any    // a slice of bool, uint8 … uint64, int8 … int64, Float16, BFloat16, float32 or float64
 }
 
-// DType is the name of the element type: uint8, int8, int16, int32, float32 or float64.
+// DType is the name of the element type as NumPy has it: bool, uint8, int64, float16, bfloat16, float64 and so on.
 func (a *Array) DType() string {
 	switch a.Values.(type) {
+	case []bool:
+		return "bool"
 	case []uint8:
 		return "uint8"
+	case []uint16:
+		return "uint16"
+	case []uint32:
+		return "uint32"
+	case []uint64:
+		return "uint64"
 	case []int8:
 		return "int8"
 	case []int16:
 		return "int16"
 	case []int32:
 		return "int32"
+	case []int64:
+		return "int64"
+	case []Float16:
+		return "float16"
+	case []BFloat16:
+		return "bfloat16"
 	case []float32:
 		return "float32"
 	case []float64:
@@ -80,6 +94,12 @@ func NewSet(name string, inputs, labels *Array, classes int) (*Set, error) {
 		return nil, fmt.Errorf("%s: %w", labels.Name, err)
 	}
 	return s, nil
+}
+
+// NewValues makes a set for regression of inputs [n, …] and targets [n] or [n, outputs], floats or integers.
+// Errors name the array and the example.
+func NewValues(name string, inputs, targets *Array) (*Set, error) {
+	return nil, fmt.Errorf("%s: not yet", name)
 }
 
 // ints returns the values of an integer array.
