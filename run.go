@@ -199,6 +199,7 @@ type Run struct {
 	Dir      string
 	Spec     Spec
 	Net      *nn.Net
+	Schema   *data.Schema // what the network's inputs and targets mean
 	Manifest Manifest
 	Ensembles
 }

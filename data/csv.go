@@ -76,7 +76,7 @@ func DecodeCSV(name string, raw []byte, o CSV) (*Table, error) {
 	if o.Delimiter == "" {
 		o.Delimiter = guessDelimiter(raw)
 	}
-	if err := checkDelimiter(o.Delimiter); err != nil {
+	if err := CheckDelimiter(o.Delimiter); err != nil {
 		return nil, err
 	}
 	t, err := readTable(name, raw, o, false)
@@ -89,7 +89,8 @@ func DecodeCSV(name string, raw []byte, o CSV) (*Table, error) {
 	return t, nil
 }
 
-func checkDelimiter(d string) error {
+// CheckDelimiter returns what is wrong with a delimiter that a CSV is to be read by.
+func CheckDelimiter(d string) error {
 	if d == "whitespace" {
 		return nil
 	}

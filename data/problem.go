@@ -8,6 +8,7 @@ type Problem struct {
 	Test     *Set    // nil: likewise
 	Groups   []Group // foreign inputs, on which a network should doubt
 	Whole    bool    // nothing is to be held out: the problem is about Train itself, such as its evidence
+	Schema   *Schema // how files like those that Train came from become its inputs and targets; nil where no one has made it
 }
 
 // Group is a named set of inputs that no class of the problem is right for, or that are distorted; its labels, if it
