@@ -26,6 +26,8 @@ type CSV struct {
 	// Target is the column that may hold names of classes: its name, or without a header its number from 1. Empty:
 	// none. Names are kept only if a cell of it is not a number.
 	Target string
+	// Optional says that a table without the column Target is none the worse.
+	Optional bool
 }
 
 // Header says whether a table has a line of column names.
@@ -131,7 +133,7 @@ func readTable(name string, raw []byte, o CSV, names bool) (*Table, error) {
 	}
 	target := -1
 	if o.Target != "" {
-		if target, err = t.Column(o.Target); err != nil {
+		if target, err = t.Column(o.Target); err != nil && !o.Optional {
 			return nil, err
 		}
 	}
@@ -248,21 +250,22 @@ func (t *Table) column(j int) string {
 	return fmt.Sprintf("column %d", j+1)
 }
 
-// Column finds a column by its name or, in a table without a header, by its number from 1.
+// Column finds a column by its name or, in a table without a header, by its number from 1; −1 with an error if there is
+// none.
 func (t *Table) Column(name string) (int, error) {
 	if t.Header == nil {
 		j, err := strconv.Atoi(name)
 		if err != nil || j < 1 || j > t.Cols {
-			return 0, fmt.Errorf("no column %q: the table has no header, so columns are 1 to %d", name, t.Cols)
+			return -1, fmt.Errorf("no column %q: the table has no header, so columns are 1 to %d", name, t.Cols)
 		}
 		return j - 1, nil
 	}
 	j := slices.Index(t.Header, name)
 	if j < 0 {
-		return 0, fmt.Errorf("no column %q among %s", name, quoteSome(t.Header))
+		return -1, fmt.Errorf("no column %q among %s", name, quoteSome(t.Header))
 	}
 	if k := slices.Index(t.Header[j+1:], name); k >= 0 {
-		return 0, fmt.Errorf("columns %d and %d are both named %q", j+1, j+k+2, name)
+		return -1, fmt.Errorf("columns %d and %d are both named %q", j+1, j+k+2, name)
 	}
 	return j, nil
 }
