@@ -107,7 +107,7 @@ func (r *run) points(ctx context.Context) error {
 	made, ended := make([]int, m.Restarts), make([]bool, m.Restarts)
 	search := baseline.MAP{
 		Restarts: m.Restarts, Rate: m.Rate, Batch: m.Batch, Epochs: m.Epochs, Patience: m.Patience, Seed: r.Spec.Seed,
-		Progress: func(e baseline.Epoch) {
+		Watch: func(_ *baseline.Restart, e baseline.Epoch) error {
 			if made[e.Restart], ended[e.Restart] = e.Epoch, e.Done; e.Done {
 				now.Done++
 			}
@@ -117,6 +117,7 @@ func (r *run) points(ctx context.Context) error {
 			}
 			event := now
 			r.progress(&event)
+			return nil
 		},
 	}
 	var err error
@@ -168,7 +169,7 @@ func (r *run) sample(ctx context.Context) error {
 		return err
 	}
 	watch := newWatch(ctx, r, samplers[0].Particles, len(samplers))
-	states, err := smc.RunIslands(ctx, r.pool, samplers, watch.look)
+	states, err := smc.RunIslands(ctx, r.pool, samplers, nil, watch.look)
 	if err != nil {
 		return err
 	}
