@@ -190,6 +190,9 @@ func (c *checker) method(s *Spec) {
 	}
 	if m.SMC != nil {
 		c.smc(m.SMC)
+		if m.SMC.Combine == "evidence" && s.beginsAtInit() {
+			c.conflict([]string{"method.smc.combine", "model.init"}, "islands whose particles begin at model.init estimate no evidence: want equal, or a prior.anchor")
+		}
 	}
 	if !m.AsIs {
 		return

@@ -55,7 +55,7 @@ type Ensembles struct {
 func (s *Spec) evaluate(ctx context.Context, e *Ensembles, problem *data.Problem, p *pool.Pool) (*Metrics, error) {
 	var m Metrics
 	score := func(e *bnn.Ensemble, into *Evaluation) error { return evaluate(ctx, e, problem, p, into) }
-	if s.Method.SMC == nil || s.pointOnly() {
+	if s.Method.SMC == nil || s.pointOnly() || s.beginsAtInit() {
 		if err := score(e.Posterior, &m.Evaluation); err != nil {
 			return nil, err
 		}

@@ -50,6 +50,7 @@ type run struct {
 	progress func(Event)
 	model    *nn.Model // on the training examples
 	prior    *bnn.Normal
+	init     []float64        // the network of model.init; nil if there is none
 	search   *baseline.Result // of the point estimates; nil if there are none
 }
 
@@ -70,8 +71,13 @@ func prepare(spec Spec, o Options, started time.Time) (*run, error) {
 	if r.model, err = nn.NewModel(r.Net, r.Data.Train, r.pool); err != nil {
 		return nil, configError("", []fault{{path: "model", message: err.Error()}})
 	}
-	if r.prior, err = r.Spec.normal(r.Net); err != nil {
+	if err = r.readInit(); err != nil {
 		return nil, err
+	}
+	if !r.Spec.Method.AsIs {
+		if r.prior, err = r.Spec.normal(r.Net); err != nil {
+			return nil, err
+		}
 	}
 	r.progress(&Loaded{&r.Spec, r.Data, r.Net})
 	return r, nil
@@ -107,6 +113,7 @@ func (r *run) points(ctx context.Context) error {
 	made, ended := make([]int, m.Restarts), make([]bool, m.Restarts)
 	search := baseline.MAP{
 		Restarts: m.Restarts, Rate: m.Rate, Batch: m.Batch, Epochs: m.Epochs, Patience: m.Patience, Seed: r.Spec.Seed,
+		First: r.init,
 		Watch: func(_ *baseline.Restart, e baseline.Epoch) error {
 			if made[e.Restart], ended[e.Restart] = e.Epoch, e.Done; e.Done {
 				now.Done++
@@ -153,16 +160,24 @@ func descent(made []int, ended []bool, most int) float64 {
 	return all / total
 }
 
-// pointOnly says that the anchored posterior has shrunk to the MAP.
-func (s *Spec) pointOnly() bool { return s.Prior.Anchor != nil && s.Prior.Anchor.S == 0 }
+// pointOnly says that nothing is sampled: the anchored posterior has shrunk to its anchor, or a network is taken as it is.
+func (s *Spec) pointOnly() bool {
+	return s.Method.AsIs || s.Prior.Anchor != nil && s.Prior.Anchor.S == 0
+}
 
 // sample brings about the posterior ensemble.
 func (r *run) sample(ctx context.Context) error {
-	if r.Spec.pointOnly() {
+	r.noteInit()
+	switch {
+	case r.Spec.Method.AsIs:
+		r.Notes = append(r.Notes, "as-is: the posterior is the network of model.init alone, an ensemble of one; nothing was sampled")
+		return r.point(r.init)
+	case r.Spec.pointOnly() && r.search == nil:
+		r.Notes = append(r.Notes, "s = 0: the posterior is the network of model.init alone, an ensemble of one; nothing was sampled")
+		return r.point(r.init)
+	case r.Spec.pointOnly():
 		r.Notes = append(r.Notes, "s = 0: the posterior is the MAP alone, an ensemble of one; nothing was sampled")
-		var err error
-		r.Posterior, err = r.search.Point()
-		return err
+		return r.point(r.search.Best())
 	}
 	samplers, err := r.samplers()
 	if err != nil {
@@ -181,12 +196,8 @@ func (r *run) sample(ctx context.Context) error {
 func (r *run) samplers() ([]*smc.Sampler, error) {
 	prior := r.prior
 	if a := r.Spec.Prior.Anchor; a != nil {
-		var point []float64
-		if r.search != nil {
-			point = r.search.Best()
-		}
 		var err error
-		if prior, err = r.prior.Anchored(a.S, point); err != nil {
+		if prior, err = r.prior.Anchored(a.S, r.anchor()); err != nil {
 			return nil, err
 		}
 	}
@@ -198,9 +209,7 @@ func (r *run) samplers() ([]*smc.Sampler, error) {
 	}
 	for i, s := range samplers {
 		s.Model, s.Prior, s.Seed, s.Island, s.Pool = r.model, prior, r.Spec.Seed, i, r.pool
-		if m := r.Spec.Method.MCMC; m != nil && m.Start == "map" {
-			s.Start = r.search.Theta[i*r.Net.Dim() : (i+1)*r.Net.Dim()]
-		}
+		s.Start = r.start(i, s.Particles)
 	}
 	return samplers, nil
 }
@@ -245,7 +254,10 @@ func (r *run) gather(states []*smc.State) error {
 	parts := make([]bnn.Island, len(states))
 	for i, st := range states {
 		theta, logw := st.Ensemble()
-		parts[i] = bnn.Island{Theta: theta, LogWeights: logw, LogEvidence: st.LogZ}
+		parts[i] = bnn.Island{Theta: theta, LogWeights: logw}
+		if !r.Spec.beginsAtInit() {
+			parts[i].LogEvidence = st.LogZ
+		}
 	}
 	var err error
 	r.Posterior, err = bnn.Combine(r.Net, parts, by)

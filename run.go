@@ -44,8 +44,9 @@ type Manifest struct {
 	Revision string            `json:"revision,omitempty"`
 	Go       string            `json:"go"`
 	Platform string            `json:"platform"`
-	Kernel   string            `json:"kernel"` // the CPU kernels used
-	Data     map[string]string `json:"data"`   // checksum of each part
+	Kernel   string            `json:"kernel"`         // the CPU kernels used
+	Data     map[string]string `json:"data"`           // checksum of each part
+	Init     string            `json:"init,omitempty"` // checksum of the file of model.init
 	Started  time.Time         `json:"started"`
 	Finished time.Time         `json:"finished"`
 	Status   string            `json:"status"` // done
@@ -153,7 +154,7 @@ func (r *Result) files() []runFile {
 func (r *Result) manifest() Manifest {
 	m := Manifest{
 		Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Kernel: lanes.Kernel(),
-		Data: checksums(r.Data), Started: r.Started.UTC(), Finished: r.Finished.UTC(), Status: "done", Notes: r.Notes,
+		Data: checksums(r.Data), Init: r.Init, Started: r.Started.UTC(), Finished: r.Finished.UTC(), Status: "done", Notes: r.Notes,
 	}
 	m.Version, m.Revision = Version()
 	return m

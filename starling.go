@@ -40,6 +40,7 @@ type Result struct {
 	Judgement *Judgement  // the same, with what the posterior predicts for each example
 	Trace     []TraceLine // by island, then by iteration
 	Notes     []string    // what a reader should know beside the figures, in plain words
+	Init      string      // checksum of the file of Model.Init; empty without one
 
 	Started, Finished time.Time
 }

@@ -39,8 +39,10 @@ func (w *watch) look(st *smc.State, info smc.Info) error {
 		Island: info.Island, K: info.K, Epochs: info.Epochs, Temperature: info.Lambda,
 		ESS: info.ESS, Dead: info.Dead, Resampled: info.Resampled, Ancestors: info.Ancestors, Parents: info.Parents,
 		Mutations: info.Mutations, Acceptance: info.Acceptance, Step: info.Step, EnergySD: info.EnergySpread, Broken: info.Broken,
-		LogEvidence: uq.Number(info.LogZ), Gradients: info.Gradients, Values: info.Values,
-		Seconds: time.Since(w.run.Started).Seconds(),
+		Gradients: info.Gradients, Values: info.Values, Seconds: time.Since(w.run.Started).Seconds(),
+	}
+	if !w.run.Spec.beginsAtInit() {
+		line.LogEvidence = uq.Number(info.LogZ)
 	}
 	for _, l := range st.LL {
 		line.LogLikelihood += uq.Number(l / float64(len(st.LL)))
