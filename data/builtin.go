@@ -219,10 +219,10 @@ func loadPima(name string, open opener) (*Problem, error) {
 	if err != nil {
 		return nil, err
 	}
-	sets, _, err := Columns{Target: "diabetes", Classes: true, SD: 0.5, Intercept: true}.Sets(t, allRows(t))
+	sets, schema, err := Columns{Target: "diabetes", Classes: true, SD: 0.5, Intercept: true}.Sets(t, allRows(t))
 	if err != nil {
 		return nil, err
 	}
 	sets[0].Name = "train"
-	return &Problem{Name: name, Train: sets[0], Whole: true}, nil
+	return &Problem{Name: name, Train: sets[0], Whole: true, Schema: schema}, nil
 }
