@@ -54,6 +54,12 @@ func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 	if t.Text >= 0 && (t.Text != target || !c.Classes) {
 		return nil, &NamesError{t.Name, t.column(t.Text), t.Names[0]}
 	}
+	if s.Outputs = 1; c.Classes {
+		s.Outputs = 0
+		if s.Names, s.Classes, err = t.classes(target); err != nil {
+			return nil, err
+		}
+	}
 	var features []int
 	for j := range t.Cols {
 		switch {
@@ -78,12 +84,7 @@ func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 			}
 		})
 	}
-	if c.Classes {
-		s.Names, s.Classes, err = t.classes(target)
-		return s, err
-	}
-	s.Outputs = 1
-	if c.Standardise {
+	if c.Standardise && !c.Classes {
 		err = s.fitTargets(t.Name, len(train), func(i int, dst []float64) { dst[0] = t.Values[int(train[i])*t.Cols+target] })
 	}
 	return s, err
