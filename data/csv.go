@@ -256,18 +256,32 @@ func (t *Table) Column(name string) (int, error) {
 	if t.Header == nil {
 		j, err := strconv.Atoi(name)
 		if err != nil || j < 1 || j > t.Cols {
-			return -1, fmt.Errorf("no column %q: the table has no header, so columns are 1 to %d", name, t.Cols)
+			return -1, &ColumnError{Name: name, Cols: t.Cols}
 		}
 		return j - 1, nil
 	}
 	j := slices.Index(t.Header, name)
 	if j < 0 {
-		return -1, fmt.Errorf("no column %q among %s", name, quoteSome(t.Header))
+		return -1, &ColumnError{Name: name, Cols: t.Cols, Header: t.Header}
 	}
 	if k := slices.Index(t.Header[j+1:], name); k >= 0 {
 		return -1, fmt.Errorf("columns %d and %d are both named %q", j+1, j+k+2, name)
 	}
 	return j, nil
+}
+
+// ColumnError says that a table has no column of a name.
+type ColumnError struct {
+	Name   string
+	Cols   int
+	Header []string // of the table; nil if it has none
+}
+
+func (e *ColumnError) Error() string {
+	if e.Header == nil {
+		return fmt.Sprintf("no column %q: the table has no header, so columns are 1 to %d", e.Name, e.Cols)
+	}
+	return fmt.Sprintf("no column %q among %s", e.Name, quoteSome(e.Header))
 }
 
 // parseNumber is strict: ParseFloat alone would also take hexadecimal numbers and underscores, and turns numbers that
