@@ -20,12 +20,13 @@ type Known struct {
 	Test     int
 	Groups   []string
 	Target   string   // the column to predict, where the set is a table of numbers like a user's own CSV; else empty
+	BuiltIn  bool     // the program holds it
 	Files    []string // below the data directory; nil: built in
 	Found    bool     // built in, or all Files are there
+	Download bool     // Fetcher can bring the Files
 
-	load   func(name string, open opener) (*Problem, error) // nil: a table
-	csv    string                                           // of a table: its file below the data directory, or built in
-	unused []string                                         // of a table: columns that are no inputs
+	load   func(k *Known, dir string) (*Problem, error) // nil: a table
+	unused []string                                     // of a table: columns that are no inputs
 }
 
 // ErrUnknown is the error of Load for a name that is not in List.
@@ -38,8 +39,8 @@ func List(dir string) []Known {
 	for i := range list {
 		k := &list[i]
 		k.Found = !slices.ContainsFunc(k.Files, func(f string) bool {
-			info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(f)))
-			return dir == "" || err != nil || !info.Mode().IsRegular()
+			_, err := k.locate(dir, f)
+			return err != nil
 		})
 	}
 	return list
@@ -59,7 +60,7 @@ func LoadTable(name, dir string) (t *Table, target string, err error) {
 	if k.Target == "" {
 		return nil, "", fmt.Errorf("data set %s is no table", name)
 	}
-	path, raw, err := k.opener(dir)(k.csv)
+	path, raw, err := k.opener(dir)(pins[name][0].file)
 	if err != nil {
 		return nil, "", err
 	}
@@ -80,7 +81,7 @@ func Load(name, dir string) (*Problem, error) {
 		return nil, err
 	}
 	if k.load != nil {
-		return k.load(name, k.opener(dir))
+		return k.load(k, dir)
 	}
 	t, target, err := LoadTable(name, dir)
 	if err != nil {
@@ -112,20 +113,59 @@ type opener func(file string) (path string, raw []byte, err error)
 const named = "(--data-dir DIR or STARLING_DATA)"
 
 func (k *Known) opener(dir string) opener {
-	if k.Files == nil {
+	if k.BuiltIn {
 		return builtin
 	}
 	return func(file string) (string, []byte, error) {
-		path := filepath.Join(dir, filepath.FromSlash(file))
-		if dir == "" {
-			return "", nil, fmt.Errorf("data set %s is read from files: name the data directory that holds %s %s", k.Name, file, named)
+		path, err := k.locate(dir, file)
+		if err != nil {
+			return path, nil, err
 		}
 		raw, err := readFile(path)
-		if errors.Is(err, fs.ErrNotExist) {
-			err = fmt.Errorf("data set %s: %w: the data directory %s %s lacks this file", k.Name, err, dir, named)
-		}
 		return path, raw, err
 	}
+}
+
+// locate returns the path of a file of the set that is there.
+func (k *Known) locate(dir, file string) (string, error) {
+	if dir == "" {
+		return "", fmt.Errorf("data set %s is read from files: name the data directory that holds %s %s", k.Name, file, named)
+	}
+	path := k.path(dir, file)
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return path, fmt.Errorf("data set %s: %w: the data directory %s %s lacks this file: %s", k.Name, err, dir, named, k.Get())
+	case err == nil && !info.Mode().IsRegular():
+		err = fmt.Errorf("%s: is not a regular file", path)
+	}
+	return path, err
+}
+
+// path is where a file of the set is below the data directory: in the folder of the set's name, or as the archive
+// unpacks that it comes in.
+func (k *Known) path(dir, file string) string {
+	path := filepath.Join(dir, filepath.FromSlash(file))
+	for _, d := range downloads[k.Name] {
+		if d.folder == "" {
+			continue
+		}
+		unpacked := filepath.Join(dir, d.folder, filepath.Base(path))
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			if _, err := os.Stat(unpacked); err == nil {
+				return unpacked
+			}
+		}
+	}
+	return path
+}
+
+// Get says how to come by the files of the set.
+func (k *Known) Get() string {
+	if k.Download {
+		return "get it with starling data fetch " + k.Name
+	}
+	return "it cannot be downloaded in this form; data/LICENSES.md of starling's sources says how to make it"
 }
 
 // without is the table less some columns, by name. A name that is not there is an error.
