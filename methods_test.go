@@ -179,8 +179,8 @@ func TestSamplerSeed(t *testing.T) {
 func TestValidation(t *testing.T) {
 	r := fit(t, trees(t), Options{})
 	score := func(e *bnn.Ensemble, set *data.Set) float64 {
-		var s Evaluation
-		if err := evaluate(context.Background(), e, &data.Problem{Test: set}, pool.New(1), &s); err != nil {
+		s, err := e.Evaluate(context.Background(), set, nil, pool.New(1))
+		if err != nil {
 			t.Fatal(err)
 		}
 		return float64(s.NLL)
@@ -206,6 +206,15 @@ func TestValidation(t *testing.T) {
 				t.Errorf("island %d ends at validation NLL %v, the trace has %v", line.Island, got, *line.ValNLL)
 			}
 		}
+	}
+}
+
+// member is particle j as an ensemble of one.
+func member(e *bnn.Ensemble, j int) *bnn.Ensemble {
+	d := e.Net.Dim()
+	return &bnn.Ensemble{
+		Net: e.Net, Theta: e.Theta[j*d : (j+1)*d],
+		LogWeights: []float64{0}, Island: []int32{0}, LogEvidence: []float64{0},
 	}
 }
 

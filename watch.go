@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/starling-smc/starling/bnn"
-	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/smc"
 	"github.com/starling-smc/starling/uq"
 )
@@ -71,11 +70,11 @@ func (w *watch) validate(st *smc.State, line *TraceLine) error {
 	if err != nil {
 		return err
 	}
-	var score Evaluation
-	if err := evaluate(w.ctx, e, &data.Problem{Test: set}, w.run.pool, &score); err != nil {
+	nll, accuracy, err := validation(w.ctx, e, set, w.run.Data, w.run.pool)
+	if err != nil {
 		return err
 	}
-	line.ValNLL, line.ValAccuracy = &score.NLL, score.Accuracy
+	line.ValNLL, line.ValAccuracy = &nll, accuracy
 	return nil
 }
 
