@@ -53,7 +53,7 @@ const maxClasses = 1 << 16
 func (a *Array) ints() ([]int32, error) {
 	switch v := a.Values.(type) {
 	case []bool:
-		return labels(a, bytesOf(v))
+		return labels(a, zeroOrOne(v))
 	case []uint8:
 		return labels(a, v)
 	case []uint16:
@@ -91,7 +91,7 @@ type integer interface {
 
 type number interface{ integer | float32 | float64 }
 
-func bytesOf(v []bool) []uint8 {
+func zeroOrOne(v []bool) []uint8 {
 	w := make([]uint8, len(v))
 	for i, x := range v {
 		if x {
@@ -120,7 +120,7 @@ func (a *Array) Float64s() []float64 {
 func expand[F float32 | float64](a *Array) []F {
 	switch v := a.Values.(type) {
 	case []bool:
-		return convert[F](bytesOf(v))
+		return convert[F](zeroOrOne(v))
 	case []uint8:
 		return convert[F](v)
 	case []uint16:
