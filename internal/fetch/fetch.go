@@ -83,11 +83,11 @@ func (c *Client) Get(ctx context.Context, f File, path string) error {
 	if err := p.Close(); err != nil {
 		return err
 	}
-	return rename(p.Name(), path)
+	return Rename(p.Name(), path)
 }
 
-// rename puts a synchronised file in its place, durably.
-func rename(from, to string) error {
+// Rename puts a synchronised file in its place, durably.
+func Rename(from, to string) error {
 	if err := os.Rename(from, to); err != nil {
 		return err
 	}
