@@ -143,7 +143,7 @@ func TestEvaluatedOn(t *testing.T) {
 
 // TestRegressionScores: a likelihood of numbers gives scores of numbers.
 func TestRegressionScores(t *testing.T) {
-	r := fit(t, regression(t), Options{})
+	r := fit(t, regression(t, "inputs"), Options{})
 	m := r.Metrics
 	if m.Accuracy != nil || m.RMSE == nil || !(float64(*m.RMSE) > 0 && float64(*m.RMSE) < 1) {
 		t.Errorf("metrics %+v", m)
@@ -239,7 +239,7 @@ func split(e *bnn.Ensemble) ([]*bnn.Ensemble, error) {
 
 // TestRegressionNLL against the density of the mixture written out: particles disagree, and each has noise of its own.
 func TestRegressionNLL(t *testing.T) {
-	r := fit(t, regression(t), Options{})
+	r := fit(t, regression(t, "inputs"), Options{})
 	set, d, p := r.Data.Test, r.Net.Dim(), pool.New(1)
 	density, square, mean := make([]float64, set.Len()), 0.0, make([]float64, set.Len())
 	for j := range r.Posterior.Size() {

@@ -137,6 +137,10 @@ func (s *Schema) Standardise(set *Set) (*Set, error) {
 			return nil, err
 		}
 	}
+	return s.standardiseTargets(set)
+}
+
+func (s *Schema) standardiseTargets(set *Set) (*Set, error) {
 	if s.Targets == nil || set.Values == nil {
 		return set, nil
 	}
@@ -195,6 +199,26 @@ func (s *Schema) Examples(name string, a *Array) (*Set, error) {
 		}
 	}
 	return out, nil
+}
+
+// Labelled is Examples with their targets: labels [n], or values [n] or [n, outputs] of a regression.
+func (s *Schema) Labelled(name string, inputs, targets *Array) (*Set, error) {
+	set, err := s.Examples(name, inputs)
+	if err != nil {
+		return nil, err
+	}
+	var with *Set
+	if s.Classes > 0 {
+		with, err = NewSet(name, inputs, targets, s.Classes)
+	} else {
+		with, err = NewValues(name, inputs, targets)
+	}
+	if err != nil {
+		return nil, err
+	}
+	set.Labels, set.Classes, set.Names = with.Labels, with.Classes, s.Names
+	set.Values, set.Outputs = with.Values, with.Outputs
+	return s.standardiseTargets(set)
 }
 
 // append adds an example of a table's features to a set. It returns the first that is beyond float32, −1 if none is.
