@@ -8,7 +8,7 @@ import (
 
 // Normals is a mixture of normal distributions, Σ_j W_j N(Mean_j, SD_j²): what an ensemble of weighted particles says of
 // a value. The weights sum to 1; an SD of 0 is a particle without noise, and one in which all are 0 an empirical
-// distribution.
+// distribution, which has no density.
 type Normals struct {
 	Weights, Mean, SD []float64
 }
@@ -119,7 +119,7 @@ func absolute(m, s float64) float64 {
 	}
 	const sqrt2OverPi = 0.797884560802865355879892119869
 	t := m / (s * math.Sqrt2)
-	if !(math.Abs(t) < 28) { // nothing but the mean is left, and e^{−t²} is 0; NaN goes on
+	if math.Abs(t) >= 28 { // e^{−t²} is 0
 		return math.Abs(m)
 	}
 	return float64(m*rng.Erf(t)) + float64(sqrt2OverPi*s*rng.Exp(float64(-t*t)))
@@ -128,7 +128,7 @@ func absolute(m, s float64) float64 {
 // Quantile is the y at which the mixture's CDF is q, 0 < q < 1, to the precision of the CDF. It panics on another q.
 //
 // By Cantelli's inequality y lies within [m − s√((1−q)/q), m + s√(q/(1−q))] of the mixture's mean and standard deviation.
-// Newton's steps shrink that bracket; every third is a bisection, so that it always ends.
+// Newton's steps shrink that bracket; where one does not halve the error, the next is a bisection, so that it always ends.
 func (n *Normals) Quantile(q float64) float64 {
 	if !(0 < q && q < 1) {
 		panic("uq: a quantile is asked for between 0 and 1")
@@ -137,26 +137,24 @@ func (n *Normals) Quantile(q float64) float64 {
 	sd := math.Sqrt(float64(aleatoric*aleatoric) + float64(epistemic*epistemic))
 	lo := mean - float64(1.0000001*sd*math.Sqrt((1-q)/q)) // what rounds does not matter
 	hi := mean + float64(1.0000001*sd*math.Sqrt(q/(1-q)))
-	x := mean
-	for step := 1; math.Nextafter(lo, hi) < hi; step++ {
+	x, last := mean, math.Inf(1)
+	for math.Nextafter(lo, hi) < hi {
 		excess := n.CDF(x) - q
 		switch {
-		case excess == 0:
+		case math.IsNaN(excess):
+			return excess
+		case math.Abs(excess) <= 0x1p-53*q:
 			return x
 		case excess < 0:
 			lo = x
-		case excess > 0:
+		default:
 			hi = x
-		default: // NaN
-			return excess
 		}
 		next := x - excess/n.density(x)
-		if next == x {
-			return x
+		if !(lo < next && next < hi) || 2*math.Abs(excess) > last {
+			next = lo + float64(0.5*(hi-lo))
 		}
-		if x = next; step%3 == 0 || !(lo < x && x < hi) {
-			x = lo + float64(0.5*(hi-lo))
-		}
+		x, last = next, math.Abs(excess)
 	}
 	return hi
 }
