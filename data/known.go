@@ -165,7 +165,7 @@ func (k *Known) Get() string {
 	if k.Download {
 		return "get it with starling data fetch " + k.Name
 	}
-	return "it cannot be downloaded in this form; data/LICENSES.md of starling's sources says how to make it"
+	return "no server has it in this form: data/LICENSES.md of starling's sources says how to make it"
 }
 
 // without is the table less some columns, by name. A name that is not there is an error.

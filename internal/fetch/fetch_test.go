@@ -167,6 +167,12 @@ func TestGet(t *testing.T) {
 		{name: "500, 429, then good", answers: []answer{status(500), status(429), good}, requests: 3},
 		{name: "always 500", answers: []answer{status(503)}, err: "503 Service Unavailable (given up after 3 attempts)", requests: 3},
 		{name: "redirects", answers: []answer{redirect}, requests: 2},
+		{name: "redirects to a server that nobody knows", answers: []answer{func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://nowhere.invalid/", http.StatusFound)
+		}}, err: "nowhere.invalid"},
+		{name: "redirects to no web address", answers: []answer{func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "file:///etc/hosts", http.StatusFound)
+		}}, err: "unsupported protocol scheme"},
 		{name: "redirects for ever", answers: []answer{func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/", http.StatusFound) }}, err: "stopped after 10 redirects"},
 		{name: "says nothing", answers: []answer{silent, good}, requests: 2},
 		{name: "says nothing any more", answers: []answer{halfThenSilent, good}, requests: 2},
