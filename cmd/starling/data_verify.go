@@ -101,20 +101,23 @@ func showVerified(out io.Writer, name string, files []data.Verified) {
 		beside(out, left(data.Missing), known.Get())
 		return
 	}
+	blank := ""
 	for _, f := range files {
 		text := f.File
 		if f.Why != "" {
 			text += ": " + f.Why
 		}
-		blank := beside(out, left(f.State), text)
-		switch {
-		case f.State == data.Missing:
-			beside(out, blank, known.Get())
-		case f.State == data.Wrong && known.BuiltIn:
-			beside(out, blank, "the program is damaged: install it anew")
-		case f.State == data.Wrong:
-			beside(out, blank, "move it away, then "+known.Get())
-		}
+		blank = beside(out, left(f.State), text)
+	}
+	switch {
+	case known.BuiltIn:
+		beside(out, blank, "the program is damaged: install it anew")
+	case counts[data.Wrong] == 0:
+		beside(out, blank, known.Get())
+	case known.Download:
+		beside(out, blank, "move away what is wrong, then "+known.Get())
+	default:
+		beside(out, blank, known.Get())
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"starling": main})
+	testscript.Main(m, map[string]func(){"starling": offline})
 }
 
 func TestScripts(t *testing.T) {
@@ -23,6 +23,7 @@ func TestScripts(t *testing.T) {
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("STARLING_DATA", "")
+			env.Setenv("DATA", os.Getenv("STARLING_DATA")) // see condition data
 			for _, file := range []string{"trees.csv", "trees.yaml"} {
 				text, err := os.ReadFile(filepath.Join("..", "..", "testdata", file))
 				if err != nil {
@@ -38,14 +39,19 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Condition: func(cond string) (bool, error) {
-			if cond == "full" {
+			switch cond {
+			case "full":
 				return !testing.Short(), nil
+			case "data":
+				return os.Getenv("STARLING_DATA") != "", nil
 			}
 			return false, errors.New("unknown condition")
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"exits":     exits,
 			"interrupt": interrupt,
+			"serve":     serve,
+			"await":     await,
 		},
 	})
 }
