@@ -13,14 +13,15 @@ import (
 func newData() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "data",
-		Short: "Data sets: which there are, whether their files are right, and how to get them",
+		Short: "Data sets and files: which there are, what is in them, whether they are right, how to get them",
 		Example: `  starling data list
+  starling data show mine.csv
   starling data fetch mnist --data-dir ~/data
   starling data verify --data-dir ~/data`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newDataList(), newDataVerify(), newDataFetch())
+	cmd.AddCommand(newDataList(), newDataShow(), newDataVerify(), newDataFetch())
 	return cmd
 }
 
