@@ -70,6 +70,9 @@ func LoadTable(name, dir string) (t *Table, target string, err error) {
 	if t, err = t.without(k.unused); err != nil {
 		return nil, "", err
 	}
+	if k.BuiltIn {
+		t.Name = name
+	}
 	return t, k.Target, nil
 }
 
