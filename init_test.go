@@ -184,3 +184,26 @@ func TestInitErrors(t *testing.T) {
 		}
 	}
 }
+
+// A run does not go on with another file of weights than it was begun with.
+func TestInitResume(t *testing.T) {
+	t.Chdir("testdata/pytorch")
+	file, err := os.ReadFile("gelu.safetensors")
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := goingOut(t, "prior: {normal: {variance: 0.1}}\nmethod: {mcmc: {chains: 2, epochs: 2, keep: last, move: {hmc: {steps: 1}}}}\n")
+	spec.Model.Init = filepath.Join(t.TempDir(), "weights.safetensors")
+	dir := filepath.Join(t.TempDir(), "run")
+	for i, reason := range []string{"", "", "model.init"} {
+		if i == 2 {
+			file[len(file)-1] ^= 1 // the sign or exponent of a weight
+		}
+		if err := os.WriteFile(spec.Model.Init, file, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := resume(context.Background(), dir, spec, Options{}); (err == nil) != (reason == "") || err != nil && !strings.Contains(err.Error(), reason) {
+			t.Errorf("fit %d: error %v, want one about %q", i, err, reason)
+		}
+	}
+}
