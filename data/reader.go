@@ -155,6 +155,7 @@ func (r *ArrayReader) Next(rows int) (*Array, error) {
 		return nil, io.EOF
 	}
 	rows = min(rows, r.left)
+	first := r.l.shape[0] - r.left
 	values, err := r.l.read(r.c, rows*r.width)
 	if err != nil {
 		return nil, err
@@ -166,7 +167,7 @@ func (r *ArrayReader) Next(rows int) (*Array, error) {
 	}
 	shape := r.Shape()
 	shape[0] = rows
-	return &Array{Name: r.s.name, Shape: shape, Values: values}, nil
+	return &Array{Name: r.s.name, Shape: shape, First: first, Values: values}, nil
 }
 
 // Close closes the file.
