@@ -48,6 +48,8 @@ func TestScripts(t *testing.T) {
 			switch cond {
 			case "full":
 				return !testing.Short(), nil
+			case "mount":
+				return mayMount(), nil
 			case "data":
 				return os.Getenv("STARLING_DATA") != "", nil
 			}
@@ -58,7 +60,6 @@ func TestScripts(t *testing.T) {
 			"interrupt": interrupt,
 			"killed":    killed,
 			"damage":    damage,
-			"await":     await,
 			"smalldisk": smallDisk,
 			"serve":     serve,
 			"await":     await,
@@ -163,15 +164,4 @@ func damage(ts *testscript.TestScript, neg bool, args []string) {
 	b, err := os.ReadFile(ts.MkAbs(args[0]))
 	ts.Check(err)
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), b[:len(b)/2], 0o666))
-}
-
-// await FILE: waits until it is there.
-func await(ts *testscript.TestScript, neg bool, args []string) {
-	for range 10_000 {
-		if _, err := os.Stat(ts.MkAbs(args[0])); err == nil {
-			return
-		}
-		time.Sleep(time.Millisecond)
-	}
-	ts.Fatalf("%s does not come", args[0])
 }
