@@ -115,7 +115,7 @@ func (f *fit) run(cmd *cobra.Command, args []string) error {
 		}
 		return result.Metrics.WriteJSON(stdout)
 	}
-	report(stdout, &result.Spec, result.Metrics, result.Data)
+	showMetrics(stdout, &result.Spec, result.Metrics, result.Data, false)
 	tell(stdout, result.Notes)
 	_, err = fmt.Fprintln(stdout, "written to "+folder.Dir)
 	return err

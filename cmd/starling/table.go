@@ -4,7 +4,10 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"strings"
+
+	"golang.org/x/term"
 
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/data"
@@ -49,17 +52,21 @@ func architecture(net *nn.Net) string {
 	return strings.Join(parts, " → ")
 }
 
-// table writes a table whose first column is left-aligned and the others right-aligned. A heading may stand above some
-// of the columns, from the one that it is above on.
+// table is one whose first column is left-aligned and the others right-aligned, with headings above some columns.
 type table struct {
-	rows    [][]string
-	heading string
-	above   int
+	rows     [][]string
+	headings []heading
+}
+
+// heading stands above the columns from one on.
+type heading struct {
+	above int
+	text  string
 }
 
 func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
 
-func (t *table) write(w io.Writer) {
+func (t *table) widths() []int {
 	var widths []int
 	for _, row := range t.rows {
 		for i, cell := range row {
@@ -69,12 +76,30 @@ func (t *table) write(w io.Writer) {
 			widths[i] = max(widths[i], len([]rune(cell)))
 		}
 	}
-	if t.heading != "" {
-		left := 0
-		for _, width := range widths[:t.above] {
-			left += width + 2
+	return widths
+}
+
+// width is that of the whole table.
+func (t *table) width() int {
+	width := -2
+	for _, w := range t.widths() {
+		width += w + 2
+	}
+	return width
+}
+
+func (t *table) write(w io.Writer) {
+	widths := t.widths()
+	if t.headings != nil {
+		line := ""
+		for _, h := range t.headings {
+			left := 0
+			for _, width := range widths[:h.above] {
+				left += width + 2
+			}
+			line += strings.Repeat(" ", max(left-len([]rune(line)), 0)) + h.text
 		}
-		fmt.Fprintln(w, strings.Repeat(" ", left)+t.heading)
+		fmt.Fprintln(w, line)
 	}
 	for _, row := range t.rows {
 		var b strings.Builder
@@ -90,46 +115,39 @@ func (t *table) write(w io.Writer) {
 	}
 }
 
-// report writes what a run's ensembles are worth.
-func report(w io.Writer, spec *starling.Spec, m *starling.Metrics, problem *data.Problem) {
-	type row struct {
-		name string
-		*starling.Evaluation
-	}
-	rows := []row{{"posterior", &m.Evaluation}}
+// judged is an ensemble and what it is worth.
+type judged struct {
+	name string
+	*starling.Evaluation
+}
+
+// showMetrics writes what a run's ensembles are worth; groups says whether the doubt about each group of examples is
+// shown in full.
+func showMetrics(w io.Writer, spec *starling.Spec, m *starling.Metrics, problem *data.Problem, groups bool) {
+	rows := []judged{{"posterior", &m.Evaluation}}
 	if c := m.Combined; c != nil && spec.Method.SMC.Islands > 1 {
-		other := row{"by evidence", &c.Evidence} // names are short, so that the table fits 80 columns
+		other := judged{"by evidence", &c.Evidence} // names are short, so that the table fits 80 columns
 		if spec.Method.SMC.Combine == "evidence" {
-			other = row{"equally", &c.Equal}
+			other = judged{"equally", &c.Equal}
 		}
 		rows = append(rows, other)
 	}
 	if m.MAP != nil {
-		rows = append(rows, row{"best MAP", m.MAP}, row{fmt.Sprintf("%d MAPs", spec.MAP.Restarts), m.DeepEnsemble})
+		rows = append(rows, judged{"best MAP", m.MAP}, judged{fmt.Sprintf("%d MAPs", spec.MAP.Restarts), m.DeepEnsemble})
 	}
-	var t table
 	if m.RMSE != nil {
-		t.add("", "RMSE", "NLL")
-		for _, r := range rows {
-			t.add(r.name, significant(*r.RMSE), significant(r.NLL))
-		}
+		valuesTable(rows).write(w)
 	} else {
-		head := []string{"", "accuracy", "NLL", "ECE"}
-		t.heading, t.above = "epistemic entropy, nats", len(head)
-		for _, g := range m.Groups {
-			head = append(head, groupTitle(g.Name))
+		shown := len(m.Groups)
+		t := classesTable(rows, shown)
+		for ; t.width() > 80 && shown > 0; shown-- {
+			t = classesTable(rows, shown-1)
 		}
-		t.add(head...)
-		for _, r := range rows {
-			cells := []string{r.name, fmt.Sprintf("%.1f %%", 100**r.Accuracy), fmt.Sprintf("%.3f", r.NLL), fmt.Sprintf("%.3f", *r.ECE)}
-			for _, g := range r.Groups {
-				cells = append(cells, entropy(g))
-			}
-			t.add(cells...)
-		}
+		t.write(w)
 	}
-	t.write(w)
-	if line := found(m.Groups); line != "" {
+	if groups {
+		showGroups(w, m.Groups)
+	} else if line := found(m.Groups); line != "" {
 		fmt.Fprintln(w, line)
 	}
 	if d := m.DeepEnsemble; d != nil && d.NLL < m.NLL {
@@ -149,12 +167,108 @@ func report(w io.Writer, spec *starling.Spec, m *starling.Metrics, problem *data
 	}
 }
 
-// tell writes what a reader should know beside the figures.
-func tell(w io.Writer, notes []string) {
-	for _, note := range notes {
-		fmt.Fprintln(w, note)
+// classesTable compares classifications, and their doubt about the first of the groups.
+func classesTable(rows []judged, groups int) *table {
+	var t table
+	head := []string{"", "accuracy", "NLL", "ECE"}
+	if groups > 0 {
+		t.headings = []heading{{len(head), "epistemic entropy, nats"}}
+	}
+	for _, g := range rows[0].Groups[:groups] {
+		head = append(head, groupTitle(g.Name))
+	}
+	t.add(head...)
+	for _, r := range rows {
+		cells := []string{r.name, percent(*r.Accuracy), fmt.Sprintf("%.3f", r.NLL), fmt.Sprintf("%.3f", *r.ECE)}
+		for _, g := range r.Groups[:groups] {
+			cells = append(cells, entropy(g))
+		}
+		t.add(cells...)
+	}
+	return &t
+}
+
+// valuesTable compares regressions, in the target's units.
+func valuesTable(rows []judged) *table {
+	t := table{headings: []heading{{5, "targets in the central"}}}
+	t.add("", "RMSE", "R²", "NLL", "CRPS", "50 %", "90 %", "95 %")
+	for _, r := range rows {
+		c := r.Coverage
+		t.add(r.name, significant(*r.RMSE), minus(fmt.Sprintf("%.3f", *r.R2)), significant(r.NLL), significant(*r.CRPS),
+			percent(c.In50), percent(c.In90), percent(c.In95))
+	}
+	return &t
+}
+
+// showGroups writes how much the posterior doubts each group of examples, and how well each kind of doubt tells it from
+// those that it should not doubt.
+func showGroups(w io.Writer, groups uq.Groups) {
+	if len(groups) == 0 {
+		return
+	}
+	t := table{headings: []heading{{2, "entropy, nats"}, {4, "told apart, AUROC (FPR95), by"}}}
+	t.add("group", "n", "epistemic", "total", "epistemic", "probability", "energy")
+	for _, g := range groups {
+		told := func(auroc, fpr95 *uq.Number) string {
+			switch {
+			case auroc == nil:
+				return ""
+			case g.N == 0 || math.IsNaN(float64(*auroc)):
+				return "–"
+			}
+			return fmt.Sprintf("%.2f (%.2f)", *auroc, *fpr95)
+		}
+		name := groupTitle(g.Name)
+		if r := []rune(name); len(r) > 15 {
+			name = string(r[:7]) + "…" + string(r[len(r)-7:])
+		}
+		total := "–"
+		if g.N > 0 {
+			total = fmt.Sprintf("%.2f", g.Total)
+		}
+		t.add(name, thousands(g.N), entropy(g), total, told(g.AUROC, g.FPR95), told(g.AUROCMaxProb, g.FPR95MaxProb), told(g.AUROCEnergy, g.FPR95Energy))
+	}
+	t.write(w)
+}
+
+// showScores writes what another program's predictions are worth.
+func showScores(w io.Writer, s *starling.Scores) {
+	of := fmt.Sprintf("%s examples, %d classes", thousands(s.N), s.Classes)
+	if s.Particles > 0 {
+		of += fmt.Sprintf(", %s particles", thousands(s.Particles))
+	}
+	fmt.Fprintln(w, of)
+	number := func(v uq.Number) string { return fmt.Sprintf("%.4f", v) }
+	var t table
+	t.add("accuracy", percent(s.Accuracy))
+	t.add("NLL", number(s.NLL))
+	t.add("Brier", number(s.Brier))
+	t.add("ECE", number(s.ECE))
+	t.add("AURC", number(s.AURC))
+	if s.Total != nil {
+		t.add("entropy, total", number(*s.Total))
+		t.add("  aleatoric", number(*s.Aleatoric))
+		t.add("  epistemic", number(*s.Epistemic))
+	}
+	t.write(w)
+	if len(s.Groups) > 0 {
+		fmt.Fprintln(w)
+		showGroups(w, s.Groups)
 	}
 }
+
+// tell writes what a reader should know beside the figures; on a terminal it stands back.
+func tell(w io.Writer, notes []string) {
+	before, after := "", ""
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) && os.Getenv("NO_COLOR") == "" {
+		before, after = "\x1b[2m", "\x1b[0m"
+	}
+	for _, note := range notes {
+		fmt.Fprintln(w, before+note+after)
+	}
+}
+
+func percent(share uq.Number) string { return fmt.Sprintf("%.1f %%", 100*share) }
 
 func groupTitle(name string) string {
 	switch name {
