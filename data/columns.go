@@ -124,7 +124,8 @@ func (c Columns) Sets(t *Table, parts ...[]int32) ([]*Set, *Schema, error) {
 // Set makes a set of some rows of a table, nil for all, as the network sees it, with or without targets. Columns of a
 // table with a header are found by the names of the training table: its target may be missing unless targets are
 // wanted, and what was dropped may be; any other name is an error. Without a header, the number of columns must be that
-// of the features, of all but the target, or of the whole training table. Errors name file, line and column.
+// of the features, of all but the target, or of the whole training table; of a run on arrays, that of their features.
+// Errors name file, line and column.
 func (s *Schema) Set(name string, t *Table, rows []int32, targets bool) (*Set, error) {
 	columns, target, err := s.find(t)
 	if err != nil {
@@ -217,6 +218,15 @@ func (s *Schema) find(t *Table) (features []int, target int, err error) {
 
 // places is find for rows of n numbers without names.
 func (s *Schema) places(n int) (features []int, target int, err error) {
+	if s.Columns == nil {
+		if len(s.Shape) != 1 || n != s.Shape[0] {
+			return nil, 0, fmt.Errorf("rows of %d values, the run was trained on examples of shape %v", n, s.Shape)
+		}
+		for j := range n {
+			features = append(features, j)
+		}
+		return features, -1, nil
+	}
 	dropped := n != len(s.Features()) // the columns that were dropped are there
 	whole := n == len(s.Columns)
 	if dropped && !whole && n != len(s.Columns)-1 {
