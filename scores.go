@@ -141,7 +141,7 @@ func readLabels(file string) ([]int32, error) {
 	y := make([]int32, t.Rows())
 	for i, v := range t.Values {
 		if !(v >= 0 && v <= math.MaxInt32 && v == math.Floor(v)) {
-			return nil, fmt.Errorf("%s:%d: label %v: classes are integers from 0", file, t.Line(i), v)
+			return nil, fmt.Errorf("%s: line %d: label %v: classes are integers from 0", file, t.Line(i), v)
 		}
 		y[i] = int32(v)
 	}

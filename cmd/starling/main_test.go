@@ -63,6 +63,7 @@ func TestScripts(t *testing.T) {
 			"smalldisk": smallDisk,
 			"serve":     serve,
 			"await":     await,
+			"npy":       npy,
 		},
 	})
 }

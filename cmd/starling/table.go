@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"slices"
 	"strings"
 
 	"golang.org/x/term"
@@ -207,7 +208,12 @@ func showGroups(w io.Writer, groups uq.Groups) {
 		return
 	}
 	t := table{headings: []heading{{2, "entropy, nats"}, {4, "told apart, AUROC (FPR95), by"}}}
-	t.add("group", "n", "epistemic", "total", "epistemic", "probability", "energy")
+	head := []string{"group", "n", "epistemic", "total", "epistemic", "probability"}
+	energies := slices.ContainsFunc(groups, func(g uq.Group) bool { return g.AUROCEnergy != nil })
+	if energies {
+		head = append(head, "energy")
+	}
+	t.add(head...)
 	for _, g := range groups {
 		told := func(auroc, fpr95 *uq.Number) string {
 			switch {
@@ -226,16 +232,26 @@ func showGroups(w io.Writer, groups uq.Groups) {
 		if g.N > 0 {
 			total = fmt.Sprintf("%.2f", g.Total)
 		}
-		t.add(name, thousands(g.N), entropy(g), total, told(g.AUROC, g.FPR95), told(g.AUROCMaxProb, g.FPR95MaxProb), told(g.AUROCEnergy, g.FPR95Energy))
+		cells := []string{name, thousands(g.N), entropy(g), total, told(g.AUROC, g.FPR95), told(g.AUROCMaxProb, g.FPR95MaxProb)}
+		if energies {
+			cells = append(cells, told(g.AUROCEnergy, g.FPR95Energy))
+		}
+		t.add(cells...)
 	}
 	t.write(w)
 }
 
 // showScores writes what another program's predictions are worth.
 func showScores(w io.Writer, s *starling.Scores) {
-	of := fmt.Sprintf("%s examples, %d classes", thousands(s.N), s.Classes)
+	count := func(n int, of string) string {
+		if n == 1 {
+			return "1 " + of
+		}
+		return thousands(n) + " " + of + "s"
+	}
+	of := fmt.Sprintf("%s, %d classes", count(s.N, "example"), s.Classes)
 	if s.Particles > 0 {
-		of += fmt.Sprintf(", %s particles", thousands(s.Particles))
+		of += ", " + count(s.Particles, "particle")
 	}
 	fmt.Fprintln(w, of)
 	number := func(v uq.Number) string { return fmt.Sprintf("%.4f", v) }
