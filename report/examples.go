@@ -13,7 +13,6 @@ import (
 	"slices"
 
 	"github.com/starling-smc/starling/data"
-	"github.com/starling-smc/starling/internal/chart"
 	"github.com/starling-smc/starling/uq"
 )
 
@@ -56,13 +55,11 @@ func (v *view) examples() section {
 		if len(g.rows) == 0 {
 			continue
 		}
-		title := fmt.Sprintf("%s · %s", g.name, count(len(g.rows)))
-		switch {
-		case g.foreign:
-			title = "foreign: " + title
-		default:
-			title += " answers"
+		title := map[string]string{"right": "Right answers", "wrong": "Wrong answers"}[g.name]
+		if g.foreign {
+			title = "Foreign: " + g.name
 		}
+		title += " · " + count(len(g.rows))
 		b := gallery{Name: title}
 		order := byDoubt(v.scoresOf(g))
 		for i, r := range order {
@@ -231,9 +228,9 @@ func dataURI(s shades, i int) (src template.URL, width, height int) {
 
 // rows is a table of a group's rows with their features.
 func (v *view) rows(g group, caption string, rows []int) table {
-	t := table{Caption: caption, Head: []string{"row", "answer", "probability"}}
+	t := table{Caption: caption, Head: []string{"row", "answer", "probability"}, Words: []int{1}}
 	if !g.foreign {
-		t.Head = append(t.Head, "true")
+		t.Head, t.Words = append(t.Head, "true"), append(t.Words, 3)
 	}
 	t.Head = append(t.Head, v.scoreName())
 	names, values := v.features(g.set, rows)
@@ -279,17 +276,9 @@ func (v *view) features(set *data.Set, rows []int) (names []string, values [][]s
 		}
 		var cells []string
 		for _, v := range row[:few] {
-			cells = append(cells, value(v))
+			cells = append(cells, shortest(v))
 		}
 		values = append(values, cells)
 	}
 	return names[:few], values
-}
-
-// value writes what stood in a file before it became a float32.
-func value(v float64) string {
-	if r := math.Round(v); math.Abs(v-r) <= 1e-6*math.Max(1, math.Abs(v)) {
-		return chart.Number(r, 1)
-	}
-	return significant(v)
 }
