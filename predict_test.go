@@ -243,7 +243,9 @@ func TestPredictArrays(t *testing.T) {
 	y := array("y.npy", []int{80, 2}, func(i int) float64 { return float64(1+i%2*99) * (2 + math.Sin(float64(i/2*3))) })
 	one := array("one.npy", []int{80}, func(i int) float64 { return 7 * math.Sin(float64(3*i)) })
 	save(t, filepath.Join(dir, "classes.idx"), append([]byte{0, 0, 8, 1, 0, 0, 0, 80}, bytes.Repeat([]byte{0, 1}, 40)...))
-	arrays := func(targets string) string { return fmt.Sprintf("{train: {inputs: %q, targets: %q}, standardise: inputs}", x, targets) }
+	arrays := func(targets string) string {
+		return fmt.Sprintf("{train: {inputs: %q, targets: %q}, standardise: inputs}", x, targets)
+	}
 	for name, c := range map[string]struct {
 		run     *Run
 		shape   []int
