@@ -170,6 +170,7 @@ func FuzzIDX(f *testing.F) {
 		f.Add(raw)
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
+		sameArray(t, raw, 1+len(raw)%5)
 		a, err := DecodeIDX("x", raw)
 		if err != nil {
 			return
