@@ -72,7 +72,10 @@ func (s *Spec) readTable(dir string, schema *data.Schema) (*data.Problem, error)
 	var column *data.ColumnError
 	if errors.As(err, &column) {
 		hint := ""
-		if column.Header != nil {
+		switch {
+		case column.Cols == 1:
+			hint = ": a single column; is the delimiter right?"
+		case column.Header != nil:
 			hint = fmt.Sprintf(": did you mean %q?", nearest(column.Name, column.Header))
 		}
 		return nil, s.fault("data.csv.target", "%v%s", err, hint)

@@ -25,11 +25,12 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("STARLING_DATA", "")
 			env.Setenv("DATA", os.Getenv("STARLING_DATA")) // see condition data
-			trained, err := filepath.Abs("../../testdata/pytorch")
+			root, err := filepath.Abs("../..")
 			if err != nil {
 				return err
 			}
-			env.Setenv("PYTORCH", trained)
+			env.Setenv("ROOT", root)
+			env.Setenv("PYTORCH", filepath.Join(root, "testdata", "pytorch"))
 			for _, file := range []string{"trees.csv", "trees.yaml"} {
 				text, err := os.ReadFile(filepath.Join("..", "..", "testdata", file))
 				if err != nil {
