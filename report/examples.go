@@ -246,8 +246,7 @@ func (v *view) rows(g group, caption string, rows []int) table {
 	return t
 }
 
-// features are the inputs of rows in the units of their file, with their names; of many, those that vary most among the
-// rows shown are no better than the first, so the first are shown.
+// features are the inputs of rows in the units of their file, with their names; of many, the first.
 func (v *view) features(set *data.Set, rows []int) (names []string, values [][]string) {
 	schema, width := v.run.Schema, set.Features()
 	if len(set.Shape) != 1 {
@@ -270,13 +269,16 @@ func (v *view) features(set *data.Set, rows []int) (names []string, values [][]s
 	x := make([]float64, width)
 	for _, i := range rows {
 		set.Row(i, x)
-		row := x[skip:]
+		row, size := x[skip:], make([]float64, width-skip)
 		if schema != nil && schema.Inputs != nil && len(schema.Inputs.SD) == len(row) {
 			restore(schema.Inputs, row)
+			for j, m := range schema.Inputs.Mean {
+				size[j] = math.Abs(m) + schema.Inputs.SD[j]
+			}
 		}
 		var cells []string
-		for _, v := range row[:few] {
-			cells = append(cells, shortest(v))
+		for j, v := range row[:few] {
+			cells = append(cells, shortest(v, size[j]))
 		}
 		values = append(values, cells)
 	}

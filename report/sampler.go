@@ -53,7 +53,7 @@ const (
 	pointsAll = 2400 // of all lines of a chart together
 	pointsOne = 240  // of one line
 	rowsAll   = 40   // of the table beside a chart
-	stretches = 50   // that a noisy line is averaged over
+	stretches = 50   // that a noisy line is averaged over, at most
 )
 
 // sampler shows what the sampler did, iteration by iteration.
@@ -75,7 +75,7 @@ func (v *view) sampler() section {
 	}
 	likelihood := course{
 		id: "likelihood", title: "Log-likelihood", label: "mean log-likelihood of a particle, nats", of: func(l *starling.TraceLine) float64 { return float64(l.LogLikelihood) },
-		rule: nan, decimals: 1, caption: "Of the training examples. It should have stopped to climb, and all should have come to the same height.",
+		rule: nan, decimals: 1, caption: "Of the training examples. It should have come to rest, and all at the same height.",
 	}
 	if m := v.run.Spec.Method.SMC; m != nil {
 		particles := float64(m.Particles)
@@ -191,8 +191,8 @@ func (v *view) course(c course) *figure {
 			data.add(fmt.Sprint(i.name), f(y[0], c.decimals), q(0), q(.5), q(1), f(y[len(y)-1], c.decimals))
 		}
 		ends = append(ends, y[len(y)-1])
-		if c.smooth && len(x) > stretches {
-			x, y = chart.Smooth(x, y, stretches)
+		if n := min(len(x)/5, stretches); c.smooth && chains && n > 1 { // one particle's moves are noise one by one
+			x, y = chart.Smooth(x, y, n)
 			smoothed = true
 		}
 		xs, all = append(xs, x), append(all, y)

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/uq"
@@ -94,8 +95,7 @@ func compare(columns []string, all []judged) []table {
 		{"AURC ↓", -1, func(e *starling.Evaluation) float64 { return number(e.AURC) }, decimals(4)},
 	})
 	var auroc, entropy []metric
-	for _, g := range all[0].Groups {
-		name := g.Name
+	for _, name := range groupNames(all) {
 		if name != "correct" {
 			auroc = append(auroc, metric{groupName(name), 1, func(e *starling.Evaluation) float64 {
 				return number(groupOf(e, name).AUROC)
@@ -113,6 +113,18 @@ func compare(columns []string, all []judged) []table {
 	doubt := table{Caption: "Mean epistemic entropy, nats", Head: head}
 	addMetrics(&doubt, all, entropy)
 	return []table{t, found, doubt}
+}
+
+// groupNames are those of all evaluations, in the order of the first that has them.
+func groupNames(all []judged) (names []string) {
+	for _, e := range all {
+		for _, g := range e.Groups {
+			if !slices.Contains(names, g.Name) {
+				names = append(names, g.Name)
+			}
+		}
+	}
+	return names
 }
 
 // inside is an evaluation's coverage; NaN where there is none.

@@ -40,13 +40,18 @@ func significant[T ~float64](v T) string {
 	return fixed(x, max(3-int(math.Floor(math.Log10(math.Abs(x)))), 0))
 }
 
-// shortest writes as many digits as a value had before it went through float32.
-func shortest(v float64) string {
-	s := strconv.FormatFloat(v, 'g', 6, 64)
-	if r, err := strconv.ParseFloat(s, 64); err == nil && !strings.ContainsRune(s, 'e') {
-		return sign(grouped(strconv.FormatFloat(math.Abs(r), 'f', -1, 64)), r < 0)
+// shortest writes a value that went through float32 beside others of some size with the digits that it had before.
+func shortest(v, size float64) string {
+	size = max(math.Abs(v), size)
+	if v-v != 0 || size < 1e-9 || size >= 1e9 {
+		return significant(v)
 	}
-	return strings.Replace(s, "-", "−", -1)
+	decimals := max(5-int(math.Floor(math.Log10(size))), 0)
+	s := strconv.FormatFloat(math.Abs(v), 'f', decimals, 64)
+	if decimals > 0 {
+		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
+	}
+	return sign(grouped(s), v < 0)
 }
 
 // grouped puts commas between the thousands of a decimal number without a sign.

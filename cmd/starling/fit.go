@@ -109,6 +109,7 @@ func (f *fit) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	showPage(result, folder.Dir)
 	if f.json {
 		tell(os.Stderr, result.Notes)
 		if line != nil {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/data"
-	"github.com/starling-smc/starling/nn"
+	pages "github.com/starling-smc/starling/report"
 	"github.com/starling-smc/starling/uq"
 )
 
@@ -33,26 +33,11 @@ func header(l *starling.Loaded) string {
 		}
 		examples = thousands(judged) + " examples"
 	}
-	return fmt.Sprintf("%s: %s · %s, %s parameters", l.Spec.Name, examples, architecture(l.Net), thousands(l.Net.Dim()))
+	return fmt.Sprintf("%s: %s · %s, %s parameters", l.Spec.Name, examples, pages.Architecture(l.Net), thousands(l.Net.Dim()))
 }
 
-// architecture names the layers that change shapes: conv 4 → pool → dense 8.
-func architecture(net *nn.Net) string {
-	var parts []string
-	for _, layer := range net.Layers() {
-		switch l := layer.(type) {
-		case nn.Dense:
-			parts = append(parts, fmt.Sprintf("dense %d", l.Units))
-		case nn.Conv:
-			parts = append(parts, fmt.Sprintf("conv %d", l.Filters))
-		case nn.MaxPool, nn.AvgPool, nn.GlobalAvgPool:
-			parts = append(parts, "pool")
-		}
-	}
-	return strings.Join(parts, " → ")
-}
-
-// table is one whose first column is left-aligned and the others right-aligned, with headings above some columns.
+// table is one whose first column is left-aligned and the others right-aligned, with headings above some columns. A row
+// of one cell is a heading between the others, and as long as it likes.
 type table struct {
 	rows     [][]string
 	headings []heading
@@ -69,6 +54,9 @@ func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
 func (t *table) widths() []int {
 	var widths []int
 	for _, row := range t.rows {
+		if len(row) == 1 {
+			continue
+		}
 		for i, cell := range row {
 			if i == len(widths) {
 				widths = append(widths, 0)
@@ -102,6 +90,10 @@ func (t *table) write(w io.Writer) {
 		fmt.Fprintln(w, line)
 	}
 	for _, row := range t.rows {
+		if len(row) == 1 {
+			fmt.Fprintln(w, row[0])
+			continue
+		}
 		var b strings.Builder
 		for i, cell := range row {
 			pad := strings.Repeat(" ", widths[i]-len([]rune(cell)))
