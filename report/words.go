@@ -138,15 +138,18 @@ func Architecture(net *nn.Net) string {
 
 // Method says how the posterior was come by.
 func Method(s *starling.Spec) string {
-	anchor := ""
+	anchor, point := "", "the best MAP"
+	if s.MAP == nil { // there was no search: the anchor is a network that came with the config
+		point = "the network of model.init"
+	}
 	if a := s.Prior.Anchor; a != nil && a.S < .5 {
-		anchor = fmt.Sprintf(", anchored at the best MAP (s = %v)", a.S)
+		anchor = fmt.Sprintf(", anchored at %s (s = %v)", point, a.S)
 	}
 	switch m := s.Method; {
 	case m.AsIs:
 		return "a trained network as it is"
 	case s.Prior.Anchor != nil && s.Prior.Anchor.S == 0:
-		return "the best MAP alone (s = 0)"
+		return point + " alone (s = 0)"
 	case m.MCMC != nil:
 		return fmt.Sprintf("%s of %s, %s epochs each%s", several(m.MCMC.Chains, "chain"), move(m.MCMC.Move), count(m.MCMC.Epochs), anchor)
 	default:
