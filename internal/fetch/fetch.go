@@ -128,11 +128,7 @@ func openPart(path string, want File) (*part, error) {
 		file.Close()
 		return nil, err
 	}
-	p := &part{File: file, want: want, have: info.Size()}
-	if p.have > want.Size {
-		err = p.reset()
-	}
-	return p, err
+	return &part{File: file, want: want, have: info.Size()}, nil
 }
 
 // reset begins anew.
