@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/internal/chart"
@@ -164,9 +165,9 @@ func (c *Comparison) Rows() (rows [][]string) {
 			rows = append(rows, []string{""}, []string{t.Caption})
 		}
 		for _, r := range t.Rows {
-			line := []string{r.Name}
+			line := []string{strings.ReplaceAll(r.Name, "\u00a0", " ")}
 			for _, c := range r.Cells {
-				line = append(line, c.Text)
+				line = append(line, strings.ReplaceAll(c.Text, "\u00a0", " "))
 			}
 			rows = append(rows, line)
 		}

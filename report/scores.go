@@ -87,9 +87,9 @@ func compare(columns []string, all []judged) []table {
 		{"R² ↑", 1, func(e *starling.Evaluation) float64 { return number(e.R2) }, decimals(3)},
 		{"NLL, nats ↓", -1, func(e *starling.Evaluation) float64 { return float64(e.NLL) }, decimals(3)},
 		{"CRPS ↓", -1, func(e *starling.Evaluation) float64 { return number(e.CRPS) }, significant[float64]},
-		{"truth in 50 % intervals", 0, func(e *starling.Evaluation) float64 { return number(&inside(e).In50) }, percent},
-		{"truth in 90 % intervals", 0, func(e *starling.Evaluation) float64 { return number(&inside(e).In90) }, percent},
-		{"truth in 95 % intervals", 0, func(e *starling.Evaluation) float64 { return number(&inside(e).In95) }, percent},
+		{"truth in 50\u00a0% intervals", 0, func(e *starling.Evaluation) float64 { return number(&inside(e).In50) }, percent},
+		{"truth in 90\u00a0% intervals", 0, func(e *starling.Evaluation) float64 { return number(&inside(e).In90) }, percent},
+		{"truth in 95\u00a0% intervals", 0, func(e *starling.Evaluation) float64 { return number(&inside(e).In95) }, percent},
 		{"Brier score ↓", -1, func(e *starling.Evaluation) float64 { return number(e.Brier) }, decimals(3)},
 		{"ECE, 15 bins ↓", -1, func(e *starling.Evaluation) float64 { return number(e.ECE) }, decimals(3)},
 		{"AURC ↓", -1, func(e *starling.Evaluation) float64 { return number(e.AURC) }, decimals(4)},
@@ -218,7 +218,7 @@ func (v *view) cards() []card {
 	var cards []card
 	if v.classes() {
 		low, high := wilson(number(m.Accuracy)*float64(m.N), float64(m.N))
-		cards = append(cards, card{"accuracy", percent(number(m.Accuracy)), "95 % interval " + fixed(100*low, 1) + " to " + fixed(100*high, 1)})
+		cards = append(cards, card{"accuracy", percent(number(m.Accuracy)), "95\u00a0% interval " + fixed(100*low, 1) + " to " + fixed(100*high, 1)})
 	} else {
 		cards = append(cards, card{"RMSE", significant(number(m.RMSE)), "in the target's units"})
 	}
@@ -229,7 +229,7 @@ func (v *view) cards() []card {
 			cards = append(cards, card{"AUROC, foreign", fixed(uq.Mean(found), 2), "mean of " + several(len(found), "group")})
 		}
 	} else {
-		cards = append(cards, card{"90 % intervals", percent(uq.Coverage(v.j.Values.PIT, .9)), "hold the truth"})
+		cards = append(cards, card{"90\u00a0% intervals", percent(uq.Coverage(v.j.Values.PIT, .9)), "hold the truth"})
 	}
 	if m.LogEvidence != nil {
 		note := "nats"
