@@ -169,7 +169,7 @@ func TestGet(t *testing.T) {
 		{name: "the file changes in between, as its tag says", answers: []answer{changed(`"v0"`), good}, requests: 2},
 		{name: "the file changes in between, and no tag says so", answers: []answer{changed(`W/"v0"`), good}, requests: 3},
 		{name: "206 of another place", part: content[:1000], answers: []answer{partial(fmt.Sprintf("bytes 900-%d/%d", n-1, n), content[900:]), good}, requests: 2},
-		{name: "206 of another file", part: content[:1000], answers: []answer{partial("bytes 1000-1999/2000", content[1000:2000]), good}, requests: 2},
+		{name: "206 of another file", part: content[:1000], answers: []answer{partial("bytes 1000-1999/2000", content[:1000]), good}, requests: 2},
 		{name: "206 without a range", part: content[:1000], answers: []answer{partial("", content[1000:]), good}, requests: 2},
 		{name: "206 of nonsense", part: content[:1000], answers: []answer{partial("bytes 1000-x/y", content[1000:]), good}, requests: 2},
 		{name: "206 of unknown size", part: content[:1000], answers: []answer{partial("bytes 1000-299999/*", content[1000:])}, requests: 1},
@@ -340,6 +340,27 @@ func TestMirrorsTags(t *testing.T) {
 	want := File{[]string{server.URL, server.URL + "/other"}, int64(len(content)), sum(content)}
 	if err := client.Get(t.Context(), want, filepath.Join(t.TempDir(), "file")); err != nil || condition != "" {
 		t.Errorf("%v, If-Range %q", err, condition)
+	}
+}
+
+// Only one process at a time fetches a file; afterwards nothing of it is left but the file.
+func TestLock(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	var client Client
+	second := errors.New("not asked")
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		second = client.Get(t.Context(), File{nil, 1, sum(nil)}, path)
+		good(w, r)
+	}))
+	defer server.Close()
+	if err := client.Get(t.Context(), File{[]string{server.URL}, int64(len(content)), sum(content)}, path); err != nil {
+		t.Fatal(err)
+	}
+	if second == nil || !strings.Contains(second.Error(), "another process is fetching this file") {
+		t.Error(second)
+	}
+	if left, _ := filepath.Glob(path + "*"); len(left) != 1 {
+		t.Errorf("%q are left", left)
 	}
 }
 
