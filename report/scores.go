@@ -108,7 +108,7 @@ func compare(columns []string, all []judged) []table {
 	if auroc == nil {
 		return []table{t}
 	}
-	found := table{Caption: "AUROC of epistemic entropy: how well doubt finds them ↑", Head: head}
+	found := table{Caption: "Found by epistemic entropy: AUROC ↑", Head: head}
 	addMetrics(&found, all, auroc)
 	doubt := table{Caption: "Mean epistemic entropy, nats", Head: head}
 	addMetrics(&doubt, all, entropy)
@@ -138,7 +138,7 @@ func inside(e *starling.Evaluation) *starling.Coverage {
 
 // doubts compares the kinds of doubt by how well the posterior's tells each group; nil if there is none to tell.
 func (v *view) doubts() []table {
-	t := table{Caption: "How well each kind of doubt of the posterior finds them: AUROC (FPR95)", Head: []string{"group", "examples", "epistemic entropy", "highest probability", "energy"}}
+	t := table{Caption: "Found by each kind of doubt of the posterior: AUROC (FPR95)", Head: []string{"group", "examples", "epistemic entropy", "highest probability", "energy"}}
 	for _, g := range v.j.Metrics.Groups {
 		if g.AUROC == nil {
 			continue

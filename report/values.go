@@ -202,7 +202,7 @@ func (v *view) doubtfulLast() figure {
 
 // errors lists the examples with the largest errors, and those that are doubted most.
 func (v *view) errors() section {
-	s := section{ID: "examples", Title: "The worst and the most doubtful"}
+	s := section{ID: "examples", Title: "The worst and the most doubtful", Text: []string{"Rows count from 0 among the " + v.test() + "."}}
 	n, j := v.set.Len(), v.j.Values
 	worst, doubted := make([]float64, n), make([]float64, n)
 	for i := range n {
