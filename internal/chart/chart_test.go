@@ -156,6 +156,19 @@ func first(values []float64) float64 {
 	return values[0]
 }
 
+// TestRuleInView finds a value to compare with in the picture, however far it is from the rest, but not where there is
+// nothing to compare with it.
+func TestRuleInView(t *testing.T) {
+	c := Chart{ID: "c", Left: 46, Marks: []Mark{Rule{X: math.NaN(), Y: 10}, Line{X: []float64{0, 4}, Y: []float64{0, 1}, Class: "s0"}}}
+	if rules, texts := parse(t, c.SVG(), "rule"); len(rules) != 1 || rules[0]["d"] != "M46 26L346 26" {
+		t.Errorf("rules %v, ticks %q", rules, texts)
+	}
+	c.Marks = c.Marks[:1]
+	if _, texts := parse(t, c.SVG(), ""); !reflect.DeepEqual(texts, []string{"nothing to show"}) {
+		t.Errorf("texts %q", texts)
+	}
+}
+
 // TestThin keeps peaks, ends and order.
 func TestThin(t *testing.T) {
 	n := 10_000
