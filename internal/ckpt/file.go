@@ -65,6 +65,14 @@ func Replace(path, previous string, write func(w io.Writer) error) (err error) {
 	return syncDir(filepath.Dir(path))
 }
 
+// Rename puts a synchronised file in its place, durably.
+func Rename(from, to string) error {
+	if err := os.Rename(from, to); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(to))
+}
+
 // syncDir makes a rename durable. Windows has no such call, and needs none.
 func syncDir(dir string) error {
 	if runtime.GOOS == "windows" {

@@ -16,8 +16,9 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"runtime"
 	"time"
+
+	"github.com/starling-smc/starling/internal/ckpt"
 )
 
 // Part is the suffix of a file that is not yet whole.
@@ -88,23 +89,7 @@ func (c *Client) Get(ctx context.Context, f File, path string) error {
 	if err := p.Close(); err != nil {
 		return err
 	}
-	return Rename(p.Name(), path)
-}
-
-// Rename puts a synchronised file in its place, durably.
-func Rename(from, to string) error {
-	if err := os.Rename(from, to); err != nil {
-		return err
-	}
-	if runtime.GOOS == "windows" { // it has no such call, and needs none
-		return nil
-	}
-	dir, err := os.Open(filepath.Dir(to))
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	return dir.Sync()
+	return ckpt.Rename(p.Name(), path)
 }
 
 // part is a file that grows.
