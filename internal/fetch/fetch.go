@@ -158,7 +158,8 @@ func (p *part) check(url string) error {
 // from fetches from one server, in as many attempts as bring something new. A whole that is wrong although a part of it
 // came earlier is fetched once more from the start: that part may have been another file's.
 func (c *Client) from(ctx context.Context, url string, p *part) error {
-	best, fails, mixed := p.have, 0, p.have > 0
+	best, fails := p.have, 0
+	mixed, again := p.have > 0, false
 	p.tag = "" // another server's
 	for {
 		var err error
@@ -169,10 +170,10 @@ func (c *Client) from(ctx context.Context, url string, p *part) error {
 			if err = p.check(url); !errors.Is(err, ErrContent) {
 				return err
 			}
-			if reset := p.reset(); reset != nil || !mixed {
+			if reset := p.reset(); reset != nil || !mixed || again {
 				return errors.Join(err, reset)
 			}
-			best, mixed = 0, false
+			best, again = 0, true
 			continue
 		}
 		mixed = mixed || p.have > 0
