@@ -19,8 +19,8 @@ const module = "github.com/starling-smc/starling"
 var level = map[string]int{
 	"internal/lanes": 0, "internal/ckpt": 0, "internal/pool": 0, "internal/golden": 0, "internal/chart": 0, "internal/safetensors": 0,
 	"internal/rng": 1, "internal/fetch": 1,
-	"data":         2,
-	"nn":           3, "mcmc": 3,
+	"data": 2,
+	"nn":   3, "mcmc": 3,
 	"smc": 4, "bnn": 4, "uq": 3,
 	"baseline":     5,
 	"":             6,
