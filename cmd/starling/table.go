@@ -196,6 +196,9 @@ func valuesTable(rows []judged) *table {
 // tell writes what a reader should know beside the figures; on a terminal it stands back.
 func tell(w io.Writer, notes []string) {
 	before, after := "", ""
+	if o, ok := w.(*output); ok {
+		w = o.w
+	}
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) && os.Getenv("NO_COLOR") == "" {
 		before, after = "\x1b[2m", "\x1b[0m"
 	}
