@@ -91,7 +91,7 @@ func newHelp() *cobra.Command {
 
 // dataDir adds --data-dir, which defaults to the environment.
 func dataDir(cmd *cobra.Command, dir *string) {
-	cmd.Flags().StringVar(dir, "data-dir", os.Getenv("STARLING_DATA"), "folder of the data sets that are not built in (default $STARLING_DATA)")
+	cmd.Flags().StringVar(dir, "data-dir", os.Getenv("STARLING_DATA"), "folder `DIR` of the data sets that are not built in (default $STARLING_DATA)")
 	cmd.Flag("data-dir").DefValue = ""
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/numeral"
 	pages "github.com/starling-smc/starling/report"
 	"github.com/starling-smc/starling/uq"
 )
@@ -269,12 +270,7 @@ func evidence(method *starling.SMC, m *starling.Metrics) string {
 }
 
 // thousands writes 1,200.
-func thousands(n int) string {
-	if n < 1000 {
-		return fmt.Sprint(n)
-	}
-	return thousands(n/1000) + fmt.Sprintf(",%03d", n%1000)
-}
+func thousands(n int) string { return numeral.Fixed(float64(n), 0) }
 
 // significant writes a number of unknown size.
 func significant(v uq.Number) string {
