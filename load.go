@@ -127,46 +127,79 @@ func (s *Spec) readSet(dir string, schema *data.Schema) (*data.Problem, error) {
 	if p.Schema != nil {
 		return p, nil
 	}
-	return p, s.finish(p, schema)
+	if err := p.Split(s.Seed); err != nil {
+		return nil, err
+	}
+	if p.Schema = schema; schema == nil {
+		p.Schema = data.NewSchema(p.Train, s.Data.Standardise != "none")
+	}
+	return p, standardise(p, p.Schema)
 }
 
-// readArrays reads the user's own arrays.
+// readArrays reads the user's own arrays. As with a table, rows are chosen and measured before anything is rounded.
 func (s *Spec) readArrays(schema *data.Schema) (*data.Problem, error) {
-	p := &data.Problem{Name: s.Data.Train.Inputs, Whole: s.Method.AsIs}
+	p := &data.Problem{Name: s.Data.Train.Inputs, Schema: schema, Whole: s.Method.AsIs}
 	_, regression := s.Model.Likelihood.(nn.Gaussian)
-	classes := 0
-	var sets []*data.Set
-	for _, part := range []struct {
-		name string
-		from *Arrays
-		into **data.Set
-	}{{"train", s.Data.Train, &p.Train}, {"validate", s.Data.Validate, &p.Validate}, {"test", s.Data.Test, &p.Test}} {
+	type part struct {
+		name            string
+		from            *Arrays
+		into            **data.Set
+		inputs, targets *data.Array
+		rows            []int32 // nil: all
+	}
+	parts := []*part{
+		{name: "train", from: s.Data.Train, into: &p.Train},
+		{name: "test", from: s.Data.Test, into: &p.Test},
+		{name: "validate", from: s.Data.Validate, into: &p.Validate},
+	}
+	train, classes, lacking := parts[0], 0, 0
+	for _, part := range parts {
 		if part.from == nil {
+			lacking++
 			continue
 		}
-		inputs, targets, err := part.from.read()
-		if err != nil {
+		var err error
+		if part.inputs, part.targets, err = part.from.read(); err != nil {
 			return nil, err
 		}
-		var set *data.Set
-		if regression {
-			set, err = data.NewValues(part.name, inputs, targets)
-		} else {
-			set, err = data.NewSet(part.name, inputs, targets, 0)
+		if !regression {
+			labels, err := part.targets.Ints()
+			if err != nil {
+				return nil, err
+			}
+			classes = max(classes, int(slices.Max(append(labels, 0)))+1) // the largest label of any part
 		}
-		if err != nil {
+	}
+	if len(train.inputs.Shape) == 0 {
+		return nil, fmt.Errorf("%s: a single number, want inputs [examples, …]", train.inputs.Name)
+	}
+	if p.Whole {
+		lacking = 0
+	}
+	rows, held, err := data.Split(train.inputs.Shape[0], s.Seed, lacking)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", p.Name, err)
+	}
+	if schema == nil {
+		standardise, both := s.Data.Standardise != "none", s.Data.Standardise == "both"
+		if p.Schema, err = data.ArraySchema(train.inputs, train.targets, rows, classes, standardise, both); err != nil {
 			return nil, err
 		}
-		if *part.into = set; !slices.Equal(set.Shape, p.Train.Shape) || set.Outputs != p.Train.Outputs {
-			return nil, fmt.Errorf("%s: examples of shape %v with %d target values, want shape %v with %d, as in %s",
-				inputs.Name, set.Shape, max(1, set.Outputs), p.Train.Shape, max(1, p.Train.Outputs), s.Data.Train.Inputs)
+	}
+	train.rows = rows
+	for _, part := range parts {
+		if part.inputs == nil {
+			if p.Whole {
+				continue
+			}
+			part.inputs, part.targets, part.rows = train.inputs, train.targets, held[0]
+			held = held[1:]
 		}
-		sets, classes = append(sets, set), max(classes, set.Classes)
+		if *part.into, err = p.Schema.Labelled(part.name, part.inputs, part.targets, part.rows); err != nil {
+			return nil, err
+		}
 	}
-	for _, set := range sets {
-		set.Classes = classes // the largest label of any part
-	}
-	return p, s.finish(p, schema)
+	return p, nil
 }
 
 func (a *Arrays) read() (inputs, targets *data.Array, err error) {
@@ -175,20 +208,6 @@ func (a *Arrays) read() (inputs, targets *data.Array, err error) {
 	}
 	targets, err = data.ReadArray(a.Targets)
 	return inputs, targets, err
-}
-
-// finish holds out the parts that sets of arrays lack, and standardises all.
-func (s *Spec) finish(p *data.Problem, schema *data.Schema) error {
-	err := p.Split(s.Seed)
-	if err != nil {
-		return err
-	}
-	if p.Schema = schema; schema == nil {
-		if p.Schema, err = data.NewSchema(p.Train, s.Data.Standardise != "none", s.Data.Standardise == "both"); err != nil {
-			return err
-		}
-	}
-	return standardise(p, p.Schema)
 }
 
 // standardise turns every part of a problem into what the network sees.
