@@ -106,7 +106,7 @@ type inputs struct {
 
 // source opens a file of inputs. A CSV is read once in advance: its faults show before the work begins.
 func (r *Run) source(ctx context.Context, file string) (*inputs, error) {
-	array, err := isArray(file)
+	array, err := data.IsArray(file)
 	if err != nil {
 		return nil, &DataError{err}
 	}

@@ -143,3 +143,26 @@ func TestBlockMemory(t *testing.T) {
 		}
 	}
 }
+
+func TestIsArray(t *testing.T) {
+	dir := t.TempDir()
+	for name, c := range map[string]struct {
+		bytes string
+		want  bool
+	}{
+		"npy": {npyMagic, true}, "idx": {"\x00\x00\x08\x01", true}, "gzip": {"\x1f\x8b", true},
+		"csv": {"a,b\n1,2\n", false}, "short": {"\x93", false}, "empty": {"", false},
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(c.bytes), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := IsArray(path); got != c.want || err != nil {
+			t.Errorf("%s: %v, %v", name, got, err)
+		}
+	}
+	// What is no file is not opened: a pipe would wait for ever.
+	if _, err := IsArray(dir); err == nil || !strings.Contains(err.Error(), "is not a regular file") {
+		t.Errorf("a folder: %v", err)
+	}
+}
