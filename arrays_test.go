@@ -80,3 +80,35 @@ func TestArraysFitAsTables(t *testing.T) {
 		}
 	}
 }
+
+// TestConstantFeatures: features of arrays that become 0 are noted, few by name.
+func TestConstantFeatures(t *testing.T) {
+	const n = 30
+	file := filepath.Join(t.TempDir(), "x.npy")
+	var x []float64
+	for i := range n {
+		x = append(x, float64(i), 1e17, 3, math.Sin(float64(i)))
+	}
+	var b bytes.Buffer
+	if err := data.WriteNPY(&b, []int{n, 4}, x); err != nil {
+		t.Fatal(err)
+	}
+	save(t, file, b.Bytes())
+	for standardise, want := range map[string]string{
+		"inputs": "2 features (from 0: 1, 2) are constant over the training examples: the network sees them as 0 everywhere",
+		"none":   "",
+	} {
+		run := tiny(t, fmt.Sprintf("{train: {inputs: %s, targets: %s}, standardise: %s}", file, file, standardise), "{gaussian: {sd: 1}}", 4)
+		if got := strings.Join(run.Manifest.Notes, "; "); got != want {
+			t.Errorf("%s: notes %q", standardise, got)
+		}
+	}
+	schema := &data.Schema{Inputs: &data.Standard{SD: make([]float64, 784)}}
+	if got := alwaysZero(schema); !strings.HasPrefix(got, "784 features (from 0: 0, 1, 2") || !strings.Contains(got, " 19, …) are constant") {
+		t.Error(got)
+	}
+	schema.Inputs.SD = []float64{1, 0}
+	if got := alwaysZero(schema); !strings.HasPrefix(got, "feature 1 (from 0) is constant") {
+		t.Error(got)
+	}
+}

@@ -110,6 +110,9 @@ func prepare(spec Spec, o Options) (*run, error) {
 	if r.Data.Schema.Dropped != nil {
 		r.Notes = append(r.Notes, constants(r.Data.Schema))
 	}
+	if zero := alwaysZero(r.Data.Schema); zero != "" {
+		r.Notes = append(r.Notes, zero)
+	}
 	if err = r.readInit(); err != nil {
 		return nil, err
 	}

@@ -300,3 +300,25 @@ func constants(schema *data.Schema) string {
 	}
 	return fmt.Sprintf("columns %s are constant over the training rows and were dropped", strings.Join(names, ", "))
 }
+
+// alwaysZero says which features of arrays, which drop none, a network sees as 0 once they are standardised; "" if none.
+func alwaysZero(schema *data.Schema) string {
+	if schema.Columns != nil || schema.Inputs == nil {
+		return ""
+	}
+	const few = 20
+	var names []string
+	for _, j := range schema.Inputs.Constant() {
+		names = append(names, fmt.Sprint(j))
+	}
+	switch n := len(names); {
+	case n == 0:
+		return ""
+	case n == 1:
+		return fmt.Sprintf("feature %s (from 0) is constant over the training examples: the network sees it as 0 everywhere", names[0])
+	case n > few:
+		names = append(names[:few], "…")
+	}
+	return fmt.Sprintf("%d features (from 0: %s) are constant over the training examples: the network sees them as 0 everywhere",
+		len(schema.Inputs.Constant()), strings.Join(names, ", "))
+}
