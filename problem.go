@@ -69,7 +69,7 @@ func (r *Run) other(on On, dir string) (*data.Problem, error) {
 	if on.Labels != "" {
 		inputs, targets, err := (&Arrays{on.Data, on.Labels}).read()
 		if err == nil {
-			p.Test, err = r.Schema.Labelled("test", inputs, targets)
+			p.Test, err = r.Schema.Labelled("test", inputs, targets, nil)
 		}
 		return p, err
 	}
