@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/spelling"
 	"github.com/starling-smc/starling/nn"
 )
 
@@ -76,7 +77,7 @@ func (s *Spec) readTable(dir string, schema *data.Schema) (*data.Problem, error)
 		case column.Cols == 1:
 			hint = ": a single column; is the delimiter right?"
 		case column.Header != nil:
-			hint = fmt.Sprintf(": did you mean %q?", nearest(column.Name, column.Header))
+			hint = fmt.Sprintf(": did you mean %q?", spelling.Nearest(column.Name, column.Header))
 		}
 		return nil, s.fault("data.csv.target", "%v%s", err, hint)
 	}
