@@ -84,21 +84,24 @@ func TestArraysFitAsTables(t *testing.T) {
 // TestConstantFeatures: features of arrays that become 0 are noted, few by name.
 func TestConstantFeatures(t *testing.T) {
 	const n = 30
-	file := filepath.Join(t.TempDir(), "x.npy")
-	var x []float64
+	dir := t.TempDir()
+	inputs, targets := filepath.Join(dir, "x.npy"), filepath.Join(dir, "y.npy")
+	var x, y []float64
 	for i := range n {
-		x = append(x, float64(i), 1e17, 3, math.Sin(float64(i)))
+		x, y = append(x, float64(i), 1e17, 3, math.Sin(float64(i))), append(y, float64(i))
 	}
-	var b bytes.Buffer
-	if err := data.WriteNPY(&b, []int{n, 4}, x); err != nil {
-		t.Fatal(err)
+	for file, values := range map[string][]float64{inputs: x, targets: y} {
+		var b bytes.Buffer
+		if err := data.WriteNPY(&b, []int{n, len(values) / n}, values); err != nil {
+			t.Fatal(err)
+		}
+		save(t, file, b.Bytes())
 	}
-	save(t, file, b.Bytes())
 	for standardise, want := range map[string]string{
 		"inputs": "2 features (from 0: 1, 2) are constant over the training examples: the network sees them as 0 everywhere",
 		"none":   "",
 	} {
-		run := tiny(t, fmt.Sprintf("{train: {inputs: %s, targets: %s}, standardise: %s}", file, file, standardise), "{gaussian: {sd: 1}}", 4)
+		run := tiny(t, fmt.Sprintf("{train: {inputs: %s, targets: %s}, standardise: %s}", inputs, targets, standardise), "{gaussian: {sd: 1}}", 1)
 		if got := strings.Join(run.Manifest.Notes, "; "); got != want {
 			t.Errorf("%s: notes %q", standardise, got)
 		}

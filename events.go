@@ -22,7 +22,7 @@ type Descending struct {
 	Share          float64 // of the work that is done, 0 to 1: an estimate, as nobody knows when a restart will stop
 	Best           int     // the restart of the lowest validation NLL so far
 	Epoch          int     // at which it was reached, from 1; 0: where it began, model.init
-	NLL, Accuracy  float64
+	NLL, Accuracy  float64 // of targets in their own units; a regression has no accuracy
 }
 
 // Sampling is the sampler, after an iteration of any of its islands or chains.

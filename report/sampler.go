@@ -122,19 +122,12 @@ func (v *view) move() *starling.Move {
 	return nil
 }
 
-// bestMAP is the chosen restart's NLL on the validation examples, in units of the targets as the trace has it; NaN
-// without any.
+// bestMAP is the chosen restart's NLL on the validation examples; NaN without any.
 func (v *view) bestMAP() float64 {
 	if v.run.Chosen >= len(v.run.NLL) {
 		return math.NaN()
 	}
-	nll := v.run.NLL[v.run.Chosen] // a density of what the network learns, standardised targets
-	if s := v.run.Schema; s != nil && s.Targets != nil {
-		for _, sd := range s.Targets.SD {
-			nll += math.Log(sd / s.Targets.To)
-		}
-	}
-	return nll
+	return v.run.NLL[v.run.Chosen]
 }
 
 // unit is what islands are called, and what stands on the x axis.
