@@ -257,6 +257,9 @@ func (v *view) evidence() *figure {
 		fixed(chart.Quantile(logZ, 1), 1), fixed(number(m.LogEvidenceSD), 1), fixed(number(m.EffectiveIslands), 1), len(logZ))
 	f := &figure{Title: "Evidence of the islands", Data: data, Caption: "Islands that agree lie above one another. " +
 		fmt.Sprintf("Together log Z = %s; the islands' standard deviation is %s.", fixed(number(m.LogEvidence), 1), fixed(number(m.LogEvidenceSD), 1))}
+	if s := v.run.Schema; s != nil && s.Targets != nil {
+		f.Caption += " It is a density of standardised targets, as the network learns them: of runs on another scale it says nothing."
+	}
 	if d.Rows != nil {
 		f.Charts = []template.HTML{d.SVG()}
 		return f
