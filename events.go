@@ -5,8 +5,8 @@ import (
 	"github.com/starling-smc/starling/nn"
 )
 
-// Event tells how far a run is: *Loaded once, then *Descending and *Sampling many times, and *Notice where there is
-// something to say. Events come one at a time.
+// Event tells how far work is. Of Fit: *Loaded once, then *Descending and *Sampling many times, and *Notice where there
+// is something to say. Of Run.Predict: *Predicting many times. Events come one at a time.
 type Event interface{ event() }
 
 // Loaded says what a run is about to learn from, and with what.
@@ -38,6 +38,9 @@ type Sampling struct {
 	Particles     int // of an island
 }
 
+// Predicting is a prediction, after some more rows.
+type Predicting struct{ Rows, Done int }
+
 // Notice is something that a person should know, in plain words.
 type Notice struct{ Text string }
 
@@ -45,3 +48,4 @@ func (*Notice) event()     {}
 func (*Loaded) event()     {}
 func (*Descending) event() {}
 func (*Sampling) event()   {}
+func (*Predicting) event() {}

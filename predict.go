@@ -23,11 +23,6 @@ import (
 // together is the number of rows that are predicted at a time: it bounds the memory, and has no part in the figures.
 const together = 1024
 
-// Predicting is a prediction, after some more rows.
-type Predicting struct{ Rows, Done int }
-
-func (*Predicting) event() {}
-
 // Predict writes what the posterior says of every row of a file of inputs, CSV, NPY or IDX, to another, CSV or NPY as
 // its name ends, and returns the number of rows. Either file may be larger than memory; out is complete or as it was.
 //
