@@ -13,6 +13,23 @@ import (
 	"testing"
 )
 
+// seeds is what the files that match a pattern hold.
+func seeds(f *testing.F, pattern string) (files [][]byte) {
+	f.Helper()
+	paths, err := filepath.Glob(pattern)
+	if err != nil || len(paths) == 0 {
+		f.Fatal(paths, err)
+	}
+	for _, p := range paths {
+		raw, err := os.ReadFile(p)
+		if err != nil {
+			f.Fatal(err)
+		}
+		files = append(files, raw)
+	}
+	return files
+}
+
 // sameArray compares reading an array whole with reading it in blocks of rows: same values and errors. An array that
 // has no rows to read in blocks is left out. It returns the whole, nil if that is an error.
 func sameArray(t *testing.T, raw []byte, rows int) *Array {
