@@ -52,6 +52,9 @@ func (r *Run) judgedOn(on On, dir string) (*data.Problem, error) {
 		return p, nil
 	}
 	p, err := r.Spec.load(dir, r.Schema)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &DataError{fmt.Errorf("%w: the run's own data, in the place that its config names, seen from here", err)}
+	}
 	if err != nil {
 		return nil, err
 	}
