@@ -28,10 +28,10 @@ const together = 1024
 // its name ends, and returns the number of rows. Either file may be larger than memory; out is complete or as it was.
 //
 // Of classes a CSV has the columns row (from 0), class (the most probable: its name, or its number where classes have
-// no names; empty where the network overflows and probabilities are NaN), p_0 … p_{C−1}, the entropies entropy_total, entropy_aleatoric and entropy_epistemic in nats, and abstain,
-// which is empty as long as a run has no threshold; NPY has the probabilities [n, C]. Of a regression the columns are
-// row, mean, sd_aleatoric, sd_epistemic, q05, q50 and q95 in the target's units, with several outputs these six of each,
-// mean_0 and so on; NPY has the six, [n, 6] or [n, outputs, 6].
+// no names; empty where the network overflows and probabilities are NaN), p_0 … p_{C−1}, the entropies entropy_total,
+// entropy_aleatoric and entropy_epistemic in nats, and abstain, which is empty as long as a run has no threshold; NPY has
+// the probabilities [n, C]. Of a regression the columns are row, mean, sd_aleatoric, sd_epistemic, q05, q50 and q95 in
+// the target's units, with several outputs these six of each, mean_0 and so on; NPY has the six, [n, 6] or [n, outputs, 6].
 //
 // The error is a *ConfigError for files that cannot be these, and a *DataError for what is wrong with the inputs.
 func (r *Run) Predict(ctx context.Context, in, out string, o Options) (int, error) {
