@@ -19,7 +19,7 @@ func newDataVerify() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify [SET…]",
 		Short: "Compare the files of data sets with what is known of them",
-		Long: `Compare the files of data sets with what is known of them: those within the program, and those in the data
+		Long: `Verify compares the files of data sets with what is known of them: those within the program, and those in the data
 directory.
 
 What a file holds counts, not how gzip packed it; of a table, the names of its columns and its numbers. A set that is
