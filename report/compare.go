@@ -141,7 +141,7 @@ func (v *view) original(i int) []float64 {
 			x = x[1:]
 		}
 		if len(s.Inputs.SD) == len(x) {
-			restore(s.Inputs, x)
+			s.Inputs.Restore(x)
 		}
 	}
 	return x
