@@ -77,7 +77,7 @@ func NewInputs(name string, inputs *Array) (*Set, error) {
 	case []Float16, []BFloat16, []float32, []float64:
 		s.F32, err = inputs.finite("feature", s.Features())
 	default:
-		err = fmt.Errorf("%s: inputs of type %s, want uint8 pixels or floats (x.astype('float32'))", inputs.Name, inputs.DType())
+		err = fmt.Errorf("%s: inputs of type %s, want uint8 pixels or floats (x.astype('float32')), or to be standardised", inputs.Name, inputs.DType())
 	}
 	return s, err
 }
