@@ -147,10 +147,10 @@ func (v *view) original(i int) []float64 {
 	return x
 }
 
-func (c *Comparison) evaluations() (names []string, all []judged) {
+func (c *Comparison) evaluations() (names []string, all []Scored) {
 	for _, r := range c.Runs {
 		names = append(names, r.Name)
-		all = append(all, judged{r.Name, &r.Metrics.Evaluation})
+		all = append(all, Scored{r.Name, &r.Metrics.Evaluation})
 	}
 	return names, all
 }

@@ -9,34 +9,34 @@ import (
 	"github.com/starling-smc/starling/uq"
 )
 
-// judged is an ensemble's name and scores.
-type judged struct {
-	name string
+// Scored is an ensemble's name and scores.
+type Scored struct {
+	Name string
 	*starling.Evaluation
 }
 
-// The posterior with its islands weighed in the way that was not chosen.
+// The posterior with its islands weighed in the way that was not chosen, and all MAP restarts.
 const (
-	equally    = "equally"
-	byEvidence = "by evidence"
+	equally      = "equally"
+	byEvidence   = "by evidence"
+	DeepEnsemble = "deep ensemble"
 )
 
-// ensembles are all that the run was judged by, the posterior first.
-func (v *view) ensembles() []judged {
-	m, spec := v.j.Metrics, &v.run.Spec
-	all := []judged{{"posterior", &m.Evaluation}}
+// Ensembles are all that a run was judged by, the posterior first.
+func Ensembles(spec *starling.Spec, m *starling.Metrics) []Scored {
+	all := []Scored{{"posterior", &m.Evaluation}}
 	if c := m.Combined; c != nil && spec.Method.SMC != nil && spec.Method.SMC.Islands > 1 {
 		if spec.Method.SMC.Combine == "evidence" {
-			all = append(all, judged{equally, &c.Equal})
+			all = append(all, Scored{equally, &c.Equal})
 		} else {
-			all = append(all, judged{byEvidence, &c.Evidence})
+			all = append(all, Scored{byEvidence, &c.Evidence})
 		}
 	}
 	if m.MAP != nil {
-		all = append(all, judged{"best MAP", m.MAP})
+		all = append(all, Scored{"best MAP", m.MAP})
 	}
 	if m.DeepEnsemble != nil {
-		all = append(all, judged{"deep ensemble", m.DeepEnsemble})
+		all = append(all, Scored{DeepEnsemble, m.DeepEnsemble})
 	}
 	return all
 }
@@ -50,13 +50,13 @@ func (v *view) restarts() int {
 
 // scores is the table of all figures.
 func (v *view) scores() section {
-	all := v.ensembles()
+	all := Ensembles(&v.run.Spec, v.j.Metrics)
 	var columns []string
 	weighed := ""
 	for _, e := range all {
-		columns = append(columns, e.name)
-		if e.name == byEvidence || e.name == equally {
-			weighed = fmt.Sprintf(" “%s” is the posterior with its islands weighed so.", e.name)
+		columns = append(columns, e.Name)
+		if e.Name == byEvidence || e.Name == equally {
+			weighed = fmt.Sprintf(" “%s” is the posterior with its islands weighed so.", e.Name)
 		}
 	}
 	return section{ID: "figures", Title: "Figures", Tables: compare(columns, all),
@@ -76,7 +76,7 @@ func decimals(n int) func(float64) string {
 }
 
 // compare makes tables with a column an ensemble: of scores, and of doubt. Rows that none of them has are left out.
-func compare(columns []string, all []judged) []table {
+func compare(columns []string, all []Scored) []table {
 	head := append([]string{""}, columns...)
 	t := table{Caption: "Scores", Head: head}
 	addMetrics(&t, all, []metric{
@@ -116,7 +116,7 @@ func compare(columns []string, all []judged) []table {
 }
 
 // groupNames are those of all evaluations, in the order of the first that has them.
-func groupNames(all []judged) (names []string) {
+func groupNames(all []Scored) (names []string) {
 	for _, e := range all {
 		for _, g := range e.Groups {
 			if !slices.Contains(names, g.Name) {
@@ -157,7 +157,7 @@ func (v *view) doubts() []table {
 	return []table{t}
 }
 
-func addMetrics(t *table, all []judged, metrics []metric) {
+func addMetrics(t *table, all []Scored, metrics []metric) {
 	for _, m := range metrics {
 		r := row{Name: m.name}
 		best, some, differ := math.Inf(-1), false, false
