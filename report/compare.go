@@ -168,7 +168,13 @@ func (c *Comparison) cost() table {
 		{"log evidence", func(v *view) string { return fixed(number(v.j.Metrics.LogEvidence), 1) }},
 		{"± over islands", func(v *view) string { return fixed(number(v.j.Metrics.LogEvidenceSD), 1) }},
 		{"gradients, examples", func(v *view) string { return count(gradients(v.islands)) }},
-		{"seconds", func(v *view) string { return fixed(Seconds(&v.run.Manifest), 0) }},
+		{"seconds", func(v *view) string {
+			s := Seconds(&v.run.Manifest)
+			if s < 10 {
+				return fixed(s, 1)
+			}
+			return fixed(s, 0)
+		}},
 	}
 	for _, r := range rows {
 		var cells []string

@@ -94,25 +94,51 @@ func compare(columns []string, all []Scored) []table {
 		{"ECE, 15 bins ↓", -1, func(e *starling.Evaluation) float64 { return number(e.ECE) }, decimals(3)},
 		{"AURC ↓", -1, func(e *starling.Evaluation) float64 { return number(e.AURC) }, decimals(4)},
 	})
-	var auroc, entropy []metric
+	var byEntropy, byProbability, entropy []metric
 	for _, name := range groupNames(all) {
 		if name != "correct" {
-			auroc = append(auroc, metric{groupName(name), 1, func(e *starling.Evaluation) float64 {
+			byEntropy = append(byEntropy, metric{groupName(name), 1, func(e *starling.Evaluation) float64 {
+				if agreed(e) {
+					return math.NaN()
+				}
 				return number(groupOf(e, name).AUROC)
+			}, decimals(2)})
+			byProbability = append(byProbability, metric{groupName(name), 1, func(e *starling.Evaluation) float64 {
+				return number(groupOf(e, name).AUROCMaxProb)
 			}, decimals(2)})
 		}
 		entropy = append(entropy, metric{groupName(name), 0, func(e *starling.Evaluation) float64 {
 			return float64(groupOf(e, name).Epistemic)
 		}, decimals(2)})
 	}
-	if auroc == nil {
-		return []table{t}
+	tables := []table{t}
+	if byEntropy == nil {
+		return tables
 	}
-	found := table{Caption: "Found by epistemic entropy: AUROC ↑", Head: head}
-	addMetrics(&found, all, auroc)
-	doubt := table{Caption: "Mean epistemic entropy, nats", Head: head}
-	addMetrics(&doubt, all, entropy)
-	return []table{t, found, doubt}
+	caption := "Found by epistemic entropy: AUROC ↑"
+	if slices.ContainsFunc(all, func(e Scored) bool { return agreed(e.Evaluation) }) {
+		caption = "Found by epistemic entropy, which one network has not: AUROC ↑"
+	}
+	for _, doubt := range []struct {
+		caption string
+		metrics []metric
+	}{{caption, byEntropy}, {"Found by highest probability: AUROC ↑", byProbability}, {"Mean epistemic entropy, nats", entropy}} {
+		t := table{Caption: doubt.caption, Head: head}
+		if addMetrics(&t, all, doubt.metrics); t.Rows != nil {
+			tables = append(tables, t)
+		}
+	}
+	return tables
+}
+
+// agreed says that nobody disagrees in an ensemble, as in one network: its epistemic entropy is 0 wherever it is asked.
+func agreed(e *starling.Evaluation) bool {
+	for _, g := range e.Groups {
+		if g.N > 0 && g.Epistemic != 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // groupNames are those of all evaluations, in the order of the first that has them.
