@@ -131,7 +131,7 @@ func showMetrics(w io.Writer, spec *starling.Spec, m *starling.Metrics, problem 
 		showGroups(w, m.Groups)
 		showSpread(w, m.Spread)
 	} else if line := found(m.Groups, spec.Method.AsIs); line != "" {
-		fmt.Fprintln(w, line)
+		wrap(w, line)
 	}
 	if d := m.DeepEnsemble; d != nil && d.NLL < m.NLL {
 		format := func(v uq.Number) string { return fmt.Sprintf("%.3f", v) }
@@ -139,17 +139,17 @@ func showMetrics(w io.Writer, spec *starling.Spec, m *starling.Metrics, problem 
 			format = significant
 		}
 		if better, worse := format(d.NLL), format(m.NLL); better != worse {
-			fmt.Fprintf(w, "the deep ensemble of the %d MAPs does better here: NLL %s against %s\n", spec.MAP.Restarts, better, worse)
+			wrap(w, fmt.Sprintf("the deep ensemble of the %d MAPs does better here: NLL %s against %s", spec.MAP.Restarts, better, worse))
 		}
 	}
 	switch {
 	case m.On == "train" && spec.Method.AsIs:
-		fmt.Fprintf(w, "judged on all %s examples of %s, whether it was trained on them or not\n", thousands(m.N), problem.Name)
+		wrap(w, fmt.Sprintf("judged on all %s examples of %s, whether it was trained on them or not", thousands(m.N), problem.Name))
 	case m.On == "train":
-		fmt.Fprintf(w, "judged on the %s training examples of %s: nothing is held out\n", thousands(m.N), problem.Name)
+		wrap(w, fmt.Sprintf("judged on the %s training examples of %s: nothing is held out", thousands(m.N), problem.Name))
 	}
 	if m.LogEvidence != nil {
-		fmt.Fprintln(w, evidence(spec.Method.SMC, m))
+		wrap(w, evidence(spec.Method.SMC, m))
 	}
 }
 
@@ -196,7 +196,7 @@ func tell(w io.Writer, notes []string) {
 		before, after = "\x1b[2m", "\x1b[0m"
 	}
 	for _, note := range notes {
-		fmt.Fprintln(w, before+note+after)
+		fmt.Fprintln(w, before+strings.Join(lines(note, columns), after+"\n"+before)+after)
 	}
 }
 
