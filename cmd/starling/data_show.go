@@ -21,7 +21,7 @@ func newDataShow() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "show FILE|SET",
-		Short: "Describe a file that the program can read, or a data set known by name",
+		Short: "Describe a file, or a data set known by name",
 		Long: `Show describes a file: NPY or IDX (packed with gzip or not), CSV, safetensors, or a .bin of CIFAR. The format is told
 by the content. Values that are missing or not a number are shown; fit refuses them.
 
