@@ -27,7 +27,8 @@ func newDataShow() *cobra.Command {
 by the content. Values that are missing or not a number are shown; fit refuses them.
 
 Of a CSV, delimiter and header are guessed and can be told; a cell is a number, nan, inf or empty, but for the column
-that --target names, which may hold names of classes, and those that --drop names, which are not looked at. Up to 4,096 values --json lists all, else what they amount to.
+that --target names, which may hold names of classes, and those that --drop names, which are not looked at. Up to 4,096
+values --json lists all, else what they amount to.
 
 A data set's name is taken before a file's: write ./NAME for such a file.`,
 		Example: `  starling data show mine.csv --target species
