@@ -1,6 +1,7 @@
 package starling
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -21,7 +22,9 @@ func TestMemory(t *testing.T) {
 	} {
 		dir := filepath.Join(t.TempDir(), "run")
 		const limit = 60 << 20
-		_, err := resume(t.Context(), dir, trees(t, c.sets), Options{Memory: limit, Threads: 2})
+		ctx, stop := context.WithCancel(t.Context())
+		_, err := resume(ctx, dir, trees(t, c.sets), Options{Memory: limit, Threads: 2, Progress: func(Event) { stop() }}) // had it begun, it would not end soon
+		stop()
 		var config *ConfigError
 		if !errors.As(err, &config) {
 			t.Errorf("%s: %v", name, err)
