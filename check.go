@@ -17,6 +17,8 @@ import (
 type checker struct {
 	faults []fault
 	places map[string]place // of what was written down; nil for a Spec built in Go
+
+	parsing bool // the Spec comes from a file just now: a zero that was written down is meant
 }
 
 func (c *checker) fault(path, format string, args ...any) {
@@ -46,7 +48,7 @@ func (c *checker) conflict(paths []string, format string, args ...any) {
 
 // want is a fault unless ok; a zero that was not written down is a default to come.
 func (c *checker) want(ok bool, path, what string, v float64) {
-	if _, written := c.places[path]; !ok && (v != 0 || written) {
+	if _, written := c.places[path]; !ok && (v != 0 || written && c.parsing) {
 		c.fault(path, "want %s, have %.12g", what, v)
 	}
 }
@@ -103,27 +105,17 @@ func (c *checker) spec(s *Spec) {
 	if strings.ContainsAny(s.Name, `/\`) || strings.HasPrefix(s.Name, ".") || !printable(s.Name) {
 		c.fault("name", "%q cannot name a folder: want at most %d bytes, without slashes and control characters, and no dot at the start", s.Name, longest)
 	}
-	c.exactlyOne("data", map[string]bool{"set": s.Data.Set != "", "csv": s.Data.CSV != nil})
-	var sets []string
-	for _, known := range data.List("") {
-		sets = append(sets, known.Name)
-	}
-	c.oneOf("data.set", s.Data.Set, sets...)
-	if csv := s.Data.CSV; csv != nil {
-		if csv.File == "" {
-			c.fault("data.csv", "needs a file")
-		}
-		if csv.Target == "" {
-			c.fault("data.csv", "needs a target, the column to predict")
-		}
-	}
-	c.oneOf("data.standardise", s.Data.Standardise, "none", "inputs")
+	c.data(&s.Data, s.Model.Likelihood)
 	c.model(&s.Model)
+	c.method(s)
+	if s.Method.AsIs {
+		return
+	}
 	c.exactlyOne("prior.normal", map[string]bool{"variance": s.Prior.Normal.Variance != 0, "fan_in": s.Prior.Normal.FanIn != 0})
 	c.positive("prior.normal.variance", s.Prior.Normal.Variance)
 	c.positive("prior.normal.fan_in", s.Prior.Normal.FanIn)
 	if a := s.Prior.Anchor; a != nil {
-		if _, written := c.places["prior.anchor.s"]; c.places != nil && !written {
+		if _, written := c.places["prior.anchor.s"]; c.parsing && !written {
 			c.fault("prior.anchor", "needs s, from 0 (the MAP itself) to 1 (no shrinking), as in {s: 0.1}")
 		}
 		c.want(a.S >= 0 && a.S <= 1, "prior.anchor.s", "0 to 1", a.S)
@@ -135,12 +127,84 @@ func (c *checker) spec(s *Spec) {
 		c.atLeast("map.epochs", m.Epochs, 1)
 		c.atLeast("map.patience", m.Patience, 1)
 	}
-	c.exactlyOne("method", map[string]bool{"mcmc": s.Method.MCMC != nil, "smc": s.Method.SMC != nil})
-	if m := s.Method.MCMC; m != nil {
-		c.mcmc(m, s.MAP)
+}
+
+// data looks at names and what goes with what; files are opened later.
+func (c *checker) data(d *Data, likelihood nn.Likelihood) {
+	c.exactlyOne("data", map[string]bool{"set": d.Set != "", "csv": d.CSV != nil, "train": d.Train != nil})
+	var sets []string
+	for _, known := range data.List("") {
+		sets = append(sets, known.Name)
 	}
-	if m := s.Method.SMC; m != nil {
-		c.smc(m)
+	c.oneOf("data.set", d.Set, sets...)
+	if csv := d.CSV; csv != nil {
+		if csv.File == "" {
+			c.fault("data.csv", "needs a file")
+		}
+		if csv.Target == "" {
+			c.fault("data.csv", "needs a target, the column to predict")
+		}
+		if csv.Delimiter != "" {
+			if err := data.CheckDelimiter(csv.Delimiter); err != nil {
+				c.fault("data.csv.delimiter", "%v", err)
+			}
+		}
+	}
+	for _, part := range []struct {
+		path   string
+		arrays *Arrays
+	}{{"data.train", d.Train}, {"data.validate", d.Validate}, {"data.test", d.Test}} {
+		switch {
+		case part.arrays == nil:
+		case d.Train == nil:
+			c.fault(part.path, "goes with train, arrays of your own; a set has its own parts, a csv is split by the seed")
+		case part.arrays.Inputs == "" || part.arrays.Targets == "":
+			c.fault(part.path, "needs inputs and targets, as in {inputs: x.npy, targets: y.npy}")
+		}
+	}
+	for i, g := range d.Groups {
+		path := join("data.groups", g.Name)
+		switch {
+		case g.Name == "" || !printable(g.Name):
+			c.fault(path, "%q: want a name of at most %d bytes without control characters", g.Name, longest)
+		case slices.Contains([]string{"train", "validate", "test", "correct", "incorrect"}, g.Name):
+			c.fault(path, "%s is the name of a part of the data or of the scores: choose another", g.Name)
+		case slices.ContainsFunc(d.Groups[:i], func(other Group) bool { return other.Name == g.Name }):
+			c.fault(path, "two groups are named %s", g.Name)
+		case g.File == "":
+			c.fault(path, "needs a file of inputs")
+		}
+	}
+	c.oneOf("data.standardise", d.Standardise, "none", "inputs", "both")
+	if _, regression := likelihood.(nn.Gaussian); likelihood != nil && !regression && d.Standardise == "both" {
+		c.fault("data.standardise", "both is for a regression: classes are not scaled; want inputs or none")
+	}
+}
+
+// method looks at how it is sampled, and at what that needs of the rest.
+func (c *checker) method(s *Spec) {
+	m := &s.Method
+	c.exactlyOne("method", map[string]bool{"mcmc": m.MCMC != nil, "smc": m.SMC != nil, "as-is": m.AsIs})
+	if m.MCMC != nil {
+		c.mcmc(s)
+	}
+	if m.SMC != nil {
+		c.smc(m.SMC)
+		if m.SMC.Combine == "evidence" && s.beginsAtInit() {
+			c.conflict([]string{"method.smc.combine", "model.init"}, "islands whose particles begin at model.init estimate no evidence: want equal, or a prior.anchor")
+		}
+	}
+	if !m.AsIs {
+		return
+	}
+	if s.Model.Init == "" {
+		c.fault("method", "as-is judges a trained network as it is: name the file of its weights, model.init")
+	}
+	if s.Prior != (Prior{}) {
+		c.fault("prior", "is for sampling: method as-is takes the network of model.init as it is")
+	}
+	if s.MAP != nil {
+		c.fault("map", "is for sampling: method as-is takes the network of model.init as it is")
 	}
 }
 
@@ -201,9 +265,13 @@ func (c *checker) shapes(m *Model) {
 	c.fault("model.likelihood", "%v", err)
 }
 
-func (c *checker) mcmc(m *MCMC, point *MAP) {
+func (c *checker) mcmc(s *Spec) {
+	m, point := s.Method.MCMC, s.MAP
 	c.within("method.mcmc.chains", m.Chains, 1, rng.MaxIslands)
-	c.oneOf("method.mcmc.start", m.Start, "map", "prior")
+	c.oneOf("method.mcmc.start", m.Start, "map", "prior", "init")
+	if m.Start == "init" && s.Model.Init == "" {
+		c.fault("method.mcmc.start", "init is the network of model.init, which is not given")
+	}
 	c.atLeast("method.mcmc.epochs", m.Epochs, 1)
 	if m.Keep != KeepLast {
 		c.atLeast("method.mcmc.keep", int(m.Keep), 1)
@@ -218,7 +286,7 @@ func (c *checker) mcmc(m *MCMC, point *MAP) {
 		c.fault("method.mcmc.move.pcn.mutations", "belongs to smc; chains move for their epochs")
 	}
 	full := *m
-	full.fill()
+	full.fill(s)
 	if full.Start == "map" && point != nil && point.Restarts != 0 && point.Restarts < full.Chains {
 		c.conflict([]string{"method.mcmc.chains", "map.restarts", "method.mcmc.start"}, "%d chains start from %d MAP restarts, one each: want map.restarts of at least %d, or start: prior",
 			full.Chains, point.Restarts, full.Chains)

@@ -48,9 +48,11 @@ func (d *decoder) decode(path string, v reflect.Value, n *node) {
 		v.Set(reflect.New(v.Type().Elem()))
 		d.decode(path, v.Elem(), n)
 	case reflect.Struct:
-		fields := make([]field, v.NumField())
-		for i := range fields {
-			fields[i] = field{tag(v.Type().Field(i)), v.Field(i).Addr().Interface()}
+		var fields []field
+		for i := range v.NumField() {
+			if f := v.Type().Field(i); f.IsExported() {
+				fields = append(fields, field{tag(f), v.Field(i).Addr().Interface()})
+			}
 		}
 		d.table(path, n, fields...)
 	case reflect.Slice:
@@ -171,7 +173,7 @@ func encode(v reflect.Value) *node {
 		out := &node{table: true}
 		for i := range v.NumField() {
 			f := v.Type().Field(i)
-			if v.Field(i).IsZero() && strings.HasSuffix(f.Tag.Get("yaml"), ",omitempty") {
+			if !f.IsExported() || v.Field(i).IsZero() && strings.HasSuffix(f.Tag.Get("yaml"), ",omitempty") {
 				continue
 			}
 			out.put(key{name: tag(f)}, encode(v.Field(i).Addr()))
@@ -274,4 +276,47 @@ func (w *When) encode() *node {
 		return &node{scalar: w.Rule}
 	}
 	return table(field{"ess", w.ESS})
+}
+
+func (m *Method) decode(d *decoder, path string, n *node) {
+	if word, ok := n.scalar.(string); ok {
+		if m.AsIs = word == "as-is"; !m.AsIs {
+			d.unknown(key{word, n.place}, "method", path, []string{"mcmc", "smc", "as-is"})
+		}
+		return
+	}
+	d.table(path, n, field{"mcmc", &m.MCMC}, field{"smc", &m.SMC})
+}
+
+func (m *Method) encode() *node {
+	n := &node{table: true}
+	switch {
+	case m.AsIs:
+		return &node{scalar: "as-is"}
+	case m.MCMC != nil:
+		n.put(key{name: "mcmc"}, encode(reflect.ValueOf(m.MCMC)))
+	default:
+		n.put(key{name: "smc"}, encode(reflect.ValueOf(m.SMC)))
+	}
+	return n
+}
+
+func (g *Groups) decode(d *decoder, path string, n *node) {
+	if !n.table {
+		d.fault(n, path, "want names and files, as in {noise: noise.npy}, have %s", n.kind())
+		return
+	}
+	for i, k := range n.keys {
+		one := Group{Name: k.name}
+		d.decode(join(path, k.name), reflect.ValueOf(&one.File).Elem(), n.items[i])
+		*g = append(*g, one)
+	}
+}
+
+func (g *Groups) encode() *node {
+	n := &node{table: true}
+	for _, one := range *g {
+		n.put(key{name: one.Name}, &node{scalar: one.File})
+	}
+	return n
 }

@@ -29,7 +29,8 @@ func ParseSpec(file string, text []byte, sets ...string) (Spec, error) {
 	if !root.table {
 		return Spec{}, configError(file, d.faults)
 	}
-	c := checker{places: d.places}
+	s.from = &origin{file, d.places}
+	c := checker{places: d.places, parsing: true}
 	c.spec(&s)
 	// What could not be decoded is missing for the check: only its own fault is of use.
 	for _, fault := range c.faults {
@@ -55,12 +56,41 @@ func (d *decoder) faulty(path string) bool {
 
 // Resolve checks a Spec built in Go and fills every default in. The error is a *ConfigError.
 func (s Spec) Resolve() (Spec, error) {
-	c := checker{}
+	c := s.checker()
 	c.spec(&s)
-	if err := configError("", c.faults); err != nil {
+	if err := s.refuse(c.faults...); err != nil {
 		return Spec{}, err
 	}
 	return s.fill(), nil
+}
+
+// origin is where the fields of a Spec were written.
+type origin struct {
+	file   string
+	places map[string]place
+}
+
+// checker checks a Spec after it was parsed, if it ever was: a zero is a default to come.
+func (s *Spec) checker() *checker {
+	if s.from == nil {
+		return &checker{}
+	}
+	return &checker{places: s.from.places}
+}
+
+// refuse makes a *ConfigError of faults; nil if there are none.
+func (s *Spec) refuse(faults ...fault) error {
+	if s.from == nil {
+		return configError("", faults)
+	}
+	return configError(s.from.file, faults)
+}
+
+// fault is a *ConfigError of what only the data showed, with the place where path was written.
+func (s *Spec) fault(path, format string, args ...any) error {
+	c := s.checker()
+	c.fault(path, format, args...)
+	return s.refuse(c.faults...)
 }
 
 // YAML writes a resolved Spec as a config that ParseSpec reads back to the same Spec.

@@ -3,6 +3,7 @@ package starling
 import (
 	"slices"
 
+	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/nn"
 )
 
@@ -10,10 +11,15 @@ import (
 // stays as it is.
 func (s Spec) fill() Spec {
 	def(&s.Name, "run")
-	if s.Data.CSV != nil {
+	_, regression := s.Model.Likelihood.(nn.Gaussian)
+	switch {
+	case !s.tabular():
+		def(&s.Data.Standardise, "none")
+	case regression:
+		def(&s.Data.Standardise, "both")
+	default:
 		def(&s.Data.Standardise, "inputs")
 	}
-	def(&s.Data.Standardise, "none")
 	s.Model.Layers = slices.Clone(s.Model.Layers)
 	for i, l := range s.Model.Layers {
 		switch l := l.(type) {
@@ -30,7 +36,7 @@ func (s Spec) fill() Spec {
 	}
 	if s.Method.MCMC != nil {
 		m := *s.Method.MCMC
-		m.fill()
+		m.fill(&s)
 		s.Method.MCMC = &m
 	}
 	if s.Method.SMC != nil {
@@ -56,13 +62,23 @@ func (s Spec) fill() Spec {
 	return s
 }
 
-// needsMAP reports whether prior or method start from a point estimate.
-func (s *Spec) needsMAP() bool {
-	return s.Prior.Anchor != nil && s.Prior.Anchor.S < 0.5 || s.Method.MCMC != nil && s.Method.MCMC.Start == "map"
+// tabular reports whether the examples are the rows of a table, each of whose columns has a unit of its own.
+func (s *Spec) tabular() bool {
+	return s.Data.CSV != nil || data.Tabular(s.Data.Set)
 }
 
-func (m *MCMC) fill() {
+// needsMAP reports whether prior or method start from a point estimate that has to be searched.
+func (s *Spec) needsMAP() bool {
+	anchored := s.Prior.Anchor != nil && s.Prior.Anchor.S < 0.5
+	return anchored && s.Model.Init == "" || s.Method.MCMC != nil && s.Method.MCMC.Start == "map"
+}
+
+// fill sets the defaults of chains; s is the Spec around them.
+func (m *MCMC) fill(s *Spec) {
 	def(&m.Chains, 8)
+	if s.Model.Init != "" && s.MAP == nil {
+		def(&m.Start, "init")
+	}
 	def(&m.Start, "map")
 	def(&m.Epochs, 1600)
 	if m.Move == (Move{}) {

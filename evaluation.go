@@ -30,17 +30,33 @@ type Combined struct {
 	Evidence Evaluation `json:"evidence"`
 }
 
-// Evaluation scores an ensemble's predictions. Classes: accuracy, nll, brier, ece and groups as package uq defines
-// them. Numbers: rmse of the mixture's mean, and nll of the mixture itself, −mean log Σ_j W_j N(y; μ_j, σ_j²).
+// Evaluation scores an ensemble's predictions. Classes: accuracy, nll, brier, ece, aurc and groups as package uq defines
+// them. Numbers, in the target's units: errors of the mixture's mean; nll and crps of the mixture itself, Σ_j W_j
+// N(y; μ_j, σ_j²); the share of targets in its central intervals. Of several outputs the nll is that of all together, r2
+// the mean of theirs, and the others go over all values.
 type Evaluation struct {
-	On       string     `json:"on"` // the part of the data: test, or train if nothing was held out
-	N        int        `json:"n"`
-	Accuracy *uq.Number `json:"accuracy,omitempty"`
-	NLL      uq.Number  `json:"nll"`
-	Brier    *uq.Number `json:"brier,omitempty"`
-	ECE      *uq.Number `json:"ece,omitempty"`
-	RMSE     *uq.Number `json:"rmse,omitempty"`
-	Groups   uq.Groups  `json:"groups,omitempty"`
+	On            string     `json:"on"` // the part of the data: test, or train if nothing was held out
+	N             int        `json:"n"`
+	Accuracy      *uq.Number `json:"accuracy,omitempty"`
+	NLL           uq.Number  `json:"nll"`
+	Brier         *uq.Number `json:"brier,omitempty"`
+	ECE           *uq.Number `json:"ece,omitempty"`
+	AURC          *uq.Number `json:"aurc,omitempty"`
+	AURCEpistemic *uq.Number `json:"aurc_epistemic,omitempty"`
+	RMSE          *uq.Number `json:"rmse,omitempty"`
+	MAE           *uq.Number `json:"mae,omitempty"`
+	Bias          *uq.Number `json:"bias,omitempty"` // mean of prediction − target
+	R2            *uq.Number `json:"r2,omitempty"`
+	CRPS          *uq.Number `json:"crps,omitempty"`
+	Coverage      *Coverage  `json:"coverage,omitempty"`
+	Groups        uq.Groups  `json:"groups,omitempty"`
+}
+
+// Coverage is the share of targets that lie in the central interval of so many percent.
+type Coverage struct {
+	In50 uq.Number `json:"50"`
+	In90 uq.Number `json:"90"`
+	In95 uq.Number `json:"95"`
 }
 
 // Ensembles are what a run leaves behind: all that evaluation needs beside the data.
@@ -51,121 +67,142 @@ type Ensembles struct {
 	NLL       []float64     // of each restart on the validation examples; NaN without them
 }
 
-// evaluate scores ensembles on the problem's test part, or on its training part if nothing is held out.
-func (s *Spec) evaluate(ctx context.Context, e *Ensembles, problem *data.Problem, p *pool.Pool) (*Metrics, error) {
-	var m Metrics
-	score := func(e *bnn.Ensemble, into *Evaluation) error { return evaluate(ctx, e, problem, p, into) }
-	if s.Method.SMC == nil || s.pointOnly() {
-		if err := score(e.Posterior, &m.Evaluation); err != nil {
+// judge scores ensembles on the problem's test part, or on its training part if nothing is held out, and keeps what the
+// posterior predicts. An ensemble's network works once for all weightings of its particles.
+func (s *Spec) judge(ctx context.Context, e *Ensembles, problem *data.Problem, p *pool.Pool) (*Judgement, error) {
+	m := &Metrics{}
+	j := &Judgement{Metrics: m, Problem: problem}
+	weightings := [][]float64{e.Posterior.LogWeights}
+	other := bnn.Evidence
+	if s.combines() {
+		if s.Method.SMC.Combine == bnn.Evidence.String() {
+			other = bnn.Equal
+		}
+		logWeights, err := e.Posterior.Weigh(other)
+		if err != nil {
 			return nil, err
 		}
-	} else {
-		m.Combined = &Combined{}
-		for _, c := range []struct {
-			by   bnn.Combination
-			into *Evaluation
-		}{{bnn.Equal, &m.Combined.Equal}, {bnn.Evidence, &m.Combined.Evidence}} {
-			combined, err := recombine(e.Posterior, c.by)
-			if err != nil {
-				return nil, err
-			}
-			if c.by == bnn.Evidence && len(combined.LogEvidence) == 1 {
-				m.Combined.Evidence = m.Combined.Equal
-			} else if err := score(combined, c.into); err != nil {
-				return nil, err
-			}
-			if c.by.String() == s.Method.SMC.Combine {
-				m.Evaluation = *c.into
-			}
+		if len(e.Posterior.LogEvidence) > 1 {
+			weightings = append(weightings, logWeights)
+		}
+	}
+	scores, err := score(ctx, e.Posterior, weightings, problem, p, j)
+	if err != nil {
+		return nil, err
+	}
+	m.Evaluation = scores[0]
+	if s.combines() {
+		m.Combined = &Combined{Equal: scores[0], Evidence: scores[len(scores)-1]}
+		if other == bnn.Equal {
+			m.Combined.Equal, m.Combined.Evidence = m.Combined.Evidence, m.Combined.Equal
 		}
 		if err := m.evidence(e.Posterior.LogEvidence); err != nil {
 			return nil, err
 		}
 	}
 	if e.Restarts != nil {
-		m.MAP, m.DeepEnsemble = &Evaluation{}, &Evaluation{}
-		if err := score(e.Restarts, m.DeepEnsemble); err != nil {
+		chosen := make([]float64, e.Restarts.Size())
+		for i := range chosen {
+			if i != e.Chosen {
+				chosen[i] = math.Inf(-1)
+			}
+		}
+		scores, err := score(ctx, e.Restarts, [][]float64{e.Restarts.LogWeights, chosen}, problem, p, nil)
+		if err != nil {
 			return nil, err
 		}
-		if err := score(member(e.Restarts, e.Chosen), m.MAP); err != nil {
+		m.DeepEnsemble, m.MAP = &scores[0], &scores[1]
+	}
+	return j, nil
+}
+
+// combines says that islands were sampled that can be weighed by evidence.
+func (s *Spec) combines() bool { return s.Method.SMC != nil && !s.pointOnly() }
+
+// score scores an ensemble under several weightings of its particles. What the first of them predicts is kept in j,
+// unless that is nil.
+func score(ctx context.Context, e *bnn.Ensemble, logWeights [][]float64, problem *data.Problem, p *pool.Pool, j *Judgement) ([]Evaluation, error) {
+	on, set := judged(problem)
+	scores := make([]Evaluation, len(logWeights))
+	for i := range scores {
+		scores[i] = Evaluation{On: on, N: set.Len()}
+	}
+	if _, numbers := e.Net.Likelihood().(nn.Gaussian); numbers {
+		var quantiles []float64
+		if j != nil {
+			quantiles = []float64{0.05, 0.5, 0.95}
+		}
+		values, err := e.JudgeValues(ctx, set, quantiles, logWeights, p)
+		if err != nil {
 			return nil, err
 		}
+		truth := inUnits(set, targetStandard(problem))
+		for i, v := range values {
+			restore(v, targetStandard(problem))
+			scores[i].values(v, truth)
+		}
+		if j != nil {
+			j.Values = newValuesJudgement(values[0], truth)
+		}
+		return scores, nil
 	}
-	return &m, nil
+	verdicts, err := e.Judge(ctx, set, problem.Groups, logWeights, p)
+	if err != nil {
+		return nil, err
+	}
+	for i, v := range verdicts {
+		scores[i].classes(v.Evaluation)
+	}
+	if j != nil {
+		j.Test, j.Groups = verdicts[0].Test, verdicts[0].Groups
+	}
+	return scores, nil
 }
 
-// recombine weighs the islands of an ensemble by another rule. Fit and evaluation of a run's files both come this way,
-// so that their figures have the same bits.
-func recombine(e *bnn.Ensemble, by bnn.Combination) (*bnn.Ensemble, error) {
-	islands := make([]bnn.Island, len(e.LogEvidence))
-	d := e.Net.Dim()
-	for j, w := range e.LogWeights {
-		island := &islands[e.Island[j]]
-		island.LogWeights = append(island.LogWeights, w)
-		island.Theta = append(island.Theta, wide(e.Theta[j*d:(j+1)*d])...)
-	}
-	for p, z := range e.LogEvidence {
-		islands[p].LogEvidence = z
-	}
-	return bnn.Combine(e.Net, islands, by)
+func (e *Evaluation) classes(u *uq.Evaluation) {
+	e.Accuracy, e.NLL, e.Brier, e.ECE, e.AURC, e.AURCEpistemic = &u.Accuracy, u.NLL, &u.Brier, &u.ECE, &u.AURC, u.AURCEpistemic
+	e.Groups = u.Groups
 }
 
-// member is particle j as an ensemble of one.
-func member(e *bnn.Ensemble, j int) *bnn.Ensemble {
-	d := e.Net.Dim()
-	return &bnn.Ensemble{
-		Net: e.Net, Theta: e.Theta[j*d : (j+1)*d],
-		LogWeights: []float64{0}, Island: []int32{0}, LogEvidence: []float64{0},
+func (e *Evaluation) values(v *bnn.JudgedValues, truth []float64) {
+	number := func(x float64) *uq.Number { return (*uq.Number)(&x) }
+	e.RMSE, e.MAE, e.Bias = number(uq.RMSE(v.Mean, truth)), number(uq.MAE(v.Mean, truth)), number(uq.Bias(v.Mean, truth))
+	r2 := 0.0
+	for k := range v.Outputs {
+		r2 += uq.R2(every(v.Mean, k, v.Outputs), every(truth, k, v.Outputs))
+	}
+	e.R2 = number(r2 / float64(v.Outputs))
+	e.CRPS = number(uq.Mean(v.CRPS))
+	e.NLL = -uq.Number(uq.Mean(v.LogDensity))
+	e.Coverage = &Coverage{
+		In50: uq.Number(uq.Coverage(v.PIT, 0.5)), In90: uq.Number(uq.Coverage(v.PIT, 0.9)), In95: uq.Number(uq.Coverage(v.PIT, 0.95)),
 	}
 }
 
-func wide(x []float32) []float64 {
-	y := make([]float64, len(x))
-	for i, v := range x {
-		y[i] = float64(v)
+// every is x[k], x[k+n], …
+func every(x []float64, k, n int) []float64 {
+	var y []float64
+	for ; k < len(x); k += n {
+		y = append(y, x[k])
 	}
 	return y
 }
 
-func evaluate(ctx context.Context, e *bnn.Ensemble, problem *data.Problem, p *pool.Pool, into *Evaluation) error {
-	on, set := "test", problem.Test
-	if set == nil {
-		on, set = "train", problem.Train
-	}
-	*into = Evaluation{On: on, N: set.Len()}
+// validation scores an ensemble on validation examples: accuracy is nil for a regression.
+func validation(ctx context.Context, e *bnn.Ensemble, set *data.Set, problem *data.Problem, p *pool.Pool) (nll uq.Number, accuracy *uq.Number, err error) {
 	if _, numbers := e.Net.Likelihood().(nn.Gaussian); numbers {
-		v, err := e.PredictValues(ctx, set, nil, p)
-		if err != nil {
-			return err
-		}
 		density, err := e.LogDensity(ctx, set, p)
 		if err != nil {
-			return err
+			return 0, nil, err
 		}
-		into.values(v.Mean, set.Values, density)
-		return nil
+		return uq.Number(logScale(targetStandard(problem)) - uq.Mean(density)), nil, nil
 	}
-	u, err := e.Evaluate(ctx, set, problem.Groups, p)
+	said, err := e.Predict(ctx, set, p)
 	if err != nil {
-		return err
+		return 0, nil, err
 	}
-	into.Accuracy, into.NLL, into.Brier, into.ECE, into.Groups = &u.Accuracy, u.NLL, &u.Brier, &u.ECE, u.Groups
-	return nil
-}
-
-// values scores means of targets and the log densities of examples.
-func (e *Evaluation) values(mean []float64, targets []float32, density []float64) {
-	var squares, sum float64
-	for i, y := range targets {
-		d := float64(y) - mean[i]
-		squares += float64(d * d)
-	}
-	for _, l := range density {
-		sum += l
-	}
-	rmse := uq.Number(math.Sqrt(squares / float64(len(targets))))
-	e.RMSE = &rmse
-	e.NLL = uq.Number(-sum / float64(len(density)))
+	right := uq.Number(uq.Accuracy(said.Probs, said.Classes, set.Labels))
+	return uq.Number(uq.NLL(said.Probs, said.Classes, set.Labels)), &right, nil
 }
 
 // evidence sums up the islands.
@@ -176,4 +213,12 @@ func (m *Metrics) evidence(logZ []float64) error {
 	}
 	m.LogEvidence, m.LogEvidenceSD, m.EffectiveIslands = (*uq.Number)(&c.LogZ), (*uq.Number)(&c.SD), (*uq.Number)(&c.Effective)
 	return nil
+}
+
+func wide(x []float32) []float64 {
+	y := make([]float64, len(x))
+	for i, v := range x {
+		y[i] = float64(v)
+	}
+	return y
 }

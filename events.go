@@ -5,7 +5,8 @@ import (
 	"github.com/starling-smc/starling/nn"
 )
 
-// Event tells how far a run is: *Loaded once, then *Descending and *Sampling many times. Events come one at a time.
+// Event tells how far a run is: *Loaded once, then *Descending and *Sampling many times, and *Notice where there is
+// something to say. Events come one at a time.
 type Event interface{ event() }
 
 // Loaded says what a run is about to learn from, and with what.
@@ -37,6 +38,10 @@ type Sampling struct {
 	Particles     int // of an island
 }
 
+// Notice is something that a person should know, in plain words.
+type Notice struct{ Text string }
+
+func (*Notice) event()     {}
 func (*Loaded) event()     {}
 func (*Descending) event() {}
 func (*Sampling) event()   {}

@@ -2,45 +2,72 @@ package starling
 
 import (
 	"context"
+	"encoding"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
 	"github.com/starling-smc/starling/baseline"
 	"github.com/starling-smc/starling/bnn"
-	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/internal/pool"
 	"github.com/starling-smc/starling/nn"
 	"github.com/starling-smc/starling/smc"
 )
 
 // Fit carries a Spec out: it reads the data, searches point estimates where the Spec has any, samples the posterior,
-// and judges all of it on the test examples. It writes no files.
+// and judges all of it on the test examples. With Options.Folder it keeps the run there: a run that was stopped, in
+// whatever way, goes on where it was saved last when it is given the folder again (ResumeFolder), with the same result bit
+// for bit, and one that is done is read back. Without a folder it writes no files.
 //
 // Errors are a *ConfigError for what the Spec says, a *DataError for what the data are, the context's if it ended, and
 // otherwise name the part of the run that failed.
 func Fit(ctx context.Context, spec Spec, o Options) (*Result, error) {
-	started := time.Now()
 	spec, err := spec.Resolve()
 	if err != nil {
 		return nil, err
 	}
-	r, err := prepare(spec, o, started)
+	r, err := prepare(spec, o)
 	if err != nil {
 		return nil, err
 	}
-	if err := r.points(ctx); err != nil {
+	finished := false
+	if o.Folder != nil {
+		if finished, err = r.open(o); err != nil {
+			return nil, err
+		}
+	}
+	if finished {
+		err = r.judge(ctx)
+	} else {
+		err = r.keep.close(r, r.work(ctx))
+	}
+	if err != nil {
 		return nil, err
+	}
+	return &r.Result, nil
+}
+
+// work is all from the data to the result.
+func (r *run) work(ctx context.Context) error {
+	if err := r.points(ctx); err != nil {
+		return err
 	}
 	if err := r.sample(ctx); err != nil {
-		return nil, err
+		return err
 	}
-	if r.Metrics, err = r.Spec.evaluate(ctx, &r.Ensembles, r.Data, r.pool); err != nil {
-		return nil, fmt.Errorf("evaluation: %w", err)
+	if err := r.judge(ctx); err != nil {
+		return err
 	}
-	r.Finished = time.Now()
-	return &r.Result, nil
+	r.Finished = r.now()
+	return nil
+}
+
+func (r *run) judge(ctx context.Context) (err error) {
+	if r.Judgement, err = r.Spec.judge(ctx, &r.Ensembles, r.Data, r.pool); err != nil {
+		return fmt.Errorf("evaluation: %w", err)
+	}
+	r.Metrics = r.Judgement.Metrics
+	return nil
 }
 
 // run is a Fit in progress.
@@ -50,43 +77,43 @@ type run struct {
 	progress func(Event)
 	model    *nn.Model // on the training examples
 	prior    *bnn.Normal
+	init     []float64        // the network of model.init; nil if there is none
 	search   *baseline.Result // of the point estimates; nil if there are none
+
+	keep   *keeper
+	now    func() time.Time
+	begun  time.Time     // this process's part of the work
+	before time.Duration // that other processes spent on it
 }
 
 // prepare brings data, network and prior together.
-func prepare(spec Spec, o Options, started time.Time) (*run, error) {
-	r := &run{pool: pool.New(o.Threads), progress: o.Progress}
+func prepare(spec Spec, o Options) (*run, error) {
+	r := &run{pool: pool.New(o.Threads), progress: o.Progress, now: o.clock()}
 	if r.progress == nil {
 		r.progress = func(Event) {}
 	}
-	r.Spec, r.Started = spec, started
+	r.begun = r.now()
+	r.Spec, r.Started = spec, r.begun
 	var err error
-	if r.Data, _, err = spec.load(o.DataDir); err != nil {
+	if r.Data, err = spec.load(o.DataDir, nil); err != nil {
 		return nil, err
 	}
-	if r.Net, err = r.Spec.network(r.Data.Train); err != nil {
+	if r.Net, err = r.Spec.network(r.Data); err != nil {
 		return nil, err
 	}
 	if r.model, err = nn.NewModel(r.Net, r.Data.Train, r.pool); err != nil {
 		return nil, configError("", []fault{{path: "model", message: err.Error()}})
 	}
-	if r.prior, err = r.Spec.normal(r.Net); err != nil {
+	if err = r.readInit(); err != nil {
 		return nil, err
+	}
+	if !r.Spec.Method.AsIs {
+		if r.prior, err = r.Spec.normal(r.Net); err != nil {
+			return nil, err
+		}
 	}
 	r.progress(&Loaded{&r.Spec, r.Data, r.Net})
 	return r, nil
-}
-
-// network builds the network for a data set; an input shape that was left out becomes the set's.
-func (s *Spec) network(set *data.Set) (*nn.Net, error) {
-	if s.Model.Input == nil {
-		s.Model.Input = slices.Clone(set.Shape)
-		c := checker{}
-		if c.model(&s.Model); c.faults != nil {
-			return nil, configError("", c.faults)
-		}
-	}
-	return nn.New(s.Model.Input, s.Model.Layers, s.Model.Likelihood)
 }
 
 // normal is the prior that is not anchored.
@@ -103,72 +130,75 @@ func (r *run) points(ctx context.Context) error {
 	if m == nil {
 		return nil
 	}
-	now := Descending{Restarts: m.Restarts, NLL: math.Inf(1)}
-	made, ended := make([]int, m.Restarts), make([]bool, m.Restarts)
 	search := baseline.MAP{
 		Restarts: m.Restarts, Rate: m.Rate, Batch: m.Batch, Epochs: m.Epochs, Patience: m.Patience, Seed: r.Spec.Seed,
-		Progress: func(e baseline.Epoch) {
-			if made[e.Restart], ended[e.Restart] = e.Epoch, e.Done; e.Done {
-				now.Done++
-			}
-			now.Share = descent(made, ended, m.Epochs)
-			if e.NLL < now.NLL {
-				now.Best, now.Epoch, now.NLL, now.Accuracy = e.Restart, e.Epoch, e.NLL, e.Accuracy
-			}
-			event := now
-			r.progress(&event)
-		},
+		First: r.init,
 	}
-	var err error
-	if r.search, err = search.Fit(ctx, r.Net, r.prior, r.Data.Train, r.Data.Validate, r.pool); err != nil {
+	if k := r.keep; k != nil {
+		search.Saved = k.restarts
+		k.phase(&k.state.restarts, m.Restarts)
+	}
+	watch := newDescents(m, search.Saved, r.progress)
+	search.Watch = func(s *baseline.Restart, e baseline.Epoch) error {
+		watch.look(e)
+		return r.keep.step(e.Restart, s, s.Done, s.Done)
+	}
+	result, err := search.Fit(ctx, r.Net, r.prior, r.Data.Train, r.Data.Validate, r.pool)
+	if result != nil {
+		err = r.keep.rest(err, func(i int) encoding.BinaryMarshaler {
+			if s := result.Restarts[i]; s != nil {
+				return s
+			}
+			return nil
+		})
+	}
+	if err != nil {
 		return err
 	}
+	r.search = result
 	r.Chosen, r.NLL = r.search.Chosen, r.search.NLL
 	r.Restarts, err = r.search.Ensemble()
 	return err
 }
 
-// descent is the share of the work that is done, from the epochs that each restart has made: one that has not ended is
-// expected to take as long as the mean of those that have or, before the first of them, as long as it may.
-func descent(made []int, ended []bool, most int) float64 {
-	all, done, finished := 0.0, 0.0, 0.0
-	for i, n := range made {
-		all += float64(n)
-		if ended[i] {
-			done++
-			finished += float64(n)
-		}
-	}
-	each := float64(most)
-	if done > 0 {
-		each = finished / done
-	}
-	total := finished
-	for i, n := range made {
-		if !ended[i] {
-			total += max(each, float64(n+1))
-		}
-	}
-	return all / total
+// pointOnly says that nothing is sampled: the anchored posterior has shrunk to its anchor, or a network is taken as it is.
+func (s *Spec) pointOnly() bool {
+	return s.Method.AsIs || s.Prior.Anchor != nil && s.Prior.Anchor.S == 0
 }
-
-// pointOnly says that the anchored posterior has shrunk to the MAP.
-func (s *Spec) pointOnly() bool { return s.Prior.Anchor != nil && s.Prior.Anchor.S == 0 }
 
 // sample brings about the posterior ensemble.
 func (r *run) sample(ctx context.Context) error {
-	if r.Spec.pointOnly() {
+	r.noteInit()
+	switch {
+	case r.Spec.Method.AsIs:
+		r.Notes = append(r.Notes, "as-is: the posterior is the network of model.init alone, an ensemble of one; nothing was sampled")
+		return r.point(r.init)
+	case r.Spec.pointOnly() && r.search == nil:
+		r.Notes = append(r.Notes, "s = 0: the posterior is the network of model.init alone, an ensemble of one; nothing was sampled")
+		return r.point(r.init)
+	case r.Spec.pointOnly():
 		r.Notes = append(r.Notes, "s = 0: the posterior is the MAP alone, an ensemble of one; nothing was sampled")
-		var err error
-		r.Posterior, err = r.search.Point()
-		return err
+		return r.point(r.search.Best())
 	}
 	samplers, err := r.samplers()
 	if err != nil {
 		return err
 	}
-	watch := newWatch(ctx, r, samplers[0].Particles, len(samplers))
-	states, err := smc.RunIslands(ctx, r.pool, samplers, watch.look)
+	watch := newWatch(ctx, r, samplers)
+	var saved []*smc.State
+	if k := r.keep; k != nil {
+		saved = k.islands
+		k.phase(&k.state.islands, len(samplers))
+	}
+	states, err := smc.RunIslands(ctx, r.pool, samplers, saved, watch.look)
+	if states != nil {
+		err = r.keep.rest(err, func(i int) encoding.BinaryMarshaler {
+			if st := states[i]; st != nil && st.K == watch.islands[i].info.K { // else its line of the trace is missing
+				return st
+			}
+			return nil
+		})
+	}
 	if err != nil {
 		return err
 	}
@@ -180,12 +210,8 @@ func (r *run) sample(ctx context.Context) error {
 func (r *run) samplers() ([]*smc.Sampler, error) {
 	prior := r.prior
 	if a := r.Spec.Prior.Anchor; a != nil {
-		var point []float64
-		if r.search != nil {
-			point = r.search.Best()
-		}
 		var err error
-		if prior, err = r.prior.Anchored(a.S, point); err != nil {
+		if prior, err = r.prior.Anchored(a.S, r.anchor()); err != nil {
 			return nil, err
 		}
 	}
@@ -197,9 +223,7 @@ func (r *run) samplers() ([]*smc.Sampler, error) {
 	}
 	for i, s := range samplers {
 		s.Model, s.Prior, s.Seed, s.Island, s.Pool = r.model, prior, r.Spec.Seed, i, r.pool
-		if m := r.Spec.Method.MCMC; m != nil && m.Start == "map" {
-			s.Start = r.search.Theta[i*r.Net.Dim() : (i+1)*r.Net.Dim()]
-		}
+		s.Start = r.start(i, s.Particles)
 	}
 	return samplers, nil
 }
@@ -212,7 +236,7 @@ func Island(ctx context.Context, spec Spec, island int, saved []byte, o Options)
 	if err != nil {
 		return nil, err
 	}
-	r, err := prepare(spec, o, time.Now())
+	r, err := prepare(spec, o)
 	if err != nil {
 		return nil, err
 	}
@@ -244,7 +268,10 @@ func (r *run) gather(states []*smc.State) error {
 	parts := make([]bnn.Island, len(states))
 	for i, st := range states {
 		theta, logw := st.Ensemble()
-		parts[i] = bnn.Island{Theta: theta, LogWeights: logw, LogEvidence: st.LogZ}
+		parts[i] = bnn.Island{Theta: theta, LogWeights: logw}
+		if !r.Spec.beginsAtInit() {
+			parts[i].LogEvidence = st.LogZ
+		}
 	}
 	var err error
 	r.Posterior, err = bnn.Combine(r.Net, parts, by)

@@ -56,11 +56,12 @@ func small(t *testing.T) map[string]Spec {
 		"chains-pcn": trees(t, "method={mcmc: {chains: 3, start: prior, epochs: 20, keep: 6, move: {pcn: {}}}}"),
 		"images":     image,
 		"point":      trees(t, "prior.anchor.s=0"),
-		"regression": regression(t),
+		"regression": regression(t, "inputs"),
+		"units":      regression(t, "both"),
 	}
 }
 
-func regression(t *testing.T) Spec {
+func regression(t *testing.T, standardise string) Spec {
 	t.Helper()
 	spec, err := ParseSpec("wave.yaml", []byte(`
 name: wave
@@ -68,7 +69,7 @@ data: {csv: {file: testdata/wave.csv, target: y}}
 model: {layers: [{dense: 8}, swish, {dense: 1}], likelihood: {gaussian: {sd: learned}}}
 prior: {normal: {variance: 1}}
 method: {smc: {particles: 12, move: {hmc: {steps: 4, mutations: 2}}}}
-`))
+`), "data.standardise="+standardise)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -379,7 +380,7 @@ func TestFitErrors(t *testing.T) {
 		"wrong shape":   {[]string{"model.input=[5]"}, &config, "examples of shape [4], the network takes [5]"},
 		"few classes":   {[]string{"model.layers.2.dense=2"}, &config, "3 classes"},
 		"no file":       {[]string{"data.csv.file=testdata/tree.csv"}, &bad, "testdata/tree.csv"},
-		"no column":     {[]string{"data.csv.target=sort"}, &bad, `no column "sort"`},
+		"no column":     {[]string{"data.csv.target=sort"}, &config, `no column "sort"`},
 		"conv on table": {[]string{"model.layers.0={conv: {filters: 1, kernel: 3}}"}, &config, "model.layers.0: layer 0 (conv)"},
 	} {
 		text, err := os.ReadFile("testdata/trees.yaml")

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/starling-smc/starling/internal/ckpt"
 )
 
 // TestFolder: a folder is taken once, and giving it up leaves just what others put there.
@@ -22,11 +24,13 @@ func TestFolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.Release()
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := os.Stat(filepath.Join(root, "a", "b")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("left behind: %v", err)
 	}
-	beside.Release() // the folder a was made for the other
+	beside.Close() // the folder a was made for the other
 	left, err := os.ReadDir(filepath.Join(root, "a"))
 	if err != nil || len(left) != 0 {
 		t.Errorf("in a: %v, %v", left, err)
@@ -45,17 +49,15 @@ func TestFolderBecomesRunAtTheEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer f.Close()
 	r := fit(t, trees(t), Options{})
 	for _, file := range r.files() {
-		if err := writeFile(filepath.Join(f.Dir, file.name), file.write); err != nil {
+		if _, err := OpenRun(f.Dir); err == nil {
+			t.Errorf("a run before %s was written", file.name)
+		}
+		if err := ckpt.Replace(f.path(file.name), "", file.write); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := OpenRun(f.Dir); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("with %s only: %v", file.name, err)
-		}
-	}
-	if err := f.Write(r); err != nil {
-		t.Fatal(err)
 	}
 	if _, err := OpenRun(f.Dir); err != nil {
 		t.Error(err)

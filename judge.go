@@ -2,9 +2,8 @@ package starling
 
 import (
 	"context"
-	"errors"
-	"fmt"
 
+	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/internal/pool"
 	"github.com/starling-smc/starling/uq"
@@ -30,6 +29,13 @@ type ValuesJudgement struct {
 	Epistemic     []float64 // standard deviation of the particles' means
 	Q05, Q50, Q95 []float64 // quantiles of the mixture
 	PIT           []float64 // share of the mixture below the target: uniform on [0, 1] if it is calibrated
+}
+
+func newValuesJudgement(v *bnn.JudgedValues, truth []float64) *ValuesJudgement {
+	return &ValuesJudgement{
+		Outputs: v.Outputs, Targets: truth, Mean: v.Mean, Aleatoric: v.Aleatoric, Epistemic: v.Epistemic,
+		Q05: every(v.Quantiles, 0, 3), Q50: every(v.Quantiles, 1, 3), Q95: every(v.Quantiles, 2, 3), PIT: v.PIT,
+	}
 }
 
 // Set is the examples that Test and Values are about: the problem's test part, or its training part if nothing was held
@@ -61,43 +67,9 @@ func (r *Run) Judge(ctx context.Context, on On, o Options) (*Judgement, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := r.Spec.evaluate(ctx, &r.Ensembles, problem, pool.New(o.Threads))
-	if err != nil {
-		if ctx.Err() == nil {
-			err = &DataError{err}
-		}
-		return nil, err
+	j, err := r.Spec.judge(ctx, &r.Ensembles, problem, pool.New(o.Threads))
+	if err != nil && ctx.Err() == nil {
+		err = &DataError{err}
 	}
-	return &Judgement{Metrics: m, Problem: problem}, nil
-}
-
-func (r *Run) problem(on On, o Options) (*data.Problem, error) {
-	set, dir := on.Data, o.DataDir
-	if set == "" {
-		problem, _, err := r.Spec.load(dir)
-		if err != nil {
-			return nil, err
-		}
-		for part, sum := range checksums(problem) {
-			if was := r.Manifest.Data[part]; was != sum {
-				return nil, &DataError{fmt.Errorf("the %s examples of %s are not those of the run: checksum %s, was %s", part, problem.Name, sum, was)}
-			}
-		}
-		return problem, nil
-	}
-	other := Spec{Data: Data{Set: set}}
-	problem, _, err := other.read(dir)
-	if err == nil && r.Spec.Data.Standardise == "inputs" {
-		var standard *data.Standard
-		if _, standard, err = r.Spec.load(dir); err == nil {
-			err = apply(standard, problem)
-		}
-	}
-	if errors.Is(err, data.ErrUnknown) {
-		return nil, configError("", []fault{{message: err.Error()}})
-	}
-	if err != nil {
-		return nil, &DataError{err}
-	}
-	return problem, nil
+	return j, err
 }

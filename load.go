@@ -1,7 +1,10 @@
 package starling
 
 import (
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/nn"
@@ -13,54 +16,179 @@ type DataError struct{ Err error }
 func (e *DataError) Error() string { return e.Err.Error() }
 func (e *DataError) Unwrap() error { return e.Err }
 
-// load brings the examples that s names into memory, parts that the data lack held out of the training examples by
-// the seed, and inputs standardised as s says. The Standard is nil if they are not.
-func (s *Spec) load(dir string) (*data.Problem, *data.Standard, error) {
-	problem, standard, err := s.read(dir)
-	if err == nil && !problem.Whole {
-		err = problem.Split(s.Seed)
+// load brings the examples that s names into memory, as the network sees them: parts that the data lack held out of
+// the training examples by the seed, and what is standardised measured on those that are left, unless schema says how
+// it was in a run before. Of a network that is judged as it is nothing is held out.
+func (s *Spec) load(dir string, schema *data.Schema) (*data.Problem, error) {
+	var p *data.Problem
+	var err error
+	switch {
+	case s.tabular():
+		p, err = s.readTable(dir, schema)
+	case s.Data.Set != "":
+		p, err = s.readSet(dir, schema)
+	default:
+		p, err = s.readArrays(schema)
 	}
-	if err == nil && s.Data.Set != "" && s.Data.Standardise == "inputs" {
-		standard = data.FitStandard(problem.Train, 1)
-		err = apply(standard, problem)
+	for _, g := range s.Data.Groups {
+		if err != nil {
+			break
+		}
+		var set *data.Set
+		set, err = readInputs(g.Name, g.File, p.Schema)
+		p.Groups = append(p.Groups, data.Group{Name: g.Name, Set: set})
 	}
 	if err != nil {
-		return nil, nil, &DataError{err}
+		return nil, faultOfData(err)
 	}
-	return problem, standard, nil
+	return p, nil
 }
 
-func (s *Spec) read(dir string) (*data.Problem, *data.Standard, error) {
-	if s.Data.Set != "" {
-		problem, err := data.Load(s.Data.Set, dir)
-		return problem, nil, err
+// faultOfData is what err is unless it is the config's.
+func faultOfData(err error) error {
+	var config *ConfigError
+	if errors.As(err, &config) {
+		return err
 	}
-	csv := s.Data.CSV
-	table, err := data.ReadCSV(csv.File, data.CSV{Target: csv.Target})
-	if err != nil {
-		return nil, nil, err
-	}
-	kept, held, err := data.Split(table.Rows(), s.Seed, 2)
-	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", csv.File, err)
-	}
-	_, numbers := s.Model.Likelihood.(nn.Gaussian)
-	columns := data.Columns{Target: csv.Target, Classes: !numbers}
-	if s.Data.Standardise == "inputs" {
+	return &DataError{err}
+}
+
+// readTable reads the user's own CSV or a known table.
+func (s *Spec) readTable(dir string, schema *data.Schema) (*data.Problem, error) {
+	_, regression := s.Model.Likelihood.(nn.Gaussian)
+	columns := data.Columns{Classes: !regression, Standardise: s.Data.Standardise == "both"}
+	if s.Data.Standardise != "none" {
 		columns.SD = 1
 	}
-	sets, standard, err := columns.Sets(table, kept, held[1], held[0])
+	var t *data.Table
+	var err error
+	csv := s.Data.CSV
+	if csv == nil {
+		t, columns.Target, err = data.LoadTable(s.Data.Set, dir)
+	} else {
+		columns.Target = csv.Target
+		t, err = data.ReadCSV(csv.File, data.CSV{Delimiter: csv.Delimiter, Header: data.HeaderOf(csv.Header), Target: csv.Target})
+	}
+	var column *data.ColumnError
+	if errors.As(err, &column) {
+		hint := ""
+		if column.Header != nil {
+			hint = fmt.Sprintf(": did you mean %q?", nearest(column.Name, column.Header))
+		}
+		return nil, s.fault("data.csv.target", "%v%s", err, hint)
+	}
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	for i, name := range []string{"train", "validate", "test"} {
-		sets[i].Name = name
+	p := &data.Problem{Name: t.Name, Schema: schema, Whole: s.Method.AsIs}
+	rows := [][]int32{nil} // all of them
+	if !p.Whole {
+		kept, held, err := data.Split(t.Rows(), s.Seed, 2)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", t.Name, err)
+		}
+		rows = [][]int32{kept, held[1], held[0]}
 	}
-	return &data.Problem{Name: csv.File, Train: sets[0], Validate: sets[1], Test: sets[2]}, standard, nil
+	if schema == nil {
+		p.Schema, err = columns.Schema(t, rows[0])
+		var names *data.NamesError
+		if errors.As(err, &names) && regression {
+			return nil, s.fault("model.likelihood", "gaussian predicts numbers, but %v: want categorical", err)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if csv != nil {
+			p.Schema.Delimiter, p.Schema.Header = csv.Delimiter, csv.Header
+		}
+	}
+	for i, into := range []**data.Set{&p.Train, &p.Validate, &p.Test}[:len(rows)] {
+		if *into, err = p.Schema.Set([]string{"train", "validate", "test"}[i], t, rows[i], true); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
 }
 
-// apply standardises the inputs of every part.
-func apply(standard *data.Standard, p *data.Problem) error {
+// readSet loads a known set that is no table.
+func (s *Spec) readSet(dir string, schema *data.Schema) (*data.Problem, error) {
+	p, err := data.Load(s.Data.Set, dir)
+	if err != nil {
+		return nil, err
+	}
+	p.Whole = p.Whole || s.Method.AsIs
+	if p.Schema != nil && s.Data.Standardise != "none" {
+		return nil, s.fault("data.standardise", "the inputs of %s come standardised: want none", p.Name)
+	}
+	if p.Schema != nil {
+		return p, nil
+	}
+	return p, s.finish(p, schema)
+}
+
+// readArrays reads the user's own arrays.
+func (s *Spec) readArrays(schema *data.Schema) (*data.Problem, error) {
+	p := &data.Problem{Name: s.Data.Train.Inputs, Whole: s.Method.AsIs}
+	_, regression := s.Model.Likelihood.(nn.Gaussian)
+	classes := 0
+	var sets []*data.Set
+	for _, part := range []struct {
+		name string
+		from *Arrays
+		into **data.Set
+	}{{"train", s.Data.Train, &p.Train}, {"validate", s.Data.Validate, &p.Validate}, {"test", s.Data.Test, &p.Test}} {
+		if part.from == nil {
+			continue
+		}
+		inputs, targets, err := part.from.read()
+		if err != nil {
+			return nil, err
+		}
+		var set *data.Set
+		if regression {
+			set, err = data.NewValues(part.name, inputs, targets)
+		} else {
+			set, err = data.NewSet(part.name, inputs, targets, 0)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if *part.into = set; !slices.Equal(set.Shape, p.Train.Shape) || set.Outputs != p.Train.Outputs {
+			return nil, fmt.Errorf("%s: examples of shape %v with %d target values, want shape %v with %d, as in %s",
+				inputs.Name, set.Shape, max(1, set.Outputs), p.Train.Shape, max(1, p.Train.Outputs), s.Data.Train.Inputs)
+		}
+		sets, classes = append(sets, set), max(classes, set.Classes)
+	}
+	for _, set := range sets {
+		set.Classes = classes // the largest label of any part
+	}
+	return p, s.finish(p, schema)
+}
+
+func (a *Arrays) read() (inputs, targets *data.Array, err error) {
+	if inputs, err = data.ReadArray(a.Inputs); err != nil {
+		return nil, nil, err
+	}
+	targets, err = data.ReadArray(a.Targets)
+	return inputs, targets, err
+}
+
+// finish holds out the parts that sets of arrays lack, and standardises all.
+func (s *Spec) finish(p *data.Problem, schema *data.Schema) error {
+	err := p.Split(s.Seed)
+	if err != nil {
+		return err
+	}
+	if p.Schema = schema; schema == nil {
+		if p.Schema, err = data.NewSchema(p.Train, s.Data.Standardise != "none", s.Data.Standardise == "both"); err != nil {
+			return err
+		}
+	}
+	return standardise(p, p.Schema)
+}
+
+// standardise turns every part of a problem into what the network sees.
+func standardise(p *data.Problem, schema *data.Schema) error {
 	parts := []**data.Set{&p.Train, &p.Validate, &p.Test}
 	for i := range p.Groups {
 		parts = append(parts, &p.Groups[i].Set)
@@ -70,9 +198,82 @@ func apply(standard *data.Standard, p *data.Problem) error {
 			continue
 		}
 		var err error
-		if *part, err = standard.Apply(*part); err != nil {
+		if *part, err = schema.Standardise(*part); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// network builds the network for the training examples; an input shape that was left out becomes theirs. What does not
+// fit them is a *ConfigError.
+func (s *Spec) network(p *data.Problem) (*nn.Net, error) {
+	set, m := p.Train, &s.Model
+	given := m.Input != nil
+	if !given {
+		m.Input = slices.Clone(set.Shape)
+		c := s.checker()
+		if c.model(m); c.faults != nil {
+			return nil, s.refuse(c.faults...)
+		}
+	}
+	net, err := nn.New(m.Input, m.Layers, m.Likelihood)
+	if err != nil {
+		return nil, s.fault("model", "%v", err)
+	}
+	if given && !fits(m.Input, set.Shape) {
+		hint := ": leave input out to take theirs"
+		if p.Schema != nil && p.Schema.Dropped != nil {
+			hint = ": " + constants(p.Schema)
+		}
+		return nil, s.fault("model.input", "%s has examples of shape %v, the network takes %v%s", p.Name, set.Shape, m.Input, hint)
+	}
+	last := join("model.layers", fmt.Sprint(len(m.Layers)-1))
+	switch k := net.Outputs(); m.Likelihood.(type) {
+	case nn.Categorical:
+		if set.Classes > k {
+			return nil, s.fault(last, "%s has %d classes, the network %d outputs", p.Name, set.Classes, k)
+		}
+	case nn.Bernoulli:
+		if set.Classes > 2 {
+			return nil, s.fault("model.likelihood", "bernoulli is for 2 classes, %s has %d: want categorical", p.Name, set.Classes)
+		}
+	case nn.Gaussian:
+		if set.Values == nil {
+			return nil, s.fault("model.likelihood", "gaussian predicts numbers, %s has classes: want categorical", p.Name)
+		}
+		if set.Outputs != k {
+			return nil, s.fault(last, "%s has %d target values an example, the network %d outputs", p.Name, set.Outputs, k)
+		}
+	}
+	return net, nil
+}
+
+// fits reports whether a network of an input shape takes examples of another: as they are, or flattened.
+func fits(input, shape []int) bool {
+	if len(input) == 3 && len(shape) == 3 {
+		return slices.Equal(input, shape)
+	}
+	size := func(shape []int) int {
+		p := 1
+		for _, d := range shape {
+			p *= d
+		}
+		return p
+	}
+	return size(input) == size(shape)
+}
+
+// constants says which columns were dropped.
+func constants(schema *data.Schema) string {
+	names := make([]string, len(schema.Dropped))
+	for i, name := range schema.Dropped {
+		if names[i] = name; !schema.Named {
+			names[i] = "number " + name
+		}
+	}
+	if len(names) == 1 {
+		return fmt.Sprintf("column %s is constant over the training rows and was dropped", names[0])
+	}
+	return fmt.Sprintf("columns %s are constant over the training rows and were dropped", strings.Join(names, ", "))
 }

@@ -13,7 +13,7 @@ import (
 func TestStandardiseEveryPart(t *testing.T) {
 	parts := func(sets ...string) map[string]*data.Set {
 		spec := preset(t, "mnist7", sets...)
-		p, _, err := spec.load("")
+		p, err := spec.load("", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -54,11 +54,13 @@ func TestStandardiseEveryPart(t *testing.T) {
 // TestRunMeasuresOtherSetsAsItsOwn: a set by name meets the standardisation of the run, not one of its own.
 func TestRunMeasuresOtherSetsAsItsOwn(t *testing.T) {
 	spec := preset(t, "mnist7", "data.standardise=inputs")
-	own, _, err := spec.load("")
+	own, err := spec.load("", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := (&Run{Spec: spec}).problem(On{Data: "mnist7"}, Options{})
+	run := &Run{Spec: spec, Schema: own.Schema}
+	run.Spec.Data.Set = "another"
+	other, err := run.problem(On{Data: "mnist7"}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

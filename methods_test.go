@@ -143,7 +143,7 @@ func TestEvaluatedOn(t *testing.T) {
 
 // TestRegressionScores: a likelihood of numbers gives scores of numbers.
 func TestRegressionScores(t *testing.T) {
-	r := fit(t, regression(t), Options{})
+	r := fit(t, regression(t, "inputs"), Options{})
 	m := r.Metrics
 	if m.Accuracy != nil || m.RMSE == nil || !(float64(*m.RMSE) > 0 && float64(*m.RMSE) < 1) {
 		t.Errorf("metrics %+v", m)
@@ -179,8 +179,8 @@ func TestSamplerSeed(t *testing.T) {
 func TestValidation(t *testing.T) {
 	r := fit(t, trees(t), Options{})
 	score := func(e *bnn.Ensemble, set *data.Set) float64 {
-		var s Evaluation
-		if err := evaluate(context.Background(), e, &data.Problem{Test: set}, pool.New(1), &s); err != nil {
+		s, err := e.Evaluate(context.Background(), set, nil, pool.New(1))
+		if err != nil {
 			t.Fatal(err)
 		}
 		return float64(s.NLL)
@@ -209,6 +209,15 @@ func TestValidation(t *testing.T) {
 	}
 }
 
+// member is particle j as an ensemble of one.
+func member(e *bnn.Ensemble, j int) *bnn.Ensemble {
+	d := e.Net.Dim()
+	return &bnn.Ensemble{
+		Net: e.Net, Theta: e.Theta[j*d : (j+1)*d],
+		LogWeights: []float64{0}, Island: []int32{0}, LogEvidence: []float64{0},
+	}
+}
+
 // split takes an ensemble's islands apart.
 func split(e *bnn.Ensemble) ([]*bnn.Ensemble, error) {
 	parts := make([]bnn.Island, len(e.LogEvidence))
@@ -230,7 +239,7 @@ func split(e *bnn.Ensemble) ([]*bnn.Ensemble, error) {
 
 // TestRegressionNLL against the density of the mixture written out: particles disagree, and each has noise of its own.
 func TestRegressionNLL(t *testing.T) {
-	r := fit(t, regression(t), Options{})
+	r := fit(t, regression(t, "inputs"), Options{})
 	set, d, p := r.Data.Test, r.Net.Dim(), pool.New(1)
 	density, square, mean := make([]float64, set.Len()), 0.0, make([]float64, set.Len())
 	for j := range r.Posterior.Size() {

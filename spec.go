@@ -6,34 +6,60 @@ import "github.com/starling-smc/starling/nn"
 // same nesting) and may as well be built in Go. A zero field means its default; ParseSpec, Preset and Fit fill the
 // defaults in, so that Result.Spec and a run's config.yaml show every one.
 type Spec struct {
-	Name   string `yaml:"name"`          // of the run; default: run
-	Seed   uint64 `yaml:"seed"`          // of everything random but the data; default 0
-	Data   Data   `yaml:"data"`          // what is learnt from
-	Model  Model  `yaml:"model"`         // the network
-	Prior  Prior  `yaml:"prior"`         // of the network's parameters
-	MAP    *MAP   `yaml:"map,omitempty"` // point estimates; nil: none, unless the prior or the method needs them
-	Method Method `yaml:"method"`        // how the posterior is sampled
+	Name   string `yaml:"name"`            // of the run; default: run
+	Seed   uint64 `yaml:"seed"`            // of everything random but the data; default 0
+	Data   Data   `yaml:"data"`            // what is learnt from
+	Model  Model  `yaml:"model"`           // the network
+	Prior  Prior  `yaml:"prior,omitempty"` // of the network's parameters; none for a network as it is
+	MAP    *MAP   `yaml:"map,omitempty"`   // point estimates; nil: none, unless the prior or the method needs them
+	Method Method `yaml:"method"`          // how the posterior is sampled
+
+	from *origin // of a Spec that ParseSpec read: where its fields were written
 }
 
-// Data names the examples: either a built-in or downloaded Set, or the user's own CSV.
+// Data names the examples, exactly one of a built-in or downloaded Set, the user's own CSV, and the user's own arrays,
+// of which Train is required. A part that is missing is a tenth of the training examples, drawn by the seed. File
+// names are relative to the working directory.
 type Data struct {
-	Set string `yaml:"set,omitempty"`
-	CSV *CSV   `yaml:"csv,omitempty"`
+	Set      string  `yaml:"set,omitempty"`
+	CSV      *CSV    `yaml:"csv,omitempty"`
+	Train    *Arrays `yaml:"train,omitempty"`
+	Validate *Arrays `yaml:"validate,omitempty"`
+	Test     *Arrays `yaml:"test,omitempty"`
+	Groups   Groups  `yaml:"groups,omitempty"` // foreign inputs, on which a network should doubt
 
-	// Standardise is none or inputs: mean 0 and sd 1 over the training examples. Default: inputs for a CSV, else none.
+	// Standardise is none, inputs or both: mean 0 and sd 1 over the training examples; both is inputs and targets of a
+	// regression, whose predictions and scores come back in the target's units. Default: for a table inputs, or both
+	// for a regression; else none.
 	Standardise string `yaml:"standardise,omitempty"`
 }
 
 // CSV is a table with one column to predict; all others are inputs.
 type CSV struct {
-	File   string `yaml:"file"`   // relative to the working directory
-	Target string `yaml:"target"` // name of a column, or its number from 1 where there is no header
+	File      string `yaml:"file"`
+	Target    string `yaml:"target"`              // name of a column, or its number from 1 where there is no header
+	Delimiter string `yaml:"delimiter,omitempty"` // one character, or whitespace; default: guessed
+	Header    *bool  `yaml:"header,omitempty"`    // whether the first line names the columns; default: guessed
 }
+
+// Arrays are two files, NPY or IDX: inputs [examples, features], [examples, height, width] or [examples, channels,
+// height, width], and targets [examples], or for a regression of k outputs [examples, k].
+type Arrays struct {
+	Inputs  string `yaml:"inputs"`
+	Targets string `yaml:"targets"`
+}
+
+// Groups are named files of inputs; {noise: noise.npy} in a config.
+type Groups []Group
+
+// Group is one of them.
+type Group struct{ Name, File string }
 
 // Model is a network and the likelihood of its outputs.
 type Model struct {
 	Input      []int         `yaml:"input,omitempty"` // [features] or [channels, height, width]; default: that of the data
 	Layers     []nn.Layer    `yaml:"layers"`          // in order; the last gives the outputs
+	Init       string        `yaml:"init,omitempty"`  // .safetensors file of a trained network's weights to go out from; default: none
 	Likelihood nn.Likelihood `yaml:"likelihood"`      // no default
 }
 
@@ -65,16 +91,18 @@ type MAP struct {
 	Patience int     `yaml:"patience"` // epochs without a better validation NLL; default 20
 }
 
-// Method is exactly one way to sample.
+// Method is exactly one way to sample or, as-is in a config, none: the network of Model.Init is judged as it is, an
+// ensemble of one.
 type Method struct {
-	MCMC *MCMC `yaml:"mcmc,omitempty"`
-	SMC  *SMC  `yaml:"smc,omitempty"`
+	MCMC *MCMC
+	SMC  *SMC
+	AsIs bool
 }
 
 // MCMC is independent chains on the posterior (the sampler's loop with a fixed target and no resampling).
 type MCMC struct {
 	Chains int    `yaml:"chains"` // default 8
-	Start  string `yaml:"start"`  // map (default): chain c from restart c; prior: from a draw
+	Start  string `yaml:"start"`  // map: chain c from restart c; prior: from a draw; init: from Model.Init. Default: map, or init where that is given and no map
 	Epochs int    `yaml:"epochs"` // full-batch gradients of a chain; default 1600
 	Keep   Keep   `yaml:"keep"`   // states of all chains together; default 10 a chain, as far as there are moves
 	Move   Move   `yaml:"move"`

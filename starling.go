@@ -27,6 +27,18 @@ type Options struct {
 	Threads  int         // that compute at the same time; 0: one a CPU
 	DataDir  string      // where data sets are looked for that are not built in
 	Progress func(Event) // called now and then, never twice at the same time; nil: nobody is told
+
+	Folder *Folder       // where the run is kept while it goes on, and gone on with; nil: nowhere
+	Every  time.Duration // between two states that are saved there; 0: 10 s
+
+	now func() time.Time // nil: the clock
+}
+
+func (o *Options) clock() func() time.Time {
+	if o.now == nil {
+		return time.Now
+	}
+	return o.now
 }
 
 // Result is what a run came to.
@@ -40,6 +52,7 @@ type Result struct {
 	Judgement *Judgement  // the same, with what the posterior predicts for each example
 	Trace     []TraceLine // by island, then by iteration
 	Notes     []string    // what a reader should know beside the figures, in plain words
+	Init      string      // checksum of the file of Model.Init; empty without one
 
 	Started, Finished time.Time
 }

@@ -6,10 +6,8 @@ import (
 	"math"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/starling-smc/starling/bnn"
-	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/smc"
 	"github.com/starling-smc/starling/uq"
 )
@@ -17,7 +15,7 @@ import (
 // watch keeps the trace and tells of progress, iteration by iteration. Islands come at the same time: they are scored on
 // their own and take turns only to leave what they have.
 type watch struct {
-	ctx       context.Context
+	ctx       context.Context // of scoring: it goes on to the end of an iteration when the run is stopped
 	run       *run
 	particles int
 	turn      sync.Mutex // for the run's trace and progress, and for
@@ -30,8 +28,23 @@ type progress struct {
 	first float64 // λ of the first iteration
 }
 
-func newWatch(ctx context.Context, r *run, particles, islands int) *watch {
-	return &watch{ctx: ctx, run: r, particles: particles, islands: make([]progress, islands)}
+// newWatch takes up the trace where others left it.
+func newWatch(ctx context.Context, r *run, samplers []*smc.Sampler) *watch {
+	w := &watch{ctx: context.WithoutCancel(ctx), run: r, particles: samplers[0].Particles, islands: make([]progress, len(samplers))}
+	for _, l := range r.Trace {
+		p := &w.islands[l.Island]
+		if l.K == 1 {
+			p.first = l.Temperature
+		}
+		p.info = smc.Info{
+			Island: l.Island, K: l.K, Progress: l.Temperature, Lambda: l.Temperature, ESS: l.ESS, Acceptance: l.Acceptance,
+			Step: l.Step, Ancestors: l.Ancestors, Epochs: l.Epochs,
+		}
+		if m := r.Spec.Method.MCMC; m != nil {
+			p.info.Progress = min(1, l.Epochs/float64(m.Epochs))
+		}
+	}
+	return w
 }
 
 func (w *watch) look(st *smc.State, info smc.Info) error {
@@ -39,8 +52,10 @@ func (w *watch) look(st *smc.State, info smc.Info) error {
 		Island: info.Island, K: info.K, Epochs: info.Epochs, Temperature: info.Lambda,
 		ESS: info.ESS, Dead: info.Dead, Resampled: info.Resampled, Ancestors: info.Ancestors, Parents: info.Parents,
 		Mutations: info.Mutations, Acceptance: info.Acceptance, Step: info.Step, EnergySD: info.EnergySpread, Broken: info.Broken,
-		LogEvidence: uq.Number(info.LogZ), Gradients: info.Gradients, Values: info.Values,
-		Seconds: time.Since(w.run.Started).Seconds(),
+		Gradients: info.Gradients, Values: info.Values, Seconds: (w.run.before + w.run.now().Sub(w.run.begun)).Seconds(),
+	}
+	if !w.run.Spec.beginsAtInit() {
+		line.LogEvidence = uq.Number(info.LogZ)
 	}
 	for _, l := range st.LL {
 		line.LogLikelihood += uq.Number(l / float64(len(st.LL)))
@@ -48,8 +63,19 @@ func (w *watch) look(st *smc.State, info smc.Info) error {
 	if err := w.validate(st, &line); err != nil {
 		return err
 	}
+	if err := w.leave(line, info); err != nil {
+		return err
+	}
+	return w.run.keep.step(info.Island, st, info.Progress >= 1, false)
+}
+
+// leave keeps what there is to see of an iteration.
+func (w *watch) leave(line TraceLine, info smc.Info) error {
 	w.turn.Lock()
 	defer w.turn.Unlock()
+	if err := w.run.keep.line(line); err != nil {
+		return err
+	}
 	w.run.Trace = append(w.run.Trace, line)
 	p := &w.islands[info.Island]
 	if p.info = info; info.K == 1 {
@@ -69,11 +95,11 @@ func (w *watch) validate(st *smc.State, line *TraceLine) error {
 	if err != nil {
 		return err
 	}
-	var score Evaluation
-	if err := evaluate(w.ctx, e, &data.Problem{Test: set}, w.run.pool, &score); err != nil {
+	nll, accuracy, err := validation(w.ctx, e, set, w.run.Data, w.run.pool)
+	if err != nil {
 		return err
 	}
-	line.ValNLL, line.ValAccuracy = &score.NLL, score.Accuracy
+	line.ValNLL, line.ValAccuracy = &nll, accuracy
 	return nil
 }
 

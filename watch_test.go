@@ -15,7 +15,7 @@ import (
 func TestSamplingEvent(t *testing.T) {
 	r := &run{}
 	r.Spec.Method.MCMC = &MCMC{}
-	w := newWatch(t.Context(), r, 5, 4)
+	w := newWatch(t.Context(), r, slices.Repeat([]*smc.Sampler{{Particles: 5}}, 4))
 	w.islands[1].info = smc.Info{K: 3, Progress: 0.5, Lambda: 0.25, Epochs: 8, ESS: 4, Acceptance: 0.75, Step: 0.5, Ancestors: 2}
 	w.islands[2].info = smc.Info{K: 2, Progress: 0.25, Lambda: 0.5, Epochs: 4, ESS: 3, Acceptance: 0.25, Step: 0.25, Ancestors: 5}
 	w.islands[3].info = smc.Info{K: 9, Progress: 1, Lambda: 1, Epochs: 20, ESS: 1, Acceptance: 0.125, Step: 3, Ancestors: 1}

@@ -34,8 +34,12 @@ type MAP struct {
 	Patience int     // epochs; 0: 20
 	Seed     uint64
 
-	// Progress, if not nil, is told of every epoch of every restart, one call at a time, in the order they end.
-	Progress func(Epoch)
+	First []float64  // where restart 0 begins; nil: at a draw, like the others
+	Saved []*Restart // to go on from, and used up: one for each restart, nil where it has not begun; nil: all begin
+
+	// Watch, if not nil, looks at a restart after each of its epochs, one call at a time, in the order they end. It must
+	// not change the state, nor hold on to it; an error stops the search.
+	Watch func(s *Restart, e Epoch) error
 }
 
 // Epoch is what one epoch of one restart came to.
@@ -54,6 +58,8 @@ type Result struct {
 	Accuracy  []float64 // its accuracy there; NaN without one and for regression
 	BestEpoch []int     // the epoch that gave it, counted from 1
 	Chosen    int       // the restart of lowest NLL; without a validation set, of highest posterior density
+
+	Restarts []*Restart // as they ended
 }
 
 // Best is the parameter vector of the chosen restart: the MAP.
@@ -76,7 +82,8 @@ func (r *Result) Point() (*bnn.Ensemble, error) {
 
 // Fit runs the restarts, side by side on the pool's threads; the result is the same bits for any number of them.
 // prior is the model's own, not one anchored at a MAP. validate may be nil. The first error ends all restarts and names
-// its own and the epoch; the likelihood becoming NaN or zero is one.
+// its own and the epoch; the likelihood becoming NaN or zero is one. The Result then has nothing but Restarts, as they
+// were after their last complete epoch, nil where one has not begun: as Saved they go on with the same bits.
 func (m MAP) Fit(ctx context.Context, net *nn.Net, prior mcmc.Prior, train, validate *data.Set, p *nn.Pool) (*Result, error) {
 	d, err := m.descent(net, prior, train, validate, p)
 	if err != nil {
@@ -86,16 +93,22 @@ func (m MAP) Fit(ctx context.Context, net *nn.Net, prior mcmc.Prior, train, vali
 	defer stop()
 	var once sync.Once
 	var first error
-	restarts := make([]Restart, d.Restarts)
+	restarts := make([]*Restart, d.Restarts)
+	copy(restarts, d.Saved)
 	p.Run(d.Restarts, func(k int) {
-		var err error
-		if restarts[k], err = d.run(together, k); err != nil {
+		if restarts[k] == nil {
+			restarts[k] = d.start(k)
+		}
+		if err := d.run(together, k, restarts[k]); err != nil {
 			once.Do(func() { first = err })
 			stop()
 		}
+		if restarts[k].Epochs == 0 {
+			restarts[k] = nil
+		}
 	})
 	if first != nil {
-		return nil, first
+		return &Result{Restarts: restarts}, first
 	}
 	return d.result(ctx, restarts)
 }
@@ -105,9 +118,9 @@ type descent struct {
 	MAP
 	prior    mcmc.Prior
 	train    *nn.Model
-	validate *nn.Model // nil without a validation set
-	labels   []int32   // of the validation set; nil for regression
-	report   sync.Mutex
+	validate *nn.Model  // nil without a validation set
+	labels   []int32    // of the validation set; nil for regression
+	turn     sync.Mutex // to Watch
 }
 
 func (m MAP) descent(net *nn.Net, prior mcmc.Prior, train, validate *data.Set, p *nn.Pool) (*descent, error) {
@@ -132,6 +145,17 @@ func (m MAP) descent(net *nn.Net, prior mcmc.Prior, train, validate *data.Set, p
 	}
 	if prior.Dim() != net.Dim() {
 		return nil, fmt.Errorf("MAP: prior of %d parameters for a network of %d", prior.Dim(), net.Dim())
+	}
+	if d.First != nil && len(d.First) != net.Dim() {
+		return nil, fmt.Errorf("MAP: a first start of %d parameters for a network of %d", len(d.First), net.Dim())
+	}
+	if d.Saved != nil && len(d.Saved) != d.Restarts {
+		return nil, fmt.Errorf("MAP: %d saved restarts of %d", len(d.Saved), d.Restarts)
+	}
+	for k, s := range d.Saved {
+		if s != nil && (len(s.Theta) != net.Dim() || s.Watch.BestAt > 0 && len(s.Watch.Theta) != net.Dim()) {
+			return nil, fmt.Errorf("MAP: saved restart %d has %d parameters, %d at its best; the network has %d", k, len(s.Theta), len(s.Watch.Theta), net.Dim())
+		}
 	}
 	if err := d.key(rng.Batch, d.Restarts-1, d.Epochs).Check(); err != nil {
 		return nil, fmt.Errorf("MAP: %w", err)
@@ -175,35 +199,56 @@ func (d *descent) scratch() *scratch {
 	return w
 }
 
-func (d *descent) run(ctx context.Context, k int) (Restart, error) {
-	s, w := d.start(k), d.scratch()
-	for !s.Done {
-		if err := d.epoch(ctx, k, &s, w); err != nil {
-			return s, fmt.Errorf("MAP restart %d, epoch %d: %w", k, s.Epochs, err)
+// run takes restart k from s to its end. After an error s is as it was after the last complete epoch.
+func (d *descent) run(ctx context.Context, k int, s *Restart) error {
+	var before Restart
+	for w := d.scratch(); !s.Done; {
+		before.copy(s)
+		e, err := d.epoch(ctx, k, s, w)
+		if err != nil {
+			*s = before
+			return fmt.Errorf("MAP restart %d, epoch %d: %w", k, s.Epochs+1, err)
+		}
+		if err := d.look(s, e); err != nil {
+			return err
 		}
 	}
-	return s, nil
+	return nil
 }
 
-// start puts a restart at a draw of the prior.
-func (d *descent) start(k int) Restart {
-	s := Restart{Theta: make([]float64, d.train.Dim()), Watch: nn.EarlyStop{Patience: d.Patience}, Accuracy: math.NaN()}
-	d.prior.Sample(d.key(rng.Start, k, 0).Stream(), s.Theta)
+// look shows a restart to Watch.
+func (d *descent) look(s *Restart, e Epoch) error {
+	if d.Watch == nil {
+		return nil
+	}
+	d.turn.Lock()
+	defer d.turn.Unlock()
+	return d.Watch(s, e)
+}
+
+// start puts a restart where the first is said to begin, or at a draw of the prior.
+func (d *descent) start(k int) *Restart {
+	s := &Restart{Theta: make([]float64, d.train.Dim()), Watch: nn.EarlyStop{Patience: d.Patience}, Accuracy: math.NaN()}
+	if k == 0 && d.First != nil {
+		copy(s.Theta, d.First)
+	} else {
+		d.prior.Sample(d.key(rng.Start, k, 0).Stream(), s.Theta)
+	}
 	return s
 }
 
 // epoch goes once through the training set, then looks at the validation set.
-func (d *descent) epoch(ctx context.Context, k int, s *Restart, w *scratch) error {
+func (d *descent) epoch(ctx context.Context, k int, s *Restart, w *scratch) (Epoch, error) {
 	s.Epochs++
 	d.key(rng.Batch, k, s.Epochs).Stream().Perm(w.order)
 	sgd := nn.SGD{Rate: nn.Constant(d.Rate)}
 	perN := 1 / float64(len(w.order))
 	for batch := range data.Batches(w.order, d.Batch) {
 		if err := d.train.LogLik(ctx, batch, s.Theta, w.ll[:], w.grad); err != nil {
-			return err
+			return Epoch{}, err
 		}
 		if err := d.finite("log-likelihood of a batch", w.ll[0]); err != nil {
-			return err
+			return Epoch{}, err
 		}
 		d.prior.LogDensity(s.Theta, w.prior)
 		perB := 1 / float64(len(batch))
@@ -217,7 +262,7 @@ func (d *descent) epoch(ctx context.Context, k int, s *Restart, w *scratch) erro
 	if d.validate != nil {
 		var err error
 		if e.NLL, e.Accuracy, err = d.score(ctx, s.Theta, w); err != nil {
-			return err
+			return Epoch{}, err
 		}
 		s.Done = s.Watch.Observe(e.NLL, s.Theta) || s.Done
 		if s.Watch.BestAt == s.Epochs {
@@ -225,12 +270,7 @@ func (d *descent) epoch(ctx context.Context, k int, s *Restart, w *scratch) erro
 		}
 	}
 	e.Done = s.Done
-	if d.Progress != nil {
-		d.report.Lock()
-		defer d.report.Unlock()
-		d.Progress(e)
-	}
-	return nil
+	return e, nil
 }
 
 // score is the mean NLL and, for classes, the accuracy at theta on the validation set.
@@ -283,8 +323,8 @@ func (d *descent) finite(what string, ll float64) error {
 }
 
 // result gathers the best states and chooses among them.
-func (d *descent) result(ctx context.Context, restarts []Restart) (*Result, error) {
-	r := &Result{Net: d.train.Net()}
+func (d *descent) result(ctx context.Context, restarts []*Restart) (*Result, error) {
+	r := &Result{Net: d.train.Net(), Restarts: restarts}
 	loss := make([]float64, len(restarts)) // by which one is chosen
 	for k, s := range restarts {
 		if d.validate != nil {

@@ -222,7 +222,7 @@ func TestMAPEarlyStopping(t *testing.T) {
 		epoch, last   int
 	}
 	seen := make([]best, 4)
-	m := MAP{Restarts: 4, Rate: 0.3, Batch: 16, Epochs: 200, Patience: 7, Progress: func(e Epoch) {
+	m := MAP{Restarts: 4, Rate: 0.3, Batch: 16, Epochs: 200, Patience: 7, Watch: func(_ *Restart, e Epoch) error {
 		b := &seen[e.Restart]
 		if b.last++; b.last != e.Epoch {
 			t.Errorf("restart %d reports epoch %d as its call %d", e.Restart, e.Epoch, b.last)
@@ -233,6 +233,7 @@ func TestMAPEarlyStopping(t *testing.T) {
 		if b.epoch == 0 || e.NLL < b.nll {
 			b.nll, b.accuracy, b.epoch = e.NLL, e.Accuracy, e.Epoch
 		}
+		return nil
 	}}
 	r := fit(t, m, net, 0.5, train, validate, 2)
 	model, err := nn.NewModel(net, validate, pool.New(1))
@@ -289,51 +290,119 @@ func TestMAPEarlyStopping(t *testing.T) {
 func TestMAPSameBits(t *testing.T) {
 	net, train, validate := mlp(t), blobs(1, 700), blobs(2, 50)
 	m := MAP{Restarts: 5, Batch: 300, Epochs: 4, Seed: 9}
-	want := fmt.Sprint(*fit(t, m, net, 0.5, train, validate, 1))
+	want := figures(fit(t, m, net, 0.5, train, validate, 1))
 	for _, threads := range []int{2, 7} {
-		if got := fmt.Sprint(*fit(t, m, net, 0.5, train, validate, threads)); got != want {
+		if got := figures(fit(t, m, net, 0.5, train, validate, threads)); got != want {
 			t.Errorf("%d threads: another result than with 1", threads)
 		}
 	}
 	m.Seed++
-	if got := fmt.Sprint(*fit(t, m, net, 0.5, train, validate, 1)); got == want {
+	if got := figures(fit(t, m, net, 0.5, train, validate, 1)); got == want {
 		t.Error("another seed gave the same result")
 	}
 }
 
-// A restart that is saved and restored after every epoch ends with the same bits as one that was not.
-func TestRestartStopsAndContinues(t *testing.T) {
+// A search that is interrupted again and again, its restarts saved and restored each time, ends with the same bits as one
+// that was not, on any number of threads: by a Watch that fails after some epochs, or by a context that ends within one.
+func TestMAPStopsAndContinues(t *testing.T) {
 	net, train, validate := mlp(t), blobs(1, 100), blobs(2, 50)
-	d, err := MAP{Restarts: 2, Epochs: 30, Patience: 3, Rate: 0.3}.descent(net, prior(t, net, 0.5), train, validate, pool.New(1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx := context.Background()
-	for k := range 2 {
-		want, err := d.run(ctx, k)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := d.start(k)
-		for !got.Done {
-			if err := d.epoch(ctx, k, &got, d.scratch()); err != nil {
-				t.Fatal(err)
+	p := prior(t, net, 0.5)
+	m := MAP{Restarts: 3, Epochs: 12, Patience: 5, Rate: 0.3}
+	want := figures(fit(t, m, net, 0.5, train, validate, 1))
+	full := errors.New("disk full")
+	for _, threads := range []int{1, 2} {
+		for _, cancelled := range []bool{false, true} {
+			m, stops := m, 0
+			for ; ; stops++ {
+				ctx, cancel := context.WithCancel(context.Background())
+				seen, made := 0, make([]int, 3)
+				for k, s := range m.Saved {
+					if s != nil {
+						made[k] = s.Epochs
+					}
+				}
+				m.Watch = func(s *Restart, e Epoch) error {
+					if s.Epochs != e.Epoch || s.Done != e.Done {
+						t.Errorf("watched epoch %d, %v of a state of %d, %v", e.Epoch, e.Done, s.Epochs, s.Done)
+					}
+					if made[e.Restart]++; e.Epoch != made[e.Restart] {
+						t.Errorf("restart %d makes epoch %d, want %d", e.Restart, e.Epoch, made[e.Restart])
+					}
+					if seen++; seen < 3 {
+						return nil
+					}
+					if cancelled {
+						cancel()
+						return nil
+					}
+					return full
+				}
+				r, err := m.Fit(ctx, net, p, train, validate, pool.New(threads))
+				cancel()
+				if err == nil {
+					if got := figures(r); got != want {
+						t.Errorf("%d threads, cancelled %v, after %d stops:\n%s\nwant\n%s", threads, cancelled, stops, got, want)
+					}
+					break
+				}
+				if !errors.Is(err, full) && !errors.Is(err, context.Canceled) || stops > 50 {
+					t.Fatal(err)
+				}
+				m.Saved = make([]*Restart, 3)
+				for k, s := range r.Restarts {
+					if s == nil {
+						continue
+					}
+					saved, err := s.MarshalBinary()
+					if err != nil {
+						t.Fatal(err)
+					}
+					m.Saved[k] = new(Restart)
+					if err := m.Saved[k].UnmarshalBinary(saved); err != nil {
+						t.Fatal(err)
+					}
+				}
 			}
-			saved, err := got.MarshalBinary()
-			if err != nil {
-				t.Fatal(err)
+			if stops < 5 {
+				t.Errorf("stopped only %d times", stops)
 			}
-			got = Restart{}
-			if err := got.UnmarshalBinary(saved); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if fmt.Sprint(got) != fmt.Sprint(want) || !slices.Equal(got.Theta, want.Theta) {
-			t.Errorf("restart %d: another state than without stops", k)
 		}
 	}
 	if err := new(Restart).UnmarshalBinary([]byte("STARLING")); err == nil {
 		t.Error("took eight bytes for a state")
+	}
+}
+
+// figures are a result and what its restarts ended with, to be compared.
+func figures(r *Result) string {
+	var b strings.Builder
+	for _, s := range r.Restarts {
+		fmt.Fprintln(&b, *s)
+	}
+	without := *r
+	without.Restarts = nil
+	fmt.Fprint(&b, without)
+	return b.String()
+}
+
+// The first restart begins where it is told to, the others where they would have.
+func TestMAPFirst(t *testing.T) {
+	net, train := mlp(t), blobs(1, 60)
+	first := make([]float64, net.Dim())
+	for i := range first {
+		first[i] = 0.01 * float64(i)
+	}
+	m := MAP{Restarts: 2, Epochs: 1, Rate: 1e-9}
+	drawn := fit(t, m, net, 0.5, train, nil, 1)
+	m.First = first
+	r := fit(t, m, net, 0.5, train, nil, 1)
+	for i, x := range first {
+		if !(math.Abs(r.restart(0)[i]-x) < 1e-6) {
+			t.Fatalf("parameter %d is %v, began at %v", i, r.restart(0)[i], x)
+		}
+	}
+	if slices.Equal(drawn.restart(0), r.restart(0)) || !slices.Equal(drawn.restart(1), r.restart(1)) {
+		t.Error("the second restart begins elsewhere")
 	}
 }
 
@@ -355,13 +424,18 @@ func (p *oneBad) Sample(s *rng.Stream, theta []float64) {
 func TestMAPStopsTogether(t *testing.T) {
 	net, set := linear(t, nn.Gaussian{SD: 1}), regression(20)
 	epochs := 0
-	m := MAP{Restarts: 5, Rate: 1e-3, Epochs: 10, Progress: func(Epoch) { epochs++ }}
-	_, err := m.Fit(context.Background(), net, &oneBad{Normal: prior(t, net, 1), bad: 2}, set, nil, pool.New(1))
+	m := MAP{Restarts: 5, Rate: 1e-3, Epochs: 10, Watch: func(*Restart, Epoch) error { epochs++; return nil }}
+	r, err := m.Fit(context.Background(), net, &oneBad{Normal: prior(t, net, 1), bad: 2}, set, nil, pool.New(1))
 	if err == nil || !strings.HasPrefix(err.Error(), "MAP restart 2, epoch 1: ") || strings.Count(err.Error(), "restart") != 1 {
 		t.Errorf("error %v", err)
 	}
 	if epochs != 2*10 { // those of the two that one thread had done before
 		t.Errorf("%d epochs, want 20", epochs)
+	}
+	for k, s := range r.Restarts {
+		if done := s != nil && s.Done; done != (k < 2) {
+			t.Errorf("restart %d is left as %v", k, s)
+		}
 	}
 }
 
@@ -381,16 +455,20 @@ func TestMAPErrors(t *testing.T) {
 		"dimension": {MAP{}, prior(t, linear(t, nn.Gaussian{SD: 1}), 1), nil, "prior of 3 parameters"},
 		"too many":  {MAP{Restarts: 1 << 21}, good, nil, "particle 2097151 is outside"},
 		"other set": {MAP{}, good, regression(5), "linear"},
+		"first":     {MAP{First: make([]float64, 3)}, good, nil, "first start of 3 parameters"},
+		"few saved": {MAP{Restarts: 2, Saved: make([]*Restart, 1)}, good, nil, "1 saved restarts of 2"},
+		"saved":     {MAP{Restarts: 1, Saved: []*Restart{{Theta: make([]float64, 4)}}}, good, nil, "saved restart 0 has 4 parameters"},
 	} {
 		_, err := c.m.Fit(ctx, net, c.prior, train, c.validate, pool.New(1))
 		if err == nil || !strings.Contains(err.Error(), c.reason) {
 			t.Errorf("%s: error %v, want one about %q", name, err, c.reason)
 		}
 	}
-	m := MAP{Restarts: 1, Progress: func(e Epoch) {
+	m := MAP{Restarts: 1, Watch: func(_ *Restart, e Epoch) error {
 		if e.Epoch == 2 {
 			cancel()
 		}
+		return nil
 	}}
 	if _, err := m.Fit(ctx, net, good, train, nil, pool.New(1)); !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "restart 0, epoch 3") {
 		t.Errorf("cancelled: error %v", err)

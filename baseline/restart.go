@@ -18,6 +18,16 @@ type Restart struct {
 	Done     bool
 }
 
+// copy makes s equal to from, deeply.
+func (s *Restart) copy(from *Restart) {
+	theta, first, second, best := s.Theta, s.Moments.First, s.Moments.Second, s.Watch.Theta
+	*s = *from
+	s.Theta = append(theta[:0], from.Theta...)
+	s.Moments.First = append(first[:0], from.Moments.First...)
+	s.Moments.Second = append(second[:0], from.Moments.Second...)
+	s.Watch.Theta = append(best[:0], from.Watch.Theta...)
+}
+
 const restartKind = "baseline.Restart/1"
 
 var (

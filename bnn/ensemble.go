@@ -3,6 +3,7 @@ package bnn
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/nn"
@@ -44,34 +45,51 @@ func (c Combination) String() string { return [...]string{"equal", "evidence"}[c
 // weights are NaN or +Inf, or all zero.
 func Combine(net *nn.Net, islands []Island, by Combination) (*Ensemble, error) {
 	e := &Ensemble{Net: net}
-	omega := make([]float64, len(islands))
-	for p, island := range islands {
-		e.LogEvidence = append(e.LogEvidence, island.LogEvidence)
-		if by == Evidence {
-			omega[p] = island.LogEvidence
-		}
-	}
-	if err := normalise(omega); err != nil {
-		return nil, fmt.Errorf("evidence of the islands: %w", err)
-	}
 	for p, island := range islands {
 		size := len(island.Theta) / net.Dim()
 		if size*net.Dim() != len(island.Theta) || island.LogWeights != nil && len(island.LogWeights) != size {
 			panic(fmt.Sprintf("bnn: island %d has %d parameters and %d weights for a network of %d", p, len(island.Theta), len(island.LogWeights), net.Dim()))
 		}
-		weights := append(make([]float64, 0, size), island.LogWeights...)[:size]
-		if err := normalise(weights); err != nil {
-			return nil, fmt.Errorf("weights of island %d: %w", p, err)
-		}
-		for i, w := range weights {
-			e.LogWeights = append(e.LogWeights, omega[p]+w)
+		e.LogEvidence = append(e.LogEvidence, island.LogEvidence)
+		e.LogWeights = append(e.LogWeights, append(make([]float64, 0, size), island.LogWeights...)[:size]...)
+		for range size {
 			e.Island = append(e.Island, int32(p))
-			for _, x := range island.Theta[i*net.Dim() : (i+1)*net.Dim()] {
-				e.Theta = append(e.Theta, float32(x))
-			}
+		}
+		for _, x := range island.Theta {
+			e.Theta = append(e.Theta, float32(x))
 		}
 	}
-	return e, nil
+	var err error
+	e.LogWeights, err = e.Weigh(by)
+	return e, err
+}
+
+// Weigh returns the log-weights that the particles have when islands are weighed by another rule. Errors are those of
+// Combine.
+func (e *Ensemble) Weigh(by Combination) ([]float64, error) {
+	omega := make([]float64, len(e.LogEvidence))
+	if by == Evidence {
+		copy(omega, e.LogEvidence)
+	}
+	if err := normalise(omega); err != nil {
+		return nil, fmt.Errorf("evidence of the islands: %w", err)
+	}
+	logw := slices.Clone(e.LogWeights)
+	first := 0
+	for p := range omega {
+		end := first
+		for end < len(logw) && e.Island[end] == int32(p) {
+			end++
+		}
+		if err := normalise(logw[first:end]); err != nil {
+			return nil, fmt.Errorf("weights of island %d: %w", p, err)
+		}
+		for i := range logw[first:end] {
+			logw[first+i] += omega[p]
+		}
+		first = end
+	}
+	return logw, nil
 }
 
 // normalise subtracts log Σ exp from log-weights.
@@ -97,15 +115,6 @@ func normalise(logw []float64) error {
 	return nil
 }
 
-// weights are the normalised weights themselves.
-func (e *Ensemble) weights() []float64 {
-	w := make([]float64, e.Size())
-	for j, l := range e.LogWeights {
-		w[j] = rng.Exp(l)
-	}
-	return w
-}
-
 // check returns the first inconsistency of an ensemble that came from outside.
 func (e *Ensemble) check() error {
 	j, d := e.Size(), e.Net.Dim()
@@ -113,7 +122,8 @@ func (e *Ensemble) check() error {
 		return fmt.Errorf("%d parameters and %d islands for %d particles of %d", len(e.Theta), len(e.Island), j, d)
 	}
 	sum := 0.0
-	for i, w := range e.weights() {
+	for i, l := range e.LogWeights {
+		w := rng.Exp(l)
 		if math.IsNaN(w) {
 			return fmt.Errorf("the weight of particle %d is NaN", i)
 		}

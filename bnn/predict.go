@@ -3,9 +3,10 @@ package bnn
 import (
 	"context"
 	"fmt"
-	"math"
+	"slices"
 
 	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/nn"
 	"github.com/starling-smc/starling/uq"
 )
@@ -17,10 +18,20 @@ const (
 	stretch  = 1024 // examples of one task that turns outputs into predictions
 )
 
-// Predict is the weighted mean of the particles' class probabilities for every example of a set, with its entropies.
-// A bernoulli network has the two classes 0 and 1. Targets of the set are not looked at. p may be nil. An error says that the
-// set does not fit the network, that the network is one for regression, or is that of ctx.
+// Predict is the weighted mean of the particles' class probabilities for every example of a set, with its entropies and
+// energies. A bernoulli network has the two classes 0 and 1. Targets of the set are not looked at. p may be nil. An
+// error says that the set does not fit the network, that the network is one for regression, or is that of ctx.
 func (e *Ensemble) Predict(ctx context.Context, set *data.Set, p *nn.Pool) (*uq.Predictive, error) {
+	all, err := e.predict(ctx, set, [][]float64{e.LogWeights}, p)
+	if err != nil {
+		return nil, err
+	}
+	return all[0], nil
+}
+
+// predict does what Predict does for several weightings of the same particles, each its normalised log-weights: the
+// network works once for all of them.
+func (e *Ensemble) predict(ctx context.Context, set *data.Set, logWeights [][]float64, p *nn.Pool) ([]*uq.Predictive, error) {
 	classes := e.Net.Outputs()
 	switch e.Net.Likelihood().(type) {
 	case nn.Bernoulli:
@@ -28,137 +39,127 @@ func (e *Ensemble) Predict(ctx context.Context, set *data.Set, p *nn.Pool) (*uq.
 	case nn.Gaussian:
 		return nil, fmt.Errorf("a network with gaussian likelihood predicts values, not classes")
 	}
-	weights := e.weights()
-	var mixtures []*uq.Mixture
-	err := e.stream(ctx, set, p, func(first, count int) func(particle int, out []float32) {
-		m, probs := uq.NewMixture(count, classes), make([]float64, count*classes)
-		mixtures = append(mixtures, m)
+	weights, alive := exponentials(logWeights)
+	mixtures := make([][]*uq.Mixture, len(weights))
+	err := e.stream(ctx, set, alive, p, func(count int) func(particle int, out []float32) {
+		member := uq.NewMember(count, classes)
+		var here []*uq.Mixture
+		for w := range weights {
+			m := uq.NewMixture(count, classes)
+			mixtures[w], here = append(mixtures[w], m), append(here, m)
+		}
 		return func(particle int, out []float32) {
 			if classes > e.Net.Outputs() {
-				uq.Sigmoid(probs, out)
+				uq.Sigmoid(member, out)
 			} else {
-				uq.Softmax(probs, out, classes)
+				uq.Softmax(member, out)
 			}
-			m.Add(weights[particle], probs)
+			for w, m := range here {
+				m.Add(weights[w][particle], member)
+			}
 		}
 	})
 	if err != nil {
 		return nil, err
 	}
-	all := &uq.Predictive{Classes: classes}
-	for _, m := range mixtures {
-		part := m.Predictive()
-		all.Probs = append(all.Probs, part.Probs...)
-		all.Total = append(all.Total, part.Total...)
-		all.Aleatoric = append(all.Aleatoric, part.Aleatoric...)
-		all.Epistemic = append(all.Epistemic, part.Epistemic...)
+	predictives := make([]*uq.Predictive, len(weights))
+	for w, stretches := range mixtures {
+		all := &uq.Predictive{Classes: classes}
+		for _, m := range stretches {
+			part := m.Predictive()
+			all.Probs = append(all.Probs, part.Probs...)
+			all.Total = append(all.Total, part.Total...)
+			all.Aleatoric = append(all.Aleatoric, part.Aleatoric...)
+			all.Epistemic = append(all.Epistemic, part.Epistemic...)
+			all.Energy = append(all.Energy, part.Energy...)
+		}
+		predictives[w] = all
 	}
-	return all, nil
+	return predictives, nil
 }
 
-// Evaluate predicts a labelled test set and the foreign groups, and scores them.
-func (e *Ensemble) Evaluate(ctx context.Context, test *data.Set, groups []data.Group, p *nn.Pool) (*uq.Evaluation, error) {
+// exponentials are the weights of several weightings, and the particles that have any, in order.
+func exponentials(logWeights [][]float64) (weights [][]float64, alive []int) {
+	for _, logw := range logWeights {
+		w := make([]float64, len(logw))
+		for j, l := range logw {
+			w[j] = rng.Exp(l)
+		}
+		weights = append(weights, w)
+	}
+	for j := range weights[0] {
+		if slices.ContainsFunc(weights, func(w []float64) bool { return w[j] > 0 }) {
+			alive = append(alive, j)
+		}
+	}
+	return weights, alive
+}
+
+// Judged is a prediction of classes and its scores.
+type Judged struct {
+	Test   *uq.Predictive
+	Groups []*uq.Predictive
+	*uq.Evaluation
+}
+
+// Judge predicts a labelled test set and foreign groups and scores them, under several weightings of the particles at
+// once: each is their log-weights, normalised.
+func (e *Ensemble) Judge(ctx context.Context, test *data.Set, groups []data.Group, logWeights [][]float64, p *nn.Pool) ([]Judged, error) {
 	if test.Labels == nil {
 		return nil, fmt.Errorf("data set %q has no class labels to score against", test.Name)
 	}
-	known, err := e.Predict(ctx, test, p)
+	known, err := e.predict(ctx, test, logWeights, p)
 	if err != nil {
 		return nil, err
 	}
-	if test.Classes > known.Classes {
-		return nil, fmt.Errorf("data set %q has %d classes, the network predicts %d", test.Name, test.Classes, known.Classes)
+	if test.Classes > known[0].Classes {
+		return nil, fmt.Errorf("data set %q has %d classes, the network predicts %d", test.Name, test.Classes, known[0].Classes)
 	}
-	var foreign []uq.Foreign
+	judged := make([]Judged, len(logWeights))
+	foreign := make([][]uq.Foreign, len(logWeights))
 	for _, g := range groups {
-		predictive, err := e.Predict(ctx, g.Set, p)
+		predictives, err := e.predict(ctx, g.Set, logWeights, p)
 		if err != nil {
 			return nil, fmt.Errorf("group %s: %w", g.Name, err)
 		}
-		foreign = append(foreign, uq.Foreign{Name: g.Name, Predictive: predictive})
-	}
-	return uq.Evaluate(known, test.Labels, foreign), nil
-}
-
-// Values is an ensemble's prediction of n examples' values, each array [n, Outputs]. The mixture's variance is
-// Aleatoric² + Epistemic².
-type Values struct {
-	Outputs   int
-	Mean      []float64 // Σ_j W_j μ_j
-	Aleatoric []float64 // √(Σ_j W_j σ_j²): the noise that the particles believe in
-	Epistemic []float64 // √(Σ_j W_j (μ_j − Mean)²): what they disagree on
-	Quantiles []float64 // [n, Outputs, quantiles]: those of the mixture that were asked for
-}
-
-// PredictValues is the regression counterpart of Predict, for a network with gaussian likelihood; quantiles are those of
-// the mixture to find, each between 0 and 1, and may be nil.
-func (e *Ensemble) PredictValues(ctx context.Context, set *data.Set, quantiles []float64, p *nn.Pool) (*Values, error) {
-	gaussian, ok := e.Net.Likelihood().(nn.Gaussian)
-	if !ok {
-		return nil, fmt.Errorf("a network with classes predicts probabilities, not values")
-	}
-	k := e.Net.Outputs()
-	v := &Values{Outputs: k, Mean: make([]float64, set.Len()*k), Aleatoric: make([]float64, set.Len()*k), Epistemic: make([]float64, set.Len()*k)}
-	weights := e.weights()
-	noise, sum := 0.0, 0.0
-	share := make([]float64, len(weights)) // of each particle's weight in the sum up to it
-	for j, w := range weights {
-		sd := e.noise(gaussian, j)
-		noise += float64(w * float64(sd*sd))
-		if sum += w; w > 0 {
-			share[j] = w / sum
+		for w, predictive := range predictives {
+			judged[w].Groups = append(judged[w].Groups, predictive)
+			foreign[w] = append(foreign[w], uq.Foreign{Name: g.Name, Predictive: predictive})
 		}
 	}
-	err := e.stream(ctx, set, p, func(first, count int) func(particle int, out []float32) {
-		mean, spread := v.Mean[first*k:(first+count)*k], v.Epistemic[first*k:(first+count)*k]
-		return func(particle int, out []float32) {
-			for i, mu := range out { // West (1979): mean and sum of squares in one pass
-				d := float64(mu) - mean[i]
-				mean[i] += float64(share[particle] * d)
-				spread[i] += float64(weights[particle] * float64(d*(float64(mu)-mean[i])))
-			}
-		}
+	p.Run(len(judged), func(w int) {
+		judged[w].Test = known[w]
+		judged[w].Evaluation = uq.Evaluate(known[w], test.Labels, foreign[w])
 	})
+	return judged, nil
+}
+
+// Evaluate is Judge with the ensemble's own weights.
+func (e *Ensemble) Evaluate(ctx context.Context, test *data.Set, groups []data.Group, p *nn.Pool) (*uq.Evaluation, error) {
+	judged, err := e.Judge(ctx, test, groups, [][]float64{e.LogWeights}, p)
 	if err != nil {
 		return nil, err
 	}
-	for i, s := range v.Epistemic {
-		v.Aleatoric[i] = math.Sqrt(noise / sum)
-		v.Epistemic[i] = math.Sqrt(s / sum)
-	}
-	return v, nil
+	return judged[0].Evaluation, nil
 }
 
-// stream passes the network's outputs to consumers. consumer is called once for each stretch of examples, in order;
-// what it returns is then called with the outputs [count, K] of that stretch for every particle that has weight, in
+// stream passes the network's outputs to consumers. consumer is called once for each stretch of count examples, in
+// order; what it returns is then called with the outputs [count, K] of that stretch for each of the particles, in
 // order, while other stretches are served at the same time.
-func (e *Ensemble) stream(ctx context.Context, set *data.Set, p *nn.Pool, consumer func(first, count int) func(particle int, out []float32)) error {
+func (e *Ensemble) stream(ctx context.Context, set *data.Set, particles []int, p *nn.Pool, consumer func(count int) func(particle int, out []float32)) error {
 	model, err := nn.NewModel(e.Net, set, p)
 	if err != nil {
 		return err
 	}
-	n, k, d := model.Examples(), e.Net.Outputs(), e.Net.Dim()
+	n, k := model.Examples(), e.Net.Outputs()
 	var consumers []func(particle int, out []float32)
 	for first := 0; first < n; first += stretch {
-		consumers = append(consumers, consumer(first, min(stretch, n-first)))
+		consumers = append(consumers, consumer(min(stretch, n-first)))
 	}
-	var alive []int
-	for j, w := range e.weights() {
-		if w > 0 {
-			alive = append(alive, j)
-		}
-	}
-	theta := make([]float64, min(together, len(alive))*d)
-	out := make([]float32, min(together, len(alive))*n*k)
-	for len(alive) > 0 {
-		group := alive[:min(together, len(alive))]
-		alive = alive[len(group):]
-		for i, j := range group {
-			for l, x := range e.Theta[j*d : (j+1)*d] {
-				theta[i*d+l] = float64(x)
-			}
-		}
+	out := make([]float32, min(together, len(particles))*n*k)
+	for group := range slices.Chunk(particles, together) {
 		outputs := out[:len(group)*n*k]
-		if err := model.Outputs(ctx, nil, theta[:len(group)*d], outputs); err != nil {
+		if err := model.Outputs(ctx, nil, e.wide(group), outputs); err != nil {
 			return err
 		}
 		p.Run(len(consumers), func(r int) {
@@ -169,4 +170,16 @@ func (e *Ensemble) stream(ctx context.Context, set *data.Set, p *nn.Pool, consum
 		})
 	}
 	return nil
+}
+
+// wide is the parameters of some of the particles.
+func (e *Ensemble) wide(particles []int) []float64 {
+	d := e.Net.Dim()
+	theta := make([]float64, 0, len(particles)*d)
+	for _, j := range particles {
+		for _, x := range e.Theta[j*d : (j+1)*d] {
+			theta = append(theta, float64(x))
+		}
+	}
+	return theta
 }

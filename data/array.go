@@ -2,7 +2,6 @@ package data
 
 import (
 	"fmt"
-	"math"
 	"os"
 	"strconv"
 )
@@ -10,21 +9,35 @@ import (
 // Array is an array as a file holds it, in C order.
 type Array struct {
 	Name   string // of the file, for errors
-	Shape  []int
-	Values any // []uint8, []int8, []int16, []int32, []float32 or []float64
+	Shape  []int  // empty: a scalar
+	Values any    // a slice of bool, uint8 … uint64, int8 … int64, Float16, BFloat16, float32 or float64
 }
 
-// DType is the name of the element type: uint8, int8, int16, int32, float32 or float64.
+// DType is the name of the element type as NumPy has it: bool, uint8, int64, float16, bfloat16, float64 and so on.
 func (a *Array) DType() string {
 	switch a.Values.(type) {
+	case []bool:
+		return "bool"
 	case []uint8:
 		return "uint8"
+	case []uint16:
+		return "uint16"
+	case []uint32:
+		return "uint32"
+	case []uint64:
+		return "uint64"
 	case []int8:
 		return "int8"
 	case []int16:
 		return "int16"
 	case []int32:
 		return "int32"
+	case []int64:
+		return "int64"
+	case []Float16:
+		return "float16"
+	case []BFloat16:
+		return "bfloat16"
 	case []float32:
 		return "float32"
 	case []float64:
@@ -33,74 +46,119 @@ func (a *Array) DType() string {
 	panic(fmt.Sprintf("data: array of %T", a.Values))
 }
 
-// NewSet makes a set for classification of inputs [n, …] and labels [n]. Images of shape [n, h, w] get one channel.
-// uint8 inputs are kept (a network sees v/255), floats become float32. classes 0 means the largest label plus one.
-// Errors name the array and the example.
-func NewSet(name string, inputs, labels *Array, classes int) (*Set, error) {
-	s := &Set{Name: name}
-	if len(inputs.Shape) < 2 {
-		return nil, fmt.Errorf("%s: inputs of shape %v, want [examples, …]", inputs.Name, inputs.Shape)
-	}
-	s.Shape = append([]int(nil), inputs.Shape[1:]...)
-	if len(s.Shape) == 2 {
-		s.Shape = append([]int{1}, s.Shape...)
-	}
-	switch v := inputs.Values.(type) {
-	case []uint8:
-		s.U8 = v
-	case []float32:
-		s.F32 = v
-	case []float64:
-		s.F32 = make([]float32, len(v))
-		for i, x := range v {
-			s.F32[i] = float32(x)
-		}
-	default:
-		return nil, fmt.Errorf("%s: inputs of type %s, want uint8 pixels or floats", inputs.Name, inputs.DType())
-	}
-	p := s.Features()
-	for i, x := range s.F32 {
-		if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
-			return nil, fmt.Errorf("%s: example %d, feature %d is %v: a network needs finite numbers", inputs.Name, i/p, i%p, x)
-		}
-	}
-	if n := inputs.Shape[0]; len(labels.Shape) != 1 || labels.Shape[0] != n {
-		return nil, fmt.Errorf("%s: labels of shape %v for %d examples of %s, want [%d]", labels.Name, labels.Shape, n, inputs.Name, n)
-	}
-	var err error
-	if s.Labels, err = labels.ints(); err != nil {
-		return nil, err
-	}
-	if s.Classes = classes; classes == 0 {
-		for _, y := range s.Labels {
-			s.Classes = max(s.Classes, int(y)+1)
-		}
-	}
-	if err := s.Check(); err != nil {
-		return nil, fmt.Errorf("%s: %w", labels.Name, err)
-	}
-	return s, nil
-}
+// maxClasses bounds what labels can claim.
+const maxClasses = 1 << 16
 
-// ints returns the values of an integer array.
+// ints returns the values of an integer array as labels.
 func (a *Array) ints() ([]int32, error) {
 	switch v := a.Values.(type) {
+	case []bool:
+		return labels(a, zeroOrOne(v))
 	case []uint8:
-		return widen(v), nil
+		return labels(a, v)
+	case []uint16:
+		return labels(a, v)
+	case []uint32:
+		return labels(a, v)
+	case []uint64:
+		return labels(a, v)
 	case []int8:
-		return widen(v), nil
+		return labels(a, v)
 	case []int16:
-		return widen(v), nil
+		return labels(a, v)
 	case []int32:
-		return v, nil
+		return labels(a, v)
+	case []int64:
+		return labels(a, v)
 	}
 	return nil, fmt.Errorf("%s: labels of type %s, want integers", a.Name, a.DType())
 }
 
-func widen[T uint8 | int8 | int16](v []T) []int32 {
+func labels[T integer](a *Array, v []T) ([]int32, error) {
 	w := make([]int32, len(v))
 	for i, x := range v {
+		if x < 0 || uint64(x) >= maxClasses {
+			return nil, fmt.Errorf("%s: example %d has label %d: classes are numbered from 0, %d at most", a.Name, i, x, maxClasses)
+		}
 		w[i] = int32(x)
+	}
+	return w, nil
+}
+
+type integer interface {
+	uint8 | uint16 | uint32 | uint64 | int8 | int16 | int32 | int64
+}
+
+type number interface{ integer | float32 | float64 }
+
+func zeroOrOne(v []bool) []uint8 {
+	w := make([]uint8, len(v))
+	for i, x := range v {
+		if x {
+			w[i] = 1
+		}
+	}
+	return w
+}
+
+// Float32s returns the values rounded to float32; those of a float32 array are shared, not copied.
+func (a *Array) Float32s() []float32 {
+	if v, ok := a.Values.([]float32); ok {
+		return v
+	}
+	return expand[float32](a)
+}
+
+// Float64s returns the values, integers beyond 2⁵³ rounded; those of a float64 array are shared, not copied.
+func (a *Array) Float64s() []float64 {
+	if v, ok := a.Values.([]float64); ok {
+		return v
+	}
+	return expand[float64](a)
+}
+
+func expand[F float32 | float64](a *Array) []F {
+	switch v := a.Values.(type) {
+	case []bool:
+		return convert[F](zeroOrOne(v))
+	case []uint8:
+		return convert[F](v)
+	case []uint16:
+		return convert[F](v)
+	case []uint32:
+		return convert[F](v)
+	case []uint64:
+		return convert[F](v)
+	case []int8:
+		return convert[F](v)
+	case []int16:
+		return convert[F](v)
+	case []int32:
+		return convert[F](v)
+	case []int64:
+		return convert[F](v)
+	case []Float16:
+		return widen[F](v)
+	case []BFloat16:
+		return widen[F](v)
+	case []float32:
+		return convert[F](v)
+	}
+	return convert[F](a.Values.([]float64))
+}
+
+func convert[F float32 | float64, T number](v []T) []F {
+	w := make([]F, len(v))
+	for i, x := range v {
+		w[i] = F(x)
+	}
+	return w
+}
+
+func widen[F float32 | float64, T interface{ Float32() float32 }](v []T) []F {
+	w := make([]F, len(v))
+	for i, x := range v {
+		w[i] = F(x.Float32())
 	}
 	return w
 }

@@ -1,12 +1,88 @@
 package data
 
 import (
+	"compress/gzip"
 	"embed"
 	"fmt"
+	"io"
+	"path/filepath"
 	"slices"
 
 	"github.com/starling-smc/starling/internal/rng"
 )
+
+// known are the data sets that Load knows, in the order of their names. data/LICENSES.md says where each is from.
+func known() []Known {
+	list := []Known{
+		{
+			Name: "california", About: "median value of houses in blocks of California, in 100,000 $; 8 features",
+			Licence: "not stated (StatLib), Pace and Barry 1997", Train: 20640, Target: "MedHouseVal",
+		}, {
+			Name: "cifar10", About: "photographs of animals and vehicles, 10 classes, 3×32×32 pixels",
+			Licence: "none stated, cite Krizhevsky 2009", Train: cifarTrain, Test: cifarTest, load: loadCIFAR10,
+		}, {
+			Name: "cifar100", About: "photographs, 100 classes, 3×32×32 pixels",
+			Licence: "none stated, cite Krizhevsky 2009", Train: cifarTrain, Test: cifarTest, load: loadCIFAR100,
+		}, {
+			Name: "concrete", About: "compressive strength of concrete in MPa, 8 features",
+			Licence: "CC BY 4.0, Yeh 1998", Train: 1030, Target: "compressive_strength", BuiltIn: true,
+		}, {
+			Name: "fashion-mnist", About: "pictures of clothes, 10 classes, 28×28 pixels",
+			Licence: "MIT, Zalando SE 2017", Train: mnistTrain, Test: mnistTest, load: loadMNIST,
+		}, {
+			Name: "mnist", About: "handwritten digits, 10 classes, 28×28 pixels",
+			Licence: mnistLicence, Train: mnistTrain, Test: mnistTest, load: loadMNIST,
+		}, {
+			Name: "mnist7", About: "digits 0 to 7 of MNIST, few to train; eights, nines, noise and noisy digits as foreign inputs",
+			Licence: mnistLicence, Train: mnist7Train, Validate: mnist7Validate, Test: mnist7Test,
+			Groups: []string{"eight", "nine", "noise", "perturbed"}, BuiltIn: true, load: loadMNIST7,
+		}, {
+			Name: "naval", About: "decay of a frigate's gas turbine, 16 measurements; the compressor's decay is left out",
+			Licence: "CC BY 4.0, Coraddu et al. 2014", Train: 11934, Target: "turbine_decay", unused: []string{"compressor_decay"},
+		}, {
+			Name: "pima", About: "diabetes among Pima women, 2 classes, 8 features scaled to sd 0.5 after a leading 1; evidence benchmark",
+			Licence: "not stated (UCI, NIDDK)", Train: 768, load: loadPima,
+		}, {
+			Name: "wine-red", About: "quality of red wines as tasters score it, 3 to 8; 11 features",
+			Licence: "CC BY 4.0, Cortez et al. 2009", Train: 1599, Target: "quality", BuiltIn: true,
+		}, {
+			Name: "wine-white", About: "quality of white wines as tasters score it, 3 to 9; 11 features",
+			Licence: "CC BY 4.0, Cortez et al. 2009", Train: 4898, Target: "quality", BuiltIn: true,
+		}, {
+			Name: "yacht", About: "resistance of sailing yachts from the shape of their hulls and their speed; 6 features",
+			Licence: "CC BY 4.0, Gerritsma et al. 1981", Train: 308, Target: "residuary_resistance", BuiltIn: true,
+		},
+	}
+	for i := range list {
+		if k := &list[i]; !k.BuiltIn {
+			for _, p := range pins[k.Name] {
+				k.Files = append(k.Files, p.file)
+			}
+			k.Download = downloads[k.Name] != nil
+		}
+	}
+	return list
+}
+
+// embedded holds the built-in sets, all compressed: MNIST7's four files and the tables uci/*.csv.
+//
+//go:embed mnist7/*.gz uci/*.gz
+var embedded embed.FS
+
+// builtin returns what a file within the program holds, unpacked.
+func builtin(file string) (string, []byte, error) {
+	packed, err := embedded.Open(file)
+	if err != nil {
+		return file, nil, err
+	}
+	defer packed.Close()
+	z, err := gzip.NewReader(packed)
+	if err != nil {
+		return file, nil, err
+	}
+	raw, err := io.ReadAll(z)
+	return file, raw, err
+}
 
 const mnistLicence = "CC BY-SA 3.0, LeCun, Cortes, Burges"
 
@@ -16,22 +92,51 @@ var mnistFiles = [4]string{
 	"t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz",
 }
 
-// opener returns the bytes of a file below the data directory, and its whole path for errors.
-type opener func(file string) (path string, raw []byte, err error)
-
-// The numbers of images in MNIST and in FashionMNIST.
+// The numbers of images in MNIST and in FashionMNIST, and in CIFAR-10 and in CIFAR-100.
 const (
 	mnistTrain = 60000
 	mnistTest  = 10000
+	cifarTrain = 50000
+	cifarTest  = 10000
 )
 
 // loadMNIST reads the four files in the folder of the data set's name.
-func loadMNIST(name string, open opener) (*Problem, error) {
-	train, test, err := readMNIST(name, mnistTrain, mnistTest, open)
+func loadMNIST(k *Known, dir string) (*Problem, error) {
+	train, test, err := readMNIST(k.Name, mnistTrain, mnistTest, k.opener(dir))
 	if err != nil {
 		return nil, err
 	}
-	return &Problem{Name: name, Train: train, Test: test}, nil
+	return &Problem{Name: k.Name, Train: train, Test: test}, nil
+}
+
+func loadCIFAR10(k *Known, dir string) (*Problem, error) { return loadCIFAR(k, dir, ReadCIFAR10) }
+
+func loadCIFAR100(k *Known, dir string) (*Problem, error) { return loadCIFAR(k, dir, ReadCIFAR100) }
+
+// loadCIFAR reads the set's files, the last of which are the test images.
+func loadCIFAR(k *Known, dir string, read func(name string, paths ...string) (*Set, error)) (*Problem, error) {
+	var paths []string
+	for _, f := range k.Files {
+		path, err := k.locate(dir, f)
+		if err != nil {
+			return nil, err
+		}
+		paths = append(paths, path)
+	}
+	last := len(paths) - 1
+	train, err := read("train", paths[:last]...)
+	if err != nil {
+		return nil, err
+	}
+	test, err := read("test", paths[last])
+	if err != nil {
+		return nil, err
+	}
+	if train.Len() != cifarTrain || test.Len() != cifarTest {
+		return nil, fmt.Errorf("%s: %s and %s images, want %s and %s", filepath.Dir(paths[0]), thousands(uint64(train.Len())), thousands(uint64(test.Len())),
+			thousands(cifarTrain), thousands(cifarTest))
+	}
+	return &Problem{Name: k.Name, Train: train, Test: test}, nil
 }
 
 // readMNIST reads four files of MNIST's form with just so many images.
@@ -83,17 +188,14 @@ const (
 	mnist7Normal = 1
 )
 
-//go:embed mnist7/*.gz
-var mnist7 embed.FS
-
 func readMNIST7() (train, test *Set, err error) {
 	return readMNIST("mnist7", mnist7Train+mnist7Validate, mnist7Test+2*mnist7Foreign, func(file string) (string, []byte, error) {
-		raw, err := mnist7.ReadFile(file)
+		raw, err := embedded.ReadFile(file)
 		return file, raw, err
 	})
 }
 
-func loadMNIST7(name string, _ opener) (*Problem, error) {
+func loadMNIST7(k *Known, _ string) (*Problem, error) {
 	train, test, err := readMNIST7()
 	if err != nil {
 		return nil, err
@@ -104,7 +206,7 @@ func loadMNIST7(name string, _ opener) (*Problem, error) {
 		return s
 	}
 	p := &Problem{
-		Name:     name,
+		Name:     k.Name,
 		Train:    digits("train", train, 0, mnist7Train),
 		Validate: digits("validate", train, mnist7Train, mnist7Train+mnist7Validate),
 		Test:     digits("test", test, 0, mnist7Test),
@@ -145,8 +247,8 @@ func perturbed(clean *Set) *Set {
 
 // loadPima is the benchmark form of the Pima data: each predictor centred and scaled to population sd 0.5, after a
 // leading 1; all rows train.
-func loadPima(name string, open opener) (*Problem, error) {
-	path, raw, err := open("uci/pima.csv")
+func loadPima(k *Known, dir string) (*Problem, error) {
+	path, raw, err := k.opener(dir)(k.Files[0])
 	if err != nil {
 		return nil, err
 	}
@@ -154,14 +256,10 @@ func loadPima(name string, open opener) (*Problem, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := make([]int32, t.Rows())
-	for i := range all {
-		all[i] = int32(i)
-	}
-	sets, _, err := Columns{Target: "diabetes", Classes: true, SD: 0.5, Intercept: true}.Sets(t, all)
+	sets, schema, err := Columns{Target: "diabetes", Classes: true, SD: 0.5, Intercept: true}.Sets(t, allRows(t))
 	if err != nil {
 		return nil, err
 	}
 	sets[0].Name = "train"
-	return &Problem{Name: name, Train: sets[0], Whole: true}, nil
+	return &Problem{Name: k.Name, Train: sets[0], Whole: true, Schema: schema}, nil
 }

@@ -3,15 +3,19 @@ package data
 import (
 	"bytes"
 	"fmt"
+	"io"
 )
 
-// cells cuts delimited text into records of cells, in one pass and without copies (only a quoted cell with a doubled
-// quote is copied).
+// cells cuts delimited text into records of cells, in one pass over a window of the text, without copies (only a quoted
+// cell with a doubled quote is copied).
 type cells struct {
-	raw   []byte
-	pos   int
-	line  int  // of pos, from 1
-	delim byte // 0: runs of blanks
+	rest  io.Reader // of the text, after the window; nil at its end
+	raw   []byte    // the window
+	pos   int       // in the window
+	base  int       // bytes of the text before the window
+	line  int       // of pos, from 1
+	delim byte      // 0: runs of blanks
+	limit int       // bytes of a record
 	rec   []cell
 	start int // line on which the last record begins
 	blank int // blank lines before the last record, the first record excepted
@@ -23,39 +27,106 @@ type cell struct {
 	line int
 }
 
-func newCells(raw []byte, delimiter string) *cells {
-	c := &cells{raw: raw, line: 1}
+const (
+	firstWindow = 64 << 10
+	// maxRecord bounds a record, line ends within quotes included: a quote that is never closed would otherwise bring
+	// the rest of the file into memory.
+	maxRecord = 4 << 20
+)
+
+func newCells(delimiter string, limit int) *cells {
+	c := &cells{line: 1, limit: limit}
 	if delimiter != "whitespace" {
 		c.delim = delimiter[0]
 	}
 	return c
 }
 
+// read is the number of bytes of the text that were cut.
+func (c *cells) read() int { return c.base + c.pos }
+
+// What next found.
+type found int
+
+const (
+	endOfText found = iota
+	blankLine
+	aRecord
+)
+
 // record returns the next record, or ok = false at the end of the text.
 func (c *cells) record() (rec []cell, ok bool, err error) {
 	first := c.rec == nil
 	for c.blank = 0; ; c.blank++ {
-		mark := c.pos
-		c.skipBlanks()
-		if c.pos == len(c.raw) {
-			return nil, false, nil
+		what, err := c.next()
+		if err != nil || what == endOfText {
+			return nil, false, err
 		}
-		if !c.newline() {
-			c.pos = mark
-			break
+		if what == aRecord {
+			if first {
+				c.blank = 0
+			}
+			return c.rec, true, nil
 		}
 	}
-	if first {
-		c.blank = 0
+}
+
+// next reads a blank line or a record. What reaches the end of the window may go on behind it, and is read again from
+// its beginning when there is more of the text.
+func (c *cells) next() (found, error) {
+	mark, line := c.pos, c.line
+	for {
+		what, err := c.parse()
+		if c.pos == len(c.raw) && c.pos-mark <= c.limit && c.rest != nil {
+			c.pos, c.line = mark, line
+			if err := c.more(); err != nil {
+				return endOfText, err
+			}
+			mark = 0
+			continue
+		}
+		if c.pos-mark > c.limit {
+			return endOfText, fmt.Errorf("line %d: more than %s bytes without an end of the record (is a quote never closed?)", line, thousands(uint64(c.limit)))
+		}
+		return what, err
 	}
+}
+
+// more moves the window so that it begins at pos, doubles it if it is full, and fills it.
+func (c *cells) more() error {
+	c.base += c.pos
+	n := copy(c.raw[:cap(c.raw)], c.raw[c.pos:])
+	c.raw, c.pos = c.raw[:n], 0
+	if n == cap(c.raw) {
+		c.raw = append(make([]byte, 0, 2*n), c.raw...)
+	}
+	n, err := io.ReadFull(c.rest, c.raw[n:cap(c.raw)])
+	c.raw = c.raw[:len(c.raw)+n]
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		c.rest, err = nil, nil
+	}
+	return err
+}
+
+// parse reads a blank line or a record of the window as if the text ended with it.
+func (c *cells) parse() (found, error) {
+	mark := c.pos
+	c.skipBlanks()
+	if c.pos == len(c.raw) {
+		return endOfText, nil
+	}
+	if c.newline() {
+		return blankLine, nil
+	}
+	c.pos = mark
 	c.rec, c.start = c.rec[:0], c.line
 	for {
 		last, err := c.cell()
 		if err != nil {
-			return nil, false, err
+			return endOfText, err
 		}
 		if last {
-			return c.rec, true, nil
+			return aRecord, nil
 		}
 	}
 }
@@ -153,19 +224,24 @@ func (c *cells) newline() bool {
 	return true
 }
 
+// guessBytes is how much of a text guessDelimiter sees.
+const guessBytes = 1 << 20
+
 // guessDelimiter returns the first candidate that cuts the first records into the same number of cells, at least two;
-// else the one that cuts the first record most, so that the error which follows speaks of a plausible table.
-func guessDelimiter(raw []byte) string {
+// else the one that cuts the first record most, so that the error which follows speaks of a plausible table. cut says
+// that the text goes on after head.
+func guessDelimiter(head []byte, cut bool) string {
 	const look = 16
 	best, most := ",", 1
 	for _, d := range [...]string{"\t", ";", ",", "whitespace"} {
-		c := newCells(raw, d)
+		c := newCells(d, guessBytes)
+		c.raw = head
 		rec, _, err := c.record()
 		n := len(rec)
 		even := err == nil && n > 1
 		for i := 1; even && i < look; i++ {
 			rec, ok, err := c.record()
-			if !ok && err == nil {
+			if !ok && err == nil || cut && c.pos == len(head) {
 				break
 			}
 			even = err == nil && len(rec) == n

@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// Columns says how the columns of a table become inputs and targets: every column but the target is an input.
+// Columns says how the columns of a table become inputs and targets: every column but the target is an input, unless
+// it is constant over the training rows.
 type Columns struct {
 	// Target is the target's column: its name, or without a header its number from 1.
 	Target string
@@ -17,101 +18,282 @@ type Columns struct {
 	Classes bool
 	// SD, if not 0, has every input centred and scaled to this population standard deviation over the training rows.
 	SD float64
+	// Standardise has real targets centred and scaled to standard deviation 1 over the training rows.
+	Standardise bool
 	// Intercept puts an input before the others that is always 1.
 	Intercept bool
 }
 
-// Sets makes one set of each list of rows. The first is the training part: means and deviations are taken from it
-// alone, in float64, before values are rounded to float32. The Standard is nil if SD is 0. A value that is missing,
-// infinite or beyond float32 is an error that names its line and column.
-func (c Columns) Sets(t *Table, parts ...[]int32) ([]*Set, *Standard, error) {
+// Schema measures the training rows of a table: which columns are constant, and means and deviations, in float64
+// before values are rounded to float32. A value that is missing or infinite, in any row, is an error that names its
+// line and column.
+func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 	target, err := t.Column(c.Target)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: target: %w", t.Name, err)
+		return nil, fmt.Errorf("%s: target: %w", t.Name, err)
 	}
 	if t.Cols == 1 {
-		return nil, nil, fmt.Errorf("%s: the target is the only column, there are no inputs", t.Name)
+		return nil, fmt.Errorf("%s: the target is the only column, there are no inputs", t.Name)
 	}
-	if err := t.finite(); err != nil {
-		return nil, nil, err
+	s := &Schema{Named: t.Header != nil, Intercept: c.Intercept, Columns: slices.Clone(t.Header)}
+	for j := range t.Cols {
+		if !s.Named {
+			s.Columns = append(s.Columns, strconv.Itoa(j+1))
+		} else if k := slices.Index(t.Header[:j], t.Header[j]); k >= 0 {
+			return nil, fmt.Errorf("%s: columns %d and %d are both named %q", t.Name, k+1, j+1, clip(t.Header[j]))
+		}
+	}
+	s.Target = s.Columns[target]
+	all := make([]int, t.Cols)
+	for j := range all {
+		all[j] = j
+	}
+	if err := t.finite(all); err != nil {
+		return nil, err
 	}
 	if t.Text >= 0 && (t.Text != target || !c.Classes) {
-		return nil, nil, fmt.Errorf("%s: %s holds names such as %s, not numbers", t.Name, t.column(t.Text), quote([]byte(t.Names[0])))
+		return nil, &NamesError{t.Name, t.column(t.Text), t.Names[0]}
 	}
-	var labels []int32
-	var names []string
-	classes := 0
-	if c.Classes {
-		if labels, names, classes, err = t.classes(target); err != nil {
+	if s.Outputs = 1; c.Classes {
+		s.Outputs = 0
+		if s.Names, s.Classes, err = t.classes(target); err != nil {
+			return nil, err
+		}
+	}
+	var features []int
+	for j := range t.Cols {
+		switch {
+		case j == target:
+		case constant(t, train, j):
+			s.Dropped = append(s.Dropped, s.Columns[j])
+		default:
+			features = append(features, j)
+		}
+	}
+	if features == nil {
+		return nil, fmt.Errorf("%s: every column but the target is constant over the training rows: there are no inputs", t.Name)
+	}
+	s.Shape = []int{len(features)}
+	if c.Intercept {
+		s.Shape[0]++
+	}
+	if c.SD != 0 {
+		s.Inputs = fitStandard(len(train), len(features), c.SD, func(i int, dst []float64) {
+			for k, j := range features {
+				dst[k] = t.Values[int(train[i])*t.Cols+j]
+			}
+		})
+	}
+	if c.Standardise && !c.Classes {
+		err = s.fitTargets(t.Name, len(train), func(i int, dst []float64) { dst[0] = t.Values[int(train[i])*t.Cols+target] })
+	}
+	return s, err
+}
+
+// NamesError says that a column which should hold numbers holds names.
+type NamesError struct{ File, Column, Example string }
+
+func (e *NamesError) Error() string {
+	return fmt.Sprintf("%s: %s holds names such as %s, not numbers", e.File, e.Column, quote([]byte(e.Example)))
+}
+
+func constant(t *Table, rows []int32, j int) bool {
+	for _, i := range rows {
+		if t.Values[int(i)*t.Cols+j] != t.Values[int(rows[0])*t.Cols+j] {
+			return false
+		}
+	}
+	return true
+}
+
+// Sets makes one set of each list of rows, the first of which is the training part, as Schema and Schema.Set do.
+func (c Columns) Sets(t *Table, parts ...[]int32) ([]*Set, *Schema, error) {
+	s, err := c.Schema(t, parts[0])
+	if err != nil {
+		return nil, nil, err
+	}
+	sets := make([]*Set, len(parts))
+	for k, rows := range parts {
+		if sets[k], err = s.Set(t.Name, t, rows, true); err != nil {
 			return nil, nil, err
 		}
 	}
-	var std *Standard
-	row := func(i int32, dst []float64) {
-		r := t.Values[int(i)*t.Cols:][:t.Cols]
-		copy(dst[copy(dst, r[:target]):], r[target+1:])
+	return sets, s, nil
+}
+
+// Set makes a set of some rows of a table, nil for all, as the network sees it, with or without targets. Columns of a
+// table with a header are found by the names of the training table: its target may be missing unless targets are
+// wanted, and what was dropped may be; any other name is an error. Without a header, the number of columns must be that
+// of the features, of all but the target, or of the whole training table. Errors name file, line and column.
+func (s *Schema) Set(name string, t *Table, rows []int32, targets bool) (*Set, error) {
+	columns, target, err := s.find(t)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", t.Name, err)
 	}
-	if c.SD != 0 && len(parts) > 0 {
-		train := parts[0]
-		std = fitStandard(len(train), t.Cols-1, c.SD, func(k int, dst []float64) { row(train[k], dst) })
+	used := columns
+	if targets {
+		if target < 0 {
+			return nil, fmt.Errorf("%s: lacks the target, column %q of the run", t.Name, s.Target)
+		}
+		used = append(slices.Clone(columns), target)
 	}
-	sets := make([]*Set, len(parts))
-	x := make([]float64, t.Cols-1)
-	for k, rows := range parts {
-		s := &Set{Name: t.Name, Shape: []int{len(x)}, Classes: classes, Names: names}
-		if c.Intercept {
-			s.Shape[0]++
-		}
-		s.F32 = make([]float32, 0, len(rows)*s.Shape[0])
-		for _, i := range rows {
-			if c.Intercept {
-				s.F32 = append(s.F32, 1)
-			}
-			row(i, x)
-			if std != nil {
-				std.row(x)
-			}
-			for j, v := range x {
-				if !(math.Abs(v) <= math.MaxFloat32) {
-					if j >= target {
-						j++
-					}
-					return nil, nil, t.tooLarge(int(i), j)
-				}
-				s.F32 = append(s.F32, float32(v))
-			}
-		}
-		if c.Classes {
-			s.Labels = gather(labels, rows, 1)
-		} else {
-			s.Outputs = 1
-			s.Values = make([]float32, len(rows))
-			for n, i := range rows {
-				v := t.Values[int(i)*t.Cols+target]
-				if math.Abs(v) > math.MaxFloat32 {
-					return nil, nil, t.tooLarge(int(i), target)
-				}
-				s.Values[n] = float32(v)
-			}
-		}
-		sets[k] = s
+	if slices.Contains(columns, t.Text) || targets && t.Text == target && s.Classes == 0 {
+		return nil, &NamesError{t.Name, t.column(t.Text), t.Names[0]}
 	}
-	return sets, std, nil
+	if err := t.finite(used); err != nil {
+		return nil, err
+	}
+	if rows == nil {
+		rows = allRows(t)
+	}
+	set := &Set{Name: name, Shape: s.Shape, F32: make([]float32, 0, len(rows)*s.Shape[0])}
+	x := make([]float64, len(columns))
+	for _, i := range rows {
+		for k, j := range columns {
+			x[k] = t.Values[int(i)*t.Cols+j]
+		}
+		if k := s.append(set, x); k >= 0 {
+			return nil, t.tooLarge(int(i), columns[k])
+		}
+	}
+	switch {
+	case !targets:
+		return set, nil
+	case s.Classes > 0:
+		set.Classes, set.Names = s.Classes, s.Names
+		set.Labels, err = s.labels(t, rows, target)
+		return set, err
+	}
+	set.Outputs = 1
+	y := make([]float64, 1)
+	for _, i := range rows {
+		y[0] = t.Values[int(i)*t.Cols+target]
+		if s.Targets != nil {
+			s.Targets.row(y)
+		}
+		if !(math.Abs(y[0]) <= math.MaxFloat32) {
+			return nil, t.tooLarge(int(i), target)
+		}
+		set.Values = append(set.Values, float32(y[0]))
+	}
+	return set, nil
+}
+
+// find returns the columns of a table that are the features, in the schema's order, and the target, −1 if there is none.
+func (s *Schema) find(t *Table) (features []int, target int, err error) {
+	if t.Header == nil || !s.Named {
+		return s.places(t.Cols)
+	}
+	at := map[string]int{}
+	var extra, missing []string
+	for j, name := range t.Header {
+		if k, twice := at[name]; twice {
+			return nil, 0, fmt.Errorf("columns %d and %d are both named %q", k+1, j+1, clip(name))
+		}
+		if at[name] = j; !slices.Contains(s.Columns, name) {
+			extra = append(extra, name)
+		}
+	}
+	for _, name := range s.Features() {
+		j, ok := at[name]
+		if !ok {
+			missing = append(missing, name)
+		}
+		features = append(features, j)
+	}
+	switch {
+	case extra != nil && missing != nil:
+		return nil, 0, fmt.Errorf("lacks %s of the run's columns, and has %s instead", quoteSome(missing), quoteSome(extra))
+	case missing != nil:
+		return nil, 0, fmt.Errorf("lacks %s of the run's columns", quoteSome(missing))
+	case extra != nil:
+		return nil, 0, fmt.Errorf("has columns that the run's table had not: %s", quoteSome(extra))
+	}
+	if target, ok := at[s.Target]; ok {
+		return features, target, nil
+	}
+	return features, -1, nil
+}
+
+// places is find for rows of n numbers without names.
+func (s *Schema) places(n int) (features []int, target int, err error) {
+	dropped := n != len(s.Features()) // the columns that were dropped are there
+	whole := n == len(s.Columns)
+	if dropped && !whole && n != len(s.Columns)-1 {
+		return nil, 0, fmt.Errorf("rows of %d values, the run was trained on rows of %s", n, s.counts())
+	}
+	target, j := -1, 0
+	for _, c := range s.Columns {
+		switch {
+		case c == s.Target && whole:
+			target = j
+		case c == s.Target || !dropped && slices.Contains(s.Dropped, c):
+			continue
+		case !slices.Contains(s.Dropped, c):
+			features = append(features, j)
+		}
+		j++
+	}
+	return features, target, nil
+}
+
+// counts says how many values a row has.
+func (s *Schema) counts() string {
+	inputs := fmt.Sprintf("%d inputs", len(s.Features()))
+	if s.Dropped != nil {
+		inputs += fmt.Sprintf(" (%d with the constant columns)", len(s.Columns)-1)
+	}
+	return fmt.Sprintf("%s, or %d columns with the target", inputs, len(s.Columns))
+}
+
+// labels numbers the targets of rows by the schema's classes.
+func (s *Schema) labels(t *Table, rows []int32, target int) ([]int32, error) {
+	number := map[string]int32{}
+	for k, name := range s.Names {
+		number[name] = int32(k)
+	}
+	labels := make([]int32, len(rows))
+	for n, i := range rows {
+		v := t.Values[int(i)*t.Cols+target]
+		name, ok := "", false
+		switch {
+		case t.Text == target:
+			name = t.Names[int(v)]
+			labels[n], ok = number[name]
+		case s.Names != nil:
+			name = strconv.FormatFloat(v, 'f', -1, 64)
+			labels[n], ok = number[name]
+		default:
+			name = strconv.FormatFloat(v, 'g', -1, 64)
+			if ok = v == math.Trunc(v) && v >= 0 && v < float64(s.Classes); ok {
+				labels[n] = int32(v)
+			}
+		}
+		if !ok {
+			known := quoteSome(s.Names)
+			if s.Names == nil {
+				known = fmt.Sprintf("0 to %d", s.Classes-1)
+			}
+			return nil, fmt.Errorf("%s: line %d, %s: %s is no class of the run (%s)", t.Name, t.Line(int(i)), t.column(target), quote([]byte(name)), known)
+		}
+	}
+	return labels, nil
 }
 
 func (t *Table) tooLarge(i, j int) error {
 	return fmt.Errorf("%s: line %d, %s: the value is too large for a float32: change its unit", t.Name, t.Line(i), t.column(j))
 }
 
-// finite refuses missing and infinite values, with the first few lines that have one.
-func (t *Table) finite() error {
+// finite refuses missing and infinite values in some columns, with the first few lines that have one.
+func (t *Table) finite(columns []int) error {
 	const few = 5
 	var first error
 	var lines []string
 	bad := 0
-	for i := range t.lines {
-		j := slices.IndexFunc(t.Values[i*t.Cols:(i+1)*t.Cols], func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
-		if j < 0 {
+	for i := range t.Rows() {
+		row := t.Values[i*t.Cols : (i+1)*t.Cols]
+		k := slices.IndexFunc(columns, func(j int) bool { return math.IsNaN(row[j]) || math.IsInf(row[j], 0) })
+		if k < 0 {
 			continue
 		}
 		if bad++; bad <= few {
@@ -119,10 +301,10 @@ func (t *Table) finite() error {
 		}
 		if first == nil {
 			what := "the value is missing"
-			if math.IsInf(t.Values[i*t.Cols+j], 0) {
+			if math.IsInf(row[columns[k]], 0) {
 				what = "the value is infinite"
 			}
-			first = fmt.Errorf("%s: line %d, %s: %s", t.Name, t.Line(i), t.column(j), what)
+			first = fmt.Errorf("%s: line %d, %s: %s", t.Name, t.Line(i), t.column(columns[k]), what)
 		}
 	}
 	switch {
@@ -136,37 +318,29 @@ func (t *Table) finite() error {
 	return fmt.Errorf("%w; %d rows have such values (lines %s): fill them or remove the rows", first, bad, strings.Join(lines, ", "))
 }
 
-// classes numbers the targets: by the sorted names if the column holds names, else by value.
-func (t *Table) classes(j int) (labels []int32, names []string, classes int, err error) {
-	labels = make([]int32, t.Rows())
+// classes finds the classes among the targets: the sorted names if the column holds names, else the numbers.
+func (t *Table) classes(j int) (names []string, classes int, err error) {
 	if t.Text == j {
-		for i := range labels {
-			labels[i] = int32(t.Values[i*t.Cols+j])
-		}
-		return labels, t.Names, len(t.Names), nil
+		return t.Names, len(t.Names), nil
 	}
 	var values []float64
-	for i := range labels {
+	for i := range t.Rows() {
 		v := t.Values[i*t.Cols+j]
 		if v != math.Trunc(v) {
-			return nil, nil, 0, fmt.Errorf("%s: line %d, %s: %v is no class: classes are names or integers (is this a regression?)", t.Name, t.Line(i), t.column(j), v)
+			return nil, 0, fmt.Errorf("%s: line %d, %s: %v is no class: classes are names or integers (is this a regression?)", t.Name, t.Line(i), t.column(j), v)
 		}
 		if k, ok := slices.BinarySearch(values, v); !ok {
 			if len(values) == maxNames {
-				return nil, nil, 0, fmt.Errorf("%s: %s has more than %d different values: these are no classes (is this a regression?)", t.Name, t.column(j), maxNames)
+				return nil, 0, fmt.Errorf("%s: %s has more than %d different values: these are no classes (is this a regression?)", t.Name, t.column(j), maxNames)
 			}
 			values = slices.Insert(values, k, v)
 		}
 	}
-	for i := range labels {
-		k, _ := slices.BinarySearch(values, t.Values[i*t.Cols+j])
-		labels[i] = int32(k)
-	}
 	if n := len(values); n > 0 && values[0] == 0 && values[n-1] == float64(n-1) {
-		return labels, nil, n, nil
+		return nil, n, nil
 	}
 	for _, v := range values {
 		names = append(names, strconv.FormatFloat(v, 'f', -1, 64))
 	}
-	return labels, names, len(values), nil
+	return names, len(values), nil
 }

@@ -22,9 +22,9 @@ func table(t *testing.T, text, target string) *Table {
 
 func TestColumnsClasses(t *testing.T) {
 	tab := table(t, "a,y,b\n1,dog,2\n3,cat,4\n5,dog,6\n", "y")
-	sets, std, err := Columns{Target: "y", Classes: true}.Sets(tab, []int32{0, 2}, []int32{1})
-	if err != nil || std != nil {
-		t.Fatal(std, err)
+	sets, schema, err := Columns{Target: "y", Classes: true}.Sets(tab, []int32{0, 2}, []int32{1})
+	if err != nil || schema.Inputs != nil {
+		t.Fatal(schema, err)
 	}
 	want := []*Set{
 		{Name: "f", Shape: []int{2}, F32: []float32{1, 2, 5, 6}, Labels: []int32{1, 1}, Classes: 2, Names: []string{"cat", "dog"}},
@@ -38,9 +38,9 @@ func TestColumnsClasses(t *testing.T) {
 		labels []int32
 		names  []string
 	}{
-		"a,y\n0,1\n0,0\n0,2\n":     {[]int32{1, 0, 2}, nil},
-		"a,y\n0,10\n0,-1\n0,9.0\n": {[]int32{2, 0, 1}, []string{"-1", "9", "10"}},
-		"a,y\n0,1\n0,2\n0,2\n":     {[]int32{0, 1, 1}, []string{"1", "2"}},
+		"a,y\n0,1\n1,0\n0,2\n":     {[]int32{1, 0, 2}, nil},
+		"a,y\n0,10\n1,-1\n0,9.0\n": {[]int32{2, 0, 1}, []string{"-1", "9", "10"}},
+		"a,y\n0,1\n1,2\n0,2\n":     {[]int32{0, 1, 1}, []string{"1", "2"}},
 	} {
 		sets, _, err := Columns{Target: "y", Classes: true}.Sets(table(t, text, "y"), []int32{0, 1, 2})
 		if err != nil {
@@ -53,30 +53,26 @@ func TestColumnsClasses(t *testing.T) {
 }
 
 // Means and deviations come from the first part only, and before rounding to float32: seconds since 1970 keep their
-// differences.
+// differences. What is constant there is dropped.
 func TestColumnsStandardise(t *testing.T) {
 	tab := table(t, "time,y,c\n1600000000,1,7\n1600000002,2,7\n1600000004,9,8\n", "y")
-	sets, std, err := Columns{Target: "y", SD: 0.5, Intercept: true}.Sets(tab, []int32{0, 1}, []int32{2})
+	sets, schema, err := Columns{Target: "y", SD: 0.5, Intercept: true, Standardise: true}.Sets(tab, []int32{0, 1}, []int32{2})
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []*Set{
-		{Name: "f", Shape: []int{3}, F32: []float32{1, -0.5, 0, 1, 0.5, 0}, Values: []float32{1, 2}, Outputs: 1},
-		{Name: "f", Shape: []int{3}, F32: []float32{1, 1.5, 0}, Values: []float32{9}, Outputs: 1},
+		{Name: "f", Shape: []int{2}, F32: []float32{1, -0.5, 1, 0.5}, Values: []float32{-1, 1}, Outputs: 1},
+		{Name: "f", Shape: []int{2}, F32: []float32{1, 1.5}, Values: []float32{15}, Outputs: 1},
 	}
 	if d := cmp.Diff(want, sets); d != "" {
 		t.Error(d)
 	}
-	if d := cmp.Diff(&Standard{Mean: []float64{1600000001, 7}, SD: []float64{1, 0}, To: 0.5}, std); d != "" {
+	if d := cmp.Diff(&Schema{
+		Columns: []string{"time", "y", "c"}, Named: true, Target: "y", Dropped: []string{"c"}, Intercept: true, Shape: []int{2}, Outputs: 1,
+		Inputs:  &Standard{Mean: []float64{1600000001}, SD: []float64{1}, To: 0.5},
+		Targets: &Standard{Mean: []float64{1.5}, SD: []float64{0.5}, To: 1},
+	}, schema); d != "" {
 		t.Error(d)
-	}
-	// The float64 mean of three times 0.1 is not 0.1; the column is constant all the same.
-	_, tenth, err := Columns{Target: "y", SD: 1}.Sets(table(t, "a,y\n0.1,1\n0.1,2\n0.1,3\n", "y"), []int32{0, 1, 2})
-	if err != nil || tenth.SD[0] != 0 || tenth.Mean[0] != 0.1 {
-		t.Errorf("constant 0.1: %+v, %v", tenth, err)
-	}
-	if c := std.Constant(); !slices.Equal(c, []int{1}) {
-		t.Errorf("constant features %v, want [1]", c)
 	}
 }
 
@@ -92,8 +88,11 @@ func TestColumnsRefuse(t *testing.T) {
 		"a,y\n1,2.5\n":                         {Columns{Target: "y", Classes: true}, "line 2, column 2 (y): 2.5 is no class"},
 		"b,y\n1,2\n":                           {Columns{Target: "z"}, `f: target: no column "z" among "b", "y"`},
 		"y\n1\n":                               {Columns{Target: "y"}, "there are no inputs"},
-		"y,a\n2,1e39\n":                        {Columns{Target: "y"}, "line 2, column 2 (a): the value is too large for a float32"},
-		"a,y\n2,1e39\n":                        {Columns{Target: "y"}, "line 2, column 2 (y): the value is too large"},
+		"a,y\n1,2\n1,3\n":                      {Columns{Target: "y"}, "f: every column but the target is constant over the training rows"},
+		"a,y\n1,2\n2,2\n":                      {Columns{Target: "y", Standardise: true}, "f: target is 2 in all 2 training examples"},
+		"a,b,a,y\n1,2,3,4\n":                   {Columns{Target: "y"}, `f: columns 1 and 3 are both named "a"`},
+		"y,a\n2,1e39\n1,1\n":                   {Columns{Target: "y"}, "line 2, column 2 (a): the value is too large for a float32"},
+		"a,y\n2,1e39\n1,2\n":                   {Columns{Target: "y"}, "line 2, column 2 (y): the value is too large"},
 		"a,y\n1e200,1\n-1e200,2\n":             {Columns{Target: "y", SD: 1}, "column 1 (a): the value is too large"},
 		"a,y\n1," + strings.Join(numbers(70000), "\n1,"): {Columns{Target: "y", Classes: true}, "more than 65536 different values"},
 	} {

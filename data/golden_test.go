@@ -3,16 +3,12 @@ package data
 import (
 	"encoding/json"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/starling-smc/starling/internal/golden"
 )
-
-type number = golden.Number
 
 // same: equal values, NaN with NaN, infinities by sign.
 func same(got, want float64) bool {
@@ -20,72 +16,63 @@ func same(got, want float64) bool {
 }
 
 func TestGoldenFiles(t *testing.T) {
-	raw, err := os.ReadFile("testdata/files.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var all struct {
-		Cases []struct {
-			Name, Kind string
-			Inputs     struct {
-				File, Delimiter string
-				HasHeader       bool `json:"has_header"`
-			}
-			Expected struct {
-				OK     bool
-				DType  string
-				Shape  []int
-				Values []number
-				Header []string
-				Rows   [][]number
-			}
+	for _, c := range golden.Read(t, "files.json") {
+		var in struct {
+			File, Delimiter string
+			HasHeader       bool `json:"has_header"`
 		}
-	}
-	if err := json.Unmarshal(raw, &all); err != nil {
-		t.Fatal(err)
-	}
-	var later []string
-	defer func() { t.Logf("formats without a reader yet: %s", strings.Join(later, ", ")) }()
-	for _, c := range all.Cases {
-		if c.Kind == "npy" || c.Kind == "safetensors" {
-			later = append(later, c.Name)
-			continue
+		var want struct {
+			OK     bool
+			DType  string
+			Shape  []int
+			Values []golden.Number
+			Header []string
+			Rows   [][]golden.Number
 		}
+		if err := json.Unmarshal(c.Inputs, &in); err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(c.Expected, &want); err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join("testdata", in.File)
 		t.Run(c.Name, func(t *testing.T) {
 			switch c.Kind {
-			case "idx":
-				a, err := ReadIDX(filepath.Join("testdata", c.Inputs.File))
-				if verdict(t, c.Expected.OK, err) {
-					return
-				}
-				if a.DType() != c.Expected.DType || !slices.Equal(a.Shape, c.Expected.Shape) {
-					t.Fatalf("%s %v, want %s %v", a.DType(), a.Shape, c.Expected.DType, c.Expected.Shape)
-				}
-				got := floats(a)
-				if len(got) != len(c.Expected.Values) {
-					t.Fatalf("%d values, want %d", len(got), len(c.Expected.Values))
-				}
-				for i, want := range c.Expected.Values {
-					if !same(got[i], float64(want)) {
-						t.Errorf("value %d is %v, want %v", i, got[i], want)
+			case "idx", "npy":
+				read := map[string]func(string) (*Array, error){"idx": ReadIDX, "npy": ReadNPY}[c.Kind]
+				for _, read := range []func(string) (*Array, error){read, ReadArray} {
+					a, err := read(path)
+					if verdict(t, want.OK, err) {
+						continue
+					}
+					if a.DType() != want.DType || !slices.Equal(a.Shape, want.Shape) {
+						t.Fatalf("%s %v, want %s %v", a.DType(), a.Shape, want.DType, want.Shape)
+					}
+					got := a.Float64s()
+					if len(got) != len(want.Values) {
+						t.Fatalf("%d values, want %d", len(got), len(want.Values))
+					}
+					for i, want := range want.Values {
+						if !same(got[i], float64(want)) {
+							t.Errorf("value %d is %v, want %v", i, got[i], want)
+						}
 					}
 				}
 			case "csv":
-				path := filepath.Join("testdata", c.Inputs.File)
-				told := CSV{Delimiter: c.Inputs.Delimiter, Header: NoHeader}
-				if c.Inputs.HasHeader {
+				told := CSV{Delimiter: in.Delimiter, Header: NoHeader}
+				if in.HasHeader {
 					told.Header = WithHeader
 				}
 				for _, o := range []CSV{told, {}} { // told, and guessed
 					table, err := ReadCSV(path, o)
-					if verdict(t, c.Expected.OK, err) {
+					if verdict(t, want.OK, err) {
 						continue
 					}
-					if table.Delimiter != c.Inputs.Delimiter || !slices.Equal(table.Header, c.Expected.Header) || table.Rows() != len(c.Expected.Rows) {
+					if table.Delimiter != in.Delimiter || !slices.Equal(table.Header, want.Header) || table.Rows() != len(want.Rows) {
 						t.Fatalf("delimiter %q, header %q, %d rows; want %q, %q, %d", table.Delimiter, table.Header, table.Rows(),
-							c.Inputs.Delimiter, c.Expected.Header, len(c.Expected.Rows))
+							in.Delimiter, want.Header, len(want.Rows))
 					}
-					for i, row := range c.Expected.Rows {
+					for i, row := range want.Rows {
 						for j, want := range row {
 							if got := table.Values[i*table.Cols+j]; !same(got, float64(want)) {
 								t.Errorf("row %d, column %d is %v, want %v", i, j, got, want)
@@ -93,6 +80,7 @@ func TestGoldenFiles(t *testing.T) {
 						}
 					}
 				}
+			case "safetensors": // read by internal/safetensors, and shown by Show
 			default:
 				t.Fatalf("unknown kind %q", c.Kind)
 			}
@@ -110,28 +98,4 @@ func verdict(t *testing.T, ok bool, err error) (done bool) {
 		t.Log(err)
 	}
 	return err != nil
-}
-
-func floats(a *Array) []float64 {
-	switch v := a.Values.(type) {
-	case []uint8:
-		return asFloats(v)
-	case []int8:
-		return asFloats(v)
-	case []int16:
-		return asFloats(v)
-	case []int32:
-		return asFloats(v)
-	case []float32:
-		return asFloats(v)
-	}
-	return a.Values.([]float64)
-}
-
-func asFloats[T uint8 | int8 | int16 | int32 | float32](v []T) []float64 {
-	f := make([]float64, len(v))
-	for i, x := range v {
-		f[i] = float64(x)
-	}
-	return f
 }

@@ -90,6 +90,26 @@ func (s *Standard) Apply(set *Set) (*Set, error) {
 	return &t, nil
 }
 
+// Restore is the inverse for one row, in place: values come back in their own units; a constant one is its mean.
+func (s *Standard) Restore(x []float64) {
+	for j, v := range x {
+		x[j] = s.Mean[j] + float64(s.SD[j]*v)/s.To
+	}
+}
+
+// of reports whether s may be the standard of p features.
+func (s *Standard) of(p int) bool {
+	if len(s.Mean) != p || len(s.SD) != p || !(s.To > 0 && s.To <= math.MaxFloat64) {
+		return false
+	}
+	for j, m := range s.Mean {
+		if !(math.Abs(m) <= math.MaxFloat64 && s.SD[j] >= 0 && s.SD[j] <= math.MaxFloat64) {
+			return false
+		}
+	}
+	return true
+}
+
 // row standardises one row in place.
 func (s *Standard) row(x []float64) {
 	for j, v := range x {

@@ -97,7 +97,7 @@ func Example() {
 			Move: mcmc.HMC{Steps: 5}, Mutations: smc.Mutations{Count: 8},
 		}
 	}
-	states, err := smc.RunIslands(context.Background(), workers, islands, nil)
+	states, err := smc.RunIslands(context.Background(), workers, islands, nil, nil)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -7,6 +7,7 @@ import (
 
 	"github.com/starling-smc/starling/internal/pool"
 	"github.com/starling-smc/starling/internal/rng"
+	"github.com/starling-smc/starling/mcmc"
 )
 
 // Watch looks at a state between iterations. It must not change it, nor hold on to it; an error stops the run.
@@ -49,27 +50,39 @@ func (s *Sampler) RunIsland(ctx context.Context, saved []byte, watch Watch) ([]b
 }
 
 // RunIslands runs independent samplers, which must differ in Island, on the threads of workers, and returns their last
-// states in the same order. watch is called by several islands at the same time, though never twice by one. The first
-// error ends all.
-func RunIslands(ctx context.Context, workers *pool.Pool, islands []*Sampler, watch Watch) ([]*State, error) {
+// states in the same order. saved has the states to go on from, and they are used up: one for each sampler, nil where it
+// has not begun; nil: all begin. watch is called by several islands at the same time, though never twice by one. The
+// first error ends all; every state is then the last complete one, nil where an island has not begun.
+func RunIslands(ctx context.Context, workers *pool.Pool, islands []*Sampler, saved []*State, watch Watch) ([]*State, error) {
+	if saved != nil && len(saved) != len(islands) {
+		return nil, fmt.Errorf("%d saved states for %d islands", len(saved), len(islands))
+	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	states := make([]*State, len(islands))
+	copy(states, saved)
 	workers.Run(len(islands), func(i int) {
-		st, err := islands[i].Init(ctx)
-		if err == nil {
-			err = islands[i].Run(ctx, st, watch)
-		}
-		if err != nil {
+		if err := islands[i].enter(ctx, &states[i], watch); err != nil {
 			stop(err)
 		}
-		states[i] = st
+		islands[i].release()
 	})
-	if err := context.Cause(ctx); err != nil {
-		return nil, err
-	}
-	return states, nil
+	return states, context.Cause(ctx)
 }
+
+// enter takes st, or if it is nil a new state, to the end of the path.
+func (s *Sampler) enter(ctx context.Context, st **State, watch Watch) (err error) {
+	if *st == nil {
+		if *st, err = s.Init(ctx); err != nil {
+			*st = nil
+			return err
+		}
+	}
+	return s.Run(ctx, *st, watch)
+}
+
+// release gives scratch memory back, which islands that wait for others to end do not need.
+func (s *Sampler) release() { s.work, s.before = mcmc.Work{}, State{} }
 
 // Combined says how islands count when they are taken together.
 type Combined struct {

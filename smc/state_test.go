@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/starling-smc/starling/internal/pool"
@@ -186,7 +187,7 @@ func TestStopAndContinueAndThreadsGiveTheSameBytes(t *testing.T) {
 				for _, s := range islands {
 					s.Pool = workers
 				}
-				states, err := RunIslands(ctx, workers, islands, nil)
+				states, err := RunIslands(ctx, workers, islands, nil, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -390,7 +391,7 @@ func TestKeptStatesAreEvenOverTheSecondHalf(t *testing.T) {
 func TestIslandsStopTogether(t *testing.T) {
 	islands := []*Sampler{kinds()["tempering hmc"](0), kinds()["tempering hmc"](1), kinds()["tempering hmc"](2)}
 	broken := errors.New("disk full")
-	_, err := RunIslands(context.Background(), pool.New(2), islands, func(_ *State, info Info) error {
+	_, err := RunIslands(context.Background(), pool.New(2), islands, nil, func(_ *State, info Info) error {
 		if info.Island == 1 && info.K == 2 {
 			return broken
 		}
@@ -401,8 +402,66 @@ func TestIslandsStopTogether(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := RunIslands(ctx, pool.New(2), islands, nil); !errors.Is(err, context.Canceled) {
+	if _, err := RunIslands(ctx, pool.New(2), islands, nil, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// Islands that are interrupted again and again, each time saved and restored as they are, end with the same bytes as
+// those that were not: by a watch that fails, or by a context that ends within an iteration.
+func TestIslandsStopAndContinue(t *testing.T) {
+	full := errors.New("disk full")
+	for name, make1 := range kinds() {
+		make3 := func() []*Sampler { return []*Sampler{make1(0), make1(1), make1(2)} }
+		want, err := RunIslands(context.Background(), pool.New(1), make3(), nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, cancelled := range []bool{false, true} {
+			var saved []*State
+			for stops := 0; ; stops++ {
+				ctx, cancel := context.WithCancel(context.Background())
+				var seen atomic.Int32
+				states, err := RunIslands(ctx, pool.New(2), make3(), saved, func(*State, Info) error {
+					if seen.Add(1) < 2 {
+						return nil
+					}
+					if cancelled {
+						cancel()
+						return nil
+					}
+					return full
+				})
+				cancel()
+				saved = make([]*State, 3)
+				for i, st := range states {
+					if st == nil {
+						continue
+					}
+					b, _ := st.MarshalBinary()
+					saved[i] = new(State)
+					if err := saved[i].UnmarshalBinary(b); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if err == nil {
+					break
+				}
+				if !errors.Is(err, full) && !errors.Is(err, context.Canceled) || stops > 1000 {
+					t.Fatalf("%s, stop %d: %v", name, stops, err)
+				}
+			}
+			for i, st := range saved {
+				a, _ := st.MarshalBinary()
+				b, _ := want[i].MarshalBinary()
+				if !bytes.Equal(a, b) {
+					t.Errorf("%s, cancelled %v: island %d has other bytes", name, cancelled, i)
+				}
+			}
+		}
+	}
+	if _, err := RunIslands(context.Background(), pool.New(2), []*Sampler{kinds()["chains"](0)}, []*State{nil, nil}, nil); err == nil {
+		t.Error("two saved states for one island")
 	}
 }
 

@@ -18,17 +18,12 @@ type Bin struct {
 func Reliability(probs []float64, classes int, labels []int32, bins int) []Bin {
 	mustRows(len(probs), classes, classes*len(labels))
 	b := make([]Bin, bins)
-	for i, y := range labels {
-		p := probs[i*classes : (i+1)*classes]
-		c := Argmax(p)
-		confidence := math.NaN()
-		if c >= 0 {
-			confidence = p[c]
-		}
+	wrong := mistakes(probs, classes, labels)
+	for i, confidence := range Confidence(probs, classes) {
 		k := bin(confidence, bins)
 		b[k].Count++
 		b[k].Confidence += confidence
-		if c == int(y) {
+		if !wrong[i] {
 			b[k].Accuracy++
 		}
 	}

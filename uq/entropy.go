@@ -30,26 +30,59 @@ type Predictive struct {
 // Len is the number of examples n.
 func (p *Predictive) Len() int { return len(p.Total) }
 
-// Mixture averages the probabilities of weighted particles as they come; it holds n×classes numbers, however many
-// particles there are.
+// Confidence is the probability of the most probable class of each row, [n]; NaN where one is.
+func Confidence(probs []float64, classes int) []float64 {
+	confidence := make([]float64, len(probs)/classes)
+	for i := range confidence {
+		p := probs[i*classes : (i+1)*classes]
+		if c := Argmax(p); c >= 0 {
+			confidence[i] = p[c]
+		} else {
+			confidence[i] = math.NaN()
+		}
+	}
+	return confidence
+}
+
+// Rows is the prediction for some of the examples, in the order of rows.
+func (p *Predictive) Rows(rows []int) *Predictive {
+	q := &Predictive{Classes: p.Classes}
+	if p.Energy != nil {
+		q.Energy = make([]float64, 0, len(rows))
+	}
+	for _, i := range rows {
+		q.Probs = append(q.Probs, p.Probs[i*p.Classes:(i+1)*p.Classes]...)
+		q.Total = append(q.Total, p.Total[i])
+		q.Aleatoric = append(q.Aleatoric, p.Aleatoric[i])
+		q.Epistemic = append(q.Epistemic, p.Epistemic[i])
+		if p.Energy != nil {
+			q.Energy = append(q.Energy, p.Energy[i])
+		}
+	}
+	return q
+}
+
+// Mixture averages what weighted particles say as they come; it holds n×classes numbers, however many particles there
+// are.
 type Mixture struct {
 	classes   int
 	particles int
 	weight    float64   // Σ_j w_j
 	probs     []float64 // Σ_j w_j p_j
 	aleatoric []float64 // Σ_j w_j H(p_j)
+	energy    []float64 // Σ_j w_j E_j; nil once a particle has none
 }
 
 // NewMixture returns an empty mixture for n examples.
 func NewMixture(n, classes int) *Mixture {
-	return &Mixture{classes: classes, probs: make([]float64, n*classes), aleatoric: make([]float64, n)}
+	return &Mixture{classes: classes, probs: make([]float64, n*classes), aleatoric: make([]float64, n), energy: make([]float64, n)}
 }
 
-// Add adds one particle: its weight, of any common scale, and its probabilities, [n, classes]. A particle of weight 0
-// changes nothing. It panics on a negative or infinite weight, NaN, or the wrong number of probabilities.
-func (m *Mixture) Add(weight float64, probs []float64) {
-	if len(probs) != len(m.probs) {
-		panic(fmt.Sprintf("uq: %d probabilities, want %d", len(probs), len(m.probs)))
+// Add adds one particle: its weight, of any common scale, and what it says. A particle of weight 0 changes nothing. It
+// panics on a negative or infinite weight, NaN, or the wrong number of examples or classes.
+func (m *Mixture) Add(weight float64, p *Member) {
+	if len(p.Probs) != len(m.probs) || p.classes != m.classes {
+		panic(fmt.Sprintf("uq: %d probabilities of %d classes, want %d of %d", len(p.Probs), p.classes, len(m.probs), m.classes))
 	}
 	if !(weight >= 0) || math.IsInf(weight, 1) {
 		panic(fmt.Sprintf("uq: weight %v", weight))
@@ -59,11 +92,18 @@ func (m *Mixture) Add(weight float64, probs []float64) {
 	}
 	m.particles++
 	m.weight += weight
-	for i, p := range probs {
-		m.probs[i] += float64(weight * p)
+	add := func(sum, values []float64) {
+		for i, v := range values {
+			sum[i] += float64(weight * v)
+		}
 	}
-	for i := range m.aleatoric {
-		m.aleatoric[i] += float64(weight * Entropy(probs[i*m.classes:(i+1)*m.classes]))
+	add(m.probs, p.Probs)
+	add(m.aleatoric, p.Entropy)
+	if p.Energy == nil {
+		m.energy = nil
+	}
+	if m.energy != nil {
+		add(m.energy, p.Energy)
 	}
 }
 
@@ -78,19 +118,22 @@ func (m *Mixture) Predictive() *Predictive {
 		panic("uq: a mixture without particles")
 	}
 	n, c := len(m.aleatoric), m.classes
-	p := &Predictive{
-		Classes: c, Probs: make([]float64, n*c),
-		Total: make([]float64, n), Aleatoric: make([]float64, n), Epistemic: make([]float64, n),
+	mean := func(sum []float64) []float64 {
+		x := make([]float64, len(sum))
+		for i, v := range sum {
+			x[i] = v / m.weight
+		}
+		return x
+	}
+	p := &Predictive{Classes: c, Probs: mean(m.probs), Total: make([]float64, n), Aleatoric: mean(m.aleatoric), Epistemic: make([]float64, n)}
+	if m.energy != nil {
+		p.Energy = mean(m.energy)
 	}
 	const ulp = 0x1p-52
 	rounding := 2 * ulp * float64(m.particles+c) * (1 + rng.Log(float64(c)))
-	for i, v := range m.probs {
-		p.Probs[i] = v / m.weight
-	}
-	for i, v := range m.aleatoric {
+	for i, aleatoric := range p.Aleatoric {
 		p.Total[i] = Entropy(p.Probs[i*c : (i+1)*c])
-		p.Aleatoric[i] = v / m.weight
-		if d := p.Total[i] - p.Aleatoric[i]; !(math.Abs(d) <= rounding) {
+		if d := p.Total[i] - aleatoric; !(math.Abs(d) <= rounding) {
 			p.Epistemic[i] = d
 		}
 	}

@@ -6,23 +6,32 @@ import (
 	"math"
 )
 
-// Evaluation is what is reported of a prediction. Its JSON has the keys accuracy, nll, brier, ece and groups.
+// Evaluation is what is reported of a prediction.
 type Evaluation struct {
-	Accuracy Number `json:"accuracy"` // 0 to 1
-	NLL      Number `json:"nll"`      // nats
-	Brier    Number `json:"brier"`    // summed over classes
-	ECE      Number `json:"ece"`      // Bins bins
-	Groups   Groups `json:"groups"`
+	Accuracy      Number  `json:"accuracy"`                 // 0 to 1
+	NLL           Number  `json:"nll"`                      // nats
+	Brier         Number  `json:"brier"`                    // summed over classes
+	ECE           Number  `json:"ece"`                      // Bins bins
+	AURC          Number  `json:"aurc"`                     // in the order of the largest probability
+	AURCEpistemic *Number `json:"aurc_epistemic,omitempty"` // of epistemic entropy
+	Groups        Groups  `json:"groups,omitempty"`
 }
 
-// Group is the mean doubt about a group of examples.
+// Group is the mean doubt about a group of examples, and how well each kind of doubt tells it from others: nil where
+// there are no others, or no energies.
 type Group struct {
-	Name      string  `json:"-"`
-	N         int     `json:"n"`
-	Total     Number  `json:"entropy_total"` // means over the group, in nats; NaN if it is empty
-	Aleatoric Number  `json:"entropy_aleatoric"`
-	Epistemic Number  `json:"entropy_epistemic"`
-	AUROC     *Number `json:"auroc,omitempty"` // of epistemic entropy; nil for the group correct
+	Name      string `json:"-"`
+	N         int    `json:"n"`
+	Total     Number `json:"entropy_total"` // means over the group, in nats; NaN if it is empty
+	Aleatoric Number `json:"entropy_aleatoric"`
+	Epistemic Number `json:"entropy_epistemic"`
+
+	AUROC        *Number `json:"auroc,omitempty"` // of epistemic entropy
+	FPR95        *Number `json:"fpr95,omitempty"`
+	AUROCMaxProb *Number `json:"auroc_max_probability,omitempty"` // low where in doubt
+	FPR95MaxProb *Number `json:"fpr95_max_probability,omitempty"`
+	AUROCEnergy  *Number `json:"auroc_energy,omitempty"` // high where in doubt
+	FPR95Energy  *Number `json:"fpr95_energy,omitempty"`
 }
 
 // Groups are listed as they were given; in JSON they are one object with their names as keys, in this order.
@@ -39,24 +48,22 @@ type Foreign struct {
 }
 
 // Evaluate scores a prediction for the test examples. Its groups are correct and incorrect, the test examples that
-// the most probable class gets right and wrong, then the foreign ones. The AUROC of incorrect is against correct, that
-// of a foreign group against all test examples; in both the group named is the positive one.
+// the most probable class gets right and wrong, then the foreign ones. AUROC and FPR95 of incorrect are against correct,
+// those of a foreign group against all test examples; in both the group named is the positive one.
 func Evaluate(test *Predictive, labels []int32, foreign []Foreign) *Evaluation {
-	e := &Evaluation{
-		Accuracy: Number(Accuracy(test.Probs, test.Classes, labels)),
-		NLL:      Number(NLL(test.Probs, test.Classes, labels)),
-		Brier:    Number(Brier(test.Probs, test.Classes, labels)),
-		ECE:      Number(ECE(Reliability(test.Probs, test.Classes, labels, Bins))),
-	}
-	var right, wrong []int
-	for i, y := range labels {
-		if Argmax(test.Probs[i*test.Classes:(i+1)*test.Classes]) == int(y) {
-			right = append(right, i)
+	e := Score(test.Probs, test.Classes, labels)
+	wrong := mistakes(test.Probs, test.Classes, labels)
+	aurc := Number(AURC(RiskCoverage(test.Epistemic, wrong)))
+	e.AURCEpistemic = &aurc
+	var rows [2][]int
+	for i, w := range wrong {
+		if w {
+			rows[1] = append(rows[1], i)
 		} else {
-			wrong = append(wrong, i)
+			rows[0] = append(rows[0], i)
 		}
 	}
-	correct, incorrect := test.rows(right), test.rows(wrong)
+	correct, incorrect := test.Rows(rows[0]), test.Rows(rows[1])
 	e.Groups = Groups{group("correct", correct, nil), group("incorrect", incorrect, correct)}
 	for _, f := range foreign {
 		e.Groups = append(e.Groups, group(f.Name, f.Predictive, test))
@@ -64,31 +71,57 @@ func Evaluate(test *Predictive, labels []int32, foreign []Foreign) *Evaluation {
 	return e
 }
 
-// group describes p, with the AUROC against other unless that is nil.
+// Score scores probabilities [n, classes] alone, of which nobody knows where they come from.
+func Score(probs []float64, classes int, labels []int32) *Evaluation {
+	doubt := negated(Confidence(probs, classes))
+	return &Evaluation{
+		Accuracy: Number(Accuracy(probs, classes, labels)),
+		NLL:      Number(NLL(probs, classes, labels)),
+		Brier:    Number(Brier(probs, classes, labels)),
+		ECE:      Number(ECE(Reliability(probs, classes, labels, Bins))),
+		AURC:     Number(AURC(RiskCoverage(doubt, mistakes(probs, classes, labels)))),
+	}
+}
+
+// mistakes says of which examples the most probable class is not the label.
+func mistakes(probs []float64, classes int, labels []int32) []bool {
+	wrong := make([]bool, len(labels))
+	for i, y := range labels {
+		wrong[i] = Argmax(probs[i*classes:(i+1)*classes]) != int(y)
+	}
+	return wrong
+}
+
+// group describes p, with what tells it from other unless that is nil.
 func group(name string, p, other *Predictive) Group {
 	g := Group{
 		Name: name, N: p.Len(),
-		Total: Number(mean(p.Total)), Aleatoric: Number(mean(p.Aleatoric)), Epistemic: Number(mean(p.Epistemic)),
+		Total: Number(Mean(p.Total)), Aleatoric: Number(Mean(p.Aleatoric)), Epistemic: Number(Mean(p.Epistemic)),
 	}
-	if other != nil {
-		a := Number(AUROC(other.Epistemic, p.Epistemic))
-		g.AUROC = &a
+	if other == nil {
+		return g
+	}
+	tell := func(negative, positive []float64) (auroc, fpr95 *Number) {
+		a, f := Number(AUROC(negative, positive)), Number(FPR95(negative, positive))
+		return &a, &f
+	}
+	g.AUROC, g.FPR95 = tell(other.Epistemic, p.Epistemic)
+	g.AUROCMaxProb, g.FPR95MaxProb = tell(negated(Confidence(other.Probs, other.Classes)), negated(Confidence(p.Probs, p.Classes)))
+	if other.Energy != nil && p.Energy != nil {
+		g.AUROCEnergy, g.FPR95Energy = tell(other.Energy, p.Energy)
 	}
 	return g
 }
 
-// rows is the prediction for some of the examples; the probabilities are left out.
-func (p *Predictive) rows(rows []int) *Predictive {
-	q := &Predictive{Classes: p.Classes}
-	for _, i := range rows {
-		q.Total = append(q.Total, p.Total[i])
-		q.Aleatoric = append(q.Aleatoric, p.Aleatoric[i])
-		q.Epistemic = append(q.Epistemic, p.Epistemic[i])
+func negated(x []float64) []float64 {
+	for i, v := range x {
+		x[i] = -v
 	}
-	return q
+	return x
 }
 
-func mean(x []float64) float64 {
+// Mean is that of values in their order; NaN of none.
+func Mean(x []float64) float64 {
 	sum := 0.0
 	for _, v := range x {
 		sum += v

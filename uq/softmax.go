@@ -1,9 +1,12 @@
 // Package uq judges predictions: arrays in, numbers out.
 //
-// Softmax and Sigmoid turn a network's outputs into probabilities; a Mixture averages those of weighted particles,
-// one particle at a time, into a Predictive: mean probabilities and entropies of each example. Evaluate scores it:
-// accuracy, negative log-likelihood, Brier score, calibration error, and for groups of examples the entropies and how
-// well they tell the group from the test set.
+// Classes: Softmax and Sigmoid turn a network's outputs into what one particle says, a Member; a Mixture averages those of
+// weighted particles, one at a time, into a Predictive: mean probabilities, entropies and energy of each example.
+// Evaluate scores it: accuracy, negative log-likelihood, Brier score, calibration error, risk–coverage, and for groups of
+// examples the entropies and how well they tell the group from the test set.
+//
+// Values: Normals is the mixture that an ensemble predicts for one value, with its density, quantiles and CRPS; RMSE, R2
+// and Coverage score the predictions of many.
 //
 // All sums run over particles, classes and examples in their order, and exponentials and logarithms are those of
 // package rng, so that figures have the same bits on every machine. Logarithms are natural. A NaN that goes in comes
@@ -16,12 +19,33 @@ import (
 	"github.com/starling-smc/starling/internal/rng"
 )
 
-// Softmax sets dst to the probabilities e^{z_c} / Σ_k e^{z_k} of each row of logits; both are [n, classes]. Logits are
-// shifted by the row's largest, so that no exponential overflows.
-func Softmax[T float32 | float64](dst []float64, logits []T, classes int) {
-	mustRows(len(dst), classes, len(logits))
-	for i := 0; i < len(dst); i += classes {
-		p, z := dst[i:i+classes], logits[i:i+classes]
+// Member is what one particle says of n examples.
+type Member struct {
+	classes int
+	Probs   []float64 // [n, classes]
+	Entropy []float64 // [n], nats
+	Energy  []float64 // [n], −ln Σ_c e^{z_c} of logits z; nil where there are only probabilities
+}
+
+// NewMember returns a Member of n examples, for Softmax or Sigmoid to fill.
+func NewMember(n, classes int) *Member {
+	return &Member{classes: classes, Probs: make([]float64, n*classes), Entropy: make([]float64, n), Energy: make([]float64, n)}
+}
+
+// Probabilities is the Member of probabilities [n, classes] that somebody else worked out; it keeps probs.
+func Probabilities(probs []float64, classes int) *Member {
+	mustRows(len(probs), classes, len(probs))
+	m := &Member{classes: classes, Probs: probs, Entropy: make([]float64, len(probs)/classes)}
+	m.entropies()
+	return m
+}
+
+// Softmax fills m from its logits, [n, classes]: probabilities e^{z_c} / Σ_k e^{z_k}. Logits are shifted by the row's
+// largest, so that no exponential overflows.
+func Softmax[T float32 | float64](m *Member, logits []T) {
+	mustRows(len(m.Probs), m.classes, len(logits))
+	for i := range m.Energy {
+		p, z := m.row(i), logits[i*m.classes:(i+1)*m.classes]
 		top := math.Inf(-1)
 		for _, v := range z {
 			top = max(top, float64(v))
@@ -34,19 +58,33 @@ func Softmax[T float32 | float64](dst []float64, logits []T, classes int) {
 		for c := range p {
 			p[c] /= sum
 		}
+		m.Energy[i] = -(top + rng.Log(sum))
 	}
+	m.entropies()
 }
 
-// Sigmoid sets each row of dst, [n, 2], to the probabilities of 0 and of 1 under one logit z: 1/(1+e^z), 1/(1+e^−z).
-func Sigmoid[T float32 | float64](dst []float64, logits []T) {
-	mustRows(len(dst), 2, 2*len(logits))
+// Sigmoid fills m, of two classes, from one logit z an example: the probabilities of 0 and of 1 are 1/(1+e^z) and
+// 1/(1+e^−z), as of the two logits 0 and z.
+func Sigmoid[T float32 | float64](m *Member, logits []T) {
+	mustRows(len(m.Probs), 2, 2*len(logits))
 	for i, v := range logits {
 		e := rng.Exp(-math.Abs(float64(v)))
 		likely, other := 1/(1+e), e/(1+e)
 		if v < 0 {
 			likely, other = other, likely
 		}
-		dst[2*i], dst[2*i+1] = other, likely
+		p := m.row(i)
+		p[0], p[1] = other, likely
+		m.Energy[i] = -(max(float64(v), 0) + rng.Log(1+e))
+	}
+	m.entropies()
+}
+
+func (m *Member) row(i int) []float64 { return m.Probs[i*m.classes : (i+1)*m.classes] }
+
+func (m *Member) entropies() {
+	for i := range m.Entropy {
+		m.Entropy[i] = Entropy(m.row(i))
 	}
 }
 

@@ -19,14 +19,15 @@ func randomProbs(s *rng.Stream, n, classes int) []float64 {
 	for i := range z {
 		z[i] = 4 * s.Normal() * s.Float64()
 	}
-	Softmax(z, z, classes)
-	return z
+	m := NewMember(n, classes)
+	Softmax(m, z)
+	return m.Probs
 }
 
 func ensemble(n, classes int, members ...[]float64) *Predictive {
 	m := NewMixture(n, classes)
 	for _, p := range members {
-		m.Add(1/float64(len(members)), p)
+		m.Add(1/float64(len(members)), Probabilities(p, classes))
 	}
 	return m.Predictive()
 }
@@ -38,7 +39,7 @@ func TestCheck5Entropies(t *testing.T) {
 	one := randomProbs(s, n, classes)
 	for _, w := range []float64{1, 0.3, 1.0 / 3} {
 		m := NewMixture(n, classes)
-		m.Add(w, one)
+		m.Add(w, Probabilities(one, classes))
 		for i, h := range m.Predictive().Epistemic {
 			if h != 0 {
 				t.Fatalf("one particle of weight %v: H_ep of example %d is %v", w, i, h)
@@ -63,7 +64,7 @@ func TestCheck5Entropies(t *testing.T) {
 	for _, particles := range []int{2, 3, 7} {
 		m := NewMixture(n, classes)
 		for range particles {
-			m.Add(s.Float64(), randomProbs(s, n, classes))
+			m.Add(s.Float64(), Probabilities(randomProbs(s, n, classes), classes))
 		}
 		p := m.Predictive()
 		for i := range n {
@@ -112,8 +113,8 @@ func TestSmallEpistemicEntropyStays(t *testing.T) {
 // A particle of weight 0 leaves no trace, even of NaN.
 func TestMixtureIgnoresDeadParticles(t *testing.T) {
 	m := NewMixture(1, 2)
-	m.Add(0, []float64{math.NaN(), math.NaN()})
-	m.Add(2, []float64{0.25, 0.75})
+	m.Add(0, Probabilities([]float64{math.NaN(), math.NaN()}, 2))
+	m.Add(2, Probabilities([]float64{0.25, 0.75}, 2))
 	p := m.Predictive()
 	if p.Probs[0] != 0.25 || p.Epistemic[0] != 0 {
 		t.Errorf("mixture is %v, H_ep %v", p.Probs, p.Epistemic)
@@ -172,8 +173,9 @@ func TestFPR95Threshold(t *testing.T) {
 
 func TestSoftmax(t *testing.T) {
 	z := []float32{1000, 1001, 999, -1e30, 0, 1e30, 2, 2, 2}
-	p := make([]float64, 9)
-	Softmax(p, z, 3)
+	m := NewMember(3, 3)
+	Softmax(m, z)
+	p := m.Probs
 	sum := 1 + math.E + math.Exp(-1)
 	want := []float64{1 / sum, math.E / sum, math.Exp(-1) / sum, 0, 0, 1, 1. / 3, 1. / 3, 1. / 3}
 	for i, w := range want {
@@ -184,9 +186,9 @@ func TestSoftmax(t *testing.T) {
 	inf := float32(math.Inf(1))
 	nan := float32(math.NaN())
 	for _, row := range [][]float32{{nan, 0}, {0, nan}, {inf, 0}, {-inf, -inf}} {
-		Softmax(p[:2], row, 2)
-		if p[0] == p[0] || p[1] == p[1] {
-			t.Errorf("softmax of %v is %v, want NaN", row, p[:2])
+		m := NewMember(1, 2)
+		if Softmax(m, row); m.Probs[0] == m.Probs[0] || m.Probs[1] == m.Probs[1] || m.Entropy[0] == m.Entropy[0] {
+			t.Errorf("softmax of %v is %v, want NaN", row, m.Probs)
 		}
 	}
 }
@@ -194,16 +196,21 @@ func TestSoftmax(t *testing.T) {
 // One logit is two of which the first is 0.
 func TestSigmoidIsSoftmaxOfTwo(t *testing.T) {
 	z := []float32{0, 1, -1, 30, -30, 800, -800}
-	got, want := make([]float64, 2*len(z)), make([]float64, 2*len(z))
+	got, want := NewMember(len(z), 2), NewMember(len(z), 2)
 	Sigmoid(got, z)
 	two := make([]float32, 0, 2*len(z))
 	for _, v := range z {
 		two = append(two, 0, v)
 	}
-	Softmax(want, two, 2)
-	for i, w := range want {
-		if !(math.Abs(got[i]-w) <= 1e-15*w) {
-			t.Errorf("probability %d is %v, want %v", i, got[i], w)
+	Softmax(want, two)
+	for i, w := range want.Probs {
+		if !(math.Abs(got.Probs[i]-w) <= 1e-15*w) {
+			t.Errorf("probability %d is %v, want %v", i, got.Probs[i], w)
+		}
+	}
+	for i, w := range want.Energy {
+		if !(math.Abs(got.Energy[i]-w) <= 1e-15*max(1, math.Abs(w))) {
+			t.Errorf("energy %d is %v, want %v", i, got.Energy[i], w)
 		}
 	}
 }
@@ -281,15 +288,16 @@ func TestEvaluate(t *testing.T) {
 	}
 	text := string(raw)
 	for _, want := range []string{
-		`{"accuracy":0.6666666666666666,"nll":`, `"brier":`, `"ece":`, `"groups":{"correct":{"n":2,"entropy_total":`,
-		`},"incorrect":{"n":1,`, `,"auroc":1},"strange":{"n":2,`,
-		`"none":{"n":0,"entropy_total":"NaN","entropy_aleatoric":"NaN","entropy_epistemic":"NaN","auroc":"NaN"}}}`,
+		`{"accuracy":0.6666666666666666,"nll":`, `"brier":`, `"ece":`, `"aurc":`, `"aurc_epistemic":`,
+		`"groups":{"correct":{"n":2,"entropy_total":`, `},"incorrect":{"n":1,`,
+		`,"auroc":1,"fpr95":0,"auroc_max_probability":1,"fpr95_max_probability":0},"strange":{"n":2,`,
+		`"none":{"n":0,"entropy_total":"NaN","entropy_aleatoric":"NaN","entropy_epistemic":"NaN","auroc":"NaN",`,
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("JSON %s lacks %s", text, want)
 		}
 	}
-	if strings.Count(text, "auroc") != 3 {
+	if strings.Count(text, `"auroc":`) != 3 {
 		t.Errorf("JSON %s: auroc belongs to all groups but correct", text)
 	}
 }
@@ -308,10 +316,10 @@ func BenchmarkMixture(b *testing.B) {
 	for i := range logits {
 		logits[i] = float32(3 * s.Normal())
 	}
-	m, probs := NewMixture(n, classes), make([]float64, n*classes)
+	m, member := NewMixture(n, classes), NewMember(n, classes)
 	for b.Loop() {
-		Softmax(probs, logits, classes)
-		m.Add(1, probs)
+		Softmax(member, logits)
+		m.Add(1, member)
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/example")
 }

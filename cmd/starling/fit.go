@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -21,9 +23,13 @@ func newFit() *cobra.Command {
 		Use:   "fit CONFIG|PRESET",
 		Short: "Train a network, judge it, and keep the run in a folder",
 		Long: `Fit trains the network that a config file or a preset describes, samples its posterior, judges the ensemble on
-the test examples, and writes all of it to a folder: runs/NAME, or runs/NAME-2 and so on where that exists.`,
+the test examples, and writes all of it to a folder: runs/NAME, or runs/NAME-2 and so on where that exists.
+
+The run is saved there every ten seconds and when it is interrupted. --resume goes on with it, after an interrupt or a
+crash, and gives the same result, bit for bit, as a run that never stopped.`,
 		Example: `  starling fit mnist7
-  starling fit mine.yaml --out runs/mine --seed 2 --set method.smc.islands=4`,
+  starling fit mine.yaml --out runs/mine --seed 2 --set method.smc.islands=4
+  starling fit mine.yaml --out runs/mine --seed 2 --set method.smc.islands=4 --resume`,
 		Args: cobra.ExactArgs(1),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return starling.Presets(), cobra.ShellCompDirectiveDefault
@@ -31,9 +37,11 @@ the test examples, and writes all of it to a folder: runs/NAME, or runs/NAME-2 a
 		RunE: f.run,
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.out, "out", "", "folder of the run, which must not exist yet")
+	flags.StringVar(&f.out, "out", "", "folder of the run, which must not exist yet, but for --resume")
+	flags.BoolVar(&f.resume, "resume", false, "go on with the run in --out, or in runs/NAME")
 	flags.StringVar(&f.seed, "seed", "", "seed of everything random, instead of the config's")
 	flags.IntVar(&f.threads, "threads", 0, "threads that compute; the result does not depend on it (default: one a CPU)")
+	flags.DurationVar(&f.every, "save-every", 10*time.Second, "least time between two states that are saved")
 	flags.StringArrayVar(&f.set, "set", nil, "change the config: a dotted path, list items by index, a YAML value; repeatable")
 	dataDir(cmd, &f.dataDir)
 	asJSON(cmd, &f.json)
@@ -44,12 +52,16 @@ type fit struct {
 	out, seed, dataDir string
 	threads            int
 	set                []string
-	json               bool
+	every              time.Duration
+	resume, json       bool
 }
 
 func (f *fit) run(cmd *cobra.Command, args []string) error {
 	if f.threads < 0 {
 		return wrongUse("--threads %d: want a number from 1, or 0 for one a CPU", f.threads)
+	}
+	if f.every <= 0 {
+		return wrongUse("--save-every %v: want a time above 0, as in 30s", f.every)
 	}
 	if cmd.Flags().Changed("seed") {
 		seed, err := strconv.ParseUint(f.seed, 10, 64)
@@ -66,23 +78,21 @@ func (f *fit) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	written := false
-	defer func() {
-		if !written {
-			folder.Release()
-		}
-	}()
+	defer folder.Close()
 	stdout, line := cmd.OutOrStdout(), newProgress(os.Stderr)
 	result, err := starling.Fit(cmd.Context(), spec, starling.Options{
-		Threads: f.threads, DataDir: f.dataDir,
+		Threads: f.threads, DataDir: f.dataDir, Folder: folder, Every: f.every,
 		Progress: func(e starling.Event) {
-			if l, ok := e.(*starling.Loaded); ok {
+			switch e := e.(type) {
+			case *starling.Loaded:
 				switch {
 				case !f.json:
-					fmt.Fprintln(stdout, header(l))
+					fmt.Fprintln(stdout, header(e))
 				case line != nil:
-					fmt.Fprintln(os.Stderr, header(l))
+					fmt.Fprintln(os.Stderr, header(e))
 				}
+			case *starling.Notice:
+				fmt.Fprintln(os.Stderr, "starling: "+e.Text)
 			}
 			if line != nil {
 				line.event(e)
@@ -92,13 +102,12 @@ func (f *fit) run(cmd *cobra.Command, args []string) error {
 	if line != nil {
 		line.end()
 	}
+	if cmd.Context().Err() != nil && errors.Is(err, context.Canceled) {
+		return f.saved(args[0], folder)
+	}
 	if err != nil {
 		return err
 	}
-	if err := folder.Write(result); err != nil {
-		return fmt.Errorf("the run is done but could not be written: %w", err)
-	}
-	written = true
 	if f.json {
 		tell(os.Stderr, result.Notes)
 		if line != nil {
@@ -126,19 +135,67 @@ func readSpec(name string, set []string) (starling.Spec, error) {
 	return starling.Preset(name, set...)
 }
 
-// folder takes the run's folder: the one asked for, or the first of runs/NAME, runs/NAME-2, … that does not exist.
+// saved says how to go on.
+func (f *fit) saved(config string, folder *starling.Folder) error {
+	if !folder.Kept() {
+		return interrupted{"nothing was saved"}
+	}
+	words := []string{"starling", "fit", config, "--out", folder.Dir}
+	for _, set := range f.set { // --seed is one of them
+		words = append(words, "--set", set)
+	}
+	for _, flag := range []struct {
+		name, value string
+		given       bool
+	}{
+		{"--data-dir", f.dataDir, f.dataDir != os.Getenv("STARLING_DATA")},
+		{"--threads", strconv.Itoa(f.threads), f.threads != 0},
+		{"--save-every", f.every.String(), f.every != 10*time.Second},
+		{"--json", "", f.json},
+	} {
+		if flag.given {
+			words = append(words, flag.name)
+			if flag.value != "" {
+				words = append(words, flag.value)
+			}
+		}
+	}
+	for i, word := range words {
+		words[i] = quoted(word)
+	}
+	return interrupted{"the run is saved in " + folder.Dir + "; to go on with it:\n  " + strings.Join(words, " ") + " --resume"}
+}
+
+// quoted is a word as a shell takes it.
+func quoted(word string) string {
+	plain := func(r rune) bool {
+		return r == '-' || r == '_' || r == '.' || r == '/' || r == '=' || r == ':' || r == ',' ||
+			r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= 0x80
+	}
+	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// folder takes the run's folder: the one asked for, or the first of runs/NAME, runs/NAME-2, … that does not exist; to go
+// on with a run, the one asked for or runs/NAME.
 func (f *fit) folder(name string) (*starling.Folder, error) {
 	dir := f.out
 	if dir == "" {
 		dir = filepath.Join("runs", name)
 	}
-	folder, err := starling.TakeFolder(dir)
+	take := starling.TakeFolder
+	if f.resume {
+		take = starling.ResumeFolder
+	}
+	folder, err := take(dir)
 	for i := 2; f.out == "" && errors.Is(err, fs.ErrExist); i++ {
 		folder, err = starling.TakeFolder(fmt.Sprintf("%s-%d", dir, i))
 	}
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		return nil, wrongUse("%s exists: choose another --out, or leave it out for the next free name", dir)
+		return nil, wrongUse("%s exists: choose another --out, leave it out for the next free name, or go on with that run by --resume", dir)
 	case err != nil:
 		return nil, wrongUse("cannot write a run to %s: %w", dir, err)
 	}

@@ -29,7 +29,9 @@ func run(args []string) int {
 		return 0
 	}
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		fmt.Fprintln(os.Stderr, "starling: interrupted; nothing was saved")
+		text := interrupted{"nothing was saved"}
+		errors.As(err, &text)
+		fmt.Fprintln(os.Stderr, "starling: "+text.Error())
 		return 130
 	}
 	fmt.Fprintln(os.Stderr, "starling: "+err.Error())
@@ -46,6 +48,13 @@ func run(args []string) int {
 	}
 	return 1
 }
+
+// interrupted is an interrupt that leaves something: what, and how to go on.
+type interrupted struct{ leaves string }
+
+func (e interrupted) Error() string { return "interrupted; " + e.leaves }
+
+func (e interrupted) Unwrap() error { return context.Canceled }
 
 // usageError is a wrong use that the parser of the command line cannot see.
 type usageError struct{ error }

@@ -27,6 +27,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"math"
 )
 
@@ -41,72 +42,100 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // Encoder collects sections. Names must differ; they are the programmer's, and a repeated one panics.
 type Encoder struct {
-	buf   []byte
-	names map[string]bool
+	pieces [][]byte // the container, in order
+	size   int
+	names  map[string]bool
 }
 
 // NewEncoder starts a container of the given kind, for example "smc.State/1".
 func NewEncoder(kind string) *Encoder {
-	e := &Encoder{buf: make([]byte, headerSize), names: map[string]bool{}}
-	copy(e.buf, magic)
-	binary.LittleEndian.PutUint32(e.buf[8:], version)
+	e := &Encoder{names: map[string]bool{}}
+	e.add(make([]byte, headerSize))
 	e.Bytes("kind", []byte(kind))
 	return e
 }
 
-// section appends a header and n bytes of data, which fill writes; it is checked off in order.
-func (e *Encoder) section(name string, typ byte, n int, fill func(data []byte)) {
+func (e *Encoder) add(piece []byte) {
+	e.pieces = append(e.pieces, piece)
+	e.size += len(piece)
+}
+
+// section adds a header and the data, which it holds on to.
+func (e *Encoder) section(name string, typ byte, data []byte) {
 	if e.names[name] || len(name) >= 1<<24 {
 		panic(fmt.Sprintf("ckpt: section name %q used twice or too long", name))
 	}
 	e.names[name] = true
-	at := len(e.buf)
-	e.buf = append(e.buf, make([]byte, sectionHeader+len(name)+n)...)
-	s := e.buf[at:]
-	binary.LittleEndian.PutUint32(s[4:], uint32(typ)|uint32(len(name))<<8)
-	binary.LittleEndian.PutUint64(s[8:], uint64(n))
-	copy(s[sectionHeader:], name)
-	fill(s[sectionHeader+len(name):])
-	binary.LittleEndian.PutUint32(s, crc32.Checksum(s[4:], castagnoli))
+	head := make([]byte, sectionHeader+len(name))
+	binary.LittleEndian.PutUint32(head[4:], uint32(typ)|uint32(len(name))<<8)
+	binary.LittleEndian.PutUint64(head[8:], uint64(len(data)))
+	copy(head[sectionHeader:], name)
+	sum := crc32.Update(crc32.Checksum(head[4:], castagnoli), castagnoli, data)
+	binary.LittleEndian.PutUint32(head, sum)
+	e.add(head)
+	e.add(data)
 }
 
-// Bytes adds a section of raw bytes.
-func (e *Encoder) Bytes(name string, x []byte) {
-	e.section(name, 'b', len(x), func(data []byte) { copy(data, x) })
-}
+// Bytes adds a section of raw bytes. They are not copied: they must stay as they are until the container is encoded.
+func (e *Encoder) Bytes(name string, x []byte) { e.section(name, 'b', x) }
 
 // Float64s adds an array; every bit pattern survives, NaN payloads included.
 func (e *Encoder) Float64s(name string, x []float64) {
-	e.section(name, 'd', 8*len(x), func(data []byte) {
-		for i, v := range x {
-			binary.LittleEndian.PutUint64(data[8*i:], math.Float64bits(v))
-		}
-	})
+	data := make([]byte, 8*len(x))
+	for i, v := range x {
+		binary.LittleEndian.PutUint64(data[8*i:], math.Float64bits(v))
+	}
+	e.section(name, 'd', data)
 }
 
 // Int32s adds an array.
 func (e *Encoder) Int32s(name string, x []int32) {
-	e.section(name, 'i', 4*len(x), func(data []byte) {
-		for i, v := range x {
-			binary.LittleEndian.PutUint32(data[4*i:], uint32(v))
-		}
-	})
+	data := make([]byte, 4*len(x))
+	for i, v := range x {
+		binary.LittleEndian.PutUint32(data[4*i:], uint32(v))
+	}
+	e.section(name, 'i', data)
 }
 
 // Ints adds one or more integers of 64 bits.
 func (e *Encoder) Ints(name string, x ...int) {
-	e.section(name, 'l', 8*len(x), func(data []byte) {
-		for i, v := range x {
-			binary.LittleEndian.PutUint64(data[8*i:], uint64(int64(v)))
+	data := make([]byte, 8*len(x))
+	for i, v := range x {
+		binary.LittleEndian.PutUint64(data[8*i:], uint64(int64(v)))
+	}
+	e.section(name, 'l', data)
+}
+
+// WriteTo writes the container. The Encoder must not be used afterwards.
+func (e *Encoder) WriteTo(w io.Writer) (n int64, err error) {
+	e.head()
+	for _, piece := range e.pieces {
+		m, err := w.Write(piece)
+		n += int64(m)
+		if err != nil {
+			return n, err
 		}
-	})
+	}
+	return n, nil
 }
 
 // Encode returns the container. The Encoder must not be used afterwards.
 func (e *Encoder) Encode() []byte {
-	binary.LittleEndian.PutUint32(e.buf[12:], uint32(len(e.names)))
-	binary.LittleEndian.PutUint64(e.buf[16:], uint64(len(e.buf)))
-	return e.buf
+	e.head()
+	b := make([]byte, 0, e.size)
+	for i, piece := range e.pieces {
+		b = append(b, piece...)
+		e.pieces[i] = nil
+	}
+	return b
+}
+
+func (e *Encoder) head() {
+	h := e.pieces[0]
+	copy(h, magic)
+	binary.LittleEndian.PutUint32(h[8:], version)
+	binary.LittleEndian.PutUint32(h[12:], uint32(len(e.names)))
+	binary.LittleEndian.PutUint64(h[16:], uint64(e.size))
 }
 
 // Decoder hands out the sections of a container. Its methods return zero values after the first fault, which Err

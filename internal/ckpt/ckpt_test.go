@@ -3,6 +3,9 @@ package ckpt
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -11,14 +14,16 @@ import (
 	"testing"
 )
 
-func example() []byte {
+func example() []byte { return sections().Encode() }
+
+func sections() *Encoder {
 	e := NewEncoder("test/1")
 	e.Float64s("x", []float64{1.5, math.Inf(-1), math.Float64frombits(0x7ff8000000000123)})
 	e.Int32s("rows", []int32{-1, 0, math.MaxInt32})
 	e.Ints("n", 3, -1<<40)
 	e.Float64s("empty", nil)
 	e.Bytes("raw", []byte("abc"))
-	return e.Encode()
+	return e
 }
 
 func TestContainerRoundTrips(t *testing.T) {
@@ -126,6 +131,27 @@ func TestWriteFileReplacesOrKeeps(t *testing.T) {
 	}
 	if err := WriteFile(filepath.Join(dir, "folder"), []byte("x")); err == nil || !strings.Contains(err.Error(), "as it was") {
 		t.Errorf("a folder in the way gives %v", err)
+	}
+	full := errors.New("disk full")
+	if err := Replace(path, path+".previous", func(w io.Writer) error {
+		fmt.Fprint(w, "half")
+		return full
+	}); !errors.Is(err, full) {
+		t.Errorf("a writer that fails gives %v", err)
+	}
+	if got, err := os.ReadFile(path); err != nil || string(got) != "new" {
+		t.Errorf("after a failure %q, %v", got, err)
+	}
+	if err := Replace(path, path+".previous", func(w io.Writer) error {
+		_, err := sections().WriteTo(w)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{path: string(example()), path + ".previous": "new"} {
+		if got, err := os.ReadFile(name); err != nil || string(got) != want {
+			t.Errorf("%s holds %q, %v", name, got, err)
+		}
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, ".*")); len(left) > 0 {
 		t.Errorf("left behind: %v", left)

@@ -1,28 +1,45 @@
 package ckpt
 
 import (
+	"bufio"
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
 )
 
-// WriteFile replaces the file at path by b, atomically and durably: a temporary file in the same folder is written,
-// synchronised and renamed over path, and the folder is synchronised. Whatever happens in between, a crash included,
-// path holds either all of the old bytes or all of the new.
-func WriteFile(path string, b []byte) (err error) {
+// WriteFile is Replace for bytes at hand.
+func WriteFile(path string, b []byte) error {
+	return Replace(path, "", func(w io.Writer) error {
+		_, err := w.Write(b)
+		return err
+	})
+}
+
+// Replace replaces the file at path by what write writes, atomically and durably: a temporary file .NAME.* in the same
+// folder is written, synchronised and renamed over path, and the folder is synchronised. Whatever happens in between, a
+// crash included, path holds either all of the old bytes or all of the new. If previous is not empty the old file is
+// renamed to it first: a crash between the two renames leaves it there, and nothing at path.
+func Replace(path, previous string, write func(w io.Writer) error) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
-		return fmt.Errorf("checkpoint: %w", err)
+		return fmt.Errorf("%s was not written: %w", path, err)
 	}
 	defer func() {
 		if err != nil {
 			f.Close()
 			os.Remove(f.Name())
-			err = fmt.Errorf("checkpoint %s is as it was before: %w", path, err)
+			err = fmt.Errorf("%s is as it was before: %w", path, err)
 		}
 	}()
-	if _, err = f.Write(b); err != nil {
+	b := bufio.NewWriterSize(f, 1<<16)
+	if err = write(b); err != nil {
+		return err
+	}
+	if err = b.Flush(); err != nil {
 		return err
 	}
 	if err = f.Chmod(0o644); err != nil && runtime.GOOS != "windows" {
@@ -34,7 +51,15 @@ func WriteFile(path string, b []byte) (err error) {
 	if err = f.Close(); err != nil {
 		return err
 	}
+	if previous != "" {
+		if err = os.Rename(path, previous); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
 	if err = os.Rename(f.Name(), path); err != nil {
+		if previous != "" {
+			err = errors.Join(err, os.Rename(previous, path))
+		}
 		return err
 	}
 	return syncDir(filepath.Dir(path))

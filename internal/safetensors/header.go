@@ -12,7 +12,10 @@ import (
 	"unicode/utf8"
 )
 
-const maxHeader = 100_000_000
+const (
+	maxHeader = 100_000_000
+	maxAxes   = 64 // of a shape, as in NumPy and PyTorch
+)
 
 // Parse returns the tensors of a file, in the order of its header, and its metadata.
 func Parse(file []byte) ([]Tensor, map[string]string, error) {
@@ -172,7 +175,7 @@ func (h *headerReader) object(value func(key string) error) error {
 	return h.delim('}')
 }
 
-// integers reads an array of integers from 0 to MaxInt; it never returns nil without an error.
+// integers reads an array of at most maxAxes integers from 0 to MaxInt; it never returns nil without an error.
 func (h *headerReader) integers() ([]int, error) {
 	if err := h.delim('['); err != nil {
 		return nil, err
@@ -187,7 +190,9 @@ func (h *headerReader) integers() ([]int, error) {
 		if err != nil {
 			return nil, fmt.Errorf("byte %d: %s is not a size", h.dec.InputOffset(), number)
 		}
-		list = append(list, int(i))
+		if list = append(list, int(i)); len(list) > maxAxes {
+			return nil, fmt.Errorf("byte %d: a list of more than %d numbers", h.dec.InputOffset(), maxAxes)
+		}
 	}
 	return list, h.delim(']')
 }

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -116,6 +118,22 @@ func TestMalformed(t *testing.T) {
 		"metadata number":     {file(`{"__metadata__":{"k":1}}`), "another kind"},
 		"tensor is a list":    {file(`{"a":[]}`), "want {"},
 		"deep":                {file(`{"a":` + strings.Repeat("[", 20000)), "want {"},
+		"byte order mark":     {file("\ufeff{}"), "does not begin with {"},
+		"zero bytes after":    {file("{}\x00\x00\x00"), "closing brace"},
+		"null metadata":       {file(`{"__metadata__":null}`), "another kind"},
+		"metadata of maps":    {file(`{"__metadata__":{"k":{}}}`), "another kind"},
+		"two metadata":        {file(`{"__metadata__":{},"__metadata__":{}}`), "comes twice"},
+		"comma at the end":    {file(`{"a":{"dtype":"U8","shape":[0,],"data_offsets":[0,0]}}`), "invalid character"},
+		"brace for bracket":   {file(`{"a":{"dtype":"U8","shape":[0},"data_offsets":[0,0]}}`), "invalid character"},
+		"offset a fraction":   {file(entry(`"U8"`, `[1]`, `[0,1.0]`), 1), "not a size"},
+		"negative offset":     {file(entry(`"U8"`, `[1]`, `[-1,0]`), 1), "not a size"},
+		"huge offset":         {file(entry(`"U8"`, `[1]`, `[0,99999999999999999999]`), 1), "not a size"},
+		"2⁶³ bytes":           {file(entry(`"F64"`, `[1152921504606846976]`, `[0,8]`), make([]byte, 8)...), "too large"},
+		"half an F64":         {file(entry(`"F64"`, `[1]`, `[0,4]`), make([]byte, 4)...), "takes 8 bytes"},
+		"8-bit floats":        {file(entry(`"F8_E4M3"`, `[1]`, `[0,1]`), 1), "not supported"},
+		"65 axes":             {file(entry(`"U8"`, `[0`+strings.Repeat(",1", 64)+`]`, `[0,0]`)), "more than 64"},
+		"a pickle":            {[]byte("PK\x03\x04\x00\x00\x08\x08\x00\x00archive/data.pkl"), "is it the right file?"},
+		"a page":              {[]byte("<!DOCTYPE html><html><body>404"), "is it the right file?"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, _, err := Parse(c.file)
@@ -123,6 +141,63 @@ func TestMalformed(t *testing.T) {
 				t.Errorf("error %v, want one about %q", err, c.reason)
 			}
 		})
+	}
+}
+
+// What the format allows and few files do.
+func TestUnusual(t *testing.T) {
+	for name, c := range map[string]struct {
+		file []byte
+		want string // names, shapes and values, in the order of the header
+	}{
+		"nothing":           {file(`{}`), "[]"},
+		"blanks and lines":  {file("{ \n\t\"a\" : {\"dtype\":\r\"U8\",\"shape\":[ 1 ],\"data_offsets\":[0, 1]}}    ", 7), "[a [1] [7]]"},
+		"keys in any order": {file(`{"a":{"data_offsets":[0,1],"shape":[],"dtype":"I8"}}`, 255), "[a [] [-1]]"},
+		"data in any order": {file(`{"a":{"dtype":"U8","shape":[1],"data_offsets":[1,2]},"b":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}}`, 1, 2), "[a [1] [2] b [1] [1]]"},
+		"empty in between": {file(`{"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"b":{"dtype":"F64","shape":[3,0],"data_offsets":[1,1]},"c":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}}`, 1, 2),
+			"[a [1] [1] b [3 0] [] c [1] [2]]"},
+		"empty name":     {file(`{"":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}}`), "[ [0] []]"},
+		"escaped name":   {file(`{"\u00fc\ud83d\ude00":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}}`), "[ü😀 [0] []]"},
+		"empty and huge": {file(`{"a":{"dtype":"U8","shape":[0,9223372036854775807,9223372036854775807],"data_offsets":[0,0]}}`), "[a [0 9223372036854775807 9223372036854775807] []]"},
+		"other truths":   {file(`{"a":{"dtype":"BOOL","shape":[3],"data_offsets":[0,3]}}`, 0, 1, 255), "[a [3] [0 1 1]]"},
+	} {
+		tensors, _, err := Parse(c.file)
+		got := []any{}
+		for _, a := range tensors {
+			got = append(got, a.Name, a.Shape, a.Float64s())
+		}
+		if err != nil || fmt.Sprint(got) != c.want {
+			t.Errorf("%s: %v, %v; want %s", name, got, err, c.want)
+		}
+	}
+}
+
+// Reading takes memory in proportion to the file, whatever is in it.
+func TestAllocation(t *testing.T) {
+	list := strings.Repeat("0,", 1<<19) + "0"
+	var keys, empty []byte
+	for i := range 1 << 17 {
+		keys = fmt.Appendf(keys, `"%x":"",`, i)
+		empty = fmt.Appendf(empty, `"%x":{"dtype":"U8","shape":[0],"data_offsets":[0,0]},`, i)
+	}
+	for name, text := range map[string][]byte{
+		"many axes":          file(`{"a":{"dtype":"U8","shape":[` + list + `],"data_offsets":[0,0]}}`),
+		"many offsets":       file(`{"a":{"dtype":"U8","shape":[0],"data_offsets":[` + list + `]}}`),
+		"many keys":          file(`{"__metadata__":{` + string(keys) + `"":""}}`),
+		"many tensors":       file(`{` + string(empty) + `"":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}}`),
+		"long name":          file(`{"` + strings.Repeat("a", 1<<20) + `":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}}`),
+		"long number":        file(`{"a":{"dtype":"U8","shape":[` + strings.Repeat("1", 1<<20) + `],"data_offsets":[0,0]}}`),
+		"deep":               file(`{"a":` + strings.Repeat(`{"a":`, 1<<18)),
+		"announces 100 MB":   append(binary.LittleEndian.AppendUint64(nil, maxHeader), make([]byte, 1<<20)...),
+		"announces 2⁶² data": file(`{"a":{"dtype":"U8","shape":[4611686018427387904],"data_offsets":[0,4611686018427387904]}}` + strings.Repeat(" ", 1<<20)),
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, _, err := Parse(text)
+		runtime.ReadMemStats(&after)
+		if spent := after.TotalAlloc - before.TotalAlloc; spent > 64*uint64(len(text)) {
+			t.Errorf("%s: %d bytes allocated for a file of %d (%.50v)", name, spent, len(text), err)
+		}
 	}
 }
 
@@ -156,7 +231,8 @@ func TestEveryDtype(t *testing.T) {
 	}
 }
 
-// What can be read can be written, and reads back as the same tensors.
+// FuzzParse: whatever the bytes, no panic and nothing larger than they account for; what can be read can be written,
+// and reads back as the same tensors.
 func FuzzParse(f *testing.F) {
 	files, err := filepath.Glob("testdata/files/*")
 	if err != nil || len(files) == 0 {
@@ -170,9 +246,26 @@ func FuzzParse(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		tensors, _, err := Parse(text)
+		tensors, metadata, err := Parse(text)
 		if err != nil {
+			if tensors != nil || metadata != nil {
+				t.Fatalf("%d tensors beside the error %v", len(tensors), err)
+			}
 			return
+		}
+		data, header := 0, 0
+		for _, a := range tensors {
+			data += len(a.Data)
+			header += len(a.Name)/3 + len(a.Shape) // U+FFFD takes the place of one byte
+			if values := a.Float64s(); len(values)*sizes[a.DType] != len(a.Data) {
+				t.Fatalf("%d values of %s in %d bytes", len(values), a.DType, len(a.Data))
+			}
+		}
+		for key, value := range metadata {
+			header += (len(key) + len(value)) / 3
+		}
+		if n := int(binary.LittleEndian.Uint64(text)); header > n || data != len(text)-8-n {
+			t.Fatalf("%d bytes of data and at least %d of header in a file of %d", data, header, len(text))
 		}
 		var b bytes.Buffer
 		if err := Write(&b, tensors); err != nil {
@@ -183,7 +276,6 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("%v in what was written: %q", err, b.Bytes())
 		}
 		if !slices.EqualFunc(tensors, again, func(x, y Tensor) bool {
-			x.Float64s()
 			return x.Name == y.Name && x.DType == y.DType && slices.Equal(x.Shape, y.Shape) && bytes.Equal(x.Data, y.Data)
 		}) {
 			t.Fatalf("%v became %v", tensors, again)

@@ -1,0 +1,220 @@
+package bnn
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/rng"
+	"github.com/starling-smc/starling/nn"
+	"github.com/starling-smc/starling/uq"
+)
+
+// Values is what an ensemble with gaussian likelihood predicts of n examples' values: of each a mixture of normals,
+// Σ_j W_j N(μ_j, σ_j²), [n, Outputs]. The mixture's variance is Aleatoric² + Epistemic².
+type Values struct {
+	Outputs   int
+	Mean      []float64 // Σ_j W_j μ_j
+	Aleatoric []float64 // √(Σ_j W_j σ_j²): the noise that the particles believe in
+	Epistemic []float64 // √(Σ_j W_j (μ_j − Mean)²): what they disagree on
+	Quantiles []float64 // [n, Outputs, quantiles]: those of the mixture that were asked for
+}
+
+// JudgedValues are Values and what they say of the true ones.
+type JudgedValues struct {
+	Values
+	LogDensity []float64 // [n], nats: log Σ_j W_j Π_k N(y_k; μ_jk, σ_j²), of all outputs together
+	CRPS       []float64 // [n, Outputs], in the unit of the output
+	PIT        []float64 // [n, Outputs]: the mixture's probability of values up to the true one
+}
+
+// PredictValues is the regression counterpart of Predict, for a network with gaussian likelihood; quantiles are those of
+// the mixture to find, each between 0 and 1, and may be nil.
+func (e *Ensemble) PredictValues(ctx context.Context, set *data.Set, quantiles []float64, p *nn.Pool) (*Values, error) {
+	v := newValues(set.Len(), e.Net.Outputs(), len(quantiles))
+	err := e.mixtures(ctx, set, [][]float64{e.LogWeights}, p, func(i, _ int, outputs []uq.Normals) { v.set(i, outputs, quantiles) })
+	if err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+// JudgeValues predicts the values of a set that has them and scores the predictions, under several weightings of the
+// particles at once: each is their log-weights, normalised.
+func (e *Ensemble) JudgeValues(ctx context.Context, set *data.Set, quantiles []float64, logWeights [][]float64, p *nn.Pool) ([]*JudgedValues, error) {
+	n, k := set.Len(), e.Net.Outputs()
+	if err := e.hasValues(set); err != nil {
+		return nil, err
+	}
+	judged := make([]*JudgedValues, len(logWeights))
+	for w := range judged {
+		judged[w] = &JudgedValues{
+			Values:     *newValues(n, k, len(quantiles)),
+			LogDensity: make([]float64, n), CRPS: make([]float64, n*k), PIT: make([]float64, n*k),
+		}
+	}
+	err := e.mixtures(ctx, set, logWeights, p, func(i, w int, outputs []uq.Normals) {
+		v, truth := judged[w], truth(set, i, k)
+		v.set(i, outputs, quantiles)
+		v.LogDensity[i] = uq.LogDensities(outputs, truth)
+		for c, y := range truth {
+			v.CRPS[i*k+c], v.PIT[i*k+c] = outputs[c].CRPS(y), outputs[c].CDF(y)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return judged, nil
+}
+
+// LogDensity is the log of the ensemble's predictive density at the targets y_i of a set's examples, in nats, for a
+// network with gaussian likelihood and K outputs:
+//
+//	log p(y_i) = log Σ_j W_j Π_k N(y_ik; μ_ijk, σ_j²)
+//
+// The mixture itself, not the normal density of its mean and variance. An error says that the set has no such targets
+// or does not fit the network, that the network predicts classes, or is that of ctx.
+func (e *Ensemble) LogDensity(ctx context.Context, set *data.Set, p *nn.Pool) ([]float64, error) {
+	if err := e.hasValues(set); err != nil {
+		return nil, err
+	}
+	l := make([]float64, set.Len())
+	err := e.mixtures(ctx, set, [][]float64{e.LogWeights}, p, func(i, _ int, outputs []uq.Normals) {
+		l[i] = uq.LogDensities(outputs, truth(set, i, len(outputs)))
+	})
+	if err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+func newValues(n, outputs, quantiles int) *Values {
+	return &Values{
+		Outputs: outputs,
+		Mean:    make([]float64, n*outputs), Aleatoric: make([]float64, n*outputs), Epistemic: make([]float64, n*outputs),
+		Quantiles: make([]float64, n*outputs*quantiles),
+	}
+}
+
+// set fills in example i.
+func (v *Values) set(i int, outputs []uq.Normals, quantiles []float64) {
+	for c := range outputs {
+		at := i*v.Outputs + c
+		v.Mean[at], v.Aleatoric[at], v.Epistemic[at] = outputs[c].Moments()
+		for l, q := range quantiles {
+			v.Quantiles[at*len(quantiles)+l] = outputs[c].Quantile(q)
+		}
+	}
+}
+
+func (e *Ensemble) hasValues(set *data.Set) error {
+	if n, k := set.Len(), e.Net.Outputs(); len(set.Values) != n*k {
+		return fmt.Errorf("data set %q has %d target values for %d examples, the network predicts %d each", set.Name, len(set.Values), n, k)
+	}
+	return nil
+}
+
+// truth is the k values of example i.
+func truth(set *data.Set, i, k int) []float64 {
+	y := make([]float64, k)
+	for c := range y {
+		y[c] = float64(set.Values[i*k+c])
+	}
+	return y
+}
+
+const (
+	held = 1 << 22 // outputs of all particles in memory at the same time, about
+	tile = 64      // examples that a network takes together
+)
+
+// mixtures calls visit with what weighting w says of the outputs of example i, for every i and w, for several examples
+// at the same time. outputs are visit's until it returns. Examples are taken a block at a time, so that memory does not
+// grow with their number.
+func (e *Ensemble) mixtures(ctx context.Context, set *data.Set, logWeights [][]float64, p *nn.Pool, visit func(i, w int, outputs []uq.Normals)) error {
+	gaussian, ok := e.Net.Likelihood().(nn.Gaussian)
+	if !ok {
+		return fmt.Errorf("a network with classes predicts probabilities, not values")
+	}
+	model, err := nn.NewModel(e.Net, set, p)
+	if err != nil {
+		return err
+	}
+	weightings, alive := e.weightings(gaussian, logWeights)
+	n, k := model.Examples(), e.Net.Outputs()
+	block := min(n, max(held/(len(alive)*k*tile), 1)*tile)
+	out := make([]float32, len(alive)*block*k)
+	for first := 0; first < n; first += block {
+		rows := make([]int32, min(block, n-first))
+		for i := range rows {
+			rows[i] = int32(first + i)
+		}
+		done := 0
+		for group := range slices.Chunk(alive, together) {
+			size := len(group) * len(rows) * k
+			if err := model.Outputs(ctx, rows, e.wide(group), out[done:done+size]); err != nil {
+				return err
+			}
+			done += size
+		}
+		const few = 16 // examples of one task: a score may take a while
+		p.Run((len(rows)+few-1)/few, func(task int) {
+			for w, weighting := range weightings {
+				outputs := weighting.normals(k)
+				for i := task * few; i < min((task+1)*few, len(rows)) && ctx.Err() == nil; i++ {
+					for c := range outputs {
+						for j, a := range weighting.alive {
+							outputs[c].Mean[j] = float64(out[(a*len(rows)+i)*k+c])
+						}
+					}
+					visit(first+i, w, outputs)
+				}
+			}
+		})
+	}
+	return ctx.Err()
+}
+
+// weighting is the particles that one set of weights leaves alive.
+type weighting struct {
+	weights []float64 // their sum is 1
+	sd      []float64
+	alive   []int // their places among those that any set leaves alive
+}
+
+func (e *Ensemble) weightings(lik nn.Gaussian, logWeights [][]float64) (all []weighting, alive []int) {
+	weights, alive := exponentials(logWeights)
+	for _, of := range weights {
+		var w weighting
+		sum := 0.0
+		for a, j := range alive {
+			if of[j] > 0 {
+				sum += of[j]
+				w.weights, w.sd, w.alive = append(w.weights, of[j]), append(w.sd, e.noise(lik, j)), append(w.alive, a)
+			}
+		}
+		for j := range w.weights {
+			w.weights[j] /= sum
+		}
+		all = append(all, w)
+	}
+	return all, alive
+}
+
+// normals are k mixtures without their means.
+func (w *weighting) normals(k int) []uq.Normals {
+	normals := make([]uq.Normals, k)
+	for c := range normals {
+		normals[c] = uq.Normals{Weights: w.weights, SD: w.sd, Mean: make([]float64, len(w.alive))}
+	}
+	return normals
+}
+
+// noise is the standard deviation that particle j gives to an output.
+func (e *Ensemble) noise(lik nn.Gaussian, j int) float64 {
+	if lik.Learned {
+		return rng.Exp(float64(e.Theta[(j+1)*e.Net.Dim()-1]))
+	}
+	return lik.SD
+}

@@ -1,0 +1,87 @@
+package data
+
+import (
+	"fmt"
+	"math"
+)
+
+// NewSet makes a set for classification of inputs [n, …] and labels [n]. Images of shape [n, h, w] get one channel.
+// uint8 inputs are kept (a network sees v/255), floats become float32. classes 0 means the largest label plus one.
+// Errors name the array and the example.
+func NewSet(name string, inputs, labels *Array, classes int) (*Set, error) {
+	s, err := NewInputs(name, inputs)
+	if err != nil {
+		return nil, err
+	}
+	if n := inputs.Shape[0]; len(labels.Shape) != 1 || labels.Shape[0] != n {
+		return nil, fmt.Errorf("%s: labels of shape %v for %d examples of %s, want [%d]", labels.Name, labels.Shape, n, inputs.Name, n)
+	}
+	if s.Labels, err = labels.ints(); err != nil {
+		return nil, err
+	}
+	if s.Classes = classes; classes == 0 {
+		for _, y := range s.Labels {
+			s.Classes = max(s.Classes, int(y)+1)
+		}
+	}
+	if err := s.Check(); err != nil {
+		return nil, fmt.Errorf("%s: %w", labels.Name, err)
+	}
+	return s, nil
+}
+
+// NewValues makes a set for regression of inputs [n, …], as NewSet, and targets [n] or [n, outputs], floats or
+// integers. Errors name the array and the example.
+func NewValues(name string, inputs, targets *Array) (*Set, error) {
+	s, err := NewInputs(name, inputs)
+	if err != nil {
+		return nil, err
+	}
+	s.Outputs = 1
+	if len(targets.Shape) == 2 {
+		s.Outputs = targets.Shape[1]
+	}
+	if n := inputs.Shape[0]; len(targets.Shape) < 1 || len(targets.Shape) > 2 || targets.Shape[0] != n || s.Outputs < 1 {
+		return nil, fmt.Errorf("%s: targets of shape %v for %d examples of %s, want [%d] or [%d, outputs]", targets.Name, targets.Shape, n, inputs.Name, n, n)
+	}
+	if s.Values, err = targets.finite("target", s.Outputs); err != nil {
+		return nil, err
+	}
+	return s, s.Check()
+}
+
+// NewInputs makes a set without targets, of inputs as NewSet takes them.
+func NewInputs(name string, inputs *Array) (*Set, error) {
+	if len(inputs.Shape) < 2 {
+		return nil, fmt.Errorf("%s: inputs of shape %v, want [examples, …]", inputs.Name, inputs.Shape)
+	}
+	s := &Set{Name: name, Shape: append([]int(nil), inputs.Shape[1:]...)}
+	if len(s.Shape) == 2 {
+		s.Shape = append([]int{1}, s.Shape...)
+	}
+	p := s.Features()
+	if p == 0 {
+		return nil, fmt.Errorf("%s: inputs of shape %v: an example has no values", inputs.Name, inputs.Shape)
+	}
+	var err error
+	switch v := inputs.Values.(type) {
+	case []uint8:
+		s.U8 = v
+	case []Float16, []BFloat16, []float32, []float64:
+		s.F32, err = inputs.finite("feature", p)
+	default:
+		err = fmt.Errorf("%s: inputs of type %s, want uint8 pixels or floats (x.astype('float32'))", inputs.Name, inputs.DType())
+	}
+	return s, err
+}
+
+// finite returns the values as float32 numbers; what is called in an error each of the width values of an example.
+func (a *Array) finite(what string, width int) ([]float32, error) {
+	v := a.Float32s()
+	for i, x := range v {
+		if !(math.Abs(float64(x)) <= math.MaxFloat32) {
+			return nil, fmt.Errorf("%s: example %d, %s %d is %v as a float32: a network needs finite numbers", a.Name, i/width, what, i%width, x)
+		}
+	}
+	return v, nil
+}

@@ -1,0 +1,166 @@
+package data
+
+import (
+	"archive/tar"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/starling-smc/starling/internal/fetch"
+)
+
+// Fetcher downloads known data sets. Its zero value is ready for use.
+type Fetcher struct {
+	HTTP     *http.Client                        // nil: http.DefaultClient
+	Progress func(file string, done, size int64) // told of the bytes of a download that are there, often; nil: nobody
+	Failed   func(err error, wait time.Duration) // told of an attempt that is repeated after the wait; nil: nobody
+}
+
+// Fetched is a file that Fetch has seen to.
+type Fetched struct {
+	File  string // its path
+	Size  int64  // bytes, of a file that gzip packed unpacked
+	Sum   string // SHA-256 of these bytes
+	There bool   // it had been there, and is right
+}
+
+// ErrNoDownload is the error of Fetch for a set that no server has in the form that Load reads.
+var ErrNoDownload = errors.New("cannot be downloaded")
+
+// Fetch brings the missing files of a known data set into dir, in the places where Load looks for them. A file that is
+// there and right stays; one that is wrong is ErrContent, and stays too. What a broken download has brought is kept
+// beside its place, with suffix .part, and the next Fetch goes on there. A built-in set has no files.
+func (f *Fetcher) Fetch(ctx context.Context, name, dir string) ([]Fetched, error) {
+	k, err := find(name)
+	if err != nil {
+		return nil, err
+	}
+	if k.BuiltIn {
+		return nil, nil
+	}
+	if !k.Download {
+		return nil, fmt.Errorf("data set %s %w: %s", name, ErrNoDownload, k.Get())
+	}
+	var list []Fetched
+	var missing []string
+	for _, p := range pins[name] {
+		path := k.path(dir, p.file)
+		switch err := k.verify(p, dir); {
+		case errors.Is(err, fs.ErrNotExist):
+			missing = append(missing, p.file)
+		case errors.Is(err, ErrContent):
+			return nil, fmt.Errorf("%w (this file stays as it is: move it away, then fetch again)", err)
+		case err != nil:
+			return nil, err
+		}
+		list = append(list, Fetched{path, p.size, p.sum, !slices.Contains(missing, p.file)})
+	}
+	for _, d := range downloads[name] {
+		if d.folder != "" && missing != nil || slices.Contains(missing, d.file) {
+			if err := f.get(ctx, d, dir); err != nil {
+				return nil, err
+			}
+		}
+		if d.folder == "" || missing == nil {
+			continue
+		}
+		archive := filepath.Join(dir, filepath.FromSlash(d.file))
+		if err := unpack(ctx, archive, d.folder, dir, pins[name], missing); err != nil {
+			return nil, err
+		}
+		if err := os.Remove(archive); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// get downloads one file, unless it is an archive that is there from a Fetch which was interrupted while it unpacked.
+func (f *Fetcher) get(ctx context.Context, d download, dir string) error {
+	place := filepath.Join(dir, filepath.FromSlash(d.file))
+	if d.folder != "" {
+		if _, err := os.Stat(place); err == nil {
+			return nil
+		}
+	}
+	c := fetch.Client{HTTP: f.HTTP, Failed: f.Failed}
+	if f.Progress != nil {
+		c.Progress = func(done int64) { f.Progress(d.file, done, d.Size) }
+	}
+	return c.Get(ctx, d.File, place)
+}
+
+// unpack takes the missing files of a set from a folder of an archive, each into its place when it is whole and right.
+func unpack(ctx context.Context, archive, folder, dir string, pins []pin, missing []string) error {
+	file, err := os.Open(archive)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	z, err := gzip.NewReader(file)
+	if err != nil {
+		return fmt.Errorf("%s: %w: damaged gzip: %w", archive, ErrContent, ended(err))
+	}
+	left := slices.Clone(missing)
+	for r := tar.NewReader(z); len(left) > 0; {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		head, err := r.Next()
+		if err == io.EOF {
+			return fmt.Errorf("%s: %w: has no %s/%s", archive, ErrContent, folder, path.Base(left[0]))
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w: %w", archive, ErrContent, ended(err))
+		}
+		k := slices.IndexFunc(pins, func(p pin) bool { return path.Join(folder, path.Base(p.file)) == path.Clean(head.Name) })
+		if k < 0 || head.Typeflag != tar.TypeReg || !slices.Contains(left, pins[k].file) {
+			continue
+		}
+		if err := pins[k].place(r, dir); err != nil {
+			return fmt.Errorf("%s: %w", archive, err)
+		}
+		left = slices.DeleteFunc(left, func(f string) bool { return f == pins[k].file })
+	}
+	return nil
+}
+
+// place writes a file of an archive beside its place, compares it, and puts it there.
+func (p pin) place(r io.Reader, dir string) (err error) {
+	path := filepath.Join(dir, filepath.FromSlash(p.file))
+	out, err := os.Create(path + fetch.Part)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			out.Close()
+			os.Remove(out.Name())
+		}
+	}()
+	h := sha256.New()
+	n, err := io.Copy(io.MultiWriter(out, h), io.LimitReader(r, p.size+1))
+	if err != nil {
+		return err
+	}
+	if n != p.size {
+		return fmt.Errorf("%s: %w: not %s bytes", p.file, ErrContent, thousands(uint64(p.size)))
+	}
+	if err := p.compareTo(p.file, h.Sum(nil)); err != nil {
+		return err
+	}
+	if err := errors.Join(out.Sync(), out.Close()); err != nil {
+		return err
+	}
+	return fetch.Rename(out.Name(), path)
+}

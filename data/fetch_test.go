@@ -1,0 +1,237 @@
+package data
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/starling-smc/starling/internal/fetch"
+)
+
+func sumOf(b []byte) string { return fmt.Sprintf("%x", sha256.Sum256(b)) }
+
+type member struct {
+	name string
+	kind byte
+	text string
+}
+
+func tarball(t *testing.T, members ...member) []byte {
+	t.Helper()
+	var buf bytes.Buffer
+	z := gzip.NewWriter(&buf)
+	w := tar.NewWriter(z)
+	for _, m := range members {
+		head := &tar.Header{Name: m.name, Typeflag: m.kind, Size: int64(len(m.text)), Mode: 0o600}
+		if m.kind == tar.TypeSymlink {
+			head.Size, head.Linkname = 0, m.text
+		}
+		if err := w.WriteHeader(head); err != nil {
+			t.Fatal(err)
+		}
+		if head.Size > 0 {
+			if _, err := w.Write([]byte(m.text)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := errors.Join(w.Close(), z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return buf.Bytes()
+}
+
+// small pins a set to a few bytes and a server of the test's own, until its end.
+func small(t *testing.T, set string, files []pin, from []download) {
+	oldPins, oldDownloads := pins[set], downloads[set]
+	pins[set], downloads[set] = files, from
+	t.Cleanup(func() { pins[set], downloads[set] = oldPins, oldDownloads })
+}
+
+func text(file, s string) pin { return pin{file: file, size: int64(len(s)), sum: sumOf([]byte(s))} }
+
+func TestFetchFiles(t *testing.T) {
+	packed := map[string][]byte{"/a.gz": gzipped(t, []byte("one")), "/b.gz": gzipped(t, []byte("two"))}
+	var asked []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.URL.Path)
+		w.Write(packed[r.URL.Path])
+	}))
+	defer server.Close()
+	from := func(file string) download {
+		b := packed["/"+file]
+		return download{file: "mnist/" + file, File: fetch.File{URLs: []string{server.URL + "/" + file}, Size: int64(len(b)), SHA256: sumOf(b)}}
+	}
+	small(t, "mnist", []pin{text("mnist/a.gz", "one"), text("mnist/b.gz", "two")}, []download{from("a.gz"), from("b.gz")})
+	dir := t.TempDir()
+	get := func(f Fetcher, name string) ([]Fetched, error) {
+		t.Helper()
+		asked = nil
+		return f.Fetch(t.Context(), name, dir)
+	}
+	var shown []string
+	list, err := get(Fetcher{Progress: func(file string, done, size int64) { shown = append(shown, fmt.Sprint(file, done == size)) }}, "mnist")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := Fetched{filepath.Join(dir, "mnist", "a.gz"), 3, sumOf([]byte("one")), false}
+	if list[0] != a || len(list) != 2 || !slices.Equal(shown, []string{"mnist/a.gztrue", "mnist/b.gztrue"}) || len(asked) != 2 {
+		t.Errorf("%+v, shown %q, asked %q", list, shown, asked)
+	}
+	for _, k := range List(dir) {
+		if k.Name == "mnist" && !k.Found {
+			t.Error("what was fetched is not found")
+		}
+	}
+	// What is there and right stays, however it is packed.
+	if err := os.WriteFile(a.File, []byte(gzipped(t, []byte("one"))), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(dir, "mnist", "b.gz")); err != nil {
+		t.Fatal(err)
+	}
+	list, err = get(Fetcher{}, "mnist")
+	if err != nil || !list[0].There || list[1].There || !slices.Equal(asked, []string{"/b.gz"}) {
+		t.Errorf("%+v, %v, asked %q", list, err, asked)
+	}
+	// What is wrong stays too, and nothing is asked for.
+	if err := os.WriteFile(a.File, []byte("mine"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	_, err = get(Fetcher{}, "mnist")
+	if mine, _ := os.ReadFile(a.File); !errors.Is(err, ErrContent) || !strings.Contains(err.Error(), a.File) || !strings.Contains(err.Error(), "move it away") || asked != nil || string(mine) != "mine" {
+		t.Errorf("%v, asked %q, the file holds %q", err, asked, mine)
+	}
+	// Wrong bytes from the server: neither in place nor in part.
+	if err := os.Remove(a.File); err != nil {
+		t.Fatal(err)
+	}
+	packed["/a.gz"] = bytes.Repeat([]byte("x"), len(packed["/a.gz"]))
+	_, err = get(Fetcher{}, "mnist")
+	if !errors.Is(err, ErrContent) || !strings.Contains(err.Error(), sumOf(packed["/a.gz"])) || !strings.Contains(err.Error(), downloads["mnist"][0].SHA256) {
+		t.Error(err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "mnist", "a*")); left != nil {
+		t.Errorf("%q are left", left)
+	}
+
+	if list, err := get(Fetcher{}, "yacht"); err != nil || list != nil {
+		t.Errorf("built in: %+v, %v", list, err)
+	}
+	if _, err := get(Fetcher{}, "naval"); !errors.Is(err, ErrNoDownload) {
+		t.Error(err)
+	}
+	if _, err := get(Fetcher{}, "navel"); !errors.Is(err, ErrUnknown) {
+		t.Error(err)
+	}
+}
+
+func TestFetchArchive(t *testing.T) {
+	good := []member{
+		{"batches/readme.html", tar.TypeReg, "hello"},
+		{"batches/../../outside", tar.TypeReg, "not wanted"},
+		{"batches/one.bin", tar.TypeReg, "one"},
+		{"other/two.bin", tar.TypeReg, "not it"},
+		{"./batches/two.bin", tar.TypeReg, "two"},
+	}
+	files := []pin{text("cifar10/one.bin", "one"), text("cifar10/two.bin", "two")}
+	for _, c := range []struct {
+		name    string
+		archive []byte
+		there   map[string]string // files before
+		err     string
+		asked   bool
+	}{
+		{name: "whole", archive: tarball(t, good...), asked: true},
+		{name: "one is there", archive: tarball(t, good...), there: map[string]string{"cifar10/one.bin": "one"}, asked: true},
+		{name: "all are there", there: map[string]string{"cifar10/one.bin": "one", "cifar10/two.bin": "two"}},
+		{name: "all are there as unpacked", there: map[string]string{"batches/one.bin": "one", "batches/two.bin": "two"}},
+		{name: "one is wrong", there: map[string]string{"batches/one.bin": "eins"}, err: "batches/one.bin: wrong content: more than 3 bytes"},
+		{name: "interrupted while unpacking", there: map[string]string{"cifar10/.a.tar.gz": string(tarball(t, good...)), "cifar10/one.bin.part": "o"}},
+		{name: "lacks a file", archive: tarball(t, good[:3]...), err: "has no batches/two.bin", asked: true},
+		{name: "a link in a file's place", archive: tarball(t, member{"batches/one.bin", tar.TypeSymlink, "/etc/hosts"}, good[4]), err: "has no batches/one.bin", asked: true},
+		{name: "a file is too long", archive: tarball(t, member{"batches/one.bin", tar.TypeReg, "onetwo"}), err: "cifar10/one.bin: wrong content: not 3 bytes", asked: true},
+		{name: "a file is another", archive: tarball(t, member{"batches/one.bin", tar.TypeReg, "eno"}), err: "cifar10/one.bin: wrong content: SHA-256 " + sumOf([]byte("eno")), asked: true},
+		{name: "no archive", archive: []byte("hello"), err: "damaged gzip", asked: true},
+		{name: "gzip of no archive", archive: gzipped(t, []byte("hello")), err: "ends early", asked: true},
+		{name: "truncated", archive: tarball(t, good...)[:100], err: "ends early", asked: true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			asked := false
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				asked = true
+				w.Write(c.archive)
+			}))
+			defer server.Close()
+			small(t, "cifar10", files, []download{{"cifar10/.a.tar.gz", "batches", fetch.File{URLs: []string{server.URL}, Size: int64(len(c.archive)), SHA256: sumOf(c.archive)}}})
+			dir := t.TempDir()
+			for file, s := range c.there {
+				path := filepath.Join(dir, filepath.FromSlash(file))
+				if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, []byte(s), 0o666)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			list, err := new(Fetcher).Fetch(t.Context(), "cifar10", dir)
+			if asked != c.asked {
+				t.Errorf("asked: %v", asked)
+			}
+			if c.err != "" {
+				if !errors.Is(err, ErrContent) || !strings.Contains(err.Error(), c.err) {
+					t.Errorf("%v, want %s", err, c.err)
+				}
+				if left, _ := filepath.Glob(filepath.Join(dir, "cifar10", "*"+fetch.Part)); left != nil {
+					t.Errorf("%q are left", left)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, want := range []string{"one", "two"} {
+				if got, err := os.ReadFile(list[i].File); string(got) != want {
+					t.Errorf("%s holds %q, %v", list[i].File, got, err)
+				}
+			}
+			rest, _ := filepath.Glob(filepath.Join(dir, "cifar10", "*"))
+			hidden, _ := filepath.Glob(filepath.Join(dir, "cifar10", ".*"))
+			if len(rest) > 2 || len(hidden) > 0 {
+				t.Errorf("left: %q, %q", rest, hidden)
+			}
+			if outside, _ := filepath.Glob(filepath.Join(dir, "..", "outside")); outside != nil {
+				t.Errorf("%q came out of the archive", outside)
+			}
+		})
+	}
+}
+
+func TestFetchInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Length", "10")
+		w.Write([]byte("hello"))
+		http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+	}))
+	defer server.Close()
+	small(t, "mnist", []pin{text("mnist/a", "hello, you")}, []download{{file: "mnist/a", File: fetch.File{URLs: []string{server.URL}, Size: 10, SHA256: sumOf([]byte("hello, you"))}}})
+	dir := t.TempDir()
+	_, err := (&Fetcher{Progress: func(string, int64, int64) { cancel() }}).Fetch(ctx, "mnist", dir)
+	if !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	list, err := Verify("mnist", dir)
+	if err != nil || list[0].State != Missing || list[0].Why != "5 of 10 bytes are there of a download that broke" {
+		t.Errorf("%+v, %v", list, err)
+	}
+}

@@ -1,0 +1,173 @@
+package data
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+)
+
+// ReadArray reads a whole file, NPY or IDX, compressed with gzip or not; the content tells which.
+func ReadArray(path string) (*Array, error) {
+	return withSource(path, func(s *source) (*Array, error) { return s.array((*source).anyHeader) })
+}
+
+// anyHeader reads a header of either format, whose first four bytes have been read.
+func (s *source) anyHeader(first [4]byte) (*layout, error) {
+	switch {
+	case string(first[:]) == npyMagic[:4]:
+		return s.npyHeader(first)
+	case first[0] == 0 && first[1] == 0:
+		return s.idxHeader(first)
+	}
+	return nil, s.errorf(0, "% x begins neither a NumPy file (93 4e 55 4d) nor an IDX file (00 00)", first)
+}
+
+// header reads the first four bytes and what parse makes of them.
+func (s *source) header(parse func(*source, [4]byte) (*layout, error)) (*layout, error) {
+	var first [4]byte
+	if err := s.fill(first[:]); err != nil {
+		return nil, s.errorf(s.at, "header: %w", err)
+	}
+	return parse(s, first)
+}
+
+// array reads the whole array and the end of the file.
+func (s *source) array(parse func(*source, [4]byte) (*layout, error)) (*Array, error) {
+	l, err := s.header(parse)
+	if err != nil {
+		return nil, err
+	}
+	n, err := s.check(l)
+	if err != nil {
+		return nil, err
+	}
+	from := s
+	if l.fortran {
+		if from, err = s.toC(l, n); err != nil {
+			return nil, err
+		}
+	}
+	values, err := l.read(from, n)
+	if err != nil {
+		return nil, err
+	}
+	return &Array{Name: s.name, Shape: l.shape, Values: values}, s.end()
+}
+
+// toC reads the n values of an array in Fortran order and returns a source of the same values in C order.
+func (s *source) toC(l *layout, n int) (*source, error) {
+	size := elements[l.dtype].size
+	values, err := readBytes(s, n*size, false)
+	if err != nil {
+		return nil, l.needs(err)
+	}
+	from, to := values.([]uint8), make([]byte, 0, n*size)
+	stride := make([]int, len(l.shape)) // in from
+	for i, step := 0, size; i < len(stride); i++ {
+		stride[i], step = step, step*l.shape[i]
+	}
+	index, at := make([]int, len(l.shape)), 0
+	for range n {
+		to = append(to, from[at:at+size]...)
+		for k := len(index) - 1; k >= 0; k-- {
+			at += stride[k]
+			if index[k]++; index[k] < l.shape[k] {
+				break
+			}
+			at -= stride[k] * l.shape[k]
+			index[k] = 0
+		}
+	}
+	return &source{name: s.name, r: bytes.NewReader(to), file: len(to)}, nil
+}
+
+// ArrayReader reads an array in blocks of rows, in the memory of a block; only a file in Fortran order is held whole.
+type ArrayReader struct {
+	file  *os.File
+	s     *source
+	c     *source // the values in C order: s, or a copy
+	l     *layout
+	left  int // rows
+	width int // values of a row
+}
+
+// OpenArray opens a file, NPY or IDX, compressed with gzip or not, to read its rows. An array without rows, a scalar or
+// one whose rows hold no values, is an error.
+func OpenArray(path string) (*ArrayReader, error) {
+	file, size, err := open(path)
+	if err != nil {
+		return nil, err
+	}
+	r, err := newArrayReader(path, file, size)
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	r.file = file
+	return r, nil
+}
+
+func newArrayReader(name string, c content, size int) (*ArrayReader, error) {
+	s, err := newSource(name, c, size)
+	if err != nil {
+		return nil, err
+	}
+	l, err := s.header((*source).anyHeader)
+	if err != nil {
+		return nil, err
+	}
+	n, err := s.check(l)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case len(l.shape) == 0:
+		return nil, fmt.Errorf("%s: a single number, want an array of rows", name)
+	case n == 0 && l.shape[0] > 0:
+		return nil, fmt.Errorf("%s: shape %v: the rows hold no values", name, l.shape)
+	case n == 0:
+		return &ArrayReader{s: s, l: l}, s.end()
+	}
+	r := &ArrayReader{s: s, c: s, l: l, left: l.shape[0], width: n / l.shape[0]}
+	if l.fortran {
+		if r.c, err = s.toC(l, n); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+// Shape is the array's shape: the number of rows, then the shape of a row.
+func (r *ArrayReader) Shape() []int { return slices.Clone(r.l.shape) }
+
+// DType is the name of the element type, as Array.DType.
+func (r *ArrayReader) DType() string { return r.l.dtype }
+
+// Next returns the next rows, as many as asked for or as are left, and io.EOF when none are. With the last rows it
+// reads the end of the file, so that they are not returned from a damaged one.
+func (r *ArrayReader) Next(rows int) (*Array, error) {
+	if rows < 1 {
+		panic("data: ArrayReader.Next of no rows")
+	}
+	if r.left == 0 {
+		return nil, io.EOF
+	}
+	rows = min(rows, r.left)
+	values, err := r.l.read(r.c, rows*r.width)
+	if err != nil {
+		return nil, err
+	}
+	if r.left -= rows; r.left == 0 {
+		if err := r.s.end(); err != nil {
+			return nil, err
+		}
+	}
+	shape := r.Shape()
+	shape[0] = rows
+	return &Array{Name: r.s.name, Shape: shape, Values: values}, nil
+}
+
+// Close closes the file.
+func (r *ArrayReader) Close() error { return r.file.Close() }

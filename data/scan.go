@@ -1,0 +1,317 @@
+package data
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Limits on what costs many times its size in the file: different names in a target column, and columns.
+const (
+	maxNames = 1 << 16
+	maxCols  = 1 << 16
+)
+
+// errNames says that the target column, read as numbers, turned out to hold names.
+var errNames = errors.New("the target column holds names")
+
+// csvFile is a text that can be read again from its beginning.
+type csvFile struct {
+	name   string
+	raw    io.ReaderAt
+	size   int
+	o      CSV // with a delimiter
+	window int // bytes in memory at first
+	limit  int // bytes of a record
+}
+
+// newCSVFile looks at the beginning of a file: its encoding, and its delimiter unless o tells it.
+func newCSVFile(name string, raw io.ReaderAt, size int, o CSV) (*csvFile, error) {
+	head := make([]byte, min(size, guessBytes))
+	n, err := raw.ReadAt(head, 0)
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	head = head[:n]
+	if s := string(head[:min(n, 2)]); s == "\xff\xfe" || s == "\xfe\xff" {
+		return nil, fmt.Errorf("%s: line 1: the text is UTF-16, save it as UTF-8", name)
+	}
+	if o.Delimiter == "" {
+		o.Delimiter = guessDelimiter(head[byteOrderMark(head):], n < size)
+	}
+	if err := CheckDelimiter(o.Delimiter); err != nil {
+		return nil, err
+	}
+	return &csvFile{name, raw, size, o, firstWindow, maxRecord}, nil
+}
+
+// byteOrderMark is the length of UTF-8's mark at the beginning of a text, or 0.
+func byteOrderMark(b []byte) int {
+	if strings.HasPrefix(string(b[:min(len(b), 3)]), "\ufeff") {
+		return 3
+	}
+	return 0
+}
+
+// CheckDelimiter is an error unless d is "whitespace" or one ASCII character that numbers and quotes do not use.
+func CheckDelimiter(d string) error {
+	if d == "whitespace" {
+		return nil
+	}
+	if len(d) != 1 || d[0] >= utf8.RuneSelf || isNumberByte(d[0]) || strings.ContainsAny(d, "\"\r\n") {
+		return fmt.Errorf("delimiter %q: want one ASCII character that numbers do not use, or whitespace", d)
+	}
+	return nil
+}
+
+func readCSV(name string, raw io.ReaderAt, size int, o CSV) (*Table, error) {
+	f, err := newCSVFile(name, raw, size, o)
+	if err != nil {
+		return nil, err
+	}
+	return f.whole()
+}
+
+// whole reads the text as one table.
+func (f *csvFile) whole() (t *Table, err error) {
+	keep := func(whole *Table) error { t = whole; return nil }
+	err = f.blocks(math.MaxInt, nil, keep)
+	if err == errNames {
+		names := map[string]int32{}
+		if err = f.blocks(math.MaxInt, names, keep); err == nil {
+			t.sortNames(names)
+		}
+	}
+	return t, f.named(err)
+}
+
+func scanCSV(name string, raw io.ReaderAt, size int, o CSV, rows int, fn func(*Table) error) error {
+	f, err := newCSVFile(name, raw, size, o)
+	if err != nil {
+		return err
+	}
+	return f.scan(rows, fn)
+}
+
+// scan reads the text in blocks.
+func (f *csvFile) scan(rows int, fn func(*Table) error) error {
+	if rows < 1 {
+		panic("data: ScanCSV in blocks of no rows")
+	}
+	var names map[string]int32
+	var err error
+	if f.o.Target != "" {
+		ignore := func(*Table) error { return nil }
+		if err = f.blocks(rows, nil, ignore); err == errNames {
+			names = map[string]int32{}
+			err = f.blocks(rows, names, ignore)
+		}
+		if err != nil {
+			return f.named(err)
+		}
+	}
+	var sorted []string
+	if names != nil {
+		sorted = inOrder(names)
+	}
+	var failed error
+	err = f.blocks(rows, names, func(t *Table) error {
+		if len(names) != len(sorted) {
+			return fmt.Errorf("%s: changed while it was read", f.name)
+		}
+		t.Names = sorted
+		failed = fn(t)
+		return failed
+	})
+	if failed != nil {
+		return failed
+	}
+	return f.named(err)
+}
+
+// named puts the file's name before an error.
+func (f *csvFile) named(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", f.name, err)
+}
+
+// inOrder returns the names in order and gives each its place as its number.
+func inOrder(names map[string]int32) []string {
+	sorted := make([]string, 0, len(names))
+	for n := range names {
+		sorted = append(sorted, n)
+	}
+	slices.Sort(sorted)
+	for k, n := range sorted {
+		names[n] = int32(k)
+	}
+	return sorted
+}
+
+// sortNames turns the numbers of names, which the target column holds in the order of the rows, into places in order,
+// so that they do not depend on the order of the rows.
+func (t *Table) sortNames(names map[string]int32) {
+	came := make([]string, len(names))
+	for n, id := range names {
+		came[id] = n
+	}
+	t.Names = inOrder(names)
+	for i := t.Text; i < len(t.Values); i += t.Cols {
+		if v := t.Values[i]; v == v {
+			t.Values[i] = float64(names[came[int(v)]])
+		}
+	}
+}
+
+// blocks reads the text from the beginning and calls emit with tables of at most rows records, at least once. With
+// names, the cells of the target column are numbered as they come, those that have a number keep it.
+func (f *csvFile) blocks(rows int, names map[string]int32, emit func(*Table) error) error {
+	var mark [3]byte
+	n, _ := f.raw.ReadAt(mark[:], 0)
+	skip := byteOrderMark(mark[:n])
+	c := newCells(f.o.Delimiter, f.limit)
+	c.rest, c.raw = io.NewSectionReader(f.raw, int64(skip), int64(f.size-skip)), make([]byte, 0, min(f.window, f.size+1))
+	first, ok, err := c.record()
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return errors.New("line 1: the file is empty")
+	}
+	b := tableBuilder{cells: c, size: f.size, rows: rows, names: names, target: -1, emit: emit}
+	b.t = &Table{Name: f.name, Delimiter: f.o.Delimiter, Cols: len(first), Text: -1}
+	named := f.o.Header == WithHeader || f.o.Header == GuessHeader && looksLikeHeader(first)
+	if named {
+		b.t.Header = make([]string, len(first))
+		for j, cell := range first {
+			if !utf8.Valid(cell.text) {
+				return fmt.Errorf("line %d, column %d: the column's name is not UTF-8 text", cell.line, j+1)
+			}
+			b.t.Header[j] = string(cell.text)
+		}
+	}
+	if f.o.Target != "" {
+		if b.target, err = b.t.Column(f.o.Target); err != nil && !f.o.Optional {
+			return err
+		}
+	}
+	if names != nil {
+		b.t.Text = b.target
+	}
+	if !named {
+		if err := b.row(first, c.start); err != nil {
+			return err
+		}
+	}
+	for {
+		rec, ok, err := c.record()
+		if err != nil {
+			return err
+		}
+		if !ok {
+			break
+		}
+		if b.t.Cols == 1 { // a blank line within a table of one column is a missing value
+			for k := c.blank; k > 0; k-- {
+				if err := b.row([]cell{{line: c.start - k}}, c.start-k); err != nil {
+					return err
+				}
+			}
+		}
+		if err := b.row(rec, c.start); err != nil {
+			return err
+		}
+	}
+	if b.done && len(b.t.lines) == 0 {
+		return nil
+	}
+	return emit(b.t)
+}
+
+// tableBuilder appends records to a table and emits it when it is full.
+type tableBuilder struct {
+	t      *Table
+	cells  *cells
+	size   int // of the file
+	rows   int // of a full table
+	target int // −1: none
+	names  map[string]int32
+	emit   func(*Table) error
+	done   bool // a table was emitted
+}
+
+// row appends one record, which begins on the given line.
+func (b *tableBuilder) row(rec []cell, line int) error {
+	if len(b.t.lines) == b.rows {
+		full := b.t
+		next := *full
+		next.Values, next.lines = make([]float64, 0, len(full.Values)), make([]int, 0, b.rows)
+		b.t, b.done = &next, true
+		if err := b.emit(full); err != nil {
+			return err
+		}
+	}
+	t := b.t
+	if len(rec) != t.Cols {
+		return fmt.Errorf("line %d: %d cells where the first record has %d (delimiter %q)", line, len(rec), t.Cols, t.Delimiter)
+	}
+	if len(t.lines) == cap(t.lines) {
+		b.grow()
+	}
+	t.lines = append(t.lines, line)
+	for j, c := range rec {
+		v, err := parseNumber(c.text)
+		switch {
+		case j == b.target && b.names != nil:
+			if v, err = b.name(c.text); err != nil {
+				return fmt.Errorf("line %d, %s: %w", c.line, t.column(j), err)
+			}
+		case j == b.target && err != nil:
+			return errNames
+		case err != nil:
+			return fmt.Errorf("line %d, %s: %w", c.line, t.column(j), err)
+		}
+		t.Values = append(t.Values, v)
+	}
+	return nil
+}
+
+// grow makes room for as many rows as the rest of the file has if it goes on as it began. A value takes at least one
+// byte of the file, its delimiter.
+func (b *tableBuilder) grow() {
+	const few = 64
+	t, read := b.t, b.cells.read()
+	n := len(t.lines)
+	want := n + few
+	if n > 0 {
+		want += n/16 + int(float64(n)*float64(b.size-read)/float64(read))
+	}
+	want = max(n+1, min(want, b.rows, n+b.size-read+1))
+	t.lines = append(make([]int, 0, want), t.lines...)
+	t.Values = append(make([]float64, 0, min(want*t.Cols, len(t.Values)+t.Cols+b.size-read+1)), t.Values...)
+}
+
+// name returns the number of a name, NaN for a missing one.
+func (b *tableBuilder) name(text []byte) (float64, error) {
+	if v, err := parseNumber(text); err == nil && math.IsNaN(v) {
+		return v, nil
+	}
+	if !utf8.Valid(text) {
+		return 0, errors.New("the name is not UTF-8 text")
+	}
+	id, ok := b.names[string(text)]
+	if !ok {
+		if len(b.names) == maxNames {
+			return 0, fmt.Errorf("more than %d different names: these are no classes", maxNames)
+		}
+		id = int32(len(b.names))
+		b.names[string(text)] = id
+	}
+	return float64(id), nil
+}

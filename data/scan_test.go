@@ -1,0 +1,182 @@
+package data
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// sameText compares reading a text whole with reading it in blocks of rows records through a window that begins with
+// window bytes: same values, lines, names and errors.
+func sameText(t *testing.T, raw []byte, o CSV, rows, window, limit int) {
+	t.Helper()
+	f, err := newCSVFile("f", bytes.NewReader(raw), len(raw), o)
+	if err != nil {
+		return
+	}
+	f.limit = limit
+	want, wantErr := f.whole()
+	f.window = window
+	var got *Table
+	err = f.scan(rows, func(b *Table) error {
+		switch {
+		case b.Rows() > rows || b.Rows() == 0 && got != nil || len(b.Values) != b.Rows()*b.Cols:
+			return fmt.Errorf("a block of %d rows, %d values, asked for %d rows", b.Rows(), len(b.Values), rows)
+		case got == nil:
+			c := *b
+			got = &c
+			return nil
+		case !slices.Equal(b.Header, got.Header) || !slices.Equal(b.Names, got.Names) || b.Text != got.Text || b.Cols != got.Cols || b.Delimiter != got.Delimiter:
+			return fmt.Errorf("blocks differ in form: %+v, %+v", b, got)
+		}
+		got.Values = append(got.Values, b.Values...)
+		got.lines = append(got.lines, b.lines...)
+		return nil
+	})
+	if fmt.Sprint(err) != fmt.Sprint(wantErr) {
+		t.Fatalf("in blocks of %d, window %d: %v; whole: %v", rows, window, err, wantErr)
+	}
+	if err != nil {
+		return
+	}
+	if !slices.Equal(got.Header, want.Header) || !slices.Equal(got.Names, want.Names) || got.Text != want.Text || got.Delimiter != want.Delimiter ||
+		!slices.Equal(got.lines, want.lines) || !slices.EqualFunc(got.Values, want.Values, same) {
+		t.Fatalf("in blocks of %d, window %d: %+v\nwhole: %+v", rows, window, got, want)
+	}
+}
+
+func TestScanEqualsWhole(t *testing.T) {
+	paths, err := filepath.Glob("testdata/files/csv_*")
+	if err != nil || len(paths) == 0 {
+		t.Fatal(paths, err)
+	}
+	texts := [][]byte{
+		[]byte("a,b\r\n\"1\",\"2\r\n\"\r3,\"4\"\n"), []byte("x\n\n\n1\n\n2\n\n"), []byte("1\r\n\r\n2\r"), []byte("\ufeff\n\n \na b\n\"1\"  2\n"),
+		[]byte("x,y\n1,b\n2,a\n3,\n4,c\n5,10\n"), []byte("x,y\n1,10\n2,9\n"), []byte("x,\"y\"\"\"\n1,\"\"\"\"\n2,a\n"), []byte("\r\r\r1\r\r"),
+		[]byte("a,b\n1,2\n3\n"), []byte("a,b\n1,\"2\"3\n"), []byte("1,2\n3,\"4"), []byte("   \n  1   2  \n  3   4   "), []byte("\"a\"\"b\",c\n1,2"),
+	}
+	for _, p := range paths {
+		raw, err := os.ReadFile(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, raw)
+	}
+	for _, raw := range texts {
+		for _, o := range []CSV{{}, {Target: "y"}, {Target: "2"}, {Target: "1", Optional: true}, {Delimiter: "whitespace"}, {Delimiter: "\t", Header: NoHeader}} {
+			for rows := 1; rows < 5; rows++ {
+				for window := 1; window < 9; window++ {
+					for _, limit := range []int{1, 2, 3, 5, 8, 13, 1000} {
+						sameText(t, raw, o, rows, window, limit)
+					}
+				}
+			}
+		}
+	}
+}
+
+// endless is a text of n bytes that is never in memory: the same records again and again.
+type endless struct {
+	part string
+	n    int64
+}
+
+func (e endless) ReadAt(b []byte, at int64) (int, error) {
+	for i := range b {
+		if at+int64(i) == e.n {
+			return i, io.EOF
+		}
+		b[i] = e.part[(at+int64(i))%int64(len(e.part))]
+	}
+	return len(b), nil
+}
+
+// A file far larger than what may be held is read in the memory of a block.
+func TestScanMemory(t *testing.T) {
+	n := int64(14 << 21)
+	if testing.Short() {
+		n = 14 << 19
+	}
+	for name, c := range map[string]struct {
+		part string
+		rows int64 // of a part
+		want string
+	}{
+		"numbers":        {part: "1,2.5,3\n4,5,6\n", rows: 2},
+		"quoted":         {part: "\"1\",\"\n2\n\"\n\n\n", want: "line 1, column 2"},
+		"blank lines":    {part: "\n", want: "line 1: the file is empty"},
+		"one record":     {part: "1 ", want: "line 1: more than 4,194,304 bytes"},
+		"one cell":       {part: "1", want: "line 1: more than 4,194,304 bytes without an end of the record"},
+		"one quote":      {part: "\"\"", want: "line 1: more than 4,194,304 bytes"},
+		"one blank line": {part: " ", want: "line 1: more than 4,194,304 bytes"},
+	} {
+		rows := int64(0)
+		var err error
+		got := allocated(func() {
+			err = scanCSV("f", endless{c.part, n}, int(n), CSV{Header: NoHeader}, 1000, func(b *Table) error {
+				rows += int64(b.Rows())
+				return nil
+			})
+		})
+		if c.want == "" && (err != nil || rows < n/int64(len(c.part))*c.rows) || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: %d rows, error %v, want %q", name, rows, err, c.want)
+		}
+		blocks := uint64(rows) / 1000 * 1000 * 3 * 16 // each is freed after its use
+		if got > 32<<20+2*blocks {
+			t.Errorf("%s: allocates %d bytes", name, got)
+		}
+	}
+}
+
+func TestScanStops(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f.csv")
+	if err := os.WriteFile(path, []byte("a,b\n1,2\n3,4\n5,6\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	enough, calls := errors.New("enough"), 0
+	err := ScanCSV(path, CSV{}, 1, func(b *Table) error {
+		if calls++; calls == 2 {
+			if b.Values[0] != 3 || b.Line(0) != 3 {
+				t.Errorf("the second block is %+v", b)
+			}
+			return enough
+		}
+		return nil
+	})
+	if err != enough || calls != 2 {
+		t.Errorf("error %v after %d calls", err, calls)
+	}
+	if err := ScanCSV(path+"x", CSV{}, 1, nil); err == nil {
+		t.Error("a file that is not there is read")
+	}
+	only := 0
+	if err := os.WriteFile(path, []byte("a,b\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := ScanCSV(path, CSV{}, 1, func(b *Table) error { only++; return nil }); err != nil || only != 1 {
+		t.Errorf("a header alone: %d blocks, error %v", only, err)
+	}
+}
+
+func FuzzScanCSV(f *testing.F) {
+	paths, err := filepath.Glob("testdata/files/csv_*")
+	if err != nil || len(paths) == 0 {
+		f.Fatal(paths, err)
+	}
+	for _, p := range paths {
+		raw, err := os.ReadFile(p)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(raw, "a", uint8(1), uint8(1), uint8(200))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte, target string, rows, window, limit uint8) {
+		sameText(t, raw, CSV{Target: target}, int(rows)+1, int(window)+1, int(limit)+1)
+	})
+}

@@ -1,0 +1,239 @@
+package data
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Schema is what a network's inputs and targets mean: how a file becomes them, and how predictions come back to the
+// target's units. It is made of the training examples alone and kept with a run, as data.json.
+type Schema struct {
+	// Of a table: its columns in their order, by name or, without a header, by number from 1; which of them is the
+	// target, and which are no inputs because they are constant over the training rows. Nil for arrays.
+	Columns []string `json:"columns,omitempty"`
+	Named   bool     `json:"named,omitempty"` // columns have names
+	Target  string   `json:"target,omitempty"`
+	Dropped []string `json:"dropped,omitempty"`
+
+	Delimiter string `json:"delimiter,omitempty"` // as the config says; empty: guessed
+	Header    *bool  `json:"header,omitempty"`    // likewise
+	Intercept bool   `json:"intercept,omitempty"` // an input before the others that is always 1
+
+	Shape   []int    `json:"shape"`             // of an example's inputs, as a network takes them
+	Outputs int      `json:"outputs,omitempty"` // of a regression: target values of an example
+	Classes int      `json:"classes,omitempty"`
+	Names   []string `json:"names,omitempty"` // of classes; nil if they are their numbers
+
+	Inputs  *Standard `json:"inputs,omitempty"`  // nil: inputs stay as they are
+	Targets *Standard `json:"targets,omitempty"` // likewise
+}
+
+// HeaderOf is what a table is read by: true or false if that is known, nil for a guess.
+func HeaderOf(known *bool) Header {
+	switch {
+	case known == nil:
+		return GuessHeader
+	case *known:
+		return WithHeader
+	}
+	return NoHeader
+}
+
+// NewSchema makes the schema of sets that came from arrays. The targets of a classification stay as they are.
+func NewSchema(train *Set, inputs, targets bool) (*Schema, error) {
+	s := &Schema{Shape: train.Shape, Outputs: train.Outputs, Classes: train.Classes, Names: train.Names}
+	if inputs {
+		s.Inputs = FitStandard(train, 1)
+	}
+	if targets && train.Values != nil {
+		k := train.Outputs
+		return s, s.fitTargets(train.Name, train.Len(), func(i int, dst []float64) {
+			for j, v := range train.Values[i*k : (i+1)*k] {
+				dst[j] = float64(v)
+			}
+		})
+	}
+	return s, nil
+}
+
+// fitTargets measures n rows of targets; constant ones cannot be learnt in units of their spread.
+func (s *Schema) fitTargets(name string, n int, row func(i int, dst []float64)) error {
+	s.Targets = fitStandard(n, s.Outputs, 1, row)
+	if c := s.Targets.Constant(); c != nil {
+		what := ""
+		if s.Outputs > 1 {
+			what = fmt.Sprintf(" %d", c[0])
+		}
+		return fmt.Errorf("%s: target%s is %v in all %d training examples: there is nothing to learn", name, what, s.Targets.Mean[c[0]], n)
+	}
+	return nil
+}
+
+// DecodeSchema reads what encoding/json wrote of a Schema.
+func DecodeSchema(raw []byte) (*Schema, error) {
+	s := new(Schema)
+	if err := json.Unmarshal(raw, s); err != nil {
+		return nil, err
+	}
+	return s, s.check()
+}
+
+// check returns the first inconsistency of a schema that came from a file.
+func (s *Schema) check() error {
+	p := 1
+	for _, d := range s.Shape {
+		if d < 1 || d > math.MaxInt32/p {
+			return fmt.Errorf("shape %v", s.Shape)
+		}
+		p *= d
+	}
+	if len(s.Shape) == 0 || len(s.Shape) > 3 {
+		return fmt.Errorf("shape %v", s.Shape)
+	}
+	if s.Columns != nil {
+		features := len(s.Features())
+		if s.Intercept {
+			features++
+		}
+		if len(s.Shape) != 1 || p != features || !slices.Contains(s.Columns, s.Target) {
+			return fmt.Errorf("inputs of shape %v from the columns %s with target %q, without %s", s.Shape, quoteSome(s.Columns), s.Target, quoteSome(s.Dropped))
+		}
+		p = len(s.Features())
+	} else if s.Intercept {
+		return errors.New("an intercept without columns")
+	}
+	switch {
+	case s.Names != nil && len(s.Names) != s.Classes:
+		return fmt.Errorf("%d names of %d classes", len(s.Names), s.Classes)
+	case s.Classes < 0 || s.Outputs < 0:
+		return fmt.Errorf("%d classes, %d outputs", s.Classes, s.Outputs)
+	case s.Inputs != nil && !s.Inputs.of(p):
+		return fmt.Errorf("inputs: want %d finite means and standard deviations from 0", p)
+	case s.Targets != nil && (!s.Targets.of(s.Outputs) || s.Targets.Constant() != nil):
+		return fmt.Errorf("targets: want %d finite means and standard deviations above 0", s.Outputs)
+	}
+	return nil
+}
+
+// Features are the columns that are inputs, in their order; nil for arrays.
+func (s *Schema) Features() []string {
+	var names []string
+	for _, c := range s.Columns {
+		if c != s.Target && !slices.Contains(s.Dropped, c) {
+			names = append(names, c)
+		}
+	}
+	return names
+}
+
+// Standardise returns a set of arrays, in the units of their file, as the network sees it.
+func (s *Schema) Standardise(set *Set) (*Set, error) {
+	if s.Inputs != nil {
+		var err error
+		if set, err = s.Inputs.Apply(set); err != nil {
+			return nil, err
+		}
+	}
+	return s.standardiseTargets(set)
+}
+
+func (s *Schema) standardiseTargets(set *Set) (*Set, error) {
+	if s.Targets == nil || set.Values == nil {
+		return set, nil
+	}
+	if set.Outputs != s.Outputs {
+		return nil, fmt.Errorf("data set %q has %d target values an example, want %d", set.Name, set.Outputs, s.Outputs)
+	}
+	t := *set
+	t.Values = make([]float32, 0, len(set.Values))
+	y := make([]float64, s.Outputs)
+	for i := range set.Len() {
+		for j := range y {
+			y[j] = float64(set.Values[i*s.Outputs+j])
+		}
+		s.Targets.row(y)
+		for j, v := range y {
+			if !(math.Abs(v) <= math.MaxFloat32) {
+				return nil, fmt.Errorf("data set %q: target %d of example %d is %g when standardised, too large for a float32", set.Name, j, i, v)
+			}
+			t.Values = append(t.Values, float32(v))
+		}
+	}
+	return &t, nil
+}
+
+// Examples makes a set without targets of an array of inputs, as the network sees it: images [n, height, width] or [n,
+// channels, height, width], or features [n, p]. Of a run on a table, p may also count the constant columns that were
+// dropped, or be the whole table with the target at its place. Errors name the array, and both shapes if they differ.
+func (s *Schema) Examples(name string, a *Array) (*Set, error) {
+	set, err := NewInputs(name, a)
+	if err != nil {
+		return nil, err
+	}
+	if s.Columns == nil {
+		if !slices.Equal(set.Shape, s.Shape) {
+			return nil, fmt.Errorf("%s: examples of shape %v, the run was trained on examples of shape %v", a.Name, set.Shape, s.Shape)
+		}
+		return s.Standardise(set)
+	}
+	if len(set.Shape) != 1 {
+		return nil, fmt.Errorf("%s: examples of shape %v, the run was trained on rows of %s", a.Name, set.Shape, s.counts())
+	}
+	p := set.Shape[0]
+	columns, _, err := s.places(p)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", a.Name, err)
+	}
+	out := &Set{Name: name, Shape: s.Shape, F32: make([]float32, 0, set.Len()*s.Shape[0])}
+	x, row := make([]float64, p), make([]float64, len(columns))
+	for i := range set.Len() {
+		set.Row(i, x)
+		for k, j := range columns {
+			row[k] = x[j]
+		}
+		if k := s.append(out, row); k >= 0 {
+			return nil, fmt.Errorf("%s: example %d, feature %d is too large for a float32 when standardised", a.Name, i, columns[k])
+		}
+	}
+	return out, nil
+}
+
+// Labelled is Examples with their targets: labels [n], or values [n] or [n, outputs] of a regression.
+func (s *Schema) Labelled(name string, inputs, targets *Array) (*Set, error) {
+	set, err := s.Examples(name, inputs)
+	if err != nil {
+		return nil, err
+	}
+	var with *Set
+	if s.Classes > 0 {
+		with, err = NewSet(name, inputs, targets, s.Classes)
+	} else {
+		with, err = NewValues(name, inputs, targets)
+	}
+	if err != nil {
+		return nil, err
+	}
+	set.Labels, set.Classes, set.Names = with.Labels, with.Classes, s.Names
+	set.Values, set.Outputs = with.Values, with.Outputs
+	return s.standardiseTargets(set)
+}
+
+// append adds an example of a table's features to a set. It returns the first that is beyond float32, −1 if none is.
+func (s *Schema) append(set *Set, row []float64) int {
+	if s.Intercept {
+		set.F32 = append(set.F32, 1)
+	}
+	if s.Inputs != nil {
+		s.Inputs.row(row)
+	}
+	for k, v := range row {
+		if !(math.Abs(v) <= math.MaxFloat32) {
+			return k
+		}
+		set.F32 = append(set.F32, float32(v))
+	}
+	return -1
+}

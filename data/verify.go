@@ -1,0 +1,157 @@
+package data
+
+import (
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/starling-smc/starling/internal/fetch"
+)
+
+// ErrContent is the error of a file that does not hold what a known data set holds.
+var ErrContent = fetch.ErrContent
+
+// Verified is what Verify found of one file.
+type Verified struct {
+	File  string // below the data directory, its path; of a built-in set, its name within the program
+	State State
+	Why   string // what is wrong, or what there is of a missing file; else empty
+}
+
+// State says whether a file is as it should be.
+type State string
+
+const (
+	OK      State = "ok"
+	Missing State = "missing"
+	Wrong   State = "wrong"
+)
+
+// Verify compares the files of a known data set with the sums that are known of them. Of a file that gzip packed the
+// unpacked bytes count, of a table read from the data directory the names of its columns and its numbers. An unknown
+// name is ErrUnknown; with an empty dir there is no data directory.
+func Verify(name, dir string) ([]Verified, error) {
+	k, err := find(name)
+	if err != nil {
+		return nil, err
+	}
+	var list []Verified
+	for _, p := range pins[name] {
+		v := Verified{File: p.file, State: OK}
+		if !k.BuiltIn {
+			v.File = k.path(dir, p.file)
+		}
+		switch err := k.verify(p, dir); {
+		case errors.Is(err, fs.ErrNotExist):
+			v.State = Missing
+			v.Why = k.begun(dir, p.file)
+		case err != nil:
+			v.State = Wrong
+			v.Why = strings.TrimPrefix(err.Error(), v.File+": ")
+		}
+		list = append(list, v)
+	}
+	return list, nil
+}
+
+// begun says how much a broken download of a file has brought, if anything.
+func (k *Known) begun(dir, file string) string {
+	for _, d := range downloads[k.Name] {
+		if dir == "" || d.folder == "" && d.file != file {
+			continue
+		}
+		if info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(d.file)) + fetch.Part); err == nil {
+			return fmt.Sprintf("%s of %s bytes are there of a download that broke", thousands(uint64(info.Size())), thousands(uint64(d.Size)))
+		}
+	}
+	return ""
+}
+
+// verify compares one file with its pin: fs.ErrNotExist if there is none, ErrContent if it holds something else.
+func (k *Known) verify(p pin, dir string) error {
+	if k.BuiltIn {
+		f, err := embedded.Open(p.file)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		return p.compare(p.file, f)
+	}
+	if dir == "" {
+		return fs.ErrNotExist
+	}
+	path := k.path(dir, p.file)
+	if p.size == 0 {
+		t, err := ReadCSV(path, CSV{})
+		if err != nil {
+			return err
+		}
+		return p.compareTo(path, t.canonical())
+	}
+	if info, err := os.Stat(path); err != nil {
+		return err
+	} else if !info.Mode().IsRegular() {
+		return fmt.Errorf("%s: %w: is not a regular file", path, ErrContent)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return p.compare(path, f)
+}
+
+// compare reads no more than one byte too many.
+func (p pin) compare(path string, r io.Reader) error {
+	if strings.HasSuffix(p.file, ".gz") {
+		z, err := gzip.NewReader(r)
+		if err != nil {
+			return fmt.Errorf("%s: %w: damaged gzip: %w", path, ErrContent, ended(err))
+		}
+		r = z
+	}
+	h := sha256.New()
+	n, err := io.Copy(h, io.LimitReader(r, p.size+1))
+	switch {
+	case err != nil:
+		return fmt.Errorf("%s: %w: byte %d: %w", path, ErrContent, n, ended(err))
+	case n > p.size:
+		return fmt.Errorf("%s: %w: more than %s bytes", path, ErrContent, thousands(uint64(p.size)))
+	case n < p.size:
+		return fmt.Errorf("%s: %w: %s bytes, want %s", path, ErrContent, thousands(uint64(n)), thousands(uint64(p.size)))
+	}
+	return p.compareTo(path, h.Sum(nil))
+}
+
+func (p pin) compareTo(path string, sum []byte) error {
+	if s := hex.EncodeToString(sum); s != p.sum {
+		return fmt.Errorf("%s: %w: SHA-256 %s, want %s", path, ErrContent, s, p.sum)
+	}
+	return nil
+}
+
+// canonical is the SHA-256 of the table as text: lines that end in LF, cells with commas between them and without
+// quotes, the names of the columns first, numbers the shortest that read back exactly. How a file writes its numbers,
+// delimiters and line ends does not matter.
+func (t *Table) canonical() []byte {
+	h := sha256.New()
+	io.WriteString(h, strings.Join(t.Header, ",")+"\n")
+	var line []byte
+	for i := range t.Rows() {
+		line = line[:0]
+		for _, v := range t.Values[i*t.Cols : (i+1)*t.Cols] {
+			line = append(strconv.AppendFloat(line, v, 'g', -1, 64), ',')
+		}
+		line[len(line)-1] = '\n'
+		h.Write(line)
+	}
+	return h.Sum(nil)
+}

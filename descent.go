@@ -1,0 +1,68 @@
+package starling
+
+import (
+	"math"
+
+	"github.com/starling-smc/starling/baseline"
+)
+
+// descents follows the search for point estimates and tells of it.
+type descents struct {
+	tell  func(Event)
+	now   Descending
+	most  int // epochs of a restart
+	made  []int
+	ended []bool
+}
+
+// newDescents takes the restarts that others have made already.
+func newDescents(m *MAP, saved []*baseline.Restart, tell func(Event)) *descents {
+	d := &descents{
+		tell: tell, now: Descending{Restarts: m.Restarts, NLL: math.Inf(1)},
+		most: m.Epochs, made: make([]int, m.Restarts), ended: make([]bool, m.Restarts),
+	}
+	for k, s := range saved {
+		if s != nil {
+			d.look(baseline.Epoch{Restart: k, Epoch: s.Watch.BestAt, NLL: s.Watch.Best, Accuracy: s.Accuracy, Done: s.Done})
+			d.made[k] = s.Epochs
+		}
+	}
+	return d
+}
+
+func (d *descents) look(e baseline.Epoch) {
+	now := &d.now
+	if d.made[e.Restart], d.ended[e.Restart] = e.Epoch, e.Done; e.Done {
+		now.Done++
+	}
+	now.Share = descent(d.made, d.ended, d.most)
+	if e.NLL < now.NLL {
+		now.Best, now.Epoch, now.NLL, now.Accuracy = e.Restart, e.Epoch, e.NLL, e.Accuracy
+	}
+	event := *now
+	d.tell(&event)
+}
+
+// descent is the share of the work that is done, from the epochs that each restart has made: one that has not ended is
+// expected to take as long as the mean of those that have or, before the first of them, as long as it may.
+func descent(made []int, ended []bool, most int) float64 {
+	all, done, finished := 0.0, 0.0, 0.0
+	for i, n := range made {
+		all += float64(n)
+		if ended[i] {
+			done++
+			finished += float64(n)
+		}
+	}
+	each := float64(most)
+	if done > 0 {
+		each = finished / done
+	}
+	total := finished
+	for i, n := range made {
+		if !ended[i] {
+			total += max(each, float64(n+1))
+		}
+	}
+	return all / total
+}

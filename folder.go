@@ -1,0 +1,269 @@
+package starling
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/gofrs/flock"
+
+	"github.com/starling-smc/starling/bnn"
+	"github.com/starling-smc/starling/internal/ckpt"
+)
+
+// A run's folder holds
+//
+//	config.yaml             the resolved Spec
+//	manifest.json           a Manifest; its status says whether the run is done
+//	trace.jsonl             a TraceLine a line
+//	checkpoint              the last complete state, to go on from
+//	checkpoint.previous     the one before, while the run goes on
+//	posterior.safetensors   the posterior ensemble
+//	map.safetensors         the MAP restarts, if there were any
+//	metrics.json            Metrics
+//	report.html             the page, if the command ran
+const (
+	configFile     = "config.yaml"
+	manifestFile   = "manifest.json"
+	traceFile      = "trace.jsonl"
+	checkpointFile = "checkpoint"
+	previousFile   = "checkpoint.previous"
+	posteriorFile  = "posterior.safetensors"
+	restartsFile   = "map.safetensors"
+	metricsFile    = "metrics.json"
+	reportFile     = "report.html"
+	schemaFile     = "data.json"
+	lockFile       = ".lock" // there while a process has the folder; holds its number
+)
+
+var folderFiles = []string{
+	configFile, manifestFile, traceFile, checkpointFile, previousFile, posteriorFile, restartsFile, metricsFile, reportFile, schemaFile,
+}
+
+// Folder is the place of a run, for one process at a time. It is taken before the work begins, so that what is wrong
+// with its name shows then, and so that runs that start at the same time cannot take one another's.
+type Folder struct {
+	Dir     string
+	parents []string // that were made for it, outermost first
+	made    bool     // and so was the folder
+	resumed bool     // it was asked for to go on
+	kept    bool     // it holds a state to go on from, or a result
+	lock    *flock.Flock
+}
+
+// TakeFolder makes a folder for a run, and those around it. If dir exists, the error is fs.ErrExist.
+func TakeFolder(dir string) (*Folder, error) {
+	f := &Folder{Dir: filepath.Clean(dir), made: true}
+	parent := filepath.Dir(f.Dir)
+	for p := parent; ; p = filepath.Dir(p) {
+		if _, err := os.Lstat(p); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		f.parents = slices.Insert(f.parents, 0, p)
+	}
+	err := os.MkdirAll(parent, 0o777)
+	if errors.Is(err, fs.ErrExist) { // a link to nowhere: it is not the folder itself that exists
+		err = fmt.Errorf("%s is no folder", parent)
+	}
+	if err == nil {
+		err = os.Mkdir(f.Dir, 0o777)
+	}
+	if err != nil {
+		f.removeParents()
+		return nil, err
+	}
+	if err := f.take(); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// ResumeFolder takes the folder of a run to go on with, or makes it. The error says so if another process has it, or if
+// it holds what no run has written.
+func ResumeFolder(dir string) (*Folder, error) {
+	f, err := TakeFolder(dir)
+	if err == nil {
+		f.resumed = true
+	}
+	if !errors.Is(err, fs.ErrExist) {
+		return f, err
+	}
+	f = &Folder{Dir: filepath.Clean(dir), resumed: true}
+	if info, err := os.Stat(f.Dir); err != nil {
+		return nil, err
+	} else if !info.IsDir() {
+		return nil, fmt.Errorf("%s is no folder", f.Dir)
+	}
+	if err := f.take(); err != nil {
+		return nil, err
+	}
+	if err := f.sweep(); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// take locks the folder.
+func (f *Folder) take() error {
+	path := f.path(lockFile)
+	f.lock = flock.New(path)
+	locked, err := f.lock.TryLock()
+	if err != nil {
+		return fmt.Errorf("%s cannot be locked: %w", f.Dir, err)
+	}
+	if locked { // unless the file was removed by its last owner meanwhile
+		mine, err := f.lock.Stat()
+		there, gone := os.Stat(path)
+		if locked = err == nil && gone == nil && os.SameFile(mine, there); !locked {
+			f.lock.Close()
+		}
+	}
+	if !locked {
+		who := ""
+		if pid, err := os.ReadFile(path); err == nil && len(pid) > 0 {
+			who = " (process " + string(pid) + ")"
+		}
+		return fmt.Errorf("%s: another run is at work in this folder%s; let it end, or choose another", f.Dir, who)
+	}
+	os.WriteFile(path, fmt.Append(nil, os.Getpid()), 0o666) // only to name the process: an error does not matter
+	return nil
+}
+
+// sweep removes files that were half written when a process was killed.
+func (f *Folder) sweep() error {
+	entries, err := os.ReadDir(f.Dir)
+	if err != nil {
+		return err
+	}
+	foreign, begun := "", false
+	for _, e := range entries {
+		name := e.Name()
+		begun = begun || name == manifestFile || name == checkpointFile || name == previousFile
+		half := slices.ContainsFunc(folderFiles, func(file string) bool { return strings.HasPrefix(name, "."+file+".") })
+		if half {
+			if err := os.Remove(f.path(name)); err != nil {
+				return err
+			}
+		} else if foreign == "" && name != lockFile && !slices.Contains(folderFiles, name) {
+			foreign = name
+		}
+	}
+	if foreign != "" && !begun {
+		return fmt.Errorf("%s is no run's folder: it holds %s", f.Dir, foreign)
+	}
+	return nil
+}
+
+// Kept says whether the folder holds a state to go on from, or a result.
+func (f *Folder) Kept() bool { return f.kept }
+
+// Close gives the folder free. If it was made and nothing is kept in it, nothing is left behind, but for what others put
+// there.
+func (f *Folder) Close() error {
+	leave := f.made && !f.kept
+	if leave {
+		for _, name := range folderFiles {
+			os.Remove(f.path(name))
+		}
+	}
+	if runtime.GOOS != "windows" { // where a file that is open cannot be removed
+		os.Remove(f.path(lockFile))
+	}
+	err := f.lock.Close()
+	if runtime.GOOS == "windows" {
+		os.Remove(f.path(lockFile))
+	}
+	if leave {
+		os.Remove(f.Dir)
+		f.removeParents()
+	}
+	return err
+}
+
+func (f *Folder) removeParents() {
+	for _, p := range slices.Backward(f.parents) {
+		os.Remove(p) // fails if others use it
+	}
+}
+
+func (f *Folder) has(name string) bool {
+	_, err := os.Stat(f.path(name))
+	return err == nil
+}
+
+func (f *Folder) path(name string) string { return filepath.Join(f.Dir, name) }
+
+// Write fills the folder with a result. Each file replaces what was there at once; the last of them, the manifest, says
+// that the run is done.
+func (f *Folder) Write(r *Result) error {
+	for _, file := range r.files() {
+		if err := ckpt.Replace(f.path(file.name), "", file.write); err != nil {
+			return err
+		}
+	}
+	f.kept = true
+	if err := os.Remove(f.path(previousFile)); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// WriteRun writes a run's folder. A dir that exists is fs.ErrExist; after another error there is none.
+func WriteRun(dir string, r *Result) error {
+	f, err := TakeFolder(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Write(r), f.Close())
+}
+
+type runFile struct {
+	name  string
+	write func(w io.Writer) error
+}
+
+// files are those of a result, in the order in which they are written.
+func (r *Result) files() []runFile {
+	files := []runFile{
+		{configFile, func(w io.Writer) error {
+			_, err := w.Write(r.Spec.YAML())
+			return err
+		}},
+		{traceFile, func(w io.Writer) error { return writeTrace(w, r.Trace) }},
+		{posteriorFile, func(w io.Writer) error { return bnn.WritePosterior(w, r.Posterior) }},
+		{metricsFile, r.Metrics.WriteJSON},
+	}
+	if r.Restarts != nil {
+		files = append(files, runFile{restartsFile, func(w io.Writer) error {
+			return bnn.WriteRestarts(w, r.Net, wide(r.Restarts.Theta), r.NLL, r.Chosen)
+		}})
+	}
+	return append(files, runFile{manifestFile, func(w io.Writer) error { return writeJSON(w, r.manifest(done)) }})
+}
+
+func writeTrace(w io.Writer, trace []TraceLine) error {
+	lines := json.NewEncoder(w)
+	for _, line := range trace {
+		if err := lines.Encode(line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// WriteJSON writes metrics as metrics.json has them.
+func (m *Metrics) WriteJSON(w io.Writer) error { return writeJSON(w, m) }
+
+func writeJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}

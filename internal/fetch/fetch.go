@@ -1,0 +1,231 @@
+// Package fetch brings files whose content is known beforehand from the network: what arrives is taken only if it has
+// the expected size and SHA-256, so it does not matter which server it came from, nor over which connection.
+//
+// A file grows beside its place, under the name with suffix .part; it is synchronised and renamed when it is whole and
+// right. What a broken download has brought stays and is gone on with, in the same run or a later one.
+package fetch
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+)
+
+// Part is the suffix of a file that is not yet whole.
+const Part = ".part"
+
+// ErrContent is the error of bytes that are not the expected ones.
+var ErrContent = errors.New("wrong content")
+
+// File is what is wanted.
+type File struct {
+	URLs   []string // each gives the same bytes; the next is tried when one fails
+	Size   int64
+	SHA256 string // in hexadecimal
+}
+
+// Client fetches. Its zero value is ready for use.
+type Client struct {
+	HTTP     *http.Client                                        // nil: http.DefaultClient
+	Stall    time.Duration                                       // an attempt that brings no byte for so long has failed; 0: 30 s
+	Tries    int                                                 // attempts in a row that bring nothing new before a server is given up; 0: 5
+	Pause    func(ctx context.Context, wait time.Duration) error // between attempts; nil: waits
+	Progress func(done int64)                                    // told of the bytes that are there, often; nil: nobody
+	Failed   func(err error, wait time.Duration)                 // told of an attempt that failed and is repeated; nil: nobody
+}
+
+// Get fetches a file to path, whose folders it makes. It never replaces a file: one at path is an error. When ctx ends
+// or the network fails, the part that has arrived stays for the next call. Bytes that are whole but wrong are removed,
+// and the error is ErrContent.
+func (c *Client) Get(ctx context.Context, f File, path string) error {
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		if err == nil {
+			err = fmt.Errorf("%s: %w", path, fs.ErrExist)
+		}
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return err
+	}
+	p, err := openPart(path+Part, f)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	var failed error
+	for _, url := range f.URLs {
+		err := c.from(ctx, url, p)
+		if err == nil {
+			failed = nil
+			break
+		}
+		failed = errors.Join(failed, err)
+		if ctx.Err() != nil || errors.As(err, new(diskError)) {
+			break
+		}
+	}
+	if failed != nil {
+		if p.have == 0 {
+			p.Close()
+			os.Remove(p.Name())
+		}
+		return failed
+	}
+	if err := p.Close(); err != nil {
+		return err
+	}
+	return Rename(p.Name(), path)
+}
+
+// Rename puts a synchronised file in its place, durably.
+func Rename(from, to string) error {
+	if err := os.Rename(from, to); err != nil {
+		return err
+	}
+	if runtime.GOOS == "windows" { // it has no such call, and needs none
+		return nil
+	}
+	dir, err := os.Open(filepath.Dir(to))
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	return dir.Sync()
+}
+
+// part is a file that grows.
+type part struct {
+	*os.File
+	want File
+	have int64  // bytes that are there
+	tag  string // a strong ETag of what is there; empty: unknown, such as after another run
+}
+
+// diskError is a fault of the file here, which no server can mend.
+type diskError struct{ error }
+
+func (e diskError) Unwrap() error { return e.error }
+
+func openPart(path string, want File) (*part, error) {
+	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: is not a regular file", path)
+	}
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	info, err := file.Stat()
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	p := &part{File: file, want: want, have: info.Size()}
+	if p.have > want.Size {
+		err = p.reset()
+	}
+	return p, err
+}
+
+// reset begins anew.
+func (p *part) reset() error {
+	p.have, p.tag = 0, ""
+	if err := p.Truncate(0); err != nil {
+		return diskError{err}
+	}
+	return nil
+}
+
+// add appends what a server has sent.
+func (p *part) add(b []byte) error {
+	n, err := p.WriteAt(b, p.have)
+	p.have += int64(n)
+	if err != nil {
+		return diskError{err}
+	}
+	return nil
+}
+
+// check synchronises the whole file and compares what is on the disk with what is wanted.
+func (p *part) check(url string) error {
+	if err := p.Sync(); err != nil {
+		return diskError{err}
+	}
+	h := sha256.New()
+	if _, err := io.Copy(h, io.NewSectionReader(p, 0, p.have)); err != nil {
+		return diskError{err}
+	}
+	if sum := hex.EncodeToString(h.Sum(nil)); sum != p.want.SHA256 {
+		return fmt.Errorf("%s: %w: SHA-256 %s, want %s", url, ErrContent, sum, p.want.SHA256)
+	}
+	return nil
+}
+
+// from fetches from one server, in as many attempts as bring something new. A whole that is wrong although a part of it
+// came earlier is fetched once more from the start: that part may have been another file's.
+func (c *Client) from(ctx context.Context, url string, p *part) error {
+	best, fails, mixed := p.have, 0, p.have > 0
+	p.tag = "" // another server's
+	for {
+		var err error
+		if p.have < p.want.Size {
+			err = c.attempt(ctx, url, p)
+		}
+		if err == nil {
+			if err = p.check(url); !errors.Is(err, ErrContent) {
+				return err
+			}
+			if reset := p.reset(); reset != nil || !mixed {
+				return errors.Join(err, reset)
+			}
+			best, mixed = 0, false
+			continue
+		}
+		mixed = mixed || p.have > 0
+		var temporary temporaryError
+		if ctx.Err() != nil || !errors.As(err, &temporary) {
+			return err
+		}
+		if fails++; p.have > best {
+			best, fails = p.have, 0
+		}
+		if fails >= or(c.Tries, 5) {
+			return fmt.Errorf("%w (given up after %d attempts)", err, fails)
+		}
+		wait := time.Second << fails
+		if c.Failed != nil {
+			c.Failed(err, wait)
+		}
+		pause := c.Pause
+		if pause == nil {
+			pause = sleep
+		}
+		if err := pause(ctx, wait); err != nil {
+			return err
+		}
+	}
+}
+
+func sleep(ctx context.Context, wait time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(wait):
+		return nil
+	}
+}
+
+func or[T comparable](v, other T) T {
+	if v == *new(T) {
+		return other
+	}
+	return v
+}

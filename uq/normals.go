@@ -1,0 +1,171 @@
+package uq
+
+import (
+	"math"
+
+	"github.com/starling-smc/starling/internal/rng"
+)
+
+// Normals is a mixture of normal distributions, Σ_j W_j N(Mean_j, SD_j²): what an ensemble of weighted particles says of
+// a value. The weights sum to 1; an SD of 0 is a particle without noise, and one in which all are 0 an empirical
+// distribution, which has no density.
+type Normals struct {
+	Weights, Mean, SD []float64
+}
+
+// Moments are the mixture's mean m, the standard deviation of the noise that the particles believe in, √(Σ W σ²), and
+// that of their means, √(Σ W (μ − m)²). The mixture's variance is the sum of the squares of the last two.
+func (n *Normals) Moments() (mean, aleatoric, epistemic float64) {
+	for j, w := range n.Weights {
+		mean += float64(w * n.Mean[j])
+		aleatoric += float64(w * float64(n.SD[j]*n.SD[j]))
+	}
+	same := true
+	for j, w := range n.Weights {
+		d := n.Mean[j] - mean
+		epistemic += float64(w * float64(d*d))
+		same = same && n.Mean[j] == n.Mean[0]
+	}
+	if same && len(n.Mean) > 0 { // particles that agree have no spread at all, whatever rounds
+		mean, epistemic = n.Mean[0], 0
+	}
+	return mean, math.Sqrt(aleatoric), math.Sqrt(epistemic)
+}
+
+// CDF is the probability of values up to y.
+func (n *Normals) CDF(y float64) float64 {
+	p := 0.0
+	for j, w := range n.Weights {
+		p += float64(w * cdf(y-n.Mean[j], n.SD[j]))
+	}
+	return p
+}
+
+// cdf is Φ(x/sd).
+func cdf(x, sd float64) float64 {
+	if sd == 0 && x == 0 {
+		return 1
+	}
+	return 0.5 * rng.Erfc(-x/(sd*math.Sqrt2))
+}
+
+// LogDensity is ln Σ_j W_j N(y; Mean_j, SD_j²), in nats.
+func (n *Normals) LogDensity(y float64) float64 {
+	return logSumExp(len(n.Weights), func(j int) float64 {
+		return rng.Log(n.Weights[j]) + logNormal(y-n.Mean[j], n.SD[j])
+	})
+}
+
+// LogDensities is the joint log density of several values under mixtures with the same particles: of value k the means
+// and standard deviations are those of marginals[k], the weights those of the first.
+func LogDensities(marginals []Normals, y []float64) float64 {
+	return logSumExp(len(marginals[0].Weights), func(j int) float64 {
+		l := rng.Log(marginals[0].Weights[j])
+		for k := range marginals {
+			l += logNormal(y[k]-marginals[k].Mean[j], marginals[k].SD[j])
+		}
+		return l
+	})
+}
+
+// logNormal is the log density at x of N(0, sd²).
+func logNormal(x, sd float64) float64 {
+	const halfLog2Pi = 0.918938533204672741780329736406
+	z := x / sd
+	return float64(-0.5*float64(z*z)) - rng.Log(sd) - halfLog2Pi
+}
+
+// logSumExp is ln Σ_j e^{l_j}, in one pass.
+func logSumExp(n int, term func(j int) float64) float64 {
+	top, sum := math.Inf(-1), 0.0 // Σ = e^top · sum
+	for j := range n {
+		switch l := term(j); {
+		case l > top:
+			sum = float64(sum*rng.Exp(top-l)) + 1
+			top = l
+		case !math.IsInf(l, -1):
+			sum += rng.Exp(l - top)
+		}
+	}
+	return top + rng.Log(sum)
+}
+
+// CRPS is the continuous ranked probability score of the mixture at y, ∫ (F(x) − 1{x ≥ y})² dx, in the unit of y: the
+// mean absolute error of a distribution. In closed form (Grimit et al. 2006, eq. (4))
+//
+//	Σ_j W_j A(y − μ_j, σ_j²) − ½ Σ_j Σ_k W_j W_k A(μ_j − μ_k, σ_j² + σ_k²),   A(m, s²) = E|N(m, s²)|
+//
+// which of particles without noise is the CRPS of an ensemble, and of one of them |y − μ|. Time grows with the square of
+// the number of particles.
+func (n *Normals) CRPS(y float64) float64 {
+	near, apart := 0.0, 0.0
+	for j, w := range n.Weights {
+		mu, variance := n.Mean[j], float64(n.SD[j]*n.SD[j])
+		near += float64(w * absolute(y-mu, n.SD[j]))
+		row := float64(0.5 * w * absolute(0, math.Sqrt(2*variance)))
+		for k := range j {
+			s := math.Sqrt(variance + float64(n.SD[k]*n.SD[k]))
+			row += float64(n.Weights[k] * absolute(mu-n.Mean[k], s))
+		}
+		apart += float64(w * row)
+	}
+	return near - apart
+}
+
+// absolute is E|X| for X ~ N(m, s²): m erf(m/(s√2)) + s √(2/π) e^{−m²/2s²}.
+func absolute(m, s float64) float64 {
+	if s == 0 {
+		return math.Abs(m)
+	}
+	const sqrt2OverPi = 0.797884560802865355879892119869
+	t := m / (s * math.Sqrt2)
+	if math.Abs(t) >= 28 { // e^{−t²} is 0
+		return math.Abs(m)
+	}
+	return float64(m*rng.Erf(t)) + float64(sqrt2OverPi*s*rng.Exp(float64(-t*t)))
+}
+
+// Quantile is the y at which the mixture's CDF is q, 0 < q < 1, to the precision of the CDF. It panics on another q.
+//
+// By Cantelli's inequality y lies within [m − s√((1−q)/q), m + s√(q/(1−q))] of the mixture's mean and standard deviation.
+// Newton's steps shrink that bracket; where one does not halve the error, the next is a bisection, so that it always ends.
+func (n *Normals) Quantile(q float64) float64 {
+	if !(0 < q && q < 1) {
+		panic("uq: a quantile is asked for between 0 and 1")
+	}
+	mean, aleatoric, epistemic := n.Moments()
+	sd := math.Sqrt(float64(aleatoric*aleatoric) + float64(epistemic*epistemic))
+	lo := mean - float64(1.0000001*sd*math.Sqrt((1-q)/q)) // what rounds does not matter
+	hi := mean + float64(1.0000001*sd*math.Sqrt(q/(1-q)))
+	x, last := mean, math.Inf(1)
+	for math.Nextafter(lo, hi) < hi {
+		excess := n.CDF(x) - q
+		switch {
+		case math.IsNaN(excess):
+			return excess
+		case math.Abs(excess) <= 0x1p-53*q:
+			return x
+		case excess < 0:
+			lo = x
+		default:
+			hi = x
+		}
+		next := x - excess/n.density(x)
+		if !(lo < next && next < hi) || 2*math.Abs(excess) > last {
+			next = lo + float64(0.5*(hi-lo))
+		}
+		x, last = next, math.Abs(excess)
+	}
+	return hi
+}
+
+// density is that of the mixture at y.
+func (n *Normals) density(y float64) float64 {
+	const sqrt2Pi = 2.50662827463100050241576528481
+	p := 0.0
+	for j, w := range n.Weights {
+		z := (y - n.Mean[j]) / n.SD[j]
+		p += float64(w*rng.Exp(float64(-0.5*float64(z*z)))) / (n.SD[j] * sqrt2Pi)
+	}
+	return p
+}

@@ -1,0 +1,69 @@
+package uq
+
+import "math"
+
+// Scores of predicted values against true ones, [n] each (errors are prediction − truth). Without examples they are NaN;
+// they panic if the sizes do not fit together.
+
+// RMSE is the root of the mean squared error.
+func RMSE(predicted, truth []float64) float64 {
+	return math.Sqrt(squares(predicted, truth) / float64(len(truth)))
+}
+
+// MAE is the mean absolute error.
+func MAE(predicted, truth []float64) float64 {
+	mustRows(len(predicted), 1, len(truth))
+	sum := 0.0
+	for i, y := range truth {
+		sum += math.Abs(predicted[i] - y)
+	}
+	return sum / float64(len(truth))
+}
+
+// Bias is the mean error.
+func Bias(predicted, truth []float64) float64 {
+	mustRows(len(predicted), 1, len(truth))
+	sum := 0.0
+	for i, y := range truth {
+		sum += predicted[i] - y
+	}
+	return sum / float64(len(truth))
+}
+
+// R2 is the share of the truth's variance that the prediction explains, 1 − Σ(p − y)² / Σ(y − ȳ)²; NaN where the truth
+// does not vary.
+func R2(predicted, truth []float64) float64 {
+	m, total := Mean(truth), 0.0
+	for _, y := range truth {
+		total += float64((y - m) * (y - m))
+	}
+	if total == 0 {
+		return math.NaN()
+	}
+	return 1 - squares(predicted, truth)/total
+}
+
+func squares(predicted, truth []float64) float64 {
+	mustRows(len(predicted), 1, len(truth))
+	sum := 0.0
+	for i, y := range truth {
+		d := predicted[i] - y
+		sum += float64(d * d)
+	}
+	return sum
+}
+
+// Coverage is the share of true values that lie in the central interval of probability p of their predictions; pit are
+// the predictive CDFs at the true values. It is p where predictions are calibrated.
+func Coverage(pit []float64, p float64) float64 {
+	in := 0
+	for _, u := range pit {
+		if math.IsNaN(u) {
+			return u
+		}
+		if math.Abs(u-0.5) <= p/2 {
+			in++
+		}
+	}
+	return float64(in) / float64(len(pit))
+}
