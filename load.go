@@ -44,6 +44,9 @@ func (s *Spec) load(dir string, schema *data.Schema) (*data.Problem, error) {
 	return p, nil
 }
 
+// whole reports whether training examples stay together.
+func (s *Spec) whole() bool { return s.Method.AsIs || s.Data.Whole }
+
 // faultOfData is what err is unless it is the config's.
 func faultOfData(err error) error {
 	var config *ConfigError
@@ -80,7 +83,7 @@ func (s *Spec) readTable(dir string, schema *data.Schema) (*data.Problem, error)
 	if err != nil {
 		return nil, err
 	}
-	p := &data.Problem{Name: t.Name, Schema: schema, Whole: s.Method.AsIs}
+	p := &data.Problem{Name: t.Name, Schema: schema, Whole: s.whole()}
 	rows := [][]int32{nil} // all of them
 	if !p.Whole {
 		kept, held, err := data.Split(t.Rows(), s.Seed, 2)
@@ -116,7 +119,7 @@ func (s *Spec) readSet(dir string, schema *data.Schema) (*data.Problem, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.Whole = p.Whole || s.Method.AsIs
+	p.Whole = p.Whole || s.whole()
 	if p.Schema != nil && s.Data.Standardise != "none" {
 		return nil, s.fault("data.standardise", "the inputs of %s come standardised: want none", p.Name)
 	}
@@ -128,7 +131,7 @@ func (s *Spec) readSet(dir string, schema *data.Schema) (*data.Problem, error) {
 
 // readArrays reads the user's own arrays.
 func (s *Spec) readArrays(schema *data.Schema) (*data.Problem, error) {
-	p := &data.Problem{Name: s.Data.Train.Inputs, Whole: s.Method.AsIs}
+	p := &data.Problem{Name: s.Data.Train.Inputs, Whole: s.whole()}
 	_, regression := s.Model.Likelihood.(nn.Gaussian)
 	classes := 0
 	var sets []*data.Set
