@@ -23,7 +23,11 @@ func newDescents(m *MAP, saved []*baseline.Restart, tell func(Event)) *descents 
 	}
 	for k, s := range saved {
 		if s != nil {
-			d.look(baseline.Epoch{Restart: k, Epoch: s.Watch.BestAt, NLL: s.Watch.Best, Accuracy: s.Accuracy, Done: s.Done})
+			e := baseline.Epoch{Restart: k, Epoch: s.Watch.BestAt, NLL: s.Watch.Best, Accuracy: s.Accuracy, Done: s.Done}
+			if e.Epoch == 0 { // without validation examples none is the best
+				e.NLL = math.NaN()
+			}
+			d.count(e)
 			d.made[k] = s.Epochs
 		}
 	}
@@ -31,16 +35,19 @@ func newDescents(m *MAP, saved []*baseline.Restart, tell func(Event)) *descents 
 }
 
 func (d *descents) look(e baseline.Epoch) {
+	d.count(e)
+	event := d.now
+	d.tell(&event)
+}
+
+func (d *descents) count(e baseline.Epoch) {
 	now := &d.now
 	if d.made[e.Restart], d.ended[e.Restart] = e.Epoch, e.Done; e.Done {
 		now.Done++
 	}
-	now.Share = descent(d.made, d.ended, d.most)
-	if e.NLL < now.NLL {
+	if now.Share = descent(d.made, d.ended, d.most); e.NLL < now.NLL {
 		now.Best, now.Epoch, now.NLL, now.Accuracy = e.Restart, e.Epoch, e.NLL, e.Accuracy
 	}
-	event := *now
-	d.tell(&event)
 }
 
 // descent is the share of the work that is done, from the epochs that each restart has made: one that has not ended is

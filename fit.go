@@ -102,7 +102,10 @@ func prepare(spec Spec, o Options) (*run, error) {
 		return nil, err
 	}
 	if r.model, err = nn.NewModel(r.Net, r.Data.Train, r.pool); err != nil {
-		return nil, configError("", []fault{{path: "model", message: err.Error()}})
+		return nil, r.Spec.fault("model", "%v", err)
+	}
+	if r.Data.Schema.Dropped != nil {
+		r.Notes = append(r.Notes, constants(r.Data.Schema))
 	}
 	if err = r.readInit(); err != nil {
 		return nil, err

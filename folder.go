@@ -21,6 +21,7 @@ import (
 // A run's folder holds
 //
 //	config.yaml             the resolved Spec
+//	data.json               the data.Schema: how files become what the network sees
 //	manifest.json           a Manifest; its status says whether the run is done
 //	trace.jsonl             a TraceLine a line
 //	checkpoint              the last complete state, to go on from
@@ -209,6 +210,11 @@ func (f *Folder) Write(r *Result) error {
 		}
 	}
 	f.kept = true
+	return f.tidy()
+}
+
+// tidy removes what a run that is done needs no more.
+func (f *Folder) tidy() error {
 	if err := os.Remove(f.path(previousFile)); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -236,6 +242,7 @@ func (r *Result) files() []runFile {
 			_, err := w.Write(r.Spec.YAML())
 			return err
 		}},
+		{schemaFile, func(w io.Writer) error { return writeJSON(w, r.Data.Schema) }},
 		{traceFile, func(w io.Writer) error { return writeTrace(w, r.Trace) }},
 		{posteriorFile, func(w io.Writer) error { return bnn.WritePosterior(w, r.Posterior) }},
 		{metricsFile, r.Metrics.WriteJSON},

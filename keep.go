@@ -215,6 +215,9 @@ func (k *keeper) resume(r *run) (finished bool, err error) {
 	}
 	if begun && m.Status == done {
 		f.kept = true
+		if err := f.tidy(); err != nil {
+			return false, err
+		}
 		r.progress(&Notice{"the run in " + f.Dir + " is done; this is its result"})
 		return true, r.reload(f.Dir)
 	}

@@ -101,6 +101,15 @@ func OpenRun(dir string) (*Run, error) {
 		return nil, fmt.Errorf("the run in %s is %s; to go on with it: starling fit %s --out %s --resume",
 			dir, r.Manifest.Status, filepath.Join(dir, configFile), dir)
 	}
+	if text, err = os.ReadFile(filepath.Join(dir, schemaFile)); err != nil {
+		return nil, &DataError{err}
+	}
+	if r.Schema, err = data.DecodeSchema(text); err != nil {
+		return nil, broken(schemaFile, err)
+	}
+	if !fits(r.Spec.Model.Input, r.Schema.Shape) {
+		return nil, broken(schemaFile, fmt.Errorf("examples of shape %v, the network takes %v", r.Schema.Shape, r.Spec.Model.Input))
+	}
 	if text, err = os.ReadFile(filepath.Join(dir, traceFile)); err != nil {
 		return nil, &DataError{err}
 	}

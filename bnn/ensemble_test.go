@@ -2,6 +2,7 @@ package bnn
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -107,6 +108,29 @@ func TestCombineErrors(t *testing.T) {
 	} {
 		if _, err := Combine(net, c.islands, c.by); err == nil || !strings.Contains(err.Error(), c.reason) {
 			t.Errorf("%s: error %v, want one about %q", name, err, c.reason)
+		}
+	}
+}
+
+// An ensemble can be weighed by either rule, whichever it was combined by, and is not changed.
+func TestWeigh(t *testing.T) {
+	islands := []Island{
+		{Theta: []float64{1, 2, 3}, LogEvidence: -2e5},
+		{Theta: []float64{4, 5}, LogEvidence: -2e5 - 1, LogWeights: []float64{3, 5}},
+	}
+	net := oneWeight(t)
+	for _, from := range []Combination{Equal, Evidence} {
+		e := combine(t, net, islands, from)
+		before := slices.Clone(e.LogWeights)
+		for _, to := range []Combination{Equal, Evidence} {
+			got, err := e.Weigh(to)
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantNear(t, from.String()+" to "+to.String(), got, combine(t, net, islands, to).LogWeights, 0, 1e-14)
+		}
+		if !slices.Equal(e.LogWeights, before) {
+			t.Error("Weigh changes the ensemble")
 		}
 	}
 }

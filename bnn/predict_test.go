@@ -222,6 +222,56 @@ func TestEvaluate(t *testing.T) {
 	}
 }
 
+// Judge under several weightings gives each the bits that it has alone: all particles, their islands weighed otherwise,
+// and one of them.
+func TestJudgeUnderSeveralWeightings(t *testing.T) {
+	e, set := random(t, 20, 1100)
+	equal, err := e.Weigh(Equal)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := slices.Repeat([]float64{math.Inf(-1)}, e.Size())
+	last[e.Size()-1] = 0
+	weightings := [][]float64{e.LogWeights, equal, last}
+	groups := []data.Group{{Name: "same", Set: set}}
+	together, err := e.Judge(t.Context(), set, groups, weightings, pool.New(2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for w, logWeights := range weightings {
+		alone := *e
+		alone.LogWeights = logWeights
+		if w == 2 {
+			d := e.Net.Dim()
+			alone = Ensemble{Net: e.Net, Theta: e.Theta[len(e.Theta)-d:], LogWeights: []float64{0}, Island: []int32{0}, LogEvidence: []float64{0}}
+		}
+		want := predict(t, &alone, set, 1)
+		got := together[w]
+		if fmt.Sprint(*got.Test) != fmt.Sprint(*want) || fmt.Sprint(*got.Groups[0]) != fmt.Sprint(*want) {
+			t.Errorf("weighting %d: other predictions than alone", w)
+		}
+		scores, err := alone.Evaluate(t.Context(), set, groups, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.NLL != scores.NLL || *got.Evaluation.Groups[2].AUROC != *scores.Groups[2].AUROC {
+			t.Errorf("weighting %d: other scores than alone", w)
+		}
+	}
+	if together[0].NLL == together[1].NLL {
+		t.Error("weights do not count")
+	}
+}
+
+// Energies are weighted means of the particles', −ln(e^a + e^b) of logits a and b.
+func TestPredictEnergy(t *testing.T) {
+	e := combine(t, denseNet(t, 1, 2, nn.Categorical{}), []Island{{Theta: []float64{0, 0, 3, 5}, LogWeights: []float64{math.Log(3), 0}}}, Equal)
+	want := -0.75*math.Ln2 - 0.25*math.Log(math.Exp(3)+math.Exp(5))
+	wantNear(t, "energy", predict(t, e, indicators(1), 1).Energy, []float64{want}, 0, 1e-12)
+	one := combine(t, denseNet(t, 1, 1, nn.Bernoulli{}), []Island{{Theta: []float64{2}}}, Equal)
+	wantNear(t, "energy of a logit", predict(t, one, indicators(1), 1).Energy, []float64{-math.Log(1 + math.Exp(2))}, 0, 1e-12)
+}
+
 func TestPredictErrors(t *testing.T) {
 	ctx, p := context.Background(), pool.New(1)
 	e, set := random(t, 2, 5)

@@ -1,13 +1,17 @@
 package bnn
 
 import (
+	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/internal/pool"
+	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/nn"
+	"github.com/starling-smc/starling/uq"
 )
 
 // TestLogDensity against the sum written out: two particles that disagree, with noise of their own, and two outputs. A
@@ -44,5 +48,108 @@ func TestLogDensity(t *testing.T) {
 	set.Values = nil
 	if _, err := e.LogDensity(t.Context(), set, pool.New(1)); err == nil || !strings.Contains(err.Error(), "0 target values") {
 		t.Errorf("without targets: %v", err)
+	}
+}
+
+// regression is an ensemble of a small network with two outputs and learned noise, one of its particles dead, and a set
+// of n examples with targets.
+func regression(t *testing.T, particles, n int) (*Ensemble, *data.Set) {
+	t.Helper()
+	net, err := nn.New([]int{3}, []nn.Layer{nn.Dense{Units: 5}, nn.Tanh, nn.Dense{Units: 2}}, nn.Gaussian{Learned: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := rng.Key{Seed: 4, Purpose: rng.Synthetic}.Stream()
+	islands := make([]Island, 2)
+	for p := range islands {
+		islands[p] = Island{Theta: make([]float64, particles/2*net.Dim()), LogWeights: make([]float64, particles/2), LogEvidence: float64(p)}
+		s.Normals(islands[p].Theta)
+		s.Normals(islands[p].LogWeights)
+	}
+	islands[0].LogWeights[1] = math.Inf(-1)
+	set := &data.Set{Name: "random", Shape: []int{3}, F32: make([]float32, 3*n), Values: make([]float32, 2*n), Outputs: 2}
+	for i := range set.F32 {
+		set.F32[i] = float32(s.Normal())
+	}
+	for i := range set.Values {
+		set.Values[i] = float32(s.Normal())
+	}
+	return combine(t, net, islands, Evidence), set
+}
+
+// The same bits for any number of threads, and for examples that are alone as for those among others, so that a file may
+// be predicted block by block; 3,000 particles make several blocks of 1,000 examples.
+func TestPredictValuesSameBits(t *testing.T) {
+	const particles, n = 3000, 1000
+	e, set := regression(t, particles, n)
+	if n*particles*2 <= held {
+		t.Fatal("all examples are one block")
+	}
+	want, err := e.PredictValues(t.Context(), set, nil, pool.New(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, threads := range []int{2, 7} {
+		got, err := e.PredictValues(t.Context(), set, nil, pool.New(threads))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if fmt.Sprint(*got) != fmt.Sprint(*want) {
+			t.Errorf("%d threads: another prediction than with 1", threads)
+		}
+	}
+	part := set.Slice("part", 137, 938)
+	part.Values = nil // targets are not looked at
+	got, err := e.PredictValues(t.Context(), part, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, v := range map[string][2][]float64{
+		"means": {got.Mean, want.Mean}, "noise": {got.Aleatoric, want.Aleatoric}, "spread": {got.Epistemic, want.Epistemic},
+	} {
+		if !slices.Equal(v[0], v[1][2*137:2*938]) {
+			t.Errorf("%s of examples 137 to 937 differ when they are alone", name)
+		}
+	}
+}
+
+// JudgeValues against mixtures put together from the particles, each predicted on its own, under both ways to weigh islands.
+func TestJudgeValuesBruteForce(t *testing.T) {
+	e, set := regression(t, 20, 30)
+	equal, err := e.Weigh(Equal)
+	if err != nil {
+		t.Fatal(err)
+	}
+	quantiles := []float64{0.05, 0.95}
+	judged, err := e.JudgeValues(t.Context(), set, quantiles, [][]float64{e.LogWeights, equal}, pool.New(2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for w, logWeights := range [][]float64{e.LogWeights, equal} {
+		mixtures := make([]uq.Normals, 30*2)
+		for j, l := range logWeights {
+			one := &Ensemble{Net: e.Net, Theta: e.Theta[j*e.Net.Dim() : (j+1)*e.Net.Dim()], LogWeights: []float64{0}, Island: []int32{0}, LogEvidence: []float64{0}}
+			v, err := one.PredictValues(t.Context(), set, nil, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range mixtures {
+				m := &mixtures[i]
+				m.Weights, m.Mean, m.SD = append(m.Weights, math.Exp(l)), append(m.Mean, v.Mean[i]), append(m.SD, v.Aleatoric[i])
+			}
+		}
+		got := judged[w]
+		for i := range 30 {
+			y := []float64{float64(set.Values[2*i]), float64(set.Values[2*i+1])}
+			wantNear(t, "log density", got.LogDensity[i:i+1], []float64{uq.LogDensities(mixtures[2*i:2*i+2], y)}, 1e-12, 1e-12)
+			for c := range y {
+				at := 2*i + c
+				mean, aleatoric, epistemic := mixtures[at].Moments()
+				wantNear(t, "scores",
+					[]float64{got.Mean[at], got.Aleatoric[at], got.Epistemic[at], got.CRPS[at], got.PIT[at], got.Quantiles[2*at], got.Quantiles[2*at+1]},
+					[]float64{mean, aleatoric, epistemic, mixtures[at].CRPS(y[c]), mixtures[at].CDF(y[c]), mixtures[at].Quantile(0.05), mixtures[at].Quantile(0.95)},
+					1e-12, 1e-12)
+			}
+		}
 	}
 }

@@ -205,10 +205,10 @@ func cut(name string) (layer, kind string) {
 	return name[:at], name[at+1:]
 }
 
-// free are the names of the file that no tensor of the network has, in the order of the file.
+// free are the tensors of the file that are none of the network's by name and shape, in the order of the file.
 func (f *stateDict) free() (names []string) {
 	for _, name := range f.names {
-		if !slices.ContainsFunc(f.parts, func(p part) bool { return p.Name == name }) {
+		if !slices.ContainsFunc(f.parts, func(p part) bool { return p.Name == name && slices.Equal(p.Shape, f.tensors[name].Shape) }) {
 			names = append(names, name)
 		}
 	}

@@ -122,6 +122,8 @@ func TestReadWeightsErrors(t *testing.T) {
 			"tensor fc1.weight [3 18] of the network (layer 3, dense) is not in the file; nearest is head.weight [3 18]"},
 		"name where no shape fits": {named, append(trained()[:2], f32("fc1.bias", []int{3}, 1, 2, 3), f32("fc.weight", []int{1}, 1), f32("other", []int{1}, 1)),
 			"nearest is fc.weight [1]: name layer 3 as the file does, or change the layers"},
+		"another network": {ours, []safetensors.Tensor{f32("0.bias", []int{1}, 1), f32("4.weight", []int{1}, 1)},
+			"tensor 0.weight [2 1 3 3] of the network (layer 0, conv) is not in the file; nearest is 4.weight [1]"},
 		"nothing left":  {named, trained()[:2], "tensor fc1.weight [3 18] of the network (layer 3, dense) is not in the file, nor any"},
 		"no bias":       {named, trained()[:3], "tensor fc1.bias [3] of the network (layer 3, dense) is not in the file, nor any that could be meant: if layer 3 was trained without a bias, write bias: false"},
 		"bias too many": {namedNet(t, "conv1", "fc1", true, nn.Categorical{}), trained(), "tensor fc1.bias [3] in the file is none of the network's: layer 3 has bias: false"},

@@ -49,8 +49,8 @@ func (a *Array) DType() string {
 // maxClasses bounds what labels can claim.
 const maxClasses = 1 << 16
 
-// ints returns the values of an integer array as labels.
-func (a *Array) ints() ([]int32, error) {
+// Ints returns the values of an integer array as labels of classes, numbered from 0.
+func (a *Array) Ints() ([]int32, error) {
 	switch v := a.Values.(type) {
 	case []bool:
 		return labels(a, zeroOrOne(v))

@@ -16,7 +16,7 @@ func NewSet(name string, inputs, labels *Array, classes int) (*Set, error) {
 	if n := inputs.Shape[0]; len(labels.Shape) != 1 || labels.Shape[0] != n {
 		return nil, fmt.Errorf("%s: labels of shape %v for %d examples of %s, want [%d]", labels.Name, labels.Shape, n, inputs.Name, n)
 	}
-	if s.Labels, err = labels.ints(); err != nil {
+	if s.Labels, err = labels.Ints(); err != nil {
 		return nil, err
 	}
 	if s.Classes = classes; classes == 0 {

@@ -35,7 +35,7 @@ type Fetched struct {
 }
 
 // ErrNoDownload is the error of Fetch for a set that no server has in the form that Load reads.
-var ErrNoDownload = errors.New("cannot be downloaded")
+var ErrNoDownload = errors.New("has no download")
 
 // Fetch brings the missing files of a known data set into dir, in the places where Load looks for them. A file that is
 // there and right stays; one that is wrong is ErrContent, and stays too. What a broken download has brought is kept

@@ -70,6 +70,9 @@ func LoadTable(name, dir string) (t *Table, target string, err error) {
 	if t, err = t.without(k.unused); err != nil {
 		return nil, "", err
 	}
+	if k.BuiltIn {
+		t.Name = name
+	}
 	return t, k.Target, nil
 }
 
@@ -165,7 +168,7 @@ func (k *Known) Get() string {
 	if k.Download {
 		return "get it with starling data fetch " + k.Name
 	}
-	return "it cannot be downloaded in this form; data/LICENSES.md of starling's sources says how to make it"
+	return "no server has it in this form: data/LICENSES.md of starling's sources says how to make it"
 }
 
 // without is the table less some columns, by name. A name that is not there is an error.

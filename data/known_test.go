@@ -95,6 +95,49 @@ func TestLoadMNISTForm(t *testing.T) {
 	}
 }
 
+// CIFAR's files in the folder of the set's name or as its archive unpacks; too few images are told.
+func TestLoadCIFARForm(t *testing.T) {
+	row := func(labels ...byte) []byte { return append(labels, make([]byte, 3072)...) }
+	for _, c := range []struct {
+		set, folder string
+		row         []byte
+	}{
+		{"cifar10", "cifar10", row(9)}, {"cifar10", "cifar-10-batches-bin", row(0)},
+		{"cifar100", "cifar100", row(19, 99)}, {"cifar100", "cifar-100-binary", row(0, 0)},
+	} {
+		dir := t.TempDir()
+		if err := os.Mkdir(filepath.Join(dir, c.folder), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		k, err := find(c.set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, f := range k.Files {
+			if _, err := Load(c.set, dir); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), filepath.Base(f)) || !strings.Contains(err.Error(), "starling data fetch "+c.set) {
+				t.Errorf("%s without %s: %v", c.set, f, err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, c.folder, filepath.Base(f)), c.row, 0o666); err != nil {
+				t.Fatal(err)
+			}
+			if there := i == len(k.Files)-1; slices.ContainsFunc(List(dir), func(k Known) bool { return k.Name == c.set && k.Found }) != there {
+				t.Errorf("%s is found: %v", c.set, !there)
+			}
+		}
+		want := fmt.Sprintf("%s: %d and 1 images, want 50,000 and 10,000", filepath.Join(dir, c.folder), len(k.Files)-1)
+		if _, err := Load(c.set, dir); err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+		damaged := filepath.Join(dir, c.folder, filepath.Base(k.Files[0]))
+		if err := os.WriteFile(damaged, row(100, 100), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Load(c.set, dir); err == nil || !strings.Contains(err.Error(), damaged) {
+			t.Errorf("a label too large: %v", err)
+		}
+	}
+}
+
 // The facts known of the full sets: sizes, counts of labels, mean and sd of pixels.
 func TestMNISTFacts(t *testing.T) {
 	dir := os.Getenv("STARLING_DATA")

@@ -274,6 +274,8 @@ func (b *tableBuilder) row(rec []cell, line int) error {
 			}
 		case j == b.target && err != nil:
 			return errNames
+		case err != nil && b.target < 0 && !isNumberByte(c.text[0]):
+			return fmt.Errorf("line %d, %s: %w (only a target column may hold names)", c.line, t.column(j), err)
 		case err != nil:
 			return fmt.Errorf("line %d, %s: %w", c.line, t.column(j), err)
 		}

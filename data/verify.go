@@ -55,7 +55,7 @@ func Verify(name, dir string) ([]Verified, error) {
 			v.Why = k.begun(dir, p.file)
 		case err != nil:
 			v.State = Wrong
-			v.Why = strings.TrimPrefix(err.Error(), v.File+": ")
+			v.Why = strings.TrimPrefix(strings.TrimPrefix(err.Error(), v.File+": "), ErrContent.Error()+": ")
 		}
 		list = append(list, v)
 	}

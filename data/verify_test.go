@@ -78,8 +78,8 @@ func TestTables(t *testing.T) {
 			y = append(y, table.Values[i*table.Cols+j])
 			sum += y[i]
 		}
-		if table.Rows() != c.rows || table.Cols != c.cols || target != c.target || slices.Min(y) != c.low || slices.Max(y) != c.high || sum-c.total > 0.01 || c.total-sum > 0.01 {
-			t.Errorf("%s: %d × %d, target %s from %v to %v, in all %v", c.name, table.Rows(), table.Cols, target, slices.Min(y), slices.Max(y), sum)
+		if table.Name != c.name || table.Rows() != c.rows || table.Cols != c.cols || target != c.target || slices.Min(y) != c.low || slices.Max(y) != c.high || sum-c.total > 0.01 || c.total-sum > 0.01 {
+			t.Errorf("%s: %s, %d × %d, target %s from %v to %v, in all %v", c.name, table.Name, table.Rows(), table.Cols, target, slices.Min(y), slices.Max(y), sum)
 		}
 		p, err := Load(c.name, "")
 		if err != nil {

@@ -12,13 +12,16 @@ import (
 
 func newData() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "data",
-		Short:   "Data sets",
-		Example: "  starling data list",
-		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Use:   "data",
+		Short: "Data sets and files: which there are, what is in them, whether they are right, how to get them",
+		Example: `  starling data list
+  starling data show mine.csv
+  starling data fetch mnist --data-dir ~/data
+  starling data verify --data-dir ~/data`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newDataList())
+	cmd.AddCommand(newDataList(), newDataShow(), newDataVerify(), newDataFetch())
 	return cmd
 }
 
@@ -42,23 +45,35 @@ func newDataList() *cobra.Command {
 				Validate int      `json:"validate"`
 				Test     int      `json:"test"`
 				Groups   []string `json:"groups"`
+				Target   string   `json:"target"`
 				Files    []string `json:"files"`
+				BuiltIn  bool     `json:"built_in"`
 				Found    bool     `json:"found"`
+				Download bool     `json:"download"`
 			}
-			var rows []row
+			rows := []row{}
 			for _, k := range data.List(dir) {
-				rows = append(rows, row{k.Name, k.About, k.Licence, k.Train, k.Validate, k.Test, list(k.Groups), list(k.Files), k.Found})
+				rows = append(rows, row{k.Name, k.About, k.Licence, k.Train, k.Validate, k.Test, list(k.Groups), k.Target, list(k.Files), k.BuiltIn, k.Found, k.Download})
+				if jsonOut {
+					continue
+				}
+				left := fmt.Sprintf("%-14s %-9s", k.Name, place(k))
+				left = beside(out, left, k.About)
+				size := sizes(k.Train, k.Validate, k.Test, len(k.Groups))
+				if k.Target != "" {
+					size = thousands(k.Train) + " rows, to predict " + k.Target
+				}
+				beside(out, left, size+" · "+k.Licence)
+				switch {
+				case k.Found:
+				case k.Download:
+					beside(out, left, k.Get())
+				default:
+					beside(out, left, "needs "+strings.Join(k.Files, ", ")+" in the data directory (--data-dir DIR or STARLING_DATA)")
+				}
 			}
 			if jsonOut {
 				return writeJSON(out, map[string]any{"sets": rows})
-			}
-			for _, r := range rows {
-				left := fmt.Sprintf("%-14s %-9s", r.Name, place(r.Files, r.Found))
-				left = beside(out, left, r.About)
-				beside(out, left, sizes(r.Train, r.Validate, r.Test, len(r.Groups))+" · "+r.Licence)
-				if !r.Found {
-					beside(out, left, "needs "+strings.Join(r.Files, ", ")+" in the data directory (--data-dir DIR or STARLING_DATA)")
-				}
 			}
 			return nil
 		},
@@ -87,11 +102,11 @@ func beside(w io.Writer, left, text string) string {
 // list is never nil, so that JSON has [] rather than null.
 func list(names []string) []string { return append([]string{}, names...) }
 
-func place(files []string, found bool) string {
+func place(k data.Known) string {
 	switch {
-	case len(files) == 0:
+	case k.BuiltIn:
 		return "built in"
-	case found:
+	case k.Found:
 		return "found"
 	}
 	return "missing"

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -15,7 +16,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"starling": main})
+	testscript.Main(m, map[string]func(){"starling": offline})
 }
 
 func TestScripts(t *testing.T) {
@@ -23,6 +24,12 @@ func TestScripts(t *testing.T) {
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("STARLING_DATA", "")
+			env.Setenv("DATA", os.Getenv("STARLING_DATA")) // see condition data
+			trained, err := filepath.Abs("../../testdata/pytorch")
+			if err != nil {
+				return err
+			}
+			env.Setenv("PYTORCH", trained)
 			for _, file := range []string{"trees.csv", "trees.yaml"} {
 				text, err := os.ReadFile(filepath.Join("..", "..", "testdata", file))
 				if err != nil {
@@ -38,14 +45,23 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Condition: func(cond string) (bool, error) {
-			if cond == "full" {
+			switch cond {
+			case "full":
 				return !testing.Short(), nil
+			case "data":
+				return os.Getenv("STARLING_DATA") != "", nil
 			}
 			return false, errors.New("unknown condition")
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"exits":     exits,
 			"interrupt": interrupt,
+			"killed":    killed,
+			"damage":    damage,
+			"await":     await,
+			"smalldisk": smallDisk,
+			"serve":     serve,
+			"await":     await,
 		},
 	})
 }
@@ -65,9 +81,38 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// interrupt PROGRAM ARGS…: interrupts it after its first line of output; it must end with 130, write no more to stdout,
-// and say that nothing was saved.
+// interrupt FILE PROGRAM ARGS…: interrupts it once the file is there, or, if that is "header", after its first line of
+// output; it must end with 130, write no more to stdout, and say what was saved. What it says goes on with the run becomes
+// $AGAIN, empty if nothing was saved.
 func interrupt(ts *testscript.TestScript, neg bool, args []string) {
+	cmd, stdout, stderr := started(ts, args[0], args[1:])
+	ts.Check(cmd.Process.Signal(os.Interrupt))
+	before := stdout.Len()
+	cmd.Wait()
+	saved := strings.Contains(stderr.String(), "\n  starling fit ")
+	if cmd.ProcessState.ExitCode() != 130 || stdout.Len() > before || saved == strings.Contains(stderr.String(), "nothing was saved") {
+		ts.Fatalf("interrupted: %v, %d bytes more on stdout, stderr:\n%s", cmd.ProcessState, stdout.Len()-before, stderr.String())
+	}
+	again := ""
+	if saved {
+		lines := strings.Split(strings.TrimSpace(stderr.String()), "\n")
+		again = strings.TrimSpace(lines[len(lines)-1])
+	}
+	ts.Logf("again: %s", again)
+	ts.Setenv("AGAIN", again)
+}
+
+// killed FILE PROGRAM ARGS…: kills it once the file is there, or after its first line of output.
+func killed(ts *testscript.TestScript, neg bool, args []string) {
+	cmd, _, _ := started(ts, args[0], args[1:])
+	ts.Check(cmd.Process.Kill())
+	if cmd.Wait(); cmd.ProcessState.ExitCode() != -1 {
+		ts.Fatalf("it ended before: %v", cmd.ProcessState)
+	}
+}
+
+// started starts a program and waits for a file, or for output.
+func started(ts *testscript.TestScript, file string, args []string) (cmd *exec.Cmd, stdout, stderr *buffer) {
 	path := args[0]
 	for _, dir := range filepath.SplitList(ts.Getenv("PATH")) {
 		if p, err := exec.LookPath(filepath.Join(dir, args[0])); err == nil {
@@ -75,23 +120,58 @@ func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 			break
 		}
 	}
-	cmd := exec.Command(path, args[1:]...)
+	cmd, stdout, stderr = exec.Command(path, args[1:]...), &buffer{}, &buffer{}
 	cmd.Dir, cmd.Env = ts.Getenv("WORK"), append(os.Environ(), "STARLING_DATA=")
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.StdoutPipe()
-	ts.Check(err)
-	began := time.Now()
+	cmd.Stdout, cmd.Stderr = stdout, stderr
 	ts.Check(cmd.Start())
-	defer cmd.Process.Kill()
-	var first [1 << 12]byte
-	n, err := out.Read(first[:])
-	ts.Check(err)
-	ts.Logf("%v to the first output: %s", time.Since(began), first[:n])
-	ts.Check(cmd.Process.Signal(os.Interrupt))
-	rest, _ := out.Read(first[:])
-	cmd.Wait()
-	if status := cmd.ProcessState.ExitCode(); status != 130 || rest > 0 || !strings.Contains(stderr.String(), "nothing was saved") {
-		ts.Fatalf("interrupted: status %d, %d bytes more on stdout, stderr:\n%s", status, rest, stderr.String())
+	ts.Defer(func() { cmd.Process.Kill() })
+	deadline := time.Now().Add(20 * time.Second)
+	for {
+		_, err := os.Stat(ts.MkAbs(file))
+		if file == "header" && stdout.Len() > 0 || err == nil {
+			return cmd, stdout, stderr
+		}
+		if time.Now().After(deadline) {
+			ts.Fatalf("waited for %s; stderr:\n%s", file, stderr.String())
+		}
+		time.Sleep(time.Millisecond)
 	}
+}
+
+// buffer takes what a program writes.
+type buffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *buffer) Len() int { return len(b.String()) }
+
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
+
+// damage FILE: cuts it in half.
+func damage(ts *testscript.TestScript, neg bool, args []string) {
+	b, err := os.ReadFile(ts.MkAbs(args[0]))
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), b[:len(b)/2], 0o666))
+}
+
+// await FILE: waits until it is there.
+func await(ts *testscript.TestScript, neg bool, args []string) {
+	for range 10_000 {
+		if _, err := os.Stat(ts.MkAbs(args[0])); err == nil {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+	ts.Fatalf("%s does not come", args[0])
 }

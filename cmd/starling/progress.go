@@ -51,6 +51,8 @@ func (p *progress) event(e starling.Event) {
 		if e.Spec.MAP != nil {
 			p.show("MAP", 0, false, fmt.Sprintf("0 of %d starts", e.Spec.MAP.Restarts))
 		}
+	case *starling.Predicting:
+		p.predicting(e)
 	case *starling.Descending:
 		p.descending(e)
 	case *starling.Sampling:
@@ -74,6 +76,13 @@ func (p *progress) descending(e *starling.Descending) {
 		}
 	}
 	p.show("MAP", e.Share, last, starts+score)
+}
+
+func (p *progress) predicting(e *starling.Predicting) {
+	if e.Done == 0 {
+		p.began = p.now()
+	}
+	p.show("predict", float64(e.Done)/float64(max(1, e.Rows)), e.Done == e.Rows, fmt.Sprintf("%s of %s rows", thousands(e.Done), thousands(e.Rows)))
 }
 
 func (p *progress) sampling(e *starling.Sampling) {

@@ -22,8 +22,15 @@ func header(l *starling.Loaded) string {
 	if p.Test != nil {
 		test = p.Test.Len()
 	}
-	return fmt.Sprintf("%s: %s · %s, %s parameters", l.Spec.Name,
-		sizes(p.Train.Len(), validate, test, len(p.Groups)), architecture(l.Net), thousands(l.Net.Dim()))
+	examples := sizes(p.Train.Len(), validate, test, len(p.Groups))
+	if l.Spec.Method.AsIs { // nothing is learnt
+		judged := p.Train.Len()
+		if test > 0 {
+			judged = test
+		}
+		examples = thousands(judged) + " examples"
+	}
+	return fmt.Sprintf("%s: %s · %s, %s parameters", l.Spec.Name, examples, architecture(l.Net), thousands(l.Net.Dim()))
 }
 
 // architecture names the layers that change shapes: conv 4 → pool → dense 8.

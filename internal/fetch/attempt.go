@@ -2,9 +2,12 @@ package fetch
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	neturl "net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -78,10 +81,18 @@ func (c *Client) attempt(ctx context.Context, url string, p *part) error {
 	}
 }
 
-// broken is a connection that failed; context's cause says if it was we who cut it.
+// broken is a connection that failed; ctx says if it was we who cut it. A server that nobody knows is no passing fault.
 func broken(ctx context.Context, url string, err error) error {
+	var full *neturl.Error // which says the address once more
+	if errors.As(err, &full) {
+		err = full.Err
+	}
 	if cause := context.Cause(ctx); cause != nil {
 		err = cause
+	}
+	var host *net.DNSError
+	if errors.As(err, &host) && host.IsNotFound {
+		return fmt.Errorf("%s: %w", url, err)
 	}
 	return temporary(url, "%w", err)
 }

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -167,6 +169,9 @@ func TestGet(t *testing.T) {
 		{name: "500, 429, then good", answers: []answer{status(500), status(429), good}, requests: 3},
 		{name: "always 500", answers: []answer{status(503)}, err: "503 Service Unavailable (given up after 3 attempts)", requests: 3},
 		{name: "redirects", answers: []answer{redirect}, requests: 2},
+		{name: "redirects to no web address", answers: []answer{func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "file:///etc/hosts", http.StatusFound)
+		}}, err: "unsupported protocol scheme"},
 		{name: "redirects for ever", answers: []answer{func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/", http.StatusFound) }}, err: "stopped after 10 redirects"},
 		{name: "says nothing", answers: []answer{silent, good}, requests: 2},
 		{name: "says nothing any more", answers: []answer{halfThenSilent, good}, requests: 2},
@@ -281,23 +286,23 @@ func TestMirrors(t *testing.T) {
 	defer server.Close()
 	client := Client{Tries: 1, Pause: func(context.Context, time.Duration) error { return nil }}
 	path := filepath.Join(t.TempDir(), "file")
-	url := func(paths ...string) (urls []string) {
+	urls := func(paths ...string) (list []string) {
 		for _, p := range paths {
-			urls = append(urls, server.URL+p)
+			list = append(list, server.URL+p)
 		}
-		return urls
+		return list
 	}
-	err := client.Get(t.Context(), File{url("/gone", "/wrong"), int64(len(content)), sum(content)}, path)
+	err := client.Get(t.Context(), File{urls("/gone", "/wrong"), int64(len(content)), sum(content)}, path)
 	if err == nil || !strings.Contains(err.Error(), "410 Gone") || !strings.Contains(err.Error(), "/wrong: ended after 12 of") {
 		t.Error(err)
 	}
 	if err := os.WriteFile(path+Part, content[:50_000], 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if err := client.Get(t.Context(), File{url("/gone", "/good"), int64(len(content)), sum(content)}, path); err != nil || asked != "bytes=50000-" {
+	if err := client.Get(t.Context(), File{urls("/gone", "/good"), int64(len(content)), sum(content)}, path); err != nil || asked != "bytes=50000-" {
 		t.Errorf("%v, asked for %q", err, asked)
 	}
-	if err := client.Get(t.Context(), File{url("/good"), int64(len(content)), sum(content)}, path); !errors.Is(err, fs.ErrExist) {
+	if err := client.Get(t.Context(), File{urls("/good"), int64(len(content)), sum(content)}, path); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("a file in the place: %v", err)
 	}
 }
@@ -328,5 +333,17 @@ func TestDisk(t *testing.T) {
 	err = new(Client).from(t.Context(), server.URL, &part{File: file, want: want})
 	if !errors.As(err, new(diskError)) || !strings.Contains(err.Error(), "plain") {
 		t.Errorf("a file that cannot be written: %v", err)
+	}
+}
+
+// A host that does not exist is not asked again; one whose name could not be looked up is.
+func TestUnknownHost(t *testing.T) {
+	for _, c := range []struct {
+		missing, again bool
+	}{{true, false}, {false, true}} {
+		err := broken(t.Context(), "http://x/", &url.Error{Op: "Get", URL: "http://x/", Err: &net.DNSError{Err: "no such host", Name: "x", IsNotFound: c.missing}})
+		if errors.As(err, new(temporaryError)) != c.again || strings.Count(err.Error(), "http://x/") != 1 {
+			t.Errorf("%+v: %v", c, err)
+		}
 	}
 }

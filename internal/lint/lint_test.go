@@ -17,13 +17,14 @@ const module = "github.com/starling-smc/starling"
 
 // level orders the packages: a package imports only packages of lower levels.
 var level = map[string]int{
-	"internal/lanes": 0, "internal/ckpt": 0, "internal/pool": 0, "internal/golden": 0, "internal/safetensors": 0, "internal/fetch": 0,
+	"internal/lanes": 0, "internal/ckpt": 0, "internal/pool": 0, "internal/golden": 0, "internal/chart": 0, "internal/safetensors": 0, "internal/fetch": 0,
 	"internal/rng": 1,
 	"data":         2,
 	"nn":           3, "mcmc": 3,
 	"smc": 4, "bnn": 4, "uq": 3,
 	"baseline":     5,
 	"":             6,
+	"report":       7,
 	"cmd/starling": 9,
 }
 

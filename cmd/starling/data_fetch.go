@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/starling-smc/starling"
+	"github.com/starling-smc/starling/data"
+)
+
+// transport brings downloads; nil: the network. Tests set it.
+var transport http.RoundTripper
+
+func newDataFetch() *cobra.Command {
+	var (
+		dir     string
+		jsonOut bool
+	)
+	cmd := &cobra.Command{
+		Use:   "fetch SET",
+		Short: "Download a data set into the data directory, checked by its SHA-256",
+		Long: `Download a data set into the data directory, in the places where it is looked for.
+
+Sizes and SHA-256 of all files are known to the program: other bytes are refused, from whatever server. Files that are
+there and right stay as they are; one that is wrong is named, and stays too. A download that breaks is gone on with, now
+or by the same command later.`,
+		Example:           "  starling data fetch mnist --data-dir ~/data",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: setNames,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			name, out := args[0], cmd.OutOrStdout()
+			known := false
+			for _, k := range data.List("") {
+				known = known || k.Name == name && !k.BuiltIn
+			}
+			if known && dir == "" {
+				return wrongUse("say where to: --data-dir DIR or STARLING_DATA")
+			}
+			bar := newProgress(os.Stderr)
+			files, err := fetcher(bar, name).Fetch(cmd.Context(), name, dir)
+			if bar != nil {
+				bar.end()
+			}
+			switch {
+			case errors.Is(err, data.ErrUnknown) || errors.Is(err, data.ErrNoDownload):
+				return usageError{err}
+			case errors.Is(err, data.ErrContent):
+				return &starling.DataError{Err: err}
+			case errors.Is(err, context.Canceled):
+				return interrupted{"what has arrived is kept; to go on, run starling data fetch " + name + " again"}
+			case err != nil:
+				return err
+			}
+			type row struct {
+				File  string `json:"file"`
+				Size  int64  `json:"size"`
+				Sum   string `json:"sha256"`
+				There bool   `json:"there"`
+			}
+			rows := []row{}
+			for _, f := range files {
+				rows = append(rows, row{f.File, f.Size, f.Sum, f.There})
+			}
+			if jsonOut {
+				return writeJSON(out, map[string]any{"set": name, "files": rows})
+			}
+			for _, r := range rows {
+				state := "fetched"
+				if r.There {
+					state = "there"
+				}
+				fmt.Fprintf(out, "%-8s %s\n", state, r.File)
+			}
+			if len(rows) == 0 {
+				fmt.Fprintln(out, name+" is built in: there is nothing to download")
+			}
+			return nil
+		},
+	}
+	dataDir(cmd, &dir)
+	asJSON(cmd, &jsonOut)
+	return cmd
+}
+
+// fetcher shows what arrives on bar, unless that is nil, and tells of attempts that are repeated.
+func fetcher(bar *progress, name string) *data.Fetcher {
+	f := &data.Fetcher{Failed: func(err error, wait time.Duration) {
+		if bar != nil {
+			bar.end()
+		}
+		fmt.Fprintf(os.Stderr, "%v: again in %s\n", err, seconds(wait))
+	}}
+	if transport != nil {
+		f.HTTP = &http.Client{Transport: transport}
+	}
+	if bar == nil {
+		return f
+	}
+	var file string
+	var first int64
+	f.Progress = func(at string, done, size int64) {
+		if at != file {
+			file, first = at, done
+			bar.began = bar.now()
+		}
+		const mega = 1e6
+		text := fmt.Sprintf("%s  %.1f of %.1f MB", strings.TrimPrefix(path.Base(file), "."), float64(done)/mega, float64(size)/mega)
+		bar.show(name, float64(done-first)/float64(max(1, size-first)), done == size, text)
+	}
+	return f
+}

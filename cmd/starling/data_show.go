@@ -1,0 +1,158 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/starling-smc/starling"
+	"github.com/starling-smc/starling/data"
+)
+
+func newDataShow() *cobra.Command {
+	var (
+		dir, target, delimiter string
+		headerFlag, jsonOut    bool
+	)
+	cmd := &cobra.Command{
+		Use:   "show FILE|SET",
+		Short: "Describe a file that the program can read, or a data set known by name",
+		Long: `Describe a file: NPY or IDX (packed with gzip or not), CSV, safetensors, or a .bin of CIFAR. The format is told by
+the content. Values that are missing or not a number are shown; fit refuses them.
+
+Of a CSV, delimiter and header are guessed and can be told; a cell is a number, nan, inf or empty, but for the column
+that --target names, which may hold names of classes. Up to 4,096 values --json lists all, else what they amount to.
+
+A data set's name is taken before a file's: write ./NAME for such a file.`,
+		Example: `  starling data show mine.csv --target species
+  starling data show train-images-idx3-ubyte.gz --json
+  starling data show mnist7`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o := data.CSV{Target: target}
+			if cmd.Flags().Changed("delimiter") {
+				if o.Delimiter = delimiter; delimiter == `\t` { // a tab is hard to type
+					o.Delimiter = "\t"
+				}
+				if err := data.CheckDelimiter(o.Delimiter); err != nil {
+					return usageError{err}
+				}
+			}
+			if cmd.Flags().Changed("header") {
+				if o.Header = data.NoHeader; headerFlag {
+					o.Header = data.WithHeader
+				}
+			}
+			out := cmd.OutOrStdout()
+			list := data.List(dir)
+			if k := slices.IndexFunc(list, func(k data.Known) bool { return k.Name == args[0] }); k >= 0 {
+				if o != (data.CSV{}) {
+					return wrongUse("%s is a data set: --target, --delimiter and --header are for CSV files", args[0])
+				}
+				return showSet(out, list[k], dir, jsonOut)
+			}
+			d, err := data.Show(args[0], o)
+			var noCSV *data.NotCSVError
+			switch {
+			case errors.As(err, &noCSV):
+				return usageError{err}
+			case errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(args[0], `./\`):
+				return wrongUse("%s is no file here and no data set: starling data list shows the sets", args[0])
+			case err != nil:
+				return &starling.DataError{Err: err}
+			case jsonOut:
+				return writeJSON(out, d)
+			}
+			showFile(out, d)
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&target, "target", "", "column of a CSV that may hold names: its name, or its number if there is no header")
+	cmd.Flags().StringVar(&delimiter, "delimiter", "", "delimiter of a CSV: one character (\\t for a tab), or whitespace")
+	cmd.Flags().BoolVar(&headerFlag, "header", true, "whether the first line of a CSV names the columns: =true or =false")
+	cmd.Flag("header").DefValue = ""
+	dataDir(cmd, &dir)
+	asJSON(cmd, &jsonOut)
+	return cmd
+}
+
+// part is what --json says of a part of a data set.
+type part struct {
+	Name     string   `json:"name"`
+	Examples int      `json:"examples"`
+	Shape    []int    `json:"shape"` // of one
+	DType    string   `json:"dtype"`
+	Classes  int      `json:"classes,omitempty"`
+	Names    []string `json:"names,omitempty"`
+	Outputs  int      `json:"outputs,omitempty"`
+	Sum      string   `json:"sha256"`
+}
+
+// showSet describes a data set known by name: its parts, and the columns if it is a table.
+func showSet(w io.Writer, known data.Known, dir string, jsonOut bool) error {
+	problem, err := data.Load(known.Name, dir)
+	if err != nil {
+		return &starling.DataError{Err: err}
+	}
+	var parts []part
+	add := func(name string, s *data.Set) {
+		if s == nil {
+			return
+		}
+		dtype := "float32"
+		if s.U8 != nil {
+			dtype = "uint8"
+		}
+		parts = append(parts, part{name, s.Len(), s.Shape, dtype, s.Classes, s.Names, s.Outputs, s.Checksum()})
+	}
+	add("train", problem.Train)
+	add("validate", problem.Validate)
+	add("test", problem.Test)
+	for _, g := range problem.Groups {
+		add(g.Name, g.Set)
+	}
+	var columns *data.TableSummary
+	if data.Tabular(known.Name) {
+		t, _, err := data.LoadTable(known.Name, dir)
+		if err != nil {
+			return &starling.DataError{Err: err}
+		}
+		columns = t.Show()
+	}
+	if jsonOut {
+		return writeJSON(w, struct {
+			Set     string             `json:"set"`
+			About   string             `json:"about"`
+			Licence string             `json:"licence"`
+			Target  string             `json:"target,omitempty"`
+			Parts   []part             `json:"parts"`
+			Table   *data.TableSummary `json:"table,omitempty"`
+		}{known.Name, known.About, known.Licence, known.Target, parts, columns})
+	}
+	beside(w, known.Name+":", known.About)
+	beside(w, "licence:", known.Licence)
+	fmt.Fprintln(w)
+	var t table
+	t.add("part", "examples", "shape", "dtype", "targets", "sha256")
+	for _, p := range parts {
+		targets := "–"
+		switch {
+		case p.Classes > 0:
+			targets = fmt.Sprintf("%d classes", p.Classes)
+		case p.Outputs > 0:
+			targets = fmt.Sprintf("%d values", p.Outputs)
+		}
+		t.add(p.Name, thousands(p.Examples), dimensions(p.Shape), p.DType, targets, p.Sum[:12]+"…")
+	}
+	t.write(w)
+	if columns != nil {
+		fmt.Fprintf(w, "\ntarget: %s; ", known.Target)
+		showTable(w, columns)
+	}
+	return nil
+}

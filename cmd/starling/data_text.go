@@ -1,0 +1,254 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/starling-smc/starling/data"
+)
+
+// showFile writes a description for people.
+func showFile(w io.Writer, d *data.Description) {
+	format := map[string]string{"npy": "NPY", "idx": "IDX", "csv": "CSV", "cifar10": "CIFAR-10", "cifar100": "CIFAR-100"}[d.Format]
+	if format == "" {
+		format = d.Format
+	}
+	if d.Packed {
+		format += " in gzip"
+	}
+	fmt.Fprintf(w, "%s: %s, %s bytes\n", d.File, format, thousands(d.Bytes))
+	switch d.Format {
+	case "csv":
+		showTable(w, d.Table)
+	case "safetensors":
+		showTensors(w, d)
+	default:
+		a := &d.Arrays[0]
+		fmt.Fprintf(w, "%s [%s], %s\n", a.DType, dimensions(a.Shape), amount(a.Summary))
+		if !picture(w, a) {
+			showRows(w, a)
+		}
+	}
+}
+
+// dimensions writes 60,000 × 28 × 28; nothing of a scalar.
+func dimensions(shape []int) string {
+	parts := make([]string, len(shape))
+	for i, d := range shape {
+		parts[i] = thousands(d)
+	}
+	return strings.Join(parts, " × ")
+}
+
+// amount is a summary in words.
+func amount(s data.Summary) string {
+	switch s.Count {
+	case 0:
+		return "no values"
+	case s.NaN:
+		return several(s.Count, "value") + ", all NaN"
+	}
+	text := fmt.Sprintf("%s from %s to %s, mean %s", several(s.Count, "value"), short(s.Min), short(s.Max), short(s.Mean))
+	if s.NaN > 0 {
+		text += fmt.Sprintf(", %s NaN", thousands(s.NaN))
+	}
+	return text
+}
+
+// several counts things: 1 row, 2 rows.
+func several(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return thousands(n) + " " + thing
+}
+
+// short is a number with about six digits; integers have all of theirs.
+func short(n data.Number) string {
+	text := string(n)
+	if len(text) > 8 && strings.ContainsAny(text, ".e") {
+		if v, err := strconv.ParseFloat(text, 64); err == nil {
+			text = fmt.Sprintf("%.6g", v)
+		}
+	}
+	return minus(text)
+}
+
+// How much of an array or a table is printed.
+const (
+	printedRows    = 10
+	printedColumns = 8
+	listedColumns  = 40
+)
+
+// showRows writes the first rows of an array, whose values follow its last dimension.
+func showRows(w io.Writer, a *data.ArraySummary) {
+	if len(a.First) == 0 {
+		return
+	}
+	width := 1
+	if len(a.Shape) > 1 {
+		width = a.Shape[len(a.Shape)-1]
+	}
+	rows := a.Count / width
+	var t table
+	for i := 0; i < min(rows, printedRows) && (i+1)*width <= len(a.First) || i == 0; i++ {
+		cells := []string{fmt.Sprintf("row %d", i)}
+		for _, n := range a.First[i*width:][:min(width, printedColumns, len(a.First))] {
+			cells = append(cells, short(n))
+		}
+		if width > printedColumns {
+			cells = append(cells, "…")
+		}
+		t.add(cells...)
+	}
+	fmt.Fprintln(w)
+	t.write(w)
+	if left := rows - len(t.rows); left > 0 {
+		fmt.Fprintf(w, "… %s more\n", several(left, "row"))
+	}
+}
+
+// picture draws the first of some grey images, or of colours the mean, a character for two pixels of a column.
+func picture(w io.Writer, a *data.ArraySummary) bool {
+	shape := a.Shape
+	if len(shape) == 3 {
+		shape = []int{shape[0], 1, shape[1], shape[2]}
+	}
+	if a.DType != "uint8" || len(shape) != 4 || shape[1] != 1 && shape[1] != 3 {
+		return false
+	}
+	colours, height, width := shape[1], shape[2], shape[3]
+	if height < 8 || width < 8 || width > 80 || colours*height*width > len(a.First) {
+		return false
+	}
+	var pixels []int
+	for _, n := range a.First[:colours*height*width] {
+		v := 0
+		for _, digit := range n {
+			v = 10*v + int(digit-'0')
+		}
+		pixels = append(pixels, v)
+	}
+	shades := []rune(" ░▒▓█")
+	fmt.Fprintln(w, "the first:")
+	for y := 0; y+1 < height; y += 2 {
+		line := make([]rune, width)
+		for x := range line {
+			sum := 0
+			for c := range colours {
+				sum += pixels[(c*height+y)*width+x] + pixels[(c*height+y+1)*width+x]
+			}
+			line[x] = shades[sum*len(shades)/(2*colours*256)]
+		}
+		fmt.Fprintln(w, strings.TrimRight(string(line), " "))
+	}
+	return true
+}
+
+// showTable writes what each column amounts to, and the first rows.
+func showTable(w io.Writer, s *data.TableSummary) {
+	delimiter := map[string]string{",": "comma", ";": "semicolon", "\t": "tab", "whitespace": "blanks"}[s.Delimiter]
+	if delimiter == "" {
+		delimiter = s.Delimiter
+	}
+	header := "a header"
+	if s.Header == nil {
+		header = "no header"
+	}
+	fmt.Fprintf(w, "%s × %s, delimited by %s, %s\n\n", several(s.Count, "row"), several(len(s.Columns), "column"), delimiter, header)
+	var t table
+	t.add("column", "min", "mean", "max", "missing")
+	var named []string
+	for j, c := range s.Columns[:min(len(s.Columns), listedColumns)] {
+		name := columnName(s, j)
+		if c.Names == nil {
+			t.add(name, short(c.Min), short(c.Mean), short(c.Max), thousands(c.NaN))
+			continue
+		}
+		t.add(name, "names", "", "", thousands(c.NaN))
+		var parts []string
+		for k, n := range c.Names[:min(len(c.Names), listedColumns)] {
+			parts = append(parts, fmt.Sprintf("%s (%s)", cut(n, 30), thousands(c.Of[k])))
+		}
+		if more := len(c.Names) - len(parts); more > 0 {
+			parts = append(parts, fmt.Sprintf("and %s more", thousands(more)))
+		}
+		named = append(named, fmt.Sprintf("%s: %s", name, strings.Join(parts, ", ")))
+	}
+	t.write(w)
+	if more := len(s.Columns) - listedColumns; more > 0 {
+		fmt.Fprintf(w, "… %s more\n", several(more, "column"))
+	}
+	for _, line := range named {
+		beside(w, "", line)
+	}
+	if s.Count == 0 {
+		return
+	}
+	var rows table
+	columns := min(len(s.Columns), printedColumns)
+	head := []string{"row"}
+	for j := range columns {
+		head = append(head, columnName(s, j))
+	}
+	rows.add(head...)
+	for i, row := range s.Rows[:min(len(s.Rows), printedRows)] {
+		cells := []string{fmt.Sprint(i)}
+		for _, c := range row[:columns] {
+			switch c := c.(type) {
+			case data.Number:
+				cells = append(cells, short(c))
+			case string:
+				cells = append(cells, cut(c, 20))
+			}
+		}
+		rows.add(cells...)
+	}
+	fmt.Fprintln(w)
+	rows.write(w)
+	if more := s.Count - (len(rows.rows) - 1); more > 0 {
+		fmt.Fprintf(w, "… %s more\n", several(more, "row"))
+	}
+}
+
+func columnName(s *data.TableSummary, j int) string {
+	if s.Header == nil {
+		return fmt.Sprint(j + 1)
+	}
+	return cut(s.Header[j], 20)
+}
+
+// cut shortens a text and makes it one line.
+func cut(s string, n int) string {
+	runes := []rune(strings.Join(strings.Fields(s), " "))
+	if len(runes) > n {
+		runes = append(runes[:n-1], '…')
+	}
+	return string(runes)
+}
+
+func showTensors(w io.Writer, d *data.Description) {
+	total := 0
+	for _, a := range d.Arrays {
+		total += a.Count
+	}
+	fmt.Fprintf(w, "%s, %s\n\n", several(len(d.Arrays), "tensor"), several(total, "value"))
+	var t table
+	t.add("tensor", "dtype", "shape", "min", "mean", "max", "NaN")
+	for _, a := range d.Arrays {
+		t.add(cut(a.Name, 30), a.DType, dimensions(a.Shape), short(a.Min), short(a.Mean), short(a.Max), thousands(a.NaN))
+	}
+	t.write(w)
+	keys := make([]string, 0, len(d.Metadata))
+	for k := range d.Metadata {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	for _, k := range keys {
+		fmt.Fprintf(w, "%s: %s\n", cut(k, 30), cut(d.Metadata[k], 60))
+	}
+}

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/starling-smc/starling"
+	"github.com/starling-smc/starling/data"
+)
+
+func newDataVerify() *cobra.Command {
+	var (
+		dir     string
+		jsonOut bool
+	)
+	cmd := &cobra.Command{
+		Use:   "verify [SET…]",
+		Short: "Compare the files of data sets with what is known of them",
+		Long: `Compare the files of data sets with what is known of them: those within the program, and those in the data
+directory.
+
+What a file holds counts, not how gzip packed it; of a table, the names of its columns and its numbers. A set that is
+wrong ends with status 3, and so does one that is missing if it was named.`,
+		Example: `  starling data verify --data-dir ~/data
+  starling data verify mnist7`,
+		ValidArgsFunction: setNames,
+		RunE: func(cmd *cobra.Command, names []string) error {
+			named := len(names) > 0
+			if !named {
+				for _, k := range data.List("") {
+					names = append(names, k.Name)
+				}
+			}
+			type row struct {
+				Set   string     `json:"set"`
+				File  string     `json:"file"`
+				State data.State `json:"state"`
+				Why   string     `json:"why"`
+			}
+			out := cmd.OutOrStdout()
+			rows := []row{}
+			counts := map[data.State]int{}
+			for _, name := range names {
+				files, err := data.Verify(name, dir)
+				if err != nil {
+					return usageError{err}
+				}
+				for _, f := range files {
+					rows = append(rows, row{name, f.File, f.State, f.Why})
+					counts[f.State]++
+				}
+				if !jsonOut {
+					showVerified(out, name, files)
+				}
+			}
+			if jsonOut {
+				if err := writeJSON(out, map[string]any{"files": rows, "ok": counts[data.OK], "missing": counts[data.Missing], "wrong": counts[data.Wrong]}); err != nil {
+					return err
+				}
+			}
+			switch {
+			case counts[data.Wrong] > 0:
+				return &starling.DataError{Err: fmt.Errorf("%d of %d files are not what they should be", counts[data.Wrong], len(rows))}
+			case counts[data.Missing] > 0 && named:
+				return &starling.DataError{Err: errors.New("files are missing")}
+			}
+			return nil
+		},
+	}
+	dataDir(cmd, &dir)
+	asJSON(cmd, &jsonOut)
+	return cmd
+}
+
+// showVerified writes a line for a set whose files are all right or all missing, else one for each file, and what to do.
+func showVerified(out io.Writer, name string, files []data.Verified) {
+	var known data.Known
+	for _, k := range data.List("") {
+		if k.Name == name {
+			known = k
+		}
+	}
+	counts := map[data.State]int{}
+	begun := false
+	for _, f := range files {
+		counts[f.State]++
+		begun = begun || f.State == data.Missing && f.Why != ""
+	}
+	left := func(s data.State) string { return fmt.Sprintf("%-14s %-8s", name, s) }
+	switch {
+	case counts[data.OK] == len(files) && known.BuiltIn:
+		beside(out, left(data.OK), "built in")
+		return
+	case counts[data.OK] == len(files):
+		beside(out, left(data.OK), fmt.Sprintf("files as they should be: %d", len(files)))
+		return
+	case counts[data.Missing] == len(files) && !begun:
+		beside(out, left(data.Missing), known.Get())
+		return
+	}
+	blank := ""
+	for _, f := range files {
+		text := f.File
+		if f.Why != "" {
+			text += ": " + f.Why
+		}
+		blank = beside(out, left(f.State), text)
+	}
+	switch {
+	case known.BuiltIn:
+		beside(out, blank, "the program is damaged: install it anew")
+	case counts[data.Wrong] == 0:
+		beside(out, blank, known.Get())
+	case known.Download:
+		beside(out, blank, "move away what is wrong, then "+known.Get())
+	default:
+		beside(out, blank, known.Get())
+	}
+}
+
+// setNames completes names of data sets.
+func setNames(*cobra.Command, []string, string) (names []string, _ cobra.ShellCompDirective) {
+	for _, k := range data.List("") {
+		names = append(names, k.Name+"\t"+k.About)
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}

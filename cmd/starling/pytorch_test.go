@@ -1,0 +1,61 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestPyTorchSnippet carries docs/pytorch.md out as it stands, with a Python that has torch and safetensors: the one
+// that STARLING_PYTHON names, or python3. What PyTorch predicts from posterior.safetensors must be what starling does.
+func TestPyTorchSnippet(t *testing.T) {
+	python := os.Getenv("STARLING_PYTHON")
+	if python == "" {
+		python = "python3"
+	}
+	if out, err := exec.Command(python, "-c", "import torch, numpy, safetensors.torch").CombinedOutput(); err != nil {
+		lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+		t.Skipf("%s: Python has no torch: not run (%v, %s)", python, err, lines[len(lines)-1])
+	}
+	doc, err := os.ReadFile("../../docs/pytorch.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var script, files strings.Builder
+	for _, block := range regexp.MustCompile("(?s)```(\\w+)\n(.*?)```").FindAllStringSubmatch(string(doc), -1) {
+		language, text := block[1], block[2]
+		name := strings.TrimPrefix(strings.SplitN(text, "\n", 2)[0], "# ")
+		switch language {
+		case "sh":
+			for _, line := range strings.Split(strings.TrimSpace(text), "\n") {
+				fmt.Fprintf(&script, "exec %s\n", line)
+			}
+		case "python":
+			fmt.Fprintf(&script, "exec $PYTHON %s\n", name)
+			fallthrough
+		case "yaml":
+			fmt.Fprintf(&files, "-- %s --\n%s", name, text)
+		default:
+			t.Fatalf("docs/pytorch.md: a block of %s", language)
+		}
+	}
+	// The last thing that the page does is to compare.
+	script.WriteString("stdout '^largest difference: ([0-9.]+e-(0[6-9]|[1-9][0-9])|0.0)$'\n")
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "page.txt"), []byte(script.String()+files.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir: dir,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("PYTHON", python)
+			return nil
+		},
+	})
+}

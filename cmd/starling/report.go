@@ -1,0 +1,81 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/starling-smc/starling"
+	"github.com/starling-smc/starling/internal/ckpt"
+	pages "github.com/starling-smc/starling/report"
+)
+
+func newReport() *cobra.Command {
+	var (
+		options starling.Options
+		jsonOut bool
+	)
+	cmd := &cobra.Command{
+		Use:   "report RUN",
+		Short: "Write a run's page anew: report.html in its folder",
+		Long: `Report judges the ensembles of a run on its own test examples and writes report.html into the run's folder: a
+summary in plain words, the figures, pictures of calibration, doubt and sampling, and where all of it comes from. The
+page is complete in itself; fit writes the same page when it is done.`,
+		Example: `  starling report runs/mnist7`,
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			run, judgement, err := judge(cmd, args[0], options)
+			if err != nil {
+				return err
+			}
+			path, err := writeReport(run, judgement)
+			if err != nil {
+				return err
+			}
+			if jsonOut {
+				return writeJSON(cmd.OutOrStdout(), map[string]string{"report": path})
+			}
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), path)
+			return err
+		},
+	}
+	computes(cmd, &options)
+	asJSON(cmd, &jsonOut)
+	return cmd
+}
+
+// computes adds the flags of verbs that judge runs.
+func computes(cmd *cobra.Command, o *starling.Options) {
+	cmd.Flags().IntVar(&o.Threads, "threads", 0, "threads that compute; the result does not depend on it (default: one a CPU)")
+	dataDir(cmd, &o.DataDir)
+}
+
+// judge reads a run and judges it on its own data.
+func judge(cmd *cobra.Command, dir string, o starling.Options) (*starling.Run, *starling.Judgement, error) {
+	if o.Threads < 0 {
+		return nil, nil, wrongUse("--threads %d: want a number from 1, or 0 for one a CPU", o.Threads)
+	}
+	run, err := starling.OpenRun(dir)
+	var bad *starling.DataError
+	if err != nil && !errors.As(err, &bad) {
+		err = usageError{err}
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	judgement, err := run.Judge(cmd.Context(), starling.On{}, o)
+	return run, judgement, err
+}
+
+// writeReport writes the page of a run into its folder, all of it or nothing, and returns its path.
+func writeReport(run *starling.Run, j *starling.Judgement) (string, error) {
+	var page bytes.Buffer
+	if err := pages.Write(&page, run, j); err != nil {
+		return "", err
+	}
+	path := filepath.Join(run.Dir, "report.html")
+	return path, ckpt.WriteFile(path, page.Bytes())
+}

@@ -1,0 +1,292 @@
+package data
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/starling-smc/starling/internal/safetensors"
+)
+
+// Description says what is in a file. Of Arrays, Table the one is set that the format has.
+type Description struct {
+	File   string
+	Format string // idx, npy, safetensors, csv, cifar10 or cifar100
+	Bytes  int    // size of the file
+	Packed bool   // with gzip
+
+	Arrays   []ArraySummary    // one; of safetensors the tensors in the file's order
+	Metadata map[string]string // of safetensors
+	Table    *TableSummary
+}
+
+// ArraySummary describes an array. First are its first values, where they can be had without reading much: as many as
+// MaxShown, which are all values if there are no more.
+type ArraySummary struct {
+	Name  string // of a tensor
+	DType string
+	Shape []int
+	First []Number
+	Summary
+}
+
+// All says whether First are all values.
+func (a *ArraySummary) All() bool { return len(a.First) == a.Count }
+
+// Show describes a file that the program can read. The format is told by the content, and where that leaves it open by
+// the file's name; o says how a CSV is read, and is an error for any other file if it says anything.
+func Show(path string, o CSV) (*Description, error) {
+	file, size, err := open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	d := &Description{File: path, Bytes: size}
+	if d.Format, err = formatOf(path, file, size); err != nil {
+		return nil, err
+	}
+	if d.Format != "csv" && o != (CSV{}) {
+		return nil, &NotCSVError{path, d.Format}
+	}
+	switch d.Format {
+	case "csv":
+		d.Table, err = showTable(path, file, size, o)
+	case "safetensors":
+		err = d.tensors(file)
+	case "cifar10", "cifar100":
+		err = d.images(file)
+	default:
+		err = d.array(file)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// NotCSVError says that a file is no table, so that no target, delimiter or header can be told of it.
+type NotCSVError struct{ File, Format string }
+
+func (e *NotCSVError) Error() string {
+	return fmt.Sprintf("%s: target, delimiter and header are of CSV files, this one is %s", e.File, e.Format)
+}
+
+// formatOf tells the format: first by the content, then by the end of the name.
+func formatOf(path string, file content, size int) (string, error) {
+	head := make([]byte, min(size, 1<<10))
+	if n, err := file.ReadAt(head, 0); n < len(head) {
+		return "", fmt.Errorf("%s: %w", path, err)
+	}
+	is := func(magic string) bool { return strings.HasPrefix(string(head), magic) }
+	switch {
+	case is(npyMagic):
+		return "npy", nil
+	case is("\x1f\x8b"):
+		return packedFormat(path, file, size)
+	case len(head) > 8 && head[8] == '{' && string(head[4:8]) == "\x00\x00\x00\x00": // after the length of its header
+		return "safetensors", nil
+	}
+	name := strings.ToLower(filepath.Base(path))
+	switch filepath.Ext(name) {
+	case ".npy":
+		return "npy", nil
+	case ".safetensors":
+		return "safetensors", nil
+	case ".idx", ".gz":
+		return "idx", nil
+	case ".csv", ".tsv":
+		return "csv", nil
+	case ".bin":
+		return cifarFormat(size), nil
+	}
+	switch {
+	case is("\x00\x00"), strings.HasSuffix(name, "-ubyte"):
+		return "idx", nil
+	case is("PK\x03\x04"):
+		return "", fmt.Errorf("%s: is a zip archive (an .npz or .pt file?): save its arrays as .npy, or weights as .safetensors", path)
+	case isText(head):
+		return "csv", nil
+	case size == 0:
+		return "", fmt.Errorf("%s: the file is empty", path)
+	}
+	return "", fmt.Errorf("%s: looks like no file that can be read (NPY, IDX, CSV, safetensors, or CIFAR as .bin): it begins with % x", path, head[:min(len(head), 8)])
+}
+
+// packedFormat tells what is in a file that gzip packed: NPY, or else IDX.
+func packedFormat(path string, file content, size int) (string, error) {
+	s, err := newSource(path, io.NewSectionReader(file, 0, int64(size)), size)
+	if err != nil {
+		return "", err
+	}
+	var first [4]byte
+	if s.fill(first[:]) == nil && string(first[:]) == npyMagic[:4] {
+		return "npy", nil
+	}
+	return "idx", nil
+}
+
+// isText says whether the beginning of a file could be that of a table. UTF-16 is: its reader refuses it by name.
+func isText(head []byte) bool {
+	if s := string(head[:min(len(head), 2)]); s == "\xff\xfe" || s == "\xfe\xff" {
+		return true
+	}
+	return len(head) > 0 && !bytes.ContainsFunc(head, func(r rune) bool { return r < ' ' && r != '\t' && r != '\n' && r != '\r' })
+}
+
+// array describes an IDX or NPY file, in the memory of a block. The order of a file in Fortran order does not matter to
+// a summary.
+func (d *Description) array(file content) error {
+	s, err := newSource(d.File, file, d.Bytes)
+	if err != nil {
+		return err
+	}
+	parse := (*source).npyHeader
+	if d.Format == "idx" {
+		parse = (*source).idxHeader
+	}
+	l, err := s.header(parse)
+	if err != nil {
+		return err
+	}
+	n, err := s.check(l)
+	if err != nil {
+		return err
+	}
+	from := s
+	if l.fortran && n <= MaxShown {
+		if from, err = s.toC(l, n); err != nil {
+			return err
+		}
+	}
+	sum, err := l.summarise(from, n)
+	if err != nil {
+		return err
+	}
+	if l.fortran && n > MaxShown {
+		sum.First = nil
+	}
+	d.Packed, d.Arrays = s.packed, []ArraySummary{sum}
+	return s.end()
+}
+
+// summarise reads n values.
+func (l *layout) summarise(s *source, n int) (ArraySummary, error) {
+	sum := ArraySummary{DType: l.dtype, Shape: l.shape}
+	var all tally
+	for left := n; left > 0; left -= min(left, MaxShown) {
+		values, err := l.read(s, min(left, MaxShown))
+		if err != nil {
+			return sum, err
+		}
+		a := &Array{Values: values}
+		all.add(a)
+		if left == n {
+			sum.First = a.texts()
+		}
+	}
+	sum.Summary = all.summary()
+	return sum, nil
+}
+
+// dtypes are the names of safetensors' element types.
+var dtypes = map[string]string{
+	"BOOL": "bool", "U8": "uint8", "I8": "int8", "U16": "uint16", "I16": "int16", "U32": "uint32", "I32": "int32",
+	"U64": "uint64", "I64": "int64", "F16": "float16", "BF16": "bfloat16", "F32": "float32", "F64": "float64",
+}
+
+func (d *Description) tensors(file io.Reader) error {
+	raw, err := io.ReadAll(file)
+	if err != nil {
+		return err
+	}
+	list, metadata, err := safetensors.Parse(raw)
+	if err != nil {
+		return fmt.Errorf("%s: %w", d.File, err)
+	}
+	d.Metadata = metadata
+	for _, t := range list {
+		l := layout{dtype: dtypes[t.DType], shape: t.Shape}
+		if l.dtype == "" {
+			return fmt.Errorf("%s: tensor %q: dtype %s cannot be shown", d.File, t.Name, t.DType)
+		}
+		sum, err := l.summarise(&source{r: bytes.NewReader(t.Data), file: len(t.Data)}, len(t.Data)/elements[l.dtype].size)
+		if err != nil {
+			return err
+		}
+		sum.Name = t.Name
+		d.Arrays = append(d.Arrays, sum)
+	}
+	return nil
+}
+
+// images describes a file of CIFAR's binary version.
+func (d *Description) images(file io.Reader) error {
+	c := &cifar10
+	if d.Format == "cifar100" {
+		c = &cifar100
+	}
+	var s Set
+	if err := c.add(&s, d.File, file, d.Bytes); err != nil {
+		return err
+	}
+	l := layout{dtype: "uint8", shape: []int{len(s.Labels), 3, 32, 32}}
+	sum, err := l.summarise(&source{r: bytes.NewReader(s.U8), file: len(s.U8)}, len(s.U8))
+	d.Arrays = []ArraySummary{sum}
+	return err
+}
+
+// arrayJSON has either values or a summary.
+type arrayJSON struct {
+	DType  string    `json:"dtype"`
+	Shape  []int     `json:"shape"`
+	Values *[]Number `json:"values,omitempty"`
+	*Summary
+}
+
+func (a *ArraySummary) json() arrayJSON {
+	j := arrayJSON{DType: a.DType, Shape: append([]int{}, a.Shape...)}
+	if a.All() {
+		values := append([]Number{}, a.First...)
+		j.Values = &values
+	} else {
+		j.Summary = &a.Summary
+	}
+	return j
+}
+
+// MarshalJSON writes what holds of the format: dtype, shape and values of an array; of safetensors the tensors by name,
+// and metadata if there are any; header and rows of a table. Where there are more than MaxShown values, of an array, a
+// tensor or a table, count, min, max, mean and nan stand in their place, for each column of a table.
+func (d *Description) MarshalJSON() ([]byte, error) {
+	type file struct {
+		File   string `json:"file"`
+		Format string `json:"format"`
+		Bytes  int    `json:"bytes"`
+		Packed bool   `json:"gzip,omitempty"`
+	}
+	f := file{d.File, d.Format, d.Bytes, d.Packed}
+	switch d.Format {
+	case "csv":
+		return json.Marshal(struct {
+			file
+			tableJSON
+		}{f, d.Table.json()})
+	case "safetensors":
+		tensors := map[string]arrayJSON{}
+		for i := range d.Arrays {
+			tensors[d.Arrays[i].Name] = d.Arrays[i].json()
+		}
+		return json.Marshal(struct {
+			file
+			Tensors  map[string]arrayJSON `json:"tensors"`
+			Metadata map[string]string    `json:"metadata,omitempty"`
+		}{f, tensors, d.Metadata})
+	}
+	return json.Marshal(struct {
+		file
+		arrayJSON
+	}{f, d.Arrays[0].json()})
+}

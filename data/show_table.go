@@ -1,0 +1,152 @@
+package data
+
+import (
+	"encoding/json"
+	"io"
+)
+
+// TableSummary describes a table of numbers. Rows are its first rows, with MaxShown values at most; a cell is a Number,
+// or a string: the name that stands in the target column.
+type TableSummary struct {
+	Delimiter string
+	Header    []string // nil: none
+	Count     int      // rows
+	Rows      [][]any
+	Columns   []ColumnSummary
+}
+
+// All says whether Rows are all rows.
+func (t *TableSummary) All() bool { return len(t.Rows) == t.Count }
+
+// ColumnSummary describes a column. Of one that holds names Names are these, Of the rows that have each, and NaN those
+// that have none.
+type ColumnSummary struct {
+	Name string // empty: the table has no header
+	Summary
+	Names []string
+	Of    []int
+}
+
+// showTable describes a CSV file, in the memory of a block.
+func showTable(path string, file io.ReaderAt, size int, o CSV) (*TableSummary, error) {
+	var s tableTally
+	if err := scanCSV(path, file, size, o, MaxShown, s.add); err != nil {
+		return nil, err
+	}
+	return s.summary(), nil
+}
+
+// Show describes a table.
+func (t *Table) Show() *TableSummary {
+	var s tableTally
+	s.add(t)
+	return s.summary()
+}
+
+// tableTally gathers a TableSummary from the blocks of a table.
+type tableTally struct {
+	sum     TableSummary
+	columns []tally
+	of      []int // rows of each name
+	text    int   // the column of names, −1: none
+	names   []string
+}
+
+func (s *tableTally) add(t *Table) error {
+	if s.columns == nil {
+		s.sum = TableSummary{Delimiter: t.Delimiter, Header: t.Header}
+		s.columns, s.of, s.text, s.names = make([]tally, t.Cols), make([]int, len(t.Names)), t.Text, t.Names
+	}
+	for i := 0; i < t.Rows() && (len(s.sum.Rows)+1)*t.Cols <= MaxShown; i++ {
+		s.sum.Rows = append(s.sum.Rows, t.cells(i))
+	}
+	s.sum.Count += t.Rows()
+	column := make([]float64, t.Rows())
+	for j := range s.columns {
+		for i := range column {
+			column[i] = t.Values[i*t.Cols+j]
+		}
+		tallyOf(&s.columns[j], column)
+		if j != s.text {
+			continue
+		}
+		for _, v := range column {
+			if v == v {
+				s.of[int(v)]++
+			}
+		}
+	}
+	return nil
+}
+
+// cells is row i as it is shown.
+func (t *Table) cells(i int) []any {
+	row := make([]any, t.Cols)
+	for j, v := range t.Values[i*t.Cols:][:t.Cols] {
+		if row[j] = numberOf(v); j == t.Text && v == v {
+			row[j] = t.Names[int(v)]
+		}
+	}
+	return row
+}
+
+func (s *tableTally) summary() *TableSummary {
+	for j := range s.columns {
+		c := ColumnSummary{Summary: s.columns[j].summary()}
+		if s.sum.Header != nil {
+			c.Name = s.sum.Header[j]
+		}
+		if j == s.text {
+			c.Names, c.Of = s.names, s.of
+		}
+		s.sum.Columns = append(s.sum.Columns, c)
+	}
+	return &s.sum
+}
+
+// tableJSON has either rows or columns.
+type tableJSON struct {
+	DType     string   `json:"dtype"`
+	Shape     []int    `json:"shape"`
+	Delimiter string   `json:"delimiter"`
+	Header    []string `json:"header"`
+	Rows      *[][]any `json:"rows,omitempty"`
+	Columns   []any    `json:"columns,omitempty"`
+}
+
+type numbersJSON struct {
+	Name string `json:"name,omitempty"`
+	Summary
+}
+
+type namesJSON struct {
+	Name  string         `json:"name,omitempty"`
+	Count int            `json:"count"`
+	Names map[string]int `json:"names"` // rows of each
+	NaN   int            `json:"nan"`
+}
+
+func (t *TableSummary) json() tableJSON {
+	j := tableJSON{DType: "float64", Shape: []int{t.Count, len(t.Columns)}, Delimiter: t.Delimiter, Header: t.Header}
+	if t.All() {
+		rows := append([][]any{}, t.Rows...)
+		j.Rows = &rows
+		return j
+	}
+	for i := range t.Columns {
+		c := &t.Columns[i]
+		if c.Names == nil {
+			j.Columns = append(j.Columns, numbersJSON{c.Name, c.Summary})
+			continue
+		}
+		names := map[string]int{}
+		for k, n := range c.Names {
+			names[n] = c.Of[k]
+		}
+		j.Columns = append(j.Columns, namesJSON{c.Name, c.Count, names, c.NaN})
+	}
+	return j
+}
+
+// MarshalJSON is that of Description, of the table alone.
+func (t *TableSummary) MarshalJSON() ([]byte, error) { return json.Marshal(t.json()) }

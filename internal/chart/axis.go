@@ -1,0 +1,229 @@
+package chart
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// extent is the part of an axis that is used so far.
+type extent struct {
+	low, high float64
+	any       bool // something is there to be shown
+	fixed     bool
+	log       bool
+}
+
+func newExtent(a Axis) extent {
+	e := extent{low: a.Min, high: a.Max, log: a.Log}
+	e.fixed = a.Min != a.Max
+	if a.Zero && !e.fixed {
+		e.low, e.high, e.any = 0, 0, false
+	}
+	return e
+}
+
+// add stretches the extent to a value that can be shown.
+func (e *extent) add(v float64) {
+	if !e.shows(v) {
+		return
+	}
+	if !e.fixed && !e.any {
+		e.low, e.high = v, v
+	}
+	e.any = true
+	if !e.fixed {
+		e.low, e.high = min(e.low, v), max(e.high, v)
+	}
+}
+
+func (e *extent) shows(v float64) bool { return finite(v) && (!e.log || v > 0) }
+
+// pair adds a point, if both of its coordinates can be shown.
+func (e *extent) pair(other *extent, v, w float64) {
+	if e.shows(v) && other.shows(w) {
+		e.add(v)
+		other.add(w)
+	}
+}
+
+// scale maps values low … high to coordinates from … to. What cannot be shown becomes NaN.
+type scale struct {
+	low, high, from, to float64
+	log                 bool
+}
+
+func (s scale) at(v float64) float64 {
+	low, high := s.low, s.high
+	if s.log {
+		if !(v > 0) {
+			return math.NaN()
+		}
+		v, low, high = math.Log10(v), math.Log10(low), math.Log10(high)
+	}
+	if !finite(v) {
+		return math.NaN()
+	}
+	return s.from + (v-low)/(high-low)*(s.to-s.from)
+}
+
+// tick is a labelled place on an axis.
+type tick struct {
+	value float64
+	text  string
+}
+
+// ticks chooses about n of them and, unless the ends are fixed, moves the ends outward to the next.
+func (a Axis) ticks(e *extent, n int) []tick {
+	if a.Log {
+		return a.decades(e, n)
+	}
+	if a.Zero && !e.fixed {
+		e.low, e.high = min(e.low, 0), max(e.high, 0)
+	}
+	if e.low == e.high { // a single value stands in the middle
+		room := max(math.Abs(e.low)/10, 1e-9)
+		if a.Whole || e.low == 0 {
+			room = 1
+		}
+		if e.low -= room; a.Zero || a.Whole && e.low < 0 {
+			e.low = max(e.low, 0)
+		}
+		e.high += room
+	}
+	step := stepOf((e.high-e.low)/float64(n), a.Whole)
+	first, last := math.Ceil(e.low/step-1e-9), math.Floor(e.high/step+1e-9)
+	if !e.fixed {
+		first, last = math.Floor(e.low/step+1e-9), math.Ceil(e.high/step-1e-9)
+		e.low, e.high = min(e.low, first*step), max(e.high, last*step)
+	}
+	var ticks []tick
+	for k := first; k <= last; k++ {
+		ticks = append(ticks, tick{k * step, a.format(k*step, step)})
+	}
+	return ticks
+}
+
+// stepOf is the smallest of 1, 2, 2.5 and 5 times a power of ten that is not below v.
+func stepOf(v float64, whole bool) float64 {
+	unit := math.Pow(10, math.Floor(math.Log10(v)))
+	for _, m := range []float64{1, 2, 2.5, 5} {
+		if whole && m == 2.5 && unit < 10 {
+			continue
+		}
+		if m*unit >= v*(1-1e-9) {
+			return atLeastOne(m*unit, whole)
+		}
+	}
+	return atLeastOne(10*unit, whole)
+}
+
+func atLeastOne(v float64, whole bool) float64 {
+	if whole {
+		return max(v, 1)
+	}
+	return v
+}
+
+// decades are ticks at powers of ten or, where there are too few of these, at 1, 2 and 5 times them.
+func (a Axis) decades(e *extent, n int) []tick {
+	if e.low == e.high {
+		e.low, e.high = e.low/2, e.high*2
+	}
+	low, high := math.Floor(math.Log10(e.low)+1e-9), math.Ceil(math.Log10(e.high)-1e-9)
+	every := max(1, math.Ceil((high-low)/float64(n)))
+	multiples := []float64{1}
+	if high-low < 2.5 {
+		multiples = []float64{1, 2, 5}
+	}
+	var all []tick
+	for k := low; k <= high; k += every {
+		for _, m := range multiples {
+			v := m * math.Pow(10, k)
+			all = append(all, tick{v, a.format(v, v)})
+		}
+	}
+	if e.fixed {
+		return within(all, e.low, e.high)
+	}
+	// The ends move outward to the next tick.
+	first, last := math.Pow(10, low), math.Pow(10, high)
+	for _, t := range all {
+		if t.value <= e.low*(1+1e-9) {
+			first = t.value
+		}
+	}
+	for i := len(all) - 1; i >= 0; i-- {
+		if all[i].value >= e.high*(1-1e-9) {
+			last = all[i].value
+		}
+	}
+	e.low, e.high = first, last
+	return within(all, first, last)
+}
+
+func within(ticks []tick, low, high float64) (in []tick) {
+	for _, t := range ticks {
+		if t.value >= low*(1-1e-9) && t.value <= high*(1+1e-9) {
+			in = append(in, t)
+		}
+	}
+	return in
+}
+
+// format writes a tick with the digits that tell it from one a step away.
+func (a Axis) format(v, step float64) string {
+	if math.Abs(v) < step*1e-6 {
+		v = 0
+	}
+	if a.Percent {
+		return Number(100*v, 100*step) + " %"
+	}
+	return Number(v, step)
+}
+
+// Number writes v with as many digits as values that differ by step need: 1,200 and 0.05 and 3·10⁻⁶, with a true minus
+// sign.
+func Number(v, step float64) string {
+	switch {
+	case math.IsNaN(v):
+		return "–"
+	case math.IsInf(v, 1):
+		return "∞"
+	case math.IsInf(v, -1):
+		return "−∞"
+	}
+	decimals := 0
+	if step > 0 && step < 1 {
+		decimals = int(math.Ceil(-math.Log10(step) - 1e-9))
+		if scaled := step * math.Pow(10, float64(decimals)); math.Abs(scaled-math.Round(scaled)) > 1e-6 {
+			decimals++ // 0.25
+		}
+	}
+	if v != 0 && (decimals > 4 || math.Abs(v) >= 1e6) {
+		exponent := int(math.Floor(math.Log10(math.Abs(v)) + 1e-12))
+		digits := strconv.FormatFloat(v/math.Pow(10, float64(exponent)), 'g', 3, 64)
+		mantissa := digits + "·"
+		if digits == "1" {
+			mantissa = ""
+		}
+		return strings.Replace(mantissa, "-", "−", 1) + "10" + superscript(exponent)
+	}
+	s := strconv.FormatFloat(math.Abs(v), 'f', decimals, 64)
+	whole, fraction, _ := strings.Cut(s, ".")
+	for i := len(whole) - 3; i > 0; i -= 3 {
+		whole = whole[:i] + "," + whole[i:]
+	}
+	if fraction != "" {
+		whole += "." + fraction
+	}
+	if v < 0 && strings.ContainsAny(s, "123456789") {
+		return "−" + whole
+	}
+	return whole
+}
+
+func superscript(n int) string {
+	return strings.NewReplacer("-", "⁻", "0", "⁰", "1", "¹", "2", "²", "3", "³", "4", "⁴", "5", "⁵",
+		"6", "⁶", "7", "⁷", "8", "⁸", "9", "⁹").Replace(strconv.Itoa(n))
+}

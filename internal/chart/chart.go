@@ -1,0 +1,334 @@
+// Package chart draws small charts as SVG that stands in a page by itself: no script, no fonts, no colours of its own.
+// Data go in, and what comes out has a title and a description for those who do not see it. A style sheet gives the
+// classes their look, so that one picture serves light, dark and print:
+//
+//	text, .label, .note     tick labels, names of axes, words inside the chart
+//	.grid, .base            lines of the grid, the lines that marks stand on
+//	.s0 … .s5               series: colour and dashes (.mark for filled shapes)
+//	.faint, .strong, .rule  one of many lines, the line that counts, a value to compare with
+//
+// The same chart gives the same bytes. Values that are not finite are left out: a line breaks, a point is missing.
+package chart
+
+import (
+	"fmt"
+	"html/template"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Width of every chart, in its own units: about the pixels that it takes on a phone, so that text of Text units can be
+// read there.
+const (
+	Width = 360
+	Text  = 12
+)
+
+const (
+	defaultHeight = 236
+	top           = 26 // for the name of the y axis
+	bottom        = 40 // for ticks and the name of the x axis
+	right         = 14
+	letter        = 7.7 // of a digit in the widest of common fonts
+)
+
+// Chart is a picture of marks between two axes.
+type Chart struct {
+	ID     string // unique in its page
+	Title  string // what it shows
+	Desc   string // what is to be seen in it
+	X, Y   Axis
+	Height float64 // 0: one that suits most
+	Left   float64 // at least so much room for the ticks of the y axis, so that charts above one another align
+	Marks  []Mark  // later ones cover earlier ones
+}
+
+// Axis is one of the two. Min and Max are its ends; if they are equal, it reaches as far as the marks do.
+type Axis struct {
+	Label    string
+	Min, Max float64
+	Log      bool // values that are not positive are left out
+	Whole    bool // ticks at whole numbers only
+	Percent  bool // 0.5 is written 50 %
+	Zero     bool // reaches to 0
+}
+
+// Mark is what a chart is made of.
+type Mark interface {
+	extend(x, y *extent)
+	draw(c *canvas, x, y scale)
+}
+
+// Line connects points in their order.
+type Line struct {
+	X, Y  []float64
+	Class string
+	Step  bool // keeps a value until the next
+}
+
+// Points are dots; Low and High, if given, are the ends of an interval at each.
+type Points struct {
+	X, Y      []float64
+	Low, High []float64
+	Class     string
+	Radius    float64 // 0: 3
+}
+
+// Bars stand on the lower end of the y axis, or on 0: bar i between Edges[i] and Edges[i+1].
+type Bars struct {
+	Edges, Y []float64
+	Class    string
+}
+
+// Rule is a line across the chart to compare with, at X or at Y, the other of which is NaN; with both it is the
+// diagonal from (0, 0) to (X, Y).
+type Rule struct {
+	X, Y float64
+	Note string
+}
+
+// Margin is the room that the chart's own y axis takes.
+func (c *Chart) Margin() float64 {
+	_, y, height := c.extents()
+	margin := max(c.Left, 12)
+	for _, t := range c.Y.ticks(&y, rows(height)) {
+		margin = max(margin, 10+letter*float64(len([]rune(t.text))))
+	}
+	return margin
+}
+
+func (c *Chart) extents() (x, y extent, height float64) {
+	x, y = newExtent(c.X), newExtent(c.Y)
+	for _, m := range c.Marks {
+		m.extend(&x, &y)
+	}
+	if height = c.Height; height == 0 {
+		height = defaultHeight
+	}
+	return x, y, height
+}
+
+// rows is how many ticks a y axis has room for.
+func rows(height float64) int { return max(2, int(height-top-bottom)/38) }
+
+// SVG draws the chart.
+func (c *Chart) SVG() template.HTML {
+	x, y, height := c.extents()
+	p := newCanvas(c.ID, c.Title, c.Desc, height)
+	if !x.any || !y.any {
+		p.text(Width/2, height/2, "middle", "note", "nothing to show")
+		return p.end()
+	}
+	left := c.Margin()
+	yt := c.Y.ticks(&y, rows(height))
+	xt := c.X.ticks(&x, 5)
+	xs := scale{x.low, x.high, left, Width - right, c.X.Log}
+	ys := scale{y.low, y.high, height - bottom, top, c.Y.Log}
+	for _, t := range yt {
+		p.line(left, ys.at(t.value), Width-right, ys.at(t.value), "grid")
+		p.text(left-6, ys.at(t.value)+4, "end", "", t.text)
+	}
+	p.xAxis(xt, xs, height-bottom, c.X.Label)
+	p.text(2, 13, "start", "label", c.Y.Label)
+	p.clip(left, top, Width-right, height-bottom)
+	for _, m := range c.Marks {
+		m.draw(p, xs, ys)
+	}
+	p.unclip()
+	return p.end()
+}
+
+func (l Line) extend(x, y *extent) {
+	for i := range l.X {
+		x.pair(y, l.X[i], l.Y[i])
+	}
+}
+
+func (l Line) draw(c *canvas, x, y scale) {
+	var d strings.Builder
+	pen, last := "M", 0.0
+	for i := range l.X {
+		u, v := x.at(l.X[i]), y.at(l.Y[i])
+		if !finite(u) || !finite(v) {
+			pen = "M"
+			continue
+		}
+		if pen == "L" && l.Step {
+			d.WriteString("L" + num(u) + " " + num(last))
+		}
+		d.WriteString(pen + num(u) + " " + num(v))
+		if pen == "M" && (i+1 == len(l.X) || !finite(y.at(l.Y[i+1]))) { // a point by itself
+			d.WriteString("h.1")
+		}
+		pen, last = "L", v
+	}
+	if d.Len() > 0 {
+		fmt.Fprintf(&c.b, `<path class="line %s" d="%s"/>`, l.Class, d.String())
+	}
+}
+
+func (p Points) extend(x, y *extent) {
+	for i := range p.X {
+		x.pair(y, p.X[i], p.Y[i])
+		if p.Low != nil {
+			x.pair(y, p.X[i], p.Low[i])
+			x.pair(y, p.X[i], p.High[i])
+		}
+	}
+}
+
+func (p Points) draw(c *canvas, x, y scale) {
+	radius := p.Radius
+	if radius == 0 {
+		radius = 3
+	}
+	var spans strings.Builder
+	for i := range p.Low {
+		if u, v, w := x.at(p.X[i]), y.at(p.Low[i]), y.at(p.High[i]); finite(u) && finite(v) && finite(w) {
+			spans.WriteString("M" + num(u) + " " + num(v) + "V" + num(w))
+		}
+	}
+	if spans.Len() > 0 {
+		fmt.Fprintf(&c.b, `<path class="span %s" d="%s"/>`, p.Class, spans.String())
+	}
+	var dots strings.Builder // a path of round caps is far smaller than as many circles
+	for i := range p.X {
+		if u, v := x.at(p.X[i]), y.at(p.Y[i]); finite(u) && finite(v) {
+			dots.WriteString("M" + num(u) + " " + num(v) + "h.01")
+		}
+	}
+	if dots.Len() > 0 {
+		fmt.Fprintf(&c.b, `<path class="dots %s" stroke-width="%s" d="%s"/>`, p.Class, num(2*radius), dots.String())
+	}
+}
+
+func (b Bars) extend(x, y *extent) {
+	for i, v := range b.Y {
+		x.pair(y, b.Edges[i], v)
+		x.pair(y, b.Edges[i+1], v)
+	}
+}
+
+func (b Bars) draw(c *canvas, x, y scale) {
+	base := y.from
+	if !y.log && y.low < 0 {
+		base = y.at(0)
+	}
+	var d strings.Builder
+	for i, v := range b.Y {
+		u, w, h := x.at(b.Edges[i]), x.at(b.Edges[i+1]), y.at(v)
+		if finite(u) && finite(w) && finite(h) && h != base {
+			d.WriteString("M" + num(u+.5) + " " + num(base) + "V" + num(h) + "H" + num(w-.5) + "V" + num(base) + "z")
+		}
+	}
+	if d.Len() > 0 {
+		fmt.Fprintf(&c.b, `<path class="mark %s" d="%s"/>`, b.Class, d.String())
+	}
+}
+
+func (r Rule) extend(x, y *extent) {
+	if !math.IsNaN(r.X) && x.any {
+		x.add(r.X)
+	}
+	if !math.IsNaN(r.Y) && y.any {
+		y.add(r.Y)
+	}
+}
+
+func (r Rule) draw(c *canvas, x, y scale) {
+	switch u, v := x.at(r.X), y.at(r.Y); {
+	case finite(u) && finite(v):
+		c.line(x.at(0), y.at(0), u, v, "rule")
+	case finite(v):
+		c.line(x.from, v, x.to, v, "rule")
+		if r.Note != "" {
+			at := v - 5
+			if at < y.to+10 {
+				at = v + 14
+			}
+			c.text(x.to-4, at, "end", "note", r.Note)
+		}
+	case finite(u):
+		c.line(u, y.from, u, y.to, "rule")
+		if r.Note != "" && u > (x.from+x.to)/2 {
+			c.text(u-5, y.to+12, "end", "note", r.Note)
+		} else if r.Note != "" {
+			c.text(u+5, y.to+12, "start", "note", r.Note)
+		}
+	}
+}
+
+// canvas is an SVG in the making.
+type canvas struct {
+	b  strings.Builder
+	id string
+}
+
+func newCanvas(id, title, desc string, height float64) *canvas {
+	c := &canvas{id: template.HTMLEscapeString(id)}
+	fmt.Fprintf(&c.b, `<svg class="chart" role="img" viewBox="0 0 %d %s" aria-labelledby="%s-title %[3]s-desc"><title id="%[3]s-title">%s</title><desc id="%[3]s-desc">%s</desc>`,
+		Width, num(height), c.id, template.HTMLEscapeString(title), template.HTMLEscapeString(desc))
+	return c
+}
+
+func (c *canvas) end() template.HTML {
+	c.b.WriteString("</svg>")
+	return template.HTML(c.b.String())
+}
+
+func (c *canvas) text(x, y float64, anchor, class, s string) {
+	if s == "" {
+		return
+	}
+	if class != "" {
+		class = ` class="` + class + `"`
+	}
+	fmt.Fprintf(&c.b, `<text x="%s" y="%s" text-anchor="%s"%s>%s</text>`, num(x), num(y), anchor, class, template.HTMLEscapeString(s))
+}
+
+func (c *canvas) line(x1, y1, x2, y2 float64, class string) {
+	fmt.Fprintf(&c.b, `<path class="%s" d="M%s %sL%s %s"/>`, class, num(x1), num(y1), num(x2), num(y2))
+}
+
+// clip keeps what follows inside a frame, with room for half a dot around it.
+func (c *canvas) clip(x0, y0, x1, y1 float64) {
+	const room = 5
+	fmt.Fprintf(&c.b, `<clipPath id="%s-clip"><path d="M%s %sH%sV%sH%[2]sz"/></clipPath><g clip-path="url(#%[1]s-clip)">`,
+		c.id, num(x0-room), num(y0-room), num(x1+room), num(y1+room))
+}
+
+func (c *canvas) unclip() { c.b.WriteString("</g>") }
+
+// xAxis draws the lower axis at height y. Labels that would run into one another are left out.
+func (c *canvas) xAxis(ticks []tick, x scale, y float64, name string) {
+	c.line(x.from, y, x.to, y, "base")
+	end := math.Inf(-1)
+	for i, t := range ticks {
+		u := x.at(t.value)
+		c.line(u, y, u, y+4, "base")
+		half := letter * float64(len([]rune(t.text))) / 2
+		anchor := "middle"
+		if i == len(ticks)-1 && u+half > Width {
+			anchor, u = "end", Width-1
+			half *= 2
+		}
+		if u-half < end+4 {
+			continue
+		}
+		c.text(u, y+17, anchor, "", t.text)
+		end = u + half
+	}
+	c.text(x.to, y+34, "end", "label", name)
+}
+
+// num writes a coordinate to a tenth.
+func num(v float64) string {
+	s := strconv.FormatFloat(math.Round(v*10)/10, 'f', -1, 64)
+	if s == "-0" {
+		return "0"
+	}
+	return s
+}
+
+func finite(v float64) bool { return v-v == 0 }

@@ -1,0 +1,74 @@
+package chart
+
+import (
+	"math"
+	"slices"
+)
+
+func sortedFinite(values []float64) []float64 {
+	var f []float64
+	for _, v := range values {
+		if finite(v) {
+			f = append(f, v)
+		}
+	}
+	slices.Sort(f)
+	return f
+}
+
+// Thin keeps at most about most points of a line, of every stretch of it the lowest and the highest, and both ends: no
+// peak is lost, and the picture is that of the whole line.
+func Thin(x, y []float64, most int) (tx, ty []float64) {
+	n := len(x)
+	if n <= most || most < 4 {
+		return x, y
+	}
+	keep := func(i int) { tx, ty = append(tx, x[i]), append(ty, y[i]) }
+	keep(0)
+	buckets := (most - 2) / 2
+	for b := range buckets {
+		low, high := -1, -1
+		for i := 1 + b*(n-2)/buckets; i < 1+(b+1)*(n-2)/buckets; i++ {
+			if math.IsNaN(y[i]) {
+				continue
+			}
+			if low < 0 || y[i] < y[low] {
+				low = i
+			}
+			if high < 0 || y[i] > y[high] {
+				high = i
+			}
+		}
+		if low < 0 {
+			continue
+		}
+		keep(min(low, high))
+		if low != high {
+			keep(max(low, high))
+		}
+	}
+	keep(n - 1)
+	return tx, ty
+}
+
+// Smooth is the mean of both coordinates over stretches of equal length, at most most of them.
+func Smooth(x, y []float64, most int) (sx, sy []float64) {
+	n := len(x)
+	if n <= most {
+		return x, y
+	}
+	for b := range most {
+		var u, v, count float64
+		for i := b * n / most; i < (b+1)*n/most; i++ {
+			if finite(x[i]) && finite(y[i]) {
+				u += x[i]
+				v += y[i]
+				count++
+			}
+		}
+		if count > 0 {
+			sx, sy = append(sx, u/count), append(sy, v/count)
+		}
+	}
+	return sx, sy
+}

@@ -1,0 +1,127 @@
+package report
+
+import (
+	"fmt"
+	"html/template"
+	"math"
+	"slices"
+
+	"github.com/starling-smc/starling/internal/chart"
+	"github.com/starling-smc/starling/uq"
+)
+
+// styles is how many series the style sheet tells apart.
+const styles = 6
+
+func class(i int) string { return fmt.Sprintf("s%d", i%styles) }
+
+// doubt asks whether the network knows when it does not know.
+func (v *view) doubt() section {
+	s := section{ID: "doubt", Title: "Does it know when it does not know?"}
+	if v.single() {
+		s.Text = []string{"The posterior is one network: nobody disagrees with it, so there is no epistemic entropy, and its whole entropy stands in for it here."}
+	} else {
+		s.Figures = append(s.Figures, v.entropies("epistemic", "Epistemic entropy", "nats of epistemic entropy", func(p *uq.Predictive) []float64 { return p.Epistemic },
+			"What the networks disagree on: it should be high where they were never taught. The stroke is the median."))
+	}
+	s.Figures = append(s.Figures, v.entropies("total", "Total entropy", "nats of total entropy", func(p *uq.Predictive) []float64 { return p.Total },
+		"All doubt, that about an example which is ambiguous by itself included."))
+	if roc := v.roc(); roc != nil {
+		s.Figures = append(s.Figures, *roc)
+	}
+	return s
+}
+
+// entropies are the distributions of one entropy in every group that has examples.
+func (v *view) entropies(id, title, label string, of func(*uq.Predictive) []float64, caption string) figure {
+	r := chart.Ridges{ID: "entropy-" + id, Title: title + " by group", X: chart.Axis{Label: label, Zero: true}, Bins: 48}
+	data := &table{Caption: title + ", nats", Head: []string{"group", "examples", "mean", "lower quarter", "median", "upper quarter", "99 %"}}
+	for i, g := range v.groups {
+		if len(g.rows) == 0 {
+			continue
+		}
+		x := pick(of(g.said), g.rows)
+		r.Rows = append(r.Rows, chart.Ridge{Name: g.name + " · " + count(len(x)), Values: x, Class: class(i)})
+		q := func(q float64) string { return fixed(chart.Quantile(x, q), 3) }
+		data.add(g.name, count(len(x)), fixed(mean(x), 3), q(.25), q(.5), q(.75), q(.99))
+		r.Desc += fmt.Sprintf("%s: median %s. ", g.name, q(.5))
+	}
+	return figure{Title: title, Charts: []template.HTML{r.SVG()}, Caption: caption, Data: data}
+}
+
+// roc are the curves of every group that can be told from another; nil if there is none.
+func (v *view) roc() *figure {
+	c := chart.Chart{
+		ID: "roc", Title: "Receiver operating characteristic of doubt by group",
+		X:     chart.Axis{Label: "share of the known that is doubted", Min: 0, Max: 1, Percent: true},
+		Y:     chart.Axis{Label: "share of the group that is found", Min: 0, Max: 1, Percent: true},
+		Marks: []chart.Mark{chart.Rule{X: 1, Y: 1}},
+	}
+	f := figure{Title: "Finding them by doubt", Data: &table{
+		Caption: "AUROC of " + v.scoreName(), Head: []string{"group", "AUROC", "found at 5 % false alarms", "at 20 %"},
+	}}
+	known := v.score(v.j.Test)
+	for i, g := range v.groups[1:] {
+		negative, name := known, g.name
+		if !g.foreign {
+			negative, name = v.scoresOf(v.groups[0]), "wrong, among right"
+		}
+		k := receiver(negative, v.scoresOf(g), 120)
+		if math.IsNaN(k.area) {
+			continue
+		}
+		at := func(share float64) string {
+			found := 0.0
+			for i, x := range k.x {
+				if x <= share {
+					found = k.y[i]
+				}
+			}
+			return percent(found)
+		}
+		c.Marks = append(c.Marks, chart.Line{X: k.x, Y: k.y, Class: class(i + 1)})
+		f.Legend = append(f.Legend, lineKey(class(i+1), name+" "+fixed(k.area, 2)))
+		f.Data.add(name, fixed(k.area, 3), at(.05), at(.2))
+		c.Desc += fmt.Sprintf("%s: area %s. ", name, fixed(k.area, 2))
+	}
+	if f.Legend == nil {
+		return nil
+	}
+	f.Charts = []template.HTML{c.SVG()}
+	f.Legend = append(f.Legend, lineKey("rule", "chance 0.50"))
+	f.Caption = "Who is doubted more than a threshold, for every threshold: foreign groups against all " + v.test() + ", wrong answers against right ones. The number is the area."
+	return &f
+}
+
+// receiver is the curve of the share of positive above a threshold against that of negative, at about so many points;
+// its area is NaN if it cannot be drawn.
+func receiver(negative, positive []float64, points int) curve {
+	c := curve{area: uq.AUROC(negative, positive)}
+	if math.IsNaN(c.area) {
+		return c
+	}
+	n, p := slices.Sorted(slices.Values(negative)), slices.Sorted(slices.Values(positive))
+	c.x, c.y = []float64{0}, []float64{0}
+	i, k, last := len(n), len(p), 0
+	for i > 0 || k > 0 {
+		t := math.Inf(-1) // the next threshold from above
+		if i > 0 {
+			t = n[i-1]
+		}
+		if k > 0 {
+			t = max(t, p[k-1])
+		}
+		for i > 0 && n[i-1] >= t {
+			i--
+		}
+		for k > 0 && p[k-1] >= t {
+			k--
+		}
+		x, y := 1-float64(i)/float64(len(n)), 1-float64(k)/float64(len(p))
+		if slot := int((x + y) * float64(points) / 2); slot != last || i == 0 && k == 0 {
+			last = slot
+			c.x, c.y = append(c.x, x), append(c.y, y)
+		}
+	}
+	return c
+}

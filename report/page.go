@@ -1,0 +1,130 @@
+package report
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+
+	"github.com/starling-smc/starling/internal/chart"
+)
+
+// page is what the template writes, from top to bottom.
+type page struct {
+	Title    string
+	Lead     string // one line: what was learnt, from what, how
+	Cards    []card
+	Summary  []topic
+	Sections []section
+	Made     string // by which version
+}
+
+// card is one of the figures that stand at the top.
+type card struct{ Name, Value, Note string }
+
+// topic is a paragraph of the summary.
+type topic struct {
+	Title    string
+	Text     []string
+	Warnings []string
+}
+
+// section is a part of the page under a heading.
+type section struct {
+	ID, Title string
+	Text      []string
+	Figures   []figure
+	Galleries []gallery
+	Tables    []table
+	Code      string // the config
+	Facts     []card
+}
+
+// figure is one picture, or two above one another, with a legend, a text, and its numbers.
+type figure struct {
+	Title   string
+	Charts  []template.HTML
+	Legend  []key
+	Caption string
+	Data    *table
+}
+
+// key explains the look of a series.
+type key struct {
+	Sample template.HTML
+	Name   string
+}
+
+func lineKey(class, name string) key { return key{chart.Sample(class, false), name} }
+func barKey(class, name string) key  { return key{chart.Sample(class, true), name} }
+
+// table has a head and rows whose first cell names them. All columns but the first, and those from Words on, are numbers.
+type table struct {
+	Caption string
+	Head    []string
+	Rows    []row
+	Words   int // from this column on cells are words, not numbers; 0: none are
+}
+
+// row is a line of a table, or, without cells, a heading of those that follow.
+type row struct {
+	Name  string
+	Cells []cell
+}
+
+type cell struct {
+	Text string
+	Best bool
+	Word bool
+}
+
+func (t *table) add(name string, cells ...string) {
+	r := row{Name: name}
+	for i, c := range cells {
+		r.Cells = append(r.Cells, cell{Text: c, Word: t.Words > 0 && i+1 >= t.Words})
+	}
+	t.Rows = append(t.Rows, r)
+}
+
+// gallery shows examples of one group.
+type gallery struct {
+	Name   string
+	Shelf  []shelf
+	Tables []table
+}
+
+// shelf is a row of pictures.
+type shelf struct {
+	Name   string
+	Images []image
+}
+
+type image struct {
+	Source        template.URL
+	Alt           string
+	Lines         []string
+	Width, Height int
+}
+
+//go:embed style.css
+var style string
+
+//go:embed page.html
+var pageHTML string
+
+var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
+	"style": func() template.CSS { return template.CSS(style) },
+	"word":  func(t table, column int) bool { return column == 0 || t.Words > 0 && column >= t.Words },
+	"span":  func(t table) int { return len(t.Head) },
+}).Parse(pageHTML))
+
+// write executes the template before it writes anything.
+func (p *page) write(w io.Writer) error {
+	var b bytes.Buffer
+	if err := pageTemplate.Execute(&b, p); err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}

@@ -1,0 +1,249 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/starling-smc/starling/nn"
+	"github.com/starling-smc/starling/uq"
+)
+
+// The summary says in sentences what the figures say, and warns where they are worse than they look. What it calls good
+// or bad:
+const (
+	soundECE   = 0.05 // calibration error above which probabilities are not to be believed, if chance does not explain it
+	almostAll  = 0.95 // AUROC from which a group is told apart almost always
+	mostly     = 0.85
+	often      = 0.70
+	hardly     = 0.60 // below it, it is not
+	sure       = 0.9  // probability at which an answer passes for certain
+	lowMoves   = 0.1  // acceptance below which a chain or an island is stuck
+	evidenceSD = 2.0  // scatter of log Z over islands, in nats, above which evidence decides little
+	mixedRHat  = 1.1  // potential scale reduction above which chains have not come to the same place
+	narrow     = 0.05 // coverage may be off by so much
+)
+
+// lead says in a line what the page is about.
+func (v *view) lead() string {
+	train := v.j.Problem.Train
+	name := v.j.Problem.Name
+	return fmt.Sprintf("%s: %s of training data, %s with %s, %s.", name, several(train.Len(), "example"),
+		Architecture(v.run.Net), several(v.run.Net.Dim(), "parameter"), Method(&v.run.Spec))
+}
+
+func (v *view) summary() []topic {
+	topics := []topic{v.learnt(), v.good()}
+	if v.classes() {
+		topics = append(topics, v.knows())
+	} else {
+		topics = append(topics, v.trusts())
+	}
+	return append(topics, v.healthy())
+}
+
+// learnt says what was asked of which network.
+func (v *view) learnt() topic {
+	t := topic{Title: "What was learnt"}
+	what := fmt.Sprintf("to predict %s", several(max(v.set.Outputs, 1), "number"))
+	if v.classes() {
+		what = fmt.Sprintf("to tell %d classes apart", v.j.Test.Classes)
+	}
+	inputs := several(v.set.Features(), "number")
+	if s := v.set.Shape; len(s) == 3 {
+		inputs = fmt.Sprintf("pictures of %d × %d pixels", s[2], s[1])
+	}
+	t.Text = append(t.Text, fmt.Sprintf("A network of %s was taught %s from %s, with %s of %s.",
+		several(v.run.Net.Dim(), "parameter"), what, inputs, several(v.j.Problem.Train.Len(), "example"), v.j.Problem.Name))
+	if n := v.run.Posterior.Size(); n == 1 {
+		t.Text = append(t.Text, "What came out is one network.")
+	} else {
+		t.Text = append(t.Text, fmt.Sprintf("What came out is not one network but %s, each with its weight, that answer together and may disagree.", count(n)))
+	}
+	return t
+}
+
+// good says how well it does beside simpler things.
+func (v *view) good() topic {
+	t := topic{Title: "How good it is"}
+	m := v.j.Metrics
+	n := float64(m.N)
+	if m.On == "train" {
+		t.Warnings = append(t.Warnings, "It was judged on the examples that it learnt from, as nothing was held out: on new ones it will do worse.")
+	}
+	if v.classes() {
+		accuracy := number(m.Accuracy)
+		low, high := wilson(accuracy*n, n)
+		most := v.mostFrequent()
+		t.Text = append(t.Text, fmt.Sprintf("Of %s %s it gets %s right (95 %% interval %s to %s); to name the most frequent class each time would give %s.",
+			count(m.N), v.test(), percent(accuracy), percent(low), percent(high), percent(most)))
+		if !(low > most) {
+			t.Warnings = append(t.Warnings, "That is not clearly better than to name the most frequent class each time.")
+		}
+		t.believe(v, accuracy)
+	} else {
+		t.Text = append(t.Text, fmt.Sprintf("On %s %s its typical error (RMSE) is %s, where the mean of the targets errs by %s: it explains %s of their variance.",
+			count(m.N), v.test(), significant(number(m.RMSE)), significant(v.spread()), percent(1-math.Pow(number(m.RMSE)/v.spread(), 2))))
+		if !(number(m.RMSE) < v.spread()) {
+			t.Warnings = append(t.Warnings, "That is no better than to predict the mean each time.")
+		}
+	}
+	t.beside(v)
+	return t
+}
+
+// believe says whether probabilities can be taken at their word.
+func (t *topic) believe(v *view, accuracy float64) {
+	m := v.j.Metrics
+	bins := uq.Reliability(v.j.Test.Probs, v.j.Test.Classes, v.set.Labels, uq.Bins)
+	sum, chance := 0.0, 0.0 // chance: the error that a calibrated network would show for so few examples
+	for _, b := range bins {
+		if b.Count == 0 {
+			continue
+		}
+		c := float64(b.Count)
+		sum += c * b.Confidence
+		p := min(max(b.Confidence, 0), 1)
+		chance += c / float64(m.N) * math.Sqrt(2/math.Pi*p*(1-p)/c)
+	}
+	confident, ece := sum/float64(m.N), number(m.ECE)
+	way := "too sure of itself"
+	if confident < accuracy {
+		way = "too modest"
+	}
+	says := fmt.Sprintf("on average it is %s sure and %s right (calibration error %s)", percent(confident), percent(accuracy), fixed(ece, 3))
+	switch {
+	case ece > soundECE && ece > 2*chance:
+		t.Warnings = append(t.Warnings, fmt.Sprintf("Its probabilities are not to be taken at their word: it is %s; %s.", way, says))
+	case ece <= soundECE/2 || ece <= chance:
+		t.Text = append(t.Text, fmt.Sprintf("Its probabilities can be taken at their word: %s.", says))
+	default:
+		t.Text = append(t.Text, fmt.Sprintf("Its probabilities are nearly right, a little %s: %s.", way, says))
+	}
+}
+
+// beside compares with the point estimates that the run made on its way.
+func (t *topic) beside(v *view) {
+	m := v.j.Metrics
+	figure := func(e float64) string { return fixed(e, 3) }
+	if m.MAP == nil || v.single() {
+		return
+	}
+	best, nll := float64(m.MAP.NLL), float64(m.NLL)
+	t.Text = append(t.Text, fmt.Sprintf("Its NLL is %s; that of the best single network (MAP) is %s.", figure(nll), figure(best)))
+	if figure(best) != figure(nll) && best < nll {
+		t.Warnings = append(t.Warnings, "The best single network has a better NLL than the posterior.")
+	}
+	if m.DeepEnsemble == nil || v.restarts() < 2 {
+		return
+	}
+	deep := float64(m.DeepEnsemble.NLL)
+	switch {
+	case figure(deep) == figure(nll):
+		t.Text = append(t.Text, fmt.Sprintf("The deep ensemble of the %d MAPs does as well: %s.", v.restarts(), figure(deep)))
+	case deep < nll:
+		t.Warnings = append(t.Warnings, fmt.Sprintf("The deep ensemble of the %d MAPs, which costs no sampling, does better: NLL %s against %s.", v.restarts(), figure(deep), figure(nll)))
+	default:
+		t.Text = append(t.Text, fmt.Sprintf("The deep ensemble of the %d MAPs comes to %s.", v.restarts(), figure(deep)))
+	}
+}
+
+func (v *view) mostFrequent() float64 {
+	counts := make([]float64, v.j.Test.Classes)
+	for _, y := range v.set.Labels {
+		counts[y]++
+	}
+	return slices.Max(counts) / float64(len(v.set.Labels))
+}
+
+// knows says whether doubt rises where it should.
+func (v *view) knows() topic {
+	t := topic{Title: "Whether it knows when it does not know"}
+	known := v.score(v.j.Test)
+	wrong := uq.AUROC(v.scoresOf(v.groups[0]), v.scoresOf(v.groups[1]))
+	if v.single() {
+		t.Warnings = append(t.Warnings, "One network cannot disagree with itself: it has no epistemic entropy, and what follows is about its whole entropy.")
+	}
+	if !math.IsNaN(wrong) {
+		t.Text = append(t.Text, fmt.Sprintf("Its wrong answers are %s more doubtful than its right ones (AUROC %s).", how(wrong), fixed(wrong, 2)))
+		c := coverage(known, v.mistakes(), len(known))
+		t.Text = append(t.Text, fmt.Sprintf("If it declines the most doubtful tenth, %s of the rest are right instead of %s.", percent(1-c.at(.9)), percent(1-c.at(1))))
+	}
+	var found, fooled []string
+	type area struct {
+		name string
+		v    float64
+	}
+	var areas []area
+	for _, g := range v.groups[2:] {
+		scores := v.scoresOf(g)
+		if a := uq.AUROC(known, scores); !math.IsNaN(a) {
+			areas = append(areas, area{g.name, a})
+			if a < hardly {
+				t.Warnings = append(t.Warnings, fmt.Sprintf("It does not notice that %s is foreign: AUROC %s, where 0.5 is chance.", g.name, fixed(a, 2)))
+			}
+		}
+		certain := 0.0
+		for _, i := range g.rows {
+			if confidence(g.said, i) > sure {
+				certain++
+			}
+		}
+		if share := certain / float64(len(g.rows)); share >= .1 {
+			fooled = append(fooled, fmt.Sprintf("%s of %s", percentRound(share), g.name))
+		}
+	}
+	slices.SortStableFunc(areas, func(a, b area) int { return cmp.Compare(b.v, a.v) })
+	for _, a := range areas {
+		found = append(found, fmt.Sprintf("%s %s (%s)", a.name, how(a.v), fixed(a.v, 2)))
+	}
+	if found != nil {
+		t.Text = append(t.Text, fmt.Sprintf("Inputs of groups that it was never taught are doubted more than %s: %s.", v.test(), strings.Join(found, ", ")))
+	} else {
+		t.Text = append(t.Text, "It was shown nothing foreign, so nothing is known of what it makes of such inputs: starling evaluate --ood would tell.")
+	}
+	if fooled != nil {
+		t.Warnings = append(t.Warnings, fmt.Sprintf("Some foreign inputs pass for known: it is more than %s sure of %s.", percentRound(sure), list(fooled)))
+	}
+	return t
+}
+
+// how puts an area in words.
+func how(area float64) string {
+	switch {
+	case area >= almostAll:
+		return "almost always"
+	case area >= mostly:
+		return "mostly"
+	case area >= often:
+		return "often"
+	case area >= hardly:
+		return "sometimes"
+	}
+	return "not clearly"
+}
+
+// trusts says whether the intervals of a regression hold what they promise.
+func (v *view) trusts() topic {
+	t := topic{Title: "Whether it knows how wrong it may be"}
+	share := covered(v.j.Values.PIT, .9)
+	low, high := wilson(share*float64(len(v.j.Values.PIT)), float64(len(v.j.Values.PIT)))
+	says := fmt.Sprintf("%s of the targets lie in their 90 %% intervals (95 %% interval %s to %s)", percent(share), percent(low), percent(high))
+	switch {
+	case low <= .9 && .9 <= high || math.Abs(share-.9) < narrow:
+		t.Text = append(t.Text, "Its intervals hold what they promise: "+says+".")
+	case share < .9:
+		t.Warnings = append(t.Warnings, "Its intervals are too narrow: "+says+".")
+	default:
+		t.Warnings = append(t.Warnings, "Its intervals are too wide: "+says+".")
+	}
+	doubt, squares := v.spreads(), v.squares()
+	c := coverage(doubt, squares, len(doubt))
+	t.Text = append(t.Text, fmt.Sprintf("Of the half that it is surest of, the RMSE is %s; of all, %s.", significant(math.Sqrt(c.at(.5))), significant(math.Sqrt(c.at(1)))))
+	if g, ok := v.run.Net.Likelihood().(nn.Gaussian); ok && g.SD != 0 {
+		t.Text = append(t.Text, "The noise was not learnt: the config fixes it.")
+	}
+	return t
+}

@@ -1,0 +1,255 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"html/template"
+	"math"
+	"slices"
+
+	"github.com/starling-smc/starling/internal/chart"
+)
+
+// covered is the share of targets inside their central interval of a level: those whose PIT lies that near to ½.
+func covered(pit []float64, level float64) float64 {
+	in := 0.0
+	for _, u := range pit {
+		if math.Abs(u-.5) <= level/2 {
+			in++
+		}
+	}
+	return in / float64(len(pit))
+}
+
+// spread is the standard deviation of the targets: the error of predicting their mean.
+func (v *view) spread() float64 {
+	t, k := v.j.Values.Targets, v.j.Values.Outputs
+	sum := 0.0
+	for o := range k {
+		var y []float64
+		for i := o; i < len(t); i += k {
+			y = append(y, t[i])
+		}
+		m := mean(y)
+		for _, x := range y {
+			sum += (x - m) * (x - m)
+		}
+	}
+	return math.Sqrt(sum / float64(len(t)))
+}
+
+// spreads are the standard deviations that are predicted, in all.
+func (v *view) spreads() []float64 {
+	sd := make([]float64, len(v.j.Values.Mean))
+	for i := range sd {
+		sd[i] = math.Hypot(v.j.Values.Aleatoric[i], v.j.Values.Epistemic[i])
+	}
+	return sd
+}
+
+func (v *view) squares() []float64 {
+	e := make([]float64, len(v.j.Values.Mean))
+	for i := range e {
+		d := v.j.Values.Mean[i] - v.j.Values.Targets[i]
+		e[i] = d * d
+	}
+	return e
+}
+
+// predictions asks how near predictions come, and whether their intervals hold.
+func (v *view) predictions() section {
+	s := section{ID: "predictions", Title: "Can its intervals be believed?"}
+	const outputs = 4
+	k := v.j.Values.Outputs
+	for o := range min(k, outputs) {
+		s.Figures = append(s.Figures, v.predicted(o))
+	}
+	if k > outputs {
+		s.Text = append(s.Text, fmt.Sprintf("Of %d outputs the first %d are drawn; all count in the other figures.", k, outputs))
+	}
+	s.Figures = append(s.Figures, v.coverage(), v.pit(), v.doubtfulLast())
+	return s
+}
+
+// predicted draws predictions over targets, of an output.
+func (v *view) predicted(output int) figure {
+	const shown = 240
+	j := v.j.Values
+	n := v.set.Len()
+	var x, y, low, high []float64
+	for s := range min(n, shown) {
+		i := (s*n/min(n, shown))*j.Outputs + output
+		x, y, low, high = append(x, j.Targets[i]), append(y, j.Mean[i]), append(low, j.Q05[i]), append(high, j.Q95[i])
+	}
+	title := "Predicted and true"
+	if j.Outputs > 1 {
+		title += fmt.Sprintf(", output %d", output)
+	}
+	lo, hi := chart.Quantile(x, 0), chart.Quantile(x, 1)
+	c := chart.Chart{
+		ID: fmt.Sprint("predicted-", output), Title: title, X: chart.Axis{Label: "true"}, Y: chart.Axis{Label: "predicted mean, with 90 % interval"}, Height: 300,
+		Desc: fmt.Sprintf("Predicted mean and 90 %% interval over the true value, for %d examples; on the diagonal they agree. Root mean square error %s.", len(x), significant(number(v.j.Metrics.RMSE))),
+		Marks: []chart.Mark{
+			chart.Points{X: x, Y: y, Low: low, High: high, Class: "pale", Radius: 2.2},
+			chart.Line{X: []float64{lo, hi}, Y: []float64{lo, hi}, Class: "rule"},
+		},
+	}
+	f := figure{Title: title, Charts: []template.HTML{c.SVG()}, Legend: []key{lineKey("rule", "predicted = true")},
+		Data: &table{Caption: "Predicted by true value", Head: []string{"true, from … to", "examples", "mean error", "RMSE", "in 90 % interval"}}}
+	if n > shown {
+		f.Caption = fmt.Sprintf("%d of the %s %s, evenly over the file.", shown, count(n), v.test())
+	}
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i*j.Outputs + output
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(j.Targets[a], j.Targets[b]) })
+	const parts = 8
+	for p := range parts {
+		rows := order[p*n/parts : (p+1)*n/parts]
+		if len(rows) == 0 {
+			continue
+		}
+		var bias, squares float64
+		for _, i := range rows {
+			d := j.Mean[i] - j.Targets[i]
+			bias += d / float64(len(rows))
+			squares += d * d / float64(len(rows))
+		}
+		f.Data.add(significant(j.Targets[rows[0]])+" … "+significant(j.Targets[rows[len(rows)-1]]), count(len(rows)),
+			significant(bias), significant(math.Sqrt(squares)), percent(covered(pick(j.PIT, rows), .9)))
+	}
+	return f
+}
+
+// coverage compares intervals of every level with the share of targets that they hold.
+func (v *view) coverage() figure {
+	pit := v.j.Values.PIT
+	n := float64(len(pit))
+	var x, y, low, high []float64
+	data := &table{Caption: "Coverage of central intervals", Head: []string{"level", "hold the truth", "95 % interval"}}
+	for _, level := range []float64{.1, .2, .3, .4, .5, .6, .7, .8, .9, .95, .99} {
+		share := covered(pit, level)
+		l, h := wilson(share*n, n)
+		x, y, low, high = append(x, level), append(y, share), append(low, l), append(high, h)
+		data.add(percentRound(level), percent(share), percent(l)+" to "+percent(h))
+	}
+	share := chart.Axis{Min: 0, Max: 1, Percent: true}
+	c := chart.Chart{
+		ID: "coverage", Title: "Coverage of intervals", X: share, Y: share, Height: 300,
+		Desc:  fmt.Sprintf("Share of targets in their central intervals over the level of these; on the diagonal they hold what they promise. Of the 90 %% intervals, %s.", percent(covered(pit, .9))),
+		Marks: []chart.Mark{chart.Rule{X: 1, Y: 1}, chart.Points{X: x, Y: y, Low: low, High: high, Class: "s0", Radius: 3.5}},
+	}
+	c.X.Label, c.Y.Label = "level of the interval", "share of targets inside"
+	return figure{Title: "Coverage", Charts: []template.HTML{c.SVG()}, Data: data, Legend: []key{lineKey("rule", "as many as promised")},
+		Caption: "Below the diagonal intervals are too narrow; above, too wide. Bars are 95 % intervals."}
+}
+
+// pit is the histogram of where targets lie in their predicted distributions.
+func (v *view) pit() figure {
+	const bins = 10
+	pit := v.j.Values.PIT
+	n := float64(len(pit))
+	edges, counts := chart.Histogram(pit, 0, 1, bins)
+	data := &table{Caption: "Probability integral transform", Head: []string{"from … to", "examples", "share"}}
+	for i, c := range counts {
+		data.add(fixed(edges[i], 1)+" … "+fixed(edges[i+1], 1), fixed(c, 0), percent(c/n))
+		counts[i] = c / n
+	}
+	c := chart.Chart{
+		ID: "pit", Title: "Probability integral transform", Height: 300,
+		Desc:  fmt.Sprintf("Histogram of the share of the predicted distribution that lies below the target: flat if calibrated. The lowest tenth holds %s, the highest %s.", percent(counts[0]), percent(counts[bins-1])),
+		X:     chart.Axis{Label: "share of the prediction below the target", Min: 0, Max: 1},
+		Y:     chart.Axis{Label: "share of the targets", Percent: true, Zero: true},
+		Marks: []chart.Mark{chart.Bars{Edges: edges, Y: counts, Class: "s0"}, chart.Rule{X: math.NaN(), Y: 1. / bins, Note: "calibrated"}},
+	}
+	return figure{Title: "Where targets fall (PIT)", Charts: []template.HTML{c.SVG()}, Data: data,
+		Caption: "High at both ends: intervals too narrow. A hump: too wide. A slope: predictions are biased."}
+}
+
+// doubtfulLast is the error among the examples with the narrowest predictions.
+func (v *view) doubtfulLast() figure {
+	const points = 100
+	squares := v.squares()
+	root := func(c curve) curve {
+		for i, y := range c.y {
+			c.y[i] = math.Sqrt(y)
+		}
+		return c
+	}
+	all := root(coverage(v.spreads(), squares, points))
+	doubt := root(coverage(v.j.Values.Epistemic, squares, points))
+	best := root(coverage(squares, squares, points))
+	c := chart.Chart{
+		ID: "risk-coverage", Title: "Error and coverage", Height: 300, X: chart.Axis{Label: "share answered", Min: 0, Max: 1, Percent: true}, Y: chart.Axis{Label: "RMSE of these", Zero: true},
+		Desc: fmt.Sprintf("Error if only those with the narrowest predictions are answered: %s of all, %s of the surer half.", significant(all.at(1)), significant(all.at(.5))),
+	}
+	data := &table{Caption: "RMSE among those answered", Head: []string{"declines by"}}
+	shares := []float64{.5, .7, .8, .9, .95, 1}
+	for _, s := range shares {
+		data.Head = append(data.Head, percentRound(s))
+	}
+	f := figure{Title: "Declining to answer", Data: data, Caption: "The widest predictions are left to somebody else, from the right to the left."}
+	for _, k := range []struct {
+		name, class string
+		curve
+	}{{"the best there can be", "rule", best}, {"epistemic sd", "s1", doubt}, {"predicted sd, in all", "s0", all}} {
+		c.Marks = append(c.Marks, chart.Line{X: k.x, Y: k.y, Class: k.class})
+		f.Legend = append(f.Legend, lineKey(k.class, k.name))
+		var cells []string
+		for _, s := range shares {
+			cells = append(cells, significant(k.at(s)))
+		}
+		data.add(k.name, cells...)
+	}
+	f.Charts = []template.HTML{c.SVG()}
+	return f
+}
+
+// errors lists the examples with the largest errors, and those that are doubted most.
+func (v *view) errors() section {
+	s := section{ID: "examples", Title: "The worst and the most doubtful"}
+	n, j := v.set.Len(), v.j.Values
+	worst, doubted := make([]float64, n), make([]float64, n)
+	for i := range n {
+		for o := range j.Outputs {
+			k := i*j.Outputs + o
+			worst[i] = max(worst[i], math.Abs(j.Mean[k]-j.Targets[k]))
+			doubted[i] = max(doubted[i], j.Epistemic[k])
+		}
+	}
+	const shown = 10
+	for _, by := range []struct {
+		caption string
+		of      []float64
+	}{{"Largest errors", worst}, {"Largest epistemic standard deviation", doubted}} {
+		rows := byDoubt(by.of)
+		slices.Reverse(rows)
+		s.Tables = append(s.Tables, v.valueRows(by.caption, rows[:min(n, shown)]))
+	}
+	return s
+}
+
+func (v *view) valueRows(caption string, rows []int) table {
+	j := v.j.Values
+	t := table{Caption: caption, Head: []string{"row"}}
+	for o := range j.Outputs {
+		suffix := ""
+		if j.Outputs > 1 {
+			suffix = fmt.Sprintf(" %d", o)
+		}
+		t.Head = append(t.Head, "true"+suffix, "predicted"+suffix, "error"+suffix, "90 % interval"+suffix, "epistemic sd"+suffix)
+	}
+	names, features := v.features(v.set, rows)
+	t.Head = append(t.Head, names...)
+	for r, i := range rows {
+		var cells []string
+		for o := range j.Outputs {
+			k := i*j.Outputs + o
+			cells = append(cells, significant(j.Targets[k]), significant(j.Mean[k]), significant(j.Mean[k]-j.Targets[k]),
+				significant(j.Q05[k])+" … "+significant(j.Q95[k]), significant(j.Epistemic[k]))
+		}
+		t.add(fmt.Sprint(i), append(cells, features[r]...)...)
+	}
+	return t
+}

@@ -1,0 +1,132 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/starling-smc/starling"
+	"github.com/starling-smc/starling/internal/chart"
+	"github.com/starling-smc/starling/nn"
+	"github.com/starling-smc/starling/uq"
+)
+
+// percent writes 0.937 as 93.7 %.
+func percent(v float64) string { return fixed(100*v, 1) + " %" }
+
+// fixed writes v with so many decimals, a true minus sign, and thousands apart.
+func fixed[T ~float64](v T, decimals int) string {
+	return chart.Number(float64(v), math.Pow(10, -float64(decimals)))
+}
+
+// figure4 writes four significant digits of a number of any size.
+func significant[T ~float64](v T) string {
+	x := float64(v)
+	if x == 0 || x-x != 0 {
+		return fixed(x, 0)
+	}
+	decimals := 3 - int(math.Floor(math.Log10(math.Abs(x))))
+	if decimals > 6 || decimals < -3 {
+		return strings.Replace(strconv.FormatFloat(x, 'g', 4, 64), "-", "−", -1)
+	}
+	return fixed(x, max(decimals, 0))
+}
+
+func count(n int) string { return chart.Number(float64(n), 1) }
+
+// several writes 1 island, 8 islands.
+func several(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return count(n) + " " + what + "s"
+}
+
+// list joins words as in a, b and c.
+func list(words []string) string {
+	if n := len(words); n > 1 {
+		return strings.Join(words[:n-1], ", ") + " and " + words[n-1]
+	}
+	return strings.Join(words, "")
+}
+
+// span writes lo to hi, or one of them if they read the same.
+func span(lo, hi float64, decimals int) string {
+	if a, b := fixed(lo, decimals), fixed(hi, decimals); a != b {
+		return a + " to " + b
+	}
+	return fixed(lo, decimals)
+}
+
+// wilson is the 95 % interval of a share of k in n (Wilson 1927).
+func wilson(k, n float64) (low, high float64) {
+	const z = 1.959963984540054
+	if n == 0 {
+		return 0, 1
+	}
+	p := k / n
+	middle := (p + z*z/(2*n)) / (1 + z*z/n)
+	half := z / (1 + z*z/n) * math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
+	return max(middle-half, 0), min(middle+half, 1)
+}
+
+func mean(x []float64) float64 {
+	sum := 0.0
+	for _, v := range x {
+		sum += v
+	}
+	return sum / float64(len(x))
+}
+
+// number is the value of one that may be missing.
+func number(v *uq.Number) float64 {
+	if v == nil {
+		return math.NaN()
+	}
+	return float64(*v)
+}
+
+// Architecture names the layers that change shapes: conv 4 → pool → dense 8.
+func Architecture(net *nn.Net) string {
+	var parts []string
+	for _, layer := range net.Layers() {
+		switch l := layer.(type) {
+		case nn.Dense:
+			parts = append(parts, fmt.Sprintf("dense %d", l.Units))
+		case nn.Conv:
+			parts = append(parts, fmt.Sprintf("conv %d", l.Filters))
+		case nn.MaxPool, nn.AvgPool, nn.GlobalAvgPool:
+			parts = append(parts, "pool")
+		}
+	}
+	return strings.Join(parts, " → ")
+}
+
+// Method says how the posterior was come by.
+func Method(s *starling.Spec) string {
+	anchor := ""
+	if a := s.Prior.Anchor; a != nil && a.S < .5 {
+		anchor = fmt.Sprintf(", anchored at the best MAP (s = %v)", a.S)
+	}
+	switch m := s.Method; {
+	case m.AsIs:
+		return "a trained network as it is"
+	case s.Prior.Anchor != nil && s.Prior.Anchor.S == 0:
+		return "the best MAP alone (s = 0)"
+	case m.MCMC != nil:
+		return fmt.Sprintf("%s of %s, %s epochs each%s", several(m.MCMC.Chains, "chain"), move(m.MCMC.Move), count(m.MCMC.Epochs), anchor)
+	default:
+		return fmt.Sprintf("%s of %s by tempered SMC with %s%s", several(m.SMC.Islands, "island"), several(m.SMC.Particles, "particle"), move(m.SMC.Move), anchor)
+	}
+}
+
+func move(m starling.Move) string {
+	switch {
+	case m.HMC != nil && m.HMC.Steps > 1:
+		return fmt.Sprintf("HMC (%d leapfrogs)", m.HMC.Steps)
+	case m.HMC != nil:
+		return "HMC (1 leapfrog)"
+	}
+	return "pCN"
+}
