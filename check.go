@@ -129,6 +129,9 @@ func (c *checker) spec(s *Spec) {
 	}
 }
 
+// notGroups are names that scores and parts of the data have.
+var notGroups = []string{"train", "validate", "test", "correct", "incorrect"}
+
 // data looks at names and what goes with what; files are opened later.
 func (c *checker) data(d *Data, likelihood nn.Likelihood) {
 	c.exactlyOne("data", map[string]bool{"set": d.Set != "", "csv": d.CSV != nil, "train": d.Train != nil})
@@ -167,7 +170,7 @@ func (c *checker) data(d *Data, likelihood nn.Likelihood) {
 		switch {
 		case g.Name == "" || !printable(g.Name):
 			c.fault(path, "%q: want a name of at most %d bytes without control characters", g.Name, longest)
-		case slices.Contains([]string{"train", "validate", "test", "correct", "incorrect"}, g.Name):
+		case slices.Contains(notGroups, g.Name):
 			c.fault(path, "%s is the name of a part of the data or of the scores: choose another", g.Name)
 		case slices.ContainsFunc(d.Groups[:i], func(other Group) bool { return other.Name == g.Name }):
 			c.fault(path, "two groups are named %s", g.Name)
@@ -258,11 +261,26 @@ func (c *checker) shapes(m *Model) {
 	for i := range m.Layers {
 		part := append(slices.Clone(m.Layers[:i+1]), nn.Dense{Units: 1, Name: "the rest"})
 		if _, err := nn.New(m.Input, part, nn.Gaussian{SD: 1}); err != nil {
-			c.fault(join("model.layers", fmt.Sprint(i)), "%v", err)
+			path := join("model.layers", fmt.Sprint(i))
+			c.faults = append(c.faults, fault{c.brought(path), path, err.Error()})
 			return
 		}
 	}
 	c.fault("model.likelihood", "%v", err)
+}
+
+// brought is the place of the first part of path that a --set brought, else that of path.
+func (c *checker) brought(path string) place {
+	at := ""
+	for p, where := range c.places {
+		if where.set != "" && strings.HasPrefix(p, path+".") && (at == "" || p < at) {
+			at = p
+		}
+	}
+	if at == "" {
+		at = path
+	}
+	return c.place(at)
 }
 
 func (c *checker) mcmc(s *Spec) {

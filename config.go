@@ -88,9 +88,7 @@ func (s *Spec) refuse(faults ...fault) error {
 
 // fault is a *ConfigError of what only the data showed, with the place where path was written.
 func (s *Spec) fault(path, format string, args ...any) error {
-	c := s.checker()
-	c.fault(path, format, args...)
-	return s.refuse(c.faults...)
+	return s.refuse(fault{s.checker().brought(path), path, fmt.Sprintf(format, args...)})
 }
 
 // YAML writes a resolved Spec as a config that ParseSpec reads back to the same Spec.

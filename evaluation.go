@@ -3,6 +3,7 @@ package starling
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/data"
@@ -49,7 +50,8 @@ type Evaluation struct {
 	R2            *uq.Number `json:"r2,omitempty"`
 	CRPS          *uq.Number `json:"crps,omitempty"`
 	Coverage      *Coverage  `json:"coverage,omitempty"`
-	Groups        uq.Groups  `json:"groups,omitempty"`
+	Groups        uq.Groups  `json:"groups,omitempty"` // of classes
+	Spread        uq.Spreads `json:"spread,omitempty"` // of numbers: first what is judged on, then foreign groups
 }
 
 // Coverage is the share of targets that lie in the central interval of so many percent.
@@ -134,12 +136,13 @@ func score(ctx context.Context, e *bnn.Ensemble, logWeights [][]float64, problem
 		if j != nil {
 			quantiles = []float64{0.05, 0.5, 0.95}
 		}
-		values, err := e.JudgeValues(ctx, set, quantiles, logWeights, p)
+		values, err := e.JudgeValues(ctx, set, problem.Groups, quantiles, logWeights, p)
 		if err != nil {
 			return nil, err
 		}
 		truth := inUnits(set, targetStandard(problem))
 		for i, v := range values {
+			scores[i].Spread = spreads(on, v, problem)
 			restore(v, targetStandard(problem))
 			scores[i].values(v, truth)
 		}
@@ -179,6 +182,32 @@ func (e *Evaluation) values(v *bnn.JudgedValues, truth []float64) {
 	e.Coverage = &Coverage{
 		In50: uq.Number(uq.Coverage(v.PIT, 0.5)), In90: uq.Number(uq.Coverage(v.PIT, 0.9)), In95: uq.Number(uq.Coverage(v.PIT, 0.95)),
 	}
+}
+
+// spreads describes the doubt about what is judged on and about foreign groups, of values as the network has them. Of
+// several outputs the variances are added.
+func spreads(on string, v *bnn.JudgedValues, problem *data.Problem) uq.Spreads {
+	doubt := func(v *bnn.Values) []float64 {
+		d := make([]float64, len(v.Epistemic)/v.Outputs)
+		for i, sd := range v.Epistemic {
+			d[i/v.Outputs] += float64(sd * sd)
+		}
+		return d
+	}
+	spread := func(name string, v *bnn.Values) uq.Spread {
+		aleatoric, epistemic := slices.Clone(v.Aleatoric), slices.Clone(v.Epistemic)
+		stretch(aleatoric, targetStandard(problem))
+		stretch(epistemic, targetStandard(problem))
+		return uq.Spread{Name: name, N: len(aleatoric) / v.Outputs, Aleatoric: uq.Number(uq.Mean(aleatoric)), Epistemic: uq.Number(uq.Mean(epistemic))}
+	}
+	known := doubt(&v.Values)
+	all := uq.Spreads{spread(on, &v.Values)}
+	for i, g := range v.Groups {
+		s := spread(problem.Groups[i].Name, g)
+		s.AUROC, s.FPR95 = uq.Tell(known, doubt(g))
+		all = append(all, s)
+	}
+	return all
 }
 
 // every is x[k], x[k+n], …

@@ -93,6 +93,9 @@ func TestExampleClassification(t *testing.T) {
 }
 
 func TestExampleRegression(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a second")
+	}
 	result, run := openedRun(t, "examples/regression.yaml")
 	if m := result.Metrics; m.N != 30 || !(float64(*m.RMSE) <= 0.8) || !(float64(m.NLL) <= 0.9) {
 		t.Errorf("RMSE %v, NLL %v on %d", *m.RMSE, m.NLL, m.N)
@@ -114,6 +117,9 @@ func TestExampleRegression(t *testing.T) {
 }
 
 func TestExampleImages(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a second")
+	}
 	result, run := openedRun(t, "examples/images.yaml")
 	m := result.Metrics
 	if m.N != 617 || !(float64(*m.Accuracy) >= 0.9) || len(result.Data.Groups) != 1 {

@@ -30,6 +30,9 @@ func Fit(ctx context.Context, spec Spec, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := r.fits(o.Memory); err != nil {
+		return nil, err
+	}
 	finished := false
 	if o.Folder != nil {
 		if finished, err = r.open(o); err != nil {

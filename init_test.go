@@ -100,6 +100,31 @@ func TestAsIs(t *testing.T) {
 	}
 }
 
+// Values are scored as PyTorch's means and the file's own log σ say.
+func TestAsIsValues(t *testing.T) {
+	t.Chdir("testdata/pytorch")
+	text, err := os.ReadFile("numbers.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec, err := ParseSpec("numbers.yaml", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, init := fitted(t, spec)
+	means, targets := readNPY(t, "numbers-outputs.npy").Values.([]float64), readNPY(t, "numbers-targets.npy").Values.([]float32)
+	sd := math.Exp(init[len(init)-1])
+	squares := 0.0
+	for i, y := range targets {
+		squares += (float64(y) - means[i]) * (float64(y) - means[i])
+	}
+	rmse := math.Sqrt(squares / float64(len(targets)))
+	nll := 2*(0.5*math.Log(2*math.Pi)+math.Log(sd)) + squares/(2*sd*sd)/float64(len(targets)/2) // of two values an example
+	if m := r.Metrics; !(math.Abs(float64(*m.RMSE)-rmse) < 1e-6) || !(math.Abs(float64(m.NLL)-nll) < 1e-5) {
+		t.Errorf("RMSE %v and NLL %v, by PyTorch's outputs %v and %v", *m.RMSE, m.NLL, rmse, nll)
+	}
+}
+
 // With an anchor and no map, the trained network is the anchor: the particles stay within its small prior.
 func TestInitIsAnchor(t *testing.T) {
 	t.Chdir("testdata/pytorch")

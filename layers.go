@@ -286,7 +286,7 @@ func (g *gaussianForm) decode(d *decoder, path string, n *node) {
 		return
 	}
 	d.table(path, n, field{"sd", &g.SD})
-	if n.table && !(g.SD > 0) {
+	if n.table && !(g.SD > 0) && !d.faulty(path) {
 		d.fault(n, path, "want an sd above 0, or learned")
 	}
 }

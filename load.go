@@ -75,7 +75,10 @@ func (s *Spec) readTable(dir string, schema *data.Schema) (*data.Problem, error)
 	var column *data.ColumnError
 	if errors.As(err, &column) {
 		hint := ""
-		if column.Header != nil {
+		switch {
+		case column.Cols == 1:
+			hint = ": a single column; is the delimiter right?"
+		case column.Header != nil:
 			hint = fmt.Sprintf(": did you mean %q?", nearest(column.Name, column.Header))
 		}
 		return nil, s.fault("data.csv.target", "%v%s", err, hint)
@@ -84,16 +87,16 @@ func (s *Spec) readTable(dir string, schema *data.Schema) (*data.Problem, error)
 		return nil, err
 	}
 	p := &data.Problem{Name: t.Name, Schema: schema, Whole: s.whole()}
-	rows := [][]int32{nil} // all of them
-	if !p.Whole {
-		kept, held, err := data.Split(t.Rows(), s.Seed, 2)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", t.Name, err)
-		}
-		rows = [][]int32{kept, held[1], held[0]}
+	parts := 2
+	if p.Whole {
+		parts = 0
+	}
+	kept, held, err := data.Split(t.Rows(), s.Seed, parts)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", t.Name, err)
 	}
 	if schema == nil {
-		p.Schema, err = columns.Schema(t, rows[0])
+		p.Schema, err = columns.Schema(t, kept)
 		var names *data.NamesError
 		if errors.As(err, &names) && regression {
 			return nil, s.fault("model.likelihood", "gaussian predicts numbers, but %v: want categorical", err)
@@ -105,12 +108,13 @@ func (s *Spec) readTable(dir string, schema *data.Schema) (*data.Problem, error)
 			p.Schema.Delimiter, p.Schema.Header = csv.Delimiter, csv.Header
 		}
 	}
-	for i, into := range []**data.Set{&p.Train, &p.Validate, &p.Test}[:len(rows)] {
-		if *into, err = p.Schema.Set([]string{"train", "validate", "test"}[i], t, rows[i], true); err != nil {
-			return nil, err
-		}
+	if p.Train, err = p.Schema.Set("train", t, kept, true); err != nil || p.Whole {
+		return p, err
 	}
-	return p, nil
+	if p.Test, err = p.Schema.Set("test", t, held[0], true); err == nil {
+		p.Validate, err = p.Schema.Set("validate", t, held[1], true)
+	}
+	return p, err
 }
 
 // readSet loads a known set that is no table.

@@ -1,8 +1,12 @@
 package starling
 
 import (
+	"context"
+	"errors"
 	"math"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/starling-smc/starling/data"
@@ -66,5 +70,181 @@ func TestRunMeasuresOtherSetsAsItsOwn(t *testing.T) {
 	}
 	if !slices.Equal(own.Test.F32, other.Test.F32) {
 		t.Error("the same test examples differ")
+	}
+}
+
+// TestLateFaults: what only the data show is pointed at in the config, line and column, or in the --set that brought it;
+// what is wrong with the data themselves is no fault of the config.
+func TestLateFaults(t *testing.T) {
+	const images = `data: {train: {inputs: examples/images-train.npy, targets: examples/images-train-labels.npy}}
+model:
+  layers: [{conv: {filters: 2, kernel: 3}}, {dense: 9}]
+  likelihood: categorical
+prior: {normal: {variance: 1}}
+method: {smc: {particles: 2}}
+`
+	const table = `data:
+  csv: {file: testdata/trees.csv, target: kind}
+model:
+  input: [4]
+  layers: [{dense: 3}]
+  likelihood: categorical
+prior: {normal: {variance: 1}}
+method: {smc: {particles: 2}}
+`
+	constant := filepath.Join(t.TempDir(), "constant.csv")
+	save(t, constant, []byte(lines(40, "yes", "no")))
+	var config *ConfigError
+	var bad *DataError
+	for name, c := range map[string]struct {
+		text   string
+		sets   []string
+		target any
+		want   string
+	}{
+		"kernel":            {strings.Replace(images, "kernel: 3", "kernel: 30", 1), nil, &config, "c.yaml:3:13: model.layers.0: layer 0 (conv): the window [30 30] is larger than the input [8 8]"},
+		"kernel, set":       {images, []string{"model.layers.0.conv.kernel=30"}, &config, "--set model.layers.0.conv.kernel=30: model.layers.0"},
+		"few outputs":       {strings.Replace(images, "dense: 9", "dense: 8", 1), nil, &config, "c.yaml:3:46: model.layers.1: examples/images-train.npy has 9 classes, the network 8 outputs"},
+		"bernoulli":         {images, []string{"model.likelihood=bernoulli", "model.layers.1.dense=1"}, &config, "--set model.likelihood=bernoulli: model.likelihood: bernoulli is for 2 classes, examples/images-train.npy has 9"},
+		"outputs of values": {images, []string{"model.likelihood={gaussian: {sd: 1}}"}, &config, "c.yaml:3:46: model.layers.1: examples/images-train.npy has 1 target values an example, the network 9 outputs"},
+		"set of classes":    {table, []string{"data={set: mnist7}", "model.likelihood={gaussian: {sd: 1}}", "model.input=[1, 28, 28]"}, &config, "model.likelihood: gaussian predicts numbers, mnist7 has classes"},
+		"input":             {table, []string{"model.input=[5]"}, &config, "--set model.input=[5]: model.input: testdata/trees.csv has examples of shape [4], the network takes [5]: leave input out"},
+		"input as it is":    {strings.Replace(table, "[4]", "[2, 3, 4]", 1), nil, &config, "c.yaml:4:10: model.input: testdata/trees.csv has examples of shape [4], the network takes [2 3 4]"},
+		"dropped":           {table, []string{"data.csv={file: " + constant + ", target: y}", "model.input=[3]"}, &config, "has examples of shape [2], the network takes [3]: column same is constant over the training rows and was dropped"},
+		"target":            {table, []string{"data.csv.target=kinds"}, &config, `--set data.csv.target=kinds: data.csv.target: testdata/trees.csv: no column "kinds" among "width", "height", "mass", "age", "kind": did you mean "kind"?`},
+		"target by number":  {strings.Replace(table, "kind}", "kind, header: false}", 1), nil, &config, `c.yaml:2:43: data.csv.target: testdata/trees.csv: no column "kind": the table has no header`},
+		"names":             {strings.Replace(table, "categorical", "{gaussian: {sd: 1}}", 1), nil, &config, `c.yaml:6:16: model.likelihood: gaussian predicts numbers, but testdata/trees.csv: column 5 (kind) holds names such as "ash"`},
+		"delimiter":         {table, []string{"data.csv.delimiter=;"}, &config, "data.csv.target: testdata/trees.csv: no column"},
+		"standardised set":  {table, []string{"data={set: pima, standardise: inputs}", "model.input=[9]"}, &bad, "pima"},
+		"no classes":        {table, []string{"data.csv.target=mass"}, &bad, `line 2, column 5 (kind): "ash" is not a number`},
+		"no array":          {images, []string{"data.train.inputs=examples/none.npy"}, &bad, "examples/none.npy"},
+		"labels":            {images, []string{"data.train.targets=examples/images-test-labels.npy"}, &bad, "labels of shape [617] for 1000 examples"},
+		"test's shape":      {images, []string{"data.test={inputs: " + constant + ", targets: " + constant + "}"}, &bad, constant},
+		"group's shape":     {images, []string{"data.groups={trees: testdata/wave.csv}"}, &bad, "testdata/wave.csv: rows of 3 values, the run was trained on examples of shape [1 8 8]"},
+		"group of a table":  {table, []string{"data.groups={images: examples/images-nine.npy}"}, &bad, "examples/images-nine.npy: examples of shape [1 8 8], the run was trained on rows of 4 inputs, or 5 columns with the target"},
+	} {
+		spec, err := ParseSpec("c.yaml", []byte(c.text), c.sets...)
+		if err == nil {
+			_, err = Fit(context.Background(), spec, Options{})
+		}
+		if err == nil || !errors.As(err, c.target) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %T %v, want %q", name, err, err, c.want)
+		}
+	}
+}
+
+// TestGroups: files of foreign inputs, and whole sets, are seen as the network's own inputs are.
+func TestGroups(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "far.csv")
+	save(t, file, []byte("mass,width,height,age\n100,1,2,3\n200,4,5,6\n"))
+	spec := trees(t, "data.groups={far: "+file+"}")
+	p, err := spec.load("", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := p.Schema.Inputs
+	if len(p.Groups) != 1 || p.Groups[0].Name != "far" || p.Groups[0].Set.Len() != 2 || p.Groups[0].Set.Labels != nil {
+		t.Fatalf("groups %+v", p.Groups)
+	}
+	for k, v := range []float64{1, 2, 100, 3} {
+		if got := p.Groups[0].Set.F32[k]; got != float32((v-s.Mean[k])/s.SD[k]) {
+			t.Errorf("input %d of the group is %v", k, got)
+		}
+	}
+}
+
+// TestAsIsSplitsNothing: a network that is judged as it is sees all examples, in one part.
+func TestAsIsSplitsNothing(t *testing.T) {
+	for from, want := range map[string]int{
+		"{csv: {file: testdata/trees.csv, target: kind}}":                                         90,
+		"{train: {inputs: examples/images-train.npy, targets: examples/images-train-labels.npy}}": 1000,
+		"{set: mnist7}": 1200,
+	} {
+		spec, err := ParseSpec("c.yaml", []byte("data: "+from+"\nmodel: {init: x.safetensors, layers: [{dense: 9}], likelihood: categorical}\nmethod: as-is\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := spec.load("", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if known := spec.Data.Set != ""; p.Train.Len() != want || (p.Test == nil) == known || (p.Validate == nil) == known {
+			t.Errorf("%s: %d to train", from, p.Train.Len())
+		}
+	}
+}
+
+// TestOn: what a run can be judged on, and what not.
+func TestOn(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name, text string) string {
+		save(t, filepath.Join(dir, name), []byte(text))
+		return filepath.Join(dir, name)
+	}
+	run := quick(t, lines(60, "yes", "no"), "categorical", 2)
+	again := file("again.csv", "y,b,a\nno,0.001,50\nyes,0,51\nno,0,49\n")
+	other := file("other.csv", "a,same,b\n10,7,5\n90,7,5\n")
+	var config *ConfigError
+	var bad *DataError
+	for name, c := range map[string]struct {
+		run    *Run
+		on     On
+		n      int
+		groups string
+		target any
+		want   string
+	}{
+		"own":            {run, On{}, 6, "", nil, ""},
+		"table":          {run, On{Data: again}, 3, "", nil, ""},
+		"foreign":        {run, On{Data: again, OOD: []string{other}}, 3, "other", nil, ""},
+		"own, foreign":   {run, On{OOD: []string{other, again}}, 6, "other again", nil, ""},
+		"twice":          {run, On{OOD: []string{other, other}}, 0, "", &config, "there is a group other already"},
+		"labels alone":   {run, On{Labels: again}, 0, "", &config, "need a file of inputs"},
+		"no such":        {run, On{Data: "mnist8"}, 0, "", &config, `unknown data set "mnist8"`},
+		"no file":        {run, On{OOD: []string{"mnist8"}}, 0, "", &config, "and no file mnist8"},
+		"set of another": {run, On{Data: "mnist7"}, 0, "", &bad, "mnist7: examples of shape [1 28 28], the run was trained on examples of shape [2]"},
+		"foreign set":    {run, On{OOD: []string{"mnist7"}}, 0, "", &bad, "mnist7: examples of shape [1 28 28]"},
+		"other class":    {run, On{Data: file("class.csv", "a,b,y\n1,2,maybe\n")}, 0, "", &bad, `"maybe" is no class of the run ("no", "yes")`},
+		"no target":      {run, On{Data: other}, 0, "", &bad, `lacks the target, column "y" of the run`},
+		"array alone":    {run, On{Data: "examples/images-test.npy"}, 0, "", &config, "the file of their labels is needed"},
+		"array's shape":  {run, On{Data: "examples/images-test.npy", Labels: "examples/images-test-labels.npy"}, 0, "", &bad, "the run was trained on rows of 2 inputs"},
+	} {
+		p, err := c.run.problem(c.on, Options{})
+		if c.target != nil {
+			if err == nil || !errors.As(err, c.target) || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: %T %v, want %q", name, err, err, c.want)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		var groups []string
+		for _, g := range p.Groups {
+			groups = append(groups, g.Name)
+		}
+		if p.Test.Len() != c.n || strings.Join(groups, " ") != c.groups {
+			t.Errorf("%s: %d examples, groups %q", name, p.Test.Len(), groups)
+		}
+		if _, err := c.run.Judge(t.Context(), c.on, Options{}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	p, err := run.problem(On{Data: again}, Options{})
+	if err != nil || !slices.Equal(p.Test.Labels, []int32{0, 1, 0}) {
+		t.Errorf("labels of another table: %+v, %v", p, err)
+	}
+
+	// The run's own test images by their files are the same examples, judged to the same bit.
+	const config1 = "{train: {inputs: examples/images-train.npy, targets: examples/images-train-labels.npy}, test: {inputs: examples/images-test.npy, targets: examples/images-test-labels.npy}}"
+	images := tiny(t, config1, "categorical", 9)
+	own, err := images.Judge(t.Context(), On{OOD: []string{"examples/images-nine.npy"}}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	byName, err := images.Judge(t.Context(), On{Data: "examples/images-test.npy", Labels: "examples/images-test-labels.npy", OOD: []string{"examples/images-nine.npy"}}, Options{})
+	if err != nil || own.Metrics.NLL != byName.Metrics.NLL || own.Problem.Groups[0].Name != "images-nine" {
+		t.Errorf("NLL %v as its own, %v by name, %v", own.Metrics.NLL, byName.Metrics.NLL, err)
 	}
 }

@@ -24,6 +24,9 @@ func (r *Run) problem(on On, o Options) (*data.Problem, error) {
 		if err != nil {
 			return nil, faultOfData(err)
 		}
+		if slices.Contains(notGroups, g.Name) {
+			return nil, wrong("%s: %s is the name of a part of the data or of the scores: name the file otherwise", name, g.Name)
+		}
 		if slices.ContainsFunc(p.Groups, func(other data.Group) bool { return other.Name == g.Name }) {
 			return nil, wrong("there is a group %s already: %s needs another name", g.Name, name)
 		}

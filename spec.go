@@ -30,8 +30,8 @@ type Data struct {
 	Whole    bool    `yaml:"whole,omitempty"`  // no part that is missing is held out of the training examples
 
 	// Standardise is none, inputs or both: mean 0 and sd 1 over the training examples; both is inputs and targets of a
-	// regression, whose predictions and scores come back in the target's units. Default: for a table inputs, or both
-	// for a regression; else none.
+	// regression, whose predictions and scores come back in the target's units; a likelihood's sd is then a share of the
+	// target's. Default: for a table inputs, or both for a regression; else none.
 	Standardise string `yaml:"standardise,omitempty"`
 }
 

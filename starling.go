@@ -30,6 +30,7 @@ type Options struct {
 
 	Folder *Folder       // where the run is kept while it goes on, and gone on with; nil: nowhere
 	Every  time.Duration // between two states that are saved there; 0: 10 s
+	Memory int64         // bytes: a run that will need more is refused; 0: it is not asked
 
 	now func() time.Time // nil: the clock
 }

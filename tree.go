@@ -1,10 +1,12 @@
 package starling
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
@@ -35,12 +37,18 @@ type place struct {
 
 // parse reads one YAML document. Anchors, aliases and tags are refused: a config shows what it says.
 func parse(text []byte) (*node, *fault) {
+	if text = bytes.TrimPrefix(text, []byte("\ufeff")); !utf8.Valid(text) {
+		return nil, &fault{message: "the text is not UTF-8: save it as that"}
+	}
 	file, err := parser.ParseBytes(text, 0)
 	if err != nil {
 		f := &fault{message: err.Error()}
 		var syntax *yaml.SyntaxError
 		if errors.As(err, &syntax) {
 			f.message = syntax.Message
+			if strings.Contains(f.message, "'\t'") {
+				f.message = "a tab, which YAML does not take: indent by blanks"
+			}
 			f.place = at(syntax.Token.Position.Line, syntax.Token.Position.Column)
 		}
 		return nil, f

@@ -65,6 +65,9 @@ func shift(x []float64, s *data.Standard) {
 }
 
 func stretch(x []float64, s *data.Standard) {
+	if s == nil {
+		return
+	}
 	for i := range x {
 		x[i] *= s.SD[i%len(s.SD)] / s.To
 	}

@@ -4,5 +4,5 @@
 // A Normal prior is Isotropic or, layer by layer, FanIn; Anchored pulls it to a MAP. Samplers and point methods turn
 // prior and likelihood into islands of particles; Combine joins those into an Ensemble, which predicts (Predict,
 // PredictValues), is judged (Evaluate), and is written to and read from files that PyTorch reads too (WritePosterior,
-// ReadPosterior).
+// ReadPosterior). ReadWeights takes a network that PyTorch trained.
 package bnn

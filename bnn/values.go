@@ -21,9 +21,10 @@ type Values struct {
 	Quantiles []float64 // [n, Outputs, quantiles]: those of the mixture that were asked for
 }
 
-// JudgedValues are Values and what they say of the true ones.
+// JudgedValues are Values and what they say of the true ones, and Values of foreign groups.
 type JudgedValues struct {
 	Values
+	Groups     []*Values
 	LogDensity []float64 // [n], nats: log Σ_j W_j Π_k N(y_k; μ_jk, σ_j²), of all outputs together
 	CRPS       []float64 // [n, Outputs], in the unit of the output
 	PIT        []float64 // [n, Outputs]: the mixture's probability of values up to the true one
@@ -32,17 +33,25 @@ type JudgedValues struct {
 // PredictValues is the regression counterpart of Predict, for a network with gaussian likelihood; quantiles are those of
 // the mixture to find, each between 0 and 1, and may be nil.
 func (e *Ensemble) PredictValues(ctx context.Context, set *data.Set, quantiles []float64, p *nn.Pool) (*Values, error) {
-	v := newValues(set.Len(), e.Net.Outputs(), len(quantiles))
-	err := e.mixtures(ctx, set, [][]float64{e.LogWeights}, p, func(i, _ int, outputs []uq.Normals) { v.set(i, outputs, quantiles) })
+	all, err := e.predictValues(ctx, set, quantiles, [][]float64{e.LogWeights}, p)
 	if err != nil {
 		return nil, err
 	}
-	return v, nil
+	return all[0], nil
 }
 
-// JudgeValues predicts the values of a set that has them and scores the predictions, under several weightings of the
-// particles at once: each is their log-weights, normalised.
-func (e *Ensemble) JudgeValues(ctx context.Context, set *data.Set, quantiles []float64, logWeights [][]float64, p *nn.Pool) ([]*JudgedValues, error) {
+func (e *Ensemble) predictValues(ctx context.Context, set *data.Set, quantiles []float64, logWeights [][]float64, p *nn.Pool) ([]*Values, error) {
+	all := make([]*Values, len(logWeights))
+	for w := range all {
+		all[w] = newValues(set.Len(), e.Net.Outputs(), len(quantiles))
+	}
+	err := e.mixtures(ctx, set, logWeights, p, func(i, w int, outputs []uq.Normals) { all[w].set(i, outputs, quantiles) })
+	return all, err
+}
+
+// JudgeValues predicts the values of a set that has them and of foreign groups, and scores the former, under several
+// weightings of the particles at once: each is their log-weights, normalised.
+func (e *Ensemble) JudgeValues(ctx context.Context, set *data.Set, groups []data.Group, quantiles []float64, logWeights [][]float64, p *nn.Pool) ([]*JudgedValues, error) {
 	n, k := set.Len(), e.Net.Outputs()
 	if err := e.hasValues(set); err != nil {
 		return nil, err
@@ -64,6 +73,15 @@ func (e *Ensemble) JudgeValues(ctx context.Context, set *data.Set, quantiles []f
 	})
 	if err != nil {
 		return nil, err
+	}
+	for _, g := range groups {
+		values, err := e.predictValues(ctx, g.Set, nil, logWeights, p)
+		if err != nil {
+			return nil, fmt.Errorf("group %s: %w", g.Name, err)
+		}
+		for w, v := range values {
+			judged[w].Groups = append(judged[w].Groups, v)
+		}
 	}
 	return judged, nil
 }

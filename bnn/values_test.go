@@ -121,7 +121,7 @@ func TestJudgeValuesBruteForce(t *testing.T) {
 		t.Fatal(err)
 	}
 	quantiles := []float64{0.05, 0.95}
-	judged, err := e.JudgeValues(t.Context(), set, quantiles, [][]float64{e.LogWeights, equal}, pool.New(2))
+	judged, err := e.JudgeValues(t.Context(), set, []data.Group{{Name: "same", Set: set}}, quantiles, [][]float64{e.LogWeights, equal}, pool.New(2))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,6 +139,9 @@ func TestJudgeValuesBruteForce(t *testing.T) {
 			}
 		}
 		got := judged[w]
+		if g := got.Groups[0]; !slices.Equal(g.Mean, got.Mean) || !slices.Equal(g.Epistemic, got.Epistemic) {
+			t.Errorf("weighting %d: a group of the same examples is predicted otherwise", w)
+		}
 		for i := range 30 {
 			y := []float64{float64(set.Values[2*i]), float64(set.Values[2*i+1])}
 			wantNear(t, "log density", got.LogDensity[i:i+1], []float64{uq.LogDensities(mixtures[2*i:2*i+2], y)}, 1e-12, 1e-12)

@@ -2,14 +2,10 @@ package bnn
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
-	"regexp"
-	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/starling-smc/starling/internal/safetensors"
 	"github.com/starling-smc/starling/nn"
@@ -108,181 +104,6 @@ func (f *stateDict) has(name string) bool {
 	return ok
 }
 
-// fits says what is wrong with a tensor of the network in the file.
-func (f *stateDict) fits(p part) error {
-	t, ok := f.tensors[p.Name]
-	switch {
-	case !ok:
-		return f.missing(p)
-	case !slices.Equal(t.Shape, p.Shape):
-		return fmt.Errorf("tensor %s is %v in the file, the network has %v%s: %s", p.Name, t.Shape, p.Shape, p.where(), f.reshape(p, t.Shape))
-	case !slices.Contains([]string{"F32", "F64", "F16", "BF16"}, t.DType):
-		return fmt.Errorf("tensor %s is %s in the file: want F32, F64, F16 or BF16, as model.float() makes it", p.Name, t.DType)
-	}
-	return nil
-}
-
-// where names the layer of a tensor for an error.
-func (p part) where() string {
-	if p.layer < 0 {
-		return ""
-	}
-	return fmt.Sprintf(" (layer %d, %s)", p.layer, p.kind)
-}
-
-// reshape is the mend of a tensor whose shape is not the network's.
-func (f *stateDict) reshape(p part, have []int) string {
-	a, b := slices.Sorted(slices.Values(have)), slices.Sorted(slices.Values(p.Shape))
-	switch {
-	case len(have) == len(p.Shape)+1 && slices.Equal(have[1:], p.Shape):
-		return fmt.Sprintf("it seems to hold %d networks, stacked; save one of them, t[0].clone()", have[0])
-	case slices.Equal(a, b) && len(have) == 2:
-		return "it is transposed; PyTorch's nn.Linear has [outputs, inputs], so save t.T.contiguous()"
-	case slices.Equal(a, b):
-		return "its axes are in another order; PyTorch's nn.Conv2d has [filters, channels, height, width], so save t.permute(…).contiguous()"
-	}
-	mend := "change the layers of the model to those that were trained"
-	if name := f.nearest(p); name != "" && slices.Equal(f.tensors[name].Shape, p.Shape) {
-		mend += fmt.Sprintf(" (of that shape the file has %s)", shown(name))
-	}
-	return mend
-}
-
-// missing is the error for a tensor that is not in the file.
-func (f *stateDict) missing(p part) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "tensor %s %v of the network%s is not in the file", p.Name, p.Shape, p.where())
-	name := f.nearest(p)
-	if name == "" {
-		b.WriteString(", nor any that could be meant")
-	} else {
-		fmt.Fprintf(&b, "; nearest is %s %v", shown(name), f.tensors[name].Shape)
-	}
-	layer, kind := cut(p.Name)
-	other, same := cut(name)
-	switch {
-	case p.layer < 0:
-		b.WriteString(": likelihood {gaussian: {sd: learned}} wants log σ under that name, of shape [1]; or give a fixed sd")
-	case kind == "bias" && f.has(layer+".weight"):
-		fmt.Fprintf(&b, ": if layer %d was trained without a bias, write bias: false in it", p.layer)
-	case same == kind && slices.Equal(f.tensors[name].Shape, p.Shape):
-		fmt.Fprintf(&b, ": write name: %s beside %s in layer %d", quoted(other), p.kind, p.layer)
-		if all := f.layers(); all != nil {
-			fmt.Fprintf(&b, " (by their shapes, the layers with weights are %s in order)", strings.Join(all, ", "))
-		}
-	default:
-		fmt.Fprintf(&b, ": name layer %d as the file does, or change the layers to those that were trained", p.layer)
-	}
-	return errors.New(b.String())
-}
-
-// plain are the names that YAML takes for a text without quotes; others are numbers (as nn.Sequential's), words for
-// true and none, or have signs.
-var plain = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
-
-// quoted is a name as a config has it.
-func quoted(name string) string {
-	if !plain.MatchString(name) || slices.Contains([]string{"true", "false", "yes", "no", "on", "off", "null", "y", "n"}, strings.ToLower(name)) {
-		return strconv.Quote(name)
-	}
-	return name
-}
-
-// shown is a name of the file as an error shows it: what a terminal would not print is escaped, and long ones are cut.
-func shown(name string) string {
-	if len(name) > 100 || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
-		return fmt.Sprintf("%.100q", name)
-	}
-	return name
-}
-
-// cut takes the layer's name from a tensor's: conv1.weight is the weight of conv1.
-func cut(name string) (layer, kind string) {
-	at := strings.LastIndexByte(name, '.')
-	if at < 0 {
-		return "", name
-	}
-	return name[:at], name[at+1:]
-}
-
-// free are the tensors of the file that are none of the network's by name and shape, in the order of the file.
-func (f *stateDict) free() (names []string) {
-	for _, name := range f.names {
-		if !slices.ContainsFunc(f.parts, func(p part) bool { return p.Name == name && slices.Equal(p.Shape, f.tensors[name].Shape) }) {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-// nearest is the free tensor of the file most like p: of its shape before any other, then by name; empty if none is free.
-func (f *stateDict) nearest(p part) string {
-	distance := func(name string) (other, far int) {
-		if !slices.Equal(f.tensors[name].Shape, p.Shape) {
-			other = 1
-		}
-		return other, edits(name, p.Name)
-	}
-	free := f.free()
-	if len(free) == 0 {
-		return ""
-	}
-	return slices.MinFunc(free, func(a, b string) int {
-		aOther, aFar := distance(a)
-		bOther, bFar := distance(b)
-		return cmp.Or(cmp.Compare(aOther, bOther), cmp.Compare(aFar, bFar))
-	})
-}
-
-// layers are the names in the file of the network's layers with weights, if shapes alone tell which is which; else nil.
-func (f *stateDict) layers() (names []string) {
-	for i, p := range f.parts {
-		if _, kind := cut(p.Name); kind != "weight" {
-			continue
-		}
-		var fitting []string
-		for _, name := range f.names {
-			layer, kind := cut(name)
-			if kind != "weight" || !slices.Equal(f.tensors[name].Shape, p.Shape) {
-				continue
-			}
-			biased := i+1 < len(f.parts) && f.parts[i+1].layer == p.layer
-			if f.has(layer+".bias") == biased {
-				fitting = append(fitting, layer)
-			}
-		}
-		if len(fitting) != 1 || slices.Contains(names, fitting[0]) {
-			return nil
-		}
-		names = append(names, quoted(fitting[0]))
-	}
-	return names
-}
-
-// foreign is the error for a tensor of the file that is none of the network's, whose other tensors all fit. Buffers of
-// a batch normalisation come first: they explain the others.
-func (f *stateDict) foreign() error {
-	free := f.free()
-	for _, name := range free {
-		switch _, kind := cut(name); kind {
-		case "running_mean", "running_var", "num_batches_tracked":
-			return fmt.Errorf("tensor %s in the file is a buffer of a batch normalisation, which no layer here is: fold it into the layer before it (torch.nn.utils.fusion.fuse_conv_bn_eval) and save again", shown(name))
-		}
-	}
-	for _, name := range free {
-		layer, kind := cut(name)
-		for _, p := range f.parts {
-			if own, _ := cut(p.Name); own == layer && kind == "bias" && p.layer >= 0 {
-				return fmt.Errorf("tensor %s %v in the file is none of the network's: layer %d has bias: false, but was trained with one", shown(name), f.tensors[name].Shape, p.layer)
-			}
-		}
-	}
-	if len(free) > 0 {
-		return fmt.Errorf("tensor %s %v in the file is none of the network's: a layer is missing in the model, or leave the tensor out of the file", shown(free[0]), f.tensors[free[0]].Shape)
-	}
-	return nil
-}
-
 // index writes the place of value i of a tensor as Python does: [0, 3].
 func index(i int, shape []int) string {
 	at := make([]string, len(shape))
@@ -291,25 +112,4 @@ func index(i int, shape []int) string {
 		i /= shape[d]
 	}
 	return "[" + strings.Join(at, ", ") + "]"
-}
-
-// edits is the fewest insertions, deletions and substitutions between two names (Levenshtein).
-func edits(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range a {
-		corner := row[0]
-		row[0] = i + 1
-		for j := range b {
-			change := corner
-			if a[i] != b[j] {
-				change++
-			}
-			corner = row[j+1]
-			row[j+1] = min(change, row[j]+1, corner+1)
-		}
-	}
-	return row[len(b)]
 }

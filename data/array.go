@@ -10,6 +10,7 @@ import (
 type Array struct {
 	Name   string // of the file, for errors
 	Shape  []int  // empty: a scalar
+	First  int    // of a block of a file's rows: those before it
 	Values any    // a slice of bool, uint8 … uint64, int8 … int64, Float16, BFloat16, float32 or float64
 }
 

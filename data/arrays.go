@@ -80,7 +80,7 @@ func (a *Array) finite(what string, width int) ([]float32, error) {
 	v := a.Float32s()
 	for i, x := range v {
 		if !(math.Abs(float64(x)) <= math.MaxFloat32) {
-			return nil, fmt.Errorf("%s: example %d, %s %d is %v as a float32: a network needs finite numbers", a.Name, i/width, what, i%width, x)
+			return nil, fmt.Errorf("%s: example %d, %s %d is %v as a float32: a network needs finite numbers", a.Name, a.First+i/width, what, i%width, x)
 		}
 	}
 	return v, nil

@@ -172,6 +172,12 @@ func write(t *Table) []byte {
 	return b.Bytes()
 }
 
+// sameTable compares all but the delimiter and the lines.
+func sameTable(a, b *Table) bool {
+	return slices.Equal(a.Header, b.Header) && slices.Equal(a.Names, b.Names) && a.Text == b.Text && a.Cols == b.Cols &&
+		slices.EqualFunc(a.Values, b.Values, same)
+}
+
 func FuzzCSV(f *testing.F) {
 	paths, err := filepath.Glob("testdata/files/csv_*")
 	if err != nil || len(paths) == 0 {
@@ -204,9 +210,8 @@ func FuzzCSV(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%v\n%s", err, write(table))
 		}
-		if d := cmp.Diff(table, copied, cmpopts.EquateNaNs(), cmpopts.EquateEmpty(),
-			cmpopts.IgnoreUnexported(Table{}), cmpopts.IgnoreFields(Table{}, "Name", "Delimiter")); d != "" {
-			t.Fatal(d)
+		if !sameTable(table, copied) {
+			t.Fatalf("%+v comes back as %+v", table, copied)
 		}
 		if target == "" {
 			return

@@ -298,7 +298,7 @@ func WriteNPY(w io.Writer, shape []int, values []float64) error {
 	if n, err := count(shape, 8); err != nil || n != len(values) {
 		panic(fmt.Sprintf("data: WriteNPY of %d values as %v", len(values), shape))
 	}
-	b := bufio.NewWriterSize(w, 64<<10)
+	b := bufio.NewWriterSize(w, min(512+8*len(values), 64<<10))
 	b.Write(NPYHeader(shape))
 	for _, v := range values {
 		b.Write(little.AppendUint64(b.AvailableBuffer(), math.Float64bits(v)))

@@ -2,6 +2,7 @@ package data
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -93,6 +94,9 @@ type ArrayReader struct {
 	width int // values of a row
 }
 
+// errNoRows says that there is nothing that ArrayReader.Next could return.
+var errNoRows = errors.New("the array has no rows of values")
+
 // OpenArray opens a file, NPY or IDX, compressed with gzip or not, to read its rows. An array without rows, a scalar or
 // one whose rows hold no values, is an error.
 func OpenArray(path string) (*ArrayReader, error) {
@@ -124,9 +128,9 @@ func newArrayReader(name string, c content, size int) (*ArrayReader, error) {
 	}
 	switch {
 	case len(l.shape) == 0:
-		return nil, fmt.Errorf("%s: a single number, want an array of rows", name)
+		return nil, fmt.Errorf("%s: %w: it is a single number", name, errNoRows)
 	case n == 0 && l.shape[0] > 0:
-		return nil, fmt.Errorf("%s: shape %v: the rows hold no values", name, l.shape)
+		return nil, fmt.Errorf("%s: %w: its shape is %v", name, errNoRows, l.shape)
 	case n == 0:
 		return &ArrayReader{s: s, l: l}, s.end()
 	}
@@ -155,6 +159,7 @@ func (r *ArrayReader) Next(rows int) (*Array, error) {
 		return nil, io.EOF
 	}
 	rows = min(rows, r.left)
+	first := r.l.shape[0] - r.left
 	values, err := r.l.read(r.c, rows*r.width)
 	if err != nil {
 		return nil, err
@@ -166,7 +171,7 @@ func (r *ArrayReader) Next(rows int) (*Array, error) {
 	}
 	shape := r.Shape()
 	shape[0] = rows
-	return &Array{Name: r.s.name, Shape: shape, Values: values}, nil
+	return &Array{Name: r.s.name, Shape: shape, First: first, Values: values}, nil
 }
 
 // Close closes the file.

@@ -195,7 +195,7 @@ func (s *Schema) Examples(name string, a *Array) (*Set, error) {
 			row[k] = x[j]
 		}
 		if k := s.append(out, row); k >= 0 {
-			return nil, fmt.Errorf("%s: example %d, feature %d is too large for a float32 when standardised", a.Name, i, columns[k])
+			return nil, fmt.Errorf("%s: example %d, feature %d is too large for a float32 when standardised", a.Name, a.First+i, columns[k])
 		}
 	}
 	return out, nil

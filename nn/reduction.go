@@ -41,7 +41,7 @@ func newReduction(m *Model, n int, theta, ll, grad []float64) *reduction {
 	// Few blocks let particles share loaded tiles, many keep all threads busy to the end; θ and gradients of a block
 	// should stay in the second-level cache.
 	r.block = max(1, r.particles*r.segments/(6*m.pool.Threads()))
-	r.block = min(r.block, max(1, (512<<10)/(8*m.net.dim)), r.particles)
+	r.block = min(r.block, blockParticles(m.net.dim), r.particles)
 	if b := m.prog.batch; r.block > b {
 		r.block -= r.block % b
 	}
@@ -52,6 +52,9 @@ func newReduction(m *Model, n int, theta, ll, grad []float64) *reduction {
 	}
 	return r
 }
+
+// blockParticles is the largest number of particles of a task.
+func blockParticles(dim int) int { return max(1, (512<<10)/(8*dim)) }
 
 // each runs load for every tile of every task and then either sums log-likelihoods and gradients or, if look is not
 // nil, only runs forward and calls look for every pass.

@@ -85,6 +85,14 @@ func newTape(p *program, particles int) *tape {
 	}
 }
 
+// Scratch is about how many bytes a thread holds when it works on a call of a Model with so many particles: activations
+// and gradients of a tile, the parameters of the particles of a task, and their sums.
+func (n *Net) Scratch(particles int) int {
+	p := n.program()
+	tile := p.actSize + p.dySize + p.laneSize + p.tmpSize + p.sharedSize + p.argSize + p.maskSize/2
+	return 4*tile + min(particles, blockParticles(n.dim))*(4*n.dim+4*p.gradSize+8*n.dim)
+}
+
 // out is the activation of particle b of the pass in group g.
 func (t *tape) out(v *value, g, b int) []float32 {
 	if v.shared {

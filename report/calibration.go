@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"html/template"
 	"math"
@@ -15,7 +14,7 @@ import (
 func (v *view) calibration() section {
 	return section{
 		ID: "calibration", Title: "Can its probabilities be believed?",
-		Figures: []figure{v.reliability(), v.riskCoverage()},
+		Figures: slices.Concat([]figure{v.reliability(), v.riskCoverage()}, v.confusion()),
 	}
 }
 
@@ -23,7 +22,7 @@ func (v *view) calibration() section {
 func (v *view) reliability() figure {
 	bins := uq.Reliability(v.j.Test.Probs, v.j.Test.Classes, v.set.Labels, uq.Bins)
 	var at, right, low, high, edges, counts []float64
-	data := &table{Caption: "Reliability by confidence", Head: []string{"confidence", "examples", "mean confidence", "right", "95 % interval"}}
+	data := &table{Caption: "Reliability by confidence", Head: []string{"confidence", "examples", "mean confidence", "right", "95 % interval"}}
 	for i, b := range bins {
 		lo, hi := float64(i)/uq.Bins, float64(i+1)/uq.Bins
 		edges, counts = append(edges, lo), append(counts, float64(b.Count))
@@ -37,10 +36,10 @@ func (v *view) reliability() figure {
 	edges = append(edges, 1)
 	share := chart.Axis{Min: 0, Max: 1, Percent: true}
 	x, y := share, share
-	x.Label, y.Label = "confidence", "share that is right"
+	y.Label = "share that is right"
 	top := chart.Chart{
 		ID: "reliability", Title: "Reliability diagram", X: x, Y: y,
-		Desc: fmt.Sprintf("Share of right answers against confidence in %d bins, with 95 %% intervals; on the diagonal they agree. Expected calibration error %s.", uq.Bins, fixed(uq.ECE(bins), 3)),
+		Desc: fmt.Sprintf("Share of right answers against confidence in %d bins, with 95 %% intervals; on the diagonal they agree. Expected calibration error %s.", uq.Bins, fixed(uq.ECE(bins), 3)),
 		Marks: []chart.Mark{
 			chart.Rule{X: 1, Y: 1},
 			chart.Points{X: at, Y: right, Low: low, High: high, Class: "s0", Radius: 3.5},
@@ -49,7 +48,7 @@ func (v *view) reliability() figure {
 	below := chart.Chart{
 		ID: "reliability-counts", Title: "Examples in each bin of confidence", Height: 128,
 		Desc: "How many examples fall into each bin, on a logarithmic scale.",
-		X:    x, Y: chart.Axis{Label: "examples (log scale)", Log: true, Min: .7, Max: math.Pow(10, math.Ceil(math.Log10(float64(max(v.set.Len(), 10)))))},
+		X:    chart.Axis{Label: "confidence", Min: 0, Max: 1, Percent: true}, Y: chart.Axis{Label: "examples (log scale)", Log: true, Min: .7, Max: math.Pow(10, math.Ceil(math.Log10(float64(max(v.set.Len(), 10)))))},
 		Marks: []chart.Mark{chart.Bars{Edges: edges, Y: counts, Class: "s0"}},
 		Left:  top.Margin(),
 	}
@@ -57,7 +56,7 @@ func (v *view) reliability() figure {
 	return figure{
 		Title: "Reliability", Charts: []template.HTML{top.SVG(), below.SVG()}, Data: data,
 		Legend:  []key{lineKey("rule", "as right as it is sure")},
-		Caption: "Above the diagonal it is more often right than it says; below, it promises too much. Bars are 95 % intervals.",
+		Caption: "Above the diagonal it is more often right than it says; below, it promises too much. Bars are 95 % intervals.",
 	}
 }
 
@@ -67,55 +66,42 @@ type curve struct {
 	area float64
 }
 
-// coverage is the risk among the share of examples that are doubted least, for every share (a selective predictor).
-// Examples of equal doubt are taken together.
-func coverage(doubt, risk []float64, points int) curve {
-	order := make([]int, len(doubt))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(doubt[a], doubt[b]) })
-	var c curve
-	n, sum, last := len(order), 0.0, -1
-	for i := 0; i < n; {
-		from := i
-		for ; i < n && (i == from || doubt[order[i]] == doubt[order[from]]); i++ {
-			sum += risk[order[i]]
-		}
-		mean := sum / float64(i)
-		c.area += mean * float64(i-from) / float64(n)
-		if slot := i * points / n; slot != last || i == n {
-			last = slot
-			c.x, c.y = append(c.x, float64(i)/float64(n)), append(c.y, mean)
+// selective is the curve of a risk over coverage, of which about so many points are kept; risk[k−1] is that of the k
+// examples of the least doubt. Nil risk, of doubt that is NaN, is no curve.
+func selective(risk []float64, points int) curve {
+	c := curve{area: uq.AURC(risk)}
+	n := len(risk)
+	for k, r := range risk {
+		if k == 0 || k == n-1 || (k+1)*points/n != k*points/n {
+			c.x, c.y = append(c.x, float64(k+1)/float64(n)), append(c.y, r)
 		}
 	}
 	return c
 }
 
-// at is the risk at a share of the examples, the nearest that the curve has from above.
-func (c curve) at(share float64) float64 {
-	for i, x := range c.x {
-		if x >= share-1e-12 {
-			return c.y[i]
-		}
+// riskAt is the risk if a share of the examples is answered.
+func riskAt(risk []float64, share float64) float64 {
+	k := int(math.Ceil(share*float64(len(risk)) - 1e-9))
+	if k < 1 {
+		return math.NaN()
 	}
-	return math.NaN()
+	return risk[k-1]
 }
 
-// mistakes are 1 for every example that is answered wrongly.
-func (v *view) mistakes() []float64 {
-	wrong := make([]float64, v.set.Len())
+// mistakes says which examples are answered wrongly.
+func (v *view) mistakes() []bool {
+	wrong := make([]bool, v.set.Len())
 	for _, i := range v.groups[1].rows {
-		wrong[i] = 1
+		wrong[i] = true
 	}
 	return wrong
 }
 
 // unsure is one minus the highest probability of every example.
 func unsure(p *uq.Predictive) []float64 {
-	u := make([]float64, p.Len())
-	for i := range u {
-		u[i] = 1 - confidence(p, i)
+	u := uq.Confidence(p.Probs, p.Classes)
+	for i, c := range u {
+		u[i] = 1 - c
 	}
 	return u
 }
@@ -124,13 +110,19 @@ func unsure(p *uq.Predictive) []float64 {
 func (v *view) riskCoverage() figure {
 	const points = 100
 	wrong := v.mistakes()
+	perfect := make([]float64, len(wrong))
+	for i, w := range wrong {
+		if w {
+			perfect[i] = 1
+		}
+	}
 	curves := []struct {
 		name, class string
-		curve
+		risk        []float64
 	}{
-		{v.scoreName(), "s0", coverage(v.score(v.j.Test), wrong, points)},
-		{"1 − highest probability", "s1", coverage(unsure(v.j.Test), wrong, points)},
-		{"the best there can be", "rule", coverage(wrong, wrong, points)},
+		{v.scoreName(), "s0", uq.RiskCoverage(v.score(v.j.Test), wrong)},
+		{"1 − highest probability", "s1", uq.RiskCoverage(unsure(v.j.Test), wrong)},
+		{"the best there can be", "rule", uq.RiskCoverage(perfect, wrong)},
 	}
 	c := chart.Chart{
 		ID: "risk-coverage", Title: "Risk and coverage",
@@ -145,23 +137,24 @@ func (v *view) riskCoverage() figure {
 	data.Head = append(data.Head, "AURC")
 	var legend []key
 	for i := len(curves) - 1; i >= 0; i-- {
-		c.Marks = append(c.Marks, chart.Line{X: curves[i].x, Y: curves[i].y, Class: curves[i].class})
+		k := selective(curves[i].risk, points)
+		c.Marks = append(c.Marks, chart.Line{X: k.x, Y: k.y, Class: curves[i].class})
 	}
 	for _, k := range curves {
 		legend = append(legend, lineKey(k.class, k.name))
 		var cells []string
 		for _, s := range shares {
-			cells = append(cells, percent(k.at(s)))
+			cells = append(cells, percent(riskAt(k.risk, s)))
 		}
-		data.add(k.name, append(cells, fixed(k.area, 4))...)
+		data.add(k.name, append(cells, fixed(uq.AURC(k.risk), 4))...)
 	}
-	first := curves[0]
+	first := curves[0].risk
 	c.Desc = fmt.Sprintf("Share of wrong answers if only the least doubted are answered: %s of all, %s of the surer nine tenths, %s of the surer half.",
-		percent(first.at(1)), percent(first.at(.9)), percent(first.at(.5)))
+		percent(riskAt(first, 1)), percent(riskAt(first, .9)), percent(riskAt(first, .5)))
 	return figure{
 		Title: "Declining to answer", Charts: []template.HTML{c.SVG()}, Legend: legend, Data: data,
 		Caption: "The most doubted are left to somebody else, from the right to the left: the steeper the fall, the better doubt finds mistakes.",
 	}
 }
 
-func percentRound(v float64) string { return fixed(100*v, 0) + " %" }
+func percentRound(v float64) string { return fixed(100*v, 0) + " %" }

@@ -26,6 +26,7 @@ func (v *view) doubt() section {
 	}
 	s.Figures = append(s.Figures, v.entropies("total", "Total entropy", "nats of total entropy", func(p *uq.Predictive) []float64 { return p.Total },
 		"All doubt, that about an example which is ambiguous by itself included."))
+	s.Tables = v.doubts()
 	if roc := v.roc(); roc != nil {
 		s.Figures = append(s.Figures, *roc)
 	}
@@ -35,7 +36,7 @@ func (v *view) doubt() section {
 // entropies are the distributions of one entropy in every group that has examples.
 func (v *view) entropies(id, title, label string, of func(*uq.Predictive) []float64, caption string) figure {
 	r := chart.Ridges{ID: "entropy-" + id, Title: title + " by group", X: chart.Axis{Label: label, Zero: true}, Bins: 48}
-	data := &table{Caption: title + ", nats", Head: []string{"group", "examples", "mean", "lower quarter", "median", "upper quarter", "99 %"}}
+	data := &table{Caption: title + ", nats", Head: []string{"group", "examples", "mean", "lower quarter", "median", "upper quarter", "99 %"}}
 	for i, g := range v.groups {
 		if len(g.rows) == 0 {
 			continue
@@ -43,7 +44,7 @@ func (v *view) entropies(id, title, label string, of func(*uq.Predictive) []floa
 		x := pick(of(g.said), g.rows)
 		r.Rows = append(r.Rows, chart.Ridge{Name: g.name + " · " + count(len(x)), Values: x, Class: class(i)})
 		q := func(q float64) string { return fixed(chart.Quantile(x, q), 3) }
-		data.add(g.name, count(len(x)), fixed(mean(x), 3), q(.25), q(.5), q(.75), q(.99))
+		data.add(g.name, count(len(x)), fixed(uq.Mean(x), 3), q(.25), q(.5), q(.75), q(.99))
 		r.Desc += fmt.Sprintf("%s: median %s. ", g.name, q(.5))
 	}
 	return figure{Title: title, Charts: []template.HTML{r.SVG()}, Caption: caption, Data: data}
@@ -58,7 +59,7 @@ func (v *view) roc() *figure {
 		Marks: []chart.Mark{chart.Rule{X: 1, Y: 1}},
 	}
 	f := figure{Title: "Finding them by doubt", Data: &table{
-		Caption: "AUROC of " + v.scoreName(), Head: []string{"group", "AUROC", "found at 5 % false alarms", "at 20 %"},
+		Caption: "AUROC of " + v.scoreName(), Head: []string{"group", "AUROC", "found at 5 % false alarms", "at 20 %"},
 	}}
 	known := v.score(v.j.Test)
 	for i, g := range v.groups[1:] {

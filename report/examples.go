@@ -13,7 +13,6 @@ import (
 	"slices"
 
 	"github.com/starling-smc/starling/data"
-	"github.com/starling-smc/starling/internal/chart"
 	"github.com/starling-smc/starling/uq"
 )
 
@@ -56,13 +55,11 @@ func (v *view) examples() section {
 		if len(g.rows) == 0 {
 			continue
 		}
-		title := fmt.Sprintf("%s · %s", g.name, count(len(g.rows)))
-		switch {
-		case g.foreign:
-			title = "foreign: " + title
-		default:
-			title += " answers"
+		title := map[string]string{"right": "Right answers", "wrong": "Wrong answers"}[g.name]
+		if g.foreign {
+			title = "Foreign: " + g.name
 		}
+		title += " · " + count(len(g.rows))
 		b := gallery{Name: title}
 		order := byDoubt(v.scoresOf(g))
 		for i, r := range order {
@@ -231,9 +228,9 @@ func dataURI(s shades, i int) (src template.URL, width, height int) {
 
 // rows is a table of a group's rows with their features.
 func (v *view) rows(g group, caption string, rows []int) table {
-	t := table{Caption: caption, Head: []string{"row", "answer", "probability"}}
+	t := table{Caption: caption, Head: []string{"row", "answer", "probability"}, Words: []int{1}}
 	if !g.foreign {
-		t.Head = append(t.Head, "true")
+		t.Head, t.Words = append(t.Head, "true"), append(t.Words, 3)
 	}
 	t.Head = append(t.Head, v.scoreName())
 	names, values := v.features(g.set, rows)
@@ -249,8 +246,7 @@ func (v *view) rows(g group, caption string, rows []int) table {
 	return t
 }
 
-// features are the inputs of rows in the units of their file, with their names; of many, those that vary most among the
-// rows shown are no better than the first, so the first are shown.
+// features are the inputs of rows in the units of their file, with their names; of many, the first.
 func (v *view) features(set *data.Set, rows []int) (names []string, values [][]string) {
 	schema, width := v.run.Schema, set.Features()
 	if len(set.Shape) != 1 {
@@ -273,23 +269,18 @@ func (v *view) features(set *data.Set, rows []int) (names []string, values [][]s
 	x := make([]float64, width)
 	for _, i := range rows {
 		set.Row(i, x)
-		row := x[skip:]
+		row, size := x[skip:], make([]float64, width-skip)
 		if schema != nil && schema.Inputs != nil && len(schema.Inputs.SD) == len(row) {
 			restore(schema.Inputs, row)
+			for j, m := range schema.Inputs.Mean {
+				size[j] = math.Abs(m) + schema.Inputs.SD[j]
+			}
 		}
 		var cells []string
-		for _, v := range row[:few] {
-			cells = append(cells, value(v))
+		for j, v := range row[:few] {
+			cells = append(cells, shortest(v, size[j]))
 		}
 		values = append(values, cells)
 	}
 	return names[:few], values
-}
-
-// value writes what stood in a file before it became a float32.
-func value(v float64) string {
-	if r := math.Round(v); math.Abs(v-r) <= 1e-6*math.Max(1, math.Abs(v)) {
-		return chart.Number(r, 1)
-	}
-	return significant(v)
 }

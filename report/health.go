@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/starling-smc/starling/internal/chart"
+	"github.com/starling-smc/starling/uq"
 )
 
 // healthy says whether what was sampled can pass for the posterior.
@@ -55,7 +56,7 @@ func (t *topic) population(v *view) {
 		}
 	}
 	low, high := slices.Min(steps), slices.Max(steps)
-	t.Text = append(t.Text, fmt.Sprintf("From prior to posterior took %s steps; at the end %s of the moves were accepted.", span(low, high, 0), span(100*slices.Min(accepted), 100*slices.Max(accepted), 0)+" %"))
+	t.Text = append(t.Text, fmt.Sprintf("From prior to posterior took %s steps; at the end %s of the moves were accepted.", span(low, high, 0), span(100*slices.Min(accepted), 100*slices.Max(accepted), 0)+" %"))
 	if n := len(v.islands); single > 0 {
 		who := fmt.Sprintf("In %d of %d islands all particles descend", single, n)
 		rest := fmt.Sprintf("; the %d islands together are as many independent lines", n)
@@ -144,8 +145,8 @@ func (t *topic) chains(v *view) {
 		if len(a) == 0 {
 			continue
 		}
-		accepted = append(accepted, mean(a))
-		if mean(a) < lowMoves {
+		accepted = append(accepted, uq.Mean(a))
+		if uq.Mean(a) < lowMoves {
 			stuck = append(stuck, fmt.Sprint(i.name))
 		}
 		halves = append(halves, ll)
@@ -155,7 +156,7 @@ func (t *topic) chains(v *view) {
 		t.Warnings = append(t.Warnings, "No chain came to its second half.")
 		return
 	}
-	t.Text = append(t.Text, fmt.Sprintf("In the second half of the run, whose states count, the chains accepted %s %% of their moves and ended at log-likelihoods from %s.",
+	t.Text = append(t.Text, fmt.Sprintf("In the second half of the run, whose states count, the chains accepted %s %% of their moves and ended at log-likelihoods from %s.",
 		span(100*slices.Min(accepted), 100*slices.Max(accepted), 0), span(slices.Min(ends), slices.Max(ends), 1)))
 	if len(stuck) > 0 {
 		what := "Chain " + stuck[0] + " is stuck: it"
@@ -213,14 +214,14 @@ func rHat(chains [][]float64) float64 {
 	within := 0.0
 	for _, h := range halves {
 		within += variance(h) / float64(len(halves))
-		means = append(means, mean(h))
+		means = append(means, uq.Mean(h))
 	}
 	return math.Sqrt(((n-1)/n*within + variance(means)) / within)
 }
 
 // variance divides by n − 1.
 func variance(x []float64) float64 {
-	m, sum := mean(x), 0.0
+	m, sum := uq.Mean(x), 0.0
 	for _, v := range x {
 		sum += (v - m) * (v - m)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"slices"
 
 	"github.com/starling-smc/starling/internal/chart"
 )
@@ -59,12 +60,12 @@ type key struct {
 func lineKey(class, name string) key { return key{chart.Sample(class, false), name} }
 func barKey(class, name string) key  { return key{chart.Sample(class, true), name} }
 
-// table has a head and rows whose first cell names them. All columns but the first, and those from Words on, are numbers.
+// table has a head and rows whose first cell names them. All other columns but Words are numbers.
 type table struct {
 	Caption string
 	Head    []string
 	Rows    []row
-	Words   int // from this column on cells are words, not numbers; 0: none are
+	Words   []int
 }
 
 // row is a line of a table, or, without cells, a heading of those that follow.
@@ -82,7 +83,7 @@ type cell struct {
 func (t *table) add(name string, cells ...string) {
 	r := row{Name: name}
 	for i, c := range cells {
-		r.Cells = append(r.Cells, cell{Text: c, Word: t.Words > 0 && i+1 >= t.Words})
+		r.Cells = append(r.Cells, cell{Text: c, Word: slices.Contains(t.Words, i+1)})
 	}
 	t.Rows = append(t.Rows, r)
 }
@@ -115,7 +116,7 @@ var pageHTML string
 
 var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 	"style": func() template.CSS { return template.CSS(style) },
-	"word":  func(t table, column int) bool { return column == 0 || t.Words > 0 && column >= t.Words },
+	"word":  func(t table, column int) bool { return column == 0 || slices.Contains(t.Words, column) },
 	"span":  func(t table) int { return len(t.Head) },
 }).Parse(pageHTML))
 

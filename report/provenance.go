@@ -31,7 +31,7 @@ func (v *view) provenance() section {
 	for _, note := range m.Notes {
 		s.Facts = append(s.Facts, card{"note", note, ""})
 	}
-	t := table{Caption: "Data, by SHA-256 of shape, inputs and targets", Head: []string{"part", "examples", "checksum"}, Words: 2}
+	t := table{Caption: "Data, by SHA-256 of shape, inputs and targets", Head: []string{"part", "examples", "checksum"}, Words: []int{2}}
 	for _, p := range parts(v.j.Problem) {
 		if sum, ok := m.Data[p.name]; ok {
 			t.add(p.name, count(p.set.Len()), sum)

@@ -119,7 +119,7 @@ func pick(values []float64, rows []int) []float64 {
 
 func probs(p *uq.Predictive, i int) []float64 { return p.Probs[i*p.Classes : (i+1)*p.Classes] }
 
-// confidence is the probability of the class that is named; NaN if none can be.
+// confidence is the probability of the class that is named for an example; NaN if none can be.
 func confidence(p *uq.Predictive, i int) float64 {
 	if c := uq.Argmax(probs(p, i)); c >= 0 {
 		return probs(p, i)[c]

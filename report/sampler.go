@@ -45,7 +45,7 @@ type course struct {
 	axis                      chart.Axis
 	step, smooth              bool
 	rule                      float64 // to compare with; NaN: none
-	note                      string
+	note                      string  // what that is
 	decimals                  int
 }
 
@@ -53,6 +53,7 @@ const (
 	pointsAll = 2400 // of all lines of a chart together
 	pointsOne = 240  // of one line
 	rowsAll   = 40   // of the table beside a chart
+	stretches = 50   // that a noisy line is averaged over, at most
 )
 
 // sampler shows what the sampler did, iteration by iteration.
@@ -63,9 +64,9 @@ func (v *view) sampler() section {
 	share := chart.Axis{Min: 0, Max: 1, Percent: true}
 	target, adapted := nan, ""
 	if m := v.move(); m != nil && m.HMC != nil && m.HMC.Step == 0 {
-		target, adapted = m.HMC.Accept, "the step size aims here"
+		target, adapted = m.HMC.Accept, "what the step aims at"
 	} else if m != nil && m.PCN != nil && m.PCN.Step == 0 {
-		target, adapted = m.PCN.Accept, "the step size aims here"
+		target, adapted = m.PCN.Accept, "what the step aims at"
 	}
 	acceptance := course{
 		id: "acceptance", title: "Acceptance", label: "mean acceptance probability", of: func(l *starling.TraceLine) float64 { return l.Acceptance },
@@ -74,7 +75,7 @@ func (v *view) sampler() section {
 	}
 	likelihood := course{
 		id: "likelihood", title: "Log-likelihood", label: "mean log-likelihood of a particle, nats", of: func(l *starling.TraceLine) float64 { return float64(l.LogLikelihood) },
-		rule: nan, decimals: 1, caption: "Of the training examples. It should have stopped to climb, and all should have come to the same height.",
+		rule: nan, decimals: 1, caption: "Of the training examples. It should have come to rest, and all at the same height.",
 	}
 	if m := v.run.Spec.Method.SMC; m != nil {
 		particles := float64(m.Particles)
@@ -86,7 +87,7 @@ func (v *view) sampler() section {
 			{id: "tempering", title: "Tempering", label: "power of the likelihood (log scale)", of: func(l *starling.TraceLine) float64 { return l.Temperature },
 				axis: chart.Axis{Log: true}, rule: nan, decimals: 5, caption: "From the prior, near 0, to the posterior at 1, each time as far as the effective sample size allows."},
 			{id: "ess", title: "Effective sample size", label: "share of the particles", of: func(l *starling.TraceLine) float64 { return l.ESS / particles },
-				axis: share, rule: ess, note: "tempering keeps it here", decimals: 2, caption: "Before resampling. The last step may keep more: the posterior is reached."},
+				axis: share, rule: ess, note: "what tempering keeps", decimals: 2, caption: "Before resampling. The last step may keep more: the posterior is reached."},
 			acceptance,
 			{id: "ancestors", title: "Ancestors", label: "particles of the start with descendants", of: func(l *starling.TraceLine) float64 { return float64(l.Ancestors) },
 				axis: chart.Axis{Whole: true, Min: 0, Max: particles}, step: true, rule: nan, caption: fmt.Sprintf("Of %d. Resampling drops lines for good; only moves make up for it.", m.Particles)},
@@ -121,12 +122,19 @@ func (v *view) move() *starling.Move {
 	return nil
 }
 
-// bestMAP is the chosen restart's NLL on the validation examples; NaN without any.
+// bestMAP is the chosen restart's NLL on the validation examples, in units of the targets as the trace has it; NaN
+// without any.
 func (v *view) bestMAP() float64 {
-	if v.run.Chosen < len(v.run.NLL) {
-		return v.run.NLL[v.run.Chosen]
+	if v.run.Chosen >= len(v.run.NLL) {
+		return math.NaN()
 	}
-	return math.NaN()
+	nll := v.run.NLL[v.run.Chosen] // a density of what the network learns, standardised targets
+	if s := v.run.Schema; s != nil && s.Targets != nil {
+		for _, sd := range s.Targets.SD {
+			nll += math.Log(sd / s.Targets.To)
+		}
+	}
+	return nll
 }
 
 // unit is what islands are called, and what stands on the x axis.
@@ -165,12 +173,13 @@ func (v *view) course(c course) *figure {
 		style = "s0"
 	}
 	if !math.IsNaN(c.rule) {
-		picture.Marks = append(picture.Marks, chart.Rule{X: math.NaN(), Y: c.rule, Note: c.note})
+		picture.Marks = append(picture.Marks, chart.Rule{X: math.NaN(), Y: c.rule})
 	}
 	data := &table{Caption: c.title, Head: []string{unit, "start", "lowest", "median", "highest", "end"}}
 	f := fixed[float64]
-	var all [][]float64
+	var xs, all [][]float64
 	var ends []float64
+	smoothed := false
 	for n, i := range v.islands {
 		x := i.values(func(l *starling.TraceLine) float64 { return float64(l.K) })
 		if chains {
@@ -182,10 +191,11 @@ func (v *view) course(c course) *figure {
 			data.add(fmt.Sprint(i.name), f(y[0], c.decimals), q(0), q(.5), q(1), f(y[len(y)-1], c.decimals))
 		}
 		ends = append(ends, y[len(y)-1])
-		all = append(all, y)
-		if c.smooth && len(x) > 60 {
-			x, y = chart.Smooth(x, y, 60)
+		if n := min(len(x)/5, stretches); c.smooth && chains && n > 1 { // one particle's moves are noise one by one
+			x, y = chart.Smooth(x, y, n)
+			smoothed = true
 		}
+		xs, all = append(xs, x), append(all, y)
 		x, y = chart.Thin(x, y, points)
 		picture.Marks = append(picture.Marks, chart.Line{X: x, Y: y, Class: style, Step: c.step})
 	}
@@ -193,47 +203,43 @@ func (v *view) course(c course) *figure {
 		data.Caption += fmt.Sprintf(" (the first %d of %d)", rowsAll, n)
 	}
 	fig := &figure{Title: c.title, Caption: c.caption, Data: data}
-	if c.smooth && len(all[0]) > 60 {
+	if smoothed {
 		fig.Caption += " Lines are means over stretches of the run."
 	}
 	if len(v.islands) > 1 {
-		x, y := v.median(all, chains)
-		if c.smooth {
-			x, y = chart.Smooth(x, y, 60)
-		}
+		x, y := medians(xs, all)
 		x, y = chart.Thin(x, y, pointsOne)
 		picture.Marks = append(picture.Marks, chart.Line{X: x, Y: y, Class: "strong", Step: c.step})
-		fig.Legend = []key{lineKey("faint", "each "+unit), lineKey("strong", "median of those still running")}
+		median := "median; one that ended keeps its last value"
+		if chains {
+			median = "median"
+		}
+		fig.Legend = []key{lineKey("faint", "each "+unit), lineKey("strong", median)}
 		picture.Desc = fmt.Sprintf("%s of %s; at the end from %s to %s, median %s.", c.title, several(len(v.islands), unit),
 			f(chart.Quantile(ends, 0), c.decimals), f(chart.Quantile(ends, 1), c.decimals), f(chart.Median(ends), c.decimals))
 	} else {
 		picture.Desc = fmt.Sprintf("%s from %s to %s.", c.title, f(all[0][0], c.decimals), f(ends[0], c.decimals))
 	}
+	if !math.IsNaN(c.rule) {
+		fig.Legend = append(fig.Legend, lineKey("rule", c.note))
+	}
 	fig.Charts = []template.HTML{picture.SVG()}
 	return fig
 }
 
-// median is that over the islands that have come so far, iteration by iteration.
-func (v *view) median(all [][]float64, chains bool) (x, y []float64) {
-	longest := 0
-	for i := range all {
-		if len(all[i]) > len(all[longest]) {
-			longest = i
+// medians are those over the islands, point by point of the longest; those that have ended stay where they ended.
+func medians(xs, ys [][]float64) (x, y []float64) {
+	for i := range xs {
+		if len(xs[i]) > len(x) {
+			x = xs[i]
 		}
 	}
-	at := make([]float64, 0, len(all))
-	for k := range all[longest] {
-		at = at[:0]
-		for _, values := range all {
-			if k < len(values) {
-				at = append(at, values[k])
-			}
+	at := make([]float64, len(ys))
+	for k := range x {
+		for i, values := range ys {
+			at[i] = values[min(k, len(values)-1)]
 		}
-		u := float64(v.islands[longest].lines[k].K)
-		if chains {
-			u = v.islands[longest].lines[k].Epochs
-		}
-		x, y = append(x, u), append(y, chart.Median(at))
+		y = append(y, chart.Median(at))
 	}
 	return x, y
 }

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/uq"
@@ -14,22 +15,28 @@ type judged struct {
 	*starling.Evaluation
 }
 
+// The posterior with its islands weighed in the way that was not chosen.
+const (
+	equally    = "equally"
+	byEvidence = "by evidence"
+)
+
 // ensembles are all that the run was judged by, the posterior first.
 func (v *view) ensembles() []judged {
 	m, spec := v.j.Metrics, &v.run.Spec
 	all := []judged{{"posterior", &m.Evaluation}}
 	if c := m.Combined; c != nil && spec.Method.SMC != nil && spec.Method.SMC.Islands > 1 {
 		if spec.Method.SMC.Combine == "evidence" {
-			all = append(all, judged{"islands weighed equally", &c.Equal})
+			all = append(all, judged{equally, &c.Equal})
 		} else {
-			all = append(all, judged{"islands weighed by evidence", &c.Evidence})
+			all = append(all, judged{byEvidence, &c.Evidence})
 		}
 	}
 	if m.MAP != nil {
 		all = append(all, judged{"best MAP", m.MAP})
 	}
 	if m.DeepEnsemble != nil {
-		all = append(all, judged{fmt.Sprintf("deep ensemble of %d", v.restarts()), m.DeepEnsemble})
+		all = append(all, judged{"deep ensemble", m.DeepEnsemble})
 	}
 	return all
 }
@@ -44,12 +51,16 @@ func (v *view) restarts() int {
 // scores is the table of all figures.
 func (v *view) scores() section {
 	all := v.ensembles()
-	t := table{Caption: fmt.Sprintf("On %s %s. Arrows say what is better; the best of a row is bold.", count(v.j.Metrics.N), v.test()), Head: []string{""}}
+	var columns []string
+	weighed := ""
 	for _, e := range all {
-		t.Head = append(t.Head, e.name)
+		columns = append(columns, e.name)
+		if e.name == byEvidence || e.name == equally {
+			weighed = fmt.Sprintf(" “%s” is the posterior with its islands weighed so.", e.name)
+		}
 	}
-	compare(&t, all)
-	return section{ID: "figures", Title: "Figures", Tables: []table{t}}
+	return section{ID: "figures", Title: "Figures", Tables: compare(columns, all),
+		Text: []string{fmt.Sprintf("On %s %s. Arrows say what is better; the best of a row is bold.%s", count(v.j.Metrics.N), v.test(), weighed)}}
 }
 
 // metric is a row of the table of figures: higher is better if sign is 1, lower if −1, neither if 0.
@@ -64,18 +75,27 @@ func decimals(n int) func(float64) string {
 	return func(v float64) string { return fixed(v, n) }
 }
 
-// compare fills a table with a column an ensemble. Rows that none of them has are left out.
-func compare(t *table, all []judged) {
-	addMetrics(t, all, []metric{
+// compare makes tables with a column an ensemble: of scores, and of doubt. Rows that none of them has are left out.
+func compare(columns []string, all []judged) []table {
+	head := append([]string{""}, columns...)
+	t := table{Caption: "Scores", Head: head}
+	addMetrics(&t, all, []metric{
 		{"accuracy ↑", 1, func(e *starling.Evaluation) float64 { return number(e.Accuracy) }, percent},
 		{"RMSE ↓", -1, func(e *starling.Evaluation) float64 { return number(e.RMSE) }, significant[float64]},
+		{"mean absolute error ↓", -1, func(e *starling.Evaluation) float64 { return number(e.MAE) }, significant[float64]},
+		{"mean error", 0, func(e *starling.Evaluation) float64 { return number(e.Bias) }, significant[float64]},
+		{"R² ↑", 1, func(e *starling.Evaluation) float64 { return number(e.R2) }, decimals(3)},
 		{"NLL, nats ↓", -1, func(e *starling.Evaluation) float64 { return float64(e.NLL) }, decimals(3)},
+		{"CRPS ↓", -1, func(e *starling.Evaluation) float64 { return number(e.CRPS) }, significant[float64]},
+		{"truth in 50 % intervals", 0, func(e *starling.Evaluation) float64 { return number(&inside(e).In50) }, percent},
+		{"truth in 90 % intervals", 0, func(e *starling.Evaluation) float64 { return number(&inside(e).In90) }, percent},
+		{"truth in 95 % intervals", 0, func(e *starling.Evaluation) float64 { return number(&inside(e).In95) }, percent},
 		{"Brier score ↓", -1, func(e *starling.Evaluation) float64 { return number(e.Brier) }, decimals(3)},
 		{"ECE, 15 bins ↓", -1, func(e *starling.Evaluation) float64 { return number(e.ECE) }, decimals(3)},
+		{"AURC ↓", -1, func(e *starling.Evaluation) float64 { return number(e.AURC) }, decimals(4)},
 	})
 	var auroc, entropy []metric
-	for _, g := range all[0].Groups {
-		name := g.Name
+	for _, name := range groupNames(all) {
 		if name != "correct" {
 			auroc = append(auroc, metric{groupName(name), 1, func(e *starling.Evaluation) float64 {
 				return number(groupOf(e, name).AUROC)
@@ -85,12 +105,56 @@ func compare(t *table, all []judged) {
 			return float64(groupOf(e, name).Epistemic)
 		}, decimals(2)})
 	}
-	if auroc != nil {
-		t.Rows = append(t.Rows, row{Name: "AUROC of epistemic entropy: how well doubt finds them ↑"})
-		addMetrics(t, all, auroc)
-		t.Rows = append(t.Rows, row{Name: "mean epistemic entropy, nats"})
-		addMetrics(t, all, entropy)
+	if auroc == nil {
+		return []table{t}
 	}
+	found := table{Caption: "AUROC of epistemic entropy: how well doubt finds them ↑", Head: head}
+	addMetrics(&found, all, auroc)
+	doubt := table{Caption: "Mean epistemic entropy, nats", Head: head}
+	addMetrics(&doubt, all, entropy)
+	return []table{t, found, doubt}
+}
+
+// groupNames are those of all evaluations, in the order of the first that has them.
+func groupNames(all []judged) (names []string) {
+	for _, e := range all {
+		for _, g := range e.Groups {
+			if !slices.Contains(names, g.Name) {
+				names = append(names, g.Name)
+			}
+		}
+	}
+	return names
+}
+
+// inside is an evaluation's coverage; NaN where there is none.
+func inside(e *starling.Evaluation) *starling.Coverage {
+	if e.Coverage == nil {
+		nan := uq.Number(math.NaN())
+		return &starling.Coverage{In50: nan, In90: nan, In95: nan}
+	}
+	return e.Coverage
+}
+
+// doubts compares the kinds of doubt by how well the posterior's tells each group; nil if there is none to tell.
+func (v *view) doubts() []table {
+	t := table{Caption: "How well each kind of doubt of the posterior finds them: AUROC (FPR95)", Head: []string{"group", "examples", "epistemic entropy", "highest probability", "energy"}}
+	for _, g := range v.j.Metrics.Groups {
+		if g.AUROC == nil {
+			continue
+		}
+		told := func(auroc, fpr95 *uq.Number) string {
+			if a := number(auroc); !math.IsNaN(a) {
+				return fixed(a, 3) + " (" + fixed(number(fpr95), 2) + ")"
+			}
+			return "–"
+		}
+		t.add(groupName(g.Name), count(g.N), told(g.AUROC, g.FPR95), told(g.AUROCMaxProb, g.FPR95MaxProb), told(g.AUROCEnergy, g.FPR95Energy))
+	}
+	if t.Rows == nil {
+		return nil
+	}
+	return []table{t}
 }
 
 func addMetrics(t *table, all []judged, metrics []metric) {
@@ -154,7 +218,7 @@ func (v *view) cards() []card {
 	var cards []card
 	if v.classes() {
 		low, high := wilson(number(m.Accuracy)*float64(m.N), float64(m.N))
-		cards = append(cards, card{"accuracy", percent(number(m.Accuracy)), "95 % interval " + fixed(100*low, 1) + " to " + fixed(100*high, 1)})
+		cards = append(cards, card{"accuracy", percent(number(m.Accuracy)), "95 % interval " + fixed(100*low, 1) + " to " + fixed(100*high, 1)})
 	} else {
 		cards = append(cards, card{"RMSE", significant(number(m.RMSE)), "in the target's units"})
 	}
@@ -162,10 +226,10 @@ func (v *view) cards() []card {
 	if v.classes() {
 		cards = append(cards, card{"ECE", fixed(number(m.ECE), 3), "calibration error"})
 		if found := v.foreignAUROC(); len(found) > 0 {
-			cards = append(cards, card{"AUROC, foreign", fixed(mean(found), 2), "mean of " + several(len(found), "group")})
+			cards = append(cards, card{"AUROC, foreign", fixed(uq.Mean(found), 2), "mean of " + several(len(found), "group")})
 		}
 	} else {
-		cards = append(cards, card{"90 % intervals", percent(covered(v.j.Values.PIT, .9)), "hold the truth"})
+		cards = append(cards, card{"90 % intervals", percent(uq.Coverage(v.j.Values.PIT, .9)), "hold the truth"})
 	}
 	if m.LogEvidence != nil {
 		note := "nats"

@@ -77,7 +77,7 @@ func (v *view) good() topic {
 		accuracy := number(m.Accuracy)
 		low, high := wilson(accuracy*n, n)
 		most := v.mostFrequent()
-		t.Text = append(t.Text, fmt.Sprintf("Of %s %s it gets %s right (95 %% interval %s to %s); to name the most frequent class each time would give %s.",
+		t.Text = append(t.Text, fmt.Sprintf("Of %s %s it gets %s right (95 %% interval %s to %s); to name the most frequent class each time would give %s.",
 			count(m.N), v.test(), percent(accuracy), percent(low), percent(high), percent(most)))
 		if !(low > most) {
 			t.Warnings = append(t.Warnings, "That is not clearly better than to name the most frequent class each time.")
@@ -168,8 +168,8 @@ func (v *view) knows() topic {
 	}
 	if !math.IsNaN(wrong) {
 		t.Text = append(t.Text, fmt.Sprintf("Its wrong answers are %s more doubtful than its right ones (AUROC %s).", how(wrong), fixed(wrong, 2)))
-		c := coverage(known, v.mistakes(), len(known))
-		t.Text = append(t.Text, fmt.Sprintf("If it declines the most doubtful tenth, %s of the rest are right instead of %s.", percent(1-c.at(.9)), percent(1-c.at(1))))
+		risk := uq.RiskCoverage(known, v.mistakes())
+		t.Text = append(t.Text, fmt.Sprintf("If it declines the most doubtful tenth, %s of the rest are right instead of %s.", percent(1-riskAt(risk, .9)), percent(1-riskAt(risk, 1))))
 	}
 	var found, fooled []string
 	type area struct {
@@ -228,9 +228,9 @@ func how(area float64) string {
 // trusts says whether the intervals of a regression hold what they promise.
 func (v *view) trusts() topic {
 	t := topic{Title: "Whether it knows how wrong it may be"}
-	share := covered(v.j.Values.PIT, .9)
+	share := uq.Coverage(v.j.Values.PIT, .9)
 	low, high := wilson(share*float64(len(v.j.Values.PIT)), float64(len(v.j.Values.PIT)))
-	says := fmt.Sprintf("%s of the targets lie in their 90 %% intervals (95 %% interval %s to %s)", percent(share), percent(low), percent(high))
+	says := fmt.Sprintf("%s of the targets lie in their 90 %% intervals (95 %% interval %s to %s)", percent(share), percent(low), percent(high))
 	switch {
 	case low <= .9 && .9 <= high || math.Abs(share-.9) < narrow:
 		t.Text = append(t.Text, "Its intervals hold what they promise: "+says+".")
@@ -239,9 +239,8 @@ func (v *view) trusts() topic {
 	default:
 		t.Warnings = append(t.Warnings, "Its intervals are too wide: "+says+".")
 	}
-	doubt, squares := v.spreads(), v.squares()
-	c := coverage(doubt, squares, len(doubt))
-	t.Text = append(t.Text, fmt.Sprintf("Of the half that it is surest of, the RMSE is %s; of all, %s.", significant(math.Sqrt(c.at(.5))), significant(math.Sqrt(c.at(1)))))
+	risk := rootRisk(v.spreads(), v.squares())
+	t.Text = append(t.Text, fmt.Sprintf("Of the half that it is surest of, the RMSE is %s; of all, %s.", significant(riskAt(risk, .5)), significant(riskAt(risk, 1))))
 	if g, ok := v.run.Net.Likelihood().(nn.Gaussian); ok && g.SD != 0 {
 		t.Text = append(t.Text, "The noise was not learnt: the config fixes it.")
 	}

@@ -8,18 +8,8 @@ import (
 	"slices"
 
 	"github.com/starling-smc/starling/internal/chart"
+	"github.com/starling-smc/starling/uq"
 )
-
-// covered is the share of targets inside their central interval of a level: those whose PIT lies that near to ½.
-func covered(pit []float64, level float64) float64 {
-	in := 0.0
-	for _, u := range pit {
-		if math.Abs(u-.5) <= level/2 {
-			in++
-		}
-	}
-	return in / float64(len(pit))
-}
 
 // spread is the standard deviation of the targets: the error of predicting their mean.
 func (v *view) spread() float64 {
@@ -30,7 +20,7 @@ func (v *view) spread() float64 {
 		for i := o; i < len(t); i += k {
 			y = append(y, t[i])
 		}
-		m := mean(y)
+		m := uq.Mean(y)
 		for _, x := range y {
 			sum += (x - m) * (x - m)
 		}
@@ -87,15 +77,15 @@ func (v *view) predicted(output int) figure {
 	}
 	lo, hi := chart.Quantile(x, 0), chart.Quantile(x, 1)
 	c := chart.Chart{
-		ID: fmt.Sprint("predicted-", output), Title: title, X: chart.Axis{Label: "true"}, Y: chart.Axis{Label: "predicted mean, with 90 % interval"}, Height: 300,
-		Desc: fmt.Sprintf("Predicted mean and 90 %% interval over the true value, for %d examples; on the diagonal they agree. Root mean square error %s.", len(x), significant(number(v.j.Metrics.RMSE))),
+		ID: fmt.Sprint("predicted-", output), Title: title, X: chart.Axis{Label: "true"}, Y: chart.Axis{Label: "predicted mean, with 90 % interval"}, Height: 300,
+		Desc: fmt.Sprintf("Predicted mean and 90 %% interval over the true value, for %d examples; on the diagonal they agree. Root mean square error %s.", len(x), significant(number(v.j.Metrics.RMSE))),
 		Marks: []chart.Mark{
 			chart.Points{X: x, Y: y, Low: low, High: high, Class: "pale", Radius: 2.2},
 			chart.Line{X: []float64{lo, hi}, Y: []float64{lo, hi}, Class: "rule"},
 		},
 	}
 	f := figure{Title: title, Charts: []template.HTML{c.SVG()}, Legend: []key{lineKey("rule", "predicted = true")},
-		Data: &table{Caption: "Predicted by true value", Head: []string{"true, from … to", "examples", "mean error", "RMSE", "in 90 % interval"}}}
+		Data: &table{Caption: "Predicted by true value", Head: []string{"true, from … to", "examples", "mean error", "RMSE", "in 90 % interval"}}}
 	if n > shown {
 		f.Caption = fmt.Sprintf("%d of the %s %s, evenly over the file.", shown, count(n), v.test())
 	}
@@ -117,7 +107,7 @@ func (v *view) predicted(output int) figure {
 			squares += d * d / float64(len(rows))
 		}
 		f.Data.add(significant(j.Targets[rows[0]])+" … "+significant(j.Targets[rows[len(rows)-1]]), count(len(rows)),
-			significant(bias), significant(math.Sqrt(squares)), percent(covered(pick(j.PIT, rows), .9)))
+			significant(bias), significant(math.Sqrt(squares)), percent(uq.Coverage(pick(j.PIT, rows), .9)))
 	}
 	return f
 }
@@ -127,9 +117,9 @@ func (v *view) coverage() figure {
 	pit := v.j.Values.PIT
 	n := float64(len(pit))
 	var x, y, low, high []float64
-	data := &table{Caption: "Coverage of central intervals", Head: []string{"level", "hold the truth", "95 % interval"}}
+	data := &table{Caption: "Coverage of central intervals", Head: []string{"level", "hold the truth", "95 % interval"}}
 	for _, level := range []float64{.1, .2, .3, .4, .5, .6, .7, .8, .9, .95, .99} {
-		share := covered(pit, level)
+		share := uq.Coverage(pit, level)
 		l, h := wilson(share*n, n)
 		x, y, low, high = append(x, level), append(y, share), append(low, l), append(high, h)
 		data.add(percentRound(level), percent(share), percent(l)+" to "+percent(h))
@@ -137,12 +127,12 @@ func (v *view) coverage() figure {
 	share := chart.Axis{Min: 0, Max: 1, Percent: true}
 	c := chart.Chart{
 		ID: "coverage", Title: "Coverage of intervals", X: share, Y: share, Height: 300,
-		Desc:  fmt.Sprintf("Share of targets in their central intervals over the level of these; on the diagonal they hold what they promise. Of the 90 %% intervals, %s.", percent(covered(pit, .9))),
+		Desc:  fmt.Sprintf("Share of targets in their central intervals over the level of these; on the diagonal they hold what they promise. Of the 90 %% intervals, %s.", percent(uq.Coverage(pit, .9))),
 		Marks: []chart.Mark{chart.Rule{X: 1, Y: 1}, chart.Points{X: x, Y: y, Low: low, High: high, Class: "s0", Radius: 3.5}},
 	}
 	c.X.Label, c.Y.Label = "level of the interval", "share of targets inside"
 	return figure{Title: "Coverage", Charts: []template.HTML{c.SVG()}, Data: data, Legend: []key{lineKey("rule", "as many as promised")},
-		Caption: "Below the diagonal intervals are too narrow; above, too wide. Bars are 95 % intervals."}
+		Caption: "Below the diagonal intervals are too narrow; above, too wide. Bars are 95 % intervals."}
 }
 
 // pit is the histogram of where targets lie in their predicted distributions.
@@ -161,44 +151,48 @@ func (v *view) pit() figure {
 		Desc:  fmt.Sprintf("Histogram of the share of the predicted distribution that lies below the target: flat if calibrated. The lowest tenth holds %s, the highest %s.", percent(counts[0]), percent(counts[bins-1])),
 		X:     chart.Axis{Label: "share of the prediction below the target", Min: 0, Max: 1},
 		Y:     chart.Axis{Label: "share of the targets", Percent: true, Zero: true},
-		Marks: []chart.Mark{chart.Bars{Edges: edges, Y: counts, Class: "s0"}, chart.Rule{X: math.NaN(), Y: 1. / bins, Note: "calibrated"}},
+		Marks: []chart.Mark{chart.Bars{Edges: edges, Y: counts, Class: "s0"}, chart.Rule{X: math.NaN(), Y: 1. / bins}},
 	}
-	return figure{Title: "Where targets fall (PIT)", Charts: []template.HTML{c.SVG()}, Data: data,
+	return figure{Title: "Where targets fall (PIT)", Charts: []template.HTML{c.SVG()}, Data: data, Legend: []key{lineKey("rule", "calibrated")},
 		Caption: "High at both ends: intervals too narrow. A hump: too wide. A slope: predictions are biased."}
+}
+
+// rootRisk is the root mean square error of the k examples of the least doubt, for every k.
+func rootRisk(doubt, squares []float64) []float64 {
+	risk, sum := make([]float64, len(doubt)), 0.0
+	for k, i := range byDoubt(doubt) {
+		sum += squares[i]
+		risk[k] = math.Sqrt(sum / float64(k+1))
+	}
+	return risk
 }
 
 // doubtfulLast is the error among the examples with the narrowest predictions.
 func (v *view) doubtfulLast() figure {
 	const points = 100
 	squares := v.squares()
-	root := func(c curve) curve {
-		for i, y := range c.y {
-			c.y[i] = math.Sqrt(y)
-		}
-		return c
-	}
-	all := root(coverage(v.spreads(), squares, points))
-	doubt := root(coverage(v.j.Values.Epistemic, squares, points))
-	best := root(coverage(squares, squares, points))
+	all, shares := rootRisk(v.spreads(), squares), []float64{.5, .7, .8, .9, .95, 1}
 	c := chart.Chart{
-		ID: "risk-coverage", Title: "Error and coverage", Height: 300, X: chart.Axis{Label: "share answered", Min: 0, Max: 1, Percent: true}, Y: chart.Axis{Label: "RMSE of these", Zero: true},
-		Desc: fmt.Sprintf("Error if only those with the narrowest predictions are answered: %s of all, %s of the surer half.", significant(all.at(1)), significant(all.at(.5))),
+		ID: "risk-coverage", Title: "Error and coverage", Height: 300,
+		X:    chart.Axis{Label: "share answered", Min: 0, Max: 1, Percent: true},
+		Y:    chart.Axis{Label: "RMSE of these", Zero: true},
+		Desc: fmt.Sprintf("Error if only those with the narrowest predictions are answered: %s of all, %s of the surer half.", significant(riskAt(all, 1)), significant(riskAt(all, .5))),
 	}
 	data := &table{Caption: "RMSE among those answered", Head: []string{"declines by"}}
-	shares := []float64{.5, .7, .8, .9, .95, 1}
 	for _, s := range shares {
 		data.Head = append(data.Head, percentRound(s))
 	}
 	f := figure{Title: "Declining to answer", Data: data, Caption: "The widest predictions are left to somebody else, from the right to the left."}
 	for _, k := range []struct {
 		name, class string
-		curve
-	}{{"the best there can be", "rule", best}, {"epistemic sd", "s1", doubt}, {"predicted sd, in all", "s0", all}} {
-		c.Marks = append(c.Marks, chart.Line{X: k.x, Y: k.y, Class: k.class})
+		risk        []float64
+	}{{"the best there can be", "rule", rootRisk(squares, squares)}, {"epistemic sd", "s1", rootRisk(v.j.Values.Epistemic, squares)}, {"predicted sd, in all", "s0", all}} {
+		line := selective(k.risk, points)
+		c.Marks = append(c.Marks, chart.Line{X: line.x, Y: line.y, Class: k.class})
 		f.Legend = append(f.Legend, lineKey(k.class, k.name))
 		var cells []string
 		for _, s := range shares {
-			cells = append(cells, significant(k.at(s)))
+			cells = append(cells, significant(riskAt(k.risk, s)))
 		}
 		data.add(k.name, cells...)
 	}
@@ -238,7 +232,7 @@ func (v *view) valueRows(caption string, rows []int) table {
 		if j.Outputs > 1 {
 			suffix = fmt.Sprintf(" %d", o)
 		}
-		t.Head = append(t.Head, "true"+suffix, "predicted"+suffix, "error"+suffix, "90 % interval"+suffix, "epistemic sd"+suffix)
+		t.Head = append(t.Head, "true"+suffix, "predicted"+suffix, "error"+suffix, "90 % interval"+suffix, "epistemic sd"+suffix)
 	}
 	names, features := v.features(v.set, rows)
 	t.Head = append(t.Head, names...)

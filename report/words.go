@@ -7,33 +7,74 @@ import (
 	"strings"
 
 	"github.com/starling-smc/starling"
-	"github.com/starling-smc/starling/internal/chart"
 	"github.com/starling-smc/starling/nn"
 	"github.com/starling-smc/starling/uq"
 )
 
 // percent writes 0.937 as 93.7 %.
-func percent(v float64) string { return fixed(100*v, 1) + " %" }
+func percent(v float64) string { return fixed(100*v, 1) + " %" }
 
 // fixed writes v with so many decimals, a true minus sign, and thousands apart.
 func fixed[T ~float64](v T, decimals int) string {
-	return chart.Number(float64(v), math.Pow(10, -float64(decimals)))
+	x := float64(v)
+	switch {
+	case math.IsNaN(x):
+		return "–"
+	case math.IsInf(x, 1):
+		return "∞"
+	case math.IsInf(x, -1):
+		return "−∞"
+	}
+	return sign(grouped(strconv.FormatFloat(math.Abs(x), 'f', decimals, 64)), x < 0)
 }
 
-// figure4 writes four significant digits of a number of any size.
+// significant writes four significant digits of a number of any size.
 func significant[T ~float64](v T) string {
 	x := float64(v)
 	if x == 0 || x-x != 0 {
 		return fixed(x, 0)
 	}
-	decimals := 3 - int(math.Floor(math.Log10(math.Abs(x))))
-	if decimals > 6 || decimals < -3 {
-		return strings.Replace(strconv.FormatFloat(x, 'g', 4, 64), "-", "−", -1)
+	if size := math.Abs(x); size < 1e-4 || size >= 1e9 {
+		return sign(strconv.FormatFloat(size, 'g', 4, 64), x < 0)
 	}
-	return fixed(x, max(decimals, 0))
+	return fixed(x, max(3-int(math.Floor(math.Log10(math.Abs(x)))), 0))
 }
 
-func count(n int) string { return chart.Number(float64(n), 1) }
+// shortest writes a value that went through float32 beside others of some size with the digits that it had before.
+func shortest(v, size float64) string {
+	size = max(math.Abs(v), size)
+	if v-v != 0 || size < 1e-9 || size >= 1e9 {
+		return significant(v)
+	}
+	decimals := max(5-int(math.Floor(math.Log10(size))), 0)
+	s := strconv.FormatFloat(math.Abs(v), 'f', decimals, 64)
+	if decimals > 0 {
+		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
+	}
+	return sign(grouped(s), v < 0)
+}
+
+// grouped puts commas between the thousands of a decimal number without a sign.
+func grouped(s string) string {
+	whole, fraction, point := strings.Cut(s, ".")
+	for i := len(whole) - 3; i > 0; i -= 3 {
+		whole = whole[:i] + "," + whole[i:]
+	}
+	if point {
+		whole += "." + fraction
+	}
+	return whole
+}
+
+// sign puts a minus before a number, unless it reads as zero.
+func sign(s string, negative bool) string {
+	if negative && strings.ContainsAny(s, "123456789") {
+		return "−" + s
+	}
+	return s
+}
+
+func count(n int) string { return grouped(strconv.Itoa(n)) }
 
 // several writes 1 island, 8 islands.
 func several(n int, what string) string {
@@ -59,7 +100,7 @@ func span(lo, hi float64, decimals int) string {
 	return fixed(lo, decimals)
 }
 
-// wilson is the 95 % interval of a share of k in n (Wilson 1927).
+// wilson is the 95 % interval of a share of k in n (Wilson 1927).
 func wilson(k, n float64) (low, high float64) {
 	const z = 1.959963984540054
 	if n == 0 {
@@ -69,14 +110,6 @@ func wilson(k, n float64) (low, high float64) {
 	middle := (p + z*z/(2*n)) / (1 + z*z/n)
 	half := z / (1 + z*z/n) * math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
 	return max(middle-half, 0), min(middle+half, 1)
-}
-
-func mean(x []float64) float64 {
-	sum := 0.0
-	for _, v := range x {
-		sum += v
-	}
-	return sum / float64(len(x))
 }
 
 // number is the value of one that may be missing.
@@ -105,15 +138,18 @@ func Architecture(net *nn.Net) string {
 
 // Method says how the posterior was come by.
 func Method(s *starling.Spec) string {
-	anchor := ""
+	anchor, point := "", "the best MAP"
+	if s.MAP == nil { // there was no search: the anchor is a network that came with the config
+		point = "the network of model.init"
+	}
 	if a := s.Prior.Anchor; a != nil && a.S < .5 {
-		anchor = fmt.Sprintf(", anchored at the best MAP (s = %v)", a.S)
+		anchor = fmt.Sprintf(", anchored at %s (s = %v)", point, a.S)
 	}
 	switch m := s.Method; {
 	case m.AsIs:
 		return "a trained network as it is"
 	case s.Prior.Anchor != nil && s.Prior.Anchor.S == 0:
-		return "the best MAP alone (s = 0)"
+		return point + " alone (s = 0)"
 	case m.MCMC != nil:
 		return fmt.Sprintf("%s of %s, %s epochs each%s", several(m.MCMC.Chains, "chain"), move(m.MCMC.Move), count(m.MCMC.Epochs), anchor)
 	default:

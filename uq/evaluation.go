@@ -3,7 +3,6 @@ package uq
 import (
 	"bytes"
 	"encoding/json"
-	"math"
 )
 
 // Evaluation is what is reported of a prediction.
@@ -34,12 +33,22 @@ type Group struct {
 	FPR95Energy  *Number `json:"fpr95_energy,omitempty"`
 }
 
-// Groups are listed as they were given; in JSON they are one object with their names as keys, in this order.
-type Groups []Group
+// Spread is the mean doubt about the values of a group of examples, in their unit, and how well the standard deviation of
+// the particles' means tells the group from others: nil where there are no others.
+type Spread struct {
+	Name      string  `json:"-"`
+	N         int     `json:"n"`
+	Aleatoric Number  `json:"sd_aleatoric"` // NaN if the group is empty
+	Epistemic Number  `json:"sd_epistemic"`
+	AUROC     *Number `json:"auroc,omitempty"`
+	FPR95     *Number `json:"fpr95,omitempty"`
+}
 
-// Number is a float64 that JSON can hold: a number that is not finite becomes the string "NaN", "Infinity" or
-// "-Infinity".
-type Number float64
+// Groups and Spreads are listed as they were given; in JSON they are one object with their names as keys, in this order.
+type (
+	Groups  []Group
+	Spreads []Spread
+)
 
 // Foreign is the prediction for a group of examples that are not of the test set.
 type Foreign struct {
@@ -101,16 +110,18 @@ func group(name string, p, other *Predictive) Group {
 	if other == nil {
 		return g
 	}
-	tell := func(negative, positive []float64) (auroc, fpr95 *Number) {
-		a, f := Number(AUROC(negative, positive)), Number(FPR95(negative, positive))
-		return &a, &f
-	}
-	g.AUROC, g.FPR95 = tell(other.Epistemic, p.Epistemic)
-	g.AUROCMaxProb, g.FPR95MaxProb = tell(negated(Confidence(other.Probs, other.Classes)), negated(Confidence(p.Probs, p.Classes)))
+	g.AUROC, g.FPR95 = Tell(other.Epistemic, p.Epistemic)
+	g.AUROCMaxProb, g.FPR95MaxProb = Tell(negated(Confidence(other.Probs, other.Classes)), negated(Confidence(p.Probs, p.Classes)))
 	if other.Energy != nil && p.Energy != nil {
-		g.AUROCEnergy, g.FPR95Energy = tell(other.Energy, p.Energy)
+		g.AUROCEnergy, g.FPR95Energy = Tell(other.Energy, p.Energy)
 	}
 	return g
+}
+
+// Tell is how well a doubt tells positive examples from negative ones: AUROC and FPR95.
+func Tell(negative, positive []float64) (auroc, fpr95 *Number) {
+	a, f := Number(AUROC(negative, positive)), Number(FPR95(negative, positive))
+	return &a, &f
 }
 
 func negated(x []float64) []float64 {
@@ -129,39 +140,36 @@ func Mean(x []float64) float64 {
 	return sum / float64(len(x))
 }
 
-// MarshalJSON writes the shortest text that reads back exactly, or a string.
-func (x Number) MarshalJSON() ([]byte, error) {
-	switch v := float64(x); {
-	case math.IsNaN(v):
-		return []byte(`"NaN"`), nil
-	case math.IsInf(v, 1):
-		return []byte(`"Infinity"`), nil
-	case math.IsInf(v, -1):
-		return []byte(`"-Infinity"`), nil
-	default:
-		return json.Marshal(v)
-	}
+// MarshalJSON writes the groups as one object.
+func (g Groups) MarshalJSON() ([]byte, error) {
+	return object(len(g), func(i int) (string, any) { return g[i].Name, g[i] })
 }
 
 // MarshalJSON writes the groups as one object.
-func (g Groups) MarshalJSON() ([]byte, error) {
+func (s Spreads) MarshalJSON() ([]byte, error) {
+	return object(len(s), func(i int) (string, any) { return s[i].Name, s[i] })
+}
+
+// object is a JSON object of n members in their order.
+func object(n int, member func(i int) (string, any)) ([]byte, error) {
 	var b bytes.Buffer
-	b.WriteByte('{')
-	for i := range g {
-		name, err := json.Marshal(g[i].Name)
+	for i := range n {
+		name, value := member(i)
+		key, err := json.Marshal(name)
 		if err != nil {
 			return nil, err
 		}
-		body, err := json.Marshal(g[i])
+		body, err := json.Marshal(value)
 		if err != nil {
 			return nil, err
 		}
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.Write(name)
+		b.WriteByte("{,"[min(i, 1)])
+		b.Write(key)
 		b.WriteByte(':')
 		b.Write(body)
+	}
+	if n == 0 {
+		b.WriteByte('{')
 	}
 	b.WriteByte('}')
 	return b.Bytes(), nil

@@ -143,11 +143,11 @@ func showSet(w io.Writer, known data.Known, dir string, jsonOut bool) error {
 		targets := "–"
 		switch {
 		case p.Classes > 0:
-			targets = fmt.Sprintf("%d classes", p.Classes)
+			targets = thousands(p.Classes) + " classes"
 		case p.Outputs > 0:
-			targets = fmt.Sprintf("%d values", p.Outputs)
+			targets = several(p.Outputs, "number")
 		}
-		t.add(p.Name, thousands(p.Examples), dimensions(p.Shape), p.DType, targets, p.Sum[:12]+"…")
+		t.add(p.Name, thousands(p.Examples), dimensions(p.Shape), p.DType, targets, p.Sum[:12])
 	}
 	t.write(w)
 	if columns != nil {

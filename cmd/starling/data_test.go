@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -9,7 +10,9 @@ import (
 	"path"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
+	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -93,4 +96,33 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	ts.Fatalf("%s never comes", args[0])
+}
+
+// TestFetchProgress: what has come of how much, in lines of 80 columns that are redrawn; the time left counts from where
+// a download goes on.
+func TestFetchProgress(t *testing.T) {
+	var out bytes.Buffer
+	clock := time.Now()
+	p := &progress{out: &out, width: func() int { return 80 }, now: func() time.Time {
+		clock = clock.Add(time.Second)
+		return clock
+	}}
+	f := fetcher(p, "cifar10")
+	for _, done := range []int64{100e6, 110e6, 150e6, 200e6} {
+		f.Progress("cifar10/.cifar-10-binary.tar.gz", done, 200e6)
+	}
+	f.Progress("cifar10/other", 5e5, 1e6)
+	f.Progress("cifar10/other", 1e6, 1e6)
+	p.end()
+	want := []string{
+		"\rcifar10                cifar-10-binary.tar.gz  100.0 of 200.0 MB\x1b[K",
+		"\rcifar10      ▊         cifar-10-binary.tar.gz  110.0 of 200.0 MB       ETA 18 s\x1b[K",
+		"\rcifar10      ████      cifar-10-binary.tar.gz  150.0 of 200.0 MB      ETA 3.0 s\x1b[K",
+		"\rcifar10      cifar-10-binary.tar.gz  200.0 of 200.0 MB                    4.0 s\x1b[K\n",
+		"\rcifar10                other  0.5 of 1.0 MB\x1b[K",
+		"\rcifar10      other  1.0 of 1.0 MB                                         2.0 s\x1b[K\n",
+	}
+	if got := out.String(); got != strings.Join(want, "") {
+		t.Errorf("%q", got)
+	}
 }

@@ -66,12 +66,12 @@ func several(n int, thing string) string {
 	return thousands(n) + " " + thing
 }
 
-// short is a number with about six digits; integers have all of theirs.
+// short is a number with about five digits; integers have all of theirs.
 func short(n data.Number) string {
 	text := string(n)
 	if len(text) > 8 && strings.ContainsAny(text, ".e") {
 		if v, err := strconv.ParseFloat(text, 64); err == nil {
-			text = fmt.Sprintf("%.6g", v)
+			text = fmt.Sprintf("%.5g", v)
 		}
 	}
 	return minus(text)
@@ -80,9 +80,29 @@ func short(n data.Number) string {
 // How much of an array or a table is printed.
 const (
 	printedRows    = 10
-	printedColumns = 8
+	printedColumns = 12 // at most: as many as fit 80 characters
 	listedColumns  = 40
 )
+
+// narrow leaves as many columns as fit 80 characters, and says with … that there are more.
+func (t *table) narrow(more bool) {
+	width, fit := 0, 0
+	for columns := len(t.rows[0]); fit < columns; fit++ {
+		widest := 0
+		for _, row := range t.rows {
+			widest = max(widest, len([]rune(row[fit])))
+		}
+		if width += widest + 2; width > 80 && fit > 1 {
+			more = true
+			break
+		}
+	}
+	for i, row := range t.rows {
+		if t.rows[i] = row[:fit]; more {
+			t.rows[i] = append(t.rows[i], "…")
+		}
+	}
+}
 
 // showRows writes the first rows of an array, whose values follow its last dimension.
 func showRows(w io.Writer, a *data.ArraySummary) {
@@ -100,12 +120,10 @@ func showRows(w io.Writer, a *data.ArraySummary) {
 		for _, n := range a.First[i*width:][:min(width, printedColumns, len(a.First))] {
 			cells = append(cells, short(n))
 		}
-		if width > printedColumns {
-			cells = append(cells, "…")
-		}
 		t.add(cells...)
 	}
 	fmt.Fprintln(w)
+	t.narrow(width > printedColumns)
 	t.write(w)
 	if left := rows - len(t.rows); left > 0 {
 		fmt.Fprintf(w, "… %s more\n", several(left, "row"))
@@ -177,14 +195,14 @@ func showTable(w io.Writer, s *data.TableSummary) {
 		if more := len(c.Names) - len(parts); more > 0 {
 			parts = append(parts, fmt.Sprintf("and %s more", thousands(more)))
 		}
-		named = append(named, fmt.Sprintf("%s: %s", name, strings.Join(parts, ", ")))
+		named = append(named, name+":", strings.Join(parts, ", "))
 	}
 	t.write(w)
 	if more := len(s.Columns) - listedColumns; more > 0 {
 		fmt.Fprintf(w, "… %s more\n", several(more, "column"))
 	}
-	for _, line := range named {
-		beside(w, "", line)
+	for i := 0; i < len(named); i += 2 {
+		beside(w, named[i], named[i+1])
 	}
 	if s.Count == 0 {
 		return
@@ -209,6 +227,7 @@ func showTable(w io.Writer, s *data.TableSummary) {
 		rows.add(cells...)
 	}
 	fmt.Fprintln(w)
+	rows.narrow(len(s.Columns) > printedColumns)
 	rows.write(w)
 	if more := s.Count - (len(rows.rows) - 1); more > 0 {
 		fmt.Fprintf(w, "… %s more\n", several(more, "row"))

@@ -10,21 +10,57 @@ import (
 
 func newEvaluate() *cobra.Command {
 	var (
-		set     string
-		threads int
-		dir     string
-		jsonOut bool
+		on             starling.On
+		probs, weights string
+		threads        int
+		dir            string
+		jsonOut        bool
 	)
 	cmd := &cobra.Command{
-		Use:   "evaluate RUN",
-		Short: "Judge a run's ensembles anew",
-		Long: `Evaluate reads the ensembles of a run's folder and judges them on the run's own test examples, which gives just
-the figures that fit printed, or on another data set.`,
+		Use:   "evaluate RUN | evaluate --probs FILE --labels FILE",
+		Short: "Judge a run's ensembles anew, or any program's predictions",
+		Long: `Evaluate reads the ensembles of a run's folder and judges them: on the run's own test examples, which gives just
+the figures that fit printed, or on other data, standardised as the run's were; and on inputs that it should doubt.
+
+With --probs it scores the class probabilities of any other program, an .npy of shape [examples, classes] or
+[particles, examples, classes], against labels that count from 0: .npy, IDX or a CSV of one column.`,
 		Example: `  starling evaluate runs/mnist7
-  starling evaluate runs/mnist7 --data mnist7 --json`,
-		Args: cobra.ExactArgs(1),
+  starling evaluate runs/mine --data new.csv --json
+  starling evaluate runs/mine --data x.npy --labels y.npy --ood noise.npy --ood other.npy
+  starling evaluate --probs probabilities.npy --labels labels.npy`,
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if threads < 0 {
+			given := func(flag string) bool { return cmd.Flags().Changed(flag) }
+			if given("probs") {
+				for _, flag := range []string{"data", "ood", "threads", "data-dir"} {
+					if given(flag) {
+						return wrongUse("--%s is for a run, --probs for another program's predictions", flag)
+					}
+				}
+				switch {
+				case len(args) > 0:
+					return wrongUse("either a run, %s, or --probs %s", args[0], probs)
+				case on.Labels == "":
+					return wrongUse("name the file of labels: --labels FILE")
+				}
+				scores, err := starling.ScoreFiles(probs, on.Labels, weights)
+				switch {
+				case err != nil:
+					return err
+				case jsonOut:
+					return writeJSON(cmd.OutOrStdout(), scores)
+				}
+				showScores(cmd.OutOrStdout(), scores)
+				return nil
+			}
+			switch {
+			case len(args) == 0:
+				return wrongUse("name a run's folder, or --probs FILE --labels FILE")
+			case given("weights"):
+				return wrongUse("--weights are for --probs: a run has its own")
+			case on.Labels != "" && on.Data == "":
+				return wrongUse("--labels needs --data, the inputs that they belong to")
+			case threads < 0:
 				return wrongUse("--threads %d: want a number from 1, or 0 for one a CPU", threads)
 			}
 			run, err := starling.OpenRun(args[0])
@@ -35,19 +71,23 @@ the figures that fit printed, or on another data set.`,
 			if err != nil {
 				return err
 			}
-			j, err := run.Judge(cmd.Context(), starling.On{Data: set}, starling.Options{Threads: threads, DataDir: dir})
+			j, err := run.Judge(cmd.Context(), on, starling.Options{Threads: threads, DataDir: dir})
 			if err != nil {
 				return err
 			}
 			if jsonOut {
 				return j.Metrics.WriteJSON(cmd.OutOrStdout())
 			}
-			report(cmd.OutOrStdout(), &run.Spec, j.Metrics, j.Problem)
+			showMetrics(cmd.OutOrStdout(), &run.Spec, j.Metrics, j.Problem, true)
 			tell(cmd.OutOrStdout(), run.Manifest.Notes)
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&set, "data", "", "name of another data set to judge on (see starling data list)")
+	cmd.Flags().StringVar(&on.Data, "data", "", "other data to judge on: the name of a set (starling data list), a CSV with the target's\ncolumn, or an .npy or IDX of inputs, which needs --labels")
+	cmd.Flags().StringVar(&on.Labels, "labels", "", "file of the labels that belong to --data or --probs")
+	cmd.Flags().StringArrayVar(&on.OOD, "ood", nil, "inputs to doubt: a set's name or a file; may be given several times")
+	cmd.Flags().StringVar(&probs, "probs", "", "file of class probabilities to score, instead of a run")
+	cmd.Flags().StringVar(&weights, "weights", "", "file of the weights of the particles in --probs (default: all equal)")
 	cmd.Flags().IntVar(&threads, "threads", 0, "threads that compute; the result does not depend on it (default: one a CPU)")
 	dataDir(cmd, &dir)
 	asJSON(cmd, &jsonOut)

@@ -70,6 +70,7 @@ func (f *fit) run(cmd *cobra.Command, args []string) error {
 		}
 		f.set = append(f.set, fmt.Sprint("seed=", seed))
 	}
+	began := time.Now()
 	spec, err := readSpec(args[0], f.set)
 	if err != nil {
 		return err
@@ -81,7 +82,7 @@ func (f *fit) run(cmd *cobra.Command, args []string) error {
 	defer folder.Close()
 	stdout, line := cmd.OutOrStdout(), newProgress(os.Stderr)
 	result, err := starling.Fit(cmd.Context(), spec, starling.Options{
-		Threads: f.threads, DataDir: f.dataDir, Folder: folder, Every: f.every,
+		Threads: f.threads, DataDir: f.dataDir, Folder: folder, Every: f.every, Memory: memoryLimit(os.DirFS("/")),
 		Progress: func(e starling.Event) {
 			switch e := e.(type) {
 			case *starling.Loaded:
@@ -108,17 +109,29 @@ func (f *fit) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	showPage(result, folder.Dir)
 	if f.json {
 		tell(os.Stderr, result.Notes)
 		if line != nil {
 			fmt.Fprintln(os.Stderr, "written to "+folder.Dir)
+			fmt.Fprintln(os.Stderr, spent(began))
 		}
 		return result.Metrics.WriteJSON(stdout)
 	}
-	report(stdout, &result.Spec, result.Metrics, result.Data)
+	showMetrics(stdout, &result.Spec, result.Metrics, result.Data, false)
 	tell(stdout, result.Notes)
-	_, err = fmt.Fprintln(stdout, "written to "+folder.Dir)
+	fmt.Fprintln(stdout, "written to "+folder.Dir)
+	_, err = fmt.Fprintln(stdout, spent(began))
 	return err
+}
+
+// spent is what the command took: time, and memory where that is known.
+func spent(began time.Time) string {
+	text := "took " + seconds(time.Since(began))
+	if most := peak(); most > 0 {
+		text += fmt.Sprintf(" and %d MB of memory", (most+1<<20-1)>>20)
+	}
+	return text
 }
 
 // readSpec reads a config file, or else the preset of that name.

@@ -25,11 +25,12 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("STARLING_DATA", "")
 			env.Setenv("DATA", os.Getenv("STARLING_DATA")) // see condition data
-			trained, err := filepath.Abs("../../testdata/pytorch")
+			root, err := filepath.Abs("../..")
 			if err != nil {
 				return err
 			}
-			env.Setenv("PYTORCH", trained)
+			env.Setenv("ROOT", root)
+			env.Setenv("PYTORCH", filepath.Join(root, "testdata", "pytorch"))
 			for _, file := range []string{"trees.csv", "trees.yaml"} {
 				text, err := os.ReadFile(filepath.Join("..", "..", "testdata", file))
 				if err != nil {
@@ -48,6 +49,8 @@ func TestScripts(t *testing.T) {
 			switch cond {
 			case "full":
 				return !testing.Short(), nil
+			case "mount":
+				return mayMount(), nil
 			case "data":
 				return os.Getenv("STARLING_DATA") != "", nil
 			}
@@ -58,10 +61,10 @@ func TestScripts(t *testing.T) {
 			"interrupt": interrupt,
 			"killed":    killed,
 			"damage":    damage,
-			"await":     await,
 			"smalldisk": smallDisk,
 			"serve":     serve,
 			"await":     await,
+			"npy":       npy,
 		},
 	})
 }
@@ -163,15 +166,4 @@ func damage(ts *testscript.TestScript, neg bool, args []string) {
 	b, err := os.ReadFile(ts.MkAbs(args[0]))
 	ts.Check(err)
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), b[:len(b)/2], 0o666))
-}
-
-// await FILE: waits until it is there.
-func await(ts *testscript.TestScript, neg bool, args []string) {
-	for range 10_000 {
-		if _, err := os.Stat(ts.MkAbs(args[0])); err == nil {
-			return
-		}
-		time.Sleep(time.Millisecond)
-	}
-	ts.Fatalf("%s does not come", args[0])
 }

@@ -106,3 +106,25 @@ func TestThousands(t *testing.T) {
 		}
 	}
 }
+
+// TestPredicting: a long prediction shows its rows and the time that is left.
+func TestPredicting(t *testing.T) {
+	var out bytes.Buffer
+	clock := time.Now()
+	p := &progress{out: &out, width: func() int { return 80 }, now: func() time.Time {
+		clock = clock.Add(time.Second)
+		return clock
+	}}
+	for _, done := range []int{0, 1024, 4096} {
+		p.event(&starling.Predicting{Rows: 4096, Done: done})
+	}
+	p.end()
+	if got, want := out.String(), "\rpredict                0 of 4,096 rows\x1b[K"; !strings.HasPrefix(got, want) {
+		t.Errorf("drawn\n%q\nwant first\n%q", got, want)
+	}
+	for _, want := range []string{"\rpredict      ██        1,024 of 4,096 rows", "ETA 6.0 s\x1b[K", "\rpredict      4,096 of 4,096 rows", "3.0 s\x1b[K\n"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("drawn\n%q\nlacks\n%q", out.String(), want)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -78,4 +79,15 @@ func writeReport(run *starling.Run, j *starling.Judgement) (string, error) {
 	}
 	path := filepath.Join(run.Dir, "report.html")
 	return path, ckpt.WriteFile(path, page.Bytes())
+}
+
+// showPage writes the page of a run that fit has just finished. The run is kept whether or not that works.
+func showPage(result *starling.Result, dir string) {
+	run, err := starling.OpenRun(dir)
+	if err == nil {
+		_, err = writeReport(run, result.Judgement)
+	}
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "starling: the run is done, but its page could not be written: %v; try again: starling report %s\n", err, dir)
+	}
 }

@@ -4,11 +4,14 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"strings"
+
+	"golang.org/x/term"
 
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/data"
-	"github.com/starling-smc/starling/nn"
+	pages "github.com/starling-smc/starling/report"
 	"github.com/starling-smc/starling/uq"
 )
 
@@ -30,38 +33,30 @@ func header(l *starling.Loaded) string {
 		}
 		examples = thousands(judged) + " examples"
 	}
-	return fmt.Sprintf("%s: %s · %s, %s parameters", l.Spec.Name, examples, architecture(l.Net), thousands(l.Net.Dim()))
+	return fmt.Sprintf("%s: %s · %s, %s parameters", l.Spec.Name, examples, pages.Architecture(l.Net), thousands(l.Net.Dim()))
 }
 
-// architecture names the layers that change shapes: conv 4 → pool → dense 8.
-func architecture(net *nn.Net) string {
-	var parts []string
-	for _, layer := range net.Layers() {
-		switch l := layer.(type) {
-		case nn.Dense:
-			parts = append(parts, fmt.Sprintf("dense %d", l.Units))
-		case nn.Conv:
-			parts = append(parts, fmt.Sprintf("conv %d", l.Filters))
-		case nn.MaxPool, nn.AvgPool, nn.GlobalAvgPool:
-			parts = append(parts, "pool")
-		}
-	}
-	return strings.Join(parts, " → ")
-}
-
-// table writes a table whose first column is left-aligned and the others right-aligned. A heading may stand above some
-// of the columns, from the one that it is above on.
+// table is one whose first column is left-aligned and the others right-aligned, with headings above some columns. A row
+// of one cell is a heading between the others, and as long as it likes.
 type table struct {
-	rows    [][]string
-	heading string
-	above   int
+	rows     [][]string
+	headings []heading
+}
+
+// heading stands above the columns from one on.
+type heading struct {
+	above int
+	text  string
 }
 
 func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
 
-func (t *table) write(w io.Writer) {
+func (t *table) widths() []int {
 	var widths []int
 	for _, row := range t.rows {
+		if len(row) == 1 {
+			continue
+		}
 		for i, cell := range row {
 			if i == len(widths) {
 				widths = append(widths, 0)
@@ -69,14 +64,36 @@ func (t *table) write(w io.Writer) {
 			widths[i] = max(widths[i], len([]rune(cell)))
 		}
 	}
-	if t.heading != "" {
-		left := 0
-		for _, width := range widths[:t.above] {
-			left += width + 2
+	return widths
+}
+
+// width is that of the whole table.
+func (t *table) width() int {
+	width := -2
+	for _, w := range t.widths() {
+		width += w + 2
+	}
+	return width
+}
+
+func (t *table) write(w io.Writer) {
+	widths := t.widths()
+	if t.headings != nil {
+		line := ""
+		for _, h := range t.headings {
+			left := 0
+			for _, width := range widths[:h.above] {
+				left += width + 2
+			}
+			line += strings.Repeat(" ", max(left-len([]rune(line)), 0)) + h.text
 		}
-		fmt.Fprintln(w, strings.Repeat(" ", left)+t.heading)
+		fmt.Fprintln(w, line)
 	}
 	for _, row := range t.rows {
+		if len(row) == 1 {
+			fmt.Fprintln(w, row[0])
+			continue
+		}
 		var b strings.Builder
 		for i, cell := range row {
 			pad := strings.Repeat(" ", widths[i]-len([]rune(cell)))
@@ -90,46 +107,40 @@ func (t *table) write(w io.Writer) {
 	}
 }
 
-// report writes what a run's ensembles are worth.
-func report(w io.Writer, spec *starling.Spec, m *starling.Metrics, problem *data.Problem) {
-	type row struct {
-		name string
-		*starling.Evaluation
-	}
-	rows := []row{{"posterior", &m.Evaluation}}
+// judged is an ensemble and what it is worth.
+type judged struct {
+	name string
+	*starling.Evaluation
+}
+
+// showMetrics writes what a run's ensembles are worth; groups says whether the doubt about each group of examples is
+// shown in full.
+func showMetrics(w io.Writer, spec *starling.Spec, m *starling.Metrics, problem *data.Problem, groups bool) {
+	rows := []judged{{"posterior", &m.Evaluation}}
 	if c := m.Combined; c != nil && spec.Method.SMC.Islands > 1 {
-		other := row{"by evidence", &c.Evidence} // names are short, so that the table fits 80 columns
+		other := judged{"by evidence", &c.Evidence} // names are short, so that the table fits 80 columns
 		if spec.Method.SMC.Combine == "evidence" {
-			other = row{"equally", &c.Equal}
+			other = judged{"equally", &c.Equal}
 		}
 		rows = append(rows, other)
 	}
 	if m.MAP != nil {
-		rows = append(rows, row{"best MAP", m.MAP}, row{fmt.Sprintf("%d MAPs", spec.MAP.Restarts), m.DeepEnsemble})
+		rows = append(rows, judged{"best MAP", m.MAP}, judged{fmt.Sprintf("%d MAPs", spec.MAP.Restarts), m.DeepEnsemble})
 	}
-	var t table
 	if m.RMSE != nil {
-		t.add("", "RMSE", "NLL")
-		for _, r := range rows {
-			t.add(r.name, significant(*r.RMSE), significant(r.NLL))
-		}
+		valuesTable(rows).write(w)
 	} else {
-		head := []string{"", "accuracy", "NLL", "ECE"}
-		t.heading, t.above = "epistemic entropy, nats", len(head)
-		for _, g := range m.Groups {
-			head = append(head, groupTitle(g.Name))
+		shown := len(m.Groups)
+		t := classesTable(rows, shown)
+		for ; t.width() > 80 && shown > 0; shown-- {
+			t = classesTable(rows, shown-1)
 		}
-		t.add(head...)
-		for _, r := range rows {
-			cells := []string{r.name, fmt.Sprintf("%.1f %%", 100**r.Accuracy), fmt.Sprintf("%.3f", r.NLL), fmt.Sprintf("%.3f", *r.ECE)}
-			for _, g := range r.Groups {
-				cells = append(cells, entropy(g))
-			}
-			t.add(cells...)
-		}
+		t.write(w)
 	}
-	t.write(w)
-	if line := found(m.Groups); line != "" {
+	if groups {
+		showGroups(w, m.Groups)
+		showSpread(w, m.Spread)
+	} else if line := found(m.Groups); line != "" {
 		fmt.Fprintln(w, line)
 	}
 	if d := m.DeepEnsemble; d != nil && d.NLL < m.NLL {
@@ -149,12 +160,51 @@ func report(w io.Writer, spec *starling.Spec, m *starling.Metrics, problem *data
 	}
 }
 
-// tell writes what a reader should know beside the figures.
+// classesTable compares classifications, and their doubt about the first of the groups.
+func classesTable(rows []judged, groups int) *table {
+	var t table
+	head := []string{"", "accuracy", "NLL", "ECE"}
+	if groups > 0 {
+		t.headings = []heading{{len(head), "epistemic entropy, nats"}}
+	}
+	for _, g := range rows[0].Groups[:groups] {
+		head = append(head, groupTitle(g.Name))
+	}
+	t.add(head...)
+	for _, r := range rows {
+		cells := []string{r.name, percent(*r.Accuracy), fmt.Sprintf("%.3f", r.NLL), fmt.Sprintf("%.3f", *r.ECE)}
+		for _, g := range r.Groups[:groups] {
+			cells = append(cells, entropy(g))
+		}
+		t.add(cells...)
+	}
+	return &t
+}
+
+// valuesTable compares regressions, in the target's units.
+func valuesTable(rows []judged) *table {
+	t := table{headings: []heading{{5, "targets in the central"}}}
+	t.add("", "RMSE", "R²", "NLL", "CRPS", "50 %", "90 %", "95 %")
+	for _, r := range rows {
+		c := r.Coverage
+		t.add(r.name, significant(*r.RMSE), minus(fmt.Sprintf("%.3f", *r.R2)), significant(r.NLL), significant(*r.CRPS),
+			percent(c.In50), percent(c.In90), percent(c.In95))
+	}
+	return &t
+}
+
+// tell writes what a reader should know beside the figures; on a terminal it stands back.
 func tell(w io.Writer, notes []string) {
+	before, after := "", ""
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) && os.Getenv("NO_COLOR") == "" {
+		before, after = "\x1b[2m", "\x1b[0m"
+	}
 	for _, note := range notes {
-		fmt.Fprintln(w, note)
+		fmt.Fprintln(w, before+note+after)
 	}
 }
+
+func percent(share uq.Number) string { return fmt.Sprintf("%.1f %%", 100*share) }
 
 func groupTitle(name string) string {
 	switch name {

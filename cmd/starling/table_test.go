@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -19,9 +21,9 @@ func scored(v float64) *starling.Evaluation {
 		On: "test", N: 7000, Accuracy: number(0.9 + v/100), NLL: uq.Number(v), Brier: number(v), ECE: number(v / 10),
 		Groups: uq.Groups{
 			{Name: "correct", N: 6500, Epistemic: uq.Number(v / 2)},
-			{Name: "incorrect", N: 500, Epistemic: uq.Number(v), AUROC: number(0.93)},
-			{Name: "eight", N: 500, Epistemic: uq.Number(2 * v), AUROC: number(0.94)},
-			{Name: "none", AUROC: number(0)},
+			{Name: "incorrect", N: 500, Epistemic: uq.Number(v), AUROC: number(0.93), FPR95: number(0.4)},
+			{Name: "eight", N: 500, Epistemic: uq.Number(2 * v), AUROC: number(0.94), FPR95: number(0.3)},
+			{Name: "none", AUROC: number(0), FPR95: number(0)},
 		},
 	}
 }
@@ -53,7 +55,10 @@ func TestReport(t *testing.T) {
 	smc := *spec.Method.SMC
 	smc.Combine = "evidence"
 	byEvidence.Method.SMC = &smc
-	regression := starling.Metrics{Evaluation: starling.Evaluation{On: "train", N: 1200, NLL: -0.5, RMSE: number(0.1234567)}}
+	regression := starling.Metrics{Evaluation: starling.Evaluation{
+		On: "train", N: 1200, NLL: -0.5, RMSE: number(0.1234567), MAE: number(0.1), Bias: number(0.01), R2: number(-0.25), CRPS: number(1234.5678),
+		Coverage: &starling.Coverage{In50: 0.4444, In90: 0.9, In95: 1},
+	}}
 	for name, c := range map[string]struct {
 		spec *starling.Spec
 		m    starling.Metrics
@@ -104,16 +109,71 @@ foreign inputs found (AUROC): eight 0.94; wrong answers 0.93
 log Z −391.5
 `},
 		"regression": {&chains, regression, `
-             RMSE   NLL
-posterior  0.1235  −0.5
+                                       targets in the central
+             RMSE      R²   NLL  CRPS    50 %    90 %     95 %
+posterior  0.1235  −0.250  −0.5  1235  44.4 %  90.0 %  100.0 %
 judged on the 1,200 training examples of wave: nothing is held out
 `},
 	} {
 		var out strings.Builder
-		report(&out, c.spec, &c.m, &data.Problem{Name: "wave"})
+		showMetrics(&out, c.spec, &c.m, &data.Problem{Name: "wave"}, false)
 		if d := cmp.Diff(c.want[1:], out.String()); d != "" {
 			t.Errorf("%s (-want +got):\n%s", name, d)
 		}
+	}
+}
+
+// With more groups than 80 columns hold, the table shows the first; the line below and the groups' own table have all.
+func TestManyGroups(t *testing.T) {
+	spec, err := starling.Preset("mnist7")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := scored(0.2)
+	e.Groups = e.Groups[:2]
+	for i := range 12 {
+		e.Groups = append(e.Groups, uq.Group{Name: fmt.Sprintf("a-group-of-long-name-%d", i), N: 12345, Epistemic: 1.5, Total: 2,
+			AUROC: number(0.5), FPR95: number(1), AUROCMaxProb: number(0.91), FPR95MaxProb: number(0.25), AUROCEnergy: number(1), FPR95Energy: number(0)})
+	}
+	var out strings.Builder
+	showMetrics(&out, &spec, &starling.Metrics{Evaluation: *e}, &data.Problem{}, true)
+	want := `
+                                   epistemic entropy, nats
+           accuracy    NLL    ECE  right  wrong  a-group-of-long-name-0
+posterior    90.2 %  0.200  0.020   0.10   0.20                    1.50
+                         entropy, nats     told apart, AUROC (FPR95), by
+group                 n  epistemic  total    epistemic  probability       energy
+right             6,500       0.10   0.00
+wrong               500       0.20   0.00  0.93 (0.40)
+a-group…-name-0  12,345       1.50   2.00  0.50 (1.00)  0.91 (0.25)  1.00 (0.00)
+`
+	if !strings.HasPrefix(out.String(), want[1:]) {
+		t.Errorf("got\n%s", out.String())
+	}
+	for line := range strings.Lines(out.String()) {
+		if n := len([]rune(strings.TrimSuffix(line, "\n"))); n > 80 {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
+	if n := strings.Count(out.String(), "0.50 (1.00)  0.91 (0.25)  1.00 (0.00)"); n != 12 {
+		t.Errorf("%d groups in full:\n%s", n, out.String())
+	}
+}
+
+func TestShowScores(t *testing.T) {
+	s := &starling.Scores{N: 1200, Classes: 3, Evaluation: uq.Evaluation{Accuracy: 0.5, NLL: uq.Number(math.Inf(1)), Brier: 0.25, ECE: 0.125, AURC: 0.0625}}
+	var out strings.Builder
+	showScores(&out, s)
+	want := `
+1,200 examples, 3 classes
+accuracy  50.0 %
+NLL         +Inf
+Brier     0.2500
+ECE       0.1250
+AURC      0.0625
+`
+	if d := cmp.Diff(want[1:], out.String()); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
 	}
 }
 
@@ -134,7 +194,7 @@ func TestTableFits(t *testing.T) {
 			m.Combined = &starling.Combined{Equal: *e, Evidence: *e}
 		}
 		var out strings.Builder
-		report(&out, &spec, &m, &data.Problem{})
+		showMetrics(&out, &spec, &m, &data.Problem{}, false)
 		lines := strings.Split(out.String(), "\n")
 		for _, line := range lines[:6] {
 			if n := len([]rune(line)); n > 80 {

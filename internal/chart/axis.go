@@ -17,9 +17,6 @@ type extent struct {
 func newExtent(a Axis) extent {
 	e := extent{low: a.Min, high: a.Max, log: a.Log}
 	e.fixed = a.Min != a.Max
-	if a.Zero && !e.fixed {
-		e.low, e.high, e.any = 0, 0, false
-	}
 	return e
 }
 
@@ -73,8 +70,8 @@ type tick struct {
 	text  string
 }
 
-// ticks chooses about n of them and, unless the ends are fixed, moves the ends outward to the next.
-func (a Axis) ticks(e *extent, n int) []tick {
+// ticks chooses about n of them. If outward, the ends move to the next tick, unless they are fixed.
+func (a Axis) ticks(e *extent, n int, outward bool) []tick {
 	if a.Log {
 		return a.decades(e, n)
 	}
@@ -93,7 +90,7 @@ func (a Axis) ticks(e *extent, n int) []tick {
 	}
 	step := stepOf((e.high-e.low)/float64(n), a.Whole)
 	first, last := math.Ceil(e.low/step-1e-9), math.Floor(e.high/step+1e-9)
-	if !e.fixed {
+	if outward && !e.fixed {
 		first, last = math.Floor(e.low/step+1e-9), math.Ceil(e.high/step-1e-9)
 		e.low, e.high = min(e.low, first*step), max(e.high, last*step)
 	}
@@ -132,12 +129,13 @@ func (a Axis) decades(e *extent, n int) []tick {
 	}
 	low, high := math.Floor(math.Log10(e.low)+1e-9), math.Ceil(math.Log10(e.high)-1e-9)
 	every := max(1, math.Ceil((high-low)/float64(n)))
+	high = math.Ceil(high/every) * every
 	multiples := []float64{1}
 	if high-low < 2.5 {
 		multiples = []float64{1, 2, 5}
 	}
 	var all []tick
-	for k := low; k <= high; k += every {
+	for k := math.Floor(low/every) * every; k <= high; k += every {
 		for _, m := range multiples {
 			v := m * math.Pow(10, k)
 			all = append(all, tick{v, a.format(v, v)})
@@ -147,7 +145,7 @@ func (a Axis) decades(e *extent, n int) []tick {
 		return within(all, e.low, e.high)
 	}
 	// The ends move outward to the next tick.
-	first, last := math.Pow(10, low), math.Pow(10, high)
+	first, last := all[0].value, all[len(all)-1].value
 	for _, t := range all {
 		if t.value <= e.low*(1+1e-9) {
 			first = t.value
@@ -177,7 +175,7 @@ func (a Axis) format(v, step float64) string {
 		v = 0
 	}
 	if a.Percent {
-		return Number(100*v, 100*step) + " %"
+		return Number(100*v, 100*step) + " %"
 	}
 	return Number(v, step)
 }

@@ -2,7 +2,7 @@
 // Data go in, and what comes out has a title and a description for those who do not see it. A style sheet gives the
 // classes their look, so that one picture serves light, dark and print:
 //
-//	text, .label, .note     tick labels, names of axes, words inside the chart
+//	text, .label            tick labels; names of axes and rows
 //	.grid, .base            lines of the grid, the lines that marks stand on
 //	.s0 … .s5               series: colour and dashes (.mark for filled shapes)
 //	.faint, .strong, .rule  one of many lines, the line that counts, a value to compare with
@@ -83,16 +83,13 @@ type Bars struct {
 
 // Rule is a line across the chart to compare with, at X or at Y, the other of which is NaN; with both it is the
 // diagonal from (0, 0) to (X, Y).
-type Rule struct {
-	X, Y float64
-	Note string
-}
+type Rule struct{ X, Y float64 }
 
 // Margin is the room that the chart's own y axis takes.
 func (c *Chart) Margin() float64 {
 	_, y, height := c.extents()
 	margin := max(c.Left, 12)
-	for _, t := range c.Y.ticks(&y, rows(height)) {
+	for _, t := range c.Y.ticks(&y, rows(height), true) {
 		margin = max(margin, 10+letter*float64(len([]rune(t.text))))
 	}
 	return margin
@@ -101,7 +98,14 @@ func (c *Chart) Margin() float64 {
 func (c *Chart) extents() (x, y extent, height float64) {
 	x, y = newExtent(c.X), newExtent(c.Y)
 	for _, m := range c.Marks {
-		m.extend(&x, &y)
+		if _, rule := m.(Rule); !rule {
+			m.extend(&x, &y)
+		}
+	}
+	for _, m := range c.Marks { // a line to compare with is shown if there is something to compare
+		if r, rule := m.(Rule); rule && x.any && y.any {
+			r.extend(&x, &y)
+		}
 	}
 	if height = c.Height; height == 0 {
 		height = defaultHeight
@@ -110,19 +114,19 @@ func (c *Chart) extents() (x, y extent, height float64) {
 }
 
 // rows is how many ticks a y axis has room for.
-func rows(height float64) int { return max(2, int(height-top-bottom)/38) }
+func rows(height float64) int { return max(3, int(height-top-bottom)/38) }
 
 // SVG draws the chart.
 func (c *Chart) SVG() template.HTML {
 	x, y, height := c.extents()
 	p := newCanvas(c.ID, c.Title, c.Desc, height)
 	if !x.any || !y.any {
-		p.text(Width/2, height/2, "middle", "note", "nothing to show")
+		p.text(Width/2, height/2, "middle", "", "nothing to show")
 		return p.end()
 	}
 	left := c.Margin()
-	yt := c.Y.ticks(&y, rows(height))
-	xt := c.X.ticks(&x, 5)
+	yt := c.Y.ticks(&y, rows(height), true)
+	xt := c.X.ticks(&x, 5, false)
 	xs := scale{x.low, x.high, left, Width - right, c.X.Log}
 	ys := scale{y.low, y.high, height - bottom, top, c.Y.Log}
 	for _, t := range yt {
@@ -228,12 +232,8 @@ func (b Bars) draw(c *canvas, x, y scale) {
 }
 
 func (r Rule) extend(x, y *extent) {
-	if !math.IsNaN(r.X) && x.any {
-		x.add(r.X)
-	}
-	if !math.IsNaN(r.Y) && y.any {
-		y.add(r.Y)
-	}
+	x.add(r.X)
+	y.add(r.Y)
 }
 
 func (r Rule) draw(c *canvas, x, y scale) {
@@ -242,20 +242,8 @@ func (r Rule) draw(c *canvas, x, y scale) {
 		c.line(x.at(0), y.at(0), u, v, "rule")
 	case finite(v):
 		c.line(x.from, v, x.to, v, "rule")
-		if r.Note != "" {
-			at := v - 5
-			if at < y.to+10 {
-				at = v + 14
-			}
-			c.text(x.to-4, at, "end", "note", r.Note)
-		}
 	case finite(u):
 		c.line(u, y.from, u, y.to, "rule")
-		if r.Note != "" && u > (x.from+x.to)/2 {
-			c.text(u-5, y.to+12, "end", "note", r.Note)
-		} else if r.Note != "" {
-			c.text(u+5, y.to+12, "start", "note", r.Note)
-		}
 	}
 }
 
@@ -304,20 +292,23 @@ func (c *canvas) unclip() { c.b.WriteString("</g>") }
 func (c *canvas) xAxis(ticks []tick, x scale, y float64, name string) {
 	c.line(x.from, y, x.to, y, "base")
 	end := math.Inf(-1)
-	for i, t := range ticks {
+	for _, t := range ticks {
 		u := x.at(t.value)
 		c.line(u, y, u, y+4, "base")
 		half := letter * float64(len([]rune(t.text))) / 2
 		anchor := "middle"
-		if i == len(ticks)-1 && u+half > Width {
-			anchor, u = "end", Width-1
-			half *= 2
+		from := u - half
+		switch {
+		case u+half > Width:
+			anchor, u, from = "end", Width, Width-2*half
+		case u-half < 0:
+			anchor, u, from = "start", 0, 0
 		}
-		if u-half < end+4 {
+		if from < end+4 {
 			continue
 		}
 		c.text(u, y+17, anchor, "", t.text)
-		end = u + half
+		end = from + 2*half
 	}
 	c.text(x.to, y+34, "end", "label", name)
 }

@@ -23,8 +23,8 @@ type Ridge struct {
 }
 
 const (
-	ridge = 46 // height of a row
-	room  = 17 // of that for its name
+	ridge = 48 // height of a row
+	room  = 20 // of that for its name
 )
 
 // SVG draws the rows.
@@ -38,18 +38,18 @@ func (r *Ridges) SVG() template.HTML {
 		}
 	}
 	if !x.any {
-		p.text(Width/2, height/2, "middle", "note", "nothing to show")
+		p.text(Width/2, height/2, "middle", "", "nothing to show")
 		return p.end()
 	}
-	ticks := r.X.ticks(&x, 5)
-	xs := scale{x.low, x.high, 4, Width - right, r.X.Log}
+	ticks := r.X.ticks(&x, 5, false)
+	xs := scale{x.low, x.high, 2, Width - right, r.X.Log}
 	base := height - bottom
 	for _, t := range ticks {
 		p.line(xs.at(t.value), 4, xs.at(t.value), base, "grid")
 	}
 	for i, row := range r.Rows {
 		foot := float64((i + 1) * ridge)
-		p.text(xs.from, foot-ridge+room-4, "start", "label", row.Name)
+		p.text(xs.from, foot-ridge+room-6, "start", "label", row.Name)
 		p.line(xs.from, foot, xs.to, foot, "base")
 		edges, counts := Histogram(row.Values, x.low, x.high, r.Bins)
 		most := 0.0
@@ -98,10 +98,10 @@ func (d *Dots) SVG() template.HTML {
 		noted = max(noted, letter*float64(len([]rune(r.Note))))
 	}
 	if !x.any {
-		p.text(Width/2, height/2, "middle", "note", "nothing to show")
+		p.text(Width/2, height/2, "middle", "", "nothing to show")
 		return p.end()
 	}
-	ticks := d.X.ticks(&x, 4)
+	ticks := d.X.ticks(&x, 4, true)
 	left = min(left, Width/2) + 14
 	xs := scale{x.low, x.high, left, Width - max(right, noted+12), d.X.Log}
 	base := height - bottom

@@ -51,15 +51,18 @@ func Thin(x, y []float64, most int) (tx, ty []float64) {
 	return tx, ty
 }
 
-// Smooth is the mean of both coordinates over stretches of equal length, at most most of them.
-func Smooth(x, y []float64, most int) (sx, sy []float64) {
+// Smooth is the mean of both coordinates over so many stretches of x, which ascends, of equal length; an empty one has no
+// point.
+func Smooth(x, y []float64, stretches int) (sx, sy []float64) {
 	n := len(x)
-	if n <= most {
+	if n <= stretches {
 		return x, y
 	}
-	for b := range most {
+	width := (x[n-1] - x[0]) / float64(stretches)
+	for i, b := 0, 0; i < n; b++ {
+		end := x[0] + width*float64(b+1)
 		var u, v, count float64
-		for i := b * n / most; i < (b+1)*n/most; i++ {
+		for ; i < n && (x[i] <= end || b >= stretches-1); i++ {
 			if finite(x[i]) && finite(y[i]) {
 				u += x[i]
 				v += y[i]

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/starling-smc/starling"
+	"github.com/starling-smc/starling/uq"
+)
+
+// showGroups writes how much the posterior doubts each group of examples, and how well each kind of doubt tells it from
+// those that it should not doubt.
+func showGroups(w io.Writer, groups uq.Groups) {
+	if len(groups) == 0 {
+		return
+	}
+	t := table{headings: []heading{{2, "entropy, nats"}, {4, "told apart, AUROC (FPR95), by"}}}
+	head := []string{"group", "n", "epistemic", "total", "epistemic", "probability"}
+	energies := slices.ContainsFunc(groups, func(g uq.Group) bool { return g.AUROCEnergy != nil })
+	if energies {
+		head = append(head, "energy")
+	}
+	t.add(head...)
+	for _, g := range groups {
+		total := "–"
+		if g.N > 0 {
+			total = fmt.Sprintf("%.2f", g.Total)
+		}
+		cells := []string{shortened(groupTitle(g.Name)), thousands(g.N), entropy(g), total, told(g.AUROC, g.FPR95), told(g.AUROCMaxProb, g.FPR95MaxProb)}
+		if energies {
+			cells = append(cells, told(g.AUROCEnergy, g.FPR95Energy))
+		}
+		t.add(cells...)
+	}
+	t.write(w)
+}
+
+// showSpread is showGroups of a regression.
+func showSpread(w io.Writer, groups uq.Spreads) {
+	if len(groups) < 2 { // there is nothing to compare
+		return
+	}
+	t := table{headings: []heading{{2, "standard deviation"}, {4, "told apart,"}}}
+	t.add("group", "n", "epistemic", "noise", "AUROC (FPR95)")
+	for _, g := range groups {
+		t.add(shortened(g.Name), thousands(g.N), significant(g.Epistemic), significant(g.Aleatoric), told(g.AUROC, g.FPR95))
+	}
+	t.write(w)
+}
+
+// told is how well a group is told from others.
+func told(auroc, fpr95 *uq.Number) string {
+	switch {
+	case auroc == nil:
+		return ""
+	case math.IsNaN(float64(*auroc)):
+		return "–"
+	}
+	return fmt.Sprintf("%.2f (%.2f)", *auroc, *fpr95)
+}
+
+// shortened is a name that a column holds.
+func shortened(name string) string {
+	if r := []rune(name); len(r) > 15 {
+		return string(r[:7]) + "…" + string(r[len(r)-7:])
+	}
+	return name
+}
+
+// showScores writes what another program's predictions are worth.
+func showScores(w io.Writer, s *starling.Scores) {
+	count := func(n int, of string) string {
+		if n == 1 {
+			return "1 " + of
+		}
+		return thousands(n) + " " + of + "s"
+	}
+	of := fmt.Sprintf("%s, %d classes", count(s.N, "example"), s.Classes)
+	if s.Particles > 0 {
+		of += ", " + count(s.Particles, "particle")
+	}
+	fmt.Fprintln(w, of)
+	number := func(v uq.Number) string { return fmt.Sprintf("%.4f", v) }
+	var t table
+	t.add("accuracy", percent(s.Accuracy))
+	t.add("NLL", number(s.NLL))
+	t.add("Brier", number(s.Brier))
+	t.add("ECE", number(s.ECE))
+	t.add("AURC", number(s.AURC))
+	if s.Total != nil {
+		t.add("entropy, total", number(*s.Total))
+		t.add("  aleatoric", number(*s.Aleatoric))
+		t.add("  epistemic", number(*s.Epistemic))
+	}
+	t.write(w)
+	if len(s.Groups) > 0 {
+		fmt.Fprintln(w)
+		showGroups(w, s.Groups)
+	}
+}

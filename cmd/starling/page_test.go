@@ -1,0 +1,64 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestGettingStarted carries docs/getting-started.md out as it stands: each block of yaml or csv is a file, named in its
+// first line, each line of a block of sh is a command, which fails if it begins with !, and each line of a block of
+// text stands in what the last command said, at the beginning of a line.
+func TestGettingStarted(t *testing.T) {
+	doc, err := os.ReadFile("../../docs/getting-started.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var script, files strings.Builder
+	stream := ""
+	for _, block := range regexp.MustCompile("(?s)```(\\w+)\n(.*?)```").FindAllStringSubmatch(string(doc), -1) {
+		language, text := block[1], block[2]
+		lines := strings.Split(strings.TrimSpace(text), "\n")
+		switch language {
+		case "sh":
+			for _, line := range lines {
+				stream = "stdout"
+				command, fails := strings.CutPrefix(line, "! ")
+				switch {
+				case fails:
+					stream = "stderr"
+					command = "! exec " + command
+				case !strings.HasPrefix(line, "cp "):
+					command = "exec " + command
+				}
+				fmt.Fprintln(&script, command)
+			}
+		case "text":
+			for _, line := range lines {
+				fmt.Fprintf(&script, "%s '(?m)^(starling: )?%s'\n", stream, strings.ReplaceAll(regexp.QuoteMeta(line), "'", "''"))
+			}
+		case "yaml":
+			fmt.Fprintf(&files, "-- %s --\n%s", strings.TrimPrefix(lines[0], "# "), text)
+		case "csv":
+			fmt.Fprintf(&files, "-- %s --\n%s\n", strings.TrimPrefix(lines[0], "# "), strings.Join(lines[1:], "\n"))
+		default:
+			t.Fatalf("docs/getting-started.md: a block of %s", language)
+		}
+	}
+	script.WriteString("exists runs/flowers/report.html\n")
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "page.txt"), []byte(script.String()+files.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir: dir,
+		Setup: func(env *testscript.Env) error {
+			return os.CopyFS(filepath.Join(env.WorkDir, "examples"), os.DirFS("../../examples"))
+		},
+	})
+}

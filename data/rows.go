@@ -1,0 +1,180 @@
+package data
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+)
+
+// Set makes a set of some rows of a table, nil for all, as the network sees it, with or without targets. Columns of a
+// table with a header are found by the names of the training table: its target may be missing unless targets are
+// wanted, and what was dropped may be; any other name is an error. Without a header, the number of columns must be that
+// of the features, of all but the target, or of the whole training table; of a run on arrays, that of their features.
+// Errors name file, line and column.
+func (s *Schema) Set(name string, t *Table, rows []int32, targets bool) (*Set, error) {
+	columns, target, err := s.find(t)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", t.Name, err)
+	}
+	used := columns
+	if targets {
+		if s.Columns == nil {
+			return nil, fmt.Errorf("%s: the run was trained on arrays: name arrays and their labels", t.Name)
+		}
+		if target < 0 {
+			return nil, fmt.Errorf("%s: lacks the target, column %q of the run", t.Name, s.Target)
+		}
+		used = append(slices.Clone(columns), target)
+	}
+	if slices.Contains(columns, t.Text) || targets && t.Text == target && s.Classes == 0 {
+		return nil, &NamesError{t.Name, t.column(t.Text), t.Names[0]}
+	}
+	if err := t.finite(used); err != nil {
+		return nil, err
+	}
+	if rows == nil {
+		rows = allRows(t)
+	}
+	set := &Set{Name: name, Shape: s.Shape, F32: make([]float32, 0, len(rows)*s.Shape[0])}
+	x := make([]float64, len(columns))
+	for _, i := range rows {
+		for k, j := range columns {
+			x[k] = t.Values[int(i)*t.Cols+j]
+		}
+		if k := s.append(set, x); k >= 0 {
+			return nil, t.tooLarge(int(i), columns[k])
+		}
+	}
+	switch {
+	case !targets:
+		return set, nil
+	case s.Classes > 0:
+		set.Classes, set.Names = s.Classes, s.Names
+		set.Labels, err = s.labels(t, rows, target)
+		return set, err
+	}
+	set.Outputs = 1
+	y := make([]float64, 1)
+	for _, i := range rows {
+		y[0] = t.Values[int(i)*t.Cols+target]
+		if s.Targets != nil {
+			s.Targets.row(y)
+		}
+		if !(math.Abs(y[0]) <= math.MaxFloat32) {
+			return nil, t.tooLarge(int(i), target)
+		}
+		set.Values = append(set.Values, float32(y[0]))
+	}
+	return set, nil
+}
+
+// find returns the columns of a table that are the features, in the schema's order, and the target, −1 if there is none.
+func (s *Schema) find(t *Table) (features []int, target int, err error) {
+	if t.Header == nil || !s.Named {
+		return s.places(t.Cols)
+	}
+	at := map[string]int{}
+	var extra, missing []string
+	for j, name := range t.Header {
+		if k, twice := at[name]; twice {
+			return nil, 0, fmt.Errorf("columns %d and %d are both named %q", k+1, j+1, clip(name))
+		}
+		if at[name] = j; !slices.Contains(s.Columns, name) {
+			extra = append(extra, name)
+		}
+	}
+	for _, name := range s.Features() {
+		j, ok := at[name]
+		if !ok {
+			missing = append(missing, name)
+		}
+		features = append(features, j)
+	}
+	switch {
+	case extra != nil && missing != nil:
+		return nil, 0, fmt.Errorf("lacks %s of the run's columns, and has %s instead", quoteSome(missing), quoteSome(extra))
+	case missing != nil:
+		return nil, 0, fmt.Errorf("lacks %s of the run's columns", quoteSome(missing))
+	case extra != nil:
+		return nil, 0, fmt.Errorf("has columns that the run's table had not: %s", quoteSome(extra))
+	}
+	if target, ok := at[s.Target]; ok {
+		return features, target, nil
+	}
+	return features, -1, nil
+}
+
+// places is find for rows of n numbers without names.
+func (s *Schema) places(n int) (features []int, target int, err error) {
+	if s.Columns == nil {
+		if len(s.Shape) != 1 || n != s.Shape[0] {
+			return nil, 0, fmt.Errorf("rows of %d values, the run was trained on examples of shape %v", n, s.Shape)
+		}
+		for j := range n {
+			features = append(features, j)
+		}
+		return features, -1, nil
+	}
+	dropped := n != len(s.Features()) // the columns that were dropped are there
+	whole := n == len(s.Columns)
+	if dropped && !whole && n != len(s.Columns)-1 {
+		return nil, 0, fmt.Errorf("rows of %d values, the run was trained on rows of %s", n, s.counts())
+	}
+	target, j := -1, 0
+	for _, c := range s.Columns {
+		switch {
+		case c == s.Target && whole:
+			target = j
+		case c == s.Target || !dropped && slices.Contains(s.Dropped, c):
+			continue
+		case !slices.Contains(s.Dropped, c):
+			features = append(features, j)
+		}
+		j++
+	}
+	return features, target, nil
+}
+
+// counts says how many values a row has.
+func (s *Schema) counts() string {
+	inputs := fmt.Sprintf("%d inputs", len(s.Features()))
+	if s.Dropped != nil {
+		inputs += fmt.Sprintf(" (%d with the constant columns)", len(s.Columns)-1)
+	}
+	return fmt.Sprintf("%s, or %d columns with the target", inputs, len(s.Columns))
+}
+
+// labels numbers the targets of rows by the schema's classes.
+func (s *Schema) labels(t *Table, rows []int32, target int) ([]int32, error) {
+	number := map[string]int32{}
+	for k, name := range s.Names {
+		number[name] = int32(k)
+	}
+	labels := make([]int32, len(rows))
+	for n, i := range rows {
+		v := t.Values[int(i)*t.Cols+target]
+		name, ok := "", false
+		switch {
+		case t.Text == target:
+			name = t.Names[int(v)]
+			labels[n], ok = number[name]
+		case s.Names != nil:
+			name = strconv.FormatFloat(v, 'f', -1, 64)
+			labels[n], ok = number[name]
+		default:
+			name = strconv.FormatFloat(v, 'g', -1, 64)
+			if ok = v == math.Trunc(v) && v >= 0 && v < float64(s.Classes); ok {
+				labels[n] = int32(v)
+			}
+		}
+		if !ok {
+			known := quoteSome(s.Names)
+			if s.Names == nil {
+				known = fmt.Sprintf("0 to %d", s.Classes-1)
+			}
+			return nil, fmt.Errorf("%s: line %d, %s: %s is no class of the run (%s)", t.Name, t.Line(int(i)), t.column(target), quote([]byte(name)), known)
+		}
+	}
+	return labels, nil
+}

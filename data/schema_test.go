@@ -1,0 +1,196 @@
+package data
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func trained(t *testing.T, text string, c Columns) *Schema {
+	t.Helper()
+	tab := table(t, text, c.Target)
+	s, err := c.Schema(tab, allRows(tab))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestSchemaFile: what is written reads back, and sets made by it are the same.
+func TestSchemaFile(t *testing.T) {
+	yes := true
+	arrays, err := NewSchema(&Set{Name: "x", Shape: []int{1, 1, 2}, F32: []float32{1, 2, 3, 5}, Values: []float32{1, 2, 3, 5}, Outputs: 2}, true, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, s := range map[string]*Schema{
+		"classes":   trained(t, "a,y,b\n1,dog,2\n3,cat,2\n", Columns{Target: "y", Classes: true, SD: 1}),
+		"numbers":   trained(t, "1,2,2.5\n3,4,2\n", Columns{Target: "2", SD: 1, Standardise: true}),
+		"intercept": trained(t, "a,y\n0.1,2\n0.3,4\n", Columns{Target: "y", SD: 0.5, Intercept: true}),
+		"arrays":    arrays,
+		"plain":     {Shape: []int{1, 28, 28}, Classes: 10},
+	} {
+		if name == "classes" {
+			s.Delimiter, s.Header = ";", &yes
+		}
+		raw, err := json.Marshal(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := DecodeSchema(raw)
+		if err != nil {
+			t.Errorf("%s: %v\n%s", name, err, raw)
+			continue
+		}
+		if d := cmp.Diff(s, again); d != "" {
+			t.Errorf("%s: %s", name, d)
+		}
+	}
+	if HeaderOf(nil) != GuessHeader || HeaderOf(&yes) != WithHeader || HeaderOf(new(bool)) != NoHeader {
+		t.Error("a header is not read as it is known")
+	}
+}
+
+// TestSchemaRefuses: a data.json that does not hold together is an error, never a panic later.
+func TestSchemaRefuses(t *testing.T) {
+	for text, want := range map[string]string{
+		`{`:                              "JSON",
+		`{}`:                             "shape []",
+		`{"shape":[0]}`:                  "shape [0]",
+		`{"shape":[-1,2]}`:               "shape [-1 2]",
+		`{"shape":[1,2,3,4]}`:            "shape [1 2 3 4]",
+		`{"shape":[65536,65536]}`:        "shape [65536 65536]",
+		`{"shape":[2],"intercept":true}`: "an intercept without columns",
+		`{"shape":[2],"columns":["a","y"],"target":"y"}`:                   "inputs of shape [2]",
+		`{"shape":[2],"columns":["a","b"],"target":"y"}`:                   "target \"y\"",
+		`{"shape":[1],"columns":["a","y"],"target":"y","dropped":["a"]}`:   "without \"a\"",
+		`{"shape":[2],"classes":2,"names":["a"]}`:                          "1 names of 2 classes",
+		`{"shape":[2],"classes":-2}`:                                       "-2 classes",
+		`{"shape":[2],"inputs":{"mean":[0],"sd":[1],"to":1}}`:              "inputs: want 2 finite means",
+		`{"shape":[1],"inputs":{"mean":[0],"sd":[-1],"to":1}}`:             "inputs: want 1",
+		`{"shape":[1],"inputs":{"mean":[0],"sd":[1]}}`:                     "inputs: want 1",
+		`{"shape":[1],"outputs":1,"targets":{"mean":[0],"sd":[0],"to":1}}`: "targets: want 1 finite means and standard deviations above 0",
+		`{"shape":[1],"targets":{"mean":[0],"sd":[1],"to":1}}`:             "targets: want 0",
+	} {
+		if s, err := DecodeSchema([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %+v, error %v, want %q", text, s, err, want)
+		}
+	}
+}
+
+// TestSchemaClasses: targets of another file are numbered as those of the training table.
+func TestSchemaClasses(t *testing.T) {
+	words := trained(t, "a,y\n1,dog\n2,cat\n3,ewe\n", Columns{Target: "y", Classes: true})
+	spaced := trained(t, "a,y\n1,-3\n2,10\n3,9\n", Columns{Target: "y", Classes: true})
+	counted := trained(t, "a,y\n1,0\n2,1\n3,2\n", Columns{Target: "y", Classes: true})
+	for _, c := range []struct {
+		s    *Schema
+		text string
+		want []int32
+		err  string
+	}{
+		{words, "y,a\newe,5\ncat,6\n", []int32{2, 0}, ""},
+		{words, "y,a\newe,5\ncow,6\n", nil, `f: line 3, column 1 (y): "cow" is no class of the run ("cat", "dog", "ewe")`},
+		{words, "y,a\n1,5\n", nil, `"1" is no class of the run`},
+		{words, "a\n5\n", nil, `f: lacks the target, column "y" of the run`},
+		{spaced, "a,y\n5,10\n5,-3.0\n", []int32{2, 0}, ""},
+		{spaced, "a,y\n5,11\n", nil, `"11" is no class of the run ("-3", "9", "10")`},
+		{counted, "a,y\n5,2\n5,0\n", []int32{2, 0}, ""},
+		{counted, "a,y\n5,3\n", nil, `"3" is no class of the run (0 to 2)`},
+		{counted, "a,y\n5,0.5\n", nil, `"0.5" is no class`},
+		{counted, "a,y\n5,dog\n", nil, `"dog" is no class`},
+		{counted, "a,y\n5,\n", nil, "the value is missing"},
+	} {
+		tab, err := DecodeCSV("f", []byte(c.text), CSV{Target: "y", Optional: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		set, err := c.s.Set("other", tab, nil, true)
+		switch {
+		case c.err == "" && (err != nil || !slices.Equal(set.Labels, c.want) || set.Check() != nil):
+			t.Errorf("%q: %+v, %v", c.text, set, err)
+		case c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)):
+			t.Errorf("%q: error %v, want %q", c.text, err, c.err)
+		}
+	}
+}
+
+// TestSchemaArrays: examples and targets of arrays come standardised by the training examples, and Restore brings
+// them back.
+func TestSchemaArrays(t *testing.T) {
+	train := &Set{Name: "x", Shape: []int{2}, F32: []float32{1, 10, 3, 10, 5, 10}, Values: []float32{0, 100, 6, 300, 0, 200}, Outputs: 2}
+	s, err := NewSchema(train, true, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := s.Labelled("other", &Array{Name: "x", Shape: []int{2, 2}, Values: []float64{7, 11, 3, 10}}, &Array{Name: "y", Shape: []int{2, 2}, Values: []int32{2, 200, 8, 100}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sd := math.Sqrt(8.0 / 3)
+	for i, want := range []float64{4 / sd, 0, 0, 0} { // the second is constant in training
+		if got := float64(set.F32[i]); !(math.Abs(got-want) <= 1e-6) {
+			t.Errorf("input %d is %v, want %v", i, got, want)
+		}
+	}
+	y := []float64{float64(set.Values[2]), float64(set.Values[3])}
+	if want := 6 / math.Sqrt(8); !(math.Abs(y[0]-want) <= 1e-6) {
+		t.Errorf("target is %v, want %v", y[0], want)
+	}
+	s.Targets.Restore(y)
+	if !(math.Abs(y[0]-8) <= 1e-5) || !(math.Abs(y[1]-100) <= 1e-5) {
+		t.Errorf("restored to %v", y)
+	}
+	rows, err := s.Set("rows", table(t, "p,q\n7,11\n3,10\n", ""), nil, false)
+	if err != nil || !slices.Equal(rows.F32, set.F32) {
+		t.Errorf("a table of the same features: %+v, %v", rows, err)
+	}
+	if _, err := s.Set("rows", table(t, "p,q,r\n7,11,1\n", ""), nil, false); err == nil || !strings.Contains(err.Error(), "rows of 3 values, the run was trained on examples of shape [2]") {
+		t.Errorf("a table of other features: %v", err)
+	}
+	for want, a := range map[string]*Array{
+		"examples of shape [3], the run was trained on examples of shape [2]":     {Name: "x", Shape: []int{1, 3}, Values: []float32{1, 2, 3}},
+		"examples of shape [1 2 2], the run was trained on examples of shape [2]": {Name: "x", Shape: []int{1, 2, 2}, Values: []float32{1, 2, 3, 4}},
+		"x: example 40, feature 1 is NaN":                                         {Name: "x", First: 40, Shape: []int{1, 2}, Values: []float32{1, float32(math.NaN())}},
+		"x: example 0, feature 0 is +Inf as a float32":                            {Name: "x", Shape: []int{1, 2}, Values: []float64{1e39, 1}},
+	} {
+		if _, err := s.Examples("other", a); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: error %v, want %q", a, err, want)
+		}
+	}
+	if _, err := NewSchema(&Set{Name: "x", Shape: []int{1}, F32: []float32{1, 2}, Values: []float32{3, 4, 3, 5}, Outputs: 2}, false, true); err == nil || !strings.Contains(err.Error(), "x: target 0 is 3 in all 2 training examples") {
+		t.Errorf("constant target: %v", err)
+	}
+}
+
+// FuzzSchema: no data.json makes decoding panic, and whatever passes can be used.
+func FuzzSchema(f *testing.F) {
+	f.Add([]byte(`{"columns":["a","c","y"],"named":true,"target":"y","dropped":["c"],"shape":[1],"classes":2,"names":["n","y"],"inputs":{"mean":[1],"sd":[2],"to":1}}`), "y,a,c\nn,1,2\n")
+	f.Add([]byte(`{"columns":["1","2"],"target":"2","intercept":true,"shape":[2],"outputs":1,"targets":{"mean":[1],"sd":[2],"to":1}}`), "1,2\n3,4\n")
+	f.Add([]byte(`{"shape":[2],"outputs":1}`), "1,2\n")
+	f.Fuzz(func(t *testing.T, raw []byte, text string) {
+		s, err := DecodeSchema(raw)
+		if err != nil {
+			return
+		}
+		tab, err := DecodeCSV("f", []byte(text), CSV{Target: s.Target, Optional: true})
+		if err != nil {
+			return
+		}
+		for _, targets := range []bool{false, true} {
+			if set, err := s.Set("f", tab, nil, targets); err == nil {
+				if err := set.Check(); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if _, err := s.Examples("f", &Array{Name: "f", Shape: []int{tab.Rows(), tab.Cols}, Values: tab.Values}); err != nil && err.Error() == "" {
+			t.Fatal(fmt.Errorf("an error without words"))
+		}
+	})
+}

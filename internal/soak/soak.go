@@ -1,0 +1,315 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/starling-smc/starling/internal/ckpt"
+	"github.com/starling-smc/starling/internal/lanes"
+)
+
+// configs are small runs of every kind. The first line of each is its name.
+var configs = []string{
+	`name: chains
+data: {csv: {file: kinds.csv, target: kind}}
+model: {layers: [{dense: 6}, tanh, {dense: 3}], likelihood: categorical}
+prior: {normal: {variance: 1}}
+map: {restarts: 3, epochs: 60, patience: 60}
+method: {mcmc: {chains: 3, epochs: 1200, keep: 30, move: {hmc: {steps: 4}}}}
+`, `name: islands
+data: {csv: {file: kinds.csv, target: kind}}
+model: {layers: [{dense: 6}, relu, {dense: 3}], likelihood: categorical}
+prior: {normal: {fan_in: 2}, anchor: {s: 0.3}}
+map: {restarts: 4, epochs: 60, patience: 60}
+method: {smc: {islands: 4, particles: 20, combine: evidence, path: {tempering: {ess: 0.97}}, move: {hmc: {steps: 3, mutations: 4}}}}
+`, `name: adaptive
+data: {csv: {file: kinds.csv, target: kind}}
+model: {layers: [{dense: 5}, tanh, {dense: 3}], likelihood: categorical}
+prior: {normal: {variance: 1}}
+method: {smc: {islands: 3, particles: 40, path: {tempering: {ess: 0.95}}, move: {pcn: {mutations: {eta: 0.02, max: 30}}},
+  resample: {scheme: systematic, when: {ess: 0.6}}}}
+`, `name: values
+data: {csv: {file: values.csv, target: y}}
+model: {layers: [{dense: 6}, swish, {dense: 1}], likelihood: {gaussian: {sd: learned}}}
+prior: {normal: {variance: 1}}
+map: {restarts: 2, epochs: 40, patience: 40}
+method: {smc: {islands: 2, particles: 25, path: {tempering: {ess: 0.9}}, move: {hmc: {steps: 4, mutations: 4}}}}
+`, `name: point
+data: {csv: {file: kinds.csv, target: kind}}
+model: {layers: [{dense: 16}, relu, {dense: 3}], likelihood: categorical}
+prior: {normal: {variance: 1}, anchor: {s: 0}}
+map: {restarts: 6, batch: 8, epochs: 150, patience: 150}
+method: {smc: {}}
+`,
+}
+
+// soak kills runs of a program in a folder of its own.
+type soak struct {
+	program, dir string
+	random       *rand.Rand
+	tell         io.Writer
+
+	runs   []*target
+	killed map[string]map[string]int // by run and phase
+	whole  int                       // runs that were killed and brought to their end
+	starts int
+}
+
+// target is a run, and what it leaves when nobody touches it.
+type target struct {
+	name  string
+	took  time.Duration
+	files map[string]string
+}
+
+func newSoak(program, dir string, seed uint64) (*soak, error) {
+	s := &soak{program: program, dir: dir, random: rand.New(rand.NewPCG(seed, 5)), tell: io.Discard, killed: map[string]map[string]int{}}
+	for name, text := range tables() {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			return nil, err
+		}
+	}
+	for _, text := range configs {
+		name, _, _ := strings.Cut(strings.TrimPrefix(text, "name: "), "\n")
+		if err := os.WriteFile(filepath.Join(dir, name+".yaml"), []byte(text), 0o666); err != nil {
+			return nil, err
+		}
+		began := time.Now()
+		cmd := exec.Command(program, "fit", name+".yaml", "--out", name+"-whole")
+		cmd.Dir = dir
+		if text, err := cmd.CombinedOutput(); err != nil {
+			return nil, fmt.Errorf("%s: %w: %s", name, err, text)
+		}
+		t := &target{name: name, took: time.Since(began)}
+		var err error
+		if t.files, err = contents(filepath.Join(dir, name+"-whole")); err != nil {
+			return nil, err
+		}
+		s.runs = append(s.runs, t)
+		s.killed[name] = map[string]int{}
+	}
+	return s, nil
+}
+
+// tables are small data sets: three kinds that overlap, and a wave with noise.
+func tables() map[string]string {
+	random := rand.New(rand.NewPCG(1, 2))
+	kinds, values := "a,b,c,kind\n", "x,z,y\n"
+	for i := range 120 {
+		k := i % 3
+		kinds += fmt.Sprintf("%.3f,%.3f,%.3f,%s\n", float64(k)+random.NormFloat64(), random.NormFloat64()-float64(k*k), random.NormFloat64(), []string{"ash", "birch", "oak"}[k])
+		x := random.NormFloat64()
+		values += fmt.Sprintf("%.3f,%.3f,%.3f\n", x, random.NormFloat64(), x*x-x+0.3*random.NormFloat64())
+	}
+	return map[string]string{"kinds.csv": kinds, "values.csv": values}
+}
+
+// until brings runs to their end over and over, in turn, until so many processes were killed.
+func (s *soak) until(kills int) error {
+	for s.kills() < kills {
+		for _, t := range s.runs {
+			if err := s.torment(t, kills); err != nil {
+				return fmt.Errorf("%s: %w", t.name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// torment takes one run to its end, and compares.
+func (s *soak) torment(t *target, kills int) error {
+	run := filepath.Join(s.dir, t.name)
+	for left := 1 + s.random.IntN(8); ; left-- {
+		s.starts++
+		cmd := exec.Command(s.program, "fit", t.name+".yaml", "--out", run, "--resume",
+			"--threads", fmt.Sprint(1+s.random.IntN(3)), "--save-every", fmt.Sprint(1+s.random.IntN(40), "ms"))
+		cmd.Dir = s.dir
+		kernels := lanes.Kernels()
+		cmd.Env = append(os.Environ(), "STARLING_KERNEL="+kernels[s.random.IntN(len(kernels))])
+		var said bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &said, &said
+		if err := cmd.Start(); err != nil {
+			return err
+		}
+		signal, second := syscall.SIGKILL, false
+		switch s.random.IntN(10) {
+		case 7:
+			signal = syscall.SIGINT
+		case 8:
+			signal, second = syscall.SIGINT, true
+		case 9:
+			signal = syscall.SIGTERM
+		}
+		if left > 0 && s.kills() < kills {
+			s.wait(run, t.took)
+			cmd.Process.Signal(signal)
+			if second {
+				time.Sleep(time.Duration(s.random.IntN(3)) * time.Millisecond)
+				cmd.Process.Signal(signal)
+			}
+		}
+		err := cmd.Wait()
+		if err == nil {
+			break
+		}
+		status := cmd.ProcessState.Sys().(syscall.WaitStatus)
+		interrupted := signal != syscall.SIGKILL && status.ExitStatus() == 130 && strings.Contains(said.String(), "interrupted; ")
+		if !interrupted && !(status.Signaled() && status.Signal() == signal) {
+			return fmt.Errorf("start %d ended with %v:\n%s", s.starts, err, said.Bytes())
+		}
+		phase, err := phase(run)
+		if err != nil {
+			return fmt.Errorf("after start %d: %w", s.starts, err)
+		}
+		fmt.Fprintf(s.tell, "%s: %v, %s\n", t.name, signal, phase)
+		s.killed[t.name][phase]++
+	}
+	files, err := contents(run)
+	if err != nil {
+		return err
+	}
+	for name, want := range t.files {
+		if files[name] != want {
+			return fmt.Errorf("after %d kills in all, %s is another than that of a run that was never stopped", s.kills(), name)
+		}
+		delete(files, name)
+	}
+	for name := range files {
+		return fmt.Errorf("%s is left behind", name)
+	}
+	s.whole++
+	return os.RemoveAll(run)
+}
+
+// wait waits for the instant of a signal: any within a part of the time that a run takes, or, as some phases are short,
+// one soon after a file has appeared.
+func (s *soak) wait(run string, took time.Duration) {
+	files := []string{"config.yaml", "manifest.json", "trace.jsonl", "checkpoint", "posterior.safetensors", "metrics.json"}
+	if s.random.IntN(3) > 0 {
+		time.Sleep(time.Duration(s.random.Int64N(int64(took)/2 + int64(20*time.Millisecond))))
+		return
+	}
+	path := filepath.Join(run, files[s.random.IntN(len(files))])
+	for deadline := time.Now().Add(took); time.Now().Before(deadline); time.Sleep(200 * time.Microsecond) {
+		if _, err := os.Stat(path); err == nil {
+			break
+		}
+	}
+	time.Sleep(time.Duration(s.random.Int64N(int64(5 * time.Millisecond))))
+}
+
+// phases are how far a run was when its process ended.
+var phases = []string{"before its folder", "before its first checkpoint", "point estimates", "sampling", "scores and files", "done"}
+
+// phase looks at what is in the folder. A checkpoint in it must be good.
+func phase(run string) (string, error) {
+	has := func(name string) bool {
+		_, err := os.Stat(filepath.Join(run, name))
+		return err == nil
+	}
+	manifest, _ := os.ReadFile(filepath.Join(run, "manifest.json"))
+	checkpoint, err := os.ReadFile(filepath.Join(run, "checkpoint"))
+	if errors.Is(err, os.ErrNotExist) {
+		checkpoint, err = os.ReadFile(filepath.Join(run, "checkpoint.previous"))
+	}
+	switch {
+	case !has("config.yaml"):
+		return phases[0], nil
+	case strings.Contains(string(manifest), `"status": "done"`):
+		return phases[5], nil
+	case err != nil:
+		return phases[1], nil
+	}
+	d, err := ckpt.NewDecoder(checkpoint, "starling.Checkpoint/1")
+	if err != nil {
+		return "", err
+	}
+	var restarts, islands int
+	d.Ints("parts", &restarts, &islands)
+	switch {
+	case has("posterior.safetensors"):
+		return phases[4], nil
+	case islands > 0:
+		return phases[3], nil
+	}
+	return phases[2], nil
+}
+
+// contents are the files of a finished run's folder, without what depends on times.
+func contents(dir string) (map[string]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	files := map[string]string{}
+	for _, e := range entries {
+		b, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			return nil, err
+		}
+		switch e.Name() {
+		case "manifest.json":
+			var m map[string]any
+			if err := json.Unmarshal(b, &m); err != nil {
+				return nil, err
+			}
+			b = fmt.Append(nil, m["status"], m["data"], m["notes"])
+		case "trace.jsonl":
+			var trace []string
+			for line := range bytes.Lines(b) {
+				var values map[string]any
+				if err := json.Unmarshal(line, &values); err != nil {
+					return nil, err
+				}
+				delete(values, "seconds")
+				trace = append(trace, fmt.Sprint(values))
+			}
+			b = []byte(strings.Join(trace, "\n"))
+		case "report.html": // names times
+			continue
+		}
+		files[e.Name()] = string(b)
+	}
+	return files, nil
+}
+
+func (s *soak) kills() (n int) {
+	for _, phases := range s.killed {
+		for _, k := range phases {
+			n += k
+		}
+	}
+	return n
+}
+
+// report is a table of kills.
+func (s *soak) report() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d processes of %d ended by a signal, %d runs brought to their end with the same bytes\n\n%-28s", s.kills(), s.starts, s.whole, "")
+	names := make([]string, len(s.runs))
+	for i, t := range s.runs {
+		names[i] = t.name
+		fmt.Fprintf(&b, "%10s", t.name)
+	}
+	fmt.Fprintln(&b)
+	for _, phase := range phases {
+		fmt.Fprintf(&b, "%-28s", phase)
+		for _, name := range names {
+			fmt.Fprintf(&b, "%10d", s.killed[name][phase])
+		}
+		fmt.Fprintln(&b)
+	}
+	return b.String()
+}

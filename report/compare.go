@@ -1,0 +1,312 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"html/template"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/starling-smc/starling"
+	"github.com/starling-smc/starling/internal/chart"
+	"github.com/starling-smc/starling/uq"
+)
+
+// Judged is a run with what it was found to be worth, under a name that tells it from the others.
+type Judged struct {
+	Name string
+	*starling.Run
+	*starling.Judgement
+}
+
+// Comparison is several runs side by side.
+type Comparison struct {
+	Runs     []Judged
+	Warnings []string // why figures may not be comparable
+	views    []*view
+}
+
+// NewComparison puts runs side by side. Runs of classes and of values, or of different classes, are an error that names
+// them; runs that were judged on different examples are marked by a warning.
+func NewComparison(runs []Judged) (*Comparison, error) {
+	if len(runs) < 2 {
+		return nil, errors.New("a comparison is of at least two runs")
+	}
+	c := &Comparison{Runs: runs}
+	for _, r := range runs {
+		v, err := newView(r.Run, r.Judgement)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", r.Name, err)
+		}
+		c.views = append(c.views, v)
+	}
+	first := c.views[0]
+	var others []string
+	for i, v := range c.views[1:] {
+		a, b := runs[0].Name, runs[i+1].Name
+		switch {
+		case first.classes() != v.classes():
+			kind := map[bool]string{true: "tells classes apart", false: "predicts numbers"}
+			return nil, fmt.Errorf("%s %s and %s %s: they have no figures in common", a, kind[first.classes()], b, kind[v.classes()])
+		case first.classes() && first.j.Test.Classes != v.j.Test.Classes:
+			return nil, fmt.Errorf("%s tells %d classes apart and %s %d: they were not taught the same", a, first.j.Test.Classes, b, v.j.Test.Classes)
+		case !first.classes() && first.j.Values.Outputs != v.j.Values.Outputs:
+			return nil, fmt.Errorf("%s predicts %s and %s %d: they were not taught the same", a, several(first.j.Values.Outputs, "number"), b, v.j.Values.Outputs)
+		case !same(first, v):
+			others = append(others, fmt.Sprintf("%s on %s %s (%s)", b, count(v.set.Len()), v.test(), short(v.checksum())))
+		}
+	}
+	if others != nil {
+		c.Warnings = append(c.Warnings, fmt.Sprintf("The runs were not judged on the same examples, so their scores are not to be compared one by one: %s on %s %s of %s (%s), %s.",
+			runs[0].Name, count(first.set.Len()), first.test(), first.j.Problem.Name, short(first.checksum()), list(others)))
+	}
+	return c, nil
+}
+
+// checksum is that of the examples that a run was judged on.
+func (v *view) checksum() string { return v.set.Checksum() }
+
+func short(checksum string) string { return checksum[:12] }
+
+// same says that two runs were judged on the same examples in the same order, whatever their standardisation is.
+func same(a, b *view) bool {
+	if a.checksum() == b.checksum() {
+		return true
+	}
+	n := a.set.Len()
+	if b.set.Len() != n || !slices.Equal(a.set.Labels, b.set.Labels) {
+		return false
+	}
+	near := func(x, y []float64, size float64) bool {
+		for i := range x {
+			if !(math.Abs(x[i]-y[i]) <= 1e-5*(size+math.Abs(x[i]))) {
+				return false
+			}
+		}
+		return len(x) == len(y)
+	}
+	if !a.classes() && !near(a.j.Values.Targets, b.j.Values.Targets, 0) {
+		return false
+	}
+	for i := range n {
+		if x, y := a.original(i), b.original(i); !near(x, y, 1) {
+			return false
+		}
+	}
+	return true
+}
+
+// original is example i of the set that the run was judged on, in the units of its file.
+func (v *view) original(i int) []float64 {
+	x := make([]float64, v.set.Features())
+	v.set.Row(i, x)
+	if s := v.run.Schema; s != nil && s.Inputs != nil {
+		if s.Intercept {
+			x = x[1:]
+		}
+		if len(s.Inputs.SD) == len(x) {
+			restore(s.Inputs, x)
+		}
+	}
+	return x
+}
+
+func (c *Comparison) evaluations() (names []string, all []judged) {
+	for _, r := range c.Runs {
+		names = append(names, r.Name)
+		all = append(all, judged{r.Name, &r.Metrics.Evaluation})
+	}
+	return names, all
+}
+
+// cost is what runs took, a row a figure.
+func (c *Comparison) cost() table {
+	names, _ := c.evaluations()
+	t := table{Caption: "What they are, and what they took", Head: append([]string{""}, names...)}
+	rows := []struct {
+		name string
+		of   func(v *view) string
+	}{
+		{"parameters", func(v *view) string { return count(v.run.Net.Dim()) }},
+		{"networks", func(v *view) string { return count(v.run.Posterior.Size()) }},
+		{"log evidence", func(v *view) string { return fixed(number(v.j.Metrics.LogEvidence), 1) }},
+		{"± over islands", func(v *view) string { return fixed(number(v.j.Metrics.LogEvidenceSD), 1) }},
+		{"gradients, examples", func(v *view) string { return count(gradients(v.islands)) }},
+		{"seconds", func(v *view) string { return fixed(Seconds(&v.run.Manifest), 0) }},
+	}
+	for _, r := range rows {
+		var cells []string
+		some := false
+		for _, v := range c.views {
+			cells = append(cells, r.of(v))
+			some = some || r.of(v) != "–"
+		}
+		if some {
+			t.add(r.name, cells...)
+		}
+	}
+	return t
+}
+
+// Seconds is how long a run took from start to end.
+func Seconds(m *starling.Manifest) float64 { return m.Finished.Sub(m.Started).Seconds() }
+
+// Gradients are those that a run spent in sampling, in examples over all particles.
+func Gradients(run *starling.Run) int { return gradients(islands(run.Trace)) }
+
+// Rows are the figures as text, the name of each first, then those of every run. A row of one cell is a heading, or empty.
+func (c *Comparison) Rows() (rows [][]string) {
+	names, all := c.evaluations()
+	rows = append(rows, append([]string{""}, names...))
+	for i, t := range append(compare(names, all), c.cost()) {
+		if i > 0 {
+			rows = append(rows, []string{""}, []string{t.Caption})
+		}
+		for _, r := range t.Rows {
+			line := []string{r.Name}
+			for _, c := range r.Cells {
+				line = append(line, c.Text)
+			}
+			rows = append(rows, line)
+		}
+	}
+	return rows
+}
+
+// Write writes the page.
+func (c *Comparison) Write(w io.Writer) error {
+	names, all := c.evaluations()
+	first := c.views[0]
+	p := page{
+		Title: list(names),
+		Lead:  fmt.Sprintf("%s side by side, judged on %s %s of %s.", several(len(c.Runs), "run"), count(first.set.Len()), first.test(), first.j.Problem.Name),
+		Made:  "Written by starling. This page is complete in itself: it loads nothing and runs no script.",
+	}
+	if c.Warnings != nil {
+		p.Summary = []topic{{Title: "Not the same examples", Warnings: c.Warnings}}
+		p.Lead = fmt.Sprintf("%s side by side, judged on different examples.", several(len(c.Runs), "run"))
+	}
+	methods := table{Caption: "Runs", Head: []string{"run", "network", "method", "seed"}, Words: []int{1, 2}}
+	for i, v := range c.views {
+		methods.add(names[i], Architecture(v.run.Net), Method(&v.run.Spec), fmt.Sprint(v.run.Spec.Seed))
+	}
+	figures := section{ID: "figures", Title: "Figures", Text: []string{"Arrows say what is better; the best of a row is bold."}, Tables: append(compare(names, all), c.cost())}
+	pictures := section{ID: "pictures", Title: "Side by side"}
+	if first.classes() {
+		pictures.Figures = append(pictures.Figures,
+			c.dots("accuracy", "Accuracy", "share that is right", true, func(v *view) (at, low, high float64) {
+				at = number(v.j.Metrics.Accuracy)
+				low, high = wilson(at*float64(v.j.Metrics.N), float64(v.j.Metrics.N))
+				return at, low, high
+			}))
+	} else {
+		pictures.Figures = append(pictures.Figures, c.dots("rmse", "RMSE", "root mean square error", false, func(v *view) (at, low, high float64) {
+			return number(v.j.Metrics.RMSE), 0, 0
+		}))
+	}
+	pictures.Figures = append(pictures.Figures, c.dots("nll", "NLL", "negative log-likelihood, nats an example", false, func(v *view) (at, low, high float64) {
+		return float64(v.j.Metrics.NLL), 0, 0
+	}), c.believed(), c.declined())
+	runs := section{ID: "runs", Title: "The runs", Tables: []table{methods}}
+	p.Sections = []section{figures, pictures, runs}
+	return p.write(w)
+}
+
+// dots shows one figure of every run, with an interval where it has one.
+func (c *Comparison) dots(id, title, label string, share bool, of func(*view) (at, low, high float64)) figure {
+	d := chart.Dots{ID: id, Title: title + " by run", X: chart.Axis{Label: label, Percent: share}}
+	data := &table{Caption: title, Head: []string{"run", title}}
+	write := significant[float64]
+	if share {
+		write = percent
+		data.Head = append(data.Head, "95\u00a0% interval")
+	}
+	for i, v := range c.views {
+		at, low, high := of(v)
+		d.Rows = append(d.Rows, chart.Dot{Name: c.Runs[i].Name, Value: at, Low: low, High: high, Note: write(at), Class: "s0"})
+		cells := []string{write(at)}
+		if share {
+			cells = append(cells, write(low)+" to "+write(high))
+		}
+		data.add(c.Runs[i].Name, cells...)
+		d.Desc += fmt.Sprintf("%s: %s. ", c.Runs[i].Name, write(at))
+	}
+	f := figure{Title: title, Charts: []template.HTML{d.SVG()}, Data: data}
+	if share {
+		f.Caption = "Lines are 95\u00a0% intervals of each by itself."
+	}
+	return f
+}
+
+// believed lays reliability, or coverage of intervals, over one another.
+func (c *Comparison) believed() figure {
+	share := chart.Axis{Min: 0, Max: 1, Percent: true}
+	picture := chart.Chart{ID: "reliability", Title: "Reliability of all runs", X: share, Y: share, Marks: []chart.Mark{chart.Rule{X: 1, Y: 1}}}
+	f := figure{Title: "Reliability", Caption: "Above the diagonal a run is more often right than it says; below, it promises too much. Bins of fewer than ten examples are left out.",
+		Data: &table{Caption: "Calibration", Head: []string{"run", "ECE"}}}
+	picture.X.Label, picture.Y.Label = "confidence", "share that is right"
+	if !c.views[0].classes() {
+		picture.Title, picture.X.Label, picture.Y.Label = "Coverage of all runs", "level of the interval", "share of targets inside"
+		f.Title, f.Caption, f.Data.Head = "Coverage", "Below the diagonal intervals are too narrow; above, too wide.", []string{"run", "in 90\u00a0% intervals"}
+	}
+	for i, v := range c.views {
+		name, figure := c.Runs[i].Name, ""
+		var x, y []float64
+		if v.classes() {
+			for _, b := range uq.Reliability(v.j.Test.Probs, v.j.Test.Classes, v.set.Labels, uq.Bins) {
+				if b.Count >= 10 {
+					x, y = append(x, b.Confidence), append(y, b.Accuracy)
+				}
+			}
+			figure = fixed(number(v.j.Metrics.ECE), 3)
+		} else {
+			for level := 1.; level < 20; level++ {
+				x, y = append(x, level/20), append(y, uq.Coverage(v.j.Values.PIT, level/20))
+			}
+			figure = percent(uq.Coverage(v.j.Values.PIT, .9))
+		}
+		picture.Marks = append(picture.Marks, chart.Line{X: x, Y: y, Class: class(i)}, chart.Points{X: x, Y: y, Class: class(i), Radius: 2.2})
+		picture.Desc += fmt.Sprintf("%s: %s %s. ", name, f.Data.Head[1], figure)
+		f.Legend = append(f.Legend, lineKey(class(i), name))
+		f.Data.add(name, figure)
+	}
+	f.Legend = append(f.Legend, lineKey("rule", "as promised"))
+	f.Charts = []template.HTML{picture.SVG()}
+	return f
+}
+
+// declined lays the curves of risk over coverage over one another.
+func (c *Comparison) declined() figure {
+	picture := chart.Chart{ID: "risk-coverage", Title: "Risk and coverage of all runs",
+		X: chart.Axis{Label: "share answered", Min: 0, Max: 1, Percent: true}, Y: chart.Axis{Label: "share of these that is wrong", Percent: true, Zero: true}}
+	write := percent
+	if !c.views[0].classes() {
+		picture.Y = chart.Axis{Label: "RMSE of these", Zero: true}
+		write = significant[float64]
+	}
+	shares := []float64{.5, .8, .9, .95, 1}
+	f := figure{Title: "Declining to answer", Caption: "The most doubted are left to somebody else, from the right to the left.", Data: &table{Caption: "Risk among those answered", Head: []string{"run"}}}
+	for _, s := range shares {
+		f.Data.Head = append(f.Data.Head, percentRound(s))
+	}
+	for i, v := range c.views {
+		var risk []float64
+		if v.classes() {
+			risk = uq.RiskCoverage(v.score(v.j.Test), v.mistakes())
+		} else {
+			risk = rootRisk(v.spreads(), v.squares())
+		}
+		k := selective(risk, 100)
+		picture.Marks = append(picture.Marks, chart.Line{X: k.x, Y: k.y, Class: class(i)})
+		f.Legend = append(f.Legend, lineKey(class(i), c.Runs[i].Name))
+		var cells []string
+		for _, s := range shares {
+			cells = append(cells, write(riskAt(risk, s)))
+		}
+		f.Data.add(c.Runs[i].Name, cells...)
+		picture.Desc += fmt.Sprintf("%s: %s of all, %s of the surer nine tenths. ", c.Runs[i].Name, write(riskAt(risk, 1)), write(riskAt(risk, .9)))
+	}
+	f.Charts = []template.HTML{picture.SVG()}
+	return f
+}
