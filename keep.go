@@ -41,6 +41,7 @@ type keeper struct {
 	running, asked []bool   // which parts have made a step and not the last, and which are to be packed
 	saved, round   time.Time
 	rotate         bool  // what is written last is good, and worth keeping until the next is complete
+	changed        bool  // since then
 	failed         error // of a write; none is tried after it
 }
 
@@ -78,9 +79,10 @@ func (k *keeper) step(i int, part encoding.BinaryMarshaler, done, save bool) err
 	return nil
 }
 
-func (k *keeper) pack(i int, part encoding.BinaryMarshaler) (err error) {
-	k.asked[i] = false
-	k.parts[i], err = part.MarshalBinary()
+func (k *keeper) pack(i int, part encoding.BinaryMarshaler) error {
+	b, err := part.MarshalBinary()
+	k.changed = k.changed || !bytes.Equal(b, k.parts[i])
+	k.parts[i], k.asked[i] = b, false
 	return err
 }
 
@@ -100,7 +102,7 @@ func (k *keeper) write() error {
 		k.failed = fmt.Errorf("saving the run: %w", k.failed)
 		return k.failed
 	}
-	k.rotate, k.folder.kept = true, true
+	k.rotate, k.changed, k.folder.kept = true, false, true
 	k.saved, k.round = k.now(), time.Time{}
 	return nil
 }
@@ -118,7 +120,7 @@ func (k *keeper) rest(stopped error, state func(i int) encoding.BinaryMarshaler)
 			}
 		}
 	}
-	if stopped != nil && k.state.empty() {
+	if !k.changed && k.rotate || stopped != nil && k.state.empty() {
 		return stopped
 	}
 	return errors.Join(stopped, k.write())

@@ -188,7 +188,7 @@ func TestKilledAnywhere(t *testing.T) {
 		if testing.Short() && i%4 > 0 {
 			continue
 		}
-		if _, err := resume(t.Context(), dir, spec, Options{Every: 1}); err != nil {
+		if _, err := resume(t.Context(), dir, spec, Options{}); err != nil {
 			t.Errorf("%s: %v", dir, err)
 		} else if got := kept(t, dir); got != want {
 			t.Errorf("%s:\n%s\nwant\n%s", dir, got, want)

@@ -105,6 +105,7 @@ method: {smc: {particles: 2}}
 		"kernel":            {strings.Replace(images, "kernel: 3", "kernel: 30", 1), nil, &config, "c.yaml:3:13: model.layers.0: layer 0 (conv): the window [30 30] is larger than the input [8 8]"},
 		"kernel, set":       {images, []string{"model.layers.0.conv.kernel=30"}, &config, "--set model.layers.0.conv.kernel=30: model.layers.0"},
 		"few outputs":       {strings.Replace(images, "dense: 9", "dense: 8", 1), nil, &config, "c.yaml:3:46: model.layers.1: examples/images-train.npy has 9 classes, the network 8 outputs"},
+		"few outputs, set":  {images, []string{"model.layers.1.dense=8"}, &config, "--set model.layers.1.dense=8: model.layers.1: "},
 		"bernoulli":         {images, []string{"model.likelihood=bernoulli", "model.layers.1.dense=1"}, &config, "--set model.likelihood=bernoulli: model.likelihood: bernoulli is for 2 classes, examples/images-train.npy has 9"},
 		"outputs of values": {images, []string{"model.likelihood={gaussian: {sd: 1}}"}, &config, "c.yaml:3:46: model.layers.1: examples/images-train.npy has 1 target values an example, the network 9 outputs"},
 		"set of classes":    {table, []string{"data={set: mnist7}", "model.likelihood={gaussian: {sd: 1}}", "model.input=[1, 28, 28]"}, &config, "model.likelihood: gaussian predicts numbers, mnist7 has classes"},
@@ -230,6 +231,14 @@ func TestOn(t *testing.T) {
 		if _, err := c.run.Judge(t.Context(), c.on, Options{}); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+	// A data.json that says otherwise than the training examples gives other examples, which the run was not made of.
+	tampered := *run
+	schema := *run.Schema
+	schema.Inputs = &data.Standard{Mean: []float64{0, 0}, SD: []float64{1, 1}, To: 1}
+	tampered.Schema = &schema
+	if _, err := tampered.problem(On{}, Options{}); !errors.As(err, &bad) || !strings.Contains(err.Error(), "are not those of the run") {
+		t.Errorf("another data.json: %v", err)
 	}
 	p, err := run.problem(On{Data: again}, Options{})
 	if err != nil || !slices.Equal(p.Test.Labels, []int32{0, 1, 0}) {

@@ -168,6 +168,19 @@ func TestPredictColumns(t *testing.T) {
 	}
 }
 
+// TestPredictReadsAsFit: what the config says of a table's form is true of files to predict.
+func TestPredictReadsAsFit(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "train.csv")
+	text := strings.ReplaceAll(strings.Replace(lines(60), "a,same,b,y", "1,2,3,y", 1), ",", ";")
+	save(t, file, []byte(text))
+	run := tiny(t, fmt.Sprintf("{csv: {file: %q, target: y, header: true, delimiter: ;}}", file), "{gaussian: {sd: learned}}", 1)
+	in := filepath.Join(t.TempDir(), "in.csv")
+	save(t, in, []byte("3;1\n0.001;50.5\n")) // a guess would take the first line for numbers
+	if table := predicted(t, run, in); len(table) != 2 {
+		t.Errorf("%d rows of one", len(table)-1)
+	}
+}
+
 // TestPredictUnits: a network that learns standardised targets predicts in the units of the target, as does the same
 // network worked out by hand from its posterior; multiplying the target by 1,000 multiplies all of it.
 func TestPredictUnits(t *testing.T) {

@@ -234,7 +234,7 @@ func (n *node) write(b *strings.Builder, indent int) {
 	for i, item := range n.items {
 		head := "- "
 		if n.table {
-			head = n.keys[i].name + ": "
+			head = scalarText(n.keys[i].name) + ": "
 		}
 		flow := item.flow()
 		if indent+len(head)+len(flow) <= width || len(item.items) == 0 {
@@ -250,7 +250,7 @@ func (n *node) flow() string {
 	var parts []string
 	for i, item := range n.items {
 		if n.table {
-			parts = append(parts, n.keys[i].name+": "+item.flow())
+			parts = append(parts, scalarText(n.keys[i].name)+": "+item.flow())
 		} else {
 			parts = append(parts, item.flow())
 		}

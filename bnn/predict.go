@@ -14,8 +14,8 @@ import (
 // Predictions go through the particles a few at a time and add each to what its examples have so far, particle after
 // particle: memory does not grow with their number, and no sum depends on the number of threads.
 const (
-	together = 16   // particles in one pass of the network
-	stretch  = 1024 // examples of one task that turns outputs into predictions
+	together = 16  // particles in one pass of the network
+	stretch  = 256 // examples of one task that turns outputs into predictions
 )
 
 // Predict is the weighted mean of the particles' class probabilities for every example of a set, with its entropies and

@@ -113,19 +113,23 @@ func TestPredictValuesSameBits(t *testing.T) {
 	}
 }
 
-// JudgeValues against mixtures put together from the particles, each predicted on its own, under both ways to weigh islands.
+// JudgeValues against mixtures put together from the particles, each predicted on its own: under both ways to weigh
+// islands, and with one particle alone.
 func TestJudgeValuesBruteForce(t *testing.T) {
 	e, set := regression(t, 20, 30)
 	equal, err := e.Weigh(Equal)
 	if err != nil {
 		t.Fatal(err)
 	}
+	last := slices.Repeat([]float64{math.Inf(-1)}, e.Size())
+	last[e.Size()-1] = 0
+	weightings := [][]float64{e.LogWeights, equal, last}
 	quantiles := []float64{0.05, 0.95}
-	judged, err := e.JudgeValues(t.Context(), set, []data.Group{{Name: "same", Set: set}}, quantiles, [][]float64{e.LogWeights, equal}, pool.New(2))
+	judged, err := e.JudgeValues(t.Context(), set, []data.Group{{Name: "same", Set: set}}, quantiles, weightings, pool.New(2))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for w, logWeights := range [][]float64{e.LogWeights, equal} {
+	for w, logWeights := range weightings {
 		mixtures := make([]uq.Normals, 30*2)
 		for j, l := range logWeights {
 			one := &Ensemble{Net: e.Net, Theta: e.Theta[j*e.Net.Dim() : (j+1)*e.Net.Dim()], LogWeights: []float64{0}, Island: []int32{0}, LogEvidence: []float64{0}}

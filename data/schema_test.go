@@ -168,6 +168,31 @@ func TestSchemaArrays(t *testing.T) {
 	}
 }
 
+// TestSchemaOfTrainingRows: rows that do not train have no part in it, wherever they stand, but for the names of classes.
+func TestSchemaOfTrainingRows(t *testing.T) {
+	tab := table(t, "a,c,y\n900,1,dog\n1,7,cat\n-900,2,cat\n5,7,cat\n", "y")
+	s, err := Columns{Target: "y", Classes: true, SD: 0.5}.Schema(tab, []int32{1, 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(&Schema{
+		Columns: []string{"a", "c", "y"}, Named: true, Target: "y", Dropped: []string{"c"}, Shape: []int{1},
+		Classes: 2, Names: []string{"cat", "dog"}, Inputs: &Standard{Mean: []float64{3}, SD: []float64{2}, To: 0.5},
+	}, s); d != "" {
+		t.Error(d)
+	}
+	set, err := s.Set("all", tab, nil, true)
+	if err != nil || set.F32[1] != -0.5 || set.F32[3] != 0.5 {
+		t.Fatalf("%+v, %v", set, err)
+	}
+	for i, want := range []float64{900, 1, -900, 5} {
+		x := []float64{float64(set.F32[i])}
+		if s.Inputs.Restore(x); !(math.Abs(x[0]-want) <= 1e-4) {
+			t.Errorf("row %d is restored to %v, want %v", i, x[0], want)
+		}
+	}
+}
+
 // FuzzSchema: no data.json makes decoding panic, and whatever passes can be used.
 func FuzzSchema(f *testing.F) {
 	f.Add([]byte(`{"columns":["a","c","y"],"named":true,"target":"y","dropped":["c"],"shape":[1],"classes":2,"names":["n","y"],"inputs":{"mean":[1],"sd":[2],"to":1}}`), "y,a,c\nn,1,2\n")

@@ -1,8 +1,8 @@
 // Package data brings examples into memory: readers of files, the in-memory set, orders, splits, standardisation,
 // and the data sets that starling knows by name.
 //
-// A reader turns bytes into an Array (IDX) or a Table (CSV); NewSet and Columns.Sets turn these into Sets, which is
-// all that a network sees. Load returns a whole Problem by name: what to train on, to stop by, to test on, and groups
+// A reader turns bytes into an Array (NPY, IDX) or a Table (CSV), whole or in blocks of rows; NewSet, NewValues and
+// Columns.Sets turn these into Sets, which is all that a network sees. Load returns a whole Problem by name: what to train on, to stop by, to test on, and groups
 // of foreign inputs. Readers never panic on any input, and allocate in proportion to the file they are given.
 package data
 

@@ -22,7 +22,7 @@ func (v *view) calibration() section {
 func (v *view) reliability() figure {
 	bins := uq.Reliability(v.j.Test.Probs, v.j.Test.Classes, v.set.Labels, uq.Bins)
 	var at, right, low, high, edges, counts []float64
-	data := &table{Caption: "Reliability by confidence", Head: []string{"confidence", "examples", "mean confidence", "right", "95 % interval"}}
+	data := &table{Caption: "Reliability by confidence", Head: []string{"confidence", "examples", "mean confidence", "right", "95\u00a0% interval"}}
 	for i, b := range bins {
 		lo, hi := float64(i)/uq.Bins, float64(i+1)/uq.Bins
 		edges, counts = append(edges, lo), append(counts, float64(b.Count))
@@ -39,7 +39,7 @@ func (v *view) reliability() figure {
 	y.Label = "share that is right"
 	top := chart.Chart{
 		ID: "reliability", Title: "Reliability diagram", X: x, Y: y,
-		Desc: fmt.Sprintf("Share of right answers against confidence in %d bins, with 95 %% intervals; on the diagonal they agree. Expected calibration error %s.", uq.Bins, fixed(uq.ECE(bins), 3)),
+		Desc: fmt.Sprintf("Share of right answers against confidence in %d bins, with 95\u00a0%% intervals; on the diagonal they agree. Expected calibration error %s.", uq.Bins, fixed(uq.ECE(bins), 3)),
 		Marks: []chart.Mark{
 			chart.Rule{X: 1, Y: 1},
 			chart.Points{X: at, Y: right, Low: low, High: high, Class: "s0", Radius: 3.5},
@@ -56,7 +56,7 @@ func (v *view) reliability() figure {
 	return figure{
 		Title: "Reliability", Charts: []template.HTML{top.SVG(), below.SVG()}, Data: data,
 		Legend:  []key{lineKey("rule", "as right as it is sure")},
-		Caption: "Above the diagonal it is more often right than it says; below, it promises too much. Bars are 95 % intervals.",
+		Caption: "Above the diagonal it is more often right than it says; below, it promises too much. Bars are 95\u00a0% intervals.",
 	}
 }
 
@@ -157,4 +157,4 @@ func (v *view) riskCoverage() figure {
 	}
 }
 
-func percentRound(v float64) string { return fixed(100*v, 0) + " %" }
+func percentRound(v float64) string { return fixed(100*v, 0) + "\u00a0%" }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/internal/chart"
@@ -164,9 +165,9 @@ func (c *Comparison) Rows() (rows [][]string) {
 			rows = append(rows, []string{""}, []string{t.Caption})
 		}
 		for _, r := range t.Rows {
-			line := []string{r.Name}
+			line := []string{strings.ReplaceAll(r.Name, "\u00a0", " ")}
 			for _, c := range r.Cells {
-				line = append(line, c.Text)
+				line = append(line, strings.ReplaceAll(c.Text, "\u00a0", " "))
 			}
 			rows = append(rows, line)
 		}
@@ -193,21 +194,28 @@ func (c *Comparison) Write(w io.Writer) error {
 	}
 	figures := section{ID: "figures", Title: "Figures", Text: []string{"Arrows say what is better; the best of a row is bold."}, Tables: append(compare(names, all), c.cost())}
 	pictures := section{ID: "pictures", Title: "Side by side"}
+	nll := c.dots("nll", "NLL", "negative log-likelihood, nats an example", false, func(v *view) (at, low, high float64) {
+		return float64(v.j.Metrics.NLL), 0, 0
+	})
 	if first.classes() {
-		pictures.Figures = append(pictures.Figures,
-			c.dots("accuracy", "Accuracy", "share that is right", true, func(v *view) (at, low, high float64) {
-				at = number(v.j.Metrics.Accuracy)
-				low, high = wilson(at*float64(v.j.Metrics.N), float64(v.j.Metrics.N))
-				return at, low, high
-			}))
+		pictures.Figures = append(pictures.Figures, c.dots("accuracy", "Accuracy", "share that is right", true, func(v *view) (at, low, high float64) {
+			at = number(v.j.Metrics.Accuracy)
+			low, high = wilson(at*float64(v.j.Metrics.N), float64(v.j.Metrics.N))
+			return at, low, high
+		}))
 	} else {
 		pictures.Figures = append(pictures.Figures, c.dots("rmse", "RMSE", "root mean square error", false, func(v *view) (at, low, high float64) {
 			return number(v.j.Metrics.RMSE), 0, 0
 		}))
 	}
-	pictures.Figures = append(pictures.Figures, c.dots("nll", "NLL", "negative log-likelihood, nats an example", false, func(v *view) (at, low, high float64) {
-		return float64(v.j.Metrics.NLL), 0, 0
-	}), c.believed(), c.declined())
+	scores := &pictures.Figures[0]
+	scores.Title += " and NLL"
+	scores.Charts = append(scores.Charts, nll.Charts...)
+	scores.Data.Head = append(scores.Data.Head, "NLL")
+	for i, r := range nll.Data.Rows {
+		scores.Data.Rows[i].Cells = append(scores.Data.Rows[i].Cells, r.Cells...)
+	}
+	pictures.Figures = append(pictures.Figures, c.believed(), c.declined())
 	runs := section{ID: "runs", Title: "The runs", Tables: []table{methods}}
 	p.Sections = []section{figures, pictures, runs}
 	return p.write(w)

@@ -36,7 +36,7 @@ func (v *view) doubt() section {
 // entropies are the distributions of one entropy in every group that has examples.
 func (v *view) entropies(id, title, label string, of func(*uq.Predictive) []float64, caption string) figure {
 	r := chart.Ridges{ID: "entropy-" + id, Title: title + " by group", X: chart.Axis{Label: label, Zero: true}, Bins: 48}
-	data := &table{Caption: title + ", nats", Head: []string{"group", "examples", "mean", "lower quarter", "median", "upper quarter", "99 %"}}
+	data := &table{Caption: title + ", nats", Head: []string{"group", "examples", "mean", "lower quarter", "median", "upper quarter", "99\u00a0%"}}
 	for i, g := range v.groups {
 		if len(g.rows) == 0 {
 			continue
@@ -59,7 +59,7 @@ func (v *view) roc() *figure {
 		Marks: []chart.Mark{chart.Rule{X: 1, Y: 1}},
 	}
 	f := figure{Title: "Finding them by doubt", Data: &table{
-		Caption: "AUROC of " + v.scoreName(), Head: []string{"group", "AUROC", "found at 5 % false alarms", "at 20 %"},
+		Caption: "AUROC of " + v.scoreName(), Head: []string{"group", "AUROC", "found at 5\u00a0% false alarms", "at 20\u00a0%"},
 	}}
 	known := v.score(v.j.Test)
 	for i, g := range v.groups[1:] {

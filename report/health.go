@@ -56,7 +56,7 @@ func (t *topic) population(v *view) {
 		}
 	}
 	low, high := slices.Min(steps), slices.Max(steps)
-	t.Text = append(t.Text, fmt.Sprintf("From prior to posterior took %s steps; at the end %s of the moves were accepted.", span(low, high, 0), span(100*slices.Min(accepted), 100*slices.Max(accepted), 0)+" %"))
+	t.Text = append(t.Text, fmt.Sprintf("From prior to posterior took %s steps; at the end %s of the moves were accepted.", span(low, high, 0), span(100*slices.Min(accepted), 100*slices.Max(accepted), 0)+"\u00a0%"))
 	if n := len(v.islands); single > 0 {
 		who := fmt.Sprintf("In %d of %d islands all particles descend", single, n)
 		rest := fmt.Sprintf("; the %d islands together are as many independent lines", n)
@@ -156,7 +156,7 @@ func (t *topic) chains(v *view) {
 		t.Warnings = append(t.Warnings, "No chain came to its second half.")
 		return
 	}
-	t.Text = append(t.Text, fmt.Sprintf("In the second half of the run, whose states count, the chains accepted %s %% of their moves and ended at log-likelihoods from %s.",
+	t.Text = append(t.Text, fmt.Sprintf("In the second half of the run, whose states count, the chains accepted %s\u00a0%% of their moves and ended at log-likelihoods from %s.",
 		span(100*slices.Min(accepted), 100*slices.Max(accepted), 0), span(slices.Min(ends), slices.Max(ends), 1)))
 	if len(stuck) > 0 {
 		what := "Chain " + stuck[0] + " is stuck: it"

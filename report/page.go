@@ -58,7 +58,6 @@ type key struct {
 }
 
 func lineKey(class, name string) key { return key{chart.Sample(class, false), name} }
-func barKey(class, name string) key  { return key{chart.Sample(class, true), name} }
 
 // table has a head and rows whose first cell names them. All other columns but Words are numbers.
 type table struct {

@@ -87,9 +87,9 @@ func compare(columns []string, all []judged) []table {
 		{"R² ↑", 1, func(e *starling.Evaluation) float64 { return number(e.R2) }, decimals(3)},
 		{"NLL, nats ↓", -1, func(e *starling.Evaluation) float64 { return float64(e.NLL) }, decimals(3)},
 		{"CRPS ↓", -1, func(e *starling.Evaluation) float64 { return number(e.CRPS) }, significant[float64]},
-		{"truth in 50 % intervals", 0, func(e *starling.Evaluation) float64 { return number(&inside(e).In50) }, percent},
-		{"truth in 90 % intervals", 0, func(e *starling.Evaluation) float64 { return number(&inside(e).In90) }, percent},
-		{"truth in 95 % intervals", 0, func(e *starling.Evaluation) float64 { return number(&inside(e).In95) }, percent},
+		{"truth in 50\u00a0% intervals", 0, func(e *starling.Evaluation) float64 { return number(&inside(e).In50) }, percent},
+		{"truth in 90\u00a0% intervals", 0, func(e *starling.Evaluation) float64 { return number(&inside(e).In90) }, percent},
+		{"truth in 95\u00a0% intervals", 0, func(e *starling.Evaluation) float64 { return number(&inside(e).In95) }, percent},
 		{"Brier score ↓", -1, func(e *starling.Evaluation) float64 { return number(e.Brier) }, decimals(3)},
 		{"ECE, 15 bins ↓", -1, func(e *starling.Evaluation) float64 { return number(e.ECE) }, decimals(3)},
 		{"AURC ↓", -1, func(e *starling.Evaluation) float64 { return number(e.AURC) }, decimals(4)},
@@ -108,7 +108,7 @@ func compare(columns []string, all []judged) []table {
 	if auroc == nil {
 		return []table{t}
 	}
-	found := table{Caption: "AUROC of epistemic entropy: how well doubt finds them ↑", Head: head}
+	found := table{Caption: "Found by epistemic entropy: AUROC ↑", Head: head}
 	addMetrics(&found, all, auroc)
 	doubt := table{Caption: "Mean epistemic entropy, nats", Head: head}
 	addMetrics(&doubt, all, entropy)
@@ -138,7 +138,7 @@ func inside(e *starling.Evaluation) *starling.Coverage {
 
 // doubts compares the kinds of doubt by how well the posterior's tells each group; nil if there is none to tell.
 func (v *view) doubts() []table {
-	t := table{Caption: "How well each kind of doubt of the posterior finds them: AUROC (FPR95)", Head: []string{"group", "examples", "epistemic entropy", "highest probability", "energy"}}
+	t := table{Caption: "Found by each kind of doubt of the posterior: AUROC (FPR95)", Head: []string{"group", "examples", "epistemic entropy", "highest probability", "energy"}}
 	for _, g := range v.j.Metrics.Groups {
 		if g.AUROC == nil {
 			continue
@@ -218,7 +218,7 @@ func (v *view) cards() []card {
 	var cards []card
 	if v.classes() {
 		low, high := wilson(number(m.Accuracy)*float64(m.N), float64(m.N))
-		cards = append(cards, card{"accuracy", percent(number(m.Accuracy)), "95 % interval " + fixed(100*low, 1) + " to " + fixed(100*high, 1)})
+		cards = append(cards, card{"accuracy", percent(number(m.Accuracy)), "95\u00a0% interval " + fixed(100*low, 1) + " to " + fixed(100*high, 1)})
 	} else {
 		cards = append(cards, card{"RMSE", significant(number(m.RMSE)), "in the target's units"})
 	}
@@ -229,7 +229,7 @@ func (v *view) cards() []card {
 			cards = append(cards, card{"AUROC, foreign", fixed(uq.Mean(found), 2), "mean of " + several(len(found), "group")})
 		}
 	} else {
-		cards = append(cards, card{"90 % intervals", percent(uq.Coverage(v.j.Values.PIT, .9)), "hold the truth"})
+		cards = append(cards, card{"90\u00a0% intervals", percent(uq.Coverage(v.j.Values.PIT, .9)), "hold the truth"})
 	}
 	if m.LogEvidence != nil {
 		note := "nats"

@@ -77,7 +77,7 @@ func (v *view) good() topic {
 		accuracy := number(m.Accuracy)
 		low, high := wilson(accuracy*n, n)
 		most := v.mostFrequent()
-		t.Text = append(t.Text, fmt.Sprintf("Of %s %s it gets %s right (95 %% interval %s to %s); to name the most frequent class each time would give %s.",
+		t.Text = append(t.Text, fmt.Sprintf("Of %s %s it gets %s right (95\u00a0%% interval %s to %s); to name the most frequent class each time would give %s.",
 			count(m.N), v.test(), percent(accuracy), percent(low), percent(high), percent(most)))
 		if !(low > most) {
 			t.Warnings = append(t.Warnings, "That is not clearly better than to name the most frequent class each time.")
@@ -230,7 +230,7 @@ func (v *view) trusts() topic {
 	t := topic{Title: "Whether it knows how wrong it may be"}
 	share := uq.Coverage(v.j.Values.PIT, .9)
 	low, high := wilson(share*float64(len(v.j.Values.PIT)), float64(len(v.j.Values.PIT)))
-	says := fmt.Sprintf("%s of the targets lie in their 90 %% intervals (95 %% interval %s to %s)", percent(share), percent(low), percent(high))
+	says := fmt.Sprintf("%s of the targets lie in their 90\u00a0%% intervals (95\u00a0%% interval %s to %s)", percent(share), percent(low), percent(high))
 	switch {
 	case low <= .9 && .9 <= high || math.Abs(share-.9) < narrow:
 		t.Text = append(t.Text, "Its intervals hold what they promise: "+says+".")

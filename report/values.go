@@ -77,15 +77,15 @@ func (v *view) predicted(output int) figure {
 	}
 	lo, hi := chart.Quantile(x, 0), chart.Quantile(x, 1)
 	c := chart.Chart{
-		ID: fmt.Sprint("predicted-", output), Title: title, X: chart.Axis{Label: "true"}, Y: chart.Axis{Label: "predicted mean, with 90 % interval"}, Height: 300,
-		Desc: fmt.Sprintf("Predicted mean and 90 %% interval over the true value, for %d examples; on the diagonal they agree. Root mean square error %s.", len(x), significant(number(v.j.Metrics.RMSE))),
+		ID: fmt.Sprint("predicted-", output), Title: title, X: chart.Axis{Label: "true"}, Y: chart.Axis{Label: "predicted mean, with 90\u00a0% interval"}, Height: 300,
+		Desc: fmt.Sprintf("Predicted mean and 90\u00a0%% interval over the true value, for %d examples; on the diagonal they agree. Root mean square error %s.", len(x), significant(number(v.j.Metrics.RMSE))),
 		Marks: []chart.Mark{
 			chart.Points{X: x, Y: y, Low: low, High: high, Class: "pale", Radius: 2.2},
 			chart.Line{X: []float64{lo, hi}, Y: []float64{lo, hi}, Class: "rule"},
 		},
 	}
 	f := figure{Title: title, Charts: []template.HTML{c.SVG()}, Legend: []key{lineKey("rule", "predicted = true")},
-		Data: &table{Caption: "Predicted by true value", Head: []string{"true, from … to", "examples", "mean error", "RMSE", "in 90 % interval"}}}
+		Data: &table{Caption: "Predicted by true value", Head: []string{"true, from … to", "examples", "mean error", "RMSE", "in 90\u00a0% interval"}}}
 	if n > shown {
 		f.Caption = fmt.Sprintf("%d of the %s %s, evenly over the file.", shown, count(n), v.test())
 	}
@@ -117,7 +117,7 @@ func (v *view) coverage() figure {
 	pit := v.j.Values.PIT
 	n := float64(len(pit))
 	var x, y, low, high []float64
-	data := &table{Caption: "Coverage of central intervals", Head: []string{"level", "hold the truth", "95 % interval"}}
+	data := &table{Caption: "Coverage of central intervals", Head: []string{"level", "hold the truth", "95\u00a0% interval"}}
 	for _, level := range []float64{.1, .2, .3, .4, .5, .6, .7, .8, .9, .95, .99} {
 		share := uq.Coverage(pit, level)
 		l, h := wilson(share*n, n)
@@ -127,12 +127,12 @@ func (v *view) coverage() figure {
 	share := chart.Axis{Min: 0, Max: 1, Percent: true}
 	c := chart.Chart{
 		ID: "coverage", Title: "Coverage of intervals", X: share, Y: share, Height: 300,
-		Desc:  fmt.Sprintf("Share of targets in their central intervals over the level of these; on the diagonal they hold what they promise. Of the 90 %% intervals, %s.", percent(uq.Coverage(pit, .9))),
+		Desc:  fmt.Sprintf("Share of targets in their central intervals over the level of these; on the diagonal they hold what they promise. Of the 90\u00a0%% intervals, %s.", percent(uq.Coverage(pit, .9))),
 		Marks: []chart.Mark{chart.Rule{X: 1, Y: 1}, chart.Points{X: x, Y: y, Low: low, High: high, Class: "s0", Radius: 3.5}},
 	}
 	c.X.Label, c.Y.Label = "level of the interval", "share of targets inside"
 	return figure{Title: "Coverage", Charts: []template.HTML{c.SVG()}, Data: data, Legend: []key{lineKey("rule", "as many as promised")},
-		Caption: "Below the diagonal intervals are too narrow; above, too wide. Bars are 95 % intervals."}
+		Caption: "Below the diagonal intervals are too narrow; above, too wide. Bars are 95\u00a0% intervals."}
 }
 
 // pit is the histogram of where targets lie in their predicted distributions.
@@ -202,7 +202,7 @@ func (v *view) doubtfulLast() figure {
 
 // errors lists the examples with the largest errors, and those that are doubted most.
 func (v *view) errors() section {
-	s := section{ID: "examples", Title: "The worst and the most doubtful"}
+	s := section{ID: "examples", Title: "The worst and the most doubtful", Text: []string{"Rows count from 0 among the " + v.test() + "."}}
 	n, j := v.set.Len(), v.j.Values
 	worst, doubted := make([]float64, n), make([]float64, n)
 	for i := range n {
@@ -232,7 +232,7 @@ func (v *view) valueRows(caption string, rows []int) table {
 		if j.Outputs > 1 {
 			suffix = fmt.Sprintf(" %d", o)
 		}
-		t.Head = append(t.Head, "true"+suffix, "predicted"+suffix, "error"+suffix, "90 % interval"+suffix, "epistemic sd"+suffix)
+		t.Head = append(t.Head, "true"+suffix, "predicted"+suffix, "error"+suffix, "90\u00a0% interval"+suffix, "epistemic sd"+suffix)
 	}
 	names, features := v.features(v.set, rows)
 	t.Head = append(t.Head, names...)

@@ -12,7 +12,12 @@ import (
 )
 
 // percent writes 0.937 as 93.7 %.
-func percent(v float64) string { return fixed(100*v, 1) + " %" }
+func percent(v float64) string {
+	if math.IsNaN(v) {
+		return "–"
+	}
+	return fixed(100*v, 1) + "\u00a0%"
+}
 
 // fixed writes v with so many decimals, a true minus sign, and thousands apart.
 func fixed[T ~float64](v T, decimals int) string {
@@ -100,7 +105,7 @@ func span(lo, hi float64, decimals int) string {
 	return fixed(lo, decimals)
 }
 
-// wilson is the 95 % interval of a share of k in n (Wilson 1927).
+// wilson is the 95 % interval of a share of k in n (Wilson 1927).
 func wilson(k, n float64) (low, high float64) {
 	const z = 1.959963984540054
 	if n == 0 {
@@ -143,13 +148,13 @@ func Method(s *starling.Spec) string {
 		point = "the network of model.init"
 	}
 	if a := s.Prior.Anchor; a != nil && a.S < .5 {
-		anchor = fmt.Sprintf(", anchored at %s (s = %v)", point, a.S)
+		anchor = fmt.Sprintf(", anchored at %s (s = %v)", point, a.S)
 	}
 	switch m := s.Method; {
 	case m.AsIs:
 		return "a trained network as it is"
 	case s.Prior.Anchor != nil && s.Prior.Anchor.S == 0:
-		return point + " alone (s = 0)"
+		return point + " alone (s = 0)"
 	case m.MCMC != nil:
 		return fmt.Sprintf("%s of %s, %s epochs each%s", several(m.MCMC.Chains, "chain"), move(m.MCMC.Move), count(m.MCMC.Epochs), anchor)
 	default:

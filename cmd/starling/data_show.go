@@ -33,6 +33,10 @@ A data set's name is taken before a file's: write ./NAME for such a file.`,
   starling data show train-images-idx3-ubyte.gz --json
   starling data show mnist7`,
 		Args: cobra.ExactArgs(1),
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+			names, _ := setNames(cmd, args, typed)
+			return names, cobra.ShellCompDirectiveDefault // files too
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o := data.CSV{Target: target}
 			if cmd.Flags().Changed("delimiter") {

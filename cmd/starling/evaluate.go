@@ -17,7 +17,7 @@ func newEvaluate() *cobra.Command {
 		jsonOut        bool
 	)
 	cmd := &cobra.Command{
-		Use:   "evaluate RUN | evaluate --probs FILE --labels FILE",
+		Use:   "evaluate [RUN]",
 		Short: "Judge a run's ensembles anew, or any program's predictions",
 		Long: `Evaluate reads the ensembles of a run's folder and judges them: on the run's own test examples, which gives just
 the figures that fit printed, or on other data, standardised as the run's were; and on inputs that it should doubt.
@@ -83,11 +83,11 @@ With --probs it scores the class probabilities of any other program, an .npy of 
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&on.Data, "data", "", "other data to judge on: the name of a set (starling data list), a CSV with the target's\ncolumn, or an .npy or IDX of inputs, which needs --labels")
-	cmd.Flags().StringVar(&on.Labels, "labels", "", "file of the labels that belong to --data or --probs")
-	cmd.Flags().StringArrayVar(&on.OOD, "ood", nil, "inputs to doubt: a set's name or a file; may be given several times")
-	cmd.Flags().StringVar(&probs, "probs", "", "file of class probabilities to score, instead of a run")
-	cmd.Flags().StringVar(&weights, "weights", "", "file of the weights of the particles in --probs (default: all equal)")
+	cmd.Flags().StringVar(&on.Data, "data", "", "`SET|FILE` to judge on instead: a set's name (starling data list), a CSV with the\ntarget's column, or an .npy or IDX of inputs, which needs --labels")
+	cmd.Flags().StringVar(&on.Labels, "labels", "", "`FILE` of the labels that belong to --data or --probs")
+	cmd.Flags().StringArrayVar(&on.OOD, "ood", nil, "`SET|FILE` of inputs to doubt; may be given several times")
+	cmd.Flags().StringVar(&probs, "probs", "", "`FILE` of class probabilities to score, instead of a run")
+	cmd.Flags().StringVar(&weights, "weights", "", "`FILE` of the weights of the particles in --probs (default: all equal)")
 	cmd.Flags().IntVar(&threads, "threads", 0, "threads that compute; the result does not depend on it (default: one a CPU)")
 	dataDir(cmd, &dir)
 	asJSON(cmd, &jsonOut)

@@ -43,6 +43,7 @@ crash, and gives the same result, bit for bit, as a run that never stopped.`,
 	flags.IntVar(&f.threads, "threads", 0, "threads that compute; the result does not depend on it (default: one a CPU)")
 	flags.DurationVar(&f.every, "save-every", 10*time.Second, "least time between two states that are saved")
 	flags.StringArrayVar(&f.set, "set", nil, "change the config: a dotted path, list items by index, a YAML value; repeatable")
+	cmd.MarkFlagDirname("out")
 	dataDir(cmd, &f.dataDir)
 	asJSON(cmd, &f.json)
 	return cmd

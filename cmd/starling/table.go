@@ -274,7 +274,9 @@ func thousands(n int) string {
 }
 
 // significant writes a number of unknown size.
-func significant(v uq.Number) string { return minus(fmt.Sprintf("%.4g", v)) }
+func significant(v uq.Number) string {
+	return minus(strings.TrimSuffix(fmt.Sprintf("%#.4g", v), "."))
+}
 
 // minus is the sign as it is printed.
 func minus(s string) string { return strings.Replace(s, "-", "−", 1) }

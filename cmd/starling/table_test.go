@@ -109,9 +109,9 @@ foreign inputs found (AUROC): eight 0.94; wrong answers 0.93
 log Z −391.5
 `},
 		"regression": {&chains, regression, `
-                                       targets in the central
-             RMSE      R²   NLL  CRPS    50 %    90 %     95 %
-posterior  0.1235  −0.250  −0.5  1235  44.4 %  90.0 %  100.0 %
+                                          targets in the central
+             RMSE      R²      NLL  CRPS    50 %    90 %     95 %
+posterior  0.1235  −0.250  −0.5000  1235  44.4 %  90.0 %  100.0 %
 judged on the 1,200 training examples of wave: nothing is held out
 `},
 	} {

@@ -34,7 +34,11 @@ func (e *extent) add(v float64) {
 	}
 }
 
-func (e *extent) shows(v float64) bool { return finite(v) && (!e.log || v > 0) }
+// Beyond these sizes differences would overflow or vanish: what is larger is not shown.
+const least, most = 1e-100, 1e100
+
+// shows says that a value has a place on the axis.
+func (e *extent) shows(v float64) bool { return math.Abs(v) <= most && (!e.log || v >= least) }
 
 // pair adds a point, if both of its coordinates can be shown.
 func (e *extent) pair(other *extent, v, w float64) {
@@ -52,14 +56,11 @@ type scale struct {
 
 func (s scale) at(v float64) float64 {
 	low, high := s.low, s.high
-	if s.log {
-		if !(v > 0) {
-			return math.NaN()
-		}
-		v, low, high = math.Log10(v), math.Log10(low), math.Log10(high)
-	}
-	if !finite(v) {
+	if !(math.Abs(v) <= most) || s.log && v < least {
 		return math.NaN()
+	}
+	if s.log {
+		v, low, high = math.Log10(v), math.Log10(low), math.Log10(high)
 	}
 	return s.from + (v-low)/(high-low)*(s.to-s.from)
 }
@@ -78,7 +79,7 @@ func (a Axis) ticks(e *extent, n int, outward bool) []tick {
 	if a.Zero && !e.fixed {
 		e.low, e.high = min(e.low, 0), max(e.high, 0)
 	}
-	if e.low == e.high { // a single value stands in the middle
+	if !(e.high-e.low > 1e-12*max(math.Abs(e.low), math.Abs(e.high), 1e-80)) { // a single value stands in the middle
 		room := max(math.Abs(e.low)/10, 1e-9)
 		if a.Whole || e.low == 0 {
 			room = 1
@@ -124,7 +125,7 @@ func atLeastOne(v float64, whole bool) float64 {
 
 // decades are ticks at powers of ten or, where there are too few of these, at 1, 2 and 5 times them.
 func (a Axis) decades(e *extent, n int) []tick {
-	if e.low == e.high {
+	if !(e.high > e.low*(1+1e-12)) {
 		e.low, e.high = e.low/2, e.high*2
 	}
 	low, high := math.Floor(math.Log10(e.low)+1e-9), math.Ceil(math.Log10(e.high)-1e-9)
@@ -175,7 +176,7 @@ func (a Axis) format(v, step float64) string {
 		v = 0
 	}
 	if a.Percent {
-		return Number(100*v, 100*step) + " %"
+		return Number(100*v, 100*step) + "\u00a0%"
 	}
 	return Number(v, step)
 }
@@ -192,18 +193,18 @@ func Number(v, step float64) string {
 		return "−∞"
 	}
 	decimals := 0
-	if step > 0 && step < 1 {
-		decimals = int(math.Ceil(-math.Log10(step) - 1e-9))
+	if step > 0 && step < 10 {
+		decimals = max(int(math.Ceil(-math.Log10(step)-1e-9)), 0)
 		if scaled := step * math.Pow(10, float64(decimals)); math.Abs(scaled-math.Round(scaled)) > 1e-6 {
-			decimals++ // 0.25
+			decimals++ // 2.5, 0.25
 		}
 	}
 	if v != 0 && (decimals > 4 || math.Abs(v) >= 1e6) {
 		exponent := int(math.Floor(math.Log10(math.Abs(v)) + 1e-12))
 		digits := strconv.FormatFloat(v/math.Pow(10, float64(exponent)), 'g', 3, 64)
 		mantissa := digits + "·"
-		if digits == "1" {
-			mantissa = ""
+		if digits == "1" || digits == "-1" {
+			mantissa = strings.TrimSuffix(digits, "1")
 		}
 		return strings.Replace(mantissa, "-", "−", 1) + "10" + superscript(exponent)
 	}

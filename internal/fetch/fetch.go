@@ -47,13 +47,18 @@ type Client struct {
 // or the network fails, the part that has arrived stays for the next call. Bytes that are whole but wrong are removed,
 // and the error is ErrContent.
 func (c *Client) Get(ctx context.Context, f File, path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return err
+	}
+	free, err := lock(path)
+	if err != nil {
+		return err
+	}
+	defer free()
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 		if err == nil {
 			err = fmt.Errorf("%s: %w", path, fs.ErrExist)
 		}
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return err
 	}
 	p, err := openPart(path+Part, f)
@@ -128,11 +133,7 @@ func openPart(path string, want File) (*part, error) {
 		file.Close()
 		return nil, err
 	}
-	p := &part{File: file, want: want, have: info.Size()}
-	if p.have > want.Size {
-		err = p.reset()
-	}
-	return p, err
+	return &part{File: file, want: want, have: info.Size()}, nil
 }
 
 // reset begins anew.

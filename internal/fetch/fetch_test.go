@@ -91,6 +91,15 @@ func halfThenSilent(w http.ResponseWriter, r *http.Request) {
 	<-r.Context().Done()
 }
 
+// steady takes longer than an attempt may be without a byte, but is never so long without one.
+func steady(w http.ResponseWriter, r *http.Request) {
+	for k := range 6 {
+		time.Sleep(400 * time.Millisecond)
+		w.Write(content[50_000*k : 50_000*(k+1)])
+		http.NewResponseController(w).Flush()
+	}
+}
+
 func changed(tag string) answer {
 	return func(w http.ResponseWriter, r *http.Request) {
 		other := append([]byte{}, content...)
@@ -127,6 +136,7 @@ func TestGet(t *testing.T) {
 		content  bool   // the error is ErrContent
 		kept     int    // bytes of the part after an error; 0: no part
 		requests int    // how many the server has seen; 0: not counted
+		stall    time.Duration
 	}{
 		{name: "at once", answers: []answer{good}, requests: 1},
 		{name: "goes on where an earlier run stopped", part: content[:1000], answers: []answer{partial(fmt.Sprintf("bytes 1000-%d/%d", n-1, n), content[1000:])}, requests: 1},
@@ -134,6 +144,7 @@ func TestGet(t *testing.T) {
 		{name: "breaks off midway, twice", answers: []answer{cut(100_000), cut(100_000), good}, requests: 3},
 		{name: "breaks off and ignores ranges", answers: []answer{cut(200_000), whole(content, n)}, requests: 2},
 		{name: "ignores ranges and breaks off earlier", answers: []answer{cut(200_000), status(502), whole(content, -1)}, requests: 3},
+		{name: "breaks off again and again, each time later", answers: []answer{cut(50_000)}},
 		{name: "chunked, without a length", answers: []answer{whole(content, -1)}, requests: 1},
 		{name: "chunked and ends early", answers: []answer{whole(content[:200_000], -1), good}, requests: 2},
 		{name: "always ends early", answers: []answer{whole(content[:200_000], -1)}, err: "ended after 200000 of 300000 bytes (given up after 3", kept: 200_000},
@@ -158,7 +169,7 @@ func TestGet(t *testing.T) {
 		{name: "the file changes in between, as its tag says", answers: []answer{changed(`"v0"`), good}, requests: 2},
 		{name: "the file changes in between, and no tag says so", answers: []answer{changed(`W/"v0"`), good}, requests: 3},
 		{name: "206 of another place", part: content[:1000], answers: []answer{partial(fmt.Sprintf("bytes 900-%d/%d", n-1, n), content[900:]), good}, requests: 2},
-		{name: "206 of another file", part: content[:1000], answers: []answer{partial("bytes 1000-1999/2000", content[1000:2000]), good}, requests: 2},
+		{name: "206 of another file", part: content[:1000], answers: []answer{partial("bytes 1000-1999/2000", content[:1000]), good}, requests: 2},
 		{name: "206 without a range", part: content[:1000], answers: []answer{partial("", content[1000:]), good}, requests: 2},
 		{name: "206 of nonsense", part: content[:1000], answers: []answer{partial("bytes 1000-x/y", content[1000:]), good}, requests: 2},
 		{name: "206 of unknown size", part: content[:1000], answers: []answer{partial("bytes 1000-299999/*", content[1000:])}, requests: 1},
@@ -173,9 +184,10 @@ func TestGet(t *testing.T) {
 			http.Redirect(w, r, "file:///etc/hosts", http.StatusFound)
 		}}, err: "unsupported protocol scheme"},
 		{name: "redirects for ever", answers: []answer{func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/", http.StatusFound) }}, err: "stopped after 10 redirects"},
-		{name: "says nothing", answers: []answer{silent, good}, requests: 2},
-		{name: "says nothing any more", answers: []answer{halfThenSilent, good}, requests: 2},
-		{name: "never says anything", answers: []answer{silent}, err: "no byte for 100ms (given up after 3 attempts)", requests: 3},
+		{name: "says nothing", answers: []answer{silent, good}, stall: 300 * time.Millisecond},
+		{name: "says nothing any more", answers: []answer{halfThenSilent, good}, stall: 300 * time.Millisecond},
+		{name: "slow but steady", answers: []answer{steady}, requests: 1, stall: 2 * time.Second},
+		{name: "never says anything", answers: []answer{silent}, err: "no byte for 100ms (given up after 3 attempts)", requests: 3, stall: 100 * time.Millisecond},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -192,7 +204,7 @@ func TestGet(t *testing.T) {
 				}
 			}
 			var pauses []time.Duration
-			client := Client{HTTP: server.Client(), Stall: 100 * time.Millisecond, Tries: 3, Pause: func(_ context.Context, wait time.Duration) error {
+			client := Client{HTTP: server.Client(), Stall: c.stall, Tries: 3, Pause: func(_ context.Context, wait time.Duration) error {
 				pauses = append(pauses, wait)
 				return nil
 			}}
@@ -304,6 +316,51 @@ func TestMirrors(t *testing.T) {
 	}
 	if err := client.Get(t.Context(), File{urls("/good"), int64(len(content)), sum(content)}, path); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("a file in the place: %v", err)
+	}
+}
+
+// What one server says of the version of its file means nothing to another.
+func TestMirrorsTags(t *testing.T) {
+	broken := false
+	var condition string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path == "/other":
+			condition = r.Header.Get("If-Range")
+			serve(w, r, `"v2"`, content)
+		case broken:
+			status(410)(w, r)
+		default:
+			broken = true
+			cut(100_000)(w, r)
+		}
+	}))
+	defer server.Close()
+	client := Client{Pause: func(context.Context, time.Duration) error { return nil }}
+	want := File{[]string{server.URL, server.URL + "/other"}, int64(len(content)), sum(content)}
+	if err := client.Get(t.Context(), want, filepath.Join(t.TempDir(), "file")); err != nil || condition != "" {
+		t.Errorf("%v, If-Range %q", err, condition)
+	}
+}
+
+// Only one process at a time fetches a file; afterwards nothing of it is left but the file.
+func TestLock(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	var client Client
+	second := errors.New("not asked")
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		second = client.Get(t.Context(), File{nil, 1, sum(nil)}, path)
+		good(w, r)
+	}))
+	defer server.Close()
+	if err := client.Get(t.Context(), File{[]string{server.URL}, int64(len(content)), sum(content)}, path); err != nil {
+		t.Fatal(err)
+	}
+	if second == nil || !strings.Contains(second.Error(), "another process is fetching this file") {
+		t.Error(second)
+	}
+	if left, _ := filepath.Glob(path + "*"); len(left) != 1 {
+		t.Errorf("%q are left", left)
 	}
 }
 

@@ -1,0 +1,267 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/starling-smc/starling"
+	"github.com/starling-smc/starling/bnn"
+	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/rng"
+	"github.com/starling-smc/starling/nn"
+	"github.com/starling-smc/starling/uq"
+)
+
+// A fixture is a run made up without training: what its network predicts is drawn at random.
+type fixture struct {
+	run *starling.Run
+	j   *starling.Judgement
+}
+
+// shape says what a fixture is like; the zero value is a small run on a table of two classes.
+type shape struct {
+	name      string
+	input     []int // default [3]
+	n         int   // test examples; default 60
+	names     []string
+	groups    []string
+	islands   int // default 3
+	lines     int // of each island's trace; default 6
+	particles int // of an island; default 4
+	chains    bool
+	outputs   int  // of a regression; 0: classes
+	single    bool // as it is: nothing was sampled
+	restarts  bool
+	validate  bool
+	undefined bool // figures that are NaN or infinite
+}
+
+func or(v, otherwise int) int {
+	if v == 0 {
+		return otherwise
+	}
+	return v
+}
+
+func (s shape) make(t testing.TB) fixture {
+	t.Helper()
+	if s.input == nil {
+		s.input = []int{3}
+	}
+	n, islands, lines, particles := or(s.n, 60), or(s.islands, 3), or(s.lines, 6), or(s.particles, 4)
+	classes := max(len(s.names), 2)
+	if s.name == "" {
+		s.name = "made-up"
+	}
+	method := fmt.Sprintf("{smc: {islands: %d, particles: %d, move: {hmc: {steps: 2, mutations: 3}}}}", islands, particles)
+	switch {
+	case s.single:
+		islands, particles, lines = 1, 1, 0
+		method = "as-is"
+	case s.chains:
+		particles = 1
+		method = fmt.Sprintf("{mcmc: {chains: %d, start: prior, epochs: %d, move: {hmc: {steps: 10}}}}", islands, 10*lines)
+	}
+	likelihood, units := "categorical", classes
+	if s.outputs > 0 {
+		likelihood, units = "{gaussian: {sd: 1}}", s.outputs
+	}
+	text := fmt.Sprintf("name: made-up\nseed: 7\ndata: {csv: {file: rows.csv, target: y}}\nmodel: {input: %s, layers: [{dense: %d}], likelihood: %s}\nprior: {normal: {variance: 1}}\nmethod: %s\n",
+		yamlList(s.input), units, likelihood, method)
+	if s.single {
+		text = fmt.Sprintf("name: made-up\nseed: 7\ndata: {csv: {file: rows.csv, target: y}}\nmodel: {input: %s, layers: [{dense: %d}], likelihood: %s, init: w.safetensors}\nmethod: as-is\n",
+			yamlList(s.input), units, likelihood)
+	}
+	spec, err := starling.ParseSpec("config.yaml", []byte(text))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	spec.Name = s.name // a config could not call it just anything
+	net, err := nn.New(spec.Model.Input, spec.Model.Layers, spec.Model.Likelihood)
+	if err != nil {
+		t.Fatal(err)
+	}
+	draw := rng.Key{Seed: 1, Purpose: rng.Split}.Stream()
+	run := &starling.Run{Dir: "runs/" + s.name, Spec: spec, Net: net, Trace: s.trace(draw, islands, lines, particles)}
+	run.Posterior = ensemble(net, islands, particles, draw)
+	run.Manifest = starling.Manifest{
+		Version: "1.2.3", Revision: "abcdef", Go: "go1.26", Platform: "linux/amd64", Kernel: "avx2", Data: map[string]string{},
+		Started: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), Finished: time.Date(2026, 3, 1, 12, 1, 5, 0, time.UTC), Status: "done",
+	}
+	if s.outputs == 0 {
+		run.Schema = &data.Schema{Shape: s.input, Classes: classes, Names: s.names}
+	} else {
+		run.Schema = &data.Schema{Shape: s.input, Outputs: s.outputs}
+	}
+	problem := &data.Problem{Name: "rows.csv", Schema: run.Schema, Train: s.set(draw, "train", n), Test: s.set(draw, "test", n)}
+	for _, g := range s.groups {
+		problem.Groups = append(problem.Groups, data.Group{Name: g, Set: s.set(draw, g, n/2)})
+	}
+	for _, p := range parts(problem) {
+		run.Manifest.Data[p.name] = p.set.Checksum()
+	}
+	j := &starling.Judgement{Problem: problem, Metrics: &starling.Metrics{}}
+	j.Metrics.On, j.Metrics.N = "test", n
+	if s.outputs > 0 {
+		s.values(draw, j, problem.Test)
+	} else {
+		s.predict(draw, j, problem, classes)
+	}
+	if lines > 0 && !s.chains {
+		z, sd, effective := uq.Number(-20), uq.Number(1.5), uq.Number(2)
+		j.Metrics.LogEvidence, j.Metrics.LogEvidenceSD, j.Metrics.EffectiveIslands = &z, &sd, &effective
+		j.Metrics.Combined = &starling.Combined{Equal: j.Metrics.Evaluation, Evidence: j.Metrics.Evaluation}
+	}
+	if s.restarts {
+		run.Restarts, run.NLL = ensemble(net, 1, 3, draw), []float64{.5, .4, .6}
+		run.Chosen = 1
+		m := j.Metrics.Evaluation
+		deep := m
+		m.NLL, deep.NLL = m.NLL*1.1, m.NLL*.9
+		j.Metrics.MAP, j.Metrics.DeepEnsemble = &m, &deep
+	}
+	if s.undefined {
+		nan, inf := uq.Number(math.NaN()), uq.Number(math.Inf(1))
+		j.Metrics.NLL, j.Metrics.ECE, j.Metrics.LogEvidence, j.Metrics.LogEvidenceSD = inf, &nan, &nan, &nan
+		for k := range run.Trace {
+			run.Trace[k].LogLikelihood, run.Trace[k].ValNLL, run.Trace[k].Step = uq.Number(math.Inf(-1)), &nan, 0
+		}
+	}
+	return fixture{run, j}
+}
+
+func yamlList(shape []int) string {
+	s := "["
+	for i, d := range shape {
+		if i > 0 {
+			s += ", "
+		}
+		s += fmt.Sprint(d)
+	}
+	return s + "]"
+}
+
+func ensemble(net *nn.Net, islands, particles int, draw *rng.Stream) *bnn.Ensemble {
+	e := &bnn.Ensemble{Net: net}
+	for i := range islands {
+		e.LogEvidence = append(e.LogEvidence, -20+draw.Normal())
+		for range particles {
+			e.LogWeights, e.Island = append(e.LogWeights, -math.Log(float64(islands*particles))), append(e.Island, int32(i))
+		}
+	}
+	e.Theta = make([]float32, islands*particles*net.Dim())
+	return e
+}
+
+func (s shape) trace(draw *rng.Stream, islands, lines, particles int) (trace []starling.TraceLine) {
+	for i := range islands {
+		for k := range lines {
+			l := starling.TraceLine{
+				Island: i, K: k + 1, Epochs: float64(10 * (k + 1)), Temperature: math.Pow(10, -3*float64(lines-1-k)/float64(lines)),
+				ESS: float64(particles) / 2, Ancestors: max(particles-k, 1), Parents: particles, Mutations: 3,
+				Acceptance: .5 + .1*math.Sin(float64(k)), Step: .1, LogLikelihood: uq.Number(-100 + 10*draw.Normal()), Gradients: 100 * (k + 1),
+			}
+			if s.chains {
+				l.Temperature = 1
+			}
+			if s.validate {
+				v := uq.Number(.5 + .01*draw.Normal())
+				l.ValNLL = &v
+			}
+			trace = append(trace, l)
+		}
+	}
+	return trace
+}
+
+// set draws inputs: pixels as bytes for images, otherwise normal; and targets.
+func (s shape) set(draw *rng.Stream, name string, n int) *data.Set {
+	set := &data.Set{Name: name, Shape: s.input, Names: s.names}
+	for range n * set.Features() {
+		if len(s.input) == 3 {
+			set.U8 = append(set.U8, uint8(draw.IntN(256)))
+		} else {
+			set.F32 = append(set.F32, float32(draw.Normal()))
+		}
+	}
+	if s.outputs > 0 {
+		set.Outputs = s.outputs
+		for range n * s.outputs {
+			set.Values = append(set.Values, float32(draw.Normal()))
+		}
+		return set
+	}
+	set.Classes = max(len(s.names), 2)
+	for i := range n {
+		set.Labels = append(set.Labels, int32(i%set.Classes))
+	}
+	return set
+}
+
+// predict draws three networks' probabilities: mostly right for the test examples, anything for the groups.
+func (s shape) predict(draw *rng.Stream, j *starling.Judgement, problem *data.Problem, classes int) {
+	say := func(set *data.Set, known bool) *uq.Predictive {
+		n := set.Len()
+		m := uq.NewMixture(n, classes)
+		networks := 3
+		if s.single {
+			networks = 1
+		}
+		for range networks {
+			probs := make([]float64, n*classes)
+			for i := range n {
+				sum := 0.0
+				for c := range classes {
+					l := draw.Normal()
+					if known && int(set.Labels[i]) == c {
+						l += 2
+					}
+					probs[i*classes+c] = math.Exp(l)
+					sum += probs[i*classes+c]
+				}
+				for c := range classes {
+					probs[i*classes+c] /= sum
+				}
+			}
+			m.Add(1, uq.Probabilities(probs, classes))
+		}
+		return m.Predictive()
+	}
+	j.Test = say(problem.Test, true)
+	var foreign []uq.Foreign
+	for _, g := range problem.Groups {
+		j.Groups = append(j.Groups, say(g.Set, false))
+		foreign = append(foreign, uq.Foreign{Name: g.Name, Predictive: j.Groups[len(j.Groups)-1]})
+	}
+	e := uq.Evaluate(j.Test, problem.Test.Labels, foreign)
+	m := &j.Metrics.Evaluation
+	m.Accuracy, m.NLL, m.Brier, m.ECE, m.Groups = &e.Accuracy, e.NLL, &e.Brier, &e.ECE, e.Groups
+}
+
+// values draws calibrated predictions.
+func (s shape) values(draw *rng.Stream, j *starling.Judgement, set *data.Set) {
+	v := &starling.ValuesJudgement{Outputs: s.outputs}
+	squares := 0.0
+	for range set.Len() * s.outputs {
+		mean, sd := 10*draw.Normal(), 1+draw.Float64()
+		z := draw.Normal()
+		v.Targets, v.Mean = append(v.Targets, mean+sd*z), append(v.Mean, mean)
+		v.Aleatoric, v.Epistemic = append(v.Aleatoric, sd*.8), append(v.Epistemic, sd*.6)
+		v.Q05, v.Q50, v.Q95 = append(v.Q05, mean-1.645*sd), append(v.Q50, mean), append(v.Q95, mean+1.645*sd)
+		v.PIT = append(v.PIT, math.Erfc(-z/math.Sqrt2)/2)
+		squares += sd * z * sd * z
+	}
+	rmse := uq.Number(math.Sqrt(squares / float64(len(v.Mean))))
+	j.Metrics.RMSE, j.Metrics.NLL, j.Values = &rmse, 2, v
+}
+
+// standard is a standardisation of p inputs of mean 5 and sd 2.
+func standard(p int) *data.Standard {
+	s := &data.Standard{To: 1}
+	for range p {
+		s.Mean, s.SD = append(s.Mean, 5), append(s.SD, 2)
+	}
+	return s
+}
