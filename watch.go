@@ -119,11 +119,15 @@ func (w *watch) event() *Sampling {
 		}
 		shown++
 		e.Temperature = min(e.Temperature, i.Lambda)
+		e.Iteration += float64(i.K)
+		e.Examples += float64(i.Examples)
 		e.ESS += i.ESS
 		e.Acceptance += i.Acceptance
 		e.Step += i.Step
 		e.Ancestors += float64(i.Ancestors)
 	}
+	e.Iteration /= shown
+	e.Examples /= shown
 	e.ESS /= shown
 	e.Acceptance /= shown
 	e.Step /= shown
