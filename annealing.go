@@ -14,12 +14,12 @@ type annealing struct {
 }
 
 var annealings = []annealing{
-	{"constant", "a fresh batch of 500 images every iteration.", "constant: {iterations: 200, batch: 500}"},
-	{"full", "all images in every iteration.", "full: {iterations: 200}"},
-	{"ctr", "fresh batches of 500 images, and all of them in the last 20 iterations.", "ctr: {iterations: 200, batch: 500}"},
-	{"linear", "a batch that grows by 500 images every iteration.", "linear: {iterations: 200, batch: 500, grow: 500}"},
-	{"automated", "a batch that has grown to all images after nine tenths of the iterations.", "automated: {iterations: 200, batch: 500, grow: 500}"},
-	{"sda", "blocks of 500 images whose power rises by what a nat of entropy allows.", "sda: {iterations: 200, batch: 500, grow: 500}   # exact: true takes the exact derivative of the entropy"},
+	{"constant", "a fresh batch every iteration.", "constant: {iterations: 200, batch: 500}"},
+	{"full", "all images every iteration.", "full: {iterations: 200}"},
+	{"ctr", "fresh batches, all images in the last tenth.", "ctr: {iterations: 200, batch: 500}"},
+	{"linear", "a batch that grows by 500 an iteration.", "linear: {iterations: 200, batch: 500, grow: 500}"},
+	{"automated", "a batch that is whole at nine tenths.", "automated: {iterations: 200, batch: 500, grow: 500}"},
+	{"sda", "smooth annealing, block by block.", "sda: {iterations: 200, batch: 500, grow: 500}   # exact: true takes the exact derivative of the entropy"},
 }
 
 // annealingPresets lists the names NETWORK-SCHEME for Hamiltonian, NETWORK-SCHEME-ld for Langevin dynamics.
@@ -44,9 +44,9 @@ func annealingText(name string) []byte {
 		annealing
 		Name, Dynamics string
 		Steps          int
-	}{a, name, "Hamiltonian dynamics, 3 leapfrogs of size 0.002,", 3}
+	}{a, name, "HMC", 3}
 	if langevin {
-		of.Dynamics, of.Steps = "Langevin dynamics of step size 0.002", 1
+		of.Dynamics, of.Steps = "Langevin", 1
 	}
 	text, err := template.ParseFS(presets, "presets/annealing/*.yaml")
 	var b bytes.Buffer

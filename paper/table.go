@@ -145,4 +145,6 @@ func (r *Row) Mean(f func(Run) float64) (mean, sd float64) {
 }
 
 // Duration writes seconds for people.
-func Duration(s float64) string { return time.Duration(s * float64(time.Second)).Round(time.Second).String() }
+func Duration(s float64) string {
+	return time.Duration(s * float64(time.Second)).Round(time.Second).String()
+}
