@@ -23,30 +23,26 @@ func newDescents(m *MAP, saved []*baseline.Restart, tell func(Event)) *descents 
 	}
 	for k, s := range saved {
 		if s != nil {
-			e := baseline.Epoch{Restart: k, Epoch: s.Watch.BestAt, NLL: s.Watch.Best, Accuracy: s.Accuracy, Done: s.Done}
-			if e.Epoch == 0 { // without validation examples none is the best
-				e.NLL = math.NaN()
-			}
-			d.count(e)
-			d.made[k] = s.Epochs
+			d.count(k, s)
 		}
 	}
 	return d
 }
 
-func (d *descents) look(e baseline.Epoch) {
-	d.count(e)
+func (d *descents) look(k int, s *baseline.Restart) {
+	d.count(k, s)
 	event := d.now
 	d.tell(&event)
 }
 
-func (d *descents) count(e baseline.Epoch) {
-	now := &d.now
-	if d.made[e.Restart], d.ended[e.Restart] = e.Epoch, e.Done; e.Done {
+func (d *descents) count(k int, s *baseline.Restart) {
+	now, best := &d.now, &s.Watch
+	if d.made[k], d.ended[k] = s.Epochs, s.Done; s.Done {
 		now.Done++
 	}
-	if now.Share = descent(d.made, d.ended, d.most); e.NLL < now.NLL {
-		now.Best, now.Epoch, now.NLL, now.Accuracy = e.Restart, e.Epoch, e.NLL, e.Accuracy
+	now.Share = descent(d.made, d.ended, d.most)
+	if best.Theta != nil && best.Best < now.NLL { // without validation examples none is the best
+		now.Best, now.Epoch, now.NLL, now.Accuracy = k, best.BestAt, best.Best, s.Accuracy
 	}
 }
 

@@ -21,7 +21,7 @@ type Descending struct {
 	Restarts, Done int     // restarts in all, and those that have ended
 	Share          float64 // of the work that is done, 0 to 1: an estimate, as nobody knows when a restart will stop
 	Best           int     // the restart of the lowest validation NLL so far
-	Epoch          int     // at which it was reached, from 1
+	Epoch          int     // at which it was reached, from 1; 0: where it began, model.init
 	NLL, Accuracy  float64
 }
 

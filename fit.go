@@ -146,7 +146,7 @@ func (r *run) points(ctx context.Context) error {
 	}
 	watch := newDescents(m, search.Saved, r.progress)
 	search.Watch = func(s *baseline.Restart, e baseline.Epoch) error {
-		watch.look(e)
+		watch.look(e.Restart, s)
 		return r.keep.step(e.Restart, s, s.Done, s.Done)
 	}
 	result, err := search.Fit(ctx, r.Net, r.prior, r.Data.Train, r.Data.Validate, r.pool)

@@ -81,6 +81,8 @@ func TakeFolder(dir string) (*Folder, error) {
 		return nil, err
 	}
 	if err := f.take(); err != nil {
+		os.Remove(f.Dir) // not if another has it: its lock is there
+		f.removeParents()
 		return nil, err
 	}
 	return f, nil

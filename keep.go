@@ -150,7 +150,7 @@ func (r *run) open(o Options) (finished bool, err error) {
 	if k.every == 0 {
 		k.every = 10 * time.Second
 	}
-	if !f.made {
+	if !f.made || f.kept {
 		if finished, err = k.resume(r); finished || err != nil {
 			return finished, err
 		}

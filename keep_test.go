@@ -441,6 +441,39 @@ func TestLock(t *testing.T) {
 	}
 }
 
+// TestSameFolderAgain: a Folder that is still held goes on too, and another run does not take its place.
+func TestSameFolderAgain(t *testing.T) {
+	spec := trees(t)
+	_, want := whole(t, spec)
+	f, err := TakeFolder(filepath.Join(t.TempDir(), "run"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	events := 0
+	if _, err := Fit(ctx, spec, Options{Folder: f, Every: 1, Progress: func(Event) {
+		if events++; events == 40 {
+			cancel()
+		}
+	}}); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	again := 0
+	fit(t, spec, Options{Folder: f, Progress: func(Event) { again++ }})
+	all := 0
+	fit(t, spec, Options{Progress: func(Event) { all++ }})
+	if again > all-39+2 { // but for the first, Loaded, and what was not saved
+		t.Errorf("%d events after 40 of %d", again, all)
+	}
+	var config *ConfigError
+	if _, err := Fit(t.Context(), trees(t, "seed=99"), Options{Folder: f}); !errors.As(err, &config) {
+		t.Errorf("another run in the folder of one that is done: %v", err)
+	}
+	if err := f.Close(); err != nil || kept(t, f.Dir) != want {
+		t.Errorf("%v\n%s\nwant\n%s", err, kept(t, f.Dir), want)
+	}
+}
+
 // part is a part whose state is a number of steps.
 type part int
 

@@ -22,8 +22,9 @@ import (
 //
 // over mini-batches in an order of its own for every epoch; the last batch of an epoch is the remainder, with its own
 // mean. After each epoch the mean negative log-likelihood (NLL) of the validation set is taken, the best state is
-// kept, and Patience epochs without a new best end the restart. Without a validation set every restart runs all its
-// epochs and its last state counts.
+// kept, and Patience epochs without a new best end the restart; a First is scored before its first epoch, so that the
+// descent from it cannot end with a worse one. Without a validation set every restart runs all its epochs and its last
+// state counts.
 //
 // The restarts together, equally weighted, are a deep ensemble (Lakshminarayanan et al. 2017); see Result.Ensemble.
 type MAP struct {
@@ -56,7 +57,7 @@ type Result struct {
 	Theta     []float64 // best state of each restart, Restarts×D
 	NLL       []float64 // its mean NLL on the validation set; NaN without one
 	Accuracy  []float64 // its accuracy there; NaN without one and for regression
-	BestEpoch []int     // the epoch that gave it, counted from 1
+	BestEpoch []int     // the epoch that gave it, counted from 1; 0: it began there, at First
 	Chosen    int       // the restart of lowest NLL; without a validation set, of highest posterior density
 
 	Restarts []*Restart // as they ended
@@ -153,7 +154,7 @@ func (m MAP) descent(net *nn.Net, prior mcmc.Prior, train, validate *data.Set, p
 		return nil, fmt.Errorf("MAP: %d saved restarts of %d", len(d.Saved), d.Restarts)
 	}
 	for k, s := range d.Saved {
-		if s != nil && (len(s.Theta) != net.Dim() || s.Watch.BestAt > 0 && len(s.Watch.Theta) != net.Dim()) {
+		if s != nil && (len(s.Theta) != net.Dim() || (s.Watch.BestAt > 0 || s.Watch.Theta != nil) && len(s.Watch.Theta) != net.Dim()) {
 			return nil, fmt.Errorf("MAP: saved restart %d has %d parameters, %d at its best; the network has %d", k, len(s.Theta), len(s.Watch.Theta), net.Dim())
 		}
 	}
@@ -202,7 +203,13 @@ func (d *descent) scratch() *scratch {
 // run takes restart k from s to its end. After an error s is as it was after the last complete epoch.
 func (d *descent) run(ctx context.Context, k int, s *Restart) error {
 	var before Restart
-	for w := d.scratch(); !s.Done; {
+	w := d.scratch()
+	if s.Epochs == 0 {
+		if err := d.first(ctx, k, s, w); err != nil {
+			return fmt.Errorf("MAP restart %d, at its start: %w", k, err)
+		}
+	}
+	for !s.Done {
 		before.copy(s)
 		e, err := d.epoch(ctx, k, s, w)
 		if err != nil {
@@ -237,6 +244,17 @@ func (d *descent) start(k int) *Restart {
 	return s
 }
 
+// first looks at a First on the validation set.
+func (d *descent) first(ctx context.Context, k int, s *Restart, w *scratch) error {
+	if k > 0 || d.First == nil || d.validate == nil {
+		return nil
+	}
+	nll, accuracy, err := d.score(ctx, s.Theta, w)
+	s.Watch.Start(nll, s.Theta)
+	s.Accuracy = accuracy
+	return err
+}
+
 // epoch goes once through the training set, then looks at the validation set.
 func (d *descent) epoch(ctx context.Context, k int, s *Restart, w *scratch) (Epoch, error) {
 	s.Epochs++
@@ -264,6 +282,9 @@ func (d *descent) epoch(ctx context.Context, k int, s *Restart, w *scratch) (Epo
 		if e.NLL, e.Accuracy, err = d.score(ctx, s.Theta, w); err != nil {
 			return Epoch{}, err
 		}
+		if err := d.finite("log-likelihood of the validation set", w.ll[0]); err != nil {
+			return Epoch{}, err
+		}
 		s.Done = s.Watch.Observe(e.NLL, s.Theta) || s.Done
 		if s.Watch.BestAt == s.Epochs {
 			s.Accuracy = e.Accuracy
@@ -276,9 +297,6 @@ func (d *descent) epoch(ctx context.Context, k int, s *Restart, w *scratch) (Epo
 // score is the mean NLL and, for classes, the accuracy at theta on the validation set.
 func (d *descent) score(ctx context.Context, theta []float64, w *scratch) (nll, accuracy float64, err error) {
 	if err := d.validate.LogLik(ctx, nil, theta, w.ll[:], nil); err != nil {
-		return 0, 0, err
-	}
-	if err := d.finite("log-likelihood of the validation set", w.ll[0]); err != nil {
 		return 0, 0, err
 	}
 	nll = -w.ll[0] / float64(d.validate.Examples())

@@ -406,6 +406,66 @@ func TestMAPFirst(t *testing.T) {
 	}
 }
 
+// A first restart that only gets worse ends where it began, which counts like an epoch: for patience, for the choice
+// among the restarts, and over stops. The others are as they would have been, and so are all where it gets better.
+func TestMAPFirstIsScored(t *testing.T) {
+	net, train, validate := mlp(t), blobs(1, 60), blobs(2, 300)
+	p, workers := prior(t, net, 0.5), pool.New(2)
+	good := fit(t, MAP{Restarts: 1, Rate: 0.1, Epochs: 100}, net, 0.5, train, validate, 1)
+	m := MAP{Restarts: 2, Rate: 30, Batch: 4, Epochs: 9, Patience: 5} // of steps far too long
+	drawn := fit(t, m, net, 0.5, train, validate, 1)
+	m.First = good.Best()
+	epochs := 0
+	m.Watch = func(_ *Restart, e Epoch) error {
+		if e.Restart == 0 {
+			epochs++
+			if !(e.NLL > good.NLL[0]) || e.Done != (epochs == 5) {
+				t.Errorf("epoch %d: NLL %v, done %v; the start has %v", e.Epoch, e.NLL, e.Done, good.NLL[0])
+			}
+		}
+		return nil
+	}
+	r := fit(t, m, net, 0.5, train, validate, 1)
+	if !slices.Equal(r.Best(), m.First) || r.Chosen != 0 || r.BestEpoch[0] != 0 || r.NLL[0] != good.NLL[0] || r.Accuracy[0] != good.Accuracy[0] {
+		t.Errorf("restart %d was chosen, the first is of epoch %d, NLL %v and accuracy %v; it began at %v and %v",
+			r.Chosen, r.BestEpoch[0], r.NLL[0], r.Accuracy[0], good.NLL[0], good.Accuracy[0])
+	}
+	if !slices.Equal(r.restart(1), drawn.restart(1)) || r.BestEpoch[1] != drawn.BestEpoch[1] {
+		t.Error("the second restart is another one")
+	}
+
+	want := figures(r)
+	for range 50 {
+		m.Watch = func(*Restart, Epoch) error { return context.Canceled }
+		r, err := m.Fit(context.Background(), net, p, train, validate, workers)
+		if err == nil {
+			if got := figures(r); got != want {
+				t.Errorf("stopped after every epoch:\n%s\nwant\n%s", got, want)
+			}
+			break
+		}
+		m.Saved = r.Restarts
+		for k, s := range m.Saved {
+			if s == nil {
+				continue
+			}
+			saved, _ := s.MarshalBinary()
+			m.Saved[k] = new(Restart)
+			if err := m.Saved[k].UnmarshalBinary(saved); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+
+	m = MAP{Restarts: 1, Rate: 0.1, Epochs: 3, First: make([]float64, net.Dim())}
+	for i := range m.First {
+		m.First[i] = math.Inf(1) // a network that cannot be scored is no better than any
+	}
+	if _, err := m.Fit(context.Background(), net, p, train, validate, workers); err == nil || !strings.Contains(err.Error(), "restart 0, epoch 1") {
+		t.Errorf("infinite weights: error %v", err)
+	}
+}
+
 // oneBad is a prior whose draw number bad, counted from 0, is so far off that the likelihood vanishes.
 type oneBad struct {
 	*bnn.Normal

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+
+	"github.com/starling-smc/starling/internal/numeral"
 )
 
 // Array is an array as a file holds it, in C order.
@@ -178,9 +180,5 @@ func readFile(path string) ([]byte, error) {
 
 // thousands writes 60000 as 60,000.
 func thousands(n uint64) string {
-	s := strconv.FormatUint(n, 10)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
+	return numeral.Grouped(strconv.FormatUint(n, 10))
 }

@@ -9,22 +9,23 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net/http"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
-	"time"
 
-	"github.com/starling-smc/starling/internal/fetch"
+	"github.com/starling-smc/starling/internal/ckpt"
 )
 
-// Fetcher downloads known data sets. Its zero value is ready for use.
-type Fetcher struct {
-	HTTP     *http.Client                        // nil: http.DefaultClient
-	Progress func(file string, done, size int64) // told of the bytes of a download that are there, often; nil: nobody
-	Failed   func(err error, wait time.Duration) // told of an attempt that is repeated after the wait; nil: nobody
+// Remote is a file of known content that servers have.
+type Remote struct {
+	URLs   []string // each gives the same bytes
+	Size   int64
+	SHA256 string // in hexadecimal
 }
+
+// partial is the suffix of a file that is not yet whole.
+const partial = ".part"
 
 // Fetched is a file that Fetch has seen to.
 type Fetched struct {
@@ -38,9 +39,11 @@ type Fetched struct {
 var ErrNoDownload = errors.New("has no download")
 
 // Fetch brings the missing files of a known data set into dir, in the places where Load looks for them. A file that is
-// there and right stays; one that is wrong is ErrContent, and stays too. What a broken download has brought is kept
-// beside its place, with suffix .part, and the next Fetch goes on there. A built-in set has no files.
-func (f *Fetcher) Fetch(ctx context.Context, name, dir string) ([]Fetched, error) {
+// there and right stays; one that is wrong is ErrContent, and stays too. A built-in set has no files.
+//
+// The network is get's business: it brings a file to a path, whole and right or not at all. What it keeps of a broken
+// download, for the next Fetch to go on with, is at that path with suffix .part.
+func Fetch(ctx context.Context, name, dir string, get func(ctx context.Context, r Remote, path string) error) ([]Fetched, error) {
 	k, err := find(name)
 	if err != nil {
 		return nil, err
@@ -66,38 +69,32 @@ func (f *Fetcher) Fetch(ctx context.Context, name, dir string) ([]Fetched, error
 		list = append(list, Fetched{path, p.size, p.sum, !slices.Contains(missing, p.file)})
 	}
 	for _, d := range downloads[name] {
-		if d.folder != "" && missing != nil || slices.Contains(missing, d.file) {
-			if err := f.get(ctx, d, dir); err != nil {
+		place := filepath.Join(dir, filepath.FromSlash(d.file))
+		if d.folder == "" {
+			if slices.Contains(missing, d.file) {
+				if err := get(ctx, d.Remote, place); err != nil {
+					return nil, err
+				}
+			}
+			continue
+		}
+		if missing == nil {
+			continue
+		}
+		// The archive may be there from a Fetch that was interrupted while it unpacked.
+		if _, err := os.Stat(place); err != nil {
+			if err := get(ctx, d.Remote, place); err != nil {
 				return nil, err
 			}
 		}
-		if d.folder == "" || missing == nil {
-			continue
-		}
-		archive := filepath.Join(dir, filepath.FromSlash(d.file))
-		if err := unpack(ctx, archive, d.folder, dir, pins[name], missing); err != nil {
+		if err := unpack(ctx, place, d.folder, dir, pins[name], missing); err != nil {
 			return nil, err
 		}
-		if err := os.Remove(archive); err != nil {
+		if err := os.Remove(place); err != nil {
 			return nil, err
 		}
 	}
 	return list, nil
-}
-
-// get downloads one file, unless it is an archive that is there from a Fetch which was interrupted while it unpacked.
-func (f *Fetcher) get(ctx context.Context, d download, dir string) error {
-	place := filepath.Join(dir, filepath.FromSlash(d.file))
-	if d.folder != "" {
-		if _, err := os.Stat(place); err == nil {
-			return nil
-		}
-	}
-	c := fetch.Client{HTTP: f.HTTP, Failed: f.Failed}
-	if f.Progress != nil {
-		c.Progress = func(done int64) { f.Progress(d.file, done, d.Size) }
-	}
-	return c.Get(ctx, d.File, place)
 }
 
 // unpack takes the missing files of a set from a folder of an archive, each into its place when it is whole and right.
@@ -138,7 +135,7 @@ func unpack(ctx context.Context, archive, folder, dir string, pins []pin, missin
 // place writes a file of an archive beside its place, compares it, and puts it there.
 func (p pin) place(r io.Reader, dir string) (err error) {
 	path := filepath.Join(dir, filepath.FromSlash(p.file))
-	out, err := os.Create(path + fetch.Part)
+	out, err := os.Create(path + partial)
 	if err != nil {
 		return err
 	}
@@ -162,5 +159,5 @@ func (p pin) place(r io.Reader, dir string) (err error) {
 	if err := errors.Join(out.Sync(), out.Close()); err != nil {
 		return err
 	}
-	return fetch.Rename(out.Name(), path)
+	return ckpt.Rename(out.Name(), path)
 }

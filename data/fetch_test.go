@@ -59,6 +59,11 @@ func small(t *testing.T, set string, files []pin, from []download) {
 	t.Cleanup(func() { pins[set], downloads[set] = oldPins, oldDownloads })
 }
 
+// client brings files over the network for Fetch, as in the command.
+func client(c fetch.Client) func(context.Context, Remote, string) error {
+	return func(ctx context.Context, r Remote, path string) error { return c.Get(ctx, fetch.File(r), path) }
+}
+
 func text(file, s string) pin { return pin{file: file, size: int64(len(s)), sum: sumOf([]byte(s))} }
 
 func TestFetchFiles(t *testing.T) {
@@ -71,17 +76,24 @@ func TestFetchFiles(t *testing.T) {
 	defer server.Close()
 	from := func(file string) download {
 		b := packed["/"+file]
-		return download{file: "mnist/" + file, File: fetch.File{URLs: []string{server.URL + "/" + file}, Size: int64(len(b)), SHA256: sumOf(b)}}
+		return download{file: "mnist/" + file, Remote: Remote{URLs: []string{server.URL + "/" + file}, Size: int64(len(b)), SHA256: sumOf(b)}}
 	}
 	small(t, "mnist", []pin{text("mnist/a.gz", "one"), text("mnist/b.gz", "two")}, []download{from("a.gz"), from("b.gz")})
 	dir := t.TempDir()
-	get := func(f Fetcher, name string) ([]Fetched, error) {
-		t.Helper()
-		asked = nil
-		return f.Fetch(t.Context(), name, dir)
-	}
 	var shown []string
-	list, err := get(Fetcher{Progress: func(file string, done, size int64) { shown = append(shown, fmt.Sprint(file, done == size)) }}, "mnist")
+	get := func(name string) ([]Fetched, error) {
+		t.Helper()
+		asked, shown = nil, nil
+		return Fetch(t.Context(), name, dir, func(ctx context.Context, r Remote, path string) error {
+			file, err := filepath.Rel(dir, path)
+			if err != nil {
+				return err
+			}
+			c := fetch.Client{Progress: func(done int64) { shown = append(shown, fmt.Sprint(filepath.ToSlash(file), done == r.Size)) }}
+			return client(c)(ctx, r, path)
+		})
+	}
+	list, err := get("mnist")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +113,7 @@ func TestFetchFiles(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "mnist", "b.gz")); err != nil {
 		t.Fatal(err)
 	}
-	list, err = get(Fetcher{}, "mnist")
+	list, err = get("mnist")
 	if err != nil || !list[0].There || list[1].There || !slices.Equal(asked, []string{"/b.gz"}) {
 		t.Errorf("%+v, %v, asked %q", list, err, asked)
 	}
@@ -109,7 +121,7 @@ func TestFetchFiles(t *testing.T) {
 	if err := os.WriteFile(a.File, []byte("mine"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	_, err = get(Fetcher{}, "mnist")
+	_, err = get("mnist")
 	if mine, _ := os.ReadFile(a.File); !errors.Is(err, ErrContent) || !strings.Contains(err.Error(), a.File) || !strings.Contains(err.Error(), "move it away") || asked != nil || string(mine) != "mine" {
 		t.Errorf("%v, asked %q, the file holds %q", err, asked, mine)
 	}
@@ -118,21 +130,21 @@ func TestFetchFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	packed["/a.gz"] = bytes.Repeat([]byte("x"), len(packed["/a.gz"]))
-	_, err = get(Fetcher{}, "mnist")
-	if !errors.Is(err, ErrContent) || !strings.Contains(err.Error(), sumOf(packed["/a.gz"])) || !strings.Contains(err.Error(), downloads["mnist"][0].SHA256) {
+	_, err = get("mnist")
+	if !errors.Is(err, fetch.ErrContent) || !strings.Contains(err.Error(), sumOf(packed["/a.gz"])) || !strings.Contains(err.Error(), downloads["mnist"][0].SHA256) {
 		t.Error(err)
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, "mnist", "a*")); left != nil {
 		t.Errorf("%q are left", left)
 	}
 
-	if list, err := get(Fetcher{}, "yacht"); err != nil || list != nil {
+	if list, err := get("yacht"); err != nil || list != nil {
 		t.Errorf("built in: %+v, %v", list, err)
 	}
-	if _, err := get(Fetcher{}, "naval"); !errors.Is(err, ErrNoDownload) {
+	if _, err := get("naval"); !errors.Is(err, ErrNoDownload) {
 		t.Error(err)
 	}
-	if _, err := get(Fetcher{}, "navel"); !errors.Is(err, ErrUnknown) {
+	if _, err := get("navel"); !errors.Is(err, ErrUnknown) {
 		t.Error(err)
 	}
 }
@@ -174,7 +186,7 @@ func TestFetchArchive(t *testing.T) {
 				w.Write(c.archive)
 			}))
 			defer server.Close()
-			small(t, "cifar10", files, []download{{"cifar10/.a.tar.gz", "batches", fetch.File{URLs: []string{server.URL}, Size: int64(len(c.archive)), SHA256: sumOf(c.archive)}}})
+			small(t, "cifar10", files, []download{{"cifar10/.a.tar.gz", "batches", Remote{URLs: []string{server.URL}, Size: int64(len(c.archive)), SHA256: sumOf(c.archive)}}})
 			dir := t.TempDir()
 			for file, s := range c.there {
 				path := filepath.Join(dir, filepath.FromSlash(file))
@@ -182,7 +194,7 @@ func TestFetchArchive(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			list, err := new(Fetcher).Fetch(t.Context(), "cifar10", dir)
+			list, err := Fetch(t.Context(), "cifar10", dir, client(fetch.Client{}))
 			if asked != c.asked {
 				t.Errorf("asked: %v", asked)
 			}
@@ -224,9 +236,9 @@ func TestFetchInterrupted(t *testing.T) {
 		<-r.Context().Done()
 	}))
 	defer server.Close()
-	small(t, "mnist", []pin{text("mnist/a", "hello, you")}, []download{{file: "mnist/a", File: fetch.File{URLs: []string{server.URL}, Size: 10, SHA256: sumOf([]byte("hello, you"))}}})
+	small(t, "mnist", []pin{text("mnist/a", "hello, you")}, []download{{file: "mnist/a", Remote: Remote{URLs: []string{server.URL}, Size: 10, SHA256: sumOf([]byte("hello, you"))}}})
 	dir := t.TempDir()
-	_, err := (&Fetcher{Progress: func(string, int64, int64) { cancel() }}).Fetch(ctx, "mnist", dir)
+	_, err := Fetch(ctx, "mnist", dir, client(fetch.Client{Progress: func(int64) { cancel() }}))
 	if !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}

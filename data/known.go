@@ -23,7 +23,7 @@ type Known struct {
 	BuiltIn  bool     // the program holds it
 	Files    []string // below the data directory; nil: built in
 	Found    bool     // built in, or all Files are there
-	Download bool     // Fetcher can bring the Files
+	Download bool     // Fetch can bring the Files
 
 	load   func(k *Known, dir string) (*Problem, error) // nil: a table
 	unused []string                                     // of a table: columns that are no inputs

@@ -1,7 +1,5 @@
 package data
 
-import "github.com/starling-smc/starling/internal/fetch"
-
 // pin says what a file of a known data set holds.
 type pin struct {
 	file string // below the data directory; of a built-in set, within the program
@@ -65,44 +63,44 @@ var pins = map[string][]pin{
 type download struct {
 	file   string // below the data directory
 	folder string // of a tar.gz archive, which is removed when it is unpacked: the folder in it that holds the set's files; else empty
-	fetch.File
+	Remote
 }
 
 // downloads of the known data sets. FashionMNIST's sums were taken from the files; those of MNIST's packed files and of
 // both archives are what TensorFlow Datasets (url_checksums) and torchvision for Ruby agree on.
 var downloads = map[string][]download{
-	"cifar10": {{"cifar10/.cifar-10-binary.tar.gz", "cifar-10-batches-bin", fetch.File{
+	"cifar10": {{"cifar10/.cifar-10-binary.tar.gz", "cifar-10-batches-bin", Remote{
 		URLs: []string{"https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz"},
 		Size: 170052171, SHA256: "c4a38c50a1bc5f3a1c5537f2155ab9d68f9f25eb1ed8d9ddda3db29a59bca1dd",
 	}}},
-	"cifar100": {{"cifar100/.cifar-100-binary.tar.gz", "cifar-100-binary", fetch.File{
+	"cifar100": {{"cifar100/.cifar-100-binary.tar.gz", "cifar-100-binary", Remote{
 		URLs: []string{"https://www.cs.toronto.edu/~kriz/cifar-100-binary.tar.gz"},
 		Size: 168513733, SHA256: "58a81ae192c23a4be8b1804d68e518ed807d710a4eb253b1f2a199162a40d8ec",
 	}}},
 	"fashion-mnist": plain("fashion-mnist",
 		[]string{"https://raw.githubusercontent.com/zalandoresearch/fashion-mnist/master/data/fashion/", "http://fashion-mnist.s3-website.eu-central-1.amazonaws.com/"},
-		fetch.File{Size: 26421880, SHA256: "3aede38d61863908ad78613f6a32ed271626dd12800ba2636569512369268a84"},
-		fetch.File{Size: 29515, SHA256: "a04f17134ac03560a47e3764e11b92fc97de4d1bfaf8ba1a3aa29af54cc90845"},
-		fetch.File{Size: 4422102, SHA256: "346e55b948d973a97e58d2351dde16a484bd415d4595297633bb08f03db6a073"},
-		fetch.File{Size: 5148, SHA256: "67da17c76eaffca5446c3361aaab5c3cd6d1c2608764d35dfb1850b086bf8dd5"},
+		Remote{Size: 26421880, SHA256: "3aede38d61863908ad78613f6a32ed271626dd12800ba2636569512369268a84"},
+		Remote{Size: 29515, SHA256: "a04f17134ac03560a47e3764e11b92fc97de4d1bfaf8ba1a3aa29af54cc90845"},
+		Remote{Size: 4422102, SHA256: "346e55b948d973a97e58d2351dde16a484bd415d4595297633bb08f03db6a073"},
+		Remote{Size: 5148, SHA256: "67da17c76eaffca5446c3361aaab5c3cd6d1c2608764d35dfb1850b086bf8dd5"},
 	),
 	"mnist": plain("mnist",
 		[]string{"https://storage.googleapis.com/cvdf-datasets/mnist/", "https://ossci-datasets.s3.amazonaws.com/mnist/"},
-		fetch.File{Size: 9912422, SHA256: "440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609"},
-		fetch.File{Size: 28881, SHA256: "3552534a0a558bbed6aed32b30c495cca23d567ec52cac8be1a0730e8010255c"},
-		fetch.File{Size: 1648877, SHA256: "8d422c7b0a1c1c79245a5bcf07fe86e33eeafee792b84584aec276f5a2dbc4e6"},
-		fetch.File{Size: 4542, SHA256: "f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6"},
+		Remote{Size: 9912422, SHA256: "440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609"},
+		Remote{Size: 28881, SHA256: "3552534a0a558bbed6aed32b30c495cca23d567ec52cac8be1a0730e8010255c"},
+		Remote{Size: 1648877, SHA256: "8d422c7b0a1c1c79245a5bcf07fe86e33eeafee792b84584aec276f5a2dbc4e6"},
+		Remote{Size: 4542, SHA256: "f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6"},
 	),
 }
 
 // plain are MNIST's four files, which every server has below an address of its own.
-func plain(folder string, servers []string, files ...fetch.File) []download {
+func plain(folder string, servers []string, files ...Remote) []download {
 	list := make([]download, len(files))
 	for i, f := range files {
 		for _, s := range servers {
 			f.URLs = append(f.URLs, s+mnistFiles[i])
 		}
-		list[i] = download{file: folder + "/" + mnistFiles[i], File: f}
+		list[i] = download{file: folder + "/" + mnistFiles[i], Remote: f}
 	}
 	return list
 }

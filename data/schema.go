@@ -188,11 +188,10 @@ func (s *Schema) Examples(name string, a *Array) (*Set, error) {
 		return nil, fmt.Errorf("%s: %w", a.Name, err)
 	}
 	out := &Set{Name: name, Shape: s.Shape, F32: make([]float32, 0, set.Len()*s.Shape[0])}
-	x, row := make([]float64, p), make([]float64, len(columns))
+	values, row := a.Float64s(), make([]float64, len(columns)) // as a table has them: bytes are no pixels, nothing is rounded yet
 	for i := range set.Len() {
-		set.Row(i, x)
 		for k, j := range columns {
-			row[k] = x[j]
+			row[k] = values[i*p+j]
 		}
 		if k := s.append(out, row); k >= 0 {
 			return nil, fmt.Errorf("%s: example %d, feature %d is too large for a float32 when standardised", a.Name, a.First+i, columns[k])

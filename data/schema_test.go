@@ -168,6 +168,29 @@ func TestSchemaArrays(t *testing.T) {
 	}
 }
 
+// TestSchemaArraysOfTable: an array of a table's rows says what the table said, whatever its type: bytes are no pixels,
+// and float64 is standardised before it is rounded.
+func TestSchemaArraysOfTable(t *testing.T) {
+	tab := table(t, "a,y\n1,0\n3,1\n201,0\n", "")
+	late := table(t, "a,y\n1700000001,0\n1700000003,1\n1700000201,0\n", "")
+	for want, c := range map[*Table]*Array{
+		tab:  {Name: "x", Shape: []int{3, 1}, Values: []uint8{1, 3, 201}},
+		late: {Name: "x", Shape: []int{3, 1}, Values: []float64{1700000001, 1700000003, 1700000201}},
+	} {
+		s, err := Columns{Target: "y", Classes: true, SD: 1}.Schema(want, []int32{0, 1, 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, err := s.Set("rows", want, nil, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if set, err := s.Examples("x", c); err != nil || !slices.Equal(set.F32, rows.F32) {
+			t.Errorf("%s %v: %+v, %v; the table says %v", c.DType(), c.Values, set, err, rows.F32)
+		}
+	}
+}
+
 // TestSchemaOfTrainingRows: rows that do not train have no part in it, wherever they stand, but for the names of classes.
 func TestSchemaOfTrainingRows(t *testing.T) {
 	tab := table(t, "a,c,y\n900,1,dog\n1,7,cat\n-900,2,cat\n5,7,cat\n", "y")

@@ -12,12 +12,10 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-
-	"github.com/starling-smc/starling/internal/fetch"
 )
 
 // ErrContent is the error of a file that does not hold what a known data set holds.
-var ErrContent = fetch.ErrContent
+var ErrContent = errors.New("wrong content")
 
 // Verified is what Verify found of one file.
 type Verified struct {
@@ -68,7 +66,7 @@ func (k *Known) begun(dir, file string) string {
 		if dir == "" || d.folder == "" && d.file != file {
 			continue
 		}
-		if info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(d.file)) + fetch.Part); err == nil {
+		if info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(d.file)) + partial); err == nil {
 			return fmt.Sprintf("%s of %s bytes are there of a download that broke", thousands(uint64(info.Size())), thousands(uint64(d.Size)))
 		}
 	}

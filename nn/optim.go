@@ -115,16 +115,23 @@ type EarlyStop struct {
 	Patience int // checks in a row without a new best before Observe says stop; 0: never
 
 	Checks int       // made so far
-	BestAt int       // check that gave the best loss, counted from 1; 0: none yet
-	Best   float64   // the lowest loss, if BestAt > 0
-	Theta  []float64 // a copy of the parameters of the best
+	BestAt int       // check that gave the best loss, counted from 1; 0: Start, or none yet
+	Best   float64   // the lowest loss, if there is one
+	Theta  []float64 // a copy of the parameters of the best; nil: none yet
+}
+
+// Start records the loss at theta before the first check, as one to be better than. A NaN is none.
+func (e *EarlyStop) Start(loss float64, theta []float64) {
+	if loss == loss {
+		e.Best, e.Theta = loss, append(e.Theta[:0], theta...)
+	}
 }
 
 // Observe records the loss at theta and reports whether to stop. Of equal losses the first is the best; a NaN is
 // never better.
 func (e *EarlyStop) Observe(loss float64, theta []float64) (stop bool) {
 	e.Checks++
-	if e.BestAt == 0 && loss == loss || loss < e.Best {
+	if e.BestAt == 0 && len(e.Theta) == 0 && loss == loss || loss < e.Best {
 		e.Best, e.BestAt = loss, e.Checks
 		e.Theta = append(e.Theta[:0], theta...)
 	}

@@ -29,6 +29,7 @@ func (t *Table) Recorded() []Run {
 // Merge adds runs to others, in the place of those of the same cell, seed and protocol, and sorts them.
 func Merge(runs, more []Run) []Run {
 	same := func(a, b Run) bool { return a.Cell == b.Cell && a.Seed == b.Seed && a.Protocol == b.Protocol }
+	runs = slices.Clone(runs)
 	for _, m := range more {
 		runs = slices.DeleteFunc(runs, func(r Run) bool { return same(r, m) })
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/starling-smc/starling"
+	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/nn"
 	"github.com/starling-smc/starling/uq"
 )
@@ -19,19 +20,8 @@ func percent(v float64) string {
 	return fixed(100*v, 1) + "\u00a0%"
 }
 
-// fixed writes v with so many decimals, a true minus sign, and thousands apart.
-func fixed[T ~float64](v T, decimals int) string {
-	x := float64(v)
-	switch {
-	case math.IsNaN(x):
-		return "–"
-	case math.IsInf(x, 1):
-		return "∞"
-	case math.IsInf(x, -1):
-		return "−∞"
-	}
-	return sign(grouped(strconv.FormatFloat(math.Abs(x), 'f', decimals, 64)), x < 0)
-}
+// fixed writes v with so many decimals.
+func fixed[T ~float64](v T, decimals int) string { return numeral.Fixed(float64(v), decimals) }
 
 // significant writes four significant digits of a number of any size.
 func significant[T ~float64](v T) string {
@@ -40,7 +30,7 @@ func significant[T ~float64](v T) string {
 		return fixed(x, 0)
 	}
 	if size := math.Abs(x); size < 1e-4 || size >= 1e9 {
-		return sign(strconv.FormatFloat(size, 'g', 4, 64), x < 0)
+		return numeral.Signed(strconv.FormatFloat(size, 'g', 4, 64), x < 0)
 	}
 	return fixed(x, max(3-int(math.Floor(math.Log10(math.Abs(x)))), 0))
 }
@@ -56,30 +46,10 @@ func shortest(v, size float64) string {
 	if decimals > 0 {
 		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
 	}
-	return sign(grouped(s), v < 0)
+	return numeral.Signed(numeral.Grouped(s), v < 0)
 }
 
-// grouped puts commas between the thousands of a decimal number without a sign.
-func grouped(s string) string {
-	whole, fraction, point := strings.Cut(s, ".")
-	for i := len(whole) - 3; i > 0; i -= 3 {
-		whole = whole[:i] + "," + whole[i:]
-	}
-	if point {
-		whole += "." + fraction
-	}
-	return whole
-}
-
-// sign puts a minus before a number, unless it reads as zero.
-func sign(s string, negative bool) string {
-	if negative && strings.ContainsAny(s, "123456789") {
-		return "−" + s
-	}
-	return s
-}
-
-func count(n int) string { return grouped(strconv.Itoa(n)) }
+func count(n int) string { return numeral.Grouped(strconv.Itoa(n)) }
 
 // several writes 1 island, 8 islands.
 func several(n int, what string) string {

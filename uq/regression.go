@@ -33,11 +33,12 @@ func Bias(predicted, truth []float64) float64 {
 // R2 is the share of the truth's variance that the prediction explains, 1 − Σ(p − y)² / Σ(y − ȳ)²; NaN where the truth
 // does not vary.
 func R2(predicted, truth []float64) float64 {
-	m, total := Mean(truth), 0.0
+	m, total, varies := Mean(truth), 0.0, false
 	for _, y := range truth {
 		total += float64((y - m) * (y - m))
+		varies = varies || y != truth[0] // the mean of equal values need not equal them in floating point
 	}
-	if total == 0 {
+	if total == 0 || !varies {
 		return math.NaN()
 	}
 	return 1 - squares(predicted, truth)/total

@@ -309,6 +309,16 @@ func TestNumber(t *testing.T) {
 	}
 }
 
+// TestR2OfConstants: truths that are all the same have no variance, however their mean rounds.
+func TestR2OfConstants(t *testing.T) {
+	if r := R2([]float64{1, 2, 3}, []float64{0.1, 0.1, 0.1}); !math.IsNaN(r) {
+		t.Errorf("R² of a constant is %v, want NaN", r)
+	}
+	if r := R2([]float64{1, 2}, []float64{1, 2}); r != 1 {
+		t.Errorf("R² of the truth itself is %v, want 1", r)
+	}
+}
+
 func BenchmarkMixture(b *testing.B) {
 	const n, classes = 1000, 8
 	s := stream(3)

@@ -59,9 +59,9 @@ FLOP are 2 × multiply-adds of forward, weight gradients and input gradients, th
 			return nil
 		},
 	}
-	cmd.Flags().IntVar(&b.images, "images", 6000, "images of LeNet-5's full batch")
-	cmd.Flags().IntVar(&b.repeats, "repeats", 5, "timed repeats, after one untimed")
-	cmd.Flags().StringVar(&b.only, "only", "", "measure one network: "+strings.Join(benchNets, ", "))
+	cmd.Flags().IntVar(&b.images, "images", 6000, "`N` images of LeNet-5's full batch")
+	cmd.Flags().IntVar(&b.repeats, "repeats", 5, "`N` timed repeats, after one untimed")
+	cmd.Flags().StringVar(&b.only, "only", "", "measure one `NETWORK`: "+strings.Join(benchNets, ", "))
 	asJSON(cmd, &jsonOut)
 	return cmd
 }

@@ -68,7 +68,7 @@ writes a page of them, complete in itself. Runs that were judged on different ex
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&out, "out", "", "write a page of the comparison to this file, too")
+	cmd.Flags().StringVar(&out, "out", "", "write a page of the comparison to this `FILE`, too")
 	computes(cmd, &options)
 	asJSON(cmd, &jsonOut)
 	return cmd

@@ -122,7 +122,7 @@ func sizes(train, validate, test, groups int) string {
 		parts = append(parts, thousands(test)+" to test")
 	}
 	if groups > 0 {
-		parts = append(parts, fmt.Sprintf("%d groups never seen", groups))
+		parts = append(parts, several(groups, "group")+" never seen")
 	}
 	return strings.Join(parts, ", ")
 }

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"path"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -14,6 +14,7 @@ import (
 
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/fetch"
 )
 
 // transport brings downloads; nil: the network. Tests set it.
@@ -45,14 +46,14 @@ or by the same command later.`,
 				return wrongUse("say where to: --data-dir DIR or STARLING_DATA")
 			}
 			bar := newProgress(os.Stderr)
-			files, err := fetcher(bar, name).Fetch(cmd.Context(), name, dir)
+			files, err := data.Fetch(cmd.Context(), name, dir, downloader(bar, name))
 			if bar != nil {
 				bar.end()
 			}
 			switch {
 			case errors.Is(err, data.ErrUnknown) || errors.Is(err, data.ErrNoDownload):
 				return usageError{err}
-			case errors.Is(err, data.ErrContent):
+			case errors.Is(err, data.ErrContent) || errors.Is(err, fetch.ErrContent):
 				return &starling.DataError{Err: err}
 			case errors.Is(err, context.Canceled):
 				return interrupted{"what has arrived is kept; to go on, run starling data fetch " + name + " again"}
@@ -90,30 +91,36 @@ or by the same command later.`,
 	return cmd
 }
 
-// fetcher shows what arrives on bar, unless that is nil, and tells of attempts that are repeated.
-func fetcher(bar *progress, name string) *data.Fetcher {
-	f := &data.Fetcher{Failed: func(err error, wait time.Duration) {
-		if bar != nil {
-			bar.end()
+// downloader brings files over the network, shows what arrives on bar, unless that is nil, and tells of attempts that
+// are repeated.
+func downloader(bar *progress, name string) func(ctx context.Context, r data.Remote, path string) error {
+	return func(ctx context.Context, r data.Remote, path string) error {
+		c := fetch.Client{Failed: func(err error, wait time.Duration) {
+			if bar != nil {
+				bar.end()
+			}
+			fmt.Fprintf(os.Stderr, "%v: again in %s\n", err, seconds(wait))
+		}}
+		if transport != nil {
+			c.HTTP = &http.Client{Transport: transport}
 		}
-		fmt.Fprintf(os.Stderr, "%v: again in %s\n", err, seconds(wait))
-	}}
-	if transport != nil {
-		f.HTTP = &http.Client{Transport: transport}
+		if bar != nil {
+			c.Progress = bar.download(name, strings.TrimPrefix(filepath.Base(path), "."), r.Size)
+		}
+		return c.Get(ctx, fetch.File(r), path)
 	}
-	if bar == nil {
-		return f
-	}
-	var file string
-	var first int64
-	f.Progress = func(at string, done, size int64) {
-		if at != file {
-			file, first = at, done
-			bar.began = bar.now()
+}
+
+// download returns what shows the bytes of a file that are there, of size in all. The time left counts from those that
+// were there at its first call.
+func (p *progress) download(name, file string, size int64) func(done int64) {
+	first := int64(-1)
+	return func(done int64) {
+		if first < 0 {
+			first, p.began = done, p.now()
 		}
 		const mega = 1e6
-		text := fmt.Sprintf("%s  %.1f of %.1f MB", strings.TrimPrefix(path.Base(file), "."), float64(done)/mega, float64(size)/mega)
-		bar.show(name, float64(done-first)/float64(max(1, size-first)), done == size, text)
+		text := fmt.Sprintf("%s  %.1f of %.1f MB", file, float64(done)/mega, float64(size)/mega)
+		p.show(name, float64(done-first)/float64(max(1, size-first)), done == size, text)
 	}
-	return f
 }

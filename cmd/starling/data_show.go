@@ -76,8 +76,8 @@ A data set's name is taken before a file's: write ./NAME for such a file.`,
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&target, "target", "", "column of a CSV that may hold names: its name, or its number if there is no header")
-	cmd.Flags().StringVar(&delimiter, "delimiter", "", "delimiter of a CSV: one character (\\t for a tab), or whitespace")
+	cmd.Flags().StringVar(&target, "target", "", "`COLUMN` of a CSV that may hold names: its name, or its number if there is no header")
+	cmd.Flags().StringVar(&delimiter, "delimiter", "", "delimiter of a CSV: one `CHAR` (\\t for a tab), or whitespace")
 	cmd.Flags().BoolVar(&headerFlag, "header", true, "whether the first line of a CSV names the columns: =true or =false")
 	cmd.Flag("header").DefValue = ""
 	dataDir(cmd, &dir)

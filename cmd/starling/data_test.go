@@ -107,12 +107,13 @@ func TestFetchProgress(t *testing.T) {
 		clock = clock.Add(time.Second)
 		return clock
 	}}
-	f := fetcher(p, "cifar10")
+	first := p.download("cifar10", "cifar-10-binary.tar.gz", 200e6)
 	for _, done := range []int64{100e6, 110e6, 150e6, 200e6} {
-		f.Progress("cifar10/.cifar-10-binary.tar.gz", done, 200e6)
+		first(done)
 	}
-	f.Progress("cifar10/other", 5e5, 1e6)
-	f.Progress("cifar10/other", 1e6, 1e6)
+	second := p.download("cifar10", "other", 1e6)
+	second(5e5)
+	second(1e6)
 	p.end()
 	want := []string{
 		"\rcifar10                cifar-10-binary.tar.gz  100.0 of 200.0 MB\x1b[K",

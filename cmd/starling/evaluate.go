@@ -1,8 +1,6 @@
 package main
 
 import (
-	"errors"
-
 	"github.com/spf13/cobra"
 
 	"github.com/starling-smc/starling"
@@ -12,8 +10,7 @@ func newEvaluate() *cobra.Command {
 	var (
 		on             starling.On
 		probs, weights string
-		threads        int
-		dir            string
+		options        starling.Options
 		jsonOut        bool
 	)
 	cmd := &cobra.Command{
@@ -60,18 +57,15 @@ With --probs it scores the class probabilities of any other program, an .npy of 
 				return wrongUse("--weights are for --probs: a run has its own")
 			case on.Labels != "" && on.Data == "":
 				return wrongUse("--labels needs --data, the inputs that they belong to")
-			case threads < 0:
-				return wrongUse("--threads %d: want a number from 1, or 0 for one a CPU", threads)
 			}
-			run, err := starling.OpenRun(args[0])
-			var bad *starling.DataError
-			if err != nil && !errors.As(err, &bad) {
-				return usageError{err}
+			if err := checkThreads(options.Threads); err != nil {
+				return err
 			}
+			run, err := openRun(args[0])
 			if err != nil {
 				return err
 			}
-			j, err := run.Judge(cmd.Context(), on, starling.Options{Threads: threads, DataDir: dir})
+			j, err := run.Judge(cmd.Context(), on, options)
 			if err != nil {
 				return err
 			}
@@ -85,11 +79,10 @@ With --probs it scores the class probabilities of any other program, an .npy of 
 	}
 	cmd.Flags().StringVar(&on.Data, "data", "", "`SET|FILE` to judge on instead: a set's name (starling data list), a CSV with the\ntarget's column, or an .npy or IDX of inputs, which needs --labels")
 	cmd.Flags().StringVar(&on.Labels, "labels", "", "`FILE` of the labels that belong to --data or --probs")
-	cmd.Flags().StringArrayVar(&on.OOD, "ood", nil, "`SET|FILE` of inputs to doubt; may be given several times")
+	cmd.Flags().StringArrayVar(&on.OOD, "ood", nil, "`SET|FILE` of inputs to doubt; repeatable")
 	cmd.Flags().StringVar(&probs, "probs", "", "`FILE` of class probabilities to score, instead of a run")
 	cmd.Flags().StringVar(&weights, "weights", "", "`FILE` of the weights of the particles in --probs (default: all equal)")
-	cmd.Flags().IntVar(&threads, "threads", 0, "threads that compute; the result does not depend on it (default: one a CPU)")
-	dataDir(cmd, &dir)
+	computes(cmd, &options)
 	asJSON(cmd, &jsonOut)
 	return cmd
 }

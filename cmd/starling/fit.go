@@ -37,13 +37,13 @@ crash, and gives the same result, bit for bit, as a run that never stopped.`,
 		RunE: f.run,
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.out, "out", "", "folder of the run, which must not exist yet, but for --resume")
+	flags.StringVar(&f.out, "out", "", "folder `DIR` of the run, which must not exist yet, but for --resume")
 	flags.BoolVar(&f.resume, "resume", false, "go on with the run in --out, or in runs/NAME")
-	flags.StringVar(&f.seed, "seed", "", "seed of everything random, instead of the config's")
-	flags.IntVar(&f.threads, "threads", 0, "threads that compute; the result does not depend on it (default: one a CPU)")
-	flags.DurationVar(&f.every, "save-every", 10*time.Second, "least time between two states that are saved")
-	flags.StringArrayVar(&f.set, "set", nil, "change the config: a dotted path, list items by index, a YAML value; repeatable")
+	flags.StringVar(&f.seed, "seed", "", "seed `N` of everything random, instead of the config's")
+	flags.DurationVar(&f.every, "save-every", 10*time.Second, "least `TIME` between two states that are saved")
+	flags.StringArrayVar(&f.set, "set", nil, "change the config, `KEY=VALUE`: a dotted path, list items by index, a YAML value; repeatable")
 	cmd.MarkFlagDirname("out")
+	threads(cmd, &f.threads)
 	dataDir(cmd, &f.dataDir)
 	asJSON(cmd, &f.json)
 	return cmd
@@ -58,8 +58,8 @@ type fit struct {
 }
 
 func (f *fit) run(cmd *cobra.Command, args []string) error {
-	if f.threads < 0 {
-		return wrongUse("--threads %d: want a number from 1, or 0 for one a CPU", f.threads)
+	if err := checkThreads(f.threads); err != nil {
+		return err
 	}
 	if f.every <= 0 {
 		return wrongUse("--save-every %v: want a time above 0, as in 30s", f.every)

@@ -71,15 +71,9 @@ func shortened(name string) string {
 
 // showScores writes what another program's predictions are worth.
 func showScores(w io.Writer, s *starling.Scores) {
-	count := func(n int, of string) string {
-		if n == 1 {
-			return "1 " + of
-		}
-		return thousands(n) + " " + of + "s"
-	}
-	of := fmt.Sprintf("%s, %d classes", count(s.N, "example"), s.Classes)
+	of := fmt.Sprintf("%s, %d classes", several(s.N, "example"), s.Classes)
 	if s.Particles > 0 {
-		of += ", " + count(s.Particles, "particle")
+		of += ", " + several(s.Particles, "particle")
 	}
 	fmt.Fprintln(w, of)
 	number := func(v uq.Number) string { return fmt.Sprintf("%.4f", v) }

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"syscall"
@@ -28,7 +29,12 @@ func run(args []string) int {
 	used := false
 	root := newRoot(&used)
 	root.SetArgs(args)
+	out := &output{w: os.Stdout}
+	root.SetOut(out)
 	err := root.ExecuteContext(ctx)
+	if err == nil && out.err != nil {
+		used, err = true, out.err
+	}
 	if err == nil {
 		return 0
 	}
@@ -51,6 +57,20 @@ func run(args []string) int {
 		return 2
 	}
 	return 1
+}
+
+// output remembers the first error of writing to it: a table that a full disk cut off is no success.
+type output struct {
+	w   io.Writer
+	err error
+}
+
+func (o *output) Write(b []byte) (int, error) {
+	n, err := o.w.Write(b)
+	if o.err == nil {
+		o.err = err
+	}
+	return n, err
 }
 
 // interrupted is an interrupt that leaves something: what, and how to go on.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,7 +13,7 @@ import (
 func newPredict() *cobra.Command {
 	var (
 		in, out string
-		threads int
+		options starling.Options
 		jsonOut bool
 	)
 	cmd := &cobra.Command{
@@ -27,28 +26,24 @@ units. Inputs are standardised as the run's were; columns of a CSV are found by 
   starling predict runs/digits --in images.npy --out probabilities.npy --json`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkThreads(options.Threads); err != nil {
+				return err
+			}
 			switch {
-			case threads < 0:
-				return wrongUse("--threads %d: want a number from 1, or 0 for one a CPU", threads)
 			case in == "":
 				return wrongUse("name the file of inputs: --in FILE, a .csv, .npy or IDX")
 			case out == "":
 				return wrongUse("name the file to write: --out FILE, a .csv or .npy")
 			}
-			run, err := starling.OpenRun(args[0])
-			var bad *starling.DataError
-			if err != nil && !errors.As(err, &bad) {
-				return usageError{err}
-			}
+			run, err := openRun(args[0])
 			if err != nil {
 				return err
 			}
 			line := newProgress(os.Stderr)
-			rows, err := run.Predict(cmd.Context(), in, out, starling.Options{Threads: threads, Progress: func(e starling.Event) {
-				if line != nil {
-					line.event(e)
-				}
-			}})
+			if line != nil {
+				options.Progress = line.event
+			}
+			rows, err := run.Predict(cmd.Context(), in, out, options)
 			if line != nil {
 				line.end()
 			}
@@ -62,9 +57,9 @@ units. Inputs are standardised as the run's were; columns of a CSV are found by 
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&in, "in", "", "file of inputs: CSV, NPY or IDX")
-	cmd.Flags().StringVar(&out, "out", "", "file of predictions, replaced if it exists: .csv or .npy")
-	cmd.Flags().IntVar(&threads, "threads", 0, "threads that compute; the result does not depend on it (default: one a CPU)")
+	cmd.Flags().StringVar(&in, "in", "", "`FILE` of inputs: CSV, NPY or IDX")
+	cmd.Flags().StringVar(&out, "out", "", "`FILE` of predictions, replaced if it exists: .csv or .npy")
+	threads(cmd, &options.Threads)
 	asJSON(cmd, &jsonOut)
 	return cmd
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -46,29 +45,6 @@ page is complete in itself; fit writes the same page when it is done.`,
 	computes(cmd, &options)
 	asJSON(cmd, &jsonOut)
 	return cmd
-}
-
-// computes adds the flags of verbs that judge runs.
-func computes(cmd *cobra.Command, o *starling.Options) {
-	cmd.Flags().IntVar(&o.Threads, "threads", 0, "threads that compute; the result does not depend on it (default: one a CPU)")
-	dataDir(cmd, &o.DataDir)
-}
-
-// judge reads a run and judges it on its own data.
-func judge(cmd *cobra.Command, dir string, o starling.Options) (*starling.Run, *starling.Judgement, error) {
-	if o.Threads < 0 {
-		return nil, nil, wrongUse("--threads %d: want a number from 1, or 0 for one a CPU", o.Threads)
-	}
-	run, err := starling.OpenRun(dir)
-	var bad *starling.DataError
-	if err != nil && !errors.As(err, &bad) {
-		err = usageError{err}
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	judgement, err := run.Judge(cmd.Context(), starling.On{}, o)
-	return run, judgement, err
 }
 
 // writeReport writes the page of a run into its folder, all of it or nothing, and returns its path.

@@ -35,7 +35,28 @@ ensemble, sampled from the posterior by sequential Monte Carlo or by chains, on 
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{flagError(err)} })
 	root.SetHelpCommand(newHelp())
 	root.AddCommand(newFit(), newEvaluate(), newPredict(), newReport(), newCompare(), newPresets(), newData(), newBench(), newReproduce(), newVersion())
+	explainArgs(root)
 	return root
+}
+
+// explainArgs makes every command that is given too few or too many arguments say which it takes.
+func explainArgs(cmd *cobra.Command) {
+	if check := cmd.Args; check != nil {
+		cmd.Args = func(cmd *cobra.Command, args []string) error {
+			err := check(cmd, args)
+			if err == nil || strings.HasPrefix(err.Error(), "unknown command") {
+				return err
+			}
+			given := "nothing"
+			if len(args) > 0 {
+				given = strings.Join(args, " ")
+			}
+			return wrongUse("want %s, have %s", strings.TrimSuffix(cmd.UseLine(), " [flags]"), given)
+		}
+	}
+	for _, c := range cmd.Commands() {
+		explainArgs(c)
+	}
 }
 
 // flagError says what a flag's value should be, where the parser only tells which of its functions refused it.
@@ -70,7 +91,7 @@ func newHelp() *cobra.Command {
 
 // dataDir adds --data-dir, which defaults to the environment.
 func dataDir(cmd *cobra.Command, dir *string) {
-	cmd.Flags().StringVar(dir, "data-dir", os.Getenv("STARLING_DATA"), "folder of the data sets that are not built in (default $STARLING_DATA)")
+	cmd.Flags().StringVar(dir, "data-dir", os.Getenv("STARLING_DATA"), "folder `DIR` of the data sets that are not built in (default $STARLING_DATA)")
 	cmd.Flag("data-dir").DefValue = ""
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/numeral"
 	pages "github.com/starling-smc/starling/report"
 	"github.com/starling-smc/starling/uq"
 )
@@ -196,6 +197,9 @@ func valuesTable(rows []judged) *table {
 // tell writes what a reader should know beside the figures; on a terminal it stands back.
 func tell(w io.Writer, notes []string) {
 	before, after := "", ""
+	if o, ok := w.(*output); ok {
+		w = o.w
+	}
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) && os.Getenv("NO_COLOR") == "" {
 		before, after = "\x1b[2m", "\x1b[0m"
 	}
@@ -266,12 +270,7 @@ func evidence(method *starling.SMC, m *starling.Metrics) string {
 }
 
 // thousands writes 1,200.
-func thousands(n int) string {
-	if n < 1000 {
-		return fmt.Sprint(n)
-	}
-	return thousands(n/1000) + fmt.Sprintf(",%03d", n%1000)
-}
+func thousands(n int) string { return numeral.Fixed(float64(n), 0) }
 
 // significant writes a number of unknown size.
 func significant(v uq.Number) string {

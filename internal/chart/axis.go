@@ -4,6 +4,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/starling-smc/starling/internal/numeral"
 )
 
 // extent is the part of an axis that is used so far.
@@ -184,14 +186,6 @@ func (a Axis) format(v, step float64) string {
 // Number writes v with as many digits as values that differ by step need: 1,200 and 0.05 and 3·10⁻⁶, with a true minus
 // sign.
 func Number(v, step float64) string {
-	switch {
-	case math.IsNaN(v):
-		return "–"
-	case math.IsInf(v, 1):
-		return "∞"
-	case math.IsInf(v, -1):
-		return "−∞"
-	}
 	decimals := 0
 	if step > 0 && step < 10 {
 		decimals = max(int(math.Ceil(-math.Log10(step)-1e-9)), 0)
@@ -199,7 +193,7 @@ func Number(v, step float64) string {
 			decimals++ // 2.5, 0.25
 		}
 	}
-	if v != 0 && (decimals > 4 || math.Abs(v) >= 1e6) {
+	if v != 0 && finite(v) && (decimals > 4 || math.Abs(v) >= 1e6) {
 		exponent := int(math.Floor(math.Log10(math.Abs(v)) + 1e-12))
 		digits := strconv.FormatFloat(v/math.Pow(10, float64(exponent)), 'g', 3, 64)
 		mantissa := digits + "·"
@@ -208,18 +202,7 @@ func Number(v, step float64) string {
 		}
 		return strings.Replace(mantissa, "-", "−", 1) + "10" + superscript(exponent)
 	}
-	s := strconv.FormatFloat(math.Abs(v), 'f', decimals, 64)
-	whole, fraction, _ := strings.Cut(s, ".")
-	for i := len(whole) - 3; i > 0; i -= 3 {
-		whole = whole[:i] + "," + whole[i:]
-	}
-	if fraction != "" {
-		whole += "." + fraction
-	}
-	if v < 0 && strings.ContainsAny(s, "123456789") {
-		return "−" + whole
-	}
-	return whole
+	return numeral.Fixed(v, decimals)
 }
 
 func superscript(n int) string {

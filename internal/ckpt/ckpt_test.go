@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -155,6 +156,22 @@ func TestWriteFileReplacesOrKeeps(t *testing.T) {
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, ".*")); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
+	}
+}
+
+// A file system that cannot synchronise folders, as Linux's /proc, is no failure.
+func TestFolderThatCannotBeSynchronised(t *testing.T) {
+	if d, err := os.Open("/proc"); err == nil {
+		if d.Sync() == nil {
+			t.Error("/proc can: the test shows nothing")
+		}
+		d.Close()
+		if err := syncDir("/proc"); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := syncDir(filepath.Join(t.TempDir(), "nowhere")); runtime.GOOS != "windows" && err == nil {
+		t.Error("no error for a folder that does not exist")
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"syscall"
 )
 
 // WriteFile is Replace for bytes at hand.
@@ -23,7 +24,14 @@ func WriteFile(path string, b []byte) error {
 // folder is written, synchronised and renamed over path, and the folder is synchronised. Whatever happens in between, a
 // crash included, path holds either all of the old bytes or all of the new. If previous is not empty the old file is
 // renamed to it first: a crash between the two renames leaves it there, and nothing at path.
-func Replace(path, previous string, write func(w io.Writer) error) (err error) {
+func Replace(path, previous string, write func(w io.Writer) error) error {
+	if err := replace(path, previous, write); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+func replace(path, previous string, write func(w io.Writer) error) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
 		return fmt.Errorf("%s was not written: %w", path, err)
@@ -62,10 +70,19 @@ func Replace(path, previous string, write func(w io.Writer) error) (err error) {
 		}
 		return err
 	}
-	return syncDir(filepath.Dir(path))
+	return nil
 }
 
-// syncDir makes a rename durable. Windows has no such call, and needs none.
+// Rename puts a synchronised file in its place, durably.
+func Rename(from, to string) error {
+	if err := os.Rename(from, to); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(to))
+}
+
+// syncDir makes a rename durable. Windows has no such call, and needs none; nor have some file systems of networks, where
+// nothing can be done about it.
 func syncDir(dir string) error {
 	if runtime.GOOS == "windows" {
 		return nil
@@ -75,5 +92,8 @@ func syncDir(dir string) error {
 		return err
 	}
 	defer d.Close()
-	return d.Sync()
+	if err := d.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, errors.ErrUnsupported) {
+		return fmt.Errorf("what was renamed may not outlast a power failure: %w", err)
+	}
+	return nil
 }

@@ -16,8 +16,9 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"runtime"
 	"time"
+
+	"github.com/starling-smc/starling/internal/ckpt"
 )
 
 // Part is the suffix of a file that is not yet whole.
@@ -88,23 +89,7 @@ func (c *Client) Get(ctx context.Context, f File, path string) error {
 	if err := p.Close(); err != nil {
 		return err
 	}
-	return Rename(p.Name(), path)
-}
-
-// Rename puts a synchronised file in its place, durably.
-func Rename(from, to string) error {
-	if err := os.Rename(from, to); err != nil {
-		return err
-	}
-	if runtime.GOOS == "windows" { // it has no such call, and needs none
-		return nil
-	}
-	dir, err := os.Open(filepath.Dir(to))
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	return dir.Sync()
+	return ckpt.Rename(p.Name(), path)
 }
 
 // part is a file that grows.
@@ -173,7 +158,8 @@ func (p *part) check(url string) error {
 // from fetches from one server, in as many attempts as bring something new. A whole that is wrong although a part of it
 // came earlier is fetched once more from the start: that part may have been another file's.
 func (c *Client) from(ctx context.Context, url string, p *part) error {
-	best, fails, mixed := p.have, 0, p.have > 0
+	best, fails := p.have, 0
+	mixed, again := p.have > 0, false
 	p.tag = "" // another server's
 	for {
 		var err error
@@ -184,10 +170,10 @@ func (c *Client) from(ctx context.Context, url string, p *part) error {
 			if err = p.check(url); !errors.Is(err, ErrContent) {
 				return err
 			}
-			if reset := p.reset(); reset != nil || !mixed {
+			if reset := p.reset(); reset != nil || !mixed || again {
 				return errors.Join(err, reset)
 			}
-			best, mixed = 0, false
+			best, again = 0, true
 			continue
 		}
 		mixed = mixed || p.have > 0

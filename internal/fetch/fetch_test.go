@@ -161,6 +161,10 @@ func TestGet(t *testing.T) {
 		{name: "another page leaves what was there", part: content[:1000], answers: []answer{whole([]byte("<html>"), 6)}, err: "the server has 6 bytes", content: true, kept: 1000},
 		{name: "says the length but sends less", answers: []answer{func(w http.ResponseWriter, r *http.Request) { whole(content[:5], n)(w, r) }, good}, requests: 2},
 		{name: "other bytes", answers: []answer{whole(wrong, n)}, err: "SHA-256 " + sum(wrong) + ", want " + sum(content), content: true, requests: 1},
+		{name: "other bytes, and always breaks after the last", answers: []answer{func(w http.ResponseWriter, r *http.Request) {
+			whole(wrong, -1)(w, r)
+			panic(http.ErrAbortHandler)
+		}}, err: "SHA-256 " + sum(wrong), content: true, requests: 2},
 		{name: "an earlier run had other bytes", part: wrong[n-10:], answers: []answer{good}, requests: 2},
 		{name: "an earlier run had too many bytes", part: append(content[:n:n], 9), answers: []answer{good}, requests: 1},
 		{name: "an earlier run had just as many other bytes", part: wrong, answers: []answer{good}, requests: 1},

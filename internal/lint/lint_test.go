@@ -17,14 +17,15 @@ const module = "github.com/starling-smc/starling"
 
 // level orders the packages: a package imports only packages of lower levels.
 var level = map[string]int{
-	"internal/lanes": 0, "internal/ckpt": 0, "internal/pool": 0, "internal/golden": 0, "internal/chart": 0, "internal/safetensors": 0, "internal/fetch": 0,
-	"internal/rng": 1,
-	"data":         2,
-	"nn":           3, "mcmc": 3,
+	"internal/lanes": 0, "internal/ckpt": 0, "internal/pool": 0, "internal/golden": 0, "internal/safetensors": 0, "internal/numeral": 0,
+	"internal/rng": 1, "internal/fetch": 1, "internal/chart": 1,
+	"data": 2,
+	"nn":   3, "mcmc": 3,
 	"smc": 4, "bnn": 4, "uq": 3,
 	"baseline":     5,
 	"":             6,
 	"report":       7,
+	"paper":        8,
 	"cmd/starling": 9,
 }
 
@@ -89,6 +90,15 @@ func TestImportsGoDown(t *testing.T) {
 			} else if other >= own {
 				t.Errorf("%s (level %d) imports %s (level %d): imports go downward only", name, own, relative(i), other)
 			}
+		}
+	}
+}
+
+// TestLibraryHasNoNetwork: a program that uses the library gets no HTTP client with it; the command downloads.
+func TestLibraryHasNoNetwork(t *testing.T) {
+	for _, p := range list(t, "-deps", "./report") {
+		if p.ImportPath == "net/http" {
+			t.Error("./report, or what it imports, imports net/http")
 		}
 	}
 }

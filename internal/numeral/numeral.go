@@ -1,0 +1,41 @@
+// Package numeral writes numbers as people read them: 60,000 and −0.05 and ∞.
+package numeral
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Fixed writes v with so many decimals, a true minus sign, and commas between thousands; NaN is a dash.
+func Fixed(v float64, decimals int) string {
+	switch {
+	case math.IsNaN(v):
+		return "–"
+	case math.IsInf(v, 1):
+		return "∞"
+	case math.IsInf(v, -1):
+		return "−∞"
+	}
+	return Signed(Grouped(strconv.FormatFloat(math.Abs(v), 'f', decimals, 64)), v < 0)
+}
+
+// Grouped puts commas between the thousands of a decimal number without a sign.
+func Grouped(s string) string {
+	whole, fraction, point := strings.Cut(s, ".")
+	for i := len(whole) - 3; i > 0; i -= 3 {
+		whole = whole[:i] + "," + whole[i:]
+	}
+	if point {
+		whole += "." + fraction
+	}
+	return whole
+}
+
+// Signed puts a minus before a number that is negative, unless it reads as zero.
+func Signed(s string, negative bool) string {
+	if negative && strings.ContainsAny(s, "123456789") {
+		return "−" + s
+	}
+	return s
+}
