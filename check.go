@@ -10,6 +10,7 @@ import (
 
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/internal/rng"
+	"github.com/starling-smc/starling/internal/spelling"
 	"github.com/starling-smc/starling/nn"
 )
 
@@ -74,7 +75,7 @@ func (c *checker) share(path string, v float64) {
 // oneOf wants one of the names, or nothing.
 func (c *checker) oneOf(path, name string, known ...string) {
 	if name != "" && !slices.Contains(known, name) {
-		c.fault(path, "unknown name %q: did you mean %q? (known: %s)", name, nearest(name, known), strings.Join(known, ", "))
+		c.fault(path, "unknown name %q: did you mean %q? (known: %s)", name, spelling.Nearest(name, known), strings.Join(known, ", "))
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/starling-smc/starling/internal/spelling"
 	"github.com/starling-smc/starling/nn"
 )
 
@@ -123,7 +124,7 @@ func (d *decoder) table(path string, n *node, fields ...field) bool {
 // unknown is the fault of a name that is none of the known.
 func (d *decoder) unknown(k key, what, path string, known []string) {
 	d.faults = append(d.faults, fault{k.place, path, fmt.Sprintf("unknown %s %q: did you mean %q? (known: %s)",
-		what, k.name, nearest(k.name, known), strings.Join(known, ", "))})
+		what, k.name, spelling.Nearest(k.name, known), strings.Join(known, ", "))})
 }
 
 func (d *decoder) whole(path string, n *node) int {

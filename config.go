@@ -8,6 +8,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/starling-smc/starling/internal/spelling"
 )
 
 // ParseSpec reads a config: strict YAML, with the changes that sets asks for ("method.smc.islands=4": dotted keys,
@@ -123,7 +125,7 @@ func PresetText(name string) ([]byte, error) {
 	text, err := presets.ReadFile("presets/" + name + ".yaml")
 	if err != nil {
 		return nil, &ConfigError{faults: []fault{{message: fmt.Sprintf("no preset %q: did you mean %q? (presets: %s)",
-			name, nearest(name, Presets()), strings.Join(Presets(), ", "))}}}
+			name, spelling.Nearest(name, Presets()), strings.Join(Presets(), ", "))}}}
 	}
 	return text, nil
 }

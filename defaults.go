@@ -1,6 +1,7 @@
 package starling
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/starling-smc/starling/data"
@@ -24,13 +25,13 @@ func (s Spec) fill() Spec {
 	for i, l := range s.Model.Layers {
 		switch l := l.(type) {
 		case nn.Conv:
-			l.Stride = or(l.Stride, [2]int{1, 1})
+			l.Stride = cmp.Or(l.Stride, [2]int{1, 1})
 			s.Model.Layers[i] = l
 		case nn.MaxPool:
-			l.Stride = or(l.Stride, l.Size)
+			l.Stride = cmp.Or(l.Stride, l.Size)
 			s.Model.Layers[i] = l
 		case nn.AvgPool:
-			l.Stride = or(l.Stride, l.Size)
+			l.Stride = cmp.Or(l.Stride, l.Size)
 			s.Model.Layers[i] = l
 		}
 	}

@@ -10,15 +10,16 @@ import (
 type descents struct {
 	tell  func(Event)
 	now   Descending
-	most  int // epochs of a restart
+	scale float64 // what a validation NLL gains in the targets' own units
+	most  int     // epochs of a restart
 	made  []int
 	ended []bool
 }
 
 // newDescents takes the restarts that others have made already.
-func newDescents(m *MAP, saved []*baseline.Restart, tell func(Event)) *descents {
+func newDescents(m *MAP, saved []*baseline.Restart, scale float64, tell func(Event)) *descents {
 	d := &descents{
-		tell: tell, now: Descending{Restarts: m.Restarts, NLL: math.Inf(1)},
+		tell: tell, now: Descending{Restarts: m.Restarts, NLL: math.Inf(1)}, scale: scale,
 		most: m.Epochs, made: make([]int, m.Restarts), ended: make([]bool, m.Restarts),
 	}
 	for k, s := range saved {
@@ -41,8 +42,8 @@ func (d *descents) count(k int, s *baseline.Restart) {
 		now.Done++
 	}
 	now.Share = descent(d.made, d.ended, d.most)
-	if best.Theta != nil && best.Best < now.NLL { // without validation examples none is the best
-		now.Best, now.Epoch, now.NLL, now.Accuracy = k, best.BestAt, best.Best, s.Accuracy
+	if nll := best.Best + d.scale; best.Theta != nil && nll < now.NLL { // without validation examples none is the best
+		now.Best, now.Epoch, now.NLL, now.Accuracy = k, best.BestAt, nll, s.Accuracy
 	}
 }
 

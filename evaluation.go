@@ -66,7 +66,7 @@ type Ensembles struct {
 	Posterior *bnn.Ensemble // islands weighed as the method's combine says
 	Restarts  *bnn.Ensemble // the MAP restarts, equally weighted: a deep ensemble; nil if there were none
 	Chosen    int           // the restart that is the MAP
-	NLL       []float64     // of each restart on the validation examples; NaN without them
+	NLL       []float64     // of each restart on the validation examples, of targets in their own units; NaN without them
 }
 
 // judge scores ensembles on the problem's test part, or on its training part if nothing is held out, and keeps what the

@@ -38,7 +38,29 @@ func TestScoresAreInTheTargetsUnits(t *testing.T) {
 	if err := os.WriteFile(large.Data.CSV.File, []byte(strings.Join(lines, "\n")+"\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	a, b := fit(t, regression(t, "both"), Options{}), fit(t, large, Options{})
+	var told []float64
+	fit := func(spec Spec) *Result {
+		spec.MAP = &MAP{Restarts: 2, Rate: 0.01, Batch: 50, Epochs: 4, Patience: 2}
+		best := math.NaN()
+		r := fit(t, spec, Options{Progress: func(e Event) {
+			if d, ok := e.(*Descending); ok {
+				best = d.NLL
+			}
+		}})
+		told = append(told, best)
+		return r
+	}
+	a, b := fit(regression(t, "both")), fit(large)
+	if best := a.NLL[a.Chosen]; best != slices.Min(a.NLL) || told[0] != best || b.Chosen != a.Chosen {
+		t.Errorf("restart %d of %v is chosen, %v was told", a.Chosen, a.NLL, told[0])
+	}
+	density, err := member(a.Restarts, 1).LogDensity(t.Context(), a.Data.Validate, pool.New(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := math.Log(a.Data.Schema.Targets.SD[0]) - uq.Mean(density); !(math.Abs(a.NLL[1]-want) <= 1e-5) {
+		t.Errorf("restart 1 has validation NLL %v, its density %v", a.NLL[1], want)
+	}
 	if !slices.Equal(a.Posterior.Theta, b.Posterior.Theta) {
 		t.Fatal("the networks differ")
 	}
@@ -52,6 +74,8 @@ func TestScoresAreInTheTargetsUnits(t *testing.T) {
 		{"CRPS", float64(*b.Metrics.CRPS), factor * float64(*a.Metrics.CRPS)},
 		{"NLL", float64(b.Metrics.NLL), float64(a.Metrics.NLL) + math.Log(factor)},
 		{"validation NLL", float64(*b.Trace[0].ValNLL), float64(*a.Trace[0].ValNLL) + math.Log(factor)},
+		{"restart's NLL", b.NLL[1], a.NLL[1] + math.Log(factor)},
+		{"NLL that is told", told[1], told[0] + math.Log(factor)},
 		{"R²", float64(*b.Metrics.R2), float64(*a.Metrics.R2)},
 		{"coverage", float64(b.Metrics.Coverage.In90), float64(a.Metrics.Coverage.In90)},
 		{"noise", float64(b.Metrics.Spread[0].Aleatoric), factor * float64(a.Metrics.Spread[0].Aleatoric)},

@@ -5,8 +5,8 @@ import (
 	"github.com/starling-smc/starling/nn"
 )
 
-// Event tells how far a run is: *Loaded once, then *Descending and *Sampling many times, and *Notice where there is
-// something to say. Events come one at a time.
+// Event tells how far work is. Of Fit: *Loaded once, then *Descending and *Sampling many times, and *Notice where there
+// is something to say. Of Run.Predict: *Predicting many times. Events come one at a time.
 type Event interface{ event() }
 
 // Loaded says what a run is about to learn from, and with what.
@@ -22,7 +22,7 @@ type Descending struct {
 	Share          float64 // of the work that is done, 0 to 1: an estimate, as nobody knows when a restart will stop
 	Best           int     // the restart of the lowest validation NLL so far
 	Epoch          int     // at which it was reached, from 1; 0: where it began, model.init
-	NLL, Accuracy  float64
+	NLL, Accuracy  float64 // of targets in their own units; a regression has no accuracy
 }
 
 // Sampling is the sampler, after an iteration of any of its islands or chains.
@@ -40,6 +40,9 @@ type Sampling struct {
 	Particles     int // of an island
 }
 
+// Predicting is a prediction, after some more rows.
+type Predicting struct{ Rows, Done int }
+
 // Notice is something that a person should know, in plain words.
 type Notice struct{ Text string }
 
@@ -47,3 +50,4 @@ func (*Notice) event()     {}
 func (*Loaded) event()     {}
 func (*Descending) event() {}
 func (*Sampling) event()   {}
+func (*Predicting) event() {}

@@ -110,6 +110,9 @@ func prepare(spec Spec, o Options) (*run, error) {
 	if r.Data.Schema.Dropped != nil {
 		r.Notes = append(r.Notes, constants(r.Data.Schema))
 	}
+	if zero := alwaysZero(r.Data.Schema); zero != "" {
+		r.Notes = append(r.Notes, zero)
+	}
 	if err = r.readInit(); err != nil {
 		return nil, err
 	}
@@ -144,7 +147,7 @@ func (r *run) points(ctx context.Context) error {
 		search.Saved = k.restarts
 		k.phase(&k.state.restarts, m.Restarts)
 	}
-	watch := newDescents(m, search.Saved, r.progress)
+	watch := newDescents(m, search.Saved, logScale(targetStandard(r.Data)), r.progress)
 	search.Watch = func(s *baseline.Restart, e baseline.Epoch) error {
 		watch.look(e.Restart, s)
 		return r.keep.step(e.Restart, s, s.Done, s.Done)
@@ -162,7 +165,10 @@ func (r *run) points(ctx context.Context) error {
 		return err
 	}
 	r.search = result
-	r.Chosen, r.NLL = r.search.Chosen, r.search.NLL
+	r.Chosen = r.search.Chosen
+	for _, nll := range r.search.NLL {
+		r.NLL = append(r.NLL, nll+logScale(targetStandard(r.Data)))
+	}
 	r.Restarts, err = r.search.Ensemble()
 	return err
 }

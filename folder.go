@@ -164,12 +164,18 @@ func (f *Folder) sweep() error {
 	return nil
 }
 
+// held says that this process has the folder.
+func (f *Folder) held() bool { return f.lock != nil && f.lock.Locked() }
+
 // Kept says whether the folder holds a state to go on from, or a result.
 func (f *Folder) Kept() bool { return f.kept }
 
 // Close gives the folder free. If it was made and nothing is kept in it, nothing is left behind, but for what others put
-// there.
+// there. Closing it again does nothing.
 func (f *Folder) Close() error {
+	if !f.held() {
+		return nil
+	}
 	leave := f.made && !f.kept
 	if leave {
 		for _, name := range folderFiles {

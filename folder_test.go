@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/starling-smc/starling/internal/ckpt"
@@ -40,6 +41,35 @@ func TestFolder(t *testing.T) {
 	}
 	if _, err := TakeFolder(filepath.Join(root, "file", "run")); err == nil || errors.Is(err, fs.ErrExist) {
 		t.Errorf("in a file: %v", err)
+	}
+}
+
+// TestFolderClosed: who has closed a folder has nothing to do with it any more.
+func TestFolderClosed(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	f, err := TakeFolder(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, want := whole(t, trees(t))
+	other, err := TakeFolder(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fit(t, trees(t), Options{Folder: other})
+	if err := errors.Join(f.Close(), other.Close(), other.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if got := kept(t, dir); got != want {
+		t.Errorf("the run that another took the folder for is left as\n%s\nwant\n%s", got, want)
+	}
+	for _, folder := range []*Folder{f, {Dir: dir}} {
+		if _, err := Fit(t.Context(), trees(t), Options{Folder: folder}); err == nil || !strings.Contains(err.Error(), "not taken") {
+			t.Errorf("a run in a folder that is not held: %v", err)
+		}
 	}
 }
 

@@ -145,6 +145,9 @@ func (k *keeper) line(l TraceLine) error {
 // whether it is done already; then the run has its ensembles.
 func (r *run) open(o Options) (finished bool, err error) {
 	f := o.Folder
+	if !f.held() {
+		return false, fmt.Errorf("folder %s is not taken, or was closed", f.Dir)
+	}
 	k := &keeper{folder: f, every: o.Every, now: o.clock()}
 	k.state.identity = r.identity()
 	if k.every == 0 {

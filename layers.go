@@ -1,6 +1,7 @@
 package starling
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -163,7 +164,7 @@ func (v *convForm) decode(d *decoder, path string, n *node) {
 	if n.table && (n.get("filters") == nil || n.get("kernel") == nil) {
 		d.fault(n, path, "needs filters and kernel")
 	}
-	v.Stride = or(v.Stride, [2]int{1, 1})
+	v.Stride = cmp.Or(v.Stride, [2]int{1, 1})
 }
 
 func (v *convForm) encode() *node {
@@ -184,7 +185,7 @@ func (v *poolForm) decode(d *decoder, path string, n *node) {
 	} else {
 		(*pair)(&v.Size).decode(d, path, n)
 	}
-	v.Stride = or(v.Stride, v.Size)
+	v.Stride = cmp.Or(v.Stride, v.Size)
 }
 
 func (v *poolForm) encode() *node {
@@ -235,13 +236,6 @@ func (d *decoder) size(path string, n *node, least int) int {
 		return least
 	}
 	return d.whole(path, n)
-}
-
-func or(v, other [2]int) [2]int {
-	if v == [2]int{} {
-		return other
-	}
-	return v
 }
 
 func (d *decoder) likelihood(path string, n *node) nn.Likelihood {

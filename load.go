@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/spelling"
 	"github.com/starling-smc/starling/nn"
 )
 
@@ -79,7 +80,7 @@ func (s *Spec) readTable(dir string, schema *data.Schema) (*data.Problem, error)
 		case column.Cols == 1:
 			hint = ": a single column; is the delimiter right?"
 		case column.Header != nil:
-			hint = fmt.Sprintf(": did you mean %q?", nearest(column.Name, column.Header))
+			hint = fmt.Sprintf(": did you mean %q?", spelling.Nearest(column.Name, column.Header))
 		}
 		return nil, s.fault("data.csv.target", "%v%s", err, hint)
 	}
@@ -130,46 +131,79 @@ func (s *Spec) readSet(dir string, schema *data.Schema) (*data.Problem, error) {
 	if p.Schema != nil {
 		return p, nil
 	}
-	return p, s.finish(p, schema)
+	if err := p.Split(s.Seed); err != nil {
+		return nil, err
+	}
+	if p.Schema = schema; schema == nil {
+		p.Schema = data.NewSchema(p.Train, s.Data.Standardise != "none")
+	}
+	return p, standardise(p, p.Schema)
 }
 
-// readArrays reads the user's own arrays.
+// readArrays reads the user's own arrays. As with a table, rows are chosen and measured before anything is rounded.
 func (s *Spec) readArrays(schema *data.Schema) (*data.Problem, error) {
-	p := &data.Problem{Name: s.Data.Train.Inputs, Whole: s.whole()}
+	p := &data.Problem{Name: s.Data.Train.Inputs, Schema: schema, Whole: s.whole()}
 	_, regression := s.Model.Likelihood.(nn.Gaussian)
-	classes := 0
-	var sets []*data.Set
-	for _, part := range []struct {
-		name string
-		from *Arrays
-		into **data.Set
-	}{{"train", s.Data.Train, &p.Train}, {"validate", s.Data.Validate, &p.Validate}, {"test", s.Data.Test, &p.Test}} {
+	type part struct {
+		name            string
+		from            *Arrays
+		into            **data.Set
+		inputs, targets *data.Array
+		rows            []int32 // nil: all
+	}
+	parts := []*part{
+		{name: "train", from: s.Data.Train, into: &p.Train},
+		{name: "test", from: s.Data.Test, into: &p.Test},
+		{name: "validate", from: s.Data.Validate, into: &p.Validate},
+	}
+	train, classes, lacking := parts[0], 0, 0
+	for _, part := range parts {
 		if part.from == nil {
+			lacking++
 			continue
 		}
-		inputs, targets, err := part.from.read()
-		if err != nil {
+		var err error
+		if part.inputs, part.targets, err = part.from.read(); err != nil {
 			return nil, err
 		}
-		var set *data.Set
-		if regression {
-			set, err = data.NewValues(part.name, inputs, targets)
-		} else {
-			set, err = data.NewSet(part.name, inputs, targets, 0)
+		if !regression {
+			labels, err := part.targets.Ints()
+			if err != nil {
+				return nil, err
+			}
+			classes = max(classes, int(slices.Max(append(labels, 0)))+1) // the largest label of any part
 		}
-		if err != nil {
+	}
+	if len(train.inputs.Shape) == 0 {
+		return nil, fmt.Errorf("%s: a single number, want inputs [examples, …]", train.inputs.Name)
+	}
+	if p.Whole {
+		lacking = 0
+	}
+	rows, held, err := data.Split(train.inputs.Shape[0], s.Seed, lacking)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", p.Name, err)
+	}
+	if schema == nil {
+		standardise, both := s.Data.Standardise != "none", s.Data.Standardise == "both"
+		if p.Schema, err = data.ArraySchema(train.inputs, train.targets, rows, classes, standardise, both); err != nil {
 			return nil, err
 		}
-		if *part.into = set; !slices.Equal(set.Shape, p.Train.Shape) || set.Outputs != p.Train.Outputs {
-			return nil, fmt.Errorf("%s: examples of shape %v with %d target values, want shape %v with %d, as in %s",
-				inputs.Name, set.Shape, max(1, set.Outputs), p.Train.Shape, max(1, p.Train.Outputs), s.Data.Train.Inputs)
+	}
+	train.rows = rows
+	for _, part := range parts {
+		if part.inputs == nil {
+			if p.Whole {
+				continue
+			}
+			part.inputs, part.targets, part.rows = train.inputs, train.targets, held[0]
+			held = held[1:]
 		}
-		sets, classes = append(sets, set), max(classes, set.Classes)
+		if *part.into, err = p.Schema.Labelled(part.name, part.inputs, part.targets, part.rows); err != nil {
+			return nil, err
+		}
 	}
-	for _, set := range sets {
-		set.Classes = classes // the largest label of any part
-	}
-	return p, s.finish(p, schema)
+	return p, nil
 }
 
 func (a *Arrays) read() (inputs, targets *data.Array, err error) {
@@ -178,20 +212,6 @@ func (a *Arrays) read() (inputs, targets *data.Array, err error) {
 	}
 	targets, err = data.ReadArray(a.Targets)
 	return inputs, targets, err
-}
-
-// finish holds out the parts that sets of arrays lack, and standardises all.
-func (s *Spec) finish(p *data.Problem, schema *data.Schema) error {
-	err := p.Split(s.Seed)
-	if err != nil {
-		return err
-	}
-	if p.Schema = schema; schema == nil {
-		if p.Schema, err = data.NewSchema(p.Train, s.Data.Standardise != "none", s.Data.Standardise == "both"); err != nil {
-			return err
-		}
-	}
-	return standardise(p, p.Schema)
 }
 
 // standardise turns every part of a problem into what the network sees.
@@ -283,4 +303,26 @@ func constants(schema *data.Schema) string {
 		return fmt.Sprintf("column %s is constant over the training rows and was dropped", names[0])
 	}
 	return fmt.Sprintf("columns %s are constant over the training rows and were dropped", strings.Join(names, ", "))
+}
+
+// alwaysZero says which features of arrays, which drop none, a network sees as 0 once they are standardised; "" if none.
+func alwaysZero(schema *data.Schema) string {
+	if schema.Columns != nil || schema.Inputs == nil {
+		return ""
+	}
+	const few = 20
+	var names []string
+	for _, j := range schema.Inputs.Constant() {
+		names = append(names, fmt.Sprint(j))
+	}
+	switch n := len(names); {
+	case n == 0:
+		return ""
+	case n == 1:
+		return fmt.Sprintf("feature %s (from 0) is constant over the training examples: the network sees it as 0 everywhere", names[0])
+	case n > few:
+		names = append(names[:few], "…")
+	}
+	return fmt.Sprintf("%d features (from 0: %s) are constant over the training examples: the network sees them as 0 everywhere",
+		len(schema.Inputs.Constant()), strings.Join(names, ", "))
 }

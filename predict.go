@@ -18,24 +18,20 @@ import (
 	"github.com/starling-smc/starling/internal/ckpt"
 	"github.com/starling-smc/starling/internal/pool"
 	"github.com/starling-smc/starling/nn"
+	"github.com/starling-smc/starling/uq"
 )
 
 // together is the number of rows that are predicted at a time: it bounds the memory, and has no part in the figures.
 const together = 1024
 
-// Predicting is a prediction, after some more rows.
-type Predicting struct{ Rows, Done int }
-
-func (*Predicting) event() {}
-
 // Predict writes what the posterior says of every row of a file of inputs, CSV, NPY or IDX, to another, CSV or NPY as
 // its name ends, and returns the number of rows. Either file may be larger than memory; out is complete or as it was.
 //
 // Of classes a CSV has the columns row (from 0), class (the most probable: its name, or its number where classes have
-// no names), p_0 … p_{C−1}, the entropies entropy_total, entropy_aleatoric and entropy_epistemic in nats, and abstain,
-// which is empty as long as a run has no threshold; NPY has the probabilities [n, C]. Of a regression the columns are
-// row, mean, sd_aleatoric, sd_epistemic, q05, q50 and q95 in the target's units, with several outputs these six of each,
-// mean_0 and so on; NPY has the six, [n, 6] or [n, outputs, 6].
+// no names; empty where the network overflows and probabilities are NaN), p_0 … p_{C−1}, the entropies entropy_total,
+// entropy_aleatoric and entropy_epistemic in nats, and abstain, which is empty as long as a run has no threshold; NPY has
+// the probabilities [n, C]. Of a regression the columns are row, mean, sd_aleatoric, sd_epistemic, q05, q50 and q95 in
+// the target's units, with several outputs these six of each, mean_0 and so on; NPY has the six, [n, 6] or [n, outputs, 6].
 //
 // The error is a *ConfigError for files that cannot be these, and a *DataError for what is wrong with the inputs.
 func (r *Run) Predict(ctx context.Context, in, out string, o Options) (int, error) {
@@ -106,7 +102,7 @@ type inputs struct {
 
 // source opens a file of inputs. A CSV is read once in advance: its faults show before the work begins.
 func (r *Run) source(ctx context.Context, file string) (*inputs, error) {
-	array, err := isArray(file)
+	array, err := data.IsArray(file)
 	if err != nil {
 		return nil, &DataError{err}
 	}
@@ -289,7 +285,7 @@ func (r *Run) writeCSV(b *bufio.Writer) func([]float64) error {
 				record = append(record, r.class(values[:classes]))
 			}
 			for _, v := range values[:len(names)] {
-				record = append(record, strconv.FormatFloat(v, 'g', -1, 64))
+				record = append(record, shortest(v))
 			}
 			if classes > 0 {
 				record = append(record, "")
@@ -304,16 +300,25 @@ func (r *Run) writeCSV(b *bufio.Writer) func([]float64) error {
 	}
 }
 
-// class is the most probable class, the first of equals.
+// class is the most probable class, the first of equals; empty where probabilities are NaN.
 func (r *Run) class(probs []float64) string {
-	best := 0
-	for c, p := range probs {
-		if p > probs[best] {
-			best = c
-		}
-	}
-	if best < len(r.Schema.Names) {
+	best := uq.Argmax(probs)
+	switch {
+	case best < 0:
+		return ""
+	case best < len(r.Schema.Names):
 		return r.Schema.Names[best]
 	}
 	return strconv.Itoa(best)
+}
+
+// shortest is the shortest text that the readers take for v again.
+func shortest(v float64) string {
+	switch {
+	case math.IsInf(v, 1):
+		return "inf"
+	case math.IsInf(v, -1):
+		return "-inf"
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
 }

@@ -358,3 +358,28 @@ func TestPredictRefuses(t *testing.T) {
 		t.Errorf("small images: %v", err)
 	}
 }
+
+// TestPredictUndefined: where the network overflows nothing is known: no class is named, and figures are NaN. Infinite
+// ones are written as they are read.
+func TestPredictUndefined(t *testing.T) {
+	run := quick(t, lines(300, "yes", "no", "perhaps"), "categorical", 3)
+	for i := range run.Posterior.Theta {
+		run.Posterior.Theta[i] = 3e38
+	}
+	in := filepath.Join(t.TempDir(), "in.csv")
+	save(t, in, []byte("a,b\n50.5,0.001\n50.5,0.001\n"))
+	for _, row := range predicted(t, run, in)[1:] {
+		if got := strings.Join(row[1:], ","); got != ",NaN,NaN,NaN,NaN,NaN,NaN," {
+			t.Errorf("row %s is %s", row[0], got)
+		}
+	}
+	for v, want := range map[float64]string{math.Inf(1): "inf", math.Inf(-1): "-inf", 0.1: "0.1", -1e300: "-1e+300"} {
+		if got := shortest(v); got != want {
+			t.Errorf("%v is written %s", v, got)
+		}
+		table, err := data.DecodeCSV("cell", []byte("a\n"+shortest(v)+"\n"), data.CSV{})
+		if err != nil || table.Values[0] != v {
+			t.Errorf("%v is read as %+v, %v", v, table, err)
+		}
+	}
+}

@@ -3,7 +3,6 @@ package starling
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -53,6 +52,9 @@ func (r *Run) judgedOn(on On, dir string) (*data.Problem, error) {
 		return p, nil
 	}
 	p, err := r.Spec.load(dir, r.Schema)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &DataError{fmt.Errorf("%w: the run's own data, in the place that its config names, seen from here", err)}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +72,7 @@ func (r *Run) other(on On, dir string) (*data.Problem, error) {
 	if on.Labels != "" {
 		inputs, targets, err := (&Arrays{on.Data, on.Labels}).read()
 		if err == nil {
-			p.Test, err = r.Schema.Labelled("test", inputs, targets)
+			p.Test, err = r.Schema.Labelled("test", inputs, targets, nil)
 		}
 		return p, err
 	}
@@ -98,7 +100,7 @@ func (r *Run) other(on On, dir string) (*data.Problem, error) {
 		_, err = data.Load(on.Data, dir) // says which are known
 		return nil, wrong("%v, and no file %s", err, on.Data)
 	}
-	array, err := isArray(on.Data)
+	array, err := data.IsArray(on.Data)
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +162,7 @@ func (r *Run) group(name, dir string) (data.Group, error) {
 
 // readInputs reads a file of inputs without targets, NPY, IDX or CSV, as the network sees them.
 func readInputs(name, file string, schema *data.Schema) (*data.Set, error) {
-	array, err := isArray(file)
+	array, err := data.IsArray(file)
 	if err != nil {
 		return nil, err
 	}
@@ -181,18 +183,4 @@ func readInputs(name, file string, schema *data.Schema) (*data.Set, error) {
 // inputTable is how a CSV of inputs is read, which may have the target's column, too.
 func inputTable(schema *data.Schema) data.CSV {
 	return data.CSV{Delimiter: schema.Delimiter, Header: data.HeaderOf(schema.Header), Target: schema.Target, Optional: true}
-}
-
-// isArray reports whether a file begins as NPY, IDX or gzip do, and no text does.
-func isArray(file string) (bool, error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return false, err
-	}
-	defer f.Close()
-	var magic [2]byte
-	if _, err := io.ReadFull(f, magic[:]); err != nil {
-		return false, nil // too short for any: the reader of text will say so
-	}
-	return magic == [2]byte{0x93, 'N'} || magic == [2]byte{0x1f, 0x8b} || magic == [2]byte{}, nil
 }

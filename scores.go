@@ -117,7 +117,7 @@ func probabilities(name string, values []float64, shape []int) error {
 
 // readLabels reads an array of integers, or a CSV of one column.
 func readLabels(file string) ([]int32, error) {
-	array, err := isArray(file)
+	array, err := data.IsArray(file)
 	if err != nil {
 		return nil, err
 	}

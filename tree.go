@@ -220,6 +220,9 @@ func (n *node) kind() string {
 		return "nothing"
 	}
 	if s, ok := n.scalar.(string); ok {
+		if r := []rune(s); len(r) > 60 { // another file than a config, as a rule
+			return strconv.Quote(string(r[:60])) + "…"
+		}
 		return strconv.Quote(s)
 	}
 	return fmt.Sprint(n.scalar)

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/starling-smc/starling/internal/spelling"
 )
 
 // What a file of weights and a network do not have in common: the first difference, the nearest candidate, the mend.
@@ -126,7 +128,7 @@ func (f *stateDict) nearest(p part) string {
 		if !slices.Equal(f.tensors[name].Shape, p.Shape) {
 			other = 1
 		}
-		return other, edits(name, p.Name)
+		return other, spelling.Edits(name, p.Name)
 	}
 	free := f.free()
 	if len(free) == 0 {
@@ -186,25 +188,4 @@ func (f *stateDict) foreign() error {
 		return fmt.Errorf("tensor %s %v in the file is none of the network's: a layer is missing in the model, or leave the tensor out of the file", shown(free[0]), f.tensors[free[0]].Shape)
 	}
 	return nil
-}
-
-// edits is the fewest insertions, deletions and substitutions between two names (Levenshtein).
-func edits(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range a {
-		corner := row[0]
-		row[0] = i + 1
-		for j := range b {
-			change := corner
-			if a[i] != b[j] {
-				change++
-			}
-			corner = row[j+1]
-			row[j+1] = min(change, row[j]+1, corner+1)
-		}
-	}
-	return row[len(b)]
 }

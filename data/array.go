@@ -74,7 +74,7 @@ func (a *Array) Ints() ([]int32, error) {
 	case []int64:
 		return labels(a, v)
 	}
-	return nil, fmt.Errorf("%s: labels of type %s, want integers", a.Name, a.DType())
+	return nil, fmt.Errorf("%s: labels of type %s, want integers (y.astype('int64'))", a.Name, a.DType())
 }
 
 func labels[T integer](a *Array, v []T) ([]int32, error) {

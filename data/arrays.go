@@ -3,6 +3,7 @@ package data
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // NewSet makes a set for classification of inputs [n, …] and labels [n]. Images of shape [n, h, w] get one channel.
@@ -13,10 +14,7 @@ func NewSet(name string, inputs, labels *Array, classes int) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n := inputs.Shape[0]; len(labels.Shape) != 1 || labels.Shape[0] != n {
-		return nil, fmt.Errorf("%s: labels of shape %v for %d examples of %s, want [%d]", labels.Name, labels.Shape, n, inputs.Name, n)
-	}
-	if s.Labels, err = labels.Ints(); err != nil {
+	if s.Labels, err = labelsOf(inputs, labels); err != nil {
 		return nil, err
 	}
 	if s.Classes = classes; classes == 0 {
@@ -30,6 +28,14 @@ func NewSet(name string, inputs, labels *Array, classes int) (*Set, error) {
 	return s, nil
 }
 
+// labelsOf returns the labels [n] of inputs [n, …].
+func labelsOf(inputs, labels *Array) ([]int32, error) {
+	if n := inputs.Shape[0]; len(labels.Shape) != 1 || labels.Shape[0] != n {
+		return nil, fmt.Errorf("%s: labels of shape %v for %d examples of %s, want [%d]", labels.Name, labels.Shape, n, inputs.Name, n)
+	}
+	return labels.Ints()
+}
+
 // NewValues makes a set for regression of inputs [n, …], as NewSet, and targets [n] or [n, outputs], floats or
 // integers. Errors name the array and the example.
 func NewValues(name string, inputs, targets *Array) (*Set, error) {
@@ -37,12 +43,8 @@ func NewValues(name string, inputs, targets *Array) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.Outputs = 1
-	if len(targets.Shape) == 2 {
-		s.Outputs = targets.Shape[1]
-	}
-	if n := inputs.Shape[0]; len(targets.Shape) < 1 || len(targets.Shape) > 2 || targets.Shape[0] != n || s.Outputs < 1 {
-		return nil, fmt.Errorf("%s: targets of shape %v for %d examples of %s, want [%d] or [%d, outputs]", targets.Name, targets.Shape, n, inputs.Name, n, n)
+	if s.Outputs, err = outputsOf(inputs, targets); err != nil {
+		return nil, err
 	}
 	if s.Values, err = targets.finite("target", s.Outputs); err != nil {
 		return nil, err
@@ -50,29 +52,49 @@ func NewValues(name string, inputs, targets *Array) (*Set, error) {
 	return s, s.Check()
 }
 
+// outputsOf is the number of target values of each of the inputs [n, …].
+func outputsOf(inputs, targets *Array) (int, error) {
+	outputs := 1
+	if len(targets.Shape) == 2 {
+		outputs = targets.Shape[1]
+	}
+	if n := inputs.Shape[0]; len(targets.Shape) < 1 || len(targets.Shape) > 2 || targets.Shape[0] != n || outputs < 1 {
+		return 0, fmt.Errorf("%s: targets of shape %v for %d examples of %s, want [%d] or [%d, outputs]", targets.Name, targets.Shape, n, inputs.Name, n, n)
+	}
+	return outputs, nil
+}
+
 // NewInputs makes a set without targets, of inputs as NewSet takes them.
 func NewInputs(name string, inputs *Array) (*Set, error) {
-	if len(inputs.Shape) < 2 {
-		return nil, fmt.Errorf("%s: inputs of shape %v, want [examples, …]", inputs.Name, inputs.Shape)
+	shape, err := inputs.example()
+	if err != nil {
+		return nil, err
 	}
-	s := &Set{Name: name, Shape: append([]int(nil), inputs.Shape[1:]...)}
-	if len(s.Shape) == 2 {
-		s.Shape = append([]int{1}, s.Shape...)
-	}
-	p := s.Features()
-	if p == 0 {
-		return nil, fmt.Errorf("%s: inputs of shape %v: an example has no values", inputs.Name, inputs.Shape)
-	}
-	var err error
+	s := &Set{Name: name, Shape: shape}
 	switch v := inputs.Values.(type) {
 	case []uint8:
 		s.U8 = v
 	case []Float16, []BFloat16, []float32, []float64:
-		s.F32, err = inputs.finite("feature", p)
+		s.F32, err = inputs.finite("feature", s.Features())
 	default:
-		err = fmt.Errorf("%s: inputs of type %s, want uint8 pixels or floats (x.astype('float32'))", inputs.Name, inputs.DType())
+		err = fmt.Errorf("%s: inputs of type %s, want uint8 pixels or floats (x.astype('float32')), or to be standardised", inputs.Name, inputs.DType())
 	}
 	return s, err
+}
+
+// example is the shape of one example of inputs [n, …], as a network takes it: images get one channel.
+func (a *Array) example() ([]int, error) {
+	if len(a.Shape) < 2 {
+		return nil, fmt.Errorf("%s: inputs of shape %v, want [examples, …]", a.Name, a.Shape)
+	}
+	shape := slices.Clone(a.Shape[1:])
+	if slices.Contains(shape, 0) {
+		return nil, fmt.Errorf("%s: inputs of shape %v: an example has no values", a.Name, a.Shape)
+	}
+	if len(shape) == 2 {
+		shape = append([]int{1}, shape...)
+	}
+	return shape, nil
 }
 
 // finite returns the values as float32 numbers; what is called in an error each of the width values of an example.

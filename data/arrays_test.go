@@ -21,10 +21,10 @@ func TestNewSetTypes(t *testing.T) {
 		}
 	}
 	for want, labels := range map[string]any{
-		"y: example 1 has label 18446744073709551615": []uint64{0, math.MaxUint64},
-		"y: example 0 has label -9223372036854775808": []int64{math.MinInt64, 0},
-		"y: example 1 has label 65536":                []int64{0, 65536},
-		"y: labels of type float64, want integers":    []float64{0, 1},
+		"y: example 1 has label 18446744073709551615":                  []uint64{0, math.MaxUint64},
+		"y: example 0 has label -9223372036854775808":                  []int64{math.MinInt64, 0},
+		"y: example 1 has label 65536":                                 []int64{0, 65536},
+		"y: labels of type float64, want integers (y.astype('int64'))": []float64{0, 1},
 	} {
 		if _, err := NewSet("s", inputs, &Array{Name: "y", Shape: []int{2}, Values: labels}, 0); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)

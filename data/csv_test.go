@@ -3,8 +3,6 @@ package data
 import (
 	"bytes"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -179,15 +177,7 @@ func sameTable(a, b *Table) bool {
 }
 
 func FuzzCSV(f *testing.F) {
-	paths, err := filepath.Glob("testdata/files/csv_*")
-	if err != nil || len(paths) == 0 {
-		f.Fatal(paths, err)
-	}
-	for _, p := range paths {
-		raw, err := os.ReadFile(p)
-		if err != nil {
-			f.Fatal(err)
-		}
+	for _, raw := range seeds(f, "testdata/files/csv_*") {
 		f.Add(raw, "a")
 	}
 	f.Fuzz(func(t *testing.T, raw []byte, target string) {

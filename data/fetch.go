@@ -52,7 +52,7 @@ func Fetch(ctx context.Context, name, dir string, get func(ctx context.Context, 
 		return nil, nil
 	}
 	if !k.Download {
-		return nil, fmt.Errorf("data set %s %w: %s", name, ErrNoDownload, k.Get())
+		return nil, fmt.Errorf("data set %s %w: %s", name, ErrNoDownload, k.HowToGet())
 	}
 	var list []Fetched
 	var missing []string

@@ -3,7 +3,6 @@ package data
 import (
 	"bytes"
 	"compress/gzip"
-	"os"
 	"path/filepath"
 	"reflect"
 	"runtime"
@@ -159,15 +158,7 @@ func TestNewSet(t *testing.T) {
 }
 
 func FuzzIDX(f *testing.F) {
-	paths, err := filepath.Glob("testdata/files/idx_*")
-	if err != nil || len(paths) == 0 {
-		f.Fatal(paths, err)
-	}
-	for _, p := range paths {
-		raw, err := os.ReadFile(p)
-		if err != nil {
-			f.Fatal(err)
-		}
+	for _, raw := range seeds(f, "testdata/files/idx_*") {
 		f.Add(raw)
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {

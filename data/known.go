@@ -138,7 +138,7 @@ func (k *Known) locate(dir, file string) (string, error) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return path, fmt.Errorf("data set %s: %w: the data directory %s %s lacks this file: %s", k.Name, err, dir, named, k.Get())
+		return path, fmt.Errorf("data set %s: %w: the data directory %s %s lacks this file: %s", k.Name, err, dir, named, k.HowToGet())
 	case err == nil && !info.Mode().IsRegular():
 		err = fmt.Errorf("%s: is not a regular file", path)
 	}
@@ -163,8 +163,8 @@ func (k *Known) path(dir, file string) string {
 	return path
 }
 
-// Get says how to come by the files of the set.
-func (k *Known) Get() string {
+// HowToGet says how to come by the files of the set.
+func (k *Known) HowToGet() string {
 	if k.Download {
 		return "get it with starling data fetch " + k.Name
 	}

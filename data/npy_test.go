@@ -203,15 +203,7 @@ func TestNPYHeaderBytes(t *testing.T) {
 }
 
 func FuzzNPY(f *testing.F) {
-	paths, err := filepath.Glob("testdata/files/npy_*")
-	if err != nil || len(paths) == 0 {
-		f.Fatal(paths, err)
-	}
-	for _, p := range paths {
-		raw, err := os.ReadFile(p)
-		if err != nil {
-			f.Fatal(err)
-		}
+	for _, raw := range seeds(f, "testdata/files/npy_*") {
 		f.Add(raw, uint8(1))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte, rows uint8) {

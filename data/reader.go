@@ -14,6 +14,20 @@ func ReadArray(path string) (*Array, error) {
 	return withSource(path, func(s *source) (*Array, error) { return s.array((*source).anyHeader) })
 }
 
+// IsArray reports whether a file begins as NPY, IDX or gzip do, and no text does.
+func IsArray(path string) (bool, error) {
+	file, _, err := open(path)
+	if err != nil {
+		return false, err
+	}
+	defer file.Close()
+	var magic [2]byte
+	if _, err := io.ReadFull(file, magic[:]); err != nil {
+		return false, nil // too short for any: the reader of text will say so
+	}
+	return magic == [2]byte{npyMagic[0], npyMagic[1]} || magic == [2]byte{0x1f, 0x8b} || magic == [2]byte{}, nil
+}
+
 // anyHeader reads a header of either format, whose first four bytes have been read.
 func (s *source) anyHeader(first [4]byte) (*layout, error) {
 	switch {

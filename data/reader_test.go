@@ -13,6 +13,23 @@ import (
 	"testing"
 )
 
+// seeds is what the files that match a pattern hold.
+func seeds(f *testing.F, pattern string) (files [][]byte) {
+	f.Helper()
+	paths, err := filepath.Glob(pattern)
+	if err != nil || len(paths) == 0 {
+		f.Fatal(paths, err)
+	}
+	for _, p := range paths {
+		raw, err := os.ReadFile(p)
+		if err != nil {
+			f.Fatal(err)
+		}
+		files = append(files, raw)
+	}
+	return files
+}
+
 // sameArray compares reading an array whole with reading it in blocks of rows: same values and errors. An array that
 // has no rows to read in blocks is left out. It returns the whole, nil if that is an error.
 func sameArray(t *testing.T, raw []byte, rows int) *Array {
@@ -141,5 +158,28 @@ func TestBlockMemory(t *testing.T) {
 		}); got > n+n/4 { // every block is a new one: n bytes in all
 			t.Errorf("allocates %d bytes for %d in blocks of %d", got, n, 64*16*8)
 		}
+	}
+}
+
+func TestIsArray(t *testing.T) {
+	dir := t.TempDir()
+	for name, c := range map[string]struct {
+		bytes string
+		want  bool
+	}{
+		"npy": {npyMagic, true}, "idx": {"\x00\x00\x08\x01", true}, "gzip": {"\x1f\x8b", true},
+		"csv": {"a,b\n1,2\n", false}, "short": {"\x93", false}, "empty": {"", false},
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(c.bytes), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := IsArray(path); got != c.want || err != nil {
+			t.Errorf("%s: %v, %v", name, got, err)
+		}
+	}
+	// What is no file is not opened: a pipe would wait for ever.
+	if _, err := IsArray(dir); err == nil || !strings.Contains(err.Error(), "is not a regular file") {
+		t.Errorf("a folder: %v", err)
 	}
 }

@@ -191,7 +191,7 @@ func (f *csvFile) blocks(rows int, names map[string]int32, emit func(*Table) err
 		b.t.Header = make([]string, len(first))
 		for j, cell := range first {
 			if !utf8.Valid(cell.text) {
-				return fmt.Errorf("line %d, column %d: the column's name is not UTF-8 text", cell.line, j+1)
+				return fmt.Errorf("line %d, column %d: the column's name is not UTF-8 text: save the file as UTF-8", cell.line, j+1)
 			}
 			b.t.Header[j] = string(cell.text)
 		}
@@ -305,7 +305,7 @@ func (b *tableBuilder) name(text []byte) (float64, error) {
 		return v, nil
 	}
 	if !utf8.Valid(text) {
-		return 0, errors.New("the name is not UTF-8 text")
+		return 0, errors.New("the name is not UTF-8 text: save the file as UTF-8")
 	}
 	id, ok := b.names[string(text)]
 	if !ok {

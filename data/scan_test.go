@@ -176,15 +176,7 @@ func TestScanStops(t *testing.T) {
 }
 
 func FuzzScanCSV(f *testing.F) {
-	paths, err := filepath.Glob("testdata/files/csv_*")
-	if err != nil || len(paths) == 0 {
-		f.Fatal(paths, err)
-	}
-	for _, p := range paths {
-		raw, err := os.ReadFile(p)
-		if err != nil {
-			f.Fatal(err)
-		}
+	for _, raw := range seeds(f, "testdata/files/csv_*") {
 		f.Add(raw, "a", uint8(1), uint8(1), uint8(200))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte, target string, rows, window, limit uint8) {

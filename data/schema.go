@@ -42,21 +42,13 @@ func HeaderOf(known *bool) Header {
 	return NoHeader
 }
 
-// NewSchema makes the schema of sets that came from arrays. The targets of a classification stay as they are.
-func NewSchema(train *Set, inputs, targets bool) (*Schema, error) {
-	s := &Schema{Shape: train.Shape, Outputs: train.Outputs, Classes: train.Classes, Names: train.Names}
-	if inputs {
+// NewSchema makes the schema of a known set of classes, whose inputs may be standardised.
+func NewSchema(train *Set, standardise bool) *Schema {
+	s := &Schema{Shape: train.Shape, Classes: train.Classes, Names: train.Names}
+	if standardise {
 		s.Inputs = FitStandard(train, 1)
 	}
-	if targets && train.Values != nil {
-		k := train.Outputs
-		return s, s.fitTargets(train.Name, train.Len(), func(i int, dst []float64) {
-			for j, v := range train.Values[i*k : (i+1)*k] {
-				dst[j] = float64(v)
-			}
-		})
-	}
-	return s, nil
+	return s
 }
 
 // fitTargets measures n rows of targets; constant ones cannot be learnt in units of their spread.
@@ -129,98 +121,15 @@ func (s *Schema) Features() []string {
 	return names
 }
 
-// Standardise returns a set of arrays, in the units of their file, as the network sees it.
+// Standardise returns a known set, as it was read, as the network sees it.
 func (s *Schema) Standardise(set *Set) (*Set, error) {
-	if s.Inputs != nil {
-		var err error
-		if set, err = s.Inputs.Apply(set); err != nil {
-			return nil, err
-		}
-	}
-	return s.standardiseTargets(set)
-}
-
-func (s *Schema) standardiseTargets(set *Set) (*Set, error) {
-	if s.Targets == nil || set.Values == nil {
+	if s.Inputs == nil {
 		return set, nil
 	}
-	if set.Outputs != s.Outputs {
-		return nil, fmt.Errorf("data set %q has %d target values an example, want %d", set.Name, set.Outputs, s.Outputs)
-	}
-	t := *set
-	t.Values = make([]float32, 0, len(set.Values))
-	y := make([]float64, s.Outputs)
-	for i := range set.Len() {
-		for j := range y {
-			y[j] = float64(set.Values[i*s.Outputs+j])
-		}
-		s.Targets.row(y)
-		for j, v := range y {
-			if !(math.Abs(v) <= math.MaxFloat32) {
-				return nil, fmt.Errorf("data set %q: target %d of example %d is %g when standardised, too large for a float32", set.Name, j, i, v)
-			}
-			t.Values = append(t.Values, float32(v))
-		}
-	}
-	return &t, nil
+	return s.Inputs.Apply(set)
 }
 
-// Examples makes a set without targets of an array of inputs, as the network sees it: images [n, height, width] or [n,
-// channels, height, width], or features [n, p]. Of a run on a table, p may also count the constant columns that were
-// dropped, or be the whole table with the target at its place. Errors name the array, and both shapes if they differ.
-func (s *Schema) Examples(name string, a *Array) (*Set, error) {
-	set, err := NewInputs(name, a)
-	if err != nil {
-		return nil, err
-	}
-	if s.Columns == nil {
-		if !slices.Equal(set.Shape, s.Shape) {
-			return nil, fmt.Errorf("%s: examples of shape %v, the run was trained on examples of shape %v", a.Name, set.Shape, s.Shape)
-		}
-		return s.Standardise(set)
-	}
-	if len(set.Shape) != 1 {
-		return nil, fmt.Errorf("%s: examples of shape %v, the run was trained on rows of %s", a.Name, set.Shape, s.counts())
-	}
-	p := set.Shape[0]
-	columns, _, err := s.places(p)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", a.Name, err)
-	}
-	out := &Set{Name: name, Shape: s.Shape, F32: make([]float32, 0, set.Len()*s.Shape[0])}
-	values, row := a.Float64s(), make([]float64, len(columns)) // as a table has them: bytes are no pixels, nothing is rounded yet
-	for i := range set.Len() {
-		for k, j := range columns {
-			row[k] = values[i*p+j]
-		}
-		if k := s.append(out, row); k >= 0 {
-			return nil, fmt.Errorf("%s: example %d, feature %d is too large for a float32 when standardised", a.Name, a.First+i, columns[k])
-		}
-	}
-	return out, nil
-}
-
-// Labelled is Examples with their targets: labels [n], or values [n] or [n, outputs] of a regression.
-func (s *Schema) Labelled(name string, inputs, targets *Array) (*Set, error) {
-	set, err := s.Examples(name, inputs)
-	if err != nil {
-		return nil, err
-	}
-	var with *Set
-	if s.Classes > 0 {
-		with, err = NewSet(name, inputs, targets, s.Classes)
-	} else {
-		with, err = NewValues(name, inputs, targets)
-	}
-	if err != nil {
-		return nil, err
-	}
-	set.Labels, set.Classes, set.Names = with.Labels, with.Classes, s.Names
-	set.Values, set.Outputs = with.Values, with.Outputs
-	return s.standardiseTargets(set)
-}
-
-// append adds an example of a table's features to a set. It returns the first that is beyond float32, −1 if none is.
+// append adds the features of an example, in the units of their file, to a set. It returns the first that is beyond float32, −1 if none is.
 func (s *Schema) append(set *Set, row []float64) int {
 	if s.Intercept {
 		set.F32 = append(set.F32, 1)

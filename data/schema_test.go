@@ -24,7 +24,7 @@ func trained(t *testing.T, text string, c Columns) *Schema {
 // TestSchemaFile: what is written reads back, and sets made by it are the same.
 func TestSchemaFile(t *testing.T) {
 	yes := true
-	arrays, err := NewSchema(&Set{Name: "x", Shape: []int{1, 1, 2}, F32: []float32{1, 2, 3, 5}, Values: []float32{1, 2, 3, 5}, Outputs: 2}, true, true)
+	arrays, err := ArraySchema(&Array{Name: "x", Shape: []int{2, 1, 2}, Values: []float32{1, 2, 3, 5}}, &Array{Name: "y", Shape: []int{2, 2}, Values: []float32{1, 2, 3, 5}}, []int32{0, 1}, 0, true, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,12 +123,13 @@ func TestSchemaClasses(t *testing.T) {
 // TestSchemaArrays: examples and targets of arrays come standardised by the training examples, and Restore brings
 // them back.
 func TestSchemaArrays(t *testing.T) {
-	train := &Set{Name: "x", Shape: []int{2}, F32: []float32{1, 10, 3, 10, 5, 10}, Values: []float32{0, 100, 6, 300, 0, 200}, Outputs: 2}
-	s, err := NewSchema(train, true, true)
+	inputs := &Array{Name: "x", Shape: []int{4, 2}, Values: []float32{1, 10, 900, 900, 3, 10, 5, 10}}
+	targets := &Array{Name: "y", Shape: []int{4, 2}, Values: []float32{0, 100, 900, 900, 6, 300, 0, 200}}
+	s, err := ArraySchema(inputs, targets, []int32{0, 2, 3}, 0, true, true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, err := s.Labelled("other", &Array{Name: "x", Shape: []int{2, 2}, Values: []float64{7, 11, 3, 10}}, &Array{Name: "y", Shape: []int{2, 2}, Values: []int32{2, 200, 8, 100}})
+	set, err := s.Labelled("other", &Array{Name: "x", Shape: []int{2, 2}, Values: []float64{7, 11, 3, 10}}, &Array{Name: "y", Shape: []int{2, 2}, Values: []int32{2, 200, 8, 100}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,14 +158,32 @@ func TestSchemaArrays(t *testing.T) {
 		"examples of shape [3], the run was trained on examples of shape [2]":     {Name: "x", Shape: []int{1, 3}, Values: []float32{1, 2, 3}},
 		"examples of shape [1 2 2], the run was trained on examples of shape [2]": {Name: "x", Shape: []int{1, 2, 2}, Values: []float32{1, 2, 3, 4}},
 		"x: example 40, feature 1 is NaN":                                         {Name: "x", First: 40, Shape: []int{1, 2}, Values: []float32{1, float32(math.NaN())}},
-		"x: example 0, feature 0 is +Inf as a float32":                            {Name: "x", Shape: []int{1, 2}, Values: []float64{1e39, 1}},
+		"x: example 0, feature 0 is too large for a float32 when standardised":    {Name: "x", Shape: []int{1, 2}, Values: []float64{1e39, 1}},
+		"x: example 0, feature 1 is -Inf":                                         {Name: "x", Shape: []int{1, 2}, Values: []float64{1, math.Inf(-1)}},
 	} {
 		if _, err := s.Examples("other", a); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: error %v, want %q", a, err, want)
 		}
 	}
-	if _, err := NewSchema(&Set{Name: "x", Shape: []int{1}, F32: []float32{1, 2}, Values: []float32{3, 4, 3, 5}, Outputs: 2}, false, true); err == nil || !strings.Contains(err.Error(), "x: target 0 is 3 in all 2 training examples") {
-		t.Errorf("constant target: %v", err)
+	for want, y := range map[string]*Array{
+		"y: target 0 is 3 in all 2 training examples": {Shape: []int{3, 2}, Values: []float32{3, 4, 7, 7, 3, 5}},
+		"y: example 1, target 1 is NaN":               {Shape: []int{3, 2}, Values: []float32{3, 4, 7, float32(math.NaN()), 1, 5}},
+		"y: targets of shape [2] for 3 examples of x": {Shape: []int{2}, Values: []float32{1, 2}},
+	} {
+		y.Name = "y"
+		if _, err := ArraySchema(&Array{Name: "x", Shape: []int{3, 1}, Values: []float32{1, 2, 3}}, y, []int32{0, 2}, 0, false, true); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+	for want, y := range map[string]*Array{
+		"y: 1 target values an example, the run was trained on 2": {Shape: []int{1}, Values: []float32{1}},
+		"y: target 0 of example 0 is 1.06066017177982":            {Shape: []int{1, 2}, Values: []float64{3e300, 0}},
+		"y: example 0, target 1 is +Inf":                          {Shape: []int{1, 2}, Values: []float64{3, math.Inf(1)}},
+	} {
+		y.Name = "y"
+		if _, err := s.Labelled("other", &Array{Name: "x", Shape: []int{1, 2}, Values: []float32{1, 2}}, y, nil); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
 	}
 }
 
@@ -188,6 +207,78 @@ func TestSchemaArraysOfTable(t *testing.T) {
 		if set, err := s.Examples("x", c); err != nil || !slices.Equal(set.F32, rows.F32) {
 			t.Errorf("%s %v: %+v, %v; the table says %v", c.DType(), c.Values, set, err, rows.F32)
 		}
+	}
+}
+
+// TestArraysAsTables: the rows of a table, as arrays of any type, are measured and become the same bits.
+func TestArraysAsTables(t *testing.T) {
+	const text = "a,b,y\n1700000100,-3,9007199254740993\n1700000300,4,1\n1700000200,-7,70\n1700000205,9,5\n"
+	tab := table(t, text, "y")
+	train := []int32{0, 1, 3}
+	want, err := Columns{Target: "y", SD: 1, Standardise: true}.Schema(tab, train)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := want.Set("x", tab, nil, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rows.F32[0] == rows.F32[6] {
+		t.Fatal("the first column varies too little for float32, and should be told apart")
+	}
+	for _, values := range []any{
+		[]float64{1700000100, -3, 1700000300, 4, 1700000200, -7, 1700000205, 9},
+		[]int64{1700000100, -3, 1700000300, 4, 1700000200, -7, 1700000205, 9},
+		[]int32{1700000100, -3, 1700000300, 4, 1700000200, -7, 1700000205, 9},
+	} {
+		inputs, targets := &Array{Name: "x", Shape: []int{4, 2}, Values: values}, &Array{Name: "y", Shape: []int{4}, Values: []int64{9007199254740993, 1, 70, 5}}
+		s, err := ArraySchema(inputs, targets, train, 0, true, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(want.Inputs, s.Inputs) + cmp.Diff(want.Targets, s.Targets); d != "" {
+			t.Errorf("%s: %s", inputs.DType(), d)
+		}
+		set, err := s.Labelled("x", inputs, targets, nil)
+		if err != nil || !slices.Equal(set.F32, rows.F32) || !slices.Equal(set.Values, rows.Values) {
+			t.Errorf("%s: %+v, %v; the table says %v, %v", inputs.DType(), set, err, rows.F32, rows.Values)
+		}
+		some, err := s.Labelled("x", inputs, targets, train)
+		if err != nil || some.Checksum() != set.Select("x", train).Checksum() {
+			t.Errorf("%s: of some rows %+v, %v", inputs.DType(), some, err)
+		}
+		if again, err := want.Examples("x", inputs); err != nil || !slices.Equal(again.F32, rows.F32) {
+			t.Errorf("%s: of the table's run %+v, %v", inputs.DType(), again, err)
+		}
+	}
+}
+
+// TestArraysOfPixels: bytes are pixels, v/255, as they are without standardisation; labels go with their rows.
+func TestArraysOfPixels(t *testing.T) {
+	inputs, labels := &Array{Name: "x", Shape: []int{3, 1, 2}, Values: []uint8{0, 51, 255, 51, 102, 51}}, &Array{Name: "y", Shape: []int{3}, Values: []uint8{1, 2, 0}}
+	s, err := ArraySchema(inputs, labels, []int32{0, 1}, 3, true, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(&Schema{Shape: []int{1, 1, 2}, Classes: 3, Inputs: &Standard{Mean: []float64{0.5, 0.2}, SD: []float64{0.5, 0}, To: 1}}, s); d != "" {
+		t.Error(d)
+	}
+	for _, a := range []*Array{inputs, {Name: "x", Shape: inputs.Shape, Values: []float64{0, 0.2, 1, 0.2, 0.4, 0.2}}} {
+		set, err := s.Labelled("x", a, labels, []int32{2, 0})
+		if err != nil || !slices.Equal(set.F32, []float32{float32((0.4 - 0.5) / 0.5), 0, -1, 0}) || !slices.Equal(set.Labels, []int32{0, 1}) {
+			t.Errorf("%s: %+v, %v", a.DType(), set, err)
+		}
+	}
+	plain, err := ArraySchema(inputs, labels, []int32{0, 1}, 3, false, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if set, err := plain.Labelled("x", inputs, labels, []int32{1}); err != nil || !slices.Equal(set.U8, []uint8{255, 51}) || set.Labels[0] != 2 {
+		t.Errorf("without standardisation %+v, %v", set, err)
+	}
+	labels.Values = []uint8{1, 3, 0}
+	if _, err := s.Labelled("x", inputs, labels, nil); err == nil || !strings.Contains(err.Error(), "y: data set \"x\": example 1 has label 3, want 0 to 2") {
+		t.Errorf("a label too many: %v", err)
 	}
 }
 

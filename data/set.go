@@ -1,9 +1,10 @@
 // Package data brings examples into memory: readers of files, the in-memory set, orders, splits, standardisation,
 // and the data sets that starling knows by name.
 //
-// A reader turns bytes into an Array (NPY, IDX) or a Table (CSV), whole or in blocks of rows; NewSet, NewValues and
-// Columns.Sets turn these into Sets, which is all that a network sees. Load returns a whole Problem by name: what to train on, to stop by, to test on, and groups
-// of foreign inputs. Readers never panic on any input, and allocate in proportion to the file they are given.
+// A reader turns bytes into an Array (NPY, IDX) or a Table (CSV), whole or in blocks of rows; NewSet, NewValues and a
+// Schema turn these into Sets, which is all that a network sees. Load returns a whole Problem by name: what to train on,
+// to stop by, to test on, and groups of foreign inputs. Readers never panic on any input, and allocate in proportion to
+// the file they are given.
 package data
 
 import (
@@ -32,13 +33,7 @@ type Set struct {
 }
 
 // Features is the number of input values of one example.
-func (s *Set) Features() int {
-	p := 1
-	for _, d := range s.Shape {
-		p *= d
-	}
-	return p
-}
+func (s *Set) Features() int { return size(s.Shape) }
 
 // Len is the number of examples.
 func (s *Set) Len() int {

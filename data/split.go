@@ -12,7 +12,7 @@ import (
 func Split(n int, seed uint64, parts int) (kept []int32, held [][]int32, err error) {
 	size := max(n/10, 1)
 	if n <= parts*size {
-		return nil, nil, fmt.Errorf("%d examples are too few to hold out %d parts", n, parts)
+		return nil, nil, fmt.Errorf("too few examples to hold out %d parts: %d", parts, n)
 	}
 	rest := Order(n, rng.Key{Seed: seed, Purpose: rng.Split})
 	for range parts {

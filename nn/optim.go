@@ -1,6 +1,9 @@
 package nn
 
-import "math"
+import (
+	"cmp"
+	"math"
+)
 
 // Point optimisers: one step of gradient descent on a loss over a flat parameter vector θ. They act on slices and
 // know no network; what they carry from step to step is a Moments, plain data that can be saved and restored. The
@@ -75,12 +78,12 @@ func (o Adam) Step(m *Moments, theta, grad []float64) { o.step(m, theta, grad, 0
 
 // Step implements Optimiser.
 func (o AdamW) Step(m *Moments, theta, grad []float64) {
-	o.Adam.step(m, theta, grad, orDefault(o.Decay, 0.01))
+	o.Adam.step(m, theta, grad, cmp.Or(o.Decay, 0.01))
 }
 
 func (o Adam) step(m *Moments, theta, grad []float64, decay float64) {
 	checkLength(len(theta), grad)
-	b1, b2, eps := orDefault(o.Beta1, 0.9), orDefault(o.Beta2, 0.999), orDefault(o.Epsilon, 1e-8)
+	b1, b2, eps := cmp.Or(o.Beta1, 0.9), cmp.Or(o.Beta2, 0.999), cmp.Or(o.Epsilon, 1e-8)
 	mean, square := moment(&m.First, len(theta)), moment(&m.Second, len(theta))
 	rate := o.Rate(m.Steps)
 	m.Steps++
@@ -162,11 +165,4 @@ func checkLength(n int, v []float64) {
 	if len(v) != n {
 		panic("nn: parameters, gradient and moments differ in length")
 	}
-}
-
-func orDefault(x, value float64) float64 {
-	if x == 0 {
-		return value
-	}
-	return x
 }

@@ -122,6 +122,9 @@ func TestBrowser(t *testing.T) {
 					if found.Small != "" {
 						t.Errorf("%s: text of less than 9 pixels: %s", at, found.Small)
 					}
+					if found.Over != "" {
+						t.Errorf("%s: a cell beyond its column, squeezed, or a number in two lines: %s", at, found.Over)
+					}
 					if found.Cut != "" {
 						t.Errorf("%s: text beyond its picture: %s", at, found.Cut)
 					}
@@ -138,6 +141,7 @@ type layout struct {
 	Scroll, Inner    int64
 	Paper            string
 	Wide, Small, Cut string // the first that is wider than the window, too small to read, beyond its picture
+	Over             string // the first cell of a table that is not too wide for paper that is cut, squeezed or broken
 }
 
 const measure = `(() => {
@@ -149,9 +153,15 @@ const measure = `(() => {
 		const t = e.getBoundingClientRect(), s = e.closest("svg").getBoundingClientRect();
 		return t.left < s.left - 1 || t.right > s.right + 1 || t.top < s.top - 1 || t.bottom > s.bottom + 1;
 	});
+	const over = [...document.querySelectorAll("tr:not(:has(:nth-child(13))) :is(th, td:not(.word))")].find(e => {
+		const range = document.createRange();
+		range.selectNodeContents(e);
+		return e.scrollWidth > e.clientWidth + 1 || e.textContent.trim().length > 4 && e.clientWidth > 0 && e.clientWidth < 24 ||
+			e.matches("td") && range.getClientRects().length > 1 && !e.querySelector("*");
+	});
 	const name = e => e ? e.outerHTML.slice(0, 200) : "";
 	return {Scroll: document.scrollingElement.scrollWidth, Inner: inner, Paper: getComputedStyle(document.body).backgroundColor,
-		Wide: name(wide), Small: name(small), Cut: name(cut)};
+		Wide: name(wide), Small: name(small), Cut: name(cut), Over: name(over)};
 })()`
 
 // pages are what the browser loads: runs of classes and of values, of names that break layouts, and a comparison.

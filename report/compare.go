@@ -25,6 +25,7 @@ type Judged struct {
 type Comparison struct {
 	Runs     []Judged
 	Warnings []string // why figures may not be comparable
+	Notes    []string // what evidences beside one another do not say
 	views    []*view
 }
 
@@ -62,7 +63,40 @@ func NewComparison(runs []Judged) (*Comparison, error) {
 		c.Warnings = append(c.Warnings, fmt.Sprintf("The runs were not judged on the same examples, so their scores are not to be compared one by one: %s on %s %s of %s (%s), %s.",
 			runs[0].Name, count(first.set.Len()), first.test(), first.j.Problem.Name, short(first.checksum()), list(others)))
 	}
+	if others := c.scaled(); others != nil {
+		c.Notes = append(c.Notes, fmt.Sprintf("Log evidences are not to be compared: they are densities of the targets as the network learns them, and %s learnt them on other scales than %s.",
+			list(others), c.evident()[0].Name))
+	}
 	return c, nil
+}
+
+// evident are the runs that have an evidence.
+func (c *Comparison) evident() (runs []Judged) {
+	for _, r := range c.Runs {
+		if r.Metrics.LogEvidence != nil {
+			runs = append(runs, r)
+		}
+	}
+	return runs
+}
+
+// scaled names the runs whose evidence is one of targets on another scale than that of the first.
+func (c *Comparison) scaled() (names []string) {
+	scale := func(r Judged) []float64 {
+		sd := make([]float64, r.Schema.Outputs)
+		for i := range sd {
+			if sd[i] = 1; r.Schema.Targets != nil {
+				sd[i] = r.Schema.Targets.SD[i] / r.Schema.Targets.To
+			}
+		}
+		return sd
+	}
+	for _, r := range c.evident() {
+		if !slices.Equal(scale(r), scale(c.evident()[0])) {
+			names = append(names, r.Name)
+		}
+	}
+	return names
 }
 
 // checksum is that of the examples that a run was judged on.
@@ -107,7 +141,7 @@ func (v *view) original(i int) []float64 {
 			x = x[1:]
 		}
 		if len(s.Inputs.SD) == len(x) {
-			restore(s.Inputs, x)
+			s.Inputs.Restore(x)
 		}
 	}
 	return x
@@ -187,6 +221,9 @@ func (c *Comparison) Write(w io.Writer) error {
 	if c.Warnings != nil {
 		p.Summary = []topic{{Title: "Not the same examples", Warnings: c.Warnings}}
 		p.Lead = fmt.Sprintf("%s side by side, judged on different examples.", several(len(c.Runs), "run"))
+	}
+	if c.Notes != nil {
+		p.Summary = append(p.Summary, topic{Title: "Evidence", Warnings: c.Notes})
 	}
 	methods := table{Caption: "Runs", Head: []string{"run", "network", "method", "seed"}, Words: []int{1, 2}}
 	for i, v := range c.views {

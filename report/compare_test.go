@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+
+	"github.com/starling-smc/starling/data"
 )
 
 func comparison(t *testing.T, shapes ...shape) (*Comparison, error) {
@@ -71,6 +73,42 @@ func TestSameExamples(t *testing.T) {
 	c, err = NewComparison([]Judged{{"a", a.run, a.j}, {"b", b.run, b.j}})
 	if err != nil || c.Warnings == nil {
 		t.Errorf("one value differs: %v, %q", err, c.Warnings)
+	}
+}
+
+// TestEvidencesOnOtherScales: a word stands where evidences of targets on different scales are side by side.
+func TestEvidencesOnOtherScales(t *testing.T) {
+	const want = "Log evidences are not to be compared: they are densities of the targets as the network learns them, and b learnt them on other scales than a."
+	for name, c := range map[string]struct {
+		a, b *data.Standard
+		mcmc bool
+		note bool
+	}{
+		"neither":    {nil, nil, false, false},
+		"one":        {nil, standard(1), false, true},
+		"both":       {standard(1), standard(1), false, false},
+		"by another": {standard(1), &data.Standard{Mean: []float64{5}, SD: []float64{3}, To: 1}, false, true},
+		"chains":     {nil, standard(1), true, false},
+	} {
+		a, b := shape{outputs: 1, islands: 3}.make(t), shape{outputs: 1, islands: 3, chains: c.mcmc}.make(t)
+		a.run.Schema.Targets, b.run.Schema.Targets = c.a, c.b
+		all, err := NewComparison([]Judged{{"a", a.run, a.j}, {"b", b.run, b.j}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var page bytes.Buffer
+		if err := all.Write(&page); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(all.Notes, ""); (got == want) != c.note || (got == "") == c.note || strings.Contains(page.String(), want) != c.note {
+			t.Errorf("%s: notes %q", name, got)
+		}
+	}
+	f := shape{outputs: 1, islands: 3}.make(t)
+	f.run.Schema.Targets = standard(1)
+	var page bytes.Buffer
+	if err := Write(&page, f.run, f.j); err != nil || !strings.Contains(page.String(), "It is a density of standardised targets") {
+		t.Errorf("the report does not say what its evidence is one of: %v", err)
 	}
 }
 

@@ -171,14 +171,7 @@ func (v *view) shade(set *data.Set) shades {
 func (s shades) row(i int, x []float64) {
 	s.set.Row(i, x)
 	if s.standard != nil {
-		restore(s.standard, x)
-	}
-}
-
-// restore undoes a standardisation.
-func restore(s *data.Standard, x []float64) {
-	for j := range x {
-		x[j] = x[j]/s.To*s.SD[j] + s.Mean[j]
+		s.standard.Restore(x)
 	}
 }
 
@@ -271,7 +264,7 @@ func (v *view) features(set *data.Set, rows []int) (names []string, values [][]s
 		set.Row(i, x)
 		row, size := x[skip:], make([]float64, width-skip)
 		if schema != nil && schema.Inputs != nil && len(schema.Inputs.SD) == len(row) {
-			restore(schema.Inputs, row)
+			schema.Inputs.Restore(row)
 			for j, m := range schema.Inputs.Mean {
 				size[j] = math.Abs(m) + schema.Inputs.SD[j]
 			}

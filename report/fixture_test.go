@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"testing"
@@ -38,19 +39,12 @@ type shape struct {
 	undefined bool // figures that are NaN or infinite
 }
 
-func or(v, otherwise int) int {
-	if v == 0 {
-		return otherwise
-	}
-	return v
-}
-
 func (s shape) make(t testing.TB) fixture {
 	t.Helper()
 	if s.input == nil {
 		s.input = []int{3}
 	}
-	n, islands, lines, particles := or(s.n, 60), or(s.islands, 3), or(s.lines, 6), or(s.particles, 4)
+	n, islands, lines, particles := cmp.Or(s.n, 60), cmp.Or(s.islands, 3), cmp.Or(s.lines, 6), cmp.Or(s.particles, 4)
 	classes := max(len(s.names), 2)
 	if s.name == "" {
 		s.name = "made-up"

@@ -129,7 +129,10 @@ func confidence(p *uq.Predictive, i int) float64 {
 
 // test names the examples that a run was judged on.
 func (v *view) test() string {
-	if v.j.Metrics.On == "train" {
+	switch {
+	case v.run.Spec.Method.AsIs:
+		return "examples"
+	case v.j.Metrics.On == "train":
 		return "training examples"
 	}
 	return "test examples"

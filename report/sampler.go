@@ -159,19 +159,12 @@ func (v *view) move() *starling.Move {
 	return nil
 }
 
-// bestMAP is the chosen restart's NLL on the validation examples, in units of the targets as the trace has it; NaN
-// without any.
+// bestMAP is the chosen restart's NLL on the validation examples; NaN without any.
 func (v *view) bestMAP() float64 {
 	if v.run.Chosen >= len(v.run.NLL) {
 		return math.NaN()
 	}
-	nll := v.run.NLL[v.run.Chosen] // a density of what the network learns, standardised targets
-	if s := v.run.Schema; s != nil && s.Targets != nil {
-		for _, sd := range s.Targets.SD {
-			nll += math.Log(sd / s.Targets.To)
-		}
-	}
-	return nll
+	return v.run.NLL[v.run.Chosen]
 }
 
 // unit is what islands are called, and what stands on the x axis.
@@ -301,6 +294,9 @@ func (v *view) evidence() *figure {
 		fixed(chart.Quantile(logZ, 1), 1), fixed(number(m.LogEvidenceSD), 1), fixed(number(m.EffectiveIslands), 1), len(logZ))
 	f := &figure{Title: "Evidence of the islands", Data: data, Caption: "Islands that agree lie above one another. " +
 		fmt.Sprintf("Together log Z = %s; the islands' standard deviation is %s.", fixed(number(m.LogEvidence), 1), fixed(number(m.LogEvidenceSD), 1))}
+	if s := v.run.Schema; s != nil && s.Targets != nil {
+		f.Caption += " It is a density of standardised targets, as the network learns them: of runs on another scale it says nothing."
+	}
 	if d.Rows != nil {
 		f.Charts = []template.HTML{d.SVG()}
 		return f

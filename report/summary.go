@@ -28,9 +28,11 @@ const (
 
 // lead says in a line what the page is about.
 func (v *view) lead() string {
-	train := v.j.Problem.Train
-	name := v.j.Problem.Name
-	return fmt.Sprintf("%s: %s of training data, %s with %s, %s.", name, several(train.Len(), "example"),
+	name, data := v.j.Problem.Name, several(v.j.Problem.Train.Len(), "example")+" of training data"
+	if v.run.Spec.Method.AsIs { // trained elsewhere, on what only its maker knows
+		data = several(v.j.Metrics.N, "example") + " to judge it on"
+	}
+	return fmt.Sprintf("%s: %s, %s with %s, %s.", name, data,
 		Architecture(v.run.Net), several(v.run.Net.Dim(), "parameter"), Method(&v.run.Spec))
 }
 
@@ -47,16 +49,29 @@ func (v *view) summary() []topic {
 // learnt says what was asked of which network.
 func (v *view) learnt() topic {
 	t := topic{Title: "What was learnt"}
-	what := fmt.Sprintf("to predict %s", several(max(v.set.Outputs, 1), "number"))
-	if v.classes() {
+	what, target := "", ""
+	if s := v.run.Schema; s != nil && s.Named {
+		target = s.Target
+	}
+	switch {
+	case v.classes() && target != "":
+		what = fmt.Sprintf("to tell %d classes of %s apart", v.j.Test.Classes, target)
+	case v.classes():
 		what = fmt.Sprintf("to tell %d classes apart", v.j.Test.Classes)
+	case target != "":
+		what = "to predict " + target
+	default:
+		what = "to predict " + several(max(v.set.Outputs, 1), "number")
 	}
 	inputs := several(v.set.Features(), "number")
 	if s := v.set.Shape; len(s) == 3 {
 		inputs = fmt.Sprintf("pictures of %d × %d pixels", s[2], s[1])
 	}
-	t.Text = append(t.Text, fmt.Sprintf("A network of %s was taught %s from %s, with %s of %s.",
-		several(v.run.Net.Dim(), "parameter"), what, inputs, several(v.j.Problem.Train.Len(), "example"), v.j.Problem.Name))
+	with := fmt.Sprintf(", with %s of %s", several(v.j.Problem.Train.Len(), "example"), v.j.Problem.Name)
+	if v.run.Spec.Method.AsIs {
+		with = " elsewhere, and is judged as it is"
+	}
+	t.Text = append(t.Text, fmt.Sprintf("A network of %s was taught %s from %s%s.", several(v.run.Net.Dim(), "parameter"), what, inputs, with))
 	if n := v.run.Posterior.Size(); n == 1 {
 		t.Text = append(t.Text, "What came out is one network.")
 	} else {
@@ -70,7 +85,10 @@ func (v *view) good() topic {
 	t := topic{Title: "How good it is"}
 	m := v.j.Metrics
 	n := float64(m.N)
-	if m.On == "train" {
+	switch {
+	case m.On == "train" && v.run.Spec.Method.AsIs:
+		t.Warnings = append(t.Warnings, "Whether it was trained on these very examples is not known here: if it was, it will do worse on new ones.")
+	case m.On == "train":
 		t.Warnings = append(t.Warnings, "It was judged on the examples that it learnt from, as nothing was held out: on new ones it will do worse.")
 	}
 	if v.classes() {

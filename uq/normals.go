@@ -62,15 +62,25 @@ func LogDensities(marginals []Normals, y []float64) float64 {
 	return logSumExp(len(marginals[0].Weights), func(j int) float64 {
 		l := rng.Log(marginals[0].Weights[j])
 		for k := range marginals {
-			l += logNormal(y[k]-marginals[k].Mean[j], marginals[k].SD[j])
+			d := logNormal(y[k]-marginals[k].Mean[j], marginals[k].SD[j])
+			if math.IsInf(d, -1) { // whatever the others are
+				return d
+			}
+			l += d
 		}
 		return l
 	})
 }
 
-// logNormal is the log density at x of N(0, sd²).
+// logNormal is the log density at x of N(0, sd²); that of a point is infinite there and −∞ elsewhere.
 func logNormal(x, sd float64) float64 {
 	const halfLog2Pi = 0.918938533204672741780329736406
+	if sd == 0 && !math.IsNaN(x) {
+		if x == 0 {
+			return math.Inf(1)
+		}
+		return math.Inf(-1)
+	}
 	z := x / sd
 	return float64(-0.5*float64(z*z)) - rng.Log(sd) - halfLog2Pi
 }
@@ -83,7 +93,10 @@ func logSumExp(n int, term func(j int) float64) float64 {
 		case l > top:
 			sum = float64(sum*rng.Exp(top-l)) + 1
 			top = l
-		case !math.IsInf(l, -1):
+		case math.IsInf(l, -1):
+		case l == top: // which may be infinite
+			sum++
+		default:
 			sum += rng.Exp(l - top)
 		}
 	}
@@ -96,20 +109,32 @@ func logSumExp(n int, term func(j int) float64) float64 {
 //	Σ_j W_j A(y − μ_j, σ_j²) − ½ Σ_j Σ_k W_j W_k A(μ_j − μ_k, σ_j² + σ_k²),   A(m, s²) = E|N(m, s²)|
 //
 // which of particles without noise is the CRPS of an ensemble, and of one of them |y − μ|. Time grows with the square of
-// the number of particles.
+// the number of particles. Of particles without bounds, SD = ∞, it is infinite.
 func (n *Normals) CRPS(y float64) float64 {
 	near, apart := 0.0, 0.0
 	for j, w := range n.Weights {
-		mu, variance := n.Mean[j], float64(n.SD[j]*n.SD[j])
-		near += float64(w * absolute(y-mu, n.SD[j]))
-		row := float64(0.5 * w * absolute(0, math.Sqrt(2*variance)))
+		mu, sd := n.Mean[j], n.SD[j]
+		near += float64(w * absolute(y-mu, sd))
+		row := float64(0.5 * w * absolute(0, both(sd, sd)))
 		for k := range j {
-			s := math.Sqrt(variance + float64(n.SD[k]*n.SD[k]))
-			row += float64(n.Weights[k] * absolute(mu-n.Mean[k], s))
+			row += float64(n.Weights[k] * absolute(mu-n.Mean[k], both(sd, n.SD[k])))
 		}
 		apart += float64(w * row)
 	}
+	if math.IsInf(near, 1) {
+		return near
+	}
 	return near - apart
+}
+
+// both is √(a² + b²), the standard deviation of a difference; squares may overflow.
+func both(a, b float64) float64 {
+	const large = 0x1p600
+	if s := math.Sqrt(float64(a*a) + float64(b*b)); !math.IsInf(s, 1) || math.IsInf(max(a, b), 1) {
+		return s
+	}
+	a, b = a/large, b/large
+	return large * math.Sqrt(float64(a*a)+float64(b*b))
 }
 
 // absolute is E|X| for X ~ N(m, s²): m erf(m/(s√2)) + s √(2/π) e^{−m²/2s²}.

@@ -181,3 +181,48 @@ func BenchmarkQuantile(b *testing.B) {
 		n.Quantile(0.05)
 	}
 }
+
+// Noise beyond what float64 can square, or below its smallest number: scores are what they tend to, not NaN.
+func TestExtremeNoise(t *testing.T) {
+	for _, particles := range []int{1, 3} {
+		n, w := Normals{}, 1/float64(particles)
+		for j := range particles {
+			n.Weights, n.Mean, n.SD = append(n.Weights, w), append(n.Mean, float64(j)), append(n.SD, 0)
+		}
+		set := func(sd float64) *Normals {
+			for j := range n.SD {
+				n.SD[j] = sd
+			}
+			return &n
+		}
+		if l := set(0).LogDensity(0.5); !math.IsInf(l, -1) {
+			t.Errorf("%d points: log density %v beside them", particles, l)
+		}
+		if l := set(0).LogDensity(0); !math.IsInf(l, 1) {
+			t.Errorf("%d points: log density %v at one", particles, l)
+		}
+		same := Normals{Weights: []float64{0.5, 0.5}, Mean: []float64{1, 1}, SD: []float64{0, 0}}
+		if l := LogDensities([]Normals{same, same}, []float64{1, 1}); !math.IsInf(l, 1) {
+			t.Errorf("two points at one place: log density %v", l)
+		}
+		if l := LogDensities([]Normals{same, same}, []float64{1, 2}); !math.IsInf(l, -1) {
+			t.Errorf("two points, one value is missed: log density %v", l)
+		}
+		// Of normals far wider than their means lie apart, CRPS at the middle is s(√2 − 1)/√π.
+		for _, sd := range []float64{1e150, 1e160, 1e304, 2e307} {
+			want := (math.Sqrt2 - 1) / math.Sqrt(math.Pi)
+			if c := set(sd).CRPS(0) / sd; !(math.Abs(c-want) <= 1e-12) {
+				t.Errorf("%d of sd %v: CRPS %v sd, want %v sd", particles, sd, c, want)
+			}
+		}
+		if c := set(math.Inf(1)).CRPS(0); !math.IsInf(c, 1) {
+			t.Errorf("%d without bounds: CRPS %v", particles, c)
+		}
+		if l := set(math.Inf(1)).LogDensity(0); !math.IsInf(l, -1) {
+			t.Errorf("%d without bounds: log density %v", particles, l)
+		}
+		if l := set(0).LogDensity(math.NaN()); !math.IsNaN(l) {
+			t.Errorf("log density at NaN is %v", l)
+		}
+	}
+}

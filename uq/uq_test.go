@@ -333,3 +333,22 @@ func BenchmarkMixture(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/example")
 }
+
+// Probabilities that are NaN leave no class, and entropies that are NaN, in that example alone.
+func TestUndefinedProbabilities(t *testing.T) {
+	m := NewMixture(2, 3)
+	for _, broken := range []float64{math.NaN(), math.Inf(1), 2} {
+		one := NewMember(2, 3)
+		Softmax(one, []float64{1, broken, 0, 1, 2, 0})
+		m.Add(0.5, one)
+	}
+	p := m.Predictive()
+	if c := Argmax(p.Probs[:3]); c != -1 {
+		t.Errorf("class %d of %v", c, p.Probs[:3])
+	}
+	for name, v := range map[string][]float64{"total": p.Total, "aleatoric": p.Aleatoric, "epistemic": p.Epistemic} {
+		if !math.IsNaN(v[0]) || math.IsNaN(v[1]) {
+			t.Errorf("%s entropies %v", name, v)
+		}
+	}
+}

@@ -61,7 +61,7 @@ writes a page of them, complete in itself. Runs that were judged on different ex
 			for _, r := range runs {
 				fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", r.Name, pages.Method(&r.Spec))
 			}
-			tell(cmd.OutOrStdout(), c.Warnings)
+			tell(cmd.OutOrStdout(), append(c.Warnings, c.Notes...))
 			if out != "" {
 				fmt.Fprintln(cmd.OutOrStdout(), "written to "+out)
 			}
@@ -109,6 +109,9 @@ func comparison(c *pages.Comparison, dirs []string, page string) map[string]any 
 			uq.Number(pages.Seconds(&r.Manifest)), r.Set().Checksum(), r.Metrics})
 	}
 	all := map[string]any{"runs": runs, "same_examples": c.Warnings == nil}
+	if c.Notes != nil {
+		all["notes"] = c.Notes
+	}
 	if page != "" {
 		all["report"] = page
 	}

@@ -67,7 +67,7 @@ func newDataList() *cobra.Command {
 				switch {
 				case k.Found:
 				case k.Download:
-					beside(out, left, k.Get())
+					beside(out, left, k.HowToGet())
 				default:
 					beside(out, left, "needs "+strings.Join(k.Files, ", ")+" in the data directory (--data-dir DIR or STARLING_DATA)")
 				}

@@ -28,7 +28,7 @@ func newDataFetch() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fetch SET",
 		Short: "Download a data set into the data directory, checked by its SHA-256",
-		Long: `Download a data set into the data directory, in the places where it is looked for.
+		Long: `Fetch downloads a data set into the data directory, in the places where it is looked for.
 
 Sizes and SHA-256 of all files are known to the program: other bytes are refused, from whatever server. Files that are
 there and right stay as they are; one that is wrong is named, and stays too. A download that breaks is gone on with, now

@@ -22,8 +22,8 @@ func newDataShow() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show FILE|SET",
 		Short: "Describe a file that the program can read, or a data set known by name",
-		Long: `Describe a file: NPY or IDX (packed with gzip or not), CSV, safetensors, or a .bin of CIFAR. The format is told by
-the content. Values that are missing or not a number are shown; fit refuses them.
+		Long: `Show describes a file: NPY or IDX (packed with gzip or not), CSV, safetensors, or a .bin of CIFAR. The format is told
+by the content. Values that are missing or not a number are shown; fit refuses them.
 
 Of a CSV, delimiter and header are guessed and can be told; a cell is a number, nan, inf or empty, but for the column
 that --target names, which may hold names of classes. Up to 4,096 values --json lists all, else what they amount to.

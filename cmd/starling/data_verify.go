@@ -19,7 +19,7 @@ func newDataVerify() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify [SET…]",
 		Short: "Compare the files of data sets with what is known of them",
-		Long: `Compare the files of data sets with what is known of them: those within the program, and those in the data
+		Long: `Verify compares the files of data sets with what is known of them: those within the program, and those in the data
 directory.
 
 What a file holds counts, not how gzip packed it; of a table, the names of its columns and its numbers. A set that is
@@ -98,7 +98,7 @@ func showVerified(out io.Writer, name string, files []data.Verified) {
 		beside(out, left(data.OK), fmt.Sprintf("files as they should be: %d", len(files)))
 		return
 	case counts[data.Missing] == len(files) && !begun:
-		beside(out, left(data.Missing), known.Get())
+		beside(out, left(data.Missing), known.HowToGet())
 		return
 	}
 	blank := ""
@@ -113,11 +113,11 @@ func showVerified(out io.Writer, name string, files []data.Verified) {
 	case known.BuiltIn:
 		beside(out, blank, "the program is damaged: install it anew")
 	case counts[data.Wrong] == 0:
-		beside(out, blank, known.Get())
+		beside(out, blank, known.HowToGet())
 	case known.Download:
-		beside(out, blank, "move away what is wrong, then "+known.Get())
+		beside(out, blank, "move away what is wrong, then "+known.HowToGet())
 	default:
-		beside(out, blank, known.Get())
+		beside(out, blank, known.HowToGet())
 	}
 }
 

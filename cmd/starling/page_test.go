@@ -15,14 +15,10 @@ import (
 // first line, each line of a block of sh is a command, which fails if it begins with !, and each line of a block of
 // text stands in what the last command said, at the beginning of a line.
 func TestGettingStarted(t *testing.T) {
-	doc, err := os.ReadFile("../../docs/getting-started.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var script, files strings.Builder
 	stream := ""
-	for _, block := range regexp.MustCompile("(?s)```(\\w+)\n(.*?)```").FindAllStringSubmatch(string(doc), -1) {
-		language, text := block[1], block[2]
+	for _, block := range blocks(t, "getting-started.md") {
+		language, text := block[0], block[1]
 		lines := strings.Split(strings.TrimSpace(text), "\n")
 		switch language {
 		case "sh":
@@ -51,14 +47,31 @@ func TestGettingStarted(t *testing.T) {
 		}
 	}
 	script.WriteString("exists runs/flowers/report.html\n")
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "page.txt"), []byte(script.String()+files.String()), 0o666); err != nil {
+	runPage(t, script.String()+files.String(), func(env *testscript.Env) error {
+		return os.CopyFS(filepath.Join(env.WorkDir, "examples"), os.DirFS("../../examples"))
+	})
+}
+
+// blocks are those of a page of docs that are code, with their languages.
+func blocks(t *testing.T, page string) [][2]string {
+	t.Helper()
+	text, err := os.ReadFile("../../docs/" + page)
+	if err != nil {
 		t.Fatal(err)
 	}
-	testscript.Run(t, testscript.Params{
-		Dir: dir,
-		Setup: func(env *testscript.Env) error {
-			return os.CopyFS(filepath.Join(env.WorkDir, "examples"), os.DirFS("../../examples"))
-		},
-	})
+	var all [][2]string
+	for _, block := range regexp.MustCompile("(?s)```(\\w+)\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
+		all = append(all, [2]string{block[1], block[2]})
+	}
+	return all
+}
+
+// runPage runs the script, with its files, that a page was made into.
+func runPage(t *testing.T, script string, setup func(*testscript.Env) error) {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "page.txt"), []byte(script), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{Dir: dir, Setup: setup})
 }

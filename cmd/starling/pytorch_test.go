@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -23,13 +21,9 @@ func TestPyTorchSnippet(t *testing.T) {
 		lines := strings.Split(strings.TrimSpace(string(out)), "\n")
 		t.Skipf("%s: Python has no torch: not run (%v, %s)", python, err, lines[len(lines)-1])
 	}
-	doc, err := os.ReadFile("../../docs/pytorch.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var script, files strings.Builder
-	for _, block := range regexp.MustCompile("(?s)```(\\w+)\n(.*?)```").FindAllStringSubmatch(string(doc), -1) {
-		language, text := block[1], block[2]
+	for _, block := range blocks(t, "pytorch.md") {
+		language, text := block[0], block[1]
 		name := strings.TrimPrefix(strings.SplitN(text, "\n", 2)[0], "# ")
 		switch language {
 		case "sh":
@@ -47,15 +41,8 @@ func TestPyTorchSnippet(t *testing.T) {
 	}
 	// The last thing that the page does is to compare.
 	script.WriteString("stdout '^largest difference: ([0-9.]+e-(0[6-9]|[1-9][0-9])|0.0)$'\n")
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "page.txt"), []byte(script.String()+files.String()), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	testscript.Run(t, testscript.Params{
-		Dir: dir,
-		Setup: func(env *testscript.Env) error {
-			env.Setenv("PYTHON", python)
-			return nil
-		},
+	runPage(t, script.String()+files.String(), func(env *testscript.Env) error {
+		env.Setenv("PYTHON", python)
+		return nil
 	})
 }

@@ -141,7 +141,7 @@ func showMetrics(w io.Writer, spec *starling.Spec, m *starling.Metrics, problem 
 	if groups {
 		showGroups(w, m.Groups)
 		showSpread(w, m.Spread)
-	} else if line := found(m.Groups); line != "" {
+	} else if line := found(m.Groups, spec.Method.AsIs); line != "" {
 		fmt.Fprintln(w, line)
 	}
 	if d := m.DeepEnsemble; d != nil && d.NLL < m.NLL {
@@ -153,7 +153,10 @@ func showMetrics(w io.Writer, spec *starling.Spec, m *starling.Metrics, problem 
 			fmt.Fprintf(w, "the deep ensemble of the %d MAPs does better here: NLL %s against %s\n", spec.MAP.Restarts, better, worse)
 		}
 	}
-	if m.On == "train" {
+	switch {
+	case m.On == "train" && spec.Method.AsIs:
+		fmt.Fprintf(w, "judged on all %s examples of %s, whether it was trained on them or not\n", thousands(m.N), problem.Name)
+	case m.On == "train":
 		fmt.Fprintf(w, "judged on the %s training examples of %s: nothing is held out\n", thousands(m.N), problem.Name)
 	}
 	if m.LogEvidence != nil {
@@ -227,11 +230,18 @@ func entropy(g uq.Group) string {
 	return fmt.Sprintf("%.2f", g.Epistemic)
 }
 
-// found says how well epistemic entropy tells the foreign from the known, and wrong answers from right ones.
-func found(groups uq.Groups) string {
+// found says how well epistemic entropy tells the foreign from the known, and wrong answers from right ones. A network
+// alone has none: there it is the highest probability.
+func found(groups uq.Groups, alone bool) string {
 	var foreign []string
-	wrong := ""
+	wrong, by := "", "AUROC"
+	if alone {
+		by = "AUROC of the highest probability"
+	}
 	for _, g := range groups {
+		if alone {
+			g.AUROC = g.AUROCMaxProb
+		}
 		switch {
 		case g.AUROC == nil || g.N == 0 || math.IsNaN(float64(*g.AUROC)):
 		case g.Name == "incorrect":
@@ -242,11 +252,11 @@ func found(groups uq.Groups) string {
 	}
 	switch {
 	case len(foreign) > 0 && wrong != "":
-		return "foreign inputs found (AUROC): " + strings.Join(foreign, ", ") + "; " + wrong
+		return "foreign inputs found (" + by + "): " + strings.Join(foreign, ", ") + "; " + wrong
 	case len(foreign) > 0:
-		return "foreign inputs found (AUROC): " + strings.Join(foreign, ", ")
+		return "foreign inputs found (" + by + "): " + strings.Join(foreign, ", ")
 	case wrong != "":
-		return "doubt found (AUROC): " + wrong
+		return "doubt found (" + by + "): " + wrong
 	}
 	return ""
 }

@@ -178,14 +178,14 @@ func (a Axis) format(v, step float64) string {
 		v = 0
 	}
 	if a.Percent {
-		return Number(100*v, 100*step) + "\u00a0%"
+		return number(100*v, 100*step) + "\u00a0%"
 	}
-	return Number(v, step)
+	return number(v, step)
 }
 
-// Number writes v with as many digits as values that differ by step need: 1,200 and 0.05 and 3·10⁻⁶, with a true minus
+// number writes v with as many digits as values that differ by step need: 1,200 and 0.05 and 3·10⁻⁶, with a true minus
 // sign.
-func Number(v, step float64) string {
+func number(v, step float64) string {
 	decimals := 0
 	if step > 0 && step < 10 {
 		decimals = max(int(math.Ceil(-math.Log10(step)-1e-9)), 0)

@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,7 +30,7 @@ func (s stalled) Error() string { return fmt.Sprintf("no byte for %v", time.Dura
 
 // attempt asks a server once for what is missing and adds what it sends. It is nil when all bytes are there.
 func (c *Client) attempt(ctx context.Context, url string, p *part) error {
-	limit := or(c.Stall, 30*time.Second)
+	limit := cmp.Or(c.Stall, 30*time.Second)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	watch := time.AfterFunc(limit, func() { cancel(stalled(limit)) })
@@ -46,7 +47,7 @@ func (c *Client) attempt(ctx context.Context, url string, p *part) error {
 			request.Header.Set("If-Range", p.tag)
 		}
 	}
-	response, err := or(c.HTTP, http.DefaultClient).Do(request)
+	response, err := cmp.Or(c.HTTP, http.DefaultClient).Do(request)
 	if err != nil {
 		return broken(ctx, url, err)
 	}

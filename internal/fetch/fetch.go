@@ -6,6 +6,7 @@
 package fetch
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -184,7 +185,7 @@ func (c *Client) from(ctx context.Context, url string, p *part) error {
 		if fails++; p.have > best {
 			best, fails = p.have, 0
 		}
-		if fails >= or(c.Tries, 5) {
+		if fails >= cmp.Or(c.Tries, 5) {
 			return fmt.Errorf("%w (given up after %d attempts)", err, fails)
 		}
 		wait := time.Second << fails
@@ -208,11 +209,4 @@ func sleep(ctx context.Context, wait time.Duration) error {
 	case <-time.After(wait):
 		return nil
 	}
-}
-
-func or[T comparable](v, other T) T {
-	if v == *new(T) {
-		return other
-	}
-	return v
 }

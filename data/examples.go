@@ -1,0 +1,204 @@
+package data
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+)
+
+// ArraySchema makes the schema of arrays of inputs and targets, of whose rows those of train are the training examples:
+// labels below classes or, if classes is 0, values. Means and deviations, of the inputs if standardise and of values if
+// both, are measured in float64 on what the arrays hold, of whatever type, before anything is rounded to float32.
+func ArraySchema(inputs, targets *Array, train []int32, classes int, standardise, both bool) (*Schema, error) {
+	shape, err := inputs.example()
+	if err != nil {
+		return nil, err
+	}
+	s := &Schema{Shape: shape, Classes: classes}
+	if standardise {
+		p := size(shape)
+		if err := inputs.checkFinite("feature", p, nil); err != nil {
+			return nil, err
+		}
+		s.Inputs = fitStandard(len(train), p, 1, func(i int, dst []float64) { inputs.input(int(train[i]), dst) })
+	}
+	if classes > 0 {
+		return s, nil
+	}
+	if s.Outputs, err = outputsOf(inputs, targets); err != nil || !both {
+		return s, err
+	}
+	if err := targets.checkFinite("target", s.Outputs, nil); err != nil {
+		return nil, err
+	}
+	return s, s.fitTargets(targets.Name, len(train), func(i int, dst []float64) { targets.row(int(train[i]), dst) })
+}
+
+// Examples makes a set without targets of an array of inputs, as the network sees it: images [n, height, width] or [n,
+// channels, height, width], or features [n, p]. Of a run on a table, p may also count the constant columns that were
+// dropped, or be the whole table with the target at its place. What is standardised, and of a run on a table all, may be
+// of any type. Errors name the array, and both shapes if they differ.
+func (s *Schema) Examples(name string, a *Array) (*Set, error) { return s.examples(name, a, nil) }
+
+// examples takes some rows, nil for all.
+func (s *Schema) examples(name string, a *Array, rows []int32) (*Set, error) {
+	shape, err := a.example()
+	if err != nil {
+		return nil, err
+	}
+	p := size(shape)
+	columns := make([]int, p)
+	for j := range columns {
+		columns[j] = j
+	}
+	read := a.input
+	switch {
+	case s.Columns == nil && !slices.Equal(shape, s.Shape):
+		return nil, fmt.Errorf("%s: examples of shape %v, the run was trained on examples of shape %v", a.Name, shape, s.Shape)
+	case s.Columns == nil && s.Inputs == nil:
+		set, err := NewInputs(name, a)
+		if err == nil && rows != nil {
+			set = set.Select(name, rows)
+		}
+		return set, err
+	case s.Columns == nil:
+	case len(shape) != 1:
+		return nil, fmt.Errorf("%s: examples of shape %v, the run was trained on rows of %s", a.Name, shape, s.counts())
+	default:
+		if columns, _, err = s.places(p); err != nil {
+			return nil, fmt.Errorf("%s: %w", a.Name, err)
+		}
+		read = a.row // as a table has them: bytes are no pixels
+	}
+	if err := a.checkFinite("feature", p, columns); err != nil {
+		return nil, err
+	}
+	n := a.Shape[0]
+	if rows != nil {
+		n = len(rows)
+	}
+	out := &Set{Name: name, Shape: s.Shape, F32: make([]float32, 0, n*size(s.Shape))}
+	values, row := make([]float64, p), make([]float64, len(columns))
+	for i := range n {
+		if rows != nil {
+			i = int(rows[i])
+		}
+		read(i, values)
+		for k, j := range columns {
+			row[k] = values[j]
+		}
+		if k := s.append(out, row); k >= 0 {
+			return nil, fmt.Errorf("%s: example %d, feature %d is too large for a float32 when standardised", a.Name, a.First+i, columns[k])
+		}
+	}
+	return out, nil
+}
+
+// Labelled is Examples of some rows, nil for all, with their targets: labels [n], or values [n] or [n, outputs] of a
+// regression.
+func (s *Schema) Labelled(name string, inputs, targets *Array, rows []int32) (*Set, error) {
+	set, err := s.examples(name, inputs, rows)
+	if err != nil {
+		return nil, err
+	}
+	if s.Classes == 0 {
+		set.Outputs = s.Outputs
+		set.Values, err = s.values(inputs, targets, rows)
+		return set, err
+	}
+	if set.Labels, err = labelsOf(inputs, targets); err != nil {
+		return nil, err
+	}
+	if rows != nil {
+		set.Labels = gather(set.Labels, rows, 1)
+	}
+	set.Classes, set.Names = s.Classes, s.Names
+	if err := set.Check(); err != nil {
+		return nil, fmt.Errorf("%s: %w", targets.Name, err)
+	}
+	return set, nil
+}
+
+// values are the targets of some rows, as the network learns them.
+func (s *Schema) values(inputs, targets *Array, rows []int32) ([]float32, error) {
+	k, err := outputsOf(inputs, targets)
+	switch {
+	case err != nil:
+		return nil, err
+	case k != s.Outputs:
+		return nil, fmt.Errorf("%s: %d target values an example, the run was trained on %d", targets.Name, k, s.Outputs)
+	case s.Targets == nil:
+		all, err := targets.finite("target", k)
+		if err == nil && rows != nil {
+			all = gather(all, rows, k)
+		}
+		return all, err
+	}
+	if err := targets.checkFinite("target", k, nil); err != nil {
+		return nil, err
+	}
+	n := targets.Shape[0]
+	if rows != nil {
+		n = len(rows)
+	}
+	values, y := make([]float32, 0, n*k), make([]float64, k)
+	for i := range n {
+		if rows != nil {
+			i = int(rows[i])
+		}
+		targets.row(i, y)
+		s.Targets.row(y)
+		for j, v := range y {
+			if !(math.Abs(v) <= math.MaxFloat32) {
+				return nil, fmt.Errorf("%s: target %d of example %d is %g when standardised, too large for a float32", targets.Name, j, i, v)
+			}
+			values = append(values, float32(v))
+		}
+	}
+	return values, nil
+}
+
+// row copies row i, of len(dst) values.
+func (a *Array) row(i int, dst []float64) {
+	part := Array{Values: reflect.ValueOf(a.Values).Slice(i*len(dst), (i+1)*len(dst)).Interface()}
+	copy(dst, part.Float64s())
+}
+
+// input is row, pixels as a network sees them.
+func (a *Array) input(i int, dst []float64) {
+	a.row(i, dst)
+	if _, pixels := a.Values.([]uint8); pixels {
+		for j := range dst {
+			dst[j] /= 255
+		}
+	}
+}
+
+// checkFinite refuses NaN and infinities in some columns of rows of so many values, nil for all; what is what an error
+// calls such a value.
+func (a *Array) checkFinite(what string, width int, columns []int) error {
+	switch a.Values.(type) {
+	case []Float16, []BFloat16, []float32, []float64:
+	default:
+		return nil
+	}
+	x := make([]float64, width)
+	for i := range a.Shape[0] {
+		a.row(i, x)
+		for j, v := range x {
+			if !(math.Abs(v) <= math.MaxFloat64) && (columns == nil || slices.Contains(columns, j)) {
+				return fmt.Errorf("%s: example %d, %s %d is %v: a network needs finite numbers", a.Name, a.First+i, what, j, v)
+			}
+		}
+	}
+	return nil
+}
+
+func size(shape []int) int {
+	p := 1
+	for _, d := range shape {
+		p *= d
+	}
+	return p
+}
