@@ -115,3 +115,36 @@ func TestConstantFeatures(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestChannelsLastNoted: images whose channels seem to come last are noted, and taken as they stand.
+func TestChannelsLastNoted(t *testing.T) {
+	const n = 20
+	dir := t.TempDir()
+	file := func(name string, shape ...int) string {
+		size := 1
+		for _, d := range shape {
+			size *= d
+		}
+		values := make([]float64, size)
+		for i := range values {
+			values[i] = math.Sin(float64(i))
+		}
+		var b bytes.Buffer
+		if err := data.WriteNPY(&b, shape, values); err != nil {
+			t.Fatal(err)
+		}
+		save(t, filepath.Join(dir, name), b.Bytes())
+		return filepath.Join(dir, name)
+	}
+	targets := file("y.npy", n, 1)
+	last, first := file("last.npy", n, 4, 4, 3), file("first.npy", n, 3, 4, 4)
+	for inputs, want := range map[string]string{
+		last:  last + ": taken as 4 channels of 4×3; images with channels last need np.moveaxis(x, -1, 1)",
+		first: "",
+	} {
+		run := tiny(t, fmt.Sprintf("{train: {inputs: %s, targets: %s}}", inputs, targets), "{gaussian: {sd: 1}}", 1)
+		if got := strings.Join(run.Manifest.Notes, "; "); got != want {
+			t.Errorf("notes %q, want %q", got, want)
+		}
+	}
+}

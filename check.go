@@ -75,7 +75,7 @@ func (c *checker) share(path string, v float64) {
 // oneOf wants one of the names, or nothing.
 func (c *checker) oneOf(path, name string, known ...string) {
 	if name != "" && !slices.Contains(known, name) {
-		c.fault(path, "unknown name %q: did you mean %q? (known: %s)", name, spelling.Nearest(name, known), strings.Join(known, ", "))
+		c.fault(path, "unknown name %q%s (known: %s)", name, spelling.Suggest(name, known), strings.Join(known, ", "))
 	}
 }
 
@@ -152,6 +152,9 @@ func (c *checker) data(d *Data, likelihood nn.Likelihood) {
 			if err := data.CheckDelimiter(csv.Delimiter); err != nil {
 				c.fault("data.csv.delimiter", "%v", err)
 			}
+		}
+		if k := slices.Index(csv.Drop, csv.Target); k >= 0 && csv.Target != "" {
+			c.fault(join("data.csv.drop", fmt.Sprint(k)), "%s is the target: name columns that are neither target nor inputs", csv.Target)
 		}
 	}
 	for _, part := range []struct {

@@ -117,6 +117,9 @@ func (c *checkpoint) empty() bool {
 	return !slices.ContainsFunc(c.restarts, begun) && !slices.ContainsFunc(c.islands, begun)
 }
 
+// listed is how many values that differ are worth a line: a run of quite another config differs in nearly all.
+const listed = 8
+
 // differ says how a run that was saved as was differs from what is to go on: nil if it does not.
 func (is *identity) differ(was *identity) error {
 	if was.release != is.release || was.revision != is.revision {
@@ -126,6 +129,9 @@ func (is *identity) differ(was *identity) error {
 	faults, err := configDiffers(was.config, is.config)
 	if err != nil {
 		return err
+	}
+	if more := len(faults) - listed; more > 0 {
+		faults = append(faults[:listed], fault{message: fmt.Sprintf("… and %d more", more)})
 	}
 	if faults != nil {
 		return configError("", faults)
@@ -155,9 +161,9 @@ func configDiffers(was, is []byte) ([]fault, error) {
 	}
 	var paths []string
 	old, young := map[string]string{}, map[string]string{}
-	before.leaves("", func(path, value string) { old[path], paths = value, append(paths, path) })
-	now.leaves("", func(path, value string) {
-		if young[path] = value; old[path] == "" {
+	now.leaves("", func(path, value string) { young[path], paths = value, append(paths, path) })
+	before.leaves("", func(path, value string) {
+		if old[path] = value; young[path] == "" {
 			paths = append(paths, path)
 		}
 	})

@@ -123,8 +123,8 @@ func (d *decoder) table(path string, n *node, fields ...field) bool {
 
 // unknown is the fault of a name that is none of the known.
 func (d *decoder) unknown(k key, what, path string, known []string) {
-	d.faults = append(d.faults, fault{k.place, path, fmt.Sprintf("unknown %s %q: did you mean %q? (known: %s)",
-		what, k.name, spelling.Nearest(k.name, known), strings.Join(known, ", "))})
+	d.faults = append(d.faults, fault{k.place, path, fmt.Sprintf("unknown %s %q%s (known: %s)",
+		what, k.name, spelling.Suggest(k.name, known), strings.Join(known, ", "))})
 }
 
 func (d *decoder) whole(path string, n *node) int {

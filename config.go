@@ -117,15 +117,18 @@ func Presets() []string {
 	return files
 }
 
-// PresetText is a preset as a commented config. The error names the nearest preset if there is none of that name.
+// PresetText is a preset as a commented config. The error names the nearest preset, or the data set, if there is none of that name.
 func PresetText(name string) ([]byte, error) {
 	if text := annealingText(name); text != nil {
 		return text, nil
 	}
 	text, err := presets.ReadFile("presets/" + name + ".yaml")
 	if err != nil {
-		return nil, &ConfigError{faults: []fault{{message: fmt.Sprintf("no preset %q: did you mean %q? (presets: %s)",
-			name, spelling.Nearest(name, Presets()), strings.Join(Presets(), ", "))}}}
+		hint := spelling.Suggest(name, Presets())
+		if known(name) {
+			hint = fmt.Sprintf(": it is a data set; write a config that has data: {set: %s}", name)
+		}
+		return nil, wrong("no preset %q%s (presets: %s)", name, hint, strings.Join(Presets(), ", "))
 	}
 	return text, nil
 }

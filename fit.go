@@ -9,6 +9,7 @@ import (
 
 	"github.com/starling-smc/starling/baseline"
 	"github.com/starling-smc/starling/bnn"
+	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/internal/pool"
 	"github.com/starling-smc/starling/nn"
 	"github.com/starling-smc/starling/smc"
@@ -109,6 +110,11 @@ func prepare(spec Spec, o Options) (*run, error) {
 	}
 	if r.Data.Schema.Dropped != nil {
 		r.Notes = append(r.Notes, constants(r.Data.Schema))
+	}
+	if arrays := r.Spec.Data.Train; arrays != nil {
+		if how := data.ChannelsLast(r.Data.Schema.Shape); how != "" {
+			r.Notes = append(r.Notes, arrays.Inputs+": "+how)
+		}
 	}
 	if zero := alwaysZero(r.Data.Schema); zero != "" {
 		r.Notes = append(r.Notes, zero)

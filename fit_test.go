@@ -220,7 +220,8 @@ func checkTrace(t *testing.T, file string, r *Result) {
 		}
 	case r.Spec.Method.SMC != nil:
 		for i := range r.Spec.Method.SMC.Islands {
-			if last[i].Temperature != 1 || float64(last[i].LogEvidence) != r.Posterior.LogEvidence[i] {
+			tempering := r.Spec.Method.SMC.Path.Tempering != nil
+			if tempering && last[i].Temperature != 1 || last[i].Progress != 1 || float64(last[i].LogEvidence) != r.Posterior.LogEvidence[i] {
 				t.Errorf("island %d ends at λ %v, log Z %v; posterior has %v", i, last[i].Temperature, last[i].LogEvidence, r.Posterior.LogEvidence[i])
 			}
 		}

@@ -88,6 +88,30 @@ func TakeFolder(dir string) (*Folder, error) {
 	return f, nil
 }
 
+// RetakeFolder takes the folder that a process left behind which was killed before it kept anything: one that holds a lock,
+// which nobody has, and nothing else. For any other the error is fs.ErrExist.
+func RetakeFolder(dir string) (*Folder, error) {
+	f := &Folder{Dir: filepath.Clean(dir), made: true}
+	abandoned := func() error {
+		entries, err := os.ReadDir(f.Dir)
+		if err != nil || len(entries) != 1 || entries[0].Name() != lockFile {
+			return fmt.Errorf("%s: %w", f.Dir, fs.ErrExist)
+		}
+		return nil
+	}
+	if err := abandoned(); err != nil {
+		return nil, err
+	}
+	if err := f.take(); err != nil {
+		return nil, err
+	}
+	if err := abandoned(); err != nil { // another was faster, and is done with it
+		f.made = false
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
 // ResumeFolder takes the folder of a run to go on with, or makes it. The error says so if another process has it, or if
 // it holds what no run has written.
 func ResumeFolder(dir string) (*Folder, error) {
@@ -205,6 +229,14 @@ func (f *Folder) removeParents() {
 func (f *Folder) has(name string) bool {
 	_, err := os.Stat(f.path(name))
 	return err == nil
+}
+
+// IsRunFile says whether path is that of a file which starling keeps in a run's folder: nothing else should be written
+// there.
+func IsRunFile(path string) bool {
+	dir, name := filepath.Split(path)
+	_, err := os.Stat(filepath.Join(dir, manifestFile))
+	return err == nil && slices.Contains(folderFiles, name)
 }
 
 func (f *Folder) path(name string) string { return filepath.Join(f.Dir, name) }

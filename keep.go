@@ -199,12 +199,12 @@ func (k *keeper) resume(r *run) (finished bool, err error) {
 	m, err := readManifest(f.Dir)
 	begun := err == nil
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return false, err
+		return false, f.damaged(err)
 	}
 	if begun && (m.Status == done || f.has(checkpointFile) || f.has(previousFile)) {
 		config, err := os.ReadFile(f.path(configFile))
 		if err != nil {
-			return false, &DataError{err}
+			return false, f.damaged(err)
 		}
 		was := identity{m.Version, m.Revision, config, maps.Clone(m.Data)}
 		if m.Init != "" && was.data != nil {
@@ -220,17 +220,25 @@ func (k *keeper) resume(r *run) (finished bool, err error) {
 	}
 	if begun && m.Status == done {
 		f.kept = true
+		if err := r.reload(f.Dir); err != nil {
+			return false, f.damaged(err)
+		}
 		if err := f.tidy(); err != nil {
 			return false, err
 		}
 		r.progress(&Notice{"the run in " + f.Dir + " is done; this is its result"})
-		return true, r.reload(f.Dir)
+		return true, nil
 	}
 	if err := k.load(r.progress); err != nil || !f.kept {
 		return false, err
 	}
 	r.Trace, err = f.cutTrace(k.islands)
 	return false, err
+}
+
+// damaged says what to do about a file of the folder that is missing or cannot be read.
+func (f *Folder) damaged(err error) error {
+	return &DataError{fmt.Errorf("the run in %s is damaged: %w; fit it again into another folder, by another --out", f.Dir, err)}
 }
 
 // load reads the checkpoint or, if that is not good, the previous one. There may be none.

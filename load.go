@@ -31,6 +31,9 @@ func (s *Spec) load(dir string, schema *data.Schema) (*data.Problem, error) {
 	default:
 		p, err = s.readArrays(schema)
 	}
+	if err == nil && schema == nil && !p.Whole {
+		err = s.learnable(p)
+	}
 	for _, g := range s.Data.Groups {
 		if err != nil {
 			break
@@ -47,6 +50,22 @@ func (s *Spec) load(dir string, schema *data.Schema) (*data.Problem, error) {
 
 // whole reports whether training examples stay together.
 func (s *Spec) whole() bool { return s.Method.AsIs || s.Data.Whole }
+
+// learnable is an error if all training examples are of one class.
+func (s *Spec) learnable(p *data.Problem) error {
+	labels := p.Train.Labels
+	if len(labels) == 0 || slices.ContainsFunc(labels, func(l int32) bool { return l != labels[0] }) {
+		return nil
+	}
+	file, class := p.Name, fmt.Sprint(labels[0])
+	if s.Data.Train != nil {
+		file = s.Data.Train.Targets
+	}
+	if p.Train.Names != nil {
+		class = p.Train.Names[labels[0]]
+	}
+	return fmt.Errorf("%s: the target has one class only, %s, in all %d training examples: there is nothing to learn", file, class, len(labels))
+}
 
 // faultOfData is what err is unless it is the config's.
 func faultOfData(err error) error {
@@ -71,18 +90,7 @@ func (s *Spec) readTable(dir string, schema *data.Schema) (*data.Problem, error)
 		t, columns.Target, err = data.LoadTable(s.Data.Set, dir)
 	} else {
 		columns.Target = csv.Target
-		t, err = data.ReadCSV(csv.File, data.CSV{Delimiter: csv.Delimiter, Header: data.HeaderOf(csv.Header), Target: csv.Target})
-	}
-	var column *data.ColumnError
-	if errors.As(err, &column) {
-		hint := ""
-		switch {
-		case column.Cols == 1:
-			hint = ": a single column; is the delimiter right?"
-		case column.Header != nil:
-			hint = fmt.Sprintf(": did you mean %q?", spelling.Nearest(column.Name, column.Header))
-		}
-		return nil, s.fault("data.csv.target", "%v%s", err, hint)
+		t, err = s.readCSV()
 	}
 	if err != nil {
 		return nil, err
@@ -116,6 +124,33 @@ func (s *Spec) readTable(dir string, schema *data.Schema) (*data.Problem, error)
 		p.Validate, err = p.Schema.Set("validate", t, held[1], true)
 	}
 	return p, err
+}
+
+// readCSV reads the user's own table. Columns that it has not are the config's fault.
+func (s *Spec) readCSV() (*data.Table, error) {
+	csv := s.Data.CSV
+	t, err := data.ReadCSV(csv.File, data.CSV{Delimiter: csv.Delimiter, Header: data.HeaderOf(csv.Header), Target: csv.Target, Drop: csv.Drop})
+	var column *data.ColumnError
+	if errors.As(err, &column) {
+		hint := spelling.Suggest(column.Name, column.Header)
+		if column.Cols == 1 {
+			hint = ": a single column; is the delimiter right?"
+		}
+		path := "data.csv.target"
+		if k := slices.Index(csv.Drop, column.Name); k >= 0 {
+			path = join("data.csv.drop", fmt.Sprint(k))
+		}
+		return nil, s.fault(path, "%v%s", err, hint)
+	}
+	var cell *data.CellError
+	if errors.As(err, &cell) {
+		fill := ""
+		if cell.Missing {
+			fill = "fill it, remove the row, or "
+		}
+		err = fmt.Errorf("%w: %sleave the column out with data.csv.drop: [%s]", err, fill, scalarText(cell.Name))
+	}
+	return t, err
 }
 
 // readSet loads a known set that is no table.
@@ -259,11 +294,11 @@ func (s *Spec) network(p *data.Problem) (*nn.Net, error) {
 	switch k := net.Outputs(); m.Likelihood.(type) {
 	case nn.Categorical:
 		if set.Classes > k {
-			return nil, s.fault(last, "%s has %d classes, the network %d outputs", p.Name, set.Classes, k)
+			return nil, s.fault(last, "%s, the network %d outputs", s.classes(p), k)
 		}
 	case nn.Bernoulli:
 		if set.Classes > 2 {
-			return nil, s.fault("model.likelihood", "bernoulli is for 2 classes, %s has %d: want categorical", p.Name, set.Classes)
+			return nil, s.fault("model.likelihood", "bernoulli is for 2 classes, %s: want categorical", s.classes(p))
 		}
 	case nn.Gaussian:
 		if set.Values == nil {
@@ -274,6 +309,45 @@ func (s *Spec) network(p *data.Problem) (*nn.Net, error) {
 		}
 	}
 	return net, nil
+}
+
+// classes says how many classes the data have; of arrays which file's labels say so, and which labels no example has.
+func (s *Spec) classes(p *data.Problem) string {
+	n := p.Train.Classes
+	if s.Data.Train == nil {
+		return fmt.Sprintf("%s has %d classes", p.Name, n)
+	}
+	file, seen := "", make([]bool, n)
+	for _, part := range []struct {
+		set  *data.Set
+		from *Arrays
+	}{{p.Train, s.Data.Train}, {p.Validate, s.Data.Validate}, {p.Test, s.Data.Test}} {
+		if part.set == nil {
+			continue
+		}
+		for _, label := range part.set.Labels {
+			if seen[label] = true; int(label) == n-1 && file == "" {
+				if file = s.Data.Train.Targets; part.from != nil {
+					file = part.from.Targets
+				}
+			}
+		}
+	}
+	const few = 10
+	gaps := ""
+	for label, there := range seen {
+		switch {
+		case there:
+		case strings.Count(gaps, ",") == few:
+			return fmt.Sprintf("%s has %d classes (the largest label is %d; no example has label%s, …)", file, n, n-1, gaps[1:])
+		default:
+			gaps += fmt.Sprintf(", %d", label)
+		}
+	}
+	if gaps != "" {
+		gaps = "; no example has label" + gaps[1:]
+	}
+	return fmt.Sprintf("%s has %d classes (the largest label is %d%s)", file, n, n-1, gaps)
 }
 
 // fits reports whether a network of an input shape takes examples of another: as they are, or flattened.

@@ -82,10 +82,13 @@ func (r *run) fits(limit int64) error {
 		if j := largest(particles, func(n int) bool { return r.memory(n, islands) <= limit }); j > 0 {
 			text += fmt.Sprintf("; %d particles would fit", j)
 		}
-		if fewer > 0 {
+		if fewer == 1 {
+			text += fmt.Sprintf("; one island of %d would fit", particles)
+		} else if fewer > 0 {
 			text += fmt.Sprintf("; %d islands of %d would fit", fewer, particles)
 		}
 	}
+	text += " (GOMEMLIMIT sets another limit)"
 	if path == "" {
 		path = "model"
 	}

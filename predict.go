@@ -137,7 +137,7 @@ func (r *Run) source(ctx context.Context, file string) (*inputs, error) {
 }
 
 func (r *Run) scanTable(file string, fn func(*data.Set) error) error {
-	return data.ScanCSV(file, inputTable(r.Schema), together, func(t *data.Table) error {
+	return data.ScanCSV(file, r.Schema.CSV(), together, func(t *data.Table) error {
 		set, err := r.Schema.Set(file, t, nil, false)
 		if err != nil {
 			return err

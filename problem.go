@@ -107,7 +107,7 @@ func (r *Run) other(on On, dir string) (*data.Problem, error) {
 	if array {
 		return nil, wrong("%s holds inputs: the file of their labels is needed, too", on.Data)
 	}
-	t, err := data.ReadCSV(on.Data, inputTable(r.Schema)) // that the target is missing is better said by the schema
+	t, err := data.ReadCSV(on.Data, r.Schema.CSV()) // that the target is missing is better said by the schema
 	if err == nil {
 		p.Test, err = r.Schema.Set("test", t, nil, true)
 	}
@@ -173,14 +173,9 @@ func readInputs(name, file string, schema *data.Schema) (*data.Set, error) {
 		}
 		return schema.Examples(name, a)
 	}
-	t, err := data.ReadCSV(file, inputTable(schema))
+	t, err := data.ReadCSV(file, schema.CSV())
 	if err != nil {
 		return nil, err
 	}
 	return schema.Set(name, t, nil, false)
-}
-
-// inputTable is how a CSV of inputs is read, which may have the target's column, too.
-func inputTable(schema *data.Schema) data.CSV {
-	return data.CSV{Delimiter: schema.Delimiter, Header: data.HeaderOf(schema.Header), Target: schema.Target, Optional: true}
 }

@@ -35,12 +35,15 @@ type Data struct {
 	Standardise string `yaml:"standardise,omitempty"`
 }
 
-// CSV is a table with one column to predict; all others are inputs.
+// CSV is a table with one column to predict; all others that are not dropped are inputs.
 type CSV struct {
 	File      string `yaml:"file"`
 	Target    string `yaml:"target"`              // name of a column, or its number from 1 where there is no header
 	Delimiter string `yaml:"delimiter,omitempty"` // one character, or whitespace; default: guessed
 	Header    *bool  `yaml:"header,omitempty"`    // whether the first line names the columns; default: guessed
+
+	// Drop are columns that are left out, by name, or by number from 1 where there is no header; they may hold any text.
+	Drop []string `yaml:"drop,omitempty"`
 }
 
 // Arrays are two files, NPY or IDX: inputs [examples, features], [examples, height, width] or [examples, channels,

@@ -164,7 +164,7 @@ func (n *node) set(arg string) *fault {
 	}
 	value, f := parse([]byte(text))
 	if f != nil {
-		return bad("%s", f.message)
+		return bad("%q is no YAML value: %s", text, f.message)
 	}
 	if strings.TrimSpace(text) == "" {
 		return bad("no value")

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// NewSet makes a set for classification of inputs [n, …] and labels [n]. Images of shape [n, h, w] get one channel.
+// NewSet makes a set for classification of inputs [n, …] and labels [n] or [n, 1]. Images of shape [n, h, w] get one channel.
 // uint8 inputs are kept (a network sees v/255), floats become float32. classes 0 means the largest label plus one.
 // Errors name the array and the example.
 func NewSet(name string, inputs, labels *Array, classes int) (*Set, error) {
@@ -28,9 +28,19 @@ func NewSet(name string, inputs, labels *Array, classes int) (*Set, error) {
 	return s, nil
 }
 
-// labelsOf returns the labels [n] of inputs [n, …].
+// ChannelsLast says how an example's inputs [channels, height, width] are taken if they look like an image whose channels
+// come last; empty of others.
+func ChannelsLast(shape []int) string {
+	if len(shape) != 3 || shape[0] != shape[1] || shape[0] == 1 || shape[0] == shape[2] || !slices.Contains([]int{1, 3, 4}, shape[2]) {
+		return ""
+	}
+	return fmt.Sprintf("taken as %d channels of %d×%d; images with channels last need np.moveaxis(x, -1, 1)", shape[0], shape[1], shape[2])
+}
+
+// labelsOf returns the labels [n] or [n, 1] of inputs [n, …].
 func labelsOf(inputs, labels *Array) ([]int32, error) {
-	if n := inputs.Shape[0]; len(labels.Shape) != 1 || labels.Shape[0] != n {
+	n, k := inputs.Shape[0], labels.Shape
+	if len(k) != 1 && !(len(k) == 2 && k[1] == 1) || k[0] != n {
 		return nil, fmt.Errorf("%s: labels of shape %v for %d examples of %s, want [%d]", labels.Name, labels.Shape, n, inputs.Name, n)
 	}
 	return labels.Ints()

@@ -9,7 +9,7 @@ import (
 )
 
 // Columns says how the columns of a table become inputs and targets: every column but the target is an input, unless
-// it is constant over the training rows.
+// it was left out or is constant over the training rows.
 type Columns struct {
 	// Target is the target's column: its name, or without a header its number from 1.
 	Target string
@@ -39,14 +39,16 @@ func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 	for j := range t.Cols {
 		if !s.Named {
 			s.Columns = append(s.Columns, strconv.Itoa(j+1))
-		} else if k := slices.Index(t.Header[:j], t.Header[j]); k >= 0 {
+		} else if k := slices.Index(t.Header[:j], t.Header[j]); k >= 0 && !t.leftOut(j) {
 			return nil, fmt.Errorf("%s: columns %d and %d are both named %q", t.Name, k+1, j+1, clip(t.Header[j]))
 		}
 	}
 	s.Target = s.Columns[target]
-	all := make([]int, t.Cols)
-	for j := range all {
-		all[j] = j
+	var all []int
+	for j := range t.Cols {
+		if !t.leftOut(j) {
+			all = append(all, j)
+		}
 	}
 	if err := t.finite(all); err != nil {
 		return nil, err
@@ -64,6 +66,8 @@ func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 	for j := range t.Cols {
 		switch {
 		case j == target:
+		case t.leftOut(j):
+			s.LeftOut = append(s.LeftOut, s.Columns[j])
 		case constant(t, train, j):
 			s.Dropped = append(s.Dropped, s.Columns[j])
 		default:
@@ -71,7 +75,7 @@ func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 		}
 	}
 	if features == nil {
-		return nil, fmt.Errorf("%s: every column but the target is constant over the training rows: there are no inputs", t.Name)
+		return nil, fmt.Errorf("%s: every column but the target is constant over the training rows or left out: there are no inputs", t.Name)
 	}
 	s.Shape = []int{len(features)}
 	if c.Intercept {

@@ -10,7 +10,7 @@ import (
 // CSV says how a text table is read; the zero value guesses delimiter and header and expects numbers only.
 //
 // A cell is a decimal number, nan, inf or empty (= NaN); anything else is an error with its line and column, both
-// counted from 1, except in the column Target. Cells may stand in double quotes, a quote within them doubled; blanks
+// counted from 1, except in the column Target and in those that are dropped. Cells may stand in double quotes, a quote within them doubled; blanks
 // around an unquoted cell do not count. Lines end in LF, CR LF or CR. Blank lines are skipped, except within a table
 // of one column, where they are empty cells. A byte-order mark is skipped.
 type CSV struct {
@@ -22,8 +22,15 @@ type CSV struct {
 	// Target is the column that may hold names of classes: its name, or without a header its number from 1. Empty:
 	// none. Names are kept only if a cell of it is not a number.
 	Target string
-	// Optional says that a table without the column Target is none the worse.
-	Optional bool
+	// Drop are columns that are left out, by name, or without a header by number from 1: their cells are not looked at.
+	Drop []string
+
+	schema *Schema // of the run that the table is for, which says what its columns are; nil: none
+}
+
+// Told says whether anything is told that a reader would else guess.
+func (o CSV) Told() bool {
+	return o.Delimiter != "" || o.Header != GuessHeader || o.Target != "" || len(o.Drop) > 0
 }
 
 // Header says whether a table has a line of column names.
@@ -41,7 +48,8 @@ type Table struct {
 	Delimiter string // as given or guessed
 	Header    []string
 	Cols      int
-	Values    []float64 // rows × Cols; NaN where a cell is missing
+	Values    []float64 // rows × Cols; NaN where a cell is missing or the column left out
+	LeftOut   []bool    // of each column; nil: none is
 
 	// Column Text holds names instead of numbers: its values are indices in Names, which is sorted. −1: no column.
 	Text  int
@@ -110,6 +118,48 @@ func (t *Table) Column(name string) (int, error) {
 		return -1, fmt.Errorf("columns %d and %d are both named %q", j+1, j+k+2, name)
 	}
 	return j, nil
+}
+
+// name is that of column j, or without a header its number from 1.
+func (t *Table) name(j int) string {
+	if t.Header == nil {
+		return strconv.Itoa(j + 1)
+	}
+	return t.Header[j]
+}
+
+// leftOut says whether column j is.
+func (t *Table) leftOut(j int) bool { return t.LeftOut != nil && t.LeftOut[j] }
+
+// leaveOut marks columns.
+func (t *Table) leaveOut(columns []int) {
+	if columns == nil {
+		return
+	}
+	if t.LeftOut == nil {
+		t.LeftOut = make([]bool, t.Cols)
+	}
+	for _, j := range columns {
+		t.LeftOut[j] = true
+	}
+}
+
+// CellError says that a cell which should be a number holds a text.
+type CellError struct {
+	Line   int    // of the file, from 1
+	Name   string // of the column, or without a header its number from 1
+	Column string // as an error shows it
+	Text   string // of the cell, as an error shows it
+	// Missing says that the text is one that other programs write for a missing value.
+	Missing bool
+}
+
+func (e *CellError) Error() string {
+	hint := ""
+	if e.Missing {
+		hint = " (a missing value is an empty cell or nan)"
+	}
+	return fmt.Sprintf("line %d, %s: %s is not a number%s", e.Line, e.Column, e.Text, hint)
 }
 
 // ColumnError says that a table has no column of a name.

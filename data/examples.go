@@ -66,9 +66,11 @@ func (s *Schema) examples(name string, a *Array, rows []int32) (*Set, error) {
 	case len(shape) != 1:
 		return nil, fmt.Errorf("%s: examples of shape %v, the run was trained on rows of %s", a.Name, shape, s.counts())
 	default:
-		if columns, _, err = s.places(p); err != nil {
+		r, err := s.places(p)
+		if err != nil {
 			return nil, fmt.Errorf("%s: %w", a.Name, err)
 		}
+		columns = r.features
 		read = a.row // as a table has them: bytes are no pixels
 	}
 	if err := a.checkFinite("feature", p, columns); err != nil {

@@ -2,14 +2,21 @@ package data
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
 	"strings"
 )
 
+// errText says that a cell is no number.
+var errText = errors.New("is not a number")
+
+// forMissing are texts that other programs write for a missing value, in lower case.
+var forMissing = []string{"na", "n/a", "#n/a", "null", "none", "?", "-"}
+
 // parseNumber is strict: ParseFloat alone would also take hexadecimal numbers and underscores, and turns numbers that
-// are too large into an infinity.
+// are too large into an infinity. Its errors name the cell but for errText.
 func parseNumber(b []byte) (float64, error) {
 	if len(b) == 0 {
 		return math.NaN(), nil
@@ -32,7 +39,7 @@ func parseNumber(b []byte) (float64, error) {
 			if bytes.Count(b, []byte(",")) == 1 {
 				return 0, fmt.Errorf("%s is not a number (the decimal mark is a point)", quote(b))
 			}
-			return 0, fmt.Errorf("%s is not a number", quote(b))
+			return 0, errText
 		}
 	}
 	v, err := strconv.ParseFloat(string(b), 64)
@@ -42,7 +49,7 @@ func parseNumber(b []byte) (float64, error) {
 	case math.IsInf(v, 0):
 		return 0, fmt.Errorf("%s is too large for a float64", quote(b))
 	}
-	return 0, fmt.Errorf("%s is not a number", quote(b))
+	return 0, errText
 }
 
 func isNumberByte(c byte) bool {

@@ -9,14 +9,15 @@ import (
 
 // Set makes a set of some rows of a table, nil for all, as the network sees it, with or without targets. Columns of a
 // table with a header are found by the names of the training table: its target may be missing unless targets are
-// wanted, and what was dropped may be; any other name is an error. Without a header, the number of columns must be that
-// of the features, of all but the target, or of the whole training table; of a run on arrays, that of their features.
+// wanted, and what was dropped or left out may be; any other name is an error. Without a header, the number of columns must be that
+// of the features, or of the training table with or without its target and what was left out; of a run on arrays, that of their features.
 // Errors name file, line and column.
 func (s *Schema) Set(name string, t *Table, rows []int32, targets bool) (*Set, error) {
-	columns, target, err := s.find(t)
+	r, err := s.find(t)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t.Name, err)
 	}
+	columns, target := r.features, r.target
 	used := columns
 	if targets {
 		if s.Columns == nil {
@@ -69,16 +70,27 @@ func (s *Schema) Set(name string, t *Table, rows []int32, targets bool) (*Set, e
 	return set, nil
 }
 
-// find returns the columns of a table that are the features, in the schema's order, and the target, −1 if there is none.
-func (s *Schema) find(t *Table) (features []int, target int, err error) {
+// roles are the places of a table's columns: the features in the schema's order, the target, −1 if there is none, and
+// those that are left out.
+type roles struct {
+	features, left []int
+	target         int
+}
+
+// find tells the columns of a table.
+func (s *Schema) find(t *Table) (roles, error) {
 	if t.Header == nil || !s.Named {
 		return s.places(t.Cols)
 	}
-	at := map[string]int{}
+	r, at := roles{target: -1}, map[string]int{}
 	var extra, missing []string
 	for j, name := range t.Header {
+		if slices.Contains(s.LeftOut, name) {
+			r.left = append(r.left, j)
+			continue
+		}
 		if k, twice := at[name]; twice {
-			return nil, 0, fmt.Errorf("columns %d and %d are both named %q", k+1, j+1, clip(name))
+			return r, fmt.Errorf("columns %d and %d are both named %q", k+1, j+1, clip(name))
 		}
 		if at[name] = j; !slices.Contains(s.Columns, name) {
 			extra = append(extra, name)
@@ -89,60 +101,80 @@ func (s *Schema) find(t *Table) (features []int, target int, err error) {
 		if !ok {
 			missing = append(missing, name)
 		}
-		features = append(features, j)
+		r.features = append(r.features, j)
 	}
 	switch {
 	case extra != nil && missing != nil:
-		return nil, 0, fmt.Errorf("lacks %s of the run's columns, and has %s instead", quoteSome(missing), quoteSome(extra))
+		return r, fmt.Errorf("lacks %s of the run's columns, and has %s instead", quoteSome(missing), quoteSome(extra))
 	case missing != nil:
-		return nil, 0, fmt.Errorf("lacks %s of the run's columns", quoteSome(missing))
+		return r, fmt.Errorf("lacks %s of the run's columns", quoteSome(missing))
 	case extra != nil:
-		return nil, 0, fmt.Errorf("has columns that the run's table had not: %s", quoteSome(extra))
+		return r, fmt.Errorf("has columns that the run's table had not: %s", quoteSome(extra))
 	}
-	if target, ok := at[s.Target]; ok {
-		return features, target, nil
+	if j, ok := at[s.Target]; ok {
+		r.target = j
 	}
-	return features, -1, nil
+	return r, nil
 }
 
-// places is find for rows of n numbers without names.
-func (s *Schema) places(n int) (features []int, target int, err error) {
+// places is find for rows of n numbers without names. Of a table's columns they may lack the target, those that are left
+// out, or both, or be the inputs alone: what n tells.
+func (s *Schema) places(n int) (roles, error) {
+	r := roles{target: -1}
 	if s.Columns == nil {
 		if len(s.Shape) != 1 || n != s.Shape[0] {
-			return nil, 0, fmt.Errorf("rows of %d values, the run was trained on examples of shape %v", n, s.Shape)
+			return r, fmt.Errorf("rows of %d values, the run was trained on examples of shape %v", n, s.Shape)
 		}
 		for j := range n {
-			features = append(features, j)
+			r.features = append(r.features, j)
 		}
-		return features, -1, nil
+		return r, nil
 	}
-	dropped := n != len(s.Features()) // the columns that were dropped are there
-	whole := n == len(s.Columns)
-	if dropped && !whole && n != len(s.Columns)-1 {
-		return nil, 0, fmt.Errorf("rows of %d values, the run was trained on rows of %s", n, s.counts())
-	}
-	target, j := -1, 0
-	for _, c := range s.Columns {
+	left := func(c string) bool { return slices.Contains(s.LeftOut, c) }
+	var there []string
+	for _, lacks := range []func(c string) bool{
+		func(c string) bool { return !s.input(c) },
+		func(string) bool { return false },
+		func(c string) bool { return c == s.Target },
+		left,
+		func(c string) bool { return c == s.Target || left(c) },
+	} {
+		form := slices.DeleteFunc(slices.Clone(s.Columns), lacks)
 		switch {
-		case c == s.Target && whole:
-			target = j
-		case c == s.Target || !dropped && slices.Contains(s.Dropped, c):
-			continue
-		case !slices.Contains(s.Dropped, c):
-			features = append(features, j)
+		case len(form) != n:
+		case there == nil:
+			there = form
+		case !slices.Equal(there, form):
+			return r, fmt.Errorf("rows of %d values may lack the target, column %s, or column %s, which the run leaves out: write both or neither", n, s.Target, s.LeftOut[0])
 		}
-		j++
 	}
-	return features, target, nil
+	if there == nil {
+		return r, fmt.Errorf("rows of %d values, the run was trained on rows of %s", n, s.counts())
+	}
+	for j, c := range there {
+		switch {
+		case c == s.Target:
+			r.target = j
+		case left(c):
+			r.left = append(r.left, j)
+		case s.input(c):
+			r.features = append(r.features, j)
+		}
+	}
+	return r, nil
 }
 
 // counts says how many values a row has.
 func (s *Schema) counts() string {
 	inputs := fmt.Sprintf("%d inputs", len(s.Features()))
 	if s.Dropped != nil {
-		inputs += fmt.Sprintf(" (%d with the constant columns)", len(s.Columns)-1)
+		inputs += fmt.Sprintf(" (%d with the constant columns)", len(s.Columns)-len(s.LeftOut)-1)
 	}
-	return fmt.Sprintf("%s, or %d columns with the target", inputs, len(s.Columns))
+	whole := fmt.Sprintf("%s, or %d columns with the target", inputs, len(s.Columns))
+	if s.LeftOut != nil {
+		whole += " and those that are left out"
+	}
+	return whole
 }
 
 // labels numbers the targets of rows by the schema's classes.

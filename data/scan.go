@@ -196,10 +196,8 @@ func (f *csvFile) blocks(rows int, names map[string]int32, emit func(*Table) err
 			b.t.Header[j] = string(cell.text)
 		}
 	}
-	if f.o.Target != "" {
-		if b.target, err = b.t.Column(f.o.Target); err != nil && !f.o.Optional {
-			return err
-		}
+	if err := b.columns(f.o); err != nil {
+		return err
 	}
 	if names != nil {
 		b.t.Text = b.target
@@ -266,6 +264,10 @@ func (b *tableBuilder) row(rec []cell, line int) error {
 	}
 	t.lines = append(t.lines, line)
 	for j, c := range rec {
+		if t.leftOut(j) {
+			t.Values = append(t.Values, math.NaN())
+			continue
+		}
 		v, err := parseNumber(c.text)
 		switch {
 		case j == b.target && b.names != nil:
@@ -274,12 +276,44 @@ func (b *tableBuilder) row(rec []cell, line int) error {
 			}
 		case j == b.target && err != nil:
 			return errNames
-		case err != nil && b.target < 0 && !isNumberByte(c.text[0]):
-			return fmt.Errorf("line %d, %s: %w (only a target column may hold names)", c.line, t.column(j), err)
+		case err == errText:
+			return &CellError{c.line, t.name(j), t.column(j), quote(c.text), slices.Contains(forMissing, strings.ToLower(string(c.text)))}
 		case err != nil:
 			return fmt.Errorf("line %d, %s: %w", c.line, t.column(j), err)
 		}
 		t.Values = append(t.Values, v)
+	}
+	return nil
+}
+
+// columns finds the target, and the columns that are left out.
+func (b *tableBuilder) columns(o CSV) (err error) {
+	t := b.t
+	if o.schema != nil {
+		r, err := o.schema.find(t)
+		b.target = r.target
+		t.leaveOut(r.left)
+		return err
+	}
+	if o.Target != "" {
+		if b.target, err = t.Column(o.Target); err != nil {
+			return err
+		}
+	}
+	for _, name := range o.Drop {
+		var columns []int
+		for j := range t.Cols {
+			if t.name(j) == name {
+				columns = append(columns, j)
+			}
+		}
+		switch {
+		case columns == nil:
+			return &ColumnError{Name: name, Cols: t.Cols, Header: t.Header}
+		case slices.Contains(columns, b.target):
+			return fmt.Errorf("%s is the target: it cannot be left out", t.column(b.target))
+		}
+		t.leaveOut(columns)
 	}
 	return nil
 }

@@ -69,7 +69,7 @@ func TestScanEqualsWhole(t *testing.T) {
 		texts = append(texts, raw)
 	}
 	for _, raw := range texts {
-		for _, o := range []CSV{{}, {Target: "y"}, {Target: "2"}, {Target: "1", Optional: true}, {Delimiter: "whitespace"}, {Delimiter: "\t", Header: NoHeader}} {
+		for _, o := range []CSV{{}, {Target: "y"}, {Target: "2"}, {Target: "1", Drop: []string{"2"}}, {Drop: []string{"a", "b"}}, {Drop: []string{"1"}}, {Delimiter: "whitespace"}, {Delimiter: "\t", Header: NoHeader}} {
 			for rows := 1; rows < 5; rows++ {
 				for window := 1; window < 9; window++ {
 					for _, limit := range []int{1, 2, 3, 5, 8, 13, 1000} {

@@ -17,6 +17,7 @@ type Schema struct {
 	Named   bool     `json:"named,omitempty"` // columns have names
 	Target  string   `json:"target,omitempty"`
 	Dropped []string `json:"dropped,omitempty"`
+	LeftOut []string `json:"left_out,omitempty"` // and which because the config drops them: they may hold any text
 
 	Delimiter string `json:"delimiter,omitempty"` // as the config says; empty: guessed
 	Header    *bool  `json:"header,omitempty"`    // likewise
@@ -40,6 +41,11 @@ func HeaderOf(known *bool) Header {
 		return WithHeader
 	}
 	return NoHeader
+}
+
+// CSV is how a table of the run's inputs is read, which may have the target's column, too, and those that are left out.
+func (s *Schema) CSV() CSV {
+	return CSV{Delimiter: s.Delimiter, Header: HeaderOf(s.Header), Target: s.Target, schema: s}
 }
 
 // NewSchema makes the schema of a known set of classes, whose inputs may be standardised.
@@ -90,8 +96,8 @@ func (s *Schema) check() error {
 		if s.Intercept {
 			features++
 		}
-		if len(s.Shape) != 1 || p != features || !slices.Contains(s.Columns, s.Target) {
-			return fmt.Errorf("inputs of shape %v from the columns %s with target %q, without %s", s.Shape, quoteSome(s.Columns), s.Target, quoteSome(s.Dropped))
+		if len(s.Shape) != 1 || p != features || !slices.Contains(s.Columns, s.Target) || slices.Contains(s.LeftOut, s.Target) {
+			return fmt.Errorf("inputs of shape %v from the columns %s with target %q, without %s", s.Shape, quoteSome(s.Columns), s.Target, quoteSome(slices.Concat(s.Dropped, s.LeftOut)))
 		}
 		p = len(s.Features())
 	} else if s.Intercept {
@@ -114,11 +120,16 @@ func (s *Schema) check() error {
 func (s *Schema) Features() []string {
 	var names []string
 	for _, c := range s.Columns {
-		if c != s.Target && !slices.Contains(s.Dropped, c) {
+		if s.input(c) {
 			names = append(names, c)
 		}
 	}
 	return names
+}
+
+// input says whether a column is one.
+func (s *Schema) input(column string) bool {
+	return column != s.Target && !slices.Contains(s.Dropped, column) && !slices.Contains(s.LeftOut, column)
 }
 
 // Standardise returns a known set, as it was read, as the network sees it.

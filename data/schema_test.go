@@ -106,7 +106,7 @@ func TestSchemaClasses(t *testing.T) {
 		{counted, "a,y\n5,dog\n", nil, `"dog" is no class`},
 		{counted, "a,y\n5,\n", nil, "the value is missing"},
 	} {
-		tab, err := DecodeCSV("f", []byte(c.text), CSV{Target: "y", Optional: true})
+		tab, err := DecodeCSV("f", []byte(c.text), c.s.CSV())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -312,12 +312,13 @@ func FuzzSchema(f *testing.F) {
 	f.Add([]byte(`{"columns":["a","c","y"],"named":true,"target":"y","dropped":["c"],"shape":[1],"classes":2,"names":["n","y"],"inputs":{"mean":[1],"sd":[2],"to":1}}`), "y,a,c\nn,1,2\n")
 	f.Add([]byte(`{"columns":["1","2"],"target":"2","intercept":true,"shape":[2],"outputs":1,"targets":{"mean":[1],"sd":[2],"to":1}}`), "1,2\n3,4\n")
 	f.Add([]byte(`{"shape":[2],"outputs":1}`), "1,2\n")
+	f.Add([]byte(`{"columns":["id","a","y"],"named":true,"target":"y","left_out":["id"],"shape":[1],"classes":2,"names":["n","y"]}`), "y,id,a\nn,x,2\n")
 	f.Fuzz(func(t *testing.T, raw []byte, text string) {
 		s, err := DecodeSchema(raw)
 		if err != nil {
 			return
 		}
-		tab, err := DecodeCSV("f", []byte(text), CSV{Target: s.Target, Optional: true})
+		tab, err := DecodeCSV("f", []byte(text), s.CSV())
 		if err != nil {
 			return
 		}

@@ -30,6 +30,7 @@ type ArraySummary struct {
 	DType string
 	Shape []int
 	First []Number
+	Note  string // of inputs that are not taken as they may be meant, how they are
 	Summary
 }
 
@@ -48,7 +49,7 @@ func Show(path string, o CSV) (*Description, error) {
 	if d.Format, err = formatOf(path, file, size); err != nil {
 		return nil, err
 	}
-	if d.Format != "csv" && o != (CSV{}) {
+	if d.Format != "csv" && o.Told() {
 		return nil, &NotCSVError{path, d.Format}
 	}
 	switch d.Format {
@@ -67,11 +68,11 @@ func Show(path string, o CSV) (*Description, error) {
 	return d, nil
 }
 
-// NotCSVError says that a file is no table, so that no target, delimiter or header can be told of it.
+// NotCSVError says that a file is no table, so that nothing can be told of its columns.
 type NotCSVError struct{ File, Format string }
 
 func (e *NotCSVError) Error() string {
-	return fmt.Sprintf("%s: target, delimiter and header are of CSV files, this one is %s", e.File, e.Format)
+	return fmt.Sprintf("%s: target, drop, delimiter and header are of CSV files, this one is %s", e.File, e.Format)
 }
 
 // formatOf tells the format: first by the content, then by the end of the name.
@@ -168,6 +169,9 @@ func (d *Description) array(file content) error {
 	if l.fortran && n > MaxShown {
 		sum.First = nil
 	}
+	if len(l.shape) > 0 {
+		sum.Note = ChannelsLast(l.shape[1:])
+	}
 	d.Packed, d.Arrays = s.packed, []ArraySummary{sum}
 	return s.end()
 }
@@ -242,12 +246,13 @@ func (d *Description) images(file io.Reader) error {
 type arrayJSON struct {
 	DType  string    `json:"dtype"`
 	Shape  []int     `json:"shape"`
+	Note   string    `json:"note,omitempty"`
 	Values *[]Number `json:"values,omitempty"`
 	*Summary
 }
 
 func (a *ArraySummary) json() arrayJSON {
-	j := arrayJSON{DType: a.DType, Shape: append([]int{}, a.Shape...)}
+	j := arrayJSON{DType: a.DType, Shape: append([]int{}, a.Shape...), Note: a.Note}
 	if a.All() {
 		values := append([]Number{}, a.First...)
 		j.Values = &values

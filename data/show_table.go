@@ -6,7 +6,7 @@ import (
 )
 
 // TableSummary describes a table of numbers. Rows are its first rows, with MaxShown values at most; a cell is a Number,
-// or a string: the name that stands in the target column.
+// or a string: the name that stands in the target column; nil in a column that is left out.
 type TableSummary struct {
 	Delimiter string
 	Header    []string // nil: none
@@ -21,7 +21,8 @@ func (t *TableSummary) All() bool { return len(t.Rows) == t.Count }
 // ColumnSummary describes a column. Of one that holds names Names are these, Of the rows that have each, and NaN those
 // that have none.
 type ColumnSummary struct {
-	Name string // empty: the table has no header
+	Name    string // empty: the table has no header
+	LeftOut bool   // its cells were not looked at
 	Summary
 	Names []string
 	Of    []int
@@ -47,8 +48,9 @@ func (t *Table) Show() *TableSummary {
 type tableTally struct {
 	sum     TableSummary
 	columns []tally
-	of      []int // rows of each name
-	text    int   // the column of names, −1: none
+	left    []bool // of each column, whether it is left out; nil: none is
+	of      []int  // rows of each name
+	text    int    // the column of names, −1: none
 	names   []string
 }
 
@@ -56,6 +58,7 @@ func (s *tableTally) add(t *Table) error {
 	if s.columns == nil {
 		s.sum = TableSummary{Delimiter: t.Delimiter, Header: t.Header}
 		s.columns, s.of, s.text, s.names = make([]tally, t.Cols), make([]int, len(t.Names)), t.Text, t.Names
+		s.left = t.LeftOut
 	}
 	for i := 0; i < t.Rows() && (len(s.sum.Rows)+1)*t.Cols <= MaxShown; i++ {
 		s.sum.Rows = append(s.sum.Rows, t.cells(i))
@@ -63,6 +66,9 @@ func (s *tableTally) add(t *Table) error {
 	s.sum.Count += t.Rows()
 	column := make([]float64, t.Rows())
 	for j := range s.columns {
+		if t.leftOut(j) {
+			continue
+		}
 		for i := range column {
 			column[i] = t.Values[i*t.Cols+j]
 		}
@@ -83,8 +89,12 @@ func (s *tableTally) add(t *Table) error {
 func (t *Table) cells(i int) []any {
 	row := make([]any, t.Cols)
 	for j, v := range t.Values[i*t.Cols:][:t.Cols] {
-		if row[j] = numberOf(v); j == t.Text && v == v {
+		switch {
+		case t.leftOut(j):
+		case j == t.Text && v == v:
 			row[j] = t.Names[int(v)]
+		default:
+			row[j] = numberOf(v)
 		}
 	}
 	return row
@@ -93,6 +103,7 @@ func (t *Table) cells(i int) []any {
 func (s *tableTally) summary() *TableSummary {
 	for j := range s.columns {
 		c := ColumnSummary{Summary: s.columns[j].summary()}
+		c.LeftOut = s.left != nil && s.left[j]
 		if s.sum.Header != nil {
 			c.Name = s.sum.Header[j]
 		}
@@ -119,6 +130,11 @@ type numbersJSON struct {
 	Summary
 }
 
+type leftOutJSON struct {
+	Name    string `json:"name,omitempty"`
+	LeftOut bool   `json:"left_out"`
+}
+
 type namesJSON struct {
 	Name  string         `json:"name,omitempty"`
 	Count int            `json:"count"`
@@ -135,6 +151,10 @@ func (t *TableSummary) json() tableJSON {
 	}
 	for i := range t.Columns {
 		c := &t.Columns[i]
+		if c.LeftOut {
+			j.Columns = append(j.Columns, leftOutJSON{c.Name, true})
+			continue
+		}
 		if c.Names == nil {
 			j.Columns = append(j.Columns, numbersJSON{c.Name, c.Summary})
 			continue

@@ -125,6 +125,12 @@ func TestBrowser(t *testing.T) {
 					if found.Over != "" {
 						t.Errorf("%s: a cell beyond its column, squeezed, or a number in two lines: %s", at, found.Over)
 					}
+					if found.Silent != "" {
+						t.Errorf("%s: it scrolls, and no shadow shows that: %s", at, found.Silent)
+					}
+					if found.Sum != "" {
+						t.Errorf("%s: a checksum beyond the window, or broken without need: %s", at, found.Sum)
+					}
 					if found.Cut != "" {
 						t.Errorf("%s: text beyond its picture: %s", at, found.Cut)
 					}
@@ -141,6 +147,7 @@ type layout struct {
 	Scroll, Inner    int64
 	Paper            string
 	Wide, Small, Cut string // the first that is wider than the window, too small to read, beyond its picture
+	Silent, Sum      string // the first that scrolls without a shadow, the first checksum that has to be scrolled to, or is broken without need
 	Over             string // the first cell of a table that is not too wide for paper that is cut, squeezed or broken
 }
 
@@ -159,9 +166,16 @@ const measure = `(() => {
 		return e.scrollWidth > e.clientWidth + 1 || e.textContent.trim().length > 4 && e.clientWidth > 0 && e.clientWidth < 24 ||
 			e.matches("td") && range.getClientRects().length > 1 && !e.querySelector("*");
 	});
+	const silent = [...document.querySelectorAll(".scroll, pre")].find(e => {
+		const s = getComputedStyle(e), kinds = s.backgroundAttachment.split(", ").join(" ");
+		return e.scrollWidth > e.clientWidth && s.overflowX != "visible" &&
+			(s.backgroundImage.split("linear-gradient").length != 5 || !kinds.startsWith("local local scroll scroll"));
+	});
+	const sum = [...document.querySelectorAll("td, dd")].find(e =>
+		/[0-9a-f]{64}/.test(e.textContent) && (e.getBoundingClientRect().right > inner + 1 || e.matches("td") && e.clientHeight > 60 && inner > 1000));
 	const name = e => e ? e.outerHTML.slice(0, 200) : "";
 	return {Scroll: document.scrollingElement.scrollWidth, Inner: inner, Paper: getComputedStyle(document.body).backgroundColor,
-		Wide: name(wide), Small: name(small), Cut: name(cut), Over: name(over)};
+		Wide: name(wide), Small: name(small), Cut: name(cut), Silent: name(silent), Sum: name(sum), Over: name(over)};
 })()`
 
 // pages are what the browser loads: runs of classes and of values, of names that break layouts, and a comparison.

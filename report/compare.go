@@ -147,10 +147,10 @@ func (v *view) original(i int) []float64 {
 	return x
 }
 
-func (c *Comparison) evaluations() (names []string, all []judged) {
+func (c *Comparison) evaluations() (names []string, all []Scored) {
 	for _, r := range c.Runs {
 		names = append(names, r.Name)
-		all = append(all, judged{r.Name, &r.Metrics.Evaluation})
+		all = append(all, Scored{r.Name, &r.Metrics.Evaluation})
 	}
 	return names, all
 }
@@ -168,7 +168,13 @@ func (c *Comparison) cost() table {
 		{"log evidence", func(v *view) string { return fixed(number(v.j.Metrics.LogEvidence), 1) }},
 		{"± over islands", func(v *view) string { return fixed(number(v.j.Metrics.LogEvidenceSD), 1) }},
 		{"gradients, examples", func(v *view) string { return count(gradients(v.islands)) }},
-		{"seconds", func(v *view) string { return fixed(Seconds(&v.run.Manifest), 0) }},
+		{"seconds", func(v *view) string {
+			s := Seconds(&v.run.Manifest)
+			if s < 10 {
+				return fixed(s, 1)
+			}
+			return fixed(s, 0)
+		}},
 	}
 	for _, r := range rows {
 		var cells []string

@@ -2,8 +2,10 @@ package report
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/starling-smc/starling/data"
 )
@@ -124,6 +126,69 @@ func TestCompareRefuses(t *testing.T) {
 	} {
 		if _, err := comparison(t, c.shapes...); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want %q", err, c.want)
+		}
+	}
+}
+
+// TestCompareOneNetwork: a run of one network is compared by a doubt that it has, and each figure says by which.
+func TestCompareOneNetwork(t *testing.T) {
+	single, many := shape{single: true, groups: []string{"far"}}.make(t), shape{groups: []string{"far"}}.make(t)
+	for i := range single.j.Metrics.Groups {
+		single.j.Metrics.Groups[i].Epistemic = 0
+	}
+	many.run.Manifest.Finished = many.run.Manifest.Started.Add(120 * time.Millisecond)
+	c, err := NewComparison([]Judged{{"one", single.run, single.j}, {"many", many.run, many.j}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var page bytes.Buffer
+	if err := c.Write(&page); err != nil {
+		t.Fatal(err)
+	}
+	found := map[string][]string{}
+	heading := ""
+	for _, row := range c.Rows() {
+		switch {
+		case len(row) == 1:
+			heading = row[0]
+		case row[0] == "far":
+			found[heading] = row[1:]
+		case row[0] == "seconds" && (row[1] != "65" || row[2] != "0.1"):
+			t.Errorf("seconds %q", row[1:])
+		}
+	}
+	far := func(f fixture) string {
+		return fixed(number(f.j.Metrics.Groups[len(f.j.Metrics.Groups)-1].AUROCMaxProb), 2)
+	}
+	want := []string{far(single), far(many)}
+	if got := found["Found by highest probability: AUROC ↑"]; !slices.Equal(got, want) {
+		t.Errorf("by highest probability %q, want %q", got, want)
+	}
+	got := found["Found by epistemic entropy, which one network has not: AUROC ↑"]
+	if len(got) != 2 || got[0] != "–" || got[1] == "–" {
+		t.Errorf("by epistemic entropy %q", got)
+	}
+	if !strings.Contains(page.String(), "<caption>Found by highest probability: AUROC ↑</caption>") {
+		t.Error("the page does not say what finds")
+	}
+}
+
+// TestCompareNothingToFind: where there is no wrong answer and no group, no heading stands over nothing.
+func TestCompareNothingToFind(t *testing.T) {
+	a, b := shape{}.make(t), shape{}.make(t)
+	for _, f := range []fixture{a, b} {
+		for i := range f.j.Metrics.Groups {
+			f.j.Metrics.Groups[i].AUROC, f.j.Metrics.Groups[i].AUROCMaxProb = nil, nil
+		}
+	}
+	c, err := NewComparison([]Judged{{"a", a.run, a.j}, {"b", b.run, b.j}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := c.Rows()
+	for i, row := range rows {
+		if len(row) == 1 && row[0] != "" && (i+1 == len(rows) || len(rows[i+1]) == 1) {
+			t.Errorf("nothing stands under %q", row[0])
 		}
 	}
 }

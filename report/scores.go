@@ -9,34 +9,34 @@ import (
 	"github.com/starling-smc/starling/uq"
 )
 
-// judged is an ensemble's name and scores.
-type judged struct {
-	name string
+// Scored is an ensemble's name and scores.
+type Scored struct {
+	Name string
 	*starling.Evaluation
 }
 
-// The posterior with its islands weighed in the way that was not chosen.
+// The posterior with its islands weighed in the way that was not chosen, and all MAP restarts.
 const (
-	equally    = "equally"
-	byEvidence = "by evidence"
+	equally      = "equally"
+	byEvidence   = "by evidence"
+	DeepEnsemble = "deep ensemble"
 )
 
-// ensembles are all that the run was judged by, the posterior first.
-func (v *view) ensembles() []judged {
-	m, spec := v.j.Metrics, &v.run.Spec
-	all := []judged{{"posterior", &m.Evaluation}}
+// Ensembles are all that a run was judged by, the posterior first.
+func Ensembles(spec *starling.Spec, m *starling.Metrics) []Scored {
+	all := []Scored{{"posterior", &m.Evaluation}}
 	if c := m.Combined; c != nil && spec.Method.SMC != nil && spec.Method.SMC.Islands > 1 {
 		if spec.Method.SMC.Combine == "evidence" {
-			all = append(all, judged{equally, &c.Equal})
+			all = append(all, Scored{equally, &c.Equal})
 		} else {
-			all = append(all, judged{byEvidence, &c.Evidence})
+			all = append(all, Scored{byEvidence, &c.Evidence})
 		}
 	}
 	if m.MAP != nil {
-		all = append(all, judged{"best MAP", m.MAP})
+		all = append(all, Scored{"best MAP", m.MAP})
 	}
 	if m.DeepEnsemble != nil {
-		all = append(all, judged{"deep ensemble", m.DeepEnsemble})
+		all = append(all, Scored{DeepEnsemble, m.DeepEnsemble})
 	}
 	return all
 }
@@ -50,13 +50,13 @@ func (v *view) restarts() int {
 
 // scores is the table of all figures.
 func (v *view) scores() section {
-	all := v.ensembles()
+	all := Ensembles(&v.run.Spec, v.j.Metrics)
 	var columns []string
 	weighed := ""
 	for _, e := range all {
-		columns = append(columns, e.name)
-		if e.name == byEvidence || e.name == equally {
-			weighed = fmt.Sprintf(" “%s” is the posterior with its islands weighed so.", e.name)
+		columns = append(columns, e.Name)
+		if e.Name == byEvidence || e.Name == equally {
+			weighed = fmt.Sprintf(" “%s” is the posterior with its islands weighed so.", e.Name)
 		}
 	}
 	return section{ID: "figures", Title: "Figures", Tables: compare(columns, all),
@@ -76,7 +76,7 @@ func decimals(n int) func(float64) string {
 }
 
 // compare makes tables with a column an ensemble: of scores, and of doubt. Rows that none of them has are left out.
-func compare(columns []string, all []judged) []table {
+func compare(columns []string, all []Scored) []table {
 	head := append([]string{""}, columns...)
 	t := table{Caption: "Scores", Head: head}
 	addMetrics(&t, all, []metric{
@@ -94,29 +94,55 @@ func compare(columns []string, all []judged) []table {
 		{"ECE, 15 bins ↓", -1, func(e *starling.Evaluation) float64 { return number(e.ECE) }, decimals(3)},
 		{"AURC ↓", -1, func(e *starling.Evaluation) float64 { return number(e.AURC) }, decimals(4)},
 	})
-	var auroc, entropy []metric
+	var byEntropy, byProbability, entropy []metric
 	for _, name := range groupNames(all) {
 		if name != "correct" {
-			auroc = append(auroc, metric{groupName(name), 1, func(e *starling.Evaluation) float64 {
+			byEntropy = append(byEntropy, metric{groupName(name), 1, func(e *starling.Evaluation) float64 {
+				if agreed(e) {
+					return math.NaN()
+				}
 				return number(groupOf(e, name).AUROC)
+			}, decimals(2)})
+			byProbability = append(byProbability, metric{groupName(name), 1, func(e *starling.Evaluation) float64 {
+				return number(groupOf(e, name).AUROCMaxProb)
 			}, decimals(2)})
 		}
 		entropy = append(entropy, metric{groupName(name), 0, func(e *starling.Evaluation) float64 {
 			return float64(groupOf(e, name).Epistemic)
 		}, decimals(2)})
 	}
-	if auroc == nil {
-		return []table{t}
+	tables := []table{t}
+	if byEntropy == nil {
+		return tables
 	}
-	found := table{Caption: "Found by epistemic entropy: AUROC ↑", Head: head}
-	addMetrics(&found, all, auroc)
-	doubt := table{Caption: "Mean epistemic entropy, nats", Head: head}
-	addMetrics(&doubt, all, entropy)
-	return []table{t, found, doubt}
+	caption := "Found by epistemic entropy: AUROC ↑"
+	if slices.ContainsFunc(all, func(e Scored) bool { return agreed(e.Evaluation) }) {
+		caption = "Found by epistemic entropy, which one network has not: AUROC ↑"
+	}
+	for _, doubt := range []struct {
+		caption string
+		metrics []metric
+	}{{caption, byEntropy}, {"Found by highest probability: AUROC ↑", byProbability}, {"Mean epistemic entropy, nats", entropy}} {
+		t := table{Caption: doubt.caption, Head: head}
+		if addMetrics(&t, all, doubt.metrics); t.Rows != nil {
+			tables = append(tables, t)
+		}
+	}
+	return tables
+}
+
+// agreed says that nobody disagrees in an ensemble, as in one network: its epistemic entropy is 0 wherever it is asked.
+func agreed(e *starling.Evaluation) bool {
+	for _, g := range e.Groups {
+		if g.N > 0 && g.Epistemic != 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // groupNames are those of all evaluations, in the order of the first that has them.
-func groupNames(all []judged) (names []string) {
+func groupNames(all []Scored) (names []string) {
 	for _, e := range all {
 		for _, g := range e.Groups {
 			if !slices.Contains(names, g.Name) {
@@ -157,7 +183,7 @@ func (v *view) doubts() []table {
 	return []table{t}
 }
 
-func addMetrics(t *table, all []judged, metrics []metric) {
+func addMetrics(t *table, all []Scored, metrics []metric) {
 	for _, m := range metrics {
 		r := row{Name: m.name}
 		best, some, differ := math.Inf(-1), false, false

@@ -28,7 +28,7 @@ func newBench() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "bench",
-		Short: "Measure this machine: log-likelihoods and gradients against the peak of its arithmetic",
+		Short: "Measure log-likelihoods and gradients against this machine's peak",
 		Long: `Bench times log-likelihood and gradient of a population of 10, parameters in and float64 gradients out, on generated
 pixels, for LeNet-5, the network of preset mnist7, and one that nothing was tuned for. The peak is that of multiply-adds
 on registers alone. Its speed changes with the machine's clock and load, so calls and short measurements of the peak

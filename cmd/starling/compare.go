@@ -28,6 +28,11 @@ writes a page of them, complete in itself. Runs that were judged on different ex
   starling compare runs/mnist7 runs/mnist7-smc --out compare.html`,
 		Args: cobra.MinimumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if out != "" {
+				if err := checkFile(out); err != nil {
+					return err
+				}
+			}
 			var runs []pages.Judged
 			for i, name := range names(args) {
 				run, judgement, err := judge(cmd, args[i], options)
@@ -59,7 +64,7 @@ writes a page of them, complete in itself. Runs that were judged on different ex
 			t.write(cmd.OutOrStdout())
 			fmt.Fprintln(cmd.OutOrStdout())
 			for _, r := range runs {
-				fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", r.Name, pages.Method(&r.Spec))
+				wrap(cmd.OutOrStdout(), r.Name+": "+pages.Method(&r.Spec))
 			}
 			tell(cmd.OutOrStdout(), append(c.Warnings, c.Notes...))
 			if out != "" {
@@ -90,6 +95,9 @@ func names(dirs []string) []string {
 	return all
 }
 
+// aurocBy says which doubt a group is found by, for the keys of metrics that say how well.
+var aurocBy = map[string]string{"auroc": "epistemic entropy", "auroc_max_probability": "highest probability", "auroc_energy": "energy"}
+
 // comparison is the JSON of runs side by side.
 func comparison(c *pages.Comparison, dirs []string, page string) map[string]any {
 	type run struct {
@@ -109,6 +117,9 @@ func comparison(c *pages.Comparison, dirs []string, page string) map[string]any 
 			uq.Number(pages.Seconds(&r.Manifest)), r.Set().Checksum(), r.Metrics})
 	}
 	all := map[string]any{"runs": runs, "same_examples": c.Warnings == nil}
+	if runs[0].Metrics.Accuracy != nil {
+		all["auroc_by"] = aurocBy
+	}
 	if c.Notes != nil {
 		all["notes"] = c.Notes
 	}

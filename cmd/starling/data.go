@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,7 +12,7 @@ import (
 func newData() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "data",
-		Short: "Data sets and files: which there are, what is in them, whether they are right, how to get them",
+		Short: "Data sets and files: list, describe, check and download them",
 		Example: `  starling data list
   starling data show mine.csv
   starling data fetch mnist --data-dir ~/data
@@ -81,22 +80,6 @@ func newDataList() *cobra.Command {
 	dataDir(cmd, &dir)
 	asJSON(cmd, &jsonOut)
 	return cmd
-}
-
-// beside writes text to the right of what stands left, over as many lines as 80 columns take, and returns the blank that
-// stands left of what follows.
-func beside(w io.Writer, left, text string) string {
-	blank := strings.Repeat(" ", len(left))
-	line := left
-	for _, word := range strings.Fields(text) {
-		if len([]rune(line))+1+len([]rune(word)) > 80 && line != blank {
-			fmt.Fprintln(w, line)
-			line = blank
-		}
-		line += " " + word
-	}
-	fmt.Fprintln(w, line)
-	return blank
 }
 
 // list is never nil, so that JSON has [] rather than null.

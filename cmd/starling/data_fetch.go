@@ -27,7 +27,7 @@ func newDataFetch() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "fetch SET",
-		Short: "Download a data set into the data directory, checked by its SHA-256",
+		Short: "Download a data set, checked by SHA-256, into the data directory",
 		Long: `Fetch downloads a data set into the data directory, in the places where it is looked for.
 
 Sizes and SHA-256 of all files are known to the program: other bytes are refused, from whatever server. Files that are

@@ -18,15 +18,17 @@ func newDataShow() *cobra.Command {
 	var (
 		dir, target, delimiter string
 		headerFlag, jsonOut    bool
+		drop                   []string
 	)
 	cmd := &cobra.Command{
 		Use:   "show FILE|SET",
-		Short: "Describe a file that the program can read, or a data set known by name",
+		Short: "Describe a file, or a data set known by name",
 		Long: `Show describes a file: NPY or IDX (packed with gzip or not), CSV, safetensors, or a .bin of CIFAR. The format is told
 by the content. Values that are missing or not a number are shown; fit refuses them.
 
 Of a CSV, delimiter and header are guessed and can be told; a cell is a number, nan, inf or empty, but for the column
-that --target names, which may hold names of classes. Up to 4,096 values --json lists all, else what they amount to.
+that --target names, which may hold names of classes, and those that --drop names, which are not looked at. Up to 4,096
+values --json lists all, else what they amount to.
 
 A data set's name is taken before a file's: write ./NAME for such a file.`,
 		Example: `  starling data show mine.csv --target species
@@ -38,7 +40,7 @@ A data set's name is taken before a file's: write ./NAME for such a file.`,
 			return names, cobra.ShellCompDirectiveDefault // files too
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o := data.CSV{Target: target}
+			o := data.CSV{Target: target, Drop: drop}
 			if cmd.Flags().Changed("delimiter") {
 				if o.Delimiter = delimiter; delimiter == `\t` { // a tab is hard to type
 					o.Delimiter = "\t"
@@ -55,13 +57,21 @@ A data set's name is taken before a file's: write ./NAME for such a file.`,
 			out := cmd.OutOrStdout()
 			list := data.List(dir)
 			if k := slices.IndexFunc(list, func(k data.Known) bool { return k.Name == args[0] }); k >= 0 {
-				if o != (data.CSV{}) {
-					return wrongUse("%s is a data set: --target, --delimiter and --header are for CSV files", args[0])
+				if o.Told() {
+					return wrongUse("%s is a data set: --target, --drop, --delimiter and --header are for CSV files", args[0])
 				}
 				return showSet(out, list[k], dir, jsonOut)
 			}
 			d, err := data.Show(args[0], o)
 			var noCSV *data.NotCSVError
+			var cell *data.CellError
+			if errors.As(err, &cell) {
+				mend := "--drop " + quoted(inList(cell.Name))
+				if target == "" && !cell.Missing {
+					mend += ", or, if it holds the classes, tell that with --target " + quoted(cell.Name)
+				}
+				err = fmt.Errorf("%w: leave the column out with %s", err, mend)
+			}
 			switch {
 			case errors.As(err, &noCSV):
 				return usageError{err}
@@ -77,12 +87,21 @@ A data set's name is taken before a file's: write ./NAME for such a file.`,
 		},
 	}
 	cmd.Flags().StringVar(&target, "target", "", "`COLUMN` of a CSV that may hold names: its name, or its number if there is no header")
+	cmd.Flags().StringSliceVar(&drop, "drop", nil, "`COLUMNS` of a CSV that are left out, whatever they hold: names, or numbers if there is no header")
 	cmd.Flags().StringVar(&delimiter, "delimiter", "", "delimiter of a CSV: one `CHAR` (\\t for a tab), or whitespace")
 	cmd.Flags().BoolVar(&headerFlag, "header", true, "whether the first line of a CSV names the columns: =true or =false")
 	cmd.Flag("header").DefValue = ""
 	dataDir(cmd, &dir)
 	asJSON(cmd, &jsonOut)
 	return cmd
+}
+
+// inList is a name as a flag takes it that takes several.
+func inList(name string) string {
+	if name == "" || strings.ContainsAny(name, ",\"\n") {
+		return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
+	}
+	return name
 }
 
 // part is what --json says of a part of a data set.

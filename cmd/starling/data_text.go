@@ -28,6 +28,9 @@ func showFile(w io.Writer, d *data.Description) {
 	default:
 		a := &d.Arrays[0]
 		fmt.Fprintf(w, "%s [%s], %s\n", a.DType, dimensions(a.Shape), amount(a.Summary))
+		if a.Note != "" {
+			fmt.Fprintln(w, a.Note)
+		}
 		if !picture(w, a) {
 			showRows(w, a)
 		}
@@ -183,6 +186,10 @@ func showTable(w io.Writer, s *data.TableSummary) {
 	var named []string
 	for j, c := range s.Columns[:min(len(s.Columns), listedColumns)] {
 		name := columnName(s, j)
+		if c.LeftOut {
+			t.add(name, "left out", "", "", "")
+			continue
+		}
 		if c.Names == nil {
 			t.add(name, short(c.Min), short(c.Mean), short(c.Max), thousands(c.NaN))
 			continue
@@ -222,6 +229,8 @@ func showTable(w io.Writer, s *data.TableSummary) {
 				cells = append(cells, short(c))
 			case string:
 				cells = append(cells, cut(c, 20))
+			default: // left out
+				cells = append(cells, "–")
 			}
 		}
 		rows.add(cells...)

@@ -23,7 +23,7 @@ With --probs it scores the class probabilities of any other program, an .npy of 
 [particles, examples, classes], against labels that count from 0: .npy, IDX or a CSV of one column.`,
 		Example: `  starling evaluate runs/mnist7
   starling evaluate runs/mine --data new.csv --json
-  starling evaluate runs/mine --data x.npy --labels y.npy --ood noise.npy --ood other.npy
+  starling evaluate runs/mine --data x.npy --labels y.npy --ood noise.npy
   starling evaluate --probs probabilities.npy --labels labels.npy`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -77,7 +77,7 @@ With --probs it scores the class probabilities of any other program, an .npy of 
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&on.Data, "data", "", "`SET|FILE` to judge on instead: a set's name (starling data list), a CSV with the\ntarget's column, or an .npy or IDX of inputs, which needs --labels")
+	cmd.Flags().StringVar(&on.Data, "data", "", "`SET|FILE` to judge on instead: a set's name (starling data list), a CSV with the target's column, or an .npy or IDX of inputs, which needs --labels")
 	cmd.Flags().StringVar(&on.Labels, "labels", "", "`FILE` of the labels that belong to --data or --probs")
 	cmd.Flags().StringArrayVar(&on.OOD, "ood", nil, "`SET|FILE` of inputs to doubt; repeatable")
 	cmd.Flags().StringVar(&probs, "probs", "", "`FILE` of class probabilities to score, instead of a run")

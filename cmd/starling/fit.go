@@ -28,8 +28,8 @@ the test examples, and writes all of it to a folder: runs/NAME, or runs/NAME-2 a
 The run is saved there every ten seconds and when it is interrupted. --resume goes on with it, after an interrupt or a
 crash, and gives the same result, bit for bit, as a run that never stopped.`,
 		Example: `  starling fit mnist7
-  starling fit mine.yaml --out runs/mine --seed 2 --set method.smc.islands=4
-  starling fit mine.yaml --out runs/mine --seed 2 --set method.smc.islands=4 --resume`,
+  starling fit mine.yaml --out runs/mine --seed 2 --set map.restarts=4
+  starling fit mine.yaml --out runs/mine --seed 2 --set map.restarts=4 --resume`,
 		Args: cobra.ExactArgs(1),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return starling.Presets(), cobra.ShellCompDirectiveDefault
@@ -89,9 +89,9 @@ func (f *fit) run(cmd *cobra.Command, args []string) error {
 			case *starling.Loaded:
 				switch {
 				case !f.json:
-					fmt.Fprintln(stdout, header(e))
+					wrap(stdout, header(e))
 				case line != nil:
-					fmt.Fprintln(os.Stderr, header(e))
+					wrap(os.Stderr, header(e))
 				}
 			case *starling.Notice:
 				fmt.Fprintln(os.Stderr, "starling: "+e.Text)
@@ -204,6 +204,9 @@ func (f *fit) folder(name string) (*starling.Folder, error) {
 		take = starling.ResumeFolder
 	}
 	folder, err := take(dir)
+	if f.out != "" && !f.resume && errors.Is(err, fs.ErrExist) {
+		folder, err = starling.RetakeFolder(dir)
+	}
 	for i := 2; f.out == "" && errors.Is(err, fs.ErrExist); i++ {
 		folder, err = starling.TakeFolder(fmt.Sprintf("%s-%d", dir, i))
 	}

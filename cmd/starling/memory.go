@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// memoryLimit is how many bytes a run may take: GOMEMLIMIT, or what the machine or the process's control group has left,
-// which the garbage collector is then told to keep to. 0 if nobody knows.
+// memoryLimit is how many bytes a run may take: GOMEMLIMIT, or what the machine has left and at most what the process's
+// control group may have, which the garbage collector is then told to keep to. 0 if nobody knows.
 func memoryLimit(root fs.FS) int64 {
 	if limit := debug.SetMemoryLimit(-1); limit != math.MaxInt64 {
 		return limit

@@ -35,6 +35,9 @@ units. Inputs are standardised as the run's were; columns of a CSV are found by 
 			case out == "":
 				return wrongUse("name the file to write: --out FILE, a .csv or .npy")
 			}
+			if err := checkFile(out); err != nil {
+				return err
+			}
 			run, err := openRun(args[0])
 			if err != nil {
 				return err

@@ -15,7 +15,7 @@ func newPresets() *cobra.Command {
 	var jsonOut bool
 	cmd := &cobra.Command{
 		Use:   "presets [NAME]",
-		Short: "List the configs that come with the program, or print one to start from",
+		Short: "List the configs that are built in, or print one to start from",
 		Example: `  starling presets
   starling presets mnist7 > mine.yaml`,
 		Args:      cobra.MaximumNArgs(1),

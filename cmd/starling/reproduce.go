@@ -35,8 +35,8 @@ was saved. A CELL is a name of the table's first column or a pattern such as 'mn
 
 Tables: ` + strings.Join(names, ", "),
 		Example: `  starling reproduce data-annealing
-  starling reproduce data-annealing mnist-hmc-ctr --seeds 1,2,3,4,5 --data-dir data
-  starling reproduce data-annealing 'mnist-*' --budget reduced --data-dir data`,
+  starling reproduce data-annealing mnist-hmc-ctr --seeds 1,2,3 --data-dir .
+  starling reproduce data-annealing 'mnist-*' --budget reduced --data-dir .`,
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp),
 		RunE:              r.run,

@@ -19,7 +19,7 @@ func newRoot(used *bool) *cobra.Command {
 		Short: "Bayesian neural networks by sequential Monte Carlo",
 		Long: `starling trains neural networks that know what they do not know: not one set of weights but a weighted
 ensemble, sampled from the posterior by sequential Monte Carlo or by chains, on this machine's CPU.`,
-		Example: `  starling fit mnist7                    train on data that comes with the program, and judge the result
+		Example: `  starling fit mnist7                    train on built-in data, and judge it
   starling presets mnist7 > mine.yaml    a commented config to start from
   starling fit mine.yaml --out runs/mine`,
 		SilenceUsage:  true,
@@ -36,6 +36,7 @@ ensemble, sampled from the posterior by sequential Monte Carlo or by chains, on 
 	root.SetHelpCommand(newHelp())
 	root.AddCommand(newFit(), newEvaluate(), newPredict(), newReport(), newCompare(), newPresets(), newData(), newBench(), newReproduce(), newVersion())
 	explainArgs(root)
+	wrapHelp(root)
 	return root
 }
 

@@ -2,6 +2,9 @@ package main
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -18,6 +21,20 @@ func openRun(dir string) (*starling.Run, error) {
 		err = usageError{err}
 	}
 	return run, err
+}
+
+// checkFile refuses an --out that cannot be a file, or that belongs to a run.
+func checkFile(out string) error {
+	info, err := os.Stat(out)
+	switch {
+	case err == nil && info.IsDir():
+		return wrongUse("--out %s is a folder, want a file", out)
+	case out == "-" || strings.HasPrefix(filepath.Clean(out), "/dev/") || err == nil && !info.Mode().IsRegular():
+		return wrongUse("--out %s is no file: name one to write, which is then there as a whole or not at all", out)
+	case starling.IsRunFile(out):
+		return wrongUse("--out %s is a file of the run in %s, which would be lost: name another", out, filepath.Dir(out))
+	}
+	return nil
 }
 
 // judge reads a run and judges it on its own data.

@@ -108,25 +108,14 @@ func (t *table) write(w io.Writer) {
 	}
 }
 
-// judged is an ensemble and what it is worth.
-type judged struct {
-	name string
-	*starling.Evaluation
-}
-
 // showMetrics writes what a run's ensembles are worth; groups says whether the doubt about each group of examples is
 // shown in full.
 func showMetrics(w io.Writer, spec *starling.Spec, m *starling.Metrics, problem *data.Problem, groups bool) {
-	rows := []judged{{"posterior", &m.Evaluation}}
-	if c := m.Combined; c != nil && spec.Method.SMC.Islands > 1 {
-		other := judged{"by evidence", &c.Evidence} // names are short, so that the table fits 80 columns
-		if spec.Method.SMC.Combine == "evidence" {
-			other = judged{"equally", &c.Equal}
+	rows := pages.Ensembles(spec, m)
+	for i, r := range rows {
+		if r.Name == pages.DeepEnsemble { // names are short, so that the table fits 80 columns
+			rows[i].Name = fmt.Sprintf("%d MAPs", spec.MAP.Restarts)
 		}
-		rows = append(rows, other)
-	}
-	if m.MAP != nil {
-		rows = append(rows, judged{"best MAP", m.MAP}, judged{fmt.Sprintf("%d MAPs", spec.MAP.Restarts), m.DeepEnsemble})
 	}
 	if m.RMSE != nil {
 		valuesTable(rows).write(w)
@@ -142,7 +131,7 @@ func showMetrics(w io.Writer, spec *starling.Spec, m *starling.Metrics, problem 
 		showGroups(w, m.Groups)
 		showSpread(w, m.Spread)
 	} else if line := found(m.Groups, spec.Method.AsIs); line != "" {
-		fmt.Fprintln(w, line)
+		wrap(w, line)
 	}
 	if d := m.DeepEnsemble; d != nil && d.NLL < m.NLL {
 		format := func(v uq.Number) string { return fmt.Sprintf("%.3f", v) }
@@ -150,22 +139,22 @@ func showMetrics(w io.Writer, spec *starling.Spec, m *starling.Metrics, problem 
 			format = significant
 		}
 		if better, worse := format(d.NLL), format(m.NLL); better != worse {
-			fmt.Fprintf(w, "the deep ensemble of the %d MAPs does better here: NLL %s against %s\n", spec.MAP.Restarts, better, worse)
+			wrap(w, fmt.Sprintf("the deep ensemble of the %d MAPs does better here: NLL %s against %s", spec.MAP.Restarts, better, worse))
 		}
 	}
 	switch {
 	case m.On == "train" && spec.Method.AsIs:
-		fmt.Fprintf(w, "judged on all %s examples of %s, whether it was trained on them or not\n", thousands(m.N), problem.Name)
+		wrap(w, fmt.Sprintf("judged on all %s examples of %s, whether it was trained on them or not", thousands(m.N), problem.Name))
 	case m.On == "train":
-		fmt.Fprintf(w, "judged on the %s training examples of %s: nothing is held out\n", thousands(m.N), problem.Name)
+		wrap(w, fmt.Sprintf("judged on the %s training examples of %s: nothing is held out", thousands(m.N), problem.Name))
 	}
 	if m.LogEvidence != nil {
-		fmt.Fprintln(w, evidence(spec.Method.SMC, m))
+		wrap(w, evidence(spec.Method.SMC, m))
 	}
 }
 
 // classesTable compares classifications, and their doubt about the first of the groups.
-func classesTable(rows []judged, groups int) *table {
+func classesTable(rows []pages.Scored, groups int) *table {
 	var t table
 	head := []string{"", "accuracy", "NLL", "ECE"}
 	if groups > 0 {
@@ -176,7 +165,7 @@ func classesTable(rows []judged, groups int) *table {
 	}
 	t.add(head...)
 	for _, r := range rows {
-		cells := []string{r.name, percent(*r.Accuracy), fmt.Sprintf("%.3f", r.NLL), fmt.Sprintf("%.3f", *r.ECE)}
+		cells := []string{r.Name, percent(*r.Accuracy), fmt.Sprintf("%.3f", r.NLL), fmt.Sprintf("%.3f", *r.ECE)}
 		for _, g := range r.Groups[:groups] {
 			cells = append(cells, entropy(g))
 		}
@@ -186,12 +175,12 @@ func classesTable(rows []judged, groups int) *table {
 }
 
 // valuesTable compares regressions, in the target's units.
-func valuesTable(rows []judged) *table {
+func valuesTable(rows []pages.Scored) *table {
 	t := table{headings: []heading{{5, "targets in the central"}}}
 	t.add("", "RMSE", "R²", "NLL", "CRPS", "50 %", "90 %", "95 %")
 	for _, r := range rows {
 		c := r.Coverage
-		t.add(r.name, significant(*r.RMSE), minus(fmt.Sprintf("%.3f", *r.R2)), significant(r.NLL), significant(*r.CRPS),
+		t.add(r.Name, significant(*r.RMSE), minus(fmt.Sprintf("%.3f", *r.R2)), significant(r.NLL), significant(*r.CRPS),
 			percent(c.In50), percent(c.In90), percent(c.In95))
 	}
 	return &t
@@ -207,7 +196,7 @@ func tell(w io.Writer, notes []string) {
 		before, after = "\x1b[2m", "\x1b[0m"
 	}
 	for _, note := range notes {
-		fmt.Fprintln(w, before+note+after)
+		fmt.Fprintln(w, before+strings.Join(lines(note, columns), after+"\n"+before)+after)
 	}
 }
 

@@ -72,7 +72,9 @@ by evidence    90.4 %  0.400  0.040   0.20   0.40   0.80     –
 best MAP       90.3 %  0.300  0.030   0.15   0.30   0.60     –
 8 MAPs         90.2 %  0.250  0.025   0.12   0.25   0.50     –
 foreign inputs found (AUROC): eight 0.94; wrong answers 0.93
-log Z −182.6 ± 6.9; evidence would leave 1.4 of 8 islands: its spread is noise at 10 particles, so islands are weighed equally (--set method.smc.combine=evidence)
+log Z −182.6 ± 6.9; evidence would leave 1.4 of 8 islands: its spread is noise
+at 10 particles, so islands are weighed equally (--set
+method.smc.combine=evidence)
 `},
 		"evidence": {&byEvidence, weighed(m), `
                                    epistemic entropy, nats

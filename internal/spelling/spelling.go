@@ -1,15 +1,29 @@
 // Package spelling tells which known name somebody may have meant.
 package spelling
 
-// Nearest returns the known name that is the fewest Edits from name, the first of equals; empty if none is known.
+import (
+	"fmt"
+	"strings"
+)
+
+// Nearest returns the known name that is the fewest Edits from name, the first of equals; empty if none is near: two
+// edits, or one for every three bytes of a longer name, and some byte is left. Capitals do not count.
 func Nearest(name string, known []string) string {
-	best, fewest := "", -1
+	best, fewest := "", max(2, len(name)/3)+1
 	for _, k := range known {
-		if d := Edits(name, k); fewest < 0 || d < fewest {
+		if d := Edits(strings.ToLower(name), strings.ToLower(k)); d < fewest && d < max(len(name), len(k)) {
 			best, fewest = k, d
 		}
 	}
 	return best
+}
+
+// Suggest asks for the nearest name, behind a colon; empty if none is near.
+func Suggest(name string, known []string) string {
+	if best := Nearest(name, known); best != "" {
+		return fmt.Sprintf(": did you mean %q?", best)
+	}
+	return ""
 }
 
 // Edits is the fewest insertions, deletions, substitutions and swaps of neighbours that make b of a: the restricted

@@ -18,13 +18,22 @@ func TestEdits(t *testing.T) {
 
 func TestNearest(t *testing.T) {
 	known := []string{"epochs", "steps", "seed"}
-	for name, want := range map[string]string{"epohcs": "epochs", "step": "steps", "sed": "seed", "eeed": "seed", "zz": "seed"} {
+	for name, want := range map[string]string{"epohcs": "epochs", "step": "steps", "sed": "seed", "eeed": "seed", "zz": "", "sceed": "seed", "SEED": "seed", "learning_rate": "", "e": ""} {
 		if got := Nearest(name, known); got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)
 		}
 	}
-	if got := Nearest("a", []string{"b", "c"}); got != "b" {
+	if got := Nearest("ax", []string{"bx", "cx"}); got != "bx" {
 		t.Errorf("of equals %s, want the first", got)
+	}
+	if got := Nearest("a", []string{"b"}); got != "" {
+		t.Errorf("of a name with nothing in common %q", got)
+	}
+	if got := Nearest("standardize_all_inputs", []string{"standardise_every_input"}); got == "" {
+		t.Error("a long name may have more slips")
+	}
+	if got := Suggest("sead", known) + Suggest("zz", known); got != `: did you mean "seed"?` {
+		t.Errorf("suggests %s", got)
 	}
 	if got := Nearest("a", nil); got != "" {
 		t.Errorf("of none %q", got)
