@@ -197,8 +197,8 @@ func (c *checker) method(s *Spec) {
 	}
 	if m.SMC != nil {
 		c.smc(m.SMC)
-		if m.SMC.Combine == "evidence" && s.beginsAtInit() {
-			c.conflict([]string{"method.smc.combine", "model.init"}, "islands whose particles begin at model.init estimate no evidence: want equal, or a prior.anchor")
+		if m.SMC.Combine == "evidence" && !s.estimatesEvidence() {
+			c.conflict([]string{"method.smc.combine", "model.init", "method.smc.start"}, "islands whose particles do not begin at the prior estimate no evidence: want combine: equal, or another start")
 		}
 	}
 	if !m.AsIs {
@@ -307,6 +307,9 @@ func (c *checker) mcmc(s *Spec) {
 	if m.Move.PCN != nil && m.Move.PCN.Mutations != (Mutations{}) {
 		c.fault("method.mcmc.move.pcn.mutations", "belongs to smc; chains move for their epochs")
 	}
+	if m.Move.Leapfrog != nil {
+		c.fault("method.mcmc.move.leapfrog", "belongs to smc, whose weights take up its errors: chains need hmc or pcn")
+	}
 	full := *m
 	full.fill(s)
 	if full.Start == "map" && point != nil && point.Restarts != 0 && point.Restarts < full.Chains {
@@ -328,9 +331,7 @@ func (c *checker) smc(m *SMC) {
 	c.within("method.smc.particles", m.Particles, 2, rng.MaxParticles)
 	c.within("method.smc.islands", m.Islands, 1, rng.MaxIslands)
 	c.oneOf("method.smc.combine", m.Combine, "equal", "evidence")
-	if t := m.Path.Tempering; t != nil {
-		c.share("method.smc.path.tempering.ess", t.ESS)
-	}
+	c.path(m)
 	if m.Move != (Move{}) {
 		c.move("method.smc.move", m.Move)
 	}
@@ -340,7 +341,7 @@ func (c *checker) smc(m *SMC) {
 }
 
 func (c *checker) move(path string, m Move) {
-	c.exactlyOne(path, map[string]bool{"hmc": m.HMC != nil, "pcn": m.PCN != nil})
+	c.exactlyOne(path, map[string]bool{"hmc": m.HMC != nil, "pcn": m.PCN != nil, "leapfrog": m.Leapfrog != nil})
 	if h := m.HMC; h != nil {
 		p := join(path, "hmc")
 		c.atLeast(join(p, "steps"), h.Steps, 1)
@@ -356,6 +357,63 @@ func (c *checker) move(path string, m Move) {
 		c.want(k.Step > 0 && k.Step <= 1, join(p, "step"), "a number above 0, at most 1", float64(k.Step))
 		c.share(join(p, "accept"), k.Accept)
 		c.mutations(join(p, "mutations"), k.Mutations)
+	}
+	if l := m.Leapfrog; l != nil {
+		p := join(path, "leapfrog")
+		c.atLeast(join(p, "steps"), l.Steps, 1)
+		c.positive(join(p, "step"), l.Step)
+		if l.Step == 0 {
+			c.fault(p, "needs a step, as in {steps: 3, step: 0.002}: without accept or reject there is nothing to adapt it to")
+		}
+		if l.Gradient != nil {
+			c.want(l.Gradient.Batch >= 1, join(p, "gradient.batch"), "at least 1", float64(l.Gradient.Batch))
+			if l.Gradient.Batch == 0 {
+				c.fault(join(p, "gradient"), "needs a batch, as in {batch: 500}")
+			}
+		}
+	}
+}
+
+// path looks at where targets come from, and at what goes with it.
+func (c *checker) path(m *SMC) {
+	const at = "method.smc.path"
+	parts := map[string]bool{"tempering": m.Path.Tempering != nil}
+	for _, s := range m.Path.schedules() {
+		parts[s.name] = *s.schedule != nil
+	}
+	if m.Path != (Path{}) {
+		c.exactlyOne(at, parts)
+	}
+	if t := m.Path.Tempering; t != nil {
+		c.share(join(at, "tempering.ess"), t.ESS)
+	}
+	name, schedule := m.Path.schedule()
+	c.oneOf("method.smc.start", m.Start, "prior", "tempered", "map", "sgd")
+	c.oneOf("method.smc.weight", m.Weight, "momentum", "literal")
+	if m.Weight != "" && m.Move.Leapfrog == nil {
+		c.fault("method.smc.weight", "is that of moves without accept or reject: it goes with move: {leapfrog: …}")
+	}
+	if schedule == nil {
+		if m.Start != "" {
+			c.fault("method.smc.start", "goes with a path of batches; tempering begins at the prior, or at model.init")
+		}
+		return
+	}
+	p := join(at, name)
+	c.within(join(p, "iterations"), schedule.Iterations, 1, rng.MaxIterations)
+	c.atLeast(join(p, "batch"), schedule.Batch, 1)
+	c.atLeast(join(p, "grow"), schedule.Grow, 1)
+	if schedule.Batch != 0 && name == "full" {
+		c.fault(join(p, "batch"), "full sees all examples: leave it out")
+	}
+	if grows := name == "linear" || name == "automated" || name == "sda"; schedule.Grow != 0 && !grows {
+		c.fault(join(p, "grow"), "is for linear, automated and sda")
+	}
+	if schedule.Exact && name != "sda" {
+		c.fault(join(p, "exact"), "is for sda")
+	}
+	if l := m.Move.Leapfrog; l != nil && l.Gradient != nil && name == "sda" {
+		c.fault("method.smc.move.leapfrog.gradient", "has no place in sda, whose blocks have powers of their own")
 	}
 }
 

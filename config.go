@@ -100,7 +100,7 @@ func (s Spec) YAML() []byte {
 	return []byte(b.String())
 }
 
-//go:embed presets/*.yaml
+//go:embed presets/*.yaml presets/annealing/*.yaml
 var presets embed.FS
 
 // Presets lists the names of the configs that come with the program, in alphabetical order.
@@ -112,12 +112,16 @@ func Presets() []string {
 	for i, f := range files {
 		files[i] = strings.TrimSuffix(path.Base(f), ".yaml")
 	}
+	files = append(files, annealingPresets()...)
 	slices.Sort(files)
 	return files
 }
 
 // PresetText is a preset as a commented config. The error names the nearest preset, or the data set, if there is none of that name.
 func PresetText(name string) ([]byte, error) {
+	if text := annealingText(name); text != nil {
+		return text, nil
+	}
 	text, err := presets.ReadFile("presets/" + name + ".yaml")
 	if err != nil {
 		hint := spelling.Suggest(name, Presets())

@@ -53,6 +53,9 @@ func (s Spec) fill() Spec {
 		if c := s.Method.MCMC; c != nil && c.Start == "map" {
 			def(&m.Restarts, c.Chains)
 		}
+		if c := s.Method.SMC; c != nil && c.Start == "sgd" {
+			def(&m.Restarts, c.Particles*c.Islands)
+		}
 		def(&m.Restarts, 8)
 		def(&m.Rate, 0.03)
 		def(&m.Batch, 64)
@@ -71,7 +74,8 @@ func (s *Spec) tabular() bool {
 // needsMAP reports whether prior or method start from a point estimate that has to be searched.
 func (s *Spec) needsMAP() bool {
 	anchored := s.Prior.Anchor != nil && s.Prior.Anchor.S < 0.5
-	return anchored && s.Model.Init == "" || s.Method.MCMC != nil && s.Method.MCMC.Start == "map"
+	starts := s.Method.MCMC != nil && s.Method.MCMC.Start == "map" || s.Method.SMC != nil && (s.Method.SMC.Start == "map" || s.Method.SMC.Start == "sgd")
+	return anchored && s.Model.Init == "" || starts
 }
 
 // fill sets the defaults of chains; s is the Spec around them.
@@ -107,16 +111,25 @@ func (m *SMC) fill() {
 	def(&m.Particles, 10)
 	def(&m.Islands, 1)
 	def(&m.Combine, "equal")
-	t := Tempering{}
-	if m.Path.Tempering != nil {
-		t = *m.Path.Tempering
+	_, schedule := m.Path.schedule()
+	if schedule == nil {
+		t := Tempering{}
+		if m.Path.Tempering != nil {
+			t = *m.Path.Tempering
+		}
+		def(&t.ESS, 0.5)
+		m.Path.Tempering = &t
+	} else {
+		m.Path = m.Path.fill()
+		def(&m.Start, "prior")
 	}
-	def(&t.ESS, 0.5)
-	m.Path.Tempering = &t
 	if m.Move == (Move{}) {
 		m.Move.HMC = &HMC{}
 	}
 	m.Move.fill(1, 0.65, 0)
+	if m.Move.Leapfrog != nil {
+		def(&m.Weight, "momentum")
+	}
 	if m.Move.HMC != nil {
 		m.Move.HMC.Mutations.fill()
 	}
@@ -124,9 +137,56 @@ func (m *SMC) fill() {
 		m.Move.PCN.Mutations.fill()
 	}
 	def(&m.Resample.Scheme, "multinomial")
-	if m.Resample.When == (When{}) {
+	switch {
+	case m.Resample.When != When{}:
+	case schedule != nil:
+		m.Resample.When.ESS = 0.5
+	default:
 		m.Resample.When.Rule = "always"
 	}
+}
+
+// fill returns a path of batches with its defaults.
+func (p Path) fill() Path {
+	for _, s := range p.schedules() {
+		if *s.schedule == nil {
+			continue
+		}
+		full := **s.schedule
+		def(&full.Iterations, 200)
+		if s.name != "full" {
+			def(&full.Batch, 500)
+		}
+		if s.grows {
+			def(&full.Grow, full.Batch)
+		}
+		*s.schedule = &full
+	}
+	return p
+}
+
+// namedSchedule is one of a Path's schedules; nil if it is not the one.
+type namedSchedule struct {
+	name     string
+	schedule **Schedule
+	grows    bool
+}
+
+func (p *Path) schedules() []namedSchedule {
+	return []namedSchedule{
+		{"constant", &p.Constant, false}, {"full", &p.Full, false}, {"ctr", &p.CTR, false},
+		{"linear", &p.Linear, true}, {"automated", &p.Automated, true}, {"sda", &p.SDA, true},
+	}
+}
+
+// schedule is the path's schedule and its name; nil for tempering.
+func (p Path) schedule() (name string, s *Schedule) {
+	for _, s := range p.schedules() {
+		if *s.schedule != nil {
+			return s.name, *s.schedule
+		}
+	}
+	return "", nil
 }
 
 // fill takes the number of leapfrogs, and what more than one of them aim at and differ by.
@@ -149,6 +209,11 @@ func (m *Move) fill(steps int, accept, jitter float64) {
 			def(&p.Accept, 0.25)
 		}
 		m.PCN = &p
+	}
+	if m.Leapfrog != nil {
+		l := *m.Leapfrog
+		def(&l.Steps, 3)
+		m.Leapfrog = &l
 	}
 }
 

@@ -31,7 +31,9 @@ type Sampling struct {
 	Share         float64 // of the work that is done, 0 to 1; for SMC an estimate from the temperatures so far
 	Epochs        float64 // mean passes over the data of a particle
 	Temperature   float64 // lowest of the islands that run now, 0 to 1
-	ESS           float64 // these are means over the islands that run now
+	Iteration     float64 // this and what follows are means over the islands that run now
+	Examples      float64 // that the target sees
+	ESS           float64
 	Acceptance    float64
 	Step          float64
 	Ancestors     float64

@@ -221,6 +221,7 @@ func (r *run) sample(ctx context.Context) error {
 		return err
 	}
 	r.Notes = append(r.Notes, r.chains(states)...)
+	r.Notes = append(r.Notes, r.health()...)
 	return r.gather(states)
 }
 
@@ -287,7 +288,7 @@ func (r *run) gather(states []*smc.State) error {
 	for i, st := range states {
 		theta, logw := st.Ensemble()
 		parts[i] = bnn.Island{Theta: theta, LogWeights: logw}
-		if !r.Spec.beginsAtInit() {
+		if r.Spec.estimatesEvidence() {
 			parts[i].LogEvidence = st.LogZ
 		}
 	}

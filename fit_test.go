@@ -49,7 +49,7 @@ func small(t *testing.T) map[string]Spec {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return map[string]Spec{
+	specs := map[string]Spec{
 		"smc":        trees(t),
 		"pcn":        trees(t, "method.smc.move={pcn: {mutations: {eta: 0.2, max: 6}}}", "method.smc.combine=evidence"),
 		"chains":     trees(t, "method={mcmc: {chains: 3, epochs: 40, keep: last, move: {hmc: {steps: 1}}}}", "prior.anchor.s=0.1"),
@@ -58,7 +58,16 @@ func small(t *testing.T) map[string]Spec {
 		"point":      trees(t, "prior.anchor.s=0"),
 		"regression": regression(t, "inputs"),
 		"units":      regression(t, "both"),
+		"tempered":   trees(t, "method.smc={particles: 6, start: tempered, path: {ctr: {iterations: 10, batch: 9}}, move: {leapfrog: {step: 0.05, gradient: {batch: 5}}}}"),
+		"sgd":        trees(t, "method.smc={particles: 3, start: sgd, path: {sda: {iterations: 8, batch: 9, exact: true}}, move: {leapfrog: {step: 0.05}}}", "map.epochs=2"),
 	}
+	for _, scheme := range []string{"constant", "full", "ctr", "linear", "automated", "sda"} {
+		specs[scheme] = trees(t, "method.smc={particles: 6, islands: 2, path: {"+scheme+": {iterations: 10}}, move: {leapfrog: {steps: 2, step: 0.05}}}")
+		if scheme != "full" {
+			specs[scheme] = trees(t, "method.smc={particles: 6, islands: 2, path: {"+scheme+": {iterations: 10, batch: 9}}, move: {leapfrog: {steps: 2, step: 0.05}}}")
+		}
+	}
+	return specs
 }
 
 func regression(t *testing.T, standardise string) Spec {
@@ -211,7 +220,8 @@ func checkTrace(t *testing.T, file string, r *Result) {
 		}
 	case r.Spec.Method.SMC != nil:
 		for i := range r.Spec.Method.SMC.Islands {
-			if last[i].Temperature != 1 || float64(last[i].LogEvidence) != r.Posterior.LogEvidence[i] {
+			tempering := r.Spec.Method.SMC.Path.Tempering != nil
+			if tempering && last[i].Temperature != 1 || last[i].Progress != 1 || float64(last[i].LogEvidence) != r.Posterior.LogEvidence[i] {
 				t.Errorf("island %d ends at λ %v, log Z %v; posterior has %v", i, last[i].Temperature, last[i].LogEvidence, r.Posterior.LogEvidence[i])
 			}
 		}

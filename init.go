@@ -49,6 +49,12 @@ func (s *Spec) beginsAtInit() bool {
 	return s.Method.SMC != nil && s.Model.Init != "" && s.MAP == nil && s.Prior.Anchor == nil
 }
 
+// estimatesEvidence reports whether islands do: their particles begin at draws of the prior.
+func (s *Spec) estimatesEvidence() bool {
+	m := s.Method.SMC
+	return m != nil && !s.beginsAtInit() && m.Start != "map" && m.Start != "sgd"
+}
+
 // anchor is the point that the prior is anchored at: the best restart or, without a search, model.init.
 func (r *run) anchor() []float64 {
 	if r.search != nil {
@@ -70,6 +76,11 @@ func (r *run) start(i, particles int) []float64 {
 		return slices.Repeat(r.init, particles)
 	case m != nil && m.Start == "map":
 		return r.search.Theta[i*r.Net.Dim() : (i+1)*r.Net.Dim()]
+	}
+	if m := r.Spec.Method.SMC; m != nil && m.Start == "map" {
+		return slices.Repeat(r.search.Best(), particles)
+	} else if m != nil && m.Start == "sgd" {
+		return r.search.Theta[i*particles*r.Net.Dim() : (i+1)*particles*r.Net.Dim()]
 	}
 	return nil
 }

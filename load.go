@@ -48,6 +48,9 @@ func (s *Spec) load(dir string, schema *data.Schema) (*data.Problem, error) {
 	return p, nil
 }
 
+// whole reports whether training examples stay together.
+func (s *Spec) whole() bool { return s.Method.AsIs || s.Data.Whole }
+
 // learnable is an error if all training examples are of one class.
 func (s *Spec) learnable(p *data.Problem) error {
 	labels := p.Train.Labels
@@ -92,7 +95,7 @@ func (s *Spec) readTable(dir string, schema *data.Schema) (*data.Problem, error)
 	if err != nil {
 		return nil, err
 	}
-	p := &data.Problem{Name: t.Name, Schema: schema, Whole: s.Method.AsIs}
+	p := &data.Problem{Name: t.Name, Schema: schema, Whole: s.whole()}
 	parts := 2
 	if p.Whole {
 		parts = 0
@@ -156,7 +159,7 @@ func (s *Spec) readSet(dir string, schema *data.Schema) (*data.Problem, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.Whole = p.Whole || s.Method.AsIs
+	p.Whole = p.Whole || s.whole()
 	if p.Schema != nil && s.Data.Standardise != "none" {
 		return nil, s.fault("data.standardise", "the inputs of %s come standardised: want none", p.Name)
 	}
@@ -174,7 +177,7 @@ func (s *Spec) readSet(dir string, schema *data.Schema) (*data.Problem, error) {
 
 // readArrays reads the user's own arrays. As with a table, rows are chosen and measured before anything is rounded.
 func (s *Spec) readArrays(schema *data.Schema) (*data.Problem, error) {
-	p := &data.Problem{Name: s.Data.Train.Inputs, Schema: schema, Whole: s.Method.AsIs}
+	p := &data.Problem{Name: s.Data.Train.Inputs, Schema: schema, Whole: s.whole()}
 	_, regression := s.Model.Likelihood.(nn.Gaussian)
 	type part struct {
 		name            string

@@ -44,23 +44,53 @@ func (m *SMC) samplers() []*smc.Sampler {
 		move      mcmc.Move
 		mutations Mutations
 	)
-	if h := m.Move.HMC; h != nil {
+	var weighting smc.Weighting = smc.Reversal{}
+	switch {
+	case m.Move.HMC != nil:
+		h := m.Move.HMC
 		move = mcmc.HMC{Steps: h.Steps, Step: float64(h.Step), Accept: h.Accept, Jitter: *h.Jitter}
 		mutations = h.Mutations
-	} else {
+	case m.Move.PCN != nil:
 		p := m.Move.PCN
 		move = mcmc.PCN{Step: float64(p.Step), Accept: p.Accept}
 		mutations = p.Mutations
+	default:
+		l := m.Move.Leapfrog
+		unadjusted := mcmc.Unadjusted{Steps: l.Steps, Step: l.Step}
+		if l.Gradient != nil {
+			unadjusted.Batch = l.Gradient.Batch
+		}
+		move, weighting = unadjusted, smc.Momentum{Literal: m.Weight == "literal"}
 	}
 	samplers := make([]*smc.Sampler, m.Islands)
 	for i := range samplers {
 		samplers[i] = &smc.Sampler{
-			Path: smc.Tempering{ESS: m.Path.Tempering.ESS}, Move: move,
+			Path: m.path(), Move: move, Weighting: weighting,
 			Mutations: smc.Mutations{Count: mutations.N, Eta: mutations.Eta, Max: mutations.Max},
 			Resample:  m.Resample.resampler(), Particles: m.Particles,
 		}
 	}
 	return samplers
+}
+
+func (m *SMC) path() (p smc.Path) {
+	name, s := m.Path.schedule()
+	switch name {
+	case "":
+		return smc.Tempering{ESS: m.Path.Tempering.ESS}
+	case "sda":
+		p = smc.SDA{Iterations: s.Iterations, Batch: s.Batch, Grow: s.Grow, Exact: s.Exact}
+	default:
+		schedule := smc.Schedule{Iterations: s.Iterations, Batch: s.Batch, Grow: s.Grow}
+		for schedule.Rule.String() != name {
+			schedule.Rule++
+		}
+		p = schedule
+	}
+	if m.Start == "tempered" {
+		return smc.Warm{Then: p}
+	}
+	return p
 }
 
 func (r Resample) resampler() smc.Resampler {

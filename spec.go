@@ -27,6 +27,7 @@ type Data struct {
 	Validate *Arrays `yaml:"validate,omitempty"`
 	Test     *Arrays `yaml:"test,omitempty"`
 	Groups   Groups  `yaml:"groups,omitempty"` // foreign inputs, on which a network should doubt
+	Whole    bool    `yaml:"whole,omitempty"`  // no part that is missing is held out of the training examples
 
 	// Standardise is none, inputs or both: mean 0 and sd 1 over the training examples; both is inputs and targets of a
 	// regression, whose predictions and scores come back in the target's units; a likelihood's sd is then a share of the
@@ -125,11 +126,34 @@ type SMC struct {
 	Path      Path     `yaml:"path"`
 	Move      Move     `yaml:"move"`
 	Resample  Resample `yaml:"resample"`
+
+	// Start is where particles begin, for paths of batches (data-annealing-smc, section 3.7): prior (default), draws
+	// weighted by the likelihood of the first batch; tempered, the same led there by adaptive tempering; map, all at the
+	// best MAP restart; sgd, each at the end of a MAP restart of its own.
+	Start string `yaml:"start,omitempty"`
+	// Weight of moves without accept or reject: momentum (default), or literal, as eq. 12 is printed, for comparison only
+	// (data-annealing-smc, section 5, A3).
+	Weight string `yaml:"weight,omitempty"`
 }
 
-// Path is exactly one way from prior to posterior; default tempering.
+// Path is exactly one way from prior to posterior: tempering (default), or batches of examples by one of the schedules of
+// data annealing.
 type Path struct {
 	Tempering *Tempering `yaml:"tempering,omitempty"`
+	Constant  *Schedule  `yaml:"constant,omitempty"`  // a fresh batch every iteration
+	Full      *Schedule  `yaml:"full,omitempty"`      // all examples
+	CTR       *Schedule  `yaml:"ctr,omitempty"`       // constant to refine: fresh batches, all examples in the last tenth
+	Linear    *Schedule  `yaml:"linear,omitempty"`    // a batch that grows by Grow every iteration
+	Automated *Schedule  `yaml:"automated,omitempty"` // a batch that grows as fast as it must to be whole at nine tenths
+	SDA       *Schedule  `yaml:"sda,omitempty"`       // smooth data annealing: blocks whose power rises with the entropy
+}
+
+// Schedule says how many iterations see how many examples.
+type Schedule struct {
+	Iterations int  `yaml:"iterations"`      // default 200
+	Batch      int  `yaml:"batch,omitempty"` // examples of the first batch; default 500; not for full
+	Grow       int  `yaml:"grow,omitempty"`  // examples of a block that is added; default Batch; for linear, automated and sda
+	Exact      bool `yaml:"exact,omitempty"` // raise a block's power by the exact derivative of the entropy; for sda
 }
 
 // Tempering raises the likelihood to a power that grows from 0 to 1, each time as far as ESS allows.
@@ -137,10 +161,25 @@ type Tempering struct {
 	ESS float64 `yaml:"ess"` // effective sample size to keep, a share of the particles; default 0.5
 }
 
-// Move is exactly one Markov kernel.
+// Move is exactly one way to travel.
 type Move struct {
-	HMC *HMC `yaml:"hmc,omitempty"`
-	PCN *PCN `yaml:"pcn,omitempty"`
+	HMC      *HMC      `yaml:"hmc,omitempty"`
+	PCN      *PCN      `yaml:"pcn,omitempty"`
+	Leapfrog *Leapfrog `yaml:"leapfrog,omitempty"` // SMC only
+}
+
+// Leapfrog is Hamiltonian dynamics without accept or reject, whose errors the weights take up (data-annealing-smc,
+// section 3.2). One step is Langevin dynamics.
+type Leapfrog struct {
+	Steps    int       `yaml:"steps"` // leapfrogs a move; default 3
+	Step     float64   `yaml:"step"`  // size; no default
+	Gradient *Gradient `yaml:"gradient,omitempty"`
+}
+
+// Gradient makes gradients cheaper than weights: all of a trajectory are those of one mini-batch, scaled, while the weight
+// is exact.
+type Gradient struct {
+	Batch int `yaml:"batch"` // examples
 }
 
 // HMC is Hamiltonian Monte Carlo with accept or reject.

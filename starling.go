@@ -62,8 +62,11 @@ type Result struct {
 type TraceLine struct {
 	Island        int       `json:"island"`
 	K             int       `json:"k"`              // from 1
+	Progress      float64   `json:"progress"`       // 0 to 1, on the island's path
 	Epochs        float64   `json:"epochs"`         // passes of a particle over the data so far
-	Temperature   float64   `json:"temperature"`    // the power of the likelihood; 1 for chains
+	Examples      int       `json:"examples"`       // that the target sees
+	Settled       int       `json:"settled"`        // of them, with power 1 in smooth data annealing
+	Temperature   float64   `json:"temperature"`    // the power of the likelihood of the others; 1 for chains, N/n for a batch
 	ESS           float64   `json:"ess"`            // before resampling
 	Dead          int       `json:"dead"`           // particles of weight 0, likewise
 	Resampled     bool      `json:"resampled"`      //

@@ -37,11 +37,8 @@ func newWatch(ctx context.Context, r *run, samplers []*smc.Sampler) *watch {
 			p.first = l.Temperature
 		}
 		p.info = smc.Info{
-			Island: l.Island, K: l.K, Progress: l.Temperature, Lambda: l.Temperature, ESS: l.ESS, Acceptance: l.Acceptance,
+			Island: l.Island, K: l.K, Progress: l.Progress, Lambda: l.Temperature, Examples: l.Examples, ESS: l.ESS, Acceptance: l.Acceptance,
 			Step: l.Step, Ancestors: l.Ancestors, Epochs: l.Epochs,
-		}
-		if m := r.Spec.Method.MCMC; m != nil {
-			p.info.Progress = min(1, l.Epochs/float64(m.Epochs))
 		}
 	}
 	return w
@@ -49,12 +46,13 @@ func newWatch(ctx context.Context, r *run, samplers []*smc.Sampler) *watch {
 
 func (w *watch) look(st *smc.State, info smc.Info) error {
 	line := TraceLine{
-		Island: info.Island, K: info.K, Epochs: info.Epochs, Temperature: info.Lambda,
+		Island: info.Island, K: info.K, Progress: info.Progress, Epochs: info.Epochs,
+		Examples: info.Examples, Settled: info.Settled, Temperature: info.Lambda,
 		ESS: info.ESS, Dead: info.Dead, Resampled: info.Resampled, Ancestors: info.Ancestors, Parents: info.Parents,
 		Mutations: info.Mutations, Acceptance: info.Acceptance, Step: info.Step, EnergySD: info.EnergySpread, Broken: info.Broken,
 		Gradients: info.Gradients, Values: info.Values, Seconds: (w.run.before + w.run.now().Sub(w.run.begun)).Seconds(),
 	}
-	if !w.run.Spec.beginsAtInit() {
+	if w.run.Spec.estimatesEvidence() {
 		line.LogEvidence = uq.Number(info.LogZ)
 	}
 	for _, l := range st.LL {
@@ -121,11 +119,15 @@ func (w *watch) event() *Sampling {
 		}
 		shown++
 		e.Temperature = min(e.Temperature, i.Lambda)
+		e.Iteration += float64(i.K)
+		e.Examples += float64(i.Examples)
 		e.ESS += i.ESS
 		e.Acceptance += i.Acceptance
 		e.Step += i.Step
 		e.Ancestors += float64(i.Ancestors)
 	}
+	e.Iteration /= shown
+	e.Examples /= shown
 	e.ESS /= shown
 	e.Acceptance /= shown
 	e.Step /= shown
@@ -139,10 +141,11 @@ func (p progress) running() bool { return p.info.K > 0 && p.info.Progress < 1 }
 // that temperatures grow about geometrically: an island at λ_k has log(1/λ_k) to go at the mean pace since λ_1. One that
 // has not begun takes as long as the others on average.
 func (w *watch) share() float64 {
-	if w.run.Spec.Method.SMC == nil {
+	m := w.run.Spec.Method.SMC
+	if m == nil || m.Path.Tempering == nil {
 		sum := 0.0
 		for _, p := range w.islands {
-			sum += p.info.Progress
+			sum += w.run.spent(p.info)
 		}
 		return sum / float64(len(w.islands))
 	}
@@ -162,6 +165,35 @@ func (w *watch) share() float64 {
 		}
 	}
 	return done / (total * float64(len(w.islands)) / begun)
+}
+
+// spent is the share of an island's work that is done. Where a schedule says how many examples an iteration sees, it
+// costs as many.
+func (r *run) spent(info smc.Info) float64 {
+	m := r.Spec.Method.SMC
+	if m == nil {
+		return info.Progress
+	}
+	path := m.path()
+	if warm, ok := path.(smc.Warm); ok {
+		path = warm.Then
+	}
+	schedule, ok := path.(smc.Schedule)
+	if !ok {
+		return info.Progress
+	}
+	var done, all float64
+	made := int(math.Round(info.Progress * float64(schedule.Iterations)))
+	for k := range schedule.Iterations {
+		if k == made {
+			done = all
+		}
+		all += float64(schedule.Size(k, r.Data.Train.Len()))
+	}
+	if made >= schedule.Iterations {
+		return 1
+	}
+	return done / all
 }
 
 // chains notes where the chains end and how many of their moves they accepted after their step was frozen, and which of

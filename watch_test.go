@@ -21,7 +21,7 @@ func TestSamplingEvent(t *testing.T) {
 	w.islands[3].info = smc.Info{K: 9, Progress: 1, Lambda: 1, Epochs: 20, ESS: 1, Acceptance: 0.125, Step: 3, Ancestors: 1}
 	want := &Sampling{
 		Islands: 4, Done: 1, Share: 1.75 / 4, Epochs: 32.0 / 4, Temperature: 0.25,
-		ESS: 3.5, Acceptance: 0.5, Step: 0.375, Ancestors: 3.5, Particles: 5,
+		Iteration: 2.5, ESS: 3.5, Acceptance: 0.5, Step: 0.375, Ancestors: 3.5, Particles: 5,
 	}
 	if d := cmp.Diff(want, w.event()); d != "" {
 		t.Errorf("(-want +got):\n%s", d)

@@ -154,7 +154,7 @@ func (m HMC) Mutate(ctx context.Context, w *Work, t *Target, p *Population, tuni
 		w.kinetic[j] = arrival
 	})
 	out := w.metropolis(t.Pool, p, now.Key, func(j int) bool { return isFinite(w.kinetic[j]) })
-	out.Step, out.Gradients = size, steps
+	out.Step, out.Gradients = size, steps*t.Examples()
 	if m.Step == 0 {
 		target := m.Accept
 		if target == 0 {

@@ -37,6 +37,7 @@ func (t *Target) Leapfrog(ctx context.Context, from, to *Population, momentum, m
 
 // kickAndDrift adds kick·∇log π at particle j of from to its momentum, and moves it to from.θ + h M⁻¹ P.
 func (t *Target) kickAndDrift(from, to *Population, j int, momentum, mass []float64, kick, h float64) {
+	from.kickSettled(j, momentum, kick)
 	gradLL, gradLP := from.row(from.GradLL, j)[:len(momentum)], from.row(from.GradLP, j)[:len(momentum)]
 	theta, place := from.row(from.Theta, j)[:len(momentum)], to.row(to.Theta, j)[:len(momentum)]
 	for i, p := range momentum {
@@ -51,9 +52,20 @@ func (t *Target) kickAndDrift(from, to *Population, j int, momentum, mass []floa
 
 // kick adds h ∇log π at particle j of p to its momentum.
 func (t *Target) kick(p *Population, j int, momentum []float64, h float64) {
+	p.kickSettled(j, momentum, h)
 	gradLL, gradLP := p.row(p.GradLL, j)[:len(momentum)], p.row(p.GradLP, j)[:len(momentum)]
 	for i := range momentum {
 		momentum[i] += float64(h * (float64(t.Lambda*gradLL[i]) + gradLP[i]))
+	}
+}
+
+// kickSettled adds h times the gradient of the settled examples' log-likelihood, where there are any.
+func (p *Population) kickSettled(j int, momentum []float64, h float64) {
+	if p.SettledGrad == nil {
+		return
+	}
+	for i, g := range p.row(p.SettledGrad, j) {
+		momentum[i] += float64(h * g)
 	}
 }
 

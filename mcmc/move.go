@@ -38,25 +38,27 @@ type Outcome struct {
 	Probability []float64 // min(1, e^−ΔH), or 0 where the proposal's energy is NaN or infinite
 	Broken      int       // number of such proposals
 	Step        float64   // step size, without jitter
-	Gradients   int       // evaluations of value and gradient a particle
-	Values      int       // evaluations of the value alone a particle
+	Gradients   int       // evaluations of value and gradient a particle, in examples
+	Values      int       // evaluations of the value alone a particle, in examples
 }
 
 // Work is a move's scratch memory, reused from call to call. The zero value is ready.
 type Work struct {
 	Proposal Population // where the particles would go; free for others between moves
 
-	momentum []float64 // J×D
-	kinetic  []float64 // J, at the start
-	outcome  Outcome
+	surrogate Population // where a trajectory with a gradient of its own is
+	batch     []int32    // of that gradient
+	momentum  []float64  // J×D
+	kinetic   []float64  // J, at the start
+	outcome   Outcome
 }
 
 // Fit makes room for moves of populations like p.
 func (w *Work) Fit(p *Population) {
-	if w.Proposal.like(p) {
+	if w.Proposal.Like(p) {
 		return
 	}
-	w.Proposal = NewPopulation(p.J, p.D, p.GradLL != nil)
+	w.Proposal = p.Blank()
 	w.momentum = make([]float64, p.J*p.D)
 	w.kinetic = make([]float64, p.J)
 	w.outcome.Energy = make([]float64, p.J)

@@ -66,10 +66,10 @@ func (m PCN) Mutate(ctx context.Context, w *Work, t *Target, p *Population, tuni
 		return Outcome{}, err
 	}
 	for j := range p.J {
-		w.outcome.Energy[j] = Power(t.Lambda, p.LL[j]) - Power(t.Lambda, q.LL[j])
+		w.outcome.Energy[j] = p.LogLik(t.Lambda, j) - q.LogLik(t.Lambda, j)
 	}
-	out := w.metropolis(t.Pool, p, now.Key, func(j int) bool { return isFinite(Power(t.Lambda, q.LL[j])) })
-	out.Step, out.Values = b, 1
+	out := w.metropolis(t.Pool, p, now.Key, func(j int) bool { return isFinite(q.LogLik(t.Lambda, j)) })
+	out.Step, out.Values = b, t.Examples()
 	if m.Step == 0 && (m.Freeze == 0 || now.Progress < m.Freeze) {
 		target := m.Accept
 		if target == 0 {

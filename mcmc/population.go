@@ -10,6 +10,10 @@ type Population struct {
 	GradLL []float64 // J×D, its gradient; nil where the moves need none
 	LP     []float64 // J, log-prior
 	GradLP []float64 // J×D, its gradient; nil where the moves need none
+
+	// Where a path has examples settle: their log-likelihood, beside LL of those that have not, and its gradient.
+	SettledLL   []float64 // J
+	SettledGrad []float64 // J×D
 }
 
 // NewPopulation allocates a population of J particles in D dimensions, with room for gradients if they are wanted.
@@ -21,9 +25,35 @@ func NewPopulation(j, d int, gradients bool) Population {
 	return p
 }
 
-// like reports whether p has the shape of q.
-func (p *Population) like(q *Population) bool {
-	return p.J == q.J && p.D == q.D && (p.GradLL == nil) == (q.GradLL == nil)
+// LetSettle makes room for settled examples.
+func (p *Population) LetSettle() {
+	p.SettledLL = make([]float64, p.J)
+	if p.GradLL != nil {
+		p.SettledGrad = make([]float64, p.J*p.D)
+	}
+}
+
+// Blank allocates a population of the shape of p.
+func (p *Population) Blank() Population {
+	q := NewPopulation(p.J, p.D, p.GradLL != nil)
+	if p.SettledLL != nil {
+		q.LetSettle()
+	}
+	return q
+}
+
+// Like reports whether p has the shape of q.
+func (p *Population) Like(q *Population) bool {
+	return p.J == q.J && p.D == q.D && (p.GradLL == nil) == (q.GradLL == nil) && (p.SettledLL == nil) == (q.SettledLL == nil)
+}
+
+// LogLik returns the logarithm of particle j's likelihood where Rows have the power λ: λ·l(θ_j) + s(θ_j).
+func (p *Population) LogLik(lambda float64, j int) float64 {
+	l := Power(lambda, p.LL[j])
+	if p.SettledLL != nil {
+		l += p.SettledLL[j]
+	}
+	return l
 }
 
 // row returns particle j's row of a J×D matrix; nil of nil.
@@ -39,7 +69,11 @@ func (p *Population) Set(j int, q *Population, i int) {
 	copy(p.row(p.Theta, j), q.row(q.Theta, i))
 	copy(p.row(p.GradLL, j), q.row(q.GradLL, i))
 	copy(p.row(p.GradLP, j), q.row(q.GradLP, i))
+	copy(p.row(p.SettledGrad, j), q.row(q.SettledGrad, i))
 	p.LL[j], p.LP[j] = q.LL[i], q.LP[i]
+	if p.SettledLL != nil {
+		p.SettledLL[j] = q.SettledLL[i]
+	}
 }
 
 // Gather makes p the particles of q with the given indices.
@@ -52,8 +86,10 @@ func (p *Population) Copy(q *Population) {
 	copy(p.Theta, q.Theta)
 	copy(p.GradLL, q.GradLL)
 	copy(p.GradLP, q.GradLP)
+	copy(p.SettledGrad, q.SettledGrad)
 	copy(p.LL, q.LL)
 	copy(p.LP, q.LP)
+	copy(p.SettledLL, q.SettledLL)
 }
 
 // each calls f for every particle, in parallel where there is enough to do: a task is some 4,096 numbers, about ten

@@ -1,7 +1,8 @@
 // Package mcmc moves populations of parameter vectors by Markov kernels that leave a target invariant.
 //
 // A target is π(θ) ∝ exp(λ·l(θ))·p(θ): the likelihood to the power λ, the inverse temperature, times the prior. Model
-// gives l, Prior gives p; their values and gradients are kept apart, so that another λ costs no evaluation. All
+// gives l, Prior gives p; their values and gradients are kept apart, so that another λ costs no evaluation. Some
+// examples may have settled: they count with power 1 beside those of power λ. All
 // particles advance together, one call of the Model for all of them, and each remembers what was evaluated where it
 // stands (Population), so that the last gradient of a move is the first of the next.
 //
@@ -50,13 +51,15 @@ type GaussianPrior interface {
 	SD(i int) float64
 }
 
-// Target is the density exp(λ·l(θ))·p(θ), not normalised, l summed over Rows.
+// Target is the density exp(λ·l(θ) + s(θ))·p(θ), not normalised: l is the log-likelihood summed over Rows, s that over
+// Settled.
 type Target struct {
-	Model  Model
-	Prior  Prior
-	Rows   []int32 // nil: all examples
-	Lambda float64 // λ, inverse temperature of the likelihood, 0…1
-	Pool   *pool.Pool
+	Model   Model
+	Prior   Prior
+	Rows    []int32 // nil: all examples
+	Settled []int32 // examples of power 1, none of them in Rows; not nil if and only if populations have SettledLL
+	Lambda  float64 // λ, power of the likelihood of Rows: an inverse temperature, or the scale N/n of a batch
+	Pool    *pool.Pool
 }
 
 // Examples is the number of examples that one evaluation reads.
@@ -64,7 +67,7 @@ func (t *Target) Examples() int {
 	if t.Rows == nil {
 		return t.Model.Examples()
 	}
-	return len(t.Rows)
+	return len(t.Settled) + len(t.Rows)
 }
 
 // Evaluate fills in the log-likelihood and log-prior of every particle of p and, if p has them, their gradients.
@@ -77,11 +80,25 @@ func (t *Target) logLik(ctx context.Context, p *Population) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	if p.SettledLL != nil {
+		if err := t.settledLogLik(ctx, p); err != nil {
+			return err
+		}
+	}
 	return t.Model.LogLik(ctx, t.Rows, p.Theta, p.LL, p.GradLL)
 }
 
+func (t *Target) settledLogLik(ctx context.Context, p *Population) error {
+	if len(t.Settled) == 0 {
+		clear(p.SettledLL)
+		clear(p.SettledGrad)
+		return nil
+	}
+	return t.Model.LogLik(ctx, t.Settled, p.Theta, p.SettledLL, p.SettledGrad)
+}
+
 // LogDensity returns log π(θ_j) from the cache of p.
-func (t *Target) LogDensity(p *Population, j int) float64 { return Power(t.Lambda, p.LL[j]) + p.LP[j] }
+func (t *Target) LogDensity(p *Population, j int) float64 { return p.LogLik(t.Lambda, j) + p.LP[j] }
 
 // Power returns λ·ll, the logarithm of a likelihood to a power; to the power 0 it is 1, also where it vanishes.
 func Power(lambda, ll float64) float64 {

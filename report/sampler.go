@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html/template"
 	"math"
+	"slices"
 
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/internal/chart"
@@ -73,6 +74,9 @@ func (v *view) sampler() section {
 		axis: share, smooth: true, rule: target, note: adapted, decimals: 2,
 		caption: "Moves that are refused leave a particle where it is.",
 	}
+	if m := v.move(); m != nil && m.Leapfrog != nil {
+		acceptance.caption = "What accept or reject would have done. Here every move stands, and its error goes into the weight."
+	}
 	likelihood := course{
 		id: "likelihood", title: "Log-likelihood", label: "mean log-likelihood of a particle, nats", of: func(l *starling.TraceLine) float64 { return float64(l.LogLikelihood) },
 		rule: nan, decimals: 1, caption: "Of the training examples. It should have come to rest, and all at the same height.",
@@ -83,16 +87,26 @@ func (v *view) sampler() section {
 		if t := m.Path.Tempering; t != nil {
 			ess = t.ESS
 		}
-		courses = []course{
-			{id: "tempering", title: "Tempering", label: "power of the likelihood (log scale)", of: func(l *starling.TraceLine) float64 { return l.Temperature },
-				axis: chart.Axis{Log: true}, rule: nan, decimals: 5, caption: "From the prior, near 0, to the posterior at 1, each time as far as the effective sample size allows."},
-			{id: "ess", title: "Effective sample size", label: "share of the particles", of: func(l *starling.TraceLine) float64 { return l.ESS / particles },
-				axis: share, rule: ess, note: "what tempering keeps", decimals: 2, caption: "Before resampling. The last step may keep more: the posterior is reached."},
+		resampled := "what tempering keeps"
+		var path []course
+		if m.Path.Tempering == nil {
+			ess, resampled = m.Resample.When.ESS, "below it particles are resampled"
+			if ess == 0 {
+				ess = nan
+			}
+			path = batches(m, v.run.Trace)
+		} else {
+			path = []course{{id: "tempering", title: "Tempering", label: "power of the likelihood (log scale)", of: func(l *starling.TraceLine) float64 { return l.Temperature },
+				axis: chart.Axis{Log: true}, rule: nan, decimals: 5, caption: "From the prior, near 0, to the posterior at 1, each time as far as the effective sample size allows."}}
+		}
+		courses = append(path,
+			course{id: "ess", title: "Effective sample size", label: "share of the particles", of: func(l *starling.TraceLine) float64 { return l.ESS / particles },
+				axis: share, rule: ess, note: resampled, decimals: 2, caption: "Before resampling."},
 			acceptance,
-			{id: "ancestors", title: "Ancestors", label: "particles of the start with descendants", of: func(l *starling.TraceLine) float64 { return float64(l.Ancestors) },
+			course{id: "ancestors", title: "Ancestors", label: "particles of the start with descendants", of: func(l *starling.TraceLine) float64 { return float64(l.Ancestors) },
 				axis: chart.Axis{Whole: true, Min: 0, Max: particles}, step: true, rule: nan, caption: fmt.Sprintf("Of %d. Resampling drops lines for good; only moves make up for it.", m.Particles)},
 			likelihood,
-		}
+		)
 	} else {
 		courses = []course{likelihood, acceptance}
 	}
@@ -110,6 +124,29 @@ func (v *view) sampler() section {
 		s.Figures = append(s.Figures, *f)
 	}
 	return s
+}
+
+// batches are the courses of a path of batches: how many examples it sees, what their likelihood counts, and what the
+// moves' errors do to the weights.
+func batches(m *starling.SMC, trace []starling.TraceLine) []course {
+	nan := math.NaN()
+	courses := []course{
+		{id: "examples", title: "Batch size", label: "examples that the target sees", of: func(l *starling.TraceLine) float64 { return float64(l.Examples) },
+			axis: chart.Axis{Whole: true}, step: true, rule: nan, caption: "The schedule of the batches."},
+	}
+	if m.Path.SDA != nil {
+		courses = append(courses, course{id: "power", title: "Power of the newest block", label: "β", of: func(l *starling.TraceLine) float64 { return l.Temperature },
+			axis: chart.Axis{Min: 0, Max: 1}, step: true, rule: nan, decimals: 2, caption: "Rises with what a nat of entropy allows; at 1 the block settles and the next comes in. With one ancestor it jumps to 1 at once."})
+	}
+	if m.Move.Leapfrog != nil {
+		courses = append(courses, course{id: "energy", title: "Energy error", label: "sd over the particles, nats (log scale)", of: func(l *starling.TraceLine) float64 { return l.EnergySD },
+			axis: chart.Axis{Log: true}, rule: nan, decimals: 2, caption: "Goes into the log-weights as it is: above a few nats one particle takes all."})
+	}
+	if slices.ContainsFunc(trace, func(l starling.TraceLine) bool { return l.LogEvidence != 0 }) {
+		courses = append(courses, course{id: "logz", title: "Log evidence so far", label: "nats", of: func(l *starling.TraceLine) float64 { return float64(l.LogEvidence) },
+			rule: nan, decimals: 1, caption: "Of the iteration's own target, its likelihood scaled to all examples."})
+	}
+	return courses
 }
 
 func (v *view) move() *starling.Move {

@@ -8,22 +8,30 @@ import (
 	"github.com/starling-smc/starling/internal/rng"
 )
 
-// Stage is one target of a path: the likelihood of the examples in Rows to the power Lambda, times the prior.
+// Stage is one target of a path: the likelihood of the examples in Rows to the power Lambda, times that of the examples
+// that have settled, times the prior.
 type Stage struct {
-	Lambda float64 // λ, 0…1
-	Rows   []int32 // nil: all
-	Fresh  bool    // Rows differ from the stage's before: the particles are evaluated anew
+	Lambda  float64 // λ: an inverse temperature 0…1, or the scale N/n of a batch
+	Rows    Rows
+	Settled int  // examples 0…Settled−1 of the order count with power 1; none of them is in Rows
+	Warm    bool // the stage leads to the path's first target, and is not counted among its iterations
 }
+
+// Rows are the examples at positions From to To−1 of the run's order: one random permutation of all examples after
+// another, without end. The zero value is all examples as they stand.
+type Rows struct{ From, To int }
 
 // Path answers which target comes next. It is a plain value: what it needs to know is in the State.
 type Path interface {
-	// Start is the target that the first particles are distributed for: λ = 0 for draws from the prior, λ = 1 for
-	// chains, whatever their start. Particles are evaluated on its Rows.
-	Start() Stage
+	// Start is the target of the first particles, for n examples, and whether draws from the prior are to be weighted
+	// for it; if not, their distribution does not matter, as with chains. Particles are evaluated on it.
+	Start(n int) (stage Stage, weigh bool)
 	// Next is the target of the iteration after st.
 	Next(st *State) (Stage, error)
 	// Done says whether st is the end.
 	Done(st *State) bool
+	// Progress is how far st is on the path, 0…1.
+	Progress(st *State) float64
 	// Budget is the number of examples that moves may evaluate for a particle in the whole run; 0: no such limit.
 	Budget(st *State) int
 }
@@ -33,14 +41,17 @@ type Fixed struct {
 	Epochs int // passes over all examples, a particle
 }
 
-// Start is the posterior.
-func (Fixed) Start() Stage { return Stage{Lambda: 1} }
+// Start is the posterior, whatever the first states.
+func (Fixed) Start(int) (Stage, bool) { return Stage{Lambda: 1}, false }
 
 // Next is the posterior.
 func (Fixed) Next(*State) (Stage, error) { return Stage{Lambda: 1}, nil }
 
 // Done is true when the budget is spent.
 func (f Fixed) Done(st *State) bool { return st.Spent >= f.Budget(st) }
+
+// Progress is the share of the budget that is spent.
+func (f Fixed) Progress(st *State) float64 { return min(1, float64(st.Spent)/float64(f.Budget(st))) }
 
 // Budget is the number of epochs times the number of examples.
 func (f Fixed) Budget(st *State) int { return f.Epochs * st.Examples }
@@ -57,13 +68,16 @@ func (f Fixed) check() error {
 type Ladder []float64
 
 // Start is the prior.
-func (Ladder) Start() Stage { return Stage{} }
+func (Ladder) Start(int) (Stage, bool) { return Stage{}, true }
 
 // Next is the next rung.
 func (l Ladder) Next(st *State) (Stage, error) { return Stage{Lambda: l[st.K]}, nil }
 
 // Done is true on the last rung.
 func (l Ladder) Done(st *State) bool { return st.K >= len(l) }
+
+// Progress is λ.
+func (Ladder) Progress(st *State) float64 { return st.Lambda }
 
 // Budget is 0.
 func (Ladder) Budget(*State) int { return 0 }
@@ -95,16 +109,19 @@ type Tempering struct {
 }
 
 // Start is the prior.
-func (Tempering) Start() Stage { return Stage{} }
+func (Tempering) Start(int) (Stage, bool) { return Stage{}, true }
 
 // Next is the next temperature.
 func (t Tempering) Next(st *State) (Stage, error) {
-	lambda, err := t.next(st.Lambda, st.LogW, st.LL)
+	lambda, err := t.next(st.Lambda, 1, st.LogW, st.LL)
 	return Stage{Lambda: lambda}, err
 }
 
 // Done is true at λ = 1.
 func (Tempering) Done(st *State) bool { return st.Lambda >= 1 }
+
+// Progress is λ.
+func (Tempering) Progress(st *State) float64 { return st.Lambda }
 
 // Budget is 0.
 func (Tempering) Budget(*State) int { return 0 }
@@ -116,8 +133,8 @@ func (t Tempering) check() error {
 	return nil
 }
 
-// next returns the λ that follows, for normalised log-weights and log-likelihoods.
-func (t Tempering) next(lambda float64, logw, ll []float64) (float64, error) {
+// next returns the λ that follows on the way to the last, for normalised log-weights and log-likelihoods.
+func (t Tempering) next(lambda, last float64, logw, ll []float64) (float64, error) {
 	for j, l := range ll {
 		if math.IsNaN(l) || math.IsInf(l, 1) {
 			return 0, fmt.Errorf("particle %d has log-likelihood %v", j, l)
@@ -130,8 +147,8 @@ func (t Tempering) next(lambda float64, logw, ll []float64) (float64, error) {
 	aim *= float64(len(ll))
 	w := make([]float64, len(ll))
 	weights(logw, w)
-	if conditionalESS(1-lambda, w, ll) >= aim {
-		return 1, nil
+	if conditionalESS(last-lambda, w, ll) >= aim {
+		return last, nil
 	}
 	var alive float64 // ESS(h → 0): the weight of the particles whose likelihood does not vanish
 	for j, l := range ll {
@@ -142,7 +159,7 @@ func (t Tempering) next(lambda float64, logw, ll []float64) (float64, error) {
 	if alive *= float64(len(ll)); alive <= aim*(1+1e-9) {
 		return 0, fmt.Errorf("particles worth %.4g of %d have a positive likelihood, a step of the path must leave more than %.4g: take more particles or a smaller ESS", alive, len(ll), aim)
 	}
-	lo, hi := 0.0, 1-lambda
+	lo, hi := 0.0, last-lambda
 	for range 60 {
 		if mid := lo + float64((hi-lo)/2); conditionalESS(mid, w, ll) >= aim {
 			lo = mid

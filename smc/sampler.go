@@ -42,6 +42,7 @@ type Sampler struct {
 	Pool   *pool.Pool // for work on long particles; nil: none. The Model has its own
 
 	work      mcmc.Work
+	orders    [2]order  // of the examples
 	before    State     // as it was when the step began
 	ancestors []int32   // of the particles, in before
 	change    []float64 // log π_k − log π_{k−1}
@@ -53,8 +54,11 @@ type Sampler struct {
 type Info struct {
 	Island       int
 	K            int     // iterations made, this one included
-	Progress     float64 // 0…1: λ, or the share of the budget spent
+	Progress     float64 // 0…1, on the path
 	Lambda       float64 // λ of the target
+	Examples     int     // that the target sees, with those that have settled
+	Settled      int     // of them
+	Warm         bool    // the iteration led to the path's first target
 	ESS          float64 // effective sample size before resampling
 	Dead         int     // particles of weight 0 before resampling
 	Resampled    bool
@@ -94,7 +98,7 @@ func (s *Sampler) step(ctx context.Context, st *State) (info Info, err error) {
 	if err != nil {
 		return info, err
 	}
-	target := s.target(stage)
+	target := s.target(stage, st)
 	change, err := s.retarget(ctx, st, target, stage) // what is its change worth where the particles stand?
 	if err != nil {
 		return info, err
@@ -114,32 +118,6 @@ func (s *Sampler) step(ctx context.Context, st *State) (info Info, err error) {
 	}
 	s.record(st, &info)
 	return info, nil
-}
-
-// retarget makes stage the target of st and returns log π_k(θ_j) − log π_{k−1}(θ_j), nil if nothing changes.
-func (s *Sampler) retarget(ctx context.Context, st *State, target *mcmc.Target, stage Stage) ([]float64, error) {
-	last := st.Lambda
-	st.Lambda = stage.Lambda
-	if !stage.Fresh {
-		if last == stage.Lambda {
-			return nil, nil
-		}
-		for j, l := range st.LL {
-			s.change[j] = mcmc.Power(stage.Lambda-last, l)
-		}
-		return s.change, nil
-	}
-	for j, l := range st.LL {
-		s.change[j] = mcmc.Power(last, l)
-	}
-	if err := target.Evaluate(ctx, &st.Population); err != nil {
-		return nil, err
-	}
-	s.countEvaluation(st, target)
-	for j, l := range st.LL {
-		s.change[j] = mcmc.Power(stage.Lambda, l) - s.change[j]
-	}
-	return s.change, nil
 }
 
 // reweight adds increments, if there are any, to the log-weights and their log-mean to the evidence, and returns the
@@ -194,9 +172,9 @@ func (s *Sampler) mutate(ctx context.Context, st *State, target *mcmc.Target, in
 			s.energy[j] += out.Energy[j]
 			spread.add(out.Energy[j])
 		}
-		st.Spent += (out.Gradients + out.Values) * target.Examples()
-		st.Gradients += st.J * out.Gradients * target.Examples()
-		st.Values += st.J * out.Values * target.Examples()
+		st.Spent += out.Gradients + out.Values
+		st.Gradients += st.J * out.Gradients
+		st.Values += st.J * out.Values
 
 		last := dist
 		if s.Mutations.Eta > 0 {
@@ -225,6 +203,9 @@ func (s *Sampler) moment(st *State, target *mcmc.Target) mcmc.Moment {
 // record ends the iteration: it keeps the states that are due and fills in the rest of info.
 func (s *Sampler) record(st *State, info *Info) {
 	st.K++
+	if st.Warm {
+		st.Warmed++
+	}
 	budget := s.Path.Budget(st)
 	// State i = 1…n of each particle is due at (1 + i/n)/2 of the budget.
 	if n := s.Keep / st.J; n > 0 && 2*n*st.Spent >= budget*(n+len(st.KeptLL)/st.J+1) {
@@ -232,10 +213,8 @@ func (s *Sampler) record(st *State, info *Info) {
 		st.KeptLL = append(st.KeptLL, st.LL...)
 	}
 	info.Island, info.K, info.Lambda, info.LogZ = s.Island, st.K, st.Lambda, st.LogZ
-	info.Progress = st.Lambda
-	if budget > 0 {
-		info.Progress = min(1, float64(st.Spent)/float64(budget))
-	}
+	info.Examples, info.Settled, info.Warm = st.examples(st.Examples), st.Settled, st.Warm
+	info.Progress = s.Path.Progress(st)
 	info.Parents, info.Ancestors = s.distinct(s.ancestors), s.distinct(st.Roots)
 	info.Epochs, info.Gradients, info.Values = st.Epochs(), st.Gradients, st.Values
 }
@@ -250,15 +229,6 @@ func (s *Sampler) distinct(indices []int32) (n int) {
 		}
 	}
 	return n
-}
-
-// countEvaluation counts one of the whole population, outside a move.
-func (s *Sampler) countEvaluation(st *State, target *mcmc.Target) {
-	if s.Move.NeedsGradient() {
-		st.Gradients += st.J * target.Examples()
-	} else {
-		st.Values += st.J * target.Examples()
-	}
 }
 
 // spread is the standard deviation of a stream of numbers (Welford 1962), those that are finite.

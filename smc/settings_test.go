@@ -100,8 +100,8 @@ func TestBadLikelihoods(t *testing.T) {
 		t.Errorf("all dead gives %v", err)
 	}
 	m := newLocation(1)
-	m.y[17] = math.NaN() // reached by the fourth stage of a path of data
 	s = Sampler{Model: m, Prior: m.problem().prior, Path: growing{len(m.y)}, Move: mcmc.HMC{}, Particles: 3, Island: 2}
+	m.y[s.permutation(0)[17]] = math.NaN() // reached by the fourth stage of a path of data
 	st, err := s.Init(context.Background())
 	if err != nil {
 		t.Fatal(err)

@@ -15,11 +15,15 @@ func (s *Sampler) Init(ctx context.Context) (*State, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
-	stage, j, d := s.Path.Start(), s.Particles, s.Model.Dim()
+	j, d := s.Particles, s.Model.Dim()
+	stage, weigh := s.Path.Start(s.Model.Examples())
 	st := &State{
 		Population: mcmc.NewPopulation(j, d, s.Move.NeedsGradient()),
-		Lambda:     stage.Lambda, Examples: s.Model.Examples(),
+		Stage:      stage, Examples: s.Model.Examples(),
 		LogW: make([]float64, j), Roots: make([]int32, j),
+	}
+	if settles(s.Path) {
+		st.LetSettle()
 	}
 	for i := range j {
 		theta := st.Theta[i*d : (i+1)*d]
@@ -30,7 +34,7 @@ func (s *Sampler) Init(ctx context.Context) (*State, error) {
 		}
 		st.LogW[i], st.Roots[i] = -rng.Log(float64(j)), int32(i)
 	}
-	target := s.target(stage)
+	target := s.target(stage, st)
 	if err := target.Evaluate(ctx, &st.Population); err != nil {
 		return nil, err
 	}
@@ -39,14 +43,64 @@ func (s *Sampler) Init(ctx context.Context) (*State, error) {
 			return nil, fmt.Errorf("island %d: particle %d starts with log-likelihood %v and log-prior %v", s.Island, i, l, st.LP[i])
 		}
 	}
-	s.countEvaluation(st, target)
+	s.countEvaluation(st, target.Examples())
 	var err error
-	st.Tuning, err = s.Move.Tuning(target)
-	return st, err
+	if st.Tuning, err = s.Move.Tuning(target); err != nil {
+		return nil, err
+	}
+	if weigh && s.Start == nil {
+		first := make([]float64, j)
+		for i := range first {
+			first[i] = st.LogLik(stage.Lambda, i)
+		}
+		if _, err = st.reweight(first); err != nil {
+			return nil, fmt.Errorf("island %d: at the start: %w", s.Island, err)
+		}
+	}
+	return st, nil
 }
 
-func (s *Sampler) target(stage Stage) *mcmc.Target {
-	return &mcmc.Target{Model: s.Model, Prior: s.Prior, Rows: stage.Rows, Lambda: stage.Lambda, Pool: s.Pool}
+func (s *Sampler) target(stage Stage, st *State) *mcmc.Target {
+	t := &mcmc.Target{Model: s.Model, Prior: s.Prior, Rows: s.rows(stage.Rows), Lambda: stage.Lambda, Pool: s.Pool}
+	if st.SettledLL != nil {
+		t.Settled = s.rows(Rows{0, stage.Settled})
+	}
+	return t
+}
+
+// rows are the examples at some positions of the run's order, nil for all as they stand.
+func (s *Sampler) rows(r Rows) []int32 {
+	if r == (Rows{}) {
+		return nil
+	}
+	n := s.Model.Examples()
+	if r.To <= n {
+		return s.permutation(0)[r.From:r.To]
+	}
+	rows := make([]int32, 0, r.To-r.From)
+	for at := r.From; at < r.To; {
+		end := min(r.To, (at/n+1)*n)
+		rows = append(rows, s.permutation(at / n)[at%n:at%n+end-at]...)
+		at = end
+	}
+	return rows
+}
+
+// permutation is number i of those that make up the run's order. Two are kept: a batch may reach from one into the next,
+// and what has settled lies in the first.
+func (s *Sampler) permutation(i int) []int32 {
+	o := &s.orders[i%len(s.orders)]
+	if o.rows == nil || o.of != i {
+		o.of, o.rows = i, make([]int32, s.Model.Examples())
+		rng.Key{Seed: s.Seed, Purpose: rng.Order, Island: s.Island, Iteration: i}.Stream().Perm(o.rows)
+	}
+	return o.rows
+}
+
+// order is one permutation of the examples.
+type order struct {
+	of   int
+	rows []int32
 }
 
 // prepare checks that st is a state of this sampler and makes room.
@@ -69,6 +123,9 @@ func (s *Sampler) prepare(st *State) error {
 		return fmt.Errorf("random streams cannot tell more than %d iterations apart", rng.MaxIterations)
 	}
 	s.work.Fit(&st.Population)
+	if (st.SettledLL != nil) != settles(s.Path) {
+		return errors.New("state and path differ in whether examples settle")
+	}
 	if len(s.ancestors) != st.J {
 		s.ancestors = make([]int32, st.J)
 		s.change, s.energy, s.scratch = make([]float64, st.J), make([]float64, st.J), make([]float64, st.J)

@@ -13,7 +13,8 @@ type State struct {
 	mcmc.Population // particles and what has been evaluated where they stand
 
 	K      int       // iterations made
-	Lambda float64   // λ of the present target
+	Warmed int       // of them, those that led to the path's first target
+	Stage            // the present target
 	LogW   []float64 // J, log-weights, normalised
 	LogZ   float64   // log-evidence so far; 0 for chains
 	Roots  []int32   // J, the first ancestor of every particle, at k = 0
@@ -43,8 +44,8 @@ func (st *State) Epochs() float64 { return float64(st.Spent) / float64(max(1, st
 // copy makes st equal to s, deeply but for the states kept, which are only ever appended to.
 func (st *State) copy(s *State) {
 	p, logw, roots, tuning := st.Population, st.LogW, st.Roots, st.Tuning
-	if p.J != s.J || p.D != s.D || (p.GradLL == nil) != (s.GradLL == nil) {
-		p = mcmc.NewPopulation(s.J, s.D, s.GradLL != nil)
+	if !p.Like(&s.Population) {
+		p = s.Population.Blank()
 	}
 	p.Copy(&s.Population)
 	*st = *s
@@ -54,12 +55,17 @@ func (st *State) copy(s *State) {
 	st.Tuning = append(tuning[:0], s.Tuning...)
 }
 
-const stateKind = "smc.State/1"
+const stateKind = "smc.State/2"
 
 // MarshalBinary packs the state into a container of internal/ckpt. It never fails.
 func (st *State) MarshalBinary() ([]byte, error) {
 	e := ckpt.NewEncoder(stateKind)
-	e.Ints("counts", st.J, st.D, st.K, st.Examples, st.Spent, st.Gradients, st.Values)
+	e.Ints("counts", st.J, st.D, st.K, st.Warmed, st.Examples, st.Spent, st.Gradients, st.Values)
+	warm := 0
+	if st.Warm {
+		warm = 1
+	}
+	e.Ints("rows", st.Rows.From, st.Rows.To, st.Settled, warm)
 	e.Float64s("scalars", []float64{st.Lambda, st.LogZ})
 	for _, a := range st.arrays() {
 		e.Float64s(a.name, *a.data)
@@ -75,7 +81,10 @@ func (st *State) UnmarshalBinary(b []byte) error {
 		return err
 	}
 	var s State
-	d.Ints("counts", &s.J, &s.D, &s.K, &s.Examples, &s.Spent, &s.Gradients, &s.Values)
+	d.Ints("counts", &s.J, &s.D, &s.K, &s.Warmed, &s.Examples, &s.Spent, &s.Gradients, &s.Values)
+	var warm int
+	d.Ints("rows", &s.Rows.From, &s.Rows.To, &s.Settled, &warm)
+	s.Warm = warm != 0
 	if scalars := d.Float64s("scalars"); len(scalars) == 2 {
 		s.Lambda, s.LogZ = scalars[0], scalars[1]
 	} else {
@@ -103,6 +112,7 @@ type array struct {
 func (st *State) arrays() []array {
 	return []array{
 		{"theta", &st.Theta}, {"ll", &st.LL}, {"grad_ll", &st.GradLL}, {"lp", &st.LP}, {"grad_lp", &st.GradLP},
+		{"settled_ll", &st.SettledLL}, {"settled_grad", &st.SettledGrad},
 		{"logw", &st.LogW}, {"tuning", &st.Tuning}, {"kept", &st.Kept}, {"kept_ll", &st.KeptLL},
 	}
 }
@@ -122,11 +132,14 @@ func (st *State) check() error {
 		{"gradients of the likelihood", len(st.GradLL), len(st.GradLL) == 0 || len(st.GradLL) == len(st.Theta)},
 		{"log-priors", len(st.LP), len(st.LP) == j},
 		{"gradients of the prior", len(st.GradLP), len(st.GradLP) == len(st.GradLL)},
+		{"log-likelihoods of settled examples", len(st.SettledLL), len(st.SettledLL) == 0 || len(st.SettledLL) == j},
+		{"gradients of settled examples", len(st.SettledGrad), len(st.SettledGrad) == 0 || len(st.SettledLL) == j && len(st.SettledGrad) == len(st.GradLL)},
 		{"log-weights", len(st.LogW), len(st.LogW) == j},
 		{"tuned numbers", len(st.Tuning), len(st.Tuning) == 1},
 		{"first ancestors", len(st.Roots), len(st.Roots) == j},
 		{"states kept", len(st.Kept), len(st.Kept)%d == 0 && len(st.Kept)/d == len(st.KeptLL)},
-		{"counts below 0", 0, min(st.K, st.Examples, st.Spent, st.Gradients, st.Values) >= 0},
+		{"examples settled", st.Settled, st.Settled >= 0 && st.Settled <= st.Rows.From && st.Rows.From <= st.Rows.To && (st.Settled == 0 || st.SettledLL != nil)},
+		{"counts below 0", 0, min(st.K, st.Warmed, st.K-st.Warmed, st.Examples, st.Spent, st.Gradients, st.Values) >= 0},
 	} {
 		if !a.ok {
 			return fmt.Errorf("state of %d particles of %d parameters has %d %s", j, d, a.got, a.name)

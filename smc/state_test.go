@@ -15,20 +15,16 @@ import (
 	"github.com/starling-smc/starling/mcmc"
 )
 
-// growing is a path of data: the posterior of the first 5, 10, … examples, each stage on fresh rows. It is here to show
-// that the loop takes such a path as a value.
+// growing is a path of data: the posterior of the first 5, 10, … examples, their likelihood as it is.
 type growing struct{ n int }
 
-func (growing) Start() Stage { return Stage{Lambda: 1, Rows: []int32{}} }
+func (g growing) Start(int) (Stage, bool) { return Stage{Rows: Rows{0, min(g.n, 5)}}, true }
 func (g growing) Next(st *State) (Stage, error) {
-	rows := make([]int32, min(g.n, 5*(st.K+1)))
-	for i := range rows {
-		rows[i] = int32(i)
-	}
-	return Stage{Lambda: 1, Rows: rows, Fresh: true}, nil
+	return Stage{Lambda: 1, Rows: Rows{0, min(g.n, 5*(st.K+1))}}, nil
 }
-func (g growing) Done(st *State) bool { return 5*st.K >= g.n }
-func (growing) Budget(*State) int     { return 0 }
+func (g growing) Done(st *State) bool        { return 5*st.K >= g.n }
+func (g growing) Progress(st *State) float64 { return float64(5*st.K) / float64(g.n) }
+func (growing) Budget(*State) int            { return 0 }
 
 // location is y_i ~ N(θ_0, 1), θ_1 … θ_{d−1} ~ N(0, 1) seen once each through a likelihood of their own: a model whose
 // examples can be taken in any part. calls counts particles × examples.
@@ -103,6 +99,12 @@ func kinds() map[string]func(island int) *Sampler {
 			return s
 		}
 	}
+	annealed := func(path Path) func(int) *Sampler {
+		return with(func(s *Sampler) {
+			s.Path, s.Weighting, s.Mutations, s.Resample = path, Momentum{}, Mutations{}, Resampler{}
+			s.Move = mcmc.Unadjusted{Steps: 3, Step: 0.05}
+		})
+	}
 	start := make([]float64, 150*3)
 	for i := range start {
 		start[i] = float64(i%5) - 1
@@ -117,6 +119,19 @@ func kinds() map[string]func(island int) *Sampler {
 		"tempering, residual":   with(func(s *Sampler) { s.Resample.Scheme = Residual }),
 		"jitter":                with(func(s *Sampler) { s.Move = mcmc.HMC{Steps: 2, Jitter: 0.1} }),
 		"growing data":          with(func(s *Sampler) { s.Path = growing{len(m.y)} }),
+		"constant":              annealed(Schedule{Rule: Constant, Iterations: 9, Batch: 7}),
+		"full":                  annealed(Schedule{Rule: Full, Iterations: 5}),
+		"ctr":                   annealed(Schedule{Rule: ConstantToRefine, Iterations: 10, Batch: 7}),
+		"linear":                annealed(Schedule{Rule: Linear, Iterations: 9, Batch: 7, Grow: 5}),
+		"automated":             annealed(Schedule{Rule: Automated, Iterations: 10, Batch: 7, Grow: 5}),
+		"sda":                   annealed(SDA{Iterations: 12, Batch: 7, Grow: 9}),
+		"sda exact":             annealed(SDA{Iterations: 12, Batch: 7, Grow: 9, Exact: true}),
+		"warm linear":           annealed(Warm{Then: Schedule{Rule: Linear, Iterations: 6, Batch: 7}}),
+		"warm sda":              annealed(Warm{ESS: 0.7, Then: SDA{Iterations: 6, Batch: 7}}),
+		"cheap gradients": with(func(s *Sampler) {
+			s.Path, s.Weighting, s.Mutations = Schedule{Rule: Full, Iterations: 5}, Momentum{}, Mutations{}
+			s.Move = mcmc.Unadjusted{Steps: 3, Step: 0.05, Batch: 8}
+		}),
 		"chains": with(func(s *Sampler) {
 			s.Path, s.Mutations, s.Start, s.Keep, s.Resample = Fixed{Epochs: 70}, Mutations{}, start, 4*150, Resampler{}
 			s.Move = mcmc.HMC{Steps: 8, Start: 0.3, Accept: 0.75, Jitter: 0.2, Phases: mcmc.ChainPhases(8)}
@@ -211,17 +226,23 @@ func TestCachesAndCountsAreTrue(t *testing.T) {
 			if *m.calls != st.Gradients+st.Values {
 				t.Fatalf("%s: %d evaluations counted, the model saw %d", name, st.Gradients+st.Values, *m.calls)
 			}
-			fresh := mcmc.NewPopulation(st.J, st.D, st.GradLL != nil)
+			fresh := st.Population.Blank()
 			copy(fresh.Theta, st.Theta)
-			if err := s.target(stage).Evaluate(ctx, &fresh); err != nil {
+			if err := s.target(stage, st).Evaluate(ctx, &fresh); err != nil {
 				t.Fatal(err)
 			}
 			*m.calls = st.Gradients + st.Values
-			if !slices.Equal(fresh.LL, st.LL) || !slices.Equal(fresh.LP, st.LP) || !slices.Equal(fresh.GradLL, st.GradLL) || !slices.Equal(fresh.GradLP, st.GradLP) {
+			if !same(fresh.LL, st.LL) || !same(fresh.LP, st.LP) || !same(fresh.GradLL, st.GradLL) || !same(fresh.GradLP, st.GradLP) ||
+				!same(fresh.SettledLL, st.SettledLL) || !same(fresh.SettledGrad, st.SettledGrad) {
 				t.Fatalf("%s, iteration %d: a cache is not what is evaluated anew", name, st.K)
 			}
 		}
 	}
+}
+
+// same is equality up to the order of sums.
+func same(x, y []float64) bool {
+	return slices.EqualFunc(x, y, func(a, b float64) bool { return near(a, b, 1e-12, 1e-12) })
 }
 
 // A move costs S gradients and not S+1, a new temperature nothing.

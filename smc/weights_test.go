@@ -276,11 +276,11 @@ func TestTemperingCountsWeights(t *testing.T) {
 		equal[j] = -math.Log(8)
 	}
 	for _, ratio := range []float64{0.55, 0.7, 0.9} {
-		want, err := Tempering{ESS: ratio}.next(0.01, equal, ll)
+		want, err := Tempering{ESS: ratio}.next(0.01, 1, equal, ll)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := Tempering{ESS: ratio}.next(0.01, weighted, each)
+		got, err := Tempering{ESS: ratio}.next(0.01, 1, weighted, each)
 		if err != nil || !near(got, want, 1e-9, 0) || want == 1 {
 			t.Errorf("ESS %v: λ = %v, error %v; particles of equal weight have %v", ratio, got, err, want)
 		}
@@ -292,7 +292,7 @@ func TestTemperingIgnoresParticlesWithoutWeight(t *testing.T) {
 	half := -math.Ln2
 	for _, gone := range []float64{math.Inf(-1), -800} {
 		ll := []float64{0, -2000, -2001} // at h = 1 the two that live have an ESS of 2.47 of 3
-		lambda, err := Tempering{}.next(0, []float64{gone, half, half}, ll)
+		lambda, err := Tempering{}.next(0, 1, []float64{gone, half, half}, ll)
 		if err != nil || lambda != 1 {
 			t.Errorf("log-weight %v: λ = %v, error %v, want 1", gone, lambda, err)
 		}
@@ -300,8 +300,8 @@ func TestTemperingIgnoresParticlesWithoutWeight(t *testing.T) {
 			logw := []float64{half, half, half}
 			logw[place], ll[place] = gone, 0
 			ll[(place+1)%3], ll[(place+2)%3] = -2000, -2003
-			got, err := Tempering{ESS: 0.9}.next(0, logw, ll)
-			want, _ := Tempering{ESS: 0.9}.next(0, []float64{half, half}, []float64{-2000, -2003})
+			got, err := Tempering{ESS: 0.9}.next(0, 1, logw, ll)
+			want, _ := Tempering{ESS: 0.9}.next(0, 1, []float64{half, half}, []float64{-2000, -2003})
 			if err != nil || want == 1 || !near(got, want, 1e-9, 0) {
 				t.Errorf("log-weight %v at %d: λ = %v, error %v, want %v", gone, place, got, err, want)
 			}
@@ -327,7 +327,7 @@ func goldenTempering(t *testing.T, inputs, expected json.RawMessage) {
 	for j := range logw {
 		logw[j] = -math.Log(float64(len(ll)))
 	}
-	lambda, err := Tempering{ESS: in.ESS}.next(in.Lambda, logw, ll)
+	lambda, err := Tempering{ESS: in.ESS}.next(in.Lambda, 1, logw, ll)
 	if want.None {
 		if err == nil || !strings.Contains(err.Error(), "positive likelihood") {
 			t.Errorf("λ = %v, error %v: there is none", lambda, err)

@@ -41,7 +41,7 @@ func newPresets() *cobra.Command {
 				}
 				about[name] = firstComment(text)
 				if !jsonOut {
-					beside(out, fmt.Sprintf("%-13s", name), about[name])
+					beside(out, fmt.Sprintf("%-24s", name), about[name])
 				}
 			}
 			if jsonOut {

@@ -92,8 +92,10 @@ func (p *progress) sampling(e *starling.Sampling) {
 		epochs := thousands(int(e.Epochs)) + "/" + thousands(m.Epochs)
 		long = fmt.Sprintf("%s epochs  accepted %.2f  step %.2g", epochs, e.Acceptance, e.Step)
 		short = fmt.Sprintf("%s ep  acc %.2f  step %.2g", epochs, e.Acceptance, e.Step)
+	} else if name = fmt.Sprintf("islands %d×%d", e.Islands, e.Particles); p.spec.Method.SMC.Path.Tempering == nil {
+		long = fmt.Sprintf("iteration %.0f  %s examples  ESS %.1f/%d  ancestors %.0f", e.Iteration, thousands(int(e.Examples)), e.ESS, e.Particles, e.Ancestors)
+		short = fmt.Sprintf("k %.0f  n %.0f  ESS %.1f  anc %.0f", e.Iteration, e.Examples, e.ESS, e.Ancestors)
 	} else {
-		name = fmt.Sprintf("islands %d×%d", e.Islands, e.Particles)
 		long = fmt.Sprintf("λ %.2g  ESS %.1f/%d  accepted %.2f  ancestors %.0f", e.Temperature, e.ESS, e.Particles, e.Acceptance, e.Ancestors)
 		short = fmt.Sprintf("λ %.2g  ESS %.0f  acc %.2f  anc %.0f", e.Temperature, e.ESS, e.Acceptance, e.Ancestors)
 	}

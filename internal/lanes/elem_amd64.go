@@ -267,6 +267,13 @@ func (w *Windows) sumBackwardAssembly(dy []float32, scale float32, dx []float32)
 		func(o, n, l int) { sumPoolBackwardAVX2(&dx[l], &taps[o*k], &dy[o*Lanes+l], n, k, scale) })
 }
 
+func (w *Windows) sumBackwardReLUAssembly(x, dy []float32, scale float32, dx []float32) int {
+	taps, k := w.taps, w.k
+	return w.calls(
+		func(o, n, _ int) { sumPoolBackwardReLUAVX512(&dx[0], &taps[o*k], &x[0], &dy[o*Lanes], n, k, scale) },
+		func(o, n, l int) { sumPoolBackwardReLUAVX2(&dx[l], &taps[o*k], &x[l], &dy[o*Lanes+l], n, k, scale) })
+}
+
 func unpoolAssembly(dy []float32, masks []uint16, dx []float32, row int) int {
 	return blocks(len(dy)/Lanes, 1, func(p, n int) {
 		unpoolAVX2(&dy[p*Lanes], &masks[4*p], &dx[2*p*Lanes], &dx[row+2*p*Lanes], n)

@@ -30,4 +30,7 @@ func (*Windows) maxAssembly(x, y []float32, arg []int32) int           { return 
 func (*Windows) maxBackwardAssembly([]float32, []int32, []float32) int { return 0 }
 func (*Windows) sumAssembly([]float32, float32, []float32) int         { return 0 }
 func (*Windows) sumBackwardAssembly([]float32, float32, []float32) int { return 0 }
-func unpoolAssembly([]float32, []uint16, []float32, int) int           { return 0 }
+func (*Windows) sumBackwardReLUAssembly(x, dy []float32, scale float32, dx []float32) int {
+	return 0
+}
+func unpoolAssembly([]float32, []uint16, []float32, int) int { return 0 }

@@ -235,6 +235,10 @@ var elementwise = map[string]func(a *arena){
 		outputs, k, n := a.some(2), 1+a.r.IntN(9), 12
 		a.windows(outputs, k, n).SumBackward(a.floats(outputs*Lanes), 0.3, a.floats(n*Lanes+12))
 	},
+	"Windows.SumBackwardReLU": func(a *arena) {
+		outputs, k, n := a.some(2), 1+a.r.IntN(9), 12
+		a.windows(outputs, k, n).SumBackwardReLU(a.floats(n*Lanes+12), a.floats(outputs*Lanes), 0.3, a.floats(n*Lanes+12))
+	},
 	"Unpool": func(a *arena) {
 		n := a.some(1)
 		masks := make([]uint16, 4*n)

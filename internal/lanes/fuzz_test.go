@@ -236,6 +236,7 @@ func FuzzWindows(f *testing.F) {
 			x, y, arg := a.floats(w.inputs), a.floats(w.outputs), a.ints(w.outputs, -2, w.k+1)
 			w.MaxBackward(y, arg, x) // of arguments that need not be Max's
 			w.SumBackward(y, 0.3, x)
+			w.SumBackwardReLU(a.floats(w.inputs), y, 0.3, x)
 			w.Max(x, y, arg)
 			w.Sum(x, 0.3, a.floats(w.outputs))
 		})

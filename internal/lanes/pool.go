@@ -141,6 +141,28 @@ func (w *Windows) SumBackward(dy []float32, scale float32, dx []float32) {
 	}
 }
 
+// SumBackwardReLU is the gradient of Sum and of the ReLU whose values x it added up. The windows must not share vectors:
+// their gradients are stored, not added. In each lane, for outputs o and taps t, unless the tap is −1,
+//
+//	dx[taps[o*k+t]] = x[taps[o*k+t]] > 0 ? scale*dy[o] : 0
+func (w *Windows) SumBackwardReLU(x, dy []float32, scale float32, dx []float32) {
+	checkLen("x", len(x), w.inputs)
+	checkLen("dy", len(dy), w.outputs)
+	checkLen("dx", len(dx), w.inputs)
+	for o := w.sumBackwardReLUAssembly(x, dy, scale, dx); o < w.outputs/Lanes; o++ {
+		d := *at(dy, o*Lanes)
+		w.window(o, func(_, offset int) {
+			to := at(dx, offset)
+			for l, v := range at(x, offset) {
+				to[l] = 0
+				if v > 0 {
+					to[l] = float32(scale * d[l])
+				}
+			}
+		})
+	}
+}
+
 // Unpool spreads the gradient of a row of 2×2 max pools over the two rows of pixels below it, which are row elements
 // apart and do not overlap:
 //

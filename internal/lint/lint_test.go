@@ -25,6 +25,7 @@ var level = map[string]int{
 	"baseline":     5,
 	"":             6,
 	"report":       7,
+	"paper":        8,
 	"cmd/starling": 9,
 }
 

@@ -17,7 +17,10 @@
 // tests: changing one bit changes every result of every run.
 package rng
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Purpose says what the numbers of a stream are for. The values are part of the format: never renumber.
 type Purpose uint8
@@ -33,6 +36,8 @@ const (
 	Start     Purpose = 8  // starting points of point optimisers (MAP restarts)
 	Split     Purpose = 9  // division of a data set into train, validate and test
 	Noise     Purpose = 10 // noise that is part of a data set
+	Order     Purpose = 11 // order in which a schedule brings the examples in
+	Subset    Purpose = 12 // mini-batch of one trajectory's gradients
 	Synthetic Purpose = 14 // generated data: benchmarks and tests
 )
 
@@ -146,4 +151,19 @@ func (s *Stream) Perm(p []int32) {
 		p[i] = int32(i)
 	}
 	Shuffle(s, p)
+}
+
+// Subset returns k of the numbers 0…n−1, all n if k is larger, drawn without replacement, in the order of the draws. It
+// uses the memory of scratch if that is enough.
+func (s *Stream) Subset(scratch []int32, n, k int) []int32 {
+	p := slices.Grow(scratch[:0], n)[:n]
+	for i := range p {
+		p[i] = int32(i)
+	}
+	k = min(k, n)
+	for i := range k {
+		j := i + int(s.below(uint64(n-i)))
+		p[i], p[j] = p[j], p[i]
+	}
+	return p[:k]
 }

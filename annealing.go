@@ -1,0 +1,60 @@
+package starling
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"text/template"
+)
+
+// The presets of data annealing differ in network, schedule and number of leapfrogs: one text a network, filled in.
+
+type annealing struct {
+	Scheme, About, Path string
+}
+
+var annealings = []annealing{
+	{"constant", "a fresh batch every iteration.", "constant: {iterations: 200, batch: 500}"},
+	{"full", "all images every iteration.", "full: {iterations: 200}"},
+	{"ctr", "fresh batches, all images in the last tenth.", "ctr: {iterations: 200, batch: 500}"},
+	{"linear", "a batch that grows by 500 an iteration.", "linear: {iterations: 200, batch: 500, grow: 500}"},
+	{"automated", "a batch that is whole at nine tenths.", "automated: {iterations: 200, batch: 500, grow: 500}"},
+	{"sda", "smooth annealing, block by block.", "sda: {iterations: 200, batch: 500, grow: 500}   # exact: true takes the exact derivative of the entropy"},
+}
+
+// annealingPresets lists the names NETWORK-SCHEME for Hamiltonian, NETWORK-SCHEME-ld for Langevin dynamics.
+func annealingPresets() (names []string) {
+	for _, net := range []string{"mnist-lenet5", "fashion-cnn"} {
+		for _, a := range annealings {
+			names = append(names, net+"-"+a.Scheme, net+"-"+a.Scheme+"-ld")
+		}
+	}
+	return names
+}
+
+// annealingText is such a preset; nil if there is none of that name.
+func annealingText(name string) []byte {
+	if !slices.Contains(annealingPresets(), name) {
+		return nil
+	}
+	rest, langevin := strings.CutSuffix(name, "-ld")
+	at := strings.LastIndexByte(rest, '-')
+	a := annealings[slices.IndexFunc(annealings, func(a annealing) bool { return a.Scheme == rest[at+1:] })]
+	of := struct {
+		annealing
+		Name, Dynamics string
+		Steps          int
+	}{a, name, "HMC", 3}
+	if langevin {
+		of.Dynamics, of.Steps = "Langevin", 1
+	}
+	text, err := template.ParseFS(presets, "presets/annealing/*.yaml")
+	var b bytes.Buffer
+	if err == nil {
+		err = text.ExecuteTemplate(&b, rest[:at]+".yaml", of)
+	}
+	if err != nil {
+		panic(err) // the texts are constants, and a test fills every one in
+	}
+	return b.Bytes()
+}

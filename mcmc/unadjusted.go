@@ -1,0 +1,131 @@
+package mcmc
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/starling-smc/starling/internal/rng"
+)
+
+// Unadjusted is Hamiltonian dynamics without accept/reject (data-annealing-smc, eqs. 7–12): momenta p ~ N(0, I) are
+// drawn anew, S leapfrogs of size h lead to (θ', p'), and there the particle stays. What accept/reject would have mended
+// is left to the weight,
+//
+//	log w += −ΔH + log π_k(θ) − log π_{k−1}(θ),   ΔH = H_k(θ', p') − H_k(θ, p),   H_k = −log π_k(θ) + p'p/2,
+//
+// which is eq. (12): its momentum densities are the kinetic parts of ΔH (package smc has the weighting). S = 1 is
+// Langevin dynamics.
+//
+// Why no determinant appears. The proposal density of θ' is N(p; 0, I)·|dθ'/dp|⁻¹ and that of the backward kernel, which
+// leads from (θ', −p') to (θ, −p), is N(−p'; 0, I)·|dθ/dp'|⁻¹; eqs. (10) and (11) print both derivatives with respect to
+// θ, where the change of variables is from momentum to position. The leapfrog map Φ is symplectic: with the blocks of
+// its Jacobian ∂(θ', p')/∂(θ, p) = (A B; C D), its inverse has the blocks (D' −B'; −C' A') (primes: transposes). So
+// dθ'/dp = B and, along the way back, dθ/dp' = −B': the same determinant but for the sign, and they cancel. The
+// argument on the extended space needs even less, and holds where p ↦ θ' has no inverse: Φ, followed by a change of the
+// momentum's sign, is an involution of volume 1, so π_k(θ')N(p')/π_k(θ)N(p) is the Radon–Nikodym derivative that an
+// importance weight is, for every h and S.
+//
+// Exact weights, cheap moves. Both properties of the leapfrog need a gradient field that stays the same during a
+// trajectory and does not depend on where it begins, not one that is the gradient of log π: kicks p ↦ p + (h/2)g(θ) are
+// shears whatever g, with volume 1; drifts are shears; and their order reads the same from both ends. With Batch n, g is
+// the gradient for n examples, drawn without replacement from the target's, scaled to their number, the same for every
+// particle, independently of θ and p: given the draw, g is fixed and the argument above applies, while ΔH is taken with
+// the exact densities. A trajectory then costs S+1 gradients of n examples and one value of all.
+//
+// A trajectory that ends at an infinite or undefined energy has ΔH = +∞, weight 0: the particle is dead. It is put back
+// to where it began, so that all numbers stay finite.
+type Unadjusted struct {
+	Steps int     // S, leapfrogs a move; 0: 1
+	Step  float64 // h, must be set
+	Batch int     // n, examples of a trajectory's gradients; 0: those of the target
+}
+
+var _ Move = Unadjusted{}
+
+// NeedsGradient is false if trajectories have gradients of their own.
+func (m Unadjusted) NeedsGradient() bool { return m.Batch == 0 }
+
+// Evaluations is S.
+func (m Unadjusted) Evaluations() int { return max(1, m.Steps) }
+
+// Tuning returns log h, which stays.
+func (m Unadjusted) Tuning(t *Target) ([]float64, error) {
+	if m.Steps < 0 || !(m.Step > 0) || math.IsInf(m.Step, 0) || m.Batch < 0 {
+		return nil, fmt.Errorf("unadjusted dynamics: %d leapfrogs, step size %v, gradients of %d examples: want a positive step and no negative number", m.Steps, m.Step, m.Batch)
+	}
+	return []float64{rng.Log(m.Step)}, nil
+}
+
+// Mutate is one move of every particle. Outcome.Probability is what accept/reject would have done.
+func (m Unadjusted) Mutate(ctx context.Context, w *Work, t *Target, p *Population, _ []float64, now Moment) (Outcome, error) {
+	w.Fit(p)
+	p.each(t.Pool, func(j int) {
+		k := now.Key
+		k.Purpose, k.Particle = rng.Momentum, j
+		momentum := p.row(w.momentum, j)
+		k.Stream().Normals(momentum)
+		w.kinetic[j] = Kinetic(momentum, nil)
+	})
+	q, steps := &w.Proposal, max(1, m.Steps)
+	out := w.outcome
+	out.Step = m.Step
+	if m.Batch == 0 {
+		if err := t.Leapfrog(ctx, p, q, w.momentum, nil, m.Step, steps); err != nil {
+			return Outcome{}, err
+		}
+		out.Gradients = steps * t.Examples()
+	} else {
+		n, err := m.surrogate(ctx, w, t, p, now.Key)
+		if err != nil {
+			return Outcome{}, err
+		}
+		copy(q.Theta, w.surrogate.Theta)
+		if err := t.Evaluate(ctx, q); err != nil {
+			return Outcome{}, err
+		}
+		out.Gradients, out.Values = (steps+1)*n, t.Examples()
+	}
+	p.each(t.Pool, func(j int) {
+		energy := Kinetic(p.row(w.momentum, j), nil) - t.LogDensity(q, j)
+		energy -= w.kinetic[j] - t.LogDensity(p, j)
+		if !isFinite(energy) {
+			energy = math.Inf(1)
+			q.Set(j, p, j)
+		}
+		out.Energy[j], out.Probability[j] = energy, min(1, rng.Exp(-energy))
+	})
+	for _, energy := range out.Energy {
+		if math.IsInf(energy, 1) {
+			out.Broken++
+		}
+	}
+	*p, w.Proposal = w.Proposal, *p
+	return out, nil
+}
+
+// surrogate follows Hamilton's equations with the gradients of a mini-batch, of the n examples that it returns, and
+// leaves the particles in w.surrogate.
+func (m Unadjusted) surrogate(ctx context.Context, w *Work, t *Target, p *Population, key rng.Key) (int, error) {
+	if t.Settled != nil {
+		return 0, fmt.Errorf("unadjusted dynamics: gradients of %d examples have no place where examples settle", m.Batch)
+	}
+	if w.surrogate.J != p.J || w.surrogate.D != p.D {
+		w.surrogate = NewPopulation(p.J, p.D, true)
+	}
+	field := *t
+	key.Purpose = rng.Subset
+	w.batch = key.Stream().Subset(w.batch, t.Examples(), m.Batch)
+	if t.Rows != nil {
+		for i, at := range w.batch {
+			w.batch[i] = t.Rows[at]
+		}
+	}
+	field.Rows = w.batch
+	field.Lambda = float64(t.Lambda * float64(t.Examples()) / float64(len(w.batch)))
+	copy(w.surrogate.Theta, p.Theta)
+	if err := field.Evaluate(ctx, &w.surrogate); err != nil {
+		return 0, err
+	}
+	return len(w.batch), field.Leapfrog(ctx, &w.surrogate, &w.surrogate, w.momentum, nil, m.Step, max(1, m.Steps))
+}

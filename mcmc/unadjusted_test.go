@@ -1,0 +1,170 @@
+package mcmc
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/starling-smc/starling/internal/rng"
+)
+
+// unadjustedMove makes one move from p and returns where it began.
+func unadjustedMove(t *testing.T, move Unadjusted, target *Target, p *Population) (Population, Outcome) {
+	t.Helper()
+	before := p.Blank()
+	before.Copy(p)
+	out, err := move.Mutate(context.Background(), new(Work), target, p, nil, Moment{Key: rng.Key{Seed: 5, Iteration: 3}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return before, out
+}
+
+// Check 2 of data annealing: for one leapfrog, −ΔH is the logarithm of the Metropolis ratio of Langevin moves,
+// log π(θ')q(θ|θ') − log π(θ)q(θ'|θ) with q(θ'|θ) = N(θ'; θ + h²/2 ∇log π(θ), h² I).
+func TestCheck2OneLeapfrogIsLangevin(t *testing.T) {
+	const d, particles, h = 3, 20, 0.3
+	target := &Target{Model: &model{d: d, log: quartic, factor: 1}, Prior: unit(d), Lambda: 1}
+	p := NewPopulation(particles, d, true)
+	rng.Key{Seed: 1}.Stream().Normals(p.Theta)
+	if err := target.Evaluate(context.Background(), &p); err != nil {
+		t.Fatal(err)
+	}
+	before, out := unadjustedMove(t, Unadjusted{Step: h}, target, &p)
+	q := func(from, to *Population, j int) (l float64) {
+		for i := j * d; i < (j+1)*d; i++ {
+			r := to.Theta[i] - from.Theta[i] - h*h/2*(from.GradLL[i]+from.GradLP[i])
+			l -= r * r / (2 * h * h)
+		}
+		return l
+	}
+	for j := range particles {
+		want := target.LogDensity(&p, j) + q(&p, &before, j) - target.LogDensity(&before, j) - q(&before, &p, j)
+		if diff := math.Abs(-out.Energy[j] - want); !(diff <= 1e-12) {
+			t.Errorf("particle %d: log-weight %v, the Langevin ratio is %v", j, -out.Energy[j], want)
+		}
+	}
+}
+
+// Check 3: from equilibrium N(0, I), one leapfrog has E ΔH = D h⁶/32, Var ΔH = D(h⁶/16 + h¹²/512), E e^−ΔH = 1 and
+// E e^−2ΔH = (1 − h⁶/8)^(−D/2). With h = 1, D = 1: .03125, .064453, 1, 1.06904. Means of 400,000 particles; the bounds
+// are five standard deviations (false-failure rate 6e-7 each), the fourth moments taken from the sample.
+func TestCheck3EnergyErrorFromEquilibrium(t *testing.T) {
+	const particles = 400_000
+	for _, c := range []struct{ d, h float64 }{{1, 1}, {4, 0.9}} {
+		d := int(c.d)
+		target := &Target{Model: nothing{d}, Prior: unit(d), Lambda: 1}
+		p := NewPopulation(particles, d, true)
+		rng.Key{Seed: 2}.Stream().Normals(p.Theta)
+		if err := target.Evaluate(context.Background(), &p); err != nil {
+			t.Fatal(err)
+		}
+		_, out := unadjustedMove(t, Unadjusted{Step: c.h}, target, &p)
+		h6 := math.Pow(c.h, 6)
+		mean, variance := c.d*h6/32, c.d*(h6/16+h6*h6/512)
+		for _, m := range []struct {
+			what string
+			f    func(e float64) float64
+			want float64
+		}{
+			{"mean of ΔH", func(e float64) float64 { return e }, mean},
+			{"variance of ΔH", func(e float64) float64 { return (e - mean) * (e - mean) }, variance},
+			{"mean weight", func(e float64) float64 { return math.Exp(-e) }, 1},
+			{"mean squared weight", func(e float64) float64 { return math.Exp(-2 * e) }, math.Pow(1-h6/8, -c.d/2)},
+		} {
+			var sum, square float64
+			for _, e := range out.Energy {
+				sum += m.f(e)
+				square += m.f(e) * m.f(e)
+			}
+			got := sum / particles
+			bound := 5 * math.Sqrt((square/particles-got*got)/particles)
+			if diff := math.Abs(got - m.want); !(diff <= bound) {
+				t.Errorf("D = %d, h = %v: %s is %.6f, want %.6f ± %.6f", d, c.h, m.what, got, m.want, bound)
+			}
+		}
+	}
+}
+
+// unit is N(0, I).
+func unit(d int) normal { return normal{make([]float64, d), slices.Repeat([]float64{1}, d)} }
+
+// nothing has no likelihood: the target is the prior.
+type nothing struct{ d int }
+
+func (m nothing) Dim() int      { return m.d }
+func (m nothing) Examples() int { return 1 }
+func (m nothing) LogLik(_ context.Context, _ []int32, _, ll, grad []float64) error {
+	clear(ll)
+	clear(grad)
+	return nil
+}
+
+// rowsModel is a Gaussian location model whose example i pulls toward i.
+type rowsModel struct{ n int }
+
+func (m rowsModel) Dim() int      { return 1 }
+func (m rowsModel) Examples() int { return m.n }
+func (m rowsModel) LogLik(_ context.Context, rows []int32, theta, ll, grad []float64) error {
+	clear(ll)
+	clear(grad)
+	for j, x := range theta {
+		for i := range m.n {
+			if rows != nil && !slices.Contains(rows, int32(i)) {
+				continue
+			}
+			r := float64(i)/float64(m.n) - x
+			ll[j] -= r * r / 2
+			if grad != nil {
+				grad[j] += r
+			}
+		}
+	}
+	return nil
+}
+
+// With a gradient of all examples in its own batch, a cheap trajectory is the exact one; with fewer, it goes elsewhere,
+// and its weight is still taken with the exact density.
+func TestCheapGradientsAreAFixedField(t *testing.T) {
+	target := &Target{Model: rowsModel{12}, Prior: unit(1), Lambda: 1}
+	const particles, h, steps = 30, 0.2, 4
+	start := func(gradients bool) Population {
+		p := NewPopulation(particles, 1, gradients)
+		rng.Key{Seed: 9}.Stream().Normals(p.Theta)
+		if err := target.Evaluate(context.Background(), &p); err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	exact, all, few := start(true), start(false), start(false)
+	_, want := unadjustedMove(t, Unadjusted{Steps: steps, Step: h}, target, &exact)
+	_, got := unadjustedMove(t, Unadjusted{Steps: steps, Step: h, Batch: 12}, target, &all)
+	before, cheap := unadjustedMove(t, Unadjusted{Steps: steps, Step: h, Batch: 3}, target, &few)
+	if want.Gradients != steps*12 || want.Values != 0 || cheap.Gradients != (steps+1)*3 || cheap.Values != 12 {
+		t.Errorf("examples counted: %d, %d and %d, %d", want.Gradients, want.Values, cheap.Gradients, cheap.Values)
+	}
+	// The batch is drawn anew for the same key: it and the momenta are those of the move.
+	batch := rng.Key{Seed: 5, Iteration: 3, Purpose: rng.Subset}.Stream().Subset(nil, 12, 3)
+	mean := 0.0
+	for _, i := range batch {
+		mean += float64(i) / 12 / 3
+	}
+	for j := range particles {
+		if math.Abs(exact.Theta[j]-all.Theta[j]) > 1e-12 || math.Abs(want.Energy[j]-got.Energy[j]) > 1e-12 {
+			t.Fatalf("particle %d: %v and %v, energy errors %v and %v", j, exact.Theta[j], all.Theta[j], want.Energy[j], got.Energy[j])
+		}
+		x, p := before.Theta[j], rng.Key{Seed: 5, Iteration: 3, Purpose: rng.Momentum, Particle: j}.Stream().Normal()
+		energy := -p * p / 2
+		field := func() float64 { return 12*(mean-x) - x }
+		for range steps {
+			p += h / 2 * field()
+			x += h * p
+			p += h / 2 * field()
+		}
+		energy += p*p/2 - target.LogDensity(&few, j) + target.LogDensity(&before, j)
+		if math.Abs(x-few.Theta[j]) > 1e-12 || math.Abs(energy-cheap.Energy[j]) > 1e-11 {
+			t.Fatalf("particle %d: at %v with energy error %v, want %v and %v", j, few.Theta[j], cheap.Energy[j], x, energy)
+		}
+	}
+}

@@ -1,0 +1,74 @@
+package paper
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/starling-smc/starling"
+)
+
+// DataAnnealing is Table 1 of Millard et al., "Investigating batch inference in a sequential Monte Carlo framework for
+// neural networks": six schedules, two data sets, Langevin and Hamiltonian dynamics, mean ± standard deviation of five
+// seeds. The paper's "test loss" is the mean log-likelihood of the test examples; times are of one A100. It states no
+// number of particles.
+var DataAnnealing = Table{
+	Name:  "data-annealing",
+	Title: "Data annealing: Table 1 of Millard et al., Investigating batch inference in a sequential Monte Carlo framework for neural networks",
+	Cells: dataAnnealing(),
+}
+
+// published is a row of Table 1: log-likelihood, accuracy in percent and seconds, each with its standard deviation.
+type published struct {
+	scheme, data    string
+	langevin, hamil [6]float64
+}
+
+var table1 = []published{
+	{"constant", "mnist", [6]float64{-0.2726, .003, 92.46, .01, 502.76, 20.28}, [6]float64{-0.081, .004, 97.55, .11, 453.33, 16.74}},
+	{"full", "mnist", [6]float64{-0.248, .002, 93.14, .01, 8985.56, 24.08}, [6]float64{-0.065, .003, 98.00, .15, 10658.68, 15.28}},
+	{"ctr", "mnist", [6]float64{-0.268, .003, 92.61, .10, 1297.93, 19.09}, [6]float64{-0.071, .002, 97.84, .02, 1535.95, 20.27}},
+	{"linear", "mnist", [6]float64{-0.249, .004, 93.14, .12, 7904.98, 22.95}, [6]float64{-0.067, .003, 97.90, .13, 9507.66, 14.32}},
+	{"automated", "mnist", [6]float64{-0.260, .003, 92.79, .13, 4801.25, 23.69}, [6]float64{-0.067, .002, 97.94, .05, 5666.36, 45.31}},
+	{"sda", "mnist", [6]float64{-0.279, .005, 92.28, .20, 6872.41, 114.60}, [6]float64{-0.074, .006, 97.70, .17, 7683.07, 83.69}},
+	{"constant", "fashion", [6]float64{-0.489, .010, 82.79, .41, 392.11, 11.93}, [6]float64{-0.345, .011, 88.09, .26, 443.58, 12.70}},
+	{"full", "fashion", [6]float64{-0.468, .011, 83.46, .42, 8749.95, 25.22}, [6]float64{-0.293, .006, 89.60, .20, 10864.92, 33.06}},
+	{"ctr", "fashion", [6]float64{-0.483, .010, 82.99, .55, 1265.94, 13.71}, [6]float64{-0.291, .005, 89.62, .30, 1531.53, 12.13}},
+	{"linear", "fashion", [6]float64{-0.470, .010, 83.47, .41, 7575.59, 24.90}, [6]float64{-0.293, .004, 89.62, .26, 9578.16, 21.47}},
+	{"automated", "fashion", [6]float64{-0.478, .010, 83.16, .52, 4700.58, 7.02}, [6]float64{-0.293, .005, 89.51, .30, 5891.13, 26.41}},
+	{"sda", "fashion", [6]float64{-0.493, .005, 82.50, .23, 6594.19, 32.74}, [6]float64{-0.298, .005, 89.35, .10, 7897.29, 98.47}},
+}
+
+func dataAnnealing() (cells []Cell) {
+	presets := map[string]string{"mnist": "mnist-lenet5", "fashion": "fashion-cnn"}
+	for _, row := range table1 {
+		for _, move := range []struct {
+			name, suffix string
+			figures      [6]float64
+		}{{"hmc", "", row.hamil}, {"ld", "-ld", row.langevin}} {
+			f := move.figures
+			cells = append(cells, Cell{
+				Name:   strings.Join([]string{row.data, move.name, row.scheme}, "-"),
+				Preset: presets[row.data] + "-" + row.scheme + move.suffix,
+				Published: []Figure{
+					{"accuracy", "%", f[2], f[3]}, {"log-likelihood", "nats", f[0], f[1]}, {"seconds", "s", f[4], f[5]},
+				},
+			})
+		}
+	}
+	return cells
+}
+
+// Spec is what a cell runs with a seed. The full protocol is the paper's; the reduced one has 50 iterations and 4
+// particles.
+func (c Cell) Spec(seed uint64, reduced bool) (starling.Spec, error) {
+	sets := []string{fmt.Sprint("seed=", seed), fmt.Sprintf("name=%s-%d", c.Name, seed)}
+	if reduced {
+		parts := strings.Split(c.Preset, "-")
+		scheme := parts[slices.IndexFunc(parts, func(p string) bool {
+			return slices.Contains([]string{"constant", "full", "ctr", "linear", "automated", "sda"}, p)
+		})]
+		sets = append(sets, "method.smc.particles=4", "method.smc.path."+scheme+".iterations=50", fmt.Sprintf("name=%s-%d-reduced", c.Name, seed))
+	}
+	return starling.Preset(c.Preset, sets...)
+}

@@ -1,0 +1,59 @@
+package smc
+
+import "fmt"
+
+// Warm leads from the prior to the first target of another path by adaptive tempering, and then follows it: the power of
+// the first target's likelihood rises from 0 as Tempering says. Draws from the prior that meet a whole batch at once
+// leave one of them alive (data-annealing-smc, section 6); tempering shares the fall out.
+type Warm struct {
+	ESS  float64 // as in Tempering
+	Then Path
+}
+
+// Start is the prior.
+func (p Warm) Start(n int) (Stage, bool) {
+	stage, _ := p.Then.Start(n)
+	stage.Lambda, stage.Warm = 0, true
+	return stage, true
+}
+
+// Next is the next temperature, and the other path when it is at its first target.
+func (p Warm) Next(st *State) (Stage, error) {
+	first, _ := p.Then.Start(st.Examples)
+	if st.K > st.Warmed || st.Lambda >= first.Lambda {
+		return p.Then.Next(st)
+	}
+	var err error
+	first.Lambda, err = Tempering{ESS: p.ESS}.next(st.Lambda, first.Lambda, st.LogW, st.LL)
+	first.Warm = true
+	return first, err
+}
+
+// Done is that of the other path.
+func (p Warm) Done(st *State) bool { return p.Then.Done(st) }
+
+// Progress is that of the other path.
+func (p Warm) Progress(st *State) float64 { return p.Then.Progress(st) }
+
+// Budget is that of the other path.
+func (p Warm) Budget(st *State) int { return p.Then.Budget(st) }
+
+func (p Warm) check() error {
+	if p.Then == nil {
+		return fmt.Errorf("path: tempering that leads to no path")
+	}
+	faults := Tempering{ESS: p.ESS}.check()
+	if then, ok := p.Then.(interface{ check() error }); ok && faults == nil {
+		faults = then.check()
+	}
+	return faults
+}
+
+// settles says whether examples may settle on a path, so that populations need room for them.
+func settles(p Path) bool {
+	if warm, ok := p.(Warm); ok {
+		p = warm.Then
+	}
+	_, sda := p.(SDA)
+	return sda
+}
