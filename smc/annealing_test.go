@@ -2,6 +2,7 @@ package smc
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"testing"
 
@@ -186,6 +187,49 @@ func TestAnnealingPaysOnce(t *testing.T) {
 	}
 }
 
+// After a change of target, before anybody moves, what is known of a particle is what would be evaluated anew.
+func TestChangeOfTargetKnowsAll(t *testing.T) {
+	for name, make := range kinds() {
+		s := make(0)
+		st, err := s.Init(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for !s.Done(st) {
+			stage, err := s.Path.Next(st)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := s.prepare(st); err != nil {
+				t.Fatal(err)
+			}
+			here := new(State)
+			here.copy(st)
+			target := s.target(stage, here)
+			change, err := s.retarget(context.Background(), here, target, stage)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fresh := here.Population.Blank()
+			copy(fresh.Theta, here.Theta)
+			if err := target.Evaluate(context.Background(), &fresh); err != nil {
+				t.Fatal(err)
+			}
+			if !same(fresh.LL, here.LL) || !same(fresh.GradLL, here.GradLL) || !same(fresh.SettledLL, here.SettledLL) || !same(fresh.SettledGrad, here.SettledGrad) {
+				t.Fatalf("%s, iteration %d: a cache is not what is evaluated anew", name, st.K)
+			}
+			for j := range change {
+				if want := fresh.LogLik(stage.Lambda, j) - st.LogLik(st.Lambda, j); !near(change[j], want, 1e-9, 1e-9) {
+					t.Fatalf("%s, iteration %d: the target changes by %v at particle %d, want %v", name, st.K, change[j], j, want)
+				}
+			}
+			if _, err := s.Step(context.Background(), st); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
 // A particle whose trajectory breaks is dead and stays finite; the others go on.
 func TestBrokenTrajectoriesAreDead(t *testing.T) {
 	m := newLocation(3)
@@ -257,5 +301,47 @@ func TestCheck4ErrorsFallWithParticles(t *testing.T) {
 		if !(ratio > factor/2.5 && ratio < factor*2.5) {
 			t.Errorf("error of the %s falls by %.2f from 400 to %d particles, want about %v", what, ratio, most, factor)
 		}
+	}
+}
+
+// Tempering leads to the first target in steps that keep the share of the particles that it says, and the schedule
+// then begins at its first batch.
+func TestWarmGoesStepByStep(t *testing.T) {
+	m := newLocation(2)
+	path := Schedule{Rule: Constant, Iterations: 4, Batch: 7}
+	first, _ := path.Start(len(m.y))
+	s := &Sampler{
+		Model: m, Prior: m.problem().prior, Path: Warm{Then: path}, Move: mcmc.Unadjusted{Steps: 3, Step: 0.02},
+		Weighting: Momentum{}, Particles: 400, Seed: 8,
+	}
+	st, infos := run(t, s)
+	warmed, last := 0, 0.0
+	for _, info := range infos {
+		if !info.Warm {
+			break
+		}
+		warmed++
+		if !(info.Lambda > last && info.Lambda <= first.Lambda) || info.Examples != 7 {
+			t.Fatalf("step %d: power %v after %v, of at most %v, on %d examples", warmed, info.Lambda, last, first.Lambda, info.Examples)
+		}
+		last = info.Lambda
+	}
+	if warmed < 3 || last != first.Lambda || len(infos) != warmed+4 || st.Warmed != warmed {
+		t.Errorf("%d steps to power %v of %v, %d iterations in all", warmed, last, first.Lambda, len(infos))
+	}
+}
+
+// Each pass over the examples, each island and each run has an order of its own.
+func TestOrdersDiffer(t *testing.T) {
+	order := func(seed uint64, island, pass int) string {
+		s := &Sampler{Model: newLocation(2), Seed: seed, Island: island}
+		return fmt.Sprint(s.rows(Rows{41 * pass, 41 * (pass + 1)}))
+	}
+	seen := map[string]bool{}
+	for _, o := range []string{order(1, 0, 0), order(1, 0, 1), order(1, 0, 2), order(1, 1, 0), order(2, 0, 0)} {
+		if seen[o] {
+			t.Error("the same order twice")
+		}
+		seen[o] = true
 	}
 }
