@@ -144,6 +144,29 @@ func TestCheck7PowersOfABlockRise(t *testing.T) {
 	}
 }
 
+// The exact rule divides by what the derivative of the entropy is, in closed form for Gaussians: with a prior N(.3, 1),
+// settled examples of precision b and a block of precision a, the target at β is normal of precision 1 + b + aβ, and
+// −dS/dβ = a/2/(1 + b + aβ). Particles are the nodes of a quadrature, whose error is far below the tolerance.
+func TestExactEntropyRule(t *testing.T) {
+	const a, y, z, beta, entropy = 3.0, 1.2, -0.7, 0.2, 0.1
+	for _, b := range []float64{0, 2} {
+		st := sdaState(make([]number, 4001), nil, nil)
+		st.Lambda, st.K, st.Settled = beta, 1, int(b)
+		for j := range st.J {
+			x := -10 + float64(j)/200
+			st.LP[j], st.LL[j], st.SettledLL[j] = -(x-0.3)*(x-0.3)/2, -a*(x-y)*(x-y)/2, -b*(x-z)*(x-z)/2
+			st.LogW[j] = st.LP[j] + st.SettledLL[j] + beta*st.LL[j]
+		}
+		if _, _, err := Normalise(st.LogW); err != nil {
+			t.Fatal(err)
+		}
+		want := beta + entropy/(a/2/(1+b+a*beta))
+		if got := (SDA{Entropy: entropy, Exact: true}).raise(st); !near(got, want, 1e-9, 0) {
+			t.Errorf("settled precision %v: β = %v, want %v", b, got, want)
+		}
+	}
+}
+
 // A cumulative schedule pays for what is new: Linear costs what its batch sizes say. Full-batch trajectories cost S
 // gradients an iteration, not S+1; fresh batches S+1; cheap gradients S+1 of their own and one value of all.
 func TestAnnealingPaysOnce(t *testing.T) {
