@@ -197,6 +197,12 @@ func (c *checker) method(s *Spec) {
 	}
 	if m.SMC != nil {
 		c.smc(m.SMC)
+		full := *m.SMC
+		full.fill()
+		if p := s.MAP; full.Start == "sgd" && p != nil && p.Restarts != 0 && p.Restarts < full.Particles*full.Islands {
+			c.conflict([]string{"map.restarts", "method.smc.particles", "method.smc.islands", "method.smc.start"}, "%d particles start from %d MAP restarts, one each: want map.restarts of at least %d, or another start",
+				full.Particles*full.Islands, p.Restarts, full.Particles*full.Islands)
+		}
 		if m.SMC.Combine == "evidence" && !s.estimatesEvidence() {
 			c.conflict([]string{"method.smc.combine", "model.init", "method.smc.start"}, "islands whose particles do not begin at the prior estimate no evidence: want combine: equal, or another start")
 		}

@@ -40,6 +40,10 @@ func (r *run) health() (notes []string) {
 		notes = append(notes, "weight literal leaves the change of target out: the weights follow no path of targets, and their product is no evidence")
 	case name == "constant":
 		notes = append(notes, "the log evidence is that of the last batch, its likelihood scaled to all examples; it is not the model's")
+	case slices.ContainsFunc(r.Trace, func(l TraceLine) bool {
+		return l.Progress >= 1 && (l.Examples < r.Data.Train.Len() || l.Temperature != 1)
+	}):
+		notes = append(notes, "the log evidence is that of the last target, which has not taken in all examples in full; it is not the model's")
 	}
 	return notes
 }

@@ -1,0 +1,49 @@
+package starling
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// Islands that begin at point estimates have no evidence: none is shown, and none is used.
+func TestStartsWithoutEvidence(t *testing.T) {
+	for _, start := range []string{"map", "sgd"} {
+		r := fit(t, trees(t, "method.smc={particles: 3, islands: 2, start: "+start+", path: {constant: {iterations: 3, batch: 9}}, move: {leapfrog: {step: 0.05}}}", "map={restarts: 6, epochs: 2}"), Options{Threads: 2})
+		if r.Metrics.LogEvidence != nil || r.Metrics.Combined != nil || r.Trace[2].LogEvidence != 0 {
+			t.Errorf("start %s: evidence %v, combined %v, in the trace %v", start, r.Metrics.LogEvidence, r.Metrics.Combined, r.Trace[2].LogEvidence)
+		}
+	}
+}
+
+// Every particle of start sgd is the end of a restart of its own: fewer restarts are refused before any work.
+func TestStartNeedsRestarts(t *testing.T) {
+	const method = "method.smc={particles: 3, islands: 2, start: sgd, path: {constant: {iterations: 3, batch: 9}}, move: {leapfrog: {step: 0.05}}}"
+	text, err := os.ReadFile("testdata/trees.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ParseSpec("trees.yaml", text, method, "map.restarts=5"); err == nil || !strings.Contains(err.Error(), "map.restarts") {
+		t.Errorf("5 restarts for 6 particles: %v", err)
+	}
+	if _, err := ParseSpec("trees.yaml", text, method, "map.restarts=6"); err != nil {
+		t.Error(err)
+	}
+}
+
+// A run whose last target is not the posterior says so: only part of the examples, or of their power.
+func TestEvidenceOfAPart(t *testing.T) {
+	for path, want := range map[string]bool{
+		"constant: {iterations: 3, batch: 9}":        true,
+		"sda: {iterations: 3, batch: 9}":             true,
+		"ctr: {iterations: 5, batch: 9}":             true, // nine tenths of 5 iterations are all of them
+		"ctr: {iterations: 10, batch: 9}":            false,
+		"full: {iterations: 2}":                      false,
+		"sda: {iterations: 60, batch: 50, grow: 50}": false,
+	} {
+		r := fit(t, trees(t, "method.smc={particles: 6, path: {"+path+"}, move: {leapfrog: {step: 0.02}}}"), Options{Threads: 2})
+		if got := strings.Contains(strings.Join(r.Notes, "\n"), "is not the model's"); got != want {
+			t.Errorf("%s: notes %q", path, r.Notes)
+		}
+	}
+}
