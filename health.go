@@ -29,7 +29,7 @@ func (r *run) health() (notes []string) {
 	}
 	slices.Sort(ess)
 	median := ess[len(ess)/2]
-	if 2*single > len(ess) || median < 2 {
+	if 2*single > len(ess) || median < min(2, 0.6*float64(m.Particles)) { // two particles have less than 2 whatever they do
 		notes = append(notes, fmt.Sprintf("the run behaved as an optimiser, not as a sampler of the posterior: median ESS %.1f of %d, one ancestor alive in %d of %d iterations, resampled in %d. "+
 			"Log-weights differ by more than %d particles can carry: the ensemble is a best-of-%d selection of noisy descents, and its disagreement says little", median, m.Particles, single, len(ess), resampled, m.Particles, m.Particles))
 	}

@@ -47,3 +47,19 @@ func TestEvidenceOfAPart(t *testing.T) {
 		}
 	}
 }
+
+// What tells an optimiser from a sampler is the population, however small: two particles of nearly equal weight are well.
+func TestHealthOfFew(t *testing.T) {
+	for _, c := range []struct {
+		particles, ancestors int
+		ess                  float64
+		ill                  bool
+	}{{2, 2, 1.9, false}, {2, 2, 1, true}, {10, 4, 5, false}, {10, 4, 1.5, true}, {10, 1, 8, true}} {
+		r := &run{}
+		r.Spec.Method.SMC = &SMC{Particles: c.particles, Path: Path{Full: &Schedule{}}}
+		r.Trace = []TraceLine{{ESS: c.ess, Ancestors: c.ancestors}}
+		if got := strings.Contains(strings.Join(r.health(), ""), "as an optimiser"); got != c.ill {
+			t.Errorf("%+v: optimiser %v", c, got)
+		}
+	}
+}

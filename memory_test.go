@@ -50,9 +50,22 @@ func TestMemory(t *testing.T) {
 			}
 		}
 	}
+	// What a move keeps for a parameter: smooth annealing has a gradient more, cheap gradients have theirs apart.
+	each := func(path, gradient string) int64 {
+		r, err := prepare(trees(t, "method.smc={path: {"+path+"}, move: {leapfrog: {step: 0.1"+gradient+"}}}"), Options{Threads: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return (r.memory(200_000, 1) - r.memory(100_000, 1)) / 100_000
+	}
 	r, err := prepare(trees(t), Options{})
 	if err != nil {
 		t.Fatal(err)
+	}
+	d := int64(r.Net.Dim())
+	full, sda, cheap := each("full: {}", ""), each("sda: {}", ""), each("full: {}", ", gradient: {batch: 5}")
+	if sda-full != 8*6*d || full-cheap != 8*(6*2-3)*d {
+		t.Errorf("bytes a particle of %d parameters: %d, smooth annealing %d, cheap gradients %d", d, full, sda, cheap)
 	}
 	if need := r.memory(8, 3); need < programBytes || need > programBytes+4<<20 {
 		t.Errorf("a small run needs %d bytes", need)

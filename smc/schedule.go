@@ -87,6 +87,7 @@ func (s Schedule) Size(k, n int) int {
 	}
 	refine := 10*k >= 9*s.Iterations // k ≥ R, exactly
 	size := first
+	grow = min(grow, 4*n) // changes nothing, and nothing overflows
 	switch {
 	case s.Rule == Full || refine && s.Rule != Constant:
 		size = n

@@ -166,3 +166,17 @@ func goldenRun(t *testing.T, c golden.Case) {
 		t.Error("the path does not end")
 	}
 }
+
+// Blocks of any size that a config can name are those of all examples at once.
+func TestHugeBlocks(t *testing.T) {
+	const huge = 1 << 62
+	for r, want := range map[Rule]int{Linear: 41, Automated: 7} {
+		if got := (Schedule{Rule: r, Iterations: 20, Batch: 7, Grow: huge}).Size(3, 41); got != want {
+			t.Errorf("%v: %d examples, want %d", r, got, want)
+		}
+	}
+	st := &State{Examples: 41, K: 1, Stage: Stage{Lambda: 1, Rows: Rows{0, 7}}}
+	if stage, err := (SDA{Batch: 7, Grow: 1<<63 - 1}).Next(st); err != nil || stage.Rows != (Rows{7, 41}) {
+		t.Errorf("smooth annealing takes %+v, error %v", stage.Rows, err)
+	}
+}

@@ -49,7 +49,7 @@ func (s SDA) Next(st *State) (Stage, error) {
 		if grow == 0 {
 			grow = batch(s.Batch)
 		}
-		stage = Stage{Lambda: s.first(), Settled: stage.Rows.To, Rows: Rows{stage.Rows.To, min(stage.Rows.To+grow, st.Examples)}}
+		stage = Stage{Lambda: s.first(), Settled: stage.Rows.To, Rows: Rows{stage.Rows.To, stage.Rows.To + min(grow, st.Examples-stage.Rows.To)}}
 	}
 	return stage, nil
 }
