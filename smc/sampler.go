@@ -2,9 +2,9 @@
 //
 // One loop, Sampler.Step, with four exchangeable parts:
 //
-//	Path        which target comes next?               Tempering, Ladder, Fixed
-//	Move        how does a particle travel?            mcmc.HMC, mcmc.PCN
-//	Weighting   what is the move worth?                Reversal
+//	Path        which target comes next?               Tempering, Ladder, Fixed, Schedule, SDA, Warm
+//	Move        how does a particle travel?            mcmc.HMC, mcmc.PCN, mcmc.Unadjusted
+//	Weighting   what is the move worth?                Reversal, Momentum
 //	Resampler   when and how do the fit multiply?      multinomial, systematic, stratified, residual
 //
 // Adaptive tempering with moves of accept/reject is the SMC sampler of scalable-bayesian-monte-carlo, section 3.2; a
