@@ -203,8 +203,8 @@ func (c *checker) method(s *Spec) {
 			c.conflict([]string{"map.restarts", "method.smc.particles", "method.smc.islands", "method.smc.start"}, "%d particles start from %d MAP restarts, one each: want map.restarts of at least %d, or another start",
 				full.Particles*full.Islands, p.Restarts, full.Particles*full.Islands)
 		}
-		if m.SMC.Combine == "evidence" && !s.estimatesEvidence() {
-			c.conflict([]string{"method.smc.combine", "model.init", "method.smc.start"}, "islands whose particles do not begin at the prior estimate no evidence: want combine: equal, or another start")
+		if m.SMC.Combine == "evidence" && !s.weighsByEvidence() {
+			c.conflict([]string{"method.smc.combine", "model.init", "method.smc.start"}, "islands whose particles do not begin at the prior estimate no evidence, and those of constant batches or literal weights none that compares: want combine: equal")
 		}
 	}
 	if !m.AsIs {

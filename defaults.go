@@ -59,6 +59,9 @@ func (s Spec) fill() Spec {
 		def(&m.Restarts, 8)
 		def(&m.Rate, 0.03)
 		def(&m.Batch, 64)
+		if s.Data.Whole { // nothing is held out to stop early by
+			def(&m.Epochs, 5)
+		}
 		def(&m.Epochs, 300)
 		def(&m.Patience, 20)
 		s.MAP = &m

@@ -120,7 +120,7 @@ func (s *Spec) judge(ctx context.Context, e *Ensembles, problem *data.Problem, p
 
 // combines says that islands were sampled that can be weighed by evidence.
 func (s *Spec) combines() bool {
-	return !s.pointOnly() && s.estimatesEvidence()
+	return !s.pointOnly() && s.weighsByEvidence()
 }
 
 // score scores an ensemble under several weightings of its particles. What the first of them predicts is kept in j,

@@ -67,6 +67,8 @@ func (r *run) work(ctx context.Context) error {
 }
 
 func (r *run) judge(ctx context.Context) (err error) {
+	began := r.now()
+	defer func() { r.evaluation = r.now().Sub(began) }()
 	if r.Judgement, err = r.Spec.judge(ctx, &r.Ensembles, r.Data, r.pool); err != nil {
 		return fmt.Errorf("evaluation: %w", err)
 	}

@@ -55,6 +55,15 @@ func (s *Spec) estimatesEvidence() bool {
 	return m != nil && !s.beginsAtInit() && m.Start != "map" && m.Start != "sgd"
 }
 
+// weighsByEvidence reports whether the islands' evidences are of the same target, and can be put side by side.
+func (s *Spec) weighsByEvidence() bool {
+	if !s.estimatesEvidence() {
+		return false
+	}
+	m := s.Method.SMC
+	return m.Path.Constant == nil && m.Weight != "literal"
+}
+
 // anchor is the point that the prior is anchored at: the best restart or, without a search, model.init.
 func (r *run) anchor() []float64 {
 	if r.search != nil {

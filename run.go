@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/starling-smc/starling/bnn"
@@ -23,13 +24,20 @@ type Manifest struct {
 	Revision string            `json:"revision,omitempty"`
 	Go       string            `json:"go"`
 	Platform string            `json:"platform"`
+	CPU      string            `json:"cpu,omitempty"`  // its model, where the system tells
+	CPUs     int               `json:"cpus"`           // of the machine
 	Kernel   string            `json:"kernel"`         // the CPU kernels used
 	Data     map[string]string `json:"data"`           // checksum of each part
 	Init     string            `json:"init,omitempty"` // checksum of the file of model.init
 	Started  time.Time         `json:"started"`
 	Finished time.Time         `json:"finished,omitzero"`
 	Status   string            `json:"status"` // running, interrupted, failed or done
-	Notes    []string          `json:"notes,omitempty"`
+
+	// Seconds that judging the result took; those of the work before are in the trace, without the pauses of a run that was
+	// stopped.
+	EvaluationSeconds float64 `json:"evaluation_seconds,omitempty"`
+
+	Notes []string `json:"notes,omitempty"`
 }
 
 // A run is running until it is done, was interrupted, or failed. One that is not done can be gone on with.
@@ -42,11 +50,23 @@ const (
 
 func (r *Result) manifest(status string) Manifest {
 	m := Manifest{
-		Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Kernel: lanes.Kernel(),
-		Data: checksums(r.Data), Init: r.Init, Started: r.Started.UTC(), Finished: r.Finished.UTC(), Status: status, Notes: r.Notes,
+		Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, CPU: cpu(), CPUs: runtime.NumCPU(), Kernel: lanes.Kernel(),
+		EvaluationSeconds: r.evaluation.Seconds(),
+		Data:              checksums(r.Data), Init: r.Init, Started: r.Started.UTC(), Finished: r.Finished.UTC(), Status: status, Notes: r.Notes,
 	}
 	m.Version, m.Revision = Version()
 	return m
+}
+
+// cpu is the model of the processor; empty where Linux's list of them is not to be had.
+func cpu() string {
+	text, _ := os.ReadFile("/proc/cpuinfo")
+	for line := range strings.Lines(string(text)) {
+		if name, model, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "model name" {
+			return strings.TrimSpace(model)
+		}
+	}
+	return ""
 }
 
 func (f *Folder) writeManifest(m Manifest) error {

@@ -91,7 +91,7 @@ type MAP struct {
 	Restarts int     `yaml:"restarts"` // default 8, or one for each chain that starts from one
 	Rate     float64 `yaml:"rate"`     // learning rate on the mean over a batch; default 0.03
 	Batch    int     `yaml:"batch"`    // examples; default 64
-	Epochs   int     `yaml:"epochs"`   // at most; default 300
+	Epochs   int     `yaml:"epochs"`   // at most; default 300, or 5 for data that are kept whole, where nothing stops them early
 	Patience int     `yaml:"patience"` // epochs without a better validation NLL; default 20
 }
 

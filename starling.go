@@ -56,6 +56,7 @@ type Result struct {
 	Init      string      // checksum of the file of Model.Init; empty without one
 
 	Started, Finished time.Time
+	evaluation        time.Duration // that judging took
 }
 
 // TraceLine is one iteration of one island or chain. Its JSON is a line of trace.jsonl.

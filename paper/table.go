@@ -3,6 +3,7 @@
 package paper
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -46,14 +47,14 @@ type Run struct {
 	Ancestors     float64 `json:"ancestors"` // share of the iterations that left more than one ancestor alive
 	Gradients     int     `json:"gradients"` // in examples, over the particles
 	Values        int     `json:"values"`
-	Sampling      float64 `json:"sampling_seconds"`   // without evaluation
+	Sampling      float64 `json:"sampling_seconds"`   // with reading the data, without evaluation and pauses
 	Evaluation    float64 `json:"evaluation_seconds"` // of the result on the test examples
 	Machine       string  `json:"machine"`
 	Version       string  `json:"version"`
 }
 
 // Read is the run of a cell in a folder; fs.ErrNotExist if there is none, or if it has not ended.
-func Read(dir, cell, protocol, machine string) (*Run, error) {
+func Read(dir, cell, protocol string) (*Run, error) {
 	if _, err := os.Stat(filepath.Join(dir, "metrics.json")); err != nil {
 		return nil, fs.ErrNotExist
 	}
@@ -71,7 +72,8 @@ func Read(dir, cell, protocol, machine string) (*Run, error) {
 	}
 	out := &Run{
 		Cell: cell, Seed: r.Spec.Seed, Protocol: protocol, Accuracy: 100 * m.Accuracy, LogLikelihood: -m.NLL,
-		Machine: machine, Version: strings.TrimSpace(r.Manifest.Version + " " + r.Manifest.Revision),
+		Machine: fmt.Sprintf("%s, %d CPUs, %s", cmp.Or(r.Manifest.CPU, r.Manifest.Platform), r.Manifest.CPUs, r.Manifest.Kernel),
+		Version: strings.TrimSpace(r.Manifest.Version + " " + r.Manifest.Revision),
 	}
 	var ess []float64
 	for _, l := range r.Trace {
@@ -87,7 +89,7 @@ func Read(dir, cell, protocol, machine string) (*Run, error) {
 	last := r.Trace[len(r.Trace)-1]
 	out.ESS, out.Gradients, out.Values = ess[len(ess)/2], last.Gradients, last.Values
 	out.Sampling = last.Seconds
-	out.Evaluation = max(0, r.Manifest.Finished.Sub(r.Manifest.Started).Seconds()-last.Seconds)
+	out.Evaluation = r.Manifest.EvaluationSeconds
 	return out, nil
 }
 

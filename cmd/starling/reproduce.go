@@ -8,13 +8,13 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"runtime"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/starling-smc/starling"
-	"github.com/starling-smc/starling/internal/lanes"
 	"github.com/starling-smc/starling/paper"
 )
 
@@ -88,9 +88,9 @@ func (r *reproduce) run(cmd *cobra.Command, args []string) error {
 		}
 	}
 	for _, c := range table.Cells {
-		for _, seed := range r.seeds {
-			if err := r.cell(cmd, table, c, uint64(seed), args[1:]); err != nil {
-				return fmt.Errorf("cell %s, seed %d: %w", c.Name, seed, err)
+		for _, u := range r.due(table, c, args[1:]) {
+			if err := r.fit(cmd, c, u); err != nil {
+				return fmt.Errorf("cell %s, seed %d: %w", c.Name, u.seed, err)
 			}
 		}
 	}
@@ -121,40 +121,66 @@ func (r *reproduce) run(cmd *cobra.Command, args []string) error {
 	return table.WriteText(cmd.OutOrStdout(), runs)
 }
 
-// protocol names that of the budget.
-func (r *reproduce) protocol() string {
-	if r.budget == "full" {
-		return "same"
-	}
-	return "reduced: 50 iterations, J = 4"
+// unit is one run of a cell, in a folder CELL-SEED or CELL-SEED-reduced.
+type unit struct {
+	dir     string
+	seed    uint64
+	reduced bool
 }
 
-func (r *reproduce) dir(table *paper.Table, cell string, seed uint64) string {
-	name := fmt.Sprintf("%s-%d", cell, seed)
-	if r.budget == "reduced" {
-		name += "-reduced"
+func (u unit) protocol() string {
+	if u.reduced {
+		return "reduced: 50 iterations, J = 4"
 	}
-	return filepath.Join(r.out, table.Name, name)
+	return "same"
 }
 
-// cell runs one, if it is asked for and not done.
-func (r *reproduce) cell(cmd *cobra.Command, table *paper.Table, c paper.Cell, seed uint64, patterns []string) error {
-	dir, asked := r.dir(table, c.Name, seed), false
-	for _, pattern := range patterns {
-		ok, _ := path.Match(pattern, c.Name)
-		asked = asked || ok
+// due lists the runs of a cell that are asked for, by a pattern or because they were stopped, and not done.
+func (r *reproduce) due(table *paper.Table, c paper.Cell, patterns []string) (due []unit) {
+	var all []unit
+	if slices.ContainsFunc(patterns, func(pattern string) bool { ok, _ := path.Match(pattern, c.Name); return ok }) {
+		for _, seed := range r.seeds {
+			u := unit{filepath.Join(r.out, table.Name, fmt.Sprintf("%s-%d", c.Name, seed)), uint64(seed), r.budget == "reduced"}
+			if u.reduced {
+				u.dir += "-reduced"
+			}
+			all = append(all, u)
+		}
 	}
-	if _, err := os.Stat(dir); !asked && (!r.resume || err != nil) {
-		return nil
+	if r.resume {
+		for _, u := range r.there(table, c) {
+			if !slices.Contains(all, u) {
+				all = append(all, u)
+			}
+		}
 	}
-	if _, err := paper.Read(dir, c.Name, r.protocol(), ""); err == nil {
-		return nil
+	for _, u := range all {
+		if _, err := paper.Read(u.dir, c.Name, u.protocol()); err != nil {
+			due = append(due, u)
+		}
 	}
-	spec, err := c.Spec(seed, r.budget == "reduced")
+	return due
+}
+
+// there lists the runs of a cell that have a folder.
+func (r *reproduce) there(table *paper.Table, c paper.Cell) (units []unit) {
+	dirs, _ := filepath.Glob(filepath.Join(r.out, table.Name, c.Name+"-*")) // names of cells are no bad patterns
+	for _, dir := range dirs {
+		number, reduced := strings.CutSuffix(strings.TrimPrefix(filepath.Base(dir), c.Name+"-"), "-reduced")
+		if seed, err := strconv.ParseUint(number, 10, 64); err == nil {
+			units = append(units, unit{dir, seed, reduced})
+		}
+	}
+	return units
+}
+
+// fit runs one, or goes on with it.
+func (r *reproduce) fit(cmd *cobra.Command, c paper.Cell, u unit) error {
+	spec, err := c.Spec(u.seed, u.reduced)
 	if err != nil {
 		return err
 	}
-	folder, err := starling.ResumeFolder(dir)
+	folder, err := starling.ResumeFolder(u.dir)
 	if err != nil {
 		return err
 	}
@@ -178,20 +204,10 @@ func (r *reproduce) cell(cmd *cobra.Command, table *paper.Table, c paper.Cell, s
 }
 
 // finished reads the runs in the folder.
-func (r *reproduce) finished(table *paper.Table) ([]paper.Run, error) {
-	machine := fmt.Sprintf("%s/%s, %d CPUs, %s", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), lanes.Kernel())
-	var runs []paper.Run
+func (r *reproduce) finished(table *paper.Table) (runs []paper.Run, err error) {
 	for _, c := range table.Cells {
-		matches, err := filepath.Glob(filepath.Join(r.out, table.Name, c.Name+"-*"))
-		if err != nil {
-			return nil, err
-		}
-		for _, dir := range matches {
-			protocol := "same"
-			if strings.HasSuffix(dir, "-reduced") {
-				protocol = "reduced: 50 iterations, J = 4"
-			}
-			run, err := paper.Read(dir, c.Name, protocol, machine)
+		for _, u := range r.there(table, c) {
+			run, err := paper.Read(u.dir, c.Name, u.protocol())
 			if errors.Is(err, fs.ErrNotExist) {
 				continue
 			}
