@@ -412,7 +412,8 @@ func (c *checker) path(m *SMC) {
 	if schedule.Batch != 0 && name == "full" {
 		c.fault(join(p, "batch"), "full sees all examples: leave it out")
 	}
-	if grows := name == "linear" || name == "automated" || name == "sda"; schedule.Grow != 0 && !grows {
+	grows := slices.ContainsFunc(m.Path.schedules(), func(s namedSchedule) bool { return s.name == name && s.grows })
+	if schedule.Grow != 0 && !grows {
 		c.fault(join(p, "grow"), "is for linear, automated and sda")
 	}
 	if schedule.Exact && name != "sda" {

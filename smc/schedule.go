@@ -1,6 +1,9 @@
 package smc
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
 // Schedule is data annealing by a rule for the batch size (data-annealing-smc, eqs. 13–18): the target of iteration
 // k = 0 … K−1 sees n_k of the N examples, their likelihood scaled to N,
@@ -81,10 +84,7 @@ func (s Schedule) stage(k, n int) Stage {
 
 // Size is n_k for n examples.
 func (s Schedule) Size(k, n int) int {
-	first, grow := min(batch(s.Batch), n), s.Grow
-	if grow == 0 {
-		grow = batch(s.Batch)
-	}
+	first, grow := min(cmp.Or(s.Batch, usual), n), cmp.Or(s.Grow, s.Batch, usual)
 	refine := 10*k >= 9*s.Iterations // k ≥ R, exactly
 	size := first
 	grow = min(grow, 4*n) // changes nothing, and nothing overflows
@@ -100,9 +100,5 @@ func (s Schedule) Size(k, n int) int {
 	return min(max(size, first), n)
 }
 
-func batch(size int) int {
-	if size == 0 {
-		return 500
-	}
-	return size
-}
+// usual is the paper's C and κ.
+const usual = 500

@@ -1,6 +1,7 @@
 package smc
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 )
@@ -33,7 +34,7 @@ type SDA struct {
 
 // Start is the first block at the first β.
 func (s SDA) Start(n int) (Stage, bool) {
-	return Stage{Lambda: s.first(), Rows: Rows{0, min(batch(s.Batch), n)}}, true
+	return Stage{Lambda: s.first(), Rows: Rows{0, min(cmp.Or(s.Batch, usual), n)}}, true
 }
 
 // Next raises β, or settles the block and takes the next.
@@ -45,10 +46,7 @@ func (s SDA) Next(st *State) (Stage, error) {
 	case stage.Lambda < 1:
 		stage.Lambda = s.raise(st)
 	case stage.Rows.To < st.Examples:
-		grow := s.Grow
-		if grow == 0 {
-			grow = batch(s.Batch)
-		}
+		grow := cmp.Or(s.Grow, s.Batch, usual)
 		stage = Stage{Lambda: s.first(), Settled: stage.Rows.To, Rows: Rows{stage.Rows.To, stage.Rows.To + min(grow, st.Examples-stage.Rows.To)}}
 	}
 	return stage, nil
