@@ -219,7 +219,7 @@ func every(x []float64, k, n int) []float64 {
 	return y
 }
 
-// validation scores an ensemble on validation examples: accuracy is nil for a regression.
+// validation scores an ensemble on examples that it is followed by: accuracy is nil for a regression.
 func validation(ctx context.Context, e *bnn.Ensemble, set *data.Set, problem *data.Problem, p *pool.Pool) (nll uq.Number, accuracy *uq.Number, err error) {
 	if _, numbers := e.Net.Likelihood().(nn.Gaussian); numbers {
 		density, err := e.LogDensity(ctx, set, p)

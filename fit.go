@@ -68,7 +68,7 @@ func (r *run) work(ctx context.Context) error {
 
 func (r *run) judge(ctx context.Context) (err error) {
 	began := r.now()
-	defer func() { r.evaluation = r.now().Sub(began) }()
+	defer func() { r.evaluation += r.now().Sub(began) }()
 	if r.Judgement, err = r.Spec.judge(ctx, &r.Ensembles, r.Data, r.pool); err != nil {
 		return fmt.Errorf("evaluation: %w", err)
 	}
@@ -211,6 +211,7 @@ func (r *run) sample(ctx context.Context) error {
 		k.phase(&k.state.islands, len(samplers))
 	}
 	states, err := smc.RunIslands(ctx, r.pool, samplers, saved, watch.look)
+	r.evaluation += watch.aside
 	if states != nil {
 		err = r.keep.rest(err, func(i int) encoding.BinaryMarshaler {
 			if st := states[i]; st != nil && st.K == watch.islands[i].info.K { // else its line of the trace is missing

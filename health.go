@@ -2,6 +2,7 @@ package starling
 
 import (
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -16,10 +17,10 @@ func (r *run) health() (notes []string) {
 	if schedule == nil {
 		return nil
 	}
-	var ess []float64
+	var ess, variance []float64
 	var single, resampled int
 	for _, l := range r.Trace {
-		ess = append(ess, l.ESS)
+		ess, variance = append(ess, l.ESS), append(variance, float64(l.LogWeightVar))
 		if l.Ancestors == 1 {
 			single++
 		}
@@ -28,10 +29,12 @@ func (r *run) health() (notes []string) {
 		}
 	}
 	slices.Sort(ess)
-	median := ess[len(ess)/2]
-	if 2*single > len(ess) || median < min(2, 0.6*float64(m.Particles)) { // two particles have less than 2 whatever they do
+	slices.Sort(variance)
+	median, spread := ess[len(ess)/2], variance[len(ess)/2]
+	if 2*single > len(ess) || overloaded(m.Particles, median, spread) {
 		notes = append(notes, fmt.Sprintf("the run behaved as an optimiser, not as a sampler of the posterior: median ESS %.1f of %d, one ancestor alive in %d of %d iterations, resampled in %d. "+
-			"Log-weights differ by more than %d particles can carry: the ensemble is a best-of-%d selection of noisy descents, and its disagreement says little", median, m.Particles, single, len(ess), resampled, m.Particles, m.Particles))
+			"The variance of the log-weights has median %.3g nats², and %d particles carry about %.1f: the ensemble is a best-of-%d selection of noisy descents, and its disagreement says little",
+			median, m.Particles, single, len(ess), resampled, spread, m.Particles, math.Log(float64(m.Particles)), m.Particles))
 	}
 	switch {
 	case !r.Spec.estimatesEvidence():
@@ -46,4 +49,14 @@ func (r *run) health() (notes []string) {
 		notes = append(notes, "the log evidence is that of the last target, which has not taken in all examples in full; it is not the model's")
 	}
 	return notes
+}
+
+// overloaded says whether log-weights of some variance differ by more than so many particles can carry. Of Gaussian
+// log-weights ESS/J is about exp(−variance), (E w)²/E w² of a log-normal w: above log J less than one particle is left to
+// count. A straggler or two can bring the variance there and leave the others as they are, so the effective sample size must
+// be below J/2 too. One below 2 is too little whatever the variance, as where all others are dead; two or three particles
+// have less when they are well.
+func overloaded(particles int, ess, variance float64) bool {
+	j := float64(particles)
+	return ess < min(2, 0.6*j) || ess < j/2 && variance > math.Log(j)
 }

@@ -232,6 +232,7 @@ func (k *keeper) resume(r *run) (finished bool, err error) {
 	if err := k.load(r.progress); err != nil || !f.kept {
 		return false, err
 	}
+	r.evaluation = time.Duration(m.EvaluationSeconds * float64(time.Second))
 	r.Trace, err = f.cutTrace(k.islands)
 	return false, err
 }

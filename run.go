@@ -33,8 +33,8 @@ type Manifest struct {
 	Finished time.Time         `json:"finished,omitzero"`
 	Status   string            `json:"status"` // running, interrupted, failed or done
 
-	// Seconds that judging the result took; those of the work before are in the trace, without the pauses of a run that was
-	// stopped.
+	// Seconds that looking at the test examples took, on the way and to judge the result; those of the work are in the trace,
+	// without the pauses of a run that was stopped. What a process that was killed looked at is not counted.
 	EvaluationSeconds float64 `json:"evaluation_seconds,omitempty"`
 
 	Notes []string `json:"notes,omitempty"`

@@ -56,7 +56,7 @@ type Result struct {
 	Init      string      // checksum of the file of Model.Init; empty without one
 
 	Started, Finished time.Time
-	evaluation        time.Duration // that judging took
+	evaluation        time.Duration // that looking at the test examples took, on the way and in the end
 }
 
 // TraceLine is one iteration of one island or chain. Its JSON is a line of trace.jsonl.
@@ -68,7 +68,8 @@ type TraceLine struct {
 	Examples      int       `json:"examples"`       // that the target sees
 	Settled       int       `json:"settled"`        // of them, with power 1 in smooth data annealing
 	Temperature   float64   `json:"temperature"`    // the power of the likelihood of the others; 1 for chains, N/n for a batch
-	ESS           float64   `json:"ess"`            // before resampling
+	ESS           float64   `json:"ess"`            // before resampling; that of the result is in metrics.json
+	LogWeightVar  uq.Number `json:"log_weight_var"` // likewise: variance of the log-weights of living particles, each counted alike, nats²
 	Dead          int       `json:"dead"`           // particles of weight 0, likewise
 	Resampled     bool      `json:"resampled"`      //
 	Ancestors     int       `json:"ancestors"`      // distinct particles of the start whose descendants live
@@ -82,10 +83,15 @@ type TraceLine struct {
 	LogLikelihood uq.Number `json:"log_likelihood"` // mean over the particles
 	Gradients     int       `json:"gradients"`      // so far, in examples, over the particles
 	Values        int       `json:"values"`         // evaluations without gradient, likewise
-	Seconds       float64   `json:"seconds"`        // since the run began
+	Seconds       float64   `json:"seconds"`        // since the run began, without pauses and without what the test examples take
 
 	ValNLL      *uq.Number `json:"val_nll,omitempty"` // of the particles together on the validation examples
 	ValAccuracy *uq.Number `json:"val_accuracy,omitempty"`
+
+	// Likewise on the test examples, for looking only: nothing is decided by them. On a path of batches without validation
+	// examples (data.whole), every 20 iterations and at the end.
+	TestNLL      *uq.Number `json:"test_nll,omitempty"`
+	TestAccuracy *uq.Number `json:"test_accuracy,omitempty"`
 }
 
 // version is the release; between releases it is the next one's, with -dev.

@@ -6,8 +6,10 @@ import (
 	"math"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/starling-smc/starling/bnn"
+	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/smc"
 	"github.com/starling-smc/starling/uq"
 )
@@ -20,6 +22,9 @@ type watch struct {
 	particles int
 	turn      sync.Mutex // for the run's trace and progress, and for
 	islands   []progress
+	looking   int           // of them, that are at the test examples
+	since     time.Time     // they are
+	aside     time.Duration // that went into this
 }
 
 // progress is how far an island is.
@@ -48,9 +53,9 @@ func (w *watch) look(st *smc.State, info smc.Info) error {
 	line := TraceLine{
 		Island: info.Island, K: info.K, Progress: info.Progress, Epochs: info.Epochs,
 		Examples: info.Examples, Settled: info.Settled, Temperature: info.Lambda,
-		ESS: info.ESS, Dead: info.Dead, Resampled: info.Resampled, Ancestors: info.Ancestors, Parents: info.Parents,
+		ESS: info.ESS, LogWeightVar: uq.Number(info.LogWeightVar), Dead: info.Dead, Resampled: info.Resampled, Ancestors: info.Ancestors, Parents: info.Parents,
 		Mutations: info.Mutations, Acceptance: info.Acceptance, Step: info.Step, EnergySD: info.EnergySpread, Broken: info.Broken,
-		Gradients: info.Gradients, Values: info.Values, Seconds: (w.run.before + w.run.now().Sub(w.run.begun)).Seconds(),
+		Gradients: info.Gradients, Values: info.Values, Seconds: w.looks(0),
 	}
 	if w.run.Spec.estimatesEvidence() {
 		line.LogEvidence = uq.Number(info.LogZ)
@@ -59,6 +64,9 @@ func (w *watch) look(st *smc.State, info smc.Info) error {
 		line.LogLikelihood += uq.Number(l / float64(len(st.LL)))
 	}
 	if err := w.validate(st, &line); err != nil {
+		return err
+	}
+	if err := w.test(st, info, &line); err != nil {
 		return err
 	}
 	if err := w.leave(line, info); err != nil {
@@ -75,6 +83,7 @@ func (w *watch) leave(line TraceLine, info smc.Info) error {
 		return err
 	}
 	w.run.Trace = append(w.run.Trace, line)
+	w.settle()
 	p := &w.islands[info.Island]
 	if p.info = info; info.K == 1 {
 		p.first = info.Lambda
@@ -85,20 +94,64 @@ func (w *watch) leave(line TraceLine, info smc.Info) error {
 
 // validate scores the particles as they are on the validation examples.
 func (w *watch) validate(st *smc.State, line *TraceLine) error {
-	set := w.run.Data.Validate
-	if set == nil {
+	if w.run.Data.Validate == nil {
 		return nil
 	}
+	var err error
+	line.ValNLL, line.ValAccuracy, err = w.score(st, w.run.Data.Validate)
+	return err
+}
+
+// test scores them on the test examples now and then, where a path of batches has no validation examples to be followed
+// by. This is for looking only: nothing is decided by it, and its time is no time of the sampler's.
+func (w *watch) test(st *smc.State, info smc.Info, line *TraceLine) error {
+	const every = 20 // iterations
+	m, d := w.run.Spec.Method.SMC, w.run.Data
+	if m == nil || m.Path.Tempering != nil || d.Validate != nil || d.Test == nil || info.K%every != 0 && info.Progress < 1 {
+		return nil
+	}
+	w.looks(1)
+	defer w.looks(-1)
+	var err error
+	line.TestNLL, line.TestAccuracy, err = w.score(st, d.Test)
+	return err
+}
+
+// score is what the particles are worth together, by their weights; a regression has no accuracy.
+func (w *watch) score(st *smc.State, set *data.Set) (nll, accuracy *uq.Number, err error) {
 	e, err := bnn.Combine(w.run.Net, []bnn.Island{{Theta: st.Theta, LogWeights: st.LogW}}, bnn.Equal)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	nll, accuracy, err := validation(w.ctx, e, set, w.run.Data, w.run.pool)
-	if err != nil {
-		return err
+	value, accuracy, err := validation(w.ctx, e, set, w.run.Data, w.run.pool)
+	return &value, accuracy, err
+}
+
+// looks notes that so many more islands look at the test examples, and returns the seconds of sampling so far, those of
+// other processes included.
+func (w *watch) looks(more int) float64 {
+	w.turn.Lock()
+	defer w.turn.Unlock()
+	w.settle()
+	w.looking += more
+	return (w.run.before + w.since.Sub(w.run.begun) - w.aside).Seconds()
+}
+
+// settle divides the time up to now: islands that run share the threads evenly, so what those take that look at the test
+// examples is their share of it.
+func (w *watch) settle() {
+	now := w.run.now()
+	if w.looking > 0 {
+		ended := 0
+		for _, p := range w.islands {
+			if p.info.Progress >= 1 {
+				ended++
+			}
+		}
+		running := min(len(w.islands)-ended, w.run.pool.Threads())
+		w.aside += now.Sub(w.since) * time.Duration(w.looking) / time.Duration(running)
 	}
-	line.ValNLL, line.ValAccuracy = &nll, accuracy
-	return nil
+	w.since = now
 }
 
 func (w *watch) event() *Sampling {

@@ -66,3 +66,43 @@ func TestInfoCountsWhatHappened(t *testing.T) {
 		t.Errorf("%d iterations show too little", steps)
 	}
 }
+
+// The variance of the log-weights in closed form: particles at 1, 2, 3 and 4 whose log-likelihood is where they stand have
+// λ² times the variance of these numbers, whatever resampling then does; one that dies does not count, and one alone has 0.
+func TestLogWeightVariance(t *testing.T) {
+	for _, c := range []struct {
+		start        []float64
+		until, want  float64
+		dead, parent int
+	}{
+		{[]float64{1, 2, 3, 4}, 9, 0.3 * 0.3 * 5 / 4, 0, 0},
+		{[]float64{1, 2, 4, 3}, 3.5, 0.3 * 0.3 * 2 / 3, 1, 0},
+		{[]float64{8, 8, 2, 8}, 3.5, 0, 3, 1},
+		{[]float64{1e5, 0, -1e5, 0}, 1e6, 0.3 * 0.3 * 1e10 / 2, 0, 0},
+	} {
+		model := density{1, func(theta, grad []float64) float64 {
+			if grad != nil {
+				grad[0] = 1
+			}
+			if theta[0] > c.until {
+				return math.Inf(-1)
+			}
+			return theta[0]
+		}}
+		s := &Sampler{
+			Model: model, Prior: normal{d: 1, sd: 1e6}, Path: Ladder{0.3, 1}, Move: mcmc.HMC{Step: 0.01}, Resample: Resampler{When: Always},
+			Particles: len(c.start), Start: c.start, Seed: 1,
+		}
+		st, err := s.Init(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		info, err := s.Step(context.Background(), st)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !near(info.LogWeightVar, c.want, 1e-12, 1e-300) || info.Dead != c.dead || c.parent > 0 && info.Parents != c.parent {
+			t.Errorf("%v: variance %v, %d dead, %d parents, want %v, %d, %d", c.start, info.LogWeightVar, info.Dead, info.Parents, c.want, c.dead, c.parent)
+		}
+	}
+}

@@ -59,7 +59,8 @@ type Info struct {
 	Examples     int     // that the target sees, with those that have settled
 	Settled      int     // of them
 	Warm         bool    // the iteration led to the path's first target
-	ESS          float64 // effective sample size before resampling
+	ESS          float64 // effective sample size before resampling; Momentum's weights are then those of the iterations before
+	LogWeightVar float64 // variance of the log-weights then, nats²: (1/n) Σ (log w_j − mean)² over the n living particles
 	Dead         int     // particles of weight 0 before resampling
 	Resampled    bool
 	Parents      int     // distinct parents in this resampling; J without
@@ -106,7 +107,7 @@ func (s *Sampler) step(ctx context.Context, st *State) (info Info, err error) {
 	if info.ESS, err = st.reweight(s.Weighting.Before(change)); err != nil {
 		return info, err
 	}
-	info.Dead = dead(st.LogW)
+	info.Dead, info.LogWeightVar = dead(st.LogW), logVariance(st.LogW)
 	if info.Resampled = s.Resample.due(info.ESS, st.J); info.Resampled { // do the fit multiply?
 		s.resample(st, change)
 	}
@@ -231,7 +232,7 @@ func (s *Sampler) distinct(indices []int32) (n int) {
 	return n
 }
 
-// spread is the standard deviation of a stream of numbers (Welford 1962), those that are finite.
+// spread is the variance of a stream of numbers (Welford 1962), those that are finite.
 type spread struct{ n, mean, square float64 }
 
 func (s *spread) add(x float64) {
@@ -244,4 +245,6 @@ func (s *spread) add(x float64) {
 	s.square += float64(d * (x - s.mean))
 }
 
-func (s *spread) sd() float64 { return math.Sqrt(s.square / max(1, s.n)) }
+func (s *spread) variance() float64 { return s.square / max(1, s.n) }
+
+func (s *spread) sd() float64 { return math.Sqrt(s.variance()) }

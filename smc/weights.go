@@ -40,6 +40,15 @@ func Normalise(logw []float64) (logSum, ess float64, err error) {
 	return logSum, sum * sum / square, nil
 }
 
+// logVariance is the variance of the log-weights of the living, which count alike: 0 if there is one.
+func logVariance(logw []float64) float64 {
+	var s spread
+	for _, l := range logw {
+		s.add(l)
+	}
+	return s.variance()
+}
+
 // dead counts the log-weights that are −Inf.
 func dead(logw []float64) (n int) {
 	for _, l := range logw {
