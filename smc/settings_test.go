@@ -34,6 +34,12 @@ func TestSettingsAreRefusedWithReasons(t *testing.T) {
 		"must lie between 0 and 1": func(s *Sampler) { s.Move = mcmc.PCN{Step: 2} },
 		"not Gaussian":             func(s *Sampler) { s.Prior = struct{ mcmc.Prior }{s.Prior} },
 		"needs a Gaussian prior":   func(s *Sampler) { s.Move, s.Prior = mcmc.PCN{}, struct{ mcmc.Prior }{s.Prior} },
+		"Move.Batch: gradients of 8": func(s *Sampler) {
+			s.Path, s.Move = SDA{Iterations: 5}, mcmc.Unadjusted{Step: 0.1, Batch: 8}
+		},
+		"want 0, or a Schedule": func(s *Sampler) {
+			s.Path, s.Move = Warm{Then: SDA{Iterations: 5}}, mcmc.Unadjusted{Step: 0.1, Batch: 8}
+		},
 		"starts with": func(s *Sampler) {
 			s.Start = make([]float64, 450)
 			s.Start[7] = nan
@@ -53,7 +59,7 @@ func TestSettingsAreRefusedWithReasons(t *testing.T) {
 	for want, change := range map[string]func(st *State){
 		"does not belong": func(st *State) { st.Examples++ },
 		"log-weights":     func(st *State) { st.LogW = st.LogW[1:] },
-		"need gradients":  func(st *State) { st.GradLL, st.GradLP = nil, nil },
+		"need gradients":  func(st *State) { st.GradLL = nil },
 	} {
 		st, err := s.Init(context.Background())
 		if err != nil {

@@ -161,6 +161,8 @@ func (s *Sampler) check() error {
 	fault(!(s.Resample.Ratio >= 0 && s.Resample.Ratio <= 1), "resampling: ratio %v is not between 0 and 1", s.Resample.Ratio)
 	fault(s.Resample.Scheme < Multinomial || s.Resample.Scheme > Residual || s.Resample.When < BelowRatio || s.Resample.When > Never,
 		"resampling: unknown scheme %d or time %d", int(s.Resample.Scheme), int(s.Resample.When))
+	move, cheap := s.Move.(mcmc.Unadjusted)
+	fault(cheap && move.Batch > 0 && settles(s.Path), "sampler: Move.Batch: gradients of %d examples have no place on a path of SDA, where some examples have settled and others have a power of their own: want 0, or a Schedule as Path", move.Batch)
 	if path, fixed := s.Path.(Fixed); s.Keep != 0 {
 		most := j * path.Epochs / (2 * s.Mutations.limit() * s.Move.Evaluations())
 		fault(!fixed, "sampler: only a Fixed path keeps states along the way")
