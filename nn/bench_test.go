@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -25,6 +26,7 @@ func BenchmarkLogLik(b *testing.B) {
 	}{
 		{"lenet5/full6000", mustNet(b, []int{1, 28, 28}, lenet5, Categorical{}), 1, 6000, 0, true},
 		{"lenet5/batch500", mustNet(b, []int{1, 28, 28}, lenet5, Categorical{}), 10, 6000, 500, true},
+		{"lenet5mean/full6000", mustNet(b, []int{1, 28, 28}, averaged(lenet5), Categorical{}), 1, 6000, 0, true},
 		{"mnist7/1200", mustNet(b, []int{1, 28, 28}, mnist7, Categorical{}), 10, 1200, 0, true},
 		{"mnist7/batch64", mustNet(b, []int{1, 28, 28}, mnist7, Categorical{}), 1, 1200, 64, true},
 		{"odd/1003", odd(b), 10, 1003, 0, false},
@@ -70,4 +72,15 @@ func BenchmarkLogLik(b *testing.B) {
 			})
 		}
 	}
+}
+
+// averaged has mean pools where layers has maxima.
+func averaged(layers []Layer) []Layer {
+	layers = slices.Clone(layers)
+	for i, l := range layers {
+		if pool, ok := l.(MaxPool); ok {
+			layers[i] = AvgPool(pool)
+		}
+	}
+	return layers
 }

@@ -9,6 +9,9 @@ import (
 // bandBytes is how much of the input and of the gradient a band of pixels touches.
 const bandBytes = 24 << 10
 
+// unit is the input of a bias.
+var unit = [lanes.Lanes]float32{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}
+
 // negInf is the floor of a kernel that clips nothing.
 var negInf = float32(math.Inf(-1))
 
@@ -20,15 +23,16 @@ func floor(v *value) float32 {
 	return negInf
 }
 
-// convOp is a cross-correlation, with a ReLU behind it if out.relu, and with a 2×2 max pool behind that if pooled.
+// convOp is a cross-correlation, with a ReLU behind it if out.relu, and with a 2×2 pool behind that if pooled.
 //
 //	forward   y[o](p)     = b[o] + Σ_{c,k} W[o,c,k] x[c](s p + k − pad)
 //	backward  dW[o,c,k]  += Σ_p dy[o](p) x[c](s p + k − pad)       a sum by lane, then over lanes
 //	          dx[c](q)    = Σ_{o,k: s p + k − pad = q} W[o,c,k] dy[o](p)
 //
 // Where pooled, a kernel tile is the four pixels of a window: the convolution's own output is never stored, only the
-// pooled one and, as bits, which pixel won. On the way back the network's first convolution takes the gradient
-// through these bits; another one needs the input's gradient too and unfolds it into unpooled first.
+// pooled one and, as bits, which pixels it depends on: the one that won, or those that a ReLU let through into a mean. On
+// the way back the network's first convolution takes the gradient through these bits; another one needs the input's
+// gradient too and unfolds it into unpooled first.
 type convOp struct {
 	in, out       *value
 	kernel        [2]int
@@ -39,12 +43,14 @@ type convOp struct {
 	gw, gb        int
 	lane, laneB   int
 	pooled        bool
+	mean          bool   // pooled by the mean, else by the maximum
 	masks         int    // start in tape.masks
 	unpooled      *value // the unfolded gradient, one group
 	back          [2]int // block of pixels of igrad: height, width
 
 	fwd   *product
 	wgrad []dotCall
+	bgrad []dotCall // of the bias, where the pixels of a mean count for it
 	igrad *product
 }
 
@@ -71,9 +77,10 @@ func newConv(c *compiler, layer int, l Conv, in, out *value) *convOp {
 	return o
 }
 
-func newConvPool(c *compiler, layer int, l Conv, in, out *value) *convOp {
+func newConvPool(c *compiler, layer int, l Conv, pool Layer, in, out *value) *convOp {
 	o := newConv(c, layer, l, in, out)
 	o.pooled = true
+	_, o.mean = pool.(AvgPool)
 	if in.grad >= 0 {
 		o.unpooled = &value{c: o.filters, h: o.h, w: o.w, inner: true, scratch: true}
 		o.unpooled.border(o.back[0]-1, o.back[0]-1, o.back[1]-1, o.back[1]-1)
@@ -205,6 +212,13 @@ func (o *convOp) plan(c *compiler) {
 			}
 		}
 		window = &[4]int32{0, corner(0, 1) - corner(0, 0), corner(1, 0) - corner(0, 0), corner(1, 1) - corner(0, 0)}
+		if o.mean && o.bias >= 0 { // the bias is the weight of an input that is 1 everywhere
+			same := make([]lanes.Pair, len(pairs))
+			for i, p := range pairs {
+				same[i].DY = p.DY
+			}
+			o.bgrad = newDot(o.filters, out.plane(), []int32{0}, &[4]int32{}, same)
+		}
 		o.masks = c.maskSize
 		c.maskSize += tileGroups * out.size() / lanes.Lanes * 4
 	} else {
@@ -327,7 +341,11 @@ func (o *convOp) forward(t *tape, g0, g1 int) {
 			if bias != nil {
 				own = bias[c.row : c.row+c.m]
 			}
-			c.plan.StorePool(w[c.w:], x, own, y[c.d:], o.groupMasks(t, g)[c.d/lanes.Lanes*4:])
+			store := c.plan.StoreMaxPool
+			if o.mean {
+				store = c.plan.StoreMeanPool
+			}
+			store(w[c.w:], x, own, y[c.d:], o.groupMasks(t, g)[c.d/lanes.Lanes*4:])
 		}
 	}
 }
@@ -335,18 +353,27 @@ func (o *convOp) forward(t *tape, g0, g1 int) {
 func (o *convOp) backward(t *tape, g0, g1 int) {
 	for g := g0; g < g1; g++ {
 		x, dy := t.out(o.in, g, 0), t.dy(o.out, g, 0)
-		if o.bias >= 0 {
-			v := o.out
-			lanes.SumRows(dy, v.c, v.plane()/lanes.Lanes, v.plane(), t.lane[o.laneB:][:o.filters*lanes.Lanes])
-		}
 		acc := t.lane[o.lane:][:o.filters*o.taps*lanes.Lanes]
 		var masks []uint16
 		if o.pooled {
 			masks = o.groupMasks(t, g)
-			lanes.PoolMasks(masks)
-			if o.unpooled != nil {
-				dy = o.unpool(t, dy, masks)
+			if o.mean {
+				lanes.Scale(dy, 0.25, dy)
+			} else {
+				lanes.PoolMasks(masks)
 			}
+		}
+		if o.bias >= 0 {
+			v, sums := o.out, t.lane[o.laneB:][:o.filters*lanes.Lanes]
+			if o.bgrad == nil {
+				lanes.SumRows(dy, v.c, v.plane()/lanes.Lanes, v.plane(), sums)
+			}
+			for _, c := range o.bgrad {
+				c.pool.Add(dy[c.dy:], masks[c.dy/lanes.Lanes*4:], unit[:], sums[c.acc:])
+			}
+		}
+		if o.unpooled != nil {
+			dy = o.unpool(t, dy, masks)
 		}
 		for _, c := range o.wgrad {
 			if c.pool != nil {
@@ -367,7 +394,7 @@ func (o *convOp) backward(t *tape, g0, g1 int) {
 	}
 }
 
-// unpool spreads the gradient of the pooled planes over the pixels that won.
+// unpool spreads the gradient of the pooled planes over the pixels that they depend on.
 func (o *convOp) unpool(t *tape, dy []float32, masks []uint16) []float32 {
 	full, v := t.dy(o.unpooled, 0, 0), o.unpooled
 	row := v.wp() * lanes.Lanes

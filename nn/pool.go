@@ -11,8 +11,7 @@ type poolOp struct {
 	max               bool
 	size, stride, pad [2]int
 	windows           *lanes.Windows
-	tiles             bool // every input is in exactly one window
-	args              int  // start in tape.args
+	args              int // start in tape.args
 }
 
 func newPool(c *compiler, l Layer, in, out *value) *poolOp {
@@ -51,7 +50,6 @@ func (p *poolOp) plan(c *compiler) {
 	if p.windows, err = lanes.NewWindows(taps, p.window()); err != nil {
 		panic("nn: " + err.Error()) // a plan of ours that lanes refuses is a bug here
 	}
-	p.tiles = p.stride == p.size && p.pad == [2]int{} && len(taps)*lanes.Lanes == in.size()
 	if p.max {
 		p.args = c.argSize
 		c.argSize += tileGroups * out.size()
@@ -79,10 +77,6 @@ func (p *poolOp) forward(t *tape, g0, g1 int) {
 func (p *poolOp) backward(t *tape, g0, g1 int) {
 	for g := g0; g < g1; g++ {
 		dy, dx := t.dy(p.out, g, 0), t.dy(p.in, g, 0)
-		if p.tiles && !p.max && p.in.relu {
-			p.windows.SumBackwardReLU(t.out(p.in, g, 0), dy, 1/float32(p.window()), dx)
-			continue
-		}
 		clear(dx)
 		if p.max {
 			p.windows.MaxBackward(dy, p.groupArgs(t, g), dx)

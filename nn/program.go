@@ -114,10 +114,10 @@ func (c *compiler) layer(i int, v *value) (*value, int) {
 		l.Stride = ones(l.Stride)
 		v = c.withBorder(v, l.Pad)
 		taps := v.c * l.Kernel[0] * l.Kernel[1]
-		if poolBehind(next(1), next(2)) && taps <= lanes.MaxTerms {
+		if pool := poolBehind(next(1), next(2)); pool != nil && taps <= lanes.MaxTerms {
 			out := c.output(i + 3)
-			out.relu = true
-			c.emit(newConvPool(c, i, l, v, out))
+			_, out.relu = pool.(MaxPool) // the mean's is inside
+			c.emit(newConvPool(c, i, l, pool, v, out))
 			return out, 3
 		}
 		out := c.output(i + 1)
@@ -144,19 +144,23 @@ func (c *compiler) layer(i int, v *value) (*value, int) {
 	}
 }
 
-// poolBehind says whether the two layers behind a convolution are a 2×2 max pool with a ReLU before or after it: the
-// two commute.
-func poolBehind(a, b Layer) bool {
-	if a == ReLU {
+// poolBehind is the 2×2 pool that a ReLU joins to the layer before: the maximum may stand on either side of it, the mean
+// behind it. nil if the two layers are none.
+func poolBehind(a, b Layer) Layer {
+	if _, ok := a.(MaxPool); ok {
 		a, b = b, a
 	}
-	pool, ok := a.(MaxPool)
-	if !ok || b != ReLU {
-		return false
+	switch b.(type) {
+	case MaxPool, AvgPool:
+	default:
+		return nil
 	}
-	size, stride, pad := window(pool)
+	size, stride, pad := window(b)
 	two := [2]int{2, 2}
-	return size == two && stride == two && pad == [2]int{}
+	if a != ReLU || size != two || stride != two || pad != [2]int{} {
+		return nil
+	}
+	return b
 }
 
 func (c *compiler) emit(o op) { *c.stage = append(*c.stage, o) }

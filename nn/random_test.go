@@ -53,7 +53,7 @@ func drawNet(r *rand.Rand) (input []int, layers []Layer, lik Likelihood) {
 			}
 		case 3:
 			if image {
-				layers = append(layers, MaxPool{Size: [2]int{2, 2}})
+				layers = append(layers, []Layer{MaxPool{Size: [2]int{2, 2}}, AvgPool{Size: [2]int{2, 2}}}[r.IntN(2)])
 			}
 		case 4:
 			if image {

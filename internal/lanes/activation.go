@@ -45,6 +45,18 @@ func ReLUBackward(y, dy, dx []float32) {
 	}
 }
 
+// Scale multiplies by a number:
+//
+//	y[i] = c * x[i]
+//
+// y may be x.
+func Scale(x []float32, c float32, y []float32) {
+	sameVectors("Scale", len(x), len(y))
+	for i := scaleAssembly(x, c, y); i < len(x); i++ {
+		y[i] = c * x[i]
+	}
+}
+
 // Tanh is the hyperbolic tangent, within 3 ulp:
 //
 //	y[i] = tanh(x[i])

@@ -114,7 +114,7 @@ func BenchmarkGemmPool(b *testing.B) {
 		flops := 2 * float64(s.m*s.c*s.k*s.k*s.size*s.size*Lanes)
 		b.Run(fmt.Sprintf("%s/%dx4", s.name, s.m), func(b *testing.B) {
 			eachAssembly(b, func(b *testing.B) {
-				share(b, flops, func() { g.StorePool(w, x, w, dst, masks) })
+				share(b, flops, func() { g.StoreMaxPool(w, x, w, dst, masks) })
 			})
 		})
 	}

@@ -14,9 +14,9 @@
 //   - [Gemm]: sums of weight × vector for tiles of m rows by n vectors; forward passes and input gradients,
 //     with bias, ReLU, max pooling or a ReLU's derivative in the epilogue;
 //   - [Dot] and [PoolDot]: sums of vector × vector, lane by lane, for tiles of m × n streams; weight gradients
-//     (PoolDot through a max pooling, from the masks that [Gemm.StorePool] leaves);
+//     (PoolDot through a pooling, from the masks that [Gemm.StoreMaxPool] and [Gemm.StoreMeanPool] leave);
 //   - [ReduceAdd]: the sums over the lanes;
-//   - [Windows]: max and mean pooling by a table, and [Unpool], the way back through the pooling of [Gemm.StorePool];
+//   - [Windows]: max and mean pooling by a table, and [Unpool], the way back through the poolings of Gemm;
 //   - [Load] and [Transpose]: examples into the lanes, and activations out of them;
 //   - [ReLU], [Tanh], [GELU] and [Swish], element by element, and their derivatives;
 //   - [Categorical], [Bernoulli] and [Gaussian]: log-likelihoods and their gradients, with [MaskLanes] and [LaneSums]

@@ -12,8 +12,8 @@ type Pair struct{ DY, X int32 }
 // convolution, before the sum over the lanes.
 type Dot struct{ products }
 
-// PoolDot is a plan like Dot's through a 2×2 max pooling: dy belongs to the pooled outputs, and in every lane the
-// product takes x at the position of the window that had the maximum.
+// PoolDot is a plan like Dot's through a 2×2 pooling: dy belongs to the pooled outputs, and in every lane the product takes
+// x at those positions of the window that the output depends on: that of the maximum, or all that a mean lets through.
 type PoolDot struct {
 	products
 	window [4]int32 // bytes
@@ -200,7 +200,7 @@ func addTo(acc []float32, offset int, v *vector) {
 //		acc[(i*accStride+j)*Lanes+l] += sum
 //	}
 //
-// masks is what [PoolMasks] makes of those of [Gemm.StorePool].
+// masks is what [PoolMasks] makes of those of [Gemm.StoreMaxPool], or those of [Gemm.StoreMeanPool].
 func (d *PoolDot) Add(dy []float32, masks []uint16, x, acc []float32) {
 	d.check(dy, x, acc)
 	checkLen("masks", len(masks), d.dy/4)
@@ -232,7 +232,7 @@ func (d *PoolDot) reference(pairs []int32, dy []float32, masks []uint16, x, acc 
 	}
 }
 
-// PoolMasks turns the masks of [Gemm.StorePool], in place, into those of the position of the maximum: of every four
+// PoolMasks turns the masks of [Gemm.StoreMaxPool], in place, into those of the position of the maximum: of every four
 // words k01, k23, kb, 0 it makes
 //
 //	^kb & ^k01, ^kb & k01, kb & ^k23, kb & k23

@@ -44,6 +44,12 @@ func tanhAssembly(x, y []float32) int  { return unary(tanhAVX512, tanhAVX2, x, y
 func geluAssembly(x, y []float32) int  { return unary(geluAVX512, geluAVX2, x, y) }
 func swishAssembly(x, y []float32) int { return unary(swishAVX512, swishAVX2, x, y) }
 
+func scaleAssembly(x []float32, c float32, y []float32) int {
+	return unary(
+		func(x, y *float32, n int) { scaleAVX512(x, y, n, c) },
+		func(x, y *float32, n int) { scaleAVX2(x, y, n, c) }, x, y)
+}
+
 func reluBackwardAssembly(y, dy, dx []float32) int {
 	return binary(reluBackwardAVX512, reluBackwardAVX2, y, dy, dx)
 }
@@ -265,13 +271,6 @@ func (w *Windows) sumBackwardAssembly(dy []float32, scale float32, dx []float32)
 	return w.calls(
 		func(o, n, _ int) { sumPoolBackwardAVX512(&dx[0], &taps[o*k], &dy[o*Lanes], n, k, scale) },
 		func(o, n, l int) { sumPoolBackwardAVX2(&dx[l], &taps[o*k], &dy[o*Lanes+l], n, k, scale) })
-}
-
-func (w *Windows) sumBackwardReLUAssembly(x, dy []float32, scale float32, dx []float32) int {
-	taps, k := w.taps, w.k
-	return w.calls(
-		func(o, n, _ int) { sumPoolBackwardReLUAVX512(&dx[0], &taps[o*k], &x[0], &dy[o*Lanes], n, k, scale) },
-		func(o, n, l int) { sumPoolBackwardReLUAVX2(&dx[l], &taps[o*k], &x[l], &dy[o*Lanes+l], n, k, scale) })
 }
 
 func unpoolAssembly(dy []float32, masks []uint16, dx []float32, row int) int {

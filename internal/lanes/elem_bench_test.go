@@ -61,6 +61,7 @@ func BenchmarkElementwise(b *testing.B) {
 	}{
 		{"ReLU", n, func() { ReLU(x, y) }},
 		{"ReLUBackward", n, func() { ReLUBackward(x, y, z) }},
+		{"Scale", n, func() { Scale(x, 0.25, y) }},
 		{"Tanh", n, func() { Tanh(x, y) }},
 		{"TanhBackward", n, func() { TanhBackward(x, y, z) }},
 		{"GELU", n, func() { GELU(x, y) }},

@@ -339,17 +339,6 @@ func TestPools(t *testing.T) {
 		t.Errorf("gradients of the sums are %v, want %v", have, want)
 	}
 
-	pairs, err := NewWindows([]int32{0, Lanes, 2 * Lanes, 3 * Lanes}, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	x[Lanes], x[3*Lanes], dy[0], dy[Lanes] = 0, -1, 1, 10
-	pairs.SumBackwardReLU(x, dy[:2*Lanes], 0.5, dx)
-	if have, want := lane0(dx), [4]float32{0.5, 0, 5, 0}; have != want {
-		t.Errorf("gradients below a ReLU are %v, want %v", have, want)
-	}
-	x[Lanes], x[3*Lanes] = 3, -2
-
 	x[2*Lanes] = nan32
 	w.Max(x, y, arg)
 	sameBits(t, "with NaN", []float32{y[0], y[Lanes], y[2*Lanes], y[3*Lanes]}, []float32{3, nan32, nan32, nan32})
@@ -427,23 +416,22 @@ func TestElementwisePlansPanic(t *testing.T) {
 	row, first, last := new([Lanes]int32), &[Lanes]int32{3: -1}, &[Lanes]int32{15: 2}
 	u, f, i := make([]uint8, 5), make([]float32, 56), make([]int32, 32)
 	for name, call := range map[string]func(){
-		"Load.U8 src":       func() { l.U8(u[:4], last, f) },
-		"Load.U8 row":       func() { l.U8(u, first, f) },
-		"Load.U8 dst":       func() { l.U8(u, row, f[:55]) },
-		"Load.F32 src":      func() { l.F32(f[:4], last, f) },
-		"Load.F32 row":      func() { l.F32(f, first, f) },
-		"Load.F32 dst":      func() { l.F32(f, row, f[:55]) },
-		"Max x":             func() { w.Max(f[:48], f, i) },
-		"Max y":             func() { w.Max(f, f[:31], i) },
-		"Max arg":           func() { w.Max(f, f, i[:31]) },
-		"MaxBackward dy":    func() { w.MaxBackward(f[:31], i, f) },
-		"MaxBackward arg":   func() { w.MaxBackward(f, i[:31], f) },
-		"MaxBackward dx":    func() { w.MaxBackward(f, i, f[:48]) },
-		"Sum x":             func() { w.Sum(f[:48], 1, f) },
-		"Sum y":             func() { w.Sum(f, 1, f[:31]) },
-		"SumBackward dy":    func() { w.SumBackward(f[:31], 1, f) },
-		"SumBackwardReLU x": func() { w.SumBackwardReLU(f[:48], f, 1, f) },
-		"SumBackward dx":    func() { w.SumBackward(f, 1, f[:48]) },
+		"Load.U8 src":     func() { l.U8(u[:4], last, f) },
+		"Load.U8 row":     func() { l.U8(u, first, f) },
+		"Load.U8 dst":     func() { l.U8(u, row, f[:55]) },
+		"Load.F32 src":    func() { l.F32(f[:4], last, f) },
+		"Load.F32 row":    func() { l.F32(f, first, f) },
+		"Load.F32 dst":    func() { l.F32(f, row, f[:55]) },
+		"Max x":           func() { w.Max(f[:48], f, i) },
+		"Max y":           func() { w.Max(f, f[:31], i) },
+		"Max arg":         func() { w.Max(f, f, i[:31]) },
+		"MaxBackward dy":  func() { w.MaxBackward(f[:31], i, f) },
+		"MaxBackward arg": func() { w.MaxBackward(f, i[:31], f) },
+		"MaxBackward dx":  func() { w.MaxBackward(f, i, f[:48]) },
+		"Sum x":           func() { w.Sum(f[:48], 1, f) },
+		"Sum y":           func() { w.Sum(f, 1, f[:31]) },
+		"SumBackward dy":  func() { w.SumBackward(f[:31], 1, f) },
+		"SumBackward dx":  func() { w.SumBackward(f, 1, f[:48]) },
 	} {
 		func() {
 			defer func() {
@@ -469,6 +457,7 @@ func TestElementwisePanics(t *testing.T) {
 		"ReLU":         func() { ReLU(f, f[:48]) },
 		"Tanh":         func() { Tanh(f[:8], f[:8]) },
 		"GELUBackward": func() { GELUBackward(f, f, f[:16]) },
+		"Scale":        func() { Scale(f, 2, f[:16]) },
 		"Bernoulli":    func() { Bernoulli(f[:48], f[:32], f[:48], nil) },
 		"Categorical":  func() { Categorical(f, i[:16], 4, f[:32], f) },
 		"Gaussian":     func() { Gaussian(f, f, 2, 1, 0, f[:32], f[:32]) },

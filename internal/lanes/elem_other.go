@@ -26,11 +26,10 @@ func (*Load) assemblyU8([]uint8, *[Lanes]int32, []float32) int    { return 0 }
 func (*Load) assemblyF32([]float32, *[Lanes]int32, []float32) int { return 0 }
 func transposeAssembly([]float32, int, []float32, int) int        { return 0 }
 
+func scaleAssembly([]float32, float32, []float32) int { return 0 }
+
 func (*Windows) maxAssembly(x, y []float32, arg []int32) int           { return 0 }
 func (*Windows) maxBackwardAssembly([]float32, []int32, []float32) int { return 0 }
 func (*Windows) sumAssembly([]float32, float32, []float32) int         { return 0 }
 func (*Windows) sumBackwardAssembly([]float32, float32, []float32) int { return 0 }
-func (*Windows) sumBackwardReLUAssembly(x, dy []float32, scale float32, dx []float32) int {
-	return 0
-}
-func unpoolAssembly([]float32, []uint16, []float32, int) int { return 0 }
+func unpoolAssembly([]float32, []uint16, []float32, int) int           { return 0 }

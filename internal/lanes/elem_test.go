@@ -138,6 +138,7 @@ var elementwise = map[string]func(a *arena){
 	"Tanh":          unaryCase(Tanh),
 	"GELU":          unaryCase(GELU),
 	"Swish":         unaryCase(Swish),
+	"Scale":         unaryCase(func(x, y []float32) { Scale(x, 0.3, y) }),
 	"ReLUBackward":  binaryCase(ReLUBackward),
 	"TanhBackward":  binaryCase(TanhBackward),
 	"GELUBackward":  binaryCase(GELUBackward),
@@ -234,10 +235,6 @@ var elementwise = map[string]func(a *arena){
 	"Windows.SumBackward": func(a *arena) {
 		outputs, k, n := a.some(2), 1+a.r.IntN(9), 12
 		a.windows(outputs, k, n).SumBackward(a.floats(outputs*Lanes), 0.3, a.floats(n*Lanes+12))
-	},
-	"Windows.SumBackwardReLU": func(a *arena) {
-		outputs, k, n := a.some(2), 1+a.r.IntN(9), 12
-		a.windows(outputs, k, n).SumBackwardReLU(a.floats(n*Lanes+12), a.floats(outputs*Lanes), 0.3, a.floats(n*Lanes+12))
 	},
 	"Unpool": func(a *arena) {
 		n := a.some(1)

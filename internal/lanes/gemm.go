@@ -46,9 +46,9 @@ type Gemm struct {
 	terms            []int32 // two a term: W, X; bytes
 	blocks           []int32 // 2+2n a block: first term (in bytes), count, X[:n], D[:n]; bytes
 	calls            []int32 // calls[c] : calls[c+1] are the blocks of one call
-	w, x, d, pool    int     // reaches: elements that the buffers must have; pool: of dst in StorePool
+	w, x, d, pool    int     // reaches: elements that the buffers must have; pool: of dst where pooled
 	overlap          overlap
-	vectors          bool // D[0] and dStride are multiples of Lanes, as StorePool needs
+	vectors          bool // D[0] and dStride are multiples of Lanes, as pooling needs
 }
 
 // overlap tells how far the destinations within one block overlap.
@@ -179,7 +179,8 @@ const (
 	gemmStore gemmMode = iota
 	gemmAdd
 	gemmGated
-	gemmPool
+	gemmMaxPool
+	gemmMeanPool
 )
 
 // Store starts from bias[i] in every lane (nil: 0) and stores
@@ -208,7 +209,7 @@ func (g *Gemm) StoreGated(w, x, gate, dst []float32) {
 	g.run(gemmGated, w, x, nil, gate, dst, nil, 0)
 }
 
-// StorePool is for n = 4: the four vectors of a block are the window of a 2×2 max pooling, and of its destinations
+// StoreMaxPool is for n = 4: the four vectors of a block are the window of a 2×2 max pooling, and of its destinations
 // only D[0] counts. It starts from bias[i] (nil: 0), and in every lane
 //
 //	a, k01 := v[0], v[1] > v[0]; if k01 { a = v[1] }
@@ -219,9 +220,26 @@ func (g *Gemm) StoreGated(w, x, gate, dst []float32) {
 //
 // y goes to dst; the lane bits of k01, k23, kb and 0 to the four words masks[q/4 : q/4+4] for the vector at offset q
 // of dst. The plan's D[0] and dStride must be multiples of Lanes.
-func (g *Gemm) StorePool(w, x, bias, dst []float32, masks []uint16) {
+func (g *Gemm) StoreMaxPool(w, x, bias, dst []float32, masks []uint16) {
+	g.storePool(gemmMaxPool, w, x, bias, dst, masks)
+}
+
+// StoreMeanPool is StoreMaxPool's like for a 2×2 mean of rectified sums: in every lane
+//
+//	for q := range 4 {
+//		masks[q] = v[q] > 0
+//		if 0 > v[q] { v[q] = 0 }
+//	}
+//	y = ((v[0] + v[1]) + (v[2] + v[3])) / 4
+//
+// with the lane bits of masks[q] in the words masks[q/4 : q/4+4] as there.
+func (g *Gemm) StoreMeanPool(w, x, bias, dst []float32, masks []uint16) {
+	g.storePool(gemmMeanPool, w, x, bias, dst, masks)
+}
+
+func (g *Gemm) storePool(mode gemmMode, w, x, bias, dst []float32, masks []uint16) {
 	if g.n != 4 || !g.vectors {
-		panic("lanes: StorePool needs a plan with n = 4 and D[0] and dStride multiples of Lanes")
+		panic("lanes: pooling needs a plan with n = 4 and D[0] and dStride multiples of Lanes")
 	}
 	checkLen("w", len(w), g.w)
 	checkLen("x", len(x), g.x)
@@ -230,7 +248,7 @@ func (g *Gemm) StorePool(w, x, bias, dst []float32, masks []uint16) {
 	if bias != nil {
 		checkLen("bias", len(bias), g.m)
 	}
-	g.run(gemmPool, w, x, bias, nil, dst, masks, 0)
+	g.run(mode, w, x, bias, nil, dst, masks, 0)
 }
 
 func (g *Gemm) check(worst overlap, w, x, bias, dst []float32) {
@@ -309,20 +327,23 @@ func (g *Gemm) reference(lo, hi int, mode gemmMode, w, x, bias, gate, dst []floa
 						}
 					}
 				}
-				if mode != gemmPool {
+				if mode < gemmMaxPool {
 					*at(dst, d) = v[j]
 				}
 			}
-			if mode == gemmPool {
-				d := (int(block[2+g.n]) + i*g.dStride) / 4
-				pool(&v, at(dst, d), (*[4]uint16)(masks[d/4:]))
+			d := (int(block[2+g.n]) + i*g.dStride) / 4
+			switch mode {
+			case gemmMaxPool:
+				maxOfWindow(&v, at(dst, d), (*[4]uint16)(masks[d/4:]))
+			case gemmMeanPool:
+				meanOfWindow(&v, at(dst, d), (*[4]uint16)(masks[d/4:]))
 			}
 		}
 	}
 }
 
-// pool is the epilogue of StorePool for one window.
-func pool(v *[4]vector, dst *vector, masks *[4]uint16) {
+// maxOfWindow is the epilogue of StoreMaxPool for one window.
+func maxOfWindow(v *[4]vector, dst *vector, masks *[4]uint16) {
 	*masks = [4]uint16{}
 	for l := range Lanes {
 		bit := uint16(1) << l
@@ -349,5 +370,19 @@ func pool(v *[4]vector, dst *vector, masks *[4]uint16) {
 			y = 0
 		}
 		dst[l] = y
+	}
+}
+
+// meanOfWindow is the epilogue of StoreMeanPool for one window.
+func meanOfWindow(v *[4]vector, dst *vector, masks *[4]uint16) {
+	*masks = [4]uint16{}
+	for l := range Lanes {
+		for q := range v {
+			if v[q][l] > 0 {
+				masks[q] |= 1 << l
+			}
+			v[q][l] = max32(0, v[q][l])
+		}
+		dst[l] = ((v[0][l] + v[1][l]) + (v[2][l] + v[3][l])) * 0.25
 	}
 }

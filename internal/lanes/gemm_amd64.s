@@ -687,9 +687,9 @@ p0_done:
 	VZEROUPPER
 	RET
 
-// func gemmPool1AVX512(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
+// func gemmMaxPool1AVX512(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
 // Requires: AVX, AVX512F
-TEXT ·gemmPool1AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemmMaxPool1AVX512(SB), NOSPLIT, $0-112
 	MOVQ blocks+0(FP), AX
 	MOVQ count+8(FP), CX
 
@@ -697,17 +697,17 @@ block:
 	MOVQ         init+48(FP), DX
 	TESTQ        DX, DX
 	JZ           pool_zero
+	VBROADCASTSS (DX), Z0
 	VBROADCASTSS (DX), Z1
 	VBROADCASTSS (DX), Z2
 	VBROADCASTSS (DX), Z3
-	VBROADCASTSS (DX), Z4
 	JMP          pool_terms
 
 pool_zero:
+	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
 	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
 
 pool_terms:
 	MOVLQSX 8(AX), DX
@@ -729,37 +729,37 @@ terms:
 	ADDQ         w+32(FP), R10
 	MOVLQSX      4(R8), R11
 	ADDQ         $0x08, R8
-	VBROADCASTSS (R10), Z0
-	VMOVUPS      (DX)(R11*1), Z6
-	VFMADD231PS  Z6, Z0, Z1
-	VMOVUPS      (BX)(R11*1), Z6
-	VFMADD231PS  Z6, Z0, Z2
-	VMOVUPS      (SI)(R11*1), Z6
-	VFMADD231PS  Z6, Z0, Z3
-	VMOVUPS      (DI)(R11*1), Z6
-	VFMADD231PS  Z6, Z0, Z4
+	VBROADCASTSS (R10), Z4
+	VMOVUPS      (DX)(R11*1), Z5
+	VFMADD231PS  Z5, Z4, Z0
+	VMOVUPS      (BX)(R11*1), Z5
+	VFMADD231PS  Z5, Z4, Z1
+	VMOVUPS      (SI)(R11*1), Z5
+	VFMADD231PS  Z5, Z4, Z2
+	VMOVUPS      (DI)(R11*1), Z5
+	VFMADD231PS  Z5, Z4, Z3
 	DECQ         R9
 	JNZ          terms
 
 terms_end:
-	VBROADCASTSS quietNaN<>+0(SB), Z0
-	VPXORD       Z5, Z5, Z5
+	VBROADCASTSS quietNaN<>+0(SB), Z4
+	VPXORD       Z6, Z6, Z6
 	MOVLQSX      24(AX), DX
 	MOVQ         DX, BX
 	SHRQ         $0x03, BX
 	ADDQ         dst+64(FP), DX
 	ADDQ         masks+72(FP), BX
-	VCMPPS       $0x11, Z2, Z1, K1
-	VCMPPS       $0x11, Z4, Z3, K2
-	VCMPPS       $0x07, Z2, Z1, K4
-	VCMPPS       $0x07, Z4, Z3, K4, K4
-	VMAXPS       Z1, Z2, Z6
-	VMAXPS       Z3, Z4, Z7
-	VCMPPS       $0x11, Z7, Z6, K3
-	VMAXPS       Z6, Z7, Z6
-	VMOVAPS      Z0, Z0
-	VMAXPS       Z6, Z5, K4, Z0
-	VMOVUPS      Z0, (DX)
+	VCMPPS       $0x11, Z1, Z0, K1
+	VCMPPS       $0x11, Z3, Z2, K2
+	VCMPPS       $0x07, Z1, Z0, K4
+	VCMPPS       $0x07, Z3, Z2, K4, K4
+	VMAXPS       Z0, Z1, Z5
+	VMAXPS       Z2, Z3, Z7
+	VCMPPS       $0x11, Z7, Z5, K3
+	VMAXPS       Z5, Z7, Z5
+	VMOVAPS      Z4, Z4
+	VMAXPS       Z5, Z6, K4, Z4
+	VMOVUPS      Z4, (DX)
 	KMOVW        K1, (BX)
 	KMOVW        K2, 2(BX)
 	KMOVW        K3, 4(BX)
@@ -773,9 +773,97 @@ terms_end:
 DATA quietNaN<>+0(SB)/4, $0x7fc00000
 GLOBL quietNaN<>(SB), RODATA|NOPTR, $4
 
-// func gemmPool1AVX2(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
+// func gemmMeanPool1AVX512(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
+// Requires: AVX, AVX512F
+TEXT ·gemmMeanPool1AVX512(SB), NOSPLIT, $0-112
+	MOVQ blocks+0(FP), AX
+	MOVQ count+8(FP), CX
+
+block:
+	MOVQ         init+48(FP), DX
+	TESTQ        DX, DX
+	JZ           pool_zero
+	VBROADCASTSS (DX), Z0
+	VBROADCASTSS (DX), Z1
+	VBROADCASTSS (DX), Z2
+	VBROADCASTSS (DX), Z3
+	JMP          pool_terms
+
+pool_zero:
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+
+pool_terms:
+	MOVLQSX 8(AX), DX
+	ADDQ    x+40(FP), DX
+	MOVLQSX 12(AX), BX
+	ADDQ    x+40(FP), BX
+	MOVLQSX 16(AX), SI
+	ADDQ    x+40(FP), SI
+	MOVLQSX 20(AX), DI
+	ADDQ    x+40(FP), DI
+	MOVLQSX (AX), R8
+	ADDQ    terms+24(FP), R8
+	MOVLQSX 4(AX), R9
+	TESTQ   R9, R9
+	JZ      terms_end
+
+terms:
+	MOVLQSX      (R8), R10
+	ADDQ         w+32(FP), R10
+	MOVLQSX      4(R8), R11
+	ADDQ         $0x08, R8
+	VBROADCASTSS (R10), Z4
+	VMOVUPS      (DX)(R11*1), Z5
+	VFMADD231PS  Z5, Z4, Z0
+	VMOVUPS      (BX)(R11*1), Z5
+	VFMADD231PS  Z5, Z4, Z1
+	VMOVUPS      (SI)(R11*1), Z5
+	VFMADD231PS  Z5, Z4, Z2
+	VMOVUPS      (DI)(R11*1), Z5
+	VFMADD231PS  Z5, Z4, Z3
+	DECQ         R9
+	JNZ          terms
+
+terms_end:
+	VPXORD       Z6, Z6, Z6
+	VBROADCASTSS quarter<>+0(SB), Z4
+	MOVLQSX      24(AX), DX
+	MOVQ         DX, BX
+	SHRQ         $0x03, BX
+	ADDQ         dst+64(FP), DX
+	ADDQ         masks+72(FP), BX
+	VCMPPS       $0x11, Z0, Z6, K1
+	KMOVW        K1, (BX)
+	VMAXPS       Z0, Z6, Z0
+	VCMPPS       $0x11, Z1, Z6, K1
+	KMOVW        K1, 2(BX)
+	VMAXPS       Z1, Z6, Z1
+	VCMPPS       $0x11, Z2, Z6, K1
+	KMOVW        K1, 4(BX)
+	VMAXPS       Z2, Z6, Z2
+	VCMPPS       $0x11, Z3, Z6, K1
+	KMOVW        K1, 6(BX)
+	VMAXPS       Z3, Z6, Z3
+	VADDPS       Z1, Z0, Z0
+	VADDPS       Z3, Z2, Z2
+	VADDPS       Z2, Z0, Z0
+	VMULPS       Z4, Z0, Z0
+	VMOVUPS      Z0, (DX)
+	ADDQ         $0x28, AX
+	DECQ         CX
+	JNZ          block
+	VZEROUPPER
+	RET
+
+DATA quarter<>+0(SB)/4, $0x3e800000
+GLOBL quarter<>(SB), RODATA|NOPTR, $4
+
+// func gemmMaxPool1AVX2(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
 // Requires: AVX, FMA3
-TEXT ·gemmPool1AVX2(SB), NOSPLIT, $0-112
+TEXT ·gemmMaxPool1AVX2(SB), NOSPLIT, $0-112
 	MOVQ blocks+0(FP), AX
 	MOVQ count+8(FP), CX
 
@@ -869,6 +957,108 @@ rows0_end:
 	ADDQ      $0x28, AX
 	DECQ      CX
 	JNZ       block
+	VZEROUPPER
+	RET
+
+// func gemmMeanPool1AVX2(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
+// Requires: AVX, FMA3
+TEXT ·gemmMeanPool1AVX2(SB), NOSPLIT, $0-112
+	MOVQ blocks+0(FP), AX
+	MOVQ count+8(FP), CX
+
+block:
+	XORQ DX, DX
+
+half:
+	MOVQ         init+48(FP), BX
+	TESTQ        BX, BX
+	JZ           rows0_zero
+	VBROADCASTSS (BX), Y0
+	VBROADCASTSS (BX), Y1
+	VBROADCASTSS (BX), Y2
+	VBROADCASTSS (BX), Y3
+	JMP          rows0_terms
+
+rows0_zero:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+
+rows0_terms:
+	MOVLQSX 8(AX), BX
+	ADDQ    x+40(FP), BX
+	MOVLQSX 12(AX), SI
+	ADDQ    x+40(FP), SI
+	MOVLQSX 16(AX), DI
+	ADDQ    x+40(FP), DI
+	MOVLQSX 20(AX), R8
+	ADDQ    x+40(FP), R8
+	ADDQ    DX, BX
+	ADDQ    DX, SI
+	ADDQ    DX, DI
+	ADDQ    DX, R8
+	MOVLQSX (AX), R9
+	ADDQ    terms+24(FP), R9
+	MOVLQSX 4(AX), R10
+	TESTQ   R10, R10
+	JZ      rows0_end
+
+rows0:
+	MOVLQSX      (R9), R11
+	ADDQ         w+32(FP), R11
+	MOVLQSX      4(R9), R12
+	ADDQ         $0x08, R9
+	VBROADCASTSS (R11), Y4
+	VMOVUPS      (BX)(R12*1), Y5
+	VFMADD231PS  Y5, Y4, Y0
+	VMOVUPS      (SI)(R12*1), Y5
+	VFMADD231PS  Y5, Y4, Y1
+	VMOVUPS      (DI)(R12*1), Y5
+	VFMADD231PS  Y5, Y4, Y2
+	VMOVUPS      (R8)(R12*1), Y5
+	VFMADD231PS  Y5, Y4, Y3
+	DECQ         R10
+	JNZ          rows0
+
+rows0_end:
+	MOVLQSX      24(AX), BX
+	MOVQ         BX, SI
+	SHRQ         $0x03, SI
+	ADDQ         dst+64(FP), BX
+	ADDQ         masks+72(FP), SI
+	ADDQ         DX, BX
+	MOVQ         DX, DI
+	SHRQ         $0x05, DI
+	ADDQ         DI, SI
+	VXORPS       Y4, Y4, Y4
+	VBROADCASTSS quarter<>+0(SB), Y5
+	VCMPPS       $0x11, Y0, Y4, Y6
+	VMOVMSKPS    Y6, DI
+	MOVB         DI, (SI)
+	VMAXPS       Y0, Y4, Y0
+	VCMPPS       $0x11, Y1, Y4, Y6
+	VMOVMSKPS    Y6, DI
+	MOVB         DI, 2(SI)
+	VMAXPS       Y1, Y4, Y1
+	VCMPPS       $0x11, Y2, Y4, Y6
+	VMOVMSKPS    Y6, DI
+	MOVB         DI, 4(SI)
+	VMAXPS       Y2, Y4, Y2
+	VCMPPS       $0x11, Y3, Y4, Y6
+	VMOVMSKPS    Y6, DI
+	MOVB         DI, 6(SI)
+	VMAXPS       Y3, Y4, Y3
+	VADDPS       Y1, Y0, Y0
+	VADDPS       Y3, Y2, Y2
+	VADDPS       Y2, Y0, Y0
+	VMULPS       Y5, Y0, Y0
+	VMOVUPS      Y0, (BX)
+	XORQ         $0x20, DX
+	JNZ          half
+	ADDQ         $0x28, AX
+	DECQ         CX
+	JNZ          block
 	VZEROUPPER
 	RET
 
@@ -1542,9 +1732,9 @@ p0_done:
 	VZEROUPPER
 	RET
 
-// func gemmPool2AVX512(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
+// func gemmMaxPool2AVX512(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
 // Requires: AVX, AVX512F
-TEXT ·gemmPool2AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemmMaxPool2AVX512(SB), NOSPLIT, $0-112
 	MOVQ blocks+0(FP), AX
 	MOVQ count+8(FP), CX
 	MOVQ wStride+80(FP), DX
@@ -1553,17 +1743,18 @@ block:
 	MOVQ         init+48(FP), BX
 	TESTQ        BX, BX
 	JZ           pool_zero
+	VBROADCASTSS (BX), Z0
 	VBROADCASTSS (BX), Z1
 	VBROADCASTSS (BX), Z2
 	VBROADCASTSS (BX), Z3
-	VBROADCASTSS (BX), Z4
+	VBROADCASTSS 4(BX), Z4
 	VBROADCASTSS 4(BX), Z5
 	VBROADCASTSS 4(BX), Z6
 	VBROADCASTSS 4(BX), Z7
-	VBROADCASTSS 4(BX), Z8
 	JMP          pool_terms
 
 pool_zero:
+	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
 	VPXORD Z3, Z3, Z3
@@ -1571,7 +1762,6 @@ pool_zero:
 	VPXORD Z5, Z5, Z5
 	VPXORD Z6, Z6, Z6
 	VPXORD Z7, Z7, Z7
-	VPXORD Z8, Z8, Z8
 
 pool_terms:
 	MOVLQSX 8(AX), BX
@@ -1593,42 +1783,42 @@ terms:
 	ADDQ         w+32(FP), R11
 	MOVLQSX      4(R9), R12
 	ADDQ         $0x08, R9
-	VBROADCASTSS (R11), Z0
-	VBROADCASTSS (R11)(DX*1), Z10
-	VMOVUPS      (BX)(R12*1), Z11
-	VFMADD231PS  Z11, Z0, Z1
-	VFMADD231PS  Z11, Z10, Z5
-	VMOVUPS      (SI)(R12*1), Z11
-	VFMADD231PS  Z11, Z0, Z2
-	VFMADD231PS  Z11, Z10, Z6
-	VMOVUPS      (DI)(R12*1), Z11
-	VFMADD231PS  Z11, Z0, Z3
-	VFMADD231PS  Z11, Z10, Z7
-	VMOVUPS      (R8)(R12*1), Z11
-	VFMADD231PS  Z11, Z0, Z4
-	VFMADD231PS  Z11, Z10, Z8
+	VBROADCASTSS (R11), Z8
+	VBROADCASTSS (R11)(DX*1), Z9
+	VMOVUPS      (BX)(R12*1), Z10
+	VFMADD231PS  Z10, Z8, Z0
+	VFMADD231PS  Z10, Z9, Z4
+	VMOVUPS      (SI)(R12*1), Z10
+	VFMADD231PS  Z10, Z8, Z1
+	VFMADD231PS  Z10, Z9, Z5
+	VMOVUPS      (DI)(R12*1), Z10
+	VFMADD231PS  Z10, Z8, Z2
+	VFMADD231PS  Z10, Z9, Z6
+	VMOVUPS      (R8)(R12*1), Z10
+	VFMADD231PS  Z10, Z8, Z3
+	VFMADD231PS  Z10, Z9, Z7
 	DECQ         R10
 	JNZ          terms
 
 terms_end:
-	VBROADCASTSS quietNaN<>+0(SB), Z0
-	VPXORD       Z9, Z9, Z9
+	VBROADCASTSS quietNaN<>+0(SB), Z8
+	VPXORD       Z11, Z11, Z11
 	MOVLQSX      24(AX), BX
 	MOVQ         BX, SI
 	SHRQ         $0x03, SI
 	ADDQ         dst+64(FP), BX
 	ADDQ         masks+72(FP), SI
-	VCMPPS       $0x11, Z2, Z1, K1
-	VCMPPS       $0x11, Z4, Z3, K2
-	VCMPPS       $0x07, Z2, Z1, K4
-	VCMPPS       $0x07, Z4, Z3, K4, K4
-	VMAXPS       Z1, Z2, Z10
-	VMAXPS       Z3, Z4, Z11
-	VCMPPS       $0x11, Z11, Z10, K3
-	VMAXPS       Z10, Z11, Z10
-	VMOVAPS      Z0, Z11
-	VMAXPS       Z10, Z9, K4, Z11
-	VMOVUPS      Z11, (BX)
+	VCMPPS       $0x11, Z1, Z0, K1
+	VCMPPS       $0x11, Z3, Z2, K2
+	VCMPPS       $0x07, Z1, Z0, K4
+	VCMPPS       $0x07, Z3, Z2, K4, K4
+	VMAXPS       Z0, Z1, Z9
+	VMAXPS       Z2, Z3, Z10
+	VCMPPS       $0x11, Z10, Z9, K3
+	VMAXPS       Z9, Z10, Z9
+	VMOVAPS      Z8, Z10
+	VMAXPS       Z9, Z11, K4, Z10
+	VMOVUPS      Z10, (BX)
 	KMOVW        K1, (SI)
 	KMOVW        K2, 2(SI)
 	KMOVW        K3, 4(SI)
@@ -1637,17 +1827,17 @@ terms_end:
 	ADDQ         DI, BX
 	SHRQ         $0x03, DI
 	ADDQ         DI, SI
-	VCMPPS       $0x11, Z6, Z5, K1
-	VCMPPS       $0x11, Z8, Z7, K2
-	VCMPPS       $0x07, Z6, Z5, K4
-	VCMPPS       $0x07, Z8, Z7, K4, K4
-	VMAXPS       Z5, Z6, Z10
-	VMAXPS       Z7, Z8, Z11
-	VCMPPS       $0x11, Z11, Z10, K3
-	VMAXPS       Z10, Z11, Z10
-	VMOVAPS      Z0, Z0
-	VMAXPS       Z10, Z9, K4, Z0
-	VMOVUPS      Z0, (BX)
+	VCMPPS       $0x11, Z5, Z4, K1
+	VCMPPS       $0x11, Z7, Z6, K2
+	VCMPPS       $0x07, Z5, Z4, K4
+	VCMPPS       $0x07, Z7, Z6, K4, K4
+	VMAXPS       Z4, Z5, Z9
+	VMAXPS       Z6, Z7, Z10
+	VCMPPS       $0x11, Z10, Z9, K3
+	VMAXPS       Z9, Z10, Z9
+	VMOVAPS      Z8, Z8
+	VMAXPS       Z9, Z11, K4, Z8
+	VMOVUPS      Z8, (BX)
 	KMOVW        K1, (SI)
 	KMOVW        K2, 2(SI)
 	KMOVW        K3, 4(SI)
@@ -1658,9 +1848,129 @@ terms_end:
 	VZEROUPPER
 	RET
 
-// func gemmPool2AVX2(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
+// func gemmMeanPool2AVX512(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
+// Requires: AVX, AVX512F
+TEXT ·gemmMeanPool2AVX512(SB), NOSPLIT, $0-112
+	MOVQ blocks+0(FP), AX
+	MOVQ count+8(FP), CX
+	MOVQ wStride+80(FP), DX
+
+block:
+	MOVQ         init+48(FP), BX
+	TESTQ        BX, BX
+	JZ           pool_zero
+	VBROADCASTSS (BX), Z0
+	VBROADCASTSS (BX), Z1
+	VBROADCASTSS (BX), Z2
+	VBROADCASTSS (BX), Z3
+	VBROADCASTSS 4(BX), Z4
+	VBROADCASTSS 4(BX), Z5
+	VBROADCASTSS 4(BX), Z6
+	VBROADCASTSS 4(BX), Z7
+	JMP          pool_terms
+
+pool_zero:
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+
+pool_terms:
+	MOVLQSX 8(AX), BX
+	ADDQ    x+40(FP), BX
+	MOVLQSX 12(AX), SI
+	ADDQ    x+40(FP), SI
+	MOVLQSX 16(AX), DI
+	ADDQ    x+40(FP), DI
+	MOVLQSX 20(AX), R8
+	ADDQ    x+40(FP), R8
+	MOVLQSX (AX), R9
+	ADDQ    terms+24(FP), R9
+	MOVLQSX 4(AX), R10
+	TESTQ   R10, R10
+	JZ      terms_end
+
+terms:
+	MOVLQSX      (R9), R11
+	ADDQ         w+32(FP), R11
+	MOVLQSX      4(R9), R12
+	ADDQ         $0x08, R9
+	VBROADCASTSS (R11), Z8
+	VBROADCASTSS (R11)(DX*1), Z9
+	VMOVUPS      (BX)(R12*1), Z10
+	VFMADD231PS  Z10, Z8, Z0
+	VFMADD231PS  Z10, Z9, Z4
+	VMOVUPS      (SI)(R12*1), Z10
+	VFMADD231PS  Z10, Z8, Z1
+	VFMADD231PS  Z10, Z9, Z5
+	VMOVUPS      (DI)(R12*1), Z10
+	VFMADD231PS  Z10, Z8, Z2
+	VFMADD231PS  Z10, Z9, Z6
+	VMOVUPS      (R8)(R12*1), Z10
+	VFMADD231PS  Z10, Z8, Z3
+	VFMADD231PS  Z10, Z9, Z7
+	DECQ         R10
+	JNZ          terms
+
+terms_end:
+	VPXORD       Z11, Z11, Z11
+	VBROADCASTSS quarter<>+0(SB), Z8
+	MOVLQSX      24(AX), BX
+	MOVQ         BX, SI
+	SHRQ         $0x03, SI
+	ADDQ         dst+64(FP), BX
+	ADDQ         masks+72(FP), SI
+	VCMPPS       $0x11, Z0, Z11, K1
+	KMOVW        K1, (SI)
+	VMAXPS       Z0, Z11, Z0
+	VCMPPS       $0x11, Z1, Z11, K1
+	KMOVW        K1, 2(SI)
+	VMAXPS       Z1, Z11, Z1
+	VCMPPS       $0x11, Z2, Z11, K1
+	KMOVW        K1, 4(SI)
+	VMAXPS       Z2, Z11, Z2
+	VCMPPS       $0x11, Z3, Z11, K1
+	KMOVW        K1, 6(SI)
+	VMAXPS       Z3, Z11, Z3
+	VADDPS       Z1, Z0, Z0
+	VADDPS       Z3, Z2, Z2
+	VADDPS       Z2, Z0, Z0
+	VMULPS       Z8, Z0, Z0
+	VMOVUPS      Z0, (BX)
+	MOVQ         dStride+88(FP), DI
+	ADDQ         DI, BX
+	SHRQ         $0x03, DI
+	ADDQ         DI, SI
+	VCMPPS       $0x11, Z4, Z11, K1
+	KMOVW        K1, (SI)
+	VMAXPS       Z4, Z11, Z4
+	VCMPPS       $0x11, Z5, Z11, K1
+	KMOVW        K1, 2(SI)
+	VMAXPS       Z5, Z11, Z5
+	VCMPPS       $0x11, Z6, Z11, K1
+	KMOVW        K1, 4(SI)
+	VMAXPS       Z6, Z11, Z6
+	VCMPPS       $0x11, Z7, Z11, K1
+	KMOVW        K1, 6(SI)
+	VMAXPS       Z7, Z11, Z7
+	VADDPS       Z5, Z4, Z4
+	VADDPS       Z7, Z6, Z6
+	VADDPS       Z6, Z4, Z4
+	VMULPS       Z8, Z4, Z4
+	VMOVUPS      Z4, (BX)
+	ADDQ         $0x28, AX
+	DECQ         CX
+	JNZ          block
+	VZEROUPPER
+	RET
+
+// func gemmMaxPool2AVX2(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
 // Requires: AVX, FMA3
-TEXT ·gemmPool2AVX2(SB), NOSPLIT, $0-112
+TEXT ·gemmMaxPool2AVX2(SB), NOSPLIT, $0-112
 	MOVQ blocks+0(FP), AX
 	MOVQ count+8(FP), CX
 	MOVQ wStride+80(FP), DX
@@ -1792,6 +2102,147 @@ rows0_end:
 	ADDQ      $0x28, AX
 	DECQ      CX
 	JNZ       block
+	VZEROUPPER
+	RET
+
+// func gemmMeanPool2AVX2(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
+// Requires: AVX, FMA3
+TEXT ·gemmMeanPool2AVX2(SB), NOSPLIT, $0-112
+	MOVQ blocks+0(FP), AX
+	MOVQ count+8(FP), CX
+	MOVQ wStride+80(FP), DX
+
+block:
+	XORQ BX, BX
+
+half:
+	MOVQ         init+48(FP), SI
+	TESTQ        SI, SI
+	JZ           rows0_zero
+	VBROADCASTSS (SI), Y0
+	VBROADCASTSS (SI), Y1
+	VBROADCASTSS (SI), Y2
+	VBROADCASTSS (SI), Y3
+	VBROADCASTSS 4(SI), Y4
+	VBROADCASTSS 4(SI), Y5
+	VBROADCASTSS 4(SI), Y6
+	VBROADCASTSS 4(SI), Y7
+	JMP          rows0_terms
+
+rows0_zero:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+
+rows0_terms:
+	MOVLQSX 8(AX), SI
+	ADDQ    x+40(FP), SI
+	MOVLQSX 12(AX), DI
+	ADDQ    x+40(FP), DI
+	MOVLQSX 16(AX), R8
+	ADDQ    x+40(FP), R8
+	MOVLQSX 20(AX), R9
+	ADDQ    x+40(FP), R9
+	ADDQ    BX, SI
+	ADDQ    BX, DI
+	ADDQ    BX, R8
+	ADDQ    BX, R9
+	MOVLQSX (AX), R10
+	ADDQ    terms+24(FP), R10
+	MOVLQSX 4(AX), R11
+	TESTQ   R11, R11
+	JZ      rows0_end
+
+rows0:
+	MOVLQSX      (R10), R12
+	ADDQ         w+32(FP), R12
+	MOVLQSX      4(R10), R13
+	ADDQ         $0x08, R10
+	VBROADCASTSS (R12), Y8
+	VBROADCASTSS (R12)(DX*1), Y9
+	VMOVUPS      (SI)(R13*1), Y10
+	VFMADD231PS  Y10, Y8, Y0
+	VFMADD231PS  Y10, Y9, Y4
+	VMOVUPS      (DI)(R13*1), Y10
+	VFMADD231PS  Y10, Y8, Y1
+	VFMADD231PS  Y10, Y9, Y5
+	VMOVUPS      (R8)(R13*1), Y10
+	VFMADD231PS  Y10, Y8, Y2
+	VFMADD231PS  Y10, Y9, Y6
+	VMOVUPS      (R9)(R13*1), Y10
+	VFMADD231PS  Y10, Y8, Y3
+	VFMADD231PS  Y10, Y9, Y7
+	DECQ         R11
+	JNZ          rows0
+
+rows0_end:
+	MOVLQSX      24(AX), SI
+	MOVQ         SI, DI
+	SHRQ         $0x03, DI
+	ADDQ         dst+64(FP), SI
+	ADDQ         masks+72(FP), DI
+	ADDQ         BX, SI
+	MOVQ         BX, R8
+	SHRQ         $0x05, R8
+	ADDQ         R8, DI
+	VXORPS       Y8, Y8, Y8
+	VBROADCASTSS quarter<>+0(SB), Y9
+	VCMPPS       $0x11, Y0, Y8, Y10
+	VMOVMSKPS    Y10, R8
+	MOVB         R8, (DI)
+	VMAXPS       Y0, Y8, Y0
+	VCMPPS       $0x11, Y1, Y8, Y10
+	VMOVMSKPS    Y10, R8
+	MOVB         R8, 2(DI)
+	VMAXPS       Y1, Y8, Y1
+	VCMPPS       $0x11, Y2, Y8, Y10
+	VMOVMSKPS    Y10, R8
+	MOVB         R8, 4(DI)
+	VMAXPS       Y2, Y8, Y2
+	VCMPPS       $0x11, Y3, Y8, Y10
+	VMOVMSKPS    Y10, R8
+	MOVB         R8, 6(DI)
+	VMAXPS       Y3, Y8, Y3
+	VADDPS       Y1, Y0, Y0
+	VADDPS       Y3, Y2, Y2
+	VADDPS       Y2, Y0, Y0
+	VMULPS       Y9, Y0, Y0
+	VMOVUPS      Y0, (SI)
+	MOVQ         dStride+88(FP), R8
+	ADDQ         R8, SI
+	SHRQ         $0x03, R8
+	ADDQ         R8, DI
+	VCMPPS       $0x11, Y4, Y8, Y0
+	VMOVMSKPS    Y0, R8
+	MOVB         R8, (DI)
+	VMAXPS       Y4, Y8, Y4
+	VCMPPS       $0x11, Y5, Y8, Y0
+	VMOVMSKPS    Y0, R8
+	MOVB         R8, 2(DI)
+	VMAXPS       Y5, Y8, Y5
+	VCMPPS       $0x11, Y6, Y8, Y0
+	VMOVMSKPS    Y0, R8
+	MOVB         R8, 4(DI)
+	VMAXPS       Y6, Y8, Y6
+	VCMPPS       $0x11, Y7, Y8, Y0
+	VMOVMSKPS    Y0, R8
+	MOVB         R8, 6(DI)
+	VMAXPS       Y7, Y8, Y7
+	VADDPS       Y5, Y4, Y4
+	VADDPS       Y7, Y6, Y6
+	VADDPS       Y6, Y4, Y4
+	VMULPS       Y9, Y4, Y4
+	VMOVUPS      Y4, (SI)
+	XORQ         $0x20, BX
+	JNZ          half
+	ADDQ         $0x28, AX
+	DECQ         CX
+	JNZ          block
 	VZEROUPPER
 	RET
 
@@ -2627,9 +3078,9 @@ p0_done:
 	VZEROUPPER
 	RET
 
-// func gemmPool3AVX512(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
+// func gemmMaxPool3AVX512(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
 // Requires: AVX, AVX512F
-TEXT ·gemmPool3AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemmMaxPool3AVX512(SB), NOSPLIT, $0-112
 	MOVQ blocks+0(FP), AX
 	MOVQ count+8(FP), CX
 	MOVQ wStride+80(FP), DX
@@ -2638,21 +3089,22 @@ block:
 	MOVQ         init+48(FP), BX
 	TESTQ        BX, BX
 	JZ           pool_zero
+	VBROADCASTSS (BX), Z0
 	VBROADCASTSS (BX), Z1
 	VBROADCASTSS (BX), Z2
 	VBROADCASTSS (BX), Z3
-	VBROADCASTSS (BX), Z4
+	VBROADCASTSS 4(BX), Z4
 	VBROADCASTSS 4(BX), Z5
 	VBROADCASTSS 4(BX), Z6
 	VBROADCASTSS 4(BX), Z7
-	VBROADCASTSS 4(BX), Z8
+	VBROADCASTSS 8(BX), Z8
 	VBROADCASTSS 8(BX), Z9
 	VBROADCASTSS 8(BX), Z10
 	VBROADCASTSS 8(BX), Z11
-	VBROADCASTSS 8(BX), Z12
 	JMP          pool_terms
 
 pool_zero:
+	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
 	VPXORD Z3, Z3, Z3
@@ -2664,7 +3116,6 @@ pool_zero:
 	VPXORD Z9, Z9, Z9
 	VPXORD Z10, Z10, Z10
 	VPXORD Z11, Z11, Z11
-	VPXORD Z12, Z12, Z12
 
 pool_terms:
 	MOVLQSX 8(AX), BX
@@ -2686,47 +3137,47 @@ terms:
 	ADDQ         w+32(FP), R11
 	MOVLQSX      4(R9), R12
 	ADDQ         $0x08, R9
-	VBROADCASTSS (R11), Z0
-	VBROADCASTSS (R11)(DX*1), Z14
-	VBROADCASTSS (R11)(DX*2), Z15
-	VMOVUPS      (BX)(R12*1), Z16
-	VFMADD231PS  Z16, Z0, Z1
-	VFMADD231PS  Z16, Z14, Z5
-	VFMADD231PS  Z16, Z15, Z9
-	VMOVUPS      (SI)(R12*1), Z16
-	VFMADD231PS  Z16, Z0, Z2
-	VFMADD231PS  Z16, Z14, Z6
-	VFMADD231PS  Z16, Z15, Z10
-	VMOVUPS      (DI)(R12*1), Z16
-	VFMADD231PS  Z16, Z0, Z3
-	VFMADD231PS  Z16, Z14, Z7
-	VFMADD231PS  Z16, Z15, Z11
-	VMOVUPS      (R8)(R12*1), Z16
-	VFMADD231PS  Z16, Z0, Z4
-	VFMADD231PS  Z16, Z14, Z8
-	VFMADD231PS  Z16, Z15, Z12
+	VBROADCASTSS (R11), Z12
+	VBROADCASTSS (R11)(DX*1), Z13
+	VBROADCASTSS (R11)(DX*2), Z14
+	VMOVUPS      (BX)(R12*1), Z15
+	VFMADD231PS  Z15, Z12, Z0
+	VFMADD231PS  Z15, Z13, Z4
+	VFMADD231PS  Z15, Z14, Z8
+	VMOVUPS      (SI)(R12*1), Z15
+	VFMADD231PS  Z15, Z12, Z1
+	VFMADD231PS  Z15, Z13, Z5
+	VFMADD231PS  Z15, Z14, Z9
+	VMOVUPS      (DI)(R12*1), Z15
+	VFMADD231PS  Z15, Z12, Z2
+	VFMADD231PS  Z15, Z13, Z6
+	VFMADD231PS  Z15, Z14, Z10
+	VMOVUPS      (R8)(R12*1), Z15
+	VFMADD231PS  Z15, Z12, Z3
+	VFMADD231PS  Z15, Z13, Z7
+	VFMADD231PS  Z15, Z14, Z11
 	DECQ         R10
 	JNZ          terms
 
 terms_end:
-	VBROADCASTSS quietNaN<>+0(SB), Z0
-	VPXORD       Z13, Z13, Z13
+	VBROADCASTSS quietNaN<>+0(SB), Z12
+	VPXORD       Z16, Z16, Z16
 	MOVLQSX      24(AX), BX
 	MOVQ         BX, SI
 	SHRQ         $0x03, SI
 	ADDQ         dst+64(FP), BX
 	ADDQ         masks+72(FP), SI
-	VCMPPS       $0x11, Z2, Z1, K1
-	VCMPPS       $0x11, Z4, Z3, K2
-	VCMPPS       $0x07, Z2, Z1, K4
-	VCMPPS       $0x07, Z4, Z3, K4, K4
-	VMAXPS       Z1, Z2, Z14
-	VMAXPS       Z3, Z4, Z15
-	VCMPPS       $0x11, Z15, Z14, K3
-	VMAXPS       Z14, Z15, Z14
-	VMOVAPS      Z0, Z15
-	VMAXPS       Z14, Z13, K4, Z15
-	VMOVUPS      Z15, (BX)
+	VCMPPS       $0x11, Z1, Z0, K1
+	VCMPPS       $0x11, Z3, Z2, K2
+	VCMPPS       $0x07, Z1, Z0, K4
+	VCMPPS       $0x07, Z3, Z2, K4, K4
+	VMAXPS       Z0, Z1, Z13
+	VMAXPS       Z2, Z3, Z14
+	VCMPPS       $0x11, Z14, Z13, K3
+	VMAXPS       Z13, Z14, Z13
+	VMOVAPS      Z12, Z14
+	VMAXPS       Z13, Z16, K4, Z14
+	VMOVUPS      Z14, (BX)
 	KMOVW        K1, (SI)
 	KMOVW        K2, 2(SI)
 	KMOVW        K3, 4(SI)
@@ -2735,17 +3186,17 @@ terms_end:
 	ADDQ         DI, BX
 	SHRQ         $0x03, DI
 	ADDQ         DI, SI
-	VCMPPS       $0x11, Z6, Z5, K1
-	VCMPPS       $0x11, Z8, Z7, K2
-	VCMPPS       $0x07, Z6, Z5, K4
-	VCMPPS       $0x07, Z8, Z7, K4, K4
-	VMAXPS       Z5, Z6, Z14
-	VMAXPS       Z7, Z8, Z15
-	VCMPPS       $0x11, Z15, Z14, K3
-	VMAXPS       Z14, Z15, Z14
-	VMOVAPS      Z0, Z15
-	VMAXPS       Z14, Z13, K4, Z15
-	VMOVUPS      Z15, (BX)
+	VCMPPS       $0x11, Z5, Z4, K1
+	VCMPPS       $0x11, Z7, Z6, K2
+	VCMPPS       $0x07, Z5, Z4, K4
+	VCMPPS       $0x07, Z7, Z6, K4, K4
+	VMAXPS       Z4, Z5, Z13
+	VMAXPS       Z6, Z7, Z14
+	VCMPPS       $0x11, Z14, Z13, K3
+	VMAXPS       Z13, Z14, Z13
+	VMOVAPS      Z12, Z14
+	VMAXPS       Z13, Z16, K4, Z14
+	VMOVUPS      Z14, (BX)
 	KMOVW        K1, (SI)
 	KMOVW        K2, 2(SI)
 	KMOVW        K3, 4(SI)
@@ -2754,17 +3205,17 @@ terms_end:
 	ADDQ         DI, BX
 	SHRQ         $0x03, DI
 	ADDQ         DI, SI
-	VCMPPS       $0x11, Z10, Z9, K1
-	VCMPPS       $0x11, Z12, Z11, K2
-	VCMPPS       $0x07, Z10, Z9, K4
-	VCMPPS       $0x07, Z12, Z11, K4, K4
-	VMAXPS       Z9, Z10, Z14
-	VMAXPS       Z11, Z12, Z15
-	VCMPPS       $0x11, Z15, Z14, K3
-	VMAXPS       Z14, Z15, Z14
-	VMOVAPS      Z0, Z0
-	VMAXPS       Z14, Z13, K4, Z0
-	VMOVUPS      Z0, (BX)
+	VCMPPS       $0x11, Z9, Z8, K1
+	VCMPPS       $0x11, Z11, Z10, K2
+	VCMPPS       $0x07, Z9, Z8, K4
+	VCMPPS       $0x07, Z11, Z10, K4, K4
+	VMAXPS       Z8, Z9, Z13
+	VMAXPS       Z10, Z11, Z14
+	VCMPPS       $0x11, Z14, Z13, K3
+	VMAXPS       Z13, Z14, Z13
+	VMOVAPS      Z12, Z12
+	VMAXPS       Z13, Z16, K4, Z12
+	VMOVUPS      Z12, (BX)
 	KMOVW        K1, (SI)
 	KMOVW        K2, 2(SI)
 	KMOVW        K3, 4(SI)
@@ -2775,9 +3226,163 @@ terms_end:
 	VZEROUPPER
 	RET
 
-// func gemmPool3AVX2(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
+// func gemmMeanPool3AVX512(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
+// Requires: AVX, AVX512F
+TEXT ·gemmMeanPool3AVX512(SB), NOSPLIT, $0-112
+	MOVQ blocks+0(FP), AX
+	MOVQ count+8(FP), CX
+	MOVQ wStride+80(FP), DX
+
+block:
+	MOVQ         init+48(FP), BX
+	TESTQ        BX, BX
+	JZ           pool_zero
+	VBROADCASTSS (BX), Z0
+	VBROADCASTSS (BX), Z1
+	VBROADCASTSS (BX), Z2
+	VBROADCASTSS (BX), Z3
+	VBROADCASTSS 4(BX), Z4
+	VBROADCASTSS 4(BX), Z5
+	VBROADCASTSS 4(BX), Z6
+	VBROADCASTSS 4(BX), Z7
+	VBROADCASTSS 8(BX), Z8
+	VBROADCASTSS 8(BX), Z9
+	VBROADCASTSS 8(BX), Z10
+	VBROADCASTSS 8(BX), Z11
+	JMP          pool_terms
+
+pool_zero:
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+
+pool_terms:
+	MOVLQSX 8(AX), BX
+	ADDQ    x+40(FP), BX
+	MOVLQSX 12(AX), SI
+	ADDQ    x+40(FP), SI
+	MOVLQSX 16(AX), DI
+	ADDQ    x+40(FP), DI
+	MOVLQSX 20(AX), R8
+	ADDQ    x+40(FP), R8
+	MOVLQSX (AX), R9
+	ADDQ    terms+24(FP), R9
+	MOVLQSX 4(AX), R10
+	TESTQ   R10, R10
+	JZ      terms_end
+
+terms:
+	MOVLQSX      (R9), R11
+	ADDQ         w+32(FP), R11
+	MOVLQSX      4(R9), R12
+	ADDQ         $0x08, R9
+	VBROADCASTSS (R11), Z12
+	VBROADCASTSS (R11)(DX*1), Z13
+	VBROADCASTSS (R11)(DX*2), Z14
+	VMOVUPS      (BX)(R12*1), Z15
+	VFMADD231PS  Z15, Z12, Z0
+	VFMADD231PS  Z15, Z13, Z4
+	VFMADD231PS  Z15, Z14, Z8
+	VMOVUPS      (SI)(R12*1), Z15
+	VFMADD231PS  Z15, Z12, Z1
+	VFMADD231PS  Z15, Z13, Z5
+	VFMADD231PS  Z15, Z14, Z9
+	VMOVUPS      (DI)(R12*1), Z15
+	VFMADD231PS  Z15, Z12, Z2
+	VFMADD231PS  Z15, Z13, Z6
+	VFMADD231PS  Z15, Z14, Z10
+	VMOVUPS      (R8)(R12*1), Z15
+	VFMADD231PS  Z15, Z12, Z3
+	VFMADD231PS  Z15, Z13, Z7
+	VFMADD231PS  Z15, Z14, Z11
+	DECQ         R10
+	JNZ          terms
+
+terms_end:
+	VPXORD       Z16, Z16, Z16
+	VBROADCASTSS quarter<>+0(SB), Z12
+	MOVLQSX      24(AX), BX
+	MOVQ         BX, SI
+	SHRQ         $0x03, SI
+	ADDQ         dst+64(FP), BX
+	ADDQ         masks+72(FP), SI
+	VCMPPS       $0x11, Z0, Z16, K1
+	KMOVW        K1, (SI)
+	VMAXPS       Z0, Z16, Z0
+	VCMPPS       $0x11, Z1, Z16, K1
+	KMOVW        K1, 2(SI)
+	VMAXPS       Z1, Z16, Z1
+	VCMPPS       $0x11, Z2, Z16, K1
+	KMOVW        K1, 4(SI)
+	VMAXPS       Z2, Z16, Z2
+	VCMPPS       $0x11, Z3, Z16, K1
+	KMOVW        K1, 6(SI)
+	VMAXPS       Z3, Z16, Z3
+	VADDPS       Z1, Z0, Z0
+	VADDPS       Z3, Z2, Z2
+	VADDPS       Z2, Z0, Z0
+	VMULPS       Z12, Z0, Z0
+	VMOVUPS      Z0, (BX)
+	MOVQ         dStride+88(FP), DI
+	ADDQ         DI, BX
+	SHRQ         $0x03, DI
+	ADDQ         DI, SI
+	VCMPPS       $0x11, Z4, Z16, K1
+	KMOVW        K1, (SI)
+	VMAXPS       Z4, Z16, Z4
+	VCMPPS       $0x11, Z5, Z16, K1
+	KMOVW        K1, 2(SI)
+	VMAXPS       Z5, Z16, Z5
+	VCMPPS       $0x11, Z6, Z16, K1
+	KMOVW        K1, 4(SI)
+	VMAXPS       Z6, Z16, Z6
+	VCMPPS       $0x11, Z7, Z16, K1
+	KMOVW        K1, 6(SI)
+	VMAXPS       Z7, Z16, Z7
+	VADDPS       Z5, Z4, Z4
+	VADDPS       Z7, Z6, Z6
+	VADDPS       Z6, Z4, Z4
+	VMULPS       Z12, Z4, Z4
+	VMOVUPS      Z4, (BX)
+	MOVQ         dStride+88(FP), DI
+	ADDQ         DI, BX
+	SHRQ         $0x03, DI
+	ADDQ         DI, SI
+	VCMPPS       $0x11, Z8, Z16, K1
+	KMOVW        K1, (SI)
+	VMAXPS       Z8, Z16, Z8
+	VCMPPS       $0x11, Z9, Z16, K1
+	KMOVW        K1, 2(SI)
+	VMAXPS       Z9, Z16, Z9
+	VCMPPS       $0x11, Z10, Z16, K1
+	KMOVW        K1, 4(SI)
+	VMAXPS       Z10, Z16, Z10
+	VCMPPS       $0x11, Z11, Z16, K1
+	KMOVW        K1, 6(SI)
+	VMAXPS       Z11, Z16, Z11
+	VADDPS       Z9, Z8, Z8
+	VADDPS       Z11, Z10, Z10
+	VADDPS       Z10, Z8, Z8
+	VMULPS       Z12, Z8, Z8
+	VMOVUPS      Z8, (BX)
+	ADDQ         $0x28, AX
+	DECQ         CX
+	JNZ          block
+	VZEROUPPER
+	RET
+
+// func gemmMaxPool3AVX2(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
 // Requires: AVX, FMA3
-TEXT ·gemmPool3AVX2(SB), NOSPLIT, $0-112
+TEXT ·gemmMaxPool3AVX2(SB), NOSPLIT, $0-112
 	MOVQ blocks+0(FP), AX
 	MOVQ count+8(FP), CX
 	MOVQ wStride+80(FP), DX
@@ -2946,6 +3551,185 @@ rows0_end:
 	ADDQ      $0x28, AX
 	DECQ      CX
 	JNZ       block
+	VZEROUPPER
+	RET
+
+// func gemmMeanPool3AVX2(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
+// Requires: AVX, FMA3
+TEXT ·gemmMeanPool3AVX2(SB), NOSPLIT, $0-112
+	MOVQ blocks+0(FP), AX
+	MOVQ count+8(FP), CX
+	MOVQ wStride+80(FP), DX
+
+block:
+	XORQ BX, BX
+
+half:
+	MOVQ         init+48(FP), SI
+	TESTQ        SI, SI
+	JZ           rows0_zero
+	VBROADCASTSS (SI), Y0
+	VBROADCASTSS (SI), Y1
+	VBROADCASTSS (SI), Y2
+	VBROADCASTSS (SI), Y3
+	VBROADCASTSS 4(SI), Y4
+	VBROADCASTSS 4(SI), Y5
+	VBROADCASTSS 4(SI), Y6
+	VBROADCASTSS 4(SI), Y7
+	VBROADCASTSS 8(SI), Y8
+	VBROADCASTSS 8(SI), Y9
+	VBROADCASTSS 8(SI), Y10
+	VBROADCASTSS 8(SI), Y11
+	JMP          rows0_terms
+
+rows0_zero:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	VXORPS Y8, Y8, Y8
+	VXORPS Y9, Y9, Y9
+	VXORPS Y10, Y10, Y10
+	VXORPS Y11, Y11, Y11
+
+rows0_terms:
+	MOVLQSX 8(AX), SI
+	ADDQ    x+40(FP), SI
+	MOVLQSX 12(AX), DI
+	ADDQ    x+40(FP), DI
+	MOVLQSX 16(AX), R8
+	ADDQ    x+40(FP), R8
+	MOVLQSX 20(AX), R9
+	ADDQ    x+40(FP), R9
+	ADDQ    BX, SI
+	ADDQ    BX, DI
+	ADDQ    BX, R8
+	ADDQ    BX, R9
+	MOVLQSX (AX), R10
+	ADDQ    terms+24(FP), R10
+	MOVLQSX 4(AX), R11
+	TESTQ   R11, R11
+	JZ      rows0_end
+
+rows0:
+	MOVLQSX      (R10), R12
+	ADDQ         w+32(FP), R12
+	MOVLQSX      4(R10), R13
+	ADDQ         $0x08, R10
+	VBROADCASTSS (R12), Y12
+	VBROADCASTSS (R12)(DX*1), Y13
+	VBROADCASTSS (R12)(DX*2), Y14
+	VMOVUPS      (SI)(R13*1), Y15
+	VFMADD231PS  Y15, Y12, Y0
+	VFMADD231PS  Y15, Y13, Y4
+	VFMADD231PS  Y15, Y14, Y8
+	VMOVUPS      (DI)(R13*1), Y15
+	VFMADD231PS  Y15, Y12, Y1
+	VFMADD231PS  Y15, Y13, Y5
+	VFMADD231PS  Y15, Y14, Y9
+	VMOVUPS      (R8)(R13*1), Y15
+	VFMADD231PS  Y15, Y12, Y2
+	VFMADD231PS  Y15, Y13, Y6
+	VFMADD231PS  Y15, Y14, Y10
+	VMOVUPS      (R9)(R13*1), Y15
+	VFMADD231PS  Y15, Y12, Y3
+	VFMADD231PS  Y15, Y13, Y7
+	VFMADD231PS  Y15, Y14, Y11
+	DECQ         R11
+	JNZ          rows0
+
+rows0_end:
+	MOVLQSX      24(AX), SI
+	MOVQ         SI, DI
+	SHRQ         $0x03, DI
+	ADDQ         dst+64(FP), SI
+	ADDQ         masks+72(FP), DI
+	ADDQ         BX, SI
+	MOVQ         BX, R8
+	SHRQ         $0x05, R8
+	ADDQ         R8, DI
+	VXORPS       Y12, Y12, Y12
+	VBROADCASTSS quarter<>+0(SB), Y13
+	VCMPPS       $0x11, Y0, Y12, Y14
+	VMOVMSKPS    Y14, R8
+	MOVB         R8, (DI)
+	VMAXPS       Y0, Y12, Y0
+	VCMPPS       $0x11, Y1, Y12, Y14
+	VMOVMSKPS    Y14, R8
+	MOVB         R8, 2(DI)
+	VMAXPS       Y1, Y12, Y1
+	VCMPPS       $0x11, Y2, Y12, Y14
+	VMOVMSKPS    Y14, R8
+	MOVB         R8, 4(DI)
+	VMAXPS       Y2, Y12, Y2
+	VCMPPS       $0x11, Y3, Y12, Y14
+	VMOVMSKPS    Y14, R8
+	MOVB         R8, 6(DI)
+	VMAXPS       Y3, Y12, Y3
+	VADDPS       Y1, Y0, Y0
+	VADDPS       Y3, Y2, Y2
+	VADDPS       Y2, Y0, Y0
+	VMULPS       Y13, Y0, Y0
+	VMOVUPS      Y0, (SI)
+	MOVQ         dStride+88(FP), R8
+	ADDQ         R8, SI
+	SHRQ         $0x03, R8
+	ADDQ         R8, DI
+	VCMPPS       $0x11, Y4, Y12, Y0
+	VMOVMSKPS    Y0, R8
+	MOVB         R8, (DI)
+	VMAXPS       Y4, Y12, Y4
+	VCMPPS       $0x11, Y5, Y12, Y0
+	VMOVMSKPS    Y0, R8
+	MOVB         R8, 2(DI)
+	VMAXPS       Y5, Y12, Y5
+	VCMPPS       $0x11, Y6, Y12, Y0
+	VMOVMSKPS    Y0, R8
+	MOVB         R8, 4(DI)
+	VMAXPS       Y6, Y12, Y6
+	VCMPPS       $0x11, Y7, Y12, Y0
+	VMOVMSKPS    Y0, R8
+	MOVB         R8, 6(DI)
+	VMAXPS       Y7, Y12, Y7
+	VADDPS       Y5, Y4, Y4
+	VADDPS       Y7, Y6, Y6
+	VADDPS       Y6, Y4, Y4
+	VMULPS       Y13, Y4, Y4
+	VMOVUPS      Y4, (SI)
+	MOVQ         dStride+88(FP), R8
+	ADDQ         R8, SI
+	SHRQ         $0x03, R8
+	ADDQ         R8, DI
+	VCMPPS       $0x11, Y8, Y12, Y0
+	VMOVMSKPS    Y0, R8
+	MOVB         R8, (DI)
+	VMAXPS       Y8, Y12, Y8
+	VCMPPS       $0x11, Y9, Y12, Y0
+	VMOVMSKPS    Y0, R8
+	MOVB         R8, 2(DI)
+	VMAXPS       Y9, Y12, Y9
+	VCMPPS       $0x11, Y10, Y12, Y0
+	VMOVMSKPS    Y0, R8
+	MOVB         R8, 4(DI)
+	VMAXPS       Y10, Y12, Y10
+	VCMPPS       $0x11, Y11, Y12, Y0
+	VMOVMSKPS    Y0, R8
+	MOVB         R8, 6(DI)
+	VMAXPS       Y11, Y12, Y11
+	VADDPS       Y9, Y8, Y8
+	VADDPS       Y11, Y10, Y10
+	VADDPS       Y10, Y8, Y8
+	VMULPS       Y13, Y8, Y8
+	VMOVUPS      Y8, (SI)
+	XORQ         $0x20, BX
+	JNZ          half
+	ADDQ         $0x28, AX
+	DECQ         CX
+	JNZ          block
 	VZEROUPPER
 	RET
 
@@ -3691,9 +4475,9 @@ p0_done:
 	VZEROUPPER
 	RET
 
-// func gemmPool4AVX512(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
+// func gemmMaxPool4AVX512(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
 // Requires: AVX, AVX512F
-TEXT ·gemmPool4AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemmMaxPool4AVX512(SB), NOSPLIT, $0-112
 	MOVQ blocks+0(FP), AX
 	MOVQ count+8(FP), CX
 	MOVQ wStride+80(FP), DX
@@ -3703,25 +4487,26 @@ block:
 	MOVQ         init+48(FP), SI
 	TESTQ        SI, SI
 	JZ           pool_zero
+	VBROADCASTSS (SI), Z0
 	VBROADCASTSS (SI), Z1
 	VBROADCASTSS (SI), Z2
 	VBROADCASTSS (SI), Z3
-	VBROADCASTSS (SI), Z4
+	VBROADCASTSS 4(SI), Z4
 	VBROADCASTSS 4(SI), Z5
 	VBROADCASTSS 4(SI), Z6
 	VBROADCASTSS 4(SI), Z7
-	VBROADCASTSS 4(SI), Z8
+	VBROADCASTSS 8(SI), Z8
 	VBROADCASTSS 8(SI), Z9
 	VBROADCASTSS 8(SI), Z10
 	VBROADCASTSS 8(SI), Z11
-	VBROADCASTSS 8(SI), Z12
+	VBROADCASTSS 12(SI), Z12
 	VBROADCASTSS 12(SI), Z13
 	VBROADCASTSS 12(SI), Z14
 	VBROADCASTSS 12(SI), Z15
-	VBROADCASTSS 12(SI), Z16
 	JMP          pool_terms
 
 pool_zero:
+	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
 	VPXORD Z3, Z3, Z3
@@ -3737,7 +4522,6 @@ pool_zero:
 	VPXORD Z13, Z13, Z13
 	VPXORD Z14, Z14, Z14
 	VPXORD Z15, Z15, Z15
-	VPXORD Z16, Z16, Z16
 
 pool_terms:
 	MOVLQSX 8(AX), SI
@@ -3759,52 +4543,52 @@ terms:
 	ADDQ         w+32(FP), R12
 	MOVLQSX      4(R10), R13
 	ADDQ         $0x08, R10
-	VMOVUPS      (SI)(R13*1), Z0
-	VMOVUPS      (DI)(R13*1), Z18
-	VMOVUPS      (R8)(R13*1), Z19
-	VMOVUPS      (R9)(R13*1), Z20
-	VBROADCASTSS (R12), Z21
-	VFMADD231PS  Z21, Z0, Z1
-	VFMADD231PS  Z21, Z18, Z2
-	VFMADD231PS  Z21, Z19, Z3
-	VFMADD231PS  Z21, Z20, Z4
-	VBROADCASTSS (R12)(DX*1), Z21
-	VFMADD231PS  Z21, Z0, Z5
-	VFMADD231PS  Z21, Z18, Z6
-	VFMADD231PS  Z21, Z19, Z7
-	VFMADD231PS  Z21, Z20, Z8
-	VBROADCASTSS (R12)(DX*2), Z21
-	VFMADD231PS  Z21, Z0, Z9
-	VFMADD231PS  Z21, Z18, Z10
-	VFMADD231PS  Z21, Z19, Z11
-	VFMADD231PS  Z21, Z20, Z12
-	VBROADCASTSS (R12)(BX*1), Z21
-	VFMADD231PS  Z21, Z0, Z13
-	VFMADD231PS  Z21, Z18, Z14
-	VFMADD231PS  Z21, Z19, Z15
-	VFMADD231PS  Z21, Z20, Z16
+	VMOVUPS      (SI)(R13*1), Z16
+	VMOVUPS      (DI)(R13*1), Z17
+	VMOVUPS      (R8)(R13*1), Z18
+	VMOVUPS      (R9)(R13*1), Z19
+	VBROADCASTSS (R12), Z20
+	VFMADD231PS  Z20, Z16, Z0
+	VFMADD231PS  Z20, Z17, Z1
+	VFMADD231PS  Z20, Z18, Z2
+	VFMADD231PS  Z20, Z19, Z3
+	VBROADCASTSS (R12)(DX*1), Z20
+	VFMADD231PS  Z20, Z16, Z4
+	VFMADD231PS  Z20, Z17, Z5
+	VFMADD231PS  Z20, Z18, Z6
+	VFMADD231PS  Z20, Z19, Z7
+	VBROADCASTSS (R12)(DX*2), Z20
+	VFMADD231PS  Z20, Z16, Z8
+	VFMADD231PS  Z20, Z17, Z9
+	VFMADD231PS  Z20, Z18, Z10
+	VFMADD231PS  Z20, Z19, Z11
+	VBROADCASTSS (R12)(BX*1), Z20
+	VFMADD231PS  Z20, Z16, Z12
+	VFMADD231PS  Z20, Z17, Z13
+	VFMADD231PS  Z20, Z18, Z14
+	VFMADD231PS  Z20, Z19, Z15
 	DECQ         R11
 	JNZ          terms
 
 terms_end:
-	VBROADCASTSS quietNaN<>+0(SB), Z0
-	VPXORD       Z17, Z17, Z17
+	VBROADCASTSS quietNaN<>+0(SB), Z16
+	VPXORD       Z21, Z21, Z21
 	MOVLQSX      24(AX), SI
 	MOVQ         SI, DI
 	SHRQ         $0x03, DI
 	ADDQ         dst+64(FP), SI
 	ADDQ         masks+72(FP), DI
-	VCMPPS       $0x11, Z2, Z1, K1
-	VCMPPS       $0x11, Z4, Z3, K2
-	VCMPPS       $0x07, Z2, Z1, K4
-	VCMPPS       $0x07, Z4, Z3, K4, K4
-	VMAXPS       Z1, Z2, Z18
-	VMAXPS       Z3, Z4, Z19
-	VCMPPS       $0x11, Z19, Z18, K3
-	VMAXPS       Z18, Z19, Z18
-	VMOVAPS      Z0, Z19
-	VMAXPS       Z18, Z17, K4, Z19
-	VMOVUPS      Z19, (SI)
+	VCMPPS       $0x11, Z1, Z0, K1
+	VCMPPS       $0x11, Z3, Z2, K2
+	VCMPPS       $0x07, Z1, Z0, K4
+	VCMPPS       $0x07, Z3, Z2, K4, K4
+	VMAXPS       Z0, Z1, Z17
+	VMAXPS       Z2, Z3, Z18
+	VCMPPS       $0x11, Z18, Z17, K3
+	VMAXPS       Z17, Z18, Z17
+	VMOVAPS      Z16, Z18
+	VMAXPS       Z17, Z21, K4, Z18
+	VMOVUPS      Z18, (SI)
 	KMOVW        K1, (DI)
 	KMOVW        K2, 2(DI)
 	KMOVW        K3, 4(DI)
@@ -3813,17 +4597,17 @@ terms_end:
 	ADDQ         R8, SI
 	SHRQ         $0x03, R8
 	ADDQ         R8, DI
-	VCMPPS       $0x11, Z6, Z5, K1
-	VCMPPS       $0x11, Z8, Z7, K2
-	VCMPPS       $0x07, Z6, Z5, K4
-	VCMPPS       $0x07, Z8, Z7, K4, K4
-	VMAXPS       Z5, Z6, Z18
-	VMAXPS       Z7, Z8, Z19
-	VCMPPS       $0x11, Z19, Z18, K3
-	VMAXPS       Z18, Z19, Z18
-	VMOVAPS      Z0, Z19
-	VMAXPS       Z18, Z17, K4, Z19
-	VMOVUPS      Z19, (SI)
+	VCMPPS       $0x11, Z5, Z4, K1
+	VCMPPS       $0x11, Z7, Z6, K2
+	VCMPPS       $0x07, Z5, Z4, K4
+	VCMPPS       $0x07, Z7, Z6, K4, K4
+	VMAXPS       Z4, Z5, Z17
+	VMAXPS       Z6, Z7, Z18
+	VCMPPS       $0x11, Z18, Z17, K3
+	VMAXPS       Z17, Z18, Z17
+	VMOVAPS      Z16, Z18
+	VMAXPS       Z17, Z21, K4, Z18
+	VMOVUPS      Z18, (SI)
 	KMOVW        K1, (DI)
 	KMOVW        K2, 2(DI)
 	KMOVW        K3, 4(DI)
@@ -3832,17 +4616,17 @@ terms_end:
 	ADDQ         R8, SI
 	SHRQ         $0x03, R8
 	ADDQ         R8, DI
-	VCMPPS       $0x11, Z10, Z9, K1
-	VCMPPS       $0x11, Z12, Z11, K2
-	VCMPPS       $0x07, Z10, Z9, K4
-	VCMPPS       $0x07, Z12, Z11, K4, K4
-	VMAXPS       Z9, Z10, Z18
-	VMAXPS       Z11, Z12, Z19
-	VCMPPS       $0x11, Z19, Z18, K3
-	VMAXPS       Z18, Z19, Z18
-	VMOVAPS      Z0, Z19
-	VMAXPS       Z18, Z17, K4, Z19
-	VMOVUPS      Z19, (SI)
+	VCMPPS       $0x11, Z9, Z8, K1
+	VCMPPS       $0x11, Z11, Z10, K2
+	VCMPPS       $0x07, Z9, Z8, K4
+	VCMPPS       $0x07, Z11, Z10, K4, K4
+	VMAXPS       Z8, Z9, Z17
+	VMAXPS       Z10, Z11, Z18
+	VCMPPS       $0x11, Z18, Z17, K3
+	VMAXPS       Z17, Z18, Z17
+	VMOVAPS      Z16, Z18
+	VMAXPS       Z17, Z21, K4, Z18
+	VMOVUPS      Z18, (SI)
 	KMOVW        K1, (DI)
 	KMOVW        K2, 2(DI)
 	KMOVW        K3, 4(DI)
@@ -3851,17 +4635,17 @@ terms_end:
 	ADDQ         R8, SI
 	SHRQ         $0x03, R8
 	ADDQ         R8, DI
-	VCMPPS       $0x11, Z14, Z13, K1
-	VCMPPS       $0x11, Z16, Z15, K2
-	VCMPPS       $0x07, Z14, Z13, K4
-	VCMPPS       $0x07, Z16, Z15, K4, K4
-	VMAXPS       Z13, Z14, Z18
-	VMAXPS       Z15, Z16, Z19
-	VCMPPS       $0x11, Z19, Z18, K3
-	VMAXPS       Z18, Z19, Z18
-	VMOVAPS      Z0, Z0
-	VMAXPS       Z18, Z17, K4, Z0
-	VMOVUPS      Z0, (SI)
+	VCMPPS       $0x11, Z13, Z12, K1
+	VCMPPS       $0x11, Z15, Z14, K2
+	VCMPPS       $0x07, Z13, Z12, K4
+	VCMPPS       $0x07, Z15, Z14, K4, K4
+	VMAXPS       Z12, Z13, Z17
+	VMAXPS       Z14, Z15, Z18
+	VCMPPS       $0x11, Z18, Z17, K3
+	VMAXPS       Z17, Z18, Z17
+	VMOVAPS      Z16, Z16
+	VMAXPS       Z17, Z21, K4, Z16
+	VMOVUPS      Z16, (SI)
 	KMOVW        K1, (DI)
 	KMOVW        K2, 2(DI)
 	KMOVW        K3, 4(DI)
@@ -3872,9 +4656,198 @@ terms_end:
 	VZEROUPPER
 	RET
 
-// func gemmPool4AVX2(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
+// func gemmMeanPool4AVX512(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
+// Requires: AVX, AVX512F
+TEXT ·gemmMeanPool4AVX512(SB), NOSPLIT, $0-112
+	MOVQ blocks+0(FP), AX
+	MOVQ count+8(FP), CX
+	MOVQ wStride+80(FP), DX
+	LEAQ (DX)(DX*2), BX
+
+block:
+	MOVQ         init+48(FP), SI
+	TESTQ        SI, SI
+	JZ           pool_zero
+	VBROADCASTSS (SI), Z0
+	VBROADCASTSS (SI), Z1
+	VBROADCASTSS (SI), Z2
+	VBROADCASTSS (SI), Z3
+	VBROADCASTSS 4(SI), Z4
+	VBROADCASTSS 4(SI), Z5
+	VBROADCASTSS 4(SI), Z6
+	VBROADCASTSS 4(SI), Z7
+	VBROADCASTSS 8(SI), Z8
+	VBROADCASTSS 8(SI), Z9
+	VBROADCASTSS 8(SI), Z10
+	VBROADCASTSS 8(SI), Z11
+	VBROADCASTSS 12(SI), Z12
+	VBROADCASTSS 12(SI), Z13
+	VBROADCASTSS 12(SI), Z14
+	VBROADCASTSS 12(SI), Z15
+	JMP          pool_terms
+
+pool_zero:
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+	VPXORD Z12, Z12, Z12
+	VPXORD Z13, Z13, Z13
+	VPXORD Z14, Z14, Z14
+	VPXORD Z15, Z15, Z15
+
+pool_terms:
+	MOVLQSX 8(AX), SI
+	ADDQ    x+40(FP), SI
+	MOVLQSX 12(AX), DI
+	ADDQ    x+40(FP), DI
+	MOVLQSX 16(AX), R8
+	ADDQ    x+40(FP), R8
+	MOVLQSX 20(AX), R9
+	ADDQ    x+40(FP), R9
+	MOVLQSX (AX), R10
+	ADDQ    terms+24(FP), R10
+	MOVLQSX 4(AX), R11
+	TESTQ   R11, R11
+	JZ      terms_end
+
+terms:
+	MOVLQSX      (R10), R12
+	ADDQ         w+32(FP), R12
+	MOVLQSX      4(R10), R13
+	ADDQ         $0x08, R10
+	VMOVUPS      (SI)(R13*1), Z16
+	VMOVUPS      (DI)(R13*1), Z17
+	VMOVUPS      (R8)(R13*1), Z18
+	VMOVUPS      (R9)(R13*1), Z19
+	VBROADCASTSS (R12), Z20
+	VFMADD231PS  Z20, Z16, Z0
+	VFMADD231PS  Z20, Z17, Z1
+	VFMADD231PS  Z20, Z18, Z2
+	VFMADD231PS  Z20, Z19, Z3
+	VBROADCASTSS (R12)(DX*1), Z20
+	VFMADD231PS  Z20, Z16, Z4
+	VFMADD231PS  Z20, Z17, Z5
+	VFMADD231PS  Z20, Z18, Z6
+	VFMADD231PS  Z20, Z19, Z7
+	VBROADCASTSS (R12)(DX*2), Z20
+	VFMADD231PS  Z20, Z16, Z8
+	VFMADD231PS  Z20, Z17, Z9
+	VFMADD231PS  Z20, Z18, Z10
+	VFMADD231PS  Z20, Z19, Z11
+	VBROADCASTSS (R12)(BX*1), Z20
+	VFMADD231PS  Z20, Z16, Z12
+	VFMADD231PS  Z20, Z17, Z13
+	VFMADD231PS  Z20, Z18, Z14
+	VFMADD231PS  Z20, Z19, Z15
+	DECQ         R11
+	JNZ          terms
+
+terms_end:
+	VPXORD       Z21, Z21, Z21
+	VBROADCASTSS quarter<>+0(SB), Z16
+	MOVLQSX      24(AX), SI
+	MOVQ         SI, DI
+	SHRQ         $0x03, DI
+	ADDQ         dst+64(FP), SI
+	ADDQ         masks+72(FP), DI
+	VCMPPS       $0x11, Z0, Z21, K1
+	KMOVW        K1, (DI)
+	VMAXPS       Z0, Z21, Z0
+	VCMPPS       $0x11, Z1, Z21, K1
+	KMOVW        K1, 2(DI)
+	VMAXPS       Z1, Z21, Z1
+	VCMPPS       $0x11, Z2, Z21, K1
+	KMOVW        K1, 4(DI)
+	VMAXPS       Z2, Z21, Z2
+	VCMPPS       $0x11, Z3, Z21, K1
+	KMOVW        K1, 6(DI)
+	VMAXPS       Z3, Z21, Z3
+	VADDPS       Z1, Z0, Z0
+	VADDPS       Z3, Z2, Z2
+	VADDPS       Z2, Z0, Z0
+	VMULPS       Z16, Z0, Z0
+	VMOVUPS      Z0, (SI)
+	MOVQ         dStride+88(FP), R8
+	ADDQ         R8, SI
+	SHRQ         $0x03, R8
+	ADDQ         R8, DI
+	VCMPPS       $0x11, Z4, Z21, K1
+	KMOVW        K1, (DI)
+	VMAXPS       Z4, Z21, Z4
+	VCMPPS       $0x11, Z5, Z21, K1
+	KMOVW        K1, 2(DI)
+	VMAXPS       Z5, Z21, Z5
+	VCMPPS       $0x11, Z6, Z21, K1
+	KMOVW        K1, 4(DI)
+	VMAXPS       Z6, Z21, Z6
+	VCMPPS       $0x11, Z7, Z21, K1
+	KMOVW        K1, 6(DI)
+	VMAXPS       Z7, Z21, Z7
+	VADDPS       Z5, Z4, Z4
+	VADDPS       Z7, Z6, Z6
+	VADDPS       Z6, Z4, Z4
+	VMULPS       Z16, Z4, Z4
+	VMOVUPS      Z4, (SI)
+	MOVQ         dStride+88(FP), R8
+	ADDQ         R8, SI
+	SHRQ         $0x03, R8
+	ADDQ         R8, DI
+	VCMPPS       $0x11, Z8, Z21, K1
+	KMOVW        K1, (DI)
+	VMAXPS       Z8, Z21, Z8
+	VCMPPS       $0x11, Z9, Z21, K1
+	KMOVW        K1, 2(DI)
+	VMAXPS       Z9, Z21, Z9
+	VCMPPS       $0x11, Z10, Z21, K1
+	KMOVW        K1, 4(DI)
+	VMAXPS       Z10, Z21, Z10
+	VCMPPS       $0x11, Z11, Z21, K1
+	KMOVW        K1, 6(DI)
+	VMAXPS       Z11, Z21, Z11
+	VADDPS       Z9, Z8, Z8
+	VADDPS       Z11, Z10, Z10
+	VADDPS       Z10, Z8, Z8
+	VMULPS       Z16, Z8, Z8
+	VMOVUPS      Z8, (SI)
+	MOVQ         dStride+88(FP), R8
+	ADDQ         R8, SI
+	SHRQ         $0x03, R8
+	ADDQ         R8, DI
+	VCMPPS       $0x11, Z12, Z21, K1
+	KMOVW        K1, (DI)
+	VMAXPS       Z12, Z21, Z12
+	VCMPPS       $0x11, Z13, Z21, K1
+	KMOVW        K1, 2(DI)
+	VMAXPS       Z13, Z21, Z13
+	VCMPPS       $0x11, Z14, Z21, K1
+	KMOVW        K1, 4(DI)
+	VMAXPS       Z14, Z21, Z14
+	VCMPPS       $0x11, Z15, Z21, K1
+	KMOVW        K1, 6(DI)
+	VMAXPS       Z15, Z21, Z15
+	VADDPS       Z13, Z12, Z12
+	VADDPS       Z15, Z14, Z14
+	VADDPS       Z14, Z12, Z12
+	VMULPS       Z16, Z12, Z12
+	VMOVUPS      Z12, (SI)
+	ADDQ         $0x28, AX
+	DECQ         CX
+	JNZ          block
+	VZEROUPPER
+	RET
+
+// func gemmMaxPool4AVX2(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
 // Requires: AVX, FMA3
-TEXT ·gemmPool4AVX2(SB), NOSPLIT, $0-112
+TEXT ·gemmMaxPool4AVX2(SB), NOSPLIT, $0-112
 	MOVQ blocks+0(FP), AX
 	MOVQ count+8(FP), CX
 	MOVQ wStride+80(FP), DX
@@ -4133,6 +5106,278 @@ rows2_end:
 	ADDQ      $0x28, AX
 	DECQ      CX
 	JNZ       block
+	VZEROUPPER
+	RET
+
+// func gemmMeanPool4AVX2(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
+// Requires: AVX, FMA3
+TEXT ·gemmMeanPool4AVX2(SB), NOSPLIT, $0-112
+	MOVQ blocks+0(FP), AX
+	MOVQ count+8(FP), CX
+	MOVQ wStride+80(FP), DX
+	LEAQ (DX)(DX*2), BX
+
+block:
+	XORQ SI, SI
+
+half:
+	MOVQ         init+48(FP), DI
+	TESTQ        DI, DI
+	JZ           rows0_zero
+	VBROADCASTSS (DI), Y0
+	VBROADCASTSS (DI), Y1
+	VBROADCASTSS (DI), Y2
+	VBROADCASTSS (DI), Y3
+	VBROADCASTSS 4(DI), Y4
+	VBROADCASTSS 4(DI), Y5
+	VBROADCASTSS 4(DI), Y6
+	VBROADCASTSS 4(DI), Y7
+	JMP          rows0_terms
+
+rows0_zero:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+
+rows0_terms:
+	MOVLQSX 8(AX), DI
+	ADDQ    x+40(FP), DI
+	MOVLQSX 12(AX), R8
+	ADDQ    x+40(FP), R8
+	MOVLQSX 16(AX), R9
+	ADDQ    x+40(FP), R9
+	MOVLQSX 20(AX), R10
+	ADDQ    x+40(FP), R10
+	ADDQ    SI, DI
+	ADDQ    SI, R8
+	ADDQ    SI, R9
+	ADDQ    SI, R10
+	MOVLQSX (AX), R11
+	ADDQ    terms+24(FP), R11
+	MOVLQSX 4(AX), R12
+	TESTQ   R12, R12
+	JZ      rows0_end
+
+rows0:
+	MOVLQSX      (R11), R13
+	ADDQ         w+32(FP), R13
+	MOVLQSX      4(R11), R14
+	ADDQ         $0x08, R11
+	VBROADCASTSS (R13), Y8
+	VBROADCASTSS (R13)(DX*1), Y9
+	VMOVUPS      (DI)(R14*1), Y10
+	VFMADD231PS  Y10, Y8, Y0
+	VFMADD231PS  Y10, Y9, Y4
+	VMOVUPS      (R8)(R14*1), Y10
+	VFMADD231PS  Y10, Y8, Y1
+	VFMADD231PS  Y10, Y9, Y5
+	VMOVUPS      (R9)(R14*1), Y10
+	VFMADD231PS  Y10, Y8, Y2
+	VFMADD231PS  Y10, Y9, Y6
+	VMOVUPS      (R10)(R14*1), Y10
+	VFMADD231PS  Y10, Y8, Y3
+	VFMADD231PS  Y10, Y9, Y7
+	DECQ         R12
+	JNZ          rows0
+
+rows0_end:
+	MOVLQSX      24(AX), DI
+	MOVQ         DI, R8
+	SHRQ         $0x03, R8
+	ADDQ         dst+64(FP), DI
+	ADDQ         masks+72(FP), R8
+	ADDQ         SI, DI
+	MOVQ         SI, R9
+	SHRQ         $0x05, R9
+	ADDQ         R9, R8
+	VXORPS       Y8, Y8, Y8
+	VBROADCASTSS quarter<>+0(SB), Y9
+	VCMPPS       $0x11, Y0, Y8, Y10
+	VMOVMSKPS    Y10, R9
+	MOVB         R9, (R8)
+	VMAXPS       Y0, Y8, Y0
+	VCMPPS       $0x11, Y1, Y8, Y10
+	VMOVMSKPS    Y10, R9
+	MOVB         R9, 2(R8)
+	VMAXPS       Y1, Y8, Y1
+	VCMPPS       $0x11, Y2, Y8, Y10
+	VMOVMSKPS    Y10, R9
+	MOVB         R9, 4(R8)
+	VMAXPS       Y2, Y8, Y2
+	VCMPPS       $0x11, Y3, Y8, Y10
+	VMOVMSKPS    Y10, R9
+	MOVB         R9, 6(R8)
+	VMAXPS       Y3, Y8, Y3
+	VADDPS       Y1, Y0, Y0
+	VADDPS       Y3, Y2, Y2
+	VADDPS       Y2, Y0, Y0
+	VMULPS       Y9, Y0, Y0
+	VMOVUPS      Y0, (DI)
+	MOVQ         dStride+88(FP), R9
+	ADDQ         R9, DI
+	SHRQ         $0x03, R9
+	ADDQ         R9, R8
+	VCMPPS       $0x11, Y4, Y8, Y0
+	VMOVMSKPS    Y0, R9
+	MOVB         R9, (R8)
+	VMAXPS       Y4, Y8, Y4
+	VCMPPS       $0x11, Y5, Y8, Y0
+	VMOVMSKPS    Y0, R9
+	MOVB         R9, 2(R8)
+	VMAXPS       Y5, Y8, Y5
+	VCMPPS       $0x11, Y6, Y8, Y0
+	VMOVMSKPS    Y0, R9
+	MOVB         R9, 4(R8)
+	VMAXPS       Y6, Y8, Y6
+	VCMPPS       $0x11, Y7, Y8, Y0
+	VMOVMSKPS    Y0, R9
+	MOVB         R9, 6(R8)
+	VMAXPS       Y7, Y8, Y7
+	VADDPS       Y5, Y4, Y4
+	VADDPS       Y7, Y6, Y6
+	VADDPS       Y6, Y4, Y4
+	VMULPS       Y9, Y4, Y4
+	VMOVUPS      Y4, (DI)
+	MOVQ         init+48(FP), DI
+	TESTQ        DI, DI
+	JZ           rows2_zero
+	VBROADCASTSS 8(DI), Y0
+	VBROADCASTSS 8(DI), Y1
+	VBROADCASTSS 8(DI), Y2
+	VBROADCASTSS 8(DI), Y3
+	VBROADCASTSS 12(DI), Y4
+	VBROADCASTSS 12(DI), Y5
+	VBROADCASTSS 12(DI), Y6
+	VBROADCASTSS 12(DI), Y7
+	JMP          rows2_terms
+
+rows2_zero:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+
+rows2_terms:
+	MOVLQSX 8(AX), DI
+	ADDQ    x+40(FP), DI
+	MOVLQSX 12(AX), R8
+	ADDQ    x+40(FP), R8
+	MOVLQSX 16(AX), R9
+	ADDQ    x+40(FP), R9
+	MOVLQSX 20(AX), R10
+	ADDQ    x+40(FP), R10
+	ADDQ    SI, DI
+	ADDQ    SI, R8
+	ADDQ    SI, R9
+	ADDQ    SI, R10
+	MOVLQSX (AX), R11
+	ADDQ    terms+24(FP), R11
+	MOVLQSX 4(AX), R12
+	TESTQ   R12, R12
+	JZ      rows2_end
+
+rows2:
+	MOVLQSX      (R11), R13
+	ADDQ         w+32(FP), R13
+	MOVLQSX      4(R11), R14
+	ADDQ         $0x08, R11
+	VBROADCASTSS (R13)(DX*2), Y8
+	VBROADCASTSS (R13)(BX*1), Y9
+	VMOVUPS      (DI)(R14*1), Y10
+	VFMADD231PS  Y10, Y8, Y0
+	VFMADD231PS  Y10, Y9, Y4
+	VMOVUPS      (R8)(R14*1), Y10
+	VFMADD231PS  Y10, Y8, Y1
+	VFMADD231PS  Y10, Y9, Y5
+	VMOVUPS      (R9)(R14*1), Y10
+	VFMADD231PS  Y10, Y8, Y2
+	VFMADD231PS  Y10, Y9, Y6
+	VMOVUPS      (R10)(R14*1), Y10
+	VFMADD231PS  Y10, Y8, Y3
+	VFMADD231PS  Y10, Y9, Y7
+	DECQ         R12
+	JNZ          rows2
+
+rows2_end:
+	MOVLQSX      24(AX), DI
+	MOVQ         DI, R8
+	SHRQ         $0x03, R8
+	ADDQ         dst+64(FP), DI
+	ADDQ         masks+72(FP), R8
+	ADDQ         SI, DI
+	MOVQ         SI, R9
+	SHRQ         $0x05, R9
+	ADDQ         R9, R8
+	MOVQ         dStride+88(FP), R9
+	ADDQ         R9, DI
+	SHRQ         $0x03, R9
+	ADDQ         R9, R8
+	MOVQ         dStride+88(FP), R9
+	ADDQ         R9, DI
+	SHRQ         $0x03, R9
+	ADDQ         R9, R8
+	VXORPS       Y8, Y8, Y8
+	VBROADCASTSS quarter<>+0(SB), Y9
+	VCMPPS       $0x11, Y0, Y8, Y10
+	VMOVMSKPS    Y10, R9
+	MOVB         R9, (R8)
+	VMAXPS       Y0, Y8, Y0
+	VCMPPS       $0x11, Y1, Y8, Y10
+	VMOVMSKPS    Y10, R9
+	MOVB         R9, 2(R8)
+	VMAXPS       Y1, Y8, Y1
+	VCMPPS       $0x11, Y2, Y8, Y10
+	VMOVMSKPS    Y10, R9
+	MOVB         R9, 4(R8)
+	VMAXPS       Y2, Y8, Y2
+	VCMPPS       $0x11, Y3, Y8, Y10
+	VMOVMSKPS    Y10, R9
+	MOVB         R9, 6(R8)
+	VMAXPS       Y3, Y8, Y3
+	VADDPS       Y1, Y0, Y0
+	VADDPS       Y3, Y2, Y2
+	VADDPS       Y2, Y0, Y0
+	VMULPS       Y9, Y0, Y0
+	VMOVUPS      Y0, (DI)
+	MOVQ         dStride+88(FP), R9
+	ADDQ         R9, DI
+	SHRQ         $0x03, R9
+	ADDQ         R9, R8
+	VCMPPS       $0x11, Y4, Y8, Y0
+	VMOVMSKPS    Y0, R9
+	MOVB         R9, (R8)
+	VMAXPS       Y4, Y8, Y4
+	VCMPPS       $0x11, Y5, Y8, Y0
+	VMOVMSKPS    Y0, R9
+	MOVB         R9, 2(R8)
+	VMAXPS       Y5, Y8, Y5
+	VCMPPS       $0x11, Y6, Y8, Y0
+	VMOVMSKPS    Y0, R9
+	MOVB         R9, 4(R8)
+	VMAXPS       Y6, Y8, Y6
+	VCMPPS       $0x11, Y7, Y8, Y0
+	VMOVMSKPS    Y0, R9
+	MOVB         R9, 6(R8)
+	VMAXPS       Y7, Y8, Y7
+	VADDPS       Y5, Y4, Y4
+	VADDPS       Y7, Y6, Y6
+	VADDPS       Y6, Y4, Y4
+	VMULPS       Y9, Y4, Y4
+	VMOVUPS      Y4, (DI)
+	XORQ         $0x20, SI
+	JNZ          half
+	ADDQ         $0x28, AX
+	DECQ         CX
+	JNZ          block
 	VZEROUPPER
 	RET
 
@@ -4995,9 +6240,9 @@ p0_done:
 	VZEROUPPER
 	RET
 
-// func gemmPool5AVX512(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
+// func gemmMaxPool5AVX512(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
 // Requires: AVX, AVX512F
-TEXT ·gemmPool5AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemmMaxPool5AVX512(SB), NOSPLIT, $0-112
 	MOVQ blocks+0(FP), AX
 	MOVQ count+8(FP), CX
 	MOVQ wStride+80(FP), DX
@@ -5007,29 +6252,30 @@ block:
 	MOVQ         init+48(FP), SI
 	TESTQ        SI, SI
 	JZ           pool_zero
+	VBROADCASTSS (SI), Z0
 	VBROADCASTSS (SI), Z1
 	VBROADCASTSS (SI), Z2
 	VBROADCASTSS (SI), Z3
-	VBROADCASTSS (SI), Z4
+	VBROADCASTSS 4(SI), Z4
 	VBROADCASTSS 4(SI), Z5
 	VBROADCASTSS 4(SI), Z6
 	VBROADCASTSS 4(SI), Z7
-	VBROADCASTSS 4(SI), Z8
+	VBROADCASTSS 8(SI), Z8
 	VBROADCASTSS 8(SI), Z9
 	VBROADCASTSS 8(SI), Z10
 	VBROADCASTSS 8(SI), Z11
-	VBROADCASTSS 8(SI), Z12
+	VBROADCASTSS 12(SI), Z12
 	VBROADCASTSS 12(SI), Z13
 	VBROADCASTSS 12(SI), Z14
 	VBROADCASTSS 12(SI), Z15
-	VBROADCASTSS 12(SI), Z16
+	VBROADCASTSS 16(SI), Z16
 	VBROADCASTSS 16(SI), Z17
 	VBROADCASTSS 16(SI), Z18
 	VBROADCASTSS 16(SI), Z19
-	VBROADCASTSS 16(SI), Z20
 	JMP          pool_terms
 
 pool_zero:
+	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
 	VPXORD Z3, Z3, Z3
@@ -5049,7 +6295,6 @@ pool_zero:
 	VPXORD Z17, Z17, Z17
 	VPXORD Z18, Z18, Z18
 	VPXORD Z19, Z19, Z19
-	VPXORD Z20, Z20, Z20
 
 pool_terms:
 	MOVLQSX 8(AX), SI
@@ -5071,57 +6316,57 @@ terms:
 	ADDQ         w+32(FP), R12
 	MOVLQSX      4(R10), R13
 	ADDQ         $0x08, R10
-	VMOVUPS      (SI)(R13*1), Z0
-	VMOVUPS      (DI)(R13*1), Z22
-	VMOVUPS      (R8)(R13*1), Z23
-	VMOVUPS      (R9)(R13*1), Z24
-	VBROADCASTSS (R12), Z25
-	VFMADD231PS  Z25, Z0, Z1
-	VFMADD231PS  Z25, Z22, Z2
-	VFMADD231PS  Z25, Z23, Z3
-	VFMADD231PS  Z25, Z24, Z4
-	VBROADCASTSS (R12)(DX*1), Z25
-	VFMADD231PS  Z25, Z0, Z5
-	VFMADD231PS  Z25, Z22, Z6
-	VFMADD231PS  Z25, Z23, Z7
-	VFMADD231PS  Z25, Z24, Z8
-	VBROADCASTSS (R12)(DX*2), Z25
-	VFMADD231PS  Z25, Z0, Z9
-	VFMADD231PS  Z25, Z22, Z10
-	VFMADD231PS  Z25, Z23, Z11
-	VFMADD231PS  Z25, Z24, Z12
-	VBROADCASTSS (R12)(BX*1), Z25
-	VFMADD231PS  Z25, Z0, Z13
-	VFMADD231PS  Z25, Z22, Z14
-	VFMADD231PS  Z25, Z23, Z15
-	VFMADD231PS  Z25, Z24, Z16
-	VBROADCASTSS (R12)(DX*4), Z25
-	VFMADD231PS  Z25, Z0, Z17
-	VFMADD231PS  Z25, Z22, Z18
-	VFMADD231PS  Z25, Z23, Z19
-	VFMADD231PS  Z25, Z24, Z20
+	VMOVUPS      (SI)(R13*1), Z20
+	VMOVUPS      (DI)(R13*1), Z21
+	VMOVUPS      (R8)(R13*1), Z22
+	VMOVUPS      (R9)(R13*1), Z23
+	VBROADCASTSS (R12), Z24
+	VFMADD231PS  Z24, Z20, Z0
+	VFMADD231PS  Z24, Z21, Z1
+	VFMADD231PS  Z24, Z22, Z2
+	VFMADD231PS  Z24, Z23, Z3
+	VBROADCASTSS (R12)(DX*1), Z24
+	VFMADD231PS  Z24, Z20, Z4
+	VFMADD231PS  Z24, Z21, Z5
+	VFMADD231PS  Z24, Z22, Z6
+	VFMADD231PS  Z24, Z23, Z7
+	VBROADCASTSS (R12)(DX*2), Z24
+	VFMADD231PS  Z24, Z20, Z8
+	VFMADD231PS  Z24, Z21, Z9
+	VFMADD231PS  Z24, Z22, Z10
+	VFMADD231PS  Z24, Z23, Z11
+	VBROADCASTSS (R12)(BX*1), Z24
+	VFMADD231PS  Z24, Z20, Z12
+	VFMADD231PS  Z24, Z21, Z13
+	VFMADD231PS  Z24, Z22, Z14
+	VFMADD231PS  Z24, Z23, Z15
+	VBROADCASTSS (R12)(DX*4), Z24
+	VFMADD231PS  Z24, Z20, Z16
+	VFMADD231PS  Z24, Z21, Z17
+	VFMADD231PS  Z24, Z22, Z18
+	VFMADD231PS  Z24, Z23, Z19
 	DECQ         R11
 	JNZ          terms
 
 terms_end:
-	VBROADCASTSS quietNaN<>+0(SB), Z0
-	VPXORD       Z21, Z21, Z21
+	VBROADCASTSS quietNaN<>+0(SB), Z20
+	VPXORD       Z25, Z25, Z25
 	MOVLQSX      24(AX), SI
 	MOVQ         SI, DI
 	SHRQ         $0x03, DI
 	ADDQ         dst+64(FP), SI
 	ADDQ         masks+72(FP), DI
-	VCMPPS       $0x11, Z2, Z1, K1
-	VCMPPS       $0x11, Z4, Z3, K2
-	VCMPPS       $0x07, Z2, Z1, K4
-	VCMPPS       $0x07, Z4, Z3, K4, K4
-	VMAXPS       Z1, Z2, Z22
-	VMAXPS       Z3, Z4, Z23
-	VCMPPS       $0x11, Z23, Z22, K3
-	VMAXPS       Z22, Z23, Z22
-	VMOVAPS      Z0, Z23
-	VMAXPS       Z22, Z21, K4, Z23
-	VMOVUPS      Z23, (SI)
+	VCMPPS       $0x11, Z1, Z0, K1
+	VCMPPS       $0x11, Z3, Z2, K2
+	VCMPPS       $0x07, Z1, Z0, K4
+	VCMPPS       $0x07, Z3, Z2, K4, K4
+	VMAXPS       Z0, Z1, Z21
+	VMAXPS       Z2, Z3, Z22
+	VCMPPS       $0x11, Z22, Z21, K3
+	VMAXPS       Z21, Z22, Z21
+	VMOVAPS      Z20, Z22
+	VMAXPS       Z21, Z25, K4, Z22
+	VMOVUPS      Z22, (SI)
 	KMOVW        K1, (DI)
 	KMOVW        K2, 2(DI)
 	KMOVW        K3, 4(DI)
@@ -5130,17 +6375,17 @@ terms_end:
 	ADDQ         R8, SI
 	SHRQ         $0x03, R8
 	ADDQ         R8, DI
-	VCMPPS       $0x11, Z6, Z5, K1
-	VCMPPS       $0x11, Z8, Z7, K2
-	VCMPPS       $0x07, Z6, Z5, K4
-	VCMPPS       $0x07, Z8, Z7, K4, K4
-	VMAXPS       Z5, Z6, Z22
-	VMAXPS       Z7, Z8, Z23
-	VCMPPS       $0x11, Z23, Z22, K3
-	VMAXPS       Z22, Z23, Z22
-	VMOVAPS      Z0, Z23
-	VMAXPS       Z22, Z21, K4, Z23
-	VMOVUPS      Z23, (SI)
+	VCMPPS       $0x11, Z5, Z4, K1
+	VCMPPS       $0x11, Z7, Z6, K2
+	VCMPPS       $0x07, Z5, Z4, K4
+	VCMPPS       $0x07, Z7, Z6, K4, K4
+	VMAXPS       Z4, Z5, Z21
+	VMAXPS       Z6, Z7, Z22
+	VCMPPS       $0x11, Z22, Z21, K3
+	VMAXPS       Z21, Z22, Z21
+	VMOVAPS      Z20, Z22
+	VMAXPS       Z21, Z25, K4, Z22
+	VMOVUPS      Z22, (SI)
 	KMOVW        K1, (DI)
 	KMOVW        K2, 2(DI)
 	KMOVW        K3, 4(DI)
@@ -5149,17 +6394,17 @@ terms_end:
 	ADDQ         R8, SI
 	SHRQ         $0x03, R8
 	ADDQ         R8, DI
-	VCMPPS       $0x11, Z10, Z9, K1
-	VCMPPS       $0x11, Z12, Z11, K2
-	VCMPPS       $0x07, Z10, Z9, K4
-	VCMPPS       $0x07, Z12, Z11, K4, K4
-	VMAXPS       Z9, Z10, Z22
-	VMAXPS       Z11, Z12, Z23
-	VCMPPS       $0x11, Z23, Z22, K3
-	VMAXPS       Z22, Z23, Z22
-	VMOVAPS      Z0, Z23
-	VMAXPS       Z22, Z21, K4, Z23
-	VMOVUPS      Z23, (SI)
+	VCMPPS       $0x11, Z9, Z8, K1
+	VCMPPS       $0x11, Z11, Z10, K2
+	VCMPPS       $0x07, Z9, Z8, K4
+	VCMPPS       $0x07, Z11, Z10, K4, K4
+	VMAXPS       Z8, Z9, Z21
+	VMAXPS       Z10, Z11, Z22
+	VCMPPS       $0x11, Z22, Z21, K3
+	VMAXPS       Z21, Z22, Z21
+	VMOVAPS      Z20, Z22
+	VMAXPS       Z21, Z25, K4, Z22
+	VMOVUPS      Z22, (SI)
 	KMOVW        K1, (DI)
 	KMOVW        K2, 2(DI)
 	KMOVW        K3, 4(DI)
@@ -5168,17 +6413,17 @@ terms_end:
 	ADDQ         R8, SI
 	SHRQ         $0x03, R8
 	ADDQ         R8, DI
-	VCMPPS       $0x11, Z14, Z13, K1
-	VCMPPS       $0x11, Z16, Z15, K2
-	VCMPPS       $0x07, Z14, Z13, K4
-	VCMPPS       $0x07, Z16, Z15, K4, K4
-	VMAXPS       Z13, Z14, Z22
-	VMAXPS       Z15, Z16, Z23
-	VCMPPS       $0x11, Z23, Z22, K3
-	VMAXPS       Z22, Z23, Z22
-	VMOVAPS      Z0, Z23
-	VMAXPS       Z22, Z21, K4, Z23
-	VMOVUPS      Z23, (SI)
+	VCMPPS       $0x11, Z13, Z12, K1
+	VCMPPS       $0x11, Z15, Z14, K2
+	VCMPPS       $0x07, Z13, Z12, K4
+	VCMPPS       $0x07, Z15, Z14, K4, K4
+	VMAXPS       Z12, Z13, Z21
+	VMAXPS       Z14, Z15, Z22
+	VCMPPS       $0x11, Z22, Z21, K3
+	VMAXPS       Z21, Z22, Z21
+	VMOVAPS      Z20, Z22
+	VMAXPS       Z21, Z25, K4, Z22
+	VMOVUPS      Z22, (SI)
 	KMOVW        K1, (DI)
 	KMOVW        K2, 2(DI)
 	KMOVW        K3, 4(DI)
@@ -5187,17 +6432,17 @@ terms_end:
 	ADDQ         R8, SI
 	SHRQ         $0x03, R8
 	ADDQ         R8, DI
-	VCMPPS       $0x11, Z18, Z17, K1
-	VCMPPS       $0x11, Z20, Z19, K2
-	VCMPPS       $0x07, Z18, Z17, K4
-	VCMPPS       $0x07, Z20, Z19, K4, K4
-	VMAXPS       Z17, Z18, Z22
-	VMAXPS       Z19, Z20, Z23
-	VCMPPS       $0x11, Z23, Z22, K3
-	VMAXPS       Z22, Z23, Z22
-	VMOVAPS      Z0, Z0
-	VMAXPS       Z22, Z21, K4, Z0
-	VMOVUPS      Z0, (SI)
+	VCMPPS       $0x11, Z17, Z16, K1
+	VCMPPS       $0x11, Z19, Z18, K2
+	VCMPPS       $0x07, Z17, Z16, K4
+	VCMPPS       $0x07, Z19, Z18, K4, K4
+	VMAXPS       Z16, Z17, Z21
+	VMAXPS       Z18, Z19, Z22
+	VCMPPS       $0x11, Z22, Z21, K3
+	VMAXPS       Z21, Z22, Z21
+	VMOVAPS      Z20, Z20
+	VMAXPS       Z21, Z25, K4, Z20
+	VMOVUPS      Z20, (SI)
 	KMOVW        K1, (DI)
 	KMOVW        K2, 2(DI)
 	KMOVW        K3, 4(DI)
@@ -5208,9 +6453,232 @@ terms_end:
 	VZEROUPPER
 	RET
 
-// func gemmPool5AVX2(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
+// func gemmMeanPool5AVX512(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
+// Requires: AVX, AVX512F
+TEXT ·gemmMeanPool5AVX512(SB), NOSPLIT, $0-112
+	MOVQ blocks+0(FP), AX
+	MOVQ count+8(FP), CX
+	MOVQ wStride+80(FP), DX
+	LEAQ (DX)(DX*2), BX
+
+block:
+	MOVQ         init+48(FP), SI
+	TESTQ        SI, SI
+	JZ           pool_zero
+	VBROADCASTSS (SI), Z0
+	VBROADCASTSS (SI), Z1
+	VBROADCASTSS (SI), Z2
+	VBROADCASTSS (SI), Z3
+	VBROADCASTSS 4(SI), Z4
+	VBROADCASTSS 4(SI), Z5
+	VBROADCASTSS 4(SI), Z6
+	VBROADCASTSS 4(SI), Z7
+	VBROADCASTSS 8(SI), Z8
+	VBROADCASTSS 8(SI), Z9
+	VBROADCASTSS 8(SI), Z10
+	VBROADCASTSS 8(SI), Z11
+	VBROADCASTSS 12(SI), Z12
+	VBROADCASTSS 12(SI), Z13
+	VBROADCASTSS 12(SI), Z14
+	VBROADCASTSS 12(SI), Z15
+	VBROADCASTSS 16(SI), Z16
+	VBROADCASTSS 16(SI), Z17
+	VBROADCASTSS 16(SI), Z18
+	VBROADCASTSS 16(SI), Z19
+	JMP          pool_terms
+
+pool_zero:
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+	VPXORD Z12, Z12, Z12
+	VPXORD Z13, Z13, Z13
+	VPXORD Z14, Z14, Z14
+	VPXORD Z15, Z15, Z15
+	VPXORD Z16, Z16, Z16
+	VPXORD Z17, Z17, Z17
+	VPXORD Z18, Z18, Z18
+	VPXORD Z19, Z19, Z19
+
+pool_terms:
+	MOVLQSX 8(AX), SI
+	ADDQ    x+40(FP), SI
+	MOVLQSX 12(AX), DI
+	ADDQ    x+40(FP), DI
+	MOVLQSX 16(AX), R8
+	ADDQ    x+40(FP), R8
+	MOVLQSX 20(AX), R9
+	ADDQ    x+40(FP), R9
+	MOVLQSX (AX), R10
+	ADDQ    terms+24(FP), R10
+	MOVLQSX 4(AX), R11
+	TESTQ   R11, R11
+	JZ      terms_end
+
+terms:
+	MOVLQSX      (R10), R12
+	ADDQ         w+32(FP), R12
+	MOVLQSX      4(R10), R13
+	ADDQ         $0x08, R10
+	VMOVUPS      (SI)(R13*1), Z20
+	VMOVUPS      (DI)(R13*1), Z21
+	VMOVUPS      (R8)(R13*1), Z22
+	VMOVUPS      (R9)(R13*1), Z23
+	VBROADCASTSS (R12), Z24
+	VFMADD231PS  Z24, Z20, Z0
+	VFMADD231PS  Z24, Z21, Z1
+	VFMADD231PS  Z24, Z22, Z2
+	VFMADD231PS  Z24, Z23, Z3
+	VBROADCASTSS (R12)(DX*1), Z24
+	VFMADD231PS  Z24, Z20, Z4
+	VFMADD231PS  Z24, Z21, Z5
+	VFMADD231PS  Z24, Z22, Z6
+	VFMADD231PS  Z24, Z23, Z7
+	VBROADCASTSS (R12)(DX*2), Z24
+	VFMADD231PS  Z24, Z20, Z8
+	VFMADD231PS  Z24, Z21, Z9
+	VFMADD231PS  Z24, Z22, Z10
+	VFMADD231PS  Z24, Z23, Z11
+	VBROADCASTSS (R12)(BX*1), Z24
+	VFMADD231PS  Z24, Z20, Z12
+	VFMADD231PS  Z24, Z21, Z13
+	VFMADD231PS  Z24, Z22, Z14
+	VFMADD231PS  Z24, Z23, Z15
+	VBROADCASTSS (R12)(DX*4), Z24
+	VFMADD231PS  Z24, Z20, Z16
+	VFMADD231PS  Z24, Z21, Z17
+	VFMADD231PS  Z24, Z22, Z18
+	VFMADD231PS  Z24, Z23, Z19
+	DECQ         R11
+	JNZ          terms
+
+terms_end:
+	VPXORD       Z25, Z25, Z25
+	VBROADCASTSS quarter<>+0(SB), Z20
+	MOVLQSX      24(AX), SI
+	MOVQ         SI, DI
+	SHRQ         $0x03, DI
+	ADDQ         dst+64(FP), SI
+	ADDQ         masks+72(FP), DI
+	VCMPPS       $0x11, Z0, Z25, K1
+	KMOVW        K1, (DI)
+	VMAXPS       Z0, Z25, Z0
+	VCMPPS       $0x11, Z1, Z25, K1
+	KMOVW        K1, 2(DI)
+	VMAXPS       Z1, Z25, Z1
+	VCMPPS       $0x11, Z2, Z25, K1
+	KMOVW        K1, 4(DI)
+	VMAXPS       Z2, Z25, Z2
+	VCMPPS       $0x11, Z3, Z25, K1
+	KMOVW        K1, 6(DI)
+	VMAXPS       Z3, Z25, Z3
+	VADDPS       Z1, Z0, Z0
+	VADDPS       Z3, Z2, Z2
+	VADDPS       Z2, Z0, Z0
+	VMULPS       Z20, Z0, Z0
+	VMOVUPS      Z0, (SI)
+	MOVQ         dStride+88(FP), R8
+	ADDQ         R8, SI
+	SHRQ         $0x03, R8
+	ADDQ         R8, DI
+	VCMPPS       $0x11, Z4, Z25, K1
+	KMOVW        K1, (DI)
+	VMAXPS       Z4, Z25, Z4
+	VCMPPS       $0x11, Z5, Z25, K1
+	KMOVW        K1, 2(DI)
+	VMAXPS       Z5, Z25, Z5
+	VCMPPS       $0x11, Z6, Z25, K1
+	KMOVW        K1, 4(DI)
+	VMAXPS       Z6, Z25, Z6
+	VCMPPS       $0x11, Z7, Z25, K1
+	KMOVW        K1, 6(DI)
+	VMAXPS       Z7, Z25, Z7
+	VADDPS       Z5, Z4, Z4
+	VADDPS       Z7, Z6, Z6
+	VADDPS       Z6, Z4, Z4
+	VMULPS       Z20, Z4, Z4
+	VMOVUPS      Z4, (SI)
+	MOVQ         dStride+88(FP), R8
+	ADDQ         R8, SI
+	SHRQ         $0x03, R8
+	ADDQ         R8, DI
+	VCMPPS       $0x11, Z8, Z25, K1
+	KMOVW        K1, (DI)
+	VMAXPS       Z8, Z25, Z8
+	VCMPPS       $0x11, Z9, Z25, K1
+	KMOVW        K1, 2(DI)
+	VMAXPS       Z9, Z25, Z9
+	VCMPPS       $0x11, Z10, Z25, K1
+	KMOVW        K1, 4(DI)
+	VMAXPS       Z10, Z25, Z10
+	VCMPPS       $0x11, Z11, Z25, K1
+	KMOVW        K1, 6(DI)
+	VMAXPS       Z11, Z25, Z11
+	VADDPS       Z9, Z8, Z8
+	VADDPS       Z11, Z10, Z10
+	VADDPS       Z10, Z8, Z8
+	VMULPS       Z20, Z8, Z8
+	VMOVUPS      Z8, (SI)
+	MOVQ         dStride+88(FP), R8
+	ADDQ         R8, SI
+	SHRQ         $0x03, R8
+	ADDQ         R8, DI
+	VCMPPS       $0x11, Z12, Z25, K1
+	KMOVW        K1, (DI)
+	VMAXPS       Z12, Z25, Z12
+	VCMPPS       $0x11, Z13, Z25, K1
+	KMOVW        K1, 2(DI)
+	VMAXPS       Z13, Z25, Z13
+	VCMPPS       $0x11, Z14, Z25, K1
+	KMOVW        K1, 4(DI)
+	VMAXPS       Z14, Z25, Z14
+	VCMPPS       $0x11, Z15, Z25, K1
+	KMOVW        K1, 6(DI)
+	VMAXPS       Z15, Z25, Z15
+	VADDPS       Z13, Z12, Z12
+	VADDPS       Z15, Z14, Z14
+	VADDPS       Z14, Z12, Z12
+	VMULPS       Z20, Z12, Z12
+	VMOVUPS      Z12, (SI)
+	MOVQ         dStride+88(FP), R8
+	ADDQ         R8, SI
+	SHRQ         $0x03, R8
+	ADDQ         R8, DI
+	VCMPPS       $0x11, Z16, Z25, K1
+	KMOVW        K1, (DI)
+	VMAXPS       Z16, Z25, Z16
+	VCMPPS       $0x11, Z17, Z25, K1
+	KMOVW        K1, 2(DI)
+	VMAXPS       Z17, Z25, Z17
+	VCMPPS       $0x11, Z18, Z25, K1
+	KMOVW        K1, 4(DI)
+	VMAXPS       Z18, Z25, Z18
+	VCMPPS       $0x11, Z19, Z25, K1
+	KMOVW        K1, 6(DI)
+	VMAXPS       Z19, Z25, Z19
+	VADDPS       Z17, Z16, Z16
+	VADDPS       Z19, Z18, Z18
+	VADDPS       Z18, Z16, Z16
+	VMULPS       Z20, Z16, Z16
+	VMOVUPS      Z16, (SI)
+	ADDQ         $0x28, AX
+	DECQ         CX
+	JNZ          block
+	VZEROUPPER
+	RET
+
+// func gemmMaxPool5AVX2(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
 // Requires: AVX, FMA3
-TEXT ·gemmPool5AVX2(SB), NOSPLIT, $0-112
+TEXT ·gemmMaxPool5AVX2(SB), NOSPLIT, $0-112
 	MOVQ blocks+0(FP), AX
 	MOVQ count+8(FP), CX
 	MOVQ wStride+80(FP), DX
@@ -5510,6 +6978,320 @@ rows3_end:
 	ADDQ      $0x28, AX
 	DECQ      CX
 	JNZ       block
+	VZEROUPPER
+	RET
+
+// func gemmMeanPool5AVX2(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
+// Requires: AVX, FMA3
+TEXT ·gemmMeanPool5AVX2(SB), NOSPLIT, $0-112
+	MOVQ blocks+0(FP), AX
+	MOVQ count+8(FP), CX
+	MOVQ wStride+80(FP), DX
+	LEAQ (DX)(DX*2), BX
+
+block:
+	XORQ SI, SI
+
+half:
+	MOVQ         init+48(FP), DI
+	TESTQ        DI, DI
+	JZ           rows0_zero
+	VBROADCASTSS (DI), Y0
+	VBROADCASTSS (DI), Y1
+	VBROADCASTSS (DI), Y2
+	VBROADCASTSS (DI), Y3
+	VBROADCASTSS 4(DI), Y4
+	VBROADCASTSS 4(DI), Y5
+	VBROADCASTSS 4(DI), Y6
+	VBROADCASTSS 4(DI), Y7
+	VBROADCASTSS 8(DI), Y8
+	VBROADCASTSS 8(DI), Y9
+	VBROADCASTSS 8(DI), Y10
+	VBROADCASTSS 8(DI), Y11
+	JMP          rows0_terms
+
+rows0_zero:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	VXORPS Y8, Y8, Y8
+	VXORPS Y9, Y9, Y9
+	VXORPS Y10, Y10, Y10
+	VXORPS Y11, Y11, Y11
+
+rows0_terms:
+	MOVLQSX 8(AX), DI
+	ADDQ    x+40(FP), DI
+	MOVLQSX 12(AX), R8
+	ADDQ    x+40(FP), R8
+	MOVLQSX 16(AX), R9
+	ADDQ    x+40(FP), R9
+	MOVLQSX 20(AX), R10
+	ADDQ    x+40(FP), R10
+	ADDQ    SI, DI
+	ADDQ    SI, R8
+	ADDQ    SI, R9
+	ADDQ    SI, R10
+	MOVLQSX (AX), R11
+	ADDQ    terms+24(FP), R11
+	MOVLQSX 4(AX), R12
+	TESTQ   R12, R12
+	JZ      rows0_end
+
+rows0:
+	MOVLQSX      (R11), R13
+	ADDQ         w+32(FP), R13
+	MOVLQSX      4(R11), R14
+	ADDQ         $0x08, R11
+	VBROADCASTSS (R13), Y12
+	VBROADCASTSS (R13)(DX*1), Y13
+	VBROADCASTSS (R13)(DX*2), Y14
+	VMOVUPS      (DI)(R14*1), Y15
+	VFMADD231PS  Y15, Y12, Y0
+	VFMADD231PS  Y15, Y13, Y4
+	VFMADD231PS  Y15, Y14, Y8
+	VMOVUPS      (R8)(R14*1), Y15
+	VFMADD231PS  Y15, Y12, Y1
+	VFMADD231PS  Y15, Y13, Y5
+	VFMADD231PS  Y15, Y14, Y9
+	VMOVUPS      (R9)(R14*1), Y15
+	VFMADD231PS  Y15, Y12, Y2
+	VFMADD231PS  Y15, Y13, Y6
+	VFMADD231PS  Y15, Y14, Y10
+	VMOVUPS      (R10)(R14*1), Y15
+	VFMADD231PS  Y15, Y12, Y3
+	VFMADD231PS  Y15, Y13, Y7
+	VFMADD231PS  Y15, Y14, Y11
+	DECQ         R12
+	JNZ          rows0
+
+rows0_end:
+	MOVLQSX      24(AX), DI
+	MOVQ         DI, R8
+	SHRQ         $0x03, R8
+	ADDQ         dst+64(FP), DI
+	ADDQ         masks+72(FP), R8
+	ADDQ         SI, DI
+	MOVQ         SI, R9
+	SHRQ         $0x05, R9
+	ADDQ         R9, R8
+	VXORPS       Y12, Y12, Y12
+	VBROADCASTSS quarter<>+0(SB), Y13
+	VCMPPS       $0x11, Y0, Y12, Y14
+	VMOVMSKPS    Y14, R9
+	MOVB         R9, (R8)
+	VMAXPS       Y0, Y12, Y0
+	VCMPPS       $0x11, Y1, Y12, Y14
+	VMOVMSKPS    Y14, R9
+	MOVB         R9, 2(R8)
+	VMAXPS       Y1, Y12, Y1
+	VCMPPS       $0x11, Y2, Y12, Y14
+	VMOVMSKPS    Y14, R9
+	MOVB         R9, 4(R8)
+	VMAXPS       Y2, Y12, Y2
+	VCMPPS       $0x11, Y3, Y12, Y14
+	VMOVMSKPS    Y14, R9
+	MOVB         R9, 6(R8)
+	VMAXPS       Y3, Y12, Y3
+	VADDPS       Y1, Y0, Y0
+	VADDPS       Y3, Y2, Y2
+	VADDPS       Y2, Y0, Y0
+	VMULPS       Y13, Y0, Y0
+	VMOVUPS      Y0, (DI)
+	MOVQ         dStride+88(FP), R9
+	ADDQ         R9, DI
+	SHRQ         $0x03, R9
+	ADDQ         R9, R8
+	VCMPPS       $0x11, Y4, Y12, Y0
+	VMOVMSKPS    Y0, R9
+	MOVB         R9, (R8)
+	VMAXPS       Y4, Y12, Y4
+	VCMPPS       $0x11, Y5, Y12, Y0
+	VMOVMSKPS    Y0, R9
+	MOVB         R9, 2(R8)
+	VMAXPS       Y5, Y12, Y5
+	VCMPPS       $0x11, Y6, Y12, Y0
+	VMOVMSKPS    Y0, R9
+	MOVB         R9, 4(R8)
+	VMAXPS       Y6, Y12, Y6
+	VCMPPS       $0x11, Y7, Y12, Y0
+	VMOVMSKPS    Y0, R9
+	MOVB         R9, 6(R8)
+	VMAXPS       Y7, Y12, Y7
+	VADDPS       Y5, Y4, Y4
+	VADDPS       Y7, Y6, Y6
+	VADDPS       Y6, Y4, Y4
+	VMULPS       Y13, Y4, Y4
+	VMOVUPS      Y4, (DI)
+	MOVQ         dStride+88(FP), R9
+	ADDQ         R9, DI
+	SHRQ         $0x03, R9
+	ADDQ         R9, R8
+	VCMPPS       $0x11, Y8, Y12, Y0
+	VMOVMSKPS    Y0, R9
+	MOVB         R9, (R8)
+	VMAXPS       Y8, Y12, Y8
+	VCMPPS       $0x11, Y9, Y12, Y0
+	VMOVMSKPS    Y0, R9
+	MOVB         R9, 2(R8)
+	VMAXPS       Y9, Y12, Y9
+	VCMPPS       $0x11, Y10, Y12, Y0
+	VMOVMSKPS    Y0, R9
+	MOVB         R9, 4(R8)
+	VMAXPS       Y10, Y12, Y10
+	VCMPPS       $0x11, Y11, Y12, Y0
+	VMOVMSKPS    Y0, R9
+	MOVB         R9, 6(R8)
+	VMAXPS       Y11, Y12, Y11
+	VADDPS       Y9, Y8, Y8
+	VADDPS       Y11, Y10, Y10
+	VADDPS       Y10, Y8, Y8
+	VMULPS       Y13, Y8, Y8
+	VMOVUPS      Y8, (DI)
+	MOVQ         init+48(FP), DI
+	TESTQ        DI, DI
+	JZ           rows3_zero
+	VBROADCASTSS 12(DI), Y0
+	VBROADCASTSS 12(DI), Y1
+	VBROADCASTSS 12(DI), Y2
+	VBROADCASTSS 12(DI), Y3
+	VBROADCASTSS 16(DI), Y4
+	VBROADCASTSS 16(DI), Y5
+	VBROADCASTSS 16(DI), Y6
+	VBROADCASTSS 16(DI), Y7
+	JMP          rows3_terms
+
+rows3_zero:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+
+rows3_terms:
+	MOVLQSX 8(AX), DI
+	ADDQ    x+40(FP), DI
+	MOVLQSX 12(AX), R8
+	ADDQ    x+40(FP), R8
+	MOVLQSX 16(AX), R9
+	ADDQ    x+40(FP), R9
+	MOVLQSX 20(AX), R10
+	ADDQ    x+40(FP), R10
+	ADDQ    SI, DI
+	ADDQ    SI, R8
+	ADDQ    SI, R9
+	ADDQ    SI, R10
+	MOVLQSX (AX), R11
+	ADDQ    terms+24(FP), R11
+	MOVLQSX 4(AX), R12
+	TESTQ   R12, R12
+	JZ      rows3_end
+
+rows3:
+	MOVLQSX      (R11), R13
+	ADDQ         w+32(FP), R13
+	MOVLQSX      4(R11), R14
+	ADDQ         $0x08, R11
+	VBROADCASTSS (R13)(BX*1), Y8
+	VBROADCASTSS (R13)(DX*4), Y9
+	VMOVUPS      (DI)(R14*1), Y10
+	VFMADD231PS  Y10, Y8, Y0
+	VFMADD231PS  Y10, Y9, Y4
+	VMOVUPS      (R8)(R14*1), Y10
+	VFMADD231PS  Y10, Y8, Y1
+	VFMADD231PS  Y10, Y9, Y5
+	VMOVUPS      (R9)(R14*1), Y10
+	VFMADD231PS  Y10, Y8, Y2
+	VFMADD231PS  Y10, Y9, Y6
+	VMOVUPS      (R10)(R14*1), Y10
+	VFMADD231PS  Y10, Y8, Y3
+	VFMADD231PS  Y10, Y9, Y7
+	DECQ         R12
+	JNZ          rows3
+
+rows3_end:
+	MOVLQSX      24(AX), DI
+	MOVQ         DI, R8
+	SHRQ         $0x03, R8
+	ADDQ         dst+64(FP), DI
+	ADDQ         masks+72(FP), R8
+	ADDQ         SI, DI
+	MOVQ         SI, R9
+	SHRQ         $0x05, R9
+	ADDQ         R9, R8
+	MOVQ         dStride+88(FP), R9
+	ADDQ         R9, DI
+	SHRQ         $0x03, R9
+	ADDQ         R9, R8
+	MOVQ         dStride+88(FP), R9
+	ADDQ         R9, DI
+	SHRQ         $0x03, R9
+	ADDQ         R9, R8
+	MOVQ         dStride+88(FP), R9
+	ADDQ         R9, DI
+	SHRQ         $0x03, R9
+	ADDQ         R9, R8
+	VXORPS       Y8, Y8, Y8
+	VBROADCASTSS quarter<>+0(SB), Y9
+	VCMPPS       $0x11, Y0, Y8, Y10
+	VMOVMSKPS    Y10, R9
+	MOVB         R9, (R8)
+	VMAXPS       Y0, Y8, Y0
+	VCMPPS       $0x11, Y1, Y8, Y10
+	VMOVMSKPS    Y10, R9
+	MOVB         R9, 2(R8)
+	VMAXPS       Y1, Y8, Y1
+	VCMPPS       $0x11, Y2, Y8, Y10
+	VMOVMSKPS    Y10, R9
+	MOVB         R9, 4(R8)
+	VMAXPS       Y2, Y8, Y2
+	VCMPPS       $0x11, Y3, Y8, Y10
+	VMOVMSKPS    Y10, R9
+	MOVB         R9, 6(R8)
+	VMAXPS       Y3, Y8, Y3
+	VADDPS       Y1, Y0, Y0
+	VADDPS       Y3, Y2, Y2
+	VADDPS       Y2, Y0, Y0
+	VMULPS       Y9, Y0, Y0
+	VMOVUPS      Y0, (DI)
+	MOVQ         dStride+88(FP), R9
+	ADDQ         R9, DI
+	SHRQ         $0x03, R9
+	ADDQ         R9, R8
+	VCMPPS       $0x11, Y4, Y8, Y0
+	VMOVMSKPS    Y0, R9
+	MOVB         R9, (R8)
+	VMAXPS       Y4, Y8, Y4
+	VCMPPS       $0x11, Y5, Y8, Y0
+	VMOVMSKPS    Y0, R9
+	MOVB         R9, 2(R8)
+	VMAXPS       Y5, Y8, Y5
+	VCMPPS       $0x11, Y6, Y8, Y0
+	VMOVMSKPS    Y0, R9
+	MOVB         R9, 4(R8)
+	VMAXPS       Y6, Y8, Y6
+	VCMPPS       $0x11, Y7, Y8, Y0
+	VMOVMSKPS    Y0, R9
+	MOVB         R9, 6(R8)
+	VMAXPS       Y7, Y8, Y7
+	VADDPS       Y5, Y4, Y4
+	VADDPS       Y7, Y6, Y6
+	VADDPS       Y6, Y4, Y4
+	VMULPS       Y9, Y4, Y4
+	VMOVUPS      Y4, (DI)
+	XORQ         $0x20, SI
+	JNZ          half
+	ADDQ         $0x28, AX
+	DECQ         CX
+	JNZ          block
 	VZEROUPPER
 	RET
 
@@ -6493,9 +8275,9 @@ p0_done:
 	VZEROUPPER
 	RET
 
-// func gemmPool6AVX512(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
+// func gemmMaxPool6AVX512(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
 // Requires: AVX, AVX512F
-TEXT ·gemmPool6AVX512(SB), NOSPLIT, $0-112
+TEXT ·gemmMaxPool6AVX512(SB), NOSPLIT, $0-112
 	MOVQ blocks+0(FP), AX
 	MOVQ count+8(FP), CX
 	MOVQ wStride+80(FP), DX
@@ -6506,33 +8288,34 @@ block:
 	MOVQ         init+48(FP), DI
 	TESTQ        DI, DI
 	JZ           pool_zero
+	VBROADCASTSS (DI), Z0
 	VBROADCASTSS (DI), Z1
 	VBROADCASTSS (DI), Z2
 	VBROADCASTSS (DI), Z3
-	VBROADCASTSS (DI), Z4
+	VBROADCASTSS 4(DI), Z4
 	VBROADCASTSS 4(DI), Z5
 	VBROADCASTSS 4(DI), Z6
 	VBROADCASTSS 4(DI), Z7
-	VBROADCASTSS 4(DI), Z8
+	VBROADCASTSS 8(DI), Z8
 	VBROADCASTSS 8(DI), Z9
 	VBROADCASTSS 8(DI), Z10
 	VBROADCASTSS 8(DI), Z11
-	VBROADCASTSS 8(DI), Z12
+	VBROADCASTSS 12(DI), Z12
 	VBROADCASTSS 12(DI), Z13
 	VBROADCASTSS 12(DI), Z14
 	VBROADCASTSS 12(DI), Z15
-	VBROADCASTSS 12(DI), Z16
+	VBROADCASTSS 16(DI), Z16
 	VBROADCASTSS 16(DI), Z17
 	VBROADCASTSS 16(DI), Z18
 	VBROADCASTSS 16(DI), Z19
-	VBROADCASTSS 16(DI), Z20
+	VBROADCASTSS 20(DI), Z20
 	VBROADCASTSS 20(DI), Z21
 	VBROADCASTSS 20(DI), Z22
 	VBROADCASTSS 20(DI), Z23
-	VBROADCASTSS 20(DI), Z24
 	JMP          pool_terms
 
 pool_zero:
+	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
 	VPXORD Z3, Z3, Z3
@@ -6556,7 +8339,6 @@ pool_zero:
 	VPXORD Z21, Z21, Z21
 	VPXORD Z22, Z22, Z22
 	VPXORD Z23, Z23, Z23
-	VPXORD Z24, Z24, Z24
 
 pool_terms:
 	MOVLQSX 8(AX), DI
@@ -6578,62 +8360,62 @@ terms:
 	ADDQ         w+32(FP), R13
 	MOVLQSX      4(R11), R14
 	ADDQ         $0x08, R11
-	VMOVUPS      (DI)(R14*1), Z0
-	VMOVUPS      (R8)(R14*1), Z26
-	VMOVUPS      (R9)(R14*1), Z27
-	VMOVUPS      (R10)(R14*1), Z28
-	VBROADCASTSS (R13), Z29
-	VFMADD231PS  Z29, Z0, Z1
-	VFMADD231PS  Z29, Z26, Z2
-	VFMADD231PS  Z29, Z27, Z3
-	VFMADD231PS  Z29, Z28, Z4
-	VBROADCASTSS (R13)(DX*1), Z29
-	VFMADD231PS  Z29, Z0, Z5
-	VFMADD231PS  Z29, Z26, Z6
-	VFMADD231PS  Z29, Z27, Z7
-	VFMADD231PS  Z29, Z28, Z8
-	VBROADCASTSS (R13)(DX*2), Z29
-	VFMADD231PS  Z29, Z0, Z9
-	VFMADD231PS  Z29, Z26, Z10
-	VFMADD231PS  Z29, Z27, Z11
-	VFMADD231PS  Z29, Z28, Z12
-	VBROADCASTSS (R13)(BX*1), Z29
-	VFMADD231PS  Z29, Z0, Z13
-	VFMADD231PS  Z29, Z26, Z14
-	VFMADD231PS  Z29, Z27, Z15
-	VFMADD231PS  Z29, Z28, Z16
-	VBROADCASTSS (R13)(DX*4), Z29
-	VFMADD231PS  Z29, Z0, Z17
-	VFMADD231PS  Z29, Z26, Z18
-	VFMADD231PS  Z29, Z27, Z19
-	VFMADD231PS  Z29, Z28, Z20
-	VBROADCASTSS (R13)(SI*1), Z29
-	VFMADD231PS  Z29, Z0, Z21
-	VFMADD231PS  Z29, Z26, Z22
-	VFMADD231PS  Z29, Z27, Z23
-	VFMADD231PS  Z29, Z28, Z24
+	VMOVUPS      (DI)(R14*1), Z24
+	VMOVUPS      (R8)(R14*1), Z25
+	VMOVUPS      (R9)(R14*1), Z26
+	VMOVUPS      (R10)(R14*1), Z27
+	VBROADCASTSS (R13), Z28
+	VFMADD231PS  Z28, Z24, Z0
+	VFMADD231PS  Z28, Z25, Z1
+	VFMADD231PS  Z28, Z26, Z2
+	VFMADD231PS  Z28, Z27, Z3
+	VBROADCASTSS (R13)(DX*1), Z28
+	VFMADD231PS  Z28, Z24, Z4
+	VFMADD231PS  Z28, Z25, Z5
+	VFMADD231PS  Z28, Z26, Z6
+	VFMADD231PS  Z28, Z27, Z7
+	VBROADCASTSS (R13)(DX*2), Z28
+	VFMADD231PS  Z28, Z24, Z8
+	VFMADD231PS  Z28, Z25, Z9
+	VFMADD231PS  Z28, Z26, Z10
+	VFMADD231PS  Z28, Z27, Z11
+	VBROADCASTSS (R13)(BX*1), Z28
+	VFMADD231PS  Z28, Z24, Z12
+	VFMADD231PS  Z28, Z25, Z13
+	VFMADD231PS  Z28, Z26, Z14
+	VFMADD231PS  Z28, Z27, Z15
+	VBROADCASTSS (R13)(DX*4), Z28
+	VFMADD231PS  Z28, Z24, Z16
+	VFMADD231PS  Z28, Z25, Z17
+	VFMADD231PS  Z28, Z26, Z18
+	VFMADD231PS  Z28, Z27, Z19
+	VBROADCASTSS (R13)(SI*1), Z28
+	VFMADD231PS  Z28, Z24, Z20
+	VFMADD231PS  Z28, Z25, Z21
+	VFMADD231PS  Z28, Z26, Z22
+	VFMADD231PS  Z28, Z27, Z23
 	DECQ         R12
 	JNZ          terms
 
 terms_end:
-	VBROADCASTSS quietNaN<>+0(SB), Z0
-	VPXORD       Z25, Z25, Z25
+	VBROADCASTSS quietNaN<>+0(SB), Z24
+	VPXORD       Z29, Z29, Z29
 	MOVLQSX      24(AX), DI
 	MOVQ         DI, R8
 	SHRQ         $0x03, R8
 	ADDQ         dst+64(FP), DI
 	ADDQ         masks+72(FP), R8
-	VCMPPS       $0x11, Z2, Z1, K1
-	VCMPPS       $0x11, Z4, Z3, K2
-	VCMPPS       $0x07, Z2, Z1, K4
-	VCMPPS       $0x07, Z4, Z3, K4, K4
-	VMAXPS       Z1, Z2, Z26
-	VMAXPS       Z3, Z4, Z27
-	VCMPPS       $0x11, Z27, Z26, K3
-	VMAXPS       Z26, Z27, Z26
-	VMOVAPS      Z0, Z27
-	VMAXPS       Z26, Z25, K4, Z27
-	VMOVUPS      Z27, (DI)
+	VCMPPS       $0x11, Z1, Z0, K1
+	VCMPPS       $0x11, Z3, Z2, K2
+	VCMPPS       $0x07, Z1, Z0, K4
+	VCMPPS       $0x07, Z3, Z2, K4, K4
+	VMAXPS       Z0, Z1, Z25
+	VMAXPS       Z2, Z3, Z26
+	VCMPPS       $0x11, Z26, Z25, K3
+	VMAXPS       Z25, Z26, Z25
+	VMOVAPS      Z24, Z26
+	VMAXPS       Z25, Z29, K4, Z26
+	VMOVUPS      Z26, (DI)
 	KMOVW        K1, (R8)
 	KMOVW        K2, 2(R8)
 	KMOVW        K3, 4(R8)
@@ -6642,17 +8424,17 @@ terms_end:
 	ADDQ         R9, DI
 	SHRQ         $0x03, R9
 	ADDQ         R9, R8
-	VCMPPS       $0x11, Z6, Z5, K1
-	VCMPPS       $0x11, Z8, Z7, K2
-	VCMPPS       $0x07, Z6, Z5, K4
-	VCMPPS       $0x07, Z8, Z7, K4, K4
-	VMAXPS       Z5, Z6, Z26
-	VMAXPS       Z7, Z8, Z27
-	VCMPPS       $0x11, Z27, Z26, K3
-	VMAXPS       Z26, Z27, Z26
-	VMOVAPS      Z0, Z27
-	VMAXPS       Z26, Z25, K4, Z27
-	VMOVUPS      Z27, (DI)
+	VCMPPS       $0x11, Z5, Z4, K1
+	VCMPPS       $0x11, Z7, Z6, K2
+	VCMPPS       $0x07, Z5, Z4, K4
+	VCMPPS       $0x07, Z7, Z6, K4, K4
+	VMAXPS       Z4, Z5, Z25
+	VMAXPS       Z6, Z7, Z26
+	VCMPPS       $0x11, Z26, Z25, K3
+	VMAXPS       Z25, Z26, Z25
+	VMOVAPS      Z24, Z26
+	VMAXPS       Z25, Z29, K4, Z26
+	VMOVUPS      Z26, (DI)
 	KMOVW        K1, (R8)
 	KMOVW        K2, 2(R8)
 	KMOVW        K3, 4(R8)
@@ -6661,17 +8443,17 @@ terms_end:
 	ADDQ         R9, DI
 	SHRQ         $0x03, R9
 	ADDQ         R9, R8
-	VCMPPS       $0x11, Z10, Z9, K1
-	VCMPPS       $0x11, Z12, Z11, K2
-	VCMPPS       $0x07, Z10, Z9, K4
-	VCMPPS       $0x07, Z12, Z11, K4, K4
-	VMAXPS       Z9, Z10, Z26
-	VMAXPS       Z11, Z12, Z27
-	VCMPPS       $0x11, Z27, Z26, K3
-	VMAXPS       Z26, Z27, Z26
-	VMOVAPS      Z0, Z27
-	VMAXPS       Z26, Z25, K4, Z27
-	VMOVUPS      Z27, (DI)
+	VCMPPS       $0x11, Z9, Z8, K1
+	VCMPPS       $0x11, Z11, Z10, K2
+	VCMPPS       $0x07, Z9, Z8, K4
+	VCMPPS       $0x07, Z11, Z10, K4, K4
+	VMAXPS       Z8, Z9, Z25
+	VMAXPS       Z10, Z11, Z26
+	VCMPPS       $0x11, Z26, Z25, K3
+	VMAXPS       Z25, Z26, Z25
+	VMOVAPS      Z24, Z26
+	VMAXPS       Z25, Z29, K4, Z26
+	VMOVUPS      Z26, (DI)
 	KMOVW        K1, (R8)
 	KMOVW        K2, 2(R8)
 	KMOVW        K3, 4(R8)
@@ -6680,17 +8462,17 @@ terms_end:
 	ADDQ         R9, DI
 	SHRQ         $0x03, R9
 	ADDQ         R9, R8
-	VCMPPS       $0x11, Z14, Z13, K1
-	VCMPPS       $0x11, Z16, Z15, K2
-	VCMPPS       $0x07, Z14, Z13, K4
-	VCMPPS       $0x07, Z16, Z15, K4, K4
-	VMAXPS       Z13, Z14, Z26
-	VMAXPS       Z15, Z16, Z27
-	VCMPPS       $0x11, Z27, Z26, K3
-	VMAXPS       Z26, Z27, Z26
-	VMOVAPS      Z0, Z27
-	VMAXPS       Z26, Z25, K4, Z27
-	VMOVUPS      Z27, (DI)
+	VCMPPS       $0x11, Z13, Z12, K1
+	VCMPPS       $0x11, Z15, Z14, K2
+	VCMPPS       $0x07, Z13, Z12, K4
+	VCMPPS       $0x07, Z15, Z14, K4, K4
+	VMAXPS       Z12, Z13, Z25
+	VMAXPS       Z14, Z15, Z26
+	VCMPPS       $0x11, Z26, Z25, K3
+	VMAXPS       Z25, Z26, Z25
+	VMOVAPS      Z24, Z26
+	VMAXPS       Z25, Z29, K4, Z26
+	VMOVUPS      Z26, (DI)
 	KMOVW        K1, (R8)
 	KMOVW        K2, 2(R8)
 	KMOVW        K3, 4(R8)
@@ -6699,17 +8481,17 @@ terms_end:
 	ADDQ         R9, DI
 	SHRQ         $0x03, R9
 	ADDQ         R9, R8
-	VCMPPS       $0x11, Z18, Z17, K1
-	VCMPPS       $0x11, Z20, Z19, K2
-	VCMPPS       $0x07, Z18, Z17, K4
-	VCMPPS       $0x07, Z20, Z19, K4, K4
-	VMAXPS       Z17, Z18, Z26
-	VMAXPS       Z19, Z20, Z27
-	VCMPPS       $0x11, Z27, Z26, K3
-	VMAXPS       Z26, Z27, Z26
-	VMOVAPS      Z0, Z27
-	VMAXPS       Z26, Z25, K4, Z27
-	VMOVUPS      Z27, (DI)
+	VCMPPS       $0x11, Z17, Z16, K1
+	VCMPPS       $0x11, Z19, Z18, K2
+	VCMPPS       $0x07, Z17, Z16, K4
+	VCMPPS       $0x07, Z19, Z18, K4, K4
+	VMAXPS       Z16, Z17, Z25
+	VMAXPS       Z18, Z19, Z26
+	VCMPPS       $0x11, Z26, Z25, K3
+	VMAXPS       Z25, Z26, Z25
+	VMOVAPS      Z24, Z26
+	VMAXPS       Z25, Z29, K4, Z26
+	VMOVUPS      Z26, (DI)
 	KMOVW        K1, (R8)
 	KMOVW        K2, 2(R8)
 	KMOVW        K3, 4(R8)
@@ -6718,17 +8500,17 @@ terms_end:
 	ADDQ         R9, DI
 	SHRQ         $0x03, R9
 	ADDQ         R9, R8
-	VCMPPS       $0x11, Z22, Z21, K1
-	VCMPPS       $0x11, Z24, Z23, K2
-	VCMPPS       $0x07, Z22, Z21, K4
-	VCMPPS       $0x07, Z24, Z23, K4, K4
-	VMAXPS       Z21, Z22, Z26
-	VMAXPS       Z23, Z24, Z27
-	VCMPPS       $0x11, Z27, Z26, K3
-	VMAXPS       Z26, Z27, Z26
-	VMOVAPS      Z0, Z0
-	VMAXPS       Z26, Z25, K4, Z0
-	VMOVUPS      Z0, (DI)
+	VCMPPS       $0x11, Z21, Z20, K1
+	VCMPPS       $0x11, Z23, Z22, K2
+	VCMPPS       $0x07, Z21, Z20, K4
+	VCMPPS       $0x07, Z23, Z22, K4, K4
+	VMAXPS       Z20, Z21, Z25
+	VMAXPS       Z22, Z23, Z26
+	VCMPPS       $0x11, Z26, Z25, K3
+	VMAXPS       Z25, Z26, Z25
+	VMOVAPS      Z24, Z24
+	VMAXPS       Z25, Z29, K4, Z24
+	VMOVUPS      Z24, (DI)
 	KMOVW        K1, (R8)
 	KMOVW        K2, 2(R8)
 	KMOVW        K3, 4(R8)
@@ -6739,9 +8521,267 @@ terms_end:
 	VZEROUPPER
 	RET
 
-// func gemmPool6AVX2(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
+// func gemmMeanPool6AVX512(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
+// Requires: AVX, AVX512F
+TEXT ·gemmMeanPool6AVX512(SB), NOSPLIT, $0-112
+	MOVQ blocks+0(FP), AX
+	MOVQ count+8(FP), CX
+	MOVQ wStride+80(FP), DX
+	LEAQ (DX)(DX*2), BX
+	LEAQ (DX)(DX*4), SI
+
+block:
+	MOVQ         init+48(FP), DI
+	TESTQ        DI, DI
+	JZ           pool_zero
+	VBROADCASTSS (DI), Z0
+	VBROADCASTSS (DI), Z1
+	VBROADCASTSS (DI), Z2
+	VBROADCASTSS (DI), Z3
+	VBROADCASTSS 4(DI), Z4
+	VBROADCASTSS 4(DI), Z5
+	VBROADCASTSS 4(DI), Z6
+	VBROADCASTSS 4(DI), Z7
+	VBROADCASTSS 8(DI), Z8
+	VBROADCASTSS 8(DI), Z9
+	VBROADCASTSS 8(DI), Z10
+	VBROADCASTSS 8(DI), Z11
+	VBROADCASTSS 12(DI), Z12
+	VBROADCASTSS 12(DI), Z13
+	VBROADCASTSS 12(DI), Z14
+	VBROADCASTSS 12(DI), Z15
+	VBROADCASTSS 16(DI), Z16
+	VBROADCASTSS 16(DI), Z17
+	VBROADCASTSS 16(DI), Z18
+	VBROADCASTSS 16(DI), Z19
+	VBROADCASTSS 20(DI), Z20
+	VBROADCASTSS 20(DI), Z21
+	VBROADCASTSS 20(DI), Z22
+	VBROADCASTSS 20(DI), Z23
+	JMP          pool_terms
+
+pool_zero:
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+	VPXORD Z12, Z12, Z12
+	VPXORD Z13, Z13, Z13
+	VPXORD Z14, Z14, Z14
+	VPXORD Z15, Z15, Z15
+	VPXORD Z16, Z16, Z16
+	VPXORD Z17, Z17, Z17
+	VPXORD Z18, Z18, Z18
+	VPXORD Z19, Z19, Z19
+	VPXORD Z20, Z20, Z20
+	VPXORD Z21, Z21, Z21
+	VPXORD Z22, Z22, Z22
+	VPXORD Z23, Z23, Z23
+
+pool_terms:
+	MOVLQSX 8(AX), DI
+	ADDQ    x+40(FP), DI
+	MOVLQSX 12(AX), R8
+	ADDQ    x+40(FP), R8
+	MOVLQSX 16(AX), R9
+	ADDQ    x+40(FP), R9
+	MOVLQSX 20(AX), R10
+	ADDQ    x+40(FP), R10
+	MOVLQSX (AX), R11
+	ADDQ    terms+24(FP), R11
+	MOVLQSX 4(AX), R12
+	TESTQ   R12, R12
+	JZ      terms_end
+
+terms:
+	MOVLQSX      (R11), R13
+	ADDQ         w+32(FP), R13
+	MOVLQSX      4(R11), R14
+	ADDQ         $0x08, R11
+	VMOVUPS      (DI)(R14*1), Z24
+	VMOVUPS      (R8)(R14*1), Z25
+	VMOVUPS      (R9)(R14*1), Z26
+	VMOVUPS      (R10)(R14*1), Z27
+	VBROADCASTSS (R13), Z28
+	VFMADD231PS  Z28, Z24, Z0
+	VFMADD231PS  Z28, Z25, Z1
+	VFMADD231PS  Z28, Z26, Z2
+	VFMADD231PS  Z28, Z27, Z3
+	VBROADCASTSS (R13)(DX*1), Z28
+	VFMADD231PS  Z28, Z24, Z4
+	VFMADD231PS  Z28, Z25, Z5
+	VFMADD231PS  Z28, Z26, Z6
+	VFMADD231PS  Z28, Z27, Z7
+	VBROADCASTSS (R13)(DX*2), Z28
+	VFMADD231PS  Z28, Z24, Z8
+	VFMADD231PS  Z28, Z25, Z9
+	VFMADD231PS  Z28, Z26, Z10
+	VFMADD231PS  Z28, Z27, Z11
+	VBROADCASTSS (R13)(BX*1), Z28
+	VFMADD231PS  Z28, Z24, Z12
+	VFMADD231PS  Z28, Z25, Z13
+	VFMADD231PS  Z28, Z26, Z14
+	VFMADD231PS  Z28, Z27, Z15
+	VBROADCASTSS (R13)(DX*4), Z28
+	VFMADD231PS  Z28, Z24, Z16
+	VFMADD231PS  Z28, Z25, Z17
+	VFMADD231PS  Z28, Z26, Z18
+	VFMADD231PS  Z28, Z27, Z19
+	VBROADCASTSS (R13)(SI*1), Z28
+	VFMADD231PS  Z28, Z24, Z20
+	VFMADD231PS  Z28, Z25, Z21
+	VFMADD231PS  Z28, Z26, Z22
+	VFMADD231PS  Z28, Z27, Z23
+	DECQ         R12
+	JNZ          terms
+
+terms_end:
+	VPXORD       Z29, Z29, Z29
+	VBROADCASTSS quarter<>+0(SB), Z24
+	MOVLQSX      24(AX), DI
+	MOVQ         DI, R8
+	SHRQ         $0x03, R8
+	ADDQ         dst+64(FP), DI
+	ADDQ         masks+72(FP), R8
+	VCMPPS       $0x11, Z0, Z29, K1
+	KMOVW        K1, (R8)
+	VMAXPS       Z0, Z29, Z0
+	VCMPPS       $0x11, Z1, Z29, K1
+	KMOVW        K1, 2(R8)
+	VMAXPS       Z1, Z29, Z1
+	VCMPPS       $0x11, Z2, Z29, K1
+	KMOVW        K1, 4(R8)
+	VMAXPS       Z2, Z29, Z2
+	VCMPPS       $0x11, Z3, Z29, K1
+	KMOVW        K1, 6(R8)
+	VMAXPS       Z3, Z29, Z3
+	VADDPS       Z1, Z0, Z0
+	VADDPS       Z3, Z2, Z2
+	VADDPS       Z2, Z0, Z0
+	VMULPS       Z24, Z0, Z0
+	VMOVUPS      Z0, (DI)
+	MOVQ         dStride+88(FP), R9
+	ADDQ         R9, DI
+	SHRQ         $0x03, R9
+	ADDQ         R9, R8
+	VCMPPS       $0x11, Z4, Z29, K1
+	KMOVW        K1, (R8)
+	VMAXPS       Z4, Z29, Z4
+	VCMPPS       $0x11, Z5, Z29, K1
+	KMOVW        K1, 2(R8)
+	VMAXPS       Z5, Z29, Z5
+	VCMPPS       $0x11, Z6, Z29, K1
+	KMOVW        K1, 4(R8)
+	VMAXPS       Z6, Z29, Z6
+	VCMPPS       $0x11, Z7, Z29, K1
+	KMOVW        K1, 6(R8)
+	VMAXPS       Z7, Z29, Z7
+	VADDPS       Z5, Z4, Z4
+	VADDPS       Z7, Z6, Z6
+	VADDPS       Z6, Z4, Z4
+	VMULPS       Z24, Z4, Z4
+	VMOVUPS      Z4, (DI)
+	MOVQ         dStride+88(FP), R9
+	ADDQ         R9, DI
+	SHRQ         $0x03, R9
+	ADDQ         R9, R8
+	VCMPPS       $0x11, Z8, Z29, K1
+	KMOVW        K1, (R8)
+	VMAXPS       Z8, Z29, Z8
+	VCMPPS       $0x11, Z9, Z29, K1
+	KMOVW        K1, 2(R8)
+	VMAXPS       Z9, Z29, Z9
+	VCMPPS       $0x11, Z10, Z29, K1
+	KMOVW        K1, 4(R8)
+	VMAXPS       Z10, Z29, Z10
+	VCMPPS       $0x11, Z11, Z29, K1
+	KMOVW        K1, 6(R8)
+	VMAXPS       Z11, Z29, Z11
+	VADDPS       Z9, Z8, Z8
+	VADDPS       Z11, Z10, Z10
+	VADDPS       Z10, Z8, Z8
+	VMULPS       Z24, Z8, Z8
+	VMOVUPS      Z8, (DI)
+	MOVQ         dStride+88(FP), R9
+	ADDQ         R9, DI
+	SHRQ         $0x03, R9
+	ADDQ         R9, R8
+	VCMPPS       $0x11, Z12, Z29, K1
+	KMOVW        K1, (R8)
+	VMAXPS       Z12, Z29, Z12
+	VCMPPS       $0x11, Z13, Z29, K1
+	KMOVW        K1, 2(R8)
+	VMAXPS       Z13, Z29, Z13
+	VCMPPS       $0x11, Z14, Z29, K1
+	KMOVW        K1, 4(R8)
+	VMAXPS       Z14, Z29, Z14
+	VCMPPS       $0x11, Z15, Z29, K1
+	KMOVW        K1, 6(R8)
+	VMAXPS       Z15, Z29, Z15
+	VADDPS       Z13, Z12, Z12
+	VADDPS       Z15, Z14, Z14
+	VADDPS       Z14, Z12, Z12
+	VMULPS       Z24, Z12, Z12
+	VMOVUPS      Z12, (DI)
+	MOVQ         dStride+88(FP), R9
+	ADDQ         R9, DI
+	SHRQ         $0x03, R9
+	ADDQ         R9, R8
+	VCMPPS       $0x11, Z16, Z29, K1
+	KMOVW        K1, (R8)
+	VMAXPS       Z16, Z29, Z16
+	VCMPPS       $0x11, Z17, Z29, K1
+	KMOVW        K1, 2(R8)
+	VMAXPS       Z17, Z29, Z17
+	VCMPPS       $0x11, Z18, Z29, K1
+	KMOVW        K1, 4(R8)
+	VMAXPS       Z18, Z29, Z18
+	VCMPPS       $0x11, Z19, Z29, K1
+	KMOVW        K1, 6(R8)
+	VMAXPS       Z19, Z29, Z19
+	VADDPS       Z17, Z16, Z16
+	VADDPS       Z19, Z18, Z18
+	VADDPS       Z18, Z16, Z16
+	VMULPS       Z24, Z16, Z16
+	VMOVUPS      Z16, (DI)
+	MOVQ         dStride+88(FP), R9
+	ADDQ         R9, DI
+	SHRQ         $0x03, R9
+	ADDQ         R9, R8
+	VCMPPS       $0x11, Z20, Z29, K1
+	KMOVW        K1, (R8)
+	VMAXPS       Z20, Z29, Z20
+	VCMPPS       $0x11, Z21, Z29, K1
+	KMOVW        K1, 2(R8)
+	VMAXPS       Z21, Z29, Z21
+	VCMPPS       $0x11, Z22, Z29, K1
+	KMOVW        K1, 4(R8)
+	VMAXPS       Z22, Z29, Z22
+	VCMPPS       $0x11, Z23, Z29, K1
+	KMOVW        K1, 6(R8)
+	VMAXPS       Z23, Z29, Z23
+	VADDPS       Z21, Z20, Z20
+	VADDPS       Z23, Z22, Z22
+	VADDPS       Z22, Z20, Z20
+	VMULPS       Z24, Z20, Z20
+	VMOVUPS      Z20, (DI)
+	ADDQ         $0x28, AX
+	DECQ         CX
+	JNZ          block
+	VZEROUPPER
+	RET
+
+// func gemmMaxPool6AVX2(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
 // Requires: AVX, FMA3
-TEXT ·gemmPool6AVX2(SB), NOSPLIT, $0-112
+TEXT ·gemmMaxPool6AVX2(SB), NOSPLIT, $0-112
 	MOVQ blocks+0(FP), AX
 	MOVQ count+8(FP), CX
 	MOVQ wStride+80(FP), DX
@@ -7079,6 +9119,359 @@ rows3_end:
 	ADDQ      $0x28, AX
 	DECQ      CX
 	JNZ       block
+	VZEROUPPER
+	RET
+
+// func gemmMeanPool6AVX2(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
+// Requires: AVX, FMA3
+TEXT ·gemmMeanPool6AVX2(SB), NOSPLIT, $0-112
+	MOVQ blocks+0(FP), AX
+	MOVQ count+8(FP), CX
+	MOVQ wStride+80(FP), DX
+	LEAQ (DX)(DX*2), BX
+	LEAQ (DX)(DX*4), SI
+
+block:
+	XORQ DI, DI
+
+half:
+	MOVQ         init+48(FP), R8
+	TESTQ        R8, R8
+	JZ           rows0_zero
+	VBROADCASTSS (R8), Y0
+	VBROADCASTSS (R8), Y1
+	VBROADCASTSS (R8), Y2
+	VBROADCASTSS (R8), Y3
+	VBROADCASTSS 4(R8), Y4
+	VBROADCASTSS 4(R8), Y5
+	VBROADCASTSS 4(R8), Y6
+	VBROADCASTSS 4(R8), Y7
+	VBROADCASTSS 8(R8), Y8
+	VBROADCASTSS 8(R8), Y9
+	VBROADCASTSS 8(R8), Y10
+	VBROADCASTSS 8(R8), Y11
+	JMP          rows0_terms
+
+rows0_zero:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	VXORPS Y8, Y8, Y8
+	VXORPS Y9, Y9, Y9
+	VXORPS Y10, Y10, Y10
+	VXORPS Y11, Y11, Y11
+
+rows0_terms:
+	MOVLQSX 8(AX), R8
+	ADDQ    x+40(FP), R8
+	MOVLQSX 12(AX), R9
+	ADDQ    x+40(FP), R9
+	MOVLQSX 16(AX), R10
+	ADDQ    x+40(FP), R10
+	MOVLQSX 20(AX), R11
+	ADDQ    x+40(FP), R11
+	ADDQ    DI, R8
+	ADDQ    DI, R9
+	ADDQ    DI, R10
+	ADDQ    DI, R11
+	MOVLQSX (AX), R12
+	ADDQ    terms+24(FP), R12
+	MOVLQSX 4(AX), R13
+	TESTQ   R13, R13
+	JZ      rows0_end
+
+rows0:
+	MOVLQSX      (R12), R14
+	ADDQ         w+32(FP), R14
+	MOVLQSX      4(R12), R15
+	ADDQ         $0x08, R12
+	VBROADCASTSS (R14), Y12
+	VBROADCASTSS (R14)(DX*1), Y13
+	VBROADCASTSS (R14)(DX*2), Y14
+	VMOVUPS      (R8)(R15*1), Y15
+	VFMADD231PS  Y15, Y12, Y0
+	VFMADD231PS  Y15, Y13, Y4
+	VFMADD231PS  Y15, Y14, Y8
+	VMOVUPS      (R9)(R15*1), Y15
+	VFMADD231PS  Y15, Y12, Y1
+	VFMADD231PS  Y15, Y13, Y5
+	VFMADD231PS  Y15, Y14, Y9
+	VMOVUPS      (R10)(R15*1), Y15
+	VFMADD231PS  Y15, Y12, Y2
+	VFMADD231PS  Y15, Y13, Y6
+	VFMADD231PS  Y15, Y14, Y10
+	VMOVUPS      (R11)(R15*1), Y15
+	VFMADD231PS  Y15, Y12, Y3
+	VFMADD231PS  Y15, Y13, Y7
+	VFMADD231PS  Y15, Y14, Y11
+	DECQ         R13
+	JNZ          rows0
+
+rows0_end:
+	MOVLQSX      24(AX), R8
+	MOVQ         R8, R9
+	SHRQ         $0x03, R9
+	ADDQ         dst+64(FP), R8
+	ADDQ         masks+72(FP), R9
+	ADDQ         DI, R8
+	MOVQ         DI, R10
+	SHRQ         $0x05, R10
+	ADDQ         R10, R9
+	VXORPS       Y12, Y12, Y12
+	VBROADCASTSS quarter<>+0(SB), Y13
+	VCMPPS       $0x11, Y0, Y12, Y14
+	VMOVMSKPS    Y14, R10
+	MOVB         R10, (R9)
+	VMAXPS       Y0, Y12, Y0
+	VCMPPS       $0x11, Y1, Y12, Y14
+	VMOVMSKPS    Y14, R10
+	MOVB         R10, 2(R9)
+	VMAXPS       Y1, Y12, Y1
+	VCMPPS       $0x11, Y2, Y12, Y14
+	VMOVMSKPS    Y14, R10
+	MOVB         R10, 4(R9)
+	VMAXPS       Y2, Y12, Y2
+	VCMPPS       $0x11, Y3, Y12, Y14
+	VMOVMSKPS    Y14, R10
+	MOVB         R10, 6(R9)
+	VMAXPS       Y3, Y12, Y3
+	VADDPS       Y1, Y0, Y0
+	VADDPS       Y3, Y2, Y2
+	VADDPS       Y2, Y0, Y0
+	VMULPS       Y13, Y0, Y0
+	VMOVUPS      Y0, (R8)
+	MOVQ         dStride+88(FP), R10
+	ADDQ         R10, R8
+	SHRQ         $0x03, R10
+	ADDQ         R10, R9
+	VCMPPS       $0x11, Y4, Y12, Y0
+	VMOVMSKPS    Y0, R10
+	MOVB         R10, (R9)
+	VMAXPS       Y4, Y12, Y4
+	VCMPPS       $0x11, Y5, Y12, Y0
+	VMOVMSKPS    Y0, R10
+	MOVB         R10, 2(R9)
+	VMAXPS       Y5, Y12, Y5
+	VCMPPS       $0x11, Y6, Y12, Y0
+	VMOVMSKPS    Y0, R10
+	MOVB         R10, 4(R9)
+	VMAXPS       Y6, Y12, Y6
+	VCMPPS       $0x11, Y7, Y12, Y0
+	VMOVMSKPS    Y0, R10
+	MOVB         R10, 6(R9)
+	VMAXPS       Y7, Y12, Y7
+	VADDPS       Y5, Y4, Y4
+	VADDPS       Y7, Y6, Y6
+	VADDPS       Y6, Y4, Y4
+	VMULPS       Y13, Y4, Y4
+	VMOVUPS      Y4, (R8)
+	MOVQ         dStride+88(FP), R10
+	ADDQ         R10, R8
+	SHRQ         $0x03, R10
+	ADDQ         R10, R9
+	VCMPPS       $0x11, Y8, Y12, Y0
+	VMOVMSKPS    Y0, R10
+	MOVB         R10, (R9)
+	VMAXPS       Y8, Y12, Y8
+	VCMPPS       $0x11, Y9, Y12, Y0
+	VMOVMSKPS    Y0, R10
+	MOVB         R10, 2(R9)
+	VMAXPS       Y9, Y12, Y9
+	VCMPPS       $0x11, Y10, Y12, Y0
+	VMOVMSKPS    Y0, R10
+	MOVB         R10, 4(R9)
+	VMAXPS       Y10, Y12, Y10
+	VCMPPS       $0x11, Y11, Y12, Y0
+	VMOVMSKPS    Y0, R10
+	MOVB         R10, 6(R9)
+	VMAXPS       Y11, Y12, Y11
+	VADDPS       Y9, Y8, Y8
+	VADDPS       Y11, Y10, Y10
+	VADDPS       Y10, Y8, Y8
+	VMULPS       Y13, Y8, Y8
+	VMOVUPS      Y8, (R8)
+	MOVQ         init+48(FP), R8
+	TESTQ        R8, R8
+	JZ           rows3_zero
+	VBROADCASTSS 12(R8), Y0
+	VBROADCASTSS 12(R8), Y1
+	VBROADCASTSS 12(R8), Y2
+	VBROADCASTSS 12(R8), Y3
+	VBROADCASTSS 16(R8), Y4
+	VBROADCASTSS 16(R8), Y5
+	VBROADCASTSS 16(R8), Y6
+	VBROADCASTSS 16(R8), Y7
+	VBROADCASTSS 20(R8), Y8
+	VBROADCASTSS 20(R8), Y9
+	VBROADCASTSS 20(R8), Y10
+	VBROADCASTSS 20(R8), Y11
+	JMP          rows3_terms
+
+rows3_zero:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	VXORPS Y8, Y8, Y8
+	VXORPS Y9, Y9, Y9
+	VXORPS Y10, Y10, Y10
+	VXORPS Y11, Y11, Y11
+
+rows3_terms:
+	MOVLQSX 8(AX), R8
+	ADDQ    x+40(FP), R8
+	MOVLQSX 12(AX), R9
+	ADDQ    x+40(FP), R9
+	MOVLQSX 16(AX), R10
+	ADDQ    x+40(FP), R10
+	MOVLQSX 20(AX), R11
+	ADDQ    x+40(FP), R11
+	ADDQ    DI, R8
+	ADDQ    DI, R9
+	ADDQ    DI, R10
+	ADDQ    DI, R11
+	MOVLQSX (AX), R12
+	ADDQ    terms+24(FP), R12
+	MOVLQSX 4(AX), R13
+	TESTQ   R13, R13
+	JZ      rows3_end
+
+rows3:
+	MOVLQSX      (R12), R14
+	ADDQ         w+32(FP), R14
+	MOVLQSX      4(R12), R15
+	ADDQ         $0x08, R12
+	VBROADCASTSS (R14)(BX*1), Y12
+	VBROADCASTSS (R14)(DX*4), Y13
+	VBROADCASTSS (R14)(SI*1), Y14
+	VMOVUPS      (R8)(R15*1), Y15
+	VFMADD231PS  Y15, Y12, Y0
+	VFMADD231PS  Y15, Y13, Y4
+	VFMADD231PS  Y15, Y14, Y8
+	VMOVUPS      (R9)(R15*1), Y15
+	VFMADD231PS  Y15, Y12, Y1
+	VFMADD231PS  Y15, Y13, Y5
+	VFMADD231PS  Y15, Y14, Y9
+	VMOVUPS      (R10)(R15*1), Y15
+	VFMADD231PS  Y15, Y12, Y2
+	VFMADD231PS  Y15, Y13, Y6
+	VFMADD231PS  Y15, Y14, Y10
+	VMOVUPS      (R11)(R15*1), Y15
+	VFMADD231PS  Y15, Y12, Y3
+	VFMADD231PS  Y15, Y13, Y7
+	VFMADD231PS  Y15, Y14, Y11
+	DECQ         R13
+	JNZ          rows3
+
+rows3_end:
+	MOVLQSX      24(AX), R8
+	MOVQ         R8, R9
+	SHRQ         $0x03, R9
+	ADDQ         dst+64(FP), R8
+	ADDQ         masks+72(FP), R9
+	ADDQ         DI, R8
+	MOVQ         DI, R10
+	SHRQ         $0x05, R10
+	ADDQ         R10, R9
+	MOVQ         dStride+88(FP), R10
+	ADDQ         R10, R8
+	SHRQ         $0x03, R10
+	ADDQ         R10, R9
+	MOVQ         dStride+88(FP), R10
+	ADDQ         R10, R8
+	SHRQ         $0x03, R10
+	ADDQ         R10, R9
+	MOVQ         dStride+88(FP), R10
+	ADDQ         R10, R8
+	SHRQ         $0x03, R10
+	ADDQ         R10, R9
+	VXORPS       Y12, Y12, Y12
+	VBROADCASTSS quarter<>+0(SB), Y13
+	VCMPPS       $0x11, Y0, Y12, Y14
+	VMOVMSKPS    Y14, R10
+	MOVB         R10, (R9)
+	VMAXPS       Y0, Y12, Y0
+	VCMPPS       $0x11, Y1, Y12, Y14
+	VMOVMSKPS    Y14, R10
+	MOVB         R10, 2(R9)
+	VMAXPS       Y1, Y12, Y1
+	VCMPPS       $0x11, Y2, Y12, Y14
+	VMOVMSKPS    Y14, R10
+	MOVB         R10, 4(R9)
+	VMAXPS       Y2, Y12, Y2
+	VCMPPS       $0x11, Y3, Y12, Y14
+	VMOVMSKPS    Y14, R10
+	MOVB         R10, 6(R9)
+	VMAXPS       Y3, Y12, Y3
+	VADDPS       Y1, Y0, Y0
+	VADDPS       Y3, Y2, Y2
+	VADDPS       Y2, Y0, Y0
+	VMULPS       Y13, Y0, Y0
+	VMOVUPS      Y0, (R8)
+	MOVQ         dStride+88(FP), R10
+	ADDQ         R10, R8
+	SHRQ         $0x03, R10
+	ADDQ         R10, R9
+	VCMPPS       $0x11, Y4, Y12, Y0
+	VMOVMSKPS    Y0, R10
+	MOVB         R10, (R9)
+	VMAXPS       Y4, Y12, Y4
+	VCMPPS       $0x11, Y5, Y12, Y0
+	VMOVMSKPS    Y0, R10
+	MOVB         R10, 2(R9)
+	VMAXPS       Y5, Y12, Y5
+	VCMPPS       $0x11, Y6, Y12, Y0
+	VMOVMSKPS    Y0, R10
+	MOVB         R10, 4(R9)
+	VMAXPS       Y6, Y12, Y6
+	VCMPPS       $0x11, Y7, Y12, Y0
+	VMOVMSKPS    Y0, R10
+	MOVB         R10, 6(R9)
+	VMAXPS       Y7, Y12, Y7
+	VADDPS       Y5, Y4, Y4
+	VADDPS       Y7, Y6, Y6
+	VADDPS       Y6, Y4, Y4
+	VMULPS       Y13, Y4, Y4
+	VMOVUPS      Y4, (R8)
+	MOVQ         dStride+88(FP), R10
+	ADDQ         R10, R8
+	SHRQ         $0x03, R10
+	ADDQ         R10, R9
+	VCMPPS       $0x11, Y8, Y12, Y0
+	VMOVMSKPS    Y0, R10
+	MOVB         R10, (R9)
+	VMAXPS       Y8, Y12, Y8
+	VCMPPS       $0x11, Y9, Y12, Y0
+	VMOVMSKPS    Y0, R10
+	MOVB         R10, 2(R9)
+	VMAXPS       Y9, Y12, Y9
+	VCMPPS       $0x11, Y10, Y12, Y0
+	VMOVMSKPS    Y0, R10
+	MOVB         R10, 4(R9)
+	VMAXPS       Y10, Y12, Y10
+	VCMPPS       $0x11, Y11, Y12, Y0
+	VMOVMSKPS    Y0, R10
+	MOVB         R10, 6(R9)
+	VMAXPS       Y11, Y12, Y11
+	VADDPS       Y9, Y8, Y8
+	VADDPS       Y11, Y10, Y10
+	VADDPS       Y10, Y8, Y8
+	VMULPS       Y13, Y8, Y8
+	VMOVUPS      Y8, (R8)
+	XORQ         $0x20, DI
+	JNZ          half
+	ADDQ         $0x28, AX
+	DECQ         CX
+	JNZ          block
 	VZEROUPPER
 	RET
 

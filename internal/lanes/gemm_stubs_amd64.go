@@ -16,9 +16,13 @@ func gemm1x4AVX512(blocks *int32, count int, n int, terms *int32, w *float32, x 
 
 func gemm1x4AVX2(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
 
-func gemmPool1AVX512(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
+func gemmMaxPool1AVX512(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
 
-func gemmPool1AVX2(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
+func gemmMeanPool1AVX512(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
+
+func gemmMaxPool1AVX2(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
+
+func gemmMeanPool1AVX2(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
 
 func gemm2x1AVX512(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
 
@@ -30,9 +34,13 @@ func gemm2x2AVX2(blocks *int32, count int, n int, terms *int32, w *float32, x *f
 
 func gemm2x4AVX512(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
 
-func gemmPool2AVX512(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
+func gemmMaxPool2AVX512(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
 
-func gemmPool2AVX2(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
+func gemmMeanPool2AVX512(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
+
+func gemmMaxPool2AVX2(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
+
+func gemmMeanPool2AVX2(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
 
 func gemm3x1AVX512(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
 
@@ -44,9 +52,13 @@ func gemm3x2AVX2(blocks *int32, count int, n int, terms *int32, w *float32, x *f
 
 func gemm3x4AVX512(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
 
-func gemmPool3AVX512(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
+func gemmMaxPool3AVX512(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
 
-func gemmPool3AVX2(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
+func gemmMeanPool3AVX512(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
+
+func gemmMaxPool3AVX2(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
+
+func gemmMeanPool3AVX2(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
 
 func gemm4x1AVX512(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
 
@@ -56,9 +68,13 @@ func gemm4x2AVX512(blocks *int32, count int, n int, terms *int32, w *float32, x 
 
 func gemm4x4AVX512(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
 
-func gemmPool4AVX512(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
+func gemmMaxPool4AVX512(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
 
-func gemmPool4AVX2(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
+func gemmMeanPool4AVX512(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
+
+func gemmMaxPool4AVX2(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
+
+func gemmMeanPool4AVX2(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
 
 func gemm5x1AVX512(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
 
@@ -68,9 +84,13 @@ func gemm5x2AVX512(blocks *int32, count int, n int, terms *int32, w *float32, x 
 
 func gemm5x4AVX512(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
 
-func gemmPool5AVX512(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
+func gemmMaxPool5AVX512(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
 
-func gemmPool5AVX2(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
+func gemmMeanPool5AVX512(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
+
+func gemmMaxPool5AVX2(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
+
+func gemmMeanPool5AVX2(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
 
 func gemm6x1AVX512(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
 
@@ -80,9 +100,13 @@ func gemm6x2AVX512(blocks *int32, count int, n int, terms *int32, w *float32, x 
 
 func gemm6x4AVX512(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
 
-func gemmPool6AVX512(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
+func gemmMaxPool6AVX512(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
 
-func gemmPool6AVX2(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
+func gemmMeanPool6AVX512(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
+
+func gemmMaxPool6AVX2(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
+
+func gemmMeanPool6AVX2(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
 
 func gemm8x1AVX512(blocks *int32, count int, n int, terms *int32, w *float32, x *float32, init *float32, gate *float32, dst *float32, masks *uint16, wStride int, dStride int, floor float32, mode int)
 

@@ -19,7 +19,7 @@ type gemmCase struct {
 }
 
 // newGemmCase builds a random plan for a tile: sums of up to maxTerms terms, shared or not, destinations that are
-// disjoint. vectors: destinations are those of StorePool.
+// disjoint. vectors: destinations are those of pooling.
 func newGemmCase(t testing.TB, r *rand.Rand, m, n, blocks, maxTerms, odd int, vectors bool) *gemmCase {
 	step := 1
 	if vectors {
@@ -74,10 +74,14 @@ func (c *gemmCase) run(t testing.TB, method string) ([]float32, []uint16) {
 		c.plan.Add(w.words, x.words, dst.words)
 	case "gated":
 		c.plan.StoreGated(w.words, x.words, gate.words, dst.words)
-	case "pool":
-		c.plan.StorePool(w.words, x.words, bias.words, dst.words, masks.words)
-	case "pool without bias":
-		c.plan.StorePool(w.words, x.words, nil, dst.words, masks.words)
+	case "max pool":
+		c.plan.StoreMaxPool(w.words, x.words, bias.words, dst.words, masks.words)
+	case "max pool without bias":
+		c.plan.StoreMaxPool(w.words, x.words, nil, dst.words, masks.words)
+	case "mean pool":
+		c.plan.StoreMeanPool(w.words, x.words, bias.words, dst.words, masks.words)
+	case "mean pool without bias":
+		c.plan.StoreMeanPool(w.words, x.words, nil, dst.words, masks.words)
 	}
 	for _, b := range []*guarded[float32]{w, x, bias, gate, dst} {
 		b.check(t, c.name+" "+method)
@@ -95,7 +99,7 @@ func (c *gemmCase) methods() []string {
 		methods = append(methods, "add")
 	}
 	if c.n == 4 && c.plan.vectors {
-		methods = append(methods, "pool", "pool without bias")
+		methods = append(methods, "max pool", "max pool without bias", "mean pool", "mean pool without bias")
 	}
 	return methods
 }
@@ -278,13 +282,35 @@ func TestGemmSpecialValues(t *testing.T) {
 			for j, v := range c.v {
 				x[16*j] = v
 			}
-			g.StorePool(one, x, nil, dst, masks)
+			g.StoreMaxPool(one, x, nil, dst, masks)
 			for i := range masks {
 				masks[i] &= 1
 			}
 			sameBits(t, fmt.Sprintf("pool of %v", c.v), dst[:1], []float32{c.y})
 			if [4]uint16(masks) != c.masks && c.v[0] == c.v[0] {
 				t.Errorf("pool of %v: masks %v, want %v", c.v, masks, c.masks)
+			}
+		}
+		for _, c := range []struct {
+			v     [4]float32
+			y     float32
+			masks [4]uint16
+		}{
+			{[4]float32{1, 2, 3, 4}, 2.5, [4]uint16{1, 1, 1, 1}},
+			{[4]float32{4, -3, 2, -1}, 1.5, [4]uint16{1, 0, 1, 0}},
+			{[4]float32{-1, 0, zero, 8}, 2, [4]uint16{0, 0, 0, 1}},
+			{[4]float32{-1, -2, -3, -4}, 0, [4]uint16{0, 0, 0, 0}},
+			{[4]float32{nan, 2, 3, 4}, nan, [4]uint16{0, 1, 1, 1}},
+			{[4]float32{1, 2, 3, nan}, nan, [4]uint16{1, 1, 1, 0}},
+		} {
+			x, dst, masks := make([]float32, 64), make([]float32, 16), make([]uint16, 4)
+			for j, v := range c.v {
+				x[16*j] = v
+			}
+			g.StoreMeanPool(one, x, nil, dst, masks)
+			sameBits(t, fmt.Sprintf("mean of %v", c.v), dst[:1], []float32{c.y})
+			if [4]uint16(masks) != c.masks {
+				t.Errorf("mean of %v: masks %v, want %v", c.v, masks, c.masks)
 			}
 		}
 	})
@@ -349,21 +375,22 @@ func TestGemmPanicsOnWrongBuffers(t *testing.T) {
 	w, x, bias, dst, masks := make([]float32, g.w), make([]float32, g.x), make([]float32, 4), make([]float32, g.d), make([]uint16, g.d/4)
 	short := func(s []float32) []float32 { return s[:len(s)-1] }
 	for name, call := range map[string]func(){
-		"Store w":           func() { g.Store(short(w), x, bias, dst, 0) },
-		"Store x":           func() { g.Store(w, short(x), bias, dst, 0) },
-		"Store bias":        func() { g.Store(w, x, short(bias), dst, 0) },
-		"Store empty bias":  func() { g.Store(w, x, bias[:0], dst, 0) },
-		"Store dst":         func() { g.Store(w, x, bias, short(dst), 0) },
-		"Add dst":           func() { g.Add(w, x, short(dst)) },
-		"StoreGated gate":   func() { g.StoreGated(w, x, short(dst), dst) },
-		"StorePool w":       func() { g.StorePool(short(w), x, bias, dst, masks) },
-		"StorePool dst":     func() { g.StorePool(w, x, bias, dst[:3*64+15], masks) },
-		"StorePool masks":   func() { g.StorePool(w, x, bias, dst, masks[:(3*64+16)/4-1]) },
-		"StorePool bias":    func() { g.StorePool(w, x, short(bias), dst, masks) },
-		"StorePool n":       func() { same.StorePool(w, x, nil, dst, masks) },
-		"Add twice":         func() { same.Add(w, x, dst) },
-		"Store overlapping": func() { torn.Store(w, x, nil, dst, 0) },
-		"Store rows":        func() { rows.Store(w, x, nil, dst, 0) },
+		"Store w":             func() { g.Store(short(w), x, bias, dst, 0) },
+		"Store x":             func() { g.Store(w, short(x), bias, dst, 0) },
+		"Store bias":          func() { g.Store(w, x, short(bias), dst, 0) },
+		"Store empty bias":    func() { g.Store(w, x, bias[:0], dst, 0) },
+		"Store dst":           func() { g.Store(w, x, bias, short(dst), 0) },
+		"Add dst":             func() { g.Add(w, x, short(dst)) },
+		"StoreGated gate":     func() { g.StoreGated(w, x, short(dst), dst) },
+		"StoreMaxPool w":      func() { g.StoreMaxPool(short(w), x, bias, dst, masks) },
+		"StoreMaxPool dst":    func() { g.StoreMaxPool(w, x, bias, dst[:3*64+15], masks) },
+		"StoreMaxPool masks":  func() { g.StoreMaxPool(w, x, bias, dst, masks[:(3*64+16)/4-1]) },
+		"StoreMaxPool bias":   func() { g.StoreMaxPool(w, x, short(bias), dst, masks) },
+		"StoreMaxPool n":      func() { same.StoreMaxPool(w, x, nil, dst, masks) },
+		"StoreMeanPool masks": func() { g.StoreMeanPool(w, x, bias, dst, masks[:(3*64+16)/4-1]) },
+		"Add twice":           func() { same.Add(w, x, dst) },
+		"Store overlapping":   func() { torn.Store(w, x, nil, dst, 0) },
+		"Store rows":          func() { rows.Store(w, x, nil, dst, 0) },
 	} {
 		func() {
 			defer func() {
@@ -374,6 +401,6 @@ func TestGemmPanicsOnWrongBuffers(t *testing.T) {
 			call()
 		}()
 	}
-	g.StorePool(w, x, bias, dst[:3*64+16], masks[:(3*64+16)/4])
+	g.StoreMaxPool(w, x, bias, dst[:3*64+16], masks[:(3*64+16)/4])
 	same.Store(w, x, nil, dst, 0)
 }

@@ -9,12 +9,16 @@ import "unsafe"
 
 func gemmKernelFor(k isa, mode gemmMode, m, n int) gemmKernel {
 	switch {
-	case k == isaAVX512 && mode == gemmPool:
-		return gemmPoolAVX512[m]
+	case k == isaAVX512 && mode == gemmMaxPool:
+		return gemmMaxPoolAVX512[m]
+	case k == isaAVX512 && mode == gemmMeanPool:
+		return gemmMeanPoolAVX512[m]
 	case k == isaAVX512:
 		return gemmAVX512[m][n]
-	case k == isaAVX2 && mode == gemmPool:
-		return gemmPoolAVX2[m]
+	case k == isaAVX2 && mode == gemmMaxPool:
+		return gemmMaxPoolAVX2[m]
+	case k == isaAVX2 && mode == gemmMeanPool:
+		return gemmMeanPoolAVX2[m]
 	case k == isaAVX2:
 		return gemmAVX2[m][n]
 	}
@@ -41,8 +45,10 @@ var (
 		6: {1: gemm6x1AVX2, 2: gemm6x1AVX2, 4: gemm6x1AVX2},
 		8: {1: gemm8x1AVX2, 2: gemm8x1AVX2},
 	}
-	gemmPoolAVX512 = [7]gemmKernel{1: gemmPool1AVX512, gemmPool2AVX512, gemmPool3AVX512, gemmPool4AVX512, gemmPool5AVX512, gemmPool6AVX512}
-	gemmPoolAVX2   = [7]gemmKernel{1: gemmPool1AVX2, gemmPool2AVX2, gemmPool3AVX2, gemmPool4AVX2, gemmPool5AVX2, gemmPool6AVX2}
+	gemmMaxPoolAVX512  = [7]gemmKernel{1: gemmMaxPool1AVX512, gemmMaxPool2AVX512, gemmMaxPool3AVX512, gemmMaxPool4AVX512, gemmMaxPool5AVX512, gemmMaxPool6AVX512}
+	gemmMaxPoolAVX2    = [7]gemmKernel{1: gemmMaxPool1AVX2, gemmMaxPool2AVX2, gemmMaxPool3AVX2, gemmMaxPool4AVX2, gemmMaxPool5AVX2, gemmMaxPool6AVX2}
+	gemmMeanPoolAVX512 = [7]gemmKernel{1: gemmMeanPool1AVX512, gemmMeanPool2AVX512, gemmMeanPool3AVX512, gemmMeanPool4AVX512, gemmMeanPool5AVX512, gemmMeanPool6AVX512}
+	gemmMeanPoolAVX2   = [7]gemmKernel{1: gemmMeanPool1AVX2, gemmMeanPool2AVX2, gemmMeanPool3AVX2, gemmMeanPool4AVX2, gemmMeanPool5AVX2, gemmMeanPool6AVX2}
 )
 
 type (

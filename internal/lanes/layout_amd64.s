@@ -1028,91 +1028,47 @@ output_end:
 	VZEROUPPER
 	RET
 
-// func sumPoolBackwardReLUAVX512(dx *float32, taps *int32, x *float32, dy *float32, outputs int, k int, scale float32)
+// func scaleAVX512(x *float32, y *float32, n int, c float32)
 // Requires: AVX, AVX512F
-TEXT ·sumPoolBackwardReLUAVX512(SB), NOSPLIT, $0-52
-	MOVQ         x+16(FP), AX
-	MOVQ         dy+24(FP), CX
-	VBROADCASTSS scale+48(FP), Z1
-	VMOVUPS      lanes00000000<>+0(SB), Z2
-	MOVQ         dx+0(FP), DX
-	MOVQ         taps+8(FP), BX
-	MOVQ         outputs+32(FP), SI
-	VMOVUPS      lanes00000001<>+0(SB), Z3
-	TESTQ        SI, SI
-	JZ           output_end
+TEXT ·scaleAVX512(SB), NOSPLIT, $0-28
+	MOVQ         x+0(FP), AX
+	MOVQ         y+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSS c+24(FP), Z0
+	TESTQ        DX, DX
+	JZ           vector_end
 
-output:
-	VMULPS  (CX), Z1, Z0
+vector:
+	VMULPS  (AX), Z0, Z1
+	VMOVUPS Z1, (CX)
+	ADDQ    $0x40, AX
 	ADDQ    $0x40, CX
-	VMOVUPS Z2, Z4
-	MOVQ    k+40(FP), DI
-	TESTQ   DI, DI
-	JZ      tap_end
+	DECQ    DX
+	JNZ     vector
 
-tap:
-	MOVLQSX   (BX), R8
-	ADDQ      $0x04, BX
-	TESTQ     R8, R8
-	JS        border
-	VMOVUPS   (AX)(R8*4), Z5
-	VCMPPS    $0x1e, Z2, Z5, K1
-	VMOVUPS.Z Z0, K1, Z5
-	VMOVUPS   Z5, (DX)(R8*4)
-
-border:
-	VPADDD Z3, Z4, Z4
-	DECQ   DI
-	JNZ    tap
-
-tap_end:
-	DECQ SI
-	JNZ  output
-
-output_end:
+vector_end:
 	VZEROUPPER
 	RET
 
-// func sumPoolBackwardReLUAVX2(dx *float32, taps *int32, x *float32, dy *float32, outputs int, k int, scale float32)
-// Requires: AVX, AVX2
-TEXT ·sumPoolBackwardReLUAVX2(SB), NOSPLIT, $0-52
-	MOVQ         x+16(FP), AX
-	MOVQ         dy+24(FP), CX
-	VBROADCASTSS scale+48(FP), Y1
-	MOVQ         dx+0(FP), DX
-	MOVQ         taps+8(FP), BX
-	MOVQ         outputs+32(FP), SI
-	TESTQ        SI, SI
-	JZ           output_end
+// func scaleAVX2(x *float32, y *float32, n int, c float32)
+// Requires: AVX
+TEXT ·scaleAVX2(SB), NOSPLIT, $0-28
+	MOVQ         x+0(FP), AX
+	MOVQ         y+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSS c+24(FP), Y0
+	TESTQ        DX, DX
+	JZ           vector_end
 
-output:
-	VMULPS  (CX), Y1, Y0
-	ADDQ    $0x40, CX
-	VMOVUPS lanes00000000<>+0(SB), Y2
-	MOVQ    k+40(FP), DI
-	TESTQ   DI, DI
-	JZ      tap_end
+vector:
+	VMULPS  (AX), Y0, Y1
+	VMOVUPS Y1, (CX)
+	ADDQ    $0x20, AX
+	ADDQ    $0x20, CX
+	DECQ    DX
+	JNZ     vector
 
-tap:
-	MOVLQSX (BX), R8
-	ADDQ    $0x04, BX
-	TESTQ   R8, R8
-	JS      border
-	VMOVUPS (AX)(R8*4), Y3
-	VCMPPS  $0x1e, lanes00000000<>+0(SB), Y3, Y3
-	VANDPS  Y0, Y3, Y3
-	VMOVUPS Y3, (DX)(R8*4)
-
-border:
-	VPADDD lanes00000001<>+0(SB), Y2, Y2
-	DECQ   DI
-	JNZ    tap
-
-tap_end:
-	DECQ SI
-	JNZ  output
-
-output_end:
+vector_end:
 	VZEROUPPER
 	RET
 

@@ -59,10 +59,10 @@ func sumPoolBackwardAVX512(dx *float32, taps *int32, dy *float32, outputs int, k
 func sumPoolBackwardAVX2(dx *float32, taps *int32, dy *float32, outputs int, k int, scale float32)
 
 //go:noescape
-func sumPoolBackwardReLUAVX512(dx *float32, taps *int32, x *float32, dy *float32, outputs int, k int, scale float32)
+func scaleAVX512(x *float32, y *float32, n int, c float32)
 
 //go:noescape
-func sumPoolBackwardReLUAVX2(dx *float32, taps *int32, x *float32, dy *float32, outputs int, k int, scale float32)
+func scaleAVX2(x *float32, y *float32, n int, c float32)
 
 //go:noescape
 func unpoolAVX2(dy *float32, masks *uint16, upper *float32, lower *float32, count int)

@@ -141,41 +141,19 @@ func (w *Windows) SumBackward(dy []float32, scale float32, dx []float32) {
 	}
 }
 
-// SumBackwardReLU is the gradient of Sum and of the ReLU whose values x it added up. The windows must not share vectors:
-// their gradients are stored, not added. In each lane, for outputs o and taps t, unless the tap is −1,
-//
-//	dx[taps[o*k+t]] = x[taps[o*k+t]] > 0 ? scale*dy[o] : 0
-func (w *Windows) SumBackwardReLU(x, dy []float32, scale float32, dx []float32) {
-	checkLen("x", len(x), w.inputs)
-	checkLen("dy", len(dy), w.outputs)
-	checkLen("dx", len(dx), w.inputs)
-	for o := w.sumBackwardReLUAssembly(x, dy, scale, dx); o < w.outputs/Lanes; o++ {
-		d := *at(dy, o*Lanes)
-		w.window(o, func(_, offset int) {
-			to := at(dx, offset)
-			for l, v := range at(x, offset) {
-				to[l] = 0
-				if v > 0 {
-					to[l] = float32(scale * d[l])
-				}
-			}
-		})
-	}
-}
-
-// Unpool spreads the gradient of a row of 2×2 max pools over the two rows of pixels below it, which are row elements
-// apart and do not overlap:
+// Unpool spreads the gradient of a row of 2×2 pools over the two rows of pixels below it, which are row elements apart and
+// do not overlap:
 //
 //	for p := range len(dy) / Lanes {
 //		for q := range 4 {
 //			for l := range Lanes {
-//				won := masks[4*p+q]>>l&1 == 1
-//				dx[q/2*row+(2*p+q%2)*Lanes+l] = won ? dy[p*Lanes+l] : 0
+//				open := masks[4*p+q]>>l&1 == 1
+//				dx[q/2*row+(2*p+q%2)*Lanes+l] = open ? dy[p*Lanes+l] : 0
 //			}
 //		}
 //	}
 //
-// masks is what [PoolMasks] makes of those of [Gemm.StorePool].
+// masks is what [PoolMasks] makes of those of [Gemm.StoreMaxPool], or those of [Gemm.StoreMeanPool].
 func Unpool(dy []float32, masks []uint16, dx []float32, row int) {
 	sameVectors("Unpool", len(dy))
 	n := len(dy) / Lanes

@@ -27,8 +27,10 @@ func gemm() {
 			}
 		}
 		if m*4 <= 24 {
-			gemmPoolAVX512(m)
-			gemmPoolAVX2(m)
+			gemmPoolAVX512("gemmMaxPool", m, maxOfWindowAVX512)
+			gemmPoolAVX512("gemmMeanPool", m, meanOfWindowAVX512)
+			gemmPoolAVX2("gemmMaxPool", m, maxOfWindowAVX2)
+			gemmPoolAVX2("gemmMeanPool", m, meanOfWindowAVX2)
 		}
 	}
 }
@@ -217,24 +219,39 @@ func advancePool(dst, masks reg.Register) {
 	ADDQ(stride, masks)
 }
 
-func gemmPoolAVX512(m int) {
-	TEXT(name("gemmPool%dAVX512", m), NOSPLIT, gemmSignature)
+// gemmPoolAVX512 takes the four vectors of a window for m rows. epilogue prepares its constants and returns what makes of
+// one row's sums a vector and its masks.
+func gemmPoolAVX512(kernel string, m int, epilogue func() func(v []reg.VecVirtual, dst, masks reg.Register)) {
+	TEXT(name("%s%dAVX512", kernel, m), NOSPLIT, gemmSignature)
 	t := avx512
 	blk, count := Load(Param("blocks"), GP64()), Load(Param("count"), GP64())
 	s := newStrides("wStride", m)
-	nan := t.reg()
 	Label("block")
 	acc := t.grid(m, 4)
 	fromBias(t, "pool", 0, acc)
 	x := poolInputs(blk)
 	terms(t, "terms", blk, s, 0, acc, func(j int, off reg.Register) Mem { return Mem{Base: x[j], Index: off, Scale: 1} })
-
-	VBROADCASTSS(quietNaN(), nan)
-	zero := t.reg()
-	t.zero(zero)
+	window := epilogue()
 	dst, masks := poolOutputs(blk)
 	for i := range m {
-		v := acc[i]
+		window(acc[i], dst, masks)
+		if i < m-1 {
+			advancePool(dst, masks)
+		}
+	}
+	ADDQ(Imm(8+8*4), blk)
+	DECQ(count)
+	JNZ(LabelRef("block"))
+	VZEROUPPER()
+	RET()
+}
+
+func maxOfWindowAVX512() func(v []reg.VecVirtual, dst, masks reg.Register) {
+	t := avx512
+	nan, zero := t.reg(), t.reg()
+	VBROADCASTSS(constant32("quietNaN", 0x7fc00000), nan)
+	t.zero(zero)
+	return func(v []reg.VecVirtual, dst, masks reg.Register) {
 		k01, k23, kb, number := K(), K(), K(), K()
 		a, b, y := t.reg(), t.reg(), t.reg()
 		VCMPPS(Imm(less), v[1], v[0], k01)
@@ -252,20 +269,32 @@ func gemmPoolAVX512(m int) {
 		KMOVW(k23, Mem{Base: masks, Disp: 2})
 		KMOVW(kb, Mem{Base: masks, Disp: 4})
 		MOVW(U16(0), Mem{Base: masks, Disp: 6})
-		if i < m-1 {
-			advancePool(dst, masks)
-		}
 	}
-	ADDQ(Imm(8+8*4), blk)
-	DECQ(count)
-	JNZ(LabelRef("block"))
-	VZEROUPPER()
-	RET()
 }
 
-// gemmPoolAVX2 takes 8 lanes and up to 3 rows at a time.
-func gemmPoolAVX2(m int) {
-	TEXT(name("gemmPool%dAVX2", m), NOSPLIT, gemmSignature)
+func meanOfWindowAVX512() func(v []reg.VecVirtual, dst, masks reg.Register) {
+	t := avx512
+	zero, quarter := t.reg(), t.reg()
+	t.zero(zero)
+	VBROADCASTSS(constant32("quarter", 0x3e800000), quarter)
+	return func(v []reg.VecVirtual, dst, masks reg.Register) {
+		for q := range v {
+			k := K()
+			VCMPPS(Imm(less), v[q], zero, k)
+			KMOVW(k, Mem{Base: masks, Disp: 2 * q})
+			VMAXPS(v[q], zero, v[q])
+		}
+		VADDPS(v[1], v[0], v[0])
+		VADDPS(v[3], v[2], v[2])
+		VADDPS(v[2], v[0], v[0])
+		VMULPS(quarter, v[0], v[0])
+		VMOVUPS(v[0], Mem{Base: dst})
+	}
+}
+
+// gemmPoolAVX2 takes 8 lanes and up to 3 rows at a time; masks points to the byte of those lanes.
+func gemmPoolAVX2(kernel string, m int, epilogue func() func(v []reg.VecVirtual, dst, masks reg.Register)) {
+	TEXT(name("%s%dAVX2", kernel, m), NOSPLIT, gemmSignature)
 	t := avx2
 	blk, count := Load(Param("blocks"), GP64()), Load(Param("count"), GP64())
 	s := newStrides("wStride", m)
@@ -296,31 +325,9 @@ func gemmPoolAVX2(m int) {
 		for range row0 {
 			advancePool(dst, masks)
 		}
+		window := epilogue()
 		for i := range acc {
-			v := acc[i]
-			k, a, b, none := t.reg(), t.reg(), t.reg(), t.reg()
-			store := func(k reg.VecVirtual, disp int) {
-				bits := GP32()
-				VMOVMSKPS(k, bits)
-				MOVB(bits.As8(), Mem{Base: masks, Disp: disp})
-			}
-			VCMPPS(Imm(less), v[1], v[0], k)
-			store(k, 0)
-			VCMPPS(Imm(less), v[3], v[2], k)
-			store(k, 2)
-			VMAXPS(v[0], v[1], a)
-			VMAXPS(v[2], v[3], b)
-			VCMPPS(Imm(less), b, a, k)
-			store(k, 4)
-			MOVB(Imm(0), Mem{Base: masks, Disp: 6})
-			VCMPPS(Imm(unordered), v[1], v[0], none)
-			VCMPPS(Imm(unordered), v[3], v[2], k)
-			VORPS(k, none, none)
-			VMAXPS(a, b, a)
-			t.zero(b)
-			VMAXPS(a, b, a)
-			VORPS(none, a, a)
-			VMOVUPS(a, Mem{Base: dst})
+			window(acc[i], dst, masks)
 			if i < len(acc)-1 {
 				advancePool(dst, masks)
 			}
@@ -335,12 +342,65 @@ func gemmPoolAVX2(m int) {
 	RET()
 }
 
-var nanData *Mem
+// storeMask stores the byte of a comparison.
+func storeMask(k reg.VecVirtual, masks reg.Register, disp int) {
+	bits := GP32()
+	VMOVMSKPS(k, bits)
+	MOVB(bits.As8(), Mem{Base: masks, Disp: disp})
+}
 
-func quietNaN() Mem {
-	if nanData == nil {
-		m := ConstData("quietNaN", U32(0x7fc00000))
-		nanData = &m
+func maxOfWindowAVX2() func(v []reg.VecVirtual, dst, masks reg.Register) {
+	t := avx2
+	return func(v []reg.VecVirtual, dst, masks reg.Register) {
+		k, a, b, none := t.reg(), t.reg(), t.reg(), t.reg()
+		VCMPPS(Imm(less), v[1], v[0], k)
+		storeMask(k, masks, 0)
+		VCMPPS(Imm(less), v[3], v[2], k)
+		storeMask(k, masks, 2)
+		VMAXPS(v[0], v[1], a)
+		VMAXPS(v[2], v[3], b)
+		VCMPPS(Imm(less), b, a, k)
+		storeMask(k, masks, 4)
+		MOVB(Imm(0), Mem{Base: masks, Disp: 6})
+		VCMPPS(Imm(unordered), v[1], v[0], none)
+		VCMPPS(Imm(unordered), v[3], v[2], k)
+		VORPS(k, none, none)
+		VMAXPS(a, b, a)
+		t.zero(b)
+		VMAXPS(a, b, a)
+		VORPS(none, a, a)
+		VMOVUPS(a, Mem{Base: dst})
 	}
-	return *nanData
+}
+
+func meanOfWindowAVX2() func(v []reg.VecVirtual, dst, masks reg.Register) {
+	t := avx2
+	zero, quarter := t.reg(), t.reg()
+	t.zero(zero)
+	VBROADCASTSS(constant32("quarter", 0x3e800000), quarter)
+	return func(v []reg.VecVirtual, dst, masks reg.Register) {
+		for q := range v {
+			k := t.reg()
+			VCMPPS(Imm(less), v[q], zero, k)
+			storeMask(k, masks, 2*q)
+			VMAXPS(v[q], zero, v[q])
+		}
+		VADDPS(v[1], v[0], v[0])
+		VADDPS(v[3], v[2], v[2])
+		VADDPS(v[2], v[0], v[0])
+		VMULPS(quarter, v[0], v[0])
+		VMOVUPS(v[0], Mem{Base: dst})
+	}
+}
+
+var constants32 = map[string]Mem{}
+
+// constant32 is a float32 in memory, by its bits.
+func constant32(name string, bits uint32) Mem {
+	m, ok := constants32[name]
+	if !ok {
+		m = ConstData(name, U32(bits))
+		constants32[name] = m
+	}
+	return m
 }

@@ -32,7 +32,7 @@ func layout() {
 	each("maxPoolBackward", "func(dx *float32, taps *int32, dy *float32, arg *int32, outputs, k int)", maxPoolBackward)
 	each("sumPool", "func(x *float32, taps *int32, y *float32, outputs, k int, scale float32)", sumPool)
 	each("sumPoolBackward", "func(dx *float32, taps *int32, dy *float32, outputs, k int, scale float32)", sumPoolBackward)
-	each("sumPoolBackwardReLU", "func(dx *float32, taps *int32, x, dy *float32, outputs, k int, scale float32)", sumPoolBackwardReLU)
+	each("scale", "func(x, y *float32, n int, c float32)", scale)
 	unpool()
 }
 
@@ -309,17 +309,13 @@ func sumPoolBackward(m *machine) {
 	}, func(at Mem, _ vec) { VMOVUPS(m.add(d, at), at) }, func() {})
 }
 
-func sumPoolBackwardReLU(m *machine) {
-	x, dy, d, scale := load("x"), load("dy"), m.reg(), m.reg()
-	VBROADCASTSS(param("scale"), scale)
-	m.k(0)
-	windows(m, "dx", func() {
-		VMULPS(Mem{Base: dy}, scale, d)
-		advance(64, dy)
-	}, func(at Mem, _ vec) {
-		y := m.copy(Mem{Base: x, Index: at.Index, Scale: 4})
-		VMOVUPS(m.keep(m.compare(greater, y, m.k(0)), d), at)
-	}, func() {})
+func scale(m *machine) {
+	x, y, n, c := load("x"), load("y"), load("n"), m.reg()
+	VBROADCASTSS(param("c"), c)
+	loop("vector", n, func() {
+		VMOVUPS(m.mul(c, Mem{Base: x}), Mem{Base: y})
+		advance(m.bytes, x, y)
+	})
 }
 
 // unpool takes each vector as two halves, each with its byte of the mask.
