@@ -127,6 +127,9 @@ func (c *checker) spec(s *Spec) {
 		c.atLeast("map.batch", m.Batch, 1)
 		c.atLeast("map.epochs", m.Epochs, 1)
 		c.atLeast("map.patience", m.Patience, 1)
+		if m.Patience != 0 && !s.validates() {
+			c.conflict([]string{"map.patience", "data.whole"}, "waits for a better score on validation examples, and data.whole holds none out: leave it out; map.epochs alone says when to stop")
+		}
 	}
 }
 
@@ -196,9 +199,9 @@ func (c *checker) method(s *Spec) {
 		c.mcmc(s)
 	}
 	if m.SMC != nil {
-		c.smc(m.SMC)
+		c.smc(s)
 		full := *m.SMC
-		full.fill()
+		full.fill(s)
 		if p := s.MAP; full.Start == "sgd" && p != nil && p.Restarts != 0 && p.Restarts < full.Particles*full.Islands {
 			c.conflict([]string{"map.restarts", "method.smc.particles", "method.smc.islands", "method.smc.start"}, "%d particles start from %d MAP restarts, one each: want map.restarts of at least %d, or another start",
 				full.Particles*full.Islands, p.Restarts, full.Particles*full.Islands)
@@ -333,11 +336,13 @@ func (c *checker) mcmc(s *Spec) {
 	}
 }
 
-func (c *checker) smc(m *SMC) {
+func (c *checker) smc(s *Spec) {
+	m := s.Method.SMC
 	c.within("method.smc.particles", m.Particles, 2, rng.MaxParticles)
 	c.within("method.smc.islands", m.Islands, 1, rng.MaxIslands)
 	c.oneOf("method.smc.combine", m.Combine, "equal", "evidence")
 	c.path(m)
+	c.start(s)
 	if m.Move != (Move{}) {
 		c.move("method.smc.move", m.Move)
 	}
@@ -394,15 +399,11 @@ func (c *checker) path(m *SMC) {
 		c.share(join(at, "tempering.ess"), t.ESS)
 	}
 	name, schedule := m.Path.schedule()
-	c.oneOf("method.smc.start", m.Start, "prior", "tempered", "map", "sgd")
 	c.oneOf("method.smc.weight", m.Weight, "momentum", "literal")
 	if m.Weight != "" && m.Move.Leapfrog == nil {
 		c.fault("method.smc.weight", "is that of moves without accept or reject: it goes with move: {leapfrog: …}")
 	}
 	if schedule == nil {
-		if m.Start != "" {
-			c.fault("method.smc.start", "goes with a path of batches; tempering begins at the prior, or at model.init")
-		}
 		return
 	}
 	p := join(at, name)
@@ -420,7 +421,23 @@ func (c *checker) path(m *SMC) {
 		c.fault(join(p, "exact"), "is for sda")
 	}
 	if l := m.Move.Leapfrog; l != nil && l.Gradient != nil && name == "sda" {
-		c.fault("method.smc.move.leapfrog.gradient", "has no place in sda, whose blocks have powers of their own")
+		c.conflict([]string{"method.smc.move.leapfrog.gradient", p}, "has no place in sda, where some examples have settled and others have a power of their own: leave it out, or take another path")
+	}
+}
+
+// start looks at where particles begin.
+func (c *checker) start(s *Spec) {
+	const at = "method.smc.start"
+	m := s.Method.SMC
+	c.oneOf(at, m.Start, "prior", "tempered", "map", "sgd", "init")
+	_, schedule := m.Path.schedule()
+	switch {
+	case schedule == nil && m.Start != "":
+		c.fault(at, "goes with a path of batches; tempering begins at the prior, or at model.init")
+	case m.Start == "init" && s.Model.Init == "":
+		c.fault(at, "init is the network of model.init, which is not given")
+	case (m.Start == "prior" || m.Start == "tempered") && s.Model.Init != "" && s.MAP == nil && s.Prior.Anchor == nil:
+		c.conflict([]string{at, "model.init"}, "%s draws all particles from the prior, and nothing is left to do for model.init: want start: init, or no model.init", m.Start)
 	}
 }
 

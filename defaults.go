@@ -42,7 +42,7 @@ func (s Spec) fill() Spec {
 	}
 	if s.Method.SMC != nil {
 		m := *s.Method.SMC
-		m.fill()
+		m.fill(&s)
 		s.Method.SMC = &m
 	}
 	if s.MAP != nil || s.needsMAP() {
@@ -59,11 +59,11 @@ func (s Spec) fill() Spec {
 		def(&m.Restarts, 8)
 		def(&m.Rate, 0.03)
 		def(&m.Batch, 64)
-		if s.Data.Whole { // nothing is held out to stop early by
-			def(&m.Epochs, 5)
+		if s.validates() {
+			def(&m.Epochs, 300)
+			def(&m.Patience, 20)
 		}
-		def(&m.Epochs, 300)
-		def(&m.Patience, 20)
+		def(&m.Epochs, 5) // all of them are made: nothing says when to stop
 		s.MAP = &m
 	}
 	return s
@@ -72,6 +72,12 @@ func (s Spec) fill() Spec {
 // tabular reports whether the examples are the rows of a table, each of whose columns has a unit of its own.
 func (s *Spec) tabular() bool {
 	return s.Data.CSV != nil || data.Tabular(s.Data.Set)
+}
+
+// validates reports whether there are validation examples: those of the data themselves, or a part that is held out.
+func (s *Spec) validates() bool {
+	return !s.Data.Whole || s.Data.Validate != nil ||
+		slices.ContainsFunc(data.List(""), func(k data.Known) bool { return k.Name == s.Data.Set && k.Validate > 0 })
 }
 
 // needsMAP reports whether prior or method start from a point estimate that has to be searched.
@@ -110,7 +116,8 @@ func (m *MCMC) late() int {
 	return m.Epochs / (2 * steps)
 }
 
-func (m *SMC) fill() {
+// fill sets the defaults of islands; s is the Spec around them.
+func (m *SMC) fill(s *Spec) {
 	def(&m.Particles, 10)
 	def(&m.Islands, 1)
 	def(&m.Combine, "equal")
@@ -124,6 +131,9 @@ func (m *SMC) fill() {
 		m.Path.Tempering = &t
 	} else {
 		m.Path = m.Path.fill()
+		if s.Model.Init != "" && s.MAP == nil && s.Prior.Anchor == nil {
+			def(&m.Start, "init")
+		}
 		def(&m.Start, "prior")
 	}
 	if m.Move == (Move{}) {

@@ -15,7 +15,7 @@ import (
 //	prior.anchor, no map    it is the anchor
 //	map                     the first restart begins at it
 //	mcmc.start: init        each chain begins at it: the default without map
-//	smc, no anchor, no map  all particles begin at it
+//	smc, no anchor, no map  all particles begin at it; of a path of batches by smc.start: init, the default then
 //	method: as-is           it is the posterior, an ensemble of one
 //
 // Islands whose particles begin there are no samplers of the path from the prior on: they estimate no evidence.
@@ -46,7 +46,8 @@ func (r *run) readInit() error {
 
 // beginsAtInit reports whether the particles of SMC start at model.init, where they should be draws of the prior.
 func (s *Spec) beginsAtInit() bool {
-	return s.Method.SMC != nil && s.Model.Init != "" && s.MAP == nil && s.Prior.Anchor == nil
+	m := s.Method.SMC
+	return m != nil && s.Model.Init != "" && (m.Start == "init" || m.Start == "" && s.MAP == nil && s.Prior.Anchor == nil)
 }
 
 // estimatesEvidence reports whether islands do: their particles begin at draws of the prior.
@@ -99,6 +100,8 @@ func (r *run) noteInit() {
 	s := &r.Spec
 	switch {
 	case s.Model.Init == "":
+	case s.beginsAtInit() && s.Method.SMC.Start == "init":
+		r.Notes = append(r.Notes, "all particles began at model.init, not at draws of the prior: no evidence is estimated")
 	case s.beginsAtInit():
 		r.Notes = append(r.Notes, "all particles began at model.init, not at draws of the prior: tempering is one step, and no evidence is estimated; chains (method: mcmc) or prior.anchor make more of a trained network")
 	case s.Method.SMC != nil && s.MAP == nil && s.Prior.Anchor.S >= 0.5:

@@ -91,8 +91,11 @@ type MAP struct {
 	Restarts int     `yaml:"restarts"` // default 8, or one for each chain that starts from one
 	Rate     float64 `yaml:"rate"`     // learning rate on the mean over a batch; default 0.03
 	Batch    int     `yaml:"batch"`    // examples; default 64
-	Epochs   int     `yaml:"epochs"`   // at most; default 300, or 5 for data that are kept whole, where nothing stops them early
-	Patience int     `yaml:"patience"` // epochs without a better validation NLL; default 20
+	Epochs   int     `yaml:"epochs"`   // at most; default 300. Without validation examples, Data.Whole, all are made: default 5
+
+	// Patience is epochs without a better validation NLL; default 20. Without validation examples there is none: the last
+	// state of a restart is its result, and the best is that of highest posterior density.
+	Patience int `yaml:"patience,omitempty"`
 }
 
 // Method is exactly one way to sample or, as-is in a config, none: the network of Model.Init is judged as it is, an
@@ -129,7 +132,8 @@ type SMC struct {
 
 	// Start is where particles begin, for paths of batches (data-annealing-smc, section 3.7): prior (default), draws
 	// weighted by the likelihood of the first batch; tempered, the same led there by adaptive tempering; map, all at the
-	// best MAP restart; sgd, each at the end of a MAP restart of its own.
+	// best MAP restart; sgd, each at the end of a MAP restart of its own; init, all at Model.Init, the default where that
+	// is given and neither anchor nor map.
 	Start string `yaml:"start,omitempty"`
 	// Weight of moves without accept or reject: momentum (default), or literal, as eq. 12 is printed, for comparison only
 	// (data-annealing-smc, section 5, A3).
