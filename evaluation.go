@@ -17,6 +17,7 @@ import (
 // point estimates and both ways to weigh islands. Its JSON is metrics.json.
 type Metrics struct {
 	Evaluation
+	ESS              uq.Number   `json:"ess"`                     // 1/Σ W² of the weights of the posterior's networks, as they are kept; the trace has those on the way
 	MAP              *Evaluation `json:"map,omitempty"`           // the best restart
 	DeepEnsemble     *Evaluation `json:"deep_ensemble,omitempty"` // all restarts
 	Combined         *Combined   `json:"combined,omitempty"`      // SMC only
@@ -72,7 +73,11 @@ type Ensembles struct {
 // judge scores ensembles on the problem's test part, or on its training part if nothing is held out, and keeps what the
 // posterior predicts. An ensemble's network works once for all weightings of its particles.
 func (s *Spec) judge(ctx context.Context, e *Ensembles, problem *data.Problem, p *pool.Pool) (*Judgement, error) {
-	m := &Metrics{}
+	_, ess, err := smc.Normalise(slices.Clone(e.Posterior.LogWeights))
+	if err != nil {
+		return nil, err
+	}
+	m := &Metrics{ESS: uq.Number(ess)}
 	j := &Judgement{Metrics: m, Problem: problem}
 	weightings := [][]float64{e.Posterior.LogWeights}
 	other := bnn.Evidence

@@ -136,3 +136,24 @@ func TestJudgementIsWhatMetricsSay(t *testing.T) {
 		t.Errorf("RMSE %v of the predictions, metrics have %v", got, *v.Metrics.RMSE)
 	}
 }
+
+// TestEnsembleESS: metrics have the effective sample size of what is kept, which no line of the trace has: after the last
+// iteration's weights, or its resampling, and with islands weighed as they are.
+func TestEnsembleESS(t *testing.T) {
+	for name, spec := range map[string]Spec{
+		"momentum": followed(t), "evidence": trees(t, "method.smc.combine=evidence"), "equal": trees(t), "point": trees(t, "prior.anchor.s=0"),
+	} {
+		r := fit(t, spec, Options{})
+		sum, square, got := 0.0, 0.0, float64(r.Metrics.ESS)
+		for _, l := range r.Posterior.LogWeights {
+			sum += math.Exp(l)
+			square += math.Exp(2 * l)
+		}
+		if !(math.Abs(got-sum*sum/square) <= 1e-9*got) || !(got >= 1 && got <= float64(r.Posterior.Size())+1e-9) {
+			t.Errorf("%s: effective sample size %v of %d, want %v", name, got, r.Posterior.Size(), sum*sum/square)
+		}
+		if name == "momentum" && (got == float64(r.Posterior.Size()) || got == r.Trace[21].ESS+r.Trace[43].ESS) {
+			t.Errorf("effective sample size %v shows too little", got)
+		}
+	}
+}

@@ -58,6 +58,7 @@ func small(t *testing.T) map[string]Spec {
 		"point":      trees(t, "prior.anchor.s=0"),
 		"regression": regression(t, "inputs"),
 		"units":      regression(t, "both"),
+		"followed":   followed(t),
 		"tempered":   trees(t, "method.smc={particles: 6, start: tempered, path: {ctr: {iterations: 10, batch: 9}}, move: {leapfrog: {step: 0.05, gradient: {batch: 5}}}}"),
 		"sgd":        trees(t, "method.smc={particles: 3, start: sgd, path: {sda: {iterations: 8, batch: 9, exact: true}}, move: {leapfrog: {step: 0.05}}}", "map.epochs=2"),
 	}

@@ -2,8 +2,11 @@ package starling
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/starling-smc/starling/uq"
 )
 
 // Islands that begin at point estimates have no evidence: none is shown, and none is used.
@@ -48,18 +51,27 @@ func TestEvidenceOfAPart(t *testing.T) {
 	}
 }
 
-// What tells an optimiser from a sampler is the population, however small: two particles of nearly equal weight are well.
+// What tells an optimiser from a sampler is the population, however small, in most iterations: two particles of nearly equal
+// weight are well, ten carry a variance of log 10 = 2.30, and a straggler leaves the others what they are.
 func TestHealthOfFew(t *testing.T) {
 	for _, c := range []struct {
 		particles, ancestors int
-		ess                  float64
+		ess, variance        float64
 		ill                  bool
-	}{{2, 2, 1.9, false}, {2, 2, 1, true}, {10, 4, 5, false}, {10, 4, 1.5, true}, {10, 1, 8, true}} {
+	}{
+		{2, 2, 1.9, 0.05, false}, {2, 2, 1.36, 0.7, false}, {2, 2, 1, 0, true}, {2, 2, 1, 9, true},
+		{10, 4, 5, 0.7, false}, {10, 4, 4.9, 2.3, false}, {10, 4, 4.9, 2.31, true}, {10, 4, 9, 90, false}, {10, 4, 1.5, 0.8, true}, {10, 1, 8, 0.2, true},
+		{1000, 400, 12, 6.9, false}, {1000, 400, 12, 6.91, true},
+	} {
 		r := &run{}
 		r.Spec.Method.SMC = &SMC{Particles: c.particles, Path: Path{Full: &Schedule{}}}
-		r.Trace = []TraceLine{{ESS: c.ess, Ancestors: c.ancestors}}
-		if got := strings.Contains(strings.Join(r.health(), ""), "as an optimiser"); got != c.ill {
-			t.Errorf("%+v: optimiser %v", c, got)
+		line := TraceLine{ESS: c.ess, LogWeightVar: uq.Number(c.variance), Ancestors: c.ancestors}
+		well := TraceLine{ESS: float64(c.particles), Ancestors: c.particles}
+		for n, want := range map[int]bool{0: c.ill, 1: c.ill, 3: false} {
+			r.Trace = append([]TraceLine{line, line}, slices.Repeat([]TraceLine{well}, n)...)
+			if got := strings.Contains(strings.Join(r.health(), ""), "as an optimiser"); got != want {
+				t.Errorf("%+v, then %d iterations that are well: optimiser %v", c, n, got)
+			}
 		}
 	}
 }

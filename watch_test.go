@@ -1,13 +1,22 @@
 package starling
 
 import (
+	"bytes"
+	"context"
+	"errors"
 	"fmt"
+	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/starling-smc/starling/bnn"
+	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/pool"
 	"github.com/starling-smc/starling/smc"
 )
 
@@ -79,5 +88,150 @@ func TestChainsNote(t *testing.T) {
 	want := fmt.Sprintf("log-likelihoods of %.1f to %.1f; they accepted %.2f to %.2f of", end[0], end[2], acceptance[0], acceptance[2])
 	if !strings.Contains(r.Notes[0], want) {
 		t.Errorf("note %q, want %q", r.Notes[0], want)
+	}
+}
+
+// followed is a run on 40 examples that are all kept, with 15 to test.
+func followed(t *testing.T, sets ...string) Spec {
+	t.Helper()
+	dir := t.TempDir()
+	file := func(name string) string { return filepath.Join(dir, name) }
+	for part, n := range map[string]int{"train": 40, "test": 15} {
+		var x []float64
+		labels := []byte{0, 0, 8, 1, 0, 0, 0, byte(n)} // IDX: bytes of one dimension
+		for i := range n {
+			a, b := math.Sin(float64(3*i+n)), math.Cos(float64(i*i))
+			x, labels = append(x, a, b), append(labels, byte(a+b+2))
+		}
+		var inputs bytes.Buffer
+		if err := data.WriteNPY(&inputs, []int{n, 2}, x); err != nil {
+			t.Fatal(err)
+		}
+		save(t, file(part+".npy"), inputs.Bytes())
+		save(t, file(part+".idx"), labels)
+	}
+	spec, err := ParseSpec("followed.yaml", fmt.Appendf(nil, `
+name: followed
+data: {train: {inputs: %[1]strain.npy, targets: %[1]strain.idx}, test: {inputs: %[1]stest.npy, targets: %[1]stest.idx}, whole: true}
+model: {layers: [{dense: 4}, tanh, {dense: 4}], likelihood: categorical}
+prior: {normal: {variance: 1}}
+method: {smc: {particles: 5, islands: 2, path: {linear: {iterations: 22, batch: 8, grow: 5}}, move: {leapfrog: {steps: 2, step: 0.05}}}}
+`, dir+string(filepath.Separator)), sets...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return spec
+}
+
+// TestFollowed: where all examples are kept, the trace has every 20 iterations and at the end what the particles are worth
+// together on the test examples, by their weights. Nothing depends on it: with the same examples to validate, which are
+// scored in every iteration in place of it, the posterior is the same.
+func TestFollowed(t *testing.T) {
+	spec := followed(t)
+	r := fit(t, spec, Options{})
+	islands, err := split(r.Posterior)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range r.Trace {
+		if line.ValNLL != nil || (line.TestNLL != nil) != (line.K == 20 || line.K == 22) || (line.TestAccuracy != nil) != (line.TestNLL != nil) {
+			t.Errorf("island %d, k %d: validation NLL %v, test NLL %v, accuracy %v", line.Island, line.K, line.ValNLL, line.TestNLL, line.TestAccuracy)
+		}
+		if line.K < 22 || line.TestNLL == nil {
+			continue
+		}
+		score := func(e *bnn.Ensemble) (nll, accuracy float64) {
+			s, err := e.Evaluate(t.Context(), r.Data.Test, nil, pool.New(1))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return float64(s.NLL), float64(s.Accuracy)
+		}
+		e := islands[line.Island]
+		nll, accuracy := score(e)
+		if !(math.Abs(nll-float64(*line.TestNLL)) <= 1e-9) || accuracy != float64(*line.TestAccuracy) {
+			t.Errorf("island %d ends at test NLL %v, accuracy %v, the trace has %v, %v", line.Island, nll, accuracy, *line.TestNLL, *line.TestAccuracy)
+		}
+		alike := *e
+		alike.LogWeights = make([]float64, e.Size())
+		if nll, _ := score(&alike); !(math.Abs(nll-float64(*line.TestNLL)) > 1e-3) {
+			t.Errorf("island %d: the weights change nothing: take a seed that shows more", line.Island)
+		}
+	}
+	validated := spec
+	validated.Data.Validate = spec.Data.Test
+	v := fit(t, validated, Options{})
+	if !slices.Equal(v.Posterior.Theta, r.Posterior.Theta) || !slices.Equal(v.Posterior.LogWeights, r.Posterior.LogWeights) {
+		t.Error("scores on the test examples change the posterior")
+	}
+	for _, line := range v.Trace {
+		if line.TestNLL != nil || line.ValNLL == nil {
+			t.Errorf("with validation examples, k %d: test NLL %v, validation NLL %v", line.K, line.TestNLL, line.ValNLL)
+		}
+	}
+}
+
+// TestFollowedSeconds: by a clock that ticks whenever it is asked, each look at the test examples takes a second, and so
+// does judging the result; an interrupted run keeps what its looks took.
+func TestFollowedSeconds(t *testing.T) {
+	now := time.Unix(1e9, 0)
+	clock := func() time.Time { now = now.Add(time.Second); return now }
+	one := Options{Threads: 1, now: clock}
+	spec := followed(t, "method.smc.islands=1", "method.smc.path={full: {iterations: 61}}")
+	r := fit(t, spec, one)
+	if want := 4 + 1; r.evaluation != time.Duration(want)*time.Second {
+		t.Errorf("evaluation took %v, want %d s: at 20, 40, 60 and 61, and in the end", r.evaluation, want)
+	}
+	steps := map[float64]int{}
+	for k := range r.Trace[1:] {
+		steps[r.Trace[k+1].Seconds-r.Trace[k].Seconds]++
+	}
+	if len(steps) != 2 || steps[2] != 60-3 || steps[3] != 3 { // one tick more, to ask when a look begins
+		t.Errorf("seconds between iterations: %v", steps)
+	}
+	dir := filepath.Join(t.TempDir(), "run")
+	ctx, cancel := context.WithCancel(t.Context())
+	one.Every = time.Hour
+	one.Progress = func(e Event) {
+		if s, ok := e.(*Sampling); ok && s.Iteration == 30 {
+			cancel()
+		}
+	}
+	if _, err := resume(ctx, dir, spec, one); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	if m, err := readManifest(dir); err != nil || m.EvaluationSeconds != 1 {
+		t.Errorf("stopped after one look: evaluation took %v s, %v", m.EvaluationSeconds, err)
+	}
+	if _, err := resume(t.Context(), dir, spec, one); err != nil {
+		t.Fatal(err)
+	}
+	if m, err := readManifest(dir); err != nil || m.EvaluationSeconds != 5 {
+		t.Errorf("gone on with: evaluation took %v s, want 5; %v", m.EvaluationSeconds, err)
+	}
+}
+
+// TestLooksShareTheTime: of an hour in which one of two islands that run looks at the test examples, half went into it; of
+// one in which both do, all.
+func TestLooksShareTheTime(t *testing.T) {
+	now := time.Unix(1e9, 0)
+	r := &run{begun: now, before: time.Minute, pool: pool.New(2), now: func() time.Time { return now }}
+	w := newWatch(t.Context(), r, slices.Repeat([]*smc.Sampler{{Particles: 5}}, 4))
+	w.islands[3].info.Progress = 1
+	for i, c := range []struct {
+		more    int
+		seconds float64
+	}{{0, 3600}, {1, 3600}, {1, 1800}, {0, 0}, {-1, 0}, {-1, 1800}, {0, 3600}} {
+		before := w.looks(0)
+		now = now.Add(time.Hour)
+		if i == 0 && before != 60 {
+			t.Errorf("%v s at the start, want those of the process before", before)
+		}
+		if got := w.looks(c.more) - before; got != c.seconds {
+			t.Errorf("hour %d: %v s of sampling, want %v", i, got, c.seconds)
+		}
+	}
+	if w.aside != 3*time.Hour {
+		t.Errorf("%v went into looking, want 3 h", w.aside)
 	}
 }
