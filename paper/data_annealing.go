@@ -1,21 +1,16 @@
 package paper
 
-import (
-	"fmt"
-	"slices"
-	"strings"
-
-	"github.com/starling-smc/starling"
-)
+import "strings"
 
 // DataAnnealing is Table 1 of Millard et al., "Investigating batch inference in a sequential Monte Carlo framework for
 // neural networks": six schedules, two data sets, Langevin and Hamiltonian dynamics, mean ± standard deviation of five
 // seeds. The paper's "test loss" is the mean log-likelihood of the test examples; times are of one A100. It states no
 // number of particles.
 var DataAnnealing = Table{
-	Name:  "data-annealing",
-	Title: "Data annealing: Table 1 of Millard et al., Investigating batch inference in a sequential Monte Carlo framework for neural networks",
-	Cells: dataAnnealing(),
+	Name:    "data-annealing",
+	Title:   "Data annealing: Table 1 of Millard et al., Investigating batch inference in a sequential Monte Carlo framework for neural networks",
+	Reduced: "50 iterations, J = 4",
+	Cells:   dataAnnealing(),
 }
 
 // published is a row of Table 1: log-likelihood, accuracy in percent and seconds, each with its standard deviation.
@@ -48,8 +43,9 @@ func dataAnnealing() (cells []Cell) {
 		}{{"hmc", "", row.hamil}, {"ld", "-ld", row.langevin}} {
 			f := move.figures
 			cells = append(cells, Cell{
-				Name:   strings.Join([]string{row.data, move.name, row.scheme}, "-"),
-				Preset: presets[row.data] + "-" + row.scheme + move.suffix,
+				Name:    strings.Join([]string{row.data, move.name, row.scheme}, "-"),
+				Preset:  presets[row.data] + "-" + row.scheme + move.suffix,
+				Reduced: []string{"method.smc.particles=4", "method.smc.path." + row.scheme + ".iterations=50"},
 				Published: []Figure{
 					{"accuracy", "%", f[2], f[3]}, {"log-likelihood", "nats", f[0], f[1]}, {"seconds", "s", f[4], f[5]},
 				},
@@ -57,18 +53,4 @@ func dataAnnealing() (cells []Cell) {
 		}
 	}
 	return cells
-}
-
-// Spec is what a cell runs with a seed. The full protocol is the paper's; the reduced one has 50 iterations and 4
-// particles.
-func (c Cell) Spec(seed uint64, reduced bool) (starling.Spec, error) {
-	sets := []string{fmt.Sprint("seed=", seed), fmt.Sprintf("name=%s-%d", c.Name, seed)}
-	if reduced {
-		parts := strings.Split(c.Preset, "-")
-		scheme := parts[slices.IndexFunc(parts, func(p string) bool {
-			return slices.Contains([]string{"constant", "full", "ctr", "linear", "automated", "sda"}, p)
-		})]
-		sets = append(sets, "method.smc.particles=4", "method.smc.path."+scheme+".iterations=50", fmt.Sprintf("name=%s-%d-reduced", c.Name, seed))
-	}
-	return starling.Preset(c.Preset, sets...)
 }

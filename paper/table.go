@@ -5,6 +5,7 @@ package paper
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"math"
@@ -12,7 +13,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/starling-smc/starling"
 )
@@ -20,14 +20,35 @@ import (
 // Table is a paper's table: its cells, each with the published figures.
 type Table struct {
 	Name, Title string
+	Reduced     string // how the reduced protocol differs from the paper's
 	Cells       []Cell
+}
+
+// Protocol says by which protocol a run is made: same, the paper's, or reduced: how.
+func (t *Table) Protocol(reduced bool) string {
+	if reduced {
+		return "reduced: " + t.Reduced
+	}
+	return "same"
 }
 
 // Cell is one entry: what was published of it, and the preset that runs it.
 type Cell struct {
 	Name      string
-	Preset    string
+	Preset    string   // the paper's protocol
+	Reduced   []string // what the reduced one sets in it, as KEY=VALUE
 	Published []Figure
+}
+
+// Spec is what a cell runs with a seed.
+func (c Cell) Spec(seed uint64, reduced bool) (starling.Spec, error) {
+	name := fmt.Sprintf("%s-%d", c.Name, seed)
+	var sets []string
+	if reduced {
+		name += "-reduced"
+		sets = c.Reduced
+	}
+	return starling.Preset(c.Preset, append([]string{fmt.Sprint("seed=", seed), "name=" + name}, sets...)...)
 }
 
 // Figure is a published mean and standard deviation.
@@ -48,22 +69,32 @@ type Run struct {
 	Gradients     int     `json:"gradients"` // in examples, over the particles
 	Values        int     `json:"values"`
 	Sampling      float64 `json:"sampling_seconds"`   // with reading the data, without evaluation and pauses
-	Evaluation    float64 `json:"evaluation_seconds"` // of the result on the test examples
+	Evaluation    float64 `json:"evaluation_seconds"` // on the test examples, on the way and of the result
 	Machine       string  `json:"machine"`
 	Version       string  `json:"version"`
 }
 
-// Read is the run of a cell in a folder; fs.ErrNotExist if there is none, or if it has not ended.
+// ErrNotDone is that of a folder in which no run has ended.
+var ErrNotDone = errors.New("no run has ended here")
+
+// Read is the run of a cell in a folder, or ErrNotDone.
 func Read(dir, cell, protocol string) (*Run, error) {
-	if _, err := os.Stat(filepath.Join(dir, "metrics.json")); err != nil {
-		return nil, fs.ErrNotExist
+	var manifest starling.Manifest // the last file of a run to say that it is done
+	text, err := os.ReadFile(filepath.Join(dir, "manifest.json"))
+	if err == nil {
+		err = json.Unmarshal(text, &manifest)
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist) || err == nil && manifest.Status != "done":
+		return nil, ErrNotDone
+	case err != nil:
+		return nil, &starling.DataError{Err: fmt.Errorf("%s: %w", filepath.Join(dir, "manifest.json"), err)}
 	}
 	r, err := starling.OpenRun(dir)
 	if err != nil {
 		return nil, err
 	}
-	text, err := os.ReadFile(filepath.Join(dir, "metrics.json"))
-	if err != nil {
+	if text, err = os.ReadFile(filepath.Join(dir, "metrics.json")); err != nil {
 		return nil, err
 	}
 	var m struct{ Accuracy, NLL float64 }
@@ -144,9 +175,4 @@ func (r *Row) Mean(f func(Run) float64) (mean, sd float64) {
 		sd += (f(run) - mean) * (f(run) - mean)
 	}
 	return mean, math.Sqrt(sd / float64(len(r.Runs)-1))
-}
-
-// Duration writes seconds for people.
-func Duration(s float64) string {
-	return time.Duration(s * float64(time.Second)).Round(time.Second).String()
 }

@@ -2,6 +2,7 @@ package paper
 
 import (
 	"bytes"
+	"errors"
 	"math"
 	"os"
 	"strings"
@@ -91,16 +92,72 @@ func TestRowsAndMeans(t *testing.T) {
 		t.Errorf("merged: %+v", merged)
 	}
 	var text, markdown bytes.Buffer
+	for i := range runs {
+		runs[i].Machine, runs[i].Gradients = []string{"big one", "small one"}[i%2], 361e6
+	}
 	if err := DataAnnealing.WriteText(&text, runs); err != nil {
 		t.Fatal(err)
 	}
 	if err := DataAnnealing.WriteMarkdown(&markdown, runs); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"97.84 ± 0.02", "97.00 ± 1.41", "not run"} {
+	for _, want := range []string{"97.84 ± 0.02", "97.00 ± 1.41", "not run", "361 M", "reduced: 50 iterations, J = 4", "1: small one", "2: big one", "1,2"} {
 		if !strings.Contains(text.String(), want) || !strings.Contains(markdown.String(), want) {
 			t.Errorf("%q is missing in\n%s\n%s", want, text.String(), markdown.String())
 		}
+	}
+}
+
+// The table for terminals fits 120 columns, however much there is to say, and says it where its column is.
+func TestTextFits(t *testing.T) {
+	var runs []Run
+	for i, c := range DataAnnealing.Cells {
+		for seed := range uint64(2) {
+			runs = append(runs, Run{Cell: c.Name, Seed: seed, Protocol: DataAnnealing.Protocol(i%3 == 0), Accuracy: 80 + 10*float64(seed), LogLikelihood: -.5,
+				ESS: 10, Gradients: 4e9, Sampling: 10000 + 100*float64(seed), Evaluation: 10 + float64(seed), Machine: strings.Repeat("m", 1+int(seed))})
+		}
+	}
+	var text bytes.Buffer
+	if err := DataAnnealing.WriteText(&text, runs); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(text.String(), "\n")
+	for _, line := range lines {
+		if n := len([]rune(line)); n > 120 {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
+	for _, head := range []struct{ name, value string }{{"accuracy, %", "85.00 ± 7.07"}, {"gradients", "4000 M"}, {"seconds", "10050 ± 71"}, {"evaluation", "10.5 ± 0.7"}} {
+		end := len([]rune(lines[0][:strings.Index(lines[0], head.name)+len(head.name)]))
+		if ours := []rune(lines[2]); !strings.HasSuffix(string(ours[:end]), head.value) {
+			t.Errorf("%s does not stand under %s:\n%s\n%s", head.value, head.name, lines[0], lines[2])
+		}
+	}
+}
+
+func TestMillions(t *testing.T) {
+	for n, want := range map[float64]string{0: "0.00 M", 200_000: "0.20 M", 4e6: "4.00 M", 9_996_000: "10.0 M", 40_200_000: "40.2 M", 99_960_000: "100 M", 361e6: "361 M"} {
+		if got := millions(n); got != want {
+			t.Errorf("%v: %s, want %s", n, got, want)
+		}
+	}
+}
+
+// A run counts once its manifest says that it is done, which is written last.
+func TestReadUnfinished(t *testing.T) {
+	dir := t.TempDir()
+	for _, manifest := range []string{"", `{"status": "running"}`, `{"status": "interrupted"}`} {
+		if manifest != "" {
+			os.WriteFile(dir+"/metrics.json", []byte("{}"), 0o666)
+			os.WriteFile(dir+"/manifest.json", []byte(manifest), 0o666)
+		}
+		if _, err := Read(dir, "mnist-hmc-ctr", "same"); !errors.Is(err, ErrNotDone) {
+			t.Errorf("manifest %q: %v", manifest, err)
+		}
+	}
+	os.WriteFile(dir+"/manifest.json", []byte(`{"status": "done"}`), 0o666)
+	if _, err := Read(dir, "mnist-hmc-ctr", "same"); err == nil || errors.Is(err, ErrNotDone) {
+		t.Errorf("a run that is done and lacks its files: %v", err)
 	}
 }
 

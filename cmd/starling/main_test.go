@@ -84,7 +84,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// interrupt FILE PROGRAM ARGS…: interrupts it once the file is there, or, if that is "header", after its first line of
+// interrupt FILE PROGRAM ARGS…: interrupts it once the file is there and not empty, or, if that is "header", after its first line of
 // output; it must end with 130, write no more to stdout, and say what was saved. What it says goes on with the run becomes
 // $AGAIN, empty if nothing was saved.
 func interrupt(ts *testscript.TestScript, neg bool, args []string) {
@@ -92,7 +92,7 @@ func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(cmd.Process.Signal(os.Interrupt))
 	before := stdout.Len()
 	cmd.Wait()
-	saved := strings.Contains(stderr.String(), "\n  starling fit ")
+	saved := strings.Contains(stderr.String(), "the run is saved in ")
 	if cmd.ProcessState.ExitCode() != 130 || stdout.Len() > before || saved == strings.Contains(stderr.String(), "nothing was saved") {
 		ts.Fatalf("interrupted: %v, %d bytes more on stdout, stderr:\n%s", cmd.ProcessState, stdout.Len()-before, stderr.String())
 	}
@@ -105,7 +105,7 @@ func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("AGAIN", again)
 }
 
-// killed FILE PROGRAM ARGS…: kills it once the file is there, or after its first line of output.
+// killed FILE PROGRAM ARGS…: kills it once the file is there and not empty, or after its first line of output.
 func killed(ts *testscript.TestScript, neg bool, args []string) {
 	cmd, _, _ := started(ts, args[0], args[1:])
 	ts.Check(cmd.Process.Kill())
@@ -114,7 +114,7 @@ func killed(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// started starts a program and waits for a file, or for output.
+// started starts a program and waits for a file that is not empty, or for output.
 func started(ts *testscript.TestScript, file string, args []string) (cmd *exec.Cmd, stdout, stderr *buffer) {
 	path := args[0]
 	for _, dir := range filepath.SplitList(ts.Getenv("PATH")) {
@@ -130,8 +130,8 @@ func started(ts *testscript.TestScript, file string, args []string) (cmd *exec.C
 	ts.Defer(func() { cmd.Process.Kill() })
 	deadline := time.Now().Add(20 * time.Second)
 	for {
-		_, err := os.Stat(ts.MkAbs(file))
-		if file == "header" && stdout.Len() > 0 || err == nil {
+		info, err := os.Stat(ts.MkAbs(file))
+		if file == "header" && stdout.Len() > 0 || err == nil && info.Size() > 0 {
 			return cmd, stdout, stderr
 		}
 		if time.Now().After(deadline) {

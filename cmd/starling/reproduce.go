@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -8,13 +9,14 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/gofrs/flock"
 	"github.com/spf13/cobra"
 
 	"github.com/starling-smc/starling"
+	"github.com/starling-smc/starling/internal/ckpt"
 	"github.com/starling-smc/starling/paper"
 )
 
@@ -30,8 +32,9 @@ func newReproduce() *cobra.Command {
 		Use:   "reproduce TABLE [CELL…]",
 		Short: "A paper's table beside ours",
 		Long: `Reproduce prints a paper's table beside what starling got: from the runs that came with the program, and from those
-in the folder --out. With CELLs it first runs those that the folder does not hold; one that was stopped goes on where it
-was saved. A CELL is a name of the table's first column or a pattern such as 'mnist-hmc-*'.
+in the folder --out. With CELLs it first runs those that the folder does not hold, one after another in the order in which
+they are named; one that was stopped goes on where it was saved. --record and --markdown are brought up to date after
+each. A CELL is a name of the table's first column or a pattern such as 'mnist-hmc-*'.
 
 Tables: ` + strings.Join(names, ", "),
 		Example: `  starling reproduce data-annealing
@@ -42,19 +45,20 @@ Tables: ` + strings.Join(names, ", "),
 		RunE:              r.run,
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&r.out, "out", "reproduce", "folder of the runs, one folder a table")
+	flags.StringVar(&r.out, "out", "reproduce", "folder `DIR` of the runs, one folder a table")
 	flags.UintSliceVar(&r.seeds, "seeds", []uint{1}, "seeds to run")
 	flags.StringVar(&r.budget, "budget", "full", "full: the paper's protocol; reduced: 50 iterations and 4 particles")
-	flags.BoolVar(&r.resume, "resume", false, "go on with every run in the folder that was stopped")
-	flags.StringVar(&r.markdown, "markdown", "", "write the table as Markdown to this file, too")
-	flags.StringVar(&r.record, "record", "", "write all runs as JSON to this file, too")
-	flags.IntVar(&r.threads, "threads", 0, "threads that compute; the result does not depend on it (default: one a CPU)")
+	flags.BoolVar(&r.resume, "resume", false, "go on with every run in the folder that was stopped, too")
+	flags.StringVar(&r.markdown, "markdown", "", "write the table as Markdown to this `FILE`, too")
+	flags.StringVar(&r.record, "record", "", "keep all runs as JSON in this `FILE`, with those it holds")
+	threads(cmd, &r.threads)
 	dataDir(cmd, &r.dataDir)
 	asJSON(cmd, &r.json)
 	return cmd
 }
 
 type reproduce struct {
+	table                                  *paper.Table
 	out, budget, markdown, record, dataDir string
 	seeds                                  []uint
 	threads                                int
@@ -62,132 +66,178 @@ type reproduce struct {
 }
 
 func (r *reproduce) run(cmd *cobra.Command, args []string) error {
-	var table *paper.Table
 	for _, t := range tables {
 		if t.Name == args[0] {
-			table = t
+			r.table = t
 		}
 	}
-	if table == nil {
+	if r.table == nil {
 		return wrongUse("no table %q (tables: %s)", args[0], cmd.ValidArgs)
 	}
 	if r.budget != "full" && r.budget != "reduced" {
 		return wrongUse("--budget %q: want full or reduced", r.budget)
 	}
-	for _, pattern := range args[1:] {
-		some := false
-		for _, c := range table.Cells {
-			ok, err := path.Match(pattern, c.Name)
-			if err != nil {
-				return wrongUse("cell %q: %w", pattern, err)
-			}
-			some = some || ok
-		}
-		if !some {
-			return wrongUse("table %s has no cell %q", table.Name, pattern)
-		}
+	if err := checkThreads(r.threads); err != nil {
+		return err
 	}
-	for _, c := range table.Cells {
-		for _, u := range r.due(table, c, args[1:]) {
-			if err := r.fit(cmd, c, u); err != nil {
-				return fmt.Errorf("cell %s, seed %d: %w", c.Name, u.seed, err)
-			}
-		}
-	}
-	runs, err := r.finished(table)
+	due, err := r.due(args[1:])
 	if err != nil {
 		return err
 	}
-	runs = paper.Merge(table.Recorded(), runs)
-	for file, write := range map[string]func(w io.Writer) error{
-		r.markdown: func(w io.Writer) error { return table.WriteMarkdown(w, runs) },
-		r.record:   func(w io.Writer) error { return writeJSON(w, runs) },
-	} {
-		if file == "" {
-			continue
-		}
-		f, err := os.Create(file)
+	if due != nil {
+		unlock, err := r.lock()
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(write(f), f.Close()); err != nil {
+		defer unlock()
+	}
+	runs, err := r.write() // before hours are spent on what cannot be written
+	if err != nil {
+		return err
+	}
+	for _, u := range due {
+		if err := r.fit(cmd, u); err != nil {
+			return err
+		}
+		if runs, err = r.write(); err != nil {
 			return err
 		}
 	}
 	if r.json {
-		return writeJSON(cmd.OutOrStdout(), map[string]any{"table": table.Name, "runs": runs})
+		return writeJSON(cmd.OutOrStdout(), map[string]any{"table": r.table.Name, "runs": runs})
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "%s\n\n", table.Title)
-	return table.WriteText(cmd.OutOrStdout(), runs)
+	fmt.Fprintf(cmd.OutOrStdout(), "%s\n\n", r.table.Title)
+	return r.table.WriteText(cmd.OutOrStdout(), runs)
 }
 
 // unit is one run of a cell, in a folder CELL-SEED or CELL-SEED-reduced.
 type unit struct {
+	cell    paper.Cell
 	dir     string
 	seed    uint64
 	reduced bool
 }
 
-func (u unit) protocol() string {
-	if u.reduced {
-		return "reduced: 50 iterations, J = 4"
+// asked lists the runs of the cells that the patterns name, in their order.
+func (r *reproduce) asked(patterns []string) (units []unit, err error) {
+	for _, pattern := range patterns {
+		some := false
+		for _, c := range r.table.Cells {
+			ok, err := path.Match(pattern, c.Name)
+			if err != nil {
+				return nil, wrongUse("cell %q: %w", pattern, err)
+			}
+			if !ok {
+				continue
+			}
+			some = true
+			for _, seed := range r.seeds {
+				u := unit{c, filepath.Join(r.out, r.table.Name, fmt.Sprintf("%s-%d", c.Name, seed)), uint64(seed), r.budget == "reduced"}
+				if u.reduced {
+					u.dir += "-reduced"
+				}
+				units = append(units, u)
+			}
+		}
+		if !some {
+			return nil, wrongUse("table %s has no cell %q", r.table.Name, pattern)
+		}
 	}
-	return "same"
+	return units, nil
 }
 
-// due lists the runs of a cell that are asked for, by a pattern or because they were stopped, and not done.
-func (r *reproduce) due(table *paper.Table, c paper.Cell, patterns []string) (due []unit) {
-	var all []unit
-	if slices.ContainsFunc(patterns, func(pattern string) bool { ok, _ := path.Match(pattern, c.Name); return ok }) {
-		for _, seed := range r.seeds {
-			u := unit{filepath.Join(r.out, table.Name, fmt.Sprintf("%s-%d", c.Name, seed)), uint64(seed), r.budget == "reduced"}
-			if u.reduced {
-				u.dir += "-reduced"
+// there lists the runs that have a folder.
+func (r *reproduce) there() (units []unit, err error) {
+	entries, err := os.ReadDir(filepath.Join(r.out, r.table.Name))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for _, c := range r.table.Cells {
+		for _, e := range entries {
+			number, ok := strings.CutPrefix(e.Name(), c.Name+"-")
+			number, reduced := strings.CutSuffix(number, "-reduced")
+			if seed, err := strconv.ParseUint(number, 10, 64); ok && err == nil {
+				units = append(units, unit{c, filepath.Join(r.out, r.table.Name, e.Name()), seed, reduced})
 			}
-			all = append(all, u)
 		}
+	}
+	return units, nil
+}
+
+// due lists what is to run, each once: what is asked for and then, to resume, all that was stopped.
+func (r *reproduce) due(patterns []string) (due []unit, err error) {
+	all, err := r.asked(patterns)
+	if err != nil {
+		return nil, err
 	}
 	if r.resume {
-		for _, u := range r.there(table, c) {
-			if !slices.Contains(all, u) {
-				all = append(all, u)
-			}
+		stopped, err := r.there()
+		if err != nil {
+			return nil, err
 		}
+		all = append(all, stopped...)
 	}
+	seen := map[string]bool{}
 	for _, u := range all {
-		if _, err := paper.Read(u.dir, c.Name, u.protocol()); err != nil {
+		if seen[u.dir] {
+			continue
+		}
+		seen[u.dir] = true
+		if _, err := r.read(u); errors.Is(err, paper.ErrNotDone) {
 			due = append(due, u)
+		} else if err != nil {
+			return nil, err
 		}
 	}
-	return due
+	return due, nil
 }
 
-// there lists the runs of a cell that have a folder.
-func (r *reproduce) there(table *paper.Table, c paper.Cell) (units []unit) {
-	dirs, _ := filepath.Glob(filepath.Join(r.out, table.Name, c.Name+"-*")) // names of cells are no bad patterns
-	for _, dir := range dirs {
-		number, reduced := strings.CutSuffix(strings.TrimPrefix(filepath.Base(dir), c.Name+"-"), "-reduced")
-		if seed, err := strconv.ParseUint(number, 10, 64); err == nil {
-			units = append(units, unit{dir, seed, reduced})
-		}
+func (r *reproduce) read(u unit) (*paper.Run, error) {
+	return paper.Read(u.dir, u.cell.Name, r.table.Protocol(u.reduced))
+}
+
+// lock takes the folder of the table: two commands at once would measure one another's load, and write one record.
+func (r *reproduce) lock() (unlock func(), err error) {
+	dir := filepath.Join(r.out, r.table.Name)
+	_, err = os.Lstat(r.out)
+	made := errors.Is(err, fs.ErrNotExist)
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, err
 	}
-	return units
+	file := filepath.Join(dir, ".lock")
+	lock := flock.New(file)
+	switch taken, err := lock.TryLock(); {
+	case err != nil:
+		return nil, fmt.Errorf("%s cannot be locked: %w", dir, err)
+	case !taken:
+		pid, _ := os.ReadFile(file)
+		return nil, wrongUse("%s: another reproduce is at work in this folder (process %s); let it end, or choose another --out", dir, pid)
+	}
+	os.WriteFile(file, fmt.Append(nil, os.Getpid()), 0o666) // only to name the process: an error does not matter
+	return func() {
+		lock.Close()
+		os.Remove(file) // each run has a lock of its own, should another come between
+		os.Remove(dir)  // if nothing was kept
+		if made {
+			os.Remove(r.out)
+		}
+	}, nil
 }
 
 // fit runs one, or goes on with it.
-func (r *reproduce) fit(cmd *cobra.Command, c paper.Cell, u unit) error {
-	spec, err := c.Spec(u.seed, u.reduced)
+func (r *reproduce) fit(cmd *cobra.Command, u unit) error {
+	spec, err := u.cell.Spec(u.seed, u.reduced)
 	if err != nil {
 		return err
 	}
 	folder, err := starling.ResumeFolder(u.dir)
 	if err != nil {
-		return err
+		return wrongUse("cannot write a run to %s: %w", u.dir, err)
 	}
 	defer folder.Close()
 	line := newProgress(os.Stderr)
 	_, err = starling.Fit(cmd.Context(), spec, starling.Options{
-		Threads: r.threads, DataDir: r.dataDir, Folder: folder,
+		Threads: r.threads, DataDir: r.dataDir, Folder: folder, Memory: memoryLimit(os.DirFS("/")),
 		Progress: func(e starling.Event) {
 			if loaded, ok := e.(*starling.Loaded); ok && line != nil {
 				fmt.Fprintln(os.Stderr, header(loaded))
@@ -200,22 +250,57 @@ func (r *reproduce) fit(cmd *cobra.Command, c paper.Cell, u unit) error {
 	if line != nil {
 		line.end()
 	}
-	return err
+	switch stopped := cmd.Context().Err() != nil && errors.Is(err, context.Canceled); {
+	case stopped && folder.Kept():
+		return interrupted{"the run is saved in " + u.dir + "; the same command goes on with it"}
+	case stopped:
+		return interrupted{"nothing of " + u.dir + " was saved; the same command begins it anew"}
+	case err != nil:
+		return fmt.Errorf("cell %s, seed %d: %w", u.cell.Name, u.seed, err)
+	}
+	return nil
 }
 
-// finished reads the runs in the folder.
-func (r *reproduce) finished(table *paper.Table) (runs []paper.Run, err error) {
-	for _, c := range table.Cells {
-		for _, u := range r.there(table, c) {
-			run, err := paper.Read(u.dir, c.Name, u.protocol())
-			if errors.Is(err, fs.ErrNotExist) {
-				continue
-			}
-			if err != nil {
-				return nil, err
-			}
-			runs = append(runs, *run)
+// runs are those that came with the program, those in the file --record and those in the folder; later ones count.
+func (r *reproduce) runs() ([]paper.Run, error) {
+	runs := r.table.Recorded()
+	if r.record != "" {
+		more, err := paper.ReadRecord(r.record)
+		if err != nil {
+			return nil, err
 		}
+		runs = paper.Merge(runs, more)
+	}
+	units, err := r.there()
+	if err != nil {
+		return nil, err
+	}
+	for _, u := range units {
+		run, err := r.read(u)
+		if errors.Is(err, paper.ErrNotDone) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		runs = paper.Merge(runs, []paper.Run{*run})
+	}
+	return runs, nil
+}
+
+// write writes the files that are asked for, and returns the runs in them.
+func (r *reproduce) write() ([]paper.Run, error) {
+	runs, err := r.runs()
+	if err != nil {
+		return nil, err
+	}
+	if r.record != "" {
+		if err := ckpt.Replace(r.record, "", func(w io.Writer) error { return writeJSON(w, runs) }); err != nil {
+			return nil, err
+		}
+	}
+	if r.markdown != "" {
+		return runs, ckpt.Replace(r.markdown, "", func(w io.Writer) error { return r.table.WriteMarkdown(w, runs) })
 	}
 	return runs, nil
 }

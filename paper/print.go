@@ -1,0 +1,177 @@
+package paper
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// legend explains columns of both forms of a table.
+const legend = "ours: mean ± standard deviation over the seeds run; gradients: of one example each, over all particles; seconds: without evaluation, which is apart"
+
+// WriteMarkdown writes the table, the paper and ours side by side, and below it the machines.
+func (t *Table) WriteMarkdown(w io.Writer, runs []Run) error {
+	head := []string{"cell", "accuracy, %: paper", "ours", "log-likelihood: paper", "ours", "runs", "protocol", "ESS", "gradients",
+		"seconds: paper", "ours", "evaluation", "machine"}
+	rows := t.Rows(runs)
+	all := machines(rows)
+	var b strings.Builder
+	fmt.Fprintf(&b, "| %s |\n|%s\n", strings.Join(head, " | "), strings.Repeat("---|", len(head)))
+	for _, r := range rows {
+		p, o := r.published(), r.ours(all)
+		protocol := r.Protocol
+		if protocol == "" {
+			protocol = "not run"
+		}
+		fmt.Fprintf(&b, "| %s |\n", strings.Join([]string{r.Name, p.accuracy, o.accuracy, p.likelihood, o.likelihood, o.runs, protocol, o.ess,
+			o.gradients, p.seconds, o.seconds, o.evaluation, o.machine}, " | "))
+	}
+	fmt.Fprintf(&b, "\n%s.\n", legend)
+	for i, m := range all {
+		fmt.Fprintf(&b, "Machine %d: %s.\n", i+1, m)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// WriteText writes the table for a terminal of 120 columns, ours below the paper.
+func (t *Table) WriteText(w io.Writer, runs []Run) error {
+	rows := t.Rows(runs)
+	all := machines(rows)
+	lines := [][]string{{"cell", "", "accuracy, %", "log-likelihood", "runs", "protocol", "ESS", "gradients", "seconds", "evaluation", "on"}}
+	var reduced []string
+	for _, r := range rows {
+		p := r.published()
+		protocol, how, _ := strings.Cut(r.Protocol, ": ")
+		switch {
+		case r.Runs == nil:
+			protocol = "not run"
+		case how != "" && !slices.Contains(reduced, r.Protocol):
+			reduced = append(reduced, r.Protocol)
+		}
+		if r.Runs == nil {
+			lines = append(lines, []string{r.Name, "paper", p.accuracy, p.likelihood, "", protocol, "", "", p.seconds, "", ""})
+			continue
+		}
+		o := r.ours(all)
+		lines = append(lines, []string{r.Name, "paper", p.accuracy, p.likelihood, "", "", "", "", p.seconds, "", ""},
+			[]string{"", "ours", o.accuracy, o.likelihood, o.runs, protocol, o.ess, o.gradients, o.seconds, o.evaluation, o.machine})
+	}
+	var b strings.Builder
+	align(&b, lines)
+	b.WriteString("\n" + strings.ReplaceAll(legend, "; seconds", ";\nseconds") + "\n")
+	for _, how := range reduced {
+		b.WriteString(how + "\n")
+	}
+	for i, m := range all {
+		fmt.Fprintf(&b, "on %d: %s\n", i+1, m)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// align sets lines of the same number of cells below one another: words to the left, figures to the right.
+func align(b *strings.Builder, lines [][]string) {
+	widths := make([]int, len(lines[0]))
+	for _, line := range lines {
+		for i, cell := range line {
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	words := []int{0, 1, 5, 10}
+	for _, line := range lines {
+		text := ""
+		for i, cell := range line {
+			width := widths[i]
+			if slices.Contains(words, i) {
+				width = -width
+			}
+			text += fmt.Sprintf("%*s  ", width, cell)
+		}
+		b.WriteString(strings.TrimRight(text, " ") + "\n")
+	}
+}
+
+// entry is what a table says of a cell, on one side.
+type entry struct {
+	accuracy, likelihood, runs, ess, gradients, seconds, evaluation, machine string
+}
+
+func (r *Row) published() entry {
+	say := func(i, digits int) string { return meanAndSD(r.Published[i].Mean, r.Published[i].SD, digits) }
+	return entry{accuracy: say(0, 2), likelihood: say(1, 3), seconds: say(2, 0)}
+}
+
+// ours names machines by their place among all of a table.
+func (r *Row) ours(all []string) entry {
+	say := func(digits int, f func(Run) float64) string {
+		mean, sd := r.Mean(f)
+		return meanAndSD(mean, sd, digits)
+	}
+	ess, _ := r.Mean(func(r Run) float64 { return r.ESS })
+	gradients, _ := r.Mean(func(r Run) float64 { return float64(r.Gradients) })
+	return entry{
+		accuracy:   say(2, func(r Run) float64 { return r.Accuracy }),
+		likelihood: say(3, func(r Run) float64 { return r.LogLikelihood }),
+		runs:       fmt.Sprint(len(r.Runs)),
+		ess:        meanAndSD(ess, math.NaN(), 1),
+		gradients:  millions(gradients),
+		seconds:    say(0, func(r Run) float64 { return r.Sampling }),
+		evaluation: say(1, func(r Run) float64 { return r.Evaluation }),
+		machine:    r.on(all),
+	}
+}
+
+// meanAndSD leaves out what is not known.
+func meanAndSD(mean, sd float64, digits int) string {
+	switch {
+	case math.IsNaN(mean):
+		return "–"
+	case math.IsNaN(sd):
+		return fmt.Sprintf("%.*f", digits, mean)
+	}
+	return fmt.Sprintf("%.*f ± %.*f", digits, mean, digits, sd)
+}
+
+// millions writes 361 M, and three digits of a smaller number, too.
+func millions(n float64) string {
+	switch m := n / 1e6; {
+	case math.IsNaN(m):
+		return "–"
+	case m >= 99.95:
+		return fmt.Sprintf("%.0f M", m)
+	case m >= 9.995:
+		return fmt.Sprintf("%.1f M", m)
+	default:
+		return fmt.Sprintf("%.2f M", m)
+	}
+}
+
+// machines are those that runs of the rows were made on, in the order in which they are met.
+func machines(rows []Row) (all []string) {
+	for _, r := range rows {
+		for _, run := range r.Runs {
+			if !slices.Contains(all, run.Machine) {
+				all = append(all, run.Machine)
+			}
+		}
+	}
+	return all
+}
+
+// on lists the machines of the row's runs, numbered from 1.
+func (r *Row) on(all []string) string {
+	var numbers []string
+	for i, m := range all {
+		if slices.ContainsFunc(r.Runs, func(run Run) bool { return run.Machine == m }) {
+			numbers = append(numbers, fmt.Sprint(i+1))
+		}
+	}
+	if numbers == nil {
+		return "–"
+	}
+	return strings.Join(numbers, ",")
+}
