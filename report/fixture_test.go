@@ -32,6 +32,7 @@ type shape struct {
 	lines     int // of each island's trace; default 6
 	particles int // of an island; default 4
 	chains    bool
+	batches   bool // on a path of batches, followed on the test examples every second iteration
 	outputs   int  // of a regression; 0: classes
 	single    bool // as it is: nothing was sampled
 	restarts  bool
@@ -54,6 +55,8 @@ func (s shape) make(t testing.TB) fixture {
 	case s.single:
 		islands, particles, lines = 1, 1, 0
 		method = "as-is"
+	case s.batches:
+		method = fmt.Sprintf("{smc: {islands: %d, particles: %d, path: {linear: {iterations: %d, batch: 9}}, move: {leapfrog: {step: 0.1, gradient: {batch: 5}}}}}", islands, particles, lines)
 	case s.chains:
 		particles = 1
 		method = fmt.Sprintf("{mcmc: {chains: %d, start: prior, epochs: %d, move: {hmc: {steps: 10}}}}", islands, 10*lines)
@@ -159,6 +162,13 @@ func (s shape) trace(draw *rng.Stream, islands, lines, particles int) (trace []s
 			}
 			if s.chains {
 				l.Temperature = 1
+			}
+			if s.batches {
+				l.Examples, l.Temperature, l.Acceptance, l.EnergySD = 9*(k+1), 1+float64(lines-1-k), 0, 3
+				l.LogWeightVar = uq.Number(float64(k * k))
+				if nll, accuracy := uq.Number(.5-.01*float64(k)), uq.Number(.9+.01*float64(k)); k%2 == 1 {
+					l.TestNLL, l.TestAccuracy = &nll, &accuracy
+				}
 			}
 			if s.validate {
 				v := uq.Number(.5 + .01*draw.Normal())

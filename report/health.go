@@ -28,7 +28,12 @@ func (v *view) healthy() topic {
 			moves += l.Mutations
 		}
 	}
-	if broken > 0 {
+	m := v.move()
+	switch {
+	case broken == 0:
+	case m != nil && m.Leapfrog != nil:
+		t.Warnings = append(t.Warnings, fmt.Sprintf("%s had infinite or undefined energy, and left no weight: the step may be too large.", several(broken, "move")))
+	default:
 		t.Warnings = append(t.Warnings, fmt.Sprintf("%s had infinite or undefined energy and were refused: the step may be too large.", several(broken, "proposal")))
 	}
 	return t
@@ -48,15 +53,22 @@ func (t *topic) population(v *view) {
 		if l.Ancestors <= 1 && m.Particles > 1 {
 			single++
 		}
-		if a < lowMoves {
+		if a < lowMoves && m.Move.Leapfrog == nil {
 			stuck = append(stuck, fmt.Sprint(i.name))
 		}
-		if l.Temperature < 1 {
+		if l.Temperature < 1 && m.Path.Tempering != nil {
 			t.Warnings = append(t.Warnings, fmt.Sprintf("Island %d ended at the power %s of the likelihood, before the posterior.", i.name, fixed(l.Temperature, 4)))
 		}
 	}
 	low, high := slices.Min(steps), slices.Max(steps)
-	t.Text = append(t.Text, fmt.Sprintf("From prior to posterior took %s steps; at the end %s of the moves were accepted.", span(low, high, 0), span(100*slices.Min(accepted), 100*slices.Max(accepted), 0)+"\u00a0%"))
+	took, moves := "From prior to posterior took %s steps", "%s of the moves were accepted"
+	if m.Path.Tempering == nil {
+		took = "The path of batches took %s iterations"
+	}
+	if m.Move.Leapfrog != nil {
+		moves = "accept or reject would have let %s of the moves pass, but all stand, and their errors are in the weights"
+	}
+	t.Text = append(t.Text, fmt.Sprintf(took+"; at the end "+moves+".", span(low, high, 0), span(100*slices.Min(accepted), 100*slices.Max(accepted), 0)+"\u00a0%"))
 	if n := len(v.islands); single > 0 {
 		who := fmt.Sprintf("In %d of %d islands all particles descend", single, n)
 		rest := fmt.Sprintf("; the %d islands together are as many independent lines", n)

@@ -24,6 +24,8 @@ var shapes = []shape{
 	{name: hostile, names: []string{hostile, "</style>", "]]>"}, groups: []string{hostile, "a b\tc"}, validate: true},
 	{name: "single", single: true, names: []string{"x", "y"}, groups: []string{"far"}},
 	{name: "one island", islands: 1, particles: 50},
+	{name: "batches", batches: true},
+	{name: "one island of batches", batches: true, islands: 1, lines: 9},
 	{name: "one chain", chains: true, islands: 1, lines: 1},
 	{name: "many islands", islands: 40, lines: 30, validate: true},
 	{name: "more islands", islands: 64, lines: 4},
@@ -158,6 +160,45 @@ func checkPage(t *testing.T, page string) {
 		if strings.Contains(page, bad) {
 			at := strings.Index(page, bad)
 			t.Errorf("the page says %s: …%s…", bad, page[max(at-80, 0):min(at+40, len(page))])
+		}
+	}
+}
+
+// TestBatches: the page of a path of batches shows what its iterations were worth on the test examples, at the iterations
+// that have it, and the variance of the log-weights beside what the particles carry; it does not speak of moves that were
+// refused.
+func TestBatches(t *testing.T) {
+	f := shape{batches: true, islands: 1, lines: 9, particles: 10}.make(t)
+	for k := range f.run.Trace {
+		f.run.Trace[k].Broken = k
+	}
+	v, err := newView(f.run, f.j)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := map[string][]string{}
+	for _, figure := range v.sampler().Figures {
+		for _, row := range figure.Data.Rows {
+			for _, c := range row.Cells {
+				rows[figure.Title] = append(rows[figure.Title], c.Text)
+			}
+		}
+	}
+	for title, want := range map[string]string{
+		"Test NLL": "0.490 0.430 0.460 0.490 0.430", "Test accuracy": "0.9100 0.9100 0.9400 0.9700 0.9700",
+		"Variance of the log-weights": "0.00 0.00 16.00 64.00 64.00",
+	} {
+		if got := strings.Join(rows[title], " "); got != want {
+			t.Errorf("%s: %s, want %s", title, got, want)
+		}
+	}
+	page := render(t, f)
+	for says, want := range map[string]bool{
+		"what 10 particles carry": true, "accept or reject would have let 0\u00a0% of the moves pass": true, "36 moves had infinite": true,
+		"hardly moved": false, "were accepted": false, "were refused": false, "From prior to posterior": false,
+	} {
+		if strings.Contains(page, says) != want {
+			t.Errorf("the page says %q: %v", says, !want)
 		}
 	}
 }

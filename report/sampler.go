@@ -94,7 +94,7 @@ func (v *view) sampler() section {
 			if ess == 0 {
 				ess = nan
 			}
-			path = batches(m, v.run.Trace)
+			path = v.batches(m)
 		} else {
 			path = []course{{id: "tempering", title: "Tempering", label: "power of the likelihood (log scale)", of: func(l *starling.TraceLine) float64 { return l.Temperature },
 				axis: chart.Axis{Log: true}, rule: nan, decimals: 5, caption: "From the prior, near 0, to the posterior at 1, each time as far as the effective sample size allows."}}
@@ -120,6 +120,17 @@ func (v *view) sampler() section {
 			s.Figures = append(s.Figures, *f)
 		}
 	}
+	looks := v.looks()
+	for _, c := range []course{
+		{id: "testnll", title: "Test NLL", label: "NLL on the test examples, nats", of: func(l *starling.TraceLine) float64 { return number(l.TestNLL) },
+			rule: nan, decimals: 3, caption: "Of an island's particles together, by their weights, every 20 iterations and at the end. For looking only: nothing was decided by it."},
+		{id: "testaccuracy", title: "Test accuracy", label: "share of the test examples", of: func(l *starling.TraceLine) float64 { return number(l.TestAccuracy) },
+			axis: chart.Axis{Percent: true}, rule: nan, decimals: 4, caption: "Likewise."},
+	} {
+		if f := looks.course(c); f != nil {
+			s.Figures = append(s.Figures, *f)
+		}
+	}
 	if f := v.evidence(); f != nil {
 		s.Figures = append(s.Figures, *f)
 	}
@@ -128,25 +139,53 @@ func (v *view) sampler() section {
 
 // batches are the courses of a path of batches: how many examples it sees, what their likelihood counts, and what the
 // moves' errors do to the weights.
-func batches(m *starling.SMC, trace []starling.TraceLine) []course {
-	nan := math.NaN()
+func (v *view) batches(m *starling.SMC) []course {
+	nan, trace := math.NaN(), v.run.Trace
+	most := 0.0 // with an axis from 0 a batch that keeps its size is drawn, too
+	for _, l := range trace {
+		most = max(most, float64(l.Examples))
+	}
 	courses := []course{
 		{id: "examples", title: "Batch size", label: "examples that the target sees", of: func(l *starling.TraceLine) float64 { return float64(l.Examples) },
-			axis: chart.Axis{Whole: true}, step: true, rule: nan, caption: "The schedule of the batches."},
+			axis: chart.Axis{Whole: true, Min: 0, Max: most}, step: true, rule: nan, caption: "The schedule of the batches."},
 	}
-	if m.Path.SDA != nil {
+	if sda := m.Path.SDA; sda != nil {
+		blocks := func(l *starling.TraceLine) float64 {
+			if l.Settled == 0 {
+				return 1
+			}
+			return 2 + math.Ceil(float64(l.Settled-sda.Batch)/float64(sda.Grow))
+		}
 		courses = append(courses, course{id: "power", title: "Power of the newest block", label: "β", of: func(l *starling.TraceLine) float64 { return l.Temperature },
-			axis: chart.Axis{Min: 0, Max: 1}, step: true, rule: nan, decimals: 2, caption: "Rises with what a nat of entropy allows; at 1 the block settles and the next comes in. With one ancestor it jumps to 1 at once."})
+			axis: chart.Axis{Min: 0, Max: 1}, step: true, rule: nan, decimals: 2, caption: "Rises with what a nat of entropy allows; at 1 the block settles and the next comes in. With one ancestor it jumps to 1 at once."},
+			course{id: "blocks", title: "Number of batches", label: "batches that have come in", of: blocks,
+				axis: chart.Axis{Whole: true, Zero: true}, step: true, rule: nan, caption: "The last of them has the power above, the others 1."})
 	}
 	if m.Move.Leapfrog != nil {
 		courses = append(courses, course{id: "energy", title: "Energy error", label: "sd over the particles, nats (log scale)", of: func(l *starling.TraceLine) float64 { return l.EnergySD },
 			axis: chart.Axis{Log: true}, rule: nan, decimals: 2, caption: "Goes into the log-weights as it is: above a few nats one particle takes all."})
 	}
+	courses = append(courses, course{id: "logweights", title: "Variance of the log-weights", label: "nats² (log scale)", of: func(l *starling.TraceLine) float64 { return float64(l.LogWeightVar) },
+		axis: chart.Axis{Log: true}, rule: math.Log(float64(m.Particles)), note: fmt.Sprintf("what %d particles carry", m.Particles), decimals: 2,
+		caption: "Before resampling, of living particles. The share of them that is effective is about exp(−variance): above log J, less than one."})
 	if slices.ContainsFunc(trace, func(l starling.TraceLine) bool { return l.LogEvidence != 0 }) {
 		courses = append(courses, course{id: "logz", title: "Log evidence so far", label: "nats", of: func(l *starling.TraceLine) float64 { return float64(l.LogEvidence) },
 			rule: nan, decimals: 1, caption: "Of the iteration's own target, its likelihood scaled to all examples."})
 	}
 	return courses
+}
+
+// looks are the iterations after which the test examples were looked at.
+func (v *view) looks() *view {
+	only := *v
+	only.islands = nil
+	for _, i := range v.islands {
+		unseen := func(l starling.TraceLine) bool { return l.TestNLL == nil }
+		if lines := slices.DeleteFunc(slices.Clone(i.lines), unseen); len(lines) > 0 {
+			only.islands = append(only.islands, island{i.name, lines})
+		}
+	}
+	return &only
 }
 
 func (v *view) move() *starling.Move {

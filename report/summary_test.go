@@ -193,6 +193,15 @@ func TestMethods(t *testing.T) {
 	if got := Method(&s); got != "1 island of 9 particles by tempered SMC with pCN" {
 		t.Error(got)
 	}
+	m := s.Method.SMC
+	m.Islands, m.Path.SDA, m.Move = 2, &starling.Schedule{}, starling.Move{Leapfrog: &starling.Leapfrog{Steps: 3}}
+	if got := Method(&s); got != "2 islands of 9 particles by smooth data annealing with unadjusted HMC (3 leapfrogs)" {
+		t.Error(got)
+	}
+	m.Path, m.Move.Leapfrog = starling.Path{Full: &starling.Schedule{}}, &starling.Leapfrog{Steps: 1, Gradient: &starling.Gradient{Batch: 500}}
+	if got := Method(&s); got != "2 islands of 9 particles by SMC on full batches with unadjusted Langevin dynamics by gradients of 500 examples" {
+		t.Error(got)
+	}
 	s.Prior.Anchor, s.MAP = &starling.Anchor{S: 0}, &starling.MAP{}
 	if got := Method(&s); got != "the best MAP alone (s = 0)" {
 		t.Error(got)

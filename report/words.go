@@ -128,8 +128,26 @@ func Method(s *starling.Spec) string {
 	case m.MCMC != nil:
 		return fmt.Sprintf("%s of %s, %s epochs each%s", several(m.MCMC.Chains, "chain"), move(m.MCMC.Move), count(m.MCMC.Epochs), anchor)
 	default:
-		return fmt.Sprintf("%s of %s by tempered SMC with %s%s", several(m.SMC.Islands, "island"), several(m.SMC.Particles, "particle"), move(m.SMC.Move), anchor)
+		return fmt.Sprintf("%s of %s by %s with %s%s", several(m.SMC.Islands, "island"), several(m.SMC.Particles, "particle"), path(m.SMC.Path), move(m.SMC.Move), anchor)
 	}
+}
+
+func path(p starling.Path) string {
+	switch {
+	case p.Constant != nil:
+		return "SMC on constant batches"
+	case p.Full != nil:
+		return "SMC on full batches"
+	case p.CTR != nil:
+		return "data annealing (constant to refine)"
+	case p.Linear != nil:
+		return "data annealing (linear)"
+	case p.Automated != nil:
+		return "data annealing (automated)"
+	case p.SDA != nil:
+		return "smooth data annealing"
+	}
+	return "tempered SMC"
 }
 
 func move(m starling.Move) string {
@@ -138,6 +156,15 @@ func move(m starling.Move) string {
 		return fmt.Sprintf("HMC (%d leapfrogs)", m.HMC.Steps)
 	case m.HMC != nil:
 		return "HMC (1 leapfrog)"
+	case m.Leapfrog != nil:
+		how := "unadjusted Langevin dynamics"
+		if m.Leapfrog.Steps > 1 {
+			how = fmt.Sprintf("unadjusted HMC (%d leapfrogs)", m.Leapfrog.Steps)
+		}
+		if g := m.Leapfrog.Gradient; g != nil {
+			how += fmt.Sprintf(" by gradients of %s", several(g.Batch, "example"))
+		}
+		return how
 	}
 	return "pCN"
 }
