@@ -3,12 +3,13 @@
 
     python3 -m venv venv && venv/bin/pip install -r bench/peers/requirements.txt
     go build -o starling ./cmd/starling
-    STARLING_DATA=dir venv/bin/python bench/compare.py [--rounds 5] [--threads 1,2] [--only lenet5,mnist7,pima]
+    STARLING_DATA=dir venv/bin/python bench/compare.py [--rounds 5] [--threads 1,2] [--only lenet5,annealing,mnist7,pima]
 
 A round runs every program once, each pinned to as many CPUs as it has threads; the rounds follow each other, so that
 a change of the machine's speed meets all programs. Printed are minimum and median over all repeats of all rounds, the
-ratio of the medians to starling's, and the load of the machine. Rates: image-particles a second for networks, seconds
-of one run for Pima. The peers' check values must agree with each other; that our gradients are
+ratio of the medians to starling's, and the load of the machine. Rates: image-particles a second for networks, whole
+iterations of data annealing over all of MNIST in image-gradients a second (JAX: over 2,000 images, it is linear in
+them), seconds of one run for Pima. Networks have maximum pooling on all sides. The peers' check values must agree with each other; that our gradients are
 those of such networks is what the reference values in nn/testdata show.
 """
 import json
@@ -29,18 +30,19 @@ def option(name, default):
 
 ROUNDS = int(option("--rounds", "5"))
 THREADS = [int(t) for t in option("--threads", "1,2").split(",")]
-ONLY = option("--only", "lenet5,mnist7,pima").split(",")
+ONLY = option("--only", "lenet5,annealing,mnist7,pima").split(",")
 # Without these glibc hands PyTorch's large activations back to the system after every pass, which costs it a lot.
 MALLOC = {"MALLOC_MMAP_THRESHOLD_": "2000000000", "MALLOC_TRIM_THRESHOLD_": "4000000000", "MALLOC_TOP_PAD_": "268435456"}
 
 PEERS = {
     "lenet5": [("PyTorch", "lenet_torch.py --n 1000 --chunk 500 --mode loop --repeats 3"),
                ("JAX", "lenet_jax.py --n 1000 --chunk 500 --mode loop_im2col_py --repeats 3")],
+    "annealing": [("JAX", "annealing_jax.py --n 2000 --repeats 3")],
     "mnist7": [("PyTorch", "mnist7.py --mode torch --repeats 3"), ("JAX", "mnist7.py --mode jax --conv im2col --repeats 3"),
                ("BlackJAX", "mnist7.py --mode blackjax --conv im2col --stages 3 --mcmc 1")],
     "pima": [("BlackJAX", "pima_blackjax.py --repeats 3")],
 }
-RATE = {"lenet5": "images_particles_per_s", "mnist7": "image_particle_grads_per_s", "pima": None}
+RATE = {"lenet5": "images_particles_per_s", "annealing": "images_particles_grads_per_s", "mnist7": "image_particle_grads_per_s", "pima": None}
 
 
 def run(command, threads, **env):
@@ -61,6 +63,16 @@ def ours(work, threads):
                 run([STARLING, "fit", "pima", "--seed", str(seed), "--out", os.path.join(d, "run"), "--json"], threads)
                 times.append(time.perf_counter() - start)
         return times
+    if work == "annealing":  # the iterations after the first, which also reads the data and has a gradient to begin with
+        with tempfile.TemporaryDirectory() as d:
+            config = os.path.join(d, "annealing.yaml")
+            preset = subprocess.run([STARLING, "presets", "mnist-lenet5-full"], check=True, capture_output=True, text=True).stdout
+            with open(config, "w") as f:
+                f.write(preset.replace("avgpool: 2", "maxpool: 2").replace("iterations: 200", "iterations: 3"))
+            run([STARLING, "fit", config, "--data-dir", os.environ["STARLING_DATA"], "--out", os.path.join(d, "run"), "--json"], threads)
+            with open(os.path.join(d, "run", "trace.jsonl")) as f:
+                trace = [json.loads(line) for line in f]
+            return [(b["gradients"] - a["gradients"]) / (b["seconds"] - a["seconds"]) for a, b in zip(trace, trace[1:])]
     b = run([STARLING, "bench", "--only", work, "--repeats", "3", "--json"], threads)["threads"][str(threads)]["nets"][work]["full"]
     return [b["images"] * 10 / b["median_s"]]
 
