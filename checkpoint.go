@@ -70,7 +70,7 @@ func readCheckpoint(b []byte) (*checkpoint, error) {
 	d.Ints("parts", &restarts, &islands)
 	parts := func(name string, n int) (parts [][]byte) {
 		for i := 0; i < n && d.Err() == nil; i++ {
-			part := d.Bytes(fmt.Sprint(name, " ", i))
+			part := slices.Clip(d.Bytes(fmt.Sprint(name, " ", i))) // what follows is another's
 			if len(part) == 0 {
 				part = nil
 			}

@@ -2,8 +2,8 @@ package starling
 
 import (
 	"context"
-	"encoding"
 	"fmt"
+	"io"
 	"slices"
 	"time"
 
@@ -162,7 +162,7 @@ func (r *run) points(ctx context.Context) error {
 	}
 	result, err := search.Fit(ctx, r.Net, r.prior, r.Data.Train, r.Data.Validate, r.pool)
 	if result != nil {
-		err = r.keep.rest(err, func(i int) encoding.BinaryMarshaler {
+		err = r.keep.rest(err, func(i int) io.WriterTo {
 			if s := result.Restarts[i]; s != nil {
 				return s
 			}
@@ -172,6 +172,7 @@ func (r *run) points(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	result.Restarts = nil // what they came to is in Theta
 	r.search = result
 	r.Chosen = r.search.Chosen
 	for _, nll := range r.search.NLL {
@@ -213,7 +214,7 @@ func (r *run) sample(ctx context.Context) error {
 	states, err := smc.RunIslands(ctx, r.pool, samplers, saved, watch.look)
 	r.evaluation += watch.aside
 	if states != nil {
-		err = r.keep.rest(err, func(i int) encoding.BinaryMarshaler {
+		err = r.keep.rest(err, func(i int) io.WriterTo {
 			if st := states[i]; st != nil && st.K == watch.islands[i].info.K { // else its line of the trace is missing
 				return st
 			}

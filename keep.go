@@ -3,7 +3,6 @@ package starling
 import (
 	"bytes"
 	"context"
-	"encoding"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -54,7 +53,7 @@ func (k *keeper) phase(parts *[][]byte, n int) {
 }
 
 // step is told of part i after each of its steps; save asks for a checkpoint now.
-func (k *keeper) step(i int, part encoding.BinaryMarshaler, done, save bool) error {
+func (k *keeper) step(i int, part io.WriterTo, done, save bool) error {
 	if k == nil {
 		return nil
 	}
@@ -79,11 +78,32 @@ func (k *keeper) step(i int, part encoding.BinaryMarshaler, done, save bool) err
 	return nil
 }
 
-func (k *keeper) pack(i int, part encoding.BinaryMarshaler) error {
-	b, err := part.MarshalBinary()
-	k.changed = k.changed || !bytes.Equal(b, k.parts[i])
-	k.parts[i], k.asked[i] = b, false
+// pack brings what is held of part i up to date, in the memory where it lies.
+func (k *keeper) pack(i int, part io.WriterTo) error {
+	p := packing{bytes: k.parts[i]}
+	_, err := part.WriteTo(&p)
+	k.changed = k.changed || p.changed || p.at != len(p.bytes)
+	k.parts[i], k.asked[i] = p.bytes[:p.at], false
 	return err
+}
+
+// packing writes over the bytes of a part and finds out whether they change.
+type packing struct {
+	bytes   []byte
+	at      int // how many are new
+	changed bool
+}
+
+// Grow makes room for n bytes in all.
+func (p *packing) Grow(n int) { p.bytes = slices.Grow(p.bytes, max(0, n-len(p.bytes))) }
+
+func (p *packing) Write(b []byte) (int, error) {
+	end := p.at + len(b)
+	if end > len(p.bytes) || !bytes.Equal(p.bytes[p.at:end], b) {
+		p.bytes, p.changed = append(p.bytes[:p.at], b...), true
+	}
+	p.at = end
+	return len(b), nil
 }
 
 // write writes a checkpoint.
@@ -109,7 +129,7 @@ func (k *keeper) write() error {
 
 // rest saves where the parts are after a phase: its end or, if stopped is not nil, where they were stopped. state is
 // that of a part, nil where there is none to save.
-func (k *keeper) rest(stopped error, state func(i int) encoding.BinaryMarshaler) error {
+func (k *keeper) rest(stopped error, state func(i int) io.WriterTo) error {
 	if k == nil || k.failed != nil {
 		return stopped
 	}
@@ -268,7 +288,7 @@ func (k *keeper) load(tell func(Event)) error {
 		for _, fault := range faults {
 			tell(&Notice{fmt.Sprintf("%v; the run goes on from %s", fault, path)})
 		}
-		k.state.restarts, k.state.islands = clones(c.restarts), clones(c.islands)
+		k.state.restarts, k.state.islands = c.restarts, c.islands
 		k.rotate, k.folder.kept = name == checkpointFile, true
 		return nil
 	}
@@ -276,14 +296,6 @@ func (k *keeper) load(tell func(Event)) error {
 		return &DataError{fmt.Errorf("%w; there is no good one left: begin anew in another folder", errors.Join(faults...))}
 	}
 	return nil
-}
-
-// clones are copies that do not hold on to the file that they were read from.
-func clones(parts [][]byte) [][]byte {
-	for i, part := range parts {
-		parts[i] = bytes.Clone(part)
-	}
-	return parts
 }
 
 // cutTrace is the part of the trace that the states have behind them. The rest was written after the last checkpoint,

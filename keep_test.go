@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -487,7 +488,41 @@ func TestSameFolderAgain(t *testing.T) {
 // part is a part whose state is a number of steps.
 type part int
 
-func (p part) MarshalBinary() ([]byte, error) { return []byte(fmt.Sprint(int(p))), nil }
+func (p part) WriteTo(w io.Writer) (int64, error) {
+	n, err := fmt.Fprint(w, int(p))
+	return int64(n), err
+}
+
+// TestPackedInPlace: a part is packed where it lies, and one that grows takes nothing from its neighbour in the file that
+// both were read from. Whether it has changed is told of every part.
+func TestPackedInPlace(t *testing.T) {
+	var file bytes.Buffer
+	if err := (&checkpoint{islands: [][]byte{[]byte("10"), []byte("20")}}).writeTo(&file); err != nil {
+		t.Fatal(err)
+	}
+	c, err := readCheckpoint(file.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := &keeper{}
+	k.phase(&c.islands, 2)
+	for _, step := range []struct {
+		to              part
+		changed, inside bool
+	}{{10, false, true}, {11, true, true}, {5, true, true}, {5, false, true}, {51, true, true}, {1234, true, false}} {
+		k.changed = false
+		was := &c.islands[0][0]
+		if err := k.pack(0, step.to); err != nil {
+			t.Fatal(err)
+		}
+		if got := string(c.islands[0]) + " " + string(c.islands[1]); got != fmt.Sprint(int(step.to), " 20") || k.changed != step.changed {
+			t.Errorf("packed %d: parts %q, changed %v", step.to, got, k.changed)
+		}
+		if step.inside && was != &c.islands[0][0] {
+			t.Errorf("packed %d into new memory", step.to)
+		}
+	}
+}
 
 // TestWhenSaved: with an interval of 10 s, states are saved at most that often, once all parts that are at work have ended
 // a step; one whose step takes longer than the interval holds nobody back.

@@ -10,12 +10,12 @@ import (
 const programBytes = 32 << 20
 
 // Memory is an estimate of the most bytes that are in use at the same time. Particles dominate it where there are many:
-// of J particles of D parameters, with s = 3 numbers of 8 bytes for each parameter (itself and two gradients; s = 4 where
-// examples settle, which have a gradient of their own; s = 1 for moves without gradients),
+// of J particles of D parameters, with s = 2 numbers of 8 bytes for each parameter (itself and the likelihood's gradient;
+// s = 3 where examples settle, which have a gradient of their own; s = 1 for moves without gradients),
 //
 //	every island that has begun   state s, packed for the checkpoint s
-//	and those that run            state before the step s, proposal s, momentum 1, parts of a checkpoint 2s,
-//	                              and 3 where trajectories have gradients of a mini-batch
+//	and those that run            state before the step s, proposal s, momentum 1,
+//	                              and 2 where trajectories have gradients of a mini-batch
 //
 // J·D each. Measured peaks of five runs of 0.6 to 3.5 GB were 0.94 to 1.26 of it, and within 1 % of it for those that
 // the garbage collector was told to keep to it (GOMEMLIMIT).
@@ -31,24 +31,24 @@ func (r *run) memory(particles, islands int) int64 {
 	if r.Spec.pointOnly() {
 		return total
 	}
-	s, kept := int64(3), int64(0)
+	s, kept := int64(2), int64(0)
 	move, apart := Move{}, int64(0)
 	if m := r.Spec.Method.MCMC; m != nil {
 		move, kept = m.Move, max(0, int64(m.Keep))*int64(islands)/int64(m.Chains)
 	} else {
 		move = r.Spec.Method.SMC.Move
 		if r.Spec.Method.SMC.Path.SDA != nil {
-			s = 4
+			s = 3
 		}
 	}
 	if l := move.Leapfrog; l != nil && l.Gradient != nil {
-		s, apart = 1, 3
+		s, apart = 1, 2
 	} else if move.PCN != nil {
 		s = 1
 	}
 	all, running := int64(islands), min(int64(islands), threads)
 	jd := int64(particles) * d
-	total += 8 * jd * (2*s*all + (4*s+1+apart)*running)
+	total += 8 * jd * (2*s*all + (2*s+1+apart)*running)
 	total += 8 * d * kept * 3                               // as they grow, and packed
 	return total + 4*3*jd*running + 4*3*max(all*jd, kept*d) // scored, and as an ensemble and its file
 }

@@ -64,7 +64,7 @@ func TestMemory(t *testing.T) {
 	}
 	d := int64(r.Net.Dim())
 	full, sda, cheap := each("full: {}", ""), each("sda: {}", ""), each("full: {}", ", gradient: {batch: 5}")
-	if sda-full != 8*6*d || full-cheap != 8*(6*2-3)*d {
+	if sda-full != 8*4*d || full-cheap != 8*(4-2)*d {
 		t.Errorf("bytes a particle of %d parameters: %d, smooth annealing %d, cheap gradients %d", d, full, sda, cheap)
 	}
 	if need := r.memory(8, 3); need < programBytes || need > programBytes+4<<20 {

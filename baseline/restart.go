@@ -2,6 +2,7 @@ package baseline
 
 import (
 	"encoding"
+	"io"
 
 	"github.com/starling-smc/starling/internal/ckpt"
 	"github.com/starling-smc/starling/nn"
@@ -36,7 +37,12 @@ var (
 )
 
 // MarshalBinary packs the state; it never fails.
-func (s *Restart) MarshalBinary() ([]byte, error) {
+func (s *Restart) MarshalBinary() ([]byte, error) { return s.encoder().Encode(), nil }
+
+// WriteTo writes what MarshalBinary returns. Errors are those of w.
+func (s *Restart) WriteTo(w io.Writer) (int64, error) { return s.encoder().WriteTo(w) }
+
+func (s *Restart) encoder() *ckpt.Encoder {
 	done := 0
 	if s.Done {
 		done = 1
@@ -50,7 +56,7 @@ func (s *Restart) MarshalBinary() ([]byte, error) {
 	e.Float64s("first", s.Moments.First)
 	e.Float64s("second", s.Moments.Second)
 	e.Float64s("best", s.Watch.Theta)
-	return e.Encode(), nil
+	return e
 }
 
 // UnmarshalBinary is the inverse of MarshalBinary.

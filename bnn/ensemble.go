@@ -55,6 +55,7 @@ func Combine(net *nn.Net, islands []Island, by Combination) (*Ensemble, error) {
 		for range size {
 			e.Island = append(e.Island, int32(p))
 		}
+		e.Theta = slices.Grow(e.Theta, len(island.Theta))
 		for _, x := range island.Theta {
 			e.Theta = append(e.Theta, float32(x))
 		}

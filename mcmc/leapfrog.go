@@ -1,6 +1,9 @@
 package mcmc
 
-import "context"
+import (
+	"context"
+	"sync"
+)
 
 // Leapfrog follows Hamilton's equations for S steps of size h, all particles together (data-annealing-smc, eqs. 7–9):
 //
@@ -16,6 +19,7 @@ import "context"
 // read, and may be to. momentum, J×D, is advanced in place. mass is the diagonal of M, nil for the identity. It costs S
 // gradients a particle.
 func (t *Target) Leapfrog(ctx context.Context, from, to *Population, momentum, mass []float64, step float64, steps int) error {
+	spare := sync.Pool{New: func() any { return &row{make([]float64, to.D)} }} // for gradients of the prior, one a thread
 	at := from
 	for s := range steps {
 		part := 1.0
@@ -23,39 +27,45 @@ func (t *Target) Leapfrog(ctx context.Context, from, to *Population, momentum, m
 			part = 0.5
 		}
 		to.each(t.Pool, func(j int) {
-			t.kickAndDrift(at, to, j, to.row(momentum, j), mass, part*step, step)
-			to.LP[j] = t.Prior.LogDensity(to.row(to.Theta, j), to.row(to.GradLP, j))
+			momentum := to.row(momentum, j)
+			t.kick(at, j, momentum, part*step, &spare)
+			drift(at.row(at.Theta, j), to.row(to.Theta, j), momentum, mass, step)
 		})
 		if err := t.logLik(ctx, to); err != nil {
 			return err
 		}
 		at = to
 	}
-	to.each(t.Pool, func(j int) { t.kick(to, j, to.row(momentum, j), 0.5*step) })
+	to.each(t.Pool, func(j int) { to.LP[j] = t.kick(to, j, to.row(momentum, j), 0.5*step, &spare) })
 	return nil
 }
 
-// kickAndDrift adds kick·∇log π at particle j of from to its momentum, and moves it to from.θ + h M⁻¹ P.
-func (t *Target) kickAndDrift(from, to *Population, j int, momentum, mass []float64, kick, h float64) {
-	from.kickSettled(j, momentum, kick)
-	gradLL, gradLP := from.row(from.GradLL, j)[:len(momentum)], from.row(from.GradLP, j)[:len(momentum)]
-	theta, place := from.row(from.Theta, j)[:len(momentum)], to.row(to.Theta, j)[:len(momentum)]
+// row is a row of a J×D matrix.
+type row struct{ x []float64 }
+
+// kick adds h ∇log π at particle j of p to its momentum, and returns the log-prior there. The gradient of the prior is
+// not kept with the particles: it would take J×D numbers to save a thousandth of the work.
+func (t *Target) kick(p *Population, j int, momentum []float64, h float64, spare *sync.Pool) (lp float64) {
+	free := spare.Get().(*row)
+	defer spare.Put(free)
+	gradLP := free.x[:len(momentum)]
+	lp = t.Prior.LogDensity(p.row(p.Theta, j), gradLP)
+	p.kickSettled(j, momentum, h)
+	gradLL := p.row(p.GradLL, j)[:len(momentum)]
+	for i := range momentum {
+		momentum[i] += float64(h * (float64(t.Lambda*gradLL[i]) + gradLP[i]))
+	}
+	return lp
+}
+
+// drift sets place to θ + h M⁻¹ P.
+func drift(theta, place, momentum, mass []float64, h float64) {
+	theta, place = theta[:len(momentum)], place[:len(momentum)]
 	for i, p := range momentum {
-		p += float64(kick * (float64(t.Lambda*gradLL[i]) + gradLP[i]))
-		momentum[i] = p
 		if mass != nil {
 			p /= mass[i]
 		}
 		place[i] = theta[i] + float64(h*p)
-	}
-}
-
-// kick adds h ∇log π at particle j of p to its momentum.
-func (t *Target) kick(p *Population, j int, momentum []float64, h float64) {
-	p.kickSettled(j, momentum, h)
-	gradLL, gradLP := p.row(p.GradLL, j)[:len(momentum)], p.row(p.GradLP, j)[:len(momentum)]
-	for i := range momentum {
-		momentum[i] += float64(h * (float64(t.Lambda*gradLL[i]) + gradLP[i]))
 	}
 }
 

@@ -60,7 +60,7 @@ func (m PCN) Mutate(ctx context.Context, w *Work, t *Target, p *Population, tuni
 			centre := prior.Mean(i)
 			to[i] = centre + float64(keep*(from[i]-centre)) + float64(b*prior.SD(i)*xi)
 		}
-		q.LP[j] = prior.LogDensity(to, q.row(q.GradLP, j))
+		q.LP[j] = prior.LogDensity(to, nil)
 	})
 	if err := t.logLik(ctx, q); err != nil {
 		return Outcome{}, err

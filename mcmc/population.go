@@ -9,7 +9,6 @@ type Population struct {
 	LL     []float64 // J, log-likelihood l(θ_j) in nats
 	GradLL []float64 // J×D, its gradient; nil where the moves need none
 	LP     []float64 // J, log-prior
-	GradLP []float64 // J×D, its gradient; nil where the moves need none
 
 	// Where a path has examples settle: their log-likelihood, beside LL of those that have not, and its gradient.
 	SettledLL   []float64 // J
@@ -20,7 +19,7 @@ type Population struct {
 func NewPopulation(j, d int, gradients bool) Population {
 	p := Population{J: j, D: d, Theta: make([]float64, j*d), LL: make([]float64, j), LP: make([]float64, j)}
 	if gradients {
-		p.GradLL, p.GradLP = make([]float64, j*d), make([]float64, j*d)
+		p.GradLL = make([]float64, j*d)
 	}
 	return p
 }
@@ -68,7 +67,6 @@ func (p *Population) row(m []float64, j int) []float64 {
 func (p *Population) Set(j int, q *Population, i int) {
 	copy(p.row(p.Theta, j), q.row(q.Theta, i))
 	copy(p.row(p.GradLL, j), q.row(q.GradLL, i))
-	copy(p.row(p.GradLP, j), q.row(q.GradLP, i))
 	copy(p.row(p.SettledGrad, j), q.row(q.SettledGrad, i))
 	p.LL[j], p.LP[j] = q.LL[i], q.LP[i]
 	if p.SettledLL != nil {
@@ -85,7 +83,6 @@ func (p *Population) Gather(workers *pool.Pool, q *Population, indices []int32) 
 func (p *Population) Copy(q *Population) {
 	copy(p.Theta, q.Theta)
 	copy(p.GradLL, q.GradLL)
-	copy(p.GradLP, q.GradLP)
 	copy(p.SettledGrad, q.SettledGrad)
 	copy(p.LL, q.LL)
 	copy(p.LP, q.LP)

@@ -70,9 +70,10 @@ func (t *Target) Examples() int {
 	return len(t.Settled) + len(t.Rows)
 }
 
-// Evaluate fills in the log-likelihood and log-prior of every particle of p and, if p has them, their gradients.
+// Evaluate fills in the log-likelihood and log-prior of every particle of p and, if p has it, the gradient
+// of the first.
 func (t *Target) Evaluate(ctx context.Context, p *Population) error {
-	p.each(t.Pool, func(j int) { p.LP[j] = t.Prior.LogDensity(p.row(p.Theta, j), p.row(p.GradLP, j)) })
+	p.each(t.Pool, func(j int) { p.LP[j] = t.Prior.LogDensity(p.row(p.Theta, j), nil) })
 	return t.logLik(ctx, p)
 }
 

@@ -33,8 +33,10 @@ func TestCheck2OneLeapfrogIsLangevin(t *testing.T) {
 	}
 	before, out := unadjustedMove(t, Unadjusted{Step: h}, target, &p)
 	q := func(from, to *Population, j int) (l float64) {
+		gradLP := make([]float64, d)
+		target.Prior.LogDensity(from.row(from.Theta, j), gradLP)
 		for i := j * d; i < (j+1)*d; i++ {
-			r := to.Theta[i] - from.Theta[i] - h*h/2*(from.GradLL[i]+from.GradLP[i])
+			r := to.Theta[i] - from.Theta[i] - h*h/2*(from.GradLL[i]+gradLP[i-j*d])
 			l -= r * r / (2 * h * h)
 		}
 		return l

@@ -2,6 +2,7 @@ package smc
 
 import (
 	"fmt"
+	"io"
 
 	"github.com/starling-smc/starling/internal/ckpt"
 	"github.com/starling-smc/starling/mcmc"
@@ -55,10 +56,15 @@ func (st *State) copy(s *State) {
 	st.Tuning = append(tuning[:0], s.Tuning...)
 }
 
-const stateKind = "smc.State/2"
+const stateKind = "smc.State/3"
 
 // MarshalBinary packs the state into a container of internal/ckpt. It never fails.
-func (st *State) MarshalBinary() ([]byte, error) {
+func (st *State) MarshalBinary() ([]byte, error) { return st.encoder().Encode(), nil }
+
+// WriteTo writes what MarshalBinary returns. Errors are those of w.
+func (st *State) WriteTo(w io.Writer) (int64, error) { return st.encoder().WriteTo(w) }
+
+func (st *State) encoder() *ckpt.Encoder {
 	e := ckpt.NewEncoder(stateKind)
 	e.Ints("counts", st.J, st.D, st.K, st.Warmed, st.Examples, st.Spent, st.Gradients, st.Values)
 	warm := 0
@@ -71,7 +77,7 @@ func (st *State) MarshalBinary() ([]byte, error) {
 		e.Float64s(a.name, *a.data)
 	}
 	e.Int32s("roots", st.Roots)
-	return e.Encode(), nil
+	return e
 }
 
 // UnmarshalBinary is the inverse of MarshalBinary. It refuses damaged bytes and shapes that do not fit each other.
@@ -111,7 +117,7 @@ type array struct {
 
 func (st *State) arrays() []array {
 	return []array{
-		{"theta", &st.Theta}, {"ll", &st.LL}, {"grad_ll", &st.GradLL}, {"lp", &st.LP}, {"grad_lp", &st.GradLP},
+		{"theta", &st.Theta}, {"ll", &st.LL}, {"grad_ll", &st.GradLL}, {"lp", &st.LP},
 		{"settled_ll", &st.SettledLL}, {"settled_grad", &st.SettledGrad},
 		{"logw", &st.LogW}, {"tuning", &st.Tuning}, {"kept", &st.Kept}, {"kept_ll", &st.KeptLL},
 	}
@@ -131,7 +137,6 @@ func (st *State) check() error {
 		{"log-likelihoods", len(st.LL), len(st.LL) == j},
 		{"gradients of the likelihood", len(st.GradLL), len(st.GradLL) == 0 || len(st.GradLL) == len(st.Theta)},
 		{"log-priors", len(st.LP), len(st.LP) == j},
-		{"gradients of the prior", len(st.GradLP), len(st.GradLP) == len(st.GradLL)},
 		{"log-likelihoods of settled examples", len(st.SettledLL), len(st.SettledLL) == 0 || len(st.SettledLL) == j},
 		{"gradients of settled examples", len(st.SettledGrad), len(st.SettledGrad) == 0 || len(st.SettledLL) == j && len(st.SettledGrad) == len(st.GradLL)},
 		{"log-weights", len(st.LogW), len(st.LogW) == j},

@@ -23,6 +23,7 @@
 package ckpt
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -40,9 +41,10 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Encoder collects sections. Names must differ; they are the programmer's, and a repeated one panics.
+// Encoder collects sections. Arrays and raw bytes are not copied: they must stay as they are until the container is
+// written. Names must differ; they are the programmer's, and a repeated one panics.
 type Encoder struct {
-	pieces [][]byte // the container, in order
+	pieces []piece // the container, in order
 	size   int
 	names  map[string]bool
 }
@@ -50,47 +52,43 @@ type Encoder struct {
 // NewEncoder starts a container of the given kind, for example "smc.State/1".
 func NewEncoder(kind string) *Encoder {
 	e := &Encoder{names: map[string]bool{}}
-	e.add(make([]byte, headerSize))
+	e.add(make(raw, headerSize))
 	e.Bytes("kind", []byte(kind))
 	return e
 }
 
-func (e *Encoder) add(piece []byte) {
-	e.pieces = append(e.pieces, piece)
-	e.size += len(piece)
+func (e *Encoder) add(p piece) {
+	e.pieces = append(e.pieces, p)
+	e.size += p.size()
 }
 
-// section adds a header and the data, which it holds on to.
-func (e *Encoder) section(name string, typ byte, data []byte) {
+// section adds a header and the data.
+func (e *Encoder) section(name string, typ byte, data piece) {
 	if e.names[name] || len(name) >= 1<<24 {
 		panic(fmt.Sprintf("ckpt: section name %q used twice or too long", name))
 	}
 	e.names[name] = true
-	head := make([]byte, sectionHeader+len(name))
+	head := make(raw, sectionHeader+len(name))
 	binary.LittleEndian.PutUint32(head[4:], uint32(typ)|uint32(len(name))<<8)
-	binary.LittleEndian.PutUint64(head[8:], uint64(len(data)))
+	binary.LittleEndian.PutUint64(head[8:], uint64(data.size()))
 	copy(head[sectionHeader:], name)
-	sum := crc32.Update(crc32.Checksum(head[4:], castagnoli), castagnoli, data)
-	binary.LittleEndian.PutUint32(head, sum)
+	sum := crc32.New(castagnoli)
+	sum.Write(head[4:])
+	data.writeTo(sum) // which never fails
+	binary.LittleEndian.PutUint32(head, sum.Sum32())
 	e.add(head)
 	e.add(data)
 }
 
-// Bytes adds a section of raw bytes. They are not copied: they must stay as they are until the container is encoded.
-func (e *Encoder) Bytes(name string, x []byte) { e.section(name, 'b', x) }
+// Bytes adds a section of raw bytes.
+func (e *Encoder) Bytes(name string, x []byte) { e.section(name, 'b', raw(x)) }
 
 // Float64s adds an array; every bit pattern survives, NaN payloads included.
-func (e *Encoder) Float64s(name string, x []float64) {
-	data := make([]byte, 8*len(x))
-	for i, v := range x {
-		binary.LittleEndian.PutUint64(data[8*i:], math.Float64bits(v))
-	}
-	e.section(name, 'd', data)
-}
+func (e *Encoder) Float64s(name string, x []float64) { e.section(name, 'd', float64s(x)) }
 
 // Int32s adds an array.
 func (e *Encoder) Int32s(name string, x []int32) {
-	data := make([]byte, 4*len(x))
+	data := make(raw, 4*len(x))
 	for i, v := range x {
 		binary.LittleEndian.PutUint32(data[4*i:], uint32(v))
 	}
@@ -99,39 +97,37 @@ func (e *Encoder) Int32s(name string, x []int32) {
 
 // Ints adds one or more integers of 64 bits.
 func (e *Encoder) Ints(name string, x ...int) {
-	data := make([]byte, 8*len(x))
+	data := make(raw, 8*len(x))
 	for i, v := range x {
 		binary.LittleEndian.PutUint64(data[8*i:], uint64(int64(v)))
 	}
 	e.section(name, 'l', data)
 }
 
-// WriteTo writes the container. The Encoder must not be used afterwards.
+// WriteTo writes the container; a w with a Grow is told its size first. The Encoder must not be used afterwards.
 func (e *Encoder) WriteTo(w io.Writer) (n int64, err error) {
 	e.head()
-	for _, piece := range e.pieces {
-		m, err := w.Write(piece)
-		n += int64(m)
-		if err != nil {
+	if memory, ok := w.(interface{ Grow(n int) }); ok {
+		memory.Grow(e.size)
+	}
+	for _, p := range e.pieces {
+		if err := p.writeTo(w); err != nil {
 			return n, err
 		}
+		n += int64(p.size())
 	}
 	return n, nil
 }
 
 // Encode returns the container. The Encoder must not be used afterwards.
 func (e *Encoder) Encode() []byte {
-	e.head()
-	b := make([]byte, 0, e.size)
-	for i, piece := range e.pieces {
-		b = append(b, piece...)
-		e.pieces[i] = nil
-	}
-	return b
+	var b bytes.Buffer
+	e.WriteTo(&b) // which never fails
+	return b.Bytes()
 }
 
 func (e *Encoder) head() {
-	h := e.pieces[0]
+	h := e.pieces[0].(raw)
 	copy(h, magic)
 	binary.LittleEndian.PutUint32(h[8:], version)
 	binary.LittleEndian.PutUint32(h[12:], uint32(len(e.names)))

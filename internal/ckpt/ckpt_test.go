@@ -41,6 +41,25 @@ func TestContainerRoundTrips(t *testing.T) {
 	}
 }
 
+// Arrays become bytes stretch by stretch on their way out.
+func TestLongArraysRoundTrip(t *testing.T) {
+	for _, n := range []int{4095, 4096, 4097, 10_000} {
+		x := make([]float64, n)
+		for i := range x {
+			x[i] = float64(i)
+		}
+		e := NewEncoder("long")
+		e.Float64s("x", x)
+		d, err := NewDecoder(e.Encode(), "long")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := d.Float64s("x"); d.Err() != nil || !slices.Equal(got, x) {
+			t.Errorf("%d numbers come back as %d, error %v", n, len(got), d.Err())
+		}
+	}
+}
+
 func TestDecoderReportsTheFirstFault(t *testing.T) {
 	for name, ask := range map[string]func(d *Decoder){
 		`"y" is missing`:          func(d *Decoder) { d.Float64s("y") },
