@@ -197,5 +197,6 @@ func pages(t *testing.T) map[string][]byte {
 		t.Fatal(err)
 	}
 	all["comparison"] = b.Bytes()
+	all["schedules"] = compared(t, schedules())
 	return all
 }

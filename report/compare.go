@@ -260,7 +260,11 @@ func (c *Comparison) Write(w io.Writer) error {
 	}
 	pictures.Figures = append(pictures.Figures, c.believed(), c.declined())
 	runs := section{ID: "runs", Title: "The runs", Tables: []table{methods}}
-	p.Sections = []section{figures, pictures, runs}
+	p.Sections = []section{figures, pictures}
+	if courses := c.courses(); courses.Figures != nil {
+		p.Sections = append(p.Sections, courses)
+	}
+	p.Sections = append(p.Sections, runs)
 	return p.write(w)
 }
 

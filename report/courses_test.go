@@ -1,0 +1,191 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/starling-smc/starling"
+	"github.com/starling-smc/starling/uq"
+)
+
+// schemed is a made-up run of data annealing. Its batches, powers and settled examples are those given, an iteration
+// each, the same on every island.
+func schemed(t *testing.T, islands int, path starling.Path, examples, settled []int, power []float64) fixture {
+	t.Helper()
+	f := shape{islands: islands, lines: len(examples)}.make(t)
+	f.run.Spec.Method.SMC.Path = path
+	f.run.Spec.Method.SMC.Move = starling.Move{Leapfrog: &starling.Leapfrog{Steps: 1, Step: .1}}
+	for i := range f.run.Trace {
+		l := &f.run.Trace[i]
+		k := l.K - 1
+		l.Examples, l.Temperature, l.Seconds = examples[k], 1, float64(l.K)
+		if settled != nil {
+			l.Settled, l.Temperature = settled[k], power[k]
+		}
+		if k%2 == 1 {
+			nll, accuracy := uq.Number(.5), uq.Number(.8+.01*float64(k)+.001*float64(l.Island))
+			l.TestNLL, l.TestAccuracy = &nll, &accuracy
+		}
+	}
+	return f
+}
+
+func schedules() map[string]func(*testing.T) fixture {
+	plain := func(path starling.Path, examples ...int) func(*testing.T) fixture {
+		return func(t *testing.T) fixture { return schemed(t, 1, path, examples, nil, nil) }
+	}
+	s := &starling.Schedule{Iterations: 6, Batch: 10, Grow: 20}
+	return map[string]func(*testing.T) fixture{
+		"constant":  plain(starling.Path{Constant: s}, 10, 10, 10, 10, 10, 10),
+		"full":      plain(starling.Path{Full: s}, 60, 60, 60, 60, 60, 60),
+		"ctr":       plain(starling.Path{CTR: s}, 10, 10, 10, 10, 10, 60),
+		"linear":    plain(starling.Path{Linear: s}, 10, 30, 50, 60, 60, 60),
+		"automated": plain(starling.Path{Automated: s}, 10, 20, 30, 40, 50, 60),
+		"sda": func(t *testing.T) fixture {
+			return schemed(t, 1, starling.Path{SDA: s}, []int{10, 10, 30, 30, 50, 60}, []int{0, 0, 10, 10, 30, 50}, []float64{.1, 1, .1, 1, .1, .1})
+		},
+	}
+}
+
+// TestSchedulesAreDrawn: the page of each schedule has the paper's figure 1, the size of the batches by iteration, and that
+// of smooth annealing its figure 2, the powers and how many batches there are.
+func TestSchedulesAreDrawn(t *testing.T) {
+	for name, make := range schedules() {
+		f := make(t)
+		v, err := newView(f.run, f.j)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows := map[string]string{}
+		for _, figure := range v.sampler().Figures {
+			if strings.Contains(string(figure.Charts[0]), `class="line`) {
+				for _, c := range figure.Data.Rows[0].Cells {
+					rows[figure.Title] += c.Text + " "
+				}
+			}
+		}
+		want := map[string]string{"Batch size": map[string]string{
+			"constant": "10 10 10 10 10 ", "full": "60 60 60 60 60 ", "ctr": "10 10 10 60 60 ",
+			"linear": "10 10 55 60 60 ", "automated": "10 10 35 60 60 ", "sda": "10 10 30 60 60 ",
+		}[name]}
+		if name == "sda" { // start, lowest, median, highest, end
+			want["Power of the newest block"] = "0.10 0.10 0.10 1.00 0.10 "
+			want["Number of batches"] = "1 1 2 4 4 "
+		}
+		for title, text := range want {
+			if rows[title] != text {
+				t.Errorf("%s: %s: %q, want %q", name, title, rows[title], text)
+			}
+		}
+		if _, ok := rows["Number of batches"]; ok != (name == "sda") {
+			t.Errorf("%s: number of batches: %v", name, ok)
+		}
+		checkPage(t, render(t, f))
+	}
+}
+
+// TestCourses: a comparison draws what samplers did over one another, and against what they spent.
+func TestCourses(t *testing.T) {
+	all := schedules()
+	var runs []Judged
+	for _, name := range []string{"constant", "linear", "sda"} {
+		f := all[name](t)
+		runs = append(runs, Judged{name, f.run, f.j})
+	}
+	chains := shape{chains: true}.make(t)
+	runs = append(runs, Judged{"chains", chains.run, chains.j})
+	c, err := NewComparison(runs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := c.courses()
+	var drawn []string
+	for _, f := range s.Figures {
+		drawn = append(drawn, fmt.Sprint(f.Title, ": ", len(f.Charts)))
+		if len(f.Legend) != 3 || len(f.Data.Rows) != 3 {
+			t.Errorf("%s: %d series, %d rows; chains have none", f.Title, len(f.Legend), len(f.Data.Rows))
+		}
+		for _, picture := range f.Charts {
+			for i := range 3 {
+				if !strings.Contains(string(picture), `class="line `+class(i)) {
+					t.Errorf("%s lacks line %d:\n%s", f.Title, i, picture)
+				}
+			}
+		}
+	}
+	if want := []string{"Test accuracy on the way: 3", "Effective sample size on the way: 3", "Ancestors on the way: 2", "Batch size on the way: 2"}; !slices.Equal(drawn, want) {
+		t.Errorf("%q, want %q", drawn, want)
+	}
+	var page bytes.Buffer
+	if err := c.Write(&page); err != nil {
+		t.Fatal(err)
+	}
+	checkPage(t, page.String())
+
+	// Runs without test examples on the way, or one alone, have no such picture.
+	c, err = comparison(t, shape{}, shape{chains: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := c.courses(); s.Figures != nil {
+		t.Errorf("one run of particles is compared: %v", s.Figures)
+	}
+	c, err = comparison(t, shape{}, shape{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := c.courses(); len(s.Figures) != 2 || s.Figures[0].Title != "Effective sample size on the way" {
+		t.Errorf("tempering has neither batches nor looks at the test examples: %d figures", len(s.Figures))
+	}
+}
+
+// compared is the page of runs side by side, by their names.
+func compared(t *testing.T, all map[string]func(*testing.T) fixture) []byte {
+	t.Helper()
+	var runs []Judged
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		f := all[name](t)
+		runs = append(runs, Judged{name, f.run, f.j})
+	}
+	c, err := NewComparison(runs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var page bytes.Buffer
+	if err := c.Write(&page); err != nil {
+		t.Fatal(err)
+	}
+	return page.Bytes()
+}
+
+// TestTrack adds up what islands spent, waits for the last of them, and keeps one that ended where it was.
+func TestTrack(t *testing.T) {
+	f := schemed(t, 2, starling.Path{Linear: &starling.Schedule{Iterations: 4, Batch: 10, Grow: 10}}, []int{10, 20, 30, 40}, nil, nil)
+	trace := f.run.Trace[:6] // the second island has two iterations
+	for i, l := range []struct {
+		ess, seconds float64
+		gradients    int
+	}{{1, 1, 10}, {2, 2, 30}, {3, 3, 60}, {4, 4, 100}, {3, 1.5, 10}, {4, 2.5, 30}} {
+		trace[i].ESS, trace[i].Seconds, trace[i].Gradients = l.ess, l.seconds, l.gradients
+	}
+	f.run.Trace = trace
+	v, err := newView(f.run, f.j)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ess := slices.IndexFunc(quantities, func(q quantity) bool { return q.id == "ess" })
+	got := v.track(quantities[ess])
+	want := track{[]float64{1, 2, 3, 4}, []float64{20, 60, 90, 130}, []float64{1.5, 2.5, 3, 4}, []float64{2. / 4, 3. / 4, 3.5 / 4, 4. / 4}}
+	if fmt.Sprint(*got) != fmt.Sprint(want) {
+		t.Errorf("%v, want %v", *got, want)
+	}
+	looks := v.track(quantities[0])
+	want = track{[]float64{2, 4}, []float64{60, 130}, []float64{2.5, 4}, []float64{.8105, .8305}}
+	if fmt.Sprint(looks.iteration, looks.gradients, looks.seconds) != fmt.Sprint(want.iteration, want.gradients, want.seconds) || !(looks.value[0] > .81 && looks.value[0] < .811) {
+		t.Errorf("%v, want %v", *looks, want)
+	}
+}
