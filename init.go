@@ -101,7 +101,7 @@ func (r *run) noteInit() {
 	switch {
 	case s.Model.Init == "":
 	case s.beginsAtInit() && s.Method.SMC.Start == "init":
-		r.Notes = append(r.Notes, "all particles began at model.init, not at draws of the prior: no evidence is estimated")
+		r.Notes = append(r.Notes, "all particles began at model.init, not at draws of the prior")
 	case s.beginsAtInit():
 		r.Notes = append(r.Notes, "all particles began at model.init, not at draws of the prior: tempering is one step, and no evidence is estimated; chains (method: mcmc) or prior.anchor make more of a trained network")
 	case s.Method.SMC != nil && s.MAP == nil && s.Prior.Anchor.S >= 0.5:

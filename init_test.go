@@ -165,6 +165,22 @@ func TestInitIsStart(t *testing.T) {
 	if len(r.Notes) == 0 || !strings.Contains(r.Notes[0], "no evidence is estimated") {
 		t.Errorf("notes %q", r.Notes)
 	}
+	// On a path of batches start: init is the default, and a start that draws from the prior is refused.
+	const batches = "path: {constant: {iterations: 2, batch: 9}}, move: {leapfrog: {steps: 1, step: 1e-9}}}}\n"
+	r, init = fitted(t, goingOut(t, "prior: {normal: {variance: 0.1}}\nmethod: {smc: {particles: 3, "+batches))
+	if start := r.Spec.Method.SMC.Start; start != "init" || away(r.Posterior, init) > 1e-6 {
+		t.Errorf("start %s, %v from the network", start, away(r.Posterior, init))
+	}
+	if notes := strings.Join(r.Notes, "\n"); r.Metrics.LogEvidence != nil || !strings.Contains(notes, "began at model.init") || !strings.Contains(notes, "no evidence: start init") {
+		t.Errorf("evidence %v, notes %q", r.Metrics.LogEvidence, r.Notes)
+	}
+	// It may be said beside an anchor, whose prior else draws the particles.
+	for start, far := range map[string]bool{"start: init, ": false, "": true} {
+		r, init = fitted(t, goingOut(t, "prior: {normal: {variance: 0.1}, anchor: {s: 0.1}}\nmethod: {smc: {particles: 3, "+start+batches))
+		if got := away(r.Posterior, init) > 1e-3; got != far {
+			t.Errorf("anchor and %q: %v from the network", start, away(r.Posterior, init))
+		}
+	}
 	spec := goingOut(t, "prior: {normal: {variance: 0.1}}\nmethod: {smc: {islands: 2}}\n")
 	spec.Method.SMC.Combine = "evidence"
 	var config *ConfigError

@@ -26,7 +26,11 @@ func newFit() *cobra.Command {
 the test examples, and writes all of it to a folder: runs/NAME, or runs/NAME-2 and so on where that exists.
 
 The run is saved there every ten seconds and when it is interrupted. --resume goes on with it, after an interrupt or a
-crash, and gives the same result, bit for bit, as a run that never stopped.`,
+crash, and gives the same result, bit for bit, as a run that never stopped.
+
+On a path of batches (data annealing) method.smc.start says where particles begin: prior, tempered, map, sgd, or init, the
+network of model.init. For map and sgd, point estimates are searched: they stop early by the validation examples, after
+300 epochs at most; where data.whole holds none out, they make 5 epochs, or map.epochs.`,
 		Example: `  starling fit mnist7
   starling fit mine.yaml --out runs/mine --seed 2 --set map.restarts=4
   starling fit mine.yaml --out runs/mine --seed 2 --set map.restarts=4 --resume`,
