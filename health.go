@@ -33,7 +33,7 @@ func (r *run) health() (notes []string) {
 	median, spread := ess[len(ess)/2], variance[len(ess)/2]
 	if 2*single > len(ess) || overloaded(m.Particles, median, spread) {
 		notes = append(notes, fmt.Sprintf("the run behaved as an optimiser, not as a sampler of the posterior: median ESS %.1f of %d, one ancestor alive in %d of %d iterations, resampled in %d. "+
-			"The variance of the log-weights has median %.3g nats², and %d particles carry about %.1f: the ensemble is a best-of-%d selection of noisy descents, and its disagreement says little",
+			"The variance of the log-weights has median %.1f nats², and %d particles carry about %.1f: the ensemble is a best-of-%d selection of noisy descents, and its disagreement says little",
 			median, m.Particles, single, len(ess), resampled, spread, m.Particles, math.Log(float64(m.Particles)), m.Particles))
 	}
 	switch {
