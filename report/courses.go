@@ -69,7 +69,7 @@ func whole(v float64) string { return fixed(v, 0) }
 // left out.
 func (c *Comparison) courses() section {
 	s := section{ID: "samplers", Title: "What the samplers did", Text: []string{
-		"Medians over the islands of a run. Gradients are of one example each, over all particles and islands; evaluations without gradient are not among them."}}
+		"Medians over the islands of a run. Gradients are of one example each, over all particles and islands; evaluations without gradient, and what MAP restarts or descents before the start took, are not among them. Seconds have all but the looks at the test examples."}}
 	for _, q := range quantities {
 		if f := c.drawn(q); f != nil {
 			s.Figures = append(s.Figures, *f)
