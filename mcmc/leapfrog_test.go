@@ -110,7 +110,7 @@ func TestLeapfrogGolden(t *testing.T) {
 }
 
 // Check 1 of data annealing: with the momentum turned round the way leads back. This holds in place too, where a
-// trajectory begins and ends in the same population.
+// trajectory begins and ends in the same population. Nothing is random here: the false-failure rate is 0.
 func TestCheck1LeapfrogIsReversible(t *testing.T) {
 	ctx := context.Background()
 	target := &Target{Model: &model{d: 2, log: quartic, factor: 1}, Prior: factorPrior{2, quartic, 0.5}, Lambda: 0.7}
