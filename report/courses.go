@@ -31,7 +31,7 @@ type effort struct {
 var (
 	byIteration = effort{"iteration", chart.Axis{Label: "iteration", Whole: true}, func(t *track) []float64 { return t.iteration }}
 	byGradients = effort{"gradients", chart.Axis{Label: "gradients, examples (log scale)", Log: true}, func(t *track) []float64 { return t.gradients }}
-	bySeconds   = effort{"seconds", chart.Axis{Label: "seconds of sampling (log scale)", Log: true}, func(t *track) []float64 { return t.seconds }}
+	bySeconds   = effort{"seconds", chart.Axis{Label: "seconds (log scale)", Log: true}, func(t *track) []float64 { return t.seconds }}
 )
 
 var quantities = []quantity{
