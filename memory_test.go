@@ -67,6 +67,9 @@ func TestMemory(t *testing.T) {
 	if sda-full != 8*4*d || full-cheap != 8*(4-2)*d {
 		t.Errorf("bytes a particle of %d parameters: %d, smooth annealing %d, cheap gradients %d", d, full, sda, cheap)
 	}
+	if full > 12*8*d {
+		t.Errorf("a particle of %d parameters takes %d bytes, more than 12 numbers for each", d, full)
+	}
 	if need := r.memory(8, 3); need < programBytes || need > programBytes+4<<20 {
 		t.Errorf("a small run needs %d bytes", need)
 	}

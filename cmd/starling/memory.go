@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"io/fs"
 	"math"
+	"os"
 	"path"
 	"runtime/debug"
 	"strconv"
@@ -11,8 +12,13 @@ import (
 )
 
 // memoryLimit is how many bytes a run may take: GOMEMLIMIT, or what the machine has left and at most what the process's
-// control group may have, which the garbage collector is then told to keep to. 0 if nobody knows.
+// control group may have, which the garbage collector is then told to keep to. 0 if nobody knows. Unless GOGC says
+// otherwise, no more than a fifth of what is in use may be garbage beside it: there is little to look through in arrays of
+// numbers, and particles may be most of the memory.
 func memoryLimit(root fs.FS) int64 {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(20)
+	}
 	if limit := debug.SetMemoryLimit(-1); limit != math.MaxInt64 {
 		return limit
 	}
