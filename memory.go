@@ -17,8 +17,7 @@ const programBytes = 32 << 20
 //	and those that run            state before the step s, proposal s, momentum 1,
 //	                              and 2 where trajectories have gradients of a mini-batch
 //
-// J·D each. Measured peaks of five runs of 0.6 to 3.5 GB were 0.94 to 1.26 of it, and within 1 % of it for those that
-// the garbage collector was told to keep to it (GOMEMLIMIT).
+// J·D each. Measured peaks of five runs of 0.1 to 0.8 GB were 0.91 to 1.06 of it (docs/benchmarks.md, section 5).
 func (r *run) memory(particles, islands int) int64 {
 	d, threads := int64(r.Net.Dim()), int64(r.pool.Threads())
 	total := int64(programBytes) + problemBytes(r.Data)
