@@ -15,7 +15,7 @@ import (
 // Check 8 of data annealing: the networks of the presets have the paper's numbers of parameters, and their gradients are
 // what finite differences of their values say. All numbers are fixed by seeds, and their bits are the same on every
 // machine: what passes once passes always, a false-failure rate of 0.
-func TestCheck8GradientsOfThePresets(t *testing.T) {
+func TestAnnealingCheck8GradientsOfThePresets(t *testing.T) {
 	counts := map[string]int{"mnist-lenet5": 61_706, "fashion-cnn": 96_658}
 	checked := map[string]bool{}
 	for _, name := range annealingPresets() {

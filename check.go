@@ -128,7 +128,8 @@ func (c *checker) spec(s *Spec) {
 		c.atLeast("map.epochs", m.Epochs, 1)
 		c.atLeast("map.patience", m.Patience, 1)
 		if m.Patience != 0 && !s.validates() {
-			c.conflict([]string{"map.patience", "data.whole"}, "waits for a better score on validation examples, and data.whole holds none out: leave it out; map.epochs alone says when to stop")
+			c.conflict([]string{"map.patience", "data.whole"},
+				"waits for a better score on validation examples, and data.whole holds none out: leave it out; map.epochs alone says when to stop")
 		}
 	}
 }
@@ -203,11 +204,14 @@ func (c *checker) method(s *Spec) {
 		full := *m.SMC
 		full.fill(s)
 		if p := s.MAP; full.Start == "sgd" && p != nil && p.Restarts != 0 && p.Restarts < full.Particles*full.Islands {
-			c.conflict([]string{"map.restarts", "method.smc.particles", "method.smc.islands", "method.smc.start"}, "%d particles start from %d MAP restarts, one each: want map.restarts of at least %d, or another start",
+			c.conflict([]string{"map.restarts", "method.smc.particles", "method.smc.islands", "method.smc.start"},
+				"%d particles start from %d MAP restarts, one each: want map.restarts of at least %d, or another start",
 				full.Particles*full.Islands, p.Restarts, full.Particles*full.Islands)
 		}
 		if m.SMC.Combine == "evidence" && !s.weighsByEvidence() {
-			c.conflict([]string{"method.smc.combine", "model.init", "method.smc.start"}, "islands whose particles do not begin at the prior estimate no evidence, and those of constant batches or literal weights none that compares: want combine: equal")
+			c.conflict([]string{"method.smc.combine", "model.init", "method.smc.start"},
+				"islands whose particles do not begin at the prior estimate no evidence, and those of constant batches or literal weights "+
+					"none that compares: want combine: equal")
 		}
 	}
 	if !m.AsIs {
@@ -322,7 +326,8 @@ func (c *checker) mcmc(s *Spec) {
 	full := *m
 	full.fill(s)
 	if full.Start == "map" && point != nil && point.Restarts != 0 && point.Restarts < full.Chains {
-		c.conflict([]string{"method.mcmc.chains", "map.restarts", "method.mcmc.start"}, "%d chains start from %d MAP restarts, one each: want map.restarts of at least %d, or start: prior",
+		c.conflict([]string{"method.mcmc.chains", "map.restarts", "method.mcmc.start"},
+			"%d chains start from %d MAP restarts, one each: want map.restarts of at least %d, or start: prior",
 			full.Chains, point.Restarts, full.Chains)
 	}
 	if m.Keep <= 0 || full.Chains < 1 {
@@ -331,7 +336,8 @@ func (c *checker) mcmc(s *Spec) {
 	if int(m.Keep)%full.Chains != 0 {
 		c.conflict([]string{"method.mcmc.keep", "method.mcmc.chains"}, "%d states are no multiple of %d chains", m.Keep, full.Chains)
 	} else if full.Epochs > 0 && full.late() >= 0 && full.late() < int(m.Keep)/full.Chains {
-		c.conflict([]string{"method.mcmc.keep", "method.mcmc.chains", "method.mcmc.epochs", "method.mcmc.move.hmc.steps"}, "%d states of %d chains, but the second half of %d epochs has only %d moves: keep at most %d, or last",
+		c.conflict([]string{"method.mcmc.keep", "method.mcmc.chains", "method.mcmc.epochs", "method.mcmc.move.hmc.steps"},
+			"%d states of %d chains, but the second half of %d epochs has only %d moves: keep at most %d, or last",
 			m.Keep, full.Chains, full.Epochs, full.late(), full.late()*full.Chains)
 	}
 }
@@ -421,7 +427,8 @@ func (c *checker) path(m *SMC) {
 		c.fault(join(p, "exact"), "is for sda")
 	}
 	if l := m.Move.Leapfrog; l != nil && l.Gradient != nil && name == "sda" {
-		c.conflict([]string{"method.smc.move.leapfrog.gradient", p}, "has no place in sda, where some examples have settled and others have a power of their own: leave it out, or take another path")
+		c.conflict([]string{"method.smc.move.leapfrog.gradient", p},
+			"has no place in sda, where some examples have settled and others have a power of their own: leave it out, or take another path")
 	}
 }
 
@@ -437,7 +444,8 @@ func (c *checker) start(s *Spec) {
 	case m.Start == "init" && s.Model.Init == "":
 		c.fault(at, "init is the network of model.init, which is not given")
 	case (m.Start == "prior" || m.Start == "tempered") && s.Model.Init != "" && s.MAP == nil && s.Prior.Anchor == nil:
-		c.conflict([]string{at, "model.init"}, "%s draws all particles from the prior, and nothing is left to do for model.init: want start: init, or no model.init", m.Start)
+		c.conflict([]string{at, "model.init"},
+			"%s draws all particles from the prior, and nothing is left to do for model.init: want start: init, or no model.init", m.Start)
 	}
 }
 

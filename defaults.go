@@ -6,6 +6,7 @@ import (
 
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/nn"
+	"github.com/starling-smc/starling/smc"
 )
 
 // fill sets what was left out to its default. Parts are copied before they are changed: a Spec that a caller holds
@@ -167,11 +168,12 @@ func (p Path) fill() Path {
 		}
 		full := **s.schedule
 		def(&full.Iterations, 200)
+		batch, grow := smc.BatchSizes(full.Batch, full.Grow)
 		if s.name != "full" {
-			def(&full.Batch, 500)
+			full.Batch = batch
 		}
 		if s.grows {
-			def(&full.Grow, full.Batch)
+			full.Grow = grow
 		}
 		*s.schedule = &full
 	}

@@ -26,11 +26,18 @@ type Descending struct {
 }
 
 // Sampling is the sampler, after an iteration of any of its islands or chains.
+//
+// Share is exact for chains. Of paths of batches it is the share of the examples that the schedule's iterations see, of
+// smooth data annealing that of the iterations; the tempering before it (start: tempered) counts as nothing done. Of
+// tempering it is an estimate from the temperatures so far.
+//
+// Temperature is for tempering. Of smooth data annealing it is the power of the newest block; other batches, whose
+// likelihood is scaled up by N/n, count as 1, and chains are at 1.
 type Sampling struct {
 	Islands, Done int     // islands or chains in all, and those that have ended
-	Share         float64 // of the work that is done, 0 to 1; for SMC an estimate from the temperatures so far
+	Share         float64 // of the work that is done, 0 to 1 (below)
 	Epochs        float64 // mean passes over the data of a particle
-	Temperature   float64 // lowest of the islands that run now, 0 to 1
+	Temperature   float64 // lowest power of the likelihood on the islands that run now, 0 to 1 (below)
 	Iteration     float64 // this and what follows are means over the islands that run now
 	Examples      float64 // that the target sees
 	ESS           float64

@@ -99,7 +99,7 @@ func prepare(spec Spec, o Options) (*run, error) {
 		r.progress = func(Event) {}
 	}
 	r.begun = r.now()
-	r.Spec, r.Started = spec, r.begun
+	r.Spec, r.Started, r.threads = spec, r.begun, r.pool.Threads()
 	var err error
 	if r.Data, err = spec.load(o.DataDir, nil); err != nil {
 		return nil, err

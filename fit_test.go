@@ -188,6 +188,14 @@ func TestRunFolder(t *testing.T) {
 			if anew.String() != string(kept) {
 				t.Errorf("metrics.json:\n%s\nevaluated anew:\n%s", kept, anew.String())
 			}
+			metrics, err := run.Metrics()
+			if err != nil {
+				t.Fatal(err)
+			}
+			anew.Reset()
+			if err := metrics.WriteJSON(&anew); err != nil || anew.String() != string(kept) {
+				t.Errorf("metrics.json:\n%s\nread and written: %v\n%s", kept, err, anew.String())
+			}
 			checkTrace(t, filepath.Join(dir, traceFile), result)
 		})
 	}

@@ -8,14 +8,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 
-	"github.com/gofrs/flock"
-
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/internal/ckpt"
+	"github.com/starling-smc/starling/internal/lock"
 )
 
 // A run's folder holds
@@ -56,7 +54,7 @@ type Folder struct {
 	made    bool     // and so was the folder
 	resumed bool     // it was asked for to go on
 	kept    bool     // it holds a state to go on from, or a result
-	lock    *flock.Flock
+	lock    *lock.Lock
 }
 
 // TakeFolder makes a folder for a run, and those around it. If dir exists, the error is fs.ErrExist.
@@ -138,29 +136,13 @@ func ResumeFolder(dir string) (*Folder, error) {
 }
 
 // take locks the folder.
-func (f *Folder) take() error {
-	path := f.path(lockFile)
-	f.lock = flock.New(path)
-	locked, err := f.lock.TryLock()
-	if err != nil {
-		return fmt.Errorf("%s cannot be locked: %w", f.Dir, err)
+func (f *Folder) take() (err error) {
+	f.lock, err = lock.Take(f.path(lockFile))
+	var held *lock.HeldError
+	if errors.As(err, &held) {
+		return fmt.Errorf("%s: another run is at work in this folder (%s); let it end, or choose another", f.Dir, held.By)
 	}
-	if locked { // unless the file was removed by its last owner meanwhile
-		mine, err := f.lock.Stat()
-		there, gone := os.Stat(path)
-		if locked = err == nil && gone == nil && os.SameFile(mine, there); !locked {
-			f.lock.Close()
-		}
-	}
-	if !locked {
-		who := ""
-		if pid, err := os.ReadFile(path); err == nil && len(pid) > 0 {
-			who = " (process " + string(pid) + ")"
-		}
-		return fmt.Errorf("%s: another run is at work in this folder%s; let it end, or choose another", f.Dir, who)
-	}
-	os.WriteFile(path, fmt.Append(nil, os.Getpid()), 0o666) // only to name the process: an error does not matter
-	return nil
+	return err
 }
 
 // sweep removes files that were half written when a process was killed.
@@ -189,7 +171,7 @@ func (f *Folder) sweep() error {
 }
 
 // held says that this process has the folder.
-func (f *Folder) held() bool { return f.lock != nil && f.lock.Locked() }
+func (f *Folder) held() bool { return f.lock.Held() }
 
 // Kept says whether the folder holds a state to go on from, or a result.
 func (f *Folder) Kept() bool { return f.kept }
@@ -206,13 +188,7 @@ func (f *Folder) Close() error {
 			os.Remove(f.path(name))
 		}
 	}
-	if runtime.GOOS != "windows" { // where a file that is open cannot be removed
-		os.Remove(f.path(lockFile))
-	}
-	err := f.lock.Close()
-	if runtime.GOOS == "windows" {
-		os.Remove(f.path(lockFile))
-	}
+	err := f.lock.Free()
 	if leave {
 		os.Remove(f.Dir)
 		f.removeParents()

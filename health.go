@@ -7,7 +7,7 @@ import (
 )
 
 // health says in plain words what the weights of a path of batches tell (data-annealing-smc, section 6): whether the run
-// sampled, or behaved as an optimiser.
+// sampled, or behaved as an optimiser, and what its log evidence is of.
 func (r *run) health() (notes []string) {
 	m := r.Spec.Method.SMC
 	if m == nil {
@@ -31,10 +31,11 @@ func (r *run) health() (notes []string) {
 	slices.Sort(ess)
 	slices.Sort(variance)
 	median, spread := ess[len(ess)/2], variance[len(ess)/2]
-	if 2*single > len(ess) || overloaded(m.Particles, median, spread) {
-		notes = append(notes, fmt.Sprintf("the run behaved as an optimiser, not as a sampler of the posterior: median ESS %.1f of %d, one ancestor alive in %d of %d iterations, resampled in %d. "+
-			"The variance of the log-weights has median %.1f nats², and %d particles carry about %.1f: the ensemble is a best-of-%d selection of noisy descents, and its disagreement says little",
-			median, m.Particles, single, len(ess), resampled, spread, m.Particles, math.Log(float64(m.Particles)), m.Particles))
+	if j := m.Particles; 2*single > len(ess) || overloaded(j, median, spread) {
+		notes = append(notes, fmt.Sprintf("the run behaved as an optimiser, not as a sampler of the posterior: it kept little more than the best of %d noisy descents, "+
+			"and how far its particles disagree says little about what is not known. Of %d iterations %d had a single ancestor left, and %d resampled. "+
+			"Half of them had an effective sample size of at most %.1f of %d, and half a variance of the log-weights of at least %.1f nats², where %d particles carry about %.1f",
+			j, len(ess), single, resampled, median, j, spread, j, math.Log(float64(j))))
 	}
 	switch {
 	case !r.Spec.estimatesEvidence():
@@ -43,12 +44,18 @@ func (r *run) health() (notes []string) {
 		notes = append(notes, "weight literal leaves the change of target out: the weights follow no path of targets, and their product is no evidence")
 	case name == "constant":
 		notes = append(notes, "the log evidence is that of the last batch, its likelihood scaled to all examples; it is not the model's")
-	case slices.ContainsFunc(r.Trace, func(l TraceLine) bool {
-		return l.Progress >= 1 && (l.Examples < r.Data.Train.Len() || l.Temperature != 1)
-	}):
+	case !EndsAtPosterior(r.Trace, r.Data.Train.Len()):
 		notes = append(notes, "the log evidence is that of the last target, which has not taken in all examples in full; it is not the model's")
 	}
 	return notes
+}
+
+// EndsAtPosterior reports whether the last target of every island in a trace has taken in all of so many training examples
+// in full. If not, as where smooth data annealing was short of iterations, a log evidence is not the model's.
+func EndsAtPosterior(trace []TraceLine, examples int) bool {
+	return !slices.ContainsFunc(trace, func(l TraceLine) bool {
+		return l.Progress >= 1 && (l.Examples < examples || l.Temperature != 1)
+	})
 }
 
 // overloaded says whether log-weights of some variance differ by more than so many particles can carry. Of Gaussian

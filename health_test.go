@@ -1,38 +1,13 @@
 package starling
 
 import (
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/uq"
 )
-
-// Islands that begin at point estimates have no evidence: none is shown, and none is used.
-func TestStartsWithoutEvidence(t *testing.T) {
-	for _, start := range []string{"map", "sgd"} {
-		r := fit(t, trees(t, "method.smc={particles: 3, islands: 2, start: "+start+", path: {constant: {iterations: 3, batch: 9}}, move: {leapfrog: {step: 0.05}}}", "map={restarts: 6, epochs: 2}"), Options{Threads: 2})
-		if r.Metrics.LogEvidence != nil || r.Metrics.Combined != nil || r.Trace[2].LogEvidence != 0 {
-			t.Errorf("start %s: evidence %v, combined %v, in the trace %v", start, r.Metrics.LogEvidence, r.Metrics.Combined, r.Trace[2].LogEvidence)
-		}
-	}
-}
-
-// Every particle of start sgd is the end of a restart of its own: fewer restarts are refused before any work.
-func TestStartNeedsRestarts(t *testing.T) {
-	const method = "method.smc={particles: 3, islands: 2, start: sgd, path: {constant: {iterations: 3, batch: 9}}, move: {leapfrog: {step: 0.05}}}"
-	text, err := os.ReadFile("testdata/trees.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := ParseSpec("trees.yaml", text, method, "map.restarts=5"); err == nil || !strings.Contains(err.Error(), "map.restarts") {
-		t.Errorf("5 restarts for 6 particles: %v", err)
-	}
-	if _, err := ParseSpec("trees.yaml", text, method, "map.restarts=6"); err != nil {
-		t.Error(err)
-	}
-}
 
 // A run whose last target is not the posterior says so: only part of the examples, or of their power.
 func TestEvidenceOfAPart(t *testing.T) {
@@ -64,6 +39,7 @@ func TestHealthOfFew(t *testing.T) {
 		{1000, 400, 12, 6.9, false}, {1000, 400, 12, 6.91, true},
 	} {
 		r := &run{}
+		r.Data = &data.Problem{Train: &data.Set{}}
 		r.Spec.Method.SMC = &SMC{Particles: c.particles, Path: Path{Full: &Schedule{}}}
 		line := TraceLine{ESS: c.ess, LogWeightVar: uq.Number(c.variance), Ancestors: c.ancestors}
 		well := TraceLine{ESS: float64(c.particles), Ancestors: c.particles}

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"os"
-	"slices"
 
 	"github.com/starling-smc/starling/bnn"
 )
@@ -50,21 +49,6 @@ func (s *Spec) beginsAtInit() bool {
 	return m != nil && s.Model.Init != "" && (m.Start == "init" || m.Start == "" && s.MAP == nil && s.Prior.Anchor == nil)
 }
 
-// estimatesEvidence reports whether islands do: their particles begin at draws of the prior.
-func (s *Spec) estimatesEvidence() bool {
-	m := s.Method.SMC
-	return m != nil && !s.beginsAtInit() && m.Start != "map" && m.Start != "sgd"
-}
-
-// weighsByEvidence reports whether the islands' evidences are of the same target, and can be put side by side.
-func (s *Spec) weighsByEvidence() bool {
-	if !s.estimatesEvidence() {
-		return false
-	}
-	m := s.Method.SMC
-	return m.Path.Constant == nil && m.Weight != "literal"
-}
-
 // anchor is the point that the prior is anchored at: the best restart or, without a search, model.init.
 func (r *run) anchor() []float64 {
 	if r.search != nil {
@@ -79,22 +63,6 @@ func (r *run) point(theta []float64) (err error) {
 	return err
 }
 
-// start is where the particles of island i begin; nil: at draws of the prior.
-func (r *run) start(i, particles int) []float64 {
-	switch m := r.Spec.Method.MCMC; {
-	case r.Spec.beginsAtInit(), m != nil && m.Start == "init":
-		return slices.Repeat(r.init, particles)
-	case m != nil && m.Start == "map":
-		return r.search.Theta[i*r.Net.Dim() : (i+1)*r.Net.Dim()]
-	}
-	if m := r.Spec.Method.SMC; m != nil && m.Start == "map" {
-		return slices.Repeat(r.search.Best(), particles)
-	} else if m != nil && m.Start == "sgd" {
-		return r.search.Theta[i*particles*r.Net.Dim() : (i+1)*particles*r.Net.Dim()]
-	}
-	return nil
-}
-
 // noteInit says what a reader should know of a run that goes out from a trained network.
 func (r *run) noteInit() {
 	s := &r.Spec
@@ -103,7 +71,8 @@ func (r *run) noteInit() {
 	case s.beginsAtInit() && s.Method.SMC.Start == "init":
 		r.Notes = append(r.Notes, "all particles began at model.init, not at draws of the prior")
 	case s.beginsAtInit():
-		r.Notes = append(r.Notes, "all particles began at model.init, not at draws of the prior: tempering is one step, and no evidence is estimated; chains (method: mcmc) or prior.anchor make more of a trained network")
+		r.Notes = append(r.Notes, "all particles began at model.init, not at draws of the prior: tempering is one step, and no evidence is estimated; "+
+			"chains (method: mcmc) or prior.anchor make more of a trained network")
 	case s.Method.SMC != nil && s.MAP == nil && s.Prior.Anchor.S >= 0.5:
 		r.Notes = append(r.Notes, "model.init was not used: from s = 0.5 on, the anchored prior has its mean at 0")
 	}

@@ -9,7 +9,7 @@ import (
 // programBytes is what the program takes before it does anything: its code, and the data that come with it.
 const programBytes = 32 << 20
 
-// Memory is an estimate of the most bytes that are in use at the same time. Particles dominate it where there are many:
+// memory is an estimate of the most bytes that are in use at the same time. Particles dominate it where there are many:
 // of J particles of D parameters, with s = 2 numbers of 8 bytes for each parameter (itself and the likelihood's gradient;
 // s = 3 where examples settle, which have a gradient of their own; s = 1 for moves without gradients),
 //
@@ -115,8 +115,7 @@ func largest(n int, ok func(n int) bool) int {
 
 // bytesText writes a number of bytes for people.
 func bytesText(n int64) string {
-	switch {
-	case n < 10<<30:
+	if n < 10<<30 {
 		return fmt.Sprintf("%.0f MB", float64(n)/(1<<20))
 	}
 	return fmt.Sprintf("%.0f GB", float64(n)/(1<<30))

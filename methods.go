@@ -81,11 +81,8 @@ func (m *SMC) path() (p smc.Path) {
 	case "sda":
 		p = smc.SDA{Iterations: s.Iterations, Batch: s.Batch, Grow: s.Grow, Exact: s.Exact}
 	default:
-		schedule := smc.Schedule{Iterations: s.Iterations, Batch: s.Batch, Grow: s.Grow}
-		for schedule.Rule.String() != name {
-			schedule.Rule++
-		}
-		p = schedule
+		rule, _ := smc.ParseRule(name) // the names of a Path; the sampler would refuse another
+		p = smc.Schedule{Rule: rule, Iterations: s.Iterations, Batch: s.Batch, Grow: s.Grow}
 	}
 	if m.Start == "tempered" {
 		return smc.Warm{Then: p}

@@ -3,8 +3,10 @@ package starling
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -26,6 +28,7 @@ type Manifest struct {
 	Platform string            `json:"platform"`
 	CPU      string            `json:"cpu,omitempty"`  // its model, where the system tells
 	CPUs     int               `json:"cpus"`           // of the machine
+	Threads  int               `json:"threads"`        // that computed, in the last process of the run; 0: written before this was kept
 	Kernel   string            `json:"kernel"`         // the CPU kernels used
 	Data     map[string]string `json:"data"`           // checksum of each part
 	Init     string            `json:"init,omitempty"` // checksum of the file of model.init
@@ -50,9 +53,9 @@ const (
 
 func (r *Result) manifest(status string) Manifest {
 	m := Manifest{
-		Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, CPU: cpu(), CPUs: runtime.NumCPU(), Kernel: lanes.Kernel(),
-		EvaluationSeconds: r.evaluation.Seconds(),
-		Data:              checksums(r.Data), Init: r.Init, Started: r.Started.UTC(), Finished: r.Finished.UTC(), Status: status, Notes: r.Notes,
+		Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, CPU: cpu(), CPUs: runtime.NumCPU(), Threads: r.threads,
+		Kernel: lanes.Kernel(), EvaluationSeconds: r.evaluation.Seconds(), Data: checksums(r.Data), Init: r.Init,
+		Started: r.Started.UTC(), Finished: r.Finished.UTC(), Status: status, Notes: r.Notes,
 	}
 	m.Version, m.Revision = Version()
 	return m
@@ -97,14 +100,33 @@ type Run struct {
 	Ensembles
 }
 
-// OpenRun reads the folder of a run that is done. A file in it that is damaged, missing or does not fit the others is a
-// *DataError that names it; any other error says that dir is no run's folder, or how to go on with the run.
+// NotDoneError is OpenRun's where no run is done: the folder is no run's, or the run was stopped or is at work.
+type NotDoneError struct{ Err error }
+
+func (e *NotDoneError) Error() string { return e.Err.Error() }
+func (e *NotDoneError) Unwrap() error { return e.Err }
+
+// OpenRun reads the folder of a run that is done. Where none is, the error is a *NotDoneError, which says how to go on with
+// one that was begun; a file that is damaged, missing or does not fit the others is a *DataError that names it.
 func OpenRun(dir string) (*Run, error) {
-	r := &Run{Dir: dir}
 	text, err := os.ReadFile(filepath.Join(dir, configFile))
-	if err != nil {
-		return nil, fmt.Errorf("%s is no run's folder: %w", dir, err)
+	m, unknown := readManifest(dir)
+	switch {
+	case err != nil && unknown != nil:
+		return nil, &NotDoneError{fmt.Errorf("%s is no run's folder: %w", dir, err)}
+	case errors.Is(unknown, fs.ErrNotExist): // killed before it was written
+		m.Status = "without a manifest"
+	case unknown != nil:
+		return nil, &DataError{unknown}
 	}
+	if m.Status != done {
+		return nil, &NotDoneError{fmt.Errorf("the run in %s is %s; to go on with it: starling fit %s --out %s --resume",
+			dir, m.Status, filepath.Join(dir, configFile), dir)}
+	}
+	if err != nil {
+		return nil, &DataError{err}
+	}
+	r := &Run{Dir: dir, Manifest: m}
 	broken := func(file string, err error) error {
 		return &DataError{fmt.Errorf("%s: %w", filepath.Join(dir, file), err)}
 	}
@@ -113,13 +135,6 @@ func OpenRun(dir string) (*Run, error) {
 	}
 	if r.Net, err = nn.New(r.Spec.Model.Input, r.Spec.Model.Layers, r.Spec.Model.Likelihood); err != nil {
 		return nil, broken(configFile, err)
-	}
-	if r.Manifest, err = readManifest(dir); err != nil {
-		return nil, &DataError{err}
-	}
-	if r.Manifest.Status != done {
-		return nil, fmt.Errorf("the run in %s is %s; to go on with it: starling fit %s --out %s --resume",
-			dir, r.Manifest.Status, filepath.Join(dir, configFile), dir)
 	}
 	if text, err = os.ReadFile(filepath.Join(dir, schemaFile)); err != nil {
 		return nil, &DataError{err}
@@ -156,6 +171,20 @@ func OpenRun(dir string) (*Run, error) {
 		return nil, broken(restartsFile, err)
 	}
 	return r, nil
+}
+
+// Metrics reads what the run came to, as it was judged when it was done: metrics.json. The error is a *DataError.
+func (r *Run) Metrics() (*Metrics, error) {
+	path := filepath.Join(r.Dir, metricsFile)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, &DataError{err}
+	}
+	m := new(Metrics)
+	if err := json.Unmarshal(text, m); err != nil {
+		return nil, &DataError{fmt.Errorf("%s: %w", path, err)}
+	}
+	return m, nil
 }
 
 // readTrace reads the lines of a trace.

@@ -57,6 +57,7 @@ type Result struct {
 
 	Started, Finished time.Time
 	evaluation        time.Duration // that looking at the test examples took, on the way and in the end
+	threads           int           // that computed
 }
 
 // TraceLine is one iteration of one island or chain. Its JSON is a line of trace.jsonl.
@@ -80,7 +81,7 @@ type TraceLine struct {
 	EnergySD      float64   `json:"energy_sd"`      // of the moves' energy errors
 	Broken        int       `json:"broken"`         // proposals of infinite or undefined energy
 	LogEvidence   uq.Number `json:"log_evidence"`   // so far; 0 for chains
-	LogLikelihood uq.Number `json:"log_likelihood"` // mean over the particles
+	LogLikelihood uq.Number `json:"log_likelihood"` // mean over the particles; of the examples that have not settled, at power 1, not scaled
 	Gradients     int       `json:"gradients"`      // so far, in examples, over the particles
 	Values        int       `json:"values"`         // evaluations without gradient, likewise
 	Seconds       float64   `json:"seconds"`        // since the run began, without pauses and without what the test examples take
@@ -89,10 +90,13 @@ type TraceLine struct {
 	ValAccuracy *uq.Number `json:"val_accuracy,omitempty"`
 
 	// Likewise on the test examples, for looking only: nothing is decided by them. On a path of batches without validation
-	// examples (data.whole), every 20 iterations and at the end.
+	// examples (data.whole), every TestedEvery iterations and at the end.
 	TestNLL      *uq.Number `json:"test_nll,omitempty"`
 	TestAccuracy *uq.Number `json:"test_accuracy,omitempty"`
 }
+
+// TestedEvery is how many iterations a path of batches makes between two looks at the test examples.
+const TestedEvery = 20
 
 // version is the release; between releases it is the next one's, with -dev.
 const version = "0.1.0-dev"

@@ -21,29 +21,29 @@ type watch struct {
 	run       *run
 	particles int
 	turn      sync.Mutex // for the run's trace and progress, and for
-	islands   []progress
-	looking   int           // of them, that are at the test examples
+	islands   []standing
+	paused    int           // of them, that are at the test examples
 	since     time.Time     // they are
 	aside     time.Duration // that went into this
 }
 
-// progress is how far an island is.
-type progress struct {
+// standing is how far an island is.
+type standing struct {
 	info  smc.Info
 	first float64 // λ of the first iteration
 }
 
 // newWatch takes up the trace where others left it.
 func newWatch(ctx context.Context, r *run, samplers []*smc.Sampler) *watch {
-	w := &watch{ctx: context.WithoutCancel(ctx), run: r, particles: samplers[0].Particles, islands: make([]progress, len(samplers))}
+	w := &watch{ctx: context.WithoutCancel(ctx), run: r, particles: samplers[0].Particles, islands: make([]standing, len(samplers))}
 	for _, l := range r.Trace {
 		p := &w.islands[l.Island]
 		if l.K == 1 {
 			p.first = l.Temperature
 		}
 		p.info = smc.Info{
-			Island: l.Island, K: l.K, Progress: l.Progress, Lambda: l.Temperature, Examples: l.Examples, ESS: l.ESS, Acceptance: l.Acceptance,
-			Step: l.Step, Ancestors: l.Ancestors, Epochs: l.Epochs,
+			Island: l.Island, K: l.K, Progress: l.Progress, Lambda: l.Temperature, Examples: l.Examples, ESS: l.ESS,
+			Acceptance: l.Acceptance, Step: l.Step, Ancestors: l.Ancestors, Epochs: l.Epochs,
 		}
 	}
 	return w
@@ -53,9 +53,10 @@ func (w *watch) look(st *smc.State, info smc.Info) error {
 	line := TraceLine{
 		Island: info.Island, K: info.K, Progress: info.Progress, Epochs: info.Epochs,
 		Examples: info.Examples, Settled: info.Settled, Temperature: info.Lambda,
-		ESS: info.ESS, LogWeightVar: uq.Number(info.LogWeightVar), Dead: info.Dead, Resampled: info.Resampled, Ancestors: info.Ancestors, Parents: info.Parents,
+		ESS: info.ESS, LogWeightVar: uq.Number(info.LogWeightVar), Dead: info.Dead,
+		Resampled: info.Resampled, Ancestors: info.Ancestors, Parents: info.Parents,
 		Mutations: info.Mutations, Acceptance: info.Acceptance, Step: info.Step, EnergySD: info.EnergySpread, Broken: info.Broken,
-		Gradients: info.Gradients, Values: info.Values, Seconds: w.looks(0),
+		Gradients: info.Gradients, Values: info.Values, Seconds: w.seconds(),
 	}
 	if w.run.Spec.estimatesEvidence() {
 		line.LogEvidence = uq.Number(info.LogZ)
@@ -105,13 +106,12 @@ func (w *watch) validate(st *smc.State, line *TraceLine) error {
 // test scores them on the test examples now and then, where a path of batches has no validation examples to be followed
 // by. This is for looking only: nothing is decided by it, and its time is no time of the sampler's.
 func (w *watch) test(st *smc.State, info smc.Info, line *TraceLine) error {
-	const every = 20 // iterations
 	m, d := w.run.Spec.Method.SMC, w.run.Data
-	if m == nil || m.Path.Tempering != nil || d.Validate != nil || d.Test == nil || info.K%every != 0 && info.Progress < 1 {
+	if m == nil || m.Path.Tempering != nil || d.Validate != nil || d.Test == nil || info.K%TestedEvery != 0 && info.Progress < 1 {
 		return nil
 	}
-	w.looks(1)
-	defer w.looks(-1)
+	w.pause(1)
+	defer w.pause(-1)
 	var err error
 	line.TestNLL, line.TestAccuracy, err = w.score(st, d.Test)
 	return err
@@ -127,13 +127,19 @@ func (w *watch) score(st *smc.State, set *data.Set) (nll, accuracy *uq.Number, e
 	return &value, accuracy, err
 }
 
-// looks notes that so many more islands look at the test examples, and returns the seconds of sampling so far, those of
-// other processes included.
-func (w *watch) looks(more int) float64 {
+// pause notes that so many more islands are at the test examples; −1: that one is back.
+func (w *watch) pause(more int) {
 	w.turn.Lock()
 	defer w.turn.Unlock()
 	w.settle()
-	w.looking += more
+	w.paused += more
+}
+
+// seconds are those of sampling so far, those of other processes included.
+func (w *watch) seconds() float64 {
+	w.turn.Lock()
+	defer w.turn.Unlock()
+	w.settle()
 	return (w.run.before + w.since.Sub(w.run.begun) - w.aside).Seconds()
 }
 
@@ -141,7 +147,7 @@ func (w *watch) looks(more int) float64 {
 // examples is their share of it.
 func (w *watch) settle() {
 	now := w.run.now()
-	if w.looking > 0 {
+	if w.paused > 0 {
 		ended := 0
 		for _, p := range w.islands {
 			if p.info.Progress >= 1 {
@@ -149,7 +155,7 @@ func (w *watch) settle() {
 			}
 		}
 		running := min(len(w.islands)-ended, w.run.pool.Threads())
-		w.aside += now.Sub(w.since) * time.Duration(w.looking) / time.Duration(running)
+		w.aside += now.Sub(w.since) * time.Duration(w.paused) / time.Duration(running)
 	}
 	w.since = now
 }
@@ -163,7 +169,7 @@ func (w *watch) event() *Sampling {
 		}
 	}
 	// What runs now is of interest; between two islands, what ran last.
-	running := slices.ContainsFunc(w.islands, progress.running)
+	running := slices.ContainsFunc(w.islands, standing.running)
 	shown := 0.0
 	for _, p := range w.islands {
 		i := p.info
@@ -188,7 +194,7 @@ func (w *watch) event() *Sampling {
 	return e
 }
 
-func (p progress) running() bool { return p.info.K > 0 && p.info.Progress < 1 }
+func (p standing) running() bool { return p.info.K > 0 && p.info.Progress < 1 }
 
 // share is the part of the work that is done. Chains know it. Of tempering only the iterations so far are known, and
 // that temperatures grow about geometrically: an island at λ_k has log(1/λ_k) to go at the mean pace since λ_1. One that
@@ -198,7 +204,7 @@ func (w *watch) share() float64 {
 	if m == nil || m.Path.Tempering == nil {
 		sum := 0.0
 		for _, p := range w.islands {
-			sum += w.run.spent(p.info)
+			sum += w.run.workDone(p.info)
 		}
 		return sum / float64(len(w.islands))
 	}
@@ -220,9 +226,9 @@ func (w *watch) share() float64 {
 	return done / (total * float64(len(w.islands)) / begun)
 }
 
-// spent is the share of an island's work that is done. Where a schedule says how many examples an iteration sees, it
+// workDone is the share of an island's work that is done. Where a schedule says how many examples an iteration sees, it
 // costs as many.
-func (r *run) spent(info smc.Info) float64 {
+func (r *run) workDone(info smc.Info) float64 {
 	m := r.Spec.Method.SMC
 	if m == nil {
 		return info.Progress
@@ -255,7 +261,8 @@ func (r *run) chains(states []*smc.State) (notes []string) {
 	if r.Spec.Method.MCMC == nil {
 		return nil
 	}
-	moves, acceptance, end := make([]float64, len(states)), make([]float64, len(states)), make([]float64, len(states))
+	n := len(states)
+	moves, acceptance, end := make([]float64, n), make([]float64, n), make([]float64, n)
 	for _, line := range r.Trace {
 		if 2*line.Epochs > float64(r.Spec.Method.MCMC.Epochs) {
 			moves[line.Island]++
@@ -271,7 +278,8 @@ func (r *run) chains(states []*smc.State) (notes []string) {
 	const hardly = 0.1
 	for c, a := range acceptance {
 		if a < hardly {
-			notes = append(notes, fmt.Sprintf("chain %d is stuck: it accepted %.2f of its moves in the second half and ends at log-likelihood %.1f", c, a, end[c]))
+			notes = append(notes, fmt.Sprintf(
+				"chain %d is stuck: it accepted %.2f of its moves in the second half and ends at log-likelihood %.1f", c, a, end[c]))
 		}
 	}
 	return notes

@@ -222,12 +222,13 @@ func TestLooksShareTheTime(t *testing.T) {
 		more    int
 		seconds float64
 	}{{0, 3600}, {1, 3600}, {1, 1800}, {0, 0}, {-1, 0}, {-1, 1800}, {0, 3600}} {
-		before := w.looks(0)
+		before := w.seconds()
 		now = now.Add(time.Hour)
 		if i == 0 && before != 60 {
 			t.Errorf("%v s at the start, want those of the process before", before)
 		}
-		if got := w.looks(c.more) - before; got != c.seconds {
+		w.pause(c.more)
+		if got := w.seconds() - before; got != c.seconds {
 			t.Errorf("hour %d: %v s of sampling, want %v", i, got, c.seconds)
 		}
 	}

@@ -9,8 +9,8 @@ A round runs every program once, each pinned to as many CPUs as it has threads; 
 a change of the machine's speed meets all programs. Printed are minimum and median over all repeats of all rounds, the
 ratio of the medians to starling's, and the load of the machine. Rates: image-particles a second for networks, whole
 iterations of data annealing over all of MNIST in image-gradients a second (JAX: over 2,000 images, it is linear in
-them), seconds of one run for Pima. Networks have maximum pooling on all sides. The peers' check values must agree with each other; that our gradients are
-those of such networks is what the reference values in nn/testdata show.
+them), seconds of one run for Pima. Networks have maximum pooling on all sides. The peers' check values must agree with
+each other; that our gradients are those of such networks is what the reference values in nn/testdata show.
 """
 import json
 import os
@@ -43,6 +43,7 @@ PEERS = {
     "pima": [("BlackJAX", "pima_blackjax.py --repeats 3")],
 }
 RATE = {"lenet5": "images_particles_per_s", "annealing": "images_particles_grads_per_s", "mnist7": "image_particle_grads_per_s", "pima": None}
+UNIT = {"lenet5": "image-particles/s", "annealing": "image-gradients/s", "mnist7": "image-particles/s", "pima": "s"}
 
 
 def run(command, threads, **env):
@@ -100,8 +101,7 @@ def main():
                 m = statistics.median(v)
                 ratio = base / m if RATE[work] else m / base
                 best = max(v) if RATE[work] else min(v)
-                unit = "image-particles/s" if RATE[work] else "s"
-                print(f"{work:7} {threads} thread(s) {name:9} median {m:11.4g} best {best:11.4g} {unit}; starling is {ratio:.2f} × as fast", flush=True)
+                print(f"{work:9} {threads} thread(s) {name:9} median {m:11.4g} best {best:11.4g} {UNIT[work]}; starling is {ratio:.2f} × as fast", flush=True)
     print(f"load after: {os.getloadavg()}")
 
 

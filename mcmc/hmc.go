@@ -137,19 +137,13 @@ func (m HMC) Mutate(ctx context.Context, w *Work, t *Target, p *Population, tuni
 		steps = min(steps, now.Left)
 	}
 	size := rng.Exp(tuning[0])
-	p.each(t.Pool, func(j int) {
-		k := now.Key
-		k.Purpose, k.Particle = rng.Momentum, j
-		momentum := p.row(w.momentum, j)
-		k.Stream().Normals(momentum)
-		w.kinetic[j] = Kinetic(momentum, nil)
-	})
-	if err := t.Leapfrog(ctx, p, &w.Proposal, w.momentum, nil, size*m.jitter(now.Key), steps); err != nil {
+	w.drawMomenta(t.Pool, p, now.Key)
+	if err := w.leapfrog(ctx, t, p, &w.Proposal, size*m.jitter(now.Key), steps); err != nil {
 		return Outcome{}, err
 	}
 	energy := w.outcome.Energy
 	p.each(t.Pool, func(j int) {
-		arrival := Kinetic(p.row(w.momentum, j), nil) - t.LogDensity(&w.Proposal, j)
+		arrival := Kinetic(p.row(w.momentum, j)) - t.LogDensity(&w.Proposal, j)
 		energy[j] = arrival - (w.kinetic[j] - t.LogDensity(p, j))
 		w.kinetic[j] = arrival
 	})

@@ -3,6 +3,7 @@ package mcmc
 import (
 	"context"
 	"math"
+	"sync"
 
 	"github.com/starling-smc/starling/internal/pool"
 	"github.com/starling-smc/starling/internal/rng"
@@ -50,6 +51,7 @@ type Work struct {
 	batch     []int32    // of that gradient
 	momentum  []float64  // J×D
 	kinetic   []float64  // J, at the start
+	spare     *sync.Pool // of *[]float64, length D: a gradient of the prior for every thread that kicks
 	outcome   Outcome
 }
 
@@ -61,8 +63,21 @@ func (w *Work) Fit(p *Population) {
 	w.Proposal = p.Blank()
 	w.momentum = make([]float64, p.J*p.D)
 	w.kinetic = make([]float64, p.J)
+	d := p.D
+	w.spare = &sync.Pool{New: func() any { row := make([]float64, d); return &row }}
 	w.outcome.Energy = make([]float64, p.J)
 	w.outcome.Probability = make([]float64, p.J)
+}
+
+// drawMomenta draws the momenta of the particles of p anew, from N(0, I), and notes their kinetic energies.
+func (w *Work) drawMomenta(workers *pool.Pool, p *Population, key rng.Key) {
+	key.Purpose = rng.Momentum
+	p.each(workers, func(j int) {
+		k, momentum := key, p.row(w.momentum, j)
+		k.Particle = j
+		k.Stream().Normals(momentum)
+		w.kinetic[j] = Kinetic(momentum)
+	})
 }
 
 // metropolis accepts each proposal with probability min(1, e^−ΔH) and reports. finite says whether the proposal of a

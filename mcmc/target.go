@@ -1,10 +1,11 @@
-// Package mcmc moves populations of parameter vectors by Markov kernels that leave a target invariant.
+// Package mcmc moves populations of parameter vectors by Markov kernels of two kinds: HMC and PCN accept or reject and so
+// leave a target invariant; Unadjusted does not, and a weight has to take up its error (package smc).
 //
 // A target is π(θ) ∝ exp(λ·l(θ))·p(θ): the likelihood to the power λ, the inverse temperature, times the prior. Model
-// gives l, Prior gives p; their values and gradients are kept apart, so that another λ costs no evaluation. Some
-// examples may have settled: they count with power 1 beside those of power λ. All
-// particles advance together, one call of the Model for all of them, and each remembers what was evaluated where it
-// stands (Population), so that the last gradient of a move is the first of the next.
+// gives l, Prior gives p; their values and gradients are kept apart, so that another λ costs no evaluation. Some examples
+// may have settled: they count with power 1 beside those of power λ. All particles advance together, one call of the
+// Model for all of them, and each remembers what was evaluated where it stands (Population), so that the last gradient of
+// a move is the first of the next.
 //
 // All numbers are float64, all randomness is keyed (internal/rng), and no result depends on the number of threads.
 package mcmc
@@ -70,8 +71,7 @@ func (t *Target) Examples() int {
 	return len(t.Settled) + len(t.Rows)
 }
 
-// Evaluate fills in the log-likelihood and log-prior of every particle of p and, if p has it, the gradient
-// of the first.
+// Evaluate fills in the log-likelihood and log-prior of every particle of p and, if p has it, the gradient of the first.
 func (t *Target) Evaluate(ctx context.Context, p *Population) error {
 	p.each(t.Pool, func(j int) { p.LP[j] = t.Prior.LogDensity(p.row(p.Theta, j), nil) })
 	return t.logLik(ctx, p)

@@ -2,6 +2,7 @@ package mcmc
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -38,7 +39,7 @@ import (
 type Unadjusted struct {
 	Steps int     // S, leapfrogs a move; 0: 1
 	Step  float64 // h, must be set
-	Batch int     // n, examples of a trajectory's gradients; 0: those of the target
+	Batch int     // n, examples of a trajectory's gradients; 0: those of the target. Must be 0 where examples settle
 }
 
 var _ Move = Unadjusted{}
@@ -51,8 +52,19 @@ func (m Unadjusted) Evaluations() int { return max(1, m.Steps) }
 
 // Tuning returns log h, which stays.
 func (m Unadjusted) Tuning(t *Target) ([]float64, error) {
-	if m.Steps < 0 || !(m.Step > 0) || math.IsInf(m.Step, 0) || m.Batch < 0 {
-		return nil, fmt.Errorf("unadjusted dynamics: %d leapfrogs, step size %v, gradients of %d examples: want a positive step and no negative number", m.Steps, m.Step, m.Batch)
+	var faults []error
+	fault := func(bad bool, format string, args ...any) {
+		if bad {
+			faults = append(faults, fmt.Errorf("unadjusted dynamics: "+format, args...))
+		}
+	}
+	fault(m.Steps < 0, "want at least 1 leapfrog a move, or 0 for 1, have %d", m.Steps)
+	fault(!(m.Step > 0) || math.IsInf(m.Step, 0), "want a finite step size above 0, have %v", m.Step)
+	fault(m.Batch < 0, "want gradients of at least 1 example, or 0 for those of the target, have %d", m.Batch)
+	fault(m.Batch > 0 && t.Settled != nil, "gradients of %d examples have no place where some examples settle and others "+
+		"have a power of their own: want Batch 0, or a path on which none settle", m.Batch)
+	if faults != nil {
+		return nil, errors.Join(faults...)
 	}
 	return []float64{rng.Log(m.Step)}, nil
 }
@@ -60,18 +72,12 @@ func (m Unadjusted) Tuning(t *Target) ([]float64, error) {
 // Mutate is one move of every particle. Outcome.Probability is what accept/reject would have done.
 func (m Unadjusted) Mutate(ctx context.Context, w *Work, t *Target, p *Population, _ []float64, now Moment) (Outcome, error) {
 	w.Fit(p)
-	p.each(t.Pool, func(j int) {
-		k := now.Key
-		k.Purpose, k.Particle = rng.Momentum, j
-		momentum := p.row(w.momentum, j)
-		k.Stream().Normals(momentum)
-		w.kinetic[j] = Kinetic(momentum, nil)
-	})
+	w.drawMomenta(t.Pool, p, now.Key)
 	q, steps := &w.Proposal, max(1, m.Steps)
 	out := w.outcome
 	out.Step = m.Step
 	if m.Batch == 0 {
-		if err := t.Leapfrog(ctx, p, q, w.momentum, nil, m.Step, steps); err != nil {
+		if err := w.leapfrog(ctx, t, p, q, m.Step, steps); err != nil {
 			return Outcome{}, err
 		}
 		out.Gradients = steps * t.Examples()
@@ -87,7 +93,7 @@ func (m Unadjusted) Mutate(ctx context.Context, w *Work, t *Target, p *Populatio
 		out.Gradients, out.Values = (steps+1)*n, t.Examples()
 	}
 	p.each(t.Pool, func(j int) {
-		energy := Kinetic(p.row(w.momentum, j), nil) - t.LogDensity(q, j)
+		energy := Kinetic(p.row(w.momentum, j)) - t.LogDensity(q, j)
 		energy -= w.kinetic[j] - t.LogDensity(p, j)
 		if !isFinite(energy) {
 			energy = math.Inf(1)
@@ -107,9 +113,6 @@ func (m Unadjusted) Mutate(ctx context.Context, w *Work, t *Target, p *Populatio
 // surrogate follows Hamilton's equations with the gradients of a mini-batch, of the n examples that it returns, and
 // leaves the particles in w.surrogate.
 func (m Unadjusted) surrogate(ctx context.Context, w *Work, t *Target, p *Population, key rng.Key) (int, error) {
-	if t.Settled != nil {
-		return 0, fmt.Errorf("unadjusted dynamics: gradients of %d examples have no place where examples settle", m.Batch)
-	}
 	if w.surrogate.J != p.J || w.surrogate.D != p.D {
 		w.surrogate = NewPopulation(p.J, p.D, true)
 	}
@@ -127,5 +130,5 @@ func (m Unadjusted) surrogate(ctx context.Context, w *Work, t *Target, p *Popula
 	if err := field.Evaluate(ctx, &w.surrogate); err != nil {
 		return 0, err
 	}
-	return len(w.batch), field.Leapfrog(ctx, &w.surrogate, &w.surrogate, w.momentum, nil, m.Step, max(1, m.Steps))
+	return len(w.batch), w.leapfrog(ctx, &field, &w.surrogate, &w.surrogate, m.Step, max(1, m.Steps))
 }

@@ -24,7 +24,7 @@ func unadjustedMove(t *testing.T, move Unadjusted, target *Target, p *Population
 // Check 2 of data annealing: for one leapfrog, −ΔH is the logarithm of the Metropolis ratio of Langevin moves,
 // log π(θ')q(θ|θ') − log π(θ)q(θ'|θ) with q(θ'|θ) = N(θ'; θ + h²/2 ∇log π(θ), h² I). It is an
 // identity, to rounding: the false-failure rate is 0.
-func TestCheck2OneLeapfrogIsLangevin(t *testing.T) {
+func TestAnnealingCheck2OneLeapfrogIsLangevin(t *testing.T) {
 	const d, particles, h = 3, 20, 0.3
 	target := &Target{Model: &model{d: d, log: quartic, factor: 1}, Prior: unit(d), Lambda: 1}
 	p := NewPopulation(particles, d, true)
@@ -53,7 +53,7 @@ func TestCheck2OneLeapfrogIsLangevin(t *testing.T) {
 // Check 3: from equilibrium N(0, I), one leapfrog has E ΔH = D h⁶/32, Var ΔH = D(h⁶/16 + h¹²/512), E e^−ΔH = 1 and
 // E e^−2ΔH = (1 − h⁶/8)^(−D/2). With h = 1, D = 1: .03125, .064453, 1, 1.06904. Means of 400,000 particles; the bounds
 // are five standard deviations (false-failure rate 6e-7 each), the fourth moments taken from the sample.
-func TestCheck3EnergyErrorFromEquilibrium(t *testing.T) {
+func TestAnnealingCheck3EnergyErrorFromEquilibrium(t *testing.T) {
 	const particles = 400_000
 	for _, c := range []struct{ d, h float64 }{{1, 1}, {4, 0.9}} {
 		d := int(c.d)

@@ -202,7 +202,7 @@ type dotCall struct {
 }
 
 // newDot plans acc[(r·len(streams) + s)·16 …] += Σ_p dy[p.DY + r·dyStride] · x[p.X + streams[s]] for r < rows. With a
-// window, the kernel is the one that takes the gradient of a 2×2 max pool through its masks.
+// window, the kernel is the one that takes the gradient of a fused 2×2 pool, maximum or mean, through its masks.
 func newDot(rows, dyStride int, streams []int32, window *[4]int32, pairs []lanes.Pair) (calls []dotCall) {
 	tiles := lanes.DotTiles()
 	if window != nil {

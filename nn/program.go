@@ -115,8 +115,10 @@ func (c *compiler) layer(i int, v *value) (*value, int) {
 		v = c.withBorder(v, l.Pad)
 		taps := v.c * l.Kernel[0] * l.Kernel[1]
 		if pool := poolBehind(next(1), next(2)); pool != nil && taps <= lanes.MaxTerms {
+			// The masks of a mean hold the derivative of its ReLU; those of a maximum only say which pixel won, and its gradient
+			// is stored gated.
 			out := c.output(i + 3)
-			_, out.relu = pool.(MaxPool) // the mean's is inside
+			_, out.relu = pool.(MaxPool)
 			c.emit(newConvPool(c, i, l, pool, v, out))
 			return out, 3
 		}

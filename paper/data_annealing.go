@@ -13,13 +13,13 @@ var DataAnnealing = Table{
 	Cells:   dataAnnealing(),
 }
 
-// published is a row of Table 1: log-likelihood, accuracy in percent and seconds, each with its standard deviation.
-type published struct {
-	scheme, data    string
+// scheme is a row of Table 1: log-likelihood, accuracy in percent and seconds, each with its standard deviation.
+type scheme struct {
+	name, data      string
 	langevin, hamil [6]float64
 }
 
-var table1 = []published{
+var table1 = []scheme{
 	{"constant", "mnist", [6]float64{-0.2726, .003, 92.46, .01, 502.76, 20.28}, [6]float64{-0.081, .004, 97.55, .11, 453.33, 16.74}},
 	{"full", "mnist", [6]float64{-0.248, .002, 93.14, .01, 8985.56, 24.08}, [6]float64{-0.065, .003, 98.00, .15, 10658.68, 15.28}},
 	{"ctr", "mnist", [6]float64{-0.268, .003, 92.61, .10, 1297.93, 19.09}, [6]float64{-0.071, .002, 97.84, .02, 1535.95, 20.27}},
@@ -43,12 +43,10 @@ func dataAnnealing() (cells []Cell) {
 		}{{"hmc", "", row.hamil}, {"ld", "-ld", row.langevin}} {
 			f := move.figures
 			cells = append(cells, Cell{
-				Name:    strings.Join([]string{row.data, move.name, row.scheme}, "-"),
-				Preset:  presets[row.data] + "-" + row.scheme + move.suffix,
-				Reduced: []string{"method.smc.particles=4", "method.smc.path." + row.scheme + ".iterations=50"},
-				Published: []Figure{
-					{"accuracy", "%", f[2], f[3]}, {"log-likelihood", "nats", f[0], f[1]}, {"seconds", "s", f[4], f[5]},
-				},
+				Name:      strings.Join([]string{row.data, move.name, row.name}, "-"),
+				Preset:    presets[row.data] + "-" + row.name + move.suffix,
+				Reduced:   []string{"method.smc.particles=4", "method.smc.path." + row.name + ".iterations=50"},
+				Published: Figures{LogLikelihood: Figure{f[0], f[1]}, Accuracy: Figure{f[2], f[3]}, Seconds: Figure{f[4], f[5]}},
 			})
 		}
 	}

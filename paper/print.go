@@ -10,7 +10,20 @@ import (
 )
 
 // legend explains columns of both forms of a table.
-const legend = "ours: mean ± standard deviation over the seeds run; gradients: of one example each, over all particles; seconds: without evaluation, which is apart"
+var legend = []string{
+	"ours: mean ± standard deviation over the seeds run",
+	"gradients: of one example each, over all particles",
+	"seconds: without evaluation, which is apart",
+}
+
+// columns are those of the table for terminals: words stand to the left in them, figures to the right.
+var columns = []struct {
+	head  string
+	words bool
+}{
+	{"cell", true}, {"", true}, {"accuracy, %", false}, {"log-likelihood", false}, {"runs", false}, {"protocol", true},
+	{"ESS", false}, {"gradients", false}, {"seconds", false}, {"evaluation", false}, {"on", true},
+}
 
 // WriteMarkdown writes the table, the paper and ours side by side, and below it the machines.
 func (t *Table) WriteMarkdown(w io.Writer, runs []Run) error {
@@ -29,7 +42,7 @@ func (t *Table) WriteMarkdown(w io.Writer, runs []Run) error {
 		fmt.Fprintf(&b, "| %s |\n", strings.Join([]string{r.Name, p.accuracy, o.accuracy, p.likelihood, o.likelihood, o.runs, protocol, o.ess,
 			o.gradients, p.seconds, o.seconds, o.evaluation, o.machine}, " | "))
 	}
-	fmt.Fprintf(&b, "\n%s.\n", legend)
+	fmt.Fprintf(&b, "\n%s.\n", strings.Join(legend, "; "))
 	for i, m := range all {
 		fmt.Fprintf(&b, "Machine %d: %s.\n", i+1, m)
 	}
@@ -41,28 +54,22 @@ func (t *Table) WriteMarkdown(w io.Writer, runs []Run) error {
 func (t *Table) WriteText(w io.Writer, runs []Run) error {
 	rows := t.Rows(runs)
 	all := machines(rows)
-	lines := [][]string{{"cell", "", "accuracy, %", "log-likelihood", "runs", "protocol", "ESS", "gradients", "seconds", "evaluation", "on"}}
+	var lines [][]string
 	var reduced []string
 	for _, r := range rows {
-		p := r.published()
-		protocol, how, _ := strings.Cut(r.Protocol, ": ")
-		switch {
-		case r.Runs == nil:
-			protocol = "not run"
-		case how != "" && !slices.Contains(reduced, r.Protocol):
-			reduced = append(reduced, r.Protocol)
-		}
 		if r.Runs == nil {
-			lines = append(lines, []string{r.Name, "paper", p.accuracy, p.likelihood, "", protocol, "", "", p.seconds, "", ""})
+			lines = append(lines, r.published().line(r.Name, "paper", "not run"))
 			continue
 		}
-		o := r.ours(all)
-		lines = append(lines, []string{r.Name, "paper", p.accuracy, p.likelihood, "", "", "", "", p.seconds, "", ""},
-			[]string{"", "ours", o.accuracy, o.likelihood, o.runs, protocol, o.ess, o.gradients, o.seconds, o.evaluation, o.machine})
+		protocol, how, _ := strings.Cut(r.Protocol, ": ")
+		if how != "" && !slices.Contains(reduced, r.Protocol) {
+			reduced = append(reduced, r.Protocol)
+		}
+		lines = append(lines, r.published().line(r.Name, "paper", ""), r.ours(all).line("", "ours", protocol))
 	}
 	var b strings.Builder
 	align(&b, lines)
-	b.WriteString("\n" + strings.ReplaceAll(legend, "; seconds", ";\nseconds") + "\n")
+	fmt.Fprintf(&b, "\n%s\n", strings.Join(legend, "\n"))
 	for _, how := range reduced {
 		b.WriteString(how + "\n")
 	}
@@ -73,20 +80,24 @@ func (t *Table) WriteText(w io.Writer, runs []Run) error {
 	return err
 }
 
-// align sets lines of the same number of cells below one another: words to the left, figures to the right.
+// align writes lines, of a cell for each of the columns, below one another and below the columns' heads.
 func align(b *strings.Builder, lines [][]string) {
-	widths := make([]int, len(lines[0]))
+	heads := make([]string, len(columns))
+	for i, c := range columns {
+		heads[i] = c.head
+	}
+	lines = slices.Insert(lines, 0, heads)
+	widths := make([]int, len(columns))
 	for _, line := range lines {
 		for i, cell := range line {
 			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
 		}
 	}
-	words := []int{0, 1, 5, 10}
 	for _, line := range lines {
 		text := ""
 		for i, cell := range line {
 			width := widths[i]
-			if slices.Contains(words, i) {
+			if columns[i].words {
 				width = -width
 			}
 			text += fmt.Sprintf("%*s  ", width, cell)
@@ -100,9 +111,14 @@ type entry struct {
 	accuracy, likelihood, runs, ess, gradients, seconds, evaluation, machine string
 }
 
+// line has a cell for each of the columns.
+func (e entry) line(cell, side, protocol string) []string {
+	return []string{cell, side, e.accuracy, e.likelihood, e.runs, protocol, e.ess, e.gradients, e.seconds, e.evaluation, e.machine}
+}
+
 func (r *Row) published() entry {
-	say := func(i, digits int) string { return meanAndSD(r.Published[i].Mean, r.Published[i].SD, digits) }
-	return entry{accuracy: say(0, 2), likelihood: say(1, 3), seconds: say(2, 0)}
+	say := func(f Figure, digits int) string { return meanAndSD(f.Mean, f.SD, digits) }
+	return entry{accuracy: say(r.Published.Accuracy, 2), likelihood: say(r.Published.LogLikelihood, 3), seconds: say(r.Published.Seconds, 0)}
 }
 
 // ours names machines by their place among all of a table.

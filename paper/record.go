@@ -29,7 +29,8 @@ func (t *Table) Recorded() []Run {
 	return runs
 }
 
-// ReadRecord reads runs from a file of them; there are none where there is no file.
+// ReadRecord reads runs from a file of them; there are none where there is no file. One that is no record of runs is a
+// *starling.DataError.
 func ReadRecord(file string) (runs []Run, err error) {
 	text, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {

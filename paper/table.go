@@ -4,13 +4,8 @@ package paper
 
 import (
 	"cmp"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -37,7 +32,7 @@ type Cell struct {
 	Name      string
 	Preset    string   // the paper's protocol
 	Reduced   []string // what the reduced one sets in it, as KEY=VALUE
-	Published []Figure
+	Published Figures
 }
 
 // Spec is what a cell runs with a seed.
@@ -51,60 +46,53 @@ func (c Cell) Spec(seed uint64, reduced bool) (starling.Spec, error) {
 	return starling.Preset(c.Preset, append([]string{fmt.Sprint("seed=", seed), "name=" + name}, sets...)...)
 }
 
-// Figure is a published mean and standard deviation.
-type Figure struct {
-	Name, Unit string
-	Mean, SD   float64
+// Figures are what was published of a cell.
+type Figures struct {
+	Accuracy      Figure // percent
+	LogLikelihood Figure // nats, mean over the test examples
+	Seconds       Figure
 }
+
+// Figure is a mean and a standard deviation.
+type Figure struct{ Mean, SD float64 }
 
 // Run is what one run of a cell came to.
 type Run struct {
 	Cell          string  `json:"cell"`
 	Seed          uint64  `json:"seed"`
-	Protocol      string  `json:"protocol"` // same, or reduced: how
-	Accuracy      float64 `json:"accuracy"` // percent
-	LogLikelihood float64 `json:"log_likelihood"`
-	ESS           float64 `json:"ess"`       // median over the iterations
-	Ancestors     float64 `json:"ancestors"` // share of the iterations that left more than one ancestor alive
-	Gradients     int     `json:"gradients"` // in examples, over the particles
-	Values        int     `json:"values"`
+	Protocol      string  `json:"protocol"`           // same, or reduced: how
+	Accuracy      float64 `json:"accuracy"`           // percent
+	LogLikelihood float64 `json:"log_likelihood"`     // nats, mean over the test examples
+	ESS           float64 `json:"ess"`                // median over the iterations
+	Ancestors     float64 `json:"ancestors"`          // share of the iterations that left more than one ancestor alive
+	Gradients     int     `json:"gradients"`          // in examples, over the particles
+	Values        int     `json:"values"`             // evaluations without gradient, likewise
 	Sampling      float64 `json:"sampling_seconds"`   // with reading the data, without evaluation and pauses
 	Evaluation    float64 `json:"evaluation_seconds"` // on the test examples, on the way and of the result
 	Machine       string  `json:"machine"`
 	Version       string  `json:"version"`
 }
 
-// ErrNotDone is that of a folder in which no run has ended.
-var ErrNotDone = errors.New("no run has ended here")
-
-// Read is the run of a cell in a folder, or ErrNotDone.
+// Read is the run of a cell in a folder. Errors are those of starling.OpenRun, a *starling.NotDoneError among them, or a
+// *starling.DataError of a run that is none of a cell.
 func Read(dir, cell, protocol string) (*Run, error) {
-	var manifest starling.Manifest // the last file of a run to say that it is done
-	text, err := os.ReadFile(filepath.Join(dir, "manifest.json"))
-	if err == nil {
-		err = json.Unmarshal(text, &manifest)
-	}
-	switch {
-	case errors.Is(err, fs.ErrNotExist) || err == nil && manifest.Status != "done":
-		return nil, ErrNotDone
-	case err != nil:
-		return nil, &starling.DataError{Err: fmt.Errorf("%s: %w", filepath.Join(dir, "manifest.json"), err)}
-	}
 	r, err := starling.OpenRun(dir)
 	if err != nil {
 		return nil, err
 	}
-	if text, err = os.ReadFile(filepath.Join(dir, "metrics.json")); err != nil {
+	metrics, err := r.Metrics()
+	if err != nil {
 		return nil, err
 	}
-	var m struct{ Accuracy, NLL float64 }
-	if err := json.Unmarshal(text, &m); err != nil {
-		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, "metrics.json"), err)
+	if metrics.Accuracy == nil || len(r.Trace) == 0 {
+		return nil, &starling.DataError{Err: fmt.Errorf("%s has no accuracy or no trace: it is no run of a cell", dir)}
 	}
+	last := r.Trace[len(r.Trace)-1]
 	out := &Run{
-		Cell: cell, Seed: r.Spec.Seed, Protocol: protocol, Accuracy: 100 * m.Accuracy, LogLikelihood: -m.NLL,
-		Machine: fmt.Sprintf("%s, %d CPUs, %s", cmp.Or(r.Manifest.CPU, r.Manifest.Platform), r.Manifest.CPUs, r.Manifest.Kernel),
-		Version: strings.TrimSpace(r.Manifest.Version + " " + r.Manifest.Revision),
+		Cell: cell, Seed: r.Spec.Seed, Protocol: protocol,
+		Accuracy: 100 * float64(*metrics.Accuracy), LogLikelihood: -float64(metrics.NLL),
+		Gradients: last.Gradients, Values: last.Values, Sampling: last.Seconds, Evaluation: r.Manifest.EvaluationSeconds,
+		Machine: machine(&r.Manifest), Version: strings.TrimSpace(r.Manifest.Version + " " + r.Manifest.Revision),
 	}
 	var ess []float64
 	for _, l := range r.Trace {
@@ -113,15 +101,22 @@ func Read(dir, cell, protocol string) (*Run, error) {
 			out.Ancestors += 1 / float64(len(r.Trace))
 		}
 	}
-	if len(r.Trace) == 0 {
-		return nil, fmt.Errorf("%s has no trace", dir)
-	}
 	slices.Sort(ess)
-	last := r.Trace[len(r.Trace)-1]
-	out.ESS, out.Gradients, out.Values = ess[len(ess)/2], last.Gradients, last.Values
-	out.Sampling = last.Seconds
-	out.Evaluation = r.Manifest.EvaluationSeconds
+	out.ESS = ess[len(ess)/2]
 	return out, nil
+}
+
+// machine says what a run was made on, and with how many threads where these are not one a CPU.
+func machine(m *starling.Manifest) string {
+	threads := ""
+	switch {
+	case m.Threads == m.CPUs || m.Threads == 0: // 0: not known
+	case m.Threads == 1:
+		threads = ", 1 thread"
+	default:
+		threads = fmt.Sprintf(", %d threads", m.Threads)
+	}
+	return fmt.Sprintf("%s, %d CPUs%s, %s", cmp.Or(m.CPU, m.Platform), m.CPUs, threads, m.Kernel)
 }
 
 // Row is a cell with what its runs came to.

@@ -54,18 +54,23 @@ func NewComparison(runs []Judged) (*Comparison, error) {
 		case first.classes() && first.j.Test.Classes != v.j.Test.Classes:
 			return nil, fmt.Errorf("%s tells %d classes apart and %s %d: they were not taught the same", a, first.j.Test.Classes, b, v.j.Test.Classes)
 		case !first.classes() && first.j.Values.Outputs != v.j.Values.Outputs:
-			return nil, fmt.Errorf("%s predicts %s and %s %d: they were not taught the same", a, several(first.j.Values.Outputs, "number"), b, v.j.Values.Outputs)
+			return nil, fmt.Errorf("%s predicts %s and %s %d: they were not taught the same",
+				a, several(first.j.Values.Outputs, "number"), b, v.j.Values.Outputs)
 		case !same(first, v):
 			others = append(others, fmt.Sprintf("%s on %s %s (%s)", b, count(v.set.Len()), v.test(), short(v.checksum())))
 		}
 	}
 	if others != nil {
-		c.Warnings = append(c.Warnings, fmt.Sprintf("The runs were not judged on the same examples, so their scores are not to be compared one by one: %s on %s %s of %s (%s), %s.",
-			runs[0].Name, count(first.set.Len()), first.test(), first.j.Problem.Name, short(first.checksum()), list(others)))
+		c.Warnings = append(c.Warnings, fmt.Sprintf("The runs were not judged on the same examples, so their scores are not to be compared one by one: "+
+			"%s on %s %s of %s (%s), %s.", runs[0].Name, count(first.set.Len()), first.test(), first.j.Problem.Name, short(first.checksum()), list(others)))
 	}
 	if others := c.scaled(); others != nil {
-		c.Notes = append(c.Notes, fmt.Sprintf("Log evidences are not to be compared: they are densities of the targets as the network learns them, and %s learnt them on other scales than %s.",
-			list(others), c.evident()[0].Name))
+		c.Notes = append(c.Notes, fmt.Sprintf("Log evidences are not to be compared: they are densities of the targets as the network learns them, "+
+			"and %s learnt them on other scales than %s.", list(others), c.evident()[0].Name))
+	}
+	if some := c.unfinished(); some != nil {
+		c.Notes = append(c.Notes, fmt.Sprintf("Of %s the log evidence is that of the last target, which has not taken in all examples in full: "+
+			"it is not the model's, and not to be compared with another run's.", list(some)))
 	}
 	return c, nil
 }
@@ -93,6 +98,16 @@ func (c *Comparison) scaled() (names []string) {
 	}
 	for _, r := range c.evident() {
 		if !slices.Equal(scale(r), scale(c.evident()[0])) {
+			names = append(names, r.Name)
+		}
+	}
+	return names
+}
+
+// unfinished names the runs whose evidence is that of a target before the posterior.
+func (c *Comparison) unfinished() (names []string) {
+	for _, r := range c.evident() {
+		if !starling.EndsAtPosterior(r.Trace, r.Problem.Train.Len()) {
 			names = append(names, r.Name)
 		}
 	}
@@ -235,7 +250,10 @@ func (c *Comparison) Write(w io.Writer) error {
 	for i, v := range c.views {
 		methods.add(names[i], Architecture(v.run.Net), Method(&v.run.Spec), fmt.Sprint(v.run.Spec.Seed))
 	}
-	figures := section{ID: "figures", Title: "Figures", Text: []string{"Arrows say what is better; the best of a row is bold."}, Tables: append(compare(names, all), c.cost())}
+	figures := section{
+		ID: "figures", Title: "Figures", Text: []string{"Arrows say what is better; the best of a row is bold."},
+		Tables: append(compare(names, all), c.cost()),
+	}
 	pictures := section{ID: "pictures", Title: "Side by side"}
 	nll := c.dots("nll", "NLL", "negative log-likelihood, nats an example", false, func(v *view) (at, low, high float64) {
 		return float64(v.j.Metrics.NLL), 0, 0
@@ -261,8 +279,8 @@ func (c *Comparison) Write(w io.Writer) error {
 	pictures.Figures = append(pictures.Figures, c.believed(), c.declined())
 	runs := section{ID: "runs", Title: "The runs", Tables: []table{methods}}
 	p.Sections = []section{figures, pictures}
-	if courses := c.courses(); courses.Figures != nil {
-		p.Sections = append(p.Sections, courses)
+	if samplers := c.samplers(); samplers.Figures != nil {
+		p.Sections = append(p.Sections, samplers)
 	}
 	p.Sections = append(p.Sections, runs)
 	return p.write(w)
@@ -298,8 +316,12 @@ func (c *Comparison) dots(id, title, label string, share bool, of func(*view) (a
 func (c *Comparison) believed() figure {
 	share := chart.Axis{Min: 0, Max: 1, Percent: true}
 	picture := chart.Chart{ID: "reliability", Title: "Reliability of all runs", X: share, Y: share, Marks: []chart.Mark{chart.Rule{X: 1, Y: 1}}}
-	f := figure{Title: "Reliability", Caption: "Above the diagonal a run is more often right than it says; below, it promises too much. Bins of fewer than ten examples are left out.",
-		Data: &table{Caption: "Calibration", Head: []string{"run", "ECE"}}}
+	f := figure{
+		Title: "Reliability",
+		Caption: "Above the diagonal a run is more often right than it says; below, it promises too much. Bins of fewer than ten examples " +
+			"are left out.",
+		Data: &table{Caption: "Calibration", Head: []string{"run", "ECE"}},
+	}
 	picture.X.Label, picture.Y.Label = "confidence", "share that is right"
 	if !c.views[0].classes() {
 		picture.Title, picture.X.Label, picture.Y.Label = "Coverage of all runs", "level of the interval", "share of targets inside"
@@ -341,7 +363,10 @@ func (c *Comparison) declined() figure {
 		write = significant[float64]
 	}
 	shares := []float64{.5, .8, .9, .95, 1}
-	f := figure{Title: "Declining to answer", Caption: "The most doubted are left to somebody else, from the right to the left.", Data: &table{Caption: "Risk among those answered", Head: []string{"run"}}}
+	f := figure{
+		Title: "Declining to answer", Caption: "The most doubted are left to somebody else, from the right to the left.",
+		Data: &table{Caption: "Risk among those answered", Head: []string{"run"}},
+	}
 	for _, s := range shares {
 		f.Data.Head = append(f.Data.Head, percentRound(s))
 	}

@@ -14,7 +14,7 @@ func (v *view) healthy() topic {
 	t := topic{Title: "Whether the posterior is healthy"}
 	switch {
 	case len(v.islands) == 0:
-		t.Text = append(t.Text, "Nothing was sampled: there is no sampler whose health could be judged.")
+		t.say("Nothing was sampled: there is no sampler whose health could be judged.")
 	case v.run.Spec.Method.MCMC != nil:
 		t.chains(v)
 	default:
@@ -32,9 +32,9 @@ func (v *view) healthy() topic {
 	switch {
 	case broken == 0:
 	case m != nil && m.Leapfrog != nil:
-		t.Warnings = append(t.Warnings, fmt.Sprintf("%s had infinite or undefined energy, and left no weight: the step may be too large.", several(broken, "move")))
+		t.warn("%s had infinite or undefined energy, and left no weight: the step may be too large.", several(broken, "move"))
 	default:
-		t.Warnings = append(t.Warnings, fmt.Sprintf("%s had infinite or undefined energy and were refused: the step may be too large.", several(broken, "proposal")))
+		t.warn("%s had infinite or undefined energy and were refused: the step may be too large.", several(broken, "proposal"))
 	}
 	return t
 }
@@ -57,7 +57,7 @@ func (t *topic) population(v *view) {
 			stuck = append(stuck, fmt.Sprint(i.name))
 		}
 		if l.Temperature < 1 && m.Path.Tempering != nil {
-			t.Warnings = append(t.Warnings, fmt.Sprintf("Island %d ended at the power %s of the likelihood, before the posterior.", i.name, fixed(l.Temperature, 4)))
+			t.warn("Island %d ended at the power %s of the likelihood, before the posterior.", i.name, fixed(l.Temperature, 4))
 		}
 	}
 	low, high := slices.Min(steps), slices.Max(steps)
@@ -68,7 +68,7 @@ func (t *topic) population(v *view) {
 	if m.Move.Leapfrog != nil {
 		moves = "accept or reject would have let %s of the moves pass, but all stand, and their errors are in the weights"
 	}
-	t.Text = append(t.Text, fmt.Sprintf(took+"; at the end "+moves+".", span(low, high, 0), span(100*slices.Min(accepted), 100*slices.Max(accepted), 0)+"\u00a0%"))
+	t.say(took+"; at the end "+moves+".", span(low, high, 0), span(100*slices.Min(accepted), 100*slices.Max(accepted), 0)+"\u00a0%")
 	if n := len(v.islands); single > 0 {
 		who := fmt.Sprintf("In %d of %d islands all particles descend", single, n)
 		rest := fmt.Sprintf("; the %d islands together are as many independent lines", n)
@@ -80,10 +80,10 @@ func (t *topic) population(v *view) {
 		}
 		t.Warnings = append(t.Warnings, who+" from one particle of the start: within an island they differ only by the moves since, so an island alone doubts too little"+rest+".")
 	} else {
-		t.Text = append(t.Text, fmt.Sprintf("Of the %d particles that an island started with, %s still have descendants.", m.Particles, span(slices.Min(ancestors), slices.Max(ancestors), 0)))
+		t.say("Of the %d particles that an island started with, %s still have descendants.", m.Particles, span(slices.Min(ancestors), slices.Max(ancestors), 0))
 	}
 	if len(stuck) > 0 {
-		t.Warnings = append(t.Warnings, fmt.Sprintf("At the end less than %s of the moves were accepted on island %s: its particles hardly moved.", percentRound(lowMoves), list(stuck)))
+		t.warn("At the end less than %s of the moves were accepted on island %s: its particles hardly moved.", percentRound(lowMoves), list(stuck))
 	}
 	t.scatter(v)
 }
@@ -97,7 +97,7 @@ func (t *topic) scatter(v *view) {
 	n := len(v.run.Posterior.LogEvidence)
 	z, sd, effective := number(m.LogEvidence), number(m.LogEvidenceSD), number(m.EffectiveIslands)
 	if n < 2 {
-		t.Text = append(t.Text, fmt.Sprintf("The log evidence is %s; a single island cannot say how sure that is.", fixed(z, 1)))
+		t.say("The log evidence is %s; a single island cannot say how sure that is.", fixed(z, 1))
 		return
 	}
 	if sd > evidenceSD {
@@ -107,7 +107,7 @@ func (t *topic) scatter(v *view) {
 		}
 		t.Warnings = append(t.Warnings, text+".")
 	} else {
-		t.Text = append(t.Text, fmt.Sprintf("The log evidence is %s, with a standard deviation of %s over the islands.", fixed(z, 1), fixed(sd, 1)))
+		t.say("The log evidence is %s, with a standard deviation of %s over the islands.", fixed(z, 1), fixed(sd, 1))
 	}
 }
 
@@ -126,10 +126,10 @@ func (t *topic) weights(v *view) {
 	}
 	ess := 1 / squares
 	if ess < float64(n)/4 {
-		t.Warnings = append(t.Warnings, fmt.Sprintf("The weights are uneven: %d networks count for %s.", n, fixed(ess, 1)))
+		t.warn("The weights are uneven: %d networks count for %s.", n, fixed(ess, 1))
 	}
 	if dead > 0 {
-		t.Warnings = append(t.Warnings, fmt.Sprintf("%s no weight at all.", has(dead)))
+		t.warn("%s no weight at all.", has(dead))
 	}
 }
 
@@ -165,27 +165,27 @@ func (t *topic) chains(v *view) {
 		ends = append(ends, float64(i.last().LogLikelihood))
 	}
 	if accepted == nil {
-		t.Warnings = append(t.Warnings, "No chain came to its second half.")
+		t.warn("No chain came to its second half.")
 		return
 	}
-	t.Text = append(t.Text, fmt.Sprintf("In the second half of the run, whose states count, the chains accepted %s\u00a0%% of their moves and ended at log-likelihoods from %s.",
-		span(100*slices.Min(accepted), 100*slices.Max(accepted), 0), span(slices.Min(ends), slices.Max(ends), 1)))
+	t.say("In the second half of the run, whose states count, the chains accepted %s\u00a0%% of their moves and ended at log-likelihoods from %s.",
+		span(100*slices.Min(accepted), 100*slices.Max(accepted), 0), span(slices.Min(ends), slices.Max(ends), 1))
 	if len(stuck) > 0 {
 		what := "Chain " + stuck[0] + " is stuck: it"
 		if len(stuck) > 1 {
 			what = "Chains " + list(stuck) + " are stuck: each"
 		}
-		t.Warnings = append(t.Warnings, fmt.Sprintf("%s accepted less than %s of its moves, and its states are one place rather than the posterior.", what, percentRound(lowMoves)))
+		t.warn("%s accepted less than %s of its moves, and its states are one place rather than the posterior.", what, percentRound(lowMoves))
 	}
 	if odd := v.outliers(ends); odd != nil {
-		t.Warnings = append(t.Warnings, fmt.Sprintf("Chain %s ended at a log-likelihood far from that of the others: see the figure below.", list(odd)))
+		t.warn("Chain %s ended at a log-likelihood far from that of the others: see the figure below.", list(odd))
 	}
 	switch r := rHat(halves); {
 	case math.IsNaN(r):
 	case r > mixedRHat:
-		t.Warnings = append(t.Warnings, fmt.Sprintf("The chains' log-likelihoods do not agree yet (split R-hat %s, where 1 is agreement): longer chains would tell.", fixed(r, 2)))
+		t.warn("The chains' log-likelihoods do not agree yet (split R-hat %s, where 1 is agreement): longer chains would tell.", fixed(r, 2))
 	default:
-		t.Text = append(t.Text, fmt.Sprintf("Their log-likelihoods agree (split R-hat %s).", fixed(r, 2)))
+		t.say("Their log-likelihoods agree (split R-hat %s).", fixed(r, 2))
 	}
 }
 

@@ -39,17 +39,6 @@ func (i island) values(of func(*starling.TraceLine) float64) []float64 {
 	return x
 }
 
-// course is one quantity over the run.
-type course struct {
-	id, title, label, caption string
-	of                        func(*starling.TraceLine) float64
-	axis                      chart.Axis
-	step, smooth              bool
-	rule                      float64 // to compare with; NaN: none
-	note                      string  // what that is
-	decimals                  int
-}
-
 const (
 	pointsAll = 2400 // of all lines of a chart together
 	pointsOne = 240  // of one line
@@ -60,74 +49,8 @@ const (
 // sampler shows what the sampler did, iteration by iteration.
 func (v *view) sampler() section {
 	s := section{ID: "sampler", Title: "What the sampler did"}
-	var courses []course
-	nan := math.NaN()
-	share := chart.Axis{Min: 0, Max: 1, Percent: true}
-	target, adapted := nan, ""
-	if m := v.move(); m != nil && m.HMC != nil && m.HMC.Step == 0 {
-		target, adapted = m.HMC.Accept, "what the step aims at"
-	} else if m != nil && m.PCN != nil && m.PCN.Step == 0 {
-		target, adapted = m.PCN.Accept, "what the step aims at"
-	}
-	acceptance := course{
-		id: "acceptance", title: "Acceptance", label: "mean acceptance probability", of: func(l *starling.TraceLine) float64 { return l.Acceptance },
-		axis: share, smooth: true, rule: target, note: adapted, decimals: 2,
-		caption: "Moves that are refused leave a particle where it is.",
-	}
-	if m := v.move(); m != nil && m.Leapfrog != nil {
-		acceptance.caption = "What accept or reject would have done. Here every move stands, and its error goes into the weight."
-	}
-	likelihood := course{
-		id: "likelihood", title: "Log-likelihood", label: "mean log-likelihood of a particle, nats", of: func(l *starling.TraceLine) float64 { return float64(l.LogLikelihood) },
-		rule: nan, decimals: 1, caption: "Of the training examples. It should have come to rest, and all at the same height.",
-	}
-	if m := v.run.Spec.Method.SMC; m != nil {
-		particles := float64(m.Particles)
-		ess := nan
-		if t := m.Path.Tempering; t != nil {
-			ess = t.ESS
-		}
-		resampled := "what tempering keeps"
-		var path []course
-		if m.Path.Tempering == nil {
-			ess, resampled = m.Resample.When.ESS, "below it particles are resampled"
-			if ess == 0 {
-				ess = nan
-			}
-			path = v.batches(m)
-		} else {
-			path = []course{{id: "tempering", title: "Tempering", label: "power of the likelihood (log scale)", of: func(l *starling.TraceLine) float64 { return l.Temperature },
-				axis: chart.Axis{Log: true}, rule: nan, decimals: 5, caption: "From the prior, near 0, to the posterior at 1, each time as far as the effective sample size allows."}}
-		}
-		courses = append(path,
-			course{id: "ess", title: "Effective sample size", label: "share of the particles", of: func(l *starling.TraceLine) float64 { return l.ESS / particles },
-				axis: share, rule: ess, note: resampled, decimals: 2, caption: "Before resampling."},
-			acceptance,
-			course{id: "ancestors", title: "Ancestors", label: "particles of the start with descendants", of: func(l *starling.TraceLine) float64 { return float64(l.Ancestors) },
-				axis: chart.Axis{Whole: true, Min: 0, Max: particles}, step: true, rule: nan, caption: fmt.Sprintf("Of %d. Resampling drops lines for good; only moves make up for it.", m.Particles)},
-			likelihood,
-		)
-	} else {
-		courses = []course{likelihood, acceptance}
-	}
-	courses = append(courses,
-		course{id: "validation", title: "Validation", label: "NLL on the validation examples, nats", of: func(l *starling.TraceLine) float64 { return number(l.ValNLL) },
-			rule: v.bestMAP(), note: "best MAP", decimals: 3, caption: "Of the particles as they stand, together: not of what is kept in the end."},
-		course{id: "step", title: "Step size", label: "step size (log scale)", of: func(l *starling.TraceLine) float64 { return l.Step },
-			axis: chart.Axis{Log: true}, rule: nan, decimals: 5, smooth: true, caption: "Of the last move of an iteration."})
-	for _, c := range courses {
+	for _, c := range v.courses() {
 		if f := v.course(c); f != nil {
-			s.Figures = append(s.Figures, *f)
-		}
-	}
-	looks := v.looks()
-	for _, c := range []course{
-		{id: "testnll", title: "Test NLL", label: "NLL on the test examples, nats", of: func(l *starling.TraceLine) float64 { return number(l.TestNLL) },
-			rule: nan, decimals: 3, caption: "Of an island's particles together, by their weights, every 20 iterations and at the end. For looking only: nothing was decided by it."},
-		{id: "testaccuracy", title: "Test accuracy", label: "share of the test examples", of: func(l *starling.TraceLine) float64 { return number(l.TestAccuracy) },
-			axis: chart.Axis{Percent: true}, rule: nan, decimals: 4, caption: "Likewise."},
-	} {
-		if f := looks.course(c); f != nil {
 			s.Figures = append(s.Figures, *f)
 		}
 	}
@@ -137,55 +60,18 @@ func (v *view) sampler() section {
 	return s
 }
 
-// batches are the courses of a path of batches: how many examples it sees, what their likelihood counts, and what the
-// moves' errors do to the weights.
-func (v *view) batches(m *starling.SMC) []course {
-	nan, trace := math.NaN(), v.run.Trace
-	most := 0.0 // with an axis from 0 a batch that keeps its size is drawn, too
-	for _, l := range trace {
-		most = max(most, float64(l.Examples))
+// having are the islands with the lines that have a course.
+func (v *view) having(c course) (all []island) {
+	if !c.tested {
+		return v.islands
 	}
-	courses := []course{
-		{id: "examples", title: "Batch size", label: "examples that the target sees", of: func(l *starling.TraceLine) float64 { return float64(l.Examples) },
-			axis: chart.Axis{Whole: true, Min: 0, Max: most}, step: true, rule: nan, caption: "The schedule of the batches."},
-	}
-	if sda := m.Path.SDA; sda != nil {
-		blocks := func(l *starling.TraceLine) float64 {
-			if l.Settled == 0 {
-				return 1
-			}
-			return 2 + math.Ceil(float64(l.Settled-sda.Batch)/float64(sda.Grow))
-		}
-		courses = append(courses, course{id: "power", title: "Power of the newest block", label: "β", of: func(l *starling.TraceLine) float64 { return l.Temperature },
-			axis: chart.Axis{Min: 0, Max: 1}, step: true, rule: nan, decimals: 2, caption: "Rises with what a nat of entropy allows; at 1 the block settles and the next comes in. With one ancestor it jumps to 1 at once."},
-			course{id: "blocks", title: "Number of batches", label: "batches that have come in", of: blocks,
-				axis: chart.Axis{Whole: true, Zero: true}, step: true, rule: nan, caption: "The last of them has the power above, the others 1."})
-	}
-	if m.Move.Leapfrog != nil {
-		courses = append(courses, course{id: "energy", title: "Energy error", label: "sd over the particles, nats (log scale)", of: func(l *starling.TraceLine) float64 { return l.EnergySD },
-			axis: chart.Axis{Log: true}, rule: nan, decimals: 2, caption: "Goes into the log-weights as it is: above a few nats one particle takes all."})
-	}
-	courses = append(courses, course{id: "logweights", title: "Variance of the log-weights", label: "nats² (log scale)", of: func(l *starling.TraceLine) float64 { return float64(l.LogWeightVar) },
-		axis: chart.Axis{Log: true}, rule: math.Log(float64(m.Particles)), note: fmt.Sprintf("what %d particles carry", m.Particles), decimals: 2,
-		caption: "Before resampling, of living particles. The share of them that is effective is about exp(−variance): above log J, less than one."})
-	if slices.ContainsFunc(trace, func(l starling.TraceLine) bool { return l.LogEvidence != 0 }) {
-		courses = append(courses, course{id: "logz", title: "Log evidence so far", label: "nats", of: func(l *starling.TraceLine) float64 { return float64(l.LogEvidence) },
-			rule: nan, decimals: 1, caption: "Of the iteration's own target, its likelihood scaled to all examples."})
-	}
-	return courses
-}
-
-// looks are the iterations after which the test examples were looked at.
-func (v *view) looks() *view {
-	only := *v
-	only.islands = nil
 	for _, i := range v.islands {
 		unseen := func(l starling.TraceLine) bool { return l.TestNLL == nil }
 		if lines := slices.DeleteFunc(slices.Clone(i.lines), unseen); len(lines) > 0 {
-			only.islands = append(only.islands, island{i.name, lines})
+			all = append(all, island{i.name, lines})
 		}
 	}
-	return &only
+	return all
 }
 
 func (v *view) move() *starling.Move {
@@ -214,13 +100,71 @@ func (v *view) unit() (name, axis string) {
 	return "island", "iteration"
 }
 
-// course draws one line an island, and their median if there are several; nil if there is nothing to draw. A constant
-// tells nothing either, unless it is compared with something.
+// course draws one line an island, and their median if there are several; nil if there is nothing to draw.
 func (v *view) course(c course) *figure {
+	all := v.having(c)
+	if !c.tells(all) {
+		return nil
+	}
 	unit, axis := v.unit()
 	chains := unit == "chain"
+	picture := chart.Chart{ID: c.id, Title: c.title + " over the run", X: chart.Axis{Label: axis, Whole: !chains}, Y: c.axis}
+	fig := &figure{Title: c.title, Caption: c.caption, Data: c.table(unit, all)}
+	points := max(min(pointsAll/len(all), pointsOne), 8)
+	style := "faint"
+	if len(all) == 1 {
+		style = "s0"
+	}
+	if c.rule != nil {
+		picture.Marks = append(picture.Marks, chart.Rule{X: math.NaN(), Y: c.rule.at})
+	}
+	var xs, ys [][]float64
+	var ends []float64
+	smoothed := false
+	for _, i := range all {
+		x := i.values(func(l *starling.TraceLine) float64 { return float64(l.K) })
+		if chains {
+			x = i.values(func(l *starling.TraceLine) float64 { return l.Epochs })
+		}
+		y := i.values(c.of)
+		ends = append(ends, y[len(y)-1])
+		if n := min(len(x)/5, stretches); c.smooth && chains && n > 1 { // one particle's moves are noise one by one
+			x, y = chart.Smooth(x, y, n)
+			smoothed = true
+		}
+		xs, ys = append(xs, x), append(ys, y)
+		x, y = chart.Thin(x, y, points)
+		picture.Marks = append(picture.Marks, chart.Line{X: x, Y: y, Class: style, Step: c.step})
+	}
+	if smoothed {
+		fig.Caption += " Lines are means over stretches of the run."
+	}
+	if len(all) > 1 {
+		x, y := medians(xs, ys)
+		x, y = chart.Thin(x, y, pointsOne)
+		picture.Marks = append(picture.Marks, chart.Line{X: x, Y: y, Class: "strong", Step: c.step})
+		median := "median; one that ended keeps its last value"
+		if chains {
+			median = "median"
+		}
+		fig.Legend = []key{lineKey("faint", "each "+unit), lineKey("strong", median)}
+		picture.Desc = fmt.Sprintf("%s of %s; at the end from %s to %s, median %s.", c.title, several(len(all), unit),
+			c.write(chart.Quantile(ends, 0)), c.write(chart.Quantile(ends, 1)), c.write(chart.Median(ends)))
+	} else {
+		picture.Desc = fmt.Sprintf("%s from %s to %s.", c.title, c.write(ys[0][0]), c.write(ends[0]))
+	}
+	if c.rule != nil {
+		fig.Legend = append(fig.Legend, lineKey("rule", c.rule.note))
+	}
+	fig.Charts = []template.HTML{picture.SVG()}
+	return fig
+}
+
+// tells says whether there is anything to draw. A constant tells nothing, unless it is compared with something or stands on
+// an axis of known ends.
+func (c course) tells(all []island) bool {
 	some, differ, first := false, false, math.NaN()
-	for _, i := range v.islands {
+	for _, i := range all {
 		for _, y := range i.values(c.of) {
 			if y-y != 0 {
 				continue
@@ -231,70 +175,33 @@ func (v *view) course(c course) *figure {
 			some, differ = true, differ || y != first
 		}
 	}
-	if !some || !differ && math.IsNaN(c.rule) && c.axis.Min == c.axis.Max {
-		return nil
-	}
-	picture := chart.Chart{ID: c.id, Title: c.title + " over the run", X: chart.Axis{Label: axis, Whole: !chains}, Y: c.axis}
-	picture.Y.Label = c.label
-	points := max(min(pointsAll/len(v.islands), pointsOne), 8)
-	style := "faint"
-	if len(v.islands) == 1 {
-		style = "s0"
-	}
-	if !math.IsNaN(c.rule) {
-		picture.Marks = append(picture.Marks, chart.Rule{X: math.NaN(), Y: c.rule})
-	}
-	data := &table{Caption: c.title, Head: []string{unit, "start", "lowest", "median", "highest", "end"}}
-	f := fixed[float64]
-	var xs, all [][]float64
-	var ends []float64
-	smoothed := false
-	for n, i := range v.islands {
-		x := i.values(func(l *starling.TraceLine) float64 { return float64(l.K) })
-		if chains {
-			x = i.values(func(l *starling.TraceLine) float64 { return l.Epochs })
-		}
-		y := i.values(c.of)
-		q := func(q float64) string { return f(chart.Quantile(y, q), c.decimals) }
-		if n < rowsAll {
-			data.add(fmt.Sprint(i.name), f(y[0], c.decimals), q(0), q(.5), q(1), f(y[len(y)-1], c.decimals))
-		}
-		ends = append(ends, y[len(y)-1])
-		if n := min(len(x)/5, stretches); c.smooth && chains && n > 1 { // one particle's moves are noise one by one
-			x, y = chart.Smooth(x, y, n)
-			smoothed = true
-		}
-		xs, all = append(xs, x), append(all, y)
-		x, y = chart.Thin(x, y, points)
-		picture.Marks = append(picture.Marks, chart.Line{X: x, Y: y, Class: style, Step: c.step})
-	}
-	if n := len(v.islands); n > rowsAll {
-		data.Caption += fmt.Sprintf(" (the first %d of %d)", rowsAll, n)
-	}
-	fig := &figure{Title: c.title, Caption: c.caption, Data: data}
-	if smoothed {
-		fig.Caption += " Lines are means over stretches of the run."
-	}
-	if len(v.islands) > 1 {
-		x, y := medians(xs, all)
-		x, y = chart.Thin(x, y, pointsOne)
-		picture.Marks = append(picture.Marks, chart.Line{X: x, Y: y, Class: "strong", Step: c.step})
-		median := "median; one that ended keeps its last value"
-		if chains {
-			median = "median"
-		}
-		fig.Legend = []key{lineKey("faint", "each "+unit), lineKey("strong", median)}
-		picture.Desc = fmt.Sprintf("%s of %s; at the end from %s to %s, median %s.", c.title, several(len(v.islands), unit),
-			f(chart.Quantile(ends, 0), c.decimals), f(chart.Quantile(ends, 1), c.decimals), f(chart.Median(ends), c.decimals))
-	} else {
-		picture.Desc = fmt.Sprintf("%s from %s to %s.", c.title, f(all[0][0], c.decimals), f(ends[0], c.decimals))
-	}
-	if !math.IsNaN(c.rule) {
-		fig.Legend = append(fig.Legend, lineKey("rule", c.note))
-	}
-	fig.Charts = []template.HTML{picture.SVG()}
-	return fig
+	return some && (differ || c.rule != nil || c.axis.Min != c.axis.Max)
 }
+
+// table has a row an island, if there are not too many.
+func (c course) table(unit string, all []island) *table {
+	t := courseTable(c.title, unit)
+	if n := len(all); n > rowsAll {
+		t.Caption += fmt.Sprintf(" (the first %d of %d)", rowsAll, n)
+	}
+	for _, i := range all[:min(len(all), rowsAll)] {
+		t.add(fmt.Sprint(i.name), c.summary(i.values(c.of))...)
+	}
+	return t
+}
+
+// courseTable is the numbers beside a picture of courses: a row has the cells of summary.
+func courseTable(title, unit string) *table {
+	return &table{Caption: title, Head: []string{unit, "start", "lowest", "median", "highest", "end"}}
+}
+
+// summary writes where values start, where they lie, and where they end.
+func (c course) summary(y []float64) []string {
+	at := func(share float64) string { return c.write(chart.Quantile(y, share)) }
+	return []string{c.write(y[0]), at(0), at(.5), at(1), c.write(y[len(y)-1])}
+}
+
+func (c course) write(y float64) string { return fixed(y, c.decimals) }
 
 // medians are those over the islands, point by point of the longest; those that have ended stay where they ended.
 func medians(xs, ys [][]float64) (x, y []float64) {

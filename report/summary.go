@@ -71,11 +71,11 @@ func (v *view) learnt() topic {
 	if v.run.Spec.Method.AsIs {
 		with = " elsewhere, and is judged as it is"
 	}
-	t.Text = append(t.Text, fmt.Sprintf("A network of %s was taught %s from %s%s.", several(v.run.Net.Dim(), "parameter"), what, inputs, with))
+	t.say("A network of %s was taught %s from %s%s.", several(v.run.Net.Dim(), "parameter"), what, inputs, with)
 	if n := v.run.Posterior.Size(); n == 1 {
-		t.Text = append(t.Text, "What came out is one network.")
+		t.say("What came out is one network.")
 	} else {
-		t.Text = append(t.Text, fmt.Sprintf("What came out is not one network but %s, each with its weight, that answer together and may disagree.", count(n)))
+		t.say("What came out is not one network but %s, each with its weight, that answer together and may disagree.", count(n))
 	}
 	return t
 }
@@ -87,25 +87,25 @@ func (v *view) good() topic {
 	n := float64(m.N)
 	switch {
 	case m.On == "train" && v.run.Spec.Method.AsIs:
-		t.Warnings = append(t.Warnings, "Whether it was trained on these very examples is not known here: if it was, it will do worse on new ones.")
+		t.warn("Whether it was trained on these very examples is not known here: if it was, it will do worse on new ones.")
 	case m.On == "train":
-		t.Warnings = append(t.Warnings, "It was judged on the examples that it learnt from, as nothing was held out: on new ones it will do worse.")
+		t.warn("It was judged on the examples that it learnt from, as nothing was held out: on new ones it will do worse.")
 	}
 	if v.classes() {
 		accuracy := number(m.Accuracy)
 		low, high := wilson(accuracy*n, n)
 		most := v.mostFrequent()
-		t.Text = append(t.Text, fmt.Sprintf("Of %s %s it gets %s right (95\u00a0%% interval %s to %s); to name the most frequent class each time would give %s.",
-			count(m.N), v.test(), percent(accuracy), percent(low), percent(high), percent(most)))
+		t.say("Of %s %s it gets %s right (95\u00a0%% interval %s to %s); to name the most frequent class each time would give %s.",
+			count(m.N), v.test(), percent(accuracy), percent(low), percent(high), percent(most))
 		if !(low > most) {
-			t.Warnings = append(t.Warnings, "That is not clearly better than to name the most frequent class each time.")
+			t.warn("That is not clearly better than to name the most frequent class each time.")
 		}
 		t.believe(v, accuracy)
 	} else {
-		t.Text = append(t.Text, fmt.Sprintf("On %s %s its typical error (RMSE) is %s, where the mean of the targets errs by %s: it explains %s of their variance.",
-			count(m.N), v.test(), significant(number(m.RMSE)), significant(v.spread()), percent(1-math.Pow(number(m.RMSE)/v.spread(), 2))))
+		t.say("On %s %s its typical error (RMSE) is %s, where the mean of the targets errs by %s: it explains %s of their variance.",
+			count(m.N), v.test(), significant(number(m.RMSE)), significant(v.spread()), percent(1-math.Pow(number(m.RMSE)/v.spread(), 2)))
 		if !(number(m.RMSE) < v.spread()) {
-			t.Warnings = append(t.Warnings, "That is no better than to predict the mean each time.")
+			t.warn("That is no better than to predict the mean each time.")
 		}
 	}
 	t.beside(v)
@@ -134,11 +134,11 @@ func (t *topic) believe(v *view, accuracy float64) {
 	says := fmt.Sprintf("on average it is %s sure and %s right (calibration error %s)", percent(confident), percent(accuracy), fixed(ece, 3))
 	switch {
 	case ece > soundECE && ece > 2*chance:
-		t.Warnings = append(t.Warnings, fmt.Sprintf("Its probabilities are not to be taken at their word: it is %s; %s.", way, says))
+		t.warn("Its probabilities are not to be taken at their word: it is %s; %s.", way, says)
 	case ece <= soundECE/2 || ece <= chance:
-		t.Text = append(t.Text, fmt.Sprintf("Its probabilities can be taken at their word: %s.", says))
+		t.say("Its probabilities can be taken at their word: %s.", says)
 	default:
-		t.Text = append(t.Text, fmt.Sprintf("Its probabilities are nearly right, a little %s: %s.", way, says))
+		t.say("Its probabilities are nearly right, a little %s: %s.", way, says)
 	}
 }
 
@@ -150,9 +150,9 @@ func (t *topic) beside(v *view) {
 		return
 	}
 	best, nll := float64(m.MAP.NLL), float64(m.NLL)
-	t.Text = append(t.Text, fmt.Sprintf("Its NLL is %s; that of the best single network (MAP) is %s.", figure(nll), figure(best)))
+	t.say("Its NLL is %s; that of the best single network (MAP) is %s.", figure(nll), figure(best))
 	if figure(best) != figure(nll) && best < nll {
-		t.Warnings = append(t.Warnings, "The best single network has a better NLL than the posterior.")
+		t.warn("The best single network has a better NLL than the posterior.")
 	}
 	if m.DeepEnsemble == nil || v.restarts() < 2 {
 		return
@@ -160,11 +160,11 @@ func (t *topic) beside(v *view) {
 	deep := float64(m.DeepEnsemble.NLL)
 	switch {
 	case figure(deep) == figure(nll):
-		t.Text = append(t.Text, fmt.Sprintf("The deep ensemble of the %d MAPs does as well: %s.", v.restarts(), figure(deep)))
+		t.say("The deep ensemble of the %d MAPs does as well: %s.", v.restarts(), figure(deep))
 	case deep < nll:
-		t.Warnings = append(t.Warnings, fmt.Sprintf("The deep ensemble of the %d MAPs, which costs no sampling, does better: NLL %s against %s.", v.restarts(), figure(deep), figure(nll)))
+		t.warn("The deep ensemble of the %d MAPs, which costs no sampling, does better: NLL %s against %s.", v.restarts(), figure(deep), figure(nll))
 	default:
-		t.Text = append(t.Text, fmt.Sprintf("The deep ensemble of the %d MAPs comes to %s.", v.restarts(), figure(deep)))
+		t.say("The deep ensemble of the %d MAPs comes to %s.", v.restarts(), figure(deep))
 	}
 }
 
@@ -182,12 +182,12 @@ func (v *view) knows() topic {
 	known := v.score(v.j.Test)
 	wrong := uq.AUROC(v.scoresOf(v.groups[0]), v.scoresOf(v.groups[1]))
 	if v.single() {
-		t.Warnings = append(t.Warnings, "One network cannot disagree with itself: it has no epistemic entropy, and what follows is about its whole entropy.")
+		t.warn("One network cannot disagree with itself: it has no epistemic entropy, and what follows is about its whole entropy.")
 	}
 	if !math.IsNaN(wrong) {
-		t.Text = append(t.Text, fmt.Sprintf("Its wrong answers are %s more doubtful than its right ones (AUROC %s).", how(wrong), fixed(wrong, 2)))
+		t.say("Its wrong answers are %s more doubtful than its right ones (AUROC %s).", how(wrong), fixed(wrong, 2))
 		risk := uq.RiskCoverage(known, v.mistakes())
-		t.Text = append(t.Text, fmt.Sprintf("If it declines the most doubtful tenth, %s of the rest are right instead of %s.", percent(1-riskAt(risk, .9)), percent(1-riskAt(risk, 1))))
+		t.say("If it declines the most doubtful tenth, %s of the rest are right instead of %s.", percent(1-riskAt(risk, .9)), percent(1-riskAt(risk, 1)))
 	}
 	var found, fooled []string
 	type area struct {
@@ -200,7 +200,7 @@ func (v *view) knows() topic {
 		if a := uq.AUROC(known, scores); !math.IsNaN(a) {
 			areas = append(areas, area{g.name, a})
 			if a < hardly {
-				t.Warnings = append(t.Warnings, fmt.Sprintf("It does not notice that %s is foreign: AUROC %s, where 0.5 is chance.", g.name, fixed(a, 2)))
+				t.warn("It does not notice that %s is foreign: AUROC %s, where 0.5 is chance.", g.name, fixed(a, 2))
 			}
 		}
 		certain := 0.0
@@ -218,12 +218,12 @@ func (v *view) knows() topic {
 		found = append(found, fmt.Sprintf("%s %s (%s)", a.name, how(a.v), fixed(a.v, 2)))
 	}
 	if found != nil {
-		t.Text = append(t.Text, fmt.Sprintf("Inputs of groups that it was never taught are doubted more than %s: %s.", v.test(), strings.Join(found, ", ")))
+		t.say("Inputs of groups that it was never taught are doubted more than %s: %s.", v.test(), strings.Join(found, ", "))
 	} else {
-		t.Text = append(t.Text, "It was shown nothing foreign, so nothing is known of what it makes of such inputs: starling evaluate --ood would tell.")
+		t.say("It was shown nothing foreign, so nothing is known of what it makes of such inputs: starling evaluate --ood would tell.")
 	}
 	if fooled != nil {
-		t.Warnings = append(t.Warnings, fmt.Sprintf("Some foreign inputs pass for known: it is more than %s sure of %s.", percentRound(sure), list(fooled)))
+		t.warn("Some foreign inputs pass for known: it is more than %s sure of %s.", percentRound(sure), list(fooled))
 	}
 	return t
 }
@@ -258,9 +258,9 @@ func (v *view) trusts() topic {
 		t.Warnings = append(t.Warnings, "Its intervals are too wide: "+says+".")
 	}
 	risk := rootRisk(v.spreads(), v.squares())
-	t.Text = append(t.Text, fmt.Sprintf("Of the half that it is surest of, the RMSE is %s; of all, %s.", significant(riskAt(risk, .5)), significant(riskAt(risk, 1))))
+	t.say("Of the half that it is surest of, the RMSE is %s; of all, %s.", significant(riskAt(risk, .5)), significant(riskAt(risk, 1)))
 	if g, ok := v.run.Net.Likelihood().(nn.Gaussian); ok && g.SD != 0 {
-		t.Text = append(t.Text, "The noise was not learnt: the config fixes it.")
+		t.say("The noise was not learnt: the config fixes it.")
 	}
 	return t
 }

@@ -29,7 +29,7 @@ func batches(iterations int) map[string]Path {
 // Check 5: all examples at once or in blocks give the same evidence and the same posterior, when the likelihood of a
 // block is not scaled (Linear here is growing), and smooth annealing too. Each path fails once in 10⁶ runs, log Z and
 // all moments together.
-func TestCheck5BlocksGiveTheSameEvidence(t *testing.T) {
+func TestAnnealingCheck5BlocksGiveTheSameEvidence(t *testing.T) {
 	m := newLocation(2)
 	for name, path := range map[string]Path{
 		"full": Schedule{Rule: Full, Iterations: 12}, "blocks": growing{len(m.y)}, "sda": SDA{Iterations: 40, Batch: 7, Grow: 9},
@@ -45,7 +45,7 @@ func TestCheck5BlocksGiveTheSameEvidence(t *testing.T) {
 }
 
 // Check 4: cheap gradients leave evidence and moments as they are. A correct sampler fails once in 10⁶ runs.
-func TestCheck4CheapGradientsKeepTheWeightsExact(t *testing.T) {
+func TestAnnealingCheck4CheapGradientsKeepTheWeightsExact(t *testing.T) {
 	m := newLocation(2)
 	checkPosterior(t, m.problem(), replicate(t, m.problem(), 20, Sampler{
 		Path: Warm{ESS: 0.8, Then: Schedule{Rule: Full, Iterations: 6}}, Move: mcmc.Unadjusted{Steps: 3, Step: 0.06, Batch: 20},
@@ -55,7 +55,7 @@ func TestCheck4CheapGradientsKeepTheWeightsExact(t *testing.T) {
 
 // Check 6: fresh batches use every example once per permutation; cumulative ones contain those before. That holds for every
 // permutation: the false-failure rate is 0. The exact batch sizes are golden (TestGoldenSchedules).
-func TestCheck6Membership(t *testing.T) {
+func TestAnnealingCheck6Membership(t *testing.T) {
 	m := newLocation(2)
 	for name, path := range batches(20) {
 		s := &Sampler{Model: m, Prior: m.problem().prior, Path: path, Move: mcmc.Unadjusted{Step: 0.01}, Weighting: Momentum{}, Particles: 4, Seed: 3}
@@ -110,7 +110,7 @@ func TestCheck6Membership(t *testing.T) {
 // Check 7: a block's power never falls, and is 1 at once where all particles are equal. That holds whatever is drawn; only
 // that 60 iterations take in all 8 blocks depends on it: over 200 seeds 28 ± 1.6 were needed, at most 34, and 60 are 20
 // standard deviations away. Moments are golden.
-func TestCheck7PowersOfABlockRise(t *testing.T) {
+func TestAnnealingCheck7PowersOfABlockRise(t *testing.T) {
 	m := newLocation(2)
 	for _, exact := range []bool{false, true} {
 		s := &Sampler{
@@ -344,7 +344,7 @@ func TestBrokenTrajectoriesAreDead(t *testing.T) {
 // correct form fails once in 10⁶ runs, log Z being biased down by half its variance. The literal one is off by 67.6 nats
 // with a standard deviation of .3 a run: each of 20 runs is over 100 of them from the bound, and none
 // fails by chance.
-func TestCheck5LiteralWeightIsExposed(t *testing.T) {
+func TestAnnealingCheck5LiteralWeightIsExposed(t *testing.T) {
 	m := newLocation(2)
 	p := m.problem()
 	evidences := func(w Momentum) (logZ []float64, sd float64) {
@@ -373,7 +373,7 @@ func TestCheck5LiteralWeightIsExposed(t *testing.T) {
 // root mean square over 60 runs must fall by a factor of 4; the logarithm of an rms over 60 normal
 // errors has variance 1/120, that of a ratio of two 1/60, a standard deviation of .13, or .18 where tails are twice as heavy.
 // The bounds, a factor of 2.5 either way, are five of the latter away: a false-failure rate of 1e-6 for the two ratios.
-func TestCheck4ErrorsFallWithParticles(t *testing.T) {
+func TestAnnealingCheck4ErrorsFallWithParticles(t *testing.T) {
 	m := newLocation(2)
 	p := m.problem()
 	const most, factor = 6400, 4.0
@@ -453,7 +453,7 @@ func (rest) Mutate(_ context.Context, _ *mcmc.Work, _ *mcmc.Target, p *mcmc.Popu
 // weight needs, is that of the ancestor. At every iteration of a run, its state makes one with a resampling and no move:
 // then a particle's weight is π_k(θ_j)/π_{k−1}(θ_j), both evaluated anew where it stands, but for the sum of all. Nothing
 // here is left to chance: everything agrees to rounding, whatever is drawn.
-func TestCheck9CachesFollowTheAncestor(t *testing.T) {
+func TestAnnealingCheck9CachesFollowTheAncestor(t *testing.T) {
 	ctx := context.Background()
 	for name, path := range batches(12) {
 		sampler := func(move mcmc.Move, when When) *Sampler {

@@ -159,7 +159,7 @@ func TestEvidenceIsUnbiased(t *testing.T) {
 
 // Check 9 of data annealing: every scheme gives n·w children on average, E n_j = J W_j, systematic and stratified within one
 // or two of it. A correct scheme fails once in 10⁶ runs.
-func TestCheck9ResamplingIsUnbiased(t *testing.T) {
+func TestAnnealingCheck9ResamplingIsUnbiased(t *testing.T) {
 	w := []float64{0, 0.07, 0.31, 0, 0.22, 0.4}
 	const n, rounds = 5, 4000
 	for _, scheme := range []Scheme{Multinomial, Systematic, Stratified, Residual} {

@@ -34,6 +34,8 @@ type Path interface {
 	Progress(st *State) float64
 	// Budget is the number of examples that moves may evaluate for a particle in the whole run; 0: no such limit.
 	Budget(st *State) int
+	// Settles says whether examples settle on the way (Stage.Settled): particles then carry what those contribute.
+	Settles() bool
 }
 
 // Fixed is the path of chains: one target, the posterior, until every particle has spent its budget.
@@ -55,6 +57,9 @@ func (f Fixed) Progress(st *State) float64 { return min(1, float64(st.Spent)/flo
 
 // Budget is the number of epochs times the number of examples.
 func (f Fixed) Budget(st *State) int { return f.Epochs * st.Examples }
+
+// Settles is false.
+func (Fixed) Settles() bool { return false }
 
 func (f Fixed) check() error {
 	if f.Epochs < 1 {
@@ -81,6 +86,9 @@ func (Ladder) Progress(st *State) float64 { return st.Lambda }
 
 // Budget is 0.
 func (Ladder) Budget(*State) int { return 0 }
+
+// Settles is false.
+func (Ladder) Settles() bool { return false }
 
 func (l Ladder) check() error {
 	last := 0.0
@@ -126,6 +134,9 @@ func (Tempering) Progress(st *State) float64 { return st.Lambda }
 // Budget is 0.
 func (Tempering) Budget(*State) int { return 0 }
 
+// Settles is false.
+func (Tempering) Settles() bool { return false }
+
 func (t Tempering) check() error {
 	if !(t.ESS >= 0 && t.ESS < 1) {
 		return fmt.Errorf("path: tempering at ESS %v; it must lie between 0 and 1", t.ESS)
@@ -157,7 +168,8 @@ func (t Tempering) next(lambda, last float64, logw, ll []float64) (float64, erro
 		}
 	}
 	if alive *= float64(len(ll)); alive <= aim*(1+1e-9) {
-		return 0, fmt.Errorf("particles worth %.4g of %d have a positive likelihood, a step of the path must leave more than %.4g: take more particles or a smaller ESS", alive, len(ll), aim)
+		return 0, fmt.Errorf("particles worth %.4g of %d have a positive likelihood, a step of the path must leave more than %.4g: "+
+			"take more particles or a smaller ESS", alive, len(ll), aim)
 	}
 	lo, hi := 0.0, last-lambda
 	for range 60 {

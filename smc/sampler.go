@@ -8,9 +8,10 @@
 //	Resampler   when and how do the fit multiply?      multinomial, systematic, stratified, residual
 //
 // Adaptive tempering with moves of accept/reject is the SMC sampler of scalable-bayesian-monte-carlo, section 3.2; a
-// Fixed path makes the particles chains (section 3.3). Islands are independent samplers, combined by Combine (section
-// 3.4). A Step takes a State to the next State and reports an Info; all that goes on is in the State, Info is only
-// looked at.
+// Fixed path makes the particles chains (section 3.3). A Schedule or SDA, moves without accept/reject and the weight
+// Momentum are data annealing (data-annealing-smc, section 3): the targets are those of batches of examples, which grow as
+// the path says. Islands are independent samplers, combined by Combine (scalable-bayesian-monte-carlo, section 3.4). A
+// Step takes a State to the next State and reports an Info; all that goes on is in the State, Info is only looked at.
 package smc
 
 import (

@@ -2,7 +2,7 @@ package smc
 
 import (
 	"cmp"
-	"fmt"
+	"slices"
 )
 
 // Schedule is data annealing by a rule for the batch size (data-annealing-smc, eqs. 13–18): the target of iteration
@@ -26,8 +26,8 @@ import (
 type Schedule struct {
 	Rule       Rule
 	Iterations int // K
-	Batch      int // C; 0: 500
-	Grow       int // κ; 0: Batch
+	Batch      int // C; 0: as BatchSizes says
+	Grow       int // κ; 0: likewise
 }
 
 // Rule says how many examples an iteration of a Schedule sees.
@@ -41,8 +41,21 @@ const (
 	Automated
 )
 
-func (r Rule) String() string {
-	return [...]string{"constant", "full", "ctr", "linear", "automated"}[r]
+var rules = [...]string{"constant", "full", "ctr", "linear", "automated"}
+
+func (r Rule) String() string { return rules[r] }
+
+// ParseRule returns the rule whose String is name; ok is false if there is none.
+func ParseRule(name string) (r Rule, ok bool) {
+	i := slices.Index(rules[:], name)
+	return Rule(i), i >= 0
+}
+
+// BatchSizes fills in what was left out, as 0, of a path's first batch and of what follows it: the first has the paper's
+// 500 examples, and the others grow by as many as the first has.
+func BatchSizes(batch, grow int) (first, growth int) {
+	first = cmp.Or(batch, 500)
+	return first, cmp.Or(grow, first)
 }
 
 // Start is π_0.
@@ -62,11 +75,14 @@ func (s Schedule) Progress(st *State) float64 {
 // Budget is 0.
 func (Schedule) Budget(*State) int { return 0 }
 
+// Settles is false.
+func (Schedule) Settles() bool { return false }
+
 func (s Schedule) check() error {
-	if s.Rule < Constant || s.Rule > Automated || s.Iterations < 1 || s.Batch < 0 || s.Grow < 0 {
-		return fmt.Errorf("path: schedule %d of %d iterations, batches of %d that grow by %d", int(s.Rule), s.Iterations, s.Batch, s.Grow)
-	}
-	return nil
+	var f faults
+	f.add(s.Rule < Constant || s.Rule > Automated, "path: unknown rule %d", int(s.Rule))
+	f.sizes(s.Iterations, s.Batch, s.Grow)
+	return f.err()
 }
 
 // stage is the target of iteration k for n examples.
@@ -84,10 +100,10 @@ func (s Schedule) stage(k, n int) Stage {
 
 // Size is n_k for n examples.
 func (s Schedule) Size(k, n int) int {
-	first, grow := min(cmp.Or(s.Batch, usual), n), cmp.Or(s.Grow, s.Batch, usual)
-	refine := 10*k >= 9*s.Iterations // k ≥ R, exactly
+	first, grow := BatchSizes(s.Batch, s.Grow)
+	first, grow = min(first, n), min(grow, 4*n) // 4n: changes nothing, and nothing overflows
+	refine := 10*k >= 9*s.Iterations            // k ≥ R, exactly
 	size := first
-	grow = min(grow, 4*n) // changes nothing, and nothing overflows
 	switch {
 	case s.Rule == Full || refine && s.Rule != Constant:
 		size = n
@@ -99,6 +115,3 @@ func (s Schedule) Size(k, n int) int {
 	}
 	return min(max(size, first), n)
 }
-
-// usual is the paper's C and κ.
-const usual = 500

@@ -34,15 +34,11 @@ func goldenSchedule(t *testing.T, c golden.Case) {
 	var want struct{ M []int }
 	decode(t, c.Inputs, &in)
 	decode(t, c.Expected, &want)
-	s := Schedule{Rule: -1, Iterations: in.K, Batch: in.C, Grow: in.Kappa}
-	for r := Constant; r <= Automated; r++ {
-		if r.String() == in.Scheme {
-			s.Rule = r
-		}
-	}
-	if s.Rule < 0 {
+	rule, ok := ParseRule(in.Scheme)
+	if !ok || rule.String() != in.Scheme {
 		t.Fatalf("unknown scheme %q", in.Scheme)
 	}
+	s := Schedule{Rule: rule, Iterations: in.K, Batch: in.C, Grow: in.Kappa}
 	for k, n := range want.M {
 		if got := s.Size(k, in.N); got != n {
 			t.Fatalf("n_%d = %d, want %d", k, got, n)

@@ -1,10 +1,6 @@
 package smc
 
-import (
-	"cmp"
-	"fmt"
-	"math"
-)
+import "math"
 
 // SDA is smooth data annealing (data-annealing-smc, eqs. 19–30): examples come in block by block of one order, and a
 // block's power β rises from First to 1 before the next one comes,
@@ -25,8 +21,8 @@ import (
 //	−dS/dβ = β Var_W Ω̂ + Cov_W(Ω, Ω̂) − Cov_W(log p(θ), Ω̂).
 type SDA struct {
 	Iterations int     // K
-	Batch      int     // C, examples of the first block; 0: 500
-	Grow       int     // κ, of every other; 0: Batch
+	Batch      int     // C, examples of the first block; 0: as BatchSizes says
+	Grow       int     // κ, of every other; 0: likewise
 	First      float64 // β of a block when it comes in; 0: .1
 	Entropy    float64 // ΔS, nats an iteration; 0: 1
 	Exact      bool    // use the derivative of the entropy
@@ -34,7 +30,8 @@ type SDA struct {
 
 // Start is the first block at the first β.
 func (s SDA) Start(n int) (Stage, bool) {
-	return Stage{Lambda: s.first(), Rows: Rows{0, min(cmp.Or(s.Batch, usual), n)}}, true
+	batch, _ := BatchSizes(s.Batch, s.Grow)
+	return Stage{Lambda: s.first(), Rows: Rows{0, min(batch, n)}}, true
 }
 
 // Next raises β, or settles the block and takes the next.
@@ -46,8 +43,9 @@ func (s SDA) Next(st *State) (Stage, error) {
 	case stage.Lambda < 1:
 		stage.Lambda = s.raise(st)
 	case stage.Rows.To < st.Examples:
-		grow := cmp.Or(s.Grow, s.Batch, usual)
-		stage = Stage{Lambda: s.first(), Settled: stage.Rows.To, Rows: Rows{stage.Rows.To, stage.Rows.To + min(grow, st.Examples-stage.Rows.To)}}
+		_, grow := BatchSizes(s.Batch, s.Grow)
+		settled := stage.Rows.To
+		stage = Stage{Lambda: s.first(), Settled: settled, Rows: Rows{settled, settled + min(grow, st.Examples-settled)}}
 	}
 	return stage, nil
 }
@@ -61,11 +59,15 @@ func (s SDA) Progress(st *State) float64 { return float64(st.K-st.Warmed) / floa
 // Budget is 0.
 func (SDA) Budget(*State) int { return 0 }
 
+// Settles is true.
+func (SDA) Settles() bool { return true }
+
 func (s SDA) check() error {
-	if s.Iterations < 1 || s.Batch < 0 || s.Grow < 0 || !(s.First >= 0 && s.First <= 1) || !(s.Entropy >= 0) {
-		return fmt.Errorf("path: smooth data annealing of %d iterations, blocks of %d and %d from power %v, entropy %v", s.Iterations, s.Batch, s.Grow, s.First, s.Entropy)
-	}
-	return nil
+	var f faults
+	f.sizes(s.Iterations, s.Batch, s.Grow)
+	f.add(!(s.First >= 0 && s.First <= 1), "path: want a first power of a block between 0 and 1, have %v", s.First)
+	f.add(!(s.Entropy >= 0), "path: want an entropy of at least 0 nats an iteration, have %v", s.Entropy)
+	return f.err()
 }
 
 func (s SDA) first() float64 {

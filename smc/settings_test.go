@@ -34,10 +34,21 @@ func TestSettingsAreRefusedWithReasons(t *testing.T) {
 		"must lie between 0 and 1": func(s *Sampler) { s.Move = mcmc.PCN{Step: 2} },
 		"not Gaussian":             func(s *Sampler) { s.Prior = struct{ mcmc.Prior }{s.Prior} },
 		"needs a Gaussian prior":   func(s *Sampler) { s.Move, s.Prior = mcmc.PCN{}, struct{ mcmc.Prior }{s.Prior} },
-		"Move.Batch: gradients of 8": func(s *Sampler) {
+		"unknown rule 5":           func(s *Sampler) { s.Path = Schedule{Rule: 5, Iterations: 1} },
+		"1 iteration, have 0":      func(s *Sampler) { s.Path = Schedule{} },
+		"first batch of at least 1 example, or 0 for the default, have -2": func(s *Sampler) { s.Path = Schedule{Iterations: 1, Batch: -2} },
+		"by at least 1 example, or 0 for the default, have -3":             func(s *Sampler) { s.Path = SDA{Iterations: 1, Grow: -3} },
+		"1 iteration, have -1":                 func(s *Sampler) { s.Path = SDA{Iterations: -1} },
+		"1, have NaN":                          func(s *Sampler) { s.Path = SDA{Iterations: 1, First: nan} },
+		"nats an iteration, have -4":           func(s *Sampler) { s.Path = Warm{Then: SDA{Iterations: 1, Entropy: -4}} },
+		"to no path":                           func(s *Sampler) { s.Path = Warm{} },
+		"leapfrog a move, or 0 for 1, have -1": func(s *Sampler) { s.Move = mcmc.Unadjusted{Step: 1, Steps: -1} },
+		"step size above 0, have 0":            func(s *Sampler) { s.Move = mcmc.Unadjusted{} },
+		"those of the target, have -2":         func(s *Sampler) { s.Move = mcmc.Unadjusted{Step: 1, Batch: -2} },
+		"gradients of 8": func(s *Sampler) {
 			s.Path, s.Move = SDA{Iterations: 5}, mcmc.Unadjusted{Step: 0.1, Batch: 8}
 		},
-		"want 0, or a Schedule": func(s *Sampler) {
+		"on which none settle": func(s *Sampler) {
 			s.Path, s.Move = Warm{Then: SDA{Iterations: 5}}, mcmc.Unadjusted{Step: 0.1, Batch: 8}
 		},
 		"starts with": func(s *Sampler) {
@@ -60,6 +71,7 @@ func TestSettingsAreRefusedWithReasons(t *testing.T) {
 		"does not belong": func(st *State) { st.Examples++ },
 		"log-weights":     func(st *State) { st.LogW = st.LogW[1:] },
 		"need gradients":  func(st *State) { st.GradLL = nil },
+		"examples settle": func(st *State) { st.LetSettle() },
 	} {
 		st, err := s.Init(context.Background())
 		if err != nil {
@@ -68,6 +80,17 @@ func TestSettingsAreRefusedWithReasons(t *testing.T) {
 		change(st)
 		if _, err := s.Step(context.Background(), st); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v does not say %q", err, want)
+		}
+	}
+}
+
+// All faults of a path are told at once.
+func TestEveryFaultOfAPathIsTold(t *testing.T) {
+	for path, faults := range map[Path]int{Schedule{Rule: -1, Batch: -1, Grow: -1}: 4, SDA{Batch: -1, Grow: -1, First: 2, Entropy: -1}: 5} {
+		s := kinds()["sda"](0)
+		s.Path = path
+		if _, err := s.Init(context.Background()); err == nil || strings.Count(err.Error(), "\n") != faults-1 {
+			t.Errorf("%+v has %d faults: %v", path, faults, err)
 		}
 	}
 }

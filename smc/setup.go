@@ -22,7 +22,7 @@ func (s *Sampler) Init(ctx context.Context) (*State, error) {
 		Stage:      stage, Examples: s.Model.Examples(),
 		LogW: make([]float64, j), Roots: make([]int32, j),
 	}
-	if settles(s.Path) {
+	if s.Path.Settles() {
 		st.LetSettle()
 	}
 	for i := range j {
@@ -35,7 +35,11 @@ func (s *Sampler) Init(ctx context.Context) (*State, error) {
 		st.LogW[i], st.Roots[i] = -rng.Log(float64(j)), int32(i)
 	}
 	target := s.target(stage, st)
-	if err := target.Evaluate(ctx, &st.Population); err != nil {
+	var err error
+	if st.Tuning, err = s.Move.Tuning(target); err != nil { // before anything is paid for
+		return nil, err
+	}
+	if err = target.Evaluate(ctx, &st.Population); err != nil {
 		return nil, err
 	}
 	for i := range j {
@@ -44,10 +48,6 @@ func (s *Sampler) Init(ctx context.Context) (*State, error) {
 		}
 	}
 	s.countEvaluation(st, target.Examples())
-	var err error
-	if st.Tuning, err = s.Move.Tuning(target); err != nil {
-		return nil, err
-	}
 	if weigh && s.Start == nil {
 		first := make([]float64, j)
 		for i := range first {
@@ -103,7 +103,7 @@ type order struct {
 	rows []int32
 }
 
-// prepare checks that st is a state of this sampler and makes room.
+// prepare checks that st is a state of this sampler, sets what was left out and makes room.
 func (s *Sampler) prepare(st *State) error {
 	if err := s.check(); err != nil {
 		return err
@@ -117,15 +117,17 @@ func (s *Sampler) prepare(st *State) error {
 			st.J, st.D, st.Examples, s.Particles, s.Model.Dim(), s.Model.Examples())
 	case (st.GradLL != nil) != s.Move.NeedsGradient():
 		return errors.New("state and move differ in whether they need gradients")
+	case (st.SettledLL != nil) != s.Path.Settles():
+		return errors.New("state and path differ in whether examples settle")
 	case s.Path.Done(st):
 		return errors.New("the path is at its end")
 	case st.K >= rng.MaxIterations:
 		return fmt.Errorf("random streams cannot tell more than %d iterations apart", rng.MaxIterations)
 	}
-	s.work.Fit(&st.Population)
-	if (st.SettledLL != nil) != settles(s.Path) {
-		return errors.New("state and path differ in whether examples settle")
+	if s.Weighting == nil {
+		s.Weighting = Reversal{}
 	}
+	s.work.Fit(&st.Population)
 	if len(s.ancestors) != st.J {
 		s.ancestors = make([]int32, st.J)
 		s.change, s.energy, s.scratch = make([]float64, st.J), make([]float64, st.J), make([]float64, st.J)
@@ -141,33 +143,41 @@ func (s *Sampler) check() error {
 	if s.Model == nil || s.Prior == nil || s.Path == nil || s.Move == nil {
 		return errors.New("sampler: Model, Prior, Path and Move must be set")
 	}
-	if s.Weighting == nil {
-		s.Weighting = Reversal{}
-	}
-	faults := []error{s.Mutations.check(), rng.Key{Island: s.Island, Particle: max(0, s.Particles-1)}.Check()}
+	f := faults{s.Mutations.check(), rng.Key{Island: s.Island, Particle: max(0, s.Particles-1)}.Check()}
 	if p, ok := s.Path.(interface{ check() error }); ok {
-		faults = append(faults, p.check())
-	}
-	fault := func(bad bool, format string, args ...any) {
-		if bad {
-			faults = append(faults, fmt.Errorf(format, args...))
-		}
+		f = append(f, p.check())
 	}
 	j, d := s.Particles, s.Model.Dim()
-	fault(j < 1, "sampler: %d particles", j)
-	fault(d < 1 || s.Prior.Dim() != d, "sampler: model of %d parameters and prior of %d", d, s.Prior.Dim())
-	fault(s.Model.Examples() < 1, "sampler: model of %d examples", s.Model.Examples())
-	fault(s.Start != nil && len(s.Start) != j*d, "sampler: start of %d numbers for %d particles of %d parameters", len(s.Start), j, d)
-	fault(!(s.Resample.Ratio >= 0 && s.Resample.Ratio <= 1), "resampling: ratio %v is not between 0 and 1", s.Resample.Ratio)
-	fault(s.Resample.Scheme < Multinomial || s.Resample.Scheme > Residual || s.Resample.When < BelowRatio || s.Resample.When > Never,
+	f.add(j < 1, "sampler: %d particles", j)
+	f.add(d < 1 || s.Prior.Dim() != d, "sampler: model of %d parameters and prior of %d", d, s.Prior.Dim())
+	f.add(s.Model.Examples() < 1, "sampler: model of %d examples", s.Model.Examples())
+	f.add(s.Start != nil && len(s.Start) != j*d, "sampler: start of %d numbers for %d particles of %d parameters", len(s.Start), j, d)
+	f.add(!(s.Resample.Ratio >= 0 && s.Resample.Ratio <= 1), "resampling: ratio %v is not between 0 and 1", s.Resample.Ratio)
+	f.add(s.Resample.Scheme < Multinomial || s.Resample.Scheme > Residual || s.Resample.When < BelowRatio || s.Resample.When > Never,
 		"resampling: unknown scheme %d or time %d", int(s.Resample.Scheme), int(s.Resample.When))
-	move, cheap := s.Move.(mcmc.Unadjusted)
-	fault(cheap && move.Batch > 0 && settles(s.Path), "sampler: Move.Batch: gradients of %d examples have no place on a path of SDA, where some examples have settled and others have a power of their own: want 0, or a Schedule as Path", move.Batch)
 	if path, fixed := s.Path.(Fixed); s.Keep != 0 {
 		most := j * path.Epochs / (2 * s.Mutations.limit() * s.Move.Evaluations())
-		fault(!fixed, "sampler: only a Fixed path keeps states along the way")
-		fault(s.Keep < 0 || j > 0 && s.Keep%j != 0, "sampler: %d states to keep are not a multiple of %d particles", s.Keep, j)
-		fault(fixed && s.Keep > most, "sampler: %d states to keep, but the second half of %d epochs has moves for %d", s.Keep, path.Epochs, most)
+		f.add(!fixed, "sampler: only a Fixed path keeps states along the way")
+		f.add(s.Keep < 0 || j > 0 && s.Keep%j != 0, "sampler: %d states to keep are not a multiple of %d particles", s.Keep, j)
+		f.add(fixed && s.Keep > most, "sampler: %d states to keep, but the second half of %d epochs has moves for %d", s.Keep, path.Epochs, most)
 	}
-	return errors.Join(faults...)
+	return f.err()
 }
+
+// faults collects what is wrong with settings.
+type faults []error
+
+func (f *faults) add(bad bool, format string, args ...any) {
+	if bad {
+		*f = append(*f, fmt.Errorf(format, args...))
+	}
+}
+
+// sizes looks at what all paths of batches have.
+func (f *faults) sizes(iterations, batch, grow int) {
+	f.add(iterations < 1, "path: want at least 1 iteration, have %d", iterations)
+	f.add(batch < 0, "path: want a first batch of at least 1 example, or 0 for the default, have %d", batch)
+	f.add(grow < 0, "path: want batches to grow by at least 1 example, or 0 for the default, have %d", grow)
+}
+
+func (f faults) err() error { return errors.Join(f...) }

@@ -143,12 +143,30 @@ func (st *State) check() error {
 		{"tuned numbers", len(st.Tuning), len(st.Tuning) == 1},
 		{"first ancestors", len(st.Roots), len(st.Roots) == j},
 		{"states kept", len(st.Kept), len(st.Kept)%d == 0 && len(st.Kept)/d == len(st.KeptLL)},
-		{"examples settled", st.Settled, st.Settled >= 0 && st.Settled <= st.Rows.From && st.Rows.From <= st.Rows.To && (st.Settled == 0 || st.SettledLL != nil)},
-		{"counts below 0", 0, min(st.K, st.Warmed, st.K-st.Warmed, st.Examples, st.Spent, st.Gradients, st.Values) >= 0},
 	} {
 		if !a.ok {
 			return fmt.Errorf("state of %d particles of %d parameters has %d %s", j, d, a.got, a.name)
 		}
+	}
+	for _, c := range []struct {
+		name string
+		n    int
+	}{
+		{"iterations", st.K}, {"iterations to the first target", st.Warmed}, {"examples of the model", st.Examples},
+		{"examples evaluated for each particle", st.Spent}, {"gradients evaluated", st.Gradients}, {"values evaluated", st.Values},
+	} {
+		if c.n < 0 {
+			return fmt.Errorf("state counts %d %s", c.n, c.name)
+		}
+	}
+	switch {
+	case st.Warmed > st.K:
+		return fmt.Errorf("state counts %d iterations to the first target, of %d iterations in all", st.Warmed, st.K)
+	case st.Settled < 0 || st.Settled > st.Rows.From || st.Rows.From > st.Rows.To:
+		return fmt.Errorf("state has %d examples settled and a batch from %d to %d: want 0 ≤ settled ≤ from ≤ to",
+			st.Settled, st.Rows.From, st.Rows.To)
+	case st.Settled > 0 && st.SettledLL == nil:
+		return fmt.Errorf("state has %d examples settled, but no log-likelihoods of them", st.Settled)
 	}
 	for _, r := range st.Roots {
 		if r < 0 || int(r) >= j {

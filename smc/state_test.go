@@ -25,6 +25,7 @@ func (g growing) Next(st *State) (Stage, error) {
 func (g growing) Done(st *State) bool        { return 5*st.K >= g.n }
 func (g growing) Progress(st *State) float64 { return float64(5*st.K) / float64(g.n) }
 func (growing) Budget(*State) int            { return 0 }
+func (growing) Settles() bool                { return false }
 
 // location is y_i ~ N(θ_0, 1), θ_1 … θ_{d−1} ~ N(0, 1) seen once each through a likelihood of their own: a model whose
 // examples can be taken in any part. calls counts particles × examples.
@@ -462,6 +463,34 @@ func TestIslandsStopAndContinue(t *testing.T) {
 	}
 	if _, err := RunIslands(context.Background(), pool.New(2), []*Sampler{kinds()["chains"](0)}, []*State{nil, nil}, nil); err == nil {
 		t.Error("two saved states for one island")
+	}
+}
+
+// A state that does not hold together is refused for what is wrong with it.
+func TestStatesAreRefusedWithReasons(t *testing.T) {
+	for want, change := range map[string]func(st *State){
+		"has 149 log-weights":                    func(st *State) { st.LogW = st.LogW[1:] },
+		"counts -1 iterations":                   func(st *State) { st.K = -1 },
+		"counts -2 iterations to the first":      func(st *State) { st.Warmed = -2 },
+		"counts 9 iterations to the first":       func(st *State) { st.Warmed = 9 },
+		"counts -3 examples of the model":        func(st *State) { st.Examples = -3 },
+		"counts -4 examples evaluated":           func(st *State) { st.Spent = -4 },
+		"counts -5 gradients":                    func(st *State) { st.Gradients = -5 },
+		"counts -6 values":                       func(st *State) { st.Values = -6 },
+		"has 8 examples settled and a batch":     func(st *State) { st.Settled, st.Rows = 8, Rows{7, 12} },
+		"a batch from 12 to 7":                   func(st *State) { st.Settled, st.Rows = 7, Rows{12, 7} },
+		"has 7 examples settled, but no log-lik": func(st *State) { st.Settled, st.Rows, st.SettledLL, st.SettledGrad = 7, Rows{7, 12}, nil, nil },
+		"has first ancestor 150":                 func(st *State) { st.Roots[3] = 150 },
+	} {
+		st, err := kinds()["sda"](0).Init(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		change(st)
+		b, _ := st.MarshalBinary()
+		if err := new(State).UnmarshalBinary(b); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v does not say %q", err, want)
+		}
 	}
 }
 

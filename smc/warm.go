@@ -1,6 +1,6 @@
 package smc
 
-import "fmt"
+import "errors"
 
 // Warm leads from the prior to the first target of another path by adaptive tempering, and then follows it: the power of
 // the first target's likelihood rises from 0 as Tempering says. Draws from the prior that meet a whole batch at once
@@ -38,22 +38,16 @@ func (p Warm) Progress(st *State) float64 { return p.Then.Progress(st) }
 // Budget is that of the other path.
 func (p Warm) Budget(st *State) int { return p.Then.Budget(st) }
 
+// Settles is that of the other path.
+func (p Warm) Settles() bool { return p.Then.Settles() }
+
 func (p Warm) check() error {
 	if p.Then == nil {
-		return fmt.Errorf("path: tempering that leads to no path")
+		return errors.New("path: tempering that leads to no path")
 	}
-	faults := Tempering{ESS: p.ESS}.check()
-	if then, ok := p.Then.(interface{ check() error }); ok && faults == nil {
-		faults = then.check()
+	err := Tempering{ESS: p.ESS}.check()
+	if then, ok := p.Then.(interface{ check() error }); ok {
+		err = errors.Join(err, then.check())
 	}
-	return faults
-}
-
-// settles says whether examples may settle on a path, so that populations need room for them.
-func settles(p Path) bool {
-	if warm, ok := p.(Warm); ok {
-		p = warm.Then
-	}
-	_, sda := p.(SDA)
-	return sda
+	return err
 }

@@ -3,6 +3,8 @@ package uq
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
 )
 
 // Evaluation is what is reported of a prediction.
@@ -148,6 +150,46 @@ func (g Groups) MarshalJSON() ([]byte, error) {
 // MarshalJSON writes the groups as one object.
 func (s Spreads) MarshalJSON() ([]byte, error) {
 	return object(len(s), func(i int) (string, any) { return s[i].Name, s[i] })
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (g *Groups) UnmarshalJSON(b []byte) error {
+	*g = nil
+	return members(b, func(name string, value *json.Decoder) error {
+		group := Group{Name: name}
+		err := value.Decode(&group)
+		*g = append(*g, group)
+		return err
+	})
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (s *Spreads) UnmarshalJSON(b []byte) error {
+	*s = nil
+	return members(b, func(name string, value *json.Decoder) error {
+		spread := Spread{Name: name}
+		err := value.Decode(&spread)
+		*s = append(*s, spread)
+		return err
+	})
+}
+
+// members hands over those of a JSON object in their order, with a decoder that stands before the value.
+func members(b []byte, read func(name string, value *json.Decoder) error) error {
+	d := json.NewDecoder(bytes.NewReader(b))
+	if begin, err := d.Token(); err != nil || begin != json.Delim('{') {
+		return errors.Join(fmt.Errorf("%.20s is no object of groups", b), err)
+	}
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return err
+		}
+		if err := read(name.(string), d); err != nil { // the key of an object is a string
+			return err
+		}
+	}
+	return nil
 }
 
 // object is a JSON object of n members in their order.

@@ -12,11 +12,11 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gofrs/flock"
 	"github.com/spf13/cobra"
 
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/internal/ckpt"
+	"github.com/starling-smc/starling/internal/lock"
 	"github.com/starling-smc/starling/paper"
 )
 
@@ -183,7 +183,7 @@ func (r *reproduce) due(patterns []string) (due []unit, err error) {
 			continue
 		}
 		seen[u.dir] = true
-		if _, err := r.read(u); errors.Is(err, paper.ErrNotDone) {
+		if _, err := r.read(u); errors.As(err, new(*starling.NotDoneError)) {
 			due = append(due, u)
 		} else if err != nil {
 			return nil, err
@@ -204,24 +204,25 @@ func (r *reproduce) lock() (unlock func(), err error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, err
 	}
-	file := filepath.Join(dir, ".lock")
-	lock := flock.New(file)
-	switch taken, err := lock.TryLock(); {
-	case err != nil:
-		return nil, fmt.Errorf("%s cannot be locked: %w", dir, err)
-	case !taken:
-		pid, _ := os.ReadFile(file)
-		return nil, wrongUse("%s: another reproduce is at work in this folder (process %s); let it end, or choose another --out", dir, pid)
-	}
-	os.WriteFile(file, fmt.Append(nil, os.Getpid()), 0o666) // only to name the process: an error does not matter
-	return func() {
-		lock.Close()
-		os.Remove(file) // each run has a lock of its own, should another come between
-		os.Remove(dir)  // if nothing was kept
+	remove := func() { // what is empty
+		os.Remove(dir)
 		if made {
 			os.Remove(r.out)
 		}
-	}, nil
+	}
+	l, err := lock.Take(filepath.Join(dir, ".lock"))
+	if err == nil {
+		return func() {
+			l.Free()
+			remove()
+		}, nil
+	}
+	remove()
+	var held *lock.HeldError
+	if errors.As(err, &held) {
+		err = wrongUse("%s: another reproduce is at work in this folder (%s); let it end, or choose another --out", dir, held.By)
+	}
+	return nil, err
 }
 
 // fit runs one, or goes on with it.
@@ -277,7 +278,7 @@ func (r *reproduce) runs() ([]paper.Run, error) {
 	}
 	for _, u := range units {
 		run, err := r.read(u)
-		if errors.Is(err, paper.ErrNotDone) {
+		if errors.As(err, new(*starling.NotDoneError)) {
 			continue
 		}
 		if err != nil {

@@ -49,7 +49,7 @@ type Encoder struct {
 	names  map[string]bool
 }
 
-// NewEncoder starts a container of the given kind, for example "smc.State/1".
+// NewEncoder starts a container of the given kind, a name with the version of what it holds: "smc.State/3".
 func NewEncoder(kind string) *Encoder {
 	e := &Encoder{names: map[string]bool{}}
 	e.add(make(raw, headerSize))

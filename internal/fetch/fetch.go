@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/starling-smc/starling/internal/ckpt"
+	"github.com/starling-smc/starling/internal/lock"
 )
 
 // Part is the suffix of a file that is not yet whole.
@@ -52,11 +53,14 @@ func (c *Client) Get(ctx context.Context, f File, path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return err
 	}
-	free, err := lock(path)
+	l, err := lock.Take(path + ".lock") // a file of its own, since the part is renamed
+	if errors.As(err, new(*lock.HeldError)) {
+		return fmt.Errorf("%s: another process is fetching this file", path)
+	}
 	if err != nil {
 		return err
 	}
-	defer free()
+	defer l.Free()
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 		if err == nil {
 			err = fmt.Errorf("%s: %w", path, fs.ErrExist)

@@ -12,7 +12,7 @@
 // The kernels are
 //
 //   - [Gemm]: sums of weight × vector for tiles of m rows by n vectors; forward passes and input gradients,
-//     with bias, ReLU, max pooling or a ReLU's derivative in the epilogue;
+//     with bias, ReLU, ReLU and 2×2 pooling (maximum or mean) or a ReLU's derivative in the epilogue;
 //   - [Dot] and [PoolDot]: sums of vector × vector, lane by lane, for tiles of m × n streams; weight gradients
 //     (PoolDot through a pooling, from the masks that [Gemm.StoreMaxPool] and [Gemm.StoreMeanPool] leave);
 //   - [ReduceAdd]: the sums over the lanes;

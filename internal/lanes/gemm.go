@@ -224,15 +224,17 @@ func (g *Gemm) StoreMaxPool(w, x, bias, dst []float32, masks []uint16) {
 	g.storePool(gemmMaxPool, w, x, bias, dst, masks)
 }
 
-// StoreMeanPool is StoreMaxPool's like for a 2×2 mean of rectified sums: in every lane
+// StoreMeanPool is for n = 4: the four vectors of a block are the window of a 2×2 mean pooling behind a ReLU, and of its
+// destinations only D[0] counts. It starts from bias[i] (nil: 0), and in every lane
 //
-//	for q := range 4 {
-//		masks[q] = v[q] > 0
-//		if 0 > v[q] { v[q] = 0 }
+//	for j := range 4 {
+//		k[j] = v[j] > 0
+//		if 0 > v[j] { v[j] = 0 }
 //	}
-//	y = ((v[0] + v[1]) + (v[2] + v[3])) / 4
+//	y := ((v[0] + v[1]) + (v[2] + v[3])) / 4
 //
-// with the lane bits of masks[q] in the words masks[q/4 : q/4+4] as there.
+// so that y is NaN if any v is, and the k of a NaN is false. y goes to dst; the lane bits of k[0] to k[3] to the four words
+// masks[q/4 : q/4+4] for the vector at offset q of dst. The plan's D[0] and dStride must be multiples of Lanes.
 func (g *Gemm) StoreMeanPool(w, x, bias, dst []float32, masks []uint16) {
 	g.storePool(gemmMeanPool, w, x, bias, dst, masks)
 }
