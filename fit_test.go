@@ -188,7 +188,7 @@ func TestRunFolder(t *testing.T) {
 			if anew.String() != string(kept) {
 				t.Errorf("metrics.json:\n%s\nevaluated anew:\n%s", kept, anew.String())
 			}
-			metrics, err := run.Metrics()
+			metrics, err := run.ReadMetrics()
 			if err != nil {
 				t.Fatal(err)
 			}

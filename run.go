@@ -173,8 +173,8 @@ func OpenRun(dir string) (*Run, error) {
 	return r, nil
 }
 
-// Metrics reads what the run came to, as it was judged when it was done: metrics.json. The error is a *DataError.
-func (r *Run) Metrics() (*Metrics, error) {
+// ReadMetrics reads what the run came to, as it was judged when it was done: metrics.json. The error is a *DataError.
+func (r *Run) ReadMetrics() (*Metrics, error) {
 	path := filepath.Join(r.Dir, metricsFile)
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -80,7 +80,7 @@ func Read(dir, cell, protocol string) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	metrics, err := r.Metrics()
+	metrics, err := r.ReadMetrics()
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,65 @@
+// Package lock keeps other processes away from what one is at work on, by a file beside it that is there, and locked, as
+// long as the work goes on. A process that is killed leaves a file that nobody has locked: the next one takes it.
+package lock
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+
+	"github.com/gofrs/flock"
+)
+
+// Lock is a file that this process has locked. A nil Lock is not held.
+type Lock struct{ file *flock.Flock }
+
+// HeldError is that of a file which another has locked.
+type HeldError struct {
+	By string // process 12, or process unknown
+}
+
+func (e *HeldError) Error() string { return "locked by " + e.By }
+
+// Take makes the file and locks it; where another has it, the error is a *HeldError. The file holds the number of this
+// process, to say who has it.
+func Take(path string) (*Lock, error) {
+	file := flock.New(path)
+	locked, err := file.TryLock()
+	if err != nil {
+		return nil, fmt.Errorf("%s cannot be locked: %w", path, err)
+	}
+	if locked { // unless the file was removed by its last owner meanwhile
+		mine, err := file.Stat()
+		there, gone := os.Stat(path)
+		if locked = err == nil && gone == nil && os.SameFile(mine, there); !locked {
+			file.Close()
+		}
+	}
+	if !locked {
+		by := "process unknown"
+		if pid, err := os.ReadFile(path); err == nil && len(pid) > 0 {
+			by = "process " + string(pid)
+		}
+		return nil, &HeldError{by}
+	}
+	os.WriteFile(path, fmt.Append(nil, os.Getpid()), 0o666) // only to name the process: an error does not matter
+	return &Lock{file}, nil
+}
+
+// Held says that this process has the lock.
+func (l *Lock) Held() bool { return l != nil && l.file.Locked() }
+
+// Free removes the file and gives the lock free, in this order: a file that is removed after that could be another's.
+// Freeing it again does nothing.
+func (l *Lock) Free() error {
+	if !l.Held() {
+		return nil
+	}
+	if runtime.GOOS != "windows" { // where a file that is open, this one's or another's, cannot be removed
+		os.Remove(l.file.Path())
+		return l.file.Close()
+	}
+	err := l.file.Close()
+	os.Remove(l.file.Path())
+	return err
+}

@@ -1,0 +1,85 @@
+package lock
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+func TestTake(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	if err := os.WriteFile(path, []byte("1"), 0o666); err != nil { // of a process that was killed
+		t.Fatal(err)
+	}
+	l, err := Take(path)
+	if err != nil || !l.Held() {
+		t.Fatal(err)
+	}
+	var held *HeldError
+	if _, err := Take(path); !errors.As(err, &held) || held.By != fmt.Sprint("process ", os.Getpid()) {
+		t.Errorf("taken twice: %v", err)
+	}
+	if err := errors.Join(l.Free(), l.Free()); err != nil || l.Held() {
+		t.Errorf("freed: %v, held %v", err, l.Held())
+	}
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("left behind: %v", err)
+	}
+	other, err := Take(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Free(); err != nil || !other.Held() {
+		t.Errorf("what is free takes nothing from another: %v", err)
+	}
+	if _, err := os.Stat(path); err != nil {
+		t.Error(err)
+	}
+	if err := other.Free(); err != nil {
+		t.Error(err)
+	}
+	none := filepath.Join(path, "lock")
+	if l, err := Take(none); err == nil || errors.As(err, &held) || !strings.Contains(err.Error(), none) || l.Held() {
+		t.Errorf("in a folder that is not there: %v", err)
+	}
+}
+
+// However fast they come and go, no two have it at a time.
+func TestOneAtATime(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	var at atomic.Int32
+	var taken, twice atomic.Int64
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			for range 3000 {
+				l, err := Take(path)
+				if errors.As(err, new(*HeldError)) {
+					continue
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if at.Add(1) > 1 {
+					twice.Add(1)
+				}
+				taken.Add(1)
+				at.Add(-1)
+				if err := l.Free(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if taken.Load() == 0 || twice.Load() > 0 {
+		t.Errorf("taken %d times, %d of them while another had it", taken.Load(), twice.Load())
+	}
+}
