@@ -35,9 +35,9 @@ type Descending struct {
 // likelihood is scaled up by N/n, count as 1, and chains are at 1.
 type Sampling struct {
 	Islands, Done int     // islands or chains in all, and those that have ended
-	Share         float64 // of the work that is done, 0 to 1 (below)
+	Share         float64 // of the work that is done, 0 to 1
 	Epochs        float64 // mean passes over the data of a particle
-	Temperature   float64 // lowest power of the likelihood on the islands that run now, 0 to 1 (below)
+	Temperature   float64 // lowest power of the likelihood on the islands that run now, 0 to 1
 	Iteration     float64 // this and what follows are means over the islands that run now
 	Examples      float64 // that the target sees
 	ESS           float64

@@ -17,25 +17,12 @@ func (r *run) health() (notes []string) {
 	if schedule == nil {
 		return nil
 	}
-	var ess, variance []float64
-	var single, resampled int
-	for _, l := range r.Trace {
-		ess, variance = append(ess, l.ESS), append(variance, float64(l.LogWeightVar))
-		if l.Ancestors == 1 {
-			single++
-		}
-		if l.Resampled {
-			resampled++
-		}
-	}
-	slices.Sort(ess)
-	slices.Sort(variance)
-	median, spread := ess[len(ess)/2], variance[len(ess)/2]
-	if j := m.Particles; 2*single > len(ess) || overloaded(j, median, spread) {
-		notes = append(notes, fmt.Sprintf("the run behaved as an optimiser, not as a sampler of the posterior: it kept little more than the best of %d noisy descents, "+
-			"and how far its particles disagree says little about what is not known. Of %d iterations %d had a single ancestor left, and %d resampled. "+
-			"Half of them had an effective sample size of at most %.1f of %d, and half a variance of the log-weights of at least %.1f nats², where %d particles carry about %.1f",
-			j, len(ess), single, resampled, median, j, spread, j, math.Log(float64(j))))
+	if s, j := signsOf(r.Trace), m.Particles; s.optimiser(j) {
+		notes = append(notes, fmt.Sprintf("the run behaved as an optimiser, not as a sampler of the posterior: "+
+			"it kept little more than the best of %d noisy descents, and how far its particles disagree says little about what is not known. "+
+			"Of %d iterations %d had a single ancestor left, and %d resampled; half had an effective sample size of at most %.1f of %d, "+
+			"and half a variance of the log-weights of at least %.1f nats², where %d particles carry about %.1f",
+			j, s.iterations, s.single, s.resampled, s.ess, j, s.variance, j, math.Log(float64(j))))
 	}
 	switch {
 	case !r.Spec.estimatesEvidence():
@@ -48,6 +35,39 @@ func (r *run) health() (notes []string) {
 		notes = append(notes, "the log evidence is that of the last target, which has not taken in all examples in full; it is not the model's")
 	}
 	return notes
+}
+
+// Optimised reports whether islands of so many particles, on a path of batches, behaved as an optimiser: in most iterations
+// one ancestor was left, or the log-weights differed by more than the particles can carry.
+func Optimised(particles int, trace []TraceLine) bool { return signsOf(trace).optimiser(particles) }
+
+// signs are what tells a sampler from an optimiser, over all iterations of all islands.
+type signs struct {
+	iterations        int
+	single, resampled int     // iterations with a single ancestor, and with a resampling
+	ess, variance     float64 // medians of the effective sample size and of the variance of the log-weights
+}
+
+func signsOf(trace []TraceLine) (s signs) {
+	s.iterations = len(trace)
+	var ess, variance []float64
+	for _, l := range trace {
+		ess, variance = append(ess, l.ESS), append(variance, float64(l.LogWeightVar))
+		if l.Ancestors == 1 {
+			s.single++
+		}
+		if l.Resampled {
+			s.resampled++
+		}
+	}
+	slices.Sort(ess)
+	slices.Sort(variance)
+	s.ess, s.variance = ess[len(ess)/2], variance[len(ess)/2]
+	return s
+}
+
+func (s signs) optimiser(particles int) bool {
+	return 2*s.single > s.iterations || overloaded(particles, s.ess, s.variance)
 }
 
 // EndsAtPosterior reports whether the last target of every island in a trace has taken in all of so many training examples

@@ -154,7 +154,8 @@ func TestInitIsStart(t *testing.T) {
 	if r.Spec.Method.MCMC.Start != "init" || r.Spec.MAP != nil || r.Posterior.Size() != 3 || away(r.Posterior, init) > 1e-6 {
 		t.Errorf("start %s, %d states, %v from the network", r.Spec.Method.MCMC.Start, r.Posterior.Size(), away(r.Posterior, init))
 	}
-	r, init = fitted(t, goingOut(t, "prior: {normal: {variance: 0.1}}\nmethod: {smc: {particles: 3, islands: 2, move: {hmc: {steps: 1, step: 1e-9, mutations: 1}}}}\n"))
+	r, init = fitted(t, goingOut(t, "prior: {normal: {variance: 0.1}}\n"+
+		"method: {smc: {particles: 3, islands: 2, move: {hmc: {steps: 1, step: 1e-9, mutations: 1}}}}\n"))
 	if r.Posterior.Size() != 6 || away(r.Posterior, init) > 1e-6 {
 		t.Errorf("%d particles, %v from the network", r.Posterior.Size(), away(r.Posterior, init))
 	}
@@ -171,7 +172,8 @@ func TestInitIsStart(t *testing.T) {
 	if start := r.Spec.Method.SMC.Start; start != "init" || away(r.Posterior, init) > 1e-6 {
 		t.Errorf("start %s, %v from the network", start, away(r.Posterior, init))
 	}
-	if notes := strings.Join(r.Notes, "\n"); r.Metrics.LogEvidence != nil || !strings.Contains(notes, "began at model.init") || !strings.Contains(notes, "no evidence: start init") {
+	notes := strings.Join(r.Notes, "\n")
+	if r.Metrics.LogEvidence != nil || !strings.Contains(notes, "began at model.init") || !strings.Contains(notes, "no evidence: start init") {
 		t.Errorf("evidence %v, notes %q", r.Metrics.LogEvidence, r.Notes)
 	}
 	// It may be said beside an anchor, whose prior else draws the particles.
@@ -192,7 +194,8 @@ func TestInitIsStart(t *testing.T) {
 // With a map the first restart begins at the trained network, and it alone.
 func TestInitIsFirstRestart(t *testing.T) {
 	t.Chdir("testdata/pytorch")
-	r, init := fitted(t, goingOut(t, "prior: {normal: {variance: 0.1}, anchor: {s: 0}}\nmap: {restarts: 2, rate: 1e-12, epochs: 1}\nmethod: {smc: {particles: 4}}\n"))
+	r, init := fitted(t, goingOut(t, "prior: {normal: {variance: 0.1}, anchor: {s: 0}}\n"+
+		"map: {restarts: 2, rate: 1e-12, epochs: 1}\nmethod: {smc: {particles: 4}}\n"))
 	d := r.Net.Dim()
 	first, second := *r.Restarts, *r.Restarts
 	first.Theta, second.Theta = r.Restarts.Theta[:d], r.Restarts.Theta[d:]
@@ -243,7 +246,8 @@ func TestInitResume(t *testing.T) {
 		if err := os.WriteFile(spec.Model.Init, file, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := resume(context.Background(), dir, spec, Options{}); (err == nil) != (reason == "") || err != nil && !strings.Contains(err.Error(), reason) {
+		_, err := resume(context.Background(), dir, spec, Options{})
+		if (err == nil) != (reason == "") || err != nil && !strings.Contains(err.Error(), reason) {
 			t.Errorf("fit %d: error %v, want one about %q", i, err, reason)
 		}
 	}

@@ -18,12 +18,15 @@ func TestMemory(t *testing.T) {
 	}{
 		"particles": {"method.smc.particles=200000", `; (\d+) particles would fit`, "method.smc.particles="},
 		"islands":   {"method.smc.islands=100000", `; (\d+) islands of 8 would fit`, "method.smc.islands="},
-		"chains":    {"method={mcmc: {chains: 100000, start: prior, epochs: 2, keep: last, move: {pcn: {}}}}", `; (\d+) chains would fit`, "method.mcmc.chains="},
+		"chains": {
+			"method={mcmc: {chains: 100000, start: prior, epochs: 2, keep: last, move: {pcn: {}}}}", `; (\d+) chains would fit`, "method.mcmc.chains=",
+		},
 	} {
 		dir := filepath.Join(t.TempDir(), "run")
 		const limit = 60 << 20
 		ctx, stop := context.WithCancel(t.Context())
-		_, err := resume(ctx, dir, trees(t, c.sets), Options{Memory: limit, Threads: 2, Progress: func(Event) { stop() }}) // had it begun, it would not end soon
+		o := Options{Memory: limit, Threads: 2, Progress: func(Event) { stop() }} // had it begun, it would not end soon
+		_, err := resume(ctx, dir, trees(t, c.sets), o)
 		stop()
 		var config *ConfigError
 		if !errors.As(err, &config) {

@@ -39,16 +39,19 @@ func (v *view) reliability() figure {
 	y.Label = "share that is right"
 	top := chart.Chart{
 		ID: "reliability", Title: "Reliability diagram", X: x, Y: y,
-		Desc: fmt.Sprintf("Share of right answers against confidence in %d bins, with 95\u00a0%% intervals; on the diagonal they agree. Expected calibration error %s.", uq.Bins, fixed(uq.ECE(bins), 3)),
+		Desc: fmt.Sprintf("Share of right answers against confidence in %d bins, with 95\u00a0%% intervals; on the diagonal they agree. "+
+			"Expected calibration error %s.", uq.Bins, fixed(uq.ECE(bins), 3)),
 		Marks: []chart.Mark{
 			chart.Rule{X: 1, Y: 1},
 			chart.Points{X: at, Y: right, Low: low, High: high, Class: "s0", Radius: 3.5},
 		},
 	}
+	most := math.Pow(10, math.Ceil(math.Log10(float64(max(v.set.Len(), 10)))))
 	below := chart.Chart{
 		ID: "reliability-counts", Title: "Examples in each bin of confidence", Height: 128,
-		Desc: "How many examples fall into each bin, on a logarithmic scale.",
-		X:    chart.Axis{Label: "confidence", Min: 0, Max: 1, Percent: true}, Y: chart.Axis{Label: "examples (log scale)", Log: true, Min: .7, Max: math.Pow(10, math.Ceil(math.Log10(float64(max(v.set.Len(), 10)))))},
+		Desc:  "How many examples fall into each bin, on a logarithmic scale.",
+		X:     chart.Axis{Label: "confidence", Min: 0, Max: 1, Percent: true},
+		Y:     chart.Axis{Label: "examples (log scale)", Log: true, Min: .7, Max: most},
 		Marks: []chart.Mark{chart.Bars{Edges: edges, Y: counts, Class: "s0"}},
 		Left:  top.Margin(),
 	}

@@ -72,6 +72,10 @@ func NewComparison(runs []Judged) (*Comparison, error) {
 		c.Notes = append(c.Notes, fmt.Sprintf("Of %s the log evidence is that of the last target, which has not taken in all examples in full: "+
 			"it is not the model's, and not to be compared with another run's.", list(some)))
 	}
+	if some := c.optimised(); some != nil {
+		c.Notes = append(c.Notes, fmt.Sprintf("Of %s the log evidence is of little worth: a run that behaves as an optimiser leaves few particles "+
+			"to estimate it.", list(some)))
+	}
 	return c, nil
 }
 
@@ -108,6 +112,16 @@ func (c *Comparison) scaled() (names []string) {
 func (c *Comparison) unfinished() (names []string) {
 	for _, r := range c.evident() {
 		if !starling.EndsAtPosterior(r.Trace, r.Problem.Train.Len()) {
+			names = append(names, r.Name)
+		}
+	}
+	return names
+}
+
+// optimised names the runs whose evidence is that of an optimiser.
+func (c *Comparison) optimised() (names []string) {
+	for _, r := range c.evident() {
+		if m := r.Spec.Method.SMC; m.Path.Tempering == nil && starling.Optimised(m.Particles, r.Trace) {
 			names = append(names, r.Name)
 		}
 	}

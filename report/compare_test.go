@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/data"
 )
 
@@ -56,7 +57,8 @@ func TestSameExamples(t *testing.T) {
 		t.Errorf("the same run twice: %v, %q", err, c.Warnings)
 	}
 	c, err = comparison(t, shape{n: 60}, shape{n: 62})
-	if err != nil || len(c.Warnings) != 1 || !strings.Contains(c.Warnings[0], "a on 60 test examples of rows.csv (") || !strings.Contains(c.Warnings[0], "b on 62 test examples (") {
+	if err != nil || len(c.Warnings) != 1 || !strings.Contains(c.Warnings[0], "a on 60 test examples of rows.csv (") ||
+		!strings.Contains(c.Warnings[0], "b on 62 test examples (") {
 		t.Errorf("other examples: %v, %q", err, c.Warnings)
 	}
 	a, b := shape{}.make(t), shape{}.make(t)
@@ -111,6 +113,57 @@ func TestEvidencesOnOtherScales(t *testing.T) {
 	var page bytes.Buffer
 	if err := Write(&page, f.run, f.j); err != nil || !strings.Contains(page.String(), "It is a density of standardised targets") {
 		t.Errorf("the report does not say what its evidence is one of: %v", err)
+	}
+}
+
+// TestEvidencesBeforeThePosterior: a word stands where the last target of a run has not taken in all examples in full, be it
+// that some are missing or that the newest do not count in full yet.
+func TestEvidencesBeforeThePosterior(t *testing.T) {
+	s := &starling.Schedule{Iterations: 2, Batch: 10, Grow: 20}
+	part := func(examples, settled int, power float64) fixture {
+		return schemed(t, 2, starling.Path{SDA: s}, []int{10, examples}, []int{0, settled}, []float64{.1, power})
+	}
+	for _, c := range []struct {
+		what  string
+		last  fixture
+		whole bool
+	}{
+		{"all of them", part(60, 50, 1), true},
+		{"a block with a tenth of its power", part(60, 50, .1), false},
+		{"some not yet in", part(50, 30, 1), false},
+	} {
+		full := schemed(t, 2, starling.Path{Full: s}, []int{60, 60}, nil, nil)
+		all, err := NewComparison([]Judged{{"full", full.run, full.j}, {"sda", c.last.run, c.last.j}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := strings.Join(all.Notes, "")
+		if want := strings.HasPrefix(said, "Of sda the log evidence is that of the last target, "); want == c.whole || (said == "") != c.whole {
+			t.Errorf("%s: notes %q", c.what, said)
+		}
+	}
+}
+
+// TestEvidencesOfOptimisers: a word stands where a run on a path of batches behaved as an optimiser.
+func TestEvidencesOfOptimisers(t *testing.T) {
+	for ancestors, want := range map[int]string{
+		1: "Of linear the log evidence is of little worth: a run that behaves as an optimiser leaves few particles to estimate it.",
+		2: "",
+	} {
+		tempered := shape{}.make(t)
+		linear := schemed(t, 2, starling.Path{Linear: &starling.Schedule{Iterations: 2, Batch: 10, Grow: 50}}, []int{10, 60}, nil, nil)
+		for _, trace := range [][]starling.TraceLine{tempered.run.Trace, linear.run.Trace} {
+			for i := range trace {
+				trace[i].Ancestors = ancestors
+			}
+		}
+		all, err := NewComparison([]Judged{{"tempered", tempered.run, tempered.j}, {"linear", linear.run, linear.j}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(all.Notes, ""); got != want {
+			t.Errorf("%d ancestors: notes %q, want %q", ancestors, got, want)
+		}
 	}
 }
 

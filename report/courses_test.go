@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/uq"
 )
@@ -22,10 +25,11 @@ func schemed(t *testing.T, islands int, path starling.Path, examples, settled []
 	for i := range f.run.Trace {
 		l := &f.run.Trace[i]
 		k := l.K - 1
-		l.Examples, l.Temperature, l.Seconds = examples[k], 1, float64(l.K)
+		l.Examples, l.Temperature, l.Seconds, l.Progress = examples[k], 1, float64(l.K), float64(l.K)/float64(len(examples))
 		if settled != nil {
 			l.Settled, l.Temperature = settled[k], power[k]
 		}
+		l.LogLikelihood, l.LogEvidence = uq.Number(-l.K*(l.Examples-l.Settled)), uq.Number(-l.K)
 		if k%2 == 1 {
 			nll, accuracy := uq.Number(.5), uq.Number(.8+.01*float64(k)+.001*float64(l.Island))
 			l.TestNLL, l.TestAccuracy = &nll, &accuracy
@@ -52,7 +56,8 @@ func schedules() map[string]func(*testing.T) fixture {
 }
 
 // TestSchedulesAreDrawn: the page of each schedule has the paper's figure 1, the size of the batches by iteration, and that
-// of smooth annealing its figure 2, the powers and how many batches there are.
+// of smooth annealing its figure 2, the powers and how many batches there are. The log-likelihood is that of one example,
+// whatever the batch; only likelihoods that are scaled are called so.
 func TestSchedulesAreDrawn(t *testing.T) {
 	for name, make := range schedules() {
 		f := make(t)
@@ -60,8 +65,9 @@ func TestSchedulesAreDrawn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rows := map[string]string{}
+		rows, captions := map[string]string{}, map[string]string{}
 		for _, figure := range v.sampler().Figures {
+			captions[figure.Title] = figure.Caption
 			if strings.Contains(string(figure.Charts[0]), `class="line`) {
 				for _, c := range figure.Data.Rows[0].Cells {
 					rows[figure.Title] += c.Text + " "
@@ -71,7 +77,7 @@ func TestSchedulesAreDrawn(t *testing.T) {
 		want := map[string]string{"Batch size": map[string]string{
 			"constant": "10 10 10 10 10 ", "full": "60 60 60 60 60 ", "ctr": "10 10 10 60 60 ",
 			"linear": "10 10 55 60 60 ", "automated": "10 10 35 60 60 ", "sda": "10 10 30 60 60 ",
-		}[name]}
+		}[name], "Log-likelihood": "−1.000 −6.000 −3.500 −1.000 −6.000 "}
 		if name == "sda" { // start, lowest, median, highest, end
 			want["Power of the newest block"] = "0.10 0.10 0.10 1.00 0.10 "
 			want["Number of batches"] = "1 1 2 4 4 "
@@ -83,6 +89,9 @@ func TestSchedulesAreDrawn(t *testing.T) {
 		}
 		if _, ok := rows["Number of batches"]; ok != (name == "sda") {
 			t.Errorf("%s: number of batches: %v", name, ok)
+		}
+		if scaled := strings.Contains(captions["Log evidence so far"], "scaled to all examples"); scaled == (name == "sda") {
+			t.Errorf("%s: log evidence: %s", name, captions["Log evidence so far"])
 		}
 		checkPage(t, render(t, f))
 	}
@@ -102,7 +111,7 @@ func TestCourses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := c.courses()
+	s := c.samplers()
 	var drawn []string
 	for _, f := range s.Figures {
 		drawn = append(drawn, fmt.Sprint(f.Title, ": ", len(f.Charts)))
@@ -117,7 +126,7 @@ func TestCourses(t *testing.T) {
 			}
 		}
 	}
-	if want := []string{"Test accuracy on the way: 3", "Effective sample size on the way: 3", "Ancestors on the way: 2", "Batch size on the way: 2"}; !slices.Equal(drawn, want) {
+	if want := []string{"Test accuracy: 3", "Effective sample size: 3", "Ancestors: 2", "Batch size: 2"}; !slices.Equal(drawn, want) {
 		t.Errorf("%q, want %q", drawn, want)
 	}
 	var page bytes.Buffer
@@ -131,14 +140,14 @@ func TestCourses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s := c.courses(); s.Figures != nil {
+	if s := c.samplers(); s.Figures != nil {
 		t.Errorf("one run of particles is compared: %v", s.Figures)
 	}
 	c, err = comparison(t, shape{}, shape{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s := c.courses(); len(s.Figures) != 2 || s.Figures[0].Title != "Effective sample size on the way" {
+	if s := c.samplers(); len(s.Figures) != 2 || s.Figures[0].Title != "Effective sample size" {
 		t.Errorf("tempering has neither batches nor looks at the test examples: %d figures", len(s.Figures))
 	}
 }
@@ -177,15 +186,22 @@ func TestTrack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ess := slices.IndexFunc(quantities, func(q quantity) bool { return q.id == "ess" })
-	got := v.track(quantities[ess])
-	want := track{[]float64{1, 2, 3, 4}, []float64{20, 60, 90, 130}, []float64{1.5, 2.5, 3, 4}, []float64{2. / 4, 3. / 4, 3.5 / 4, 4. / 4}}
-	if fmt.Sprint(*got) != fmt.Sprint(want) {
-		t.Errorf("%v, want %v", *got, want)
-	}
-	looks := v.track(quantities[0])
-	want = track{[]float64{2, 4}, []float64{60, 130}, []float64{2.5, 4}, []float64{.8105, .8305}}
-	if fmt.Sprint(looks.iteration, looks.gradients, looks.seconds) != fmt.Sprint(want.iteration, want.gradients, want.seconds) || !(looks.value[0] > .81 && looks.value[0] < .811) {
-		t.Errorf("%v, want %v", *looks, want)
+	for id, want := range map[string]track{
+		"ess": {
+			iteration: []float64{1, 2, 3, 4}, gradients: []float64{20, 60, 90, 130}, seconds: []float64{1.5, 2.5, 3, 4},
+			value: []float64{2. / 4, 3. / 4, 3.5 / 4, 4. / 4},
+		},
+		"testaccuracy": {
+			iteration: []float64{2, 4}, gradients: []float64{60, 130}, seconds: []float64{2.5, 4},
+			value: []float64{.8105, .8205}, // the second island has its second iteration alone
+		},
+	} {
+		got := v.track(id)
+		if fmt.Sprint(got.iteration, got.gradients, got.seconds) != fmt.Sprint(want.iteration, want.gradients, want.seconds) {
+			t.Errorf("%s by %v, %v, %v, want %v, %v, %v", id, got.iteration, got.gradients, got.seconds, want.iteration, want.gradients, want.seconds)
+		}
+		if d := cmp.Diff(want.value, got.value, cmpopts.EquateApprox(0, 1e-12)); d != "" {
+			t.Errorf("%s (-want +got):\n%s", id, d)
+		}
 	}
 }

@@ -19,9 +19,11 @@ func class(i int) string { return fmt.Sprintf("s%d", i%styles) }
 func (v *view) doubt() section {
 	s := section{ID: "doubt", Title: "Does it know when it does not know?"}
 	if v.single() {
-		s.Text = []string{"The posterior is one network: nobody disagrees with it, so there is no epistemic entropy, and its whole entropy stands in for it here."}
+		s.Text = []string{"The posterior is one network: nobody disagrees with it, so there is no epistemic entropy, and its whole entropy " +
+			"stands in for it here."}
 	} else {
-		s.Figures = append(s.Figures, v.entropies("epistemic", "Epistemic entropy", "nats of epistemic entropy", func(p *uq.Predictive) []float64 { return p.Epistemic },
+		s.Figures = append(s.Figures, v.entropies("epistemic", "Epistemic entropy", "nats of epistemic entropy",
+			func(p *uq.Predictive) []float64 { return p.Epistemic },
 			"What the networks disagree on: it should be high where they were never taught. The stroke is the median."))
 	}
 	s.Figures = append(s.Figures, v.entropies("total", "Total entropy", "nats of total entropy", func(p *uq.Predictive) []float64 { return p.Total },
@@ -90,7 +92,8 @@ func (v *view) roc() *figure {
 	}
 	f.Charts = []template.HTML{c.SVG()}
 	f.Legend = append(f.Legend, lineKey("rule", "chance 0.50"))
-	f.Caption = "Who is doubted more than a threshold, for every threshold: foreign groups against all " + v.test() + ", wrong answers against right ones. The number is the area."
+	f.Caption = "Who is doubted more than a threshold, for every threshold: foreign groups against all " + v.test() +
+		", wrong answers against right ones. The number is the area."
 	return &f
 }
 

@@ -50,7 +50,8 @@ func btoi(b bool) int {
 // examples shows the least and the most doubted of each group.
 func (v *view) examples() section {
 	s := section{ID: "examples", Title: "The most certain and the most doubtful",
-		Text: []string{fmt.Sprintf("Of each group, by %s. The answer and its probability stand with each; wrong answers say what is right. Examples and rows count from 0 in their group of data.", v.scoreName())}}
+		Text: []string{fmt.Sprintf("Of each group, by %s. The answer and its probability stand with each; wrong answers say what is right. "+
+			"Examples and rows count from 0 in their group of data.", v.scoreName())}}
 	for _, g := range v.groups {
 		if len(g.rows) == 0 {
 			continue

@@ -24,7 +24,8 @@ func TestRowsInTheirUnits(t *testing.T) {
 		t.Errorf("%q: %q", names, values)
 	}
 	f.run.Schema = nil
-	if names, values := v.features(set, []int{0}); !slices.Equal(names, []string{"input 0", "input 1", "input 2"}) || !slices.Equal(values[0], []string{"1", "0", "−2.5"}) {
+	names, values = v.features(set, []int{0})
+	if !slices.Equal(names, []string{"input 0", "input 1", "input 2"}) || !slices.Equal(values[0], []string{"1", "0", "−2.5"}) {
 		t.Errorf("%q: %q", names, values)
 	}
 }

@@ -56,7 +56,8 @@ func (s shape) make(t testing.TB) fixture {
 		islands, particles, lines = 1, 1, 0
 		method = "as-is"
 	case s.batches:
-		method = fmt.Sprintf("{smc: {islands: %d, particles: %d, path: {linear: {iterations: %d, batch: 9}}, move: {leapfrog: {step: 0.1, gradient: {batch: 5}}}}}", islands, particles, lines)
+		method = fmt.Sprintf("{smc: {islands: %d, particles: %d, path: {linear: {iterations: %d, batch: 9}}, "+
+			"move: {leapfrog: {step: 0.1, gradient: {batch: 5}}}}}", islands, particles, lines)
 	case s.chains:
 		particles = 1
 		method = fmt.Sprintf("{mcmc: {chains: %d, start: prior, epochs: %d, move: {hmc: {steps: 10}}}}", islands, 10*lines)
@@ -65,10 +66,11 @@ func (s shape) make(t testing.TB) fixture {
 	if s.outputs > 0 {
 		likelihood, units = "{gaussian: {sd: 1}}", s.outputs
 	}
-	text := fmt.Sprintf("name: made-up\nseed: 7\ndata: {csv: {file: rows.csv, target: y}}\nmodel: {input: %s, layers: [{dense: %d}], likelihood: %s}\nprior: {normal: {variance: 1}}\nmethod: %s\n",
+	const rows = "name: made-up\nseed: 7\ndata: {csv: {file: rows.csv, target: y}}\n"
+	text := fmt.Sprintf(rows+"model: {input: %s, layers: [{dense: %d}], likelihood: %s}\nprior: {normal: {variance: 1}}\nmethod: %s\n",
 		yamlList(s.input), units, likelihood, method)
 	if s.single {
-		text = fmt.Sprintf("name: made-up\nseed: 7\ndata: {csv: {file: rows.csv, target: y}}\nmodel: {input: %s, layers: [{dense: %d}], likelihood: %s, init: w.safetensors}\nmethod: as-is\n",
+		text = fmt.Sprintf(rows+"model: {input: %s, layers: [{dense: %d}], likelihood: %s, init: w.safetensors}\nmethod: as-is\n",
 			yamlList(s.input), units, likelihood)
 	}
 	spec, err := starling.ParseSpec("config.yaml", []byte(text))

@@ -78,9 +78,11 @@ func (t *topic) population(v *view) {
 		case single == n:
 			who = fmt.Sprintf("In each of the %d islands all particles descend", n)
 		}
-		t.Warnings = append(t.Warnings, who+" from one particle of the start: within an island they differ only by the moves since, so an island alone doubts too little"+rest+".")
+		t.warn("%s from one particle of the start: within an island they differ only by the moves since, so an island alone doubts too little%s.",
+			who, rest)
 	} else {
-		t.say("Of the %d particles that an island started with, %s still have descendants.", m.Particles, span(slices.Min(ancestors), slices.Max(ancestors), 0))
+		t.say("Of the %d particles that an island started with, %s still have descendants.",
+			m.Particles, span(slices.Min(ancestors), slices.Max(ancestors), 0))
 	}
 	if len(stuck) > 0 {
 		t.warn("At the end less than %s of the moves were accepted on island %s: its particles hardly moved.", percentRound(lowMoves), list(stuck))
@@ -101,11 +103,12 @@ func (t *topic) scatter(v *view) {
 		return
 	}
 	if sd > evidenceSD {
-		text := fmt.Sprintf("The log evidence, %s, scatters by %s nats over the islands: it decides between models only if they differ by much more", fixed(z, 1), fixed(sd, 1))
+		rest := ""
 		if v.run.Spec.Method.SMC.Combine == "evidence" {
-			text += fmt.Sprintf(", and weighing the islands by it leaves %s of %d", fixed(effective, 1), n)
+			rest = fmt.Sprintf(", and weighing the islands by it leaves %s of %d", fixed(effective, 1), n)
 		}
-		t.Warnings = append(t.Warnings, text+".")
+		t.warn("The log evidence, %s, scatters by %s nats over the islands: it decides between models only if they differ by much more%s.",
+			fixed(z, 1), fixed(sd, 1), rest)
 	} else {
 		t.say("The log evidence is %s, with a standard deviation of %s over the islands.", fixed(z, 1), fixed(sd, 1))
 	}

@@ -31,6 +31,13 @@ type topic struct {
 	Warnings []string
 }
 
+func (t *topic) say(format string, args ...any) {
+	t.Text = append(t.Text, fmt.Sprintf(format, args...))
+}
+func (t *topic) warn(format string, args ...any) {
+	t.Warnings = append(t.Warnings, fmt.Sprintf(format, args...))
+}
+
 // section is a part of the page under a heading.
 type section struct {
 	ID, Title string

@@ -63,7 +63,8 @@ func newView(run *starling.Run, j *starling.Judgement) (*view, error) {
 		}
 		return v, nil
 	case j.Test.Len() != v.set.Len() || len(v.set.Labels) != v.set.Len() || len(j.Groups) != len(j.Problem.Groups):
-		return nil, fmt.Errorf("report: predictions for %d examples and %d groups, want %d and %d", j.Test.Len(), len(j.Groups), v.set.Len(), len(j.Problem.Groups))
+		return nil, fmt.Errorf("report: predictions for %d examples and %d groups, want %d and %d",
+			j.Test.Len(), len(j.Groups), v.set.Len(), len(j.Problem.Groups))
 	}
 	right := group{name: "right", set: v.set, said: j.Test}
 	wrong := group{name: "wrong", set: v.set, said: j.Test}

@@ -19,7 +19,10 @@ const hostile = `<script>alert(1)</script>"'&amp;` + "\u2028"
 // shapes are the runs that pages are written of in tests.
 var shapes = []shape{
 	{name: "table", validate: true, restarts: true},
-	{name: "images", input: []int{1, 8, 8}, n: 200, names: []string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}, groups: []string{"noise", "letters"}, validate: true, restarts: true},
+	{
+		name: "images", input: []int{1, 8, 8}, n: 200, names: []string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"},
+		groups: []string{"noise", "letters"}, validate: true, restarts: true,
+	},
 	{name: "colours", input: []int{3, 70, 70}, n: 40, names: []string{"a rather long name of a class that goes on", "b", "c"}, groups: []string{"far"}},
 	{name: hostile, names: []string{hostile, "</style>", "]]>"}, groups: []string{hostile, "a b\tc"}, validate: true},
 	{name: "single", single: true, names: []string{"x", "y"}, groups: []string{"far"}},

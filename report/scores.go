@@ -164,7 +164,10 @@ func inside(e *starling.Evaluation) *starling.Coverage {
 
 // doubts compares the kinds of doubt by how well the posterior's tells each group; nil if there is none to tell.
 func (v *view) doubts() []table {
-	t := table{Caption: "Found by each kind of doubt of the posterior: AUROC (FPR95)", Head: []string{"group", "examples", "epistemic entropy", "highest probability", "energy"}}
+	t := table{
+		Caption: "Found by each kind of doubt of the posterior: AUROC (FPR95)",
+		Head:    []string{"group", "examples", "epistemic entropy", "highest probability", "energy"},
+	}
 	for _, g := range v.j.Metrics.Groups {
 		if g.AUROC == nil {
 			continue

@@ -251,11 +251,11 @@ func (v *view) trusts() topic {
 	says := fmt.Sprintf("%s of the targets lie in their 90\u00a0%% intervals (95\u00a0%% interval %s to %s)", percent(share), percent(low), percent(high))
 	switch {
 	case low <= .9 && .9 <= high || math.Abs(share-.9) < narrow:
-		t.Text = append(t.Text, "Its intervals hold what they promise: "+says+".")
+		t.say("Its intervals hold what they promise: %s.", says)
 	case share < .9:
-		t.Warnings = append(t.Warnings, "Its intervals are too narrow: "+says+".")
+		t.warn("Its intervals are too narrow: %s.", says)
 	default:
-		t.Warnings = append(t.Warnings, "Its intervals are too wide: "+says+".")
+		t.warn("Its intervals are too wide: %s.", says)
 	}
 	risk := rootRisk(v.spreads(), v.squares())
 	t.say("Of the half that it is surest of, the RMSE is %s; of all, %s.", significant(riskAt(risk, .5)), significant(riskAt(risk, 1)))

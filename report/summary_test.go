@@ -60,9 +60,15 @@ func TestSummary(t *testing.T) {
 		{"moves refused", smc, func(f fixture) { f.run.Trace[len(f.run.Trace)-1].Acceptance = .01 }, "", "accepted on island 2", ""},
 		{"not at the posterior", smc, func(f fixture) { f.run.Trace[len(f.run.Trace)-1].Temperature = .5 }, "", "Island 2 ended at the power 0.5000", ""},
 		{"training examples", smc, func(f fixture) { f.j.Metrics.On = "train" }, "training examples it gets", "judged on the examples that it learnt from", ""},
-		{"trained elsewhere", shape{single: true, n: 200}, func(f fixture) { f.j.Metrics.On = "train" }, "was taught to tell 2 classes apart from 3 numbers elsewhere, and is judged as it is. ", "trained on these very examples is not known", "learnt from"},
+		{
+			"trained elsewhere", shape{single: true, n: 200}, func(f fixture) { f.j.Metrics.On = "train" },
+			"was taught to tell 2 classes apart from 3 numbers elsewhere, and is judged as it is. ",
+			"trained on these very examples is not known", "learnt from",
+		},
 		{"a column", smc, func(f fixture) { f.run.Schema.Target, f.run.Schema.Named = "kind", true }, "taught to tell 2 classes of kind apart", "", ""},
-		{"a column of numbers", shape{n: 200, outputs: 1}, func(f fixture) { f.run.Schema.Target, f.run.Schema.Named = "price", true }, "taught to predict price from", "", ""},
+		{"a column of numbers", shape{n: 200, outputs: 1}, func(f fixture) {
+			f.run.Schema.Target, f.run.Schema.Named = "price", true
+		}, "taught to predict price from", "", ""},
 		{"guesses", smc, func(f fixture) { *f.j.Metrics.Accuracy = .5 }, "", "not clearly better than to name the most frequent", ""},
 		{"badly calibrated", smc, func(f fixture) { *f.j.Metrics.ECE = .3 }, "", "not to be taken at their word", ""},
 		{"calibrated", smc, func(f fixture) { *f.j.Metrics.ECE = .01 }, "can be taken at their word", "", "their word"},

@@ -77,8 +77,10 @@ func (v *view) predicted(output int) figure {
 	}
 	lo, hi := chart.Quantile(x, 0), chart.Quantile(x, 1)
 	c := chart.Chart{
-		ID: fmt.Sprint("predicted-", output), Title: title, X: chart.Axis{Label: "true"}, Y: chart.Axis{Label: "predicted mean, with 90\u00a0% interval"}, Height: 300,
-		Desc: fmt.Sprintf("Predicted mean and 90\u00a0%% interval over the true value, for %d examples; on the diagonal they agree. Root mean square error %s.", len(x), significant(number(v.j.Metrics.RMSE))),
+		ID: fmt.Sprint("predicted-", output), Title: title, Height: 300,
+		X: chart.Axis{Label: "true"}, Y: chart.Axis{Label: "predicted mean, with 90\u00a0% interval"},
+		Desc: fmt.Sprintf("Predicted mean and 90\u00a0%% interval over the true value, for %d examples; on the diagonal they agree. "+
+			"Root mean square error %s.", len(x), significant(number(v.j.Metrics.RMSE))),
 		Marks: []chart.Mark{
 			chart.Points{X: x, Y: y, Low: low, High: high, Class: "pale", Radius: 2.2},
 			chart.Line{X: []float64{lo, hi}, Y: []float64{lo, hi}, Class: "rule"},
@@ -127,7 +129,8 @@ func (v *view) coverage() figure {
 	share := chart.Axis{Min: 0, Max: 1, Percent: true}
 	c := chart.Chart{
 		ID: "coverage", Title: "Coverage of intervals", X: share, Y: share, Height: 300,
-		Desc:  fmt.Sprintf("Share of targets in their central intervals over the level of these; on the diagonal they hold what they promise. Of the 90\u00a0%% intervals, %s.", percent(uq.Coverage(pit, .9))),
+		Desc: fmt.Sprintf("Share of targets in their central intervals over the level of these; on the diagonal they hold what they promise. "+
+			"Of the 90\u00a0%% intervals, %s.", percent(uq.Coverage(pit, .9))),
 		Marks: []chart.Mark{chart.Rule{X: 1, Y: 1}, chart.Points{X: x, Y: y, Low: low, High: high, Class: "s0", Radius: 3.5}},
 	}
 	c.X.Label, c.Y.Label = "level of the interval", "share of targets inside"
@@ -148,7 +151,8 @@ func (v *view) pit() figure {
 	}
 	c := chart.Chart{
 		ID: "pit", Title: "Probability integral transform", Height: 300,
-		Desc:  fmt.Sprintf("Histogram of the share of the predicted distribution that lies below the target: flat if calibrated. The lowest tenth holds %s, the highest %s.", percent(counts[0]), percent(counts[bins-1])),
+		Desc: fmt.Sprintf("Histogram of the share of the predicted distribution that lies below the target: flat if calibrated. "+
+			"The lowest tenth holds %s, the highest %s.", percent(counts[0]), percent(counts[bins-1])),
 		X:     chart.Axis{Label: "share of the prediction below the target", Min: 0, Max: 1},
 		Y:     chart.Axis{Label: "share of the targets", Percent: true, Zero: true},
 		Marks: []chart.Mark{chart.Bars{Edges: edges, Y: counts, Class: "s0"}, chart.Rule{X: math.NaN(), Y: 1. / bins}},
@@ -174,9 +178,10 @@ func (v *view) doubtfulLast() figure {
 	all, shares := rootRisk(v.spreads(), squares), []float64{.5, .7, .8, .9, .95, 1}
 	c := chart.Chart{
 		ID: "risk-coverage", Title: "Error and coverage", Height: 300,
-		X:    chart.Axis{Label: "share answered", Min: 0, Max: 1, Percent: true},
-		Y:    chart.Axis{Label: "RMSE of these", Zero: true},
-		Desc: fmt.Sprintf("Error if only those with the narrowest predictions are answered: %s of all, %s of the surer half.", significant(riskAt(all, 1)), significant(riskAt(all, .5))),
+		X: chart.Axis{Label: "share answered", Min: 0, Max: 1, Percent: true},
+		Y: chart.Axis{Label: "RMSE of these", Zero: true},
+		Desc: fmt.Sprintf("Error if only those with the narrowest predictions are answered: %s of all, %s of the surer half.",
+			significant(riskAt(all, 1)), significant(riskAt(all, .5))),
 	}
 	data := &table{Caption: "RMSE among those answered", Head: []string{"declines by"}}
 	for _, s := range shares {
@@ -186,7 +191,11 @@ func (v *view) doubtfulLast() figure {
 	for _, k := range []struct {
 		name, class string
 		risk        []float64
-	}{{"the best there can be", "rule", rootRisk(squares, squares)}, {"epistemic sd", "s1", rootRisk(v.j.Values.Epistemic, squares)}, {"predicted sd, in all", "s0", all}} {
+	}{
+		{"the best there can be", "rule", rootRisk(squares, squares)},
+		{"epistemic sd", "s1", rootRisk(v.j.Values.Epistemic, squares)},
+		{"predicted sd, in all", "s0", all},
+	} {
 		line := selective(k.risk, points)
 		c.Marks = append(c.Marks, chart.Line{X: line.x, Y: line.y, Class: k.class})
 		f.Legend = append(f.Legend, lineKey(k.class, k.name))

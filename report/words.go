@@ -128,7 +128,8 @@ func Method(s *starling.Spec) string {
 	case m.MCMC != nil:
 		return fmt.Sprintf("%s of %s, %s epochs each%s", several(m.MCMC.Chains, "chain"), move(m.MCMC.Move), count(m.MCMC.Epochs), anchor)
 	default:
-		return fmt.Sprintf("%s of %s by %s with %s%s", several(m.SMC.Islands, "island"), several(m.SMC.Particles, "particle"), path(m.SMC.Path), move(m.SMC.Move), anchor)
+		return fmt.Sprintf("%s of %s by %s with %s%s",
+			several(m.SMC.Islands, "island"), several(m.SMC.Particles, "particle"), path(m.SMC.Path), move(m.SMC.Move), anchor)
 	}
 }
 
