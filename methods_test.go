@@ -65,6 +65,16 @@ func TestSamplers(t *testing.T) {
 				smc.Resampler{Scheme: smc.Stratified, When: smc.BelowRatio, Ratio: 0.3}}},
 		{"pima", []string{"method.smc.resample.when=never"}, settings{1, 1000, 0, smc.Tempering{ESS: 0.5},
 			mcmc.HMC{Steps: 5, Step: 0.1}, smc.Mutations{Count: 10}, smc.Resampler{Scheme: smc.Systematic, When: smc.Never}}},
+		{"mnist-lenet5-ctr", nil, settings{1, 10, 0, smc.Schedule{Rule: smc.ConstantToRefine, Iterations: 200, Batch: 500},
+			mcmc.Unadjusted{Steps: 3, Step: 0.002}, smc.Mutations{}, smc.Resampler{Ratio: 0.5}}},
+		{"mnist-lenet5-full-ld", nil, settings{1, 10, 0, smc.Schedule{Rule: smc.Full, Iterations: 200},
+			mcmc.Unadjusted{Steps: 1, Step: 0.002}, smc.Mutations{}, smc.Resampler{Ratio: 0.5}}},
+		{"mnist-lenet5-sda", []string{"method.smc.path={automated: {batch: 7}}", "method.smc.start=tempered"},
+			settings{1, 10, 0, smc.Warm{Then: smc.Schedule{Rule: smc.Automated, Iterations: 200, Batch: 7, Grow: 7}},
+				mcmc.Unadjusted{Steps: 3, Step: 0.002}, smc.Mutations{}, smc.Resampler{Ratio: 0.5}}},
+		{"mnist-lenet5-linear", []string{"method.smc.path={sda: {exact: true}}"},
+			settings{1, 10, 0, smc.SDA{Iterations: 200, Batch: 500, Grow: 500, Exact: true},
+				mcmc.Unadjusted{Steps: 3, Step: 0.002}, smc.Mutations{}, smc.Resampler{Ratio: 0.5}}},
 	} {
 		spec := preset(t, c.name, c.sets...)
 		var samplers []*smc.Sampler

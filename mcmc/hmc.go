@@ -137,7 +137,7 @@ func (m HMC) Mutate(ctx context.Context, w *Work, t *Target, p *Population, tuni
 		steps = min(steps, now.Left)
 	}
 	size := rng.Exp(tuning[0])
-	w.drawMomenta(t.Pool, p, now.Key)
+	p.each(t.Pool, func(j int) { w.drawMomentum(p, j, now.Key) })
 	if err := w.leapfrog(ctx, t, p, &w.Proposal, size*m.jitter(now.Key), steps); err != nil {
 		return Outcome{}, err
 	}

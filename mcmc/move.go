@@ -69,15 +69,12 @@ func (w *Work) Fit(p *Population) {
 	w.outcome.Probability = make([]float64, p.J)
 }
 
-// drawMomenta draws the momenta of the particles of p anew, from N(0, I), and notes their kinetic energies.
-func (w *Work) drawMomenta(workers *pool.Pool, p *Population, key rng.Key) {
-	key.Purpose = rng.Momentum
-	p.each(workers, func(j int) {
-		k, momentum := key, p.row(w.momentum, j)
-		k.Particle = j
-		k.Stream().Normals(momentum)
-		w.kinetic[j] = Kinetic(momentum)
-	})
+// drawMomentum draws the momentum of particle j of p anew, from N(0, I), and notes its kinetic energy.
+func (w *Work) drawMomentum(p *Population, j int, key rng.Key) {
+	key.Purpose, key.Particle = rng.Momentum, j
+	momentum := p.row(w.momentum, j)
+	key.Stream().Normals(momentum)
+	w.kinetic[j] = Kinetic(momentum)
 }
 
 // metropolis accepts each proposal with probability min(1, e^−ΔH) and reports. finite says whether the proposal of a

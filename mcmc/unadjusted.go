@@ -72,7 +72,7 @@ func (m Unadjusted) Tuning(t *Target) ([]float64, error) {
 // Mutate is one move of every particle. Outcome.Probability is what accept/reject would have done.
 func (m Unadjusted) Mutate(ctx context.Context, w *Work, t *Target, p *Population, _ []float64, now Moment) (Outcome, error) {
 	w.Fit(p)
-	w.drawMomenta(t.Pool, p, now.Key)
+	p.each(t.Pool, func(j int) { w.drawMomentum(p, j, now.Key) })
 	q, steps := &w.Proposal, max(1, m.Steps)
 	out := w.outcome
 	out.Step = m.Step

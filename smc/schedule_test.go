@@ -1,6 +1,7 @@
 package smc
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/starling-smc/starling/internal/golden"
@@ -156,6 +157,31 @@ func goldenRun(t *testing.T, c golden.Case) {
 	}
 	if !path.Done(st) {
 		t.Error("the path does not end")
+	}
+}
+
+// What is left out is 500, and growth by as much as the first batch has.
+func TestBatchSizes(t *testing.T) {
+	for in, want := range map[[2]int][2]int{{}: {500, 500}, {7, 0}: {7, 7}, {7, 5}: {7, 5}, {0, 5}: {500, 5}} {
+		if first, grow := BatchSizes(in[0], in[1]); first != want[0] || grow != want[1] {
+			t.Errorf("%v gives %d and %d, want %v", in, first, grow, want)
+		}
+	}
+}
+
+// A path settles examples on the way if and only if it says so, also behind tempering.
+func TestPathsSayWhetherExamplesSettle(t *testing.T) {
+	m := newLocation(2)
+	for name, path := range batches(30) {
+		for _, path := range []Path{path, Warm{Then: path}} {
+			st, infos := run(t, &Sampler{
+				Model: m, Prior: m.problem().prior, Path: path, Move: mcmc.Unadjusted{Step: 0.02}, Weighting: Momentum{}, Particles: 50, Seed: 7,
+			})
+			settled := slices.ContainsFunc(infos, func(i Info) bool { return i.Settled > 0 })
+			if path.Settles() != settled || (st.SettledLL != nil) != settled {
+				t.Errorf("%s, %T: settles %v, examples settled: %v, room for them: %v", name, path, path.Settles(), settled, st.SettledLL != nil)
+			}
+		}
 	}
 }
 

@@ -63,7 +63,7 @@ func (s *Sampler) Init(ctx context.Context) (*State, error) {
 func (s *Sampler) target(stage Stage, st *State) *mcmc.Target {
 	t := &mcmc.Target{Model: s.Model, Prior: s.Prior, Rows: s.rows(stage.Rows), Lambda: stage.Lambda, Pool: s.Pool}
 	if st.SettledLL != nil {
-		t.Settled = s.rows(Rows{0, stage.Settled})
+		t.Settled = s.permutation(0)[:stage.Settled] // not nil, where none has settled yet
 	}
 	return t
 }
