@@ -28,14 +28,8 @@ func Take(path string) (*Lock, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s cannot be locked: %w", path, err)
 	}
-	if locked { // unless the file was removed by its last owner meanwhile
-		mine, err := file.Stat()
-		there, gone := os.Stat(path)
-		if locked = err == nil && gone == nil && os.SameFile(mine, there); !locked {
-			file.Close()
-		}
-	}
-	if !locked {
+	if !locked || !there(file) {
+		file.Close()
 		by := "process unknown"
 		if pid, err := os.ReadFile(path); err == nil && len(pid) > 0 {
 			by = "process " + string(pid)
@@ -44,6 +38,17 @@ func Take(path string) (*Lock, error) {
 	}
 	os.WriteFile(path, fmt.Append(nil, os.Getpid()), 0o666) // only to name the process: an error does not matter
 	return &Lock{file}, nil
+}
+
+// there says that a file that is locked is the one at its path: its last owner may have removed it after it was opened here,
+// and another made one since.
+func there(file *flock.Flock) bool {
+	mine, err := file.Stat()
+	if err != nil {
+		return false
+	}
+	other, err := os.Stat(file.Path())
+	return err == nil && os.SameFile(mine, other)
 }
 
 // Held says that this process has the lock.

@@ -10,6 +10,9 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
+
+	"github.com/gofrs/flock"
 )
 
 func TestTake(t *testing.T) {
@@ -50,15 +53,38 @@ func TestTake(t *testing.T) {
 	}
 }
 
+// A lock of a file that its last owner has removed is none, whether or not another has made a new one.
+func TestThere(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	file := flock.New(path)
+	if locked, err := file.TryLock(); !locked || err != nil || !there(file) {
+		t.Fatalf("locked %v, %v, there %v", locked, err, there(file))
+	}
+	defer file.Close()
+	if err := os.Remove(path); err != nil {
+		t.Skip(err) // of a system where this cannot happen
+	}
+	if there(file) {
+		t.Error("a file that was removed is there")
+	}
+	l, err := Take(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if there(file) || l.Free() != nil {
+		t.Error("another's file is taken for the one that was locked")
+	}
+}
+
 // However fast they come and go, no two have it at a time.
 func TestOneAtATime(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	var at atomic.Int32
 	var taken, twice atomic.Int64
 	var all sync.WaitGroup
-	for range 4 {
+	for range 8 {
 		all.Go(func() {
-			for range 3000 {
+			for range 2000 {
 				l, err := Take(path)
 				if errors.As(err, new(*HeldError)) {
 					continue
@@ -71,6 +97,7 @@ func TestOneAtATime(t *testing.T) {
 					twice.Add(1)
 				}
 				taken.Add(1)
+				time.Sleep(20 * time.Microsecond) // in which another's mistake shows
 				at.Add(-1)
 				if err := l.Free(); err != nil {
 					t.Error(err)
