@@ -88,8 +88,8 @@ func readCheckpoint(b []byte) (*checkpoint, error) {
 	return c, nil
 }
 
-// progress unpacks the parts.
-func (c *checkpoint) progress() (restarts []*baseline.Restart, islands []*smc.State, err error) {
+// unpack brings the parts back: nil where one has not begun.
+func (c *checkpoint) unpack() (restarts []*baseline.Restart, islands []*smc.State, err error) {
 	for i, part := range c.restarts {
 		restarts = append(restarts, nil)
 		if part != nil {

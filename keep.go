@@ -279,7 +279,7 @@ func (k *keeper) load(tell func(Event)) error {
 			err = errors.New("it is of another run")
 		}
 		if err == nil {
-			k.restarts, k.islands, err = c.progress()
+			k.restarts, k.islands, err = c.unpack()
 		}
 		if err != nil {
 			faults = append(faults, fmt.Errorf("%s is refused: %w", path, err))
