@@ -426,6 +426,9 @@ func (c *checker) path(m *SMC) {
 	if schedule.Exact && name != "sda" {
 		c.fault(join(p, "exact"), "is for sda")
 	}
+	if schedule.Scale && name != "sda" {
+		c.fault(join(p, "scale"), "is for sda; the other schedules always scale")
+	}
 	if l := m.Move.Leapfrog; l != nil && l.Gradient != nil && name == "sda" {
 		c.conflict([]string{"method.smc.move.leapfrog.gradient", p},
 			"has no place in sda, where some examples have settled and others have a power of their own: leave it out, or take another path")

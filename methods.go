@@ -79,7 +79,7 @@ func (m *SMC) path() (p smc.Path) {
 	case "":
 		return smc.Tempering{ESS: m.Path.Tempering.ESS}
 	case "sda":
-		p = smc.SDA{Iterations: s.Iterations, Batch: s.Batch, Grow: s.Grow, Exact: s.Exact}
+		p = smc.SDA{Iterations: s.Iterations, Batch: s.Batch, Grow: s.Grow, Exact: s.Exact, Scale: s.Scale}
 	default:
 		rule, _ := smc.ParseRule(name) // the names of a Path; the sampler would refuse another
 		p = smc.Schedule{Rule: rule, Iterations: s.Iterations, Batch: s.Batch, Grow: s.Grow}

@@ -158,6 +158,7 @@ type Schedule struct {
 	Batch      int  `yaml:"batch,omitempty"` // examples of the first batch; default 500; not for full
 	Grow       int  `yaml:"grow,omitempty"`  // examples of a block that is added; default Batch; for linear, automated and sda
 	Exact      bool `yaml:"exact,omitempty"` // raise a block's power by the exact derivative of the entropy; for sda
+	Scale      bool `yaml:"scale,omitempty"` // let the examples that have come in stand for all, as the other schedules do; for sda
 }
 
 // Tempering raises the likelihood to a power that grows from 0 to 1, each time as far as ESS allows.

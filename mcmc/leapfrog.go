@@ -42,7 +42,7 @@ func (w *Work) kick(t *Target, p *Population, j int, h float64) (lp float64) {
 	momentum := p.row(w.momentum, j)
 	gradLP := (*spare)[:len(momentum)]
 	lp = t.Prior.LogDensity(p.row(p.Theta, j), gradLP)
-	p.kickSettled(j, momentum, h)
+	p.kickSettled(j, momentum, float64(h*t.Mu))
 	gradLL := p.row(p.GradLL, j)[:len(momentum)]
 	for i := range momentum {
 		momentum[i] += float64(h * (float64(t.Lambda*gradLL[i]) + gradLP[i]))

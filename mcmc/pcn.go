@@ -66,9 +66,9 @@ func (m PCN) Mutate(ctx context.Context, w *Work, t *Target, p *Population, tuni
 		return Outcome{}, err
 	}
 	for j := range p.J {
-		w.outcome.Energy[j] = p.LogLik(t.Lambda, j) - q.LogLik(t.Lambda, j)
+		w.outcome.Energy[j] = p.LogLik(t.Lambda, t.Mu, j) - q.LogLik(t.Lambda, t.Mu, j)
 	}
-	out := w.metropolis(t.Pool, p, now.Key, func(j int) bool { return isFinite(q.LogLik(t.Lambda, j)) })
+	out := w.metropolis(t.Pool, p, now.Key, func(j int) bool { return isFinite(q.LogLik(t.Lambda, t.Mu, j)) })
 	out.Step, out.Values = b, t.Examples()
 	if m.Step == 0 && (m.Freeze == 0 || now.Progress < m.Freeze) {
 		target := m.Accept

@@ -46,11 +46,12 @@ func (p *Population) Like(q *Population) bool {
 	return p.J == q.J && p.D == q.D && (p.GradLL == nil) == (q.GradLL == nil) && (p.SettledLL == nil) == (q.SettledLL == nil)
 }
 
-// LogLik returns the logarithm of particle j's likelihood where Rows have the power λ: λ·l(θ_j) + s(θ_j).
-func (p *Population) LogLik(lambda float64, j int) float64 {
+// LogLik returns the logarithm of particle j's likelihood where Rows have the power λ and what has settled the power μ:
+// λ·l(θ_j) + μ·s(θ_j).
+func (p *Population) LogLik(lambda, mu float64, j int) float64 {
 	l := Power(lambda, p.LL[j])
 	if p.SettledLL != nil {
-		l += p.SettledLL[j]
+		l += Power(mu, p.SettledLL[j])
 	}
 	return l
 }

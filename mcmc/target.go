@@ -52,14 +52,15 @@ type GaussianPrior interface {
 	SD(i int) float64
 }
 
-// Target is the density exp(λ·l(θ) + s(θ))·p(θ), not normalised: l is the log-likelihood summed over Rows, s that over
+// Target is the density exp(λ·l(θ) + μ·s(θ))·p(θ), not normalised: l is the log-likelihood summed over Rows, s that over
 // Settled.
 type Target struct {
 	Model   Model
 	Prior   Prior
 	Rows    []int32 // nil: all examples
-	Settled []int32 // examples of power 1, none of them in Rows; not nil if and only if populations have SettledLL
+	Settled []int32 // examples of another power, none of them in Rows; for populations with SettledLL
 	Lambda  float64 // λ, power of the likelihood of Rows: an inverse temperature, or the scale N/n of a batch
+	Mu      float64 // μ, power of the likelihood of Settled: 1, or the scale
 	Pool    *pool.Pool
 }
 
@@ -99,7 +100,9 @@ func (t *Target) settledLogLik(ctx context.Context, p *Population) error {
 }
 
 // LogDensity returns log π(θ_j) from the cache of p.
-func (t *Target) LogDensity(p *Population, j int) float64 { return p.LogLik(t.Lambda, j) + p.LP[j] }
+func (t *Target) LogDensity(p *Population, j int) float64 {
+	return p.LogLik(t.Lambda, t.Mu, j) + p.LP[j]
+}
 
 // Power returns λ·ll, the logarithm of a likelihood to a power; to the power 0 it is 1, also where it vanishes.
 func Power(lambda, ll float64) float64 {

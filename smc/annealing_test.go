@@ -19,6 +19,7 @@ func batches(iterations int) map[string]Path {
 	paths := map[string]Path{
 		"sda":       SDA{Iterations: iterations, Batch: 7, Grow: 5},
 		"sda exact": SDA{Iterations: iterations, Batch: 7, Grow: 5, Exact: true},
+		"sda scale": SDA{Iterations: iterations, Batch: 7, Grow: 5, Scale: true},
 	}
 	for r := Constant; r <= Automated; r++ {
 		paths[r.String()] = Schedule{Rule: r, Iterations: iterations, Batch: 7, Grow: 5}
@@ -33,7 +34,7 @@ func TestAnnealingCheck5BlocksGiveTheSameEvidence(t *testing.T) {
 	m := newLocation(2)
 	for name, path := range map[string]Path{
 		"full": Schedule{Rule: Full, Iterations: 12}, "blocks": growing{len(m.y)}, "sda": SDA{Iterations: 40, Batch: 7, Grow: 9},
-		"sda exact": SDA{Iterations: 40, Batch: 7, Grow: 9, Exact: true},
+		"sda exact": SDA{Iterations: 40, Batch: 7, Grow: 9, Exact: true}, "sda scale": SDA{Iterations: 40, Batch: 7, Grow: 9, Scale: true},
 		"warm full": Warm{Then: Schedule{Rule: Full, Iterations: 6}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -112,9 +113,10 @@ func TestAnnealingCheck6Membership(t *testing.T) {
 // standard deviations away. Moments are golden.
 func TestAnnealingCheck7PowersOfABlockRise(t *testing.T) {
 	m := newLocation(2)
-	for _, exact := range []bool{false, true} {
+	for _, path := range []SDA{{}, {Exact: true}, {Scale: true}, {Exact: true, Scale: true}} {
+		path.Iterations, path.Batch, path.Grow = 60, 7, 5
 		s := &Sampler{
-			Model: m, Prior: m.problem().prior, Path: SDA{Iterations: 60, Batch: 7, Grow: 5, Exact: exact},
+			Model: m, Prior: m.problem().prior, Path: path,
 			Move: mcmc.Unadjusted{Steps: 3, Step: 0.05}, Weighting: Momentum{}, Particles: 500, Seed: 4,
 		}
 		st, err := s.Init(context.Background())
@@ -126,94 +128,98 @@ func TestAnnealingCheck7PowersOfABlockRise(t *testing.T) {
 			if _, err := s.Step(context.Background(), st); err != nil {
 				t.Fatal(err)
 			}
-			if !(st.Lambda > 0 && st.Lambda <= 1) {
-				t.Fatalf("iteration %d: β = %v", st.K, st.Lambda)
+			scale := 1.0
+			if path.Scale {
+				scale = 41 / float64(st.Rows.To)
+			}
+			if st.Mu != scale || !(st.Lambda > 0 && st.Lambda <= scale) {
+				t.Fatalf("iteration %d: powers %v and %v of a scale of %v", st.K, st.Lambda, st.Mu, scale)
 			}
 			if st.Rows != last.Rows {
 				blocks++
-				if last.Lambda != 1 || st.Lambda != 0.1 || st.Settled != last.Rows.To {
+				if last.Lambda != last.Mu || st.Lambda != 0.1*scale || st.Settled != last.Rows.To {
 					t.Fatalf("iteration %d: a block came in at %v after %+v", st.K, st.Stage, last)
 				}
 			} else if st.Lambda < last.Lambda {
 				t.Fatalf("iteration %d: β fell from %v to %v", st.K, last.Lambda, st.Lambda)
-			} else if st.Lambda > 0.1 && st.Lambda < 1 {
+			} else if st.Lambda > 0.1*scale && st.Lambda < scale {
 				between++
 			}
 		}
 		if blocks != 8 || st.Lambda != 1 || st.Rows.To != 41 || between == 0 {
-			t.Errorf("exact %v: %d blocks, ends at %+v, %d powers in between", exact, blocks, st.Stage, between)
+			t.Errorf("%+v: %d blocks, ends at %+v, %d powers in between", path, blocks, st.Stage, between)
 		}
 	}
 	equal := sdaState([]number{0.5, 0.5}, []float64{-3, -3}, []float64{-2, -2})
-	equal.Lambda, equal.K = 0.1, 1
+	equal.Lambda, equal.Mu, equal.K = 0.1, 1, 1
 	if got := (SDA{}).raise(equal); got != 1 {
 		t.Errorf("equal particles raise β to %v, not 1", got)
 	}
 }
 
 // The exact rule divides by what the derivative of the entropy is, in closed form for Gaussians: with a prior N(.3, 1),
-// settled examples of precision b and a block of precision a, the target at β is normal of precision 1 + b + aβ, and
-// −dS/dβ = a/2/(1 + b + aβ). Particles are the nodes of a quadrature, whose error is far below the tolerance.
+// settled examples of precision b and a block of precision a, both to the scale c, the target at β is normal of precision
+// 1 + c(b + aβ), and −dS/dβ = ca/2/(1 + c(b + aβ)). Particles are the nodes of a quadrature, whose error is far below the tolerance.
 func TestExactEntropyRule(t *testing.T) {
 	const a, y, z, beta, entropy = 3.0, 1.2, -0.7, 0.2, 0.1
-	for _, b := range []float64{0, 2} {
+	for _, in := range [][2]float64{{0, 1}, {2, 1}, {0, 2.5}, {2, 2.5}} {
+		b, c := in[0], in[1]
 		st := sdaState(make([]number, 4001), nil, nil)
-		st.Lambda, st.K, st.Settled = beta, 1, int(b)
+		st.Lambda, st.Mu, st.K, st.Settled = c*beta, c, 1, int(b)
 		for j := range st.J {
 			x := -10 + float64(j)/200
 			st.LP[j], st.LL[j], st.SettledLL[j] = -(x-0.3)*(x-0.3)/2, -a*(x-y)*(x-y)/2, -b*(x-z)*(x-z)/2
-			st.LogW[j] = st.LP[j] + st.SettledLL[j] + beta*st.LL[j]
+			st.LogW[j] = st.LP[j] + c*st.SettledLL[j] + c*beta*st.LL[j]
 		}
 		if _, _, err := Normalise(st.LogW); err != nil {
 			t.Fatal(err)
 		}
-		want := beta + entropy/(a/2/(1+b+a*beta))
+		want := beta + entropy/(c*a/2/(1+c*(b+a*beta)))
 		if got := (SDA{Entropy: entropy, Exact: true}).raise(st); !near(got, want, 1e-9, 0) {
-			t.Errorf("settled precision %v: β = %v, want %v", b, got, want)
+			t.Errorf("settled precision %v, scale %v: β = %v, want %v", b, c, got, want)
 		}
 	}
 }
 
 // A cumulative schedule pays for what is new: Linear costs what its batch sizes say. Full-batch trajectories cost S
-// gradients an iteration, not S+1; fresh batches S+1; cheap gradients S+1 of their own and one value of all.
+// gradients an iteration, not S+1; fresh batches S+1, and of the copies that resampling has made only one; cheap gradients
+// S+1 of their own and one value of all.
 func TestAnnealingPaysOnce(t *testing.T) {
 	const j, s, n = 150, 3, 41
-	for name, want := range map[string]func(sizes []int) (gradients, values int){
-		"full":     func(sizes []int) (int, int) { return n + len(sizes)*s*n, 0 },
-		"constant": func(sizes []int) (int, int) { return len(sizes) * (s + 1) * 7, 0 },
-		"linear": func(sizes []int) (g int, v int) {
-			g = sizes[0]
-			for k, size := range sizes {
-				g += s * size
-				if k > 0 {
-					g += size - sizes[k-1]
+	grown := func(infos []Info) (gradients, values int) { // Examples is what the target sees
+		last := 0
+		for k, info := range infos {
+			places := info.Parents
+			if k == 0 {
+				places = j // the first particles, before the first resampling
+			}
+			gradients += places*(info.Examples-last) + j*s*info.Examples
+			last = info.Examples
+		}
+		return gradients, 0
+	}
+	for name, want := range map[string]func(infos []Info) (gradients, values int){
+		"full": func(infos []Info) (int, int) { return j * (n + len(infos)*s*n), 0 },
+		"constant": func(infos []Info) (gradients, values int) {
+			gradients = j * 7
+			for k, info := range infos {
+				if gradients += j * s * 7; k > 0 {
+					gradients += info.Parents * 7
 				}
 			}
-			return g, 0
+			return gradients, 0
 		},
-		"cheap gradients": func(sizes []int) (int, int) { return len(sizes) * (s + 1) * 8, n + len(sizes)*n },
+		"linear": grown, "sda": grown, "sda scale": grown,
+		"cheap gradients": func(infos []Info) (int, int) { return j * len(infos) * (s + 1) * 8, j * (n + len(infos)*n) },
 	} {
 		st, infos := run(t, kinds()[name](0))
-		var sizes []int
-		for _, info := range infos {
-			sizes = append(sizes, info.Examples)
+		gradients, values := want(infos)
+		if st.Gradients != gradients || st.Values != values {
+			t.Errorf("%s: %d gradients and %d values, want %d and %d", name, st.Gradients, st.Values, gradients, values)
 		}
-		gradients, values := want(sizes)
-		if st.Gradients != j*gradients || st.Values != j*values {
-			t.Errorf("%s: %d gradients and %d values a particle, want %d and %d", name, st.Gradients/j, st.Values/j, gradients, values)
+		if name == "constant" && !slices.ContainsFunc(infos, func(i Info) bool { return i.Parents < j }) {
+			t.Error("constant: no parent has two children: the test asks for some")
 		}
-	}
-	// Smooth annealing: S gradients of what an iteration sees, and each block once where the particles stand.
-	st, infos := run(t, kinds()["sda"](0))
-	want := infos[0].Examples
-	for k, info := range infos {
-		want += s * info.Examples
-		if k > 0 {
-			want += info.Examples - infos[k-1].Examples
-		}
-	}
-	if st.Gradients != j*want {
-		t.Errorf("sda: %d gradients a particle, want %d", st.Gradients/j, want)
 	}
 }
 
@@ -249,7 +255,7 @@ func TestChangeOfTargetKnowsAll(t *testing.T) {
 				t.Fatalf("%s, iteration %d: a cache is not what is evaluated anew", name, st.K)
 			}
 			for j := range change {
-				if want := fresh.LogLik(stage.Lambda, j) - st.LogLik(st.Lambda, j); !near(change[j], want, 1e-9, 1e-9) {
+				if want := stage.logLik(&fresh, j) - st.logLik(&st.Population, j); !near(change[j], want, 1e-9, 1e-9) {
 					t.Fatalf("%s, iteration %d: the target changes by %v at particle %d, want %v", name, st.K, change[j], j, want)
 				}
 			}
@@ -495,7 +501,7 @@ func TestAnnealingCheck9CachesFollowTheAncestor(t *testing.T) {
 				if int(a) != j {
 					moved++
 				}
-				want[j] = now.LogLik(here.Lambda, j) - last.LogLik(st.Lambda, j)
+				want[j] = here.logLik(&now, j) - st.logLik(&last, j)
 			}
 			if _, _, err := Normalise(want); err != nil {
 				t.Fatal(err)
@@ -517,6 +523,46 @@ func TestAnnealingCheck9CachesFollowTheAncestor(t *testing.T) {
 		}
 		if name != "full" && told == 0 || moved == 0 {
 			t.Errorf("%s: weights differed in %d iterations, %d particles took another's place: the test asks for some", name, told, moved)
+		}
+	}
+}
+
+// What has settled and what comes in, to the same power, move particles as one set of examples to that power does.
+func TestPartsToOnePowerAreOne(t *testing.T) {
+	m := newLocation(2)
+	prior := m.problem().prior
+	all := make([]int32, len(m.y))
+	for i := range all {
+		all[i] = int32(i)
+	}
+	moved := func(target mcmc.Target) (theta, energy []float64) {
+		target.Model, target.Prior = m, prior
+		p := mcmc.NewPopulation(5, 2, true)
+		if target.Settled != nil {
+			p.LetSettle()
+		}
+		for i := range p.Theta {
+			p.Theta[i] = float64(i) / 7
+		}
+		if err := target.Evaluate(context.Background(), &p); err != nil {
+			t.Fatal(err)
+		}
+		out, err := mcmc.Unadjusted{Steps: 3, Step: 0.05}.Mutate(context.Background(), new(mcmc.Work), &target, &p, nil, mcmc.Moment{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p.Theta, out.Energy
+	}
+	theta, energy := moved(mcmc.Target{Rows: all, Lambda: 2.5})
+	parts, same := moved(mcmc.Target{Rows: all[15:], Settled: all[:15], Lambda: 2.5, Mu: 2.5})
+	for i := range theta {
+		if !near(parts[i], theta[i], 1e-12, 1e-12) {
+			t.Errorf("parameter %d goes to %v in parts, to %v as one", i, parts[i], theta[i])
+		}
+	}
+	for j := range energy {
+		if !near(same[j], energy[j], 1e-10, 1e-10) {
+			t.Errorf("particle %d has energy error %v in parts, %v as one", j, same[j], energy[j])
 		}
 	}
 }

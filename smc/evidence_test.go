@@ -25,7 +25,7 @@ func TestResamplingDrawsAnew(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.before.copy(st)
-		s.resample(st, nil)
+		s.resample(st)
 		return slices.Clone(s.ancestors)
 	}
 	seen := [][]int32{ancestors(1, 0, 0)}
@@ -73,7 +73,7 @@ func TestMovesDrawAnew(t *testing.T) {
 // energy errors.
 type late struct{}
 
-func (late) Before([]float64) []float64 { return nil }
+func (late) Early() bool { return false }
 func (late) After(change, energy []float64) []float64 {
 	for j := range change {
 		change[j] -= energy[j]

@@ -6,16 +6,21 @@ import (
 	"math"
 
 	"github.com/starling-smc/starling/internal/rng"
+	"github.com/starling-smc/starling/mcmc"
 )
 
 // Stage is one target of a path: the likelihood of the examples in Rows to the power Lambda, times that of the examples
-// that have settled, times the prior.
+// that have settled to the power Mu, times the prior.
 type Stage struct {
 	Lambda  float64 // λ: an inverse temperature 0…1, or the scale N/n of a batch
+	Mu      float64 // μ: 1, or the scale of a batch
 	Rows    Rows
-	Settled int  // examples 0…Settled−1 of the order count with power 1; none of them is in Rows
+	Settled int  // examples 0…Settled−1 of the order count with power Mu; none of them is in Rows
 	Warm    bool // the stage leads to the path's first target, and is not counted among its iterations
 }
+
+// logLik is the logarithm of particle j's likelihood to the powers of the stage, from the cache of p.
+func (s Stage) logLik(p *mcmc.Population, j int) float64 { return p.LogLik(s.Lambda, s.Mu, j) }
 
 // Rows are the examples at positions From to To−1 of the run's order: one random permutation of all examples after
 // another, without end. The zero value is all examples as they stand.

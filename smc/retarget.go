@@ -2,6 +2,7 @@ package smc
 
 import (
 	"context"
+	"fmt"
 	"math"
 
 	"github.com/starling-smc/starling/mcmc"
@@ -9,11 +10,12 @@ import (
 
 // retarget makes stage the target of st and returns log π_k(θ_j) − log π_{k−1}(θ_j), nil if nothing changes. The
 // particles have not moved since they were evaluated, so nothing is paid for twice: another power costs no evaluation, a
-// block that is appended costs the block, and a block that settles costs the one that takes its place.
+// block that is appended costs the block, and a block that settles costs the one that takes its place. Particles that
+// resampling has just made of one parent are evaluated once.
 func (s *Sampler) retarget(ctx context.Context, st *State, target *mcmc.Target, stage Stage) ([]float64, error) {
 	last := st.Stage
 	st.Stage = stage
-	if stage.Rows == last.Rows && stage.Settled == last.Settled {
+	if stage.Rows == last.Rows && stage.Settled == last.Settled && stage.Mu == last.Mu {
 		if stage.Lambda == last.Lambda {
 			return nil, nil
 		}
@@ -23,14 +25,14 @@ func (s *Sampler) retarget(ctx context.Context, st *State, target *mcmc.Target, 
 		return s.change, nil
 	}
 	for j := range s.change {
-		s.change[j] = st.LogLik(last.Lambda, j)
+		s.change[j] = last.logLik(&st.Population, j)
 	}
 	if err := s.evaluate(ctx, st, target, last); err != nil {
 		return nil, err
 	}
 	for j, before := range s.change {
 		if !math.IsInf(before, -1) { // else the particle is dead, and stays so
-			s.change[j] = st.LogLik(stage.Lambda, j) - before
+			s.change[j] = stage.logLik(&st.Population, j) - before
 		}
 	}
 	return s.change, nil
@@ -41,22 +43,64 @@ func (s *Sampler) evaluate(ctx context.Context, st *State, target *mcmc.Target, 
 	some := last.Rows != (Rows{}) && st.Rows != (Rows{})
 	switch {
 	case some && st.Settled == last.Settled && st.Rows.From == last.Rows.From && st.Rows.To > last.Rows.To: // appended
-		block, q := s.rows(Rows{last.Rows.To, st.Rows.To}), &s.work.Proposal
-		if err := s.Model.LogLik(ctx, block, st.Theta, q.LL, q.GradLL); err != nil {
+		q := &s.work.Proposal
+		if err := s.logLik(ctx, st, s.rows(Rows{last.Rows.To, st.Rows.To}), q.LL, q.GradLL); err != nil {
 			return err
 		}
-		s.countEvaluation(st, len(block))
 		add(st.LL, q.LL)
 		add(st.GradLL, q.GradLL)
 		return nil
 	case some && st.Settled == last.Rows.To && st.Rows.From == last.Rows.To: // settled
 		add(st.SettledLL, st.LL)
 		add(st.SettledGrad, st.GradLL)
-		s.countEvaluation(st, len(target.Rows))
-		return s.Model.LogLik(ctx, target.Rows, st.Theta, st.LL, st.GradLL)
+		return s.logLik(ctx, st, target.Rows, st.LL, st.GradLL)
+	case st.Settled > 0 || last.Settled > 0:
+		return fmt.Errorf("the path leads from examples %v with %d settled to %v with %d: what has settled stays, and what settles has come in just before",
+			last.Rows, last.Settled, st.Rows, st.Settled)
 	}
-	s.countEvaluation(st, target.Examples())
-	return target.Evaluate(ctx, &st.Population)
+	return s.logLik(ctx, st, target.Rows, st.LL, st.GradLL)
+}
+
+// logLik sets ll and grad, of all particles, to the log-likelihood of rows and, if the move needs it, its gradient. Copies
+// of one parent stand at the same place until they move: one is evaluated for all of them.
+func (s *Sampler) logLik(ctx context.Context, st *State, rows []int32, ll, grad []float64) error {
+	theta, n, d := st.Theta, s.places(), st.D
+	if n < st.J {
+		theta = s.work.Proposal.Theta[:n*d]
+		for j, p := range s.place {
+			copy(theta[int(p)*d:][:d], st.Theta[j*d:]) // that of another copy is the same
+		}
+	}
+	own := grad
+	if grad != nil {
+		own = grad[:n*d]
+	}
+	if err := s.Model.LogLik(ctx, rows, theta, ll[:n], own); err != nil {
+		return err
+	}
+	s.countEvaluation(st, n*s.examples(rows))
+	for j := st.J - 1; j >= 0 && n < st.J; j-- { // from the last: no place lies behind its particles
+		p := int(s.place[j])
+		ll[j] = ll[p]
+		if grad != nil {
+			copy(grad[j*d:][:d], grad[p*d:])
+		}
+	}
+	return nil
+}
+
+// places numbers the parents in the order of their first children, notes in s.place the number of each particle's, and
+// returns how many there are.
+func (s *Sampler) places() (n int) {
+	clear(s.scratch)
+	for j, a := range s.ancestors {
+		if s.scratch[a] == 0 {
+			n++
+			s.scratch[a] = float64(n)
+		}
+		s.place[j] = int32(s.scratch[a]) - 1
+	}
+	return n
 }
 
 func add(to, x []float64) {
@@ -65,13 +109,21 @@ func add(to, x []float64) {
 	}
 }
 
-// countEvaluation counts one of the whole population, outside a move.
+// countEvaluation counts examples that were evaluated outside a move, over all particles.
 func (s *Sampler) countEvaluation(st *State, examples int) {
 	if s.Move.NeedsGradient() {
-		st.Gradients += st.J * examples
+		st.Gradients += examples
 	} else {
-		st.Values += st.J * examples
+		st.Values += examples
 	}
+}
+
+// examples is the number of rows, nil being all.
+func (s *Sampler) examples(rows []int32) int {
+	if rows == nil {
+		return s.Model.Examples()
+	}
+	return len(rows)
 }
 
 // examples is the number that the target sees.

@@ -46,6 +46,7 @@ type Sampler struct {
 	orders    [2]order  // of the examples
 	before    State     // as it was when the step began
 	ancestors []int32   // of the particles, in before
+	place     []int32   // of the particles' parents, among those that differ
 	change    []float64 // log π_k − log π_{k−1}
 	energy    []float64 // ΔH, summed over mutations
 	scratch   []float64 // J
@@ -100,17 +101,24 @@ func (s *Sampler) step(ctx context.Context, st *State) (info Info, err error) {
 	if err != nil {
 		return info, err
 	}
-	target := s.target(stage, st)
-	change, err := s.retarget(ctx, st, target, stage) // what is its change worth where the particles stand?
-	if err != nil {
-		return info, err
+	target, change := s.target(stage, st), []float64(nil)
+	early := s.Weighting.Early()
+	if early {
+		if change, err = s.retarget(ctx, st, target, stage); err != nil { // what is its change worth where the particles stand?
+			return info, err
+		}
 	}
-	if info.ESS, err = st.reweight(s.Weighting.Before(change)); err != nil {
+	if info.ESS, err = st.reweight(change); err != nil {
 		return info, err
 	}
 	info.Dead, info.LogWeightVar = dead(st.LogW), logVariance(st.LogW)
 	if info.Resampled = s.Resample.due(info.ESS, st.J); info.Resampled { // do the fit multiply?
-		s.resample(st, change)
+		s.resample(st)
+	}
+	if change = nil; !early {
+		if change, err = s.retarget(ctx, st, target, stage); err != nil {
+			return info, err
+		}
 	}
 	if err = s.mutate(ctx, st, target, &info); err != nil { // how does a particle travel?
 		return info, err
@@ -136,7 +144,7 @@ func (st *State) reweight(increments []float64) (ess float64, err error) {
 }
 
 // resample makes the particles copies of their ancestors, with all that belongs to them, of equal weight.
-func (s *Sampler) resample(st *State, change []float64) {
+func (s *Sampler) resample(st *State) {
 	weights(st.LogW, s.scratch)
 	key := rng.Key{Seed: s.Seed, Purpose: rng.Resample, Island: s.Island, Iteration: st.K}
 	s.Resample.Scheme.Ancestors(s.scratch, key.Stream().Float64, s.ancestors)
@@ -146,12 +154,6 @@ func (s *Sampler) resample(st *State, change []float64) {
 	for j, a := range s.ancestors {
 		st.Roots[j] = s.before.Roots[a]
 		st.LogW[j] = -rng.Log(float64(st.J))
-	}
-	if change != nil {
-		copy(s.scratch, change)
-		for j, a := range s.ancestors {
-			change[j] = s.scratch[a]
-		}
 	}
 }
 

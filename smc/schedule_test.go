@@ -85,7 +85,7 @@ func goldenStep(t *testing.T, c golden.Case) {
 	if _, _, err := Normalise(st.LogW); err != nil {
 		t.Fatal(err)
 	}
-	st.Lambda, st.K = float64(in.Beta), 1
+	st.Lambda, st.Mu, st.K = float64(in.Beta), 1, 1
 	if in.Stage != "first" {
 		st.Settled = 1
 	}
@@ -193,7 +193,7 @@ func TestHugeBlocks(t *testing.T) {
 			t.Errorf("%v: %d examples, want %d", r, got, want)
 		}
 	}
-	st := &State{Examples: 41, K: 1, Stage: Stage{Lambda: 1, Rows: Rows{0, 7}}}
+	st := &State{Examples: 41, K: 1, Stage: Stage{Lambda: 1, Mu: 1, Rows: Rows{0, 7}}}
 	if stage, err := (SDA{Batch: 7, Grow: 1<<63 - 1}).Next(st); err != nil || stage.Rows != (Rows{7, 41}) {
 		t.Errorf("smooth annealing takes %+v, error %v", stage.Rows, err)
 	}

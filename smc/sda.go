@@ -7,7 +7,8 @@ import "math"
 //
 //	log π(θ) = Σ_{i<m} log p(y_i|x_i, θ) + β Σ_{i ∈ A} log p(y_i|x_i, θ) + log p(θ),
 //
-// m examples settled, A the block that comes in. After each iteration, with the weights W and the sums
+// m examples settled, A the block that comes in. With Scale both sums are multiplied by c = N/(m + |A|), as the batches of
+// Schedule are. After each iteration, with the weights W and the sums
 // Ω = −Σ_{i<m} log p_i and Ω̂ = −Σ_{i∈A} log p_i that the moves left behind,
 //
 //	β ← min(1, β + |ΔS / (Var_W Ω̂ + Cov_W(Ω, Ω̂))|),
@@ -18,7 +19,11 @@ import "math"
 // The rule is approximate: it lacks a factor β and the prior (section 5, A9). With Exact, ΔS is divided by what the
 // derivative of the entropy is,
 //
-//	−dS/dβ = β Var_W Ω̂ + Cov_W(Ω, Ω̂) − Cov_W(log p(θ), Ω̂).
+//	−dS/dβ = c² (β Var_W Ω̂ + Cov_W(Ω, Ω̂)) − c Cov_W(log p(θ), Ω̂).
+//
+// Eqs. 21 and 23 are printed without a scale, eq. 13 and the gradients of all schemes with one (section 5, A5). It decides
+// what a run of given length comes to: without it the first blocks weigh little beside the prior and particles stay
+// apart; with it weights collapse, variances vanish, and blocks come in as fast as they may.
 type SDA struct {
 	Iterations int     // K
 	Batch      int     // C, examples of the first block; 0: as BatchSizes says
@@ -26,12 +31,23 @@ type SDA struct {
 	First      float64 // β of a block when it comes in; 0: .1
 	Entropy    float64 // ΔS, nats an iteration; 0: 1
 	Exact      bool    // use the derivative of the entropy
+	Scale      bool    // let the examples that have come in stand for all N
 }
 
 // Start is the first block at the first β.
 func (s SDA) Start(n int) (Stage, bool) {
 	batch, _ := BatchSizes(s.Batch, s.Grow)
-	return Stage{Lambda: s.first(), Rows: Rows{0, min(batch, n)}}, true
+	return s.block(0, min(batch, n), n), true
+}
+
+// block is the stage in which the examples from position from to to−1 come in and those before have settled.
+func (s SDA) block(from, to, n int) Stage {
+	stage := Stage{Mu: 1, Settled: from, Rows: Rows{from, to}}
+	if s.Scale {
+		stage.Mu = float64(n) / float64(to)
+	}
+	stage.Lambda = float64(s.first() * stage.Mu)
+	return stage
 }
 
 // Next raises β, or settles the block and takes the next.
@@ -40,12 +56,12 @@ func (s SDA) Next(st *State) (Stage, error) {
 	stage.Warm = false
 	switch {
 	case st.K == st.Warmed:
-	case stage.Lambda < 1:
-		stage.Lambda = s.raise(st)
+	case stage.Lambda < stage.Mu:
+		stage.Lambda = float64(s.raise(st) * stage.Mu)
 	case stage.Rows.To < st.Examples:
 		_, grow := BatchSizes(s.Batch, s.Grow)
 		settled := stage.Rows.To
-		stage = Stage{Lambda: s.first(), Settled: settled, Rows: Rows{settled, settled + min(grow, st.Examples-settled)}}
+		stage = s.block(settled, settled+min(grow, st.Examples-settled), st.Examples)
 	}
 	return stage, nil
 }
@@ -85,9 +101,9 @@ func (s SDA) raise(st *State) float64 {
 	if st.Settled > 0 {
 		covariance = moments(w, st.SettledLL, st.LL)
 	}
-	fall := variance + covariance
+	fall, beta := variance+covariance, st.Lambda/st.Mu
 	if s.Exact { // Ω̂ = −LL turns the sign of the prior's covariance
-		fall = float64(st.Lambda*variance) + covariance + moments(w, st.LP, st.LL)
+		fall = float64(float64(st.Mu*st.Mu)*(float64(beta*variance)+covariance)) + float64(st.Mu*moments(w, st.LP, st.LL))
 	}
 	step := s.Entropy
 	if step == 0 {
@@ -96,7 +112,7 @@ func (s SDA) raise(st *State) float64 {
 	if step = math.Abs(step / fall); fall == 0 || math.IsNaN(step) || math.IsInf(fall, 0) {
 		return 1
 	}
-	return min(1, st.Lambda+step)
+	return min(1, beta+step)
 }
 
 // moments is the covariance of x and y under normalised weights, by two passes: values of 10⁵ nats would leave nothing

@@ -47,11 +47,11 @@ func (s *Sampler) Init(ctx context.Context) (*State, error) {
 			return nil, fmt.Errorf("island %d: particle %d starts with log-likelihood %v and log-prior %v", s.Island, i, l, st.LP[i])
 		}
 	}
-	s.countEvaluation(st, target.Examples())
+	s.countEvaluation(st, j*target.Examples())
 	if weigh && s.Start == nil {
 		first := make([]float64, j)
 		for i := range first {
-			first[i] = st.LogLik(stage.Lambda, i)
+			first[i] = stage.logLik(&st.Population, i)
 		}
 		if _, err = st.reweight(first); err != nil {
 			return nil, fmt.Errorf("island %d: at the start: %w", s.Island, err)
@@ -61,7 +61,7 @@ func (s *Sampler) Init(ctx context.Context) (*State, error) {
 }
 
 func (s *Sampler) target(stage Stage, st *State) *mcmc.Target {
-	t := &mcmc.Target{Model: s.Model, Prior: s.Prior, Rows: s.rows(stage.Rows), Lambda: stage.Lambda, Pool: s.Pool}
+	t := &mcmc.Target{Model: s.Model, Prior: s.Prior, Rows: s.rows(stage.Rows), Lambda: stage.Lambda, Mu: stage.Mu, Pool: s.Pool}
 	if st.SettledLL != nil {
 		t.Settled = s.permutation(0)[:stage.Settled] // not nil, where none has settled yet
 	}
@@ -129,7 +129,7 @@ func (s *Sampler) prepare(st *State) error {
 	}
 	s.work.Fit(&st.Population)
 	if len(s.ancestors) != st.J {
-		s.ancestors = make([]int32, st.J)
+		s.ancestors, s.place = make([]int32, st.J), make([]int32, st.J)
 		s.change, s.energy, s.scratch = make([]float64, st.J), make([]float64, st.J), make([]float64, st.J)
 	}
 	for j := range s.ancestors {

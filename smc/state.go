@@ -56,7 +56,7 @@ func (st *State) copy(s *State) {
 	st.Tuning = append(tuning[:0], s.Tuning...)
 }
 
-const stateKind = "smc.State/3"
+const stateKind = "smc.State/4"
 
 // MarshalBinary packs the state into a container of internal/ckpt. It never fails.
 func (st *State) MarshalBinary() ([]byte, error) { return st.encoder().Encode(), nil }
@@ -72,7 +72,7 @@ func (st *State) encoder() *ckpt.Encoder {
 		warm = 1
 	}
 	e.Ints("rows", st.Rows.From, st.Rows.To, st.Settled, warm)
-	e.Float64s("scalars", []float64{st.Lambda, st.LogZ})
+	e.Float64s("scalars", []float64{st.Lambda, st.Mu, st.LogZ})
 	for _, a := range st.arrays() {
 		e.Float64s(a.name, *a.data)
 	}
@@ -91,10 +91,10 @@ func (st *State) UnmarshalBinary(b []byte) error {
 	var warm int
 	d.Ints("rows", &s.Rows.From, &s.Rows.To, &s.Settled, &warm)
 	s.Warm = warm != 0
-	if scalars := d.Float64s("scalars"); len(scalars) == 2 {
-		s.Lambda, s.LogZ = scalars[0], scalars[1]
+	if scalars := d.Float64s("scalars"); len(scalars) == 3 {
+		s.Lambda, s.Mu, s.LogZ = scalars[0], scalars[1], scalars[2]
 	} else {
-		d.Fail("%d scalars, not 2", len(scalars))
+		d.Fail("%d scalars, not 3", len(scalars))
 	}
 	for _, a := range s.arrays() {
 		*a.data = d.Float64s(a.name)

@@ -127,6 +127,7 @@ func kinds() map[string]func(island int) *Sampler {
 		"automated":             annealed(Schedule{Rule: Automated, Iterations: 10, Batch: 7, Grow: 5}),
 		"sda":                   annealed(SDA{Iterations: 12, Batch: 7, Grow: 9}),
 		"sda exact":             annealed(SDA{Iterations: 12, Batch: 7, Grow: 9, Exact: true}),
+		"sda scale":             annealed(SDA{Iterations: 12, Batch: 7, Grow: 9, Scale: true}),
 		"warm linear":           annealed(Warm{Then: Schedule{Rule: Linear, Iterations: 6, Batch: 7}}),
 		"warm sda":              annealed(Warm{ESS: 0.7, Then: SDA{Iterations: 6, Batch: 7}}),
 		"cheap gradients": with(func(s *Sampler) {

@@ -2,14 +2,15 @@ package smc
 
 import "math"
 
-// Weighting answers what a change of target and a move are worth. Both methods return the increments of the
-// log-weights, nil for none; they may return one of their arguments.
+// Weighting answers what a change of target and a move are worth: the increments of the log-weights, of which
+// change[j] = log π_k(θ_j) − log π_{k−1}(θ_j) is what the change is worth where particle j stands, nil if the target is
+// the one before.
 type Weighting interface {
-	// Before gives the increments due before resampling. change[j] = log π_k(θ_j) − log π_{k−1}(θ_j) where particle j
-	// stands, nil if the target is the one before.
-	Before(change []float64) []float64
-	// After gives those due when the particles have moved. change is that of the particles' ancestors; energy[j] is
-	// the energy error ΔH of the move, summed over the mutations.
+	// Early says when a change counts: before resampling, or when the particles have moved. Then they are evaluated on a
+	// new batch after resampling, those of one parent once.
+	Early() bool
+	// After gives the increments due when the particles have moved, nil for none; energy[j] is the energy error ΔH of the
+	// move, summed over the mutations. change is nil if it has counted already. It may return one of its arguments.
 	After(change, energy []float64) []float64
 }
 
@@ -18,8 +19,8 @@ type Weighting interface {
 // before it, for tempering (λ_k − λ_{k−1})·l(θ).
 type Reversal struct{}
 
-// Before returns the change.
-func (Reversal) Before(change []float64) []float64 { return change }
+// Early is true.
+func (Reversal) Early() bool { return true }
 
 // After returns nil.
 func (Reversal) After(change, energy []float64) []float64 { return nil }
@@ -37,8 +38,8 @@ type Momentum struct {
 	Literal bool
 }
 
-// Before returns nil.
-func (Momentum) Before(change []float64) []float64 { return nil }
+// Early is false.
+func (Momentum) Early() bool { return false }
 
 // After returns the change less the energy error. A move of infinite energy leaves no weight, whatever the change.
 func (m Momentum) After(change, energy []float64) []float64 {
