@@ -19,7 +19,7 @@ var annealings = []annealing{
 	{"ctr", "fresh batches, all images in the last tenth.", "ctr: {iterations: 200, batch: 500}"},
 	{"linear", "a batch that grows by 500 an iteration.", "linear: {iterations: 200, batch: 500, grow: 500}"},
 	{"automated", "a batch that is whole at nine tenths.", "automated: {iterations: 200, batch: 500, grow: 500}"},
-	{"sda", "smooth annealing, block by block.", "sda: {iterations: 200, batch: 500, grow: 500}"},
+	{"sda", "smooth annealing, block by block.", "sda: {iterations: 200, batch: 500, grow: 500, scale: true}"},
 }
 
 // annealingPresets lists the names NETWORK-SCHEME for Hamiltonian, NETWORK-SCHEME-ld for Langevin dynamics.
