@@ -209,9 +209,9 @@ func (c *checker) method(s *Spec) {
 				full.Particles*full.Islands, p.Restarts, full.Particles*full.Islands)
 		}
 		if m.SMC.Combine == "evidence" && !s.weighsByEvidence() {
-			c.conflict([]string{"method.smc.combine", "model.init", "method.smc.start"},
-				"islands whose particles do not begin at the prior estimate no evidence, and those of constant batches or literal weights "+
-					"none that compares: want combine: equal")
+			c.conflict([]string{"method.smc.combine", "model.init", "method.smc.start", "method.smc.path", "method.smc.weight"},
+				"islands whose particles do not begin at the prior estimate no evidence, and those of literal weights, constant batches, "+
+					"smooth annealing or fewer than 10 iterations none that compares: want combine: equal")
 		}
 	}
 	if !m.AsIs {

@@ -20,8 +20,8 @@ type Metrics struct {
 	ESS              uq.Number   `json:"ess"`                     // 1/Σ W² of the weights of the posterior's networks, as they are kept; the trace has those on the way
 	MAP              *Evaluation `json:"map,omitempty"`           // the best restart
 	DeepEnsemble     *Evaluation `json:"deep_ensemble,omitempty"` // all restarts
-	Combined         *Combined   `json:"combined,omitempty"`      // SMC only
-	LogEvidence      *uq.Number  `json:"log_evidence,omitempty"`  // log-mean-exp over the islands, in nats; SMC only
+	Combined         *Combined   `json:"combined,omitempty"`      // where there is a log evidence
+	LogEvidence      *uq.Number  `json:"log_evidence,omitempty"`  // the model's, log-mean-exp over the islands, in nats; of SMC that is sure to end at the posterior
 	LogEvidenceSD    *uq.Number  `json:"log_evidence_sd,omitempty"`
 	EffectiveIslands *uq.Number  `json:"effective_islands,omitempty"` // 1/Σω² of the evidence weights
 }

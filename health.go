@@ -17,29 +17,52 @@ func (r *run) health() (notes []string) {
 	if schedule == nil {
 		return nil
 	}
-	if s, j := signsOf(r.Trace), m.Particles; s.optimiser(j) {
+	evidence := r.Spec.estimatesEvidence() && m.Weight != "literal"
+	worth := func(what string) string {
+		if evidence {
+			return ", and its log evidence " + what
+		}
+		return ""
+	}
+	switch s, j := signsOf(r.Trace), m.Particles; {
+	case overloaded(j, s.ess, s.variance):
 		notes = append(notes, fmt.Sprintf("the run behaved as an optimiser, not as a sampler of the posterior: "+
-			"it kept little more than the best of %d noisy descents, and how far its particles disagree says little about what is not known. "+
+			"it kept little more than the best of %d noisy descents; how far its particles disagree says little about what is not known%s. "+
 			"Of %d iterations %d had a single ancestor left, and %d resampled; half had an effective sample size of at most %.1f of %d, "+
 			"and half a variance of the log-weights of at least %.1f nats², where %d particles carry about %.1f",
-			j, s.iterations, s.single, s.resampled, s.ess, j, s.variance, j, math.Log(float64(j))))
+			j, worth("is no estimate"), s.iterations, s.single, s.resampled, s.ess, j, s.variance, j, math.Log(float64(j))))
+	case s.oneLine():
+		notes = append(notes, fmt.Sprintf("all particles descend from one start in %d of %d iterations: resampling, in %d of them, merged "+
+			"their lines, though the log-weights differ by no more than %d particles carry (median effective sample size %.1f). "+
+			"The particles differ only by the moves since, so the run may doubt too little%s; more particles or islands keep more lines",
+			s.single, s.iterations, s.resampled, j, s.ess, worth("rests on one draw of the start")))
 	}
-	switch {
-	case !r.Spec.estimatesEvidence():
+	if !r.Spec.estimatesEvidence() {
 		notes = append(notes, "no evidence: start "+m.Start+" leaves the weight of the first particles unknown")
-	case m.Weight == "literal":
+	}
+	if m.Weight == "literal" {
 		notes = append(notes, "weight literal leaves the change of target out: the weights follow no path of targets, and their product is no evidence")
+	}
+	const traced = "the log evidence, in the trace alone, is that of the last "
+	switch {
+	case !evidence || r.Spec.weighsByEvidence():
+	case endsAtPosterior(r.Trace, r.Data.Train.Len()):
+		notes = append(notes, traced+"target, which is the posterior: all examples are in it in full")
 	case name == "constant":
-		notes = append(notes, "the log evidence is that of the last batch, its likelihood scaled to all examples; it is not the model's")
-	case !EndsAtPosterior(r.Trace, r.Data.Train.Len()):
-		notes = append(notes, "the log evidence is that of the last target, which has not taken in all examples in full; it is not the model's")
+		notes = append(notes, traced+"batch, its likelihood scaled to all examples; it is not the model's")
+	default:
+		notes = append(notes, traced+"target, which has not taken in all examples in full; it is not the model's")
 	}
 	return notes
 }
 
-// Optimised reports whether islands of so many particles, on a path of batches, behaved as an optimiser: in most iterations
-// one ancestor was left, or the log-weights differed by more than the particles can carry.
-func Optimised(particles int, trace []TraceLine) bool { return signsOf(trace).optimiser(particles) }
+// Optimised reports whether islands of so many particles, on a path of batches, behaved as an optimiser: the log-weights
+// differed by more than the particles can carry or, which few particles may come to that are well, one ancestor was left in
+// most iterations.
+func Optimised(particles int, trace []TraceLine) bool {
+	s := signsOf(trace)
+	return overloaded(particles, s.ess, s.variance) || s.oneLine()
+}
 
 // signs are what tells a sampler from an optimiser, over all iterations of all islands.
 type signs struct {
@@ -66,13 +89,13 @@ func signsOf(trace []TraceLine) (s signs) {
 	return s
 }
 
-func (s signs) optimiser(particles int) bool {
-	return 2*s.single > s.iterations || overloaded(particles, s.ess, s.variance)
-}
+// oneLine reports whether all particles descended from one of the start in most iterations. Resampling merges lines for
+// good: of ten particles a healthy sampler, too, has one line left after some twenty resamplings.
+func (s signs) oneLine() bool { return 2*s.single > s.iterations }
 
-// EndsAtPosterior reports whether the last target of every island in a trace has taken in all of so many training examples
+// endsAtPosterior reports whether the last target of every island in a trace has taken in all of so many training examples
 // in full. If not, as where smooth data annealing was short of iterations, a log evidence is not the model's.
-func EndsAtPosterior(trace []TraceLine, examples int) bool {
+func endsAtPosterior(trace []TraceLine, examples int) bool {
 	return !slices.ContainsFunc(trace, func(l TraceLine) bool {
 		return l.Progress >= 1 && (l.Examples < examples || l.Temperature != 1)
 	})

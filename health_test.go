@@ -1,6 +1,7 @@
 package starling
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -9,44 +10,125 @@ import (
 	"github.com/starling-smc/starling/uq"
 )
 
-// A run whose last target is not the posterior says so: only part of the examples, or of their power.
+// The metrics have an evidence where the config alone says that it is the model's. Else the trace has it, and a note says
+// what it is of.
 func TestEvidenceOfAPart(t *testing.T) {
-	for path, want := range map[string]bool{
-		"constant: {iterations: 3, batch: 9}":        true,
-		"sda: {iterations: 3, batch: 9}":             true,
-		"ctr: {iterations: 5, batch: 9}":             true, // nine tenths of 5 iterations are all of them
-		"ctr: {iterations: 10, batch: 9}":            false,
-		"full: {iterations: 2}":                      false,
-		"sda: {iterations: 60, batch: 50, grow: 50}": false,
+	const whole, part = "which is the posterior", "is not the model's"
+	for path, want := range map[string]string{
+		"constant: {iterations: 3, batch: 9}":                     part,
+		"sda: {iterations: 3, batch: 9}":                          part,
+		"ctr: {iterations: 5, batch: 9}":                          part, // nine tenths of 5 iterations are all of them
+		"sda: {iterations: 60, batch: 50, grow: 50}":              whole,
+		"sda: {iterations: 60, batch: 50, grow: 50, scale: true}": whole,
+		"linear: {iterations: 9, batch: 500}":                     whole,
+		"ctr: {iterations: 10, batch: 9}":                         "",
+		"full: {iterations: 2}":                                   "",
 	} {
-		r := fit(t, trees(t, "method.smc={particles: 6, path: {"+path+"}, move: {leapfrog: {step: 0.02}}}"), Options{Threads: 2})
-		if got := strings.Contains(strings.Join(r.Notes, "\n"), "is not the model's"); got != want {
-			t.Errorf("%s: notes %q", path, r.Notes)
+		method := func(combine string) string {
+			return "method.smc={particles: 6, islands: 2, combine: " + combine + ", path: {" + path + "}, move: {leapfrog: {step: 0.02}}}"
+		}
+		r := fit(t, trees(t, method("equal")), Options{Threads: 2})
+		notes := strings.Join(r.Notes, "\n")
+		for _, said := range []string{whole, part} {
+			if strings.Contains(notes, said) != (said == want) {
+				t.Errorf("%s: notes %q", path, r.Notes)
+			}
+		}
+		in := want == ""
+		if m := r.Metrics; (m.LogEvidence != nil) != in || (m.LogEvidenceSD != nil) != in || (m.Combined != nil) != in {
+			t.Errorf("%s: log evidence %v, sd %v, combined %v", path, m.LogEvidence, m.LogEvidenceSD, m.Combined)
+		}
+		if r.Trace[len(r.Trace)-1].LogEvidence == 0 {
+			t.Errorf("%s: no log evidence in the trace", path)
+		}
+		text, err := os.ReadFile("testdata/trees.yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ParseSpec("trees.yaml", text, method("evidence")); (err == nil) != in {
+			t.Errorf("%s: islands weighed by evidence: %v", path, err)
+		}
+	}
+}
+
+// The last targets of all islands count: with all examples, and all of them in full.
+func TestEndsAtPosterior(t *testing.T) {
+	end := func(examples int, power float64) TraceLine {
+		return TraceLine{Progress: 1, Examples: examples, Temperature: power}
+	}
+	way := TraceLine{Progress: .5, Examples: 10, Temperature: .1}
+	for _, c := range []struct {
+		what  string
+		trace []TraceLine
+		want  bool
+	}{
+		{"all of them", []TraceLine{way, end(60, 1), way, end(60, 1)}, true},
+		{"a block with a tenth of its power", []TraceLine{way, end(60, .1)}, false},
+		{"some not yet in", []TraceLine{way, end(50, 1)}, false},
+		{"some not yet in on one island", []TraceLine{way, end(60, 1), way, end(50, 1)}, false},
+		{"scaled", []TraceLine{end(10, 6)}, false},
+	} {
+		if got := endsAtPosterior(c.trace, 60); got != c.want {
+			t.Errorf("%s: %v", c.what, got)
 		}
 	}
 }
 
 // What tells an optimiser from a sampler is the population, however small, in most iterations: two particles of nearly equal
-// weight are well, ten carry a variance of log 10 = 2.30, and a straggler leaves the others what they are.
+// weight are well, ten carry a variance of log 10 = 2.30, and a straggler leaves the others what they are. Resampling
+// merges lines of healthy particles, too: one line alone has a note of its own.
 func TestHealthOfFew(t *testing.T) {
+	const well, optimiser, line = "", "as an optimiser", "descend from one start"
 	for _, c := range []struct {
 		particles, ancestors int
 		ess, variance        float64
-		ill                  bool
+		want                 string
 	}{
-		{2, 2, 1.9, 0.05, false}, {2, 2, 1.36, 0.7, false}, {2, 2, 1, 0, true}, {2, 2, 1, 9, true},
-		{10, 4, 5, 0.7, false}, {10, 4, 4.9, 2.3, false}, {10, 4, 4.9, 2.31, true}, {10, 4, 9, 90, false}, {10, 4, 1.5, 0.8, true}, {10, 1, 8, 0.2, true},
-		{1000, 400, 12, 6.9, false}, {1000, 400, 12, 6.91, true},
+		{2, 2, 1.9, 0.05, well}, {2, 2, 1.36, 0.7, well}, {2, 2, 1, 0, optimiser}, {2, 2, 1, 9, optimiser},
+		{10, 4, 5, 0.7, well}, {10, 4, 4.9, 2.3, well}, {10, 4, 4.9, 2.31, optimiser}, {10, 4, 9, 90, well}, {10, 4, 1.5, 0.8, optimiser},
+		{10, 1, 7.5, 0.37, line}, {10, 1, 1.5, 0.8, optimiser}, {2, 1, 1.9, 0.05, line},
+		{1000, 400, 12, 6.9, well}, {1000, 400, 12, 6.91, optimiser},
 	} {
 		r := &run{}
 		r.Data = &data.Problem{Train: &data.Set{}}
 		r.Spec.Method.SMC = &SMC{Particles: c.particles, Path: Path{Full: &Schedule{}}}
-		line := TraceLine{ESS: c.ess, LogWeightVar: uq.Number(c.variance), Ancestors: c.ancestors}
-		well := TraceLine{ESS: float64(c.particles), Ancestors: c.particles}
-		for n, want := range map[int]bool{0: c.ill, 1: c.ill, 3: false} {
-			r.Trace = append([]TraceLine{line, line}, slices.Repeat([]TraceLine{well}, n)...)
-			if got := strings.Contains(strings.Join(r.health(), ""), "as an optimiser"); got != want {
-				t.Errorf("%+v, then %d iterations that are well: optimiser %v", c, n, got)
+		last := TraceLine{ESS: c.ess, LogWeightVar: uq.Number(c.variance), Ancestors: c.ancestors}
+		healthy := TraceLine{ESS: float64(c.particles), Ancestors: c.particles}
+		for n, want := range map[int]string{0: c.want, 1: c.want, 3: well} {
+			r.Trace = append([]TraceLine{last, last}, slices.Repeat([]TraceLine{healthy}, n)...)
+			said := strings.Join(r.health(), "")
+			if strings.Contains(said, optimiser) != (want == optimiser) || strings.Contains(said, line) != (want == line) {
+				t.Errorf("%+v, then %d iterations that are well: %q", c, n, said)
+			}
+			if Optimised(c.particles, r.Trace) != (want != well) || strings.Contains(said, "its log evidence") != (want != well) {
+				t.Errorf("%+v, then %d iterations that are well: evidence: %q", c, n, said)
+			}
+		}
+	}
+}
+
+// Every reason why there is no evidence is told.
+func TestNoEvidence(t *testing.T) {
+	for _, c := range []struct {
+		start, weight string
+		want          []string
+	}{
+		{"prior", "literal", []string{"weight literal"}},
+		{"map", "momentum", []string{"no evidence: start map"}},
+		{"sgd", "literal", []string{"no evidence: start sgd", "weight literal"}},
+	} {
+		r := &run{}
+		r.Data = &data.Problem{Train: &data.Set{}}
+		r.Spec.Method.SMC = &SMC{Particles: 9, Start: c.start, Weight: c.weight, Path: Path{Constant: &Schedule{}}}
+		r.Trace = []TraceLine{{ESS: 1, Ancestors: 1, Progress: 1}}
+		said := r.health()
+		if len(said) != 1+len(c.want) || strings.Contains(said[0], "evidence") {
+			t.Errorf("start %s, weight %s: %q", c.start, c.weight, said)
+			continue
+		}
+		for i, want := range c.want {
+			if !strings.HasPrefix(said[1+i], want) {
+				t.Errorf("start %s, weight %s: %q, want %q", c.start, c.weight, said[1+i], want)
 			}
 		}
 	}

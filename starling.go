@@ -68,7 +68,7 @@ type TraceLine struct {
 	Epochs        float64   `json:"epochs"`         // passes of a particle over the data so far
 	Examples      int       `json:"examples"`       // that the target sees
 	Settled       int       `json:"settled"`        // of them, with power 1 in smooth data annealing
-	Temperature   float64   `json:"temperature"`    // the power of the likelihood of the others; 1 for chains, N/n for a batch
+	Temperature   float64   `json:"temperature"`    // the power of the likelihood of the others; 1 for chains, N/n for a batch, and times N/n with scale
 	ESS           float64   `json:"ess"`            // before resampling; that of the result is in metrics.json
 	LogWeightVar  uq.Number `json:"log_weight_var"` // likewise: variance of the log-weights of living particles, each counted alike, nats²
 	Dead          int       `json:"dead"`           // particles of weight 0, likewise

@@ -26,11 +26,19 @@ func (s *Spec) estimatesEvidence() bool {
 	return m != nil && !s.beginsAtInit() && m.Start != "map" && m.Start != "sgd"
 }
 
-// weighsByEvidence reports whether the islands' evidences are of the same target, and can be put side by side.
+// weighsByEvidence reports whether the islands' evidences are the model's, whatever the data are: those of the posterior, so
+// that they can be put side by side. Constant batches never get there. Smooth annealing may, but on every island by blocks
+// and powers of its own, and only its end tells. The other schedules see all examples in the last tenth of their iterations.
 func (s *Spec) weighsByEvidence() bool {
-	if !s.estimatesEvidence() {
+	m := s.Method.SMC
+	if !s.estimatesEvidence() || m.Weight == "literal" {
 		return false
 	}
-	m := s.Method.SMC
-	return m.Path.Constant == nil && m.Weight != "literal"
+	switch name, schedule := m.Path.fill().schedule(); name {
+	case "constant", "sda":
+		return false
+	case "ctr", "linear", "automated":
+		return schedule.Iterations >= 10 // of fewer, none is in the last tenth
+	}
+	return true
 }

@@ -177,7 +177,7 @@ func (w *watch) event() *Sampling {
 			continue
 		}
 		shown++
-		e.Temperature = min(e.Temperature, i.Lambda)
+		e.Temperature = min(e.Temperature, w.run.power(i))
 		e.Iteration += float64(i.K)
 		e.Examples += float64(i.Examples)
 		e.ESS += i.ESS
@@ -192,6 +192,14 @@ func (w *watch) event() *Sampling {
 	e.Step /= shown
 	e.Ancestors /= shown
 	return e
+}
+
+// power is λ without the scale that lets the examples of smooth annealing that have come in stand for all.
+func (r *run) power(info smc.Info) float64 {
+	if m := r.Spec.Method.SMC; m == nil || m.Path.SDA == nil || !m.Path.SDA.Scale {
+		return info.Lambda
+	}
+	return info.Lambda * float64(info.Examples) / float64(r.Data.Train.Len())
 }
 
 func (p standing) running() bool { return p.info.K > 0 && p.info.Progress < 1 }

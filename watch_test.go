@@ -37,6 +37,23 @@ func TestSamplingEvent(t *testing.T) {
 	}
 }
 
+// TestPowerEvent: smooth annealing shows the power of the newest block, whatever the examples so far stand for.
+func TestPowerEvent(t *testing.T) {
+	for _, c := range []struct {
+		scale  bool
+		lambda float64
+	}{{false, .5}, {true, 2}} {
+		r := &run{}
+		r.Data = &data.Problem{Train: &data.Set{Shape: []int{1}, U8: make([]uint8, 40)}}
+		r.Spec.Method.SMC = &SMC{Path: Path{SDA: &Schedule{Scale: c.scale}}}
+		w := newWatch(t.Context(), r, []*smc.Sampler{{Particles: 5}})
+		w.islands[0].info = smc.Info{K: 3, Progress: 0.5, Lambda: c.lambda, Examples: 10}
+		if got := w.event().Temperature; got != .5 {
+			t.Errorf("scale %v: power %v, want 0.5", c.scale, got)
+		}
+	}
+}
+
 // TestDescentShare: nothing is done, none has ended, one has, one takes longer than those before, all have.
 func TestDescentShare(t *testing.T) {
 	for _, c := range []struct {

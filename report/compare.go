@@ -68,12 +68,8 @@ func NewComparison(runs []Judged) (*Comparison, error) {
 		c.Notes = append(c.Notes, fmt.Sprintf("Log evidences are not to be compared: they are densities of the targets as the network learns them, "+
 			"and %s learnt them on other scales than %s.", list(others), c.evident()[0].Name))
 	}
-	if some := c.unfinished(); some != nil {
-		c.Notes = append(c.Notes, fmt.Sprintf("Of %s the log evidence is that of the last target, which has not taken in all examples in full: "+
-			"it is not the model's, and not to be compared with another run's.", list(some)))
-	}
 	if some := c.optimised(); some != nil {
-		c.Notes = append(c.Notes, fmt.Sprintf("Of %s the log evidence is of little worth: a run that behaves as an optimiser leaves few particles "+
+		c.Notes = append(c.Notes, fmt.Sprintf("Of %s the log evidence is not to be relied on: few particles, or the descendants of one, were left "+
 			"to estimate it.", list(some)))
 	}
 	return c, nil
@@ -108,17 +104,7 @@ func (c *Comparison) scaled() (names []string) {
 	return names
 }
 
-// unfinished names the runs whose evidence is that of a target before the posterior.
-func (c *Comparison) unfinished() (names []string) {
-	for _, r := range c.evident() {
-		if !starling.EndsAtPosterior(r.Trace, r.Problem.Train.Len()) {
-			names = append(names, r.Name)
-		}
-	}
-	return names
-}
-
-// optimised names the runs whose evidence is that of an optimiser.
+// optimised names the runs whose evidence is that of an optimiser, or of one line.
 func (c *Comparison) optimised() (names []string) {
 	for _, r := range c.evident() {
 		if m := r.Spec.Method.SMC; m.Path.Tempering == nil && starling.Optimised(m.Particles, r.Trace) {

@@ -116,38 +116,10 @@ func TestEvidencesOnOtherScales(t *testing.T) {
 	}
 }
 
-// TestEvidencesBeforeThePosterior: a word stands where the last target of a run has not taken in all examples in full, be it
-// that some are missing or that the newest do not count in full yet.
-func TestEvidencesBeforeThePosterior(t *testing.T) {
-	s := &starling.Schedule{Iterations: 2, Batch: 10, Grow: 20}
-	part := func(examples, settled int, power float64) fixture {
-		return schemed(t, 2, starling.Path{SDA: s}, []int{10, examples}, []int{0, settled}, []float64{.1, power})
-	}
-	for _, c := range []struct {
-		what  string
-		last  fixture
-		whole bool
-	}{
-		{"all of them", part(60, 50, 1), true},
-		{"a block with a tenth of its power", part(60, 50, .1), false},
-		{"some not yet in", part(50, 30, 1), false},
-	} {
-		full := schemed(t, 2, starling.Path{Full: s}, []int{60, 60}, nil, nil)
-		all, err := NewComparison([]Judged{{"full", full.run, full.j}, {"sda", c.last.run, c.last.j}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		said := strings.Join(all.Notes, "")
-		if want := strings.HasPrefix(said, "Of sda the log evidence is that of the last target, "); want == c.whole || (said == "") != c.whole {
-			t.Errorf("%s: notes %q", c.what, said)
-		}
-	}
-}
-
 // TestEvidencesOfOptimisers: a word stands where a run on a path of batches behaved as an optimiser.
 func TestEvidencesOfOptimisers(t *testing.T) {
 	for ancestors, want := range map[int]string{
-		1: "Of linear the log evidence is of little worth: a run that behaves as an optimiser leaves few particles to estimate it.",
+		1: "Of linear the log evidence is not to be relied on: few particles, or the descendants of one, were left to estimate it.",
 		2: "",
 	} {
 		tempered := shape{}.make(t)

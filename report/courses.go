@@ -155,7 +155,7 @@ func (v *view) batches(m *starling.SMC) []course {
 		of:   func(l *starling.TraceLine) float64 { return float64(l.Examples) },
 	}}
 	if m.Path.SDA != nil {
-		all = append(all, blocks(m.Path.SDA)...)
+		all = append(all, v.blocks(m.Path.SDA)...)
 	}
 	if m.Move.Leapfrog != nil {
 		all = append(all, course{
@@ -178,17 +178,23 @@ func (v *view) batches(m *starling.SMC) []course {
 }
 
 // blocks are the courses of smooth annealing: the power of the block that comes in, and how many have come.
-func blocks(sda *starling.Schedule) []course {
+func (v *view) blocks(sda *starling.Schedule) []course {
 	came := func(l *starling.TraceLine) float64 {
 		if l.Settled == 0 {
 			return 1
 		}
 		return 2 + math.Ceil(float64(l.Settled-sda.Batch)/float64(sda.Grow))
 	}
+	power := func(l *starling.TraceLine) float64 {
+		if !sda.Scale {
+			return l.Temperature
+		}
+		return l.Temperature * float64(l.Examples) / float64(v.j.Problem.Train.Len())
+	}
 	return []course{
 		{
 			id: "power", title: "Power of the newest block", axis: chart.Axis{Label: "β", Min: 0, Max: 1}, decimals: 2, step: true,
-			of: func(l *starling.TraceLine) float64 { return l.Temperature },
+			of: power,
 			caption: "Rises with what a nat of entropy allows; at 1 the block settles and the next comes in. " +
 				"With one ancestor it jumps to 1 at once.",
 		}, {
@@ -205,7 +211,7 @@ func evidenceSoFar(m *starling.SMC) course {
 		caption: "Of the iteration's own target, its likelihood scaled to all examples.",
 	}
 	switch {
-	case m.Path.SDA != nil:
+	case m.Path.SDA != nil && !m.Path.SDA.Scale:
 		c.caption = "Of the iteration's own target: the examples that have come in, those of the newest block to its power."
 	case m.Start == "tempered":
 		c.caption = "Of the iteration's own target, its likelihood scaled to all examples once tempering has led to the first batch."

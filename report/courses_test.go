@@ -43,6 +43,8 @@ func schedules() map[string]func(*testing.T) fixture {
 		return func(t *testing.T) fixture { return schemed(t, 1, path, examples, nil, nil) }
 	}
 	s := &starling.Schedule{Iterations: 6, Batch: 10, Grow: 20}
+	scaled := *s
+	scaled.Scale = true
 	return map[string]func(*testing.T) fixture{
 		"constant":  plain(starling.Path{Constant: s}, 10, 10, 10, 10, 10, 10),
 		"full":      plain(starling.Path{Full: s}, 60, 60, 60, 60, 60, 60),
@@ -51,6 +53,9 @@ func schedules() map[string]func(*testing.T) fixture {
 		"automated": plain(starling.Path{Automated: s}, 10, 20, 30, 40, 50, 60),
 		"sda": func(t *testing.T) fixture {
 			return schemed(t, 1, starling.Path{SDA: s}, []int{10, 10, 30, 30, 50, 60}, []int{0, 0, 10, 10, 30, 50}, []float64{.1, 1, .1, 1, .1, .1})
+		},
+		"scaled": func(t *testing.T) fixture { // the same powers of 10, 30, 50 and 60 examples that stand for 60
+			return schemed(t, 1, starling.Path{SDA: &scaled}, []int{10, 10, 30, 30, 50, 60}, []int{0, 0, 10, 10, 30, 50}, []float64{.6, 6, .2, 2, .12, .1})
 		},
 	}
 }
@@ -76,9 +81,10 @@ func TestSchedulesAreDrawn(t *testing.T) {
 		}
 		want := map[string]string{"Batch size": map[string]string{
 			"constant": "10 10 10 10 10 ", "full": "60 60 60 60 60 ", "ctr": "10 10 10 60 60 ",
-			"linear": "10 10 55 60 60 ", "automated": "10 10 35 60 60 ", "sda": "10 10 30 60 60 ",
+			"linear": "10 10 55 60 60 ", "automated": "10 10 35 60 60 ", "sda": "10 10 30 60 60 ", "scaled": "10 10 30 60 60 ",
 		}[name], "Log-likelihood": "−1.000 −6.000 −3.500 −1.000 −6.000 "}
-		if name == "sda" { // start, lowest, median, highest, end
+		annealed := name == "sda" || name == "scaled"
+		if annealed { // start, lowest, median, highest, end
 			want["Power of the newest block"] = "0.10 0.10 0.10 1.00 0.10 "
 			want["Number of batches"] = "1 1 2 4 4 "
 		}
@@ -87,7 +93,7 @@ func TestSchedulesAreDrawn(t *testing.T) {
 				t.Errorf("%s: %s: %q, want %q", name, title, rows[title], text)
 			}
 		}
-		if _, ok := rows["Number of batches"]; ok != (name == "sda") {
+		if _, ok := rows["Number of batches"]; ok != annealed {
 			t.Errorf("%s: number of batches: %v", name, ok)
 		}
 		if scaled := strings.Contains(captions["Log evidence so far"], "scaled to all examples"); scaled == (name == "sda") {
