@@ -126,17 +126,17 @@ func (is *identity) differ(was *identity) error {
 		return fmt.Errorf("the run was begun by starling %s, this is %s: go on with that version, or begin anew in another folder",
 			versionText(was.release, was.revision), versionText(is.release, is.revision))
 	}
-	faults, err := configDiffers(was.config, is.config)
-	if err != nil {
+	if err := configDiffers(was.config, is.config); err != nil {
 		return err
 	}
-	if more := len(faults) - listed; more > 0 {
-		faults = append(faults[:listed], fault{message: fmt.Sprintf("… and %d more", more)})
-	}
-	if faults != nil {
-		return configError("", faults)
-	}
 	return dataDiffer(was.data, is.data)
+}
+
+// Differs says in which values a resolved Spec differs from the run's, whatever their names are; nil if it does not. Each
+// stands in a line of its own, as far as there are few.
+func (r *Run) Differs(spec Spec) error {
+	spec.Name = r.Spec.Name
+	return configDiffers(r.Spec.YAML(), spec.YAML())
 }
 
 func versionText(release, revision string) string {
@@ -146,18 +146,18 @@ func versionText(release, revision string) string {
 	return release + " (" + revision + ")"
 }
 
-// configDiffers lists the values of two resolved configs that differ, by their paths.
-func configDiffers(was, is []byte) ([]fault, error) {
+// configDiffers lists the values of two resolved configs that differ, by their paths; nil if there are none.
+func configDiffers(was, is []byte) error {
 	if bytes.Equal(was, is) {
-		return nil, nil
+		return nil
 	}
 	before, f := parse(was)
 	if f != nil {
-		return nil, &DataError{fmt.Errorf("the config of the run: %s", f.message)}
+		return &DataError{fmt.Errorf("the config of the run: %s", f.message)}
 	}
 	now, f := parse(is)
 	if f != nil {
-		return nil, errors.New("the resolved config: " + f.message)
+		return errors.New("the resolved config: " + f.message)
 	}
 	var paths []string
 	old, young := map[string]string{}, map[string]string{}
@@ -173,7 +173,10 @@ func configDiffers(was, is []byte) ([]fault, error) {
 			faults = append(faults, fault{path: path, message: fmt.Sprintf("%s, but the run was begun with %s", absent(b), absent(a))})
 		}
 	}
-	return faults, nil
+	if more := len(faults) - listed; more > 0 {
+		faults = append(faults[:listed], fault{message: fmt.Sprintf("… and %d more", more)})
+	}
+	return configError("", faults)
 }
 
 func absent(value string) string {

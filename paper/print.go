@@ -1,10 +1,12 @@
 package paper
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -21,13 +23,13 @@ var columns = []struct {
 	head  string
 	words bool
 }{
-	{"cell", true}, {"", true}, {"accuracy, %", false}, {"log-likelihood", false}, {"runs", false}, {"protocol", true},
+	{"cell", true}, {"", true}, {"accuracy, %", false}, {"log-likelihood", false}, {"runs", false}, {"budget", true},
 	{"ESS", false}, {"gradients", false}, {"seconds", false}, {"evaluation", false}, {"on", true},
 }
 
 // WriteMarkdown writes the table, the paper and ours side by side, and below it the machines.
 func (t *Table) WriteMarkdown(w io.Writer, runs []Run) error {
-	head := []string{"cell", "accuracy, %: paper", "ours", "log-likelihood: paper", "ours", "runs", "protocol", "ESS", "gradients",
+	head := []string{"cell", "accuracy, %: paper", "ours", "log-likelihood: paper", "ours", "runs", "protocol", "J", "ESS", "gradients",
 		"seconds: paper", "ours", "evaluation", "machine"}
 	rows := t.Rows(runs)
 	all := machines(rows)
@@ -39,8 +41,8 @@ func (t *Table) WriteMarkdown(w io.Writer, runs []Run) error {
 		if protocol == "" {
 			protocol = "not run"
 		}
-		fmt.Fprintf(&b, "| %s |\n", strings.Join([]string{r.Name, p.accuracy, o.accuracy, p.likelihood, o.likelihood, o.runs, protocol, o.ess,
-			o.gradients, p.seconds, o.seconds, o.evaluation, o.machine}, " | "))
+		fmt.Fprintf(&b, "| %s |\n", strings.Join([]string{r.Name, p.accuracy, o.accuracy, p.likelihood, o.likelihood, o.runs, protocol,
+			cmp.Or(o.particles, "–"), o.ess, o.gradients, p.seconds, o.seconds, o.evaluation, o.machine}, " | "))
 	}
 	fmt.Fprintf(&b, "\n%s.\n", strings.Join(legend, "; "))
 	for i, m := range all {
@@ -65,7 +67,11 @@ func (t *Table) WriteText(w io.Writer, runs []Run) error {
 		if how != "" && !slices.Contains(reduced, r.Protocol) {
 			reduced = append(reduced, r.Protocol)
 		}
-		lines = append(lines, r.published().line(r.Name, "paper", ""), r.ours(all).line("", "ours", protocol))
+		o, j := r.ours(all), ""
+		if o.particles != "" {
+			j = "J = " + o.particles // where the line has room
+		}
+		lines = append(lines, r.published().line(r.Name, "paper", ""), o.line(j, "ours", protocol))
 	}
 	var b strings.Builder
 	align(&b, lines)
@@ -108,7 +114,7 @@ func align(b *strings.Builder, lines [][]string) {
 
 // entry is what a table says of a cell, on one side.
 type entry struct {
-	accuracy, likelihood, runs, ess, gradients, seconds, evaluation, machine string
+	accuracy, likelihood, runs, particles, ess, gradients, seconds, evaluation, machine string
 }
 
 // line has a cell for each of the columns.
@@ -117,8 +123,17 @@ func (e entry) line(cell, side, protocol string) []string {
 }
 
 func (r *Row) published() entry {
-	say := func(f Figure, digits int) string { return meanAndSD(f.Mean, f.SD, digits) }
-	return entry{accuracy: say(r.Published.Accuracy, 2), likelihood: say(r.Published.LogLikelihood, 3), seconds: say(r.Published.Seconds, 0)}
+	p := r.Published
+	return entry{accuracy: asPrinted(p.Accuracy, 2), likelihood: asPrinted(p.LogLikelihood, 3), seconds: meanAndSD(p.Seconds.Mean, p.Seconds.SD, 0)}
+}
+
+// asPrinted writes a mean with so many digits, or with more where the paper does.
+func asPrinted(f Figure, digits int) string {
+	mean := strconv.FormatFloat(f.Mean, 'f', -1, 64)
+	if _, all, _ := strings.Cut(mean, "."); len(all) > digits {
+		return fmt.Sprintf("%s ± %.*f", mean, digits, f.SD)
+	}
+	return meanAndSD(f.Mean, f.SD, digits)
 }
 
 // ours names machines by their place among all of a table.
@@ -133,12 +148,24 @@ func (r *Row) ours(all []string) entry {
 		accuracy:   say(2, func(r Run) float64 { return r.Accuracy }),
 		likelihood: say(3, func(r Run) float64 { return r.LogLikelihood }),
 		runs:       fmt.Sprint(len(r.Runs)),
+		particles:  r.particles(),
 		ess:        meanAndSD(ess, math.NaN(), 1),
 		gradients:  millions(gradients),
 		seconds:    say(0, func(r Run) float64 { return r.Sampling }),
 		evaluation: say(1, func(r Run) float64 { return r.Evaluation }),
 		machine:    r.on(all),
 	}
+}
+
+// particles are those of the row's runs; empty if nobody recorded them.
+func (r *Row) particles() string {
+	var all []string
+	for _, run := range r.Runs {
+		if j := fmt.Sprint(run.Particles); run.Particles != 0 && !slices.Contains(all, j) {
+			all = append(all, j)
+		}
+	}
+	return strings.Join(all, ",")
 }
 
 // meanAndSD leaves out what is not known.

@@ -60,25 +60,33 @@ type Figure struct{ Mean, SD float64 }
 type Run struct {
 	Cell          string  `json:"cell"`
 	Seed          uint64  `json:"seed"`
-	Protocol      string  `json:"protocol"`           // same, or reduced: how
-	Accuracy      float64 `json:"accuracy"`           // percent
-	LogLikelihood float64 `json:"log_likelihood"`     // nats, mean over the test examples
-	ESS           float64 `json:"ess"`                // median over the iterations
-	Ancestors     float64 `json:"ancestors"`          // share of the iterations that left more than one ancestor alive
-	Gradients     int     `json:"gradients"`          // in examples, over the particles
-	Values        int     `json:"values"`             // evaluations without gradient, likewise
-	Sampling      float64 `json:"sampling_seconds"`   // with reading the data, without evaluation and pauses
-	Evaluation    float64 `json:"evaluation_seconds"` // on the test examples, on the way and of the result
+	Protocol      string  `json:"protocol"`            // same, or reduced: how
+	Particles     int     `json:"particles,omitempty"` // J; 0: recorded before this was kept
+	Accuracy      float64 `json:"accuracy"`            // percent
+	LogLikelihood float64 `json:"log_likelihood"`      // nats, mean over the test examples
+	ESS           float64 `json:"ess"`                 // median over the iterations
+	Ancestors     float64 `json:"ancestors"`           // share of the iterations that left more than one ancestor alive
+	Gradients     int     `json:"gradients"`           // in examples, over the particles
+	Values        int     `json:"values"`              // evaluations without gradient, likewise
+	Sampling      float64 `json:"sampling_seconds"`    // with reading the data, without evaluation and pauses
+	Evaluation    float64 `json:"evaluation_seconds"`  // on the test examples, on the way and of the result
 	Machine       string  `json:"machine"`
 	Version       string  `json:"version"`
 }
 
 // Read is the run of a cell in a folder. Errors are those of starling.OpenRun, a *starling.NotDoneError among them, or a
-// *starling.DataError of a run that is none of a cell.
-func Read(dir, cell, protocol string) (*Run, error) {
+// *starling.DataError of a run of another config, as of a preset that has changed since, or that is none of a cell.
+func (t *Table) Read(dir string, c Cell, seed uint64, reduced bool) (*Run, error) {
 	r, err := starling.OpenRun(dir)
 	if err != nil {
 		return nil, err
+	}
+	spec, err := c.Spec(seed, reduced)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.Differs(spec); err != nil {
+		return nil, &starling.DataError{Err: fmt.Errorf("%s holds another run than cell %s asks for; move it away, or name another folder:\n%v", dir, c.Name, err)}
 	}
 	metrics, err := r.ReadMetrics()
 	if err != nil {
@@ -89,10 +97,13 @@ func Read(dir, cell, protocol string) (*Run, error) {
 	}
 	last := r.Trace[len(r.Trace)-1]
 	out := &Run{
-		Cell: cell, Seed: r.Spec.Seed, Protocol: protocol,
+		Cell: c.Name, Seed: seed, Protocol: t.Protocol(reduced),
 		Accuracy: 100 * float64(*metrics.Accuracy), LogLikelihood: -float64(metrics.NLL),
 		Gradients: last.Gradients, Values: last.Values, Sampling: last.Seconds, Evaluation: r.Manifest.EvaluationSeconds,
 		Machine: machine(&r.Manifest), Version: strings.TrimSpace(r.Manifest.Version + " " + r.Manifest.Revision),
+	}
+	if m := r.Spec.Method.SMC; m != nil {
+		out.Particles = m.Particles
 	}
 	var ess []float64
 	for _, l := range r.Trace {

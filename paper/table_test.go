@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -67,7 +68,7 @@ func TestPublishedFigures(t *testing.T) {
 
 func TestRowsAndMeans(t *testing.T) {
 	runs := []Run{
-		{Cell: "mnist-hmc-ctr", Seed: 2, Protocol: "same", Accuracy: 98},
+		{Cell: "mnist-hmc-ctr", Seed: 2, Protocol: "same", Accuracy: 98, Particles: 10},
 		{Cell: "mnist-hmc-ctr", Seed: 1, Protocol: "same", Accuracy: 96},
 		{Cell: "mnist-hmc-ctr", Seed: 3, Protocol: "reduced: 50 iterations, J = 4", Accuracy: 10},
 		{Cell: "mnist-hmc-full", Seed: 1, Protocol: "reduced: 50 iterations, J = 4", Accuracy: 90},
@@ -103,10 +104,15 @@ func TestRowsAndMeans(t *testing.T) {
 	if err := DataAnnealing.WriteMarkdown(&markdown, runs); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"97.84 ± 0.02", "97.00 ± 1.41", "not run", "361 M", "reduced: 50 iterations, J = 4", "1: small one", "2: big one", "1,2"} {
+	for _, want := range []string{"97.84 ± 0.02", "-0.2726 ± 0.003", "-0.470 ± 0.010", "97.00 ± 1.41", "not run", "361 M", "reduced: 50 iterations, J = 4", "1: small one", "2: big one", "1,2"} {
 		if !strings.Contains(text.String(), want) || !strings.Contains(markdown.String(), want) {
 			t.Errorf("%q is missing in\n%s\n%s", want, text.String(), markdown.String())
 		}
+	}
+	// J stands where it was recorded.
+	if !strings.Contains(text.String(), "\nJ = 10 ") || strings.Contains(text.String(), "\nJ = 0") ||
+		!strings.Contains(markdown.String(), " | same | 10 | ") || !strings.Contains(markdown.String(), " J = 4 | – | ") {
+		t.Errorf("particles in\n%s\n%s", text.String(), markdown.String())
 	}
 }
 
@@ -116,7 +122,7 @@ func TestTextFits(t *testing.T) {
 	for i, c := range DataAnnealing.Cells {
 		for seed := range uint64(2) {
 			runs = append(runs, Run{Cell: c.Name, Seed: seed, Protocol: DataAnnealing.Protocol(i%3 == 0), Accuracy: 80 + 10*float64(seed), LogLikelihood: -.5,
-				ESS: 10, Gradients: 4e9, Sampling: 10000 + 100*float64(seed), Evaluation: 10 + float64(seed), Machine: strings.Repeat("m", 1+int(seed))})
+				Particles: 10, ESS: 10, Gradients: 4e9, Sampling: 10000 + 100*float64(seed), Evaluation: 10 + float64(seed), Machine: strings.Repeat("m", 1+int(seed))})
 		}
 	}
 	var text bytes.Buffer
@@ -145,6 +151,52 @@ func TestMillions(t *testing.T) {
 	}
 }
 
+// A run counts for the cell, seed and protocol whose config it has, and for no other.
+func TestReadAnother(t *testing.T) {
+	cell := Cell{Name: "digits", Preset: "mnist7-smc", Reduced: []string{
+		"model.layers.0={conv: {filters: 1, kernel: 5, stride: 4}}", "map={restarts: 2, epochs: 1}",
+		"method={smc: {particles: 4, path: {constant: {iterations: 3, batch: 20}}, move: {leapfrog: {step: 0.01}}}}",
+	}}
+	spec, err := cell.Spec(3, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec.Name = "renamed"
+	result, err := starling.Fit(t.Context(), spec, starling.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir() + "/run"
+	if err := starling.WriteRun(dir, result); err != nil {
+		t.Fatal(err)
+	}
+	run, err := DataAnnealing.Read(dir, cell, 3, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if run.Cell != "digits" || run.Seed != 3 || run.Particles != 4 || run.Protocol != DataAnnealing.Protocol(true) || run.Accuracy != 100*float64(*result.Metrics.Accuracy) {
+		t.Errorf("%+v", run)
+	}
+	changed := cell
+	changed.Reduced = append(slices.Clone(cell.Reduced), "method.smc.particles=5")
+	for _, c := range []struct {
+		cell    Cell
+		seed    uint64
+		reduced bool
+		want    string
+	}{
+		{changed, 3, true, "method.smc.particles: 5, but the run was begun with 4"},
+		{cell, 4, true, "seed: 4, but the run was begun with 3"},
+		{cell, 3, false, "model.layers.0.conv.filters: 4, but the run was begun with 1"},
+	} {
+		var bad *starling.DataError
+		if _, err := DataAnnealing.Read(dir, c.cell, c.seed, c.reduced); !errors.As(err, &bad) || !strings.Contains(err.Error(), c.want) ||
+			!strings.Contains(err.Error(), "move it away") {
+			t.Errorf("want %q: %v", c.want, err)
+		}
+	}
+}
+
 // A run counts once its manifest says that it is done, which is written last.
 func TestReadUnfinished(t *testing.T) {
 	dir := t.TempDir()
@@ -154,12 +206,12 @@ func TestReadUnfinished(t *testing.T) {
 			os.WriteFile(dir+"/metrics.json", []byte("{}"), 0o666)
 			os.WriteFile(dir+"/manifest.json", []byte(manifest), 0o666)
 		}
-		if _, err := Read(dir, "mnist-hmc-ctr", "same"); !errors.As(err, &unfinished) {
+		if _, err := DataAnnealing.Read(dir, DataAnnealing.Cells[0], 1, false); !errors.As(err, &unfinished) {
 			t.Errorf("manifest %q: %v", manifest, err)
 		}
 	}
 	os.WriteFile(dir+"/manifest.json", []byte(`{"status": "done"}`), 0o666)
-	if _, err := Read(dir, "mnist-hmc-ctr", "same"); err == nil || errors.As(err, &unfinished) {
+	if _, err := DataAnnealing.Read(dir, DataAnnealing.Cells[0], 1, false); err == nil || errors.As(err, &unfinished) {
 		t.Errorf("a run that is done and lacks its files: %v", err)
 	}
 }

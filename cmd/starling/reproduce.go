@@ -193,7 +193,7 @@ func (r *reproduce) due(patterns []string) (due []unit, err error) {
 }
 
 func (r *reproduce) read(u unit) (*paper.Run, error) {
-	return paper.Read(u.dir, u.cell.Name, r.table.Protocol(u.reduced))
+	return r.table.Read(u.dir, u.cell, u.seed, u.reduced)
 }
 
 // lock takes the folder of the table: two commands at once would measure one another's load, and write one record.
