@@ -36,6 +36,11 @@ import (
 //
 // A trajectory that ends at an infinite or undefined energy has ΔH = +∞, weight 0: the particle is dead. It is put back
 // to where it began, so that all numbers stay finite.
+//
+// A limit: where a new target vanishes, as where a block of examples comes in that is impossible there, a particle of
+// the last one has −ΔH = +∞ and a change of target of −∞. Eq. (12) gives it a finite weight if the target does not vanish
+// at θ', since log π_k(θ) cancels; here it is dead all the same, and the evidence comes out low by what such particles
+// would have carried. Likelihoods that vanish nowhere are not concerned.
 type Unadjusted struct {
 	Steps int     // S, leapfrogs a move; 0: 1
 	Step  float64 // h, must be set

@@ -44,7 +44,7 @@ func TestCheck1ConjugateEvidenceAndMoments(t *testing.T) {
 			}
 			p := conjugate()
 			states := replicate(t, p, 40, s) // as many as the bound on their scatter below needs
-			checkPosterior(t, p, states)
+			checkPosterior(t, p, 4, states)
 			// Section 7: each step adds relative variance 1/I to Z, so the scatter of log Z is about √(J_t/I), somewhat
 			// less as the last step is shorter, more where moves mix badly: 0.9 to 1.1 of it over 1,000 islands of each
 			// kind. Then the sample sd of 40 lies between 0.4 and 2 of it but for 1e-7.
@@ -179,16 +179,18 @@ func TestCheck4InvarianceOfTheGaussian(t *testing.T) {
 		func(x []float64) float64 { return (x[1]-m1)*(x[1]-m1) - c11 },
 		func(x []float64) float64 { return (x[0]-m0)*(x[1]-m1) - c01 },
 	}
-	for name, move := range map[string]mcmc.Move{
+	moves := map[string]mcmc.Move{
 		"langevin": mcmc.HMC{Step: 0.7}, "hmc": mcmc.HMC{Steps: 5, Step: 0.6, Jitter: 0.3}, "pcn": mcmc.PCN{Step: 0.6},
-	} {
-		t.Run(name, func(t *testing.T) { stays(t, p, move, draw, tests) })
+	}
+	for name, move := range moves {
+		t.Run(name, func(t *testing.T) { stays(t, p, len(moves), move, draw, tests) })
 	}
 }
 
 // The golden targets that are far from normal, and skew, so that a wrong sign shows.
 func TestGoldenInvariance(t *testing.T) {
-	for _, c := range golden.Read(t, "conjugate.json") {
+	cases := golden.Read(t, "conjugate.json")
+	for _, c := range cases {
 		var draw func(z, x []float64)
 		var tests []func(x []float64) float64
 		var step float64
@@ -251,14 +253,15 @@ func TestGoldenInvariance(t *testing.T) {
 		target := targetOf(t, c)
 		p := problem{prior: normal{d: target.d, sd: 3}}
 		p.model = over(target, p.prior)
-		t.Run(c.Name+"/hmc", func(t *testing.T) { stays(t, p, mcmc.HMC{Steps: 6, Step: step}, draw, tests) })
-		t.Run(c.Name+"/pcn", func(t *testing.T) { stays(t, p, mcmc.PCN{Step: 0.2}, draw, tests) })
+		t.Run(c.Name+"/hmc", func(t *testing.T) { stays(t, p, 2*len(cases), mcmc.HMC{Steps: 6, Step: step}, draw, tests) })
+		t.Run(c.Name+"/pcn", func(t *testing.T) { stays(t, p, 2*len(cases), mcmc.PCN{Step: 0.2}, draw, tests) })
 	}
 }
 
 // stays starts many chains from exact draws, and asks whether the functions of tests, all of mean 0, still have mean 0
-// after some moves. The chains are independent, so the bound is that of a mean of independent numbers.
-func stays(t *testing.T, p problem, move mcmc.Move, draw func(z, x []float64), tests []func(x []float64) float64) {
+// after some moves. The chains are independent, so the bound is that of a mean of independent numbers. A test that asks so
+// in several cases fails once in 10⁶ runs, all cases together.
+func stays(t *testing.T, p problem, cases int, move mcmc.Move, draw func(z, x []float64), tests []func(x []float64) float64) {
 	t.Helper()
 	chains := 20000
 	if testing.Short() {
@@ -284,7 +287,7 @@ func stays(t *testing.T, p problem, move mcmc.Move, draw func(z, x []float64), t
 		for j := range values {
 			values[j] = f(st.Theta[j*d : (j+1)*d])
 		}
-		meanIs(t, "function "+string(rune('0'+i)), values, 0, 0, len(tests))
+		meanIs(t, "function "+string(rune('0'+i)), values, 0, 0, len(tests)*cases)
 	}
 }
 
@@ -325,7 +328,7 @@ func TestCheck4ShrinkingThePriorConcentratesOnTheMAP(t *testing.T) {
 		precision, slope := 20/2.0+1/(s*c), 20/2.0*(1.7-maximum)
 		anchored.mean, anchored.vars = []float64{maximum + slope/precision}, []float64{1 / precision}
 		anchored.logZ = -0.5*math.Log(1+20*s*c/2) - (1.7-maximum)*(1.7-maximum)/(2*(s*c+2/20.0))
-		checkPosterior(t, anchored, states)
+		checkPosterior(t, anchored, 2, states)
 		if sd := math.Sqrt(s * c); !(math.Abs(anchored.mean[0]-maximum) <= 0.2*sd) || !near(anchored.vars[0], s*c, 0.15, 0) {
 			t.Errorf("s = %v: the problem is not concentrated", s)
 		}

@@ -116,16 +116,58 @@ func near(got, want, rel, abs float64) bool {
 }
 
 // quantile6 is the two-sided quantile of Student's t that chance exceeds once in 10⁶/tests, for the given degrees of
-// freedom, by Hill's (1970) expansion of the normal quantile; its error is below 1 % from 10 degrees on.
+// freedom.
 func quantile6(degrees, tests int) float64 {
-	z := math.Sqrt2 * math.Erfinv(1-1e-6/float64(tests))
-	n := float64(degrees)
-	z2 := z * z
-	return z * (1 + (z2+1)/(4*n) + (5*z2*z2+16*z2+3)/(96*n*n) + (3*z2*z2*z2+19*z2*z2+17*z2-15)/(384*n*n*n))
+	rare := func(x float64) bool { return studentTail(x, degrees) < 1e-6/float64(tests) }
+	lo, hi := 0.0, 1.0
+	for !rare(hi) {
+		lo, hi = hi, 2*hi
+	}
+	for range 40 {
+		if mid := (lo + hi) / 2; rare(mid) {
+			hi = mid
+		} else {
+			lo = mid
+		}
+	}
+	return hi
 }
 
-// meanIs compares the mean of independent replicates with the truth: a correct sampler fails once in 10⁶/tests. bias is
-// what the estimator may be off by nature. It returns the smallest error that it would have found for sure.
+// studentTail is P(|T| > x), by the finite series of Abramowitz and Stegun, 26.7.3 and 26.7.4.
+func studentTail(x float64, degrees int) float64 {
+	n, odd := float64(degrees), degrees%2
+	sin, cos2 := x/math.Sqrt(n+x*x), n/(n+x*x)
+	sum, term := 0.0, 1.0
+	if odd == 1 {
+		term = math.Sqrt(cos2)
+	}
+	for i := 1 + odd; i < degrees; i += 2 {
+		sum += term
+		term *= float64(i) / float64(i+1) * cos2
+	}
+	if odd == 1 {
+		return 1 - 2/math.Pi*(math.Atan(x/math.Sqrt(n))+sin*sum)
+	}
+	return 1 - sin*sum
+}
+
+// From tables, to their three digits.
+func TestStudentTail(t *testing.T) {
+	for _, c := range []struct {
+		degrees int
+		x, want float64
+	}{{1, 6.314, 0.1}, {3, 3.182, 0.05}, {10, 4.587, 0.001}, {19, 3.883, 0.001}, {19, 2.093, 0.05}, {2999, 1.961, 0.05}} {
+		if got := studentTail(c.x, c.degrees); !near(got, c.want, 2e-3, 0) {
+			t.Errorf("%d degrees: beyond %v lie %v, want %v", c.degrees, c.x, got, c.want)
+		}
+	}
+	if rate := studentTail(quantile6(10, 300), 10); !near(rate, 1e-6/300, 1e-5, 0) {
+		t.Errorf("the quantile for once in 3e8 is exceeded with probability %v", rate)
+	}
+}
+
+// meanIs compares the mean of independent replicates with the truth: a correct sampler fails once in 10⁶/tests, if
+// replicates are normal. bias is what the estimator may be off by nature. It returns the smallest error that it would have found for sure.
 func meanIs(t *testing.T, what string, replicates []float64, truth, bias float64, tests int) float64 {
 	t.Helper()
 	n := float64(len(replicates))

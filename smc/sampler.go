@@ -32,7 +32,7 @@ type Sampler struct {
 	Path      Path
 	Move      mcmc.Move
 	Mutations Mutations // moves an iteration; zero: 1
-	Weighting Weighting // nil: Reversal
+	Weighting Weighting // nil: Momentum for mcmc.Unadjusted, Reversal for all others
 	Resample  Resampler // zero: multinomial if ESS < J/2
 	Particles int       // J
 	Start     []float64 // J×D, where the particles start; nil: draws from the prior
@@ -102,7 +102,8 @@ func (s *Sampler) step(ctx context.Context, st *State) (info Info, err error) {
 		return info, err
 	}
 	target, change := s.target(stage, st), []float64(nil)
-	early := s.Weighting.Early()
+	weighting := s.weighting()
+	early := weighting.Early()
 	if early {
 		if change, err = s.retarget(ctx, st, target, stage); err != nil { // what is its change worth where the particles stand?
 			return info, err
@@ -123,7 +124,7 @@ func (s *Sampler) step(ctx context.Context, st *State) (info Info, err error) {
 	if err = s.mutate(ctx, st, target, &info); err != nil { // how does a particle travel?
 		return info, err
 	}
-	if _, err = st.reweight(s.Weighting.After(change, s.energy)); err != nil { // what is the move worth?
+	if _, err = st.reweight(weighting.After(change, s.energy)); err != nil { // what is the move worth?
 		return info, err
 	}
 	s.record(st, &info)

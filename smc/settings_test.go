@@ -3,6 +3,7 @@ package smc
 import (
 	"context"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -51,6 +52,9 @@ func TestSettingsAreRefusedWithReasons(t *testing.T) {
 		"on which none settle": func(s *Sampler) {
 			s.Path, s.Move = Warm{Then: SDA{Iterations: 5}}, mcmc.Unadjusted{Step: 0.1, Batch: 8}
 		},
+		"forgets the energy error": func(s *Sampler) { s.Move, s.Weighting = mcmc.Unadjusted{Step: 0.1}, Reversal{} },
+		"that were rejected":       func(s *Sampler) { s.Weighting = Momentum{} },
+		"with moves of accept":     func(s *Sampler) { s.Move, s.Weighting = &mcmc.PCN{}, &Momentum{} },
 		"starts with": func(s *Sampler) {
 			s.Start = make([]float64, 450)
 			s.Start[7] = nan
@@ -80,6 +84,18 @@ func TestSettingsAreRefusedWithReasons(t *testing.T) {
 		change(st)
 		if _, err := s.Step(context.Background(), st); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v does not say %q", err, want)
+		}
+	}
+}
+
+// Who says nothing gets the weight that belongs to the move.
+func TestWeightingFollowsTheMove(t *testing.T) {
+	for name, kind := range kinds() {
+		want, _ := run(t, kind(0))
+		s := kind(0)
+		s.Weighting = nil
+		if got, _ := run(t, s); !slices.Equal(got.LogW, want.LogW) || got.LogZ != want.LogZ || !slices.Equal(got.Theta, want.Theta) {
+			t.Errorf("%s: without a weighting log Z is %v, want %v", name, got.LogZ, want.LogZ)
 		}
 	}
 }

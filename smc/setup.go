@@ -124,9 +124,6 @@ func (s *Sampler) prepare(st *State) error {
 	case st.K >= rng.MaxIterations:
 		return fmt.Errorf("random streams cannot tell more than %d iterations apart", rng.MaxIterations)
 	}
-	if s.Weighting == nil {
-		s.Weighting = Reversal{}
-	}
 	s.work.Fit(&st.Population)
 	if len(s.ancestors) != st.J {
 		s.ancestors, s.place = make([]int32, st.J), make([]int32, st.J)
@@ -143,7 +140,7 @@ func (s *Sampler) check() error {
 	if s.Model == nil || s.Prior == nil || s.Path == nil || s.Move == nil {
 		return errors.New("sampler: Model, Prior, Path and Move must be set")
 	}
-	f := faults{s.Mutations.check(), rng.Key{Island: s.Island, Particle: max(0, s.Particles-1)}.Check()}
+	f := faults{s.Mutations.check(), s.checkWeighting(), rng.Key{Island: s.Island, Particle: max(0, s.Particles-1)}.Check()}
 	if p, ok := s.Path.(interface{ check() error }); ok {
 		f = append(f, p.check())
 	}

@@ -1,6 +1,9 @@
 package smc
 
-import "math"
+import (
+	"context"
+	"math"
+)
 
 var log2Pi = math.Log(2 * math.Pi)
 
@@ -22,6 +25,42 @@ func regression(x [][]float64, y []float64, sigma2, lambda float64) density {
 		c -= 0.5 * lambda * v * v / sigma2
 	}
 	return quadratic(p, b, c)
+}
+
+// linear is regression example by example: y_i ~ N(x_i'θ, σ²).
+type linear struct {
+	x      [][]float64
+	y      []float64
+	sigma2 float64
+}
+
+func (m linear) Dim() int      { return len(m.x[0]) }
+func (m linear) Examples() int { return len(m.y) }
+func (m linear) LogLik(_ context.Context, rows []int32, theta, ll, grad []float64) error {
+	if rows == nil {
+		for i := range m.y {
+			rows = append(rows, int32(i))
+		}
+	}
+	d, constant := m.Dim(), -0.5*float64(len(rows))*(log2Pi+math.Log(m.sigma2))
+	clear(grad)
+	for j := range ll {
+		ll[j] = constant
+		for _, i := range rows {
+			r := m.y[i]
+			for k, x := range m.x[i] {
+				r -= x * theta[j*d+k]
+			}
+			ll[j] -= 0.5 * r * r / m.sigma2
+			if grad == nil {
+				continue
+			}
+			for k, x := range m.x[i] {
+				grad[j*d+k] += x * r / m.sigma2
+			}
+		}
+	}
+	return nil
 }
 
 // logistic is Σ y z − log(1+e^z), z = Xθ.

@@ -1,6 +1,11 @@
 package smc
 
-import "math"
+import (
+	"errors"
+	"math"
+
+	"github.com/starling-smc/starling/mcmc"
+)
 
 // Weighting answers what a change of target and a move are worth: the increments of the log-weights, of which
 // change[j] = log π_k(θ_j) − log π_{k−1}(θ_j) is what the change is worth where particle j stands, nil if the target is
@@ -50,4 +55,39 @@ func (m Momentum) After(change, energy []float64) []float64 {
 		}
 	}
 	return increments
+}
+
+// weighting is what was set, or what belongs to the move.
+func (s *Sampler) weighting() Weighting {
+	if s.Weighting != nil {
+		return s.Weighting
+	}
+	switch s.Move.(type) {
+	case mcmc.Unadjusted, *mcmc.Unadjusted:
+		return Momentum{}
+	}
+	return Reversal{}
+}
+
+// checkWeighting refuses the weight that belongs to moves of the other kind. Of a user's own moves nothing is known.
+func (s *Sampler) checkWeighting() error {
+	var momentum, reversal bool
+	switch s.weighting().(type) {
+	case Momentum, *Momentum:
+		momentum = true
+	case Reversal, *Reversal:
+		reversal = true
+	}
+	switch s.Move.(type) {
+	case mcmc.Unadjusted, *mcmc.Unadjusted:
+		if reversal {
+			return errors.New("weighting: Reversal forgets the energy error of moves without accept/reject: want Momentum, or nil for it")
+		}
+	case mcmc.HMC, *mcmc.HMC, mcmc.PCN, *mcmc.PCN:
+		if momentum {
+			return errors.New("weighting: Momentum counts the energy errors of proposals that were rejected: " +
+				"want Reversal, or nil for it, with moves of accept/reject")
+		}
+	}
+	return nil
 }

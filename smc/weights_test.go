@@ -94,7 +94,9 @@ func goldenNormalise(t *testing.T, c golden.Case) {
 	}
 }
 
-// Data-annealing-smc, eq. (12): the increment is minus the energy error between momenta P_old and −P_new.
+// Data-annealing-smc, eq. (12): minus the energy error between momenta P_old and −P_new, plus the change of target, add
+// up to the golden weight, however much of log π_k(θ') − log π_{k−1}(θ) is the change of target at θ. The literal weight
+// lacks it.
 func goldenEq12(t *testing.T, c golden.Case) {
 	var in struct {
 		Prev []float64   `json:"logw_prev"`
@@ -123,11 +125,16 @@ func goldenEq12(t *testing.T, c golden.Case) {
 		}
 		return mcmc.Kinetic(x)
 	}
-	logw := make([]float64, len(in.Prev))
+	logw, change, energy := make([]float64, len(in.Prev)), make([]float64, len(in.Prev)), make([]float64, len(in.Prev))
 	for j := range logw {
-		energy := kinetic(in.PNew[j]) - in.New[j] - (kinetic(in.POld[j]) - in.Old[j])
-		logw[j] = in.Prev[j] - energy
+		change[j] = 3.5 - 2*float64(j)
+		energy[j] = kinetic(in.PNew[j]) - in.New[j] - (kinetic(in.POld[j]) - (in.Old[j] + change[j]))
+	}
+	literal := Momentum{Literal: true}.After(change, energy)
+	for j, increment := range (Momentum{}).After(change, energy) {
+		logw[j] = in.Prev[j] + increment
 		expectLog(t, "log-weight", logw[j], want.LogW[j])
+		expectLog(t, "literal log-weight", in.Prev[j]+literal[j], want.LogW[j]-change[j])
 	}
 	_, ess, err := Normalise(logw)
 	if err != nil {
