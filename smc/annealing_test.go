@@ -347,6 +347,26 @@ func TestWarmGoesStepByStep(t *testing.T) {
 	}
 }
 
+// One particle with nearly all the weight makes no step of tempering harmless: the living count alike.
+func TestWarmLooksAtAllTheLiving(t *testing.T) {
+	st := &State{LogW: []float64{-1e-9, -40, -50, math.Inf(-1)}, Examples: 41}
+	st.Population = mcmc.NewPopulation(4, 1, false)
+	copy(st.LL, []float64{-10, -30, -50, -1000})
+	path := Warm{ESS: 0.5, Then: Schedule{Rule: Full, Iterations: 1}}
+	stage, err := path.Next(st)
+	if err != nil {
+		t.Fatal(err)
+	}
+	third := math.Log(1. / 3)
+	want, err := Tempering{ESS: 0.5}.next(0, 1, []float64{third, third, third, math.Inf(-1)}, st.LL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !near(stage.Lambda, want, 1e-12, 0) || !(stage.Lambda < 0.2) {
+		t.Errorf("the first step leads to power %v, want %v", stage.Lambda, want)
+	}
+}
+
 // Each pass over the examples, each island and each run has an order of its own.
 func TestOrdersDiffer(t *testing.T) {
 	order := func(seed uint64, island, pass int) string {

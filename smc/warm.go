@@ -1,10 +1,15 @@
 package smc
 
-import "errors"
+import (
+	"errors"
+	"math"
+)
 
 // Warm leads from the prior to the first target of another path by adaptive tempering, and then follows it: the power of
 // the first target's likelihood rises from 0 as Tempering says. Draws from the prior that meet a whole batch at once
-// leave one of them alive (data-annealing-smc, section 6); tempering shares the fall out.
+// leave one of them alive (data-annealing-smc, section 6); tempering shares the fall out. The living count alike in the
+// choice of a step: what weighs little now is about to be replaced by copies that weigh as much as the others, and one
+// particle that has nearly all the weight would find a step of any size harmless.
 type Warm struct {
 	ESS  float64 // as in Tempering
 	Then Path
@@ -24,7 +29,17 @@ func (p Warm) Next(st *State) (Stage, error) {
 		return p.Then.Next(st)
 	}
 	var err error
-	first.Lambda, err = Tempering{ESS: p.ESS}.next(st.Lambda, first.Lambda, st.LogW, st.LL)
+	alike := make([]float64, st.J)
+	for j, l := range st.LogW {
+		alike[j] = l
+		if !math.IsInf(l, -1) {
+			alike[j] = 0
+		}
+	}
+	if _, _, err := Normalise(alike); err != nil {
+		return first, err
+	}
+	first.Lambda, err = Tempering{ESS: p.ESS}.next(st.Lambda, first.Lambda, alike, st.LL)
 	first.Warm = true
 	return first, err
 }
