@@ -240,6 +240,40 @@ func TestChangeOfTargetKnowsAll(t *testing.T) {
 	}
 }
 
+// Where the examples stand, other powers cost no evaluation, also of what has settled; 0 switches it off.
+func TestOtherPowersCostNothing(t *testing.T) {
+	ctx := context.Background()
+	s := kinds()["sda scale"](0)
+	st, err := s.Init(ctx)
+	for ; err == nil && st.Settled == 0; _, err = s.Step(ctx, st) {
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.prepare(st); err != nil {
+		t.Fatal(err)
+	}
+	for _, factors := range [][2]float64{{1, 2}, {1, 0}, {0.5, 0.5}, {0, 3}, {2, 1}} {
+		stage, here := st.Stage, new(State)
+		stage.Lambda *= factors[0]
+		stage.Mu *= factors[1]
+		here.copy(st)
+		change, err := s.retarget(ctx, here, s.target(stage, here), stage)
+		if err != nil {
+			t.Fatalf("powers times %v: %v", factors, err)
+		}
+		if here.Gradients != st.Gradients || here.Values != st.Values || here.Stage != stage {
+			t.Errorf("powers times %v: paid for %d gradients and %d values", factors, here.Gradients-st.Gradients, here.Values-st.Values)
+		}
+		for j := range st.J {
+			want := (stage.Lambda-st.Lambda)*st.LL[j] + (stage.Mu-st.Mu)*st.SettledLL[j]
+			if !near(change[j], want, 1e-9, 1e-9) {
+				t.Fatalf("powers times %v: the target changes by %v at particle %d, want %v", factors, change[j], j, want)
+			}
+		}
+	}
+}
+
 // A particle whose trajectory breaks is dead: it stays where it was, without weight and without children, and the others
 // go on. A run ends with an error only when all are dead.
 func TestBrokenTrajectoriesAreDead(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 // that have settled to the power Mu, times the prior.
 type Stage struct {
 	Lambda  float64 // λ: an inverse temperature 0…1, or the scale N/n of a batch
-	Mu      float64 // μ: 1, or the scale of a batch
+	Mu      float64 // μ: 1, or the scale of a batch; 0 switches settled examples off
 	Rows    Rows
 	Settled int  // examples 0…Settled−1 of the order count with power Mu; none of them is in Rows
 	Warm    bool // the stage leads to the path's first target, and is not counted among its iterations

@@ -9,13 +9,14 @@ import (
 )
 
 // retarget makes stage the target of st and returns log π_k(θ_j) − log π_{k−1}(θ_j), nil if nothing changes. The
-// particles have not moved since they were evaluated, so nothing is paid for twice: another power costs no evaluation, a
+// particles have not moved since they were evaluated, so nothing is paid for twice: other powers cost no evaluation, a
 // block that is appended costs the block, and a block that settles costs the one that takes its place. Particles that
 // resampling has just made of one parent are evaluated once.
 func (s *Sampler) retarget(ctx context.Context, st *State, target *mcmc.Target, stage Stage) ([]float64, error) {
 	last := st.Stage
 	st.Stage = stage
-	if stage.Rows == last.Rows && stage.Settled == last.Settled && stage.Mu == last.Mu {
+	stand := stage.Rows == last.Rows && stage.Settled == last.Settled // only the powers may change
+	if stand && stage.Mu == last.Mu {
 		if stage.Lambda == last.Lambda {
 			return nil, nil
 		}
@@ -27,8 +28,10 @@ func (s *Sampler) retarget(ctx context.Context, st *State, target *mcmc.Target, 
 	for j := range s.change {
 		s.change[j] = last.logLik(&st.Population, j)
 	}
-	if err := s.evaluate(ctx, st, target, last); err != nil {
-		return nil, err
+	if !stand {
+		if err := s.evaluate(ctx, st, target, last); err != nil {
+			return nil, err
+		}
 	}
 	for j, before := range s.change {
 		if !math.IsInf(before, -1) { // else the particle is dead, and stays so
