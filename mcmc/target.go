@@ -3,9 +3,9 @@
 //
 // A target is π(θ) ∝ exp(λ·l(θ))·p(θ): the likelihood to the power λ, the inverse temperature, times the prior. Model
 // gives l, Prior gives p; their values and gradients are kept apart, so that another λ costs no evaluation. Some examples
-// may have settled: they count with power 1 beside those of power λ. All particles advance together, one call of the
-// Model for all of them, and each remembers what was evaluated where it stands (Population), so that the last gradient of
-// a move is the first of the next.
+// may have settled: they count with a power μ of their own, 1 or a scale, beside those of power λ. All particles advance
+// together, one call of the Model for all of them, and each remembers what was evaluated where it stands (Population), so
+// that the last gradient of a move is the first of the next.
 //
 // All numbers are float64, all randomness is keyed (internal/rng), and no result depends on the number of threads.
 package mcmc

@@ -8,8 +8,8 @@ import (
 // Warm leads from the prior to the first target of another path by adaptive tempering, and then follows it: the power of
 // the first target's likelihood rises from 0 as Tempering says. Draws from the prior that meet a whole batch at once
 // leave one of them alive (data-annealing-smc, section 6); tempering shares the fall out. The living count alike in the
-// choice of a step: what weighs little now is about to be replaced by copies that weigh as much as the others, and one
-// particle that has nearly all the weight would find a step of any size harmless.
+// choice of a step: weights that differ much are about to be made equal by resampling, as soon as the ESS is below its
+// bound, and one particle that has nearly all the weight would find a step of any size harmless.
 type Warm struct {
 	ESS  float64 // as in Tempering
 	Then Path

@@ -11,8 +11,8 @@ import (
 // change[j] = log π_k(θ_j) − log π_{k−1}(θ_j) is what the change is worth where particle j stands, nil if the target is
 // the one before.
 type Weighting interface {
-	// Early says when a change counts: before resampling, or when the particles have moved. Then they are evaluated on a
-	// new batch after resampling, those of one parent once.
+	// Early says when a change counts: before resampling, or when the particles have moved. In the second case
+	// they are evaluated on a new batch after resampling, those of one parent once.
 	Early() bool
 	// After gives the increments due when the particles have moved, nil for none; energy[j] is the energy error ΔH of the
 	// move, summed over the mutations. change is nil if it has counted already. It may return one of its arguments.

@@ -49,7 +49,7 @@ type Encoder struct {
 	names  map[string]bool
 }
 
-// NewEncoder starts a container of the given kind, a name with the version of what it holds: "smc.State/3".
+// NewEncoder starts a container of the given kind, a name with the version of what it holds: "survey.Table/1".
 func NewEncoder(kind string) *Encoder {
 	e := &Encoder{names: map[string]bool{}}
 	e.add(make(raw, headerSize))
