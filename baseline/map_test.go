@@ -1,6 +1,7 @@
 package baseline
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -353,14 +354,7 @@ func TestMAPStopsAndContinues(t *testing.T) {
 					if s == nil {
 						continue
 					}
-					saved, err := s.MarshalBinary()
-					if err != nil {
-						t.Fatal(err)
-					}
-					m.Saved[k] = new(Restart)
-					if err := m.Saved[k].UnmarshalBinary(saved); err != nil {
-						t.Fatal(err)
-					}
+					m.Saved[k] = saved(t, s)
 				}
 			}
 			if stops < 5 {
@@ -449,11 +443,7 @@ func TestMAPFirstIsScored(t *testing.T) {
 			if s == nil {
 				continue
 			}
-			saved, _ := s.MarshalBinary()
-			m.Saved[k] = new(Restart)
-			if err := m.Saved[k].UnmarshalBinary(saved); err != nil {
-				t.Fatal(err)
-			}
+			m.Saved[k] = saved(t, s)
 		}
 	}
 
@@ -464,6 +454,20 @@ func TestMAPFirstIsScored(t *testing.T) {
 	if _, err := m.Fit(context.Background(), net, p, train, validate, workers); err == nil || !strings.Contains(err.Error(), "restart 0, epoch 1") {
 		t.Errorf("infinite weights: error %v", err)
 	}
+}
+
+// saved is s, written and read.
+func saved(t *testing.T, s *Restart) *Restart {
+	t.Helper()
+	var b bytes.Buffer
+	if _, err := s.WriteTo(&b); err != nil {
+		t.Fatal(err)
+	}
+	read := new(Restart)
+	if err := read.UnmarshalBinary(b.Bytes()); err != nil {
+		t.Fatal(err)
+	}
+	return read
 }
 
 // oneBad is a prior whose draw number bad, counted from 0, is so far off that the likelihood vanishes.

@@ -32,17 +32,12 @@ func (s *Restart) copy(from *Restart) {
 const restartKind = "baseline.Restart/1"
 
 var (
-	_ encoding.BinaryMarshaler   = (*Restart)(nil)
+	_ io.WriterTo                = (*Restart)(nil)
 	_ encoding.BinaryUnmarshaler = (*Restart)(nil)
 )
 
-// MarshalBinary packs the state; it never fails.
-func (s *Restart) MarshalBinary() ([]byte, error) { return s.encoder().Encode(), nil }
-
-// WriteTo writes what MarshalBinary returns. Errors are those of w.
-func (s *Restart) WriteTo(w io.Writer) (int64, error) { return s.encoder().WriteTo(w) }
-
-func (s *Restart) encoder() *ckpt.Encoder {
+// WriteTo packs the state. Errors are those of w.
+func (s *Restart) WriteTo(w io.Writer) (int64, error) {
 	done := 0
 	if s.Done {
 		done = 1
@@ -56,10 +51,10 @@ func (s *Restart) encoder() *ckpt.Encoder {
 	e.Float64s("first", s.Moments.First)
 	e.Float64s("second", s.Moments.Second)
 	e.Float64s("best", s.Watch.Theta)
-	return e
+	return e.WriteTo(w)
 }
 
-// UnmarshalBinary is the inverse of MarshalBinary.
+// UnmarshalBinary is the inverse of WriteTo.
 func (s *Restart) UnmarshalBinary(b []byte) error {
 	d, err := ckpt.NewDecoder(b, restartKind)
 	if err != nil {
