@@ -128,8 +128,12 @@ func (c *checker) spec(s *Spec) {
 		c.atLeast("map.epochs", m.Epochs, 1)
 		c.atLeast("map.patience", m.Patience, 1)
 		if m.Patience != 0 && !s.validates() {
-			c.conflict([]string{"map.patience", "data.whole"},
-				"waits for a better score on validation examples, and data.whole holds none out: leave it out; map.epochs alone says when to stop")
+			by := "data.whole"
+			if !s.Data.Whole {
+				by = "data.set" // one that is whole by itself
+			}
+			c.conflict([]string{"map.patience", by},
+				"waits for a better score on validation examples, and %s holds none out: leave it out; map.epochs alone says when to stop", by)
 		}
 	}
 }

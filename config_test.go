@@ -42,6 +42,36 @@ func roundTrip(t *testing.T, spec Spec) {
 	}
 }
 
+// TestWholeSet: a set that is whole by itself has no validation examples to be patient by, like one that data.whole keeps
+// together; one that has its own keeps them.
+func TestWholeSet(t *testing.T) {
+	for _, c := range []struct {
+		preset, set string
+		patience    int
+	}{
+		{"pima", "map={restarts: 8}", 0},
+		{"mnist7", "data={set: mnist7, whole: true}", 20},
+		{"mnist7", "data={set: mnist}", 20},
+		{"mnist7", "data={set: mnist, whole: true}", 0},
+	} {
+		spec, err := Preset(c.preset, c.set, "map={restarts: 8}")
+		if err != nil {
+			t.Fatal(err)
+		}
+		epochs := 300
+		if c.patience == 0 {
+			epochs = 5
+		}
+		if m := spec.MAP; m.Epochs != epochs || m.Patience != c.patience {
+			t.Errorf("%s with %s: %d epochs, patience %d", c.preset, c.set, m.Epochs, m.Patience)
+		}
+	}
+	_, err := Preset("pima", "map={restarts: 8, patience: 3}")
+	if err == nil || !strings.Contains(err.Error(), "data.set holds none out") {
+		t.Errorf("patience without validation examples: %v", err)
+	}
+}
+
 // TestConfigs compares testdata/config/*.yaml with what they should give: *.want holds the resolved config, or the
 // error. A first line "# --set a=b --set c=d" gives arguments. -update writes the files anew.
 func TestConfigs(t *testing.T) {

@@ -77,8 +77,13 @@ func (s *Spec) tabular() bool {
 
 // validates reports whether there are validation examples: those of the data themselves, or a part that is held out.
 func (s *Spec) validates() bool {
-	return !s.Data.Whole || s.Data.Validate != nil ||
-		slices.ContainsFunc(data.List(""), func(k data.Known) bool { return k.Name == s.Data.Set && k.Validate > 0 })
+	whole, own := s.Data.Whole, s.Data.Validate != nil
+	for _, k := range data.List("") {
+		if k.Name == s.Data.Set {
+			whole, own = whole || k.Whole, own || k.Validate > 0
+		}
+	}
+	return own || !whole
 }
 
 // needsMAP reports whether prior or method start from a point estimate that has to be searched.

@@ -41,7 +41,7 @@ func known() []Known {
 			Licence: "CC BY 4.0, Coraddu et al. 2014", Train: 11934, Target: "turbine_decay", unused: []string{"compressor_decay"},
 		}, {
 			Name: "pima", About: "diabetes among Pima women, 2 classes, 8 features scaled to sd 0.5 after a leading 1; evidence benchmark",
-			Licence: "not stated (UCI, NIDDK)", Train: 768, load: loadPima,
+			Licence: "not stated (UCI, NIDDK)", Train: 768, Whole: true, load: loadPima,
 		}, {
 			Name: "wine-red", About: "quality of red wines as tasters score it, 3 to 8; 11 features",
 			Licence: "CC BY 4.0, Cortez et al. 2009", Train: 1599, Target: "quality", BuiltIn: true,
@@ -261,5 +261,5 @@ func loadPima(k *Known, dir string) (*Problem, error) {
 		return nil, err
 	}
 	sets[0].Name = "train"
-	return &Problem{Name: k.Name, Train: sets[0], Whole: true, Schema: schema}, nil
+	return &Problem{Name: k.Name, Train: sets[0], Whole: k.Whole, Schema: schema}, nil
 }

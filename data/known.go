@@ -19,6 +19,7 @@ type Known struct {
 	Validate int
 	Test     int
 	Groups   []string
+	Whole    bool     // nothing is held out of the training examples: Problem.Whole
 	Target   string   // the column to predict, where the set is a table of numbers like a user's own CSV; else empty
 	BuiltIn  bool     // the program holds it
 	Files    []string // below the data directory; nil: built in
