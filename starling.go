@@ -67,8 +67,8 @@ type TraceLine struct {
 	Progress      float64   `json:"progress"`       // 0 to 1, on the island's path
 	Epochs        float64   `json:"epochs"`         // passes of a particle over the data so far
 	Examples      int       `json:"examples"`       // that the target sees
-	Settled       int       `json:"settled"`        // of them, with power 1 in smooth data annealing
-	Temperature   float64   `json:"temperature"`    // the power of the likelihood of the others; 1 for chains, N/n for a batch, and times N/n with scale
+	Settled       int       `json:"settled"`        // of them, with power 1 in smooth data annealing (N/(m+|A|) with scale)
+	Temperature   float64   `json:"temperature"`    // λ, 1 for chains; on a path of batches N/n; in sda the power β of the newest block, there times N/(m+|A|) with scale
 	ESS           float64   `json:"ess"`            // before resampling; that of the result is in metrics.json
 	LogWeightVar  uq.Number `json:"log_weight_var"` // likewise: variance of the log-weights of living particles, each counted alike, nats²
 	Dead          int       `json:"dead"`           // particles of weight 0, likewise
