@@ -118,6 +118,8 @@ func OpenRun(dir string) (*Run, error) {
 		m.Status = "without a manifest"
 	case unknown != nil:
 		return nil, &DataError{unknown}
+	case err != nil && m.Status != done:
+		return nil, &NotDoneError{fmt.Errorf("the run in %s is %s and has lost its config: %w; begin it anew in another folder", dir, m.Status, err)}
 	}
 	if m.Status != done {
 		return nil, &NotDoneError{fmt.Errorf("the run in %s is %s; to go on with it: starling fit %s --out %s --resume",

@@ -39,6 +39,10 @@ func TestOpenNotDone(t *testing.T) {
 	want("a damaged config", configFile, false)
 	remove(configFile)
 	want("a run that is done, without a config", configFile, false)
+	for _, status := range []string{running, interrupted, failed} {
+		put(manifestFile, `{"status": "`+status+`"}`)
+		want(status+", without a config", "is "+status+" and has lost its config: open "+filepath.Join(dir, configFile), true)
+	}
 	put(configFile, config)
 	for _, status := range []string{running, interrupted, failed} {
 		put(manifestFile, `{"status": "`+status+`"}`)
