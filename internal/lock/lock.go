@@ -3,7 +3,9 @@
 package lock
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"runtime"
 
@@ -23,18 +25,35 @@ func (e *HeldError) Error() string { return "locked by " + e.By }
 // Take makes the file and locks it; where another has it, the error is a *HeldError. The file holds the number of this
 // process, to say who has it.
 func Take(path string) (*Lock, error) {
-	file := flock.New(path)
+	l, err := try(flock.New(path))
+	if errors.Is(err, errRemoved) { // by its last owner, after it was opened here: nobody may have it now
+		l, err = try(flock.New(path))
+	}
+	if errors.Is(err, errRemoved) {
+		return nil, &HeldError{"process unknown"}
+	}
+	return l, err
+}
+
+// errRemoved is try's error where the file was opened and is not there any more.
+var errRemoved = errors.New("removed")
+
+func try(file *flock.Flock) (*Lock, error) {
+	path := file.Path()
 	locked, err := file.TryLock()
 	if err != nil {
 		return nil, fmt.Errorf("%s cannot be locked: %w", path, err)
 	}
 	if !locked || !there(file) {
 		file.Close()
-		by := "process unknown"
-		if pid, err := os.ReadFile(path); err == nil && len(pid) > 0 {
-			by = "process " + string(pid)
+		pid, err := os.ReadFile(path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil, errRemoved
+		case err != nil || len(pid) == 0:
+			return nil, &HeldError{"process unknown"}
 		}
-		return nil, &HeldError{by}
+		return nil, &HeldError{"process " + string(pid)}
 	}
 	os.WriteFile(path, fmt.Append(nil, os.Getpid()), 0o666) // only to name the process: an error does not matter
 	return &Lock{file}, nil

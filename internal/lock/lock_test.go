@@ -67,6 +67,17 @@ func TestThere(t *testing.T) {
 	if there(file) {
 		t.Error("a file that was removed is there")
 	}
+	if l, err := try(file); l != nil || !errors.Is(err, errRemoved) { // which Take does once more
+		t.Errorf("a file that was removed is not told from one that another has: %v", err)
+	}
+	file = flock.New(path)
+	if locked, err := file.TryLock(); !locked || err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
 	l, err := Take(path)
 	if err != nil {
 		t.Fatal(err)
