@@ -75,6 +75,7 @@ func (f *fit) run(cmd *cobra.Command, args []string) error {
 		}
 		f.set = append(f.set, fmt.Sprint("seed=", seed))
 	}
+	limitGarbage()
 	began := time.Now()
 	spec, err := readSpec(args[0], f.set)
 	if err != nil {

@@ -12,13 +12,8 @@ import (
 )
 
 // memoryLimit is how many bytes a run may take: GOMEMLIMIT, or what the machine has left and at most what the process's
-// control group may have, which the garbage collector is then told to keep to. 0 if nobody knows. Unless GOGC says
-// otherwise, no more than a fifth of what is in use may be garbage beside it: there is little to look through in arrays of
-// numbers, and particles may be most of the memory.
+// control group may have, which the garbage collector is then told to keep to. 0 if nobody knows.
 func memoryLimit(root fs.FS) int64 {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(20)
-	}
 	if limit := debug.SetMemoryLimit(-1); limit != math.MaxInt64 {
 		return limit
 	}
@@ -27,6 +22,14 @@ func memoryLimit(root fs.FS) int64 {
 		debug.SetMemoryLimit(limit)
 	}
 	return limit
+}
+
+// limitGarbage lets no more than a fifth of what is in use be garbage beside it, unless GOGC says otherwise: there is little
+// to look through in arrays of numbers, and particles may be most of the memory.
+func limitGarbage() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(20)
+	}
 }
 
 // available reads Linux's files below root: the memory that can be had without swapping, and the limits of the process's

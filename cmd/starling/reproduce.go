@@ -63,6 +63,7 @@ type reproduce struct {
 	seeds                                  []uint
 	threads                                int
 	resume, json                           bool
+	leftOut                                map[string]bool // folders that were said to hold no run of a cell
 }
 
 func (r *reproduce) run(cmd *cobra.Command, args []string) error {
@@ -80,11 +81,13 @@ func (r *reproduce) run(cmd *cobra.Command, args []string) error {
 	if err := checkThreads(r.threads); err != nil {
 		return err
 	}
+	r.leftOut = map[string]bool{}
 	due, err := r.due(args[1:])
 	if err != nil {
 		return err
 	}
 	if due != nil {
+		limitGarbage()
 		unlock, err := r.lock()
 		if err != nil {
 			return err
@@ -170,6 +173,7 @@ func (r *reproduce) due(patterns []string) (due []unit, err error) {
 	if err != nil {
 		return nil, err
 	}
+	asked := len(all)
 	if r.resume {
 		stopped, err := r.there()
 		if err != nil {
@@ -178,14 +182,14 @@ func (r *reproduce) due(patterns []string) (due []unit, err error) {
 		all = append(all, stopped...)
 	}
 	seen := map[string]bool{}
-	for _, u := range all {
+	for i, u := range all {
 		if seen[u.dir] {
 			continue
 		}
 		seen[u.dir] = true
 		if _, err := r.read(u); errors.As(err, new(*starling.NotDoneError)) {
 			due = append(due, u)
-		} else if err != nil {
+		} else if err != nil && !(i >= asked && errors.As(err, new(*starling.DataError))) { // runs leaves that out
 			return nil, err
 		}
 	}
@@ -262,7 +266,8 @@ func (r *reproduce) fit(cmd *cobra.Command, u unit) error {
 	return nil
 }
 
-// runs are those that came with the program, those in the file --record and those in the folder; later ones count.
+// runs are those that came with the program, those in the file --record and those in the folder; later ones count. A folder
+// that holds something else is named on stderr, once, and left out.
 func (r *reproduce) runs() ([]paper.Run, error) {
 	runs := r.table.Recorded()
 	if r.record != "" {
@@ -279,6 +284,13 @@ func (r *reproduce) runs() ([]paper.Run, error) {
 	for _, u := range units {
 		run, err := r.read(u)
 		if errors.As(err, new(*starling.NotDoneError)) {
+			continue
+		}
+		if errors.As(err, new(*starling.DataError)) {
+			if !r.leftOut[u.dir] {
+				fmt.Fprintf(os.Stderr, "starling: left out: %v\n", err)
+			}
+			r.leftOut[u.dir] = true
 			continue
 		}
 		if err != nil {
