@@ -204,6 +204,7 @@ func TestReadUnfinished(t *testing.T) {
 	for _, manifest := range []string{"", `{"status": "running"}`, `{"status": "interrupted"}`} {
 		if manifest != "" {
 			os.WriteFile(dir+"/metrics.json", []byte("{}"), 0o666)
+			os.WriteFile(dir+"/config.yaml", []byte("{}"), 0o666)
 			os.WriteFile(dir+"/manifest.json", []byte(manifest), 0o666)
 		}
 		if _, err := DataAnnealing.Read(dir, DataAnnealing.Cells[0], 1, false); !errors.As(err, &unfinished) {
