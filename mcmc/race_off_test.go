@@ -1,0 +1,6 @@
+//go:build !race
+
+package mcmc
+
+// race says whether the race detector watches.
+const race = false

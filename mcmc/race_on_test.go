@@ -1,0 +1,5 @@
+//go:build race
+
+package mcmc
+
+const race = true
