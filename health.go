@@ -57,11 +57,11 @@ func (r *run) health() (notes []string) {
 }
 
 // Optimised reports whether islands of so many particles, on a path of batches, behaved as an optimiser: the log-weights
-// differed by more than the particles can carry or, which few particles may come to that are well, one ancestor was left in
-// most iterations.
-func Optimised(particles int, trace []TraceLine) bool {
+// differed by more than the particles can carry. merged reports whether one ancestor was left in most iterations, to which
+// few particles may come that are well.
+func Optimised(particles int, trace []TraceLine) (optimised, merged bool) {
 	s := signsOf(trace)
-	return overloaded(particles, s.ess, s.variance) || s.oneLine()
+	return overloaded(particles, s.ess, s.variance), s.oneLine()
 }
 
 // signs are what tells a sampler from an optimiser, over all iterations of all islands.

@@ -100,7 +100,8 @@ func TestHealthOfFew(t *testing.T) {
 			if strings.Contains(said, optimiser) != (want == optimiser) || strings.Contains(said, line) != (want == line) {
 				t.Errorf("%+v, then %d iterations that are well: %q", c, n, said)
 			}
-			if Optimised(c.particles, r.Trace) != (want != well) || strings.Contains(said, "its log evidence") != (want != well) {
+			optimised, merged := Optimised(c.particles, r.Trace)
+			if optimised != (want == optimiser) || (optimised || merged) != (want != well) || strings.Contains(said, "its log evidence") != (want != well) {
 				t.Errorf("%+v, then %d iterations that are well: evidence: %q", c, n, said)
 			}
 		}

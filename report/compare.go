@@ -107,7 +107,8 @@ func (c *Comparison) scaled() (names []string) {
 // optimised names the runs whose evidence is that of an optimiser, or of one line.
 func (c *Comparison) optimised() (names []string) {
 	for _, r := range c.evident() {
-		if m := r.Spec.Method.SMC; m.Path.Tempering == nil && starling.Optimised(m.Particles, r.Trace) {
+		m := r.Spec.Method.SMC
+		if optimised, merged := starling.Optimised(m.Particles, r.Trace); m.Path.Tempering == nil && (optimised || merged) {
 			names = append(names, r.Name)
 		}
 	}

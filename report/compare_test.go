@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/starling-smc/starling"
+	"github.com/starling-smc/starling/uq"
 	"github.com/starling-smc/starling/data"
 )
 
@@ -135,6 +136,27 @@ func TestEvidencesOfOptimisers(t *testing.T) {
 		}
 		if got := strings.Join(all.Notes, ""); got != want {
 			t.Errorf("%d ancestors: notes %q, want %q", ancestors, got, want)
+		}
+	}
+}
+
+// TestOptimisersAreWarnedOf: the page itself says so, where a reader looks first.
+func TestOptimisersAreWarnedOf(t *testing.T) {
+	for variance, want := range map[float64]bool{0.1: false, 1e4: true} {
+		f := schemed(t, 2, starling.Path{Full: &starling.Schedule{Iterations: 2}}, []int{60, 60}, nil, nil)
+		for i := range f.run.Trace {
+			l := &f.run.Trace[i]
+			l.LogWeightVar, l.ESS = uq.Number(variance), 0.1*float64(f.run.Spec.Method.SMC.Particles)
+			if !want {
+				l.ESS = 0.9 * float64(f.run.Spec.Method.SMC.Particles)
+			}
+		}
+		v, err := newView(f.run, f.j)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(strings.Join(v.healthy().Warnings, ""), "behaved as an optimiser"); got != want {
+			t.Errorf("variance %v: warned %v, want %v", variance, got, want)
 		}
 	}
 }

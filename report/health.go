@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/internal/chart"
 	"github.com/starling-smc/starling/uq"
 )
@@ -59,6 +60,10 @@ func (t *topic) population(v *view) {
 		if l.Temperature < 1 && m.Path.Tempering != nil {
 			t.warn("Island %d ended at the power %s of the likelihood, before the posterior.", i.name, fixed(l.Temperature, 4))
 		}
+	}
+	if optimised, _ := starling.Optimised(m.Particles, v.run.Trace); m.Path.Tempering == nil && optimised {
+		t.warn("It behaved as an optimiser, not as a sampler of the posterior: the log-weights differ by more than %d particles can carry, "+
+			"so it kept little more than the best of %d noisy descents, and how far its networks disagree says little.", m.Particles, m.Particles)
 	}
 	low, high := slices.Min(steps), slices.Max(steps)
 	took, moves := "From prior to posterior took %s steps", "%s of the moves were accepted"
