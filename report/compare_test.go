@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/starling-smc/starling"
-	"github.com/starling-smc/starling/uq"
 	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/uq"
 )
 
 func comparison(t *testing.T, shapes ...shape) (*Comparison, error) {
