@@ -28,9 +28,9 @@ func gemm() {
 		}
 		if m*4 <= 24 {
 			gemmPoolAVX512("gemmMaxPool", m, maxOfWindowAVX512)
-			gemmPoolAVX512("gemmMeanPool", m, meanOfWindowAVX512)
+			gemmPoolAVX512("gemmMeanPool", m, meanOfWindow(avx512, positiveAVX512))
 			gemmPoolAVX2("gemmMaxPool", m, maxOfWindowAVX2)
-			gemmPoolAVX2("gemmMeanPool", m, meanOfWindowAVX2)
+			gemmPoolAVX2("gemmMeanPool", m, meanOfWindow(avx2, positiveAVX2))
 		}
 	}
 }
@@ -272,24 +272,36 @@ func maxOfWindowAVX512() func(v []reg.VecVirtual, dst, masks reg.Register) {
 	}
 }
 
-func meanOfWindowAVX512() func(v []reg.VecVirtual, dst, masks reg.Register) {
-	t := avx512
-	zero, quarter := t.reg(), t.reg()
-	t.zero(zero)
-	VBROADCASTSS(constant32("quarter", 0x3e800000), quarter)
-	return func(v []reg.VecVirtual, dst, masks reg.Register) {
-		for q := range v {
-			k := K()
-			VCMPPS(Imm(less), v[q], zero, k)
-			KMOVW(k, Mem{Base: masks, Disp: 2 * q})
-			VMAXPS(v[q], zero, v[q])
+// meanOfWindow is the same for both instruction sets but for positive, which stores the lanes of v above 0.
+func meanOfWindow(t *target, positive func(v, zero reg.VecVirtual, masks reg.Register, disp int)) func() func(v []reg.VecVirtual, dst, masks reg.Register) {
+	return func() func(v []reg.VecVirtual, dst, masks reg.Register) {
+		zero, quarter := t.reg(), t.reg()
+		t.zero(zero)
+		VBROADCASTSS(constant32("quarter", 0x3e800000), quarter)
+		return func(v []reg.VecVirtual, dst, masks reg.Register) {
+			for q := range v {
+				positive(v[q], zero, masks, 2*q)
+				VMAXPS(v[q], zero, v[q])
+			}
+			VADDPS(v[1], v[0], v[0])
+			VADDPS(v[3], v[2], v[2])
+			VADDPS(v[2], v[0], v[0])
+			VMULPS(quarter, v[0], v[0])
+			VMOVUPS(v[0], Mem{Base: dst})
 		}
-		VADDPS(v[1], v[0], v[0])
-		VADDPS(v[3], v[2], v[2])
-		VADDPS(v[2], v[0], v[0])
-		VMULPS(quarter, v[0], v[0])
-		VMOVUPS(v[0], Mem{Base: dst})
 	}
+}
+
+func positiveAVX512(v, zero reg.VecVirtual, masks reg.Register, disp int) {
+	k := K()
+	VCMPPS(Imm(less), v, zero, k)
+	KMOVW(k, Mem{Base: masks, Disp: disp})
+}
+
+func positiveAVX2(v, zero reg.VecVirtual, masks reg.Register, disp int) {
+	k := avx2.reg()
+	VCMPPS(Imm(less), v, zero, k)
+	storeMask(k, masks, disp)
 }
 
 // gemmPoolAVX2 takes 8 lanes and up to 3 rows at a time; masks points to the byte of those lanes.
@@ -370,26 +382,6 @@ func maxOfWindowAVX2() func(v []reg.VecVirtual, dst, masks reg.Register) {
 		VMAXPS(a, b, a)
 		VORPS(none, a, a)
 		VMOVUPS(a, Mem{Base: dst})
-	}
-}
-
-func meanOfWindowAVX2() func(v []reg.VecVirtual, dst, masks reg.Register) {
-	t := avx2
-	zero, quarter := t.reg(), t.reg()
-	t.zero(zero)
-	VBROADCASTSS(constant32("quarter", 0x3e800000), quarter)
-	return func(v []reg.VecVirtual, dst, masks reg.Register) {
-		for q := range v {
-			k := t.reg()
-			VCMPPS(Imm(less), v[q], zero, k)
-			storeMask(k, masks, 2*q)
-			VMAXPS(v[q], zero, v[q])
-		}
-		VADDPS(v[1], v[0], v[0])
-		VADDPS(v[3], v[2], v[2])
-		VADDPS(v[2], v[0], v[0])
-		VMULPS(quarter, v[0], v[0])
-		VMOVUPS(v[0], Mem{Base: dst})
 	}
 }
 
