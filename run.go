@@ -153,6 +153,9 @@ func OpenRun(dir string) (*Run, error) {
 	if r.Trace, err = readTrace(text); err != nil {
 		return nil, broken(traceFile, err)
 	}
+	if err := r.traced(); err != nil {
+		return nil, broken(traceFile, err)
+	}
 	if text, err = os.ReadFile(filepath.Join(dir, posteriorFile)); err != nil {
 		return nil, &DataError{err}
 	}
@@ -173,6 +176,38 @@ func OpenRun(dir string) (*Run, error) {
 		return nil, broken(restartsFile, err)
 	}
 	return r, nil
+}
+
+// traced checks that the trace has all iterations of all islands or chains, in order, to the end of each path. Chains and
+// tempering did not always note their progress: theirs ends at λ = 1.
+func (r *Run) traced() error {
+	if r.Spec.pointOnly() {
+		return nil
+	}
+	islands, noted := 0, false
+	if m := r.Spec.Method.SMC; m != nil {
+		islands, noted = m.Islands, m.Path.Tempering == nil
+	} else {
+		islands = r.Spec.Method.MCMC.Chains
+	}
+	last := TraceLine{Island: -1, Progress: 1}
+	ended := func() bool { return last.Progress >= 1 || !noted && last.Progress == 0 && last.Temperature == 1 }
+	for i, l := range r.Trace {
+		island, k := last.Island, last.K+1
+		if l.Island != island && ended() {
+			island, k = island+1, 1
+		}
+		if l.Island != island || l.K != k || island >= islands {
+			return fmt.Errorf("line %d is iteration %d of island %d of %d, after iteration %d of island %d: lines are missing, or too many",
+				i+1, l.K, l.Island, islands, last.K, last.Island)
+		}
+		last = l
+	}
+	if last.Island != islands-1 || !ended() {
+		return fmt.Errorf("it stops after line %d, iteration %d of island %d of %d at progress %v: lines are missing",
+			len(r.Trace), last.K, last.Island, islands, last.Progress)
+	}
+	return nil
 }
 
 // ReadMetrics reads what the run came to, as it was judged when it was done: metrics.json. The error is a *DataError.

@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -86,6 +88,53 @@ func TestManifestThreads(t *testing.T) {
 		}
 		if m, err := readManifest(dir); err != nil || m.Threads != threads {
 			t.Errorf("%d threads, the manifest says %d, %v", threads, m.Threads, err)
+		}
+	}
+}
+
+// TestOpenTrace: figures are taken from the trace of a run that is done, so it has to be whole. One that noted no progress, as
+// chains and tempering did once, is.
+func TestOpenTrace(t *testing.T) {
+	for method, noted := range map[string]bool{
+		"smc: {particles: 4, islands: 2, path: {linear: {iterations: 4, batch: 9}}, move: {leapfrog: {step: 0.01}}}": true,
+		"smc: {particles: 4, islands: 2, path: {tempering: {}}}":                                                     false,
+		"mcmc: {chains: 2, epochs: 4, keep: last}":                                                                   false,
+	} {
+		dir := filepath.Join(t.TempDir(), "run")
+		if err := WriteRun(dir, fit(t, trees(t, "method={"+method+"}"), Options{})); err != nil {
+			t.Fatal(err)
+		}
+		whole := strings.SplitAfter(strings.TrimSpace(string(read(t, dir, traceFile)))+"\n", "\n")
+		whole = whole[:len(whole)-1]
+		n := len(whole)
+		second := slices.IndexFunc(whole, func(line string) bool { return strings.HasPrefix(line, `{"island":1,`) })
+		old := regexp.MustCompile(`"progress":[^,]*,`).ReplaceAllString(strings.Join(whole, ""), "")
+		for _, c := range []struct {
+			what, trace string
+			ok          bool
+		}{
+			{"all of it", strings.Join(whole, ""), true},
+			{"no progress", old, !noted},
+			{"nothing", "", false},
+			{"an empty line", "\n", false},
+			{"one that lacks its first line", strings.Join(whole[1:], ""), false},
+			{"one that lacks a line", strings.Join(slices.Concat(whole[:1], whole[2:]), ""), false},
+			{"one that lacks its last line", strings.Join(whole[:n-1], ""), false},
+			{"one that lacks the first island's last line", strings.Join(slices.Concat(whole[:second-1], whole[second:]), ""), false},
+			{"one that lacks the first island", strings.Join(whole[second:], ""), false},
+			{"one that lacks the second island", strings.Join(whole[:second], ""), false},
+			{"a line twice", strings.Join(slices.Concat(whole[:2], whole[1:]), ""), false},
+			{"islands the wrong way round", strings.Join(slices.Concat(whole[second:], whole[:second]), ""), false},
+			{"a third island", strings.Join(whole, "") + strings.ReplaceAll(strings.Join(whole[second:], ""), `"island":1`, `"island":2`), false},
+		} {
+			if err := os.WriteFile(filepath.Join(dir, traceFile), []byte(c.trace), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			var bad *DataError
+			_, err := OpenRun(dir)
+			if c.ok != (err == nil) || err != nil && (!errors.As(err, &bad) || !strings.Contains(err.Error(), filepath.Join(dir, traceFile)+": ")) {
+				t.Errorf("%s: the trace is %s: %v", method, c.what, err)
+			}
 		}
 	}
 }
