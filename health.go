@@ -60,6 +60,9 @@ func (r *run) health() (notes []string) {
 // differed by more than the particles can carry. merged reports whether one ancestor was left in most iterations, to which
 // few particles may come that are well.
 func Optimised(particles int, trace []TraceLine) (optimised, merged bool) {
+	if len(trace) == 0 {
+		return false, false
+	}
 	s := signsOf(trace)
 	return overloaded(particles, s.ess, s.variance), s.oneLine()
 }

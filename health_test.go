@@ -108,6 +108,13 @@ func TestHealthOfFew(t *testing.T) {
 	}
 }
 
+// Where there is no trace nothing is said of it.
+func TestOptimisedNothing(t *testing.T) {
+	if optimised, merged := Optimised(10, nil); optimised || merged {
+		t.Error("a run of no iterations behaved as an optimiser")
+	}
+}
+
 // Every reason why there is no evidence is told.
 func TestNoEvidence(t *testing.T) {
 	for _, c := range []struct {
