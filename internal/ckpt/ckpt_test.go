@@ -153,6 +153,9 @@ func TestWriteFileReplacesOrKeeps(t *testing.T) {
 		t.Errorf("a folder in the way gives %v", err)
 	}
 	full := errors.New("disk full")
+	if err := Replace(filepath.Join(dir, "none"), "", func(io.Writer) error { return full }); !errors.Is(err, full) || !strings.Contains(err.Error(), "none was not written") {
+		t.Errorf("a writer that fails where there was no file gives %v", err)
+	}
 	if err := Replace(path, path+".previous", func(w io.Writer) error {
 		fmt.Fprint(w, "half")
 		return full

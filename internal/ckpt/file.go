@@ -40,7 +40,11 @@ func replace(path, previous string, write func(w io.Writer) error) (err error) {
 		if err != nil {
 			f.Close()
 			os.Remove(f.Name())
-			err = fmt.Errorf("%s is as it was before: %w", path, err)
+			state := "is as it was before"
+			if _, none := os.Lstat(path); errors.Is(none, fs.ErrNotExist) {
+				state = "was not written"
+			}
+			err = fmt.Errorf("%s %s: %w", path, state, err)
 		}
 	}()
 	b := bufio.NewWriterSize(f, 1<<16)
