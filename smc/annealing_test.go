@@ -131,10 +131,11 @@ func TestAnnealingCheck7PowersOfABlockRise(t *testing.T) {
 	}
 }
 
-// The exact rule divides by what the derivative of the entropy is, in closed form for Gaussians: with a prior N(.3, 1),
+// The exact rule divides by what the derivative of the entropy is, and the paper's by the variance and covariance of the
+// sums as the target has them, scaled; both in closed form for Gaussians: with a prior N(.3, 1),
 // settled examples of precision b and a block of precision a, both to the scale c, the target at β is normal of precision
 // 1 + c(b + aβ), and −dS/dβ = ca/2/(1 + c(b + aβ)). Particles are the nodes of a quadrature, whose error is far below the tolerance.
-func TestExactEntropyRule(t *testing.T) {
+func TestEntropyRules(t *testing.T) {
 	const a, y, z, beta, entropy = 3.0, 1.2, -0.7, 0.2, 0.1
 	for _, in := range [][2]float64{{0, 1}, {2, 1}, {0, 2.5}, {2, 2.5}} {
 		b, c := in[0], in[1]
@@ -151,6 +152,13 @@ func TestExactEntropyRule(t *testing.T) {
 		want := beta + entropy/(c*a/2/(1+c*(b+a*beta)))
 		if got := (SDA{Entropy: entropy, Exact: true}).raise(st); !near(got, want, 1e-9, 0) {
 			t.Errorf("settled precision %v, scale %v: β = %v, want %v", b, c, got, want)
+		}
+		v := 1 / (1 + c*(b+a*beta)) // the variance; moments of (x − y)² and (x − z)² under a Gaussian
+		m := v * (0.3 + c*(b*z+a*beta*y))
+		moments := a*a/4*(2*v*v+4*v*(m-y)*(m-y)) + a*b/4*(2*v*v+4*v*(m-y)*(m-z))
+		want = beta + entropy/(c*c*moments)
+		if got := (SDA{Entropy: entropy}).raise(st); !near(got, want, 1e-9, 0) {
+			t.Errorf("the paper's rule, settled precision %v, scale %v: β = %v, want %v", b, c, got, want)
 		}
 	}
 }

@@ -8,10 +8,10 @@ import "math"
 //	log π(θ) = Σ_{i<m} log p(y_i|x_i, θ) + β Σ_{i ∈ A} log p(y_i|x_i, θ) + log p(θ),
 //
 // m examples settled, A the block that comes in. With Scale both sums are multiplied by c = N/(m + |A|), as the batches of
-// Schedule are. After each iteration, with the weights W and the sums
+// Schedule are; else c = 1. After each iteration, with the weights W and the sums
 // Ω = −Σ_{i<m} log p_i and Ω̂ = −Σ_{i∈A} log p_i that the moves left behind,
 //
-//	β ← min(1, β + |ΔS / (Var_W Ω̂ + Cov_W(Ω, Ω̂))|),
+//	β ← min(1, β + |ΔS / (c² (Var_W Ω̂ + Cov_W(Ω, Ω̂)))|),
 //
 // so that the entropy falls by about ΔS; the covariance is absent while nothing has settled (eq. 22), and β = 1 if the
 // sum is 0 or not finite. An iteration is made at β = 1; then the block settles. Without further examples β stays 1.
@@ -101,9 +101,13 @@ func (s SDA) raise(st *State) float64 {
 	if st.Settled > 0 {
 		covariance = moments(w, st.SettledLL, st.LL)
 	}
-	fall, beta := variance+covariance, st.Lambda/st.Mu
+	beta := st.Lambda / st.Mu
+	if s.Exact {
+		variance = float64(beta * variance)
+	}
+	fall := float64(float64(st.Mu*st.Mu) * (variance + covariance))
 	if s.Exact { // Ω̂ = −LL turns the sign of the prior's covariance
-		fall = float64(float64(st.Mu*st.Mu)*(float64(beta*variance)+covariance)) + float64(st.Mu*moments(w, st.LP, st.LL))
+		fall += float64(st.Mu * moments(w, st.LP, st.LL))
 	}
 	step := s.Entropy
 	if step == 0 {
