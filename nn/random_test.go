@@ -19,6 +19,9 @@ func TestRandomNets(t *testing.T) {
 	if testing.Short() {
 		nets = 60
 	}
+	// Nets with a pool in their first convolution, which goes back through its masks, and in a later one, which unfolds them.
+	fused := map[string]int{"max, first": 0, "max, later": 0, "mean, first": 0, "mean, later": 0}
+	least := nets / 80 // none of the few of a short run
 	for seed := uint64(0); nets > 0; seed++ {
 		r := rand.New(rand.NewPCG(seed, 99))
 		input, layers, lik := drawNet(r)
@@ -27,6 +30,9 @@ func TestRandomNets(t *testing.T) {
 			continue
 		}
 		nets--
+		for name := range fusedPools(net) {
+			fused[name]++
+		}
 		n := []int{1, 3, 16, 17, 40, 64, 65, 100}[r.IntN(8)]
 		particles := []int{1, 2, 3, 7}[r.IntN(4)]
 		if len(input) == 1 {
@@ -36,6 +42,22 @@ func TestRandomNets(t *testing.T) {
 			t.Errorf("seed %d: input %v, layers %+v, %T, %d examples, %d particles: %v", seed, input, layers, lik, n, particles, err)
 		}
 	}
+	for name, n := range fused {
+		if n < least {
+			t.Errorf("%s: in %d nets, want at least %d", name, n, least)
+		}
+	}
+}
+
+// fusedPools says which kinds of pool a network's convolutions have in them.
+func fusedPools(net *Net) map[string]bool {
+	kinds := map[string]bool{}
+	for _, o := range net.program().conv {
+		if o, ok := o.(*convOp); ok && o.pooled {
+			kinds[map[bool]string{false: "max", true: "mean"}[o.mean]+map[bool]string{false: ", later", true: ", first"}[o.unpooled == nil]] = true
+		}
+	}
+	return kinds
 }
 
 func drawNet(r *rand.Rand) (input []int, layers []Layer, lik Likelihood) {
@@ -43,27 +65,29 @@ func drawNet(r *rand.Rand) (input []int, layers []Layer, lik Likelihood) {
 	image := r.IntN(4) > 0
 	input = []int{1 + r.IntN(20)}
 	if image {
-		input = []int{1 + r.IntN(4), 1 + r.IntN(9), 1 + r.IntN(9)}
+		input = []int{1 + r.IntN(4), 1 + r.IntN(16), 1 + r.IntN(16)}
+	}
+	conv := func() Conv {
+		return Conv{Filters: 1 + r.IntN(9), Kernel: pair(1, 5), Stride: pair(1, 1+r.IntN(3)), Pad: pair(0, 2), NoBias: r.IntN(2) == 0}
 	}
 	for range 1 + r.IntN(6) {
-		switch r.IntN(9) {
-		case 0, 1, 2:
-			if image {
-				layers = append(layers, Conv{Filters: 1 + r.IntN(9), Kernel: pair(1, 5), Stride: pair(1, 3), Pad: pair(0, 2), NoBias: r.IntN(2) == 0})
-			}
-		case 3:
-			if image {
-				layers = append(layers, []Layer{MaxPool{Size: [2]int{2, 2}}, AvgPool{Size: [2]int{2, 2}}}[r.IntN(2)])
-			}
-		case 4:
-			if image {
-				layers = append(layers, []Layer{MaxPool{pair(1, 3), pair(1, 3), pair(0, 1)}, AvgPool{pair(1, 3), pair(1, 3), pair(0, 1)}, GlobalAvgPool{}}[r.IntN(3)])
-			}
-		case 5, 6:
+		switch kind := r.IntN(10); {
+		case kind < 6 && !image:
+		case kind < 2:
+			layers = append(layers, conv())
+		case kind < 4: // with a pool that is computed with it
+			top, mean := MaxPool{Size: [2]int{2, 2}}, AvgPool{Size: [2]int{2, 2}}
+			layers = append(layers, conv())
+			layers = append(layers, [][]Layer{{ReLU, top}, {top, ReLU}, {ReLU, mean}, {ReLU, mean}}[r.IntN(4)]...)
+		case kind == 4:
+			layers = append(layers, []Layer{MaxPool{Size: [2]int{2, 2}}, AvgPool{Size: [2]int{2, 2}}}[r.IntN(2)])
+		case kind == 5:
+			layers = append(layers, []Layer{MaxPool{pair(1, 3), pair(1, 3), pair(0, 1)}, AvgPool{pair(1, 3), pair(1, 3), pair(0, 1)}, GlobalAvgPool{}}[r.IntN(3)])
+		case kind < 8:
 			layers = append(layers, Activation(r.IntN(4)))
-		case 7:
+		case kind == 8:
 			layers = append(layers, Flatten{})
-		case 8:
+		default:
 			layers = append(layers, Dense{Units: 1 + r.IntN(20), NoBias: r.IntN(2) == 0})
 		}
 	}

@@ -205,7 +205,7 @@ func TestGradients(t *testing.T) {
 	conv := func(f, k, s, p int) Conv {
 		return Conv{Filters: f, Kernel: pair(k, k), Stride: pair(s, s), Pad: pair(p, p)}
 	}
-	image := []int{2, 9, 10}
+	image, large := []int{2, 9, 10}, []int{2, 17, 18}
 	cases := []struct {
 		name   string
 		input  []int
@@ -230,6 +230,9 @@ func TestGradients(t *testing.T) {
 		{"conv pool conv pool", image, []Layer{conv(3, 3, 1, 1), ReLU, MaxPool{Size: pair(2, 2)}, conv(9, 2, 1, 1), ReLU, MaxPool{Size: pair(2, 2)}, Dense{Units: 3}}, Categorical{}, 19},
 		{"conv mean", image, []Layer{conv(3, 3, 1, 1), ReLU, AvgPool{Size: pair(2, 2)}, Dense{Units: 3}}, Categorical{}, 19},
 		{"conv mean conv mean", image, []Layer{conv(7, 3, 1, 1), ReLU, AvgPool{Size: pair(2, 2)}, conv(9, 2, 1, 1), ReLU, AvgPool{Size: pair(2, 2)}, Dense{Units: 3}}, Categorical{}, 19},
+		{"conv mean conv mean no bias", image, []Layer{conv(3, 3, 1, 1), ReLU, AvgPool{Size: pair(2, 2)}, Conv{Filters: 5, Kernel: pair(2, 2), Pad: pair(1, 1), NoBias: true}, ReLU, AvgPool{Size: pair(2, 2)}, Dense{Units: 3}}, Categorical{}, 19},
+		{"stride max stride max", large, []Layer{conv(3, 3, 2, 1), ReLU, MaxPool{Size: pair(2, 2)}, conv(4, 2, 2, 1), ReLU, MaxPool{Size: pair(2, 2)}, Dense{Units: 3}}, Categorical{}, 19},
+		{"stride mean stride mean", large, []Layer{conv(3, 3, 2, 1), ReLU, AvgPool{Size: pair(2, 2)}, conv(4, 2, 2, 1), ReLU, AvgPool{Size: pair(2, 2)}, Dense{Units: 3}}, Categorical{}, 19},
 		{"ends in conv mean", image, []Layer{Conv{Filters: 2, Kernel: pair(3, 2), NoBias: true}, ReLU, AvgPool{Size: pair(2, 2)}}, Categorical{}, 21},
 		{"conv tanh conv", image, []Layer{conv(3, 5, 1, 2), Tanh, conv(4, 3, 1, 1), Tanh, Dense{Units: 3}}, Categorical{}, 19},
 		{"stride", image, []Layer{conv(3, 3, 2, 1), Swish, conv(6, 3, 2, 1), ReLU, GlobalAvgPool{}, Dense{Units: 3}}, Categorical{}, 19},
@@ -314,6 +317,10 @@ func checkGradient(t *testing.T, net *Net, set *data.Set, theta []float64, r *ra
 // several segments.
 func TestSameBits(t *testing.T) {
 	logistic := mustNet(t, []int{9}, []Layer{Dense{Units: 1, NoBias: true}}, Bernoulli{})
+	means := mustNet(t, []int{2, 23, 17}, []Layer{
+		Conv{Filters: 5, Kernel: [2]int{4, 3}, Pad: [2]int{1, 0}}, ReLU, AvgPool{Size: [2]int{2, 2}},
+		Conv{Filters: 7, Kernel: [2]int{2, 3}, Pad: [2]int{0, 1}}, ReLU, AvgPool{Size: [2]int{2, 2}}, Dense{Units: 3},
+	}, Categorical{})
 	for _, c := range []struct {
 		name         string
 		net          *Net
@@ -322,6 +329,7 @@ func TestSameBits(t *testing.T) {
 	}{
 		{"odd", odd(t), 1003, 3, true},
 		{"odd, two chunks", odd(t), 300, 1, false},
+		{"means", means, 300, 1, false},
 		{"logistic", logistic, 9001, 150, testing.Short()},
 	} {
 		t.Run(c.name, func(t *testing.T) {
