@@ -23,11 +23,13 @@ func floor(v *value) float32 {
 	return negInf
 }
 
-// convOp is a cross-correlation, with a ReLU behind it if out.relu, and with a 2×2 pool behind that if pooled.
+// convOp is a cross-correlation, with a ReLU behind it if out.relu; if pooled, with a ReLU and a 2×2 pool behind it.
 //
 //	forward   y[o](p)     = b[o] + Σ_{c,k} W[o,c,k] x[c](s p + k − pad)
 //	backward  dW[o,c,k]  += Σ_p dy[o](p) x[c](s p + k − pad)       a sum by lane, then over lanes
 //	          dx[c](q)    = Σ_{o,k: s p + k − pad = q} W[o,c,k] dy[o](p)
+//	of a max  dy[o](p)    = dpool[o](⌊p/2⌋)    where p's mask is set, else 0
+//	of a mean dy[o](p)    = dpool[o](⌊p/2⌋)/4  where p's mask is set, else 0
 //
 // Where pooled, a kernel tile is the four pixels of a window: the convolution's own output is never stored, only the
 // pooled one and, as bits, which pixels it depends on: the one that won, or those that a ReLU let through into a mean. On
