@@ -2,21 +2,14 @@
 // gradient, for many θ (particles) over any subset of the examples in one call.
 //
 // A network is described by values (Dense, Conv, ReLU, …) and built by New; NewModel joins it to a data set. Model
-// has the method LogLik that samplers and point optimisers need:
-//
-//	net, err := nn.New([]int{1, 28, 28}, []nn.Layer{
-//		nn.Conv{Filters: 4, Kernel: [2]int{3, 3}, Pad: [2]int{1, 1}}, nn.ReLU, nn.MaxPool{Size: [2]int{2, 2}},
-//		nn.Dense{Units: 8},
-//	}, nn.Categorical{})
-//	model, err := nn.NewModel(net, set, pool.New(0))
-//	err = model.LogLik(ctx, nil, theta, ll, grad)
+// has the method LogLik that samplers and point optimisers need: see the example.
 //
 // # How it computes
 //
 // Examples are processed 16 side by side in the lanes of a vector (package internal/lanes), 64 to a tile: a tile goes
 // forward and backward while it sits in the cache. Every layer is an op with its forward and its backward side by
-// side; New turns the layers into a program of ops whose tables say which vectors to multiply, so that any kernel
-// size, stride and padding runs on the same few kernels. Convolution ops run a group of 16 examples at a time, dense
+// side; a network's first model turns its layers into a program of ops whose tables say which vectors to multiply, so
+// that any kernel size, stride and padding runs on the same few kernels. Convolution ops run a group of 16 examples at a time, dense
 // ops a tile at a time; if the first layer with parameters is dense, it runs for many particles at once, since they
 // share its input.
 //
