@@ -184,7 +184,7 @@ func TestGemmCalls(t *testing.T) {
 func TestGemmFormula(t *testing.T) {
 	eachKernel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(7, 8))
-		const m, n, wStride, dStride = 5, 4, 40, 1000
+		const m, n, wStride, dStride = 5, 4, 40, 1008
 		terms := make([]Term, 60)
 		for i := range terms {
 			terms[i] = Term{r.Int32N(100), r.Int32N(300)}
@@ -201,7 +201,11 @@ func TestGemmFormula(t *testing.T) {
 		g.Store(w, x, bias, stored, 0)
 		g.Add(w, x, added)
 		g.StoreGated(w, x, gate, gated)
+		top, mean, masks := make([]float32, g.d), make([]float32, g.d), make([]uint16, g.d/4)
+		g.StoreMaxPool(w, x, bias, top, masks)
+		g.StoreMeanPool(w, x, bias, mean, masks)
 		for i := range m {
+			var tops, sums, sizes [Lanes]float64 // over the window
 			for j := range n {
 				for l := range Lanes {
 					sum, size := 0.0, 0.0
@@ -228,6 +232,21 @@ func TestGemmFormula(t *testing.T) {
 							t.Fatalf("%s: row %d, vector %d, lane %d is %g, want %g", c.name, i, j, l, c.have, c.want)
 						}
 					}
+					sum += float64(bias[i])
+					size += math.Abs(float64(bias[i]))
+					tops[l], sums[l], sizes[l] = max(tops[l], sum), sums[l]+max(0, sum), sizes[l]+size
+					if open := masks[i*dStride/4+j]>>l&1 == 1; open != (sum > 0) && math.Abs(sum) > 51*0x1p-24*size {
+						t.Fatalf("StoreMeanPool: row %d, vector %d, lane %d: mask %v of a sum of %g", i, j, l, open, sum)
+					}
+				}
+			}
+			for l := range Lanes {
+				d := i*dStride + l
+				if diff := math.Abs(float64(top[d]) - tops[l]); !(diff <= 51*0x1p-24*sizes[l]) {
+					t.Fatalf("StoreMaxPool: row %d, lane %d is %g, want %g", i, l, top[d], tops[l])
+				}
+				if diff := math.Abs(float64(mean[d]) - sums[l]/4); !(diff <= 54*0x1p-24*sizes[l]/4) {
+					t.Fatalf("StoreMeanPool: row %d, lane %d is %g, want %g", i, l, mean[d], sums[l]/4)
 				}
 			}
 		}
@@ -236,7 +255,7 @@ func TestGemmFormula(t *testing.T) {
 
 // The floor, the gate and pooling on the values that the comparisons are about.
 func TestGemmSpecialValues(t *testing.T) {
-	nan, zero := float32(math.NaN()), float32(math.Copysign(0, -1))
+	nan, inf, zero := float32(math.NaN()), float32(math.Inf(1)), float32(math.Copysign(0, -1))
 	eachKernel(t, func(t *testing.T) {
 		g, err := NewGemm(1, 4, 0, 0, []Term{{0, 0}}, []Block{{Count: 1, X: [4]int32{0, 16, 32, 48}, D: [4]int32{0, 16, 32, 48}}})
 		if err != nil {
@@ -291,7 +310,7 @@ func TestGemmSpecialValues(t *testing.T) {
 				t.Errorf("pool of %v: masks %v, want %v", c.v, masks, c.masks)
 			}
 		}
-		for _, c := range []struct {
+		means := []struct {
 			v     [4]float32
 			y     float32
 			masks [4]uint16
@@ -302,15 +321,26 @@ func TestGemmSpecialValues(t *testing.T) {
 			{[4]float32{-1, -2, -3, -4}, 0, [4]uint16{0, 0, 0, 0}},
 			{[4]float32{nan, 2, 3, 4}, nan, [4]uint16{0, 1, 1, 1}},
 			{[4]float32{1, 2, 3, nan}, nan, [4]uint16{1, 1, 1, 0}},
-		} {
+			{[4]float32{zero, zero, zero, zero}, zero, [4]uint16{0, 0, 0, 0}},
+			{[4]float32{inf, -inf, 1, 1}, inf, [4]uint16{1, 0, 1, 1}},
+		}
+		for i := range means { // another one in each of four lanes; the bias of −0 keeps the sign of a zero
 			x, dst, masks := make([]float32, 64), make([]float32, 16), make([]uint16, 4)
-			for j, v := range c.v {
-				x[16*j] = v
+			var want [4]uint16
+			for k, lane := range []int{0, 7, 8, 15} {
+				c := means[(i+k)%len(means)]
+				for j, v := range c.v {
+					x[16*j+lane] = v
+					want[j] |= c.masks[j] << lane
+				}
 			}
-			g.StoreMeanPool(one, x, nil, dst, masks)
-			sameBits(t, fmt.Sprintf("mean of %v", c.v), dst[:1], []float32{c.y})
-			if [4]uint16(masks) != c.masks {
-				t.Errorf("mean of %v: masks %v, want %v", c.v, masks, c.masks)
+			g.StoreMeanPool(one, x, []float32{zero}, dst, masks)
+			for k, lane := range []int{0, 7, 8, 15} {
+				c := means[(i+k)%len(means)]
+				sameBits(t, fmt.Sprintf("mean of %v in lane %d", c.v, lane), dst[lane:lane+1], []float32{c.y})
+			}
+			if [4]uint16(masks) != want {
+				t.Errorf("mean of %v and others: masks %x, want %x", means[i].v, masks, want)
 			}
 		}
 	})
