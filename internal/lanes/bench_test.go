@@ -112,11 +112,16 @@ func BenchmarkGemmPool(b *testing.B) {
 		g, x, w, dst := convolution(b, s.m, 4, s.c, s.k, s.size)
 		masks := make([]uint16, len(dst)/4)
 		flops := 2 * float64(s.m*s.c*s.k*s.k*s.size*s.size*Lanes)
-		b.Run(fmt.Sprintf("%s/%dx4", s.name, s.m), func(b *testing.B) {
-			eachAssembly(b, func(b *testing.B) {
-				share(b, flops, func() { g.StoreMaxPool(w, x, w, dst, masks) })
+		for _, pool := range []struct {
+			name  string
+			store func(w, x, bias, dst []float32, masks []uint16)
+		}{{"max", g.StoreMaxPool}, {"mean", g.StoreMeanPool}} {
+			b.Run(fmt.Sprintf("%s/%dx4/%s", s.name, s.m, pool.name), func(b *testing.B) {
+				eachAssembly(b, func(b *testing.B) {
+					share(b, flops, func() { pool.store(w, x, w, dst, masks) })
+				})
 			})
-		})
+		}
 	}
 }
 
