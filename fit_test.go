@@ -49,12 +49,18 @@ func small(t *testing.T) map[string]Spec {
 	if err != nil {
 		t.Fatal(err)
 	}
+	means, err := Preset("mnist7", "model.layers.0={conv: {filters: 1, kernel: 5, stride: 4}}", "model.layers.2={avgpool: 2}", "map.epochs=1", "map.restarts=2",
+		"method={smc: {particles: 3, start: map, path: {ctr: {iterations: 5, batch: 100}}, move: {leapfrog: {step: 0.01}}}}")
+	if err != nil {
+		t.Fatal(err)
+	}
 	specs := map[string]Spec{
 		"smc":        trees(t),
 		"pcn":        trees(t, "method.smc.move={pcn: {mutations: {eta: 0.2, max: 6}}}", "method.smc.combine=evidence"),
 		"chains":     trees(t, "method={mcmc: {chains: 3, epochs: 40, keep: last, move: {hmc: {steps: 1}}}}", "prior.anchor.s=0.1"),
 		"chains-pcn": trees(t, "method={mcmc: {chains: 3, start: prior, epochs: 20, keep: 6, move: {pcn: {}}}}"),
 		"images":     image,
+		"means":      means,
 		"point":      trees(t, "prior.anchor.s=0"),
 		"regression": regression(t, "inputs"),
 		"units":      regression(t, "both"),
