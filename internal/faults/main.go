@@ -126,17 +126,11 @@ func try(dir, path string) (verdict string, found bool) {
 	if header(patch, "fault") == "" || len(test) != 2 {
 		return "BROKEN: needs the headers fault: and test: PACKAGE NAME", false
 	}
-	apply := func(args ...string) ([]byte, error) {
-		cmd := exec.Command("git", append(append([]string{"apply"}, args...), path)...)
-		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "GIT_CEILING_DIRECTORIES="+filepath.Dir(dir)) // not in a checkout that holds the temporary folder
-		return cmd.CombinedOutput()
-	}
-	if out, err := apply(); err != nil {
+	if out, err := apply(dir, path); err != nil {
 		return "BROKEN: does not apply: " + firstLine(out), false
 	}
 	defer func() {
-		if out, err := apply("-R"); err != nil {
+		if out, err := apply(dir, path, "-R"); err != nil {
 			verdict, found = "BROKEN: cannot be taken back: "+firstLine(out), false
 		}
 	}()
@@ -150,6 +144,14 @@ func try(dir, path string) (verdict string, found bool) {
 		return "NOT FOUND by " + test[0] + " " + test[1] + ": " + header(patch, "fault"), false
 	}
 	return fmt.Sprintf("found by %s %s: %s", test[0], test[1], header(patch, "fault")), true
+}
+
+// apply runs git apply on the tree in dir.
+func apply(dir, path string, args ...string) ([]byte, error) {
+	cmd := exec.Command("git", append(append([]string{"apply"}, args...), path)...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GIT_CEILING_DIRECTORIES="+filepath.Dir(dir)) // not in a checkout that holds the folder
+	return cmd.CombinedOutput()
 }
 
 func firstLine(out []byte) string {
