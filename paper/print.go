@@ -14,6 +14,7 @@ import (
 // legend explains columns of both forms of a table.
 var legend = []string{
 	"ours: mean ± standard deviation over the seeds run",
+	"anc>1: share of the iterations that left more than one ancestor alive",
 	"gradients: of one example each, over all particles",
 	"seconds: without evaluation, which is apart",
 }
@@ -23,13 +24,13 @@ var columns = []struct {
 	head  string
 	words bool
 }{
-	{"cell", true}, {"", true}, {"accuracy, %", false}, {"log-likelihood", false}, {"runs", false}, {"budget", true},
-	{"ESS", false}, {"gradients", false}, {"seconds", false}, {"evaluation", false}, {"on", true},
+	{"cell", true}, {"", true}, {"accuracy, %", false}, {"log-likelihood", false}, {"runs", true},
+	{"ESS", false}, {"anc>1", false}, {"grads", false}, {"seconds", false}, {"evaluation", false}, {"on", true},
 }
 
 // WriteMarkdown writes the table, the paper and ours side by side, and below it the machines.
 func (t *Table) WriteMarkdown(w io.Writer, runs []Run) error {
-	head := []string{"cell", "accuracy, %: paper", "ours", "log-likelihood: paper", "ours", "runs", "protocol", "J", "ESS", "gradients",
+	head := []string{"cell", "accuracy, %: paper", "ours", "log-likelihood: paper", "ours", "runs", "protocol", "J", "ESS", "anc>1", "gradients",
 		"seconds: paper", "ours", "evaluation", "machine"}
 	rows := t.Rows(runs)
 	all := machines(rows)
@@ -42,7 +43,7 @@ func (t *Table) WriteMarkdown(w io.Writer, runs []Run) error {
 			protocol = "not run"
 		}
 		fmt.Fprintf(&b, "| %s |\n", strings.Join([]string{r.Name, p.accuracy, o.accuracy, p.likelihood, o.likelihood, o.runs, protocol,
-			cmp.Or(o.particles, "–"), o.ess, o.gradients, p.seconds, o.seconds, o.evaluation, o.machine}, " | "))
+			cmp.Or(o.particles, "–"), o.ess, o.ancestors, o.gradients, p.seconds, o.seconds, o.evaluation, o.machine}, " | "))
 	}
 	fmt.Fprintf(&b, "\n%s.\n", strings.Join(legend, "; "))
 	for i, m := range all {
@@ -71,7 +72,7 @@ func (t *Table) WriteText(w io.Writer, runs []Run) error {
 		if o.particles != "" {
 			j = "J = " + o.particles // where the line has room
 		}
-		lines = append(lines, r.published().line(r.Name, "paper", ""), o.line(j, "ours", protocol))
+		lines = append(lines, r.published().line(r.Name, "paper", ""), o.line(j, "ours", o.runs+" "+protocol))
 	}
 	var b strings.Builder
 	align(&b, lines)
@@ -114,12 +115,12 @@ func align(b *strings.Builder, lines [][]string) {
 
 // entry is what a table says of a cell, on one side.
 type entry struct {
-	accuracy, likelihood, runs, particles, ess, gradients, seconds, evaluation, machine string
+	accuracy, likelihood, runs, particles, ess, ancestors, gradients, seconds, evaluation, machine string
 }
 
 // line has a cell for each of the columns.
-func (e entry) line(cell, side, protocol string) []string {
-	return []string{cell, side, e.accuracy, e.likelihood, e.runs, protocol, e.ess, e.gradients, e.seconds, e.evaluation, e.machine}
+func (e entry) line(cell, side, runs string) []string {
+	return []string{cell, side, e.accuracy, e.likelihood, runs, e.ess, e.ancestors, e.gradients, e.seconds, e.evaluation, e.machine}
 }
 
 func (r *Row) published() entry {
@@ -142,14 +143,19 @@ func (r *Row) ours(all []string) entry {
 		mean, sd := r.Mean(f)
 		return meanAndSD(mean, sd, digits)
 	}
+	if r.Runs == nil {
+		return entry{accuracy: "–", likelihood: "–", runs: "0", ess: "–", ancestors: "–", gradients: "–", seconds: "–", evaluation: "–", machine: "–"}
+	}
 	ess, _ := r.Mean(func(r Run) float64 { return r.ESS })
+	ancestors, _ := r.Mean(func(r Run) float64 { return r.Ancestors })
 	gradients, _ := r.Mean(func(r Run) float64 { return float64(r.Gradients) })
 	return entry{
-		accuracy:   say(2, func(r Run) float64 { return r.Accuracy }),
-		likelihood: say(3, func(r Run) float64 { return r.LogLikelihood }),
+		accuracy:   say(2, func(r Run) float64 { return float64(r.Accuracy) }),
+		likelihood: say(3, func(r Run) float64 { return float64(r.LogLikelihood) }),
 		runs:       fmt.Sprint(len(r.Runs)),
 		particles:  r.particles(),
-		ess:        meanAndSD(ess, math.NaN(), 1),
+		ess:        fmt.Sprintf("%.1f", ess),
+		ancestors:  fmt.Sprintf("%.0f %%", 100*ancestors),
 		gradients:  millions(gradients),
 		seconds:    say(0, func(r Run) float64 { return r.Sampling }),
 		evaluation: say(1, func(r Run) float64 { return r.Evaluation }),
@@ -168,12 +174,9 @@ func (r *Row) particles() string {
 	return strings.Join(all, ",")
 }
 
-// meanAndSD leaves out what is not known.
+// meanAndSD leaves out a standard deviation that is not known.
 func meanAndSD(mean, sd float64, digits int) string {
-	switch {
-	case math.IsNaN(mean):
-		return "–"
-	case math.IsNaN(sd):
+	if math.IsNaN(sd) {
 		return fmt.Sprintf("%.*f", digits, mean)
 	}
 	return fmt.Sprintf("%.*f ± %.*f", digits, mean, digits, sd)
@@ -182,8 +185,6 @@ func meanAndSD(mean, sd float64, digits int) string {
 // millions writes 361 M, and three digits of a smaller number, too.
 func millions(n float64) string {
 	switch m := n / 1e6; {
-	case math.IsNaN(m):
-		return "–"
 	case m >= 99.95:
 		return fmt.Sprintf("%.0f M", m)
 	case m >= 9.995:
@@ -212,9 +213,6 @@ func (r *Row) on(all []string) string {
 		if slices.ContainsFunc(r.Runs, func(run Run) bool { return run.Machine == m }) {
 			numbers = append(numbers, fmt.Sprint(i+1))
 		}
-	}
-	if numbers == nil {
-		return "–"
 	}
 	return strings.Join(numbers, ",")
 }

@@ -1,14 +1,18 @@
 package paper
 
 import (
+	"bytes"
 	"cmp"
 	"embed"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"math"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/starling-smc/starling"
 )
@@ -21,7 +25,7 @@ func (t *Table) Recorded() []Run {
 	text, err := results.ReadFile("results/" + t.Name + ".json")
 	var runs []Run
 	if err == nil {
-		err = json.Unmarshal(text, &runs)
+		runs, err = t.decode(text)
 	}
 	if err != nil {
 		panic(fmt.Sprintf("results of %s: %v", t.Name, err)) // a test reads them
@@ -29,9 +33,9 @@ func (t *Table) Recorded() []Run {
 	return runs
 }
 
-// ReadRecord reads runs from a file of them; there are none where there is no file. One that is no record of runs is a
-// *starling.DataError.
-func ReadRecord(file string) (runs []Run, err error) {
+// ReadRecord reads runs of the table from a file of them; there are none where there is no file. One that is no record of
+// such runs is a *starling.DataError.
+func (t *Table) ReadRecord(file string) ([]Run, error) {
 	text, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -39,18 +43,69 @@ func ReadRecord(file string) (runs []Run, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := json.Unmarshal(text, &runs); err != nil {
-		return nil, &starling.DataError{Err: fmt.Errorf("%s is no record of runs: %w", file, err)}
+	runs, err := t.decode(text)
+	if err != nil {
+		return nil, &starling.DataError{Err: fmt.Errorf("%s is no record of runs of %s: %w", file, t.Name, err)}
 	}
 	return runs, nil
 }
 
+// decode reads a record. Who rewrites it loses nothing of it.
+func (t *Table) decode(text []byte) (runs []Run, err error) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&runs); err != nil {
+		return nil, err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return nil, errors.New("more stands behind the runs")
+	}
+	for i, r := range runs {
+		err := t.check(r)
+		if err == nil && slices.ContainsFunc(runs[:i], r.same) {
+			err = errors.New("it stands there twice")
+		}
+		if err != nil {
+			return nil, fmt.Errorf("entry %d, cell %q, seed %d, protocol %q: %w", i+1, r.Cell, r.Seed, r.Protocol, err)
+		}
+	}
+	return runs, nil
+}
+
+// check says what cannot be of a run.
+func (t *Table) check(r Run) error {
+	if !slices.ContainsFunc(t.Cells, func(c Cell) bool { return c.Name == r.Cell }) {
+		return errors.New("the table has no such cell")
+	}
+	if how, reduced := strings.CutPrefix(r.Protocol, "reduced: "); r.Protocol != t.Protocol(false) && (!reduced || how == "") {
+		return fmt.Errorf("want protocol %q or \"reduced: …\"", t.Protocol(false))
+	}
+	for _, f := range []struct {
+		name        string
+		value, most float64
+	}{
+		{"accuracy", float64(r.Accuracy), 100}, {"particles", float64(r.Particles), math.Inf(1)}, {"ess", r.ESS, math.Inf(1)},
+		{"ancestors", r.Ancestors, 1 + 1e-9}, // it was a sum once, and rounded
+		{"gradients", float64(r.Gradients), math.Inf(1)}, {"values", float64(r.Values), math.Inf(1)},
+		{"sampling_seconds", r.Sampling, math.Inf(1)}, {"evaluation_seconds", r.Evaluation, math.Inf(1)},
+	} {
+		if f.value < 0 || f.value > f.most {
+			return fmt.Errorf("%s %v: want 0 to %v", f.name, f.value, f.most)
+		}
+	}
+	return nil
+}
+
+// same says that another is the same cell, seed and protocol's.
+func (r Run) same(other Run) bool {
+	return r.Cell == other.Cell && r.Seed == other.Seed && r.Protocol == other.Protocol
+}
+
 // Merge adds runs to others, in the place of those of the same cell, seed and protocol, and sorts them.
 func Merge(runs, more []Run) []Run {
-	same := func(a, b Run) bool { return a.Cell == b.Cell && a.Seed == b.Seed && a.Protocol == b.Protocol }
 	runs = slices.Clone(runs)
 	for _, m := range more {
-		runs = slices.DeleteFunc(runs, func(r Run) bool { return same(r, m) })
+		runs = slices.DeleteFunc(runs, m.same)
 	}
 	runs = append(runs, more...)
 	slices.SortFunc(runs, func(a, b Run) int {

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/starling-smc/starling"
+	"github.com/starling-smc/starling/internal/chart"
+	"github.com/starling-smc/starling/uq"
 )
 
 // Table is a paper's table: its cells, each with the published figures.
@@ -48,30 +50,42 @@ func (c Cell) Spec(seed uint64, reduced bool) (starling.Spec, error) {
 
 // Figures are what was published of a cell.
 type Figures struct {
-	Accuracy      Figure // percent
-	LogLikelihood Figure // nats, mean over the test examples
-	Seconds       Figure
+	Accuracy      Figure `json:"accuracy"`       // percent
+	LogLikelihood Figure `json:"log_likelihood"` // nats, mean over the test examples
+	Seconds       Figure `json:"seconds"`
 }
 
 // Figure is a mean and a standard deviation.
-type Figure struct{ Mean, SD float64 }
+type Figure struct {
+	Mean float64 `json:"mean"`
+	SD   float64 `json:"sd"`
+}
+
+// Published are the figures of the cells, by their names.
+func (t *Table) Published() map[string]Figures {
+	all := map[string]Figures{}
+	for _, c := range t.Cells {
+		all[c.Name] = c.Published
+	}
+	return all
+}
 
 // Run is what one run of a cell came to.
 type Run struct {
-	Cell          string  `json:"cell"`
-	Seed          uint64  `json:"seed"`
-	Protocol      string  `json:"protocol"`            // same, or reduced: how
-	Particles     int     `json:"particles,omitempty"` // J; 0: recorded before this was kept
-	Accuracy      float64 `json:"accuracy"`            // percent
-	LogLikelihood float64 `json:"log_likelihood"`      // nats, mean over the test examples
-	ESS           float64 `json:"ess"`                 // median over the iterations
-	Ancestors     float64 `json:"ancestors"`           // share of the iterations that left more than one ancestor alive
-	Gradients     int     `json:"gradients"`           // in examples, over the particles
-	Values        int     `json:"values"`              // evaluations without gradient, likewise
-	Sampling      float64 `json:"sampling_seconds"`    // with reading the data, without evaluation and pauses
-	Evaluation    float64 `json:"evaluation_seconds"`  // on the test examples, on the way and of the result
-	Machine       string  `json:"machine"`
-	Version       string  `json:"version"`
+	Cell          string    `json:"cell"`
+	Seed          uint64    `json:"seed"`
+	Protocol      string    `json:"protocol"`            // same, or reduced: how
+	Particles     int       `json:"particles,omitempty"` // J; 0: recorded before this was kept
+	Accuracy      uq.Number `json:"accuracy"`            // percent
+	LogLikelihood uq.Number `json:"log_likelihood"`      // nats, mean over the test examples
+	ESS           float64   `json:"ess"`                 // median over the iterations
+	Ancestors     float64   `json:"ancestors"`           // share of the iterations that left more than one ancestor alive
+	Gradients     int       `json:"gradients"`           // in examples, over the particles
+	Values        int       `json:"values"`              // evaluations without gradient, likewise
+	Sampling      float64   `json:"sampling_seconds"`    // with reading the data, without evaluation and pauses
+	Evaluation    float64   `json:"evaluation_seconds"`  // on the test examples, on the way and of the result
+	Machine       string    `json:"machine"`
+	Version       string    `json:"version"`
 }
 
 // Read is the run of a cell in a folder. Errors are those of starling.OpenRun, a *starling.NotDoneError among them, or a
@@ -98,7 +112,7 @@ func (t *Table) Read(dir string, c Cell, seed uint64, reduced bool) (*Run, error
 	last := r.Trace[len(r.Trace)-1]
 	out := &Run{
 		Cell: c.Name, Seed: seed, Protocol: t.Protocol(reduced),
-		Accuracy: 100 * float64(*metrics.Accuracy), LogLikelihood: -float64(metrics.NLL),
+		Accuracy: 100 * *metrics.Accuracy, LogLikelihood: -metrics.NLL,
 		Gradients: last.Gradients, Values: last.Values, Sampling: last.Seconds, Evaluation: r.Manifest.EvaluationSeconds,
 		Machine: machine(&r.Manifest), Version: strings.TrimSpace(r.Manifest.Version + " " + r.Manifest.Revision),
 	}
@@ -106,14 +120,14 @@ func (t *Table) Read(dir string, c Cell, seed uint64, reduced bool) (*Run, error
 		out.Particles = m.Particles
 	}
 	var ess []float64
+	several := 0
 	for _, l := range r.Trace {
 		ess = append(ess, l.ESS)
 		if l.Ancestors > 1 {
-			out.Ancestors += 1 / float64(len(r.Trace))
+			several++
 		}
 	}
-	slices.Sort(ess)
-	out.ESS = ess[len(ess)/2]
+	out.ESS, out.Ancestors = chart.Median(ess), float64(several)/float64(len(ess))
 	return out, nil
 }
 
@@ -169,7 +183,8 @@ func protocols(runs []Run) []string {
 	return all
 }
 
-// Mean is the mean of a figure over the runs and their standard deviation, NaN for fewer than two.
+// Mean is the mean of a figure over the runs and their standard deviation, NaN for fewer than two. Both are NaN where the
+// figure of a run is.
 func (r *Row) Mean(f func(Run) float64) (mean, sd float64) {
 	if len(r.Runs) == 0 {
 		return math.NaN(), math.NaN()

@@ -2,7 +2,9 @@ package paper
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
+	"io"
 	"math"
 	"os"
 	"slices"
@@ -10,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/starling-smc/starling"
+	"github.com/starling-smc/starling/uq"
 )
 
 // Every cell of the table runs: its preset exists under both protocols, and says what the paper says.
@@ -74,7 +77,7 @@ func TestRowsAndMeans(t *testing.T) {
 		{Cell: "mnist-hmc-full", Seed: 1, Protocol: "reduced: 50 iterations, J = 4", Accuracy: 90},
 	}
 	for _, r := range DataAnnealing.Rows(runs) {
-		mean, sd := r.Mean(func(r Run) float64 { return r.Accuracy })
+		mean, sd := r.Mean(func(r Run) float64 { return float64(r.Accuracy) })
 		switch r.Name {
 		case "mnist-hmc-ctr":
 			if mean != 97 || math.Abs(sd-math.Sqrt2) > 1e-12 || r.Protocol != "same" || len(r.Runs) != 2 || r.Runs[0].Seed != 1 {
@@ -121,8 +124,8 @@ func TestTextFits(t *testing.T) {
 	var runs []Run
 	for i, c := range DataAnnealing.Cells {
 		for seed := range uint64(2) {
-			runs = append(runs, Run{Cell: c.Name, Seed: seed, Protocol: DataAnnealing.Protocol(i%3 == 0), Accuracy: 80 + 10*float64(seed), LogLikelihood: -.5,
-				Particles: 10, ESS: 10, Gradients: 4e9, Sampling: 10000 + 100*float64(seed), Evaluation: 10 + float64(seed), Machine: strings.Repeat("m", 1+int(seed))})
+			runs = append(runs, Run{Cell: c.Name, Seed: seed, Protocol: DataAnnealing.Protocol(i%3 == 0), Accuracy: 80 + 10*uq.Number(seed), LogLikelihood: -.5,
+				Particles: 10, ESS: 10, Ancestors: 1, Gradients: 4e9, Sampling: 10000 + 100*float64(seed), Evaluation: 10 + float64(seed), Machine: strings.Repeat("m", 1+int(seed))})
 		}
 	}
 	var text bytes.Buffer
@@ -135,10 +138,73 @@ func TestTextFits(t *testing.T) {
 			t.Errorf("%d columns: %s", n, line)
 		}
 	}
-	for _, head := range []struct{ name, value string }{{"accuracy, %", "85.00 ± 7.07"}, {"gradients", "4000 M"}, {"seconds", "10050 ± 71"}, {"evaluation", "10.5 ± 0.7"}} {
+	for _, head := range []struct{ name, value string }{{"accuracy, %", "85.00 ± 7.07"}, {"anc>1", "100 %"}, {"grads", "4000 M"}, {"seconds", "10050 ± 71"}, {"evaluation", "10.5 ± 0.7"}} {
 		end := len([]rune(lines[0][:strings.Index(lines[0], head.name)+len(head.name)]))
 		if ours := []rune(lines[2]); !strings.HasSuffix(string(ours[:end]), head.value) {
 			t.Errorf("%s does not stand under %s:\n%s\n%s", head.value, head.name, lines[0], lines[2])
+		}
+	}
+}
+
+// A run whose particles all went astray is one of the table, too, and its cell's figures say so.
+func TestNotFinite(t *testing.T) {
+	const cell = "mnist-hmc-ctr"
+	runs := []Run{
+		{Cell: cell, Seed: 1, Protocol: "same", Accuracy: 98, LogLikelihood: -.1},
+		{Cell: cell, Seed: 2, Protocol: "same", Accuracy: uq.Number(math.NaN()), LogLikelihood: uq.Number(math.Inf(-1))},
+	}
+	text, err := json.Marshal(runs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := DataAnnealing.decode(text)
+	if err != nil || len(back) != 2 || !math.IsNaN(float64(back[1].Accuracy)) || back[1].LogLikelihood != runs[1].LogLikelihood {
+		t.Errorf("%s reads as %+v, %v", text, back, err)
+	}
+	for _, write := range []func(io.Writer, []Run) error{DataAnnealing.WriteText, DataAnnealing.WriteMarkdown} {
+		var b bytes.Buffer
+		if err := write(&b, runs); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(b.String(), " NaN ") || !strings.Contains(b.String(), " -Inf ") || strings.Contains(b.String(), "± NaN") {
+			t.Errorf("no word of what is not finite:\n%s", b.String())
+		}
+	}
+}
+
+// A record holds runs of the table's cells, each once, and nothing else.
+func TestReadRecord(t *testing.T) {
+	const good = `{"cell": "mnist-hmc-ctr", "seed": 1, "protocol": "same", "accuracy": 98}`
+	with := func(pair string) string { return "[" + strings.TrimSuffix(good, "}") + ", " + pair + "}]" }
+	file := t.TempDir() + "/record.json"
+	if runs, err := DataAnnealing.ReadRecord(file); runs != nil || err != nil {
+		t.Errorf("no file: %v, %v", runs, err)
+	}
+	for text, want := range map[string]string{
+		"[]": "", "[" + good + "]": "", strings.Replace(with(`"particles": 4`), "same", "reduced: half of it", 1): "", with(`"accuracy": "NaN"`): "",
+		"[" + good + ", " + strings.Replace(good, "1", "2", 1) + "]": "",
+		"":                               "EOF",
+		"{}":                             "object",
+		"[" + good + "][]":               "more stands behind",
+		"[{}]":                           `entry 1, cell "", seed 0, protocol "": the table has no such cell`,
+		"[" + good + ", " + good + "]":   `entry 2, cell "mnist-hmc-ctr", seed 1, protocol "same": it stands there twice`,
+		with(`"cell": "mnist"`):          `cell "mnist", seed 1, protocol "same": the table has no such cell`,
+		with(`"protocol": "Same"`):       "want protocol \"same\"",
+		with(`"protocol": "reduced: "`):  "want protocol",
+		with(`"accuracy": 1e9`):          "accuracy 1e+09: want 0 to 100",
+		with(`"accuracy": "-Infinity"`):  "accuracy -Inf",
+		with(`"ancestors": 1.1`):         "ancestors 1.1",
+		with(`"gradients": -1`):          "gradients -1",
+		with(`"sampling_seconds": -0.1`): "sampling_seconds -0.1",
+		with(`"mood": "good"`):           `unknown field "mood"`,
+	} {
+		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		runs, err := DataAnnealing.ReadRecord(file)
+		var bad *starling.DataError
+		if want == "" && (err != nil || runs == nil) || want != "" && (!errors.As(err, &bad) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), file)) {
+			t.Errorf("%s: want error %q: %v", text, want, err)
 		}
 	}
 }
@@ -174,7 +240,7 @@ func TestReadAnother(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if run.Cell != "digits" || run.Seed != 3 || run.Particles != 4 || run.Protocol != DataAnnealing.Protocol(true) || run.Accuracy != 100*float64(*result.Metrics.Accuracy) {
+	if run.Cell != "digits" || run.Seed != 3 || run.Particles != 4 || run.Protocol != DataAnnealing.Protocol(true) || run.Accuracy != 100**result.Metrics.Accuracy {
 		t.Errorf("%+v", run)
 	}
 	changed := cell

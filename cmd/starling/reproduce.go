@@ -271,7 +271,7 @@ func (r *reproduce) fit(cmd *cobra.Command, u unit) error {
 func (r *reproduce) runs() ([]paper.Run, error) {
 	runs := r.table.Recorded()
 	if r.record != "" {
-		more, err := paper.ReadRecord(r.record)
+		more, err := r.table.ReadRecord(r.record)
 		if err != nil {
 			return nil, err
 		}
