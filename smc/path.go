@@ -118,7 +118,7 @@ func (l Ladder) check() error {
 // ESS(h) is the effective sample size; else it is the conditional one (Zhou, Johansen, Aston 2016), which asks what
 // this step costs and not what was lost before.
 type Tempering struct {
-	ESS float64 // ρ, share of the particles that a step leaves effective, between 0 and 1; 0: .5
+	ESS float64 // ρ, share of the particles that a step leaves effective, between 1/J and 1; 0: .5
 }
 
 // Start is the prior.
@@ -149,6 +149,14 @@ func (t Tempering) check() error {
 	return nil
 }
 
+// ratio is ρ.
+func (t Tempering) ratio() float64 {
+	if t.ESS == 0 {
+		return 0.5
+	}
+	return t.ESS
+}
+
 // next returns the λ that follows on the way to the last, for normalised log-weights and log-likelihoods.
 func (t Tempering) next(lambda, last float64, logw, ll []float64) (float64, error) {
 	for j, l := range ll {
@@ -156,11 +164,7 @@ func (t Tempering) next(lambda, last float64, logw, ll []float64) (float64, erro
 			return 0, fmt.Errorf("particle %d has log-likelihood %v", j, l)
 		}
 	}
-	aim := t.ESS
-	if aim == 0 {
-		aim = 0.5
-	}
-	aim *= float64(len(ll))
+	aim := t.ratio() * float64(len(ll))
 	w := make([]float64, len(ll))
 	weights(logw, w)
 	if conditionalESS(last-lambda, w, ll) >= aim {

@@ -39,10 +39,19 @@ func TestSettingsAreRefusedWithReasons(t *testing.T) {
 		"1 iteration, have 0":      func(s *Sampler) { s.Path = Schedule{} },
 		"first batch of at least 1 example, or 0 for the default, have -2": func(s *Sampler) { s.Path = Schedule{Iterations: 1, Batch: -2} },
 		"by at least 1 example, or 0 for the default, have -3":             func(s *Sampler) { s.Path = SDA{Iterations: 1, Grow: -3} },
-		"1 iteration, have -1":                 func(s *Sampler) { s.Path = SDA{Iterations: -1} },
-		"1, have NaN":                          func(s *Sampler) { s.Path = SDA{Iterations: 1, First: nan} },
-		"nats an iteration, have -4":           func(s *Sampler) { s.Path = Warm{Then: SDA{Iterations: 1, Entropy: -4}} },
-		"to no path":                           func(s *Sampler) { s.Path = Warm{} },
+		"1 iteration, have -1":              func(s *Sampler) { s.Path = SDA{Iterations: -1} },
+		"1, have NaN":                       func(s *Sampler) { s.Path = SDA{Iterations: 1, First: nan} },
+		"nats an iteration, have -4":        func(s *Sampler) { s.Path = Warm{Then: SDA{Iterations: 1, Entropy: -4}} },
+		"to no path":                        func(s *Sampler) { s.Path = Warm{} },
+		"budget that tempering would spend": func(s *Sampler) { s.Path = Warm{Then: Fixed{Epochs: 9}} },
+		"begins at the prior":               func(s *Sampler) { s.Path = Warm{Then: Ladder{1}} },
+		"0.5 of 2 particles":                func(s *Sampler) { s.Particles = 2 },
+		"0.1 of 10 particles": func(s *Sampler) {
+			s.Path, s.Particles = Warm{ESS: 0.1, Then: Schedule{Iterations: 1}}, 10
+		},
+		"no likelihood would ever be weighed": func(s *Sampler) {
+			s.Path, s.Move, s.Weighting = Warm{Then: Schedule{Iterations: 1}}, mcmc.Unadjusted{Step: 0.1}, Momentum{Literal: true}
+		},
 		"leapfrog a move, or 0 for 1, have -1": func(s *Sampler) { s.Move = mcmc.Unadjusted{Step: 1, Steps: -1} },
 		"step size above 0, have 0":            func(s *Sampler) { s.Move = mcmc.Unadjusted{} },
 		"those of the target, have -2":         func(s *Sampler) { s.Move = mcmc.Unadjusted{Step: 1, Batch: -2} },

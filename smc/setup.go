@@ -145,6 +145,12 @@ func (s *Sampler) check() error {
 		f = append(f, p.check())
 	}
 	j, d := s.Particles, s.Model.Dim()
+	tempering, tempers := s.Path.(Tempering)
+	if warm, ok := s.Path.(Warm); ok {
+		tempering, tempers = Tempering{ESS: warm.ESS}, true
+	}
+	f.add(tempers && tempering.ESS >= 0 && tempering.ratio()*float64(j) <= 1,
+		"path: tempering at ESS %v of %d particles is content with one: take more particles or a larger ESS", tempering.ratio(), j)
 	f.add(j < 1, "sampler: %d particles", j)
 	f.add(d < 1 || s.Prior.Dim() != d, "sampler: model of %d parameters and prior of %d", d, s.Prior.Dim())
 	f.add(s.Model.Examples() < 1, "sampler: model of %d examples", s.Model.Examples())

@@ -29,17 +29,22 @@ func (p Warm) Next(st *State) (Stage, error) {
 		return p.Then.Next(st)
 	}
 	var err error
-	alike := make([]float64, st.J)
+	alike, living := make([]float64, st.J), 0.0
 	for j, l := range st.LogW {
 		alike[j] = l
 		if !math.IsInf(l, -1) {
 			alike[j] = 0
+			living++
 		}
 	}
 	if _, _, err := Normalise(alike); err != nil {
 		return first, err
 	}
-	first.Lambda, err = Tempering{ESS: p.ESS}.next(st.Lambda, first.Lambda, alike, st.LL)
+	share := Tempering{ESS: p.ESS}
+	if share.ratio()*living <= 1 { // one alone would do: take halfway between what it leaves and all
+		share.ESS = (1 + 1/living) / 2
+	}
+	first.Lambda, err = share.next(st.Lambda, first.Lambda, alike, st.LL)
 	first.Warm = true
 	return first, err
 }
@@ -64,5 +69,11 @@ func (p Warm) check() error {
 	if then, ok := p.Then.(interface{ check() error }); ok {
 		err = errors.Join(err, then.check())
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	if first, _ := p.Then.Start(1); first.Lambda == 0 || p.Then.Budget(&State{Examples: 1}) > 0 {
+		return errors.New("path: tempering leads to a first batch; what follows it begins at the prior, or has a budget that tempering would spend")
+	}
+	return nil
 }

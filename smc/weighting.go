@@ -69,14 +69,21 @@ func (s *Sampler) weighting() Weighting {
 	return Reversal{}
 }
 
-// checkWeighting refuses the weight that belongs to moves of the other kind. Of a user's own moves nothing is known.
+// checkWeighting refuses the weight that belongs to moves of the other kind, and the literal one behind tempering. Of a
+// user's own moves nothing is known.
 func (s *Sampler) checkWeighting() error {
-	var momentum, reversal bool
-	switch s.weighting().(type) {
-	case Momentum, *Momentum:
-		momentum = true
+	var momentum, reversal, literal bool
+	switch w := s.weighting().(type) {
+	case Momentum:
+		momentum, literal = true, w.Literal
+	case *Momentum:
+		momentum, literal = true, w.Literal
 	case Reversal, *Reversal:
 		reversal = true
+	}
+	if _, warm := s.Path.(Warm); warm && literal {
+		return errors.New("weighting: Literal leaves out changes of target, and tempering to the first target is nothing else: " +
+			"no likelihood would ever be weighed; want a path without Warm")
 	}
 	switch s.Move.(type) {
 	case mcmc.Unadjusted, *mcmc.Unadjusted:
