@@ -34,8 +34,8 @@ import (
 // particle, independently of θ and p: given the draw, g is fixed and the argument above applies, while ΔH is taken with
 // the exact densities. A trajectory then costs S+1 gradients of n examples and one value of all.
 //
-// A trajectory that ends at an infinite or undefined energy has ΔH = +∞, weight 0: the particle is dead. It is put back
-// to where it began, so that all numbers stay finite.
+// A trajectory that begins or ends at an infinite or undefined energy has ΔH = +∞, weight 0: the particle is dead. It is put
+// back to where it began, so that θ stays finite; its log-likelihood may not be, where a new batch is undefined there.
 //
 // A limit: where a new target vanishes, as where a block of examples comes in that is impossible there, a particle of
 // the last one has −ΔH = +∞ and a change of target of −∞. Eq. (12) gives it a finite weight if the target does not vanish

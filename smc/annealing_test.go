@@ -192,6 +192,13 @@ func TestAnnealingPaysOnce(t *testing.T) {
 			return gradients, 0
 		},
 		"linear": grown, "sda": grown, "sda scale": grown,
+		"cheap linear": func(infos []Info) (int, int) {
+			values, _ := grown(infos)
+			for _, info := range infos {
+				values -= j * (s - 1) * info.Examples // one a trajectory
+			}
+			return j * len(infos) * (s + 1) * 4, values
+		},
 		"cheap gradients": func(infos []Info) (int, int) { return j * len(infos) * (s + 1) * 8, j * (n + len(infos)*n) },
 	} {
 		st, infos := run(t, kinds()[name](0))
@@ -244,6 +251,33 @@ func TestChangeOfTargetKnowsAll(t *testing.T) {
 			if _, err := s.Step(context.Background(), st); err != nil {
 				t.Fatal(err)
 			}
+		}
+	}
+}
+
+// What has settled stays settled, and nothing settles that has not just come in.
+func TestImpossiblePathsAreRefused(t *testing.T) {
+	ctx := context.Background()
+	s := kinds()["sda scale"](0)
+	st, err := s.Init(ctx)
+	for ; err == nil && st.Settled == 0; _, err = s.Step(ctx, st) {
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.prepare(st); err != nil {
+		t.Fatal(err)
+	}
+	for _, stage := range []Stage{
+		{Lambda: 1, Mu: 1, Rows: st.Rows},
+		{Lambda: 1, Mu: 1, Rows: Rows{st.Rows.To + 1, 41}, Settled: st.Rows.To + 1},
+		{Lambda: 1, Mu: 1, Rows: Rows{st.Rows.To, 41}, Settled: st.Settled},
+		{Lambda: 1},
+	} {
+		here := new(State)
+		here.copy(st)
+		if _, err := s.retarget(ctx, here, s.target(stage, here), stage); err == nil || !strings.Contains(err.Error(), "what has settled stays") {
+			t.Errorf("from %+v to %+v: %v", st.Stage, stage, err)
 		}
 	}
 }
@@ -315,7 +349,7 @@ func TestBrokenTrajectoriesAreDead(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			dead := 0
+			dead, lines := 0, map[int32]bool{}
 			for j, l := range st.LogW {
 				parent := s.ancestors[j]
 				is, was := math.IsInf(l, -1), math.IsInf(before.LogW[parent], -1)
@@ -328,7 +362,12 @@ func TestBrokenTrajectoriesAreDead(t *testing.T) {
 					t.Fatalf("iteration %d: particle %d is dead at %v, its trajectory began at %v", st.K, j, st.Theta[j], before.Theta[parent])
 				case is:
 					dead++
+				default:
+					lines[st.Roots[j]] = true
 				}
+			}
+			if info.Ancestors != len(lines) {
+				t.Errorf("iteration %d: %d first ancestors reported, %d have living descendants", st.K, info.Ancestors, len(lines))
 			}
 			if when == Always && info.Broken != dead {
 				t.Errorf("iteration %d: %d trajectories broke, %d particles are dead", st.K, info.Broken, dead)
@@ -360,6 +399,45 @@ func TestBrokenTrajectoriesAreDead(t *testing.T) {
 	if err := s.Run(context.Background(), st, nil); err == nil || !strings.Contains(err.Error(), "all 40 particles are dead") {
 		t.Errorf("trajectories that all diverge: error %v", err)
 	}
+}
+
+// A batch that is impossible or undefined where a particle stands kills it there. What is remembered of that batch does not
+// reach a weight when the next one is well.
+func TestBatchesMayBeUndefined(t *testing.T) {
+	for _, bad := range []float64{math.NaN(), math.Inf(-1), math.Inf(1)} {
+		m := badRows{newLocation(1), bad}
+		s := &Sampler{
+			Model: m, Prior: m.problem().prior, Path: Schedule{Rule: Constant, Iterations: 12, Batch: 7},
+			Move: mcmc.Unadjusted{Steps: 2, Step: 0.02}, Resample: Resampler{When: Never}, Particles: 40, Seed: 5,
+		}
+		st, infos := run(t, s)
+		last := 0
+		for _, info := range append(infos[1:], Info{Dead: dead(st.LogW)}) {
+			if info.Dead < last {
+				t.Errorf("%v: %d particles are dead after %d", bad, info.Dead, last)
+			}
+			last = info.Dead
+		}
+		if last == 0 || last == 40 || slices.ContainsFunc(st.Theta, func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) }) {
+			t.Errorf("%v: %d of 40 particles are dead, at %v", bad, last, st.Theta)
+		}
+	}
+}
+
+// badRows is a location model whose example 3 is bad for parameters above 2.
+type badRows struct {
+	location
+	bad float64
+}
+
+func (m badRows) LogLik(ctx context.Context, rows []int32, theta, ll, grad []float64) error {
+	err := m.location.LogLik(ctx, rows, theta, ll, grad)
+	for j, x := range theta {
+		if x > 2 && slices.Contains(rows, 3) {
+			ll[j] = m.bad
+		}
+	}
+	return err
 }
 
 // Tempering leads to the first target in steps that keep the share of the particles that it says, and the schedule
@@ -406,6 +484,29 @@ func TestWarmLooksAtAllTheLiving(t *testing.T) {
 	}
 	if !near(stage.Lambda, want, 1e-12, 0) || !(stage.Lambda < 0.2) {
 		t.Errorf("the first step leads to power %v, want %v", stage.Lambda, want)
+	}
+}
+
+// Of few that live, one alone is as effective as the share that a step is to leave: the step must leave more than that. The
+// last of all is led to the end at once.
+func TestWarmOfFew(t *testing.T) {
+	for living, want := range map[int]float64{1: 1, 2: 1.5, 3: 1.5} {
+		st := &State{LogW: slices.Repeat([]float64{math.Inf(-1)}, 10), Examples: 41}
+		st.Population = mcmc.NewPopulation(10, 1, false)
+		clear(st.LogW[:living])
+		copy(st.LL, []float64{-10, -30, -50})
+		stage, err := Warm{Then: Schedule{Rule: Full, Iterations: 1}}.Next(st)
+		if err != nil {
+			t.Fatal(err)
+		}
+		effective := make([]float64, living)
+		for j := range effective {
+			effective[j] = stage.Lambda * st.LL[j]
+		}
+		_, ess, err := Normalise(effective)
+		if err != nil || !near(ess, want, 1e-6, 0) || (stage.Lambda == 1) != (living == 1) {
+			t.Errorf("%d of 10 live: power %v leaves %v of them, want %v, error %v", living, stage.Lambda, ess, want, err)
+		}
 	}
 }
 
@@ -469,7 +570,8 @@ func TestAnnealingCheck9CachesFollowTheAncestor(t *testing.T) {
 				return p
 			}
 			last, now := anew(st.Stage), anew(here.Stage)
-			if !same(now.LL, here.LL) || !same(now.SettledLL, here.SettledLL) || !same(now.GradLL, here.GradLL) || !same(now.LP, here.LP) {
+			if !same(now.LL, here.LL) || !same(now.SettledLL, here.SettledLL) || !same(now.GradLL, here.GradLL) ||
+				!same(now.SettledGrad, here.SettledGrad) || !same(now.LP, here.LP) {
 				t.Fatalf("%s, iteration %d: what is cached is not the ancestor's", name, here.K)
 			}
 			want := make([]float64, here.J)

@@ -34,8 +34,8 @@ func (s *Sampler) retarget(ctx context.Context, st *State, target *mcmc.Target, 
 		}
 	}
 	for j, before := range s.change {
-		if !math.IsInf(before, -1) { // else the particle is dead, and stays so
-			s.change[j] = stage.logLik(&st.Population, j) - before
+		if s.change[j] = stage.logLik(&st.Population, j) - before; math.IsNaN(before) || math.IsInf(before, 0) {
+			s.change[j] = math.Inf(-1) // the particle is dead, and stays so
 		}
 	}
 	return s.change, nil

@@ -220,16 +220,16 @@ func (s *Sampler) record(st *State, info *Info) {
 	info.Island, info.K, info.Lambda, info.LogZ = s.Island, st.K, st.Lambda, st.LogZ
 	info.Examples, info.Settled, info.Warm = st.examples(st.Examples), st.Settled, st.Warm
 	info.Progress = s.Path.Progress(st)
-	info.Parents, info.Ancestors = s.distinct(s.ancestors), s.distinct(st.Roots)
+	info.Parents, info.Ancestors = s.places(), s.lines(st)
 	info.Epochs, info.Gradients, info.Values = st.Epochs(), st.Gradients, st.Values
 }
 
-// distinct counts the different indices.
-func (s *Sampler) distinct(indices []int32) (n int) {
+// lines counts the first ancestors of the living.
+func (s *Sampler) lines(st *State) (n int) {
 	clear(s.scratch)
-	for _, i := range indices {
-		if s.scratch[i] == 0 {
-			s.scratch[i] = 1
+	for j, r := range st.Roots {
+		if s.scratch[r] == 0 && !math.IsInf(st.LogW[j], -1) {
+			s.scratch[r] = 1
 			n++
 		}
 	}

@@ -125,14 +125,18 @@ func kinds() map[string]func(island int) *Sampler {
 		"ctr":                   annealed(Schedule{Rule: ConstantToRefine, Iterations: 10, Batch: 7}),
 		"linear":                annealed(Schedule{Rule: Linear, Iterations: 9, Batch: 7, Grow: 5}),
 		"automated":             annealed(Schedule{Rule: Automated, Iterations: 10, Batch: 7, Grow: 5}),
-		"sda":                   annealed(SDA{Iterations: 12, Batch: 7, Grow: 9}),
+		"sda":                   annealed(SDA{Iterations: 14, Batch: 7, Grow: 9}),
 		"sda exact":             annealed(SDA{Iterations: 12, Batch: 7, Grow: 9, Exact: true}),
-		"sda scale":             annealed(SDA{Iterations: 12, Batch: 7, Grow: 9, Scale: true}),
+		"sda scale":             annealed(SDA{Iterations: 19, Batch: 7, Grow: 9, Scale: true}),
 		"warm linear":           annealed(Warm{Then: Schedule{Rule: Linear, Iterations: 6, Batch: 7}}),
-		"warm sda":              annealed(Warm{ESS: 0.7, Then: SDA{Iterations: 6, Batch: 7}}),
+		"warm sda":              annealed(Warm{ESS: 0.7, Then: SDA{Iterations: 14, Batch: 7}}),
 		"cheap gradients": with(func(s *Sampler) {
 			s.Path, s.Weighting, s.Mutations = Schedule{Rule: Full, Iterations: 5}, Momentum{}, Mutations{}
 			s.Move = mcmc.Unadjusted{Steps: 3, Step: 0.05, Batch: 8}
+		}),
+		"cheap linear": with(func(s *Sampler) {
+			s.Path, s.Weighting, s.Mutations, s.Resample = Schedule{Rule: Linear, Iterations: 9, Batch: 7, Grow: 5}, Momentum{}, Mutations{}, Resampler{}
+			s.Move = mcmc.Unadjusted{Steps: 3, Step: 0.05, Batch: 4}
 		}),
 		"chains": with(func(s *Sampler) {
 			s.Path, s.Mutations, s.Start, s.Keep, s.Resample = Fixed{Epochs: 70}, Mutations{}, start, 4*150, Resampler{}
