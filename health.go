@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/starling-smc/starling/internal/chart"
 )
 
 // health says in plain words what the weights of a path of batches tell (data-annealing-smc, section 6): whether the run
@@ -13,58 +15,90 @@ func (r *run) health() (notes []string) {
 	if m == nil {
 		return nil
 	}
-	name, schedule := m.Path.schedule()
-	if schedule == nil {
+	if _, schedule := m.Path.schedule(); schedule == nil {
 		return nil
 	}
-	evidence := r.Spec.estimatesEvidence() && m.Weight != "literal"
-	worth := func(what string) string {
-		if evidence {
-			return ", and its log evidence " + what
-		}
-		return ""
+	each, one, all := "", "", ""
+	if m.Islands > 1 {
+		each, one, all = " on each island", " of an island", fmt.Sprintf(" of %d islands together", m.Islands)
 	}
+	optimised, merged := r.Spec.Optimised(r.Trace)
 	switch s, j := signsOf(r.Trace), m.Particles; {
-	case overloaded(j, s.ess, s.variance):
+	case optimised:
 		notes = append(notes, fmt.Sprintf("the run behaved as an optimiser, not as a sampler of the posterior: "+
-			"it kept little more than the best of %d noisy descents; how far its particles disagree says little about what is not known%s. "+
-			"Of %d iterations %d had a single ancestor left, and %d resampled; half had an effective sample size of at most %.1f of %d, "+
+			"it kept little more than the best of %d noisy descents%s; how far its particles disagree says little about what is not known. "+
+			"Of %d iterations%s %d had a single ancestor left, and %d resampled; half had an effective sample size of at most %.1f of %d, "+
 			"and half a variance of the log-weights of at least %.1f nats², where %d particles carry about %.1f",
-			j, worth("is no estimate"), s.iterations, s.single, s.resampled, s.ess, j, s.variance, j, math.Log(float64(j))))
-	case s.oneLine():
-		notes = append(notes, fmt.Sprintf("all particles descend from one start in %d of %d iterations: resampling, in %d of them, merged "+
+			j, each, s.iterations, all, s.single, s.resampled, s.ess, j, s.variance, j, math.Log(float64(j))))
+	case merged:
+		notes = append(notes, fmt.Sprintf("all particles%s descend from one start in %d of %d iterations%s: resampling, in %d of them, merged "+
 			"their lines, though the log-weights differ by no more than %d particles carry (median effective sample size %.1f). "+
-			"The particles differ only by the moves since, so the run may doubt too little%s; more particles or islands keep more lines",
-			s.single, s.iterations, s.resampled, j, s.ess, worth("rests on one draw of the start")))
+			"The particles differ only by the moves since, so the run may doubt too little; more particles or islands keep more lines",
+			one, s.single, s.iterations, all, s.resampled, j, s.ess))
 	}
 	if !r.Spec.estimatesEvidence() {
 		notes = append(notes, "no evidence: start "+m.Start+" leaves the weight of the first particles unknown")
 	}
-	if m.Weight == "literal" {
-		notes = append(notes, "weight literal leaves the change of target out: the weights follow no path of targets, and their product is no evidence")
+	where := " in the trace"
+	if r.Spec.weighsByEvidence() {
+		where = ""
 	}
-	const traced = "the log evidence, in the trace alone, is that of the last "
-	switch {
-	case !evidence || r.Spec.weighsByEvidence():
-	case endsAtPosterior(r.Trace, r.Data.Train.Len()):
-		notes = append(notes, traced+"target, which is the posterior: all examples are in it in full")
-	case name == "constant":
-		notes = append(notes, traced+"batch, its likelihood scaled to all examples; it is not the model's")
-	default:
-		notes = append(notes, traced+"target, which has not taken in all examples in full; it is not the model's")
+	if m.Weight == "literal" {
+		notes = append(notes, literal)
+	} else if about := r.Spec.AboutEvidence(r.Trace, r.Data.Train.Len()); about != "" {
+		notes = append(notes, "the log evidence"+where+" "+about)
 	}
 	return notes
 }
 
-// Optimised reports whether islands of so many particles, on a path of batches, behaved as an optimiser: the log-weights
-// differed by more than the particles can carry. merged reports whether one ancestor was left in most iterations, to which
-// few particles may come that are well.
-func Optimised(particles int, trace []TraceLine) (optimised, merged bool) {
-	if len(trace) == 0 {
+const literal = "weight literal leaves the change of target out, so the weights follow no path of targets, and their product is no evidence"
+
+// AboutEvidence says what the log evidence of a run on a path of batches is an estimate of, and whether it can pass for one,
+// in words to follow “the log evidence”. They are empty where there is no such path, or no log evidence. The target changes
+// from batch to batch, and the weights with it: their product is that of the ratios of each normaliser to the one before,
+// which leaves the last target's.
+func (s *Spec) AboutEvidence(trace []TraceLine, examples int) string {
+	if s.Method.SMC == nil || !s.estimatesEvidence() {
+		return ""
+	}
+	name, schedule := s.Method.SMC.Path.schedule()
+	if schedule == nil {
+		return ""
+	}
+	of := "the model's evidence: the last target is the posterior, with all examples in full"
+	switch {
+	case name == "full":
+		of = "the model's evidence: every target is the posterior, with all examples"
+	case endsAtPosterior(trace, examples):
+	case name == "constant":
+		of = "the last batch's evidence, its likelihood scaled to all examples, and not the model's"
+	default:
+		of = "the evidence of a last target that has not taken in all examples in full, and not the model's"
+	}
+	switch optimised, merged := s.Optimised(trace); {
+	case s.Method.SMC.Weight == "literal":
+		return "is none: " + literal
+	case optimised:
+		return "is no estimate, as the run behaved as an optimiser; of a sampler it would be one of " + of
+	case merged:
+		return "rests on one draw of the start; it is an estimate of " + of
+	}
+	return "is an estimate of " + of
+}
+
+// Optimised reports whether a run on a path of batches behaved as an optimiser: the log-weights differed by more than the
+// particles can carry. merged reports whether one ancestor was left in most iterations, to which few particles may come that
+// are well. Of other runs neither is known.
+func (s *Spec) Optimised(trace []TraceLine) (optimised, merged bool) {
+	m := s.Method.SMC
+	if m == nil || len(trace) == 0 {
 		return false, false
 	}
-	s := signsOf(trace)
-	return overloaded(particles, s.ess, s.variance), s.oneLine()
+	if _, schedule := m.Path.schedule(); schedule == nil {
+		return false, false
+	}
+	signs := signsOf(trace)
+	return overloaded(m.Particles, signs.ess, signs.variance), signs.oneLine()
 }
 
 // signs are what tells a sampler from an optimiser, over all iterations of all islands.
@@ -86,9 +120,7 @@ func signsOf(trace []TraceLine) (s signs) {
 			s.resampled++
 		}
 	}
-	slices.Sort(ess)
-	slices.Sort(variance)
-	s.ess, s.variance = ess[len(ess)/2], variance[len(ess)/2]
+	s.ess, s.variance = chart.Median(ess), chart.Median(variance)
 	return s
 }
 

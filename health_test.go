@@ -10,31 +10,37 @@ import (
 	"github.com/starling-smc/starling/uq"
 )
 
-// The metrics have an evidence where the config alone says that it is the model's. Else the trace has it, and a note says
-// what it is of.
+// The metrics have an evidence where the config alone says that it is the model's. Else the trace has it. A note says what it
+// is of under every schedule.
 func TestEvidenceOfAPart(t *testing.T) {
-	const whole, part = "which is the posterior", "is not the model's"
-	for path, want := range map[string]string{
-		"constant: {iterations: 3, batch: 9}":                     part,
-		"sda: {iterations: 3, batch: 9}":                          part,
-		"ctr: {iterations: 5, batch: 9}":                          part, // nine tenths of 5 iterations are all of them
-		"sda: {iterations: 60, batch: 50, grow: 50}":              whole,
-		"sda: {iterations: 60, batch: 50, grow: 50, scale: true}": whole,
-		"linear: {iterations: 9, batch: 500}":                     whole,
-		"ctr: {iterations: 10, batch: 9}":                         "",
-		"full: {iterations: 2}":                                   "",
+	const whole, all, batch, part = "the model's evidence: the last target", "the model's evidence: every target", "the last batch's evidence", "has not taken in"
+	for path, c := range map[string]struct {
+		of string
+		in bool // the metrics
+	}{
+		"constant: {iterations: 3, batch: 9}":                     {batch, false},
+		"sda: {iterations: 3, batch: 9}":                          {part, false},
+		"ctr: {iterations: 5, batch: 9}":                          {part, false}, // nine tenths of 5 iterations are all of them
+		"sda: {iterations: 60, batch: 50, grow: 50}":              {whole, false},
+		"sda: {iterations: 60, batch: 50, grow: 50, scale: true}": {whole, false},
+		"linear: {iterations: 9, batch: 500}":                     {whole, false},
+		"ctr: {iterations: 10, batch: 9}":                         {whole, true},
+		"full: {iterations: 2}":                                   {all, true},
 	} {
+		in := c.in
 		method := func(combine string) string {
 			return "method.smc={particles: 6, islands: 2, combine: " + combine + ", path: {" + path + "}, move: {leapfrog: {step: 0.02}}}"
 		}
 		r := fit(t, trees(t, method("equal")), Options{Threads: 2})
 		notes := strings.Join(r.Notes, "\n")
-		for _, said := range []string{whole, part} {
-			if strings.Contains(notes, said) != (said == want) {
+		for _, of := range []string{whole, all, batch, part} {
+			if strings.Contains(notes, of) != (of == c.of) {
 				t.Errorf("%s: notes %q", path, r.Notes)
 			}
 		}
-		in := want == ""
+		if strings.Contains(notes, "the log evidence in the trace ") == in {
+			t.Errorf("%s: notes %q", path, r.Notes)
+		}
 		if m := r.Metrics; (m.LogEvidence != nil) != in || (m.LogEvidenceSD != nil) != in || (m.Combined != nil) != in {
 			t.Errorf("%s: log evidence %v, sd %v, combined %v", path, m.LogEvidence, m.LogEvidenceSD, m.Combined)
 		}
@@ -100,8 +106,9 @@ func TestHealthOfFew(t *testing.T) {
 			if strings.Contains(said, optimiser) != (want == optimiser) || strings.Contains(said, line) != (want == line) {
 				t.Errorf("%+v, then %d iterations that are well: %q", c, n, said)
 			}
-			optimised, merged := Optimised(c.particles, r.Trace)
-			if optimised != (want == optimiser) || (optimised || merged) != (want != well) || strings.Contains(said, "its log evidence") != (want != well) {
+			optimised, merged := r.Spec.Optimised(r.Trace)
+			if optimised != (want == optimiser) || (optimised || merged) != (want != well) ||
+				strings.Contains(said, "the log evidence is no estimate") != (want == optimiser) || strings.Contains(said, "rests on one draw") != (want == line) {
 				t.Errorf("%+v, then %d iterations that are well: evidence: %q", c, n, said)
 			}
 		}
@@ -110,8 +117,23 @@ func TestHealthOfFew(t *testing.T) {
 
 // Where there is no trace nothing is said of it.
 func TestOptimisedNothing(t *testing.T) {
-	if optimised, merged := Optimised(10, nil); optimised || merged {
+	spec := Spec{Method: Method{SMC: &SMC{Particles: 10, Path: Path{Full: &Schedule{}}}}}
+	if optimised, merged := spec.Optimised(nil); optimised || merged {
 		t.Error("a run of no iterations behaved as an optimiser")
+	}
+}
+
+// Iterations are counted over all islands, and particles on each of them. Of an even number the median is between two.
+func TestHealthOfIslands(t *testing.T) {
+	r := &run{}
+	r.Data = &data.Problem{Train: &data.Set{}}
+	r.Spec.Method.SMC = &SMC{Particles: 10, Islands: 2, Path: Path{Full: &Schedule{}}}
+	r.Trace = []TraceLine{{ESS: 1}, {ESS: 1.4}, {Island: 1, ESS: 1.8}, {Island: 1, ESS: 10}}
+	said := strings.Join(r.health(), "")
+	for _, want := range []string{"best of 10 noisy descents on each island;", "Of 4 iterations of 2 islands together 0 had", "of at most 1.6 of 10"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("%q lacks %q", said, want)
+		}
 	}
 }
 

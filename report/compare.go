@@ -25,7 +25,7 @@ type Judged struct {
 type Comparison struct {
 	Runs     []Judged
 	Warnings []string // why figures may not be comparable
-	Notes    []string // what evidences beside one another do not say
+	Notes    []string // what figures beside one another do not say
 	views    []*view
 }
 
@@ -68,9 +68,24 @@ func NewComparison(runs []Judged) (*Comparison, error) {
 		c.Notes = append(c.Notes, fmt.Sprintf("Log evidences are not to be compared: they are densities of the targets as the network learns them, "+
 			"and %s learnt them on other scales than %s.", list(others), c.evident()[0].Name))
 	}
-	if some := c.optimised(); some != nil {
-		c.Notes = append(c.Notes, fmt.Sprintf("Of %s the log evidence is not to be relied on: few particles, or the descendants of one, were left "+
-			"to estimate it.", list(some)))
+	var optimised, merged []string
+	for _, r := range runs {
+		if o, m := r.Spec.Optimised(r.Trace); o {
+			optimised = append(optimised, r.Name)
+		} else if m && r.Metrics.LogEvidence != nil {
+			merged = append(merged, r.Name)
+		}
+	}
+	if optimised != nil {
+		kind := "an optimiser, not as a sampler"
+		if len(optimised) > 1 {
+			kind = "optimisers, not as samplers"
+		}
+		c.Notes = append(c.Notes, fmt.Sprintf("%s behaved as %s of the posterior: how far their networks disagree says little, and their log "+
+			"evidence is no estimate.", list(optimised), kind))
+	}
+	if merged != nil {
+		c.Notes = append(c.Notes, fmt.Sprintf("Of %s the log evidence rests on one draw of the start: all particles descend from it.", list(merged)))
 	}
 	return c, nil
 }
@@ -98,17 +113,6 @@ func (c *Comparison) scaled() (names []string) {
 	}
 	for _, r := range c.evident() {
 		if !slices.Equal(scale(r), scale(c.evident()[0])) {
-			names = append(names, r.Name)
-		}
-	}
-	return names
-}
-
-// optimised names the runs whose evidence is that of an optimiser, or of one line.
-func (c *Comparison) optimised() (names []string) {
-	for _, r := range c.evident() {
-		m := r.Spec.Method.SMC
-		if optimised, merged := starling.Optimised(m.Particles, r.Trace); m.Path.Tempering == nil && (optimised || merged) {
 			names = append(names, r.Name)
 		}
 	}
@@ -245,7 +249,7 @@ func (c *Comparison) Write(w io.Writer) error {
 		p.Lead = fmt.Sprintf("%s side by side, judged on different examples.", several(len(c.Runs), "run"))
 	}
 	if c.Notes != nil {
-		p.Summary = append(p.Summary, topic{Title: "Evidence", Warnings: c.Notes})
+		p.Summary = append(p.Summary, topic{Title: "What the figures do not say", Warnings: c.Notes})
 	}
 	methods := table{Caption: "Runs", Head: []string{"run", "network", "method", "seed"}, Words: []int{1, 2}}
 	for i, v := range c.views {

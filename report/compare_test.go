@@ -117,25 +117,36 @@ func TestEvidencesOnOtherScales(t *testing.T) {
 	}
 }
 
-// TestEvidencesOfOptimisers: a word stands where a run on a path of batches behaved as an optimiser.
-func TestEvidencesOfOptimisers(t *testing.T) {
-	for ancestors, want := range map[int]string{
-		1: "Of linear the log evidence is not to be relied on: few particles, or the descendants of one, were left to estimate it.",
-		2: "",
+// TestOptimisersBesideOthers: a word stands where a run on a path of batches behaved as an optimiser, whether it has an evidence
+// or not, and where an evidence rests on one line.
+func TestOptimisersBesideOthers(t *testing.T) {
+	const say = " of the posterior: how far their networks disagree says little, and their log evidence is no estimate."
+	for _, c := range []struct {
+		ess       float64
+		ancestors int
+		want      []string
+	}{
+		{4, 2, nil},
+		{4, 1, []string{"Of linear the log evidence rests on one draw of the start: all particles descend from it."}},
+		{1, 1, []string{"linear and constant behaved as optimisers, not as samplers" + say}},
 	} {
-		tempered := shape{}.make(t)
+		tempered, chains := shape{}.make(t), shape{chains: true}.make(t)
 		linear := schemed(t, 2, starling.Path{Linear: &starling.Schedule{Iterations: 2, Batch: 10, Grow: 50}}, []int{10, 60}, nil, nil)
-		for _, trace := range [][]starling.TraceLine{tempered.run.Trace, linear.run.Trace} {
-			for i := range trace {
-				trace[i].Ancestors = ancestors
+		constant := schemed(t, 1, starling.Path{Constant: &starling.Schedule{Iterations: 2, Batch: 10}}, []int{10, 10}, nil, nil)
+		constant.j.Metrics.LogEvidence = nil
+		var runs []Judged
+		for i, f := range []fixture{tempered, chains, linear, constant} {
+			for k := range f.run.Trace {
+				f.run.Trace[k].ESS, f.run.Trace[k].Ancestors = c.ess, c.ancestors
 			}
+			runs = append(runs, Judged{[]string{"tempered", "chains", "linear", "constant"}[i], f.run, f.j})
 		}
-		all, err := NewComparison([]Judged{{"tempered", tempered.run, tempered.j}, {"linear", linear.run, linear.j}})
+		all, err := NewComparison(runs)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Join(all.Notes, ""); got != want {
-			t.Errorf("%d ancestors: notes %q, want %q", ancestors, got, want)
+		if !slices.Equal(all.Notes, c.want) {
+			t.Errorf("ESS %v, %d ancestors: notes %q, want %q", c.ess, c.ancestors, all.Notes, c.want)
 		}
 	}
 }
@@ -155,8 +166,20 @@ func TestOptimisersAreWarnedOf(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Contains(strings.Join(v.healthy().Warnings, ""), "behaved as an optimiser"); got != want {
-			t.Errorf("variance %v: warned %v, want %v", variance, got, want)
+		warnings, card := strings.Join(v.healthy().Warnings, ""), ""
+		for _, c := range v.cards() {
+			if c.Name == "log evidence" {
+				card = c.Note
+			}
+		}
+		for place, got := range map[string]bool{
+			"the posterior": strings.Contains(warnings, "It behaved as an optimiser"),
+			"the evidence":  strings.Contains(warnings, "The log evidence, −20.0, is no estimate"),
+			"the card":      card == "no estimate: an optimiser's",
+		} {
+			if got != want {
+				t.Errorf("variance %v: warned of %s: %v, want %v", variance, place, got, want)
+			}
 		}
 	}
 }

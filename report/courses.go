@@ -172,7 +172,7 @@ func (v *view) batches(m *starling.SMC) []course {
 			"less than one.",
 	})
 	if slices.ContainsFunc(v.run.Trace, func(l starling.TraceLine) bool { return l.LogEvidence != 0 }) {
-		all = append(all, evidenceSoFar(m))
+		all = append(all, v.evidenceSoFar(m))
 	}
 	return all
 }
@@ -204,7 +204,7 @@ func (v *view) blocks(sda *starling.Schedule) []course {
 	}
 }
 
-func evidenceSoFar(m *starling.SMC) course {
+func (v *view) evidenceSoFar(m *starling.SMC) course {
 	c := course{
 		id: "logz", title: "Log evidence so far", axis: chart.Axis{Label: "nats"}, decimals: 1,
 		of:      func(l *starling.TraceLine) float64 { return float64(l.LogEvidence) },
@@ -215,6 +215,11 @@ func evidenceSoFar(m *starling.SMC) course {
 		c.caption = "Of the iteration's own target: the examples that have come in, those of the newest block to its power."
 	case m.Start == "tempered":
 		c.caption = "Of the iteration's own target, its likelihood scaled to all examples once tempering has led to the first batch."
+	}
+	if m.Weight == "literal" {
+		c.caption = "It " + v.aboutEvidence() + "."
+	} else {
+		c.caption += " At the end it " + v.aboutEvidence() + "."
 	}
 	return c
 }

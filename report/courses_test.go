@@ -99,6 +99,13 @@ func TestSchedulesAreDrawn(t *testing.T) {
 		if scaled := strings.Contains(captions["Log evidence so far"], "scaled to all examples"); scaled == (name == "sda") {
 			t.Errorf("%s: log evidence: %s", name, captions["Log evidence so far"])
 		}
+		if !strings.Contains(captions["Log evidence so far"], "At the end it is an estimate of "+map[string]string{
+			"constant": "the last batch's evidence", "full": "the model's evidence: every target", "ctr": "the model's evidence: the last",
+			"linear": "the model's evidence: the last", "automated": "the model's evidence: the last",
+			"sda": "the evidence of a last target that", "scaled": "the evidence of a last target that",
+		}[name]) {
+			t.Errorf("%s: log evidence: %s", name, captions["Log evidence so far"])
+		}
 		checkPage(t, render(t, f))
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/internal/chart"
 	"github.com/starling-smc/starling/uq"
 )
@@ -61,9 +60,14 @@ func (t *topic) population(v *view) {
 			t.warn("Island %d ended at the power %s of the likelihood, before the posterior.", i.name, fixed(l.Temperature, 4))
 		}
 	}
-	if optimised, _ := starling.Optimised(m.Particles, v.run.Trace); m.Path.Tempering == nil && optimised {
+	if optimised, _ := v.run.Spec.Optimised(v.run.Trace); optimised {
+		each := ""
+		if len(v.islands) > 1 {
+			each = " on each island"
+		}
 		t.warn("It behaved as an optimiser, not as a sampler of the posterior: the log-weights differ by more than %d particles can carry, "+
-			"so it kept little more than the best of %d noisy descents, and how far its networks disagree says little.", m.Particles, m.Particles)
+			"so it kept little more than the best of %d noisy descents%s, and how far its networks disagree says little.",
+			m.Particles, m.Particles, each)
 	}
 	low, high := slices.Min(steps), slices.Max(steps)
 	took, moves := "From prior to posterior took %s steps", "%s of the moves were accepted"
@@ -98,11 +102,21 @@ func (t *topic) population(v *view) {
 // scatter is about the evidence.
 func (t *topic) scatter(v *view) {
 	m := v.j.Metrics
-	if m.LogEvidence == nil {
+	z, sd, effective := number(m.LogEvidence), number(m.LogEvidenceSD), number(m.EffectiveIslands)
+	where := " in the trace"
+	if m.LogEvidence != nil {
+		where = ", " + fixed(z, 1) + ","
+	}
+	optimised, merged := v.run.Spec.Optimised(v.run.Trace)
+	if about := v.aboutEvidence(); about != "" && (optimised || merged) {
+		t.warn("The log evidence%s %s.", where, about)
+	} else if about != "" {
+		t.say("The log evidence%s %s.", where, about)
+	}
+	if m.LogEvidence == nil || optimised {
 		return
 	}
 	n := len(v.run.Posterior.LogEvidence)
-	z, sd, effective := number(m.LogEvidence), number(m.LogEvidenceSD), number(m.EffectiveIslands)
 	if n < 2 {
 		t.say("The log evidence is %s; a single island cannot say how sure that is.", fixed(z, 1))
 		return
@@ -117,6 +131,10 @@ func (t *topic) scatter(v *view) {
 	} else {
 		t.say("The log evidence is %s, with a standard deviation of %s over the islands.", fixed(z, 1), fixed(sd, 1))
 	}
+}
+
+func (v *view) aboutEvidence() string {
+	return v.run.Spec.AboutEvidence(v.run.Trace, v.j.Problem.Train.Len())
 }
 
 // weights is about the ensemble that was kept.

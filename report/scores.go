@@ -265,6 +265,11 @@ func (v *view) cards() []card {
 		if m.LogEvidenceSD != nil && !math.IsNaN(number(m.LogEvidenceSD)) && len(v.islands) > 1 {
 			note = "± " + fixed(number(m.LogEvidenceSD), 1) + " over islands"
 		}
+		if optimised, merged := v.run.Spec.Optimised(v.run.Trace); optimised {
+			note = "no estimate: an optimiser's"
+		} else if merged {
+			note += ", from one draw of the start"
+		}
 		cards = append(cards, card{"log evidence", fixed(number(m.LogEvidence), 1), note})
 	}
 	return append(cards, card{"networks", count(v.run.Posterior.Size()), "of " + several(v.run.Net.Dim(), "parameter")})

@@ -72,7 +72,7 @@ With --probs it scores the class probabilities of any other program, an .npy of 
 			if jsonOut {
 				return j.Metrics.WriteJSON(cmd.OutOrStdout())
 			}
-			showMetrics(cmd.OutOrStdout(), &run.Spec, j.Metrics, j.Problem, true)
+			showMetrics(cmd.OutOrStdout(), &run.Spec, run.Trace, j.Metrics, j.Problem, true)
 			tell(cmd.OutOrStdout(), run.Manifest.Notes)
 			return nil
 		},

@@ -124,7 +124,7 @@ func (f *fit) run(cmd *cobra.Command, args []string) error {
 		}
 		return result.Metrics.WriteJSON(stdout)
 	}
-	showMetrics(stdout, &result.Spec, result.Metrics, result.Data, false)
+	showMetrics(stdout, &result.Spec, result.Trace, result.Metrics, result.Data, false)
 	tell(stdout, result.Notes)
 	fmt.Fprintln(stdout, "written to "+folder.Dir)
 	_, err = fmt.Fprintln(stdout, spent(began))

@@ -110,7 +110,7 @@ func (t *table) write(w io.Writer) {
 
 // showMetrics writes what a run's ensembles are worth; groups says whether the doubt about each group of examples is
 // shown in full.
-func showMetrics(w io.Writer, spec *starling.Spec, m *starling.Metrics, problem *data.Problem, groups bool) {
+func showMetrics(w io.Writer, spec *starling.Spec, trace []starling.TraceLine, m *starling.Metrics, problem *data.Problem, groups bool) {
 	rows := pages.Ensembles(spec, m)
 	for i, r := range rows {
 		if r.Name == pages.DeepEnsemble { // names are short, so that the table fits 80 columns
@@ -149,7 +149,8 @@ func showMetrics(w io.Writer, spec *starling.Spec, m *starling.Metrics, problem 
 		wrap(w, fmt.Sprintf("judged on the %s training examples of %s: nothing is held out", thousands(m.N), problem.Name))
 	}
 	if m.LogEvidence != nil {
-		wrap(w, evidence(spec.Method.SMC, m))
+		optimised, _ := spec.Optimised(trace)
+		wrap(w, evidence(spec.Method.SMC, m, optimised))
 	}
 }
 
@@ -251,12 +252,18 @@ func found(groups uq.Groups, alone bool) string {
 }
 
 // evidence is the line of log Z, with the reason for how islands are weighed.
-func evidence(method *starling.SMC, m *starling.Metrics) string {
+func evidence(method *starling.SMC, m *starling.Metrics, optimised bool) string {
 	line := fmt.Sprintf("log Z %s", minus(fmt.Sprintf("%.1f", *m.LogEvidence)))
+	if method.Islands > 1 {
+		line += fmt.Sprintf(" ± %.1f", *m.LogEvidenceSD)
+	}
+	if optimised {
+		line += ", which is no estimate: the run behaved as an optimiser"
+	}
 	if method.Islands == 1 {
 		return line
 	}
-	line += fmt.Sprintf(" ± %.1f; ", *m.LogEvidenceSD)
+	line += "; "
 	effective := float64(*m.EffectiveIslands)
 	switch {
 	case method.Combine == "evidence":

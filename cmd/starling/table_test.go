@@ -118,9 +118,26 @@ judged on the 1,200 training examples of wave: nothing is held out
 `},
 	} {
 		var out strings.Builder
-		showMetrics(&out, c.spec, &c.m, &data.Problem{Name: "wave"}, false)
+		showMetrics(&out, c.spec, nil, &c.m, &data.Problem{Name: "wave"}, false)
 		if d := cmp.Diff(c.want[1:], out.String()); d != "" {
 			t.Errorf("%s (-want +got):\n%s", name, d)
+		}
+	}
+}
+
+// The log evidence of an optimiser is not printed as if it were one.
+func TestEvidenceOfAnOptimiser(t *testing.T) {
+	spec, err := starling.Preset("mnist-lenet5-ctr")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := starling.Metrics{Evaluation: *scored(0.2), LogEvidence: number(-3204240.5)}
+	for ess, want := range map[float64]string{
+		9: "\nlog Z −3204240.5\n", 1: "\nlog Z −3204240.5, which is no estimate: the run behaved as an optimiser\n",
+	} {
+		var out strings.Builder
+		if showMetrics(&out, &spec, []starling.TraceLine{{ESS: ess}}, &m, &data.Problem{}, false); !strings.HasSuffix(out.String(), want) {
+			t.Errorf("effective sample size %v: %q", ess, out.String())
 		}
 	}
 }
@@ -138,7 +155,7 @@ func TestManyGroups(t *testing.T) {
 			AUROC: number(0.5), FPR95: number(1), AUROCMaxProb: number(0.91), FPR95MaxProb: number(0.25), AUROCEnergy: number(1), FPR95Energy: number(0)})
 	}
 	var out strings.Builder
-	showMetrics(&out, &spec, &starling.Metrics{Evaluation: *e}, &data.Problem{}, true)
+	showMetrics(&out, &spec, nil, &starling.Metrics{Evaluation: *e}, &data.Problem{}, true)
 	want := `
                                    epistemic entropy, nats
            accuracy    NLL    ECE  right  wrong  a-group-of-long-name-0
@@ -196,7 +213,7 @@ func TestTableFits(t *testing.T) {
 			m.Combined = &starling.Combined{Equal: *e, Evidence: *e}
 		}
 		var out strings.Builder
-		showMetrics(&out, &spec, &m, &data.Problem{}, false)
+		showMetrics(&out, &spec, nil, &m, &data.Problem{}, false)
 		lines := strings.Split(out.String(), "\n")
 		for _, line := range lines[:6] {
 			if n := len([]rune(line)); n > 80 {
