@@ -234,7 +234,7 @@ func (k *keeper) resume(r *run) (finished bool, err error) {
 			was.release, was.revision = k.state.release, k.state.revision
 		}
 		if err := k.state.differ(&was); err != nil {
-			return false, fmt.Errorf("%s cannot go on: %w", f.Dir, err)
+			return false, &OtherRunError{fmt.Errorf("%s cannot go on: %w", f.Dir, err)}
 		}
 		r.Started = m.Started
 	}

@@ -368,6 +368,9 @@ func TestRefusedToGoOn(t *testing.T) {
 			t.Errorf("%s: %T %v", name, err, err)
 			continue
 		}
+		if other := name != "manifest" && name != "trace"; errors.As(err, new(*OtherRunError)) != other {
+			t.Errorf("%s: another run: %v, of %T %v", name, !other, err, err)
+		}
 		for _, want := range c.want {
 			if !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: %v, want %q", name, err, want)

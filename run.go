@@ -106,6 +106,12 @@ type NotDoneError struct{ Err error }
 func (e *NotDoneError) Error() string { return e.Err.Error() }
 func (e *NotDoneError) Unwrap() error { return e.Err }
 
+// OtherRunError is Fit's where the folder holds another run than is asked for: one of another config, version or data.
+type OtherRunError struct{ Err error }
+
+func (e *OtherRunError) Error() string { return e.Err.Error() }
+func (e *OtherRunError) Unwrap() error { return e.Err }
+
 // OpenRun reads the folder of a run that is done. Where none is, the error is a *NotDoneError, which says how to go on with
 // one that was begun; a file that is damaged, missing or does not fit the others is a *DataError that names it.
 func OpenRun(dir string) (*Run, error) {
