@@ -29,7 +29,7 @@ writes a page of them, complete in itself. Runs that were judged on different ex
 		Args: cobra.MinimumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if out != "" {
-				if err := checkFile(out); err != nil {
+				if err := checkFile("--out", out); err != nil {
 					return err
 				}
 			}

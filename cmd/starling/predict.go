@@ -35,7 +35,7 @@ units. Inputs are standardised as the run's were; columns of a CSV are found by 
 			case out == "":
 				return wrongUse("name the file to write: --out FILE, a .csv or .npy")
 			}
-			if err := checkFile(out); err != nil {
+			if err := checkFile("--out", out); err != nil {
 				return err
 			}
 			run, err := openRun(args[0])

@@ -4,19 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/starling-smc/starling"
-	"github.com/starling-smc/starling/internal/ckpt"
-	"github.com/starling-smc/starling/internal/lock"
 	"github.com/starling-smc/starling/paper"
 )
 
@@ -24,10 +22,7 @@ var tables = []*paper.Table{&paper.DataAnnealing}
 
 func newReproduce() *cobra.Command {
 	var r reproduce
-	var names []string
-	for _, t := range tables {
-		names = append(names, t.Name)
-	}
+	names := tableNames()
 	cmd := &cobra.Command{
 		Use:   "reproduce TABLE [CELL…]",
 		Short: "A paper's table beside ours",
@@ -57,13 +52,20 @@ Tables: ` + strings.Join(names, ", "),
 	return cmd
 }
 
+func tableNames() (names []string) {
+	for _, t := range tables {
+		names = append(names, t.Name)
+	}
+	return names
+}
+
 type reproduce struct {
 	table                                  *paper.Table
 	out, budget, markdown, record, dataDir string
 	seeds                                  []uint
 	threads                                int
 	resume, json                           bool
-	leftOut                                map[string]bool // folders that were said to hold no run of a cell
+	leftOut                                map[string]bool // folders that were said to be left out
 }
 
 func (r *reproduce) run(cmd *cobra.Command, args []string) error {
@@ -73,12 +75,18 @@ func (r *reproduce) run(cmd *cobra.Command, args []string) error {
 		}
 	}
 	if r.table == nil {
-		return wrongUse("no table %q (tables: %s)", args[0], cmd.ValidArgs)
+		return wrongUse("no table %q (tables: %s)", args[0], strings.Join(tableNames(), ", "))
+	}
+	if len(args) == 1 && (cmd.Flags().Changed("seeds") || cmd.Flags().Changed("budget")) {
+		return wrongUse("--seeds and --budget say how CELLs run, and none is named: name some, or '*' for all")
 	}
 	if r.budget != "full" && r.budget != "reduced" {
 		return wrongUse("--budget %q: want full or reduced", r.budget)
 	}
 	if err := checkThreads(r.threads); err != nil {
+		return err
+	}
+	if err := r.checkFiles(); err != nil {
 		return err
 	}
 	r.leftOut = map[string]bool{}
@@ -98,8 +106,13 @@ func (r *reproduce) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	for _, u := range due {
-		if err := r.fit(cmd, u); err != nil {
+	for i, u := range due {
+		err := r.fit(cmd, u, fmt.Sprintf("%d of %d", i+1, len(due)))
+		if !u.asked && (errors.As(err, new(*starling.OtherRunError)) || errors.As(err, new(usageError))) {
+			r.leaveOut(u, err)
+			continue
+		}
+		if err != nil {
 			return err
 		}
 		if runs, err = r.write(); err != nil {
@@ -107,7 +120,7 @@ func (r *reproduce) run(cmd *cobra.Command, args []string) error {
 		}
 	}
 	if r.json {
-		return writeJSON(cmd.OutOrStdout(), map[string]any{"table": r.table.Name, "runs": runs})
+		return writeJSON(cmd.OutOrStdout(), map[string]any{"table": r.table.Name, "published": r.table.Published(), "runs": runs})
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "%s\n\n", r.table.Title)
 	return r.table.WriteText(cmd.OutOrStdout(), runs)
@@ -119,6 +132,15 @@ type unit struct {
 	dir     string
 	seed    uint64
 	reduced bool
+	asked   bool // by its name
+}
+
+func (u unit) String() string {
+	text := fmt.Sprintf("cell %s, seed %d", u.cell.Name, u.seed)
+	if u.reduced {
+		text += ", reduced"
+	}
+	return text
 }
 
 // asked lists the runs of the cells that the patterns name, in their order.
@@ -135,7 +157,7 @@ func (r *reproduce) asked(patterns []string) (units []unit, err error) {
 			}
 			some = true
 			for _, seed := range r.seeds {
-				u := unit{c, filepath.Join(r.out, r.table.Name, fmt.Sprintf("%s-%d", c.Name, seed)), uint64(seed), r.budget == "reduced"}
+				u := unit{c, filepath.Join(r.out, r.table.Name, fmt.Sprintf("%s-%d", c.Name, seed)), uint64(seed), r.budget == "reduced", true}
 				if u.reduced {
 					u.dir += "-reduced"
 				}
@@ -160,7 +182,7 @@ func (r *reproduce) there() (units []unit, err error) {
 			number, ok := strings.CutPrefix(e.Name(), c.Name+"-")
 			number, reduced := strings.CutSuffix(number, "-reduced")
 			if seed, err := strconv.ParseUint(number, 10, 64); ok && err == nil {
-				units = append(units, unit{c, filepath.Join(r.out, r.table.Name, e.Name()), seed, reduced})
+				units = append(units, unit{c, filepath.Join(r.out, r.table.Name, e.Name()), seed, reduced, false})
 			}
 		}
 	}
@@ -173,7 +195,6 @@ func (r *reproduce) due(patterns []string) (due []unit, err error) {
 	if err != nil {
 		return nil, err
 	}
-	asked := len(all)
 	if r.resume {
 		stopped, err := r.there()
 		if err != nil {
@@ -182,14 +203,14 @@ func (r *reproduce) due(patterns []string) (due []unit, err error) {
 		all = append(all, stopped...)
 	}
 	seen := map[string]bool{}
-	for i, u := range all {
+	for _, u := range all {
 		if seen[u.dir] {
 			continue
 		}
 		seen[u.dir] = true
 		if _, err := r.read(u); errors.As(err, new(*starling.NotDoneError)) {
 			due = append(due, u)
-		} else if err != nil && !(i >= asked && errors.As(err, new(*starling.DataError))) { // runs leaves that out
+		} else if err != nil && (u.asked || !errors.As(err, new(*starling.DataError))) { // runs leaves that out
 			return nil, err
 		}
 	}
@@ -200,52 +221,32 @@ func (r *reproduce) read(u unit) (*paper.Run, error) {
 	return r.table.Read(u.dir, u.cell, u.seed, u.reduced)
 }
 
-// lock takes the folder of the table: two commands at once would measure one another's load, and write one record.
-func (r *reproduce) lock() (unlock func(), err error) {
-	dir := filepath.Join(r.out, r.table.Name)
-	_, err = os.Lstat(r.out)
-	made := errors.Is(err, fs.ErrNotExist)
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return nil, err
-	}
-	remove := func() { // what is empty
-		os.Remove(dir)
-		if made {
-			os.Remove(r.out)
-		}
-	}
-	l, err := lock.Take(filepath.Join(dir, ".lock"))
-	if err == nil {
-		return func() {
-			l.Free()
-			remove()
-		}, nil
-	}
-	remove()
-	var held *lock.HeldError
-	if errors.As(err, &held) {
-		err = wrongUse("%s: another reproduce is at work in this folder (%s); let it end, or choose another --out", dir, held.By)
-	}
-	return nil, err
-}
-
-// fit runs one, or goes on with it.
-func (r *reproduce) fit(cmd *cobra.Command, u unit) error {
+// fit runs one, or goes on with it: the count-th of those that are due.
+func (r *reproduce) fit(cmd *cobra.Command, u unit, count string) error {
 	spec, err := u.cell.Spec(u.seed, u.reduced)
 	if err != nil {
 		return err
 	}
-	folder, err := starling.ResumeFolder(u.dir)
+	folder, err := starling.TakeFolder(u.dir)
+	if errors.Is(err, fs.ErrExist) {
+		folder, err = starling.ResumeFolder(u.dir)
+	}
 	if err != nil {
 		return wrongUse("cannot write a run to %s: %w", u.dir, err)
 	}
 	defer folder.Close()
 	line := newProgress(os.Stderr)
-	_, err = starling.Fit(cmd.Context(), spec, starling.Options{
+	result, err := starling.Fit(cmd.Context(), spec, starling.Options{
 		Threads: r.threads, DataDir: r.dataDir, Folder: folder, Memory: memoryLimit(os.DirFS("/")),
 		Progress: func(e starling.Event) {
-			if loaded, ok := e.(*starling.Loaded); ok && line != nil {
-				fmt.Fprintln(os.Stderr, header(loaded))
+			switch e := e.(type) {
+			case *starling.Loaded:
+				fmt.Fprintf(os.Stderr, "%v: %s\n", u, count)
+				if line != nil {
+					fmt.Fprintln(os.Stderr, header(e))
+				}
+			case *starling.Notice:
+				fmt.Fprintln(os.Stderr, "starling: "+e.Text)
 			}
 			if line != nil {
 				line.event(e)
@@ -261,59 +262,14 @@ func (r *reproduce) fit(cmd *cobra.Command, u unit) error {
 	case stopped:
 		return interrupted{"nothing of " + u.dir + " was saved; the same command begins it anew"}
 	case err != nil:
-		return fmt.Errorf("cell %s, seed %d: %w", u.cell.Name, u.seed, err)
+		return fmt.Errorf("%v: %w", u, err)
 	}
+	run, err := r.read(u)
+	if err != nil {
+		return err
+	}
+	took := time.Duration(run.Sampling * float64(time.Second))
+	fmt.Fprintf(os.Stderr, "%v: done, sampled in %s, accuracy %.2f %%\n", u, seconds(took), run.Accuracy)
+	tell(os.Stderr, result.Notes)
 	return nil
-}
-
-// runs are those that came with the program, those in the file --record and those in the folder; later ones count. A folder
-// that holds something else is named on stderr, once, and left out.
-func (r *reproduce) runs() ([]paper.Run, error) {
-	runs := r.table.Recorded()
-	if r.record != "" {
-		more, err := r.table.ReadRecord(r.record)
-		if err != nil {
-			return nil, err
-		}
-		runs = paper.Merge(runs, more)
-	}
-	units, err := r.there()
-	if err != nil {
-		return nil, err
-	}
-	for _, u := range units {
-		run, err := r.read(u)
-		if errors.As(err, new(*starling.NotDoneError)) {
-			continue
-		}
-		if errors.As(err, new(*starling.DataError)) {
-			if !r.leftOut[u.dir] {
-				fmt.Fprintf(os.Stderr, "starling: left out: %v\n", err)
-			}
-			r.leftOut[u.dir] = true
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		runs = paper.Merge(runs, []paper.Run{*run})
-	}
-	return runs, nil
-}
-
-// write writes the files that are asked for, and returns the runs in them.
-func (r *reproduce) write() ([]paper.Run, error) {
-	runs, err := r.runs()
-	if err != nil {
-		return nil, err
-	}
-	if r.record != "" {
-		if err := ckpt.Replace(r.record, "", func(w io.Writer) error { return writeJSON(w, runs) }); err != nil {
-			return nil, err
-		}
-	}
-	if r.markdown != "" {
-		return runs, ckpt.Replace(r.markdown, "", func(w io.Writer) error { return r.table.WriteMarkdown(w, runs) })
-	}
-	return runs, nil
 }

@@ -23,16 +23,16 @@ func openRun(dir string) (*starling.Run, error) {
 	return run, err
 }
 
-// checkFile refuses an --out that cannot be a file, or that belongs to a run.
-func checkFile(out string) error {
+// checkFile refuses what a flag names if it cannot be a file, or belongs to a run.
+func checkFile(flag, out string) error {
 	info, err := os.Stat(out)
 	switch {
 	case err == nil && info.IsDir():
-		return wrongUse("--out %s is a folder, want a file", out)
+		return wrongUse("%s %s is a folder, want a file", flag, out)
 	case out == "-" || strings.HasPrefix(filepath.Clean(out), "/dev/") || err == nil && !info.Mode().IsRegular():
-		return wrongUse("--out %s is no file: name one to write, which is then there as a whole or not at all", out)
+		return wrongUse("%s %s is no file: name one to write, which is then there as a whole or not at all", flag, out)
 	case starling.IsRunFile(out):
-		return wrongUse("--out %s is a file of the run in %s, which would be lost: name another", out, filepath.Dir(out))
+		return wrongUse("%s %s is a file of the run in %s, which would be lost: name another", flag, out, filepath.Dir(out))
 	}
 	return nil
 }

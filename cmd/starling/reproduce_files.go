@@ -1,0 +1,150 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/starling-smc/starling"
+	"github.com/starling-smc/starling/internal/ckpt"
+	"github.com/starling-smc/starling/internal/lock"
+	"github.com/starling-smc/starling/paper"
+)
+
+// checkFiles refuses what can be no file of --record or --markdown, or is one for both.
+func (r *reproduce) checkFiles() error {
+	if r.record != "" {
+		if err := checkFile("--record", r.record); err != nil {
+			return err
+		}
+	}
+	if r.markdown != "" {
+		if err := checkFile("--markdown", r.markdown); err != nil {
+			return err
+		}
+	}
+	if r.record != "" && r.markdown != "" && sameFile(r.record, r.markdown) {
+		return wrongUse("--record and --markdown are one file, %s: the table would replace the runs; name two", r.record)
+	}
+	return nil
+}
+
+// sameFile says that two paths are of one file, which need not be there yet.
+func sameFile(a, b string) bool {
+	before, err := os.Stat(a)
+	after, missing := os.Stat(b)
+	if err == nil && missing == nil {
+		return os.SameFile(before, after)
+	}
+	a, err = filepath.Abs(a)
+	b, missing = filepath.Abs(b)
+	return err == nil && missing == nil && a == b
+}
+
+// lock takes the folder of the table: two commands at once would measure one another's load, and write one record.
+func (r *reproduce) lock() (unlock func(), err error) {
+	dir := filepath.Join(r.out, r.table.Name)
+	_, err = os.Lstat(r.out)
+	made := errors.Is(err, fs.ErrNotExist)
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, err
+	}
+	remove := func() { // what is empty
+		os.Remove(dir)
+		if made {
+			os.Remove(r.out)
+		}
+	}
+	l, err := lock.Take(filepath.Join(dir, ".lock"))
+	if err == nil {
+		return func() {
+			l.Free()
+			remove()
+		}, nil
+	}
+	remove()
+	var held *lock.HeldError
+	if errors.As(err, &held) {
+		err = wrongUse("%s: another reproduce is at work in this folder (%s); let it end, or choose another --out", dir, held.By)
+	}
+	return nil, err
+}
+
+// lockRecord keeps others from the file --record between reading and replacing it, which takes them no longer than this
+// waits.
+func (r *reproduce) lockRecord() (l *lock.Lock, err error) {
+	dir, name := filepath.Split(r.record)
+	var held *lock.HeldError
+	for range 200 {
+		if l, err = lock.Take(filepath.Join(dir, "."+name+".lock")); !errors.As(err, &held) {
+			return l, err
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	return nil, fmt.Errorf("%s: another reproduce has been writing it for long (%s); the same command tries again", r.record, held.By)
+}
+
+// held are the runs in the folder --out. A folder that holds something else is left out.
+func (r *reproduce) held() (runs []paper.Run, err error) {
+	units, err := r.there()
+	if err != nil {
+		return nil, err
+	}
+	for _, u := range units {
+		run, err := r.read(u)
+		switch {
+		case err == nil:
+			runs = append(runs, *run)
+		case errors.As(err, new(*starling.NotDoneError)):
+		case errors.As(err, new(*starling.DataError)):
+			r.leaveOut(u, err)
+		default:
+			return nil, err
+		}
+	}
+	return runs, nil
+}
+
+// leaveOut says on stderr, once, why a folder does not count.
+func (r *reproduce) leaveOut(u unit, err error) {
+	if !r.leftOut[u.dir] {
+		fmt.Fprintf(os.Stderr, "starling: left out: %v\n", err)
+	}
+	r.leftOut[u.dir] = true
+}
+
+// write writes the files that are asked for, and returns the runs in them: those that came with the program, those in the
+// file --record and those in the folder; later ones count.
+func (r *reproduce) write() ([]paper.Run, error) {
+	held, err := r.held()
+	if err != nil {
+		return nil, err
+	}
+	runs := r.table.Recorded()
+	if r.record != "" {
+		l, err := r.lockRecord()
+		if err != nil {
+			return nil, err
+		}
+		defer l.Free()
+		recorded, err := r.table.ReadRecord(r.record)
+		if err != nil {
+			return nil, err
+		}
+		runs = paper.Merge(runs, recorded)
+	}
+	runs = paper.Merge(runs, held)
+	if r.record != "" {
+		if err := ckpt.Replace(r.record, "", func(w io.Writer) error { return writeJSON(w, runs) }); err != nil {
+			return nil, err
+		}
+	}
+	if r.markdown != "" {
+		return runs, ckpt.Replace(r.markdown, "", func(w io.Writer) error { return r.table.WriteMarkdown(w, runs) })
+	}
+	return runs, nil
+}
