@@ -12,6 +12,7 @@ import (
 	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/internal/spelling"
 	"github.com/starling-smc/starling/nn"
+	"github.com/starling-smc/starling/smc"
 )
 
 // checker collects what is impossible in a Spec. A zero that was not written down is a default to come and passes.
@@ -207,6 +208,7 @@ func (c *checker) method(s *Spec) {
 		c.smc(s)
 		full := *m.SMC
 		full.fill(s)
+		c.few(&full)
 		if p := s.MAP; full.Start == "sgd" && p != nil && p.Restarts != 0 && p.Restarts < full.Particles*full.Islands {
 			c.conflict([]string{"map.restarts", "method.smc.particles", "method.smc.islands", "method.smc.start"},
 				"%d particles start from %d MAP restarts, one each: want map.restarts of at least %d, or another start",
@@ -433,9 +435,32 @@ func (c *checker) path(m *SMC) {
 	if schedule.Scale && name != "sda" {
 		c.fault(join(p, "scale"), "is for sda; the other schedules always scale")
 	}
-	if l := m.Move.Leapfrog; l != nil && l.Gradient != nil && name == "sda" {
-		c.conflict([]string{"method.smc.move.leapfrog.gradient", p},
-			"has no place in sda, where some examples have settled and others have a power of their own: leave it out, or take another path")
+	if l := m.Move.Leapfrog; l != nil && l.Gradient != nil {
+		const gradient = "method.smc.move.leapfrog.gradient"
+		batch, _ := smc.BatchSizes(schedule.Batch, 0)
+		switch {
+		case name == "sda":
+			c.conflict([]string{gradient, p},
+				"has no place in sda, where some examples have settled and others have a power of their own: leave it out, or take another path")
+		case name == "constant" && l.Gradient.Batch >= batch:
+			c.conflict([]string{gradient, join(p, "batch")},
+				"%d examples are not fewer than the %d of every batch, whose own gradients cost less: leave it out, or take fewer", l.Gradient.Batch, batch)
+		}
+	}
+}
+
+// few wants more than one particle of those that tempering is to keep effective; one always is. m has its defaults.
+func (c *checker) few(m *SMC) {
+	share := 0.5 // on the way to the first batch
+	if m.Path.Tempering != nil {
+		share = m.Path.Tempering.ESS
+	} else if m.Start != "tempered" {
+		return
+	}
+	if share > 0 && m.Particles > 1 && share*float64(m.Particles) <= 1 {
+		c.conflict([]string{"method.smc.particles", "method.smc.path.tempering.ess", "method.smc.start"},
+			"tempering keeps a share of %v of %d particles effective, which is not more than one, and would do it all in one step: want more than %.4g of them",
+			share, m.Particles, 1/share)
 	}
 }
 
@@ -453,6 +478,9 @@ func (c *checker) start(s *Spec) {
 	case (m.Start == "prior" || m.Start == "tempered") && s.Model.Init != "" && s.MAP == nil && s.Prior.Anchor == nil:
 		c.conflict([]string{at, "model.init"},
 			"%s draws all particles from the prior, and nothing is left to do for model.init: want start: init, or no model.init", m.Start)
+	case m.Start == "tempered" && m.Weight == "literal":
+		c.conflict([]string{at, "method.smc.weight"},
+			"tempered leads to the first batch by changes of target alone, which weight literal leaves out: no likelihood would ever be weighed")
 	}
 }
 

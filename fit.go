@@ -110,6 +110,12 @@ func prepare(spec Spec, o Options) (*run, error) {
 	if r.model, err = nn.NewModel(r.Net, r.Data.Train, r.pool); err != nil {
 		return nil, r.Spec.fault("model", "%v", err)
 	}
+	if m := spec.Method.SMC; m != nil && m.Move.Leapfrog != nil {
+		if g, n := m.Move.Leapfrog.Gradient, r.Data.Train.Len(); g != nil && g.Batch >= n {
+			return nil, r.Spec.fault("method.smc.move.leapfrog.gradient",
+				"%d examples are not fewer than the %d to train on, whose own gradients cost less: leave it out, or take fewer", g.Batch, n)
+		}
+	}
 	if r.Data.Schema.Dropped != nil {
 		r.Notes = append(r.Notes, constants(r.Data.Schema))
 	}

@@ -82,7 +82,7 @@ model:
   layers: [{conv: {filters: 2, kernel: 3}}, {dense: 9}]
   likelihood: categorical
 prior: {normal: {variance: 1}}
-method: {smc: {particles: 2}}
+method: {smc: {particles: 3}}
 `
 	const table = `data:
   csv: {file: testdata/trees.csv, target: kind}
@@ -91,7 +91,7 @@ model:
   layers: [{dense: 3}]
   likelihood: categorical
 prior: {normal: {variance: 1}}
-method: {smc: {particles: 2}}
+method: {smc: {particles: 3}}
 `
 	constant := filepath.Join(t.TempDir(), "constant.csv")
 	save(t, constant, []byte(lines(40, "yes", "no")))
@@ -140,6 +140,7 @@ method: {smc: {particles: 2}}
 		"gaps":                 {images, []string{"data.train.targets=" + gaps, "model.layers.1.dense=4"}, &config, "gaps.npy has 17 classes (the largest label is 16; no example has label 0, 1, 2, 4, 5, 6, 7, 8, 9, 10, …), the network 4 outputs"},
 		"gaps, elsewhere":      {images, []string{"data.test={inputs: examples/images-train.npy, targets: " + gaps + "}"}, &config, "gaps.npy has 17 classes (the largest label is 16; no example has label 9, 10, 11, 12, 13, 14, 15), the network 9 outputs"},
 		"no classes":           {table, []string{"data.csv.target=mass"}, &bad, `line 2, column 5 (kind): "ash" is not a number`},
+		"cheap gradients":      {table, []string{"method.smc={path: {full: {}}, move: {leapfrog: {step: 0.1, gradient: {batch: 500}}}}"}, &config, "method.smc.move.leapfrog.gradient: 500 examples are not fewer than the"},
 		"no array":             {images, []string{"data.train.inputs=examples/none.npy"}, &bad, "examples/none.npy"},
 		"labels":               {images, []string{"data.train.targets=examples/images-test-labels.npy"}, &bad, "labels of shape [617] for 1000 examples"},
 		"test's shape":         {images, []string{"data.test={inputs: " + constant + ", targets: " + constant + "}"}, &bad, constant},

@@ -32,7 +32,9 @@ import (
 // shears whatever g, with volume 1; drifts are shears; and their order reads the same from both ends. With Batch n, g is
 // the gradient for n examples, drawn without replacement from the target's, scaled to their number, the same for every
 // particle, independently of θ and p: given the draw, g is fixed and the argument above applies, while ΔH is taken with
-// the exact densities. A trajectory then costs S+1 gradients of n examples and one value of all.
+// the exact densities. A trajectory then costs S+1 gradients of n examples and one value of all: less than S gradients of
+// all if n is the smaller part. Where a target has no more than n examples, the field is the target's own and costs more
+// than without Batch.
 //
 // A trajectory that begins or ends at an infinite or undefined energy has ΔH = +∞, weight 0: the particle is dead. It is put
 // back to where it began, so that θ stays finite; its log-likelihood may not be, where a new batch is undefined there.
