@@ -73,7 +73,7 @@ type TraceLine struct {
 	LogWeightVar  uq.Number `json:"log_weight_var"` // likewise: variance of the log-weights of living particles, each counted alike, nats²
 	Dead          int       `json:"dead"`           // particles of weight 0, likewise
 	Resampled     bool      `json:"resampled"`      //
-	Ancestors     int       `json:"ancestors"`      // distinct particles of the start whose descendants live
+	Ancestors     int       `json:"ancestors"`      // distinct particles of the start that living particles descend from
 	Parents       int       `json:"parents"`        // distinct parents of this resampling
 	Mutations     int       `json:"mutations"`      // moves of this iteration
 	Acceptance    float64   `json:"acceptance"`     // mean probability
@@ -81,7 +81,7 @@ type TraceLine struct {
 	EnergySD      float64   `json:"energy_sd"`      // of the moves' energy errors
 	Broken        int       `json:"broken"`         // proposals of infinite or undefined energy
 	LogEvidence   uq.Number `json:"log_evidence"`   // so far; 0 for chains
-	LogLikelihood uq.Number `json:"log_likelihood"` // mean over the particles; of the examples that have not settled, at power 1, not scaled
+	LogLikelihood uq.Number `json:"log_likelihood"` // mean over the living particles; of the examples that have not settled, at power 1, not scaled
 	Gradients     int       `json:"gradients"`      // so far, in examples, over the particles
 	Values        int       `json:"values"`         // evaluations without gradient, likewise
 	Seconds       float64   `json:"seconds"`        // since the run began, without pauses and without what the test examples take

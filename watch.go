@@ -61,9 +61,7 @@ func (w *watch) look(st *smc.State, info smc.Info) error {
 	if w.run.Spec.estimatesEvidence() {
 		line.LogEvidence = uq.Number(info.LogZ)
 	}
-	for _, l := range st.LL {
-		line.LogLikelihood += uq.Number(l / float64(len(st.LL)))
-	}
+	line.LogLikelihood = uq.Number(logLikelihood(st))
 	if err := w.validate(st, &line); err != nil {
 		return err
 	}
@@ -74,6 +72,20 @@ func (w *watch) look(st *smc.State, info smc.Info) error {
 		return err
 	}
 	return w.run.keep.step(info.Island, st, info.Progress >= 1, false)
+}
+
+// logLikelihood is the mean over the living: what a dead particle remembers may be undefined.
+func logLikelihood(st *smc.State) (mean float64) {
+	var living []float64
+	for j, l := range st.LL {
+		if !math.IsInf(st.LogW[j], -1) {
+			living = append(living, l)
+		}
+	}
+	for _, l := range living {
+		mean += l / float64(len(living))
+	}
+	return mean
 }
 
 // leave keeps what there is to see of an iteration.

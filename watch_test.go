@@ -37,6 +37,17 @@ func TestSamplingEvent(t *testing.T) {
 	}
 }
 
+// TestLogLikelihood: a dead particle does not count, whatever it remembers.
+func TestLogLikelihood(t *testing.T) {
+	for _, dead := range []float64{-1e9, math.NaN(), math.Inf(-1)} {
+		st := &smc.State{LogW: []float64{-0.5, math.Inf(-1), -40}}
+		st.LL = []float64{-3, dead, -8}
+		if got := logLikelihood(st); got != -5.5 {
+			t.Errorf("with a dead particle at %v the mean is %v, want -5.5", dead, got)
+		}
+	}
+}
+
 // TestPowerEvent: smooth annealing shows the power of the newest block, whatever the examples so far stand for.
 func TestPowerEvent(t *testing.T) {
 	for _, c := range []struct {

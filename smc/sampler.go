@@ -35,7 +35,7 @@ type Sampler struct {
 	Weighting Weighting // nil: Momentum for mcmc.Unadjusted, Reversal for all others
 	Resample  Resampler // zero: multinomial if ESS < J/2
 	Particles int       // J
-	Start     []float64 // J×D, where the particles start; nil: draws from the prior
+	Start     []float64 // J×D, where the particles start; nil: draws from the prior. Each is evaluated, also where they are equal
 	Keep      int       // states that a Fixed path keeps, of all particles together, evenly over the second half; 0: only the last
 
 	Seed   uint64
