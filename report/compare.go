@@ -188,13 +188,8 @@ func (c *Comparison) cost() table {
 		{"log evidence", func(v *view) string { return fixed(number(v.j.Metrics.LogEvidence), 1) }},
 		{"± over islands", func(v *view) string { return fixed(number(v.j.Metrics.LogEvidenceSD), 1) }},
 		{"gradients, examples", func(v *view) string { return count(gradients(v.islands)) }},
-		{"seconds", func(v *view) string {
-			s := Seconds(&v.run.Manifest)
-			if s < 10 {
-				return fixed(s, 1)
-			}
-			return fixed(s, 0)
-		}},
+		{"seconds at work", func(v *view) string { return v.atWork() }},
+		{"seconds of evaluation", func(v *view) string { return v.evaluating() }},
 	}
 	for _, r := range rows {
 		var cells []string
@@ -209,9 +204,6 @@ func (c *Comparison) cost() table {
 	}
 	return t
 }
-
-// Seconds is how long a run took from start to end.
-func Seconds(m *starling.Manifest) float64 { return m.Finished.Sub(m.Started).Seconds() }
 
 // Gradients are those that a run spent in sampling, in examples over all particles.
 func Gradients(run *starling.Run) int { return gradients(islands(run.Trace)) }
@@ -256,7 +248,7 @@ func (c *Comparison) Write(w io.Writer) error {
 		methods.add(names[i], Architecture(v.run.Net), Method(&v.run.Spec), fmt.Sprint(v.run.Spec.Seed))
 	}
 	figures := section{
-		ID: "figures", Title: "Figures", Text: []string{"Arrows say what is better; the best of a row is bold."},
+		ID: "figures", Title: "Figures", Text: []string{"Arrows say what is better; the best of a row is bold. Seconds at work leave out pauses and evaluation."},
 		Tables: append(compare(names, all), c.cost()),
 	}
 	pictures := section{ID: "pictures", Title: "Side by side"}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/data"
 )
 
@@ -19,7 +20,9 @@ func (v *view) provenance() section {
 	s.Facts = []card{
 		{"seed", fmt.Sprint(v.run.Spec.Seed), "same config, seed and data give the same bytes"},
 		{"started", when(m.Started), ""},
-		{"finished", when(m.Finished), took(m.Started, m.Finished)},
+		{"finished", when(m.Finished), ""},
+		{"seconds at work", v.atWork(), "without pauses and evaluation"},
+		{"seconds of evaluation", v.evaluating(), "on the way and in the end"},
 		{"starling", version, ""},
 		{"built with", m.Go + ", " + m.Platform, ""},
 		{"kernels", m.Kernel, "of the CPU; the result does not depend on them"},
@@ -79,10 +82,38 @@ func when(t time.Time) string {
 	return t.UTC().Format("2006-01-02 15:04:05 UTC")
 }
 
-// took says how long it was between two moments.
-func took(from, to time.Time) string {
-	if from.IsZero() || to.Before(from) {
-		return ""
+// Work is how many seconds a run was at work: without pauses, and without looking at the test examples. Where only start
+// and end are known, pauses may be in them, and it was at work so long at most.
+func Work(run *starling.Run) (seconds float64, most bool) {
+	for _, l := range run.Trace {
+		seconds = max(seconds, l.Seconds)
 	}
-	return "after " + to.Sub(from).Round(time.Second).String()
+	m := &run.Manifest
+	if seconds > 0 {
+		return seconds, false
+	}
+	return max(m.Finished.Sub(m.Started).Seconds()-m.EvaluationSeconds, 0), true
+}
+
+func (v *view) atWork() string {
+	seconds, most := Work(v.run)
+	if most {
+		return "≤ " + duration(seconds)
+	}
+	return duration(seconds)
+}
+
+// evaluating is how long the run looked at the test examples; older ones do not say.
+func (v *view) evaluating() string {
+	if s := v.run.Manifest.EvaluationSeconds; s > 0 {
+		return duration(s)
+	}
+	return "–"
+}
+
+func duration(seconds float64) string {
+	if seconds < 10 {
+		return fixed(seconds, 1)
+	}
+	return fixed(seconds, 0)
 }

@@ -106,15 +106,18 @@ func comparison(c *pages.Comparison, dirs []string, page string) map[string]any 
 		Method     string            `json:"method"`
 		Parameters int               `json:"parameters"`
 		Networks   int               `json:"networks"`
-		Gradients  int               `json:"gradients"` // of sampling, in examples, over all particles
-		Seconds    uq.Number         `json:"seconds"`
-		Checksum   string            `json:"checksum"` // of the examples that it was judged on
+		Gradients  int               `json:"gradients"`                      // of sampling, in examples, over all particles
+		Work       uq.Number         `json:"work_seconds"`                   // without pauses and evaluation
+		Most       bool              `json:"work_seconds_at_most,omitempty"` // so many, as pauses may be in them
+		Evaluation uq.Number         `json:"evaluation_seconds"`             // 0: not known
+		Checksum   string            `json:"checksum"`                       // of the examples that it was judged on
 		Metrics    *starling.Metrics `json:"metrics"`
 	}
 	var runs []run
 	for i, r := range c.Runs {
+		seconds, most := pages.Work(r.Run)
 		runs = append(runs, run{r.Name, dirs[i], pages.Method(&r.Spec), r.Net.Dim(), r.Posterior.Size(), pages.Gradients(r.Run),
-			uq.Number(pages.Seconds(&r.Manifest)), r.Set().Checksum(), r.Metrics})
+			uq.Number(seconds), most, uq.Number(r.Manifest.EvaluationSeconds), r.Set().Checksum(), r.Metrics})
 	}
 	all := map[string]any{"runs": runs, "same_examples": c.Warnings == nil}
 	if runs[0].Metrics.Accuracy != nil {
