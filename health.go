@@ -91,17 +91,21 @@ func (s *Spec) AboutEvidence(trace []TraceLine, examples int) string {
 // are well. Of other runs neither is known.
 func (s *Spec) Optimised(trace []TraceLine) (optimised, merged bool) {
 	m := s.Method.SMC
-	if m == nil || len(trace) == 0 {
+	if m == nil {
 		return false, false
 	}
 	if _, schedule := m.Path.schedule(); schedule == nil {
 		return false, false
 	}
 	signs := signsOf(trace)
+	if signs.iterations == 0 {
+		return false, false
+	}
 	return overloaded(m.Particles, signs.ess, signs.variance), signs.oneLine()
 }
 
-// signs are what tells a sampler from an optimiser, over all iterations of all islands.
+// signs are what tells a sampler from an optimiser, over all iterations of all islands. Those of tempering to the first batch
+// do not count: each is as long as its weights allow.
 type signs struct {
 	iterations        int
 	single, resampled int     // iterations with a single ancestor, and with a resampling
@@ -109,9 +113,12 @@ type signs struct {
 }
 
 func signsOf(trace []TraceLine) (s signs) {
-	s.iterations = len(trace)
 	var ess, variance []float64
 	for _, l := range trace {
+		if l.Progress == 0 { // tempering
+			continue
+		}
+		s.iterations++
 		ess, variance = append(ess, l.ESS), append(variance, float64(l.LogWeightVar))
 		if l.Ancestors == 1 {
 			s.single++
@@ -120,7 +127,9 @@ func signsOf(trace []TraceLine) (s signs) {
 			s.resampled++
 		}
 	}
-	s.ess, s.variance = chart.Median(ess), chart.Median(variance)
+	if s.iterations > 0 {
+		s.ess, s.variance = chart.Median(ess), chart.Median(variance)
+	}
 	return s
 }
 

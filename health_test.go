@@ -98,8 +98,8 @@ func TestHealthOfFew(t *testing.T) {
 		r := &run{}
 		r.Data = &data.Problem{Train: &data.Set{}}
 		r.Spec.Method.SMC = &SMC{Particles: c.particles, Path: Path{Full: &Schedule{}}}
-		last := TraceLine{ESS: c.ess, LogWeightVar: uq.Number(c.variance), Ancestors: c.ancestors}
-		healthy := TraceLine{ESS: float64(c.particles), Ancestors: c.particles}
+		last := TraceLine{Progress: .5, ESS: c.ess, LogWeightVar: uq.Number(c.variance), Ancestors: c.ancestors}
+		healthy := TraceLine{Progress: .5, ESS: float64(c.particles), Ancestors: c.particles}
 		for n, want := range map[int]string{0: c.want, 1: c.want, 3: well} {
 			r.Trace = append([]TraceLine{last, last}, slices.Repeat([]TraceLine{healthy}, n)...)
 			said := strings.Join(r.health(), "")
@@ -115,9 +115,24 @@ func TestHealthOfFew(t *testing.T) {
 	}
 }
 
-// Where there is no trace nothing is said of it.
-func TestOptimisedNothing(t *testing.T) {
+// Iterations of tempering to the first batch tell nothing of the path, well or not; nor does no iteration at all.
+func TestTemperingIsNotJudged(t *testing.T) {
 	spec := Spec{Method: Method{SMC: &SMC{Particles: 10, Path: Path{Full: &Schedule{}}}}}
+	well, collapsed := TraceLine{ESS: 10, Ancestors: 10}, TraceLine{ESS: 1, Ancestors: 1}
+	for name, c := range map[string]struct {
+		tempering, path TraceLine
+		of              int
+		want            bool
+	}{
+		"well before it collapses": {well, collapsed, 2, true}, "collapsed, then well": {collapsed, well, 2, false},
+		"stopped before the path": {collapsed, well, 0, false},
+	} {
+		c.path.Progress = .5
+		trace := append(slices.Repeat([]TraceLine{c.tempering}, 5), slices.Repeat([]TraceLine{c.path}, c.of)...)
+		if optimised, merged := spec.Optimised(trace); optimised != c.want || merged != c.want {
+			t.Errorf("%s: optimised %v, merged %v", name, optimised, merged)
+		}
+	}
 	if optimised, merged := spec.Optimised(nil); optimised || merged {
 		t.Error("a run of no iterations behaved as an optimiser")
 	}
@@ -129,6 +144,9 @@ func TestHealthOfIslands(t *testing.T) {
 	r.Data = &data.Problem{Train: &data.Set{}}
 	r.Spec.Method.SMC = &SMC{Particles: 10, Islands: 2, Path: Path{Full: &Schedule{}}}
 	r.Trace = []TraceLine{{ESS: 1}, {ESS: 1.4}, {Island: 1, ESS: 1.8}, {Island: 1, ESS: 10}}
+	for i := range r.Trace {
+		r.Trace[i].Progress = .5
+	}
 	said := strings.Join(r.health(), "")
 	for _, want := range []string{"best of 10 noisy descents on each island;", "Of 4 iterations of 2 islands together 0 had", "of at most 1.6 of 10"} {
 		if !strings.Contains(said, want) {

@@ -158,7 +158,7 @@ func (s shape) trace(draw *rng.Stream, islands, lines, particles int) (trace []s
 	for i := range islands {
 		for k := range lines {
 			l := starling.TraceLine{
-				Island: i, K: k + 1, Epochs: float64(10 * (k + 1)), Temperature: math.Pow(10, -3*float64(lines-1-k)/float64(lines)),
+				Island: i, K: k + 1, Progress: float64(k+1) / float64(lines), Epochs: float64(10 * (k + 1)), Temperature: math.Pow(10, -3*float64(lines-1-k)/float64(lines)),
 				ESS: float64(particles) / 2, Ancestors: max(particles-k, 1), Parents: particles, Mutations: 3,
 				Acceptance: .5 + .1*math.Sin(float64(k)), Step: .1, LogLikelihood: uq.Number(-100 + 10*draw.Normal()), Gradients: 100 * (k + 1),
 			}

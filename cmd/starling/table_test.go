@@ -136,7 +136,7 @@ func TestEvidenceOfAnOptimiser(t *testing.T) {
 		9: "\nlog Z −3204240.5\n", 1: "\nlog Z −3204240.5, which is no estimate: the run behaved as an optimiser\n",
 	} {
 		var out strings.Builder
-		if showMetrics(&out, &spec, []starling.TraceLine{{ESS: ess}}, &m, &data.Problem{}, false); !strings.HasSuffix(out.String(), want) {
+		if showMetrics(&out, &spec, []starling.TraceLine{{Progress: 1, ESS: ess}}, &m, &data.Problem{}, false); !strings.HasSuffix(out.String(), want) {
 			t.Errorf("effective sample size %v: %q", ess, out.String())
 		}
 	}
