@@ -53,6 +53,8 @@ func Fit(ctx context.Context, spec Spec, o Options) (*Result, error) {
 
 // work is all from the data to the result.
 func (r *run) work(ctx context.Context) error {
+	looked := r.evaluation // by other processes
+	defer func() { r.worked = r.before + r.now().Sub(r.begun) - (r.evaluation - looked) }()
 	if err := r.points(ctx); err != nil {
 		return err
 	}

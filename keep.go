@@ -181,6 +181,10 @@ func (r *run) open(o Options) (finished bool, err error) {
 	if f.resumed && !f.kept {
 		r.progress(&Notice{f.Dir + " has no checkpoint: the run begins anew"})
 	}
+	for _, l := range r.Trace {
+		r.before = max(r.before, time.Duration(l.Seconds*float64(time.Second)))
+	}
+	r.worked = r.before
 	if err := ckpt.WriteFile(f.path(configFile), k.state.config); err != nil {
 		return false, err
 	}
@@ -192,9 +196,6 @@ func (r *run) open(o Options) (finished bool, err error) {
 	}
 	if k.trace, err = os.OpenFile(f.path(traceFile), os.O_APPEND|os.O_WRONLY, 0); err != nil {
 		return false, err
-	}
-	for _, l := range r.Trace {
-		r.before = max(r.before, time.Duration(l.Seconds*float64(time.Second)))
 	}
 	k.saved = k.now()
 	r.keep = k
@@ -253,7 +254,9 @@ func (k *keeper) resume(r *run) (finished bool, err error) {
 		return false, err
 	}
 	r.evaluation = time.Duration(m.EvaluationSeconds * float64(time.Second))
-	r.Trace, err = f.cutTrace(k.islands)
+	if r.Trace, err = f.cutTrace(k.islands); len(r.Trace) == 0 { // it was stopped in the search of point estimates
+		r.before = time.Duration(m.WorkSeconds * float64(time.Second))
+	}
 	return false, err
 }
 

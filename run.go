@@ -40,6 +40,10 @@ type Manifest struct {
 	// without the pauses of a run that was stopped. What a process that was killed looked at is not counted.
 	EvaluationSeconds float64 `json:"evaluation_seconds,omitempty"`
 
+	// Seconds of the work, likewise without pauses: what leaves no trace, as the search of point estimates, counts as well. 0:
+	// written before this was kept.
+	WorkSeconds float64 `json:"work_seconds,omitempty"`
+
 	Notes []string `json:"notes,omitempty"`
 }
 
@@ -54,7 +58,7 @@ const (
 func (r *Result) manifest(status string) Manifest {
 	m := Manifest{
 		Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, CPU: cpu(), CPUs: runtime.NumCPU(), Threads: r.threads,
-		Kernel: lanes.Kernel(), EvaluationSeconds: r.evaluation.Seconds(), Data: checksums(r.Data), Init: r.Init,
+		Kernel: lanes.Kernel(), EvaluationSeconds: r.evaluation.Seconds(), WorkSeconds: r.worked.Seconds(), Data: checksums(r.Data), Init: r.Init,
 		Started: r.Started.UTC(), Finished: r.Finished.UTC(), Status: status, Notes: r.Notes,
 	}
 	m.Version, m.Revision = Version()

@@ -57,6 +57,7 @@ type Result struct {
 
 	Started, Finished time.Time
 	evaluation        time.Duration // that looking at the test examples took, on the way and in the end
+	worked            time.Duration // that the rest took, as far as it is known
 	threads           int           // that computed
 }
 

@@ -239,6 +239,34 @@ func TestFollowedSeconds(t *testing.T) {
 	}
 }
 
+// TestSearchSeconds: of a run that was stopped in the search of point estimates, an hour after it began, and gone on with a day
+// later, the hour counts and the day does not.
+func TestSearchSeconds(t *testing.T) {
+	now := time.Unix(1e9, 0)
+	spec := trees(t, "map={restarts: 3, epochs: 4}",
+		"method.smc={particles: 3, start: sgd, path: {constant: {iterations: 3, batch: 9}}, move: {leapfrog: {step: 0.05}}}")
+	dir := filepath.Join(t.TempDir(), "run")
+	ctx, cancel := context.WithCancel(t.Context())
+	o := Options{Threads: 1, Every: time.Hour, now: func() time.Time { return now }}
+	o.Progress = func(e Event) {
+		if d, ok := e.(*Descending); ok && d.Share > 0.5 && ctx.Err() == nil {
+			now = now.Add(time.Hour)
+			cancel()
+		}
+	}
+	if _, err := resume(ctx, dir, spec, o); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	now = now.Add(24 * time.Hour)
+	r, err := resume(t.Context(), dir, spec, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m, err := readManifest(dir); err != nil || m.WorkSeconds != 3600 || r.Trace[0].Seconds != 3600 {
+		t.Errorf("the manifest has %v s, the first iteration %v, want 3600; %v", m.WorkSeconds, r.Trace[0].Seconds, err)
+	}
+}
+
 // TestLooksShareTheTime: of an hour in which one of two islands that run looks at the test examples, half went into it; of
 // one in which both do, all.
 func TestLooksShareTheTime(t *testing.T) {

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -82,14 +83,14 @@ func when(t time.Time) string {
 	return t.UTC().Format("2006-01-02 15:04:05 UTC")
 }
 
-// Work is how many seconds a run was at work: without pauses, and without looking at the test examples. Where only start
-// and end are known, pauses may be in them, and it was at work so long at most.
+// Work is how many seconds a run was at work: without pauses, and without looking at the test examples. Of an older one
+// without a trace only start and end are known: pauses may be in them, and it was at work so long at most.
 func Work(run *starling.Run) (seconds float64, most bool) {
 	for _, l := range run.Trace {
 		seconds = max(seconds, l.Seconds)
 	}
 	m := &run.Manifest
-	if seconds > 0 {
+	if seconds = cmp.Or(seconds, m.WorkSeconds); seconds > 0 {
 		return seconds, false
 	}
 	return max(m.Finished.Sub(m.Started).Seconds()-m.EvaluationSeconds, 0), true
