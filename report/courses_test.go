@@ -110,6 +110,19 @@ func TestSchedulesAreDrawn(t *testing.T) {
 	}
 }
 
+// TestLiteralIsNoEvidence: the picture of a product of weights that follow no targets does not pass for one of evidence.
+func TestLiteralIsNoEvidence(t *testing.T) {
+	f := schedules()["ctr"](t)
+	f.run.Spec.Method.SMC.Weight = "literal"
+	v, err := newView(f.run, f.j)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := v.evidenceSoFar(f.run.Spec.Method.SMC).caption; !strings.HasPrefix(got, "It is none: weight literal") {
+		t.Error(got)
+	}
+}
+
 // TestCourses: a comparison draws what samplers did over one another, and against what they spent.
 func TestCourses(t *testing.T) {
 	all := schedules()
