@@ -80,33 +80,30 @@ def report(workload, library, version, times, first=None, work=None, **rest):
     print(json.dumps(line), flush=True)
 
 
-def mnist(n, rng):
-    """(images n x 1 x 28 x 28 float32, labels int32, 'mnist' or 'random').
-
-    Real MNIST when the arrays are there, otherwise random data of the same shape.
-    """
+def mnist(n):
+    """The first n training images of MNIST (n x 1 x 28 x 28 float32, 0 to 1) and their labels (int32)."""
     import gzip
 
-    def idx(path):
-        op = gzip.open if path.endswith(".gz") else open
-        with op(path, "rb") as f:
-            raw = f.read()
-        dims = raw[3]
-        shape = [int.from_bytes(raw[4 + 4 * i: 8 + 4 * i], "big") for i in range(dims)]
-        return np.frombuffer(raw, np.uint8, offset=4 + 4 * dims).reshape(shape)
+    def idx(name):
+        for path in (f"{MNIST}/{name}{ext}" for ext in ("", ".gz")):
+            if os.path.exists(path):
+                with (gzip.open if path.endswith(".gz") else open)(path, "rb") as f:
+                    raw = f.read()
+                shape = [int.from_bytes(raw[4 + 4 * i: 8 + 4 * i], "big") for i in range(raw[3])]
+                return np.frombuffer(raw, np.uint8, offset=4 + 4 * raw[3]).reshape(shape)
+        sys.exit(f"no {MNIST}/{name}: set STARLING_DATA to the folder that has mnist/")
 
-    for sep in ("-", "."):
-        for ext in ("", ".gz"):
-            xi = f"{MNIST}/train-images{sep}idx3-ubyte{ext}"
-            yi = f"{MNIST}/train-labels{sep}idx1-ubyte{ext}"
-            if os.path.exists(xi) and os.path.exists(yi):
-                x = idx(xi)[:n].astype(np.float32) / 255.0
-                y = idx(yi)[:n].astype(np.int32)
-                if len(x) == n:
-                    return x.reshape(n, 1, 28, 28), y, "mnist"
-    x = rng.random((n, 1, 28, 28), dtype=np.float32)
-    y = rng.integers(0, 10, n).astype(np.int32)
-    return x, y, "random"
+    x, y = idx("train-images-idx3-ubyte")[:n], idx("train-labels-idx1-ubyte")[:n]
+    if len(x) < n:
+        sys.exit(f"{MNIST} has {len(x)} images, not {n}")
+    return (x.astype(np.float32) / 255.0).reshape(n, 1, 28, 28), y.astype(np.int32)
+
+
+def mnist7(n):
+    """The first n training images of digits 0 to 7, as mnist."""
+    x, y = mnist(60000)
+    keep = np.flatnonzero(y < 8)[:n]
+    return x[keep], y[keep]
 
 
 # LeNet-5: conv weights OIHW, dense weights (out, in), as torch keeps them. D = 61,706.
@@ -117,6 +114,9 @@ LENET = [
     ("f2w", (84, 120)), ("f2b", (84,)),
     ("f3w", (10, 84)), ("f3b", (10,)),
 ]
+
+# Conv 3x3 1->4 pad 1, dense 784->8. D = 6,320.
+MNIST7 = [("cw", (4, 1, 3, 3)), ("cb", (4,)), ("fw", (8, 784)), ("fb", (8,))]
 
 
 def draw(shapes, j, seed=0):
