@@ -23,7 +23,8 @@ import "math"
 //
 // Eqs. 21 and 23 are printed without a scale, eq. 13 and the gradients of all schemes with one (section 5, A5). It decides
 // what a run of given length comes to: without it the first blocks weigh little beside the prior and particles stay
-// apart; with it weights collapse, variances vanish, and blocks come in as fast as they may.
+// apart; with it weights collapse at first, variances vanish and blocks come in as fast as they may, and later, as the
+// scale falls and particles survive, more slowly.
 type SDA struct {
 	Iterations int     // K
 	Batch      int     // C, examples of the first block; 0: as BatchSizes says
