@@ -255,8 +255,8 @@ func TestChangeOfTargetKnowsAll(t *testing.T) {
 	}
 }
 
-// What has settled stays settled, and nothing settles that has not just come in.
-func TestImpossiblePathsAreRefused(t *testing.T) {
+// settled is a run of smooth annealing whose first block has just settled, ready for another target.
+func settled(t *testing.T) (*Sampler, *State) {
 	ctx := context.Background()
 	s := kinds()["sda scale"](0)
 	st, err := s.Init(ctx)
@@ -268,6 +268,13 @@ func TestImpossiblePathsAreRefused(t *testing.T) {
 	if err := s.prepare(st); err != nil {
 		t.Fatal(err)
 	}
+	return s, st
+}
+
+// What has settled stays settled, and nothing settles that has not just come in.
+func TestImpossiblePathsAreRefused(t *testing.T) {
+	ctx := context.Background()
+	s, st := settled(t)
 	for _, stage := range []Stage{
 		{Lambda: 1, Mu: 1, Rows: st.Rows},
 		{Lambda: 1, Mu: 1, Rows: Rows{st.Rows.To + 1, 41}, Settled: st.Rows.To + 1},
@@ -285,16 +292,7 @@ func TestImpossiblePathsAreRefused(t *testing.T) {
 // Where the examples stand, other powers cost no evaluation, also of what has settled; 0 switches it off.
 func TestOtherPowersCostNothing(t *testing.T) {
 	ctx := context.Background()
-	s := kinds()["sda scale"](0)
-	st, err := s.Init(ctx)
-	for ; err == nil && st.Settled == 0; _, err = s.Step(ctx, st) {
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.prepare(st); err != nil {
-		t.Fatal(err)
-	}
+	s, st := settled(t)
 	for _, factors := range [][2]float64{{1, 2}, {1, 0}, {0.5, 0.5}, {0, 3}, {2, 1}} {
 		stage, here := st.Stage, new(State)
 		stage.Lambda *= factors[0]
