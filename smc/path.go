@@ -66,7 +66,7 @@ func (f Fixed) Budget(st *State) int { return f.Epochs * st.Examples }
 // Settles is false.
 func (Fixed) Settles() bool { return false }
 
-func (f Fixed) check() error {
+func (f Fixed) check(int) error {
 	if f.Epochs < 1 {
 		return fmt.Errorf("path: %d epochs; chains need at least one", f.Epochs)
 	}
@@ -95,7 +95,7 @@ func (Ladder) Budget(*State) int { return 0 }
 // Settles is false.
 func (Ladder) Settles() bool { return false }
 
-func (l Ladder) check() error {
+func (l Ladder) check(int) error {
 	last := 0.0
 	for i, lambda := range l {
 		if !(lambda > last && lambda <= 1) {
@@ -142,9 +142,12 @@ func (Tempering) Budget(*State) int { return 0 }
 // Settles is false.
 func (Tempering) Settles() bool { return false }
 
-func (t Tempering) check() error {
-	if !(t.ESS >= 0 && t.ESS < 1) {
+func (t Tempering) check(particles int) error {
+	switch {
+	case !(t.ESS >= 0 && t.ESS < 1):
 		return fmt.Errorf("path: tempering at ESS %v; it must lie between 0 and 1", t.ESS)
+	case t.ratio()*float64(particles) <= 1: // one always is effective
+		return fmt.Errorf("path: tempering at ESS %v of %d particles is content with one: take more particles or a larger ESS", t.ratio(), particles)
 	}
 	return nil
 }

@@ -78,7 +78,7 @@ func (Schedule) Budget(*State) int { return 0 }
 // Settles is false.
 func (Schedule) Settles() bool { return false }
 
-func (s Schedule) check() error {
+func (s Schedule) check(int) error {
 	var f faults
 	f.add(s.Rule < Constant || s.Rule > Automated, "path: unknown rule %d", int(s.Rule))
 	f.sizes(s.Iterations, s.Batch, s.Grow)

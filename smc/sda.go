@@ -79,7 +79,7 @@ func (SDA) Budget(*State) int { return 0 }
 // Settles is true.
 func (SDA) Settles() bool { return true }
 
-func (s SDA) check() error {
+func (s SDA) check(int) error {
 	var f faults
 	f.sizes(s.Iterations, s.Batch, s.Grow)
 	f.add(!(s.First >= 0 && s.First <= 1), "path: want a first power of a block between 0 and 1, have %v", s.First)

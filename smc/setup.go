@@ -140,17 +140,9 @@ func (s *Sampler) check() error {
 	if s.Model == nil || s.Prior == nil || s.Path == nil || s.Move == nil {
 		return errors.New("sampler: Model, Prior, Path and Move must be set")
 	}
-	f := faults{s.Mutations.check(), s.checkWeighting(), rng.Key{Island: s.Island, Particle: max(0, s.Particles-1)}.Check()}
-	if p, ok := s.Path.(interface{ check() error }); ok {
-		f = append(f, p.check())
-	}
+	f := faults{s.Mutations.check(), s.checkWeighting(), checkPath(s.Path, s.Particles),
+		rng.Key{Island: s.Island, Particle: max(0, s.Particles-1)}.Check()}
 	j, d := s.Particles, s.Model.Dim()
-	tempering, tempers := s.Path.(Tempering)
-	if warm, ok := s.Path.(Warm); ok {
-		tempering, tempers = Tempering{ESS: warm.ESS}, true
-	}
-	f.add(tempers && tempering.ESS >= 0 && tempering.ratio()*float64(j) <= 1,
-		"path: tempering at ESS %v of %d particles is content with one: take more particles or a larger ESS", tempering.ratio(), j)
 	f.add(j < 1, "sampler: %d particles", j)
 	f.add(d < 1 || s.Prior.Dim() != d, "sampler: model of %d parameters and prior of %d", d, s.Prior.Dim())
 	f.add(s.Model.Examples() < 1, "sampler: model of %d examples", s.Model.Examples())
@@ -165,6 +157,14 @@ func (s *Sampler) check() error {
 		f.add(fixed && s.Keep > most, "sampler: %d states to keep, but the second half of %d epochs has moves for %d", s.Keep, path.Epochs, most)
 	}
 	return f.err()
+}
+
+// checkPath lists the faults of a path for that many particles. Of a user's own path nothing is known.
+func checkPath(p Path, particles int) error {
+	if p, ok := p.(interface{ check(particles int) error }); ok {
+		return p.check(particles)
+	}
+	return nil
 }
 
 // faults collects what is wrong with settings.

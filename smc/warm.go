@@ -61,15 +61,11 @@ func (p Warm) Budget(st *State) int { return p.Then.Budget(st) }
 // Settles is that of the other path.
 func (p Warm) Settles() bool { return p.Then.Settles() }
 
-func (p Warm) check() error {
+func (p Warm) check(particles int) error {
 	if p.Then == nil {
 		return errors.New("path: tempering that leads to no path")
 	}
-	err := Tempering{ESS: p.ESS}.check()
-	if then, ok := p.Then.(interface{ check() error }); ok {
-		err = errors.Join(err, then.check())
-	}
-	if err != nil {
+	if err := errors.Join(Tempering{ESS: p.ESS}.check(particles), checkPath(p.Then, particles)); err != nil {
 		return err
 	}
 	if first, _ := p.Then.Start(1); first.Lambda == 0 || p.Then.Budget(&State{Examples: 1}) > 0 {
