@@ -46,6 +46,7 @@ func TestSettingsAreRefusedWithReasons(t *testing.T) {
 		"budget that tempering would spend": func(s *Sampler) { s.Path = Warm{Then: Fixed{Epochs: 9}} },
 		"begins at the prior":               func(s *Sampler) { s.Path = Warm{Then: Ladder{1}} },
 		"0.5 of 2 particles":                func(s *Sampler) { s.Particles = 2 },
+		"0.25 of 4 particles":               func(s *Sampler) { s.Path, s.Particles = &Tempering{ESS: 0.25}, 4 },
 		"0.1 of 10 particles": func(s *Sampler) {
 			s.Path, s.Particles = Warm{ESS: 0.1, Then: Schedule{Iterations: 1}}, 10
 		},

@@ -159,7 +159,8 @@ func (s *Sampler) check() error {
 	return f.err()
 }
 
-// checkPath lists the faults of a path for that many particles. Of a user's own path nothing is known.
+// checkPath lists the faults of a path for that many particles. Of a user's own path nothing is known, unless it embeds
+// one of these.
 func checkPath(p Path, particles int) error {
 	if p, ok := p.(interface{ check(particles int) error }); ok {
 		return p.check(particles)

@@ -65,11 +65,11 @@ func (p Warm) check(particles int) error {
 	if p.Then == nil {
 		return errors.New("path: tempering that leads to no path")
 	}
-	if err := errors.Join(Tempering{ESS: p.ESS}.check(particles), checkPath(p.Then, particles)); err != nil {
-		return err
+	then := checkPath(p.Then, particles)
+	if then == nil {
+		if first, _ := p.Then.Start(1); first.Lambda == 0 || p.Then.Budget(&State{Examples: 1}) > 0 {
+			then = errors.New("path: tempering leads to a first batch; what follows it begins at the prior, or has a budget that tempering would spend")
+		}
 	}
-	if first, _ := p.Then.Start(1); first.Lambda == 0 || p.Then.Budget(&State{Examples: 1}) > 0 {
-		return errors.New("path: tempering leads to a first batch; what follows it begins at the prior, or has a budget that tempering would spend")
-	}
-	return nil
+	return errors.Join(Tempering{ESS: p.ESS}.check(particles), then)
 }
