@@ -109,9 +109,9 @@ func normalise(logw []float64) error {
 	for _, w := range logw {
 		sum += rng.Exp(w - top)
 	}
-	top += rng.Log(sum)
+	sum = rng.Log(sum)
 	for i := range logw {
-		logw[i] -= top
+		logw[i] = logw[i] - top - sum // the largest first: top + sum may be top, and the sum of the weights lost
 	}
 	return nil
 }

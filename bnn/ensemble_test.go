@@ -139,3 +139,24 @@ func weightsOf(e *Ensemble) []float64 {
 	weights, _ := exponentials([][]float64{e.LogWeights})
 	return weights[0]
 }
+
+// TestCombineLarge: evidences and log-weights so large that the logarithm of their sum is lost beside them give weights
+// that sum to 1 all the same.
+func TestCombineLarge(t *testing.T) {
+	net := oneWeight(t)
+	d := net.Dim()
+	e, err := Combine(net, []Island{
+		{Theta: make([]float64, 2*d), LogWeights: []float64{1e300, 1e300}, LogEvidence: 1e12},
+		{Theta: make([]float64, 3*d), LogWeights: []float64{-1e17, -1e17, -1e17}, LogEvidence: 1e12 + 1},
+	}, Evidence)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := 0.0
+	for _, l := range e.LogWeights {
+		sum += math.Exp(l)
+	}
+	if !(math.Abs(sum-1) <= 1e-12) {
+		t.Errorf("the weights %v sum to %v", e.LogWeights, sum)
+	}
+}

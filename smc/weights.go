@@ -33,11 +33,11 @@ func Normalise(logw []float64) (logSum, ess float64, err error) {
 		sum += w
 		square += float64(w * w)
 	}
-	logSum = top + rng.Log(sum)
+	sum, ess = rng.Log(sum), sum*sum/square
 	for j := range logw {
-		logw[j] -= logSum
+		logw[j] = logw[j] - top - sum // the largest first: top + sum may be top, and the sum of the weights lost
 	}
-	return logSum, sum * sum / square, nil
+	return top + sum, ess, nil
 }
 
 // logVariance is the variance of the log-weights of the living, which count alike: 0 if there is one.

@@ -401,3 +401,19 @@ func goldenMutations(t *testing.T, inputs, expected json.RawMessage) {
 		}
 	}
 }
+
+// TestNormaliseLarge: log-weights so large that the logarithm of their sum is lost beside them sum to 1 all the same.
+func TestNormaliseLarge(t *testing.T) {
+	for _, logw := range [][]float64{{1e300, 1e300, -1e300}, {1e12, 1e12 + 1, 1e12 - 3}, {-1e17, -1e17, -1e17}} {
+		if _, _, err := Normalise(logw); err != nil {
+			t.Fatal(err)
+		}
+		sum := 0.0
+		for _, l := range logw {
+			sum += math.Exp(l)
+		}
+		if !(math.Abs(sum-1) <= 1e-12) {
+			t.Errorf("the weights of %v sum to %v", logw, sum)
+		}
+	}
+}
