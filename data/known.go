@@ -164,7 +164,7 @@ func (k *Known) path(dir, file string) string {
 	return path
 }
 
-// HowToGet says how to come by the files of the set.
+// HowToGet says how to get the files of the set.
 func (k *Known) HowToGet() string {
 	if k.Download {
 		return "get it with starling data fetch " + k.Name

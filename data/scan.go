@@ -186,7 +186,7 @@ func (f *csvFile) blocks(rows int, names map[string]int32, emit func(*Table) err
 	}
 	b := tableBuilder{cells: c, size: f.size, rows: rows, names: names, target: -1, emit: emit}
 	b.t = &Table{Name: f.name, Delimiter: f.o.Delimiter, Cols: len(first), Text: -1}
-	named := f.o.Header == WithHeader || f.o.Header == GuessHeader && looksLikeHeader(first)
+	named := f.o.Header != nil && *f.o.Header || f.o.Header == nil && looksLikeHeader(first)
 	if named {
 		b.t.Header = make([]string, len(first))
 		for j, cell := range first {

@@ -32,20 +32,9 @@ type Schema struct {
 	Targets *Standard `json:"targets,omitempty"` // likewise
 }
 
-// HeaderOf is what a table is read by: true or false if that is known, nil for a guess.
-func HeaderOf(known *bool) Header {
-	switch {
-	case known == nil:
-		return GuessHeader
-	case *known:
-		return WithHeader
-	}
-	return NoHeader
-}
-
 // CSV is how a table of the run's inputs is read, which may have the target's column, too, and those that are left out.
 func (s *Schema) CSV() CSV {
-	return CSV{Delimiter: s.Delimiter, Header: HeaderOf(s.Header), Target: s.Target, schema: s}
+	return CSV{Delimiter: s.Delimiter, Header: s.Header, Target: s.Target, schema: s}
 }
 
 // NewSchema makes the schema of a known set of classes, whose inputs may be standardised.

@@ -3,7 +3,7 @@
 //
 // A reader turns bytes into an Array (NPY, IDX) or a Table (CSV), whole or in blocks of rows; NewSet, NewValues and a
 // Schema turn these into Sets, which is all that a network sees. Load returns a whole Problem by name: what to train on,
-// to stop by, to test on, and groups of foreign inputs. Readers never panic on any input, and allocate in proportion to
+// to stop by, to test on, and groups of out-of-distribution inputs. Readers never panic on any input, and allocate in proportion to
 // the file they are given.
 package data
 
