@@ -138,13 +138,16 @@ func readClassNames(file string, names []string) ([]int32, error) {
 	}
 	y, numbers, stranger := make([]int32, 0, t.Rows()), true, -1
 	for i, v := range t.Values {
-		text, number := strconv.FormatFloat(v, 'f', -1, 64), true
+		k, number := -1, true
 		if t.Text == 0 && !math.IsNaN(v) {
-			text = t.Names[int(v)]
-			_, err := parseNumber([]byte(text))
+			text := t.Names[int(v)]
+			k = slices.Index(names, text)
+			v, err = parseNumber([]byte(text))
 			number = err == nil
 		}
-		k := slices.Index(names, text)
+		if k < 0 && number { // a class that is called 3 may stand there as 3.0
+			k = slices.Index(names, strconv.FormatFloat(v, 'f', -1, 64))
+		}
 		switch {
 		case k >= 0:
 			y = append(y, int32(k))
