@@ -5,21 +5,14 @@ import (
 	"encoding/csv"
 	"io"
 	"math/rand/v2"
-	"os"
 	"strconv"
 	"testing"
 )
 
-// BenchmarkTokenise cuts the same numeric text into cells by this package's tokeniser and by encoding/csv; parsing
-// numbers, which costs the same for both, is left out. STARLING_CSV names a file to use instead of a generated text.
+// BenchmarkTokenise cuts the same numeric text into cells by this package's tokeniser and by encoding/csv. Parsing numbers,
+// which costs the same for both, is left out. docs/adr/0008-own-csv-reader.md says what was measured.
 func BenchmarkTokenise(b *testing.B) {
 	raw := numericCSV(100_000, 13)
-	if file := os.Getenv("STARLING_CSV"); file != "" {
-		var err error
-		if raw, err = os.ReadFile(file); err != nil {
-			b.Fatal(err)
-		}
-	}
 	b.Run("own", func(b *testing.B) {
 		b.SetBytes(int64(len(raw)))
 		b.ReportAllocs()
