@@ -69,7 +69,7 @@ func known() []Known {
 //go:embed mnist7/*.gz uci/*.gz
 var embedded embed.FS
 
-// builtin returns what a file within the program holds, unpacked.
+// builtin returns the unpacked bytes of a file within the program.
 func builtin(file string) (string, []byte, error) {
 	packed, err := embedded.Open(file)
 	if err != nil {
@@ -139,7 +139,7 @@ func loadCIFAR(k *Known, dir string, read func(name string, paths ...string) (*S
 	return &Problem{Name: k.Name, Train: train, Test: test}, nil
 }
 
-// readMNIST reads four files of MNIST's form with just so many images.
+// readMNIST reads four files of MNIST's form, which must have just these numbers of images.
 func readMNIST(folder string, trains, tests int, open opener) (train, test *Set, err error) {
 	var arrays [4]*Array
 	for i, f := range mnistFiles {

@@ -28,10 +28,10 @@ type CSV struct {
 	// Drop are columns that are left out, by name, or without a header by number from 1: their cells are not looked at.
 	Drop []string `yaml:"drop,omitempty"`
 
-	schema *Schema // of the run that the table is for, which says what its columns are; nil: none
+	schema *Schema // of a run whose columns the table has; nil: none
 }
 
-// Told says whether anything is told that a reader would else guess.
+// Told reports whether anything is set that a reader would guess otherwise.
 func (o CSV) Told() bool {
 	return o.Delimiter != "" || o.Header != nil || o.Target != "" || len(o.Drop) > 0
 }
@@ -114,7 +114,7 @@ func (t *Table) Column(name string) (int, error) {
 	return j, nil
 }
 
-// name is that of column j, or without a header its number from 1.
+// name is the name of column j or, without a header, its number from 1.
 func (t *Table) name(j int) string {
 	if t.Header == nil {
 		return strconv.Itoa(j + 1)
@@ -122,7 +122,7 @@ func (t *Table) name(j int) string {
 	return t.Header[j]
 }
 
-// leftOut says whether column j is.
+// leftOut reports whether column j is left out.
 func (t *Table) leftOut(j int) bool { return t.LeftOut != nil && t.LeftOut[j] }
 
 // leaveOut marks columns.
@@ -144,7 +144,7 @@ type CellError struct {
 	Name   string // of the column, or without a header its number from 1
 	Column string // as an error shows it
 	Text   string // of the cell, as an error shows it
-	// Missing says that the text is one that other programs write for a missing value.
+	// Missing says that other programs write this text for a missing value.
 	Missing bool
 }
 

@@ -323,3 +323,57 @@ func TestClassCount(t *testing.T) {
 		}
 	}
 }
+
+// TestLoadAgain: a run that is loaded again measures nothing anew: its schema says how every part is standardised.
+func TestLoadAgain(t *testing.T) {
+	labels := slices.Repeat([]int{0, 1, 2}, 20)
+	var inputs [][]float64
+	for i := range 60 {
+		inputs = append(inputs, []float64{float64(i * i), float64(i)})
+	}
+	for name, s := range map[string]Settings{
+		"table":  {CSV: &CSV{File: treesCSV, Target: "kind"}},
+		"arrays": {Train: &Arrays{trainImages, trainLabels}, Standardise: "inputs"},
+		"memory": {Memory: &Memory{Train: &Slices{Inputs: inputs, Labels: labels}}, Standardise: "inputs"},
+		"set":    {Set: "mnist7", Standardise: "inputs"},
+	} {
+		first := loaded(t, s, Need{})
+		schema := *first.Schema
+		schema.Inputs = &Standard{Mean: schema.Inputs.Mean, SD: slices.Clone(schema.Inputs.SD), To: 2}
+		again := loaded(t, s, Need{Schema: &schema})
+		for part, set := range parts(again) {
+			twice := make([]float32, len(set.F32))
+			for i, v := range parts(first)[part].F32 {
+				twice[i] = 2 * v
+			}
+			if !slices.Equal(set.F32, twice) {
+				t.Errorf("%s: the %s examples are not standardised as the schema says", name, part)
+			}
+		}
+	}
+}
+
+// TestValuesKeepTheirInputs: targets of a regression stay with their inputs whichever rows are chosen, standardised or not.
+func TestValuesKeepTheirInputs(t *testing.T) {
+	var x [][]float64
+	var y []float64
+	for i := range 50 {
+		x, y = append(x, []float64{float64(i)}), append(y, float64(3*i), float64(-i))
+	}
+	for _, standardise := range []string{"none", "both"} {
+		p := loaded(t, Settings{Memory: &Memory{Train: &Slices{Inputs: x, Targets: y}}, Standardise: standardise}, Need{Regression: true, Seed: 3})
+		for name, set := range parts(p) {
+			row, target := make([]float64, 1), make([]float64, 2)
+			for i := range set.Len() {
+				row[0], target[0], target[1] = float64(set.F32[i]), float64(set.Values[2*i]), float64(set.Values[2*i+1])
+				if standardise == "both" {
+					p.Schema.Inputs.Restore(row)
+					p.Schema.Targets.Restore(target)
+				}
+				if !(math.Abs(target[0]-3*row[0]) <= 1e-4 && math.Abs(target[1]+row[0]) <= 1e-4) {
+					t.Fatalf("%s: %s example %d has input %v, targets %v", standardise, name, i, row, target)
+				}
+			}
+		}
+	}
+}

@@ -16,7 +16,7 @@ import (
 )
 
 // Set is a set of examples in memory, example-major: example i's inputs are U8[i·P:(i+1)·P] or F32[i·P:(i+1)·P]
-// with P the product of Shape. Exactly one of U8 and F32 is in use. A Set is not changed after it was made, so that
+// with P the product of Shape. Exactly one of U8 and F32 is in use. A Set is never changed once it is made, so that
 // several may share memory.
 type Set struct {
 	Name  string
