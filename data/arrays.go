@@ -28,8 +28,8 @@ func NewSet(name string, inputs, labels *Array, classes int) (*Set, error) {
 	return s, nil
 }
 
-// ChannelsLast says how an example's inputs [channels, height, width] are taken if they look like an image whose channels
-// come last; empty of others.
+// ChannelsLast says how an example's inputs [channels, height, width] are read, if they look like an image whose channels come
+// last; it is empty for other shapes.
 func ChannelsLast(shape []int) string {
 	if len(shape) != 3 || shape[0] != shape[1] || shape[0] == 1 || shape[0] == shape[2] || !slices.Contains([]int{1, 3, 4}, shape[2]) {
 		return ""

@@ -76,7 +76,7 @@ func TestDrop(t *testing.T) {
 
 // TestDropByNumber: without names, the number of columns tells which are there.
 func TestDropByNumber(t *testing.T) {
-	s := leave(t, "x,1,3,5,q\ny,2,3,6,r\nz,3,3,9,r\n", CSV{Header: NoHeader, Target: "4", Drop: []string{"1", "5"}}, Columns{Target: "4"})
+	s := leave(t, "x,1,3,5,q\ny,2,3,6,r\nz,3,3,9,r\n", CSV{Header: &no, Target: "4", Drop: []string{"1", "5"}}, Columns{Target: "4"})
 	if !slices.Equal(s.LeftOut, []string{"1", "5"}) || !slices.Equal(s.Dropped, []string{"3"}) || !slices.Equal(s.Features(), []string{"2"}) {
 		t.Fatalf("%+v", s)
 	}
