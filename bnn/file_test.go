@@ -49,7 +49,7 @@ func combine(t *testing.T, net *nn.Net, islands []Island, by Combination) *Ensem
 // The names, order, shapes and layout of posterior.safetensors as other programs rely on them.
 func TestPosteriorLayout(t *testing.T) {
 	net := convNet(t)
-	e := combine(t, net, numbered(net, 2, 3), Evidence)
+	e := combine(t, net, numbered(net, 2, 3), Evidence{})
 	var b bytes.Buffer
 	if err := WritePosterior(&b, e); err != nil {
 		t.Fatal(err)
@@ -91,7 +91,7 @@ func TestPosteriorRoundTrip(t *testing.T) {
 	net := convNet(t)
 	islands := numbered(net, 2, 3)
 	islands[1].LogWeights = []float64{0, math.Inf(-1), -1}
-	e := combine(t, net, islands, Evidence)
+	e := combine(t, net, islands, Evidence{})
 	var first, second bytes.Buffer
 	if err := WritePosterior(&first, e); err != nil {
 		t.Fatal(err)
@@ -135,7 +135,7 @@ func TestReadPosteriorErrors(t *testing.T) {
 	net := convNet(t)
 	good := func() tensors {
 		var b bytes.Buffer
-		if err := WritePosterior(&b, combine(t, net, numbered(net, 2, 2), Equal)); err != nil {
+		if err := WritePosterior(&b, combine(t, net, numbered(net, 2, 2), Equal{})); err != nil {
 			t.Fatal(err)
 		}
 		all, _, err := safetensors.Parse(b.Bytes())
@@ -149,7 +149,7 @@ func TestReadPosteriorErrors(t *testing.T) {
 		reason string
 	}{
 		"missing":          {func(a tensors) tensors { return append(a[:3:3], a[4:]...) }, "0.bias [2] of the network is not in the file"},
-		"foreign":          {func(a tensors) tensors { return append(a, floats("9.weight", []float64{1})) }, "9.weight"},
+		"unknown tensor":   {func(a tensors) tensors { return append(a, floats("9.weight", []float64{1})) }, "9.weight"},
 		"no weights":       {func(a tensors) tensors { return a[1:] }, "log_weights"},
 		"scalar weight":    {func(a tensors) tensors { a[2].Shape, a[2].Data = nil, a[2].Data[:4]; return a }, "0.weight is F32 []"},
 		"another shape":    {func(a tensors) tensors { a[4].Shape = []int{4, 18, 3}; return a }, "4.weight is F32 [4 18 3]"},

@@ -157,15 +157,15 @@ func TestCheck6AUROCByPairs(t *testing.T) {
 // Of test scores 1 … n at least 95 % lie at or below τ, and fewer would with the next smaller.
 func TestFPR95Threshold(t *testing.T) {
 	for n := 1; n <= 60; n++ {
-		test, foreign := make([]float64, n), make([]float64, n)
+		test, ood := make([]float64, n), make([]float64, n)
 		for i := range n {
-			test[n-1-i], foreign[i] = float64(i+1), float64(i+1)
+			test[n-1-i], ood[i] = float64(i+1), float64(i+1)
 		}
 		tau := 1
 		for 100*tau < 95*n {
 			tau++
 		}
-		if got, want := FPR95(test, foreign), float64(tau)/float64(n); got != want {
+		if got, want := FPR95(test, ood), float64(tau)/float64(n); got != want {
 			t.Errorf("%d scores: %v pass, want %v", n, got, want)
 		}
 	}
@@ -265,7 +265,7 @@ func TestEvaluate(t *testing.T) {
 	b := []float64{0.9, 0.1, 0.6, 0.4, 0.25, 0.75}
 	test := ensemble(3, 2, a, b)
 	strange := ensemble(2, 2, []float64{1, 0, 0.5, 0.5}, []float64{0, 1, 0.5, 0.5})
-	e := Evaluate(test, []int32{0, 0, 1}, []Foreign{{"strange", strange}, {"none", &Predictive{Classes: 2}}})
+	e := Evaluate(test, []int32{0, 0, 1}, []OOD{{"strange", strange}, {"none", &Predictive{Classes: 2}}})
 	if e.Accuracy != 2.0/3 {
 		t.Errorf("accuracy %v", e.Accuracy)
 	}
