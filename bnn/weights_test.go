@@ -124,7 +124,7 @@ func TestReadWeightsErrors(t *testing.T) {
 			"nearest is fc.weight [1]: name layer 3 as the file does, or change the layers"},
 		"another network": {ours, []safetensors.Tensor{f32("0.bias", []int{1}, 1), f32("4.weight", []int{1}, 1)},
 			"tensor 0.weight [2 1 3 3] of the network (layer 0, conv) is not in the file; nearest is 4.weight [1]"},
-		"nothing left":  {named, trained()[:2], "tensor fc1.weight [3 18] of the network (layer 3, dense) is not in the file, nor any"},
+		"nothing left":  {named, trained()[:2], "tensor fc1.weight [3 18] of the network (layer 3, dense) is not in the file, and the file has no other tensors"},
 		"no bias":       {named, trained()[:3], "tensor fc1.bias [3] of the network (layer 3, dense) is not in the file, and the file has no other tensors: if layer 3 was trained without a bias, write bias: false"},
 		"bias too many": {namedNet(t, "conv1", "fc1", true, nn.Categorical{}), trained(), "tensor fc1.bias [3] in the file is not in the network: layer 3 has bias: false"},
 		"transposed": {named, func() tensors { f := trained(); f[2].Shape = []int{18, 3}; return f }(),

@@ -1,10 +1,9 @@
 package uq
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
-	"fmt"
+
+	"github.com/starling-smc/starling/internal/jsontext"
 )
 
 // Evaluation holds the scores of a prediction.
@@ -144,18 +143,18 @@ func Mean(x []float64) float64 {
 
 // MarshalJSON writes the groups as one object.
 func (g Groups) MarshalJSON() ([]byte, error) {
-	return object(len(g), func(i int) (string, any) { return g[i].Name, g[i] })
+	return jsontext.Object(len(g), func(i int) (string, any) { return g[i].Name, g[i] })
 }
 
 // MarshalJSON writes the groups as one object.
 func (s Spreads) MarshalJSON() ([]byte, error) {
-	return object(len(s), func(i int) (string, any) { return s[i].Name, s[i] })
+	return jsontext.Object(len(s), func(i int) (string, any) { return s[i].Name, s[i] })
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
 func (g *Groups) UnmarshalJSON(b []byte) error {
 	*g = nil
-	return members(b, func(name string, value *json.Decoder) error {
+	return jsontext.Members(b, func(name string, value *json.Decoder) error {
 		group := Group{Name: name}
 		err := value.Decode(&group)
 		*g = append(*g, group)
@@ -166,53 +165,10 @@ func (g *Groups) UnmarshalJSON(b []byte) error {
 // UnmarshalJSON reads what MarshalJSON writes.
 func (s *Spreads) UnmarshalJSON(b []byte) error {
 	*s = nil
-	return members(b, func(name string, value *json.Decoder) error {
+	return jsontext.Members(b, func(name string, value *json.Decoder) error {
 		spread := Spread{Name: name}
 		err := value.Decode(&spread)
 		*s = append(*s, spread)
 		return err
 	})
-}
-
-// members hands over those of a JSON object in their order, with a decoder that stands before the value.
-func members(b []byte, read func(name string, value *json.Decoder) error) error {
-	d := json.NewDecoder(bytes.NewReader(b))
-	if begin, err := d.Token(); err != nil || begin != json.Delim('{') {
-		return errors.Join(fmt.Errorf("%.20s is no object of groups", b), err)
-	}
-	for d.More() {
-		name, err := d.Token()
-		if err != nil {
-			return err
-		}
-		if err := read(name.(string), d); err != nil { // the key of an object is a string
-			return err
-		}
-	}
-	return nil
-}
-
-// object is a JSON object of n members in their order.
-func object(n int, member func(i int) (string, any)) ([]byte, error) {
-	var b bytes.Buffer
-	for i := range n {
-		name, value := member(i)
-		key, err := json.Marshal(name)
-		if err != nil {
-			return nil, err
-		}
-		body, err := json.Marshal(value)
-		if err != nil {
-			return nil, err
-		}
-		b.WriteByte("{,"[min(i, 1)])
-		b.Write(key)
-		b.WriteByte(':')
-		b.Write(body)
-	}
-	if n == 0 {
-		b.WriteByte('{')
-	}
-	b.WriteByte('}')
-	return b.Bytes(), nil
 }
