@@ -1,0 +1,110 @@
+package eval
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/spelling"
+)
+
+// readLabels reads the labels of n examples: an array of integers, or a CSV of one column. If all cells of the CSV are names
+// of classes they are read as names, else as integers.
+func readLabels(file string, n int, names []string) ([]int32, error) {
+	array, err := data.IsArray(file)
+	if err != nil {
+		return nil, err
+	}
+	if array {
+		a, err := data.ReadArray(file)
+		if err != nil {
+			return nil, err
+		}
+		if len(a.Shape) != 1 && !(len(a.Shape) == 2 && a.Shape[1] == 1) {
+			return nil, fmt.Errorf("%s: labels of shape %v, want [examples]", file, a.Shape)
+		}
+		return a.Ints()
+	}
+	y, err := readIntegers(file)
+	var word *data.CellError
+	words := errors.As(err, &word)
+	switch {
+	case names != nil:
+		if named, nameErr := readNames(file, n, names); nameErr == nil || words {
+			return named, nameErr
+		}
+	case words:
+		err = fmt.Errorf("%w: classes are integers from 0, or names where their run is given, too: starling evaluate RUN --probs FILE --labels FILE", err)
+	}
+	return y, err
+}
+
+func readIntegers(file string) ([]int32, error) {
+	t, err := data.ReadCSV(file, data.CSV{Delimiter: ","})
+	if err != nil {
+		return nil, err
+	}
+	if t.Cols != 1 {
+		return nil, fmt.Errorf("%s has %d columns, want one of labels", file, t.Cols)
+	}
+	y := make([]int32, t.Rows())
+	for i, v := range t.Values {
+		if !(v >= 0 && v <= math.MaxInt32 && v == math.Floor(v)) {
+			return nil, fmt.Errorf("%s: line %d: label %v: classes are integers from 0", file, t.Line(i), v)
+		}
+		y[i] = int32(v)
+	}
+	return y, nil
+}
+
+// readNames reads n labels that are names of classes. A line before them is the header.
+func readNames(file string, n int, names []string) ([]int32, error) {
+	t, err := data.ReadCSV(file, data.CSV{Delimiter: ",", Header: data.NoHeader, Target: "1"})
+	if err != nil {
+		return nil, err
+	}
+	if t.Cols != 1 {
+		return nil, fmt.Errorf("%s has %d columns, want one of labels", file, t.Cols)
+	}
+	first := 0
+	if t.Rows() == n+1 {
+		first = 1
+	}
+	var y []int32
+	for i := first; i < t.Rows(); i++ {
+		name := ""
+		switch v := t.Values[i]; {
+		case v != v: // an empty cell
+		case t.Text >= 0:
+			name = t.Names[int(v)]
+		default: // names may be numbers, too
+			name = strconv.FormatFloat(v, 'f', -1, 64)
+		}
+		class := slices.Index(names, name)
+		if class < 0 {
+			return nil, fmt.Errorf("%s: line %d: %q is not a class of the run%s (classes: %s)", file, t.Line(i), name, spelling.Suggest(name, names), list(names))
+		}
+		y = append(y, int32(class))
+	}
+	return y, nil
+}
+
+// list writes names for an error.
+func list(names []string) string {
+	const most = 20
+	var b strings.Builder
+	for i, name := range names[:min(len(names), most)] {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(strconv.Quote(name))
+	}
+	if len(names) > most {
+		b.WriteString(", …")
+	}
+	return b.String()
+}
