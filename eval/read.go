@@ -64,6 +64,9 @@ func readIntegers(file string) ([]int32, error) {
 // readNames reads n labels that are names of classes. A line before them is the header.
 func readNames(file string, n int, names []string) ([]int32, error) {
 	t, err := data.ReadCSV(file, data.CSV{Delimiter: ",", Header: data.NoHeader, Target: "1"})
+	if text := new(data.CellError); errors.As(err, &text) { // beside the first column, which may hold any text
+		return nil, fmt.Errorf("%s has more than one column, want one of labels", file)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -107,4 +110,62 @@ func list(names []string) string {
 		b.WriteString(", …")
 	}
 	return b.String()
+}
+
+// checkProbabilities returns an error for the first row that is not a distribution. A row may be off by the rounding of half
+// precision.
+func checkProbabilities(name string, values []float64, shape []int) error {
+	n, classes := shape[len(shape)-2], shape[len(shape)-1]
+	place := func(row int) string {
+		if len(shape) == 3 {
+			return fmt.Sprintf("%s: particle %d, row %d", name, row/n, row%n)
+		}
+		return fmt.Sprintf("%s: row %d", name, row)
+	}
+	const remedy = "want probabilities; are these logits?"
+	for row := range len(values) / classes {
+		sum := 0.0
+		for c, v := range values[row*classes : (row+1)*classes] {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return fmt.Errorf("%s, class %d is %v: want a probability", place(row), c, v)
+			}
+			if v < 0 {
+				return fmt.Errorf("%s, class %d is %.6g: %s", place(row), c, v, remedy)
+			}
+			sum += v
+		}
+		if !(math.Abs(sum-1) <= 1e-3) {
+			return fmt.Errorf("%s sums to %.6g, not 1: %s", place(row), sum, remedy)
+		}
+	}
+	return nil
+}
+
+// readWeights reads the weights of particles, which are equal if there is no file.
+func readWeights(file string, particles int) ([]float64, error) {
+	if file == "" {
+		equal := make([]float64, particles)
+		for j := range equal {
+			equal[j] = 1
+		}
+		return equal, nil
+	}
+	a, err := data.ReadArray(file)
+	if err != nil {
+		return nil, err
+	}
+	if len(a.Shape) != 1 || a.Shape[0] != particles {
+		return nil, fmt.Errorf("%s: weights of shape %v for %d particles, want [%d]", file, a.Shape, particles, particles)
+	}
+	w, sum := a.Float64s(), 0.0
+	for j, v := range w {
+		if !(v >= 0 && v <= math.MaxFloat64) {
+			return nil, fmt.Errorf("%s: weight %d is %v: want a number from 0 (weights, not their logarithms)", file, j, v)
+		}
+		sum += v
+	}
+	if !(sum > 0 && sum <= math.MaxFloat64) {
+		return nil, fmt.Errorf("%s: the weights sum to %v", file, sum)
+	}
+	return w, nil
 }
