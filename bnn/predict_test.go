@@ -263,6 +263,33 @@ func TestEvaluateUnderSeveralWeightings(t *testing.T) {
 	}
 }
 
+// A particle that is dead under the first weighting counts under the others: whichever comes first, each weighting has the
+// predictions that it has alone, for classes and for regression.
+func TestPredictWhereTheFirstWeightingIsDead(t *testing.T) {
+	e, set := random(t, 6, 40)
+	first := slices.Repeat([]float64{math.Inf(-1)}, e.Size())
+	first[2] = 0
+	got, err := e.EvaluateClasses(t.Context(), set, nil, [][]float64{first, e.LogWeights}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := predict(t, e, set, 1); fmt.Sprint(*got[1].Test) != fmt.Sprint(*want) {
+		t.Error("classes: the second weighting predicts otherwise than alone")
+	}
+	r, targets := regression(t, 6, 40)
+	values, err := r.EvaluateRegression(t.Context(), targets, nil, nil, [][]float64{first, r.LogWeights}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := r.PredictRegression(t.Context(), targets, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fmt.Sprint(values[1].Regression) != fmt.Sprint(*want) {
+		t.Error("regression: the second weighting predicts otherwise than alone")
+	}
+}
+
 // Energies are weighted means of the particles', −ln(e^a + e^b) of logits a and b.
 func TestPredictEnergy(t *testing.T) {
 	e := combine(t, denseNet(t, 1, 2, nn.Categorical{}), []Island{{Theta: []float64{0, 0, 3, 5}, LogWeights: []float64{math.Log(3), 0}}}, Equal{})

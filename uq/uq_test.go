@@ -3,6 +3,7 @@ package uq
 import (
 	"encoding/json"
 	"math"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -299,6 +300,25 @@ func TestEvaluate(t *testing.T) {
 	}
 	if strings.Count(text, `"auroc":`) != 3 {
 		t.Errorf("JSON %s: auroc belongs to all groups but correct", text)
+	}
+}
+
+// Groups and spreads read back in their order, with their names.
+func TestGroupsReadBack(t *testing.T) {
+	auroc := Number(0.25)
+	groups := Groups{{Name: "correct", N: 3, Total: 0.5}, {Name: "a", N: 2, Epistemic: Number(math.Inf(1)), AUROC: &auroc}}
+	spreads := Spreads{{Name: "test", N: 4, Aleatoric: 0.5}, {Name: "b", N: 1, AUROC: &auroc}}
+	for want, into := range map[any]any{&groups: new(Groups), &spreads: new(Spreads)} {
+		raw, err := json.Marshal(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(raw, into); err != nil || !reflect.DeepEqual(into, want) {
+			t.Errorf("%s is read as %+v, %v", raw, into, err)
+		}
+	}
+	if err := json.Unmarshal([]byte(`{"a": 1}`), &groups); err == nil {
+		t.Error("a number was read as a group")
 	}
 }
 
