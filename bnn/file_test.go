@@ -148,15 +148,20 @@ func TestReadPosteriorErrors(t *testing.T) {
 		change func(a tensors) tensors
 		reason string
 	}{
-		"missing":          {func(a tensors) tensors { return append(a[:3:3], a[4:]...) }, "0.bias [2] of the network is not in the file"},
-		"unknown tensor":   {func(a tensors) tensors { return append(a, floats("9.weight", []float64{1})) }, "9.weight"},
-		"no weights":       {func(a tensors) tensors { return a[1:] }, "log_weights"},
-		"scalar weight":    {func(a tensors) tensors { a[2].Shape, a[2].Data = nil, a[2].Data[:4]; return a }, "0.weight is F32 []"},
-		"another shape":    {func(a tensors) tensors { a[4].Shape = []int{4, 18, 3}; return a }, "4.weight is F32 [4 18 3]"},
-		"fewer particles":  {func(a tensors) tensors { a[3].Shape, a[3].Data = []int{3, 2}, a[3].Data[:24]; return a }, "0.bias"},
-		"no particles":     {func(a tensors) tensors { a[2].Shape, a[2].Data = []int{0, 2, 1, 3, 3}, nil; return a }, "0.weight"},
-		"dtype":            {func(a tensors) tensors { a[4].DType = "I32"; return a }, "4.weight is I32"},
-		"short weights":    {func(a tensors) tensors { a[0] = floats("log_weights", make([]float64, 3)); return a }, "log_weights is F64 [3]"},
+		"missing":         {func(a tensors) tensors { return append(a[:3:3], a[4:]...) }, "0.bias [2] of the network is not in the file"},
+		"unknown tensor":  {func(a tensors) tensors { return append(a, floats("9.weight", []float64{1})) }, "9.weight"},
+		"no weights":      {func(a tensors) tensors { return a[1:] }, "log_weights"},
+		"scalar weight":   {func(a tensors) tensors { a[2].Shape, a[2].Data = nil, a[2].Data[:4]; return a }, "0.weight is F32 []"},
+		"another shape":   {func(a tensors) tensors { a[4].Shape = []int{4, 18, 3}; return a }, "4.weight is F32 [4 18 3]"},
+		"fewer particles": {func(a tensors) tensors { a[3].Shape, a[3].Data = []int{3, 2}, a[3].Data[:24]; return a }, "0.bias"},
+		"no particles":    {func(a tensors) tensors { a[2].Shape, a[2].Data = []int{0, 2, 1, 3, 3}, nil; return a }, "0.weight"},
+		"dtype":           {func(a tensors) tensors { a[4].DType = "I32"; return a }, "4.weight is I32"},
+		"short weights":   {func(a tensors) tensors { a[0] = floats("log_weights", make([]float64, 3)); return a }, "log_weights is F64 [3]"},
+		"weights' dtype": {func(a tensors) tensors {
+			a[0] = safetensors.Tensor{Name: "log_weights", DType: "F32", Shape: []int{4}, Data: make([]byte, 16)}
+			return a
+		}, "log_weights is F32 [4] in the file, want F64"},
+		"evidence's shape": {func(a tensors) tensors { a[1].Shape = []int{2, 1}; return a }, "log_evidence is F64 [2 1] in the file"},
 		"weights over one": {func(a tensors) tensors { a[0] = floats("log_weights", make([]float64, 4)); return a }, "sum to 4"},
 		"NaN weight": {func(a tensors) tensors {
 			a[0] = floats("log_weights", []float64{math.NaN(), 0, 0, 0})

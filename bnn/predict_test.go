@@ -290,6 +290,32 @@ func TestPredictWhereTheFirstWeightingIsDead(t *testing.T) {
 	}
 }
 
+// A particle whose network overflows spoils no prediction under a weighting that leaves it dead.
+func TestPredictIgnoresDeadParticles(t *testing.T) {
+	e, set := random(t, 4, 20)
+	r, targets := regression(t, 4, 20)
+	for _, e := range []*Ensemble{e, r} {
+		for i := range e.Net.Dim() {
+			e.Theta[i] = 3e38
+		}
+	}
+	dead := []float64{math.Inf(-1), math.Inf(-1), 0, math.Inf(-1)}
+	alive := []float64{0, math.Inf(-1), math.Inf(-1), math.Inf(-1)}
+	classes, err := e.EvaluateClasses(t.Context(), set, nil, [][]float64{alive, dead}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	values, err := r.EvaluateRegression(t.Context(), targets, nil, nil, [][]float64{alive, dead}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for w, nan := range []bool{true, false} {
+		if p, mean := classes[w].Test.Probs[0], values[w].Mean[0]; (p != p) != nan || (mean-mean != 0) != nan {
+			t.Errorf("weighting %d: probability %v, mean %v", w, p, mean)
+		}
+	}
+}
+
 // Energies are weighted means of the particles', −ln(e^a + e^b) of logits a and b.
 func TestPredictEnergy(t *testing.T) {
 	e := combine(t, denseNet(t, 1, 2, nn.Categorical{}), []Island{{Theta: []float64{0, 0, 3, 5}, LogWeights: []float64{math.Log(3), 0}}}, Equal{})

@@ -117,6 +117,8 @@ func TestReadWeightsErrors(t *testing.T) {
 			"tensor 0.weight [2 1 3 3] of the network (layer 0, conv) is not in the file; nearest is conv1.weight [2 1 3 3]: write name: conv1 beside conv in layer 0 (by their shapes, the layers with weights are conv1, fc1 in order)"},
 		"second layer not ours": {namedNet(t, "conv1", "", false, nn.Categorical{}), trained(),
 			"tensor 4.weight [3 18] of the network (layer 3, dense) is not in the file; nearest is fc1.weight [3 18]: write name: fc1 beside dense in layer 3"},
+		"last layer without bias": {namedNet(t, "", "", true, nn.Categorical{}), trained()[:3],
+			"write name: conv1 beside conv in layer 0 (by their shapes, the layers with weights are conv1, fc1 in order)"},
 		"numbers of another Sequential": {ours, trained("0.weight", "0.bias", "5.weight", "5.bias"), `write name: "5" beside dense in layer 3`},
 		"shape before name": {named, append(trained("conv1.weight", "conv1.bias", "head.weight", "head.bias"), f32("fc2.weight", []int{1}, 1)),
 			"tensor fc1.weight [3 18] of the network (layer 3, dense) is not in the file; nearest is head.weight [3 18]"},

@@ -99,6 +99,21 @@ func TestQuantileOfOneNormal(t *testing.T) {
 	}
 }
 
+// The ends, where a normal has no quantile, are programmers' errors.
+func TestQuantileRefuses(t *testing.T) {
+	n := randomNormals(3, 150)
+	for _, q := range []float64{0, 1, -0.5, 2, math.NaN()} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("quantile %v: no panic", q)
+				}
+			}()
+			n.Quantile(q)
+		}()
+	}
+}
+
 // Far modes, one of hardly any weight, and particles without noise: brackets shrink wherever Newton's steps go astray.
 func TestQuantileOfHardMixtures(t *testing.T) {
 	far := Normals{Weights: []float64{0.5, 0.5}, Mean: []float64{-1e6, 1e6}, SD: []float64{1e-3, 1e-3}}

@@ -122,6 +122,26 @@ func TestMixtureIgnoresDeadParticles(t *testing.T) {
 	}
 }
 
+// As many numbers of other classes, as many classes of fewer examples, and weights that are none are programmers' errors.
+func TestMixtureRefuses(t *testing.T) {
+	for name, add := range map[string]func(m *Mixture){
+		"other classes":   func(m *Mixture) { m.Add(1, Probabilities(make([]float64, 6), 2)) },
+		"fewer examples":  func(m *Mixture) { m.Add(1, Probabilities(make([]float64, 3), 3)) },
+		"negative weight": func(m *Mixture) { m.Add(-1, NewMember(2, 3)) },
+		"NaN weight":      func(m *Mixture) { m.Add(math.NaN(), NewMember(2, 3)) },
+		"infinite weight": func(m *Mixture) { m.Add(math.Inf(1), NewMember(2, 3)) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: no panic", name)
+				}
+			}()
+			add(NewMixture(2, 3))
+		}()
+	}
+}
+
 // Check 6 of scalable-bayesian-monte-carlo, its part on AUROC: ranks against all pairs, with many ties.
 func TestCheck6AUROCByPairs(t *testing.T) {
 	s := stream(2)
