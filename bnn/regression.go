@@ -11,60 +11,60 @@ import (
 	"github.com/starling-smc/starling/uq"
 )
 
-// Values is what an ensemble with gaussian likelihood predicts of n examples' values: of each a mixture of normals,
-// Σ_j W_j N(μ_j, σ_j²), [n, Outputs]. The mixture's variance is Aleatoric² + Epistemic².
-type Values struct {
+// Regression is the prediction of an ensemble with gaussian likelihood for n examples: for each output a mixture of
+// normals, Σ_j W_j N(μ_j, σ_j²), [n, Outputs]. The mixture's variance is Aleatoric² + Epistemic².
+type Regression struct {
 	Outputs   int
 	Mean      []float64 // Σ_j W_j μ_j
-	Aleatoric []float64 // √(Σ_j W_j σ_j²): the noise that the particles believe in
-	Epistemic []float64 // √(Σ_j W_j (μ_j − Mean)²): what they disagree on
-	Quantiles []float64 // [n, Outputs, quantiles]: those of the mixture that were asked for
+	Aleatoric []float64 // √(Σ_j W_j σ_j²): the noise in the particles' likelihoods
+	Epistemic []float64 // √(Σ_j W_j (μ_j − Mean)²): the disagreement of the particles
+	Quantiles []float64 // [n, Outputs, quantiles]: the requested quantiles of the mixture
 }
 
-// JudgedValues are Values and what they say of the true ones, and Values of foreign groups.
-type JudgedValues struct {
-	Values
-	Groups     []*Values
+// EvaluatedRegression is the prediction for a test set with its scores, and the predictions for OOD groups.
+type EvaluatedRegression struct {
+	Regression
+	Groups     []*Regression
 	LogDensity []float64 // [n], nats: log Σ_j W_j Π_k N(y_k; μ_jk, σ_j²), of all outputs together
 	CRPS       []float64 // [n, Outputs], in the unit of the output
-	PIT        []float64 // [n, Outputs]: the mixture's probability of values up to the true one
+	PIT        []float64 // [n, Outputs]: the mixture's CDF at the target (probability integral transform)
 }
 
-// PredictValues is the regression counterpart of Predict, for a network with gaussian likelihood; quantiles are those of
-// the mixture to find, each between 0 and 1, and may be nil.
-func (e *Ensemble) PredictValues(ctx context.Context, set *data.Set, quantiles []float64, p *nn.Pool) (*Values, error) {
-	all, err := e.predictValues(ctx, set, quantiles, [][]float64{e.LogWeights}, p)
+// PredictRegression is the regression counterpart of Predict, for a network with gaussian likelihood. quantiles, each
+// between 0 and 1, are the quantiles of the mixture to compute; nil: none.
+func (e *Ensemble) PredictRegression(ctx context.Context, set *data.Set, quantiles []float64, p *nn.Pool) (*Regression, error) {
+	all, err := e.predictRegression(ctx, set, quantiles, [][]float64{e.LogWeights}, p)
 	if err != nil {
 		return nil, err
 	}
 	return all[0], nil
 }
 
-func (e *Ensemble) predictValues(ctx context.Context, set *data.Set, quantiles []float64, logWeights [][]float64, p *nn.Pool) ([]*Values, error) {
-	all := make([]*Values, len(logWeights))
+func (e *Ensemble) predictRegression(ctx context.Context, set *data.Set, quantiles []float64, logWeights [][]float64, p *nn.Pool) ([]*Regression, error) {
+	all := make([]*Regression, len(logWeights))
 	for w := range all {
-		all[w] = newValues(set.Len(), e.Net.Outputs(), len(quantiles))
+		all[w] = newRegression(set.Len(), e.Net.Outputs(), len(quantiles))
 	}
 	err := e.mixtures(ctx, set, logWeights, p, func(i, w int, outputs []uq.Normals) { all[w].set(i, outputs, quantiles) })
 	return all, err
 }
 
-// JudgeValues predicts the values of a set that has them and of foreign groups, and scores the former, under several
-// weightings of the particles at once: each is their log-weights, normalised.
-func (e *Ensemble) JudgeValues(ctx context.Context, set *data.Set, groups []data.Group, quantiles []float64, logWeights [][]float64, p *nn.Pool) ([]*JudgedValues, error) {
+// EvaluateRegression predicts a test set with targets and OOD groups, and scores the former, under several weightings of
+// the particles at once, given as normalised log-weights.
+func (e *Ensemble) EvaluateRegression(ctx context.Context, set *data.Set, groups []data.Group, quantiles []float64, logWeights [][]float64, p *nn.Pool) ([]*EvaluatedRegression, error) {
 	n, k := set.Len(), e.Net.Outputs()
-	if err := e.hasValues(set); err != nil {
+	if err := e.hasTargets(set); err != nil {
 		return nil, err
 	}
-	judged := make([]*JudgedValues, len(logWeights))
-	for w := range judged {
-		judged[w] = &JudgedValues{
-			Values:     *newValues(n, k, len(quantiles)),
+	evaluated := make([]*EvaluatedRegression, len(logWeights))
+	for w := range evaluated {
+		evaluated[w] = &EvaluatedRegression{
+			Regression: *newRegression(n, k, len(quantiles)),
 			LogDensity: make([]float64, n), CRPS: make([]float64, n*k), PIT: make([]float64, n*k),
 		}
 	}
 	err := e.mixtures(ctx, set, logWeights, p, func(i, w int, outputs []uq.Normals) {
-		v, truth := judged[w], truth(set, i, k)
+		v, truth := evaluated[w], truth(set, i, k)
 		v.set(i, outputs, quantiles)
 		v.LogDensity[i] = uq.LogDensities(outputs, truth)
 		for c, y := range truth {
@@ -75,15 +75,15 @@ func (e *Ensemble) JudgeValues(ctx context.Context, set *data.Set, groups []data
 		return nil, err
 	}
 	for _, g := range groups {
-		values, err := e.predictValues(ctx, g.Set, nil, logWeights, p)
+		values, err := e.predictRegression(ctx, g.Set, nil, logWeights, p)
 		if err != nil {
 			return nil, fmt.Errorf("group %s: %w", g.Name, err)
 		}
 		for w, v := range values {
-			judged[w].Groups = append(judged[w].Groups, v)
+			evaluated[w].Groups = append(evaluated[w].Groups, v)
 		}
 	}
-	return judged, nil
+	return evaluated, nil
 }
 
 // LogDensity is the log of the ensemble's predictive density at the targets y_i of a set's examples, in nats, for a
@@ -91,10 +91,10 @@ func (e *Ensemble) JudgeValues(ctx context.Context, set *data.Set, groups []data
 //
 //	log p(y_i) = log Σ_j W_j Π_k N(y_ik; μ_ijk, σ_j²)
 //
-// The mixture itself, not the normal density of its mean and variance. An error says that the set has no such targets
-// or does not fit the network, that the network predicts classes, or is that of ctx.
+// This is the mixture's density, not the normal density of its mean and variance. An error says that the set has no such
+// targets, that it does not fit the network or that the network predicts classes, or is the error of ctx.
 func (e *Ensemble) LogDensity(ctx context.Context, set *data.Set, p *nn.Pool) ([]float64, error) {
-	if err := e.hasValues(set); err != nil {
+	if err := e.hasTargets(set); err != nil {
 		return nil, err
 	}
 	l := make([]float64, set.Len())
@@ -107,16 +107,16 @@ func (e *Ensemble) LogDensity(ctx context.Context, set *data.Set, p *nn.Pool) ([
 	return l, nil
 }
 
-func newValues(n, outputs, quantiles int) *Values {
-	return &Values{
+func newRegression(n, outputs, quantiles int) *Regression {
+	return &Regression{
 		Outputs: outputs,
 		Mean:    make([]float64, n*outputs), Aleatoric: make([]float64, n*outputs), Epistemic: make([]float64, n*outputs),
 		Quantiles: make([]float64, n*outputs*quantiles),
 	}
 }
 
-// set fills in example i.
-func (v *Values) set(i int, outputs []uq.Normals, quantiles []float64) {
+// set stores the prediction for example i.
+func (v *Regression) set(i int, outputs []uq.Normals, quantiles []float64) {
 	for c := range outputs {
 		at := i*v.Outputs + c
 		v.Mean[at], v.Aleatoric[at], v.Epistemic[at] = outputs[c].Moments()
@@ -126,14 +126,14 @@ func (v *Values) set(i int, outputs []uq.Normals, quantiles []float64) {
 	}
 }
 
-func (e *Ensemble) hasValues(set *data.Set) error {
+func (e *Ensemble) hasTargets(set *data.Set) error {
 	if n, k := set.Len(), e.Net.Outputs(); len(set.Values) != n*k {
 		return fmt.Errorf("data set %q has %d target values for %d examples, the network predicts %d each", set.Name, len(set.Values), n, k)
 	}
 	return nil
 }
 
-// truth is the k values of example i.
+// truth returns the k targets of example i.
 func truth(set *data.Set, i, k int) []float64 {
 	y := make([]float64, k)
 	for c := range y {
@@ -143,17 +143,17 @@ func truth(set *data.Set, i, k int) []float64 {
 }
 
 const (
-	held = 1 << 22 // outputs of all particles in memory at the same time, about
-	tile = 64      // examples that a network takes together
+	held = 1 << 22 // about how many outputs of all particles are in memory at the same time
+	tile = 64      // examples that a network evaluates together
 )
 
-// mixtures calls visit with what weighting w says of the outputs of example i, for every i and w, for several examples
-// at the same time. outputs are visit's until it returns. Examples are taken a block at a time, so that memory does not
-// grow with their number.
+// mixtures calls visit for every example i and weighting w with the mixtures of the example's outputs under that
+// weighting. Several examples are visited at the same time. outputs is valid until visit returns. Examples are evaluated
+// a block at a time, so that memory does not grow with their number.
 func (e *Ensemble) mixtures(ctx context.Context, set *data.Set, logWeights [][]float64, p *nn.Pool, visit func(i, w int, outputs []uq.Normals)) error {
 	gaussian, ok := e.Net.Likelihood().(nn.Gaussian)
 	if !ok {
-		return fmt.Errorf("a network with classes predicts probabilities, not values")
+		return fmt.Errorf("a network for classes predicts probabilities, not numbers")
 	}
 	model, err := nn.NewModel(e.Net, set, p)
 	if err != nil {
@@ -176,7 +176,7 @@ func (e *Ensemble) mixtures(ctx context.Context, set *data.Set, logWeights [][]f
 			}
 			done += size
 		}
-		const few = 16 // examples of one task: a score may take a while
+		const few = 16 // examples of one task: a score can be slow
 		p.Run((len(rows)+few-1)/few, func(task int) {
 			for w, weighting := range weightings {
 				outputs := weighting.normals(k)
@@ -194,11 +194,11 @@ func (e *Ensemble) mixtures(ctx context.Context, set *data.Set, logWeights [][]f
 	return ctx.Err()
 }
 
-// weighting is the particles that one set of weights leaves alive.
+// weighting holds the particles that are alive under one set of weights.
 type weighting struct {
 	weights []float64 // their sum is 1
 	sd      []float64
-	alive   []int // their places among those that any set leaves alive
+	alive   []int // their indices among the particles alive under any set
 }
 
 func (e *Ensemble) weightings(lik nn.Gaussian, logWeights [][]float64) (all []weighting, alive []int) {
@@ -220,7 +220,7 @@ func (e *Ensemble) weightings(lik nn.Gaussian, logWeights [][]float64) (all []we
 	return all, alive
 }
 
-// normals are k mixtures without their means.
+// normals returns k mixtures whose means are not set yet.
 func (w *weighting) normals(k int) []uq.Normals {
 	normals := make([]uq.Normals, k)
 	for c := range normals {
@@ -229,7 +229,7 @@ func (w *weighting) normals(k int) []uq.Normals {
 	return normals
 }
 
-// noise is the standard deviation that particle j gives to an output.
+// noise is the standard deviation of an output in particle j's likelihood.
 func (e *Ensemble) noise(lik nn.Gaussian, j int) float64 {
 	if lik.Learned {
 		return rng.Exp(float64(e.Theta[(j+1)*e.Net.Dim()-1]))

@@ -74,23 +74,23 @@ func regression(t *testing.T, particles, n int) (*Ensemble, *data.Set) {
 	for i := range set.Values {
 		set.Values[i] = float32(s.Normal())
 	}
-	return combine(t, net, islands, Evidence), set
+	return combine(t, net, islands, Evidence{}), set
 }
 
 // The same bits for any number of threads, and for examples that are alone as for those among others, so that a file may
 // be predicted block by block; 3,000 particles make several blocks of 1,000 examples.
-func TestPredictValuesSameBits(t *testing.T) {
+func TestPredictRegressionSameBits(t *testing.T) {
 	const particles, n = 3000, 1000
 	e, set := regression(t, particles, n)
 	if n*particles*2 <= held {
 		t.Fatal("all examples are one block")
 	}
-	want, err := e.PredictValues(t.Context(), set, nil, pool.New(1))
+	want, err := e.PredictRegression(t.Context(), set, nil, pool.New(1))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, threads := range []int{2, 7} {
-		got, err := e.PredictValues(t.Context(), set, nil, pool.New(threads))
+		got, err := e.PredictRegression(t.Context(), set, nil, pool.New(threads))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,7 +100,7 @@ func TestPredictValuesSameBits(t *testing.T) {
 	}
 	part := set.Slice("part", 137, 938)
 	part.Values = nil // targets are not looked at
-	got, err := e.PredictValues(t.Context(), part, nil, nil)
+	got, err := e.PredictRegression(t.Context(), part, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,11 +113,11 @@ func TestPredictValuesSameBits(t *testing.T) {
 	}
 }
 
-// JudgeValues against mixtures put together from the particles, each predicted on its own: under both ways to weigh
+// EvaluateRegression against mixtures put together from the particles, each predicted on its own: under both ways to weigh
 // islands, and with one particle alone.
-func TestJudgeValuesBruteForce(t *testing.T) {
+func TestEvaluateRegressionBruteForce(t *testing.T) {
 	e, set := regression(t, 20, 30)
-	equal, err := e.Weigh(Equal)
+	equal, err := e.Weigh(Equal{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func TestJudgeValuesBruteForce(t *testing.T) {
 	last[e.Size()-1] = 0
 	weightings := [][]float64{e.LogWeights, equal, last}
 	quantiles := []float64{0.05, 0.95}
-	judged, err := e.JudgeValues(t.Context(), set, []data.Group{{Name: "same", Set: set}}, quantiles, weightings, pool.New(2))
+	evaluated, err := e.EvaluateRegression(t.Context(), set, []data.Group{{Name: "same", Set: set}}, quantiles, weightings, pool.New(2))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func TestJudgeValuesBruteForce(t *testing.T) {
 		mixtures := make([]uq.Normals, 30*2)
 		for j, l := range logWeights {
 			one := &Ensemble{Net: e.Net, Theta: e.Theta[j*e.Net.Dim() : (j+1)*e.Net.Dim()], LogWeights: []float64{0}, Island: []int32{0}, LogEvidence: []float64{0}}
-			v, err := one.PredictValues(t.Context(), set, nil, nil)
+			v, err := one.PredictRegression(t.Context(), set, nil, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -142,7 +142,7 @@ func TestJudgeValuesBruteForce(t *testing.T) {
 				m.Weights, m.Mean, m.SD = append(m.Weights, math.Exp(l)), append(m.Mean, v.Mean[i]), append(m.SD, v.Aleatoric[i])
 			}
 		}
-		got := judged[w]
+		got := evaluated[w]
 		if g := got.Groups[0]; !slices.Equal(g.Mean, got.Mean) || !slices.Equal(g.Epistemic, got.Epistemic) {
 			t.Errorf("weighting %d: a group of the same examples is predicted otherwise", w)
 		}
