@@ -90,18 +90,16 @@ func (g *goldenNet) layers(t *testing.T) []Layer {
 			out = append(out, MaxPool{l.Kernel, l.Stride, l.Padding})
 		case "avgpool2d":
 			out = append(out, AvgPool{l.Kernel, l.Stride, l.Padding})
-		case "global_avgpool":
-			out = append(out, GlobalAvgPool{})
-		case "flatten":
-			out = append(out, Flatten{})
-		case "act":
-			a, ok := map[string]Activation{"relu": ReLU, "tanh": Tanh, "gelu": GELU, "swish": Swish}[l.Fn]
-			if !ok {
-				t.Fatalf("unknown activation %q", l.Fn)
+		default: // without settings, and called as in a config
+			name := l.Type
+			if name == "act" {
+				name = l.Fn
 			}
-			out = append(out, a)
-		default:
-			t.Fatalf("unknown layer type %q", l.Type)
+			layer, ok := Layers.Find(name)
+			if !ok {
+				t.Fatalf("unknown layer %q", name)
+			}
+			out = append(out, layer)
 		}
 	}
 	return out

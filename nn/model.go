@@ -50,7 +50,7 @@ func NewModel(net *Net, set *data.Set, p *Pool) (*Model, error) {
 		return nil, fmt.Errorf("data set %q has %d input values, a model takes at most %d: train on a part of it", set.Name, values, math.MaxInt32)
 	}
 	if set.Labels != nil || set.Values != nil {
-		if err := checkTargets(net, set); err != nil {
+		if err := net.lik.checkTargets(set, net.Outputs()); err != nil {
 			return nil, err
 		}
 	}
@@ -158,9 +158,7 @@ func (m *Model) load(t *tape, rows []int32, first, n int) {
 			m.prog.load.F32(m.set.F32, &start, x)
 		}
 	}
-	for _, o := range m.prog.pre {
-		o.forward(t, 0, t.groups)
-	}
+	m.prog.prepare(t)
 }
 
 // takeTape returns memory for at least that many particles.

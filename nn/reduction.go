@@ -166,20 +166,16 @@ func (r *reduction) add(block, segment int, s *partial) {
 			}
 		}
 		if r.next[block]++; r.next[block] == r.segments && r.grad != nil {
-			r.scaleGradients(first, len(s.ll))
+			r.finish(first, len(s.ll))
 		}
 		r.m.returnPartial(s)
 	}
 }
 
-// scaleGradients sets the gradient of a learned log σ, which is a function of the total log-likelihood.
-func (r *reduction) scaleGradients(first, count int) {
-	lik, ok := r.m.net.lik.(Gaussian)
-	if !ok || !lik.Learned {
-		return
-	}
-	d := r.m.net.dim
+// finish sets the gradients of the likelihood's own parameters, which are a function of the total log-likelihood.
+func (r *reduction) finish(first, count int) {
+	d, k := r.m.net.dim, r.m.net.Outputs()
 	for j := first; j < first+count; j++ {
-		r.grad[j*d+d-1] = scaleGradient(r.ll[j], r.theta[j*d+d-1], r.n, r.m.net.Outputs())
+		r.m.net.lik.finish(r.ll[j], r.theta[j*d:][:d], r.grad[j*d:][:d], r.n, k)
 	}
 }
