@@ -156,7 +156,6 @@ func (c *compiler) markInner() {
 			(*in).inner = false
 		}
 	}
-	c.out.inner = false // the loss sets its gradient
 }
 
 // plan lets the ops build their tables.
@@ -185,9 +184,9 @@ func (c *compiler) plan() {
 
 // separate lets a value have several readers. On the way back the reader whose op comes last sets the value's gradient,
 // as the only reader of a value does. Every other reader gets the same activation with a gradient of its own, which an
-// accumulate op adds as soon as the reader has set it. The output's gradient is set by the loss, its last reader.
+// accumulate op adds as soon as the reader has set it. (No op reads the network's output, whose gradient the loss sets.)
 func (c *compiler) separate() {
-	set := map[*value]bool{c.out: true}
+	set := map[*value]bool{}
 	for s := stageDense; s > stagePre; s-- {
 		var back []op // in the order of the way back
 		for _, o := range slices.Backward(c.ops[s]) {

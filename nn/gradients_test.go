@@ -41,6 +41,7 @@ func TestGradients(t *testing.T) {
 		{"conv pool relu", image, []Layer{conv(7, 2, 1, 0), MaxPool{Size: pair(2, 2)}, ReLU, Dense{Units: 3}}, Categorical{}, 19},
 		{"conv pool conv pool", image, []Layer{conv(3, 3, 1, 1), ReLU, MaxPool{Size: pair(2, 2)}, conv(9, 2, 1, 1), ReLU, MaxPool{Size: pair(2, 2)}, Dense{Units: 3}}, Categorical{}, 19},
 		{"conv mean", image, []Layer{conv(3, 3, 1, 1), ReLU, AvgPool{Size: pair(2, 2)}, Dense{Units: 3}}, Categorical{}, 19},
+		{"conv mean relu", image, []Layer{conv(3, 3, 1, 1), AvgPool{Size: pair(2, 2)}, ReLU, Dense{Units: 3}}, Categorical{}, 19},
 		{"conv mean conv mean", image, []Layer{conv(7, 3, 1, 1), ReLU, AvgPool{Size: pair(2, 2)}, conv(9, 2, 1, 1), ReLU, AvgPool{Size: pair(2, 2)}, Dense{Units: 3}}, Categorical{}, 19},
 		{"conv mean conv mean no bias", image, []Layer{conv(3, 3, 1, 1), ReLU, AvgPool{Size: pair(2, 2)}, Conv{Filters: 5, Kernel: pair(2, 2), Pad: pair(1, 1), NoBias: true}, ReLU, AvgPool{Size: pair(2, 2)}, Dense{Units: 3}}, Categorical{}, 19},
 		{"stride max stride max", large, []Layer{conv(3, 3, 2, 1), ReLU, MaxPool{Size: pair(2, 2)}, conv(4, 2, 2, 1), ReLU, MaxPool{Size: pair(2, 2)}, Dense{Units: 3}}, Categorical{}, 19},
