@@ -103,7 +103,7 @@ func TestSameBits(t *testing.T) {
 	wantEveryRow(t, nets)
 }
 
-// TestNaN says that a NaN among parameters or inputs comes out as a NaN, whichever kernel it passes.
+// TestNaN checks that a NaN among the parameters gives a log-likelihood of NaN on every kernel.
 func TestNaN(t *testing.T) {
 	net := odd(t)
 	r := rand.New(rand.NewPCG(5, 6))

@@ -100,10 +100,10 @@ func floor(v *value) float32 {
 //	of a max  dy[o](p)    = dpool[o](⌊p/2⌋)    where p's mask is set, else 0
 //	of a mean dy[o](p)    = dpool[o](⌊p/2⌋)/4  where p's mask is set, else 0
 //
-// Where pooled, a kernel tile is the four pixels of a window: the convolution's own output is never stored, only the
-// pooled one and, as bits, which pixels it depends on: the one that won, or those that a ReLU let through into a mean. On
-// the way back the network's first convolution takes the gradient through these bits; another one needs the input's
-// gradient too and unfolds it into unpooled first.
+// Where pooled, a kernel tile is the four pixels of a window. The convolution's own output is never stored, only the
+// pooled output and a mask: one bit for each pixel that the output depends on, which is the largest or, in a mean, each
+// that the ReLU let through. On the way back the weight gradient reads the pooled gradient through the masks if no input
+// gradient is needed; otherwise the gradient is first spread over all pixels, into unpooled.
 type convOp struct {
 	in, out       *value
 	kernel        [2]int
@@ -116,12 +116,12 @@ type convOp struct {
 	pooled        bool
 	mean          bool   // pooled by the mean, else by the maximum
 	masks         int    // start in tape.masks
-	unpooled      *value // the unfolded gradient, one group
+	unpooled      *value // the gradient of all pixels, one group
 	back          [2]int // block of pixels of igrad: height, width
 
 	fwd   *product
 	wgrad []dotCall
-	bgrad []dotCall // of the bias, where the pixels of a mean count for it
+	bgrad []dotCall // of the bias, where a mean is pooled: through its masks
 	igrad *product
 }
 

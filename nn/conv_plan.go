@@ -12,8 +12,9 @@ import (
 // bandBytes is how much of the input and of the gradient a band of pixels touches.
 const bandBytes = 24 << 10
 
-// chooseBack finds the block of input pixels (height, width) that makes the input gradient cheapest: more pixels share
-// the loads of a weight, but at the borders their taps differ, and the missing ones cost time too.
+// chooseBack finds the block of input pixels (height, width) that makes the input gradient cheapest. The pixels of a block
+// share the loads of a weight, but at the borders their taps differ, and a tap that only some of them need is computed
+// for all.
 func (o *convOp) chooseBack() {
 	best := math.Inf(1)
 	for _, block := range [][2]int{{1, 1}, {1, 2}, {1, 4}, {2, 2}} {
@@ -37,8 +38,7 @@ func (o *convOp) chooseBack() {
 	}
 }
 
-// backBlock is some pixels of the input, at the distance of the stride from each other, and the taps (ky, kx) that at
-// least one of them needs.
+// backBlock is a block of input pixels, one stride apart, and the taps (ky, kx) that at least one of them needs.
 type backBlock struct {
 	ys, xs []int
 	taps   [][2]int
@@ -64,8 +64,8 @@ func (o *convOp) backBlocks(block [2]int) (blocks []backBlock) {
 // backRun is n coordinates along one axis and the taps that one of them needs.
 type backRun struct{ at, taps []int }
 
-// backRuns covers the in coordinates of an axis. The last run of a phase steps back so that it stays inside, where
-// there are enough coordinates, or repeats the last one.
+// backRuns covers the in coordinates of an axis. The last run of a phase overlaps the run before it, so that it stays
+// inside; where a phase has fewer than n coordinates, the run repeats the last one.
 func (o *convOp) backRuns(axis, in, out, n int) (runs []backRun) {
 	stride, pad := o.stride[axis], o.pad[axis]
 	for phase := range min(stride, in) {
@@ -168,8 +168,8 @@ func (o *convOp) plan(c *compiler) {
 			}
 		}
 	}
-	// The first convolution's planes are large: all rows of its weight gradient take one band of pixels, which stays in
-	// the first-level cache, before the next.
+	// The first convolution's planes are large: all rows of its weight gradient read one band of pixels, which stays in the
+	// first-level cache, before they read the next.
 	band := len(pairs)
 	if window != nil {
 		rowBytes := 4 * lanes.Lanes * (2*o.stride[0]*in.c*in.wp() + 2*out.w)
@@ -183,8 +183,8 @@ func (o *convOp) plan(c *compiler) {
 	}
 }
 
-// backSpots turns the blocks of the input gradient into spots over dy, whose border holds the zeros for taps that
-// only a neighbour needs.
+// backSpots turns the blocks of the input gradient into spots over dy. The border of dy holds zeros for the taps that
+// only another pixel of the block needs.
 func (o *convOp) backSpots(dy *value) (spots []spot) {
 	made := map[string][]lanes.Term{}
 	for _, b := range o.backBlocks(o.back) {
@@ -215,7 +215,7 @@ func (o *convOp) backSpots(dy *value) (spots []spot) {
 			for j, x := range b.xs {
 				at := i*len(b.xs) + j
 				s.d[at] = int32(o.in.pixel(y, x))
-				if len(terms) > 0 { // the reference's pixel may lie in the border, but divides: it is some block pixel's tap
+				if len(terms) > 0 { // the pixel of the reference may lie in the border
 					py, px := y+o.pad[0]-ref[0], x+o.pad[1]-ref[1]
 					s.x[at] = int32(dy.pixel(floorDiv(py, o.stride[0]), floorDiv(px, o.stride[1])))
 				}

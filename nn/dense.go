@@ -51,8 +51,8 @@ func (d Dense) compile(c *compiler, chain []node, v *value) (*value, int) {
 //	backward  dW[u,i] += Σ_e dy[u,e] x[i,e]               lanes are inputs i: both sides are transposed first
 //	          dx[i]   = Σ_u W[u,i] dy[u]                  lanes are examples again
 //
-// When it is the network's first layer with parameters, its input is the same for all particles of the pass, is
-// transposed once for all of them, and rows of the weight gradient may run over particles.
+// If no layer before it has parameters, its input is the same for all particles. Then the input is transposed once for
+// all of them, and the rows of a product may be those of several particles.
 type denseOp struct {
 	in, out  *value
 	units, k int
@@ -251,8 +251,8 @@ func (d *denseOp) backward(t *tape, g0, g1 int) {
 	}
 }
 
-// weightGradient adds dy xᵀ. The transposed tiles are [64 examples][pitch] and [64 examples][rows]; that of an input
-// that all particles share is made in the first pass over the tile.
+// weightGradient adds dy xᵀ. The transposed tiles are [64 examples][pitch] and [64 examples][rows]. The first pass over
+// a tile transposes an input that all particles share, for all passes.
 func (d *denseOp) weightGradient(t *tape, g0, g1 int) {
 	var xt, dyt []float32
 	if d.in.shared() {

@@ -11,7 +11,7 @@ import (
 	"github.com/starling-smc/starling/internal/pool"
 )
 
-// later are golden cases whose layers come with a later part of the project.
+// later lists the golden cases with a layer that the package does not have yet.
 var later = map[string]string{
 	"conv_frn_tlu":                "frn",
 	"conv_frn_swish":              "frn",
@@ -61,7 +61,7 @@ type goldenResult struct {
 	GradAt    []float64 `json:"grad_at_index"`
 }
 
-// values are the numbers of a full-size case, as the file's conventions define them.
+// values generates the numbers of a full-size case by the formula in the conventions of the file.
 func (h *goldenHash) values(n int) []float64 {
 	v := make([]float64, n)
 	for i := range v {

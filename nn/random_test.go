@@ -12,16 +12,16 @@ import (
 )
 
 // TestRandomNets draws architectures and checks each against the float64 reference: the log-likelihood, the gradient
-// along random directions, and the same bits from every kernel. It looks for what nobody thought of when the cases of
-// TestGradients were written.
+// along random directions, and the same bits from every kernel. It looks for faults that the cases of TestGradients
+// miss.
 func TestRandomNets(t *testing.T) {
 	nets := 400
 	if testing.Short() {
 		nets = 60
 	}
-	// Nets with a pool in their first convolution, which goes back through its masks, and in a later one, which unfolds them.
+	// Networks with a pool fused into the first convolution, whose gradient goes through the masks, and into a later one.
 	fused := map[string]int{"max, first": 0, "max, later": 0, "mean, first": 0, "mean, later": 0}
-	least := nets / 80 // none of the few of a short run
+	least := nets / 80 // a short run has too few networks to ask for any
 	for seed := uint64(0); nets > 0; seed++ {
 		r := rand.New(rand.NewPCG(seed, 99))
 		input, layers, lik := drawNet(r)
@@ -49,7 +49,7 @@ func TestRandomNets(t *testing.T) {
 	}
 }
 
-// fusedPools says which kinds of pool a network's convolutions have in them.
+// fusedPools lists the kinds of pool that are fused into a network's convolutions.
 func fusedPools(net *Net) map[string]bool {
 	kinds := map[string]bool{}
 	for _, o := range net.program().ops[stageConv] {

@@ -176,7 +176,7 @@ func TestReadersOfManyParticles(t *testing.T) {
 	}
 }
 
-// TestChainHasNoAccumulate says that nothing is added to the ops and the memory of a network whose values have one reader.
+// TestChainHasNoAccumulate checks that only values with several readers cost ops.
 func TestChainHasNoAccumulate(t *testing.T) {
 	count := func(net *Net) (accumulates int) {
 		for _, ops := range net.program().ops {

@@ -8,7 +8,7 @@ import (
 	"github.com/starling-smc/starling/data"
 )
 
-// references are the layers in plain float64 for one example, by their names in Layers, written from their definitions: w
+// references compute the layers in plain float64 for one example, written from their definitions, by their names in Layers: w
 // and b are the weights and biases, empty where the layer has none.
 var references = map[string]func(n *node, w, b, x []float64) []float64{
 	"dense": func(n *node, w, b, x []float64) []float64 {
@@ -225,7 +225,7 @@ func (n *Net) example(set *data.Set, i int) []float64 {
 	return x
 }
 
-// odd is the network that nobody tuned the kernels for.
+// odd is a network with sizes that no kernel was tuned for.
 func odd(t testing.TB) *Net {
 	net, err := New([]int{3, 29, 23}, []Layer{
 		Conv{Filters: 7, Kernel: [2]int{7, 5}, Stride: [2]int{2, 2}, Pad: [2]int{1, 0}}, Tanh,

@@ -2,8 +2,9 @@ package nn
 
 import "github.com/starling-smc/starling/internal/lanes"
 
-// value is an activation of a tile and its gradient: c planes of h×w lane vectors a particle and group, each plane
-// inside a border of zeros that its consumer's padding and its producer's gradient ask for.
+// value is an activation of a tile and its gradient: c planes of h×w lane vectors for each particle and group. Each plane
+// has a border of zeros, which the padding of the ops that read it and the input gradient of the op that computes it
+// need.
 type value struct {
 	c, h, w                  int
 	top, bottom, left, right int    // border
@@ -27,7 +28,8 @@ func (v *value) pixel(y, x int) int {
 	return ((v.top+y)*v.wp() + v.left + x) * lanes.Lanes
 }
 
-// border asks for at least this much zero padding on the sides; it reports whether the value can give it.
+// border makes the border at least this wide, if the value is not tight or its border is wide enough. It reports whether
+// it is now.
 func (v *value) border(top, bottom, left, right int) bool {
 	if top <= v.top && bottom <= v.bottom && left <= v.left && right <= v.right {
 		return true
