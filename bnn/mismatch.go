@@ -31,10 +31,10 @@ func (f *stateDict) fits(p part) error {
 
 // where names the layer of a tensor in an error.
 func (p part) where() string {
-	if p.layer < 0 {
+	if p.Layer < 0 {
 		return ""
 	}
-	return fmt.Sprintf(" (layer %d, %s)", p.layer, p.kind)
+	return fmt.Sprintf(" (layer %d, %s)", p.Layer, p.kind)
 }
 
 // reshape is the remedy for a tensor whose shape is not the network's.
@@ -68,17 +68,17 @@ func (f *stateDict) missing(p part) error {
 	layer, kind := cut(p.Name)
 	other, same := cut(name)
 	switch {
-	case p.layer < 0:
+	case p.Layer < 0:
 		b.WriteString(": likelihood {gaussian: {sd: learned}} wants log σ under that name, of shape [1]; or give a fixed sd")
 	case kind == "bias" && f.has(layer+".weight"):
-		fmt.Fprintf(&b, ": if layer %d was trained without a bias, write bias: false in it", p.layer)
+		fmt.Fprintf(&b, ": if layer %d was trained without a bias, write bias: false in it", p.Layer)
 	case same == kind && slices.Equal(f.tensors[name].Shape, p.Shape):
-		fmt.Fprintf(&b, ": write name: %s beside %s in layer %d", quoted(other), p.kind, p.layer)
+		fmt.Fprintf(&b, ": write name: %s beside %s in layer %d", quoted(other), p.kind, p.Layer)
 		if all := f.layers(); all != nil {
 			fmt.Fprintf(&b, " (by their shapes, the layers with weights are %s in order)", strings.Join(all, ", "))
 		}
 	default:
-		fmt.Fprintf(&b, ": name layer %d as the file does, or change the layers to those that were trained", p.layer)
+		fmt.Fprintf(&b, ": name layer %d as the file does, or change the layers to those that were trained", p.Layer)
 	}
 	return errors.New(b.String())
 }
@@ -153,7 +153,7 @@ func (f *stateDict) layers() (names []string) {
 			if kind != "weight" || !slices.Equal(f.tensors[name].Shape, p.Shape) {
 				continue
 			}
-			biased := i+1 < len(f.parts) && f.parts[i+1].layer == p.layer
+			biased := i+1 < len(f.parts) && f.parts[i+1].Layer == p.Layer
 			if f.has(layer+".bias") == biased {
 				fitting = append(fitting, layer)
 			}
@@ -179,8 +179,8 @@ func (f *stateDict) extra() error {
 	for _, name := range free {
 		layer, kind := cut(name)
 		for _, p := range f.parts {
-			if own, _ := cut(p.Name); own == layer && kind == "bias" && p.layer >= 0 {
-				return fmt.Errorf("tensor %s %v in the file is not in the network: layer %d has bias: false, but was trained with one", shown(name), f.tensors[name].Shape, p.layer)
+			if own, _ := cut(p.Name); own == layer && kind == "bias" && p.Layer >= 0 {
+				return fmt.Errorf("tensor %s %v in the file is not in the network: layer %d has bias: false, but was trained with one", shown(name), f.tensors[name].Shape, p.Layer)
 			}
 		}
 	}

@@ -32,12 +32,17 @@ func (e *Ensemble) Predict(ctx context.Context, set *data.Set, p *nn.Pool) (*uq.
 // predict is Predict under several weightings of the same particles, given as normalised log-weights: the network is
 // evaluated once for all weightings.
 func (e *Ensemble) predict(ctx context.Context, set *data.Set, logWeights [][]float64, p *nn.Pool) ([]*uq.Predictive, error) {
-	classes := e.Net.Outputs()
-	switch e.Net.Likelihood().(type) {
-	case nn.Bernoulli:
-		classes = 2
-	case nn.Gaussian:
-		return nil, fmt.Errorf("a network with gaussian likelihood predicts numbers, not classes")
+	outputs, classes := e.Net.Outputs(), e.Net.Classes()
+	var probabilities func(*uq.Member, []float32)
+	switch {
+	case e.Net.Likelihood().Regression():
+		return nil, fmt.Errorf("a network with %s likelihood predicts numbers, not classes", e.Net.Likelihood())
+	case classes == outputs: // one logit a class
+		probabilities = uq.Softmax
+	case classes == 2 && outputs == 1: // the logit of class 1
+		probabilities = uq.Sigmoid
+	default:
+		return nil, fmt.Errorf("a network with %s likelihood predicts %d classes from %d outputs: no rule gives their probabilities", e.Net.Likelihood(), classes, outputs)
 	}
 	weights, alive := exponentials(logWeights)
 	mixtures := make([][]*uq.Mixture, len(weights))
@@ -49,11 +54,7 @@ func (e *Ensemble) predict(ctx context.Context, set *data.Set, logWeights [][]fl
 			mixtures[w], here = append(mixtures[w], m), append(here, m)
 		}
 		return func(particle int, out []float32) {
-			if classes > e.Net.Outputs() {
-				uq.Sigmoid(member, out)
-			} else {
-				uq.Softmax(member, out)
-			}
+			probabilities(member, out)
 			for w, m := range here {
 				m.Add(weights[w][particle], member)
 			}

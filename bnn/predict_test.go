@@ -125,7 +125,7 @@ func TestPredictRegression(t *testing.T) {
 		aleatoric float64
 	}{
 		"fixed":   {nn.Gaussian{SD: 3}, []float64{1, 2, 5}, 3},
-		"learned": {nn.Gaussian{Learned: true}, []float64{1, 0, 2, math.Log(2), 5, math.Log(4)}, math.Sqrt(0.5 + 1 + 4)},
+		"learned": {nn.Gaussian{SD: nn.Learned}, []float64{1, 0, 2, math.Log(2), 5, math.Log(4)}, math.Sqrt(0.5 + 1 + 4)},
 	} {
 		e := combine(t, denseNet(t, 1, 1, c.lik), []Island{{Theta: c.theta, LogWeights: weights}}, Equal{})
 		v, err := e.PredictRegression(context.Background(), indicators(1), nil, pool.New(1))

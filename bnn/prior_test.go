@@ -105,7 +105,7 @@ func goldenAnchored(t *testing.T, c golden.Case) {
 // Per layer: each tensor has its own variance, and log_sd has 1.
 func TestFanIn(t *testing.T) {
 	net, err := nn.New([]int{2, 4, 4}, []nn.Layer{nn.Conv{Filters: 3, Kernel: [2]int{3, 3}}, nn.ReLU, nn.Dense{Units: 13}, nn.Dense{Units: 1}},
-		nn.Gaussian{Learned: true})
+		nn.Gaussian{SD: nn.Learned})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/starling-smc/starling/data"
-	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/nn"
 	"github.com/starling-smc/starling/uq"
 )
@@ -151,15 +150,14 @@ const (
 // weighting. Several examples are visited at the same time. outputs is valid until visit returns. Examples are evaluated
 // a block at a time, so that memory does not grow with their number.
 func (e *Ensemble) mixtures(ctx context.Context, set *data.Set, logWeights [][]float64, p *nn.Pool, visit func(i, w int, outputs []uq.Normals)) error {
-	gaussian, ok := e.Net.Likelihood().(nn.Gaussian)
-	if !ok {
+	if !e.Net.Likelihood().Regression() {
 		return fmt.Errorf("a network for classes predicts probabilities, not numbers")
 	}
 	model, err := nn.NewModel(e.Net, set, p)
 	if err != nil {
 		return err
 	}
-	weightings, alive := e.weightings(gaussian, logWeights)
+	weightings, alive := e.weightings(logWeights)
 	n, k := model.Examples(), e.Net.Outputs()
 	block := min(n, max(held/(len(alive)*k*tile), 1)*tile)
 	out := make([]float32, len(alive)*block*k)
@@ -201,7 +199,7 @@ type weighting struct {
 	alive   []int // their indices among the particles alive under any set
 }
 
-func (e *Ensemble) weightings(lik nn.Gaussian, logWeights [][]float64) (all []weighting, alive []int) {
+func (e *Ensemble) weightings(logWeights [][]float64) (all []weighting, alive []int) {
 	weights, alive := exponentials(logWeights)
 	for _, of := range weights {
 		var w weighting
@@ -209,7 +207,7 @@ func (e *Ensemble) weightings(lik nn.Gaussian, logWeights [][]float64) (all []we
 		for a, j := range alive {
 			if of[j] > 0 {
 				sum += of[j]
-				w.weights, w.sd, w.alive = append(w.weights, of[j]), append(w.sd, e.noise(lik, j)), append(w.alive, a)
+				w.weights, w.sd, w.alive = append(w.weights, of[j]), append(w.sd, e.noise(j)), append(w.alive, a)
 			}
 		}
 		for j := range w.weights {
@@ -230,9 +228,6 @@ func (w *weighting) normals(k int) []uq.Normals {
 }
 
 // noise is the standard deviation of an output in particle j's likelihood.
-func (e *Ensemble) noise(lik nn.Gaussian, j int) float64 {
-	if lik.Learned {
-		return rng.Exp(float64(e.Theta[(j+1)*e.Net.Dim()-1]))
-	}
-	return lik.SD
+func (e *Ensemble) noise(j int) float64 {
+	return e.Net.Likelihood().Noise(float64(e.Theta[(j+1)*e.Net.Dim()-1]))
 }

@@ -17,7 +17,7 @@ import (
 // TestLogDensity against the sum written out: two particles that disagree, with noise of their own, and two outputs. A
 // target far from both shows that nothing underflows.
 func TestLogDensity(t *testing.T) {
-	net := denseNet(t, 1, 2, nn.Gaussian{Learned: true})
+	net := denseNet(t, 1, 2, nn.Gaussian{SD: nn.Learned})
 	if net.Dim() != 3 {
 		t.Fatalf("%d parameters", net.Dim())
 	}
@@ -55,7 +55,7 @@ func TestLogDensity(t *testing.T) {
 // of n examples with targets.
 func regression(t *testing.T, particles, n int) (*Ensemble, *data.Set) {
 	t.Helper()
-	net, err := nn.New([]int{3}, []nn.Layer{nn.Dense{Units: 5}, nn.Tanh, nn.Dense{Units: 2}}, nn.Gaussian{Learned: true})
+	net, err := nn.New([]int{3}, []nn.Layer{nn.Dense{Units: 5}, nn.Tanh, nn.Dense{Units: 2}}, nn.Gaussian{SD: nn.Learned})
 	if err != nil {
 		t.Fatal(err)
 	}

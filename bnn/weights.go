@@ -57,39 +57,23 @@ func ReadWeights(file []byte, net *nn.Net) ([]float64, error) {
 	return theta, nil
 }
 
-// part is a tensor of the network with the index of its layer, −1 for none.
+// part is a tensor of the network and the kind of its layer, as dense or conv; empty for the likelihood's parameters.
 type part struct {
 	nn.Tensor
-	layer int
-	kind  string // dense or conv
+	kind string
 }
 
 // parts lists the tensors of a network in its order.
 func parts(net *nn.Net) (all []part) {
-	tensors := net.Tensors()
-	for i, l := range net.Layers() {
-		kind, n := "", 0
-		switch l := l.(type) {
-		case nn.Dense:
-			kind, n = "dense", tensorsOf(l.NoBias)
-		case nn.Conv:
-			kind, n = "conv", tensorsOf(l.NoBias)
+	layers := net.Layers()
+	for _, t := range net.Tensors() {
+		p := part{Tensor: t}
+		if t.Layer >= 0 {
+			p.kind = nn.Layers.Name(layers[t.Layer])
 		}
-		for range n {
-			all = append(all, part{tensors[len(all)], i, kind})
-		}
-	}
-	for _, t := range tensors[len(all):] {
-		all = append(all, part{t, -1, ""})
+		all = append(all, p)
 	}
 	return all
-}
-
-func tensorsOf(noBias bool) int {
-	if noBias {
-		return 1
-	}
-	return 2
 }
 
 // stateDict is a file of weights beside the parts of the network that it should hold.

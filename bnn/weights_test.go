@@ -147,7 +147,7 @@ func TestReadWeightsErrors(t *testing.T) {
 			"tensor bn.running_mean in the file is a buffer of a batch normalisation"},
 		"one layer more": {named, append(trained(), f32("fc2.weight", []int{1, 2}, 0, 0)), "tensor fc2.weight [1 2] in the file is not in the network: add the layer that is missing"},
 		"unprintable":    {named, append(trained(), f32("\x1b[31m", []int{1}, 0)), `tensor "\x1b[31m" [1] in the file`},
-		"no log_sd":      {namedNet(t, "conv1", "fc1", false, nn.Gaussian{Learned: true}), trained(), "tensor log_sd [1] of the network is not in the file, and the file has no other tensors: likelihood {gaussian: {sd: learned}} wants log σ"},
+		"no log_sd":      {namedNet(t, "conv1", "fc1", false, nn.Gaussian{SD: nn.Learned}), trained(), "tensor log_sd [1] of the network is not in the file, and the file has no other tensors: likelihood {gaussian: {sd: learned}} wants log σ"},
 		"NaN": {named, func() tensors {
 			f := trained()
 			binary.LittleEndian.PutUint32(f[2].Data[4*(18+2):], math.Float32bits(float32(math.NaN())))

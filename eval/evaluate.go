@@ -146,7 +146,7 @@ func score(ctx context.Context, e *bnn.Ensemble, logWeights [][]float64, problem
 	for i := range scores {
 		scores[i] = Evaluation{On: on, N: set.Len()}
 	}
-	if regression(e.Net) {
+	if e.Net.Likelihood().Regression() {
 		var quantiles []float64
 		if a != nil {
 			quantiles = []float64{0.05, 0.5, 0.95}
@@ -208,7 +208,7 @@ func spreads(on string, v *bnn.EvaluatedRegression, problem *data.Problem) uq.Sp
 // Validation scores an ensemble on a set that a run is followed by, with targets in their own units. accuracy is nil for a
 // regression.
 func Validation(ctx context.Context, e *bnn.Ensemble, set *data.Set, problem *data.Problem, p *pool.Pool) (nll uq.Number, accuracy *uq.Number, err error) {
-	if regression(e.Net) {
+	if e.Net.Likelihood().Regression() {
 		density, err := e.LogDensity(ctx, set, p)
 		if err != nil {
 			return 0, nil, err

@@ -18,7 +18,7 @@ import (
 // columns names the numbers of a prediction, as the header of a CSV has them.
 func (p *Predictor) columns() (names []string) {
 	net := p.Posterior.Net
-	for c := range classes(net) {
+	for c := range net.Classes() {
 		names = append(names, fmt.Sprint("p_", c))
 	}
 	if names != nil {
@@ -55,7 +55,7 @@ func (p *Predictor) writeNPY(b *bufio.Writer, rows int) func([]float64) error {
 	net := p.Posterior.Net
 	width := len(p.columns())
 	shape, kept := []int{rows, width}, width
-	if n := classes(net); n > 0 {
+	if n := net.Classes(); n > 0 {
 		kept = n
 		shape[1] = kept
 	} else if k := net.Outputs(); k > 1 {
@@ -75,7 +75,7 @@ func (p *Predictor) writeNPY(b *bufio.Writer, rows int) func([]float64) error {
 }
 
 func (p *Predictor) writeCSV(b *bufio.Writer) func([]float64) error {
-	names, n, row := p.columns(), classes(p.Posterior.Net), 0
+	names, n, row := p.columns(), p.Posterior.Net.Classes(), 0
 	lines := csv.NewWriter(b)
 	record := append([]string{"row"}, names...)
 	if n > 0 {

@@ -99,7 +99,7 @@ func checkOut(in, out string) error {
 // predict returns the prediction for a set: for each example as many numbers as columns has names.
 func (p *Predictor) predict(ctx context.Context, set *data.Set) ([]float64, error) {
 	var values []float64
-	if regression(p.Posterior.Net) {
+	if p.Posterior.Net.Likelihood().Regression() {
 		v, err := p.Posterior.PredictRegression(ctx, set, []float64{0.05, 0.5, 0.95}, p.Pool)
 		if err != nil {
 			return nil, err
