@@ -8,6 +8,7 @@ import (
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/internal/pool"
+	"github.com/starling-smc/starling/internal/weights"
 	"github.com/starling-smc/starling/nn"
 	"github.com/starling-smc/starling/smc"
 	"github.com/starling-smc/starling/uq"
@@ -73,7 +74,7 @@ type Ensembles struct {
 // judge scores ensembles on the problem's test part, or on its training part if nothing is held out, and keeps what the
 // posterior predicts. An ensemble's network works once for all weightings of its particles.
 func (s *Spec) judge(ctx context.Context, e *Ensembles, problem *data.Problem, p *pool.Pool) (*Judgement, error) {
-	_, ess, err := smc.Normalise(slices.Clone(e.Posterior.LogWeights))
+	_, ess, err := weights.Normalise(slices.Clone(e.Posterior.LogWeights), "particle")
 	if err != nil {
 		return nil, err
 	}

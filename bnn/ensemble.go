@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/starling-smc/starling/internal/rng"
+	"github.com/starling-smc/starling/internal/weights"
 	"github.com/starling-smc/starling/nn"
 )
 
@@ -59,7 +60,7 @@ func Combine(net *nn.Net, islands []Island, by Combination) (*Ensemble, error) {
 // Combine.
 func (e *Ensemble) Weigh(by Combination) ([]float64, error) {
 	omega := by.LogWeights(e.LogEvidence)
-	if err := normalise(omega); err != nil {
+	if _, _, err := weights.Normalise(omega, "island"); err != nil {
 		return nil, fmt.Errorf("evidence of the islands: %w", err)
 	}
 	logw := slices.Clone(e.LogWeights)
@@ -69,7 +70,7 @@ func (e *Ensemble) Weigh(by Combination) ([]float64, error) {
 		for end < len(logw) && e.Island[end] == int32(p) {
 			end++
 		}
-		if err := normalise(logw[first:end]); err != nil {
+		if _, _, err := weights.Normalise(logw[first:end], "particle"); err != nil {
 			return nil, fmt.Errorf("weights of island %d: %w", p, err)
 		}
 		for i := range logw[first:end] {
@@ -78,29 +79,6 @@ func (e *Ensemble) Weigh(by Combination) ([]float64, error) {
 		first = end
 	}
 	return logw, nil
-}
-
-// normalise subtracts log Σ exp from log-weights.
-func normalise(logw []float64) error {
-	top := math.Inf(-1)
-	for i, w := range logw {
-		if math.IsNaN(w) || math.IsInf(w, 1) {
-			return fmt.Errorf("log-weight %d is %v", i, w)
-		}
-		top = max(top, w)
-	}
-	if math.IsInf(top, -1) {
-		return fmt.Errorf("none of %d log-weights is above −Inf", len(logw))
-	}
-	sum := 0.0
-	for _, w := range logw {
-		sum += rng.Exp(w - top)
-	}
-	sum = rng.Log(sum)
-	for i := range logw {
-		logw[i] = logw[i] - top - sum // the largest first: top + sum may be top, and the sum of the weights lost
-	}
-	return nil
 }
 
 // check returns the first inconsistency of an ensemble that was read from a file.

@@ -99,11 +99,11 @@ func TestCombineErrors(t *testing.T) {
 		by      Combination
 		reason  string
 	}{
-		"no island":         {nil, Equal{}, "none of 0"},
+		"no island":         {nil, Equal{}, "no islands"},
 		"empty island":      {[]Island{{Theta: []float64{}}}, Equal{}, "island 0"},
-		"NaN evidence":      {[]Island{{Theta: []float64{1}}, {Theta: []float64{1}, LogEvidence: math.NaN()}}, Evidence{}, "log-weight 1 is NaN"},
+		"NaN evidence":      {[]Island{{Theta: []float64{1}}, {Theta: []float64{1}, LogEvidence: math.NaN()}}, Evidence{}, "island 1 has log-weight NaN"},
 		"infinite evidence": {[]Island{{Theta: []float64{1}, LogEvidence: math.Inf(1)}}, Evidence{}, "+Inf"},
-		"no evidence":       {[]Island{{Theta: []float64{1}, LogEvidence: math.Inf(-1)}}, Evidence{}, "none of 1"},
+		"no evidence":       {[]Island{{Theta: []float64{1}, LogEvidence: math.Inf(-1)}}, Evidence{}, "all 1 islands are dead"},
 		"dead island":       {[]Island{{Theta: []float64{1}, LogWeights: []float64{math.Inf(-1)}}}, Equal{}, "weights of island 0"},
 	} {
 		if _, err := Combine(net, c.islands, c.by); err == nil || !strings.Contains(err.Error(), c.reason) {

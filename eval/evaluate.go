@@ -8,6 +8,7 @@ import (
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/internal/pool"
+	"github.com/starling-smc/starling/internal/weights"
 	"github.com/starling-smc/starling/smc"
 	"github.com/starling-smc/starling/uq"
 )
@@ -75,7 +76,7 @@ func Evaluate(ctx context.Context, e *Ensembles, problem *data.Problem, combined
 }
 
 func evaluate(ctx context.Context, e *Ensembles, problem *data.Problem, combined bnn.Combination, evidences bool, p *pool.Pool) (*Assessment, error) {
-	_, ess, err := smc.Normalise(slices.Clone(e.Posterior.LogWeights))
+	_, ess, err := weights.Normalise(slices.Clone(e.Posterior.LogWeights), "particle")
 	if err != nil {
 		return nil, err
 	}

@@ -63,7 +63,7 @@ func readIntegers(file string) ([]int32, error) {
 
 // readNames reads n labels that are names of classes. A line before them is the header.
 func readNames(file string, n int, names []string) ([]int32, error) {
-	t, err := data.ReadCSV(file, data.CSV{Delimiter: ",", Header: data.NoHeader, Target: "1"})
+	t, err := data.ReadCSV(file, data.CSV{Delimiter: ",", Header: new(bool), Target: "1"})
 	if text := new(data.CellError); errors.As(err, &text) { // beside the first column, which may hold any text
 		return nil, fmt.Errorf("%s has more than one column, want one of labels", file)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/starling-smc/starling/internal/pool"
 	"github.com/starling-smc/starling/internal/rng"
+	"github.com/starling-smc/starling/internal/weights"
 	"github.com/starling-smc/starling/mcmc"
 )
 
@@ -30,59 +31,27 @@ func (s *Sampler) Run(ctx context.Context, st *State, watch Watch) error {
 	return nil
 }
 
-// RunIsland is an island as a task for any machine: bytes in, bytes out. saved is a State (nil: begin), and so is the
-// result. Since randomness is keyed, a task that was lost is done again, by anyone, with the same bits.
-func (s *Sampler) RunIsland(ctx context.Context, saved []byte, watch Watch) ([]byte, error) {
-	st := new(State)
-	var err error
-	if saved == nil {
-		st, err = s.Init(ctx)
-	} else {
-		err = st.UnmarshalBinary(saved)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if err := s.Run(ctx, st, watch); err != nil {
-		return nil, err
-	}
-	return st.MarshalBinary()
-}
-
 // RunIslands runs independent samplers, which must differ in Island, on the threads of workers, and returns their last
-// states in the same order. saved has the states to go on from, and they are used up: one for each sampler, nil where it
-// has not begun; nil: all begin. watch is called by several islands at the same time, though never twice by one. The
-// first error ends all; every state is then the last complete one, nil where an island has not begun.
-func RunIslands(ctx context.Context, workers *pool.Pool, islands []*Sampler, saved []*State, watch Watch) ([]*State, error) {
-	if saved != nil && len(saved) != len(islands) {
-		return nil, fmt.Errorf("%d saved states for %d islands", len(saved), len(islands))
-	}
+// states in the same order. watch is called by several islands at the same time, though never twice by one. The first error
+// ends all; every state is then the last complete one, nil where an island has not begun.
+func RunIslands(ctx context.Context, workers *pool.Pool, islands []*Sampler, watch Watch) ([]*State, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	states := make([]*State, len(islands))
-	copy(states, saved)
 	workers.Run(len(islands), func(i int) {
-		if err := islands[i].enter(ctx, &states[i], watch); err != nil {
+		s := islands[i]
+		st, err := s.Init(ctx)
+		if err == nil {
+			states[i] = st
+			err = s.Run(ctx, st, watch)
+		}
+		if err != nil {
 			stop(err)
 		}
-		islands[i].release()
+		s.work, s.before = mcmc.Work{}, State{} // islands that wait for others to end need no scratch memory
 	})
 	return states, context.Cause(ctx)
 }
-
-// enter takes st, or if it is nil a new state, to the end of the path.
-func (s *Sampler) enter(ctx context.Context, st **State, watch Watch) (err error) {
-	if *st == nil {
-		if *st, err = s.Init(ctx); err != nil {
-			*st = nil
-			return err
-		}
-	}
-	return s.Run(ctx, *st, watch)
-}
-
-// release gives scratch memory back, which islands that wait for others to end do not need.
-func (s *Sampler) release() { s.work, s.before = mcmc.Work{}, State{} }
 
 // Combined says how islands count when they are taken together.
 type Combined struct {
@@ -99,11 +68,11 @@ type Combined struct {
 func Combine(logZ []float64) (Combined, error) {
 	c := Combined{Omega: make([]float64, len(logZ))}
 	logW := append([]float64(nil), logZ...)
-	sum, effective, err := Normalise(logW)
+	sum, effective, err := weights.Normalise(logW, "island")
 	if err != nil {
-		return Combined{}, fmt.Errorf("combining islands by their evidence (a particle here is an island): %w", err)
+		return Combined{}, fmt.Errorf("combining islands by their evidence: %w", err)
 	}
-	weights(logW, c.Omega)
+	weights.Exp(logW, c.Omega)
 	c.Effective, c.LogZ = effective, sum-rng.Log(float64(len(logZ)))
 	var mean, square float64
 	for _, z := range logZ {
