@@ -382,3 +382,36 @@ func TestRules(t *testing.T) {
 		}
 	}
 }
+
+// TestResultNotWritten: a run whose result cannot be written is not done, and is finished by whoever resumes it.
+func TestResultNotWritten(t *testing.T) {
+	_, want := whole(t)
+	dir := filepath.Join(t.TempDir(), "run")
+	f, err := TakeFolder(dir, fitKind)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := newJob()
+	j.watch = func(TraceLine) error {
+		if len(j.watched) == 39 {
+			return os.Mkdir(filepath.Join(dir, "result.bin"), 0o777) // in the way
+		}
+		return nil
+	}
+	run, err := j.in(t.Context(), f)
+	if err == nil || !strings.Contains(err.Error(), "the run is done but could not be written: "+filepath.Join(dir, "result.bin")) ||
+		!strings.Contains(err.Error(), "the last good state is kept in "+dir) {
+		t.Error(err)
+	}
+	if m, err := ReadManifest(dir); err != nil || m.Status != Failed || !m.Finished.IsZero() || run.Done() {
+		t.Errorf("status %q, finished %v, %v", m.Status, m.Finished, err)
+	}
+	if err := errors.Join(os.Remove(filepath.Join(dir, "result.bin")), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	again := newJob()
+	again.before = func(context.Context, int) error { t.Error("a step is made again"); return nil }
+	if err := again.resume(t.Context(), dir); err != nil || contents(t, dir) != want {
+		t.Errorf("finished: %v\n%s\nwant\n%s", err, contents(t, dir), want)
+	}
+}
