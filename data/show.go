@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/starling-smc/starling/internal/finding"
 	"github.com/starling-smc/starling/internal/safetensors"
 )
 
@@ -173,7 +174,9 @@ func (d *Description) array(file content) error {
 		sum.First = nil
 	}
 	if len(l.shape) > 0 {
-		sum.Note = ChannelsLast(l.shape[1:])
+		if shape := l.shape[1:]; channelsLast(shape) {
+			sum.Note = finding.ChannelsLast("", shape[0], shape[1], shape[2]).Words()
+		}
 	}
 	d.Packed, d.Arrays = s.packed, []ArraySummary{sum}
 	return s.end()

@@ -37,7 +37,7 @@ func TestScoresAreInTheTargetsUnits(t *testing.T) {
 	if !slices.Equal(small.Test.Values, large.Test.Values) {
 		t.Fatal("the standardised targets differ")
 	}
-	e := ensemble(t, network(t, 1, nn.Gaussian{Learned: true}), 2, 6, bnn.Equal{})
+	e := ensemble(t, network(t, 1, nn.Gaussian{SD: nn.Learned}), 2, 6, bnn.Equal{})
 	a, b := evaluated(t, e, small), evaluated(t, e, large)
 	validate := func(p *data.Problem) float64 {
 		nll, accuracy, err := Validation(t.Context(), e, p.Validate, p, nil)
@@ -110,7 +110,7 @@ func TestAssessmentIsWhatMetricsSay(t *testing.T) {
 	}
 
 	p = problem(t, lines(300), false, false)
-	v := evaluated(t, ensemble(t, network(t, 1, nn.Gaussian{Learned: true}), 1, 12, bnn.Equal{}), p)
+	v := evaluated(t, ensemble(t, network(t, 1, nn.Gaussian{SD: nn.Learned}), 1, 12, bnn.Equal{}), p)
 	n := v.Set().Len()
 	if v.Test != nil || v.Regression == nil || v.Regression.Outputs != 1 {
 		t.Fatal("a regression is evaluated as one of classes")
@@ -230,7 +230,7 @@ func TestPointEstimates(t *testing.T) {
 // TestRegressionNLL against the density of the mixture written out: particles disagree, and each has noise of its own.
 func TestRegressionNLL(t *testing.T) {
 	prob := problem(t, lines(300), false, false)
-	e := ensemble(t, network(t, 1, nn.Gaussian{Learned: true}), 1, 12, bnn.Equal{})
+	e := ensemble(t, network(t, 1, nn.Gaussian{SD: nn.Learned}), 1, 12, bnn.Equal{})
 	for j := range e.Size() { // weights and noise as of a network that has learnt the targets, about 100
 		e.Theta[(j+1)*e.Net.Dim()-2] += 100
 		e.Theta[(j+1)*e.Net.Dim()-1] += 2

@@ -75,7 +75,7 @@ func TestPredictEqualsEvaluate(t *testing.T) {
 
 // TestPredictColumns: the same inputs in every form that they may have give the same file of predictions.
 func TestPredictColumns(t *testing.T) {
-	run := predictor(t, problem(t, lines(60), false, true), 1, nn.Gaussian{Learned: true})
+	run := predictor(t, problem(t, lines(60), false, true), 1, nn.Gaussian{SD: nn.Learned})
 	if !slices.Equal(run.Schema.Dropped, []string{"same"}) {
 		t.Fatalf("dropped %v", run.Schema.Dropped)
 	}
@@ -131,7 +131,7 @@ func TestPredictReadsAsFit(t *testing.T) {
 	header := true
 	p.Schema.Header, p.Schema.Delimiter = &header, ";"
 	p.Schema.Columns, p.Schema.Dropped = []string{"1", "2", "3", "y"}, []string{"2"}
-	run := predictor(t, p, 1, nn.Gaussian{Learned: true})
+	run := predictor(t, p, 1, nn.Gaussian{SD: nn.Learned})
 	in := saved(t, "in.csv", "3;1\n0.001;50.5\n") // a guess would take the first line for numbers
 	if table := predicted(t, run, in); len(table) != 2 {
 		t.Errorf("%d rows of one", len(table)-1)
@@ -141,7 +141,7 @@ func TestPredictReadsAsFit(t *testing.T) {
 // TestPredictUnits: a network that learns standardised targets predicts in the units of the target, as does the same
 // network worked out by hand from its posterior; multiplying the target by 1,000 multiplies all of it.
 func TestPredictUnits(t *testing.T) {
-	run := predictor(t, problem(t, lines(60), false, true), 1, nn.Gaussian{Learned: true})
+	run := predictor(t, problem(t, lines(60), false, true), 1, nn.Gaussian{SD: nn.Learned})
 	in := saved(t, "in.csv", "a,b\n50.5,0.001\n49.75,-0.0005\n")
 	table := predicted(t, run, in)
 	s, x := run.Schema, []float64{50.5, 0.001}
@@ -179,7 +179,7 @@ func TestPredictUnits(t *testing.T) {
 		}
 		scaled.WriteString(line + "\n")
 	}
-	for i, row := range predicted(t, predictor(t, problem(t, scaled.String(), false, true), 1, nn.Gaussian{Learned: true}), in)[1:] {
+	for i, row := range predicted(t, predictor(t, problem(t, scaled.String(), false, true), 1, nn.Gaussian{SD: nn.Learned}), in)[1:] {
 		for k := 1; k < len(row); k++ {
 			if a, b := number(t, row[k]), 1000*number(t, table[1+i][k]); !(math.Abs(a-b) <= 1e-3*math.Abs(b)) {
 				t.Errorf("row %d, %s: %v of a target a thousand times as large, %v", i, table[0][k], a, b)
@@ -217,7 +217,7 @@ func TestPredictArrays(t *testing.T) {
 		shape   []int
 		columns string
 	}{
-		"two outputs": {two, 0, 2, nn.Gaussian{Learned: true}, []int{80, 2, 6}, "row,mean_0,sd_aleatoric_0,sd_epistemic_0,q05_0,q50_0,q95_0,mean_1,sd_aleatoric_1,sd_epistemic_1,q05_1,q50_1,q95_1"},
+		"two outputs": {two, 0, 2, nn.Gaussian{SD: nn.Learned}, []int{80, 2, 6}, "row,mean_0,sd_aleatoric_0,sd_epistemic_0,q05_0,q50_0,q95_0,mean_1,sd_aleatoric_1,sd_epistemic_1,q05_1,q50_1,q95_1"},
 		"one output":  {one, 0, 1, nn.Gaussian{SD: 2}, []int{80, 6}, "row,mean,sd_aleatoric,sd_epistemic,q05,q50,q95"},
 		"classes":     {nil, 2, 1, nn.Bernoulli{}, []int{80, 2}, "row,class,p_0,p_1,entropy_total,entropy_aleatoric,entropy_epistemic,abstain"},
 	} {
@@ -259,7 +259,7 @@ func TestPredictArrays(t *testing.T) {
 
 // TestPredictRefuses: nothing is written, an old file stays, and the fault is named with its place.
 func TestPredictRefuses(t *testing.T) {
-	run := predictor(t, problem(t, lines(60), false, true), 1, nn.Gaussian{Learned: true})
+	run := predictor(t, problem(t, lines(60), false, true), 1, nn.Gaussian{SD: nn.Learned})
 	var usage *UsageError
 	var bad *InputError
 	dir := t.TempDir()

@@ -7,6 +7,8 @@ type Fixed struct {
 	Epochs int // passes over all examples, a particle
 }
 
+var _ NamedPath = Fixed{}
+
 // Start is the posterior, whatever the first states.
 func (Fixed) Start(int) (Stage, bool) { return Stage{Lambda: 1}, false }
 
@@ -29,3 +31,24 @@ func (Fixed) AnnealsIn() bool { return false }
 func (f Fixed) Check(faults *config.Faults) {
 	faults.If(f.Epochs < 1, "", "%d epochs; chains need at least one", f.Epochs)
 }
+
+// String is the title.
+func (f Fixed) String() string { return "chains" }
+
+// Batches is false.
+func (Fixed) Batches() bool { return false }
+
+// Evidence is none: chains begin where they like.
+func (Fixed) Evidence() Evidence { return Evidence{} }
+
+// Share is 0.
+func (Fixed) Share() float64 { return 0 }
+
+// Resampling is never.
+func (Fixed) Resampling() Occasion { return Never{} }
+
+// Power is λ.
+func (Fixed) Power(info Info, _ int) float64 { return float64(info.Lambda) }
+
+// Work is measured in shares of the budget.
+func (Fixed) Work(info Info, _ float64, _ int) (done, all float64) { return info.Progress, 1 }

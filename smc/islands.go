@@ -48,10 +48,13 @@ func RunIslands(ctx context.Context, workers *pool.Pool, islands []*Sampler, wat
 		if err != nil {
 			stop(err)
 		}
-		s.work, s.before = mcmc.Work{}, State{} // islands that wait for others to end need no scratch memory
+		s.Release()
 	})
 	return states, context.Cause(ctx)
 }
+
+// Release gives scratch memory back, which an island that waits for others to end does not need.
+func (s *Sampler) Release() { s.work, s.before = mcmc.Work{}, State{} }
 
 // Combined says how islands count when they are taken together.
 type Combined struct {

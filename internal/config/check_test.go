@@ -9,6 +9,7 @@ import (
 // TestCheck: settings built in Go meet the same checks, without defaults and without places.
 func TestCheck(t *testing.T) {
 	bad := garden{
+		secret: 3,
 		Rows:   []Plant{beans{Poles: 100, Gap: [2]int{1, 1}, Label: "weed"}, under{}, &beans{Poles: 1, Gap: [2]int{1, 1}}},
 		Beds:   []bed{{frame: frame{Nails: 100}}},
 		Water:  &water{Litres: 0},

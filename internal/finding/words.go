@@ -66,7 +66,7 @@ var kinds = map[string]struct {
 	"constant-columns": {note, `{{if .Several "count"}}columns {{.Name "columns"}} are constant over the training rows and were{{else}}column {{.Name "columns"}} is constant over the training rows and was{{end}} dropped`},
 	"zero-features": {note, `{{if .Several "count"}}{{.Count "count"}} features (from 0: {{.Name "features"}}) are constant over the training examples: the network sees them` +
 		`{{else}}feature {{.Name "features"}} (from 0) is constant over the training examples: the network sees it{{end}} as 0 everywhere`},
-	"channels-last": {warning, `{{.Name "file"}}: taken as {{.Count "channels"}} channels of {{.Count "height"}}×{{.Count "width"}}; images with channels last need np.moveaxis(x, -1, 1)`},
+	"channels-last": {warning, `{{with .Name "file"}}{{.}}: {{end}}taken as {{.Count "channels"}} channels of {{.Count "height"}}×{{.Count "width"}}; images with channels last need np.moveaxis(x, -1, 1)`},
 }
 
 // shared are the templates that several kinds use.
