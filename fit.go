@@ -2,309 +2,294 @@ package starling
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
 	"fmt"
-	"io"
-	"slices"
+	"os"
 	"time"
 
-	"github.com/starling-smc/starling/baseline"
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/eval"
+	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/internal/finding"
+	"github.com/starling-smc/starling/internal/lanes"
 	"github.com/starling-smc/starling/internal/pool"
+	"github.com/starling-smc/starling/internal/runs"
+	"github.com/starling-smc/starling/method"
 	"github.com/starling-smc/starling/nn"
-	"github.com/starling-smc/starling/smc"
 )
 
-// Fit carries a Spec out: it reads the data, searches point estimates where the Spec has any, samples the posterior,
-// and judges all of it on the test examples. With Options.Folder it keeps the run there: a run that was stopped, in
-// whatever way, goes on where it was saved last when it is given the folder again (ResumeFolder), with the same result bit
-// for bit, and one that is done is read back. Without a folder it writes no files.
+// Fit carries a Spec out: it loads the data, searches point estimates where the Spec has any, makes the posterior, and
+// evaluates all of it on the test examples. With Options.Folder it keeps the run there: a run that was stopped, in whatever way,
+// is resumed where it was saved last when Fit is given the folder again (ResumeFolder), with the same result bit for bit, and
+// one that is done is read back. Without a folder it writes no files.
 //
-// Errors are a *ConfigError for what the Spec says, a *DataError for what the data are, the context's if it ended, and
-// otherwise name the part of the run that failed.
+// Errors are a *ConfigError for what the Spec says, a *DataError for what the data are, the context's if it ended, and otherwise
+// name the part of the run that failed.
 func Fit(ctx context.Context, spec Spec, o Options) (*Result, error) {
-	spec, err := spec.Resolve()
-	if err != nil {
+	f := &fit{}
+	if err := f.prepare(spec, o); err != nil {
 		return nil, err
 	}
-	r, err := prepare(spec, o)
-	if err != nil {
+	if err := f.open(o); err != nil {
 		return nil, err
 	}
-	if err := r.fits(o.Memory); err != nil {
+	if f.job.Run.Done() {
+		return f.readBack(ctx, o.Folder.Dir)
+	}
+	if err := f.job.Run.Close(f.work(ctx)); err != nil {
 		return nil, err
 	}
-	finished := false
-	if o.Folder != nil {
-		if finished, err = r.open(o); err != nil {
-			return nil, err
-		}
-	}
-	if finished {
-		err = r.judge(ctx)
-	} else {
-		err = r.keep.close(r, r.work(ctx))
-	}
-	if err != nil {
-		return nil, err
-	}
-	return &r.Result, nil
+	f.Manifest = f.job.Run.Manifest
+	return &f.Result, nil
 }
 
-// work is all from the data to the result.
-func (r *run) work(ctx context.Context) error {
-	looked := r.evaluation // by other processes
-	defer func() { r.worked = r.before + r.now().Sub(r.begun) - (r.evaluation - looked) }()
-	if err := r.points(ctx); err != nil {
-		return err
-	}
-	if err := r.sample(ctx); err != nil {
-		return err
-	}
-	if err := r.judge(ctx); err != nil {
-		return err
-	}
-	r.Finished = r.now()
-	return nil
-}
-
-func (r *run) judge(ctx context.Context) (err error) {
-	began := r.now()
-	defer func() { r.evaluation += r.now().Sub(began) }()
-	if r.Judgement, err = r.Spec.judge(ctx, &r.Ensembles, r.Data, r.pool); err != nil {
-		return fmt.Errorf("evaluation: %w", err)
-	}
-	r.Metrics = r.Judgement.Metrics
-	return nil
-}
-
-// run is a Fit in progress.
-type run struct {
+// fit is a Fit in progress.
+type fit struct {
 	Result
-	pool     *pool.Pool
+	job      method.Job
+	way      method.Method // the Spec's, or what is left of it at s = 0
+	initSum  string        // checksum of the file of model.init
+	began    time.Time
 	progress func(Event)
-	model    *nn.Model // on the training examples
-	prior    *bnn.Normal
-	init     []float64        // the network of model.init; nil if there is none
-	search   *baseline.Result // of the point estimates; nil if there are none
-
-	keep   *keeper
-	now    func() time.Time
-	begun  time.Time     // this process's part of the work
-	before time.Duration // that other processes spent on it
 }
 
 // prepare brings data, network and prior together.
-func prepare(spec Spec, o Options) (*run, error) {
-	r := &run{pool: pool.New(o.Threads), progress: o.Progress, now: o.clock()}
-	if r.progress == nil {
-		r.progress = func(Event) {}
+func (f *fit) prepare(spec Spec, o Options) (err error) {
+	if f.progress = o.Progress; f.progress == nil {
+		f.progress = func(Event) {}
 	}
-	r.begun = r.now()
-	r.Spec, r.Started, r.threads = spec, r.begun, r.pool.Threads()
-	var err error
-	if r.Data, err = spec.load(o.DataDir, nil); err != nil {
-		return nil, err
+	now := time.Now
+	if o.now != nil {
+		now = o.now
 	}
-	if r.Net, err = r.Spec.network(r.Data); err != nil {
-		return nil, err
-	}
-	if r.model, err = nn.NewModel(r.Net, r.Data.Train, r.pool); err != nil {
-		return nil, r.Spec.fault("model", "%v", err)
-	}
-	if m := spec.Method.SMC; m != nil && m.Move.Leapfrog != nil {
-		if g, n := m.Move.Leapfrog.Gradient, r.Data.Train.Len(); g != nil && g.Batch >= n {
-			return nil, r.Spec.fault("method.smc.move.leapfrog.gradient",
-				"%d examples are not fewer than the %d to train on, whose own gradients cost less: leave it out, or take fewer", g.Batch, n)
+	f.began = now()
+	if spec.source == nil { // built in Go
+		if err := config.Check(spec, families...); err != nil {
+			return err
 		}
 	}
-	if r.Data.Schema.Dropped != nil {
-		r.Notes = append(r.Notes, constants(r.Data.Schema))
+	f.Spec, f.way = spec, spec.Way()
+	if f.Data, err = f.Spec.load(o.DataDir, nil); err != nil {
+		return dataFault(err)
 	}
-	if arrays := r.Spec.Data.Train; arrays != nil {
-		if how := data.ChannelsLast(r.Data.Schema.Shape); how != "" {
-			r.Notes = append(r.Notes, arrays.Inputs+": "+how)
+	faults := config.NewFaults()
+	if f.Net = f.Spec.Model.Network(f.Data, faults.In("model")); f.Net == nil || len(faults.All()) > 0 {
+		return f.Spec.source.Error(faults.All()...)
+	}
+	f.job = method.Job{Seed: spec.Seed, Data: f.Data, Net: f.Net, Search: f.Spec.MAP, Pool: pool.New(o.Threads)}
+	f.job.Tell = func(s method.Status) { f.progress(&Progress{s}) }
+	if f.job.Model, err = nn.NewModel(f.Net, f.Data.Train, f.job.Pool); err != nil {
+		return f.Spec.fault("model", "%v", err)
+	}
+	at := "method." + method.Methods.Name(f.Spec.Method)
+	f.way.CheckData(f.Data.Train.Len(), at, faults)
+	f.job.CheckMemory(f.way, o.Memory, at, faults)
+	if err := f.Spec.source.Error(faults.All()...); err != nil {
+		return err
+	}
+	f.Findings = f.Data.Findings()
+	if f.job.Init, f.initSum, err = f.Spec.Model.readInit(f.Net); err != nil {
+		return &DataError{fmt.Errorf("model.init: %w", err)}
+	}
+	if f.Spec.Prior.Family != nil {
+		if f.job.Prior, err = f.Spec.Prior.Family.Prior(f.Net.Tensors()); err != nil {
+			return err
 		}
 	}
-	if zero := alwaysZero(r.Data.Schema); zero != "" {
-		r.Notes = append(r.Notes, zero)
-	}
-	if err = r.readInit(); err != nil {
-		return nil, err
-	}
-	if !r.Spec.Method.AsIs {
-		if r.prior, err = r.Spec.normal(r.Net); err != nil {
-			return nil, err
-		}
-	}
-	r.progress(&Loaded{&r.Spec, r.Data, r.Net})
-	return r, nil
+	f.progress(&Loaded{&f.Spec, f.Data, f.Net})
+	return nil
 }
 
-// normal is the prior that is not anchored.
-func (s *Spec) normal(net *nn.Net) (*bnn.Normal, error) {
-	if v := s.Prior.Normal.Variance; v != 0 {
-		return bnn.Isotropic(net.Tensors(), v)
+// readInit reads the weights of a trained network, and the file's checksum; nil without one.
+func (m *Model) readInit(net *nn.Net) (theta []float64, sum string, err error) {
+	if m.Init == "" {
+		return nil, "", nil
 	}
-	return bnn.FanIn(net.Tensors(), s.Prior.Normal.FanIn)
+	if info, err := os.Stat(m.Init); err != nil {
+		return nil, "", err
+	} else if !info.Mode().IsRegular() {
+		return nil, "", fmt.Errorf("%s is no file", m.Init)
+	}
+	file, err := os.ReadFile(m.Init)
+	if err != nil {
+		return nil, "", err
+	}
+	if theta, err = bnn.ReadWeights(file, net); err != nil {
+		return nil, "", fmt.Errorf("%s: %w", m.Init, err)
+	}
+	return theta, fmt.Sprintf("%x", sha256.Sum256(file)), nil
 }
 
-// points searches the MAP restarts.
-func (r *run) points(ctx context.Context) error {
-	m := r.Spec.MAP
-	if m == nil {
+// load brings the examples into memory, as the network sees them.
+func (s *Spec) load(dir string, schema *data.Schema) (*data.Problem, error) {
+	p, err := s.Data.Load(dir, data.Need{
+		Regression: s.Model.Likelihood.Regression(), Whole: s.Method.Needs().Whole, Seed: s.Seed, Schema: schema,
+	})
+	var field *data.FieldError
+	var names *data.NamesError
+	switch {
+	case errors.As(err, &field):
+		return nil, s.fault("data."+field.Field, "%s", field.Message)
+	case errors.As(err, &names) && s.Model.Likelihood.Regression():
+		return nil, s.fault("model.likelihood", "gaussian predicts numbers, but %v: want categorical", err)
+	case err != nil:
+		return nil, &DataError{err}
+	}
+	return p, nil
+}
+
+// open makes the folder this run's, if there is one, or finds out how far the run is that was begun there.
+func (f *fit) open(o Options) (err error) {
+	m := Manifest{Started: f.began, Threads: f.job.Pool.Threads(), Kernel: lanes.Kernel(), Data: f.Data.Checksums(), Init: f.initSum}
+	m.Version, m.Revision = Version()
+	f.job.Run, err = runs.Open(o.Folder, f.Spec.YAML(), m, runs.Options{
+		Every: o.Every, Now: o.now, Notice: func(text string) { f.progress(&Notice{text}) },
+	})
+	return damage(err)
+}
+
+// work is all from the data to the result.
+func (f *fit) work(ctx context.Context) error {
+	if err := f.points(ctx); err != nil {
+		return err
+	}
+	if err := f.posterior(ctx); err != nil {
+		return err
+	}
+	trace, err := method.ReadTrace(f.job.Run.Trace())
+	if err != nil {
+		return err
+	}
+	f.Trace = trace
+	if err := f.evaluate(ctx); err != nil {
+		return err
+	}
+	m := &f.job.Run.Manifest
+	m.Notes = f.Notes()
+	if m.Findings, err = json.Marshal(f.Findings); err != nil {
+		return err
+	}
+	return f.job.Run.Finish(f.files())
+}
+
+// points searches point estimates.
+func (f *fit) points(ctx context.Context) (err error) {
+	if f.Spec.MAP == nil {
 		return nil
 	}
-	search := baseline.MAP{
-		Restarts: m.Restarts, Rate: m.Rate, Batch: m.Batch, Epochs: m.Epochs, Patience: m.Patience, Seed: r.Spec.Seed,
-		First: r.init,
-	}
-	if k := r.keep; k != nil {
-		search.Saved = k.restarts
-		k.phase(&k.state.restarts, m.Restarts)
-	}
-	watch := newDescents(m, search.Saved, logScale(targetStandard(r.Data)), r.progress)
-	search.Watch = func(s *baseline.Restart, e baseline.Epoch) error {
-		watch.look(e.Restart, s)
-		return r.keep.step(e.Restart, s, s.Done, s.Done)
-	}
-	result, err := search.Fit(ctx, r.Net, r.prior, r.Data.Train, r.Data.Validate, r.pool)
-	if result != nil {
-		err = r.keep.rest(err, func(i int) io.WriterTo {
-			if s := result.Restarts[i]; s != nil {
-				return s
-			}
-			return nil
-		})
-	}
-	if err != nil {
+	if f.job.Points, err = f.Spec.MAP.Run(ctx, &f.job, eval.LogScale(f.Data)); err != nil {
 		return err
 	}
-	result.Restarts = nil // what they came to is in Theta
-	r.search = result
-	r.Chosen = r.search.Chosen
-	for _, nll := range r.search.NLL {
-		r.NLL = append(r.NLL, nll+logScale(targetStandard(r.Data)))
+	p := f.job.Points
+	f.Chosen = p.Chosen
+	for _, nll := range p.NLL {
+		f.NLL = append(f.NLL, nll+eval.LogScale(f.Data))
 	}
-	r.Restarts, err = r.search.Ensemble()
+	f.Restarts, err = p.Ensemble()
 	return err
 }
 
-// pointOnly says that nothing is sampled: the anchored posterior has shrunk to its anchor, or a network is taken as it is.
-func (s *Spec) pointOnly() bool {
-	return s.Method.AsIs || s.Prior.Anchor != nil && s.Prior.Anchor.S == 0
-}
-
-// sample brings about the posterior ensemble.
-func (r *run) sample(ctx context.Context) error {
-	r.noteInit()
-	switch {
-	case r.Spec.Method.AsIs:
-		r.Notes = append(r.Notes, "as-is: the posterior is the network of model.init alone, an ensemble of one; nothing was sampled")
-		return r.point(r.init)
-	case r.Spec.pointOnly() && r.search == nil:
-		r.Notes = append(r.Notes, "s = 0: the posterior is the network of model.init alone, an ensemble of one; nothing was sampled")
-		return r.point(r.init)
-	case r.Spec.pointOnly():
-		r.Notes = append(r.Notes, "s = 0: the posterior is the MAP alone, an ensemble of one; nothing was sampled")
-		return r.point(r.search.Best())
+// posterior carries the method out.
+func (f *fit) posterior(ctx context.Context) error {
+	if f.Spec.Prior.Anchor != nil && !f.Spec.Prior.Anchor.Point() {
+		prior, err := f.Spec.Prior.Anchor.Apply(f.job.Prior, f.anchor())
+		if err != nil {
+			return err
+		}
+		f.job.Prior = prior
 	}
-	samplers, err := r.samplers()
+	phases, err := f.way.Phases(ctx, &f.job)
 	if err != nil {
 		return err
 	}
-	watch := newWatch(ctx, r, samplers)
-	var saved []*smc.State
-	if k := r.keep; k != nil {
-		saved = k.islands
-		k.phase(&k.state.islands, len(samplers))
+	for _, phase := range phases {
+		if err := f.job.Run.Phase(ctx, f.job.Pool, phase); err != nil {
+			return err
+		}
 	}
-	states, err := smc.RunIslands(ctx, r.pool, samplers, saved, watch.look)
-	r.evaluation += watch.aside
-	if states != nil {
-		err = r.keep.rest(err, func(i int) io.WriterTo {
-			if st := states[i]; st != nil && st.K == watch.islands[i].info.K { // else its line of the trace is missing
-				return st
-			}
-			return nil
-		})
-	}
-	if err != nil {
+	var findings []Finding
+	if f.Posterior, findings, err = f.way.Gather(&f.job, phases); err != nil {
 		return err
 	}
-	r.Notes = append(r.Notes, r.chains(states)...)
-	r.Notes = append(r.Notes, r.health()...)
-	return r.gather(states)
+	if f.Spec.Prior.Anchor.Point() { // the way is not the Spec's method
+		findings = []Finding{f.Spec.pointFinding()}
+	}
+	if f.Spec.initUnused() {
+		f.Findings = append(f.Findings, finding.InitUnused())
+	}
+	f.Findings = append(f.Findings, findings...)
+	return nil
 }
 
-// samplers are the islands or chains, ready to run.
-func (r *run) samplers() ([]*smc.Sampler, error) {
-	prior := r.prior
-	if a := r.Spec.Prior.Anchor; a != nil {
-		var err error
-		if prior, err = r.prior.Anchored(a.S, r.anchor()); err != nil {
-			return nil, err
+// anchor is the point that the prior is anchored at: the best restart or, without a search, model.init.
+func (f *fit) anchor() []float64 {
+	if f.job.Points != nil {
+		return f.job.Points.Best()
+	}
+	return f.job.Init
+}
+
+func (f *fit) evaluate(ctx context.Context) error {
+	return f.job.Run.Aside(func() (err error) {
+		f.Assessment, err = f.Spec.evaluate(ctx, &f.Ensembles, f.Data, f.job.Pool)
+		if err != nil {
+			return fmt.Errorf("evaluation: %w", err)
 		}
-	}
-	var samplers []*smc.Sampler
-	if m := r.Spec.Method.MCMC; m != nil {
-		samplers = m.samplers()
-	} else {
-		samplers = r.Spec.Method.SMC.samplers()
-	}
-	for i, s := range samplers {
-		s.Model, s.Prior, s.Seed, s.Island, s.Pool = r.model, prior, r.Spec.Seed, i, r.pool
-		s.Start = r.start(i, s.Particles)
-	}
-	return samplers, nil
-}
-
-// Island runs one island or chain of a Spec by itself, as a task for any machine: saved is the State (package smc) to
-// go on from, nil to begin, and the State at the end comes back, the same bytes as within Fit. The data are read, and
-// the point estimates that it needs searched, anew. Errors are those of Fit.
-func Island(ctx context.Context, spec Spec, island int, saved []byte, o Options) ([]byte, error) {
-	spec, err := spec.Resolve()
-	if err != nil {
-		return nil, err
-	}
-	r, err := prepare(spec, o)
-	if err != nil {
-		return nil, err
-	}
-	if err := r.points(ctx); err != nil {
-		return nil, err
-	}
-	samplers, err := r.samplers()
-	if err != nil {
-		return nil, err
-	}
-	if island < 0 || island >= len(samplers) {
-		return nil, fmt.Errorf("island %d of %d: they count from 0", island, len(samplers))
-	}
-	return samplers[island].RunIsland(ctx, saved, nil)
-}
-
-// gather makes the posterior of what the islands ended with.
-func (r *run) gather(states []*smc.State) error {
-	slices.SortFunc(r.Trace, func(a, b TraceLine) int {
-		if a.Island != b.Island {
-			return a.Island - b.Island
-		}
-		return a.K - b.K
+		return nil
 	})
-	var by bnn.Combination
-	if m := r.Spec.Method.SMC; m != nil && m.Combine == "evidence" {
-		by = bnn.Evidence{}
+}
+
+// evaluate scores a run's ensembles.
+func (s *Spec) evaluate(ctx context.Context, e *eval.Ensembles, p *data.Problem, workers *pool.Pool) (*eval.Assessment, error) {
+	var combined bnn.Combination
+	comparable := false
+	if sampling := s.Way().Sampling(); sampling != nil {
+		combined, comparable = sampling.Combine, sampling.Comparable
 	}
-	parts := make([]bnn.Island, len(states))
-	for i, st := range states {
-		theta, logw := st.Ensemble()
-		parts[i] = bnn.Island{Theta: theta, LogWeights: logw}
-		if r.Spec.estimatesEvidence() {
-			parts[i].LogEvidence = st.LogZ
+	return eval.Evaluate(ctx, e, p, combined, comparable, workers)
+}
+
+// readBack returns the result of a run that is done.
+func (f *fit) readBack(ctx context.Context, dir string) (*Result, error) {
+	err := f.job.Run.ReadBack(func() error {
+		was, err := OpenRun(dir)
+		if err != nil {
+			return err
 		}
+		f.Ensembles, f.Trace, f.Findings, f.Manifest = was.Ensembles, was.Trace, was.Findings, was.Manifest
+		return nil
+	})
+	if err != nil {
+		return nil, damage(err)
 	}
-	var err error
-	r.Posterior, err = bnn.Combine(r.Net, parts, by)
+	if err := f.evaluate(ctx); err != nil {
+		return nil, err
+	}
+	return &f.Result, nil
+}
+
+// damage makes damage to a run's folder a *DataError.
+func damage(err error) error {
+	var damaged *runs.DamagedError
+	if errors.As(err, &damaged) {
+		return &DataError{err}
+	}
 	return err
+}
+
+// pointFinding says where an anchored posterior has shrunk to at s = 0.
+func (s *Spec) pointFinding() Finding {
+	if s.MAP == nil {
+		return finding.PointAtInit()
+	}
+	return finding.PointAtMAP()
+}
+
+// initUnused says that nothing begins at model.init, and no prior is anchored there.
+func (s *Spec) initUnused() bool {
+	needs := s.Way().Needs()
+	return s.Model.Init != "" && !needs.Init && s.MAP == nil && s.Prior.Anchor != nil && !s.Prior.Anchor.AtMAP()
 }

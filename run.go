@@ -1,7 +1,7 @@
 package starling
 
 import (
-	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,88 +9,67 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
-	"strings"
-	"time"
 
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/data"
-	"github.com/starling-smc/starling/internal/ckpt"
-	"github.com/starling-smc/starling/internal/lanes"
+	"github.com/starling-smc/starling/eval"
+	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/internal/jsontext"
+	"github.com/starling-smc/starling/internal/pool"
+	"github.com/starling-smc/starling/internal/runs"
+	"github.com/starling-smc/starling/method"
 	"github.com/starling-smc/starling/nn"
 )
 
-// Manifest says where a run comes from.
-type Manifest struct {
-	Version  string            `json:"version"`
-	Revision string            `json:"revision,omitempty"`
-	Go       string            `json:"go"`
-	Platform string            `json:"platform"`
-	CPU      string            `json:"cpu,omitempty"`  // its model, where the system tells
-	CPUs     int               `json:"cpus"`           // of the machine
-	Threads  int               `json:"threads"`        // that computed, in the last process of the run; 0: written before this was kept
-	Kernel   string            `json:"kernel"`         // the CPU kernels used
-	Data     map[string]string `json:"data"`           // checksum of each part
-	Init     string            `json:"init,omitempty"` // checksum of the file of model.init
-	Started  time.Time         `json:"started"`
-	Finished time.Time         `json:"finished,omitzero"`
-	Status   string            `json:"status"` // running, interrupted, failed or done
-
-	// Seconds that looking at the test examples took, on the way and to judge the result; those of the work are in the trace,
-	// without the pauses of a run that was stopped. What a process that was killed looked at is not counted.
-	EvaluationSeconds float64 `json:"evaluation_seconds,omitempty"`
-
-	// Seconds of the work, likewise without pauses: what leaves no trace, as the search of point estimates, counts as well. 0:
-	// written before this was kept.
-	WorkSeconds float64 `json:"work_seconds,omitempty"`
-
-	Notes []string `json:"notes,omitempty"`
-}
-
-// A run is running until it is done, was interrupted, or failed. One that is not done can be gone on with.
+// Files of a run's folder, beside those that every run has.
 const (
-	running     = "running"
-	interrupted = "interrupted"
-	failed      = "failed"
-	done        = "done"
+	schemaFile    = "data.json"             // the data.Schema: how files become what the network sees
+	posteriorFile = "posterior.safetensors" // the posterior ensemble
+	restartsFile  = "map.safetensors"       // the MAP restarts, if there were any
+	metricsFile   = "metrics.json"          // eval.Metrics
+	reportFile    = "report.html"           // the page, if the command ran
 )
 
-func (r *Result) manifest(status string) Manifest {
-	m := Manifest{
-		Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, CPU: cpu(), CPUs: runtime.NumCPU(), Threads: r.threads,
-		Kernel: lanes.Kernel(), EvaluationSeconds: r.evaluation.Seconds(), WorkSeconds: r.worked.Seconds(), Data: checksums(r.Data), Init: r.Init,
-		Started: r.Started.UTC(), Finished: r.Finished.UTC(), Status: status, Notes: r.Notes,
-	}
-	m.Version, m.Revision = Version()
-	return m
+// fits is the kind of run that Fit makes.
+var fits = runs.Kind{
+	Name: "fit", Files: []string{schemaFile, posteriorFile, restartsFile, metricsFile, reportFile}, Differ: config.Diff,
 }
 
-// cpu is the model of the processor; empty where Linux's list of them is not to be had.
-func cpu() string {
-	text, _ := os.ReadFile("/proc/cpuinfo")
-	for line := range strings.Lines(string(text)) {
-		if name, model, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "model name" {
-			return strings.TrimSpace(model)
-		}
+// TakeFolder makes a folder for a run, and those around it. If dir exists, the error is fs.ErrExist.
+func TakeFolder(dir string) (*Folder, error) { return runs.TakeFolder(dir, fits) }
+
+// RetakeFolder takes the folder that a process left behind which was killed before it kept anything: one that holds a lock,
+// which nobody has, and nothing else. For any other the error is fs.ErrExist.
+func RetakeFolder(dir string) (*Folder, error) { return runs.RetakeFolder(dir, fits) }
+
+// ResumeFolder takes the folder of a run to resume it, or makes it. The error says so if another process has it, or if it holds
+// what no run has written.
+func ResumeFolder(dir string) (*Folder, error) { return runs.ResumeFolder(dir, fits) }
+
+// IsRunFile says whether path is that of a file that a run keeps in its folder: nothing else should be written there.
+func IsRunFile(path string) bool { return runs.IsRunFile(path, fits) }
+
+// files are those of a result beside what every run has.
+func (r *Result) files() []runs.File {
+	files := []runs.File{
+		{Name: schemaFile, Write: func(w io.Writer) error { return jsontext.Write(w, r.Data.Schema) }},
+		{Name: posteriorFile, Write: func(w io.Writer) error { return bnn.WritePosterior(w, r.Posterior) }},
+		{Name: metricsFile, Write: r.Metrics.WriteJSON},
 	}
-	return ""
+	if r.Restarts != nil {
+		files = append(files, runs.File{Name: restartsFile, Write: func(w io.Writer) error {
+			return bnn.WriteRestarts(w, r.Net, wide(r.Restarts.Theta), r.NLL, r.Chosen)
+		}})
+	}
+	return files
 }
 
-func (f *Folder) writeManifest(m Manifest) error {
-	return ckpt.Replace(f.path(manifestFile), "", func(w io.Writer) error { return writeJSON(w, m) })
-}
-
-// readManifest returns fs.ErrNotExist where there is none, and a *DataError for one that is damaged.
-func readManifest(dir string) (m Manifest, err error) {
-	path := filepath.Join(dir, manifestFile)
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return m, err
+func wide(x []float32) []float64 {
+	y := make([]float64, len(x))
+	for i, v := range x {
+		y[i] = float64(v)
 	}
-	if err := json.Unmarshal(text, &m); err != nil {
-		return m, &DataError{fmt.Errorf("%s: %w", path, err)}
-	}
-	return m, nil
+	return y
 }
 
 // Run is a run's folder, read back.
@@ -101,150 +80,155 @@ type Run struct {
 	Schema   *data.Schema // what the network's inputs and targets mean
 	Manifest Manifest
 	Trace    []TraceLine
-	Ensembles
+	Findings []Finding
+	eval.Ensembles
 }
 
-// NotDoneError is OpenRun's where no run is done: the folder is no run's, or the run was stopped or is at work.
-type NotDoneError struct{ Err error }
+// Notes are the findings in plain words.
+func (r *Run) Notes() []string { return notes(r.Findings) }
 
-func (e *NotDoneError) Error() string { return e.Err.Error() }
-func (e *NotDoneError) Unwrap() error { return e.Err }
-
-// OtherRunError is Fit's where the folder holds another run than is asked for: one of another config, version or data.
-type OtherRunError struct{ Err error }
-
-func (e *OtherRunError) Error() string { return e.Err.Error() }
-func (e *OtherRunError) Unwrap() error { return e.Err }
-
-// OpenRun reads the folder of a run that is done. Where none is, the error is a *NotDoneError, which says how to go on with
-// one that was begun; a file that is damaged, missing or does not fit the others is a *DataError that names it.
+// OpenRun reads the folder of a run that is done. Where none is, the error is a *NotDoneError, which says how to resume one that
+// was begun; a file that is damaged, missing or does not fit the others is a *DataError that names it.
 func OpenRun(dir string) (*Run, error) {
-	text, err := os.ReadFile(filepath.Join(dir, configFile))
-	m, unknown := readManifest(dir)
-	switch {
-	case err != nil && unknown != nil:
-		return nil, &NotDoneError{fmt.Errorf("%s is no run's folder: %w", dir, err)}
-	case errors.Is(unknown, fs.ErrNotExist): // killed before it was written
-		m.Status = "without a manifest"
-	case unknown != nil:
-		return nil, &DataError{unknown}
-	case err != nil && m.Status != done:
-		return nil, &NotDoneError{fmt.Errorf("the run in %s is %s and has lost its config: %w; begin it anew in another folder", dir, m.Status, err)}
-	}
-	if m.Status != done {
-		return nil, &NotDoneError{fmt.Errorf("the run in %s is %s; to go on with it: starling fit %s --out %s --resume",
-			dir, m.Status, filepath.Join(dir, configFile), dir)}
-	}
+	record, err := runs.Read(dir, fits)
 	if err != nil {
-		return nil, &DataError{err}
+		return nil, damage(err)
 	}
-	r := &Run{Dir: dir, Manifest: m}
-	broken := func(file string, err error) error {
+	r := &Run{Dir: dir, Manifest: record.Manifest}
+	damaged := func(file string, err error) error {
 		return &DataError{fmt.Errorf("%s: %w", filepath.Join(dir, file), err)}
 	}
-	if r.Spec, err = ParseSpec(filepath.Join(dir, configFile), text); err != nil {
+	if r.Spec, err = ParseSpec(filepath.Join(dir, "config.yaml"), record.Config); err != nil {
 		return nil, &DataError{err}
 	}
 	if r.Net, err = nn.New(r.Spec.Model.Input, r.Spec.Model.Layers, r.Spec.Model.Likelihood); err != nil {
-		return nil, broken(configFile, err)
+		return nil, damaged("config.yaml", err)
 	}
-	if text, err = os.ReadFile(filepath.Join(dir, schemaFile)); err != nil {
-		return nil, &DataError{err}
+	if r.Trace, err = method.ReadTrace(record.Trace); err != nil {
+		return nil, damaged("trace.jsonl", err)
 	}
-	if r.Schema, err = data.DecodeSchema(text); err != nil {
-		return nil, broken(schemaFile, err)
+	if s := r.Spec.Way().Sampling(); s != nil {
+		if err := runs.CheckTrace(record.Trace, s.Islands); err != nil {
+			return nil, damaged("trace.jsonl", err)
+		}
 	}
-	if !fits(r.Spec.Model.Input, r.Schema.Shape) {
-		return nil, broken(schemaFile, fmt.Errorf("examples of shape %v, the network takes %v", r.Schema.Shape, r.Spec.Model.Input))
+	if len(r.Manifest.Findings) > 0 {
+		if err := json.Unmarshal(r.Manifest.Findings, &r.Findings); err != nil {
+			return nil, damaged("manifest.json", err)
+		}
 	}
-	if text, err = os.ReadFile(filepath.Join(dir, traceFile)); err != nil {
-		return nil, &DataError{err}
-	}
-	if r.Trace, err = readTrace(text); err != nil {
-		return nil, broken(traceFile, err)
-	}
-	if err := r.traced(); err != nil {
-		return nil, broken(traceFile, err)
-	}
-	if text, err = os.ReadFile(filepath.Join(dir, posteriorFile)); err != nil {
-		return nil, &DataError{err}
-	}
-	if r.Posterior, err = bnn.ReadPosterior(text, r.Net); err != nil {
-		return nil, broken(posteriorFile, err)
-	}
-	if r.Spec.MAP == nil {
-		return r, nil
-	}
-	if text, err = os.ReadFile(filepath.Join(dir, restartsFile)); err != nil {
-		return nil, &DataError{err}
-	}
-	var theta []float32
-	if theta, r.NLL, r.Chosen, err = bnn.ReadRestarts(text, r.Net); err != nil {
-		return nil, broken(restartsFile, err)
-	}
-	if r.Restarts, err = bnn.Combine(r.Net, []bnn.Island{{Theta: wide(theta)}}, bnn.Equal{}); err != nil {
-		return nil, broken(restartsFile, err)
+	for _, f := range []struct {
+		name string
+		read func(text []byte) error
+	}{{schemaFile, r.readSchema}, {posteriorFile, r.readPosterior}, {restartsFile, r.readRestarts}} {
+		if f.name == restartsFile && r.Spec.MAP == nil {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(dir, f.name))
+		if err != nil {
+			return nil, &DataError{err}
+		}
+		if err := f.read(text); err != nil {
+			return nil, damaged(f.name, err)
+		}
 	}
 	return r, nil
 }
 
-// traced checks that the trace has all iterations of all islands or chains, in order, to the end of each path. Chains and
-// tempering did not always note their progress: theirs ends at λ = 1.
-func (r *Run) traced() error {
-	if r.Spec.pointOnly() {
-		return nil
+func (r *Run) readSchema(text []byte) (err error) {
+	if r.Schema, err = data.DecodeSchema(text); err == nil && !data.TakesShape(r.Spec.Model.Input, r.Schema.Shape) {
+		err = fmt.Errorf("examples of shape %v, the network takes %v", r.Schema.Shape, r.Spec.Model.Input)
 	}
-	islands, noted := 0, false
-	if m := r.Spec.Method.SMC; m != nil {
-		islands, noted = m.Islands, m.Path.Tempering == nil
-	} else {
-		islands = r.Spec.Method.MCMC.Chains
-	}
-	last := TraceLine{Island: -1, Progress: 1}
-	ended := func() bool { return last.Progress >= 1 || !noted && last.Progress == 0 && last.Temperature == 1 }
-	for i, l := range r.Trace {
-		island, k := last.Island, last.K+1
-		if l.Island != island && ended() {
-			island, k = island+1, 1
-		}
-		if l.Island != island || l.K != k || island >= islands {
-			return fmt.Errorf("line %d is iteration %d of island %d of %d, after iteration %d of island %d: lines are missing, or too many",
-				i+1, l.K, l.Island, islands, last.K, last.Island)
-		}
-		last = l
-	}
-	if last.Island != islands-1 || !ended() {
-		return fmt.Errorf("it stops after line %d, iteration %d of island %d of %d at progress %v: lines are missing",
-			len(r.Trace), last.K, last.Island, islands, last.Progress)
-	}
-	return nil
+	return err
 }
 
-// ReadMetrics reads what the run came to, as it was judged when it was done: metrics.json. The error is a *DataError.
-func (r *Run) ReadMetrics() (*Metrics, error) {
+func (r *Run) readPosterior(text []byte) (err error) {
+	r.Posterior, err = bnn.ReadPosterior(text, r.Net)
+	return err
+}
+
+func (r *Run) readRestarts(text []byte) (err error) {
+	var theta []float32
+	if theta, r.NLL, r.Chosen, err = bnn.ReadRestarts(text, r.Net); err != nil {
+		return err
+	}
+	r.Restarts, err = bnn.Combine(r.Net, []bnn.Island{{Theta: wide(theta)}}, bnn.Equal{})
+	return err
+}
+
+// ReadMetrics reads the scores of the run as they were when it was done: metrics.json. The error is a *DataError.
+func (r *Run) ReadMetrics() (*eval.Metrics, error) {
 	path := filepath.Join(r.Dir, metricsFile)
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, &DataError{err}
 	}
-	m := new(Metrics)
+	m := new(eval.Metrics)
 	if err := json.Unmarshal(text, m); err != nil {
 		return nil, &DataError{fmt.Errorf("%s: %w", path, err)}
 	}
 	return m, nil
 }
 
-// readTrace reads the lines of a trace.
-func readTrace(text []byte) (trace []TraceLine, err error) {
-	for i, line := range bytes.Split(bytes.TrimSuffix(text, []byte("\n")), []byte("\n")) {
-		var l TraceLine
-		if len(text) == 0 {
-			break
-		}
-		if err := json.Unmarshal(line, &l); err != nil {
-			return nil, fmt.Errorf("line %d: %w", i+1, err)
-		}
-		trace = append(trace, l)
+// Differs says in which values a resolved Spec differs from the run's, whatever their names are; nil if it does not. Each stands
+// in a line of its own, as far as there are few.
+func (r *Run) Differs(spec Spec) error {
+	spec.Name = r.Spec.Name
+	return config.Diff(r.Spec.YAML(), spec.YAML())
+}
+
+// On says what a run is evaluated on; the zero value: its own data, which must be the same as they were.
+type On struct {
+	Data   string   // another data set by name, or a file of examples
+	Labels string   // the targets, if Data is a file of inputs alone
+	OOD    []string // sets or files whose inputs are out of distribution
+}
+
+// Evaluate scores the ensembles of a run anew: on its own data they get the same metrics bit for bit. Errors are a *ConfigError
+// for a name that is not known, and a *DataError for data that are not as they were, or do not fit.
+func (r *Run) Evaluate(ctx context.Context, on On, o Options) (*eval.Assessment, error) {
+	p, err := r.problem(on, o.DataDir)
+	if err != nil {
+		return nil, dataFault(err)
 	}
-	return trace, nil
+	a, err := r.Spec.evaluate(ctx, &r.Ensembles, p, pool.New(o.Threads))
+	return a, dataFault(err)
+}
+
+// problem brings what a run is evaluated on into memory, as its network sees it.
+func (r *Run) problem(on On, dir string) (p *data.Problem, err error) {
+	if on.Data == "" || on.Data == r.Spec.Data.Set {
+		if on.Labels != "" {
+			return nil, wrongUse("the labels %s need a file of inputs to go with", on.Labels)
+		}
+		p, err = r.own(dir)
+	} else {
+		p, err = r.Schema.Read(on.Data, on.Labels, dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p, p.ReadGroups(dir, on.OOD...)
+}
+
+// own loads the run's own data, which must be as they were.
+func (r *Run) own(dir string) (*data.Problem, error) {
+	p, err := r.Spec.load(dir, r.Schema)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &DataError{fmt.Errorf("%w: the run's own data, in the place that its config names, seen from here", err)}
+	}
+	if err != nil {
+		return nil, err
+	}
+	for part, sum := range p.Checksums() {
+		if was := r.Manifest.Data[part]; was != sum {
+			return nil, fmt.Errorf("the %s examples of %s are not those of the run: checksum %s, was %s", part, p.Name, sum, was)
+		}
+	}
+	return p, nil
+}
+
+// Predictor predicts files of inputs by the run's posterior.
+func (r *Run) Predictor(o Options) *eval.Predictor {
+	return &eval.Predictor{Posterior: r.Posterior, Schema: r.Schema, Pool: pool.New(o.Threads)}
 }

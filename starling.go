@@ -1,16 +1,16 @@
-// Package starling is the front door: a Spec says what to learn and how, Fit learns it, a Result holds the weighted
-// ensemble with what it is worth.
+// Package starling is the front door: a Spec says what to learn and how, Fit learns it, a Result holds the weighted ensemble and
+// its scores.
 //
 //	spec, err := starling.Preset("mnist7")
 //	result, err := starling.Fit(ctx, spec, starling.Options{})
 //	fmt.Println(*result.Metrics.Accuracy, result.Posterior.Size())
 //
-// Most programs need Preset or ParseSpec, Fit, and the ensemble's Predict. WriteRun keeps a result in a folder that
-// OpenRun, the command and PyTorch read. The parts are packages of their own: data, nn, mcmc, smc, bnn, baseline, uq;
-// names of methods are resolved only here.
+// Most programs need Preset or ParseSpec, Fit, and the ensemble's Predict. A program's own slices go into Spec.Data.Memory.
+// TakeFolder gives Fit a folder to keep the run in, which OpenRun, the command and PyTorch read. The parts are packages of their
+// own: data, nn, mcmc, smc, bnn, method, eval, uq.
 //
-// A Result depends on the Spec and the data alone, bit for bit: not on the number of threads, nor on which of the CPU's
-// vector instructions are used.
+// A Result depends on the Spec and the data alone, bit for bit: not on the number of threads, nor on which of the CPU's vector
+// instructions are used.
 package starling
 
 import (
@@ -18,8 +18,12 @@ import (
 	"time"
 
 	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/eval"
+	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/internal/finding"
+	"github.com/starling-smc/starling/internal/runs"
+	"github.com/starling-smc/starling/method"
 	"github.com/starling-smc/starling/nn"
-	"github.com/starling-smc/starling/uq"
 )
 
 // Options are what a run may use, and who is told of it. They do not change the result.
@@ -28,76 +32,82 @@ type Options struct {
 	DataDir  string      // where data sets are looked for that are not built in
 	Progress func(Event) // called now and then, never twice at the same time; nil: nobody is told
 
-	Folder *Folder       // where the run is kept while it goes on, and gone on with; nil: nowhere
+	Folder *Folder       // where the run is kept while it goes on, and resumed; nil: nowhere
 	Every  time.Duration // between two states that are saved there; 0: 10 s
 	Memory int64         // bytes: a run that will need more is refused; 0: it is not asked
 
 	now func() time.Time // nil: the clock
 }
 
-func (o *Options) clock() func() time.Time {
-	if o.now == nil {
-		return time.Now
-	}
-	return o.now
+// Event tells how far work is. Fit sends *Loaded once, *Progress many times, and *Notice where there is something to say.
+type Event interface{ event() }
+
+// Loaded says what a run is about to learn from, and with what.
+type Loaded struct {
+	Spec *Spec // resolved
+	Data *data.Problem
+	Net  *nn.Net
 }
 
-// Result is what a run came to.
+// Progress is how far a phase is, after a step of any of its parts.
+type Progress struct{ method.Status }
+
+// Notice is something that a person should know, in plain words.
+type Notice struct{ Text string }
+
+func (*Loaded) event()   {}
+func (*Progress) event() {}
+func (*Notice) event()   {}
+
+// Result is what a run results in.
 type Result struct {
 	Spec Spec // resolved: with every default
 	Net  *nn.Net
 	Data *data.Problem
 
-	Ensembles
-	Metrics   *Metrics
-	Judgement *Judgement  // the same, with what the posterior predicts for each example
-	Trace     []TraceLine // by island, then by iteration
-	Notes     []string    // what a reader should know beside the figures, in plain words
-	Init      string      // checksum of the file of Model.Init; empty without one
+	eval.Ensembles
+	*eval.Assessment // the ensembles' scores, and what the posterior predicts for each example
 
-	Started, Finished time.Time
-	evaluation        time.Duration // that looking at the test examples took, on the way and in the end
-	worked            time.Duration // that the rest took, as far as it is known
-	threads           int           // that computed
+	Trace    []TraceLine // by island, then by iteration
+	Findings []Finding   // what a reader should know beside the figures
+	Manifest Manifest    // where the run comes from, and what it took
 }
 
-// TraceLine is one iteration of one island or chain. Its JSON is a line of trace.jsonl.
-type TraceLine struct {
-	Island        int       `json:"island"`
-	K             int       `json:"k"`              // from 1
-	Progress      float64   `json:"progress"`       // 0 to 1, on the island's path
-	Epochs        float64   `json:"epochs"`         // passes of a particle over the data so far
-	Examples      int       `json:"examples"`       // that the target sees
-	Settled       int       `json:"settled"`        // of them, with power 1 in smooth data annealing (N/(m+|A|) with scale)
-	Temperature   float64   `json:"temperature"`    // λ, 1 for chains; on a path of batches N/n; in sda the power β of the newest block, there times N/(m+|A|) with scale
-	ESS           float64   `json:"ess"`            // before resampling; that of the result is in metrics.json
-	LogWeightVar  uq.Number `json:"log_weight_var"` // likewise: variance of the log-weights of living particles, each counted alike, nats²
-	Dead          int       `json:"dead"`           // particles of weight 0, likewise
-	Resampled     bool      `json:"resampled"`      //
-	Ancestors     int       `json:"ancestors"`      // distinct particles of the start that living particles descend from
-	Parents       int       `json:"parents"`        // distinct parents of this resampling
-	Mutations     int       `json:"mutations"`      // moves of this iteration
-	Acceptance    float64   `json:"acceptance"`     // mean probability
-	Step          float64   `json:"step"`           // of the last move
-	EnergySD      float64   `json:"energy_sd"`      // of the moves' energy errors
-	Broken        int       `json:"broken"`         // proposals of infinite or undefined energy
-	LogEvidence   uq.Number `json:"log_evidence"`   // so far; 0 for chains
-	LogLikelihood uq.Number `json:"log_likelihood"` // mean over the living particles; of the examples that have not settled, at power 1, not scaled
-	Gradients     int       `json:"gradients"`      // so far, in examples, over the particles
-	Values        int       `json:"values"`         // evaluations without gradient, likewise
-	Seconds       float64   `json:"seconds"`        // since the run began, without pauses and without what the test examples take
+// Notes are the findings in plain words.
+func (r *Result) Notes() []string { return notes(r.Findings) }
 
-	ValNLL      *uq.Number `json:"val_nll,omitempty"` // of the particles together on the validation examples
-	ValAccuracy *uq.Number `json:"val_accuracy,omitempty"`
-
-	// Likewise on the test examples, for looking only: nothing is decided by them. On a path of batches without validation
-	// examples (data.whole), every TestedEvery iterations and at the end.
-	TestNLL      *uq.Number `json:"test_nll,omitempty"`
-	TestAccuracy *uq.Number `json:"test_accuracy,omitempty"`
+func notes(findings []Finding) (words []string) {
+	for _, f := range findings {
+		words = append(words, f.Words())
+	}
+	return words
 }
 
-// TestedEvery is how many iterations a path of batches makes between two looks at the test examples.
-const TestedEvery = 20
+// The parts of a Result and of the errors of Fit and OpenRun.
+type (
+	// TraceLine is one iteration of one island or chain.
+	TraceLine = method.TraceLine
+	// Finding is something that was found out about a run: its kind and numbers. Words puts it in words.
+	Finding = finding.Finding
+	// Manifest says where a run comes from. Its JSON is manifest.json.
+	Manifest = runs.Manifest
+	// Folder is the place of a run, for one process at a time.
+	Folder = runs.Folder
+	// ConfigError is what is wrong with a Spec: every fault on a line of its own with its place, which is file, line and column,
+	// or the --set argument, or the field of a Spec built in Go.
+	ConfigError = config.Error
+	// NotDoneError is OpenRun's where no run is done: the folder is no run's, or the run was stopped or is at work.
+	NotDoneError = runs.NotDoneError
+	// OtherRunError is Fit's where the folder holds another run than is asked for: one of another config, version or data.
+	OtherRunError = runs.OtherRunError
+)
+
+// DataError is a fault of the examples or of a run's files: one that is missing or malformed, or a set that the network cannot
+// learn.
+type DataError struct{ Err error }
+
+func (e *DataError) Error() string { return e.Err.Error() }
+func (e *DataError) Unwrap() error { return e.Err }
 
 // version is the release; between releases it is the next one's, with -dev.
 const version = "0.1.0-dev"

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/starling-smc/starling/internal/config"
 )
@@ -88,10 +86,7 @@ func (s Settings) Validates() bool {
 // groupNamesTaken are the names of the parts of the data and of other scores.
 var groupNamesTaken = []string{"train", "validate", "test", "correct", "incorrect"}
 
-const (
-	groupNameTaken = "%s is the name of a part of the data or of the scores: choose another"
-	longestName    = 100 // bytes
-)
+const groupNameTaken = "%s is the name of a part of the data or of the scores: choose another"
 
 // Check looks at names and at what goes together; files are opened later.
 func (s Settings) Check(f *config.Faults) {
@@ -155,8 +150,8 @@ func (s Settings) checkGroups(f *config.Faults) {
 			field += "." + name
 		}
 		switch {
-		case name == "" || !printable(name):
-			f.Add(field, "%q: want a name of at most %d bytes without control characters", name, longestName)
+		case name == "" || !config.Printable(name):
+			f.Add(field, "%q: want a name of at most %d bytes without control characters", name, config.LongestName)
 		case slices.Contains(groupNamesTaken, name):
 			f.Add(field, groupNameTaken, name)
 		case slices.Contains(names, name):
@@ -174,11 +169,6 @@ func (s Settings) checkGroups(f *config.Faults) {
 			check(g.Name, false)
 		}
 	}
-}
-
-// printable reports whether a name can stand in a line of text, and does not fill it.
-func printable(name string) bool {
-	return len(name) <= longestName && utf8.ValidString(name) && !strings.ContainsFunc(name, unicode.IsControl)
 }
 
 // Check looks at the settings of a table that is learnt from. Readers take less: a table without a target.

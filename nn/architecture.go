@@ -19,14 +19,11 @@ type Architecture struct {
 // lastLayer stands for the field of the last layer, which gives the outputs.
 const lastLayer = "layers"
 
-// maxSize bounds a size that a config gives.
-const maxSize = 1 << 20
-
 // Check wants a network whose shapes fit each other, as far as its input is known.
 func (a Architecture) Check(f *config.Faults) {
 	found := len(f.All())
 	for i, size := range a.Input {
-		f.If(size < 1 || size > maxSize, fmt.Sprint("input.", i), "want 1 to %d, have %d", maxSize, size)
+		checkSizes(f, fmt.Sprint("input.", i), 1, size)
 	}
 	f.If(len(a.Layers) == 0, "", "needs layers, as in [{dense: 50}, relu, {dense: 1}]")
 	f.If(a.Likelihood == nil, "", "needs a likelihood: categorical, bernoulli, {gaussian: {sd: 1}} or {gaussian: {sd: learned}}")

@@ -1,16 +1,11 @@
 package nn
 
 import (
-	"strings"
-	"unicode"
-	"unicode/utf8"
-
 	"github.com/starling-smc/starling/internal/config"
 )
 
 const (
-	mostSize    = 1 << 20 // of a layer in a config
-	longestName = 100     // bytes of a layer's name
+	mostSize = 1 << 20 // of a layer in a config
 )
 
 // checkSizes wants least ≤ size ≤ mostSize for the sizes of one field.
@@ -32,6 +27,6 @@ func checkStride(f *config.Faults, stride [2]int) {
 
 // checkName wants a name that files and terminals can show.
 func checkName(f *config.Faults, name string) {
-	f.If(len(name) > longestName || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl),
-		"name", "%q: want at most %d bytes without control characters", name, longestName)
+	f.If(!config.Printable(name),
+		"name", "%q: want at most %d bytes without control characters", name, config.LongestName)
 }

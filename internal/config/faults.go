@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/starling-smc/starling/internal/spelling"
 )
@@ -107,4 +109,12 @@ func (f *Faults) Share(field string, v float64) {
 // OneOf wants one of the known names.
 func (f *Faults) OneOf(field, name string, known ...string) {
 	f.If(!slices.Contains(known, name), field, "unknown name %q%s (known: %s)", name, spelling.Suggest(name, known), strings.Join(known, ", "))
+}
+
+// LongestName is the number of bytes that a name may have.
+const LongestName = 100
+
+// Printable reports whether a name can stand in a line of text, and does not fill it.
+func Printable(name string) bool {
+	return len(name) <= LongestName && utf8.ValidString(name) && !strings.ContainsFunc(name, unicode.IsControl)
 }

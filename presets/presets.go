@@ -1,13 +1,46 @@
-package starling
+// Package presets holds the configs that come with the program: a commented text each.
+package presets
 
 import (
 	"bytes"
+	"embed"
+	"io/fs"
+	"path"
 	"slices"
 	"strings"
 	"text/template"
 )
 
-// The presets of data annealing differ in network, schedule and number of leapfrogs: one text a network, filled in.
+//go:embed *.yaml annealing/*.yaml
+var files embed.FS
+
+// Names lists the presets in alphabetical order.
+func Names() []string {
+	list, err := fs.Glob(files, "*.yaml")
+	if err != nil {
+		panic(err) // the pattern is a constant
+	}
+	names := annealingNames()
+	for _, f := range list {
+		names = append(names, strings.TrimSuffix(path.Base(f), ".yaml"))
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Text is a preset as a commented config; nil if there is none of that name.
+func Text(name string) []byte {
+	if slices.Contains(annealingNames(), name) {
+		return annealingText(name)
+	}
+	text, err := files.ReadFile(name + ".yaml")
+	if err != nil {
+		return nil
+	}
+	return text
+}
+
+// The presets of data annealing differ in network, schedule and number of leapfrogs: one text for each network, filled in.
 
 type annealing struct {
 	Scheme, About, Path string
@@ -22,8 +55,8 @@ var annealings = []annealing{
 	{"sda", "smooth annealing, block by block.", "sda: {iterations: 200, batch: 500, grow: 500, scale: true}"},
 }
 
-// annealingPresets lists the names NETWORK-SCHEME for Hamiltonian, NETWORK-SCHEME-ld for Langevin dynamics.
-func annealingPresets() (names []string) {
+// annealingNames lists the names NETWORK-SCHEME for Hamiltonian, NETWORK-SCHEME-ld for Langevin dynamics.
+func annealingNames() (names []string) {
 	for _, net := range []string{"mnist-lenet5", "fashion-cnn"} {
 		for _, a := range annealings {
 			names = append(names, net+"-"+a.Scheme, net+"-"+a.Scheme+"-ld")
@@ -32,11 +65,8 @@ func annealingPresets() (names []string) {
 	return names
 }
 
-// annealingText is such a preset; nil if there is none of that name.
+// annealingText fills in such a preset.
 func annealingText(name string) []byte {
-	if !slices.Contains(annealingPresets(), name) {
-		return nil
-	}
 	rest, langevin := strings.CutSuffix(name, "-ld")
 	at := strings.LastIndexByte(rest, '-')
 	a := annealings[slices.IndexFunc(annealings, func(a annealing) bool { return a.Scheme == rest[at+1:] })]
@@ -48,7 +78,7 @@ func annealingText(name string) []byte {
 	if langevin {
 		of.Dynamics, of.Steps = "Langevin", 1
 	}
-	text, err := template.ParseFS(presets, "presets/annealing/*.yaml")
+	text, err := template.ParseFS(files, "annealing/*.yaml")
 	var b bytes.Buffer
 	if err == nil {
 		err = text.ExecuteTemplate(&b, rest[:at]+".yaml", of)
