@@ -62,7 +62,7 @@ func TestPublishedFigures(t *testing.T) {
 	}
 	for key, sums := range want {
 		for i, w := range sums {
-			if math.Abs(got[key][i]-w) > 1e-6 {
+			if !(math.Abs(got[key][i]-w) <= 1e-6) {
 				t.Errorf("%s, column %d: sum %v, want %v", key, i, got[key][i], w)
 			}
 		}
@@ -80,7 +80,7 @@ func TestRowsAndMeans(t *testing.T) {
 		mean, sd := r.Mean(func(r Run) float64 { return float64(r.Accuracy) })
 		switch r.Name {
 		case "mnist-hmc-ctr":
-			if mean != 97 || math.Abs(sd-math.Sqrt2) > 1e-12 || r.Protocol != "same" || len(r.Runs) != 2 || r.Runs[0].Seed != 1 {
+			if mean != 97 || !(math.Abs(sd-math.Sqrt2) <= 1e-12) || r.Protocol != "same" || len(r.Runs) != 2 || r.Runs[0].Seed != 1 {
 				t.Errorf("two full runs give %v ± %v, %+v", mean, sd, r)
 			}
 		case "mnist-hmc-full":

@@ -202,7 +202,7 @@ func TestSmooth(t *testing.T) {
 	x := []float64{0, .1, .2, .3, 5, 10}
 	y := []float64{1, 3, 1, 3, 7, 9}
 	sx, sy := Smooth(x, y, 2)
-	if len(sx) != 2 || math.Abs(sx[0]-5.6/5) > 1e-12 || sy[0] != 3 || sx[1] != 10 || sy[1] != 9 {
+	if len(sx) != 2 || !(math.Abs(sx[0]-5.6/5) <= 1e-12) || sy[0] != 3 || sx[1] != 10 || sy[1] != 9 {
 		t.Errorf("%v, %v", sx, sy)
 	}
 }

@@ -20,7 +20,13 @@ func TestFunctionsAreWithinUlps(t *testing.T) {
 	}
 	funcs := map[string]func(float64) float64{"exp": Exp, "log": Log, "erf": Erf, "erfc": Erfc}
 	bounds := map[string]float64{"exp": 1, "log": 1, "erf": 2, "erfc": 2}
+	if len(golden) != len(funcs) {
+		t.Errorf("golden values of %d functions, want %d", len(golden), len(funcs))
+	}
 	for name, cases := range golden {
+		if len(cases) == 0 {
+			t.Errorf("no golden value of %s", name)
+		}
 		f, ok := funcs[name]
 		if !ok {
 			t.Fatalf("unknown function %q", name)
