@@ -24,7 +24,18 @@ func TestMain(m *testing.M) {
 	}
 	j := newJob()
 	j.options.Every = 1
-	j.before = func(context.Context, int) error { time.Sleep(3 * time.Millisecond); return nil }
+	j.before = func(ctx context.Context, k int) error { // it waits half-way, to be killed
+		wait := 3 * time.Millisecond
+		if k == 5 {
+			wait = time.Minute
+		}
+		select {
+		case <-time.After(wait):
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 	if err := j.resume(context.Background(), dir); err != nil {
 		os.Stderr.WriteString(err.Error())
 		os.Exit(1)
