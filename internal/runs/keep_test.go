@@ -206,24 +206,25 @@ func TestNobodyWaits(t *testing.T) {
 	}
 }
 
-// TestPartNotWritten: a part that cannot be packed stops the run, and leaves the checkpoint before.
+// TestPartNotWritten: a part that cannot be packed stops the run, and leaves the checkpoint before: what is held of that part
+// is half overwritten, so that no other part may save it.
 func TestPartNotWritten(t *testing.T) {
-	k := opened(t, 1, nil)
-	if _, err := k.begin("one", 1); err != nil {
+	k := opened(t, time.Hour, nil)
+	if _, err := k.begin("two", 2); err != nil {
 		t.Fatal(err)
 	}
-	k.saved = time.Time{}
-	if err := k.step(0, &text{state: "good", k: 1}, false); err != nil || saved(t, k.folder) != "good" {
+	k.asked[0] = true
+	if err := k.step(0, &text{state: "good", k: 1}, true); err != nil || saved(t, k.folder) != "good -" {
 		t.Fatalf("saved %q, %v", saved(t, k.folder), err)
 	}
-	bad := &text{state: "bad", k: 2, fails: errors.New("no more")}
-	for range 2 {
-		if err := k.step(0, bad, true); err == nil || !strings.Contains(err.Error(), "no more") {
-			t.Error(err)
+	bad, other := &text{state: "bad", k: 2, fails: errors.New("no more"), done: true}, &text{state: "other", k: 1, done: true}
+	for i, part := range []Part{bad, other} {
+		if err := k.step(i, part, true); !errors.Is(err, bad.fails) || saved(t, k.folder) != "good -" {
+			t.Errorf("part %d: saved %q, %v", i, saved(t, k.folder), err)
 		}
 	}
-	if err := k.end(bad.fails, []Part{bad}, []int{2}); !errors.Is(err, bad.fails) || saved(t, k.folder) != "good" {
-		t.Errorf("saved %q, %v", saved(t, k.folder), err)
+	if err := k.end(bad.fails, []Part{bad, other}, []int{2, 1}); !errors.Is(err, bad.fails) || saved(t, k.folder) != "good -" {
+		t.Errorf("at the end: saved %q, %v", saved(t, k.folder), err)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -24,7 +25,18 @@ func TestMain(m *testing.M) {
 	}
 	j := newJob()
 	j.options.Every = 1
-	j.before = func(context.Context, int) error { time.Sleep(3 * time.Millisecond); return nil }
+	j.before = func(ctx context.Context, k int) error { // it waits half-way, to be killed
+		wait := 3 * time.Millisecond
+		if k == 5 {
+			wait = time.Minute
+		}
+		select {
+		case <-time.After(wait):
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 	if err := j.resume(context.Background(), dir); err != nil {
 		os.Stderr.WriteString(err.Error())
 		os.Exit(1)
@@ -42,15 +54,14 @@ func child(t *testing.T, dir, before string) (cmd *exec.Cmd, stderr *bytes.Buffe
 	return cmd, stderr
 }
 
-// await waits until a file is there.
-func await(t *testing.T, path string) {
+// await waits for a condition.
+func await(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(200 * time.Microsecond) {
-		if _, err := os.Stat(path); err == nil {
-			return
+	for deadline := time.Now().Add(20 * time.Second); !is(); time.Sleep(200 * time.Microsecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited for %s in vain", what)
 		}
 	}
-	t.Fatalf("%s does not appear", path)
 }
 
 // TestTwoProcesses: two processes cannot work in one folder; whoever comes after one that was killed goes on, to the same
@@ -63,7 +74,11 @@ func TestTwoProcesses(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		await(t, filepath.Join(dir, file))
+		await(t, "its lock", func() bool {
+			pid, _ := os.ReadFile(filepath.Join(dir, lockFile))
+			return string(pid) == fmt.Sprint(cmd.Process.Pid)
+		})
+		await(t, file, func() bool { _, err := os.Stat(filepath.Join(dir, file)); return err == nil })
 		if i == 2 {
 			for _, take := range []func(string, Kind) (*Folder, error){TakeFolder, RetakeFolder, ResumeFolder} {
 				if _, err := take(dir, fitKind); err == nil {
