@@ -15,6 +15,8 @@ import (
 
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/chart"
+	"github.com/starling-smc/starling/internal/jsontext"
 	"github.com/starling-smc/starling/internal/lanes"
 	"github.com/starling-smc/starling/internal/pool"
 	"github.com/starling-smc/starling/internal/rng"
@@ -53,7 +55,7 @@ FLOP are 2 × multiply-adds of forward, weight gradients and input gradients, th
 				return err
 			}
 			if jsonOut {
-				return writeJSON(out, r)
+				return jsontext.Write(out, r)
 			}
 			r.write(out)
 			return nil
@@ -145,13 +147,13 @@ func (b *bench) threads(ctx context.Context, threads int, talk io.Writer) (*benc
 			}
 		}
 	}
-	t.Peak = median(peaks)
+	t.Peak = chart.Median(peaks)
 	fmt.Fprint(talk, "\r\x1b[K")
 	for i, c := range cases {
-		c.Fastest, c.Median = slices.Min(times[i]), median(times[i])
+		c.Fastest, c.Median = slices.Min(times[i]), chart.Median(times[i])
 		c.Rate = float64(population*c.Images) / c.Fastest
 		c.GFLOPS = c.Rate * c.FLOP / 1e9
-		c.Share = median(shares[i])
+		c.Share = chart.Median(shares[i])
 		if t.Nets[c.net] == nil {
 			t.Nets[c.net] = map[string]*benchCase{}
 		}
@@ -265,11 +267,6 @@ func multiplyAdds(p *pool.Pool) (flop float64) {
 		flop += s
 	}
 	return flop
-}
-
-func median(x []float64) float64 {
-	x = slices.Sorted(slices.Values(x))
-	return x[len(x)/2]
 }
 
 func (r *benchResult) write(w io.Writer) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/internal/ckpt"
+	"github.com/starling-smc/starling/internal/jsontext"
 	pages "github.com/starling-smc/starling/report"
 	"github.com/starling-smc/starling/uq"
 )
@@ -55,7 +56,7 @@ writes a page of them, complete in itself. Runs that were judged on different ex
 				}
 			}
 			if jsonOut {
-				return writeJSON(cmd.OutOrStdout(), comparison(c, args, out))
+				return jsontext.Write(cmd.OutOrStdout(), comparison(c, args, out))
 			}
 			var t table
 			for _, row := range c.Rows() {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/jsontext"
 )
 
 func newDataShow() *cobra.Command {
@@ -80,7 +81,7 @@ A data set's name is taken before a file's: write ./NAME for such a file.`,
 			case err != nil:
 				return &starling.DataError{Err: err}
 			case jsonOut:
-				return writeJSON(out, d)
+				return jsontext.Write(out, d)
 			}
 			showFile(out, d)
 			return nil
@@ -148,7 +149,7 @@ func showSet(w io.Writer, known data.Known, dir string, jsonOut bool) error {
 		columns = t.Show()
 	}
 	if jsonOut {
-		return writeJSON(w, struct {
+		return jsontext.Write(w, struct {
 			Set     string             `json:"set"`
 			About   string             `json:"about"`
 			Licence string             `json:"licence"`

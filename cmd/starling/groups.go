@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/starling-smc/starling"
+	"github.com/starling-smc/starling/eval"
 	"github.com/starling-smc/starling/uq"
 )
 
@@ -70,7 +70,7 @@ func shortened(name string) string {
 }
 
 // showScores writes what another program's predictions are worth.
-func showScores(w io.Writer, s *starling.Scores) {
+func showScores(w io.Writer, s *eval.Scores) {
 	of := fmt.Sprintf("%s, %d classes", several(s.N, "example"), s.Classes)
 	if s.Particles > 0 {
 		of += ", " + several(s.Particles, "particle")
