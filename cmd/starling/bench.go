@@ -20,6 +20,7 @@ import (
 	"github.com/starling-smc/starling/internal/lanes"
 	"github.com/starling-smc/starling/internal/pool"
 	"github.com/starling-smc/starling/internal/rng"
+	"github.com/starling-smc/starling/internal/table"
 	"github.com/starling-smc/starling/nn"
 )
 
@@ -274,13 +275,13 @@ func (r *benchResult) write(w io.Writer) {
 	for _, threads := range r.order {
 		t := r.Threads[threads]
 		fmt.Fprintf(w, "\n%s thread(s): peak %.0f GFLOP/s\n", threads, t.Peak)
-		var tab table
-		tab.add("", "images", "parameters", "GFLOP/s", "of peak", "images × particles/s", "median", "fastest")
+		var tab table.Table
+		tab.Add("", "images", "parameters", "GFLOP/s", "of peak", "images × particles/s", "median", "fastest")
 		for _, c := range t.cases {
-			tab.add(c.net+", "+c.batch, thousands(c.Images), thousands(c.Dim), fmt.Sprintf("%.1f", c.GFLOPS), fmt.Sprintf("%.0f %%", 100*c.Share),
+			tab.Add(c.net+", "+c.batch, thousands(c.Images), thousands(c.Dim), fmt.Sprintf("%.1f", c.GFLOPS), fmt.Sprintf("%.0f %%", 100*c.Share),
 				thousands(int(math.Round(c.Rate))), milliseconds(c.Median), milliseconds(c.Fastest))
 		}
-		tab.write(w)
+		tab.Write(w)
 	}
 }
 

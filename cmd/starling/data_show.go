@@ -13,6 +13,7 @@ import (
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/internal/jsontext"
+	"github.com/starling-smc/starling/internal/table"
 )
 
 func newDataShow() *cobra.Command {
@@ -161,8 +162,8 @@ func showSet(w io.Writer, known data.Known, dir string, jsonOut bool) error {
 	beside(w, known.Name+":", known.About)
 	beside(w, "licence:", known.Licence)
 	fmt.Fprintln(w)
-	var t table
-	t.add("part", "examples", "shape", "dtype", "targets", "sha256")
+	var t table.Table
+	t.Add("part", "examples", "shape", "dtype", "targets", "sha256")
 	for _, p := range parts {
 		targets := "–"
 		switch {
@@ -171,9 +172,9 @@ func showSet(w io.Writer, known data.Known, dir string, jsonOut bool) error {
 		case p.Outputs > 0:
 			targets = several(p.Outputs, "number")
 		}
-		t.add(p.Name, thousands(p.Examples), dimensions(p.Shape), p.DType, targets, p.Sum[:12])
+		t.Add(p.Name, thousands(p.Examples), dimensions(p.Shape), p.DType, targets, p.Sum[:12])
 	}
-	t.write(w)
+	t.Write(w)
 	if columns != nil {
 		fmt.Fprintf(w, "\ntarget: %s; ", known.Target)
 		showTable(w, columns)

@@ -17,7 +17,7 @@ const module = "github.com/starling-smc/starling"
 
 // level orders the packages: a package imports only packages of lower levels.
 var level = map[string]int{
-	"internal/lanes": 0, "internal/ckpt": 0, "internal/pool": 0, "internal/golden": 0, "internal/safetensors": 0, "internal/numeral": 0, "internal/spelling": 0, "internal/lock": 0, "internal/jsontext": 0,
+	"internal/lanes": 0, "internal/ckpt": 0, "internal/pool": 0, "internal/golden": 0, "internal/safetensors": 0, "internal/numeral": 0, "internal/spelling": 0, "internal/lock": 0, "internal/jsontext": 0, "internal/table": 0,
 	"internal/rng": 1, "internal/fetch": 1, "internal/chart": 1,
 	"data": 2,
 	"nn":   3, "mcmc": 3,
