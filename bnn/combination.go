@@ -6,7 +6,7 @@ import (
 	"github.com/starling-smc/starling/internal/config"
 )
 
-// Combination says how islands are weighed against each other.
+// Combination says how islands are weighed against each other; nil is Equal.
 type Combination interface {
 	// LogWeights returns the log-weight log ω_p of every island, up to a constant, from the islands' log evidences.
 	LogWeights(logEvidence []float64) []float64

@@ -59,6 +59,9 @@ func Combine(net *nn.Net, islands []Island, by Combination) (*Ensemble, error) {
 // Weigh returns the log-weights that the particles have when islands are weighed by another rule. Errors are those of
 // Combine.
 func (e *Ensemble) Weigh(by Combination) ([]float64, error) {
+	if by == nil {
+		by = Equal{}
+	}
 	omega := by.LogWeights(e.LogEvidence)
 	if _, _, err := weights.Normalise(omega, "island"); err != nil {
 		return nil, fmt.Errorf("evidence of the islands: %w", err)

@@ -129,6 +129,11 @@ func TestWeigh(t *testing.T) {
 			}
 			wantNear(t, from.Name+" to "+to.Name, got, combine(t, net, islands, to.Part).LogWeights, 0, 1e-14)
 		}
+		if got, err := e.Weigh(nil); err != nil || !slices.Equal(got, combine(t, net, islands, nil).LogWeights) {
+			t.Errorf("nil is not the way to weigh islands that Combine takes for it: %v", err)
+		} else if equal, _ := e.Weigh(Equal{}); !slices.Equal(got, equal) {
+			t.Error("nil is not Equal")
+		}
 		if !slices.Equal(e.LogWeights, before) {
 			t.Error("Weigh changes the ensemble")
 		}

@@ -48,11 +48,11 @@ func (f *stateDict) reshape(p part, have []int) string {
 	case slices.Equal(a, b):
 		return "its axes are in another order; PyTorch's nn.Conv2d has [filters, channels, height, width], so save t.permute(…).contiguous()"
 	}
-	mend := "change the layers of the model to those that were trained"
+	remedy := "change the layers of the model to those that were trained"
 	if name := f.nearest(p); name != "" && slices.Equal(f.tensors[name].Shape, p.Shape) {
-		mend += fmt.Sprintf(" (of that shape the file has %s)", shown(name))
+		remedy += fmt.Sprintf(" (of that shape the file has %s)", shown(name))
 	}
-	return mend
+	return remedy
 }
 
 // missing is the error for a tensor that is not in the file.

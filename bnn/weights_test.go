@@ -96,7 +96,7 @@ func TestReadWeightsPrecisions(t *testing.T) {
 	}
 }
 
-// What does not fit is named, with the nearest candidate and the mend.
+// What does not fit is named, with the nearest candidate and the remedy.
 func TestReadWeightsErrors(t *testing.T) {
 	type tensors = []safetensors.Tensor
 	ours := namedNet(t, "", "", false, nn.Categorical{})

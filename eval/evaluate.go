@@ -65,8 +65,7 @@ func testPart(p *data.Problem) (string, *data.Set) {
 
 // Evaluate scores ensembles on the problem's test part, or on its training part if nothing is held out. combined is the way
 // in which the posterior's islands are weighed. evidences says that the islands' evidences are estimates of the model's:
-// then the posterior is also scored under every other way to weigh them. Without it combined may be nil. An error is an
-// *InputError, or that of ctx.
+// then the posterior is also scored under every other way to weigh them. An error is an *InputError, or that of ctx.
 func Evaluate(ctx context.Context, e *Ensembles, problem *data.Problem, combined bnn.Combination, evidences bool, p *pool.Pool) (*Assessment, error) {
 	a, err := evaluate(ctx, e, problem, combined, evidences, p)
 	if err != nil && ctx.Err() == nil {
@@ -121,6 +120,9 @@ func evaluate(ctx context.Context, e *Ensembles, problem *data.Problem, combined
 // combinations returns the ensemble's own log-weights, which are those of combined, and those under every other way to weigh
 // its islands. A single island has the same weights under all of them. ways has the place of each row of bnn.Combinations.
 func combinations(e *bnn.Ensemble, combined bnn.Combination) (weightings [][]float64, ways []int, err error) {
+	if combined == nil {
+		combined = bnn.Equal{}
+	}
 	weightings = [][]float64{e.LogWeights}
 	ways = make([]int, len(bnn.Combinations))
 	for i, row := range bnn.Combinations {

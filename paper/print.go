@@ -8,7 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/starling-smc/starling/internal/table"
 )
 
 // legend explains columns of both forms of a table.
@@ -19,14 +20,11 @@ var legend = []string{
 	"seconds: without evaluation, which is apart",
 }
 
-// columns are those of the table for terminals: words stand to the left in them, figures to the right.
-var columns = []struct {
-	head  string
-	words bool
-}{
-	{"cell", true}, {"", true}, {"accuracy, %", false}, {"log-likelihood", false}, {"runs", true},
-	{"ESS", false}, {"anc>1", false}, {"grads", false}, {"seconds", false}, {"evaluation", false}, {"on", true},
-}
+// heads are the columns of the table for terminals; those in words hold words, and stand to the left.
+var (
+	heads = []string{"cell", "", "accuracy, %", "log-likelihood", "runs", "ESS", "anc>1", "grads", "seconds", "evaluation", "on"}
+	words = []int{1, 4, 10}
+)
 
 // WriteMarkdown writes the table, the paper and ours side by side, and below it the machines.
 func (t *Table) WriteMarkdown(w io.Writer, runs []Run) error {
@@ -57,11 +55,11 @@ func (t *Table) WriteMarkdown(w io.Writer, runs []Run) error {
 func (t *Table) WriteText(w io.Writer, runs []Run) error {
 	rows := t.Rows(runs)
 	all := machines(rows)
-	var lines [][]string
+	lines := table.Table{Rows: [][]string{heads}, Left: words}
 	var reduced []string
 	for _, r := range rows {
 		if r.Runs == nil {
-			lines = append(lines, r.published().line(r.Name, "paper", "not run"))
+			lines.Add(r.published().line(r.Name, "paper", "not run")...)
 			continue
 		}
 		protocol, how, _ := strings.Cut(r.Protocol, ": ")
@@ -72,10 +70,11 @@ func (t *Table) WriteText(w io.Writer, runs []Run) error {
 		if o.particles != "" {
 			j = "J = " + o.particles // where the line has room
 		}
-		lines = append(lines, r.published().line(r.Name, "paper", ""), o.line(j, "ours", o.runs+" "+protocol))
+		lines.Add(r.published().line(r.Name, "paper", "")...)
+		lines.Add(o.line(j, "ours", o.runs+" "+protocol)...)
 	}
 	var b strings.Builder
-	align(&b, lines)
+	lines.Write(&b)
 	fmt.Fprintf(&b, "\n%s\n", strings.Join(legend, "\n"))
 	for _, how := range reduced {
 		b.WriteString(how + "\n")
@@ -87,38 +86,12 @@ func (t *Table) WriteText(w io.Writer, runs []Run) error {
 	return err
 }
 
-// align writes lines, of a cell for each of the columns, below one another and below the columns' heads.
-func align(b *strings.Builder, lines [][]string) {
-	heads := make([]string, len(columns))
-	for i, c := range columns {
-		heads[i] = c.head
-	}
-	lines = slices.Insert(lines, 0, heads)
-	widths := make([]int, len(columns))
-	for _, line := range lines {
-		for i, cell := range line {
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
-		}
-	}
-	for _, line := range lines {
-		text := ""
-		for i, cell := range line {
-			width := widths[i]
-			if columns[i].words {
-				width = -width
-			}
-			text += fmt.Sprintf("%*s  ", width, cell)
-		}
-		b.WriteString(strings.TrimRight(text, " ") + "\n")
-	}
-}
-
 // entry is what a table says of a cell, on one side.
 type entry struct {
 	accuracy, likelihood, runs, particles, ess, ancestors, gradients, seconds, evaluation, machine string
 }
 
-// line has a cell for each of the columns.
+// line has a cell for each of the heads.
 func (e entry) line(cell, side, runs string) []string {
 	return []string{cell, side, e.accuracy, e.likelihood, runs, e.ess, e.ancestors, e.gradients, e.seconds, e.evaluation, e.machine}
 }

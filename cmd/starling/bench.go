@@ -15,9 +15,12 @@ import (
 
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/chart"
+	"github.com/starling-smc/starling/internal/jsontext"
 	"github.com/starling-smc/starling/internal/lanes"
 	"github.com/starling-smc/starling/internal/pool"
 	"github.com/starling-smc/starling/internal/rng"
+	"github.com/starling-smc/starling/internal/table"
 	"github.com/starling-smc/starling/nn"
 )
 
@@ -53,7 +56,7 @@ FLOP are 2 × multiply-adds of forward, weight gradients and input gradients, th
 				return err
 			}
 			if jsonOut {
-				return writeJSON(out, r)
+				return jsontext.Write(out, r)
 			}
 			r.write(out)
 			return nil
@@ -145,13 +148,13 @@ func (b *bench) threads(ctx context.Context, threads int, talk io.Writer) (*benc
 			}
 		}
 	}
-	t.Peak = median(peaks)
+	t.Peak = chart.Median(peaks)
 	fmt.Fprint(talk, "\r\x1b[K")
 	for i, c := range cases {
-		c.Fastest, c.Median = slices.Min(times[i]), median(times[i])
+		c.Fastest, c.Median = slices.Min(times[i]), chart.Median(times[i])
 		c.Rate = float64(population*c.Images) / c.Fastest
 		c.GFLOPS = c.Rate * c.FLOP / 1e9
-		c.Share = median(shares[i])
+		c.Share = chart.Median(shares[i])
 		if t.Nets[c.net] == nil {
 			t.Nets[c.net] = map[string]*benchCase{}
 		}
@@ -267,23 +270,18 @@ func multiplyAdds(p *pool.Pool) (flop float64) {
 	return flop
 }
 
-func median(x []float64) float64 {
-	x = slices.Sorted(slices.Values(x))
-	return x[len(x)/2]
-}
-
 func (r *benchResult) write(w io.Writer) {
 	fmt.Fprintf(w, "kernels %s, %d CPUs, population %d; speeds of the fastest repeat, shares of the median one\n", r.Kernel, r.CPUs, r.Population)
 	for _, threads := range r.order {
 		t := r.Threads[threads]
 		fmt.Fprintf(w, "\n%s thread(s): peak %.0f GFLOP/s\n", threads, t.Peak)
-		var tab table
-		tab.add("", "images", "parameters", "GFLOP/s", "of peak", "images × particles/s", "median", "fastest")
+		var tab table.Table
+		tab.Add("", "images", "parameters", "GFLOP/s", "of peak", "images × particles/s", "median", "fastest")
 		for _, c := range t.cases {
-			tab.add(c.net+", "+c.batch, thousands(c.Images), thousands(c.Dim), fmt.Sprintf("%.1f", c.GFLOPS), fmt.Sprintf("%.0f %%", 100*c.Share),
+			tab.Add(c.net+", "+c.batch, thousands(c.Images), thousands(c.Dim), fmt.Sprintf("%.1f", c.GFLOPS), fmt.Sprintf("%.0f %%", 100*c.Share),
 				thousands(int(math.Round(c.Rate))), milliseconds(c.Median), milliseconds(c.Fastest))
 		}
-		tab.write(w)
+		tab.Write(w)
 	}
 }
 

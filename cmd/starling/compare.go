@@ -9,6 +9,8 @@ import (
 
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/internal/ckpt"
+	"github.com/starling-smc/starling/internal/jsontext"
+	"github.com/starling-smc/starling/internal/table"
 	pages "github.com/starling-smc/starling/report"
 	"github.com/starling-smc/starling/uq"
 )
@@ -55,13 +57,13 @@ writes a page of them, complete in itself. Runs that were judged on different ex
 				}
 			}
 			if jsonOut {
-				return writeJSON(cmd.OutOrStdout(), comparison(c, args, out))
+				return jsontext.Write(cmd.OutOrStdout(), comparison(c, args, out))
 			}
-			var t table
+			var t table.Table
 			for _, row := range c.Rows() {
-				t.add(row...)
+				t.Add(row...)
 			}
-			t.write(cmd.OutOrStdout())
+			t.Write(cmd.OutOrStdout())
 			fmt.Fprintln(cmd.OutOrStdout())
 			for _, r := range runs {
 				wrap(cmd.OutOrStdout(), r.Name+": "+pages.Method(&r.Spec))

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/jsontext"
 )
 
 func newData() *cobra.Command {
@@ -72,7 +73,7 @@ func newDataList() *cobra.Command {
 				}
 			}
 			if jsonOut {
-				return writeJSON(out, map[string]any{"sets": rows})
+				return jsontext.Write(out, map[string]any{"sets": rows})
 			}
 			return nil
 		},

@@ -15,6 +15,7 @@ import (
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/internal/fetch"
+	"github.com/starling-smc/starling/internal/jsontext"
 )
 
 // transport brings downloads; nil: the network. Tests set it.
@@ -71,7 +72,7 @@ or by the same command later.`,
 				rows = append(rows, row{f.File, f.Size, f.Sum, f.There})
 			}
 			if jsonOut {
-				return writeJSON(out, map[string]any{"set": name, "files": rows})
+				return jsontext.Write(out, map[string]any{"set": name, "files": rows})
 			}
 			for _, r := range rows {
 				state := "fetched"

@@ -12,6 +12,8 @@ import (
 
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/jsontext"
+	"github.com/starling-smc/starling/internal/table"
 )
 
 func newDataShow() *cobra.Command {
@@ -78,7 +80,7 @@ A data set's name is taken before a file's: write ./NAME for such a file.`,
 			case err != nil:
 				return &starling.DataError{Err: err}
 			case jsonOut:
-				return writeJSON(out, d)
+				return jsontext.Write(out, d)
 			}
 			showFile(out, d)
 			return nil
@@ -146,7 +148,7 @@ func showSet(w io.Writer, known data.Known, dir string, jsonOut bool) error {
 		columns = t.Show()
 	}
 	if jsonOut {
-		return writeJSON(w, struct {
+		return jsontext.Write(w, struct {
 			Set     string             `json:"set"`
 			About   string             `json:"about"`
 			Licence string             `json:"licence"`
@@ -158,8 +160,8 @@ func showSet(w io.Writer, known data.Known, dir string, jsonOut bool) error {
 	beside(w, known.Name+":", known.About)
 	beside(w, "licence:", known.Licence)
 	fmt.Fprintln(w)
-	var t table
-	t.add("part", "examples", "shape", "dtype", "targets", "sha256")
+	var t table.Table
+	t.Add("part", "examples", "shape", "dtype", "targets", "sha256")
 	for _, p := range parts {
 		targets := "–"
 		switch {
@@ -168,9 +170,9 @@ func showSet(w io.Writer, known data.Known, dir string, jsonOut bool) error {
 		case p.Outputs > 0:
 			targets = several(p.Outputs, "number")
 		}
-		t.add(p.Name, thousands(p.Examples), dimensions(p.Shape), p.DType, targets, p.Sum[:12])
+		t.Add(p.Name, thousands(p.Examples), dimensions(p.Shape), p.DType, targets, p.Sum[:12])
 	}
-	t.write(w)
+	t.Write(w)
 	if columns != nil {
 		fmt.Fprintf(w, "\ntarget: %s; ", known.Target)
 		showTable(w, columns)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/table"
 )
 
 // showFile writes a description for people.
@@ -88,11 +89,11 @@ const (
 )
 
 // narrow leaves as many columns as fit 80 characters, and says with … that there are more.
-func (t *table) narrow(more bool) {
+func narrow(t *table.Table, more bool) {
 	width, fit := 0, 0
-	for columns := len(t.rows[0]); fit < columns; fit++ {
+	for columns := len(t.Rows[0]); fit < columns; fit++ {
 		widest := 0
-		for _, row := range t.rows {
+		for _, row := range t.Rows {
 			widest = max(widest, len([]rune(row[fit])))
 		}
 		if width += widest + 2; width > 80 && fit > 1 {
@@ -100,9 +101,9 @@ func (t *table) narrow(more bool) {
 			break
 		}
 	}
-	for i, row := range t.rows {
-		if t.rows[i] = row[:fit]; more {
-			t.rows[i] = append(t.rows[i], "…")
+	for i, row := range t.Rows {
+		if t.Rows[i] = row[:fit]; more {
+			t.Rows[i] = append(t.Rows[i], "…")
 		}
 	}
 }
@@ -117,18 +118,18 @@ func showRows(w io.Writer, a *data.ArraySummary) {
 		width = a.Shape[len(a.Shape)-1]
 	}
 	rows := a.Count / width
-	var t table
+	var t table.Table
 	for i := 0; i < min(rows, printedRows) && (i+1)*width <= len(a.First) || i == 0; i++ {
 		cells := []string{fmt.Sprintf("row %d", i)}
 		for _, n := range a.First[i*width:][:min(width, printedColumns, len(a.First))] {
 			cells = append(cells, short(n))
 		}
-		t.add(cells...)
+		t.Add(cells...)
 	}
 	fmt.Fprintln(w)
-	t.narrow(width > printedColumns)
-	t.write(w)
-	if left := rows - len(t.rows); left > 0 {
+	narrow(&t, width > printedColumns)
+	t.Write(w)
+	if left := rows - len(t.Rows); left > 0 {
 		fmt.Fprintf(w, "… %s more\n", several(left, "row"))
 	}
 }
@@ -181,20 +182,20 @@ func showTable(w io.Writer, s *data.TableSummary) {
 		header = "no header"
 	}
 	fmt.Fprintf(w, "%s × %s, delimited by %s, %s\n\n", several(s.Count, "row"), several(len(s.Columns), "column"), delimiter, header)
-	var t table
-	t.add("column", "min", "mean", "max", "missing")
+	var t table.Table
+	t.Add("column", "min", "mean", "max", "missing")
 	var named []string
 	for j, c := range s.Columns[:min(len(s.Columns), listedColumns)] {
 		name := columnName(s, j)
 		if c.LeftOut {
-			t.add(name, "left out", "", "", "")
+			t.Add(name, "left out", "", "", "")
 			continue
 		}
 		if c.Names == nil {
-			t.add(name, short(c.Min), short(c.Mean), short(c.Max), thousands(c.NaN))
+			t.Add(name, short(c.Min), short(c.Mean), short(c.Max), thousands(c.NaN))
 			continue
 		}
-		t.add(name, "names", "", "", thousands(c.NaN))
+		t.Add(name, "names", "", "", thousands(c.NaN))
 		var parts []string
 		for k, n := range c.Names[:min(len(c.Names), listedColumns)] {
 			parts = append(parts, fmt.Sprintf("%s (%s)", cut(n, 30), thousands(c.Of[k])))
@@ -204,7 +205,7 @@ func showTable(w io.Writer, s *data.TableSummary) {
 		}
 		named = append(named, name+":", strings.Join(parts, ", "))
 	}
-	t.write(w)
+	t.Write(w)
 	if more := len(s.Columns) - listedColumns; more > 0 {
 		fmt.Fprintf(w, "… %s more\n", several(more, "column"))
 	}
@@ -214,13 +215,13 @@ func showTable(w io.Writer, s *data.TableSummary) {
 	if s.Count == 0 {
 		return
 	}
-	var rows table
+	var rows table.Table
 	columns := min(len(s.Columns), printedColumns)
 	head := []string{"row"}
 	for j := range columns {
 		head = append(head, columnName(s, j))
 	}
-	rows.add(head...)
+	rows.Add(head...)
 	for i, row := range s.Rows[:min(len(s.Rows), printedRows)] {
 		cells := []string{fmt.Sprint(i)}
 		for _, c := range row[:columns] {
@@ -233,12 +234,12 @@ func showTable(w io.Writer, s *data.TableSummary) {
 				cells = append(cells, "–")
 			}
 		}
-		rows.add(cells...)
+		rows.Add(cells...)
 	}
 	fmt.Fprintln(w)
-	rows.narrow(len(s.Columns) > printedColumns)
-	rows.write(w)
-	if more := s.Count - (len(rows.rows) - 1); more > 0 {
+	narrow(&rows, len(s.Columns) > printedColumns)
+	rows.Write(w)
+	if more := s.Count - (len(rows.Rows) - 1); more > 0 {
 		fmt.Fprintf(w, "… %s more\n", several(more, "row"))
 	}
 }
@@ -265,12 +266,12 @@ func showTensors(w io.Writer, d *data.Description) {
 		total += a.Count
 	}
 	fmt.Fprintf(w, "%s, %s\n\n", several(len(d.Arrays), "tensor"), several(total, "value"))
-	var t table
-	t.add("tensor", "dtype", "shape", "min", "mean", "max", "NaN")
+	var t table.Table
+	t.Add("tensor", "dtype", "shape", "min", "mean", "max", "NaN")
 	for _, a := range d.Arrays {
-		t.add(cut(a.Name, 30), a.DType, dimensions(a.Shape), short(a.Min), short(a.Mean), short(a.Max), thousands(a.NaN))
+		t.Add(cut(a.Name, 30), a.DType, dimensions(a.Shape), short(a.Min), short(a.Mean), short(a.Max), thousands(a.NaN))
 	}
-	t.write(w)
+	t.Write(w)
 	keys := make([]string, 0, len(d.Metadata))
 	for k := range d.Metadata {
 		keys = append(keys, k)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/jsontext"
 )
 
 func newDataVerify() *cobra.Command {
@@ -57,7 +58,7 @@ wrong ends with status 3, and so does one that is missing if it was named.`,
 				}
 			}
 			if jsonOut {
-				if err := writeJSON(out, map[string]any{"files": rows, "ok": counts[data.OK], "missing": counts[data.Missing], "wrong": counts[data.Wrong]}); err != nil {
+				if err := jsontext.Write(out, map[string]any{"files": rows, "ok": counts[data.OK], "missing": counts[data.Missing], "wrong": counts[data.Wrong]}); err != nil {
 					return err
 				}
 			}

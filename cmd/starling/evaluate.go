@@ -4,6 +4,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/starling-smc/starling"
+	"github.com/starling-smc/starling/eval"
+	"github.com/starling-smc/starling/internal/jsontext"
 )
 
 func newEvaluate() *cobra.Command {
@@ -20,11 +22,13 @@ func newEvaluate() *cobra.Command {
 the figures that fit printed, or on other data, standardised as the run's were; and on inputs that it should doubt.
 
 With --probs it scores the class probabilities of any other program, an .npy of shape [examples, classes] or
-[particles, examples, classes], against labels that count from 0: .npy, IDX or a CSV of one column.`,
+[particles, examples, classes], against labels: .npy, IDX or a CSV of one column. Labels count from 0, or are names of
+classes where the run that has them is given, too.`,
 		Example: `  starling evaluate runs/mnist7
   starling evaluate runs/mine --data new.csv --json
   starling evaluate runs/mine --data x.npy --labels y.npy --ood noise.npy
-  starling evaluate --probs probabilities.npy --labels labels.npy`,
+  starling evaluate --probs probabilities.npy --labels labels.npy
+  starling evaluate runs/mine --probs probabilities.npy --labels names.csv`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			given := func(flag string) bool { return cmd.Flags().Changed(flag) }
@@ -34,18 +38,23 @@ With --probs it scores the class probabilities of any other program, an .npy of 
 						return wrongUse("--%s is for a run, --probs for another program's predictions", flag)
 					}
 				}
-				switch {
-				case len(args) > 0:
-					return wrongUse("either a run, %s, or --probs %s", args[0], probs)
-				case on.Labels == "":
+				if on.Labels == "" {
 					return wrongUse("name the file of labels: --labels FILE")
 				}
-				scores, err := starling.ScoreFiles(probs, on.Labels, weights)
+				var names []string
+				if len(args) > 0 {
+					run, err := openRun(args[0])
+					if err != nil {
+						return err
+					}
+					names = run.Schema.Names
+				}
+				scores, err := eval.ScoreFiles(probs, on.Labels, weights, names)
 				switch {
 				case err != nil:
 					return err
 				case jsonOut:
-					return writeJSON(cmd.OutOrStdout(), scores)
+					return jsontext.Write(cmd.OutOrStdout(), scores)
 				}
 				showScores(cmd.OutOrStdout(), scores)
 				return nil
@@ -80,7 +89,7 @@ With --probs it scores the class probabilities of any other program, an .npy of 
 	cmd.Flags().StringVar(&on.Data, "data", "", "`SET|FILE` to judge on instead: a set's name (starling data list), a CSV with the target's column, or an .npy or IDX of inputs, which needs --labels")
 	cmd.Flags().StringVar(&on.Labels, "labels", "", "`FILE` of the labels that belong to --data or --probs")
 	cmd.Flags().StringArrayVar(&on.OOD, "ood", nil, "`SET|FILE` of inputs to doubt; repeatable")
-	cmd.Flags().StringVar(&probs, "probs", "", "`FILE` of class probabilities to score, instead of a run")
+	cmd.Flags().StringVar(&probs, "probs", "", "`FILE` of class probabilities to score, instead of a run's")
 	cmd.Flags().StringVar(&weights, "weights", "", "`FILE` of the weights of the particles in --probs (default: all equal)")
 	computes(cmd, &options)
 	asJSON(cmd, &jsonOut)

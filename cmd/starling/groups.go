@@ -6,7 +6,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/starling-smc/starling"
+	"github.com/starling-smc/starling/eval"
+	"github.com/starling-smc/starling/internal/table"
 	"github.com/starling-smc/starling/uq"
 )
 
@@ -16,13 +17,13 @@ func showGroups(w io.Writer, groups uq.Groups) {
 	if len(groups) == 0 {
 		return
 	}
-	t := table{headings: []heading{{2, "entropy, nats"}, {4, "told apart, AUROC (FPR95), by"}}}
+	t := table.Table{Headings: []table.Heading{{Above: 2, Text: "entropy, nats"}, {Above: 4, Text: "told apart, AUROC (FPR95), by"}}}
 	head := []string{"group", "n", "epistemic", "total", "epistemic", "probability"}
 	energies := slices.ContainsFunc(groups, func(g uq.Group) bool { return g.AUROCEnergy != nil })
 	if energies {
 		head = append(head, "energy")
 	}
-	t.add(head...)
+	t.Add(head...)
 	for _, g := range groups {
 		total := "–"
 		if g.N > 0 {
@@ -32,9 +33,9 @@ func showGroups(w io.Writer, groups uq.Groups) {
 		if energies {
 			cells = append(cells, told(g.AUROCEnergy, g.FPR95Energy))
 		}
-		t.add(cells...)
+		t.Add(cells...)
 	}
-	t.write(w)
+	t.Write(w)
 }
 
 // showSpread is showGroups of a regression.
@@ -42,12 +43,12 @@ func showSpread(w io.Writer, groups uq.Spreads) {
 	if len(groups) < 2 { // there is nothing to compare
 		return
 	}
-	t := table{headings: []heading{{2, "standard deviation"}, {4, "told apart,"}}}
-	t.add("group", "n", "epistemic", "noise", "AUROC (FPR95)")
+	t := table.Table{Headings: []table.Heading{{Above: 2, Text: "standard deviation"}, {Above: 4, Text: "told apart,"}}}
+	t.Add("group", "n", "epistemic", "noise", "AUROC (FPR95)")
 	for _, g := range groups {
-		t.add(shortened(g.Name), thousands(g.N), significant(g.Epistemic), significant(g.Aleatoric), told(g.AUROC, g.FPR95))
+		t.Add(shortened(g.Name), thousands(g.N), significant(g.Epistemic), significant(g.Aleatoric), told(g.AUROC, g.FPR95))
 	}
-	t.write(w)
+	t.Write(w)
 }
 
 // told is how well a group is told from others.
@@ -70,25 +71,25 @@ func shortened(name string) string {
 }
 
 // showScores writes what another program's predictions are worth.
-func showScores(w io.Writer, s *starling.Scores) {
+func showScores(w io.Writer, s *eval.Scores) {
 	of := fmt.Sprintf("%s, %d classes", several(s.N, "example"), s.Classes)
 	if s.Particles > 0 {
 		of += ", " + several(s.Particles, "particle")
 	}
 	fmt.Fprintln(w, of)
 	number := func(v uq.Number) string { return fmt.Sprintf("%.4f", v) }
-	var t table
-	t.add("accuracy", percent(s.Accuracy))
-	t.add("NLL", number(s.NLL))
-	t.add("Brier", number(s.Brier))
-	t.add("ECE", number(s.ECE))
-	t.add("AURC", number(s.AURC))
+	var t table.Table
+	t.Add("accuracy", percent(s.Accuracy))
+	t.Add("NLL", number(s.NLL))
+	t.Add("Brier", number(s.Brier))
+	t.Add("ECE", number(s.ECE))
+	t.Add("AURC", number(s.AURC))
 	if s.Total != nil {
-		t.add("entropy, total", number(*s.Total))
-		t.add("  aleatoric", number(*s.Aleatoric))
-		t.add("  epistemic", number(*s.Epistemic))
+		t.Add("entropy, total", number(*s.Total))
+		t.Add("  aleatoric", number(*s.Aleatoric))
+		t.Add("  epistemic", number(*s.Epistemic))
 	}
-	t.write(w)
+	t.Write(w)
 	if len(s.Groups) > 0 {
 		fmt.Fprintln(w)
 		showGroups(w, s.Groups)

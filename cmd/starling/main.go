@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"github.com/starling-smc/starling"
+	"github.com/starling-smc/starling/eval"
 )
 
 func main() { os.Exit(run(os.Args[1:])) }
@@ -49,11 +50,13 @@ func run(args []string) int {
 		config *starling.ConfigError
 		data   *starling.DataError
 		usage  usageError
+		inputs *eval.InputError
+		asked  *eval.UsageError
 	)
 	switch {
-	case errors.As(err, &data): // first: what is wrong with the config inside a run's folder is damage
+	case errors.As(err, &data), errors.As(err, &inputs): // first: what is wrong with the config inside a run's folder is damage
 		return 3
-	case !used || errors.As(err, &config) || errors.As(err, &usage):
+	case !used || errors.As(err, &config) || errors.As(err, &usage) || errors.As(err, &asked):
 		return 2
 	}
 	return 1

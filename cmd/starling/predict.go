@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/starling-smc/starling"
+	"github.com/starling-smc/starling/internal/jsontext"
 )
 
 func newPredict() *cobra.Command {
@@ -54,7 +55,7 @@ units. Inputs are standardised as the run's were; columns of a CSV are found by 
 				return err
 			}
 			if jsonOut {
-				return writeJSON(cmd.OutOrStdout(), map[string]any{"rows": rows, "out": out})
+				return jsontext.Write(cmd.OutOrStdout(), map[string]any{"rows": rows, "out": out})
 			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s rows of %s predicted, written to %s\n", thousands(rows), filepath.Base(in), out)
 			return err

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/starling-smc/starling"
+	"github.com/starling-smc/starling/internal/jsontext"
 )
 
 func newPresets() *cobra.Command {
@@ -28,7 +29,7 @@ func newPresets() *cobra.Command {
 					return err
 				}
 				if jsonOut {
-					return writeJSON(out, map[string]string{"name": args[0], "config": string(text)})
+					return jsontext.Write(out, map[string]string{"name": args[0], "config": string(text)})
 				}
 				_, err = out.Write(text)
 				return err
@@ -45,7 +46,7 @@ func newPresets() *cobra.Command {
 				}
 			}
 			if jsonOut {
-				return writeJSON(out, map[string]any{"presets": about})
+				return jsontext.Write(out, map[string]any{"presets": about})
 			}
 			return nil
 		},

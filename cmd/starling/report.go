@@ -10,6 +10,7 @@ import (
 
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/internal/ckpt"
+	"github.com/starling-smc/starling/internal/jsontext"
 	pages "github.com/starling-smc/starling/report"
 )
 
@@ -36,7 +37,7 @@ page is complete in itself; fit writes the same page when it is done.`,
 				return err
 			}
 			if jsonOut {
-				return writeJSON(cmd.OutOrStdout(), map[string]string{"report": path})
+				return jsontext.Write(cmd.OutOrStdout(), map[string]string{"report": path})
 			}
 			_, err = fmt.Fprintln(cmd.OutOrStdout(), path)
 			return err

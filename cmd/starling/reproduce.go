@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/starling-smc/starling"
+	"github.com/starling-smc/starling/internal/jsontext"
 	"github.com/starling-smc/starling/paper"
 )
 
@@ -120,7 +121,7 @@ func (r *reproduce) run(cmd *cobra.Command, args []string) error {
 		}
 	}
 	if r.json {
-		return writeJSON(cmd.OutOrStdout(), map[string]any{"table": r.table.Name, "published": r.table.Published(), "runs": runs})
+		return jsontext.Write(cmd.OutOrStdout(), map[string]any{"table": r.table.Name, "published": r.table.Published(), "runs": runs})
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "%s\n\n", r.table.Title)
 	return r.table.WriteText(cmd.OutOrStdout(), runs)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/internal/ckpt"
+	"github.com/starling-smc/starling/internal/jsontext"
 	"github.com/starling-smc/starling/internal/lock"
 	"github.com/starling-smc/starling/paper"
 )
@@ -139,7 +140,7 @@ func (r *reproduce) write() ([]paper.Run, error) {
 	}
 	runs = paper.Merge(runs, held)
 	if r.record != "" {
-		if err := ckpt.Replace(r.record, "", func(w io.Writer) error { return writeJSON(w, runs) }); err != nil {
+		if err := ckpt.Replace(r.record, "", func(w io.Writer) error { return jsontext.Write(w, runs) }); err != nil {
 			return nil, err
 		}
 	}

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
-	"io"
 	"os"
 	"strings"
 
@@ -99,11 +97,4 @@ func dataDir(cmd *cobra.Command, dir *string) {
 // asJSON adds --json.
 func asJSON(cmd *cobra.Command, on *bool) {
 	cmd.Flags().BoolVar(on, "json", false, "print one JSON object")
-}
-
-func writeJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/internal/numeral"
+	"github.com/starling-smc/starling/internal/table"
 	pages "github.com/starling-smc/starling/report"
 	"github.com/starling-smc/starling/uq"
 )
@@ -37,77 +38,6 @@ func header(l *starling.Loaded) string {
 	return fmt.Sprintf("%s: %s · %s, %s parameters", l.Spec.Name, examples, pages.Architecture(l.Net), thousands(l.Net.Dim()))
 }
 
-// table is one whose first column is left-aligned and the others right-aligned, with headings above some columns. A row
-// of one cell is a heading between the others, and as long as it likes.
-type table struct {
-	rows     [][]string
-	headings []heading
-}
-
-// heading stands above the columns from one on.
-type heading struct {
-	above int
-	text  string
-}
-
-func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
-
-func (t *table) widths() []int {
-	var widths []int
-	for _, row := range t.rows {
-		if len(row) == 1 {
-			continue
-		}
-		for i, cell := range row {
-			if i == len(widths) {
-				widths = append(widths, 0)
-			}
-			widths[i] = max(widths[i], len([]rune(cell)))
-		}
-	}
-	return widths
-}
-
-// width is that of the whole table.
-func (t *table) width() int {
-	width := -2
-	for _, w := range t.widths() {
-		width += w + 2
-	}
-	return width
-}
-
-func (t *table) write(w io.Writer) {
-	widths := t.widths()
-	if t.headings != nil {
-		line := ""
-		for _, h := range t.headings {
-			left := 0
-			for _, width := range widths[:h.above] {
-				left += width + 2
-			}
-			line += strings.Repeat(" ", max(left-len([]rune(line)), 0)) + h.text
-		}
-		fmt.Fprintln(w, line)
-	}
-	for _, row := range t.rows {
-		if len(row) == 1 {
-			fmt.Fprintln(w, row[0])
-			continue
-		}
-		var b strings.Builder
-		for i, cell := range row {
-			pad := strings.Repeat(" ", widths[i]-len([]rune(cell)))
-			if i == 0 {
-				b.WriteString(cell + pad)
-			} else {
-				b.WriteString("  " + pad + cell)
-			}
-		}
-		fmt.Fprintln(w, strings.TrimRight(b.String(), " "))
-	}
-}
-
 // showMetrics writes what a run's ensembles are worth; groups says whether the doubt about each group of examples is
 // shown in full.
 func showMetrics(w io.Writer, spec *starling.Spec, trace []starling.TraceLine, m *starling.Metrics, problem *data.Problem, groups bool) {
@@ -118,14 +48,14 @@ func showMetrics(w io.Writer, spec *starling.Spec, trace []starling.TraceLine, m
 		}
 	}
 	if m.RMSE != nil {
-		valuesTable(rows).write(w)
+		valuesTable(rows).Write(w)
 	} else {
 		shown := len(m.Groups)
 		t := classesTable(rows, shown)
-		for ; t.width() > 80 && shown > 0; shown-- {
+		for ; t.Width() > 80 && shown > 0; shown-- {
 			t = classesTable(rows, shown-1)
 		}
-		t.write(w)
+		t.Write(w)
 	}
 	if groups {
 		showGroups(w, m.Groups)
@@ -155,33 +85,33 @@ func showMetrics(w io.Writer, spec *starling.Spec, trace []starling.TraceLine, m
 }
 
 // classesTable compares classifications, and their doubt about the first of the groups.
-func classesTable(rows []pages.Scored, groups int) *table {
-	var t table
+func classesTable(rows []pages.Scored, groups int) *table.Table {
+	var t table.Table
 	head := []string{"", "accuracy", "NLL", "ECE"}
 	if groups > 0 {
-		t.headings = []heading{{len(head), "epistemic entropy, nats"}}
+		t.Headings = []table.Heading{{Above: len(head), Text: "epistemic entropy, nats"}}
 	}
 	for _, g := range rows[0].Groups[:groups] {
 		head = append(head, groupTitle(g.Name))
 	}
-	t.add(head...)
+	t.Add(head...)
 	for _, r := range rows {
 		cells := []string{r.Name, percent(*r.Accuracy), fmt.Sprintf("%.3f", r.NLL), fmt.Sprintf("%.3f", *r.ECE)}
 		for _, g := range r.Groups[:groups] {
 			cells = append(cells, entropy(g))
 		}
-		t.add(cells...)
+		t.Add(cells...)
 	}
 	return &t
 }
 
 // valuesTable compares regressions, in the target's units.
-func valuesTable(rows []pages.Scored) *table {
-	t := table{headings: []heading{{5, "targets in the central"}}}
-	t.add("", "RMSE", "R²", "NLL", "CRPS", "50 %", "90 %", "95 %")
+func valuesTable(rows []pages.Scored) *table.Table {
+	t := table.Table{Headings: []table.Heading{{Above: 5, Text: "targets in the central"}}}
+	t.Add("", "RMSE", "R²", "NLL", "CRPS", "50 %", "90 %", "95 %")
 	for _, r := range rows {
 		c := r.Coverage
-		t.add(r.Name, significant(*r.RMSE), minus(fmt.Sprintf("%.3f", *r.R2)), significant(r.NLL), significant(*r.CRPS),
+		t.Add(r.Name, significant(*r.RMSE), minus(fmt.Sprintf("%.3f", *r.R2)), significant(r.NLL), significant(*r.CRPS),
 			percent(c.In50), percent(c.In90), percent(c.In95))
 	}
 	return &t

@@ -10,6 +10,7 @@ import (
 
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/eval"
 	"github.com/starling-smc/starling/uq"
 )
 
@@ -180,7 +181,7 @@ a-group…-name-0  12,345       1.50   2.00  0.50 (1.00)  0.91 (0.25)  1.00 (0.0
 }
 
 func TestShowScores(t *testing.T) {
-	s := &starling.Scores{N: 1200, Classes: 3, Evaluation: uq.Evaluation{Accuracy: 0.5, NLL: uq.Number(math.Inf(1)), Brier: 0.25, ECE: 0.125, AURC: 0.0625}}
+	s := &eval.Scores{N: 1200, Classes: 3, Evaluation: uq.Evaluation{Accuracy: 0.5, NLL: uq.Number(math.Inf(1)), Brier: 0.25, ECE: 0.125, AURC: 0.0625}}
 	var out strings.Builder
 	showScores(&out, s)
 	want := `

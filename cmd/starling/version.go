@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/starling-smc/starling"
+	"github.com/starling-smc/starling/internal/jsontext"
 	"github.com/starling-smc/starling/internal/lanes"
 )
 
@@ -20,7 +21,7 @@ func newVersion() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			version, revision := starling.Version()
 			if jsonOut {
-				return writeJSON(cmd.OutOrStdout(), map[string]any{
+				return jsontext.Write(cmd.OutOrStdout(), map[string]any{
 					"version": version, "revision": revision, "go": runtime.Version(),
 					"os": runtime.GOOS, "arch": runtime.GOARCH, "kernel": lanes.Kernel(), "kernels": lanes.Kernels(),
 				})
