@@ -132,9 +132,19 @@ func (m rowsModel) LogLik(_ context.Context, rows []int32, theta, ll, grad []flo
 }
 
 // With a gradient of all examples in its own batch, a cheap trajectory is the exact one; with fewer, it goes elsewhere,
-// and its weight is still taken with the exact density.
+// and its weight is still taken with the exact density. The same where the target sees twelve of thirty examples: the batch is
+// one of those.
 func TestCheapGradientsAreAFixedField(t *testing.T) {
-	target := &Target{Model: rowsModel{12}, Prior: unit(1), Lambda: 1}
+	for name, target := range map[string]*Target{
+		"all examples": {Model: rowsModel{12}, Prior: unit(1), Lambda: 1},
+		"some of them": {Model: rowsModel{30}, Prior: unit(1), Lambda: 1, Rows: []int32{29, 3, 17, 22, 8, 13, 27, 5, 11, 24, 19, 1}},
+	} {
+		t.Run(name, func(t *testing.T) { cheapGradients(t, target) })
+	}
+}
+
+// cheapGradients follows trajectories by hand on a target of twelve examples.
+func cheapGradients(t *testing.T, target *Target) {
 	const particles, h, steps = 30, 0.2, 4
 	start := func(needs Needs) Population {
 		p := NewPopulation(particles, 1, needs)
@@ -159,8 +169,12 @@ func TestCheapGradientsAreAFixedField(t *testing.T) {
 		t.Fatal(err)
 	}
 	mean := 0.0
-	for _, i := range batch {
-		mean += float64(i) / 12 / 3
+	for _, at := range batch {
+		i := at
+		if target.Rows != nil {
+			i = target.Rows[at]
+		}
+		mean += float64(i) / float64(target.Model.Examples()) / 3
 	}
 	for j := range particles {
 		if !(math.Abs(exact.Theta[j]-whole.Theta[j]) <= 1e-12) || !(math.Abs(want.Energy[j]-got.Energy[j]) <= 1e-12) {

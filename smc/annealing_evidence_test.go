@@ -19,7 +19,7 @@ func TestAnnealingCheck5BlocksGiveTheSameEvidence(t *testing.T) {
 	paths := map[string]Path{
 		"full": Schedule[Full]{Iterations: 12}, "blocks": growing{len(m.y)}, "sda": SDA{Iterations: 40, Batch: 7, Grow: 9},
 		"sda exact": SDA{Iterations: 40, Batch: 7, Grow: 9, Exact: true}, "sda scale": SDA{Iterations: 40, Batch: 7, Grow: 9, Scale: true},
-		"warm full": TemperedStart{Then: Schedule[Full]{Iterations: 6}},
+		"tempered full": TemperedStart{Then: Schedule[Full]{Iterations: 6}},
 	}
 	for name, path := range paths {
 		t.Run(name, func(t *testing.T) {
@@ -87,7 +87,7 @@ func TestAnnealingCheck4Regression(t *testing.T) {
 	decode(t, c.Inputs, &in)
 	p.model = linear{in.X, in.Y, in.Sigma2}
 	for name, path := range map[string]Path{
-		"warm full": TemperedStart{ESS: 0.8, Then: Schedule[Full]{Iterations: 8}}, "sda": SDA{Iterations: 60, Batch: 10},
+		"tempered full": TemperedStart{ESS: 0.8, Then: Schedule[Full]{Iterations: 8}}, "sda": SDA{Iterations: 60, Batch: 10},
 	} {
 		t.Run(name, func(t *testing.T) {
 			checkPosterior(t, p, 2, replicate(t, p, 20, Sampler{

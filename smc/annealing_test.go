@@ -149,7 +149,7 @@ func TestAnnealingCheck7PowersOfABlockRise(t *testing.T) {
 
 // The exact rule divides by what the derivative of the entropy is, and the paper's by the variance and covariance of the
 // sums as the target has them, scaled; both in closed form for Gaussians: with a prior N(.3, 1),
-// settled examples of precision b and a block of precision a, both to the scale c, the target at β is normal of precision
+// annealed examples of precision b and a block of precision a, both to the scale c, the target at β is normal of precision
 // 1 + c(b + aβ), and −dS/dβ = ca/2/(1 + c(b + aβ)). Particles are the nodes of a quadrature, whose error is far below the tolerance.
 func TestEntropyRules(t *testing.T) {
 	const a, y, z, beta, entropy = 3.0, 1.2, -0.7, 0.2, 0.1
@@ -167,14 +167,14 @@ func TestEntropyRules(t *testing.T) {
 		}
 		want := beta + entropy/(c*a/2/(1+c*(b+a*beta)))
 		if got := (SDA{Entropy: entropy, Exact: true}).raise(st); !near(got, want, 1e-9, 0) {
-			t.Errorf("settled precision %v, scale %v: β = %v, want %v", b, c, got, want)
+			t.Errorf("annealed precision %v, scale %v: β = %v, want %v", b, c, got, want)
 		}
 		v := 1 / (1 + c*(b+a*beta)) // the variance; moments of (x − y)² and (x − z)² under a Gaussian
 		m := v * (0.3 + c*(b*z+a*beta*y))
 		moments := a*a/4*(2*v*v+4*v*(m-y)*(m-y)) + a*b/4*(2*v*v+4*v*(m-y)*(m-z))
 		want = beta + entropy/(c*c*moments)
 		if got := (SDA{Entropy: entropy}).raise(st); !near(got, want, 1e-9, 0) {
-			t.Errorf("the paper's rule, settled precision %v, scale %v: β = %v, want %v", b, c, got, want)
+			t.Errorf("the paper's rule, annealed precision %v, scale %v: β = %v, want %v", b, c, got, want)
 		}
 	}
 }
@@ -228,7 +228,7 @@ func TestAnnealingPaysOnce(t *testing.T) {
 	}
 }
 
-// After a change of target, before anybody moves, what is known of a particle is what would be evaluated anew.
+// After a change of target, before anybody moves, a particle's cache is what would be evaluated anew.
 func TestChangeOfTargetKnowsAll(t *testing.T) {
 	for name, make := range kinds() {
 		s := make(0)
@@ -271,8 +271,8 @@ func TestChangeOfTargetKnowsAll(t *testing.T) {
 	}
 }
 
-// settled is a run of smooth annealing whose first block has just settled, ready for another target.
-func settled(t *testing.T) (*Sampler, *State) {
+// annealed is a run of smooth annealing whose first block has just been annealed in, ready for another target.
+func annealed(t *testing.T) (*Sampler, *State) {
 	ctx := context.Background()
 	s := kinds()["sda scale"](0)
 	st, err := s.Init(ctx)
@@ -287,10 +287,10 @@ func settled(t *testing.T) (*Sampler, *State) {
 	return s, st
 }
 
-// What has settled stays settled, and nothing settles that has not just come in.
+// Examples that are annealed in stay so, and only the newest block joins them.
 func TestImpossiblePathsAreRefused(t *testing.T) {
 	ctx := context.Background()
-	s, st := settled(t)
+	s, st := annealed(t)
 	for _, stage := range []Stage{
 		{Lambda: 1, Mu: 1, Rows: st.Rows},
 		{Lambda: 1, Mu: 1, Rows: Rows{st.Rows.To + 1, 41}, Annealed: st.Rows.To + 1},
@@ -299,16 +299,16 @@ func TestImpossiblePathsAreRefused(t *testing.T) {
 	} {
 		here := new(State)
 		here.copy(st)
-		if _, err := s.retarget(ctx, here, s.target(stage, here), stage); err == nil || !strings.Contains(err.Error(), "what has settled stays") {
+		if _, err := s.retarget(ctx, here, s.target(stage, here), stage); err == nil || !strings.Contains(err.Error(), "annealed in stay") {
 			t.Errorf("from %+v to %+v: %v", st.Stage, stage, err)
 		}
 	}
 }
 
-// Where the examples stand, other powers cost no evaluation, also of what has settled; 0 switches it off.
+// Where the examples stand, other powers cost no evaluation, also of examples that are annealed in; 0 switches them off.
 func TestOtherPowersCostNothing(t *testing.T) {
 	ctx := context.Background()
-	s, st := settled(t)
+	s, st := annealed(t)
 	for _, factors := range [][2]float64{{1, 2}, {1, 0}, {0.5, 0.5}, {0, 3}, {2, 1}} {
 		stage, here := st.Stage, new(State)
 		stage.Lambda *= factors[0]
@@ -330,9 +330,9 @@ func TestOtherPowersCostNothing(t *testing.T) {
 	}
 }
 
-// A particle whose trajectory breaks is dead: it stays where it was, without weight and without children, and the others
+// A particle whose trajectory diverges is dead: it stays where it was, without weight and without children, and the others
 // go on. A run ends with an error only when all are dead.
-func TestBrokenTrajectoriesAreDead(t *testing.T) {
+func TestDivergentTrajectoriesAreDead(t *testing.T) {
 	cliff := density{1, func(theta, grad []float64) float64 { // no log-likelihood from 2 on
 		if theta[0] > 2 {
 			return math.NaN()
@@ -383,8 +383,11 @@ func TestBrokenTrajectoriesAreDead(t *testing.T) {
 			if info.Ancestors != len(lines) {
 				t.Errorf("iteration %d: %d first ancestors reported, %d have living descendants", st.K, info.Ancestors, len(lines))
 			}
+			if math.IsNaN(info.EnergySD) || math.IsInf(info.EnergySD, 0) || !(float64(info.LogLikelihood) == 0) {
+				t.Errorf("iteration %d: energies scatter by %v and the mean log-likelihood is %v, where some are dead", st.K, info.EnergySD, info.LogLikelihood)
+			}
 			if when == (Always{}) && info.Divergent != dead {
-				t.Errorf("iteration %d: %d trajectories broke, %d particles are dead", st.K, info.Divergent, dead)
+				t.Errorf("iteration %d: %d trajectories diverged, %d particles are dead", st.K, info.Divergent, dead)
 			}
 			if dead == particles {
 				t.Fatal("all particles are dead: the test asks for some that live")
@@ -552,7 +555,7 @@ func TestAnnealingCheck9CachesFollowTheAncestor(t *testing.T) {
 	}
 }
 
-// What has settled and what comes in, to the same power, move particles as one set of examples to that power does.
+// Annealed examples and those that come in, to the same power, move particles as one set of examples to that power does.
 func TestPartsToOnePowerAreOne(t *testing.T) {
 	m := newLocation(2)
 	prior := m.problem().prior

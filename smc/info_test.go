@@ -2,10 +2,12 @@ package smc
 
 import (
 	"context"
+	"encoding/json"
 	"math"
 	"slices"
 	"testing"
 
+	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/mcmc"
 )
 
@@ -25,10 +27,10 @@ func (o overheard) Mutate(ctx context.Context, w *mcmc.Work, target *mcmc.Target
 func TestInfoCountsWhatHappened(t *testing.T) {
 	var energies, probabilities []float64
 	s := kinds()["tempering hmc"](0)
-	s.Move = overheard{s.Move, func(out mcmc.Outcome) {
+	s.Move = repeated{overheard{s.Move, func(out mcmc.Outcome) {
 		energies = append(energies, out.Energy...)
 		probabilities = append(probabilities, out.Probability...)
-	}}
+	}}, mcmc.Mutations{Count: 3}}
 	mean := func(x []float64) (sum float64) {
 		for _, v := range x {
 			sum += v / float64(len(x))
@@ -104,5 +106,30 @@ func TestLogWeightVariance(t *testing.T) {
 		if !near(float64(info.LogWeightVar), c.want, 1e-12, 1e-300) || info.Dead != c.dead || c.parent > 0 && info.Parents != c.parent {
 			t.Errorf("%v: variance %v, %d dead, %d parents, want %v, %d, %d", c.start, info.LogWeightVar, info.Dead, info.Parents, c.want, c.dead, c.parent)
 		}
+	}
+}
+
+// The mean log-likelihood is that of the particles alive: a dead one stands where it may be undefined.
+func TestLogLikelihoodIsOfTheLiving(t *testing.T) {
+	st := &State{Population: mcmc.NewPopulation(3, 1, mcmc.Needs{}), LogW: []float64{-1, math.Inf(-1), -2}}
+	copy(st.LL, []float64{-4, math.NaN(), -7})
+	if got := st.logLikelihood(); got != -5.5 {
+		t.Errorf("mean log-likelihood %v, want -5.5", got)
+	}
+}
+
+// An Info is a part of a trace line: its keys are those of the trace, numbers that are not finite are strings, and what the
+// run writes itself is left out.
+func TestInfoIsAPartOfATraceLine(t *testing.T) {
+	raw, err := json.Marshal(Info{
+		Island: 3, K: 9, Progress: 0.5, Epochs: 1.5, Examples: 12, Annealed: 5, Lambda: 0.25, ESS: 2.5, LogWeightVar: numeral.Number(math.Inf(1)),
+		Dead: 1, Resampled: true, Ancestors: 4, Parents: 6, Mutations: 7, Acceptance: 0.75, Step: 0.125, EnergySD: 3, Divergent: 2,
+		LogZ: numeral.Number(math.Inf(-1)), LogLikelihood: numeral.Number(math.NaN()), Gradients: 10, Values: 11,
+	})
+	want := `{"epochs":1.5,"examples":12,"annealed":5,"temperature":0.25,"ess":2.5,"log_weight_var":"Infinity","dead":1,"resampled":true,` +
+		`"ancestors":4,"parents":6,"mutations":7,"acceptance":0.75,"step":0.125,"energy_sd":3,"divergent":2,"log_evidence":"-Infinity",` +
+		`"log_likelihood":"NaN","gradients":10,"values":11}`
+	if err != nil || string(raw) != want {
+		t.Errorf("%s, %v; want %s", raw, err, want)
 	}
 }

@@ -53,12 +53,12 @@ func goldenSchedule(t *testing.T, c golden.Case) {
 	}
 }
 
-// sdaState is a state in which the settled and the new examples have the given log-likelihoods.
-func sdaState(w []number, settled, ll []float64) *State {
+// sdaState is a state in which the annealed and the newest examples have the given log-likelihoods.
+func sdaState(w []number, annealed, ll []float64) *State {
 	st := &State{Population: mcmc.NewPopulation(len(w), 1, mcmc.Needs{}), LogW: make([]float64, len(w))}
 	st.CarryAnnealed()
 	copy(st.LL, ll)
-	copy(st.AnnealedLL, settled)
+	copy(st.AnnealedLL, annealed)
 	for j, v := range w {
 		st.LogW[j] = rng.Log(float64(v))
 	}

@@ -1,0 +1,163 @@
+package mcmc
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/starling-smc/starling/internal/config"
+)
+
+// What every move of the table answers, and what it becomes for chains and for populations. A row without a case fails by
+// name.
+func TestEveryMoveAnswers(t *testing.T) {
+	type answers struct {
+		title             string
+		invariant         bool
+		needs             Needs
+		subsample, matrix int
+		chain, population NamedMove
+	}
+	cases := map[string]struct {
+		move NamedMove
+		want answers
+	}{
+		"hmc": {HMC{}, answers{
+			"HMC (1 leapfrog)", true, Needs{Gradient: true}, 0, 0,
+			HMC{Steps: 80, Accept: 0.75, Jitter: 0.2, Phases: ChainPhases(80)}, HMC{Steps: 1, Accept: 0.574, Mutations: Mutations{Count: 10}},
+		}},
+		"pcn": {PCN{}, answers{
+			"pCN", true, Needs{}, 0, 0, PCN{Accept: 0.25, Freeze: 0.5}, PCN{Accept: 0.25, Mutations: Mutations{Count: 10}},
+		}},
+		"leapfrog": {Unadjusted{Step: 0.1}, answers{
+			"unadjusted Langevin dynamics", false, Needs{Gradient: true}, 0, 0, Unadjusted{Step: 0.1}, Unadjusted{Steps: 3, Step: 0.1},
+		}},
+	}
+	for _, row := range Moves {
+		c, ok := cases[row.Name]
+		if !ok {
+			t.Errorf("the move %s has no case", row.Name)
+			continue
+		}
+		m := c.move
+		got := answers{m.String(), m.Invariant(), m.Needs(), m.Subsample(), m.Scratch(), m.ForChains(), m.ForPopulation()}
+		if !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s answers %+v, want %+v", row.Name, got, c.want)
+		}
+		if name := Moves.Name(m); name != row.Name {
+			t.Errorf("the table calls %s %q", row.Name, name)
+		}
+	}
+}
+
+// Settings that were left out depend on those that were not.
+func TestMovesAreCompleted(t *testing.T) {
+	fixed := Mutations{Count: 3}
+	for _, c := range []struct{ move, chain, population NamedMove }{
+		{HMC{Steps: 1}, HMC{Steps: 1, Accept: 0.574, Phases: HalfPhases(1)}, HMC{Steps: 1, Accept: 0.574, Mutations: Mutations{Count: 10}}},
+		{HMC{Steps: 5, Accept: 0.9}, HMC{Steps: 5, Accept: 0.9, Jitter: 0.2, Phases: ChainPhases(5)}, HMC{Steps: 5, Accept: 0.9, Mutations: Mutations{Count: 10}}},
+		{HMC{Step: 0.1}, HMC{Steps: 80, Step: 0.1, Jitter: 0.2}, HMC{Steps: 1, Step: 0.1, Mutations: Mutations{Count: 10}}},
+		{HMC{Steps: 4, Mutations: fixed}, nil, HMC{Steps: 4, Accept: 0.65, Mutations: fixed}},
+		{HMC{Mutations: Mutations{Max: 9}}, nil, HMC{Steps: 1, Accept: 0.574, Mutations: Mutations{Eta: 0.05, Max: 9}}},
+		{PCN{Step: 0.3, Mutations: Mutations{Eta: 0.1}}, nil, PCN{Step: 0.3, Mutations: Mutations{Eta: 0.1, Max: 50}}},
+		{PCN{Accept: 0.4}, PCN{Accept: 0.4, Freeze: 0.5}, PCN{Accept: 0.4, Mutations: Mutations{Count: 10}}},
+		{PCN{Step: 0.3, Accept: 0.4}, PCN{Step: 0.3, Accept: 0.4, Freeze: 0.5}, PCN{Step: 0.3, Accept: 0.4, Mutations: Mutations{Count: 10}}},
+		{Unadjusted{Steps: 1, Step: 1}, nil, Unadjusted{Steps: 1, Step: 1}},
+	} {
+		if got := c.move.ForChains(); c.chain != nil && !reflect.DeepEqual(got, c.chain) {
+			t.Errorf("%+v for chains is %+v, want %+v", c.move, got, c.chain)
+		}
+		if got := c.move.ForPopulation(); !reflect.DeepEqual(got, c.population) {
+			t.Errorf("%+v for populations is %+v, want %+v", c.move, got, c.population)
+		}
+	}
+}
+
+// A step that is adapted aims at an acceptance, a fixed one at none.
+func TestAim(t *testing.T) {
+	for _, c := range []struct {
+		move NamedMove
+		want float64
+	}{
+		{HMC{}, 0.574}, {HMC{Steps: 2}, 0.65}, {HMC{Accept: 0.8}, 0.8}, {HMC{Step: 1, Accept: 0.8}, 0},
+		{PCN{}, 0.25}, {PCN{Accept: 0.3}, 0.3}, {PCN{Step: 1, Accept: 0.3}, 0}, {Unadjusted{Step: 1}, 0},
+	} {
+		if got := c.move.Aim(); got != c.want {
+			t.Errorf("%+v aims at %v, want %v", c.move, got, c.want)
+		}
+	}
+}
+
+func TestTitles(t *testing.T) {
+	for want, m := range map[string]NamedMove{
+		"HMC (80 leapfrogs)":                                          HMC{Steps: 80},
+		"unadjusted Langevin dynamics":                                Unadjusted{Steps: 1},
+		"unadjusted HMC (3 leapfrogs)":                                Unadjusted{Steps: 3},
+		"unadjusted HMC (3 leapfrogs) by gradients of 1,000 examples": Unadjusted{Steps: 3, Gradient: &MiniBatch{1000}},
+		"unadjusted Langevin dynamics by gradients of 1 example":      Unadjusted{Gradient: &MiniBatch{1}},
+	} {
+		if got := m.String(); got != want {
+			t.Errorf("title %q, want %q", got, want)
+		}
+	}
+	if m := (Unadjusted{Gradient: &MiniBatch{7}}); m.Needs().Gradient || m.Scratch() != 2 || m.Subsample() != 7 {
+		t.Errorf("a trajectory with gradients of its own needs %+v, %d matrices and %d examples", m.Needs(), m.Scratch(), m.Subsample())
+	}
+}
+
+// What chains cannot have is told at its place.
+func TestChainsRefuse(t *testing.T) {
+	for _, c := range []struct {
+		move NamedMove
+		path string
+		want string
+	}{
+		{HMC{}, "", ""}, {PCN{}, "", ""},
+		{HMC{Mutations: Mutations{Count: 3}}, "move.mutations", "belongs to smc; chains move for their epochs"},
+		{PCN{Mutations: Mutations{Eta: 1}}, "move.mutations", "belongs to smc; chains move for their epochs"},
+		{Unadjusted{Step: 1}, "move", "belongs to smc, whose weights take up its errors: chains need hmc or pcn"},
+	} {
+		f := config.NewFaults()
+		c.move.CheckForChains(f.In("move"))
+		switch all := f.All(); {
+		case c.want == "" && len(all) > 0 || c.want != "" && len(all) != 1:
+			t.Errorf("%+v has faults %+v", c.move, all)
+		case c.want != "" && (all[0].Path != c.path || all[0].Message != c.want):
+			t.Errorf("%+v has fault %+v, want %s: %s", c.move, all[0], c.path, c.want)
+		}
+	}
+}
+
+// Settings are refused at their place, with what is wanted of them.
+func TestMovesAreChecked(t *testing.T) {
+	for want, m := range map[string]NamedMove{
+		"steps: want at least 1, have -1":                     HMC{Steps: -1},
+		"step: want a number above 0, have -0.1":              HMC{Step: -0.1},
+		"accept: want a number above 0 and below 1, have 1.5": HMC{Accept: 1.5},
+		"jitter: want 0 or a number below 1, have 2":          HMC{Jitter: 2},
+		"mutations: want below 4097, have 5000":               HMC{Mutations: Mutations{Count: 5000}},
+		"mutations: want at least 1, have -2":                 PCN{Mutations: Mutations{Count: -2}},
+		"mutations.eta: want a number above 0, have -1":       HMC{Mutations: Mutations{Eta: -1, Max: 2}},
+		"mutations.max: want at least 2, have 1":              PCN{Mutations: Mutations{Eta: 0.1, Max: 1}},
+		"mutations.max: want below 4097, have 5000":           PCN{Mutations: Mutations{Eta: 0.1, Max: 5000}},
+		"step: want a number above 0, at most 1, have 2":      PCN{Step: 2},
+		"Freeze 2 is not between 0 and 1":                     PCN{Freeze: 2},
+		"needs a step, as in {steps: 3, step: 0.002}: without accept or reject there is nothing to adapt it to": Unadjusted{},
+		"gradient: needs a batch, as in {batch: 500}":                                                           Unadjusted{Step: 1, Gradient: &MiniBatch{}},
+		"gradient.batch: want at least 1, have -3":                                                              Unadjusted{Step: 1, Gradient: &MiniBatch{-3}},
+	} {
+		if err := config.Check(m); err == nil || err.Error() != want {
+			t.Errorf("%+v: error %v, want %q", m, err, want)
+		}
+	}
+	for _, row := range Moves {
+		full := row.Part.ForPopulation()
+		if err := config.Check(full); err != nil && !strings.Contains(err.Error(), "needs a step") {
+			t.Errorf("%s with its defaults: %v", row.Name, err)
+		}
+	}
+	if names := Moves.Names(); !slices.Equal(names, []string{"hmc", "pcn", "leapfrog"}) {
+		t.Errorf("moves are named %v", names)
+	}
+}

@@ -1,0 +1,250 @@
+package smc
+
+import (
+	"math"
+	"reflect"
+	"testing"
+
+	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/mcmc"
+)
+
+// What every path of the table answers. A row without a case fails by name.
+func TestEveryPathAnswers(t *testing.T) {
+	type answers struct {
+		title      string
+		batches    bool
+		evidence   Evidence
+		share      float64
+		resampling Occasion
+		anneals    bool
+	}
+	refined := Evidence{Sure: true, Scaled: true}
+	half := BelowRatio(0.5)
+	cases := map[string]struct {
+		path NamedPath
+		want answers
+	}{
+		"tempering": {Tempering{ESS: 0.7}, answers{"tempered SMC", false, Evidence{Sure: true}, 0.7, Always{}, false}},
+		"constant": {Schedule[Constant]{10, Constant{7}}, answers{
+			"SMC on constant batches", true, Evidence{Batch: 7, Scaled: true}, 0, half, false,
+		}},
+		"full": {Schedule[Full]{1, Full{}}, answers{
+			"SMC on full batches", true, Evidence{Every: true, Sure: true, Scaled: true}, 0, half, false,
+		}},
+		"ctr":       {Schedule[ConstantToRefine]{10, ConstantToRefine{7}}, answers{"data annealing (constant to refine)", true, refined, 0, half, false}},
+		"linear":    {Schedule[Linear]{10, Linear{7, 5}}, answers{"data annealing (linear)", true, refined, 0, half, false}},
+		"automated": {Schedule[Automated]{10, Automated{7, 5}}, answers{"data annealing (automated)", true, refined, 0, half, false}},
+		"sda":       {SDA{Iterations: 10}, answers{"smooth data annealing", true, Evidence{}, 0, half, true}},
+	}
+	for _, row := range Paths {
+		c, ok := cases[row.Name]
+		if !ok {
+			t.Errorf("the path %s has no case", row.Name)
+			continue
+		}
+		p := c.path
+		got := answers{p.String(), p.Batches(), p.Evidence(), p.Share(), p.Resampling(), p.AnnealsIn()}
+		if got != c.want {
+			t.Errorf("%s answers %+v, want %+v", row.Name, got, c.want)
+		}
+		if name := Paths.Name(p); name != row.Name {
+			t.Errorf("the table calls %s %q", row.Name, name)
+		}
+	}
+	for _, p := range []NamedPath{Schedule[ConstantToRefine]{Iterations: 9}, Schedule[Linear]{Iterations: 9}, Schedule[Automated]{Iterations: 9}} {
+		if p.Evidence().Sure {
+			t.Errorf("%s of 9 iterations has no last tenth, and is sure of its evidence", p)
+		}
+	}
+	if !(SDA{Scale: true}).Evidence().Scaled {
+		t.Error("smooth annealing with a scale does not say so")
+	}
+}
+
+// Whatever a path says of its evidence holds in runs: where it is sure, the last target is the posterior of all examples.
+func TestEvidenceIsWhatPathsSay(t *testing.T) {
+	m := newLocation(2)
+	for name, path := range batches(t, 12) {
+		path := path.(NamedPath)
+		_, infos := run(t, &Sampler{Model: m, Prior: m.problem().prior, Path: path, Move: mcmc.Unadjusted{Step: 0.02}, Particles: 30, Seed: 7})
+		says, last := path.Evidence(), infos[len(infos)-1]
+		if says.Sure && (last.Examples != 41 || last.Lambda != 1) || says.Batch > 0 && last.Examples != says.Batch {
+			t.Errorf("%s says %+v and ends with %d examples at λ = %v", name, says, last.Examples, last.Lambda)
+		}
+		for _, info := range infos {
+			if says.Every && (info.Examples != 41 || info.Lambda != 1) {
+				t.Errorf("%s says that every target is the posterior, and iteration %d is not", name, info.K)
+			}
+			if scale := 41 / float64(info.Examples); says.Scaled && !path.AnnealsIn() && !near(info.Lambda, scale, 1e-12, 0) {
+				t.Errorf("%s, iteration %d: λ = %v, want the scale %v", name, info.K, info.Lambda, scale)
+			}
+		}
+	}
+}
+
+// The work that is done: a schedule counts the examples of its batches, tempering estimates the iterations to come.
+func TestWork(t *testing.T) {
+	share := func(p NamedPath, info Info, first float64) float64 {
+		done, all := p.Work(info, first, 41)
+		return done / all
+	}
+	linear := Schedule[Linear]{10, Linear{10, 10}} // 10, 20, 30, 40, 41 …: 346 in all
+	for progress, want := range map[float64]float64{0: 0, 0.1: 10. / 346, 0.4: 100. / 346, 0.9: 305. / 346, 1: 1} {
+		if got := share(linear, Info{Progress: progress}, 0); !near(got, want, 1e-12, 0) {
+			t.Errorf("linear at %v: %v of the work is done, want %v", progress, got, want)
+		}
+	}
+	if got := share(SDA{}, Info{Progress: 0.3}, 0); got != 0.3 {
+		t.Errorf("smooth annealing at .3: %v", got)
+	}
+	for _, c := range []struct {
+		k             int
+		first, lambda float64
+		want          float64
+	}{
+		{1, 0.01, 0.01, 0.1}, {1, 1, 1, 1}, {5, 0.01, 0.1, 5. / 9}, {9, 0.01, 1, 1},
+	} {
+		if got := share(Tempering{}, Info{K: c.k, Lambda: c.lambda}, c.first); !near(got, c.want, 1e-12, 0) {
+			t.Errorf("tempering from %v at %v after %d iterations: %v, want %v", c.first, c.lambda, c.k, got, c.want)
+		}
+	}
+}
+
+// The power of the newest block, and how many blocks have come in, as a run shows them.
+func TestBlocks(t *testing.T) {
+	info := Info{Lambda: 0.8, Examples: 20}
+	if p := (SDA{}).Power(info, 40); p != 0.8 {
+		t.Errorf("power %v without a scale", p)
+	}
+	if p := (SDA{Scale: true}).Power(info, 40); p != 0.4 {
+		t.Errorf("power %v with a scale of 2, want .4", p)
+	}
+	if p := (Tempering{}).Power(info, 40); p != 0.8 {
+		t.Errorf("tempering shows power %v", p)
+	}
+	s := SDA{Iterations: 40, Batch: 7, Grow: 5}
+	m := newLocation(2)
+	last, blocks := Rows{}, 0
+	st, err := (&Sampler{Model: m, Prior: m.problem().prior, Path: s, Move: mcmc.Unadjusted{Step: 0.02}, Particles: 30}).Init(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := (&Sampler{Model: m, Prior: m.problem().prior, Path: s, Move: mcmc.Unadjusted{Step: 0.02}, Particles: 30}).Run(t.Context(), st, func(st *State, info Info) error {
+		if st.Rows != last {
+			blocks++
+			last = st.Rows
+		}
+		if got := s.Blocks(info.Annealed); got != blocks {
+			t.Errorf("iteration %d: %d blocks, counted %d", info.K, got, blocks)
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if blocks < 3 {
+		t.Errorf("%d blocks show too little", blocks)
+	}
+}
+
+// Defaults fill in what was left out, and nothing else.
+func TestPathsAreCompleted(t *testing.T) {
+	for _, c := range []struct{ got, want config.Defaulter }{
+		{&Tempering{}, &Tempering{ESS: 0.5}}, {&Tempering{ESS: 0.3}, &Tempering{ESS: 0.3}},
+		{&Constant{}, &Constant{500}}, {&ConstantToRefine{}, &ConstantToRefine{500}},
+		{&Linear{}, &Linear{500, 500}}, {&Linear{Batch: 7}, &Linear{7, 7}}, {&Automated{Grow: 3}, &Automated{500, 3}},
+		{&Schedule[Full]{}, &Schedule[Full]{Iterations: 200}}, {&Schedule[Full]{Iterations: 3}, &Schedule[Full]{Iterations: 3}},
+		{&SDA{Batch: 7, Exact: true}, &SDA{Iterations: 200, Batch: 7, Grow: 7, Exact: true}},
+		{&Resampler{}, &Resampler{Multinomial{}, BelowRatio(0.5)}}, {&Resampler{Residual{}, Never{}}, &Resampler{Residual{}, Never{}}},
+	} {
+		if c.got.Defaults(); !reflect.DeepEqual(c.got, c.want) {
+			t.Errorf("with defaults %+v, want %+v", c.got, c.want)
+		}
+	}
+}
+
+// Weightings suit the moves that they are for, and say whether they follow the targets. Each row has a case.
+func TestEveryWeightingAnswers(t *testing.T) {
+	cases := map[string]struct {
+		w                  NamedWeighting
+		invariant, follows bool
+	}{
+		"momentum": {Momentum{}, false, true}, "literal": {Momentum{Literal: true}, false, false}, "reversal": {Reversal{}, true, true},
+	}
+	for _, row := range Weightings {
+		c, ok := cases[row.Name]
+		if !ok {
+			t.Errorf("the weighting %s has no case", row.Name)
+			continue
+		}
+		if c.w.Suits(c.invariant) != nil || c.w.Suits(!c.invariant) == nil || c.w.FollowsTargets() != c.follows || Weightings.Name(c.w) != row.Name {
+			t.Errorf("%s suits invariant moves: %v, others: %v; follows targets: %v; is called %s", row.Name,
+				c.w.Suits(true), c.w.Suits(false), c.w.FollowsTargets(), Weightings.Name(c.w))
+		}
+	}
+	if name := Occasions.Name(BelowRatio(0.3)); name != "ess" || len(Occasions) != 3 {
+		t.Errorf("an effective sample size below .3 is called %q", name)
+	}
+}
+
+// fresher is a user's own weighting: minus the energy error, plus the log-likelihood where the particle stands now.
+type fresher struct{}
+
+func (fresher) Early() bool { return false }
+func (fresher) After(p *mcmc.Population, _, energy []float64) []float64 {
+	increments := make([]float64, p.J)
+	for j := range increments {
+		increments[j] = p.LL[j] - energy[j]
+	}
+	return increments
+}
+
+// A weighting sees the population after the move. User-defined parts that say nothing of each other are not validated.
+func TestWeightingsSeeThePopulation(t *testing.T) {
+	m := newLocation(3)
+	s := &Sampler{
+		Model: m, Prior: m.problem().prior, Path: growing{len(m.y)}, Particles: 30, Seed: 14, Weighting: fresher{}, Resample: Resampler{When: Always{}},
+		Move: scripted(func(_ int, theta []float64) {
+			for i := range theta {
+				theta[i] += 0.25
+			}
+		}),
+	}
+	st, err := s.Init(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for !s.Done(st) {
+		if _, err := s.Step(t.Context(), st); err != nil {
+			t.Fatal(err)
+		}
+		offset := st.LogW[0] - (st.LL[0] - 1)
+		for j, l := range st.LogW {
+			if want := st.LL[j] - float64(j+1) + offset; !near(l, want, 1e-12, 1e-9) {
+				t.Fatalf("iteration %d: particle %d has log-weight %v, want %v", st.K, j, l, want)
+			}
+		}
+	}
+}
+
+// Particles that start where they are told are not weighted for it: nobody knows the distribution they come from.
+func TestGivenStartsAreNotWeighted(t *testing.T) {
+	m := newLocation(2)
+	s := &Sampler{
+		Model: m, Prior: m.problem().prior, Path: Schedule[Full]{Iterations: 2}, Move: mcmc.Unadjusted{Step: 0.02},
+		Start: []float64{0, 0, 1, 1, 2, 2, 3, 3}, Particles: 4,
+	}
+	st, err := s.Init(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for j, l := range st.LogW {
+		if !near(l, -math.Log(4), 1e-14, 0) || st.LogZ != 0 {
+			t.Errorf("particle %d starts with log-weight %v, the evidence at %v", j, l, st.LogZ)
+		}
+	}
+	s.Start = nil
+	if st, err = s.Init(t.Context()); err != nil || st.LogZ == 0 {
+		t.Errorf("draws from the prior are weighted: the evidence is at %v, error %v", st.LogZ, err)
+	}
+}
