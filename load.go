@@ -129,7 +129,7 @@ func (s *Spec) readTable(dir string, schema *data.Schema) (*data.Problem, error)
 // readCSV reads the user's own table. Columns that it has not are the config's fault.
 func (s *Spec) readCSV() (*data.Table, error) {
 	csv := s.Data.CSV
-	t, err := data.ReadCSV(csv.File, data.CSV{Delimiter: csv.Delimiter, Header: data.HeaderOf(csv.Header), Target: csv.Target, Drop: csv.Drop})
+	t, err := data.ReadCSV(csv.File, data.CSV{Delimiter: csv.Delimiter, Header: csv.Header, Target: csv.Target, Drop: csv.Drop})
 	var column *data.ColumnError
 	if errors.As(err, &column) {
 		hint := spelling.Suggest(column.Name, column.Header)

@@ -208,6 +208,20 @@ func TestSampleMoments(t *testing.T) {
 	}
 }
 
+// A draw is m + √v z with the stream's own normals z, to the bit: another sign would be as good a draw, but other results.
+func TestSampleBits(t *testing.T) {
+	p := anchored(t, isotropic(t, vector(3), 2), 0.25, []float64{1, -2, 3})
+	key := rng.Key{Seed: 7, Purpose: rng.Init}
+	theta, z := make([]float64, 3), make([]float64, 3)
+	p.Sample(key.Stream(), theta)
+	key.Stream().Normals(z)
+	for i, m := range []float64{1, -2, 3} {
+		if want := m + float64(math.Sqrt(0.5)*z[i]); theta[i] != want {
+			t.Errorf("component %d is %v, want %v", i, theta[i], want)
+		}
+	}
+}
+
 // goldenTarget checks log-likelihood, prior and their sums, tempered and on a scaled batch, for a linear regression as
 // a network of one dense unit. The network computes in float32: 10 terms of relative error some 1e-7 each, on
 // inputs that are rounded to 6e-8, bound the tolerance.

@@ -12,7 +12,7 @@ import (
 type Array struct {
 	Name   string // of the file, for errors
 	Shape  []int  // empty: a scalar
-	First  int    // of a block of a file's rows: those before it
+	First  int    // rows of the file before this block of rows
 	Values any    // a slice of bool, uint8 … uint64, int8 … int64, Float16, BFloat16, float32 or float64
 }
 
@@ -49,7 +49,7 @@ func (a *Array) DType() string {
 	panic(fmt.Sprintf("data: array of %T", a.Values))
 }
 
-// maxClasses bounds what labels can claim.
+// maxClasses bounds labels, and so the memory that one large label can cost.
 const maxClasses = 1 << 16
 
 // Ints returns the values of an integer array as labels of classes, numbered from 0.

@@ -33,7 +33,7 @@ func known() []Known {
 			Name: "mnist", About: "handwritten digits, 10 classes, 28×28 pixels",
 			Licence: mnistLicence, Train: mnistTrain, Test: mnistTest, load: loadMNIST,
 		}, {
-			Name: "mnist7", About: "digits 0 to 7 of MNIST, few to train; eights, nines, noise and noisy digits as foreign inputs",
+			Name: "mnist7", About: "digits 0 to 7 of MNIST, few to train; eights, nines, noise and noisy digits as out-of-distribution inputs",
 			Licence: mnistLicence, Train: mnist7Train, Validate: mnist7Validate, Test: mnist7Test,
 			Groups: []string{"eight", "nine", "noise", "perturbed"}, BuiltIn: true, load: loadMNIST7,
 		}, {
@@ -69,7 +69,7 @@ func known() []Known {
 //go:embed mnist7/*.gz uci/*.gz
 var embedded embed.FS
 
-// builtin returns what a file within the program holds, unpacked.
+// builtin returns the unpacked bytes of a file within the program.
 func builtin(file string) (string, []byte, error) {
 	packed, err := embedded.Open(file)
 	if err != nil {
@@ -139,7 +139,7 @@ func loadCIFAR(k *Known, dir string, read func(name string, paths ...string) (*S
 	return &Problem{Name: k.Name, Train: train, Test: test}, nil
 }
 
-// readMNIST reads four files of MNIST's form with just so many images.
+// readMNIST reads four files of MNIST's form, which must have just these numbers of images.
 func readMNIST(folder string, trains, tests int, open opener) (train, test *Set, err error) {
 	var arrays [4]*Array
 	for i, f := range mnistFiles {
@@ -170,7 +170,7 @@ func readMNIST(folder string, trains, tests int, open opener) (train, test *Set,
 
 // MNIST7 (Liang et al., Scalable Bayesian Monte Carlo, the MNIST experiment): of MNIST's training images
 // with labels 0–7 the first 1,200 train and the next 200 validate; of its test images the first 7,000 with labels 0–7
-// test. Four groups of 500 are foreign: the first eights and the first nines among the test images, images of white
+// test. Four groups of 500 are out of distribution: the first eights and the first nines among the test images, images of white
 // noise, uniform on [0, 1], and the first 500 of the 7,000 with normal noise of standard deviation 0.5 added to pixels
 // on [0, 1], not clipped. The noise is keyed by the data set, so it is the same in every run whatever its seed.
 //
@@ -213,16 +213,16 @@ func loadMNIST7(k *Known, _ string) (*Problem, error) {
 	}
 	const eights, nines = mnist7Test, mnist7Test + mnist7Foreign
 	p.Groups = []Group{
-		{"eight", foreign("eight", test.Slice("", eights, nines))},
-		{"nine", foreign("nine", test.Slice("", nines, nines+mnist7Foreign))},
+		{"eight", withoutTargets("eight", test.Slice("", eights, nines))},
+		{"nine", withoutTargets("nine", test.Slice("", nines, nines+mnist7Foreign))},
 		{"noise", whiteNoise(p.Test.Shape)},
 		{"perturbed", perturbed(p.Test.Slice("", 0, mnist7Foreign))},
 	}
 	return p, nil
 }
 
-// foreign is a set without labels.
-func foreign(name string, s *Set) *Set {
+// withoutTargets are the inputs of a set alone.
+func withoutTargets(name string, s *Set) *Set {
 	return &Set{Name: name, Shape: s.Shape, U8: s.U8, F32: s.F32}
 }
 

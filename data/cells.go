@@ -45,7 +45,7 @@ func newCells(delimiter string, limit int) *cells {
 // read is the number of bytes of the text that were cut.
 func (c *cells) read() int { return c.base + c.pos }
 
-// What next found.
+// found is what next found.
 type found int
 
 const (
@@ -71,8 +71,8 @@ func (c *cells) record() (rec []cell, ok bool, err error) {
 	}
 }
 
-// next reads a blank line or a record. What reaches the end of the window may go on behind it, and is read again from
-// its beginning when there is more of the text.
+// next reads a blank line or a record. One that reaches the end of the window may go on after it: it is read again from its
+// beginning once the window holds more of the text.
 func (c *cells) next() (found, error) {
 	mark, line := c.pos, c.line
 	for {
@@ -193,7 +193,7 @@ func (c *cells) quoted() ([]byte, error) {
 	return nil, fmt.Errorf("line %d, column %d: the quote is never closed", line, column)
 }
 
-// ends says whether b ends an unquoted cell.
+// ends reports whether b ends an unquoted cell.
 func (c *cells) ends(b byte) bool {
 	return b == '\n' || b == '\r' || b == c.delim && c.delim != 0 || c.delim == 0 && (b == ' ' || b == '\t')
 }
@@ -228,8 +228,8 @@ func (c *cells) newline() bool {
 const guessBytes = 1 << 20
 
 // guessDelimiter returns the first candidate that cuts the first records into the same number of cells, at least two;
-// else the one that cuts the first record most, so that the error which follows speaks of a plausible table. cut says
-// that the text goes on after head.
+// else the one that cuts the first record into most cells, so that the error which follows is about a plausible table. cut
+// says that the text goes on after head.
 func guessDelimiter(head []byte, cut bool) string {
 	const look = 16
 	best, most := ",", 1

@@ -33,7 +33,7 @@ func ReadCIFAR10(name string, paths ...string) (*Set, error) { return cifar10.re
 // ReadCIFAR100 reads files of CIFAR-100's binary version as ReadCIFAR10 does, with the hundred fine labels.
 func ReadCIFAR100(name string, paths ...string) (*Set, error) { return cifar100.read(name, paths) }
 
-// row is the bytes of one image.
+// row is the number of bytes of one image and its labels.
 func (c *cifar) row() int { return len(c.labels) + cifarPixels }
 
 func (c *cifar) read(name string, paths []string) (*Set, error) {
@@ -76,7 +76,7 @@ func (c *cifar) add(s *Set, name string, file io.Reader, size int) error {
 	return nil
 }
 
-// cifarFormat tells by its size which of the two a file is: cifar10 or cifar100.
+// cifarFormat is the format, cifar10 or cifar100, of a file of that size.
 func cifarFormat(size int) string {
 	if size%cifar100.row() == 0 && size%cifar10.row() != 0 {
 		return "cifar100"

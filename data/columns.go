@@ -25,8 +25,7 @@ type Columns struct {
 }
 
 // Schema measures the training rows of a table: which columns are constant, and means and deviations, in float64
-// before values are rounded to float32. A value that is missing or infinite, in any row, is an error that names its
-// line and column.
+// before values are rounded to float32. A missing or infinite value in any row is an error that names its line and column.
 func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 	target, err := t.Column(c.Target)
 	if err != nil {
@@ -129,7 +128,7 @@ func (t *Table) tooLarge(i, j int) error {
 	return fmt.Errorf("%s: line %d, %s: the value is too large for a float32: change its unit", t.Name, t.Line(i), t.column(j))
 }
 
-// finite refuses missing and infinite values in some columns, with the first few lines that have one.
+// finite refuses missing and infinite values in some columns. Its error lists the first few lines that have one.
 func (t *Table) finite(columns []int) error {
 	const few = 5
 	var first error

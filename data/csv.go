@@ -7,40 +7,34 @@ import (
 	"strconv"
 )
 
-// CSV says how a text table is read; the zero value guesses delimiter and header and expects numbers only.
+// CSV says how a text table is read; the zero value guesses delimiter and header and expects numbers only. In Settings
+// it names a table of examples: the column Target is learnt, and all others that are not dropped are inputs.
 //
 // A cell is a decimal number, nan, inf or empty (= NaN); anything else is an error with its line and column, both
-// counted from 1, except in the column Target and in those that are dropped. Cells may stand in double quotes, a quote within them doubled; blanks
-// around an unquoted cell do not count. Lines end in LF, CR LF or CR. Blank lines are skipped, except within a table
-// of one column, where they are empty cells. A byte-order mark is skipped.
+// counted from 1, except in the column Target and in those that are dropped. Cells may stand in double quotes, a quote
+// within them doubled; blanks around a cell do not count. Lines end in LF, CR LF or CR. Blank lines are skipped, except
+// within a table of one column, where they are empty cells. A byte-order mark is skipped.
 type CSV struct {
+	// File is the path of the examples in Settings, where it is required. Readers that are given a path do not look at it.
+	File string `yaml:"file"`
+	// Target is the column that may hold names of classes: its name, or without a header its number from 1. Empty:
+	// none. Names are kept only if a cell of it is not a number. Settings require it.
+	Target string `yaml:"target"`
 	// Delimiter is one ASCII character, or "whitespace" for runs of blanks. Empty: the first of tab, semicolon, comma
 	// and whitespace that cuts the first records into the same number of cells, at least two.
-	Delimiter string
-	// Header says whether the first record names the columns. Guess: it does if no cell of it is a number.
-	Header Header
-	// Target is the column that may hold names of classes: its name, or without a header its number from 1. Empty:
-	// none. Names are kept only if a cell of it is not a number.
-	Target string
+	Delimiter string `yaml:"delimiter,omitempty"`
+	// Header says whether the first record names the columns. Nil: it does if no cell of it is a number.
+	Header *bool `yaml:"header,omitempty"`
 	// Drop are columns that are left out, by name, or without a header by number from 1: their cells are not looked at.
-	Drop []string
+	Drop []string `yaml:"drop,omitempty"`
 
-	schema *Schema // of the run that the table is for, which says what its columns are; nil: none
+	schema *Schema // of a run whose columns the table has; nil: none
 }
 
-// Told says whether anything is told that a reader would else guess.
+// Told reports whether anything is set that a reader would guess otherwise.
 func (o CSV) Told() bool {
-	return o.Delimiter != "" || o.Header != GuessHeader || o.Target != "" || len(o.Drop) > 0
+	return o.Delimiter != "" || o.Header != nil || o.Target != "" || len(o.Drop) > 0
 }
-
-// Header says whether a table has a line of column names.
-type Header int
-
-const (
-	GuessHeader Header = iota
-	WithHeader
-	NoHeader
-)
 
 // Table is a table of numbers, row-major.
 type Table struct {
@@ -66,7 +60,7 @@ func (t *Table) Line(i int) int { return t.lines[i] }
 
 // ReadCSV reads a file. Errors name file, line and column.
 func ReadCSV(path string, o CSV) (*Table, error) {
-	file, size, err := open(path)
+	file, size, err := openReadable(path)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +78,7 @@ func DecodeCSV(name string, raw []byte, o CSV) (*Table, error) {
 // and errors, which may come after the first blocks. With a target column the file is read twice, since the names in it
 // must be known first, and so a fault is found before the first block.
 func ScanCSV(path string, o CSV, rows int, fn func(*Table) error) error {
-	file, size, err := open(path)
+	file, size, err := openReadable(path)
 	if err != nil {
 		return err
 	}
@@ -120,7 +114,7 @@ func (t *Table) Column(name string) (int, error) {
 	return j, nil
 }
 
-// name is that of column j, or without a header its number from 1.
+// name is the name of column j or, without a header, its number from 1.
 func (t *Table) name(j int) string {
 	if t.Header == nil {
 		return strconv.Itoa(j + 1)
@@ -128,7 +122,7 @@ func (t *Table) name(j int) string {
 	return t.Header[j]
 }
 
-// leftOut says whether column j is.
+// leftOut reports whether column j is left out.
 func (t *Table) leftOut(j int) bool { return t.LeftOut != nil && t.LeftOut[j] }
 
 // leaveOut marks columns.
@@ -150,7 +144,7 @@ type CellError struct {
 	Name   string // of the column, or without a header its number from 1
 	Column string // as an error shows it
 	Text   string // of the cell, as an error shows it
-	// Missing says that the text is one that other programs write for a missing value.
+	// Missing says that other programs write this text for a missing value.
 	Missing bool
 }
 

@@ -14,6 +14,9 @@ import (
 
 func nan() float64 { return math.NaN() }
 
+// What CSV.Header points at: whether a header is there.
+var yes, no = true, false
+
 func TestCSVReads(t *testing.T) {
 	inf := math.Inf(1)
 	for name, c := range map[string]struct {
@@ -41,7 +44,7 @@ func TestCSVReads(t *testing.T) {
 		"quotes among blanks":         {text: "\"a b\"  c\n1 2\n", delim: "whitespace", header: []string{"a b", "c"}, cols: 2, want: []float64{1, 2}},
 		"last cell empty":             {text: "a,b\n1,", delim: ",", header: []string{"a", "b"}, cols: 2, want: []float64{1, nan()}},
 		"header only":                 {text: "a,b\n", delim: ",", header: []string{"a", "b"}, cols: 2},
-		"header told, of numbers":     {text: "1,2\n3,4\n", o: CSV{Header: WithHeader}, delim: ",", header: []string{"1", "2"}, cols: 2, want: []float64{3, 4}},
+		"header told, of numbers":     {text: "1,2\n3,4\n", o: CSV{Header: &yes}, delim: ",", header: []string{"1", "2"}, cols: 2, want: []float64{3, 4}},
 		"delimiter told":              {text: "1|2\n3|4\n", o: CSV{Delimiter: "|"}, delim: "|", cols: 2, want: []float64{1, 2, 3, 4}},
 		"target of names":             {text: "x,y\n1,dog\n2,cat\n3,\n4,dog\n", o: CSV{Target: "y"}, delim: ",", header: []string{"x", "y"}, cols: 2, want: []float64{1, 1, 2, 0, 3, nan(), 4, 1}, names: []string{"cat", "dog"}},
 		"target of names, no header":  {text: "5.1,setosa\n6,virginica\n", o: CSV{Target: "2"}, delim: ",", cols: 2, want: []float64{5.1, 0, 6, 1}, names: []string{"setosa", "virginica"}},
@@ -127,7 +130,7 @@ func TestCSVMemory(t *testing.T) {
 		"many names":   names(n / 8),
 		"one long row": strings.Repeat("1 ", n/2),
 	} {
-		target := CSV{Target: "1", Header: NoHeader}
+		target := CSV{Target: "1", Header: &no}
 		if got := allocated(func() { _, _ = DecodeCSV("f", []byte(text), target) }); got > uint64(24<<20+20*n) {
 			t.Errorf("%s: allocates %d bytes for a file of %d", name, got, len(text))
 		}
@@ -192,9 +195,9 @@ func FuzzCSV(f *testing.F) {
 		if !slices.IsSorted(table.lines) {
 			t.Fatal("lines of the rows do not ascend")
 		}
-		again := CSV{Delimiter: ",", Header: NoHeader, Target: target}
+		again := CSV{Delimiter: ",", Header: &no, Target: target}
 		if table.Header != nil {
-			again.Header = WithHeader
+			again.Header = &yes
 		}
 		copied, err := DecodeCSV("copy", write(table), again)
 		if err != nil {

@@ -37,8 +37,8 @@ func ArraySchema(inputs, targets *Array, train []int32, classes int, standardise
 
 // Examples makes a set without targets of an array of inputs, as the network sees it: images [n, height, width] or [n,
 // channels, height, width], or features [n, p]. Of a run on a table, p may also count the constant columns that were
-// dropped, or be the whole table with the target at its place. What is standardised, and of a run on a table all, may be
-// of any type. Errors name the array, and both shapes if they differ.
+// dropped, or be the whole table with the target at its place. Inputs that are standardised, and all inputs of a run on a
+// table, may be of any type. Errors name the array, and both shapes if they differ.
 func (s *Schema) Examples(name string, a *Array) (*Set, error) { return s.examples(name, a, nil) }
 
 // examples takes some rows, nil for all.
@@ -122,7 +122,7 @@ func (s *Schema) Labelled(name string, inputs, targets *Array, rows []int32) (*S
 	return set, nil
 }
 
-// values are the targets of some rows, as the network learns them.
+// values returns the targets of some rows, as the network learns them.
 func (s *Schema) values(inputs, targets *Array, rows []int32) ([]float32, error) {
 	k, err := outputsOf(inputs, targets)
 	switch {
@@ -161,13 +161,13 @@ func (s *Schema) values(inputs, targets *Array, rows []int32) ([]float32, error)
 	return values, nil
 }
 
-// row copies row i, of len(dst) values.
+// row copies row i, which has len(dst) values.
 func (a *Array) row(i int, dst []float64) {
 	part := Array{Values: reflect.ValueOf(a.Values).Slice(i*len(dst), (i+1)*len(dst)).Interface()}
 	copy(dst, part.Float64s())
 }
 
-// input is row, pixels as a network sees them.
+// input is row with pixels as a network sees them.
 func (a *Array) input(i int, dst []float64) {
 	a.row(i, dst)
 	if _, pixels := a.Values.([]uint8); pixels {
@@ -177,8 +177,8 @@ func (a *Array) input(i int, dst []float64) {
 	}
 }
 
-// checkFinite refuses NaN and infinities in some columns of rows of so many values, nil for all; what is what an error
-// calls such a value.
+// checkFinite refuses NaN and infinities in some columns, nil for all, of rows of width values. what names such a value in
+// an error.
 func (a *Array) checkFinite(what string, width int, columns []int) error {
 	switch a.Values.(type) {
 	case []Float16, []BFloat16, []float32, []float64:

@@ -27,12 +27,12 @@ type Remote struct {
 // partial is the suffix of a file that is not yet whole.
 const partial = ".part"
 
-// Fetched is a file that Fetch has seen to.
+// Fetched is a file that is in its place after Fetch.
 type Fetched struct {
 	File  string // its path
 	Size  int64  // bytes, of a file that gzip packed unpacked
 	Sum   string // SHA-256 of these bytes
-	There bool   // it had been there, and is right
+	There bool   // it was there before, and is right
 }
 
 // ErrNoDownload is the error of Fetch for a set that no server has in the form that Load reads.
@@ -41,8 +41,8 @@ var ErrNoDownload = errors.New("has no download")
 // Fetch brings the missing files of a known data set into dir, in the places where Load looks for them. A file that is
 // there and right stays; one that is wrong is ErrContent, and stays too. A built-in set has no files.
 //
-// The network is get's business: it brings a file to a path, whole and right or not at all. What it keeps of a broken
-// download, for the next Fetch to go on with, is at that path with suffix .part.
+// get does the download: it puts a file at a path, whole and right, or returns an error. The part of a broken download is
+// kept at that path with suffix .part, and the next Fetch goes on from there.
 func Fetch(ctx context.Context, name, dir string, get func(ctx context.Context, r Remote, path string) error) ([]Fetched, error) {
 	k, err := find(name)
 	if err != nil {

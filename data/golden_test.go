@@ -59,9 +59,9 @@ func TestGoldenFiles(t *testing.T) {
 					}
 				}
 			case "csv":
-				told := CSV{Delimiter: in.Delimiter, Header: NoHeader}
+				told := CSV{Delimiter: in.Delimiter, Header: &no}
 				if in.HasHeader {
-					told.Header = WithHeader
+					told.Header = &yes
 				}
 				for _, o := range []CSV{told, {}} { // told, and guessed
 					table, err := ReadCSV(path, o)

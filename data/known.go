@@ -19,7 +19,7 @@ type Known struct {
 	Validate int
 	Test     int
 	Groups   []string
-	Whole    bool     // nothing is held out of the training examples: Problem.Whole
+	Whole    bool     // nothing is held out of the training examples, as in Problem.Whole
 	Target   string   // the column to predict, where the set is a table of numbers like a user's own CSV; else empty
 	BuiltIn  bool     // the program holds it
 	Files    []string // below the data directory; nil: built in
@@ -113,7 +113,7 @@ func find(name string) (*Known, error) {
 // opener returns the bytes of a file below the data directory, and its whole path for errors.
 type opener func(file string) (path string, raw []byte, err error)
 
-// named is how the command is told the data directory.
+// named says how a user names the data directory.
 const named = "(--data-dir DIR or STARLING_DATA)"
 
 func (k *Known) opener(dir string) opener {
@@ -146,8 +146,8 @@ func (k *Known) locate(dir, file string) (string, error) {
 	return path, err
 }
 
-// path is where a file of the set is below the data directory: in the folder of the set's name, or as the archive
-// unpacks that it comes in.
+// path is the place of a file of the set below the data directory: in the folder of the set's name, or in the folder that
+// its archive unpacks to.
 func (k *Known) path(dir, file string) string {
 	path := filepath.Join(dir, filepath.FromSlash(file))
 	for _, d := range downloads[k.Name] {
@@ -164,7 +164,7 @@ func (k *Known) path(dir, file string) string {
 	return path
 }
 
-// HowToGet says how to come by the files of the set.
+// HowToGet says how to get the files of the set.
 func (k *Known) HowToGet() string {
 	if k.Download {
 		return "get it with starling data fetch " + k.Name
@@ -172,7 +172,7 @@ func (k *Known) HowToGet() string {
 	return "no server has it in this form: data/LICENSES.md of starling's sources says how to make it"
 }
 
-// without is the table less some columns, by name. A name that is not there is an error.
+// without returns the table without some columns, by name. A name that is not there is an error.
 func (t *Table) without(names []string) (*Table, error) {
 	for _, name := range names {
 		j, err := t.Column(name)

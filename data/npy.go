@@ -146,7 +146,7 @@ func (h *npyDict) parse(l *layout) error {
 // blank says whether c may stand between the parts.
 func blank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
-// peek skips blanks and returns the byte after them, 0 at the end.
+// peek skips blanks and returns the next byte, 0 at the end.
 func (h *npyDict) peek() byte {
 	for h.at < len(h.text) && blank(h.text[h.at]) {
 		h.at++
@@ -306,8 +306,8 @@ func WriteNPY(w io.Writer, shape []int, values []float64) error {
 	return b.Flush()
 }
 
-// NPYHeader is what stands before the values in a file of float64 numbers in C order, little-endian: for those who
-// write the values as they come. Its length is a multiple of 64.
+// NPYHeader is what stands before the values in a file of float64 numbers in C order, little-endian: for
+// programs that write the values one by one. Its length is a multiple of 64.
 func NPYHeader(shape []int) []byte {
 	var b strings.Builder
 	b.WriteString("{'descr': '<f8', 'fortran_order': False, 'shape': (")

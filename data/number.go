@@ -16,7 +16,7 @@ var errText = errors.New("is not a number")
 var forMissing = []string{"na", "n/a", "#n/a", "null", "none", "?", "-"}
 
 // parseNumber is strict: ParseFloat alone would also take hexadecimal numbers and underscores, and turns numbers that
-// are too large into an infinity. Its errors name the cell but for errText.
+// are too large into an infinity. Its errors name the cell, except errText.
 func parseNumber(b []byte) (float64, error) {
 	if len(b) == 0 {
 		return math.NaN(), nil

@@ -1,9 +1,9 @@
 package data
 
-// pin says what a file of a known data set holds.
+// pin is the known size and checksum of a file of a data set.
 type pin struct {
 	file string // below the data directory; of a built-in set, within the program
-	size int64  // bytes; of a file that gzip packed, unpacked: who packed it, and how well, does not matter. 0: of a table
+	size int64  // bytes; of a file that gzip packed, unpacked, so that any packing of the same bytes is right. 0: of a table
 	sum  string // SHA-256 of these bytes; of a table, of Table.canonical
 }
 
@@ -16,8 +16,8 @@ func inFolder(folder string, files ...pin) []pin {
 }
 
 // pins of the known data sets. Those of MNIST, FashionMNIST, CIFAR-10 and the tables were taken from the files
-// themselves; MNIST's equal the MD5 sums that are known of the unpacked originals, FashionMNIST's the MD5 sums that its
-// authors state. CIFAR-10's and CIFAR-100's are those of torchvision for Ruby (ankane), of which CIFAR-10's were
+// themselves. MNIST's files have the published MD5 sums of the unpacked originals, FashionMNIST's those that its authors
+// publish. CIFAR-10's and CIFAR-100's are those of torchvision for Ruby (ankane), of which CIFAR-10's were
 // confirmed; CIFAR-100's are not confirmed by bytes.
 var pins = map[string][]pin{
 	"california": {{file: "uci/california.csv", sum: "0fc1b40da549f1d8e8164298355a172229892426d7aa71d77bf15e08a10f4b79"}},

@@ -6,13 +6,15 @@ type Problem struct {
 	Train    *Set
 	Validate *Set    // nil: to be held out of Train, see Split
 	Test     *Set    // nil: likewise
-	Groups   []Group // foreign inputs, on which a network should doubt
-	Whole    bool    // nothing is to be held out: the problem is about Train itself, such as its evidence
+	Groups   []Group // out-of-distribution inputs, on which a network should be uncertain
+	Whole    bool    // nothing is held out: the problem is about Train itself, such as its evidence
 	Schema   *Schema // how files like those that Train came from become its inputs and targets; nil where no one has made it
+
+	targets map[string]string // of arrays: where the targets of the parts that the settings name came from, for messages
 }
 
-// Group is a named set of inputs that no class of the problem is right for, or that are distorted; its labels, if it
-// has any, are not used.
+// Group is a named set of out-of-distribution inputs: of none of the problem's classes, or distorted. Its labels, if it has
+// any, are not used.
 type Group struct {
 	Name string
 	Set  *Set

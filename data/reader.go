@@ -14,9 +14,10 @@ func ReadArray(path string) (*Array, error) {
 	return withSource(path, func(s *source) (*Array, error) { return s.array((*source).anyHeader) })
 }
 
-// IsArray reports whether a file begins as NPY, IDX or gzip do, and no text does.
+// IsArray reports whether a file begins as NPY, IDX or gzip do, and no text does. A file that is known to be neither array
+// nor text is an error that says what it is.
 func IsArray(path string) (bool, error) {
-	file, _, err := open(path)
+	file, _, err := openReadable(path)
 	if err != nil {
 		return false, err
 	}
@@ -39,7 +40,7 @@ func (s *source) anyHeader(first [4]byte) (*layout, error) {
 	return nil, s.errorf(0, "% x begins neither a NumPy file (93 4e 55 4d) nor an IDX file (00 00)", first)
 }
 
-// header reads the first four bytes and what parse makes of them.
+// header reads the first four bytes and lets parse read the rest of the header.
 func (s *source) header(parse func(*source, [4]byte) (*layout, error)) (*layout, error) {
 	var first [4]byte
 	if err := s.fill(first[:]); err != nil {
@@ -108,13 +109,13 @@ type ArrayReader struct {
 	width int // values of a row
 }
 
-// errNoRows says that there is nothing that ArrayReader.Next could return.
+// errNoRows says that an array has no rows for ArrayReader.Next to return.
 var errNoRows = errors.New("the array has no rows of values")
 
 // OpenArray opens a file, NPY or IDX, compressed with gzip or not, to read its rows. An array without rows, a scalar or
 // one whose rows hold no values, is an error.
 func OpenArray(path string) (*ArrayReader, error) {
-	file, size, err := open(path)
+	file, size, err := openReadable(path)
 	if err != nil {
 		return nil, err
 	}

@@ -71,13 +71,13 @@ func (s *Schema) Set(name string, t *Table, rows []int32, targets bool) (*Set, e
 }
 
 // roles are the places of a table's columns: the features in the schema's order, the target, −1 if there is none, and
-// those that are left out.
+// the columns that are left out.
 type roles struct {
 	features, left []int
 	target         int
 }
 
-// find tells the columns of a table.
+// find finds the columns of a table.
 func (s *Schema) find(t *Table) (roles, error) {
 	if t.Header == nil || !s.Named {
 		return s.places(t.Cols)
@@ -117,8 +117,8 @@ func (s *Schema) find(t *Table) (roles, error) {
 	return r, nil
 }
 
-// places is find for rows of n numbers without names. Of a table's columns they may lack the target, those that are left
-// out, or both, or be the inputs alone: what n tells.
+// places is find for rows of n numbers without names. n decides which of the table's columns they lack: none, the target,
+// those that are left out, both, or all but the inputs.
 func (s *Schema) places(n int) (roles, error) {
 	r := roles{target: -1}
 	if s.Columns == nil {
@@ -164,7 +164,7 @@ func (s *Schema) places(n int) (roles, error) {
 	return r, nil
 }
 
-// counts says how many values a row has.
+// counts says how many values a row may have.
 func (s *Schema) counts() string {
 	inputs := fmt.Sprintf("%d inputs", len(s.Features()))
 	if s.Dropped != nil {

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// Limits on what costs many times its size in the file: different names in a target column, and columns.
+// Limits on things that take many times their size in the file: different names in a target column, and columns.
 const (
 	maxNames = 1 << 16
 	maxCols  = 1 << 16
@@ -29,7 +29,7 @@ type csvFile struct {
 	limit  int // bytes of a record
 }
 
-// newCSVFile looks at the beginning of a file: its encoding, and its delimiter unless o tells it.
+// newCSVFile finds the encoding of a file and, unless o says it, its delimiter, from the beginning of the text.
 func newCSVFile(name string, raw io.ReaderAt, size int, o CSV) (*csvFile, error) {
 	head := make([]byte, min(size, guessBytes))
 	n, err := raw.ReadAt(head, 0)
@@ -169,8 +169,9 @@ func (t *Table) sortNames(names map[string]int32) {
 	}
 }
 
-// blocks reads the text from the beginning and calls emit with tables of at most rows records, at least once. With
-// names, the cells of the target column are numbered as they come, those that have a number keep it.
+// blocks reads the text from the beginning and calls emit with tables of at most rows records, at least once. With names,
+// the texts of the target column are numbered in the order in which they first appear; texts that are in names keep their
+// number.
 func (f *csvFile) blocks(rows int, names map[string]int32, emit func(*Table) error) error {
 	var mark [3]byte
 	n, _ := f.raw.ReadAt(mark[:], 0)
@@ -186,7 +187,7 @@ func (f *csvFile) blocks(rows int, names map[string]int32, emit func(*Table) err
 	}
 	b := tableBuilder{cells: c, size: f.size, rows: rows, names: names, target: -1, emit: emit}
 	b.t = &Table{Name: f.name, Delimiter: f.o.Delimiter, Cols: len(first), Text: -1}
-	named := f.o.Header == WithHeader || f.o.Header == GuessHeader && looksLikeHeader(first)
+	named := f.o.Header != nil && *f.o.Header || f.o.Header == nil && looksLikeHeader(first)
 	if named {
 		b.t.Header = make([]string, len(first))
 		for j, cell := range first {
@@ -318,8 +319,8 @@ func (b *tableBuilder) columns(o CSV) (err error) {
 	return nil
 }
 
-// grow makes room for as many rows as the rest of the file has if it goes on as it began. A value takes at least one
-// byte of the file, its delimiter.
+// grow makes room for the rows that the rest of the file has, if their length stays the same. A value takes at least one byte
+// of the file, its delimiter.
 func (b *tableBuilder) grow() {
 	const few = 64
 	t, read := b.t, b.cells.read()

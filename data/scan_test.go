@@ -69,7 +69,7 @@ func TestScanEqualsWhole(t *testing.T) {
 		texts = append(texts, raw)
 	}
 	for _, raw := range texts {
-		for _, o := range []CSV{{}, {Target: "y"}, {Target: "2"}, {Target: "1", Drop: []string{"2"}}, {Drop: []string{"a", "b"}}, {Drop: []string{"1"}}, {Delimiter: "whitespace"}, {Delimiter: "\t", Header: NoHeader}} {
+		for _, o := range []CSV{{}, {Target: "y"}, {Target: "2"}, {Target: "1", Drop: []string{"2"}}, {Drop: []string{"a", "b"}}, {Drop: []string{"1"}}, {Delimiter: "whitespace"}, {Delimiter: "\t", Header: &no}} {
 			for rows := 1; rows < 5; rows++ {
 				for window := 1; window < 9; window++ {
 					for _, limit := range []int{1, 2, 3, 5, 8, 13, 1000} {
@@ -110,7 +110,7 @@ func TestScanMemory(t *testing.T) {
 	var before, now runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	err := scanCSV("f", endless{strings.Repeat("1,2.5,3\n4,5,6\n", 1000), n}, int(n), CSV{Header: NoHeader}, rows, func(b *Table) error {
+	err := scanCSV("f", endless{strings.Repeat("1,2.5,3\n4,5,6\n", 1000), n}, int(n), CSV{Header: &no}, rows, func(b *Table) error {
 		if total += int64(b.Rows()); total%(500*rows) == 0 {
 			runtime.GC()
 			runtime.ReadMemStats(&now)
@@ -136,7 +136,7 @@ func TestScanMemory(t *testing.T) {
 			e.n = n
 		}
 		var err error
-		if got := allocated(func() { err = scanCSV("f", e, int(e.n), CSV{Header: NoHeader}, rows, nil) }); got > 32<<20 {
+		if got := allocated(func() { err = scanCSV("f", e, int(e.n), CSV{Header: &no}, rows, nil) }); got > 32<<20 {
 			t.Errorf("%s: allocates %d bytes", name, got)
 		}
 		if err == nil || !strings.Contains(err.Error(), c.want) {

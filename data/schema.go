@@ -8,16 +8,16 @@ import (
 	"slices"
 )
 
-// Schema is what a network's inputs and targets mean: how a file becomes them, and how predictions come back to the
-// target's units. It is made of the training examples alone and kept with a run, as data.json.
+// Schema says how files become a network's inputs and targets, and how predictions are turned back into the target's units.
+// It is measured on the training examples alone and kept with a run, as data.json.
 type Schema struct {
-	// Of a table: its columns in their order, by name or, without a header, by number from 1; which of them is the
-	// target, and which are no inputs because they are constant over the training rows. Nil for arrays.
+	// Of a table: all its columns in their order, by name or, without a header, by number from 1; the target among them; and
+	// the columns that are not inputs because they are constant over the training rows. Nil for arrays.
 	Columns []string `json:"columns,omitempty"`
 	Named   bool     `json:"named,omitempty"` // columns have names
 	Target  string   `json:"target,omitempty"`
 	Dropped []string `json:"dropped,omitempty"`
-	LeftOut []string `json:"left_out,omitempty"` // and which because the config drops them: they may hold any text
+	LeftOut []string `json:"left_out,omitempty"` // columns that the config drops: they may hold any text
 
 	Delimiter string `json:"delimiter,omitempty"` // as the config says; empty: guessed
 	Header    *bool  `json:"header,omitempty"`    // likewise
@@ -32,20 +32,10 @@ type Schema struct {
 	Targets *Standard `json:"targets,omitempty"` // likewise
 }
 
-// HeaderOf is what a table is read by: true or false if that is known, nil for a guess.
-func HeaderOf(known *bool) Header {
-	switch {
-	case known == nil:
-		return GuessHeader
-	case *known:
-		return WithHeader
-	}
-	return NoHeader
-}
-
-// CSV is how a table of the run's inputs is read, which may have the target's column, too, and those that are left out.
+// CSV says how to read a table of the run's inputs. The table may also have the target's column and columns that are left
+// out.
 func (s *Schema) CSV() CSV {
-	return CSV{Delimiter: s.Delimiter, Header: HeaderOf(s.Header), Target: s.Target, schema: s}
+	return CSV{Delimiter: s.Delimiter, Header: s.Header, Target: s.Target, schema: s}
 }
 
 // NewSchema makes the schema of a known set of classes, whose inputs may be standardised.
@@ -57,7 +47,7 @@ func NewSchema(train *Set, standardise bool) *Schema {
 	return s
 }
 
-// fitTargets measures n rows of targets; constant ones cannot be learnt in units of their spread.
+// fitTargets measures n rows of targets. A constant target is an error: it has no spread to be scaled by.
 func (s *Schema) fitTargets(name string, n int, row func(i int, dst []float64)) error {
 	s.Targets = fitStandard(n, s.Outputs, 1, row)
 	if c := s.Targets.Constant(); c != nil {
@@ -127,7 +117,7 @@ func (s *Schema) Features() []string {
 	return names
 }
 
-// input says whether a column is one.
+// input reports whether a column is an input.
 func (s *Schema) input(column string) bool {
 	return column != s.Target && !slices.Contains(s.Dropped, column) && !slices.Contains(s.LeftOut, column)
 }

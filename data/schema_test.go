@@ -23,7 +23,6 @@ func trained(t *testing.T, text string, c Columns) *Schema {
 
 // TestSchemaFile: what is written reads back, and sets made by it are the same.
 func TestSchemaFile(t *testing.T) {
-	yes := true
 	arrays, err := ArraySchema(&Array{Name: "x", Shape: []int{2, 1, 2}, Values: []float32{1, 2, 3, 5}}, &Array{Name: "y", Shape: []int{2, 2}, Values: []float32{1, 2, 3, 5}}, []int32{0, 1}, 0, true, true)
 	if err != nil {
 		t.Fatal(err)
@@ -50,9 +49,6 @@ func TestSchemaFile(t *testing.T) {
 		if d := cmp.Diff(s, again); d != "" {
 			t.Errorf("%s: %s", name, d)
 		}
-	}
-	if HeaderOf(nil) != GuessHeader || HeaderOf(&yes) != WithHeader || HeaderOf(new(bool)) != NoHeader {
-		t.Error("a header is not read as it is known")
 	}
 }
 
@@ -333,4 +329,30 @@ func FuzzSchema(f *testing.F) {
 			t.Fatal(fmt.Errorf("an error without words"))
 		}
 	})
+}
+
+// TestClassesBySign: classes −1 and 1 are two classes with names, not the numbers 0 and 1.
+func TestClassesBySign(t *testing.T) {
+	s := trained(t, "a,y\n1,-1\n2,1\n3,-1\n", Columns{Target: "y", Classes: true})
+	if s.Classes != 2 || !slices.Equal(s.Names, []string{"-1", "1"}) {
+		t.Fatalf("%d classes, names %q", s.Classes, s.Names)
+	}
+	tab := table(t, "a,y\n5,1\n5,-1\n", "y")
+	set, err := s.Set("other", tab, nil, true)
+	if err != nil || !slices.Equal(set.Labels, []int32{1, 0}) {
+		t.Errorf("%+v, %v", set, err)
+	}
+}
+
+// TestUnusedColumnsMayBeMissing: an array with the columns of a run's table may lack values where the network takes none.
+func TestUnusedColumnsMayBeMissing(t *testing.T) {
+	s := trained(t, "a,same,y\n1,7,dog\n3,7,cat\n", Columns{Target: "y", Classes: true})
+	rows := func(values ...float64) *Array { return &Array{Name: "x", Shape: []int{1, 3}, Values: values} }
+	set, err := s.Examples("other", rows(5, nan(), nan()))
+	if err != nil || !slices.Equal(set.F32, []float32{5}) {
+		t.Errorf("%+v, %v", set, err)
+	}
+	if _, err := s.Examples("other", rows(nan(), 7, 0)); err == nil || !strings.Contains(err.Error(), "x: example 0, feature 0 is NaN") {
+		t.Errorf("an input is missing: %v", err)
+	}
 }

@@ -3,7 +3,7 @@
 //
 // A reader turns bytes into an Array (NPY, IDX) or a Table (CSV), whole or in blocks of rows; NewSet, NewValues and a
 // Schema turn these into Sets, which is all that a network sees. Load returns a whole Problem by name: what to train on,
-// to stop by, to test on, and groups of foreign inputs. Readers never panic on any input, and allocate in proportion to
+// to stop by, to test on, and groups of out-of-distribution inputs. Readers never panic on any input, and allocate in proportion to
 // the file they are given.
 package data
 
@@ -16,7 +16,7 @@ import (
 )
 
 // Set is a set of examples in memory, example-major: example i's inputs are U8[i·P:(i+1)·P] or F32[i·P:(i+1)·P]
-// with P the product of Shape. Exactly one of U8 and F32 is in use. A Set is not changed after it was made, so that
+// with P the product of Shape. Exactly one of U8 and F32 is in use. A Set is never changed once it is made, so that
 // several may share memory.
 type Set struct {
 	Name  string

@@ -8,37 +8,38 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/starling-smc/starling/internal/finding"
 	"github.com/starling-smc/starling/internal/safetensors"
 )
 
-// Description says what is in a file. Of Arrays, Table the one is set that the format has.
+// Description says what is in a file. Depending on the format, Arrays or Table is set.
 type Description struct {
 	File   string
 	Format string // idx, npy, safetensors, csv, cifar10 or cifar100
 	Bytes  int    // size of the file
-	Packed bool   // with gzip
+	Packed bool   // compressed with gzip
 
 	Arrays   []ArraySummary    // one; of safetensors the tensors in the file's order
 	Metadata map[string]string // of safetensors
 	Table    *TableSummary
 }
 
-// ArraySummary describes an array. First are its first values, where they can be had without reading much: as many as
-// MaxShown, which are all values if there are no more.
+// ArraySummary describes an array. First holds its first values, at most MaxShown; it is empty for a large array in Fortran
+// order, whose first values are spread over the file.
 type ArraySummary struct {
 	Name  string // of a tensor
 	DType string
 	Shape []int
 	First []Number
-	Note  string // of inputs that are not taken as they may be meant, how they are
+	Note  string // how inputs are read, where their author may have meant another order of channels
 	Summary
 }
 
-// All says whether First are all values.
+// All reports whether First holds all values.
 func (a *ArraySummary) All() bool { return len(a.First) == a.Count }
 
-// Show describes a file that the program can read. The format is told by the content, and where that leaves it open by
-// the file's name; o says how a CSV is read, and is an error for any other file if it says anything.
+// Show describes a file that the program can read. The content tells the format; where several are possible, the file's
+// name does. o says how a CSV is read; for other formats any setting in it is an error.
 func Show(path string, o CSV) (*Description, error) {
 	file, size, err := open(path)
 	if err != nil {
@@ -68,27 +69,31 @@ func Show(path string, o CSV) (*Description, error) {
 	return d, nil
 }
 
-// NotCSVError says that a file is no table, so that nothing can be told of its columns.
+// NotCSVError says that settings for CSV files were given for a file of another format.
 type NotCSVError struct{ File, Format string }
 
 func (e *NotCSVError) Error() string {
 	return fmt.Sprintf("%s: target, drop, delimiter and header are of CSV files, this one is %s", e.File, e.Format)
 }
 
-// formatOf tells the format: first by the content, then by the end of the name.
+// formatOf finds the format, first by the content, then by the end of the name.
 func formatOf(path string, file content, size int) (string, error) {
 	head := make([]byte, min(size, 1<<10))
 	if n, err := file.ReadAt(head, 0); n < len(head) {
 		return "", fmt.Errorf("%s: %w", path, err)
 	}
 	is := func(magic string) bool { return strings.HasPrefix(string(head), magic) }
+	if len(head) > 8 && head[8] == '{' && string(head[4:8]) == "\x00\x00\x00\x00" { // after the length of its header
+		return "safetensors", nil
+	}
+	if err := otherKind(path, file); err != nil {
+		return "", err
+	}
 	switch {
 	case is(npyMagic):
 		return "npy", nil
 	case is("\x1f\x8b"):
 		return packedFormat(path, file, size)
-	case len(head) > 8 && head[8] == '{' && string(head[4:8]) == "\x00\x00\x00\x00": // after the length of its header
-		return "safetensors", nil
 	}
 	name := strings.ToLower(filepath.Base(path))
 	switch filepath.Ext(name) {
@@ -106,8 +111,6 @@ func formatOf(path string, file content, size int) (string, error) {
 	switch {
 	case is("\x00\x00"), strings.HasSuffix(name, "-ubyte"):
 		return "idx", nil
-	case is("PK\x03\x04"):
-		return "", fmt.Errorf("%s: is a zip archive (an .npz or .pt file?): save its arrays as .npy, or weights as .safetensors", path)
 	case isText(head):
 		return "csv", nil
 	case size == 0:
@@ -116,7 +119,7 @@ func formatOf(path string, file content, size int) (string, error) {
 	return "", fmt.Errorf("%s: looks like no file that can be read (NPY, IDX, CSV, safetensors, or CIFAR as .bin): it begins with % x", path, head[:min(len(head), 8)])
 }
 
-// packedFormat tells what is in a file that gzip packed: NPY, or else IDX.
+// packedFormat is the format inside a gzip file: NPY, or else IDX.
 func packedFormat(path string, file content, size int) (string, error) {
 	s, err := newSource(path, io.NewSectionReader(file, 0, int64(size)), size)
 	if err != nil {
@@ -129,7 +132,8 @@ func packedFormat(path string, file content, size int) (string, error) {
 	return "idx", nil
 }
 
-// isText says whether the beginning of a file could be that of a table. UTF-16 is: its reader refuses it by name.
+// isText reports whether a file that begins like this could be a table. UTF-16 counts as text: the reader of tables refuses
+// it with the reason.
 func isText(head []byte) bool {
 	if s := string(head[:min(len(head), 2)]); s == "\xff\xfe" || s == "\xfe\xff" {
 		return true
@@ -170,7 +174,9 @@ func (d *Description) array(file content) error {
 		sum.First = nil
 	}
 	if len(l.shape) > 0 {
-		sum.Note = ChannelsLast(l.shape[1:])
+		if shape := l.shape[1:]; channelsLast(shape) {
+			sum.Note = finding.ChannelsLast("", shape[0], shape[1], shape[2]).Words()
+		}
 	}
 	d.Packed, d.Arrays = s.packed, []ArraySummary{sum}
 	return s.end()
@@ -262,9 +268,9 @@ func (a *ArraySummary) json() arrayJSON {
 	return j
 }
 
-// MarshalJSON writes what holds of the format: dtype, shape and values of an array; of safetensors the tensors by name,
-// and metadata if there are any; header and rows of a table. Where there are more than MaxShown values, of an array, a
-// tensor or a table, count, min, max, mean and nan stand in their place, for each column of a table.
+// MarshalJSON writes dtype, shape and values of an array; for safetensors the same of each tensor by name, and the metadata
+// if there are any; for a table its header and rows. More than MaxShown values are replaced by count, min, max, mean and
+// nan, for a table by those of each column.
 func (d *Description) MarshalJSON() ([]byte, error) {
 	type file struct {
 		File   string `json:"file"`

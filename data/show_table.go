@@ -5,8 +5,8 @@ import (
 	"io"
 )
 
-// TableSummary describes a table of numbers. Rows are its first rows, with MaxShown values at most; a cell is a Number,
-// or a string: the name that stands in the target column; nil in a column that is left out.
+// TableSummary describes a table of numbers. Rows holds its first rows, with MaxShown values at most. A cell is a Number, a
+// string in a target column of names, or nil in a column that is left out.
 type TableSummary struct {
 	Delimiter string
 	Header    []string // nil: none
@@ -15,11 +15,11 @@ type TableSummary struct {
 	Columns   []ColumnSummary
 }
 
-// All says whether Rows are all rows.
+// All reports whether Rows holds all rows.
 func (t *TableSummary) All() bool { return len(t.Rows) == t.Count }
 
-// ColumnSummary describes a column. Of one that holds names Names are these, Of the rows that have each, and NaN those
-// that have none.
+// ColumnSummary describes a column. For a column of names, Names lists them, Of counts the rows of each, and NaN counts the
+// rows without one.
 type ColumnSummary struct {
 	Name    string // empty: the table has no header
 	LeftOut bool   // its cells were not looked at
@@ -85,7 +85,7 @@ func (s *tableTally) add(t *Table) error {
 	return nil
 }
 
-// cells is row i as it is shown.
+// cells returns row i as it is shown.
 func (t *Table) cells(i int) []any {
 	row := make([]any, t.Cols)
 	for j, v := range t.Values[i*t.Cols:][:t.Cols] {
@@ -168,5 +168,5 @@ func (t *TableSummary) json() tableJSON {
 	return j
 }
 
-// MarshalJSON is that of Description, of the table alone.
+// MarshalJSON writes the table as Description.MarshalJSON does.
 func (t *TableSummary) MarshalJSON() ([]byte, error) { return json.Marshal(t.json()) }

@@ -12,9 +12,9 @@ import (
 	"os"
 )
 
-// source is the bytes of a file of numbers, unpacked where gzip packed them.
+// source reads the bytes of a file of numbers, and unpacks those that gzip packed.
 //
-// What is unpacked is bounded in proportion to the file, so that a small file cannot fill the memory: at most gzipRatio
+// The size of unpacked bytes is bounded in proportion to the file, so that a small file cannot fill the memory: at most gzipRatio
 // times its size (the images of MNIST unpack to five times), or gzipFloor where that is more. Memory grows with what
 // really arrives, not with what a header claims.
 type source struct {
@@ -22,7 +22,7 @@ type source struct {
 	r      io.Reader
 	file   int    // size of the file
 	packed bool   // with gzip
-	at     int    // bytes that were read, unpacked
+	at     int    // unpacked bytes that were read
 	buf    []byte // see readValues
 }
 
@@ -66,7 +66,7 @@ func open(path string) (*os.File, int, error) {
 // withSource calls f with the source of a file.
 func withSource[T any](path string, f func(*source) (T, error)) (T, error) {
 	var none T
-	file, size, err := open(path)
+	file, size, err := openReadable(path)
 	if err != nil {
 		return none, err
 	}
@@ -99,7 +99,7 @@ func (s *source) fill(b []byte) error {
 	return ended(err)
 }
 
-// ended says in words that a file stops too early or is damaged; other errors stay.
+// ended puts into words that a file ends too early or is damaged; other errors stay as they are.
 func ended(err error) error {
 	switch err {
 	case io.EOF, io.ErrUnexpectedEOF:
@@ -123,7 +123,7 @@ func (s *source) end() error {
 	}
 }
 
-// layout is what the header of an array says.
+// layout is the type and shape of an array, from its header.
 type layout struct {
 	format  string // idx or npy
 	dtype   string
@@ -138,7 +138,7 @@ func (l *layout) read(s *source, n int) (any, error) {
 	return values, l.needs(err)
 }
 
-// needs adds to an error that values did not come what the header claims of them.
+// needs adds to an error of a short read the number of bytes that the header announces.
 func (l *layout) needs(err error) error {
 	if err == nil {
 		return nil
@@ -147,8 +147,8 @@ func (l *layout) needs(err error) error {
 	return fmt.Errorf("%w; shape %v of %s needs %s bytes of values", err, l.shape, l.dtype, thousands(uint64(n*elements[l.dtype].size)))
 }
 
-// count is the number of values, or an error if the machine cannot address them. An empty array's other dimensions
-// count too, since readers of a part of it would multiply them.
+// count is the number of values, or an error if the machine cannot address them. The other dimensions of an empty array are
+// checked, too, since readers of a part of it multiply them.
 func count(shape []int, size int) (int, error) {
 	n, empty := uint64(size), false
 	for _, d := range shape {
@@ -168,8 +168,8 @@ func count(shape []int, size int) (int, error) {
 	return int(n) / size, nil
 }
 
-// check compares what the header claims with what the file can hold, before anything is allocated for it, and returns
-// the number of values.
+// check compares the size that the header announces with that of the file, before anything is allocated, and returns the
+// number of values.
 func (s *source) check(l *layout) (int, error) {
 	size := elements[l.dtype].size
 	n, err := count(l.shape, size)
@@ -198,7 +198,7 @@ func (s *source) check(l *layout) (int, error) {
 // element is a type of numbers in a file.
 type element struct {
 	size int
-	read func(s *source, n int, big bool) (any, error) // the next n values, as a slice
+	read func(s *source, n int, big bool) (any, error) // returns the next n values as a slice
 }
 
 var elements = map[string]element{
@@ -256,7 +256,7 @@ func readBytes(s *source, n int, _ bool) (any, error) {
 	return out, nil
 }
 
-// first is the room to begin with for n values: all of it where the file is known to hold them.
+// first is the capacity to begin with for n values: n where the file is known to hold them.
 func (s *source) first(n, size int) int {
 	if s.packed {
 		return min(n, 8*s.file/size+1)
@@ -272,7 +272,7 @@ func grow[T any](out []T, more, n int) []T {
 	return append(make([]T, 0, min(max(2*cap(out), len(out)+more), n)), out...)
 }
 
-// reverse turns the bytes of every value round.
+// reverse reverses the bytes of every value.
 func reverse(b []byte, size int) {
 	for ; len(b) > 0; b = b[size:] {
 		for i, j := 0, size-1; i < j; i, j = i+1, j-1 {

@@ -23,8 +23,8 @@ func Split(n int, seed uint64, parts int) (kept []int32, held [][]int32, err err
 	return rest, held, nil
 }
 
-// Split makes the parts that the problem lacks: a missing Test or Validate becomes a random tenth of Train, which
-// keeps the rest; a Whole problem stays as it is. The split depends on the seed and on the number of training examples
+// Split makes the parts that the problem lacks: a missing Test or Validate becomes a random tenth of Train, which keeps the
+// rest. A Whole problem is not split. The split depends on the seed and on the number of training examples
 // alone.
 func (p *Problem) Split(seed uint64) error {
 	if p.Whole {

@@ -139,3 +139,27 @@ func TestSetSelectAndSlice(t *testing.T) {
 		t.Error("inputs and targets are not told apart")
 	}
 }
+
+// TestSliceKeepsItsEnd: what is appended to a slice of a set does not overwrite the rows behind it.
+func TestSliceKeepsItsEnd(t *testing.T) {
+	s := &Set{Shape: []int{1}, F32: []float32{1, 2, 3}, Labels: []int32{0, 1, 2}, Classes: 3}
+	head := s.Slice("head", 0, 2)
+	_, _ = append(head.F32, 9), append(head.Labels, 9)
+	if s.F32[2] != 3 || s.Labels[2] != 2 {
+		t.Errorf("the row behind the slice is now %v, label %d", s.F32[2], s.Labels[2])
+	}
+}
+
+// TestConstantMean: the mean of a constant feature is its value to the last bit, though a sum of equal values divided by
+// their number need not be.
+func TestConstantMean(t *testing.T) {
+	const v = 0.1 // of three such, the sum is 0.30000000000000004
+	s := fitStandard(3, 1, 1, func(_ int, dst []float64) { dst[0] = v })
+	x := []float64{v}
+	if s.row(x); x[0] != 0 || s.Mean[0] != v {
+		t.Errorf("mean %v, standardised %v", s.Mean[0], x[0])
+	}
+	if s.Restore(x); x[0] != v {
+		t.Errorf("restored to %v", x[0])
+	}
+}

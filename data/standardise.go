@@ -7,7 +7,7 @@ import (
 
 // Standard centres and scales inputs, feature by feature: x ↦ To · (x − Mean) / SD. Mean and population SD (divided by
 // n, not n − 1) come from training examples alone. A feature that is constant in training has SD 0 and becomes 0
-// everywhere: training says nothing of what its changes mean.
+// everywhere: the training examples do not show what a change of it means.
 type Standard struct {
 	Mean []float64 `json:"mean"`
 	SD   []float64 `json:"sd"`
@@ -90,14 +90,14 @@ func (s *Standard) Apply(set *Set) (*Set, error) {
 	return &t, nil
 }
 
-// Restore is the inverse for one row, in place: values come back in their own units; a constant one is its mean.
+// Restore is the inverse for one row, in place: it returns values to their own units. A constant feature becomes its mean.
 func (s *Standard) Restore(x []float64) {
 	for j, v := range x {
 		x[j] = s.Mean[j] + float64(s.SD[j]*v)/s.To
 	}
 }
 
-// of reports whether s may be the standard of p features.
+// of reports whether s is a valid standard of p features.
 func (s *Standard) of(p int) bool {
 	if len(s.Mean) != p || len(s.SD) != p || !(s.To > 0 && s.To <= math.MaxFloat64) {
 		return false

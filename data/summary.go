@@ -12,7 +12,7 @@ const MaxShown = 4096
 // Infinity, -Infinity.
 type Number string
 
-// MarshalJSON puts what JSON has no number for in quotes.
+// MarshalJSON writes NaN and infinities, which are no JSON numbers, as strings.
 func (n Number) MarshalJSON() ([]byte, error) {
 	if n == "NaN" || n == "Infinity" || n == "-Infinity" {
 		return []byte(strconv.Quote(string(n))), nil
@@ -43,8 +43,8 @@ func numberOf(x any) Number {
 	return Number(strconv.FormatFloat(x64, 'f', -1, 64))
 }
 
-// Summary is what a list of numbers amounts to. NaN counts in Count and NaN alone; Min, Max and Mean are NaN if nothing
-// is left.
+// Summary summarises a list of numbers. NaNs are counted in Count and NaN and otherwise left out; Min, Max and Mean are NaN
+// if there is no other number.
 type Summary struct {
 	Count int    `json:"count"`
 	Min   Number `json:"min"`

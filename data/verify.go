@@ -14,14 +14,14 @@ import (
 	"strings"
 )
 
-// ErrContent is the error of a file that does not hold what a known data set holds.
+// ErrContent is the error of a file whose content is not that of the known data set.
 var ErrContent = errors.New("wrong content")
 
 // Verified is what Verify found of one file.
 type Verified struct {
 	File  string // below the data directory, its path; of a built-in set, its name within the program
 	State State
-	Why   string // what is wrong, or what there is of a missing file; else empty
+	Why   string // what is wrong, or how much of a missing file was downloaded; else empty
 }
 
 // State says whether a file is as it should be.
@@ -33,8 +33,8 @@ const (
 	Wrong   State = "wrong"
 )
 
-// Verify compares the files of a known data set with the sums that are known of them. Of a file that gzip packed the
-// unpacked bytes count, of a table read from the data directory the names of its columns and its numbers. An unknown
+// Verify compares the files of a known data set with their known checksums. The checksum of a packed file is that of the
+// unpacked bytes; that of a table in the data directory covers the names of its columns and its numbers. An unknown
 // name is ErrUnknown; with an empty dir there is no data directory.
 func Verify(name, dir string) ([]Verified, error) {
 	k, err := find(name)
@@ -60,7 +60,7 @@ func Verify(name, dir string) ([]Verified, error) {
 	return list, nil
 }
 
-// begun says how much a broken download of a file has brought, if anything.
+// begun says how much of a file a broken download left, if anything.
 func (k *Known) begun(dir, file string) string {
 	for _, d := range downloads[k.Name] {
 		if dir == "" || d.folder == "" && d.file != file {
@@ -73,7 +73,7 @@ func (k *Known) begun(dir, file string) string {
 	return ""
 }
 
-// verify compares one file with its pin: fs.ErrNotExist if there is none, ErrContent if it holds something else.
+// verify compares one file with its pin. The error is fs.ErrNotExist for a missing file and ErrContent for a wrong one.
 func (k *Known) verify(p pin, dir string) error {
 	if k.BuiltIn {
 		f, err := embedded.Open(p.file)
@@ -107,7 +107,7 @@ func (k *Known) verify(p pin, dir string) error {
 	return p.compare(path, f)
 }
 
-// compare reads no more than one byte too many.
+// compare reads at most one byte more than the pinned size.
 func (p pin) compare(path string, r io.Reader) error {
 	if strings.HasSuffix(p.file, ".gz") {
 		z, err := gzip.NewReader(r)

@@ -39,6 +39,13 @@ func (Bernoulli) checkTargets(set *data.Set, _ int) error {
 	return nil
 }
 
+func (Bernoulli) mismatch(p *data.Problem, _ int) (field, message string) {
+	if p.Train.Classes > 2 {
+		return "likelihood", fmt.Sprintf("bernoulli is for 2 classes, %s: want categorical", p.ClassCount())
+	}
+	return "", ""
+}
+
 func (Bernoulli) loadTarget(t *tape, lane int, set *data.Set, i int) {
 	t.target[lane] = float32(set.Labels[i])
 }

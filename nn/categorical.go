@@ -42,6 +42,13 @@ func (Categorical) checkTargets(set *data.Set, outputs int) error {
 	return nil
 }
 
+func (Categorical) mismatch(p *data.Problem, outputs int) (field, message string) {
+	if p.Train.Classes > outputs {
+		return lastLayer, fmt.Sprintf("%s, the network %d outputs", p.ClassCount(), outputs)
+	}
+	return "", ""
+}
+
 func (Categorical) loadTarget(t *tape, lane int, set *data.Set, i int) {
 	t.labels[lane] = set.Labels[i]
 }

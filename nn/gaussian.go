@@ -69,6 +69,16 @@ func (Gaussian) checkTargets(set *data.Set, outputs int) error {
 	return nil
 }
 
+func (Gaussian) mismatch(p *data.Problem, outputs int) (field, message string) {
+	switch set := p.Train; {
+	case set.Values == nil:
+		return "likelihood", fmt.Sprintf("gaussian predicts numbers, %s has classes: want categorical", p.Name)
+	case set.Outputs != outputs:
+		return lastLayer, fmt.Sprintf("%s has %d target values an example, the network %d outputs", p.Name, set.Outputs, outputs)
+	}
+	return "", ""
+}
+
 func (Gaussian) loadTarget(t *tape, lane int, set *data.Set, i int) {
 	k := set.Outputs
 	for o := range k {

@@ -29,6 +29,9 @@ type Likelihood interface {
 	// checkTargets reports a set without the targets that the likelihood needs.
 	checkTargets(set *data.Set, outputs int) error
 
+	// mismatch says which field of an Architecture does not suit the targets of a problem, and why; empty where all do.
+	mismatch(p *data.Problem, outputs int) (field, message string)
+
 	// loadTarget puts the target of example i of a set into a lane of the tile.
 	loadTarget(t *tape, lane int, set *data.Set, i int)
 

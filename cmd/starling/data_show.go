@@ -50,9 +50,7 @@ A data set's name is taken before a file's: write ./NAME for such a file.`,
 				}
 			}
 			if cmd.Flags().Changed("header") {
-				if o.Header = data.NoHeader; headerFlag {
-					o.Header = data.WithHeader
-				}
+				o.Header = &headerFlag
 			}
 			out := cmd.OutOrStdout()
 			list := data.List(dir)

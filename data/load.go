@@ -1,0 +1,297 @@
+package data
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/starling-smc/starling/internal/spelling"
+)
+
+// Need is what a network and its method want of the examples.
+type Need struct {
+	Regression bool    // targets are numbers, not classes
+	Whole      bool    // hold nothing out: the network is evaluated as it is
+	Seed       uint64  // draws the parts that are held out
+	Schema     *Schema // of a run before, whose inputs these are again; nil: measure it on the training examples
+}
+
+// Load brings the examples into memory, as the network sees them. dir is the data directory, below which known sets that
+// are not built in have their files. Test and validation parts that the data lack are held out of the training examples, and
+// what is standardised is measured on those that are left.
+//
+// The error is a *FieldError for what is wrong with the settings, and a *NamesError for a regression whose target column
+// holds names. All others are about the examples, and name the file.
+func (s Settings) Load(dir string, need Need) (*Problem, error) {
+	s.DefaultsFor(need.Regression)
+	need.Whole = need.Whole || s.Whole
+	p, err := s.parts(dir, need)
+	if err == nil && need.Schema == nil && !p.Whole {
+		err = p.learnable()
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, g := range s.Groups {
+		set, err := p.Schema.readInputs(g.Name, g.File)
+		if err != nil {
+			return nil, err
+		}
+		p.Groups = append(p.Groups, Group{Name: g.Name, Set: set})
+	}
+	if s.Memory != nil {
+		for i := range s.Memory.Groups {
+			g, err := s.Memory.Groups[i].group(p.Schema)
+			if err != nil {
+				return nil, err
+			}
+			p.Groups = append(p.Groups, g)
+		}
+	}
+	return p, nil
+}
+
+// parts loads the training, validation and test examples.
+func (s Settings) parts(dir string, need Need) (*Problem, error) {
+	switch {
+	case s.Tabular():
+		return s.loadTable(dir, need)
+	case s.Set != "":
+		return s.loadSet(dir, need)
+	}
+	return s.loadArrays(need)
+}
+
+// learnable is an error if all training examples are of one class.
+func (p *Problem) learnable() error {
+	labels := p.Train.Labels
+	if len(labels) == 0 || slices.ContainsFunc(labels, func(l int32) bool { return l != labels[0] }) {
+		return nil
+	}
+	file, class := p.Name, strconv.Itoa(int(labels[0]))
+	if p.targets != nil {
+		file = p.targets["train"]
+	}
+	if p.Train.Names != nil {
+		class = p.Train.Names[labels[0]]
+	}
+	return fmt.Errorf("%s: the target has one class only, %s, in all %d training examples: there is nothing to learn", file, class, len(labels))
+}
+
+// loadTable reads the user's own CSV or a known table.
+func (s Settings) loadTable(dir string, need Need) (*Problem, error) {
+	columns := Columns{Classes: !need.Regression, Standardise: s.Standardise == "both"}
+	if s.Standardise != "none" {
+		columns.SD = 1
+	}
+	var t *Table
+	var err error
+	if s.CSV == nil {
+		t, columns.Target, err = LoadTable(s.Set, dir)
+	} else {
+		columns.Target = s.CSV.Target
+		t, err = s.CSV.load()
+	}
+	if err != nil {
+		return nil, err
+	}
+	p := &Problem{Name: t.Name, Schema: need.Schema, Whole: need.Whole}
+	parts := 2
+	if p.Whole {
+		parts = 0
+	}
+	kept, held, err := Split(t.Rows(), need.Seed, parts)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", t.Name, err)
+	}
+	if need.Schema == nil {
+		if p.Schema, err = columns.Schema(t, kept); err != nil {
+			return nil, err
+		}
+		if s.CSV != nil {
+			p.Schema.Delimiter, p.Schema.Header = s.CSV.Delimiter, s.CSV.Header
+		}
+	}
+	if p.Train, err = p.Schema.Set("train", t, kept, true); err != nil || p.Whole {
+		return p, err
+	}
+	if p.Test, err = p.Schema.Set("test", t, held[0], true); err == nil {
+		p.Validate, err = p.Schema.Set("validate", t, held[1], true)
+	}
+	return p, err
+}
+
+// load reads the table that the settings name. A column that it lacks is a fault of the settings.
+func (o *CSV) load() (*Table, error) {
+	t, err := ReadCSV(o.File, *o)
+	var column *ColumnError
+	if errors.As(err, &column) {
+		hint := spelling.Suggest(column.Name, column.Header)
+		if column.Cols == 1 {
+			hint = ": a single column; is the delimiter right?"
+		}
+		field := "csv.target"
+		if k := slices.Index(o.Drop, column.Name); k >= 0 {
+			field = fmt.Sprintf("csv.drop.%d", k)
+		}
+		return nil, fieldError(field, "%v%s", err, hint)
+	}
+	var cell *CellError
+	if errors.As(err, &cell) {
+		fill := ""
+		if cell.Missing {
+			fill = "fill it, remove the row, or "
+		}
+		err = fmt.Errorf("%w: %sleave the column out with data.csv.drop: [%s]", err, fill, yamlWord(cell.Name))
+	}
+	return t, err
+}
+
+// yamlWord writes a text as an item of a YAML list, in quotes unless it is plainly a word.
+func yamlWord(text string) string {
+	plain := text != "" && unicode.IsLetter([]rune(text)[0]) && !strings.HasSuffix(text, " ") &&
+		!strings.ContainsFunc(text, func(r rune) bool {
+			return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune(" _-./()", r)
+		})
+	switch strings.ToLower(text) {
+	case "y", "n", "yes", "no", "on", "off", "true", "false", "null":
+		plain = false
+	}
+	if plain {
+		return text
+	}
+	return strconv.Quote(text)
+}
+
+// loadSet loads a known set that is no table.
+func (s Settings) loadSet(dir string, need Need) (*Problem, error) {
+	p, err := Load(s.Set, dir)
+	if err != nil {
+		return nil, err
+	}
+	p.Whole = p.Whole || need.Whole
+	if p.Schema != nil && s.Standardise != "none" {
+		return nil, fieldError("standardise", "the inputs of %s come standardised: want none", p.Name)
+	}
+	if p.Schema != nil {
+		return p, nil
+	}
+	if err := p.Split(need.Seed); err != nil {
+		return nil, err
+	}
+	if p.Schema = need.Schema; p.Schema == nil {
+		p.Schema = NewSchema(p.Train, s.Standardise != "none")
+	}
+	return p, p.standardise()
+}
+
+// standardise turns every part of a known set into what the network sees.
+func (p *Problem) standardise() error {
+	parts := []**Set{&p.Train, &p.Validate, &p.Test}
+	for i := range p.Groups {
+		parts = append(parts, &p.Groups[i].Set)
+	}
+	for _, part := range parts {
+		if *part == nil {
+			continue
+		}
+		var err error
+		if *part, err = p.Schema.Standardise(*part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// loadArrays takes arrays from files or from memory. As with a table, rows are chosen and measured before anything is
+// rounded.
+func (s Settings) loadArrays(need Need) (*Problem, error) {
+	type part struct {
+		name            string
+		file            *Arrays
+		slices          *Slices
+		into            **Set
+		inputs, targets *Array
+		rows            []int32 // nil: all
+	}
+	memory := Memory{}
+	if s.Memory != nil {
+		if memory = *s.Memory; memory.Train == nil {
+			return nil, fieldError("memory", "the examples of this run were in a program's memory: give them again, as data.Settings.Memory")
+		}
+	}
+	p := &Problem{Name: "memory", Schema: need.Schema, Whole: need.Whole, targets: map[string]string{}}
+	if s.Train != nil {
+		p.Name = s.Train.Inputs
+	}
+	parts := []*part{
+		{name: "train", file: s.Train, slices: memory.Train, into: &p.Train},
+		{name: "test", file: s.Test, slices: memory.Test, into: &p.Test},
+		{name: "validate", file: s.Validate, slices: memory.Validate, into: &p.Validate},
+	}
+	train, classes, lacking := parts[0], 0, 0
+	for _, part := range parts {
+		var err error
+		switch {
+		case part.file != nil:
+			part.inputs, part.targets, err = part.file.read()
+		case part.slices != nil:
+			part.inputs, part.targets, err = part.slices.arrays("Memory."+strings.ToUpper(part.name[:1])+part.name[1:], need.Regression)
+		default:
+			lacking++
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		p.targets[part.name] = part.targets.Name
+		if !need.Regression {
+			labels, err := part.targets.Ints()
+			if err != nil {
+				return nil, err
+			}
+			classes = max(classes, int(slices.Max(append(labels, 0)))+1) // the largest label of any part
+		}
+	}
+	if len(train.inputs.Shape) == 0 {
+		return nil, fmt.Errorf("%s: a single number, want inputs [examples, …]", train.inputs.Name)
+	}
+	if p.Whole {
+		lacking = 0
+	}
+	rows, held, err := Split(train.inputs.Shape[0], need.Seed, lacking)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", p.Name, err)
+	}
+	if p.Schema == nil {
+		standardise, both := s.Standardise != "none", s.Standardise == "both"
+		if p.Schema, err = ArraySchema(train.inputs, train.targets, rows, classes, standardise, both); err != nil {
+			return nil, err
+		}
+	}
+	train.rows = rows
+	for _, part := range parts {
+		if part.inputs == nil {
+			if p.Whole {
+				continue
+			}
+			part.inputs, part.targets, part.rows = train.inputs, train.targets, held[0]
+			held = held[1:]
+		}
+		if *part.into, err = p.Schema.Labelled(part.name, part.inputs, part.targets, part.rows); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+func (a *Arrays) read() (inputs, targets *Array, err error) {
+	if inputs, err = ReadArray(a.Inputs); err != nil {
+		return nil, nil, err
+	}
+	targets, err = ReadArray(a.Targets)
+	return inputs, targets, err
+}

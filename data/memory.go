@@ -1,0 +1,132 @@
+package data
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+)
+
+// Memory holds examples that a Go program already has, in place of files. They take the same way to the network as arrays
+// in files: missing parts are drawn by the seed, and what is standardised is measured in float64 before it is rounded. The
+// slices are not copied where that can be avoided: leave them as they are while a Problem made of them is in use.
+//
+// A config cannot hold the examples. That of a run that learnt from memory says data: {memory: {}}, and whoever loads its
+// data again gives the same slices again.
+type Memory struct {
+	Train    *Slices       `yaml:"-"` // required
+	Validate *Slices       `yaml:"-"`
+	Test     *Slices       `yaml:"-"`
+	Groups   []MemoryGroup `yaml:"-"` // out-of-distribution inputs, without targets
+}
+
+// Slices are examples in memory: one of Inputs and Array, and one of Labels and Targets.
+type Slices struct {
+	Inputs [][]float64 // features, a slice for each example
+	// Array holds inputs of another type or shape: [examples, features], [examples, height, width] or [examples, channels,
+	// height, width]. A network sees uint8 pixels as v/255. Its Name is not used.
+	Array   *Array
+	Labels  []int     // classes, from 0, one for each example
+	Targets []float64 // of a regression; of k outputs, k for each example, one example after the other
+}
+
+// MemoryGroup is a named group of inputs.
+type MemoryGroup struct {
+	Name string
+	Slices
+}
+
+// inputs are the inputs as an array. name says in errors whose they are.
+func (s *Slices) inputs(name string) (*Array, error) {
+	switch {
+	case (s.Inputs != nil) == (s.Array != nil):
+		return nil, fmt.Errorf("%s: want one of Inputs and Array", name)
+	case s.Array != nil:
+		a := *s.Array
+		a.Name = name + ".Array"
+		return &a, a.consistent()
+	}
+	name += ".Inputs"
+	if len(s.Inputs) == 0 {
+		return nil, fmt.Errorf("%s: no examples", name)
+	}
+	n, p := len(s.Inputs), len(s.Inputs[0])
+	values := make([]float64, 0, n*p)
+	for i, row := range s.Inputs {
+		if len(row) != p {
+			return nil, fmt.Errorf("%s: example %d has %d features, example 0 has %d", name, i, len(row), p)
+		}
+		values = append(values, row...)
+	}
+	return &Array{Name: name, Shape: []int{n, p}, Values: values}, nil
+}
+
+// arrays are inputs and targets as arrays.
+func (s *Slices) arrays(name string, regression bool) (inputs, targets *Array, err error) {
+	if inputs, err = s.inputs(name); err != nil {
+		return nil, nil, err
+	}
+	switch {
+	case s.Labels != nil && s.Targets != nil:
+		return nil, nil, fmt.Errorf("%s: has Labels and Targets: want one of them", name)
+	case regression && s.Targets == nil:
+		return nil, nil, fmt.Errorf("%s: has no Targets, the numbers that a regression learns", name)
+	case !regression && s.Labels == nil:
+		return nil, nil, fmt.Errorf("%s: has no Labels, the classes that the network learns", name)
+	case !regression:
+		labels := make([]int64, len(s.Labels))
+		for i, y := range s.Labels {
+			labels[i] = int64(y)
+		}
+		return inputs, &Array{Name: name + ".Labels", Shape: []int{len(labels)}, Values: labels}, nil
+	}
+	targets = &Array{Name: name + ".Targets", Shape: []int{len(s.Targets)}, Values: s.Targets}
+	if n := inputs.examples(); n > 0 && len(s.Targets) > n {
+		if len(s.Targets)%n != 0 {
+			return nil, nil, fmt.Errorf("%s: %d values for %d examples: want as many for each", targets.Name, len(s.Targets), n)
+		}
+		targets.Shape = []int{n, len(s.Targets) / n}
+	}
+	return inputs, targets, nil
+}
+
+// group makes the set of a group's inputs, as the network sees them.
+func (g *MemoryGroup) group(schema *Schema) (Group, error) {
+	name := fmt.Sprintf("Memory.Groups[%s]", g.Name)
+	if g.Labels != nil || g.Targets != nil {
+		return Group{}, fmt.Errorf("%s: a group has inputs only, no Labels and no Targets", name)
+	}
+	a, err := g.inputs(name)
+	if err != nil {
+		return Group{}, err
+	}
+	set, err := schema.Examples(g.Name, a)
+	return Group{Name: g.Name, Set: set}, err
+}
+
+// consistent checks an array that did not come from a reader.
+func (a *Array) consistent() error {
+	switch a.Values.(type) {
+	case []bool, []uint8, []uint16, []uint32, []uint64, []int8, []int16, []int32, []int64, []Float16, []BFloat16, []float32, []float64:
+	default:
+		return fmt.Errorf("%s: values of type %T, want a slice of bools, integers or floats", a.Name, a.Values)
+	}
+	if slices.ContainsFunc(a.Shape, func(d int) bool { return d < 0 }) {
+		return fmt.Errorf("%s: shape %v", a.Name, a.Shape)
+	}
+	want, err := count(a.Shape, 1)
+	if err != nil {
+		return fmt.Errorf("%s: %w", a.Name, err)
+	}
+	if n := reflect.ValueOf(a.Values).Len(); n != want {
+		return fmt.Errorf("%s: %d values for shape %v, want %d", a.Name, n, a.Shape, want)
+	}
+	return nil
+}
+
+// examples is the number of examples of inputs [n, …]; 0 for a scalar.
+func (a *Array) examples() int {
+	if len(a.Shape) == 0 {
+		return 0
+	}
+	return a.Shape[0]
+}

@@ -1,0 +1,166 @@
+package data
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Read brings examples into memory that are not a run's own, for the run's network to be evaluated on: a known set by
+// name, a CSV that has the run's columns, or a file of inputs with another of their labels; labels is empty for the
+// first two. The test examples are in Problem.Test. The error is a *FieldError without a field for what cannot be asked for;
+// all others are about the examples.
+func (s *Schema) Read(name, labels, dir string) (*Problem, error) {
+	p := &Problem{Name: name, Schema: s}
+	if labels != "" {
+		inputs, targets, err := (&Arrays{name, labels}).read()
+		if err == nil {
+			p.Test, err = s.Labelled("test", inputs, targets, nil)
+		}
+		return p, err
+	}
+	_, err := os.Stat(name)
+	switch {
+	case IsKnown(name):
+		return s.readSet(name, dir)
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, unknownOrMissing(name)
+	}
+	array, err := IsArray(name)
+	if err != nil {
+		return nil, err
+	}
+	if array {
+		return nil, fieldError("", "%s holds inputs: the file of their labels is needed, too", name)
+	}
+	t, err := ReadCSV(name, s.CSV()) // that the target is missing is better said by the schema
+	if err == nil {
+		p.Test, err = s.Set("test", t, nil, true)
+	}
+	return p, err
+}
+
+// readSet reads a known set in the units and columns of the run.
+func (s *Schema) readSet(name, dir string) (*Problem, error) {
+	if Tabular(name) && s.Columns != nil {
+		p := &Problem{Name: name, Schema: s}
+		t, _, err := LoadTable(name, dir)
+		if err == nil {
+			p.Test, err = s.Set("test", t, nil, true)
+		}
+		return p, err
+	}
+	p, err := Load(name, dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, part := range []*Set{p.Train, p.Test} {
+		if err := s.sameShape(name, part); err != nil {
+			return nil, err
+		}
+	}
+	p.Schema = s
+	return p, p.standardise()
+}
+
+// ReadGroups adds groups of out-of-distribution inputs by name: the test examples of a known set, or a file of inputs,
+// NPY, IDX or CSV, whose group has the file's name up to the first dot. Errors are as those of Schema.Read.
+func (p *Problem) ReadGroups(dir string, names ...string) error {
+	for _, name := range names {
+		g, err := p.Schema.readGroup(name, dir)
+		if err != nil {
+			return err
+		}
+		if slices.Contains(groupNamesTaken, g.Name) {
+			return fieldError("", "%s: %s is the name of a part of the data or of the scores: name the file otherwise", name, g.Name)
+		}
+		if slices.ContainsFunc(p.Groups, func(other Group) bool { return other.Name == g.Name }) {
+			return fieldError("", "there is a group %s already: %s needs another name", g.Name, name)
+		}
+		p.Groups = append(p.Groups, g)
+	}
+	return nil
+}
+
+func (s *Schema) readGroup(name, dir string) (Group, error) {
+	if !IsKnown(name) {
+		if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
+			return Group{}, unknownOrMissing(name)
+		}
+		base, _, _ := strings.Cut(filepath.Base(name), ".")
+		set, err := s.readInputs(base, name)
+		return Group{Name: base, Set: set}, err
+	}
+	g := Group{Name: name}
+	if Tabular(name) && s.Columns != nil {
+		t, _, err := LoadTable(name, dir)
+		if err == nil {
+			g.Set, err = s.Set(name, t, nil, false)
+		}
+		return g, err
+	}
+	p, err := Load(name, dir)
+	if err != nil {
+		return g, err
+	}
+	set := p.Test
+	if set == nil {
+		set = p.Train
+	}
+	if err := s.sameShape(name, set); err != nil {
+		return g, err
+	}
+	g.Set, err = s.Standardise(withoutTargets(name, set))
+	return g, err
+}
+
+// readInputs reads a file of inputs without targets, NPY, IDX or CSV, as the network sees them.
+func (s *Schema) readInputs(name, file string) (*Set, error) {
+	array, err := IsArray(file)
+	if err != nil {
+		return nil, err
+	}
+	if array {
+		a, err := ReadArray(file)
+		if err != nil {
+			return nil, err
+		}
+		return s.Examples(name, a)
+	}
+	t, err := ReadCSV(file, s.CSV())
+	if err != nil {
+		return nil, err
+	}
+	return s.Set(name, t, nil, false)
+}
+
+// IsKnown reports whether Load knows a data set of that name.
+func IsKnown(name string) bool {
+	return slices.ContainsFunc(known(), func(k Known) bool { return k.Name == name })
+}
+
+// unknownOrMissing says that a name is neither that of a set, with those that are known, nor a file.
+func unknownOrMissing(name string) error {
+	_, err := find(name)
+	return fieldError("", "%v, and no file %s", err, name)
+}
+
+// sameShape is an error if the examples of a set, which may be nil, are not of the shape that the run was trained on.
+func (s *Schema) sameShape(name string, set *Set) error {
+	if set == nil || TakesShape(s.Shape, set.Shape) {
+		return nil
+	}
+	return fmt.Errorf("%s: examples of shape %v, the run was trained on examples of shape %v", name, set.Shape, s.Shape)
+}
+
+// TakesShape reports whether a network of an input shape takes examples of another shape: as they are, or flattened.
+func TakesShape(input, examples []int) bool {
+	if len(input) == 3 && len(examples) == 3 {
+		return slices.Equal(input, examples)
+	}
+	return size(input) == size(examples)
+}

@@ -1,0 +1,196 @@
+package data
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/starling-smc/starling/internal/config"
+)
+
+// Settings name the examples that a network learns from: exactly one of a known Set, a CSV file, arrays in files, of which
+// Train is required, and slices in Memory. A test or validation part that is missing is a tenth of the training examples,
+// drawn by the seed. File names are relative to the working directory.
+type Settings struct {
+	Set      string      `yaml:"set,omitempty"` // a name of List
+	CSV      *CSV        `yaml:"csv,omitempty"`
+	Train    *Arrays     `yaml:"train,omitempty"`
+	Validate *Arrays     `yaml:"validate,omitempty"`
+	Test     *Arrays     `yaml:"test,omitempty"`
+	Memory   *Memory     `yaml:"memory,omitempty"`       // set by Go programs only: {} in the config of such a run
+	Groups   []GroupFile `yaml:"groups,omitempty,pairs"` // out-of-distribution inputs, on which a network should be uncertain
+	Whole    bool        `yaml:"whole,omitempty"`        // hold nothing out of the training examples: a missing part stays missing
+
+	// Standardise is none, inputs or both. Inputs have mean 0 and sd 1 over the training examples. Both does the same to the
+	// targets of a regression: a likelihood's sd is then a share of the target's sd, and predictions and scores come back in
+	// the target's units. Default: for a table inputs, or both for a regression; else none.
+	Standardise string `yaml:"standardise,omitempty"`
+}
+
+// Arrays are two files, NPY or IDX: inputs [examples, features], [examples, height, width] or [examples, channels,
+// height, width], and targets [examples], or for a regression of k outputs [examples, k].
+type Arrays struct {
+	Inputs  string `yaml:"inputs"`
+	Targets string `yaml:"targets"`
+}
+
+// GroupFile is a named file of inputs without targets; {noise: noise.npy} in a config.
+type GroupFile struct{ Name, File string }
+
+// FieldError is a fault of the settings that only the examples show, such as a target column that the file lacks.
+type FieldError struct {
+	Field   string // relative to the settings, dotted, by names in YAML; empty: of what was asked for beside them
+	Message string
+}
+
+func (e *FieldError) Error() string {
+	if e.Field == "" {
+		return e.Message
+	}
+	return "data." + e.Field + ": " + e.Message
+}
+
+// fieldError makes a FieldError.
+func fieldError(field, format string, args ...any) error {
+	return &FieldError{field, fmt.Sprintf(format, args...)}
+}
+
+// DefaultsFor fills in what was left out. The default of Standardise depends on whether the targets are those of a
+// regression, which these settings do not say.
+func (s *Settings) DefaultsFor(regression bool) {
+	switch {
+	case s.Standardise != "":
+	case !s.Tabular():
+		s.Standardise = "none"
+	case regression:
+		s.Standardise = "both"
+	default:
+		s.Standardise = "inputs"
+	}
+}
+
+// Tabular reports whether the examples are the rows of a table, each of whose columns has a unit of its own.
+func (s Settings) Tabular() bool { return s.CSV != nil || Tabular(s.Set) }
+
+// Validates reports whether there are validation examples: those of the data themselves, or a part that is held out.
+func (s Settings) Validates() bool {
+	whole, own := s.Whole, s.Validate != nil || s.Memory != nil && s.Memory.Validate != nil
+	for _, k := range known() {
+		if k.Name == s.Set {
+			whole, own = whole || k.Whole, own || k.Validate > 0
+		}
+	}
+	return own || !whole
+}
+
+// groupNamesTaken are the names of the parts of the data and of other scores.
+var groupNamesTaken = []string{"train", "validate", "test", "correct", "incorrect"}
+
+const (
+	groupNameTaken = "%s is the name of a part of the data or of the scores: choose another"
+	longestName    = 100 // bytes
+)
+
+// Check looks at names and at what goes together; files are opened later.
+func (s Settings) Check(f *config.Faults) {
+	s.checkOne(f)
+	if s.Set != "" {
+		var sets []string
+		for _, k := range known() {
+			sets = append(sets, k.Name)
+		}
+		f.OneOf("set", s.Set, sets...)
+	}
+	for _, part := range []struct {
+		name   string
+		arrays *Arrays
+	}{{"train", s.Train}, {"validate", s.Validate}, {"test", s.Test}} {
+		switch {
+		case part.arrays == nil:
+		case s.Train == nil:
+			f.Add(part.name, "goes with train, arrays of your own; a set has its own parts, a csv is split by the seed")
+		case part.arrays.Inputs == "" || part.arrays.Targets == "":
+			f.Add(part.name, "needs inputs and targets, as in {inputs: x.npy, targets: y.npy}")
+		}
+	}
+	s.checkGroups(f)
+	if s.Standardise != "" {
+		f.OneOf("standardise", s.Standardise, "none", "inputs", "both")
+	}
+}
+
+// CheckTargets is the part of Check that depends on the likelihood, which says whether the targets are those of a
+// regression.
+func (s Settings) CheckTargets(f *config.Faults, regression bool) {
+	f.If(!regression && s.Standardise == "both", "standardise", "both is for a regression: classes are not scaled; want inputs or none")
+}
+
+// checkOne wants exactly one source of examples.
+func (s Settings) checkOne(f *config.Faults) {
+	var there []string
+	for _, source := range []struct {
+		name string
+		is   bool
+	}{{"csv", s.CSV != nil}, {"memory", s.Memory != nil}, {"set", s.Set != ""}, {"train", s.Train != nil}} {
+		if source.is {
+			there = append(there, source.name)
+		}
+	}
+	switch len(there) {
+	case 0:
+		f.Add("", "want one of csv, set, train")
+	case 1:
+	default:
+		f.Conflict(append([]string{""}, there...), "has %s: want one of them", strings.Join(there, " and "))
+	}
+}
+
+func (s Settings) checkGroups(f *config.Faults) {
+	var names []string
+	check := func(name string, empty bool) {
+		field := "groups"
+		if name != "" {
+			field += "." + name
+		}
+		switch {
+		case name == "" || !printable(name):
+			f.Add(field, "%q: want a name of at most %d bytes without control characters", name, longestName)
+		case slices.Contains(groupNamesTaken, name):
+			f.Add(field, groupNameTaken, name)
+		case slices.Contains(names, name):
+			f.Add(field, "two groups are named %s", name)
+		case empty:
+			f.Add(field, "needs a file of inputs")
+		}
+		names = append(names, name)
+	}
+	for _, g := range s.Groups {
+		check(g.Name, g.File == "")
+	}
+	if s.Memory != nil {
+		for _, g := range s.Memory.Groups {
+			check(g.Name, false)
+		}
+	}
+}
+
+// printable reports whether a name can stand in a line of text, and does not fill it.
+func printable(name string) bool {
+	return len(name) <= longestName && utf8.ValidString(name) && !strings.ContainsFunc(name, unicode.IsControl)
+}
+
+// Check looks at the settings of a table that is learnt from. Readers take less: a table without a target.
+func (o CSV) Check(f *config.Faults) {
+	f.If(o.File == "", "", "needs a file")
+	f.If(o.Target == "", "", "needs a target, the column to predict")
+	if o.Delimiter != "" {
+		if err := CheckDelimiter(o.Delimiter); err != nil {
+			f.Add("delimiter", "%v", err)
+		}
+	}
+	if k := slices.Index(o.Drop, o.Target); k >= 0 && o.Target != "" {
+		f.Add(fmt.Sprintf("drop.%d", k), "%s is the target: name columns that are neither target nor inputs", o.Target)
+	}
+}

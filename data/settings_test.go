@@ -1,0 +1,96 @@
+package data
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/starling-smc/starling/internal/config"
+)
+
+// faults lists what is wrong with settings, the parts in them included, as "field: sentence".
+func faults(s Settings, regression bool) string {
+	f := config.NewFaults()
+	s.Check(f)
+	s.CheckTargets(f, regression)
+	if s.CSV != nil {
+		s.CSV.Check(f.In("csv"))
+	}
+	var lines []string
+	for _, fault := range f.All() {
+		lines = append(lines, fault.Path+": "+fault.Message)
+	}
+	return strings.Join(lines, "\n")
+}
+
+func TestSettingsCheck(t *testing.T) {
+	csv := &CSV{File: "f.csv", Target: "y"}
+	arrays := &Arrays{"x.npy", "y.npy"}
+	long := strings.Repeat("x", 101)
+	for _, c := range []struct {
+		s          Settings
+		regression bool
+		want       string
+	}{
+		{Settings{Set: "mnist7"}, false, ""},
+		{Settings{CSV: csv, Standardise: "both", Groups: []GroupFile{{"a", "a.csv"}, {"b", "a.csv"}}}, true, ""},
+		{Settings{Train: arrays, Test: arrays, Validate: arrays, Standardise: "inputs"}, false, ""},
+		{Settings{Memory: &Memory{}}, false, ""}, // a config of a run that learnt from memory
+		{Settings{}, false, ": want one of csv, set, train"},
+		{Settings{Set: "mnist7", CSV: csv}, false, ": has csv and set: want one of them"},
+		{Settings{Set: "mnist7", Memory: &Memory{}}, false, ": has memory and set: want one of them"},
+		{Settings{Set: "mnist8"}, false, `set: unknown name "mnist8": did you mean "mnist"? (known: california, cifar10, cifar100, concrete, fashion-mnist, mnist, mnist7, naval, pima, wine-red, wine-white, yacht)`},
+		{Settings{CSV: &CSV{}}, false, "csv: needs a file\ncsv: needs a target, the column to predict"},
+		{Settings{CSV: &CSV{File: "f", Target: "y", Delimiter: "::"}}, false, `csv.delimiter: delimiter "::": want one ASCII character that numbers do not use, or whitespace`},
+		{Settings{CSV: &CSV{File: "f", Target: "y", Drop: []string{"a", "y"}}}, false, "csv.drop.1: y is the target: name columns that are neither target nor inputs"},
+		{Settings{Set: "mnist7", Test: arrays}, false, "test: goes with train, arrays of your own; a set has its own parts, a csv is split by the seed"},
+		{Settings{Train: &Arrays{Inputs: "x.npy"}}, false, "train: needs inputs and targets, as in {inputs: x.npy, targets: y.npy}"},
+		{Settings{Train: arrays, Validate: &Arrays{Targets: "y.npy"}}, false, "validate: needs inputs and targets, as in {inputs: x.npy, targets: y.npy}"},
+		{Settings{Set: "pima", Groups: []GroupFile{{"", "f"}}}, false, `groups: "": want a name of at most 100 bytes without control characters`},
+		{Settings{Set: "pima", Groups: []GroupFile{{long, "f"}}}, false, fmt.Sprintf("groups.%s: %q: want a name of at most 100 bytes without control characters", long, long)},
+		{Settings{Set: "pima", Groups: []GroupFile{{"test", "f"}}}, false, "groups.test: test is the name of a part of the data or of the scores: choose another"},
+		{Settings{Set: "pima", Groups: []GroupFile{{"a", "f"}, {"a", "g"}}}, false, "groups.a: two groups are named a"},
+		{Settings{Set: "pima", Groups: []GroupFile{{"a", ""}}}, false, "groups.a: needs a file of inputs"},
+		{Settings{Memory: &Memory{Groups: []MemoryGroup{{Name: "a"}}}, Groups: []GroupFile{{"a", "f"}}}, false, "groups.a: two groups are named a"},
+		{Settings{Set: "pima", Standardise: "input"}, false, `standardise: unknown name "input": did you mean "inputs"? (known: none, inputs, both)`},
+		{Settings{CSV: csv, Standardise: "both"}, false, "standardise: both is for a regression: classes are not scaled; want inputs or none"},
+	} {
+		if got := faults(c.s, c.regression); got != c.want {
+			t.Errorf("%+v:\n%s\nwant\n%s", c.s, got, c.want)
+		}
+	}
+}
+
+// TestSettingsDefaults: what is standardised where nothing says so, and which data have validation examples.
+func TestSettingsDefaults(t *testing.T) {
+	csv, arrays := &CSV{File: "f.csv", Target: "y"}, &Arrays{"x.npy", "y.npy"}
+	for _, c := range []struct {
+		s                   Settings
+		classes, regression string
+		validates           bool
+	}{
+		{Settings{CSV: csv}, "inputs", "both", true},
+		{Settings{Set: "yacht"}, "inputs", "both", true},
+		{Settings{Set: "yacht", Whole: true}, "inputs", "both", false},
+		{Settings{Set: "mnist7"}, "none", "none", true},
+		{Settings{Set: "mnist7", Whole: true}, "none", "none", true}, // it has validation examples of its own
+		{Settings{Set: "pima"}, "none", "none", false},
+		{Settings{Train: arrays}, "none", "none", true},
+		{Settings{Train: arrays, Whole: true}, "none", "none", false},
+		{Settings{Train: arrays, Validate: arrays, Whole: true}, "none", "none", true},
+		{Settings{Memory: &Memory{}}, "none", "none", true},
+		{Settings{Memory: &Memory{}, Whole: true}, "none", "none", false},
+		{Settings{Memory: &Memory{Validate: &Slices{}}, Whole: true}, "none", "none", true},
+		{Settings{CSV: csv, Standardise: "none"}, "none", "none", true},
+	} {
+		for regression, want := range map[bool]string{false: c.classes, true: c.regression} {
+			s := c.s
+			if s.DefaultsFor(regression); s.Standardise != want {
+				t.Errorf("%+v, regression %v: standardise %q, want %q", c.s, regression, s.Standardise, want)
+			}
+		}
+		if got := c.s.Validates(); got != c.validates {
+			t.Errorf("%+v: validates %v", c.s, got)
+		}
+	}
+}
