@@ -144,16 +144,12 @@ func (c *compiler) allocate() {
 	}
 }
 
-// markInner finds the values that only ops of the conv stage read. Their gradients are used up group by group.
+// markInner finds the values that ops of the conv stage read, whose gradients are used up group by group. A value with a
+// gradient has one reader by now.
 func (c *compiler) markInner() {
 	for _, o := range c.ops[stageConv] {
 		for _, in := range o.inputs() {
 			(*in).inner = true
-		}
-	}
-	for _, o := range c.ops[stageDense] {
-		for _, in := range o.inputs() {
-			(*in).inner = false
 		}
 	}
 }

@@ -70,9 +70,9 @@ func TestGradients(t *testing.T) {
 	}
 	var nets []*Net
 	for _, c := range cases {
+		net := mustNet(t, c.input, c.layers, c.lik)
+		nets = append(nets, net)
 		t.Run(c.name, func(t *testing.T) {
-			net := mustNet(t, c.input, c.layers, c.lik)
-			nets = append(nets, net)
 			r := rand.New(rand.NewPCG(1, uint64(len(c.name))))
 			set := testSet(net, c.n, false, r)
 			checkGradient(t, net, set, testTheta(net, 3, r), r)

@@ -1,0 +1,98 @@
+package nn
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/starling-smc/starling/internal/config"
+)
+
+// described is a network as a config writes it.
+type described struct {
+	Layers     []Layer    `yaml:"layers"`
+	Likelihood Likelihood `yaml:"likelihood"`
+}
+
+// TestYAML reads every layer and likelihood from a config, in all its forms, and compares what is written back: the defaults
+// filled in, in the shortest form. A row of the tables without a case fails by name.
+func TestYAML(t *testing.T) {
+	seen := map[string]bool{}
+	for _, c := range []struct{ layer, want string }{ // want "": the same
+		{"{dense: 120}", ""},
+		{"{dense: {units: 8, bias: false}}", ""},
+		{"{dense: {units: 8, bias: true}}", "{dense: 8}"},
+		{"{dense: 120, name: fc1}", ""},
+		{"{name: fc1, dense: {units: 2}}", "{dense: 2, name: fc1}"},
+		{"{conv: {filters: 4, kernel: 3}}", "{conv: {filters: 4, kernel: 3, stride: 1, pad: 0, bias: true}}"},
+		{"{conv: {filters: 4, kernel: [3, 5], stride: [2, 1], pad: 1, bias: false}, name: conv1}", ""},
+		{"{maxpool: 2}", ""},
+		{"{maxpool: [2, 3]}", ""},
+		{"{maxpool: {size: 3, stride: 2}}", "{maxpool: {size: 3, stride: 2, pad: 0}}"},
+		{"{avgpool: {size: [2, 3], stride: [2, 3], pad: 0}}", "{avgpool: [2, 3]}"},
+		{"{avgpool: {size: 2, stride: 2, pad: 1}}", ""},
+		{"global_avgpool", ""}, {"flatten", ""}, {"relu", ""}, {"tanh", ""}, {"gelu", ""}, {"swish", ""},
+	} {
+		got := rewritten(t, "layers: ["+c.layer+"]\nlikelihood: categorical\n", seen)
+		want := c.want
+		if want == "" {
+			want = c.layer
+		}
+		if same := rewritten(t, "layers: ["+want+"]\nlikelihood: categorical\n", seen); got != same || !strings.Contains(flow(got), flow(want)) {
+			t.Errorf("%s is written as\n%swant %s", c.layer, got, want)
+		}
+	}
+	for _, lik := range []string{"categorical", "bernoulli", "{gaussian: {sd: 0.5}}", "{gaussian: {sd: learned}}"} {
+		if got := rewritten(t, "layers: [relu]\nlikelihood: "+lik+"\n", seen); !strings.Contains(flow(got), flow(lik)) {
+			t.Errorf("%s is written as\n%s", lik, got)
+		}
+	}
+	for _, name := range append(Layers.Names(), Likelihoods.Names()...) {
+		if !seen[name] {
+			t.Errorf("no case of this test has %s", name)
+		}
+	}
+}
+
+// rewritten parses a config and encodes it again; it notes the names of its parts.
+func rewritten(t *testing.T, text string, seen map[string]bool) string {
+	t.Helper()
+	d, _, err := config.Parse[described]("test.yaml", []byte(text), nil, Layers, Likelihoods)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range d.Layers {
+		seen[Layers.Name(l)] = true
+	}
+	seen[Likelihoods.Name(d.Likelihood)] = true
+	return string(config.Encode(d, Layers, Likelihoods))
+}
+
+// flow is a text without what flow and block style differ in.
+func flow(text string) string {
+	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \n-{},[]", r) }), " ")
+}
+
+// TestYAMLFaults checks where a config is wrong and what it is told.
+func TestYAMLFaults(t *testing.T) {
+	for text, want := range map[string]string{
+		"layers: [dense]":                                    "dense needs its settings",
+		"layers: [{dense: 0}]":                               "needs units",
+		"layers: [{dense: {bias: false}}]":                   "needs units",
+		"layers: [{dense: -3}]":                              "model.layers.0.dense: want 1 to 1048576, have -3",
+		"layers: [relu, {conv: {filters: 2}}]":               "model.layers.1.conv: needs filters and kernel",
+		"layers: [{maxpool: {pad: 1}}]":                      "model.layers.0.maxpool: needs a size",
+		`layers: [{dense: 3, name: "a\nb"}]`:                 "model.layers.0.name: \"a\\nb\": want at most 100 bytes",
+		"layers: [rellu]":                                    "relu",
+		"layers: [relu]\n  likelihood: gaussian":             "gaussian needs its settings",
+		"layers: [relu]\n  likelihood: {gaussian: {sd: -2}}": "want an sd above 0, or learned",
+		"layers: [relu]\n  likelihood: {gaussian: {sd: -1}}": "model.likelihood.gaussian.sd: want a number or learned, have -1",
+	} {
+		type spec struct {
+			Model described `yaml:"model"`
+		}
+		_, _, err := config.Parse[spec]("test.yaml", []byte("model:\n  "+text+"\n"), nil, Layers, Likelihoods)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want %s", text, err, want)
+		}
+	}
+}
