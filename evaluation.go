@@ -8,6 +8,7 @@ import (
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/internal/pool"
+	"github.com/starling-smc/starling/internal/weights"
 	"github.com/starling-smc/starling/nn"
 	"github.com/starling-smc/starling/smc"
 	"github.com/starling-smc/starling/uq"
@@ -73,17 +74,17 @@ type Ensembles struct {
 // judge scores ensembles on the problem's test part, or on its training part if nothing is held out, and keeps what the
 // posterior predicts. An ensemble's network works once for all weightings of its particles.
 func (s *Spec) judge(ctx context.Context, e *Ensembles, problem *data.Problem, p *pool.Pool) (*Judgement, error) {
-	_, ess, err := smc.Normalise(slices.Clone(e.Posterior.LogWeights))
+	_, ess, err := weights.Normalise(slices.Clone(e.Posterior.LogWeights), "particle")
 	if err != nil {
 		return nil, err
 	}
 	m := &Metrics{ESS: uq.Number(ess)}
 	j := &Judgement{Metrics: m, Problem: problem}
 	weightings := [][]float64{e.Posterior.LogWeights}
-	other := bnn.Evidence
+	var other bnn.Combination = bnn.Evidence{}
 	if s.combines() {
-		if s.Method.SMC.Combine == bnn.Evidence.String() {
-			other = bnn.Equal
+		if s.Method.SMC.Combine == "evidence" {
+			other = bnn.Equal{}
 		}
 		logWeights, err := e.Posterior.Weigh(other)
 		if err != nil {
@@ -100,7 +101,7 @@ func (s *Spec) judge(ctx context.Context, e *Ensembles, problem *data.Problem, p
 	m.Evaluation = scores[0]
 	if s.combines() {
 		m.Combined = &Combined{Equal: scores[0], Evidence: scores[len(scores)-1]}
-		if other == bnn.Equal {
+		if other == (bnn.Equal{}) {
 			m.Combined.Equal, m.Combined.Evidence = m.Combined.Evidence, m.Combined.Equal
 		}
 		if err := m.evidence(e.Posterior.LogEvidence); err != nil {
@@ -141,7 +142,7 @@ func score(ctx context.Context, e *bnn.Ensemble, logWeights [][]float64, problem
 		if j != nil {
 			quantiles = []float64{0.05, 0.5, 0.95}
 		}
-		values, err := e.JudgeValues(ctx, set, problem.Groups, quantiles, logWeights, p)
+		values, err := e.EvaluateRegression(ctx, set, problem.Groups, quantiles, logWeights, p)
 		if err != nil {
 			return nil, err
 		}
@@ -156,7 +157,7 @@ func score(ctx context.Context, e *bnn.Ensemble, logWeights [][]float64, problem
 		}
 		return scores, nil
 	}
-	verdicts, err := e.Judge(ctx, set, problem.Groups, logWeights, p)
+	verdicts, err := e.EvaluateClasses(ctx, set, problem.Groups, logWeights, p)
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +175,7 @@ func (e *Evaluation) classes(u *uq.Evaluation) {
 	e.Groups = u.Groups
 }
 
-func (e *Evaluation) values(v *bnn.JudgedValues, truth []float64) {
+func (e *Evaluation) values(v *bnn.EvaluatedRegression, truth []float64) {
 	number := func(x float64) *uq.Number { return (*uq.Number)(&x) }
 	e.RMSE, e.MAE, e.Bias = number(uq.RMSE(v.Mean, truth)), number(uq.MAE(v.Mean, truth)), number(uq.Bias(v.Mean, truth))
 	r2 := 0.0
@@ -191,25 +192,25 @@ func (e *Evaluation) values(v *bnn.JudgedValues, truth []float64) {
 
 // spreads describes the doubt about what is judged on and about foreign groups, of values as the network has them. Of
 // several outputs the variances are added.
-func spreads(on string, v *bnn.JudgedValues, problem *data.Problem) uq.Spreads {
-	doubt := func(v *bnn.Values) []float64 {
+func spreads(on string, v *bnn.EvaluatedRegression, problem *data.Problem) uq.Spreads {
+	doubt := func(v *bnn.Regression) []float64 {
 		d := make([]float64, len(v.Epistemic)/v.Outputs)
 		for i, sd := range v.Epistemic {
 			d[i/v.Outputs] += float64(sd * sd)
 		}
 		return d
 	}
-	spread := func(name string, v *bnn.Values) uq.Spread {
+	spread := func(name string, v *bnn.Regression) uq.Spread {
 		aleatoric, epistemic := slices.Clone(v.Aleatoric), slices.Clone(v.Epistemic)
 		stretch(aleatoric, targetStandard(problem))
 		stretch(epistemic, targetStandard(problem))
 		return uq.Spread{Name: name, N: len(aleatoric) / v.Outputs, Aleatoric: uq.Number(uq.Mean(aleatoric)), Epistemic: uq.Number(uq.Mean(epistemic))}
 	}
-	known := doubt(&v.Values)
-	all := uq.Spreads{spread(on, &v.Values)}
+	known := doubt(&v.Regression)
+	all := uq.Spreads{spread(on, &v.Regression)}
 	for i, g := range v.Groups {
 		s := spread(problem.Groups[i].Name, g)
-		s.AUROC, s.FPR95 = uq.Tell(known, doubt(g))
+		s.AUROC, s.FPR95 = uq.Separation(known, doubt(g))
 		all = append(all, s)
 	}
 	return all

@@ -294,7 +294,7 @@ func (r *run) gather(states []*smc.State) error {
 	})
 	var by bnn.Combination
 	if m := r.Spec.Method.SMC; m != nil && m.Combine == "evidence" {
-		by = bnn.Evidence
+		by = bnn.Evidence{}
 	}
 	parts := make([]bnn.Island, len(states))
 	for i, st := range states {

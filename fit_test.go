@@ -294,7 +294,7 @@ func TestIsland(t *testing.T) {
 				t.Fatal(err)
 			}
 			theta, logw := st.Ensemble()
-			got, err := bnn.Combine(r.Net, []bnn.Island{{Theta: theta, LogWeights: logw}}, bnn.Equal)
+			got, err := bnn.Combine(r.Net, []bnn.Island{{Theta: theta, LogWeights: logw}}, bnn.Equal{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -59,7 +59,7 @@ func (r *run) anchor() []float64 {
 
 // point makes the posterior of a network alone.
 func (r *run) point(theta []float64) (err error) {
-	r.Posterior, err = bnn.Combine(r.Net, []bnn.Island{{Theta: theta}}, bnn.Equal)
+	r.Posterior, err = bnn.Combine(r.Net, []bnn.Island{{Theta: theta}}, bnn.Equal{})
 	return err
 }
 

@@ -31,7 +31,7 @@ type ValuesJudgement struct {
 	PIT           []float64 // share of the mixture below the target: uniform on [0, 1] if it is calibrated
 }
 
-func newValuesJudgement(v *bnn.JudgedValues, truth []float64) *ValuesJudgement {
+func newValuesJudgement(v *bnn.EvaluatedRegression, truth []float64) *ValuesJudgement {
 	return &ValuesJudgement{
 		Outputs: v.Outputs, Targets: truth, Mean: v.Mean, Aleatoric: v.Aleatoric, Epistemic: v.Epistemic,
 		Q05: every(v.Quantiles, 0, 3), Q50: every(v.Quantiles, 1, 3), Q95: every(v.Quantiles, 2, 3), PIT: v.PIT,

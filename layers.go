@@ -13,9 +13,8 @@ import (
 // kernel: 3}}), beside which dense and conv take a name for their tensors ({dense: 120, name: fc1}).
 
 var (
-	activations = []nn.Activation{nn.ReLU, nn.Tanh, nn.GELU, nn.Swish}
-	kinds       = []string{"dense", "conv", "maxpool", "avgpool", "global_avgpool", "flatten", "relu", "tanh", "gelu", "swish"}
-	likelihoods = []string{"categorical", "bernoulli", "gaussian"}
+	kinds       = nn.Layers.Names()
+	likelihoods = nn.Likelihoods.Names()
 )
 
 func (d *decoder) layers(path string, n *node) []nn.Layer {
@@ -34,20 +33,14 @@ func (d *decoder) layers(path string, n *node) []nn.Layer {
 func (d *decoder) layer(path string, n *node) nn.Layer {
 	d.places[path] = n.place
 	if word, ok := n.scalar.(string); ok {
-		for _, a := range activations {
-			if word == a.String() {
-				return a
-			}
-		}
+		layer, ok := nn.Layers.Find(word)
 		switch {
-		case word == "flatten":
-			return nn.Flatten{}
-		case word == "global_avgpool":
-			return nn.GlobalAvgPool{}
-		case slices.Contains(kinds, word):
+		case !ok:
+			d.unknown(key{word, n.place}, "layer", path, kinds)
+		case slices.Contains([]string{"dense", "conv", "maxpool", "avgpool"}, word):
 			d.fault(n, path, "%s needs its sizes, as in {%s: 8} or {conv: {filters: 4, kernel: 3}}", word, word)
 		default:
-			d.unknown(key{word, n.place}, "layer", path, kinds)
+			return layer
 		}
 		return nil
 	}
@@ -120,12 +113,8 @@ func encodeLayer(l nn.Layer) *node {
 	case nn.AvgPool:
 		p := poolForm(l)
 		return one("avgpool", &p, "")
-	case nn.GlobalAvgPool:
-		return &node{scalar: "global_avgpool"}
-	case nn.Flatten:
-		return &node{scalar: "flatten"}
 	}
-	return &node{scalar: fmt.Sprint(l)}
+	return &node{scalar: nn.Layers.Name(l)}
 }
 
 type (
@@ -276,7 +265,9 @@ type gaussianForm nn.Gaussian
 func (g *gaussianForm) decode(d *decoder, path string, n *node) {
 	if sd := n.get("sd"); sd != nil && sd.scalar == "learned" {
 		var word string
-		g.Learned = d.table(path, n, field{"sd", &word})
+		if d.table(path, n, field{"sd", &word}) {
+			g.SD = nn.Learned
+		}
 		return
 	}
 	d.table(path, n, field{"sd", &g.SD})
@@ -286,7 +277,7 @@ func (g *gaussianForm) decode(d *decoder, path string, n *node) {
 }
 
 func (g *gaussianForm) encode() *node {
-	if g.Learned {
+	if g.SD == nn.Learned {
 		return table(field{"sd", "learned"})
 	}
 	return table(field{"sd", g.SD})

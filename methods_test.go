@@ -240,7 +240,7 @@ func split(e *bnn.Ensemble) ([]*bnn.Ensemble, error) {
 	ensembles := make([]*bnn.Ensemble, len(parts))
 	for i, p := range parts {
 		var err error
-		if ensembles[i], err = bnn.Combine(e.Net, []bnn.Island{p}, bnn.Equal); err != nil {
+		if ensembles[i], err = bnn.Combine(e.Net, []bnn.Island{p}, bnn.Equal{}); err != nil {
 			return nil, err
 		}
 	}
@@ -253,7 +253,7 @@ func TestRegressionNLL(t *testing.T) {
 	set, d, p := r.Data.Test, r.Net.Dim(), pool.New(1)
 	density, square, mean := make([]float64, set.Len()), 0.0, make([]float64, set.Len())
 	for j := range r.Posterior.Size() {
-		one, err := member(r.Posterior, j).PredictValues(t.Context(), set, nil, p)
+		one, err := member(r.Posterior, j).PredictRegression(t.Context(), set, nil, p)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -185,7 +185,7 @@ func (r *Run) classes() int {
 func (r *Run) predictor(ctx context.Context, p *pool.Pool) func(*data.Set) ([]float64, error) {
 	if r.classes() == 0 {
 		return func(set *data.Set) ([]float64, error) {
-			v, err := r.Posterior.PredictValues(ctx, set, []float64{0.05, 0.5, 0.95}, p)
+			v, err := r.Posterior.PredictRegression(ctx, set, []float64{0.05, 0.5, 0.95}, p)
 			if err != nil {
 				return nil, err
 			}

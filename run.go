@@ -182,7 +182,7 @@ func OpenRun(dir string) (*Run, error) {
 	if theta, r.NLL, r.Chosen, err = bnn.ReadRestarts(text, r.Net); err != nil {
 		return nil, broken(restartsFile, err)
 	}
-	if r.Restarts, err = bnn.Combine(r.Net, []bnn.Island{{Theta: wide(theta)}}, bnn.Equal); err != nil {
+	if r.Restarts, err = bnn.Combine(r.Net, []bnn.Island{{Theta: wide(theta)}}, bnn.Equal{}); err != nil {
 		return nil, broken(restartsFile, err)
 	}
 	return r, nil

@@ -27,18 +27,18 @@ func inUnits(set *data.Set, s *data.Standard) []float64 {
 }
 
 // restore brings predictions into the units of the targets.
-func restore(v *bnn.JudgedValues, s *data.Standard) {
+func restore(v *bnn.EvaluatedRegression, s *data.Standard) {
 	if s == nil {
 		return
 	}
-	restoreValues(&v.Values, s)
+	restoreValues(&v.Regression, s)
 	stretch(v.CRPS, s)
 	for i := range v.LogDensity {
 		v.LogDensity[i] -= logScale(s)
 	}
 }
 
-func restoreValues(v *bnn.Values, s *data.Standard) {
+func restoreValues(v *bnn.Regression, s *data.Standard) {
 	if s == nil {
 		return
 	}

@@ -131,7 +131,7 @@ func (w *watch) test(st *smc.State, info smc.Info, line *TraceLine) error {
 
 // score is what the particles are worth together, by their weights; a regression has no accuracy.
 func (w *watch) score(st *smc.State, set *data.Set) (nll, accuracy *uq.Number, err error) {
-	e, err := bnn.Combine(w.run.Net, []bnn.Island{{Theta: st.Theta, LogWeights: st.LogW}}, bnn.Equal)
+	e, err := bnn.Combine(w.run.Net, []bnn.Island{{Theta: st.Theta, LogWeights: st.LogW}}, bnn.Equal{})
 	if err != nil {
 		return nil, nil, err
 	}

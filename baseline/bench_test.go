@@ -45,7 +45,7 @@ func BenchmarkMAP(b *testing.B) {
 // BenchmarkEvaluate is what `fit mnist7` does with 80 particles at its end.
 func BenchmarkEvaluate(b *testing.B) {
 	net, problem := mnist7(b)
-	e, err := bnn.Combine(net, []bnn.Island{{Theta: make([]float64, 80*net.Dim())}}, bnn.Equal)
+	e, err := bnn.Combine(net, []bnn.Island{{Theta: make([]float64, 80*net.Dim())}}, bnn.Equal{})
 	if err != nil {
 		b.Fatal(err)
 	}

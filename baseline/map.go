@@ -73,12 +73,12 @@ func (r *Result) restart(k int) []float64 {
 
 // Ensemble is the deep ensemble: every restart with the same weight.
 func (r *Result) Ensemble() (*bnn.Ensemble, error) {
-	return bnn.Combine(r.Net, []bnn.Island{{Theta: r.Theta}}, bnn.Equal)
+	return bnn.Combine(r.Net, []bnn.Island{{Theta: r.Theta}}, bnn.Equal{})
 }
 
 // Point is the chosen restart alone, as an ensemble of one.
 func (r *Result) Point() (*bnn.Ensemble, error) {
-	return bnn.Combine(r.Net, []bnn.Island{{Theta: r.Best()}}, bnn.Equal)
+	return bnn.Combine(r.Net, []bnn.Island{{Theta: r.Best()}}, bnn.Equal{})
 }
 
 // Fit runs the restarts, side by side on the pool's threads; the result is the same bits for any number of them.

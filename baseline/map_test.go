@@ -136,7 +136,7 @@ func TestMAPIsRidge(t *testing.T) {
 // vanishes, with log σ in it.
 func TestMAPLearnedSD(t *testing.T) {
 	set := regression(40)
-	net := linear(t, nn.Gaussian{Learned: true})
+	net := linear(t, nn.Gaussian{SD: nn.Learned})
 	r := fit(t, MAP{Restarts: 1, Batch: 40, Rate: 0.1, Epochs: 400}, net, 1, set, nil, 1)
 	theta, sum := r.Best(), 0.0
 	for i, y := range set.Values {

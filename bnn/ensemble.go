@@ -6,12 +6,13 @@ import (
 	"slices"
 
 	"github.com/starling-smc/starling/internal/rng"
+	"github.com/starling-smc/starling/internal/weights"
 	"github.com/starling-smc/starling/nn"
 )
 
-// Ensemble is a weighted set of parameter vectors of one network: what every method of inference ends in, and all
-// that prediction, judgement and files know of it. Parameters are float32, as they are written, so that an ensemble
-// read from a file predicts the same bits.
+// Ensemble is a weighted set of parameter vectors of one network. Every method of inference returns one; prediction,
+// evaluation and files need nothing else. Parameters are float32, as in the file, so that an ensemble read from a file
+// predicts the same bits.
 type Ensemble struct {
 	Net         *nn.Net
 	Theta       []float32 // J×D, particles over all islands, island after island
@@ -23,22 +24,12 @@ type Ensemble struct {
 // Size is the number J of particles.
 func (e *Ensemble) Size() int { return len(e.LogWeights) }
 
-// Island is what one of several independent samplers ended with.
+// Island is the final population of one of several independent samplers.
 type Island struct {
 	Theta       []float64 // I×D
 	LogWeights  []float64 // I, up to a constant; nil: all equal
 	LogEvidence float64   // of this island, in nats; 0 for chains
 }
-
-// Combination says how islands are weighed against each other.
-type Combination int
-
-const (
-	Equal    Combination = iota // ω_p = 1/P: a mixture of islands
-	Evidence                    // ω_p ∝ Z_p, consistent as the number of islands grows too
-)
-
-func (c Combination) String() string { return [...]string{"equal", "evidence"}[c] }
 
 // Combine joins islands into one ensemble (Liang et al., eq. 5): particle i of island p has weight ω_p W_i with W the
 // island's own normalised weights, which are 1/I where none are given. An error names the island whose evidence or
@@ -68,11 +59,8 @@ func Combine(net *nn.Net, islands []Island, by Combination) (*Ensemble, error) {
 // Weigh returns the log-weights that the particles have when islands are weighed by another rule. Errors are those of
 // Combine.
 func (e *Ensemble) Weigh(by Combination) ([]float64, error) {
-	omega := make([]float64, len(e.LogEvidence))
-	if by == Evidence {
-		copy(omega, e.LogEvidence)
-	}
-	if err := normalise(omega); err != nil {
+	omega := by.LogWeights(e.LogEvidence)
+	if _, _, err := weights.Normalise(omega, "island"); err != nil {
 		return nil, fmt.Errorf("evidence of the islands: %w", err)
 	}
 	logw := slices.Clone(e.LogWeights)
@@ -82,7 +70,7 @@ func (e *Ensemble) Weigh(by Combination) ([]float64, error) {
 		for end < len(logw) && e.Island[end] == int32(p) {
 			end++
 		}
-		if err := normalise(logw[first:end]); err != nil {
+		if _, _, err := weights.Normalise(logw[first:end], "particle"); err != nil {
 			return nil, fmt.Errorf("weights of island %d: %w", p, err)
 		}
 		for i := range logw[first:end] {
@@ -93,30 +81,7 @@ func (e *Ensemble) Weigh(by Combination) ([]float64, error) {
 	return logw, nil
 }
 
-// normalise subtracts log Σ exp from log-weights.
-func normalise(logw []float64) error {
-	top := math.Inf(-1)
-	for i, w := range logw {
-		if math.IsNaN(w) || math.IsInf(w, 1) {
-			return fmt.Errorf("log-weight %d is %v", i, w)
-		}
-		top = max(top, w)
-	}
-	if math.IsInf(top, -1) {
-		return fmt.Errorf("none of %d log-weights is above −Inf", len(logw))
-	}
-	sum := 0.0
-	for _, w := range logw {
-		sum += rng.Exp(w - top)
-	}
-	sum = rng.Log(sum)
-	for i := range logw {
-		logw[i] = logw[i] - top - sum // the largest first: top + sum may be top, and the sum of the weights lost
-	}
-	return nil
-}
-
-// check returns the first inconsistency of an ensemble that came from outside.
+// check returns the first inconsistency of an ensemble that was read from a file.
 func (e *Ensemble) check() error {
 	j, d := e.Size(), e.Net.Dim()
 	if len(e.Theta) != j*d || len(e.Island) != j {
@@ -136,7 +101,7 @@ func (e *Ensemble) check() error {
 	last := int32(-1)
 	for i, p := range e.Island {
 		if p < last || p > last+1 {
-			return fmt.Errorf("particle %d follows island %d with %d; islands are numbered from 0 and stand one after another", i, last, p)
+			return fmt.Errorf("particle %d follows island %d with %d; islands are numbered from 0, in order", i, last, p)
 		}
 		last = p
 	}

@@ -44,7 +44,7 @@ func TestGoldenIslands(t *testing.T) {
 			for p, phi := range in.Phi {
 				islands[p] = Island{Theta: make([]float64, len(phi)), LogEvidence: want.LogZ[p]}
 			}
-			e := combine(t, net, islands, Evidence)
+			e := combine(t, net, islands, Evidence{})
 			omega, estimate := make([]float64, len(islands)), 0.0
 			i := 0
 			for p, phi := range in.Phi {
@@ -73,11 +73,11 @@ func TestCombineBruteForce(t *testing.T) {
 	z := math.Exp(-2) + math.Exp(-1)
 	a := math.Exp(3) + math.Exp(5)
 	for by, want := range map[Combination][]float64{
-		Equal:    {1.0 / 9, 1.0 / 9, 1.0 / 9, math.Exp(3) / a / 3, math.Exp(5) / a / 3, 1.0 / 3},
-		Evidence: {math.Exp(-2) / z / 3, math.Exp(-2) / z / 3, math.Exp(-2) / z / 3, math.Exp(-1+3) / a / z, math.Exp(-1+5) / a / z, 0},
+		Equal{}:    {1.0 / 9, 1.0 / 9, 1.0 / 9, math.Exp(3) / a / 3, math.Exp(5) / a / 3, 1.0 / 3},
+		Evidence{}: {math.Exp(-2) / z / 3, math.Exp(-2) / z / 3, math.Exp(-2) / z / 3, math.Exp(-1+3) / a / z, math.Exp(-1+5) / a / z, 0},
 	} {
 		e := combine(t, net, islands, by)
-		wantNear(t, by.String(), weightsOf(e), want, 1e-14, 0)
+		wantNear(t, Combinations.Name(by), weightsOf(e), want, 1e-14, 0)
 		if err := e.check(); err != nil {
 			t.Error(err)
 		}
@@ -99,12 +99,12 @@ func TestCombineErrors(t *testing.T) {
 		by      Combination
 		reason  string
 	}{
-		"no island":         {nil, Equal, "none of 0"},
-		"empty island":      {[]Island{{Theta: []float64{}}}, Equal, "island 0"},
-		"NaN evidence":      {[]Island{{Theta: []float64{1}}, {Theta: []float64{1}, LogEvidence: math.NaN()}}, Evidence, "log-weight 1 is NaN"},
-		"infinite evidence": {[]Island{{Theta: []float64{1}, LogEvidence: math.Inf(1)}}, Evidence, "+Inf"},
-		"no evidence":       {[]Island{{Theta: []float64{1}, LogEvidence: math.Inf(-1)}}, Evidence, "none of 1"},
-		"dead island":       {[]Island{{Theta: []float64{1}, LogWeights: []float64{math.Inf(-1)}}}, Equal, "weights of island 0"},
+		"no island":         {nil, Equal{}, "no islands"},
+		"empty island":      {[]Island{{Theta: []float64{}}}, Equal{}, "island 0"},
+		"NaN evidence":      {[]Island{{Theta: []float64{1}}, {Theta: []float64{1}, LogEvidence: math.NaN()}}, Evidence{}, "island 1 has log-weight NaN"},
+		"infinite evidence": {[]Island{{Theta: []float64{1}, LogEvidence: math.Inf(1)}}, Evidence{}, "+Inf"},
+		"no evidence":       {[]Island{{Theta: []float64{1}, LogEvidence: math.Inf(-1)}}, Evidence{}, "all 1 islands are dead"},
+		"dead island":       {[]Island{{Theta: []float64{1}, LogWeights: []float64{math.Inf(-1)}}}, Equal{}, "weights of island 0"},
 	} {
 		if _, err := Combine(net, c.islands, c.by); err == nil || !strings.Contains(err.Error(), c.reason) {
 			t.Errorf("%s: error %v, want one about %q", name, err, c.reason)
@@ -119,15 +119,15 @@ func TestWeigh(t *testing.T) {
 		{Theta: []float64{4, 5}, LogEvidence: -2e5 - 1, LogWeights: []float64{3, 5}},
 	}
 	net := oneWeight(t)
-	for _, from := range []Combination{Equal, Evidence} {
-		e := combine(t, net, islands, from)
+	for _, from := range Combinations {
+		e := combine(t, net, islands, from.Part)
 		before := slices.Clone(e.LogWeights)
-		for _, to := range []Combination{Equal, Evidence} {
-			got, err := e.Weigh(to)
+		for _, to := range Combinations {
+			got, err := e.Weigh(to.Part)
 			if err != nil {
 				t.Fatal(err)
 			}
-			wantNear(t, from.String()+" to "+to.String(), got, combine(t, net, islands, to).LogWeights, 0, 1e-14)
+			wantNear(t, from.Name+" to "+to.Name, got, combine(t, net, islands, to.Part).LogWeights, 0, 1e-14)
 		}
 		if !slices.Equal(e.LogWeights, before) {
 			t.Error("Weigh changes the ensemble")
@@ -148,7 +148,7 @@ func TestCombineLarge(t *testing.T) {
 	e, err := Combine(net, []Island{
 		{Theta: make([]float64, 2*d), LogWeights: []float64{1e300, 1e300}, LogEvidence: 1e12},
 		{Theta: make([]float64, 3*d), LogWeights: []float64{-1e17, -1e17, -1e17}, LogEvidence: 1e12 + 1},
-	}, Evidence)
+	}, Evidence{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // Two particles agree on the first input and contradict each other on the second: the prediction is even there, and
-// the doubt is epistemic.
+// the uncertainty is epistemic.
 func Example() {
 	net, err := nn.New([]int{2}, []nn.Layer{nn.Dense{Units: 2, NoBias: true}}, nn.Categorical{})
 	if err != nil {
@@ -21,7 +21,7 @@ func Example() {
 		3, +3, -3, -3, // weight [2, 2] of the first particle,
 		3, -3, -3, +3, // of the second
 	}}
-	posterior, err := bnn.Combine(net, []bnn.Island{particles}, bnn.Equal)
+	posterior, err := bnn.Combine(net, []bnn.Island{particles}, bnn.Equal{})
 	if err != nil {
 		panic(err)
 	}

@@ -34,8 +34,8 @@ func WritePosterior(w io.Writer, e *Ensemble) error {
 	return safetensors.Write(w, append(tensors, island))
 }
 
-// ReadPosterior is the ensemble that WritePosterior wrote. An error names the first tensor that does not fit net,
-// with both shapes, or what is wrong with the weights.
+// ReadPosterior reads what WritePosterior wrote. An error names the first tensor that does not fit net, with both
+// shapes, or the fault of the weights.
 func ReadPosterior(file []byte, net *nn.Net) (*Ensemble, error) {
 	f, err := open(file, net, "log_weights", "log_evidence", "island")
 	if err != nil {
@@ -73,7 +73,7 @@ func WriteRestarts(w io.Writer, net *nn.Net, theta, nll []float64, chosen int) e
 	return safetensors.Write(w, append(tensors, safetensors.Tensor{Name: "chosen", DType: "I32", Data: index}))
 }
 
-// ReadRestarts is what WriteRestarts wrote, with theta rounded to float32.
+// ReadRestarts reads what WriteRestarts wrote, with theta rounded to float32.
 func ReadRestarts(file []byte, net *nn.Net) (theta []float32, nll []float64, chosen int, err error) {
 	f, err := open(file, net, "val_nll", "chosen")
 	if err != nil {
@@ -100,7 +100,7 @@ func floats(name string, values []float64) safetensors.Tensor {
 	return a
 }
 
-// stack cuts J parameter vectors into the network's tensors.
+// stack splits J parameter vectors into the network's tensors.
 func stack(net *nn.Net, theta []float32, j int) []safetensors.Tensor {
 	var tensors []safetensors.Tensor
 	for _, t := range net.Tensors() {
@@ -159,10 +159,10 @@ func open(file []byte, net *nn.Net, extra ...string) (*stacked, error) {
 	}
 	for _, a := range tensors {
 		if _, ok := byName[a.Name]; ok {
-			return nil, fmt.Errorf("tensor %s in the file is none of the network's", a.Name)
+			return nil, fmt.Errorf("tensor %s in the file is not in the network", a.Name)
 		}
 	}
-	f.theta = make([]float32, f.particles*net.Dim()) // as many as the file has
+	f.theta = make([]float32, f.particles*net.Dim()) // bounded by the size of the file
 	for i, t := range net.Tensors() {
 		for j, x := range layers[i].Float64s() {
 			f.theta[j/t.Size*net.Dim()+t.Offset+j%t.Size] = float32(x)
@@ -171,11 +171,11 @@ func open(file []byte, net *nn.Net, extra ...string) (*stacked, error) {
 	return f, nil
 }
 
-// values reads an extra tensor of one axis; a length of −1 is any.
+// values reads an extra tensor of one axis; length −1 accepts any length.
 func (f *stacked) values(name, dtype string, length int) ([]float64, error) {
 	a := f.extra[name]
 	if a.DType != dtype || len(a.Shape) != 1 || length >= 0 && a.Shape[0] != length {
-		return nil, fmt.Errorf("tensor %s is %s %v in the file, want %s and one value a particle", name, a.DType, a.Shape, dtype)
+		return nil, fmt.Errorf("tensor %s is %s %v in the file, want %s with one value for each particle", name, a.DType, a.Shape, dtype)
 	}
 	return a.Float64s(), nil
 }

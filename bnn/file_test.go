@@ -49,7 +49,7 @@ func combine(t *testing.T, net *nn.Net, islands []Island, by Combination) *Ensem
 // The names, order, shapes and layout of posterior.safetensors as other programs rely on them.
 func TestPosteriorLayout(t *testing.T) {
 	net := convNet(t)
-	e := combine(t, net, numbered(net, 2, 3), Evidence)
+	e := combine(t, net, numbered(net, 2, 3), Evidence{})
 	var b bytes.Buffer
 	if err := WritePosterior(&b, e); err != nil {
 		t.Fatal(err)
@@ -91,7 +91,7 @@ func TestPosteriorRoundTrip(t *testing.T) {
 	net := convNet(t)
 	islands := numbered(net, 2, 3)
 	islands[1].LogWeights = []float64{0, math.Inf(-1), -1}
-	e := combine(t, net, islands, Evidence)
+	e := combine(t, net, islands, Evidence{})
 	var first, second bytes.Buffer
 	if err := WritePosterior(&first, e); err != nil {
 		t.Fatal(err)
@@ -135,7 +135,7 @@ func TestReadPosteriorErrors(t *testing.T) {
 	net := convNet(t)
 	good := func() tensors {
 		var b bytes.Buffer
-		if err := WritePosterior(&b, combine(t, net, numbered(net, 2, 2), Equal)); err != nil {
+		if err := WritePosterior(&b, combine(t, net, numbered(net, 2, 2), Equal{})); err != nil {
 			t.Fatal(err)
 		}
 		all, _, err := safetensors.Parse(b.Bytes())
@@ -148,15 +148,20 @@ func TestReadPosteriorErrors(t *testing.T) {
 		change func(a tensors) tensors
 		reason string
 	}{
-		"missing":          {func(a tensors) tensors { return append(a[:3:3], a[4:]...) }, "0.bias [2] of the network is not in the file"},
-		"foreign":          {func(a tensors) tensors { return append(a, floats("9.weight", []float64{1})) }, "9.weight"},
-		"no weights":       {func(a tensors) tensors { return a[1:] }, "log_weights"},
-		"scalar weight":    {func(a tensors) tensors { a[2].Shape, a[2].Data = nil, a[2].Data[:4]; return a }, "0.weight is F32 []"},
-		"another shape":    {func(a tensors) tensors { a[4].Shape = []int{4, 18, 3}; return a }, "4.weight is F32 [4 18 3]"},
-		"fewer particles":  {func(a tensors) tensors { a[3].Shape, a[3].Data = []int{3, 2}, a[3].Data[:24]; return a }, "0.bias"},
-		"no particles":     {func(a tensors) tensors { a[2].Shape, a[2].Data = []int{0, 2, 1, 3, 3}, nil; return a }, "0.weight"},
-		"dtype":            {func(a tensors) tensors { a[4].DType = "I32"; return a }, "4.weight is I32"},
-		"short weights":    {func(a tensors) tensors { a[0] = floats("log_weights", make([]float64, 3)); return a }, "log_weights is F64 [3]"},
+		"missing":         {func(a tensors) tensors { return append(a[:3:3], a[4:]...) }, "0.bias [2] of the network is not in the file"},
+		"unknown tensor":  {func(a tensors) tensors { return append(a, floats("9.weight", []float64{1})) }, "9.weight"},
+		"no weights":      {func(a tensors) tensors { return a[1:] }, "log_weights"},
+		"scalar weight":   {func(a tensors) tensors { a[2].Shape, a[2].Data = nil, a[2].Data[:4]; return a }, "0.weight is F32 []"},
+		"another shape":   {func(a tensors) tensors { a[4].Shape = []int{4, 18, 3}; return a }, "4.weight is F32 [4 18 3]"},
+		"fewer particles": {func(a tensors) tensors { a[3].Shape, a[3].Data = []int{3, 2}, a[3].Data[:24]; return a }, "0.bias"},
+		"no particles":    {func(a tensors) tensors { a[2].Shape, a[2].Data = []int{0, 2, 1, 3, 3}, nil; return a }, "0.weight"},
+		"dtype":           {func(a tensors) tensors { a[4].DType = "I32"; return a }, "4.weight is I32"},
+		"short weights":   {func(a tensors) tensors { a[0] = floats("log_weights", make([]float64, 3)); return a }, "log_weights is F64 [3]"},
+		"weights' dtype": {func(a tensors) tensors {
+			a[0] = safetensors.Tensor{Name: "log_weights", DType: "F32", Shape: []int{4}, Data: make([]byte, 16)}
+			return a
+		}, "log_weights is F32 [4] in the file, want F64"},
+		"evidence's shape": {func(a tensors) tensors { a[1].Shape = []int{2, 1}; return a }, "log_evidence is F64 [2 1] in the file"},
 		"weights over one": {func(a tensors) tensors { a[0] = floats("log_weights", make([]float64, 4)); return a }, "sum to 4"},
 		"NaN weight": {func(a tensors) tensors {
 			a[0] = floats("log_weights", []float64{math.NaN(), 0, 0, 0})

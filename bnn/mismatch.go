@@ -13,9 +13,9 @@ import (
 	"github.com/starling-smc/starling/internal/spelling"
 )
 
-// What a file of weights and a network do not have in common: the first difference, the nearest candidate, the mend.
+// Errors for a file of weights that does not fit a network: the first difference, the nearest candidate, the remedy.
 
-// fits says what is wrong with a tensor of the network in the file.
+// fits returns an error if the file does not hold a tensor of the network as it should.
 func (f *stateDict) fits(p part) error {
 	t, ok := f.tensors[p.Name]
 	switch {
@@ -29,20 +29,20 @@ func (f *stateDict) fits(p part) error {
 	return nil
 }
 
-// where names the layer of a tensor for an error.
+// where names the layer of a tensor in an error.
 func (p part) where() string {
-	if p.layer < 0 {
+	if p.Layer < 0 {
 		return ""
 	}
-	return fmt.Sprintf(" (layer %d, %s)", p.layer, p.kind)
+	return fmt.Sprintf(" (layer %d, %s)", p.Layer, p.kind)
 }
 
-// reshape is the mend of a tensor whose shape is not the network's.
+// reshape is the remedy for a tensor whose shape is not the network's.
 func (f *stateDict) reshape(p part, have []int) string {
 	a, b := slices.Sorted(slices.Values(have)), slices.Sorted(slices.Values(p.Shape))
 	switch {
 	case len(have) == len(p.Shape)+1 && slices.Equal(have[1:], p.Shape):
-		return fmt.Sprintf("it seems to hold %d networks, stacked; save one of them, t[0].clone()", have[0])
+		return fmt.Sprintf("it seems to hold %d stacked networks; save one of them, t[0].clone()", have[0])
 	case slices.Equal(a, b) && len(have) == 2:
 		return "it is transposed; PyTorch's nn.Linear has [outputs, inputs], so save t.T.contiguous()"
 	case slices.Equal(a, b):
@@ -61,33 +61,33 @@ func (f *stateDict) missing(p part) error {
 	fmt.Fprintf(&b, "tensor %s %v of the network%s is not in the file", p.Name, p.Shape, p.where())
 	name := f.nearest(p)
 	if name == "" {
-		b.WriteString(", nor any that could be meant")
+		b.WriteString(", and the file has no other tensors")
 	} else {
 		fmt.Fprintf(&b, "; nearest is %s %v", shown(name), f.tensors[name].Shape)
 	}
 	layer, kind := cut(p.Name)
 	other, same := cut(name)
 	switch {
-	case p.layer < 0:
+	case p.Layer < 0:
 		b.WriteString(": likelihood {gaussian: {sd: learned}} wants log σ under that name, of shape [1]; or give a fixed sd")
 	case kind == "bias" && f.has(layer+".weight"):
-		fmt.Fprintf(&b, ": if layer %d was trained without a bias, write bias: false in it", p.layer)
+		fmt.Fprintf(&b, ": if layer %d was trained without a bias, write bias: false in it", p.Layer)
 	case same == kind && slices.Equal(f.tensors[name].Shape, p.Shape):
-		fmt.Fprintf(&b, ": write name: %s beside %s in layer %d", quoted(other), p.kind, p.layer)
+		fmt.Fprintf(&b, ": write name: %s beside %s in layer %d", quoted(other), p.kind, p.Layer)
 		if all := f.layers(); all != nil {
 			fmt.Fprintf(&b, " (by their shapes, the layers with weights are %s in order)", strings.Join(all, ", "))
 		}
 	default:
-		fmt.Fprintf(&b, ": name layer %d as the file does, or change the layers to those that were trained", p.layer)
+		fmt.Fprintf(&b, ": name layer %d as the file does, or change the layers to those that were trained", p.Layer)
 	}
 	return errors.New(b.String())
 }
 
-// plain are the names that YAML takes for a text without quotes; others are numbers (as nn.Sequential's), words for
-// true and none, or have signs.
+// plain matches names that YAML reads as text without quotes. Others are numbers, as the names in an nn.Sequential are,
+// words for true and null, or contain special characters.
 var plain = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
 
-// quoted is a name as a config has it.
+// quoted is a name as it is written in a config.
 func quoted(name string) string {
 	if !plain.MatchString(name) || slices.Contains([]string{"true", "false", "yes", "no", "on", "off", "null", "y", "n"}, strings.ToLower(name)) {
 		return strconv.Quote(name)
@@ -95,7 +95,7 @@ func quoted(name string) string {
 	return name
 }
 
-// shown is a name of the file as an error shows it: what a terminal would not print is escaped, and long ones are cut.
+// shown is a name of the file as an error shows it: escaped where a terminal would not print it, and cut if it is long.
 func shown(name string) string {
 	if len(name) > 100 || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return fmt.Sprintf("%.100q", name)
@@ -103,7 +103,7 @@ func shown(name string) string {
 	return name
 }
 
-// cut takes the layer's name from a tensor's: conv1.weight is the weight of conv1.
+// cut splits a tensor's name into the layer's and the kind: conv1.weight is the weight of conv1.
 func cut(name string) (layer, kind string) {
 	at := strings.LastIndexByte(name, '.')
 	if at < 0 {
@@ -112,7 +112,7 @@ func cut(name string) (layer, kind string) {
 	return name[:at], name[at+1:]
 }
 
-// free are the tensors of the file that are none of the network's by name and shape, in the order of the file.
+// free lists the tensors of the file that match no tensor of the network by name and shape, in the order of the file.
 func (f *stateDict) free() (names []string) {
 	for _, name := range f.names {
 		if !slices.ContainsFunc(f.parts, func(p part) bool { return p.Name == name && slices.Equal(p.Shape, f.tensors[name].Shape) }) {
@@ -122,7 +122,7 @@ func (f *stateDict) free() (names []string) {
 	return names
 }
 
-// nearest is the free tensor of the file most like p: of its shape before any other, then by name; empty if none is free.
+// nearest is the free tensor of the file most like p: of the same shape first, then by name; empty if none is free.
 func (f *stateDict) nearest(p part) string {
 	distance := func(name string) (other, far int) {
 		if !slices.Equal(f.tensors[name].Shape, p.Shape) {
@@ -141,7 +141,7 @@ func (f *stateDict) nearest(p part) string {
 	})
 }
 
-// layers are the names in the file of the network's layers with weights, if shapes alone tell which is which; else nil.
+// layers lists the file's names of the network's layers with weights, if shapes alone identify them; else nil.
 func (f *stateDict) layers() (names []string) {
 	for i, p := range f.parts {
 		if _, kind := cut(p.Name); kind != "weight" {
@@ -153,7 +153,7 @@ func (f *stateDict) layers() (names []string) {
 			if kind != "weight" || !slices.Equal(f.tensors[name].Shape, p.Shape) {
 				continue
 			}
-			biased := i+1 < len(f.parts) && f.parts[i+1].layer == p.layer
+			biased := i+1 < len(f.parts) && f.parts[i+1].Layer == p.Layer
 			if f.has(layer+".bias") == biased {
 				fitting = append(fitting, layer)
 			}
@@ -166,26 +166,26 @@ func (f *stateDict) layers() (names []string) {
 	return names
 }
 
-// foreign is the error for a tensor of the file that is none of the network's, whose other tensors all fit. Buffers of
-// a batch normalisation come first: they explain the others.
-func (f *stateDict) foreign() error {
+// extra is the error for a tensor of the file that the network does not have, where all tensors of the network fit.
+// Buffers of a batch normalisation come first: they explain the others.
+func (f *stateDict) extra() error {
 	free := f.free()
 	for _, name := range free {
 		switch _, kind := cut(name); kind {
 		case "running_mean", "running_var", "num_batches_tracked":
-			return fmt.Errorf("tensor %s in the file is a buffer of a batch normalisation, which no layer here is: fold it into the layer before it (torch.nn.utils.fusion.fuse_conv_bn_eval) and save again", shown(name))
+			return fmt.Errorf("tensor %s in the file is a buffer of a batch normalisation, a layer that starling does not have: fold it into the layer before it (torch.nn.utils.fusion.fuse_conv_bn_eval) and save again", shown(name))
 		}
 	}
 	for _, name := range free {
 		layer, kind := cut(name)
 		for _, p := range f.parts {
-			if own, _ := cut(p.Name); own == layer && kind == "bias" && p.layer >= 0 {
-				return fmt.Errorf("tensor %s %v in the file is none of the network's: layer %d has bias: false, but was trained with one", shown(name), f.tensors[name].Shape, p.layer)
+			if own, _ := cut(p.Name); own == layer && kind == "bias" && p.Layer >= 0 {
+				return fmt.Errorf("tensor %s %v in the file is not in the network: layer %d has bias: false, but was trained with one", shown(name), f.tensors[name].Shape, p.Layer)
 			}
 		}
 	}
 	if len(free) > 0 {
-		return fmt.Errorf("tensor %s %v in the file is none of the network's: a layer is missing in the model, or leave the tensor out of the file", shown(free[0]), f.tensors[free[0]].Shape)
+		return fmt.Errorf("tensor %s %v in the file is not in the network: add the layer that is missing in the model, or leave the tensor out of the file", shown(free[0]), f.tensors[free[0]].Shape)
 	}
 	return nil
 }

@@ -11,16 +11,16 @@ import (
 	"github.com/starling-smc/starling/uq"
 )
 
-// Predictions go through the particles a few at a time and add each to what its examples have so far, particle after
-// particle: memory does not grow with their number, and no sum depends on the number of threads.
+// A prediction is a running sum over the particles, which the network takes a few at a time: memory does not grow with
+// the number of particles. The particles are added in their order, so that no sum depends on the number of threads.
 const (
 	together = 16  // particles in one pass of the network
 	stretch  = 256 // examples of one task that turns outputs into predictions
 )
 
 // Predict is the weighted mean of the particles' class probabilities for every example of a set, with its entropies and
-// energies. A bernoulli network has the two classes 0 and 1. Targets of the set are not looked at. p may be nil. An
-// error says that the set does not fit the network, that the network is one for regression, or is that of ctx.
+// energies. A bernoulli network has the two classes 0 and 1. Targets of the set are ignored. p may be nil. An error says
+// that the set does not fit the network or that the network is for regression, or is the error of ctx.
 func (e *Ensemble) Predict(ctx context.Context, set *data.Set, p *nn.Pool) (*uq.Predictive, error) {
 	all, err := e.predict(ctx, set, [][]float64{e.LogWeights}, p)
 	if err != nil {
@@ -29,15 +29,20 @@ func (e *Ensemble) Predict(ctx context.Context, set *data.Set, p *nn.Pool) (*uq.
 	return all[0], nil
 }
 
-// predict does what Predict does for several weightings of the same particles, each its normalised log-weights: the
-// network works once for all of them.
+// predict is Predict under several weightings of the same particles, given as normalised log-weights: the network is
+// evaluated once for all weightings.
 func (e *Ensemble) predict(ctx context.Context, set *data.Set, logWeights [][]float64, p *nn.Pool) ([]*uq.Predictive, error) {
-	classes := e.Net.Outputs()
-	switch e.Net.Likelihood().(type) {
-	case nn.Bernoulli:
-		classes = 2
-	case nn.Gaussian:
-		return nil, fmt.Errorf("a network with gaussian likelihood predicts values, not classes")
+	outputs, classes := e.Net.Outputs(), e.Net.Classes()
+	var probabilities func(*uq.Member, []float32)
+	switch {
+	case e.Net.Likelihood().Regression():
+		return nil, fmt.Errorf("a network with %s likelihood predicts numbers, not classes", e.Net.Likelihood())
+	case classes == outputs: // one logit a class
+		probabilities = uq.Softmax
+	case classes == 2 && outputs == 1: // the logit of class 1
+		probabilities = uq.Sigmoid
+	default:
+		return nil, fmt.Errorf("a network with %s likelihood predicts %d classes from %d outputs: no rule gives their probabilities", e.Net.Likelihood(), classes, outputs)
 	}
 	weights, alive := exponentials(logWeights)
 	mixtures := make([][]*uq.Mixture, len(weights))
@@ -49,11 +54,7 @@ func (e *Ensemble) predict(ctx context.Context, set *data.Set, logWeights [][]fl
 			mixtures[w], here = append(mixtures[w], m), append(here, m)
 		}
 		return func(particle int, out []float32) {
-			if classes > e.Net.Outputs() {
-				uq.Sigmoid(member, out)
-			} else {
-				uq.Softmax(member, out)
-			}
+			probabilities(member, out)
 			for w, m := range here {
 				m.Add(weights[w][particle], member)
 			}
@@ -78,7 +79,7 @@ func (e *Ensemble) predict(ctx context.Context, set *data.Set, logWeights [][]fl
 	return predictives, nil
 }
 
-// exponentials are the weights of several weightings, and the particles that have any, in order.
+// exponentials returns the weights of several weightings, and in order the particles with a weight in any of them.
 func exponentials(logWeights [][]float64) (weights [][]float64, alive []int) {
 	for _, logw := range logWeights {
 		w := make([]float64, len(logw))
@@ -95,16 +96,16 @@ func exponentials(logWeights [][]float64) (weights [][]float64, alive []int) {
 	return weights, alive
 }
 
-// Judged is a prediction of classes and its scores.
-type Judged struct {
+// EvaluatedClasses is a prediction of class probabilities and its scores.
+type EvaluatedClasses struct {
 	Test   *uq.Predictive
 	Groups []*uq.Predictive
 	*uq.Evaluation
 }
 
-// Judge predicts a labelled test set and foreign groups and scores them, under several weightings of the particles at
-// once: each is their log-weights, normalised.
-func (e *Ensemble) Judge(ctx context.Context, test *data.Set, groups []data.Group, logWeights [][]float64, p *nn.Pool) ([]Judged, error) {
+// EvaluateClasses predicts and scores a labelled test set and groups of out-of-distribution (OOD) inputs, under several
+// weightings of the particles at once, given as normalised log-weights.
+func (e *Ensemble) EvaluateClasses(ctx context.Context, test *data.Set, groups []data.Group, logWeights [][]float64, p *nn.Pool) ([]EvaluatedClasses, error) {
 	if test.Labels == nil {
 		return nil, fmt.Errorf("data set %q has no class labels to score against", test.Name)
 	}
@@ -115,37 +116,37 @@ func (e *Ensemble) Judge(ctx context.Context, test *data.Set, groups []data.Grou
 	if test.Classes > known[0].Classes {
 		return nil, fmt.Errorf("data set %q has %d classes, the network predicts %d", test.Name, test.Classes, known[0].Classes)
 	}
-	judged := make([]Judged, len(logWeights))
-	foreign := make([][]uq.Foreign, len(logWeights))
+	evaluated := make([]EvaluatedClasses, len(logWeights))
+	ood := make([][]uq.OOD, len(logWeights))
 	for _, g := range groups {
 		predictives, err := e.predict(ctx, g.Set, logWeights, p)
 		if err != nil {
 			return nil, fmt.Errorf("group %s: %w", g.Name, err)
 		}
 		for w, predictive := range predictives {
-			judged[w].Groups = append(judged[w].Groups, predictive)
-			foreign[w] = append(foreign[w], uq.Foreign{Name: g.Name, Predictive: predictive})
+			evaluated[w].Groups = append(evaluated[w].Groups, predictive)
+			ood[w] = append(ood[w], uq.OOD{Name: g.Name, Predictive: predictive})
 		}
 	}
-	p.Run(len(judged), func(w int) {
-		judged[w].Test = known[w]
-		judged[w].Evaluation = uq.Evaluate(known[w], test.Labels, foreign[w])
+	p.Run(len(evaluated), func(w int) {
+		evaluated[w].Test = known[w]
+		evaluated[w].Evaluation = uq.Evaluate(known[w], test.Labels, ood[w])
 	})
-	return judged, nil
+	return evaluated, nil
 }
 
-// Evaluate is Judge with the ensemble's own weights.
+// Evaluate returns the scores of EvaluateClasses under the ensemble's own weights.
 func (e *Ensemble) Evaluate(ctx context.Context, test *data.Set, groups []data.Group, p *nn.Pool) (*uq.Evaluation, error) {
-	judged, err := e.Judge(ctx, test, groups, [][]float64{e.LogWeights}, p)
+	evaluated, err := e.EvaluateClasses(ctx, test, groups, [][]float64{e.LogWeights}, p)
 	if err != nil {
 		return nil, err
 	}
-	return judged[0].Evaluation, nil
+	return evaluated[0].Evaluation, nil
 }
 
 // stream passes the network's outputs to consumers. consumer is called once for each stretch of count examples, in
-// order; what it returns is then called with the outputs [count, K] of that stretch for each of the particles, in
-// order, while other stretches are served at the same time.
+// order, and returns a function, which stream calls for each of the particles, in order, with the outputs [count, K] of
+// that stretch. Several stretches run at the same time.
 func (e *Ensemble) stream(ctx context.Context, set *data.Set, particles []int, p *nn.Pool, consumer func(count int) func(particle int, out []float32)) error {
 	model, err := nn.NewModel(e.Net, set, p)
 	if err != nil {
@@ -172,7 +173,7 @@ func (e *Ensemble) stream(ctx context.Context, set *data.Set, particles []int, p
 	return nil
 }
 
-// wide is the parameters of some of the particles.
+// wide returns the parameters of some of the particles as float64.
 func (e *Ensemble) wide(particles []int) []float64 {
 	d := e.Net.Dim()
 	theta := make([]float64, 0, len(particles)*d)

@@ -81,7 +81,7 @@ func TestGoldenEnsemble(t *testing.T) {
 			for _, logits := range in.Logits {
 				island.Theta = append(island.Theta, columns(logits)...)
 			}
-			e := combine(t, denseNet(t, n, classes, nn.Categorical{}), []Island{island}, Equal)
+			e := combine(t, denseNet(t, n, classes, nn.Categorical{}), []Island{island}, Equal{})
 			p := predict(t, e, indicators(n), 1)
 			wantNear(t, "probabilities", p.Probs, slices.Concat(want.Probs...), 0, 5e-7)
 			for i, c := range want.Argmax {
@@ -101,23 +101,23 @@ func TestGoldenEnsemble(t *testing.T) {
 func TestPredictEntropies(t *testing.T) {
 	net := denseNet(t, 1, 2, nn.Categorical{})
 	sure := []float64{-400, 400, 400, -400}
-	one := predict(t, combine(t, net, []Island{{Theta: []float64{0, math.Log(3)}}}, Equal), indicators(1), 1)
+	one := predict(t, combine(t, net, []Island{{Theta: []float64{0, math.Log(3)}}}, Equal{}), indicators(1), 1)
 	wantNear(t, "one particle", []float64{one.Probs[0], one.Epistemic[0]}, []float64{0.25, 0}, 0, 1e-7)
-	two := predict(t, combine(t, net, []Island{{Theta: sure}}, Equal), indicators(1), 1)
+	two := predict(t, combine(t, net, []Island{{Theta: sure}}, Equal{}), indicators(1), 1)
 	wantNear(t, "opposite particles", []float64{two.Total[0], two.Aleatoric[0], two.Epistemic[0]}, []float64{math.Ln2, 0, math.Ln2}, 1e-12, 1e-12)
-	dead := predict(t, combine(t, net, []Island{{Theta: sure, LogWeights: []float64{0, math.Inf(-1)}}}, Equal), indicators(1), 1)
+	dead := predict(t, combine(t, net, []Island{{Theta: sure, LogWeights: []float64{0, math.Inf(-1)}}}, Equal{}), indicators(1), 1)
 	wantNear(t, "one dead", []float64{dead.Probs[1], dead.Total[0]}, []float64{1, 0}, 0, 1e-12)
 }
 
 func TestPredictBernoulli(t *testing.T) {
 	net := denseNet(t, 2, 1, nn.Bernoulli{})
-	p := predict(t, combine(t, net, []Island{{Theta: []float64{0, 1, 0, -2}}}, Equal), indicators(2), 1)
+	p := predict(t, combine(t, net, []Island{{Theta: []float64{0, 1, 0, -2}}}, Equal{}), indicators(2), 1)
 	one := (1/(1+math.Exp(-1)) + 1/(1+math.Exp(2))) / 2
 	wantNear(t, "probabilities", p.Probs, []float64{0.5, 0.5, 1 - one, one}, 0, 1e-7)
 }
 
 // A mixture of N(1, 3²), N(2, 3²) and N(5, 3²) with weights ½, ¼, ¼ has mean 2.25 and variance 9 + 2.6875.
-func TestPredictValues(t *testing.T) {
+func TestPredictRegression(t *testing.T) {
 	weights := []float64{math.Log(2), 0, 0}
 	for name, c := range map[string]struct {
 		lik       nn.Likelihood
@@ -125,10 +125,10 @@ func TestPredictValues(t *testing.T) {
 		aleatoric float64
 	}{
 		"fixed":   {nn.Gaussian{SD: 3}, []float64{1, 2, 5}, 3},
-		"learned": {nn.Gaussian{Learned: true}, []float64{1, 0, 2, math.Log(2), 5, math.Log(4)}, math.Sqrt(0.5 + 1 + 4)},
+		"learned": {nn.Gaussian{SD: nn.Learned}, []float64{1, 0, 2, math.Log(2), 5, math.Log(4)}, math.Sqrt(0.5 + 1 + 4)},
 	} {
-		e := combine(t, denseNet(t, 1, 1, c.lik), []Island{{Theta: c.theta, LogWeights: weights}}, Equal)
-		v, err := e.PredictValues(context.Background(), indicators(1), nil, pool.New(1))
+		e := combine(t, denseNet(t, 1, 1, c.lik), []Island{{Theta: c.theta, LogWeights: weights}}, Equal{})
+		v, err := e.PredictRegression(context.Background(), indicators(1), nil, pool.New(1))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -153,7 +153,7 @@ func random(t *testing.T, particles, n int) (*Ensemble, *data.Set) {
 	for i := range set.Labels {
 		set.Labels[i] = int32(s.IntN(3))
 	}
-	return combine(t, net, islands, Evidence), set
+	return combine(t, net, islands, Evidence{}), set
 }
 
 // The same bits for any number of threads, and from the file as from memory; 40 particles and 1,100 examples are
@@ -194,7 +194,7 @@ func TestPredictBruteForce(t *testing.T) {
 		for i := range theta {
 			theta[i] = float64(e.Theta[j*len(theta)+i])
 		}
-		one := predict(t, combine(t, e.Net, []Island{{Theta: theta}}, Equal), set, 1)
+		one := predict(t, combine(t, e.Net, []Island{{Theta: theta}}, Equal{}), set, 1)
 		for i, p := range one.Probs {
 			sum[i] += math.Exp(e.LogWeights[j]) * p
 		}
@@ -204,9 +204,9 @@ func TestPredictBruteForce(t *testing.T) {
 
 func TestEvaluate(t *testing.T) {
 	e, set := random(t, 4, 300)
-	_, foreign := random(t, 2, 70)
-	foreign.Labels = nil
-	got, err := e.Evaluate(context.Background(), set, []data.Group{{Name: "other", Set: foreign}}, pool.New(2))
+	_, ood := random(t, 2, 70)
+	ood.Labels = nil
+	got, err := e.Evaluate(context.Background(), set, []data.Group{{Name: "other", Set: ood}}, pool.New(2))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,11 +222,11 @@ func TestEvaluate(t *testing.T) {
 	}
 }
 
-// Judge under several weightings gives each the bits that it has alone: all particles, their islands weighed otherwise,
+// Under several weightings at once each has the bits that it has alone: all particles, their islands weighed otherwise,
 // and one of them.
-func TestJudgeUnderSeveralWeightings(t *testing.T) {
+func TestEvaluateUnderSeveralWeightings(t *testing.T) {
 	e, set := random(t, 20, 1100)
-	equal, err := e.Weigh(Equal)
+	equal, err := e.Weigh(Equal{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,7 +234,7 @@ func TestJudgeUnderSeveralWeightings(t *testing.T) {
 	last[e.Size()-1] = 0
 	weightings := [][]float64{e.LogWeights, equal, last}
 	groups := []data.Group{{Name: "same", Set: set}}
-	together, err := e.Judge(t.Context(), set, groups, weightings, pool.New(2))
+	together, err := e.EvaluateClasses(t.Context(), set, groups, weightings, pool.New(2))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -263,19 +263,72 @@ func TestJudgeUnderSeveralWeightings(t *testing.T) {
 	}
 }
 
+// A particle that is dead under the first weighting counts under the others: whichever comes first, each weighting has the
+// predictions that it has alone, for classes and for regression.
+func TestPredictWhereTheFirstWeightingIsDead(t *testing.T) {
+	e, set := random(t, 6, 40)
+	first := slices.Repeat([]float64{math.Inf(-1)}, e.Size())
+	first[2] = 0
+	got, err := e.EvaluateClasses(t.Context(), set, nil, [][]float64{first, e.LogWeights}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := predict(t, e, set, 1); fmt.Sprint(*got[1].Test) != fmt.Sprint(*want) {
+		t.Error("classes: the second weighting predicts otherwise than alone")
+	}
+	r, targets := regression(t, 6, 40)
+	values, err := r.EvaluateRegression(t.Context(), targets, nil, nil, [][]float64{first, r.LogWeights}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := r.PredictRegression(t.Context(), targets, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fmt.Sprint(values[1].Regression) != fmt.Sprint(*want) {
+		t.Error("regression: the second weighting predicts otherwise than alone")
+	}
+}
+
+// A particle whose network overflows spoils no prediction under a weighting that leaves it dead.
+func TestPredictIgnoresDeadParticles(t *testing.T) {
+	e, set := random(t, 4, 20)
+	r, targets := regression(t, 4, 20)
+	for _, e := range []*Ensemble{e, r} {
+		for i := range e.Net.Dim() {
+			e.Theta[i] = 3e38
+		}
+	}
+	dead := []float64{math.Inf(-1), math.Inf(-1), 0, math.Inf(-1)}
+	alive := []float64{0, math.Inf(-1), math.Inf(-1), math.Inf(-1)}
+	classes, err := e.EvaluateClasses(t.Context(), set, nil, [][]float64{alive, dead}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	values, err := r.EvaluateRegression(t.Context(), targets, nil, nil, [][]float64{alive, dead}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for w, nan := range []bool{true, false} {
+		if p, mean := classes[w].Test.Probs[0], values[w].Mean[0]; (p != p) != nan || (mean-mean != 0) != nan {
+			t.Errorf("weighting %d: probability %v, mean %v", w, p, mean)
+		}
+	}
+}
+
 // Energies are weighted means of the particles', −ln(e^a + e^b) of logits a and b.
 func TestPredictEnergy(t *testing.T) {
-	e := combine(t, denseNet(t, 1, 2, nn.Categorical{}), []Island{{Theta: []float64{0, 0, 3, 5}, LogWeights: []float64{math.Log(3), 0}}}, Equal)
+	e := combine(t, denseNet(t, 1, 2, nn.Categorical{}), []Island{{Theta: []float64{0, 0, 3, 5}, LogWeights: []float64{math.Log(3), 0}}}, Equal{})
 	want := -0.75*math.Ln2 - 0.25*math.Log(math.Exp(3)+math.Exp(5))
 	wantNear(t, "energy", predict(t, e, indicators(1), 1).Energy, []float64{want}, 0, 1e-12)
-	one := combine(t, denseNet(t, 1, 1, nn.Bernoulli{}), []Island{{Theta: []float64{2}}}, Equal)
+	one := combine(t, denseNet(t, 1, 1, nn.Bernoulli{}), []Island{{Theta: []float64{2}}}, Equal{})
 	wantNear(t, "energy of a logit", predict(t, one, indicators(1), 1).Energy, []float64{-math.Log(1 + math.Exp(2))}, 0, 1e-12)
 }
 
 func TestPredictErrors(t *testing.T) {
 	ctx, p := context.Background(), pool.New(1)
 	e, set := random(t, 2, 5)
-	value := combine(t, oneWeight(t), []Island{{Theta: []float64{1}}}, Equal)
+	value := combine(t, oneWeight(t), []Island{{Theta: []float64{1}}}, Equal{})
 	cancelled, cancel := context.WithCancel(ctx)
 	cancel()
 	unlabelled, many := *set, *set
@@ -286,8 +339,8 @@ func TestPredictErrors(t *testing.T) {
 		reason string
 	}{
 		"shape":        {func() error { _, err := e.Predict(ctx, indicators(3), p); return err }, "shape"},
-		"regression":   {func() error { _, err := value.Predict(ctx, indicators(1), p); return err }, "values"},
-		"classes":      {func() error { _, err := e.PredictValues(ctx, set, nil, p); return err }, "probabilities"},
+		"regression":   {func() error { _, err := value.Predict(ctx, indicators(1), p); return err }, "numbers"},
+		"classes":      {func() error { _, err := e.PredictRegression(ctx, set, nil, p); return err }, "probabilities"},
 		"cancelled":    {func() error { _, err := e.Predict(cancelled, set, p); return err }, "canceled"},
 		"unlabelled":   {func() error { _, err := e.Evaluate(ctx, &unlabelled, nil, p); return err }, "no class labels"},
 		"more classes": {func() error { _, err := e.Evaluate(ctx, &many, nil, p); return err }, "4 classes"},

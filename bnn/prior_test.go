@@ -105,7 +105,7 @@ func goldenAnchored(t *testing.T, c golden.Case) {
 // Per layer: each tensor has its own variance, and log_sd has 1.
 func TestFanIn(t *testing.T) {
 	net, err := nn.New([]int{2, 4, 4}, []nn.Layer{nn.Conv{Filters: 3, Kernel: [2]int{3, 3}}, nn.ReLU, nn.Dense{Units: 13}, nn.Dense{Units: 1}},
-		nn.Gaussian{Learned: true})
+		nn.Gaussian{SD: nn.Learned})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,6 +204,20 @@ func TestSampleMoments(t *testing.T) {
 		}
 		if variance := square[k] / n; !(math.Abs(variance-v) <= 4.9*v*math.Sqrt(2.0/n)) {
 			t.Errorf("component %d: variance %v, want %v", k, variance, v)
+		}
+	}
+}
+
+// A draw is m + √v z with the stream's own normals z, to the bit: another sign would be as good a draw, but other results.
+func TestSampleBits(t *testing.T) {
+	p := anchored(t, isotropic(t, vector(3), 2), 0.25, []float64{1, -2, 3})
+	key := rng.Key{Seed: 7, Purpose: rng.Init}
+	theta, z := make([]float64, 3), make([]float64, 3)
+	p.Sample(key.Stream(), theta)
+	key.Stream().Normals(z)
+	for i, m := range []float64{1, -2, 3} {
+		if want := m + float64(math.Sqrt(0.5)*z[i]); theta[i] != want {
+			t.Errorf("component %d is %v, want %v", i, theta[i], want)
 		}
 	}
 }

@@ -15,12 +15,12 @@ import (
 // safetensors file, in F32, F64, F16 or BF16. Names and shapes must be those of net.Tensors(): an nn.Sequential's, or
 // by the names of layers.
 //
-// An error names the first tensor, in the network's order, that does not fit, the nearest one of the file (of the same
-// shape before any other, then by name), and the mend; else the first of the file that is none of the network's; else
-// the first value that no network can have.
+// An error names, in this order of preference: the first tensor, in the network's order, that does not fit, with the
+// nearest one of the file (of the same shape first, then by name) and the remedy; the first tensor of the file that the
+// network does not have; the first value that is not finite in float32.
 func ReadWeights(file []byte, net *nn.Net) ([]float64, error) {
 	if bytes.HasPrefix(file, []byte("PK\x03\x04")) || bytes.HasPrefix(file, []byte("\x80\x02")) {
-		return nil, errors.New("this is what torch.save writes, a pickle: save the weights with safetensors.torch.save_file(model.state_dict(), FILE)")
+		return nil, errors.New("this is a pickle written by torch.save: save the weights with safetensors.torch.save_file(model.state_dict(), FILE)")
 	}
 	tensors, _, err := safetensors.Parse(file)
 	if err != nil {
@@ -33,7 +33,7 @@ func ReadWeights(file []byte, net *nn.Net) ([]float64, error) {
 	}
 	for _, weights := range []string{"log_weights", "val_nll"} {
 		if f.has(weights) {
-			return nil, fmt.Errorf("this file of a run holds %d networks, stacked, and not one: save t[0].clone() of each of their tensors (all but log_weights, log_evidence, island, val_nll and chosen)", len(f.tensors[weights].Float64s()))
+			return nil, fmt.Errorf("this file of a run holds %d stacked networks, not one: save t[0].clone() of each of their tensors (all but log_weights, log_evidence, island, val_nll and chosen)", len(f.tensors[weights].Float64s()))
 		}
 	}
 	for _, p := range f.parts {
@@ -41,7 +41,7 @@ func ReadWeights(file []byte, net *nn.Net) ([]float64, error) {
 			return nil, err
 		}
 	}
-	if err := f.foreign(); err != nil {
+	if err := f.extra(); err != nil {
 		return nil, err
 	}
 	theta := make([]float64, net.Dim())
@@ -49,7 +49,7 @@ func ReadWeights(file []byte, net *nn.Net) ([]float64, error) {
 		values := f.tensors[p.Name].Float64s()
 		for i, x := range values {
 			if y := float64(float32(x)); y-y != 0 {
-				return nil, fmt.Errorf("%s%s is %v: want finite numbers that float32 holds", p.Name, index(i, p.Shape), x)
+				return nil, fmt.Errorf("%s%s is %v: want numbers that are finite in float32", p.Name, index(i, p.Shape), x)
 			}
 		}
 		copy(theta[p.Offset:], values)
@@ -57,42 +57,26 @@ func ReadWeights(file []byte, net *nn.Net) ([]float64, error) {
 	return theta, nil
 }
 
-// part is a tensor of the network and the layer that it belongs to, −1 for none.
+// part is a tensor of the network and the kind of its layer, as dense or conv; empty for the likelihood's parameters.
 type part struct {
 	nn.Tensor
-	layer int
-	kind  string // dense or conv
+	kind string
 }
 
-// parts are the tensors of a network in its order.
+// parts lists the tensors of a network in its order.
 func parts(net *nn.Net) (all []part) {
-	tensors := net.Tensors()
-	for i, l := range net.Layers() {
-		kind, n := "", 0
-		switch l := l.(type) {
-		case nn.Dense:
-			kind, n = "dense", tensorsOf(l.NoBias)
-		case nn.Conv:
-			kind, n = "conv", tensorsOf(l.NoBias)
+	layers := net.Layers()
+	for _, t := range net.Tensors() {
+		p := part{Tensor: t}
+		if t.Layer >= 0 {
+			p.kind = nn.Layers.Name(layers[t.Layer])
 		}
-		for range n {
-			all = append(all, part{tensors[len(all)], i, kind})
-		}
-	}
-	for _, t := range tensors[len(all):] {
-		all = append(all, part{t, -1, ""})
+		all = append(all, p)
 	}
 	return all
 }
 
-func tensorsOf(noBias bool) int {
-	if noBias {
-		return 1
-	}
-	return 2
-}
-
-// stateDict is a file that should hold the parts of a network.
+// stateDict is a file of weights beside the parts of the network that it should hold.
 type stateDict struct {
 	names   []string // in the order of the file
 	tensors map[string]safetensors.Tensor
@@ -104,7 +88,7 @@ func (f *stateDict) has(name string) bool {
 	return ok
 }
 
-// index writes the place of value i of a tensor as Python does: [0, 3].
+// index writes the index of value i of a tensor as Python does: [0, 3].
 func index(i int, shape []int) string {
 	at := make([]string, len(shape))
 	for d := len(shape) - 1; d >= 0; d-- {

@@ -117,6 +117,8 @@ func TestReadWeightsErrors(t *testing.T) {
 			"tensor 0.weight [2 1 3 3] of the network (layer 0, conv) is not in the file; nearest is conv1.weight [2 1 3 3]: write name: conv1 beside conv in layer 0 (by their shapes, the layers with weights are conv1, fc1 in order)"},
 		"second layer not ours": {namedNet(t, "conv1", "", false, nn.Categorical{}), trained(),
 			"tensor 4.weight [3 18] of the network (layer 3, dense) is not in the file; nearest is fc1.weight [3 18]: write name: fc1 beside dense in layer 3"},
+		"last layer without bias": {namedNet(t, "", "", true, nn.Categorical{}), trained()[:3],
+			"write name: conv1 beside conv in layer 0 (by their shapes, the layers with weights are conv1, fc1 in order)"},
 		"numbers of another Sequential": {ours, trained("0.weight", "0.bias", "5.weight", "5.bias"), `write name: "5" beside dense in layer 3`},
 		"shape before name": {named, append(trained("conv1.weight", "conv1.bias", "head.weight", "head.bias"), f32("fc2.weight", []int{1}, 1)),
 			"tensor fc1.weight [3 18] of the network (layer 3, dense) is not in the file; nearest is head.weight [3 18]"},
@@ -124,9 +126,9 @@ func TestReadWeightsErrors(t *testing.T) {
 			"nearest is fc.weight [1]: name layer 3 as the file does, or change the layers"},
 		"another network": {ours, []safetensors.Tensor{f32("0.bias", []int{1}, 1), f32("4.weight", []int{1}, 1)},
 			"tensor 0.weight [2 1 3 3] of the network (layer 0, conv) is not in the file; nearest is 4.weight [1]"},
-		"nothing left":  {named, trained()[:2], "tensor fc1.weight [3 18] of the network (layer 3, dense) is not in the file, nor any"},
-		"no bias":       {named, trained()[:3], "tensor fc1.bias [3] of the network (layer 3, dense) is not in the file, nor any that could be meant: if layer 3 was trained without a bias, write bias: false"},
-		"bias too many": {namedNet(t, "conv1", "fc1", true, nn.Categorical{}), trained(), "tensor fc1.bias [3] in the file is none of the network's: layer 3 has bias: false"},
+		"nothing left":  {named, trained()[:2], "tensor fc1.weight [3 18] of the network (layer 3, dense) is not in the file, and the file has no other tensors"},
+		"no bias":       {named, trained()[:3], "tensor fc1.bias [3] of the network (layer 3, dense) is not in the file, and the file has no other tensors: if layer 3 was trained without a bias, write bias: false"},
+		"bias too many": {namedNet(t, "conv1", "fc1", true, nn.Categorical{}), trained(), "tensor fc1.bias [3] in the file is not in the network: layer 3 has bias: false"},
 		"transposed": {named, func() tensors { f := trained(); f[2].Shape = []int{18, 3}; return f }(),
 			"tensor fc1.weight is [18 3] in the file, the network has [3 18] (layer 3, dense): it is transposed"},
 		"channels last": {named, func() tensors { f := trained(); f[0].Shape = []int{3, 3, 1, 2}; return f }(),
@@ -139,13 +141,13 @@ func TestReadWeightsErrors(t *testing.T) {
 			f := trained()
 			f[0].Shape, f[0].Data = []int{2, 2, 1, 3, 3}, slices.Repeat(f[0].Data, 2)
 			return f
-		}(), "hold 2 networks, stacked"},
+		}(), "hold 2 stacked networks"},
 		"integers": {named, func() tensors { f := trained(); f[1].DType = "I32"; return f }(), "tensor conv1.bias is I32 in the file: want F32"},
 		"batch normalisation": {named, append(trained(), f32("a.weight", []int{2}, 1, 1), f32("bn.running_mean", []int{2}, 0, 0)),
 			"tensor bn.running_mean in the file is a buffer of a batch normalisation"},
-		"one layer more": {named, append(trained(), f32("fc2.weight", []int{1, 2}, 0, 0)), "tensor fc2.weight [1 2] in the file is none of the network's: a layer is missing"},
+		"one layer more": {named, append(trained(), f32("fc2.weight", []int{1, 2}, 0, 0)), "tensor fc2.weight [1 2] in the file is not in the network: add the layer that is missing"},
 		"unprintable":    {named, append(trained(), f32("\x1b[31m", []int{1}, 0)), `tensor "\x1b[31m" [1] in the file`},
-		"no log_sd":      {namedNet(t, "conv1", "fc1", false, nn.Gaussian{Learned: true}), trained(), "tensor log_sd [1] of the network is not in the file, nor any that could be meant: likelihood {gaussian: {sd: learned}} wants log σ"},
+		"no log_sd":      {namedNet(t, "conv1", "fc1", false, nn.Gaussian{SD: nn.Learned}), trained(), "tensor log_sd [1] of the network is not in the file, and the file has no other tensors: likelihood {gaussian: {sd: learned}} wants log σ"},
 		"NaN": {named, func() tensors {
 			f := trained()
 			binary.LittleEndian.PutUint32(f[2].Data[4*(18+2):], math.Float32bits(float32(math.NaN())))
@@ -174,15 +176,15 @@ func TestReadWeightsErrors(t *testing.T) {
 func TestReadWeightsOtherFiles(t *testing.T) {
 	net := convNet(t)
 	var posterior, restarts bytes.Buffer
-	if err := WritePosterior(&posterior, combine(t, net, numbered(net, 2, 3), Equal)); err != nil {
+	if err := WritePosterior(&posterior, combine(t, net, numbered(net, 2, 3), Equal{})); err != nil {
 		t.Fatal(err)
 	}
 	if err := WriteRestarts(&restarts, net, numbered(net, 1, 4)[0].Theta, make([]float64, 4), 0); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ file, reason string }{
-		{posterior.String(), "holds 6 networks, stacked"},
-		{restarts.String(), "holds 4 networks, stacked"},
+		{posterior.String(), "holds 6 stacked networks"},
+		{restarts.String(), "holds 4 stacked networks"},
 		{"PK\x03\x04 archive/data.pkl", "torch.save"},
 		{"\x80\x02}q\x00.", "torch.save"},
 		{"not weights at all", "is it the right file"},

@@ -28,13 +28,9 @@ func NewSet(name string, inputs, labels *Array, classes int) (*Set, error) {
 	return s, nil
 }
 
-// ChannelsLast says how an example's inputs [channels, height, width] are read, if they look like an image whose channels come
-// last; it is empty for other shapes.
-func ChannelsLast(shape []int) string {
-	if len(shape) != 3 || shape[0] != shape[1] || shape[0] == 1 || shape[0] == shape[2] || !slices.Contains([]int{1, 3, 4}, shape[2]) {
-		return ""
-	}
-	return fmt.Sprintf("taken as %d channels of %d×%d; images with channels last need np.moveaxis(x, -1, 1)", shape[0], shape[1], shape[2])
+// channelsLast reports whether an example's inputs [channels, height, width] look like an image whose channels come last.
+func channelsLast(shape []int) bool {
+	return len(shape) == 3 && shape[0] == shape[1] && shape[0] != 1 && shape[0] != shape[2] && slices.Contains([]int{1, 3, 4}, shape[2])
 }
 
 // labelsOf returns the labels [n] or [n, 1] of inputs [n, …].

@@ -60,7 +60,7 @@ func (t *Table) Line(i int) int { return t.lines[i] }
 
 // ReadCSV reads a file. Errors name file, line and column.
 func ReadCSV(path string, o CSV) (*Table, error) {
-	file, size, err := open(path)
+	file, size, err := openReadable(path)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func DecodeCSV(name string, raw []byte, o CSV) (*Table, error) {
 // and errors, which may come after the first blocks. With a target column the file is read twice, since the names in it
 // must be known first, and so a fault is found before the first block.
 func ScanCSV(path string, o CSV, rows int, fn func(*Table) error) error {
-	file, size, err := open(path)
+	file, size, err := openReadable(path)
 	if err != nil {
 		return err
 	}

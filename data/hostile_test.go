@@ -182,7 +182,7 @@ func TestShowRefuses(t *testing.T) {
 		"empty.bin":          {"", "row 0"},
 		"x.npz":              {"PK\x03\x04\x14\x00", "zip archive"},
 		"x.pt":               {"PK\x03\x04\x00\x00", "zip archive"},
-		"x.png":              {"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "looks like no file"},
+		"x.png":              {"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "is a picture"},
 		"x":                  {"\x01\x02\x03", "looks like no file"},
 		"x.txt":              {"hello\nworld\n", "line 2, column 1 (hello)"},
 		"x.dat":              {"1 2\n3 x\n", "line 2, column 2"},

@@ -2,8 +2,9 @@ package data
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
+
+	"github.com/starling-smc/starling/internal/finding"
 )
 
 // Checksums are those of the parts and the groups of a problem, by name.
@@ -20,63 +21,38 @@ func (p *Problem) Checksums() map[string]string {
 	return sums
 }
 
-// Notes say what users may not expect of how their examples became inputs: columns that were dropped, images whose
+// Findings say what users may not expect of how their examples became inputs: columns that were dropped, images whose
 // channels seem to come last, and features that are always 0.
-func (p *Problem) Notes() []string {
-	var notes []string
-	if dropped := p.Schema.DroppedNote(); dropped != "" {
-		notes = append(notes, dropped)
+func (p *Problem) Findings() (found []finding.Finding) {
+	if f, ok := p.Schema.DroppedColumns(); ok {
+		found = append(found, f)
 	}
-	if p.targets != nil {
-		if how := ChannelsLast(p.Schema.Shape); how != "" {
-			notes = append(notes, p.Name+": "+how)
-		}
+	if shape := p.Schema.Shape; p.targets != nil && channelsLast(shape) {
+		found = append(found, finding.ChannelsLast(p.Name, shape[0], shape[1], shape[2]))
 	}
-	if zero := p.Schema.alwaysZero(); zero != "" {
-		notes = append(notes, zero)
+	if zero := p.Schema.alwaysZero(); zero != nil {
+		found = append(found, finding.ZeroFeatures(zero))
 	}
-	return notes
+	return found
 }
 
-// DroppedNote says which columns were dropped because they are constant; empty if none was.
-func (s *Schema) DroppedNote() string {
+// DroppedColumns says which columns were dropped because they are constant; ok is false if none was.
+func (s *Schema) DroppedColumns() (f finding.Finding, ok bool) {
 	names := make([]string, len(s.Dropped))
 	for i, name := range s.Dropped {
 		if names[i] = name; !s.Named {
 			names[i] = "number " + name
 		}
 	}
-	switch len(names) {
-	case 0:
-		return ""
-	case 1:
-		return fmt.Sprintf("column %s is constant over the training rows and was dropped", names[0])
-	}
-	return fmt.Sprintf("columns %s are constant over the training rows and were dropped", strings.Join(names, ", "))
+	return finding.ConstantColumns(names), len(names) > 0
 }
 
-// alwaysZero says which features of arrays, which drop none, a network sees as 0 once they are standardised; empty if
-// there are none.
-func (s *Schema) alwaysZero() string {
+// alwaysZero lists the features of arrays, which drop none, that a network sees as 0 once they are standardised.
+func (s *Schema) alwaysZero() []int {
 	if s.Columns != nil || s.Inputs == nil {
-		return ""
+		return nil
 	}
-	const few = 20
-	var names []string
-	constant := s.Inputs.Constant()
-	for _, j := range constant {
-		names = append(names, strconv.Itoa(j))
-	}
-	switch n := len(names); {
-	case n == 0:
-		return ""
-	case n == 1:
-		return fmt.Sprintf("feature %s (from 0) is constant over the training examples: the network sees it as 0 everywhere", names[0])
-	case n > few:
-		names = append(names[:few], "…")
-	}
-	return fmt.Sprintf("%d features (from 0: %s) are constant over the training examples: the network sees them as 0 everywhere",
-		len(constant), strings.Join(names, ", "))
+	return s.Inputs.Constant()
 }
 
 // ClassCount says how many classes the data have; of arrays also which file's labels say so, and which labels no example

@@ -14,9 +14,10 @@ func ReadArray(path string) (*Array, error) {
 	return withSource(path, func(s *source) (*Array, error) { return s.array((*source).anyHeader) })
 }
 
-// IsArray reports whether a file begins like NPY, IDX or gzip, as no text does.
+// IsArray reports whether a file begins as NPY, IDX or gzip do, and no text does. A file that is known to be neither array
+// nor text is an error that says what it is.
 func IsArray(path string) (bool, error) {
-	file, _, err := open(path)
+	file, _, err := openReadable(path)
 	if err != nil {
 		return false, err
 	}
@@ -114,7 +115,7 @@ var errNoRows = errors.New("the array has no rows of values")
 // OpenArray opens a file, NPY or IDX, compressed with gzip or not, to read its rows. An array without rows, a scalar or
 // one whose rows hold no values, is an error.
 func OpenArray(path string) (*ArrayReader, error) {
-	file, size, err := open(path)
+	file, size, err := openReadable(path)
 	if err != nil {
 		return nil, err
 	}

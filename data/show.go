@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/starling-smc/starling/internal/finding"
 	"github.com/starling-smc/starling/internal/safetensors"
 )
 
@@ -82,13 +83,17 @@ func formatOf(path string, file content, size int) (string, error) {
 		return "", fmt.Errorf("%s: %w", path, err)
 	}
 	is := func(magic string) bool { return strings.HasPrefix(string(head), magic) }
+	if len(head) > 8 && head[8] == '{' && string(head[4:8]) == "\x00\x00\x00\x00" { // after the length of its header
+		return "safetensors", nil
+	}
+	if err := otherKind(path, file); err != nil {
+		return "", err
+	}
 	switch {
 	case is(npyMagic):
 		return "npy", nil
 	case is("\x1f\x8b"):
 		return packedFormat(path, file, size)
-	case len(head) > 8 && head[8] == '{' && string(head[4:8]) == "\x00\x00\x00\x00": // after the length of its header
-		return "safetensors", nil
 	}
 	name := strings.ToLower(filepath.Base(path))
 	switch filepath.Ext(name) {
@@ -106,8 +111,6 @@ func formatOf(path string, file content, size int) (string, error) {
 	switch {
 	case is("\x00\x00"), strings.HasSuffix(name, "-ubyte"):
 		return "idx", nil
-	case is("PK\x03\x04"):
-		return "", fmt.Errorf("%s: is a zip archive (an .npz or .pt file?): save its arrays as .npy, or weights as .safetensors", path)
 	case isText(head):
 		return "csv", nil
 	case size == 0:
@@ -171,7 +174,9 @@ func (d *Description) array(file content) error {
 		sum.First = nil
 	}
 	if len(l.shape) > 0 {
-		sum.Note = ChannelsLast(l.shape[1:])
+		if shape := l.shape[1:]; channelsLast(shape) {
+			sum.Note = finding.ChannelsLast("", shape[0], shape[1], shape[2]).Words()
+		}
 	}
 	d.Packed, d.Arrays = s.packed, []ArraySummary{sum}
 	return s.end()

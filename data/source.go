@@ -66,7 +66,7 @@ func open(path string) (*os.File, int, error) {
 // withSource calls f with the source of a file.
 func withSource[T any](path string, f func(*source) (T, error)) (T, error) {
 	var none T
-	file, size, err := open(path)
+	file, size, err := openReadable(path)
 	if err != nil {
 		return none, err
 	}

@@ -3,6 +3,7 @@ package mcmc
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/starling-smc/starling/internal/rng"
 )
@@ -93,6 +94,11 @@ func (p normal) LogDensity(theta, grad []float64) (l float64) {
 	return l
 }
 
-func at(seed uint64, iteration int) Moment {
-	return Moment{Key: rng.Key{Seed: seed, Iteration: iteration}}
+func at(seed uint64, iteration int) StepContext {
+	return StepContext{Key: rng.Key{Seed: seed, Iteration: iteration}}
+}
+
+// all says whether x holds nothing but want, and that for some particles.
+func all(x []int, want int) bool {
+	return len(x) > 0 && !slices.ContainsFunc(x, func(v int) bool { return v != want })
 }

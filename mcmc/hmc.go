@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/rng"
 )
 
@@ -14,7 +15,7 @@ import (
 //
 //	min(1, exp(−ΔH)),   H = −log π(θ) + p'p/2.
 //
-// A proposal whose energy is NaN or infinite is rejected with probability 1 and counted. Each move costs S gradients.
+// A proposal whose energy is NaN or infinite (divergent) is rejected with probability 1 and counted. A move costs S gradients.
 //
 // The step size, one for all particles, follows every move: log h += gain·(A − target), where A is the mean of
 // min(1, exp(−ΔH)) over them, not the count of acceptances. It starts at
@@ -24,12 +25,14 @@ import (
 //
 // with sd the smallest of the (Gaussian) prior's.
 type HMC struct {
-	Steps  int     // S, leapfrogs a move; 0: 1
-	Step   float64 // h, fixed; 0: adapted
-	Start  float64 // h before adaptation; 0: by the rule above
-	Accept float64 // acceptance to adapt to; 0: .574 for S = 1 (optimal for Langevin moves), .65 for more
-	Jitter float64 // every move multiplies h by a uniform number from 1 − Jitter to 1 + Jitter
-	Phases []Phase // how a run with a budget proceeds; nil: S leapfrogs with gain .2 all along
+	Steps  int     `yaml:"steps"`                  // S, leapfrogs a move; 0: 1
+	Step   float64 `yaml:"step" words:"adapted=0"` // h, fixed; 0: adapted
+	Start  float64 `yaml:"-"`                      // h before adaptation; 0: by the rule above
+	Accept float64 `yaml:"accept,omitempty"`       // acceptance to adapt to; 0: .574 for S = 1 (optimal for Langevin moves), .65 for more
+	Jitter float64 `yaml:"jitter,zero"`            // every move multiplies h by a uniform number from 1 − Jitter to 1 + Jitter
+	Phases []Phase `yaml:"-"`                      // how a run with a budget proceeds; nil: S leapfrogs with gain .2 all along
+
+	Mutations Mutations `yaml:"mutations,omitempty"` // moves an iteration
 }
 
 // Phase is a part of a run.
@@ -39,7 +42,7 @@ type Phase struct {
 	Gain  float64 // of the adaptation; 0: h stays as it is
 }
 
-// ChainPhases is the rule of long chains that needs no hand (scalable-bayesian-monte-carlo, section 7b): in the first
+// ChainPhases is the rule of long chains (scalable-bayesian-monte-carlo, section 7b): in the first
 // tenth moves of at most 5 leapfrogs with gain .2, which find the size; then moves of S with gain .1 to the half; then
 // h is frozen, since a kernel that goes on learning from its past leaves nothing invariant.
 func ChainPhases(steps int) []Phase {
@@ -53,10 +56,95 @@ func HalfPhases(steps int) []Phase {
 	return []Phase{{0.5, steps, 0.2}, {1, steps, 0}}
 }
 
-var _ Move = HMC{}
+func (m HMC) String() string {
+	if m.Steps <= 1 {
+		return "HMC (1 leapfrog)"
+	}
+	return fmt.Sprintf("HMC (%d leapfrogs)", m.Steps)
+}
 
-// NeedsGradient is true.
-func (HMC) NeedsGradient() bool { return true }
+// Invariant is true: accept/reject takes the discretisation error out.
+func (HMC) Invariant() bool { return true }
+
+// Needs is the gradient.
+func (HMC) Needs() Needs { return Needs{Gradient: true} }
+
+// Repeats is Mutations.
+func (m HMC) Repeats() Mutations { return m.Mutations }
+
+// Aim is Accept, or its default, if the step size is adapted.
+func (m HMC) Aim() float64 {
+	switch {
+	case m.Step != 0:
+		return 0
+	case m.Accept != 0:
+		return m.Accept
+	case max(1, m.Steps) == 1:
+		return 0.574
+	}
+	return 0.65
+}
+
+// Subsample is 0.
+func (HMC) Subsample() int { return 0 }
+
+// Scratch is 0.
+func (HMC) Scratch() int { return 0 }
+
+// ForChains has 80 leapfrogs, acceptance .75 and a jitter of .2, or with one leapfrog .574 and none. An adapted step is
+// found in the phases of ChainPhases, or with one leapfrog of HalfPhases.
+func (m HMC) ForChains() NamedMove {
+	def(&m.Steps, 80)
+	m = m.complete(0.75, 0.2)
+	switch {
+	case m.Step == 0 && m.Steps > 1:
+		m.Phases = ChainPhases(m.Steps)
+	case m.Step == 0:
+		m.Phases = HalfPhases(m.Steps)
+	}
+	return m
+}
+
+// ForPopulation has 1 leapfrog and acceptance .574, with more leapfrogs .65; no jitter, and 10 mutations.
+func (m HMC) ForPopulation() NamedMove {
+	def(&m.Steps, 1)
+	m = m.complete(0.65, 0)
+	m.Mutations = m.Mutations.forPopulation()
+	return m
+}
+
+// complete sets what was left out, to these values if there is more than one leapfrog.
+func (m HMC) complete(accept, jitter float64) HMC {
+	if m.Steps == 1 {
+		accept, jitter = 0.574, 0
+	}
+	if m.Step == 0 {
+		def(&m.Accept, accept)
+	}
+	def(&m.Jitter, jitter)
+	return m
+}
+
+// CheckForChains refuses mutations.
+func (m HMC) CheckForChains(f *config.Faults) { checkNoMutations(f, m.Mutations) }
+
+// Check notes what is wrong.
+func (m HMC) Check(f *config.Faults) {
+	f.If(m.Steps < 0, "steps", "want at least 1, have %d", m.Steps)
+	f.If(!(m.Step >= 0) || math.IsInf(m.Step, 0), "step", "want a number above 0, have %.12g", m.Step)
+	f.If(!(m.Start >= 0) || math.IsInf(m.Start, 0), "", "first step size %v", m.Start)
+	f.If(m.Step > 0 && m.Start > 0, "", "Start is for an adapted step, Step fixes it: set one of them")
+	f.If(!(m.Accept >= 0 && m.Accept < 1), "accept", "want a number above 0 and below 1, have %.12g", m.Accept)
+	f.If(!(m.Jitter >= 0 && m.Jitter < 1), "jitter", "want 0 or a number below 1, have %.12g", m.Jitter)
+	last := 0.0
+	for i, p := range m.Phases {
+		f.If(!(p.Until > last), "", "phase %d ends at %v, which is not after %v", i, p.Until, last)
+		f.If(p.Steps < 1, "", "phase %d has %d leapfrogs a move", i, p.Steps)
+		f.If(!(p.Gain >= 0), "", "phase %d has gain %v", i, p.Gain)
+		last = p.Until
+	}
+	f.If(m.Phases != nil && last != 1, "", "the phases end at %v, not at 1", last)
+}
 
 // Evaluations is S, the largest of all phases.
 func (m HMC) Evaluations() int {
@@ -69,8 +157,8 @@ func (m HMC) Evaluations() int {
 
 // Tuning returns log h.
 func (m HMC) Tuning(t *Target) ([]float64, error) {
-	if err := m.check(); err != nil {
-		return nil, err
+	if err := config.Check(m); err != nil {
+		return nil, fmt.Errorf("HMC: %w", err)
 	}
 	h := max(m.Step, m.Start)
 	if h == 0 {
@@ -91,31 +179,7 @@ func (m HMC) Tuning(t *Target) ([]float64, error) {
 	return []float64{rng.Log(h)}, nil
 }
 
-func (m HMC) check() error {
-	var faults []error
-	fault := func(bad bool, format string, args ...any) {
-		if bad {
-			faults = append(faults, fmt.Errorf("HMC: "+format, args...))
-		}
-	}
-	fault(m.Steps < 0, "%d leapfrogs a move", m.Steps)
-	fault(!(m.Step >= 0) || math.IsInf(m.Step, 0), "step size %v", m.Step)
-	fault(!(m.Start >= 0) || math.IsInf(m.Start, 0), "first step size %v", m.Start)
-	fault(m.Step > 0 && m.Start > 0, "Start is for an adapted step, Step fixes it: set one of them")
-	fault(!(m.Accept >= 0 && m.Accept < 1), "acceptance %v is not between 0 and 1", m.Accept)
-	fault(!(m.Jitter >= 0 && m.Jitter < 1), "jitter %v is not between 0 and 1", m.Jitter)
-	last := 0.0
-	for i, p := range m.Phases {
-		fault(!(p.Until > last), "phase %d ends at %v, which is not after %v", i, p.Until, last)
-		fault(p.Steps < 1, "phase %d has %d leapfrogs a move", i, p.Steps)
-		fault(!(p.Gain >= 0), "phase %d has gain %v", i, p.Gain)
-		last = p.Until
-	}
-	fault(m.Phases != nil && last != 1, "the phases end at %v, not at 1", last)
-	return errors.Join(faults...)
-}
-
-// phase returns the one that holds at the given progress.
+// phase returns the phase of the given progress.
 func (m HMC) phase(progress float64) Phase {
 	for _, p := range m.Phases {
 		if progress < p.Until {
@@ -129,7 +193,7 @@ func (m HMC) phase(progress float64) Phase {
 }
 
 // Mutate is one move of every particle.
-func (m HMC) Mutate(ctx context.Context, w *Work, t *Target, p *Population, tuning []float64, now Moment) (Outcome, error) {
+func (m HMC) Mutate(ctx context.Context, w *Work, t *Target, p *Population, tuning []float64, now StepContext) (Outcome, error) {
 	w.Fit(p)
 	phase := m.phase(now.Progress)
 	steps := phase.Steps
@@ -148,16 +212,10 @@ func (m HMC) Mutate(ctx context.Context, w *Work, t *Target, p *Population, tuni
 		w.kinetic[j] = arrival
 	})
 	out := w.metropolis(t.Pool, p, now.Key, func(j int) bool { return isFinite(w.kinetic[j]) })
-	out.Step, out.Gradients = size, steps*t.Examples()
+	out.Step = size
+	out.took(steps*t.Examples(), 0)
 	if m.Step == 0 {
-		target := m.Accept
-		if target == 0 {
-			target = 0.65
-			if max(1, m.Steps) == 1 {
-				target = 0.574
-			}
-		}
-		tuning[0] += float64(phase.Gain * (mean(out.Probability) - target))
+		tuning[0] += float64(phase.Gain * (mean(out.Probability) - m.Aim()))
 	}
 	return out, nil
 }

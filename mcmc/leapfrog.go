@@ -42,7 +42,7 @@ func (w *Work) kick(t *Target, p *Population, j int, h float64) (lp float64) {
 	momentum := p.row(w.momentum, j)
 	gradLP := (*spare)[:len(momentum)]
 	lp = t.Prior.LogDensity(p.row(p.Theta, j), gradLP)
-	p.kickSettled(j, momentum, float64(h*t.Mu))
+	p.kickAnnealed(j, momentum, float64(h*t.Mu))
 	gradLL := p.row(p.GradLL, j)[:len(momentum)]
 	for i := range momentum {
 		momentum[i] += float64(h * (float64(t.Lambda*gradLL[i]) + gradLP[i]))
@@ -58,12 +58,12 @@ func drift(theta, place, momentum []float64, h float64) {
 	}
 }
 
-// kickSettled adds h times the gradient of the settled examples' log-likelihood, where there are any.
-func (p *Population) kickSettled(j int, momentum []float64, h float64) {
-	if p.SettledGrad == nil {
+// kickAnnealed adds h times the gradient of the log-likelihood of examples that are annealed in, where there are any.
+func (p *Population) kickAnnealed(j int, momentum []float64, h float64) {
+	if p.AnnealedGrad == nil {
 		return
 	}
-	for i, g := range p.row(p.SettledGrad, j) {
+	for i, g := range p.row(p.AnnealedGrad, j) {
 		momentum[i] += float64(h * g)
 	}
 }

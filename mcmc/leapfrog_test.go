@@ -79,7 +79,7 @@ func TestLeapfrogGolden(t *testing.T) {
 			"shared":     {Model: &model{d: d, log: log, factor: 3}, Prior: factorPrior{d, log, 0.25}, Lambda: 0.25},
 		} {
 			t.Run(c.Name+"/"+name, func(t *testing.T) {
-				from, to := NewPopulation(3, d, true), NewPopulation(3, d, true)
+				from, to := NewPopulation(3, d, Needs{Gradient: true}), NewPopulation(3, d, Needs{Gradient: true})
 				w := new(Work)
 				w.Fit(&from)
 				theta, momentum := from.row(from.Theta, 1), from.row(w.momentum, 1)
@@ -137,7 +137,7 @@ func stretched(log density, root []float64) density {
 func TestAnnealingCheck1LeapfrogIsReversible(t *testing.T) {
 	ctx := context.Background()
 	target := &Target{Model: &model{d: 2, log: quartic, factor: 1}, Prior: factorPrior{2, quartic, 0.5}, Lambda: 0.7}
-	p := NewPopulation(2, 2, true)
+	p := NewPopulation(2, 2, Needs{Gradient: true})
 	copy(p.Theta, []float64{0.3, -0.8, 1.2, 0.1})
 	start := append([]float64(nil), p.Theta...)
 	w := new(Work)
@@ -168,7 +168,7 @@ func TestAnnealingCheck1VolumeAndOrder(t *testing.T) {
 	ctx := context.Background()
 	target := &Target{Model: &model{d: 2, log: quartic, factor: 1}, Prior: factorPrior{2, quartic, 0.5}, Lambda: 0.7}
 	flow := func(x [4]float64, h float64, steps int) (end [4]float64, energy float64) {
-		p, w := NewPopulation(1, 2, true), new(Work)
+		p, w := NewPopulation(1, 2, Needs{Gradient: true}), new(Work)
 		w.Fit(&p)
 		momentum := w.momentum
 		copy(p.Theta, x[:2])

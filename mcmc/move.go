@@ -5,42 +5,90 @@ import (
 	"math"
 	"sync"
 
+	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/pool"
 	"github.com/starling-smc/starling/internal/rng"
 )
 
-// Move is a Markov kernel for a whole population: how a particle travels.
+// Moves lists the moves that a config can name.
+var Moves = config.Table[NamedMove]{
+	{Name: "hmc", Part: HMC{}},
+	{Name: "pcn", Part: PCN{}},
+	{Name: "leapfrog", Part: Unadjusted{}},
+}
+
+// Move is a Markov kernel for a whole population: how a particle travels. It is a plain value. What it learns on the way
+// and what it remembers of a particle are kept by the caller.
+//
+// A Move may say more about itself: Repeats as in NamedMove, where it is made several times in an iteration, and Invariant,
+// which decides the weighting. A sampler asks for both and does not insist.
 type Move interface {
-	// NeedsGradient says whether populations must carry gradients.
-	NeedsGradient() bool
+	// Needs says what populations must carry.
+	Needs() Needs
 
 	// Evaluations is the largest number of evaluations of the model that one mutation makes for a particle.
 	Evaluations() int
 
-	// Tuning returns what the move adapts, as it is before the first mutation: one number for the population. The
-	// caller keeps it, so that a move is a plain value. The error says which setting is wrong, or what the target
-	// lacks.
+	// Tuning returns the numbers that the move adapts, as they are before the first mutation: as many as it likes, shared by
+	// the population. The caller keeps them. The error says which setting is wrong, or what the target lacks.
 	Tuning(t *Target) ([]float64, error)
 
 	// Mutate moves every particle of p once and adapts tuning. After an error p and tuning are undefined.
-	Mutate(ctx context.Context, w *Work, t *Target, p *Population, tuning []float64, now Moment) (Outcome, error)
+	Mutate(ctx context.Context, w *Work, t *Target, p *Population, tuning []float64, now StepContext) (Outcome, error)
 }
 
-// Moment is when in a run a mutation takes place.
-type Moment struct {
+// NamedMove is a Move of the table Moves: it also answers what methods, configs and reports ask of it.
+type NamedMove interface {
+	Move
+
+	// String is the move's title, as in "HMC (80 leapfrogs)".
+	String() string
+
+	// Invariant says whether the move leaves its target invariant, as accept/reject does. If not, weights correct its error.
+	Invariant() bool
+
+	// Repeats says how often the move is made in one iteration of a sampler.
+	Repeats() Mutations
+
+	// Aim is the acceptance that the step size is adapted to; 0 if the step size is fixed.
+	Aim() float64
+
+	// Subsample is the number of examples in the mini-batch that gives a trajectory its gradients; 0: those of the target.
+	Subsample() int
+
+	// Scratch is the number of J×D matrices that the move holds beside two populations and the momenta.
+	Scratch() int
+
+	// ForChains and ForPopulation return the move with the settings that were left out: chains move for long on the
+	// posterior, populations a little on every target.
+	ForChains() NamedMove
+	ForPopulation() NamedMove
+
+	// CheckForChains notes the settings that chains cannot have.
+	CheckForChains(f *config.Faults)
+}
+
+// Needs is what a move wants a population to carry beside the parameters.
+type Needs struct {
+	Gradient bool // of the log-likelihood where the particle stands
+	Momentum bool // kept from move to move; moves that draw it anew need none
+}
+
+// StepContext tells a move where in the run it is made.
+type StepContext struct {
 	Key      rng.Key // seed, island, iteration, mutation; the move adds purpose and particle
 	Progress float64 // share of the run's budget that is spent, 0…1; 0 if there is none
 	Left     int     // evaluations a particle that the budget has left; 0 if there is no budget
 }
 
-// Outcome is what a mutation did; its slices, of length J, are valid until the next.
+// Outcome is what a mutation did. Its slices have length J and are valid until the next mutation.
 type Outcome struct {
-	Energy      []float64 // ΔH of every proposal, also of the rejected
+	Energy      []float64 // ΔH of every proposal, also of rejected ones
 	Probability []float64 // min(1, e^−ΔH), or 0 where the proposal's energy is NaN or infinite
-	Broken      int       // number of such proposals
+	Divergent   int       // number of such proposals
 	Step        float64   // step size, without jitter
-	Gradients   int       // evaluations of value and gradient a particle, in examples
-	Values      int       // evaluations of the value alone a particle, in examples
+	Gradients   []int     // evaluations of value and gradient that each particle took, in examples
+	Values      []int     // evaluations of the value alone, likewise
 }
 
 // Work is a move's scratch memory, reused from call to call. The zero value is ready.
@@ -67,6 +115,8 @@ func (w *Work) Fit(p *Population) {
 	w.spare = &sync.Pool{New: func() any { row := make([]float64, d); return &row }}
 	w.outcome.Energy = make([]float64, p.J)
 	w.outcome.Probability = make([]float64, p.J)
+	w.outcome.Gradients = make([]int, p.J)
+	w.outcome.Values = make([]int, p.J)
 }
 
 // drawMomentum draws the momentum of particle j of p anew, from N(0, I), and notes its kinetic energy.
@@ -95,10 +145,17 @@ func (w *Work) metropolis(workers *pool.Pool, p *Population, key rng.Key, finite
 	out := w.outcome
 	for j := range p.J {
 		if !finite(j) {
-			out.Broken++
+			out.Divergent++
 		}
 	}
 	return out
+}
+
+// took notes what every particle evaluated, in examples.
+func (o *Outcome) took(gradients, values int) {
+	for j := range o.Gradients {
+		o.Gradients[j], o.Values[j] = gradients, values
+	}
 }
 
 func isFinite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

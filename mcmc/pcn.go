@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/rng"
 )
 
@@ -17,15 +18,69 @@ import (
 // The proposal is reversible for the prior, so only the likelihood decides. It needs no gradient: one value a move.
 // b follows every move, logit b += .2·(A − target) with A the mean of the acceptance probabilities, from b = .2.
 type PCN struct {
-	Step   float64 // b, fixed, in (0, 1]; 0: adapted
-	Accept float64 // acceptance to adapt to; 0: .25
-	Freeze float64 // share of the run's budget after which b stays, for chains; 0: never
+	Step   float64 `yaml:"step" words:"adapted=0"` // b, fixed, in (0, 1]; 0: adapted
+	Accept float64 `yaml:"accept,omitempty"`       // acceptance to adapt to; 0: .25
+	Freeze float64 `yaml:"-"`                      // share of the run's budget after which b stays, for chains; 0: never
+
+	Mutations Mutations `yaml:"mutations,omitempty"` // moves an iteration
 }
 
-var _ Move = PCN{}
+func (PCN) String() string { return "pCN" }
 
-// NeedsGradient is false.
-func (PCN) NeedsGradient() bool { return false }
+// Invariant is true.
+func (PCN) Invariant() bool { return true }
+
+// Needs is nothing.
+func (PCN) Needs() Needs { return Needs{} }
+
+// Repeats is Mutations.
+func (m PCN) Repeats() Mutations { return m.Mutations }
+
+// Aim is Accept, or its default, if b is adapted.
+func (m PCN) Aim() float64 {
+	switch {
+	case m.Step != 0:
+		return 0
+	case m.Accept != 0:
+		return m.Accept
+	}
+	return 0.25
+}
+
+// Subsample is 0.
+func (PCN) Subsample() int { return 0 }
+
+// Scratch is 0.
+func (PCN) Scratch() int { return 0 }
+
+// ForChains adapts b to acceptance .25 in the first half of a run.
+func (m PCN) ForChains() NamedMove {
+	def(&m.Accept, m.Aim())
+	m.Freeze = 0.5
+	return m
+}
+
+// ForPopulation adapts b to acceptance .25, and makes 10 mutations.
+func (m PCN) ForPopulation() NamedMove {
+	def(&m.Accept, m.Aim())
+	m.Mutations = m.Mutations.forPopulation()
+	return m
+}
+
+// CheckForChains refuses mutations.
+func (m PCN) CheckForChains(f *config.Faults) { checkNoMutations(f, m.Mutations) }
+
+// checkNoMutations is the rule for the moves of chains, which are made until the run's budget is spent.
+func checkNoMutations(f *config.Faults, m Mutations) {
+	f.If(m != Mutations{}, "mutations", "belongs to smc; chains move for their epochs")
+}
+
+// Check notes what is wrong.
+func (m PCN) Check(f *config.Faults) {
+	f.If(!(m.Step >= 0 && m.Step <= 1), "step", "want a number above 0, at most 1, have %.12g", m.Step)
+	f.If(!(m.Accept >= 0 && m.Accept < 1), "accept", "want a number above 0 and below 1, have %.12g", m.Accept)
+	f.If(!(m.Freeze >= 0 && m.Freeze <= 1), "", "Freeze %v is not between 0 and 1", m.Freeze)
+}
 
 // Evaluations is 1.
 func (PCN) Evaluations() int { return 1 }
@@ -35,8 +90,8 @@ func (m PCN) Tuning(t *Target) ([]float64, error) {
 	if _, ok := t.Prior.(GaussianPrior); !ok {
 		return nil, errors.New("pCN: needs a Gaussian prior; take HMC")
 	}
-	if !(m.Step >= 0 && m.Step <= 1) || !(m.Accept >= 0 && m.Accept < 1) || !(m.Freeze >= 0 && m.Freeze <= 1) {
-		return nil, fmt.Errorf("pCN: step %v, acceptance %v and freeze %v must lie between 0 and 1", m.Step, m.Accept, m.Freeze)
+	if err := config.Check(m); err != nil {
+		return nil, fmt.Errorf("pCN: %w", err)
 	}
 	b := m.Step
 	if b == 0 {
@@ -46,7 +101,7 @@ func (m PCN) Tuning(t *Target) ([]float64, error) {
 }
 
 // Mutate is one move of every particle.
-func (m PCN) Mutate(ctx context.Context, w *Work, t *Target, p *Population, tuning []float64, now Moment) (Outcome, error) {
+func (m PCN) Mutate(ctx context.Context, w *Work, t *Target, p *Population, tuning []float64, now StepContext) (Outcome, error) {
 	w.Fit(p)
 	prior, q := t.Prior.(GaussianPrior), &w.Proposal
 	b := 1 / (1 + rng.Exp(-tuning[0]))
@@ -69,13 +124,10 @@ func (m PCN) Mutate(ctx context.Context, w *Work, t *Target, p *Population, tuni
 		w.outcome.Energy[j] = p.LogLik(t.Lambda, t.Mu, j) - q.LogLik(t.Lambda, t.Mu, j)
 	}
 	out := w.metropolis(t.Pool, p, now.Key, func(j int) bool { return isFinite(q.LogLik(t.Lambda, t.Mu, j)) })
-	out.Step, out.Values = b, t.Examples()
+	out.Step = b
+	out.took(0, t.Examples())
 	if m.Step == 0 && (m.Freeze == 0 || now.Progress < m.Freeze) {
-		target := m.Accept
-		if target == 0 {
-			target = 0.25
-		}
-		tuning[0] += float64(0.2 * (mean(out.Probability) - target))
+		tuning[0] += float64(0.2 * (mean(out.Probability) - m.Aim()))
 	}
 	return out, nil
 }

@@ -2,7 +2,7 @@ package mcmc
 
 import "github.com/starling-smc/starling/internal/pool"
 
-// Population is J particles with all that has been evaluated where they stand. Matrices are row-major J×D.
+// Population is J particles with what was evaluated at their positions. Matrices are row-major J×D.
 type Population struct {
 	J, D   int
 	Theta  []float64 // J×D
@@ -10,48 +10,58 @@ type Population struct {
 	GradLL []float64 // J×D, its gradient; nil where the moves need none
 	LP     []float64 // J, log-prior
 
-	// Where a path has examples settle: their log-likelihood, beside LL of those that have not, and its gradient.
-	SettledLL   []float64 // J
-	SettledGrad []float64 // J×D
+	// Where a path anneals examples in: the log-likelihood of those that are, beside LL of the others, and its gradient.
+	AnnealedLL   []float64 // J
+	AnnealedGrad []float64 // J×D
+
+	Momentum []float64 // J×D, kept from move to move; nil where moves draw momenta anew
 }
 
-// NewPopulation allocates a population of J particles in D dimensions, with room for gradients if they are wanted.
-func NewPopulation(j, d int, gradients bool) Population {
+// NewPopulation allocates a population of J particles in D dimensions that carries what a move needs.
+func NewPopulation(j, d int, needs Needs) Population {
 	p := Population{J: j, D: d, Theta: make([]float64, j*d), LL: make([]float64, j), LP: make([]float64, j)}
-	if gradients {
+	if needs.Gradient {
 		p.GradLL = make([]float64, j*d)
+	}
+	if needs.Momentum {
+		p.Momentum = make([]float64, j*d)
 	}
 	return p
 }
 
-// LetSettle makes room for settled examples.
-func (p *Population) LetSettle() {
-	p.SettledLL = make([]float64, p.J)
+// Needs says what p carries.
+func (p *Population) Needs() Needs {
+	return Needs{Gradient: p.GradLL != nil, Momentum: p.Momentum != nil}
+}
+
+// CarryAnnealed makes room for what examples that are annealed in contribute.
+func (p *Population) CarryAnnealed() {
+	p.AnnealedLL = make([]float64, p.J)
 	if p.GradLL != nil {
-		p.SettledGrad = make([]float64, p.J*p.D)
+		p.AnnealedGrad = make([]float64, p.J*p.D)
 	}
 }
 
 // Blank allocates a population of the shape of p.
 func (p *Population) Blank() Population {
-	q := NewPopulation(p.J, p.D, p.GradLL != nil)
-	if p.SettledLL != nil {
-		q.LetSettle()
+	q := NewPopulation(p.J, p.D, p.Needs())
+	if p.AnnealedLL != nil {
+		q.CarryAnnealed()
 	}
 	return q
 }
 
 // Like reports whether p has the shape of q.
 func (p *Population) Like(q *Population) bool {
-	return p.J == q.J && p.D == q.D && (p.GradLL == nil) == (q.GradLL == nil) && (p.SettledLL == nil) == (q.SettledLL == nil)
+	return p.J == q.J && p.D == q.D && p.Needs() == q.Needs() && (p.AnnealedLL == nil) == (q.AnnealedLL == nil)
 }
 
-// LogLik returns the logarithm of particle j's likelihood where Rows have the power λ and what has settled the power μ:
-// λ·l(θ_j) + μ·s(θ_j).
+// LogLik returns the logarithm of particle j's likelihood where Rows have the power λ and examples that are annealed in the
+// power μ: λ·l(θ_j) + μ·a(θ_j).
 func (p *Population) LogLik(lambda, mu float64, j int) float64 {
 	l := Power(lambda, p.LL[j])
-	if p.SettledLL != nil {
-		l += Power(mu, p.SettledLL[j])
+	if p.AnnealedLL != nil {
+		l += Power(mu, p.AnnealedLL[j])
 	}
 	return l
 }
@@ -64,14 +74,15 @@ func (p *Population) row(m []float64, j int) []float64 {
 	return m[j*p.D : (j+1)*p.D : (j+1)*p.D]
 }
 
-// Set makes particle j of p a copy of particle i of q, cache included.
+// Set makes particle j of p a copy of particle i of q, with all that p carries.
 func (p *Population) Set(j int, q *Population, i int) {
 	copy(p.row(p.Theta, j), q.row(q.Theta, i))
 	copy(p.row(p.GradLL, j), q.row(q.GradLL, i))
-	copy(p.row(p.SettledGrad, j), q.row(q.SettledGrad, i))
+	copy(p.row(p.AnnealedGrad, j), q.row(q.AnnealedGrad, i))
+	copy(p.row(p.Momentum, j), q.row(q.Momentum, i))
 	p.LL[j], p.LP[j] = q.LL[i], q.LP[i]
-	if p.SettledLL != nil {
-		p.SettledLL[j] = q.SettledLL[i]
+	if p.AnnealedLL != nil {
+		p.AnnealedLL[j] = q.AnnealedLL[i]
 	}
 }
 
@@ -84,10 +95,11 @@ func (p *Population) Gather(workers *pool.Pool, q *Population, indices []int32) 
 func (p *Population) Copy(q *Population) {
 	copy(p.Theta, q.Theta)
 	copy(p.GradLL, q.GradLL)
-	copy(p.SettledGrad, q.SettledGrad)
+	copy(p.AnnealedGrad, q.AnnealedGrad)
+	copy(p.Momentum, q.Momentum)
 	copy(p.LL, q.LL)
 	copy(p.LP, q.LP)
-	copy(p.SettledLL, q.SettledLL)
+	copy(p.AnnealedLL, q.AnnealedLL)
 }
 
 // each calls f for every particle, in parallel where there is enough to do: a task is some 4,096 numbers, about ten

@@ -3,9 +3,9 @@
 //
 // A target is π(θ) ∝ exp(λ·l(θ))·p(θ): the likelihood to the power λ, the inverse temperature, times the prior. Model
 // gives l, Prior gives p; their values and gradients are kept apart, so that another λ costs no evaluation. Some examples
-// may have settled: they count with a power μ of their own, 1 or a scale, beside those of power λ. All particles advance
-// together, one call of the Model for all of them, and each remembers what was evaluated where it stands (Population), so
-// that the last gradient of a move is the first of the next.
+// may be annealed in: they count with a power μ of their own, 1 or a scale, beside those of power λ. All particles advance
+// together, one call of the Model for all of them. Each keeps what was evaluated at its position (Population), so that the
+// last gradient of a move is the first of the next.
 //
 // All numbers are float64, all randomness is keyed (internal/rng), and no result depends on the number of threads.
 package mcmc
@@ -52,16 +52,16 @@ type GaussianPrior interface {
 	SD(i int) float64
 }
 
-// Target is the density exp(λ·l(θ) + μ·s(θ))·p(θ), not normalised: l is the log-likelihood summed over Rows, s that over
-// Settled.
+// Target is the density exp(λ·l(θ) + μ·a(θ))·p(θ), not normalised: l is the log-likelihood summed over Rows, a the one
+// summed over Annealed.
 type Target struct {
-	Model   Model
-	Prior   Prior
-	Rows    []int32 // nil: all examples
-	Settled []int32 // examples of another power, none of them in Rows; for populations with SettledLL
-	Lambda  float64 // λ, power of the likelihood of Rows: an inverse temperature, or the scale N/n of a batch
-	Mu      float64 // μ, power of the likelihood of Settled: 1, or the scale
-	Pool    *pool.Pool
+	Model    Model
+	Prior    Prior
+	Rows     []int32 // nil: all examples
+	Annealed []int32 // examples of another power, none of them in Rows; for populations with AnnealedLL
+	Lambda   float64 // λ, power of the likelihood of Rows: an inverse temperature, or the scale N/n of a batch
+	Mu       float64 // μ, power of the likelihood of Annealed: 1, or the scale
+	Pool     *pool.Pool
 }
 
 // Examples is the number of examples that one evaluation reads.
@@ -69,10 +69,10 @@ func (t *Target) Examples() int {
 	if t.Rows == nil {
 		return t.Model.Examples()
 	}
-	return len(t.Settled) + len(t.Rows)
+	return len(t.Annealed) + len(t.Rows)
 }
 
-// Evaluate fills in the log-likelihood and log-prior of every particle of p and, if p has it, the gradient of the first.
+// Evaluate sets the log-likelihood and log-prior of every particle of p and, if p carries it, the likelihood's gradient.
 func (t *Target) Evaluate(ctx context.Context, p *Population) error {
 	p.each(t.Pool, func(j int) { p.LP[j] = t.Prior.LogDensity(p.row(p.Theta, j), nil) })
 	return t.logLik(ctx, p)
@@ -82,21 +82,21 @@ func (t *Target) logLik(ctx context.Context, p *Population) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if p.SettledLL != nil {
-		if err := t.settledLogLik(ctx, p); err != nil {
+	if p.AnnealedLL != nil {
+		if err := t.annealedLogLik(ctx, p); err != nil {
 			return err
 		}
 	}
 	return t.Model.LogLik(ctx, t.Rows, p.Theta, p.LL, p.GradLL)
 }
 
-func (t *Target) settledLogLik(ctx context.Context, p *Population) error {
-	if len(t.Settled) == 0 {
-		clear(p.SettledLL)
-		clear(p.SettledGrad)
+func (t *Target) annealedLogLik(ctx context.Context, p *Population) error {
+	if len(t.Annealed) == 0 {
+		clear(p.AnnealedLL)
+		clear(p.AnnealedGrad)
 		return nil
 	}
-	return t.Model.LogLik(ctx, t.Settled, p.Theta, p.SettledLL, p.SettledGrad)
+	return t.Model.LogLik(ctx, t.Annealed, p.Theta, p.AnnealedLL, p.AnnealedGrad)
 }
 
 // LogDensity returns log π(θ_j) from the cache of p.

@@ -2,10 +2,12 @@ package mcmc
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
+	"strconv"
 
+	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/internal/rng"
 )
 
@@ -29,65 +31,129 @@ import (
 //
 // Exact weights, cheap moves. Both properties of the leapfrog need a gradient field that stays the same during a
 // trajectory and does not depend on where it begins, not one that is the gradient of log π: kicks p ↦ p + (h/2)g(θ) are
-// shears whatever g, with volume 1; drifts are shears; and their order reads the same from both ends. With Batch n, g is
+// shears whatever g, with volume 1; drifts are shears; and their order reads the same from both ends. With a MiniBatch of n, g is
 // the gradient for n examples, drawn without replacement from the target's, scaled to their number, the same for every
 // particle, independently of θ and p: given the draw, g is fixed and the argument above applies, while ΔH is taken with
 // the exact densities. A trajectory then costs S+1 gradients of n examples and one value of all: less than S gradients of
 // all if n is the smaller part. Where a target has no more than n examples, the field is the target's own and costs more
-// than without Batch.
+// than without MiniBatch.
 //
 // A trajectory that begins or ends at an infinite or undefined energy has ΔH = +∞, weight 0: the particle is dead. It is put
 // back to where it began, so that θ stays finite; its log-likelihood may not be, where a new batch is undefined there.
 //
-// A limit: where a new target vanishes, as where a block of examples comes in that is impossible there, a particle of
-// the last one has −ΔH = +∞ and a change of target of −∞. Eq. (12) gives it a finite weight if the target does not vanish
+// A limit: if the new likelihood is 0 at a particle, as where a block of examples comes in that is impossible there, the
+// particle has −ΔH = +∞ and a change of target of −∞. Eq. (12) gives it a finite weight if the target does not vanish
 // at θ', since log π_k(θ) cancels; here it is dead all the same, and the evidence comes out low by what such particles
 // would have carried. Likelihoods that vanish nowhere are not concerned.
 type Unadjusted struct {
-	Steps int     // S, leapfrogs a move; 0: 1
-	Step  float64 // h, must be set
-	Batch int     // n, examples of a trajectory's gradients; 0: those of the target. Must be 0 where examples settle
+	Steps    int        `yaml:"steps"` // S, leapfrogs a move; 0: 1
+	Step     float64    `yaml:"step"`  // h, must be set
+	Gradient *MiniBatch `yaml:"gradient,omitempty"`
 }
 
-var _ Move = Unadjusted{}
+// MiniBatch gives a trajectory of Unadjusted gradients of its own. It has no place on a path that anneals examples in.
+type MiniBatch struct {
+	Batch int `yaml:"batch"` // n, examples
+}
 
-// NeedsGradient is false if trajectories have gradients of their own.
-func (m Unadjusted) NeedsGradient() bool { return m.Batch == 0 }
+func (m Unadjusted) String() string {
+	title := "unadjusted Langevin dynamics"
+	if m.Steps > 1 {
+		title = fmt.Sprintf("unadjusted HMC (%d leapfrogs)", m.Steps)
+	}
+	switch n := m.Subsample(); n {
+	case 0:
+		return title
+	case 1:
+		return title + " by gradients of 1 example"
+	default:
+		return title + " by gradients of " + numeral.Grouped(strconv.Itoa(n)) + " examples"
+	}
+}
+
+// Invariant is false: a weight corrects the discretisation error.
+func (Unadjusted) Invariant() bool { return false }
+
+// Needs is the gradient, unless trajectories have gradients of their own.
+func (m Unadjusted) Needs() Needs { return Needs{Gradient: m.Subsample() == 0} }
+
+// Repeats is one move an iteration.
+func (Unadjusted) Repeats() Mutations { return Mutations{} }
+
+// Aim is 0: without accept/reject there is nothing to adapt to.
+func (Unadjusted) Aim() float64 { return 0 }
+
+// Subsample is n.
+func (m Unadjusted) Subsample() int {
+	if m.Gradient == nil {
+		return 0
+	}
+	return m.Gradient.Batch
+}
+
+// Scratch is the parameters and gradients of the particles on trajectories with gradients of their own.
+func (m Unadjusted) Scratch() int {
+	if m.Subsample() == 0 {
+		return 0
+	}
+	return 2
+}
+
+// ForChains is m: CheckForChains refuses it.
+func (m Unadjusted) ForChains() NamedMove { return m }
+
+// ForPopulation has 3 leapfrogs.
+func (m Unadjusted) ForPopulation() NamedMove {
+	def(&m.Steps, 3)
+	return m
+}
+
+// CheckForChains refuses the move: chains have no weights.
+func (Unadjusted) CheckForChains(f *config.Faults) {
+	f.Add("", "belongs to smc, whose weights take up its errors: chains need hmc or pcn")
+}
+
+// Check notes what is wrong.
+func (m Unadjusted) Check(f *config.Faults) {
+	f.If(m.Steps < 0, "steps", "want at least 1, have %d", m.Steps)
+	f.If(m.Step == 0, "", "needs a step, as in {steps: 3, step: 0.002}: without accept or reject there is nothing to adapt it to")
+	f.If(!(m.Step >= 0) || math.IsInf(m.Step, 0), "step", "want a number above 0, have %.12g", m.Step)
+}
+
+// Check notes what is wrong.
+func (b MiniBatch) Check(f *config.Faults) {
+	f.If(b.Batch == 0, "", "needs a batch, as in {batch: 500}")
+	f.If(b.Batch < 0, "batch", "want at least 1, have %d", b.Batch)
+}
 
 // Evaluations is S.
 func (m Unadjusted) Evaluations() int { return max(1, m.Steps) }
 
 // Tuning returns log h, which stays.
 func (m Unadjusted) Tuning(t *Target) ([]float64, error) {
-	var faults []error
-	fault := func(bad bool, format string, args ...any) {
-		if bad {
-			faults = append(faults, fmt.Errorf("unadjusted dynamics: "+format, args...))
-		}
+	err := config.Check(m)
+	if err == nil && m.Subsample() > 0 && t.Annealed != nil {
+		err = fmt.Errorf("gradients of %d examples have no place where some examples are annealed in and others have a power of "+
+			"their own: leave them out, or take a path that anneals no examples in", m.Subsample())
 	}
-	fault(m.Steps < 0, "want at least 1 leapfrog a move, or 0 for 1, have %d", m.Steps)
-	fault(!(m.Step > 0) || math.IsInf(m.Step, 0), "want a finite step size above 0, have %v", m.Step)
-	fault(m.Batch < 0, "want gradients of at least 1 example, or 0 for those of the target, have %d", m.Batch)
-	fault(m.Batch > 0 && t.Settled != nil, "gradients of %d examples have no place where some examples settle and others "+
-		"have a power of their own: want Batch 0, or a path on which none settle", m.Batch)
-	if faults != nil {
-		return nil, errors.Join(faults...)
+	if err != nil {
+		return nil, fmt.Errorf("unadjusted dynamics: %w", err)
 	}
 	return []float64{rng.Log(m.Step)}, nil
 }
 
 // Mutate is one move of every particle. Outcome.Probability is what accept/reject would have done.
-func (m Unadjusted) Mutate(ctx context.Context, w *Work, t *Target, p *Population, _ []float64, now Moment) (Outcome, error) {
+func (m Unadjusted) Mutate(ctx context.Context, w *Work, t *Target, p *Population, _ []float64, now StepContext) (Outcome, error) {
 	w.Fit(p)
 	p.each(t.Pool, func(j int) { w.drawMomentum(p, j, now.Key) })
 	q, steps := &w.Proposal, max(1, m.Steps)
 	out := w.outcome
 	out.Step = m.Step
-	if m.Batch == 0 {
+	if m.Gradient == nil {
 		if err := w.leapfrog(ctx, t, p, q, m.Step, steps); err != nil {
 			return Outcome{}, err
 		}
-		out.Gradients = steps * t.Examples()
+		out.took(steps*t.Examples(), 0)
 	} else {
 		n, err := m.surrogate(ctx, w, t, p, now.Key)
 		if err != nil {
@@ -97,7 +163,7 @@ func (m Unadjusted) Mutate(ctx context.Context, w *Work, t *Target, p *Populatio
 		if err := t.Evaluate(ctx, q); err != nil {
 			return Outcome{}, err
 		}
-		out.Gradients, out.Values = (steps+1)*n, t.Examples()
+		out.took((steps+1)*n, t.Examples())
 	}
 	p.each(t.Pool, func(j int) {
 		energy := Kinetic(p.row(w.momentum, j)) - t.LogDensity(q, j)
@@ -110,7 +176,7 @@ func (m Unadjusted) Mutate(ctx context.Context, w *Work, t *Target, p *Populatio
 	})
 	for _, energy := range out.Energy {
 		if math.IsInf(energy, 1) {
-			out.Broken++
+			out.Divergent++
 		}
 	}
 	*p, w.Proposal = w.Proposal, *p
@@ -121,11 +187,11 @@ func (m Unadjusted) Mutate(ctx context.Context, w *Work, t *Target, p *Populatio
 // leaves the particles in w.surrogate.
 func (m Unadjusted) surrogate(ctx context.Context, w *Work, t *Target, p *Population, key rng.Key) (int, error) {
 	if w.surrogate.J != p.J || w.surrogate.D != p.D {
-		w.surrogate = NewPopulation(p.J, p.D, true)
+		w.surrogate = NewPopulation(p.J, p.D, Needs{Gradient: true})
 	}
 	field := *t
 	key.Purpose = rng.Subset
-	w.batch = key.Stream().Subset(w.batch, t.Examples(), m.Batch)
+	w.batch = key.Stream().Subset(w.batch, t.Examples(), m.Gradient.Batch)
 	if t.Rows != nil {
 		for i, at := range w.batch {
 			w.batch[i] = t.Rows[at]

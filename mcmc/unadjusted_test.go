@@ -14,7 +14,7 @@ func unadjustedMove(t *testing.T, move Unadjusted, target *Target, p *Population
 	t.Helper()
 	before := p.Blank()
 	before.Copy(p)
-	out, err := move.Mutate(context.Background(), new(Work), target, p, nil, Moment{Key: rng.Key{Seed: 5, Iteration: 3}})
+	out, err := move.Mutate(context.Background(), new(Work), target, p, nil, StepContext{Key: rng.Key{Seed: 5, Iteration: 3}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +27,7 @@ func unadjustedMove(t *testing.T, move Unadjusted, target *Target, p *Population
 func TestAnnealingCheck2OneLeapfrogIsLangevin(t *testing.T) {
 	const d, particles, h = 3, 20, 0.3
 	target := &Target{Model: &model{d: d, log: quartic, factor: 1}, Prior: unit(d), Lambda: 1}
-	p := NewPopulation(particles, d, true)
+	p := NewPopulation(particles, d, Needs{Gradient: true})
 	rng.Key{Seed: 1}.Stream().Normals(p.Theta)
 	if err := target.Evaluate(context.Background(), &p); err != nil {
 		t.Fatal(err)
@@ -62,7 +62,7 @@ func TestAnnealingCheck3EnergyErrorFromEquilibrium(t *testing.T) {
 	for _, c := range []struct{ d, h float64 }{{1, 1}, {4, 0.9}} {
 		d := int(c.d)
 		target := &Target{Model: nothing{d}, Prior: unit(d), Lambda: 1}
-		p := NewPopulation(particles, d, true)
+		p := NewPopulation(particles, d, Needs{Gradient: true})
 		rng.Key{Seed: 2}.Stream().Normals(p.Theta)
 		if err := target.Evaluate(context.Background(), &p); err != nil {
 			t.Fatal(err)
@@ -136,20 +136,20 @@ func (m rowsModel) LogLik(_ context.Context, rows []int32, theta, ll, grad []flo
 func TestCheapGradientsAreAFixedField(t *testing.T) {
 	target := &Target{Model: rowsModel{12}, Prior: unit(1), Lambda: 1}
 	const particles, h, steps = 30, 0.2, 4
-	start := func(gradients bool) Population {
-		p := NewPopulation(particles, 1, gradients)
+	start := func(needs Needs) Population {
+		p := NewPopulation(particles, 1, needs)
 		rng.Key{Seed: 9}.Stream().Normals(p.Theta)
 		if err := target.Evaluate(context.Background(), &p); err != nil {
 			t.Fatal(err)
 		}
 		return p
 	}
-	exact, all, few := start(true), start(false), start(false)
+	exact, whole, few := start(Needs{Gradient: true}), start(Needs{}), start(Needs{})
 	_, want := unadjustedMove(t, Unadjusted{Steps: steps, Step: h}, target, &exact)
-	_, got := unadjustedMove(t, Unadjusted{Steps: steps, Step: h, Batch: 12}, target, &all)
-	before, cheap := unadjustedMove(t, Unadjusted{Steps: steps, Step: h, Batch: 3}, target, &few)
-	if want.Gradients != steps*12 || want.Values != 0 || cheap.Gradients != (steps+1)*3 || cheap.Values != 12 {
-		t.Errorf("examples counted: %d, %d and %d, %d", want.Gradients, want.Values, cheap.Gradients, cheap.Values)
+	_, got := unadjustedMove(t, Unadjusted{Steps: steps, Step: h, Gradient: &MiniBatch{12}}, target, &whole)
+	before, cheap := unadjustedMove(t, Unadjusted{Steps: steps, Step: h, Gradient: &MiniBatch{3}}, target, &few)
+	if !all(want.Gradients, steps*12) || !all(want.Values, 0) || !all(cheap.Gradients, (steps+1)*3) || !all(cheap.Values, 12) {
+		t.Errorf("examples counted: %d, %d and %d, %d", want.Gradients[0], want.Values[0], cheap.Gradients[0], cheap.Values[0])
 	}
 	// The batch is drawn anew for the same key: it and the momenta are those of the move.
 	batch := rng.Key{Seed: 5, Iteration: 3, Purpose: rng.Subset}.Stream().Subset(nil, 12, 3)
@@ -163,8 +163,8 @@ func TestCheapGradientsAreAFixedField(t *testing.T) {
 		mean += float64(i) / 12 / 3
 	}
 	for j := range particles {
-		if math.Abs(exact.Theta[j]-all.Theta[j]) > 1e-12 || math.Abs(want.Energy[j]-got.Energy[j]) > 1e-12 {
-			t.Fatalf("particle %d: %v and %v, energy errors %v and %v", j, exact.Theta[j], all.Theta[j], want.Energy[j], got.Energy[j])
+		if !(math.Abs(exact.Theta[j]-whole.Theta[j]) <= 1e-12) || !(math.Abs(want.Energy[j]-got.Energy[j]) <= 1e-12) {
+			t.Fatalf("particle %d: %v and %v, energy errors %v and %v", j, exact.Theta[j], whole.Theta[j], want.Energy[j], got.Energy[j])
 		}
 		x, p := before.Theta[j], rng.Key{Seed: 5, Iteration: 3, Purpose: rng.Momentum, Particle: j}.Stream().Normal()
 		energy := -p * p / 2
@@ -175,7 +175,7 @@ func TestCheapGradientsAreAFixedField(t *testing.T) {
 			p += h / 2 * field()
 		}
 		energy += p*p/2 - target.LogDensity(&anew, j) + target.LogDensity(&before, j)
-		if math.Abs(x-few.Theta[j]) > 1e-12 || math.Abs(energy-cheap.Energy[j]) > 1e-11 {
+		if !(math.Abs(x-few.Theta[j]) <= 1e-12) || !(math.Abs(energy-cheap.Energy[j]) <= 1e-11) {
 			t.Fatalf("particle %d: at %v with energy error %v, want %v and %v", j, few.Theta[j], cheap.Energy[j], x, energy)
 		}
 	}

@@ -1,13 +1,82 @@
 package nn
 
 import (
+	"cmp"
+	"fmt"
 	"math"
 
+	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/lanes"
 )
 
-// bandBytes is how much of the input and of the gradient a band of pixels touches.
-const bandBytes = 24 << 10
+// Conv is a cross-correlation with zero padding (PyTorch's nn.Conv2d): weight [Filters, channels, kh, kw],
+// output size ⌊(h+2·pad−kh)/stride⌋+1. Pairs are height, width. A zero Stride means 1.
+type Conv struct {
+	Filters int    `yaml:"filters"`
+	Kernel  [2]int `yaml:"kernel"`
+	Stride  [2]int `yaml:"stride"`
+	Pad     [2]int `yaml:"pad"`
+	NoBias  bool   `yaml:"bias,not"`
+	Name    string `yaml:"name,beside,omitempty"` // of its tensors; empty: the layer's number in an nn.Sequential
+}
+
+// Defaults sets the stride to 1.
+func (l *Conv) Defaults() { l.Stride = l.window().stride }
+
+// Check implements config.Checker.
+func (l Conv) Check(f *config.Faults) {
+	if l.Filters == 0 || l.Kernel == [2]int{} {
+		f.Add("", "needs filters and kernel")
+	}
+	if l.Filters != 0 {
+		checkSizes(f, "filters", 1, l.Filters)
+	}
+	if l.Kernel != [2]int{} {
+		checkSizes(f, "kernel", 1, l.Kernel[:]...)
+	}
+	checkStride(f, l.Stride)
+	checkSizes(f, "pad", 0, l.Pad[:]...)
+	checkName(f, l.Name)
+}
+
+func (l Conv) window() window { return window{l.Kernel, cmp.Or(l.Stride, [2]int{1, 1}), l.Pad} }
+
+func (l Conv) derive(b *builder, n *node) error {
+	if err := n.planes(); err != nil {
+		return err
+	}
+	if l.Filters <= 0 {
+		return fmt.Errorf("filters must be positive, have %d", l.Filters)
+	}
+	out, err := l.window().over(n.in)
+	if err != nil {
+		return err
+	}
+	n.out, n.stage = []int{l.Filters, out[0], out[1]}, max(n.from, stageConv)
+	taps := n.in[0] * l.Kernel[0] * l.Kernel[1]
+	b.multiplyAdds(n, taps*l.Filters*out[0]*out[1])
+	return b.weights(n, l.Name, l.NoBias, taps, l.Filters, n.in[0], l.Kernel[0], l.Kernel[1])
+}
+
+func (l Conv) compile(c *compiler, chain []node, v *value) (*value, int) {
+	n := &chain[0]
+	v = c.withBorder(v, l.Pad)
+	taps := v.c * l.Kernel[0] * l.Kernel[1]
+	if pool, ok := pooledReLU(chain[1:]); ok && taps <= lanes.MaxTerms {
+		// The masks of a mean hold the derivative of its ReLU. Those of a maximum only say which pixel won, and its gradient
+		// is stored gated.
+		out := c.output(&chain[2])
+		out.relu = !pool.mean()
+		c.emit(n.stage, newConvPool(c, n, l, pool.mean(), v, out))
+		return out, 3
+	}
+	out, used := c.output(n), 1
+	if clips(chain[1:]) {
+		out.relu, used = true, 2
+	}
+	c.emit(n.stage, newConv(c, n, l, v, out))
+	return out, used
+}
 
 // unit is the input of a bias.
 var unit = [lanes.Lanes]float32{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}
@@ -31,10 +100,10 @@ func floor(v *value) float32 {
 //	of a max  dy[o](p)    = dpool[o](⌊p/2⌋)    where p's mask is set, else 0
 //	of a mean dy[o](p)    = dpool[o](⌊p/2⌋)/4  where p's mask is set, else 0
 //
-// Where pooled, a kernel tile is the four pixels of a window: the convolution's own output is never stored, only the
-// pooled one and, as bits, which pixels it depends on: the one that won, or those that a ReLU let through into a mean. On
-// the way back the network's first convolution takes the gradient through these bits; another one needs the input's
-// gradient too and unfolds it into unpooled first.
+// Where pooled, a kernel tile is the four pixels of a window. The convolution's own output is never stored, only the
+// pooled output and a mask: one bit for each pixel that the output depends on, which is the largest or, in a mean, each
+// that the ReLU let through. On the way back the weight gradient reads the pooled gradient through the masks if no input
+// gradient is needed; otherwise the gradient is first spread over all pixels, into unpooled.
 type convOp struct {
 	in, out       *value
 	kernel        [2]int
@@ -47,21 +116,20 @@ type convOp struct {
 	pooled        bool
 	mean          bool   // pooled by the mean, else by the maximum
 	masks         int    // start in tape.masks
-	unpooled      *value // the unfolded gradient, one group
+	unpooled      *value // the gradient of all pixels, one group
 	back          [2]int // block of pixels of igrad: height, width
 
 	fwd   *product
 	wgrad []dotCall
-	bgrad []dotCall // of the bias, where the pixels of a mean count for it
+	bgrad []dotCall // of the bias, where a mean is pooled: through its masks
 	igrad *product
 }
 
-func newConv(c *compiler, layer int, l Conv, in, out *value) *convOp {
-	o := &convOp{in: in, out: out, kernel: l.Kernel, stride: l.Stride, pad: l.Pad, filters: l.Filters, bias: -1}
-	shape := c.net.shapes[layer+1]
-	o.h, o.w = shape[1], shape[2]
+func newConv(c *compiler, n *node, l Conv, in, out *value) *convOp {
+	o := &convOp{in: in, out: out, kernel: l.Kernel, stride: l.window().stride, pad: l.Pad, filters: l.Filters, bias: -1}
+	o.h, o.w = n.out[1], n.out[2]
 	o.taps = in.c * l.Kernel[0] * l.Kernel[1]
-	ts := c.net.params[layer]
+	ts := n.params
 	o.weight = c.net.tensors[ts[0]].Offset
 	o.gw = c.gradTensor(o.weight, o.filters, o.taps, o.taps)
 	o.lane = c.laneSums(o.filters * o.taps)
@@ -79,248 +147,18 @@ func newConv(c *compiler, layer int, l Conv, in, out *value) *convOp {
 	return o
 }
 
-func newConvPool(c *compiler, layer int, l Conv, pool Layer, in, out *value) *convOp {
-	o := newConv(c, layer, l, in, out)
-	o.pooled = true
-	_, o.mean = pool.(AvgPool)
+func newConvPool(c *compiler, n *node, l Conv, mean bool, in, out *value) *convOp {
+	o := newConv(c, n, l, in, out)
+	o.pooled, o.mean = true, mean
 	if in.grad >= 0 {
-		o.unpooled = &value{c: o.filters, h: o.h, w: o.w, inner: true, scratch: true}
+		o.unpooled = c.value(n.out, n.stage)
+		o.unpooled.inner, o.unpooled.scratch = true, true
 		o.unpooled.border(o.back[0]-1, o.back[0]-1, o.back[1]-1, o.back[1]-1)
-		c.values = append(c.values, o.unpooled)
 	}
 	return o
 }
 
-// chooseBack finds the block of input pixels (height, width) that makes the input gradient cheapest: more pixels share
-// the loads of a weight, but at the borders their taps differ, and the missing ones cost time too.
-func (o *convOp) chooseBack() {
-	best := math.Inf(1)
-	for _, block := range [][2]int{{1, 1}, {1, 2}, {1, 4}, {2, 2}} {
-		if block != [2]int{1, 1} && o.filters*o.kernel[0]*o.kernel[1] > lanes.MaxTerms {
-			break // sums in several parts must not meet a pixel twice
-		}
-		n, work := block[0]*block[1], 0
-		for _, b := range o.backBlocks(block) {
-			work += len(b.taps)
-		}
-		cost := math.Inf(1)
-		for _, m := range tileSizes(lanes.GemmTiles(), n) {
-			if m <= o.in.c {
-				rows := (o.in.c + m - 1) / m
-				cost = min(cost, float64(rows)*gemmCycles(m, n, work*o.filters))
-			}
-		}
-		if cost < best {
-			best, o.back = cost, block
-		}
-	}
-}
-
-// backBlock is some pixels of the input, at the distance of the stride from each other, and the taps (ky, kx) that at
-// least one of them needs.
-type backBlock struct {
-	ys, xs []int
-	taps   [][2]int
-}
-
-// backBlocks covers the input with blocks of pixels whose gradients use the same taps.
-func (o *convOp) backBlocks(block [2]int) (blocks []backBlock) {
-	rows, columns := o.backRuns(0, o.in.h, o.h, block[0]), o.backRuns(1, o.in.w, o.w, block[1])
-	for _, r := range rows {
-		for _, c := range columns {
-			b := backBlock{ys: r.at, xs: c.at}
-			for _, ky := range r.taps {
-				for _, kx := range c.taps {
-					b.taps = append(b.taps, [2]int{ky, kx})
-				}
-			}
-			blocks = append(blocks, b)
-		}
-	}
-	return blocks
-}
-
-// backRun is n coordinates along one axis and the taps that one of them needs.
-type backRun struct{ at, taps []int }
-
-// backRuns covers the in coordinates of an axis. The last run of a phase steps back so that it stays inside, where
-// there are enough coordinates, or repeats the last one.
-func (o *convOp) backRuns(axis, in, out, n int) (runs []backRun) {
-	stride, pad := o.stride[axis], o.pad[axis]
-	for phase := range min(stride, in) {
-		var all []int
-		for x := phase; x < in; x += stride {
-			all = append(all, x)
-		}
-		for at := 0; at < len(all); at += n {
-			var r backRun
-			for j := range n {
-				i := at + j
-				if len(all) >= n {
-					i = min(at, len(all)-n) + j
-				}
-				r.at = append(r.at, all[min(i, len(all)-1)])
-			}
-			for k := range o.kernel[axis] {
-				if (phase+pad-k)%stride != 0 {
-					continue
-				}
-				for _, x := range r.at {
-					if p := x + pad - k; p >= 0 && p/stride < out {
-						r.taps = append(r.taps, k)
-						break
-					}
-				}
-			}
-			runs = append(runs, r)
-		}
-	}
-	return runs
-}
-
-func (o *convOp) plan(c *compiler) {
-	in, out := o.in, o.out
-	var taps []lanes.Term
-	var streams []int32
-	for ch := range in.c {
-		for ky := range o.kernel[0] {
-			for kx := range o.kernel[1] {
-				x := int32(ch*in.plane() + (ky*in.wp()+kx)*lanes.Lanes)
-				taps = append(taps, lanes.Term{W: int32(len(taps)), X: x})
-				streams = append(streams, x)
-			}
-		}
-	}
-	corner := func(y, x int) int32 { // of the window of output pixel (y, x)
-		return int32(in.pixel(y*o.stride[0]-o.pad[0], x*o.stride[1]-o.pad[1]))
-	}
-	var spots []spot
-	var pairs []lanes.Pair
-	var window *[4]int32
-	n := 4
-	if len(taps) > lanes.MaxTerms {
-		n = 1 // sums in several parts must not meet a pixel twice
-	}
-	if o.pooled {
-		for y := range out.h {
-			for x := range out.w {
-				s := spot{terms: taps}
-				for q := range 4 {
-					s.x[q] = corner(2*y+q/2, 2*x+q%2)
-					s.d[q] = int32(out.pixel(y, x))
-				}
-				spots = append(spots, s)
-				pairs = append(pairs, lanes.Pair{DY: s.d[0], X: s.x[0]})
-			}
-		}
-		window = &[4]int32{0, corner(0, 1) - corner(0, 0), corner(1, 0) - corner(0, 0), corner(1, 1) - corner(0, 0)}
-		if o.mean && o.bias >= 0 { // the bias is the weight of an input that is 1 everywhere
-			same := make([]lanes.Pair, len(pairs))
-			for i, p := range pairs {
-				same[i].DY = p.DY
-			}
-			o.bgrad = newDot(o.filters, out.plane(), []int32{0}, &[4]int32{}, same)
-		}
-		o.masks = c.maskSize
-		c.maskSize += tileGroups * out.size() / lanes.Lanes * 4
-	} else {
-		for at := 0; at < o.h*o.w; at += n {
-			s := spot{terms: taps}
-			for j := range n {
-				p := min(at+j, o.h*o.w-1) // a short last block computes its last pixel again
-				s.x[j], s.d[j] = corner(p/o.w, p%o.w), int32(out.pixel(p/o.w, p%o.w))
-			}
-			spots = append(spots, s)
-		}
-	}
-	o.fwd = newProduct(o.filters, n, o.taps, out.plane(), spots, o.bias < 0 && !o.pooled)
-
-	dy := out
-	if !o.pooled || o.unpooled != nil {
-		if o.unpooled != nil {
-			dy, window = o.unpooled, nil
-		}
-		pairs = nil
-		for y := range o.h {
-			for x := range o.w {
-				pairs = append(pairs, lanes.Pair{DY: int32(dy.pixel(y, x)), X: corner(y, x)})
-			}
-		}
-	}
-	// The first convolution's planes are large: all rows of its weight gradient take one band of pixels, which stays in
-	// the first-level cache, before the next.
-	band := len(pairs)
-	if window != nil {
-		rowBytes := 4 * lanes.Lanes * (2*o.stride[0]*in.c*in.wp() + 2*out.w)
-		band = out.w * max(1, bandBytes/rowBytes)
-	}
-	for at := 0; at < len(pairs); at += band {
-		o.wgrad = append(o.wgrad, newDot(o.filters, dy.plane(), streams, window, pairs[at:min(at+band, len(pairs))])...)
-	}
-	if in.grad >= 0 {
-		o.igrad = newProduct(in.c, o.back[0]*o.back[1], o.kernel[0]*o.kernel[1], in.plane(), o.backSpots(dy), true)
-	}
-}
-
-// backSpots turns the blocks of the input gradient into spots over dy, whose border holds the zeros for taps that
-// only a neighbour needs.
-func (o *convOp) backSpots(dy *value) (spots []spot) {
-	made := map[string][]lanes.Term{}
-	for _, b := range o.backBlocks(o.back) {
-		// The last tap is the reference: relative to it, the others lie below and to the right in dy.
-		var ref [2]int
-		for _, k := range b.taps {
-			ref[0], ref[1] = max(ref[0], k[0]), max(ref[1], k[1])
-		}
-		var terms []lanes.Term
-		for f := range o.filters {
-			for _, k := range b.taps {
-				down, right := (ref[0]-k[0])/o.stride[0], (ref[1]-k[1])/o.stride[1]
-				terms = append(terms, lanes.Term{
-					W: int32(f*o.taps + k[0]*o.kernel[1] + k[1]),
-					X: int32(f*dy.plane() + (down*dy.wp()+right)*lanes.Lanes),
-				})
-			}
-		}
-		// Blocks whose taps look alike share one list.
-		key := termKey(terms)
-		if shared, ok := made[key]; ok {
-			terms = shared
-		} else {
-			made[key] = terms
-		}
-		s := spot{terms: terms}
-		for i, y := range b.ys {
-			for j, x := range b.xs {
-				at := i*len(b.xs) + j
-				s.d[at] = int32(o.in.pixel(y, x))
-				if len(terms) > 0 { // the reference's pixel may lie in the border, but divides: it is some block pixel's tap
-					py, px := y+o.pad[0]-ref[0], x+o.pad[1]-ref[1]
-					s.x[at] = int32(dy.pixel(floorDiv(py, o.stride[0]), floorDiv(px, o.stride[1])))
-				}
-			}
-		}
-		spots = append(spots, s)
-	}
-	return spots
-}
-
-func floorDiv(a, b int) int {
-	if a < 0 {
-		return -((-a + b - 1) / b)
-	}
-	return a / b
-}
-
-func termKey(terms []lanes.Term) string {
-	key := make([]byte, 0, 8*len(terms))
-	for _, t := range terms {
-		key = append(key, byte(t.W), byte(t.W>>8), byte(t.W>>16), byte(t.W>>24), byte(t.X), byte(t.X>>8), byte(t.X>>16), byte(t.X>>24))
-	}
-	return string(key)
-}
-
-func (o *convOp) ends() (in, out *value) { return o.in, o.out }
+func (o *convOp) inputs() []**value { return []**value{&o.in} }
 
 func (o *convOp) groupMasks(t *tape, g int) []uint16 {
 	n := o.out.size() / lanes.Lanes * 4

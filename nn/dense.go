@@ -1,6 +1,49 @@
 package nn
 
-import "github.com/starling-smc/starling/internal/lanes"
+import (
+	"fmt"
+
+	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/internal/lanes"
+)
+
+// Dense is y = W x + b with W of shape [Units, inputs] (PyTorch's nn.Linear). An input of shape [c, h, w] is
+// flattened first, in that order.
+type Dense struct {
+	Units  int    `yaml:"units,short"`
+	NoBias bool   `yaml:"bias,not,omitempty"`
+	Name   string `yaml:"name,beside,omitempty"` // of its tensors; empty: the layer's number in an nn.Sequential
+}
+
+// Check implements config.Checker.
+func (d Dense) Check(f *config.Faults) {
+	if d.Units == 0 {
+		f.Add("", "needs units")
+	} else {
+		checkSizes(f, "units", 1, d.Units)
+	}
+	checkName(f, d.Name)
+}
+
+func (d Dense) derive(b *builder, n *node) error {
+	if d.Units <= 0 {
+		return fmt.Errorf("units must be positive, have %d", d.Units)
+	}
+	in := b.flat(n)
+	n.out, n.stage = []int{d.Units}, stageDense
+	b.multiplyAdds(n, d.Units*in)
+	return b.weights(n, d.Name, d.NoBias, in, d.Units, in)
+}
+
+func (d Dense) compile(c *compiler, chain []node, v *value) (*value, int) {
+	v = c.withoutBorder(v)
+	out, used := c.output(&chain[0]), 1
+	if clips(chain[1:]) {
+		out.relu, used = true, 2
+	}
+	c.emit(stageDense, newDense(c, &chain[0], v, out))
+	return out, used
+}
 
 // denseOp is y = W x + b for W of [units, k], with a ReLU behind it if out.relu.
 //
@@ -8,8 +51,8 @@ import "github.com/starling-smc/starling/internal/lanes"
 //	backward  dW[u,i] += Σ_e dy[u,e] x[i,e]               lanes are inputs i: both sides are transposed first
 //	          dx[i]   = Σ_u W[u,i] dy[u]                  lanes are examples again
 //
-// When it is the network's first layer with parameters, its input is the same for all particles of the pass, is
-// transposed once for all of them, and rows of the weight gradient may run over particles.
+// If no layer before it has parameters, its input is the same for all particles. Then the input is transposed once for
+// all of them, and the rows of a product may be those of several particles.
 type denseOp struct {
 	in, out  *value
 	units, k int
@@ -55,10 +98,10 @@ func each(list []cover, particles int, run func(c cover, first int)) {
 	}
 }
 
-func newDense(c *compiler, layer int, in, out *value) *denseOp {
+func newDense(c *compiler, n *node, in, out *value) *denseOp {
 	d := &denseOp{in: in, out: out, units: out.c, k: in.c * in.h * in.w, b: -1}
 	d.pitch = (d.k + lanes.Lanes - 1) / lanes.Lanes * lanes.Lanes
-	ts := c.net.params[layer]
+	ts := n.params
 	d.w = c.net.tensors[ts[0]].Offset
 	d.gw = c.gradTensor(d.w, d.units, d.k, d.pitch)
 	if len(ts) == 2 {
@@ -66,9 +109,9 @@ func newDense(c *compiler, layer int, in, out *value) *denseOp {
 		d.gb = c.gradTensor(d.b, 1, d.units, d.units)
 		d.lane = c.laneSums(c.batch * d.units)
 	}
-	if in.shared {
+	if in.shared() {
 		d.rows = (c.batch*d.units + lanes.Lanes - 1) / lanes.Lanes * lanes.Lanes
-		c.sharedSize = tileExamples * d.pitch
+		c.transpose(in, d.pitch)
 		c.scratch(tileExamples * d.rows)
 	} else {
 		d.rows = (d.units + lanes.Lanes - 1) / lanes.Lanes * lanes.Lanes
@@ -91,7 +134,7 @@ func (d *denseOp) plan(c *compiler) {
 		back[u] = lanes.Term{W: int32(u * d.k), X: int32(u * lanes.Lanes)}
 	}
 	together := 1 // particles whose rows may be side by side
-	if d.in.shared {
+	if d.in.shared() {
 		together = c.batch
 	}
 	for _, n := range []int{1, 2, 4} {
@@ -155,7 +198,7 @@ func wgradProduct(rows, stride, vectors int, terms []lanes.Term) *product {
 	return p
 }
 
-func (d *denseOp) ends() (in, out *value) { return d.in, d.out }
+func (d *denseOp) inputs() []**value { return []**value{&d.in} }
 
 func (d *denseOp) forward(t *tape, g0, g1 int) {
 	limit := floor(d.out)
@@ -208,11 +251,13 @@ func (d *denseOp) backward(t *tape, g0, g1 int) {
 	}
 }
 
-// weightGradient adds dy xᵀ. The transposed tiles are [64 examples][pitch] and [64 examples][rows]; that of an input
-// that all particles share is made in the first pass over the tile.
+// weightGradient adds dy xᵀ. The transposed tiles are [64 examples][pitch] and [64 examples][rows]. The first pass over
+// a tile transposes an input that all particles share, for all passes.
 func (d *denseOp) weightGradient(t *tape, g0, g1 int) {
-	xt, dyt := t.shared, t.tmp
-	if !d.in.shared {
+	var xt, dyt []float32
+	if d.in.shared() {
+		xt, dyt = t.shared[d.in.transposed:], t.tmp
+	} else {
 		xt, dyt = t.tmp, t.tmp[tileExamples*d.pitch:]
 	}
 	whole := g0 == 0 && g1 == tileGroups
@@ -235,7 +280,7 @@ func (d *denseOp) weightGradient(t *tape, g0, g1 int) {
 	if whole {
 		covers = d.wgrad[1]
 	}
-	if d.in.shared {
+	if d.in.shared() {
 		rows := d.units * t.batch
 		for g := g0; g < g1; g++ {
 			if t.first == 0 {

@@ -1,54 +1,60 @@
 package nn
 
 import (
-	"fmt"
-
 	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/lanes"
-	"github.com/starling-smc/starling/internal/rng"
 )
 
-// halfLog2Pi is ½ log 2π.
-const halfLog2Pi = 0.91893853320467274178032973640562
+// Likelihood says how the network's outputs give the probability of a target: Categorical, Bernoulli or Gaussian.
+type Likelihood interface {
+	// String is the likelihood's name in a config.
+	String() string
 
-// checkTargets reports whether a set has the targets that the likelihood needs.
-func checkTargets(net *Net, set *data.Set) error {
-	k := net.Outputs()
-	switch net.lik.(type) {
-	case Categorical:
-		if set.Labels == nil {
-			return fmt.Errorf("data set %q has no class labels, which a categorical likelihood needs", set.Name)
-		}
-		if set.Classes > k {
-			return fmt.Errorf("data set %q has %d classes, the network %d outputs", set.Name, set.Classes, k)
-		}
-	case Bernoulli:
-		if set.Labels == nil || set.Classes > 2 {
-			return fmt.Errorf("data set %q must have labels of 2 classes for a bernoulli likelihood, has %d", set.Name, set.Classes)
-		}
-	case Gaussian:
-		if set.Values == nil || set.Outputs != k {
-			return fmt.Errorf("data set %q has %d target values an example, the network %d outputs", set.Name, set.Outputs, k)
-		}
-	}
-	return nil
+	// Classes is the number of classes that a network with that many outputs predicts, 0 for a regression.
+	Classes(outputs int) int
+
+	// Regression reports targets that are numbers.
+	Regression() bool
+
+	// Parameters are the names of the likelihood's own parameters, one number each, which are the last of θ.
+	Parameters() []string
+
+	// Noise is the standard deviation of a regression's targets for a θ with that last number. It is 0 for classes.
+	Noise(last float64) float64
+
+	// checkOutputs reports settings, or a number of outputs, that the likelihood cannot take.
+	checkOutputs(outputs int) error
+
+	// checkTargets reports a set without the targets that the likelihood needs.
+	checkTargets(set *data.Set, outputs int) error
+
+	// mismatch says which field of an Architecture does not suit the targets of a problem, and why; empty where all do.
+	mismatch(p *data.Problem, outputs int) (field, message string)
+
+	// loadTarget puts the target of example i of a set into a lane of the tile.
+	loadTarget(t *tape, lane int, set *data.Set, i int)
+
+	// logLik sets the log-likelihoods ll of group g for the outputs z of the particles of the pass, and the gradient dz of
+	// the outputs unless it is nil.
+	logLik(t *tape, g int, z, ll, dz []float32)
+
+	// finish sets the gradient of the likelihood's own parameters for n examples, one particle's θ and the log-likelihood
+	// ll that they add up to.
+	finish(ll float64, theta, grad []float64, n, outputs int)
+}
+
+// Likelihoods lists the likelihoods by their names in a config. A likelihood is added by its file and a row here.
+var Likelihoods = config.Table[Likelihood]{
+	{Name: "categorical", Part: Categorical{}},
+	{Name: "bernoulli", Part: Bernoulli{}},
+	{Name: "gaussian", Part: Gaussian{}},
 }
 
 // loadTargets puts the targets of the tile's examples into its lanes.
 func (m *Model) loadTargets(t *tape, rows []int32, first, n int) {
-	k := m.net.Outputs()
 	for lane := range t.groups * lanes.Lanes {
-		i := exampleAt(rows, first+min(lane, n-1))
-		switch m.net.lik.(type) {
-		case Categorical:
-			t.labels[lane] = m.set.Labels[i]
-		case Bernoulli:
-			t.target[lane] = float32(m.set.Labels[i])
-		case Gaussian:
-			for o := range k {
-				t.target[(lane/lanes.Lanes*k+o)*lanes.Lanes+lane%lanes.Lanes] = m.set.Values[i*k+o]
-			}
-		}
+		m.net.lik.loadTarget(t, lane, m.set, exampleAt(rows, first+min(lane, n-1)))
 	}
 }
 
@@ -62,22 +68,7 @@ func (m *Model) loss(t *tape, grad bool) {
 		if grad {
 			dz = t.dyFrom(p.out, g, 0)[:len(z)]
 		}
-		switch lik := m.net.lik.(type) {
-		case Categorical:
-			lanes.Categorical(z, t.labels[g*lanes.Lanes:][:lanes.Lanes], k, ll, dz)
-		case Bernoulli:
-			lanes.Bernoulli(z, t.target[g*lanes.Lanes:][:lanes.Lanes], ll, dz)
-		case Gaussian:
-			for b := range t.batch {
-				prec, norm := m.precision(t, lik, b)
-				n := k * lanes.Lanes
-				var d []float32
-				if grad {
-					d = dz[b*n:][:n]
-				}
-				lanes.Gaussian(z[b*n:][:n], t.target[g*n:][:n], k, prec, norm, ll[b*lanes.Lanes:][:lanes.Lanes], d)
-			}
-		}
+		m.net.lik.logLik(t, g, z, ll, dz)
 		if grad && p.out.relu {
 			lanes.ReLUBackward(z, dz, dz)
 		}
@@ -85,21 +76,4 @@ func (m *Model) loss(t *tape, grad bool) {
 			lanes.MaskLanes(dz, t.valid)
 		}
 	}
-}
-
-// precision is 1/σ² and the log of the normal density's factor of particle b of the pass.
-func (m *Model) precision(t *tape, lik Gaussian, b int) (prec, norm float32) {
-	if !lik.Learned {
-		return float32(1 / (lik.SD * lik.SD)), float32(-halfLog2Pi - rng.Log(lik.SD))
-	}
-	logSD := float64(t.weights(m.net.dim-1, b)[0])
-	return float32(rng.Exp(-2 * logSD)), float32(-halfLog2Pi - logSD)
-}
-
-// scaleGradient is ∂/∂log σ of the log-likelihood of n examples of k outputs: Σ r²/σ² − n k, where the sum of squares
-// is read off the log-likelihood itself.
-func scaleGradient(ll, logSD float64, n, k int) float64 {
-	values := float64(n * k)
-	norm := float64(float32(-halfLog2Pi - float64(float32(logSD))))
-	return -2*(ll-float64(values*norm)) - values
 }

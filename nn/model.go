@@ -20,19 +20,19 @@ type Model struct {
 	prog *program
 
 	mu       sync.Mutex
-	tapes    []*tape // memory of workers that rest
+	tapes    []*tape // memory that no worker uses at the moment
 	partials []*partial
 }
 
 // Pool bounds the threads that models, samplers and predictions given the same pool use together.
 type Pool = pool.Pool
 
-// NewPool returns a pool of the given number of threads; 0 means one a CPU.
+// NewPool returns a pool of the given number of threads; 0 means one for each CPU.
 func NewPool(threads int) *Pool { return pool.New(threads) }
 
 // NewModel joins a network and a data set. The set must have the network's input shape (up to flattening) and
-// the targets that its likelihood needs; a set without targets serves Outputs only. Work runs on the pool; nil is one
-// of its own with a thread a CPU.
+// the targets that its likelihood needs; a set without targets serves Outputs only. Work runs on the pool; nil means a
+// pool of the model's own with a thread for each CPU.
 func NewModel(net *Net, set *data.Set, p *Pool) (*Model, error) {
 	if p == nil {
 		p = NewPool(0)
@@ -50,7 +50,7 @@ func NewModel(net *Net, set *data.Set, p *Pool) (*Model, error) {
 		return nil, fmt.Errorf("data set %q has %d input values, a model takes at most %d: train on a part of it", set.Name, values, math.MaxInt32)
 	}
 	if set.Labels != nil || set.Values != nil {
-		if err := checkTargets(net, set); err != nil {
+		if err := net.lik.checkTargets(set, net.Outputs()); err != nil {
 			return nil, err
 		}
 	}
@@ -68,8 +68,8 @@ func (m *Model) Examples() int { return m.set.Len() }
 
 // LogLik sets ll[j] = Σ_{i in rows} log p(y_i | x_i, θ_j), in nats, for the J particles θ_j = theta[j·D:(j+1)·D], and, if
 // grad is not nil, grad[j·D:(j+1)·D] to its gradient. rows are indices of examples in the order of summation, nil for
-// all. The result does not depend on the number of threads nor on which other particles are in the call. An error
-// names a bad row, or is that of ctx.
+// all. The result depends neither on the number of threads nor on the other particles of the call. An error names a bad
+// row, or is the error of ctx.
 func (m *Model) LogLik(ctx context.Context, rows []int32, theta, ll, grad []float64) error {
 	d := m.net.dim
 	j := len(theta) / d
@@ -140,8 +140,8 @@ func exampleAt(rows []int32, i int) int {
 	return int(rows[i])
 }
 
-// load brings n examples into the tile's lanes and runs the ops that all particles share. Lanes behind the last
-// example repeat it: what it makes finite stays finite, and its gradient is masked.
+// load copies n examples into the tile's lanes and runs the ops that all particles share. The lanes behind the last
+// example repeat it, so that they compute nothing that the example does not; their gradients are masked.
 func (m *Model) load(t *tape, rows []int32, first, n int) {
 	t.groups = (n + lanes.Lanes - 1) / lanes.Lanes
 	t.valid = n - (t.groups-1)*lanes.Lanes
@@ -158,9 +158,7 @@ func (m *Model) load(t *tape, rows []int32, first, n int) {
 			m.prog.load.F32(m.set.F32, &start, x)
 		}
 	}
-	for _, o := range m.prog.pre {
-		o.forward(t, 0, t.groups)
-	}
+	m.prog.prepare(t)
 }
 
 // takeTape returns memory for at least that many particles.

@@ -9,7 +9,7 @@ import (
 	"github.com/starling-smc/starling/internal/pool"
 )
 
-// TestModelRefuses says what does not fit together: a set and a network, a batch and a set.
+// TestModelRefuses checks the errors for a set that does not fit the network and a batch that does not fit the set.
 func TestModelRefuses(t *testing.T) {
 	x := make([]float32, 12)
 	labels := func(classes int) *data.Set {

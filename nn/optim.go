@@ -5,9 +5,9 @@ import (
 	"math"
 )
 
-// Point optimisers: one step of gradient descent on a loss over a flat parameter vector θ. They act on slices and
-// know no network; what they carry from step to step is a Moments, plain data that can be saved and restored. The
-// arithmetic is the same on every platform: only + − × ÷ and √, never fused.
+// Point optimisers take steps of gradient descent on a loss over a flat parameter vector θ. They act on slices and know
+// nothing of networks. Their state is a Moments, plain data that can be saved and restored. The arithmetic is the same on
+// every platform: only + − × ÷ and √, never fused.
 
 // Optimiser moves a parameter vector down the gradient of a loss.
 type Optimiser interface {
@@ -16,8 +16,8 @@ type Optimiser interface {
 	Step(m *Moments, theta, grad []float64)
 }
 
-// Moments is what an optimiser carries from step to step. The zero value is the start; the vectors are made at the
-// first step, where the method uses them.
+// Moments is the state of an optimiser between steps. The zero value is the start; the first step makes the vectors that
+// the method uses.
 type Moments struct {
 	Steps  int       // taken so far; the argument of the rate's schedule
 	First  []float64 // momentum of SGD, running mean of the gradient of Adam
@@ -112,18 +112,18 @@ func StepDecay(rate, factor float64, every int) Schedule {
 	return func(step int) float64 { return rate * power(factor, step/every) }
 }
 
-// EarlyStop watches a validation loss and keeps the best state. It is plain data; set Patience and start from the
-// rest at zero.
+// EarlyStop watches a validation loss and keeps the best parameters. It is plain data: set Patience and leave the rest
+// zero.
 type EarlyStop struct {
-	Patience int // checks in a row without a new best before Observe says stop; 0: never
+	Patience int // number of checks in a row without a new best after which Observe says stop; 0: never
 
-	Checks int       // made so far
-	BestAt int       // check that gave the best loss, counted from 1; 0: Start, or none yet
+	Checks int       // number made so far
+	BestAt int       // the check with the best loss, counted from 1; 0: Start, or none yet
 	Best   float64   // the lowest loss, if there is one
 	Theta  []float64 // a copy of the parameters of the best; nil: none yet
 }
 
-// Start records the loss at theta before the first check, as one to be better than. A NaN is none.
+// Start records the loss at theta before the first check: later losses must be lower to be the best. A NaN is ignored.
 func (e *EarlyStop) Start(loss float64, theta []float64) {
 	if loss == loss {
 		e.Best, e.Theta = loss, append(e.Theta[:0], theta...)

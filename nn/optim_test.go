@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestGoldenAdam runs the Adam steps of priors.json; the other kinds of that file are the concern of bnn.
+// TestGoldenAdam runs the Adam steps of priors.json; package bnn tests the other kinds of that file.
 func TestGoldenAdam(t *testing.T) {
 	text, err := os.ReadFile("testdata/priors.json")
 	if err != nil {
@@ -109,7 +109,7 @@ func TestAdamWDecay(t *testing.T) {
 	wantNear(t, theta, []float64{0.99}, 1e-15, 0)
 }
 
-// A state that was saved in the middle goes on with the same bytes.
+// A state that was saved in the middle continues with the same bytes.
 func TestMomentsRoundTrip(t *testing.T) {
 	decay := StepDecay(0.1, 0.5, 3)
 	for name, o := range map[string]Optimiser{

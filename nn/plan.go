@@ -44,9 +44,9 @@ func tileSizes(tiles [][2]int, n int) (sizes []int) {
 	return sizes
 }
 
-// product is a matrix product as a list of kernel calls, each for one range of rows. A sum with more terms than a
-// kernel takes is long: calls with add continue what an earlier call stored, and what is to be done with the finished
-// sums (a ReLU, a gate) cannot be left to a kernel.
+// product is a matrix product as a list of kernel calls, each for one range of rows. A product is long if its sums have
+// more terms than a kernel takes: calls with add continue the sums that an earlier call stored, and a ReLU or a gate is
+// applied when all calls are done, not by the kernels.
 type product struct {
 	calls []productCall
 	long  bool
@@ -65,8 +65,8 @@ type spot struct {
 }
 
 // newProduct plans dst[d + r·dStride] = Σ_t w[t.W + r·wStride] · x[t.X + x] for r < rows at every spot (of n vectors
-// each). With merge, short calls for several ranges of rows become one (not for a product that adds a bias, which a
-// kernel takes for one range only).
+// each). With merge, short calls for several ranges of rows become one; a product with a bias must not be merged, since a
+// kernel takes the bias of one range only.
 func newProduct(rows, n, wStride, dStride int, spots []spot, merge bool) *product {
 	p := &product{}
 	for at := 0; ; at += lanes.MaxTerms {
@@ -89,7 +89,7 @@ func newProduct(rows, n, wStride, dStride int, spots []spot, merge bool) *produc
 	}
 }
 
-// productCalls plans spots that kernels take as they are.
+// productCalls plans spots whose terms one kernel call takes.
 func productCalls(rows, n, wStride, dStride int, spots []spot, merge bool) (calls []productCall) {
 	sizes := tileSizes(lanes.GemmTiles(), n)
 	terms, work := 0, 0
@@ -124,8 +124,8 @@ func productCalls(rows, n, wStride, dStride int, spots []spot, merge bool) (call
 	return calls
 }
 
-// store runs the product with a bias (nil: none) and clips to the floor at the end; finish does so for a long product,
-// on all the vectors that it wrote.
+// store runs the product with a bias (nil: none) and clips the sums from below at limit. If the product is long, finish
+// must clip all the vectors that it wrote.
 func (p *product) store(w, x, bias, dst []float32, limit float32, finish func()) {
 	first := limit
 	if p.long {
@@ -147,7 +147,8 @@ func (p *product) store(w, x, bias, dst []float32, limit float32, finish func())
 	}
 }
 
-// storeGated runs the product and keeps what stands where gate is positive; finish does so for a long product.
+// storeGated runs the product and sets to 0 what stands where gate is not positive. If the product is long, finish must
+// do so.
 func (p *product) storeGated(w, x, gate, dst []float32, finish func()) {
 	if p.long {
 		p.store(w, x, nil, dst, negInf, nil)
@@ -189,12 +190,12 @@ func gemm(m, n, wStride, dStride int, spots []spot, copies int) *lanes.Gemm {
 	return plan
 }
 
-// sameTerms says whether two spots share one list (spots that do hold the same slice).
+// sameTerms reports whether two spots share one list of terms, which is then the same slice.
 func sameTerms(a, b []lanes.Term) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
-// dotCall is one of the lane-wise products that add a weight gradient of rows × streams lane vectors.
+// dotCall is one of the kernel calls that add to a weight gradient of rows × streams lane vectors.
 type dotCall struct {
 	plan    *lanes.Dot
 	pool    *lanes.PoolDot
@@ -202,7 +203,7 @@ type dotCall struct {
 }
 
 // newDot plans acc[(r·len(streams) + s)·16 …] += Σ_p dy[p.DY + r·dyStride] · x[p.X + streams[s]] for r < rows. With a
-// window, the kernel is the one that takes the gradient of a fused 2×2 pool, maximum or mean, through its masks.
+// window, the kernels take the gradient of a fused 2×2 pool through its masks.
 func newDot(rows, dyStride int, streams []int32, window *[4]int32, pairs []lanes.Pair) (calls []dotCall) {
 	tiles := lanes.DotTiles()
 	if window != nil {

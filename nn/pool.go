@@ -7,30 +7,27 @@ import "github.com/starling-smc/starling/internal/lanes"
 //	max   y(p) = max_k x(s p + k − pad)            dx(q) = Σ_{p: q is the first maximum of p} dy(p)
 //	mean  y(p) = Σ_k x(s p + k − pad) / (kh kw)    dx(q) = Σ_{p: q in p's window} dy(p) / (kh kw)
 type poolOp struct {
-	in, out           *value
-	max               bool
-	size, stride, pad [2]int
-	windows           *lanes.Windows
-	args              int // start in tape.args
+	in, out *value
+	window
+	max     bool
+	windows *lanes.Windows
+	args    int // start in tape.args
 }
 
-func newPool(c *compiler, l Layer, in, out *value) *poolOp {
-	p := &poolOp{in: in, out: out}
-	switch l.(type) {
-	case GlobalAvgPool:
-		p.size, p.stride = [2]int{in.h, in.w}, [2]int{1, 1}
-	default:
-		p.size, p.stride, p.pad = window(l)
-		_, p.max = l.(MaxPool)
-	}
-	return p
+// pool appends the op of a pooling layer.
+func (c *compiler) pool(w window, maximum bool, n *node, v *value) *value {
+	out := c.output(n)
+	out.tight = true
+	c.emit(n.stage, &poolOp{in: v, out: out, window: w, max: maximum})
+	return out
 }
 
-func (p *poolOp) window() int { return p.size[0] * p.size[1] }
+// area is the number of values in a window.
+func (p *poolOp) area() int { return p.size[0] * p.size[1] }
 
 func (p *poolOp) plan(c *compiler) {
 	in, out := p.in, p.out
-	taps := make([]int32, 0, out.c*out.h*out.w*p.window()) // −1 is padding
+	taps := make([]int32, 0, out.c*out.h*out.w*p.area()) // −1 is padding
 	for ch := range out.c {
 		for y := range out.h {
 			for x := range out.w {
@@ -47,7 +44,7 @@ func (p *poolOp) plan(c *compiler) {
 		}
 	}
 	var err error
-	if p.windows, err = lanes.NewWindows(taps, p.window()); err != nil {
+	if p.windows, err = lanes.NewWindows(taps, p.area()); err != nil {
 		panic("nn: " + err.Error()) // a plan of ours that lanes refuses is a bug here
 	}
 	if p.max {
@@ -56,7 +53,7 @@ func (p *poolOp) plan(c *compiler) {
 	}
 }
 
-func (p *poolOp) ends() (in, out *value) { return p.in, p.out }
+func (p *poolOp) inputs() []**value { return []**value{&p.in} }
 
 func (p *poolOp) groupArgs(t *tape, g int) []int32 {
 	n := p.out.size()
@@ -69,7 +66,7 @@ func (p *poolOp) forward(t *tape, g0, g1 int) {
 		if p.max {
 			p.windows.Max(x, y, p.groupArgs(t, g))
 		} else {
-			p.windows.Sum(x, 1/float32(p.window()), y)
+			p.windows.Sum(x, 1/float32(p.area()), y)
 		}
 	}
 }
@@ -81,7 +78,7 @@ func (p *poolOp) backward(t *tape, g0, g1 int) {
 		if p.max {
 			p.windows.MaxBackward(dy, p.groupArgs(t, g), dx)
 		} else {
-			p.windows.SumBackward(dy, 1/float32(p.window()), dx)
+			p.windows.SumBackward(dy, 1/float32(p.area()), dx)
 		}
 		if p.in.relu {
 			lanes.ReLUBackward(t.out(p.in, g, 0), dx, dx)
@@ -90,31 +87,3 @@ func (p *poolOp) backward(t *tape, g0, g1 int) {
 }
 
 func (p *poolOp) finish(*tape) {}
-
-// reborder copies planes into other borders of zeros.
-type reborder struct{ in, out *value }
-
-func (r *reborder) ends() (in, out *value) { return r.in, r.out }
-
-func (r *reborder) forward(t *tape, g0, g1 int) {
-	for g := g0; g < g1; g++ {
-		copyPlanes(t.out(r.out, g, 0), r.out, t.out(r.in, g, 0), r.in)
-	}
-}
-
-func (r *reborder) backward(t *tape, g0, g1 int) {
-	for g := g0; g < g1; g++ {
-		copyPlanes(t.dy(r.in, g, 0), r.in, t.dy(r.out, g, 0), r.out)
-	}
-}
-
-func (r *reborder) finish(*tape) {}
-
-func copyPlanes(dst []float32, d *value, src []float32, s *value) {
-	for ch := range d.c {
-		for y := range d.h {
-			n := d.w * lanes.Lanes
-			copy(dst[ch*d.plane()+d.pixel(y, 0):][:n], src[ch*s.plane()+s.pixel(y, 0):])
-		}
-	}
-}

@@ -12,16 +12,16 @@ import (
 )
 
 // TestRandomNets draws architectures and checks each against the float64 reference: the log-likelihood, the gradient
-// along random directions, and the same bits from every kernel. It looks for what nobody thought of when the cases of
-// TestGradients were written.
+// along random directions, and the same bits from every kernel. It looks for faults that the cases of TestGradients
+// miss.
 func TestRandomNets(t *testing.T) {
 	nets := 400
 	if testing.Short() {
 		nets = 60
 	}
-	// Nets with a pool in their first convolution, which goes back through its masks, and in a later one, which unfolds them.
+	// Networks with a pool fused into the first convolution, whose gradient goes through the masks, and into a later one.
 	fused := map[string]int{"max, first": 0, "max, later": 0, "mean, first": 0, "mean, later": 0}
-	least := nets / 80 // none of the few of a short run
+	least := nets / 80 // a short run has too few networks to ask for any
 	for seed := uint64(0); nets > 0; seed++ {
 		r := rand.New(rand.NewPCG(seed, 99))
 		input, layers, lik := drawNet(r)
@@ -49,10 +49,10 @@ func TestRandomNets(t *testing.T) {
 	}
 }
 
-// fusedPools says which kinds of pool a network's convolutions have in them.
+// fusedPools lists the kinds of pool that are fused into a network's convolutions.
 func fusedPools(net *Net) map[string]bool {
 	kinds := map[string]bool{}
-	for _, o := range net.program().conv {
+	for _, o := range net.program().ops[stageConv] {
 		if o, ok := o.(*convOp); ok && o.pooled {
 			kinds[map[bool]string{false: "max", true: "mean"}[o.mean]+map[bool]string{false: ", later", true: ", first"}[o.unpooled == nil]] = true
 		}
@@ -66,6 +66,12 @@ func drawNet(r *rand.Rand) (input []int, layers []Layer, lik Likelihood) {
 	input = []int{1 + r.IntN(20)}
 	if image {
 		input = []int{1 + r.IntN(4), 1 + r.IntN(16), 1 + r.IntN(16)}
+	}
+	var activations []Layer
+	for _, row := range Layers {
+		if a, ok := row.Part.(Activation); ok {
+			activations = append(activations, a)
+		}
 	}
 	conv := func() Conv {
 		return Conv{Filters: 1 + r.IntN(9), Kernel: pair(1, 5), Stride: pair(1, 1+r.IntN(3)), Pad: pair(0, 2), NoBias: r.IntN(2) == 0}
@@ -84,7 +90,7 @@ func drawNet(r *rand.Rand) (input []int, layers []Layer, lik Likelihood) {
 		case kind == 5:
 			layers = append(layers, []Layer{MaxPool{pair(1, 3), pair(1, 3), pair(0, 1)}, AvgPool{pair(1, 3), pair(1, 3), pair(0, 1)}, GlobalAvgPool{}}[r.IntN(3)])
 		case kind < 8:
-			layers = append(layers, Activation(r.IntN(4)))
+			layers = append(layers, activations[r.IntN(len(activations))])
 		case kind == 8:
 			layers = append(layers, Flatten{})
 		default:
@@ -97,7 +103,7 @@ func drawNet(r *rand.Rand) (input []int, layers []Layer, lik Likelihood) {
 	if r.IntN(8) == 0 {
 		return input, append(layers, Dense{Units: 1, NoBias: r.IntN(2) == 0}), Bernoulli{}
 	}
-	return input, layers, []Likelihood{Categorical{}, Gaussian{SD: .8}, Gaussian{Learned: true}}[r.IntN(3)]
+	return input, layers, []Likelihood{Categorical{}, Gaussian{SD: .8}, Gaussian{SD: Learned}}[r.IntN(3)]
 }
 
 // tryNet compares one network with the reference.

@@ -7,12 +7,12 @@ import (
 	"github.com/starling-smc/starling/internal/lanes"
 )
 
-// reduction is one call of a model: its cut into tasks and the sums that they add up to.
+// reduction is one call of a model: its tasks and their sums.
 //
-// A task is a segment (a range of chunks of 256 examples) for a block of particles. The segments are a matter of the
-// number of examples alone, since they decide the order of the sums; the particles of a block are not, since each
-// particle has its own sums, and follow the number of threads. Sums of a segment are added to the result in the
-// order of the segments, whoever comes first.
+// A task is a segment (a range of chunks of 256 examples) for a block of particles. Segments decide the order of the
+// sums, so they depend on the number of examples alone. Each particle has its own sums, so the number of particles in a
+// block may follow the number of threads. The sums of segments are added to the result in the order of the segments,
+// whichever is ready first.
 type reduction struct {
 	m               *Model
 	n               int
@@ -27,7 +27,7 @@ type reduction struct {
 	ready map[[2]int]*partial // by block and segment
 }
 
-// partial is the sums of one task.
+// partial holds the sums of one task.
 type partial struct{ ll, grad []float64 }
 
 // newReduction cuts a call; ll and grad may be nil.
@@ -38,8 +38,8 @@ func newReduction(m *Model, n int, theta, ll, grad []float64) *reduction {
 	r.segments = (chunks + perSegment - 1) / perSegment
 	r.tiles = perSegment * chunkTiles
 
-	// Few blocks let particles share loaded tiles, many keep all threads busy to the end; θ and gradients of a block
-	// should stay in the second-level cache.
+	// With few blocks, particles share loaded tiles; with many, all threads are busy to the end. θ and the gradients of a
+	// block should stay in the second-level cache.
 	r.block = max(1, r.particles*r.segments/(6*m.pool.Threads()))
 	r.block = min(r.block, blockParticles(m.net.dim), r.particles)
 	if b := m.prog.batch; r.block > b {
@@ -56,8 +56,8 @@ func newReduction(m *Model, n int, theta, ll, grad []float64) *reduction {
 // blockParticles is the largest number of particles of a task.
 func blockParticles(dim int) int { return max(1, (512<<10)/(8*dim)) }
 
-// each runs load for every tile of every task and then either sums log-likelihoods and gradients or, if look is not
-// nil, only runs forward and calls look for every pass.
+// each runs load for every tile of every task. Then it sums log-likelihoods and gradients or, if look is not nil, runs
+// the forward pass alone and calls look for every pass of particles.
 func (r *reduction) each(ctx context.Context, load func(t *tape, first, count int), look func(t *tape, particle, first, count int)) {
 	r.m.pool.Run(len(r.next)*r.segments, func(i int) {
 		block, segment := i/r.segments, i%r.segments
@@ -166,20 +166,16 @@ func (r *reduction) add(block, segment int, s *partial) {
 			}
 		}
 		if r.next[block]++; r.next[block] == r.segments && r.grad != nil {
-			r.scaleGradients(first, len(s.ll))
+			r.finish(first, len(s.ll))
 		}
 		r.m.returnPartial(s)
 	}
 }
 
-// scaleGradients sets the gradient of a learned log σ, which is a function of the total log-likelihood.
-func (r *reduction) scaleGradients(first, count int) {
-	lik, ok := r.m.net.lik.(Gaussian)
-	if !ok || !lik.Learned {
-		return
-	}
-	d := r.m.net.dim
+// finish sets the gradients of the likelihood's own parameters, which are a function of the total log-likelihood.
+func (r *reduction) finish(first, count int) {
+	d, k := r.m.net.dim, r.m.net.Outputs()
 	for j := first; j < first+count; j++ {
-		r.grad[j*d+d-1] = scaleGradient(r.ll[j], r.theta[j*d+d-1], r.n, r.m.net.Outputs())
+		r.m.net.lik.finish(r.ll[j], r.theta[j*d:][:d], r.grad[j*d:][:d], r.n, k)
 	}
 }

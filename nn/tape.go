@@ -9,57 +9,24 @@ const (
 	maxSegments  = 32                       // ranges of chunks that may run at the same time for one particle
 )
 
-// value is an activation of a tile and its gradient: c planes of h×w lane vectors a particle and group, each plane
-// inside a border of zeros that its consumer's padding and its producer's gradient ask for.
-type value struct {
-	c, h, w                  int
-	top, bottom, left, right int  // border
-	tight                    bool // no border may be added
-	shared                   bool // the same for all particles
-	inner                    bool // its gradient is used up group by group: one group is stored
-	scratch                  bool // has no activation, only a gradient
-	relu                     bool // holds the output of a ReLU: its gradient is stored gated
-	act, grad                int  // start in tape.act and tape.grad; grad is −1 if nobody asks for it
-}
-
-func (v *value) wp() int    { return v.left + v.w + v.right }
-func (v *value) plane() int { return (v.top + v.h + v.bottom) * v.wp() * lanes.Lanes }
-func (v *value) size() int  { return v.c * v.plane() }
-func (v *value) pixel(y, x int) int {
-	return ((v.top+y)*v.wp() + v.left + x) * lanes.Lanes
-}
-
-// border asks for at least this much zero padding on the sides; it reports whether the value can give it.
-func (v *value) border(top, bottom, left, right int) bool {
-	if top <= v.top && bottom <= v.bottom && left <= v.left && right <= v.right {
-		return true
-	}
-	if v.tight {
-		return false
-	}
-	v.top, v.bottom = max(v.top, top), max(v.bottom, bottom)
-	v.left, v.right = max(v.left, left), max(v.right, right)
-	return true
-}
-
-// tape is the memory of one worker: what a tile leaves behind on its way forward, gradients on the way back, and
-// the parameters and gradients of the particles at work. Zero borders are never written, so they stay zero.
+// tape is the memory of one worker: the activations and gradients of a tile, and the parameters and gradients of the
+// particles of a task. Nothing but zeros is written to borders, so they stay zero.
 type tape struct {
 	prog   *program
 	theta  []float32 // particles of the task × D
 	grads  []float32 // particles of the task × prog.gradSize
 	act    []float32
 	grad   []float32
-	lane   []float32 // weight gradients not yet summed over lanes, of one pass
+	lane   []float32 // weight gradients of one pass, not yet summed over lanes
 	tmp    []float32 // transposed tiles and other scratch
-	shared []float32 // the transposed input tile of a dense first layer
+	shared []float32 // the transposed tiles of values that all particles share and dense layers read
 	masks  []uint16
 	args   []int32
 	labels []int32   // of the tile, 64
 	target []float32 // of the tile: [group][output][16]
 	ll     []float32 // of the tile: [group][particle][16]
 
-	particles int // that theta and grads have room for
+	particles int // number that theta and grads have room for
 
 	groups int // in this tile
 	valid  int // lanes in use in the last group
@@ -85,8 +52,8 @@ func newTape(p *program, particles int) *tape {
 	}
 }
 
-// Scratch is about how many bytes a thread holds when it works on a call of a Model with so many particles: activations
-// and gradients of a tile, the parameters of the particles of a task, and their sums.
+// Scratch estimates the bytes that a thread holds while it works on a call of a Model with that many particles: the
+// activations and gradients of a tile, the parameters of the particles of a task, and their sums.
 func (n *Net) Scratch(particles int) int {
 	p := n.program()
 	tile := p.actSize + p.dySize + p.laneSize + p.tmpSize + p.sharedSize + p.argSize + p.maskSize/2
@@ -95,16 +62,16 @@ func (n *Net) Scratch(particles int) int {
 
 // out is the activation of particle b of the pass in group g.
 func (t *tape) out(v *value, g, b int) []float32 {
-	if v.shared {
+	if v.shared() {
 		b = 0
 	}
 	n := v.size()
 	return t.act[v.act+(g*t.prog.copies(v)+b)*n:][:n]
 }
 
-// from is the activations of particle b from group g on (to the end of the arena: a plan knows its reach).
+// from is the activations of particle b from group g on. It ends with the last group; a plan checks how far it reaches.
 func (t *tape) from(v *value, g, b int) []float32 {
-	if v.shared {
+	if v.shared() {
 		b = 0
 	}
 	return t.act[v.act+(g*t.prog.copies(v)+b)*v.size() : v.act+tileGroups*t.prog.copies(v)*v.size()]
@@ -128,13 +95,26 @@ func (t *tape) dyFrom(v *value, g, b int) []float32 {
 	return t.grad[v.grad+(g*t.prog.copies(v)+b)*v.size() : v.grad+groups*t.prog.copies(v)*v.size()]
 }
 
-// weights is the parameters of particle b of the pass from an offset of θ on, and those of the particles behind it.
+// weights is θ of particle b of the pass from an offset on, followed by θ of the next particles.
 func (t *tape) weights(offset, b int) []float32 {
 	return t.theta[(t.first+b)*t.prog.net.dim+offset:]
 }
 
-// gradients is the float32 gradient sums of particle b of the pass from an offset of their layout on, and those of the
-// particles behind it.
+// gradients is the float32 gradient sums of particle b of the pass from an offset of their layout on, followed by those
+// of the next particles.
 func (t *tape) gradients(offset, b int) []float32 {
 	return t.grads[(t.first+b)*t.prog.gradSize+offset:]
+}
+
+// each calls f for the groups g0 ≤ g < g1 and the particles of the pass that v holds.
+func (t *tape) each(v *value, g0, g1 int, f func(g, b int)) {
+	particles := t.batch
+	if v.shared() {
+		particles = 1
+	}
+	for g := g0; g < g1; g++ {
+		for b := range particles {
+			f(g, b)
+		}
+	}
 }

@@ -236,12 +236,12 @@ func (s shape) predict(draw *rng.Stream, j *starling.Judgement, problem *data.Pr
 		return m.Predictive()
 	}
 	j.Test = say(problem.Test, true)
-	var foreign []uq.Foreign
+	var ood []uq.OOD
 	for _, g := range problem.Groups {
 		j.Groups = append(j.Groups, say(g.Set, false))
-		foreign = append(foreign, uq.Foreign{Name: g.Name, Predictive: j.Groups[len(j.Groups)-1]})
+		ood = append(ood, uq.OOD{Name: g.Name, Predictive: j.Groups[len(j.Groups)-1]})
 	}
-	e := uq.Evaluate(j.Test, problem.Test.Labels, foreign)
+	e := uq.Evaluate(j.Test, problem.Test.Labels, ood)
 	m := &j.Metrics.Evaluation
 	m.Accuracy, m.NLL, m.Brier, m.ECE, m.Groups = &e.Accuracy, e.NLL, &e.Brier, &e.ECE, e.Groups
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/starling-smc/starling/nn"
 	"github.com/starling-smc/starling/uq"
 )
 
@@ -259,7 +258,7 @@ func (v *view) trusts() topic {
 	}
 	risk := rootRisk(v.spreads(), v.squares())
 	t.say("Of the half that it is surest of, the RMSE is %s; of all, %s.", significant(riskAt(risk, .5)), significant(riskAt(risk, 1)))
-	if g, ok := v.run.Net.Likelihood().(nn.Gaussian); ok && g.SD != 0 {
+	if lik := v.run.Net.Likelihood(); lik.Regression() && len(lik.Parameters()) == 0 {
 		t.say("The noise was not learnt: the config fixes it.")
 	}
 	return t

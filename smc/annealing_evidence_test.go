@@ -17,9 +17,9 @@ import (
 func TestAnnealingCheck5BlocksGiveTheSameEvidence(t *testing.T) {
 	m := newLocation(2)
 	paths := map[string]Path{
-		"full": Schedule{Rule: Full, Iterations: 12}, "blocks": growing{len(m.y)}, "sda": SDA{Iterations: 40, Batch: 7, Grow: 9},
+		"full": Schedule[Full]{Iterations: 12}, "blocks": growing{len(m.y)}, "sda": SDA{Iterations: 40, Batch: 7, Grow: 9},
 		"sda exact": SDA{Iterations: 40, Batch: 7, Grow: 9, Exact: true}, "sda scale": SDA{Iterations: 40, Batch: 7, Grow: 9, Scale: true},
-		"warm full": Warm{Then: Schedule{Rule: Full, Iterations: 6}},
+		"warm full": TemperedStart{Then: Schedule[Full]{Iterations: 6}},
 	}
 	for name, path := range paths {
 		t.Run(name, func(t *testing.T) {
@@ -36,7 +36,7 @@ func TestAnnealingCheck5BlocksGiveTheSameEvidence(t *testing.T) {
 func TestAnnealingCheck5LargeStepsAreWeighted(t *testing.T) {
 	m := newLocation(2)
 	checkPosterior(t, m.problem(), 1, replicate(t, m.problem(), 20, Sampler{
-		Path: Warm{Then: Schedule{Rule: Full, Iterations: 12}}, Move: mcmc.Unadjusted{Steps: 3, Step: 0.25},
+		Path: TemperedStart{Then: Schedule[Full]{Iterations: 12}}, Move: mcmc.Unadjusted{Steps: 3, Step: 0.25},
 		Weighting: Momentum{}, Particles: 1000, Seed: 23,
 	}))
 }
@@ -87,7 +87,7 @@ func TestAnnealingCheck4Regression(t *testing.T) {
 	decode(t, c.Inputs, &in)
 	p.model = linear{in.X, in.Y, in.Sigma2}
 	for name, path := range map[string]Path{
-		"warm full": Warm{ESS: 0.8, Then: Schedule{Rule: Full, Iterations: 8}}, "sda": SDA{Iterations: 60, Batch: 10},
+		"warm full": TemperedStart{ESS: 0.8, Then: Schedule[Full]{Iterations: 8}}, "sda": SDA{Iterations: 60, Batch: 10},
 	} {
 		t.Run(name, func(t *testing.T) {
 			checkPosterior(t, p, 2, replicate(t, p, 20, Sampler{
@@ -106,7 +106,7 @@ func TestAnnealingCheck4CheapGradientsKeepTheWeightsExact(t *testing.T) {
 	}
 	m := newLocation(2)
 	checkPosterior(t, m.problem(), 1, replicate(t, m.problem(), 160, Sampler{
-		Path: Warm{ESS: 0.8, Then: Schedule{Rule: Full, Iterations: 6}}, Move: mcmc.Unadjusted{Steps: 3, Step: 0.12, Batch: 30},
+		Path: TemperedStart{ESS: 0.8, Then: Schedule[Full]{Iterations: 6}}, Move: mcmc.Unadjusted{Steps: 3, Step: 0.12, Gradient: &mcmc.MiniBatch{Batch: 30}},
 		Weighting: Momentum{}, Particles: 400, Seed: 22,
 	}))
 }
@@ -123,7 +123,7 @@ func TestAnnealingCheck4ErrorsFallWithParticles(t *testing.T) {
 	p := conjugate()
 	errors := func(particles, runs int) (logZ, mean float64) {
 		states := replicate(t, p, runs, Sampler{
-			Path: Schedule{Rule: Full, Iterations: 4}, Move: mcmc.Unadjusted{Steps: 3, Step: 0.2},
+			Path: Schedule[Full]{Iterations: 4}, Move: mcmc.Unadjusted{Steps: 3, Step: 0.2},
 			Weighting: Momentum{}, Particles: particles, Seed: 41,
 		})
 		for _, st := range states {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/starling-smc/starling/internal/weights"
 	"github.com/starling-smc/starling/mcmc"
 )
 
@@ -16,14 +17,29 @@ import (
 // that passes once passes always.
 
 // batches are rules with batches of 7 of 41 examples, the blocks that follow of 5.
-func batches(iterations int) map[string]Path {
+func batches(t *testing.T, iterations int) map[string]Path {
+	t.Helper()
 	paths := map[string]Path{
-		"sda":       SDA{Iterations: iterations, Batch: 7, Grow: 5},
 		"sda exact": SDA{Iterations: iterations, Batch: 7, Grow: 5, Exact: true},
 		"sda scale": SDA{Iterations: iterations, Batch: 7, Grow: 5, Scale: true},
 	}
-	for r := Constant; r <= Automated; r++ {
-		paths[r.String()] = Schedule{Rule: r, Iterations: iterations, Batch: 7, Grow: 5}
+	cases := map[string]Path{
+		"constant":  Schedule[Constant]{Iterations: iterations, Rule: Constant{Batch: 7}},
+		"full":      Schedule[Full]{Iterations: iterations},
+		"ctr":       Schedule[ConstantToRefine]{Iterations: iterations, Rule: ConstantToRefine{Batch: 7}},
+		"linear":    Schedule[Linear]{Iterations: iterations, Rule: Linear{Batch: 7, Grow: 5}},
+		"automated": Schedule[Automated]{Iterations: iterations, Rule: Automated{Batch: 7, Grow: 5}},
+		"sda":       SDA{Iterations: iterations, Batch: 7, Grow: 5},
+	}
+	for _, row := range Paths {
+		if !row.Part.Batches() {
+			continue
+		}
+		if cases[row.Name] == nil {
+			t.Errorf("the path %s has no case", row.Name)
+			continue
+		}
+		paths[row.Name] = cases[row.Name]
 	}
 	return paths
 }
@@ -32,7 +48,7 @@ func batches(iterations int) map[string]Path {
 // permutation: the false-failure rate is 0. The exact batch sizes are golden (TestGoldenSchedules).
 func TestAnnealingCheck6Membership(t *testing.T) {
 	m := newLocation(2)
-	for name, path := range batches(20) {
+	for name, path := range batches(t, 20) {
 		s := &Sampler{Model: m, Prior: m.problem().prior, Path: path, Move: mcmc.Unadjusted{Step: 0.01}, Weighting: Momentum{}, Particles: 4, Seed: 3}
 		st, err := s.Init(context.Background())
 		if err != nil {
@@ -46,7 +62,7 @@ func TestAnnealingCheck6Membership(t *testing.T) {
 			}
 			target := s.target(st.Stage, st)
 			now := map[int32]bool{}
-			for _, rows := range [][]int32{target.Settled, target.Rows} {
+			for _, rows := range [][]int32{target.Annealed, target.Rows} {
 				for _, i := range rows {
 					if now[i] && st.Rows.From/41 == (st.Rows.To-1)/41 { // else one pass ends in it and the next begins
 						t.Fatalf("%s, iteration %d: example %d twice in one batch", name, st.K, i)
@@ -56,7 +72,7 @@ func TestAnnealingCheck6Membership(t *testing.T) {
 			}
 			switch {
 			case target.Rows == nil:
-			case st.Rows.From > 0 && st.Settled == 0 || name == "constant" || name == "ctr":
+			case st.Rows.From > 0 && st.Annealed == 0 || name == "constant" || name == "ctr":
 				seen = append(seen, target.Rows...)
 			default:
 				for i := range last {
@@ -111,7 +127,7 @@ func TestAnnealingCheck7PowersOfABlockRise(t *testing.T) {
 			}
 			if st.Rows != last.Rows {
 				blocks++
-				if last.Lambda != last.Mu || st.Lambda != 0.1*scale || st.Settled != last.Rows.To {
+				if last.Lambda != last.Mu || st.Lambda != 0.1*scale || st.Annealed != last.Rows.To {
 					t.Fatalf("iteration %d: a block came in at %v after %+v", st.K, st.Stage, last)
 				}
 			} else if st.Lambda < last.Lambda {
@@ -140,13 +156,13 @@ func TestEntropyRules(t *testing.T) {
 	for _, in := range [][2]float64{{0, 1}, {2, 1}, {0, 2.5}, {2, 2.5}} {
 		b, c := in[0], in[1]
 		st := sdaState(make([]number, 4001), nil, nil)
-		st.Lambda, st.Mu, st.K, st.Settled = c*beta, c, 1, int(b)
+		st.Lambda, st.Mu, st.K, st.Annealed = c*beta, c, 1, int(b)
 		for j := range st.J {
 			x := -10 + float64(j)/200
-			st.LP[j], st.LL[j], st.SettledLL[j] = -(x-0.3)*(x-0.3)/2, -a*(x-y)*(x-y)/2, -b*(x-z)*(x-z)/2
-			st.LogW[j] = st.LP[j] + c*st.SettledLL[j] + c*beta*st.LL[j]
+			st.LP[j], st.LL[j], st.AnnealedLL[j] = -(x-0.3)*(x-0.3)/2, -a*(x-y)*(x-y)/2, -b*(x-z)*(x-z)/2
+			st.LogW[j] = st.LP[j] + c*st.AnnealedLL[j] + c*beta*st.LL[j]
 		}
-		if _, _, err := Normalise(st.LogW); err != nil {
+		if _, _, err := weights.Normalise(st.LogW, "particle"); err != nil {
 			t.Fatal(err)
 		}
 		want := beta + entropy/(c*a/2/(1+c*(b+a*beta)))
@@ -240,7 +256,7 @@ func TestChangeOfTargetKnowsAll(t *testing.T) {
 			if err := target.Evaluate(context.Background(), &fresh); err != nil {
 				t.Fatal(err)
 			}
-			if !same(fresh.LL, here.LL) || !same(fresh.GradLL, here.GradLL) || !same(fresh.SettledLL, here.SettledLL) || !same(fresh.SettledGrad, here.SettledGrad) {
+			if !same(fresh.LL, here.LL) || !same(fresh.GradLL, here.GradLL) || !same(fresh.AnnealedLL, here.AnnealedLL) || !same(fresh.AnnealedGrad, here.AnnealedGrad) {
 				t.Fatalf("%s, iteration %d: a cache is not what is evaluated anew", name, st.K)
 			}
 			for j := range change {
@@ -260,7 +276,7 @@ func settled(t *testing.T) (*Sampler, *State) {
 	ctx := context.Background()
 	s := kinds()["sda scale"](0)
 	st, err := s.Init(ctx)
-	for ; err == nil && st.Settled == 0; _, err = s.Step(ctx, st) {
+	for ; err == nil && st.Annealed == 0; _, err = s.Step(ctx, st) {
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -277,8 +293,8 @@ func TestImpossiblePathsAreRefused(t *testing.T) {
 	s, st := settled(t)
 	for _, stage := range []Stage{
 		{Lambda: 1, Mu: 1, Rows: st.Rows},
-		{Lambda: 1, Mu: 1, Rows: Rows{st.Rows.To + 1, 41}, Settled: st.Rows.To + 1},
-		{Lambda: 1, Mu: 1, Rows: Rows{st.Rows.To, 41}, Settled: st.Settled},
+		{Lambda: 1, Mu: 1, Rows: Rows{st.Rows.To + 1, 41}, Annealed: st.Rows.To + 1},
+		{Lambda: 1, Mu: 1, Rows: Rows{st.Rows.To, 41}, Annealed: st.Annealed},
 		{Lambda: 1},
 	} {
 		here := new(State)
@@ -306,7 +322,7 @@ func TestOtherPowersCostNothing(t *testing.T) {
 			t.Errorf("powers times %v: paid for %d gradients and %d values", factors, here.Gradients-st.Gradients, here.Values-st.Values)
 		}
 		for j := range st.J {
-			want := (stage.Lambda-st.Lambda)*st.LL[j] + (stage.Mu-st.Mu)*st.SettledLL[j]
+			want := (stage.Lambda-st.Lambda)*st.LL[j] + (stage.Mu-st.Mu)*st.AnnealedLL[j]
 			if !near(change[j], want, 1e-9, 1e-9) {
 				t.Fatalf("powers times %v: the target changes by %v at particle %d, want %v", factors, change[j], j, want)
 			}
@@ -327,14 +343,14 @@ func TestBrokenTrajectoriesAreDead(t *testing.T) {
 		return 0
 	}}
 	const particles = 40
-	sampler := func(when When, step float64) *Sampler {
+	sampler := func(when Occasion, step float64) *Sampler {
 		return &Sampler{
-			Model: cliff, Prior: normal{d: 1, sd: 1}, Path: Schedule{Rule: Full, Iterations: 6}, Start: make([]float64, particles),
+			Model: cliff, Prior: normal{d: 1, sd: 1}, Path: Schedule[Full]{Iterations: 6}, Start: make([]float64, particles),
 			Move: mcmc.Unadjusted{Steps: 3, Step: step}, Weighting: Momentum{}, Resample: Resampler{When: when}, Particles: particles, Seed: 5,
 		}
 	}
 	died := 0
-	for _, when := range []When{Never, Always} {
+	for _, when := range []Occasion{Never{}, Always{}} {
 		s := sampler(when, 0.5)
 		st, err := s.Init(context.Background())
 		if err != nil {
@@ -354,7 +370,7 @@ func TestBrokenTrajectoriesAreDead(t *testing.T) {
 				switch {
 				case math.IsNaN(l) || !(st.Theta[j] <= 2) || st.LL[j] != 0:
 					t.Fatalf("iteration %d: particle %d has log-weight %v at %v, log-likelihood %v", st.K, j, l, st.Theta[j], st.LL[j])
-				case was && (when == Always || !is):
+				case was && (when == (Always{}) || !is):
 					t.Fatalf("iteration %d: the dead particle %d lives on in %d", st.K, parent, j)
 				case is && !was && st.Theta[j] != before.Theta[parent]:
 					t.Fatalf("iteration %d: particle %d is dead at %v, its trajectory began at %v", st.K, j, st.Theta[j], before.Theta[parent])
@@ -367,8 +383,8 @@ func TestBrokenTrajectoriesAreDead(t *testing.T) {
 			if info.Ancestors != len(lines) {
 				t.Errorf("iteration %d: %d first ancestors reported, %d have living descendants", st.K, info.Ancestors, len(lines))
 			}
-			if when == Always && info.Broken != dead {
-				t.Errorf("iteration %d: %d trajectories broke, %d particles are dead", st.K, info.Broken, dead)
+			if when == (Always{}) && info.Divergent != dead {
+				t.Errorf("iteration %d: %d trajectories broke, %d particles are dead", st.K, info.Divergent, dead)
 			}
 			if dead == particles {
 				t.Fatal("all particles are dead: the test asks for some that live")
@@ -379,7 +395,7 @@ func TestBrokenTrajectoriesAreDead(t *testing.T) {
 	if died == 0 {
 		t.Error("no particle is dead: the test asks for some")
 	}
-	s := sampler(Never, 1e3)
+	s := sampler(Never{}, 1e3)
 	s.Start = nil
 	s.Model = density{1, func(theta, grad []float64) float64 {
 		if grad != nil {
@@ -405,8 +421,8 @@ func TestBatchesMayBeUndefined(t *testing.T) {
 	for _, bad := range []float64{math.NaN(), math.Inf(-1), math.Inf(1)} {
 		m := badRows{newLocation(1), bad}
 		s := &Sampler{
-			Model: m, Prior: m.problem().prior, Path: Schedule{Rule: Constant, Iterations: 12, Batch: 7},
-			Move: mcmc.Unadjusted{Steps: 2, Step: 0.02}, Resample: Resampler{When: Never}, Particles: 40, Seed: 5,
+			Model: m, Prior: m.problem().prior, Path: Schedule[Constant]{Iterations: 12, Rule: Constant{Batch: 7}},
+			Move: mcmc.Unadjusted{Steps: 2, Step: 0.02}, Resample: Resampler{When: Never{}}, Particles: 40, Seed: 5,
 		}
 		st, infos := run(t, s)
 		last := 0
@@ -456,11 +472,11 @@ func TestOrdersDiffer(t *testing.T) {
 // rest is a move that stays: no trajectory, no evaluation, no energy error.
 type rest struct{}
 
-func (rest) NeedsGradient() bool                    { return true }
+func (rest) Needs() mcmc.Needs                      { return mcmc.Needs{Gradient: true} }
 func (rest) Evaluations() int                       { return 1 }
 func (rest) Tuning(*mcmc.Target) ([]float64, error) { return []float64{0}, nil }
-func (rest) Mutate(_ context.Context, _ *mcmc.Work, _ *mcmc.Target, p *mcmc.Population, _ []float64, _ mcmc.Moment) (mcmc.Outcome, error) {
-	return mcmc.Outcome{Energy: make([]float64, p.J), Probability: make([]float64, p.J)}, nil
+func (rest) Mutate(_ context.Context, _ *mcmc.Work, _ *mcmc.Target, p *mcmc.Population, _ []float64, _ mcmc.StepContext) (mcmc.Outcome, error) {
+	return nothingDone(p), nil
 }
 
 // Check 9, other half: after resampling all weights are 1/J, and the log-likelihood of the last target, which the next
@@ -469,14 +485,14 @@ func (rest) Mutate(_ context.Context, _ *mcmc.Work, _ *mcmc.Target, p *mcmc.Popu
 // here is left to chance: everything agrees to rounding, whatever is drawn.
 func TestAnnealingCheck9CachesFollowTheAncestor(t *testing.T) {
 	ctx := context.Background()
-	for name, path := range batches(12) {
-		sampler := func(move mcmc.Move, when When) *Sampler {
+	for name, path := range batches(t, 12) {
+		sampler := func(move mcmc.Move, when Occasion) *Sampler {
 			m := newLocation(2)
 			return &Sampler{
 				Model: m, Prior: m.problem().prior, Path: path, Move: move, Weighting: Momentum{}, Resample: Resampler{When: when}, Particles: 60, Seed: 17,
 			}
 		}
-		s, still := sampler(mcmc.Unadjusted{Steps: 3, Step: 0.05}, BelowRatio), sampler(rest{}, Always)
+		s, still := sampler(mcmc.Unadjusted{Steps: 3, Step: 0.05}, nil), sampler(rest{}, Always{})
 		st, err := s.Init(ctx)
 		if err != nil {
 			t.Fatal(err)
@@ -498,8 +514,8 @@ func TestAnnealingCheck9CachesFollowTheAncestor(t *testing.T) {
 				return p
 			}
 			last, now := anew(st.Stage), anew(here.Stage)
-			if !same(now.LL, here.LL) || !same(now.SettledLL, here.SettledLL) || !same(now.GradLL, here.GradLL) ||
-				!same(now.SettledGrad, here.SettledGrad) || !same(now.LP, here.LP) {
+			if !same(now.LL, here.LL) || !same(now.AnnealedLL, here.AnnealedLL) || !same(now.GradLL, here.GradLL) ||
+				!same(now.AnnealedGrad, here.AnnealedGrad) || !same(now.LP, here.LP) {
 				t.Fatalf("%s, iteration %d: what is cached is not the ancestor's", name, here.K)
 			}
 			want := make([]float64, here.J)
@@ -512,7 +528,7 @@ func TestAnnealingCheck9CachesFollowTheAncestor(t *testing.T) {
 				}
 				want[j] = here.logLik(&now, j) - st.logLik(&last, j)
 			}
-			if _, _, err := Normalise(want); err != nil {
+			if _, _, err := weights.Normalise(want, "particle"); err != nil {
 				t.Fatal(err)
 			}
 			for j, l := range here.LogW {
@@ -546,9 +562,9 @@ func TestPartsToOnePowerAreOne(t *testing.T) {
 	}
 	moved := func(target mcmc.Target) (theta, energy []float64) {
 		target.Model, target.Prior = m, prior
-		p := mcmc.NewPopulation(5, 2, true)
-		if target.Settled != nil {
-			p.LetSettle()
+		p := mcmc.NewPopulation(5, 2, mcmc.Needs{Gradient: true})
+		if target.Annealed != nil {
+			p.CarryAnnealed()
 		}
 		for i := range p.Theta {
 			p.Theta[i] = float64(i) / 7
@@ -556,14 +572,14 @@ func TestPartsToOnePowerAreOne(t *testing.T) {
 		if err := target.Evaluate(context.Background(), &p); err != nil {
 			t.Fatal(err)
 		}
-		out, err := mcmc.Unadjusted{Steps: 3, Step: 0.05}.Mutate(context.Background(), new(mcmc.Work), &target, &p, nil, mcmc.Moment{})
+		out, err := mcmc.Unadjusted{Steps: 3, Step: 0.05}.Mutate(context.Background(), new(mcmc.Work), &target, &p, nil, mcmc.StepContext{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return p.Theta, out.Energy
 	}
 	theta, energy := moved(mcmc.Target{Rows: all, Lambda: 2.5})
-	parts, same := moved(mcmc.Target{Rows: all[15:], Settled: all[:15], Lambda: 2.5, Mu: 2.5})
+	parts, same := moved(mcmc.Target{Rows: all[15:], Annealed: all[:15], Lambda: 2.5, Mu: 2.5})
 	for i := range theta {
 		if !near(parts[i], theta[i], 1e-12, 1e-12) {
 			t.Errorf("parameter %d goes to %v in parts, to %v as one", i, parts[i], theta[i])

@@ -32,13 +32,13 @@ func conjugate() problem {
 
 func TestCheck1ConjugateEvidenceAndMoments(t *testing.T) {
 	for name, s := range map[string]Sampler{
-		"langevin": {Move: mcmc.HMC{}, Mutations: Mutations{Count: 10}},
-		"hmc":      {Move: mcmc.HMC{Steps: 4}, Mutations: Mutations{Count: 6}},
-		"adaptive": {Move: mcmc.HMC{Steps: 4}, Mutations: Mutations{Eta: 0.05, Max: 20}},
-		"pcn":      {Move: mcmc.PCN{}, Mutations: Mutations{Count: 30}},
+		"langevin": {Move: mcmc.HMC{Mutations: mcmc.Mutations{Count: 10}}},
+		"hmc":      {Move: mcmc.HMC{Steps: 4, Mutations: mcmc.Mutations{Count: 6}}},
+		"adaptive": {Move: mcmc.HMC{Steps: 4, Mutations: mcmc.Mutations{Eta: 0.05, Max: 20}}},
+		"pcn":      {Move: mcmc.PCN{Mutations: mcmc.Mutations{Count: 30}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s.Path, s.Resample, s.Particles, s.Seed = Tempering{}, Resampler{When: Always}, 500, 2
+			s.Path, s.Resample, s.Particles, s.Seed = Tempering{}, Resampler{When: Always{}}, 500, 2
 			if testing.Short() {
 				s.Particles = 200
 			}
@@ -68,7 +68,7 @@ func TestCheck2TemperaturesAreExactAndShiftFree(t *testing.T) {
 	for _, rho := range []float64{0.3, 0.5, 0.9} {
 		s := Sampler{
 			Model: quad, Prior: p.prior, Path: Tempering{ESS: rho}, Particles: 200, Seed: 3,
-			Move: mcmc.HMC{Steps: 3}, Mutations: Mutations{Count: 3}, Resample: Resampler{When: Always},
+			Move: mcmc.HMC{Steps: 3, Mutations: mcmc.Mutations{Count: 3}}, Resample: Resampler{When: Always{}},
 		}
 		st, infos := run(t, &s)
 		last := 0.0
@@ -322,8 +322,8 @@ func TestCheck4ShrinkingThePriorConcentratesOnTheMAP(t *testing.T) {
 		anchored := p
 		anchored.prior = normal{d: 1, mean: maximum, sd: math.Sqrt(s * c)}
 		states := replicate(t, anchored, 20, Sampler{
-			Path: Tempering{}, Resample: Resampler{When: Always}, Particles: 500, Seed: 5,
-			Move: mcmc.HMC{}, Mutations: Mutations{Count: 10},
+			Path: Tempering{}, Resample: Resampler{When: Always{}}, Particles: 500, Seed: 5,
+			Move: mcmc.HMC{Mutations: mcmc.Mutations{Count: 10}},
 		})
 		precision, slope := 20/2.0+1/(s*c), 20/2.0*(1.7-maximum)
 		anchored.mean, anchored.vars = []float64{maximum + slope/precision}, []float64{1 / precision}
@@ -340,7 +340,7 @@ func TestCheck4ShrinkingThePriorConcentratesOnTheMAP(t *testing.T) {
 func TestCheck9AdaptiveMutations(t *testing.T) {
 	base := Sampler{
 		Model: density{1, func([]float64, []float64) float64 { return 0 }}, Prior: normal{d: 1, sd: 1}, Path: Ladder{1},
-		Particles: 10, Resample: Resampler{When: Always}, Mutations: Mutations{Eta: 0.05},
+		Particles: 10, Resample: Resampler{When: Always{}},
 	}
 	for name, move := range map[string]scripted{
 		"nobody moves": func(int, []float64) {},
@@ -353,28 +353,29 @@ func TestCheck9AdaptiveMutations(t *testing.T) {
 		},
 	} {
 		s := base
-		s.Move = move
+		s.Move = repeated{move, mcmc.Mutations{Eta: 0.05}}
 		if _, info := step(t, &s); info.Mutations != 2 {
 			t.Errorf("%s: %d mutations, want 2", name, info.Mutations)
 		}
 	}
 	grows := base
-	grows.Move = scripted(func(m int, theta []float64) {
+	grow := scripted(func(m int, theta []float64) {
 		for j := range theta {
 			theta[j]++
 		}
 	})
+	grows.Move = repeated{grow, mcmc.Mutations{Eta: 0.05}}
 	if _, info := step(t, &grows); info.Mutations != 21 { // (m − (m−1))/(m−1) ≤ .05 first at m = 21
 		t.Errorf("steady growth: %d mutations, want 21", info.Mutations)
 	}
-	grows.Mutations.Max = 7
+	grows.Move = repeated{grow, mcmc.Mutations{Eta: 0.05, Max: 7}}
 	if _, info := step(t, &grows); info.Mutations != 7 {
 		t.Errorf("at most 7: %d mutations", info.Mutations)
 	}
 	made := func(scale float64) int {
 		s := base
 		s.Prior, s.Particles = normal{d: 1, sd: scale}, 200
-		s.Move = mcmc.HMC{Step: 0.3}
+		s.Move = mcmc.HMC{Step: 0.3, Mutations: mcmc.Mutations{Eta: 0.05}}
 		_, info := step(t, &s)
 		return info.Mutations
 	}

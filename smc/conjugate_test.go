@@ -30,7 +30,7 @@ func replicate(t *testing.T, p problem, islands int, settings Sampler) []*State 
 		s.Model, s.Prior, s.Island = p.model, p.prior, i
 		samplers[i] = &s
 	}
-	states, err := RunIslands(context.Background(), pool.New(0), samplers, nil, nil)
+	states, err := RunIslands(context.Background(), pool.New(0), samplers, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,7 +45,7 @@ func TestMovesDrawAnew(t *testing.T) {
 		m := newLocation(3)
 		after := func(seed uint64, island, iteration int) []float64 {
 			s := &Sampler{
-				Model: m, Prior: m.problem().prior, Path: Ladder{0.1, 0.2, 1}, Move: move, Resample: Resampler{When: Never},
+				Model: m, Prior: m.problem().prior, Path: Ladder{0.1, 0.2, 1}, Move: move, Resample: Resampler{When: Never{}},
 				Particles: 30, Start: slices.Repeat([]float64{1, 2, 3}, 30), Seed: seed, Island: island,
 			}
 			st, err := s.Init(context.Background())
@@ -74,7 +74,7 @@ func TestMovesDrawAnew(t *testing.T) {
 type late struct{}
 
 func (late) Early() bool { return false }
-func (late) After(change, energy []float64) []float64 {
+func (late) After(_ *mcmc.Population, change, energy []float64) []float64 {
 	for j := range change {
 		change[j] -= energy[j]
 	}
@@ -86,8 +86,8 @@ func (late) After(change, energy []float64) []float64 {
 func TestWeightingHearsOfAncestorsAndEnergies(t *testing.T) {
 	m := newLocation(3)
 	s := &Sampler{
-		Model: m, Prior: m.problem().prior, Path: Ladder{0.01, 1}, Particles: 30, Seed: 14, Mutations: Mutations{Count: 3},
-		Move: scripted(func(int, []float64) {}), Weighting: late{}, Resample: Resampler{When: Always},
+		Model: m, Prior: m.problem().prior, Path: Ladder{0.01, 1}, Particles: 30, Seed: 14,
+		Move: repeated{scripted(func(int, []float64) {}), mcmc.Mutations{Count: 3}}, Weighting: late{}, Resample: Resampler{When: Always{}},
 	}
 	st, err := s.Init(context.Background())
 	if err != nil {
@@ -111,7 +111,7 @@ func TestWeightingHearsOfAncestorsAndEnergies(t *testing.T) {
 func TestPathOfData(t *testing.T) {
 	m := newLocation(2)
 	checkPosterior(t, m.problem(), 1, replicate(t, m.problem(), 20, Sampler{
-		Path: growing{len(m.y)}, Move: mcmc.HMC{Steps: 4}, Mutations: Mutations{Count: 5}, Particles: 300, Seed: 10,
+		Path: growing{len(m.y)}, Move: mcmc.HMC{Steps: 4, Mutations: mcmc.Mutations{Count: 5}}, Particles: 300, Seed: 10,
 	}))
 }
 
@@ -119,12 +119,12 @@ func TestPathOfData(t *testing.T) {
 func TestWeightsAccumulateWithoutResampling(t *testing.T) {
 	p := conjugate()
 	for name, s := range map[string]Sampler{
-		"never":          {Path: Ladder{0.1, 0.3, 0.6, 1}, Resample: Resampler{When: Never}},
-		"below a third":  {Path: Ladder{0.1, 0.3, 0.6, 1}, Resample: Resampler{Ratio: 0.33}},
-		"own adaptation": {Path: Tempering{ESS: 0.6}, Resample: Resampler{Ratio: 0.4}},
+		"never":          {Path: Ladder{0.1, 0.3, 0.6, 1}, Resample: Resampler{When: Never{}}},
+		"below a third":  {Path: Ladder{0.1, 0.3, 0.6, 1}, Resample: Resampler{When: BelowRatio(0.33)}},
+		"own adaptation": {Path: Tempering{ESS: 0.6}, Resample: Resampler{When: BelowRatio(0.4)}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s.Move, s.Mutations, s.Particles, s.Seed = mcmc.HMC{Steps: 3}, Mutations{Count: 5}, 300, 11
+			s.Move, s.Particles, s.Seed = mcmc.HMC{Steps: 3, Mutations: mcmc.Mutations{Count: 5}}, 300, 11
 			checkPosterior(t, p, 3, replicate(t, p, 30, s))
 		})
 	}
@@ -139,17 +139,18 @@ func TestEvidenceIsUnbiased(t *testing.T) {
 	if testing.Short() {
 		runs, small = 500, 0.22
 	}
-	for _, scheme := range []Scheme{Multinomial, Systematic, Stratified, Residual} {
-		for _, when := range []When{Always, BelowRatio} {
-			t.Run(fmt.Sprint(scheme, " ", when), func(t *testing.T) {
+	for _, row := range Schemes {
+		scheme := row.Part
+		for _, when := range []Occasion{Always{}, BelowRatio(0.5)} {
+			t.Run(fmt.Sprint(row.Name, " ", Occasions.Name(when)), func(t *testing.T) {
 				z := make([]float64, 0, runs)
 				for _, st := range replicate(t, p, runs, Sampler{
-					Path: Ladder{0.05, 0.2, 0.5, 1}, Move: mcmc.HMC{Step: 0.4}, Mutations: Mutations{Count: 2},
+					Path: Ladder{0.05, 0.2, 0.5, 1}, Move: mcmc.HMC{Step: 0.4, Mutations: mcmc.Mutations{Count: 2}},
 					Particles: 32, Seed: 12, Resample: Resampler{Scheme: scheme, When: when},
 				}) {
 					z = append(z, math.Exp(st.LogZ-p.logZ))
 				}
-				if found := meanIs(t, "Z / true Z", z, 1, 0, 8); !(found <= small) {
+				if found := meanIs(t, "Z / true Z", z, 1, 0, 2*len(Schemes)); !(found <= small) {
 					t.Errorf("an error of %v of Z would be found: the test is too weak", found)
 				}
 			})
@@ -162,9 +163,19 @@ func TestEvidenceIsUnbiased(t *testing.T) {
 func TestAnnealingCheck9ResamplingIsUnbiased(t *testing.T) {
 	w := []float64{0, 0.07, 0.31, 0, 0.22, 0.4}
 	const n, rounds = 5, 4000
-	schemes := []Scheme{Multinomial, Systematic, Stratified, Residual}
-	for _, scheme := range schemes {
-		uniform := rng.Key{Seed: 13, Purpose: rng.Resample, Island: int(scheme)}.Stream().Float64
+	off := map[string]func(c, mean float64) bool{ // which numbers of children a scheme never gives
+		"multinomial": func(float64, float64) bool { return false },
+		"systematic":  func(c, mean float64) bool { return !(math.Abs(c-mean) < 1) },
+		"stratified":  func(c, mean float64) bool { return !(math.Abs(c-mean) < 2) },
+		"residual":    func(c, mean float64) bool { return !(c >= math.Floor(mean)) },
+	}
+	for i, row := range Schemes {
+		scheme, never := row.Part, off[row.Name]
+		if never == nil {
+			t.Errorf("the scheme %s has no case", row.Name)
+			continue
+		}
+		uniform := rng.Key{Seed: 13, Purpose: rng.Resample, Island: i}.Stream().Float64
 		children := make([][]float64, len(w))
 		ancestors := make([]int32, n)
 		for range rounds {
@@ -175,18 +186,18 @@ func TestAnnealingCheck9ResamplingIsUnbiased(t *testing.T) {
 			}
 			for j, c := range count {
 				children[j] = append(children[j], c)
-				if off := math.Abs(c - n*w[j]); scheme == Systematic && off >= 1 || scheme == Stratified && off >= 2 || scheme == Residual && c < math.Floor(n*w[j]) {
-					t.Errorf("%v: %v children of weight %v", scheme, c, w[j])
+				if never(c, n*w[j]) {
+					t.Errorf("%s: %v children of weight %v", row.Name, c, w[j])
 				}
 			}
 		}
 		for j, c := range children {
-			meanIs(t, fmt.Sprint(scheme, ": children of ", j), c, n*w[j], 1e-9, len(w)*len(schemes))
+			meanIs(t, fmt.Sprint(row.Name, ": children of ", j), c, n*w[j], 1e-9, len(w)*len(Schemes))
 		}
 	}
 	// Cumulated weights that end a little below 1 must not lead to a dead particle, or beyond the end.
 	ancestors := make([]int32, 3)
-	Multinomial.Ancestors([]float64{0.5, 0.4999999, 0}, list([]float64{0.99999999, 0.2, 0.7}), ancestors)
+	Multinomial{}.Ancestors([]float64{0.5, 0.4999999, 0}, list([]float64{0.99999999, 0.2, 0.7}), ancestors)
 	if !slices.Equal(ancestors, []int32{1, 0, 1}) {
 		t.Errorf("ancestors %v", ancestors)
 	}

@@ -93,11 +93,11 @@ func Example() {
 	for i := range islands {
 		islands[i] = &smc.Sampler{
 			Model: model, Prior: standard{2}, Particles: 300, Seed: 1, Island: i, Pool: workers,
-			Path: smc.Tempering{ESS: 0.5}, Resample: smc.Resampler{When: smc.Always},
-			Move: mcmc.HMC{Steps: 5}, Mutations: smc.Mutations{Count: 8},
+			Path: smc.Tempering{ESS: 0.5}, Resample: smc.Resampler{When: smc.Always{}},
+			Move: mcmc.HMC{Steps: 5, Mutations: mcmc.Mutations{Count: 8}},
 		}
 	}
-	states, err := smc.RunIslands(context.Background(), workers, islands, nil, nil)
+	states, err := smc.RunIslands(context.Background(), workers, islands, nil)
 	if err != nil {
 		fmt.Println(err)
 		return

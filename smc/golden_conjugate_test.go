@@ -92,19 +92,19 @@ func TestGoldenEvidenceAndMoments(t *testing.T) {
 		}
 		d := len(p.mean)
 		moves := map[string]Sampler{
-			"hmc": {Particles: 300, Move: mcmc.HMC{Steps: 4}, Mutations: Mutations{Count: 8}},
-			"pcn": {Particles: 300, Move: mcmc.PCN{}, Mutations: Mutations{Count: 30}},
+			"hmc": {Particles: 300, Move: mcmc.HMC{Steps: 4, Mutations: mcmc.Mutations{Count: 8}}},
+			"pcn": {Particles: 300, Move: mcmc.PCN{Mutations: mcmc.Mutations{Count: 30}}},
 		}
 		switch {
 		case d > 10 && !testing.Short():
-			moves = map[string]Sampler{"hmc": {Particles: 200, Move: mcmc.HMC{Steps: 4}, Mutations: Mutations{Count: 3}}}
+			moves = map[string]Sampler{"hmc": {Particles: 200, Move: mcmc.HMC{Steps: 4, Mutations: mcmc.Mutations{Count: 3}}}}
 			t.Logf("%s: %d dimensions need more pCN moves than a test has time for", p.name, d)
 		case testing.Short() && d > 2 && c.Kind != "logistic":
 			continue
 		}
 		for name, s := range moves {
 			t.Run(c.Name+"/"+name, func(t *testing.T) {
-				s.Path, s.Resample, s.Seed = Tempering{}, Resampler{When: Always}, 1
+				s.Path, s.Resample, s.Seed = Tempering{}, Resampler{When: Always{}}, 1
 				islands := 24
 				if d > 10 || testing.Short() {
 					islands = 11

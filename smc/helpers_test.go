@@ -188,16 +188,21 @@ func meanIs(t *testing.T, what string, replicates []float64, truth, bias float64
 // scripted is a move that does as it is told: it sets all particles in mutation m, counted from 0.
 type scripted func(m int, theta []float64)
 
-func (scripted) NeedsGradient() bool                    { return false }
+func (scripted) Needs() mcmc.Needs                      { return mcmc.Needs{} }
 func (scripted) Evaluations() int                       { return 1 }
 func (scripted) Tuning(*mcmc.Target) ([]float64, error) { return []float64{0}, nil }
-func (f scripted) Mutate(ctx context.Context, w *mcmc.Work, target *mcmc.Target, p *mcmc.Population, _ []float64, now mcmc.Moment) (mcmc.Outcome, error) {
+func (f scripted) Mutate(ctx context.Context, w *mcmc.Work, target *mcmc.Target, p *mcmc.Population, _ []float64, now mcmc.StepContext) (mcmc.Outcome, error) {
 	f(now.Key.Mutation, p.Theta)
 	energy := make([]float64, p.J)
 	for j := range energy {
 		energy[j] = float64(j + 1)
 	}
-	return mcmc.Outcome{Energy: energy, Probability: make([]float64, p.J), Values: 1}, target.Evaluate(ctx, p)
+	out := nothingDone(p)
+	out.Energy = energy
+	for j := range out.Values {
+		out.Values[j] = 1
+	}
+	return out, target.Evaluate(ctx, p)
 }
 
 // step initialises s and makes one iteration.

@@ -15,7 +15,7 @@ type overheard struct {
 	hear func(mcmc.Outcome)
 }
 
-func (o overheard) Mutate(ctx context.Context, w *mcmc.Work, target *mcmc.Target, p *mcmc.Population, tuning []float64, now mcmc.Moment) (mcmc.Outcome, error) {
+func (o overheard) Mutate(ctx context.Context, w *mcmc.Work, target *mcmc.Target, p *mcmc.Population, tuning []float64, now mcmc.StepContext) (mcmc.Outcome, error) {
 	out, err := o.Move.Mutate(ctx, w, target, p, tuning, now)
 	o.hear(out)
 	return out, err
@@ -50,8 +50,8 @@ func TestInfoCountsWhatHappened(t *testing.T) {
 		for _, e := range energies {
 			square += (e - mean(energies)) * (e - mean(energies)) / float64(len(energies))
 		}
-		if sd := math.Sqrt(square); len(energies) != 3*150 || !near(info.EnergySpread, sd, 1e-9, 0) {
-			t.Errorf("iteration %d: standard deviation of %d energies %v, want %v", info.K, len(energies), info.EnergySpread, sd)
+		if sd := math.Sqrt(square); len(energies) != 3*150 || !near(info.EnergySD, sd, 1e-9, 0) {
+			t.Errorf("iteration %d: standard deviation of %d energies %v, want %v", info.K, len(energies), info.EnergySD, sd)
 		}
 		if a := mean(probabilities); info.Mutations != 3 || !near(info.Acceptance, a, 1e-12, 0) {
 			t.Errorf("iteration %d: acceptance %v over %d mutations, want %v over 3", info.K, info.Acceptance, info.Mutations, a)
@@ -90,7 +90,7 @@ func TestLogWeightVariance(t *testing.T) {
 			return theta[0]
 		}}
 		s := &Sampler{
-			Model: model, Prior: normal{d: 1, sd: 1e6}, Path: Ladder{0.3, 1}, Move: mcmc.HMC{Step: 0.01}, Resample: Resampler{When: Always},
+			Model: model, Prior: normal{d: 1, sd: 1e6}, Path: Ladder{0.3, 1}, Move: mcmc.HMC{Step: 0.01}, Resample: Resampler{When: Always{}},
 			Particles: len(c.start), Start: c.start, Seed: 1,
 		}
 		st, err := s.Init(context.Background())
@@ -101,7 +101,7 @@ func TestLogWeightVariance(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !near(info.LogWeightVar, c.want, 1e-12, 1e-300) || info.Dead != c.dead || c.parent > 0 && info.Parents != c.parent {
+		if !near(float64(info.LogWeightVar), c.want, 1e-12, 1e-300) || info.Dead != c.dead || c.parent > 0 && info.Parents != c.parent {
 			t.Errorf("%v: variance %v, %d dead, %d parents, want %v, %d, %d", c.start, info.LogWeightVar, info.Dead, info.Parents, c.want, c.dead, c.parent)
 		}
 	}

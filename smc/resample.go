@@ -1,107 +1,83 @@
 package smc
 
 import (
-	"math"
 	"sort"
 
-	"github.com/starling-smc/starling/internal/rng"
+	"github.com/starling-smc/starling/internal/config"
 )
 
-// Resampler multiplies the fit and drops the unfit, so that all weights are equal afterwards. Every scheme gives
-// particle j on average J·W_j copies; they differ in the scatter of that number (Douc, Cappé, Moulines 2005).
+// Resampler multiplies the fit and drops the unfit, so that all weights are equal afterwards.
 type Resampler struct {
-	Scheme Scheme
-	When   When
-	Ratio  float64 // for BelowRatio; 0: .5
+	Scheme Scheme   `yaml:"scheme"` // nil: Multinomial
+	When   Occasion `yaml:"when"`   // nil: below an effective sample size of J/2
 }
 
-// Scheme is the way of drawing ancestors.
-type Scheme int
-
-const (
-	Multinomial Scheme = iota // J independent draws
-	Systematic                // one uniform number u: positions (i+u)/J
-	Stratified                // a uniform number for each: positions (i+u_i)/J
-	Residual                  // ⌊J·W_j⌋ copies for certain, the rest multinomial
-)
-
-func (s Scheme) String() string {
-	return [...]string{"multinomial", "systematic", "stratified", "residual"}[s]
+// Schemes lists the ways of drawing ancestors.
+var Schemes = config.Table[Scheme]{
+	{Name: "multinomial", Part: Multinomial{}},
+	{Name: "systematic", Part: Systematic{}},
+	{Name: "stratified", Part: Stratified{}},
+	{Name: "residual", Part: Residual{}},
 }
 
-// When says at which iterations resampling takes place.
-type When int
-
-const (
-	BelowRatio When = iota // if ESS < Ratio·J, strictly
-	Always
-	Never
-)
-
-func (r Resampler) due(ess float64, particles int) bool {
-	ratio := r.Ratio
-	if ratio == 0 {
-		ratio = 0.5
-	}
-	return r.When == Always || r.When == BelowRatio && ess < ratio*float64(particles)
+// Scheme is a way of drawing ancestors. Every scheme gives particle j on average J·W_j copies; they differ in the scatter of
+// that number (Douc, Cappé, Moulines 2005).
+type Scheme interface {
+	// Ancestors fills ancestors, of any length n, with the indices of parents, drawn with normalised weights w. uniform
+	// returns numbers in [0, 1). A position u belongs to the smallest j with W_0 + … + W_j > u, so that a particle of
+	// weight 0 never has children.
+	Ancestors(w []float64, uniform func() float64, ancestors []int32)
 }
 
-// Ancestors fills ancestors, of any length n, with the indices of parents, drawn with normalised weights w. uniform
-// returns numbers in [0, 1). A position u belongs to the smallest j with W_0 + … + W_j > u, so that a particle of
-// weight 0 never has children; multinomial ancestors are in the order of the draws.
-func (s Scheme) Ancestors(w []float64, uniform func() float64, ancestors []int32) {
-	n := float64(len(ancestors))
-	switch s {
-	case Multinomial:
-		draw(w, uniform, ancestors)
-	case Systematic:
-		u := uniform()
-		find := newFinder(w)
-		for i := range ancestors {
-			ancestors[i] = find.at((float64(i) + u) / n)
-		}
-	case Stratified:
-		find := newFinder(w)
-		for i := range ancestors {
-			ancestors[i] = find.at((float64(i) + uniform()) / n)
-		}
-	case Residual:
-		certain, rest := residual(w, len(ancestors))
-		i := 0
-		for j, copies := range certain {
-			for range copies {
-				ancestors[i] = int32(j)
-				i++
-			}
-		}
-		draw(rest, uniform, ancestors[i:])
-	default:
-		panic("smc: unknown resampling scheme")
-	}
+// Occasions lists when to resample.
+var Occasions = config.Table[Occasion]{
+	{Name: "always", Part: Always{}},
+	{Name: "never", Part: Never{}},
+	{Name: "ess", Part: BelowRatio(0)},
 }
 
-// draw takes independent ancestors.
-func draw(w []float64, uniform func() float64, ancestors []int32) {
-	find := newFinder(w)
-	for i := range ancestors {
-		ancestors[i] = find.at(uniform())
-	}
+// Occasion says at which iterations resampling takes place.
+type Occasion interface {
+	// Due says whether it does, at an effective sample size of so many particles.
+	Due(ess float64, particles int) bool
 }
 
-// residual splits n·w into whole copies and the probabilities of the draws that remain.
-func residual(w []float64, n int) (copies []int, rest []float64) {
-	copies, rest = make([]int, len(w)), make([]float64, len(w))
-	left := n
-	for j, v := range w {
-		whole := math.Floor(float64(n) * v)
-		copies[j] = min(int(whole), left) // weights that add up to a little more than 1 must not give n+1 copies
-		left -= copies[j]
-		rest[j] = max(0, float64(float64(n)*v)-whole)
+// Always is every iteration.
+type Always struct{}
+
+// Due is true.
+func (Always) Due(float64, int) bool { return true }
+
+// Never is no iteration.
+type Never struct{}
+
+// Due is false.
+func (Never) Due(float64, int) bool { return false }
+
+// BelowRatio is an effective sample size below this share of the particles.
+type BelowRatio float64
+
+// Due is ESS < ratio·J, strictly.
+func (r BelowRatio) Due(ess float64, particles int) bool { return ess < float64(r)*float64(particles) }
+
+// Check notes what is wrong.
+func (r BelowRatio) Check(f *config.Faults) { f.Share("", float64(r)) }
+
+// Defaults sets what is nil.
+func (r *Resampler) Defaults() { r.Scheme, r.When = r.scheme(), r.when() }
+
+func (r Resampler) scheme() Scheme {
+	if r.Scheme == nil {
+		return Multinomial{}
 	}
-	for j := range rest {
-		rest[j] /= float64(max(1, left))
+	return r.Scheme
+}
+
+func (r Resampler) when() Occasion {
+	if r.When == nil {
+		return BelowRatio(0.5)
 	}
-	return copies, rest
+	return r.When
 }
 
 // finder looks positions up in cumulated weights.
@@ -126,11 +102,4 @@ func newFinder(w []float64) finder {
 func (f finder) at(position float64) int32 {
 	j := sort.Search(len(f.cumulated), func(j int) bool { return f.cumulated[j] > position })
 	return int32(min(j, f.last))
-}
-
-// weights writes exp of normalised log-weights.
-func weights(logw, w []float64) {
-	for j, l := range logw {
-		w[j] = rng.Exp(l)
-	}
 }

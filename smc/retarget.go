@@ -10,12 +10,12 @@ import (
 
 // retarget makes stage the target of st and returns log π_k(θ_j) − log π_{k−1}(θ_j), nil if nothing changes. The
 // particles have not moved since they were evaluated, so nothing is paid for twice: other powers cost no evaluation, a
-// block that is appended costs the block, and a block that settles costs the one that takes its place. Particles that
+// block that is appended costs the block, and a block that is annealed in costs the one that takes its place. Particles that
 // resampling has just made of one parent are evaluated once.
 func (s *Sampler) retarget(ctx context.Context, st *State, target *mcmc.Target, stage Stage) ([]float64, error) {
 	last := st.Stage
 	st.Stage = stage
-	stand := stage.Rows == last.Rows && stage.Settled == last.Settled // only the powers may change
+	stand := stage.Rows == last.Rows && stage.Annealed == last.Annealed // only the powers may change
 	if stand && stage.Mu == last.Mu {
 		if stage.Lambda == last.Lambda {
 			return nil, nil
@@ -45,7 +45,7 @@ func (s *Sampler) retarget(ctx context.Context, st *State, target *mcmc.Target, 
 func (s *Sampler) evaluate(ctx context.Context, st *State, target *mcmc.Target, last Stage) error {
 	some := last.Rows != (Rows{}) && st.Rows != (Rows{})
 	switch {
-	case some && st.Settled == last.Settled && st.Rows.From == last.Rows.From && st.Rows.To > last.Rows.To: // appended
+	case some && st.Annealed == last.Annealed && st.Rows.From == last.Rows.From && st.Rows.To > last.Rows.To: // appended
 		q := &s.work.Proposal
 		if err := s.logLik(ctx, st, s.rows(Rows{last.Rows.To, st.Rows.To}), q.LL, q.GradLL); err != nil {
 			return err
@@ -53,13 +53,13 @@ func (s *Sampler) evaluate(ctx context.Context, st *State, target *mcmc.Target, 
 		add(st.LL, q.LL)
 		add(st.GradLL, q.GradLL)
 		return nil
-	case some && st.Settled == last.Rows.To && st.Rows.From == last.Rows.To: // settled
-		add(st.SettledLL, st.LL)
-		add(st.SettledGrad, st.GradLL)
+	case some && st.Annealed == last.Rows.To && st.Rows.From == last.Rows.To: // annealed in
+		add(st.AnnealedLL, st.LL)
+		add(st.AnnealedGrad, st.GradLL)
 		return s.logLik(ctx, st, target.Rows, st.LL, st.GradLL)
-	case st.Settled > 0 || last.Settled > 0:
-		return fmt.Errorf("the path leads from examples %v with %d settled to %v with %d: what has settled stays, and what settles has come in just before",
-			last.Rows, last.Settled, st.Rows, st.Settled)
+	case st.Annealed > 0 || last.Annealed > 0:
+		return fmt.Errorf("the path leads from examples %v with %d annealed in to %v with %d: examples that are annealed in stay, and only the newest block joins them",
+			last.Rows, last.Annealed, st.Rows, st.Annealed)
 	}
 	return s.logLik(ctx, st, target.Rows, st.LL, st.GradLL)
 }
@@ -114,7 +114,7 @@ func add(to, x []float64) {
 
 // countEvaluation counts examples that were evaluated outside a move, over all particles.
 func (s *Sampler) countEvaluation(st *State, examples int) {
-	if s.Move.NeedsGradient() {
+	if s.Move.Needs().Gradient {
 		st.Gradients += examples
 	} else {
 		st.Values += examples
@@ -127,12 +127,4 @@ func (s *Sampler) examples(rows []int32) int {
 		return s.Model.Examples()
 	}
 	return len(rows)
-}
-
-// examples is the number that the target sees.
-func (s Stage) examples(all int) int {
-	if s.Rows == (Rows{}) {
-		return all
-	}
-	return s.Settled + s.Rows.To - s.Rows.From
 }

@@ -2,10 +2,10 @@
 //
 // One loop, Sampler.Step, with four exchangeable parts:
 //
-//	Path        which target comes next?               Tempering, Ladder, Fixed, Schedule, SDA, Warm
-//	Move        how does a particle travel?            mcmc.HMC, mcmc.PCN, mcmc.Unadjusted
-//	Weighting   what is the move worth?                Reversal, Momentum
-//	Resampler   when and how do the fit multiply?      multinomial, systematic, stratified, residual
+//	Path        which target comes next?               Paths; Fixed, Ladder, TemperedStart
+//	Move        how does a particle travel?            mcmc.Moves
+//	Weighting   what is the move worth?                Weightings
+//	Resampler   when and how do the fit multiply?      Schemes, Occasions
 //
 // Adaptive tempering with moves of accept/reject is the SMC sampler of scalable-bayesian-monte-carlo, section 3.2; a
 // Fixed path makes the particles chains (section 3.3). A Schedule or SDA, moves without accept/reject and the weight
@@ -17,10 +17,11 @@ package smc
 import (
 	"context"
 	"fmt"
-	"math"
 
+	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/internal/pool"
 	"github.com/starling-smc/starling/internal/rng"
+	"github.com/starling-smc/starling/internal/weights"
 	"github.com/starling-smc/starling/mcmc"
 )
 
@@ -31,12 +32,11 @@ type Sampler struct {
 	Prior     mcmc.Prior
 	Path      Path
 	Move      mcmc.Move
-	Mutations Mutations // moves an iteration; zero: 1
-	Weighting Weighting // nil: Momentum for mcmc.Unadjusted, Reversal for all others
+	Weighting Weighting // nil: DefaultWeighting of the move
 	Resample  Resampler // zero: multinomial if ESS < J/2
 	Particles int       // J
 	Start     []float64 // J×D, where the particles start; nil: draws from the prior. Each is evaluated, also where they are equal
-	Keep      int       // states that a Fixed path keeps, of all particles together, evenly over the second half; 0: only the last
+	Keep      int       // states that a path with a budget, such as Fixed, keeps, of all particles together, evenly over the second half; 0: only the last
 
 	Seed   uint64
 	Island int        // number of this sampler among those with the same seed
@@ -50,32 +50,8 @@ type Sampler struct {
 	change    []float64 // log π_k − log π_{k−1}
 	energy    []float64 // ΔH, summed over mutations
 	scratch   []float64 // J
-}
-
-// Info is what there is to see of one iteration.
-type Info struct {
-	Island       int
-	K            int     // iterations made, this one included
-	Progress     float64 // 0…1, on the path
-	Lambda       float64 // λ of the target
-	Examples     int     // that the target sees, with those that have settled
-	Settled      int     // of them
-	Warm         bool    // the iteration led to the path's first target
-	ESS          float64 // effective sample size before resampling; Momentum's weights are then those of the iterations before
-	LogWeightVar float64 // variance of the log-weights then, nats²: (1/n) Σ (log w_j − mean)² over the n living particles
-	Dead         int     // particles of weight 0 before resampling
-	Resampled    bool
-	Parents      int     // distinct parents in this resampling; J without
-	Ancestors    int     // distinct first ancestors alive
-	Mutations    int     // moves made
-	Acceptance   float64 // mean acceptance probability
-	Step         float64 // step size of the last move: h, or b of pCN
-	EnergySpread float64 // standard deviation of ΔH over particles and mutations, where finite
-	Broken       int     // proposals whose energy was NaN or infinite
-	LogZ         float64 // log-evidence so far
-	Epochs       float64 // passes over the examples that moves made so far, a particle
-	Gradients    int     // evaluations of value and gradient so far, in examples, over all particles
-	Values       int     // evaluations of the value alone, likewise
+	tuned     int       // numbers that the move tunes, once counted
+	counted   bool
 }
 
 // Done says whether st is the end of the path.
@@ -101,34 +77,43 @@ func (s *Sampler) step(ctx context.Context, st *State) (info Info, err error) {
 	if err != nil {
 		return info, err
 	}
-	target, change := s.target(stage, st), []float64(nil)
-	weighting := s.weighting()
+	target, weighting := s.target(stage, st), s.weighting()
 	early := weighting.Early()
-	if early {
-		if change, err = s.retarget(ctx, st, target, stage); err != nil { // what is its change worth where the particles stand?
+	if !early {
+		if err = s.selection(st, nil, &info); err != nil { // do the fit multiply, by the iterations before?
 			return info, err
 		}
 	}
-	if info.ESS, err = st.reweight(change); err != nil {
+	change, err := s.retarget(ctx, st, target, stage) // what is the change of target worth where the particles stand?
+	if err != nil {
 		return info, err
 	}
-	info.Dead, info.LogWeightVar = dead(st.LogW), logVariance(st.LogW)
-	if info.Resampled = s.Resample.due(info.ESS, st.J); info.Resampled { // do the fit multiply?
-		s.resample(st)
-	}
-	if change = nil; !early {
-		if change, err = s.retarget(ctx, st, target, stage); err != nil {
+	if early {
+		if err = s.selection(st, change, &info); err != nil { // or by this change, too?
 			return info, err
 		}
+		change = nil // it has counted
 	}
 	if err = s.mutate(ctx, st, target, &info); err != nil { // how does a particle travel?
 		return info, err
 	}
-	if _, err = st.reweight(weighting.After(change, s.energy)); err != nil { // what is the move worth?
+	if _, err = st.reweight(weighting.After(&st.Population, change, s.energy)); err != nil { // what is the move worth?
 		return info, err
 	}
 	s.record(st, &info)
 	return info, nil
+}
+
+// selection adds increments, if there are any, to the log-weights and resamples if that is due.
+func (s *Sampler) selection(st *State, increments []float64, info *Info) (err error) {
+	if info.ESS, err = st.reweight(increments); err != nil {
+		return err
+	}
+	info.Dead, info.LogWeightVar = dead(st.LogW), numeral.Number(logVariance(st.LogW))
+	if info.Resampled = s.Resample.when().Due(info.ESS, st.J); info.Resampled {
+		s.resample(st)
+	}
+	return nil
 }
 
 // reweight adds increments, if there are any, to the log-weights and their log-mean to the evidence, and returns the
@@ -137,7 +122,7 @@ func (st *State) reweight(increments []float64) (ess float64, err error) {
 	for j, l := range increments {
 		st.LogW[j] += l
 	}
-	logSum, ess, err := Normalise(st.LogW)
+	logSum, ess, err := weights.Normalise(st.LogW, "particle")
 	if increments != nil {
 		st.LogZ += logSum // the weights before were normalised: this is log Σ_j W_j e^{increment}, the 1/J included
 	}
@@ -146,9 +131,9 @@ func (st *State) reweight(increments []float64) (ess float64, err error) {
 
 // resample makes the particles copies of their ancestors, with all that belongs to them, of equal weight.
 func (s *Sampler) resample(st *State) {
-	weights(st.LogW, s.scratch)
+	weights.Exp(st.LogW, s.scratch)
 	key := rng.Key{Seed: s.Seed, Purpose: rng.Resample, Island: s.Island, Iteration: st.K}
-	s.Resample.Scheme.Ancestors(s.scratch, key.Stream().Float64, s.ancestors)
+	s.Resample.scheme().Ancestors(s.scratch, key.Stream().Float64, s.ancestors)
 
 	s.work.Proposal.Gather(s.Pool, &st.Population, s.ancestors)
 	st.Population, s.work.Proposal = s.work.Proposal, st.Population
@@ -158,58 +143,11 @@ func (s *Sampler) resample(st *State) {
 	}
 }
 
-// mutate moves all particles, as often as s.Mutations says and the budget allows.
-func (s *Sampler) mutate(ctx context.Context, st *State, target *mcmc.Target, info *Info) error {
-	clear(s.energy)
-	var spread spread
-	for dist := 0.0; ; {
-		now := s.moment(st, target)
-		now.Key.Mutation = info.Mutations
-		out, err := s.Move.Mutate(ctx, &s.work, target, &st.Population, st.Tuning, now)
-		if err != nil {
-			return err
-		}
-		info.Mutations++
-		info.Broken += out.Broken
-		info.Step = out.Step
-		for j, a := range out.Probability {
-			info.Acceptance += a
-			s.energy[j] += out.Energy[j]
-			spread.add(out.Energy[j])
-		}
-		st.Spent += out.Gradients + out.Values
-		st.Gradients += st.J * out.Gradients
-		st.Values += st.J * out.Values
-
-		last := dist
-		if s.Mutations.Eta > 0 {
-			dist = s.displacement(st)
-		}
-		budget := s.Path.Budget(st)
-		if s.Mutations.enough(info.Mutations, last, dist) || budget > 0 && st.Spent >= budget {
-			info.Acceptance /= float64(st.J * info.Mutations)
-			info.EnergySpread = spread.sd()
-			return nil
-		}
-	}
-}
-
-// moment tells a move where in the run it is.
-func (s *Sampler) moment(st *State, target *mcmc.Target) mcmc.Moment {
-	now := mcmc.Moment{Key: rng.Key{Seed: s.Seed, Island: s.Island, Iteration: st.K}}
-	if budget := s.Path.Budget(st); budget > 0 {
-		n := max(1, target.Examples())
-		now.Progress = float64(st.Spent) / float64(budget)
-		now.Left = max(1, (budget-st.Spent+n-1)/n)
-	}
-	return now
-}
-
-// record ends the iteration: it keeps the states that are due and fills in the rest of info.
+// record ends the iteration: it keeps the states that are due and completes info.
 func (s *Sampler) record(st *State, info *Info) {
 	st.K++
-	if st.Warm {
-		st.Warmed++
+	if path, ok := s.Path.(rememberer); ok {
+		st.Memory = path.Remember(st)
 	}
 	budget := s.Path.Budget(st)
 	// State i = 1…n of each particle is due at (1 + i/n)/2 of the budget.
@@ -217,38 +155,12 @@ func (s *Sampler) record(st *State, info *Info) {
 		st.Kept = append(st.Kept, st.Theta...)
 		st.KeptLL = append(st.KeptLL, st.LL...)
 	}
-	info.Island, info.K, info.Lambda, info.LogZ = s.Island, st.K, st.Lambda, st.LogZ
-	info.Examples, info.Settled, info.Warm = st.examples(st.Examples), st.Settled, st.Warm
-	info.Progress = s.Path.Progress(st)
-	info.Parents, info.Ancestors = s.places(), s.lines(st)
+	info.Island, info.K, info.Progress = s.Island, st.K, s.Path.Progress(st)
+	info.Lambda, info.Examples, info.Annealed = st.Lambda, st.Annealed+st.Rows.size(st.Examples), st.Annealed
+	info.LogZ, info.LogLikelihood = numeral.Number(st.LogZ), numeral.Number(st.logLikelihood())
+	info.Parents, info.Ancestors = s.places(), s.survivors(st)
 	info.Epochs, info.Gradients, info.Values = st.Epochs(), st.Gradients, st.Values
 }
 
-// lines counts the first ancestors of the living.
-func (s *Sampler) lines(st *State) (n int) {
-	clear(s.scratch)
-	for j, r := range st.Roots {
-		if s.scratch[r] == 0 && !math.IsInf(st.LogW[j], -1) {
-			s.scratch[r] = 1
-			n++
-		}
-	}
-	return n
-}
-
-// spread is the variance of a stream of numbers (Welford 1962), those that are finite.
-type spread struct{ n, mean, square float64 }
-
-func (s *spread) add(x float64) {
-	if math.IsNaN(x) || math.IsInf(x, 0) {
-		return
-	}
-	s.n++
-	d := x - s.mean
-	s.mean += d / s.n
-	s.square += float64(d * (x - s.mean))
-}
-
-func (s *spread) variance() float64 { return s.square / max(1, s.n) }
-
-func (s *spread) sd() float64 { return math.Sqrt(s.variance()) }
+// rememberer is a Path that keeps something in State.Memory.
+type rememberer interface{ Remember(st *State) []int }

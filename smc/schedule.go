@@ -2,11 +2,14 @@ package smc
 
 import (
 	"cmp"
-	"slices"
+	"math"
+
+	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/internal/rng"
 )
 
-// Schedule is data annealing by a rule for the batch size (data-annealing-smc, eqs. 13–18): the target of iteration
-// k = 0 … K−1 sees n_k of the N examples, their likelihood scaled to N,
+// Schedule is data annealing by a rule for the batch (data-annealing-smc, eqs. 13–18): the target of iteration
+// k = 0 … K−1 sees the n_k of N examples that the rule gives, their likelihood scaled to N,
 //
 //	log π_k(θ) = (N/n_k) Σ_{i ∈ B_k} log p(y_i|x_i, θ) + log p(θ).
 //
@@ -23,95 +26,113 @@ import (
 // (A2); a cumulative batch contains the one before, so that only the block which is new needs to be evaluated where the
 // particles stand. First particles are draws from the prior, weighted for π_0, which is also the target of the first
 // move.
-type Schedule struct {
-	Rule       Rule
-	Iterations int // K
-	Batch      int // C; 0: as BatchSizes says
-	Grow       int // κ; 0: likewise
+type Schedule[R Rule] struct {
+	Iterations int `yaml:"iterations"` // K; must be set, by default 200 in a config
+	Rule       R   `yaml:",inline"`
 }
 
-// Rule says how many examples an iteration of a Schedule sees.
-type Rule int
-
-const (
-	Constant Rule = iota
-	Full
-	ConstantToRefine
-	Linear
-	Automated
-)
-
-var rules = [...]string{"constant", "full", "ctr", "linear", "automated"}
-
-func (r Rule) String() string { return rules[r] }
-
-// ParseRule returns the rule whose String is name; ok is false if there is none.
-func ParseRule(name string) (r Rule, ok bool) {
-	i := slices.Index(rules[:], name)
-	return Rule(i), i >= 0
+// Rule gives the batches of a Schedule. Each rule has a type of its own, with its settings.
+type Rule interface {
+	// Rows is the batch of iteration k of so many, among n examples. Two kinds are at hand: fresh and cumulative.
+	Rows(k, iterations, n int) Rows
+	// String is the title of the path.
+	String() string
+	// Evidence is that of a path of so many iterations.
+	Evidence(iterations int) Evidence
 }
 
-// BatchSizes fills in what was left out, as 0, of a path's first batch and of what follows it: the first has the paper's
-// 500 examples, and the others grow by as many as the first has.
+// BatchSizes sets what was left out, as 0: the first batch has the paper's 500 examples, the blocks that follow are as
+// large as the first batch.
 func BatchSizes(batch, grow int) (first, growth int) {
 	first = cmp.Or(batch, 500)
 	return first, cmp.Or(grow, first)
 }
 
+// fresh is a batch of size examples that no batch before it in the pass has, for batches of one size; all n if there are
+// no more.
+func fresh(k, size, n int) Rows {
+	if size >= n {
+		return Rows{}
+	}
+	return Rows{k * size, (k + 1) * size}
+}
+
+// cumulative is the first examples of the order: size of them, at least first and at most n.
+func cumulative(size, first, n int) Rows { return Rows{0, min(max(size, first), n)} }
+
+// refines says whether iteration k is in the last tenth, k ≥ R, in which a batch is whole.
+func refines(k, iterations int) bool { return 10*k >= 9*iterations }
+
+// refined is the evidence of a path that ends with all examples: there is a last tenth from 10 iterations on.
+func refined(iterations int) Evidence { return Evidence{Sure: iterations >= 10, Scaled: true} }
+
+func checkSize(f *config.Faults, field string, size int) {
+	f.If(size < 0, field, "want at least 1, have %d", size)
+}
+
+func (s Schedule[R]) String() string { return s.Rule.String() }
+
+// Defaults sets the number of iterations.
+func (s *Schedule[R]) Defaults() { s.Iterations = cmp.Or(s.Iterations, 200) }
+
+// Check notes what is wrong.
+func (s Schedule[R]) Check(f *config.Faults) {
+	f.Within("iterations", s.Iterations, 1, rng.MaxIterations)
+}
+
 // Start is π_0.
-func (s Schedule) Start(n int) (Stage, bool) { return s.stage(0, n), true }
+func (s Schedule[R]) Start(n int) (Stage, bool) { return s.stage(0, n), true }
 
 // Next is π_k.
-func (s Schedule) Next(st *State) (Stage, error) { return s.stage(st.K-st.Warmed, st.Examples), nil }
+func (s Schedule[R]) Next(st *State) (Stage, error) { return s.stage(st.K, st.Examples), nil }
 
 // Done is true after K iterations.
-func (s Schedule) Done(st *State) bool { return st.K-st.Warmed >= s.Iterations }
+func (s Schedule[R]) Done(st *State) bool { return st.K >= s.Iterations }
 
 // Progress is the share of the iterations that are made.
-func (s Schedule) Progress(st *State) float64 {
-	return float64(st.K-st.Warmed) / float64(s.Iterations)
-}
+func (s Schedule[R]) Progress(st *State) float64 { return float64(st.K) / float64(s.Iterations) }
 
 // Budget is 0.
-func (Schedule) Budget(*State) int { return 0 }
+func (Schedule[R]) Budget(*State) int { return 0 }
 
-// Settles is false.
-func (Schedule) Settles() bool { return false }
+// AnnealsIn is false.
+func (Schedule[R]) AnnealsIn() bool { return false }
 
-func (s Schedule) check(int) error {
-	var f faults
-	f.add(s.Rule < Constant || s.Rule > Automated, "path: unknown rule %d", int(s.Rule))
-	f.sizes(s.Iterations, s.Batch, s.Grow)
-	return f.err()
-}
+// Batches is true.
+func (Schedule[R]) Batches() bool { return true }
 
-// stage is the target of iteration k for n examples.
-func (s Schedule) stage(k, n int) Stage {
-	size := s.Size(k, n)
-	stage := Stage{Lambda: float64(n) / float64(size)}
-	switch {
-	case s.Rule == Linear || s.Rule == Automated:
-		stage.Rows = Rows{0, size}
-	case size < n:
-		stage.Rows = Rows{k * size, (k + 1) * size}
+// Evidence is the rule's.
+func (s Schedule[R]) Evidence() Evidence { return s.Rule.Evidence(s.Iterations) }
+
+// Share is 0.
+func (Schedule[R]) Share() float64 { return 0 }
+
+// Resampling is below an effective sample size of half the particles.
+func (Schedule[R]) Resampling() Occasion { return BelowRatio(0.5) }
+
+// Power is λ, the scale.
+func (Schedule[R]) Power(info Info, _ int) float64 { return info.Lambda }
+
+// Work counts the examples of the batches: an iteration costs as many.
+func (s Schedule[R]) Work(info Info, _ float64, n int) (done, all float64) {
+	made := int(math.Round(info.Progress * float64(s.Iterations)))
+	for k := range s.Iterations {
+		if k == made {
+			done = all
+		}
+		all += float64(s.Size(k, n))
 	}
-	return stage
+	if made >= s.Iterations {
+		return all, all
+	}
+	return done, all
 }
 
 // Size is n_k for n examples.
-func (s Schedule) Size(k, n int) int {
-	first, grow := BatchSizes(s.Batch, s.Grow)
-	first, grow = min(first, n), min(grow, 4*n) // 4n: changes nothing, and nothing overflows
-	refine := 10*k >= 9*s.Iterations            // k ≥ R, exactly
-	size := first
-	switch {
-	case s.Rule == Full || refine && s.Rule != Constant:
-		size = n
-	case s.Rule == Linear:
-		size = first + grow*k
-	case s.Rule == Automated:
-		size = first + 10*(n-first)/(9*s.Iterations)*k
-		size = (2*size + grow) / (2 * grow) * grow
-	}
-	return min(max(size, first), n)
+func (s Schedule[R]) Size(k, n int) int { return s.Rule.Rows(k, s.Iterations, n).size(n) }
+
+// stage is the target of iteration k for n examples.
+func (s Schedule[R]) stage(k, n int) Stage {
+	rows := s.Rule.Rows(k, s.Iterations, n)
+	return Stage{Lambda: float64(n) / float64(rows.size(n)), Rows: rows}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/starling-smc/starling/internal/golden"
 	"github.com/starling-smc/starling/internal/rng"
+	"github.com/starling-smc/starling/internal/weights"
 	"github.com/starling-smc/starling/mcmc"
 )
 
@@ -35,13 +36,18 @@ func goldenSchedule(t *testing.T, c golden.Case) {
 	var want struct{ M []int }
 	decode(t, c.Inputs, &in)
 	decode(t, c.Expected, &want)
-	rule, ok := ParseRule(in.Scheme)
-	if !ok || rule.String() != in.Scheme {
+	path, ok := map[string]interface{ Size(k, n int) int }{
+		"constant":  Schedule[Constant]{in.K, Constant{in.C}},
+		"full":      Schedule[Full]{in.K, Full{}},
+		"ctr":       Schedule[ConstantToRefine]{in.K, ConstantToRefine{in.C}},
+		"linear":    Schedule[Linear]{in.K, Linear{in.C, in.Kappa}},
+		"automated": Schedule[Automated]{in.K, Automated{in.C, in.Kappa}},
+	}[in.Scheme]
+	if !ok {
 		t.Fatalf("unknown scheme %q", in.Scheme)
 	}
-	s := Schedule{Rule: rule, Iterations: in.K, Batch: in.C, Grow: in.Kappa}
 	for k, n := range want.M {
-		if got := s.Size(k, in.N); got != n {
+		if got := path.Size(k, in.N); got != n {
 			t.Fatalf("n_%d = %d, want %d", k, got, n)
 		}
 	}
@@ -49,10 +55,10 @@ func goldenSchedule(t *testing.T, c golden.Case) {
 
 // sdaState is a state in which the settled and the new examples have the given log-likelihoods.
 func sdaState(w []number, settled, ll []float64) *State {
-	st := &State{Population: mcmc.NewPopulation(len(w), 1, false), LogW: make([]float64, len(w))}
-	st.LetSettle()
+	st := &State{Population: mcmc.NewPopulation(len(w), 1, mcmc.Needs{}), LogW: make([]float64, len(w))}
+	st.CarryAnnealed()
 	copy(st.LL, ll)
-	copy(st.SettledLL, settled)
+	copy(st.AnnealedLL, settled)
 	for j, v := range w {
 		st.LogW[j] = rng.Log(float64(v))
 	}
@@ -82,19 +88,19 @@ func goldenStep(t *testing.T, c golden.Case) {
 		return y
 	}
 	st := sdaState(in.Weights, negative(in.Omega), negative(in.OmegaHat))
-	if _, _, err := Normalise(st.LogW); err != nil {
+	if _, _, err := weights.Normalise(st.LogW, "particle"); err != nil {
 		t.Fatal(err)
 	}
 	st.Lambda, st.Mu, st.K = float64(in.Beta), 1, 1
 	if in.Stage != "first" {
-		st.Settled = 1
+		st.Annealed = 1
 	}
 	w := make([]float64, st.J)
-	weights(st.LogW, w)
+	weights.Exp(st.LogW, w)
 	if got := moments(w, st.LL, st.LL); !near(got, float64(want.Var), 1e-10, 1e-12) {
 		t.Errorf("variance %v, want %v", got, want.Var)
 	}
-	if got := moments(w, st.SettledLL, st.LL); len(in.Omega) > 0 && !near(got, float64(want.Cov), 1e-10, 1e-12) {
+	if got := moments(w, st.AnnealedLL, st.LL); len(in.Omega) > 0 && !near(got, float64(want.Cov), 1e-10, 1e-12) {
 		t.Errorf("covariance %v, want %v", got, want.Cov)
 	}
 	if got := (SDA{Entropy: float64(in.DeltaS)}).raise(st); !near(got, float64(want.Next), 1e-10, 1e-12) {
@@ -124,7 +130,7 @@ func goldenRun(t *testing.T, c golden.Case) {
 	}
 	path := SDA{Iterations: in.K, Batch: in.C, Grow: in.Kappa, First: float64(in.First), Entropy: float64(in.DeltaS)}
 	st := sdaState(in.Weights, nil, nil)
-	if _, _, err := Normalise(st.LogW); err != nil {
+	if _, _, err := weights.Normalise(st.LogW, "particle"); err != nil {
 		t.Fatal(err)
 	}
 	st.Examples = in.N
@@ -135,16 +141,16 @@ func goldenRun(t *testing.T, c golden.Case) {
 			t.Fatal(err)
 		}
 		st.Stage = stage
-		if got := stage.examples(in.N); got != want.M[k] || !near(stage.Lambda, float64(want.Beta[k]), 1e-10, 1e-12) {
+		if got := stage.Annealed + stage.Rows.size(in.N); got != want.M[k] || !near(stage.Lambda, float64(want.Beta[k]), 1e-10, 1e-12) {
 			t.Fatalf("iteration %d: %d examples, β = %v; want %d and %v", k, got, stage.Lambda, want.M[k], want.Beta[k])
 		}
 		for j, blocks := range in.Minibatch {
-			st.LL[j], st.SettledLL[j] = 0, 0
+			st.LL[j], st.AnnealedLL[j] = 0, 0
 			at := 0
 			for b, l := range blocks {
 				switch {
-				case at < stage.Settled:
-					st.SettledLL[j] += float64(in.Scale[k] * l)
+				case at < stage.Annealed:
+					st.AnnealedLL[j] += float64(in.Scale[k] * l)
 				case at < stage.Rows.To:
 					st.LL[j] += float64(in.Scale[k] * l)
 				}
@@ -169,17 +175,17 @@ func TestBatchSizes(t *testing.T) {
 	}
 }
 
-// A path settles examples on the way if and only if it says so, also behind tempering.
-func TestPathsSayWhetherExamplesSettle(t *testing.T) {
+// A path anneals examples in if and only if it says so, also behind a tempered start.
+func TestPathsSayWhetherTheyAnnealIn(t *testing.T) {
 	m := newLocation(2)
-	for name, path := range batches(30) {
-		for _, path := range []Path{path, Warm{Then: path}} {
+	for name, path := range batches(t, 30) {
+		for _, path := range []Path{path, TemperedStart{Then: path}} {
 			st, infos := run(t, &Sampler{
 				Model: m, Prior: m.problem().prior, Path: path, Move: mcmc.Unadjusted{Step: 0.02}, Weighting: Momentum{}, Particles: 50, Seed: 7,
 			})
-			settled := slices.ContainsFunc(infos, func(i Info) bool { return i.Settled > 0 })
-			if path.Settles() != settled || (st.SettledLL != nil) != settled {
-				t.Errorf("%s, %T: settles %v, examples settled: %v, room for them: %v", name, path, path.Settles(), settled, st.SettledLL != nil)
+			annealed := slices.ContainsFunc(infos, func(i Info) bool { return i.Annealed > 0 })
+			if path.AnnealsIn() != annealed || (st.AnnealedLL != nil) != annealed {
+				t.Errorf("%s, %T: anneals in %v, examples annealed in: %v, room for them: %v", name, path, path.AnnealsIn(), annealed, st.AnnealedLL != nil)
 			}
 		}
 	}
@@ -188,9 +194,9 @@ func TestPathsSayWhetherExamplesSettle(t *testing.T) {
 // Blocks of any size that a config can name are those of all examples at once.
 func TestHugeBlocks(t *testing.T) {
 	const huge = 1 << 62
-	for r, want := range map[Rule]int{Linear: 41, Automated: 7} {
-		if got := (Schedule{Rule: r, Iterations: 20, Batch: 7, Grow: huge}).Size(3, 41); got != want {
-			t.Errorf("%v: %d examples, want %d", r, got, want)
+	for rule, want := range map[Rule]int{Linear{7, huge}: 41, Automated{7, huge}: 7, Constant{huge}: 41, ConstantToRefine{huge}: 41} {
+		if got := rule.Rows(3, 20, 41).size(41); got != want {
+			t.Errorf("%v: %d examples, want %d", rule, got, want)
 		}
 	}
 	st := &State{Examples: 41, K: 1, Stage: Stage{Lambda: 1, Mu: 1, Rows: Rows{0, 7}}}

@@ -1,20 +1,28 @@
 package smc
 
-import "math"
+import (
+	"cmp"
+	"math"
+
+	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/internal/rng"
+	"github.com/starling-smc/starling/internal/weights"
+)
 
 // SDA is smooth data annealing (data-annealing-smc, eqs. 19–30): examples come in block by block of one order, and a
 // block's power β rises from First to 1 before the next one comes,
 //
 //	log π(θ) = Σ_{i<m} log p(y_i|x_i, θ) + β Σ_{i ∈ A} log p(y_i|x_i, θ) + log p(θ),
 //
-// m examples settled, A the block that comes in. With Scale both sums are multiplied by c = N/(m + |A|), as the batches of
+// m examples annealed in, A the newest block. With Scale both sums are multiplied by c = N/(m + |A|), as the batches of
 // Schedule are; else c = 1. After each iteration, with the weights W and the sums
 // Ω = −Σ_{i<m} log p_i and Ω̂ = −Σ_{i∈A} log p_i that the moves left behind,
 //
 //	β ← min(1, β + |ΔS / (c² (Var_W Ω̂ + Cov_W(Ω, Ω̂)))|),
 //
-// so that the entropy falls by about ΔS; the covariance is absent while nothing has settled (eq. 22), and β = 1 if the
-// sum is 0 or not finite. An iteration is made at β = 1; then the block settles. Without further examples β stays 1.
+// so that the entropy falls by about ΔS; the covariance is absent while nothing is annealed in (eq. 22), and β = 1 if
+// the sum is 0 or not finite. An iteration is made at β = 1; then the block counts as annealed in. Without further examples β
+// stays 1.
 //
 // The rule is approximate: it lacks a factor β and the prior (section 5, A9). With Exact, ΔS is divided by what the
 // derivative of the entropy is,
@@ -22,17 +30,34 @@ import "math"
 //	−dS/dβ = c² (β Var_W Ω̂ + Cov_W(Ω, Ω̂)) − c Cov_W(log p(θ), Ω̂).
 //
 // Eqs. 21 and 23 are printed without a scale, eq. 13 and the gradients of all schemes with one (section 5, A5). It decides
-// what a run of given length comes to: without it the first blocks weigh little beside the prior and particles stay
+// what a run of given length results in: without it the first blocks weigh little beside the prior and particles stay
 // apart; with it weights collapse at first, variances vanish and blocks come in as fast as they may, and later, as the
 // scale falls and particles survive, more slowly.
 type SDA struct {
-	Iterations int     // K
-	Batch      int     // C, examples of the first block; 0: as BatchSizes says
-	Grow       int     // κ, of every other; 0: likewise
-	First      float64 // β of a block when it comes in; 0: .1
-	Entropy    float64 // ΔS, nats an iteration; 0: 1
-	Exact      bool    // use the derivative of the entropy
-	Scale      bool    // let the examples that have come in stand for all N
+	Iterations int     `yaml:"iterations"`      // K; must be set, by default 200 in a config
+	Batch      int     `yaml:"batch"`           // C, examples of the first block; 0: 500
+	Grow       int     `yaml:"grow"`            // κ, of every other; 0: C
+	First      float64 `yaml:"-"`               // β of a block when it comes in; 0: .1
+	Entropy    float64 `yaml:"-"`               // ΔS, nats an iteration; 0: 1
+	Exact      bool    `yaml:"exact,omitempty"` // use the derivative of the entropy
+	Scale      bool    `yaml:"scale,omitempty"` // let the examples that have come in stand for all N
+}
+
+func (SDA) String() string { return "smooth data annealing" }
+
+// Defaults sets the number of iterations, C and κ.
+func (s *SDA) Defaults() {
+	s.Iterations = cmp.Or(s.Iterations, 200)
+	s.Batch, s.Grow = BatchSizes(s.Batch, s.Grow)
+}
+
+// Check notes what is wrong.
+func (s SDA) Check(f *config.Faults) {
+	f.Within("iterations", s.Iterations, 1, rng.MaxIterations)
+	checkSize(f, "batch", s.Batch)
+	checkSize(f, "grow", s.Grow)
+	f.If(!(s.First >= 0 && s.First <= 1), "", "want a first power of a block between 0 and 1, have %v", s.First)
+	f.If(!(s.Entropy >= 0), "", "want an entropy of at least 0 nats an iteration, have %v", s.Entropy)
 }
 
 // Start is the first block at the first β.
@@ -41,9 +66,9 @@ func (s SDA) Start(n int) (Stage, bool) {
 	return s.block(0, min(batch, n), n), true
 }
 
-// block is the stage in which the examples from position from to to−1 come in and those before have settled.
+// block is the stage in which the examples from position from to to−1 come in and those before are annealed in.
 func (s SDA) block(from, to, n int) Stage {
-	stage := Stage{Mu: 1, Settled: from, Rows: Rows{from, to}}
+	stage := Stage{Mu: 1, Annealed: from, Rows: Rows{from, to}}
 	if s.Scale {
 		stage.Mu = float64(n) / float64(to)
 	}
@@ -51,40 +76,63 @@ func (s SDA) block(from, to, n int) Stage {
 	return stage
 }
 
-// Next raises β, or settles the block and takes the next.
+// Next raises β, or takes the next block when the newest is annealed in.
 func (s SDA) Next(st *State) (Stage, error) {
 	stage := st.Stage
-	stage.Warm = false
 	switch {
-	case st.K == st.Warmed:
+	case st.K == 0:
 	case stage.Lambda < stage.Mu:
 		stage.Lambda = float64(s.raise(st) * stage.Mu)
 	case stage.Rows.To < st.Examples:
 		_, grow := BatchSizes(s.Batch, s.Grow)
-		settled := stage.Rows.To
-		stage = s.block(settled, settled+min(grow, st.Examples-settled), st.Examples)
+		annealed := stage.Rows.To
+		stage = s.block(annealed, annealed+min(grow, st.Examples-annealed), st.Examples)
 	}
 	return stage, nil
 }
 
 // Done is true after K iterations.
-func (s SDA) Done(st *State) bool { return st.K-st.Warmed >= s.Iterations }
+func (s SDA) Done(st *State) bool { return st.K >= s.Iterations }
 
 // Progress is the share of the iterations that are made.
-func (s SDA) Progress(st *State) float64 { return float64(st.K-st.Warmed) / float64(s.Iterations) }
+func (s SDA) Progress(st *State) float64 { return float64(st.K) / float64(s.Iterations) }
 
 // Budget is 0.
 func (SDA) Budget(*State) int { return 0 }
 
-// Settles is true.
-func (SDA) Settles() bool { return true }
+// AnnealsIn is true.
+func (SDA) AnnealsIn() bool { return true }
 
-func (s SDA) check(int) error {
-	var f faults
-	f.sizes(s.Iterations, s.Batch, s.Grow)
-	f.add(!(s.First >= 0 && s.First <= 1), "path: want a first power of a block between 0 and 1, have %v", s.First)
-	f.add(!(s.Entropy >= 0), "path: want an entropy of at least 0 nats an iteration, have %v", s.Entropy)
-	return f.err()
+// Batches is true.
+func (SDA) Batches() bool { return true }
+
+// Evidence is that of the examples that have come in: only the end of a run tells whether all have.
+func (s SDA) Evidence() Evidence { return Evidence{Scaled: s.Scale} }
+
+// Share is 0.
+func (SDA) Share() float64 { return 0 }
+
+// Resampling is below an effective sample size of half the particles.
+func (SDA) Resampling() Occasion { return BelowRatio(0.5) }
+
+// Power is β.
+func (s SDA) Power(info Info, n int) float64 {
+	if !s.Scale {
+		return info.Lambda
+	}
+	return info.Lambda * float64(info.Examples) / float64(n)
+}
+
+// Work counts iterations.
+func (SDA) Work(info Info, _ float64, _ int) (done, all float64) { return info.Progress, 1 }
+
+// Blocks is the number of blocks that have come in when so many examples are annealed in.
+func (s SDA) Blocks(annealed int) int {
+	first, grow := BatchSizes(s.Batch, s.Grow)
+	if annealed == 0 {
+		return 1
+	}
+	return 2 + int(math.Ceil(float64(annealed-first)/float64(grow)))
 }
 
 func (s SDA) first() float64 {
@@ -97,10 +145,10 @@ func (s SDA) first() float64 {
 // raise is the next β.
 func (s SDA) raise(st *State) float64 {
 	w := make([]float64, st.J)
-	weights(st.LogW, w)
+	weights.Exp(st.LogW, w)
 	variance, covariance := moments(w, st.LL, st.LL), 0.0
-	if st.Settled > 0 {
-		covariance = moments(w, st.SettledLL, st.LL)
+	if st.Annealed > 0 {
+		covariance = moments(w, st.AnnealedLL, st.LL)
 	}
 	beta := st.Lambda / st.Mu
 	if s.Exact {

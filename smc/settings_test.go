@@ -13,54 +13,59 @@ import (
 func TestSettingsAreRefusedWithReasons(t *testing.T) {
 	nan := math.NaN()
 	for want, change := range map[string]func(s *Sampler){
-		"must be set":              func(s *Sampler) { s.Model = nil },
-		"0 particles":              func(s *Sampler) { s.Particles = 0 },
-		"prior of 2":               func(s *Sampler) { s.Prior = normal{d: 2, sd: 1} },
-		"start of 5 numbers":       func(s *Sampler) { s.Start = make([]float64, 5) },
-		"epochs":                   func(s *Sampler) { s.Path = Fixed{} },
-		"not above":                func(s *Sampler) { s.Path = Ladder{0.5, 0.5, 1} },
-		"not 1":                    func(s *Sampler) { s.Path = Ladder{0.5} },
-		"tempering at ESS":         func(s *Sampler) { s.Path = Tempering{ESS: 1} },
-		"only a Fixed path":        func(s *Sampler) { s.Keep = 150 },
-		"not a multiple":           func(s *Sampler) { s.Path, s.Keep = Fixed{100}, 151 },
-		"has moves for":            func(s *Sampler) { s.Path, s.Keep = Fixed{100}, 1500 },
-		"exclude each other":       func(s *Sampler) { s.Mutations = Mutations{Count: 3, Eta: 0.1} },
-		"streams can tell":         func(s *Sampler) { s.Mutations.Count = 5000 },
-		"island 16777216":          func(s *Sampler) { s.Island = 1 << 24 },
-		"unknown scheme":           func(s *Sampler) { s.Resample.Scheme = 9 },
-		"ratio":                    func(s *Sampler) { s.Resample.Ratio = nan },
-		"leapfrogs":                func(s *Sampler) { s.Move = mcmc.HMC{Steps: -1} },
-		"set one of them":          func(s *Sampler) { s.Move = mcmc.HMC{Step: 1, Start: 1} },
-		"phases end at":            func(s *Sampler) { s.Move = mcmc.HMC{Phases: mcmc.ChainPhases(3)[:2]} },
-		"must lie between 0 and 1": func(s *Sampler) { s.Move = mcmc.PCN{Step: 2} },
-		"not Gaussian":             func(s *Sampler) { s.Prior = struct{ mcmc.Prior }{s.Prior} },
-		"needs a Gaussian prior":   func(s *Sampler) { s.Move, s.Prior = mcmc.PCN{}, struct{ mcmc.Prior }{s.Prior} },
-		"unknown rule 5":           func(s *Sampler) { s.Path = Schedule{Rule: 5, Iterations: 1} },
-		"1 iteration, have 0":      func(s *Sampler) { s.Path = Schedule{} },
-		"first batch of at least 1 example, or 0 for the default, have -2": func(s *Sampler) { s.Path = Schedule{Iterations: 1, Batch: -2} },
-		"by at least 1 example, or 0 for the default, have -3":             func(s *Sampler) { s.Path = SDA{Iterations: 1, Grow: -3} },
-		"1 iteration, have -1":              func(s *Sampler) { s.Path = SDA{Iterations: -1} },
-		"1, have NaN":                       func(s *Sampler) { s.Path = SDA{Iterations: 1, First: nan} },
-		"nats an iteration, have -4":        func(s *Sampler) { s.Path = Warm{Then: SDA{Iterations: 1, Entropy: -4}} },
-		"to no path":                        func(s *Sampler) { s.Path = Warm{} },
-		"budget that tempering would spend": func(s *Sampler) { s.Path = Warm{Then: Fixed{Epochs: 9}} },
-		"begins at the prior":               func(s *Sampler) { s.Path = Warm{Then: Ladder{1}} },
-		"0.5 of 2 particles":                func(s *Sampler) { s.Particles = 2 },
-		"0.25 of 4 particles":               func(s *Sampler) { s.Path, s.Particles = &Tempering{ESS: 0.25}, 4 },
+		"must be set":                          func(s *Sampler) { s.Model = nil },
+		"0 particles":                          func(s *Sampler) { s.Particles = 0 },
+		"prior of 2":                           func(s *Sampler) { s.Prior = normal{d: 2, sd: 1} },
+		"start of 5 numbers":                   func(s *Sampler) { s.Start = make([]float64, 5) },
+		"epochs":                               func(s *Sampler) { s.Path = Fixed{} },
+		"not above":                            func(s *Sampler) { s.Path = Ladder{0.5, 0.5, 1} },
+		"not 1":                                func(s *Sampler) { s.Path = Ladder{0.5} },
+		"path: ess: want":                      func(s *Sampler) { s.Path = Tempering{ESS: 1} },
+		"such as Fixed":                        func(s *Sampler) { s.Keep = 150 },
+		"not a multiple":                       func(s *Sampler) { s.Path, s.Keep = Fixed{100}, 151 },
+		"has moves for":                        func(s *Sampler) { s.Path, s.Keep = Fixed{100}, 1500 },
+		"move: mutations: a fixed number of 3": func(s *Sampler) { s.Move = mcmc.HMC{Mutations: mcmc.Mutations{Count: 3, Eta: 0.1}} },
+		"move: mutations: want below 4097, have 5000": func(s *Sampler) { s.Move = mcmc.PCN{Mutations: mcmc.Mutations{Count: 5000}} },
+		"mutations.max: want at least 2, have 1":      func(s *Sampler) { s.Move = mcmc.HMC{Mutations: mcmc.Mutations{Eta: 1, Max: 1}} },
+		"island 16777216":                             func(s *Sampler) { s.Island = 1 << 24 },
+		"resampling: when: want a number":             func(s *Sampler) { s.Resample.When = BelowRatio(nan) },
+		"when: want a number above 0":                 func(s *Sampler) { s.Resample.When = BelowRatio(0) },
+		"move: steps: want at least 1, have -1":       func(s *Sampler) { s.Move = mcmc.HMC{Steps: -1} },
+		"set one of them":                             func(s *Sampler) { s.Move = mcmc.HMC{Step: 1, Start: 1} },
+		"phases end at":                               func(s *Sampler) { s.Move = mcmc.HMC{Phases: mcmc.ChainPhases(3)[:2]} },
+		"step: want a number above 0, at most 1":      func(s *Sampler) { s.Move = mcmc.PCN{Step: 2} },
+		"not Gaussian":                                func(s *Sampler) { s.Prior = struct{ mcmc.Prior }{s.Prior} },
+		"needs a Gaussian prior":                      func(s *Sampler) { s.Move, s.Prior = mcmc.PCN{}, struct{ mcmc.Prior }{s.Prior} },
+		"path: iterations: want at least 1, have 0":   func(s *Sampler) { s.Path = Schedule[Constant]{} },
+		"path: batch: want at least 1, have -2":       func(s *Sampler) { s.Path = Schedule[Constant]{1, Constant{-2}} },
+		"path: grow: want at least 1, have -3":        func(s *Sampler) { s.Path = SDA{Iterations: 1, Grow: -3} },
+		"grow: want at least 1, have -4":              func(s *Sampler) { s.Path = Schedule[Linear]{1, Linear{Grow: -4}} },
+		"grow: want at least 1, have -5":              func(s *Sampler) { s.Path = Schedule[Automated]{1, Automated{Grow: -5}} },
+		"batch: want at least 1, have -6":             func(s *Sampler) { s.Path = Schedule[ConstantToRefine]{1, ConstantToRefine{-6}} },
+		"path: iterations: want at least 1, have -1":  func(s *Sampler) { s.Path = SDA{Iterations: -1} },
+		"1, have NaN":                                 func(s *Sampler) { s.Path = SDA{Iterations: 1, First: nan} },
+		"nats an iteration, have -4":                  func(s *Sampler) { s.Path = TemperedStart{Then: SDA{Iterations: 1, Entropy: -4}} },
+		"batch: want at least 1, have -7":             func(s *Sampler) { s.Path = TemperedStart{Then: Schedule[Constant]{1, Constant{-7}}} },
+		"to no path":                                  func(s *Sampler) { s.Path = TemperedStart{} },
+		"budget that tempering would spend":           func(s *Sampler) { s.Path = TemperedStart{Then: Fixed{Epochs: 9}} },
+		"begins at the prior":                         func(s *Sampler) { s.Path = TemperedStart{Then: Ladder{1}} },
+		"0.5 of 2 particles":                          func(s *Sampler) { s.Particles = 2 },
+		"0.25 of 4 particles":                         func(s *Sampler) { s.Path, s.Particles = &Tempering{ESS: 0.25}, 4 },
 		"0.1 of 10 particles": func(s *Sampler) {
-			s.Path, s.Particles = Warm{ESS: 0.1, Then: Schedule{Iterations: 1}}, 10
+			s.Path, s.Particles = TemperedStart{ESS: 0.1, Then: Schedule[Full]{Iterations: 1}}, 10
 		},
 		"no likelihood would ever be weighed": func(s *Sampler) {
-			s.Path, s.Move, s.Weighting = Warm{Then: Schedule{Iterations: 1}}, mcmc.Unadjusted{Step: 0.1}, Momentum{Literal: true}
+			s.Path, s.Move, s.Weighting = TemperedStart{Then: Schedule[Full]{Iterations: 1}}, mcmc.Unadjusted{Step: 0.1}, Momentum{Literal: true}
 		},
-		"leapfrog a move, or 0 for 1, have -1": func(s *Sampler) { s.Move = mcmc.Unadjusted{Step: 1, Steps: -1} },
-		"step size above 0, have 0":            func(s *Sampler) { s.Move = mcmc.Unadjusted{} },
-		"those of the target, have -2":         func(s *Sampler) { s.Move = mcmc.Unadjusted{Step: 1, Batch: -2} },
+		"steps: want at least 1, have -2": func(s *Sampler) { s.Move = mcmc.Unadjusted{Step: 1, Steps: -2} },
+		"move: needs a step":              func(s *Sampler) { s.Move = mcmc.Unadjusted{} },
+		"gradient.batch: want at least 1": func(s *Sampler) { s.Move = mcmc.Unadjusted{Step: 1, Gradient: &mcmc.MiniBatch{Batch: -2}} },
+		"gradient: needs a batch":         func(s *Sampler) { s.Move = mcmc.Unadjusted{Step: 1, Gradient: &mcmc.MiniBatch{}} },
 		"gradients of 8": func(s *Sampler) {
-			s.Path, s.Move = SDA{Iterations: 5}, mcmc.Unadjusted{Step: 0.1, Batch: 8}
+			s.Path, s.Move = SDA{Iterations: 5}, mcmc.Unadjusted{Step: 0.1, Gradient: &mcmc.MiniBatch{Batch: 8}}
 		},
-		"on which none settle": func(s *Sampler) {
-			s.Path, s.Move = Warm{Then: SDA{Iterations: 5}}, mcmc.Unadjusted{Step: 0.1, Batch: 8}
+		"that anneals no examples in": func(s *Sampler) {
+			s.Path, s.Move = TemperedStart{Then: SDA{Iterations: 5}}, mcmc.Unadjusted{Step: 0.1, Gradient: &mcmc.MiniBatch{Batch: 8}}
 		},
 		"forgets the energy error": func(s *Sampler) { s.Move, s.Weighting = mcmc.Unadjusted{Step: 0.1}, Reversal{} },
 		"that were rejected":       func(s *Sampler) { s.Weighting = Momentum{} },
@@ -84,8 +89,8 @@ func TestSettingsAreRefusedWithReasons(t *testing.T) {
 	for want, change := range map[string]func(st *State){
 		"does not belong": func(st *State) { st.Examples++ },
 		"log-weights":     func(st *State) { st.LogW = st.LogW[1:] },
-		"need gradients":  func(st *State) { st.GradLL = nil },
-		"examples settle": func(st *State) { st.LetSettle() },
+		"the move needs":  func(st *State) { st.GradLL = nil },
+		"annealed in":     func(st *State) { st.CarryAnnealed() },
 	} {
 		st, err := s.Init(context.Background())
 		if err != nil {
@@ -98,11 +103,14 @@ func TestSettingsAreRefusedWithReasons(t *testing.T) {
 	}
 }
 
-// Who says nothing gets the weight that belongs to the move.
+// Without a weighting a sampler has the one that belongs to its move.
 func TestWeightingFollowsTheMove(t *testing.T) {
 	for name, kind := range kinds() {
 		want, _ := run(t, kind(0))
 		s := kind(0)
+		if w, ok := s.Weighting.(Momentum); ok && w.Literal {
+			continue // nobody's default
+		}
 		s.Weighting = nil
 		if got, _ := run(t, s); !slices.Equal(got.LogW, want.LogW) || got.LogZ != want.LogZ || !slices.Equal(got.Theta, want.Theta) {
 			t.Errorf("%s: without a weighting log Z is %v, want %v", name, got.LogZ, want.LogZ)
@@ -112,7 +120,7 @@ func TestWeightingFollowsTheMove(t *testing.T) {
 
 // All faults of a path are told at once.
 func TestEveryFaultOfAPathIsTold(t *testing.T) {
-	for path, faults := range map[Path]int{Schedule{Rule: -1, Batch: -1, Grow: -1}: 4, SDA{Batch: -1, Grow: -1, First: 2, Entropy: -1}: 5} {
+	for path, faults := range map[Path]int{Schedule[Constant]{Rule: Constant{Batch: -1}}: 4, SDA{Batch: -1, Grow: -1, First: 2, Entropy: -1}: 5} {
 		s := kinds()["sda"](0)
 		s.Path = path
 		if _, err := s.Init(context.Background()); err == nil || strings.Count(err.Error(), "\n") != faults-1 {
@@ -134,7 +142,7 @@ func TestBadLikelihoods(t *testing.T) {
 				}
 				return 0
 			}},
-			Prior: normal{d: 1, sd: 1}, Path: Ladder{0.5, 1}, Move: mcmc.HMC{Step: 0.01}, Resample: Resampler{When: Never},
+			Prior: normal{d: 1, sd: 1}, Path: Ladder{0.5, 1}, Move: mcmc.HMC{Step: 0.01}, Resample: Resampler{When: Never{}},
 			Particles: 4, Start: []float64{0, 0, 9, 0},
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/mcmc"
 )
@@ -18,19 +19,22 @@ func (s *Sampler) Init(ctx context.Context) (*State, error) {
 	j, d := s.Particles, s.Model.Dim()
 	stage, weigh := s.Path.Start(s.Model.Examples())
 	st := &State{
-		Population: mcmc.NewPopulation(j, d, s.Move.NeedsGradient()),
+		Population: mcmc.NewPopulation(j, d, s.Move.Needs()),
 		Stage:      stage, Examples: s.Model.Examples(),
 		LogW: make([]float64, j), Roots: make([]int32, j),
 	}
-	if s.Path.Settles() {
-		st.LetSettle()
+	if s.Path.AnnealsIn() {
+		st.CarryAnnealed()
 	}
 	for i := range j {
-		theta := st.Theta[i*d : (i+1)*d]
+		theta, stream := st.Theta[i*d:(i+1)*d], rng.Key{Seed: s.Seed, Purpose: rng.Init, Island: s.Island, Particle: i}.Stream()
 		if s.Start != nil {
 			copy(theta, s.Start[i*d:])
 		} else {
-			s.Prior.Sample(rng.Key{Seed: s.Seed, Purpose: rng.Init, Island: s.Island, Particle: i}.Stream(), theta)
+			s.Prior.Sample(stream, theta)
+		}
+		if st.Momentum != nil {
+			stream.Normals(st.Momentum[i*d : (i+1)*d])
 		}
 		st.LogW[i], st.Roots[i] = -rng.Log(float64(j)), int32(i)
 	}
@@ -62,8 +66,8 @@ func (s *Sampler) Init(ctx context.Context) (*State, error) {
 
 func (s *Sampler) target(stage Stage, st *State) *mcmc.Target {
 	t := &mcmc.Target{Model: s.Model, Prior: s.Prior, Rows: s.rows(stage.Rows), Lambda: stage.Lambda, Mu: stage.Mu, Pool: s.Pool}
-	if st.SettledLL != nil {
-		t.Settled = s.permutation(0)[:stage.Settled] // not nil, where none has settled yet
+	if st.AnnealedLL != nil {
+		t.Annealed = s.permutation(0)[:stage.Annealed] // not nil, where none is annealed in yet
 	}
 	return t
 }
@@ -87,7 +91,7 @@ func (s *Sampler) rows(r Rows) []int32 {
 }
 
 // permutation is number i of those that make up the run's order. Two are kept: a batch may reach from one into the next,
-// and what has settled lies in the first.
+// and examples that are annealed in lie in the first.
 func (s *Sampler) permutation(i int) []int32 {
 	o := &s.orders[i%len(s.orders)]
 	if o.rows == nil || o.of != i {
@@ -103,7 +107,7 @@ type order struct {
 	rows []int32
 }
 
-// prepare checks that st is a state of this sampler, sets what was left out and makes room.
+// prepare checks that st is a state of this sampler and makes room.
 func (s *Sampler) prepare(st *State) error {
 	if err := s.check(); err != nil {
 		return err
@@ -115,14 +119,17 @@ func (s *Sampler) prepare(st *State) error {
 	case st.J != s.Particles || st.D != s.Model.Dim() || st.Examples != s.Model.Examples():
 		return fmt.Errorf("state of %d particles of %d parameters and %d examples does not belong to a sampler of %d, %d and %d",
 			st.J, st.D, st.Examples, s.Particles, s.Model.Dim(), s.Model.Examples())
-	case (st.GradLL != nil) != s.Move.NeedsGradient():
-		return errors.New("state and move differ in whether they need gradients")
-	case (st.SettledLL != nil) != s.Path.Settles():
-		return errors.New("state and path differ in whether examples settle")
+	case st.Needs() != s.Move.Needs():
+		return fmt.Errorf("the state carries %+v, the move needs %+v", st.Needs(), s.Move.Needs())
+	case (st.AnnealedLL != nil) != s.Path.AnnealsIn():
+		return errors.New("state and path differ in whether examples are annealed in")
 	case s.Path.Done(st):
 		return errors.New("the path is at its end")
 	case st.K >= rng.MaxIterations:
 		return fmt.Errorf("random streams cannot tell more than %d iterations apart", rng.MaxIterations)
+	}
+	if err := s.checkTuning(st); err != nil {
+		return err
 	}
 	s.work.Fit(&st.Population)
 	if len(s.ancestors) != st.J {
@@ -135,40 +142,51 @@ func (s *Sampler) prepare(st *State) error {
 	return nil
 }
 
-// check lists all faults of the settings.
-func (s *Sampler) check() error {
-	if s.Model == nil || s.Prior == nil || s.Path == nil || s.Move == nil {
-		return errors.New("sampler: Model, Prior, Path and Move must be set")
+// checkTuning wants as many tuned numbers as the move has. The move is asked once: it may look at the whole prior.
+func (s *Sampler) checkTuning(st *State) error {
+	if !s.counted {
+		tuning, err := s.Move.Tuning(s.target(st.Stage, st))
+		if err != nil {
+			return err
+		}
+		s.tuned, s.counted = len(tuning), true
 	}
-	f := faults{s.Mutations.check(), s.checkWeighting(), checkPath(s.Path, s.Particles),
-		rng.Key{Island: s.Island, Particle: max(0, s.Particles-1)}.Check()}
-	j, d := s.Particles, s.Model.Dim()
-	f.add(j < 1, "sampler: %d particles", j)
-	f.add(d < 1 || s.Prior.Dim() != d, "sampler: model of %d parameters and prior of %d", d, s.Prior.Dim())
-	f.add(s.Model.Examples() < 1, "sampler: model of %d examples", s.Model.Examples())
-	f.add(s.Start != nil && len(s.Start) != j*d, "sampler: start of %d numbers for %d particles of %d parameters", len(s.Start), j, d)
-	f.add(!(s.Resample.Ratio >= 0 && s.Resample.Ratio <= 1), "resampling: ratio %v is not between 0 and 1", s.Resample.Ratio)
-	f.add(s.Resample.Scheme < Multinomial || s.Resample.Scheme > Residual || s.Resample.When < BelowRatio || s.Resample.When > Never,
-		"resampling: unknown scheme %d or time %d", int(s.Resample.Scheme), int(s.Resample.When))
-	if path, fixed := s.Path.(Fixed); s.Keep != 0 {
-		most := j * path.Epochs / (2 * s.Mutations.limit() * s.Move.Evaluations())
-		f.add(!fixed, "sampler: only a Fixed path keeps states along the way")
-		f.add(s.Keep < 0 || j > 0 && s.Keep%j != 0, "sampler: %d states to keep are not a multiple of %d particles", s.Keep, j)
-		f.add(fixed && s.Keep > most, "sampler: %d states to keep, but the second half of %d epochs has moves for %d", s.Keep, path.Epochs, most)
-	}
-	return f.err()
-}
-
-// checkPath lists the faults of a path for that many particles. Of a user's own path nothing is known, unless it embeds
-// one of these.
-func checkPath(p Path, particles int) error {
-	if p, ok := p.(interface{ check(particles int) error }); ok {
-		return p.check(particles)
+	if len(st.Tuning) != s.tuned {
+		return fmt.Errorf("state of a move that tunes %d numbers, not %d", len(st.Tuning), s.tuned)
 	}
 	return nil
 }
 
-// faults collects what is wrong with settings.
+// check lists all faults of the settings. A user's own parts are checked as far as they have a Check.
+func (s *Sampler) check() error {
+	if s.Model == nil || s.Prior == nil || s.Path == nil || s.Move == nil {
+		return errors.New("sampler: Model, Prior, Path and Move must be set")
+	}
+	f := faults{s.checkWeighting(), rng.Key{Island: s.Island, Particle: max(0, s.Particles-1)}.Check()}
+	f.part("path", s.Path)
+	f.part("move", s.Move)
+	f.part("resampling", s.Resample)
+	j, d, n := s.Particles, s.Model.Dim(), s.Model.Examples()
+	f.add(j < 1, "sampler: %d particles", j)
+	f.add(d < 1 || s.Prior.Dim() != d, "sampler: model of %d parameters and prior of %d", d, s.Prior.Dim())
+	f.add(n < 1, "sampler: model of %d examples", n)
+	f.add(s.Start != nil && len(s.Start) != j*d, "sampler: start of %d numbers for %d particles of %d parameters", len(s.Start), j, d)
+	if path, ok := s.Path.(interface{ Share() float64 }); ok {
+		share := path.Share()
+		f.add(share > 0 && share*float64(j) <= 1, // ESS is always at least 1
+			"path: tempering at ESS %v of %d particles is content with one: take more particles or a larger ESS", share, j)
+	}
+	if s.Keep != 0 && n > 0 {
+		budget := s.Path.Budget(&State{Examples: n})
+		most := j * (budget / n) / (2 * s.repeats().Limit() * s.Move.Evaluations())
+		f.add(budget == 0, "sampler: only a path with a budget, such as Fixed, keeps states along the way")
+		f.add(s.Keep < 0 || j > 0 && s.Keep%j != 0, "sampler: %d states to keep are not a multiple of %d particles", s.Keep, j)
+		f.add(budget > 0 && s.Keep > most, "sampler: %d states to keep, but the second half of %d epochs has moves for %d", s.Keep, budget/n, most)
+	}
+	return errors.Join(f...)
+}
+
+// faults collects what is wrong with a sampler.
 type faults []error
 
 func (f *faults) add(bad bool, format string, args ...any) {
@@ -177,11 +195,9 @@ func (f *faults) add(bad bool, format string, args ...any) {
 	}
 }
 
-// sizes looks at what all paths of batches have.
-func (f *faults) sizes(iterations, batch, grow int) {
-	f.add(iterations < 1, "path: want at least 1 iteration, have %d", iterations)
-	f.add(batch < 0, "path: want a first batch of at least 1 example, or 0 for the default, have %d", batch)
-	f.add(grow < 0, "path: want batches to grow by at least 1 example, or 0 for the default, have %d", grow)
+// part adds what is wrong with the settings of one of the four parts.
+func (f *faults) part(name string, settings any) {
+	if err := config.Check(settings); err != nil {
+		*f = append(*f, fmt.Errorf("%s: %w", name, err))
+	}
 }
-
-func (f faults) err() error { return errors.Join(f...) }

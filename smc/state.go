@@ -3,18 +3,19 @@ package smc
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/starling-smc/starling/internal/ckpt"
 	"github.com/starling-smc/starling/mcmc"
 )
 
-// State is all that a run needs to go on, and nothing else: plain data. The same State, stepped by a Sampler with the
+// State is what a run needs to go on, and nothing else: plain data. The same State, stepped by a Sampler with the
 // same settings, gives the same bytes, on any machine and with any number of threads.
 type State struct {
 	mcmc.Population // particles and what has been evaluated where they stand
 
 	K      int       // iterations made
-	Warmed int       // of them, those that led to the path's first target
+	Memory []int     // what the path remembers: numbers of iterations, from 0 to K
 	Stage            // the present target
 	LogW   []float64 // J, log-weights, normalised
 	LogZ   float64   // log-evidence so far; 0 for chains
@@ -22,7 +23,7 @@ type State struct {
 	Tuning []float64 // what the move adapts
 
 	Examples  int // N of the model
-	Spent     int // examples that moves evaluated for each particle: N times the epochs
+	Spent     int // examples that moves evaluated, of each move those of the particle with the most: N times the epochs
 	Gradients int // evaluations of value and gradient in examples, over all particles, the first included
 	Values    int // evaluations of the value alone, likewise
 
@@ -54,9 +55,13 @@ func (st *State) copy(s *State) {
 	st.LogW = append(logw[:0], s.LogW...)
 	st.Roots = append(roots[:0], s.Roots...)
 	st.Tuning = append(tuning[:0], s.Tuning...)
+	st.Memory = slices.Clone(s.Memory)
 }
 
-const stateKind = "smc.State/4"
+// maxMemory is the largest number of numbers that a path may remember.
+const maxMemory = 64
+
+const stateKind = "smc.State/5"
 
 // MarshalBinary packs the state into a container of internal/ckpt. It never fails.
 func (st *State) MarshalBinary() ([]byte, error) { return st.encoder().Encode(), nil }
@@ -66,12 +71,9 @@ func (st *State) WriteTo(w io.Writer) (int64, error) { return st.encoder().Write
 
 func (st *State) encoder() *ckpt.Encoder {
 	e := ckpt.NewEncoder(stateKind)
-	e.Ints("counts", st.J, st.D, st.K, st.Warmed, st.Examples, st.Spent, st.Gradients, st.Values)
-	warm := 0
-	if st.Warm {
-		warm = 1
-	}
-	e.Ints("rows", st.Rows.From, st.Rows.To, st.Settled, warm)
+	e.Ints("counts", st.J, st.D, st.K, len(st.Memory), st.Examples, st.Spent, st.Gradients, st.Values)
+	e.Ints("memory", st.Memory...)
+	e.Ints("rows", st.Rows.From, st.Rows.To, st.Annealed)
 	e.Float64s("scalars", []float64{st.Lambda, st.Mu, st.LogZ})
 	for _, a := range st.arrays() {
 		e.Float64s(a.name, *a.data)
@@ -87,10 +89,19 @@ func (st *State) UnmarshalBinary(b []byte) error {
 		return err
 	}
 	var s State
-	d.Ints("counts", &s.J, &s.D, &s.K, &s.Warmed, &s.Examples, &s.Spent, &s.Gradients, &s.Values)
-	var warm int
-	d.Ints("rows", &s.Rows.From, &s.Rows.To, &s.Settled, &warm)
-	s.Warm = warm != 0
+	var remembered int
+	d.Ints("counts", &s.J, &s.D, &s.K, &remembered, &s.Examples, &s.Spent, &s.Gradients, &s.Values)
+	if remembered < 0 || remembered > maxMemory {
+		d.Fail("%d numbers that the path remembers: want 0 to %d", remembered, maxMemory)
+	} else if remembered > 0 {
+		s.Memory = make([]int, remembered)
+	}
+	memory := make([]*int, len(s.Memory))
+	for i := range memory {
+		memory[i] = &s.Memory[i]
+	}
+	d.Ints("memory", memory...)
+	d.Ints("rows", &s.Rows.From, &s.Rows.To, &s.Annealed)
 	if scalars := d.Float64s("scalars"); len(scalars) == 3 {
 		s.Lambda, s.Mu, s.LogZ = scalars[0], scalars[1], scalars[2]
 	} else {
@@ -118,7 +129,7 @@ type array struct {
 func (st *State) arrays() []array {
 	return []array{
 		{"theta", &st.Theta}, {"ll", &st.LL}, {"grad_ll", &st.GradLL}, {"lp", &st.LP},
-		{"settled_ll", &st.SettledLL}, {"settled_grad", &st.SettledGrad},
+		{"annealed_ll", &st.AnnealedLL}, {"annealed_grad", &st.AnnealedGrad}, {"momentum", &st.Momentum},
 		{"logw", &st.LogW}, {"tuning", &st.Tuning}, {"kept", &st.Kept}, {"kept_ll", &st.KeptLL},
 	}
 }
@@ -137,10 +148,11 @@ func (st *State) check() error {
 		{"log-likelihoods", len(st.LL), len(st.LL) == j},
 		{"gradients of the likelihood", len(st.GradLL), len(st.GradLL) == 0 || len(st.GradLL) == len(st.Theta)},
 		{"log-priors", len(st.LP), len(st.LP) == j},
-		{"log-likelihoods of settled examples", len(st.SettledLL), len(st.SettledLL) == 0 || len(st.SettledLL) == j},
-		{"gradients of settled examples", len(st.SettledGrad), len(st.SettledGrad) == 0 || len(st.SettledLL) == j && len(st.SettledGrad) == len(st.GradLL)},
+		{"log-likelihoods of annealed examples", len(st.AnnealedLL), len(st.AnnealedLL) == 0 || len(st.AnnealedLL) == j},
+		{"gradients of annealed examples", len(st.AnnealedGrad), len(st.AnnealedGrad) == 0 || len(st.AnnealedLL) == j && len(st.AnnealedGrad) == len(st.GradLL)},
+		{"momenta", len(st.Momentum), len(st.Momentum) == 0 || len(st.Momentum) == len(st.Theta)},
+		{"numbers that the path remembers", len(st.Memory), len(st.Memory) <= maxMemory},
 		{"log-weights", len(st.LogW), len(st.LogW) == j},
-		{"tuned numbers", len(st.Tuning), len(st.Tuning) == 1},
 		{"first ancestors", len(st.Roots), len(st.Roots) == j},
 		{"states kept", len(st.Kept), len(st.Kept)%d == 0 && len(st.Kept)/d == len(st.KeptLL)},
 	} {
@@ -152,21 +164,24 @@ func (st *State) check() error {
 		name string
 		n    int
 	}{
-		{"iterations", st.K}, {"iterations to the first target", st.Warmed}, {"examples of the model", st.Examples},
+		{"iterations", st.K}, {"examples of the model", st.Examples},
 		{"examples evaluated for each particle", st.Spent}, {"gradients evaluated", st.Gradients}, {"values evaluated", st.Values},
 	} {
 		if c.n < 0 {
 			return fmt.Errorf("state counts %d %s", c.n, c.name)
 		}
 	}
+	for _, k := range st.Memory {
+		if k < 0 || k > st.K {
+			return fmt.Errorf("state remembers iteration %d, of %d iterations in all", k, st.K)
+		}
+	}
 	switch {
-	case st.Warmed > st.K:
-		return fmt.Errorf("state counts %d iterations to the first target, of %d iterations in all", st.Warmed, st.K)
-	case st.Settled < 0 || st.Settled > st.Rows.From || st.Rows.From > st.Rows.To:
-		return fmt.Errorf("state has %d examples settled and a batch from %d to %d: want 0 ≤ settled ≤ from ≤ to",
-			st.Settled, st.Rows.From, st.Rows.To)
-	case st.Settled > 0 && st.SettledLL == nil:
-		return fmt.Errorf("state has %d examples settled, but no log-likelihoods of them", st.Settled)
+	case st.Annealed < 0 || st.Annealed > st.Rows.From || st.Rows.From > st.Rows.To:
+		return fmt.Errorf("state has %d examples annealed in and a batch from %d to %d: want 0 ≤ annealed in ≤ from ≤ to",
+			st.Annealed, st.Rows.From, st.Rows.To)
+	case st.Annealed > 0 && st.AnnealedLL == nil:
+		return fmt.Errorf("state has %d examples annealed in, but no log-likelihoods of them", st.Annealed)
 	}
 	for _, r := range st.Roots {
 		if r < 0 || int(r) >= j {

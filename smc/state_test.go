@@ -5,152 +5,30 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/starling-smc/starling/internal/pool"
 	"github.com/starling-smc/starling/mcmc"
 )
 
-// growing is a path of data: the posterior of the first 5, 10, … examples, their likelihood as it is.
-type growing struct{ n int }
-
-func (g growing) Start(int) (Stage, bool) { return Stage{Rows: Rows{0, min(g.n, 5)}}, true }
-func (g growing) Next(st *State) (Stage, error) {
-	return Stage{Lambda: 1, Rows: Rows{0, min(g.n, 5*(st.K+1))}}, nil
-}
-func (g growing) Done(st *State) bool        { return 5*st.K >= g.n }
-func (g growing) Progress(st *State) float64 { return float64(5*st.K) / float64(g.n) }
-func (growing) Budget(*State) int            { return 0 }
-func (growing) Settles() bool                { return false }
-
-// location is y_i ~ N(θ_0, 1), θ_1 … θ_{d−1} ~ N(0, 1) seen once each through a likelihood of their own: a model whose
-// examples can be taken in any part. calls counts particles × examples.
-type location struct {
-	d     int
-	y     []float64
-	calls *int
-}
-
-func (m location) Dim() int      { return m.d }
-func (m location) Examples() int { return len(m.y) }
-func (m location) LogLik(_ context.Context, rows []int32, theta, ll, grad []float64) error {
-	if rows == nil {
-		for i := range m.y {
-			rows = append(rows, int32(i))
-		}
+// finish takes a saved state, or a new one, to the end of the path, bytes in, bytes out.
+func finish(ctx context.Context, s *Sampler, saved []byte) ([]byte, error) {
+	st := new(State)
+	var err error
+	if saved == nil {
+		st, err = s.Init(ctx)
+	} else {
+		err = st.UnmarshalBinary(saved)
 	}
-	if m.calls != nil {
-		*m.calls += len(ll) * len(rows)
+	if err != nil {
+		return nil, err
 	}
-	clear(grad)
-	for j := range ll {
-		ll[j] = 0
-		for _, i := range rows {
-			k := int(i) % m.d
-			r := m.y[i] - theta[j*m.d+k]
-			ll[j] -= 0.5*r*r + 0.5*log2Pi
-			if grad != nil {
-				grad[j*m.d+k] += r
-			}
-		}
+	if err := s.Run(ctx, st, nil); err != nil {
+		return nil, err
 	}
-	return nil
-}
-
-func newLocation(d int) location {
-	m := location{d: d, y: make([]float64, 41)}
-	for i := range m.y {
-		m.y[i] = 2 + math.Sin(float64(7*i))*1.5
-	}
-	return m
-}
-
-// problem returns the location model's posterior for a prior N(0, 4): each component on its own.
-func (m location) problem() problem {
-	p := problem{name: "location", model: m, prior: normal{d: m.d, sd: 2}}
-	for k := range m.d {
-		n, sum, square := 0.0, 0.0, 0.0
-		for i := k; i < len(m.y); i += m.d {
-			n, sum, square = n+1, sum+m.y[i], square+m.y[i]*m.y[i]
-		}
-		a := n + 0.25
-		p.mean, p.vars = append(p.mean, sum/a), append(p.vars, 1/a)
-		p.logZ += -0.5*n*log2Pi - 0.5*square + 0.5*sum*sum/a - 0.5*math.Log(4*a)
-	}
-	return p
-}
-
-// kinds are runs of every kind; each returns a fresh sampler for an island.
-func kinds() map[string]func(island int) *Sampler {
-	m := newLocation(3)
-	base := func(island int) *Sampler {
-		return &Sampler{
-			Model: m, Prior: m.problem().prior, Path: Tempering{}, Move: mcmc.HMC{Steps: 3}, Mutations: Mutations{Count: 3},
-			Resample: Resampler{When: Always}, Particles: 150, Seed: 6, Island: island,
-		}
-	}
-	with := func(change func(s *Sampler)) func(int) *Sampler {
-		return func(island int) *Sampler {
-			s := base(island)
-			change(s)
-			return s
-		}
-	}
-	annealed := func(path Path) func(int) *Sampler {
-		return with(func(s *Sampler) {
-			s.Path, s.Weighting, s.Mutations, s.Resample = path, Momentum{}, Mutations{}, Resampler{}
-			s.Move = mcmc.Unadjusted{Steps: 3, Step: 0.05}
-		})
-	}
-	start := make([]float64, 150*3)
-	for i := range start {
-		start[i] = float64(i%5) - 1
-	}
-	return map[string]func(int) *Sampler{
-		"tempering hmc":         base,
-		"tempering langevin":    with(func(s *Sampler) { s.Move = mcmc.HMC{} }),
-		"adaptive mutations":    with(func(s *Sampler) { s.Mutations = Mutations{Eta: 0.05, Max: 8} }),
-		"tempering pcn":         with(func(s *Sampler) { s.Move, s.Mutations.Count = mcmc.PCN{}, 9 }),
-		"ladder, systematic":    with(func(s *Sampler) { s.Path, s.Resample = Ladder{0.02, 0.1, 0.4, 1}, Resampler{Scheme: Systematic} }),
-		"tempering, stratified": with(func(s *Sampler) { s.Path, s.Resample = Tempering{ESS: 0.8}, Resampler{Scheme: Stratified, Ratio: 0.7} }),
-		"tempering, residual":   with(func(s *Sampler) { s.Resample.Scheme = Residual }),
-		"jitter":                with(func(s *Sampler) { s.Move = mcmc.HMC{Steps: 2, Jitter: 0.1} }),
-		"growing data":          with(func(s *Sampler) { s.Path = growing{len(m.y)} }),
-		"constant":              annealed(Schedule{Rule: Constant, Iterations: 9, Batch: 7}),
-		"full":                  annealed(Schedule{Rule: Full, Iterations: 5}),
-		"ctr":                   annealed(Schedule{Rule: ConstantToRefine, Iterations: 10, Batch: 7}),
-		"linear":                annealed(Schedule{Rule: Linear, Iterations: 9, Batch: 7, Grow: 5}),
-		"automated":             annealed(Schedule{Rule: Automated, Iterations: 10, Batch: 7, Grow: 5}),
-		"sda":                   annealed(SDA{Iterations: 14, Batch: 7, Grow: 9}),
-		"sda exact":             annealed(SDA{Iterations: 12, Batch: 7, Grow: 9, Exact: true}),
-		"sda scale":             annealed(SDA{Iterations: 19, Batch: 7, Grow: 9, Scale: true}),
-		"warm linear":           annealed(Warm{Then: Schedule{Rule: Linear, Iterations: 6, Batch: 7}}),
-		"warm sda":              annealed(Warm{ESS: 0.7, Then: SDA{Iterations: 14, Batch: 7}}),
-		"cheap gradients": with(func(s *Sampler) {
-			s.Path, s.Weighting, s.Mutations = Schedule{Rule: Full, Iterations: 5}, Momentum{}, Mutations{}
-			s.Move = mcmc.Unadjusted{Steps: 3, Step: 0.05, Batch: 8}
-		}),
-		"cheap linear": with(func(s *Sampler) {
-			s.Path, s.Weighting, s.Mutations, s.Resample = Schedule{Rule: Linear, Iterations: 9, Batch: 7, Grow: 5}, Momentum{}, Mutations{}, Resampler{}
-			s.Move = mcmc.Unadjusted{Steps: 3, Step: 0.05, Batch: 4}
-		}),
-		"chains": with(func(s *Sampler) {
-			s.Path, s.Mutations, s.Start, s.Keep, s.Resample = Fixed{Epochs: 70}, Mutations{}, start, 4*150, Resampler{}
-			s.Move = mcmc.HMC{Steps: 8, Start: 0.3, Accept: 0.75, Jitter: 0.2, Phases: mcmc.ChainPhases(8)}
-		}),
-		"short chains": with(func(s *Sampler) {
-			s.Path, s.Mutations, s.Resample = Fixed{Epochs: 20}, Mutations{}, Resampler{}
-			s.Move = mcmc.HMC{Phases: mcmc.HalfPhases(1)}
-		}),
-		"chains of pcn": with(func(s *Sampler) {
-			s.Path, s.Mutations, s.Resample, s.Keep = Fixed{Epochs: 30}, Mutations{}, Resampler{}, 300
-			s.Move = mcmc.PCN{Freeze: 0.5}
-		}),
-	}
+	return st.MarshalBinary()
 }
 
 // Stopped after any iteration, packed, unpacked by a fresh sampler and continued, every kind of run ends in the same
@@ -159,7 +37,7 @@ func TestStopAndContinueAndThreadsGiveTheSameBytes(t *testing.T) {
 	ctx := context.Background()
 	for name, make := range kinds() {
 		t.Run(name, func(t *testing.T) {
-			want, err := make(1).RunIsland(ctx, nil, nil)
+			want, err := finish(ctx, make(1), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -179,7 +57,7 @@ func TestStopAndContinueAndThreadsGiveTheSameBytes(t *testing.T) {
 				}
 				steps++
 				if steps == 2 { // another machine takes it from here
-					if got, err := make(1).RunIsland(ctx, saved, nil); err != nil || !bytes.Equal(got, want) {
+					if got, err := finish(ctx, make(1), saved); err != nil || !bytes.Equal(got, want) {
 						t.Errorf("continued after 2 steps: bytes differ, error %v", err)
 					}
 				}
@@ -193,7 +71,7 @@ func TestStopAndContinueAndThreadsGiveTheSameBytes(t *testing.T) {
 				for _, s := range islands {
 					s.Pool = workers
 				}
-				states, err := RunIslands(ctx, workers, islands, nil, nil)
+				states, err := RunIslands(ctx, workers, islands, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -239,7 +117,7 @@ func TestCachesAndCountsAreTrue(t *testing.T) {
 			}
 			*m.calls = st.Gradients + st.Values
 			if !same(fresh.LL, st.LL) || !same(fresh.LP, st.LP) || !same(fresh.GradLL, st.GradLL) ||
-				!same(fresh.SettledLL, st.SettledLL) || !same(fresh.SettledGrad, st.SettledGrad) {
+				!same(fresh.AnnealedLL, st.AnnealedLL) || !same(fresh.AnnealedGrad, st.AnnealedGrad) {
 				t.Fatalf("%s, iteration %d: a cache is not what is evaluated anew", name, st.K)
 			}
 		}
@@ -274,7 +152,7 @@ func TestEverythingMovesWithItsAncestor(t *testing.T) {
 	m := newLocation(3)
 	s := &Sampler{
 		Model: m, Prior: m.problem().prior, Path: Ladder{0.05, 0.2, 1}, Particles: 40, Seed: 9,
-		Move: mcmc.HMC{Step: 1e9}, Resample: Resampler{When: Always}, // every proposal is far off
+		Move: mcmc.HMC{Step: 1e9}, Resample: Resampler{When: Always{}}, // every proposal is far off
 	}
 	st, err := s.Init(context.Background())
 	if err != nil {
@@ -311,7 +189,7 @@ func TestEverythingMovesWithItsAncestor(t *testing.T) {
 // After an error, a cancelled context in the middle of an iteration included, the state is the last complete one.
 func TestStepIsAllOrNothing(t *testing.T) {
 	for name, make := range kinds() {
-		want, err := make(0).RunIsland(context.Background(), nil, nil)
+		want, err := finish(context.Background(), make(0), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -397,7 +275,7 @@ func TestKeptStatesAreEvenOverTheSecondHalf(t *testing.T) {
 func TestIslandsStopTogether(t *testing.T) {
 	islands := []*Sampler{kinds()["tempering hmc"](0), kinds()["tempering hmc"](1), kinds()["tempering hmc"](2)}
 	broken := errors.New("disk full")
-	_, err := RunIslands(context.Background(), pool.New(2), islands, nil, func(_ *State, info Info) error {
+	_, err := RunIslands(context.Background(), pool.New(2), islands, func(_ *State, info Info) error {
 		if info.Island == 1 && info.K == 2 {
 			return broken
 		}
@@ -408,28 +286,31 @@ func TestIslandsStopTogether(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := RunIslands(ctx, pool.New(2), islands, nil, nil); !errors.Is(err, context.Canceled) {
+	if _, err := RunIslands(ctx, pool.New(2), islands, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
 
-// Islands that are interrupted again and again, each time saved and restored as they are, end with the same bytes as
-// those that were not: by a watch that fails, or by a context that ends within an iteration.
-func TestIslandsStopAndContinue(t *testing.T) {
+// A run that is interrupted again and again, each time saved and restored as it is, ends with the same bytes as one that was
+// not: by a watch that fails, or by a context that ends within an iteration.
+func TestRunsStopAndContinue(t *testing.T) {
 	full := errors.New("disk full")
-	for name, make1 := range kinds() {
-		make3 := func() []*Sampler { return []*Sampler{make1(0), make1(1), make1(2)} }
-		want, err := RunIslands(context.Background(), pool.New(1), make3(), nil, nil)
+	for name, make := range kinds() {
+		want, err := finish(context.Background(), make(0), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, cancelled := range []bool{false, true} {
-			var saved []*State
+			st, err := make(0).Init(context.Background())
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []byte
 			for stops := 0; ; stops++ {
 				ctx, cancel := context.WithCancel(context.Background())
-				var seen atomic.Int32
-				states, err := RunIslands(ctx, pool.New(2), make3(), saved, func(*State, Info) error {
-					if seen.Add(1) < 2 {
+				seen := 0
+				err := make(0).Run(ctx, st, func(*State, Info) error {
+					if seen++; seen < 2 {
 						return nil
 					}
 					if cancelled {
@@ -439,16 +320,10 @@ func TestIslandsStopAndContinue(t *testing.T) {
 					return full
 				})
 				cancel()
-				saved = make([]*State, 3)
-				for i, st := range states {
-					if st == nil {
-						continue
-					}
-					b, _ := st.MarshalBinary()
-					saved[i] = new(State)
-					if err := saved[i].UnmarshalBinary(b); err != nil {
-						t.Fatal(err)
-					}
+				got, _ = st.MarshalBinary()
+				st = new(State)
+				if err := st.UnmarshalBinary(got); err != nil {
+					t.Fatal(err)
 				}
 				if err == nil {
 					break
@@ -457,17 +332,10 @@ func TestIslandsStopAndContinue(t *testing.T) {
 					t.Fatalf("%s, stop %d: %v", name, stops, err)
 				}
 			}
-			for i, st := range saved {
-				a, _ := st.MarshalBinary()
-				b, _ := want[i].MarshalBinary()
-				if !bytes.Equal(a, b) {
-					t.Errorf("%s, cancelled %v: island %d has other bytes", name, cancelled, i)
-				}
+			if !bytes.Equal(got, want) {
+				t.Errorf("%s, cancelled %v: other bytes", name, cancelled)
 			}
 		}
-	}
-	if _, err := RunIslands(context.Background(), pool.New(2), []*Sampler{kinds()["chains"](0)}, []*State{nil, nil}, nil); err == nil {
-		t.Error("two saved states for one island")
 	}
 }
 
@@ -476,15 +344,17 @@ func TestStatesAreRefusedWithReasons(t *testing.T) {
 	for want, change := range map[string]func(st *State){
 		"has 149 log-weights":                    func(st *State) { st.LogW = st.LogW[1:] },
 		"counts -1 iterations":                   func(st *State) { st.K = -1 },
-		"counts -2 iterations to the first":      func(st *State) { st.Warmed = -2 },
-		"counts 9 iterations to the first":       func(st *State) { st.Warmed = 9 },
+		"remembers iteration -2, of 0":           func(st *State) { st.Memory = []int{-2} },
+		"remembers iteration 9, of 0":            func(st *State) { st.Memory = []int{0, 9} },
+		"65 numbers that the path remembers":     func(st *State) { st.Memory = make([]int, 65) },
+		"has 3 momenta":                          func(st *State) { st.Momentum = make([]float64, 3) },
 		"counts -3 examples of the model":        func(st *State) { st.Examples = -3 },
 		"counts -4 examples evaluated":           func(st *State) { st.Spent = -4 },
 		"counts -5 gradients":                    func(st *State) { st.Gradients = -5 },
 		"counts -6 values":                       func(st *State) { st.Values = -6 },
-		"has 8 examples settled and a batch":     func(st *State) { st.Settled, st.Rows = 8, Rows{7, 12} },
-		"a batch from 12 to 7":                   func(st *State) { st.Settled, st.Rows = 7, Rows{12, 7} },
-		"has 7 examples settled, but no log-lik": func(st *State) { st.Settled, st.Rows, st.SettledLL, st.SettledGrad = 7, Rows{7, 12}, nil, nil },
+		"has 8 examples annealed in and a batch": func(st *State) { st.Annealed, st.Rows = 8, Rows{7, 12} },
+		"a batch from 12 to 7":                   func(st *State) { st.Annealed, st.Rows = 7, Rows{12, 7} },
+		"has 7 examples annealed in, but no log": func(st *State) { st.Annealed, st.Rows, st.AnnealedLL, st.AnnealedGrad = 7, Rows{7, 12}, nil, nil },
 		"has first ancestor 150":                 func(st *State) { st.Roots[3] = 150 },
 	} {
 		st, err := kinds()["sda"](0).Init(context.Background())

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/starling-smc/starling/internal/golden"
+	"github.com/starling-smc/starling/internal/weights"
 	"github.com/starling-smc/starling/mcmc"
 )
 
@@ -64,7 +65,7 @@ func goldenNormalise(t *testing.T, c golden.Case) {
 	decode(t, c.Inputs, &in)
 	decode(t, c.Expected, &want)
 	logw := floats(in.LogW)
-	sum, ess, err := Normalise(logw)
+	sum, ess, err := weights.Normalise(logw, "particle")
 	if want.Error != "" {
 		if err == nil {
 			t.Errorf("no error, want %s", want.Error)
@@ -84,11 +85,11 @@ func goldenNormalise(t *testing.T, c golden.Case) {
 		expectLog(t, "log-weight", logw[j], float64(l))
 	}
 	w := make([]float64, len(logw))
-	weights(logw, w)
+	weights.Exp(logw, w)
 	expectWeights(t, "weight", w, floats(want.Weights))
 	expectWeights(t, "ESS", []float64{ess}, []float64{float64(want.ESS)})
 	if want.Resample != nil {
-		if got := (Resampler{}).due(ess, len(logw)); got != *want.Resample {
+		if got := (Resampler{}).when().Due(ess, len(logw)); got != *want.Resample {
 			t.Errorf("resampling at ESS %v of %d: %v", ess, len(logw), got)
 		}
 	}
@@ -130,18 +131,18 @@ func goldenEq12(t *testing.T, c golden.Case) {
 		change[j] = 3.5 - 2*float64(j)
 		energy[j] = kinetic(in.PNew[j]) - in.New[j] - (kinetic(in.POld[j]) - (in.Old[j] + change[j]))
 	}
-	literal := Momentum{Literal: true}.After(change, energy)
-	for j, increment := range (Momentum{}).After(change, energy) {
+	literal := Momentum{Literal: true}.After(nil, change, energy)
+	for j, increment := range (Momentum{}).After(nil, change, energy) {
 		logw[j] = in.Prev[j] + increment
 		expectLog(t, "log-weight", logw[j], want.LogW[j])
 		expectLog(t, "literal log-weight", in.Prev[j]+literal[j], want.LogW[j]-change[j])
 	}
-	_, ess, err := Normalise(logw)
+	_, ess, err := weights.Normalise(logw, "particle")
 	if err != nil {
 		t.Fatal(err)
 	}
 	w := make([]float64, len(logw))
-	weights(logw, w)
+	weights.Exp(logw, w)
 	expectWeights(t, "weight", w, want.Weights)
 	expectWeights(t, "ESS", []float64{ess}, []float64{want.ESS})
 }
@@ -207,11 +208,7 @@ func goldenResample(t *testing.T, c golden.Case) {
 	var want struct{ Ancestors []int32 }
 	decode(t, c.Inputs, &in)
 	decode(t, c.Expected, &want)
-	schemes := map[string]Scheme{}
-	for _, s := range []Scheme{Multinomial, Systematic, Stratified, Residual} {
-		schemes[s.String()] = s
-	}
-	scheme, ok := schemes[in.Scheme]
+	scheme, ok := Schemes.Find(in.Scheme)
 	if !ok {
 		t.Fatalf("unknown scheme %q", in.Scheme)
 	}
@@ -355,7 +352,7 @@ func goldenTempering(t *testing.T, inputs, expected json.RawMessage) {
 		t.Errorf("increment %v, want %v", lambda-in.Lambda, want.Increment)
 	}
 	w := make([]float64, len(ll))
-	weights(logw, w)
+	weights.Exp(logw, w)
 	if ess := conditionalESS(lambda-in.Lambda, w, ll); !near(ess, want.ESS, 1e-6, 0) {
 		t.Errorf("ESS %v, want %v", ess, want.ESS)
 	}
@@ -385,35 +382,19 @@ func goldenMutations(t *testing.T, inputs, expected json.RawMessage) {
 	flatModel := density{d, func([]float64, []float64) float64 { return 0 }}
 	s := Sampler{
 		Model: flatModel, Prior: normal{d: d, sd: 1},
-		Path: Ladder{1}, Particles: len(in.Start), Start: flat(in.Start), Resample: Resampler{When: Never},
-		Mutations: Mutations{Eta: in.Eta, Max: in.Max},
+		Path: Ladder{1}, Particles: len(in.Start), Start: flat(in.Start), Resample: Resampler{When: Never{}},
 	}
-	s.Move = scripted(func(m int, theta []float64) { copy(theta, flat(in.Steps[m])) })
+	move := scripted(func(m int, theta []float64) { copy(theta, flat(in.Steps[m])) })
+	s.Move = repeated{move, mcmc.Mutations{Eta: in.Eta, Max: in.Max}}
 	st, info := step(t, &s)
 	if got := s.displacement(st); info.Mutations != want.M || !near(got, want.Dist[want.M-1], 1e-12, 0) {
 		t.Errorf("%d mutations to displacement %v, want %d to %v", info.Mutations, got, want.M, want.Dist[want.M-1])
 	}
 	for m, dist := range want.Dist { // every displacement, by a fixed number of moves
-		s.Mutations = Mutations{Count: m + 1}
+		s.Move = repeated{move, mcmc.Mutations{Count: m + 1}}
 		st, info := step(t, &s)
 		if got := s.displacement(st); info.Mutations != m+1 || !near(got, dist, 1e-12, 0) {
 			t.Errorf("displacement %v after %d mutations, want %v", got, info.Mutations, dist)
-		}
-	}
-}
-
-// TestNormaliseLarge: log-weights so large that the logarithm of their sum is lost beside them sum to 1 all the same.
-func TestNormaliseLarge(t *testing.T) {
-	for _, logw := range [][]float64{{1e300, 1e300, -1e300}, {1e12, 1e12 + 1, 1e12 - 3}, {-1e17, -1e17, -1e17}} {
-		if _, _, err := Normalise(logw); err != nil {
-			t.Fatal(err)
-		}
-		sum := 0.0
-		for _, l := range logw {
-			sum += math.Exp(l)
-		}
-		if !(math.Abs(sum-1) <= 1e-12) {
-			t.Errorf("the weights of %v sum to %v", logw, sum)
 		}
 	}
 }

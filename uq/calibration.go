@@ -9,7 +9,7 @@ const Bins = 15
 // predicted, lies in (b/bins, (b+1)/bins].
 type Bin struct {
 	Count      int
-	Accuracy   float64 // share of them that are right; 0 in an empty bin
+	Accuracy   float64 // share of right predictions; 0 in an empty bin
 	Confidence float64 // their mean confidence; 0 in an empty bin
 }
 

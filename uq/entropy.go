@@ -7,13 +7,13 @@ import (
 	"github.com/starling-smc/starling/internal/rng"
 )
 
-// What an ensemble of weighted particles says of an example x, and how its doubt divides (Liang et al., Scalable
-// Bayesian Monte Carlo, eq. (6)), with p_j = p(·|x, θ_j) and weights W_j that sum to 1:
+// The prediction of an ensemble of weighted particles for an example x, and the parts of its uncertainty (Liang et al.,
+// Scalable Bayesian Monte Carlo, eq. (6)), with p_j = p(·|x, θ_j) and weights W_j that sum to 1:
 //
 //	p̄ = Σ_j W_j p_j        the prediction
 //	H_tot = H(p̄)           total entropy, in nats
-//	H_al  = Σ_j W_j H(p_j)  aleatoric: what each particle doubts
-//	H_ep  = H_tot − H_al    epistemic: what they disagree on (the mutual information of label and parameters)
+//	H_al  = Σ_j W_j H(p_j)  aleatoric: the particles' mean entropy
+//	H_ep  = H_tot − H_al    epistemic: their disagreement (the mutual information of label and parameters)
 //
 // with H(p) = −Σ_c p_c ln p_c and 0 ln 0 = 0. Bounds: 0 ≤ H_ep ≤ H_tot ≤ ln C, and H_ep ≤ ln(number of particles).
 
@@ -24,13 +24,13 @@ type Predictive struct {
 	Total     []float64 // H_tot, [n], nats
 	Aleatoric []float64 // H_al, [n]
 	Epistemic []float64 // H_ep, [n]
-	Energy    []float64 // Σ_j W_j E_j, [n], E = −ln Σ_c e^{z_c} of logits z: low where they are sure; nil if there are none
+	Energy    []float64 // Σ_j W_j E_j, [n], E = −ln Σ_c e^{z_c} of logits z: low where certain; nil without logits
 }
 
 // Len is the number of examples n.
 func (p *Predictive) Len() int { return len(p.Total) }
 
-// Confidence is the probability of the most probable class of each row, [n]; NaN where one is.
+// Confidence is the probability of the most probable class of each row, [n]; NaN where one of them is NaN.
 func Confidence(probs []float64, classes int) []float64 {
 	confidence := make([]float64, len(probs)/classes)
 	for i := range confidence {
@@ -62,8 +62,8 @@ func (p *Predictive) Rows(rows []int) *Predictive {
 	return q
 }
 
-// Mixture averages what weighted particles say as they come; it holds n×classes numbers, however many particles there
-// are.
+// Mixture averages the predictions of weighted particles, added one at a time; it holds n×classes numbers for any number
+// of particles.
 type Mixture struct {
 	classes   int
 	particles int
@@ -78,7 +78,7 @@ func NewMixture(n, classes int) *Mixture {
 	return &Mixture{classes: classes, probs: make([]float64, n*classes), aleatoric: make([]float64, n), energy: make([]float64, n)}
 }
 
-// Add adds one particle: its weight, of any common scale, and what it says. A particle of weight 0 changes nothing. It
+// Add adds one particle: its weight, of any common scale, and its prediction. A particle of weight 0 changes nothing. It
 // panics on a negative or infinite weight, NaN, or the wrong number of examples or classes.
 func (m *Mixture) Add(weight float64, p *Member) {
 	if len(p.Probs) != len(m.probs) || p.classes != m.classes {
@@ -111,8 +111,8 @@ func (m *Mixture) Add(weight float64, p *Member) {
 //
 // H_ep is a difference of two sums whose rounding errors are at most about (particles + classes)(1 + ln C) units in
 // the last place of 1. Within twice that it is set to 0, so that particles which agree have no epistemic entropy at
-// all, and an ensemble of one ranks no example before another. What lies further below 0 stays: it shows
-// probabilities that do not sum to 1.
+// all, and an ensemble of one ranks all examples equal. Values further below 0 stay: they show probabilities that do not
+// sum to 1.
 func (m *Mixture) Predictive() *Predictive {
 	if m.weight == 0 {
 		panic("uq: a mixture without particles")

@@ -1,13 +1,12 @@
 package uq
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
-	"fmt"
+
+	"github.com/starling-smc/starling/internal/jsontext"
 )
 
-// Evaluation is what is reported of a prediction.
+// Evaluation holds the scores of a prediction.
 type Evaluation struct {
 	Accuracy      Number  `json:"accuracy"`                 // 0 to 1
 	NLL           Number  `json:"nll"`                      // nats
@@ -18,8 +17,8 @@ type Evaluation struct {
 	Groups        Groups  `json:"groups,omitempty"`
 }
 
-// Group is the mean doubt about a group of examples, and how well each kind of doubt tells it from others: nil where
-// there are no others, or no energies.
+// Group is the mean uncertainty over a group of examples, and how well each measure of uncertainty separates the group
+// from other examples: nil where there are none to compare with, or no energies.
 type Group struct {
 	Name      string `json:"-"`
 	N         int    `json:"n"`
@@ -29,14 +28,14 @@ type Group struct {
 
 	AUROC        *Number `json:"auroc,omitempty"` // of epistemic entropy
 	FPR95        *Number `json:"fpr95,omitempty"`
-	AUROCMaxProb *Number `json:"auroc_max_probability,omitempty"` // low where in doubt
+	AUROCMaxProb *Number `json:"auroc_max_probability,omitempty"` // low where uncertain
 	FPR95MaxProb *Number `json:"fpr95_max_probability,omitempty"`
-	AUROCEnergy  *Number `json:"auroc_energy,omitempty"` // high where in doubt
+	AUROCEnergy  *Number `json:"auroc_energy,omitempty"` // high where uncertain
 	FPR95Energy  *Number `json:"fpr95_energy,omitempty"`
 }
 
-// Spread is the mean doubt about the values of a group of examples, in their unit, and how well the standard deviation of
-// the particles' means tells the group from others: nil where there are no others.
+// Spread is the mean uncertainty of a regression over a group of examples, in the target's unit, and how well the standard
+// deviation of the particles' means separates the group from other examples: nil where there are none to compare with.
 type Spread struct {
 	Name      string  `json:"-"`
 	N         int     `json:"n"`
@@ -46,22 +45,22 @@ type Spread struct {
 	FPR95     *Number `json:"fpr95,omitempty"`
 }
 
-// Groups and Spreads are listed as they were given; in JSON they are one object with their names as keys, in this order.
+// Groups and Spreads are lists in the order given. In JSON each is one object, with the names as keys in that order.
 type (
 	Groups  []Group
 	Spreads []Spread
 )
 
-// Foreign is the prediction for a group of examples that are not of the test set.
-type Foreign struct {
+// OOD is the prediction for a named group of out-of-distribution inputs.
+type OOD struct {
 	Name string
 	*Predictive
 }
 
-// Evaluate scores a prediction for the test examples. Its groups are correct and incorrect, the test examples that
-// the most probable class gets right and wrong, then the foreign ones. AUROC and FPR95 of incorrect are against correct,
-// those of a foreign group against all test examples; in both the group named is the positive one.
-func Evaluate(test *Predictive, labels []int32, foreign []Foreign) *Evaluation {
+// Evaluate scores a prediction for the test examples. Its groups are correct and incorrect, the test examples whose most
+// probable class is right or wrong, then the OOD groups. AUROC and FPR95 of incorrect are against correct, those of an
+// OOD group against all test examples; the named group is the positive class in both.
+func Evaluate(test *Predictive, labels []int32, ood []OOD) *Evaluation {
 	e := Score(test.Probs, test.Classes, labels)
 	wrong := mistakes(test.Probs, test.Classes, labels)
 	aurc := Number(AURC(RiskCoverage(test.Epistemic, wrong)))
@@ -76,25 +75,25 @@ func Evaluate(test *Predictive, labels []int32, foreign []Foreign) *Evaluation {
 	}
 	correct, incorrect := test.Rows(rows[0]), test.Rows(rows[1])
 	e.Groups = Groups{group("correct", correct, nil), group("incorrect", incorrect, correct)}
-	for _, f := range foreign {
-		e.Groups = append(e.Groups, group(f.Name, f.Predictive, test))
+	for _, o := range ood {
+		e.Groups = append(e.Groups, group(o.Name, o.Predictive, test))
 	}
 	return e
 }
 
-// Score scores probabilities [n, classes] alone, of which nobody knows where they come from.
+// Score scores probabilities [n, classes] alone, without the particles behind them.
 func Score(probs []float64, classes int, labels []int32) *Evaluation {
-	doubt := negated(Confidence(probs, classes))
+	uncertainty := negated(Confidence(probs, classes))
 	return &Evaluation{
 		Accuracy: Number(Accuracy(probs, classes, labels)),
 		NLL:      Number(NLL(probs, classes, labels)),
 		Brier:    Number(Brier(probs, classes, labels)),
 		ECE:      Number(ECE(Reliability(probs, classes, labels, Bins))),
-		AURC:     Number(AURC(RiskCoverage(doubt, mistakes(probs, classes, labels)))),
+		AURC:     Number(AURC(RiskCoverage(uncertainty, mistakes(probs, classes, labels)))),
 	}
 }
 
-// mistakes says of which examples the most probable class is not the label.
+// mistakes reports for each example whether the most probable class is not the label.
 func mistakes(probs []float64, classes int, labels []int32) []bool {
 	wrong := make([]bool, len(labels))
 	for i, y := range labels {
@@ -103,7 +102,7 @@ func mistakes(probs []float64, classes int, labels []int32) []bool {
 	return wrong
 }
 
-// group describes p, with what tells it from other unless that is nil.
+// group describes p, and how well it is separated from other unless that is nil.
 func group(name string, p, other *Predictive) Group {
 	g := Group{
 		Name: name, N: p.Len(),
@@ -112,16 +111,16 @@ func group(name string, p, other *Predictive) Group {
 	if other == nil {
 		return g
 	}
-	g.AUROC, g.FPR95 = Tell(other.Epistemic, p.Epistemic)
-	g.AUROCMaxProb, g.FPR95MaxProb = Tell(negated(Confidence(other.Probs, other.Classes)), negated(Confidence(p.Probs, p.Classes)))
+	g.AUROC, g.FPR95 = Separation(other.Epistemic, p.Epistemic)
+	g.AUROCMaxProb, g.FPR95MaxProb = Separation(negated(Confidence(other.Probs, other.Classes)), negated(Confidence(p.Probs, p.Classes)))
 	if other.Energy != nil && p.Energy != nil {
-		g.AUROCEnergy, g.FPR95Energy = Tell(other.Energy, p.Energy)
+		g.AUROCEnergy, g.FPR95Energy = Separation(other.Energy, p.Energy)
 	}
 	return g
 }
 
-// Tell is how well a doubt tells positive examples from negative ones: AUROC and FPR95.
-func Tell(negative, positive []float64) (auroc, fpr95 *Number) {
+// Separation is how well an uncertainty separates positive examples from negative ones: AUROC and FPR95.
+func Separation(negative, positive []float64) (auroc, fpr95 *Number) {
 	a, f := Number(AUROC(negative, positive)), Number(FPR95(negative, positive))
 	return &a, &f
 }
@@ -133,7 +132,7 @@ func negated(x []float64) []float64 {
 	return x
 }
 
-// Mean is that of values in their order; NaN of none.
+// Mean is the mean of values, summed in their order; NaN without any.
 func Mean(x []float64) float64 {
 	sum := 0.0
 	for _, v := range x {
@@ -144,18 +143,18 @@ func Mean(x []float64) float64 {
 
 // MarshalJSON writes the groups as one object.
 func (g Groups) MarshalJSON() ([]byte, error) {
-	return object(len(g), func(i int) (string, any) { return g[i].Name, g[i] })
+	return jsontext.Object(len(g), func(i int) (string, any) { return g[i].Name, g[i] })
 }
 
 // MarshalJSON writes the groups as one object.
 func (s Spreads) MarshalJSON() ([]byte, error) {
-	return object(len(s), func(i int) (string, any) { return s[i].Name, s[i] })
+	return jsontext.Object(len(s), func(i int) (string, any) { return s[i].Name, s[i] })
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
 func (g *Groups) UnmarshalJSON(b []byte) error {
 	*g = nil
-	return members(b, func(name string, value *json.Decoder) error {
+	return jsontext.Members(b, func(name string, value *json.Decoder) error {
 		group := Group{Name: name}
 		err := value.Decode(&group)
 		*g = append(*g, group)
@@ -166,53 +165,10 @@ func (g *Groups) UnmarshalJSON(b []byte) error {
 // UnmarshalJSON reads what MarshalJSON writes.
 func (s *Spreads) UnmarshalJSON(b []byte) error {
 	*s = nil
-	return members(b, func(name string, value *json.Decoder) error {
+	return jsontext.Members(b, func(name string, value *json.Decoder) error {
 		spread := Spread{Name: name}
 		err := value.Decode(&spread)
 		*s = append(*s, spread)
 		return err
 	})
-}
-
-// members hands over those of a JSON object in their order, with a decoder that stands before the value.
-func members(b []byte, read func(name string, value *json.Decoder) error) error {
-	d := json.NewDecoder(bytes.NewReader(b))
-	if begin, err := d.Token(); err != nil || begin != json.Delim('{') {
-		return errors.Join(fmt.Errorf("%.20s is no object of groups", b), err)
-	}
-	for d.More() {
-		name, err := d.Token()
-		if err != nil {
-			return err
-		}
-		if err := read(name.(string), d); err != nil { // the key of an object is a string
-			return err
-		}
-	}
-	return nil
-}
-
-// object is a JSON object of n members in their order.
-func object(n int, member func(i int) (string, any)) ([]byte, error) {
-	var b bytes.Buffer
-	for i := range n {
-		name, value := member(i)
-		key, err := json.Marshal(name)
-		if err != nil {
-			return nil, err
-		}
-		body, err := json.Marshal(value)
-		if err != nil {
-			return nil, err
-		}
-		b.WriteByte("{,"[min(i, 1)])
-		b.Write(key)
-		b.WriteByte(':')
-		b.Write(body)
-	}
-	if n == 0 {
-		b.WriteByte('{')
-	}
-	b.WriteByte('}')
-	return b.Bytes(), nil
 }

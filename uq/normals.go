@@ -6,15 +6,15 @@ import (
 	"github.com/starling-smc/starling/internal/rng"
 )
 
-// Normals is a mixture of normal distributions, Σ_j W_j N(Mean_j, SD_j²): what an ensemble of weighted particles says of
-// a value. The weights sum to 1; an SD of 0 is a particle without noise, and one in which all are 0 an empirical
-// distribution, which has no density.
+// Normals is a mixture of normal distributions, Σ_j W_j N(Mean_j, SD_j²): the prediction of an ensemble of weighted
+// particles for one target. The weights sum to 1. An SD of 0 is a particle without noise; a mixture in which all are 0 is an
+// empirical distribution, which has no density.
 type Normals struct {
 	Weights, Mean, SD []float64
 }
 
-// Moments are the mixture's mean m, the standard deviation of the noise that the particles believe in, √(Σ W σ²), and
-// that of their means, √(Σ W (μ − m)²). The mixture's variance is the sum of the squares of the last two.
+// Moments returns the mixture's mean m, the standard deviation of the noise, √(Σ W σ²), and that of the particles' means,
+// √(Σ W (μ − m)²). The mixture's variance is the sum of the squares of the last two.
 func (n *Normals) Moments() (mean, aleatoric, epistemic float64) {
 	for j, w := range n.Weights {
 		mean += float64(w * n.Mean[j])
@@ -26,13 +26,13 @@ func (n *Normals) Moments() (mean, aleatoric, epistemic float64) {
 		epistemic += float64(w * float64(d*d))
 		same = same && n.Mean[j] == n.Mean[0]
 	}
-	if same && len(n.Mean) > 0 { // particles that agree have no spread at all, whatever rounds
+	if same && len(n.Mean) > 0 { // particles that agree have no spread, whatever the rounding
 		mean, epistemic = n.Mean[0], 0
 	}
 	return mean, math.Sqrt(aleatoric), math.Sqrt(epistemic)
 }
 
-// CDF is the probability of values up to y.
+// CDF is the probability of targets up to y.
 func (n *Normals) CDF(y float64) float64 {
 	p := 0.0
 	for j, w := range n.Weights {
@@ -56,8 +56,8 @@ func (n *Normals) LogDensity(y float64) float64 {
 	})
 }
 
-// LogDensities is the joint log density of several values under mixtures with the same particles: of value k the means
-// and standard deviations are those of marginals[k], the weights those of the first.
+// LogDensities is the joint log density of several targets under mixtures of the same particles: marginals[k] has the means
+// and standard deviations of target k; the weights are those of the first.
 func LogDensities(marginals []Normals, y []float64) float64 {
 	return logSumExp(len(marginals[0].Weights), func(j int) float64 {
 		l := rng.Log(marginals[0].Weights[j])
@@ -108,8 +108,8 @@ func logSumExp(n int, term func(j int) float64) float64 {
 //
 //	Σ_j W_j A(y − μ_j, σ_j²) − ½ Σ_j Σ_k W_j W_k A(μ_j − μ_k, σ_j² + σ_k²),   A(m, s²) = E|N(m, s²)|
 //
-// which of particles without noise is the CRPS of an ensemble, and of one of them |y − μ|. Time grows with the square of
-// the number of particles. Of particles without bounds, SD = ∞, it is infinite.
+// For particles without noise this is the CRPS of an ensemble, and |y − μ| for a single one. Time grows with the square of
+// the number of particles. With an SD of ∞ the CRPS is infinite.
 func (n *Normals) CRPS(y float64) float64 {
 	near, apart := 0.0, 0.0
 	for j, w := range n.Weights {
@@ -127,7 +127,7 @@ func (n *Normals) CRPS(y float64) float64 {
 	return near - apart
 }
 
-// both is √(a² + b²), the standard deviation of a difference; squares may overflow.
+// both is √(a² + b²), the standard deviation of a difference, also where the squares overflow.
 func both(a, b float64) float64 {
 	const large = 0x1p600
 	if s := math.Sqrt(float64(a*a) + float64(b*b)); !math.IsInf(s, 1) || math.IsInf(max(a, b), 1) {
@@ -160,7 +160,7 @@ func (n *Normals) Quantile(q float64) float64 {
 	}
 	mean, aleatoric, epistemic := n.Moments()
 	sd := math.Sqrt(float64(aleatoric*aleatoric) + float64(epistemic*epistemic))
-	lo := mean - float64(1.0000001*sd*math.Sqrt((1-q)/q)) // what rounds does not matter
+	lo := mean - float64(1.0000001*sd*math.Sqrt((1-q)/q)) // a margin for rounding
 	hi := mean + float64(1.0000001*sd*math.Sqrt(q/(1-q)))
 	x, last := mean, math.Inf(1)
 	for math.Nextafter(lo, hi) < hi {
@@ -184,7 +184,7 @@ func (n *Normals) Quantile(q float64) float64 {
 	return hi
 }
 
-// density is that of the mixture at y.
+// density is the mixture's density at y.
 func (n *Normals) density(y float64) float64 {
 	const sqrt2Pi = 2.50662827463100050241576528481
 	p := 0.0

@@ -44,6 +44,20 @@ func TestCRPSIsTheIntegral(t *testing.T) {
 	}
 }
 
+// The CRPS of one normal at z standard deviations is E|z − X| − 1/√π, and E|z − X| = z erf(z/√2) + 2 φ(z), written out with
+// the standard library. It nears z, but is told from it up to z = 8: a far target is no point.
+func TestCRPSOfFarTargets(t *testing.T) {
+	n := Normals{Weights: []float64{1}, Mean: []float64{0}, SD: []float64{1}}
+	for z := 4.; z <= 8; z += 0.25 {
+		want := z*math.Erf(z/math.Sqrt2) + 2*math.Exp(-z*z/2)/math.Sqrt(2*math.Pi) - 1/math.Sqrt(math.Pi)
+		for _, y := range []float64{z, -z} {
+			if got := n.CRPS(y); !(math.Abs(got-want) <= 4e-15) {
+				t.Errorf("CRPS at %v is %v, want %v", y, got, want)
+			}
+		}
+	}
+}
+
 // CRPS has the unit of y and knows no origin: CRPS(aF + b, ay + b) = a CRPS(F, y).
 func TestCRPSMovesWithUnits(t *testing.T) {
 	n := randomNormals(7, 110)
@@ -82,6 +96,21 @@ func TestQuantileOfOneNormal(t *testing.T) {
 		if got := n.Quantile(q); !(math.Abs(got-(5+2*z)) <= 2e-15) {
 			t.Errorf("quantile %v is %v, want %v", q, got, 5+2*z)
 		}
+	}
+}
+
+// The ends, where a normal has no quantile, are programmers' errors.
+func TestQuantileRefuses(t *testing.T) {
+	n := randomNormals(3, 150)
+	for _, q := range []float64{0, 1, -0.5, 2, math.NaN()} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("quantile %v: no panic", q)
+				}
+			}()
+			n.Quantile(q)
+		}()
 	}
 }
 

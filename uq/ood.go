@@ -27,20 +27,19 @@ func AUROC(negative, positive []float64) float64 {
 	return float64(wins) / (2 * float64(len(n)) * float64(len(p)))
 }
 
-// FPR95 is the share of foreign examples that pass for the test set's when 95 % of the latter do: with scores that
-// are low in distribution, the share of foreign ≤ τ, τ the ⌈0.95 n⌉-th smallest of test. It is NaN if either is empty
-// or holds a NaN.
-func FPR95(test, foreign []float64) float64 {
-	if len(test) == 0 || len(foreign) == 0 || slices.ContainsFunc(test, math.IsNaN) || slices.ContainsFunc(foreign, math.IsNaN) {
+// FPR95 is the share of OOD examples that are accepted when 95 % of the test examples are: with scores that are low in
+// distribution, the share of ood ≤ τ, τ the ⌈0.95 n⌉-th smallest of test. It is NaN if either is empty or holds a NaN.
+func FPR95(test, ood []float64) float64 {
+	if len(test) == 0 || len(ood) == 0 || slices.ContainsFunc(test, math.IsNaN) || slices.ContainsFunc(ood, math.IsNaN) {
 		return math.NaN()
 	}
 	n := len(test)
 	tau := slices.Sorted(slices.Values(test))[(95*n+99)/100-1]
 	pass := 0
-	for _, v := range foreign {
+	for _, v := range ood {
 		if v <= tau {
 			pass++
 		}
 	}
-	return float64(pass) / float64(len(foreign))
+	return float64(pass) / float64(len(ood))
 }

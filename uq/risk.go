@@ -6,24 +6,24 @@ import (
 	"slices"
 )
 
-// RiskCoverage says what abstaining buys: risk[k−1] is the share of wrong answers among the k examples of the least
-// doubt, of n, so that coverage is k/n (El-Yaniv & Wiener 2010). Examples of equal doubt are answered in an order that
-// knows nothing of them: their errors are spread evenly. It is nil if a doubt is NaN.
-func RiskCoverage(doubt []float64, wrong []bool) []float64 {
-	mustRows(len(doubt), 1, len(wrong))
-	if slices.ContainsFunc(doubt, math.IsNaN) {
+// RiskCoverage is the risk–coverage curve of abstaining: risk[k−1] is the share of wrong answers among the k of n examples
+// with the least uncertainty, where coverage is k/n (El-Yaniv & Wiener 2010). Errors among examples of equal uncertainty
+// are spread evenly, which is the mean over their orders. The curve is nil if an uncertainty is NaN.
+func RiskCoverage(uncertainty []float64, wrong []bool) []float64 {
+	mustRows(len(uncertainty), 1, len(wrong))
+	if slices.ContainsFunc(uncertainty, math.IsNaN) {
 		return nil
 	}
-	order := make([]int, len(doubt))
+	order := make([]int, len(uncertainty))
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(doubt[a], doubt[b]) })
-	risk := make([]float64, len(doubt))
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(uncertainty[a], uncertainty[b]) })
+	risk := make([]float64, len(uncertainty))
 	errors := 0 // among the examples before this tie
 	for lo := 0; lo < len(order); {
 		hi, here := lo, 0
-		for ; hi < len(order) && doubt[order[hi]] == doubt[order[lo]]; hi++ {
+		for ; hi < len(order) && uncertainty[order[hi]] == uncertainty[order[lo]]; hi++ {
 			if wrong[order[hi]] {
 				here++
 			}
@@ -39,5 +39,5 @@ func RiskCoverage(doubt []float64, wrong []bool) []float64 {
 }
 
 // AURC is the area under the risk–coverage curve, the mean of its n risks (Geifman et al. 2019): 0 if nothing is wrong,
-// the share of wrong answers if doubt says nothing of them. It is NaN without a curve.
+// the share of wrong answers if the uncertainty does not depend on them. It is NaN without a curve.
 func AURC(risk []float64) float64 { return Mean(risk) }

@@ -19,14 +19,14 @@ func TestRiskCoverage(t *testing.T) {
 
 // With ties it is the mean over all orders of those that are tied, and so does not depend on the order of examples.
 func TestRiskCoverageOfTiesIsTheMeanOverOrders(t *testing.T) {
-	doubt := []float64{2, 1, 2, 1, 1, 3}
+	uncertainty := []float64{2, 1, 2, 1, 1, 3}
 	wrong := []bool{true, true, false, false, true, true}
 	order := []int{0, 1, 2, 3, 4, 5}
 	sum, orders := 0.0, 0
 	var visit func(k int)
 	visit = func(k int) {
 		if k == len(order) {
-			if slices.IsSortedFunc(order, func(a, b int) int { return int(doubt[a] - doubt[b]) }) {
+			if slices.IsSortedFunc(order, func(a, b int) int { return int(uncertainty[a] - uncertainty[b]) }) {
 				errors := 0.0
 				for i, o := range order {
 					if wrong[o] {
@@ -48,19 +48,20 @@ func TestRiskCoverageOfTiesIsTheMeanOverOrders(t *testing.T) {
 	if want := 3 * 2 * 2; orders != want {
 		t.Fatalf("%d orders, want %d", orders, want)
 	}
-	if got := AURC(RiskCoverage(doubt, wrong)); !(math.Abs(got-sum/float64(orders)) <= 1e-15) {
+	if got := AURC(RiskCoverage(uncertainty, wrong)); !(math.Abs(got-sum/float64(orders)) <= 1e-15) {
 		t.Errorf("AURC %v, mean over orders %v", got, sum/float64(orders))
 	}
 }
 
-// Doubt that knows nothing is worth the share of wrong answers, doubt that knows all puts the wrong ones last, and nothing wrong 0.
+// The AURC of a constant uncertainty is the share of wrong answers; a perfect one ranks the wrong answers last; without wrong
+// answers it is 0.
 func TestAURCBounds(t *testing.T) {
 	wrong := []bool{false, true, false, true, false}
 	if got := AURC(RiskCoverage(make([]float64, 5), wrong)); !(math.Abs(got-0.4) <= 1e-15) {
-		t.Errorf("doubt that is all the same: %v", got)
+		t.Errorf("constant uncertainty: %v", got)
 	}
 	if got, want := AURC(RiskCoverage([]float64{0, 1, 0, 1, 0}, wrong)), (1./4+2./5)/5; !(math.Abs(got-want) <= 1e-15) {
-		t.Errorf("perfect doubt: %v, want %v", got, want)
+		t.Errorf("perfect uncertainty: %v, want %v", got, want)
 	}
 	if got := AURC(RiskCoverage([]float64{3, 1, 2}, make([]bool, 3))); got != 0 {
 		t.Errorf("nothing wrong: %v", got)

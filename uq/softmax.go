@@ -1,16 +1,16 @@
-// Package uq judges predictions: arrays in, numbers out.
+// Package uq scores predictions and measures their uncertainty: arrays in, numbers out.
 //
-// Classes: Softmax and Sigmoid turn a network's outputs into what one particle says, a Member; a Mixture averages those of
-// weighted particles, one at a time, into a Predictive: mean probabilities, entropies and energy of each example.
-// Evaluate scores it: accuracy, negative log-likelihood, Brier score, calibration error, risk–coverage, and for groups of
-// examples the entropies and how well they tell the group from the test set.
+// Classification: Softmax and Sigmoid turn a network's outputs into the prediction of one particle, a Member. A Mixture
+// averages the Members of weighted particles, one at a time, into a Predictive: mean probabilities, entropies and energy of
+// each example. Evaluate scores it: accuracy, negative log-likelihood, Brier score, calibration error, risk–coverage, and
+// for groups of examples the entropies and how well these separate the group from the test set.
 //
-// Values: Normals is the mixture that an ensemble predicts for one value, with its density, quantiles and CRPS; RMSE, R2
-// and Coverage score the predictions of many.
+// Regression: Normals is the mixture that an ensemble predicts for one target, with its density, quantiles and CRPS. RMSE,
+// R2 and Coverage score the predictions for many.
 //
 // All sums run over particles, classes and examples in their order, and exponentials and logarithms are those of
-// package rng, so that figures have the same bits on every machine. Logarithms are natural. A NaN that goes in comes
-// out as NaN: it never counts as a right answer.
+// package rng, so that scores have the same bits on every machine. Logarithms are natural. A NaN in the input gives NaN: it
+// never counts as a right answer.
 package uq
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/starling-smc/starling/internal/rng"
 )
 
-// Member is what one particle says of n examples.
+// Member is the prediction of one particle for n examples.
 type Member struct {
 	classes int
 	Probs   []float64 // [n, classes]
@@ -32,7 +32,7 @@ func NewMember(n, classes int) *Member {
 	return &Member{classes: classes, Probs: make([]float64, n*classes), Entropy: make([]float64, n), Energy: make([]float64, n)}
 }
 
-// Probabilities is the Member of probabilities [n, classes] that somebody else worked out; it keeps probs.
+// Probabilities is the Member of given probabilities [n, classes], such as another program's; it keeps probs.
 func Probabilities(probs []float64, classes int) *Member {
 	mustRows(len(probs), classes, len(probs))
 	m := &Member{classes: classes, Probs: probs, Entropy: make([]float64, len(probs)/classes)}

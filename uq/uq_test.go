@@ -3,6 +3,7 @@ package uq
 import (
 	"encoding/json"
 	"math"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -121,6 +122,26 @@ func TestMixtureIgnoresDeadParticles(t *testing.T) {
 	}
 }
 
+// As many numbers of other classes, as many classes of fewer examples, and weights that are none are programmers' errors.
+func TestMixtureRefuses(t *testing.T) {
+	for name, add := range map[string]func(m *Mixture){
+		"other classes":   func(m *Mixture) { m.Add(1, Probabilities(make([]float64, 6), 2)) },
+		"fewer examples":  func(m *Mixture) { m.Add(1, Probabilities(make([]float64, 3), 3)) },
+		"negative weight": func(m *Mixture) { m.Add(-1, NewMember(2, 3)) },
+		"NaN weight":      func(m *Mixture) { m.Add(math.NaN(), NewMember(2, 3)) },
+		"infinite weight": func(m *Mixture) { m.Add(math.Inf(1), NewMember(2, 3)) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: no panic", name)
+				}
+			}()
+			add(NewMixture(2, 3))
+		}()
+	}
+}
+
 // Check 6 of scalable-bayesian-monte-carlo, its part on AUROC: ranks against all pairs, with many ties.
 func TestCheck6AUROCByPairs(t *testing.T) {
 	s := stream(2)
@@ -157,15 +178,15 @@ func TestCheck6AUROCByPairs(t *testing.T) {
 // Of test scores 1 … n at least 95 % lie at or below τ, and fewer would with the next smaller.
 func TestFPR95Threshold(t *testing.T) {
 	for n := 1; n <= 60; n++ {
-		test, foreign := make([]float64, n), make([]float64, n)
+		test, ood := make([]float64, n), make([]float64, n)
 		for i := range n {
-			test[n-1-i], foreign[i] = float64(i+1), float64(i+1)
+			test[n-1-i], ood[i] = float64(i+1), float64(i+1)
 		}
 		tau := 1
 		for 100*tau < 95*n {
 			tau++
 		}
-		if got, want := FPR95(test, foreign), float64(tau)/float64(n); got != want {
+		if got, want := FPR95(test, ood), float64(tau)/float64(n); got != want {
 			t.Errorf("%d scores: %v pass, want %v", n, got, want)
 		}
 	}
@@ -265,7 +286,7 @@ func TestEvaluate(t *testing.T) {
 	b := []float64{0.9, 0.1, 0.6, 0.4, 0.25, 0.75}
 	test := ensemble(3, 2, a, b)
 	strange := ensemble(2, 2, []float64{1, 0, 0.5, 0.5}, []float64{0, 1, 0.5, 0.5})
-	e := Evaluate(test, []int32{0, 0, 1}, []Foreign{{"strange", strange}, {"none", &Predictive{Classes: 2}}})
+	e := Evaluate(test, []int32{0, 0, 1}, []OOD{{"strange", strange}, {"none", &Predictive{Classes: 2}}})
 	if e.Accuracy != 2.0/3 {
 		t.Errorf("accuracy %v", e.Accuracy)
 	}
@@ -302,10 +323,22 @@ func TestEvaluate(t *testing.T) {
 	}
 }
 
-func TestNumber(t *testing.T) {
-	raw, err := json.Marshal([]Number{0.1, 1e-300, Number(math.NaN()), Number(math.Inf(1)), Number(math.Inf(-1))})
-	if want := `[0.1,1e-300,"NaN","Infinity","-Infinity"]`; err != nil || string(raw) != want {
-		t.Errorf("%s, %v; want %s", raw, err, want)
+// Groups and spreads read back in their order, with their names.
+func TestGroupsReadBack(t *testing.T) {
+	auroc := Number(0.25)
+	groups := Groups{{Name: "correct", N: 3, Total: 0.5}, {Name: "a", N: 2, Epistemic: Number(math.Inf(1)), AUROC: &auroc}}
+	spreads := Spreads{{Name: "test", N: 4, Aleatoric: 0.5}, {Name: "b", N: 1, AUROC: &auroc}}
+	for want, into := range map[any]any{&groups: new(Groups), &spreads: new(Spreads)} {
+		raw, err := json.Marshal(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(raw, into); err != nil || !reflect.DeepEqual(into, want) {
+			t.Errorf("%s is read as %+v, %v", raw, into, err)
+		}
+	}
+	if err := json.Unmarshal([]byte(`{"a": 1}`), &groups); err == nil {
+		t.Error("a number was read as a group")
 	}
 }
 

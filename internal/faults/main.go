@@ -11,38 +11,76 @@
 //
 //	go run ./internal/faults            # all
 //	go run ./internal/faults smc-       # those whose file name contains smc-
+//	go run ./internal/faults -share 5m  # as many as begin within 5 minutes: what changed first, then by rotation
+//	go run ./internal/faults -list      # runs no test: prints each patch, its files, its test, and whether it applies
 package main
 
 import (
-	"bytes"
+	"flag"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
-	"sort"
+	"slices"
 	"strings"
+	"time"
 )
 
 func main() {
-	if err := run(os.Args[1:]); err != nil {
+	share := flag.Duration("share", 0, "begin faults for at most this `time`: first those of changed files, then by rotation")
+	base := flag.String("base", "", "`commit` that files have changed since (default: where this branch left origin/main, or the last commit)")
+	listing := flag.Bool("list", false, "print each patch, its files, its test and whether it applies; run no test")
+	flag.Parse()
+	if err := run(flag.Arg(0), *share, *base, *listing); err != nil {
 		fmt.Fprintln(os.Stderr, "faults:", err)
 		os.Exit(1)
 	}
 }
 
-func run(args []string) error {
-	out, err := exec.Command("git", "rev-parse", "--show-toplevel").Output()
+func run(part string, share time.Duration, base string, listing bool) error {
+	root, err := git(".", "rev-parse", "--show-toplevel")
 	if err != nil {
 		return fmt.Errorf("not in a git checkout: %w", err)
 	}
-	root := strings.TrimSpace(string(out))
-	patches, err := filepath.Glob(filepath.Join(root, "internal/faults/patches/*.patch"))
+	patches, err := readPatches(filepath.Join(root, "internal/faults/patches"))
 	if err != nil {
 		return err
 	}
-	sort.Strings(patches)
+	patches = slices.DeleteFunc(patches, func(p *patch) bool { return !strings.Contains(p.name, part) })
+	if len(patches) == 0 {
+		return fmt.Errorf("no patch in %s", filepath.Join(root, "internal/faults/patches"))
+	}
+	if listing {
+		return list(root, patches)
+	}
+	if share > 0 {
+		if patches, err = inOrder(root, patches, base); err != nil {
+			return err
+		}
+	}
+	return tryAll(root, patches, share)
+}
+
+// list prints what needs no run of a test.
+func list(root string, patches []*patch) error {
+	stale := 0
+	for _, p := range patches {
+		verdict := "applies"
+		if problem := p.problem(root); problem != "" {
+			verdict = problem
+			stale++
+		}
+		fmt.Printf("%-34s %-40s %-60s %s\n", p.name, strings.Join(p.files, " "), strings.Join(p.test, " "), verdict)
+	}
+	fmt.Printf("%d patches, %d in order\n", len(patches), len(patches)-stale)
+	if stale > 0 {
+		return fmt.Errorf("%d of %d patches must be renewed", stale, len(patches))
+	}
+	return nil
+}
+
+// tryAll runs the patches in a copy of the tree, and begins none later than share allows; 0 is no limit.
+func tryAll(root string, patches []*patch, share time.Duration) error {
 	dir, err := os.MkdirTemp("", "faults")
 	if err != nil {
 		return err
@@ -51,136 +89,34 @@ func run(args []string) error {
 	if err := copyTree(root, dir); err != nil {
 		return err
 	}
-	tried, missed := 0, 0
-	sound := map[string]error{} // of tests on the code as it is
+	began, tried, missed := time.Now(), 0, 0
+	tree := &tree{dir: dir, sound: map[string]soundness{}}
 	for _, p := range patches {
-		name := strings.TrimSuffix(filepath.Base(p), ".patch")
-		if len(args) > 0 && !strings.Contains(name, args[0]) {
-			continue
+		if share > 0 && time.Since(began) >= share {
+			break
 		}
 		tried++
-		if err := soundTest(dir, p, sound); err != nil {
-			missed++
-			fmt.Printf("%-34s BROKEN: %v\n", name, err)
-			continue
-		}
-		verdict, found := try(dir, p)
+		verdict, found := tree.try(p)
 		if !found {
 			missed++
 		}
-		fmt.Printf("%-34s %s\n", name, verdict)
+		fmt.Printf("%-34s %s\n", p.name, verdict)
 	}
-	fmt.Printf("%d faults, %d found\n", tried, tried-missed)
-	if tried == 0 {
-		return fmt.Errorf("no patch in %s", filepath.Join(root, "internal/faults/patches"))
+	fmt.Printf("%d of %d faults were tried, %d found", tried, len(patches), tried-missed)
+	if tried < len(patches) {
+		fmt.Printf("; next: %s", patches[tried].name)
 	}
+	fmt.Println()
 	if missed > 0 {
 		return fmt.Errorf("%d of %d faults were not found", missed, tried)
 	}
 	return nil
 }
 
-// header reads "key: value" from the lines above the diff.
-func header(patch []byte, key string) string {
-	m := regexp.MustCompile(`(?m)^` + key + `: (.*)$`).FindSubmatch(patch)
-	if m == nil {
-		return ""
-	}
-	return string(m[1])
-}
-
-// soundTest makes sure that the test of a patch passes, and is not skipped, without it; verdicts are kept in known.
-func soundTest(dir, path string, known map[string]error) error {
-	patch, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	test := header(patch, "test")
-	if err, ok := known[test]; ok {
-		return err
-	}
-	known[test] = nil
-	if f := strings.Fields(test); len(f) == 2 {
-		out, err := runTest(dir, f, "-v")
-		if err != nil || bytes.Contains(out, []byte("--- SKIP: "+f[1]+" ")) {
-			known[test] = fmt.Errorf("%s fails or is skipped without the fault", test)
-		}
-	}
-	return known[test]
-}
-
-func runTest(dir string, test []string, flags ...string) ([]byte, error) {
-	args := append([]string{"test", "-count=1", "-run", "^" + test[1] + "$"}, flags...)
-	cmd := exec.Command("go", append(args, test[0])...)
+// git runs a git command in a folder and returns its output without white space around it.
+func git(dir string, args ...string) (string, error) {
+	cmd := exec.Command("git", args...)
 	cmd.Dir = dir
-	return cmd.CombinedOutput()
-}
-
-// try applies one patch, runs its test and takes the patch back.
-func try(dir, path string) (verdict string, found bool) {
-	patch, err := os.ReadFile(path)
-	if err != nil {
-		return err.Error(), false
-	}
-	test := strings.Fields(header(patch, "test"))
-	if header(patch, "fault") == "" || len(test) != 2 {
-		return "BROKEN: needs the headers fault: and test: PACKAGE NAME", false
-	}
-	if out, err := apply(dir, path); err != nil {
-		return "BROKEN: does not apply: " + firstLine(out), false
-	}
-	defer func() {
-		if out, err := apply(dir, path, "-R"); err != nil {
-			verdict, found = "BROKEN: cannot be taken back: "+firstLine(out), false
-		}
-	}()
-	out, err := runTest(dir, test)
-	switch {
-	case bytes.Contains(out, []byte("[build failed]")) || bytes.Contains(out, []byte("[setup failed]")):
-		return "BROKEN: does not compile: " + firstLine(out), false
-	case bytes.Contains(out, []byte("no tests to run")):
-		return "BROKEN: there is no test " + test[1] + " in " + test[0], false
-	case err == nil:
-		return "NOT FOUND by " + test[0] + " " + test[1] + ": " + header(patch, "fault"), false
-	}
-	return fmt.Sprintf("found by %s %s: %s", test[0], test[1], header(patch, "fault")), true
-}
-
-// apply runs git apply on the tree in dir.
-func apply(dir, path string, args ...string) ([]byte, error) {
-	cmd := exec.Command("git", append(append([]string{"apply"}, args...), path)...)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GIT_CEILING_DIRECTORIES="+filepath.Dir(dir)) // not in a checkout that holds the folder
-	return cmd.CombinedOutput()
-}
-
-func firstLine(out []byte) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
-	return line
-}
-
-// copyTree copies the files that git tracks, as they are in the working tree.
-func copyTree(root, dir string) error {
-	cmd := exec.Command("git", "ls-files", "-z")
-	cmd.Dir = root
 	out, err := cmd.Output()
-	if err != nil {
-		return err
-	}
-	for _, f := range strings.Split(strings.TrimRight(string(out), "\x00"), "\x00") {
-		raw, err := os.ReadFile(filepath.Join(root, f))
-		if os.IsNotExist(err) {
-			continue // deleted, not yet committed
-		} else if err != nil {
-			return err
-		}
-		to := filepath.Join(dir, f)
-		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-			return err
-		}
-		if err := os.WriteFile(to, raw, fs.FileMode(0o644)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return strings.TrimSpace(string(out)), err
 }

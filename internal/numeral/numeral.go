@@ -1,4 +1,4 @@
-// Package numeral writes numbers as people read them: 60,000 and −0.05 and ∞.
+// Package numeral writes numbers: as people read them, 60,000 and −0.05 and ∞, and as JSON holds them.
 package numeral
 
 import (

@@ -1,6 +1,7 @@
 package numeral
 
 import (
+	"encoding/json"
 	"math"
 	"testing"
 )
@@ -26,5 +27,19 @@ func TestGrouped(t *testing.T) {
 		if got := Grouped(s); got != want {
 			t.Errorf("%s: %s, want %s", s, got, want)
 		}
+	}
+}
+
+func TestNumber(t *testing.T) {
+	raw, err := json.Marshal([]Number{0.1, 1e-300, Number(math.NaN()), Number(math.Inf(1)), Number(math.Inf(-1))})
+	if want := `[0.1,1e-300,"NaN","Infinity","-Infinity"]`; err != nil || string(raw) != want {
+		t.Errorf("%s, %v; want %s", raw, err, want)
+	}
+	var back []Number
+	if err := json.Unmarshal(raw, &back); err != nil || len(back) != 5 || back[1] != 1e-300 || !math.IsNaN(float64(back[2])) || !math.IsInf(float64(back[4]), -1) {
+		t.Errorf("%s is read as %v, %v", raw, back, err)
+	}
+	if err := json.Unmarshal([]byte(`["nan"]`), &back); err == nil {
+		t.Error("nan without capitals is read")
 	}
 }

@@ -1,0 +1,39 @@
+package bnn
+
+import (
+	"slices"
+
+	"github.com/starling-smc/starling/internal/config"
+)
+
+// Combination says how islands are weighed against each other.
+type Combination interface {
+	// LogWeights returns the log-weight log ω_p of every island, up to a constant, from the islands' log evidences.
+	LogWeights(logEvidence []float64) []float64
+	// NeedsEvidence reports whether the islands must have estimated an evidence that can be compared.
+	NeedsEvidence() bool
+}
+
+// Combinations are the ways to weigh islands, by their names in configs and in metrics.json.
+var Combinations = config.Table[Combination]{
+	{Name: "equal", Part: Equal{}},
+	{Name: "evidence", Part: Evidence{}},
+}
+
+// Equal gives all islands the same weight, ω_p = 1/P.
+type Equal struct{}
+
+// Evidence weighs each island by its evidence, ω_p ∝ Z_p: consistent as the number of islands grows, too.
+type Evidence struct{}
+
+// LogWeights returns zeros.
+func (Equal) LogWeights(logEvidence []float64) []float64 { return make([]float64, len(logEvidence)) }
+
+// NeedsEvidence is false.
+func (Equal) NeedsEvidence() bool { return false }
+
+// LogWeights returns the log evidences.
+func (Evidence) LogWeights(logEvidence []float64) []float64 { return slices.Clone(logEvidence) }
+
+// NeedsEvidence is true.
+func (Evidence) NeedsEvidence() bool { return true }

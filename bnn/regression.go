@@ -1,0 +1,233 @@
+package bnn
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/nn"
+	"github.com/starling-smc/starling/uq"
+)
+
+// Regression is the prediction of an ensemble with gaussian likelihood for n examples: for each output a mixture of
+// normals, Σ_j W_j N(μ_j, σ_j²), [n, Outputs]. The mixture's variance is Aleatoric² + Epistemic².
+type Regression struct {
+	Outputs   int
+	Mean      []float64 // Σ_j W_j μ_j
+	Aleatoric []float64 // √(Σ_j W_j σ_j²): the noise in the particles' likelihoods
+	Epistemic []float64 // √(Σ_j W_j (μ_j − Mean)²): the disagreement of the particles
+	Quantiles []float64 // [n, Outputs, quantiles]: the requested quantiles of the mixture
+}
+
+// EvaluatedRegression is the prediction for a test set with its scores, and the predictions for OOD groups.
+type EvaluatedRegression struct {
+	Regression
+	Groups     []*Regression
+	LogDensity []float64 // [n], nats: log Σ_j W_j Π_k N(y_k; μ_jk, σ_j²), of all outputs together
+	CRPS       []float64 // [n, Outputs], in the unit of the output
+	PIT        []float64 // [n, Outputs]: the mixture's CDF at the target (probability integral transform)
+}
+
+// PredictRegression is the regression counterpart of Predict, for a network with gaussian likelihood. quantiles, each
+// between 0 and 1, are the quantiles of the mixture to compute; nil: none.
+func (e *Ensemble) PredictRegression(ctx context.Context, set *data.Set, quantiles []float64, p *nn.Pool) (*Regression, error) {
+	all, err := e.predictRegression(ctx, set, quantiles, [][]float64{e.LogWeights}, p)
+	if err != nil {
+		return nil, err
+	}
+	return all[0], nil
+}
+
+func (e *Ensemble) predictRegression(ctx context.Context, set *data.Set, quantiles []float64, logWeights [][]float64, p *nn.Pool) ([]*Regression, error) {
+	all := make([]*Regression, len(logWeights))
+	for w := range all {
+		all[w] = newRegression(set.Len(), e.Net.Outputs(), len(quantiles))
+	}
+	err := e.mixtures(ctx, set, logWeights, p, func(i, w int, outputs []uq.Normals) { all[w].set(i, outputs, quantiles) })
+	return all, err
+}
+
+// EvaluateRegression predicts a test set with targets and OOD groups, and scores the former, under several weightings of
+// the particles at once, given as normalised log-weights.
+func (e *Ensemble) EvaluateRegression(ctx context.Context, set *data.Set, groups []data.Group, quantiles []float64, logWeights [][]float64, p *nn.Pool) ([]*EvaluatedRegression, error) {
+	n, k := set.Len(), e.Net.Outputs()
+	if err := e.hasTargets(set); err != nil {
+		return nil, err
+	}
+	evaluated := make([]*EvaluatedRegression, len(logWeights))
+	for w := range evaluated {
+		evaluated[w] = &EvaluatedRegression{
+			Regression: *newRegression(n, k, len(quantiles)),
+			LogDensity: make([]float64, n), CRPS: make([]float64, n*k), PIT: make([]float64, n*k),
+		}
+	}
+	err := e.mixtures(ctx, set, logWeights, p, func(i, w int, outputs []uq.Normals) {
+		v, truth := evaluated[w], truth(set, i, k)
+		v.set(i, outputs, quantiles)
+		v.LogDensity[i] = uq.LogDensities(outputs, truth)
+		for c, y := range truth {
+			v.CRPS[i*k+c], v.PIT[i*k+c] = outputs[c].CRPS(y), outputs[c].CDF(y)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, g := range groups {
+		values, err := e.predictRegression(ctx, g.Set, nil, logWeights, p)
+		if err != nil {
+			return nil, fmt.Errorf("group %s: %w", g.Name, err)
+		}
+		for w, v := range values {
+			evaluated[w].Groups = append(evaluated[w].Groups, v)
+		}
+	}
+	return evaluated, nil
+}
+
+// LogDensity is the log of the ensemble's predictive density at the targets y_i of a set's examples, in nats, for a
+// network with gaussian likelihood and K outputs:
+//
+//	log p(y_i) = log Σ_j W_j Π_k N(y_ik; μ_ijk, σ_j²)
+//
+// This is the mixture's density, not the normal density of its mean and variance. An error says that the set has no such
+// targets, that it does not fit the network or that the network predicts classes, or is the error of ctx.
+func (e *Ensemble) LogDensity(ctx context.Context, set *data.Set, p *nn.Pool) ([]float64, error) {
+	if err := e.hasTargets(set); err != nil {
+		return nil, err
+	}
+	l := make([]float64, set.Len())
+	err := e.mixtures(ctx, set, [][]float64{e.LogWeights}, p, func(i, _ int, outputs []uq.Normals) {
+		l[i] = uq.LogDensities(outputs, truth(set, i, len(outputs)))
+	})
+	if err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+func newRegression(n, outputs, quantiles int) *Regression {
+	return &Regression{
+		Outputs: outputs,
+		Mean:    make([]float64, n*outputs), Aleatoric: make([]float64, n*outputs), Epistemic: make([]float64, n*outputs),
+		Quantiles: make([]float64, n*outputs*quantiles),
+	}
+}
+
+// set stores the prediction for example i.
+func (v *Regression) set(i int, outputs []uq.Normals, quantiles []float64) {
+	for c := range outputs {
+		at := i*v.Outputs + c
+		v.Mean[at], v.Aleatoric[at], v.Epistemic[at] = outputs[c].Moments()
+		for l, q := range quantiles {
+			v.Quantiles[at*len(quantiles)+l] = outputs[c].Quantile(q)
+		}
+	}
+}
+
+func (e *Ensemble) hasTargets(set *data.Set) error {
+	if n, k := set.Len(), e.Net.Outputs(); len(set.Values) != n*k {
+		return fmt.Errorf("data set %q has %d target values for %d examples, the network predicts %d each", set.Name, len(set.Values), n, k)
+	}
+	return nil
+}
+
+// truth returns the k targets of example i.
+func truth(set *data.Set, i, k int) []float64 {
+	y := make([]float64, k)
+	for c := range y {
+		y[c] = float64(set.Values[i*k+c])
+	}
+	return y
+}
+
+const (
+	held = 1 << 22 // about how many outputs of all particles are in memory at the same time
+	tile = 64      // examples that a network evaluates together
+)
+
+// mixtures calls visit for every example i and weighting w with the mixtures of the example's outputs under that
+// weighting. Several examples are visited at the same time. outputs is valid until visit returns. Examples are evaluated
+// a block at a time, so that memory does not grow with their number.
+func (e *Ensemble) mixtures(ctx context.Context, set *data.Set, logWeights [][]float64, p *nn.Pool, visit func(i, w int, outputs []uq.Normals)) error {
+	if !e.Net.Likelihood().Regression() {
+		return fmt.Errorf("a network for classes predicts probabilities, not numbers")
+	}
+	model, err := nn.NewModel(e.Net, set, p)
+	if err != nil {
+		return err
+	}
+	weightings, alive := e.weightings(logWeights)
+	n, k := model.Examples(), e.Net.Outputs()
+	block := min(n, max(held/(len(alive)*k*tile), 1)*tile)
+	out := make([]float32, len(alive)*block*k)
+	for first := 0; first < n; first += block {
+		rows := make([]int32, min(block, n-first))
+		for i := range rows {
+			rows[i] = int32(first + i)
+		}
+		done := 0
+		for group := range slices.Chunk(alive, together) {
+			size := len(group) * len(rows) * k
+			if err := model.Outputs(ctx, rows, e.wide(group), out[done:done+size]); err != nil {
+				return err
+			}
+			done += size
+		}
+		const few = 16 // examples of one task: a score can be slow
+		p.Run((len(rows)+few-1)/few, func(task int) {
+			for w, weighting := range weightings {
+				outputs := weighting.normals(k)
+				for i := task * few; i < min((task+1)*few, len(rows)) && ctx.Err() == nil; i++ {
+					for c := range outputs {
+						for j, a := range weighting.alive {
+							outputs[c].Mean[j] = float64(out[(a*len(rows)+i)*k+c])
+						}
+					}
+					visit(first+i, w, outputs)
+				}
+			}
+		})
+	}
+	return ctx.Err()
+}
+
+// weighting holds the particles that are alive under one set of weights.
+type weighting struct {
+	weights []float64 // their sum is 1
+	sd      []float64
+	alive   []int // their indices among the particles alive under any set
+}
+
+func (e *Ensemble) weightings(logWeights [][]float64) (all []weighting, alive []int) {
+	weights, alive := exponentials(logWeights)
+	for _, of := range weights {
+		var w weighting
+		sum := 0.0
+		for a, j := range alive {
+			if of[j] > 0 {
+				sum += of[j]
+				w.weights, w.sd, w.alive = append(w.weights, of[j]), append(w.sd, e.noise(j)), append(w.alive, a)
+			}
+		}
+		for j := range w.weights {
+			w.weights[j] /= sum
+		}
+		all = append(all, w)
+	}
+	return all, alive
+}
+
+// normals returns k mixtures whose means are not set yet.
+func (w *weighting) normals(k int) []uq.Normals {
+	normals := make([]uq.Normals, k)
+	for c := range normals {
+		normals[c] = uq.Normals{Weights: w.weights, SD: w.sd, Mean: make([]float64, len(w.alive))}
+	}
+	return normals
+}
+
+// noise is the standard deviation of an output in particle j's likelihood.
+func (e *Ensemble) noise(j int) float64 {
+	return e.Net.Likelihood().Noise(float64(e.Theta[(j+1)*e.Net.Dim()-1]))
+}

@@ -1,0 +1,117 @@
+package bnn
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/mcmc"
+	"github.com/starling-smc/starling/nn"
+)
+
+// PriorSettings are the prior of a network's parameters as a config has it: {normal: {variance: 0.1}, anchor: {s: 0.1}}.
+// The zero value is no prior, for methods that need none.
+type PriorSettings struct {
+	Family PriorFamily `yaml:",inline"`
+	Anchor *Anchor     `yaml:"anchor,omitempty"` // nil: not anchored
+}
+
+// PriorFamily is a family of priors with its settings.
+type PriorFamily interface {
+	// Prior builds the prior over the parameters of a network's tensors.
+	Prior(tensors []nn.Tensor) (mcmc.Prior, error)
+	// Gaussian reports whether the prior's components are independent normals: whether it is an mcmc.GaussianPrior, which pCN
+	// needs, and has a method Anchored as Normal has, which an anchor needs.
+	Gaussian() bool
+}
+
+// Priors are the families of priors by name.
+var Priors = config.Table[PriorFamily]{
+	{Name: "normal", Part: NormalPrior{}},
+}
+
+// Check reports an anchor without a prior, or with one that cannot be anchored.
+func (p PriorSettings) Check(f *config.Faults) {
+	if p.Anchor == nil {
+		return
+	}
+	f.If(p.Family == nil, "anchor", "scales a prior, and there is none: want normal beside it")
+	f.If(p.Family != nil && !p.Family.Gaussian(), "anchor", "needs a normal prior, this one is not")
+}
+
+// NormalPrior is the prior of independent normal components with mean 0. Exactly one of its settings is given.
+type NormalPrior struct {
+	Variance float64 `yaml:"variance,omitempty"` // of every component
+	FanIn    float64 `yaml:"fan_in,omitempty"`   // the variance is FanIn/(number of inputs of a unit), for each layer
+}
+
+// Check wants one of variance and fan_in, positive.
+func (n NormalPrior) Check(f *config.Faults) {
+	switch {
+	case n.Variance == 0 && n.FanIn == 0:
+		f.Add("", "want one of fan_in, variance")
+		return
+	case n.Variance != 0 && n.FanIn != 0:
+		f.Conflict([]string{"", "fan_in", "variance"}, "has fan_in and variance: want one of them")
+	}
+	if n.Variance != 0 {
+		f.Positive("variance", n.Variance)
+	}
+	if n.FanIn != 0 {
+		f.Positive("fan_in", n.FanIn)
+	}
+}
+
+// Prior builds a *Normal.
+func (n NormalPrior) Prior(tensors []nn.Tensor) (mcmc.Prior, error) {
+	if n.Variance != 0 {
+		return Isotropic(tensors, n.Variance)
+	}
+	return FanIn(tensors, n.FanIn)
+}
+
+// Gaussian is true.
+func (NormalPrior) Gaussian() bool { return true }
+
+// Anchor shrinks a normal prior by s in [0, 1] (Liang et al., Scalable Bayesian Monte Carlo, eq. 2): the mean is the best
+// MAP restart by validation NLL for s < 1/2, else 0; the variance is s times the prior's. S = 0 is the MAP estimate itself.
+type Anchor struct {
+	S float64 `yaml:"s,zero"`
+}
+
+// Defaults marks an S that a config leaves out, since 0 has a meaning.
+func (a *Anchor) Defaults() {
+	if a.S == 0 {
+		a.S = math.NaN()
+	}
+}
+
+// Check wants S between 0 and 1.
+func (a Anchor) Check(f *config.Faults) {
+	if math.IsNaN(a.S) {
+		f.Add("", "needs s, from 0 (the MAP itself) to 1 (no shrinking), as in {s: 0.1}")
+		return
+	}
+	f.If(!(a.S >= 0 && a.S <= 1), "s", "want 0 to 1, have %.12g", a.S)
+}
+
+// Apply anchors a prior at theta, the MAP estimate; for S of at least 1/2 theta may be nil. A nil Anchor leaves the prior as
+// it is. An error says that nothing is left to sample, at S = 0, or that the prior cannot be anchored.
+func (a *Anchor) Apply(prior mcmc.Prior, theta []float64) (mcmc.Prior, error) {
+	if a == nil {
+		return prior, nil
+	}
+	p, ok := prior.(interface {
+		Anchored(s float64, theta []float64) (*Normal, error)
+	})
+	if !ok {
+		return nil, fmt.Errorf("a prior that is not normal cannot be anchored")
+	}
+	return p.Anchored(a.S, theta)
+}
+
+// AtMAP reports whether the prior is centred on the MAP estimate, which is then needed. A nil Anchor is not.
+func (a *Anchor) AtMAP() bool { return a != nil && a.S < 0.5 }
+
+// Point reports whether nothing is left to sample: the posterior is the MAP estimate itself.
+func (a *Anchor) Point() bool { return a != nil && a.S == 0 }

@@ -1,0 +1,235 @@
+package eval
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/starling-smc/starling/bnn"
+	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/pool"
+	"github.com/starling-smc/starling/internal/weights"
+	"github.com/starling-smc/starling/smc"
+	"github.com/starling-smc/starling/uq"
+)
+
+// Ensembles are the result of a run: with the data, all that evaluation needs.
+type Ensembles struct {
+	Posterior *bnn.Ensemble // islands weighed as the run says
+	Restarts  *bnn.Ensemble // the MAP restarts, equally weighted: a deep ensemble; nil if there were none
+	Chosen    int           // the restart that is the MAP estimate
+	NLL       []float64     // of each restart on the validation examples, for targets in their own units; NaN without them
+}
+
+// Assessment is the evaluation of a run's ensembles, with the posterior's predictions behind it: all that a report shows.
+type Assessment struct {
+	Metrics    *Metrics
+	Problem    *data.Problem    // the data evaluated on
+	Test       *uq.Predictive   // the posterior's prediction for the examples of Set; nil for a regression
+	Groups     []*uq.Predictive // likewise for Problem.Groups, in their order
+	Regression *Regression      // nil for classes
+}
+
+// Set is the set of examples that Test and Regression predict: the problem's test part, or its training part if nothing was
+// held out.
+func (a *Assessment) Set() *data.Set {
+	_, set := testPart(a.Problem)
+	return set
+}
+
+// Regression is the posterior's prediction for the targets of n examples, each array [n, Outputs] in the target's units.
+type Regression struct {
+	Outputs       int
+	Targets       []float64 // the truth
+	Mean          []float64
+	Aleatoric     []float64 // standard deviation of the noise in the particles' likelihoods
+	Epistemic     []float64 // standard deviation of the particles' means
+	Q05, Q50, Q95 []float64 // quantiles of the mixture
+	PIT           []float64 // the mixture's CDF at the target: uniform on [0, 1] if it is calibrated
+}
+
+func newRegression(v *bnn.EvaluatedRegression, truth []float64) *Regression {
+	return &Regression{
+		Outputs: v.Outputs, Targets: truth, Mean: v.Mean, Aleatoric: v.Aleatoric, Epistemic: v.Epistemic,
+		Q05: every(v.Quantiles, 0, 3), Q50: every(v.Quantiles, 1, 3), Q95: every(v.Quantiles, 2, 3), PIT: v.PIT,
+	}
+}
+
+// testPart is the part of a problem that ensembles are scored on, with its name.
+func testPart(p *data.Problem) (string, *data.Set) {
+	if p.Test == nil {
+		return "train", p.Train
+	}
+	return "test", p.Test
+}
+
+// Evaluate scores ensembles on the problem's test part, or on its training part if nothing is held out. combined is the way
+// in which the posterior's islands are weighed. evidences says that the islands' evidences are estimates of the model's:
+// then the posterior is also scored under every other way to weigh them. Without it combined may be nil. An error is an
+// *InputError, or that of ctx.
+func Evaluate(ctx context.Context, e *Ensembles, problem *data.Problem, combined bnn.Combination, evidences bool, p *pool.Pool) (*Assessment, error) {
+	a, err := evaluate(ctx, e, problem, combined, evidences, p)
+	if err != nil && ctx.Err() == nil {
+		err = &InputError{err}
+	}
+	return a, err
+}
+
+func evaluate(ctx context.Context, e *Ensembles, problem *data.Problem, combined bnn.Combination, evidences bool, p *pool.Pool) (*Assessment, error) {
+	_, ess, err := weights.Normalise(slices.Clone(e.Posterior.LogWeights), "particle")
+	if err != nil {
+		return nil, err
+	}
+	m := &Metrics{ESS: uq.Number(ess)}
+	a := &Assessment{Metrics: m, Problem: problem}
+	weightings := [][]float64{e.Posterior.LogWeights}
+	var ways []int // of each row of bnn.Combinations, the place of its weighting
+	if evidences {
+		if weightings, ways, err = combinations(e.Posterior, combined); err != nil {
+			return nil, err
+		}
+	}
+	scores, err := score(ctx, e.Posterior, weightings, problem, p, a)
+	if err != nil {
+		return nil, err
+	}
+	m.Evaluation = scores[0]
+	if evidences {
+		for i, row := range bnn.Combinations {
+			m.Combined = append(m.Combined, CombinedBy{row.Name, scores[ways[i]]})
+		}
+		if err := m.evidence(e.Posterior.LogEvidence); err != nil {
+			return nil, err
+		}
+	}
+	if e.Restarts != nil {
+		chosen := make([]float64, e.Restarts.Size())
+		for i := range chosen {
+			if i != e.Chosen {
+				chosen[i] = math.Inf(-1)
+			}
+		}
+		scores, err := score(ctx, e.Restarts, [][]float64{e.Restarts.LogWeights, chosen}, problem, p, nil)
+		if err != nil {
+			return nil, err
+		}
+		m.DeepEnsemble, m.MAP = &scores[0], &scores[1]
+	}
+	return a, nil
+}
+
+// combinations returns the ensemble's own log-weights, which are those of combined, and those under every other way to weigh
+// its islands. A single island has the same weights under all of them. ways has the place of each row of bnn.Combinations.
+func combinations(e *bnn.Ensemble, combined bnn.Combination) (weightings [][]float64, ways []int, err error) {
+	weightings = [][]float64{e.LogWeights}
+	ways = make([]int, len(bnn.Combinations))
+	for i, row := range bnn.Combinations {
+		if row.Name == bnn.Combinations.Name(combined) {
+			continue
+		}
+		logWeights, err := e.Weigh(row.Part)
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(e.LogEvidence) > 1 {
+			ways[i] = len(weightings)
+			weightings = append(weightings, logWeights)
+		}
+	}
+	return weightings, ways, nil
+}
+
+// score scores an ensemble under several weightings of its particles; the network is evaluated once for all of them. The
+// predictions under the first weighting are kept in a, unless that is nil.
+func score(ctx context.Context, e *bnn.Ensemble, logWeights [][]float64, problem *data.Problem, p *pool.Pool, a *Assessment) ([]Evaluation, error) {
+	on, set := testPart(problem)
+	scores := make([]Evaluation, len(logWeights))
+	for i := range scores {
+		scores[i] = Evaluation{On: on, N: set.Len()}
+	}
+	if e.Net.Likelihood().Regression() {
+		var quantiles []float64
+		if a != nil {
+			quantiles = []float64{0.05, 0.5, 0.95}
+		}
+		predictions, err := e.EvaluateRegression(ctx, set, problem.Groups, quantiles, logWeights, p)
+		if err != nil {
+			return nil, err
+		}
+		truth := inUnits(set, standard(problem))
+		for i, v := range predictions {
+			scores[i].Spread = spreads(on, v, problem)
+			restore(v, standard(problem))
+			scores[i].regression(v, truth)
+		}
+		if a != nil {
+			a.Regression = newRegression(predictions[0], truth)
+		}
+		return scores, nil
+	}
+	predictions, err := e.EvaluateClasses(ctx, set, problem.Groups, logWeights, p)
+	if err != nil {
+		return nil, err
+	}
+	for i, v := range predictions {
+		scores[i].classification(v.Evaluation)
+	}
+	if a != nil {
+		a.Test, a.Groups = predictions[0].Test, predictions[0].Groups
+	}
+	return scores, nil
+}
+
+// spreads describes the uncertainty about the part evaluated on and about OOD groups. v is in the units of the network. With
+// several outputs the variances are added.
+func spreads(on string, v *bnn.EvaluatedRegression, problem *data.Problem) uq.Spreads {
+	uncertainty := func(v *bnn.Regression) []float64 {
+		d := make([]float64, len(v.Epistemic)/v.Outputs)
+		for i, sd := range v.Epistemic {
+			d[i/v.Outputs] += float64(sd * sd)
+		}
+		return d
+	}
+	spread := func(name string, v *bnn.Regression) uq.Spread {
+		aleatoric, epistemic := slices.Clone(v.Aleatoric), slices.Clone(v.Epistemic)
+		stretch(aleatoric, standard(problem))
+		stretch(epistemic, standard(problem))
+		return uq.Spread{Name: name, N: len(aleatoric) / v.Outputs, Aleatoric: uq.Number(uq.Mean(aleatoric)), Epistemic: uq.Number(uq.Mean(epistemic))}
+	}
+	known := uncertainty(&v.Regression)
+	all := uq.Spreads{spread(on, &v.Regression)}
+	for i, g := range v.Groups {
+		s := spread(problem.Groups[i].Name, g)
+		s.AUROC, s.FPR95 = uq.Separation(known, uncertainty(g))
+		all = append(all, s)
+	}
+	return all
+}
+
+// Validation scores an ensemble on a set that a run is followed by, with targets in their own units. accuracy is nil for a
+// regression.
+func Validation(ctx context.Context, e *bnn.Ensemble, set *data.Set, problem *data.Problem, p *pool.Pool) (nll uq.Number, accuracy *uq.Number, err error) {
+	if e.Net.Likelihood().Regression() {
+		density, err := e.LogDensity(ctx, set, p)
+		if err != nil {
+			return 0, nil, err
+		}
+		return uq.Number(LogScale(problem) - uq.Mean(density)), nil, nil
+	}
+	predictive, err := e.Predict(ctx, set, p)
+	if err != nil {
+		return 0, nil, err
+	}
+	right := uq.Number(uq.Accuracy(predictive.Probs, predictive.Classes, set.Labels))
+	return uq.Number(uq.NLL(predictive.Probs, predictive.Classes, set.Labels)), &right, nil
+}
+
+// evidence combines the log evidences of the islands.
+func (m *Metrics) evidence(logZ []float64) error {
+	c, err := smc.Combine(logZ)
+	if err != nil {
+		return err
+	}
+	m.LogEvidence, m.LogEvidenceSD, m.EffectiveIslands = (*uq.Number)(&c.LogZ), (*uq.Number)(&c.SD), (*uq.Number)(&c.Effective)
+	return nil
+}

@@ -1,0 +1,128 @@
+// Package eval evaluates ensembles: an ensemble and data in; metrics, predictions and scores of out-of-distribution (OOD)
+// groups out. It knows nothing of how an ensemble was made or where it is kept.
+//
+// Evaluate returns an Assessment: the Metrics, which are metrics.json, and the predictions behind them. A Predictor writes
+// the predictions for a file of inputs. ScoreFiles scores the class probabilities of any other program.
+package eval
+
+import (
+	"encoding/json"
+	"io"
+
+	"github.com/starling-smc/starling/bnn"
+	"github.com/starling-smc/starling/internal/jsontext"
+	"github.com/starling-smc/starling/uq"
+)
+
+// Metrics are the scores of a run's ensembles: the posterior with islands weighed as the run says, the point estimates, and
+// the posterior under every way to weigh islands. Its JSON is metrics.json.
+type Metrics struct {
+	Evaluation
+	ESS              uq.Number   `json:"ess"`                     // 1/Σ W² of the weights of the posterior's particles as they are kept
+	MAP              *Evaluation `json:"map,omitempty"`           // the best restart
+	DeepEnsemble     *Evaluation `json:"deep_ensemble,omitempty"` // all restarts
+	Combined         Combined    `json:"combined,omitempty"`      // nil without evidences that can be compared
+	LogEvidence      *uq.Number  `json:"log_evidence,omitempty"`  // of the model, log-mean-exp over the islands, in nats; nil as Combined is
+	LogEvidenceSD    *uq.Number  `json:"log_evidence_sd,omitempty"`
+	EffectiveIslands *uq.Number  `json:"effective_islands,omitempty"` // 1/Σω² of the evidence weights
+}
+
+// WriteJSON writes the metrics as metrics.json has them.
+func (m *Metrics) WriteJSON(w io.Writer) error { return jsontext.Write(w, m) }
+
+// Combined is the posterior under each way to weigh islands, in the order of bnn.Combinations. In JSON it is an object with
+// their names as keys.
+type Combined []CombinedBy
+
+// CombinedBy is the evaluation of the posterior with islands weighed in the way of that name.
+type CombinedBy struct {
+	Name string `json:"-"`
+	Evaluation
+}
+
+// By returns the evaluation under the way to weigh islands of that name; nil if there is none.
+func (c Combined) By(name string) *Evaluation {
+	for i := range c {
+		if c[i].Name == name {
+			return &c[i].Evaluation
+		}
+	}
+	return nil
+}
+
+// MarshalJSON writes one object.
+func (c Combined) MarshalJSON() ([]byte, error) {
+	return jsontext.Object(len(c), func(i int) (string, any) { return c[i].Name, c[i].Evaluation })
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (c *Combined) UnmarshalJSON(b []byte) error {
+	*c = nil
+	return jsontext.Members(b, func(name string, value *json.Decoder) error {
+		by := CombinedBy{Name: name}
+		err := value.Decode(&by.Evaluation)
+		*c = append(*c, by)
+		return err
+	})
+}
+
+// Evaluation holds the scores of an ensemble's predictions. For classes: accuracy, nll, brier, ece, aurc and groups as in
+// package uq. For a regression, in the target's units: errors of the mixture's mean; nll and crps of the mixture itself,
+// Σ_j W_j N(y; μ_j, σ_j²); the share of targets in its central intervals. With several outputs the nll is that of all
+// outputs together, r2 the mean over the outputs, and the other scores are over all targets.
+type Evaluation struct {
+	On            string     `json:"on"` // the part of the data: test, or train if nothing was held out
+	N             int        `json:"n"`
+	Accuracy      *uq.Number `json:"accuracy,omitempty"`
+	NLL           uq.Number  `json:"nll"`
+	Brier         *uq.Number `json:"brier,omitempty"`
+	ECE           *uq.Number `json:"ece,omitempty"`
+	AURC          *uq.Number `json:"aurc,omitempty"`
+	AURCEpistemic *uq.Number `json:"aurc_epistemic,omitempty"`
+	RMSE          *uq.Number `json:"rmse,omitempty"`
+	MAE           *uq.Number `json:"mae,omitempty"`
+	Bias          *uq.Number `json:"bias,omitempty"` // mean of prediction − target
+	R2            *uq.Number `json:"r2,omitempty"`
+	CRPS          *uq.Number `json:"crps,omitempty"`
+	Coverage      *Coverage  `json:"coverage,omitempty"`
+	Groups        uq.Groups  `json:"groups,omitempty"` // of classes
+	Spread        uq.Spreads `json:"spread,omitempty"` // of a regression: first the part evaluated on, then OOD groups
+}
+
+// Coverage is the share of targets in the central intervals of 50, 90 and 95 %.
+type Coverage struct {
+	In50 uq.Number `json:"50"`
+	In90 uq.Number `json:"90"`
+	In95 uq.Number `json:"95"`
+}
+
+// classification takes over the scores of class probabilities.
+func (e *Evaluation) classification(u *uq.Evaluation) {
+	e.Accuracy, e.NLL, e.Brier, e.ECE, e.AURC, e.AURCEpistemic = &u.Accuracy, u.NLL, &u.Brier, &u.ECE, &u.AURC, u.AURCEpistemic
+	e.Groups = u.Groups
+}
+
+// regression scores predictions in the target's units.
+func (e *Evaluation) regression(v *bnn.EvaluatedRegression, truth []float64) {
+	number := func(x float64) *uq.Number { return (*uq.Number)(&x) }
+	e.RMSE, e.MAE, e.Bias = number(uq.RMSE(v.Mean, truth)), number(uq.MAE(v.Mean, truth)), number(uq.Bias(v.Mean, truth))
+	r2 := 0.0
+	for k := range v.Outputs {
+		r2 += uq.R2(every(v.Mean, k, v.Outputs), every(truth, k, v.Outputs))
+	}
+	e.R2 = number(r2 / float64(v.Outputs))
+	e.CRPS = number(uq.Mean(v.CRPS))
+	e.NLL = -uq.Number(uq.Mean(v.LogDensity))
+	e.Coverage = &Coverage{
+		In50: uq.Number(uq.Coverage(v.PIT, 0.5)), In90: uq.Number(uq.Coverage(v.PIT, 0.9)), In95: uq.Number(uq.Coverage(v.PIT, 0.95)),
+	}
+}
+
+// every returns x[k], x[k+n], …
+func every(x []float64, k, n int) []float64 {
+	var y []float64
+	for ; k < len(x); k += n {
+		y = append(y, x[k])
+	}
+	return y
+}

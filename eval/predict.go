@@ -1,0 +1,123 @@
+package eval
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/starling-smc/starling/bnn"
+	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/ckpt"
+	"github.com/starling-smc/starling/internal/pool"
+)
+
+// block is the number of rows that are predicted at a time: it bounds the memory and does not change the predictions.
+const block = 1024
+
+// Predictor writes the posterior's predictions for files of inputs.
+type Predictor struct {
+	Posterior *bnn.Ensemble
+	Schema    *data.Schema         // of the run: how a file becomes inputs, and predictions numbers in the target's units
+	Pool      *pool.Pool           // nil: one with a thread for each CPU
+	Progress  func(done, rows int) // called after each block of rows, and once before the first; nil: not called
+}
+
+// File writes the posterior's prediction for every row of a file of inputs, CSV, NPY or IDX, to another file, CSV or NPY by
+// the ending of its name, and returns the number of rows. Either file may be larger than memory. An error leaves out as it
+// was.
+//
+// For classes a CSV has the columns row (from 0), class (the most probable: its name, or its number where classes have no
+// names; empty where the network overflows and probabilities are NaN), p_0 … p_{C−1}, the entropies entropy_total,
+// entropy_aleatoric and entropy_epistemic in nats, and abstain, which is empty as long as a run has no threshold; NPY has
+// the probabilities [n, C]. For a regression the columns are row, mean, sd_aleatoric, sd_epistemic, q05, q50 and q95 in
+// the target's units, with several outputs these six of each, mean_0 and so on; NPY has the six, [n, 6] or [n, outputs, 6].
+//
+// The error is a *UsageError for file names that cannot be used, and an *InputError for the inputs.
+func (p *Predictor) File(ctx context.Context, in, out string) (int, error) {
+	if err := checkOut(in, out); err != nil {
+		return 0, err
+	}
+	progress := p.Progress
+	if progress == nil {
+		progress = func(int, int) {}
+	}
+	source, err := p.open(ctx, in)
+	if err != nil {
+		return 0, err
+	}
+	done := 0
+	progress(0, source.rows)
+	err = ckpt.Replace(out, "", func(w io.Writer) error {
+		to := p.writer(w, source.rows, out)
+		err := source.each(func(set *data.Set) error {
+			values, err := p.predict(ctx, set)
+			if err == nil {
+				err = to.write(values)
+			}
+			done += set.Len()
+			progress(done, source.rows)
+			return err
+		})
+		if err == nil && done != source.rows {
+			err = &InputError{fmt.Errorf("%s: changed while it was read", in)}
+		}
+		return errors.Join(err, to.Flush())
+	})
+	var bad *InputError
+	if errors.As(err, &bad) { // ckpt.Replace wraps it in an error about out
+		err = bad
+	}
+	return done, err
+}
+
+// checkOut refuses an output file that cannot be written, before any work is done.
+func checkOut(in, out string) error {
+	if ext := strings.ToLower(filepath.Ext(out)); ext != ".npy" && ext != ".csv" {
+		return wrongUse("%s: predictions are written as .csv or .npy", out)
+	}
+	folder := filepath.Dir(out)
+	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+		return wrongUse("%s: there is no folder %s", out, folder)
+	}
+	there, err := os.Stat(out)
+	if err != nil {
+		return nil
+	}
+	if from, err := os.Stat(in); err == nil && os.SameFile(there, from) {
+		return wrongUse("%s is the file of inputs: name another file to write to", out)
+	}
+	if !there.Mode().IsRegular() {
+		return wrongUse("%s exists and is not a file", out)
+	}
+	return nil
+}
+
+// predict returns the prediction for a set: for each example as many numbers as columns has names.
+func (p *Predictor) predict(ctx context.Context, set *data.Set) ([]float64, error) {
+	var values []float64
+	if p.Posterior.Net.Likelihood().Regression() {
+		v, err := p.Posterior.PredictRegression(ctx, set, []float64{0.05, 0.5, 0.95}, p.Pool)
+		if err != nil {
+			return nil, err
+		}
+		restoreRegression(v, p.Schema.Targets)
+		for i, mean := range v.Mean {
+			values = append(values, mean, v.Aleatoric[i], v.Epistemic[i])
+			values = append(values, v.Quantiles[3*i:3*i+3]...)
+		}
+		return values, nil
+	}
+	v, err := p.Posterior.Predict(ctx, set, p.Pool)
+	if err != nil {
+		return nil, err
+	}
+	for i := range set.Len() {
+		values = append(values, v.Probs[i*v.Classes:(i+1)*v.Classes]...)
+		values = append(values, v.Total[i], v.Aleatoric[i], v.Epistemic[i])
+	}
+	return values, nil
+}

@@ -1,0 +1,171 @@
+package eval
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/spelling"
+)
+
+// readLabels reads the labels of n examples: an array of integers, or a CSV of one column. If all cells of the CSV are names
+// of classes they are read as names, else as integers.
+func readLabels(file string, n int, names []string) ([]int32, error) {
+	array, err := data.IsArray(file)
+	if err != nil {
+		return nil, err
+	}
+	if array {
+		a, err := data.ReadArray(file)
+		if err != nil {
+			return nil, err
+		}
+		if len(a.Shape) != 1 && !(len(a.Shape) == 2 && a.Shape[1] == 1) {
+			return nil, fmt.Errorf("%s: labels of shape %v, want [examples]", file, a.Shape)
+		}
+		return a.Ints()
+	}
+	y, err := readIntegers(file)
+	var word *data.CellError
+	words := errors.As(err, &word)
+	switch {
+	case names != nil:
+		if named, nameErr := readNames(file, n, names); nameErr == nil || words {
+			return named, nameErr
+		}
+	case words:
+		err = fmt.Errorf("%w: classes are integers from 0, or names where their run is given, too: starling evaluate RUN --probs FILE --labels FILE", err)
+	}
+	return y, err
+}
+
+func readIntegers(file string) ([]int32, error) {
+	t, err := data.ReadCSV(file, data.CSV{Delimiter: ","})
+	if err != nil {
+		return nil, err
+	}
+	if t.Cols != 1 {
+		return nil, fmt.Errorf("%s has %d columns, want one of labels", file, t.Cols)
+	}
+	y := make([]int32, t.Rows())
+	for i, v := range t.Values {
+		if !(v >= 0 && v <= math.MaxInt32 && v == math.Floor(v)) {
+			return nil, fmt.Errorf("%s: line %d: label %v: classes are integers from 0", file, t.Line(i), v)
+		}
+		y[i] = int32(v)
+	}
+	return y, nil
+}
+
+// readNames reads n labels that are names of classes. A line before them is the header.
+func readNames(file string, n int, names []string) ([]int32, error) {
+	t, err := data.ReadCSV(file, data.CSV{Delimiter: ",", Header: new(bool), Target: "1"})
+	if text := new(data.CellError); errors.As(err, &text) { // beside the first column, which may hold any text
+		return nil, fmt.Errorf("%s has more than one column, want one of labels", file)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if t.Cols != 1 {
+		return nil, fmt.Errorf("%s has %d columns, want one of labels", file, t.Cols)
+	}
+	first := 0
+	if t.Rows() == n+1 {
+		first = 1
+	}
+	var y []int32
+	for i := first; i < t.Rows(); i++ {
+		name := ""
+		switch v := t.Values[i]; {
+		case v != v: // an empty cell
+		case t.Text >= 0:
+			name = t.Names[int(v)]
+		default: // names may be numbers, too
+			name = strconv.FormatFloat(v, 'f', -1, 64)
+		}
+		class := slices.Index(names, name)
+		if class < 0 {
+			return nil, fmt.Errorf("%s: line %d: %q is not a class of the run%s (classes: %s)", file, t.Line(i), name, spelling.Suggest(name, names), list(names))
+		}
+		y = append(y, int32(class))
+	}
+	return y, nil
+}
+
+// list writes names for an error.
+func list(names []string) string {
+	const most = 20
+	var b strings.Builder
+	for i, name := range names[:min(len(names), most)] {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(strconv.Quote(name))
+	}
+	if len(names) > most {
+		b.WriteString(", …")
+	}
+	return b.String()
+}
+
+// checkProbabilities returns an error for the first row that is not a distribution. A row may be off by the rounding of half
+// precision.
+func checkProbabilities(name string, values []float64, shape []int) error {
+	n, classes := shape[len(shape)-2], shape[len(shape)-1]
+	place := func(row int) string {
+		if len(shape) == 3 {
+			return fmt.Sprintf("%s: particle %d, row %d", name, row/n, row%n)
+		}
+		return fmt.Sprintf("%s: row %d", name, row)
+	}
+	const remedy = "want probabilities; are these logits?"
+	for row := range len(values) / classes {
+		sum := 0.0
+		for c, v := range values[row*classes : (row+1)*classes] {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return fmt.Errorf("%s, class %d is %v: want a probability", place(row), c, v)
+			}
+			if v < 0 {
+				return fmt.Errorf("%s, class %d is %.6g: %s", place(row), c, v, remedy)
+			}
+			sum += v
+		}
+		if !(math.Abs(sum-1) <= 1e-3) {
+			return fmt.Errorf("%s sums to %.6g, not 1: %s", place(row), sum, remedy)
+		}
+	}
+	return nil
+}
+
+// readWeights reads the weights of particles, which are equal if there is no file.
+func readWeights(file string, particles int) ([]float64, error) {
+	if file == "" {
+		equal := make([]float64, particles)
+		for j := range equal {
+			equal[j] = 1
+		}
+		return equal, nil
+	}
+	a, err := data.ReadArray(file)
+	if err != nil {
+		return nil, err
+	}
+	if len(a.Shape) != 1 || a.Shape[0] != particles {
+		return nil, fmt.Errorf("%s: weights of shape %v for %d particles, want [%d]", file, a.Shape, particles, particles)
+	}
+	w, sum := a.Float64s(), 0.0
+	for j, v := range w {
+		if !(v >= 0 && v <= math.MaxFloat64) {
+			return nil, fmt.Errorf("%s: weight %d is %v: want a number from 0 (weights, not their logarithms)", file, j, v)
+		}
+		sum += v
+	}
+	if !(sum > 0 && sum <= math.MaxFloat64) {
+		return nil, fmt.Errorf("%s: the weights sum to %v", file, sum)
+	}
+	return w, nil
+}

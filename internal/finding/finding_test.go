@@ -1,0 +1,116 @@
+package finding
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/starling-smc/starling/internal/numeral"
+)
+
+var update = flag.Bool("update", false, "write testdata/words.txt anew")
+
+// all has every kind, and those whose words depend on numbers more than once.
+func all() []Finding {
+	one := Population{Islands: 1, Particles: 10, Iterations: 200, Single: 200, Resampled: 180, ESS: 1.25, LogWeightVar: 3204.5}
+	many := one
+	many.Islands, many.Particles, many.Iterations = 8, 1200, 1600
+	fs := []Finding{Optimiser(one), Optimiser(many), Merged(one), Merged(many), NoEvidence("map"), LiteralWeights()}
+	for _, target := range []Target{EveryTarget, LastTarget, LastBatch, PartialTarget} {
+		for _, trust := range []Trust{Estimate, OneDraw, NoTrust} {
+			fs = append(fs, Evidence(target, trust, target == LastBatch))
+		}
+	}
+	return append(fs,
+		ChainsEnd(-1160.31, -121.94, 0.6, 0.894), ChainStuck(2, 0.04, -1503.2), ChainStuck(0, 0, math.Inf(-1)),
+		AsIs(), PointAtMAP(), PointAtInit(), BeganAtInit(false), BeganAtInit(true), InitUnused(),
+		ConstantColumns([]string{"age"}), ConstantColumns([]string{"number 3", "number 5"}),
+		ZeroFeatures([]int{4}), ZeroFeatures([]int{4, 9}), ZeroFeatures(make([]int, 21)), ChannelsLast("x.npy", 28, 28, 1),
+		StoppedEarly(3, 0.03125), IslandsStuck([]int{0}, 0.1), IslandsStuck([]int{0, 2, 5}, 0.1),
+		Divergent(1, false), Divergent(1234, false), Divergent(1, true), Divergent(2, true),
+		SingleAncestor(1, 1), SingleAncestor(3, 3), SingleAncestor(1, 3),
+	)
+}
+
+// Every kind has a function that makes it, and words that a person has read: those of testdata/words.txt, which
+// go test ./internal/finding -update writes anew.
+func TestWords(t *testing.T) {
+	const file = "testdata/words.txt"
+	var b strings.Builder
+	made := map[string]bool{}
+	for _, f := range all() {
+		made[f.Kind] = true
+		severity := "note"
+		if f.Warning() {
+			severity = "warning"
+		}
+		fmt.Fprintf(&b, "%s (%s)\n\t%s\n\t%s\n", f.Kind, severity, f.Words(), f.Sentence())
+		if f.Words() == f.raw() {
+			t.Errorf("%s has no words: %s", f.Kind, f.raw())
+		}
+	}
+	for kind := range kinds {
+		if !made[kind] {
+			t.Errorf("no function makes a %s", kind)
+		}
+	}
+	if *update {
+		if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b.String() != string(want) {
+		t.Errorf("words have changed: read them, and run this test with -update\n%s", b.String())
+	}
+}
+
+func TestRoundTrip(t *testing.T) {
+	for _, f := range all() {
+		text, err := json.Marshal(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back Finding
+		if err := json.Unmarshal(text, &back); err != nil || !reflect.DeepEqual(back, f) || back.Words() != f.Words() {
+			t.Errorf("%s reads as %+v, %v", text, back, err)
+		}
+	}
+	var back Finding
+	text, err := json.Marshal(ChainsEnd(math.NaN(), math.Inf(1), 0, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &back); err != nil || !math.IsNaN(float64(back.Numbers["lowest"])) || !math.IsInf(float64(back.Numbers["highest"]), 1) {
+		t.Errorf("%s reads as %+v, %v", text, back, err)
+	}
+}
+
+// A kind that only a newer version knows, and one that a newer version keeps with other numbers, are shown as they are.
+func TestUnknown(t *testing.T) {
+	for _, c := range []struct {
+		f    Finding
+		want string
+	}{
+		{Finding{Kind: "mood"}, "mood"},
+		{Finding{Kind: "mood", Numbers: map[string]numeral.Number{"b": 0.5, "a": 2}, Names: map[string]string{"who": "me"}}, "mood: a 2, b 0.5, who me"},
+		{Finding{Kind: "chain-stuck", Numbers: map[string]numeral.Number{"link": 2}}, "chain-stuck: link 2"},
+		{Finding{Kind: "evidence", Names: map[string]string{"place": "metrics"}}, "evidence: place metrics"},
+		{Finding{}, ""},
+	} {
+		if got := c.f.Words(); got != c.want {
+			t.Errorf("%+v: %q, want %q", c.f, got, c.want)
+		}
+		if c.f.Sentence() == "" || c.f.Kind == "mood" && c.f.Warning() {
+			t.Errorf("%+v: %q, a warning: %v", c.f, c.f.Sentence(), c.f.Warning())
+		}
+	}
+}

@@ -1,0 +1,196 @@
+package finding
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"text/template"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/starling-smc/starling/internal/numeral"
+)
+
+// severity is how a finding is shown.
+type severity int
+
+const (
+	note    severity = iota // a reader may want to know
+	warning                 // a reader must know before the results are used
+)
+
+// kinds is the only list of kinds: severity and words. Words have no capital letter and no full stop, which Sentence adds.
+var kinds = map[string]struct {
+	severity severity
+	words    string
+}{
+	"optimiser": {warning, `the run behaved as an optimiser, not as a sampler of the posterior: ` +
+		`it kept little more than the best of {{.Count "particles"}} noisy descents{{if .Several "islands"}} on each island{{end}}, ` +
+		`so the disagreement of its particles says little about uncertainty. ` +
+		`Of {{.Count "iterations"}} iterations{{template "together" .}}, {{.Count "single"}} had a single surviving ancestor and {{.Count "resampled"}} resampled. ` +
+		`The median effective sample size was {{.Fixed "ess" 1}} of {{.Count "particles"}}. ` +
+		`The median variance of the log-weights was {{.Fixed "log_weight_var" 1}} nats², where {{.Count "particles"}} particles carry about {{.Log "particles" 1}}`},
+	"merged": {warning, `all particles{{if .Several "islands"}} of an island{{end}} descend from one particle of the start in {{.Count "single"}} of {{.Count "iterations"}} iterations{{template "together" .}}. ` +
+		`The log-weights differ by no more than {{.Count "particles"}} particles carry (median effective sample size {{.Fixed "ess" 1}}), ` +
+		`but {{.Count "resampled"}} iterations resampled, and each resampling loses ancestors. ` +
+		`The particles differ only by the moves since, so the run may understate uncertainty; more particles or more islands keep more ancestors`},
+	"single-ancestor": {warning, `at the end all particles {{if not (.Several "islands")}}{{else if .Equal "single" "islands"}}of each island {{else}}of {{.Count "single"}} of {{.Count "islands"}} islands {{end}}` +
+		`descend from one particle of the start: they differ only by the moves since, so ` +
+		`{{if .Several "islands"}}an island alone understates uncertainty; the {{.Count "islands"}} islands together have as many independent ancestors` +
+		`{{else}}the run understates uncertainty; more islands give independent ancestors{{end}}`},
+
+	"no-evidence":        {note, `no evidence: start {{.Name "start"}} leaves the weights of the first particles unknown`},
+	"literal-weights":    {note, `no evidence: weight literal leaves out the change of target, so the weights follow no path of targets`},
+	"evidence":           {note, `{{template "evidence" .}} is an estimate of {{template "target" .}}`},
+	"evidence-merged":    {warning, `{{template "evidence" .}} rests on one draw of the start; it is an estimate of {{template "target" .}}`},
+	"evidence-optimised": {warning, `{{template "evidence" .}} is no estimate, as the run behaved as an optimiser; a sampler's would be an estimate of {{template "target" .}}`},
+
+	"chains-end": {note, `chains end at log-likelihoods of {{.Fixed "lowest" 1}} to {{.Fixed "highest" 1}}; ` +
+		`they accepted {{.Fixed "least" 2}} to {{.Fixed "most" 2}} of their moves in the second half`},
+	"chain-stuck": {warning, `chain {{.Count "chain"}} is stuck: it accepted {{.Fixed "acceptance" 2}} of its moves in the second half ` +
+		`and ends at log-likelihood {{.Fixed "log_likelihood" 1}}`},
+	"islands-stuck": {warning, `island{{if .Several "count"}}s{{end}} {{.Name "islands"}} {{if .Several "count"}}are{{else}}is{{end}} stuck: ` +
+		`at the end less than {{.Percent "bound"}} of the moves were accepted, and the particles hardly moved`},
+	"stopped-early":     {warning, `island {{.Count "island"}} ended at the power {{.Fixed "temperature" 4}} of the likelihood, before the posterior`},
+	"divergent":         {warning, `{{.Count "moves"}} {{if .Several "moves"}}moves{{else}}move{{end}} had infinite or undefined energy and left no weight: the step may be too large`},
+	"divergent-refused": {warning, `{{.Count "moves"}} {{if .Several "moves"}}proposals{{else}}proposal{{end}} had infinite or undefined energy and {{if .Several "moves"}}were{{else}}was{{end}} refused: the step may be too large`},
+
+	"as-is": {note, `as-is: the posterior is the network of model.init alone, an ensemble of one; nothing was sampled`},
+	"point": {note, `s = 0: the posterior is the {{if .Is "at" "map"}}MAP{{else}}network of model.init{{end}} alone, an ensemble of one; nothing was sampled`},
+
+	"began-at-init": {note, `all particles began at model.init, not at draws of the prior`},
+	"began-at-init-tempering": {warning, `all particles began at model.init, not at draws of the prior: tempering is one step, and no evidence is estimated; ` +
+		`chains (method: mcmc) or prior.anchor make better use of a trained network`},
+	"init-unused": {warning, `model.init was not used: from s = 0.5 on, the anchored prior has mean 0`},
+
+	"constant-columns": {note, `{{if .Several "count"}}columns {{.Name "columns"}} are constant over the training rows and were{{else}}column {{.Name "columns"}} is constant over the training rows and was{{end}} dropped`},
+	"zero-features": {note, `{{if .Several "count"}}{{.Count "count"}} features (from 0: {{.Name "features"}}) are constant over the training examples: the network sees them` +
+		`{{else}}feature {{.Name "features"}} (from 0) is constant over the training examples: the network sees it{{end}} as 0 everywhere`},
+	"channels-last": {warning, `{{with .Name "file"}}{{.}}: {{end}}taken as {{.Count "channels"}} channels of {{.Count "height"}}×{{.Count "width"}}; images with channels last need np.moveaxis(x, -1, 1)`},
+}
+
+// shared are the templates that several kinds use.
+const shared = `{{define "together"}}{{if .Several "islands"}} of {{.Count "islands"}} islands together{{end}}{{end}}` +
+	`{{define "evidence"}}the log evidence{{if .Is "place" "trace"}} in the trace{{end}}{{end}}` +
+	`{{define "target"}}{{if .Is "target" "every-target"}}the model's evidence: every target is the posterior, with all examples` +
+	`{{else if .Is "target" "last-target"}}the model's evidence: the last target is the posterior, with all examples in full` +
+	`{{else if .Is "target" "last-batch"}}the last batch's evidence, its likelihood scaled to all examples, and not the model's` +
+	`{{else if .Is "target" "partial-target"}}the evidence of a last target that has not taken in all examples in full, and not the model's` +
+	`{{else}}the evidence of {{.Name "target"}}{{end}}{{end}}`
+
+var templates = parse()
+
+func parse() *template.Template {
+	all := template.Must(template.New("").Parse(shared))
+	for kind, k := range kinds {
+		template.Must(all.New("kind " + kind).Parse(k.words))
+	}
+	return all
+}
+
+// Warning reports whether a reader must know of the finding before the results are used.
+func (f Finding) Warning() bool { return kinds[f.Kind].severity == warning }
+
+// Words says the finding in plain text: without a capital letter at its start and without a full stop at its end, and with
+// numbers as programs write them. A finding of an unknown kind, or one that lacks a number, is shown as its kind and numbers.
+func (f Finding) Words() string { return f.say(false) }
+
+// Sentence says the finding for a page: a whole sentence, with numbers as people write them.
+func (f Finding) Sentence() string {
+	s := f.say(true)
+	word, _, _ := strings.Cut(s, " ")
+	// Names of files, keys and symbols stay as they are.
+	if len(word) > 1 && !strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) }) {
+		first, size := utf8.DecodeRuneInString(s)
+		s = string(unicode.ToUpper(first)) + s[size:]
+	}
+	return s + "."
+}
+
+func (f Finding) say(page bool) string {
+	var b strings.Builder
+	if templates.Lookup("kind "+f.Kind) == nil {
+		return f.raw()
+	}
+	if err := templates.ExecuteTemplate(&b, "kind "+f.Kind, filled{f, page}); err != nil {
+		return f.raw() // a number is missing
+	}
+	return b.String()
+}
+
+// filled gives the words of a kind a finding's numbers and names. A missing one is an error.
+type filled struct {
+	Finding
+	page bool
+}
+
+func (f filled) number(key string) (float64, error) {
+	v, ok := f.Numbers[key]
+	if !ok {
+		return 0, fmt.Errorf("%s has no number %s", f.Kind, key)
+	}
+	return float64(v), nil
+}
+
+// Fixed is a number with so many decimals.
+func (f filled) Fixed(key string, decimals int) (string, error) {
+	v, err := f.number(key)
+	return f.written(v, decimals), err
+}
+
+func (f filled) written(v float64, decimals int) string {
+	if f.page {
+		return numeral.Fixed(v, decimals)
+	}
+	return fmt.Sprintf("%.*f", decimals, v)
+}
+
+// Count is a whole number.
+func (f filled) Count(key string) (string, error) { return f.Fixed(key, 0) }
+
+// Log is a number's natural logarithm.
+func (f filled) Log(key string, decimals int) (string, error) {
+	v, err := f.number(key)
+	return f.written(math.Log(v), decimals), err
+}
+
+// Percent is a share in percent.
+func (f filled) Percent(key string) (string, error) {
+	v, err := f.number(key)
+	space := " "
+	if f.page {
+		space = "\u00a0"
+	}
+	return f.written(100*v, 0) + space + "%", err
+}
+
+// Several reports whether a count is not 1.
+func (f filled) Several(key string) (bool, error) {
+	v, err := f.number(key)
+	return v != 1, err
+}
+
+// Equal reports whether two numbers are.
+func (f filled) Equal(a, b string) (bool, error) {
+	x, err := f.number(a)
+	if err != nil {
+		return false, err
+	}
+	y, err := f.number(b)
+	return x == y, err
+}
+
+// Name is a word.
+func (f filled) Name(key string) (string, error) {
+	v, ok := f.Names[key]
+	if !ok {
+		return "", fmt.Errorf("%s has no name %s", f.Kind, key)
+	}
+	return v, nil
+}
+
+// Is reports whether a name has a value.
+func (f filled) Is(key, value string) (bool, error) {
+	v, err := f.Name(key)
+	return v == value, err
+}

@@ -1,0 +1,40 @@
+// Package runs keeps long work in a folder while it goes on, so that a process that is stopped, in whatever way, loses
+// little, and the work goes on to the same bytes. It moves bytes and knows no statistics and no networks.
+//
+// A run is a sequence of named phases. A Phase is a list of independent parts, such as restarts, islands or chains. A Part
+// makes one step after another until it is done, writes itself as bytes, and is restored from bytes. The parts of a phase
+// go on side by side on a pool of threads.
+//
+//	run, err := runs.Open(folder, config, manifest, runs.Options{})
+//	…
+//	err = run.Phase(ctx, workers, runs.Phase{Name: "islands", Parts: parts})
+//	…
+//	err = run.Close(run.Finish(files))
+//
+// # The folder
+//
+//	config.yaml           the resolved config
+//	manifest.json         a Manifest; its status says whether the run is done
+//	trace.jsonl           a TraceLine a line: one step of one part
+//	checkpoint            the last complete state, to resume from
+//	checkpoint.previous   the state before, until the run is done
+//	.lock                 there while a process has the folder; holds its number
+//
+// and the files of the result, which the Kind of the run names. A Folder belongs to one process at a time. It is taken
+// before the work begins: a wrong name shows at once, and two runs that start together cannot take the same folder.
+//
+// # Durability
+//
+// Parts are independent and their randomness is keyed, so a checkpoint may hold each part at another step, and no part
+// waits for another. When a checkpoint is due, each part is packed at the end of its own step, and the last one writes the
+// file. A part whose step takes longer than the interval is written as it was packed last.
+//
+// A file is replaced whole: a temporary file is written, synchronised and renamed, and the folder is synchronised. The
+// checkpoint before stays as checkpoint.previous, and serves where the newer one is damaged. The trace is appended to. It is
+// synchronised before each checkpoint, and cut back to the checkpoint when the run is resumed. A checkpoint holds no times:
+// the last one of a run has the same bytes however often the run was stopped.
+//
+// After a write fails, none is tried again: a full disk stops the run and leaves the last good state. The manifest's status
+// "done" is written last of all. Until then the run can be resumed. A run is resumed by the same version with the same
+// config and the same inputs; otherwise it is refused, with the values that differ, and nothing in the folder is changed.
+package runs

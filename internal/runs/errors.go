@@ -1,0 +1,35 @@
+package runs
+
+// NotDoneError is returned by Read where no run is done: the folder is no run's, or the run was stopped or is at work.
+type NotDoneError struct{ Err error }
+
+func (e *NotDoneError) Error() string { return e.Err.Error() }
+func (e *NotDoneError) Unwrap() error { return e.Err }
+
+// What is the part of a run's identity in which two runs differ.
+type What int
+
+// The parts of a run's identity.
+const (
+	OtherKind What = iota
+	OtherVersion
+	OtherConfig
+	OtherInputs
+)
+
+// OtherRunError is returned where a folder holds another run than the one that is asked for. Where the configs differ, Err
+// wraps the error of Kind.Differ.
+type OtherRunError struct {
+	Differs What
+	Err     error
+}
+
+func (e *OtherRunError) Error() string { return e.Err.Error() }
+func (e *OtherRunError) Unwrap() error { return e.Err }
+
+// DamagedError is returned where a file of a run is missing, cannot be read, or does not fit the others. Its text names
+// the file and, where something can be done about it, the mend.
+type DamagedError struct{ Err error }
+
+func (e *DamagedError) Error() string { return e.Err.Error() }
+func (e *DamagedError) Unwrap() error { return e.Err }

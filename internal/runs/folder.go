@@ -1,0 +1,254 @@
+package runs
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/starling-smc/starling/internal/ckpt"
+	"github.com/starling-smc/starling/internal/lock"
+)
+
+// Files that every run has, whatever its kind.
+const (
+	configFile     = "config.yaml"
+	manifestFile   = "manifest.json"
+	traceFile      = "trace.jsonl"
+	checkpointFile = "checkpoint"
+	previousFile   = "checkpoint.previous"
+	lockFile       = ".lock"
+)
+
+// Kind is a kind of run: what tells its folders from those of other kinds.
+type Kind struct {
+	Name  string   // in the manifest; also the verb of the command that resumes such a run
+	Files []string // of the result, and whatever else such a run may keep in its folder
+
+	// Differ says in which values two resolved configs differ, for people. It is asked only where their bytes differ.
+	Differ func(was, is []byte) error
+}
+
+// files are the names of all that a run keeps in its folder, but for the lock.
+func (k *Kind) files() []string {
+	return append([]string{configFile, manifestFile, traceFile, checkpointFile, previousFile}, k.Files...)
+}
+
+// Folder is the place of a run, for one process at a time. It is taken before the work begins.
+type Folder struct {
+	Dir     string
+	kind    Kind
+	parents []string // that were made for it, outermost first
+	made    bool     // the folder was made too
+	resumed bool     // it was taken by ResumeFolder
+	kept    bool     // it holds a state to resume from, or a result
+	lock    *lock.Lock
+}
+
+// TakeFolder makes a folder for a run, and those around it. If dir exists, the error is fs.ErrExist.
+func TakeFolder(dir string, kind Kind) (*Folder, error) {
+	f := &Folder{Dir: filepath.Clean(dir), kind: kind, made: true}
+	parent := filepath.Dir(f.Dir)
+	for p := parent; ; p = filepath.Dir(p) {
+		if _, err := os.Lstat(p); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		f.parents = slices.Insert(f.parents, 0, p)
+	}
+	err := os.MkdirAll(parent, 0o777)
+	if errors.Is(err, fs.ErrExist) { // a link to nowhere: it is not the folder itself that exists
+		err = fmt.Errorf("%s is no folder", parent)
+	}
+	if err == nil {
+		err = os.Mkdir(f.Dir, 0o777)
+	}
+	if err != nil {
+		f.removeParents()
+		return nil, err
+	}
+	if err := f.take(); err != nil {
+		os.Remove(f.Dir) // fails if another process has it: its lock is there
+		f.removeParents()
+		return nil, err
+	}
+	return f, nil
+}
+
+// RetakeFolder takes a folder that was left behind by a process which was killed before it kept anything: the folder holds
+// a lock that nobody has, and nothing else. For any other folder the error is fs.ErrExist.
+func RetakeFolder(dir string, kind Kind) (*Folder, error) {
+	f := &Folder{Dir: filepath.Clean(dir), kind: kind, made: true}
+	abandoned := func() error {
+		entries, err := os.ReadDir(f.Dir)
+		if err != nil || len(entries) != 1 || entries[0].Name() != lockFile {
+			return fmt.Errorf("%s: %w", f.Dir, fs.ErrExist)
+		}
+		return nil
+	}
+	if err := abandoned(); err != nil {
+		return nil, err
+	}
+	if err := f.take(); err != nil {
+		return nil, err
+	}
+	if err := abandoned(); err != nil { // another process took it in between, and is done with it
+		f.made = false
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// ResumeFolder takes the folder of a run to resume, or makes it. The error says so if another process has the folder, or if
+// it holds what no run has written.
+func ResumeFolder(dir string, kind Kind) (*Folder, error) {
+	f, err := TakeFolder(dir, kind)
+	if err == nil {
+		f.resumed = true
+	}
+	if !errors.Is(err, fs.ErrExist) {
+		return f, err
+	}
+	f = &Folder{Dir: filepath.Clean(dir), kind: kind, resumed: true}
+	if info, err := os.Stat(f.Dir); err != nil {
+		return nil, err
+	} else if !info.IsDir() {
+		return nil, fmt.Errorf("%s is no folder", f.Dir)
+	}
+	if err := f.take(); err != nil {
+		return nil, err
+	}
+	if err := f.sweep(); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// take locks the folder.
+func (f *Folder) take() (err error) {
+	f.lock, err = lock.Take(f.path(lockFile))
+	var held *lock.HeldError
+	if errors.As(err, &held) {
+		return fmt.Errorf("%s: another run is at work in this folder (%s); let it end, or choose another", f.Dir, held.By)
+	}
+	return err
+}
+
+// sweep removes files that were half written when a process was killed.
+func (f *Folder) sweep() error {
+	entries, err := os.ReadDir(f.Dir)
+	if err != nil {
+		return err
+	}
+	files := f.kind.files()
+	foreign, begun := "", false
+	for _, e := range entries {
+		name := e.Name()
+		begun = begun || name == manifestFile || name == checkpointFile || name == previousFile
+		half := slices.ContainsFunc(files, func(file string) bool { return strings.HasPrefix(name, "."+file+".") })
+		if half {
+			if err := os.Remove(f.path(name)); err != nil {
+				return err
+			}
+		} else if foreign == "" && name != lockFile && !slices.Contains(files, name) {
+			foreign = name
+		}
+	}
+	if foreign != "" && !begun {
+		return fmt.Errorf("%s is no run's folder: it holds %s", f.Dir, foreign)
+	}
+	return nil
+}
+
+// held says that this process has the folder.
+func (f *Folder) held() bool { return f.lock.Held() }
+
+// Kept says whether the folder holds a state to resume from, or a result.
+func (f *Folder) Kept() bool { return f.kept }
+
+// Close gives the folder free. If the folder was made by this process and nothing is kept in it, it is removed, but for
+// what others put there. Closing it again does nothing.
+func (f *Folder) Close() error {
+	if !f.held() {
+		return nil
+	}
+	leave := f.made && !f.kept
+	if leave {
+		for _, name := range f.kind.files() {
+			os.Remove(f.path(name))
+		}
+	}
+	err := f.lock.Free()
+	if leave {
+		os.Remove(f.Dir)
+		f.removeParents()
+	}
+	return err
+}
+
+func (f *Folder) removeParents() {
+	for _, p := range slices.Backward(f.parents) {
+		os.Remove(p) // fails if others use it
+	}
+}
+
+func (f *Folder) has(name string) bool {
+	_, err := os.Stat(f.path(name))
+	return err == nil
+}
+
+func (f *Folder) path(name string) string { return filepath.Join(f.Dir, name) }
+
+// IsRunFile says whether path is that of a file which a run of one of these kinds keeps in its folder: nothing else should
+// be written there.
+func IsRunFile(path string, kinds ...Kind) bool {
+	dir, name := filepath.Split(path)
+	_, err := os.Stat(filepath.Join(dir, manifestFile))
+	return err == nil && slices.ContainsFunc(kinds, func(k Kind) bool { return slices.Contains(k.files(), name) })
+}
+
+// File is a file of a run's result. Its name is one of the Kind's.
+type File struct {
+	Name  string
+	Write func(w io.Writer) error
+}
+
+// Write fills the folder with a run that is done. Each file replaces at once what was there. The manifest comes last: its
+// status says that the run is done.
+func (f *Folder) Write(config []byte, trace []TraceLine, files []File, m Manifest) error {
+	m.Kind, m.Status = f.kind.Name, Done
+	all := []File{{configFile, func(w io.Writer) error {
+		_, err := w.Write(config)
+		return err
+	}}}
+	for _, file := range files {
+		if !slices.Contains(f.kind.Files, file.Name) {
+			return fmt.Errorf("a run of kind %s has no file %s", f.kind.Name, file.Name)
+		}
+		all = append(all, file)
+	}
+	all = append(all, File{traceFile, func(w io.Writer) error { return writeTrace(w, trace) }}, File{manifestFile, m.write})
+	for _, file := range all {
+		if err := ckpt.Replace(f.path(file.Name), "", file.Write); err != nil {
+			return err
+		}
+	}
+	f.kept = true
+	return f.tidy()
+}
+
+// tidy removes what a run that is done does not need any more.
+func (f *Folder) tidy() error {
+	if err := os.Remove(f.path(previousFile)); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// damaged says what to do about a file of a run that is done which is missing or cannot be read.
+func (f *Folder) damaged(err error) error {
+	return &DamagedError{fmt.Errorf("the run in %s is damaged: %w; %s it again into another folder, by another --out", f.Dir, err, f.kind.Name)}
+}

@@ -1,0 +1,174 @@
+package runs
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/starling-smc/starling/internal/ckpt"
+)
+
+// keeper saves a run in its folder while it goes on. A nil keeper saves nothing.
+//
+// When a checkpoint is due, each part that is at work is packed at the end of its step, and the last of them writes the
+// file. A part whose step takes longer than the interval is written as it was packed last.
+type keeper struct {
+	folder *Folder
+	every  time.Duration
+	now    func() time.Time
+	from   string // the file of the checkpoint that the run was resumed from; empty: it was begun
+
+	turn           sync.Mutex // for all that follows; not held while a part computes
+	trace          *os.File
+	state          checkpoint
+	phase          *savedPhase // of state, the one at work
+	running, asked []bool      // parts that have made a step and not the last, and parts that are to be packed
+	saved, round   time.Time   // when a checkpoint was written last, and when the next one fell due; zero: it has not
+	rotate         bool        // the file that was written last is good, and worth keeping until the next is complete
+	changed        bool        // since then
+	failed         error       // of a write; none is tried after it
+}
+
+// begin begins a phase, or takes it up where it was saved.
+func (k *keeper) begin(name string, parts int) (*savedPhase, error) {
+	if k == nil {
+		return (&checkpoint{}).phase(name, parts)
+	}
+	k.turn.Lock()
+	defer k.turn.Unlock()
+	p, err := k.state.phase(name, parts)
+	if err != nil {
+		return nil, err
+	}
+	k.phase, k.running, k.asked = p, make([]bool, parts), make([]bool, parts)
+	return p, nil
+}
+
+// step is told of part i after each of its steps. save asks for a checkpoint without waiting for the interval.
+func (k *keeper) step(i int, part Part, save bool) error {
+	if k == nil {
+		return nil
+	}
+	k.turn.Lock()
+	defer k.turn.Unlock()
+	done, now := part.Done(), k.now()
+	k.running[i] = !done
+	if k.round.IsZero() && now.Sub(k.saved) >= k.every {
+		k.round = now
+		copy(k.asked, k.running)
+		k.asked[i] = true
+	}
+	if k.asked[i] || done {
+		if err := k.pack(i, part); err != nil {
+			return err
+		}
+	}
+	complete := !slices.Contains(k.asked, true) || now.Sub(k.round) >= k.every
+	if save || !k.round.IsZero() && complete {
+		return k.write()
+	}
+	return nil
+}
+
+// pack brings what is held of part i up to date, in the memory where it lies.
+func (k *keeper) pack(i int, part Part) error {
+	p := packing{bytes: k.phase.parts[i]}
+	_, err := part.WriteTo(&p)
+	if err != nil { // what was held is partly overwritten, and no state any more
+		k.failed = fmt.Errorf("saving the run: part %d of phase %q: %w", i, k.phase.name, err)
+		return k.failed
+	}
+	k.changed = k.changed || p.changed || p.at != len(p.bytes)
+	k.phase.parts[i], k.phase.steps[i], k.asked[i] = p.bytes[:p.at], part.K(), false
+	return nil
+}
+
+// packing writes over the bytes of a part and finds out whether they change.
+type packing struct {
+	bytes   []byte
+	at      int // how many are new
+	changed bool
+}
+
+// Grow makes room for n bytes in all.
+func (p *packing) Grow(n int) { p.bytes = slices.Grow(p.bytes, max(0, n-len(p.bytes))) }
+
+func (p *packing) Write(b []byte) (int, error) {
+	end := p.at + len(b)
+	if end > len(p.bytes) || !bytes.Equal(p.bytes[p.at:end], b) {
+		p.bytes, p.changed = append(p.bytes[:p.at], b...), true
+	}
+	p.at = end
+	return len(b), nil
+}
+
+// write writes a checkpoint.
+func (k *keeper) write() error {
+	if k.failed != nil {
+		return k.failed
+	}
+	previous := ""
+	if k.rotate {
+		previous = k.folder.path(previousFile)
+	}
+	if k.failed = k.trace.Sync(); k.failed == nil {
+		k.failed = ckpt.Replace(k.folder.path(checkpointFile), previous, k.state.writeTo)
+	}
+	if k.failed != nil {
+		k.failed = fmt.Errorf("saving the run: %w", k.failed)
+		return k.failed
+	}
+	k.rotate, k.changed, k.folder.kept = true, false, true
+	k.saved, k.round = k.now(), time.Time{}
+	return nil
+}
+
+// end saves the parts after a phase: at their ends or, if stopped is not nil, where they were stopped. made is how many
+// steps of each part are in the trace; a part that has made another one is left as it was packed last.
+func (k *keeper) end(stopped error, parts []Part, made []int) error {
+	if k == nil || k.failed != nil {
+		return stopped
+	}
+	for i, part := range parts {
+		if made[i] > 0 && part.K() == made[i] {
+			if err := k.pack(i, part); err != nil {
+				return errors.Join(stopped, err)
+			}
+		}
+	}
+	if !k.changed && k.rotate || stopped != nil && k.state.empty() {
+		return stopped
+	}
+	return errors.Join(stopped, k.write())
+}
+
+// line adds to the trace, before the checkpoint that has its step.
+func (k *keeper) line(l TraceLine) error {
+	if k == nil {
+		return nil
+	}
+	k.turn.Lock()
+	defer k.turn.Unlock()
+	k.phase.traced = true
+	if k.failed == nil {
+		if err := json.NewEncoder(k.trace).Encode(l); err != nil {
+			k.failed = fmt.Errorf("saving the run: %w", err)
+		}
+	}
+	return k.failed
+}
+
+// close closes the trace. Closing it again does nothing.
+func (k *keeper) close() error {
+	if k == nil || k.trace == nil {
+		return nil
+	}
+	trace := k.trace
+	k.trace = nil
+	return trace.Close()
+}

@@ -1,0 +1,223 @@
+package runs
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/starling-smc/starling/internal/pool"
+)
+
+// Part is one of the independent parts of a phase. Its methods are called one at a time.
+type Part interface {
+	// Step makes one step. After an error the part is as it was before.
+	Step(ctx context.Context) (Line, error)
+	// Done says that there are no more steps to make.
+	Done() bool
+	// K is how many steps were made.
+	K() int
+	// WriteTo saves the part. A Writer with a Grow(n int) may be told the size first.
+	WriteTo(w io.Writer) (int64, error)
+	// UnmarshalBinary makes a part that has made no step the one that was saved. It must not hold on to the bytes.
+	UnmarshalBinary(saved []byte) error
+}
+
+// Line is what a step leaves in the trace.
+type Line struct {
+	Progress float64 // 0 to 1: of the part's work. It is 1 after the last step and no other
+
+	// Fields becomes a JSON object, whose keys follow island, k, progress and seconds in the trace. All steps of a phase have
+	// fields or none has. Those of a phase without leave no trace; at most one phase of a run leaves one.
+	Fields any
+}
+
+// Phase is a list of independent parts that go on side by side.
+type Phase struct {
+	Name  string // no two phases of a run have the same
+	Parts []Part
+
+	// SaveEnds asks for a checkpoint whenever a part ends: for few parts that each take long.
+	SaveEnds bool
+
+	// Watch, if not nil, is told of each step after its line is in the trace, one step at a time. It may look at that part,
+	// and no other. An error stops the run. In a run that is resumed it is first told the lines that were kept or, where a
+	// phase leaves no trace, a line with Part and K alone of each part that has begun.
+	Watch func(l TraceLine) error
+}
+
+// Phase restores the parts that were saved and takes all of them to their ends, side by side on the pool's threads. The
+// run is saved as it goes on. The first error, or the end of ctx, stops all parts after their steps; then they are saved
+// where they are. A nil Run, like one without a folder, saves nothing.
+func (r *Run) Phase(ctx context.Context, workers *pool.Pool, p Phase) error {
+	if r == nil {
+		r = new(Run)
+	}
+	w := &work{Phase: p, run: r, made: make([]int, len(p.Parts)), threads: workers.Threads()}
+	if err := w.restore(); err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	workers.Run(len(p.Parts), func(i int) {
+		if err := w.advance(ctx, i); err != nil {
+			stop(err)
+		}
+	})
+	r.clock.share(0)
+	if err := r.keep.end(context.Cause(ctx), p.Parts, w.made); err != nil {
+		return err
+	}
+	if !w.traced {
+		return nil
+	}
+	sortTrace(r.trace)
+	if err := CheckTrace(r.trace, len(p.Parts)); err != nil {
+		return fmt.Errorf("the trace of phase %q: %w", p.Name, err)
+	}
+	return nil
+}
+
+// work is a Phase in progress.
+type work struct {
+	Phase
+	run     *Run
+	threads int
+	made    []int // steps of each part that Watch was told of
+
+	// In turn, by run.telling:
+	begun, traced bool // some part has made a step; steps leave lines in the trace
+	ended         int  // parts
+}
+
+// restore brings back the parts that were saved.
+func (w *work) restore() error {
+	saved, err := w.run.keep.begin(w.Name, len(w.Parts))
+	if err != nil {
+		return w.refused(err)
+	}
+	w.traced = saved.traced
+	for i, part := range w.Parts {
+		if k := saved.steps[i]; k > 0 {
+			w.begun = true
+			if err := part.UnmarshalBinary(saved.parts[i]); err != nil {
+				return w.refused(fmt.Errorf("part %d: %w", i, err))
+			}
+			if w.made[i] = part.K(); w.made[i] != k {
+				return w.refused(fmt.Errorf("part %d has made %d steps, not %d", i, w.made[i], k))
+			}
+			if err := w.tell(TraceLine{Part: i, K: k}, w.traced); err != nil {
+				return err
+			}
+		}
+		if part.Done() {
+			w.ended++
+		}
+	}
+	if w.traced {
+		for _, l := range w.run.trace {
+			if err := w.tell(l, false); err != nil {
+				return err
+			}
+		}
+	}
+	w.share()
+	return nil
+}
+
+// refused is the error of a checkpoint that is whole and of this run, and whose parts are refused all the same.
+func (w *work) refused(err error) error {
+	return &DamagedError{fmt.Errorf("the checkpoint %s is refused: phase %q: %w; remove it to go on from the one before, or begin anew in another folder",
+		w.run.keep.folder.path(w.run.keep.from), w.Name, err)}
+}
+
+func (w *work) tell(l TraceLine, silent bool) error {
+	if w.Watch == nil || silent {
+		return nil
+	}
+	return w.Watch(l)
+}
+
+// share says how many parts share the threads.
+func (w *work) share() { w.run.clock.share(min(len(w.Parts)-w.ended, w.threads)) }
+
+// advance takes part i to its end.
+func (w *work) advance(ctx context.Context, i int) error {
+	for part := w.Parts[i]; !part.Done(); {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		line, err := part.Step(ctx)
+		if err != nil {
+			return err
+		}
+		if err := w.record(i, line); err != nil {
+			return err
+		}
+		if err := w.run.keep.step(i, part, w.SaveEnds && part.Done()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// record appends a trace line and shows the step to Watch.
+func (w *work) record(i int, line Line) error {
+	part := w.Parts[i]
+	l := TraceLine{Part: i, K: part.K(), Progress: line.Progress}
+	if l.K != w.made[i]+1 {
+		return fmt.Errorf("phase %q: part %d counts %d steps after %d", w.Name, i, l.K, w.made[i])
+	}
+	if line.Fields != nil {
+		var err error
+		if l.Fields, err = json.Marshal(line.Fields); err != nil {
+			return fmt.Errorf("phase %q: part %d: %w", w.Name, i, err)
+		}
+		if done := part.Done(); done != (l.Progress >= 1) {
+			return fmt.Errorf("phase %q: part %d is at progress %v, done: %v", w.Name, i, l.Progress, done)
+		}
+	}
+	seconds, _ := w.run.clock.read()
+	l.Seconds = seconds.Seconds()
+	w.run.telling.Lock()
+	defer w.run.telling.Unlock()
+	if traced := line.Fields != nil; w.begun && traced != w.traced {
+		return fmt.Errorf("phase %q: some steps leave lines in the trace, others none", w.Name)
+	} else if traced {
+		if err := w.run.append(w.Name, l); err != nil {
+			return err
+		}
+		w.traced = true
+	}
+	w.begun = true
+	w.made[i]++
+	if part.Done() {
+		w.ended++
+		w.share()
+	}
+	return w.tell(l, false)
+}
+
+// RunPart takes one part to its end by itself, as a task for any machine: bytes in, bytes out. saved is what to go on
+// from, nil to begin. The result is what the part writes at its end, the same bytes as within a run.
+func RunPart(ctx context.Context, part Part, saved []byte) ([]byte, error) {
+	if saved != nil {
+		if err := part.UnmarshalBinary(saved); err != nil {
+			return nil, err
+		}
+	}
+	for !part.Done() {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if _, err := part.Step(ctx); err != nil {
+			return nil, err
+		}
+	}
+	var b bytes.Buffer
+	if _, err := part.WriteTo(&b); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}

@@ -1,0 +1,122 @@
+//go:build unix
+
+package runs
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// inFolder names the folder in which a child of this test process runs a job, instead of the tests.
+const inFolder = "STARLING_RUNS_TEST_FOLDER"
+
+func TestMain(m *testing.M) {
+	dir := os.Getenv(inFolder)
+	if dir == "" {
+		os.Exit(m.Run())
+	}
+	j := newJob()
+	j.options.Every = 1
+	j.before = func(context.Context, int) error { time.Sleep(3 * time.Millisecond); return nil }
+	if err := j.resume(context.Background(), dir); err != nil {
+		os.Stderr.WriteString(err.Error())
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// child runs the job in a process of its own, behind a shell command.
+func child(t *testing.T, dir, before string) (cmd *exec.Cmd, stderr *bytes.Buffer) {
+	t.Helper()
+	cmd = exec.Command("sh", "-c", before+` exec "$0"`, os.Args[0])
+	cmd.Env = append(os.Environ(), inFolder+"="+dir)
+	stderr = new(bytes.Buffer)
+	cmd.Stderr = stderr
+	return cmd, stderr
+}
+
+// await waits until a file is there.
+func await(t *testing.T, path string) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(200 * time.Microsecond) {
+		if _, err := os.Stat(path); err == nil {
+			return
+		}
+	}
+	t.Fatalf("%s does not appear", path)
+}
+
+// TestTwoProcesses: two processes cannot work in one folder; whoever comes after one that was killed goes on, to the same
+// bytes, and so again and again.
+func TestTwoProcesses(t *testing.T) {
+	_, want := whole(t)
+	dir := filepath.Join(t.TempDir(), "run")
+	for i, file := range []string{lockFile, configFile, checkpointFile, previousFile} {
+		cmd, _ := child(t, dir, "")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		await(t, filepath.Join(dir, file))
+		if i == 2 {
+			for _, take := range []func(string, Kind) (*Folder, error){TakeFolder, RetakeFolder, ResumeFolder} {
+				if _, err := take(dir, fitKind); err == nil {
+					t.Error("a folder is taken in which another process is at work")
+				}
+			}
+			if err := newJob().resume(t.Context(), dir); err == nil || !strings.Contains(err.Error(), "another run is at work in this folder (process ") {
+				t.Errorf("two processes: %v", err)
+			}
+		}
+		time.Sleep(time.Duration(i) * 7 * time.Millisecond)
+		cmd.Process.Kill()
+		if err := cmd.Wait(); err == nil {
+			t.Errorf("the process that waits for %s was done before it was killed", file)
+		}
+	}
+	if err := newJob().resume(t.Context(), dir); err != nil || contents(t, dir) != want {
+		t.Errorf("after four kills: %v\n%s\nwant\n%s", err, contents(t, dir), want)
+	}
+}
+
+// TestNoRoom: where files cannot grow any more, as on a full disk, the run stops with the name of the file, and leaves its last
+// good state; with more room it goes on.
+func TestNoRoom(t *testing.T) {
+	_, want := whole(t)
+	dir := filepath.Join(t.TempDir(), "run")
+	cmd, stderr := child(t, dir, "ulimit -f 100;") // blocks of 512 bytes; the second island has 100,000
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != 1 {
+		t.Fatalf("%v: %s", err, stderr)
+	}
+	for _, says := range []string{"saving the run: " + filepath.Join(dir, checkpointFile) + " is as it was before: ", "the last good state is kept in " + dir} {
+		if !strings.Contains(stderr.String(), says) {
+			t.Errorf("%s\nwant %s", stderr, says)
+		}
+	}
+	if m, err := ReadManifest(dir); err != nil || m.Status != Failed {
+		t.Errorf("status %q, %v", m.Status, err)
+	}
+	j := newJob()
+	if err := j.resume(t.Context(), dir); err != nil || contents(t, dir) != want {
+		t.Errorf("with more room: %v\n%s\nwant\n%s", err, contents(t, dir), want)
+	}
+	if len(j.notices) > 0 {
+		t.Errorf("told %q", j.notices)
+	}
+	dir = filepath.Join(t.TempDir(), "none", "run")
+	cmd, stderr = child(t, dir, "ulimit -f 0;")
+	if err := cmd.Run(); err == nil {
+		t.Error("a run with no room at all")
+	}
+	if left, err := os.ReadDir(filepath.Dir(filepath.Dir(dir))); err != nil || len(left) != 0 {
+		t.Errorf("no room at all, but left: %v, %v; %s", left, err, stderr)
+	}
+}

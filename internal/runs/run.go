@@ -1,0 +1,190 @@
+package runs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/starling-smc/starling/internal/ckpt"
+)
+
+// Options are what a run may do beside its work. They do not change the result.
+type Options struct {
+	Every  time.Duration     // between two states that are saved; 0: 10 s
+	Notice func(text string) // told what a person should know, in plain words; nil: nobody is told
+	Now    func() time.Time  // nil: time.Now
+}
+
+// Run is work in progress, in a folder or without one. The zero Run has no folder. Its methods are called by one goroutine,
+// but for Aside.
+type Run struct {
+	Manifest Manifest // as it is now; the caller adds Notes and Findings
+
+	config []byte
+	notice func(text string)
+	clock  clock
+	folder *Folder
+	keep   *keeper // nil: nothing is saved
+	open   bool    // in a folder, and neither finished nor closed
+
+	telling sync.Mutex // for what follows, and in turn of Phase.Watch
+	trace   []TraceLine
+	traced  string // the phase whose steps leave lines in the trace; empty: none so far
+}
+
+// Open begins a run, or resumes the one that was begun in the folder. config is the resolved config; with the manifest's
+// version and checksums it is the run's identity. Where another run was begun in the folder, the error is an *OtherRunError,
+// and where what was saved cannot be read, a *DamagedError; nothing in the folder is changed then. Without a folder, nil,
+// the run saves nothing, and all else is the same.
+//
+// The run in the folder may be done already: Run.Done says so. Then ReadBack takes the place of the phases and of Finish.
+func Open(folder *Folder, config []byte, m Manifest, o Options) (*Run, error) {
+	r := &Run{Manifest: m, config: config, notice: o.Notice, folder: folder}
+	if r.notice == nil {
+		r.notice = func(string) {}
+	}
+	r.clock.now = o.Now
+	if r.Manifest.Started.IsZero() {
+		r.Manifest.Started = r.clock.time()
+	}
+	r.clock.settled = r.Manifest.Started // of this process
+	r.Manifest.Started = r.Manifest.Started.UTC()
+	r.Manifest.machine()
+	if folder == nil {
+		return r, nil
+	}
+	if !folder.held() {
+		return nil, fmt.Errorf("folder %s is not taken, or was closed", folder.Dir)
+	}
+	r.Manifest.Kind = folder.kind.Name
+	k := &keeper{folder: folder, every: o.Every, now: r.clock.time}
+	k.state.identity = r.identity()
+	if k.every == 0 {
+		k.every = 10 * time.Second
+	}
+	if !folder.made || folder.kept {
+		if err := k.resume(r); err != nil {
+			return nil, err
+		}
+		if r.Done() {
+			return r, nil
+		}
+	}
+	if folder.resumed && !folder.kept {
+		r.notice(folder.Dir + " has no checkpoint: the run begins anew")
+	}
+	if err := k.open(r); err != nil {
+		return nil, err
+	}
+	r.keep, r.open = k, true
+	return r, nil
+}
+
+// open writes what a folder holds before the first step, and opens the trace.
+func (k *keeper) open(r *Run) error {
+	f := k.folder
+	if err := ckpt.WriteFile(f.path(configFile), r.config); err != nil {
+		return err
+	}
+	r.Manifest.Status = Running
+	if err := f.writeManifest(&r.Manifest); err != nil {
+		return err
+	}
+	if err := ckpt.Replace(f.path(traceFile), "", func(w io.Writer) error { return writeTrace(w, r.trace) }); err != nil {
+		return err
+	}
+	var err error
+	if k.trace, err = os.OpenFile(f.path(traceFile), os.O_APPEND|os.O_WRONLY, 0); err != nil {
+		return err
+	}
+	k.saved = k.now()
+	return nil
+}
+
+func (r *Run) identity() identity {
+	m := &r.Manifest
+	return identity{kind: m.Kind, release: m.Version, revision: m.Revision, config: r.config, data: m.Data, init: m.Init}
+}
+
+// Trace is what the steps so far have left, sorted by part and then by step once their phase has ended.
+func (r *Run) Trace() []TraceLine { return r.trace }
+
+// append adds a line of a phase to the trace.
+func (r *Run) append(phase string, l TraceLine) error {
+	if r.traced != "" && r.traced != phase {
+		return fmt.Errorf("phases %q and %q of a run both leave lines in the trace", r.traced, phase)
+	}
+	r.traced = phase
+	if err := r.keep.line(l); err != nil {
+		return err
+	}
+	r.trace = append(r.trace, l)
+	return nil
+}
+
+// Aside runs f, whose time is that of the evaluation and not of the work. Several parts may evaluate at the same time.
+func (r *Run) Aside(f func() error) error {
+	if r == nil {
+		return f()
+	}
+	r.clock.step(1)
+	defer r.clock.step(-1)
+	return f()
+}
+
+// measure notes the seconds so far in the manifest.
+func (r *Run) measure() {
+	work, evaluation := r.clock.read()
+	r.Manifest.WorkSeconds, r.Manifest.EvaluationSeconds = work.Seconds(), evaluation.Seconds()
+}
+
+// Finish ends a run whose work is done: it writes the files of the result and, last of all, the manifest, which says that
+// the run is done.
+func (r *Run) Finish(files []File) error {
+	r.measure()
+	r.Manifest.Finished, r.Manifest.Status = r.clock.time().UTC(), Done
+	if !r.open {
+		return nil
+	}
+	if !r.keep.rotate { // no phase has saved anything
+		if err := r.keep.write(); err != nil {
+			return err
+		}
+	}
+	err := r.keep.close()
+	if err == nil {
+		err = r.folder.Write(r.config, r.trace, files, r.Manifest)
+	}
+	if err != nil {
+		return fmt.Errorf("the run is done but could not be written: %w", err)
+	}
+	r.open = false
+	return nil
+}
+
+// Close ends a run and returns err, the error that stopped it if there was one. A run that is not done is marked as
+// interrupted, or as failed, where a state of it is kept; the folder itself stays taken. Closing it again does nothing.
+func (r *Run) Close(err error) error {
+	if r == nil || !r.open {
+		return err
+	}
+	r.open = false
+	err = errors.Join(err, r.keep.close())
+	r.Manifest.Finished, r.Manifest.Status = time.Time{}, Failed
+	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		r.Manifest.Status = Interrupted
+	}
+	if !r.folder.kept {
+		return err
+	}
+	r.measure()
+	r.folder.writeManifest(&r.Manifest) // the first error is the one to tell
+	if r.Manifest.Status == Failed && (r.folder.has(checkpointFile) || r.folder.has(previousFile)) {
+		err = fmt.Errorf("%w\nthe last good state is kept in %s", err, r.folder.Dir)
+	}
+	return err
+}

@@ -1,0 +1,181 @@
+package runs
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+)
+
+// TraceLine is one step of one part. In the trace it is a JSON object: island, k, progress, seconds, and the part's own
+// fields.
+type TraceLine struct {
+	Part     int     // "island", from 0
+	K        int     // from 1
+	Progress float64 // 0 to 1: of the part's work
+	Seconds  float64 // of the run's work so far, without pauses and without the evaluation
+
+	// Fields is a JSON object, the part's own. It is nil where the part leaves no trace, and {} where there are none.
+	Fields json.RawMessage
+}
+
+// head is what each line begins with.
+type head struct {
+	Part     int     `json:"island"`
+	K        int     `json:"k"`
+	Progress float64 `json:"progress"`
+	Seconds  float64 `json:"seconds"`
+}
+
+// MarshalJSON writes the line as the trace has it.
+func (l TraceLine) MarshalJSON() ([]byte, error) {
+	line, err := json.Marshal(head{l.Part, l.K, l.Progress, l.Seconds})
+	if err != nil {
+		return nil, err
+	}
+	fields := bytes.TrimSpace(l.Fields)
+	if len(fields) == 0 {
+		return line, nil
+	}
+	if fields[0] != '{' || !json.Valid(fields) {
+		return nil, fmt.Errorf("the fields of a trace line are %.40s, not an object", fields)
+	}
+	if fields = bytes.TrimLeft(fields[1:], " \t\r\n"); fields[0] != '}' {
+		line = append(line[:len(line)-1], ',')
+		line = append(line, fields...)
+	}
+	return line, nil
+}
+
+// UnmarshalJSON reads what MarshalJSON writes. Keys may stand in any order; each of the first four must be there once.
+func (l *TraceLine) UnmarshalJSON(text []byte) error {
+	*l = TraceLine{}
+	d := json.NewDecoder(bytes.NewReader(text))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return errors.New("not an object")
+	}
+	missing := map[string]any{"island": &l.Part, "k": &l.K, "progress": &l.Progress, "seconds": &l.Seconds}
+	fields := []byte{'{'}
+	known := map[string]bool{"island": true, "k": true, "progress": true, "seconds": true}
+	for d.More() {
+		t, err := d.Token()
+		if err != nil {
+			return err
+		}
+		key, _ := t.(string)
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return err
+		}
+		if to, ok := missing[key]; ok {
+			if string(value) == "null" {
+				return fmt.Errorf("%s is null", key)
+			}
+			if err := json.Unmarshal(value, to); err != nil {
+				return fmt.Errorf("%s: %w", key, err)
+			}
+			delete(missing, key)
+			continue
+		}
+		if known[key] {
+			return fmt.Errorf("%s occurs twice", key)
+		}
+		name, err := json.Marshal(key)
+		if err != nil {
+			return err
+		}
+		if len(fields) > 1 {
+			fields = append(fields, ',')
+		}
+		fields = append(append(append(fields, name...), ':'), value...)
+	}
+	for _, key := range []string{"island", "k", "progress", "seconds"} {
+		if missing[key] != nil {
+			return fmt.Errorf("%s is missing", key)
+		}
+	}
+	l.Fields = append(fields, '}')
+	return nil
+}
+
+// ReadTrace reads the lines of a trace. The error names the number of the line that is damaged.
+func ReadTrace(text []byte) ([]TraceLine, error) {
+	if len(text) == 0 {
+		return nil, nil
+	}
+	var trace []TraceLine
+	for i, line := range bytes.Split(bytes.TrimSuffix(text, []byte("\n")), []byte("\n")) {
+		var l TraceLine
+		if err := json.Unmarshal(line, &l); err != nil {
+			return nil, fmt.Errorf("line %d: %w", i+1, err)
+		}
+		trace = append(trace, l)
+	}
+	return trace, nil
+}
+
+// CheckTrace checks that a trace has all steps of so many parts, part by part and in order, up to progress 1.
+func CheckTrace(trace []TraceLine, parts int) error {
+	last := TraceLine{Part: -1, Progress: 1}
+	for i, l := range trace {
+		part, k := last.Part, last.K+1
+		if l.Part != part && last.Progress >= 1 {
+			part, k = part+1, 1
+		}
+		if l.Part != part || l.K != k || part >= parts {
+			return fmt.Errorf("line %d is k %d of island %d of %d, after k %d of island %d: lines are missing, or too many",
+				i+1, l.K, l.Part, parts, last.K, last.Part)
+		}
+		last = l
+	}
+	if last.Part != parts-1 || !(last.Progress >= 1) {
+		return fmt.Errorf("it stops after line %d, k %d of island %d of %d at progress %v: lines are missing",
+			len(trace), last.K, last.Part, parts, last.Progress)
+	}
+	return nil
+}
+
+func writeTrace(w io.Writer, trace []TraceLine) error {
+	lines := json.NewEncoder(w)
+	for _, line := range trace {
+		if err := lines.Encode(line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sortTrace orders lines by part, then by step.
+func sortTrace(trace []TraceLine) {
+	slices.SortFunc(trace, func(a, b TraceLine) int {
+		if a.Part != b.Part {
+			return a.Part - b.Part
+		}
+		return a.K - b.K
+	})
+}
+
+// cutTrace returns the lines of a trace that a checkpoint has behind it: steps[i] of part i. The rest was written after the
+// checkpoint, the last line perhaps not wholly.
+func cutTrace(text []byte, steps []int) ([]TraceLine, error) {
+	last := make([]int, len(steps))
+	var kept []TraceLine
+	for _, line := range bytes.Split(text, []byte("\n")) {
+		var l TraceLine
+		if json.Unmarshal(line, &l) != nil || l.Part < 0 || l.Part >= len(steps) {
+			continue
+		}
+		if l.K == last[l.Part]+1 && l.K <= steps[l.Part] {
+			last[l.Part]++
+			kept = append(kept, l)
+		}
+	}
+	for i, k := range steps {
+		if last[i] != k {
+			return nil, fmt.Errorf("it lacks k %d of island %d, which the checkpoint has", last[i]+1, i)
+		}
+	}
+	return kept, nil
+}

@@ -1,0 +1,160 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// renamed are keys of trace lines by their former names.
+var renamed = map[string]string{"broken": "divergent", "settled": "annealed"}
+
+// most is how many differences of a file are listed.
+const most = 10
+
+// compareRuns lists what differs between two folders of runs, by file, line and key.
+func compareRuns(before, after string) (differences []string, err error) {
+	for _, name := range []string{"posterior.safetensors", "map.safetensors", "metrics.json", "trace.jsonl"} {
+		a, err := read(filepath.Join(before, name))
+		if err != nil {
+			return nil, err
+		}
+		b, err := read(filepath.Join(after, name))
+		if err != nil {
+			return nil, err
+		}
+		var found []string
+		switch {
+		case (a == nil) != (b == nil):
+			found = []string{fmt.Sprintf("only one of the runs has it: old %v, new %v", a != nil, b != nil)}
+		case name == "trace.jsonl":
+			found, err = compareTraces(a, b)
+		case bytes.Equal(a, b):
+		case name == "metrics.json":
+			if found, err = compareLines(a, b, nil); found == nil && err == nil {
+				found = []string{"the same values, but other bytes"}
+			}
+		default:
+			found = []string{fmt.Sprintf("byte %d of %d and %d", mismatch(a, b), len(a), len(b))}
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s of %s and %s: %w", name, before, after, err)
+		}
+		if n := len(found); n > most {
+			found = append(found[:most:most], fmt.Sprintf("and %d more", n-most))
+		}
+		for _, f := range found {
+			differences = append(differences, name+": "+f)
+		}
+	}
+	return differences, nil
+}
+
+// read is a file's content, and nil where there is no such file.
+func read(path string) ([]byte, error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return text, err
+}
+
+// mismatch is the place of the first byte that differs.
+func mismatch(a, b []byte) int {
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return min(len(a), len(b))
+}
+
+// compareTraces compares line by line, but for seconds.
+func compareTraces(a, b []byte) (differences []string, err error) {
+	before, after := lines(a), lines(b)
+	if len(before) != len(after) {
+		return []string{fmt.Sprintf("%d lines, and now %d", len(before), len(after))}, nil
+	}
+	for i := range before {
+		found, err := compareLines(before[i], after[i], renamed)
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", i+1, err)
+		}
+		for _, f := range found {
+			differences = append(differences, fmt.Sprintf("line %d: %s", i+1, f))
+		}
+	}
+	return differences, nil
+}
+
+func lines(text []byte) [][]byte {
+	return bytes.Split(bytes.TrimSuffix(text, []byte("\n")), []byte("\n"))
+}
+
+// compareLines compares two JSON objects by key, as they are written: 0.1 and 0.10 differ. With names of keys, those of
+// either may be the former or the present ones, and the key seconds does not count.
+func compareLines(a, b []byte, names map[string]string) (differences []string, err error) {
+	before, err := object(a, names)
+	if err != nil {
+		return nil, err
+	}
+	after, err := object(b, names)
+	if err != nil {
+		return nil, err
+	}
+	keys := append(sortedKeys(before), sortedKeys(after)...)
+	slices.Sort(keys)
+	for _, k := range slices.Compact(keys) {
+		x, old := before[k]
+		y, now := after[k]
+		switch {
+		case !old:
+			differences = append(differences, fmt.Sprintf("%s is new: %s", k, short(y)))
+		case !now:
+			differences = append(differences, fmt.Sprintf("%s is gone; it was %s", k, short(x)))
+		case !bytes.Equal(x, y):
+			differences = append(differences, fmt.Sprintf("%s was %s and is %s", k, short(x), short(y)))
+		}
+	}
+	return differences, nil
+}
+
+func object(text []byte, names map[string]string) (map[string]json.RawMessage, error) {
+	var raw map[string]json.RawMessage
+	if err := json.Unmarshal(text, &raw); err != nil {
+		return nil, err
+	}
+	out := map[string]json.RawMessage{}
+	for k, v := range raw {
+		if names != nil && k == "seconds" {
+			continue
+		}
+		if name := names[k]; name != "" {
+			k = name
+		}
+		if out[k] != nil {
+			return nil, fmt.Errorf("key %s stands there twice, by its former name and by its present one", k)
+		}
+		var b bytes.Buffer
+		if err := json.Compact(&b, v); err != nil {
+			return nil, err
+		}
+		out[k] = b.Bytes()
+	}
+	return out, nil
+}
+
+func short(v json.RawMessage) string {
+	const enough = 60
+	if len(v) > enough {
+		return string(v[:enough]) + "…"
+	}
+	return string(v)
+}

@@ -1,0 +1,210 @@
+//go:build unix
+
+// Command same says whether two builds of starling compute the same.
+//
+//	go build -o /tmp/old ./cmd/starling                   # before a change
+//	go build -o /tmp/new ./cmd/starling                   # after it
+//	go run ./internal/same /tmp/old /tmp/new              # every preset that takes under a minute, on every kernel
+//	go run ./internal/same -presets pima,mnist7-smc -seeds 1,2 -kernels avx512,go /tmp/old /tmp/new
+//	go run ./internal/same -purego /tmp/oldp,/tmp/newp /tmp/old /tmp/new    # and those built with -tags purego
+//	go run ./internal/same -time -presets mnist7 /tmp/old /tmp/new          # how long each takes, and how much memory
+//
+// Posterior, point estimates and metrics must have the same bytes; the trace must have the same values but for seconds, where
+// keys that were renamed are equal (renamed, in compare.go). Runs are kept in a folder under -dir by the checksum of their
+// program: what was interrupted goes on where it was, and a program is not run again when only the other one changes. The
+// exit status is 1 where anything differs.
+package main
+
+import (
+	"cmp"
+	"errors"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+)
+
+// slowest is how long a preset may take, on the processor's best kernel, to be one of those that are run by default.
+const slowest = time.Minute
+
+// manySeeds are run with three seeds by default: the two that every kind of phase and diagnostic comes from.
+var manySeeds = map[string][]string{"mnist7": {"1", "2", "3"}, "mnist7-smc": {"1", "2", "3"}}
+
+func main() {
+	var o options
+	flag.StringVar(&o.presets, "presets", "", "`names` with commas between them (default: those that take under a minute)")
+	flag.StringVar(&o.seeds, "seeds", "", "`numbers` with commas between them (default: the preset's own, and 1,2,3 of mnist7 and mnist7-smc)")
+	flag.StringVar(&o.kernels, "kernels", "", "`names` with commas between them (default: those of this processor)")
+	flag.StringVar(&o.purego, "purego", "", "`OLD,NEW` built with -tags purego, to be compared as well")
+	flag.StringVar(&o.data, "data-dir", os.Getenv("STARLING_DATA"), "`folder` of the data sets that are not built in")
+	flag.StringVar(&o.dir, "dir", "runs/same", "`folder` that keeps the runs")
+	timed := flag.Bool("time", false, "time the programs in turns, instead of comparing what they write")
+	flag.Parse()
+	if flag.NArg() != 2 {
+		fmt.Fprintln(os.Stderr, "usage: same [flags] OLD NEW")
+		flag.PrintDefaults()
+		os.Exit(2)
+	}
+	o.old, o.new = flag.Arg(0), flag.Arg(1)
+	work := o.compare
+	if *timed {
+		work = o.timing
+	}
+	if err := work(); err != nil {
+		fmt.Fprintln(os.Stderr, "same:", err)
+		os.Exit(1)
+	}
+}
+
+type options struct {
+	old, new                              string
+	presets, seeds, kernels, purego, data string
+	dir                                   string
+}
+
+// pair is two programs, to be run alike on a kernel.
+type pair struct {
+	old, new *program
+	kernel   string
+	pure     bool // they are built with -tags purego
+}
+
+// pairs are what there is to run.
+func (o *options) pairs() ([]pair, error) {
+	before, err := o.program(o.old)
+	if err != nil {
+		return nil, err
+	}
+	after, err := o.program(o.new)
+	if err != nil {
+		return nil, err
+	}
+	if before.runs == after.runs {
+		return nil, fmt.Errorf("%s and %s are the same bytes: there is nothing to compare", o.old, o.new)
+	}
+	kernels := split(o.kernels)
+	if kernels == nil {
+		if kernels, err = before.kernels(); err != nil {
+			return nil, err
+		}
+	}
+	var all []pair
+	for _, k := range kernels {
+		all = append(all, pair{before, after, k, false})
+	}
+	if o.purego != "" {
+		names := split(o.purego)
+		if len(names) != 2 {
+			return nil, fmt.Errorf("-purego %s: want OLD,NEW", o.purego)
+		}
+		if before, err = o.program(names[0]); err != nil {
+			return nil, err
+		}
+		if after, err = o.program(names[1]); err != nil {
+			return nil, err
+		}
+		all = append(all, pair{before, after, "go", true})
+	}
+	return all, nil
+}
+
+func (p pair) String() string {
+	if p.pure {
+		return "purego"
+	}
+	return p.kernel
+}
+
+// chosen are the presets to run, with their seeds; "" is the seed of the preset.
+func (o *options) chosen(first pair) ([]string, map[string][]string, error) {
+	presets := split(o.presets)
+	if presets == nil {
+		all, err := first.old.presets()
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, name := range all {
+			_, err := first.old.fit(first.kernel, name, o.seedsOf(name)[0], slowest)
+			if errors.Is(err, errSlow) {
+				continue
+			} else if err != nil {
+				return nil, nil, err
+			}
+			presets = append(presets, name)
+		}
+		fmt.Printf("presets of under a minute: %s\n", strings.Join(presets, ","))
+	}
+	seeds := map[string][]string{}
+	for _, name := range presets {
+		seeds[name] = o.seedsOf(name)
+	}
+	return presets, seeds, nil
+}
+
+func (o *options) seedsOf(preset string) []string {
+	if seeds := split(o.seeds); seeds != nil {
+		return seeds
+	}
+	if seeds := manySeeds[preset]; seeds != nil {
+		return seeds
+	}
+	return []string{""}
+}
+
+// compare runs both programs of every pair and prints what differs.
+func (o *options) compare() error {
+	pairs, err := o.pairs()
+	if err != nil {
+		return err
+	}
+	presets, seeds, err := o.chosen(pairs[0])
+	if err != nil {
+		return err
+	}
+	runs, different := 0, 0
+	for _, p := range pairs {
+		for _, name := range presets {
+			for _, seed := range seeds[name] {
+				before, err := p.old.fit(p.kernel, name, seed, 0)
+				if err != nil {
+					return err
+				}
+				after, err := p.new.fit(p.kernel, name, seed, 0)
+				if err != nil {
+					return err
+				}
+				differences, err := compareRuns(before, after)
+				if err != nil {
+					return err
+				}
+				verdict := "same"
+				if runs++; differences != nil {
+					different++
+					verdict = "DIFFERENT"
+				}
+				fmt.Printf("%-8s %-26s seed %-4s %s\n", p, name, cmp.Or(seed, "own"), verdict)
+				for _, d := range differences {
+					fmt.Println("    " + d)
+				}
+			}
+		}
+	}
+	fmt.Printf("%d runs, %d of them different\n", runs, different)
+	if different > 0 {
+		return fmt.Errorf("%d of %d runs are different", different, runs)
+	}
+	return nil
+}
+
+// split is a list with commas between its words; nil for none.
+func split(list string) []string {
+	if list == "" {
+		return nil
+	}
+	return strings.Split(list, ",")
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

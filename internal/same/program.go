@@ -1,0 +1,127 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// errSlow says that a run took longer than it may.
+var errSlow = errors.New("too slow")
+
+// program is a build of starling. Its runs lie in a folder of its own.
+type program struct {
+	path, runs, data string
+}
+
+func (o *options) program(path string) (*program, error) {
+	path, err := filepath.Abs(path) // else it is looked for in $PATH
+	if err != nil {
+		return nil, err
+	}
+	file, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(file)
+	return &program{path, filepath.Join(o.dir, hex.EncodeToString(sum[:6])), o.data}, nil
+}
+
+// output is what a verb prints as JSON.
+func (p *program) output(into any, args ...string) error {
+	out, err := exec.Command(p.path, append(args, "--json")...).Output()
+	if err == nil {
+		err = json.Unmarshal(out, into)
+	}
+	if err != nil {
+		return fmt.Errorf("%s %s --json: %w", p.path, strings.Join(args, " "), err)
+	}
+	return nil
+}
+
+func (p *program) kernels() ([]string, error) {
+	var v struct{ Kernels []string }
+	err := p.output(&v, "version")
+	return v.Kernels, err
+}
+
+func (p *program) presets() ([]string, error) {
+	var v struct{ Presets map[string]string }
+	err := p.output(&v, "presets")
+	return sortedKeys(v.Presets), err
+}
+
+// fit returns the folder of a run that is done; it is run unless it is there. A run that takes longer than limit is given up
+// with errSlow, and noted, so that nobody tries again; 0 is no limit.
+func (p *program) fit(kernel, preset, seed string, limit time.Duration) (dir string, err error) {
+	dir = filepath.Join(p.runs, kernel, preset+"-"+cmp.Or(seed, "own"))
+	slow := dir + ".slow"
+	if _, err := os.Stat(slow); err == nil && limit > 0 {
+		return "", errSlow
+	}
+	if done(dir) {
+		return dir, nil
+	}
+	if err := os.RemoveAll(dir); err != nil { // of a run that was interrupted
+		return "", err
+	}
+	if err := os.MkdirAll(filepath.Dir(dir), 0o777); err != nil {
+		return "", err
+	}
+	ctx := context.Background()
+	if limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, limit)
+		defer cancel()
+	}
+	cmd := p.command(ctx, kernel, preset, seed, dir)
+	if err := run(cmd); ctx.Err() != nil {
+		return "", errors.Join(errSlow, os.WriteFile(slow, nil, 0o666), os.RemoveAll(dir))
+	} else if err != nil {
+		return "", err
+	}
+	return dir, nil
+}
+
+// command fits a preset into a folder that does not exist yet.
+func (p *program) command(ctx context.Context, kernel, preset, seed, dir string) *exec.Cmd {
+	args := []string{"fit", preset, "--out", dir}
+	if seed != "" {
+		args = append(args, "--seed", seed)
+	}
+	if p.data != "" {
+		args = append(args, "--data-dir", p.data)
+	}
+	cmd := exec.CommandContext(ctx, p.path, args...)
+	cmd.Env = append(os.Environ(), "STARLING_KERNEL="+kernel)
+	return cmd
+}
+
+// run runs a command; what it says is part of the error.
+func run(cmd *exec.Cmd) error {
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &said
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", strings.Join(cmd.Args, " "), err, said.Bytes())
+	}
+	return nil
+}
+
+// done reports whether a folder holds a run that came to its end.
+func done(dir string) bool {
+	text, err := os.ReadFile(filepath.Join(dir, "manifest.json"))
+	var manifest struct{ Status string }
+	return err == nil && json.Unmarshal(text, &manifest) == nil && manifest.Status == "done"
+}

@@ -1,0 +1,109 @@
+//go:build unix
+
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"time"
+)
+
+// rounds is how often each program is timed.
+const rounds = 5
+
+// within is how far a ratio may be from 1.
+const within = 0.03
+
+// cost is what a run took.
+type cost struct{ wall, cpu, memory float64 } // s, s, and the system's unit of the largest resident set
+
+// timing runs the programs in turns and compares the medians of what they took.
+func (o *options) timing() error {
+	pairs, err := o.pairs()
+	if err != nil {
+		return err
+	}
+	presets, seeds, err := o.chosen(pairs[0])
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "same")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	fmt.Printf("%-8s %-26s %-4s  %20s %20s %9s\n", "kernel", "preset", "seed", "wall, s", "CPU, s", "memory")
+	worse := 0
+	for _, p := range pairs {
+		for _, name := range presets {
+			for _, seed := range seeds[name] {
+				var before, after []cost
+				for range rounds {
+					for _, turn := range []struct {
+						program *program
+						costs   *[]cost
+					}{{p.old, &before}, {p.new, &after}} {
+						c, err := turn.program.cost(filepath.Join(dir, "run"), p.kernel, name, seed)
+						if err != nil {
+							return err
+						}
+						*turn.costs = append(*turn.costs, c)
+					}
+				}
+				a, b := median(before), median(after)
+				ratio, mark := cost{b.wall / a.wall, b.cpu / a.cpu, b.memory / a.memory}, ""
+				if !(ratio.wall <= 1+within && ratio.cpu <= 1+within && ratio.memory <= 1+within) {
+					worse++
+					mark = "  MORE"
+				}
+				fmt.Printf("%-8s %-26s %-4s  %6.2f %6.2f ×%.3f %6.2f %6.2f ×%.3f    ×%.3f%s\n",
+					p, name, cmp.Or(seed, "own"), a.wall, b.wall, ratio.wall, a.cpu, b.cpu, ratio.cpu, ratio.memory, mark)
+			}
+		}
+	}
+	if worse > 0 {
+		return fmt.Errorf("%d runs take more than %g times as much as before", worse, 1+within)
+	}
+	return nil
+}
+
+// cost runs a preset in a folder that is removed again.
+func (p *program) cost(dir, kernel, preset, seed string) (cost, error) {
+	if err := os.RemoveAll(dir); err != nil {
+		return cost{}, err
+	}
+	cmd := p.command(context.Background(), kernel, preset, seed, dir)
+	began := time.Now()
+	if err := run(cmd); err != nil {
+		return cost{}, err
+	}
+	took := time.Since(began)
+	usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage)
+	if !ok {
+		return cost{}, errors.New("this system does not say how much memory a process took")
+	}
+	return cost{took.Seconds(), (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds(), float64(usage.Maxrss)}, nil
+}
+
+// median is of each part of the costs by itself.
+func median(costs []cost) (m cost) {
+	middle := func(of func(cost) float64) float64 {
+		var v []float64
+		for _, c := range costs {
+			v = append(v, of(c))
+		}
+		slices.Sort(v)
+		return v[len(v)/2]
+	}
+	return cost{
+		middle(func(c cost) float64 { return c.wall }),
+		middle(func(c cost) float64 { return c.cpu }),
+		middle(func(c cost) float64 { return c.memory }),
+	}
+}

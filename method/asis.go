@@ -1,0 +1,51 @@
+package method
+
+import (
+	"context"
+
+	"github.com/starling-smc/starling/bnn"
+	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/internal/finding"
+	"github.com/starling-smc/starling/internal/runs"
+)
+
+// AsIs takes a trained network, model.init, as it is: an ensemble of one, so that it can be evaluated before anything is
+// sampled. Nothing is held out of the data, and the scores are on all of them.
+type AsIs struct{}
+
+var _ Method = AsIs{}
+
+// Title names the method.
+func (AsIs) Title() string { return "a trained network as it is" }
+
+// Complete has nothing to fill in.
+func (m AsIs) Complete(Around) Method { return m }
+
+// CheckWithin wants a trained network, and nothing that is for sampling.
+func (AsIs) CheckWithin(around Around, _ string, f *config.Faults) {
+	const taken = "is for sampling: method as-is takes the network of model.init as it is"
+	f.If(!around.Init, "method", "as-is evaluates a trained network as it is: name the file of its weights, model.init")
+	f.If(around.Prior != (bnn.PriorSettings{}), "prior", taken)
+	f.If(around.Search != nil, "map", taken)
+}
+
+// CheckData has nothing to refuse.
+func (AsIs) CheckData(int, string, *config.Faults) {}
+
+// Needs is a trained network.
+func (AsIs) Needs() Needs { return Needs{Init: true, Whole: true} }
+
+// Sampling is nil.
+func (AsIs) Sampling() *Sampling { return nil }
+
+// Memory is nothing beside the network.
+func (AsIs) Memory(job *Job) Memory { return Memory{Bytes: job.bytes(0)} }
+
+// Phases is empty.
+func (AsIs) Phases(context.Context, *Job) ([]runs.Phase, error) { return nil, nil }
+
+// Gather returns the network.
+func (AsIs) Gather(job *Job, _ []runs.Phase) (*bnn.Ensemble, []finding.Finding, error) {
+	e, err := bnn.Combine(job.Net, []bnn.Island{{Theta: job.Init}}, bnn.Equal{})
+	return e, []finding.Finding{finding.AsIs()}, err
+}

@@ -1,0 +1,50 @@
+package method
+
+import (
+	"context"
+
+	"github.com/starling-smc/starling/bnn"
+	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/internal/finding"
+	"github.com/starling-smc/starling/internal/runs"
+)
+
+// Ensemble is the deep ensemble (Lakshminarayanan, Pritzel, Blundell 2017): every restart of the search, equally weighted. It
+// costs no sampling, and is the baseline that every other method's posterior is printed beside.
+type Ensemble struct{}
+
+var _ Method = Ensemble{}
+
+// Title names the method.
+func (Ensemble) Title() string { return "a deep ensemble of MAP restarts" }
+
+// Complete has nothing to fill in.
+func (m Ensemble) Complete(Around) Method { return m }
+
+// CheckWithin wants several restarts.
+func (Ensemble) CheckWithin(around Around, at string, f *config.Faults) {
+	if around.Search != nil && around.Search.Restarts == 1 {
+		f.Conflict([]string{"map.restarts", at}, "one restart is no ensemble: want at least 2, or method: map")
+	}
+}
+
+// CheckData has nothing to refuse.
+func (Ensemble) CheckData(int, string, *config.Faults) {}
+
+// Needs is several restarts.
+func (Ensemble) Needs() Needs { return Needs{Points: 8, Prior: true} }
+
+// Sampling is nil.
+func (Ensemble) Sampling() *Sampling { return nil }
+
+// Memory is nothing beside the search.
+func (Ensemble) Memory(job *Job) Memory { return Memory{Bytes: job.bytes(0)} }
+
+// Phases is empty: the search has done the work.
+func (Ensemble) Phases(context.Context, *Job) ([]runs.Phase, error) { return nil, nil }
+
+// Gather returns all restarts.
+func (Ensemble) Gather(job *Job, _ []runs.Phase) (*bnn.Ensemble, []finding.Finding, error) {
+	e, err := job.Points.Ensemble()
+	return e, nil, err
+}

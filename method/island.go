@@ -1,0 +1,132 @@
+package method
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/starling-smc/starling/bnn"
+	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/eval"
+	"github.com/starling-smc/starling/internal/runs"
+	"github.com/starling-smc/starling/smc"
+	"github.com/starling-smc/starling/uq"
+)
+
+// island is one island of particles, or one chain: a part of a run whose steps are the iterations of a sampler.
+type island struct {
+	job      *Job
+	sampler  *smc.Sampler
+	state    *smc.State // nil: it has not begun
+	evidence bool       // the product of its weights is an evidence
+	tested   bool       // the test examples are evaluated on the way
+}
+
+var _ runs.Part = (*island)(nil)
+
+// Iteration is what a trace says of one iteration of an island, beside island, k, progress and seconds.
+type Iteration struct {
+	smc.Info
+
+	ValNLL      *uq.Number `json:"val_nll,omitempty"` // of the particles together on the validation examples
+	ValAccuracy *uq.Number `json:"val_accuracy,omitempty"`
+
+	// Likewise on the test examples, for looking only: nothing is decided by them. On a path of batches without validation
+	// examples (data.whole), every TestedEvery iterations and at the end.
+	TestNLL      *uq.Number `json:"test_nll,omitempty"`
+	TestAccuracy *uq.Number `json:"test_accuracy,omitempty"`
+}
+
+// TestedEvery is how many iterations a path of batches makes between two evaluations on the test examples.
+const TestedEvery = 20
+
+// Done says whether the island is at the end of its path.
+func (p *island) Done() bool { return p.state != nil && p.sampler.Done(p.state) }
+
+// K is the number of iterations made.
+func (p *island) K() int {
+	if p.state == nil {
+		return 0
+	}
+	return p.state.K
+}
+
+// Step makes one iteration, and scores the particles after it.
+func (p *island) Step(ctx context.Context) (line runs.Line, err error) {
+	if p.state == nil {
+		if p.state, err = p.sampler.Init(ctx); err != nil {
+			p.state = nil
+			return line, err
+		}
+	}
+	info, err := p.sampler.Step(ctx, p.state)
+	if err != nil {
+		return line, err
+	}
+	if !p.evidence {
+		info.LogZ = 0
+	}
+	it := Iteration{Info: info}
+	ctx = context.WithoutCancel(ctx) // a run that is stopped ends this iteration
+	if set := p.job.Data.Validate; set != nil {
+		if it.ValNLL, it.ValAccuracy, err = p.score(ctx, set); err != nil {
+			return line, err
+		}
+	}
+	if set := p.job.Data.Test; p.tested && set != nil && (info.K%TestedEvery == 0 || p.Done()) {
+		err = p.job.Run.Aside(func() (err error) {
+			it.TestNLL, it.TestAccuracy, err = p.score(ctx, set)
+			return err
+		})
+		if err != nil {
+			return line, err
+		}
+	}
+	if p.Done() {
+		p.sampler.Release()
+	}
+	return runs.Line{Progress: info.Progress, Fields: it}, nil
+}
+
+// score is what the particles are worth together, by their weights; a regression has no accuracy.
+func (p *island) score(ctx context.Context, set *data.Set) (nll, accuracy *uq.Number, err error) {
+	e, err := bnn.Combine(p.job.Net, []bnn.Island{{Theta: p.state.Theta, LogWeights: p.state.LogW}}, bnn.Equal{})
+	if err != nil {
+		return nil, nil, err
+	}
+	value, accuracy, err := eval.Validation(ctx, e, set, p.job.Data, p.job.Pool)
+	return &value, accuracy, err
+}
+
+// WriteTo packs the state. Errors are those of w.
+func (p *island) WriteTo(w io.Writer) (int64, error) {
+	if p.state == nil {
+		return 0, errors.New("an island that has not begun has no state")
+	}
+	return p.state.WriteTo(w)
+}
+
+// UnmarshalBinary is the inverse of WriteTo.
+func (p *island) UnmarshalBinary(b []byte) error {
+	st := new(smc.State)
+	if err := st.UnmarshalBinary(b); err != nil {
+		return err
+	}
+	p.state = st
+	return nil
+}
+
+// gather makes one ensemble of islands.
+func gather(job *Job, phases []runs.Phase, by bnn.Combination) (*bnn.Ensemble, error) {
+	var parts []bnn.Island
+	for _, part := range phases[len(phases)-1].Parts {
+		p := part.(*island)
+		theta, logw := p.state.Ensemble()
+		one := bnn.Island{Theta: theta, LogWeights: logw}
+		if p.evidence {
+			one.LogEvidence = p.state.LogZ
+		}
+		parts = append(parts, one)
+	}
+	return bnn.Combine(job.Net, parts, by)
+}

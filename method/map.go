@@ -1,0 +1,46 @@
+package method
+
+import (
+	"context"
+
+	"github.com/starling-smc/starling/bnn"
+	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/internal/finding"
+	"github.com/starling-smc/starling/internal/runs"
+)
+
+// MAP is the best of several descents alone, an ensemble of one (Liang et al., Scalable Bayesian Monte Carlo, Algorithm 1,
+// line 1; Search describes the descents). It is what an anchored posterior shrinks to at s = 0.
+type MAP struct{}
+
+var _ Method = MAP{}
+
+// Title names the method.
+func (MAP) Title() string { return "the best MAP alone" }
+
+// Complete has nothing to fill in.
+func (m MAP) Complete(Around) Method { return m }
+
+// CheckWithin has nothing to refuse: the search that it needs is there by default.
+func (MAP) CheckWithin(Around, string, *config.Faults) {}
+
+// CheckData has nothing to refuse.
+func (MAP) CheckData(int, string, *config.Faults) {}
+
+// Needs is one restart or more.
+func (MAP) Needs() Needs { return Needs{Points: 8, Prior: true} }
+
+// Sampling is nil.
+func (MAP) Sampling() *Sampling { return nil }
+
+// Memory is nothing beside the search.
+func (MAP) Memory(job *Job) Memory { return Memory{Bytes: job.bytes(0)} }
+
+// Phases is empty: the search has done the work.
+func (MAP) Phases(context.Context, *Job) ([]runs.Phase, error) { return nil, nil }
+
+// Gather returns the best restart.
+func (MAP) Gather(job *Job, _ []runs.Phase) (*bnn.Ensemble, []finding.Finding, error) {
+	e, err := bnn.Combine(job.Net, []bnn.Island{{Theta: job.Points.Best()}}, bnn.Equal{})
+	return e, nil, err
+}

@@ -1,0 +1,116 @@
+package method
+
+import (
+	"fmt"
+
+	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/config"
+)
+
+// Memory is an estimate of the most bytes that a run of a method has in use at the same time.
+type Memory struct {
+	Bytes  int64
+	Scales []Scale // settings that would make it smaller, most important first
+}
+
+// Scale is a setting that memory grows with.
+type Scale struct {
+	Field string             // of the method, in a config
+	Now   int                // its value
+	Bytes func(n int) int64  // that the method would take
+	Fits  func(n int) string // says that n would fit
+}
+
+// bytes estimates the most bytes that so many islands of so many particles have in use at the same time, kept states of a
+// particle included. With D parameters, and s numbers of 8 bytes for each of them (s = 2: itself and the likelihood's gradient; 3
+// where examples are annealed in, which have a gradient of their own; 1 for moves without gradients),
+//
+//	every island that has begun   state s, packed for the checkpoint s
+//	and those that run            state before the step s, proposal s, momentum 1,
+//	                              and what else the move keeps
+//
+// J·D each. Measured peaks of five runs of 0.1 to 0.8 GB were 0.91 to 1.06 of it (docs/benchmarks.md, section 5).
+func (s *Sampling) bytes(job *Job, islands, particles, kept int) int64 {
+	d, threads := int64(job.Net.Dim()), int64(job.Pool.Threads())
+	numbers, apart := int64(1), int64(s.Move.Scratch())
+	if s.Move.Needs().Gradient {
+		numbers = 2
+		if s.Path.AnnealsIn() {
+			numbers = 3
+		}
+	}
+	all, running := int64(islands), min(int64(islands), threads)
+	jd, states := int64(particles)*d, int64(kept)*int64(islands)
+	total := job.bytes(particles) + 8*jd*(2*numbers*all+(2*numbers+1+apart)*running)
+	total += 8 * d * states * 3                               // as they grow, and packed
+	return total + 4*3*jd*running + 4*3*max(all*jd, states*d) // scored, and as an ensemble and its file
+}
+
+// programBytes is what the program takes before it does anything: its code, and the data that come with it.
+const programBytes = 32 << 20
+
+// bytes estimates the most bytes that a method on this job has in use at the same time, besides what it takes itself: program,
+// data, network and search; particles are how many the network evaluates at a time.
+func (j *Job) bytes(particles int) int64 {
+	d, threads := int64(j.Net.Dim()), int64(j.Pool.Threads())
+	total := int64(programBytes) + problemBytes(j.Data)
+	total += 2 * threads * int64(j.Net.Scratch(particles)) // the models of training, and of validation
+	if s := j.Search; s != nil {
+		restarts := int64(s.Restarts)
+		total += 8 * d * (5*restarts + 4*min(restarts, threads)) // now, at its best, packed, and as an ensemble
+	}
+	return total
+}
+
+func problemBytes(p *data.Problem) (total int64) {
+	sets := []*data.Set{p.Train, p.Validate, p.Test}
+	for _, g := range p.Groups {
+		sets = append(sets, g.Set)
+	}
+	for _, s := range sets {
+		if s != nil {
+			total += int64(len(s.U8) + 4*(len(s.F32)+len(s.Labels)+len(s.Values)))
+		}
+	}
+	return total
+}
+
+// CheckMemory refuses a method that will need more than limit bytes, with what would fit; a limit of 0 is none. at is where the
+// method stands in a config.
+func (j *Job) CheckMemory(m Method, limit int64, at string, f *config.Faults) {
+	memory := m.Memory(j)
+	if limit <= 0 || memory.Bytes <= limit {
+		return
+	}
+	text, field := fmt.Sprintf("the run needs about %s of memory, and %s are there", bytesText(memory.Bytes), bytesText(limit)), "model"
+	for i, s := range memory.Scales {
+		if i == 0 {
+			field = at + "." + s.Field
+		}
+		if n := largest(s.Now, func(n int) bool { return s.Bytes(n) <= limit }); n > 0 {
+			text += "; " + s.Fits(n)
+		}
+	}
+	f.Add(field, "%s (GOMEMLIMIT sets another limit)", text)
+}
+
+// largest is the largest number below n for which ok holds, which it does up to some number; 0 if for none.
+func largest(n int, ok func(n int) bool) int {
+	low, high := 0, n
+	for high-low > 1 {
+		if mid := low + (high-low)/2; ok(mid) {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	return low
+}
+
+// bytesText writes a number of bytes for people.
+func bytesText(n int64) string {
+	if n < 10<<30 {
+		return fmt.Sprintf("%.0f MB", float64(n)/(1<<20))
+	}
+	return fmt.Sprintf("%.0f GB", float64(n)/(1<<30))
+}

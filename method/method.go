@@ -1,0 +1,95 @@
+// Package method holds the ways from data to a weighted ensemble of networks, one file a way: its settings and their checks, the
+// memory that it takes, the parts that do the work, and the ensemble at the end.
+//
+//	MAP        map.go        the best of several descents, alone
+//	Ensemble   ensemble.go   all of them, equally weighted: a deep ensemble
+//	AsIs       asis.go       a trained network as it is
+//	MCMC       mcmc.go       independent chains on the posterior
+//	SMC        smc.go        islands of particles on a path of targets
+//
+// A method does not run: it makes phases of parts, which internal/runs carries out and keeps, and gathers what they ended with.
+// Chains and islands are one kind of part (island.go), descents another (restart.go).
+package method
+
+import (
+	"context"
+
+	"github.com/starling-smc/starling/bnn"
+	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/internal/finding"
+	"github.com/starling-smc/starling/internal/pool"
+	"github.com/starling-smc/starling/internal/runs"
+	"github.com/starling-smc/starling/mcmc"
+	"github.com/starling-smc/starling/nn"
+)
+
+// Method is a way from data to an ensemble: a plain value whose fields are its settings.
+type Method interface {
+	// Title describes the method for people: "8 chains of HMC (80 leapfrogs), 1,600 epochs each".
+	Title() string
+
+	// Complete fills in what a config leaves out.
+	Complete(around Around) Method
+
+	// CheckWithin refuses settings that do not go with those around them. Fields are named from the config's root; at is
+	// where the method stands: "method.smc". What one setting alone may be is the business of Check (config.Checker).
+	CheckWithin(around Around, at string, f *config.Faults)
+
+	// CheckData refuses settings that do not suit so many training examples; at is as in CheckWithin.
+	CheckData(examples int, at string, f *config.Faults)
+
+	// Needs says what has to be there before the method begins.
+	Needs() Needs
+
+	// Sampling describes the sampler for reports and progress; nil where nothing is sampled.
+	Sampling() *Sampling
+
+	// Memory estimates what a run of the method takes.
+	Memory(job *Job) Memory
+
+	// Phases lists the work. Each phase begins when the one before has ended.
+	Phases(ctx context.Context, job *Job) ([]runs.Phase, error)
+
+	// Gather makes the ensemble of what the parts of the phases ended with, and says what a reader should know of it.
+	Gather(job *Job, phases []runs.Phase) (*bnn.Ensemble, []finding.Finding, error)
+}
+
+// Methods lists the methods by their names in a config.
+var Methods = config.Table[Method]{
+	{Name: "map", Part: MAP{}},
+	{Name: "ensemble", Part: Ensemble{}},
+	{Name: "as-is", Part: AsIs{}},
+	{Name: "mcmc", Part: MCMC{}},
+	{Name: "smc", Part: SMC{}},
+}
+
+// Needs is what has to be there before a method begins.
+type Needs struct {
+	Points int  // restarts of the search for point estimates; 0: none
+	Init   bool // a trained network, model.init
+	Prior  bool // a prior to sample from
+	Whole  bool // all examples: nothing is held out for validation or test
+}
+
+// Around is what a method may want to know of the settings around it.
+type Around struct {
+	Init   bool // there is a trained network, model.init
+	Prior  bnn.PriorSettings
+	Search *Search // nil: no search for point estimates
+}
+
+// Job is what a method works on.
+type Job struct {
+	Seed   uint64
+	Data   *data.Problem
+	Net    *nn.Net
+	Model  *nn.Model    // the network on the training examples
+	Prior  mcmc.Prior   // of the network's parameters, anchored if the config says so; nil where none is needed
+	Init   []float64    // the trained network, model.init; nil: none
+	Search *Search      // for point estimates; nil: none
+	Points *Points      // what the search for point estimates ended with; nil: there was none
+	Pool   *pool.Pool   // for all work
+	Run    *runs.Run    // keeps the parts
+	Tell   func(Status) // is told of progress
+}

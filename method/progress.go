@@ -1,0 +1,154 @@
+package method
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/starling-smc/starling/internal/numeral"
+	"github.com/starling-smc/starling/internal/runs"
+	"github.com/starling-smc/starling/smc"
+)
+
+// Status is how far a phase is.
+type Status struct {
+	Phase       string  // "MAP", "8 chains", "islands 8×10"
+	Share       float64 // of the work that is done, 0 to 1: an estimate where nobody knows
+	Ended       bool    // the phase has
+	Long, Short string  // what there is to say, for a wide terminal and for a narrow one
+}
+
+// watch follows islands and tells of their progress.
+type watch struct {
+	sampling *Sampling
+	examples int // to train on
+	tell     func(Status)
+	islands  []islandProgress
+}
+
+// islandProgress is an island's latest diagnostics.
+type islandProgress struct {
+	info  smc.Info
+	first float64 // λ of its first iteration
+}
+
+func newWatch(s *Sampling, job *Job) *watch {
+	return &watch{sampling: s, examples: job.Data.Train.Len(), tell: job.Tell, islands: make([]islandProgress, s.Islands)}
+}
+
+// step notes a line of the trace.
+func (w *watch) step(l runs.TraceLine) error {
+	it, err := iteration(l)
+	if err != nil {
+		return err
+	}
+	p := &w.islands[l.Part]
+	if p.info = it.Info; it.K == 1 {
+		p.first = float64(it.Lambda)
+	}
+	if w.tell != nil {
+		w.tell(w.status())
+	}
+	return nil
+}
+
+func (p islandProgress) running() bool { return p.info.K > 0 && p.info.Progress < 1 }
+
+// status describes the islands that run now; between two islands, those that ran last.
+func (w *watch) status() Status {
+	s := Status{Phase: fmt.Sprintf("%ss %d×%d", w.sampling.Unit, w.sampling.Islands, w.sampling.Particles), Share: w.share(), Ended: true}
+	if w.sampling.Chains() {
+		s.Phase = several(w.sampling.Islands, w.sampling.Unit)
+	}
+	now := figures{lambda: 1, particles: w.sampling.Particles}
+	running := slices.ContainsFunc(w.islands, islandProgress.running)
+	shown := 0.0
+	for _, p := range w.islands {
+		i := p.info
+		s.Ended = s.Ended && i.Progress >= 1
+		now.epochs += i.Epochs / float64(len(w.islands))
+		if i.K == 0 || running && !p.running() {
+			continue
+		}
+		shown++
+		now.lambda = min(now.lambda, w.sampling.Path.Power(i, w.examples))
+		now.iteration += float64(i.K)
+		now.examples += float64(i.Examples)
+		now.ess += i.ESS
+		now.acceptance += i.Acceptance
+		now.step += i.Step
+		now.ancestors += float64(i.Ancestors)
+	}
+	for _, mean := range []*float64{&now.iteration, &now.examples, &now.ess, &now.acceptance, &now.step, &now.ancestors} {
+		*mean /= shown
+	}
+	for _, v := range views {
+		if v.of(w.sampling) {
+			s.Long, s.Short = v.long(now), v.short(now)
+			break
+		}
+	}
+	return s
+}
+
+// share is the part of the work that is done. An island that has not begun takes as long as the others on average.
+func (w *watch) share() float64 {
+	var done, all, begun float64
+	for _, p := range w.islands {
+		if p.info.K == 0 {
+			continue
+		}
+		d, a := w.sampling.Path.Work(p.info, p.first, w.examples)
+		begun, done, all = begun+1, done+d, all+a
+	}
+	return done / (all * float64(len(w.islands)) / begun)
+}
+
+// figures are means over the islands that run; lambda is the lowest power of the likelihood, epochs the mean over all islands.
+type figures struct {
+	epochs, lambda, iteration, examples, ess, acceptance, step, ancestors float64
+	particles                                                             int
+}
+
+// views are the figures that are worth showing of each kind of sampler.
+var views = []struct {
+	of          func(*Sampling) bool
+	long, short func(figures) string
+}{
+	{
+		(*Sampling).Chains,
+		func(f figures) string {
+			return fmt.Sprintf("%s epochs  accepted %.2f  step %.2g", grouped(f.epochs), f.acceptance, f.step)
+		},
+		func(f figures) string {
+			return fmt.Sprintf("%s ep  acc %.2f  step %.2g", grouped(f.epochs), f.acceptance, f.step)
+		},
+	},
+	{
+		func(s *Sampling) bool { return s.Path.Batches() },
+		func(f figures) string {
+			return fmt.Sprintf("iteration %.0f  %s examples  ESS %.1f/%d  ancestors %.0f", f.iteration, grouped(f.examples), f.ess, f.particles, f.ancestors)
+		},
+		func(f figures) string {
+			return fmt.Sprintf("k %.0f  n %.0f  ESS %.1f  anc %.0f", f.iteration, f.examples, f.ess, f.ancestors)
+		},
+	},
+	{
+		func(s *Sampling) bool { return !s.Path.Batches() },
+		func(f figures) string {
+			return fmt.Sprintf("λ %.2g  ESS %.1f/%d  accepted %.2f  ancestors %.0f", f.lambda, f.ess, f.particles, f.acceptance, f.ancestors)
+		},
+		func(f figures) string {
+			return fmt.Sprintf("λ %.2g  ESS %.0f  acc %.2f  anc %.0f", f.lambda, f.ess, f.acceptance, f.ancestors)
+		},
+	},
+}
+
+func grouped(x float64) string { return numeral.Grouped(fmt.Sprint(int(x))) }
+
+// several writes 1 island, 8 islands.
+func several(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return numeral.Grouped(fmt.Sprint(n)) + " " + what + "s"
+}

@@ -1,0 +1,240 @@
+package method
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/ckpt"
+	"github.com/starling-smc/starling/internal/rng"
+	"github.com/starling-smc/starling/internal/runs"
+	"github.com/starling-smc/starling/nn"
+)
+
+// restart is one descent of a search: a part of a run whose steps are epochs.
+type restart struct {
+	*search
+	number int
+
+	descent          // where it is
+	before  descent  // where it was when the epoch began
+	work    *scratch // while it goes on
+}
+
+// descent is the state of a restart, complete and plain: one that was saved and restored between two epochs goes on with the
+// same bits.
+type descent struct {
+	Theta    []float64    // the parameters now; nil: it has not begun
+	Moments  nn.Moments   // of the optimiser
+	Watch    nn.EarlyStop // of the validation NLL; Watch.Theta is the best state
+	Accuracy float64      // of the best state on the validation examples; NaN without them and for regression
+	Epochs   int          // made
+	Ended    bool
+}
+
+var _ runs.Part = (*restart)(nil)
+
+// scratch is the working space of a restart.
+type scratch struct {
+	ll      [1]float64
+	grad    []float64
+	prior   []float64
+	order   []int32
+	outputs []float32 // on the validation examples
+}
+
+func (b *search) scratch() *scratch {
+	dim := b.train.Dim()
+	w := &scratch{grad: make([]float64, dim), prior: make([]float64, dim), order: make([]int32, b.train.Examples())}
+	if b.labels != nil {
+		w.outputs = make([]float32, len(b.labels)*b.train.Net().Outputs())
+	}
+	return w
+}
+
+// Done says whether the restart has ended.
+func (r *restart) Done() bool { return r.Ended }
+
+// K is the number of epochs made.
+func (r *restart) K() int { return r.Epochs }
+
+// Step makes one epoch. It leaves no line in the trace.
+func (r *restart) Step(ctx context.Context) (runs.Line, error) {
+	if r.work == nil {
+		r.work = r.scratch()
+	}
+	if r.Theta == nil {
+		if err := r.begin(ctx); err != nil {
+			r.descent = descent{}
+			return runs.Line{}, fmt.Errorf("MAP restart %d, at its start: %w", r.number, err)
+		}
+	}
+	r.before.copy(&r.descent)
+	if err := r.epoch(ctx); err != nil {
+		r.descent, r.before = r.before, r.descent
+		return runs.Line{}, fmt.Errorf("MAP restart %d, epoch %d: %w", r.number, r.Epochs+1, err)
+	}
+	if r.Ended {
+		r.work, r.before = nil, descent{}
+	}
+	return runs.Line{}, nil
+}
+
+// begin puts the restart where the first is said to begin, and scores it there, or at a draw of the prior.
+func (r *restart) begin(ctx context.Context) (err error) {
+	r.descent = descent{Theta: make([]float64, r.train.Dim()), Watch: nn.EarlyStop{Patience: r.Patience}, Accuracy: math.NaN()}
+	if r.number > 0 || r.first == nil {
+		r.prior.Sample(r.key(rng.Start, r.number, 0).Stream(), r.Theta)
+		return nil
+	}
+	copy(r.Theta, r.first)
+	if r.validate == nil {
+		return nil
+	}
+	nll := 0.0
+	if nll, r.Accuracy, err = r.score(ctx); err == nil {
+		r.Watch.Start(nll, r.Theta)
+	}
+	return err
+}
+
+// epoch goes once through the training examples, then scores the validation examples.
+func (r *restart) epoch(ctx context.Context) error {
+	w := r.work
+	r.Epochs++
+	r.key(rng.Batch, r.number, r.Epochs).Stream().Perm(w.order)
+	sgd := nn.SGD{Rate: nn.Constant(r.Rate)}
+	perN := 1 / float64(len(w.order))
+	for batch := range data.Batches(w.order, r.Batch) {
+		if err := r.train.LogLik(ctx, batch, r.Theta, w.ll[:], w.grad); err != nil {
+			return err
+		}
+		if err := r.finite("log-likelihood of a batch", w.ll[0]); err != nil {
+			return err
+		}
+		r.prior.LogDensity(r.Theta, w.prior)
+		perB := 1 / float64(len(batch))
+		for i, g := range w.prior {
+			w.grad[i] = -(float64(perB*w.grad[i]) + float64(perN*g))
+		}
+		sgd.Step(&r.Moments, r.Theta, w.grad)
+	}
+	r.Ended = r.Epochs == r.search.Epochs
+	if r.validate == nil {
+		return nil
+	}
+	nll, accuracy, err := r.score(ctx)
+	if err != nil {
+		return err
+	}
+	if err := r.finite("log-likelihood of the validation set", w.ll[0]); err != nil {
+		return err
+	}
+	r.Ended = r.Watch.Observe(nll, r.Theta) || r.Ended
+	if r.Watch.BestAt == r.Epochs {
+		r.Accuracy = accuracy
+	}
+	return nil
+}
+
+// score is the mean NLL and, for classes, the accuracy of the present parameters on the validation examples.
+func (r *restart) score(ctx context.Context) (nll, accuracy float64, err error) {
+	w := r.work
+	if err := r.validate.LogLik(ctx, nil, r.Theta, w.ll[:], nil); err != nil {
+		return 0, 0, err
+	}
+	nll = -w.ll[0] / float64(r.validate.Examples())
+	if r.labels == nil {
+		return nll, math.NaN(), nil
+	}
+	if err := r.validate.Outputs(ctx, nil, r.Theta, w.outputs); err != nil {
+		return 0, 0, err
+	}
+	k := len(w.outputs) / len(r.labels)
+	right := 0
+	for i, y := range r.labels {
+		if class(w.outputs[i*k:(i+1)*k]) == y {
+			right++
+		}
+	}
+	return nll, float64(right) / float64(len(r.labels)), nil
+}
+
+// class is the class that the outputs make likeliest, the first of equals: one logit is that of class 1 against 0.
+func class(outputs []float32) int32 {
+	if len(outputs) == 1 {
+		if outputs[0] > 0 {
+			return 1
+		}
+		return 0
+	}
+	best := 0
+	for c, z := range outputs {
+		if z > outputs[best] {
+			best = c
+		}
+	}
+	return int32(best)
+}
+
+// copy makes s equal to from, deeply.
+func (s *descent) copy(from *descent) {
+	theta, first, second, best := s.Theta, s.Moments.First, s.Moments.Second, s.Watch.Theta
+	*s = *from
+	s.Theta = append(theta[:0], from.Theta...)
+	s.Moments.First = append(first[:0], from.Moments.First...)
+	s.Moments.Second = append(second[:0], from.Moments.Second...)
+	s.Watch.Theta = append(best[:0], from.Watch.Theta...)
+}
+
+const restartKind = "method.Restart/1"
+
+// WriteTo packs the state. Errors are those of w.
+func (s *descent) WriteTo(w io.Writer) (int64, error) {
+	ended := 0
+	if s.Ended {
+		ended = 1
+	}
+	e := ckpt.NewEncoder(restartKind)
+	e.Ints("epochs", s.Epochs, ended)
+	e.Ints("moments", s.Moments.Steps)
+	e.Ints("watch", s.Watch.Patience, s.Watch.Checks, s.Watch.BestAt)
+	e.Float64s("scores", []float64{s.Watch.Best, s.Accuracy})
+	e.Float64s("theta", s.Theta)
+	e.Float64s("first", s.Moments.First)
+	e.Float64s("second", s.Moments.Second)
+	e.Float64s("best", s.Watch.Theta)
+	return e.WriteTo(w)
+}
+
+// UnmarshalBinary is the inverse of WriteTo. It refuses a state of another network.
+func (r *restart) UnmarshalBinary(b []byte) error {
+	d, err := ckpt.NewDecoder(b, restartKind)
+	if err != nil {
+		return err
+	}
+	var s descent
+	var ended int
+	d.Ints("epochs", &s.Epochs, &ended)
+	d.Ints("moments", &s.Moments.Steps)
+	d.Ints("watch", &s.Watch.Patience, &s.Watch.Checks, &s.Watch.BestAt)
+	scores := d.Float64s("scores")
+	s.Theta = d.Float64s("theta")
+	s.Moments.First, s.Moments.Second = d.Float64s("first"), d.Float64s("second")
+	s.Watch.Theta = d.Float64s("best")
+	if len(scores) != 2 {
+		d.Fail("%d scores, want 2", len(scores))
+	}
+	if err := d.Err(); err != nil {
+		return err
+	}
+	dim := r.train.Dim()
+	if len(s.Theta) != dim || (s.Watch.BestAt > 0 || s.Watch.Theta != nil) && len(s.Watch.Theta) != dim {
+		return fmt.Errorf("a restart of %d parameters, %d at its best; the network has %d", len(s.Theta), len(s.Watch.Theta), dim)
+	}
+	s.Ended, s.Watch.Best, s.Accuracy = ended != 0, scores[0], scores[1]
+	r.descent = s
+	return nil
+}

@@ -1,0 +1,45 @@
+package method
+
+import (
+	"github.com/starling-smc/starling/bnn"
+	"github.com/starling-smc/starling/internal/runs"
+	"github.com/starling-smc/starling/mcmc"
+	"github.com/starling-smc/starling/smc"
+)
+
+// Sampling describes a sampler: islands of particles on a path. Chains are islands of one particle on a path that stays at the
+// posterior.
+type Sampling struct {
+	Unit      string // what an island is called: island, chain
+	Islands   int
+	Particles int // of an island
+	Path      smc.NamedPath
+	Move      mcmc.NamedMove
+	Resample  smc.Resampler
+	Combine   bnn.Combination // how islands are weighed in what is shown and saved
+
+	Start      string // where particles begin
+	Literal    bool   // the weights leave out the change of target, for comparison only
+	Evidence   bool   // islands estimate an evidence: particles begin at draws of the prior
+	Comparable bool   // islands' evidences are the posterior's, whatever the data, so that islands can be weighed by them
+}
+
+// Chains says that each island is a chain, which spends a budget of epochs.
+func (s *Sampling) Chains() bool { return s.Unit == "chain" }
+
+// islands makes the parts of a sampler: sampler returns the settings of one of them.
+func (s *Sampling) islands(job *Job, start func(i int) []float64, sampler func() *smc.Sampler) runs.Phase {
+	phase := runs.Phase{Name: "islands"}
+	for i := range s.Islands {
+		one := sampler()
+		one.Model, one.Prior, one.Seed, one.Island, one.Pool = job.Model, job.Prior, job.Seed, i, job.Pool
+		one.Start = start(i)
+		phase.Parts = append(phase.Parts, &island{
+			job: job, sampler: one, evidence: s.Evidence,
+			tested: s.Path.Batches() && job.Data.Validate == nil,
+		})
+	}
+	watch := newWatch(s, job)
+	phase.Watch = watch.step
+	return phase
+}

@@ -1,0 +1,89 @@
+package method
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/starling-smc/starling/internal/runs"
+)
+
+// searchWatch follows the restarts of a search and tells of their progress.
+type searchWatch struct {
+	restarts []*restart
+	most     int     // epochs of a restart
+	scale    float64 // what a mean NLL gains in the targets' own units
+	tell     func(Status)
+
+	made          []int
+	ended         []bool
+	epoch         int     // that gave the best restart so far; 0: where it began
+	nll, accuracy float64 // of it, on the validation examples; +Inf: there is none yet
+}
+
+func newSearchWatch(restarts []*restart, most int, scale float64, tell func(Status)) *searchWatch {
+	return &searchWatch{
+		restarts: restarts, most: most, scale: scale, tell: tell,
+		made: make([]int, len(restarts)), ended: make([]bool, len(restarts)), nll: math.Inf(1),
+	}
+}
+
+// step notes an epoch of a restart, or where it stands when the run is resumed.
+func (w *searchWatch) step(l runs.TraceLine) error {
+	r := w.restarts[l.Part]
+	w.made[l.Part], w.ended[l.Part] = r.K(), r.Done()
+	best := &r.Watch
+	if nll := best.Best + w.scale; best.Theta != nil && nll < w.nll { // without validation examples none is the best
+		w.epoch, w.nll, w.accuracy = best.BestAt, nll, r.Accuracy
+	}
+	if w.tell != nil {
+		w.tell(w.status())
+	}
+	return nil
+}
+
+func (w *searchWatch) status() Status {
+	ended := 0
+	for _, e := range w.ended {
+		if e {
+			ended++
+		}
+	}
+	s := Status{Phase: "MAP", Share: searched(w.made, w.ended, w.most), Ended: ended == len(w.ended)}
+	s.Long = fmt.Sprintf("%d of %d starts", ended, len(w.ended))
+	if s.Ended {
+		s.Long = fmt.Sprintf("best of %d starts", len(w.ended))
+	}
+	if !math.IsInf(w.nll, 1) {
+		score := fmt.Sprintf("validation %.1f %%", 100*w.accuracy)
+		if math.IsNaN(w.accuracy) {
+			score = fmt.Sprintf("validation NLL %.3f", w.nll)
+		}
+		s.Long += fmt.Sprintf(", epoch %d  %s", w.epoch, score)
+	}
+	s.Short = s.Long
+	return s
+}
+
+// searched is the share of the work that is done, from the epochs that each restart has made: one that has not ended is
+// expected to take as long as the mean of those that have or, before the first of them, as long as it may.
+func searched(made []int, ended []bool, most int) float64 {
+	all, done, finished := 0.0, 0.0, 0.0
+	for i, n := range made {
+		all += float64(n)
+		if ended[i] {
+			done++
+			finished += float64(n)
+		}
+	}
+	each := float64(most)
+	if done > 0 {
+		each = finished / done
+	}
+	total := finished
+	for i, n := range made {
+		if !ended[i] {
+			total += max(each, float64(n+1))
+		}
+	}
+	return all / total
+}

@@ -1,0 +1,262 @@
+package method
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/starling-smc/starling/bnn"
+	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/internal/finding"
+	"github.com/starling-smc/starling/internal/rng"
+	"github.com/starling-smc/starling/internal/runs"
+	"github.com/starling-smc/starling/mcmc"
+	"github.com/starling-smc/starling/smc"
+)
+
+// SMC is independent islands of particles on a path of targets from prior to posterior (scalable-bayesian-monte-carlo, section
+// 3.2; data-annealing-smc, section 3).
+type SMC struct {
+	Particles int             `yaml:"particles"` // of an island; default 10
+	Islands   int             `yaml:"islands"`   // default 1
+	Combine   bnn.Combination `yaml:"combine"`   // how islands are weighed in what is shown and saved; default equal
+	Path      smc.NamedPath   `yaml:"path"`      // default tempering
+	Move      mcmc.NamedMove  `yaml:"move"`      // default hmc
+	Resample  smc.Resampler   `yaml:"resample"`  // default multinomial, at the occasions that suit the path
+
+	// Start is where particles begin, for paths of batches (data-annealing-smc, section 3.7): prior (default), draws
+	// weighted by the likelihood of the first batch; tempered, the same led there by adaptive tempering; map, all at the
+	// best MAP restart; sgd, each at the end of a MAP restart of its own; init, all at model.init, the default where that
+	// is given and neither anchor nor map. Tempering has no other than the default.
+	Start string `yaml:"start,omitempty"`
+
+	// Weight is for moves without accept or reject: momentum (default), or literal, as eq. 12 is printed, for comparison only
+	// (data-annealing-smc, section 5, A3).
+	Weight smc.NamedWeighting `yaml:"weight,omitempty"`
+}
+
+var _ Method = SMC{}
+
+// islandStarts are where particles begin on a path of batches.
+var islandStarts = starts{
+	{name: "prior", drawn: true},
+	{name: "tempered", drawn: true},
+	{name: "map", best: true, at: atBest},
+	{name: "sgd", each: 1, at: atRestarts},
+	{name: "init", init: true, at: atInit},
+}
+
+// Title describes the islands.
+func (m SMC) Title() string {
+	return fmt.Sprintf("%s of %s by %v with %v", several(m.Islands, "island"), several(m.Particles, "particle"), m.Path, m.Move)
+}
+
+// Complete fills in what was left out.
+func (m SMC) Complete(around Around) Method {
+	fill(&m.Particles, 10)
+	fill(&m.Islands, 1)
+	if m.Combine == nil {
+		m.Combine = bnn.Equal{}
+	}
+	if m.Path == nil {
+		m.Path = smc.Tempering{}
+	}
+	free := around.Init && around.Search == nil && around.Prior.Anchor == nil // nothing else has a use for model.init
+	if free {
+		fill(&m.Start, "init")
+	}
+	if m.Path.Batches() {
+		fill(&m.Start, "prior")
+	}
+	if m.Move == nil {
+		m.Move = mcmc.HMC{}
+	}
+	m.Move = m.Move.ForPopulation()
+	if m.Weight == nil && !m.Move.Invariant() {
+		m.Weight = smc.Momentum{}
+	}
+	if m.Resample.Scheme == nil {
+		m.Resample.Scheme = smc.Multinomial{}
+	}
+	if m.Resample.When == nil {
+		m.Resample.When = m.Path.Resampling()
+	}
+	return m
+}
+
+// start is where the particles begin.
+func (m SMC) start() start {
+	if m.Start == "" {
+		return islandStarts.find("prior")
+	}
+	return islandStarts.find(m.Start)
+}
+
+// Check refuses what no islands can have.
+func (m SMC) Check(f *config.Faults) {
+	f.Within("particles", m.Particles, 2, rng.MaxParticles)
+	f.Within("islands", m.Islands, 1, rng.MaxIslands)
+	if m.Start != "" {
+		f.OneOf("start", m.Start, islandStarts.names()...)
+	}
+	if m.Path == nil || m.Move == nil {
+		f.If(m.Path == nil, "path", "want one of %v", smc.Paths.Names())
+		f.If(m.Move == nil, "move", "want one of %v", mcmc.Moves.Names())
+		return
+	}
+	f.If(m.Start != "" && m.Start != "init" && !m.Path.Batches(), "start", "goes with a path of batches; tempering begins at the prior, or at model.init")
+	switch {
+	case m.Weight == nil:
+	case m.Move.Invariant():
+		f.Add("weight", "is that of moves without accept or reject: it goes with move: {leapfrog: …}")
+	default:
+		if err := m.Weight.Suits(false); err != nil {
+			f.Add("weight", "%v", err)
+		}
+	}
+}
+
+// CheckWithin refuses what does not go together.
+func (m SMC) CheckWithin(around Around, at string, f *config.Faults) {
+	if m.Path == nil || m.Move == nil {
+		return
+	}
+	in := func(fields ...string) (paths []string) {
+		for _, field := range fields {
+			paths = append(paths, at+"."+field)
+		}
+		return paths
+	}
+	start := m.start()
+	f.If(start.init && !around.Init, at+".start", "%s is the network of model.init, which is not given", start.name)
+	if start.drawn && m.Path.Batches() && around.Init && around.Search == nil && around.Prior.Anchor == nil {
+		f.Conflict(append(in("start"), "model.init"),
+			"%s draws all particles from the prior, and nothing is left to do for model.init: want start: init, or no model.init", start.name)
+	}
+	if p, n := around.Search, start.points(m.Islands, m.Particles); p != nil && p.Restarts < n {
+		f.Conflict(append([]string{"map.restarts"}, in("particles", "islands", "start")...),
+			"%d particles start from %d MAP restarts, one each: want map.restarts of at least %d, or another start", n, p.Restarts, n)
+	}
+	if share := m.tempers(); share > 0 && m.Particles > 1 && share*float64(m.Particles) <= 1 {
+		f.Conflict(in("particles", "path.tempering.ess", "start"),
+			"tempering keeps a share of %v of %d particles effective, which is not more than one, and would do it all in one step: want more than %.4g of them",
+			share, m.Particles, 1/share)
+	}
+	if m.literal() && m.Start == tempered {
+		f.Conflict(in("start", "weight"),
+			"tempered leads to the first batch by changes of target alone, which weight literal leaves out: no likelihood would ever be weighed")
+	}
+	if m.Combine != nil && m.Combine.NeedsEvidence() && !m.comparable() {
+		f.Conflict(append(in("combine"), append([]string{"model.init"}, in("start", "path", "weight")...)...),
+			"islands whose particles do not begin at the prior estimate no evidence, and those of literal weights, constant batches, "+
+				"smooth annealing or fewer than 10 iterations none that compares: want combine: equal")
+	}
+	m.checkSubsample(at, f)
+}
+
+// tempered is the start that leads draws of the prior to the first batch.
+const tempered = "tempered"
+
+// tempers is the share of the particles that adaptive tempering keeps effective; 0 without any.
+func (m SMC) tempers() float64 {
+	if m.Start == tempered {
+		return smc.TemperedStart{Then: m.Path}.Share()
+	}
+	return m.Path.Share()
+}
+
+// checkSubsample refuses gradients of mini-batches where they save nothing, or have no place.
+func (m SMC) checkSubsample(at string, f *config.Faults) {
+	n := m.Move.Subsample()
+	if n == 0 || !m.Path.Batches() {
+		return
+	}
+	gradient, path := at+".move.leapfrog.gradient", at+".path."+smc.Paths.Name(m.Path)
+	if m.Path.AnnealsIn() {
+		f.Conflict([]string{gradient, path},
+			"has no place in %s, where some examples are annealed in and others have a power of their own: leave it out, or take another path", smc.Paths.Name(m.Path))
+	} else if batch := m.Path.Evidence().Batch; batch > 0 && n >= batch {
+		f.Conflict([]string{gradient, path + ".batch"},
+			"%d examples are not fewer than the %d of every batch, whose own gradients cost less: leave it out, or take fewer", n, batch)
+	}
+}
+
+// CheckData refuses gradients of mini-batches that are no fewer examples than there are.
+func (m SMC) CheckData(examples int, at string, f *config.Faults) {
+	if n := m.Move.Subsample(); n >= examples {
+		f.Add(at+".move.leapfrog.gradient",
+			"%d examples are not fewer than the %d to train on, whose own gradients cost less: leave it out, or take fewer", n, examples)
+	}
+}
+
+// Needs is a restart for each particle that starts from one.
+func (m SMC) Needs() Needs {
+	s := m.start()
+	return Needs{Prior: true, Init: s.init, Points: s.points(m.Islands, m.Particles)}
+}
+
+// literal says that the weights leave out the change of target.
+func (m SMC) literal() bool { return m.Weight != nil && !m.Weight.FollowsTargets() }
+
+// comparable says whether islands' evidences are the posterior's, whatever the data.
+func (m SMC) comparable() bool { return m.start().drawn && !m.literal() && m.Path.Evidence().Sure }
+
+// Sampling describes the islands.
+func (m SMC) Sampling() *Sampling {
+	return &Sampling{
+		Unit: "island", Islands: m.Islands, Particles: m.Particles, Path: m.Path, Move: m.Move, Resample: m.Resample, Combine: m.Combine,
+		Start: m.start().name, Literal: m.literal(), Evidence: m.start().drawn, Comparable: m.comparable(),
+	}
+}
+
+// path is the path with the tempered start, if there is one, before it.
+func (m SMC) path() smc.Path {
+	if m.Start == tempered {
+		return smc.TemperedStart{Then: m.Path}
+	}
+	return m.Path
+}
+
+// Memory estimates what the islands take.
+func (m SMC) Memory(job *Job) Memory {
+	s := m.Sampling()
+	particles := func(n int) int64 { return s.bytes(job, m.Islands, n, 0) }
+	islands := func(n int) int64 { return s.bytes(job, n, m.Particles, 0) }
+	return Memory{Bytes: particles(m.Particles), Scales: []Scale{
+		{Field: "particles", Now: m.Particles, Bytes: particles, Fits: func(n int) string { return fmt.Sprintf("%d particles would fit", n) }},
+		{Field: "islands", Now: m.Islands, Bytes: islands, Fits: func(n int) string {
+			if n == 1 {
+				return fmt.Sprintf("one island of %d would fit", m.Particles)
+			}
+			return fmt.Sprintf("%d islands of %d would fit", n, m.Particles)
+		}},
+	}}
+}
+
+// Phases is the islands.
+func (m SMC) Phases(_ context.Context, job *Job) ([]runs.Phase, error) {
+	s, start := m.Sampling(), m.start()
+	return []runs.Phase{s.islands(job, func(i int) []float64 { return start.place(job, i, m.Particles) }, func() *smc.Sampler {
+		one := &smc.Sampler{Path: m.path(), Move: m.Move, Resample: m.Resample, Particles: m.Particles}
+		if m.Weight != nil {
+			one.Weighting = m.Weight
+		}
+		return one
+	})}, nil
+}
+
+// Gather joins the islands as Combine says, and says what their weights tell.
+func (m SMC) Gather(job *Job, phases []runs.Phase) (*bnn.Ensemble, []finding.Finding, error) {
+	e, err := gather(job, phases, m.Combine)
+	if err != nil {
+		return nil, nil, err
+	}
+	trace, err := ReadTrace(job.Run.Trace())
+	if err != nil {
+		return nil, nil, err
+	}
+	var found []finding.Finding
+	if m.start().init {
+		found = append(found, finding.BeganAtInit(!m.Path.Batches()))
+	}
+	return e, append(found, m.Sampling().findings(trace, job.Data.Train.Len())...), nil
+}

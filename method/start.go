@@ -1,0 +1,60 @@
+package method
+
+import "slices"
+
+// start is a place where particles or chains begin.
+type start struct {
+	name  string
+	drawn bool                                            // at draws of the prior: weights from there on estimate an evidence
+	init  bool                                            // it needs a trained network, model.init
+	each  int                                             // restarts that every particle needs of its own; 0: none
+	best  bool                                            // it needs the best restart
+	at    func(job *Job, island, particles int) []float64 // parameters of an island's particles; nil: draws of the prior
+}
+
+// points is how many restarts have to be there for so many islands of so many particles.
+func (s start) points(islands, particles int) int {
+	if s.best {
+		return 1
+	}
+	return s.each * islands * particles
+}
+
+// place returns where the particles of an island begin; nil: at draws of the prior.
+func (s start) place(job *Job, island, particles int) []float64 {
+	if s.at == nil {
+		return nil
+	}
+	return s.at(job, island, particles)
+}
+
+// starts is a table of them.
+type starts []start
+
+func (t starts) names() (names []string) {
+	for _, s := range t {
+		names = append(names, s.name)
+	}
+	return names
+}
+
+// find returns the start of a name; the zero value of none, which begins at draws.
+func (t starts) find(name string) start {
+	for _, s := range t {
+		if s.name == name {
+			return s
+		}
+	}
+	return start{}
+}
+
+// atInit puts every particle at model.init.
+func atInit(job *Job, _, particles int) []float64 { return slices.Repeat(job.Init, particles) }
+
+// atBest puts every particle at the best restart.
+func atBest(job *Job, _, particles int) []float64 { return slices.Repeat(job.Points.Best(), particles) }
+
+// atRestarts gives every particle a restart of its own.
+func atRestarts(job *Job, island, particles int) []float64 {
+	return job.Points.at(island*particles, particles)
+}

@@ -1,0 +1,88 @@
+package nn
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/config"
+)
+
+// Architecture is a network and the likelihood of its outputs, as a config describes them.
+type Architecture struct {
+	Input      []int      `yaml:"input,omitempty"` // [features] or [channels, height, width]; default: that of the data
+	Layers     []Layer    `yaml:"layers"`          // in order; the last gives the outputs
+	Likelihood Likelihood `yaml:"likelihood"`      // no default
+}
+
+// lastLayer stands for the field of the last layer, which gives the outputs.
+const lastLayer = "layers"
+
+// maxSize bounds a size that a config gives.
+const maxSize = 1 << 20
+
+// Check wants a network whose shapes fit each other, as far as its input is known.
+func (a Architecture) Check(f *config.Faults) {
+	found := len(f.All())
+	for i, size := range a.Input {
+		f.If(size < 1 || size > maxSize, fmt.Sprint("input.", i), "want 1 to %d, have %d", maxSize, size)
+	}
+	f.If(len(a.Layers) == 0, "", "needs layers, as in [{dense: 50}, relu, {dense: 1}]")
+	f.If(a.Likelihood == nil, "", "needs a likelihood: categorical, bernoulli, {gaussian: {sd: 1}} or {gaussian: {sd: learned}}")
+	if a.Input != nil && !slices.Contains(a.Layers, nil) && len(f.All()) == found {
+		a.shapes(f)
+	}
+}
+
+// shapes lets the network derive its shapes and points at the first layer that does not fit: the last of the shortest part of
+// the network that fails, whatever follows.
+func (a Architecture) shapes(f *config.Faults) {
+	net, err := New(a.Input, a.Layers, a.Likelihood)
+	if err == nil {
+		f.If(net.Dim() > math.MaxInt32, "layers", "%d parameters are more than the %d that a network may have", net.Dim(), math.MaxInt32)
+		return
+	}
+	for i := range a.Layers {
+		part := append(slices.Clone(a.Layers[:i+1]), Dense{Units: 1, Name: "the rest"})
+		if _, err := New(a.Input, part, Gaussian{SD: 1}); err != nil {
+			f.Add(fmt.Sprint("layers.", i), "%v", err)
+			return
+		}
+	}
+	f.Add("likelihood", "%v", err)
+}
+
+// Network builds the network for the training examples of a problem; an input shape that was left out becomes theirs. What does
+// not fit them is noted in f.
+func (a *Architecture) Network(p *data.Problem, f *config.Faults) *Net {
+	set, given := p.Train, a.Input != nil
+	if !given {
+		a.Input = slices.Clone(set.Shape)
+		found := len(f.All())
+		if a.Check(f); len(f.All()) > found {
+			return nil
+		}
+	}
+	net, err := New(a.Input, a.Layers, a.Likelihood)
+	if err != nil {
+		f.Add("", "%v", err)
+		return nil
+	}
+	if given && !data.TakesShape(a.Input, set.Shape) {
+		hint := "leave input out to take theirs"
+		if p.Schema != nil {
+			if f, dropped := p.Schema.DroppedColumns(); dropped {
+				hint = f.Words()
+			}
+		}
+		f.Add("input", "%s has examples of shape %v, the network takes %v: %s", p.Name, set.Shape, a.Input, hint)
+		return nil
+	}
+	field, message := a.Likelihood.mismatch(p, net.Outputs())
+	if field == lastLayer {
+		field = fmt.Sprint("layers.", len(a.Layers)-1)
+	}
+	f.If(message != "", field, "%s", message)
+	return net
+}

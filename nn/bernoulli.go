@@ -1,0 +1,57 @@
+package nn
+
+import (
+	"fmt"
+
+	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/lanes"
+)
+
+// Bernoulli is one logit z: log p(y) = y·z − log(1 + e^z), y ∈ {0, 1}.
+type Bernoulli struct{}
+
+// String implements Likelihood.
+func (Bernoulli) String() string { return "bernoulli" }
+
+// Classes implements Likelihood.
+func (Bernoulli) Classes(int) int { return 2 }
+
+// Regression implements Likelihood.
+func (Bernoulli) Regression() bool { return false }
+
+// Parameters implements Likelihood.
+func (Bernoulli) Parameters() []string { return nil }
+
+// Noise implements Likelihood.
+func (Bernoulli) Noise(float64) float64 { return 0 }
+
+func (Bernoulli) checkOutputs(outputs int) error {
+	if outputs != 1 {
+		return fmt.Errorf("bernoulli likelihood needs 1 output, the network has %d", outputs)
+	}
+	return nil
+}
+
+func (Bernoulli) checkTargets(set *data.Set, _ int) error {
+	if set.Labels == nil || set.Classes > 2 {
+		return fmt.Errorf("data set %q must have labels of 2 classes for a bernoulli likelihood, has %d", set.Name, set.Classes)
+	}
+	return nil
+}
+
+func (Bernoulli) mismatch(p *data.Problem, _ int) (field, message string) {
+	if p.Train.Classes > 2 {
+		return "likelihood", fmt.Sprintf("bernoulli is for 2 classes, %s: want categorical", p.ClassCount())
+	}
+	return "", ""
+}
+
+func (Bernoulli) loadTarget(t *tape, lane int, set *data.Set, i int) {
+	t.target[lane] = float32(set.Labels[i])
+}
+
+func (Bernoulli) logLik(t *tape, g int, z, ll, dz []float32) {
+	lanes.Bernoulli(z, t.target[g*lanes.Lanes:][:lanes.Lanes], ll, dz)
+}
+
+func (Bernoulli) finish(float64, []float64, []float64, int, int) {}

@@ -1,0 +1,180 @@
+package nn
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+)
+
+// stage says when the ops of a layer run. A layer runs no earlier than its input.
+type stage int
+
+const (
+	stagePre   stage = iota // before the first parameters: once a tile for all particles, without a backward pass
+	stageConv               // a group of 16 examples at a time
+	stageDense              // all groups of the tile at once, and all particles of the pass
+	stages
+)
+
+// node is a layer at its place in a network.
+type node struct {
+	layer   Layer
+	in, out []int    // shapes of one example
+	from    stage    // of the input
+	stage   stage    // of the layer's ops
+	params  []int    // indices of its tensors in Net.tensors: weight, then bias if any
+	inner   [][]node // the chains of a layer that consists of others
+}
+
+// walk calls visit for the nodes of a chain in order, those inside a layer before the layer.
+func walk(chain []node, visit func(n *node)) {
+	for i := range chain {
+		for _, inner := range chain[i].inner {
+			walk(inner, visit)
+		}
+		visit(&chain[i])
+	}
+}
+
+// builder derives the shapes and tensors of a network.
+type builder struct {
+	net    *Net
+	names  map[string]bool
+	layer  int    // index of the layer of the network that is derived
+	prefix string // of the names of tensors, inside a layer that consists of others
+	number int    // of the next module of an nn.Sequential, where flattening is a module of its own
+}
+
+// chain derives a sequence of layers.
+func (b *builder) chain(layers []Layer, shape []int, s stage) ([]node, error) {
+	var chain []node
+	for i, l := range layers {
+		if b.prefix == "" {
+			b.layer = i
+		}
+		fault := func(err error) error { return fmt.Errorf("layer %d (%s): %w", i, kind(l), err) }
+		if l == nil {
+			return nil, fault(errors.New("unknown kind of layer"))
+		}
+		n := node{layer: l, in: shape, out: shape, from: s, stage: s}
+		if err := l.derive(b, &n); err != nil {
+			return nil, fault(err)
+		}
+		if volume(n.out...) > maxValues {
+			return nil, fault(fmt.Errorf("gives %v, more than %d values an example", n.out, maxValues))
+		}
+		if b.net.dim > maxParameters {
+			return nil, fault(fmt.Errorf("brings the network to more than %d parameters", maxParameters))
+		}
+		b.number++
+		shape, s = n.out, n.stage
+		chain = append(chain, n)
+	}
+	return chain, nil
+}
+
+// branch derives a chain of the layers inside the layer of n, from the same input, and returns the shape of its output.
+// Its tensors are named as those of an nn.Sequential that is the attribute name of the layer's module. The layer's own
+// ops run no earlier than those of the chain.
+func (b *builder) branch(n *node, name string, layers []Layer) ([]int, error) {
+	prefix, number := b.prefix, b.number
+	b.prefix, b.number = b.prefix+strconv.Itoa(b.number)+"."+name+".", 0
+	chain, err := b.chain(layers, n.in, n.from)
+	b.prefix, b.number = prefix, number
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	n.inner = append(n.inner, chain)
+	if len(chain) == 0 {
+		return n.in, nil
+	}
+	last := chain[len(chain)-1]
+	n.stage = max(n.stage, last.stage)
+	return last.out, nil
+}
+
+// module returns the name that the tensors of a layer begin with: the given one or, if that is empty, the layer's
+// number in an nn.Sequential.
+func (b *builder) module(name string) (string, error) {
+	name = b.prefix + cmp.Or(name, strconv.Itoa(b.number))
+	if b.names[name] {
+		return "", fmt.Errorf("the name %q is taken by an earlier layer", name)
+	}
+	b.names[name] = true
+	return name, nil
+}
+
+// weights adds the tensors weight, of the given shape, and bias, one number for each of the first dimension.
+func (b *builder) weights(n *node, name string, noBias bool, fanIn int, shape ...int) error {
+	name, err := b.module(name)
+	if err != nil {
+		return err
+	}
+	b.tensor(n, name+".weight", fanIn, shape...)
+	if !noBias {
+		b.tensor(n, name+".bias", fanIn, shape[0])
+	}
+	return nil
+}
+
+// tensor places one tensor of a layer behind those before it in θ.
+func (b *builder) tensor(n *node, name string, fanIn int, shape ...int) {
+	n.params = append(n.params, len(b.net.tensors))
+	b.net.place(name, b.layer, fanIn, shape...)
+}
+
+// multiplyAdds counts those of a layer's forward pass for one example. Its weight gradients take as many, and its input
+// gradients too, which no layer needs that is before the first parameters.
+func (b *builder) multiplyAdds(n *node, count int) {
+	passes := 3
+	if n.from == stagePre {
+		passes = 2
+	}
+	b.net.multiplyAdds += passes * count
+}
+
+// flat turns the input [c, h, w] of a layer into c·h·w features, as an nn.Flatten before the layer does.
+func (b *builder) flat(n *node) int {
+	if len(n.in) == 3 {
+		b.number++
+	}
+	return volume(n.in...)
+}
+
+// planes reports an input that is not [channels, height, width].
+func (n *node) planes() error {
+	if len(n.in) != 3 {
+		return fmt.Errorf("needs an input of shape [channels, height, width], has %v", n.in)
+	}
+	return nil
+}
+
+// kind is the name of a layer in a config.
+func kind(l Layer) string { return cmp.Or(Layers.Name(l), fmt.Sprintf("%T", l)) }
+
+// Bounds that keep all offsets of the kernels' tables in 32 bits.
+const (
+	maxValues     = 1 << 22 // of one example, padding included, between two layers
+	maxParameters = 1 << 28
+)
+
+// volume is the product of sizes, or more than any bound if it is too large.
+func volume(sizes ...int) int {
+	v := 1
+	for _, s := range sizes {
+		if s > maxParameters || v > maxParameters {
+			return maxParameters + 1
+		}
+		v *= s
+	}
+	return v
+}
+
+// place appends a tensor to the parameters.
+func (n *Net) place(name string, layer, fanIn int, shape ...int) {
+	size := volume(shape...)
+	n.tensors = append(n.tensors, Tensor{Name: name, Shape: slices.Clone(shape), Offset: n.dim, Size: size, FanIn: fanIn, Layer: layer})
+	n.dim += size
+}

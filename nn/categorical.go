@@ -1,0 +1,60 @@
+package nn
+
+import (
+	"fmt"
+
+	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/lanes"
+)
+
+// Categorical is log softmax(outputs)[label]; one output a class.
+type Categorical struct{}
+
+// String implements Likelihood.
+func (Categorical) String() string { return "categorical" }
+
+// Classes implements Likelihood.
+func (Categorical) Classes(outputs int) int { return outputs }
+
+// Regression implements Likelihood.
+func (Categorical) Regression() bool { return false }
+
+// Parameters implements Likelihood.
+func (Categorical) Parameters() []string { return nil }
+
+// Noise implements Likelihood.
+func (Categorical) Noise(float64) float64 { return 0 }
+
+func (Categorical) checkOutputs(outputs int) error {
+	if outputs < 2 {
+		return fmt.Errorf("categorical likelihood needs at least 2 outputs, the network has %d (bernoulli takes 1)", outputs)
+	}
+	return nil
+}
+
+func (Categorical) checkTargets(set *data.Set, outputs int) error {
+	if set.Labels == nil {
+		return fmt.Errorf("data set %q has no class labels, which a categorical likelihood needs", set.Name)
+	}
+	if set.Classes > outputs {
+		return fmt.Errorf("data set %q has %d classes, the network %d outputs", set.Name, set.Classes, outputs)
+	}
+	return nil
+}
+
+func (Categorical) mismatch(p *data.Problem, outputs int) (field, message string) {
+	if p.Train.Classes > outputs {
+		return lastLayer, fmt.Sprintf("%s, the network %d outputs", p.ClassCount(), outputs)
+	}
+	return "", ""
+}
+
+func (Categorical) loadTarget(t *tape, lane int, set *data.Set, i int) {
+	t.labels[lane] = set.Labels[i]
+}
+
+func (Categorical) logLik(t *tape, g int, z, ll, dz []float32) {
+	lanes.Categorical(z, t.labels[g*lanes.Lanes:][:lanes.Lanes], t.prog.net.Outputs(), ll, dz)
+}
+
+func (Categorical) finish(float64, []float64, []float64, int, int) {}

@@ -1,0 +1,212 @@
+package nn
+
+import (
+	"slices"
+
+	"github.com/starling-smc/starling/internal/lanes"
+)
+
+// compiler builds a program layer by layer.
+type compiler struct {
+	*program
+	values []*value
+}
+
+// compile turns the layers of a network into ops.
+func compile(net *Net) *program {
+	c := &compiler{program: &program{net: net, batch: passParticles(net)}}
+	c.in = c.value(net.input, stagePre)
+	c.out = c.withoutBorder(c.chain(net.nodes, c.in))
+	c.separate()
+	c.allocate()
+	c.plan()
+	return c.program
+}
+
+// passParticles is how many particles share a pass over a tile: one where ops run group by group, else as many as keep
+// the activations behind the first parameters near the core, 64 at most.
+func passParticles(net *Net) int {
+	size, counts, groups := 0, false, false
+	walk(net.nodes, func(n *node) {
+		groups = groups || n.stage == stageConv
+		if counts = counts || len(n.params) > 0; counts {
+			size += 2 * 4 * tileExamples * volume(n.out...)
+		}
+	})
+	if groups {
+		return 1
+	}
+	return max(1, min(64, 256<<10/max(1, size)))
+}
+
+// chain appends the ops of a sequence of layers and returns its output.
+func (c *compiler) chain(chain []node, v *value) *value {
+	for len(chain) > 0 {
+		out, used := chain[0].layer.compile(c, chain, v)
+		v, chain = out, chain[used:]
+	}
+	return v
+}
+
+// emit appends an op behind the others of its stage.
+func (c *compiler) emit(s stage, o op) { c.ops[s] = append(c.ops[s], o) }
+
+// output makes the value that a layer computes.
+func (c *compiler) output(n *node) *value { return c.value(n.out, n.stage) }
+
+// value makes a value of the given shape. The gradient of one that all particles share is not needed.
+func (c *compiler) value(shape []int, s stage) *value {
+	v := &value{c: shape[0], h: 1, w: 1, stage: s, transposed: -1}
+	if len(shape) == 3 {
+		v.h, v.w = shape[1], shape[2]
+	}
+	if v.shared() {
+		v.grad = -1
+	}
+	c.values = append(c.values, v)
+	return v
+}
+
+// withBorder returns the value, or a copy of it, with zeros around its planes.
+func (c *compiler) withBorder(v *value, pad [2]int) *value {
+	if v.border(pad[0], pad[0], pad[1], pad[1]) {
+		return v
+	}
+	out := c.copyOf(v)
+	out.border(pad[0], pad[0], pad[1], pad[1])
+	return out
+}
+
+// withoutBorder returns the value, or a copy of it, as one run of vectors.
+func (c *compiler) withoutBorder(v *value) *value {
+	if v.top+v.bottom+v.left+v.right > 0 {
+		v = c.copyOf(v)
+	}
+	v.tight = true
+	return v
+}
+
+// copyOf appends an op that copies a value's planes into other borders. Values of the dense stage have no borders.
+func (c *compiler) copyOf(v *value) *value {
+	out := c.value([]int{v.c, v.h, v.w}, v.stage)
+	out.relu = v.relu
+	c.emit(v.stage, &reborder{v, out})
+	return out
+}
+
+// gradTensor reserves room for a tensor's gradient as rows×cols of the given pitch and returns its offset.
+func (c *compiler) gradTensor(theta, rows, cols, pitch int) int {
+	at := c.gradSize
+	c.rows = append(c.rows, gradRows{theta, at, rows, cols, pitch})
+	c.gradSize += (rows*pitch + lanes.Lanes - 1) / lanes.Lanes * lanes.Lanes
+	return at
+}
+
+// laneSums reserves n lane vectors that are zero when a pass begins.
+func (c *compiler) laneSums(n int) int {
+	at := c.laneSize
+	c.laneSize += n * lanes.Lanes
+	return at
+}
+
+// scratch makes sure that an op finds n floats in tape.tmp.
+func (c *compiler) scratch(n int) { c.tmpSize = max(c.tmpSize, n) }
+
+// transpose reserves room for the transposed tile of a value that all particles share. The tile lasts for all passes
+// over it, so that each value has room of its own.
+func (c *compiler) transpose(v *value, pitch int) {
+	if v.transposed < 0 {
+		v.transposed = c.sharedSize
+		c.sharedSize += tileExamples * pitch
+	}
+}
+
+// allocate places the values, whose borders are known now.
+func (c *compiler) allocate() {
+	c.markInner()
+	for _, v := range c.values {
+		copies := c.copies(v)
+		switch {
+		case v.source != nil:
+			v.act = v.source.act
+		case !v.scratch:
+			v.act = c.actSize
+			c.actSize += tileGroups * copies * v.size()
+		}
+		if v.grad >= 0 {
+			groups := tileGroups
+			if v.inner {
+				groups = 1
+			}
+			v.grad = c.dySize
+			c.dySize += groups * copies * v.size()
+		}
+	}
+}
+
+// markInner finds the values that only ops of the conv stage read. Their gradients are used up group by group.
+func (c *compiler) markInner() {
+	for _, o := range c.ops[stageConv] {
+		for _, in := range o.inputs() {
+			(*in).inner = true
+		}
+	}
+	for _, o := range c.ops[stageDense] {
+		for _, in := range o.inputs() {
+			(*in).inner = false
+		}
+	}
+}
+
+// plan lets the ops build their tables.
+func (c *compiler) plan() {
+	for _, ops := range c.ops {
+		for _, o := range ops {
+			if o, ok := o.(interface{ plan(c *compiler) }); ok {
+				o.plan(c)
+			}
+		}
+	}
+	in := c.in
+	at := make([]int32, 0, in.c*in.h*in.w)
+	for ch := range in.c {
+		for y := range in.h {
+			for x := range in.w {
+				at = append(at, int32(ch*in.plane()+in.pixel(y, x)))
+			}
+		}
+	}
+	var err error
+	if c.load, err = lanes.NewLoad(at); err != nil {
+		panic("nn: " + err.Error()) // a plan of ours that lanes refuses is a bug here
+	}
+}
+
+// separate lets a value have several readers. On the way back the reader whose op comes last sets the value's gradient,
+// as the only reader of a value does. Every other reader gets the same activation with a gradient of its own, which an
+// accumulate op adds as soon as the reader has set it. (No op reads the network's output, whose gradient the loss sets.)
+func (c *compiler) separate() {
+	set := map[*value]bool{}
+	for s := stageDense; s > stagePre; s-- {
+		var back []op // in the order of the way back
+		for _, o := range slices.Backward(c.ops[s]) {
+			back = append(back, o)
+			for _, in := range o.inputs() {
+				v := *in
+				if v.grad < 0 {
+					continue
+				}
+				if set[v] {
+					own := *v
+					own.source = v
+					c.values = append(c.values, &own)
+					*in = &own
+					back = append(back, &accumulate{from: &own, to: v})
+				}
+				set[v] = true
+			}
+		}
+		slices.Reverse(back)
+		c.ops[s] = back
+	}
+}

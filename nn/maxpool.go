@@ -1,0 +1,30 @@
+package nn
+
+import (
+	"cmp"
+
+	"github.com/starling-smc/starling/internal/config"
+)
+
+// MaxPool takes the maximum over windows; padding counts as −∞. A zero Stride means Size.
+type MaxPool struct {
+	Size   [2]int `yaml:"size,short"`
+	Stride [2]int `yaml:"stride"`
+	Pad    [2]int `yaml:"pad"`
+}
+
+// Defaults sets the stride to the size of the window.
+func (m *MaxPool) Defaults() { m.Stride = cmp.Or(m.Stride, m.Size) }
+
+// Check implements config.Checker.
+func (m MaxPool) Check(f *config.Faults) { checkWindow(f, m.Size, m.Stride, m.Pad) }
+
+func (m MaxPool) window() window { return newWindow(m.Size, m.Stride, m.Pad) }
+
+func (MaxPool) mean() bool { return false }
+
+func (m MaxPool) derive(_ *builder, n *node) error { return m.window().pool(n) }
+
+func (m MaxPool) compile(c *compiler, chain []node, v *value) (*value, int) {
+	return c.pool(m.window(), true, &chain[0], v), 1
+}

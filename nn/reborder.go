@@ -1,0 +1,31 @@
+package nn
+
+import "github.com/starling-smc/starling/internal/lanes"
+
+// reborder copies planes into other borders of zeros.
+type reborder struct{ in, out *value }
+
+func (r *reborder) inputs() []**value { return []**value{&r.in} }
+
+func (r *reborder) forward(t *tape, g0, g1 int) {
+	for g := g0; g < g1; g++ {
+		copyPlanes(t.out(r.out, g, 0), r.out, t.out(r.in, g, 0), r.in)
+	}
+}
+
+func (r *reborder) backward(t *tape, g0, g1 int) {
+	for g := g0; g < g1; g++ {
+		copyPlanes(t.dy(r.in, g, 0), r.in, t.dy(r.out, g, 0), r.out)
+	}
+}
+
+func (r *reborder) finish(*tape) {}
+
+func copyPlanes(dst []float32, d *value, src []float32, s *value) {
+	for ch := range d.c {
+		for y := range d.h {
+			n := d.w * lanes.Lanes
+			copy(dst[ch*d.plane()+d.pixel(y, 0):][:n], src[ch*s.plane()+s.pixel(y, 0):])
+		}
+	}
+}

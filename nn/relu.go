@@ -1,0 +1,21 @@
+package nn
+
+import "github.com/starling-smc/starling/internal/lanes"
+
+// ReLU is max(0, x), with derivative 0 at 0.
+var ReLU Activation = relu{}
+
+type relu struct{}
+
+func (relu) derive(*builder, *node) error { return nil }
+
+func (a relu) compile(c *compiler, chain []node, v *value) (*value, int) {
+	return c.activation(a, &chain[0], v), 1
+}
+
+func (relu) apply(x, y []float32) { lanes.ReLU(x, y) }
+
+func (relu) gradient(_, y, dy, dx []float32) { lanes.ReLUBackward(y, dy, dx) }
+
+// clips reports that the chain goes on with a ReLU, which the kernels of the layer before it apply to what they store.
+func clips(chain []node) bool { return len(chain) > 0 && chain[0].layer == ReLU }

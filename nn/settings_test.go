@@ -1,0 +1,102 @@
+package nn
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/starling-smc/starling/internal/config"
+)
+
+// faults lists what the check of settings says, field by field.
+func faults(c config.Checker) (all []string) {
+	f := config.NewFaults()
+	c.Check(f)
+	for _, fault := range f.All() {
+		all = append(all, strings.TrimPrefix(fault.Path+": "+fault.Message, ": "))
+	}
+	return all
+}
+
+// TestSettings checks what the settings of layers and likelihoods accept. A zero stride means the default in a Go program.
+func TestSettings(t *testing.T) {
+	pair := func(a, b int) [2]int { return [2]int{a, b} }
+	for _, c := range []struct {
+		settings config.Checker
+		want     []string
+	}{
+		{Dense{Units: 1}, nil},
+		{Dense{Units: 1 << 20, NoBias: true, Name: "fc1"}, nil},
+		{Dense{}, []string{"needs units"}},
+		{Dense{Units: -1}, []string{"units: want 1 to 1048576, have -1"}},
+		{Dense{Units: 1<<20 + 1, Name: "a\nb"}, []string{"units: want 1 to 1048576, have 1048577", `name: "a\nb": want at most 100 bytes without control characters`}},
+		{Conv{Filters: 1, Kernel: pair(1, 1)}, nil},
+		{Conv{Filters: 1, Kernel: pair(3, 5), Stride: pair(2, 1), Pad: pair(0, 1), Name: strings.Repeat("a", 100)}, nil},
+		{Conv{Filters: 1}, []string{"needs filters and kernel"}},
+		{Conv{Kernel: pair(0, 3)}, []string{"needs filters and kernel", "kernel: want 1 to 1048576, have 0"}},
+		{Conv{Filters: -2, Kernel: pair(3, 1<<21), Stride: pair(1, 0), Pad: pair(0, -1), Name: strings.Repeat("a", 101)}, []string{
+			"filters: want 1 to 1048576, have -2", "kernel: want 1 to 1048576, have 2097152", "stride: want 1 to 1048576, have 0",
+			"pad: want 0 to 1048576, have -1", `name: "` + strings.Repeat("a", 101) + `": want at most 100 bytes without control characters`,
+		}},
+		{MaxPool{Size: pair(2, 3)}, nil},
+		{MaxPool{Size: pair(2, 3), Stride: pair(1, 1), Pad: pair(1, 0)}, nil},
+		{MaxPool{Pad: pair(1, 1)}, []string{"needs a size"}},
+		{AvgPool{Size: pair(0, 3), Stride: pair(-1, 1), Pad: pair(0, -1)}, []string{
+			"size: want 1 to 1048576, have 0", "stride: want 1 to 1048576, have -1", "pad: want 0 to 1048576, have -1",
+		}},
+		{AvgPool{}, []string{"needs a size"}},
+		{Gaussian{SD: 1e-3}, nil},
+		{Gaussian{SD: Learned}, nil},
+		{Gaussian{}, []string{"want an sd above 0, or learned"}},
+		{Gaussian{SD: -2}, []string{"want an sd above 0, or learned"}},
+	} {
+		if got := faults(c.settings); !slices.Equal(got, c.want) {
+			t.Errorf("%T%+v: faults %q, want %q", c.settings, c.settings, got, c.want)
+		}
+	}
+}
+
+// TestDefaults checks what is filled in for a setting that a config leaves out, and that a written one stays.
+func TestDefaults(t *testing.T) {
+	conv, wide := Conv{}, Conv{Stride: [2]int{2, 3}}
+	conv.Defaults()
+	wide.Defaults()
+	if conv.Stride != [2]int{1, 1} || wide.Stride != [2]int{2, 3} {
+		t.Errorf("conv: strides %v and %v", conv.Stride, wide.Stride)
+	}
+	top, mean := MaxPool{Size: [2]int{2, 3}}, AvgPool{Size: [2]int{3, 2}, Stride: [2]int{1, 1}}
+	top.Defaults()
+	mean.Defaults()
+	if top.Stride != top.Size || mean.Stride != [2]int{1, 1} {
+		t.Errorf("pools: strides %v and %v", top.Stride, mean.Stride)
+	}
+}
+
+// TestLikelihoods checks what a likelihood answers for others.
+func TestLikelihoods(t *testing.T) {
+	for _, c := range []struct {
+		lik        Likelihood
+		name       string
+		classes    int // of 3 outputs
+		parameters int
+		noise      float64 // for a last parameter of 0
+	}{
+		{Categorical{}, "categorical", 3, 0, 0},
+		{Bernoulli{}, "bernoulli", 2, 0, 0},
+		{Gaussian{SD: 3}, "gaussian", 0, 0, 3},
+		{Gaussian{SD: Learned}, "gaussian", 0, 1, 1},
+	} {
+		if got := c.lik.Classes(3); got != c.classes || c.lik.Regression() != (got == 0) {
+			t.Errorf("%s: %d classes, want %d; regression: %v", c.name, got, c.classes, c.lik.Regression())
+		}
+		if c.lik.String() != c.name || Likelihoods.Name(c.lik) != c.name {
+			t.Errorf("%v is called %s in the table, want %s", c.lik, Likelihoods.Name(c.lik), c.name)
+		}
+		if n := len(c.lik.Parameters()); n != c.parameters {
+			t.Errorf("%s: %d parameters, want %d", c.name, n, c.parameters)
+		}
+		if got := c.lik.Noise(0); got != c.noise {
+			t.Errorf("%s: noise %v, want %v", c.name, got, c.noise)
+		}
+	}
+}

@@ -1,0 +1,43 @@
+package nn
+
+import "github.com/starling-smc/starling/internal/lanes"
+
+// value is an activation of a tile and its gradient: c planes of h×w lane vectors for each particle and group. Each plane
+// has a border of zeros, which the padding of the ops that read it and the input gradient of the op that computes it
+// need.
+type value struct {
+	c, h, w                  int
+	top, bottom, left, right int    // border
+	stage                    stage  // of the op that computes it
+	tight                    bool   // no border may be added
+	inner                    bool   // its gradient is used up group by group: one group is stored
+	scratch                  bool   // has no activation, only a gradient
+	relu                     bool   // holds the output of a ReLU: its gradient is stored gated
+	act, grad                int    // start in tape.act and tape.grad; grad is −1 if no op needs it
+	source                   *value // whose activation it has beside a gradient of its own; nil: its own (see separate)
+	transposed               int    // start in tape.shared; −1 if no dense layer reads it as a value that all particles share
+}
+
+// shared reports a value that is the same for all particles.
+func (v *value) shared() bool { return v.stage == stagePre }
+
+func (v *value) wp() int    { return v.left + v.w + v.right }
+func (v *value) plane() int { return (v.top + v.h + v.bottom) * v.wp() * lanes.Lanes }
+func (v *value) size() int  { return v.c * v.plane() }
+func (v *value) pixel(y, x int) int {
+	return ((v.top+y)*v.wp() + v.left + x) * lanes.Lanes
+}
+
+// border makes the border at least this wide, if the value is not tight or its border is wide enough. It reports whether
+// it is now.
+func (v *value) border(top, bottom, left, right int) bool {
+	if top <= v.top && bottom <= v.bottom && left <= v.left && right <= v.right {
+		return true
+	}
+	if v.tight {
+		return false
+	}
+	v.top, v.bottom = max(v.top, top), max(v.bottom, bottom)
+	v.left, v.right = max(v.left, left), max(v.right, right)
+	return true
+}

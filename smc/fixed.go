@@ -1,0 +1,54 @@
+package smc
+
+import "github.com/starling-smc/starling/internal/config"
+
+// Fixed is the path of chains: one target, the posterior, until every particle has spent its budget.
+type Fixed struct {
+	Epochs int // passes over all examples, a particle
+}
+
+var _ NamedPath = Fixed{}
+
+// Start is the posterior, whatever the first states.
+func (Fixed) Start(int) (Stage, bool) { return Stage{Lambda: 1}, false }
+
+// Next is the posterior.
+func (Fixed) Next(*State) (Stage, error) { return Stage{Lambda: 1}, nil }
+
+// Done is true when the budget is spent.
+func (f Fixed) Done(st *State) bool { return st.Spent >= f.Budget(st) }
+
+// Progress is the share of the budget that is spent.
+func (f Fixed) Progress(st *State) float64 { return min(1, float64(st.Spent)/float64(f.Budget(st))) }
+
+// Budget is the number of epochs times the number of examples.
+func (f Fixed) Budget(st *State) int { return f.Epochs * st.Examples }
+
+// AnnealsIn is false.
+func (Fixed) AnnealsIn() bool { return false }
+
+// Check notes what is wrong.
+func (f Fixed) Check(faults *config.Faults) {
+	faults.If(f.Epochs < 1, "", "%d epochs; chains need at least one", f.Epochs)
+}
+
+// String is the title.
+func (f Fixed) String() string { return "chains" }
+
+// Batches is false.
+func (Fixed) Batches() bool { return false }
+
+// Evidence is none: chains begin where they like.
+func (Fixed) Evidence() Evidence { return Evidence{} }
+
+// Share is 0.
+func (Fixed) Share() float64 { return 0 }
+
+// Resampling is never.
+func (Fixed) Resampling() Occasion { return Never{} }
+
+// Power is λ.
+func (Fixed) Power(info Info, _ int) float64 { return float64(info.Lambda) }
+
+// Work is measured in shares of the budget.
+func (Fixed) Work(info Info, _ float64, _ int) (done, all float64) { return info.Progress, 1 }

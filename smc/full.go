@@ -1,0 +1,12 @@
+package smc
+
+// Full is the rule of all examples in every iteration (data-annealing-smc, eq. 15).
+type Full struct{}
+
+func (Full) String() string { return "SMC on full batches" }
+
+// Rows is all examples.
+func (Full) Rows(int, int, int) Rows { return Rows{} }
+
+// Evidence is the model's: every target is the posterior.
+func (Full) Evidence(int) Evidence { return Evidence{Every: true, Sure: true, Scaled: true} }

@@ -1,0 +1,93 @@
+package smc
+
+import (
+	"math"
+
+	"github.com/starling-smc/starling/internal/numeral"
+)
+
+// Info is the diagnostics of one iteration. Its JSON is the sampler's part of a trace line.
+type Info struct {
+	Island   int     `json:"-"`
+	K        int     `json:"-"` // iterations made, this one included
+	Progress float64 `json:"-"` // 0…1, on the path
+
+	Epochs        float64        `json:"epochs"`         // passes over the examples that moves made so far, a particle
+	Examples      int            `json:"examples"`       // that the target sees, annealed ones included
+	Annealed      int            `json:"annealed"`       // of them, with power 1 in smooth data annealing (N/(m+|A|) with scale)
+	Lambda        float64        `json:"temperature"`    // λ of the target: 1 for chains; on a path of batches N/n; in sda the power β of the newest block, there times N/(m+|A|) with scale
+	ESS           float64        `json:"ess"`            // effective sample size before resampling; Momentum's weights are then those of the iterations before
+	LogWeightVar  numeral.Number `json:"log_weight_var"` // variance of the log-weights then, nats²: (1/n) Σ (log w_j − mean)² over the n living particles
+	Dead          int            `json:"dead"`           // particles of weight 0 before resampling
+	Resampled     bool           `json:"resampled"`
+	Ancestors     int            `json:"ancestors"`      // distinct first ancestors of the particles alive
+	Parents       int            `json:"parents"`        // distinct parents in this resampling; J without
+	Mutations     int            `json:"mutations"`      // moves made
+	Acceptance    float64        `json:"acceptance"`     // mean acceptance probability
+	Step          float64        `json:"step"`           // step size of the last move: h, or b of pCN
+	EnergySD      float64        `json:"energy_sd"`      // standard deviation of ΔH over particles and mutations, where finite
+	Divergent     int            `json:"divergent"`      // proposals whose energy was NaN or infinite
+	LogZ          numeral.Number `json:"log_evidence"`   // so far; 0 for chains
+	LogLikelihood numeral.Number `json:"log_likelihood"` // mean over the living particles, of the examples that are not annealed in, at power 1, not scaled
+	Gradients     int            `json:"gradients"`      // evaluations of value and gradient so far, in examples, over all particles
+	Values        int            `json:"values"`         // evaluations of the value alone, likewise
+}
+
+// logVariance is the variance of the log-weights of the particles alive, each counted once: 0 if there is one.
+func logVariance(logw []float64) float64 {
+	var s spread
+	for _, l := range logw {
+		s.add(l)
+	}
+	return s.variance()
+}
+
+// dead counts the log-weights that are −Inf.
+func dead(logw []float64) (n int) {
+	for _, l := range logw {
+		if math.IsInf(l, -1) {
+			n++
+		}
+	}
+	return n
+}
+
+// logLikelihood is the mean over the particles alive: that of a dead one may be undefined.
+func (st *State) logLikelihood() (mean float64) {
+	living := float64(st.J - dead(st.LogW))
+	for j, l := range st.LL {
+		if !math.IsInf(st.LogW[j], -1) {
+			mean += l / living
+		}
+	}
+	return mean
+}
+
+// survivors counts the first ancestors of the particles alive.
+func (s *Sampler) survivors(st *State) (n int) {
+	clear(s.scratch)
+	for j, r := range st.Roots {
+		if s.scratch[r] == 0 && !math.IsInf(st.LogW[j], -1) {
+			s.scratch[r] = 1
+			n++
+		}
+	}
+	return n
+}
+
+// spread is the variance of a stream of numbers (Welford 1962), those that are finite.
+type spread struct{ n, mean, square float64 }
+
+func (s *spread) add(x float64) {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return
+	}
+	s.n++
+	d := x - s.mean
+	s.mean += d / s.n
+	s.square += float64(d * (x - s.mean))
+}
+
+func (s *spread) variance() float64 { return s.square / max(1, s.n) }
+
+func (s *spread) sd() float64 { return math.Sqrt(s.variance()) }

@@ -1,0 +1,89 @@
+package smc
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/starling-smc/starling/internal/pool"
+	"github.com/starling-smc/starling/internal/rng"
+	"github.com/starling-smc/starling/internal/weights"
+	"github.com/starling-smc/starling/mcmc"
+)
+
+// Watch looks at a state between iterations. It must not change it, nor hold on to it; an error stops the run.
+type Watch func(st *State, info Info) error
+
+// Run takes st to the end of the path. watch, if not nil, is called after every iteration. After an error st is the
+// last complete state.
+func (s *Sampler) Run(ctx context.Context, st *State, watch Watch) error {
+	for !s.Done(st) {
+		info, err := s.Step(ctx, st)
+		if err != nil {
+			return err
+		}
+		if watch != nil {
+			if err := watch(st, info); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// RunIslands runs independent samplers, which must differ in Island, on the threads of workers, and returns their last
+// states in the same order. watch is called by several islands at the same time, though never twice by one. The first error
+// ends all; every state is then the last complete one, nil where an island has not begun.
+func RunIslands(ctx context.Context, workers *pool.Pool, islands []*Sampler, watch Watch) ([]*State, error) {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	states := make([]*State, len(islands))
+	workers.Run(len(islands), func(i int) {
+		s := islands[i]
+		st, err := s.Init(ctx)
+		if err == nil {
+			states[i] = st
+			err = s.Run(ctx, st, watch)
+		}
+		if err != nil {
+			stop(err)
+		}
+		s.Release()
+	})
+	return states, context.Cause(ctx)
+}
+
+// Release gives scratch memory back, which an island that waits for others to end does not need.
+func (s *Sampler) Release() { s.work, s.before = mcmc.Work{}, State{} }
+
+// Combined says how islands count when they are taken together.
+type Combined struct {
+	Omega     []float64 // normalised weights of the islands by evidence, exp(log Z_p) / Σ_q exp(log Z_q)
+	Effective float64   // effective number of islands by these weights, 1/Σ_p ω_p²
+	LogZ      float64   // log-evidence of the run: logarithm of the mean of Z_p
+	SD        float64   // standard deviation of log Z_p over the islands; NaN for one island
+}
+
+// Combine weighs islands by their evidence (scalable-bayesian-monte-carlo, eq. (5) and Appendix D). An estimate is
+// Σ_p ω_p Σ_i W_i φ(θ_{i,p}) with the weights W within the island; equal weights 1/P in place of ω are consistent as
+// the islands grow, and better where the evidences scatter by chance (section 6, A12). Chains have log Z_p = 0, so
+// their islands count the same either way.
+func Combine(logZ []float64) (Combined, error) {
+	c := Combined{Omega: make([]float64, len(logZ))}
+	logW := append([]float64(nil), logZ...)
+	sum, effective, err := weights.Normalise(logW, "island")
+	if err != nil {
+		return Combined{}, fmt.Errorf("combining islands by their evidence: %w", err)
+	}
+	weights.Exp(logW, c.Omega)
+	c.Effective, c.LogZ = effective, sum-rng.Log(float64(len(logZ)))
+	var mean, square float64
+	for _, z := range logZ {
+		mean += z / float64(len(logZ))
+	}
+	for _, z := range logZ {
+		square += float64((z - mean) * (z - mean))
+	}
+	c.SD = math.Sqrt(square / float64(len(logZ)-1))
+	return c, nil
+}

@@ -1,0 +1,191 @@
+package smc
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/starling-smc/starling/mcmc"
+)
+
+// growing is a path of data: the posterior of the first 5, 10, … examples, their likelihood as it is.
+type growing struct{ n int }
+
+func (g growing) Start(int) (Stage, bool) { return Stage{Rows: Rows{0, min(g.n, 5)}}, true }
+func (g growing) Next(st *State) (Stage, error) {
+	return Stage{Lambda: 1, Rows: Rows{0, min(g.n, 5*(st.K+1))}}, nil
+}
+func (g growing) Done(st *State) bool        { return 5*st.K >= g.n }
+func (g growing) Progress(st *State) float64 { return float64(5*st.K) / float64(g.n) }
+func (growing) Budget(*State) int            { return 0 }
+func (growing) AnnealsIn() bool              { return false }
+
+// location is y_i ~ N(θ_0, 1), θ_1 … θ_{d−1} ~ N(0, 1) seen once each through a likelihood of their own: a model whose
+// examples can be taken in any part. calls counts particles × examples.
+type location struct {
+	d     int
+	y     []float64
+	calls *int
+}
+
+func (m location) Dim() int      { return m.d }
+func (m location) Examples() int { return len(m.y) }
+func (m location) LogLik(_ context.Context, rows []int32, theta, ll, grad []float64) error {
+	if rows == nil {
+		for i := range m.y {
+			rows = append(rows, int32(i))
+		}
+	}
+	if m.calls != nil {
+		*m.calls += len(ll) * len(rows)
+	}
+	clear(grad)
+	for j := range ll {
+		ll[j] = 0
+		for _, i := range rows {
+			k := int(i) % m.d
+			r := m.y[i] - theta[j*m.d+k]
+			ll[j] -= 0.5*r*r + 0.5*log2Pi
+			if grad != nil {
+				grad[j*m.d+k] += r
+			}
+		}
+	}
+	return nil
+}
+
+func newLocation(d int) location {
+	m := location{d: d, y: make([]float64, 41)}
+	for i := range m.y {
+		m.y[i] = 2 + math.Sin(float64(7*i))*1.5
+	}
+	return m
+}
+
+// problem returns the location model's posterior for a prior N(0, 4): each component on its own.
+func (m location) problem() problem {
+	p := problem{name: "location", model: m, prior: normal{d: m.d, sd: 2}}
+	for k := range m.d {
+		n, sum, square := 0.0, 0.0, 0.0
+		for i := k; i < len(m.y); i += m.d {
+			n, sum, square = n+1, sum+m.y[i], square+m.y[i]*m.y[i]
+		}
+		a := n + 0.25
+		p.mean, p.vars = append(p.mean, sum/a), append(p.vars, 1/a)
+		p.logZ += -0.5*n*log2Pi - 0.5*square + 0.5*sum*sum/a - 0.5*math.Log(4*a)
+	}
+	return p
+}
+
+// kinds are runs of every kind; each returns a fresh sampler for an island.
+func kinds() map[string]func(island int) *Sampler {
+	m := newLocation(3)
+	base := func(island int) *Sampler {
+		return &Sampler{
+			Model: m, Prior: m.problem().prior, Path: Tempering{}, Move: mcmc.HMC{Steps: 3, Mutations: mcmc.Mutations{Count: 3}},
+			Resample: Resampler{When: Always{}}, Particles: 150, Seed: 6, Island: island,
+		}
+	}
+	with := func(change func(s *Sampler)) func(int) *Sampler {
+		return func(island int) *Sampler {
+			s := base(island)
+			change(s)
+			return s
+		}
+	}
+	annealed := func(path Path) func(int) *Sampler {
+		return with(func(s *Sampler) {
+			s.Path, s.Weighting, s.Resample = path, Momentum{}, Resampler{}
+			s.Move = mcmc.Unadjusted{Steps: 3, Step: 0.05}
+		})
+	}
+	start := make([]float64, 150*3)
+	for i := range start {
+		start[i] = float64(i%5) - 1
+	}
+	return map[string]func(int) *Sampler{
+		"tempering hmc":      base,
+		"tempering langevin": with(func(s *Sampler) { s.Move = mcmc.HMC{Mutations: mcmc.Mutations{Count: 3}} }),
+		"adaptive mutations": with(func(s *Sampler) { s.Move = mcmc.HMC{Steps: 3, Mutations: mcmc.Mutations{Eta: 0.05, Max: 8}} }),
+		"tempering pcn":      with(func(s *Sampler) { s.Move = mcmc.PCN{Mutations: mcmc.Mutations{Count: 9}} }),
+		"ladder, systematic": with(func(s *Sampler) { s.Path, s.Resample = Ladder{0.02, 0.1, 0.4, 1}, Resampler{Scheme: Systematic{}} }),
+		"tempering, stratified": with(func(s *Sampler) {
+			s.Path, s.Resample = Tempering{ESS: 0.8}, Resampler{Scheme: Stratified{}, When: BelowRatio(0.7)}
+		}),
+		"tempering, residual": with(func(s *Sampler) { s.Resample.Scheme = Residual{} }),
+		"jitter": with(func(s *Sampler) {
+			s.Move = mcmc.HMC{Steps: 2, Jitter: 0.1, Mutations: mcmc.Mutations{Count: 3}}
+		}),
+		"growing data":    with(func(s *Sampler) { s.Path = growing{len(m.y)} }),
+		"constant":        annealed(Schedule[Constant]{Iterations: 9, Rule: Constant{Batch: 7}}),
+		"full":            annealed(Schedule[Full]{Iterations: 5}),
+		"ctr":             annealed(Schedule[ConstantToRefine]{Iterations: 10, Rule: ConstantToRefine{Batch: 7}}),
+		"linear":          annealed(Schedule[Linear]{Iterations: 9, Rule: Linear{Batch: 7, Grow: 5}}),
+		"automated":       annealed(Schedule[Automated]{Iterations: 10, Rule: Automated{Batch: 7, Grow: 5}}),
+		"sda":             annealed(SDA{Iterations: 14, Batch: 7, Grow: 9}),
+		"sda exact":       annealed(SDA{Iterations: 12, Batch: 7, Grow: 9, Exact: true}),
+		"sda scale":       annealed(SDA{Iterations: 19, Batch: 7, Grow: 9, Scale: true}),
+		"tempered linear": annealed(TemperedStart{Then: Schedule[Linear]{Iterations: 6, Rule: Linear{Batch: 7}}}),
+		"tempered sda":    annealed(TemperedStart{ESS: 0.7, Then: SDA{Iterations: 14, Batch: 7}}),
+		"literal": with(func(s *Sampler) {
+			s.Path, s.Weighting, s.Resample = Schedule[Linear]{Iterations: 9, Rule: Linear{Batch: 7, Grow: 5}}, Momentum{Literal: true}, Resampler{When: Never{}}
+			s.Move = mcmc.Unadjusted{Steps: 3, Step: 0.05}
+		}),
+		"cheap gradients": with(func(s *Sampler) {
+			s.Path, s.Weighting = Schedule[Full]{Iterations: 5}, Momentum{}
+			s.Move = mcmc.Unadjusted{Steps: 3, Step: 0.05, Gradient: &mcmc.MiniBatch{Batch: 8}}
+		}),
+		"cheap linear": with(func(s *Sampler) {
+			s.Path, s.Weighting, s.Resample = Schedule[Linear]{Iterations: 9, Rule: Linear{Batch: 7, Grow: 5}}, Momentum{}, Resampler{}
+			s.Move = mcmc.Unadjusted{Steps: 3, Step: 0.05, Gradient: &mcmc.MiniBatch{Batch: 4}}
+		}),
+		"chains": with(func(s *Sampler) {
+			s.Path, s.Start, s.Keep, s.Resample = Fixed{Epochs: 70}, start, 4*150, Resampler{}
+			s.Move = mcmc.HMC{Steps: 8, Start: 0.3, Accept: 0.75, Jitter: 0.2, Phases: mcmc.ChainPhases(8)}
+		}),
+		"short chains": with(func(s *Sampler) {
+			s.Path, s.Resample = Fixed{Epochs: 20}, Resampler{}
+			s.Move = mcmc.HMC{Phases: mcmc.HalfPhases(1)}
+		}),
+		"chains of pcn": with(func(s *Sampler) {
+			s.Path, s.Resample, s.Keep = Fixed{Epochs: 30}, Resampler{}, 300
+			s.Move = mcmc.PCN{Freeze: 0.5}
+		}),
+		"persistent": with(func(s *Sampler) { s.Move, s.Weighting = persistent{Steps: 2}, Reversal{} }),
+		"persistent chains": with(func(s *Sampler) {
+			s.Path, s.Start, s.Resample, s.Move = Fixed{Epochs: 40}, start, Resampler{}, persistent{Steps: 2}
+		}),
+		"slices":           with(func(s *Sampler) { s.Move = slice{} }),
+		"chains of slices": with(func(s *Sampler) { s.Path, s.Resample, s.Move = Fixed{Epochs: 30}, Resampler{}, slice{} }),
+	}
+}
+
+// Every row of every table has a run among the kinds.
+func TestKindsHaveEveryRow(t *testing.T) {
+	seen := map[string]bool{}
+	for _, kind := range kinds() {
+		s := kind(0)
+		path := s.Path
+		if start, ok := path.(TemperedStart); ok {
+			path = start.Then
+		}
+		if path, ok := path.(NamedPath); ok {
+			seen["path "+Paths.Name(path)] = true
+		}
+		if move, ok := s.Move.(mcmc.NamedMove); ok {
+			seen["move "+mcmc.Moves.Name(move)] = true
+		}
+		seen["weighting "+Weightings.Name(s.weighting().(NamedWeighting))] = true
+		seen["scheme "+Schemes.Name(s.Resample.scheme())] = true
+		seen["occasion "+Occasions.Name(s.Resample.when())] = true
+	}
+	for family, names := range map[string][]string{
+		"path": Paths.Names(), "move": mcmc.Moves.Names(), "weighting": Weightings.Names(), "scheme": Schemes.Names(), "occasion": Occasions.Names(),
+	} {
+		for _, name := range names {
+			if !seen[family+" "+name] {
+				t.Errorf("no run has %s %s", family, name)
+			}
+		}
+	}
+}

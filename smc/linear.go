@@ -1,0 +1,34 @@
+package smc
+
+import "github.com/starling-smc/starling/internal/config"
+
+// Linear is the rule of a batch that grows by κ examples in every iteration (data-annealing-smc, eq. 17), and is whole in the
+// last tenth.
+type Linear struct {
+	Batch int `yaml:"batch"` // C; 0: 500
+	Grow  int `yaml:"grow"`  // κ; 0: C
+}
+
+func (Linear) String() string { return "data annealing (linear)" }
+
+// Defaults sets C and κ.
+func (l *Linear) Defaults() { l.Batch, l.Grow = BatchSizes(l.Batch, l.Grow) }
+
+// Check notes what is wrong.
+func (l Linear) Check(f *config.Faults) {
+	checkSize(f, "batch", l.Batch)
+	checkSize(f, "grow", l.Grow)
+}
+
+// Rows is the first C + κ·k examples.
+func (l Linear) Rows(k, iterations, n int) Rows {
+	if refines(k, iterations) {
+		return Rows{0, n}
+	}
+	first, grow := BatchSizes(l.Batch, l.Grow)
+	first, grow = min(first, n), min(grow, n) // n: changes nothing, and nothing overflows
+	return cumulative(first+grow*k, first, n)
+}
+
+// Evidence is that of all examples, if there is a last tenth.
+func (Linear) Evidence(iterations int) Evidence { return refined(iterations) }

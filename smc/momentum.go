@@ -1,0 +1,47 @@
+package smc
+
+import (
+	"errors"
+	"math"
+
+	"github.com/starling-smc/starling/mcmc"
+)
+
+// Momentum is the weight of moves without accept/reject (data-annealing-smc, eq. 12; mcmc.Unadjusted has the proof):
+//
+//	log w += log π_k(θ') − log π_{k−1}(θ) + log N(−p'; 0, I) − log N(p; 0, I)
+//	       = −ΔH + log π_k(θ) − log π_{k−1}(θ),
+//
+// minus the energy error of the move, plus the change of target at the place before it. Both are due after the move:
+// resampling looks at what the iterations before were worth.
+type Momentum struct {
+	// Literal takes π_k in numerator and denominator, as the paper prints eq. (12): the change of target is left out,
+	// and the weights follow no path of targets (section 5, A3). For comparison only.
+	Literal bool `yaml:"-"`
+}
+
+// Early is false.
+func (Momentum) Early() bool { return false }
+
+// After returns the change less the energy error. A move of infinite energy leaves no weight, whatever the change.
+func (m Momentum) After(_ *mcmc.Population, change, energy []float64) []float64 {
+	increments := make([]float64, len(energy))
+	for j, e := range energy {
+		if increments[j] = -e; change != nil && !m.Literal && !math.IsInf(e, 1) {
+			increments[j] += change[j]
+		}
+	}
+	return increments
+}
+
+// Suits wants moves that do not leave their target invariant.
+func (Momentum) Suits(invariant bool) error {
+	if invariant {
+		return errors.New("weighting: Momentum counts the energy errors of proposals that were rejected: " +
+			"want Reversal, or nil for it, with moves of accept/reject")
+	}
+	return nil
+}
+
+// FollowsTargets is true unless Literal.
+func (m Momentum) FollowsTargets() bool { return !m.Literal }

@@ -1,0 +1,29 @@
+package smc
+
+import (
+	"errors"
+
+	"github.com/starling-smc/starling/mcmc"
+)
+
+// Reversal is the weight of moves that leave the new target invariant, with the time reversal of the move as backward
+// kernel (Del Moral, Doucet, Jasra 2006): the move cancels, and what counts is the change of target at the place
+// before it, for tempering (λ_k − λ_{k−1})·l(θ).
+type Reversal struct{}
+
+// Early is true.
+func (Reversal) Early() bool { return true }
+
+// After returns nil.
+func (Reversal) After(*mcmc.Population, []float64, []float64) []float64 { return nil }
+
+// Suits wants moves that leave their target invariant.
+func (Reversal) Suits(invariant bool) error {
+	if !invariant {
+		return errors.New("weighting: Reversal forgets the energy error of moves without accept/reject: want Momentum, or nil for it")
+	}
+	return nil
+}
+
+// FollowsTargets is true.
+func (Reversal) FollowsTargets() bool { return true }

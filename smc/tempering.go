@@ -1,0 +1,147 @@
+package smc
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/internal/rng"
+	"github.com/starling-smc/starling/internal/weights"
+)
+
+// Tempering is the adaptive path from prior to posterior (scalable-bayesian-monte-carlo, section 3.2, Example D.1):
+// λ rises by the h at which the population has lost as much as it may,
+//
+//	ESS(h) = J (Σ_j W_j e^{h l_j})² / Σ_j W_j e^{2 h l_j} = ESS·J,
+//
+// found by 60 halvings, or all the way to 1 if it may. For equal weights, as after resampling in every iteration,
+// ESS(h) is the effective sample size; else it is the conditional one (Zhou, Johansen, Aston 2016), which asks what
+// this step costs and not what was lost before.
+type Tempering struct {
+	ESS float64 `yaml:"ess"` // ρ, share of the particles that a step leaves effective, between 1/J and 1; 0: .5
+}
+
+func (Tempering) String() string { return "tempered SMC" }
+
+// Defaults sets ρ to .5.
+func (t *Tempering) Defaults() { t.ESS = t.Share() }
+
+// Check notes what is wrong.
+func (t Tempering) Check(f *config.Faults) {
+	f.If(!(t.ESS >= 0 && t.ESS < 1), "ess", "want a number above 0 and below 1, have %.12g", t.ESS)
+}
+
+// Start is the prior.
+func (Tempering) Start(int) (Stage, bool) { return Stage{}, true }
+
+// Next is the next temperature.
+func (t Tempering) Next(st *State) (Stage, error) {
+	lambda, err := t.next(st.Lambda, 1, st.LogW, st.LL)
+	return Stage{Lambda: lambda}, err
+}
+
+// Done is true at λ = 1.
+func (Tempering) Done(st *State) bool { return st.Lambda >= 1 }
+
+// Progress is λ.
+func (Tempering) Progress(st *State) float64 { return st.Lambda }
+
+// Budget is 0.
+func (Tempering) Budget(*State) int { return 0 }
+
+// AnnealsIn is false.
+func (Tempering) AnnealsIn() bool { return false }
+
+// Batches is false.
+func (Tempering) Batches() bool { return false }
+
+// Evidence is the model's.
+func (Tempering) Evidence() Evidence { return Evidence{Sure: true} }
+
+// Resampling is in every iteration: each step is chosen to lose as much as it may.
+func (Tempering) Resampling() Occasion { return Always{} }
+
+// Power is λ.
+func (Tempering) Power(info Info, _ int) float64 { return info.Lambda }
+
+// Work counts iterations. Those to come are estimated: temperatures grow about geometrically, and an island at λ_k has
+// log(1/λ_k) to go at the mean pace since λ_1.
+func (Tempering) Work(info Info, first float64, _ int) (done, all float64) {
+	done = float64(info.K)
+	switch {
+	case info.K > 1:
+		return done, done + (done-1)*math.Log(1/info.Lambda)/math.Log(info.Lambda/first)
+	case info.Lambda < 1:
+		return done, done + 9 // a guess that the next iteration corrects
+	}
+	return done, done
+}
+
+// Share is ρ.
+func (t Tempering) Share() float64 {
+	if t.ESS == 0 {
+		return 0.5
+	}
+	return t.ESS
+}
+
+// next returns the λ that follows on the way to the last, for normalised log-weights and log-likelihoods.
+func (t Tempering) next(lambda, last float64, logw, ll []float64) (float64, error) {
+	for j, l := range ll {
+		if math.IsNaN(l) || math.IsInf(l, 1) {
+			return 0, fmt.Errorf("particle %d has log-likelihood %v", j, l)
+		}
+	}
+	aim := t.Share() * float64(len(ll))
+	w := make([]float64, len(ll))
+	weights.Exp(logw, w)
+	if conditionalESS(last-lambda, w, ll) >= aim {
+		return last, nil
+	}
+	var alive float64 // ESS(h → 0): the weight of the particles whose likelihood does not vanish
+	for j, l := range ll {
+		if !math.IsInf(l, -1) {
+			alive += w[j]
+		}
+	}
+	if alive *= float64(len(ll)); alive <= aim*(1+1e-9) {
+		return 0, fmt.Errorf("particles worth %.4g of %d have a positive likelihood, a step of the path must leave more than %.4g: "+
+			"take more particles or a smaller ESS", alive, len(ll), aim)
+	}
+	lo, hi := 0.0, last-lambda
+	for range 60 {
+		if mid := lo + float64((hi-lo)/2); conditionalESS(mid, w, ll) >= aim {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	if lambda+lo == lambda {
+		return 0, errors.New("log-likelihoods are too far apart: no step in temperature leaves enough particles; take more particles or a smaller ESS")
+	}
+	return lambda + lo, nil
+}
+
+// conditionalESS is ESS(h) of Tempering, for h > 0 and normalised weights. It does not increase with h.
+func conditionalESS(h float64, w, ll []float64) float64 {
+	top := math.Inf(-1)
+	for j, l := range ll {
+		if w[j] > 0 {
+			top = max(top, l)
+		}
+	}
+	if math.IsInf(top, -1) {
+		return 0
+	}
+	var first, second float64
+	for j, l := range ll {
+		if w[j] == 0 { // it may lie so far above top that 0·e^∞ would be NaN
+			continue
+		}
+		g := rng.Exp(float64(h * (l - top)))
+		first += float64(w[j] * g)
+		second += float64(float64(w[j]*g) * g)
+	}
+	return float64(len(ll)) * float64(first*first) / second
+}
