@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
+	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/spelling"
 )
 
@@ -145,25 +145,9 @@ func (o *CSV) load() (*Table, error) {
 		if cell.Missing {
 			fill = "fill it, remove the row, or "
 		}
-		err = fmt.Errorf("%w: %sleave the column out with data.csv.drop: [%s]", err, fill, yamlWord(cell.Name))
+		err = fmt.Errorf("%w: %sleave the column out with data.csv.drop: [%s]", err, fill, config.Scalar(cell.Name))
 	}
 	return t, err
-}
-
-// yamlWord writes a text as an item of a YAML list, in quotes unless it is plainly a word.
-func yamlWord(text string) string {
-	plain := text != "" && unicode.IsLetter([]rune(text)[0]) && !strings.HasSuffix(text, " ") &&
-		!strings.ContainsFunc(text, func(r rune) bool {
-			return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune(" _-./()", r)
-		})
-	switch strings.ToLower(text) {
-	case "y", "n", "yes", "no", "on", "off", "true", "false", "null":
-		plain = false
-	}
-	if plain {
-		return text
-	}
-	return strconv.Quote(text)
 }
 
 // loadSet loads a known set that is no table.

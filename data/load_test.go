@@ -49,6 +49,16 @@ func putLabels(t *testing.T, dir, name string, labels []byte) string {
 	return put(t, dir, name, header+string(labels))
 }
 
+// putPima writes a table of pima's form below a data directory.
+func putPima(t *testing.T, dir string) {
+	t.Helper()
+	path := filepath.Join(dir, filepath.FromSlash(pins["pima"][0].file))
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Dir(path), filepath.Base(path), "a,diabetes\n1,yes\n2,no\n")
+}
+
 func loaded(t *testing.T, s Settings, need Need) *Problem {
 	t.Helper()
 	p, err := s.Load("", need)
@@ -105,11 +115,7 @@ func TestLoadRefuses(t *testing.T) {
 	dir, no := t.TempDir(), false
 	notes := put(t, dir, "notes.csv", "a,a note,b,y\n1,first,2,yes\n2,x,NA,yes\n"+strings.Repeat("3,x,4,yes\n4,x,4,yes\n", 5))
 	zeros := putLabels(t, dir, "zeros.npy", make([]byte, 1000))
-	pima := filepath.Join(dir, filepath.FromSlash(pins["pima"][0].file))
-	if err := os.MkdirAll(filepath.Dir(pima), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	put(t, filepath.Dir(pima), filepath.Base(pima), "a,diabetes\n1,yes\n2,no\n")
+	putPima(t, dir)
 	trees := CSV{File: treesCSV, Target: "kind"}
 	change := func(o CSV, f func(o *CSV)) *CSV { f(&o); return &o }
 	images := &Arrays{trainImages, trainLabels}
@@ -375,5 +381,24 @@ func TestValuesKeepTheirInputs(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestWholeMayBeOneClass: examples of one class are refused to learn from, not where nothing is held out or learnt anew.
+func TestWholeMayBeOneClass(t *testing.T) {
+	dir := t.TempDir()
+	putPima(t, dir)
+	p, err := Settings{Set: "pima"}.Load(dir, Need{})
+	if err != nil || !p.Whole || p.Train.Len() != 2 || p.Test != nil {
+		t.Errorf("pima: %+v, %v", p, err)
+	}
+	file := put(t, dir, "one.csv", "a;y\n"+strings.Repeat("1;yes\n2;yes\n", 10))
+	one := Settings{CSV: &CSV{File: file, Target: "y", Delimiter: ";", Header: &yes}}
+	p = loaded(t, one, Need{Whole: true})
+	if p.Schema.Delimiter != ";" || p.Schema.Header == nil || !*p.Schema.Header {
+		t.Errorf("the schema does not keep how the table is read: %+v", p.Schema)
+	}
+	if again := loaded(t, one, Need{Schema: p.Schema}); again.Test.Len() != 2 {
+		t.Errorf("loaded again: %d test examples", again.Test.Len())
 	}
 }

@@ -92,6 +92,7 @@ func TestMemoryRefuses(t *testing.T) {
 		"Memory.Train.Labels: example 2 has label -1: classes are numbered from 0, 65536 at most":    {Train: &Slices{Inputs: x, Labels: []int{0, 1, -1, 0}}},
 		"Memory.Train.Labels: example 0 has label 65536: classes are numbered from 0, 65536 at most": {Train: &Slices{Inputs: x, Labels: []int{65536, 1, 1, 0}}},
 		"Memory.Train.Array: 3 values for shape [2 2], want 4":                                       {Train: &Slices{Array: array([]float64{1, 2, 3}, 2, 2), Labels: labels[:2]}},
+		"Memory.Train.Array: 5 values for shape [2 2], want 4":                                       {Train: &Slices{Array: array([]float64{1, 2, 3, 4, 5}, 2, 2), Labels: labels[:2]}},
 		"Memory.Train.Array: shape [-1 2]":                                                           {Train: &Slices{Array: array([]float64{}, -1, 2), Labels: labels[:2]}},
 		"Memory.Train.Array: values of type []int, want a slice of bools, integers or floats":        {Train: &Slices{Array: array([]int{1, 2}, 2, 1), Labels: labels[:2]}},
 		"Memory.Train.Array: values of type <nil>":                                                   {Train: &Slices{Array: &Array{}, Labels: labels}},

@@ -2,6 +2,7 @@ package data
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -92,5 +93,34 @@ func TestSettingsDefaults(t *testing.T) {
 		if got := c.s.Validates(); got != c.validates {
 			t.Errorf("%+v: validates %v", c.s, got)
 		}
+	}
+}
+
+// TestSettingsAsConfig: settings are written as a config has them and read back the same, memory as a mark without examples.
+func TestSettingsAsConfig(t *testing.T) {
+	for _, text := range []string{
+		"set: mnist7\ngroups: {far: a.npy, near: b.csv}\nwhole: true\nstandardise: none\n",
+		"csv: {file: f.csv, target: y, delimiter: whitespace, header: false, drop: [a, b c]}\n",
+		"train: {inputs: x.npy, targets: y.npy}\nvalidate: {inputs: v.npy, targets: w.npy}\ntest: {inputs: t.npy, targets: u.npy}\n",
+		"memory: {}\n",
+	} {
+		s, _, err := config.Parse[Settings]("c.yaml", []byte(text), nil)
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		again, _, err := config.Parse[Settings]("again.yaml", config.Encode(s), nil)
+		if err != nil || !reflect.DeepEqual(s, again) {
+			t.Errorf("%s\nis written as\n%s\n%v", text, config.Encode(s), err)
+		}
+	}
+	full := Settings{Memory: &Memory{Train: &Slices{Inputs: [][]float64{{1}}, Labels: []int{0}}}, Standardise: "none"}
+	if got := string(config.Encode(full)); got != "memory: {}\nstandardise: none\n" {
+		t.Errorf("a config of examples in memory is\n%s", got)
+	}
+	_, _, err := config.Parse[Settings]("c.yaml", []byte("csv: {file: f.csv, target: y, drop: [a, y]}\ntest: {inputs: a}\n"), nil)
+	want := "c.yaml:1:41: csv.drop.1: y is the target: name columns that are neither target nor inputs\nc.yaml:2:8: test: goes with train"
+	if err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("%v\nwant\n%s", err, want)
 	}
 }
