@@ -130,12 +130,8 @@ func (m MCMC) Phases(_ context.Context, job *Job) ([]runs.Phase, error) {
 }
 
 // Gather joins the chains, equally weighted, and says where they ended.
-func (m MCMC) Gather(job *Job, phases []runs.Phase) (*bnn.Ensemble, []finding.Finding, error) {
+func (m MCMC) Gather(job *Job, phases []runs.Phase, trace []TraceLine) (*bnn.Ensemble, []finding.Finding, error) {
 	e, err := gather(job, phases, bnn.Equal{})
-	if err != nil {
-		return nil, nil, err
-	}
-	trace, err := ReadTrace(job.Run.Trace())
 	if err != nil {
 		return nil, nil, err
 	}

@@ -245,12 +245,8 @@ func (m SMC) Phases(_ context.Context, job *Job) ([]runs.Phase, error) {
 }
 
 // Gather joins the islands as Combine says, and says what their weights tell.
-func (m SMC) Gather(job *Job, phases []runs.Phase) (*bnn.Ensemble, []finding.Finding, error) {
+func (m SMC) Gather(job *Job, phases []runs.Phase, trace []TraceLine) (*bnn.Ensemble, []finding.Finding, error) {
 	e, err := gather(job, phases, m.Combine)
-	if err != nil {
-		return nil, nil, err
-	}
-	trace, err := ReadTrace(job.Run.Trace())
 	if err != nil {
 		return nil, nil, err
 	}
