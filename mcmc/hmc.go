@@ -128,7 +128,7 @@ func (m HMC) complete(accept, jitter float64) HMC {
 // CheckForChains refuses mutations.
 func (m HMC) CheckForChains(f *config.Faults) { checkNoMutations(f, m.Mutations) }
 
-// Check notes what is wrong.
+// Check notes impossible settings.
 func (m HMC) Check(f *config.Faults) {
 	f.If(m.Steps < 0, "steps", "want at least 1, have %d", m.Steps)
 	f.If(!(m.Step >= 0) || math.IsInf(m.Step, 0), "step", "want a number above 0, have %.12g", m.Step)

@@ -70,7 +70,7 @@ type NamedMove interface {
 
 // Needs is what a move wants a population to carry beside the parameters.
 type Needs struct {
-	Gradient bool // of the log-likelihood where the particle stands
+	Gradient bool // of the log-likelihood at the particle's position
 	Momentum bool // kept from move to move; moves that draw it anew need none
 }
 

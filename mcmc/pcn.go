@@ -75,7 +75,7 @@ func checkNoMutations(f *config.Faults, m Mutations) {
 	f.If(m != Mutations{}, "mutations", "belongs to smc; chains move for their epochs")
 }
 
-// Check notes what is wrong.
+// Check notes impossible settings.
 func (m PCN) Check(f *config.Faults) {
 	f.If(!(m.Step >= 0 && m.Step <= 1), "step", "want a number above 0, at most 1, have %.12g", m.Step)
 	f.If(!(m.Accept >= 0 && m.Accept < 1), "accept", "want a number above 0 and below 1, have %.12g", m.Accept)

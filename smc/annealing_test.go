@@ -470,6 +470,12 @@ func TestOrdersDiffer(t *testing.T) {
 		}
 		seen[o] = true
 	}
+	s := &Sampler{Model: newLocation(2), Seed: 1} // one that keeps two orders, and goes back to the first
+	for _, pass := range []int{0, 1, 2, 3, 0, 2} {
+		if got := fmt.Sprint(s.rows(Rows{41 * pass, 41 * (pass + 1)})); got != order(1, 0, pass) {
+			t.Errorf("pass %d has the order of another", pass)
+		}
+	}
 }
 
 // rest is a move that stays: no trajectory, no evaluation, no energy error.

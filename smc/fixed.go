@@ -25,7 +25,7 @@ func (f Fixed) Budget(st *State) int { return f.Epochs * st.Examples }
 // AnnealsIn is false.
 func (Fixed) AnnealsIn() bool { return false }
 
-// Check notes what is wrong.
+// Check notes impossible settings.
 func (f Fixed) Check(faults *config.Faults) {
 	faults.If(f.Epochs < 1, "", "%d epochs; chains need at least one", f.Epochs)
 }

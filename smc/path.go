@@ -35,7 +35,7 @@ type Path interface {
 	Progress(st *State) float64
 	// Budget is the number of examples that moves may evaluate for a particle in the whole run; 0: no such limit.
 	Budget(st *State) int
-	// AnnealsIn says whether examples are annealed in (Stage.Annealed): particles then carry what those contribute.
+	// AnnealsIn says whether examples are annealed in (Stage.Annealed): particles then carry their contribution.
 	AnnealsIn() bool
 }
 
@@ -46,8 +46,8 @@ type NamedPath interface {
 	// String is the title, as in "data annealing (linear)".
 	String() string
 
-	// Batches says whether the targets are those of batches of examples. Particles may then start anywhere, and a
-	// TemperedStart may lead them to the first target.
+	// Batches says whether targets see batches of examples. Particles may then start anywhere, and a TemperedStart may lead
+	// them to the first target.
 	Batches() bool
 
 	// Evidence is what the log-evidence at the end is an estimate of.
@@ -76,8 +76,8 @@ type Evidence struct {
 	Scaled bool // likelihoods of batches are scaled to all examples
 }
 
-// Stage is one target of a path: the likelihood of the examples in Rows to the power Lambda, times that of the examples
-// that are annealed in to the power Mu, times the prior.
+// Stage is one target of a path: the likelihood of the examples in Rows to the power Lambda, times the likelihood of the
+// annealed examples to the power Mu, times the prior.
 type Stage struct {
 	Lambda   float64 // λ: an inverse temperature 0…1, or the scale N/n of a batch
 	Mu       float64 // μ: 1, or the scale of a batch; 0 switches annealed examples off

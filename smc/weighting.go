@@ -12,18 +12,17 @@ var Weightings = config.Table[NamedWeighting]{
 	{Name: "reversal", Part: Reversal{}},
 }
 
-// Weighting answers what a change of target and a move are worth: the increments of the log-weights, of which
-// change[j] = log π_k(θ_j) − log π_{k−1}(θ_j) is what the change is worth where particle j stands, nil if the target is
-// the one before.
+// Weighting answers what a change of target and a move are worth: it gives the increments of the log-weights. The change of
+// target at particle j is change[j] = log π_k(θ_j) − log π_{k−1}(θ_j); change is nil if the target stays the same.
 //
 // A Weighting may say more about itself, by the methods of NamedWeighting. A sampler asks for them and does not insist.
 type Weighting interface {
-	// Early says when a change counts: before resampling, or when the particles have moved. In the second case
-	// they are evaluated on a new batch after resampling, those of one parent once.
+	// Early says whether a change of target counts before resampling, or else when the particles have moved. In the second
+	// case a new batch is evaluated after resampling, once for all copies of one parent.
 	Early() bool
-	// After gives the increments due when the particles have moved, nil for none. p is the population where it stands now,
-	// only to be read; energy[j] is the energy error ΔH of particle j's move, summed over the mutations; change is nil if it
-	// has counted already. After may return change or energy, and may change them.
+	// After gives the increments that are due when the particles have moved, nil for none. p is the population after the
+	// move, only to be read; energy[j] is the energy error ΔH of particle j, summed over the mutations; change is nil if it
+	// counted before resampling. After may return change or energy, and may write to them.
 	After(p *mcmc.Population, change, energy []float64) []float64
 }
 
