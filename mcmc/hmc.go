@@ -93,7 +93,7 @@ func (HMC) Scratch() int { return 0 }
 
 // ForChains has 80 leapfrogs, acceptance .75 and a jitter of .2, or with one leapfrog .574 and none. An adapted step is
 // found in the phases of ChainPhases, or with one leapfrog of HalfPhases.
-func (m HMC) ForChains() NamedMove {
+func (m HMC) ForChains() Move {
 	def(&m.Steps, 80)
 	m = m.complete(0.75, 0.2)
 	switch {
@@ -106,7 +106,7 @@ func (m HMC) ForChains() NamedMove {
 }
 
 // ForPopulation has 1 leapfrog and acceptance .574, with more leapfrogs .65; no jitter, and 10 mutations.
-func (m HMC) ForPopulation() NamedMove {
+func (m HMC) ForPopulation() Move {
 	def(&m.Steps, 1)
 	m = m.complete(0.65, 0)
 	m.Mutations = m.Mutations.forPopulation()

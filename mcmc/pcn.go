@@ -54,14 +54,14 @@ func (PCN) Subsample() int { return 0 }
 func (PCN) Scratch() int { return 0 }
 
 // ForChains adapts b to acceptance .25 in the first half of a run.
-func (m PCN) ForChains() NamedMove {
+func (m PCN) ForChains() Move {
 	def(&m.Accept, m.Aim())
 	m.Freeze = 0.5
 	return m
 }
 
 // ForPopulation adapts b to acceptance .25, and makes 10 mutations.
-func (m PCN) ForPopulation() NamedMove {
+func (m PCN) ForPopulation() Move {
 	def(&m.Accept, m.Aim())
 	m.Mutations = m.Mutations.forPopulation()
 	return m

@@ -100,10 +100,10 @@ func (m Unadjusted) Scratch() int {
 }
 
 // ForChains is m: CheckForChains refuses it.
-func (m Unadjusted) ForChains() NamedMove { return m }
+func (m Unadjusted) ForChains() Move { return m }
 
 // ForPopulation has 3 leapfrogs.
-func (m Unadjusted) ForPopulation() NamedMove {
+func (m Unadjusted) ForPopulation() Move {
 	def(&m.Steps, 3)
 	return m
 }

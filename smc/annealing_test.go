@@ -17,13 +17,13 @@ import (
 // that passes once passes always.
 
 // batches are rules with batches of 7 of 41 examples, the blocks that follow of 5.
-func batches(t *testing.T, iterations int) map[string]Path {
+func batches(t *testing.T, iterations int) map[string]Targets {
 	t.Helper()
-	paths := map[string]Path{
+	paths := map[string]Targets{
 		"sda exact": SDA{Iterations: iterations, Batch: 7, Grow: 5, Exact: true},
 		"sda scale": SDA{Iterations: iterations, Batch: 7, Grow: 5, Scale: true},
 	}
-	cases := map[string]Path{
+	cases := map[string]Targets{
 		"constant":  Schedule[Constant]{Iterations: iterations, Rule: Constant{Batch: 7}},
 		"full":      Schedule[Full]{Iterations: iterations},
 		"ctr":       Schedule[ConstantToRefine]{Iterations: iterations, Rule: ConstantToRefine{Batch: 7}},
@@ -495,7 +495,7 @@ func (rest) Mutate(_ context.Context, _ *mcmc.Work, _ *mcmc.Target, p *mcmc.Popu
 func TestAnnealingCheck9CachesFollowTheAncestor(t *testing.T) {
 	ctx := context.Background()
 	for name, path := range batches(t, 12) {
-		sampler := func(move mcmc.Move, when Occasion) *Sampler {
+		sampler := func(move mcmc.Kernel, when Occasion) *Sampler {
 			m := newLocation(2)
 			return &Sampler{
 				Model: m, Prior: m.problem().prior, Path: path, Move: move, Weighting: Momentum{}, Resample: Resampler{When: when}, Particles: 60, Seed: 17,

@@ -5,8 +5,8 @@ import (
 	"github.com/starling-smc/starling/mcmc"
 )
 
-// Paths lists the paths that a config can name. Fixed, Ladder and TemperedStart are for programs.
-var Paths = config.Table[NamedPath]{
+// Paths lists the paths that a config can name. Fixed, Ladder and TemperedStart are for programs: they are Targets and have no name.
+var Paths = config.Table[Path]{
 	{Name: "tempering", Part: Tempering{}},
 	{Name: "constant", Part: Schedule[Constant]{}},
 	{Name: "full", Part: Schedule[Full]{}},
@@ -16,14 +16,15 @@ var Paths = config.Table[NamedPath]{
 	{Name: "sda", Part: SDA{}},
 }
 
-// Path answers which target comes next. It is a plain value: what it needs to know is in the State.
+// Targets answers which target comes next. It is a plain value: what it needs to know is in the State. A program's own path
+// needs to be no more than that.
 //
-// A Path may say more about itself. A sampler asks for these methods and does not insist:
+// A path may say more about itself. A sampler asks for these methods and does not insist:
 //
 //	Remember(st *State) []int           what to keep in State.Memory, after every iteration: numbers of iterations, at most st.K
-//	Share() float64                     as in NamedPath
-//	SuitsWeighting(w Weighting) error   why a weighting cannot go with it
-type Path interface {
+//	Share() float64                     as in Path
+//	SuitsWeighting(w Weigher) error   why a weighting cannot go with it
+type Targets interface {
 	// Start is the target of the first particles, for n examples, and whether draws from the prior are to be weighted
 	// for it; if not, their distribution does not matter, as with chains. Particles are evaluated on it.
 	Start(n int) (stage Stage, weigh bool)
@@ -39,9 +40,9 @@ type Path interface {
 	AnnealsIn() bool
 }
 
-// NamedPath is a Path of the table Paths: it also answers what methods, configs and reports ask of it.
-type NamedPath interface {
-	Path
+// Path is one of the table Paths: it also answers what methods, configs and reports ask of it.
+type Path interface {
+	Targets
 
 	// String is the title, as in "data annealing (linear)".
 	String() string

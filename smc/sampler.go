@@ -31,9 +31,9 @@ import (
 type Sampler struct {
 	Model     mcmc.Model
 	Prior     mcmc.Prior
-	Path      Path
-	Move      mcmc.Move
-	Weighting Weighting // nil: DefaultWeighting of the move
+	Path      Targets
+	Move      mcmc.Kernel
+	Weighting Weigher   // nil: DefaultWeighting of the move
 	Resample  Resampler // zero: multinomial if ESS < J/2
 	Particles int       // J
 	Start     []float64 // J×D, first positions of the particles; nil: draws from the prior. Each is evaluated, also where some are equal
@@ -163,5 +163,5 @@ func (s *Sampler) record(st *State, info *Info) {
 	info.Epochs, info.Gradients, info.Values = st.Epochs(), st.Gradients, st.Values
 }
 
-// rememberer is a Path that keeps something in State.Memory.
+// rememberer is a path that keeps something in State.Memory.
 type rememberer interface{ Remember(st *State) []int }

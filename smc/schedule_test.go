@@ -179,7 +179,7 @@ func TestBatchSizes(t *testing.T) {
 func TestPathsSayWhetherTheyAnnealIn(t *testing.T) {
 	m := newLocation(2)
 	for name, path := range batches(t, 30) {
-		for _, path := range []Path{path, TemperedStart{Then: path}} {
+		for _, path := range []Targets{path, TemperedStart{Then: path}} {
 			st, infos := run(t, &Sampler{
 				Model: m, Prior: m.problem().prior, Path: path, Move: mcmc.Unadjusted{Step: 0.02}, Weighting: Momentum{}, Particles: 50, Seed: 7,
 			})

@@ -122,7 +122,7 @@ func TestWeightingFollowsTheMove(t *testing.T) {
 
 // All faults of a path are told at once.
 func TestEveryFaultOfAPathIsTold(t *testing.T) {
-	for path, faults := range map[Path]int{Schedule[Linear]{Rule: Linear{-1, -1}}: 3, SDA{Batch: -1, Grow: -1, First: 2, Entropy: -1}: 5} {
+	for path, faults := range map[Targets]int{Schedule[Linear]{Rule: Linear{-1, -1}}: 3, SDA{Batch: -1, Grow: -1, First: 2, Entropy: -1}: 5} {
 		s := kinds()["sda"](0)
 		s.Path = path
 		if _, err := s.Init(context.Background()); err == nil || strings.Count(err.Error(), "\n") != faults-1 {

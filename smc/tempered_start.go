@@ -19,7 +19,7 @@ import (
 // iterations are counted from there.
 type TemperedStart struct {
 	ESS  float64 // as in Tempering
-	Then Path
+	Then Targets
 }
 
 // Start is the prior.
@@ -106,7 +106,7 @@ func (p TemperedStart) AnnealsIn() bool { return p.Then.AnnealsIn() }
 func (p TemperedStart) Share() float64 { return Tempering{ESS: p.ESS}.Share() }
 
 // SuitsWeighting refuses weights that leave changes of target out.
-func (TemperedStart) SuitsWeighting(w Weighting) error {
+func (TemperedStart) SuitsWeighting(w Weigher) error {
 	if w, ok := w.(interface{ FollowsTargets() bool }); ok && !w.FollowsTargets() {
 		return errors.New("weighting: it leaves out changes of target, and a tempered start is nothing else: " +
 			"no likelihood would ever be weighed; want a path without it")
