@@ -1,48 +1,114 @@
 package config
 
 import (
-	"errors"
+	"fmt"
 	"reflect"
-	"strings"
 )
 
-// Check returns all faults of settings that a Go program built, one a line, or nil: those of v and of the settings inside it.
-func Check(v any) error {
-	f := NewFaults()
-	f.walk(reflect.ValueOf(v))
-	var all []error
-	for _, fault := range f.All() {
-		text := fault.Message
-		if fault.Path != "" {
-			text = fault.Path + ": " + text
-		}
-		all = append(all, errors.New(text))
+// Settings are visited from the outside in: a struct, then what its fields hold. That is the order of Defaults, so that an
+// outer struct may fill an inner one before that fills itself, and the order of Check.
+//
+// The path of a setting is that of a --set: the part of a family stands under its name, method.smc.move.hmc.steps, and a setting
+// beside a part's name under the family, layers.0.name.
+
+// Check lists what is wrong with settings built in Go, a struct or a pointer to one: an *Error; nil if nothing is. With the
+// tables of the families given, paths hold the names of the parts.
+func Check(v any, families ...Family) error {
+	found, moved := newCodec(families).check(copyOf(reflect.ValueOf(v)), "")
+	for i := range found {
+		found[i].Path = moveAll(moved, found[i].Path)
 	}
-	return errors.Join(all...)
+	var none *Source
+	return none.Error(found...)
 }
 
-// walk checks v, and then what its fields hold.
-func (f *Faults) walk(v reflect.Value) {
-	for v.IsValid() && (v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface) {
-		v = v.Elem()
-	}
-	if !v.IsValid() {
+// check calls every Check in v, which stands at path. The paths of faults may have to be moved.
+func (c codec) check(v reflect.Value, path string) (found []Fault, moved map[string]string) {
+	all := NewFaults()
+	w := walker{codec: c, moved: map[string]string{}, visit: func(v any, path string) {
+		if s, ok := v.(Checker); ok {
+			s.Check(all.In(path))
+		}
+	}}
+	w.walk(v, path, path)
+	return all.All(), w.moved
+}
+
+// defaults calls every Defaults in v.
+func (c codec) defaults(v reflect.Value) {
+	w := walker{codec: c, moved: map[string]string{}, visit: func(v any, _ string) {
+		if s, ok := v.(Defaulter); ok {
+			s.Defaults()
+		}
+	}}
+	w.walk(v, "", "")
+}
+
+type walker struct {
+	codec
+	visit func(pointer any, path string)
+	moved map[string]string // from where a check names a setting to where it is written
+}
+
+// walk visits the value at path, which must be settable; around is the path of the family that it is a part of, else path.
+func (w *walker) walk(v reflect.Value, path, around string) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			w.walk(v.Elem(), path, around)
+		}
+		return
+	case reflect.Interface:
+		if !v.IsNil() {
+			part := copyOf(v.Elem())
+			w.walk(part, w.partPath(v, path), path)
+			v.Set(part)
+		}
 		return
 	}
-	if c, ok := v.Interface().(Checker); ok {
-		c.Check(f)
+	if p := v.Addr(); p.CanInterface() {
+		w.visit(p.Interface(), path)
 	}
-	if v.Kind() != reflect.Struct {
-		return
-	}
-	for i := range v.NumField() {
-		name, options, _ := strings.Cut(v.Type().Field(i).Tag.Get("yaml"), ",")
-		switch {
-		case !v.Type().Field(i).IsExported() || name == "-":
-		case strings.Contains(options, "inline"):
-			f.walk(v.Field(i))
-		case name != "":
-			f.In(name).walk(v.Field(i))
+	switch v.Kind() {
+	case reflect.Struct:
+		for _, f := range fields(v.Type()) {
+			w.field(f, v.Field(f.index), path, around)
+		}
+	case reflect.Slice, reflect.Array:
+		for i := range v.Len() {
+			at := join(path, fmt.Sprint(i))
+			w.walk(v.Index(i), at, at)
 		}
 	}
+}
+
+func (w *walker) field(f field, v reflect.Value, path, around string) {
+	at := join(path, f.name)
+	switch {
+	case f.inline:
+		w.walk(v, path, around)
+	case f.pairs:
+		for i := range v.Len() {
+			one := join(at, v.Index(i).Field(0).String())
+			w.walk(v.Index(i), one, one)
+		}
+	case f.beside && path != around:
+		beside := join(around, f.name)
+		w.moved[at] = beside
+		w.walk(v, beside, beside)
+	default:
+		w.walk(v, at, at)
+	}
+}
+
+// partPath is the path of the settings of the part that is in a family's field.
+func (w *walker) partPath(v reflect.Value, path string) string {
+	family := w.families[v.Type()]
+	if family == nil {
+		return path
+	}
+	if row := family.row(v.Elem()); row >= 0 {
+		return join(path, family.Names()[row])
+	}
+	return path
 }

@@ -22,6 +22,7 @@ type Defaulter interface{ Defaults() }
 type Fault struct {
 	Path    string   // of the setting, dotted, by names in YAML; empty: of all of them
 	Also    []string // paths of others that it lies with as much; a --set among them is what is shown
+	Inside  bool     // the fault may as well lie inside Path: a --set there is what is shown
 	Message string
 }
 
@@ -39,7 +40,13 @@ func NewFaults() *Faults { return &Faults{all: new([]Fault)} }
 func (f *Faults) All() []Fault { return *f.all }
 
 // In collects into the same list for a struct that stands in a field.
-func (f *Faults) In(field string) *Faults { return &Faults{path: f.join(field) + ".", all: f.all} }
+func (f *Faults) In(field string) *Faults {
+	path := f.join(field)
+	if path != "" {
+		path += "."
+	}
+	return &Faults{path: path, all: f.all}
+}
 
 func (f *Faults) join(field string) string {
 	if field == "" {
@@ -68,6 +75,12 @@ func (f *Faults) Conflict(fields []string, format string, args ...any) {
 		paths[i] = f.join(field)
 	}
 	*f.all = append(*f.all, Fault{Path: paths[0], Also: paths[1:], Message: fmt.Sprintf(format, args...)})
+}
+
+// Inside notes a fault of a field together with all that stands inside it. It is shown at the first --set inside, else at the
+// field.
+func (f *Faults) Inside(field, format string, args ...any) {
+	*f.all = append(*f.all, Fault{Path: f.join(field), Inside: true, Message: fmt.Sprintf(format, args...)})
 }
 
 // AtLeast wants low ≤ v.

@@ -1,7 +1,9 @@
 package config
 
 import (
+	"fmt"
 	"reflect"
+	"slices"
 )
 
 // Table is a family of parts that stand for one another, such as moves or layers: the only place that lists their names.
@@ -44,8 +46,8 @@ func (t Table[T]) Find(name string) (part T, ok bool) {
 	return part, false
 }
 
-// Name returns the name of the row that a part was made from: that of its type or, where several rows have the type, of its
-// value. It is empty for a part that no row stands for.
+// Name returns the name of the row that a part was made from: that of its type or, where several rows have the type, the one
+// that equals it but for its settings. It is empty for a part that no row stands for.
 func (t Table[T]) Name(part T) string {
 	if i := t.row(reflect.ValueOf(part)); i >= 0 {
 		return t[i].Name
@@ -58,16 +60,90 @@ func (t Table[T]) of() reflect.Type { return reflect.TypeFor[T]() }
 func (t Table[T]) part(i int) reflect.Value { return reflect.ValueOf(t[i].Part) }
 
 func (t Table[T]) row(part reflect.Value) int {
-	found := -1
+	if !part.IsValid() {
+		return -1
+	}
+	var same []int // rows of the part's type
 	for i := range t {
-		row := t.part(i)
-		switch {
-		case !part.IsValid() || row.Type() != part.Type():
-		case reflect.DeepEqual(row.Interface(), part.Interface()):
-			return i
-		case found < 0:
-			found = i
+		if t.part(i).Type() == part.Type() {
+			same = append(same, i)
 		}
 	}
-	return found
+	if len(same) == 1 {
+		return same[0]
+	}
+	for _, i := range same {
+		if reflect.DeepEqual(t.part(i).Interface(), part.Interface()) {
+			return i
+		}
+	}
+	for _, i := range same {
+		if reflect.DeepEqual(fixed(t.part(i)), fixed(part)) {
+			return i
+		}
+	}
+	return -1
+}
+
+// fixed is a part without its settings: what tells rows of the same type apart.
+func fixed(part reflect.Value) any {
+	out := copyOf(part)
+	if out.Kind() == reflect.Struct {
+		for _, s := range slots(out) {
+			s.v.SetZero()
+		}
+	}
+	return out.Interface()
+}
+
+// isNumber reports whether a row's part is a number that a config sets: no other row has its type.
+func isNumber(f Family, row int) bool {
+	part := f.part(row)
+	if !part.CanInt() && !part.CanUint() && !part.CanFloat() {
+		return false
+	}
+	for i := range f.Names() {
+		if i != row && f.part(i).Type() == part.Type() {
+			return false
+		}
+	}
+	return true
+}
+
+// hasSettings reports whether a row is written with settings, {hmc: {steps: 3}}, rather than as a name.
+func hasSettings(f Family, row int) bool {
+	return isNumber(f, row) || slices.ContainsFunc(settingsOf(f.part(row)), func(s slot) bool { return !s.beside })
+}
+
+// hasBeside reports whether settings may stand beside a row's name.
+func hasBeside(f Family, row int) bool {
+	return slices.ContainsFunc(settingsOf(f.part(row)), func(s slot) bool { return s.beside })
+}
+
+// settingsOf lists the settings of a part; none if it is no struct.
+func settingsOf(part reflect.Value) []slot {
+	if part.Kind() != reflect.Struct {
+		return nil
+	}
+	return slots(part)
+}
+
+// codec knows the tables of parts.
+type codec struct{ families map[reflect.Type]Family }
+
+func newCodec(families []Family) codec {
+	c := codec{map[reflect.Type]Family{}}
+	for _, f := range families {
+		c.families[f.of()] = f
+	}
+	return c
+}
+
+// family is the table for an interface type. A type without one is an error in the program.
+func (c codec) family(t reflect.Type) Family {
+	f, ok := c.families[t]
+	if !ok {
+		panic(fmt.Sprintf("config: no table of parts was given for %s", t))
+	}
+	return f
 }

@@ -1,0 +1,69 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// listed is how many values that differ are worth a line: quite another config differs in nearly all.
+const listed = 8
+
+// Diff lists the values of two configs that Encode wrote that differ, by their paths, at most 8 of them; nil if there are none.
+func Diff(was, is []byte) error {
+	if bytes.Equal(was, is) {
+		return nil
+	}
+	before, f := parse(was)
+	if f != nil {
+		return fmt.Errorf("the config as it was: %s", f.message)
+	}
+	now, f := parse(is)
+	if f != nil {
+		return fmt.Errorf("the config as it is: %s", f.message)
+	}
+	var paths []string
+	old, young := map[string]string{}, map[string]string{}
+	now.leaves("", func(path, value string) { young[path], paths = value, append(paths, path) })
+	before.leaves("", func(path, value string) {
+		if old[path] = value; young[path] == "" {
+			paths = append(paths, path)
+		}
+	})
+	var lines []string
+	for _, path := range paths {
+		if a, b := old[path], young[path]; a != b {
+			lines = append(lines, fmt.Sprintf("%s: %s, but the run was begun with %s", path, orNothing(b), orNothing(a)))
+		}
+	}
+	if more := len(lines) - listed; more > 0 {
+		lines = append(lines[:listed], fmt.Sprintf("… and %d more", more))
+	}
+	if lines == nil {
+		return nil
+	}
+	return errors.New(strings.Join(lines, "\n"))
+}
+
+func orNothing(value string) string {
+	if value == "" {
+		return "nothing"
+	}
+	return value
+}
+
+// leaves calls f for every value below n that has no parts.
+func (n *node) leaves(path string, f func(path, value string)) {
+	if len(n.items) == 0 {
+		f(path, n.flow())
+		return
+	}
+	for i, item := range n.items {
+		step := fmt.Sprint(i)
+		if n.table {
+			step = n.keys[i].name
+		}
+		item.leaves(join(path, step), f)
+	}
+}

@@ -1,0 +1,77 @@
+package config
+
+import (
+	"reflect"
+	"slices"
+)
+
+// Keys lists the dotted keys that a config of type T may have, blocks and their settings, in the order of the structs: what a
+// --set may begin with. N stands for the number of an item of a list, NAME for a name that the user chooses. The settings of a
+// part that holds a part of its own family are listed once.
+func Keys[T any](families ...Family) []string {
+	k := keys{codec: newCodec(families)}
+	k.settings(reflect.TypeFor[T](), "", "", nil)
+	return k.all
+}
+
+type keys struct {
+	codec
+	all []string
+}
+
+func (k *keys) add(path string) {
+	if !slices.Contains(k.all, path) {
+		k.all = append(k.all, path)
+	}
+}
+
+// settings adds those of a struct. around is the path of the family that it is a part of, else path. open are the types that
+// path leads through.
+func (k *keys) settings(t reflect.Type, path, around string, open []reflect.Type) {
+	if slices.Contains(open, t) {
+		return
+	}
+	open = append(slices.Clip(open), t)
+	for _, f := range fields(t) {
+		at := join(path, f.name)
+		if f.beside {
+			at = join(around, f.name)
+		}
+		if f.inline {
+			at = path
+		} else {
+			k.add(at)
+		}
+		if f.pairs {
+			k.add(join(at, "NAME"))
+			continue
+		}
+		k.value(t.Field(f.index).Type, at, open)
+	}
+}
+
+func (k *keys) value(t reflect.Type, path string, open []reflect.Type) {
+	switch t.Kind() {
+	case reflect.Pointer:
+		k.value(t.Elem(), path, open)
+	case reflect.Slice:
+		k.add(join(path, "N"))
+		k.value(t.Elem(), join(path, "N"), open)
+	case reflect.Struct:
+		k.settings(t, path, path, open)
+	case reflect.Interface:
+		if slices.Contains(open, t) {
+			return
+		}
+		family := k.family(t)
+		for row, name := range family.Names() {
+			at := join(path, name)
+			if hasSettings(family, row) {
+				k.add(at)
+			}
+			if part := family.part(row).Type(); part.Kind() == reflect.Struct {
+				k.settings(part, at, path, append(slices.Clip(open), t))
+			}
+		}
+	}
+}

@@ -1,0 +1,105 @@
+package config
+
+import (
+	"reflect"
+	"strings"
+)
+
+// Parse reads a config into a struct of type T, after making the changes that sets ask for ("a.b.c=4"). Defaults are filled in.
+// Fields of interface types need their tables of parts. The error, an *Error, lists every fault; file is the config's name
+// there. The Source tells later faults where their settings were written.
+func Parse[T any](file string, text []byte, sets []string, families ...Family) (T, *Source, error) {
+	var v, none T
+	source, err := newCodec(families).parse(file, text, sets, reflect.ValueOf(&v).Elem())
+	if err != nil {
+		return none, nil, err
+	}
+	return v, source, nil
+}
+
+// parse decodes into v, fills in defaults, decodes again over them, and checks.
+func (c codec) parse(file string, text []byte, sets []string, v reflect.Value) (*Source, error) {
+	source := newSource(file)
+	root, f := parse(text)
+	if f != nil {
+		return nil, source.error([]fault{*f})
+	}
+	var bad []fault
+	for _, arg := range sets {
+		if f := root.set(arg); f != nil {
+			bad = append(bad, *f)
+		}
+	}
+	if bad != nil {
+		return nil, source.error(bad)
+	}
+	d := &decoder{codec: c, source: source, spare: map[string]reflect.Value{}, lost: map[string]bool{}, meant: map[string]bool{}}
+	d.decode("", v, root, field{})
+	if !root.table {
+		return nil, source.error(d.faults)
+	}
+	c.defaults(v)
+	for _, path := range d.spares() {
+		c.defaults(d.spare[path])
+	}
+	d.again = true
+	d.decode("", v, root, field{})
+	return source, source.error(append(d.faults, d.check(v)...))
+}
+
+// check lists the faults of checks that decoding does not explain, and the zeros that no check refused.
+func (d *decoder) check(v reflect.Value) []fault {
+	found, moved := d.codec.check(v, "")
+	for _, path := range d.spares() {
+		more, _ := d.codec.check(d.spare[path], path)
+		found = append(found, more...)
+	}
+	for from, to := range moved {
+		d.source.moved[from] = to
+	}
+	var out []fault
+	zeros := d.zeros
+	for _, f := range found {
+		if d.explains(f) {
+			continue
+		}
+		f := d.source.locate(f)
+		out = append(out, f)
+		zeros = without(zeros, f.path)
+	}
+	return append(out, zeros...)
+}
+
+// explains reports whether decoding found a fault in what a check found a fault with: only its own fault is of use.
+func (d *decoder) explains(f Fault) bool {
+	for _, path := range append([]string{f.Path}, f.Also...) {
+		path = moveAll(d.source.moved, path)
+		for _, own := range d.faults {
+			if own.path == path || strings.HasPrefix(own.path, path+".") {
+				return true
+			}
+		}
+		for lost := range d.lost {
+			if within(path, lost) {
+				return true
+			}
+		}
+		for meant := range d.meant {
+			if within(path, meant) && !d.source.written(meant) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// without drops the zeros for which a check has a fault, at path, of its own.
+func without(zeros []fault, path string) []fault {
+	var out []fault
+	for _, z := range zeros {
+		if !within(path, z.path) {
+			out = append(out, z)
+		}
+	}
+	return out
+}

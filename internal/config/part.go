@@ -1,0 +1,158 @@
+package config
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// choice is a family in a table that is decoded: the parts that its keys name. One is right.
+type choice struct {
+	family Family
+	v      reflect.Value // the field
+	inline bool          // the names stand among the keys of a struct
+	rows   []int         // that are named, in the order of the file
+	parts  []reflect.Value
+}
+
+// part decodes the part of a family: a name, or a table of one name with its settings.
+func (d *decoder) part(path string, v reflect.Value, n *node) {
+	family := d.family(v.Type())
+	c := &choice{family: family, v: v}
+	noun, names := strings.ToLower(family.of().Name()), family.Names()
+	if word, ok := n.scalar.(string); ok {
+		switch row := slices.Index(names, word); {
+		case row < 0:
+			d.lost[path] = true
+			d.unknown(key{word, n.place}, noun, path, names)
+		case hasSettings(family, row):
+			d.lost[path] = true
+			d.fault(n, path, "%s needs its settings, as in {%s: %s}", word, word, sample(family, row))
+		default:
+			v.Set(d.start(c, row, ""))
+		}
+		return
+	}
+	if !n.table {
+		d.want(n, path, forms(family))
+		return
+	}
+	t := table{d: d, path: path, n: n, what: noun, known: names, families: []*choice{c}}
+	t.decode()
+}
+
+// forms lists how the parts of a family are written, for messages.
+func forms(f Family) string {
+	var out []string
+	for row, name := range f.Names() {
+		if hasSettings(f, row) {
+			name = fmt.Sprintf("{%s: %s}", name, sample(f, row))
+		}
+		out = append(out, name)
+	}
+	return either(out)
+}
+
+// sample stands for the settings of a row in messages.
+func sample(f Family, row int) string {
+	if part := f.part(row); isNumber(f, row) && !part.IsZero() {
+		return fmt.Sprint(part.Interface())
+	}
+	return "…"
+}
+
+// either joins alternatives: a, b or c.
+func either(names []string) string {
+	last := len(names) - 1
+	if last < 1 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:last], ", ") + " or " + names[last]
+}
+
+// choose finds the parts that the keys of a table name. What may stand beside their names joins the known keys.
+func (t *table) choose(c *choice) {
+	for i, k := range t.n.keys {
+		row := slices.Index(c.family.Names(), k.name)
+		if row < 0 || t.n.items[i].null() || t.n.items[i].unset {
+			continue
+		}
+		spare := ""
+		if len(c.rows) > 0 {
+			spare = join(t.path, k.name)
+		}
+		part := t.d.start(c, row, spare)
+		c.rows, c.parts = append(c.rows, row), append(c.parts, part)
+		for _, s := range settingsOf(part) {
+			if s.beside && !slices.ContainsFunc(t.slots, func(other slot) bool { return other.name == s.name }) {
+				t.slots = append(t.slots, s)
+				t.known = append(slices.Clip(t.known), s.name)
+			}
+		}
+	}
+}
+
+// start is the value that the settings of a part are decoded into: a copy of the row's, the second time the one with its
+// defaults. spare is the path of a part that is named beside another.
+func (d *decoder) start(c *choice, row int, spare string) reflect.Value {
+	part := copyOf(c.family.part(row))
+	switch {
+	case spare != "" && d.again:
+		part.Set(d.spare[spare])
+		d.spare[spare] = part
+	case spare != "":
+		d.spare[spare] = part
+	case d.again && !c.v.IsNil() && c.v.Elem().Type() == part.Type() && part.Kind() == reflect.Struct:
+		part.Set(c.v.Elem())
+	}
+	return part
+}
+
+// settings decodes what stands behind the name of a part, the value of outer's key.
+func (d *decoder) settings(outer, path string, c *choice, row int, part reflect.Value, n *node) {
+	name := c.family.Names()[row]
+	switch {
+	case isNumber(c.family, row):
+		d.decode(path, part, n, field{zero: true})
+	case hasSettings(c.family, row):
+		d.structure(path, part, n, true)
+	case (c.inline || hasBeside(c.family, row)) && n.table && len(n.items) == 0:
+	case c.inline:
+		d.fault(n, path, "%s has no settings: write it as {%s: {}}", name, name)
+	default:
+		d.fault(n, outer, "%s has no settings: write it as a name", name)
+	}
+}
+
+// settle sets a family's field to the part that was named.
+func (t *table) settle(c *choice) {
+	d := t.d
+	names := slices.Sorted(slices.Values(c.family.Names()))
+	switch {
+	case len(c.rows) > 0:
+		c.v.Set(c.parts[0])
+	case c.inline || t.n.unset:
+	case len(t.n.keys) == 0 && !d.again:
+		// The struct around may have a default.
+	case len(t.n.keys) == 0:
+		if c.v.IsNil() {
+			d.faults = append(d.faults, fault{t.n.place, t.path, "want one of " + strings.Join(names, ", ")})
+		}
+	case !slices.ContainsFunc(d.faults, func(f fault) bool { return f.path == t.path }):
+		d.lost[t.path] = true
+		d.fault(t.n, t.path, "want one of %s", strings.Join(names, ", "))
+	}
+	if len(c.rows) < 2 || d.again {
+		return
+	}
+	var there, paths []string
+	for _, row := range c.rows {
+		there = append(there, c.family.Names()[row])
+	}
+	slices.Sort(there)
+	for _, name := range there {
+		paths = append(paths, join(t.path, name))
+	}
+	d.faults = append(d.faults, d.source.locate(Fault{Path: t.path, Also: paths, Message: "has " + strings.Join(there, " and ") + ": want one of them"}))
+}

@@ -1,0 +1,81 @@
+package config
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// A --set argument is "a.b.c=VALUE": the names of keys with dots between them, items of lists by their number from 0, and a YAML
+// value. It changes the text's tree before anything is decoded, so that file and arguments meet the same checks. Tables on the
+// way are made where they are missing, so that a default can be changed. Whether the keys exist is for decoding to say.
+//
+// A null leaves a value out, whatever the file says: map=null.
+
+// set applies one --set argument.
+func (n *node) set(arg string) *fault {
+	path, text, ok := strings.Cut(arg, "=")
+	here := place{set: arg}
+	bad := func(format string, args ...any) *fault {
+		return &fault{place: here, message: fmt.Sprintf(format, args...)}
+	}
+	if !ok || path == "" {
+		return bad("want key=value, as in a.b.c=4")
+	}
+	value, f := parseValue([]byte(text))
+	if f != nil {
+		return bad("%q is no YAML value: %s", text, f.message)
+	}
+	if strings.TrimSpace(text) == "" {
+		return bad("no value")
+	}
+	value.moveTo(here)
+	steps := strings.Split(path, ".")
+	for i, step := range steps {
+		last := i == len(steps)-1
+		switch {
+		case n.list:
+			index, err := strconv.Atoi(step)
+			if err != nil || index < 0 || index >= len(n.items) {
+				return bad("%s has %s, no %q", strings.Join(steps[:i], "."), n.indices(), step)
+			}
+			if last {
+				n.items[index] = value
+			}
+			n = n.items[index]
+		case n.table || n.scalar == nil:
+			if n.null() {
+				n.table, n.unset = true, value.null()
+			}
+			n.unset = n.unset && value.null()
+			if n.get(step) == nil {
+				n.put(key{step, here}, &node{place: here})
+			}
+			if last {
+				*n.get(step) = *value
+			}
+			n = n.get(step)
+		default:
+			return bad("%s is %v, which has no part %q", strings.Join(steps[:i], "."), n.scalar, step)
+		}
+	}
+	return nil
+}
+
+// indices says which items a list has.
+func (n *node) indices() string {
+	if len(n.items) == 0 {
+		return "no items"
+	}
+	return fmt.Sprintf("items 0 to %d", len(n.items)-1)
+}
+
+func (n *node) moveTo(p place) {
+	n.place = p
+	for i := range n.keys {
+		n.keys[i].place = p
+	}
+	for _, item := range n.items {
+		item.moveTo(p)
+	}
+}

@@ -1,0 +1,154 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Source is where the settings of a config were written. A nil Source is that of settings built in Go.
+type Source struct {
+	file   string
+	places map[string]place
+	order  []string          // of the paths in places
+	moved  map[string]string // paths of settings that are written elsewhere, in a short form or beside a part's name, to there
+}
+
+func newSource(file string) *Source {
+	return &Source{file: file, places: map[string]place{}, moved: map[string]string{}}
+}
+
+// Error makes an *Error of faults that were found after the config was read, by the data for example; nil if there are none.
+// A fault is shown at the first --set inside its path or of another path that it lies with, else where its path was written,
+// else at the nearest part around it.
+func (s *Source) Error(faults ...Fault) error {
+	var located []fault
+	for _, f := range faults {
+		f.Inside = true
+		located = append(located, s.locate(f))
+	}
+	return s.error(located)
+}
+
+func (s *Source) error(faults []fault) error {
+	if len(faults) == 0 {
+		return nil
+	}
+	e := &Error{}
+	if s != nil {
+		e.File = s.file
+	}
+	for _, f := range faults {
+		if !slices.Contains(e.faults, f) { // an embedded struct's check is the outer one's too
+			e.faults = append(e.faults, f)
+		}
+	}
+	slices.SortStableFunc(e.faults, func(a, b fault) int {
+		if a.place.line != b.place.line {
+			return a.place.line - b.place.line
+		}
+		return a.place.column - b.place.column
+	})
+	return e
+}
+
+// locate finds the place of a fault.
+func (s *Source) locate(f Fault) fault {
+	out := fault{path: f.Path, message: f.Message}
+	if s == nil {
+		return out
+	}
+	out.path = moveAll(s.moved, f.Path)
+	out.place = s.around(out.path)
+	for _, p := range append([]string{f.Path}, f.Also...) {
+		p = moveAll(s.moved, p)
+		if out.place.set != "" {
+			break
+		}
+		if at := s.around(p); at.set != "" {
+			out.place = at
+		} else if at, ok := s.inside(p); ok && f.Inside {
+			out.place = at
+		}
+	}
+	return out
+}
+
+// note remembers where path was written.
+func (s *Source) note(path string, p place) {
+	if _, again := s.places[path]; !again {
+		s.order = append(s.order, path)
+	}
+	s.places[path] = p
+}
+
+// written reports whether path was written.
+func (s *Source) written(path string) bool {
+	_, ok := s.places[path]
+	return ok
+}
+
+// around is the place of path, or of the nearest part around it that was written.
+func (s *Source) around(path string) place {
+	for {
+		if p, ok := s.places[path]; ok || path == "" {
+			return p
+		}
+		path = path[:max(0, strings.LastIndexByte(path, '.'))]
+	}
+}
+
+// inside is the place of the first --set inside path.
+func (s *Source) inside(path string) (place, bool) {
+	for _, p := range s.order {
+		if at := s.places[p]; at.set != "" && p != path && within(p, path) {
+			return at, true
+		}
+	}
+	return place{}, false
+}
+
+// moveAll replaces the parts of path that are written elsewhere.
+func moveAll(moved map[string]string, path string) string {
+	for part := path; part != ""; part = part[:max(0, strings.LastIndexByte(part, '.'))] {
+		if to, ok := moved[part]; ok {
+			return moveAll(moved, strings.TrimPrefix(to+path[len(part):], "."))
+		}
+	}
+	return path
+}
+
+// fault is a Fault whose place is known.
+type fault struct {
+	place   place
+	path    string // dotted, as for --set; empty if the message says it all
+	message string
+}
+
+// Error is what is wrong with a config: every fault on a line of its own with its place, which is file, line and column, or
+// the --set argument, or for settings built in Go the path.
+type Error struct {
+	File   string // as given to Parse; empty for settings built in Go
+	faults []fault
+}
+
+func (e *Error) Error() string {
+	lines := make([]string, len(e.faults))
+	for i, f := range e.faults {
+		var b strings.Builder
+		switch {
+		case f.place.set != "":
+			fmt.Fprintf(&b, "--set %s: ", f.place.set)
+		case f.place.line > 0:
+			fmt.Fprintf(&b, "%s:%d:%d: ", e.File, f.place.line, f.place.column)
+		case e.File != "":
+			fmt.Fprintf(&b, "%s: ", e.File)
+		}
+		if f.path != "" {
+			b.WriteString(f.path + ": ")
+		}
+		b.WriteString(f.message)
+		lines[i] = b.String()
+	}
+	return strings.Join(lines, "\n")
+}
