@@ -156,6 +156,9 @@ func TestStepSizesFollowTheRule(t *testing.T) {
 	if _, err := (PCN{Freeze: 0.5}).Mutate(context.Background(), &w, target, &p, b, frozen); err != nil || b[0] != before {
 		t.Errorf("logit b goes from %v to %v though frozen", before, b[0])
 	}
+	if _, err := (PCN{Step: 0.2}).Mutate(context.Background(), &w, target, &p, b, at(1, 2)); err != nil || b[0] != before {
+		t.Errorf("logit b goes from %v to %v though it is fixed", before, b[0])
+	}
 }
 
 // Left alone, acceptance comes to rest at its aim. Over the last 200 of 400 moves it misses its aim by exactly the change
