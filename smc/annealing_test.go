@@ -145,6 +145,11 @@ func TestAnnealingCheck7PowersOfABlockRise(t *testing.T) {
 	if got := (SDA{}).raise(equal); got != 1 {
 		t.Errorf("equal particles raise β to %v, not 1", got)
 	}
+	apart := sdaState([]number{0.5, 0.5}, nil, []float64{1e200, -1e200}) // the variance overflows
+	apart.Lambda, apart.Mu, apart.K = 0.1, 1, 1
+	if got := (SDA{}).raise(apart); got != 1 {
+		t.Errorf("particles too far apart for a variance raise β to %v, not 1", got)
+	}
 }
 
 // The exact rule divides by what the derivative of the entropy is, and the paper's by the variance and covariance of the

@@ -199,6 +199,11 @@ func TestHugeBlocks(t *testing.T) {
 			t.Errorf("%v: %d examples, want %d", rule, got, want)
 		}
 	}
+	for _, rule := range []Rule{Constant{41}, ConstantToRefine{41}} { // all examples as they stand, which no iteration evaluates anew
+		if got := rule.Rows(3, 20, 41); got != (Rows{}) {
+			t.Errorf("%v of all examples takes the places %v", rule, got)
+		}
+	}
 	st := &State{Examples: 41, K: 1, Stage: Stage{Lambda: 1, Mu: 1, Rows: Rows{0, 7}}}
 	if stage, err := (SDA{Batch: 7, Grow: 1<<63 - 1}).Next(st); err != nil || stage.Rows != (Rows{7, 41}) {
 		t.Errorf("smooth annealing takes %+v, error %v", stage.Rows, err)
