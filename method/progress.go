@@ -57,7 +57,7 @@ func (p islandProgress) running() bool { return p.info.K > 0 && p.info.Progress 
 func (w *watch) status() Status {
 	s := Status{Phase: fmt.Sprintf("%ss %d×%d", w.sampling.Unit, w.sampling.Islands, w.sampling.Particles), Share: w.share(), Ended: true}
 	if w.sampling.Chains() {
-		s.Phase = several(w.sampling.Islands, w.sampling.Unit)
+		s.Phase = numeral.Several(w.sampling.Islands, w.sampling.Unit)
 	}
 	now := figures{lambda: 1, particles: w.sampling.Particles}
 	running := slices.ContainsFunc(w.islands, islandProgress.running)
@@ -144,11 +144,3 @@ var views = []struct {
 }
 
 func grouped(x float64) string { return numeral.Grouped(fmt.Sprint(int(x))) }
-
-// several writes 1 island, 8 islands.
-func several(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return numeral.Grouped(fmt.Sprint(n)) + " " + what + "s"
-}
