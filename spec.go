@@ -100,11 +100,11 @@ func (s Spec) Check(f *config.Faults) {
 	}
 	if s.Method == nil {
 		f.Add("method", "want one of %s", strings.Join(slices.Sorted(slices.Values(method.Methods.Names())), ", "))
-		return
+	} else {
+		s.Method.CheckWithin(s.around(), "method."+method.Methods.Name(s.Method), f)
 	}
-	s.Method.CheckWithin(s.around(), "method."+method.Methods.Name(s.Method), f)
-	if s.Method.Needs().Prior && s.Prior.Family == nil {
-		f.Add("prior", "want one of %s", strings.Join(bnn.Priors.Names(), ", "))
+	if (s.Method == nil || s.Method.Needs().Prior) && s.Prior.Family == nil {
+		f.Add("prior", "needs a family: want one of %s, as in {normal: {variance: 1}}", strings.Join(bnn.Priors.Names(), ", "))
 	}
 	if m := s.MAP; m != nil && m.Patience != 0 && !s.Data.Validates() {
 		by := "data.set" // one that is whole by itself

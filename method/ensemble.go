@@ -32,7 +32,7 @@ func (Ensemble) CheckWithin(around Around, at string, f *config.Faults) {
 func (Ensemble) CheckData(int, string, *config.Faults) {}
 
 // Needs is several restarts.
-func (Ensemble) Needs() Needs { return Needs{Points: 8, Prior: true} }
+func (Ensemble) Needs() Needs { return Needs{Points: manyRestarts, Prior: true} }
 
 // Sampling is nil.
 func (Ensemble) Sampling() *Sampling { return nil }

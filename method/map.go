@@ -28,7 +28,7 @@ func (MAP) CheckWithin(Around, string, *config.Faults) {}
 func (MAP) CheckData(int, string, *config.Faults) {}
 
 // Needs is one restart or more.
-func (MAP) Needs() Needs { return Needs{Points: 8, Prior: true} }
+func (MAP) Needs() Needs { return Needs{Points: manyRestarts, Prior: true} }
 
 // Sampling is nil.
 func (MAP) Sampling() *Sampling { return nil }

@@ -66,7 +66,7 @@ var Methods = config.Table[Method]{
 
 // Needs is what has to be there before a method begins.
 type Needs struct {
-	Points int  // restarts of the search for point estimates; 0: none
+	Points int  // restarts of the search for point estimates where the config gives no number; 0: no search
 	Init   bool // a trained network, model.init
 	Prior  bool // a prior to sample from
 	Whole  bool // all examples: nothing is held out for validation or test

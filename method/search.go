@@ -34,10 +34,13 @@ type Search struct {
 	Patience int     `yaml:"patience,omitempty"` // epochs; default 20, without validation examples there is none
 }
 
+// manyRestarts is how many restarts a search has where nothing asks for another number.
+const manyRestarts = 8
+
 // Complete fills in what was left out: restarts is how many the method needs, 0 for none in particular.
 func (s *Search) Complete(restarts int, validates bool) {
 	fill(&s.Restarts, restarts)
-	fill(&s.Restarts, 8)
+	fill(&s.Restarts, manyRestarts)
 	fill(&s.Rate, 0.03)
 	fill(&s.Batch, 64)
 	if validates {

@@ -33,7 +33,7 @@ type Scheme interface {
 var Occasions = config.Table[Occasion]{
 	{Name: "always", Part: Always{}},
 	{Name: "never", Part: Never{}},
-	{Name: "ess", Part: BelowRatio(0)},
+	{Name: "ess", Part: BelowRatio(0.5)},
 }
 
 // Occasion says at which iterations resampling takes place.

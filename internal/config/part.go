@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // choice is a family in a table that is decoded: the parts that its keys name. One is right.
@@ -20,7 +21,7 @@ type choice struct {
 func (d *decoder) part(path string, v reflect.Value, n *node) {
 	family := d.family(v.Type())
 	c := &choice{family: family, v: v}
-	noun, names := strings.ToLower(family.of().Name()), family.Names()
+	noun, names := noun(family), family.Names()
 	if word, ok := n.scalar.(string); ok {
 		switch row := slices.Index(names, word); {
 		case row < 0:
@@ -42,6 +43,12 @@ func (d *decoder) part(path string, v reflect.Value, n *node) {
 	t.decode()
 }
 
+// noun is what a part of a family is called in messages: the last word of its interface's name, as in Move and NamedMove.
+func noun(f Family) string {
+	name := f.of().Name()
+	return strings.ToLower(name[max(0, strings.LastIndexFunc(name, unicode.IsUpper)):])
+}
+
 // forms lists how the parts of a family are written, for messages.
 func forms(f Family) string {
 	var out []string
@@ -58,6 +65,11 @@ func forms(f Family) string {
 func sample(f Family, row int) string {
 	if part := f.part(row); isNumber(f, row) && !part.IsZero() {
 		return fmt.Sprint(part.Interface())
+	}
+	for _, s := range settingsOf(f.part(row)) {
+		if s.short {
+			return s.name
+		}
 	}
 	return "…"
 }
