@@ -1,14 +1,12 @@
 package starling
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/data"
-	"github.com/starling-smc/starling/eval"
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/mcmc"
 	"github.com/starling-smc/starling/method"
@@ -136,21 +134,4 @@ func (s *Spec) fault(path, format string, args ...any) error {
 func wrongUse(format string, args ...any) error {
 	var none *config.Source
 	return none.Error(config.Fault{Message: fmt.Sprintf(format, args...)})
-}
-
-// dataFault makes an error of data, files or predictions a *DataError or, where something was asked for wrongly, a *ConfigError.
-// Errors that are neither stay as they are.
-func dataFault(err error) error {
-	var field *data.FieldError
-	var usage *eval.UsageError
-	var input *eval.InputError
-	switch {
-	case errors.As(err, &field):
-		return wrongUse("%s", field.Message)
-	case errors.As(err, &usage):
-		return wrongUse("%v", usage)
-	case errors.As(err, &input):
-		return &DataError{err}
-	}
-	return err
 }

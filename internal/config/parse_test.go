@@ -227,14 +227,3 @@ b: "a\n---\nb" is no YAML value: a second document; a config is one`},
 		})
 	}
 }
-
-// TestNoun: a part of a family that is named after another is called in messages what the other's are.
-func TestNoun(t *testing.T) {
-	type NamedPlant interface{ Plant }
-	if got := noun(Table[NamedPlant]{}); got != "plant" {
-		t.Errorf("a NamedPlant is called a %s", got)
-	}
-	if got := noun(Table[Plant]{}); got != "plant" {
-		t.Errorf("a Plant is called a %s", got)
-	}
-}

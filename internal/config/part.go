@@ -5,7 +5,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"unicode"
 )
 
 // choice is a family in a table that is decoded: the parts that its keys name. One is right.
@@ -21,7 +20,7 @@ type choice struct {
 func (d *decoder) part(path string, v reflect.Value, n *node) {
 	family := d.family(v.Type())
 	c := &choice{family: family, v: v}
-	noun, names := noun(family), family.Names()
+	noun, names := strings.ToLower(family.of().Name()), family.Names()
 	if word, ok := n.scalar.(string); ok {
 		switch row := slices.Index(names, word); {
 		case row < 0:
@@ -41,12 +40,6 @@ func (d *decoder) part(path string, v reflect.Value, n *node) {
 	}
 	t := table{d: d, path: path, n: n, what: noun, known: names, families: []*choice{c}}
 	t.decode()
-}
-
-// noun is what a part of a family is called in messages: the last word of its interface's name, as in Move and NamedMove.
-func noun(f Family) string {
-	name := f.of().Name()
-	return strings.ToLower(name[max(0, strings.LastIndexFunc(name, unicode.IsUpper)):])
 }
 
 // forms lists how the parts of a family are written, for messages.
