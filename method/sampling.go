@@ -40,6 +40,7 @@ func (s *Sampling) islands(job *Job, start func(i int) []float64, sampler func()
 		})
 	}
 	watch := newWatch(s, job)
+	watch.begin()
 	phase.Watch = watch.step
 	return phase
 }
