@@ -58,18 +58,10 @@ func (r *Result) files() []runs.File {
 	}
 	if r.Restarts != nil {
 		files = append(files, runs.File{Name: restartsFile, Write: func(w io.Writer) error {
-			return bnn.WriteRestarts(w, r.Net, wide(r.Restarts.Theta), r.NLL, r.Chosen)
+			return bnn.WriteRestarts(w, r.Restarts, r.NLL, r.Chosen)
 		}})
 	}
 	return files
-}
-
-func wide(x []float32) []float64 {
-	y := make([]float64, len(x))
-	for i, v := range x {
-		y[i] = float64(v)
-	}
-	return y
 }
 
 // Run is a run's folder, read back.
@@ -148,11 +140,7 @@ func (r *Run) readPosterior(text []byte) (err error) {
 }
 
 func (r *Run) readRestarts(text []byte) (err error) {
-	var theta []float32
-	if theta, r.NLL, r.Chosen, err = bnn.ReadRestarts(text, r.Net); err != nil {
-		return err
-	}
-	r.Restarts, err = bnn.Combine(r.Net, []bnn.Island{{Theta: wide(theta)}}, bnn.Equal{})
+	r.Restarts, r.NLL, r.Chosen, err = bnn.ReadRestarts(text, r.Net)
 	return err
 }
 

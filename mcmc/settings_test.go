@@ -17,10 +17,10 @@ func TestEveryMoveAnswers(t *testing.T) {
 		invariant         bool
 		needs             Needs
 		subsample, matrix int
-		chain, population NamedMove
+		chain, population Move
 	}
 	cases := map[string]struct {
-		move NamedMove
+		move Move
 		want answers
 	}{
 		"hmc": {HMC{}, answers{
@@ -54,7 +54,7 @@ func TestEveryMoveAnswers(t *testing.T) {
 // Settings that were left out depend on those that were not.
 func TestMovesAreCompleted(t *testing.T) {
 	fixed := Mutations{Count: 3}
-	for _, c := range []struct{ move, chain, population NamedMove }{
+	for _, c := range []struct{ move, chain, population Move }{
 		{HMC{Steps: 1}, HMC{Steps: 1, Accept: 0.574, Phases: HalfPhases(1)}, HMC{Steps: 1, Accept: 0.574, Mutations: Mutations{Count: 10}}},
 		{HMC{Steps: 5, Accept: 0.9}, HMC{Steps: 5, Accept: 0.9, Jitter: 0.2, Phases: ChainPhases(5)}, HMC{Steps: 5, Accept: 0.9, Mutations: Mutations{Count: 10}}},
 		{HMC{Step: 0.1}, HMC{Steps: 80, Step: 0.1, Jitter: 0.2}, HMC{Steps: 1, Step: 0.1, Mutations: Mutations{Count: 10}}},
@@ -77,7 +77,7 @@ func TestMovesAreCompleted(t *testing.T) {
 // A step that is adapted aims at an acceptance, a fixed one at none.
 func TestAim(t *testing.T) {
 	for _, c := range []struct {
-		move NamedMove
+		move Move
 		want float64
 	}{
 		{HMC{}, 0.574}, {HMC{Steps: 2}, 0.65}, {HMC{Accept: 0.8}, 0.8}, {HMC{Step: 1, Accept: 0.8}, 0},
@@ -90,7 +90,7 @@ func TestAim(t *testing.T) {
 }
 
 func TestTitles(t *testing.T) {
-	for want, m := range map[string]NamedMove{
+	for want, m := range map[string]Move{
 		"HMC (80 leapfrogs)":                                          HMC{Steps: 80},
 		"unadjusted Langevin dynamics":                                Unadjusted{Steps: 1},
 		"unadjusted HMC (3 leapfrogs)":                                Unadjusted{Steps: 3},
@@ -109,7 +109,7 @@ func TestTitles(t *testing.T) {
 // What chains cannot have is told at its place.
 func TestChainsRefuse(t *testing.T) {
 	for _, c := range []struct {
-		move NamedMove
+		move Move
 		path string
 		want string
 	}{
@@ -131,7 +131,7 @@ func TestChainsRefuse(t *testing.T) {
 
 // Settings are refused at their place, with what is wanted of them.
 func TestMovesAreChecked(t *testing.T) {
-	for want, m := range map[string]NamedMove{
+	for want, m := range map[string]Move{
 		"steps: want at least 1, have -1":                     HMC{Steps: -1},
 		"step: want a number above 0, have -0.1":              HMC{Step: -0.1},
 		"accept: want a number above 0 and below 1, have 1.5": HMC{Accept: 1.5},

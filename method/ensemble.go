@@ -44,7 +44,7 @@ func (Ensemble) Memory(job *Job) Memory { return Memory{Bytes: job.bytes(0)} }
 func (Ensemble) Phases(context.Context, *Job) ([]runs.Phase, error) { return nil, nil }
 
 // Gather returns all restarts.
-func (Ensemble) Gather(job *Job, _ []runs.Phase) (*bnn.Ensemble, []finding.Finding, error) {
+func (Ensemble) Gather(job *Job, _ []runs.Phase, _ []TraceLine) (*bnn.Ensemble, []finding.Finding, error) {
 	e, err := job.Points.Ensemble()
 	return e, nil, err
 }

@@ -40,7 +40,7 @@ func (MAP) Memory(job *Job) Memory { return Memory{Bytes: job.bytes(0)} }
 func (MAP) Phases(context.Context, *Job) ([]runs.Phase, error) { return nil, nil }
 
 // Gather returns the best restart.
-func (MAP) Gather(job *Job, _ []runs.Phase) (*bnn.Ensemble, []finding.Finding, error) {
-	e, err := bnn.Combine(job.Net, []bnn.Island{{Theta: job.Points.Best()}}, bnn.Equal{})
-	return e, nil, err
+func (MAP) Gather(job *Job, _ []runs.Phase, _ []TraceLine) (*bnn.Ensemble, []finding.Finding, error) {
+	e, err := job.one(job.Points.Best())
+	return e, job.shrunk(finding.PointAtMAP()), err
 }

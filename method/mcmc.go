@@ -20,11 +20,11 @@ import (
 // a fixed target and no resampling. The step is learned in the first half of a chain and then stands; states are kept in the
 // second half.
 type MCMC struct {
-	Chains int            `yaml:"chains"`               // default 8
-	Start  string         `yaml:"start"`                // map: chain c at restart c; prior: at a draw; init: at model.init. Default: map, or init where that is given and no map
-	Epochs int            `yaml:"epochs"`               // full-batch gradients of a chain; default 1600
-	Keep   int            `yaml:"keep" words:"last=-1"` // states of all chains together, evenly over the second half of each, or KeepLast; default 10 a chain, as far as there are moves
-	Move   mcmc.NamedMove `yaml:"move"`                 // default: hmc
+	Chains int       `yaml:"chains"`               // default 8
+	Start  string    `yaml:"start"`                // map: chain c at restart c; prior: at a draw; init: at model.init. Default: map, or init where that is given and no map
+	Epochs int       `yaml:"epochs"`               // full-batch gradients of a chain; default 1600
+	Keep   int       `yaml:"keep" words:"last=-1"` // states of all chains together, evenly over the second half of each, or KeepLast; default 10 a chain, as far as there are moves
+	Move   mcmc.Move `yaml:"move"`                 // default: hmc
 }
 
 // chainStarts are where chains begin.
@@ -130,12 +130,8 @@ func (m MCMC) Phases(_ context.Context, job *Job) ([]runs.Phase, error) {
 }
 
 // Gather joins the chains, equally weighted, and says where they ended.
-func (m MCMC) Gather(job *Job, phases []runs.Phase) (*bnn.Ensemble, []finding.Finding, error) {
+func (m MCMC) Gather(job *Job, phases []runs.Phase, trace []TraceLine) (*bnn.Ensemble, []finding.Finding, error) {
 	e, err := gather(job, phases, bnn.Equal{})
-	if err != nil {
-		return nil, nil, err
-	}
-	trace, err := ReadTrace(job.Run.Trace())
 	if err != nil {
 		return nil, nil, err
 	}

@@ -13,8 +13,8 @@ type Sampling struct {
 	Unit      string // what an island is called: island, chain
 	Islands   int
 	Particles int // of an island
-	Path      smc.NamedPath
-	Move      mcmc.NamedMove
+	Path      smc.Path
+	Move      mcmc.Move
 	Resample  smc.Resampler
 	Combine   bnn.Combination // how islands are weighed in what is shown and saved
 

@@ -128,19 +128,6 @@ func (b *search) key(purpose rng.Purpose, restart, epoch int) rng.Key {
 	return rng.Key{Seed: b.seed, Purpose: purpose, Iteration: epoch, Particle: restart}
 }
 
-// Run carries the search out, as a phase of the job's run. scale is what a mean NLL gains in the targets' own units.
-func (s *Search) Run(ctx context.Context, job *Job, scale float64) (*Points, error) {
-	b, err := newSearch(*s, job.Seed, job.Net, job.Prior, job.Init, job.Data.Train, job.Data.Validate, job.Pool)
-	if err != nil {
-		return nil, err
-	}
-	restarts := b.restarts()
-	if err := job.Run.Phase(ctx, job.Pool, b.phase(restarts, scale, job.Tell)); err != nil {
-		return nil, err
-	}
-	return b.points(ctx, restarts)
-}
-
 // restarts are the parts of the search.
 func (b *search) restarts() []*restart {
 	parts := make([]*restart, b.Restarts)

@@ -19,8 +19,8 @@ type SMC struct {
 	Particles int             `yaml:"particles"` // of an island; default 10
 	Islands   int             `yaml:"islands"`   // default 1
 	Combine   bnn.Combination `yaml:"combine"`   // how islands are weighed in what is shown and saved; default equal
-	Path      smc.NamedPath   `yaml:"path"`      // default tempering
-	Move      mcmc.NamedMove  `yaml:"move"`      // default hmc
+	Path      smc.Path        `yaml:"path"`      // default tempering
+	Move      mcmc.Move       `yaml:"move"`      // default hmc
 	Resample  smc.Resampler   `yaml:"resample"`  // default multinomial, at the occasions that suit the path
 
 	// Start is where particles begin, for paths of batches (data-annealing-smc, section 3.7): prior (default), draws
@@ -31,7 +31,7 @@ type SMC struct {
 
 	// Weight is for moves without accept or reject: momentum (default), or literal, as eq. 12 is printed, for comparison only
 	// (data-annealing-smc, section 5, A3).
-	Weight smc.NamedWeighting `yaml:"weight,omitempty"`
+	Weight smc.Weighting `yaml:"weight,omitempty"`
 }
 
 var _ Method = SMC{}
@@ -209,7 +209,7 @@ func (m SMC) Sampling() *Sampling {
 }
 
 // path is the path with the tempered start, if there is one, before it.
-func (m SMC) path() smc.Path {
+func (m SMC) path() smc.Targets {
 	if m.Start == tempered {
 		return smc.TemperedStart{Then: m.Path}
 	}
@@ -245,12 +245,8 @@ func (m SMC) Phases(_ context.Context, job *Job) ([]runs.Phase, error) {
 }
 
 // Gather joins the islands as Combine says, and says what their weights tell.
-func (m SMC) Gather(job *Job, phases []runs.Phase) (*bnn.Ensemble, []finding.Finding, error) {
+func (m SMC) Gather(job *Job, phases []runs.Phase, trace []TraceLine) (*bnn.Ensemble, []finding.Finding, error) {
 	e, err := gather(job, phases, m.Combine)
-	if err != nil {
-		return nil, nil, err
-	}
-	trace, err := ReadTrace(job.Run.Trace())
 	if err != nil {
 		return nil, nil, err
 	}

@@ -93,7 +93,7 @@ func kinds() map[string]func(island int) *Sampler {
 			return s
 		}
 	}
-	annealed := func(path Path) func(int) *Sampler {
+	annealed := func(path Targets) func(int) *Sampler {
 		return with(func(s *Sampler) {
 			s.Path, s.Weighting, s.Resample = path, Momentum{}, Resampler{}
 			s.Move = mcmc.Unadjusted{Steps: 3, Step: 0.05}
@@ -169,13 +169,13 @@ func TestKindsHaveEveryRow(t *testing.T) {
 		if start, ok := path.(TemperedStart); ok {
 			path = start.Then
 		}
-		if path, ok := path.(NamedPath); ok {
+		if path, ok := path.(Path); ok {
 			seen["path "+Paths.Name(path)] = true
 		}
-		if move, ok := s.Move.(mcmc.NamedMove); ok {
+		if move, ok := s.Move.(mcmc.Move); ok {
 			seen["move "+mcmc.Moves.Name(move)] = true
 		}
-		seen["weighting "+Weightings.Name(s.weighting().(NamedWeighting))] = true
+		seen["weighting "+Weightings.Name(s.weighting().(Weighting))] = true
 		seen["scheme "+Schemes.Name(s.Resample.scheme())] = true
 		seen["occasion "+Occasions.Name(s.Resample.when())] = true
 	}

@@ -22,7 +22,7 @@ func TestEveryPathAnswers(t *testing.T) {
 	refined := Evidence{Sure: true, Scaled: true}
 	half := BelowRatio(0.5)
 	cases := map[string]struct {
-		path NamedPath
+		path Path
 		want answers
 	}{
 		"tempering": {Tempering{ESS: 0.7}, answers{"tempered SMC", false, Evidence{Sure: true}, 0.7, Always{}, false}},
@@ -52,7 +52,7 @@ func TestEveryPathAnswers(t *testing.T) {
 			t.Errorf("the table calls %s %q", row.Name, name)
 		}
 	}
-	for _, p := range []NamedPath{Schedule[ConstantToRefine]{Iterations: 9}, Schedule[Linear]{Iterations: 9}, Schedule[Automated]{Iterations: 9}} {
+	for _, p := range []Path{Schedule[ConstantToRefine]{Iterations: 9}, Schedule[Linear]{Iterations: 9}, Schedule[Automated]{Iterations: 9}} {
 		if p.Evidence().Sure {
 			t.Errorf("%s of 9 iterations has no last tenth, and is sure of its evidence", p)
 		}
@@ -66,7 +66,7 @@ func TestEveryPathAnswers(t *testing.T) {
 func TestEvidenceIsWhatPathsSay(t *testing.T) {
 	m := newLocation(2)
 	for name, path := range batches(t, 12) {
-		path := path.(NamedPath)
+		path := path.(Path)
 		_, infos := run(t, &Sampler{Model: m, Prior: m.problem().prior, Path: path, Move: mcmc.Unadjusted{Step: 0.02}, Particles: 30, Seed: 7})
 		says, last := path.Evidence(), infos[len(infos)-1]
 		if says.Sure && (last.Examples != 41 || last.Lambda != 1) || says.Batch > 0 && last.Examples != says.Batch {
@@ -85,7 +85,7 @@ func TestEvidenceIsWhatPathsSay(t *testing.T) {
 
 // The work that is done: a schedule counts the examples of its batches, tempering estimates the iterations to come.
 func TestWork(t *testing.T) {
-	share := func(p NamedPath, info Info, first float64) float64 {
+	share := func(p Path, info Info, first float64) float64 {
 		done, all := p.Work(info, first, 41)
 		return done / all
 	}
@@ -166,7 +166,7 @@ func TestPathsAreCompleted(t *testing.T) {
 // Weightings suit the moves that they are for, and say whether they follow the targets. Each row has a case.
 func TestEveryWeightingAnswers(t *testing.T) {
 	cases := map[string]struct {
-		w                  NamedWeighting
+		w                  Weighting
 		invariant, follows bool
 	}{
 		"momentum": {Momentum{}, false, true}, "literal": {Momentum{Literal: true}, false, false}, "reversal": {Reversal{}, true, true},

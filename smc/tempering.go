@@ -27,7 +27,7 @@ func (Tempering) String() string { return "tempered SMC" }
 // Defaults sets ρ to .5.
 func (t *Tempering) Defaults() { t.ESS = t.Share() }
 
-// Check notes what is wrong.
+// Check notes impossible settings.
 func (t Tempering) Check(f *config.Faults) {
 	f.If(!(t.ESS >= 0 && t.ESS < 1), "ess", "want a number above 0 and below 1, have %.12g", t.ESS)
 }
@@ -65,8 +65,8 @@ func (Tempering) Resampling() Occasion { return Always{} }
 // Power is λ.
 func (Tempering) Power(info Info, _ int) float64 { return info.Lambda }
 
-// Work counts iterations. Those to come are estimated: temperatures grow about geometrically, and an island at λ_k has
-// log(1/λ_k) to go at the mean pace since λ_1.
+// Work counts iterations. The number to come is an estimate: temperatures grow about geometrically, and an island at λ_k
+// has log(1/λ_k) to go at the mean pace since λ_1.
 func (Tempering) Work(info Info, first float64, _ int) (done, all float64) {
 	done = float64(info.K)
 	switch {
