@@ -37,7 +37,7 @@ var _ Method = MCMC{}
 
 // Title describes the chains.
 func (m MCMC) Title() string {
-	return fmt.Sprintf("%s of %v, %s epochs each", several(m.Chains, "chain"), m.Move, numeral.Grouped(fmt.Sprint(m.Epochs)))
+	return fmt.Sprintf("%s of %v, %s epochs each", numeral.Several(m.Chains, "chain"), m.Move, numeral.Grouped(fmt.Sprint(m.Epochs)))
 }
 
 // Complete fills in what was left out.

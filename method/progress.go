@@ -63,7 +63,7 @@ func (p islandProgress) running() bool { return p.info.K > 0 && p.info.Progress 
 // phase names the islands: "islands 8×10", "8 chains".
 func (w *watch) phase() string {
 	if w.sampling.Chains() {
-		return several(w.sampling.Islands, w.sampling.Unit)
+		return numeral.Several(w.sampling.Islands, w.sampling.Unit)
 	}
 	return fmt.Sprintf("%ss %d×%d", w.sampling.Unit, w.sampling.Islands, w.sampling.Particles)
 }
@@ -156,11 +156,3 @@ var views = []struct {
 }
 
 func grouped(x float64) string { return numeral.Grouped(fmt.Sprint(int(x))) }
-
-// several writes 1 island, 8 islands.
-func several(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return numeral.Grouped(fmt.Sprint(n)) + " " + what + "s"
-}

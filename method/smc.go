@@ -7,6 +7,7 @@ import (
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/finding"
+	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/internal/runs"
 	"github.com/starling-smc/starling/mcmc"
@@ -47,7 +48,7 @@ var islandStarts = starts{
 
 // Title describes the islands.
 func (m SMC) Title() string {
-	return fmt.Sprintf("%s of %s by %v with %v", several(m.Islands, "island"), several(m.Particles, "particle"), m.Path, m.Move)
+	return fmt.Sprintf("%s of %s by %v with %v", numeral.Several(m.Islands, "island"), numeral.Several(m.Particles, "particle"), m.Path, m.Move)
 }
 
 // Complete fills in what was left out.

@@ -63,6 +63,9 @@ type Path interface {
 	// Power is λ as people read it, without the factor that scales the likelihood of annealed examples to all n.
 	Power(info Info, n int) float64
 
+	// Curves are what a report draws of the path, beside what it draws of every sampler; n is the number of examples.
+	Curves(n int) []Curve
+
 	// Work is what an island has done and what it has to do in all, in any unit, at an iteration; first is λ of its first
 	// iteration, n the number of examples.
 	Work(info Info, first float64, n int) (done, all float64)
