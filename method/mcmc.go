@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/internal/config"
@@ -58,6 +59,10 @@ func (m MCMC) Complete(around Around) Method {
 	return m
 }
 
+// Defaults fills in what Complete does where nothing is known of the settings around: of a method that stands beside the one
+// that is used, whose faults are told as well.
+func (m *MCMC) Defaults() { *m = m.Complete(Around{}).(MCMC) }
+
 // late is the number of moves in the second half of a chain: as many of its states can be kept.
 func (m MCMC) late() int { return m.Epochs / (2 * m.Move.Evaluations()) }
 
@@ -67,7 +72,7 @@ func (m MCMC) Check(f *config.Faults) {
 	f.OneOf("start", m.Start, chainStarts.names()...)
 	f.AtLeast("epochs", m.Epochs, 1)
 	f.If(m.Keep < KeepLast, "keep", "want a number of states or last, have %d", m.Keep)
-	if f.If(m.Move == nil, "move", "want one of %v", mcmc.Moves.Names()); m.Move != nil {
+	if f.If(m.Move == nil, "move", "want one of %s", strings.Join(mcmc.Moves.Names(), ", ")); m.Move != nil {
 		m.Move.CheckForChains(f.In("move." + mcmc.Moves.Name(m.Move)))
 	}
 }
@@ -79,12 +84,12 @@ func (m MCMC) CheckWithin(around Around, at string, f *config.Faults) {
 		f.Conflict([]string{at + ".chains", "map.restarts", at + ".start"},
 			"%d chains start from %d MAP restarts, one each: want map.restarts of at least %d, or start: prior", m.Chains, p.Restarts, m.Chains)
 	}
-	if m.Keep <= 0 || m.Chains < 1 || m.Epochs < 1 || m.Move == nil {
+	if m.Keep <= 0 || m.Chains < 1 {
 		return
 	}
 	if m.Keep%m.Chains != 0 {
 		f.Conflict([]string{at + ".keep", at + ".chains"}, "%d states are no multiple of %d chains", m.Keep, m.Chains)
-	} else if m.late() < m.Keep/m.Chains {
+	} else if m.Epochs > 0 && m.Move != nil && m.late() < m.Keep/m.Chains {
 		f.Conflict([]string{at + ".keep", at + ".chains", at + ".epochs", at + ".move." + mcmc.Moves.Name(m.Move) + ".steps"},
 			"%d states of %d chains, but the second half of %d epochs has only %d moves: keep at most %d, or last",
 			m.Keep, m.Chains, m.Epochs, m.late(), m.late()*m.Chains)

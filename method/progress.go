@@ -14,7 +14,7 @@ type Status struct {
 	Phase       string  // "MAP", "8 chains", "islands 8×10"
 	Share       float64 // of the work that is done, 0 to 1: an estimate where nobody knows
 	Ended       bool    // the phase has
-	Long, Short string  // what there is to say, for a wide terminal and for a narrow one
+	Long, Short string  // figures in words, for a wide terminal and for a narrow one; empty before there are any
 }
 
 // watch follows islands and tells of their progress.
@@ -35,6 +35,13 @@ func newWatch(s *Sampling, job *Job) *watch {
 	return &watch{sampling: s, examples: job.Data.Train.Len(), tell: job.Tell, islands: make([]islandProgress, s.Islands)}
 }
 
+// begin names the phase: its first iterations may take long.
+func (w *watch) begin() {
+	if w.tell != nil {
+		w.tell(Status{Phase: w.phase()})
+	}
+}
+
 // step notes a line of the trace.
 func (w *watch) step(l runs.TraceLine) error {
 	it, err := iteration(l)
@@ -53,12 +60,17 @@ func (w *watch) step(l runs.TraceLine) error {
 
 func (p islandProgress) running() bool { return p.info.K > 0 && p.info.Progress < 1 }
 
+// phase names the islands: "islands 8×10", "8 chains".
+func (w *watch) phase() string {
+	if w.sampling.Chains() {
+		return numeral.Several(w.sampling.Islands, w.sampling.Unit)
+	}
+	return fmt.Sprintf("%ss %d×%d", w.sampling.Unit, w.sampling.Islands, w.sampling.Particles)
+}
+
 // status describes the islands that run now; between two islands, those that ran last.
 func (w *watch) status() Status {
-	s := Status{Phase: fmt.Sprintf("%ss %d×%d", w.sampling.Unit, w.sampling.Islands, w.sampling.Particles), Share: w.share(), Ended: true}
-	if w.sampling.Chains() {
-		s.Phase = numeral.Several(w.sampling.Islands, w.sampling.Unit)
-	}
+	s := Status{Phase: w.phase(), Share: w.share(), Ended: true}
 	now := figures{lambda: 1}
 	running := slices.ContainsFunc(w.islands, islandProgress.running)
 	shown := 0.0

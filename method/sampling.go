@@ -40,6 +40,8 @@ func (s *Sampling) islands(job *Job, sampler func(i int) *smc.Sampler) runs.Phas
 			tested: s.Path.Batches() && job.Data.Validate == nil,
 		})
 	}
-	phase.Watch = newWatch(s, job).step
+	watch := newWatch(s, job)
+	watch.begin()
+	phase.Watch = watch.step
 	return phase
 }

@@ -176,6 +176,7 @@ func (b *search) points(ctx context.Context, restarts []*restart) (*Points, erro
 // phase is the search as a phase of a run. scale is what a mean NLL gains in the targets' own units.
 func (b *search) phase(restarts []*restart, scale float64, tell func(Status)) runs.Phase {
 	w := newSearchWatch(restarts, b.Epochs, scale, tell)
+	w.report() // the first epochs may take long
 	phase := runs.Phase{Name: "map", SaveEnds: true, Watch: w.step}
 	for _, r := range restarts {
 		phase.Parts = append(phase.Parts, r)

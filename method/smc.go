@@ -3,6 +3,7 @@ package method
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/internal/config"
@@ -84,6 +85,9 @@ func (m SMC) Complete(around Around) Method {
 	return m
 }
 
+// Defaults is as that of MCMC.
+func (m *SMC) Defaults() { *m = m.Complete(Around{}).(SMC) }
+
 // start is where the particles begin.
 func (m SMC) start() start {
 	if m.Start == "" {
@@ -100,8 +104,8 @@ func (m SMC) Check(f *config.Faults) {
 		f.OneOf("start", m.Start, islandStarts.names()...)
 	}
 	if m.Path == nil || m.Move == nil {
-		f.If(m.Path == nil, "path", "want one of %v", smc.Paths.Names())
-		f.If(m.Move == nil, "move", "want one of %v", mcmc.Moves.Names())
+		f.If(m.Path == nil, "path", "want one of %s", strings.Join(smc.Paths.Names(), ", "))
+		f.If(m.Move == nil, "move", "want one of %s", strings.Join(mcmc.Moves.Names(), ", "))
 		return
 	}
 	f.If(m.Start != "" && m.Start != "init" && !m.Path.Batches(), "start", "goes with a path of batches; tempering begins at the prior, or at model.init")
@@ -193,7 +197,7 @@ func (m SMC) CheckData(examples int, at string, f *config.Faults) {
 	}
 }
 
-// Needs is a restart for each particle that starts from one.
+// Needs is a restart for each particle that starts from one, or several to choose the best from.
 func (m SMC) Needs() Needs {
 	return m.start().needs(m.Islands * m.Particles)
 }

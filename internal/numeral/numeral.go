@@ -42,11 +42,3 @@ func Signed(s string, negative bool) string {
 
 // Count writes a whole number that is not negative: 60,000.
 func Count(n int) string { return Grouped(strconv.Itoa(n)) }
-
-// Several counts things: 1 island, 8 islands, 1,000 islands.
-func Several(n int, thing string) string {
-	if n != 1 {
-		thing += "s"
-	}
-	return Count(n) + " " + thing
-}

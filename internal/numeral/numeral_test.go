@@ -51,3 +51,15 @@ func TestNumber(t *testing.T) {
 		t.Error("nan without capitals is read")
 	}
 }
+
+// Words around numbers.
+func TestWords(t *testing.T) {
+	for _, c := range []struct{ got, want string }{
+		{Several(1, "row"), "1 row"}, {Several(0, "row"), "0 rows"}, {Several(2000, "row"), "2,000 rows"},
+		{List(nil), ""}, {List([]string{"a"}), "a"}, {List([]string{"a", "b"}), "a and b"}, {List([]string{"a", "b", "c"}), "a, b and c"},
+	} {
+		if c.got != c.want {
+			t.Errorf("%q, want %q", c.got, c.want)
+		}
+	}
+}
