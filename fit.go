@@ -172,6 +172,7 @@ func (f *fit) work(ctx context.Context) error {
 }
 
 func (f *fit) evaluate(ctx context.Context) error {
+	f.job.Tell(method.Status{Phase: "evaluation"})
 	return f.job.Run.Aside(func() (err error) {
 		f.Assessment, err = f.Spec.evaluate(ctx, &f.Ensembles, f.Data, f.job.Pool)
 		if err != nil {

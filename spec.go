@@ -73,11 +73,11 @@ func (s *Spec) Defaults() {
 	}
 	s.Method = s.Method.Complete(s.around())
 	needs := s.Method.Needs()
-	if s.MAP == nil && (needs.Points > 0 || s.anchored() && s.Model.Init == "") {
+	if s.MAP == nil && (needs.Search || s.anchored() && s.Model.Init == "") {
 		s.MAP = &method.Search{}
 	}
 	if s.MAP != nil {
-		s.MAP.Complete(needs.Points, s.Data.Validates())
+		s.MAP.Complete(needs.Restarts, s.Data.Validates())
 	}
 }
 

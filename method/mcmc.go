@@ -3,7 +3,6 @@ package method
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -29,7 +28,7 @@ type MCMC struct {
 }
 
 // chainStarts are where chains begin.
-var chainStarts = starts{{name: "map", each: 1, at: atRestarts}, {name: "prior", drawn: true}, {name: "init", init: true, at: atInit}}
+var chainStarts = starts{{name: "map", each: true, at: atRestarts}, {name: "prior", drawn: true}, {name: "init", init: true, at: atInit}}
 
 // KeepLast keeps the final state of each chain; "last" in a config.
 const KeepLast = -1
@@ -38,7 +37,7 @@ var _ Method = MCMC{}
 
 // Title describes the chains.
 func (m MCMC) Title() string {
-	return fmt.Sprintf("%s of %v, %s epochs each", several(m.Chains, "chain"), m.Move, numeral.Grouped(fmt.Sprint(m.Epochs)))
+	return fmt.Sprintf("%s of %v, %s epochs each", numeral.Several(m.Chains, "chain"), m.Move, numeral.Count(m.Epochs))
 }
 
 // Complete fills in what was left out.
@@ -81,7 +80,7 @@ func (m MCMC) Check(f *config.Faults) {
 // CheckWithin refuses starts that are not there, and more states than moves.
 func (m MCMC) CheckWithin(around Around, at string, f *config.Faults) {
 	f.If(chainStarts.find(m.Start).init && !around.Init, at+".start", "init is the network of model.init, which is not given")
-	if p := around.Search; p != nil && p.Restarts < m.Needs().Points {
+	if p := around.Search; p != nil && p.Restarts < m.Needs().Restarts {
 		f.Conflict([]string{at + ".chains", "map.restarts", at + ".start"},
 			"%d chains start from %d MAP restarts, one each: want map.restarts of at least %d, or start: prior", m.Chains, p.Restarts, m.Chains)
 	}
@@ -91,7 +90,7 @@ func (m MCMC) CheckWithin(around Around, at string, f *config.Faults) {
 	if m.Keep%m.Chains != 0 {
 		f.Conflict([]string{at + ".keep", at + ".chains"}, "%d states are no multiple of %d chains", m.Keep, m.Chains)
 	} else if m.Epochs > 0 && m.Move != nil && m.late() < m.Keep/m.Chains {
-		f.Conflict([]string{at + ".keep", at + ".chains", at + ".epochs", at + ".move.hmc.steps"},
+		f.Conflict([]string{at + ".keep", at + ".chains", at + ".epochs", at + ".move." + mcmc.Moves.Name(m.Move) + ".steps"},
 			"%d states of %d chains, but the second half of %d epochs has only %d moves: keep at most %d, or last",
 			m.Keep, m.Chains, m.Epochs, m.late(), m.late()*m.Chains)
 	}
@@ -102,8 +101,7 @@ func (MCMC) CheckData(int, string, *config.Faults) {}
 
 // Needs is a restart for each chain that starts from one.
 func (m MCMC) Needs() Needs {
-	start := chainStarts.find(m.Start)
-	return Needs{Prior: true, Init: start.init, Points: start.points(m.Chains, 1)}
+	return chainStarts.find(m.Start).needs(m.Chains)
 }
 
 // Sampling describes the chains.
@@ -111,7 +109,15 @@ func (m MCMC) Sampling() *Sampling {
 	return &Sampling{
 		Unit: "chain", Islands: m.Chains, Particles: 1, Path: smc.Fixed{Epochs: m.Epochs}, Move: m.Move,
 		Resample: smc.Resampler{Scheme: smc.Multinomial{}, When: smc.Never{}}, Combine: bnn.Equal{}, Start: m.Start,
+		words: chainWords,
 	}
+}
+
+// chainWords say how far chains are.
+func chainWords(f figures) (long, short string) {
+	epochs := numeral.Count(int(f.epochs))
+	return fmt.Sprintf("%s epochs  accepted %.2f  step %.2g", epochs, f.acceptance, f.step),
+		fmt.Sprintf("%s ep  acc %.2f  step %.2g", epochs, f.acceptance, f.step)
 }
 
 // kept is the number of states that a chain keeps on its way.
@@ -129,8 +135,9 @@ func (m MCMC) Memory(job *Job) Memory {
 // Phases is the chains.
 func (m MCMC) Phases(_ context.Context, job *Job) ([]runs.Phase, error) {
 	s := m.Sampling()
-	return []runs.Phase{s.islands(job, func(c int) []float64 { return chainStarts.find(m.Start).place(job, c, 1) }, func() *smc.Sampler {
-		return &smc.Sampler{Path: s.Path, Move: m.Move, Keep: m.kept(), Resample: s.Resample, Particles: 1}
+	start := chainStarts.find(m.Start)
+	return []runs.Phase{s.islands(job, func(c int) *smc.Sampler {
+		return &smc.Sampler{Path: s.Path, Move: m.Move, Keep: m.kept(), Resample: s.Resample, Particles: 1, Start: start.place(job, c, 1)}
 	})}, nil
 }
 
@@ -143,11 +150,11 @@ func (m MCMC) Gather(job *Job, phases []runs.Phase, trace []TraceLine) (*bnn.Ens
 	return e, m.ends(phases[0], trace), nil
 }
 
-// hardly is the acceptance below which a chain is stuck.
-const hardly = 0.1
+// stuckBelow is the acceptance below which a chain is stuck.
+const stuckBelow = 0.1
 
-// ends says where the chains end and how many of their moves they accepted after their step was frozen, and which of them
-// hardly moved.
+// ends gives the chains' last log-likelihoods and their acceptance in the second half, where the step is frozen, and names the
+// chains that are stuck.
 func (m MCMC) ends(phase runs.Phase, trace []TraceLine) (found []finding.Finding) {
 	n := len(phase.Parts)
 	moves, acceptance, end := make([]float64, n), make([]float64, n), make([]float64, n)
@@ -163,7 +170,7 @@ func (m MCMC) ends(phase runs.Phase, trace []TraceLine) (found []finding.Finding
 	}
 	found = append(found, finding.ChainsEnd(slices.Min(end), slices.Max(end), slices.Min(acceptance), slices.Max(acceptance)))
 	for c, a := range acceptance {
-		if a < hardly || math.IsNaN(a) {
+		if !(a >= stuckBelow) {
 			found = append(found, finding.ChainStuck(c, a, end[c]))
 		}
 	}

@@ -34,6 +34,9 @@ func (l Conv) Check(f *config.Faults) {
 
 func (l Conv) window() window { return window{l.Kernel, cmp.Or(l.Stride, [2]int{1, 1}), l.Pad} }
 
+// Title implements Layer.
+func (l Conv) Title() string { return fmt.Sprintf("conv %d", l.Filters) }
+
 func (l Conv) derive(b *builder, n *node) error {
 	if err := n.planes(); err != nil {
 		return err

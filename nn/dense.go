@@ -21,6 +21,9 @@ func (d Dense) Check(f *config.Faults) {
 	checkName(f, d.Name)
 }
 
+// Title implements Layer.
+func (d Dense) Title() string { return fmt.Sprintf("dense %d", d.Units) }
+
 func (d Dense) derive(b *builder, n *node) error {
 	if d.Units <= 0 {
 		return fmt.Errorf("units must be positive, have %d", d.Units)

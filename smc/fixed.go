@@ -50,5 +50,8 @@ func (Fixed) Resampling() Occasion { return Never{} }
 // Power is λ.
 func (Fixed) Power(info Info, _ int) float64 { return float64(info.Lambda) }
 
+// Curves is nothing: the target stays.
+func (Fixed) Curves(int) []Curve { return nil }
+
 // Work is measured in shares of the budget.
 func (Fixed) Work(info Info, _ float64, _ int) (done, all float64) { return info.Progress, 1 }

@@ -23,7 +23,7 @@ var Paths = config.Table[Path]{
 //
 //	Remember(st *State) []int           what to keep in State.Memory, after every iteration: numbers of iterations, at most st.K
 //	Share() float64                     as in Path
-//	SuitsWeighting(w Weigher) error   why a weighting cannot go with it
+//	SuitsWeighting(w Weigher) error     why a weighting cannot go with it
 type Targets interface {
 	// Start is the target of the first particles, for n examples, and whether draws from the prior are to be weighted
 	// for it; if not, their distribution does not matter, as with chains. Particles are evaluated on it.
@@ -62,6 +62,9 @@ type Path interface {
 
 	// Power is λ as people read it, without the factor that scales the likelihood of annealed examples to all n.
 	Power(info Info, n int) float64
+
+	// Curves are what a report draws of the path, beside what it draws of every sampler; n is the number of examples.
+	Curves(n int) []Curve
 
 	// Work is what an island has done and what it has to do in all, in any unit, at an iteration; first is λ of its first
 	// iteration, n the number of examples.

@@ -113,6 +113,9 @@ func (Schedule[R]) Resampling() Occasion { return BelowRatio(0.5) }
 // Power is λ, the scale.
 func (Schedule[R]) Power(info Info, _ int) float64 { return info.Lambda }
 
+// Curves is the batch size.
+func (Schedule[R]) Curves(int) []Curve { return []Curve{batchSize} }
+
 // Work counts the examples of the batches: an iteration costs as many.
 func (s Schedule[R]) Work(info Info, _ float64, n int) (done, all float64) {
 	made := int(math.Round(info.Progress * float64(s.Iterations)))

@@ -123,6 +123,20 @@ func (s SDA) Power(info Info, n int) float64 {
 	return info.Lambda * float64(info.Examples) / float64(n)
 }
 
+// Curves is the number of examples, β, and the number of blocks.
+func (s SDA) Curves(n int) []Curve {
+	return []Curve{batchSize, {
+		ID: "power", Title: "Power of the newest block", Axis: "β", Decimals: 2, Share: true, Step: true,
+		Of: func(info Info) float64 { return s.Power(info, n) },
+		Caption: "The power rises so that the entropy falls by about one nat an iteration. At 1 the block is annealed in, and the next " +
+			"block comes in. With a single surviving ancestor the power jumps to 1 at once.",
+	}, {
+		ID: "blocks", Title: "Number of blocks", Axis: "blocks that have come in", Whole: true, Zero: true, Step: true,
+		Of:      func(info Info) float64 { return float64(s.Blocks(info.Annealed)) },
+		Caption: "The newest block has the power above, the others 1.",
+	}}
+}
+
 // Work counts iterations.
 func (SDA) Work(info Info, _ float64, _ int) (done, all float64) { return info.Progress, 1 }
 

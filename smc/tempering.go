@@ -65,8 +65,17 @@ func (Tempering) Resampling() Occasion { return Always{} }
 // Power is λ.
 func (Tempering) Power(info Info, _ int) float64 { return info.Lambda }
 
-// Work counts iterations. The number to come is an estimate: temperatures grow about geometrically, and an island at λ_k
-// has log(1/λ_k) to go at the mean pace since λ_1.
+// Curves is λ.
+func (t Tempering) Curves(n int) []Curve {
+	return []Curve{{
+		ID: "tempering", Title: "Tempering", Axis: "power of the likelihood (log scale)", Log: true, Decimals: 5,
+		Of:      func(info Info) float64 { return t.Power(info, n) },
+		Caption: "The power rises from the prior, near 0, to the posterior at 1, each time as far as the effective sample size allows.",
+	}}
+}
+
+// Work counts iterations. Those to come are estimated: temperatures grow about geometrically, and an island at λ_k has
+// log(1/λ_k) to go at the mean pace since λ_1.
 func (Tempering) Work(info Info, first float64, _ int) (done, all float64) {
 	done = float64(info.K)
 	switch {
