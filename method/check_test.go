@@ -29,7 +29,7 @@ func TestCheck(t *testing.T) {
 			"epochs: want at least 1, have 0", "keep: want a number of states or last, have -2",
 		}},
 		{ofChains(func(m *MCMC) { m.Chains = 1 << 24 }), []string{"chains: want below 16777216, have 16777216"}},
-		{ofChains(func(m *MCMC) { m.Move = nil }), []string{"move: want one of [hmc pcn leapfrog]"}},
+		{ofChains(func(m *MCMC) { m.Move = nil }), []string{"move: want one of hmc, pcn, leapfrog"}},
 		{ofChains(func(m *MCMC) { m.Move = mcmc.Unadjusted{Step: 0.1} }), []string{
 			"move.leapfrog: belongs to smc, whose weights take up its errors: chains need hmc or pcn",
 		}},
@@ -40,7 +40,7 @@ func TestCheck(t *testing.T) {
 			"particles: want at least 2, have 1", "islands: want at least 1, have 0",
 		}},
 		{ofIslands(islands, func(m *SMC) { m.Path, m.Move = nil, nil }), []string{
-			"path: want one of [tempering constant full ctr linear automated sda]", "move: want one of [hmc pcn leapfrog]",
+			"path: want one of tempering, constant, full, ctr, linear, automated, sda", "move: want one of hmc, pcn, leapfrog",
 		}},
 		{ofIslands(islands, func(m *SMC) { m.Start = "init" }), nil},
 		{ofIslands(islands, func(m *SMC) { m.Start = "sgd" }), []string{

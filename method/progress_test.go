@@ -112,7 +112,8 @@ func TestShare(t *testing.T) {
 
 // A line of the trace tells how far its island is, and its first line where it began.
 func TestWatch(t *testing.T) {
-	w, told := watching(SMC{Particles: 5, Islands: 2, Path: smc.Tempering{}, Move: mcmc.HMC{}}), 0
+	islands := SMC{Particles: 5, Islands: 2, Path: smc.Tempering{}, Move: mcmc.HMC{}}
+	w, told := watching(islands), 0
 	w.tell = func(s Status) { told++ }
 	for k, lambda := range []float64{0.01, 0.1} {
 		fields, err := json.Marshal(Iteration{Info: smc.Info{Lambda: lambda, ESS: 3}})
@@ -127,8 +128,15 @@ func TestWatch(t *testing.T) {
 	if w.islands[1] != want || w.islands[0] != (islandProgress{}) || told != 2 {
 		t.Errorf("after %d lines: %+v, want %+v", told, w.islands, want)
 	}
-	if err := w.step(runs.TraceLine{Part: 1, K: 3, Fields: []byte(`{"ess": "low"}`)}); err == nil {
+	malformed := runs.TraceLine{Part: 1, K: 3, Fields: []byte(`{"ess": "low"}`)}
+	if w.step(malformed) == nil || w.resumed([]runs.TraceLine{malformed}) == nil {
 		t.Error("a malformed line is taken")
+	}
+	// Of a run that is resumed, all that was kept is told at once.
+	kept, again := []runs.TraceLine{{Part: 1, K: 1, Progress: 0.01, Fields: []byte(`{"temperature":0.01}`)}, {Part: 1, K: 2, Progress: 0.1, Fields: []byte(`{"temperature":0.1,"ess":3}`)}}, watching(islands)
+	again.tell, told = w.tell, 0
+	if err := again.resumed(kept); err != nil || again.islands[1] != want || told != 1 {
+		t.Errorf("resumed: %+v, want %+v; told %d times, %v", again.islands, want, told, err)
 	}
 }
 
