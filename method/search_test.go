@@ -593,6 +593,20 @@ func TestMAPErrors(t *testing.T) {
 	}
 }
 
+// In a run the first restart begins at the trained network, and it alone.
+func TestFirstRestartBeginsAtInit(t *testing.T) {
+	job := newJob(t, 1).provide(AsIs{})
+	job.Data.Validate = nil
+	job.Search = &Search{Restarts: 2, Rate: 1e-12, Batch: 64, Epochs: 1}
+	if err := job.search(t.Context(), new(Outcome)); err != nil {
+		t.Fatal(err)
+	}
+	wantNear(t, "restart 0", job.Points.at(0, 1), job.Init, 1e-9)
+	if second := job.Points.at(1, 1); !(math.Abs(second[0]-job.Init[0]) > 1e-3) {
+		t.Errorf("restart 1 begins at %v, the network at %v", second[0], job.Init[0])
+	}
+}
+
 // Of a regression on standardised targets the restarts' NLL is that of the targets in their own units; what is chosen stays.
 func TestSearchUnits(t *testing.T) {
 	net := linear(t, nn.Gaussian{SD: 1})
