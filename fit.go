@@ -72,7 +72,7 @@ func (f *fit) prepare(spec Spec, o Options) (err error) {
 	}
 	f.Spec = spec
 	if f.Data, err = f.Spec.load(o.DataDir, nil); err != nil {
-		return dataFault(err)
+		return err
 	}
 	faults := config.NewFaults()
 	if f.Net = f.Spec.Model.Network(f.Data, faults.In("model")); f.Net == nil || len(faults.All()) > 0 {
@@ -172,6 +172,7 @@ func (f *fit) work(ctx context.Context) error {
 }
 
 func (f *fit) evaluate(ctx context.Context) error {
+	f.job.Tell(method.Status{Phase: "evaluation"})
 	return f.job.Run.Aside(func() (err error) {
 		f.Assessment, err = f.Spec.evaluate(ctx, &f.Ensembles, f.Data, f.job.Pool)
 		if err != nil {

@@ -35,10 +35,15 @@ func (w *searchWatch) step(l runs.TraceLine) error {
 	if nll := best.Best + w.scale; best.Theta != nil && nll < w.nll { // without validation examples none is the best
 		w.epoch, w.nll, w.accuracy = best.BestAt, nll, r.Accuracy
 	}
+	w.report()
+	return nil
+}
+
+// report tells how far the search is.
+func (w *searchWatch) report() {
 	if w.tell != nil {
 		w.tell(w.status())
 	}
-	return nil
 }
 
 func (w *searchWatch) status() Status {

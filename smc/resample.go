@@ -6,7 +6,7 @@ import (
 	"github.com/starling-smc/starling/internal/config"
 )
 
-// Resampler multiplies the fit and drops the unfit, so that all weights are equal afterwards.
+// Resampler multiplies particles of large weight and drops particles of small weight. All weights are equal afterwards.
 type Resampler struct {
 	Scheme Scheme   `yaml:"scheme"` // nil: Multinomial
 	When   Occasion `yaml:"when"`   // nil: below an effective sample size of J/2
@@ -20,8 +20,8 @@ var Schemes = config.Table[Scheme]{
 	{Name: "residual", Part: Residual{}},
 }
 
-// Scheme is a way of drawing ancestors. Every scheme gives particle j on average J·W_j copies; they differ in the scatter of
-// that number (Douc, Cappé, Moulines 2005).
+// Scheme is a way of drawing ancestors. Every scheme gives particle j on average J·W_j copies; schemes differ in the variance
+// of the number of copies (Douc, Cappé, Moulines 2005).
 type Scheme interface {
 	// Ancestors fills ancestors, of any length n, with the indices of parents, drawn with normalised weights w. uniform
 	// returns numbers in [0, 1). A position u belongs to the smallest j with W_0 + … + W_j > u, so that a particle of
@@ -33,7 +33,7 @@ type Scheme interface {
 var Occasions = config.Table[Occasion]{
 	{Name: "always", Part: Always{}},
 	{Name: "never", Part: Never{}},
-	{Name: "ess", Part: BelowRatio(0)},
+	{Name: "ess", Part: BelowRatio(0.5)},
 }
 
 // Occasion says at which iterations resampling takes place.
@@ -71,7 +71,7 @@ func (r BelowRatio) Due(ess float64, particles int) bool { return ess < float64(
 // Ratio is that share.
 func (r BelowRatio) Ratio() float64 { return float64(r) }
 
-// Check notes what is wrong.
+// Check notes impossible settings.
 func (r BelowRatio) Check(f *config.Faults) { f.Share("", float64(r)) }
 
 // Defaults sets what is nil.

@@ -37,7 +37,7 @@ type Rule interface {
 	Rows(k, iterations, n int) Rows
 	// String is the title of the path.
 	String() string
-	// Evidence is that of a path of so many iterations.
+	// Evidence is what Path.Evidence answers for so many iterations.
 	Evidence(iterations int) Evidence
 }
 
@@ -75,7 +75,7 @@ func (s Schedule[R]) String() string { return s.Rule.String() }
 // Defaults sets the number of iterations.
 func (s *Schedule[R]) Defaults() { s.Iterations = cmp.Or(s.Iterations, 200) }
 
-// Check notes what is wrong.
+// Check notes impossible settings.
 func (s Schedule[R]) Check(f *config.Faults) {
 	f.Within("iterations", s.Iterations, 1, rng.MaxIterations)
 }

@@ -51,7 +51,7 @@ func (s *SDA) Defaults() {
 	s.Batch, s.Grow = BatchSizes(s.Batch, s.Grow)
 }
 
-// Check notes what is wrong.
+// Check notes impossible settings.
 func (s SDA) Check(f *config.Faults) {
 	f.Within("iterations", s.Iterations, 1, rng.MaxIterations)
 	checkSize(f, "batch", s.Batch)
@@ -106,7 +106,7 @@ func (SDA) AnnealsIn() bool { return true }
 // Batches is true.
 func (SDA) Batches() bool { return true }
 
-// Evidence is that of the examples that have come in: only the end of a run tells whether all have.
+// Evidence: nothing is sure. Whether all examples have come in is known at the end of a run.
 func (s SDA) Evidence() Evidence { return Evidence{Scaled: s.Scale} }
 
 // Share is 0.

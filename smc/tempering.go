@@ -27,7 +27,7 @@ func (Tempering) String() string { return "tempered SMC" }
 // Defaults sets ρ to .5.
 func (t *Tempering) Defaults() { t.ESS = t.Share() }
 
-// Check notes what is wrong.
+// Check notes impossible settings.
 func (t Tempering) Check(f *config.Faults) {
 	f.If(!(t.ESS >= 0 && t.ESS < 1), "ess", "want a number above 0 and below 1, have %.12g", t.ESS)
 }
