@@ -75,6 +75,11 @@ func (s *Sampling) Diagnostics(trace []TraceLine) Diagnostics {
 	return diagnose(trace, s.Particles)
 }
 
+<<<<<<< HEAD
+// EvidenceOf says what the log evidence of a run on a path of batches is an estimate of, and whether it can pass for one; ok is
+// false where there is no such path. The target changes from batch to batch, and the weights with it: their product is that of
+// the ratios of each normaliser to the one before, which leaves the last target's.
+=======
 // findings says what the weights on a path of batches tell (data-annealing-smc, section 6): whether the run sampled or behaved
 // as an optimiser, and what its log evidence is an estimate of.
 func (s *Sampling) findings(trace []TraceLine, examples int) (found []finding.Finding) {
@@ -97,6 +102,7 @@ func (s *Sampling) findings(trace []TraceLine, examples int) (found []finding.Fi
 
 // EvidenceOf says what the log evidence of a run on a path of batches is an estimate of, and whether it can pass for one, or
 // gives a reason why there is none. On other paths ok is false.
+>>>>>>> main
 func (s *Sampling) EvidenceOf(trace []TraceLine, examples int) (f finding.Finding, ok bool) {
 	if !s.Path.Batches() {
 		return f, false

@@ -3,8 +3,11 @@ package method
 import (
 	"context"
 	"fmt"
+<<<<<<< HEAD
+=======
 	"slices"
 	"strings"
+>>>>>>> main
 
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/internal/config"
@@ -147,6 +150,9 @@ func (m MCMC) Gather(job *Job, phases []runs.Phase, trace []TraceLine) (*bnn.Ens
 	if err != nil {
 		return nil, nil, err
 	}
+<<<<<<< HEAD
+	return e, m.Sampling().Findings(trace, e, job.Data.Train.Len()), nil
+=======
 	return e, m.ends(phases[0], trace), nil
 }
 
@@ -175,4 +181,5 @@ func (m MCMC) ends(phase runs.Phase, trace []TraceLine) (found []finding.Finding
 		}
 	}
 	return found
+>>>>>>> main
 }
