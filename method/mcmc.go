@@ -3,8 +3,6 @@ package method
 import (
 	"context"
 	"fmt"
-	"math"
-	"slices"
 
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/internal/config"
@@ -135,32 +133,5 @@ func (m MCMC) Gather(job *Job, phases []runs.Phase, trace []TraceLine) (*bnn.Ens
 	if err != nil {
 		return nil, nil, err
 	}
-	return e, m.ends(phases[0], trace), nil
-}
-
-// hardly is the acceptance below which a chain is stuck.
-const hardly = 0.1
-
-// ends says where the chains end and how many of their moves they accepted after their step was frozen, and which of them
-// hardly moved.
-func (m MCMC) ends(phase runs.Phase, trace []TraceLine) (found []finding.Finding) {
-	n := len(phase.Parts)
-	moves, acceptance, end := make([]float64, n), make([]float64, n), make([]float64, n)
-	for _, line := range trace {
-		if 2*line.Epochs > float64(m.Epochs) {
-			moves[line.Island]++
-			acceptance[line.Island] += line.Acceptance
-		}
-	}
-	for c, part := range phase.Parts {
-		acceptance[c] /= moves[c]
-		end[c] = part.(*island).state.LL[0]
-	}
-	found = append(found, finding.ChainsEnd(slices.Min(end), slices.Max(end), slices.Min(acceptance), slices.Max(acceptance)))
-	for c, a := range acceptance {
-		if a < hardly || math.IsNaN(a) {
-			found = append(found, finding.ChainStuck(c, a, end[c]))
-		}
-	}
-	return found
+	return e, m.Sampling().Findings(trace, e, job.Data.Train.Len()), nil
 }
