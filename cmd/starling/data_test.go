@@ -113,8 +113,8 @@ func TestFetchProgress(t *testing.T) {
 	second := func(done int64) method.Status { return downloaded("cifar10", "other", done, 1e6) }
 	compare(t, shown(wide(80), time.Second, first(100e6), first(110e6), first(150e6), first(200e6), second(0), second(5e5), second(1e6)), []string{
 		"\rcifar10      ████      cifar-10-binary.tar.gz  100.0 of 200.0 MB\x1b[K",
-		"\rcifar10      ████▍     cifar-10-binary.tar.gz  110.0 of 200.0 MB       ETA 9.0 s\x1b[K",
-		"\rcifar10      ██████    cifar-10-binary.tar.gz  150.0 of 200.0 MB       ETA 2.0 s\x1b[K",
+		"\rcifar10      ████▍     cifar-10-binary.tar.gz  110.0 of 200.0 MB      ETA 9.0 s\x1b[K",
+		"\rcifar10      ██████    cifar-10-binary.tar.gz  150.0 of 200.0 MB      ETA 2.0 s\x1b[K",
 		"\rcifar10      cifar-10-binary.tar.gz  200.0 of 200.0 MB                    3.0 s\x1b[K\n",
 		"\rcifar10                other  0.0 of 1.0 MB\x1b[K",
 		"\rcifar10      ████      other  0.5 of 1.0 MB                           ETA 1.0 s\x1b[K",

@@ -12,7 +12,7 @@ func newEvaluate() *cobra.Command {
 	var e evaluate
 	cmd := &cobra.Command{
 		Use:   "evaluate [RUN]",
-		Short: "Evaluate a run's ensembles again, or score any program's predictions",
+		Short: "Evaluate a run again, or score any program's predictions",
 		Long: `Evaluate reads the ensembles of a run's folder and scores them: on the run's own test examples, with the same
 figures as fit printed, or on other data, standardised as the run's were; and on out-of-distribution inputs.
 

@@ -75,20 +75,20 @@ var longRun = []method.Status{
 func TestTerminalLines(t *testing.T) {
 	compare(t, shown(wide(80), time.Second, longRun...), []string{
 		"",
-		"\rreading the data                                                           1.0 s\x1b[K",
+		"\rreading the data                                                          1.0 s\x1b[K",
 		"\rMAP                    0 of 8 starts\x1b[K",
 		"\rMAP          ███▎      3 of 8 starts, epoch 57  validation 91.5 %     ETA 1.5 s\x1b[K",
 		"\rMAP          ███▎      3 of 8 starts, epoch 57  validation 91.5 %     ETA 0.5 s\x1b[K",
 		"\rMAP          best of 8 starts, epoch 131  validation 92.5 %               3.0 s\x1b[K\n",
 		"",
 		"",
-		"\rislands 8×10                                                               1.0 s\x1b[K",
-		"\rislands 8×10 ▍     λ 0.001  ESS 5.0/10  accepted 0.30  ancestors 9    ETA 18 s\x1b[K",
+		"\rislands 8×10                                                              1.0 s\x1b[K",
+		"\rislands 8×10 ▊         λ 0.001  ESS 5.0/10  accepted 0.30  ancestors 9 ETA 18 s\x1b[K",
 		"\rislands 8×10 ████      λ 0.31  ESS 5.0/10  accepted 0.58  ancestors 4 ETA 3.0 s\x1b[K",
 		"\rislands 8×10 ████      λ 0.31  ESS 5.0/10  accepted 0.58  ancestors 4 ETA 2.0 s\x1b[K",
 		"\rislands 8×10 λ 1  ESS 6.0/10  accepted 0.58  ancestors 1                  5.0 s\x1b[K\n",
 		"",
-		"\revaluation                                                                 1.0 s\x1b[K",
+		"\revaluation                                                                1.0 s\x1b[K",
 		"\r\x1b[K",
 	})
 }

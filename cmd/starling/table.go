@@ -142,8 +142,8 @@ func evidence(s *method.Sampling, at string, m *eval.Metrics, optimised bool) st
 	}
 	change := fmt.Sprintf("(--set %s.combine=%s)", at, bnn.Combinations.Name(bnn.Evidence{}))
 	if effective < float64(s.Islands)/2 {
-		return line + fmt.Sprintf("; evidence would leave %.1f of %d islands: its spread is noise at %d particles, so islands are weighed equally %s",
-			effective, s.Islands, s.Particles, change)
+		return line + fmt.Sprintf("; evidence would leave %.1f of %d islands: its spread is noise at %d particles, so islands are weighed %v %s",
+			effective, s.Islands, s.Particles, s.Combine, change)
 	}
-	return line + fmt.Sprintf("; islands are weighed equally; evidence would leave %.1f of %d %s", effective, s.Islands, change)
+	return line + fmt.Sprintf("; islands are weighed %v; evidence would leave %.1f of %d %s", s.Combine, effective, s.Islands, change)
 }
