@@ -42,8 +42,27 @@ func (w *watch) begin() {
 	}
 }
 
-// step notes a line of the trace.
+// step notes a line of the trace and tells of it.
 func (w *watch) step(l runs.TraceLine) error {
+	if err := w.note(l); err != nil {
+		return err
+	}
+	w.report()
+	return nil
+}
+
+// resumed notes what was kept of a run.
+func (w *watch) resumed(kept []runs.TraceLine) error {
+	for _, l := range kept {
+		if err := w.note(l); err != nil {
+			return err
+		}
+	}
+	w.report()
+	return nil
+}
+
+func (w *watch) note(l runs.TraceLine) error {
 	it, err := iteration(l)
 	if err != nil {
 		return err
@@ -52,10 +71,13 @@ func (w *watch) step(l runs.TraceLine) error {
 	if p.info = it.Info; it.K == 1 {
 		p.first = it.Lambda
 	}
+	return nil
+}
+
+func (w *watch) report() {
 	if w.tell != nil {
 		w.tell(w.status())
 	}
-	return nil
 }
 
 func (p islandProgress) running() bool { return p.info.K > 0 && p.info.Progress < 1 }

@@ -43,6 +43,6 @@ func (s *Sampling) islands(job *Job, sampler func(i int) *smc.Sampler) runs.Phas
 	}
 	watch := newWatch(s, job)
 	watch.begin()
-	phase.Watch = watch.step
+	phase.Watch, phase.Resumed = watch.step, watch.resumed
 	return phase
 }

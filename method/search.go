@@ -177,7 +177,7 @@ func (b *search) points(ctx context.Context, restarts []*restart) (*Points, erro
 func (b *search) phase(restarts []*restart, scale float64, tell func(Status)) runs.Phase {
 	w := newSearchWatch(restarts, b.Epochs, scale, tell)
 	w.report() // the first epochs may take long
-	phase := runs.Phase{Name: "map", SaveEnds: true, Watch: w.step}
+	phase := runs.Phase{Name: "map", SaveEnds: true, Watch: w.step, Resumed: w.resumed}
 	for _, r := range restarts {
 		phase.Parts = append(phase.Parts, r)
 	}
