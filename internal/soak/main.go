@@ -1,14 +1,14 @@
 //go:build unix
 
-// Command soak kills runs at random instants and goes on with them, again and again, and compares what they leave with
-// what a run leaves that nobody touched: the same bytes, in every file but for times.
+// Command soak kills runs at random times and resumes them, again and again. It compares the files of each run with those of a run
+// that was never stopped: all must have the same bytes, except for times.
 //
 //	go run ./internal/soak               # 200 kills
 //	go run ./internal/soak -kills 2000 -seed 7
 //
-// Of ten signals seven are SIGKILL; the others are an interrupt, an interrupt with a second one right behind it, and a
-// SIGTERM. Every start takes its own number of threads, kernels and time between two states that are saved. At the end
-// it prints how many processes were ended in which phase of a run; the exit status is 1 if any run came to other bytes.
+// Seven of ten signals are SIGKILL; the others are an interrupt, two interrupts at once, and a SIGTERM. Every start has a random
+// number of threads, random kernels and a random time between two saved states. At the end it prints how many processes were
+// killed in which phase of a run. The exit status is 1 if a run has other bytes.
 package main
 
 import (
@@ -22,8 +22,8 @@ import (
 
 func main() {
 	kills := flag.Int("kills", 200, "processes to kill")
-	seed := flag.Uint64("seed", 1, "of the instants and of what differs between starts")
-	verbose := flag.Bool("v", false, "tell of every kill")
+	seed := flag.Uint64("seed", 1, "of the times and settings of the starts")
+	verbose := flag.Bool("v", false, "print a line for every kill")
 	flag.Parse()
 	if err := run(*kills, *seed, *verbose); err != nil {
 		fmt.Fprintln(os.Stderr, "soak:", err)

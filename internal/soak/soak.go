@@ -20,7 +20,7 @@ import (
 	"github.com/starling-smc/starling/internal/lanes"
 )
 
-// configs are small runs of every kind. The first line of each is its name.
+// configs are small runs of every method that takes time. The first line of each is its name.
 var configs = []string{
 	`name: chains
 data: {csv: {file: kinds.csv, target: kind}}
@@ -40,7 +40,7 @@ model: {layers: [{dense: 5}, tanh, {dense: 3}], likelihood: categorical}
 prior: {normal: {variance: 1}}
 method: {smc: {islands: 3, particles: 40, path: {tempering: {ess: 0.95}}, move: {pcn: {mutations: {eta: 0.02, max: 30}}},
   resample: {scheme: systematic, when: {ess: 0.6}}}}
-`, `name: values
+`, `name: wave
 data: {csv: {file: values.csv, target: y}}
 model: {layers: [{dense: 6}, swish, {dense: 1}], likelihood: {gaussian: {sd: learned}}}
 prior: {normal: {variance: 1}}
@@ -55,7 +55,7 @@ method: {smc: {}}
 `,
 }
 
-// soak kills runs of a program in a folder of its own.
+// soak starts runs of a program in a folder of its own, and kills them.
 type soak struct {
 	program, dir string
 	random       *rand.Rand
@@ -63,11 +63,11 @@ type soak struct {
 
 	runs   []*target
 	killed map[string]map[string]int // by run and phase
-	whole  int                       // runs that were killed and brought to their end
+	whole  int                       // runs that were killed, resumed and ended as they should
 	starts int
 }
 
-// target is a run, and what it leaves when nobody touches it.
+// target is a run, and the files that it writes when nobody stops it.
 type target struct {
 	name  string
 	took  time.Duration
@@ -116,7 +116,7 @@ func tables() map[string]string {
 	return map[string]string{"kinds.csv": kinds, "values.csv": values}
 }
 
-// until brings runs to their end over and over, in turn, until so many processes were killed.
+// until makes the runs again and again, in turn, until so many processes were killed.
 func (s *soak) until(kills int) error {
 	for s.kills() < kills {
 		for _, t := range s.runs {
@@ -128,7 +128,7 @@ func (s *soak) until(kills int) error {
 	return nil
 }
 
-// torment takes one run to its end, and compares.
+// torment kills and resumes one run until it is done, and compares its files.
 func (s *soak) torment(t *target, kills int) error {
 	run := filepath.Join(s.dir, t.name)
 	for left := 1 + s.random.IntN(8); ; left-- {
@@ -182,7 +182,7 @@ func (s *soak) torment(t *target, kills int) error {
 	}
 	for name, want := range t.files {
 		if files[name] != want {
-			return fmt.Errorf("after %d kills in all, %s is another than that of a run that was never stopped", s.kills(), name)
+			return fmt.Errorf("after %d kills in all, %s differs from that of a run that was never stopped", s.kills(), name)
 		}
 		delete(files, name)
 	}
@@ -193,8 +193,8 @@ func (s *soak) torment(t *target, kills int) error {
 	return os.RemoveAll(run)
 }
 
-// wait waits for the instant of a signal: any within a part of the time that a run takes, or, as some phases are short,
-// one soon after a file has appeared.
+// wait waits for the time of a signal: any time within the first half of a run or, because some phases are short, soon after a file
+// has appeared.
 func (s *soak) wait(run string, took time.Duration) {
 	files := []string{"config.yaml", "manifest.json", "trace.jsonl", "checkpoint", "posterior.safetensors", "metrics.json"}
 	if s.random.IntN(3) > 0 {
@@ -213,7 +213,7 @@ func (s *soak) wait(run string, took time.Duration) {
 // phases are how far a run was when its process ended.
 var phases = []string{"before its folder", "before its first checkpoint", "point estimates", "sampling", "scores and files", "done"}
 
-// phase looks at what is in the folder. A checkpoint in it must be good.
+// phase finds out by its folder how far a run is. A checkpoint there must be readable.
 func phase(run string) (string, error) {
 	has := func(name string) bool {
 		_, err := os.Stat(filepath.Join(run, name))
@@ -232,22 +232,28 @@ func phase(run string) (string, error) {
 	case err != nil:
 		return phases[1], nil
 	}
-	d, err := ckpt.NewDecoder(checkpoint, "starling.Checkpoint/1")
+	d, err := ckpt.NewDecoder(checkpoint, "starling.Checkpoint/2")
 	if err != nil {
 		return "", err
 	}
-	var restarts, islands int
-	d.Ints("parts", &restarts, &islands)
+	for _, name := range []string{"run", "release", "revision", "config", "data", "init"} {
+		d.Bytes(name)
+	}
+	var begun int
+	d.Ints("phases", &begun)
+	first := string(d.Bytes("phase 0"))
 	switch {
+	case d.Err() != nil:
+		return "", d.Err()
 	case has("posterior.safetensors"):
 		return phases[4], nil
-	case islands > 0:
+	case begun > 1 || first != "map":
 		return phases[3], nil
 	}
 	return phases[2], nil
 }
 
-// contents are the files of a finished run's folder, without what depends on times.
+// contents reads the files of a finished run's folder, without everything that depends on time.
 func contents(dir string) (map[string]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -265,7 +271,7 @@ func contents(dir string) (map[string]string, error) {
 			if err := json.Unmarshal(b, &m); err != nil {
 				return nil, err
 			}
-			b = fmt.Append(nil, m["status"], m["data"], m["notes"])
+			b = fmt.Append(nil, m["kind"], m["status"], m["data"], m["findings"], m["notes"])
 		case "trace.jsonl":
 			var trace []string
 			for line := range bytes.Lines(b) {
@@ -297,7 +303,7 @@ func (s *soak) kills() (n int) {
 // report is a table of kills.
 func (s *soak) report() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d processes of %d ended by a signal, %d runs brought to their end with the same bytes\n\n%-28s", s.kills(), s.starts, s.whole, "")
+	fmt.Fprintf(&b, "%d processes of %d ended by a signal, %d runs ended with the same bytes\n\n%-28s", s.kills(), s.starts, s.whole, "")
 	names := make([]string, len(s.runs))
 	for i, t := range s.runs {
 		names[i] = t.name

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestKills is a short soak: at least ten processes killed, every run with the same bytes in the end.
+// TestKills is a short soak: at least ten processes killed, and every run ends with the same bytes.
 func TestKills(t *testing.T) {
 	dir := t.TempDir()
 	program := filepath.Join(dir, "starling")
