@@ -72,7 +72,7 @@ func (f *fit) prepare(spec Spec, o Options) (err error) {
 	}
 	f.Spec = spec
 	if f.Data, err = f.Spec.load(o.DataDir, nil); err != nil {
-		return dataFault(err)
+		return err
 	}
 	faults := config.NewFaults()
 	if f.Net = f.Spec.Model.Network(f.Data, faults.In("model")); f.Net == nil || len(faults.All()) > 0 {

@@ -1,14 +1,12 @@
 package starling
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/data"
-	"github.com/starling-smc/starling/eval"
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/mcmc"
 	"github.com/starling-smc/starling/method"
@@ -75,11 +73,11 @@ func (s *Spec) Defaults() {
 	}
 	s.Method = s.Method.Complete(s.around())
 	needs := s.Method.Needs()
-	if s.MAP == nil && (needs.Points > 0 || s.anchored() && s.Model.Init == "") {
+	if s.MAP == nil && (needs.Search || s.anchored() && s.Model.Init == "") {
 		s.MAP = &method.Search{}
 	}
 	if s.MAP != nil {
-		s.MAP.Complete(needs.Points, s.Data.Validates())
+		s.MAP.Complete(needs.Restarts, s.Data.Validates())
 	}
 }
 
@@ -100,11 +98,11 @@ func (s Spec) Check(f *config.Faults) {
 	}
 	if s.Method == nil {
 		f.Add("method", "want one of %s", strings.Join(slices.Sorted(slices.Values(method.Methods.Names())), ", "))
-		return
+	} else {
+		s.Method.CheckWithin(s.around(), "method."+method.Methods.Name(s.Method), f)
 	}
-	s.Method.CheckWithin(s.around(), "method."+method.Methods.Name(s.Method), f)
-	if s.Method.Needs().Prior && s.Prior.Family == nil {
-		f.Add("prior", "want one of %s", strings.Join(bnn.Priors.Names(), ", "))
+	if (s.Method == nil || s.Method.Needs().Prior) && s.Prior.Family == nil {
+		f.Add("prior", "needs a family: want one of %s, as in {normal: {variance: 1}}", strings.Join(bnn.Priors.Names(), ", "))
 	}
 	if m := s.MAP; m != nil && m.Patience != 0 && !s.Data.Validates() {
 		by := "data.set" // one that is whole by itself
@@ -152,21 +150,4 @@ func (s *Spec) fault(path, format string, args ...any) error {
 func wrongUse(format string, args ...any) error {
 	var none *config.Source
 	return none.Error(config.Fault{Message: fmt.Sprintf(format, args...)})
-}
-
-// dataFault makes an error of data, files or predictions a *DataError or, where something was asked for wrongly, a *ConfigError.
-// Errors that are neither stay as they are.
-func dataFault(err error) error {
-	var field *data.FieldError
-	var usage *eval.UsageError
-	var input *eval.InputError
-	switch {
-	case errors.As(err, &field):
-		return wrongUse("%s", field.Message)
-	case errors.As(err, &usage):
-		return wrongUse("%v", usage)
-	case errors.As(err, &input):
-		return &DataError{err}
-	}
-	return err
 }

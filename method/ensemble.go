@@ -31,8 +31,8 @@ func (Ensemble) CheckWithin(around Around, at string, f *config.Faults) {
 // CheckData has nothing to refuse.
 func (Ensemble) CheckData(int, string, *config.Faults) {}
 
-// Needs is several restarts.
-func (Ensemble) Needs() Needs { return Needs{Points: 8, Prior: true} }
+// Needs is the search: CheckWithin refuses a single restart.
+func (Ensemble) Needs() Needs { return Needs{Search: true, Prior: true} }
 
 // Sampling is nil.
 func (Ensemble) Sampling() *Sampling { return nil }

@@ -27,8 +27,8 @@ func (MAP) CheckWithin(Around, string, *config.Faults) {}
 // CheckData has nothing to refuse.
 func (MAP) CheckData(int, string, *config.Faults) {}
 
-// Needs is one restart or more.
-func (MAP) Needs() Needs { return Needs{Points: 8, Prior: true} }
+// Needs is the search, with any number of restarts.
+func (MAP) Needs() Needs { return Needs{Search: true, Prior: true} }
 
 // Sampling is nil.
 func (MAP) Sampling() *Sampling { return nil }

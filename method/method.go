@@ -63,10 +63,11 @@ var Methods = config.Table[Method]{
 
 // Needs is what has to be there before a method begins.
 type Needs struct {
-	Points int  // restarts of the search for point estimates; 0: none
-	Init   bool // a trained network, model.init
-	Prior  bool // a prior to sample from
-	Whole  bool // all examples: nothing is held out for validation or test
+	Search   bool // point estimates: the search for them
+	Restarts int  // that the search must make at least; 0: as many as it is set to
+	Init     bool // a trained network, model.init
+	Prior    bool // a prior to sample from
+	Whole    bool // all examples: nothing is held out for validation or test
 }
 
 // Around is what a method may want to know of the settings around it.

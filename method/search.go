@@ -31,10 +31,10 @@ type Search struct {
 	Rate     float64 `yaml:"rate"`               // step of gradient descent; default 0.03
 	Batch    int     `yaml:"batch"`              // examples a step; default 64
 	Epochs   int     `yaml:"epochs"`             // at most; default 300, without validation examples 5
-	Patience int     `yaml:"patience,omitempty"` // epochs; default 20, without validation examples there is none
+	Patience int     `yaml:"patience,omitempty"` // epochs; 0: no restart ends early. Default 20, without validation examples none
 }
 
-// Complete fills in what was left out: restarts is how many the method needs, 0 for none in particular.
+// Complete fills in what was left out. restarts is how many the method needs (Needs.Restarts).
 func (s *Search) Complete(restarts int, validates bool) {
 	fill(&s.Restarts, restarts)
 	fill(&s.Restarts, 8)
@@ -91,9 +91,9 @@ type search struct {
 	labels   []int32   // of the validation examples; nil for regression
 }
 
-// newSearch binds a search. prior is the model's own, not one anchored at a MAP; first and validate may be nil.
+// newSearch binds a search whose settings are complete. prior is the model's own, not one anchored at a MAP; first and validate
+// may be nil.
 func newSearch(s Search, seed uint64, net *nn.Net, prior mcmc.Prior, first []float64, train, validate *data.Set, p *pool.Pool) (*search, error) {
-	s.Complete(0, validate != nil)
 	if err := config.Check(s); err != nil {
 		return nil, fmt.Errorf("MAP: %w", err)
 	}
@@ -177,13 +177,14 @@ func (b *search) points(ctx context.Context, restarts []*restart) (*Points, erro
 func (b *search) phase(restarts []*restart, scale float64, tell func(Status)) runs.Phase {
 	w := newSearchWatch(restarts, b.Epochs, scale, tell)
 	w.report() // the first epochs may take long
-	phase := runs.Phase{Name: "map", SaveEnds: true, Watch: w.step}
+	phase := runs.Phase{Name: "map", SaveEnds: true, Watch: w.step, Resumed: w.resumed}
 	for _, r := range restarts {
 		phase.Parts = append(phase.Parts, r)
 	}
 	return phase
 }
 
+// finite refuses a log-likelihood that is not a number, as where the steps are too long.
 func (b *search) finite(what string, ll float64) error {
 	if math.IsNaN(ll) || math.IsInf(ll, 0) {
 		return fmt.Errorf("the %s is %v; a rate below %v may mend it", what, ll, b.Rate)

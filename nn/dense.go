@@ -17,11 +17,7 @@ type Dense struct {
 
 // Check implements config.Checker.
 func (d Dense) Check(f *config.Faults) {
-	if d.Units == 0 {
-		f.Add("", "needs units")
-	} else {
-		checkSizes(f, "units", 1, d.Units)
-	}
+	needSizes(f, "units", d.Units)
 	checkName(f, d.Name)
 }
 

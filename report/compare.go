@@ -255,7 +255,7 @@ func (c *Comparison) Write(w io.Writer) error {
 		Tables: append(compare(names, all), c.cost()),
 	}
 	pictures := section{ID: "pictures", Title: "Side by side"}
-	nll := c.dots("nll", "NLL", "negative log-likelihood, nats an example", false, func(v *view) (at, low, high float64) {
+	nll := c.dots("nll", "NLL", "negative log-likelihood, nats per example", false, func(v *view) (at, low, high float64) {
 		return float64(v.a.Metrics.NLL), 0, 0
 	})
 	if first.classes() {

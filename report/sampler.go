@@ -167,7 +167,7 @@ func (v *view) evidence() *figure {
 		}
 	}
 	m := v.a.Metrics
-	d.Desc = fmt.Sprintf("Log evidence from %s to %s; standard deviation %s; weights by evidence would leave %s effective of %d islands.", fixed(chart.Quantile(logZ, 0), 1),
+	d.Desc = fmt.Sprintf("Log evidence from %s to %s; standard deviation %s; weighing the islands by it would leave %s of %d effective.", fixed(chart.Quantile(logZ, 0), 1),
 		fixed(chart.Quantile(logZ, 1), 1), fixed(number(m.LogEvidenceSD), 1), fixed(number(m.EffectiveIslands), 1), len(logZ))
 	f := &figure{Title: "Evidence of the islands", Data: data, Caption: "Where islands agree, their dots lie above one another. " +
 		fmt.Sprintf("Together log Z = %s; the islands' standard deviation is %s.", fixed(number(m.LogEvidence), 1), fixed(number(m.LogEvidenceSD), 1))}

@@ -246,7 +246,7 @@ func (v *view) cards() []card {
 	} else {
 		cards = append(cards, card{"RMSE", significant(number(m.RMSE)), "in the target's units"})
 	}
-	cards = append(cards, card{"NLL", fixed(float64(m.NLL), 3), "nats an example"})
+	cards = append(cards, card{"NLL", fixed(float64(m.NLL), 3), "nats per example"})
 	if v.classes() {
 		cards = append(cards, card{"ECE", fixed(number(m.ECE), 3), "calibration error"})
 		if found := v.oodAUROC(); len(found) > 0 {

@@ -23,23 +23,10 @@ func batches(t *testing.T, iterations int) map[string]Targets {
 		"sda exact": SDA{Iterations: iterations, Batch: 7, Grow: 5, Exact: true},
 		"sda scale": SDA{Iterations: iterations, Batch: 7, Grow: 5, Scale: true},
 	}
-	cases := map[string]Targets{
-		"constant":  Schedule[Constant]{Iterations: iterations, Rule: Constant{Batch: 7}},
-		"full":      Schedule[Full]{Iterations: iterations},
-		"ctr":       Schedule[ConstantToRefine]{Iterations: iterations, Rule: ConstantToRefine{Batch: 7}},
-		"linear":    Schedule[Linear]{Iterations: iterations, Rule: Linear{Batch: 7, Grow: 5}},
-		"automated": Schedule[Automated]{Iterations: iterations, Rule: Automated{Batch: 7, Grow: 5}},
-		"sda":       SDA{Iterations: iterations, Batch: 7, Grow: 5},
-	}
 	for _, row := range Paths {
-		if !row.Part.Batches() {
-			continue
+		if c, ok := caseOf(t, row.Name); ok && row.Part.Batches() {
+			paths[row.Name] = c.path(iterations)
 		}
-		if cases[row.Name] == nil {
-			t.Errorf("the path %s has no case", row.Name)
-			continue
-		}
-		paths[row.Name] = cases[row.Name]
 	}
 	return paths
 }

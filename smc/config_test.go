@@ -71,6 +71,23 @@ func TestConfigs(t *testing.T) {
 		}
 		all += plain(written)
 	}
+	for _, row := range Paths { // without a setting
+		if c, ok := caseOf(t, row.Name); ok {
+			got, _, err := config.Parse[settings]("c.yaml", []byte("path: {"+row.Name+": {}}"), nil, families()...)
+			written := plain(string(config.Encode(got, families()...)))
+			if err != nil || !strings.HasPrefix(written, plain("path: "+c.config+"\n")) {
+				t.Errorf("%s without settings is written %s, want %s; error %v", row.Name, written, c.config, err)
+			}
+			all += written
+		}
+	}
+	for _, text := range append(rows("move", mcmc.Moves), rows("resample", Schemes)...) { // likewise, unless a setting is needed
+		if got, _, err := config.Parse[settings]("c.yaml", []byte(text), nil, families()...); err == nil {
+			all += plain(string(config.Encode(got, families()...)))
+		} else if !strings.Contains(err.Error(), "needs a ") {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
 	for _, family := range families() {
 		for _, name := range family.Names() {
 			if !strings.Contains(all, name+":") && !strings.Contains(all, ":"+name) {
@@ -78,6 +95,18 @@ func TestConfigs(t *testing.T) {
 			}
 		}
 	}
+}
+
+// rows are configs of one row each, without settings.
+func rows(key string, family config.Family) (all []string) {
+	for _, name := range family.Names() {
+		if key == "resample" {
+			all = append(all, "resample: {scheme: "+name+"}")
+		} else {
+			all = append(all, key+": {"+name+": {}}")
+		}
+	}
+	return all
 }
 
 // plain is a config on one line, with braces and without spaces.

@@ -103,7 +103,7 @@ func kinds() map[string]func(island int) *Sampler {
 	for i := range start {
 		start[i] = float64(i%5) - 1
 	}
-	return map[string]func(int) *Sampler{
+	all := map[string]func(int) *Sampler{
 		"tempering hmc":      base,
 		"tempering langevin": with(func(s *Sampler) { s.Move = mcmc.HMC{Mutations: mcmc.Mutations{Count: 3}} }),
 		"adaptive mutations": with(func(s *Sampler) { s.Move = mcmc.HMC{Steps: 3, Mutations: mcmc.Mutations{Eta: 0.05, Max: 8}} }),
@@ -158,6 +158,20 @@ func kinds() map[string]func(island int) *Sampler {
 		"slices":           with(func(s *Sampler) { s.Move = slice{} }),
 		"chains of slices": with(func(s *Sampler) { s.Path, s.Resample, s.Move = Fixed{Epochs: 30}, Resampler{}, slice{} }),
 	}
+	for name, c := range pathCases {
+		if path := c.path(12); path.Batches() {
+			all["row "+name] = annealed(path)
+		}
+	}
+	for _, row := range mcmc.Moves {
+		if row.Part.Invariant() {
+			all["move "+row.Name] = with(func(s *Sampler) { s.Move = row.Part.ForPopulation() })
+		}
+	}
+	for _, row := range Schemes {
+		all["scheme "+row.Name] = with(func(s *Sampler) { s.Resample = Resampler{Scheme: row.Part, When: BelowRatio(0.8)} })
+	}
+	return all
 }
 
 // Every row of every table has a run among the kinds.

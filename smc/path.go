@@ -23,7 +23,7 @@ var Paths = config.Table[Path]{
 //
 //	Remember(st *State) []int           what to keep in State.Memory, after every iteration: numbers of iterations, at most st.K
 //	Share() float64                     as in Path
-//	SuitsWeighting(w Weigher) error   why a weighting cannot go with it
+//	SuitsWeighting(w Weigher) error     why a weighting cannot go with it
 type Targets interface {
 	// Start is the target of the first particles, for n examples, and whether draws from the prior are to be weighted
 	// for it; if not, their distribution does not matter, as with chains. Particles are evaluated on it.

@@ -74,8 +74,8 @@ func (t Tempering) Curves(n int) []Curve {
 	}}
 }
 
-// Work counts iterations. The number to come is an estimate: temperatures grow about geometrically, and an island at λ_k
-// has log(1/λ_k) to go at the mean pace since λ_1.
+// Work counts iterations. Those to come are estimated: temperatures grow about geometrically, and an island at λ_k has
+// log(1/λ_k) to go at the mean pace since λ_1.
 func (Tempering) Work(info Info, first float64, _ int) (done, all float64) {
 	done = float64(info.K)
 	switch {

@@ -56,7 +56,7 @@ var kinds = map[string]struct {
 
 	"evidence-agrees": {note | page, `the log evidence is {{.Fixed "log_evidence" 1}}, with a standard deviation of {{.Fixed "sd" 1}} over the islands`},
 	"evidence-scatters": {warning | page, `the log evidence is {{.Fixed "log_evidence" 1}}, with a standard deviation of {{.Fixed "sd" 1}} over the islands: ` +
-		`it decides between two models only if they differ by much more, and weights by evidence would leave {{.Fixed "effective" 1}} effective of {{.Count "islands"}} islands`},
+		`it decides between two models only if they differ by much more, and weighing the islands by it would leave {{.Fixed "effective" 1}} of {{.Count "islands"}} effective`},
 	"evidence-of-one": {note | page, `the log evidence is {{.Fixed "log_evidence" 1}}; a single island cannot say how far that scatters`},
 
 	"uneven-weights": {warning, `the weights are uneven: the {{.Count "networks"}} networks are worth {{.Fixed "effective" 1}} equally weighted ones`},

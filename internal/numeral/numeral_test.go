@@ -30,6 +30,14 @@ func TestGrouped(t *testing.T) {
 	}
 }
 
+func TestSeveral(t *testing.T) {
+	for n, want := range map[int]string{0: "0 islands", 1: "1 island", 8: "8 islands", 1000: "1,000 islands"} {
+		if got := Several(n, "island"); got != want {
+			t.Errorf("%d: %s, want %s", n, got, want)
+		}
+	}
+}
+
 func TestNumber(t *testing.T) {
 	raw, err := json.Marshal([]Number{0.1, 1e-300, Number(math.NaN()), Number(math.Inf(1)), Number(math.Inf(-1))})
 	if want := `[0.1,1e-300,"NaN","Infinity","-Infinity"]`; err != nil || string(raw) != want {
