@@ -127,6 +127,22 @@ func (s *Spec) Way() method.Method {
 	return method.AsIs{}
 }
 
+// Title describes the method for people, with what the prior is anchored at: "8 chains of HMC (80 leapfrogs), 1,600 epochs each,
+// anchored at the best MAP (s = 0.1)".
+func (s *Spec) Title() string {
+	point := "the best MAP"
+	if s.MAP == nil { // there is no search: the anchor is a network that came with the config
+		point = "the network of model.init"
+	}
+	switch a := s.Prior.Anchor; {
+	case a.Point():
+		return point + " alone (s = 0)"
+	case a.AtMAP() && s.Method.Sampling() != nil:
+		return fmt.Sprintf("%s, anchored at %s (s = %v)", s.Method.Title(), point, a.S)
+	}
+	return s.Method.Title()
+}
+
 // fault is a *ConfigError of what only the data showed, with the place where the field was written.
 func (s *Spec) fault(path, format string, args ...any) error {
 	return s.source.Error(config.Fault{Path: path, Message: fmt.Sprintf(format, args...)})

@@ -49,7 +49,7 @@ func (l looking) in(ctx context.Context, run *runs.Run, net *nn.Net, p mcmc.Prio
 	phase := b.phase(r.restarts, 0, nil)
 	follow := phase.Watch
 	phase.Watch = func(line runs.TraceLine) error {
-		if err := follow(line); err != nil || l.watch == nil || line.Seconds == 0 { // restored
+		if err := follow(line); err != nil || l.watch == nil {
 			return err
 		}
 		return l.watch(r.restarts[line.Part])
@@ -590,6 +590,45 @@ func TestMAPErrors(t *testing.T) {
 	}}
 	if r, err := s.in(ctx, without(t), net, good, train, nil, 1); !errors.Is(err, context.Canceled) || r.restarts[0].K() != 2 {
 		t.Errorf("cancelled: error %v after %d epochs", err, r.restarts[0].K())
+	}
+}
+
+// In a run the first restart begins at the trained network, and it alone.
+func TestFirstRestartBeginsAtInit(t *testing.T) {
+	job := newJob(t, 1).provide(AsIs{})
+	job.Data.Validate = nil
+	job.Search = &Search{Restarts: 2, Rate: 1e-12, Batch: 64, Epochs: 1}
+	if err := job.search(t.Context(), new(Outcome)); err != nil {
+		t.Fatal(err)
+	}
+	wantNear(t, "restart 0", job.Points.at(0, 1), job.Init, 1e-9)
+	if second := job.Points.at(1, 1); !(math.Abs(second[0]-job.Init[0]) > 1e-3) {
+		t.Errorf("restart 1 begins at %v, the network at %v", second[0], job.Init[0])
+	}
+}
+
+// Of a regression on standardised targets the restarts' NLL is that of the targets in their own units; what is chosen stays.
+func TestSearchUnits(t *testing.T) {
+	net := linear(t, nn.Gaussian{SD: 1})
+	job := func(sd float64) (*Job, *Outcome) {
+		j := newJob(t, 1).provide(MAP{})
+		j.Net, j.Prior, j.Data = net, prior(t, net, 1), &data.Problem{Train: regression(40), Validate: regression(20), Schema: &data.Schema{}}
+		if sd != 1 {
+			j.Data.Schema.Targets = &data.Standard{Mean: []float64{5}, SD: []float64{sd}, To: 1}
+		}
+		out := new(Outcome)
+		if err := j.search(t.Context(), out); err != nil {
+			t.Fatal(err)
+		}
+		return j, out
+	}
+	plain, out := job(1)
+	wide, scaled := job(100)
+	for k, nll := range plain.Points.NLL {
+		wantNear(t, "NLL", []float64{out.NLL[k], wide.Points.NLL[k], scaled.NLL[k]}, []float64{nll, nll, nll + math.Log(100)}, 1e-12)
+	}
+	if out.Chosen != scaled.Chosen || out.Chosen != plain.Points.Chosen || out.Restarts.Size() != 8 {
+		t.Errorf("restart %d of %d is chosen, and %d in other units", out.Chosen, out.Restarts.Size(), scaled.Chosen)
 	}
 }
 
