@@ -76,7 +76,7 @@ type Run struct {
 	eval.Ensembles
 }
 
-// Notes are the findings in plain words.
+// Notes are the findings in plain words, without those that only pages show.
 func (r *Run) Notes() []string { return notes(r.Findings) }
 
 // OpenRun reads the folder of a run that is done. Where none is, the error is a *NotDoneError, which says how to resume one that

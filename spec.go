@@ -17,8 +17,9 @@ import (
 // Spec says all that a run depends on beside the examples themselves. It is what a config file holds, with the same names and
 // the same nesting, and is as well built or changed in Go. Its parts are the settings of the packages that do the work.
 //
-// ParseSpec and Preset fill in every default, so that Result.Spec and a run's config.yaml show all of them. Of a Spec built in Go
-// nothing is filled in but by Complete: a zero value means there what its documentation says.
+// ParseSpec and Preset fill in every default, so that Result.Spec and a run's config.yaml show all of them. A Spec built in Go
+// calls Defaults for those of its data, its method and the search for point estimates. Where it does not, a zero value means what
+// its documentation says.
 type Spec struct {
 	Name   string            `yaml:"name"`            // of the run; default: run
 	Seed   uint64            `yaml:"seed,zero"`       // of everything random but the data; default 0
@@ -61,7 +62,8 @@ func Keys() []string { return config.Keys[Spec](families...) }
 // YAML writes a Spec as a config that ParseSpec reads back to the same Spec.
 func (s Spec) YAML() []byte { return config.Encode(s, families...) }
 
-// Defaults fills in what depends on several parts of a config (config.Defaulter).
+// Defaults fills in the name, and what depends on several parts: how data are standardised, the settings of the method, and the
+// search for point estimates where prior or method need one (config.Defaulter).
 func (s *Spec) Defaults() {
 	if s.Name == "" {
 		s.Name = "run"
@@ -123,6 +125,22 @@ func (s *Spec) Way() method.Method {
 		return method.MAP{}
 	}
 	return method.AsIs{}
+}
+
+// Title describes the method for people, with what the prior is anchored at: "8 chains of HMC (80 leapfrogs), 1,600 epochs each,
+// anchored at the best MAP (s = 0.1)".
+func (s *Spec) Title() string {
+	point := "the best MAP"
+	if s.MAP == nil { // there is no search: the anchor is a network that came with the config
+		point = "the network of model.init"
+	}
+	switch a := s.Prior.Anchor; {
+	case a.Point():
+		return point + " alone (s = 0)"
+	case a.AtMAP() && s.Method.Sampling() != nil:
+		return fmt.Sprintf("%s, anchored at %s (s = %v)", s.Method.Title(), point, a.S)
+	}
+	return s.Method.Title()
 }
 
 // fault is a *ConfigError of what only the data showed, with the place where the field was written.

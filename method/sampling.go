@@ -19,6 +19,7 @@ type Sampling struct {
 	Combine   bnn.Combination // how islands are weighed in what is shown and saved
 
 	Start      string // where particles begin
+	Tempered   bool   // draws of the prior are led to the first target by tempering
 	Literal    bool   // the weights leave out the change of target, for comparison only
 	Evidence   bool   // islands estimate an evidence: particles begin at draws of the prior
 	Comparable bool   // islands' evidences are the posterior's, whatever the data, so that islands can be weighed by them

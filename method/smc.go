@@ -212,7 +212,7 @@ func (m SMC) comparable() bool { return m.start().drawn && !m.literal() && m.Pat
 func (m SMC) Sampling() *Sampling {
 	return &Sampling{
 		Unit: "island", Islands: m.Islands, Particles: m.Particles, Path: m.Path, Move: m.Move, Resample: m.Resample, Combine: m.Combine,
-		Start: m.start().name, Literal: m.literal(), Evidence: m.start().drawn, Comparable: m.comparable(),
+		Start: m.start().name, Tempered: m.Start == tempered, Literal: m.literal(), Evidence: m.start().drawn, Comparable: m.comparable(),
 		words: m.words,
 	}
 }
@@ -274,5 +274,5 @@ func (m SMC) Gather(job *Job, phases []runs.Phase, trace []TraceLine) (*bnn.Ense
 	if m.start().init {
 		found = append(found, finding.BeganAtInit(!m.Path.Batches()))
 	}
-	return e, append(found, m.Sampling().findings(trace, job.Data.Train.Len())...), nil
+	return e, append(found, m.Sampling().Findings(trace, e, job.Data.Train.Len())...), nil
 }

@@ -129,7 +129,7 @@ func (s SDA) Curves(n int) []Curve {
 		ID: "power", Title: "Power of the newest block", Axis: "β", Decimals: 2, Share: true, Step: true,
 		Of: func(info Info) float64 { return s.Power(info, n) },
 		Caption: "The power rises so that the entropy falls by about one nat an iteration. At 1 the block is annealed in, and the next " +
-			"block comes in. With a single surviving ancestor the power jumps to 1 at once.",
+			"block comes in. Where one particle has all the weight, the power jumps to 1 at once.",
 	}, {
 		ID: "blocks", Title: "Number of blocks", Axis: "blocks that have come in", Whole: true, Zero: true, Step: true,
 		Of:      func(info Info) float64 { return float64(s.Blocks(info.Annealed)) },

@@ -29,17 +29,9 @@ type screen interface {
 	leave()                       // before something else is written
 }
 
-// newProgress shows progress on a terminal by a line that is redrawn, and elsewhere by plain lines. With quiet it shows
-// nothing; with json it shows nothing where stderr is not a terminal, as another program reads along.
+// newProgress shows progress on stderr until its end.
 func newProgress(quiet, json bool) *progress {
-	p := &progress{screen: silent{}, now: time.Now, stop: func() {}}
-	switch {
-	case quiet:
-	case term.IsTerminal(int(os.Stderr.Fd())):
-		p.screen = newTerminal(os.Stderr)
-	case !json:
-		p.screen = plain{os.Stderr}
-	}
+	p := &progress{screen: newScreen(os.Stderr, quiet, json), now: time.Now, stop: func() {}}
 	if every := p.screen.every(); every > 0 {
 		ticker, done := time.NewTicker(every), make(chan struct{})
 		p.stop = sync.OnceFunc(func() {
@@ -51,6 +43,20 @@ func newProgress(quiet, json bool) *progress {
 	return p
 }
 
+// newScreen shows progress on a terminal by a line that is redrawn, and elsewhere by plain lines. With quiet nothing is shown;
+// with json nothing is shown elsewhere than on a terminal, as a program may read along.
+func newScreen(f *os.File, quiet, json bool) screen {
+	switch {
+	case quiet:
+		return silent{}
+	case term.IsTerminal(int(f.Fd())):
+		return newTerminal(f)
+	case json:
+		return silent{}
+	}
+	return plain{f}
+}
+
 // follow passes ticks on until done is closed.
 func (p *progress) follow(ticks <-chan time.Time, done <-chan struct{}) {
 	for {
@@ -58,11 +64,15 @@ func (p *progress) follow(ticks <-chan time.Time, done <-chan struct{}) {
 		case <-done:
 			return
 		case <-ticks:
-			p.mu.Lock()
-			p.screen.tick(&p.phase, p.now())
-			p.mu.Unlock()
+			p.tick()
 		}
 	}
+}
+
+func (p *progress) tick() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.screen.tick(&p.phase, p.now())
 }
 
 // show shows a status. One without words names work of which only the duration is known.
@@ -80,6 +90,12 @@ func (p *progress) say(text string) {
 	defer p.mu.Unlock()
 	p.screen.leave()
 	fmt.Fprintln(os.Stderr, text)
+}
+
+// drawn reports whether progress is drawn on a terminal, where somebody reads along.
+func (p *progress) drawn() bool {
+	_, ok := p.screen.(*terminal)
+	return ok
 }
 
 // end is called when the work is over. It may be called again.

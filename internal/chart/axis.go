@@ -8,10 +8,10 @@ import (
 	"github.com/starling-smc/starling/internal/numeral"
 )
 
-// extent is the part of an axis that is used so far.
+// extent is the used part of an axis.
 type extent struct {
 	low, high float64
-	any       bool // something is there to be shown
+	any       bool // there is a value to show
 	fixed     bool
 	log       bool
 }
@@ -22,7 +22,7 @@ func newExtent(a Axis) extent {
 	return e
 }
 
-// add stretches the extent to a value that can be shown.
+// add extends the extent to a value, if the value can be shown.
 func (e *extent) add(v float64) {
 	if !e.shows(v) {
 		return
@@ -36,10 +36,10 @@ func (e *extent) add(v float64) {
 	}
 }
 
-// Beyond these sizes differences would overflow or vanish: what is larger is not shown.
+// Values beyond these sizes are not shown: their differences would overflow or vanish.
 const least, most = 1e-100, 1e100
 
-// shows says that a value has a place on the axis.
+// shows reports whether a value has a place on the axis.
 func (e *extent) shows(v float64) bool { return math.Abs(v) <= most && (!e.log || v >= least) }
 
 // pair adds a point, if both of its coordinates can be shown.
@@ -50,7 +50,7 @@ func (e *extent) pair(other *extent, v, w float64) {
 	}
 }
 
-// scale maps values low … high to coordinates from … to. What cannot be shown becomes NaN.
+// scale maps values low … high to coordinates from … to. A value that cannot be shown becomes NaN.
 type scale struct {
 	low, high, from, to float64
 	log                 bool
@@ -73,7 +73,7 @@ type tick struct {
 	text  string
 }
 
-// ticks chooses about n of them. If outward, the ends move to the next tick, unless they are fixed.
+// ticks chooses about n ticks. If outward, the ends move outward to the next tick, unless they are fixed.
 func (a Axis) ticks(e *extent, n int, outward bool) []tick {
 	if a.Log {
 		return a.decades(e, n)
@@ -104,7 +104,7 @@ func (a Axis) ticks(e *extent, n int, outward bool) []tick {
 	return ticks
 }
 
-// stepOf is the smallest of 1, 2, 2.5 and 5 times a power of ten that is not below v.
+// stepOf is the smallest number of the form 1, 2, 2.5 or 5 times a power of ten that is not below v.
 func stepOf(v float64, whole bool) float64 {
 	unit := math.Pow(10, math.Floor(math.Log10(v)))
 	for _, m := range []float64{1, 2, 2.5, 5} {
@@ -125,7 +125,7 @@ func atLeastOne(v float64, whole bool) float64 {
 	return v
 }
 
-// decades are ticks at powers of ten or, where there are too few of these, at 1, 2 and 5 times them.
+// decades returns ticks at powers of ten or, where these are too few, at 1, 2 and 5 times powers of ten.
 func (a Axis) decades(e *extent, n int) []tick {
 	if !(e.high > e.low*(1+1e-12)) {
 		e.low, e.high = e.low/2, e.high*2
@@ -172,7 +172,7 @@ func within(ticks []tick, low, high float64) (in []tick) {
 	return in
 }
 
-// format writes a tick with the digits that tell it from one a step away.
+// format writes a tick with enough digits to distinguish it from the next tick.
 func (a Axis) format(v, step float64) string {
 	if math.Abs(v) < step*1e-6 {
 		v = 0

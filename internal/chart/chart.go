@@ -1,13 +1,13 @@
-// Package chart draws small charts as SVG that stands in a page by itself: no script, no fonts, no colours of its own.
-// Data go in, and what comes out has a title and a description for those who do not see it. A style sheet gives the
-// classes their look, so that one picture serves light, dark and print:
+// Package chart draws small charts as SVG for a page: without scripts, fonts and colours of its own. Each chart has a title
+// and a description for people who cannot see it. A style sheet gives the classes their look, so that one picture serves
+// light, dark and print:
 //
 //	text, .label            tick labels; names of axes and rows
 //	.grid, .base            lines of the grid, the lines that marks stand on
 //	.s0 … .s5               series: colour and dashes (.mark for filled shapes)
-//	.faint, .strong, .rule  one of many lines, the line that counts, a value to compare with
+//	.faint, .strong, .rule  one of many lines, the main line, a value to compare with
 //
-// The same chart gives the same bytes. Values that are not finite are left out: a line breaks, a point is missing.
+// The same chart gives the same bytes. Values that are not finite are left out: the line has a gap, the point is missing.
 package chart
 
 import (
@@ -18,8 +18,8 @@ import (
 	"strings"
 )
 
-// Width of every chart, in its own units: about the pixels that it takes on a phone, so that text of Text units can be
-// read there.
+// Width is the width of every chart, in its own units. These are about the pixels of a phone's screen, so that text of size
+// Text can be read there.
 const (
 	Width = 360
 	Text  = 12
@@ -37,14 +37,14 @@ const (
 type Chart struct {
 	ID     string // unique in its page
 	Title  string // what it shows
-	Desc   string // what is to be seen in it
+	Desc   string // the same in words
 	X, Y   Axis
-	Height float64 // 0: one that suits most
-	Left   float64 // at least so much room for the ticks of the y axis, so that charts above one another align
+	Height float64 // 0: a default
+	Left   float64 // least room for the ticks of the y axis, so that charts above one another align
 	Marks  []Mark  // later ones cover earlier ones
 }
 
-// Axis is one of the two. Min and Max are its ends; if they are equal, it reaches as far as the marks do.
+// Axis is one axis. Min and Max are its ends; if they are equal, the axis reaches as far as the marks.
 type Axis struct {
 	Label    string
 	Min, Max float64
@@ -54,7 +54,7 @@ type Axis struct {
 	Zero     bool // reaches to 0
 }
 
-// Mark is what a chart is made of.
+// Mark is an element of a chart, such as a Line.
 type Mark interface {
 	extend(x, y *extent)
 	draw(c *canvas, x, y scale)
@@ -64,7 +64,7 @@ type Mark interface {
 type Line struct {
 	X, Y  []float64
 	Class string
-	Step  bool // keeps a value until the next
+	Step  bool // the value stays until the next one
 }
 
 // Points are dots; Low and High, if given, are the ends of an interval at each.
@@ -81,11 +81,11 @@ type Bars struct {
 	Class    string
 }
 
-// Rule is a line across the chart to compare with, at X or at Y, the other of which is NaN; with both it is the
+// Rule is a line across the chart, to compare with. It lies at X or at Y, and the other one is NaN. With both it is the
 // diagonal from (0, 0) to (X, Y).
 type Rule struct{ X, Y float64 }
 
-// Margin is the room that the chart's own y axis takes.
+// Margin is the room that the chart's y axis takes.
 func (c *Chart) Margin() float64 {
 	_, y, height := c.extents()
 	margin := max(c.Left, 12)
@@ -102,7 +102,7 @@ func (c *Chart) extents() (x, y extent, height float64) {
 			m.extend(&x, &y)
 		}
 	}
-	for _, m := range c.Marks { // a line to compare with is shown if there is something to compare
+	for _, m := range c.Marks { // a rule is shown if there are marks to compare with it
 		if r, rule := m.(Rule); rule && x.any && y.any {
 			r.extend(&x, &y)
 		}
@@ -247,7 +247,7 @@ func (r Rule) draw(c *canvas, x, y scale) {
 	}
 }
 
-// canvas is an SVG in the making.
+// canvas is an SVG while it is drawn.
 type canvas struct {
 	b  strings.Builder
 	id string
@@ -279,7 +279,7 @@ func (c *canvas) line(x1, y1, x2, y2 float64, class string) {
 	fmt.Fprintf(&c.b, `<path class="%s" d="M%s %sL%s %s"/>`, class, num(x1), num(y1), num(x2), num(y2))
 }
 
-// clip keeps what follows inside a frame, with room for half a dot around it.
+// clip restricts the following marks to a frame, with room for half a dot around it.
 func (c *canvas) clip(x0, y0, x1, y1 float64) {
 	const room = 5
 	fmt.Fprintf(&c.b, `<clipPath id="%s-clip"><path d="M%s %sH%sV%sH%[2]sz"/></clipPath><g clip-path="url(#%[1]s-clip)">`,
@@ -288,7 +288,7 @@ func (c *canvas) clip(x0, y0, x1, y1 float64) {
 
 func (c *canvas) unclip() { c.b.WriteString("</g>") }
 
-// xAxis draws the lower axis at height y. Labels that would run into one another are left out.
+// xAxis draws the lower axis at height y. Labels that would overlap are left out.
 func (c *canvas) xAxis(ticks []tick, x scale, y float64, name string) {
 	c.line(x.from, y, x.to, y, "base")
 	end := math.Inf(-1)

@@ -125,7 +125,7 @@ func TestTicks(t *testing.T) {
 	}
 }
 
-// TestHostile draws what nobody should have to draw: every picture is well-formed, ends, and stays small.
+// TestHostile draws extreme and malformed data: drawing ends, and every picture is well-formed and small.
 func TestHostile(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	name := `<script>"&'</svg>`
@@ -156,8 +156,7 @@ func first(values []float64) float64 {
 	return values[0]
 }
 
-// TestRuleInView finds a value to compare with in the picture, however far it is from the rest, but not where there is
-// nothing to compare with it.
+// TestRuleInView: a rule is in the picture, however far it is from the marks, but not in a picture without marks.
 func TestRuleInView(t *testing.T) {
 	c := Chart{ID: "c", Left: 46, Marks: []Mark{Rule{X: math.NaN(), Y: 10}, Line{X: []float64{0, 4}, Y: []float64{0, 1}, Class: "s0"}}}
 	if rules, texts := parse(t, c.SVG(), "rule"); len(rules) != 1 || rules[0]["d"] != "M46 26L346 26" {

@@ -6,10 +6,11 @@ import (
 	"strconv"
 )
 
-// Matrix shows counts of pairs: a square a pair, the darker the larger its share of the row, with the count in it.
+// Matrix shows counts of pairs, such as a confusion matrix: one square for each pair, with the count in it. It is darker
+// the larger its share of the row.
 type Matrix struct {
 	ID, Title, Desc string
-	Rows, Columns   string // what they are
+	Rows, Columns   string // their titles
 	Names           []string
 	Counts          [][]int // Counts[row][column]
 }

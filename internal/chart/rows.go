@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Ridges shows how values are distributed, a histogram a row above one common axis. Every histogram is as high as its
-// row: shapes are compared, not counts.
+// Ridges shows distributions of values: one histogram in each row, above a common axis. Every histogram is as high as its
+// row, so shapes are compared, not counts.
 type Ridges struct {
 	ID, Title, Desc string
 	X               Axis
@@ -66,7 +66,7 @@ func (r *Ridges) SVG() template.HTML {
 	return p.end()
 }
 
-// Dots shows one value a row, with a note at its right end.
+// Dots shows one value in each row, with a note at the right end of the row.
 type Dots struct {
 	ID, Title, Desc string
 	X               Axis
@@ -131,7 +131,7 @@ func shorten(s string, width float64) string {
 	return s
 }
 
-// Histogram counts values in bins of equal width between low and high; what lies outside or is NaN does not count.
+// Histogram counts values in bins of equal width between low and high. Values outside and NaN do not count.
 func Histogram(values []float64, low, high float64, bins int) (edges, counts []float64) {
 	edges, counts = make([]float64, bins+1), make([]float64, bins)
 	for i := range edges {
@@ -145,7 +145,7 @@ func Histogram(values []float64, low, high float64, bins int) (edges, counts []f
 	return edges, counts
 }
 
-// Sample is a short piece of a line or a bar for the legend beside a chart.
+// Sample is a short piece of a line, or a bar, for a legend.
 func Sample(class string, filled bool) template.HTML {
 	shape := `<path class="line ` + class + `" d="M1 6H27"/>`
 	if filled {
@@ -154,10 +154,10 @@ func Sample(class string, filled bool) template.HTML {
 	return template.HTML(strings.Join([]string{`<svg class="sample" viewBox="0 0 28 12" aria-hidden="true">`, shape, `</svg>`}, ""))
 }
 
-// Median of the values that are finite; NaN without any.
+// Median is the median of the finite values; NaN without any.
 func Median(values []float64) float64 { return Quantile(values, .5) }
 
-// Quantile interpolates linearly between the finite values in order; NaN without any.
+// Quantile interpolates linearly between the sorted finite values; NaN without any.
 func Quantile(values []float64, q float64) float64 {
 	sorted := sortedFinite(values)
 	if len(sorted) == 0 {

@@ -16,8 +16,8 @@ func sortedFinite(values []float64) []float64 {
 	return f
 }
 
-// Thin keeps at most about most points of a line, of every stretch of it the lowest and the highest, and both ends: no
-// peak is lost, and the picture is that of the whole line.
+// Thin keeps about most points of a line at most: the lowest and the highest of each stretch, and both ends. No peak is
+// lost, so the picture looks like that of the whole line.
 func Thin(x, y []float64, most int) (tx, ty []float64) {
 	n := len(x)
 	if n <= most || most < 4 {
@@ -51,8 +51,8 @@ func Thin(x, y []float64, most int) (tx, ty []float64) {
 	return tx, ty
 }
 
-// Smooth is the mean of both coordinates over so many stretches of x, which ascends, of equal length; an empty one has no
-// point.
+// Smooth returns the means of both coordinates over the given number of stretches of x of equal length. x ascends. An empty
+// stretch has no point.
 func Smooth(x, y []float64, stretches int) (sx, sy []float64) {
 	n := len(x)
 	if n <= stretches {

@@ -1,5 +1,5 @@
-// Package ckpt packs named arrays into one container of bytes, and writes such bytes so that a file is always either
-// the old or the new one.
+// Package ckpt packs named arrays into one container of bytes, and replaces files so that a reader always finds either
+// the whole old file or the whole new one.
 //
 // A container, all integers little-endian:
 //
@@ -18,8 +18,8 @@
 //	16      n      name, UTF-8
 //	16+n    m      data
 //
-// The first section is named "kind" and says what the container holds. Decoding checks everything before it hands out
-// anything, allocates at most a small multiple of its input, and never panics.
+// The first section is named "kind" and says what the container holds. Decoding checks the whole container before it
+// returns any section, allocates at most a small multiple of its input, and never panics.
 package ckpt
 
 import (
@@ -42,7 +42,7 @@ const (
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // Encoder collects sections. Arrays and raw bytes are not copied: they must stay as they are until the container is
-// written. Names must differ; they are the programmer's, and a repeated one panics.
+// written. Names must differ. The program chooses them, so a repeated name panics.
 type Encoder struct {
 	pieces []piece // the container, in order
 	size   int
@@ -83,7 +83,7 @@ func (e *Encoder) section(name string, typ byte, data piece) {
 // Bytes adds a section of raw bytes.
 func (e *Encoder) Bytes(name string, x []byte) { e.section(name, 'b', raw(x)) }
 
-// Float64s adds an array; every bit pattern survives, NaN payloads included.
+// Float64s adds an array. Every bit pattern is kept, NaN payloads included.
 func (e *Encoder) Float64s(name string, x []float64) { e.section(name, 'd', float64s(x)) }
 
 // Int32s adds an array.
@@ -104,7 +104,8 @@ func (e *Encoder) Ints(name string, x ...int) {
 	e.section(name, 'l', data)
 }
 
-// WriteTo writes the container; a w with a Grow is told its size first. The Encoder must not be used afterwards.
+// WriteTo writes the container. If w has a method Grow, it is called with the size first. The Encoder must not be used
+// afterwards.
 func (e *Encoder) WriteTo(w io.Writer) (n int64, err error) {
 	e.head()
 	if memory, ok := w.(interface{ Grow(n int) }); ok {
@@ -134,8 +135,8 @@ func (e *Encoder) head() {
 	binary.LittleEndian.PutUint64(h[16:], uint64(e.size))
 }
 
-// Decoder hands out the sections of a container. Its methods return zero values after the first fault, which Err
-// reports, so that a reader checks once, at the end.
+// Decoder returns the sections of a container. After the first fault its methods return zero values. Err reports the
+// fault, so that a reader checks once, at the end.
 type Decoder struct {
 	sections map[string]section
 	err      error
@@ -156,7 +157,7 @@ func NewDecoder(b []byte, kind string) (*Decoder, error) {
 	case binary.LittleEndian.Uint32(b[8:]) != version:
 		return nil, fmt.Errorf("checkpoint: layout version %d, this program reads %d", binary.LittleEndian.Uint32(b[8:]), version)
 	case binary.LittleEndian.Uint64(b[16:]) != uint64(len(b)):
-		return nil, fmt.Errorf("checkpoint: %d bytes, but the header says %d: cut off or appended to", len(b), binary.LittleEndian.Uint64(b[16:]))
+		return nil, fmt.Errorf("checkpoint: %d bytes, but the header says %d: it was cut off or appended to", len(b), binary.LittleEndian.Uint64(b[16:]))
 	}
 	d := &Decoder{sections: map[string]section{}}
 	count, rest := binary.LittleEndian.Uint32(b[12:]), b[headerSize:]
@@ -189,8 +190,8 @@ func NewDecoder(b []byte, kind string) (*Decoder, error) {
 	return d, d.err
 }
 
-// Err returns the first fault met by the methods below: a section that is missing, of another type, or of another
-// length than asked for.
+// Err returns the first fault that the methods below met: a section is missing, or has another type or length than the
+// reader wants.
 func (d *Decoder) Err() error { return d.err }
 
 // Fail records a fault that the reader of the sections found, unless there was one before.
@@ -216,7 +217,7 @@ func (d *Decoder) take(name string, typ byte, size int) []byte {
 	return s.data
 }
 
-// Bytes returns a section of raw bytes, which lie in the container.
+// Bytes returns a section of raw bytes, a part of the container.
 func (d *Decoder) Bytes(name string) []byte { return d.take(name, 'b', 1) }
 
 // Float64s returns a copy of an array of any length; an empty one is nil.
@@ -245,7 +246,7 @@ func (d *Decoder) Int32s(name string) []int32 {
 	return x
 }
 
-// Ints sets the given integers, whose number must be that of the section.
+// Ints sets the given integers. The section must have as many.
 func (d *Decoder) Ints(name string, to ...*int) {
 	data := d.take(name, 'l', 8)
 	if d.err == nil && len(data) != 8*len(to) {

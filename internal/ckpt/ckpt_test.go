@@ -41,7 +41,7 @@ func TestContainerRoundTrips(t *testing.T) {
 	}
 }
 
-// Arrays become bytes stretch by stretch on their way out.
+// Arrays become bytes block by block while they are written.
 func TestLongArraysRoundTrip(t *testing.T) {
 	for _, n := range []int{4095, 4096, 4097, 10_000} {
 		x := make([]float64, n)
@@ -78,8 +78,7 @@ func TestDecoderReportsTheFirstFault(t *testing.T) {
 	}
 }
 
-// Every damage of one bit and every truncation is found: the header is checked against the rest, each section by its
-// CRC.
+// Every flipped bit and every truncation is found: the header is checked against the rest, and each section by its CRC.
 func TestEveryDamageIsFound(t *testing.T) {
 	whole := example()
 	for i := range whole {
@@ -102,7 +101,7 @@ func TestEveryDamageIsFound(t *testing.T) {
 	}
 }
 
-// The layout is a promise to files already written.
+// The layout must not change: files have been written in it.
 func TestLayoutIsFrozen(t *testing.T) {
 	e := NewEncoder("k")
 	e.Ints("n", 258)
@@ -181,7 +180,7 @@ func TestWriteFileReplacesOrKeeps(t *testing.T) {
 	}
 }
 
-// A file system that cannot synchronise folders, as Linux's /proc, is no failure.
+// A file system that cannot synchronise folders, such as Linux's /proc, is not a failure.
 func TestFolderThatCannotBeSynchronised(t *testing.T) {
 	if d, err := os.Open("/proc"); err == nil {
 		if d.Sync() == nil {
@@ -197,7 +196,7 @@ func TestFolderThatCannotBeSynchronised(t *testing.T) {
 	}
 }
 
-// FuzzDecode: whatever the input, no panic, and what is accepted encodes to the same bytes again.
+// FuzzDecode: no input makes the decoder panic, and what it accepts encodes to the same bytes again.
 func FuzzDecode(f *testing.F) {
 	f.Add(example())
 	f.Add(NewEncoder("test/1").Encode())

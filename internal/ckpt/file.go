@@ -12,7 +12,7 @@ import (
 	"syscall"
 )
 
-// WriteFile is Replace for bytes at hand.
+// WriteFile is Replace with bytes in memory.
 func WriteFile(path string, b []byte) error {
 	return Replace(path, "", func(w io.Writer) error {
 		_, err := w.Write(b)
@@ -20,10 +20,10 @@ func WriteFile(path string, b []byte) error {
 	})
 }
 
-// Replace replaces the file at path by what write writes, atomically and durably: a temporary file .NAME.* in the same
-// folder is written, synchronised and renamed over path, and the folder is synchronised. Whatever happens in between, a
-// crash included, path holds either all of the old bytes or all of the new. If previous is not empty the old file is
-// renamed to it first: a crash between the two renames leaves it there, and nothing at path.
+// Replace replaces the file at path by what write writes, atomically and durably. A temporary file .NAME.* in the same
+// folder is written, synchronised and renamed to path, and the folder is synchronised. Whatever happens in between, also a
+// crash, path holds either all of the old bytes or all of the new ones. If previous is not empty, the old file is first
+// renamed to previous: a crash between the two renames leaves the old file there, and nothing at path.
 func Replace(path, previous string, write func(w io.Writer) error) error {
 	if err := replace(path, previous, write); err != nil {
 		return err
@@ -77,7 +77,7 @@ func replace(path, previous string, write func(w io.Writer) error) (err error) {
 	return nil
 }
 
-// Rename puts a synchronised file in its place, durably.
+// Rename moves a synchronised file to its place, durably.
 func Rename(from, to string) error {
 	if err := os.Rename(from, to); err != nil {
 		return err
@@ -85,7 +85,7 @@ func Rename(from, to string) error {
 	return syncDir(filepath.Dir(to))
 }
 
-// syncDir makes a rename durable. Windows has no such call, and needs none; nor have some file systems of networks, where
+// syncDir makes a rename durable. Windows has no such call and needs none. Some network file systems have none either, and
 // nothing can be done about it.
 func syncDir(dir string) error {
 	if runtime.GOOS == "windows" {
@@ -97,7 +97,7 @@ func syncDir(dir string) error {
 	}
 	defer d.Close()
 	if err := d.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, errors.ErrUnsupported) {
-		return fmt.Errorf("what was renamed may not outlast a power failure: %w", err)
+		return fmt.Errorf("the renamed file may not survive a power failure: %w", err)
 	}
 	return nil
 }

@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// piece is a part of a container, as it lies in memory. Large arrays become bytes only on their way out.
+// piece is a part of a container, as it lies in memory. Large arrays become bytes only while they are written.
 type piece interface {
 	size() int // in bytes
 	writeTo(w io.Writer) error

@@ -5,9 +5,9 @@
 //	fault: the evidence lacks the factor 1/I
 //	test: ./smc TestCheck3IslandsCombine
 //
-// The tree's tracked files are copied to a temporary folder. There every named test is run once as it is, and must pass;
-// then each patch is applied and its test is run, and must fail. A fault that the test does not find, a patch that no
-// longer applies, or one that does not compile, is reported, and the command exits with status 1.
+// The tree's tracked files are copied to a temporary folder. There every named test is run once on the code as it is, and
+// must pass. Then each patch is applied and its test is run, and must fail. The command reports faults that the test does not
+// find, and patches that no longer apply or do not compile; then its exit status is 1.
 //
 //	go run ./internal/faults            # all
 //	go run ./internal/faults smc-       # those whose file name contains smc-
@@ -27,7 +27,7 @@ import (
 )
 
 func main() {
-	share := flag.Duration("share", 0, "begin faults for at most this `time`: first those of changed files, then by rotation")
+	share := flag.Duration("share", 0, "start no fault after this `time`: first those of changed files, then by rotation")
 	base := flag.String("base", "", "`commit` that files have changed since (default: where this branch left origin/main, or the last commit)")
 	listing := flag.Bool("list", false, "print each patch, its files, its test and whether it applies; run no test")
 	flag.Parse()
@@ -61,7 +61,7 @@ func run(part string, share time.Duration, base string, listing bool) error {
 	return tryAll(root, patches, share)
 }
 
-// list prints what needs no run of a test.
+// list prints what is known without running a test.
 func list(root string, patches []*patch) error {
 	stale := 0
 	for _, p := range patches {
@@ -72,14 +72,14 @@ func list(root string, patches []*patch) error {
 		}
 		fmt.Printf("%-34s %-40s %-60s %s\n", p.name, strings.Join(p.files, " "), strings.Join(p.test, " "), verdict)
 	}
-	fmt.Printf("%d patches, %d in order\n", len(patches), len(patches)-stale)
+	fmt.Printf("%d patches, %d of them apply\n", len(patches), len(patches)-stale)
 	if stale > 0 {
 		return fmt.Errorf("%d of %d patches must be renewed", stale, len(patches))
 	}
 	return nil
 }
 
-// tryAll runs the patches in a copy of the tree, and begins none later than share allows; 0 is no limit.
+// tryAll runs the patches in a copy of the tree, and starts none later than share allows; 0 is no limit.
 func tryAll(root string, patches []*patch, share time.Duration) error {
 	dir, err := os.MkdirTemp("", "faults")
 	if err != nil {
@@ -90,7 +90,7 @@ func tryAll(root string, patches []*patch, share time.Duration) error {
 		return err
 	}
 	began, tried, missed := time.Now(), 0, 0
-	tree := &tree{dir: dir, sound: map[string]soundness{}}
+	tree := &tree{dir: dir, unbroken: map[string]outcome{}}
 	for _, p := range patches {
 		if share > 0 && time.Since(began) >= share {
 			break

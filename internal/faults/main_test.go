@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestPatches checks of every patch what needs no run of a test: that it says what it breaks, that it applies to the tree,
-// and that the test which must notice exists.
+// TestPatches checks every patch without running its test: it says what it breaks, it applies to the tree, and the test that
+// must fail exists.
 func TestPatches(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("no git here to apply patches with")
@@ -36,7 +36,7 @@ func names(patches []*patch) (names []string) {
 	return names
 }
 
-// What changed comes first, and both halves begin where the rotation is.
+// Patches of changed files come first, and both parts begin where the rotation is.
 func TestOrder(t *testing.T) {
 	var patches []*patch
 	for _, name := range []string{"a", "b", "c", "d", "e"} {

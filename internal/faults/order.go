@@ -9,8 +9,8 @@ import (
 )
 
 // inOrder sorts patches for a run that tries a share of them: first those that changed since base, or that break a file
-// which changed; then the others. Both begin at a patch that moves on by one with each commit, so that every patch has its
-// turn.
+// which changed; then the others. Both parts begin at a patch that moves on by one with each commit, so that every patch has
+// its turn.
 func inOrder(root string, patches []*patch, base string) ([]*patch, error) {
 	changed, since, err := changes(root, base)
 	if err != nil {
@@ -39,8 +39,8 @@ func order(patches []*patch, changed map[string]bool, turn int) (ordered []*patc
 	return append(ordered, rest...), len(ordered)
 }
 
-// changes are the tracked files that differ from base, whether that is committed or not. Without a base it is where the
-// branch left origin/main; on main itself, the commit before the last. A clone of a single commit has no base, and no changes.
+// changes returns the tracked files that differ from base, committed or not. The default base is where the branch left
+// origin/main; on main itself it is the commit before the last. A clone of a single commit has no base, and no changes.
 func changes(root, base string) (files map[string]bool, since string, err error) {
 	if base == "" {
 		head, err := git(root, "rev-parse", "HEAD")
@@ -66,8 +66,8 @@ func changes(root, base string) (files map[string]bool, since string, err error)
 	return files, base[:min(len(base), 12)], nil
 }
 
-// rotation is a number that grows with each commit: how many there are or, where a shallow clone does not know, the second
-// at which the last one was made.
+// rotation is a number that grows with each commit: the number of commits or, in a shallow clone, which does not know it,
+// the time of the last commit in seconds.
 func rotation(root string) (int, error) {
 	args := []string{"rev-list", "--count", "HEAD"}
 	if shallow, err := git(root, "rev-parse", "--is-shallow-repository"); err == nil && shallow == "true" {

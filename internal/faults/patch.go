@@ -15,7 +15,7 @@ type patch struct {
 	path, name string
 	fault      string   // what it breaks
 	test       []string // package and name of the test that must fail
-	files      []string // that it changes
+	files      []string // changed by it
 }
 
 // readPatches reads the patches of a folder, by name.
@@ -58,8 +58,8 @@ func parse(path string, text []byte) *patch {
 	return p
 }
 
-// problem says why a patch cannot be tried on a tree: without headers, a diff that applies, and a test of the given name
-// there is no fault to find. It runs nothing.
+// problem says why a patch cannot be tried on a tree, and is empty if it can: it has headers, its diff applies, and the test
+// exists. It runs nothing.
 func (p *patch) problem(root string) string {
 	if p.fault == "" || len(p.test) != 2 {
 		return "BROKEN: needs the headers fault: and test: PACKAGE NAME"

@@ -10,37 +10,37 @@ import (
 	"time"
 )
 
-// tree is a copy of the tracked files, to break.
+// tree is a copy of the tracked files, to which faults are applied.
 type tree struct {
-	dir   string
-	sound map[string]soundness // of tests on the code as it is
+	dir      string
+	unbroken map[string]outcome // of tests on the code as it is
 }
 
-// soundness is what a test does without a fault.
-type soundness struct {
+// outcome is the result of a test without a fault.
+type outcome struct {
 	err  error
 	took time.Duration
 }
 
-// try applies one patch, runs its test and takes the patch back.
+// try applies one patch, runs its test and reverts the patch.
 func (t *tree) try(p *patch) (verdict string, found bool) {
 	if problem := p.problem(t.dir); problem != "" {
 		return problem, false
 	}
-	sound := t.withoutFault(p.test)
-	if sound.err != nil {
-		return "BROKEN: " + sound.err.Error(), false
+	before := t.withoutFault(p.test)
+	if before.err != nil {
+		return "BROKEN: " + before.err.Error(), false
 	}
 	if out, err := apply(t.dir, p.path); err != nil {
 		return "BROKEN: does not apply: " + firstLine(out), false
 	}
 	defer func() {
 		if out, err := apply(t.dir, p.path, "-R"); err != nil {
-			verdict, found = "BROKEN: cannot be taken back: "+firstLine(out), false
+			verdict, found = "BROKEN: cannot be reverted: "+firstLine(out), false
 		}
 	}()
-	// A fault may let a test hang, which finds it, too.
-	out, err := t.test(p.test, "-timeout", (time.Minute + 5*sound.took).String())
+	// A test that hangs has found the fault, too.
+	out, err := t.test(p.test, "-timeout", (time.Minute + 5*before.took).String())
 	switch {
 	case bytes.Contains(out, []byte("[build failed]")) || bytes.Contains(out, []byte("[setup failed]")):
 		return "BROKEN: does not compile: " + firstLine(out), false
@@ -51,22 +51,22 @@ func (t *tree) try(p *patch) (verdict string, found bool) {
 }
 
 // withoutFault makes sure that a test passes, and is not skipped, on the code as it is.
-func (t *tree) withoutFault(test []string) soundness {
+func (t *tree) withoutFault(test []string) outcome {
 	key := strings.Join(test, " ")
-	if s, ok := t.sound[key]; ok {
-		return s
+	if o, ok := t.unbroken[key]; ok {
+		return o
 	}
 	began := time.Now()
 	out, err := t.test(test, "-v")
-	s := soundness{took: time.Since(began)}
+	o := outcome{took: time.Since(began)}
 	if err != nil || bytes.Contains(out, []byte("--- SKIP: "+test[1]+" ")) || bytes.Contains(out, []byte("no tests to run")) {
-		s.err = fmt.Errorf("%s fails or is skipped without the fault", key)
+		o.err = fmt.Errorf("%s fails or is skipped without the fault", key)
 	}
-	t.sound[key] = s
-	return s
+	t.unbroken[key] = o
+	return o
 }
 
-// test runs one test of a package. The package has been vetted; its binary needs no symbols.
+// test runs one test of a package. vet runs elsewhere, and the binary needs no symbols.
 func (t *tree) test(test []string, flags ...string) ([]byte, error) {
 	args := append([]string{"test", "-count=1", "-vet=off", "-ldflags=-s -w", "-run", "^" + test[1] + "$"}, flags...)
 	cmd := exec.Command("go", append(args, test[0])...)

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// temporaryError is a failure that another attempt may not have.
+// temporaryError is a failure after which another attempt may succeed.
 type temporaryError struct{ error }
 
 func (e temporaryError) Unwrap() error { return e.error }
@@ -23,12 +23,12 @@ func temporary(url, format string, args ...any) error {
 	return temporaryError{fmt.Errorf("%s: "+format, append([]any{url}, args...)...)}
 }
 
-// stalled is why an attempt ends that brings nothing.
+// stalled is the cause that ends an attempt without new bytes.
 type stalled time.Duration
 
 func (s stalled) Error() string { return fmt.Sprintf("no byte for %v", time.Duration(s)) }
 
-// attempt asks a server once for what is missing and adds what it sends. It is nil when all bytes are there.
+// attempt asks a server once for the missing bytes and adds what it sends. The error is nil when all bytes have arrived.
 func (c *Client) attempt(ctx context.Context, url string, p *part) error {
 	limit := cmp.Or(c.Stall, 30*time.Second)
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -82,9 +82,10 @@ func (c *Client) attempt(ctx context.Context, url string, p *part) error {
 	}
 }
 
-// broken is a connection that failed; ctx says if it was we who cut it. A server that nobody knows is no passing fault.
+// broken is the error of a connection that failed. If ctx ended it, the error is the cause of ctx. An unknown host is not a
+// temporary failure.
 func broken(ctx context.Context, url string, err error) error {
-	var full *neturl.Error // which says the address once more
+	var full *neturl.Error // repeats the address
 	if errors.As(err, &full) {
 		err = full.Err
 	}
@@ -98,8 +99,8 @@ func broken(ctx context.Context, url string, err error) error {
 	return temporary(url, "%w", err)
 }
 
-// begin takes a server's answer: what follows is the rest of the file, or the file from its start if the server does not
-// send parts. What is there is given up only for an answer that can be the file.
+// begin reads a server's answer. The body is the rest of the file, or the file from its start if the server does not send
+// parts. Bytes that have arrived are discarded only for an answer that can be the file.
 func (p *part) begin(url string, r *http.Response) error {
 	switch code := r.StatusCode; {
 	case code == http.StatusOK:
@@ -129,12 +130,12 @@ func (p *part) begin(url string, r *http.Response) error {
 		return fmt.Errorf("%s: %s", url, r.Status)
 	}
 	if p.tag = r.Header.Get("ETag"); strings.HasPrefix(p.tag, "W/") {
-		p.tag = "" // a weak one does not stand for bytes
+		p.tag = "" // a weak tag does not identify bytes
 	}
 	return nil
 }
 
-// contentRange reads "bytes 5-9/10", a size of −1 meaning "*".
+// contentRange reads "bytes 5-9/10". A size of −1 means "*".
 func contentRange(s string) (from, size int64, ok bool) {
 	s, found := strings.CutPrefix(s, "bytes ")
 	span, total, slash := strings.Cut(s, "/")

@@ -1,8 +1,8 @@
-// Package fetch brings files whose content is known beforehand from the network: what arrives is taken only if it has
-// the expected size and SHA-256, so it does not matter which server it came from, nor over which connection.
+// Package fetch downloads files of known content. A file is accepted only if it has the expected size and SHA-256, so the
+// server and the connection need not be trusted.
 //
-// A file grows beside its place, under the name with suffix .part; it is synchronised and renamed when it is whole and
-// right. What a broken download has brought stays and is gone on with, in the same run or a later one.
+// A file grows next to its place, under its name with suffix .part. When it is whole and right, it is synchronised and
+// renamed. The part that an interrupted download has brought stays, and is resumed in the same run or in a later one.
 package fetch
 
 import (
@@ -23,32 +23,32 @@ import (
 	"github.com/starling-smc/starling/internal/lock"
 )
 
-// Part is the suffix of a file that is not yet whole.
+// Part is the suffix of a file that is not whole yet.
 const Part = ".part"
 
-// ErrContent is the error of bytes that are not the expected ones.
+// ErrContent is the error for bytes that are not the expected ones.
 var ErrContent = errors.New("wrong content")
 
-// File is what is wanted.
+// File describes the wanted file.
 type File struct {
-	URLs   []string // each gives the same bytes; the next is tried when one fails
+	URLs   []string // of the same bytes; when one fails, the next is tried
 	Size   int64
 	SHA256 string // in hexadecimal
 }
 
-// Client fetches. Its zero value is ready for use.
+// Client downloads files. Its zero value is ready for use.
 type Client struct {
 	HTTP     *http.Client                                        // nil: http.DefaultClient
-	Stall    time.Duration                                       // an attempt that brings no byte for so long has failed; 0: 30 s
-	Tries    int                                                 // attempts in a row that bring nothing new before a server is given up; 0: 5
+	Stall    time.Duration                                       // an attempt that brings no byte for this long has failed; 0: 30 s
+	Tries    int                                                 // attempts in a row without new bytes after which a server is given up; 0: 5
 	Pause    func(ctx context.Context, wait time.Duration) error // between attempts; nil: waits
-	Progress func(done int64)                                    // told of the bytes that are there, often; nil: nobody
-	Failed   func(err error, wait time.Duration)                 // told of an attempt that failed and is repeated; nil: nobody
+	Progress func(done int64)                                    // called often, with the bytes that have arrived; nil: not called
+	Failed   func(err error, wait time.Duration)                 // called for an attempt that failed and will be repeated; nil: not called
 }
 
-// Get fetches a file to path, whose folders it makes. It never replaces a file: one at path is an error. When ctx ends
-// or the network fails, the part that has arrived stays for the next call. Bytes that are whole but wrong are removed,
-// and the error is ErrContent.
+// Get downloads a file to path and makes the folders of path. It never replaces a file: if there is one at path, Get returns
+// an error. When ctx ends or the network fails, the part that has arrived stays for the next call. If the whole file has the
+// wrong content, it is removed, and the error is ErrContent.
 func (c *Client) Get(ctx context.Context, f File, path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return err
@@ -101,11 +101,11 @@ func (c *Client) Get(ctx context.Context, f File, path string) error {
 type part struct {
 	*os.File
 	want File
-	have int64  // bytes that are there
-	tag  string // a strong ETag of what is there; empty: unknown, such as after another run
+	have int64  // bytes that have arrived
+	tag  string // strong ETag of these bytes; empty: unknown, for example after another run
 }
 
-// diskError is a fault of the file here, which no server can mend.
+// diskError is a fault of the local disk, where no other server helps.
 type diskError struct{ error }
 
 func (e diskError) Unwrap() error { return e.error }
@@ -126,7 +126,7 @@ func openPart(path string, want File) (*part, error) {
 	return &part{File: file, want: want, have: info.Size()}, nil
 }
 
-// reset begins anew.
+// reset discards what has arrived.
 func (p *part) reset() error {
 	p.have, p.tag = 0, ""
 	if err := p.Truncate(0); err != nil {
@@ -145,7 +145,7 @@ func (p *part) add(b []byte) error {
 	return nil
 }
 
-// check synchronises the whole file and compares what is on the disk with what is wanted.
+// check synchronises the whole file and compares the content on the disk with the wanted SHA-256.
 func (p *part) check(url string) error {
 	if err := p.Sync(); err != nil {
 		return diskError{err}
@@ -160,8 +160,8 @@ func (p *part) check(url string) error {
 	return nil
 }
 
-// from fetches from one server, in as many attempts as bring something new. A whole that is wrong although a part of it
-// came earlier is fetched once more from the start: that part may have been another file's.
+// from downloads from one server, as long as attempts bring new bytes. If the whole file is wrong and a part of it came
+// earlier, it is downloaded once more from the start: that part may belong to another file.
 func (c *Client) from(ctx context.Context, url string, p *part) error {
 	best, fails := p.have, 0
 	mixed, again := p.have > 0, false

@@ -31,10 +31,10 @@ var content = func() []byte {
 
 func sum(b []byte) string { return fmt.Sprintf("%x", sha256.Sum256(b)) }
 
-// answer is how a server behaves to one request. The last of a list serves all that follow.
+// answer is the behaviour of a server for one request. The last answer of a list serves all further requests.
 type answer func(w http.ResponseWriter, r *http.Request)
 
-// good serves content as it should, ranges and all.
+// good serves the content correctly, with ranges.
 func good(w http.ResponseWriter, r *http.Request) { serve(w, r, `"v1"`, content) }
 
 func serve(w http.ResponseWriter, r *http.Request, tag string, b []byte) {
@@ -68,7 +68,7 @@ func (c *cutter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// whole sends bytes with status 200 whatever was asked for, chunked unless length is at least 0.
+// whole sends bytes with status 200 for every request, chunked unless length is at least 0.
 func whole(b []byte, length int) answer {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if length >= 0 {
@@ -83,7 +83,7 @@ func whole(b []byte, length int) answer {
 
 func silent(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 
-// halfThenSilent sends something and then nothing any more.
+// halfThenSilent sends half of the content and then nothing.
 func halfThenSilent(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Length", fmt.Sprint(len(content)))
 	w.Write(content[:100_000])
@@ -91,7 +91,7 @@ func halfThenSilent(w http.ResponseWriter, r *http.Request) {
 	<-r.Context().Done()
 }
 
-// steady takes longer than an attempt may be without a byte, but is never so long without one.
+// steady takes longer in all than an attempt may be silent, but is never silent for that long.
 func steady(w http.ResponseWriter, r *http.Request) {
 	for k := range 6 {
 		time.Sleep(400 * time.Millisecond)
@@ -244,7 +244,7 @@ func TestGet(t *testing.T) {
 	}
 }
 
-// An interrupt leaves what has arrived, and the next call goes on there.
+// An interrupt leaves what has arrived, and the next call resumes there.
 func TestGetInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var asked string
@@ -286,7 +286,7 @@ func TestPauseEnds(t *testing.T) {
 	}
 }
 
-// The next server goes on with what the first has sent; all failures are told.
+// The next server continues what the first has sent; all failures are reported.
 func TestMirrors(t *testing.T) {
 	var asked string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -323,7 +323,7 @@ func TestMirrors(t *testing.T) {
 	}
 }
 
-// What one server says of the version of its file means nothing to another.
+// One server's ETag means nothing to another server.
 func TestMirrorsTags(t *testing.T) {
 	broken := false
 	var condition string
@@ -347,7 +347,7 @@ func TestMirrorsTags(t *testing.T) {
 	}
 }
 
-// Only one process at a time fetches a file; afterwards nothing of it is left but the file.
+// Only one process at a time downloads a file; afterwards only the file is left.
 func TestLock(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	var client Client
@@ -368,7 +368,7 @@ func TestLock(t *testing.T) {
 	}
 }
 
-// What stands in the way on the disk is an error here, and no server is asked.
+// An obstacle on the disk is an error, and no server is asked.
 func TestDisk(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(good))
 	defer server.Close()
@@ -397,7 +397,7 @@ func TestDisk(t *testing.T) {
 	}
 }
 
-// A host that does not exist is not asked again; one whose name could not be looked up is.
+// A host that does not exist is not asked again; a host whose name could not be looked up is.
 func TestUnknownHost(t *testing.T) {
 	for _, c := range []struct {
 		missing, again bool

@@ -59,6 +59,9 @@ func TestWords(t *testing.T) {
 		if f.OfData() {
 			look += ", of data"
 		}
+		if f.OfEvidence() {
+			look += ", of evidence"
+		}
 		fmt.Fprintf(&b, "%s (%s)\n\t%s\n\t%s\n", f.Kind, look, f.Words(), f.Sentence())
 		if f.Words() == f.raw() {
 			t.Errorf("%s has no words: %s", f.Kind, f.raw())

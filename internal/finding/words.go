@@ -15,10 +15,11 @@ import (
 type look int
 
 const (
-	note    look = 0         // a reader may want to know
-	warning look = 1 << iota // a reader must know before the results are used
-	page                     // for pages alone: it is so in many healthy runs, or a terminal shows it in a table
-	ofData                   // it is about the data, not about what was sampled
+	note       look = 0         // a reader may want to know
+	warning    look = 1 << iota // a reader must know before the results are used
+	page                        // for pages alone: it is so in many healthy runs, or a terminal shows it in a table
+	ofData                      // it is about the data, not about what was sampled
+	ofEvidence                  // it says what a log evidence is an estimate of
 )
 
 // kinds is the only list of kinds: look and words. Words have no capital letter and no full stop, which Sentence adds.
@@ -47,15 +48,15 @@ var kinds = map[string]struct {
 		`{{if .Is "moves" "stand"}}an accept/reject step would have accepted {{.Percents "least" "highest"}} of the last moves, but these moves have none: their errors are in the weights` +
 		`{{else}}at the end {{.Percents "least" "highest"}} of the moves were accepted{{end}}`},
 
-	"no-evidence":        {note, `no evidence: start {{.Name "start"}} leaves the weights of the first particles unknown`},
-	"literal-weights":    {note, `no evidence: weight literal leaves out the change of target, so the weights follow no path of targets`},
-	"evidence":           {note, `{{template "evidence" .}} is an estimate of {{template "target" .}}`},
-	"evidence-merged":    {warning, `{{template "evidence" .}} rests on one draw of the start; it is an estimate of {{template "target" .}}`},
-	"evidence-optimised": {warning, `{{template "evidence" .}} is no estimate, as the run behaved as an optimiser; a sampler's would be an estimate of {{template "target" .}}`},
+	"no-evidence":        {note | ofEvidence, `no evidence: start {{.Name "start"}} leaves the weights of the first particles unknown`},
+	"literal-weights":    {note | ofEvidence, `no evidence: weight literal leaves out the change of target, so the weights follow no path of targets`},
+	"evidence":           {note | ofEvidence, `{{template "evidence" .}} is an estimate of {{template "target" .}}`},
+	"evidence-merged":    {warning | ofEvidence, `{{template "evidence" .}} rests on one draw of the start; it is an estimate of {{template "target" .}}`},
+	"evidence-optimised": {warning | ofEvidence, `{{template "evidence" .}} is no estimate, as the run behaved as an optimiser; a sampler's would be an estimate of {{template "target" .}}`},
 
 	"evidence-agrees": {note | page, `the log evidence is {{.Fixed "log_evidence" 1}}, with a standard deviation of {{.Fixed "sd" 1}} over the islands`},
 	"evidence-scatters": {warning | page, `the log evidence is {{.Fixed "log_evidence" 1}}, with a standard deviation of {{.Fixed "sd" 1}} over the islands: ` +
-		`it decides between two models only if they differ by much more, and weights by evidence would leave {{.Fixed "effective" 1}} effective of {{.Count "islands"}} islands`},
+		`it decides between two models only if they differ by much more, and weighing the islands by it would leave {{.Fixed "effective" 1}} of {{.Count "islands"}} effective`},
 	"evidence-of-one": {note | page, `the log evidence is {{.Fixed "log_evidence" 1}}; a single island cannot say how far that scatters`},
 
 	"uneven-weights": {warning, `the weights are uneven: the {{.Count "networks"}} networks are worth {{.Fixed "effective" 1}} equally weighted ones`},
@@ -131,6 +132,9 @@ func (f Finding) Sentence() string {
 	}
 	return s + "."
 }
+
+// OfEvidence reports whether a finding says what a log evidence is an estimate of, or that there is none.
+func (f Finding) OfEvidence() bool { return kinds[f.Kind].look&ofEvidence != 0 }
 
 func (f Finding) say(page bool) string {
 	var b strings.Builder

@@ -1,4 +1,4 @@
-// Package golden reads the reference values that tests compare with. Only tests import it.
+// Package golden reads reference values for tests. Only tests import it.
 package golden
 
 import (
@@ -35,7 +35,7 @@ type Case struct {
 	Inputs, Expected json.RawMessage
 }
 
-// Read returns the cases of a file in the package's testdata, of which there must be some.
+// Read returns the cases of a file in the package's testdata. A file without cases fails the test.
 func Read(t *testing.T, file string) []Case {
 	t.Helper()
 	raw, err := os.ReadFile("testdata/" + file)

@@ -17,24 +17,23 @@ import (
 	"testing"
 )
 
-// largestCycle is how many files of a package may depend on each other in a circle (docs/adr/0009-cycles-of-files.md).
+// largestCycle is the largest number of files of a package that may use each other in a cycle
+// (docs/adr/0009-cycles-of-files.md).
 const largestCycle = 4
 
-// largerCycles are the packages that may have a circle of more files, and why. A row fails once its number is more than is
-// needed; a new one, or a larger number, needs a reason in the same page of docs/adr.
+// largerCycles are the packages that may have a larger cycle, and why. A row fails when its number is larger than the
+// package needs. A new row, or a larger number, needs a reason in the same page of docs/adr.
 var largerCycles = map[string]struct {
 	files  int
 	reason string
 }{
 	"":             {25, "the Spec, its checks, data, engine and folder in one package: they are to be packages of their own"},
-	"cmd/starling": {21, "every verb uses the program's own state, which stands in the file that lists the verbs"},
 	"data":         {21, "an array's file knows every reader, and the set its examples' sources"},
 	"nn":           {11, "the program lists the ops of all layers, whose files use the program"},
-	"report":       {12, "the page lists its parts, which are methods of the view in the same file"},
 	"smc":          {7, "the loop and its four parts share the Sampler; they are read together"},
 }
 
-// TestCyclesOfFiles refuses packages that are one knot: files that can only be understood together are few.
+// TestCyclesOfFiles: only few files of a package may use each other in a cycle, since they can only be understood together.
 func TestCyclesOfFiles(t *testing.T) {
 	packages, export := listExports(t)
 	seen := map[string]bool{}
@@ -54,24 +53,24 @@ func TestCyclesOfFiles(t *testing.T) {
 		for _, c := range components(graph) {
 			largest = max(largest, len(c))
 			if len(c) > 1 {
-				t.Logf("package %q: %d files in a circle: %s", name, len(c), strings.Join(c, ", "))
+				t.Logf("package %q: %d files in a cycle: %s", name, len(c), strings.Join(c, ", "))
 			}
 			if len(c) > limit {
-				t.Errorf("package %q: %d files use each other in a circle, more than %d (docs/adr/0009-cycles-of-files.md):\n%s", name, len(c), limit, circle(graph, c))
+				t.Errorf("package %q: %d files use each other in a cycle, more than %d (docs/adr/0009-cycles-of-files.md):\n%s", name, len(c), limit, describe(graph, c))
 			}
 		}
 		if excepted && largest < limit {
-			t.Errorf("package %q has circles of %d files at most: lower its row of %d in largerCycles, or take it out", name, largest, limit)
+			t.Errorf("package %q has cycles of %d files at most: lower its row of %d in largerCycles, or remove it", name, largest, limit)
 		}
 	}
 	for name := range largerCycles {
 		if !seen[name] {
-			t.Errorf("there is no package %q any more: take it out of largerCycles", name)
+			t.Errorf("there is no package %q any more: remove it from largerCycles", name)
 		}
 	}
 }
 
-// listExports returns the module's packages, and where the compiler's export data of these and of all that they import are.
+// listExports returns the module's packages, and the files of the compiler's export data for them and all their imports.
 func listExports(t *testing.T) (own []goPackage, export map[string]string) {
 	t.Helper()
 	export = map[string]string{}
@@ -84,8 +83,8 @@ func listExports(t *testing.T) (own []goPackage, export map[string]string) {
 	return own, export
 }
 
-// fileGraph says for each written file of a package which others declare what it uses: types, functions, variables, fields,
-// methods.
+// fileGraph returns, for each written file of a package, the files that declare what it uses: types, functions, variables,
+// fields, methods.
 func fileGraph(p goPackage, export map[string]string) (map[string]map[string]bool, error) {
 	set := token.NewFileSet()
 	var files []*ast.File
@@ -128,7 +127,7 @@ func fileGraph(p goPackage, export map[string]string) (map[string]map[string]boo
 	return graph, nil
 }
 
-// components are the strongly connected components of a graph, by Tarjan's algorithm, each sorted.
+// components returns the strongly connected components of a graph, by Tarjan's algorithm, each sorted.
 func components(graph map[string]map[string]bool) (all [][]string) {
 	number, low := map[string]int{}, map[string]int{}
 	var stack []string
@@ -161,8 +160,8 @@ func components(graph map[string]map[string]bool) (all [][]string) {
 	return all
 }
 
-// circle shows which file of a component uses which.
-func circle(graph map[string]map[string]bool, component []string) string {
+// describe shows which file of a component uses which.
+func describe(graph map[string]map[string]bool, component []string) string {
 	var b bytes.Buffer
 	for _, from := range component {
 		var uses []string
@@ -176,8 +175,8 @@ func circle(graph map[string]map[string]bool, component []string) string {
 	return b.String()
 }
 
-// A method's use counts as one of the file that declares it, also where neither names the other's types; generated files
-// and what other packages declare do not count.
+// The use of a method counts as a use of the file that declares it, even if neither file names the other's types. Generated
+// files and declarations of other packages do not count.
 func TestFileGraph(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{

@@ -1,4 +1,4 @@
-// Package lint holds tests of the source tree itself: what imports what, and what a build without assembly contains.
+// Package lint holds tests of the source tree itself: imports, cycles of files, builds without assembly, documents.
 package lint
 
 import (
@@ -15,9 +15,9 @@ import (
 
 const module = "github.com/starling-smc/starling"
 
-// level orders the packages: a package imports only packages of lower levels. One may be listed before it exists.
+// level orders the packages: a package imports only packages of lower levels. A package may be listed before it exists.
 var level = map[string]int{
-	"internal/ckpt": 0, "internal/golden": 0, "internal/jsontext": 0, "internal/lanes": 0, "internal/lock": 0, "internal/numeral": 0, "internal/pool": 0, "internal/safetensors": 0, "internal/spelling": 0, "internal/table": 0,
+	"internal/ckpt": 0, "internal/golden": 0, "internal/jsontext": 0, "internal/lanes": 0, "internal/lock": 0, "internal/numeral": 0, "internal/pool": 0, "internal/safetensors": 0, "internal/spelling": 0, "internal/table": 0, "presets": 0,
 	"internal/chart": 1, "internal/config": 1, "internal/fetch": 1, "internal/finding": 1, "internal/rng": 1,
 	"data": 2, "internal/weights": 2,
 	"mcmc": 3, "nn": 3, "uq": 3,
@@ -88,7 +88,7 @@ func TestImportsGoDown(t *testing.T) {
 			}
 			other, ok := level[relative(i)]
 			if !ok {
-				t.Errorf("%s imports %s, which has no level: it is a tool, or misses in level", name, relative(i))
+				t.Errorf("%s imports %s, which has no level: it is a tool, or is missing in level", name, relative(i))
 			} else if other >= own {
 				t.Errorf("%s (level %d) imports %s (level %d): imports go downward only", name, own, relative(i), other)
 			}
@@ -96,7 +96,7 @@ func TestImportsGoDown(t *testing.T) {
 	}
 }
 
-// TestLibraryHasNoNetwork: a program that uses the library gets no HTTP client with it; the command downloads.
+// TestLibraryHasNoNetwork: a program that uses the library does not get an HTTP client with it. Only the command downloads.
 func TestLibraryHasNoNetwork(t *testing.T) {
 	for _, p := range list(t, "-deps", "./report") {
 		if p.ImportPath == "net/http" {
@@ -105,7 +105,7 @@ func TestLibraryHasNoNetwork(t *testing.T) {
 	}
 }
 
-// TestPuregoHasNoAssembly checks that the tag leaves no assembly, on any architecture.
+// TestPuregoHasNoAssembly: with the tag purego, no package has assembly, on any architecture.
 func TestPuregoHasNoAssembly(t *testing.T) {
 	for _, arch := range []string{"amd64", "arm64"} {
 		t.Setenv("GOARCH", arch)
@@ -117,7 +117,7 @@ func TestPuregoHasNoAssembly(t *testing.T) {
 	}
 }
 
-// TestFilesAreShort keeps written Go files below 600 lines; generated ones say so in their first line.
+// TestFilesAreShort: no Go file has more than 600 lines, except generated files, which say so in their first line.
 func TestFilesAreShort(t *testing.T) {
 	err := filepath.WalkDir("../..", func(path string, d os.DirEntry, err error) error {
 		if err != nil {

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestReadmeExampleBuilds compiles the README's Go program as a module of its own, as a user would: what it needs must
-// be public.
+// TestReadmeExampleBuilds compiles the README's Go program as a module of its own, as a user would: all that it uses must be
+// public.
 func TestReadmeExampleBuilds(t *testing.T) {
 	readme, err := os.ReadFile("../../README.md")
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package lock keeps other processes away from what one is at work on, by a file beside it that is there, and locked, as
-// long as the work goes on. A process that is killed leaves a file that nobody has locked: the next one takes it.
+// Package lock lets one process at a time work on something, by a lock file. The file exists and is locked as long as the
+// work goes on. A process that is killed leaves a file that nobody has locked, and the next process takes it.
 package lock
 
 import (
@@ -12,21 +12,21 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// Lock is a file that this process has locked. A nil Lock is not held.
+// Lock is a file that this process holds locked. A nil Lock is not held.
 type Lock struct{ file *flock.Flock }
 
-// HeldError is that of a file which another has locked.
+// HeldError is the error of Take where another process has locked the file.
 type HeldError struct {
-	By string // process 12, or process unknown
+	By string // "process 12", or "process unknown"
 }
 
 func (e *HeldError) Error() string { return "locked by " + e.By }
 
-// Take makes the file and locks it; where another has it, the error is a *HeldError. The file holds the number of this
-// process, to say who has it.
+// Take makes the file and locks it. If another process holds it, the error is a *HeldError. The file contains the number
+// of the process that holds it.
 func Take(path string) (*Lock, error) {
 	l, err := try(flock.New(path))
-	if errors.Is(err, errRemoved) { // by its last owner, after it was opened here: nobody may have it now
+	if errors.Is(err, errRemoved) { // by its last owner, after it was opened here: it may be free now
 		l, err = try(flock.New(path))
 	}
 	if errors.Is(err, errRemoved) {
@@ -35,7 +35,7 @@ func Take(path string) (*Lock, error) {
 	return l, err
 }
 
-// errRemoved is try's error where the file was opened and is not there any more.
+// errRemoved is the error of try if the file was removed after it was opened.
 var errRemoved = errors.New("removed")
 
 func try(file *flock.Flock) (*Lock, error) {
@@ -59,8 +59,8 @@ func try(file *flock.Flock) (*Lock, error) {
 	return &Lock{file}, nil
 }
 
-// there says that a file that is locked is the one at its path: its last owner may have removed it after it was opened here,
-// and another made one since.
+// there reports whether a locked file is still the one at its path. Its last owner may have removed it after it was opened
+// here, and another process may have made a new one since.
 func there(file *flock.Flock) bool {
 	mine, err := file.Stat()
 	if err != nil {
@@ -70,16 +70,16 @@ func there(file *flock.Flock) bool {
 	return err == nil && os.SameFile(mine, other)
 }
 
-// Held says that this process has the lock.
+// Held reports whether this process has the lock.
 func (l *Lock) Held() bool { return l != nil && l.file.Locked() }
 
-// Free removes the file and gives the lock free, in this order: a file that is removed after that could be another's.
+// Free removes the file and then releases the lock. In the other order the removed file could be another process's.
 // Freeing it again does nothing.
 func (l *Lock) Free() error {
 	if !l.Held() {
 		return nil
 	}
-	if runtime.GOOS != "windows" { // where a file that is open, this one's or another's, cannot be removed
+	if runtime.GOOS != "windows" { // where an open file cannot be removed
 		os.Remove(l.file.Path())
 		return l.file.Close()
 	}

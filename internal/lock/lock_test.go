@@ -53,7 +53,7 @@ func TestTake(t *testing.T) {
 	}
 }
 
-// A lock of a file that its last owner has removed is none, whether or not another has made a new one.
+// A lock on a file that its last owner has removed does not count, whether or not another process has made a new file.
 func TestThere(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	file := flock.New(path)
@@ -62,12 +62,12 @@ func TestThere(t *testing.T) {
 	}
 	defer file.Close()
 	if err := os.Remove(path); err != nil {
-		t.Skip(err) // of a system where this cannot happen
+		t.Skip(err) // on a system where this cannot happen
 	}
 	if there(file) {
 		t.Error("a file that was removed is there")
 	}
-	if l, err := try(file); l != nil || !errors.Is(err, errRemoved) { // which Take does once more
+	if l, err := try(file); l != nil || !errors.Is(err, errRemoved) { // Take then tries once more
 		t.Errorf("a file that was removed is not told from one that another has: %v", err)
 	}
 	file = flock.New(path)
@@ -87,7 +87,7 @@ func TestThere(t *testing.T) {
 	}
 }
 
-// However fast they come and go, no two have it at a time.
+// However fast owners take and free a lock, no two have it at the same time.
 func TestOneAtATime(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	var at atomic.Int32
@@ -108,7 +108,7 @@ func TestOneAtATime(t *testing.T) {
 					twice.Add(1)
 				}
 				taken.Add(1)
-				time.Sleep(20 * time.Microsecond) // in which another's mistake shows
+				time.Sleep(20 * time.Microsecond) // in which another owner would show
 				at.Add(-1)
 				if err := l.Free(); err != nil {
 					t.Error(err)

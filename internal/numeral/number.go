@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// Number is a float64 that JSON can hold: a number that is not finite becomes the string "NaN", "Infinity" or
+// Number is a float64 that JSON can hold: a value that is not finite becomes the string "NaN", "Infinity" or
 // "-Infinity".
 type Number float64
 

@@ -1,4 +1,4 @@
-// Package numeral writes numbers: as people read them, 60,000 and −0.05 and ∞, and as JSON holds them.
+// Package numeral writes numbers for people, such as 60,000 and −0.05 and ∞, and for JSON.
 package numeral
 
 import (
@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Fixed writes v with so many decimals, a true minus sign, and commas between thousands; NaN is a dash.
+// Fixed writes v with the given number of decimals, a true minus sign, and commas between thousands. NaN is a dash.
 func Fixed(v float64, decimals int) string {
 	switch {
 	case math.IsNaN(v):
@@ -32,7 +32,7 @@ func Grouped(s string) string {
 	return whole
 }
 
-// Signed puts a minus before a number that is negative, unless it reads as zero.
+// Signed puts a minus sign before the text of a negative number, unless the text is a zero.
 func Signed(s string, negative bool) string {
 	if negative && strings.ContainsAny(s, "123456789") {
 		return "−" + s

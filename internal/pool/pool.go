@@ -1,9 +1,8 @@
 // Package pool shares the machine's cores between islands, particles and ranges of data.
 //
-// A Pool holds threads−1 spare tokens; whoever calls Run works itself and is helped by as many goroutines as
-// there are spare tokens. Runs may nest (an island inside a run asks for gradients, which run in parallel in
-// turn): the total number of busy goroutines never exceeds the number of threads, and nothing can deadlock,
-// since a caller never waits for a token.
+// A Pool holds threads−1 spare tokens. The caller of Run works itself, and each spare token adds a goroutine that
+// helps. Runs may nest: an island inside a run asks for gradients, which run in parallel in turn. The number of busy
+// goroutines never exceeds the number of threads, and nothing can deadlock, since a caller never waits for a token.
 //
 // Results never depend on the number of threads as long as task i writes only what belongs to task i.
 package pool
@@ -37,7 +36,7 @@ func (p *Pool) Threads() int {
 }
 
 // Run calls task(0) … task(n−1), each once, in any order and partly at the same time, and returns when all are
-// done. A panic in a task is raised again in the caller. A nil pool is a new one with a thread a CPU.
+// done. A panic in a task is raised again in the caller. A nil pool is a new one with one thread for each CPU.
 func (p *Pool) Run(n int, task func(i int)) {
 	if p == nil {
 		p = New(0)

@@ -2,10 +2,10 @@ package rng
 
 import "math"
 
-// Exp, Log, Erf and Erfc replace those of package math wherever bits must agree between machines: the standard library
-// has assembly for some processors, and the compiler may fuse x*y + z. Every product that is added is therefore rounded
+// Exp, Log, Erf and Erfc replace the functions of package math wherever bits must agree between machines. The standard
+// library has assembly for some processors, and the compiler may fuse x*y + z. So every product that is added is rounded
 // by an explicit conversion. They follow FreeBSD's e_exp.c, e_log.c and s_erf.c (Sun Microsystems 1993, freely granted),
-// as the Go library does; errors are below 1 ulp, of Erf and Erfc below 2.
+// as the Go library does. Errors are below 1 ulp, and below 2 ulp for Erf and Erfc.
 const (
 	ln2Hi = 6.93147180369123816490e-01 // the first 33 bits of ln 2: k·ln2Hi is exact
 	ln2Lo = 1.90821492927058770002e-10
@@ -112,7 +112,7 @@ var (
 	}}
 )
 
-// quotient is that of two polynomials.
+// quotient is the quotient of two polynomials.
 func quotient(f *[2][]float64, x float64) float64 {
 	var v [2]float64
 	for i, c := range f {
@@ -164,7 +164,7 @@ func Erfc(x float64) float64 {
 	return 0
 }
 
-// erfcFar is Erfc(x) for x ≥ 1.25. The square of x's leading bits is exact, so that its exponential loses nothing.
+// erfcFar is Erfc(x) for x ≥ 1.25. The square of x's leading bits is exact, so its exponential loses no precision.
 func erfcFar(x float64) float64 {
 	f := &erfFar
 	if x >= 1/0.35 {

@@ -65,7 +65,7 @@ func TestFunctionsAtTheEdges(t *testing.T) {
 	}
 }
 
-// The bits are part of the format of every result; a machine or compiler that rounds differently fails here.
+// The bits are part of the format of every result. A machine or compiler that rounds differently fails here.
 func TestFunctionsAreFrozen(t *testing.T) {
 	frozen := func(name string, want uint64, outputs func(u float64) []float64) {
 		h := fnv.New64a()

@@ -4,14 +4,14 @@ import "math"
 
 // Standard normal numbers by the ziggurat (Marsaglia and Tsang 2000): the half plane under e^(−x²/2) is covered by
 // 256 strips of equal area, the lowest with the tail. One 64-bit number picks a strip (8 bits) and a signed place
-// across it (53 bits); 98.8 % of them lie in the part of the strip that is wholly under the curve and are done.
+// across it (53 bits). 98.8 % of the places lie in the part of the strip that is wholly under the curve: these are done.
 const (
 	zigguratR = 3.654152885361008796 // where the tail begins
 	zigguratV = 0.004928673233974655 // area of each strip: R e^(−R²/2) + ∫_R^∞ e^(−x²/2) dx
 )
 
-// strip i reaches from −x[i] to x[i] and from height y[i] to y[i+1]; the lowest is stretched to have area V without
-// its tail. x[1] = R, x[256] = 0.
+// Strip i reaches from −x[i] to x[i] and from height y[i] to y[i+1]. The lowest is widened to have area V without its
+// tail. x[1] = R, x[256] = 0.
 var ziggurat = func() (t struct{ x, y, step [257]float64 }) {
 	density := func(x float64) float64 { return Exp(-0.5 * float64(x*x)) }
 	t.x[0], t.x[1] = zigguratV/density(zigguratR), zigguratR
@@ -43,8 +43,7 @@ func (s *Stream) Normals(dst []float64) {
 	}
 }
 
-// edge decides on x, which fell into the part of strip i that the curve crosses, and starts again where it is not
-// under it.
+// edge decides on an x in the part of strip i that the curve crosses. If the point is not under the curve, it draws again.
 func (s *Stream) edge(i int, x float64) float64 {
 	if i > 0 {
 		height := ziggurat.y[i] + float64(s.Float64()*(ziggurat.y[i+1]-ziggurat.y[i]))

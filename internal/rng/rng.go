@@ -1,20 +1,20 @@
-// Package rng gives every random number of a run an address, and with it the same value on every machine.
+// Package rng gives every random number of a run an address. The number at an address is the same on every machine.
 //
 // A stream is named by a Key: the run's seed, what the numbers are for, and where in the computation they are used
-// (island, iteration, mutation, particle). Number i of a stream is a pure function of key and i, so results do not
-// depend on threads, workers, attempts or on having been stopped and continued, and no generator's state is ever
+// (island, iteration, mutation, particle). Number i of a stream is a pure function of key and i. So results do not
+// depend on threads, workers or attempts, nor on whether a run was stopped and resumed, and no state of a generator is
 // saved.
 //
-// The function is Philox4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3, SC 2011):
-// its 64-bit key is the seed, its 128-bit counter is the address,
+// The function is Philox4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3, SC 2011). Its
+// 64-bit key is the seed, and its 128-bit counter is the address:
 //
 //	word 0   purpose   8 bits | island   24 bits
 //	word 1   iteration                   32 bits
 //	word 2   mutation 12 bits | particle 20 bits
 //	word 3   draw: the block within the stream; a block is two 64-bit numbers
 //
-// Everything here, the exponential and logarithm of fmath.go and the normals of normal.go included, is frozen by the
-// tests: changing one bit changes every result of every run.
+// Tests freeze all outputs of this package, also the functions of fmath.go and the normals of normal.go: changing one
+// bit would change every result of every run.
 package rng
 
 import (
@@ -51,7 +51,7 @@ type Key struct {
 	Particle  int // below 2²⁰
 }
 
-// Limits of the fields of a Key; a run that needs more is refused when it is set up, through Check.
+// Limits of the fields of a Key. A run that needs more is refused when it is set up, by Check.
 const (
 	MaxIslands    = 1 << 24
 	MaxIterations = 1 << 32
@@ -75,8 +75,8 @@ func (k Key) Check() error {
 	return nil
 }
 
-// Stream returns the stream at its first number. It panics if a field does not fit its bits: whoever runs loops
-// bounds them before with Check.
+// Stream returns the stream, at its first number. It panics if a field does not fit its bits: a caller bounds its loops
+// with Check beforehand.
 func (k Key) Stream() *Stream {
 	s := new(Stream) // inlined into the caller, where it stays on the stack
 	s.seek(k)
@@ -92,11 +92,11 @@ func (s *Stream) seek(k Key) {
 	s.pos = ahead
 }
 
-// ahead is how many 64-bit numbers a stream computes at once: two blocks, since one leaves the multipliers idle and
-// more would be thrown away by streams of one number.
+// ahead is the number of 64-bit numbers that a stream computes at once: two blocks. One block would leave the multipliers
+// idle, and a stream of one number would waste more.
 const ahead = 4
 
-// Stream is a sequence of random numbers. It is not safe for concurrent use, and there is no need: take another key.
+// Stream is a sequence of random numbers. It is not safe for concurrent use: give each goroutine a key of its own.
 type Stream struct {
 	key  [2]uint32
 	ctr  [3]uint32
@@ -153,8 +153,8 @@ func (s *Stream) Perm(p []int32) {
 	Shuffle(s, p)
 }
 
-// Subset returns k of the numbers 0…n−1, all n if k is larger, drawn without replacement, in the order of the draws. It
-// uses the memory of scratch if that is enough.
+// Subset draws k of the numbers 0…n−1 without replacement, all n if k is larger, and returns them in the order of the
+// draws. It uses the memory of scratch if that is large enough.
 func (s *Stream) Subset(scratch []int32, n, k int) []int32 {
 	p := slices.Grow(scratch[:0], n)[:n]
 	for i := range p {

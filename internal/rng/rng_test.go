@@ -66,7 +66,7 @@ func TestKeyRefusesFieldsThatOverflow(t *testing.T) {
 	}
 }
 
-// Frozen outputs: a change breaks every stored result. Do not edit the values without a new format version.
+// Outputs are frozen: a change breaks every stored result. Do not edit the values without a new format version.
 func TestStreamsAreFrozen(t *testing.T) {
 	k := Key{Seed: 1, Purpose: Init, Island: 2, Iteration: 3, Mutation: 4, Particle: 5}
 	s := k.Stream()
@@ -126,8 +126,8 @@ func kolmogorov(x []float64, cdf func(float64) float64) float64 {
 
 const kolmogorovBound = 2.69
 
-// With 10⁶ numbers an error of .0027 in the distribution function is found; in the tail, where 260 of a million lie,
-// one of .08 of the tail's own.
+// With 10⁶ numbers an error of .0027 in the distribution function is found. In the tail, where 260 of a million lie, a
+// relative error of .08 is found.
 func TestNormalDistribution(t *testing.T) {
 	n := 1000000
 	if testing.Short() {
@@ -176,7 +176,7 @@ func TestZigguratStripsHaveEqualAreas(t *testing.T) {
 	}
 }
 
-// Neighbouring addresses give unrelated numbers: correlations of 10⁵ pairs beyond 4.9/√10⁵ = .0155 have probability
+// Neighbouring addresses give uncorrelated numbers: correlations of 10⁵ pairs beyond 4.9/√10⁵ = .0155 have probability
 // 1e-6.
 func TestNeighbouringStreamsAreUncorrelated(t *testing.T) {
 	const n = 100000

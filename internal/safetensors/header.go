@@ -39,7 +39,7 @@ func Parse(file []byte) ([]Tensor, map[string]string, error) {
 	return h.tensors, h.metadata, nil
 }
 
-// headerReader reads the JSON token by token, since encoding/json would take duplicate keys, nulls and fractions.
+// headerReader reads the JSON token by token, since encoding/json accepts duplicate keys, nulls and fractions.
 type headerReader struct {
 	dec      *json.Decoder
 	data     []byte // what follows the header
@@ -128,7 +128,7 @@ func (h *headerReader) readTensor(name string) error {
 	return nil
 }
 
-// cover checks that the tensors cover the data without overlap or hole.
+// cover checks that the tensors cover the data, without overlaps and gaps.
 func (h *headerReader) cover() error {
 	order := make([]int, len(h.tensors))
 	for i := range order {
@@ -153,7 +153,7 @@ func (h *headerReader) cover() error {
 	return nil
 }
 
-// object reads an object and calls value after each key; a key that comes twice is an error.
+// object reads an object and calls value after each key. A repeated key is an error.
 func (h *headerReader) object(value func(key string) error) error {
 	if err := h.delim('{'); err != nil {
 		return err
@@ -175,7 +175,7 @@ func (h *headerReader) object(value func(key string) error) error {
 	return h.delim('}')
 }
 
-// integers reads an array of at most maxAxes integers from 0 to MaxInt; it never returns nil without an error.
+// integers reads an array of at most maxAxes integers from 0 to MaxInt. Without an error the result is not nil.
 func (h *headerReader) integers() ([]int, error) {
 	if err := h.delim('['); err != nil {
 		return nil, err

@@ -6,8 +6,8 @@
 //	          "__metadata__" may hold a map of strings
 //	the rest  values, little endian, row-major; the tensors cover it without overlap or hole
 //
-// Reading is strict: whatever the text of the format does not allow is an error, found before anything is allocated
-// that the file's own size does not account for.
+// Reading is strict: all that the format's text does not allow is an error. No allocation is larger than the file's own
+// size justifies.
 package safetensors
 
 import (
@@ -27,13 +27,13 @@ type Tensor struct {
 	Data  []byte // the values, little endian, row-major; Parse returns a part of the file's bytes
 }
 
-// sizes are the bytes of a value by DType.
+// sizes are the numbers of bytes of one value, by DType.
 var sizes = map[string]int{
 	"BOOL": 1, "U8": 1, "I8": 1, "U16": 2, "I16": 2, "F16": 2, "BF16": 2,
 	"U32": 4, "I32": 4, "F32": 4, "U64": 8, "I64": 8, "F64": 8,
 }
 
-// Float64s converts to float64, integers beyond 2⁵³ to the nearest; a BOOL is 0 or 1.
+// Float64s converts the values to float64: integers beyond 2⁵³ to the nearest one, a BOOL to 0 or 1.
 func (t Tensor) Float64s() []float64 {
 	size := sizes[t.DType]
 	out := make([]float64, len(t.Data)/size)
@@ -92,7 +92,7 @@ func half(b uint16) float64 {
 	return x
 }
 
-// Write writes a file without metadata: the same bytes for the same tensors, in their order.
+// Write writes a file without metadata, with the tensors in their order. The same tensors give the same bytes.
 func Write(w io.Writer, tensors []Tensor) error {
 	var header strings.Builder
 	at := 0

@@ -73,7 +73,7 @@ func file(header string, data ...byte) []byte {
 	return append(append(binary.LittleEndian.AppendUint64(nil, uint64(len(header))), header...), data...)
 }
 
-// TestMalformed holds files of our own invention beyond the reference ones; each must be refused for its own reason.
+// TestMalformed holds malformed files beyond those of the reference; each must be refused for its own reason.
 func TestMalformed(t *testing.T) {
 	entry := func(dtype, shape, offsets string) string {
 		return `{"a":{"dtype":` + dtype + `,"shape":` + shape + `,"data_offsets":` + offsets + `}}`
@@ -144,7 +144,7 @@ func TestMalformed(t *testing.T) {
 	}
 }
 
-// What the format allows and few files do.
+// The format allows these, although few files have them.
 func TestUnusual(t *testing.T) {
 	for name, c := range map[string]struct {
 		file []byte
@@ -172,7 +172,7 @@ func TestUnusual(t *testing.T) {
 	}
 }
 
-// Reading takes memory in proportion to the file, whatever is in it.
+// Reading takes memory in proportion to the file, whatever the file claims.
 func TestAllocation(t *testing.T) {
 	list := strings.Repeat("0,", 1<<19) + "0"
 	var keys, empty []byte
@@ -231,8 +231,8 @@ func TestEveryDtype(t *testing.T) {
 	}
 }
 
-// FuzzParse: whatever the bytes, no panic and nothing larger than they account for; what can be read can be written,
-// and reads back as the same tensors.
+// FuzzParse: no bytes make Parse panic or allocate more than their size justifies; what can be read can be written, and
+// reads back as the same tensors.
 func FuzzParse(f *testing.F) {
 	files, err := filepath.Glob("testdata/files/*")
 	if err != nil || len(files) == 0 {

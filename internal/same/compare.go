@@ -13,10 +13,10 @@ import (
 	"slices"
 )
 
-// renamed are keys of trace lines by their former names.
+// renamed has the new names of keys of trace lines, by their old names.
 var renamed = map[string]string{"broken": "divergent", "settled": "annealed"}
 
-// most is how many differences of a file are listed.
+// most is the largest number of differences that are listed for a file.
 const most = 10
 
 // compareRuns lists what differs between two folders of runs, by file, line and key.
@@ -57,7 +57,7 @@ func compareRuns(before, after string) (differences []string, err error) {
 	return differences, nil
 }
 
-// read is a file's content, and nil where there is no such file.
+// read returns a file's content, and nil if there is no such file.
 func read(path string) ([]byte, error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -66,7 +66,7 @@ func read(path string) ([]byte, error) {
 	return text, err
 }
 
-// mismatch is the place of the first byte that differs.
+// mismatch is the index of the first byte that differs.
 func mismatch(a, b []byte) int {
 	for i := range min(len(a), len(b)) {
 		if a[i] != b[i] {
@@ -76,7 +76,7 @@ func mismatch(a, b []byte) int {
 	return min(len(a), len(b))
 }
 
-// compareTraces compares line by line, but for seconds.
+// compareTraces compares line by line, without seconds.
 func compareTraces(a, b []byte) (differences []string, err error) {
 	before, after := lines(a), lines(b)
 	if len(before) != len(after) {
@@ -98,8 +98,8 @@ func lines(text []byte) [][]byte {
 	return bytes.Split(bytes.TrimSuffix(text, []byte("\n")), []byte("\n"))
 }
 
-// compareLines compares two JSON objects by key, as they are written: 0.1 and 0.10 differ. With names of keys, those of
-// either may be the former or the present ones, and the key seconds does not count.
+// compareLines compares two JSON objects key by key, as they are written: 0.1 and 0.10 differ. If names is not nil, either
+// object may have the old or the new names of keys, and the key seconds does not count.
 func compareLines(a, b []byte, names map[string]string) (differences []string, err error) {
 	before, err := object(a, names)
 	if err != nil {
@@ -140,7 +140,7 @@ func object(text []byte, names map[string]string) (map[string]json.RawMessage, e
 			k = name
 		}
 		if out[k] != nil {
-			return nil, fmt.Errorf("key %s stands there twice, by its former name and by its present one", k)
+			return nil, fmt.Errorf("key %s occurs twice, by its old and by its new name", k)
 		}
 		var b bytes.Buffer
 		if err := json.Compact(&b, v); err != nil {

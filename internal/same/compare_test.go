@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestCompareRuns finds each kind of difference, and none where only seconds and the names of keys differ.
+// TestCompareRuns finds each kind of difference, and none if only seconds and the names of keys differ.
 func TestCompareRuns(t *testing.T) {
 	base := map[string]string{
 		"posterior.safetensors": "abc", "metrics.json": `{"accuracy": 0.5, "nll": "NaN"}`,

@@ -1,18 +1,18 @@
 //go:build unix
 
-// Command same says whether two builds of starling compute the same.
+// Command same says whether two builds of starling compute the same bytes.
 //
 //	go build -o /tmp/old ./cmd/starling                   # before a change
 //	go build -o /tmp/new ./cmd/starling                   # after it
 //	go run ./internal/same /tmp/old /tmp/new              # every preset that takes under a minute, on every kernel
 //	go run ./internal/same -presets pima,mnist7-smc -seeds 1,2 -kernels avx512,go /tmp/old /tmp/new
-//	go run ./internal/same -purego /tmp/oldp,/tmp/newp /tmp/old /tmp/new    # and those built with -tags purego
+//	go run ./internal/same -purego /tmp/oldp,/tmp/newp /tmp/old /tmp/new    # also two builds with -tags purego
 //	go run ./internal/same -time -presets mnist7 /tmp/old /tmp/new          # how long each takes, and how much memory
 //
-// Posterior, point estimates and metrics must have the same bytes; the trace must have the same values but for seconds, where
-// keys that were renamed are equal (renamed, in compare.go). Runs are kept in a folder under -dir by the checksum of their
-// program: what was interrupted goes on where it was, and a program is not run again when only the other one changes. The
-// exit status is 1 where anything differs.
+// Posterior, point estimates and metrics must have the same bytes. The trace must have the same values except for seconds; a
+// key and its new name count as equal (renamed, in compare.go). Runs are kept in a folder under -dir that is named by the
+// checksum of their program: finished runs are not repeated after an interruption, or when only the other program changes.
+// The exit status is 1 if anything differs.
 package main
 
 import (
@@ -27,10 +27,10 @@ import (
 	"time"
 )
 
-// slowest is how long a preset may take, on the processor's best kernel, to be one of those that are run by default.
+// slowest is the longest time that a preset may take, on the processor's best kernel, to be run by default.
 const slowest = time.Minute
 
-// manySeeds are run with three seeds by default: the two that every kind of phase and diagnostic comes from.
+// manySeeds are the presets that are run with three seeds by default. Together they have every kind of phase and diagnostic.
 var manySeeds = map[string][]string{"mnist7": {"1", "2", "3"}, "mnist7-smc": {"1", "2", "3"}}
 
 func main() {
@@ -65,14 +65,14 @@ type options struct {
 	dir                                   string
 }
 
-// pair is two programs, to be run alike on a kernel.
+// pair is two programs that are run on the same kernel.
 type pair struct {
 	old, new *program
 	kernel   string
 	pure     bool // they are built with -tags purego
 }
 
-// pairs are what there is to run.
+// pairs returns the pairs to run.
 func (o *options) pairs() ([]pair, error) {
 	before, err := o.program(o.old)
 	if err != nil {
@@ -118,7 +118,7 @@ func (p pair) String() string {
 	return p.kernel
 }
 
-// chosen are the presets to run, with their seeds; "" is the seed of the preset.
+// chosen returns the presets to run, with their seeds; "" is the preset's own seed.
 func (o *options) chosen(first pair) ([]string, map[string][]string, error) {
 	presets := split(o.presets)
 	if presets == nil {
@@ -199,7 +199,7 @@ func (o *options) compare() error {
 	return nil
 }
 
-// split is a list with commas between its words; nil for none.
+// split splits a list at its commas; an empty list is nil.
 func split(list string) []string {
 	if list == "" {
 		return nil

@@ -21,13 +21,13 @@ import (
 // errSlow says that a run took longer than it may.
 var errSlow = errors.New("too slow")
 
-// program is a build of starling. Its runs lie in a folder of its own.
+// program is a build of starling, with a folder for its runs.
 type program struct {
 	path, runs, data string
 }
 
 func (o *options) program(path string) (*program, error) {
-	path, err := filepath.Abs(path) // else it is looked for in $PATH
+	path, err := filepath.Abs(path) // exec would look for a bare name in $PATH
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +39,7 @@ func (o *options) program(path string) (*program, error) {
 	return &program{path, filepath.Join(o.dir, hex.EncodeToString(sum[:6])), o.data}, nil
 }
 
-// output is what a verb prints as JSON.
+// output decodes the JSON that a verb prints.
 func (p *program) output(into any, args ...string) error {
 	out, err := exec.Command(p.path, append(args, "--json")...).Output()
 	if err == nil {
@@ -63,8 +63,8 @@ func (p *program) presets() ([]string, error) {
 	return sortedKeys(v.Presets), err
 }
 
-// fit returns the folder of a run that is done; it is run unless it is there. A run that takes longer than limit is given up
-// with errSlow, and noted, so that nobody tries again; 0 is no limit.
+// fit returns the folder of a finished run, and runs it if it is not there yet. A run that takes longer than limit is
+// stopped with errSlow, and noted in a file, so that it is not tried again; 0 is no limit.
 func (p *program) fit(kernel, preset, seed string, limit time.Duration) (dir string, err error) {
 	dir = filepath.Join(p.runs, kernel, preset+"-"+cmp.Or(seed, "own"))
 	slow := dir + ".slow"
@@ -95,7 +95,7 @@ func (p *program) fit(kernel, preset, seed string, limit time.Duration) (dir str
 	return dir, nil
 }
 
-// command fits a preset into a folder that does not exist yet.
+// command fits a preset and writes to a folder that does not exist yet.
 func (p *program) command(ctx context.Context, kernel, preset, seed, dir string) *exec.Cmd {
 	args := []string{"fit", preset, "--out", dir}
 	if seed != "" {
@@ -109,7 +109,7 @@ func (p *program) command(ctx context.Context, kernel, preset, seed, dir string)
 	return cmd
 }
 
-// run runs a command; what it says is part of the error.
+// run runs a command. Its output is part of the error.
 func run(cmd *exec.Cmd) error {
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
@@ -119,7 +119,7 @@ func run(cmd *exec.Cmd) error {
 	return nil
 }
 
-// done reports whether a folder holds a run that came to its end.
+// done reports whether a folder holds a finished run.
 func done(dir string) bool {
 	text, err := os.ReadFile(filepath.Join(dir, "manifest.json"))
 	var manifest struct{ Status string }

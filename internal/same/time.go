@@ -14,16 +14,16 @@ import (
 	"time"
 )
 
-// rounds is how often each program is timed.
+// rounds is the number of times that each program is timed.
 const rounds = 5
 
-// within is how far a ratio may be from 1.
+// within is how far a ratio may be above 1.
 const within = 0.03
 
-// cost is what a run took.
+// cost is the time and memory of a run.
 type cost struct{ wall, cpu, memory float64 } // s, s, and the system's unit of the largest resident set
 
-// timing runs the programs in turns and compares the medians of what they took.
+// timing runs the programs in turns and compares the medians of their costs.
 func (o *options) timing() error {
 	pairs, err := o.pairs()
 	if err != nil {
@@ -73,7 +73,7 @@ func (o *options) timing() error {
 	return nil
 }
 
-// cost runs a preset in a folder that is removed again.
+// cost runs a preset in a folder that is removed before each run.
 func (p *program) cost(dir, kernel, preset, seed string) (cost, error) {
 	if err := os.RemoveAll(dir); err != nil {
 		return cost{}, err
@@ -86,12 +86,12 @@ func (p *program) cost(dir, kernel, preset, seed string) (cost, error) {
 	took := time.Since(began)
 	usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage)
 	if !ok {
-		return cost{}, errors.New("this system does not say how much memory a process took")
+		return cost{}, errors.New("this system does not report the memory of a process")
 	}
 	return cost{took.Seconds(), (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds(), float64(usage.Maxrss)}, nil
 }
 
-// median is of each part of the costs by itself.
+// median returns the median of each part of the costs.
 func median(costs []cost) (m cost) {
 	middle := func(of func(cost) float64) float64 {
 		var v []float64

@@ -1,14 +1,14 @@
 //go:build unix
 
-// Command soak kills runs at random instants and goes on with them, again and again, and compares what they leave with
-// what a run leaves that nobody touched: the same bytes, in every file but for times.
+// Command soak kills runs at random instants and resumes them, again and again. In the end each run's files must have the
+// same bytes as those of a run that was never stopped, except for times.
 //
 //	go run ./internal/soak               # 200 kills
 //	go run ./internal/soak -kills 2000 -seed 7
 //
-// Of ten signals seven are SIGKILL; the others are an interrupt, an interrupt with a second one right behind it, and a
-// SIGTERM. Every start takes its own number of threads, kernels and time between two states that are saved. At the end
-// it prints how many processes were ended in which phase of a run; the exit status is 1 if any run came to other bytes.
+// Of ten signals seven are SIGKILL; the others are an interrupt, an interrupt followed by a second one at once, and a
+// SIGTERM. Every start has its own number of threads, kernel, and time between two checkpoints. At the end it prints how many
+// processes were killed in which phase of a run. The exit status is 1 if the bytes of any run differ.
 package main
 
 import (
@@ -22,8 +22,8 @@ import (
 
 func main() {
 	kills := flag.Int("kills", 200, "processes to kill")
-	seed := flag.Uint64("seed", 1, "of the instants and of what differs between starts")
-	verbose := flag.Bool("v", false, "tell of every kill")
+	seed := flag.Uint64("seed", 1, "seed of the instants and of the settings of each start")
+	verbose := flag.Bool("v", false, "print every kill")
 	flag.Parse()
 	if err := run(*kills, *seed, *verbose); err != nil {
 		fmt.Fprintln(os.Stderr, "soak:", err)
@@ -51,7 +51,7 @@ func run(kills int, seed uint64, verbose bool) error {
 		return err
 	}
 	if verbose {
-		s.tell = os.Stdout
+		s.log = os.Stdout
 	}
 	if err := s.until(kills); err != nil {
 		return fmt.Errorf("seed %d, %w\nthe files are in %s", seed, err, dir)

@@ -20,7 +20,7 @@ import (
 	"github.com/starling-smc/starling/internal/lanes"
 )
 
-// configs are small runs of every kind. The first line of each is its name.
+// configs are small runs of every kind. The first line of each holds its name.
 var configs = []string{
 	`name: chains
 data: {csv: {file: kinds.csv, target: kind}}
@@ -40,8 +40,8 @@ model: {layers: [{dense: 5}, tanh, {dense: 3}], likelihood: categorical}
 prior: {normal: {variance: 1}}
 method: {smc: {islands: 3, particles: 40, path: {tempering: {ess: 0.95}}, move: {pcn: {mutations: {eta: 0.02, max: 30}}},
   resample: {scheme: systematic, when: {ess: 0.6}}}}
-`, `name: values
-data: {csv: {file: values.csv, target: y}}
+`, `name: regression
+data: {csv: {file: wave.csv, target: y}}
 model: {layers: [{dense: 6}, swish, {dense: 1}], likelihood: {gaussian: {sd: learned}}}
 prior: {normal: {variance: 1}}
 map: {restarts: 2, epochs: 40, patience: 40}
@@ -52,6 +52,12 @@ model: {layers: [{dense: 16}, relu, {dense: 3}], likelihood: categorical}
 prior: {normal: {variance: 1}, anchor: {s: 0}}
 map: {restarts: 6, batch: 8, epochs: 150, patience: 150}
 method: {smc: {}}
+`, `name: ensemble
+data: {csv: {file: kinds.csv, target: kind}}
+model: {layers: [{dense: 16}, tanh, {dense: 3}], likelihood: categorical}
+prior: {normal: {variance: 1}}
+map: {restarts: 5, batch: 8, epochs: 120, patience: 120}
+method: ensemble
 `,
 }
 
@@ -59,15 +65,15 @@ method: {smc: {}}
 type soak struct {
 	program, dir string
 	random       *rand.Rand
-	tell         io.Writer
+	log          io.Writer // every kill
 
-	runs   []*target
-	killed map[string]map[string]int // by run and phase
-	whole  int                       // runs that were killed and brought to their end
-	starts int
+	runs     []*target
+	killed   map[string]map[string]int // by run and phase
+	finished int                       // runs that were killed and ended with the same bytes
+	starts   int
 }
 
-// target is a run, and what it leaves when nobody touches it.
+// target is a run, and the files that it leaves when it is never stopped.
 type target struct {
 	name  string
 	took  time.Duration
@@ -75,7 +81,7 @@ type target struct {
 }
 
 func newSoak(program, dir string, seed uint64) (*soak, error) {
-	s := &soak{program: program, dir: dir, random: rand.New(rand.NewPCG(seed, 5)), tell: io.Discard, killed: map[string]map[string]int{}}
+	s := &soak{program: program, dir: dir, random: rand.New(rand.NewPCG(seed, 5)), log: io.Discard, killed: map[string]map[string]int{}}
 	for name, text := range tables() {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
 			return nil, err
@@ -103,24 +109,24 @@ func newSoak(program, dir string, seed uint64) (*soak, error) {
 	return s, nil
 }
 
-// tables are small data sets: three kinds that overlap, and a wave with noise.
+// tables are small data sets: three classes that overlap, and a curve with noise.
 func tables() map[string]string {
 	random := rand.New(rand.NewPCG(1, 2))
-	kinds, values := "a,b,c,kind\n", "x,z,y\n"
+	kinds, wave := "a,b,c,kind\n", "x,z,y\n"
 	for i := range 120 {
 		k := i % 3
 		kinds += fmt.Sprintf("%.3f,%.3f,%.3f,%s\n", float64(k)+random.NormFloat64(), random.NormFloat64()-float64(k*k), random.NormFloat64(), []string{"ash", "birch", "oak"}[k])
 		x := random.NormFloat64()
-		values += fmt.Sprintf("%.3f,%.3f,%.3f\n", x, random.NormFloat64(), x*x-x+0.3*random.NormFloat64())
+		wave += fmt.Sprintf("%.3f,%.3f,%.3f\n", x, random.NormFloat64(), x*x-x+0.3*random.NormFloat64())
 	}
-	return map[string]string{"kinds.csv": kinds, "values.csv": values}
+	return map[string]string{"kinds.csv": kinds, "wave.csv": wave}
 }
 
-// until brings runs to their end over and over, in turn, until so many processes were killed.
+// until runs all targets in turn, over and over, until the given number of processes was killed.
 func (s *soak) until(kills int) error {
 	for s.kills() < kills {
 		for _, t := range s.runs {
-			if err := s.torment(t, kills); err != nil {
+			if err := s.killAndResume(t, kills); err != nil {
 				return fmt.Errorf("%s: %w", t.name, err)
 			}
 		}
@@ -128,8 +134,8 @@ func (s *soak) until(kills int) error {
 	return nil
 }
 
-// torment takes one run to its end, and compares.
-func (s *soak) torment(t *target, kills int) error {
+// killAndResume starts one run, kills and resumes it until it is done, and compares its files.
+func (s *soak) killAndResume(t *target, kills int) error {
 	run := filepath.Join(s.dir, t.name)
 	for left := 1 + s.random.IntN(8); ; left-- {
 		s.starts++
@@ -173,7 +179,7 @@ func (s *soak) torment(t *target, kills int) error {
 		if err != nil {
 			return fmt.Errorf("after start %d: %w", s.starts, err)
 		}
-		fmt.Fprintf(s.tell, "%s: %v, %s\n", t.name, signal, phase)
+		fmt.Fprintf(s.log, "%s: %v, %s\n", t.name, signal, phase)
 		s.killed[t.name][phase]++
 	}
 	files, err := contents(run)
@@ -182,19 +188,19 @@ func (s *soak) torment(t *target, kills int) error {
 	}
 	for name, want := range t.files {
 		if files[name] != want {
-			return fmt.Errorf("after %d kills in all, %s is another than that of a run that was never stopped", s.kills(), name)
+			return fmt.Errorf("after %d kills in all, %s differs from that of a run that was never stopped", s.kills(), name)
 		}
 		delete(files, name)
 	}
 	for name := range files {
 		return fmt.Errorf("%s is left behind", name)
 	}
-	s.whole++
+	s.finished++
 	return os.RemoveAll(run)
 }
 
-// wait waits for the instant of a signal: any within a part of the time that a run takes, or, as some phases are short,
-// one soon after a file has appeared.
+// wait waits for the instant of a signal: a random one within half of the time that the run takes or, since some phases are
+// short, one soon after a file has appeared.
 func (s *soak) wait(run string, took time.Duration) {
 	files := []string{"config.yaml", "manifest.json", "trace.jsonl", "checkpoint", "posterior.safetensors", "metrics.json"}
 	if s.random.IntN(3) > 0 {
@@ -210,10 +216,10 @@ func (s *soak) wait(run string, took time.Duration) {
 	time.Sleep(time.Duration(s.random.Int64N(int64(5 * time.Millisecond))))
 }
 
-// phases are how far a run was when its process ended.
+// phases say how far a run was when its process ended.
 var phases = []string{"before its folder", "before its first checkpoint", "point estimates", "sampling", "scores and files", "done"}
 
-// phase looks at what is in the folder. A checkpoint in it must be good.
+// phase reads from the folder how far the run is. A checkpoint in it must be readable.
 func phase(run string) (string, error) {
 	has := func(name string) bool {
 		_, err := os.Stat(filepath.Join(run, name))
@@ -232,22 +238,28 @@ func phase(run string) (string, error) {
 	case err != nil:
 		return phases[1], nil
 	}
-	d, err := ckpt.NewDecoder(checkpoint, "starling.Checkpoint/1")
+	d, err := ckpt.NewDecoder(checkpoint, "starling.Checkpoint/2")
 	if err != nil {
 		return "", err
 	}
-	var restarts, islands int
-	d.Ints("parts", &restarts, &islands)
+	var begun int // phases of the run
+	d.Ints("phases", &begun)
+	last := ""
+	if begun > 0 {
+		last = string(d.Bytes(fmt.Sprint("phase ", begun-1)))
+	}
 	switch {
+	case d.Err() != nil:
+		return "", d.Err()
 	case has("posterior.safetensors"):
 		return phases[4], nil
-	case islands > 0:
+	case last == "islands":
 		return phases[3], nil
 	}
 	return phases[2], nil
 }
 
-// contents are the files of a finished run's folder, without what depends on times.
+// contents are the files of a finished run's folder, without times.
 func contents(dir string) (map[string]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -265,7 +277,7 @@ func contents(dir string) (map[string]string, error) {
 			if err := json.Unmarshal(b, &m); err != nil {
 				return nil, err
 			}
-			b = fmt.Append(nil, m["status"], m["data"], m["notes"])
+			b = fmt.Append(nil, m["kind"], m["status"], m["data"], m["notes"], m["findings"])
 		case "trace.jsonl":
 			var trace []string
 			for line := range bytes.Lines(b) {
@@ -277,7 +289,7 @@ func contents(dir string) (map[string]string, error) {
 				trace = append(trace, fmt.Sprint(values))
 			}
 			b = []byte(strings.Join(trace, "\n"))
-		case "report.html": // names times
+		case "report.html": // it shows times
 			continue
 		}
 		files[e.Name()] = string(b)
@@ -294,20 +306,20 @@ func (s *soak) kills() (n int) {
 	return n
 }
 
-// report is a table of kills.
+// report is a table of kills by phase and run.
 func (s *soak) report() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d processes of %d ended by a signal, %d runs brought to their end with the same bytes\n\n%-28s", s.kills(), s.starts, s.whole, "")
+	fmt.Fprintf(&b, "%d of %d processes ended by a signal, %d runs ended with the same bytes\n\n%-28s", s.kills(), s.starts, s.finished, "")
 	names := make([]string, len(s.runs))
 	for i, t := range s.runs {
 		names[i] = t.name
-		fmt.Fprintf(&b, "%10s", t.name)
+		fmt.Fprintf(&b, "%12s", t.name)
 	}
 	fmt.Fprintln(&b)
 	for _, phase := range phases {
 		fmt.Fprintf(&b, "%-28s", phase)
 		for _, name := range names {
-			fmt.Fprintf(&b, "%10d", s.killed[name][phase])
+			fmt.Fprintf(&b, "%12d", s.killed[name][phase])
 		}
 		fmt.Fprintln(&b)
 	}

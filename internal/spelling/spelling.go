@@ -1,4 +1,4 @@
-// Package spelling tells which known name somebody may have meant.
+// Package spelling finds the known name that is nearest to a misspelt one.
 package spelling
 
 import (
@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Nearest returns the known name that is the fewest Edits from name, the first of equals; empty if none is near: two
-// edits, or one for every three bytes of a longer name, and some byte is left. Capitals do not count.
+// Nearest returns the known name with the fewest Edits from name, the first of equals. It is empty if none is near. Near is
+// at most two edits, or one for every three bytes of a longer name, if some byte stays. Capitals do not count.
 func Nearest(name string, known []string) string {
 	best, fewest := "", max(2, len(name)/3)+1
 	for _, k := range known {
@@ -18,7 +18,8 @@ func Nearest(name string, known []string) string {
 	return best
 }
 
-// Suggest asks for the nearest name, behind a colon; empty if none is near.
+// Suggest returns a question for the nearest name, with a colon before it: `: did you mean "seed"?`. It is empty if none
+// is near.
 func Suggest(name string, known []string) string {
 	if best := Nearest(name, known); best != "" {
 		return fmt.Sprintf(": did you mean %q?", best)
@@ -26,8 +27,8 @@ func Suggest(name string, known []string) string {
 	return ""
 }
 
-// Edits is the fewest insertions, deletions, substitutions and swaps of neighbours that make b of a: the restricted
-// Damerau–Levenshtein distance, in bytes.
+// Edits is the smallest number of insertions, deletions, substitutions and swaps of neighbours that turn a into b: the
+// restricted Damerau–Levenshtein distance, in bytes.
 func Edits(a, b string) int {
 	rows := make([][]int, len(a)+1)
 	for i := range rows {
