@@ -50,8 +50,7 @@ func Fit(ctx context.Context, spec Spec, o Options) (*Result, error) {
 type fit struct {
 	Result
 	job      method.Job
-	way      method.Method // the Spec's, or what is left of it at s = 0
-	initSum  string        // checksum of the file of model.init
+	initSum  string // checksum of the file of model.init
 	began    time.Time
 	progress func(Event)
 }
@@ -71,26 +70,29 @@ func (f *fit) prepare(spec Spec, o Options) (err error) {
 			return err
 		}
 	}
-	f.Spec, f.way = spec, spec.Way()
+	f.Spec = spec
 	if f.Data, err = f.Spec.load(o.DataDir, nil); err != nil {
-		return dataFault(err)
+		return err
 	}
 	faults := config.NewFaults()
 	if f.Net = f.Spec.Model.Network(f.Data, faults.In("model")); f.Net == nil || len(faults.All()) > 0 {
 		return f.Spec.source.Error(faults.All()...)
 	}
-	f.job = method.Job{Seed: spec.Seed, Data: f.Data, Net: f.Net, Search: f.Spec.MAP, Pool: pool.New(o.Threads)}
+	f.job = method.Job{Seed: spec.Seed, Data: f.Data, Net: f.Net, Search: f.Spec.MAP, Anchor: f.Spec.Prior.Anchor, Pool: pool.New(o.Threads)}
 	f.job.Tell = func(s method.Status) { f.progress(&Progress{s}) }
 	if f.job.Model, err = nn.NewModel(f.Net, f.Data.Train, f.job.Pool); err != nil {
 		return f.Spec.fault("model", "%v", err)
 	}
 	at := "method." + method.Methods.Name(f.Spec.Method)
-	f.way.CheckData(f.Data.Train.Len(), at, faults)
-	f.job.CheckMemory(f.way, o.Memory, at, faults)
+	f.Spec.Way().CheckData(f.Data.Train.Len(), at, faults)
+	f.job.CheckMemory(f.Spec.Way(), o.Memory, at, faults)
 	if err := f.Spec.source.Error(faults.All()...); err != nil {
 		return err
 	}
 	f.Findings = f.Data.Findings()
+	if f.Spec.initUnused() {
+		f.Findings = append(f.Findings, finding.InitUnused())
+	}
 	if f.job.Init, f.initSum, err = f.Spec.Model.readInit(f.Net); err != nil {
 		return &DataError{fmt.Errorf("model.init: %w", err)}
 	}
@@ -153,17 +155,11 @@ func (f *fit) open(o Options) (err error) {
 
 // work is all from the data to the result.
 func (f *fit) work(ctx context.Context) error {
-	if err := f.points(ctx); err != nil {
-		return err
-	}
-	if err := f.posterior(ctx); err != nil {
-		return err
-	}
-	trace, err := method.ReadTrace(f.job.Run.Trace())
+	out, err := f.job.Do(ctx, f.Spec.Way())
 	if err != nil {
 		return err
 	}
-	f.Trace = trace
+	f.Ensembles, f.Trace, f.Findings = out.Ensembles, out.Trace, append(f.Findings, out.Findings...)
 	if err := f.evaluate(ctx); err != nil {
 		return err
 	}
@@ -175,64 +171,8 @@ func (f *fit) work(ctx context.Context) error {
 	return f.job.Run.Finish(f.files())
 }
 
-// points searches point estimates.
-func (f *fit) points(ctx context.Context) (err error) {
-	if f.Spec.MAP == nil {
-		return nil
-	}
-	if f.job.Points, err = f.Spec.MAP.Run(ctx, &f.job, eval.LogScale(f.Data)); err != nil {
-		return err
-	}
-	p := f.job.Points
-	f.Chosen = p.Chosen
-	for _, nll := range p.NLL {
-		f.NLL = append(f.NLL, nll+eval.LogScale(f.Data))
-	}
-	f.Restarts, err = p.Ensemble()
-	return err
-}
-
-// posterior carries the method out.
-func (f *fit) posterior(ctx context.Context) error {
-	if f.Spec.Prior.Anchor != nil && !f.Spec.Prior.Anchor.Point() {
-		prior, err := f.Spec.Prior.Anchor.Apply(f.job.Prior, f.anchor())
-		if err != nil {
-			return err
-		}
-		f.job.Prior = prior
-	}
-	phases, err := f.way.Phases(ctx, &f.job)
-	if err != nil {
-		return err
-	}
-	for _, phase := range phases {
-		if err := f.job.Run.Phase(ctx, f.job.Pool, phase); err != nil {
-			return err
-		}
-	}
-	var findings []Finding
-	if f.Posterior, findings, err = f.way.Gather(&f.job, phases); err != nil {
-		return err
-	}
-	if f.Spec.Prior.Anchor.Point() { // the way is not the Spec's method
-		findings = []Finding{f.Spec.pointFinding()}
-	}
-	if f.Spec.initUnused() {
-		f.Findings = append(f.Findings, finding.InitUnused())
-	}
-	f.Findings = append(f.Findings, findings...)
-	return nil
-}
-
-// anchor is the point that the prior is anchored at: the best restart or, without a search, model.init.
-func (f *fit) anchor() []float64 {
-	if f.job.Points != nil {
-		return f.job.Points.Best()
-	}
-	return f.job.Init
-}
-
 func (f *fit) evaluate(ctx context.Context) error {
+	f.job.Tell(method.Status{Phase: "evaluation"})
 	return f.job.Run.Aside(func() (err error) {
 		f.Assessment, err = f.Spec.evaluate(ctx, &f.Ensembles, f.Data, f.job.Pool)
 		if err != nil {
@@ -278,14 +218,6 @@ func damage(err error) error {
 		return &DataError{err}
 	}
 	return err
-}
-
-// pointFinding says where an anchored posterior has shrunk to at s = 0.
-func (s *Spec) pointFinding() Finding {
-	if s.MAP == nil {
-		return finding.PointAtInit()
-	}
-	return finding.PointAtMAP()
 }
 
 // initUnused says that nothing begins at model.init, and no prior is anchored there.

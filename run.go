@@ -58,18 +58,10 @@ func (r *Result) files() []runs.File {
 	}
 	if r.Restarts != nil {
 		files = append(files, runs.File{Name: restartsFile, Write: func(w io.Writer) error {
-			return bnn.WriteRestarts(w, r.Net, wide(r.Restarts.Theta), r.NLL, r.Chosen)
+			return bnn.WriteRestarts(w, r.Restarts, r.NLL, r.Chosen)
 		}})
 	}
 	return files
-}
-
-func wide(x []float32) []float64 {
-	y := make([]float64, len(x))
-	for i, v := range x {
-		y[i] = float64(v)
-	}
-	return y
 }
 
 // Run is a run's folder, read back.
@@ -84,7 +76,7 @@ type Run struct {
 	eval.Ensembles
 }
 
-// Notes are the findings in plain words.
+// Notes are the findings in plain words, without those that only pages show.
 func (r *Run) Notes() []string { return notes(r.Findings) }
 
 // OpenRun reads the folder of a run that is done. Where none is, the error is a *NotDoneError, which says how to resume one that
@@ -148,11 +140,7 @@ func (r *Run) readPosterior(text []byte) (err error) {
 }
 
 func (r *Run) readRestarts(text []byte) (err error) {
-	var theta []float32
-	if theta, r.NLL, r.Chosen, err = bnn.ReadRestarts(text, r.Net); err != nil {
-		return err
-	}
-	r.Restarts, err = bnn.Combine(r.Net, []bnn.Island{{Theta: wide(theta)}}, bnn.Equal{})
+	r.Restarts, r.NLL, r.Chosen, err = bnn.ReadRestarts(text, r.Net)
 	return err
 }
 
@@ -189,10 +177,14 @@ type On struct {
 func (r *Run) Evaluate(ctx context.Context, on On, o Options) (*eval.Assessment, error) {
 	p, err := r.problem(on, o.DataDir)
 	if err != nil {
-		return nil, dataFault(err)
+		return nil, err
 	}
 	a, err := r.Spec.evaluate(ctx, &r.Ensembles, p, pool.New(o.Threads))
-	return a, dataFault(err)
+	var input *eval.InputError
+	if errors.As(err, &input) {
+		err = &DataError{err}
+	}
+	return a, err
 }
 
 // problem brings what a run is evaluated on into memory, as its network sees it.
@@ -201,14 +193,26 @@ func (r *Run) problem(on On, dir string) (p *data.Problem, err error) {
 		if on.Labels != "" {
 			return nil, wrongUse("the labels %s need a file of inputs to go with", on.Labels)
 		}
-		p, err = r.own(dir)
-	} else {
-		p, err = r.Schema.Read(on.Data, on.Labels, dir)
+		if p, err = r.own(dir); err != nil {
+			return nil, err
+		}
+	} else if p, err = r.Schema.Read(on.Data, on.Labels, dir); err != nil {
+		return nil, readFault(err)
 	}
-	if err != nil {
-		return nil, err
+	if err := p.ReadGroups(dir, on.OOD...); err != nil {
+		return nil, readFault(err)
 	}
-	return p, p.ReadGroups(dir, on.OOD...)
+	return p, nil
+}
+
+// readFault makes an error of data that are named beside any config a *ConfigError, where there is nothing of that name or
+// something is missing beside it, or a *DataError.
+func readFault(err error) error {
+	var field *data.FieldError
+	if errors.As(err, &field) {
+		return wrongUse("%s", field.Message)
+	}
+	return &DataError{err}
 }
 
 // own loads the run's own data, which must be as they were.
@@ -222,7 +226,7 @@ func (r *Run) own(dir string) (*data.Problem, error) {
 	}
 	for part, sum := range p.Checksums() {
 		if was := r.Manifest.Data[part]; was != sum {
-			return nil, fmt.Errorf("the %s examples of %s are not those of the run: checksum %s, was %s", part, p.Name, sum, was)
+			return nil, &DataError{fmt.Errorf("the %s examples of %s are not those of the run: checksum %s, was %s", part, p.Name, sum, was)}
 		}
 	}
 	return p, nil

@@ -1,14 +1,12 @@
 package starling
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/data"
-	"github.com/starling-smc/starling/eval"
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/mcmc"
 	"github.com/starling-smc/starling/method"
@@ -19,8 +17,9 @@ import (
 // Spec says all that a run depends on beside the examples themselves. It is what a config file holds, with the same names and
 // the same nesting, and is as well built or changed in Go. Its parts are the settings of the packages that do the work.
 //
-// ParseSpec and Preset fill in every default, so that Result.Spec and a run's config.yaml show all of them. Of a Spec built in Go
-// nothing is filled in but by Complete: a zero value means there what its documentation says.
+// ParseSpec and Preset fill in every default, so that Result.Spec and a run's config.yaml show all of them. A Spec built in Go
+// calls Defaults for those of its data, its method and the search for point estimates. Where it does not, a zero value means what
+// its documentation says.
 type Spec struct {
 	Name   string            `yaml:"name"`            // of the run; default: run
 	Seed   uint64            `yaml:"seed,zero"`       // of everything random but the data; default 0
@@ -63,7 +62,8 @@ func Keys() []string { return config.Keys[Spec](families...) }
 // YAML writes a Spec as a config that ParseSpec reads back to the same Spec.
 func (s Spec) YAML() []byte { return config.Encode(s, families...) }
 
-// Defaults fills in what depends on several parts of a config (config.Defaulter).
+// Defaults fills in the name, and what depends on several parts: how data are standardised, the settings of the method, and the
+// search for point estimates where prior or method need one (config.Defaulter).
 func (s *Spec) Defaults() {
 	if s.Name == "" {
 		s.Name = "run"
@@ -75,11 +75,11 @@ func (s *Spec) Defaults() {
 	}
 	s.Method = s.Method.Complete(s.around())
 	needs := s.Method.Needs()
-	if s.MAP == nil && (needs.Points > 0 || s.anchored() && s.Model.Init == "") {
+	if s.MAP == nil && (needs.Search || s.anchored() && s.Model.Init == "") {
 		s.MAP = &method.Search{}
 	}
 	if s.MAP != nil {
-		s.MAP.Complete(needs.Points, s.Data.Validates())
+		s.MAP.Complete(needs.Restarts, s.Data.Validates())
 	}
 }
 
@@ -100,11 +100,11 @@ func (s Spec) Check(f *config.Faults) {
 	}
 	if s.Method == nil {
 		f.Add("method", "want one of %s", strings.Join(slices.Sorted(slices.Values(method.Methods.Names())), ", "))
-		return
+	} else {
+		s.Method.CheckWithin(s.around(), "method."+method.Methods.Name(s.Method), f)
 	}
-	s.Method.CheckWithin(s.around(), "method."+method.Methods.Name(s.Method), f)
-	if s.Method.Needs().Prior && s.Prior.Family == nil {
-		f.Add("prior", "want one of %s", strings.Join(bnn.Priors.Names(), ", "))
+	if (s.Method == nil || s.Method.Needs().Prior) && s.Prior.Family == nil {
+		f.Add("prior", "needs a family: want one of %s, as in {normal: {variance: 1}}", strings.Join(bnn.Priors.Names(), ", "))
 	}
 	if m := s.MAP; m != nil && m.Patience != 0 && !s.Data.Validates() {
 		by := "data.set" // one that is whole by itself
@@ -127,6 +127,22 @@ func (s *Spec) Way() method.Method {
 	return method.AsIs{}
 }
 
+// Title describes the method for people, with what the prior is anchored at: "8 chains of HMC (80 leapfrogs), 1,600 epochs each,
+// anchored at the best MAP (s = 0.1)".
+func (s *Spec) Title() string {
+	point := "the best MAP"
+	if s.MAP == nil { // there is no search: the anchor is a network that came with the config
+		point = "the network of model.init"
+	}
+	switch a := s.Prior.Anchor; {
+	case a.Point():
+		return point + " alone (s = 0)"
+	case a.AtMAP() && s.Method.Sampling() != nil:
+		return fmt.Sprintf("%s, anchored at %s (s = %v)", s.Method.Title(), point, a.S)
+	}
+	return s.Method.Title()
+}
+
 // fault is a *ConfigError of what only the data showed, with the place where the field was written.
 func (s *Spec) fault(path, format string, args ...any) error {
 	return s.source.Error(config.Fault{Path: path, Message: fmt.Sprintf(format, args...)})
@@ -136,21 +152,4 @@ func (s *Spec) fault(path, format string, args ...any) error {
 func wrongUse(format string, args ...any) error {
 	var none *config.Source
 	return none.Error(config.Fault{Message: fmt.Sprintf(format, args...)})
-}
-
-// dataFault makes an error of data, files or predictions a *DataError or, where something was asked for wrongly, a *ConfigError.
-// Errors that are neither stay as they are.
-func dataFault(err error) error {
-	var field *data.FieldError
-	var usage *eval.UsageError
-	var input *eval.InputError
-	switch {
-	case errors.As(err, &field):
-		return wrongUse("%s", field.Message)
-	case errors.As(err, &usage):
-		return wrongUse("%v", usage)
-	case errors.As(err, &input):
-		return &DataError{err}
-	}
-	return err
 }

@@ -73,12 +73,14 @@ type Result struct {
 	Manifest Manifest    // where the run comes from, and what it took
 }
 
-// Notes are the findings in plain words.
+// Notes are the findings in plain words, without those that only pages show.
 func (r *Result) Notes() []string { return notes(r.Findings) }
 
 func notes(findings []Finding) (words []string) {
 	for _, f := range findings {
-		words = append(words, f.Words())
+		if !f.PageOnly() {
+			words = append(words, f.Words())
+		}
 	}
 	return words
 }

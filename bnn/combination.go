@@ -12,6 +12,8 @@ type Combination interface {
 	LogWeights(logEvidence []float64) []float64
 	// NeedsEvidence reports whether the islands must have estimated an evidence that can be compared.
 	NeedsEvidence() bool
+	// String says how islands are weighed: "equally".
+	String() string
 }
 
 // Combinations are the ways to weigh islands, by their names in configs and in metrics.json.
@@ -32,8 +34,12 @@ func (Equal) LogWeights(logEvidence []float64) []float64 { return make([]float64
 // NeedsEvidence is false.
 func (Equal) NeedsEvidence() bool { return false }
 
+func (Equal) String() string { return "equally" }
+
 // LogWeights returns the log evidences.
 func (Evidence) LogWeights(logEvidence []float64) []float64 { return slices.Clone(logEvidence) }
 
 // NeedsEvidence is true.
 func (Evidence) NeedsEvidence() bool { return true }
+
+func (Evidence) String() string { return "by evidence" }

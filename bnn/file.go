@@ -61,20 +61,16 @@ func ReadPosterior(file []byte, net *nn.Net) (*Ensemble, error) {
 	return e, nil
 }
 
-// WriteRestarts writes the MAP restarts of a network as map.safetensors: theta is restarts×D, nll the validation NLL
-// of each, chosen the index of the anchor.
-func WriteRestarts(w io.Writer, net *nn.Net, theta, nll []float64, chosen int) error {
-	rounded := make([]float32, len(theta))
-	for i, x := range theta {
-		rounded[i] = float32(x)
-	}
-	tensors := append([]safetensors.Tensor{floats("val_nll", nll)}, stack(net, rounded, len(nll))...)
+// WriteRestarts writes the MAP restarts of a network, an ensemble of equal weights, as map.safetensors: nll is the validation
+// NLL of each, chosen the index of the anchor.
+func WriteRestarts(w io.Writer, e *Ensemble, nll []float64, chosen int) error {
+	tensors := append([]safetensors.Tensor{floats("val_nll", nll)}, stack(e.Net, e.Theta, len(nll))...)
 	index := binary.LittleEndian.AppendUint32(nil, uint32(chosen))
 	return safetensors.Write(w, append(tensors, safetensors.Tensor{Name: "chosen", DType: "I32", Data: index}))
 }
 
-// ReadRestarts reads what WriteRestarts wrote, with theta rounded to float32.
-func ReadRestarts(file []byte, net *nn.Net) (theta []float32, nll []float64, chosen int, err error) {
+// ReadRestarts reads what WriteRestarts wrote.
+func ReadRestarts(file []byte, net *nn.Net) (e *Ensemble, nll []float64, chosen int, err error) {
 	f, err := open(file, net, "val_nll", "chosen")
 	if err != nil {
 		return nil, nil, 0, err
@@ -89,7 +85,9 @@ func ReadRestarts(file []byte, net *nn.Net) (theta []float32, nll []float64, cho
 	if chosen = int(a.Float64s()[0]); chosen < 0 || chosen >= f.particles {
 		return nil, nil, 0, fmt.Errorf("restart %d is chosen of %d", chosen, f.particles)
 	}
-	return f.theta, nll, chosen, nil
+	e = &Ensemble{Net: net, Theta: f.theta, LogWeights: make([]float64, f.particles), Island: make([]int32, f.particles), LogEvidence: []float64{0}}
+	e.LogWeights, err = e.Weigh(Equal{})
+	return e, nll, chosen, err
 }
 
 func floats(name string, values []float64) safetensors.Tensor {

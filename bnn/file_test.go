@@ -110,19 +110,17 @@ func TestPosteriorRoundTrip(t *testing.T) {
 
 func TestRestartsRoundTrip(t *testing.T) {
 	net := convNet(t)
-	theta, nll := numbered(net, 1, 3)[0].Theta, []float64{0.5, 0.25, math.NaN()}
+	e, nll := combine(t, net, numbered(net, 1, 3), Equal{}), []float64{0.5, 0.25, math.NaN()}
 	var b bytes.Buffer
-	if err := WriteRestarts(&b, net, theta, nll, 1); err != nil {
+	if err := WriteRestarts(&b, e, nll, 1); err != nil {
 		t.Fatal(err)
 	}
 	back, losses, chosen, err := ReadRestarts(b.Bytes(), net)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, x := range theta {
-		if back[i] != float32(x) {
-			t.Fatalf("parameter %d is %v, want %v", i, back[i], float32(x))
-		}
+	if !slices.Equal(back.Theta, e.Theta) || !slices.Equal(back.LogWeights, e.LogWeights) || back.check() != nil {
+		t.Errorf("the ensemble came back as %+v, want %+v", back, e)
 	}
 	if chosen != 1 || losses[0] != 0.5 || losses[1] != 0.25 || !math.IsNaN(losses[2]) {
 		t.Errorf("chosen %d, NLL %v", chosen, losses)
@@ -194,10 +192,10 @@ func TestReadPosteriorErrors(t *testing.T) {
 
 func TestReadRestartsErrors(t *testing.T) {
 	net := convNet(t)
-	theta := numbered(net, 1, 2)[0].Theta
+	e := combine(t, net, numbered(net, 1, 2), Equal{})
 	for _, chosen := range []int{-1, 2} {
 		var b bytes.Buffer
-		if err := WriteRestarts(&b, net, theta, make([]float64, 2), chosen); err != nil {
+		if err := WriteRestarts(&b, e, make([]float64, 2), chosen); err != nil {
 			t.Fatal(err)
 		}
 		if _, _, _, err := ReadRestarts(b.Bytes(), net); err == nil || !strings.Contains(err.Error(), "chosen of 2") {

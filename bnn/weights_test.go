@@ -179,7 +179,7 @@ func TestReadWeightsOtherFiles(t *testing.T) {
 	if err := WritePosterior(&posterior, combine(t, net, numbered(net, 2, 3), Equal{})); err != nil {
 		t.Fatal(err)
 	}
-	if err := WriteRestarts(&restarts, net, numbered(net, 1, 4)[0].Theta, make([]float64, 4), 0); err != nil {
+	if err := WriteRestarts(&restarts, combine(t, net, numbered(net, 1, 4), Equal{}), make([]float64, 4), 0); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ file, reason string }{

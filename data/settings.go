@@ -145,10 +145,7 @@ func (s Settings) checkOne(f *config.Faults) {
 func (s Settings) checkGroups(f *config.Faults) {
 	var names []string
 	check := func(name string, empty bool) {
-		field := "groups"
-		if name != "" {
-			field += "." + name
-		}
+		field := "groups." + name
 		switch {
 		case name == "" || !config.Printable(name):
 			f.Add(field, "%q: want a name of at most %d bytes without control characters", name, config.LongestName)

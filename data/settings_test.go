@@ -47,7 +47,7 @@ func TestSettingsCheck(t *testing.T) {
 		{Settings{Set: "mnist7", Test: arrays}, false, "test: goes with train, arrays of your own; a set has its own parts, a csv is split by the seed"},
 		{Settings{Train: &Arrays{Inputs: "x.npy"}}, false, "train: needs inputs and targets, as in {inputs: x.npy, targets: y.npy}"},
 		{Settings{Train: arrays, Validate: &Arrays{Targets: "y.npy"}}, false, "validate: needs inputs and targets, as in {inputs: x.npy, targets: y.npy}"},
-		{Settings{Set: "pima", Groups: []GroupFile{{"", "f"}}}, false, `groups: "": want a name of at most 100 bytes without control characters`},
+		{Settings{Set: "pima", Groups: []GroupFile{{"", "f"}}}, false, `groups.: "": want a name of at most 100 bytes without control characters`},
 		{Settings{Set: "pima", Groups: []GroupFile{{long, "f"}}}, false, fmt.Sprintf("groups.%s: %q: want a name of at most 100 bytes without control characters", long, long)},
 		{Settings{Set: "pima", Groups: []GroupFile{{"test", "f"}}}, false, "groups.test: test is the name of a part of the data or of the scores: choose another"},
 		{Settings{Set: "pima", Groups: []GroupFile{{"a", "f"}, {"a", "g"}}}, false, "groups.a: two groups are named a"},

@@ -93,7 +93,7 @@ func (HMC) Scratch() int { return 0 }
 
 // ForChains has 80 leapfrogs, acceptance .75 and a jitter of .2, or with one leapfrog .574 and none. An adapted step is
 // found in the phases of ChainPhases, or with one leapfrog of HalfPhases.
-func (m HMC) ForChains() NamedMove {
+func (m HMC) ForChains() Move {
 	def(&m.Steps, 80)
 	m = m.complete(0.75, 0.2)
 	switch {
@@ -106,7 +106,7 @@ func (m HMC) ForChains() NamedMove {
 }
 
 // ForPopulation has 1 leapfrog and acceptance .574, with more leapfrogs .65; no jitter, and 10 mutations.
-func (m HMC) ForPopulation() NamedMove {
+func (m HMC) ForPopulation() Move {
 	def(&m.Steps, 1)
 	m = m.complete(0.65, 0)
 	m.Mutations = m.Mutations.forPopulation()
@@ -128,7 +128,7 @@ func (m HMC) complete(accept, jitter float64) HMC {
 // CheckForChains refuses mutations.
 func (m HMC) CheckForChains(f *config.Faults) { checkNoMutations(f, m.Mutations) }
 
-// Check notes what is wrong.
+// Check notes impossible settings.
 func (m HMC) Check(f *config.Faults) {
 	f.If(m.Steps < 0, "steps", "want at least 1, have %d", m.Steps)
 	f.If(!(m.Step >= 0) || math.IsInf(m.Step, 0), "step", "want a number above 0, have %.12g", m.Step)

@@ -11,18 +11,18 @@ import (
 )
 
 // Moves lists the moves that a config can name.
-var Moves = config.Table[NamedMove]{
+var Moves = config.Table[Move]{
 	{Name: "hmc", Part: HMC{}},
 	{Name: "pcn", Part: PCN{}},
 	{Name: "leapfrog", Part: Unadjusted{}},
 }
 
-// Move is a Markov kernel for a whole population: how a particle travels. It is a plain value. What it learns on the way
-// and what it remembers of a particle are kept by the caller.
+// Kernel is a Markov kernel for a whole population: how a particle travels. It is a plain value. What it learns on the way
+// and what it remembers of a particle are kept by the caller. A program's own move needs to be no more than that.
 //
-// A Move may say more about itself: Repeats as in NamedMove, where it is made several times in an iteration, and Invariant,
-// which decides the weighting. A sampler asks for both and does not insist.
-type Move interface {
+// A Kernel may say more about itself, by methods of Move: a sampler asks for Repeats, where a move is made several times in
+// an iteration, and for Invariant, which decides the weighting, and does not insist.
+type Kernel interface {
 	// Needs says what populations must carry.
 	Needs() Needs
 
@@ -37,9 +37,9 @@ type Move interface {
 	Mutate(ctx context.Context, w *Work, t *Target, p *Population, tuning []float64, now StepContext) (Outcome, error)
 }
 
-// NamedMove is a Move of the table Moves: it also answers what methods, configs and reports ask of it.
-type NamedMove interface {
-	Move
+// Move is a Kernel of the table Moves: it also answers what methods, configs and reports ask of it.
+type Move interface {
+	Kernel
 
 	// String is the move's title, as in "HMC (80 leapfrogs)".
 	String() string
@@ -61,8 +61,8 @@ type NamedMove interface {
 
 	// ForChains and ForPopulation return the move with the settings that were left out: chains move for long on the
 	// posterior, populations a little on every target.
-	ForChains() NamedMove
-	ForPopulation() NamedMove
+	ForChains() Move
+	ForPopulation() Move
 
 	// CheckForChains notes the settings that chains cannot have.
 	CheckForChains(f *config.Faults)
@@ -70,7 +70,7 @@ type NamedMove interface {
 
 // Needs is what a move wants a population to carry beside the parameters.
 type Needs struct {
-	Gradient bool // of the log-likelihood where the particle stands
+	Gradient bool // of the log-likelihood at the particle's position
 	Momentum bool // kept from move to move; moves that draw it anew need none
 }
 

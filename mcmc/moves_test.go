@@ -50,10 +50,10 @@ func TestMovesLeaveTheTemperedTargetInvariant(t *testing.T) {
 	if testing.Short() {
 		particles = 4000
 	}
-	moves := map[string]NamedMove{"langevin": HMC{Step: 0.9}, "hmc": HMC{Steps: 4, Step: 0.85, Jitter: 0.1}, "pcn": PCN{Step: 0.7}}
+	moves := map[string]Move{"langevin": HMC{Step: 0.9}}
 	for _, row := range Moves {
-		if row.Part.Invariant() && moves[row.Name] == nil {
-			t.Errorf("the move %s has no case", row.Name)
+		if c, ok := caseOf(t, row.Name); ok && c.invariant {
+			moves[row.Name] = c.bold
 		}
 	}
 	for name, move := range moves {
@@ -156,6 +156,9 @@ func TestStepSizesFollowTheRule(t *testing.T) {
 	if _, err := (PCN{Freeze: 0.5}).Mutate(context.Background(), &w, target, &p, b, frozen); err != nil || b[0] != before {
 		t.Errorf("logit b goes from %v to %v though frozen", before, b[0])
 	}
+	if _, err := (PCN{Step: 0.2}).Mutate(context.Background(), &w, target, &p, b, at(1, 2)); err != nil || b[0] != before {
+		t.Errorf("logit b goes from %v to %v though it is fixed", before, b[0])
+	}
 }
 
 // Left alone, acceptance comes to rest at its aim. Over the last 200 of 400 moves it misses its aim by exactly the change
@@ -163,7 +166,7 @@ func TestStepSizesFollowTheRule(t *testing.T) {
 // rms .0014. The bound is 7 times that; an aim that is off by .02 is found.
 func TestAdaptationFindsTheAcceptance(t *testing.T) {
 	for _, c := range []struct {
-		move Move
+		move Kernel
 		want float64
 	}{{HMC{}, 0.574}, {HMC{Steps: 6}, 0.65}, {HMC{Steps: 3, Accept: 0.8}, 0.8}, {PCN{}, 0.25}} {
 		target, mean, variance := conjugate(12)
@@ -260,7 +263,7 @@ func TestJitterIsUniform(t *testing.T) {
 // as it was; the others are not touched by it.
 func TestDivergentProposalsAreRejectedAndCounted(t *testing.T) {
 	for name, bad := range map[string]float64{"NaN": math.NaN(), "-Inf": math.Inf(-1), "+Inf": math.Inf(1)} {
-		for _, move := range []Move{HMC{Steps: 2, Start: 0.1}, PCN{}} {
+		for _, move := range []Kernel{HMC{Steps: 2, Start: 0.1}, PCN{}} {
 			log := func(theta, grad []float64) float64 {
 				grad[0] = 0
 				if theta[0] > 0 && theta[0] != 1 { // particles start at 1, any other place on the right is broken
@@ -316,7 +319,7 @@ func TestImpossibleStartIsLeft(t *testing.T) {
 		return 0
 	}
 	target := &Target{Model: &model{d: 1, log: log, factor: 1}, Prior: normal{[]float64{0}, []float64{1}}, Lambda: 0.5}
-	for _, move := range []Move{HMC{}, PCN{}} {
+	for _, move := range []Kernel{HMC{}, PCN{}} {
 		p := NewPopulation(1, 1, move.Needs())
 		p.Theta[0] = 1
 		if err := target.Evaluate(context.Background(), &p); err != nil {
@@ -333,13 +336,10 @@ func TestImpossibleStartIsLeft(t *testing.T) {
 // The same bits on 1, 2 and 7 threads, for few long particles and for many short ones.
 func TestThreadsDoNotMatter(t *testing.T) {
 	for _, shape := range [][2]int{{3, 9000}, {500, 3}} {
-		cases := map[string]NamedMove{
-			"hmc": HMC{Steps: 3, Jitter: 0.1}, "pcn": PCN{}, "leapfrog": Unadjusted{Steps: 2, Step: 0.01},
-			"own gradients": Unadjusted{Steps: 2, Step: 0.01, Gradient: &MiniBatch{1}},
-		}
+		cases := []Move{HMC{Steps: 3, Jitter: 0.1}, PCN{}, Unadjusted{Steps: 2, Step: 0.01, Gradient: &MiniBatch{1}}}
 		for _, row := range Moves {
-			if cases[row.Name] == nil {
-				t.Errorf("the move %s has no case", row.Name)
+			if c, ok := caseOf(t, row.Name); ok {
+				cases = append(cases, c.bold)
 			}
 		}
 		for _, move := range cases {

@@ -39,7 +39,7 @@ func (m Mutations) forPopulation() Mutations {
 	return m
 }
 
-// Check notes what is wrong.
+// Check notes impossible settings.
 func (m Mutations) Check(f *config.Faults) {
 	if m.Eta == 0 && m.Max == 0 {
 		f.If(m.Count < 0, "", "want at least 1, have %d", m.Count)

@@ -54,14 +54,14 @@ func (PCN) Subsample() int { return 0 }
 func (PCN) Scratch() int { return 0 }
 
 // ForChains adapts b to acceptance .25 in the first half of a run.
-func (m PCN) ForChains() NamedMove {
+func (m PCN) ForChains() Move {
 	def(&m.Accept, m.Aim())
 	m.Freeze = 0.5
 	return m
 }
 
 // ForPopulation adapts b to acceptance .25, and makes 10 mutations.
-func (m PCN) ForPopulation() NamedMove {
+func (m PCN) ForPopulation() Move {
 	def(&m.Accept, m.Aim())
 	m.Mutations = m.Mutations.forPopulation()
 	return m
@@ -75,7 +75,7 @@ func checkNoMutations(f *config.Faults, m Mutations) {
 	f.If(m != Mutations{}, "mutations", "belongs to smc; chains move for their epochs")
 }
 
-// Check notes what is wrong.
+// Check notes impossible settings.
 func (m PCN) Check(f *config.Faults) {
 	f.If(!(m.Step >= 0 && m.Step <= 1), "step", "want a number above 0, at most 1, have %.12g", m.Step)
 	f.If(!(m.Accept >= 0 && m.Accept < 1), "accept", "want a number above 0 and below 1, have %.12g", m.Accept)

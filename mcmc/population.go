@@ -10,7 +10,7 @@ type Population struct {
 	GradLL []float64 // J×D, its gradient; nil where the moves need none
 	LP     []float64 // J, log-prior
 
-	// Where a path anneals examples in: the log-likelihood of those that are, beside LL of the others, and its gradient.
+	// Where a path anneals examples in: the log-likelihood of annealed examples, beside LL of the others, and its gradient.
 	AnnealedLL   []float64 // J
 	AnnealedGrad []float64 // J×D
 

@@ -12,17 +12,17 @@ import (
 )
 
 // Unadjusted is Hamiltonian dynamics without accept/reject (data-annealing-smc, eqs. 7–12): momenta p ~ N(0, I) are
-// drawn anew, S leapfrogs of size h lead to (θ', p'), and there the particle stays. What accept/reject would have mended
-// is left to the weight,
+// drawn anew, S leapfrogs of size h lead to (θ', p'), and there the particle stays. The error that accept/reject would
+// correct goes into the weight,
 //
 //	log w += −ΔH + log π_k(θ) − log π_{k−1}(θ),   ΔH = H_k(θ', p') − H_k(θ, p),   H_k = −log π_k(θ) + p'p/2,
 //
 // which is eq. (12): its momentum densities are the kinetic parts of ΔH (package smc has the weighting). S = 1 is
 // Langevin dynamics.
 //
-// Why no determinant appears. The proposal density of θ' is N(p; 0, I)·|dθ'/dp|⁻¹ and that of the backward kernel, which
-// leads from (θ', −p') to (θ, −p), is N(−p'; 0, I)·|dθ/dp'|⁻¹; eqs. (10) and (11) print both derivatives with respect to
-// θ, where the change of variables is from momentum to position. The leapfrog map Φ is symplectic: with the blocks of
+// Why no determinant appears. The proposal density of θ' is N(p; 0, I)·|dθ'/dp|⁻¹. The backward kernel leads from
+// (θ', −p') to (θ, −p) and has the density N(−p'; 0, I)·|dθ/dp'|⁻¹. Eqs. (10) and (11) print both derivatives with respect to
+// θ, but the change of variables is from momentum to position. The leapfrog map Φ is symplectic: with the blocks of
 // its Jacobian ∂(θ', p')/∂(θ, p) = (A B; C D), its inverse has the blocks (D' −B'; −C' A') (primes: transposes). So
 // dθ'/dp = B and, along the way back, dθ/dp' = −B': the same determinant but for the sign, and they cancel. The
 // argument on the extended space needs even less, and holds where p ↦ θ' has no inverse: Φ, followed by a change of the
@@ -31,8 +31,8 @@ import (
 //
 // Exact weights, cheap moves. Both properties of the leapfrog need a gradient field that stays the same during a
 // trajectory and does not depend on where it begins, not one that is the gradient of log π: kicks p ↦ p + (h/2)g(θ) are
-// shears whatever g, with volume 1; drifts are shears; and their order reads the same from both ends. With a MiniBatch of n, g is
-// the gradient for n examples, drawn without replacement from the target's, scaled to their number, the same for every
+// shears whatever g, with volume 1; drifts are shears; and their order reads the same from both ends. With a
+// MiniBatch of n, g is the gradient for n examples, drawn without replacement from the target's, scaled to their number, the same for every
 // particle, independently of θ and p: given the draw, g is fixed and the argument above applies, while ΔH is taken with
 // the exact densities. A trajectory then costs S+1 gradients of n examples and one value of all: less than S gradients of
 // all if n is the smaller part. Where a target has no more than n examples, the field is the target's own and costs more
@@ -100,10 +100,10 @@ func (m Unadjusted) Scratch() int {
 }
 
 // ForChains is m: CheckForChains refuses it.
-func (m Unadjusted) ForChains() NamedMove { return m }
+func (m Unadjusted) ForChains() Move { return m }
 
 // ForPopulation has 3 leapfrogs.
-func (m Unadjusted) ForPopulation() NamedMove {
+func (m Unadjusted) ForPopulation() Move {
 	def(&m.Steps, 3)
 	return m
 }
@@ -113,14 +113,14 @@ func (Unadjusted) CheckForChains(f *config.Faults) {
 	f.Add("", "belongs to smc, whose weights take up its errors: chains need hmc or pcn")
 }
 
-// Check notes what is wrong.
+// Check notes impossible settings.
 func (m Unadjusted) Check(f *config.Faults) {
 	f.If(m.Steps < 0, "steps", "want at least 1, have %d", m.Steps)
 	f.If(m.Step == 0, "", "needs a step, as in {steps: 3, step: 0.002}: without accept or reject there is nothing to adapt it to")
 	f.If(!(m.Step >= 0) || math.IsInf(m.Step, 0), "step", "want a number above 0, have %.12g", m.Step)
 }
 
-// Check notes what is wrong.
+// Check notes impossible settings.
 func (b MiniBatch) Check(f *config.Faults) {
 	f.If(b.Batch == 0, "", "needs a batch, as in {batch: 500}")
 	f.If(b.Batch < 0, "batch", "want at least 1, have %d", b.Batch)

@@ -137,7 +137,7 @@ func (m rowsModel) LogLik(_ context.Context, rows []int32, theta, ll, grad []flo
 func TestCheapGradientsAreAFixedField(t *testing.T) {
 	for name, target := range map[string]*Target{
 		"all examples": {Model: rowsModel{12}, Prior: unit(1), Lambda: 1},
-		"some of them": {Model: rowsModel{30}, Prior: unit(1), Lambda: 1, Rows: []int32{29, 3, 17, 22, 8, 13, 27, 5, 11, 24, 19, 1}},
+		"some of them": {Model: rowsModel{30}, Prior: unit(1), Lambda: 0.4, Rows: []int32{29, 3, 17, 22, 8, 13, 27, 5, 11, 24, 19, 1}},
 	} {
 		t.Run(name, func(t *testing.T) { cheapGradients(t, target) })
 	}
@@ -182,7 +182,7 @@ func cheapGradients(t *testing.T, target *Target) {
 		}
 		x, p := before.Theta[j], rng.Key{Seed: 5, Iteration: 3, Purpose: rng.Momentum, Particle: j}.Stream().Normal()
 		energy := -p * p / 2
-		field := func() float64 { return 12*(mean-x) - x }
+		field := func() float64 { return target.Lambda*12*(mean-x) - x }
 		for range steps {
 			p += h / 2 * field()
 			x += h * p

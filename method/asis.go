@@ -45,7 +45,10 @@ func (AsIs) Memory(job *Job) Memory { return Memory{Bytes: job.bytes(0)} }
 func (AsIs) Phases(context.Context, *Job) ([]runs.Phase, error) { return nil, nil }
 
 // Gather returns the network.
-func (AsIs) Gather(job *Job, _ []runs.Phase) (*bnn.Ensemble, []finding.Finding, error) {
-	e, err := bnn.Combine(job.Net, []bnn.Island{{Theta: job.Init}}, bnn.Equal{})
+func (AsIs) Gather(job *Job, _ []runs.Phase, _ []TraceLine) (*bnn.Ensemble, []finding.Finding, error) {
+	e, err := job.one(job.Init)
+	if found := job.shrunk(finding.PointAtInit()); found != nil {
+		return e, found, err
+	}
 	return e, []finding.Finding{finding.AsIs()}, err
 }

@@ -31,8 +31,8 @@ func (Ensemble) CheckWithin(around Around, at string, f *config.Faults) {
 // CheckData has nothing to refuse.
 func (Ensemble) CheckData(int, string, *config.Faults) {}
 
-// Needs is several restarts.
-func (Ensemble) Needs() Needs { return Needs{Points: 8, Prior: true} }
+// Needs is the search: CheckWithin refuses a single restart.
+func (Ensemble) Needs() Needs { return Needs{Search: true, Prior: true} }
 
 // Sampling is nil.
 func (Ensemble) Sampling() *Sampling { return nil }
@@ -44,7 +44,7 @@ func (Ensemble) Memory(job *Job) Memory { return Memory{Bytes: job.bytes(0)} }
 func (Ensemble) Phases(context.Context, *Job) ([]runs.Phase, error) { return nil, nil }
 
 // Gather returns all restarts.
-func (Ensemble) Gather(job *Job, _ []runs.Phase) (*bnn.Ensemble, []finding.Finding, error) {
+func (Ensemble) Gather(job *Job, _ []runs.Phase, _ []TraceLine) (*bnn.Ensemble, []finding.Finding, error) {
 	e, err := job.Points.Ensemble()
 	return e, nil, err
 }

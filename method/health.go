@@ -75,40 +75,27 @@ func (s *Sampling) Diagnostics(trace []TraceLine) Diagnostics {
 	return diagnose(trace, s.Particles)
 }
 
-// findings says what the weights on a path of batches tell (data-annealing-smc, section 6): whether the run sampled or behaved
-// as an optimiser, and what its log evidence is an estimate of.
-func (s *Sampling) findings(trace []TraceLine, examples int) (found []finding.Finding) {
+// EvidenceOf says what the log evidence of a run on a path of batches is an estimate of, and whether it can pass for one, or
+// gives a reason why there is none. On other paths ok is false.
+func (s *Sampling) EvidenceOf(trace []TraceLine, examples int) (f finding.Finding, ok bool) {
 	if !s.Path.Batches() {
-		return nil
+		return f, false
 	}
-	d := s.Diagnostics(trace)
-	population := finding.Population{
-		Islands: s.Islands, Particles: s.Particles, Iterations: d.Iterations, Single: d.SingleAncestor, Resampled: d.Resampled,
-		ESS: d.ESS, LogWeightVar: d.LogWeightVar,
-	}
-	switch {
-	case d.Optimiser():
-		found = append(found, finding.Optimiser(population))
-	case d.Merged():
-		found = append(found, finding.Merged(population))
-	}
-	if f, ok := s.EvidenceOf(trace, examples); ok {
-		found = append(found, f)
-	}
-	return found
+	return s.evidence(trace, examples)[0], true
 }
 
-// EvidenceOf says what the log evidence of a run on a path of batches is an estimate of, and whether it can pass for one; ok is
-// false where there is no such path. The target changes from batch to batch, and the weights with it: their product is that of
-// the ratios of each normaliser to the one before, which leaves the last target's.
-func (s *Sampling) EvidenceOf(trace []TraceLine, examples int) (f finding.Finding, ok bool) {
-	switch {
-	case !s.Path.Batches():
-		return f, false
-	case s.Literal:
-		return finding.LiteralWeights(), true
-	case !s.Evidence:
-		return finding.NoEvidence(s.Start), true
+// evidence says what the log evidence on a path of batches is an estimate of, or gives all reasons why there is none. The target
+// changes from batch to batch, and the weights with it: their product is the product of the ratios of each normaliser to the one
+// before, which leaves the normaliser of the last target.
+func (s *Sampling) evidence(trace []TraceLine, examples int) (none []finding.Finding) {
+	if !s.Evidence {
+		none = append(none, finding.NoEvidence(s.Start))
+	}
+	if s.Literal {
+		none = append(none, finding.LiteralWeights())
+	}
+	if none != nil {
+		return none
 	}
 	target, facts := finding.PartialTarget, s.Path.Evidence()
 	switch {
@@ -126,5 +113,5 @@ func (s *Sampling) EvidenceOf(trace []TraceLine, examples int) (f finding.Findin
 	case d.Merged():
 		trust = finding.OneDraw
 	}
-	return finding.Evidence(target, trust, !s.Comparable), true
+	return []finding.Finding{finding.Evidence(target, trust, !s.Comparable)}
 }

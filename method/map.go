@@ -27,8 +27,8 @@ func (MAP) CheckWithin(Around, string, *config.Faults) {}
 // CheckData has nothing to refuse.
 func (MAP) CheckData(int, string, *config.Faults) {}
 
-// Needs is one restart or more.
-func (MAP) Needs() Needs { return Needs{Points: 8, Prior: true} }
+// Needs is the search, with any number of restarts.
+func (MAP) Needs() Needs { return Needs{Search: true, Prior: true} }
 
 // Sampling is nil.
 func (MAP) Sampling() *Sampling { return nil }
@@ -40,7 +40,7 @@ func (MAP) Memory(job *Job) Memory { return Memory{Bytes: job.bytes(0)} }
 func (MAP) Phases(context.Context, *Job) ([]runs.Phase, error) { return nil, nil }
 
 // Gather returns the best restart.
-func (MAP) Gather(job *Job, _ []runs.Phase) (*bnn.Ensemble, []finding.Finding, error) {
-	e, err := bnn.Combine(job.Net, []bnn.Island{{Theta: job.Points.Best()}}, bnn.Equal{})
-	return e, nil, err
+func (MAP) Gather(job *Job, _ []runs.Phase, _ []TraceLine) (*bnn.Ensemble, []finding.Finding, error) {
+	e, err := job.one(job.Points.Best())
+	return e, job.shrunk(finding.PointAtMAP()), err
 }

@@ -3,8 +3,7 @@ package method
 import (
 	"context"
 	"fmt"
-	"math"
-	"slices"
+	"strings"
 
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/internal/config"
@@ -20,15 +19,15 @@ import (
 // a fixed target and no resampling. The step is learned in the first half of a chain and then stands; states are kept in the
 // second half.
 type MCMC struct {
-	Chains int            `yaml:"chains"`               // default 8
-	Start  string         `yaml:"start"`                // map: chain c at restart c; prior: at a draw; init: at model.init. Default: map, or init where that is given and no map
-	Epochs int            `yaml:"epochs"`               // full-batch gradients of a chain; default 1600
-	Keep   int            `yaml:"keep" words:"last=-1"` // states of all chains together, evenly over the second half of each, or KeepLast; default 10 a chain, as far as there are moves
-	Move   mcmc.NamedMove `yaml:"move"`                 // default: hmc
+	Chains int       `yaml:"chains"`               // default 8
+	Start  string    `yaml:"start"`                // map: chain c at restart c; prior: at a draw; init: at model.init. Default: map, or init where that is given and no map
+	Epochs int       `yaml:"epochs"`               // full-batch gradients of a chain; default 1600
+	Keep   int       `yaml:"keep" words:"last=-1"` // states of all chains together, evenly over the second half of each, or KeepLast; default 10 a chain, as far as there are moves
+	Move   mcmc.Move `yaml:"move"`                 // default: hmc
 }
 
 // chainStarts are where chains begin.
-var chainStarts = starts{{name: "map", each: 1, at: atRestarts}, {name: "prior", drawn: true}, {name: "init", init: true, at: atInit}}
+var chainStarts = starts{{name: "map", each: true, at: atRestarts}, {name: "prior", drawn: true}, {name: "init", init: true, at: atInit}}
 
 // KeepLast keeps the final state of each chain; "last" in a config.
 const KeepLast = -1
@@ -37,7 +36,7 @@ var _ Method = MCMC{}
 
 // Title describes the chains.
 func (m MCMC) Title() string {
-	return fmt.Sprintf("%s of %v, %s epochs each", several(m.Chains, "chain"), m.Move, numeral.Grouped(fmt.Sprint(m.Epochs)))
+	return fmt.Sprintf("%s of %v, %s epochs each", numeral.Several(m.Chains, "chain"), m.Move, numeral.Count(m.Epochs))
 }
 
 // Complete fills in what was left out.
@@ -59,6 +58,10 @@ func (m MCMC) Complete(around Around) Method {
 	return m
 }
 
+// Defaults fills in what Complete does where nothing is known of the settings around: of a method that stands beside the one
+// that is used, whose faults are told as well.
+func (m *MCMC) Defaults() { *m = m.Complete(Around{}).(MCMC) }
+
 // late is the number of moves in the second half of a chain: as many of its states can be kept.
 func (m MCMC) late() int { return m.Epochs / (2 * m.Move.Evaluations()) }
 
@@ -68,7 +71,7 @@ func (m MCMC) Check(f *config.Faults) {
 	f.OneOf("start", m.Start, chainStarts.names()...)
 	f.AtLeast("epochs", m.Epochs, 1)
 	f.If(m.Keep < KeepLast, "keep", "want a number of states or last, have %d", m.Keep)
-	if f.If(m.Move == nil, "move", "want one of %v", mcmc.Moves.Names()); m.Move != nil {
+	if f.If(m.Move == nil, "move", "want one of %s", strings.Join(mcmc.Moves.Names(), ", ")); m.Move != nil {
 		m.Move.CheckForChains(f.In("move." + mcmc.Moves.Name(m.Move)))
 	}
 }
@@ -76,17 +79,17 @@ func (m MCMC) Check(f *config.Faults) {
 // CheckWithin refuses starts that are not there, and more states than moves.
 func (m MCMC) CheckWithin(around Around, at string, f *config.Faults) {
 	f.If(chainStarts.find(m.Start).init && !around.Init, at+".start", "init is the network of model.init, which is not given")
-	if p := around.Search; p != nil && p.Restarts < m.Needs().Points {
+	if p := around.Search; p != nil && p.Restarts < m.Needs().Restarts {
 		f.Conflict([]string{at + ".chains", "map.restarts", at + ".start"},
 			"%d chains start from %d MAP restarts, one each: want map.restarts of at least %d, or start: prior", m.Chains, p.Restarts, m.Chains)
 	}
-	if m.Keep <= 0 || m.Chains < 1 || m.Epochs < 1 || m.Move == nil {
+	if m.Keep <= 0 || m.Chains < 1 {
 		return
 	}
 	if m.Keep%m.Chains != 0 {
 		f.Conflict([]string{at + ".keep", at + ".chains"}, "%d states are no multiple of %d chains", m.Keep, m.Chains)
-	} else if m.late() < m.Keep/m.Chains {
-		f.Conflict([]string{at + ".keep", at + ".chains", at + ".epochs", at + ".move.hmc.steps"},
+	} else if m.Epochs > 0 && m.Move != nil && m.late() < m.Keep/m.Chains {
+		f.Conflict([]string{at + ".keep", at + ".chains", at + ".epochs", at + ".move." + mcmc.Moves.Name(m.Move) + ".steps"},
 			"%d states of %d chains, but the second half of %d epochs has only %d moves: keep at most %d, or last",
 			m.Keep, m.Chains, m.Epochs, m.late(), m.late()*m.Chains)
 	}
@@ -97,8 +100,7 @@ func (MCMC) CheckData(int, string, *config.Faults) {}
 
 // Needs is a restart for each chain that starts from one.
 func (m MCMC) Needs() Needs {
-	start := chainStarts.find(m.Start)
-	return Needs{Prior: true, Init: start.init, Points: start.points(m.Chains, 1)}
+	return chainStarts.find(m.Start).needs(m.Chains)
 }
 
 // Sampling describes the chains.
@@ -106,7 +108,15 @@ func (m MCMC) Sampling() *Sampling {
 	return &Sampling{
 		Unit: "chain", Islands: m.Chains, Particles: 1, Path: smc.Fixed{Epochs: m.Epochs}, Move: m.Move,
 		Resample: smc.Resampler{Scheme: smc.Multinomial{}, When: smc.Never{}}, Combine: bnn.Equal{}, Start: m.Start,
+		words: chainWords,
 	}
+}
+
+// chainWords say how far chains are.
+func chainWords(f figures) (long, short string) {
+	epochs := numeral.Count(int(f.epochs))
+	return fmt.Sprintf("%s epochs  accepted %.2f  step %.2g", epochs, f.acceptance, f.step),
+		fmt.Sprintf("%s ep  acc %.2f  step %.2g", epochs, f.acceptance, f.step)
 }
 
 // kept is the number of states that a chain keeps on its way.
@@ -124,47 +134,17 @@ func (m MCMC) Memory(job *Job) Memory {
 // Phases is the chains.
 func (m MCMC) Phases(_ context.Context, job *Job) ([]runs.Phase, error) {
 	s := m.Sampling()
-	return []runs.Phase{s.islands(job, func(c int) []float64 { return chainStarts.find(m.Start).place(job, c, 1) }, func() *smc.Sampler {
-		return &smc.Sampler{Path: s.Path, Move: m.Move, Keep: m.kept(), Resample: s.Resample, Particles: 1}
+	start := chainStarts.find(m.Start)
+	return []runs.Phase{s.islands(job, func(c int) *smc.Sampler {
+		return &smc.Sampler{Path: s.Path, Move: m.Move, Keep: m.kept(), Resample: s.Resample, Particles: 1, Start: start.place(job, c, 1)}
 	})}, nil
 }
 
 // Gather joins the chains, equally weighted, and says where they ended.
-func (m MCMC) Gather(job *Job, phases []runs.Phase) (*bnn.Ensemble, []finding.Finding, error) {
+func (m MCMC) Gather(job *Job, phases []runs.Phase, trace []TraceLine) (*bnn.Ensemble, []finding.Finding, error) {
 	e, err := gather(job, phases, bnn.Equal{})
 	if err != nil {
 		return nil, nil, err
 	}
-	trace, err := ReadTrace(job.Run.Trace())
-	if err != nil {
-		return nil, nil, err
-	}
-	return e, m.ends(phases[0], trace), nil
-}
-
-// hardly is the acceptance below which a chain is stuck.
-const hardly = 0.1
-
-// ends says where the chains end and how many of their moves they accepted after their step was frozen, and which of them
-// hardly moved.
-func (m MCMC) ends(phase runs.Phase, trace []TraceLine) (found []finding.Finding) {
-	n := len(phase.Parts)
-	moves, acceptance, end := make([]float64, n), make([]float64, n), make([]float64, n)
-	for _, line := range trace {
-		if 2*line.Epochs > float64(m.Epochs) {
-			moves[line.Island]++
-			acceptance[line.Island] += line.Acceptance
-		}
-	}
-	for c, part := range phase.Parts {
-		acceptance[c] /= moves[c]
-		end[c] = part.(*island).state.LL[0]
-	}
-	found = append(found, finding.ChainsEnd(slices.Min(end), slices.Max(end), slices.Min(acceptance), slices.Max(acceptance)))
-	for c, a := range acceptance {
-		if a < hardly || math.IsNaN(a) {
-			found = append(found, finding.ChainStuck(c, a, end[c]))
-		}
-	}
-	return found
+	return e, m.Sampling().Findings(trace, e, job.Data.Train.Len()), nil
 }

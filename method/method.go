@@ -15,13 +15,9 @@ import (
 	"context"
 
 	"github.com/starling-smc/starling/bnn"
-	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/finding"
-	"github.com/starling-smc/starling/internal/pool"
 	"github.com/starling-smc/starling/internal/runs"
-	"github.com/starling-smc/starling/mcmc"
-	"github.com/starling-smc/starling/nn"
 )
 
 // Method is a way from data to an ensemble: a plain value whose fields are its settings.
@@ -51,8 +47,9 @@ type Method interface {
 	// Phases lists the work. Each phase begins when the one before has ended.
 	Phases(ctx context.Context, job *Job) ([]runs.Phase, error)
 
-	// Gather makes the ensemble of what the parts of the phases ended with, and says what a reader should know of it.
-	Gather(job *Job, phases []runs.Phase) (*bnn.Ensemble, []finding.Finding, error)
+	// Gather makes the ensemble of what the parts of the phases ended with, and says what a reader should know of it and of the
+	// trace.
+	Gather(job *Job, phases []runs.Phase, trace []TraceLine) (*bnn.Ensemble, []finding.Finding, error)
 }
 
 // Methods lists the methods by their names in a config.
@@ -66,10 +63,11 @@ var Methods = config.Table[Method]{
 
 // Needs is what has to be there before a method begins.
 type Needs struct {
-	Points int  // restarts of the search for point estimates; 0: none
-	Init   bool // a trained network, model.init
-	Prior  bool // a prior to sample from
-	Whole  bool // all examples: nothing is held out for validation or test
+	Search   bool // point estimates: the search for them
+	Restarts int  // that the search must make at least; 0: as many as it is set to
+	Init     bool // a trained network, model.init
+	Prior    bool // a prior to sample from
+	Whole    bool // all examples: nothing is held out for validation or test
 }
 
 // Around is what a method may want to know of the settings around it.
@@ -77,19 +75,4 @@ type Around struct {
 	Init   bool // there is a trained network, model.init
 	Prior  bnn.PriorSettings
 	Search *Search // nil: no search for point estimates
-}
-
-// Job is what a method works on.
-type Job struct {
-	Seed   uint64
-	Data   *data.Problem
-	Net    *nn.Net
-	Model  *nn.Model    // the network on the training examples
-	Prior  mcmc.Prior   // of the network's parameters, anchored if the config says so; nil where none is needed
-	Init   []float64    // the trained network, model.init; nil: none
-	Search *Search      // for point estimates; nil: none
-	Points *Points      // what the search for point estimates ended with; nil: there was none
-	Pool   *pool.Pool   // for all work
-	Run    *runs.Run    // keeps the parts
-	Tell   func(Status) // is told of progress
 }

@@ -14,7 +14,7 @@ type Status struct {
 	Phase       string  // "MAP", "8 chains", "islands 8×10"
 	Share       float64 // of the work that is done, 0 to 1: an estimate where nobody knows
 	Ended       bool    // the phase has
-	Long, Short string  // what there is to say, for a wide terminal and for a narrow one
+	Long, Short string  // figures in words, for a wide terminal and for a narrow one; empty before there are any
 }
 
 // watch follows islands and tells of their progress.
@@ -35,31 +35,65 @@ func newWatch(s *Sampling, job *Job) *watch {
 	return &watch{sampling: s, examples: job.Data.Train.Len(), tell: job.Tell, islands: make([]islandProgress, s.Islands)}
 }
 
-// step notes a line of the trace.
+// begin names the phase: its first iterations may take long.
+func (w *watch) begin() {
+	if w.tell != nil {
+		w.tell(Status{Phase: w.phase()})
+	}
+}
+
+// step notes a line of the trace and tells of it.
 func (w *watch) step(l runs.TraceLine) error {
+	if err := w.note(l); err != nil {
+		return err
+	}
+	w.report()
+	return nil
+}
+
+// resumed notes what was kept of a run.
+func (w *watch) resumed(kept []runs.TraceLine) error {
+	for _, l := range kept {
+		if err := w.note(l); err != nil {
+			return err
+		}
+	}
+	w.report()
+	return nil
+}
+
+func (w *watch) note(l runs.TraceLine) error {
 	it, err := iteration(l)
 	if err != nil {
 		return err
 	}
 	p := &w.islands[l.Part]
 	if p.info = it.Info; it.K == 1 {
-		p.first = float64(it.Lambda)
-	}
-	if w.tell != nil {
-		w.tell(w.status())
+		p.first = it.Lambda
 	}
 	return nil
 }
 
+func (w *watch) report() {
+	if w.tell != nil {
+		w.tell(w.status())
+	}
+}
+
 func (p islandProgress) running() bool { return p.info.K > 0 && p.info.Progress < 1 }
+
+// phase names the islands: "islands 8×10", "8 chains".
+func (w *watch) phase() string {
+	if w.sampling.Chains() {
+		return numeral.Several(w.sampling.Islands, w.sampling.Unit)
+	}
+	return fmt.Sprintf("%ss %d×%d", w.sampling.Unit, w.sampling.Islands, w.sampling.Particles)
+}
 
 // status describes the islands that run now; between two islands, those that ran last.
 func (w *watch) status() Status {
-	s := Status{Phase: fmt.Sprintf("%ss %d×%d", w.sampling.Unit, w.sampling.Islands, w.sampling.Particles), Share: w.share(), Ended: true}
-	if w.sampling.Chains() {
-		s.Phase = several(w.sampling.Islands, w.sampling.Unit)
-	}
-	now := figures{lambda: 1, particles: w.sampling.Particles}
+	s := Status{Phase: w.phase(), Share: w.share(), Ended: true}
+	now := figures{lambda: 1}
 	running := slices.ContainsFunc(w.islands, islandProgress.running)
 	shown := 0.0
 	for _, p := range w.islands {
@@ -81,12 +115,7 @@ func (w *watch) status() Status {
 	for _, mean := range []*float64{&now.iteration, &now.examples, &now.ess, &now.acceptance, &now.step, &now.ancestors} {
 		*mean /= shown
 	}
-	for _, v := range views {
-		if v.of(w.sampling) {
-			s.Long, s.Short = v.long(now), v.short(now)
-			break
-		}
-	}
+	s.Long, s.Short = w.sampling.words(now)
 	return s
 }
 
@@ -106,49 +135,4 @@ func (w *watch) share() float64 {
 // figures are means over the islands that run; lambda is the lowest power of the likelihood, epochs the mean over all islands.
 type figures struct {
 	epochs, lambda, iteration, examples, ess, acceptance, step, ancestors float64
-	particles                                                             int
-}
-
-// views are the figures that are worth showing of each kind of sampler.
-var views = []struct {
-	of          func(*Sampling) bool
-	long, short func(figures) string
-}{
-	{
-		(*Sampling).Chains,
-		func(f figures) string {
-			return fmt.Sprintf("%s epochs  accepted %.2f  step %.2g", grouped(f.epochs), f.acceptance, f.step)
-		},
-		func(f figures) string {
-			return fmt.Sprintf("%s ep  acc %.2f  step %.2g", grouped(f.epochs), f.acceptance, f.step)
-		},
-	},
-	{
-		func(s *Sampling) bool { return s.Path.Batches() },
-		func(f figures) string {
-			return fmt.Sprintf("iteration %.0f  %s examples  ESS %.1f/%d  ancestors %.0f", f.iteration, grouped(f.examples), f.ess, f.particles, f.ancestors)
-		},
-		func(f figures) string {
-			return fmt.Sprintf("k %.0f  n %.0f  ESS %.1f  anc %.0f", f.iteration, f.examples, f.ess, f.ancestors)
-		},
-	},
-	{
-		func(s *Sampling) bool { return !s.Path.Batches() },
-		func(f figures) string {
-			return fmt.Sprintf("λ %.2g  ESS %.1f/%d  accepted %.2f  ancestors %.0f", f.lambda, f.ess, f.particles, f.acceptance, f.ancestors)
-		},
-		func(f figures) string {
-			return fmt.Sprintf("λ %.2g  ESS %.0f  acc %.2f  anc %.0f", f.lambda, f.ess, f.acceptance, f.ancestors)
-		},
-	},
-}
-
-func grouped(x float64) string { return numeral.Grouped(fmt.Sprint(int(x))) }
-
-// several writes 1 island, 8 islands.
-func several(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return numeral.Grouped(fmt.Sprint(n)) + " " + what + "s"
 }

@@ -31,10 +31,10 @@ type Search struct {
 	Rate     float64 `yaml:"rate"`               // step of gradient descent; default 0.03
 	Batch    int     `yaml:"batch"`              // examples a step; default 64
 	Epochs   int     `yaml:"epochs"`             // at most; default 300, without validation examples 5
-	Patience int     `yaml:"patience,omitempty"` // epochs; default 20, without validation examples there is none
+	Patience int     `yaml:"patience,omitempty"` // epochs; 0: no restart ends early. Default 20, without validation examples none
 }
 
-// Complete fills in what was left out: restarts is how many the method needs, 0 for none in particular.
+// Complete fills in what was left out. restarts is how many the method needs (Needs.Restarts).
 func (s *Search) Complete(restarts int, validates bool) {
 	fill(&s.Restarts, restarts)
 	fill(&s.Restarts, 8)
@@ -91,9 +91,9 @@ type search struct {
 	labels   []int32   // of the validation examples; nil for regression
 }
 
-// newSearch binds a search. prior is the model's own, not one anchored at a MAP; first and validate may be nil.
+// newSearch binds a search whose settings are complete. prior is the model's own, not one anchored at a MAP; first and validate
+// may be nil.
 func newSearch(s Search, seed uint64, net *nn.Net, prior mcmc.Prior, first []float64, train, validate *data.Set, p *pool.Pool) (*search, error) {
-	s.Complete(0, validate != nil)
 	if err := config.Check(s); err != nil {
 		return nil, fmt.Errorf("MAP: %w", err)
 	}
@@ -126,19 +126,6 @@ func newSearch(s Search, seed uint64, net *nn.Net, prior mcmc.Prior, first []flo
 // key is the address of the random numbers of an epoch of a restart.
 func (b *search) key(purpose rng.Purpose, restart, epoch int) rng.Key {
 	return rng.Key{Seed: b.seed, Purpose: purpose, Iteration: epoch, Particle: restart}
-}
-
-// Run carries the search out, as a phase of the job's run. scale is what a mean NLL gains in the targets' own units.
-func (s *Search) Run(ctx context.Context, job *Job, scale float64) (*Points, error) {
-	b, err := newSearch(*s, job.Seed, job.Net, job.Prior, job.Init, job.Data.Train, job.Data.Validate, job.Pool)
-	if err != nil {
-		return nil, err
-	}
-	restarts := b.restarts()
-	if err := job.Run.Phase(ctx, job.Pool, b.phase(restarts, scale, job.Tell)); err != nil {
-		return nil, err
-	}
-	return b.points(ctx, restarts)
 }
 
 // restarts are the parts of the search.
@@ -189,13 +176,15 @@ func (b *search) points(ctx context.Context, restarts []*restart) (*Points, erro
 // phase is the search as a phase of a run. scale is what a mean NLL gains in the targets' own units.
 func (b *search) phase(restarts []*restart, scale float64, tell func(Status)) runs.Phase {
 	w := newSearchWatch(restarts, b.Epochs, scale, tell)
-	phase := runs.Phase{Name: "map", SaveEnds: true, Watch: w.step}
+	w.report() // the first epochs may take long
+	phase := runs.Phase{Name: "map", SaveEnds: true, Watch: w.step, Resumed: w.resumed}
 	for _, r := range restarts {
 		phase.Parts = append(phase.Parts, r)
 	}
 	return phase
 }
 
+// finite refuses a log-likelihood that is not a number, as where the steps are too long.
 func (b *search) finite(what string, ll float64) error {
 	if math.IsNaN(ll) || math.IsInf(ll, 0) {
 		return fmt.Errorf("the %s is %v; a rate below %v may mend it", what, ll, b.Rate)

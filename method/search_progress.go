@@ -27,18 +27,36 @@ func newSearchWatch(restarts []*restart, most int, scale float64, tell func(Stat
 	}
 }
 
-// step notes an epoch of a restart, or where it stands when the run is resumed.
+// step notes an epoch of a restart and tells of it.
 func (w *searchWatch) step(l runs.TraceLine) error {
+	w.note(l)
+	w.report()
+	return nil
+}
+
+// resumed notes where the restarts stand when the run is resumed.
+func (w *searchWatch) resumed(kept []runs.TraceLine) error {
+	for _, l := range kept {
+		w.note(l)
+	}
+	w.report()
+	return nil
+}
+
+func (w *searchWatch) note(l runs.TraceLine) {
 	r := w.restarts[l.Part]
 	w.made[l.Part], w.ended[l.Part] = r.K(), r.Done()
 	best := &r.Watch
 	if nll := best.Best + w.scale; best.Theta != nil && nll < w.nll { // without validation examples none is the best
 		w.epoch, w.nll, w.accuracy = best.BestAt, nll, r.Accuracy
 	}
+}
+
+// report tells how far the search is.
+func (w *searchWatch) report() {
 	if w.tell != nil {
 		w.tell(w.status())
 	}
-	return nil
 }
 
 func (w *searchWatch) status() Status {

@@ -3,10 +3,12 @@ package method
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/finding"
+	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/internal/runs"
 	"github.com/starling-smc/starling/mcmc"
@@ -19,8 +21,8 @@ type SMC struct {
 	Particles int             `yaml:"particles"` // of an island; default 10
 	Islands   int             `yaml:"islands"`   // default 1
 	Combine   bnn.Combination `yaml:"combine"`   // how islands are weighed in what is shown and saved; default equal
-	Path      smc.NamedPath   `yaml:"path"`      // default tempering
-	Move      mcmc.NamedMove  `yaml:"move"`      // default hmc
+	Path      smc.Path        `yaml:"path"`      // default tempering
+	Move      mcmc.Move       `yaml:"move"`      // default hmc
 	Resample  smc.Resampler   `yaml:"resample"`  // default multinomial, at the occasions that suit the path
 
 	// Start is where particles begin, for paths of batches (data-annealing-smc, section 3.7): prior (default), draws
@@ -31,7 +33,7 @@ type SMC struct {
 
 	// Weight is for moves without accept or reject: momentum (default), or literal, as eq. 12 is printed, for comparison only
 	// (data-annealing-smc, section 5, A3).
-	Weight smc.NamedWeighting `yaml:"weight,omitempty"`
+	Weight smc.Weighting `yaml:"weight,omitempty"`
 }
 
 var _ Method = SMC{}
@@ -41,13 +43,13 @@ var islandStarts = starts{
 	{name: "prior", drawn: true},
 	{name: "tempered", drawn: true},
 	{name: "map", best: true, at: atBest},
-	{name: "sgd", each: 1, at: atRestarts},
+	{name: "sgd", each: true, at: atRestarts},
 	{name: "init", init: true, at: atInit},
 }
 
 // Title describes the islands.
 func (m SMC) Title() string {
-	return fmt.Sprintf("%s of %s by %v with %v", several(m.Islands, "island"), several(m.Particles, "particle"), m.Path, m.Move)
+	return fmt.Sprintf("%s of %s by %v with %v", numeral.Several(m.Islands, "island"), numeral.Several(m.Particles, "particle"), m.Path, m.Move)
 }
 
 // Complete fills in what was left out.
@@ -83,6 +85,9 @@ func (m SMC) Complete(around Around) Method {
 	return m
 }
 
+// Defaults is as that of MCMC.
+func (m *SMC) Defaults() { *m = m.Complete(Around{}).(SMC) }
+
 // start is where the particles begin.
 func (m SMC) start() start {
 	if m.Start == "" {
@@ -99,8 +104,8 @@ func (m SMC) Check(f *config.Faults) {
 		f.OneOf("start", m.Start, islandStarts.names()...)
 	}
 	if m.Path == nil || m.Move == nil {
-		f.If(m.Path == nil, "path", "want one of %v", smc.Paths.Names())
-		f.If(m.Move == nil, "move", "want one of %v", mcmc.Moves.Names())
+		f.If(m.Path == nil, "path", "want one of %s", strings.Join(smc.Paths.Names(), ", "))
+		f.If(m.Move == nil, "move", "want one of %s", strings.Join(mcmc.Moves.Names(), ", "))
 		return
 	}
 	f.If(m.Start != "" && m.Start != "init" && !m.Path.Batches(), "start", "goes with a path of batches; tempering begins at the prior, or at model.init")
@@ -128,16 +133,16 @@ func (m SMC) CheckWithin(around Around, at string, f *config.Faults) {
 	}
 	start := m.start()
 	f.If(start.init && !around.Init, at+".start", "%s is the network of model.init, which is not given", start.name)
-	if start.drawn && m.Path.Batches() && around.Init && around.Search == nil && around.Prior.Anchor == nil {
+	if start.drawn && (m.Start == "" || m.Path.Batches()) && around.Init && around.Search == nil && around.Prior.Anchor == nil {
 		f.Conflict(append(in("start"), "model.init"),
 			"%s draws all particles from the prior, and nothing is left to do for model.init: want start: init, or no model.init", start.name)
 	}
-	if p, n := around.Search, start.points(m.Islands, m.Particles); p != nil && p.Restarts < n {
+	if p, n := around.Search, m.Needs().Restarts; p != nil && p.Restarts < n {
 		f.Conflict(append([]string{"map.restarts"}, in("particles", "islands", "start")...),
 			"%d particles start from %d MAP restarts, one each: want map.restarts of at least %d, or another start", n, p.Restarts, n)
 	}
 	if share := m.tempers(); share > 0 && m.Particles > 1 && share*float64(m.Particles) <= 1 {
-		f.Conflict(in("particles", "path.tempering.ess", "start"),
+		f.Conflict(in("particles", "path."+smc.Paths.Name(m.Path)+".ess", "start"),
 			"tempering keeps a share of %v of %d particles effective, which is not more than one, and would do it all in one step: want more than %.4g of them",
 			share, m.Particles, 1/share)
 	}
@@ -170,28 +175,31 @@ func (m SMC) checkSubsample(at string, f *config.Faults) {
 	if n == 0 || !m.Path.Batches() {
 		return
 	}
-	gradient, path := at+".move.leapfrog.gradient", at+".path."+smc.Paths.Name(m.Path)
+	gradient, path := m.gradient(at), at+".path."+smc.Paths.Name(m.Path)
 	if m.Path.AnnealsIn() {
 		f.Conflict([]string{gradient, path},
 			"has no place in %s, where some examples are annealed in and others have a power of their own: leave it out, or take another path", smc.Paths.Name(m.Path))
-	} else if batch := m.Path.Evidence().Batch; batch > 0 && n >= batch {
+	}
+	if batch := m.Path.Evidence().Batch; batch > 0 && n >= batch {
 		f.Conflict([]string{gradient, path + ".batch"},
 			"%d examples are not fewer than the %d of every batch, whose own gradients cost less: leave it out, or take fewer", n, batch)
 	}
 }
 
+// gradient is the place of a move's mini-batch in the config.
+func (m SMC) gradient(at string) string { return at + ".move." + mcmc.Moves.Name(m.Move) + ".gradient" }
+
 // CheckData refuses gradients of mini-batches that are no fewer examples than there are.
 func (m SMC) CheckData(examples int, at string, f *config.Faults) {
 	if n := m.Move.Subsample(); n >= examples {
-		f.Add(at+".move.leapfrog.gradient",
+		f.Add(m.gradient(at),
 			"%d examples are not fewer than the %d to train on, whose own gradients cost less: leave it out, or take fewer", n, examples)
 	}
 }
 
-// Needs is a restart for each particle that starts from one.
+// Needs is a restart for each particle that starts from one, or several to choose the best from.
 func (m SMC) Needs() Needs {
-	s := m.start()
-	return Needs{Prior: true, Init: s.init, Points: s.points(m.Islands, m.Particles)}
+	return m.start().needs(m.Islands * m.Particles)
 }
 
 // literal says that the weights leave out the change of target.
@@ -204,12 +212,24 @@ func (m SMC) comparable() bool { return m.start().drawn && !m.literal() && m.Pat
 func (m SMC) Sampling() *Sampling {
 	return &Sampling{
 		Unit: "island", Islands: m.Islands, Particles: m.Particles, Path: m.Path, Move: m.Move, Resample: m.Resample, Combine: m.Combine,
-		Start: m.start().name, Literal: m.literal(), Evidence: m.start().drawn, Comparable: m.comparable(),
+		Start: m.start().name, Tempered: m.Start == tempered, Literal: m.literal(), Evidence: m.start().drawn, Comparable: m.comparable(),
+		words: m.words,
 	}
 }
 
+// words say how far islands are: on a path of batches by iteration and examples, on one of temperatures by the power of the
+// likelihood.
+func (m SMC) words(f figures) (long, short string) {
+	if m.Path.Batches() {
+		return fmt.Sprintf("iteration %.0f  %s examples  ESS %.1f/%d  ancestors %.0f", f.iteration, numeral.Count(int(f.examples)), f.ess, m.Particles, f.ancestors),
+			fmt.Sprintf("k %.0f  n %.0f  ESS %.1f  anc %.0f", f.iteration, f.examples, f.ess, f.ancestors)
+	}
+	return fmt.Sprintf("λ %.2g  ESS %.1f/%d  accepted %.2f  ancestors %.0f", f.lambda, f.ess, m.Particles, f.acceptance, f.ancestors),
+		fmt.Sprintf("λ %.2g  ESS %.0f  acc %.2f  anc %.0f", f.lambda, f.ess, f.acceptance, f.ancestors)
+}
+
 // path is the path with the tempered start, if there is one, before it.
-func (m SMC) path() smc.Path {
+func (m SMC) path() smc.Targets {
 	if m.Start == tempered {
 		return smc.TemperedStart{Then: m.Path}
 	}
@@ -235,8 +255,8 @@ func (m SMC) Memory(job *Job) Memory {
 // Phases is the islands.
 func (m SMC) Phases(_ context.Context, job *Job) ([]runs.Phase, error) {
 	s, start := m.Sampling(), m.start()
-	return []runs.Phase{s.islands(job, func(i int) []float64 { return start.place(job, i, m.Particles) }, func() *smc.Sampler {
-		one := &smc.Sampler{Path: m.path(), Move: m.Move, Resample: m.Resample, Particles: m.Particles}
+	return []runs.Phase{s.islands(job, func(i int) *smc.Sampler {
+		one := &smc.Sampler{Path: m.path(), Move: m.Move, Resample: m.Resample, Particles: m.Particles, Start: start.place(job, i, m.Particles)}
 		if m.Weight != nil {
 			one.Weighting = m.Weight
 		}
@@ -245,12 +265,8 @@ func (m SMC) Phases(_ context.Context, job *Job) ([]runs.Phase, error) {
 }
 
 // Gather joins the islands as Combine says, and says what their weights tell.
-func (m SMC) Gather(job *Job, phases []runs.Phase) (*bnn.Ensemble, []finding.Finding, error) {
+func (m SMC) Gather(job *Job, phases []runs.Phase, trace []TraceLine) (*bnn.Ensemble, []finding.Finding, error) {
 	e, err := gather(job, phases, m.Combine)
-	if err != nil {
-		return nil, nil, err
-	}
-	trace, err := ReadTrace(job.Run.Trace())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -258,5 +274,5 @@ func (m SMC) Gather(job *Job, phases []runs.Phase) (*bnn.Ensemble, []finding.Fin
 	if m.start().init {
 		found = append(found, finding.BeganAtInit(!m.Path.Batches()))
 	}
-	return e, append(found, m.Sampling().findings(trace, job.Data.Train.Len())...), nil
+	return e, append(found, m.Sampling().Findings(trace, e, job.Data.Train.Len())...), nil
 }

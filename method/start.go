@@ -7,17 +7,18 @@ type start struct {
 	name  string
 	drawn bool                                            // at draws of the prior: weights from there on estimate an evidence
 	init  bool                                            // it needs a trained network, model.init
-	each  int                                             // restarts that every particle needs of its own; 0: none
+	each  bool                                            // it needs a restart for every particle
 	best  bool                                            // it needs the best restart
 	at    func(job *Job, island, particles int) []float64 // parameters of an island's particles; nil: draws of the prior
 }
 
-// points is how many restarts have to be there for so many islands of so many particles.
-func (s start) points(islands, particles int) int {
-	if s.best {
-		return 1
+// needs is what has to be there for so many particles in all.
+func (s start) needs(particles int) Needs {
+	n := Needs{Prior: true, Init: s.init, Search: s.best || s.each}
+	if s.each {
+		n.Restarts = particles
 	}
-	return s.each * islands * particles
+	return n
 }
 
 // place returns where the particles of an island begin; nil: at draws of the prior.
@@ -28,7 +29,7 @@ func (s start) place(job *Job, island, particles int) []float64 {
 	return s.at(job, island, particles)
 }
 
-// starts is a table of them.
+// starts is a family of starts.
 type starts []start
 
 func (t starts) names() (names []string) {
@@ -38,7 +39,7 @@ func (t starts) names() (names []string) {
 	return names
 }
 
-// find returns the start of a name; the zero value of none, which begins at draws.
+// find returns the start of a name. For an unknown name, which Check refuses, it is the zero value.
 func (t starts) find(name string) start {
 	for _, s := range t {
 		if s.name == name {

@@ -24,6 +24,9 @@ func (a AvgPool) window() window { return newWindow(a.Size, a.Stride, a.Pad) }
 
 func (AvgPool) mean() bool { return true }
 
+// Title implements Layer.
+func (AvgPool) Title() string { return "pool" }
+
 func (a AvgPool) derive(_ *builder, n *node) error { return a.window().pool(n) }
 
 func (a AvgPool) compile(c *compiler, chain []node, v *value) (*value, int) {

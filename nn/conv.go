@@ -25,21 +25,17 @@ func (l *Conv) Defaults() { l.Stride = l.window().stride }
 
 // Check implements config.Checker.
 func (l Conv) Check(f *config.Faults) {
-	if l.Filters == 0 || l.Kernel == [2]int{} {
-		f.Add("", "needs filters and kernel")
-	}
-	if l.Filters != 0 {
-		checkSizes(f, "filters", 1, l.Filters)
-	}
-	if l.Kernel != [2]int{} {
-		checkSizes(f, "kernel", 1, l.Kernel[:]...)
-	}
+	needSizes(f, "filters", l.Filters)
+	needSizes(f, "kernel", l.Kernel[:]...)
 	checkStride(f, l.Stride)
 	checkSizes(f, "pad", 0, l.Pad[:]...)
 	checkName(f, l.Name)
 }
 
 func (l Conv) window() window { return window{l.Kernel, cmp.Or(l.Stride, [2]int{1, 1}), l.Pad} }
+
+// Title implements Layer.
+func (l Conv) Title() string { return fmt.Sprintf("conv %d", l.Filters) }
 
 func (l Conv) derive(b *builder, n *node) error {
 	if err := n.planes(); err != nil {

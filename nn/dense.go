@@ -17,13 +17,12 @@ type Dense struct {
 
 // Check implements config.Checker.
 func (d Dense) Check(f *config.Faults) {
-	if d.Units == 0 {
-		f.Add("", "needs units")
-	} else {
-		checkSizes(f, "units", 1, d.Units)
-	}
+	needSizes(f, "units", d.Units)
 	checkName(f, d.Name)
 }
+
+// Title implements Layer.
+func (d Dense) Title() string { return fmt.Sprintf("dense %d", d.Units) }
 
 func (d Dense) derive(b *builder, n *node) error {
 	if d.Units <= 0 {

@@ -3,6 +3,9 @@ package nn
 // Flatten turns [c, h, w] into c·h·w features; Dense does so on its own.
 type Flatten struct{}
 
+// Title implements Layer.
+func (Flatten) Title() string { return "" }
+
 func (Flatten) derive(_ *builder, n *node) error {
 	n.out = []int{volume(n.in...)}
 	return nil

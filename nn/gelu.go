@@ -7,6 +7,9 @@ var GELU Activation = gelu{}
 
 type gelu struct{}
 
+// Title implements Layer.
+func (gelu) Title() string { return "" }
+
 func (gelu) derive(*builder, *node) error { return nil }
 
 func (a gelu) compile(c *compiler, chain []node, v *value) (*value, int) {

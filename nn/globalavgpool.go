@@ -3,6 +3,9 @@ package nn
 // GlobalAvgPool averages each channel over height and width.
 type GlobalAvgPool struct{}
 
+// Title implements Layer.
+func (GlobalAvgPool) Title() string { return "pool" }
+
 func (GlobalAvgPool) derive(_ *builder, n *node) error {
 	if err := n.planes(); err != nil {
 		return err

@@ -9,6 +9,9 @@ import "github.com/starling-smc/starling/internal/config"
 // A layer may consist of chains of other layers. Its derive calls builder.branch for each chain, and its compile calls
 // compiler.chain for each; a value may be the input of several ops.
 type Layer interface {
+	// Title names the layer in a line such as "conv 4 → pool → dense 8"; it is empty for layers that such a line leaves out.
+	Title() string
+
 	// derive completes n, whose layer, in, from, out and stage are set: out is in, and stage is from, until derive
 	// changes them. It adds the layer's tensors and its multiply-adds to the network.
 	derive(b *builder, n *node) error

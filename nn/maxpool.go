@@ -23,6 +23,9 @@ func (m MaxPool) window() window { return newWindow(m.Size, m.Stride, m.Pad) }
 
 func (MaxPool) mean() bool { return false }
 
+// Title implements Layer.
+func (MaxPool) Title() string { return "pool" }
+
 func (m MaxPool) derive(_ *builder, n *node) error { return m.window().pool(n) }
 
 func (m MaxPool) compile(c *compiler, chain []node, v *value) (*value, int) {

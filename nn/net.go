@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -81,6 +82,17 @@ func (n *Net) Tensors() []Tensor { return slices.Clone(n.tensors) }
 
 // Input is the shape of one example.
 func (n *Net) Input() []int { return slices.Clone(n.input) }
+
+// Title names the layers that change shapes: "conv 4 → pool → dense 8".
+func (n *Net) Title() string {
+	var titles []string
+	for _, l := range n.layers {
+		if title := l.Title(); title != "" {
+			titles = append(titles, title)
+		}
+	}
+	return strings.Join(titles, " → ")
+}
 
 // Layers are the layers that New was given.
 func (n *Net) Layers() []Layer { return slices.Clone(n.layers) }

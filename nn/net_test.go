@@ -58,3 +58,17 @@ func TestParameterCounts(t *testing.T) {
 		}
 	}
 }
+
+// A title names the layers that change shapes, in order.
+func TestTitle(t *testing.T) {
+	net, err := New([]int{1, 8, 8}, []Layer{
+		Conv{Filters: 4, Kernel: [2]int{3, 3}}, ReLU, MaxPool{Size: [2]int{2, 2}}, AvgPool{Size: [2]int{1, 1}}, GlobalAvgPool{}, Flatten{}, Tanh, GELU,
+		Swish, Dense{Units: 8},
+	}, Categorical{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := net.Title(), "conv 4 → pool → pool → pool → dense 8"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

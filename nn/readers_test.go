@@ -16,6 +16,8 @@ import (
 // inputs and a value with several readers.
 type residual struct{ body, shortcut []Layer }
 
+func (residual) Title() string { return "residual" }
+
 func (r residual) derive(b *builder, n *node) error {
 	body, err := b.branch(n, "body", r.body)
 	if err != nil {

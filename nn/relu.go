@@ -7,6 +7,9 @@ var ReLU Activation = relu{}
 
 type relu struct{}
 
+// Title implements Layer.
+func (relu) Title() string { return "" }
+
 func (relu) derive(*builder, *node) error { return nil }
 
 func (a relu) compile(c *compiler, chain []node, v *value) (*value, int) {

@@ -1,6 +1,8 @@
 package nn
 
 import (
+	"slices"
+
 	"github.com/starling-smc/starling/internal/config"
 )
 
@@ -16,6 +18,15 @@ func checkSizes(f *config.Faults, field string, least int, sizes ...int) {
 			return
 		}
 	}
+}
+
+// needSizes is checkSizes for a field without a default.
+func needSizes(f *config.Faults, field string, sizes ...int) {
+	if slices.Max(sizes) == 0 && slices.Min(sizes) == 0 {
+		f.Add(field, "needs a size, 1 to %d", mostSize)
+		return
+	}
+	checkSizes(f, field, 1, sizes...)
 }
 
 // checkStride wants a stride, or the zero that means the layer's default.

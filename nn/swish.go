@@ -7,6 +7,9 @@ var Swish Activation = swish{}
 
 type swish struct{}
 
+// Title implements Layer.
+func (swish) Title() string { return "" }
+
 func (swish) derive(*builder, *node) error { return nil }
 
 func (a swish) compile(c *compiler, chain []node, v *value) (*value, int) {

@@ -7,6 +7,9 @@ var Tanh Activation = tanh{}
 
 type tanh struct{}
 
+// Title implements Layer.
+func (tanh) Title() string { return "" }
+
 func (tanh) derive(*builder, *node) error { return nil }
 
 func (a tanh) compile(c *compiler, chain []node, v *value) (*value, int) {

@@ -48,11 +48,7 @@ func (w window) pool(n *node) error {
 
 // checkWindow checks the settings of a pooling layer.
 func checkWindow(f *config.Faults, size, stride, pad [2]int) {
-	if size == [2]int{} {
-		f.Add("", "needs a size")
-	} else {
-		checkSizes(f, "size", 1, size[:]...)
-	}
+	needSizes(f, "size", size[:]...)
 	checkStride(f, stride)
 	checkSizes(f, "pad", 0, pad[:]...)
 }

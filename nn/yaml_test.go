@@ -76,11 +76,11 @@ func flow(text string) string {
 func TestYAMLFaults(t *testing.T) {
 	for text, want := range map[string]string{
 		"layers: [dense]":                                    "dense needs its settings",
-		"layers: [{dense: 0}]":                               "needs units",
-		"layers: [{dense: {bias: false}}]":                   "needs units",
+		"layers: [{dense: 0}]":                               "model.layers.0.dense: needs a size, 1 to 1048576",
+		"layers: [{dense: {bias: false}}]":                   "model.layers.0.dense.units: needs a size",
 		"layers: [{dense: -3}]":                              "model.layers.0.dense: want 1 to 1048576, have -3",
-		"layers: [relu, {conv: {filters: 2}}]":               "model.layers.1.conv: needs filters and kernel",
-		"layers: [{maxpool: {pad: 1}}]":                      "model.layers.0.maxpool: needs a size",
+		"layers: [relu, {conv: {filters: 2}}]":               "model.layers.1.conv.kernel: needs a size",
+		"layers: [{maxpool: {pad: 1}}]":                      "model.layers.0.maxpool.size: needs a size, 1 to 1048576",
 		`layers: [{dense: 3, name: "a\nb"}]`:                 "model.layers.0.name: \"a\\nb\": want at most 100 bytes",
 		"layers: [rellu]":                                    "relu",
 		"layers: [relu]\n  likelihood: gaussian":             "gaussian needs its settings",

@@ -12,21 +12,21 @@ import (
 	"github.com/starling-smc/starling/internal/table"
 )
 
-// legend explains columns of both forms of a table.
+// legend explains the columns, in the terminal and in Markdown.
 var legend = []string{
 	"ours: mean ± standard deviation over the seeds run",
-	"anc>1: share of the iterations that left more than one ancestor alive",
-	"gradients: of one example each, over all particles",
-	"seconds: without evaluation, which is apart",
+	"anc>1: share of the iterations with more than one surviving ancestor",
+	"gradients: of single examples, over all particles",
+	"seconds: without evaluation, which has a column of its own",
 }
 
-// heads are the columns of the table for terminals; those in words hold words, and stand to the left.
+// heads are the columns of the terminal's table. Those in words hold text, and are left-aligned.
 var (
 	heads = []string{"cell", "", "accuracy, %", "log-likelihood", "runs", "ESS", "anc>1", "grads", "seconds", "evaluation", "on"}
 	words = []int{1, 4, 10}
 )
 
-// WriteMarkdown writes the table, the paper and ours side by side, and below it the machines.
+// WriteMarkdown writes the table, the paper's figures beside ours, and the machines below it.
 func (t *Table) WriteMarkdown(w io.Writer, runs []Run) error {
 	head := []string{"cell", "accuracy, %: paper", "ours", "log-likelihood: paper", "ours", "runs", "protocol", "J", "ESS", "anc>1", "gradients",
 		"seconds: paper", "ours", "evaluation", "machine"}
@@ -51,7 +51,7 @@ func (t *Table) WriteMarkdown(w io.Writer, runs []Run) error {
 	return err
 }
 
-// WriteText writes the table for a terminal of 120 columns, ours below the paper.
+// WriteText writes the table for a terminal of 120 columns, our figures below the paper's.
 func (t *Table) WriteText(w io.Writer, runs []Run) error {
 	rows := t.Rows(runs)
 	all := machines(rows)
@@ -68,7 +68,7 @@ func (t *Table) WriteText(w io.Writer, runs []Run) error {
 		}
 		o, j := r.ours(all), ""
 		if o.particles != "" {
-			j = "J = " + o.particles // where the line has room
+			j = "J = " + o.particles // in the column of the cell's name, which is free in this line
 		}
 		lines.Add(r.published().line(r.Name, "paper", "")...)
 		lines.Add(o.line(j, "ours", o.runs+" "+protocol)...)
@@ -86,12 +86,12 @@ func (t *Table) WriteText(w io.Writer, runs []Run) error {
 	return err
 }
 
-// entry is what a table says of a cell, on one side.
+// entry is the text of a cell's figures: the paper's or ours.
 type entry struct {
 	accuracy, likelihood, runs, particles, ess, ancestors, gradients, seconds, evaluation, machine string
 }
 
-// line has a cell for each of the heads.
+// line is the entry as a row below heads.
 func (e entry) line(cell, side, runs string) []string {
 	return []string{cell, side, e.accuracy, e.likelihood, runs, e.ess, e.ancestors, e.gradients, e.seconds, e.evaluation, e.machine}
 }
@@ -101,7 +101,7 @@ func (r *Row) published() entry {
 	return entry{accuracy: asPrinted(p.Accuracy, 2), likelihood: asPrinted(p.LogLikelihood, 3), seconds: meanAndSD(p.Seconds.Mean, p.Seconds.SD, 0)}
 }
 
-// asPrinted writes a mean with so many digits, or with more where the paper does.
+// asPrinted writes a mean with so many decimals, or with more if the paper printed more.
 func asPrinted(f Figure, digits int) string {
 	mean := strconv.FormatFloat(f.Mean, 'f', -1, 64)
 	if _, all, _ := strings.Cut(mean, "."); len(all) > digits {
@@ -110,9 +110,9 @@ func asPrinted(f Figure, digits int) string {
 	return meanAndSD(f.Mean, f.SD, digits)
 }
 
-// ours names machines by their place among all of a table.
+// ours is the entry of our runs. all are the machines of the table.
 func (r *Row) ours(all []string) entry {
-	say := func(digits int, f func(Run) float64) string {
+	write := func(digits int, f func(Run) float64) string {
 		mean, sd := r.Mean(f)
 		return meanAndSD(mean, sd, digits)
 	}
@@ -123,20 +123,20 @@ func (r *Row) ours(all []string) entry {
 	ancestors, _ := r.Mean(func(r Run) float64 { return r.Ancestors })
 	gradients, _ := r.Mean(func(r Run) float64 { return float64(r.Gradients) })
 	return entry{
-		accuracy:   say(2, func(r Run) float64 { return float64(r.Accuracy) }),
-		likelihood: say(3, func(r Run) float64 { return float64(r.LogLikelihood) }),
+		accuracy:   write(2, func(r Run) float64 { return float64(r.Accuracy) }),
+		likelihood: write(3, func(r Run) float64 { return float64(r.LogLikelihood) }),
 		runs:       fmt.Sprint(len(r.Runs)),
 		particles:  r.particles(),
 		ess:        fmt.Sprintf("%.1f", ess),
 		ancestors:  fmt.Sprintf("%.0f %%", 100*ancestors),
 		gradients:  millions(gradients),
-		seconds:    say(0, func(r Run) float64 { return r.Sampling }),
-		evaluation: say(1, func(r Run) float64 { return r.Evaluation }),
+		seconds:    write(0, func(r Run) float64 { return r.Sampling }),
+		evaluation: write(1, func(r Run) float64 { return r.Evaluation }),
 		machine:    r.on(all),
 	}
 }
 
-// particles are those of the row's runs; empty if nobody recorded them.
+// particles lists the numbers of particles of the row's runs; it is empty if none was recorded.
 func (r *Row) particles() string {
 	var all []string
 	for _, run := range r.Runs {
@@ -147,7 +147,7 @@ func (r *Row) particles() string {
 	return strings.Join(all, ",")
 }
 
-// meanAndSD leaves out a standard deviation that is not known.
+// meanAndSD writes a mean, and its standard deviation if there is one.
 func meanAndSD(mean, sd float64, digits int) string {
 	if math.IsNaN(sd) {
 		return fmt.Sprintf("%.*f", digits, mean)
@@ -155,7 +155,7 @@ func meanAndSD(mean, sd float64, digits int) string {
 	return fmt.Sprintf("%.*f ± %.*f", digits, mean, digits, sd)
 }
 
-// millions writes 361 M, and three digits of a smaller number, too.
+// millions writes a number in millions with at least three digits: 361 M, 40.2 M, 4.00 M.
 func millions(n float64) string {
 	switch m := n / 1e6; {
 	case m >= 99.95:
@@ -167,7 +167,7 @@ func millions(n float64) string {
 	}
 }
 
-// machines are those that runs of the rows were made on, in the order in which they are met.
+// machines lists the machines of the rows' runs, in order of appearance.
 func machines(rows []Row) (all []string) {
 	for _, r := range rows {
 		for _, run := range r.Runs {
@@ -179,7 +179,7 @@ func machines(rows []Row) (all []string) {
 	return all
 }
 
-// on lists the machines of the row's runs, numbered from 1.
+// on lists the machines of the row's runs by their numbers in all, from 1.
 func (r *Row) on(all []string) string {
 	var numbers []string
 	for i, m := range all {

@@ -20,7 +20,7 @@ import (
 //go:embed results/*.json
 var results embed.FS
 
-// Recorded are the runs of a table that came with the program.
+// Recorded returns the runs of a table that come with the program.
 func (t *Table) Recorded() []Run {
 	text, err := results.ReadFile("results/" + t.Name + ".json")
 	var runs []Run
@@ -33,8 +33,8 @@ func (t *Table) Recorded() []Run {
 	return runs
 }
 
-// ReadRecord reads runs of the table from a file of them; there are none where there is no file. One that is no record of
-// such runs is a *starling.DataError.
+// ReadRecord reads runs of the table from a file; a file that does not exist has no runs. The error is a *starling.DataError
+// if the file is not a record of such runs.
 func (t *Table) ReadRecord(file string) ([]Run, error) {
 	text, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -45,12 +45,12 @@ func (t *Table) ReadRecord(file string) ([]Run, error) {
 	}
 	runs, err := t.decode(text)
 	if err != nil {
-		return nil, &starling.DataError{Err: fmt.Errorf("%s is no record of runs of %s: %w", file, t.Name, err)}
+		return nil, &starling.DataError{Err: fmt.Errorf("%s is not a record of runs of %s: %w", file, t.Name, err)}
 	}
 	return runs, nil
 }
 
-// decode reads a record. Who rewrites it loses nothing of it.
+// decode reads a record. It refuses keys that it does not know, so that nothing is lost when the record is written again.
 func (t *Table) decode(text []byte) (runs []Run, err error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
@@ -58,12 +58,12 @@ func (t *Table) decode(text []byte) (runs []Run, err error) {
 		return nil, err
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return nil, errors.New("more stands behind the runs")
+		return nil, errors.New("something follows the list of runs")
 	}
 	for i, r := range runs {
 		err := t.check(r)
 		if err == nil && slices.ContainsFunc(runs[:i], r.same) {
-			err = errors.New("it stands there twice")
+			err = errors.New("the record has this run already")
 		}
 		if err != nil {
 			return nil, fmt.Errorf("entry %d, cell %q, seed %d, protocol %q: %w", i+1, r.Cell, r.Seed, r.Protocol, err)
@@ -72,7 +72,7 @@ func (t *Table) decode(text []byte) (runs []Run, err error) {
 	return runs, nil
 }
 
-// check says what cannot be of a run.
+// check refuses figures that no run can have.
 func (t *Table) check(r Run) error {
 	if !slices.ContainsFunc(t.Cells, func(c Cell) bool { return c.Name == r.Cell }) {
 		return errors.New("the table has no such cell")
@@ -85,7 +85,7 @@ func (t *Table) check(r Run) error {
 		value, most float64
 	}{
 		{"accuracy", float64(r.Accuracy), 100}, {"particles", float64(r.Particles), math.Inf(1)}, {"ess", r.ESS, math.Inf(1)},
-		{"ancestors", r.Ancestors, 1 + 1e-9}, // it was a sum once, and rounded
+		{"ancestors", r.Ancestors, 1 + 1e-9}, // earlier versions summed it, with rounding errors
 		{"gradients", float64(r.Gradients), math.Inf(1)}, {"values", float64(r.Values), math.Inf(1)},
 		{"sampling_seconds", r.Sampling, math.Inf(1)}, {"evaluation_seconds", r.Evaluation, math.Inf(1)},
 	} {
@@ -96,12 +96,12 @@ func (t *Table) check(r Run) error {
 	return nil
 }
 
-// same says that another is the same cell, seed and protocol's.
+// same reports whether two runs have the same cell, seed and protocol.
 func (r Run) same(other Run) bool {
 	return r.Cell == other.Cell && r.Seed == other.Seed && r.Protocol == other.Protocol
 }
 
-// Merge adds runs to others, in the place of those of the same cell, seed and protocol, and sorts them.
+// Merge adds more runs, sorted. They replace runs of the same cell, seed and protocol.
 func Merge(runs, more []Run) []Run {
 	runs = slices.Clone(runs)
 	for _, m := range more {

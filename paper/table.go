@@ -1,5 +1,5 @@
-// Package paper puts what papers printed beside what starling gets: a table's published figures as data, its cells as
-// configs that anybody can run, and what the runs came to.
+// Package paper compares the tables of papers with starling's results: a table's published figures are data, its cells are
+// configs that anybody can run, and a Run holds the figures of one such run.
 package paper
 
 import (
@@ -21,7 +21,7 @@ type Table struct {
 	Cells       []Cell
 }
 
-// Protocol says by which protocol a run is made: same, the paper's, or reduced: how.
+// Protocol names the protocol of a run: "same" is the paper's, "reduced: …" says how it differs.
 func (t *Table) Protocol(reduced bool) string {
 	if reduced {
 		return "reduced: " + t.Reduced
@@ -29,15 +29,15 @@ func (t *Table) Protocol(reduced bool) string {
 	return "same"
 }
 
-// Cell is one entry: what was published of it, and the preset that runs it.
+// Cell is one entry of a table: its published figures, and the preset that runs it.
 type Cell struct {
 	Name      string
 	Preset    string   // the paper's protocol
-	Reduced   []string // what the reduced one sets in it, as KEY=VALUE
+	Reduced   []string // the changes that the reduced protocol makes to it, as KEY=VALUE
 	Published Figures
 }
 
-// Spec is what a cell runs with a seed.
+// Spec is the config of a cell's run with a seed.
 func (c Cell) Spec(seed uint64, reduced bool) (starling.Spec, error) {
 	name := fmt.Sprintf("%s-%d", c.Name, seed)
 	var sets []string
@@ -48,7 +48,7 @@ func (c Cell) Spec(seed uint64, reduced bool) (starling.Spec, error) {
 	return starling.Preset(c.Preset, append([]string{fmt.Sprint("seed=", seed), "name=" + name}, sets...)...)
 }
 
-// Figures are what was published of a cell.
+// Figures are the published figures of a cell.
 type Figures struct {
 	Accuracy      Figure `json:"accuracy"`       // percent
 	LogLikelihood Figure `json:"log_likelihood"` // nats, mean over the test examples
@@ -61,7 +61,7 @@ type Figure struct {
 	SD   float64 `json:"sd"`
 }
 
-// Published are the figures of the cells, by their names.
+// Published maps the names of the cells to their published figures.
 func (t *Table) Published() map[string]Figures {
 	all := map[string]Figures{}
 	for _, c := range t.Cells {
@@ -70,26 +70,27 @@ func (t *Table) Published() map[string]Figures {
 	return all
 }
 
-// Run is what one run of a cell came to.
+// Run holds the results of one run of a cell.
 type Run struct {
 	Cell          string    `json:"cell"`
 	Seed          uint64    `json:"seed"`
-	Protocol      string    `json:"protocol"`            // same, or reduced: how
+	Protocol      string    `json:"protocol"`            // as Table.Protocol names it
 	Particles     int       `json:"particles,omitempty"` // J; 0: recorded before this was kept
 	Accuracy      uq.Number `json:"accuracy"`            // percent
 	LogLikelihood uq.Number `json:"log_likelihood"`      // nats, mean over the test examples
 	ESS           float64   `json:"ess"`                 // median over the iterations
-	Ancestors     float64   `json:"ancestors"`           // share of the iterations that left more than one ancestor alive
+	Ancestors     float64   `json:"ancestors"`           // share of the iterations with more than one surviving ancestor
 	Gradients     int       `json:"gradients"`           // in examples, over the particles
-	Values        int       `json:"values"`              // evaluations without gradient, likewise
-	Sampling      float64   `json:"sampling_seconds"`    // with reading the data, without evaluation and pauses
-	Evaluation    float64   `json:"evaluation_seconds"`  // on the test examples, on the way and of the result
+	Values        int       `json:"values"`              // evaluations of the likelihood without gradient, in examples, over the particles
+	Sampling      float64   `json:"sampling_seconds"`    // includes reading the data; without evaluation and pauses
+	Evaluation    float64   `json:"evaluation_seconds"`  // on the test examples, during the run and at its end
 	Machine       string    `json:"machine"`
 	Version       string    `json:"version"`
 }
 
-// Read is the run of a cell in a folder. Errors are those of starling.OpenRun, a *starling.NotDoneError among them, or a
-// *starling.DataError of a run of another config, as of a preset that has changed since, or that is none of a cell.
+// Read reads the run of a cell from its folder. Errors are those of starling.OpenRun, such as a *starling.NotDoneError. The
+// error is a *starling.DataError if the folder's config is not that of the cell, perhaps because the preset has changed since,
+// or if a cell cannot have such a run.
 func (t *Table) Read(dir string, c Cell, seed uint64, reduced bool) (*Run, error) {
 	r, err := starling.OpenRun(dir)
 	if err != nil {
@@ -107,7 +108,7 @@ func (t *Table) Read(dir string, c Cell, seed uint64, reduced bool) (*Run, error
 		return nil, err
 	}
 	if metrics.Accuracy == nil || len(r.Trace) == 0 {
-		return nil, &starling.DataError{Err: fmt.Errorf("%s has no accuracy or no trace: it is no run of a cell", dir)}
+		return nil, &starling.DataError{Err: fmt.Errorf("%s has no accuracy or no trace, so it is not the run of a cell", dir)}
 	}
 	last := r.Trace[len(r.Trace)-1]
 	out := &Run{
@@ -116,8 +117,8 @@ func (t *Table) Read(dir string, c Cell, seed uint64, reduced bool) (*Run, error
 		Gradients: last.Gradients, Values: last.Values, Sampling: last.Seconds, Evaluation: r.Manifest.EvaluationSeconds,
 		Machine: machine(&r.Manifest), Version: strings.TrimSpace(r.Manifest.Version + " " + r.Manifest.Revision),
 	}
-	if m := r.Spec.Method.SMC; m != nil {
-		out.Particles = m.Particles
+	if s := r.Spec.Way().Sampling(); s != nil {
+		out.Particles = s.Particles
 	}
 	var ess []float64
 	several := 0
@@ -131,7 +132,7 @@ func (t *Table) Read(dir string, c Cell, seed uint64, reduced bool) (*Run, error
 	return out, nil
 }
 
-// machine says what a run was made on, and with how many threads where these are not one a CPU.
+// machine describes the machine of a run, and the number of threads if it is not one a CPU.
 func machine(m *starling.Manifest) string {
 	threads := ""
 	switch {
@@ -144,14 +145,14 @@ func machine(m *starling.Manifest) string {
 	return fmt.Sprintf("%s, %d CPUs%s, %s", cmp.Or(m.CPU, m.Platform), m.CPUs, threads, m.Kernel)
 }
 
-// Row is a cell with what its runs came to.
+// Row is a cell with its runs.
 type Row struct {
 	Cell
 	Runs     []Run
 	Protocol string // of the runs; empty without any
 }
 
-// Rows sorts runs to cells. Runs of the full protocol count where there are any, else the reduced ones.
+// Rows assigns runs to cells. Runs of the full protocol count if there are any, else the reduced ones.
 func (t *Table) Rows(runs []Run) []Row {
 	rows := make([]Row, len(t.Cells))
 	for i, c := range t.Cells {
@@ -172,7 +173,7 @@ func (t *Table) Rows(runs []Run) []Row {
 	return rows
 }
 
-// protocols lists those of the runs, same first.
+// protocols lists the protocols of the runs, "same" first.
 func protocols(runs []Run) []string {
 	all := []string{"same"}
 	for _, r := range runs {
@@ -183,8 +184,8 @@ func protocols(runs []Run) []string {
 	return all
 }
 
-// Mean is the mean of a figure over the runs and their standard deviation, NaN for fewer than two. Both are NaN where the
-// figure of a run is.
+// Mean returns the mean of a figure over the runs, and its standard deviation, which is NaN for fewer than two runs. Both are
+// NaN if the figure of any run is NaN.
 func (r *Row) Mean(f func(Run) float64) (mean, sd float64) {
 	if len(r.Runs) == 0 {
 		return math.NaN(), math.NaN()

@@ -12,10 +12,12 @@ import (
 	"testing"
 
 	"github.com/starling-smc/starling"
+	"github.com/starling-smc/starling/mcmc"
+	"github.com/starling-smc/starling/method"
 	"github.com/starling-smc/starling/uq"
 )
 
-// Every cell of the table runs: its preset exists under both protocols, and says what the paper says.
+// Every cell has a preset under both protocols, with the settings that the paper names.
 func TestCellsHaveConfigs(t *testing.T) {
 	if len(DataAnnealing.Cells) != 24 {
 		t.Errorf("%d cells, want 6 schedules × 2 data sets × 2 moves", len(DataAnnealing.Cells))
@@ -31,19 +33,20 @@ func TestCellsHaveConfigs(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", c.Name, err)
 			}
-			m := spec.Method.SMC
+			m := spec.Method.(method.SMC)
+			move := m.Move.(mcmc.Unadjusted)
 			steps := 3
 			if strings.Contains(c.Name, "-ld-") {
 				steps = 1
 			}
-			if spec.Seed != 7 || !spec.Data.Whole || m.Move.Leapfrog.Steps != steps || m.Move.Leapfrog.Step != 0.002 || (m.Particles == 10) == reduced {
+			if spec.Seed != 7 || !spec.Data.Whole || move.Steps != steps || move.Step != 0.002 || (m.Particles == 10) == reduced {
 				t.Errorf("%s, reduced %v: %s", c.Name, reduced, spec.YAML())
 			}
 		}
 	}
 }
 
-// The printed table is that of the paper: its column sums, taken from the paper by another road.
+// The column sums of the published figures are right. They were added up apart, from the paper's own table.
 func TestPublishedFigures(t *testing.T) {
 	want := map[string][3]float64{ // sums over the schedules: accuracy, log-likelihood, seconds
 		"mnist-ld":    {556.42, -1.5766, 30364.89},
@@ -119,7 +122,7 @@ func TestRowsAndMeans(t *testing.T) {
 	}
 }
 
-// The table for terminals fits 120 columns, however much there is to say, and says it where its column is.
+// The terminal's table fits 120 columns, however long its entries are, and each entry stands below its heading.
 func TestTextFits(t *testing.T) {
 	var runs []Run
 	for i, c := range DataAnnealing.Cells {
@@ -146,7 +149,7 @@ func TestTextFits(t *testing.T) {
 	}
 }
 
-// A run whose particles all went astray is one of the table, too, and its cell's figures say so.
+// A run that diverged counts as well: the mean of its cell is NaN or infinite.
 func TestNotFinite(t *testing.T) {
 	const cell = "mnist-hmc-ctr"
 	runs := []Run{
@@ -167,12 +170,12 @@ func TestNotFinite(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !strings.Contains(b.String(), " NaN ") || !strings.Contains(b.String(), " -Inf ") || strings.Contains(b.String(), "± NaN") {
-			t.Errorf("no word of what is not finite:\n%s", b.String())
+			t.Errorf("NaN or -Inf is missing:\n%s", b.String())
 		}
 	}
 }
 
-// A record holds runs of the table's cells, each once, and nothing else.
+// A record holds runs of the table's cells, each one once, and nothing else.
 func TestReadRecord(t *testing.T) {
 	const good = `{"cell": "mnist-hmc-ctr", "seed": 1, "protocol": "same", "accuracy": 98}`
 	with := func(pair string) string { return "[" + strings.TrimSuffix(good, "}") + ", " + pair + "}]" }
@@ -185,9 +188,9 @@ func TestReadRecord(t *testing.T) {
 		"[" + good + ", " + strings.Replace(good, "1", "2", 1) + "]": "",
 		"":                               "EOF",
 		"{}":                             "object",
-		"[" + good + "][]":               "more stands behind",
+		"[" + good + "][]":               "something follows the list",
 		"[{}]":                           `entry 1, cell "", seed 0, protocol "": the table has no such cell`,
-		"[" + good + ", " + good + "]":   `entry 2, cell "mnist-hmc-ctr", seed 1, protocol "same": it stands there twice`,
+		"[" + good + ", " + good + "]":   `entry 2, cell "mnist-hmc-ctr", seed 1, protocol "same": the record has this run already`,
 		with(`"cell": "mnist"`):          `cell "mnist", seed 1, protocol "same": the table has no such cell`,
 		with(`"protocol": "Same"`):       "want protocol \"same\"",
 		with(`"protocol": "reduced: "`):  "want protocol",
@@ -228,12 +231,16 @@ func TestReadAnother(t *testing.T) {
 		t.Fatal(err)
 	}
 	spec.Name = "renamed"
-	result, err := starling.Fit(t.Context(), spec, starling.Options{})
+	dir := t.TempDir() + "/run"
+	folder, err := starling.TakeFolder(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir() + "/run"
-	if err := starling.WriteRun(dir, result); err != nil {
+	result, err := starling.Fit(t.Context(), spec, starling.Options{Folder: folder})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := folder.Close(); err != nil {
 		t.Fatal(err)
 	}
 	run, err := DataAnnealing.Read(dir, cell, 3, true)
@@ -263,7 +270,7 @@ func TestReadAnother(t *testing.T) {
 	}
 }
 
-// A run counts once its manifest says that it is done, which is written last.
+// A run counts once its manifest, which is written last, says that it is done.
 func TestReadUnfinished(t *testing.T) {
 	dir := t.TempDir()
 	var unfinished *starling.NotDoneError
@@ -298,7 +305,7 @@ func TestMachine(t *testing.T) {
 	}
 }
 
-// What came with the program is of cells that the table has, each seed and protocol once, and the page shows it.
+// The recorded runs are runs of the table's cells, each seed and protocol once, and docs/results shows them.
 func TestRecordedRuns(t *testing.T) {
 	runs := DataAnnealing.Recorded()
 	if len(runs) == 0 {

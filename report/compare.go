@@ -10,34 +10,37 @@ import (
 	"strings"
 
 	"github.com/starling-smc/starling"
+	"github.com/starling-smc/starling/eval"
 	"github.com/starling-smc/starling/internal/chart"
+	"github.com/starling-smc/starling/internal/finding"
+	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/uq"
 )
 
-// Judged is a run with what it was found to be worth, under a name that tells it from the others.
-type Judged struct {
+// Evaluated is a run with its evaluation, under a name that tells it from the others.
+type Evaluated struct {
 	Name string
 	*starling.Run
-	*starling.Judgement
+	*eval.Assessment
 }
 
 // Comparison is several runs side by side.
 type Comparison struct {
-	Runs     []Judged
+	Runs     []Evaluated
 	Warnings []string // why figures may not be comparable
-	Notes    []string // what figures beside one another do not say
+	Notes    []string // what must be known to compare the figures
 	views    []*view
 }
 
-// NewComparison puts runs side by side. Runs of classes and of values, or of different classes, are an error that names
-// them; runs that were judged on different examples are marked by a warning.
-func NewComparison(runs []Judged) (*Comparison, error) {
+// NewComparison puts runs side by side. It refuses runs of classification beside runs of regression, and runs of different
+// classes; the error names them. Runs that were evaluated on different examples are marked by a warning.
+func NewComparison(runs []Evaluated) (*Comparison, error) {
 	if len(runs) < 2 {
 		return nil, errors.New("a comparison is of at least two runs")
 	}
 	c := &Comparison{Runs: runs}
 	for _, r := range runs {
-		v, err := newView(r.Run, r.Judgement)
+		v, err := newView(r.Run, r.Assessment)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", r.Name, err)
 		}
@@ -49,49 +52,48 @@ func NewComparison(runs []Judged) (*Comparison, error) {
 		a, b := runs[0].Name, runs[i+1].Name
 		switch {
 		case first.classes() != v.classes():
-			kind := map[bool]string{true: "tells classes apart", false: "predicts numbers"}
-			return nil, fmt.Errorf("%s %s and %s %s: they have no figures in common", a, kind[first.classes()], b, kind[v.classes()])
-		case first.classes() && first.j.Test.Classes != v.j.Test.Classes:
-			return nil, fmt.Errorf("%s tells %d classes apart and %s %d: they were not taught the same", a, first.j.Test.Classes, b, v.j.Test.Classes)
-		case !first.classes() && first.j.Values.Outputs != v.j.Values.Outputs:
-			return nil, fmt.Errorf("%s predicts %s and %s %d: they were not taught the same",
-				a, several(first.j.Values.Outputs, "number"), b, v.j.Values.Outputs)
+			kind := map[bool]string{true: "is a classification", false: "is a regression"}
+			return nil, fmt.Errorf("%s %s, %s %s: they have no figures in common", a, kind[first.classes()], b, kind[v.classes()])
+		case first.classes() && first.a.Test.Classes != v.a.Test.Classes:
+			return nil, fmt.Errorf("%s has %d classes and %s has %d: they did not learn the same task", a, first.a.Test.Classes, b, v.a.Test.Classes)
+		case !first.classes() && first.a.Regression.Outputs != v.a.Regression.Outputs:
+			return nil, fmt.Errorf("%s predicts %s and %s predicts %d: they did not learn the same task",
+				a, several(first.a.Regression.Outputs, "number"), b, v.a.Regression.Outputs)
 		case !same(first, v):
-			others = append(others, fmt.Sprintf("%s on %s %s (%s)", b, count(v.set.Len()), v.test(), short(v.checksum())))
+			others = append(others, fmt.Sprintf("%s on %s %s (%s)", b, count(v.set.Len()), v.part(), short(v.checksum())))
 		}
 	}
 	if others != nil {
-		c.Warnings = append(c.Warnings, fmt.Sprintf("The runs were not judged on the same examples, so their scores are not to be compared one by one: "+
-			"%s on %s %s of %s (%s), %s.", runs[0].Name, count(first.set.Len()), first.test(), first.j.Problem.Name, short(first.checksum()), list(others)))
+		c.Warnings = append(c.Warnings, fmt.Sprintf("The runs were evaluated on different examples, so do not compare their scores one by one: "+
+			"%s on %s %s of %s (%s), %s.", runs[0].Name, count(first.set.Len()), first.part(), first.a.Problem.Name, short(first.checksum()), numeral.List(others)))
 	}
 	if others := c.scaled(); others != nil {
-		c.Notes = append(c.Notes, fmt.Sprintf("Log evidences are not to be compared: they are densities of the targets as the network learns them, "+
-			"and %s learnt them on other scales than %s.", list(others), c.evident()[0].Name))
+		c.Notes = append(c.Notes, fmt.Sprintf("Do not compare the log evidences: they are densities of the targets as the network learns them, "+
+			"and %s learnt them on other scales than %s.", numeral.List(others), c.withEvidence()[0].Name))
 	}
 	var optimised, merged []string
-	for _, r := range runs {
-		if o, m := r.Spec.Optimised(r.Trace); o {
+	for i, r := range runs {
+		if c.views[i].found(finding.KindOptimiser) {
 			optimised = append(optimised, r.Name)
-		} else if m && r.Metrics.LogEvidence != nil {
+		} else if c.views[i].found(finding.KindMerged) && r.Metrics.LogEvidence != nil {
 			merged = append(merged, r.Name)
 		}
 	}
 	if optimised != nil {
-		kind := "an optimiser, not as a sampler"
+		kind, rest := "an optimiser, not as a sampler", "its networks says little about uncertainty, and its log evidence is no estimate"
 		if len(optimised) > 1 {
-			kind = "optimisers, not as samplers"
+			kind, rest = "optimisers, not as samplers", "their networks says little about uncertainty, and their log evidences are no estimates"
 		}
-		c.Notes = append(c.Notes, fmt.Sprintf("%s behaved as %s of the posterior: how far their networks disagree says little, and their log "+
-			"evidence is no estimate.", list(optimised), kind))
+		c.Notes = append(c.Notes, fmt.Sprintf("%s behaved as %s of the posterior: the disagreement of %s.", numeral.List(optimised), kind, rest))
 	}
 	if merged != nil {
-		c.Notes = append(c.Notes, fmt.Sprintf("Of %s the log evidence rests on one draw of the start: all particles descend from it.", list(merged)))
+		c.Notes = append(c.Notes, fmt.Sprintf("The log evidence of %s rests on one draw of the start: all particles of an island descend from it.", numeral.List(merged)))
 	}
 	return c, nil
 }
 
-// evident are the runs that have an evidence.
-func (c *Comparison) evident() (runs []Judged) {
+// withEvidence are the runs that have a log evidence.
+func (c *Comparison) withEvidence() (runs []Evaluated) {
 	for _, r := range c.Runs {
 		if r.Metrics.LogEvidence != nil {
 			runs = append(runs, r)
@@ -102,7 +104,7 @@ func (c *Comparison) evident() (runs []Judged) {
 
 // scaled names the runs whose evidence is one of targets on another scale than that of the first.
 func (c *Comparison) scaled() (names []string) {
-	scale := func(r Judged) []float64 {
+	scale := func(r Evaluated) []float64 {
 		sd := make([]float64, r.Schema.Outputs)
 		for i := range sd {
 			if sd[i] = 1; r.Schema.Targets != nil {
@@ -111,20 +113,20 @@ func (c *Comparison) scaled() (names []string) {
 		}
 		return sd
 	}
-	for _, r := range c.evident() {
-		if !slices.Equal(scale(r), scale(c.evident()[0])) {
+	for _, r := range c.withEvidence() {
+		if !slices.Equal(scale(r), scale(c.withEvidence()[0])) {
 			names = append(names, r.Name)
 		}
 	}
 	return names
 }
 
-// checksum is that of the examples that a run was judged on.
+// checksum is that of the examples that a run was evaluated on.
 func (v *view) checksum() string { return v.set.Checksum() }
 
 func short(checksum string) string { return checksum[:12] }
 
-// same says that two runs were judged on the same examples in the same order, whatever their standardisation is.
+// same says that two runs were evaluated on the same examples in the same order, whatever their standardisation is.
 func same(a, b *view) bool {
 	if a.checksum() == b.checksum() {
 		return true
@@ -141,7 +143,7 @@ func same(a, b *view) bool {
 		}
 		return len(x) == len(y)
 	}
-	if !a.classes() && !near(a.j.Values.Targets, b.j.Values.Targets, 0) {
+	if !a.classes() && !near(a.a.Regression.Targets, b.a.Regression.Targets, 0) {
 		return false
 	}
 	for i := range n {
@@ -152,7 +154,7 @@ func same(a, b *view) bool {
 	return true
 }
 
-// original is example i of the set that the run was judged on, in the units of its file.
+// original is example i of the set that the run was evaluated on, in the units of its file.
 func (v *view) original(i int) []float64 {
 	x := make([]float64, v.set.Features())
 	v.set.Row(i, x)
@@ -167,6 +169,7 @@ func (v *view) original(i int) []float64 {
 	return x
 }
 
+// evaluations are the scores of all runs, and their names.
 func (c *Comparison) evaluations() (names []string, all []Scored) {
 	for _, r := range c.Runs {
 		names = append(names, r.Name)
@@ -178,15 +181,15 @@ func (c *Comparison) evaluations() (names []string, all []Scored) {
 // cost is what runs took, a row a figure.
 func (c *Comparison) cost() table {
 	names, _ := c.evaluations()
-	t := table{Caption: "What they are, and what they took", Head: append([]string{""}, names...)}
+	t := table{Caption: "Size, evidence and cost", Head: append([]string{""}, names...)}
 	rows := []struct {
 		name string
 		of   func(v *view) string
 	}{
 		{"parameters", func(v *view) string { return count(v.run.Net.Dim()) }},
 		{"networks", func(v *view) string { return count(v.run.Posterior.Size()) }},
-		{"log evidence", func(v *view) string { return fixed(number(v.j.Metrics.LogEvidence), 1) }},
-		{"± over islands", func(v *view) string { return fixed(number(v.j.Metrics.LogEvidenceSD), 1) }},
+		{"log evidence", func(v *view) string { return fixed(number(v.a.Metrics.LogEvidence), 1) }},
+		{"± over islands", func(v *view) string { return fixed(number(v.a.Metrics.LogEvidenceSD), 1) }},
 		{"gradients, examples", func(v *view) string { return count(gradients(v.islands)) }},
 		{"seconds at work", func(v *view) string { return v.atWork() }},
 		{"seconds of evaluation", func(v *view) string { return v.evaluating() }},
@@ -232,38 +235,38 @@ func (c *Comparison) Write(w io.Writer) error {
 	names, all := c.evaluations()
 	first := c.views[0]
 	p := page{
-		Title: list(names),
-		Lead:  fmt.Sprintf("%s side by side, judged on %s %s of %s.", several(len(c.Runs), "run"), count(first.set.Len()), first.test(), first.j.Problem.Name),
-		Made:  "Written by starling. This page is complete in itself: it loads nothing and runs no script.",
+		Title: numeral.List(names),
+		Lead:  fmt.Sprintf("%s side by side, evaluated on %s %s of %s.", several(len(c.Runs), "run"), count(first.set.Len()), first.part(), first.a.Problem.Name),
+		Made:  "Written by starling. " + alone,
 	}
 	if c.Warnings != nil {
-		p.Summary = []topic{{Title: "Not the same examples", Warnings: c.Warnings}}
-		p.Lead = fmt.Sprintf("%s side by side, judged on different examples.", several(len(c.Runs), "run"))
+		p.Summary = []topic{{Title: "Different examples", Warnings: c.Warnings}}
+		p.Lead = fmt.Sprintf("%s side by side, evaluated on different examples.", several(len(c.Runs), "run"))
 	}
 	if c.Notes != nil {
-		p.Summary = append(p.Summary, topic{Title: "What the figures do not say", Warnings: c.Notes})
+		p.Summary = append(p.Summary, topic{Title: "What you need to know to compare", Warnings: c.Notes})
 	}
 	methods := table{Caption: "Runs", Head: []string{"run", "network", "method", "seed"}, Words: []int{1, 2}}
 	for i, v := range c.views {
-		methods.add(names[i], Architecture(v.run.Net), Method(&v.run.Spec), fmt.Sprint(v.run.Spec.Seed))
+		methods.add(names[i], v.run.Net.Title(), v.run.Spec.Title(), fmt.Sprint(v.run.Spec.Seed))
 	}
 	figures := section{
-		ID: "figures", Title: "Figures", Text: []string{"Arrows say what is better; the best of a row is bold. Seconds at work leave out pauses and evaluation."},
+		ID: "figures", Title: "Figures", Text: []string{"Arrows show whether more or less is better; the best of a row is bold. Seconds at work leave out pauses and evaluation."},
 		Tables: append(compare(names, all), c.cost()),
 	}
 	pictures := section{ID: "pictures", Title: "Side by side"}
-	nll := c.dots("nll", "NLL", "negative log-likelihood, nats an example", false, func(v *view) (at, low, high float64) {
-		return float64(v.j.Metrics.NLL), 0, 0
+	nll := c.dots("nll", "NLL", "negative log-likelihood, nats per example", false, func(v *view) (at, low, high float64) {
+		return float64(v.a.Metrics.NLL), 0, 0
 	})
 	if first.classes() {
-		pictures.Figures = append(pictures.Figures, c.dots("accuracy", "Accuracy", "share that is right", true, func(v *view) (at, low, high float64) {
-			at = number(v.j.Metrics.Accuracy)
-			low, high = wilson(at*float64(v.j.Metrics.N), float64(v.j.Metrics.N))
+		pictures.Figures = append(pictures.Figures, c.dots("accuracy", "Accuracy", "accuracy", true, func(v *view) (at, low, high float64) {
+			at = number(v.a.Metrics.Accuracy)
+			low, high = wilson(at*float64(v.a.Metrics.N), float64(v.a.Metrics.N))
 			return at, low, high
 		}))
 	} else {
 		pictures.Figures = append(pictures.Figures, c.dots("rmse", "RMSE", "root mean square error", false, func(v *view) (at, low, high float64) {
-			return number(v.j.Metrics.RMSE), 0, 0
+			return number(v.a.Metrics.RMSE), 0, 0
 		}))
 	}
 	scores := &pictures.Figures[0]
@@ -273,7 +276,7 @@ func (c *Comparison) Write(w io.Writer) error {
 	for i, r := range nll.Data.Rows {
 		scores.Data.Rows[i].Cells = append(scores.Data.Rows[i].Cells, r.Cells...)
 	}
-	pictures.Figures = append(pictures.Figures, c.believed(), c.declined())
+	pictures.Figures = append(pictures.Figures, c.calibration(), c.riskCoverage())
 	runs := section{ID: "runs", Title: "The runs", Tables: []table{methods}}
 	p.Sections = []section{figures, pictures}
 	if samplers := c.samplers(); samplers.Figures != nil {
@@ -309,81 +312,58 @@ func (c *Comparison) dots(id, title, label string, share bool, of func(*view) (a
 	return f
 }
 
-// believed lays reliability, or coverage of intervals, over one another.
-func (c *Comparison) believed() figure {
+// calibration draws the reliability of all runs, or the coverage of their intervals.
+func (c *Comparison) calibration() figure {
 	share := chart.Axis{Min: 0, Max: 1, Percent: true}
 	picture := chart.Chart{ID: "reliability", Title: "Reliability of all runs", X: share, Y: share, Marks: []chart.Mark{chart.Rule{X: 1, Y: 1}}}
 	f := figure{
 		Title: "Reliability",
-		Caption: "Above the diagonal a run is more often right than it says; below, it promises too much. Bins of fewer than ten examples " +
-			"are left out.",
+		Caption: "Above the diagonal a run is underconfident: more often right than it says. Below it is overconfident. Bins of fewer than " +
+			"ten examples are left out.",
 		Data: &table{Caption: "Calibration", Head: []string{"run", "ECE"}},
 	}
-	picture.X.Label, picture.Y.Label = "confidence", "share that is right"
+	picture.X.Label, picture.Y.Label = "confidence", "accuracy"
 	if !c.views[0].classes() {
 		picture.Title, picture.X.Label, picture.Y.Label = "Coverage of all runs", "level of the interval", "share of targets inside"
-		f.Title, f.Caption, f.Data.Head = "Coverage", "Below the diagonal intervals are too narrow; above, too wide.", []string{"run", "in 90\u00a0% intervals"}
+		f.Title, f.Caption, f.Data.Head = "Coverage", "Below the diagonal, intervals are too narrow; above it, too wide.", []string{"run", "in 90\u00a0% intervals"}
 	}
 	for i, v := range c.views {
 		name, figure := c.Runs[i].Name, ""
 		var x, y []float64
 		if v.classes() {
-			for _, b := range uq.Reliability(v.j.Test.Probs, v.j.Test.Classes, v.set.Labels, uq.Bins) {
+			for _, b := range uq.Reliability(v.a.Test.Probs, v.a.Test.Classes, v.set.Labels, uq.Bins) {
 				if b.Count >= 10 {
 					x, y = append(x, b.Confidence), append(y, b.Accuracy)
 				}
 			}
-			figure = fixed(number(v.j.Metrics.ECE), 3)
+			figure = fixed(number(v.a.Metrics.ECE), 3)
 		} else {
 			for level := 1.; level < 20; level++ {
-				x, y = append(x, level/20), append(y, uq.Coverage(v.j.Values.PIT, level/20))
+				x, y = append(x, level/20), append(y, uq.Coverage(v.a.Regression.PIT, level/20))
 			}
-			figure = percent(uq.Coverage(v.j.Values.PIT, .9))
+			figure = percent(uq.Coverage(v.a.Regression.PIT, .9))
 		}
 		picture.Marks = append(picture.Marks, chart.Line{X: x, Y: y, Class: class(i)}, chart.Points{X: x, Y: y, Class: class(i), Radius: 2.2})
 		picture.Desc += fmt.Sprintf("%s: %s %s. ", name, f.Data.Head[1], figure)
 		f.Legend = append(f.Legend, lineKey(class(i), name))
 		f.Data.add(name, figure)
 	}
-	f.Legend = append(f.Legend, lineKey("rule", "as promised"))
+	f.Legend = append(f.Legend, lineKey("rule", "calibrated"))
 	f.Charts = []template.HTML{picture.SVG()}
 	return f
 }
 
-// declined lays the curves of risk over coverage over one another.
-func (c *Comparison) declined() figure {
-	picture := chart.Chart{ID: "risk-coverage", Title: "Risk and coverage of all runs",
-		X: chart.Axis{Label: "share answered", Min: 0, Max: 1, Percent: true}, Y: chart.Axis{Label: "share of these that is wrong", Percent: true, Zero: true}}
-	write := percent
-	if !c.views[0].classes() {
-		picture.Y = chart.Axis{Label: "RMSE of these", Zero: true}
-		write = significant[float64]
-	}
-	shares := []float64{.5, .8, .9, .95, 1}
-	f := figure{
-		Title: "Declining to answer", Caption: "The most doubted are left to somebody else, from the right to the left.",
-		Data: &table{Caption: "Risk among those answered", Head: []string{"run"}},
-	}
-	for _, s := range shares {
-		f.Data.Head = append(f.Data.Head, percentRound(s))
-	}
+// riskCoverage draws what declining the most uncertain examples gains in all runs.
+func (c *Comparison) riskCoverage() figure {
+	var risks []risk
 	for i, v := range c.views {
-		var risk []float64
+		r := risk{name: c.Runs[i].Name, class: class(i)}
 		if v.classes() {
-			risk = uq.RiskCoverage(v.score(v.j.Test), v.mistakes())
+			r.of = uq.RiskCoverage(v.score(v.a.Test), v.mistakes())
 		} else {
-			risk = rootRisk(v.spreads(), v.squares())
+			r.of = rootRisk(v.spreads(), v.squares())
 		}
-		k := selective(risk, 100)
-		picture.Marks = append(picture.Marks, chart.Line{X: k.x, Y: k.y, Class: class(i)})
-		f.Legend = append(f.Legend, lineKey(class(i), c.Runs[i].Name))
-		var cells []string
-		for _, s := range shares {
-			cells = append(cells, write(riskAt(risk, s)))
-		}
-		f.Data.add(c.Runs[i].Name, cells...)
-		picture.Desc += fmt.Sprintf("%s: %s of all, %s of the surer nine tenths. ", c.Runs[i].Name, write(riskAt(risk, 1)), write(riskAt(risk, .9)))
+		risks = append(risks, r)
 	}
-	f.Charts = []template.HTML{picture.SVG()}
-	return f
+	return declining(chart.Chart{ID: "risk-coverage", Title: "Risk and coverage of all runs"}, "run", !c.views[0].classes(), risks)
 }

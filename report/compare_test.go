@@ -6,17 +6,17 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/data"
-	"github.com/starling-smc/starling/uq"
+	"github.com/starling-smc/starling/internal/numeral"
+	"github.com/starling-smc/starling/smc"
 )
 
 func comparison(t *testing.T, shapes ...shape) (*Comparison, error) {
 	t.Helper()
-	var runs []Judged
+	var runs []Evaluated
 	for i, s := range shapes {
 		f := s.make(t)
-		runs = append(runs, Judged{string(rune('a' + i)), f.run, f.j})
+		runs = append(runs, Evaluated{string(rune('a' + i)), f.run, f.a})
 	}
 	return NewComparison(runs)
 }
@@ -50,7 +50,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// TestSameExamples tells runs that were judged on the same examples from others, however these were standardised.
+// TestSameExamples tells runs that were evaluated on the same examples from others, however these were standardised.
 func TestSameExamples(t *testing.T) {
 	c, err := comparison(t, shape{}, shape{})
 	if err != nil || c.Warnings != nil {
@@ -62,19 +62,19 @@ func TestSameExamples(t *testing.T) {
 		t.Errorf("other examples: %v, %q", err, c.Warnings)
 	}
 	a, b := shape{}.make(t), shape{}.make(t)
-	standardised := *b.j.Problem.Test
+	standardised := *b.a.Problem.Test
 	b.run.Schema.Inputs = standard(3)
 	standardised.F32 = nil
-	for i := range a.j.Problem.Test.F32 {
-		standardised.F32 = append(standardised.F32, (a.j.Problem.Test.F32[i]-5)/2)
+	for i := range a.a.Problem.Test.F32 {
+		standardised.F32 = append(standardised.F32, (a.a.Problem.Test.F32[i]-5)/2)
 	}
-	b.j.Problem.Test = &standardised
-	c, err = NewComparison([]Judged{{"a", a.run, a.j}, {"b", b.run, b.j}})
+	b.a.Problem.Test = &standardised
+	c, err = NewComparison([]Evaluated{{"a", a.run, a.a}, {"b", b.run, b.a}})
 	if err != nil || c.Warnings != nil {
 		t.Errorf("standardised: %v, %q", err, c.Warnings)
 	}
 	standardised.F32[7] += .1
-	c, err = NewComparison([]Judged{{"a", a.run, a.j}, {"b", b.run, b.j}})
+	c, err = NewComparison([]Evaluated{{"a", a.run, a.a}, {"b", b.run, b.a}})
 	if err != nil || c.Warnings == nil {
 		t.Errorf("one value differs: %v, %q", err, c.Warnings)
 	}
@@ -82,7 +82,7 @@ func TestSameExamples(t *testing.T) {
 
 // TestEvidencesOnOtherScales: a word stands where evidences of targets on different scales are side by side.
 func TestEvidencesOnOtherScales(t *testing.T) {
-	const want = "Log evidences are not to be compared: they are densities of the targets as the network learns them, and b learnt them on other scales than a."
+	const want = "Do not compare the log evidences: they are densities of the targets as the network learns them, and b learnt them on other scales than a."
 	for name, c := range map[string]struct {
 		a, b *data.Standard
 		mcmc bool
@@ -96,7 +96,7 @@ func TestEvidencesOnOtherScales(t *testing.T) {
 	} {
 		a, b := shape{outputs: 1, islands: 3}.make(t), shape{outputs: 1, islands: 3, chains: c.mcmc}.make(t)
 		a.run.Schema.Targets, b.run.Schema.Targets = c.a, c.b
-		all, err := NewComparison([]Judged{{"a", a.run, a.j}, {"b", b.run, b.j}})
+		all, err := NewComparison([]Evaluated{{"a", a.run, a.a}, {"b", b.run, b.a}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -111,34 +111,35 @@ func TestEvidencesOnOtherScales(t *testing.T) {
 	f := shape{outputs: 1, islands: 3}.make(t)
 	f.run.Schema.Targets = standard(1)
 	var page bytes.Buffer
-	if err := Write(&page, f.run, f.j); err != nil || !strings.Contains(page.String(), "It is a density of standardised targets") {
+	if err := Write(&page, f.run, f.a); err != nil || !strings.Contains(page.String(), "It is a density of standardised targets") {
 		t.Errorf("the report does not say what its evidence is one of: %v", err)
 	}
 }
 
 // TestOptimisersBesideOthers: a word stands where a run on a path of batches behaved as an optimiser, whether it has an evidence
-// or not, and where an evidence rests on one line.
+// or not, and where an evidence rests on one draw.
 func TestOptimisersBesideOthers(t *testing.T) {
-	const say = " of the posterior: how far their networks disagree says little, and their log evidence is no estimate."
+	const say = " of the posterior: the disagreement of their networks says little about uncertainty, and their log evidences are no estimates."
 	for _, c := range []struct {
 		ess       float64
 		ancestors int
 		want      []string
 	}{
 		{4, 2, nil},
-		{4, 1, []string{"Of linear the log evidence rests on one draw of the start: all particles descend from it."}},
+		{4, 1, []string{"The log evidence of linear rests on one draw of the start: all particles of an island descend from it."}},
 		{1, 1, []string{"linear and constant behaved as optimisers, not as samplers" + say}},
 	} {
 		tempered, chains := shape{}.make(t), shape{chains: true}.make(t)
-		linear := schemed(t, 2, starling.Path{Linear: &starling.Schedule{Iterations: 2, Batch: 10, Grow: 50}}, []int{10, 60}, nil, nil)
-		constant := schemed(t, 1, starling.Path{Constant: &starling.Schedule{Iterations: 2, Batch: 10}}, []int{10, 10}, nil, nil)
-		constant.j.Metrics.LogEvidence = nil
-		var runs []Judged
+		linear := schemed(t, 2, smc.Schedule[smc.Linear]{Iterations: 2, Rule: smc.Linear{Batch: 10, Grow: 50}}, []int{10, 60}, nil, nil)
+		constant := schemed(t, 1, smc.Schedule[smc.Constant]{Iterations: 2, Rule: smc.Constant{Batch: 10}}, []int{10, 10}, nil, nil)
+		constant.a.Metrics.LogEvidence = nil
+		var runs []Evaluated
 		for i, f := range []fixture{tempered, chains, linear, constant} {
 			for k := range f.run.Trace {
 				f.run.Trace[k].ESS, f.run.Trace[k].Ancestors = c.ess, c.ancestors
 			}
-			runs = append(runs, Judged{[]string{"tempered", "chains", "linear", "constant"}[i], f.run, f.j})
+			f.find()
+			runs = append(runs, Evaluated{[]string{"tempered", "chains", "linear", "constant"}[i], f.run, f.a})
 		}
 		all, err := NewComparison(runs)
 		if err != nil {
@@ -153,18 +154,16 @@ func TestOptimisersBesideOthers(t *testing.T) {
 // TestOptimisersAreWarnedOf: the page itself says so, where a reader looks first.
 func TestOptimisersAreWarnedOf(t *testing.T) {
 	for variance, want := range map[float64]bool{0.1: false, 1e4: true} {
-		f := schemed(t, 2, starling.Path{Full: &starling.Schedule{Iterations: 2}}, []int{60, 60}, nil, nil)
+		f := schemed(t, 2, smc.Schedule[smc.Full]{Iterations: 2}, []int{60, 60}, nil, nil)
+		particles := float64(f.run.Spec.Way().Sampling().Particles)
 		for i := range f.run.Trace {
 			l := &f.run.Trace[i]
-			l.LogWeightVar, l.ESS = uq.Number(variance), 0.1*float64(f.run.Spec.Method.SMC.Particles)
+			l.LogWeightVar, l.ESS = numeral.Number(variance), 0.1*particles
 			if !want {
-				l.ESS = 0.9 * float64(f.run.Spec.Method.SMC.Particles)
+				l.ESS = 0.9 * particles
 			}
 		}
-		v, err := newView(f.run, f.j)
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := f.view(t)
 		warnings, card := strings.Join(v.healthy().Warnings, ""), ""
 		for _, c := range v.cards() {
 			if c.Name == "log evidence" {
@@ -172,8 +171,8 @@ func TestOptimisersAreWarnedOf(t *testing.T) {
 			}
 		}
 		for place, got := range map[string]bool{
-			"the posterior": strings.Contains(warnings, "It behaved as an optimiser"),
-			"the evidence":  strings.Contains(warnings, "The log evidence, −20.0, is no estimate"),
+			"the posterior": strings.Contains(warnings, "The run behaved as an optimiser"),
+			"the evidence":  strings.Contains(warnings, "The log evidence is no estimate"),
 			"the card":      card == "no estimate: an optimiser's",
 		} {
 			if got != want {
@@ -189,9 +188,9 @@ func TestCompareRefuses(t *testing.T) {
 		want   string
 	}{
 		{[]shape{{}}, "at least two"},
-		{[]shape{{}, {outputs: 1}}, "a tells classes apart and b predicts numbers"},
-		{[]shape{{}, {names: []string{"x", "y", "z"}}}, "a tells 2 classes apart and b 3"},
-		{[]shape{{outputs: 1}, {outputs: 2}}, "a predicts 1 number and b 2"},
+		{[]shape{{}, {outputs: 1}}, "a is a classification, b is a regression"},
+		{[]shape{{}, {names: []string{"x", "y", "z"}}}, "a has 2 classes and b has 3"},
+		{[]shape{{outputs: 1}, {outputs: 2}}, "a predicts 1 number and b predicts 2"},
 	} {
 		if _, err := comparison(t, c.shapes...); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want %q", err, c.want)
@@ -199,14 +198,14 @@ func TestCompareRefuses(t *testing.T) {
 	}
 }
 
-// TestCompareOneNetwork: a run of one network is compared by a doubt that it has, and each figure says by which.
+// TestCompareOneNetwork: a run of one network is compared by an uncertainty that it has, and each figure says by which.
 func TestCompareOneNetwork(t *testing.T) {
 	single, many := shape{single: true, groups: []string{"far"}}.make(t), shape{groups: []string{"far"}}.make(t)
-	for i := range single.j.Metrics.Groups {
-		single.j.Metrics.Groups[i].Epistemic = 0
+	for i := range single.a.Metrics.Groups {
+		single.a.Metrics.Groups[i].Epistemic = 0
 	}
 	many.run.Trace[2].Seconds, many.run.Manifest.EvaluationSeconds = 0.12, 20 // and stopped for a while
-	c, err := NewComparison([]Judged{{"one", single.run, single.j}, {"many", many.run, many.j}})
+	c, err := NewComparison([]Evaluated{{"one", single.run, single.a}, {"many", many.run, many.a}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,17 +226,17 @@ func TestCompareOneNetwork(t *testing.T) {
 		}
 	}
 	far := func(f fixture) string {
-		return fixed(number(f.j.Metrics.Groups[len(f.j.Metrics.Groups)-1].AUROCMaxProb), 2)
+		return fixed(number(f.a.Metrics.Groups[len(f.a.Metrics.Groups)-1].AUROCMaxProb), 2)
 	}
 	want := []string{far(single), far(many)}
-	if got := found["Found by highest probability: AUROC ↑"]; !slices.Equal(got, want) {
+	if got := found["Detection by highest probability: AUROC ↑"]; !slices.Equal(got, want) {
 		t.Errorf("by highest probability %q, want %q", got, want)
 	}
-	got := found["Found by epistemic entropy, which one network has not: AUROC ↑"]
+	got := found["Detection by epistemic entropy, which one network has not: AUROC ↑"]
 	if len(got) != 2 || got[0] != "–" || got[1] == "–" {
 		t.Errorf("by epistemic entropy %q", got)
 	}
-	if !strings.Contains(page.String(), "<caption>Found by highest probability: AUROC ↑</caption>") {
+	if !strings.Contains(page.String(), "<caption>Detection by highest probability: AUROC ↑</caption>") {
 		t.Error("the page does not say what finds")
 	}
 }
@@ -246,11 +245,11 @@ func TestCompareOneNetwork(t *testing.T) {
 func TestCompareNothingToFind(t *testing.T) {
 	a, b := shape{}.make(t), shape{}.make(t)
 	for _, f := range []fixture{a, b} {
-		for i := range f.j.Metrics.Groups {
-			f.j.Metrics.Groups[i].AUROC, f.j.Metrics.Groups[i].AUROCMaxProb = nil, nil
+		for i := range f.a.Metrics.Groups {
+			f.a.Metrics.Groups[i].AUROC, f.a.Metrics.Groups[i].AUROCMaxProb = nil, nil
 		}
 	}
-	c, err := NewComparison([]Judged{{"a", a.run, a.j}, {"b", b.run, b.j}})
+	c, err := NewComparison([]Evaluated{{"a", a.run, a.a}, {"b", b.run, b.a}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 // confusion shows which classes are taken for which, unless there are too many to read.
 func (v *view) confusion() []figure {
 	const most = 12
-	classes := v.j.Test.Classes
+	classes := v.a.Test.Classes
 	if classes > most {
 		return nil
 	}
@@ -20,7 +20,7 @@ func (v *view) confusion() []figure {
 		counts[c] = make([]int, classes)
 	}
 	for i, y := range v.set.Labels {
-		if c := uq.Argmax(probs(v.j.Test, i)); c >= 0 {
+		if c := uq.Argmax(probs(v.a.Test, i)); c >= 0 {
 			counts[y][c]++
 		}
 	}
@@ -41,11 +41,11 @@ func (v *view) confusion() []figure {
 		}
 		data.add(m.Names[y], cells...)
 	}
-	m.Desc = "How many examples of each class got which answer; right answers are on the diagonal."
+	m.Desc = "The number of examples of each class by answer; right answers are on the diagonal."
 	caption := "Right answers are on the diagonal."
 	if worst > 0 {
-		caption += fmt.Sprintf(" Taken most often: %s, %s.", taken, several(worst, "time"))
+		caption += fmt.Sprintf(" The most frequent mistake: %s, %s.", taken, several(worst, "time"))
 		m.Desc += caption[len("Right answers are on the diagonal."):]
 	}
-	return []figure{{Title: "What is taken for what", Charts: []template.HTML{m.SVG()}, Caption: caption, Data: data}}
+	return []figure{{Title: "Which classes it confuses", Charts: []template.HTML{m.SVG()}, Caption: caption, Data: data}}
 }

@@ -2,7 +2,6 @@ package report
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/base64"
 	"fmt"
 	"html/template"
@@ -23,46 +22,22 @@ const (
 	side     = 64 // pixels of a picture at most
 )
 
-// byDoubt are rows from the lowest value to the highest, NaN last.
-func byDoubt(doubt []float64) []int {
-	order := make([]int, len(doubt))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch x, y := doubt[a], doubt[b]; {
-		case math.IsNaN(x) || math.IsNaN(y):
-			return btoi(math.IsNaN(x)) - btoi(math.IsNaN(y))
-		default:
-			return cmp.Compare(x, y)
-		}
-	})
-	return order
-}
-
-func btoi(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
-
-// examples shows the least and the most doubted of each group.
+// examples shows the most certain and the most uncertain of each group.
 func (v *view) examples() section {
-	s := section{ID: "examples", Title: "The most certain and the most doubtful",
-		Text: []string{fmt.Sprintf("Of each group, by %s. The answer and its probability stand with each; wrong answers say what is right. "+
-			"Examples and rows count from 0 in their group of data.", v.scoreName())}}
+	s := section{ID: "examples", Title: "The most certain and the most uncertain examples",
+		Text: []string{fmt.Sprintf("Of each group, by %s. Below each example are the answer and its probability, and the true class if the answer is wrong. "+
+			"Examples and rows count from 0 within their data.", v.scoreName())}}
 	for _, g := range v.groups {
 		if len(g.rows) == 0 {
 			continue
 		}
 		title := map[string]string{"right": "Right answers", "wrong": "Wrong answers"}[g.name]
-		if g.foreign {
-			title = "Foreign: " + g.name
+		if g.ood {
+			title = "Out of distribution: " + g.name
 		}
 		title += " · " + count(len(g.rows))
 		b := gallery{Name: title}
-		order := byDoubt(v.scoresOf(g))
+		order := byUncertainty(v.scoresOf(g))
 		for i, r := range order {
 			order[i] = g.rows[r]
 		}
@@ -76,7 +51,7 @@ func (v *view) examples() section {
 		for _, shown := range []struct {
 			name string
 			rows []int
-		}{{"least doubted", least}, {"most doubted", most}} {
+		}{{"most certain", least}, {"most uncertain", most}} {
 			if len(shown.rows) == 0 {
 				continue
 			}
@@ -95,22 +70,9 @@ func (v *view) examples() section {
 	return s
 }
 
-// className is what a class is called.
-func (v *view) className(c int) string {
-	switch {
-	case c < 0:
-		return "none"
-	case c < len(v.set.Names):
-		return v.set.Names[c]
-	case v.run.Schema != nil && c < len(v.run.Schema.Names):
-		return v.run.Schema.Names[c]
-	}
-	return fmt.Sprint(c)
-}
-
-// truth is the class of a group's example, if it is one of those that can be answered.
+// truth is the class of a group's example; an example that is out of distribution has none.
 func (v *view) truth(g group, i int) (string, bool) {
-	if g.foreign {
+	if g.ood {
 		return "", false
 	}
 	return v.className(int(g.set.Labels[i])), true
@@ -121,10 +83,10 @@ func (v *view) image(g group, i int) image {
 	p := confidence(g.said, i)
 	src, width, height := dataURI(v.shade(g.set), i)
 	m := image{Source: src, Width: width, Height: height, Lines: []string{answer, percentRound(p)}}
-	m.Alt = fmt.Sprintf("%s, example %d: taken for %s with %s, %s %s nats", g.name, i, answer, percentRound(p), v.scoreName(), fixed(v.score(g.said)[i], 3))
+	m.Alt = fmt.Sprintf("%s, example %d: answer %s with probability %s, %s %s nats", g.name, i, answer, percentRound(p), v.scoreName(), fixed(v.score(g.said)[i], 3))
 	if truth, ok := v.truth(g, i); ok && truth != answer {
 		m.Lines = append(m.Lines, "is "+truth)
-		m.Alt += ", is " + truth
+		m.Alt += ", true class " + truth
 	}
 	return m
 }
@@ -152,7 +114,7 @@ func (v *view) shade(set *data.Set) shades {
 		s.standard = nil
 		return s
 	}
-	train := shades{set: v.j.Problem.Train, standard: s.standard}
+	train := shades{set: v.a.Problem.Train, standard: s.standard}
 	if train.set.U8 != nil || train.set.Features() != set.Features() {
 		return s
 	}
@@ -223,7 +185,7 @@ func dataURI(s shades, i int) (src template.URL, width, height int) {
 // rows is a table of a group's rows with their features.
 func (v *view) rows(g group, caption string, rows []int) table {
 	t := table{Caption: caption, Head: []string{"row", "answer", "probability"}, Words: []int{1}}
-	if !g.foreign {
+	if !g.ood {
 		t.Head, t.Words = append(t.Head, "true"), append(t.Words, 3)
 	}
 	t.Head = append(t.Head, v.scoreName())

@@ -36,7 +36,7 @@ func TestPictures(t *testing.T) {
 	f := shape{}.make(t)
 	pixel := func(set *data.Set, row, col int) [3]uint32 {
 		t.Helper()
-		v := &view{run: f.run, j: f.j}
+		v := &view{run: f.run, a: f.a}
 		src, width, height := dataURI(v.shade(set), 0)
 		raw, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(string(src), "data:image/png;base64,"))
 		if err != nil {
@@ -52,7 +52,7 @@ func TestPictures(t *testing.T) {
 		r, g, b, _ := m.At(col, row).RGBA()
 		return [3]uint32{r >> 8, g >> 8, b >> 8}
 	}
-	f.j.Problem.Train = &data.Set{Shape: []int{1, 2, 2}, F32: []float32{0, 1, 0, 1}}
+	f.a.Problem.Train = &data.Set{Shape: []int{1, 2, 2}, F32: []float32{0, 1, 0, 1}}
 	if got := pixel(&data.Set{Shape: []int{1, 2, 2}, U8: []uint8{0, 10, 200, 255}}, 1, 0); got != [3]uint32{200, 200, 200} {
 		t.Errorf("gray: %v", got)
 	}
@@ -70,12 +70,12 @@ func TestPictures(t *testing.T) {
 		t.Errorf("a large picture: %v", got)
 	}
 	f.run.Schema.Inputs = standard(4)
-	f.j.Problem.Train = &data.Set{Shape: []int{1, 2, 2}, F32: []float32{-2.5, -2, -2.5, -2}} // 0 and 1 before
+	f.a.Problem.Train = &data.Set{Shape: []int{1, 2, 2}, F32: []float32{-2.5, -2, -2.5, -2}} // 0 and 1 before
 	if got := pixel(&data.Set{Shape: []int{1, 2, 2}, F32: []float32{-2.5, -2.25, -2, 0}}, 0, 1); got != [3]uint32{128, 128, 128} {
 		t.Errorf("standardised: %v", got)
 	}
 	f.run.Schema.Inputs = nil
-	f.j.Problem.Train = &data.Set{Shape: []int{1, 2, 2}, F32: []float32{-10, 10, 0, 0}} // any other range is stretched
+	f.a.Problem.Train = &data.Set{Shape: []int{1, 2, 2}, F32: []float32{-10, 10, 0, 0}} // any other range is stretched
 	if got := pixel(&data.Set{Shape: []int{1, 2, 2}, F32: []float32{0, 10, -10, 99}}, 0, 0); got != [3]uint32{128, 128, 128} {
 		t.Errorf("stretched: %v", got)
 	}

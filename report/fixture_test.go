@@ -10,15 +10,38 @@ import (
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/eval"
+	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/internal/rng"
+	"github.com/starling-smc/starling/method"
 	"github.com/starling-smc/starling/nn"
+	"github.com/starling-smc/starling/smc"
 	"github.com/starling-smc/starling/uq"
 )
 
 // A fixture is a run made up without training: what its network predicts is drawn at random.
 type fixture struct {
 	run *starling.Run
-	j   *starling.Judgement
+	a   *eval.Assessment
+}
+
+// find makes the findings of the run as Fit does, from its trace and its posterior.
+func (f fixture) find() {
+	f.run.Findings = nil
+	if s := f.run.Spec.Way().Sampling(); s != nil {
+		f.run.Findings = s.Findings(f.run.Trace, f.run.Posterior, f.a.Problem.Train.Len())
+	}
+}
+
+// view is that of the run with its findings.
+func (f fixture) view(t testing.TB) *view {
+	t.Helper()
+	f.find()
+	v, err := newView(f.run, f.a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
 }
 
 // shape says what a fixture is like; the zero value is a small run on a table of two classes.
@@ -101,34 +124,36 @@ func (s shape) make(t testing.TB) fixture {
 	for _, p := range parts(problem) {
 		run.Manifest.Data[p.name] = p.set.Checksum()
 	}
-	j := &starling.Judgement{Problem: problem, Metrics: &starling.Metrics{}}
-	j.Metrics.On, j.Metrics.N = "test", n
+	a := &eval.Assessment{Problem: problem, Metrics: &eval.Metrics{}}
+	a.Metrics.On, a.Metrics.N = "test", n
 	if s.outputs > 0 {
-		s.values(draw, j, problem.Test)
+		s.values(draw, a, problem.Test)
 	} else {
-		s.predict(draw, j, problem, classes)
+		s.predict(draw, a, problem, classes)
 	}
 	if lines > 0 && !s.chains {
 		z, sd, effective := uq.Number(-20), uq.Number(1.5), uq.Number(2)
-		j.Metrics.LogEvidence, j.Metrics.LogEvidenceSD, j.Metrics.EffectiveIslands = &z, &sd, &effective
-		j.Metrics.Combined = &starling.Combined{Equal: j.Metrics.Evaluation, Evidence: j.Metrics.Evaluation}
+		a.Metrics.LogEvidence, a.Metrics.LogEvidenceSD, a.Metrics.EffectiveIslands = &z, &sd, &effective
+		a.Metrics.Combined = eval.Combined{{Name: "equal", Evaluation: a.Metrics.Evaluation}, {Name: "evidence", Evaluation: a.Metrics.Evaluation}}
 	}
 	if s.restarts {
 		run.Restarts, run.NLL = ensemble(net, 1, 3, draw), []float64{.5, .4, .6}
 		run.Chosen = 1
-		m := j.Metrics.Evaluation
+		m := a.Metrics.Evaluation
 		deep := m
 		m.NLL, deep.NLL = m.NLL*1.1, m.NLL*.9
-		j.Metrics.MAP, j.Metrics.DeepEnsemble = &m, &deep
+		a.Metrics.MAP, a.Metrics.DeepEnsemble = &m, &deep
 	}
 	if s.undefined {
 		nan, inf := uq.Number(math.NaN()), uq.Number(math.Inf(1))
-		j.Metrics.NLL, j.Metrics.ECE, j.Metrics.LogEvidence, j.Metrics.LogEvidenceSD = inf, &nan, &nan, &nan
+		a.Metrics.NLL, a.Metrics.ECE, a.Metrics.LogEvidence, a.Metrics.LogEvidenceSD = inf, &nan, &nan, &nan
 		for k := range run.Trace {
-			run.Trace[k].LogLikelihood, run.Trace[k].ValNLL, run.Trace[k].Step = uq.Number(math.Inf(-1)), &nan, 0
+			run.Trace[k].LogLikelihood, run.Trace[k].ValNLL, run.Trace[k].Step = numeral.Number(math.Inf(-1)), &nan, 0
 		}
 	}
-	return fixture{run, j}
+	f := fixture{run, a}
+	f.find()
+	return f
 }
 
 func yamlList(shape []int) string {
@@ -157,17 +182,17 @@ func ensemble(net *nn.Net, islands, particles int, draw *rng.Stream) *bnn.Ensemb
 func (s shape) trace(draw *rng.Stream, islands, lines, particles int) (trace []starling.TraceLine) {
 	for i := range islands {
 		for k := range lines {
-			l := starling.TraceLine{
-				Island: i, K: k + 1, Progress: float64(k+1) / float64(lines), Epochs: float64(10 * (k + 1)), Temperature: math.Pow(10, -3*float64(lines-1-k)/float64(lines)),
+			l := starling.TraceLine{Iteration: method.Iteration{Info: smc.Info{
+				Island: i, K: k + 1, Progress: float64(k+1) / float64(lines), Epochs: float64(10 * (k + 1)), Lambda: math.Pow(10, -3*float64(lines-1-k)/float64(lines)),
 				ESS: float64(particles) / 2, Ancestors: max(particles-k, 1), Parents: particles, Mutations: 3,
-				Acceptance: .5 + .1*math.Sin(float64(k)), Step: .1, LogLikelihood: uq.Number(-100 + 10*draw.Normal()), Gradients: 100 * (k + 1),
-			}
+				Acceptance: .5 + .1*math.Sin(float64(k)), Step: .1, LogLikelihood: numeral.Number(-100 + 10*draw.Normal()), Gradients: 100 * (k + 1),
+			}}}
 			if s.chains {
-				l.Temperature = 1
+				l.Lambda = 1
 			}
 			if s.batches {
-				l.Examples, l.Temperature, l.Acceptance, l.EnergySD = 9*(k+1), 1+float64(lines-1-k), 0, 3
-				l.LogWeightVar = uq.Number(float64(k * k))
+				l.Examples, l.Lambda, l.Acceptance, l.EnergySD = 9*(k+1), 1+float64(lines-1-k), 0, 3
+				l.LogWeightVar = numeral.Number(float64(k * k))
 				if nll, accuracy := uq.Number(.5-.01*float64(k)), uq.Number(.9+.01*float64(k)); k%2 == 1 {
 					l.TestNLL, l.TestAccuracy = &nll, &accuracy
 				}
@@ -207,7 +232,7 @@ func (s shape) set(draw *rng.Stream, name string, n int) *data.Set {
 }
 
 // predict draws three networks' probabilities: mostly right for the test examples, anything for the groups.
-func (s shape) predict(draw *rng.Stream, j *starling.Judgement, problem *data.Problem, classes int) {
+func (s shape) predict(draw *rng.Stream, a *eval.Assessment, problem *data.Problem, classes int) {
 	say := func(set *data.Set, known bool) *uq.Predictive {
 		n := set.Len()
 		m := uq.NewMixture(n, classes)
@@ -235,20 +260,20 @@ func (s shape) predict(draw *rng.Stream, j *starling.Judgement, problem *data.Pr
 		}
 		return m.Predictive()
 	}
-	j.Test = say(problem.Test, true)
+	a.Test = say(problem.Test, true)
 	var ood []uq.OOD
 	for _, g := range problem.Groups {
-		j.Groups = append(j.Groups, say(g.Set, false))
-		ood = append(ood, uq.OOD{Name: g.Name, Predictive: j.Groups[len(j.Groups)-1]})
+		a.Groups = append(a.Groups, say(g.Set, false))
+		ood = append(ood, uq.OOD{Name: g.Name, Predictive: a.Groups[len(a.Groups)-1]})
 	}
-	e := uq.Evaluate(j.Test, problem.Test.Labels, ood)
-	m := &j.Metrics.Evaluation
+	e := uq.Evaluate(a.Test, problem.Test.Labels, ood)
+	m := &a.Metrics.Evaluation
 	m.Accuracy, m.NLL, m.Brier, m.ECE, m.Groups = &e.Accuracy, e.NLL, &e.Brier, &e.ECE, e.Groups
 }
 
 // values draws calibrated predictions.
-func (s shape) values(draw *rng.Stream, j *starling.Judgement, set *data.Set) {
-	v := &starling.ValuesJudgement{Outputs: s.outputs}
+func (s shape) values(draw *rng.Stream, a *eval.Assessment, set *data.Set) {
+	v := &eval.Regression{Outputs: s.outputs}
 	squares := 0.0
 	for range set.Len() * s.outputs {
 		mean, sd := 10*draw.Normal(), 1+draw.Float64()
@@ -260,7 +285,7 @@ func (s shape) values(draw *rng.Stream, j *starling.Judgement, set *data.Set) {
 		squares += sd * z * sd * z
 	}
 	rmse := uq.Number(math.Sqrt(squares / float64(len(v.Mean))))
-	j.Metrics.RMSE, j.Metrics.NLL, j.Values = &rmse, 2, v
+	a.Metrics.RMSE, a.Metrics.NLL, a.Regression = &rmse, 2, v
 }
 
 // standard is a standardisation of p inputs of mean 5 and sd 2.

@@ -9,19 +9,23 @@ import (
 	"slices"
 
 	"github.com/starling-smc/starling/internal/chart"
+	"github.com/starling-smc/starling/internal/finding"
 )
 
 // page is what the template writes, from top to bottom.
 type page struct {
 	Title    string
-	Lead     string // one line: what was learnt, from what, how
+	Lead     string // one line: which data, which network, which method
 	Cards    []card
 	Summary  []topic
 	Sections []section
 	Made     string // by which version
 }
 
-// card is one of the figures that stand at the top.
+// alone says what a page is, at its end.
+const alone = "This page is complete in itself: it loads nothing and runs no script."
+
+// card is a name and a value: one of the figures at the top, or a fact about the run.
 type card struct{ Name, Value, Note string }
 
 // topic is a paragraph of the summary.
@@ -36,6 +40,15 @@ func (t *topic) say(format string, args ...any) {
 }
 func (t *topic) warn(format string, args ...any) {
 	t.Warnings = append(t.Warnings, fmt.Sprintf(format, args...))
+}
+
+// tell says a finding, or warns of it.
+func (t *topic) tell(f finding.Finding) {
+	if f.Warning() {
+		t.Warnings = append(t.Warnings, f.Sentence())
+	} else {
+		t.Text = append(t.Text, f.Sentence())
+	}
 }
 
 // section is a part of the page under a heading.

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -10,39 +11,41 @@ import (
 	"github.com/starling-smc/starling/data"
 )
 
-// provenance says how to get the run again, and what it was made of.
+// provenance says what a run was made from and with, so that it can be repeated.
 func (v *view) provenance() section {
 	m := &v.run.Manifest
 	version := m.Version
 	if m.Revision != "" {
 		version += ", revision " + m.Revision
 	}
-	s := section{ID: "provenance", Title: "Where it comes from", Code: string(v.run.Spec.YAML())}
+	s := section{ID: "provenance", Title: "How to repeat the run", Code: string(v.run.Spec.YAML())}
 	s.Facts = []card{
-		{"seed", fmt.Sprint(v.run.Spec.Seed), "same config, seed and data give the same bytes"},
+		{"seed", fmt.Sprint(v.run.Spec.Seed), "the same config, seed and data give the same bytes"},
 		{"started", when(m.Started), ""},
 		{"finished", when(m.Finished), ""},
 		{"seconds at work", v.atWork(), "without pauses and evaluation"},
-		{"seconds of evaluation", v.evaluating(), "on the way and in the end"},
+		{"seconds of evaluation", v.evaluating(), "during the run and at its end"},
 		{"starling", version, ""},
 		{"built with", m.Go + ", " + m.Platform, ""},
-		{"kernels", m.Kernel, "of the CPU; the result does not depend on them"},
-		{"network", Architecture(v.run.Net), several(v.run.Net.Dim(), "parameter")},
+		{"kernels", m.Kernel, "CPU instructions used; the result does not depend on them"},
+		{"network", v.run.Net.Title(), several(v.run.Net.Dim(), "parameter")},
 	}
 	if g := gradients(v.islands); g > 0 {
 		s.Facts = append(s.Facts, card{"gradients spent in sampling", count(g), "in examples, over all particles"})
 	}
-	for _, note := range m.Notes {
-		s.Facts = append(s.Facts, card{"note", note, ""})
+	for _, f := range v.run.Findings {
+		if f.OfData() && !f.Warning() {
+			s.Facts = append(s.Facts, card{"note", f.Sentence(), ""})
+		}
 	}
 	t := table{Caption: "Data, by SHA-256 of shape, inputs and targets", Head: []string{"part", "examples", "checksum"}, Words: []int{2}}
-	for _, p := range parts(v.j.Problem) {
+	for _, p := range parts(v.a.Problem) {
 		if sum, ok := m.Data[p.name]; ok {
 			t.add(p.name, count(p.set.Len()), sum)
 		}
 	}
-	if t.Rows == nil {
-		for _, name := range names(m.Data) {
+	if t.Rows == nil { // evaluated on other data: their sizes are not known here
+		for _, name := range slices.Sorted(maps.Keys(m.Data)) {
 			t.add(name, "–", m.Data[name])
 		}
 	}
@@ -68,14 +71,6 @@ func parts(p *data.Problem) (all []part) {
 	return all
 }
 
-func names(m map[string]string) (keys []string) {
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
-}
-
 func when(t time.Time) string {
 	if t.IsZero() {
 		return "not recorded"
@@ -83,8 +78,8 @@ func when(t time.Time) string {
 	return t.UTC().Format("2006-01-02 15:04:05 UTC")
 }
 
-// Work is how many seconds a run was at work: without pauses, and without looking at the test examples. Of an older one
-// without a trace only start and end are known: pauses may be in them, and it was at work so long at most.
+// Work is how many seconds a run was at work: without pauses, and without the evaluation on test examples. Where this was not
+// kept, most is true: then seconds is an upper bound, from the run's start to its end.
 func Work(run *starling.Run) (seconds float64, most bool) {
 	for _, l := range run.Trace {
 		seconds = max(seconds, l.Seconds)
@@ -104,7 +99,7 @@ func (v *view) atWork() string {
 	return duration(seconds)
 }
 
-// evaluating is how long the run looked at the test examples; older ones do not say.
+// evaluating is how long the evaluation on test examples took; – where this was not kept.
 func (v *view) evaluating() string {
 	if s := v.run.Manifest.EvaluationSeconds; s > 0 {
 		return duration(s)

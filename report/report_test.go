@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/starling-smc/starling/internal/finding"
 )
 
 const hostile = `<script>alert(1)</script>"'&amp;` + "\u2028"
@@ -43,8 +45,16 @@ var shapes = []shape{
 
 func render(t testing.TB, f fixture) string {
 	t.Helper()
+	return renderWith(t, f, nil)
+}
+
+// renderWith is the page of a run with more findings than those of its trace.
+func renderWith(t testing.TB, f fixture, findings []finding.Finding) string {
+	t.Helper()
+	f.find()
+	f.run.Findings = append(f.run.Findings, findings...)
 	var b bytes.Buffer
-	if err := Write(&b, f.run, f.j); err != nil {
+	if err := Write(&b, f.run, f.a); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -173,12 +183,9 @@ func checkPage(t *testing.T, page string) {
 func TestBatches(t *testing.T) {
 	f := shape{batches: true, islands: 1, lines: 9, particles: 10}.make(t)
 	for k := range f.run.Trace {
-		f.run.Trace[k].Broken = k
+		f.run.Trace[k].Divergent = k
 	}
-	v, err := newView(f.run, f.j)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := f.view(t)
 	rows := map[string][]string{}
 	for _, figure := range v.sampler().Figures {
 		for _, row := range figure.Data.Rows {
@@ -197,8 +204,8 @@ func TestBatches(t *testing.T) {
 	}
 	page := render(t, f)
 	for says, want := range map[string]bool{
-		"what 10 particles carry": true, "accept or reject would have let 0\u00a0% of the moves pass": true, "36 moves had infinite": true,
-		"hardly moved": false, "were accepted": false, "were refused": false, "From prior to posterior": false,
+		"what 10 particles carry": true, "would have accepted 0\u00a0% of the last moves": true, "36 moves had infinite": true,
+		"hardly moved": false, "were accepted": false, "were refused": false, "from the prior to the posterior": false,
 	} {
 		if strings.Contains(page, says) != want {
 			t.Errorf("the page says %q: %v", says, !want)
@@ -209,9 +216,9 @@ func TestBatches(t *testing.T) {
 // TestHostileNames finds names as text, not as markup.
 func TestHostileNames(t *testing.T) {
 	f := shape{name: hostile, names: []string{hostile, "b"}, groups: []string{hostile}}.make(t)
-	f.run.Manifest.Notes = []string{hostile}
+	findings := []finding.Finding{finding.ConstantColumns([]string{hostile}), finding.ChannelsLast(hostile, 1, 2, 3)}
 	f.run.Schema.Columns, f.run.Schema.Target = []string{hostile, "p", "q", "y"}, "y"
-	page := render(t, f)
+	page := renderWith(t, f, findings)
 	if strings.Contains(page, "<script") || strings.Count(page, "&lt;script&gt;alert(1)&lt;/script&gt;") < 6 {
 		t.Errorf("names are not escaped everywhere: %d times", strings.Count(page, "&lt;script&gt;"))
 	}
@@ -279,20 +286,20 @@ func TestStyles(t *testing.T) {
 	}
 }
 
-// TestBadJudgement refuses what does not fit together.
-func TestBadJudgement(t *testing.T) {
+// TestBadAssessment refuses what does not fit together.
+func TestBadAssessment(t *testing.T) {
 	f := shape{groups: []string{"far"}}.make(t)
-	f.j.Groups = nil
-	if err := Write(io.Discard, f.run, f.j); err == nil {
+	f.a.Groups = nil
+	if err := Write(io.Discard, f.run, f.a); err == nil {
 		t.Error("groups without predictions pass")
 	}
 	f = shape{outputs: 1}.make(t)
-	f.j.Values.Mean = f.j.Values.Mean[1:]
-	if err := Write(io.Discard, f.run, f.j); err == nil {
+	f.a.Regression.Mean = f.a.Regression.Mean[1:]
+	if err := Write(io.Discard, f.run, f.a); err == nil {
 		t.Error("too few predictions pass")
 	}
-	f.j.Values = nil
-	if err := Write(io.Discard, f.run, f.j); err == nil {
-		t.Error("a judgement of nothing passes")
+	f.a.Regression = nil
+	if err := Write(io.Discard, f.run, f.a); err == nil {
+		t.Error("an assessment of nothing passes")
 	}
 }

@@ -4,40 +4,10 @@ import (
 	"fmt"
 	"html/template"
 	"math"
-	"slices"
 
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/internal/chart"
 )
-
-// island is the trace of one island or chain.
-type island struct {
-	name  int
-	lines []starling.TraceLine
-}
-
-func (i island) last() starling.TraceLine { return i.lines[len(i.lines)-1] }
-
-// islands divides a trace, which is sorted by island and iteration.
-func islands(trace []starling.TraceLine) (all []island) {
-	for _, line := range trace {
-		if n := len(all); n == 0 || all[n-1].name != line.Island {
-			all = append(all, island{name: line.Island})
-		}
-		last := &all[len(all)-1]
-		last.lines = append(last.lines, line)
-	}
-	return all
-}
-
-// values are those of every line of an island's trace.
-func (i island) values(of func(*starling.TraceLine) float64) []float64 {
-	x := make([]float64, len(i.lines))
-	for k := range i.lines {
-		x[k] = of(&i.lines[k])
-	}
-	return x
-}
 
 const (
 	pointsAll = 2400 // of all lines of a chart together
@@ -49,8 +19,8 @@ const (
 // sampler shows what the sampler did, iteration by iteration.
 func (v *view) sampler() section {
 	s := section{ID: "sampler", Title: "What the sampler did"}
-	for _, c := range v.courses() {
-		if f := v.course(c); f != nil {
+	for _, c := range v.curves() {
+		if f := v.draw(c); f != nil {
 			s.Figures = append(s.Figures, *f)
 		}
 	}
@@ -60,63 +30,24 @@ func (v *view) sampler() section {
 	return s
 }
 
-// having are the islands with the lines that have a course.
-func (v *view) having(c course) (all []island) {
-	if !c.tested {
-		return v.islands
-	}
-	for _, i := range v.islands {
-		unseen := func(l starling.TraceLine) bool { return l.TestNLL == nil }
-		if lines := slices.DeleteFunc(slices.Clone(i.lines), unseen); len(lines) > 0 {
-			all = append(all, island{i.name, lines})
-		}
-	}
-	return all
-}
-
-func (v *view) move() *starling.Move {
-	switch m := v.run.Spec.Method; {
-	case m.MCMC != nil:
-		return &m.MCMC.Move
-	case m.SMC != nil:
-		return &m.SMC.Move
-	}
-	return nil
-}
-
-// bestMAP is the chosen restart's NLL on the validation examples; NaN without any.
-func (v *view) bestMAP() float64 {
-	if v.run.Chosen >= len(v.run.NLL) {
-		return math.NaN()
-	}
-	return v.run.NLL[v.run.Chosen]
-}
-
-// unit is what islands are called, and what stands on the x axis.
-func (v *view) unit() (name, axis string) {
-	if v.run.Spec.Method.MCMC != nil {
-		return "chain", "epochs"
-	}
-	return "island", "iteration"
-}
-
-// course draws one line an island, and their median if there are several; nil if there is nothing to draw.
-func (v *view) course(c course) *figure {
-	all := v.having(c)
-	if !c.tells(all) {
+// draw draws one line an island, and their median if there are several; nil if there is nothing to draw.
+func (v *view) draw(c curve) *figure {
+	if !c.tells() {
 		return nil
 	}
-	unit, axis := v.unit()
-	chains := unit == "chain"
+	all, unit, chains, axis := c.islands, v.sampling.Unit, v.sampling.Chains(), "iteration"
+	if chains {
+		axis = "epochs"
+	}
 	picture := chart.Chart{ID: c.id, Title: c.title + " over the run", X: chart.Axis{Label: axis, Whole: !chains}, Y: c.axis}
-	fig := &figure{Title: c.title, Caption: c.caption, Data: c.table(unit, all)}
+	fig := &figure{Title: c.title, Caption: c.caption, Data: c.table(unit)}
 	points := max(min(pointsAll/len(all), pointsOne), 8)
 	style := "faint"
 	if len(all) == 1 {
 		style = "s0"
 	}
-	if c.rule != nil {
-		picture.Marks = append(picture.Marks, chart.Rule{X: math.NaN(), Y: c.rule.at})
+	if c.reference != nil {
+		picture.Marks = append(picture.Marks, chart.Rule{X: math.NaN(), Y: c.reference.at})
 	}
 	var xs, ys [][]float64
 	var ends []float64
@@ -143,7 +74,7 @@ func (v *view) course(c course) *figure {
 		x, y := medians(xs, ys)
 		x, y = chart.Thin(x, y, pointsOne)
 		picture.Marks = append(picture.Marks, chart.Line{X: x, Y: y, Class: "strong", Step: c.step})
-		median := "median; one that ended keeps its last value"
+		median := "median; an island that has ended keeps its last value"
 		if chains {
 			median = "median"
 		}
@@ -153,8 +84,8 @@ func (v *view) course(c course) *figure {
 	} else {
 		picture.Desc = fmt.Sprintf("%s from %s to %s.", c.title, c.write(ys[0][0]), c.write(ends[0]))
 	}
-	if c.rule != nil {
-		fig.Legend = append(fig.Legend, lineKey("rule", c.rule.note))
+	if c.reference != nil {
+		fig.Legend = append(fig.Legend, lineKey("rule", c.reference.note))
 	}
 	fig.Charts = []template.HTML{picture.SVG()}
 	return fig
@@ -162,9 +93,9 @@ func (v *view) course(c course) *figure {
 
 // tells says whether there is anything to draw. A constant tells nothing, unless it is compared with something or stands on
 // an axis of known ends.
-func (c course) tells(all []island) bool {
+func (c curve) tells() bool {
 	some, differ, first := false, false, math.NaN()
-	for _, i := range all {
+	for _, i := range c.islands {
 		for _, y := range i.values(c.of) {
 			if y-y != 0 {
 				continue
@@ -175,12 +106,12 @@ func (c course) tells(all []island) bool {
 			some, differ = true, differ || y != first
 		}
 	}
-	return some && (differ || c.rule != nil || c.axis.Min != c.axis.Max)
+	return some && (differ || c.reference != nil || c.axis.Min != c.axis.Max)
 }
 
 // table has a row an island, if there are not too many.
-func (c course) table(unit string, all []island) *table {
-	t := courseTable(c.title, unit)
+func (c curve) table(unit string) *table {
+	t, all := curveTable(c.title, unit), c.islands
 	if n := len(all); n > rowsAll {
 		t.Caption += fmt.Sprintf(" (the first %d of %d)", rowsAll, n)
 	}
@@ -190,18 +121,18 @@ func (c course) table(unit string, all []island) *table {
 	return t
 }
 
-// courseTable is the numbers beside a picture of courses: a row has the cells of summary.
-func courseTable(title, unit string) *table {
+// curveTable is the numbers beside a picture of curves: a row has the cells of summary.
+func curveTable(title, unit string) *table {
 	return &table{Caption: title, Head: []string{unit, "start", "lowest", "median", "highest", "end"}}
 }
 
 // summary writes where values start, where they lie, and where they end.
-func (c course) summary(y []float64) []string {
+func (c curve) summary(y []float64) []string {
 	at := func(share float64) string { return c.write(chart.Quantile(y, share)) }
 	return []string{c.write(y[0]), at(0), at(.5), at(1), c.write(y[len(y)-1])}
 }
 
-func (c course) write(y float64) string { return fixed(y, c.decimals) }
+func (c curve) write(y float64) string { return fixed(y, c.decimals) }
 
 // medians are those over the islands, point by point of the longest; those that have ended stay where they ended.
 func medians(xs, ys [][]float64) (x, y []float64) {
@@ -220,10 +151,10 @@ func medians(xs, ys [][]float64) (x, y []float64) {
 	return x, y
 }
 
-// evidence shows each island's log Z, and what weight it would give or gives; nil without evidence.
+// evidence shows each island's log Z, and the weight by evidence that it gives; nil without evidence.
 func (v *view) evidence() *figure {
 	logZ := v.run.Posterior.LogEvidence
-	if v.j.Metrics.LogEvidence == nil || len(logZ) < 2 {
+	if v.a.Metrics.LogEvidence == nil || len(logZ) < 2 {
 		return nil
 	}
 	weights := shares(logZ)
@@ -235,13 +166,13 @@ func (v *view) evidence() *figure {
 			d.Rows = append(d.Rows, chart.Dot{Name: fmt.Sprint("island ", i), Value: z, Note: percentRound(weights[i]), Class: "s0"})
 		}
 	}
-	m := v.j.Metrics
-	d.Desc = fmt.Sprintf("Log evidence from %s to %s; standard deviation %s; weighed by it, %s of %d islands would count.", fixed(chart.Quantile(logZ, 0), 1),
+	m := v.a.Metrics
+	d.Desc = fmt.Sprintf("Log evidence from %s to %s; standard deviation %s; weighing the islands by it would leave %s of %d effective.", fixed(chart.Quantile(logZ, 0), 1),
 		fixed(chart.Quantile(logZ, 1), 1), fixed(number(m.LogEvidenceSD), 1), fixed(number(m.EffectiveIslands), 1), len(logZ))
-	f := &figure{Title: "Evidence of the islands", Data: data, Caption: "Islands that agree lie above one another. " +
+	f := &figure{Title: "Evidence of the islands", Data: data, Caption: "Where islands agree, their dots lie above one another. " +
 		fmt.Sprintf("Together log Z = %s; the islands' standard deviation is %s.", fixed(number(m.LogEvidence), 1), fixed(number(m.LogEvidenceSD), 1))}
 	if s := v.run.Schema; s != nil && s.Targets != nil {
-		f.Caption += " It is a density of standardised targets, as the network learns them: of runs on another scale it says nothing."
+		f.Caption += " It is a density of standardised targets, as the network learns them: do not compare it with runs on another scale."
 	}
 	if d.Rows != nil {
 		f.Charts = []template.HTML{d.SVG()}
@@ -258,7 +189,7 @@ func (v *view) evidence() *figure {
 	return f
 }
 
-// shares are the weights by evidence: exp(log Z) that sum to 1.
+// shares are the weights by evidence: proportional to exp(log Z), with sum 1.
 func shares(logZ []float64) []float64 {
 	top, sum := chart.Quantile(logZ, 1), 0.0
 	w := make([]float64, len(logZ))
@@ -270,12 +201,4 @@ func shares(logZ []float64) []float64 {
 		w[i] /= sum
 	}
 	return w
-}
-
-// gradients are those spent in sampling, in examples, over all particles.
-func gradients(all []island) (sum int) {
-	for _, i := range all {
-		sum += i.last().Gradients
-	}
-	return sum
 }

@@ -6,30 +6,30 @@ import (
 	"slices"
 
 	"github.com/starling-smc/starling"
+	"github.com/starling-smc/starling/bnn"
+	"github.com/starling-smc/starling/eval"
+	"github.com/starling-smc/starling/internal/finding"
 	"github.com/starling-smc/starling/uq"
 )
 
 // Scored is an ensemble's name and scores.
 type Scored struct {
 	Name string
-	*starling.Evaluation
+	*eval.Evaluation
 }
 
-// The posterior with its islands weighed in the way that was not chosen, and all MAP restarts.
-const (
-	equally      = "equally"
-	byEvidence   = "by evidence"
-	DeepEnsemble = "deep ensemble"
-)
+// DeepEnsemble is the name of all MAP restarts together.
+const DeepEnsemble = "deep ensemble"
 
-// Ensembles are all that a run was judged by, the posterior first.
-func Ensembles(spec *starling.Spec, m *starling.Metrics) []Scored {
+// Ensembles are all that a run was evaluated by, the posterior first, then the same with its islands weighed in other ways.
+func Ensembles(spec *starling.Spec, m *eval.Metrics) []Scored {
 	all := []Scored{{"posterior", &m.Evaluation}}
-	if c := m.Combined; c != nil && spec.Method.SMC != nil && spec.Method.SMC.Islands > 1 {
-		if spec.Method.SMC.Combine == "evidence" {
-			all = append(all, Scored{equally, &c.Equal})
-		} else {
-			all = append(all, Scored{byEvidence, &c.Evidence})
+	if s := spec.Way().Sampling(); s != nil && s.Islands > 1 {
+		for i := range m.Combined {
+			by := &m.Combined[i]
+			if way, ok := bnn.Combinations.Find(by.Name); ok && by.Name != bnn.Combinations.Name(s.Combine) {
+				all = append(all, Scored{way.String(), &by.Evaluation})
+			}
 		}
 	}
 	if m.MAP != nil {
@@ -41,33 +41,28 @@ func Ensembles(spec *starling.Spec, m *starling.Metrics) []Scored {
 	return all
 }
 
-func (v *view) restarts() int {
-	if v.run.Restarts == nil {
-		return 0
-	}
-	return v.run.Restarts.Size()
-}
-
 // scores is the table of all figures.
 func (v *view) scores() section {
-	all := Ensembles(&v.run.Spec, v.j.Metrics)
+	all := Ensembles(&v.run.Spec, v.a.Metrics)
 	var columns []string
 	weighed := ""
 	for _, e := range all {
 		columns = append(columns, e.Name)
-		if e.Name == byEvidence || e.Name == equally {
-			weighed = fmt.Sprintf(" “%s” is the posterior with its islands weighed so.", e.Name)
+	}
+	for _, row := range bnn.Combinations {
+		if slices.Contains(columns, row.Part.String()) {
+			weighed += fmt.Sprintf(" “%s” is the posterior with its islands weighed so.", row.Part)
 		}
 	}
 	return section{ID: "figures", Title: "Figures", Tables: compare(columns, all),
-		Text: []string{fmt.Sprintf("On %s %s. Arrows say what is better; the best of a row is bold.%s", count(v.j.Metrics.N), v.test(), weighed)}}
+		Text: []string{fmt.Sprintf("On %s %s. Arrows show whether more or less is better; the best of a row is bold.%s", count(v.a.Metrics.N), v.part(), weighed)}}
 }
 
 // metric is a row of the table of figures: higher is better if sign is 1, lower if −1, neither if 0.
 type metric struct {
 	name   string
 	sign   float64
-	value  func(*starling.Evaluation) float64
+	value  func(*eval.Evaluation) float64
 	format func(float64) string
 }
 
@@ -75,39 +70,39 @@ func decimals(n int) func(float64) string {
 	return func(v float64) string { return fixed(v, n) }
 }
 
-// compare makes tables with a column an ensemble: of scores, and of doubt. Rows that none of them has are left out.
+// compare makes tables with a column an ensemble: of scores, and of uncertainty. Rows that none of them has are left out.
 func compare(columns []string, all []Scored) []table {
 	head := append([]string{""}, columns...)
 	t := table{Caption: "Scores", Head: head}
 	addMetrics(&t, all, []metric{
-		{"accuracy ↑", 1, func(e *starling.Evaluation) float64 { return number(e.Accuracy) }, percent},
-		{"RMSE ↓", -1, func(e *starling.Evaluation) float64 { return number(e.RMSE) }, significant[float64]},
-		{"mean absolute error ↓", -1, func(e *starling.Evaluation) float64 { return number(e.MAE) }, significant[float64]},
-		{"mean error", 0, func(e *starling.Evaluation) float64 { return number(e.Bias) }, significant[float64]},
-		{"R² ↑", 1, func(e *starling.Evaluation) float64 { return number(e.R2) }, decimals(3)},
-		{"NLL, nats ↓", -1, func(e *starling.Evaluation) float64 { return float64(e.NLL) }, decimals(3)},
-		{"CRPS ↓", -1, func(e *starling.Evaluation) float64 { return number(e.CRPS) }, significant[float64]},
-		{"truth in 50\u00a0% intervals", 0, func(e *starling.Evaluation) float64 { return number(&inside(e).In50) }, percent},
-		{"truth in 90\u00a0% intervals", 0, func(e *starling.Evaluation) float64 { return number(&inside(e).In90) }, percent},
-		{"truth in 95\u00a0% intervals", 0, func(e *starling.Evaluation) float64 { return number(&inside(e).In95) }, percent},
-		{"Brier score ↓", -1, func(e *starling.Evaluation) float64 { return number(e.Brier) }, decimals(3)},
-		{"ECE, 15 bins ↓", -1, func(e *starling.Evaluation) float64 { return number(e.ECE) }, decimals(3)},
-		{"AURC ↓", -1, func(e *starling.Evaluation) float64 { return number(e.AURC) }, decimals(4)},
+		{"accuracy ↑", 1, func(e *eval.Evaluation) float64 { return number(e.Accuracy) }, percent},
+		{"RMSE ↓", -1, func(e *eval.Evaluation) float64 { return number(e.RMSE) }, significant[float64]},
+		{"mean absolute error ↓", -1, func(e *eval.Evaluation) float64 { return number(e.MAE) }, significant[float64]},
+		{"mean error", 0, func(e *eval.Evaluation) float64 { return number(e.Bias) }, significant[float64]},
+		{"R² ↑", 1, func(e *eval.Evaluation) float64 { return number(e.R2) }, decimals(3)},
+		{"NLL, nats ↓", -1, func(e *eval.Evaluation) float64 { return float64(e.NLL) }, decimals(3)},
+		{"CRPS ↓", -1, func(e *eval.Evaluation) float64 { return number(e.CRPS) }, significant[float64]},
+		{"targets in 50\u00a0% intervals", 0, func(e *eval.Evaluation) float64 { return float64(coverage(e).In50) }, percent},
+		{"targets in 90\u00a0% intervals", 0, func(e *eval.Evaluation) float64 { return float64(coverage(e).In90) }, percent},
+		{"targets in 95\u00a0% intervals", 0, func(e *eval.Evaluation) float64 { return float64(coverage(e).In95) }, percent},
+		{"Brier score ↓", -1, func(e *eval.Evaluation) float64 { return number(e.Brier) }, decimals(3)},
+		{"ECE, 15 bins ↓", -1, func(e *eval.Evaluation) float64 { return number(e.ECE) }, decimals(3)},
+		{"AURC ↓", -1, func(e *eval.Evaluation) float64 { return number(e.AURC) }, decimals(4)},
 	})
 	var byEntropy, byProbability, entropy []metric
 	for _, name := range groupNames(all) {
 		if name != "correct" {
-			byEntropy = append(byEntropy, metric{groupName(name), 1, func(e *starling.Evaluation) float64 {
+			byEntropy = append(byEntropy, metric{groupName(name), 1, func(e *eval.Evaluation) float64 {
 				if agreed(e) {
 					return math.NaN()
 				}
 				return number(groupOf(e, name).AUROC)
 			}, decimals(2)})
-			byProbability = append(byProbability, metric{groupName(name), 1, func(e *starling.Evaluation) float64 {
+			byProbability = append(byProbability, metric{groupName(name), 1, func(e *eval.Evaluation) float64 {
 				return number(groupOf(e, name).AUROCMaxProb)
 			}, decimals(2)})
 		}
-		entropy = append(entropy, metric{groupName(name), 0, func(e *starling.Evaluation) float64 {
+		entropy = append(entropy, metric{groupName(name), 0, func(e *eval.Evaluation) float64 {
 			return float64(groupOf(e, name).Epistemic)
 		}, decimals(2)})
 	}
@@ -115,24 +110,24 @@ func compare(columns []string, all []Scored) []table {
 	if byEntropy == nil {
 		return tables
 	}
-	caption := "Found by epistemic entropy: AUROC ↑"
+	caption := "Detection by epistemic entropy: AUROC ↑"
 	if slices.ContainsFunc(all, func(e Scored) bool { return agreed(e.Evaluation) }) {
-		caption = "Found by epistemic entropy, which one network has not: AUROC ↑"
+		caption = "Detection by epistemic entropy, which one network has not: AUROC ↑"
 	}
-	for _, doubt := range []struct {
+	for _, by := range []struct {
 		caption string
 		metrics []metric
-	}{{caption, byEntropy}, {"Found by highest probability: AUROC ↑", byProbability}, {"Mean epistemic entropy, nats", entropy}} {
-		t := table{Caption: doubt.caption, Head: head}
-		if addMetrics(&t, all, doubt.metrics); t.Rows != nil {
+	}{{caption, byEntropy}, {"Detection by highest probability: AUROC ↑", byProbability}, {"Mean epistemic entropy, nats", entropy}} {
+		t := table{Caption: by.caption, Head: head}
+		if addMetrics(&t, all, by.metrics); t.Rows != nil {
 			tables = append(tables, t)
 		}
 	}
 	return tables
 }
 
-// agreed says that nobody disagrees in an ensemble, as in one network: its epistemic entropy is 0 wherever it is asked.
-func agreed(e *starling.Evaluation) bool {
+// agreed says that the networks of an ensemble agree, as one network alone does: the epistemic entropy of every group is 0.
+func agreed(e *eval.Evaluation) bool {
 	for _, g := range e.Groups {
 		if g.N > 0 && g.Epistemic != 0 {
 			return false
@@ -153,22 +148,22 @@ func groupNames(all []Scored) (names []string) {
 	return names
 }
 
-// inside is an evaluation's coverage; NaN where there is none.
-func inside(e *starling.Evaluation) *starling.Coverage {
+// coverage is that of an evaluation's intervals; NaN where there is none.
+func coverage(e *eval.Evaluation) eval.Coverage {
 	if e.Coverage == nil {
 		nan := uq.Number(math.NaN())
-		return &starling.Coverage{In50: nan, In90: nan, In95: nan}
+		return eval.Coverage{In50: nan, In90: nan, In95: nan}
 	}
-	return e.Coverage
+	return *e.Coverage
 }
 
-// doubts compares the kinds of doubt by how well the posterior's tells each group; nil if there is none to tell.
-func (v *view) doubts() []table {
+// detectors compares kinds of uncertainty by how well the posterior's detects each group; nil if there is none to detect.
+func (v *view) detectors() []table {
 	t := table{
-		Caption: "Found by each kind of doubt of the posterior: AUROC (FPR95)",
+		Caption: "Detection by each kind of uncertainty of the posterior: AUROC (FPR95)",
 		Head:    []string{"group", "examples", "epistemic entropy", "highest probability", "energy"},
 	}
-	for _, g := range v.j.Metrics.Groups {
+	for _, g := range v.a.Metrics.Groups {
 		if g.AUROC == nil {
 			continue
 		}
@@ -202,7 +197,7 @@ func addMetrics(t *table, all []Scored, metrics []metric) {
 			differ = differ || !c.Best
 			r.Cells = append(r.Cells, c)
 		}
-		if !differ { // nobody is better than the others
+		if !differ { // none is better than the others
 			for i := range r.Cells {
 				r.Cells[i].Best = false
 			}
@@ -221,7 +216,7 @@ func worth(v float64) float64 {
 	return v
 }
 
-func groupOf(e *starling.Evaluation, name string) uq.Group {
+func groupOf(e *eval.Evaluation, name string) uq.Group {
 	for _, g := range e.Groups {
 		if g.Name == name {
 			return g
@@ -243,7 +238,7 @@ func groupName(name string) string {
 
 // cards are the figures at the top of the page.
 func (v *view) cards() []card {
-	m := v.j.Metrics
+	m := v.a.Metrics
 	var cards []card
 	if v.classes() {
 		low, high := wilson(number(m.Accuracy)*float64(m.N), float64(m.N))
@@ -251,23 +246,24 @@ func (v *view) cards() []card {
 	} else {
 		cards = append(cards, card{"RMSE", significant(number(m.RMSE)), "in the target's units"})
 	}
-	cards = append(cards, card{"NLL", fixed(float64(m.NLL), 3), "nats an example"})
+	cards = append(cards, card{"NLL", fixed(float64(m.NLL), 3), "nats per example"})
 	if v.classes() {
 		cards = append(cards, card{"ECE", fixed(number(m.ECE), 3), "calibration error"})
-		if found := v.foreignAUROC(); len(found) > 0 {
-			cards = append(cards, card{"AUROC, foreign", fixed(uq.Mean(found), 2), "mean of " + several(len(found), "group")})
+		if found := v.oodAUROC(); len(found) > 0 {
+			cards = append(cards, card{"AUROC, OOD", fixed(uq.Mean(found), 2), "mean of " + several(len(found), "group")})
 		}
 	} else {
-		cards = append(cards, card{"90\u00a0% intervals", percent(uq.Coverage(v.j.Values.PIT, .9)), "hold the truth"})
+		cards = append(cards, card{"90\u00a0% intervals", percent(uq.Coverage(v.a.Regression.PIT, .9)), "of the targets inside"})
 	}
 	if m.LogEvidence != nil {
 		note := "nats"
 		if m.LogEvidenceSD != nil && !math.IsNaN(number(m.LogEvidenceSD)) && len(v.islands) > 1 {
 			note = "± " + fixed(number(m.LogEvidenceSD), 1) + " over islands"
 		}
-		if optimised, merged := v.run.Spec.Optimised(v.run.Trace); optimised {
+		switch {
+		case v.found(finding.KindOptimiser):
 			note = "no estimate: an optimiser's"
-		} else if merged {
+		case v.found(finding.KindMerged):
 			note += ", from one draw of the start"
 		}
 		cards = append(cards, card{"log evidence", fixed(number(m.LogEvidence), 1), note})
@@ -275,12 +271,12 @@ func (v *view) cards() []card {
 	return append(cards, card{"networks", count(v.run.Posterior.Size()), "of " + several(v.run.Net.Dim(), "parameter")})
 }
 
-// foreignAUROC are the areas of the groups never seen that can be judged.
-func (v *view) foreignAUROC() (areas []float64) {
+// oodAUROC are the areas of the out-of-distribution groups.
+func (v *view) oodAUROC() (areas []float64) {
 	if v.single() {
 		return nil
 	}
-	for _, g := range v.j.Metrics.Groups {
+	for _, g := range v.a.Metrics.Groups {
 		if g.Name != "correct" && g.Name != "incorrect" && g.AUROC != nil && !math.IsNaN(float64(*g.AUROC)) {
 			areas = append(areas, float64(*g.AUROC))
 		}

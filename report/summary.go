@@ -7,32 +7,29 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/uq"
 )
 
-// The summary says in sentences what the figures say, and warns where they are worse than they look. What it calls good
-// or bad:
+// The summary says in sentences what the figures show, and warns where they are worse than they look. Its thresholds:
 const (
-	soundECE   = 0.05 // calibration error above which probabilities are not to be believed, if chance does not explain it
-	almostAll  = 0.95 // AUROC from which a group is told apart almost always
-	mostly     = 0.85
-	often      = 0.70
-	hardly     = 0.60 // below it, it is not
-	sure       = 0.9  // probability at which an answer passes for certain
-	lowMoves   = 0.1  // acceptance below which a chain or an island is stuck
-	evidenceSD = 2.0  // scatter of log Z over islands, in nats, above which evidence decides little
-	mixedRHat  = 1.1  // potential scale reduction above which chains have not come to the same place
-	narrow     = 0.05 // coverage may be off by so much
+	soundECE  = 0.05 // calibration error above which probabilities are not reliable, unless chance explains it
+	almostAll = 0.95 // AUROC from which a group is told apart almost always
+	mostly    = 0.85
+	often     = 0.70
+	hardly    = 0.60 // below it, it is not
+	sure      = 0.9  // probability above which an answer counts as certain
+	narrow    = 0.05 // coverage may be off by so much
 )
 
-// lead says in a line what the page is about.
+// lead names data, network and method in a line.
 func (v *view) lead() string {
-	name, data := v.j.Problem.Name, several(v.j.Problem.Train.Len(), "example")+" of training data"
-	if v.run.Spec.Method.AsIs { // trained elsewhere, on what only its maker knows
-		data = several(v.j.Metrics.N, "example") + " to judge it on"
+	examples := several(v.a.Problem.Train.Len(), "training example")
+	if v.given() { // trained elsewhere, on data that are not known here
+		examples = several(v.a.Metrics.N, "example") + " to evaluate on"
 	}
-	return fmt.Sprintf("%s: %s, %s with %s, %s.", name, data,
-		Architecture(v.run.Net), several(v.run.Net.Dim(), "parameter"), Method(&v.run.Spec))
+	return fmt.Sprintf("%s: %s, %s with %s, %s.", v.a.Problem.Name, examples,
+		v.run.Net.Title(), several(v.run.Net.Dim(), "parameter"), v.run.Spec.Title())
 }
 
 func (v *view) summary() []topic {
@@ -45,18 +42,18 @@ func (v *view) summary() []topic {
 	return append(topics, v.healthy())
 }
 
-// learnt says what was asked of which network.
+// learnt says which network learnt what from which data.
 func (v *view) learnt() topic {
-	t := topic{Title: "What was learnt"}
+	t := topic{Title: "What was learnt?"}
 	what, target := "", ""
 	if s := v.run.Schema; s != nil && s.Named {
 		target = s.Target
 	}
 	switch {
 	case v.classes() && target != "":
-		what = fmt.Sprintf("to tell %d classes of %s apart", v.j.Test.Classes, target)
+		what = fmt.Sprintf("to tell %d classes of %s apart", v.a.Test.Classes, target)
 	case v.classes():
-		what = fmt.Sprintf("to tell %d classes apart", v.j.Test.Classes)
+		what = fmt.Sprintf("to tell %d classes apart", v.a.Test.Classes)
 	case target != "":
 		what = "to predict " + target
 	default:
@@ -66,55 +63,62 @@ func (v *view) learnt() topic {
 	if s := v.set.Shape; len(s) == 3 {
 		inputs = fmt.Sprintf("pictures of %d × %d pixels", s[2], s[1])
 	}
-	with := fmt.Sprintf(", with %s of %s", several(v.j.Problem.Train.Len(), "example"), v.j.Problem.Name)
-	if v.run.Spec.Method.AsIs {
-		with = " elsewhere, and is judged as it is"
-	}
-	t.say("A network of %s was taught %s from %s%s.", several(v.run.Net.Dim(), "parameter"), what, inputs, with)
-	if n := v.run.Posterior.Size(); n == 1 {
-		t.say("What came out is one network.")
+	network := several(v.run.Net.Dim(), "parameter")
+	if v.given() {
+		t.say("A network of %s was trained elsewhere %s from %s. It is evaluated as it is.", network, what, inputs)
 	} else {
-		t.say("What came out is not one network but %s, each with its weight, that answer together and may disagree.", count(n))
+		t.say("A network of %s learnt %s from %s, on %s of %s.", network, what, inputs, several(v.a.Problem.Train.Len(), "example"), v.a.Problem.Name)
+	}
+	if n := v.run.Posterior.Size(); n == 1 {
+		t.say("The result is one network.")
+	} else {
+		t.say("The result is an ensemble of %s networks, each with a weight. They answer together, and their disagreement is the "+
+			"epistemic uncertainty.", count(n))
+	}
+	for _, f := range v.run.Findings {
+		if f.OfData() && f.Warning() {
+			t.tell(f)
+		}
 	}
 	return t
 }
 
-// good says how well it does beside simpler things.
+// good says how well it predicts, beside simpler predictions.
 func (v *view) good() topic {
-	t := topic{Title: "How good it is"}
-	m := v.j.Metrics
+	t := topic{Title: "How good is it?"}
+	m := v.a.Metrics
 	n := float64(m.N)
 	switch {
-	case m.On == "train" && v.run.Spec.Method.AsIs:
-		t.warn("Whether it was trained on these very examples is not known here: if it was, it will do worse on new ones.")
+	case m.On == "train" && v.given():
+		t.warn("It is not known here whether the network was trained on these examples. If it was, it is worse on new ones.")
 	case m.On == "train":
-		t.warn("It was judged on the examples that it learnt from, as nothing was held out: on new ones it will do worse.")
+		t.warn("It was evaluated on the examples that it learnt from, as no others were held out. On new examples it is worse.")
 	}
 	if v.classes() {
 		accuracy := number(m.Accuracy)
 		low, high := wilson(accuracy*n, n)
 		most := v.mostFrequent()
-		t.say("Of %s %s it gets %s right (95\u00a0%% interval %s to %s); to name the most frequent class each time would give %s.",
-			count(m.N), v.test(), percent(accuracy), percent(low), percent(high), percent(most))
+		t.say("It classifies %s of %s %s correctly (95\u00a0%% interval %s to %s). Always answering the most frequent class would give %s.",
+			percent(accuracy), count(m.N), v.part(), percent(low), percent(high), percent(most))
 		if !(low > most) {
-			t.warn("That is not clearly better than to name the most frequent class each time.")
+			t.warn("That is not clearly better than always answering the most frequent class.")
 		}
 		t.believe(v, accuracy)
 	} else {
-		t.say("On %s %s its typical error (RMSE) is %s, where the mean of the targets errs by %s: it explains %s of their variance.",
-			count(m.N), v.test(), significant(number(m.RMSE)), significant(v.spread()), percent(1-math.Pow(number(m.RMSE)/v.spread(), 2)))
+		t.say("On %s %s its typical error (RMSE) is %s. Predicting the mean of the targets would have an error of %s: the network explains %s of their variance.",
+			count(m.N), v.part(), significant(number(m.RMSE)), significant(v.spread()), percent(1-math.Pow(number(m.RMSE)/v.spread(), 2)))
 		if !(number(m.RMSE) < v.spread()) {
-			t.warn("That is no better than to predict the mean each time.")
+			t.warn("That is no better than always predicting the mean.")
 		}
 	}
 	t.beside(v)
 	return t
 }
 
-// believe says whether probabilities can be taken at their word.
+// believe says whether probabilities are calibrated.
 func (t *topic) believe(v *view, accuracy float64) {
-	m := v.j.Metrics
-	bins := uq.Reliability(v.j.Test.Probs, v.j.Test.Classes, v.set.Labels, uq.Bins)
+	m := v.a.Metrics
+	bins := uq.Reliability(v.a.Test.Probs, v.a.Test.Classes, v.set.Labels, uq.Bins)
 	sum, chance := 0.0, 0.0 // chance: the error that a calibrated network would show for so few examples
 	for _, b := range bins {
 		if b.Count == 0 {
@@ -126,24 +130,24 @@ func (t *topic) believe(v *view, accuracy float64) {
 		chance += c / float64(m.N) * math.Sqrt(2/math.Pi*p*(1-p)/c)
 	}
 	confident, ece := sum/float64(m.N), number(m.ECE)
-	way := "too sure of itself"
+	way := "overconfident"
 	if confident < accuracy {
-		way = "too modest"
+		way = "underconfident"
 	}
-	says := fmt.Sprintf("on average it is %s sure and %s right (calibration error %s)", percent(confident), percent(accuracy), fixed(ece, 3))
+	says := fmt.Sprintf("its mean confidence is %s, its accuracy %s (calibration error %s)", percent(confident), percent(accuracy), fixed(ece, 3))
 	switch {
 	case ece > soundECE && ece > 2*chance:
-		t.warn("Its probabilities are not to be taken at their word: it is %s; %s.", way, says)
+		t.warn("Its probabilities are not reliable: it is %s; %s.", way, says)
 	case ece <= soundECE/2 || ece <= chance:
-		t.say("Its probabilities can be taken at their word: %s.", says)
+		t.say("Its probabilities are reliable: %s.", says)
 	default:
-		t.say("Its probabilities are nearly right, a little %s: %s.", way, says)
+		t.say("Its probabilities are nearly reliable: it is a little %s; %s.", way, says)
 	}
 }
 
-// beside compares with the point estimates that the run made on its way.
+// beside compares with the point estimates of the run.
 func (t *topic) beside(v *view) {
-	m := v.j.Metrics
+	m := v.a.Metrics
 	figure := func(e float64) string { return fixed(e, 3) }
 	if m.MAP == nil || v.single() {
 		return
@@ -159,34 +163,34 @@ func (t *topic) beside(v *view) {
 	deep := float64(m.DeepEnsemble.NLL)
 	switch {
 	case figure(deep) == figure(nll):
-		t.say("The deep ensemble of the %d MAPs does as well: %s.", v.restarts(), figure(deep))
+		t.say("The deep ensemble of the %d MAPs is as good: %s.", v.restarts(), figure(deep))
 	case deep < nll:
-		t.warn("The deep ensemble of the %d MAPs, which costs no sampling, does better: NLL %s against %s.", v.restarts(), figure(deep), figure(nll))
+		t.warn("The deep ensemble of the %d MAPs, which needs no sampling, is better: NLL %s against %s.", v.restarts(), figure(deep), figure(nll))
 	default:
-		t.say("The deep ensemble of the %d MAPs comes to %s.", v.restarts(), figure(deep))
+		t.say("That of the deep ensemble of the %d MAPs is %s.", v.restarts(), figure(deep))
 	}
 }
 
 func (v *view) mostFrequent() float64 {
-	counts := make([]float64, v.j.Test.Classes)
+	counts := make([]float64, v.a.Test.Classes)
 	for _, y := range v.set.Labels {
 		counts[y]++
 	}
 	return slices.Max(counts) / float64(len(v.set.Labels))
 }
 
-// knows says whether doubt rises where it should.
+// knows says whether uncertainty is high where it should be.
 func (v *view) knows() topic {
-	t := topic{Title: "Whether it knows when it does not know"}
-	known := v.score(v.j.Test)
+	t := topic{Title: "Does it know when it does not know?"}
+	known := v.score(v.a.Test)
 	wrong := uq.AUROC(v.scoresOf(v.groups[0]), v.scoresOf(v.groups[1]))
 	if v.single() {
-		t.warn("One network cannot disagree with itself: it has no epistemic entropy, and what follows is about its whole entropy.")
+		t.warn("A single network has no epistemic entropy. The uncertainty below is its total entropy.")
 	}
 	if !math.IsNaN(wrong) {
-		t.say("Its wrong answers are %s more doubtful than its right ones (AUROC %s).", how(wrong), fixed(wrong, 2))
+		t.say("Its wrong answers are %s more uncertain than its right ones (AUROC %s).", how(wrong), fixed(wrong, 2))
 		risk := uq.RiskCoverage(known, v.mistakes())
-		t.say("If it declines the most doubtful tenth, %s of the rest are right instead of %s.", percent(1-riskAt(risk, .9)), percent(1-riskAt(risk, 1)))
+		t.say("If it declines the most uncertain tenth, %s of the other answers are right instead of %s.", percent(1-riskAt(risk, .9)), percent(1-riskAt(risk, 1)))
 	}
 	var found, fooled []string
 	type area struct {
@@ -199,7 +203,7 @@ func (v *view) knows() topic {
 		if a := uq.AUROC(known, scores); !math.IsNaN(a) {
 			areas = append(areas, area{g.name, a})
 			if a < hardly {
-				t.warn("It does not notice that %s is foreign: AUROC %s, where 0.5 is chance.", g.name, fixed(a, 2))
+				t.warn("It does not notice that %s is out of distribution: AUROC %s, where 0.5 is chance.", g.name, fixed(a, 2))
 			}
 		}
 		certain := 0.0
@@ -217,17 +221,17 @@ func (v *view) knows() topic {
 		found = append(found, fmt.Sprintf("%s %s (%s)", a.name, how(a.v), fixed(a.v, 2)))
 	}
 	if found != nil {
-		t.say("Inputs of groups that it was never taught are doubted more than %s: %s.", v.test(), strings.Join(found, ", "))
+		t.say("Out-of-distribution (OOD) inputs are more uncertain than %s: %s.", v.part(), strings.Join(found, ", "))
 	} else {
-		t.say("It was shown nothing foreign, so nothing is known of what it makes of such inputs: starling evaluate --ood would tell.")
+		t.say("It was not evaluated on out-of-distribution (OOD) inputs: starling evaluate --ood does that.")
 	}
 	if fooled != nil {
-		t.warn("Some foreign inputs pass for known: it is more than %s sure of %s.", percentRound(sure), list(fooled))
+		t.warn("Some out-of-distribution inputs are not noticed: it is more than %s sure of its answers for %s.", percentRound(sure), numeral.List(fooled))
 	}
 	return t
 }
 
-// how puts an area in words.
+// how puts an AUROC in words.
 func how(area float64) string {
 	switch {
 	case area >= almostAll:
@@ -242,23 +246,23 @@ func how(area float64) string {
 	return "not clearly"
 }
 
-// trusts says whether the intervals of a regression hold what they promise.
+// trusts says whether the intervals of a regression are calibrated.
 func (v *view) trusts() topic {
-	t := topic{Title: "Whether it knows how wrong it may be"}
-	share := uq.Coverage(v.j.Values.PIT, .9)
-	low, high := wilson(share*float64(len(v.j.Values.PIT)), float64(len(v.j.Values.PIT)))
+	t := topic{Title: "Does it know how wrong it may be?"}
+	share := uq.Coverage(v.a.Regression.PIT, .9)
+	low, high := wilson(share*float64(len(v.a.Regression.PIT)), float64(len(v.a.Regression.PIT)))
 	says := fmt.Sprintf("%s of the targets lie in their 90\u00a0%% intervals (95\u00a0%% interval %s to %s)", percent(share), percent(low), percent(high))
 	switch {
 	case low <= .9 && .9 <= high || math.Abs(share-.9) < narrow:
-		t.say("Its intervals hold what they promise: %s.", says)
+		t.say("Its intervals are reliable: %s.", says)
 	case share < .9:
 		t.warn("Its intervals are too narrow: %s.", says)
 	default:
 		t.warn("Its intervals are too wide: %s.", says)
 	}
 	risk := rootRisk(v.spreads(), v.squares())
-	t.say("Of the half that it is surest of, the RMSE is %s; of all, %s.", significant(riskAt(risk, .5)), significant(riskAt(risk, 1)))
-	if lik := v.run.Net.Likelihood(); lik.Regression() && len(lik.Parameters()) == 0 {
+	t.say("The RMSE is %s over the half that it is surest of, and %s over all.", significant(riskAt(risk, .5)), significant(riskAt(risk, 1)))
+	if len(v.run.Net.Likelihood().Parameters()) == 0 {
 		t.say("The noise was not learnt: the config fixes it.")
 	}
 	return t

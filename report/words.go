@@ -1,14 +1,11 @@
 package report
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
 
-	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/internal/numeral"
-	"github.com/starling-smc/starling/nn"
 	"github.com/starling-smc/starling/uq"
 )
 
@@ -49,31 +46,12 @@ func shortest(v, size float64) string {
 	return numeral.Signed(numeral.Grouped(s), v < 0)
 }
 
+func percentRound(v float64) string { return fixed(100*v, 0) + "\u00a0%" }
+
 func count(n int) string { return numeral.Grouped(strconv.Itoa(n)) }
 
 // several writes 1 island, 8 islands.
-func several(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return count(n) + " " + what + "s"
-}
-
-// list joins words as in a, b and c.
-func list(words []string) string {
-	if n := len(words); n > 1 {
-		return strings.Join(words[:n-1], ", ") + " and " + words[n-1]
-	}
-	return strings.Join(words, "")
-}
-
-// span writes lo to hi, or one of them if they read the same.
-func span(lo, hi float64, decimals int) string {
-	if a, b := fixed(lo, decimals), fixed(hi, decimals); a != b {
-		return a + " to " + b
-	}
-	return fixed(lo, decimals)
-}
+func several(n int, what string) string { return numeral.Several(n, what) }
 
 // wilson is the 95 % interval of a share of k in n (Wilson 1927).
 func wilson(k, n float64) (low, high float64) {
@@ -93,79 +71,4 @@ func number(v *uq.Number) float64 {
 		return math.NaN()
 	}
 	return float64(*v)
-}
-
-// Architecture names the layers that change shapes: conv 4 → pool → dense 8.
-func Architecture(net *nn.Net) string {
-	var parts []string
-	for _, layer := range net.Layers() {
-		switch l := layer.(type) {
-		case nn.Dense:
-			parts = append(parts, fmt.Sprintf("dense %d", l.Units))
-		case nn.Conv:
-			parts = append(parts, fmt.Sprintf("conv %d", l.Filters))
-		case nn.MaxPool, nn.AvgPool, nn.GlobalAvgPool:
-			parts = append(parts, "pool")
-		}
-	}
-	return strings.Join(parts, " → ")
-}
-
-// Method says how the posterior was come by.
-func Method(s *starling.Spec) string {
-	anchor, point := "", "the best MAP"
-	if s.MAP == nil { // there was no search: the anchor is a network that came with the config
-		point = "the network of model.init"
-	}
-	if a := s.Prior.Anchor; a != nil && a.S < .5 {
-		anchor = fmt.Sprintf(", anchored at %s (s = %v)", point, a.S)
-	}
-	switch m := s.Method; {
-	case m.AsIs:
-		return "a trained network as it is"
-	case s.Prior.Anchor != nil && s.Prior.Anchor.S == 0:
-		return point + " alone (s = 0)"
-	case m.MCMC != nil:
-		return fmt.Sprintf("%s of %s, %s epochs each%s", several(m.MCMC.Chains, "chain"), move(m.MCMC.Move), count(m.MCMC.Epochs), anchor)
-	default:
-		return fmt.Sprintf("%s of %s by %s with %s%s",
-			several(m.SMC.Islands, "island"), several(m.SMC.Particles, "particle"), path(m.SMC.Path), move(m.SMC.Move), anchor)
-	}
-}
-
-func path(p starling.Path) string {
-	switch {
-	case p.Constant != nil:
-		return "SMC on constant batches"
-	case p.Full != nil:
-		return "SMC on full batches"
-	case p.CTR != nil:
-		return "data annealing (constant to refine)"
-	case p.Linear != nil:
-		return "data annealing (linear)"
-	case p.Automated != nil:
-		return "data annealing (automated)"
-	case p.SDA != nil:
-		return "smooth data annealing"
-	}
-	return "tempered SMC"
-}
-
-func move(m starling.Move) string {
-	switch {
-	case m.HMC != nil && m.HMC.Steps > 1:
-		return fmt.Sprintf("HMC (%d leapfrogs)", m.HMC.Steps)
-	case m.HMC != nil:
-		return "HMC (1 leapfrog)"
-	case m.Leapfrog != nil:
-		how := "unadjusted Langevin dynamics"
-		if m.Leapfrog.Steps > 1 {
-			how = fmt.Sprintf("unadjusted HMC (%d leapfrogs)", m.Leapfrog.Steps)
-		}
-		if g := m.Leapfrog.Gradient; g != nil {
-			how += fmt.Sprintf(" by gradients of %s", several(g.Batch, "example"))
-		}
-		return how
-	}
-	return "pCN"
 }

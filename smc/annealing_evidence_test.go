@@ -16,7 +16,7 @@ import (
 // all moments of all six together.
 func TestAnnealingCheck5BlocksGiveTheSameEvidence(t *testing.T) {
 	m := newLocation(2)
-	paths := map[string]Path{
+	paths := map[string]Targets{
 		"full": Schedule[Full]{Iterations: 12}, "blocks": growing{len(m.y)}, "sda": SDA{Iterations: 40, Batch: 7, Grow: 9},
 		"sda exact": SDA{Iterations: 40, Batch: 7, Grow: 9, Exact: true}, "sda scale": SDA{Iterations: 40, Batch: 7, Grow: 9, Scale: true},
 		"tempered full": TemperedStart{Then: Schedule[Full]{Iterations: 6}},
@@ -86,7 +86,7 @@ func TestAnnealingCheck4Regression(t *testing.T) {
 	}
 	decode(t, c.Inputs, &in)
 	p.model = linear{in.X, in.Y, in.Sigma2}
-	for name, path := range map[string]Path{
+	for name, path := range map[string]Targets{
 		"tempered full": TemperedStart{ESS: 0.8, Then: Schedule[Full]{Iterations: 8}}, "sda": SDA{Iterations: 60, Batch: 10},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -17,29 +17,16 @@ import (
 // that passes once passes always.
 
 // batches are rules with batches of 7 of 41 examples, the blocks that follow of 5.
-func batches(t *testing.T, iterations int) map[string]Path {
+func batches(t *testing.T, iterations int) map[string]Targets {
 	t.Helper()
-	paths := map[string]Path{
+	paths := map[string]Targets{
 		"sda exact": SDA{Iterations: iterations, Batch: 7, Grow: 5, Exact: true},
 		"sda scale": SDA{Iterations: iterations, Batch: 7, Grow: 5, Scale: true},
 	}
-	cases := map[string]Path{
-		"constant":  Schedule[Constant]{Iterations: iterations, Rule: Constant{Batch: 7}},
-		"full":      Schedule[Full]{Iterations: iterations},
-		"ctr":       Schedule[ConstantToRefine]{Iterations: iterations, Rule: ConstantToRefine{Batch: 7}},
-		"linear":    Schedule[Linear]{Iterations: iterations, Rule: Linear{Batch: 7, Grow: 5}},
-		"automated": Schedule[Automated]{Iterations: iterations, Rule: Automated{Batch: 7, Grow: 5}},
-		"sda":       SDA{Iterations: iterations, Batch: 7, Grow: 5},
-	}
 	for _, row := range Paths {
-		if !row.Part.Batches() {
-			continue
+		if c, ok := caseOf(t, row.Name); ok && row.Part.Batches() {
+			paths[row.Name] = c.path(iterations)
 		}
-		if cases[row.Name] == nil {
-			t.Errorf("the path %s has no case", row.Name)
-			continue
-		}
-		paths[row.Name] = cases[row.Name]
 	}
 	return paths
 }
@@ -144,6 +131,11 @@ func TestAnnealingCheck7PowersOfABlockRise(t *testing.T) {
 	equal.Lambda, equal.Mu, equal.K = 0.1, 1, 1
 	if got := (SDA{}).raise(equal); got != 1 {
 		t.Errorf("equal particles raise β to %v, not 1", got)
+	}
+	apart := sdaState([]number{0.5, 0.5}, nil, []float64{1e200, -1e200}) // the variance overflows
+	apart.Lambda, apart.Mu, apart.K = 0.1, 1, 1
+	if got := (SDA{}).raise(apart); got != 1 {
+		t.Errorf("particles too far apart for a variance raise β to %v, not 1", got)
 	}
 }
 
@@ -470,6 +462,12 @@ func TestOrdersDiffer(t *testing.T) {
 		}
 		seen[o] = true
 	}
+	s := &Sampler{Model: newLocation(2), Seed: 1} // one that keeps two orders, and goes back to the first
+	for _, pass := range []int{0, 1, 2, 3, 0, 2} {
+		if got := fmt.Sprint(s.rows(Rows{41 * pass, 41 * (pass + 1)})); got != order(1, 0, pass) {
+			t.Errorf("pass %d has the order of another", pass)
+		}
+	}
 }
 
 // rest is a move that stays: no trajectory, no evaluation, no energy error.
@@ -489,7 +487,7 @@ func (rest) Mutate(_ context.Context, _ *mcmc.Work, _ *mcmc.Target, p *mcmc.Popu
 func TestAnnealingCheck9CachesFollowTheAncestor(t *testing.T) {
 	ctx := context.Background()
 	for name, path := range batches(t, 12) {
-		sampler := func(move mcmc.Move, when Occasion) *Sampler {
+		sampler := func(move mcmc.Kernel, when Occasion) *Sampler {
 			m := newLocation(2)
 			return &Sampler{
 				Model: m, Prior: m.problem().prior, Path: path, Move: move, Weighting: Momentum{}, Resample: Resampler{When: when}, Particles: 60, Seed: 17,

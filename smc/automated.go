@@ -14,7 +14,7 @@ func (Automated) String() string { return "data annealing (automated)" }
 // Defaults sets C and κ.
 func (a *Automated) Defaults() { a.Batch, a.Grow = BatchSizes(a.Batch, a.Grow) }
 
-// Check notes what is wrong.
+// Check notes impossible settings.
 func (a Automated) Check(f *config.Faults) {
 	checkSize(f, "batch", a.Batch)
 	checkSize(f, "grow", a.Grow)
@@ -31,5 +31,5 @@ func (a Automated) Rows(k, iterations, n int) Rows {
 	return cumulative((2*size+grow)/(2*grow)*grow, first, n)
 }
 
-// Evidence is that of all examples, if there is a last tenth.
+// Evidence is the model's if there is a last tenth.
 func (Automated) Evidence(iterations int) Evidence { return refined(iterations) }

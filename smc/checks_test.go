@@ -179,7 +179,7 @@ func TestCheck4InvarianceOfTheGaussian(t *testing.T) {
 		func(x []float64) float64 { return (x[1]-m1)*(x[1]-m1) - c11 },
 		func(x []float64) float64 { return (x[0]-m0)*(x[1]-m1) - c01 },
 	}
-	moves := map[string]mcmc.Move{
+	moves := map[string]mcmc.Kernel{
 		"langevin": mcmc.HMC{Step: 0.7}, "hmc": mcmc.HMC{Steps: 5, Step: 0.6, Jitter: 0.3}, "pcn": mcmc.PCN{Step: 0.6},
 	}
 	for name, move := range moves {
@@ -261,7 +261,7 @@ func TestGoldenInvariance(t *testing.T) {
 // stays starts many chains from exact draws, and asks whether the functions of tests, all of mean 0, still have mean 0
 // after some moves. The chains are independent, so the bound is that of a mean of independent numbers. A test that asks so
 // in several cases fails once in 10⁶ runs, all cases together.
-func stays(t *testing.T, p problem, cases int, move mcmc.Move, draw func(z, x []float64), tests []func(x []float64) float64) {
+func stays(t *testing.T, p problem, cases int, move mcmc.Kernel, draw func(z, x []float64), tests []func(x []float64) float64) {
 	t.Helper()
 	chains := 20000
 	if testing.Short() {

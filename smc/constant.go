@@ -12,7 +12,7 @@ func (Constant) String() string { return "SMC on constant batches" }
 // Defaults sets C.
 func (c *Constant) Defaults() { c.Batch, _ = BatchSizes(c.Batch, 0) }
 
-// Check notes what is wrong.
+// Check notes impossible settings.
 func (c Constant) Check(f *config.Faults) { checkSize(f, "batch", c.Batch) }
 
 // Rows is a fresh batch.
@@ -21,7 +21,7 @@ func (c Constant) Rows(k, _, n int) Rows {
 	return fresh(k, first, n)
 }
 
-// Evidence is that of the last batch.
+// Evidence is the last batch's.
 func (c Constant) Evidence(int) Evidence {
 	first, _ := BatchSizes(c.Batch, 0)
 	return Evidence{Batch: first, Scaled: true}

@@ -13,7 +13,7 @@ func (ConstantToRefine) String() string { return "data annealing (constant to re
 // Defaults sets C.
 func (c *ConstantToRefine) Defaults() { c.Batch, _ = BatchSizes(c.Batch, 0) }
 
-// Check notes what is wrong.
+// Check notes impossible settings.
 func (c ConstantToRefine) Check(f *config.Faults) { checkSize(f, "batch", c.Batch) }
 
 // Rows is a fresh batch, or all examples.
@@ -25,5 +25,5 @@ func (c ConstantToRefine) Rows(k, iterations, n int) Rows {
 	return fresh(k, first, n)
 }
 
-// Evidence is that of all examples, if there is a last tenth.
+// Evidence is the model's if there is a last tenth.
 func (ConstantToRefine) Evidence(iterations int) Evidence { return refined(iterations) }

@@ -7,7 +7,7 @@ type Fixed struct {
 	Epochs int // passes over all examples, a particle
 }
 
-var _ NamedPath = Fixed{}
+var _ Path = Fixed{}
 
 // Start is the posterior, whatever the first states.
 func (Fixed) Start(int) (Stage, bool) { return Stage{Lambda: 1}, false }
@@ -27,7 +27,7 @@ func (f Fixed) Budget(st *State) int { return f.Epochs * st.Examples }
 // AnnealsIn is false.
 func (Fixed) AnnealsIn() bool { return false }
 
-// Check notes what is wrong.
+// Check notes impossible settings.
 func (f Fixed) Check(faults *config.Faults) {
 	faults.If(f.Epochs < 1, "", "%d epochs; chains need at least one", f.Epochs)
 }
@@ -49,6 +49,9 @@ func (Fixed) Resampling() Occasion { return Never{} }
 
 // Power is λ.
 func (Fixed) Power(info Info, _ int) float64 { return float64(info.Lambda) }
+
+// Curves is nothing: the target stays.
+func (Fixed) Curves(int) []Curve { return nil }
 
 // Work is measured in shares of the budget.
 func (Fixed) Work(info Info, _ float64, _ int) (done, all float64) { return info.Progress, 1 }

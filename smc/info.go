@@ -16,8 +16,8 @@ type Info struct {
 	Examples      int            `json:"examples"`       // that the target sees, annealed ones included
 	Annealed      int            `json:"annealed"`       // of them, with power 1 in smooth data annealing (N/(m+|A|) with scale)
 	Lambda        float64        `json:"temperature"`    // λ of the target: 1 for chains; on a path of batches N/n; in sda the power β of the newest block, there times N/(m+|A|) with scale
-	ESS           float64        `json:"ess"`            // effective sample size before resampling; Momentum's weights are then those of the iterations before
-	LogWeightVar  numeral.Number `json:"log_weight_var"` // variance of the log-weights then, nats²: (1/n) Σ (log w_j − mean)² over the n living particles
+	ESS           float64        `json:"ess"`            // effective sample size before resampling; with Momentum, of the weights of earlier iterations
+	LogWeightVar  numeral.Number `json:"log_weight_var"` // variance of these log-weights, nats²: (1/n) Σ (log w_j − mean)² over the n particles alive
 	Dead          int            `json:"dead"`           // particles of weight 0 before resampling
 	Resampled     bool           `json:"resampled"`
 	Ancestors     int            `json:"ancestors"`      // distinct first ancestors of the particles alive
@@ -28,7 +28,7 @@ type Info struct {
 	EnergySD      float64        `json:"energy_sd"`      // standard deviation of ΔH over particles and mutations, where finite
 	Divergent     int            `json:"divergent"`      // proposals whose energy was NaN or infinite
 	LogZ          numeral.Number `json:"log_evidence"`   // so far; 0 for chains
-	LogLikelihood numeral.Number `json:"log_likelihood"` // mean over the living particles, of the examples that are not annealed in, at power 1, not scaled
+	LogLikelihood numeral.Number `json:"log_likelihood"` // mean over the particles alive, of the examples that are not annealed in, at power 1, not scaled
 	Gradients     int            `json:"gradients"`      // evaluations of value and gradient so far, in examples, over all particles
 	Values        int            `json:"values"`         // evaluations of the value alone, likewise
 }
@@ -52,7 +52,7 @@ func dead(logw []float64) (n int) {
 	return n
 }
 
-// logLikelihood is the mean over the particles alive: that of a dead one may be undefined.
+// logLikelihood is the mean over the particles alive. The log-likelihood of a dead particle may be undefined.
 func (st *State) logLikelihood() (mean float64) {
 	living := float64(st.J - dead(st.LogW))
 	for j, l := range st.LL {
@@ -75,7 +75,7 @@ func (s *Sampler) survivors(st *State) (n int) {
 	return n
 }
 
-// spread is the variance of a stream of numbers (Welford 1962), those that are finite.
+// spread is the variance of the finite numbers of a stream (Welford 1962).
 type spread struct{ n, mean, square float64 }
 
 func (s *spread) add(x float64) {

@@ -13,12 +13,12 @@ import (
 
 // overheard is a move whose outcomes are listened to.
 type overheard struct {
-	mcmc.Move
+	mcmc.Kernel
 	hear func(mcmc.Outcome)
 }
 
 func (o overheard) Mutate(ctx context.Context, w *mcmc.Work, target *mcmc.Target, p *mcmc.Population, tuning []float64, now mcmc.StepContext) (mcmc.Outcome, error) {
-	out, err := o.Move.Mutate(ctx, w, target, p, tuning, now)
+	out, err := o.Kernel.Mutate(ctx, w, target, p, tuning, now)
 	o.hear(out)
 	return out, err
 }

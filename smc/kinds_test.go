@@ -93,7 +93,7 @@ func kinds() map[string]func(island int) *Sampler {
 			return s
 		}
 	}
-	annealed := func(path Path) func(int) *Sampler {
+	annealed := func(path Targets) func(int) *Sampler {
 		return with(func(s *Sampler) {
 			s.Path, s.Weighting, s.Resample = path, Momentum{}, Resampler{}
 			s.Move = mcmc.Unadjusted{Steps: 3, Step: 0.05}
@@ -103,7 +103,7 @@ func kinds() map[string]func(island int) *Sampler {
 	for i := range start {
 		start[i] = float64(i%5) - 1
 	}
-	return map[string]func(int) *Sampler{
+	all := map[string]func(int) *Sampler{
 		"tempering hmc":      base,
 		"tempering langevin": with(func(s *Sampler) { s.Move = mcmc.HMC{Mutations: mcmc.Mutations{Count: 3}} }),
 		"adaptive mutations": with(func(s *Sampler) { s.Move = mcmc.HMC{Steps: 3, Mutations: mcmc.Mutations{Eta: 0.05, Max: 8}} }),
@@ -158,6 +158,20 @@ func kinds() map[string]func(island int) *Sampler {
 		"slices":           with(func(s *Sampler) { s.Move = slice{} }),
 		"chains of slices": with(func(s *Sampler) { s.Path, s.Resample, s.Move = Fixed{Epochs: 30}, Resampler{}, slice{} }),
 	}
+	for name, c := range pathCases {
+		if path := c.path(12); path.Batches() {
+			all["row "+name] = annealed(path)
+		}
+	}
+	for _, row := range mcmc.Moves {
+		if row.Part.Invariant() {
+			all["move "+row.Name] = with(func(s *Sampler) { s.Move = row.Part.ForPopulation() })
+		}
+	}
+	for _, row := range Schemes {
+		all["scheme "+row.Name] = with(func(s *Sampler) { s.Resample = Resampler{Scheme: row.Part, When: BelowRatio(0.8)} })
+	}
+	return all
 }
 
 // Every row of every table has a run among the kinds.
@@ -169,13 +183,13 @@ func TestKindsHaveEveryRow(t *testing.T) {
 		if start, ok := path.(TemperedStart); ok {
 			path = start.Then
 		}
-		if path, ok := path.(NamedPath); ok {
+		if path, ok := path.(Path); ok {
 			seen["path "+Paths.Name(path)] = true
 		}
-		if move, ok := s.Move.(mcmc.NamedMove); ok {
+		if move, ok := s.Move.(mcmc.Move); ok {
 			seen["move "+mcmc.Moves.Name(move)] = true
 		}
-		seen["weighting "+Weightings.Name(s.weighting().(NamedWeighting))] = true
+		seen["weighting "+Weightings.Name(s.weighting().(Weighting))] = true
 		seen["scheme "+Schemes.Name(s.Resample.scheme())] = true
 		seen["occasion "+Occasions.Name(s.Resample.when())] = true
 	}

@@ -24,7 +24,7 @@ func (Ladder) Budget(*State) int { return 0 }
 // AnnealsIn is false.
 func (Ladder) AnnealsIn() bool { return false }
 
-// Check notes what is wrong.
+// Check notes impossible settings.
 func (l Ladder) Check(f *config.Faults) {
 	last := 0.0
 	for i, lambda := range l {

@@ -14,7 +14,7 @@ func (Linear) String() string { return "data annealing (linear)" }
 // Defaults sets C and κ.
 func (l *Linear) Defaults() { l.Batch, l.Grow = BatchSizes(l.Batch, l.Grow) }
 
-// Check notes what is wrong.
+// Check notes impossible settings.
 func (l Linear) Check(f *config.Faults) {
 	checkSize(f, "batch", l.Batch)
 	checkSize(f, "grow", l.Grow)
@@ -30,5 +30,5 @@ func (l Linear) Rows(k, iterations, n int) Rows {
 	return cumulative(first+grow*k, first, n)
 }
 
-// Evidence is that of all examples, if there is a last tenth.
+// Evidence is the model's if there is a last tenth.
 func (Linear) Evidence(iterations int) Evidence { return refined(iterations) }

@@ -139,7 +139,7 @@ func (slice) Mutate(ctx context.Context, _ *mcmc.Work, t *mcmc.Target, p *mcmc.P
 
 // repeated is a move that is made several times in an iteration.
 type repeated struct {
-	mcmc.Move
+	mcmc.Kernel
 	often mcmc.Mutations
 }
 
@@ -148,7 +148,7 @@ func (r repeated) Repeats() mcmc.Mutations { return r.often }
 // Moves that keep momenta or take as many evaluations as it needs leave a target invariant, in runs and as chains.
 func TestMovesOfTestsAreInvariant(t *testing.T) {
 	p := newLocation(2).problem()
-	moves := map[string]mcmc.Move{
+	moves := map[string]mcmc.Kernel{
 		"persistent": repeated{persistent{Steps: 2}, mcmc.Mutations{Count: 6}},
 		"slice":      repeated{slice{}, mcmc.Mutations{Count: 4}},
 	}
@@ -215,7 +215,7 @@ func TestMomentaMoveWithTheirParticles(t *testing.T) {
 }
 
 // still is a move that needs what another needs and stays.
-type still struct{ mcmc.Move }
+type still struct{ mcmc.Kernel }
 
 func (still) Mutate(_ context.Context, _ *mcmc.Work, _ *mcmc.Target, p *mcmc.Population, _ []float64, _ mcmc.StepContext) (mcmc.Outcome, error) {
 	return nothingDone(p), nil

@@ -5,8 +5,8 @@ import (
 	"github.com/starling-smc/starling/mcmc"
 )
 
-// Paths lists the paths that a config can name. Fixed, Ladder and TemperedStart are for programs.
-var Paths = config.Table[NamedPath]{
+// Paths lists the paths that a config can name. Fixed, Ladder and TemperedStart are for programs: they are Targets and have no name.
+var Paths = config.Table[Path]{
 	{Name: "tempering", Part: Tempering{}},
 	{Name: "constant", Part: Schedule[Constant]{}},
 	{Name: "full", Part: Schedule[Full]{}},
@@ -16,14 +16,15 @@ var Paths = config.Table[NamedPath]{
 	{Name: "sda", Part: SDA{}},
 }
 
-// Path answers which target comes next. It is a plain value: what it needs to know is in the State.
+// Targets answers which target comes next. It is a plain value: what it needs to know is in the State. A program's own path
+// needs to be no more than that.
 //
-// A Path may say more about itself. A sampler asks for these methods and does not insist:
+// A path may say more about itself. A sampler asks for these methods and does not insist:
 //
 //	Remember(st *State) []int           what to keep in State.Memory, after every iteration: numbers of iterations, at most st.K
-//	Share() float64                     as in NamedPath
-//	SuitsWeighting(w Weighting) error   why a weighting cannot go with it
-type Path interface {
+//	Share() float64                     as in Path
+//	SuitsWeighting(w Weigher) error     why a weighting cannot go with it
+type Targets interface {
 	// Start is the target of the first particles, for n examples, and whether draws from the prior are to be weighted
 	// for it; if not, their distribution does not matter, as with chains. Particles are evaluated on it.
 	Start(n int) (stage Stage, weigh bool)
@@ -35,19 +36,19 @@ type Path interface {
 	Progress(st *State) float64
 	// Budget is the number of examples that moves may evaluate for a particle in the whole run; 0: no such limit.
 	Budget(st *State) int
-	// AnnealsIn says whether examples are annealed in (Stage.Annealed): particles then carry what those contribute.
+	// AnnealsIn says whether examples are annealed in (Stage.Annealed): particles then carry their contribution.
 	AnnealsIn() bool
 }
 
-// NamedPath is a Path of the table Paths: it also answers what methods, configs and reports ask of it.
-type NamedPath interface {
-	Path
+// Path is one of the table Paths: it also answers what methods, configs and reports ask of it.
+type Path interface {
+	Targets
 
 	// String is the title, as in "data annealing (linear)".
 	String() string
 
-	// Batches says whether the targets are those of batches of examples. Particles may then start anywhere, and a
-	// TemperedStart may lead them to the first target.
+	// Batches says whether targets see batches of examples. Particles may then start anywhere, and a TemperedStart may lead
+	// them to the first target.
 	Batches() bool
 
 	// Evidence is what the log-evidence at the end is an estimate of.
@@ -61,6 +62,9 @@ type NamedPath interface {
 
 	// Power is λ as people read it, without the factor that scales the likelihood of annealed examples to all n.
 	Power(info Info, n int) float64
+
+	// Curves are what a report draws of the path, beside what it draws of every sampler; n is the number of examples.
+	Curves(n int) []Curve
 
 	// Work is what an island has done and what it has to do in all, in any unit, at an iteration; first is λ of its first
 	// iteration, n the number of examples.
@@ -76,8 +80,8 @@ type Evidence struct {
 	Scaled bool // likelihoods of batches are scaled to all examples
 }
 
-// Stage is one target of a path: the likelihood of the examples in Rows to the power Lambda, times that of the examples
-// that are annealed in to the power Mu, times the prior.
+// Stage is one target of a path: the likelihood of the examples in Rows to the power Lambda, times the likelihood of the
+// annealed examples to the power Mu, times the prior.
 type Stage struct {
 	Lambda   float64 // λ: an inverse temperature 0…1, or the scale N/n of a batch
 	Mu       float64 // μ: 1, or the scale of a batch; 0 switches annealed examples off

@@ -11,48 +11,20 @@ import (
 
 // What every path of the table answers. A row without a case fails by name.
 func TestEveryPathAnswers(t *testing.T) {
-	type answers struct {
-		title      string
-		batches    bool
-		evidence   Evidence
-		share      float64
-		resampling Occasion
-		anneals    bool
-	}
-	refined := Evidence{Sure: true, Scaled: true}
-	half := BelowRatio(0.5)
-	cases := map[string]struct {
-		path NamedPath
-		want answers
-	}{
-		"tempering": {Tempering{ESS: 0.7}, answers{"tempered SMC", false, Evidence{Sure: true}, 0.7, Always{}, false}},
-		"constant": {Schedule[Constant]{10, Constant{7}}, answers{
-			"SMC on constant batches", true, Evidence{Batch: 7, Scaled: true}, 0, half, false,
-		}},
-		"full": {Schedule[Full]{1, Full{}}, answers{
-			"SMC on full batches", true, Evidence{Every: true, Sure: true, Scaled: true}, 0, half, false,
-		}},
-		"ctr":       {Schedule[ConstantToRefine]{10, ConstantToRefine{7}}, answers{"data annealing (constant to refine)", true, refined, 0, half, false}},
-		"linear":    {Schedule[Linear]{10, Linear{7, 5}}, answers{"data annealing (linear)", true, refined, 0, half, false}},
-		"automated": {Schedule[Automated]{10, Automated{7, 5}}, answers{"data annealing (automated)", true, refined, 0, half, false}},
-		"sda":       {SDA{Iterations: 10}, answers{"smooth data annealing", true, Evidence{}, 0, half, true}},
-	}
 	for _, row := range Paths {
-		c, ok := cases[row.Name]
+		c, ok := caseOf(t, row.Name)
 		if !ok {
-			t.Errorf("the path %s has no case", row.Name)
 			continue
 		}
-		p := c.path
-		got := answers{p.String(), p.Batches(), p.Evidence(), p.Share(), p.Resampling(), p.AnnealsIn()}
-		if got != c.want {
-			t.Errorf("%s answers %+v, want %+v", row.Name, got, c.want)
+		p := c.path(10)
+		if got := (facts{p.Batches(), p.Evidence(), p.Share(), p.Resampling(), p.AnnealsIn()}); got != c.facts || p.String() != c.title {
+			t.Errorf("%s answers %q, %+v, want %q, %+v", row.Name, p, got, c.title, c.facts)
 		}
 		if name := Paths.Name(p); name != row.Name {
 			t.Errorf("the table calls %s %q", row.Name, name)
 		}
 	}
-	for _, p := range []NamedPath{Schedule[ConstantToRefine]{Iterations: 9}, Schedule[Linear]{Iterations: 9}, Schedule[Automated]{Iterations: 9}} {
+	for _, p := range []Path{Schedule[ConstantToRefine]{Iterations: 9}, Schedule[Linear]{Iterations: 9}, Schedule[Automated]{Iterations: 9}} {
 		if p.Evidence().Sure {
 			t.Errorf("%s of 9 iterations has no last tenth, and is sure of its evidence", p)
 		}
@@ -66,7 +38,7 @@ func TestEveryPathAnswers(t *testing.T) {
 func TestEvidenceIsWhatPathsSay(t *testing.T) {
 	m := newLocation(2)
 	for name, path := range batches(t, 12) {
-		path := path.(NamedPath)
+		path := path.(Path)
 		_, infos := run(t, &Sampler{Model: m, Prior: m.problem().prior, Path: path, Move: mcmc.Unadjusted{Step: 0.02}, Particles: 30, Seed: 7})
 		says, last := path.Evidence(), infos[len(infos)-1]
 		if says.Sure && (last.Examples != 41 || last.Lambda != 1) || says.Batch > 0 && last.Examples != says.Batch {
@@ -85,7 +57,7 @@ func TestEvidenceIsWhatPathsSay(t *testing.T) {
 
 // The work that is done: a schedule counts the examples of its batches, tempering estimates the iterations to come.
 func TestWork(t *testing.T) {
-	share := func(p NamedPath, info Info, first float64) float64 {
+	share := func(p Path, info Info, first float64) float64 {
 		done, all := p.Work(info, first, 41)
 		return done / all
 	}
@@ -166,7 +138,7 @@ func TestPathsAreCompleted(t *testing.T) {
 // Weightings suit the moves that they are for, and say whether they follow the targets. Each row has a case.
 func TestEveryWeightingAnswers(t *testing.T) {
 	cases := map[string]struct {
-		w                  NamedWeighting
+		w                  Weighting
 		invariant, follows bool
 	}{
 		"momentum": {Momentum{}, false, true}, "literal": {Momentum{Literal: true}, false, false}, "reversal": {Reversal{}, true, true},

@@ -6,7 +6,7 @@ import (
 	"github.com/starling-smc/starling/internal/config"
 )
 
-// Resampler multiplies the fit and drops the unfit, so that all weights are equal afterwards.
+// Resampler multiplies particles of large weight and drops particles of small weight. All weights are equal afterwards.
 type Resampler struct {
 	Scheme Scheme   `yaml:"scheme"` // nil: Multinomial
 	When   Occasion `yaml:"when"`   // nil: below an effective sample size of J/2
@@ -20,8 +20,8 @@ var Schemes = config.Table[Scheme]{
 	{Name: "residual", Part: Residual{}},
 }
 
-// Scheme is a way of drawing ancestors. Every scheme gives particle j on average J·W_j copies; they differ in the scatter of
-// that number (Douc, Cappé, Moulines 2005).
+// Scheme is a way of drawing ancestors. Every scheme gives particle j on average J·W_j copies; schemes differ in the variance
+// of the number of copies (Douc, Cappé, Moulines 2005).
 type Scheme interface {
 	// Ancestors fills ancestors, of any length n, with the indices of parents, drawn with normalised weights w. uniform
 	// returns numbers in [0, 1). A position u belongs to the smallest j with W_0 + … + W_j > u, so that a particle of
@@ -33,13 +33,15 @@ type Scheme interface {
 var Occasions = config.Table[Occasion]{
 	{Name: "always", Part: Always{}},
 	{Name: "never", Part: Never{}},
-	{Name: "ess", Part: BelowRatio(0)},
+	{Name: "ess", Part: BelowRatio(0.5)},
 }
 
 // Occasion says at which iterations resampling takes place.
 type Occasion interface {
 	// Due says whether it does, at an effective sample size of so many particles.
 	Due(ess float64, particles int) bool
+	// Ratio is the share of the particles below which an effective sample size is resampled; 0 if it does not decide.
+	Ratio() float64
 }
 
 // Always is every iteration.
@@ -48,11 +50,17 @@ type Always struct{}
 // Due is true.
 func (Always) Due(float64, int) bool { return true }
 
+// Ratio is 0.
+func (Always) Ratio() float64 { return 0 }
+
 // Never is no iteration.
 type Never struct{}
 
 // Due is false.
 func (Never) Due(float64, int) bool { return false }
+
+// Ratio is 0.
+func (Never) Ratio() float64 { return 0 }
 
 // BelowRatio is an effective sample size below this share of the particles.
 type BelowRatio float64
@@ -60,7 +68,10 @@ type BelowRatio float64
 // Due is ESS < ratio·J, strictly.
 func (r BelowRatio) Due(ess float64, particles int) bool { return ess < float64(r)*float64(particles) }
 
-// Check notes what is wrong.
+// Ratio is that share.
+func (r BelowRatio) Ratio() float64 { return float64(r) }
+
+// Check notes impossible settings.
 func (r BelowRatio) Check(f *config.Faults) { f.Share("", float64(r)) }
 
 // Defaults sets what is nil.

@@ -8,15 +8,15 @@ import (
 	"github.com/starling-smc/starling/mcmc"
 )
 
-// retarget makes stage the target of st and returns log π_k(θ_j) − log π_{k−1}(θ_j), nil if nothing changes. The
-// particles have not moved since they were evaluated, so nothing is paid for twice: other powers cost no evaluation, a
-// block that is appended costs the block, and a block that is annealed in costs the one that takes its place. Particles that
-// resampling has just made of one parent are evaluated once.
+// retarget makes stage the target of st and returns log π_k(θ_j) − log π_{k−1}(θ_j), nil if nothing changes. The particles
+// have not moved since they were evaluated, so only new examples are evaluated: other powers cost nothing, an appended block
+// costs its own examples, and so does the block that follows one that is annealed in. Copies that resampling has just made of
+// one parent are evaluated once.
 func (s *Sampler) retarget(ctx context.Context, st *State, target *mcmc.Target, stage Stage) ([]float64, error) {
 	last := st.Stage
 	st.Stage = stage
-	stand := stage.Rows == last.Rows && stage.Annealed == last.Annealed // only the powers may change
-	if stand && stage.Mu == last.Mu {
+	same := stage.Rows == last.Rows && stage.Annealed == last.Annealed // only the powers may change
+	if same && stage.Mu == last.Mu {
 		if stage.Lambda == last.Lambda {
 			return nil, nil
 		}
@@ -28,20 +28,20 @@ func (s *Sampler) retarget(ctx context.Context, st *State, target *mcmc.Target, 
 	for j := range s.change {
 		s.change[j] = last.logLik(&st.Population, j)
 	}
-	if !stand {
+	if !same {
 		if err := s.evaluate(ctx, st, target, last); err != nil {
 			return nil, err
 		}
 	}
 	for j, before := range s.change {
 		if s.change[j] = stage.logLik(&st.Population, j) - before; math.IsNaN(before) || math.IsInf(before, 0) {
-			s.change[j] = math.Inf(-1) // the particle is dead, and stays so
+			s.change[j] = math.Inf(-1) // a dead particle stays dead
 		}
 	}
 	return s.change, nil
 }
 
-// evaluate brings what is known of the particles from the last stage's examples to those of st.
+// evaluate updates the particles' cached sums from the last stage's examples to those of st.
 func (s *Sampler) evaluate(ctx context.Context, st *State, target *mcmc.Target, last Stage) error {
 	some := last.Rows != (Rows{}) && st.Rows != (Rows{})
 	switch {
@@ -64,14 +64,14 @@ func (s *Sampler) evaluate(ctx context.Context, st *State, target *mcmc.Target, 
 	return s.logLik(ctx, st, target.Rows, st.LL, st.GradLL)
 }
 
-// logLik sets ll and grad, of all particles, to the log-likelihood of rows and, if the move needs it, its gradient. Copies
-// of one parent stand at the same place until they move: one is evaluated for all of them.
+// logLik sets ll and grad to every particle's log-likelihood of rows and, if the move needs it, its gradient. Copies of one
+// parent have the same position until they move, so one of them is evaluated.
 func (s *Sampler) logLik(ctx context.Context, st *State, rows []int32, ll, grad []float64) error {
 	theta, n, d := st.Theta, s.places(), st.D
 	if n < st.J {
 		theta = s.work.Proposal.Theta[:n*d]
 		for j, p := range s.place {
-			copy(theta[int(p)*d:][:d], st.Theta[j*d:]) // that of another copy is the same
+			copy(theta[int(p)*d:][:d], st.Theta[j*d:]) // all copies write the same
 		}
 	}
 	own := grad
@@ -82,7 +82,7 @@ func (s *Sampler) logLik(ctx context.Context, st *State, rows []int32, ll, grad 
 		return err
 	}
 	s.countEvaluation(st, n*s.examples(rows))
-	for j := st.J - 1; j >= 0 && n < st.J; j-- { // from the last: no place lies behind its particles
+	for j := st.J - 1; j >= 0 && n < st.J; j-- { // backwards: a parent's number is never larger than its children's indices
 		p := int(s.place[j])
 		ll[j] = ll[p]
 		if grad != nil {
@@ -92,8 +92,8 @@ func (s *Sampler) logLik(ctx context.Context, st *State, rows []int32, ll, grad 
 	return nil
 }
 
-// places numbers the parents in the order of their first children, notes in s.place the number of each particle's, and
-// returns how many there are.
+// places numbers the distinct parents in the order of their first children, sets s.place to the number of each particle's
+// parent, and returns how many there are.
 func (s *Sampler) places() (n int) {
 	clear(s.scratch)
 	for j, a := range s.ancestors {

@@ -5,13 +5,14 @@
 //	Path        which target comes next?               Paths; Fixed, Ladder, TemperedStart
 //	Move        how does a particle travel?            mcmc.Moves
 //	Weighting   what is the move worth?                Weightings
-//	Resampler   when and how do the fit multiply?      Schemes, Occasions
+//	Resampler   when and how are particles resampled?  Schemes, Occasions
 //
 // Adaptive tempering with moves of accept/reject is the SMC sampler of scalable-bayesian-monte-carlo, section 3.2; a
 // Fixed path makes the particles chains (section 3.3). A Schedule or SDA, moves without accept/reject and the weight
-// Momentum are data annealing (data-annealing-smc, section 3): the targets are those of batches of examples, which grow as
-// the path says. Islands are independent samplers, combined by Combine (scalable-bayesian-monte-carlo, section 3.4). A
-// Step takes a State to the next State and reports an Info; all that goes on is in the State, Info is only looked at.
+// Momentum are data annealing (data-annealing-smc, section 3): targets see batches of examples, which grow as the
+// path says. Islands are independent samplers, combined by Combine (scalable-bayesian-monte-carlo, section 3.4).
+//
+// A Step takes a State to the next State and reports an Info. A run goes on from the State alone; Info is diagnostics.
 package smc
 
 import (
@@ -30,23 +31,23 @@ import (
 type Sampler struct {
 	Model     mcmc.Model
 	Prior     mcmc.Prior
-	Path      Path
-	Move      mcmc.Move
-	Weighting Weighting // nil: DefaultWeighting of the move
+	Path      Targets
+	Move      mcmc.Kernel
+	Weighting Weigher   // nil: DefaultWeighting of the move
 	Resample  Resampler // zero: multinomial if ESS < J/2
 	Particles int       // J
-	Start     []float64 // J×D, where the particles start; nil: draws from the prior. Each is evaluated, also where they are equal
-	Keep      int       // states that a path with a budget, such as Fixed, keeps, of all particles together, evenly over the second half; 0: only the last
+	Start     []float64 // J×D, first positions of the particles; nil: draws from the prior. Each is evaluated, also where some are equal
+	Keep      int       // states kept of all particles together, evenly over the second half, on a path with a budget such as Fixed; 0: only the last
 
 	Seed   uint64
-	Island int        // number of this sampler among those with the same seed
-	Pool   *pool.Pool // for work on long particles; nil: none. The Model has its own
+	Island int        // number of this sampler; islands of one run share the seed
+	Pool   *pool.Pool // threads for long particles; nil: none. The Model has its own
 
 	work      mcmc.Work
 	orders    [2]order  // of the examples
-	before    State     // as it was when the step began
-	ancestors []int32   // of the particles, in before
-	place     []int32   // of the particles' parents, among those that differ
+	before    State     // when the step began
+	ancestors []int32   // J, the index in before of each particle's parent
+	place     []int32   // J, the number of that parent among the distinct ones
 	change    []float64 // log π_k − log π_{k−1}
 	energy    []float64 // ΔH, summed over mutations
 	scratch   []float64 // J
@@ -80,19 +81,19 @@ func (s *Sampler) step(ctx context.Context, st *State) (info Info, err error) {
 	target, weighting := s.target(stage, st), s.weighting()
 	early := weighting.Early()
 	if !early {
-		if err = s.selection(st, nil, &info); err != nil { // do the fit multiply, by the iterations before?
+		if err = s.selection(st, nil, &info); err != nil { // which particles multiply, by the weights of earlier iterations?
 			return info, err
 		}
 	}
-	change, err := s.retarget(ctx, st, target, stage) // what is the change of target worth where the particles stand?
+	change, err := s.retarget(ctx, st, target, stage) // what is the change of target worth at the particles?
 	if err != nil {
 		return info, err
 	}
 	if early {
-		if err = s.selection(st, change, &info); err != nil { // or by this change, too?
+		if err = s.selection(st, change, &info); err != nil { // … or by this change as well?
 			return info, err
 		}
-		change = nil // it has counted
+		change = nil // it is in the weights
 	}
 	if err = s.mutate(ctx, st, target, &info); err != nil { // how does a particle travel?
 		return info, err
@@ -129,7 +130,7 @@ func (st *State) reweight(increments []float64) (ess float64, err error) {
 	return ess, err
 }
 
-// resample makes the particles copies of their ancestors, with all that belongs to them, of equal weight.
+// resample replaces the particles by copies of their parents, with everything that belongs to them and equal weights.
 func (s *Sampler) resample(st *State) {
 	weights.Exp(st.LogW, s.scratch)
 	key := rng.Key{Seed: s.Seed, Purpose: rng.Resample, Island: s.Island, Iteration: st.K}
@@ -143,7 +144,7 @@ func (s *Sampler) resample(st *State) {
 	}
 }
 
-// record ends the iteration: it keeps the states that are due and completes info.
+// record ends the iteration: it counts it, keeps the states that are due and completes info.
 func (s *Sampler) record(st *State, info *Info) {
 	st.K++
 	if path, ok := s.Path.(rememberer); ok {
@@ -162,5 +163,5 @@ func (s *Sampler) record(st *State, info *Info) {
 	info.Epochs, info.Gradients, info.Values = st.Epochs(), st.Gradients, st.Values
 }
 
-// rememberer is a Path that keeps something in State.Memory.
+// rememberer is a path that keeps something in State.Memory.
 type rememberer interface{ Remember(st *State) []int }

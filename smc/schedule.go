@@ -37,7 +37,7 @@ type Rule interface {
 	Rows(k, iterations, n int) Rows
 	// String is the title of the path.
 	String() string
-	// Evidence is that of a path of so many iterations.
+	// Evidence is what Path.Evidence answers for so many iterations.
 	Evidence(iterations int) Evidence
 }
 
@@ -75,7 +75,7 @@ func (s Schedule[R]) String() string { return s.Rule.String() }
 // Defaults sets the number of iterations.
 func (s *Schedule[R]) Defaults() { s.Iterations = cmp.Or(s.Iterations, 200) }
 
-// Check notes what is wrong.
+// Check notes impossible settings.
 func (s Schedule[R]) Check(f *config.Faults) {
 	f.Within("iterations", s.Iterations, 1, rng.MaxIterations)
 }
@@ -112,6 +112,9 @@ func (Schedule[R]) Resampling() Occasion { return BelowRatio(0.5) }
 
 // Power is λ, the scale.
 func (Schedule[R]) Power(info Info, _ int) float64 { return info.Lambda }
+
+// Curves is the batch size.
+func (Schedule[R]) Curves(int) []Curve { return []Curve{batchSize} }
 
 // Work counts the examples of the batches: an iteration costs as many.
 func (s Schedule[R]) Work(info Info, _ float64, n int) (done, all float64) {

@@ -179,7 +179,7 @@ func TestBatchSizes(t *testing.T) {
 func TestPathsSayWhetherTheyAnnealIn(t *testing.T) {
 	m := newLocation(2)
 	for name, path := range batches(t, 30) {
-		for _, path := range []Path{path, TemperedStart{Then: path}} {
+		for _, path := range []Targets{path, TemperedStart{Then: path}} {
 			st, infos := run(t, &Sampler{
 				Model: m, Prior: m.problem().prior, Path: path, Move: mcmc.Unadjusted{Step: 0.02}, Weighting: Momentum{}, Particles: 50, Seed: 7,
 			})
@@ -197,6 +197,11 @@ func TestHugeBlocks(t *testing.T) {
 	for rule, want := range map[Rule]int{Linear{7, huge}: 41, Automated{7, huge}: 7, Constant{huge}: 41, ConstantToRefine{huge}: 41} {
 		if got := rule.Rows(3, 20, 41).size(41); got != want {
 			t.Errorf("%v: %d examples, want %d", rule, got, want)
+		}
+	}
+	for _, rule := range []Rule{Constant{41}, ConstantToRefine{41}} { // all examples as they stand, which no iteration evaluates anew
+		if got := rule.Rows(3, 20, 41); got != (Rows{}) {
+			t.Errorf("%v of all examples takes the places %v", rule, got)
 		}
 	}
 	st := &State{Examples: 41, K: 1, Stage: Stage{Lambda: 1, Mu: 1, Rows: Rows{0, 7}}}

@@ -51,7 +51,7 @@ func (s *SDA) Defaults() {
 	s.Batch, s.Grow = BatchSizes(s.Batch, s.Grow)
 }
 
-// Check notes what is wrong.
+// Check notes impossible settings.
 func (s SDA) Check(f *config.Faults) {
 	f.Within("iterations", s.Iterations, 1, rng.MaxIterations)
 	checkSize(f, "batch", s.Batch)
@@ -106,7 +106,7 @@ func (SDA) AnnealsIn() bool { return true }
 // Batches is true.
 func (SDA) Batches() bool { return true }
 
-// Evidence is that of the examples that have come in: only the end of a run tells whether all have.
+// Evidence: nothing is sure. Whether all examples have come in is known at the end of a run.
 func (s SDA) Evidence() Evidence { return Evidence{Scaled: s.Scale} }
 
 // Share is 0.
@@ -121,6 +121,20 @@ func (s SDA) Power(info Info, n int) float64 {
 		return info.Lambda
 	}
 	return info.Lambda * float64(info.Examples) / float64(n)
+}
+
+// Curves is the number of examples, β, and the number of blocks.
+func (s SDA) Curves(n int) []Curve {
+	return []Curve{batchSize, {
+		ID: "power", Title: "Power of the newest block", Axis: "β", Decimals: 2, Share: true, Step: true,
+		Of: func(info Info) float64 { return s.Power(info, n) },
+		Caption: "The power rises so that the entropy falls by about one nat an iteration. At 1 the block is annealed in, and the next " +
+			"block comes in. Where one particle has all the weight, the power jumps to 1 at once.",
+	}, {
+		ID: "blocks", Title: "Number of blocks", Axis: "blocks that have come in", Whole: true, Zero: true, Step: true,
+		Of:      func(info Info) float64 { return float64(s.Blocks(info.Annealed)) },
+		Caption: "The newest block has the power above, the others 1.",
+	}}
 }
 
 // Work counts iterations.

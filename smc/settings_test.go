@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/mcmc"
 )
 
@@ -87,10 +88,11 @@ func TestSettingsAreRefusedWithReasons(t *testing.T) {
 		t.Errorf("a step beyond the end: %v", err)
 	}
 	for want, change := range map[string]func(st *State){
-		"does not belong": func(st *State) { st.Examples++ },
-		"log-weights":     func(st *State) { st.LogW = st.LogW[1:] },
-		"the move needs":  func(st *State) { st.GradLL = nil },
-		"annealed in":     func(st *State) { st.CarryAnnealed() },
+		"does not belong":  func(st *State) { st.Examples++ },
+		"log-weights":      func(st *State) { st.LogW = st.LogW[1:] },
+		"cannot tell more": func(st *State) { st.K = rng.MaxIterations },
+		"the move needs":   func(st *State) { st.GradLL = nil },
+		"annealed in":      func(st *State) { st.CarryAnnealed() },
 	} {
 		st, err := s.Init(context.Background())
 		if err != nil {
@@ -120,7 +122,7 @@ func TestWeightingFollowsTheMove(t *testing.T) {
 
 // All faults of a path are told at once.
 func TestEveryFaultOfAPathIsTold(t *testing.T) {
-	for path, faults := range map[Path]int{Schedule[Linear]{Rule: Linear{-1, -1}}: 3, SDA{Batch: -1, Grow: -1, First: 2, Entropy: -1}: 5} {
+	for path, faults := range map[Targets]int{Schedule[Linear]{Rule: Linear{-1, -1}}: 3, SDA{Batch: -1, Grow: -1, First: 2, Entropy: -1}: 5} {
 		s := kinds()["sda"](0)
 		s.Path = path
 		if _, err := s.Init(context.Background()); err == nil || strings.Count(err.Error(), "\n") != faults-1 {
@@ -150,6 +152,13 @@ func TestBadLikelihoods(t *testing.T) {
 	if _, err := s.Init(context.Background()); err == nil || !strings.Contains(err.Error(), "particle 2") {
 		t.Errorf("NaN at the start gives %v", err)
 	}
+	for _, bad := range []float64{math.NaN(), math.Inf(-1), math.Inf(1)} {
+		s = sick(0)
+		s.Prior = oddPrior{normal{d: 1, sd: 1}, bad}
+		if _, err := s.Init(context.Background()); err == nil || !strings.Contains(err.Error(), "particle 2 starts with log-likelihood 0 and log-prior") {
+			t.Errorf("a log-prior of %v at the start gives %v", bad, err)
+		}
+	}
 	s = sick(math.Inf(-1))
 	st, infos := run(t, &s)
 	if infos[1].Dead != 1 || !near(st.LogZ, math.Log(0.75), 1e-12, 0) || !near(infos[1].ESS, 3, 1e-12, 0) {
@@ -172,4 +181,17 @@ func TestBadLikelihoods(t *testing.T) {
 	if err := s.Run(context.Background(), st, nil); err == nil || !strings.Contains(err.Error(), "island 2, iteration 3: particle 0 has log-weight NaN") {
 		t.Errorf("NaN on the way gives %v", err)
 	}
+}
+
+// oddPrior is a normal prior that is bad above 5.
+type oddPrior struct {
+	normal
+	bad float64
+}
+
+func (p oddPrior) LogDensity(theta, grad []float64) float64 {
+	if l := p.normal.LogDensity(theta, grad); !(theta[0] > 5) {
+		return l
+	}
+	return p.bad
 }

@@ -90,7 +90,7 @@ func (s *Sampler) rows(r Rows) []int32 {
 	return rows
 }
 
-// permutation is number i of those that make up the run's order. Two are kept: a batch may reach from one into the next,
+// permutation is permutation i of the run's order. Two are kept: a batch may reach from one into the next,
 // and examples that are annealed in lie in the first.
 func (s *Sampler) permutation(i int) []int32 {
 	o := &s.orders[i%len(s.orders)]

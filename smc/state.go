@@ -23,7 +23,7 @@ type State struct {
 	Tuning []float64 // what the move adapts
 
 	Examples  int // N of the model
-	Spent     int // examples that moves evaluated, of each move those of the particle with the most: N times the epochs
+	Spent     int // examples that moves evaluated for a particle, N times the epochs. A move adds the largest number of any particle
 	Gradients int // evaluations of value and gradient in examples, over all particles, the first included
 	Values    int // evaluations of the value alone, likewise
 
@@ -66,7 +66,7 @@ const stateKind = "smc.State/5"
 // MarshalBinary packs the state into a container of internal/ckpt. It never fails.
 func (st *State) MarshalBinary() ([]byte, error) { return st.encoder().Encode(), nil }
 
-// WriteTo writes what MarshalBinary returns. Errors are those of w.
+// WriteTo writes what MarshalBinary returns. Its errors come from w.
 func (st *State) WriteTo(w io.Writer) (int64, error) { return st.encoder().WriteTo(w) }
 
 func (st *State) encoder() *ckpt.Encoder {

@@ -19,7 +19,7 @@ import (
 // iterations are counted from there.
 type TemperedStart struct {
 	ESS  float64 // as in Tempering
-	Then Path
+	Then Targets
 }
 
 // Start is the prior.
@@ -48,7 +48,7 @@ func (p TemperedStart) Next(st *State) (Stage, error) {
 		return first, err
 	}
 	tempering := Tempering{ESS: p.ESS}
-	if tempering.Share()*living <= 1 { // one alone would do: take halfway between what it leaves and all
+	if tempering.Share()*living <= 1 { // ESS is always at least 1: aim halfway between 1 and all of them
 		tempering.ESS = (1 + 1/living) / 2
 	}
 	first.Lambda, err = tempering.next(st.Lambda, first.Lambda, alike, st.LL)
@@ -90,23 +90,23 @@ func view(st *State) *State {
 	return &inner
 }
 
-// Done is that of the other path.
+// Done asks the other path.
 func (p TemperedStart) Done(st *State) bool { return p.Then.Done(view(st)) }
 
-// Progress is that of the other path: 0 until its first target is reached.
+// Progress asks the other path: 0 until its first target is reached.
 func (p TemperedStart) Progress(st *State) float64 { return p.Then.Progress(view(st)) }
 
-// Budget is that of the other path.
+// Budget asks the other path.
 func (p TemperedStart) Budget(st *State) int { return p.Then.Budget(view(st)) }
 
-// AnnealsIn is that of the other path.
+// AnnealsIn asks the other path.
 func (p TemperedStart) AnnealsIn() bool { return p.Then.AnnealsIn() }
 
-// Share is that of Tempering.
+// Share is ρ, as in Tempering.
 func (p TemperedStart) Share() float64 { return Tempering{ESS: p.ESS}.Share() }
 
 // SuitsWeighting refuses weights that leave changes of target out.
-func (TemperedStart) SuitsWeighting(w Weighting) error {
+func (TemperedStart) SuitsWeighting(w Weigher) error {
 	if w, ok := w.(interface{ FollowsTargets() bool }); ok && !w.FollowsTargets() {
 		return errors.New("weighting: it leaves out changes of target, and a tempered start is nothing else: " +
 			"no likelihood would ever be weighed; want a path without it")
@@ -114,7 +114,7 @@ func (TemperedStart) SuitsWeighting(w Weighting) error {
 	return nil
 }
 
-// Check notes what is wrong, also with the other path.
+// Check notes impossible settings, also of the other path.
 func (p TemperedStart) Check(f *config.Faults) {
 	Tempering{ESS: p.ESS}.Check(f)
 	if p.Then == nil {

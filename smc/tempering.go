@@ -27,7 +27,7 @@ func (Tempering) String() string { return "tempered SMC" }
 // Defaults sets ρ to .5.
 func (t *Tempering) Defaults() { t.ESS = t.Share() }
 
-// Check notes what is wrong.
+// Check notes impossible settings.
 func (t Tempering) Check(f *config.Faults) {
 	f.If(!(t.ESS >= 0 && t.ESS < 1), "ess", "want a number above 0 and below 1, have %.12g", t.ESS)
 }
@@ -64,6 +64,15 @@ func (Tempering) Resampling() Occasion { return Always{} }
 
 // Power is λ.
 func (Tempering) Power(info Info, _ int) float64 { return info.Lambda }
+
+// Curves is λ.
+func (t Tempering) Curves(n int) []Curve {
+	return []Curve{{
+		ID: "tempering", Title: "Tempering", Axis: "power of the likelihood (log scale)", Log: true, Decimals: 5,
+		Of:      func(info Info) float64 { return t.Power(info, n) },
+		Caption: "The power rises from the prior, near 0, to the posterior at 1, each time as far as the effective sample size allows.",
+	}}
+}
 
 // Work counts iterations. Those to come are estimated: temperatures grow about geometrically, and an island at λ_k has
 // log(1/λ_k) to go at the mean pace since λ_1.

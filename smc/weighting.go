@@ -6,30 +6,29 @@ import (
 )
 
 // Weightings lists the weightings that a config can name.
-var Weightings = config.Table[NamedWeighting]{
+var Weightings = config.Table[Weighting]{
 	{Name: "momentum", Part: Momentum{}},
 	{Name: "literal", Part: Momentum{Literal: true}},
 	{Name: "reversal", Part: Reversal{}},
 }
 
-// Weighting answers what a change of target and a move are worth: the increments of the log-weights, of which
-// change[j] = log π_k(θ_j) − log π_{k−1}(θ_j) is what the change is worth where particle j stands, nil if the target is
-// the one before.
+// Weigher answers what a change of target and a move are worth: it gives the increments of the log-weights. The change of
+// target at particle j is change[j] = log π_k(θ_j) − log π_{k−1}(θ_j); change is nil if the target stays the same.
 //
-// A Weighting may say more about itself, by the methods of NamedWeighting. A sampler asks for them and does not insist.
-type Weighting interface {
-	// Early says when a change counts: before resampling, or when the particles have moved. In the second case
-	// they are evaluated on a new batch after resampling, those of one parent once.
+// A Weigher may say more about itself, by the methods of Weighting. A sampler asks for them and does not insist.
+type Weigher interface {
+	// Early says whether a change of target counts before resampling, or else when the particles have moved. In the second
+	// case a new batch is evaluated after resampling, once for all copies of one parent.
 	Early() bool
-	// After gives the increments due when the particles have moved, nil for none. p is the population where it stands now,
-	// only to be read; energy[j] is the energy error ΔH of particle j's move, summed over the mutations; change is nil if it
-	// has counted already. After may return change or energy, and may change them.
+	// After gives the increments that are due when the particles have moved, nil for none. p is the population after the
+	// move, only to be read; energy[j] is the energy error ΔH of particle j, summed over the mutations; change is nil if it
+	// counted before resampling. After may return change or energy, and may write to them.
 	After(p *mcmc.Population, change, energy []float64) []float64
 }
 
-// NamedWeighting is a Weighting of the table Weightings.
-type NamedWeighting interface {
-	Weighting
+// Weighting is a Weigher of the table Weightings.
+type Weighting interface {
+	Weigher
 
 	// Suits says why the weighting cannot go with moves that leave their target invariant, or with those that do not.
 	Suits(invariant bool) error
@@ -39,7 +38,7 @@ type NamedWeighting interface {
 
 // DefaultWeighting is the weighting of moves by whether they leave their target invariant. A move that does not say so counts
 // as one that does.
-func DefaultWeighting(move mcmc.Move) NamedWeighting {
+func DefaultWeighting(move mcmc.Kernel) Weighting {
 	if move, ok := move.(invariant); ok && !move.Invariant() {
 		return Momentum{}
 	}
@@ -49,7 +48,7 @@ func DefaultWeighting(move mcmc.Move) NamedWeighting {
 type invariant interface{ Invariant() bool }
 
 // weighting is the configured weighting, or the move's default.
-func (s *Sampler) weighting() Weighting {
+func (s *Sampler) weighting() Weigher {
 	if s.Weighting != nil {
 		return s.Weighting
 	}
@@ -59,7 +58,7 @@ func (s *Sampler) weighting() Weighting {
 // checkWeighting refuses a weighting that cannot go with the move or with the path, as far as they tell.
 func (s *Sampler) checkWeighting() error {
 	w := s.weighting()
-	if path, ok := s.Path.(interface{ SuitsWeighting(w Weighting) error }); ok {
+	if path, ok := s.Path.(interface{ SuitsWeighting(w Weigher) error }); ok {
 		if err := path.SuitsWeighting(w); err != nil {
 			return err
 		}

@@ -295,6 +295,15 @@ func TestTemperingCountsWeights(t *testing.T) {
 	}
 }
 
+// Where no step in temperature that a float64 can tell leaves enough particles, tempering says so and does not stand still.
+func TestTemperingDoesNotStandStill(t *testing.T) {
+	third := math.Log(1. / 3)
+	_, err := Tempering{}.next(0.5, 1, []float64{third, third, third}, []float64{0, -1e30, -2e30})
+	if err == nil || !strings.Contains(err.Error(), "too far apart") {
+		t.Errorf("error %v", err)
+	}
+}
+
 // A particle of weight 0, dead or fallen below the smallest number, has no say, however likely it is.
 func TestTemperingIgnoresParticlesWithoutWeight(t *testing.T) {
 	half := -math.Ln2

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -21,6 +20,7 @@ import (
 	"github.com/starling-smc/starling/internal/pool"
 	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/internal/table"
+	"github.com/starling-smc/starling/method"
 	"github.com/starling-smc/starling/nn"
 )
 
@@ -28,14 +28,15 @@ func newBench() *cobra.Command {
 	var (
 		b       bench
 		jsonOut bool
+		quiet   bool
 	)
 	cmd := &cobra.Command{
 		Use:   "bench",
 		Short: "Measure log-likelihoods and gradients against this machine's peak",
-		Long: `Bench times log-likelihood and gradient of a population of 10, parameters in and float64 gradients out, on generated
-pixels, for LeNet-5, the network of preset mnist7, and one that nothing was tuned for. The peak is that of multiply-adds
-on registers alone. Its speed changes with the machine's clock and load, so calls and short measurements of the peak
-take turns, and a share is that of one repeat, the median over the repeats. Speeds are those of the fastest repeat.
+		Long: `Bench times the log-likelihood and its gradient for a population of 10, from parameters to float64 gradients, on generated
+pixels: for LeNet-5, for the network of preset mnist7, and for one that nothing was tuned for. The peak is the speed of
+multiply-adds in registers. It changes with the machine's clock and load, so calls alternate with short measurements of the
+peak; a share of the peak is the median over the repeats. Speeds are those of the fastest repeat.
 
 FLOP are 2 × multiply-adds of forward, weight gradients and input gradients, the first layer's input gradient left out.`,
 		Example: "  starling bench --images 60000 --json",
@@ -47,14 +48,14 @@ FLOP are 2 × multiply-adds of forward, weight gradients and input gradients, th
 			if b.only != "" && !slices.Contains(benchNets, b.only) {
 				return wrongUse("--only %s: the networks are %s", b.only, strings.Join(benchNets, ", "))
 			}
-			out, talk := cmd.OutOrStdout(), io.Discard
-			if line := newProgress(os.Stderr); line != nil {
-				talk = os.Stderr
-			}
-			r, err := b.run(cmd.Context(), talk)
+			line := newProgress(quiet, jsonOut)
+			defer line.end()
+			r, err := b.run(cmd.Context(), line)
 			if err != nil {
 				return err
 			}
+			line.end()
+			out := cmd.OutOrStdout()
 			if jsonOut {
 				return jsontext.Write(out, r)
 			}
@@ -66,6 +67,7 @@ FLOP are 2 × multiply-adds of forward, weight gradients and input gradients, th
 	cmd.Flags().IntVar(&b.repeats, "repeats", 5, "`N` timed repeats, after one untimed")
 	cmd.Flags().StringVar(&b.only, "only", "", "measure one `NETWORK`: "+strings.Join(benchNets, ", "))
 	asJSON(cmd, &jsonOut)
+	quietly(cmd, &quiet)
 	return cmd
 }
 
@@ -110,12 +112,12 @@ type benchCase struct {
 }
 
 // run measures with one thread, with two, and with all.
-func (b *bench) run(ctx context.Context, talk io.Writer) (*benchResult, error) {
+func (b *bench) run(ctx context.Context, line *progress) (*benchResult, error) {
 	all := runtime.GOMAXPROCS(0)
 	r := &benchResult{Kernel: lanes.Kernel(), CPUs: all, Population: population, Threads: map[string]*benchThreads{}}
 	counts := []int{1, min(2, all), all}
 	for _, threads := range slices.Compact(counts) {
-		t, err := b.threads(ctx, threads, talk)
+		t, err := b.threads(ctx, threads, line)
 		if err != nil {
 			return nil, err
 		}
@@ -125,7 +127,7 @@ func (b *bench) run(ctx context.Context, talk io.Writer) (*benchResult, error) {
 	return r, nil
 }
 
-func (b *bench) threads(ctx context.Context, threads int, talk io.Writer) (*benchThreads, error) {
+func (b *bench) threads(ctx context.Context, threads int, line *progress) (*benchThreads, error) {
 	p := pool.New(threads)
 	cases, err := b.cases(p)
 	if err != nil {
@@ -136,7 +138,10 @@ func (b *bench) threads(ctx context.Context, threads int, talk io.Writer) (*benc
 	times, shares := make([][]float64, len(cases)), make([][]float64, len(cases))
 	for repeat := range b.repeats + 1 { // the cases in turn, so that a slow moment does not fall on one
 		for i, c := range cases {
-			fmt.Fprintf(talk, "\r%d threads, repeat %d of %d: %s, %s\x1b[K", threads, repeat, b.repeats, c.net, c.batch)
+			line.show(method.Status{
+				Phase: "bench, " + several(threads, "thread"), Share: float64(repeat*len(cases)+i) / float64((b.repeats+1)*len(cases)),
+				Long: fmt.Sprintf("repeat %d of %d: %s, %s", repeat, b.repeats, c.net, c.batch),
+			})
 			s, peak, err := c.time(ctx, p)
 			if err != nil {
 				return nil, err
@@ -149,7 +154,7 @@ func (b *bench) threads(ctx context.Context, threads int, talk io.Writer) (*benc
 		}
 	}
 	t.Peak = chart.Median(peaks)
-	fmt.Fprint(talk, "\r\x1b[K")
+	line.show(method.Status{Phase: "bench, " + several(threads, "thread"), Share: 1, Ended: true})
 	for i, c := range cases {
 		c.Fastest, c.Median = slices.Min(times[i]), chart.Median(times[i])
 		c.Rate = float64(population*c.Images) / c.Fastest
@@ -163,7 +168,7 @@ func (b *bench) threads(ctx context.Context, threads int, talk io.Writer) (*benc
 	return t, nil
 }
 
-// cases are the networks and batches to measure: all images, and mini-batches of 500 drawn from them.
+// cases are the networks and batches to measure: all images, and mini-batches of 500 of them.
 func (b *bench) cases(p *pool.Pool) ([]*benchCase, error) {
 	odd := []nn.Layer{
 		nn.Conv{Filters: 7, Kernel: [2]int{7, 5}, Stride: [2]int{2, 2}, Pad: [2]int{1, 0}}, nn.Tanh,
@@ -173,18 +178,18 @@ func (b *bench) cases(p *pool.Pool) ([]*benchCase, error) {
 	nets := []struct {
 		name   string
 		images int
-		spec   starling.Model
+		arch   nn.Architecture
 	}{
 		{"lenet5", b.images, preset("mnist-lenet5")},
 		{"mnist7", 1200, preset("mnist7")},
-		{"untuned", 1003, starling.Model{Input: []int{3, 29, 23}, Layers: odd, Likelihood: nn.Categorical{}}},
+		{"untuned", 1003, nn.Architecture{Input: []int{3, 29, 23}, Layers: odd, Likelihood: nn.Categorical{}}},
 	}
 	var cases []*benchCase
 	for _, n := range nets {
 		if b.only != "" && b.only != n.name {
 			continue
 		}
-		net, err := nn.New(n.spec.Input, n.spec.Layers, n.spec.Likelihood)
+		net, err := nn.New(n.arch.Input, n.arch.Layers, n.arch.Likelihood)
 		if err != nil {
 			return nil, err
 		}
@@ -211,12 +216,12 @@ func (b *bench) cases(p *pool.Pool) ([]*benchCase, error) {
 }
 
 // preset is the network of a preset.
-func preset(name string) starling.Model {
+func preset(name string) nn.Architecture {
 	spec, err := starling.Preset(name)
 	if err != nil {
 		panic(err) // presets come with the program
 	}
-	return spec.Model
+	return spec.Model.Architecture
 }
 
 // pixels are random images with random labels.
@@ -233,8 +238,8 @@ func pixels(name string, net *nn.Net, n int) *data.Set {
 	return s
 }
 
-// time is one log-likelihood and gradient of the population, in seconds, and the peak of the same moments, in GFLOP/s.
-// Short calls are made as often as a fifth of a second holds.
+// time measures a log-likelihood and gradient of the population, in seconds, and the peak during the same time, in GFLOP/s.
+// Short calls are repeated for a fifth of a second.
 func (c *benchCase) time(ctx context.Context, p *pool.Pool) (seconds, peak float64, err error) {
 	ll, grad := make([]float64, population), make([]float64, len(c.theta))
 	var busy, peakTime time.Duration

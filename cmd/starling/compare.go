@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/starling-smc/starling"
+	"github.com/starling-smc/starling/eval"
 	"github.com/starling-smc/starling/internal/ckpt"
 	"github.com/starling-smc/starling/internal/jsontext"
 	"github.com/starling-smc/starling/internal/table"
@@ -17,15 +18,14 @@ import (
 
 func newCompare() *cobra.Command {
 	var (
-		options starling.Options
-		out     string
-		jsonOut bool
+		e   evaluation
+		out string
 	)
 	cmd := &cobra.Command{
 		Use:   "compare RUN RUN…",
-		Short: "Put runs side by side",
-		Long: `Compare judges each run on its own test examples and prints their scores, evidence and cost side by side; --out
-writes a page of them, complete in itself. Runs that were judged on different examples are marked.`,
+		Short: "Compare runs side by side",
+		Long: `Compare evaluates each run on its own test examples and prints their scores, evidence and cost side by side. With --out
+it also writes an HTML page that needs no other file. Runs that were evaluated on different examples are marked.`,
 		Example: `  starling compare runs/mnist7 runs/mnist7-smc
   starling compare runs/mnist7 runs/mnist7-smc --out compare.html`,
 		Args: cobra.MinimumNArgs(2),
@@ -35,14 +35,17 @@ writes a page of them, complete in itself. Runs that were judged on different ex
 					return err
 				}
 			}
-			var runs []pages.Judged
+			line := e.progress()
+			defer line.end()
+			var runs []pages.Evaluated
 			for i, name := range names(args) {
-				run, judgement, err := judge(cmd, args[i], options)
+				run, a, err := e.of(cmd, args[i], starling.On{}, line)
 				if err != nil {
 					return err
 				}
-				runs = append(runs, pages.Judged{Name: name, Run: run, Judgement: judgement})
+				runs = append(runs, pages.Evaluated{Name: name, Run: run, Assessment: a})
 			}
+			line.end()
 			c, err := pages.NewComparison(runs)
 			if err != nil {
 				return usageError{err}
@@ -56,7 +59,7 @@ writes a page of them, complete in itself. Runs that were judged on different ex
 					return err
 				}
 			}
-			if jsonOut {
+			if e.json {
 				return jsontext.Write(cmd.OutOrStdout(), comparison(c, args, out))
 			}
 			var t table.Table
@@ -66,7 +69,7 @@ writes a page of them, complete in itself. Runs that were judged on different ex
 			t.Write(cmd.OutOrStdout())
 			fmt.Fprintln(cmd.OutOrStdout())
 			for _, r := range runs {
-				wrap(cmd.OutOrStdout(), r.Name+": "+pages.Method(&r.Spec))
+				wrap(cmd.OutOrStdout(), r.Name+": "+r.Spec.Title())
 			}
 			tell(cmd.OutOrStdout(), append(c.Warnings, c.Notes...))
 			if out != "" {
@@ -75,13 +78,12 @@ writes a page of them, complete in itself. Runs that were judged on different ex
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&out, "out", "", "write a page of the comparison to this `FILE`, too")
-	computes(cmd, &options)
-	asJSON(cmd, &jsonOut)
+	cmd.Flags().StringVar(&out, "out", "", "also write the comparison as a page to this `FILE`")
+	e.flags(cmd)
 	return cmd
 }
 
-// names are those of the runs' folders or, where two are alike, their whole paths.
+// names are the names of the runs' folders, or their whole paths where two names are the same.
 func names(dirs []string) []string {
 	seen := map[string]int{}
 	all := make([]string, len(dirs))
@@ -97,28 +99,28 @@ func names(dirs []string) []string {
 	return all
 }
 
-// aurocBy says which doubt a group is found by, for the keys of metrics that say how well.
+// aurocBy says which score separates a group, for the keys of metrics that hold an AUROC.
 var aurocBy = map[string]string{"auroc": "epistemic entropy", "auroc_max_probability": "highest probability", "auroc_energy": "energy"}
 
 // comparison is the JSON of runs side by side.
 func comparison(c *pages.Comparison, dirs []string, page string) map[string]any {
 	type run struct {
-		Name       string            `json:"name"`
-		Dir        string            `json:"dir"`
-		Method     string            `json:"method"`
-		Parameters int               `json:"parameters"`
-		Networks   int               `json:"networks"`
-		Gradients  int               `json:"gradients"`                      // of sampling, in examples, over all particles
-		Work       uq.Number         `json:"work_seconds"`                   // without pauses and evaluation
-		Most       bool              `json:"work_seconds_at_most,omitempty"` // so many, as pauses may be in them
-		Evaluation uq.Number         `json:"evaluation_seconds"`             // 0: not known
-		Checksum   string            `json:"checksum"`                       // of the examples that it was judged on
-		Metrics    *starling.Metrics `json:"metrics"`
+		Name       string        `json:"name"`
+		Dir        string        `json:"dir"`
+		Method     string        `json:"method"`
+		Parameters int           `json:"parameters"`
+		Networks   int           `json:"networks"`
+		Gradients  int           `json:"gradients"`                      // of sampling, in examples, over all particles
+		Work       uq.Number     `json:"work_seconds"`                   // without pauses and evaluation
+		Most       bool          `json:"work_seconds_at_most,omitempty"` // work_seconds is an upper bound: it may include pauses
+		Evaluation uq.Number     `json:"evaluation_seconds"`             // 0: not known
+		Checksum   string        `json:"checksum"`                       // of the examples evaluated on
+		Metrics    *eval.Metrics `json:"metrics"`
 	}
 	var runs []run
 	for i, r := range c.Runs {
 		seconds, most := pages.Work(r.Run)
-		runs = append(runs, run{r.Name, dirs[i], pages.Method(&r.Spec), r.Net.Dim(), r.Posterior.Size(), pages.Gradients(r.Run),
+		runs = append(runs, run{r.Name, dirs[i], r.Spec.Title(), r.Net.Dim(), r.Posterior.Size(), pages.Gradients(r.Run),
 			uq.Number(seconds), most, uq.Number(r.Manifest.EvaluationSeconds), r.Set().Checksum(), r.Metrics})
 	}
 	all := map[string]any{"runs": runs, "same_examples": c.Warnings == nil}

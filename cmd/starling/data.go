@@ -95,18 +95,3 @@ func place(k data.Known) string {
 	}
 	return "missing"
 }
-
-// sizes says how many examples are for what.
-func sizes(train, validate, test, groups int) string {
-	parts := []string{thousands(train) + " to train"}
-	if validate > 0 {
-		parts = append(parts, thousands(validate)+" to validate")
-	}
-	if test > 0 {
-		parts = append(parts, thousands(test)+" to test")
-	}
-	if groups > 0 {
-		parts = append(parts, several(groups, "group")+" never seen")
-	}
-	return strings.Join(parts, ", ")
-}

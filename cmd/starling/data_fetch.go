@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -16,15 +15,17 @@ import (
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/internal/fetch"
 	"github.com/starling-smc/starling/internal/jsontext"
+	"github.com/starling-smc/starling/method"
 )
 
-// transport brings downloads; nil: the network. Tests set it.
+// transport carries downloads; nil: the network. Tests set it.
 var transport http.RoundTripper
 
 func newDataFetch() *cobra.Command {
 	var (
 		dir     string
 		jsonOut bool
+		quiet   bool
 	)
 	cmd := &cobra.Command{
 		Use:   "fetch SET",
@@ -32,8 +33,8 @@ func newDataFetch() *cobra.Command {
 		Long: `Fetch downloads a data set into the data directory, in the places where it is looked for.
 
 Sizes and SHA-256 of all files are known to the program: other bytes are refused, from whatever server. Files that are
-there and right stay as they are; one that is wrong is named, and stays too. A download that breaks is gone on with, now
-or by the same command later.`,
+there and right stay as they are; a wrong one is named, and stays as well. A download that breaks off is continued, now or
+by the same command later.`,
 		Example:           "  starling data fetch mnist --data-dir ~/data",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: setNames,
@@ -46,18 +47,17 @@ or by the same command later.`,
 			if known && dir == "" {
 				return wrongUse("say where to: --data-dir DIR or STARLING_DATA")
 			}
-			bar := newProgress(os.Stderr)
-			files, err := data.Fetch(cmd.Context(), name, dir, downloader(bar, name))
-			if bar != nil {
-				bar.end()
-			}
+			line := newProgress(quiet, jsonOut)
+			defer line.end()
+			files, err := data.Fetch(cmd.Context(), name, dir, downloader(line, name))
+			line.end()
 			switch {
 			case errors.Is(err, data.ErrUnknown) || errors.Is(err, data.ErrNoDownload):
 				return usageError{err}
 			case errors.Is(err, data.ErrContent) || errors.Is(err, fetch.ErrContent):
 				return &starling.DataError{Err: err}
 			case errors.Is(err, context.Canceled):
-				return interrupted{"what has arrived is kept; to go on, run starling data fetch " + name + " again"}
+				return interrupted{"the part that has arrived is kept; to continue, run starling data fetch " + name + " again"}
 			case err != nil:
 				return err
 			}
@@ -89,39 +89,31 @@ or by the same command later.`,
 	}
 	dataDir(cmd, &dir)
 	asJSON(cmd, &jsonOut)
+	quietly(cmd, &quiet)
 	return cmd
 }
 
-// downloader brings files over the network, shows what arrives on bar, unless that is nil, and tells of attempts that
-// are repeated.
-func downloader(bar *progress, name string) func(ctx context.Context, r data.Remote, path string) error {
+// downloader downloads files over the network. It shows the progress on line, and names attempts that fail.
+func downloader(line *progress, name string) func(ctx context.Context, r data.Remote, path string) error {
 	return func(ctx context.Context, r data.Remote, path string) error {
-		c := fetch.Client{Failed: func(err error, wait time.Duration) {
-			if bar != nil {
-				bar.end()
-			}
-			fmt.Fprintf(os.Stderr, "%v: again in %s\n", err, seconds(wait))
-		}}
+		c := fetch.Client{
+			Failed: func(err error, wait time.Duration) { line.say(fmt.Sprintf("%v: again in %s", err, seconds(wait))) },
+			Progress: func(done int64) {
+				line.show(downloaded(name, strings.TrimPrefix(filepath.Base(path), "."), done, r.Size))
+			},
+		}
 		if transport != nil {
 			c.HTTP = &http.Client{Transport: transport}
-		}
-		if bar != nil {
-			c.Progress = bar.download(name, strings.TrimPrefix(filepath.Base(path), "."), r.Size)
 		}
 		return c.Get(ctx, fetch.File(r), path)
 	}
 }
 
-// download returns what shows the bytes of a file that are there, of size in all. The time left counts from those that
-// were there at its first call.
-func (p *progress) download(name, file string, size int64) func(done int64) {
-	first := int64(-1)
-	return func(done int64) {
-		if first < 0 {
-			first, p.began = done, p.now()
-		}
-		const mega = 1e6
-		text := fmt.Sprintf("%s  %.1f of %.1f MB", file, float64(done)/mega, float64(size)/mega)
-		p.show(name, float64(done-first)/float64(max(1, size-first)), done == size, text)
+// downloaded is the status of a download of which so many bytes are there.
+func downloaded(name, file string, done, size int64) method.Status {
+	const mega = 1e6
+	return method.Status{
+		Phase: name, Share: float64(done) / float64(max(1, size)), Ended: done == size,
+		Long: fmt.Sprintf("%s  %.1f of %.1f MB", file, float64(done)/mega, float64(size)/mega),
 	}
 }

@@ -62,14 +62,6 @@ func amount(s data.Summary) string {
 	return text
 }
 
-// several counts things: 1 row, 2 rows.
-func several(n int, thing string) string {
-	if n != 1 {
-		thing += "s"
-	}
-	return thousands(n) + " " + thing
-}
-
 // short is a number with about five digits; integers have all of theirs.
 func short(n data.Number) string {
 	text := string(n)

@@ -10,21 +10,23 @@ import (
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/internal/jsontext"
+	"github.com/starling-smc/starling/method"
 )
 
 func newDataVerify() *cobra.Command {
 	var (
 		dir     string
 		jsonOut bool
+		quiet   bool
 	)
 	cmd := &cobra.Command{
 		Use:   "verify [SET…]",
-		Short: "Compare the files of data sets with what is known of them",
-		Long: `Verify compares the files of data sets with what is known of them: those within the program, and those in the data
+		Short: "Check the files of data sets against their known checksums",
+		Long: `Verify checks the files of data sets against their known checksums: the sets within the program, and those in the data
 directory.
 
-What a file holds counts, not how gzip packed it; of a table, the names of its columns and its numbers. A set that is
-wrong ends with status 3, and so does one that is missing if it was named.`,
+The content of a file counts, not how gzip packed it; of a table, the names of its columns and its numbers. The exit status
+is 3 if a set is wrong, or if a set that was named is missing.`,
 		Example: `  starling data verify --data-dir ~/data
   starling data verify mnist7`,
 		ValidArgsFunction: setNames,
@@ -44,7 +46,10 @@ wrong ends with status 3, and so does one that is missing if it was named.`,
 			out := cmd.OutOrStdout()
 			rows := []row{}
 			counts := map[data.State]int{}
+			line := newProgress(quiet, jsonOut)
+			defer line.end()
 			for _, name := range names {
+				line.show(method.Status{Phase: "verifying " + name})
 				files, err := data.Verify(name, dir)
 				if err != nil {
 					return usageError{err}
@@ -57,6 +62,7 @@ wrong ends with status 3, and so does one that is missing if it was named.`,
 					showVerified(out, name, files)
 				}
 			}
+			line.end()
 			if jsonOut {
 				if err := jsontext.Write(out, map[string]any{"files": rows, "ok": counts[data.OK], "missing": counts[data.Missing], "wrong": counts[data.Wrong]}); err != nil {
 					return err
@@ -73,10 +79,11 @@ wrong ends with status 3, and so does one that is missing if it was named.`,
 	}
 	dataDir(cmd, &dir)
 	asJSON(cmd, &jsonOut)
+	quietly(cmd, &quiet)
 	return cmd
 }
 
-// showVerified writes a line for a set whose files are all right or all missing, else one for each file, and what to do.
+// showVerified writes one line for a set whose files are all right or all missing, else one for each file, and what to do.
 func showVerified(out io.Writer, name string, files []data.Verified) {
 	var known data.Known
 	for _, k := range data.List("") {

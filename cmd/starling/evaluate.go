@@ -9,21 +9,16 @@ import (
 )
 
 func newEvaluate() *cobra.Command {
-	var (
-		on             starling.On
-		probs, weights string
-		options        starling.Options
-		jsonOut        bool
-	)
+	var e evaluate
 	cmd := &cobra.Command{
 		Use:   "evaluate [RUN]",
-		Short: "Judge a run's ensembles anew, or any program's predictions",
-		Long: `Evaluate reads the ensembles of a run's folder and judges them: on the run's own test examples, which gives just
-the figures that fit printed, or on other data, standardised as the run's were; and on inputs that it should doubt.
+		Short: "Evaluate a run again, or score any program's predictions",
+		Long: `Evaluate reads the ensembles of a run's folder and scores them: on the run's own test examples, with the same
+figures as fit printed, or on other data, standardised as the run's were; and on out-of-distribution inputs.
 
 With --probs it scores the class probabilities of any other program, an .npy of shape [examples, classes] or
-[particles, examples, classes], against labels: .npy, IDX or a CSV of one column. Labels count from 0, or are names of
-classes where the run that has them is given, too.`,
+[particles, examples, classes], against labels: .npy, IDX or a CSV of one column. Labels count from 0. Where a run is given,
+too, they may be the names of its classes.`,
 		Example: `  starling evaluate runs/mnist7
   starling evaluate runs/mine --data new.csv --json
   starling evaluate runs/mine --data x.npy --labels y.npy --ood noise.npy
@@ -31,67 +26,77 @@ classes where the run that has them is given, too.`,
   starling evaluate runs/mine --probs probabilities.npy --labels names.csv`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			given := func(flag string) bool { return cmd.Flags().Changed(flag) }
-			if given("probs") {
-				for _, flag := range []string{"data", "ood", "threads", "data-dir"} {
-					if given(flag) {
-						return wrongUse("--%s is for a run, --probs for another program's predictions", flag)
-					}
-				}
-				if on.Labels == "" {
-					return wrongUse("name the file of labels: --labels FILE")
-				}
-				var names []string
-				if len(args) > 0 {
-					run, err := openRun(args[0])
-					if err != nil {
-						return err
-					}
-					names = run.Schema.Names
-				}
-				scores, err := eval.ScoreFiles(probs, on.Labels, weights, names)
-				switch {
-				case err != nil:
-					return err
-				case jsonOut:
-					return jsontext.Write(cmd.OutOrStdout(), scores)
-				}
-				showScores(cmd.OutOrStdout(), scores)
-				return nil
+			if cmd.Flags().Changed("probs") {
+				return e.scores(cmd, args)
 			}
-			switch {
-			case len(args) == 0:
-				return wrongUse("name a run's folder, or --probs FILE --labels FILE")
-			case given("weights"):
-				return wrongUse("--weights are for --probs: a run has its own")
-			case on.Labels != "" && on.Data == "":
-				return wrongUse("--labels needs --data, the inputs that they belong to")
-			}
-			if err := checkThreads(options.Threads); err != nil {
-				return err
-			}
-			run, err := openRun(args[0])
-			if err != nil {
-				return err
-			}
-			j, err := run.Judge(cmd.Context(), on, options)
-			if err != nil {
-				return err
-			}
-			if jsonOut {
-				return j.Metrics.WriteJSON(cmd.OutOrStdout())
-			}
-			showMetrics(cmd.OutOrStdout(), &run.Spec, run.Trace, j.Metrics, j.Problem, true)
-			tell(cmd.OutOrStdout(), run.Manifest.Notes)
-			return nil
+			return e.run(cmd, args)
 		},
 	}
-	cmd.Flags().StringVar(&on.Data, "data", "", "`SET|FILE` to judge on instead: a set's name (starling data list), a CSV with the target's column, or an .npy or IDX of inputs, which needs --labels")
-	cmd.Flags().StringVar(&on.Labels, "labels", "", "`FILE` of the labels that belong to --data or --probs")
-	cmd.Flags().StringArrayVar(&on.OOD, "ood", nil, "`SET|FILE` of inputs to doubt; repeatable")
-	cmd.Flags().StringVar(&probs, "probs", "", "`FILE` of class probabilities to score, instead of a run's")
-	cmd.Flags().StringVar(&weights, "weights", "", "`FILE` of the weights of the particles in --probs (default: all equal)")
-	computes(cmd, &options)
-	asJSON(cmd, &jsonOut)
+	cmd.Flags().StringVar(&e.on.Data, "data", "", "`SET|FILE` to evaluate on instead: a set's name (starling data list), a CSV with the target's column, or an .npy or IDX of inputs, which needs --labels")
+	cmd.Flags().StringVar(&e.on.Labels, "labels", "", "`FILE` of the labels that belong to --data or --probs")
+	cmd.Flags().StringArrayVar(&e.on.OOD, "ood", nil, "`SET|FILE` of out-of-distribution inputs; repeatable")
+	cmd.Flags().StringVar(&e.probs, "probs", "", "`FILE` of class probabilities to score, instead of a run's")
+	cmd.Flags().StringVar(&e.weights, "weights", "", "`FILE` of the weights of the particles in --probs (default: all equal)")
+	e.flags(cmd)
 	return cmd
+}
+
+type evaluate struct {
+	evaluation
+	on             starling.On
+	probs, weights string
+}
+
+// run evaluates a run.
+func (e *evaluate) run(cmd *cobra.Command, args []string) error {
+	switch {
+	case len(args) == 0:
+		return wrongUse("name a run's folder, or --probs FILE --labels FILE")
+	case cmd.Flags().Changed("weights"):
+		return wrongUse("--weights are for --probs: a run has its own")
+	case e.on.Labels != "" && e.on.Data == "":
+		return wrongUse("--labels needs --data, the inputs that they belong to")
+	}
+	line := e.progress()
+	defer line.end()
+	run, a, err := e.of(cmd, args[0], e.on, line)
+	if err != nil {
+		return err
+	}
+	line.end()
+	if e.json {
+		return a.Metrics.WriteJSON(cmd.OutOrStdout())
+	}
+	showMetrics(cmd.OutOrStdout(), &run.Spec, run.Trace, &run.Ensembles, a, true)
+	tell(cmd.OutOrStdout(), run.Notes())
+	return nil
+}
+
+// scores scores another program's predictions. A run gives the names of the classes.
+func (e *evaluate) scores(cmd *cobra.Command, args []string) error {
+	for _, flag := range []string{"data", "ood", "threads", "data-dir"} {
+		if cmd.Flags().Changed(flag) {
+			return wrongUse("--%s is for a run, --probs for another program's predictions", flag)
+		}
+	}
+	if e.on.Labels == "" {
+		return wrongUse("name the file of labels: --labels FILE")
+	}
+	var names []string
+	if len(args) > 0 {
+		run, err := openRun(args[0])
+		if err != nil {
+			return err
+		}
+		names = run.Schema.Names
+	}
+	scores, err := eval.ScoreFiles(e.probs, e.on.Labels, e.weights, names)
+	switch {
+	case err != nil:
+		return err
+	case e.json:
+		return jsontext.Write(cmd.OutOrStdout(), scores)
+	}
+	showScores(cmd.OutOrStdout(), scores)
+	return nil
 }

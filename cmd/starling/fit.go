@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,22 +14,28 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/starling-smc/starling"
+	"github.com/starling-smc/starling/method"
 )
 
 func newFit() *cobra.Command {
 	var f fit
 	cmd := &cobra.Command{
 		Use:   "fit CONFIG|PRESET",
-		Short: "Train a network, judge it, and keep the run in a folder",
-		Long: `Fit trains the network that a config file or a preset describes, samples its posterior, judges the ensemble on
-the test examples, and writes all of it to a folder: runs/NAME, or runs/NAME-2 and so on where that exists.
+		Short: "Train a network, evaluate it, and keep the run in a folder",
+		Long: `Fit trains the network that a config file or a preset describes, samples its posterior, evaluates the ensemble on
+the test examples, and writes all of it to a folder: runs/NAME, or runs/NAME-2 and so on if that exists.
 
-The run is saved there every ten seconds and when it is interrupted. --resume goes on with it, after an interrupt or a
-crash, and gives the same result, bit for bit, as a run that never stopped.
+The run is saved there every ten seconds and when it is interrupted. --resume continues it after an interrupt or a crash.
+The result is the same, bit for bit, as that of a run that never stopped.
 
-On a path of batches (data annealing) method.smc.start says where particles begin: prior, tempered, map, sgd, or init, the
-network of model.init. For map and sgd, point estimates are searched: they stop early by the validation examples, after
-300 epochs at most; where data.whole holds none out, they make 5 epochs, or map.epochs.`,
+While it works, fit shows its progress on stderr: on a terminal by a line that is redrawn, elsewhere by a plain line every
+ten seconds.
+
+Parts that a config can name, each by its key:
+
+` + parts() + `
+
+Every key can be completed after --set, and starling presets NAME prints a commented config.`,
 		Example: `  starling fit mnist7
   starling fit mine.yaml --out runs/mine --seed 2 --set map.restarts=4
   starling fit mine.yaml --out runs/mine --seed 2 --set map.restarts=4 --resume`,
@@ -41,15 +46,17 @@ network of model.init. For map and sgd, point estimates are searched: they stop 
 		RunE: f.run,
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.out, "out", "", "folder `DIR` of the run, which must not exist yet, but for --resume")
-	flags.BoolVar(&f.resume, "resume", false, "go on with the run in --out, or in runs/NAME")
+	flags.StringVar(&f.out, "out", "", "folder `DIR` of the run, which must not exist yet, except with --resume")
+	flags.BoolVar(&f.resume, "resume", false, "continue the run in --out, or in runs/NAME")
 	flags.StringVar(&f.seed, "seed", "", "seed `N` of everything random, instead of the config's")
-	flags.DurationVar(&f.every, "save-every", 10*time.Second, "least `TIME` between two states that are saved")
-	flags.StringArrayVar(&f.set, "set", nil, "change the config, `KEY=VALUE`: a dotted path, list items by index, a YAML value; repeatable")
+	flags.DurationVar(&f.every, "save-every", saveEvery, "least `TIME` between two states that are saved")
+	flags.StringArrayVar(&f.set, "set", nil, "change the config, `KEY=VALUE`: a dotted path, list items by index, a YAML value, null to leave out; repeatable")
 	cmd.MarkFlagDirname("out")
+	cmd.RegisterFlagCompletionFunc("set", completeKeys)
 	threads(cmd, &f.threads)
 	dataDir(cmd, &f.dataDir)
 	asJSON(cmd, &f.json)
+	quietly(cmd, &f.quiet)
 	return cmd
 }
 
@@ -58,8 +65,11 @@ type fit struct {
 	threads            int
 	set                []string
 	every              time.Duration
-	resume, json       bool
+	resume             bool
+	json, quiet        bool
 }
+
+const saveEvery = 10 * time.Second
 
 func (f *fit) run(cmd *cobra.Command, args []string) error {
 	if err := checkThreads(f.threads); err != nil {
@@ -75,7 +85,6 @@ func (f *fit) run(cmd *cobra.Command, args []string) error {
 		}
 		f.set = append(f.set, fmt.Sprint("seed=", seed))
 	}
-	limitGarbage()
 	began := time.Now()
 	spec, err := readSpec(args[0], f.set)
 	if err != nil {
@@ -86,52 +95,45 @@ func (f *fit) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	defer folder.Close()
-	stdout, line := cmd.OutOrStdout(), newProgress(os.Stderr)
-	result, err := starling.Fit(cmd.Context(), spec, starling.Options{
-		Threads: f.threads, DataDir: f.dataDir, Folder: folder, Every: f.every, Memory: memoryLimit(os.DirFS("/")),
-		Progress: func(e starling.Event) {
-			switch e := e.(type) {
-			case *starling.Loaded:
-				switch {
-				case !f.json:
-					wrap(stdout, header(e))
-				case line != nil:
-					wrap(os.Stderr, header(e))
-				}
-			case *starling.Notice:
-				fmt.Fprintln(os.Stderr, "starling: "+e.Text)
+	stdout, line := cmd.OutOrStdout(), newProgress(f.quiet, f.json)
+	defer line.end()
+	line.show(method.Status{Phase: "reading the data"})
+	result, err := learn(cmd.Context(), spec, starling.Options{Threads: f.threads, DataDir: f.dataDir, Folder: folder, Every: f.every}, line,
+		func(l *starling.Loaded) {
+			switch {
+			case !f.json:
+				wrap(stdout, header(l))
+			case line.drawn():
+				wrap(os.Stderr, header(l))
 			}
-			if line != nil {
-				line.event(e)
-			}
-		},
-	})
-	if line != nil {
+		})
+	if stopped(cmd.Context(), err) {
 		line.end()
-	}
-	if cmd.Context().Err() != nil && errors.Is(err, context.Canceled) {
 		return f.saved(args[0], folder)
 	}
 	if err != nil {
 		return err
 	}
-	showPage(result, folder.Dir)
+	line.show(method.Status{Phase: "writing the report"})
+	showPage(result, folder.Dir, line)
+	drawn := line.drawn()
+	line.end()
 	if f.json {
-		tell(os.Stderr, result.Notes)
-		if line != nil {
+		tell(os.Stderr, result.Notes())
+		if drawn {
 			fmt.Fprintln(os.Stderr, "written to "+folder.Dir)
 			fmt.Fprintln(os.Stderr, spent(began))
 		}
 		return result.Metrics.WriteJSON(stdout)
 	}
-	showMetrics(stdout, &result.Spec, result.Trace, result.Metrics, result.Data, false)
-	tell(stdout, result.Notes)
+	showMetrics(stdout, &result.Spec, result.Trace, &result.Ensembles, result.Assessment, false)
+	tell(stdout, result.Notes())
 	fmt.Fprintln(stdout, "written to "+folder.Dir)
 	_, err = fmt.Fprintln(stdout, spent(began))
 	return err
 }
 
-// spent is what the command took: time, and memory where that is known.
+// spent is the time that the command took, and the memory if that is known.
 func spent(began time.Time) string {
 	text := "took " + seconds(time.Since(began))
 	if most := peak(); most > 0 {
@@ -154,7 +156,7 @@ func readSpec(name string, set []string) (starling.Spec, error) {
 	return starling.Preset(name, set...)
 }
 
-// saved says how to go on.
+// saved says how to continue an interrupted run.
 func (f *fit) saved(config string, folder *starling.Folder) error {
 	if !folder.Kept() {
 		return interrupted{"nothing was saved"}
@@ -169,8 +171,9 @@ func (f *fit) saved(config string, folder *starling.Folder) error {
 	}{
 		{"--data-dir", f.dataDir, f.dataDir != os.Getenv("STARLING_DATA")},
 		{"--threads", strconv.Itoa(f.threads), f.threads != 0},
-		{"--save-every", f.every.String(), f.every != 10*time.Second},
+		{"--save-every", f.every.String(), f.every != saveEvery},
 		{"--json", "", f.json},
+		{"--quiet", "", f.quiet},
 	} {
 		if flag.given {
 			words = append(words, flag.name)
@@ -182,23 +185,11 @@ func (f *fit) saved(config string, folder *starling.Folder) error {
 	for i, word := range words {
 		words[i] = quoted(word)
 	}
-	return interrupted{"the run is saved in " + folder.Dir + "; to go on with it:\n  " + strings.Join(words, " ") + " --resume"}
+	return interrupted{"the run is saved in " + folder.Dir + "; to continue it:\n  " + strings.Join(words, " ") + " --resume"}
 }
 
-// quoted is a word as a shell takes it.
-func quoted(word string) string {
-	plain := func(r rune) bool {
-		return r == '-' || r == '_' || r == '.' || r == '/' || r == '=' || r == ':' || r == ',' ||
-			r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= 0x80
-	}
-	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-}
-
-// folder takes the run's folder: the one asked for, or the first of runs/NAME, runs/NAME-2, … that does not exist; to go
-// on with a run, the one asked for or runs/NAME.
+// folder takes the run's folder: --out, or the first of runs/NAME, runs/NAME-2, … that does not exist; with --resume, --out or
+// runs/NAME.
 func (f *fit) folder(name string) (*starling.Folder, error) {
 	dir := f.out
 	if dir == "" {
@@ -217,7 +208,7 @@ func (f *fit) folder(name string) (*starling.Folder, error) {
 	}
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		return nil, wrongUse("%s exists: choose another --out, leave it out for the next free name, or go on with that run by --resume", dir)
+		return nil, wrongUse("%s exists: choose another --out, leave it out for the next free name, or continue that run with --resume", dir)
 	case err != nil:
 		return nil, wrongUse("cannot write a run to %s: %w", dir, err)
 	}

@@ -11,13 +11,13 @@ import (
 	"github.com/starling-smc/starling/uq"
 )
 
-// showGroups writes how much the posterior doubts each group of examples, and how well each kind of doubt tells it from
-// those that it should not doubt.
+// showGroups writes the posterior's uncertainty about each group of examples, and how well each score separates the group from the
+// others: wrong answers from right ones, out-of-distribution inputs from the test examples.
 func showGroups(w io.Writer, groups uq.Groups) {
 	if len(groups) == 0 {
 		return
 	}
-	t := table.Table{Headings: []table.Heading{{Above: 2, Text: "entropy, nats"}, {Above: 4, Text: "told apart, AUROC (FPR95), by"}}}
+	t := table.Table{Headings: []table.Heading{{Above: 2, Text: "entropy, nats"}, {Above: 4, Text: "AUROC (FPR95) by"}}}
 	head := []string{"group", "n", "epistemic", "total", "epistemic", "probability"}
 	energies := slices.ContainsFunc(groups, func(g uq.Group) bool { return g.AUROCEnergy != nil })
 	if energies {
@@ -29,9 +29,9 @@ func showGroups(w io.Writer, groups uq.Groups) {
 		if g.N > 0 {
 			total = fmt.Sprintf("%.2f", g.Total)
 		}
-		cells := []string{shortened(groupTitle(g.Name)), thousands(g.N), entropy(g), total, told(g.AUROC, g.FPR95), told(g.AUROCMaxProb, g.FPR95MaxProb)}
+		cells := []string{shortened(groupTitle(g.Name)), thousands(g.N), entropy(g), total, separation(g.AUROC, g.FPR95), separation(g.AUROCMaxProb, g.FPR95MaxProb)}
 		if energies {
-			cells = append(cells, told(g.AUROCEnergy, g.FPR95Energy))
+			cells = append(cells, separation(g.AUROCEnergy, g.FPR95Energy))
 		}
 		t.Add(cells...)
 	}
@@ -43,16 +43,16 @@ func showSpread(w io.Writer, groups uq.Spreads) {
 	if len(groups) < 2 { // there is nothing to compare
 		return
 	}
-	t := table.Table{Headings: []table.Heading{{Above: 2, Text: "standard deviation"}, {Above: 4, Text: "told apart,"}}}
+	t := table.Table{Headings: []table.Heading{{Above: 2, Text: "standard deviation"}}}
 	t.Add("group", "n", "epistemic", "noise", "AUROC (FPR95)")
 	for _, g := range groups {
-		t.Add(shortened(g.Name), thousands(g.N), significant(g.Epistemic), significant(g.Aleatoric), told(g.AUROC, g.FPR95))
+		t.Add(shortened(g.Name), thousands(g.N), significant(g.Epistemic), significant(g.Aleatoric), separation(g.AUROC, g.FPR95))
 	}
 	t.Write(w)
 }
 
-// told is how well a group is told from others.
-func told(auroc, fpr95 *uq.Number) string {
+// separation is how well a group is separated from others.
+func separation(auroc, fpr95 *uq.Number) string {
 	switch {
 	case auroc == nil:
 		return ""
@@ -62,7 +62,25 @@ func told(auroc, fpr95 *uq.Number) string {
 	return fmt.Sprintf("%.2f (%.2f)", *auroc, *fpr95)
 }
 
-// shortened is a name that a column holds.
+// groupTitle is the heading of a group.
+func groupTitle(name string) string {
+	switch name {
+	case "correct":
+		return "right"
+	case "incorrect":
+		return "wrong"
+	}
+	return name
+}
+
+func entropy(g uq.Group) string {
+	if g.N == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%.2f", g.Epistemic)
+}
+
+// shortened is a name that fits its column.
 func shortened(name string) string {
 	if r := []rune(name); len(r) > 15 {
 		return string(r[:7]) + "…" + string(r[len(r)-7:])
@@ -70,7 +88,7 @@ func shortened(name string) string {
 	return name
 }
 
-// showScores writes what another program's predictions are worth.
+// showScores writes the scores of another program's predictions.
 func showScores(w io.Writer, s *eval.Scores) {
 	of := fmt.Sprintf("%s, %d classes", several(s.N, "example"), s.Classes)
 	if s.Particles > 0 {

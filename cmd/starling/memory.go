@@ -4,15 +4,14 @@ import (
 	"bufio"
 	"io/fs"
 	"math"
-	"os"
 	"path"
 	"runtime/debug"
 	"strconv"
 	"strings"
 )
 
-// memoryLimit is how many bytes a run may take: GOMEMLIMIT, or what the machine has left and at most what the process's
-// control group may have, which the garbage collector is then told to keep to. 0 if nobody knows.
+// memoryLimit is the number of bytes that a run may take: GOMEMLIMIT, or the memory that the machine and the process's control
+// group have left, which then becomes the garbage collector's limit. It is 0 if nobody knows.
 func memoryLimit(root fs.FS) int64 {
 	if limit := debug.SetMemoryLimit(-1); limit != math.MaxInt64 {
 		return limit
@@ -24,16 +23,8 @@ func memoryLimit(root fs.FS) int64 {
 	return limit
 }
 
-// limitGarbage lets no more than a fifth of what is in use be garbage beside it, unless GOGC says otherwise: there is little
-// to look through in arrays of numbers, and particles may be most of the memory.
-func limitGarbage() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(20)
-	}
-}
-
-// available reads Linux's files below root: the memory that can be had without swapping, and the limits of the process's
-// control group and of those around it, in either of their versions. 0 elsewhere.
+// available reads Linux's files below root: the memory that is available without swapping, and the limits of the process's
+// control group and of the groups around it, in version 1 or 2. Elsewhere it is 0.
 func available(root fs.FS) int64 {
 	least := int64(math.MaxInt64)
 	take := func(n int64, ok bool) {
@@ -57,7 +48,7 @@ func available(root fs.FS) int64 {
 		}
 		for dir := path.Clean("/" + parts[2]); ; dir = path.Dir(dir) {
 			text, err := fs.ReadFile(root, path.Join(base, dir, file))
-			n, bad := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64) // "max" is none
+			n, bad := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64) // "max" is no limit
 			take(n, err == nil && bad == nil)
 			if dir == "/" {
 				break
@@ -70,7 +61,7 @@ func available(root fs.FS) int64 {
 	return least
 }
 
-// field is a value in kB of a file of lines "name value kB", in bytes.
+// field reads a value in bytes from a file of lines "name value kB".
 func field(root fs.FS, file, name string) (int64, bool) {
 	f, err := root.Open(file)
 	if err != nil {

@@ -2,13 +2,13 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/internal/jsontext"
+	"github.com/starling-smc/starling/method"
 )
 
 func newPredict() *cobra.Command {
@@ -16,13 +16,14 @@ func newPredict() *cobra.Command {
 		in, out string
 		options starling.Options
 		jsonOut bool
+		quiet   bool
 	)
 	cmd := &cobra.Command{
 		Use:   "predict RUN --in FILE --out FILE",
-		Short: "Predict each row of a file, and say how sure that is",
-		Long: `Predict reads inputs, CSV, NPY or IDX, and writes what the posterior says of every row, as CSV or NPY: of classes
-their probabilities and the entropies of doubt, of numbers mean, standard deviations and quantiles in the target's
-units. Inputs are standardised as the run's were; columns of a CSV are found by their names.`,
+		Short: "Predict each row of a file, with its uncertainty",
+		Long: `Predict reads inputs, CSV, NPY or IDX, and writes the posterior's prediction for every row, as CSV or NPY: for classes
+their probabilities and entropies, for a regression mean, standard deviations and quantiles in the target's units. Inputs
+are standardised as the run's were; columns of a CSV are found by their names.`,
 		Example: `  starling predict runs/iris --in new.csv --out predictions.csv
   starling predict runs/digits --in images.npy --out probabilities.npy --json`,
 		Args: cobra.ExactArgs(1),
@@ -43,17 +44,18 @@ units. Inputs are standardised as the run's were; columns of a CSV are found by 
 			if err != nil {
 				return err
 			}
-			line := newProgress(os.Stderr)
-			if line != nil {
-				options.Progress = line.event
+			line := newProgress(quiet, jsonOut)
+			defer line.end()
+			predictor := run.Predictor(options)
+			predictor.Progress = func(done, rows int) {
+				text := fmt.Sprintf("%s of %s rows", thousands(done), thousands(rows))
+				line.show(method.Status{Phase: "predict", Share: float64(done) / float64(max(1, rows)), Ended: done == rows, Long: text})
 			}
-			rows, err := run.Predict(cmd.Context(), in, out, options)
-			if line != nil {
-				line.end()
-			}
+			rows, err := predictor.File(cmd.Context(), in, out)
 			if err != nil {
 				return err
 			}
+			line.end()
 			if jsonOut {
 				return jsontext.Write(cmd.OutOrStdout(), map[string]any{"rows": rows, "out": out})
 			}
@@ -65,5 +67,6 @@ units. Inputs are standardised as the run's were; columns of a CSV are found by 
 	cmd.Flags().StringVar(&out, "out", "", "`FILE` of predictions, replaced if it exists: .csv or .npy")
 	threads(cmd, &options.Threads)
 	asJSON(cmd, &jsonOut)
+	quietly(cmd, &quiet)
 	return cmd
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/internal/jsontext"
+	"github.com/starling-smc/starling/method"
 	"github.com/starling-smc/starling/paper"
 )
 
@@ -27,10 +27,10 @@ func newReproduce() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "reproduce TABLE [CELL…]",
 		Short: "A paper's table beside ours",
-		Long: `Reproduce prints a paper's table beside what starling got: from the runs that came with the program, and from those
-in the folder --out. With CELLs it first runs those that the folder does not hold, one after another in the order in which
-they are named; one that was stopped goes on where it was saved. --record and --markdown are brought up to date after
-each. A CELL is a name of the table's first column or a pattern such as 'mnist-hmc-*'.
+		Long: `Reproduce prints a paper's table beside starling's results: those of the runs that come with the program, and those of
+the runs in the folder --out. With CELLs it first makes the runs that the folder does not hold yet, one after another in the
+order in which they are named; a run that was stopped continues where it was saved. The files --record and --markdown are
+written again after each run. A CELL is a name of the table's first column or a pattern such as 'mnist-hmc-*'.
 
 Tables: ` + strings.Join(names, ", "),
 		Example: `  starling reproduce data-annealing
@@ -44,12 +44,13 @@ Tables: ` + strings.Join(names, ", "),
 	flags.StringVar(&r.out, "out", "reproduce", "folder `DIR` of the runs, one folder a table")
 	flags.UintSliceVar(&r.seeds, "seeds", []uint{1}, "seeds to run")
 	flags.StringVar(&r.budget, "budget", "full", "full: the paper's protocol; reduced: 50 iterations and 4 particles")
-	flags.BoolVar(&r.resume, "resume", false, "go on with every run in the folder that was stopped, too")
-	flags.StringVar(&r.markdown, "markdown", "", "write the table as Markdown to this `FILE`, too")
-	flags.StringVar(&r.record, "record", "", "keep all runs as JSON in this `FILE`, with those it holds")
+	flags.BoolVar(&r.resume, "resume", false, "also continue every run in the folder that was stopped")
+	flags.StringVar(&r.markdown, "markdown", "", "also write the table as Markdown to this `FILE`")
+	flags.StringVar(&r.record, "record", "", "keep all runs as JSON in this `FILE`, with the runs that it holds already")
 	threads(cmd, &r.threads)
 	dataDir(cmd, &r.dataDir)
 	asJSON(cmd, &r.json)
+	quietly(cmd, &r.quiet)
 	return cmd
 }
 
@@ -65,8 +66,8 @@ type reproduce struct {
 	out, budget, markdown, record, dataDir string
 	seeds                                  []uint
 	threads                                int
-	resume, json                           bool
-	leftOut                                map[string]bool // folders that were said to be left out
+	resume, json, quiet                    bool
+	leftOut                                map[string]bool // folders that leaveOut has named
 }
 
 func (r *reproduce) run(cmd *cobra.Command, args []string) error {
@@ -96,7 +97,6 @@ func (r *reproduce) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if due != nil {
-		limitGarbage()
 		unlock, err := r.lock()
 		if err != nil {
 			return err
@@ -133,7 +133,7 @@ type unit struct {
 	dir     string
 	seed    uint64
 	reduced bool
-	asked   bool // by its name
+	asked   bool // it was asked for by its name
 }
 
 func (u unit) String() string {
@@ -144,8 +144,8 @@ func (u unit) String() string {
 	return text
 }
 
-// asked lists the runs of the cells that the patterns name, in their order.
-func (r *reproduce) asked(patterns []string) (units []unit, err error) {
+// requested lists the runs of the cells that the patterns name, in their order.
+func (r *reproduce) requested(patterns []string) (units []unit, err error) {
 	for _, pattern := range patterns {
 		some := false
 		for _, c := range r.table.Cells {
@@ -172,8 +172,8 @@ func (r *reproduce) asked(patterns []string) (units []unit, err error) {
 	return units, nil
 }
 
-// there lists the runs that have a folder.
-func (r *reproduce) there() (units []unit, err error) {
+// present lists the runs that have a folder.
+func (r *reproduce) present() (units []unit, err error) {
 	entries, err := os.ReadDir(filepath.Join(r.out, r.table.Name))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -190,14 +190,14 @@ func (r *reproduce) there() (units []unit, err error) {
 	return units, nil
 }
 
-// due lists what is to run, each once: what is asked for and then, to resume, all that was stopped.
+// due lists the runs to make, each once: those of the patterns and then, with --resume, those that were stopped.
 func (r *reproduce) due(patterns []string) (due []unit, err error) {
-	all, err := r.asked(patterns)
+	all, err := r.requested(patterns)
 	if err != nil {
 		return nil, err
 	}
 	if r.resume {
-		stopped, err := r.there()
+		stopped, err := r.present()
 		if err != nil {
 			return nil, err
 		}
@@ -211,7 +211,7 @@ func (r *reproduce) due(patterns []string) (due []unit, err error) {
 		seen[u.dir] = true
 		if _, err := r.read(u); errors.As(err, new(*starling.NotDoneError)) {
 			due = append(due, u)
-		} else if err != nil && (u.asked || !errors.As(err, new(*starling.DataError))) { // runs leaves that out
+		} else if err != nil && (u.asked || !errors.As(err, new(*starling.DataError))) { // held leaves such a folder out
 			return nil, err
 		}
 	}
@@ -222,7 +222,7 @@ func (r *reproduce) read(u unit) (*paper.Run, error) {
 	return r.table.Read(u.dir, u.cell, u.seed, u.reduced)
 }
 
-// fit runs one, or goes on with it: the count-th of those that are due.
+// fit makes a run or continues it: the count-th of those that are due.
 func (r *reproduce) fit(cmd *cobra.Command, u unit, count string) error {
 	spec, err := u.cell.Spec(u.seed, u.reduced)
 	if err != nil {
@@ -236,32 +236,24 @@ func (r *reproduce) fit(cmd *cobra.Command, u unit, count string) error {
 		return wrongUse("cannot write a run to %s: %w", u.dir, err)
 	}
 	defer folder.Close()
-	line := newProgress(os.Stderr)
-	result, err := starling.Fit(cmd.Context(), spec, starling.Options{
-		Threads: r.threads, DataDir: r.dataDir, Folder: folder, Memory: memoryLimit(os.DirFS("/")),
-		Progress: func(e starling.Event) {
-			switch e := e.(type) {
-			case *starling.Loaded:
-				fmt.Fprintf(os.Stderr, "%v: %s\n", u, count)
-				if line != nil {
-					fmt.Fprintln(os.Stderr, header(e))
-				}
-			case *starling.Notice:
-				fmt.Fprintln(os.Stderr, "starling: "+e.Text)
+	line := newProgress(r.quiet, r.json)
+	defer line.end()
+	line.show(method.Status{Phase: "reading the data"})
+	result, err := learn(cmd.Context(), spec, starling.Options{Threads: r.threads, DataDir: r.dataDir, Folder: folder}, line,
+		func(l *starling.Loaded) {
+			if !r.quiet {
+				line.say(fmt.Sprintf("%v: %s", u, count))
 			}
-			if line != nil {
-				line.event(e)
+			if line.drawn() {
+				line.say(header(l))
 			}
-		},
-	})
-	if line != nil {
-		line.end()
-	}
-	switch stopped := cmd.Context().Err() != nil && errors.Is(err, context.Canceled); {
+		})
+	line.end()
+	switch stopped := stopped(cmd.Context(), err); {
 	case stopped && folder.Kept():
-		return interrupted{"the run is saved in " + u.dir + "; the same command goes on with it"}
+		return interrupted{"the run is saved in " + u.dir + "; the same command continues it"}
 	case stopped:
-		return interrupted{"nothing of " + u.dir + " was saved; the same command begins it anew"}
+		return interrupted{"nothing of " + u.dir + " was saved; the same command begins it again"}
 	case err != nil:
 		return fmt.Errorf("%v: %w", u, err)
 	}
@@ -269,8 +261,10 @@ func (r *reproduce) fit(cmd *cobra.Command, u unit, count string) error {
 	if err != nil {
 		return err
 	}
-	took := time.Duration(run.Sampling * float64(time.Second))
-	fmt.Fprintf(os.Stderr, "%v: done, sampled in %s, accuracy %.2f %%\n", u, seconds(took), run.Accuracy)
-	tell(os.Stderr, result.Notes)
+	if !r.quiet {
+		took := time.Duration(run.Sampling * float64(time.Second))
+		line.say(fmt.Sprintf("%v: done, sampled in %s, accuracy %.2f %%", u, seconds(took), run.Accuracy))
+	}
+	tell(os.Stderr, result.Notes())
 	return nil
 }

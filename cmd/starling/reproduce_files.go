@@ -16,7 +16,7 @@ import (
 	"github.com/starling-smc/starling/paper"
 )
 
-// checkFiles refuses what can be no file of --record or --markdown, or is one for both.
+// checkFiles refuses values of --record and --markdown that cannot be written to, and one file for both.
 func (r *reproduce) checkFiles() error {
 	if r.record != "" {
 		if err := checkFile("--record", r.record); err != nil {
@@ -34,7 +34,7 @@ func (r *reproduce) checkFiles() error {
 	return nil
 }
 
-// sameFile says that two paths are of one file, which need not be there yet.
+// sameFile reports whether two paths are of one file, which need not exist yet.
 func sameFile(a, b string) bool {
 	before, err := os.Stat(a)
 	after, missing := os.Stat(b)
@@ -46,7 +46,7 @@ func sameFile(a, b string) bool {
 	return err == nil && missing == nil && a == b
 }
 
-// lock takes the folder of the table: two commands at once would measure one another's load, and write one record.
+// lock takes the folder of the table for this process: two commands at once would slow each other down, and so spoil the times.
 func (r *reproduce) lock() (unlock func(), err error) {
 	dir := filepath.Join(r.out, r.table.Name)
 	_, err = os.Lstat(r.out)
@@ -54,7 +54,7 @@ func (r *reproduce) lock() (unlock func(), err error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, err
 	}
-	remove := func() { // what is empty
+	remove := func() { // the folders, if they are empty
 		os.Remove(dir)
 		if made {
 			os.Remove(r.out)
@@ -70,13 +70,13 @@ func (r *reproduce) lock() (unlock func(), err error) {
 	remove()
 	var held *lock.HeldError
 	if errors.As(err, &held) {
-		err = wrongUse("%s: another reproduce is at work in this folder (%s); let it end, or choose another --out", dir, held.By)
+		err = wrongUse("%s: another reproduce is at work in this folder (%s); wait until it ends, or choose another --out", dir, held.By)
 	}
 	return nil, err
 }
 
-// lockRecord keeps others from the file --record between reading and replacing it, which takes them no longer than this
-// waits.
+// lockRecord keeps other processes from the file --record while this one reads and replaces it. They hold it for much less time than
+// this waits.
 func (r *reproduce) lockRecord() (l *lock.Lock, err error) {
 	dir, name := filepath.Split(r.record)
 	var held *lock.HeldError
@@ -86,12 +86,12 @@ func (r *reproduce) lockRecord() (l *lock.Lock, err error) {
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
-	return nil, fmt.Errorf("%s: another reproduce has been writing it for long (%s); the same command tries again", r.record, held.By)
+	return nil, fmt.Errorf("%s: another reproduce has been writing it for ten seconds (%s); the same command tries again", r.record, held.By)
 }
 
-// held are the runs in the folder --out. A folder that holds something else is left out.
+// held reads the runs in the folder --out. Folders that hold something else are left out.
 func (r *reproduce) held() (runs []paper.Run, err error) {
-	units, err := r.there()
+	units, err := r.present()
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +110,7 @@ func (r *reproduce) held() (runs []paper.Run, err error) {
 	return runs, nil
 }
 
-// leaveOut says on stderr, once, why a folder does not count.
+// leaveOut says on stderr why a folder is left out, once for each folder.
 func (r *reproduce) leaveOut(u unit, err error) {
 	if !r.leftOut[u.dir] {
 		fmt.Fprintf(os.Stderr, "starling: left out: %v\n", err)
@@ -118,8 +118,8 @@ func (r *reproduce) leaveOut(u unit, err error) {
 	r.leftOut[u.dir] = true
 }
 
-// write writes the files that are asked for, and returns the runs in them: those that came with the program, those in the
-// file --record and those in the folder; later ones count.
+// write writes the files --record and --markdown, and returns the runs in them: those that come with the program, those in the
+// file --record, and those in the folder. Later ones replace earlier ones.
 func (r *reproduce) write() ([]paper.Run, error) {
 	held, err := r.held()
 	if err != nil {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -10,14 +9,14 @@ import (
 	"github.com/starling-smc/starling/internal/lanes"
 )
 
-// newRoot builds the command. used is set once the command line has been understood: errors before are wrong use.
-func newRoot(used *bool) *cobra.Command {
+// newRoot builds the command. understood is set once the command line was parsed: errors before are wrong use.
+func newRoot(understood *bool) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "starling",
 		Short: "Bayesian neural networks by sequential Monte Carlo",
 		Long: `starling trains neural networks that know what they do not know: not one set of weights but a weighted
 ensemble, sampled from the posterior by sequential Monte Carlo or by chains, on this machine's CPU.`,
-		Example: `  starling fit mnist7                    train on built-in data, and judge it
+		Example: `  starling fit mnist7                    train on built-in data, and evaluate
   starling presets mnist7 > mine.yaml    a commented config to start from
   starling fit mine.yaml --out runs/mine`,
 		SilenceUsage:  true,
@@ -26,7 +25,7 @@ ensemble, sampled from the posterior by sequential Monte Carlo or by chains, on 
 			if err := lanes.KernelError(); err != nil {
 				return usageError{err}
 			}
-			*used = true
+			*understood = true
 			return nil
 		},
 	}
@@ -58,7 +57,7 @@ func explainArgs(cmd *cobra.Command) {
 	}
 }
 
-// flagError says what a flag's value should be, where the parser only tells which of its functions refused it.
+// flagError says what a flag's value should be; the parser's own error names the Go function that refused it.
 func flagError(err error) error {
 	text, function, found := strings.Cut(err.Error(), ": strconv.")
 	switch {
@@ -70,7 +69,7 @@ func flagError(err error) error {
 	return errors.New(text + ": want a whole number")
 }
 
-// newHelp is cobra's own help but for a command that does not exist, which is wrong use.
+// newHelp is cobra's own help command, except that help about a command that does not exist is wrong use.
 func newHelp() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [command]",
@@ -86,15 +85,4 @@ func newHelp() *cobra.Command {
 			return about.Help()
 		},
 	}
-}
-
-// dataDir adds --data-dir, which defaults to the environment.
-func dataDir(cmd *cobra.Command, dir *string) {
-	cmd.Flags().StringVar(dir, "data-dir", os.Getenv("STARLING_DATA"), "folder `DIR` of the data sets that are not built in (default $STARLING_DATA)")
-	cmd.Flag("data-dir").DefValue = ""
-}
-
-// asJSON adds --json.
-func asJSON(cmd *cobra.Command, on *bool) {
-	cmd.Flags().BoolVar(on, "json", false, "print one JSON object")
 }

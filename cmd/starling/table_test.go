@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"math"
 	"strings"
 	"testing"
@@ -9,16 +10,19 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/starling-smc/starling"
+	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/eval"
+	"github.com/starling-smc/starling/method"
+	"github.com/starling-smc/starling/smc"
 	"github.com/starling-smc/starling/uq"
 )
 
 func number(v float64) *uq.Number { return (*uq.Number)(&v) }
 
 // scored is an evaluation whose figures all lie near v.
-func scored(v float64) *starling.Evaluation {
-	return &starling.Evaluation{
+func scored(v float64) *eval.Evaluation {
+	return &eval.Evaluation{
 		On: "test", N: 7000, Accuracy: number(0.9 + v/100), NLL: uq.Number(v), Brier: number(v), ECE: number(v / 10),
 		Groups: uq.Groups{
 			{Name: "correct", N: 6500, Epistemic: uq.Number(v / 2)},
@@ -30,12 +34,18 @@ func scored(v float64) *starling.Evaluation {
 }
 
 // weighed is m with islands weighed by their evidence.
-func weighed(m starling.Metrics) starling.Metrics {
-	m.Evaluation = m.Combined.Evidence
+func weighed(m eval.Metrics) eval.Metrics {
+	m.Evaluation = *m.Combined.By("evidence")
 	return m
 }
 
-func TestReport(t *testing.T) {
+// show calls showMetrics for an ensemble of so many networks.
+func show(w io.Writer, spec *starling.Spec, trace []starling.TraceLine, networks int, m *eval.Metrics, groups bool) {
+	e := &eval.Ensembles{Posterior: &bnn.Ensemble{LogWeights: make([]float64, networks)}}
+	showMetrics(w, spec, trace, e, &eval.Assessment{Metrics: m, Problem: &data.Problem{Name: "wave"}}, groups)
+}
+
+func TestShowMetrics(t *testing.T) {
 	spec, err := starling.Preset("mnist7-smc")
 	if err != nil {
 		t.Fatal(err)
@@ -44,82 +54,100 @@ func TestReport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	single := spec
-	single.Method.SMC = &starling.SMC{Islands: 1, Combine: "equal"}
-	single.MAP = nil
-	m := starling.Metrics{
+	oneIsland := spec
+	oneIsland.Method = method.SMC{Islands: 1, Path: smc.Tempering{}, Combine: bnn.Equal{}}
+	oneIsland.MAP = nil
+	asIs := spec
+	asIs.Method, asIs.MAP = method.AsIs{}, nil
+	m := eval.Metrics{
 		Evaluation: *scored(0.2), MAP: scored(0.3), DeepEnsemble: scored(0.25),
-		Combined:    &starling.Combined{Equal: *scored(0.2), Evidence: *scored(0.4)},
+		Combined:    eval.Combined{{Name: "equal", Evaluation: *scored(0.2)}, {Name: "evidence", Evaluation: *scored(0.4)}},
 		LogEvidence: number(-182.6), LogEvidenceSD: number(6.9), EffectiveIslands: number(1.4),
 	}
 	byEvidence := spec
-	smc := *spec.Method.SMC
-	smc.Combine = "evidence"
-	byEvidence.Method.SMC = &smc
-	regression := starling.Metrics{Evaluation: starling.Evaluation{
+	islands := spec.Method.(method.SMC)
+	islands.Combine = bnn.Evidence{}
+	byEvidence.Method = islands
+	regression := eval.Metrics{Evaluation: eval.Evaluation{
 		On: "train", N: 1200, NLL: -0.5, RMSE: number(0.1234567), MAE: number(0.1), Bias: number(0.01), R2: number(-0.25), CRPS: number(1234.5678),
-		Coverage: &starling.Coverage{In50: 0.4444, In90: 0.9, In95: 1},
+		Coverage: &eval.Coverage{In50: 0.4444, In90: 0.9, In95: 1},
 	}}
+	alone := eval.Metrics{Evaluation: *scored(0)}
+	alone.On = "train"
+	for i := range alone.Groups[1:3] {
+		g := &alone.Groups[1+i]
+		g.AUROC, g.AUROCMaxProb = number(0.5), number(0.75)
+	}
 	for name, c := range map[string]struct {
-		spec *starling.Spec
-		m    starling.Metrics
-		want string
+		spec     *starling.Spec
+		networks int
+		m        eval.Metrics
+		want     string
 	}{
-		"equal": {&spec, m, `
+		"equal": {&spec, 80, m, `
                                      epistemic entropy, nats
              accuracy    NLL    ECE  right  wrong  eight  none
 posterior      90.2 %  0.200  0.020   0.10   0.20   0.40     –
 by evidence    90.4 %  0.400  0.040   0.20   0.40   0.80     –
 best MAP       90.3 %  0.300  0.030   0.15   0.30   0.60     –
 8 MAPs         90.2 %  0.250  0.025   0.12   0.25   0.50     –
-foreign inputs found (AUROC): eight 0.94; wrong answers 0.93
+out-of-distribution inputs found (AUROC): eight 0.94; wrong answers 0.93
 log Z −182.6 ± 6.9; evidence would leave 1.4 of 8 islands: its spread is noise
 at 10 particles, so islands are weighed equally (--set
 method.smc.combine=evidence)
 `},
-		"evidence": {&byEvidence, weighed(m), `
+		"evidence": {&byEvidence, 80, weighed(m), `
                                    epistemic entropy, nats
            accuracy    NLL    ECE  right  wrong  eight  none
 posterior    90.4 %  0.400  0.040   0.20   0.40   0.80     –
 equally      90.2 %  0.200  0.020   0.10   0.20   0.40     –
 best MAP     90.3 %  0.300  0.030   0.15   0.30   0.60     –
 8 MAPs       90.2 %  0.250  0.025   0.12   0.25   0.50     –
-foreign inputs found (AUROC): eight 0.94; wrong answers 0.93
+out-of-distribution inputs found (AUROC): eight 0.94; wrong answers 0.93
 the deep ensemble of the 8 MAPs does better here: NLL 0.250 against 0.400
 log Z −182.6 ± 6.9; islands are weighed by their evidence, which leaves 1.4 of 8
 `},
-		"chains": {&chains, starling.Metrics{Evaluation: *scored(0.2), MAP: scored(0.3), DeepEnsemble: scored(0.25)}, `
+		"chains": {&chains, 80, eval.Metrics{Evaluation: *scored(0.2), MAP: scored(0.3), DeepEnsemble: scored(0.25)}, `
                                    epistemic entropy, nats
            accuracy    NLL    ECE  right  wrong  eight  none
 posterior    90.2 %  0.200  0.020   0.10   0.20   0.40     –
 best MAP     90.3 %  0.300  0.030   0.15   0.30   0.60     –
 8 MAPs       90.2 %  0.250  0.025   0.12   0.25   0.50     –
-foreign inputs found (AUROC): eight 0.94; wrong answers 0.93
+out-of-distribution inputs found (AUROC): eight 0.94; wrong answers 0.93
 `},
-		"as good as the deep ensemble": {&chains, starling.Metrics{Evaluation: *scored(0.2002), MAP: scored(0.3), DeepEnsemble: scored(0.1998)}, `
+		"as good as the deep ensemble": {&chains, 80, eval.Metrics{Evaluation: *scored(0.2002), MAP: scored(0.3), DeepEnsemble: scored(0.1998)}, `
                                    epistemic entropy, nats
            accuracy    NLL    ECE  right  wrong  eight  none
 posterior    90.2 %  0.200  0.020   0.10   0.20   0.40     –
 best MAP     90.3 %  0.300  0.030   0.15   0.30   0.60     –
 8 MAPs       90.2 %  0.200  0.020   0.10   0.20   0.40     –
-foreign inputs found (AUROC): eight 0.94; wrong answers 0.93
+out-of-distribution inputs found (AUROC): eight 0.94; wrong answers 0.93
 `},
-		"single": {&single, starling.Metrics{Evaluation: *scored(0.2), Combined: m.Combined, LogEvidence: number(-391.4955)}, `
+		"one island": {&oneIsland, 10, eval.Metrics{Evaluation: *scored(0.2), Combined: m.Combined, LogEvidence: number(-391.4955)}, `
                                    epistemic entropy, nats
            accuracy    NLL    ECE  right  wrong  eight  none
 posterior    90.2 %  0.200  0.020   0.10   0.20   0.40     –
-foreign inputs found (AUROC): eight 0.94; wrong answers 0.93
+out-of-distribution inputs found (AUROC): eight 0.94; wrong answers 0.93
 log Z −391.5
 `},
-		"regression": {&chains, regression, `
+		"regression": {&chains, 80, regression, `
                                           targets in the central
              RMSE      R²      NLL  CRPS    50 %    90 %     95 %
 posterior  0.1235  −0.250  −0.5000  1235  44.4 %  90.0 %  100.0 %
-judged on the 1,200 training examples of wave: nothing is held out
+evaluated on the 1,200 training examples of wave: nothing is held out
+`},
+		"one network": {&asIs, 1, alone, `
+                                   epistemic entropy, nats
+           accuracy    NLL    ECE  right  wrong  eight  none
+posterior    90.0 %  0.000  0.000   0.00   0.00   0.00     –
+out-of-distribution inputs found (AUROC of the highest probability): eight 0.75;
+wrong answers 0.75
+evaluated on all 7,000 examples of wave, whether the network was trained on them
+or not
 `},
 	} {
 		var out strings.Builder
-		showMetrics(&out, c.spec, nil, &c.m, &data.Problem{Name: "wave"}, false)
+		show(&out, c.spec, nil, c.networks, &c.m, false)
 		if d := cmp.Diff(c.want[1:], out.String()); d != "" {
 			t.Errorf("%s (-want +got):\n%s", name, d)
 		}
@@ -132,12 +160,14 @@ func TestEvidenceOfAnOptimiser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := starling.Metrics{Evaluation: *scored(0.2), LogEvidence: number(-3204240.5)}
+	m := eval.Metrics{Evaluation: *scored(0.2), LogEvidence: number(-3204240.5)}
 	for ess, want := range map[float64]string{
 		9: "\nlog Z −3204240.5\n", 1: "\nlog Z −3204240.5, which is no estimate: the run behaved as an optimiser\n",
 	} {
+		var line starling.TraceLine
+		line.Progress, line.ESS = 1, ess
 		var out strings.Builder
-		if showMetrics(&out, &spec, []starling.TraceLine{{Progress: 1, ESS: ess}}, &m, &data.Problem{}, false); !strings.HasSuffix(out.String(), want) {
+		if show(&out, &spec, []starling.TraceLine{line}, 10, &m, false); !strings.HasSuffix(out.String(), want) {
 			t.Errorf("effective sample size %v: %q", ess, out.String())
 		}
 	}
@@ -156,12 +186,12 @@ func TestManyGroups(t *testing.T) {
 			AUROC: number(0.5), FPR95: number(1), AUROCMaxProb: number(0.91), FPR95MaxProb: number(0.25), AUROCEnergy: number(1), FPR95Energy: number(0)})
 	}
 	var out strings.Builder
-	showMetrics(&out, &spec, nil, &starling.Metrics{Evaluation: *e}, &data.Problem{}, true)
+	show(&out, &spec, nil, 80, &eval.Metrics{Evaluation: *e}, true)
 	want := `
                                    epistemic entropy, nats
            accuracy    NLL    ECE  right  wrong  a-group-of-long-name-0
 posterior    90.2 %  0.200  0.020   0.10   0.20                    1.50
-                         entropy, nats     told apart, AUROC (FPR95), by
+                         entropy, nats     AUROC (FPR95) by
 group                 n  epistemic  total    epistemic  probability       energy
 right             6,500       0.10   0.00
 wrong               500       0.20   0.00  0.93 (0.40)
@@ -209,12 +239,12 @@ func TestTableFits(t *testing.T) {
 		for _, name := range []string{"eight", "nine", "noise", "perturbed"} {
 			e.Groups = append(e.Groups, uq.Group{Name: name, N: 500, Epistemic: 0.5})
 		}
-		m := starling.Metrics{Evaluation: *e, MAP: e, DeepEnsemble: e}
-		if spec.Method.SMC != nil {
-			m.Combined = &starling.Combined{Equal: *e, Evidence: *e}
+		m := eval.Metrics{Evaluation: *e, MAP: e, DeepEnsemble: e}
+		for _, way := range bnn.Combinations.Names() {
+			m.Combined = append(m.Combined, eval.CombinedBy{Name: way, Evaluation: *e})
 		}
 		var out strings.Builder
-		showMetrics(&out, &spec, nil, &m, &data.Problem{}, false)
+		show(&out, &spec, nil, 80, &m, false)
 		lines := strings.Split(out.String(), "\n")
 		for _, line := range lines[:6] {
 			if n := len([]rune(line)); n > 80 {

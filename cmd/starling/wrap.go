@@ -10,7 +10,7 @@ import (
 
 const columns = 80 // of what is printed
 
-// lines breaks a text between words so that no line is longer than width, where its words allow that.
+// lines breaks a text between words into lines of at most width; a longer word has a line of its own.
 func lines(text string, width int) []string {
 	all := []string{""}
 	for _, word := range strings.Fields(text) {
@@ -32,7 +32,7 @@ func wrap(w io.Writer, text string) {
 	fmt.Fprintln(w, strings.Join(lines(text, columns), "\n"))
 }
 
-// beside writes text to the right of what stands left, and returns the blank that stands left of what follows.
+// beside writes text in a column to the right of left, and returns blanks as wide as left.
 func beside(w io.Writer, left, text string) string {
 	blank := strings.Repeat(" ", len([]rune(left)))
 	for i, line := range lines(text, columns-len(blank)-1) {
@@ -44,7 +44,8 @@ func beside(w io.Writer, left, text string) string {
 	return blank
 }
 
-// wrapHelp wraps what a command and those below it say of themselves and of their flags.
+// wrapHelp wraps the descriptions of a command, of its flags and of the commands below it. Paragraphs that are indented are tables,
+// and stay as they are.
 func wrapHelp(cmd *cobra.Command) {
 	if !cmd.HasParent() {
 		usage := fmt.Sprintf("Flags.FlagUsagesWrapped %d ", columns)
@@ -53,7 +54,10 @@ func wrapHelp(cmd *cobra.Command) {
 	if cmd.Long != "" {
 		var paragraphs []string
 		for _, p := range strings.Split(cmd.Long, "\n\n") {
-			paragraphs = append(paragraphs, strings.Join(lines(p, columns), "\n"))
+			if !strings.HasPrefix(p, " ") {
+				p = strings.Join(lines(p, columns), "\n")
+			}
+			paragraphs = append(paragraphs, p)
 		}
 		cmd.Long = strings.Join(paragraphs, "\n\n")
 	}

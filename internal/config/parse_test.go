@@ -144,13 +144,13 @@ g.yaml:3:16: water.times: want a whole number or often, have -1
 g.yaml:3:27: water.until: want a number, rain or forever, have 0
 g.yaml:4:22: soil.sand.sieve: want a list, as in [1, 28, 28], have 3`},
 		"lists of nothing": {"rows: [null, {}, {lawn: }]\nbeds: [~]\ntools: [null]", nil,
-			`g.yaml:1:8: rows.0: want {beans: …}, grass, mint, sage, {lawn: …}, {hedge: …} or {under: …}, have nothing
+			`g.yaml:1:8: rows.0: want {beans: poles}, grass, mint, sage, {lawn: …}, {hedge: …} or {under: …}, have nothing
 g.yaml:1:14: rows.1: want one of beans, grass, hedge, lawn, mint, sage, under
 g.yaml:1:19: rows.2: want one of beans, grass, hedge, lawn, mint, sage, under
 g.yaml:2:8: beds.0: want a mapping of width, raised, wood, nails, have nothing
 g.yaml:3:9: tools.0: want a name, have nothing`},
 		"forms": {"rows: [beans, {mint: 3}, {mint: {}}, {lawn: 3}, {label: x}]\nsoil: {clay: 3}\ntended: height", nil,
-			`g.yaml:1:8: rows.0: beans needs its settings, as in {beans: …}
+			`g.yaml:1:8: rows.0: beans needs its settings, as in {beans: poles}
 g.yaml:1:22: rows.1: mint has no settings: write it as a name
 g.yaml:1:33: rows.2: mint has no settings: write it as a name
 g.yaml:1:45: rows.3.lawn: want a mapping of every, have 3

@@ -59,6 +59,11 @@ func sample(f Family, row int) string {
 	if part := f.part(row); isNumber(f, row) && !part.IsZero() {
 		return fmt.Sprint(part.Interface())
 	}
+	for _, s := range settingsOf(f.part(row)) {
+		if s.short {
+			return s.name
+		}
+	}
 	return "…"
 }
 

@@ -12,6 +12,12 @@ import (
 	"github.com/starling-smc/starling/internal/numeral"
 )
 
+// The kinds that others look for among findings.
+const (
+	KindOptimiser = "optimiser"
+	KindMerged    = "merged"
+)
+
 // Finding is one thing that was found out. Files of other versions may hold kinds that this one does not know.
 type Finding struct {
 	Kind    string                    `json:"kind"`
@@ -35,10 +41,10 @@ func (p Population) numbers() map[string]numeral.Number {
 }
 
 // Optimiser says that the log-weights differ by more than the particles can carry.
-func Optimiser(p Population) Finding { return Finding{Kind: "optimiser", Numbers: p.numbers()} }
+func Optimiser(p Population) Finding { return Finding{Kind: KindOptimiser, Numbers: p.numbers()} }
 
 // Merged says that one ancestor is left in most iterations, though the weights are even enough.
-func Merged(p Population) Finding { return Finding{Kind: "merged", Numbers: p.numbers()} }
+func Merged(p Population) Finding { return Finding{Kind: KindMerged, Numbers: p.numbers()} }
 
 // NoEvidence says that islands that begin at point estimates estimate none; start is the config's word for the place.
 func NoEvidence(start string) Finding {
@@ -142,14 +148,10 @@ func StoppedEarly(island int, temperature float64) Finding {
 
 // IslandsStuck names islands that accepted a smaller share of their last moves than bound.
 func IslandsStuck(islands []int, bound float64) Finding {
-	names := make([]string, len(islands))
-	for i, n := range islands {
-		names[i] = fmt.Sprint(n)
-	}
 	return Finding{
 		Kind:    "islands-stuck",
 		Numbers: numbers{"count": float64(len(islands)), "bound": bound}.safe(),
-		Names:   map[string]string{"islands": listed(names)},
+		Names:   map[string]string{"islands": numbered(islands)},
 	}
 }
 
@@ -167,6 +169,81 @@ func SingleAncestor(single, islands int) Finding {
 	return Finding{Kind: "single-ancestor", Numbers: numbers{"single": float64(single), "islands": float64(islands)}.safe()}
 }
 
+// IslandsEnd gives the ranges, over the islands, of the number of iterations and of the acceptance of the last moves. batches:
+// the path is one of batches; stand: moves have no accept or reject, so that acceptance only says what it would have been.
+func IslandsEnd(fewest, most int, least, highest float64, batches, stand bool) Finding {
+	names := map[string]string{"path": "tempering", "moves": "accepted"}
+	if batches {
+		names["path"] = "batches"
+	}
+	if stand {
+		names["moves"] = "stand"
+	}
+	return Finding{
+		Kind: "islands-end", Names: names,
+		Numbers: numbers{"fewest": float64(fewest), "most": float64(most), "least": least, "highest": highest}.safe(),
+	}
+}
+
+// Ancestors gives the range, over the islands, of the particles of the start that have descendants at the end.
+func Ancestors(fewest, most, particles int) Finding {
+	return Finding{Kind: "ancestors", Numbers: numbers{"fewest": float64(fewest), "most": float64(most), "particles": float64(particles)}.safe()}
+}
+
+// ChainsOutlying names chains, counted from 0, that ended at a log-likelihood far from that of the others.
+func ChainsOutlying(chains []int) Finding {
+	return Finding{
+		Kind: "chains-outlying", Numbers: numbers{"count": float64(len(chains))}.safe(), Names: map[string]string{"chains": numbered(chains)},
+	}
+}
+
+// ChainsAgree gives the split R-hat of the chains' log-likelihoods, which says that they agree.
+func ChainsAgree(rHat float64) Finding {
+	return Finding{Kind: "chains-agree", Numbers: numbers{"r_hat": rHat}.safe()}
+}
+
+// ChainsDisagree gives a split R-hat which says that they do not.
+func ChainsDisagree(rHat float64) Finding {
+	return Finding{Kind: "chains-disagree", Numbers: numbers{"r_hat": rHat}.safe()}
+}
+
+// EvidenceAgrees gives the log evidence and its standard deviation over the islands, where that is small.
+func EvidenceAgrees(logZ, sd float64) Finding {
+	return Finding{Kind: "evidence-agrees", Numbers: numbers{"log_evidence": logZ, "sd": sd}.safe()}
+}
+
+// EvidenceScatters is EvidenceAgrees where the standard deviation is large: weights by evidence would leave so many effective
+// islands of all.
+func EvidenceScatters(logZ, sd, effective float64, islands int) Finding {
+	return Finding{Kind: "evidence-scatters", Numbers: numbers{
+		"log_evidence": logZ, "sd": sd, "effective": effective, "islands": float64(islands),
+	}.safe()}
+}
+
+// EvidenceOfOne gives the log evidence of a single island.
+func EvidenceOfOne(logZ float64) Finding {
+	return Finding{Kind: "evidence-of-one", Numbers: numbers{"log_evidence": logZ}.safe()}
+}
+
+// UnevenWeights says that the weights of so many networks are worth those of only a few equal ones.
+func UnevenWeights(networks int, effective float64) Finding {
+	return Finding{Kind: "uneven-weights", Numbers: numbers{"networks": float64(networks), "effective": effective}.safe()}
+}
+
+// DeadNetworks counts networks of the posterior that have no weight.
+func DeadNetworks(dead int) Finding {
+	return Finding{Kind: "dead-networks", Numbers: numbers{"dead": float64(dead)}.safe()}
+}
+
+// numbered lists islands or chains in words.
+func numbered(parts []int) string {
+	names := make([]string, len(parts))
+	for i, n := range parts {
+		names[i] = fmt.Sprint(n)
+	}
+	return numeral.List(names)
+}
+
 type numbers map[string]float64
 
 func (n numbers) safe() map[string]numeral.Number {
@@ -175,15 +252,6 @@ func (n numbers) safe() map[string]numeral.Number {
 		out[k] = numeral.Number(v)
 	}
 	return out
-}
-
-// listed joins words as a sentence does: 1, 2 and 3.
-func listed(words []string) string {
-	if len(words) < 2 {
-		return strings.Join(words, "")
-	}
-	last := len(words) - 1
-	return strings.Join(words[:last], ", ") + " and " + words[last]
 }
 
 // raw shows a finding for which there are no words: its kind, and what belongs to it.

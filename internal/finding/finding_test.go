@@ -33,6 +33,10 @@ func all() []Finding {
 		ZeroFeatures([]int{4}), ZeroFeatures([]int{4, 9}), ZeroFeatures(make([]int, 21)), ChannelsLast("x.npy", 28, 28, 1),
 		StoppedEarly(3, 0.03125), IslandsStuck([]int{0}, 0.1), IslandsStuck([]int{0, 2, 5}, 0.1),
 		Divergent(1, false), Divergent(1234, false), Divergent(1, true), Divergent(2, true),
+		IslandsEnd(14, 14, 0.574, 0.574, false, false), IslandsEnd(200, 200, 0.02, 0.1, true, true), IslandsEnd(9, 12, 0.04, 0.4, true, false),
+		Ancestors(3, 3, 10), Ancestors(2, 12, 1000), ChainsOutlying([]int{3}), ChainsOutlying([]int{1, 3}), ChainsAgree(1.004), ChainsDisagree(1.73),
+		EvidenceAgrees(-2031.26, 0.52), EvidenceScatters(-2031.26, 7.02, 1.18, 8), EvidenceOfOne(-2031.26),
+		UnevenWeights(80, 3.21), DeadNetworks(1), DeadNetworks(12),
 		SingleAncestor(1, 1), SingleAncestor(3, 3), SingleAncestor(1, 3),
 	)
 }
@@ -45,11 +49,20 @@ func TestWords(t *testing.T) {
 	made := map[string]bool{}
 	for _, f := range all() {
 		made[f.Kind] = true
-		severity := "note"
+		look := "note"
 		if f.Warning() {
-			severity = "warning"
+			look = "warning"
 		}
-		fmt.Fprintf(&b, "%s (%s)\n\t%s\n\t%s\n", f.Kind, severity, f.Words(), f.Sentence())
+		if f.PageOnly() {
+			look += ", on pages"
+		}
+		if f.OfData() {
+			look += ", of data"
+		}
+		if f.OfEvidence() {
+			look += ", of evidence"
+		}
+		fmt.Fprintf(&b, "%s (%s)\n\t%s\n\t%s\n", f.Kind, look, f.Words(), f.Sentence())
 		if f.Words() == f.raw() {
 			t.Errorf("%s has no words: %s", f.Kind, f.raw())
 		}

@@ -11,49 +11,69 @@ import (
 	"github.com/starling-smc/starling/internal/numeral"
 )
 
-// severity is how a finding is shown.
-type severity int
+// look is how and where a finding is shown.
+type look int
 
 const (
-	note    severity = iota // a reader may want to know
-	warning                 // a reader must know before the results are used
+	note       look = 0         // a reader may want to know
+	warning    look = 1 << iota // a reader must know before the results are used
+	page                        // for pages alone: it is so in many healthy runs, or a terminal shows it in a table
+	ofData                      // it is about the data, not about what was sampled
+	ofEvidence                  // it says what a log evidence is an estimate of
 )
 
-// kinds is the only list of kinds: severity and words. Words have no capital letter and no full stop, which Sentence adds.
+// kinds is the only list of kinds: look and words. Words have no capital letter and no full stop, which Sentence adds.
 var kinds = map[string]struct {
-	severity severity
-	words    string
+	look  look
+	words string
 }{
-	"optimiser": {warning, `the run behaved as an optimiser, not as a sampler of the posterior: ` +
+	KindOptimiser: {warning, `the run behaved as an optimiser, not as a sampler of the posterior: ` +
 		`it kept little more than the best of {{.Count "particles"}} noisy descents{{if .Several "islands"}} on each island{{end}}, ` +
 		`so the disagreement of its particles says little about uncertainty. ` +
 		`Of {{.Count "iterations"}} iterations{{template "together" .}}, {{.Count "single"}} had a single surviving ancestor and {{.Count "resampled"}} resampled. ` +
 		`The median effective sample size was {{.Fixed "ess" 1}} of {{.Count "particles"}}. ` +
 		`The median variance of the log-weights was {{.Fixed "log_weight_var" 1}} nats², where {{.Count "particles"}} particles carry about {{.Log "particles" 1}}`},
-	"merged": {warning, `all particles{{if .Several "islands"}} of an island{{end}} descend from one particle of the start in {{.Count "single"}} of {{.Count "iterations"}} iterations{{template "together" .}}. ` +
+	KindMerged: {warning, `all particles{{if .Several "islands"}} of an island{{end}} descend from one particle of the start in {{.Count "single"}} of {{.Count "iterations"}} iterations{{template "together" .}}. ` +
 		`The log-weights differ by no more than {{.Count "particles"}} particles carry (median effective sample size {{.Fixed "ess" 1}}), ` +
 		`but {{.Count "resampled"}} iterations resampled, and each resampling loses ancestors. ` +
 		`The particles differ only by the moves since, so the run may understate uncertainty; more particles or more islands keep more ancestors`},
-	"single-ancestor": {warning, `at the end all particles {{if not (.Several "islands")}}{{else if .Equal "single" "islands"}}of each island {{else}}of {{.Count "single"}} of {{.Count "islands"}} islands {{end}}` +
+	"single-ancestor": {warning | page, `at the end all particles {{if not (.Several "islands")}}{{else if .Equal "single" "islands"}}of each island {{else}}of {{.Count "single"}} of {{.Count "islands"}} islands {{end}}` +
 		`descend from one particle of the start: they differ only by the moves since, so ` +
 		`{{if .Several "islands"}}an island alone understates uncertainty; the {{.Count "islands"}} islands together have as many independent ancestors` +
 		`{{else}}the run understates uncertainty; more islands give independent ancestors{{end}}`},
 
-	"no-evidence":        {note, `no evidence: start {{.Name "start"}} leaves the weights of the first particles unknown`},
-	"literal-weights":    {note, `no evidence: weight literal leaves out the change of target, so the weights follow no path of targets`},
-	"evidence":           {note, `{{template "evidence" .}} is an estimate of {{template "target" .}}`},
-	"evidence-merged":    {warning, `{{template "evidence" .}} rests on one draw of the start; it is an estimate of {{template "target" .}}`},
-	"evidence-optimised": {warning, `{{template "evidence" .}} is no estimate, as the run behaved as an optimiser; a sampler's would be an estimate of {{template "target" .}}`},
+	"ancestors": {note | page, `of the {{.Count "particles"}} particles that an island started with, {{.Range "fewest" "most" 0}} still have descendants`},
+	"islands-end": {note | page, `{{if .Is "path" "batches"}}the path of batches took {{.Range "fewest" "most" 0}} iterations` +
+		`{{else}}the path from the prior to the posterior took {{.Range "fewest" "most" 0}} steps{{end}}; ` +
+		`{{if .Is "moves" "stand"}}an accept/reject step would have accepted {{.Percents "least" "highest"}} of the last moves, but these moves have none: their errors are in the weights` +
+		`{{else}}at the end {{.Percents "least" "highest"}} of the moves were accepted{{end}}`},
+
+	"no-evidence":        {note | ofEvidence, `no evidence: start {{.Name "start"}} leaves the weights of the first particles unknown`},
+	"literal-weights":    {note | ofEvidence, `no evidence: weight literal leaves out the change of target, so the weights follow no path of targets`},
+	"evidence":           {note | ofEvidence, `{{template "evidence" .}} is an estimate of {{template "target" .}}`},
+	"evidence-merged":    {warning | ofEvidence, `{{template "evidence" .}} rests on one draw of the start; it is an estimate of {{template "target" .}}`},
+	"evidence-optimised": {warning | ofEvidence, `{{template "evidence" .}} is no estimate, as the run behaved as an optimiser; a sampler's would be an estimate of {{template "target" .}}`},
+
+	"evidence-agrees": {note | page, `the log evidence is {{.Fixed "log_evidence" 1}}, with a standard deviation of {{.Fixed "sd" 1}} over the islands`},
+	"evidence-scatters": {warning | page, `the log evidence is {{.Fixed "log_evidence" 1}}, with a standard deviation of {{.Fixed "sd" 1}} over the islands: ` +
+		`it decides between two models only if they differ by much more, and weighing the islands by it would leave {{.Fixed "effective" 1}} of {{.Count "islands"}} effective`},
+	"evidence-of-one": {note | page, `the log evidence is {{.Fixed "log_evidence" 1}}; a single island cannot say how far that scatters`},
+
+	"uneven-weights": {warning, `the weights are uneven: the {{.Count "networks"}} networks are worth {{.Fixed "effective" 1}} equally weighted ones`},
+	"dead-networks":  {warning, `{{.Count "dead"}} {{if .Several "dead"}}networks have{{else}}network has{{end}} no weight at all`},
 
 	"chains-end": {note, `chains end at log-likelihoods of {{.Fixed "lowest" 1}} to {{.Fixed "highest" 1}}; ` +
 		`they accepted {{.Fixed "least" 2}} to {{.Fixed "most" 2}} of their moves in the second half`},
 	"chain-stuck": {warning, `chain {{.Count "chain"}} is stuck: it accepted {{.Fixed "acceptance" 2}} of its moves in the second half ` +
 		`and ends at log-likelihood {{.Fixed "log_likelihood" 1}}`},
+	"chains-outlying": {warning, `{{if .Several "count"}}chains{{else}}chain{{end}} {{.Name "chains"}} ended at {{if .Several "count"}}log-likelihoods{{else}}a log-likelihood{{end}} far from {{if .Several "count"}}those{{else}}that{{end}} of the other chains`},
+	"chains-agree":    {note | page, `the chains' log-likelihoods agree (split R-hat {{.Fixed "r_hat" 2}})`},
+	"chains-disagree": {warning | page, `the chains' log-likelihoods do not agree yet (split R-hat {{.Fixed "r_hat" 2}}, where 1 is agreement): longer chains would show whether they do`},
 	"islands-stuck": {warning, `island{{if .Several "count"}}s{{end}} {{.Name "islands"}} {{if .Several "count"}}are{{else}}is{{end}} stuck: ` +
 		`at the end less than {{.Percent "bound"}} of the moves were accepted, and the particles hardly moved`},
 	"stopped-early":     {warning, `island {{.Count "island"}} ended at the power {{.Fixed "temperature" 4}} of the likelihood, before the posterior`},
 	"divergent":         {warning, `{{.Count "moves"}} {{if .Several "moves"}}moves{{else}}move{{end}} had infinite or undefined energy and left no weight: the step may be too large`},
-	"divergent-refused": {warning, `{{.Count "moves"}} {{if .Several "moves"}}proposals{{else}}proposal{{end}} had infinite or undefined energy and {{if .Several "moves"}}were{{else}}was{{end}} refused: the step may be too large`},
+	"divergent-refused": {warning | page, `{{.Count "moves"}} {{if .Several "moves"}}proposals{{else}}proposal{{end}} had infinite or undefined energy and {{if .Several "moves"}}were{{else}}was{{end}} refused: the step may be too large`},
 
 	"as-is": {note, `as-is: the posterior is the network of model.init alone, an ensemble of one; nothing was sampled`},
 	"point": {note, `s = 0: the posterior is the {{if .Is "at" "map"}}MAP{{else}}network of model.init{{end}} alone, an ensemble of one; nothing was sampled`},
@@ -63,10 +83,10 @@ var kinds = map[string]struct {
 		`chains (method: mcmc) or prior.anchor make better use of a trained network`},
 	"init-unused": {warning, `model.init was not used: from s = 0.5 on, the anchored prior has mean 0`},
 
-	"constant-columns": {note, `{{if .Several "count"}}columns {{.Name "columns"}} are constant over the training rows and were{{else}}column {{.Name "columns"}} is constant over the training rows and was{{end}} dropped`},
-	"zero-features": {note, `{{if .Several "count"}}{{.Count "count"}} features (from 0: {{.Name "features"}}) are constant over the training examples: the network sees them` +
+	"constant-columns": {note | ofData, `{{if .Several "count"}}columns {{.Name "columns"}} are constant over the training rows and were{{else}}column {{.Name "columns"}} is constant over the training rows and was{{end}} dropped`},
+	"zero-features": {note | ofData, `{{if .Several "count"}}{{.Count "count"}} features (from 0: {{.Name "features"}}) are constant over the training examples: the network sees them` +
 		`{{else}}feature {{.Name "features"}} (from 0) is constant over the training examples: the network sees it{{end}} as 0 everywhere`},
-	"channels-last": {warning, `{{with .Name "file"}}{{.}}: {{end}}taken as {{.Count "channels"}} channels of {{.Count "height"}}×{{.Count "width"}}; images with channels last need np.moveaxis(x, -1, 1)`},
+	"channels-last": {warning | ofData, `{{with .Name "file"}}{{.}}: {{end}}taken as {{.Count "channels"}} channels of {{.Count "height"}}×{{.Count "width"}}; images with channels last need np.moveaxis(x, -1, 1)`},
 }
 
 // shared are the templates that several kinds use.
@@ -89,7 +109,13 @@ func parse() *template.Template {
 }
 
 // Warning reports whether a reader must know of the finding before the results are used.
-func (f Finding) Warning() bool { return kinds[f.Kind].severity == warning }
+func (f Finding) Warning() bool { return kinds[f.Kind].look&warning != 0 }
+
+// PageOnly reports whether a finding is for pages, and terminals leave it out.
+func (f Finding) PageOnly() bool { return kinds[f.Kind].look&page != 0 }
+
+// OfData reports whether a finding is about the data, not about what was sampled.
+func (f Finding) OfData() bool { return kinds[f.Kind].look&ofData != 0 }
 
 // Words says the finding in plain text: without a capital letter at its start and without a full stop at its end, and with
 // numbers as programs write them. A finding of an unknown kind, or one that lacks a number, is shown as its kind and numbers.
@@ -106,6 +132,9 @@ func (f Finding) Sentence() string {
 	}
 	return s + "."
 }
+
+// OfEvidence reports whether a finding says what a log evidence is an estimate of, or that there is none.
+func (f Finding) OfEvidence() bool { return kinds[f.Kind].look&ofEvidence != 0 }
 
 func (f Finding) say(page bool) string {
 	var b strings.Builder
@@ -152,6 +181,36 @@ func (f filled) Count(key string) (string, error) { return f.Fixed(key, 0) }
 func (f filled) Log(key string, decimals int) (string, error) {
 	v, err := f.number(key)
 	return f.written(math.Log(v), decimals), err
+}
+
+// Range is two numbers with so many decimals, or one if they read the same.
+func (f filled) Range(low, high string, decimals int) (string, error) {
+	a, err := f.Fixed(low, decimals)
+	if err != nil {
+		return "", err
+	}
+	b, err := f.Fixed(high, decimals)
+	if a == b {
+		return a, err
+	}
+	return a + " to " + b, err
+}
+
+// Percents is two shares in percent, or one if they read the same.
+func (f filled) Percents(low, high string) (string, error) {
+	a, err := f.number(low)
+	if err != nil {
+		return "", err
+	}
+	b, err := f.number(high)
+	if err != nil {
+		return "", err
+	}
+	text, err := f.Percent(high)
+	if from := f.written(100*a, 0); from != f.written(100*b, 0) {
+		text = from + " to " + text
+	}
+	return text, err
 }
 
 // Percent is a share in percent.

@@ -28,10 +28,8 @@ var largerCycles = map[string]struct {
 	reason string
 }{
 	"":             {25, "the Spec, its checks, data, engine and folder in one package: they are to be packages of their own"},
-	"cmd/starling": {21, "every verb uses the program's own state, which stands in the file that lists the verbs"},
 	"data":         {21, "an array's file knows every reader, and the set its examples' sources"},
 	"nn":           {11, "the program lists the ops of all layers, whose files use the program"},
-	"report":       {12, "the page lists its parts, which are methods of the view in the same file"},
 	"smc":          {7, "the loop and its four parts share the Sampler; they are read together"},
 }
 

@@ -39,3 +39,6 @@ func Signed(s string, negative bool) string {
 	}
 	return s
 }
+
+// Count writes a whole number that is not negative: 60,000.
+func Count(n int) string { return Grouped(strconv.Itoa(n)) }

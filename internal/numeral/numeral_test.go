@@ -30,6 +30,14 @@ func TestGrouped(t *testing.T) {
 	}
 }
 
+func TestSeveral(t *testing.T) {
+	for n, want := range map[int]string{0: "0 islands", 1: "1 island", 8: "8 islands", 1000: "1,000 islands"} {
+		if got := Several(n, "island"); got != want {
+			t.Errorf("%d: %s, want %s", n, got, want)
+		}
+	}
+}
+
 func TestNumber(t *testing.T) {
 	raw, err := json.Marshal([]Number{0.1, 1e-300, Number(math.NaN()), Number(math.Inf(1)), Number(math.Inf(-1))})
 	if want := `[0.1,1e-300,"NaN","Infinity","-Infinity"]`; err != nil || string(raw) != want {
@@ -41,5 +49,17 @@ func TestNumber(t *testing.T) {
 	}
 	if err := json.Unmarshal([]byte(`["nan"]`), &back); err == nil {
 		t.Error("nan without capitals is read")
+	}
+}
+
+// Words around numbers.
+func TestWords(t *testing.T) {
+	for _, c := range []struct{ got, want string }{
+		{Several(1, "row"), "1 row"}, {Several(0, "row"), "0 rows"}, {Several(2000, "row"), "2,000 rows"},
+		{List(nil), ""}, {List([]string{"a"}), "a"}, {List([]string{"a", "b"}), "a and b"}, {List([]string{"a", "b", "c"}), "a, b and c"},
+	} {
+		if c.got != c.want {
+			t.Errorf("%q, want %q", c.got, c.want)
+		}
 	}
 }

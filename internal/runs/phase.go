@@ -42,9 +42,12 @@ type Phase struct {
 	SaveEnds bool
 
 	// Watch, if not nil, is told of each step after its line is in the trace, one step at a time. It may look at that part,
-	// and no other. An error stops the run. In a run that is resumed it is first told the lines that were kept or, where a
-	// phase leaves no trace, a line with Part and K alone of each part that has begun.
+	// and no other. An error stops the run.
 	Watch func(l TraceLine) error
+
+	// Resumed, if not nil, is told once before the first step what was kept of the phase, if anything was: its lines or, where it
+	// leaves no trace, a line with Part and K alone of each part that has begun.
+	Resumed func(kept []TraceLine) error
 }
 
 // Phase restores the parts that were saved and takes all of them to their ends, side by side on the pool's threads. The
@@ -98,6 +101,7 @@ func (w *work) restore() error {
 		return w.refused(err)
 	}
 	w.traced = saved.traced
+	var kept []TraceLine
 	for i, part := range w.Parts {
 		if k := saved.steps[i]; k > 0 {
 			w.begun = true
@@ -107,36 +111,26 @@ func (w *work) restore() error {
 			if w.made[i] = part.K(); w.made[i] != k {
 				return w.refused(fmt.Errorf("part %d has made %d steps, not %d", i, w.made[i], k))
 			}
-			if err := w.tell(TraceLine{Part: i, K: k}, w.traced); err != nil {
-				return err
-			}
+			kept = append(kept, TraceLine{Part: i, K: k})
 		}
 		if part.Done() {
 			w.ended++
 		}
 	}
-	if w.traced {
-		for _, l := range w.run.trace {
-			if err := w.tell(l, false); err != nil {
-				return err
-			}
-		}
-	}
 	w.share()
-	return nil
+	if w.traced {
+		kept = w.run.trace
+	}
+	if w.Resumed == nil || len(kept) == 0 {
+		return nil
+	}
+	return w.Resumed(kept)
 }
 
 // refused is the error of a checkpoint that is whole and of this run, and whose parts are refused all the same.
 func (w *work) refused(err error) error {
 	return &DamagedError{fmt.Errorf("the checkpoint %s is refused: phase %q: %w; remove it to go on from the one before, or begin anew in another folder",
 		w.run.keep.folder.path(w.run.keep.from), w.Name, err)}
-}
-
-func (w *work) tell(l TraceLine, silent bool) error {
-	if w.Watch == nil || silent {
-		return nil
-	}
-	return w.Watch(l)
 }
 
 // share says how many parts share the threads.
@@ -196,7 +190,10 @@ func (w *work) record(i int, line Line) error {
 		w.ended++
 		w.share()
 	}
-	return w.tell(l, false)
+	if w.Watch == nil {
+		return nil
+	}
+	return w.Watch(l)
 }
 
 // RunPart takes one part to its end by itself, as a task for any machine: bytes in, bytes out. saved is what to go on

@@ -130,8 +130,8 @@ func TestKilledAnywhere(t *testing.T) {
 	}
 }
 
-// TestWatch: steps are told of one at a time, after their lines are in the trace, and a run that is resumed first tells
-// what was kept.
+// TestWatch: steps are told of one at a time, after their lines are in the trace, and a run that is resumed tells what was
+// kept apart from them.
 func TestWatch(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	j := newJob()
@@ -162,20 +162,23 @@ func TestWatch(t *testing.T) {
 	if err := again.resume(t.Context(), dir); err != nil {
 		t.Fatal(err)
 	}
-	if want := []TraceLine{{Part: 0, K: 3}, {Part: 1, K: 4}, {Part: 2, K: 5}}; fmt.Sprint(again.watched[:3]) != fmt.Sprint(want) {
-		t.Errorf("of the silent phase is told %v, want %v", again.watched[:3], want)
+	if want := []TraceLine{{Part: 0, K: 3}, {Part: 1, K: 4}, {Part: 2, K: 5}}; fmt.Sprint(again.kept[:3]) != fmt.Sprint(want) {
+		t.Errorf("of the silent phase is told %v, want %v", again.kept[:3], want)
 	}
 	made := map[[2]int]int{}
-	for _, l := range again.watched[3:] {
+	for _, l := range append(again.kept[3:], again.watched...) {
 		made[[2]int{l.Part, l.K}]++
 	}
 	for _, l := range before {
-		kept := slices.ContainsFunc(again.watched[3:3+len(before)], func(m TraceLine) bool {
+		kept := slices.ContainsFunc(again.kept[3:], func(m TraceLine) bool {
 			return m.Part == l.Part && m.K == l.K && bytes.Equal(m.Fields, l.Fields) && m.Seconds == l.Seconds
 		})
 		if !kept {
-			t.Errorf("line %+v is not told of first", l)
+			t.Errorf("line %+v is not told of as kept", l)
 		}
+	}
+	if len(again.kept) != 3+len(before) {
+		t.Errorf("%d lines are told of as kept, want %d", len(again.kept), 3+len(before))
 	}
 	for step, times := range made {
 		if times != 1 {

@@ -94,6 +94,7 @@ type job struct {
 	before  func(ctx context.Context, k int) error // of every step
 
 	watched []TraceLine // what Watch was told
+	kept    []TraceLine // what Resumed was told
 	notices []string
 }
 
@@ -147,12 +148,16 @@ func (j *job) work(ctx context.Context, run *Run) error {
 		}
 		return j.watch(l)
 	}
+	resumed := func(kept []TraceLine) error {
+		j.kept = append(j.kept, kept...)
+		return nil
+	}
 	workers := pool.New(j.threads)
 	points := make([]Part, 3)
 	for i := range points {
 		points[i] = &toy{seed: uint64(i), steps: 3 + i, size: 50 * i, silent: true, before: j.before}
 	}
-	if err := run.Phase(ctx, workers, Phase{Name: "points", Parts: points, SaveEnds: true, Watch: watch}); err != nil {
+	if err := run.Phase(ctx, workers, Phase{Name: "points", Parts: points, SaveEnds: true, Watch: watch, Resumed: resumed}); err != nil {
 		return err
 	}
 	var seeds []uint64
@@ -160,7 +165,7 @@ func (j *job) work(ctx context.Context, run *Run) error {
 		seeds = append(seeds, p.(*toy).state)
 	}
 	islands := j.islands(seeds)
-	if err := run.Phase(ctx, workers, Phase{Name: "islands", Parts: islands, Watch: watch}); err != nil {
+	if err := run.Phase(ctx, workers, Phase{Name: "islands", Parts: islands, Watch: watch, Resumed: resumed}); err != nil {
 		return err
 	}
 	if err := run.Aside(func() error { return nil }); err != nil {

@@ -13,7 +13,7 @@ import (
 
 // spread is the standard deviation of the targets: the error of predicting their mean.
 func (v *view) spread() float64 {
-	t, k := v.j.Values.Targets, v.j.Values.Outputs
+	t, k := v.a.Regression.Targets, v.a.Regression.Outputs
 	sum := 0.0
 	for o := range k {
 		var y []float64
@@ -28,43 +28,43 @@ func (v *view) spread() float64 {
 	return math.Sqrt(sum / float64(len(t)))
 }
 
-// spreads are the standard deviations that are predicted, in all.
+// spreads are the predicted standard deviations: aleatoric and epistemic together.
 func (v *view) spreads() []float64 {
-	sd := make([]float64, len(v.j.Values.Mean))
+	sd := make([]float64, len(v.a.Regression.Mean))
 	for i := range sd {
-		sd[i] = math.Hypot(v.j.Values.Aleatoric[i], v.j.Values.Epistemic[i])
+		sd[i] = math.Hypot(v.a.Regression.Aleatoric[i], v.a.Regression.Epistemic[i])
 	}
 	return sd
 }
 
 func (v *view) squares() []float64 {
-	e := make([]float64, len(v.j.Values.Mean))
+	e := make([]float64, len(v.a.Regression.Mean))
 	for i := range e {
-		d := v.j.Values.Mean[i] - v.j.Values.Targets[i]
+		d := v.a.Regression.Mean[i] - v.a.Regression.Targets[i]
 		e[i] = d * d
 	}
 	return e
 }
 
-// predictions asks how near predictions come, and whether their intervals hold.
+// predictions shows how far predictions are off, and whether their intervals are reliable.
 func (v *view) predictions() section {
-	s := section{ID: "predictions", Title: "Can its intervals be believed?"}
+	s := section{ID: "predictions", Title: "Are its intervals reliable?"}
 	const outputs = 4
-	k := v.j.Values.Outputs
+	k := v.a.Regression.Outputs
 	for o := range min(k, outputs) {
 		s.Figures = append(s.Figures, v.predicted(o))
 	}
 	if k > outputs {
-		s.Text = append(s.Text, fmt.Sprintf("Of %d outputs the first %d are drawn; all count in the other figures.", k, outputs))
+		s.Text = append(s.Text, fmt.Sprintf("The first %[2]d of %[1]d outputs are drawn; the other figures are over all outputs.", k, outputs))
 	}
-	s.Figures = append(s.Figures, v.coverage(), v.pit(), v.doubtfulLast())
+	s.Figures = append(s.Figures, v.coverage(), v.pit(), v.errorCoverage())
 	return s
 }
 
 // predicted draws predictions over targets, of an output.
 func (v *view) predicted(output int) figure {
 	const shown = 240
-	j := v.j.Values
+	j := v.a.Regression
 	n := v.set.Len()
 	var x, y, low, high []float64
 	for s := range min(n, shown) {
@@ -79,8 +79,8 @@ func (v *view) predicted(output int) figure {
 	c := chart.Chart{
 		ID: fmt.Sprint("predicted-", output), Title: title, Height: 300,
 		X: chart.Axis{Label: "true"}, Y: chart.Axis{Label: "predicted mean, with 90\u00a0% interval"},
-		Desc: fmt.Sprintf("Predicted mean and 90\u00a0%% interval over the true value, for %d examples; on the diagonal they agree. "+
-			"Root mean square error %s.", len(x), significant(number(v.j.Metrics.RMSE))),
+		Desc: fmt.Sprintf("Predicted mean and 90\u00a0%% interval over the true value, for %d examples; on the diagonal they are equal. "+
+			"Root mean square error %s.", len(x), significant(number(v.a.Metrics.RMSE))),
 		Marks: []chart.Mark{
 			chart.Points{X: x, Y: y, Low: low, High: high, Class: "pale", Radius: 2.2},
 			chart.Line{X: []float64{lo, hi}, Y: []float64{lo, hi}, Class: "rule"},
@@ -89,7 +89,7 @@ func (v *view) predicted(output int) figure {
 	f := figure{Title: title, Charts: []template.HTML{c.SVG()}, Legend: []key{lineKey("rule", "predicted = true")},
 		Data: &table{Caption: "Predicted by true value", Head: []string{"true, from … to", "examples", "mean error", "RMSE", "in 90\u00a0% interval"}}}
 	if n > shown {
-		f.Caption = fmt.Sprintf("%d of the %s %s, evenly over the file.", shown, count(n), v.test())
+		f.Caption = fmt.Sprintf("%d of the %s %s, spread evenly over the file.", shown, count(n), v.part())
 	}
 	order := make([]int, n)
 	for i := range order {
@@ -114,12 +114,12 @@ func (v *view) predicted(output int) figure {
 	return f
 }
 
-// coverage compares intervals of every level with the share of targets that they hold.
+// coverage compares the level of intervals with the share of targets inside.
 func (v *view) coverage() figure {
-	pit := v.j.Values.PIT
+	pit := v.a.Regression.PIT
 	n := float64(len(pit))
 	var x, y, low, high []float64
-	data := &table{Caption: "Coverage of central intervals", Head: []string{"level", "hold the truth", "95\u00a0% interval"}}
+	data := &table{Caption: "Coverage of central intervals", Head: []string{"level", "targets inside", "95\u00a0% interval"}}
 	for _, level := range []float64{.1, .2, .3, .4, .5, .6, .7, .8, .9, .95, .99} {
 		share := uq.Coverage(pit, level)
 		l, h := wilson(share*n, n)
@@ -129,19 +129,19 @@ func (v *view) coverage() figure {
 	share := chart.Axis{Min: 0, Max: 1, Percent: true}
 	c := chart.Chart{
 		ID: "coverage", Title: "Coverage of intervals", X: share, Y: share, Height: 300,
-		Desc: fmt.Sprintf("Share of targets in their central intervals over the level of these; on the diagonal they hold what they promise. "+
-			"Of the 90\u00a0%% intervals, %s.", percent(uq.Coverage(pit, .9))),
+		Desc: fmt.Sprintf("Share of the targets inside their central intervals, over the level of the intervals; on the diagonal the two are equal. "+
+			"%s are inside the 90\u00a0%% intervals.", percent(uq.Coverage(pit, .9))),
 		Marks: []chart.Mark{chart.Rule{X: 1, Y: 1}, chart.Points{X: x, Y: y, Low: low, High: high, Class: "s0", Radius: 3.5}},
 	}
 	c.X.Label, c.Y.Label = "level of the interval", "share of targets inside"
-	return figure{Title: "Coverage", Charts: []template.HTML{c.SVG()}, Data: data, Legend: []key{lineKey("rule", "as many as promised")},
-		Caption: "Below the diagonal intervals are too narrow; above, too wide. Bars are 95\u00a0% intervals."}
+	return figure{Title: "Coverage", Charts: []template.HTML{c.SVG()}, Data: data, Legend: []key{lineKey("rule", "calibrated")},
+		Caption: "Below the diagonal, intervals are too narrow; above it, too wide. Bars are 95\u00a0% intervals."}
 }
 
 // pit is the histogram of where targets lie in their predicted distributions.
 func (v *view) pit() figure {
 	const bins = 10
-	pit := v.j.Values.PIT
+	pit := v.a.Regression.PIT
 	n := float64(len(pit))
 	edges, counts := chart.Histogram(pit, 0, 1, bins)
 	data := &table{Caption: "Probability integral transform", Head: []string{"from … to", "examples", "share"}}
@@ -158,75 +158,37 @@ func (v *view) pit() figure {
 		Marks: []chart.Mark{chart.Bars{Edges: edges, Y: counts, Class: "s0"}, chart.Rule{X: math.NaN(), Y: 1. / bins}},
 	}
 	return figure{Title: "Where targets fall (PIT)", Charts: []template.HTML{c.SVG()}, Data: data, Legend: []key{lineKey("rule", "calibrated")},
-		Caption: "High at both ends: intervals too narrow. A hump: too wide. A slope: predictions are biased."}
+		Caption: "High at both ends: intervals are too narrow. High in the middle: too wide. A slope: predictions are biased."}
 }
 
-// rootRisk is the root mean square error of the k examples of the least doubt, for every k.
-func rootRisk(doubt, squares []float64) []float64 {
-	risk, sum := make([]float64, len(doubt)), 0.0
-	for k, i := range byDoubt(doubt) {
-		sum += squares[i]
-		risk[k] = math.Sqrt(sum / float64(k+1))
-	}
-	return risk
-}
-
-// doubtfulLast is the error among the examples with the narrowest predictions.
-func (v *view) doubtfulLast() figure {
-	const points = 100
+// errorCoverage shows what declining the examples with the widest predictions gains.
+func (v *view) errorCoverage() figure {
 	squares := v.squares()
-	all, shares := rootRisk(v.spreads(), squares), []float64{.5, .7, .8, .9, .95, 1}
-	c := chart.Chart{
-		ID: "risk-coverage", Title: "Error and coverage", Height: 300,
-		X: chart.Axis{Label: "share answered", Min: 0, Max: 1, Percent: true},
-		Y: chart.Axis{Label: "RMSE of these", Zero: true},
-		Desc: fmt.Sprintf("Error if only those with the narrowest predictions are answered: %s of all, %s of the surer half.",
-			significant(riskAt(all, 1)), significant(riskAt(all, .5))),
-	}
-	data := &table{Caption: "RMSE among those answered", Head: []string{"declines by"}}
-	for _, s := range shares {
-		data.Head = append(data.Head, percentRound(s))
-	}
-	f := figure{Title: "Declining to answer", Data: data, Caption: "The widest predictions are left to somebody else, from the right to the left."}
-	for _, k := range []struct {
-		name, class string
-		risk        []float64
-	}{
-		{"the best there can be", "rule", rootRisk(squares, squares)},
-		{"epistemic sd", "s1", rootRisk(v.j.Values.Epistemic, squares)},
-		{"predicted sd, in all", "s0", all},
-	} {
-		line := selective(k.risk, points)
-		c.Marks = append(c.Marks, chart.Line{X: line.x, Y: line.y, Class: k.class})
-		f.Legend = append(f.Legend, lineKey(k.class, k.name))
-		var cells []string
-		for _, s := range shares {
-			cells = append(cells, significant(riskAt(k.risk, s)))
-		}
-		data.add(k.name, cells...)
-	}
-	f.Charts = []template.HTML{c.SVG()}
-	return f
+	return declining(chart.Chart{ID: "risk-coverage", Title: "Error and coverage", Height: 300}, "declines by", true, []risk{
+		{"total sd", "s0", rootRisk(v.spreads(), squares)},
+		{"epistemic sd", "s1", rootRisk(v.a.Regression.Epistemic, squares)},
+		{"the best possible", "rule", rootRisk(squares, squares)},
+	})
 }
 
-// errors lists the examples with the largest errors, and those that are doubted most.
+// errors lists the examples with the largest errors, and the most uncertain ones.
 func (v *view) errors() section {
-	s := section{ID: "examples", Title: "The worst and the most doubtful", Text: []string{"Rows count from 0 among the " + v.test() + "."}}
-	n, j := v.set.Len(), v.j.Values
-	worst, doubted := make([]float64, n), make([]float64, n)
+	s := section{ID: "examples", Title: "The largest errors and the most uncertain examples", Text: []string{"Rows count from 0 among the " + v.part() + "."}}
+	n, j := v.set.Len(), v.a.Regression
+	worst, uncertain := make([]float64, n), make([]float64, n)
 	for i := range n {
 		for o := range j.Outputs {
 			k := i*j.Outputs + o
 			worst[i] = max(worst[i], math.Abs(j.Mean[k]-j.Targets[k]))
-			doubted[i] = max(doubted[i], j.Epistemic[k])
+			uncertain[i] = max(uncertain[i], j.Epistemic[k])
 		}
 	}
 	const shown = 10
 	for _, by := range []struct {
 		caption string
 		of      []float64
-	}{{"Largest errors", worst}, {"Largest epistemic standard deviation", doubted}} {
-		rows := byDoubt(by.of)
+	}{{"Largest errors", worst}, {"Largest epistemic standard deviation", uncertain}} {
+		rows := byUncertainty(by.of)
 		slices.Reverse(rows)
 		s.Tables = append(s.Tables, v.valueRows(by.caption, rows[:min(n, shown)]))
 	}
@@ -234,7 +196,7 @@ func (v *view) errors() section {
 }
 
 func (v *view) valueRows(caption string, rows []int) table {
-	j := v.j.Values
+	j := v.a.Regression
 	t := table{Caption: caption, Head: []string{"row"}}
 	for o := range j.Outputs {
 		suffix := ""

@@ -15,20 +15,19 @@ const styles = 6
 
 func class(i int) string { return fmt.Sprintf("s%d", i%styles) }
 
-// doubt asks whether the network knows when it does not know.
-func (v *view) doubt() section {
-	s := section{ID: "doubt", Title: "Does it know when it does not know?"}
+// uncertainty shows whether the network knows when it does not know.
+func (v *view) uncertainty() section {
+	s := section{ID: "uncertainty", Title: "Does it know when it does not know?"}
 	if v.single() {
-		s.Text = []string{"The posterior is one network: nobody disagrees with it, so there is no epistemic entropy, and its whole entropy " +
-			"stands in for it here."}
+		s.Text = []string{"The posterior is one network, which has no epistemic entropy. Its total entropy is shown instead."}
 	} else {
 		s.Figures = append(s.Figures, v.entropies("epistemic", "Epistemic entropy", "nats of epistemic entropy",
 			func(p *uq.Predictive) []float64 { return p.Epistemic },
-			"What the networks disagree on: it should be high where they were never taught. The stroke is the median."))
+			"The disagreement of the networks. It should be high for inputs unlike those that they learnt from. The stroke is the median."))
 	}
 	s.Figures = append(s.Figures, v.entropies("total", "Total entropy", "nats of total entropy", func(p *uq.Predictive) []float64 { return p.Total },
-		"All doubt, that about an example which is ambiguous by itself included."))
-	s.Tables = v.doubts()
+		"Epistemic and aleatoric uncertainty together: it is high for ambiguous examples, too."))
+	s.Tables = v.detectors()
 	if roc := v.roc(); roc != nil {
 		s.Figures = append(s.Figures, *roc)
 	}
@@ -55,18 +54,18 @@ func (v *view) entropies(id, title, label string, of func(*uq.Predictive) []floa
 // roc are the curves of every group that can be told from another; nil if there is none.
 func (v *view) roc() *figure {
 	c := chart.Chart{
-		ID: "roc", Title: "Receiver operating characteristic of doubt by group",
-		X:     chart.Axis{Label: "share of the known that is doubted", Min: 0, Max: 1, Percent: true},
-		Y:     chart.Axis{Label: "share of the group that is found", Min: 0, Max: 1, Percent: true},
+		ID: "roc", Title: "Receiver operating characteristic by group",
+		X:     chart.Axis{Label: "false positive rate", Min: 0, Max: 1, Percent: true},
+		Y:     chart.Axis{Label: "true positive rate", Min: 0, Max: 1, Percent: true},
 		Marks: []chart.Mark{chart.Rule{X: 1, Y: 1}},
 	}
-	f := figure{Title: "Finding them by doubt", Data: &table{
-		Caption: "AUROC of " + v.scoreName(), Head: []string{"group", "AUROC", "found at 5\u00a0% false alarms", "at 20\u00a0%"},
+	f := figure{Title: "Detection by " + v.scoreName(), Data: &table{
+		Caption: "AUROC of " + v.scoreName(), Head: []string{"group", "AUROC", "detected at 5\u00a0% false alarms", "at 20\u00a0%"},
 	}}
-	known := v.score(v.j.Test)
+	known := v.score(v.a.Test)
 	for i, g := range v.groups[1:] {
 		negative, name := known, g.name
-		if !g.foreign {
+		if !g.ood {
 			negative, name = v.scoresOf(v.groups[0]), "wrong, among right"
 		}
 		k := receiver(negative, v.scoresOf(g), 120)
@@ -92,15 +91,15 @@ func (v *view) roc() *figure {
 	}
 	f.Charts = []template.HTML{c.SVG()}
 	f.Legend = append(f.Legend, lineKey("rule", "chance 0.50"))
-	f.Caption = "Who is doubted more than a threshold, for every threshold: foreign groups against all " + v.test() +
-		", wrong answers against right ones. The number is the area."
+	f.Caption = "The share of a group above a threshold of uncertainty, for every threshold: out-of-distribution groups against all " + v.part() +
+		", wrong answers against right ones. The number is the area under the curve (AUROC)."
 	return &f
 }
 
 // receiver is the curve of the share of positive above a threshold against that of negative, at about so many points;
 // its area is NaN if it cannot be drawn.
-func receiver(negative, positive []float64, points int) curve {
-	c := curve{area: uq.AUROC(negative, positive)}
+func receiver(negative, positive []float64, points int) tradeoff {
+	c := tradeoff{area: uq.AUROC(negative, positive)}
 	if math.IsNaN(c.area) {
 		return c
 	}

@@ -11,25 +11,27 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/starling-smc/starling"
+	"github.com/starling-smc/starling/internal/numeral"
+	"github.com/starling-smc/starling/mcmc"
+	"github.com/starling-smc/starling/method"
+	"github.com/starling-smc/starling/smc"
 	"github.com/starling-smc/starling/uq"
 )
 
-// schemed is a made-up run of data annealing. Its batches, powers and settled examples are those given, an iteration
+// schemed is a made-up run of data annealing. Its batches, powers and annealed examples are those given, an iteration
 // each, the same on every island.
-func schemed(t *testing.T, islands int, path starling.Path, examples, settled []int, power []float64) fixture {
+func schemed(t *testing.T, islands int, path smc.Path, examples, annealed []int, power []float64) fixture {
 	t.Helper()
 	f := shape{islands: islands, lines: len(examples)}.make(t)
-	f.run.Spec.Method.SMC.Path = path
-	f.run.Spec.Method.SMC.Move = starling.Move{Leapfrog: &starling.Leapfrog{Steps: 1, Step: .1}}
+	f.annealing(path)
 	for i := range f.run.Trace {
 		l := &f.run.Trace[i]
 		k := l.K - 1
-		l.Examples, l.Temperature, l.Seconds, l.Progress = examples[k], 1, float64(l.K), float64(l.K)/float64(len(examples))
-		if settled != nil {
-			l.Settled, l.Temperature = settled[k], power[k]
+		l.Examples, l.Lambda, l.Seconds, l.Progress = examples[k], 1, float64(l.K), float64(l.K)/float64(len(examples))
+		if annealed != nil {
+			l.Annealed, l.Lambda = annealed[k], power[k]
 		}
-		l.LogLikelihood, l.LogEvidence = uq.Number(-l.K*(l.Examples-l.Settled)), uq.Number(-l.K)
+		l.LogLikelihood, l.LogZ = numeral.Number(-l.K*(l.Examples-l.Annealed)), numeral.Number(-l.K)
 		if k%2 == 1 {
 			nll, accuracy := uq.Number(.5), uq.Number(.8+.01*float64(k)+.001*float64(l.Island))
 			l.TestNLL, l.TestAccuracy = &nll, &accuracy
@@ -38,24 +40,29 @@ func schemed(t *testing.T, islands int, path starling.Path, examples, settled []
 	return f
 }
 
+// annealing puts the run on a path of batches, with moves that have no accept/reject step.
+func (f fixture) annealing(path smc.Path) {
+	m := f.run.Spec.Method.(method.SMC)
+	m.Path, m.Move, m.Weight = path, mcmc.Unadjusted{Steps: 1, Step: .1}, smc.Momentum{}
+	f.run.Spec.Method = m
+}
+
 func schedules() map[string]func(*testing.T) fixture {
-	plain := func(path starling.Path, examples ...int) func(*testing.T) fixture {
+	plain := func(path smc.Path, examples ...int) func(*testing.T) fixture {
 		return func(t *testing.T) fixture { return schemed(t, 1, path, examples, nil, nil) }
 	}
-	s := &starling.Schedule{Iterations: 6, Batch: 10, Grow: 20}
-	scaled := *s
-	scaled.Scale = true
+	sda := func(scale bool) smc.SDA { return smc.SDA{Iterations: 6, Batch: 10, Grow: 20, Scale: scale} }
 	return map[string]func(*testing.T) fixture{
-		"constant":  plain(starling.Path{Constant: s}, 10, 10, 10, 10, 10, 10),
-		"full":      plain(starling.Path{Full: s}, 60, 60, 60, 60, 60, 60),
-		"ctr":       plain(starling.Path{CTR: s}, 10, 10, 10, 10, 10, 60),
-		"linear":    plain(starling.Path{Linear: s}, 10, 30, 50, 60, 60, 60),
-		"automated": plain(starling.Path{Automated: s}, 10, 20, 30, 40, 50, 60),
+		"constant":  plain(smc.Schedule[smc.Constant]{Iterations: 6, Rule: smc.Constant{Batch: 10}}, 10, 10, 10, 10, 10, 10),
+		"full":      plain(smc.Schedule[smc.Full]{Iterations: 6}, 60, 60, 60, 60, 60, 60),
+		"ctr":       plain(smc.Schedule[smc.ConstantToRefine]{Iterations: 6, Rule: smc.ConstantToRefine{Batch: 10}}, 10, 10, 10, 10, 10, 60),
+		"linear":    plain(smc.Schedule[smc.Linear]{Iterations: 6, Rule: smc.Linear{Batch: 10, Grow: 20}}, 10, 30, 50, 60, 60, 60),
+		"automated": plain(smc.Schedule[smc.Automated]{Iterations: 6, Rule: smc.Automated{Batch: 10, Grow: 20}}, 10, 20, 30, 40, 50, 60),
 		"sda": func(t *testing.T) fixture {
-			return schemed(t, 1, starling.Path{SDA: s}, []int{10, 10, 30, 30, 50, 60}, []int{0, 0, 10, 10, 30, 50}, []float64{.1, 1, .1, 1, .1, .1})
+			return schemed(t, 1, sda(false), []int{10, 10, 30, 30, 50, 60}, []int{0, 0, 10, 10, 30, 50}, []float64{.1, 1, .1, 1, .1, .1})
 		},
 		"scaled": func(t *testing.T) fixture { // the same powers of 10, 30, 50 and 60 examples that stand for 60
-			return schemed(t, 1, starling.Path{SDA: &scaled}, []int{10, 10, 30, 30, 50, 60}, []int{0, 0, 10, 10, 30, 50}, []float64{.6, 6, .2, 2, .12, .1})
+			return schemed(t, 1, sda(true), []int{10, 10, 30, 30, 50, 60}, []int{0, 0, 10, 10, 30, 50}, []float64{.6, 6, .2, 2, .12, .1})
 		},
 	}
 }
@@ -66,10 +73,7 @@ func schedules() map[string]func(*testing.T) fixture {
 func TestSchedulesAreDrawn(t *testing.T) {
 	for name, make := range schedules() {
 		f := make(t)
-		v, err := newView(f.run, f.j)
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := f.view(t)
 		rows, captions := map[string]string{}, map[string]string{}
 		for _, figure := range v.sampler().Figures {
 			captions[figure.Title] = figure.Caption
@@ -86,20 +90,20 @@ func TestSchedulesAreDrawn(t *testing.T) {
 		annealed := name == "sda" || name == "scaled"
 		if annealed { // start, lowest, median, highest, end
 			want["Power of the newest block"] = "0.10 0.10 0.10 1.00 0.10 "
-			want["Number of batches"] = "1 1 2 4 4 "
+			want["Number of blocks"] = "1 1 2 4 4 "
 		}
 		for title, text := range want {
 			if rows[title] != text {
 				t.Errorf("%s: %s: %q, want %q", name, title, rows[title], text)
 			}
 		}
-		if _, ok := rows["Number of batches"]; ok != annealed {
-			t.Errorf("%s: number of batches: %v", name, ok)
+		if _, ok := rows["Number of blocks"]; ok != annealed {
+			t.Errorf("%s: number of blocks: %v", name, ok)
 		}
 		if scaled := strings.Contains(captions["Log evidence so far"], "scaled to all examples"); scaled == (name == "sda") {
 			t.Errorf("%s: log evidence: %s", name, captions["Log evidence so far"])
 		}
-		if !strings.Contains(captions["Log evidence so far"], "At the end it is an estimate of "+map[string]string{
+		if !strings.Contains(captions["Log evidence so far"], " is an estimate of "+map[string]string{
 			"constant": "the last batch's evidence", "full": "the model's evidence: every target", "ctr": "the model's evidence: the last",
 			"linear": "the model's evidence: the last", "automated": "the model's evidence: the last",
 			"sda": "the evidence of a last target that", "scaled": "the evidence of a last target that",
@@ -113,26 +117,24 @@ func TestSchedulesAreDrawn(t *testing.T) {
 // TestLiteralIsNoEvidence: the picture of a product of weights that follow no targets does not pass for one of evidence.
 func TestLiteralIsNoEvidence(t *testing.T) {
 	f := schedules()["ctr"](t)
-	f.run.Spec.Method.SMC.Weight = "literal"
-	v, err := newView(f.run, f.j)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := v.evidenceSoFar(f.run.Spec.Method.SMC).caption; !strings.HasPrefix(got, "It is none: weight literal") {
+	m := f.run.Spec.Method.(method.SMC)
+	m.Weight = smc.Momentum{Literal: true}
+	f.run.Spec.Method = m
+	if got := f.view(t).evidenceSoFar().caption; !strings.HasPrefix(got, "No evidence: weight literal") {
 		t.Error(got)
 	}
 }
 
-// TestCourses: a comparison draws what samplers did over one another, and against what they spent.
-func TestCourses(t *testing.T) {
+// TestSamplersCompared: a comparison draws what samplers did over one another, and against what they spent.
+func TestSamplersCompared(t *testing.T) {
 	all := schedules()
-	var runs []Judged
+	var runs []Evaluated
 	for _, name := range []string{"constant", "linear", "sda"} {
 		f := all[name](t)
-		runs = append(runs, Judged{name, f.run, f.j})
+		runs = append(runs, Evaluated{name, f.run, f.a})
 	}
 	chains := shape{chains: true}.make(t)
-	runs = append(runs, Judged{"chains", chains.run, chains.j})
+	runs = append(runs, Evaluated{"chains", chains.run, chains.a})
 	c, err := NewComparison(runs)
 	if err != nil {
 		t.Fatal(err)
@@ -152,7 +154,7 @@ func TestCourses(t *testing.T) {
 			}
 		}
 	}
-	if want := []string{"Test accuracy: 3", "Effective sample size: 3", "Ancestors: 2", "Batch size: 2"}; !slices.Equal(drawn, want) {
+	if want := []string{"Test accuracy: 3", "Effective sample size: 3", "Surviving ancestors: 2", "Batch size: 2"}; !slices.Equal(drawn, want) {
 		t.Errorf("%q, want %q", drawn, want)
 	}
 	var page bytes.Buffer
@@ -174,17 +176,17 @@ func TestCourses(t *testing.T) {
 		t.Fatal(err)
 	}
 	if s := c.samplers(); len(s.Figures) != 2 || s.Figures[0].Title != "Effective sample size" {
-		t.Errorf("tempering has neither batches nor looks at the test examples: %d figures", len(s.Figures))
+		t.Errorf("tempering has neither batches nor evaluations on the test examples: %d figures", len(s.Figures))
 	}
 }
 
 // compared is the page of runs side by side, by their names.
 func compared(t *testing.T, all map[string]func(*testing.T) fixture) []byte {
 	t.Helper()
-	var runs []Judged
+	var runs []Evaluated
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		f := all[name](t)
-		runs = append(runs, Judged{name, f.run, f.j})
+		runs = append(runs, Evaluated{name, f.run, f.a})
 	}
 	c, err := NewComparison(runs)
 	if err != nil {
@@ -199,7 +201,7 @@ func compared(t *testing.T, all map[string]func(*testing.T) fixture) []byte {
 
 // TestTrack adds up what islands spent, waits for the last of them, and keeps one that ended where it was.
 func TestTrack(t *testing.T) {
-	f := schemed(t, 2, starling.Path{Linear: &starling.Schedule{Iterations: 4, Batch: 10, Grow: 10}}, []int{10, 20, 30, 40}, nil, nil)
+	f := schemed(t, 2, smc.Schedule[smc.Linear]{Iterations: 4, Rule: smc.Linear{Batch: 10, Grow: 10}}, []int{10, 20, 30, 40}, nil, nil)
 	trace := f.run.Trace[:6] // the second island has two iterations
 	for i, l := range []struct {
 		ess, seconds float64
@@ -208,10 +210,7 @@ func TestTrack(t *testing.T) {
 		trace[i].ESS, trace[i].Seconds, trace[i].Gradients = l.ess, l.seconds, l.gradients
 	}
 	f.run.Trace = trace
-	v, err := newView(f.run, f.j)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := f.view(t)
 	for id, want := range map[string]track{
 		"ess": {
 			iteration: []float64{1, 2, 3, 4}, gradients: []float64{20, 60, 90, 130}, seconds: []float64{1.5, 2.5, 3, 4},

@@ -8,10 +8,8 @@ import (
 	"github.com/starling-smc/starling/internal/chart"
 )
 
-// Samplers side by side: what each came to by an iteration, by what it had spent, and by when.
-
-// sharedCourse is one that is drawn of several runs.
-type sharedCourse struct {
+// sharedCurve is one that is drawn for several runs.
+type sharedCurve struct {
 	id      string
 	log     bool // runs differ in it by orders of magnitude
 	against []effort
@@ -30,20 +28,21 @@ var (
 	bySeconds   = effort{"seconds", chart.Axis{Label: "seconds (log scale)", Log: true}, func(t *track) []float64 { return t.seconds }}
 )
 
-var sharedCourses = []sharedCourse{
+var sharedCurves = []sharedCurve{
 	{"testaccuracy", false, []effort{byIteration, byGradients, bySeconds}},
 	{"ess", false, []effort{byIteration, byGradients, bySeconds}},
 	{"ancestors", false, []effort{byIteration, byGradients}},
 	{"examples", true, []effort{byIteration, byGradients}},
 }
 
-// samplers draws those of all runs of particles, a picture a course and effort. What fewer than two runs have is left out.
+// samplers draws the curves of runs over one another: against iterations, gradients and seconds. A curve that fewer than two
+// runs have is left out.
 func (c *Comparison) samplers() section {
 	s := section{ID: "samplers", Title: "What the samplers did", Text: []string{
-		"Medians over the islands of a run. Gradients are of one example each, over all particles and islands; evaluations without " +
-			"gradient, and what MAP restarts or descents before the start took, are not among them. Seconds have all but the looks at " +
-			"the test examples."}}
-	for _, shared := range sharedCourses {
+		"Lines are medians over the islands of a run. Gradients are counted per example, over all particles and islands; evaluations " +
+			"without gradient and the search for point estimates are not counted. Seconds leave out pauses and the evaluation on test " +
+			"examples."}}
+	for _, shared := range sharedCurves {
 		if f := c.drawn(shared); f != nil {
 			s.Figures = append(s.Figures, *f)
 		}
@@ -51,7 +50,7 @@ func (c *Comparison) samplers() section {
 	return s
 }
 
-func (c *Comparison) drawn(shared sharedCourse) *figure {
+func (c *Comparison) drawn(shared sharedCurve) *figure {
 	var f *figure
 	var axis chart.Axis
 	tracks, desc := make([]*track, len(c.views)), ""
@@ -61,7 +60,7 @@ func (c *Comparison) drawn(shared sharedCourse) *figure {
 			continue
 		}
 		if f == nil {
-			f, axis = &figure{Title: t.title, Caption: t.caption, Data: courseTable(t.title, "run")}, t.axis
+			f, axis = &figure{Title: t.title, Caption: t.caption, Data: curveTable(t.title, "run")}, t.axis
 		}
 		axis.Max = max(axis.Max, t.axis.Max)
 		tracks[i] = t
@@ -89,22 +88,22 @@ func (c *Comparison) drawn(shared sharedCourse) *figure {
 	return f
 }
 
-// track is a course over a run of islands.
+// track is a curve over a run of islands.
 type track struct {
-	course
+	curve
 	iteration, gradients, seconds, value []float64
 }
 
-// track is that of a course by its id; nil if the run has none. One island that ended keeps its last line; an iteration is
+// track is that of a curve by its id; nil if the run has none. An island that has ended keeps its last line; an iteration is
 // made when the last island has made it.
 func (v *view) track(id string) *track {
-	courses := v.courses()
-	at := slices.IndexFunc(courses, func(c course) bool { return c.id == id })
+	curves := v.curves()
+	at := slices.IndexFunc(curves, func(c curve) bool { return c.id == id })
 	if at < 0 {
 		return nil
 	}
-	t := &track{course: courses[at]}
-	all := v.having(t.course)
+	t := &track{curve: curves[at]}
+	all := t.islands
 	if len(all) == 0 {
 		return nil
 	}

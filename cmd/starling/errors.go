@@ -1,0 +1,47 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/starling-smc/starling"
+	"github.com/starling-smc/starling/eval"
+)
+
+// interrupted is an interrupt: what it leaves, and how to go on.
+type interrupted struct{ leaves string }
+
+func (e interrupted) Error() string { return "interrupted; " + e.leaves }
+
+func (e interrupted) Unwrap() error { return context.Canceled }
+
+// usageError is a wrong use that the parser of the command line cannot see.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+func wrongUse(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// stopped reports whether an error is that of an interrupt.
+func stopped(ctx context.Context, err error) bool {
+	return ctx.Err() != nil && errors.Is(err, context.Canceled)
+}
+
+// status is the exit status for an error. understood says that the command line was.
+func status(err error, understood bool) int {
+	var (
+		config *starling.ConfigError
+		data   *starling.DataError
+		usage  usageError
+		inputs *eval.InputError
+		asked  *eval.UsageError
+	)
+	switch {
+	case errors.As(err, &data), errors.As(err, &inputs): // first: a wrong config inside a run's folder is damage
+		return 3
+	case !understood || errors.As(err, &config) || errors.As(err, &usage) || errors.As(err, &asked):
+		return 2
+	}
+	return 1
+}

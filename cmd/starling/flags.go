@@ -1,0 +1,55 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/starling-smc/starling"
+)
+
+// Flags that several commands have.
+
+// dataDir adds --data-dir, which defaults to the environment.
+func dataDir(cmd *cobra.Command, dir *string) {
+	cmd.Flags().StringVar(dir, "data-dir", os.Getenv("STARLING_DATA"), "folder `DIR` of the data sets that are not built in (default $STARLING_DATA)")
+	cmd.Flag("data-dir").DefValue = ""
+}
+
+// asJSON adds --json.
+func asJSON(cmd *cobra.Command, on *bool) {
+	cmd.Flags().BoolVar(on, "json", false, "print one JSON object")
+}
+
+// quietly adds --quiet, for commands that may take long.
+func quietly(cmd *cobra.Command, on *bool) {
+	cmd.Flags().BoolVar(on, "quiet", false, "show no progress on stderr")
+}
+
+// threads adds --threads, whose value checkThreads checks.
+func threads(cmd *cobra.Command, n *int) {
+	cmd.Flags().IntVar(n, "threads", 0, "compute with `N` threads; the result does not depend on it (default: one a CPU)")
+}
+
+func checkThreads(n int) error {
+	if n < 0 {
+		return wrongUse("--threads %d: want a number from 1, or 0 for one a CPU", n)
+	}
+	return nil
+}
+
+// checkFile refuses the value of a flag that cannot be written to as a file, or is a file of a run.
+func checkFile(flag, out string) error {
+	info, err := os.Stat(out)
+	switch {
+	case err == nil && info.IsDir():
+		return wrongUse("%s %s is a folder, want a file", flag, out)
+	case out == "-" || strings.HasPrefix(filepath.Clean(out), "/dev/") || err == nil && !info.Mode().IsRegular():
+		return wrongUse("%s %s is no file: name one to write, which is then there as a whole or not at all", flag, out)
+	case starling.IsRunFile(out):
+		return wrongUse("%s %s is a file of the run in %s, which would be lost: name another", flag, out, filepath.Dir(out))
+	}
+	return nil
+}

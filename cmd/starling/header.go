@@ -1,0 +1,44 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/starling-smc/starling"
+)
+
+// header is the line that describes the data and the network.
+func header(l *starling.Loaded) string {
+	p := l.Data
+	validate, test := 0, 0
+	if p.Validate != nil {
+		validate = p.Validate.Len()
+	}
+	if p.Test != nil {
+		test = p.Test.Len()
+	}
+	examples := sizes(p.Train.Len(), validate, test, len(p.Groups))
+	if l.Spec.Method.Needs().Whole { // nothing is learnt
+		evaluated := p.Train.Len()
+		if test > 0 {
+			evaluated = test
+		}
+		examples = thousands(evaluated) + " examples"
+	}
+	return fmt.Sprintf("%s: %s · %s, %s parameters", l.Spec.Name, examples, l.Net.Title(), thousands(l.Net.Dim()))
+}
+
+// sizes counts the examples of each part of a data set.
+func sizes(train, validate, test, groups int) string {
+	parts := []string{thousands(train) + " to train"}
+	if validate > 0 {
+		parts = append(parts, thousands(validate)+" to validate")
+	}
+	if test > 0 {
+		parts = append(parts, thousands(test)+" to test")
+	}
+	if groups > 0 {
+		parts = append(parts, several(groups, "OOD group"))
+	}
+	return strings.Join(parts, ", ")
+}

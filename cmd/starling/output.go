@@ -1,0 +1,43 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"syscall"
+
+	"golang.org/x/term"
+)
+
+// output remembers the first error of writing to it: a table that a full disk cut off is no success.
+type output struct {
+	w   io.Writer
+	err error
+}
+
+func (o *output) Write(b []byte) (int, error) {
+	n, err := o.w.Write(b)
+	if errors.Is(err, syscall.EPIPE) { // the reader has gone: the run goes on, for its folder's sake
+		return len(b), nil
+	}
+	if o.err == nil {
+		o.err = err
+	}
+	return n, err
+}
+
+// tell writes notes, dimmed on a terminal.
+func tell(w io.Writer, notes []string) {
+	before, after := "", ""
+	if o, ok := w.(*output); ok {
+		w = o.w
+	}
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) && os.Getenv("NO_COLOR") == "" {
+		before, after = "\x1b[2m", "\x1b[0m"
+	}
+	for _, note := range notes {
+		fmt.Fprintln(w, before+strings.Join(lines(note, columns), after+"\n"+before)+after)
+	}
+}

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/starling-smc/starling"
+	"github.com/starling-smc/starling/bnn"
+	"github.com/starling-smc/starling/mcmc"
+	"github.com/starling-smc/starling/method"
+	"github.com/starling-smc/starling/nn"
+	"github.com/starling-smc/starling/smc"
+)
+
+// parts lists the parts that a config can name, a family to a line.
+func parts() string {
+	var b strings.Builder
+	for _, family := range []struct {
+		key   string
+		names []string
+	}{
+		{"method", method.Methods.Names()},
+		{"path", smc.Paths.Names()},
+		{"move", mcmc.Moves.Names()},
+		{"weight", smc.Weightings.Names()},
+		{"scheme", smc.Schemes.Names()},
+		{"when", smc.Occasions.Names()},
+		{"combine", bnn.Combinations.Names()},
+		{"prior", bnn.Priors.Names()},
+		{"layers", nn.Layers.Names()},
+		{"likelihood", nn.Likelihoods.Names()},
+	} {
+		left := "  " + family.key + strings.Repeat(" ", len("likelihood")-len(family.key)+1)
+		beside(&b, left, strings.Join(family.names, ", "))
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// completeKeys completes the keys of a config after --set.
+func completeKeys(_ *cobra.Command, _ []string, typed string) (keys []string, _ cobra.ShellCompDirective) {
+	for _, key := range starling.Keys() {
+		if strings.HasPrefix(key, typed) {
+			keys = append(keys, key+"=")
+		}
+	}
+	return keys, cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
+}

@@ -1,0 +1,157 @@
+package starling
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+var update = flag.Bool("update", false, "write golden files anew")
+
+func TestPresetsRoundTrip(t *testing.T) {
+	for _, name := range Presets() {
+		spec, err := Preset(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		roundTrip(t, spec)
+		if spec.Name != name {
+			t.Errorf("preset %s is named %s", name, spec.Name)
+		}
+	}
+}
+
+func roundTrip(t *testing.T, spec Spec) {
+	t.Helper()
+	text := spec.YAML()
+	again, err := ParseSpec("again", text)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	all := cmp.Exporter(func(reflect.Type) bool { return true })
+	if d := cmp.Diff(spec, again, all, cmpopts.IgnoreFields(Spec{}, "source")); d != "" {
+		t.Errorf("a resolved spec reads back differently (-first +again):\n%s\n%s", d, text)
+	}
+	if more := again.YAML(); string(more) != string(text) {
+		t.Errorf("written twice:\n%s\n%s", text, more)
+	}
+}
+
+// TestWholeSet: a set that is whole by itself has no validation examples to be patient by, like one that data.whole keeps
+// together; one that has its own keeps them.
+func TestWholeSet(t *testing.T) {
+	for _, c := range []struct {
+		preset, set string
+		patience    int
+	}{
+		{"pima", "map={restarts: 8}", 0},
+		{"mnist7", "data={set: mnist7, whole: true}", 20},
+		{"mnist7", "data={set: mnist}", 20},
+		{"mnist7", "data={set: mnist, whole: true}", 0},
+	} {
+		spec, err := Preset(c.preset, c.set, "map={restarts: 8}")
+		if err != nil {
+			t.Fatal(err)
+		}
+		epochs := 300
+		if c.patience == 0 {
+			epochs = 5
+		}
+		if m := spec.MAP; m.Epochs != epochs || m.Patience != c.patience {
+			t.Errorf("%s with %s: %d epochs, patience %d", c.preset, c.set, m.Epochs, m.Patience)
+		}
+	}
+	_, err := Preset("pima", "map={restarts: 8, patience: 3}")
+	if err == nil || !strings.Contains(err.Error(), "data.set holds none out") {
+		t.Errorf("patience without validation examples: %v", err)
+	}
+}
+
+// TestConfigs compares testdata/config/*.yaml with what they should give: *.want holds the resolved config, or the
+// error. A first line "# --set a=b --set c=d" gives arguments. -update writes the files anew.
+func TestConfigs(t *testing.T) {
+	files, err := filepath.Glob("testdata/config/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no configs", err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var sets []string
+		first, _, _ := strings.Cut(string(text), "\n")
+		for _, arg := range strings.Split(first, "--set ")[1:] {
+			sets = append(sets, strings.TrimSpace(arg))
+		}
+		spec, err := ParseSpec(filepath.Base(file), text, sets...)
+		got := ""
+		if err != nil {
+			var config *ConfigError
+			if !errors.As(err, &config) {
+				t.Errorf("%s: %T is no ConfigError", file, err)
+			}
+			got = err.Error() + "\n"
+		} else {
+			got = string(spec.YAML())
+			roundTrip(t, spec)
+		}
+		golden := strings.TrimSuffix(file, ".yaml") + ".want"
+		if *update {
+			if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(golden)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(string(want), got); d != "" {
+			t.Errorf("%s (-want +got):\n%s", file, d)
+		}
+	}
+}
+
+// FuzzParseSpec: no text makes parsing panic or hang, every fault has a message, and what passes reads back.
+func FuzzParseSpec(f *testing.F) {
+	files, err := filepath.Glob("testdata/config/*.yaml")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text, "")
+		f.Add(text, "method.smc.islands=4")
+	}
+	for _, name := range Presets() {
+		text, err := PresetText(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text, "model.layers.0={dense: 3}")
+	}
+	f.Fuzz(func(t *testing.T, text []byte, set string) {
+		var sets []string
+		if set != "" {
+			sets = append(sets, set)
+		}
+		spec, err := ParseSpec("fuzz.yaml", text, sets...)
+		if err != nil {
+			if strings.TrimSpace(err.Error()) == "" {
+				t.Error("an error without a message")
+			}
+			return
+		}
+		roundTrip(t, spec)
+	})
+}

@@ -1,0 +1,80 @@
+package starling
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// The metrics have an evidence where the config alone says that it is the model's. Else the trace has it. A note says what it
+// is of under every schedule.
+func TestEvidenceOfAPart(t *testing.T) {
+	const whole, all, batch, part = "the model's evidence: the last target", "the model's evidence: every target", "the last batch's evidence", "has not taken in"
+	for path, c := range map[string]struct {
+		of string
+		in bool // the metrics
+	}{
+		"constant: {iterations: 3, batch: 9}":                     {batch, false},
+		"sda: {iterations: 3, batch: 9}":                          {part, false},
+		"ctr: {iterations: 5, batch: 9}":                          {part, false}, // nine tenths of 5 iterations are all of them
+		"sda: {iterations: 60, batch: 50, grow: 50}":              {whole, false},
+		"sda: {iterations: 60, batch: 50, grow: 50, scale: true}": {whole, false},
+		"linear: {iterations: 9, batch: 500}":                     {whole, false},
+		"ctr: {iterations: 10, batch: 9}":                         {whole, true},
+		"full: {iterations: 2}":                                   {all, true},
+	} {
+		in := c.in
+		method := func(combine string) string {
+			return "method.smc={particles: 6, islands: 2, combine: " + combine + ", path: {" + path + "}, move: {leapfrog: {step: 0.02}}}"
+		}
+		r := fitted(t, trees(t, method("equal")), Options{Threads: 2})
+		notes := strings.Join(r.Notes(), "\n")
+		for _, of := range []string{whole, all, batch, part} {
+			if strings.Contains(notes, of) != (of == c.of) {
+				t.Errorf("%s: notes %q", path, r.Notes())
+			}
+		}
+		if strings.Contains(notes, "the log evidence in the trace ") == in {
+			t.Errorf("%s: notes %q", path, r.Notes())
+		}
+		if m := r.Metrics; (m.LogEvidence != nil) != in || (m.LogEvidenceSD != nil) != in || (m.Combined != nil) != in {
+			t.Errorf("%s: log evidence %v, sd %v, combined %v", path, m.LogEvidence, m.LogEvidenceSD, m.Combined)
+		}
+		if r.Trace[len(r.Trace)-1].LogZ == 0 {
+			t.Errorf("%s: no log evidence in the trace", path)
+		}
+		text, err := os.ReadFile("testdata/trees.yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ParseSpec("trees.yaml", text, method("evidence")); (err == nil) != in {
+			t.Errorf("%s: islands weighed by evidence: %v", path, err)
+		}
+	}
+}
+
+// Islands that begin at point estimates have no evidence: none is shown, and none is used.
+func TestStartsWithoutEvidence(t *testing.T) {
+	for _, start := range []string{"map", "sgd"} {
+		method := "method.smc={particles: 3, islands: 2, start: " + start + ", path: {constant: {iterations: 3, batch: 9}}, move: {leapfrog: {step: 0.05}}}"
+		r := fitted(t, trees(t, method, "map={restarts: 6, epochs: 2}"), Options{Threads: 2})
+		if r.Metrics.LogEvidence != nil || r.Metrics.Combined != nil || r.Trace[2].LogZ != 0 {
+			t.Errorf("start %s: evidence %v, combined %v, in the trace %v", start, r.Metrics.LogEvidence, r.Metrics.Combined, r.Trace[2].LogZ)
+		}
+	}
+}
+
+// Every particle of start sgd is the end of a restart of its own: fewer restarts are refused before any work.
+func TestStartNeedsRestarts(t *testing.T) {
+	const method = "method.smc={particles: 3, islands: 2, start: sgd, path: {constant: {iterations: 3, batch: 9}}, move: {leapfrog: {step: 0.05}}}"
+	text, err := os.ReadFile("testdata/trees.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ParseSpec("trees.yaml", text, method, "map.restarts=5"); err == nil || !strings.Contains(err.Error(), "map.restarts") {
+		t.Errorf("5 restarts for 6 particles: %v", err)
+	}
+	if _, err := ParseSpec("trees.yaml", text, method, "map.restarts=6"); err != nil {
+		t.Error(err)
+	}
+}

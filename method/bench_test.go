@@ -1,0 +1,55 @@
+package method
+
+import (
+	"testing"
+
+	"github.com/starling-smc/starling/bnn"
+	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/pool"
+	"github.com/starling-smc/starling/nn"
+)
+
+// mnist7 is the network and the data of the paper's first experiment.
+func mnist7(tb testing.TB) (*nn.Net, *data.Problem) {
+	tb.Helper()
+	problem, err := data.Load("mnist7", "")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	net, err := nn.New([]int{1, 28, 28}, []nn.Layer{
+		nn.Conv{Filters: 4, Kernel: [2]int{3, 3}, Pad: [2]int{1, 1}}, nn.ReLU, nn.MaxPool{Size: [2]int{2, 2}}, nn.Dense{Units: 8},
+	}, nn.Categorical{})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return net, problem
+}
+
+// BenchmarkMAP is the MAP phase of `starling fit mnist7`: 8 restarts, all threads.
+func BenchmarkMAP(b *testing.B) {
+	net, problem := mnist7(b)
+	s := Search{}
+	s.Complete(0, true)
+	job := &Job{Seed: 1, Net: net, Prior: prior(b, net, 0.1), Data: problem, Search: &s, Pool: pool.New(0)}
+	for b.Loop() {
+		out := new(Outcome)
+		if err := job.search(b.Context(), out); err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(100*job.Points.Accuracy[out.Chosen], "%validation")
+	}
+}
+
+// BenchmarkEvaluate is what `fit mnist7` does with 80 particles at its end.
+func BenchmarkEvaluate(b *testing.B) {
+	net, problem := mnist7(b)
+	e, err := bnn.Combine(net, []bnn.Island{{Theta: make([]float64, 80*net.Dim())}}, bnn.Equal{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, err := e.Evaluate(b.Context(), problem.Test, problem.Groups, pool.New(0)); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,76 @@
+package method
+
+import (
+	"math"
+
+	"github.com/starling-smc/starling/internal/chart"
+	"github.com/starling-smc/starling/internal/finding"
+	"github.com/starling-smc/starling/mcmc"
+)
+
+const (
+	mixed    = 1.1 // split R-hat above which chains do not agree
+	outlying = 10  // median deviations from the median beyond which a chain's end is far from the others
+)
+
+// chainFindings says where chains end and how many of their moves they accepted after their step was frozen, which of them
+// hardly moved, and whether they agree.
+func (s *Sampling) chainFindings(trace []TraceLine) (found []finding.Finding) {
+	chains := byIsland(trace)
+	if len(chains) == 0 {
+		return nil
+	}
+	var acceptance, ends []float64
+	var late [][]float64 // log-likelihoods of the second half
+	least, last := newExtent(), newExtent()
+	for _, lines := range chains {
+		accepted, second := 0.0, []float64(nil)
+		for _, l := range lines {
+			if l.Progress > 0.5 {
+				accepted += l.Acceptance
+				second = append(second, float64(l.LogLikelihood))
+			}
+		}
+		accepted /= float64(len(second))
+		end := float64(lines[len(lines)-1].LogLikelihood)
+		acceptance, ends, late = append(acceptance, accepted), append(ends, end), append(late, second)
+		least.add(accepted)
+		last.add(end)
+	}
+	found = append(found, finding.ChainsEnd(last.low, last.high, least.low, least.high))
+	for c, a := range acceptance {
+		if !(a >= stuckBelow) {
+			found = append(found, finding.ChainStuck(chains[c][0].Island, a, ends[c]))
+		}
+	}
+	if odd := outliers(ends); odd != nil {
+		found = append(found, finding.ChainsOutlying(odd))
+	}
+	switch r := mcmc.SplitRHat(late); {
+	case math.IsNaN(r): // too short to say
+	case r > mixed:
+		found = append(found, finding.ChainsDisagree(r))
+	default:
+		found = append(found, finding.ChainsAgree(r))
+	}
+	return found
+}
+
+// outliers are the chains that end far from the median of all.
+func outliers(ends []float64) (odd []int) {
+	if len(ends) < 4 {
+		return nil
+	}
+	middle := chart.Median(ends)
+	away := make([]float64, len(ends))
+	for i, e := range ends {
+		away[i] = math.Abs(e - middle)
+	}
+	typical := chart.Median(away)
+	for i, d := range away {
+		if d > outlying*typical {
+			odd = append(odd, i)
+		}
+	}
+	return odd
+}

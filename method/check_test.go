@@ -1,0 +1,173 @@
+package method
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/starling-smc/starling/bnn"
+	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/mcmc"
+	"github.com/starling-smc/starling/smc"
+)
+
+// What settings alone cannot be.
+func TestCheck(t *testing.T) {
+	chains := MCMC{}.Complete(Around{}).(MCMC)
+	islands := SMC{}.Complete(Around{}).(SMC)
+	batches := SMC{Path: smc.Schedule[smc.Full]{Iterations: 3}, Move: mcmc.Unadjusted{Step: 0.1}}.Complete(Around{}).(SMC)
+	ofChains := func(change func(*MCMC)) Method { m := chains; change(&m); return m }
+	ofIslands := func(m SMC, change func(*SMC)) Method { change(&m); return m }
+	for _, c := range []struct {
+		m    Method
+		want []string
+	}{
+		{chains, nil}, {islands, nil}, {batches, nil},
+		{ofChains(func(m *MCMC) { m.Keep = KeepLast }), nil},
+		{ofChains(func(m *MCMC) { m.Chains, m.Epochs, m.Start, m.Keep = 0, 0, "maps", -2 }), []string{
+			"chains: want at least 1, have 0", `start: unknown name "maps": did you mean "map"? (known: map, prior, init)`,
+			"epochs: want at least 1, have 0", "keep: want a number of states or last, have -2",
+		}},
+		{ofChains(func(m *MCMC) { m.Chains = 1 << 24 }), []string{"chains: want below 16777216, have 16777216"}},
+		{ofChains(func(m *MCMC) { m.Move = nil }), []string{"move: want one of hmc, pcn, leapfrog"}},
+		{ofChains(func(m *MCMC) { m.Move = mcmc.Unadjusted{Step: 0.1} }), []string{
+			"move.leapfrog: belongs to smc, whose weights take up its errors: chains need hmc or pcn",
+		}},
+		{ofChains(func(m *MCMC) { m.Move = mcmc.PCN{Mutations: mcmc.Mutations{Count: 3}} }), []string{
+			"move.pcn.mutations: belongs to smc; chains move for their epochs",
+		}},
+		{ofIslands(islands, func(m *SMC) { m.Particles, m.Islands = 1, 0 }), []string{
+			"particles: want at least 2, have 1", "islands: want at least 1, have 0",
+		}},
+		{ofIslands(islands, func(m *SMC) { m.Path, m.Move = nil, nil }), []string{
+			"path: want one of tempering, constant, full, ctr, linear, automated, sda", "move: want one of hmc, pcn, leapfrog",
+		}},
+		{ofIslands(islands, func(m *SMC) { m.Start = "init" }), nil},
+		{ofIslands(islands, func(m *SMC) { m.Start = "sgd" }), []string{
+			"start: goes with a path of batches; tempering begins at the prior, or at model.init",
+		}},
+		{ofIslands(batches, func(m *SMC) { m.Start = "sdg" }), []string{
+			`start: unknown name "sdg": did you mean "sgd"? (known: prior, tempered, map, sgd, init)`,
+		}},
+		{ofIslands(islands, func(m *SMC) { m.Weight = smc.Momentum{} }), []string{
+			"weight: is that of moves without accept or reject: it goes with move: {leapfrog: …}",
+		}},
+		{ofIslands(batches, func(m *SMC) { m.Weight = smc.Momentum{Literal: true} }), nil},
+		{ofIslands(batches, func(m *SMC) { m.Weight = smc.Reversal{} }), []string{
+			"weight: weighting: Reversal forgets the energy error of moves without accept/reject: want Momentum, or nil for it",
+		}},
+	} {
+		said := faults(func(f *config.Faults) { c.m.(config.Checker).Check(f) })
+		if !slices.Equal(said, c.want) {
+			t.Errorf("%+v:\n%s\nwant\n%s", c.m, strings.Join(said, "\n"), strings.Join(c.want, "\n"))
+		}
+	}
+}
+
+// What does not go with the settings around, and settings that do not go with one another.
+func TestCheckWithin(t *testing.T) {
+	bare := Around{Prior: bnn.PriorSettings{Family: bnn.NormalPrior{Variance: 1}}}
+	init, few := bare, bare
+	init.Init, few.Search = true, &Search{Restarts: 5}
+	searched := Around{Init: true, Prior: bare.Prior, Search: &Search{Restarts: 1}}
+	anchored := init
+	anchored.Prior.Anchor = &bnn.Anchor{S: 0.1}
+	full, constant := smc.Schedule[smc.Full]{Iterations: 3}, smc.Schedule[smc.Constant]{Iterations: 30, Rule: smc.Constant{Batch: 9}}
+	cheap := func(n int) mcmc.Move { return mcmc.Unadjusted{Step: 0.1, Gradient: &mcmc.MiniBatch{Batch: n}} }
+	literal := smc.Momentum{Literal: true}
+	const (
+		noInit   = ".start: init is the network of model.init, which is not given"
+		unused   = " draws all particles from the prior, and nothing is left to do for model.init: want start: init, or no model.init"
+		taken    = ": is for sampling: method as-is takes the network of model.init as it is"
+		evidence = ".combine: islands whose particles do not begin at the prior estimate no evidence, and those of literal weights, constant batches, " +
+			"smooth annealing or fewer than 10 iterations none that compares: want combine: equal"
+		dearer = " of every batch, whose own gradients cost less: leave it out, or take fewer"
+	)
+	for _, c := range []struct {
+		m      Method
+		around Around
+		want   string
+	}{
+		{MAP{}, bare, ""}, {Ensemble{}, bare, ""}, {Ensemble{}, few, ""},
+		{Ensemble{}, searched, "map.restarts: one restart is no ensemble: want at least 2, or method: map"},
+		{AsIs{}, Around{Init: true}, ""},
+		{AsIs{}, Around{}, "method: as-is evaluates a trained network as it is: name the file of its weights, model.init"},
+		{AsIs{}, init, "prior" + taken},
+		{AsIs{}, Around{Init: true, Search: &Search{}}, "map" + taken},
+
+		{MCMC{Chains: 5}, few, ""}, {MCMC{Chains: 6, Start: "prior"}, few, ""}, {MCMC{Start: "init"}, init, ""},
+		{MCMC{Start: "init"}, bare, noInit},
+		{MCMC{Chains: 6}, few, ".chains: 6 chains start from 5 MAP restarts, one each: want map.restarts of at least 6, or start: prior"},
+		{MCMC{Chains: 3, Keep: 4}, bare, ".keep: 4 states are no multiple of 3 chains"},
+		{MCMC{Chains: 3, Keep: KeepLast, Epochs: 1}, bare, ""},
+		{MCMC{Chains: 3, Keep: 30}, bare, ""},
+		{MCMC{Chains: 3, Keep: 33, Epochs: 1600}, bare, ".keep: 33 states of 3 chains, but the second half of 1600 epochs has only 10 moves: keep at most 30, or last"},
+
+		{SMC{}, bare, ""}, {SMC{}, init, ""}, {SMC{Path: full}, init, ""}, {SMC{Path: full, Start: "prior"}, anchored, ""},
+		{SMC{Path: full, Start: "init"}, bare, noInit},
+		{SMC{Path: full, Start: "prior"}, init, ".start: prior" + unused},
+		{SMC{Path: full, Start: "tempered"}, init, ".start: tempered" + unused},
+		{SMC{Path: full, Start: "map"}, searched, ""},
+		{SMC{Path: full, Start: "sgd", Particles: 5}, few, ""},
+		{SMC{Path: full, Start: "sgd", Particles: 3, Islands: 2}, few, "map.restarts: 6 particles start from 5 MAP restarts, one each: want map.restarts of at least 6, or another start"},
+		{SMC{Path: smc.Tempering{ESS: 0.11}}, bare, ""},
+		{SMC{Path: smc.Tempering{ESS: 0.1}}, bare, ".particles: tempering keeps a share of 0.1 of 10 particles effective, which is not more than one, and would do it all in one step: want more than 10 of them"},
+		{SMC{Path: full, Start: "tempered", Particles: 2}, bare, ".particles: tempering keeps a share of 0.5 of 2 particles effective, which is not more than one, and would do it all in one step: want more than 2 of them"},
+		{SMC{Path: full, Particles: 2}, bare, ""},
+		{SMC{Path: full, Start: "tempered", Move: cheap(5), Weight: literal}, bare, ".start: tempered leads to the first batch by changes of target alone, which weight literal leaves out: no likelihood would ever be weighed"},
+
+		{SMC{Combine: bnn.Evidence{}}, bare, ""},
+		{SMC{Combine: bnn.Evidence{}}, init, evidence},
+		{SMC{Combine: bnn.Evidence{}, Path: full}, bare, ""},
+		{SMC{Combine: bnn.Evidence{}, Path: full, Start: "tempered"}, bare, ""},
+		{SMC{Combine: bnn.Evidence{}, Path: full, Start: "sgd"}, bare, evidence},
+		{SMC{Combine: bnn.Evidence{}, Path: full, Start: "map"}, bare, evidence},
+		{SMC{Combine: bnn.Evidence{}, Path: full, Move: cheap(5), Weight: literal}, bare, evidence},
+		{SMC{Combine: bnn.Evidence{}, Path: constant}, bare, evidence},
+		{SMC{Combine: bnn.Evidence{}, Path: smc.SDA{Iterations: 30}}, bare, evidence},
+		{SMC{Combine: bnn.Evidence{}, Path: smc.Schedule[smc.Linear]{Iterations: 9}}, bare, evidence},
+		{SMC{Combine: bnn.Evidence{}, Path: smc.Schedule[smc.Linear]{Iterations: 10}}, bare, ""},
+
+		{SMC{Path: constant, Move: cheap(8)}, bare, ""},
+		{SMC{Path: constant, Move: cheap(9)}, bare, ".move.leapfrog.gradient: 9 examples are not fewer than the 9" + dearer},
+		{SMC{Path: full, Move: cheap(1000)}, bare, ""},
+		{SMC{Path: smc.SDA{Iterations: 3}, Move: cheap(1)}, bare,
+			".move.leapfrog.gradient: has no place in sda, where some examples are annealed in and others have a power of their own: leave it out, or take another path"},
+	} {
+		name := Methods.Name(c.m)
+		m, want := c.m.Complete(c.around), c.want
+		if strings.HasPrefix(want, ".") {
+			want = "method." + name + want
+		}
+		said := strings.Join(faults(func(f *config.Faults) { m.CheckWithin(c.around, "method."+name, f) }), "\n")
+		if said != want {
+			t.Errorf("%+v:\n%s\nwant\n%s", m, said, want)
+		}
+	}
+	// Of a program, where nothing was completed.
+	said := faults(func(f *config.Faults) {
+		SMC{Particles: 9, Islands: 1, Path: smc.Tempering{}, Move: mcmc.HMC{}}.CheckWithin(init, "method.smc", f)
+		SMC{}.CheckWithin(bare, "method.smc", f)
+		MCMC{Keep: 3}.CheckWithin(bare, "method.mcmc", f)
+	})
+	if want := []string{"method.smc.start: prior" + unused}; !slices.Equal(said, want) {
+		t.Errorf("%q, want %q", said, want)
+	}
+}
+
+// Mini-batches that are no fewer examples than there are save nothing.
+func TestCheckData(t *testing.T) {
+	for n, want := range map[int]string{
+		0: "", 59: "", 60: "method.smc.move.leapfrog.gradient: 60 examples are not fewer than the 60 to train on, whose own gradients cost less: leave it out, or take fewer",
+	} {
+		move := mcmc.Unadjusted{Step: 0.1}
+		if n > 0 {
+			move.Gradient = &mcmc.MiniBatch{Batch: n}
+		}
+		m := SMC{Path: smc.Schedule[smc.Full]{Iterations: 3}, Move: move}.Complete(Around{})
+		said := strings.Join(faults(func(f *config.Faults) { m.CheckData(60, "method.smc", f) }), "\n")
+		if said != want {
+			t.Errorf("%d examples: %q, want %q", n, said, want)
+		}
+	}
+}

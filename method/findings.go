@@ -1,0 +1,150 @@
+package method
+
+import (
+	"math"
+
+	"github.com/starling-smc/starling/bnn"
+	"github.com/starling-smc/starling/internal/finding"
+	"github.com/starling-smc/starling/smc"
+)
+
+// From where on a finding is a warning.
+const (
+	stuckBelow    = 0.1  // acceptance below which a chain or an island is stuck
+	scattered     = 2.0  // standard deviation of log Z over islands, nats, above which it decides little between models
+	unevenWeights = 0.25 // share of the networks that is effective below which weights are uneven
+)
+
+// Findings says what a run's trace and the weights of its posterior tell of the sampler. examples is the number of training
+// examples. A run keeps them, so that pages and terminals need not find out again.
+func (s *Sampling) Findings(trace []TraceLine, posterior *bnn.Ensemble, examples int) (found []finding.Finding) {
+	if s.Chains() {
+		found = s.chainFindings(trace)
+	}
+	if s.Particles > 1 {
+		found = s.populationFindings(trace, examples)
+	}
+	found = append(found, s.evidenceFindings(trace, posterior.LogEvidence, examples)...)
+	found = append(found, weightFindings(posterior.LogWeights)...)
+	divergent := 0
+	for _, l := range trace {
+		divergent += l.Divergent
+	}
+	if divergent > 0 {
+		found = append(found, finding.Divergent(divergent, s.Move.Invariant()))
+	}
+	return found
+}
+
+// byIsland divides a trace, which is sorted by island and iteration.
+func byIsland(trace []TraceLine) (islands [][]TraceLine) {
+	for i, l := range trace {
+		if i == 0 || l.Island != trace[i-1].Island {
+			islands = append(islands, nil)
+		}
+		last := &islands[len(islands)-1]
+		*last = append(*last, l)
+	}
+	return islands
+}
+
+// extent is the range of numbers.
+type extent struct{ low, high float64 }
+
+func newExtent() extent { return extent{math.Inf(1), math.Inf(-1)} }
+
+func (e *extent) add(x float64) { e.low, e.high = min(e.low, x), max(e.high, x) }
+
+// populationFindings is about islands of particles: whether they sampled or behaved as an optimiser (data-annealing-smc, section
+// 6), and how they ended.
+func (s *Sampling) populationFindings(trace []TraceLine, examples int) (found []finding.Finding) {
+	d := s.Diagnostics(trace)
+	population := finding.Population{
+		Islands: s.Islands, Particles: s.Particles, Iterations: d.Iterations, Single: d.SingleAncestor, Resampled: d.Resampled,
+		ESS: d.ESS, LogWeightVar: d.LogWeightVar,
+	}
+	switch {
+	case d.Optimiser():
+		found = append(found, finding.Optimiser(population))
+	case d.Merged():
+		found = append(found, finding.Merged(population))
+	}
+	iterations, acceptance, ancestors := newExtent(), newExtent(), newExtent()
+	single, stuck := 0, []int(nil)
+	islands := byIsland(trace)
+	for _, lines := range islands {
+		l := lines[len(lines)-1]
+		iterations.add(float64(l.K))
+		acceptance.add(l.Acceptance)
+		ancestors.add(float64(l.Ancestors))
+		if l.Ancestors <= 1 {
+			single++
+		}
+		if !(l.Acceptance >= stuckBelow) && s.Move.Invariant() {
+			stuck = append(stuck, l.Island)
+		}
+		if power := s.Path.Power(l.Info, examples); power < 1 && !s.Path.Batches() {
+			found = append(found, finding.StoppedEarly(l.Island, power))
+		}
+	}
+	if len(islands) == 0 {
+		return found
+	}
+	found = append(found, finding.IslandsEnd(
+		int(iterations.low), int(iterations.high), acceptance.low, acceptance.high, s.Path.Batches(), !s.Move.Invariant(),
+	))
+	switch {
+	case d.Optimiser(), d.Merged(): // it is said already
+	case single > 0:
+		found = append(found, finding.SingleAncestor(single, len(islands)))
+	default:
+		found = append(found, finding.Ancestors(int(ancestors.low), int(ancestors.high), s.Particles))
+	}
+	if stuck != nil {
+		found = append(found, finding.IslandsStuck(stuck, stuckBelow))
+	}
+	return found
+}
+
+// evidenceFindings is about the log evidences of the islands: what they are an estimate of, and how far they scatter.
+func (s *Sampling) evidenceFindings(trace []TraceLine, logZ []float64, examples int) (found []finding.Finding) {
+	if s.Path.Batches() {
+		found = s.evidence(trace, examples)
+	}
+	if !s.Comparable || s.Diagnostics(trace).Optimiser() {
+		return found
+	}
+	c, err := smc.Combine(logZ)
+	switch {
+	case err != nil: // the evaluation of the run says so
+	case len(logZ) == 1:
+		found = append(found, finding.EvidenceOfOne(c.LogZ))
+	case c.SD <= scattered:
+		found = append(found, finding.EvidenceAgrees(c.LogZ, c.SD))
+	default:
+		found = append(found, finding.EvidenceScatters(c.LogZ, c.SD, c.Effective, len(logZ)))
+	}
+	return found
+}
+
+// weightFindings is about the weights of the networks that were kept.
+func weightFindings(logWeights []float64) (found []finding.Finding) {
+	n := len(logWeights)
+	if n == 1 {
+		return nil
+	}
+	squares, dead := 0.0, 0
+	for _, l := range logWeights {
+		squares += math.Exp(2 * l)
+		if math.IsInf(l, -1) {
+			dead++
+		}
+	}
+	if effective := 1 / squares; effective < unevenWeights*float64(n) {
+		found = append(found, finding.UnevenWeights(n, effective))
+	}
+	if dead > 0 {
+		found = append(found, finding.DeadNetworks(dead))
+	}
+	return found
+}

@@ -1,0 +1,147 @@
+package method
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/starling-smc/starling/bnn"
+	"github.com/starling-smc/starling/internal/finding"
+	"github.com/starling-smc/starling/internal/numeral"
+	"github.com/starling-smc/starling/mcmc"
+	"github.com/starling-smc/starling/smc"
+)
+
+// lines is a made-up trace of islands, or chains, of healthy particles.
+func lines(islands, iterations, particles int) (trace []TraceLine) {
+	for i := range islands {
+		for k := range iterations {
+			noise := float64(2*((k+i)%2) - 1)
+			trace = append(trace, TraceLine{Iteration: Iteration{Info: smc.Info{
+				Island: i, K: k + 1, Progress: float64(k+1) / float64(iterations), Lambda: float64(k+1) / float64(iterations), Examples: 60,
+				ESS: 0.8 * float64(particles), Ancestors: min(particles, 3), Acceptance: 0.5, LogLikelihood: numeral.Number(-100 + noise),
+			}}})
+		}
+	}
+	return trace
+}
+
+// sampled are the kinds of findings, without those about ends, which every run has.
+func sampled(found []finding.Finding) string {
+	var all []string
+	for _, f := range found {
+		if !strings.HasSuffix(f.Kind, "-end") {
+			all = append(all, f.Kind)
+		}
+	}
+	return strings.Join(all, " ")
+}
+
+// TestFindings breaks one thing at a time, and finds it and nothing else.
+func TestFindings(t *testing.T) {
+	tempering := SMC{Islands: 3, Particles: 4, Path: smc.Tempering{}, Move: mcmc.HMC{}, Combine: bnn.Equal{}}
+	batches := SMC{Islands: 3, Particles: 4, Path: smc.Schedule[smc.Full]{Iterations: 20}, Move: mcmc.Unadjusted{}, Combine: bnn.Equal{}}
+	chains := MCMC{Chains: 4, Epochs: 100, Move: mcmc.HMC{}, Start: "prior"}
+	evidence := []float64{-20.5, -20, -19.5}
+	for _, c := range []struct {
+		what   string
+		method Method
+		broken func(trace []TraceLine, e *bnn.Ensemble)
+		want   string
+	}{
+		{"islands", tempering, func([]TraceLine, *bnn.Ensemble) {}, "ancestors evidence-agrees"},
+		{"one ancestor on one island", tempering, func(l []TraceLine, _ *bnn.Ensemble) { l[19].Ancestors = 1 }, "single-ancestor evidence-agrees"},
+		{"moves refused", tempering, func(l []TraceLine, _ *bnn.Ensemble) { l[19].Acceptance = 0.05 }, "ancestors islands-stuck evidence-agrees"},
+		{"moves refused on the way", tempering, func(l []TraceLine, _ *bnn.Ensemble) { l[18].Acceptance = 0.05 }, "ancestors evidence-agrees"},
+		{"before the posterior", tempering, func(l []TraceLine, _ *bnn.Ensemble) { l[59].Lambda = 0.5 }, "stopped-early ancestors evidence-agrees"},
+		{"divergent", tempering, func(l []TraceLine, _ *bnn.Ensemble) { l[3].Divergent = 2 }, "ancestors evidence-agrees divergent-refused"},
+		{"scattered", tempering, func(_ []TraceLine, e *bnn.Ensemble) { e.LogEvidence[0] = -30 }, "ancestors evidence-scatters"},
+		{"one island's evidence", tempering, func(_ []TraceLine, e *bnn.Ensemble) { e.LogEvidence = e.LogEvidence[:1] }, "ancestors evidence-of-one"},
+		{"dead", tempering, func(_ []TraceLine, e *bnn.Ensemble) { e.LogWeights[5] = math.Inf(-1) }, "ancestors evidence-agrees dead-networks"},
+		{"uneven", tempering, func(_ []TraceLine, e *bnn.Ensemble) { e.LogWeights[5] = math.Log(0.8) }, "ancestors evidence-agrees uneven-weights"},
+
+		{"batches", batches, func([]TraceLine, *bnn.Ensemble) {}, "ancestors evidence evidence-agrees"},
+		{"batches, divergent", batches, func(l []TraceLine, _ *bnn.Ensemble) { l[3].Divergent = 2 }, "ancestors evidence evidence-agrees divergent"},
+		{"batches, moves that would be refused", batches, func(l []TraceLine, _ *bnn.Ensemble) { l[19].Acceptance = 0 }, "ancestors evidence evidence-agrees"},
+		{"an optimiser", batches, func(l []TraceLine, _ *bnn.Ensemble) {
+			for i := range l {
+				l[i].ESS, l[i].Ancestors = 1, 1
+			}
+		}, "optimiser evidence-optimised"},
+		{"one ancestor", batches, func(l []TraceLine, _ *bnn.Ensemble) {
+			for i := range l {
+				l[i].Ancestors = 1
+			}
+		}, "merged evidence-merged evidence-agrees"},
+
+		{"chains", chains, func([]TraceLine, *bnn.Ensemble) {}, "chains-agree"},
+		{"a chain that is stuck", chains, func(l []TraceLine, _ *bnn.Ensemble) {
+			for i := range l[20:40] {
+				l[20+i].Acceptance = 0.02
+			}
+		}, "chain-stuck chains-agree"},
+		{"a chain that was stuck at first", chains, func(l []TraceLine, _ *bnn.Ensemble) {
+			for i := range l[20:30] {
+				l[20+i].Acceptance = 0.02
+			}
+		}, "chains-agree"},
+		{"chains apart", chains, func(l []TraceLine, _ *bnn.Ensemble) {
+			for i := range l {
+				l[i].LogLikelihood += numeral.Number(1000 * l[i].Island)
+			}
+		}, "chains-disagree"},
+		{"one chain far away", chains, func(l []TraceLine, _ *bnn.Ensemble) { l[79].LogLikelihood = -1e5 }, "chains-outlying"},
+	} {
+		s := c.method.Sampling()
+		trace := lines(s.Islands, 20, s.Particles)
+		if s.Path.Batches() {
+			for i := range trace {
+				trace[i].Lambda = 1
+			}
+		}
+		e := &bnn.Ensemble{LogEvidence: slices.Clone(evidence)}
+		for range s.Islands * s.Particles {
+			e.LogWeights = append(e.LogWeights, -math.Log(float64(s.Islands*s.Particles)))
+		}
+		c.broken(trace, e)
+		found := s.Findings(trace, e, 60)
+		got := sampled(found)
+		if c.what == "one chain far away" { // a single line hardly moves a mean, but it does move a variance
+			got = strings.TrimSuffix(strings.TrimSuffix(got, " chains-agree"), " chains-disagree")
+		}
+		if got != c.want {
+			t.Errorf("%s: %s, want %s", c.what, got, c.want)
+		}
+		for _, f := range found {
+			if words := f.Words(); words == f.Kind || strings.HasPrefix(words, f.Kind+": ") && f.Kind != "as-is" {
+				t.Errorf("%s: a number is missing: %s", c.what, words)
+			}
+		}
+	}
+}
+
+// TestEnds reads the numbers of what every run has.
+func TestEnds(t *testing.T) {
+	trace := lines(2, 20, 4)
+	trace[19].Acceptance = 0.25
+	s := SMC{Islands: 2, Particles: 4, Path: smc.Tempering{}, Move: mcmc.HMC{}, Combine: bnn.Equal{}}.Sampling()
+	found := s.Findings(trace[:38], &bnn.Ensemble{LogWeights: []float64{0}}, 60) // the second island ended after 18
+	if got, want := found[1].Words(), "the path from the prior to the posterior took 18 to 20 steps; at the end 25 to 50 % of the moves were accepted"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	chains := lines(2, 20, 1)
+	for i := range chains {
+		chains[i].Acceptance = 0.4 + 0.4*float64(chains[i].Island)
+		if chains[i].Progress <= 0.5 {
+			chains[i].Acceptance = 0 // while the step is learned
+		}
+	}
+	chains[19].LogLikelihood, chains[39].LogLikelihood = -7, -5
+	found = MCMC{Chains: 2, Epochs: 100, Move: mcmc.HMC{}, Start: "prior"}.Sampling().Findings(chains, &bnn.Ensemble{LogWeights: []float64{0}}, 60)
+	want := "chains end at log-likelihoods of -7.0 to -5.0; they accepted 0.40 to 0.80 of their moves in the second half"
+	if got := found[0].Words(); got != want {
+		t.Errorf("%q, want %q", got, fmt.Sprint(want))
+	}
+}

@@ -1,0 +1,138 @@
+package method
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/starling-smc/starling/bnn"
+	"github.com/starling-smc/starling/internal/finding"
+	"github.com/starling-smc/starling/internal/numeral"
+	"github.com/starling-smc/starling/mcmc"
+	"github.com/starling-smc/starling/smc"
+)
+
+// chains are such that each epoch is one move.
+func chains(n, epochs int, step float64) MCMC {
+	return MCMC{Chains: n, Start: "prior", Epochs: epochs, Keep: KeepLast, Move: mcmc.HMC{Steps: 1, Step: step}}
+}
+
+// Steps that are far too long are never accepted, and the findings say which chains they are; short ones are no trouble.
+func TestStuckChains(t *testing.T) {
+	found := do(t, newJob(t, 2), chains(2, 6, 1000)).Findings
+	if got := words(found); !slices.Equal(kinds(found), []string{"chains-end", "chain-stuck", "chain-stuck"}) ||
+		!strings.Contains(got, "chain 0 is stuck: it accepted 0.00") || !strings.Contains(got, "chain 1 is stuck") {
+		t.Errorf("chains that cannot move: %q", got)
+	}
+	if found := do(t, newJob(t, 2), chains(2, 6, 1e-4)).Findings; !slices.Equal(kinds(found), []string{"chains-end"}) {
+		t.Errorf("chains that move: %q", words(found))
+	}
+}
+
+// A chain that accepted well until its step was frozen, and not after, is stuck; the other way round it is not. A tenth is
+// enough.
+func TestStuckInTheSecondHalf(t *testing.T) {
+	m := chains(3, 4, 0.1)
+	var trace []TraceLine
+	for c, acceptance := range [][]float64{{1, 1, 0.0625, 0.0625}, {0, 0, 1, 1}, {0, 0, 0.05, 0.15}} {
+		for k, a := range acceptance {
+			l := TraceLine{}
+			l.Island, l.K, l.Progress, l.Acceptance, l.LogLikelihood = c, k+1, float64(k+1)/4, a, numeral.Number(-10*(c+1))
+			trace = append(trace, l)
+		}
+	}
+	want := []finding.Finding{finding.ChainsEnd(-30, -10, 0.0625, 1), finding.ChainStuck(0, 0.0625, -10)}
+	if got := m.Sampling().Findings(trace, &bnn.Ensemble{LogWeights: []float64{0}}, 60); words(got) != words(want) {
+		t.Errorf("%q, want %q", words(got), words(want))
+	}
+}
+
+// Against the trace: the range over chains of their last log-likelihoods and of their mean acceptance in the second half.
+func TestChainsEnd(t *testing.T) {
+	m := chains(3, 20, 0)
+	m.Move = mcmc.HMC{Steps: 1, Accept: 0.574, Phases: mcmc.HalfPhases(1)}
+	out := do(t, newJob(t, 1), m)
+	var end, acceptance []float64
+	for c := range 3 {
+		chain := out.Trace[20*c : 20*c+20]
+		end = append(end, float64(chain[19].LogLikelihood))
+		sum := 0.0
+		for _, line := range chain[10:] {
+			sum += line.Acceptance / 10
+		}
+		acceptance = append(acceptance, sum)
+	}
+	slices.Sort(end)
+	slices.Sort(acceptance)
+	want := fmt.Sprintf("log-likelihoods of %.1f to %.1f; they accepted %.2f to %.2f of", end[0], end[2], acceptance[0], acceptance[2])
+	if !strings.Contains(out.Findings[0].Words(), want) {
+		t.Errorf("found %q, want %q", out.Findings[0].Words(), want)
+	}
+}
+
+// States that are kept are shared out over the chains; of the last ones each chain has one. The step of a chain learns in its
+// first half, that of islands all along.
+func TestSamplersOfChains(t *testing.T) {
+	for _, c := range []struct {
+		m    MCMC
+		keep int
+		move mcmc.Move
+	}{
+		{MCMC{}, 10, mcmc.HMC{Steps: 80, Accept: 0.75, Jitter: 0.2, Phases: mcmc.ChainPhases(80)}},
+		{MCMC{Keep: KeepLast, Move: mcmc.PCN{}}, 0, mcmc.PCN{Accept: 0.25, Freeze: 0.5}},
+		{MCMC{Chains: 3, Keep: 6, Epochs: 70, Start: "prior", Move: mcmc.HMC{Steps: 4, Step: 0.01}}, 2, mcmc.HMC{Steps: 4, Step: 0.01, Jitter: 0.2}},
+	} {
+		m := c.m.Complete(Around{}).(MCMC)
+		job := newJob(t, 1)
+		job.Search = &Search{Restarts: 8, Rate: 0.1, Batch: 60, Epochs: 1}
+		if err := job.search(t.Context(), new(Outcome)); err != nil {
+			t.Fatal(err)
+		}
+		phases, err := m.Phases(t.Context(), job)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(phases) != 1 || len(phases[0].Parts) != m.Chains {
+			t.Fatalf("%d phases", len(phases))
+		}
+		for i, part := range phases[0].Parts {
+			s := part.(*island).sampler
+			want := smc.Sampler{Path: smc.Fixed{Epochs: m.Epochs}, Particles: 1, Keep: c.keep, Seed: job.Seed, Island: i}
+			if s.Path != want.Path || s.Particles != 1 || s.Keep != c.keep || s.Seed != job.Seed || s.Island != i || s.Weighting != nil || s.Resample.When != (smc.Never{}) {
+				t.Errorf("%s: chain %d is %+v", m.Title(), i, s)
+			}
+			if fmt.Sprintf("%#v", s.Move) != fmt.Sprintf("%#v", c.move) {
+				t.Errorf("%s: move %#v, want %#v", m.Title(), s.Move, c.move)
+			}
+		}
+	}
+}
+
+// Where chains are to begin: chain c at restart c, at draws of the prior that differ, or at the trained network. With steps
+// that hardly move they stay there.
+func TestChainsStart(t *testing.T) {
+	m := chains(3, 2, 1e-9)
+	m.Start = "map"
+	job := newJob(t, 2).provide(m)
+	out := do(t, job, m)
+	d := job.Net.Dim()
+	for i, x := range out.Posterior.Theta {
+		if !(math.Abs(float64(x)-job.Points.Theta[i]) <= 1e-5) {
+			t.Fatalf("parameter %d of the chains is %v, of the restarts %v", i, x, job.Points.Theta[i])
+		}
+	}
+	m.Start = "prior"
+	drawn := do(t, newJob(t, 2), m).Posterior.Theta
+	for i := range d {
+		if drawn[i] == out.Posterior.Theta[i] || drawn[i] == drawn[d+i] {
+			t.Fatalf("parameter %d of chain 0 is that of restart 0 or of chain 1", i)
+		}
+	}
+	m.Start = "init"
+	job = newJob(t, 2).provide(m)
+	if out := do(t, job, m); out.Posterior.Size() != 3 || !(away(out.Posterior, job.Init) <= 1e-6) {
+		t.Errorf("%d states, %v from the network", out.Posterior.Size(), away(out.Posterior, job.Init))
+	}
+}

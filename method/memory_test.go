@@ -1,0 +1,138 @@
+package method
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/mcmc"
+	"github.com/starling-smc/starling/smc"
+)
+
+// What a refusal says would fit does fit, and one more does not.
+func TestCheckMemory(t *testing.T) {
+	job := newJob(t, 2)
+	const limit = 60 << 20
+	refused := func(m Method) string {
+		return strings.Join(faults(func(f *config.Faults) { job.CheckMemory(m, limit, "method.any", f) }), "\n")
+	}
+	islands := SMC{Particles: 8, Islands: 3, Path: smc.Tempering{}, Move: mcmc.HMC{}}
+	for _, c := range []struct {
+		field, would string
+		of           func(n int) Method
+	}{
+		{"particles", `; (\d+) particles would fit`, func(n int) Method { m := islands; m.Particles = n; return m }},
+		{"islands", `; (\d+) islands of 8 would fit`, func(n int) Method { m := islands; m.Islands = n; return m }},
+		{"chains", `; (\d+) chains would fit`, func(n int) Method { return MCMC{Chains: n, Epochs: 2, Keep: KeepLast, Move: mcmc.PCN{}} }},
+		{"chains", `; (\d+) chains would fit`, func(n int) Method { return MCMC{Chains: n, Epochs: 200, Keep: 5 * n, Move: mcmc.HMC{Steps: 1}} }},
+	} {
+		said := refused(c.of(200_000))
+		first := c.field
+		if first == "islands" {
+			first = "particles" // the most important of the settings
+		}
+		match := regexp.MustCompile(c.would).FindStringSubmatch(said)
+		if match == nil || !strings.HasPrefix(said, "method.any."+first+": the run needs about ") || !strings.HasSuffix(said, "60 MB are there"+said[strings.Index(said, ";"):]) {
+			t.Errorf("%s: %q", c.field, said)
+			continue
+		}
+		n, _ := strconv.Atoi(match[1])
+		if said := refused(c.of(n)); said != "" {
+			t.Errorf("%d %s should fit: %q", n, c.field, said)
+		}
+		if refused(c.of(n+1)) == "" {
+			t.Errorf("%d %s fit, too", n+1, c.field)
+		}
+	}
+	islands.Particles, islands.Islands = 1000, 1 // such that one fits, and not two
+	for refused(islands) == "" {
+		islands.Particles += 100
+	}
+	islands.Particles, islands.Islands = islands.Particles-100, 3
+	if said, want := refused(islands), fmt.Sprintf("; one island of %d would fit (", islands.Particles); !strings.Contains(said, want) {
+		t.Errorf("%q lacks %q", said, want)
+	}
+	for _, m := range []Method{MAP{}, AsIs{}} {
+		if said := refused(m); said != "" {
+			t.Errorf("%s: %q", m.Title(), said)
+		}
+		f := config.NewFaults()
+		job.CheckMemory(m, 1<<20, "method.any", f)
+		if all := f.All(); len(all) != 1 || all[0].Path != "model" {
+			t.Errorf("%s in 1 MB: %+v", m.Title(), all)
+		}
+		f = config.NewFaults()
+		if job.CheckMemory(m, 0, "method.any", f); len(f.All()) > 0 {
+			t.Errorf("%s without a limit: %+v", m.Title(), f.All())
+		}
+	}
+}
+
+// What a particle takes: smooth annealing has a gradient more, gradients of mini-batches have theirs apart, pCN has none.
+func TestMemoryOfParticles(t *testing.T) {
+	job := newJob(t, 1)
+	d := int64(job.Net.Dim())
+	each := func(path smc.Path, move mcmc.Move) int64 {
+		memory := SMC{Particles: 200_000, Islands: 1, Path: path, Move: move}.Memory(job)
+		return (memory.Bytes - memory.Scales[0].Bytes(100_000)) / 100_000
+	}
+	full, sda := smc.Schedule[smc.Full]{Iterations: 3}, smc.SDA{Iterations: 3}
+	whole := each(full, mcmc.Unadjusted{})
+	for what, c := range map[string]struct{ got, want int64 }{
+		"HMC":              {each(smc.Tempering{}, mcmc.HMC{}), whole},
+		"smooth annealing": {each(sda, mcmc.Unadjusted{}), whole + 8*4*d},
+		"mini-batches":     {each(full, mcmc.Unadjusted{Gradient: &mcmc.MiniBatch{Batch: 5}}), whole - 8*(4-2)*d},
+		"pCN":              {each(full, mcmc.PCN{}), whole - 8*4*d},
+		"pCN, annealed in": {each(sda, mcmc.PCN{}), whole - 8*4*d},
+		"HMC, written out": {whole, 8*d*(2*2+2*2+1) + 4*3*d + 4*3*d + modelBytes(job)},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s: %d bytes a particle of %d parameters, want %d", what, c.got, d, c.want)
+		}
+	}
+	// Three islands of two threads' four: those that wait keep their state, those that run have more.
+	job = newJob(t, 2)
+	m := SMC{Particles: 100_000, Islands: 4, Path: full, Move: mcmc.HMC{}}
+	memory := m.Memory(job)
+	if got, want := memory.Bytes-memory.Scales[1].Bytes(3), int64(100_000)*d*(8*2*2+4*3); got != want {
+		t.Errorf("an island that waits takes %d bytes, want %d", got, want)
+	}
+	// States that chains keep: they grow, are packed, and are gathered in float32, in place of the particles.
+	chains := func(keep int) int64 {
+		return MCMC{Chains: 2, Keep: keep, Epochs: 1 << 40, Move: mcmc.PCN{}}.Memory(job).Bytes
+	}
+	if got, want := chains(2_000_000)-chains(1_000_000), int64(1_000_000)*d*(8*3+4*3); got != want {
+		t.Errorf("states that are kept: %d bytes, want %d", got, want)
+	}
+}
+
+// modelBytes is what the models take for a particle more, on one thread.
+func modelBytes(job *Job) int64 {
+	return 2 * int64(job.Net.Scratch(200_000)-job.Net.Scratch(100_000)) / 100_000
+}
+
+// Data count with all their parts, and a search with its restarts.
+func TestMemoryOfTheRest(t *testing.T) {
+	job := newJob(t, 1)
+	memory := func(m Method) int64 { return m.Memory(job).Bytes }
+	before := memory(AsIs{})
+	job.Data.Groups = []data.Group{{Set: &data.Set{U8: make([]uint8, 1000)}}, {Set: blobs(1, 10)}}
+	job.Data.Validate = nil
+	if got, want := memory(AsIs{})-before, int64(1000+4*60-4*30*6); got != want {
+		t.Errorf("groups in place of the validation examples: %d bytes more, want %d", got, want)
+	}
+	before = memory(MAP{})
+	job.Search = &Search{Restarts: 10}
+	if got, want := memory(MAP{})-before, 8*int64(job.Net.Dim())*(5*10+4); got != want {
+		t.Errorf("a search takes %d bytes, want %d", got, want)
+	}
+	for n, want := range map[int64]string{1 << 20: "1 MB", 60 << 20: "60 MB", 10<<30 - 1: "10240 MB", 10 << 30: "10 GB"} {
+		if got := bytesText(n); got != want {
+			t.Errorf("%d bytes are %s, want %s", n, got, want)
+		}
+	}
+}

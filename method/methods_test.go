@@ -1,0 +1,195 @@
+package method
+
+import (
+	"math"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/starling-smc/starling/bnn"
+	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/mcmc"
+	"github.com/starling-smc/starling/smc"
+)
+
+// small are methods that take milliseconds, one for each row of Methods, with their titles and sizes.
+var small = map[string]struct {
+	m     Method
+	title string
+	size  int // of the ensemble
+	found []string
+}{
+	"map":      {MAP{}, "the best MAP alone", 1, nil},
+	"ensemble": {Ensemble{}, "a deep ensemble of MAP restarts", 8, nil},
+	"as-is":    {AsIs{}, "a trained network as it is", 1, []string{"as-is"}},
+	"mcmc": {
+		MCMC{Chains: 3, Epochs: 1200, Keep: 6, Move: mcmc.HMC{Steps: 60}}, "3 chains of HMC (60 leapfrogs), 1,200 epochs each", 6,
+		[]string{"chains-end", "chains-disagree"},
+	},
+	"smc": {SMC{Particles: 4, Islands: 2, Move: mcmc.PCN{}}, "2 islands of 4 particles by tempered SMC with pCN", 8, []string{"islands-end", "single-ancestor", "evidence-scatters"}},
+}
+
+// Every row of the table can be completed, checked, described, measured and carried out on a small job.
+func TestEveryMethod(t *testing.T) {
+	for _, row := range Methods {
+		c, ok := small[row.Name]
+		if !ok {
+			t.Errorf("method %s has no case: add one to small", row.Name)
+			continue
+		}
+		if got := Methods.Name(c.m); got != row.Name {
+			t.Errorf("the case of %s is a %s", row.Name, got)
+		}
+		m := c.m.Complete(around(c.m))
+		if !c.m.Needs().Search { // what it needs may depend on what was left out
+			m = m.Complete(around(m))
+		}
+		said := faults(func(f *config.Faults) {
+			m.CheckWithin(around(m), "method."+row.Name, f)
+			m.CheckData(60, "method."+row.Name, f)
+		})
+		if err := config.Check(m); err != nil || said != nil {
+			t.Errorf("%s: %v, %q", row.Name, err, said)
+		}
+		if got := m.Title(); got != c.title {
+			t.Errorf("%s is titled %q, want %q", row.Name, got, c.title)
+		}
+		job := newJob(t, 2).provide(m)
+		var told []Status
+		job.Tell = func(s Status) { told = append(told, s) }
+		memory := m.Memory(job)
+		if memory.Bytes < programBytes || memory.Bytes > programBytes+16<<20 {
+			t.Errorf("%s: a small job takes %d bytes", row.Name, memory.Bytes)
+		}
+		for _, s := range memory.Scales {
+			if s.Bytes(s.Now) != memory.Bytes || s.Bytes(s.Now+1) <= memory.Bytes || s.Fits(s.Now) == "" {
+				t.Errorf("%s: %d bytes, by its %d %s %d", row.Name, memory.Bytes, s.Now, s.Field, s.Bytes(s.Now))
+			}
+		}
+		out := do(t, job, m)
+		if out.Posterior.Net != job.Net || out.Posterior.Size() != c.size || !slices.Equal(kinds(out.Findings), c.found) {
+			t.Errorf("%s results in %d particles, want %d, and finds %q", row.Name, out.Posterior.Size(), c.size, words(out.Findings))
+		}
+		islands := map[int]int{} // the iterations of each
+		for _, l := range out.Trace {
+			islands[l.Island]++
+		}
+		if s := m.Sampling(); s == nil {
+			if len(islands) > 0 {
+				t.Errorf("%s samples nothing, and leaves %d lines", row.Name, len(out.Trace))
+			}
+		} else if len(islands) != s.Islands || s.Path == nil || s.Move == nil || s.Combine == nil {
+			t.Errorf("%s has %d islands in the trace: %+v", row.Name, len(islands), s)
+		}
+		if needs := m.Needs(); (needs.Search || m.Sampling() != nil) != (told != nil) {
+			t.Errorf("%s needs %+v and told %d times of progress", row.Name, needs, len(told))
+		}
+		for i, s := range told {
+			first, last := i == 0 || told[i-1].Phase != s.Phase, i == len(told)-1 || told[i+1].Phase != s.Phase
+			if first && s.Phase != "" && s.Share == 0 && !s.Ended { // the phase begins
+				continue
+			}
+			if first || s.Phase == "" || s.Long == "" || s.Short == "" || s.Ended != last || !(s.Share > 0 && s.Share <= 1) || last && s.Share != 1 {
+				t.Errorf("%s: status %d of %d: %+v", row.Name, i, len(told), s)
+			}
+		}
+	}
+}
+
+// What a config leaves out depends on what stands around the method.
+func TestComplete(t *testing.T) {
+	init, searched := Around{Init: true}, Around{Init: true, Search: &Search{}}
+	anchored := Around{Init: true, Prior: bnn.PriorSettings{Anchor: &bnn.Anchor{S: 0.1}}}
+	full := smc.Schedule[smc.Full]{Iterations: 3}
+	mcmcOf := func(m Method) MCMC { return m.(MCMC) }
+	smcOf := func(m Method) SMC { return m.(SMC) }
+	for what, c := range map[string]struct{ got, want any }{
+		"chains":                           {MCMC{}.Complete(Around{}), MCMC{8, "map", 1600, 80, mcmc.HMC{}.ForChains()}},
+		"chains of a trained network":      {mcmcOf(MCMC{}.Complete(init)).Start, "init"},
+		"chains, and a search":             {mcmcOf(MCMC{}.Complete(searched)).Start, "map"},
+		"chains at draws":                  {mcmcOf(MCMC{Start: "prior"}.Complete(init)).Start, "prior"},
+		"as many states as moves":          {mcmcOf(MCMC{Chains: 3, Epochs: 800}.Complete(Around{})).Keep, 3 * 5},
+		"no move in the second half":       {mcmcOf(MCMC{Epochs: 159}.Complete(Around{})).Keep, KeepLast},
+		"one move in the second half":      {mcmcOf(MCMC{Epochs: 160}.Complete(Around{})).Keep, 8},
+		"short chains":                     {mcmcOf(MCMC{Chains: 2, Epochs: 8, Move: mcmc.PCN{}}.Complete(Around{})).Keep, 2 * 4},
+		"islands":                          {SMC{}.Complete(Around{}), SMC{10, 1, bnn.Equal{}, smc.Tempering{}, mcmc.HMC{}.ForPopulation(), smc.Resampler{Scheme: smc.Multinomial{}, When: smc.Always{}}, "", nil}},
+		"islands of a trained network":     {smcOf(SMC{}.Complete(init)).Start, "init"},
+		"islands at an anchor":             {smcOf(SMC{}.Complete(anchored)).Start, ""},
+		"batches":                          {smcOf(SMC{Path: full}.Complete(Around{})).Start, "prior"},
+		"batches of a trained network":     {smcOf(SMC{Path: full}.Complete(init)).Start, "init"},
+		"batches, and a search":            {smcOf(SMC{Path: full}.Complete(searched)).Start, "prior"},
+		"batches at an anchor":             {smcOf(SMC{Path: full}.Complete(anchored)).Start, "prior"},
+		"resampling of batches":            {smcOf(SMC{Path: full}.Complete(Around{})).Resample.When, smc.BelowRatio(0.5)},
+		"weights of an unadjusted move":    {smcOf(SMC{Path: full, Move: mcmc.Unadjusted{}}.Complete(Around{})).Weight, smc.Momentum{}},
+		"literal weights, where asked for": {smcOf(SMC{Move: mcmc.Unadjusted{}, Weight: smc.Momentum{Literal: true}}.Complete(Around{})).Weight, smc.Momentum{Literal: true}},
+	} {
+		if !reflect.DeepEqual(c.got, c.want) {
+			t.Errorf("%s: %+v, want %+v", what, c.got, c.want)
+		}
+	}
+}
+
+// What must be there before: as many restarts as particles start from, each from its own.
+func TestNeeds(t *testing.T) {
+	full := smc.Schedule[smc.Full]{Iterations: 3}
+	for _, c := range []struct {
+		m    Method
+		want Needs
+	}{
+		{MAP{}, Needs{Search: true, Prior: true}},
+		{Ensemble{}, Needs{Search: true, Prior: true}},
+		{AsIs{}, Needs{Init: true, Whole: true}},
+		{MCMC{Chains: 5, Start: "map"}, Needs{Search: true, Restarts: 5, Prior: true}},
+		{MCMC{Chains: 5, Start: "prior"}, Needs{Prior: true}},
+		{MCMC{Chains: 5, Start: "init"}, Needs{Prior: true, Init: true}},
+		{SMC{Particles: 4, Islands: 3, Path: smc.Tempering{}}, Needs{Prior: true}},
+		{SMC{Particles: 4, Islands: 3, Path: full, Start: "tempered"}, Needs{Prior: true}},
+		{SMC{Particles: 4, Islands: 3, Path: full, Start: "map"}, Needs{Search: true, Prior: true}},
+		{SMC{Particles: 4, Islands: 3, Path: full, Start: "sgd"}, Needs{Search: true, Restarts: 12, Prior: true}},
+		{SMC{Particles: 4, Islands: 3, Path: full, Start: "init"}, Needs{Prior: true, Init: true}},
+	} {
+		if got := c.m.Needs(); got != c.want {
+			t.Errorf("%+v needs %+v, want %+v", c.m, got, c.want)
+		}
+	}
+}
+
+// An anchored posterior at s = 0 is its anchor, and says so.
+func TestPoint(t *testing.T) {
+	job := newJob(t, 1).provide(MAP{})
+	job.Anchor = &bnn.Anchor{}
+	out := do(t, job, MAP{})
+	if away(out.Posterior, job.Points.Best()) > 1e-6 || words(out.Findings) != "s = 0: the posterior is the MAP alone, an ensemble of one; nothing was sampled" {
+		t.Errorf("%v from the best restart; found %q", away(out.Posterior, job.Points.Best()), words(out.Findings))
+	}
+	job = newJob(t, 1).provide(AsIs{})
+	job.Anchor = &bnn.Anchor{}
+	out = do(t, job, AsIs{})
+	if away(out.Posterior, job.Init) > 1e-6 || words(out.Findings) != "s = 0: the posterior is the network of model.init alone, an ensemble of one; nothing was sampled" {
+		t.Errorf("%v from the network; found %q", away(out.Posterior, job.Init), words(out.Findings))
+	}
+}
+
+// The prior is anchored at the best restart or, without a search, at the trained network: with s small, chains stay there.
+func TestAnchored(t *testing.T) {
+	for _, searched := range []bool{true, false} {
+		m := SMC{Particles: 3, Move: mcmc.HMC{}}.Complete(Around{}).(SMC)
+		job := newJob(t, 1).provide(AsIs{})
+		if searched {
+			job.Search = around(MAP{}).Search
+		}
+		job.Anchor = &bnn.Anchor{S: 1e-6}
+		out := do(t, job, m)
+		anchor := job.Init
+		if searched {
+			anchor = job.Points.Best()
+		}
+		// The prior's sd is √(0.5e-6) = 7e-4; of 3×75 normals none is beyond 7 but in one of 1e9 runs.
+		if far := away(out.Posterior, anchor); far == 0 || !(far < 7*math.Sqrt(0.5e-6)) {
+			t.Errorf("searched %v: a particle is %v from the anchor", searched, far)
+		}
+		if islands := out.Posterior.LogEvidence; islands[0] == 0 {
+			t.Errorf("searched %v: no evidence", searched)
+		}
+	}
+}

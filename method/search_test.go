@@ -1,0 +1,652 @@
+package method
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/starling-smc/starling/bnn"
+	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/pool"
+	"github.com/starling-smc/starling/internal/rng"
+	"github.com/starling-smc/starling/internal/runs"
+	"github.com/starling-smc/starling/mcmc"
+	"github.com/starling-smc/starling/nn"
+)
+
+// looking is a search that is told of every epoch: the part of l stands after it.
+type looking struct {
+	Search
+	seed  uint64
+	first []float64
+	watch func(r *restart) error // after every epoch of this process; nil: nobody is told
+}
+
+// found is what a search ended with, and its parts.
+type found struct {
+	*Points
+	restarts []*restart
+}
+
+// in carries a search out within a run. Settings that are left out are those of a config.
+func (l looking) in(ctx context.Context, run *runs.Run, net *nn.Net, p mcmc.Prior, train, validate *data.Set, threads int) (found, error) {
+	l.Complete(0, validate != nil)
+	workers := pool.New(threads)
+	b, err := newSearch(l.Search, l.seed, net, p, l.first, train, validate, workers)
+	if err != nil {
+		return found{}, err
+	}
+	r := found{restarts: b.restarts()}
+	phase := b.phase(r.restarts, 0, nil)
+	follow := phase.Watch
+	phase.Watch = func(line runs.TraceLine) error {
+		if err := follow(line); err != nil || l.watch == nil {
+			return err
+		}
+		return l.watch(r.restarts[line.Part])
+	}
+	if err := run.Phase(ctx, workers, phase); err != nil {
+		return r, err
+	}
+	r.Points, err = b.points(ctx, r.restarts)
+	return r, err
+}
+
+func (l looking) fit(t *testing.T, net *nn.Net, variance float64, train, validate *data.Set, threads int) found {
+	t.Helper()
+	r, err := l.in(t.Context(), without(t), net, prior(t, net, variance), train, validate, threads)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// The MAP of y ~ N(θᵀx, σ²) under N(0, v I) is the ridge solution (XᵀX/σ² + I/v)⁻¹ Xᵀy/σ². Gradient descent on all
+// examples at once reaches it up to the float32 gradients; every restart does, wherever it starts.
+func TestMAPIsRidge(t *testing.T) {
+	const n, sd, v = 40, 0.5, 0.05
+	set := regression(n)
+	net := linear(t, nn.Gaussian{SD: sd})
+	x, y := mat.NewDense(n, 3, nil), mat.NewVecDense(n, nil)
+	for i := range n {
+		for k := range 3 {
+			x.Set(i, k, float64(set.F32[3*i+k]))
+		}
+		y.SetVec(i, float64(set.Values[i]))
+	}
+	var a mat.Dense
+	a.Mul(x.T(), x)
+	a.Scale(1/(sd*sd), &a)
+	for k := range 3 {
+		a.Set(k, k, a.At(k, k)+1/v)
+	}
+	var b, ridge mat.VecDense
+	b.MulVec(x.T(), y)
+	b.ScaleVec(1/(sd*sd), &b)
+	if err := ridge.SolveVec(&a, &b); err != nil {
+		t.Fatal(err)
+	}
+	r := looking{Search: Search{Restarts: 3, Batch: n, Rate: 0.1, Epochs: 200}}.fit(t, net, v, set, nil, 2)
+	for k := range 3 {
+		wantNear(t, fmt.Sprintf("restart %d", k), r.at(k, 1), ridge.RawVector().Data, 2e-6)
+	}
+	if !math.IsNaN(r.NLL[0]) || !math.IsNaN(r.Accuracy[0]) || r.BestEpoch[0] != 200 {
+		t.Errorf("without a validation set: NLL %v, accuracy %v, best epoch %d", r.NLL, r.Accuracy, r.BestEpoch)
+	}
+}
+
+// With a learned σ the objective has the N(0, 1) prior of log σ: at its minimum the gradient over all examples
+// vanishes, with log σ in it.
+func TestMAPLearnedSD(t *testing.T) {
+	set := regression(40)
+	net := linear(t, nn.Gaussian{SD: nn.Learned})
+	r := looking{Search: Search{Restarts: 1, Batch: 40, Rate: 0.1, Epochs: 400}}.fit(t, net, 1, set, nil, 1)
+	theta, sum := r.Best(), 0.0
+	for i, y := range set.Values {
+		e := float64(y)
+		for k := range 3 {
+			e -= theta[k] * float64(set.F32[3*i+k])
+		}
+		sum += e * e
+	}
+	// d/d log σ of −Σ[e²/(2σ²) + log σ] − (log σ)²/2
+	wantNear(t, "gradient of log σ", []float64{sum*math.Exp(-2*theta[3]) - 40 - theta[3]}, []float64{0}, 1e-3)
+}
+
+// Without a validation set the posterior density chooses, prior and all: after one small step from draws of a wide
+// prior the likeliest restart is another one.
+func TestMAPChoosesByPosterior(t *testing.T) {
+	set, net := regression(4), linear(t, nn.Gaussian{SD: 3})
+	r := looking{Search: Search{Restarts: 8, Rate: 1e-6, Epochs: 1}, seed: 1}.fit(t, net, 0.3, set, nil, 1)
+	likelihood, posterior := make([]float64, 8), make([]float64, 8)
+	for k := range 8 {
+		theta := r.at(k, 1)
+		for i, y := range set.Values {
+			e := float64(y)
+			for l := range 3 {
+				e -= theta[l] * float64(set.F32[3*i+l])
+			}
+			likelihood[k] -= e * e / 18
+		}
+		posterior[k] = likelihood[k]
+		for _, x := range theta {
+			posterior[k] -= x * x / 0.6
+		}
+	}
+	best := func(x []float64) int { return slices.Index(x, slices.Max(x)) }
+	if best(likelihood) == best(posterior) {
+		t.Error("likelihood and posterior choose the same: the test shows nothing")
+	}
+	if r.Chosen != best(posterior) {
+		t.Errorf("restart %d was chosen, the posterior's best is %d", r.Chosen, best(posterior))
+	}
+}
+
+// Two epochs of 10 examples in batches of 4, 4 and 2, step by step in float64: each batch, the remainder too, counts
+// by its own mean, and the prior by 1/N.
+func TestMAPStepByStep(t *testing.T) {
+	const n, batch, rate, sd, v, seed = 10, 4, 0.1, 0.5, 0.3, 5
+	set := regression(n)
+	net := linear(t, nn.Gaussian{SD: sd})
+	r := looking{Search: Search{Restarts: 2, Batch: batch, Rate: rate, Epochs: 2}, seed: seed}.fit(t, net, v, set, nil, 1)
+	for restart := range 2 {
+		theta := make([]float64, 3)
+		prior(t, net, v).Sample(rng.Key{Seed: seed, Purpose: rng.Start, Particle: restart}.Stream(), theta)
+		for epoch := 1; epoch <= 2; epoch++ {
+			order := data.Order(n, rng.Key{Seed: seed, Purpose: rng.Batch, Iteration: epoch, Particle: restart})
+			for _, rows := range [][]int32{order[:4], order[4:8], order[8:]} {
+				grad := make([]float64, 3)
+				for k := range grad {
+					grad[k] = theta[k] / (v * n)
+				}
+				for _, i := range rows {
+					e := -float64(set.Values[i])
+					for k := range 3 {
+						e += theta[k] * float64(set.F32[3*int(i)+k])
+					}
+					for k := range 3 {
+						grad[k] += e * float64(set.F32[3*int(i)+k]) / (sd * sd) / float64(len(rows))
+					}
+				}
+				for k := range 3 {
+					theta[k] -= rate * grad[k]
+				}
+			}
+		}
+		wantNear(t, fmt.Sprintf("restart %d", restart), r.at(restart, 1), theta, 2e-6)
+	}
+}
+
+// The best state is the one reported: its loss on the validation set is the lowest of its restart and is the same when it is
+// scored anew; the restart stops when patience is over; the lowest of all is chosen.
+func TestMAPEarlyStopping(t *testing.T) {
+	net, train, validate := mlp(t), blobs(1, 60), blobs(2, 500)
+	type best struct {
+		nll, accuracy float64
+		epoch, last   int
+	}
+	seen := make([]best, 4)
+	s := looking{Search: Search{Restarts: 4, Rate: 0.3, Batch: 16, Epochs: 200, Patience: 7}, watch: func(r *restart) error {
+		b := &seen[r.number]
+		if b.last++; b.last != r.Epochs || r.K() != r.Epochs {
+			t.Errorf("restart %d reports epoch %d as its call %d", r.number, r.Epochs, b.last)
+		}
+		nll, accuracy := scored(t, net, validate, r.Theta)
+		if done := b.epoch > 0 && r.Epochs >= min(b.epoch+7, 200) && nll >= b.nll; r.Done() != done {
+			t.Errorf("restart %d, epoch %d: done is %v", r.number, r.Epochs, r.Done())
+		}
+		if b.epoch == 0 || nll < b.nll {
+			b.nll, b.accuracy, b.epoch = nll, accuracy, r.Epochs
+		}
+		return nil
+	}}
+	r := s.fit(t, net, 0.5, train, validate, 2)
+	model, err := nn.NewModel(net, validate, pool.New(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ll := make([]float64, 4)
+	if err := model.LogLik(context.Background(), nil, r.Theta, ll, nil); err != nil {
+		t.Fatal(err)
+	}
+	stopped := false
+	for k, b := range seen {
+		if r.NLL[k] != b.nll || r.Accuracy[k] != b.accuracy || r.BestEpoch[k] != b.epoch {
+			t.Errorf("restart %d: %v, %v at %d, the best reported was %+v", k, r.NLL[k], r.Accuracy[k], r.BestEpoch[k], b)
+		}
+		if b.last != min(b.epoch+7, 200) {
+			t.Errorf("restart %d: best at epoch %d, stopped after %d", k, b.epoch, b.last)
+		}
+		stopped = stopped || b.last < 200
+		wantNear(t, "NLL scored anew", []float64{-ll[k] / 500}, []float64{r.NLL[k]}, 0)
+		if r.NLL[k] < r.NLL[r.Chosen] {
+			t.Errorf("restart %d was chosen, %d is better: %v", r.Chosen, k, r.NLL)
+		}
+	}
+	if !stopped {
+		t.Error("no restart ran out of patience: the test shows nothing")
+	}
+
+	e, err := r.Ensemble()
+	if err != nil {
+		t.Fatal(err)
+	}
+	point, err := (&Job{Net: net}).one(r.Best())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		ensemble *bnn.Ensemble
+		size     int
+	}{"deep ensemble": {e, 4}, "point": {point, 1}} {
+		score, err := c.ensemble.Evaluate(context.Background(), validate, nil, pool.New(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.ensemble.Size() != c.size {
+			t.Errorf("%s of %d", name, c.ensemble.Size())
+		}
+		if name == "point" { // its parameters are rounded to float32
+			wantNear(t, name, []float64{float64(score.NLL), float64(score.Accuracy)}, []float64{r.NLL[r.Chosen], r.Accuracy[r.Chosen]}, 1e-5)
+		}
+	}
+}
+
+// scored is the mean NLL and the accuracy of one network on a set.
+func scored(t *testing.T, net *nn.Net, set *data.Set, theta []float64) (nll, accuracy float64) {
+	t.Helper()
+	model, err := nn.NewModel(net, set, pool.New(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ll, z, k := make([]float64, 1), make([]float32, set.Len()*net.Outputs()), net.Outputs()
+	if err := errors.Join(model.LogLik(t.Context(), nil, theta, ll, nil), model.Outputs(t.Context(), nil, theta, z)); err != nil {
+		t.Fatal(err)
+	}
+	right := 0
+	for i, y := range set.Labels {
+		if row := z[i*k : (i+1)*k]; slices.Index(row, slices.Max(row)) == int(y) {
+			right++
+		}
+	}
+	return -ll[0] / float64(set.Len()), float64(right) / float64(set.Len())
+}
+
+// One logit is that of class 1 against class 0, and of equal outputs the first counts.
+func TestClass(t *testing.T) {
+	for _, c := range []struct {
+		outputs []float32
+		want    int32
+	}{{[]float32{-1}, 0}, {[]float32{0}, 0}, {[]float32{1}, 1}, {[]float32{1, 3, 3}, 1}, {[]float32{5, 3, 3}, 0}, {[]float32{-5, -3, -2}, 2}} {
+		if got := class(c.outputs); got != c.want {
+			t.Errorf("outputs %v are class %d, want %d", c.outputs, got, c.want)
+		}
+	}
+}
+
+func TestMAPSameBits(t *testing.T) {
+	net, train, validate := mlp(t), blobs(1, 700), blobs(2, 50)
+	s := looking{Search: Search{Restarts: 5, Batch: 300, Epochs: 4}, seed: 9}
+	want := s.fit(t, net, 0.5, train, validate, 1).figures()
+	for _, threads := range []int{2, 7} {
+		if got := s.fit(t, net, 0.5, train, validate, threads).figures(); got != want {
+			t.Errorf("%d threads: another result than with 1", threads)
+		}
+	}
+	s.seed++
+	if got := s.fit(t, net, 0.5, train, validate, 1).figures(); got == want {
+		t.Error("another seed gave the same result")
+	}
+}
+
+var kind = runs.Kind{Name: "search", Differ: func(_, _ []byte) error { return errors.New("another config") }}
+
+// again carries a search out in a folder that was used before, or not.
+func (l looking) again(ctx context.Context, t *testing.T, dir string, net *nn.Net, train, validate *data.Set, threads int) (found, error) {
+	t.Helper()
+	folder, err := runs.ResumeFolder(dir, kind)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, err := runs.Open(folder, []byte("a config"), runs.Manifest{}, runs.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := l.in(ctx, run, net, prior(t, net, 0.5), train, validate, threads)
+	if closed := errors.Join(run.Close(nil), folder.Close()); closed != nil {
+		t.Fatal(closed)
+	}
+	return r, err
+}
+
+// A search that is interrupted again and again, its restarts saved and restored each time, ends with the same bits as one
+// that was not, on any number of threads: by a write that fails after some epochs, or by a context that ends within one.
+func TestMAPStopsAndContinues(t *testing.T) {
+	net, train, validate := mlp(t), blobs(1, 100), blobs(2, 50)
+	s := looking{Search: Search{Restarts: 3, Epochs: 12, Patience: 5, Rate: 0.3}}
+	want := s.fit(t, net, 0.5, train, validate, 1).figures()
+	full := errors.New("disk full")
+	for _, threads := range []int{1, 2} {
+		for _, cancelled := range []bool{false, true} {
+			dir, made, stops := filepath.Join(t.TempDir(), "run"), make([]int, 3), 0
+			for ; ; stops++ {
+				ctx, cancel := context.WithCancel(t.Context())
+				seen := 0
+				s.watch = func(r *restart) error {
+					if made[r.number]++; r.Epochs != made[r.number] {
+						t.Errorf("restart %d makes epoch %d, want %d", r.number, r.Epochs, made[r.number])
+					}
+					if seen++; seen < 3 {
+						return nil
+					}
+					if cancelled {
+						cancel()
+						return nil
+					}
+					return full
+				}
+				r, err := s.again(ctx, t, dir, net, train, validate, threads)
+				cancel()
+				if err == nil {
+					if got := r.figures(); got != want {
+						t.Errorf("%d threads, cancelled %v, after %d stops:\n%s\nwant\n%s", threads, cancelled, stops, got, want)
+					}
+					break
+				}
+				if !errors.Is(err, full) && !errors.Is(err, context.Canceled) || stops > 50 {
+					t.Fatal(err)
+				}
+			}
+			if stops < 5 {
+				t.Errorf("stopped only %d times", stops)
+			}
+		}
+	}
+}
+
+// countdown is a context that ends when it was asked so many times whether it has.
+type countdown struct {
+	context.Context
+	left atomic.Int64
+}
+
+func (c *countdown) Err() error {
+	if c.left.Add(-1) < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// A restart that is stopped within an epoch is as it was before, wherever that is, and makes the epoch with the same bits then.
+// Alone, from bytes to bytes, it ends with those of the search, whenever it was saved.
+func TestRestartAlone(t *testing.T) {
+	net, train, validate := mlp(t), blobs(1, 100), blobs(2, 50)
+	whole := looking{Search: Search{Restarts: 2, Epochs: 6, Patience: 3, Rate: 0.3}, first: make([]float64, net.Dim())}
+	for i := range whole.first {
+		whole.first[i] = 0.1 * math.Cos(float64(i))
+	}
+	want := whole.fit(t, net, 0.5, train, validate, 1)
+	whole.Complete(0, true)
+	b, err := newSearch(whole.Search, whole.seed, net, prior(t, net, 0.5), whole.first, train, validate, pool.New(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, end := range want.restarts {
+		r, stopped := b.restarts()[k], 0
+		for !r.Done() {
+			before, epochs := packed(t, r), r.Epochs
+			for n := int64(0); ; n++ {
+				ctx := &countdown{Context: t.Context()}
+				ctx.left.Store(n)
+				_, err := r.Step(ctx)
+				if err == nil {
+					break
+				}
+				stopped++
+				if !errors.Is(err, context.Canceled) || r.Epochs != epochs || epochs > 0 && !bytes.Equal(packed(t, r), before) {
+					t.Fatalf("restart %d, epoch %d, stopped after %d questions: %v; it has made %d", k, epochs+1, n, err, r.Epochs)
+				}
+			}
+			saved := packed(t, r)
+			got, err := runs.RunPart(t.Context(), b.restarts()[k], saved)
+			if err != nil || !bytes.Equal(got, packed(t, end)) {
+				t.Errorf("restart %d from epoch %d on: other bytes than within the search, %v", k, r.Epochs, err)
+			}
+		}
+		if stopped < 3*r.Epochs {
+			t.Errorf("restart %d was stopped %d times in %d epochs", k, stopped, r.Epochs)
+		}
+		if !bytes.Equal(packed(t, r), packed(t, end)) {
+			t.Errorf("restart %d: other bytes than within the search", k)
+		}
+	}
+	other, err := newSearch(whole.Search, 0, linear(t, nn.Gaussian{SD: 1}), prior(t, linear(t, nn.Gaussian{SD: 1}), 1), nil, regression(9), regression(5), pool.New(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for saved, reason := range map[string]string{"STARLING": "", string(packed(t, want.restarts[0])): "the network has 3"} {
+		if err := other.restarts()[0].UnmarshalBinary([]byte(saved)); err == nil || !strings.Contains(err.Error(), reason) {
+			t.Errorf("%d bytes: error %v, want one about %q", len(saved), err, reason)
+		}
+	}
+}
+
+// figures are a result and what its restarts ended with, to be compared.
+func (r found) figures() string {
+	var b strings.Builder
+	for _, s := range r.restarts {
+		fmt.Fprintln(&b, s.descent)
+	}
+	fmt.Fprint(&b, *r.Points)
+	return b.String()
+}
+
+// The first restart begins where it is told to, the others where they would have.
+func TestMAPFirst(t *testing.T) {
+	net, train := mlp(t), blobs(1, 60)
+	first := make([]float64, net.Dim())
+	for i := range first {
+		first[i] = 0.01 * float64(i)
+	}
+	s := looking{Search: Search{Restarts: 2, Epochs: 1, Rate: 1e-9}}
+	drawn := s.fit(t, net, 0.5, train, nil, 1)
+	s.first = first
+	r := s.fit(t, net, 0.5, train, nil, 1)
+	for i, x := range first {
+		if !(math.Abs(r.at(0, 1)[i]-x) < 1e-6) {
+			t.Fatalf("parameter %d is %v, began at %v", i, r.at(0, 1)[i], x)
+		}
+	}
+	if slices.Equal(drawn.at(0, 1), r.at(0, 1)) || !slices.Equal(drawn.at(1, 1), r.at(1, 1)) {
+		t.Error("the second restart begins elsewhere")
+	}
+}
+
+// A first restart that only gets worse ends where it began, which counts like an epoch: for patience, for the choice
+// among the restarts, and over stops. The others are as they would have been, and so are all where it gets better.
+func TestMAPFirstIsScored(t *testing.T) {
+	net, train, validate := mlp(t), blobs(1, 60), blobs(2, 300)
+	good := looking{Search: Search{Restarts: 1, Rate: 0.1, Epochs: 100}}.fit(t, net, 0.5, train, validate, 1)
+	s := looking{Search: Search{Restarts: 2, Rate: 30, Batch: 4, Epochs: 9, Patience: 5}} // of steps far too long
+	drawn := s.fit(t, net, 0.5, train, validate, 1)
+	s.first = good.Best()
+	epochs := 0
+	s.watch = func(r *restart) error {
+		if r.number == 0 {
+			epochs++
+			nll, _ := scored(t, net, validate, r.Theta)
+			if !(nll > good.NLL[0]) || r.Done() != (epochs == 5) {
+				t.Errorf("epoch %d: NLL %v, done %v; the start has %v", r.Epochs, nll, r.Done(), good.NLL[0])
+			}
+		}
+		return nil
+	}
+	r := s.fit(t, net, 0.5, train, validate, 1)
+	if !slices.Equal(r.Best(), s.first) || r.Chosen != 0 || r.BestEpoch[0] != 0 || r.NLL[0] != good.NLL[0] || r.Accuracy[0] != good.Accuracy[0] {
+		t.Errorf("restart %d was chosen, the first is of epoch %d, NLL %v and accuracy %v; it began at %v and %v",
+			r.Chosen, r.BestEpoch[0], r.NLL[0], r.Accuracy[0], good.NLL[0], good.Accuracy[0])
+	}
+	if !slices.Equal(r.at(1, 1), drawn.at(1, 1)) || r.BestEpoch[1] != drawn.BestEpoch[1] {
+		t.Error("the second restart is another one")
+	}
+
+	want, dir := r.figures(), filepath.Join(t.TempDir(), "run")
+	s.watch = func(*restart) error { return context.Canceled }
+	for stops := 0; ; stops++ {
+		r, err := s.again(t.Context(), t, dir, net, train, validate, 2)
+		if err == nil {
+			if got := r.figures(); got != want || stops < 5 {
+				t.Errorf("stopped after every epoch, %d times:\n%s\nwant\n%s", stops, got, want)
+			}
+			break
+		}
+		if stops > 50 {
+			t.Fatal(err)
+		}
+	}
+
+	s = looking{Search: Search{Restarts: 1, Rate: 0.1, Epochs: 3}, first: make([]float64, net.Dim())}
+	for i := range s.first {
+		s.first[i] = math.Inf(1) // a network that cannot be scored is no better than any
+	}
+	if _, err := s.in(t.Context(), without(t), net, prior(t, net, 0.5), train, validate, 2); err == nil || !strings.Contains(err.Error(), "restart 0, epoch 1") {
+		t.Errorf("infinite weights: error %v", err)
+	}
+}
+
+// oneBad is a prior whose draw number bad, counted from 0, is so far off that the likelihood vanishes.
+type oneBad struct {
+	*bnn.Normal
+	bad, drawn int
+}
+
+func (p *oneBad) Sample(s *rng.Stream, theta []float64) {
+	p.Normal.Sample(s, theta)
+	if p.drawn == p.bad {
+		theta[0] = 1e30
+	}
+	p.drawn++
+}
+
+// When one restart diverges, the others stop where they are, and its error is the only one.
+func TestMAPStopsTogether(t *testing.T) {
+	net, set := linear(t, nn.Gaussian{SD: 1}), regression(20)
+	epochs := 0
+	s := looking{Search: Search{Restarts: 5, Rate: 1e-3, Epochs: 10}, watch: func(*restart) error { epochs++; return nil }}
+	r, err := s.in(t.Context(), without(t), net, &oneBad{Normal: prior(t, net, 1), bad: 2}, set, nil, 1)
+	if err == nil || !strings.HasPrefix(err.Error(), "MAP restart 2, epoch 1: ") || strings.Count(err.Error(), "restart") != 1 {
+		t.Errorf("error %v", err)
+	}
+	if epochs != 2*10 { // those of the two that one thread had made before
+		t.Errorf("%d epochs, want 20", epochs)
+	}
+	for k, s := range r.restarts {
+		if s.Done() != (k < 2) || !s.Done() && s.K() != 0 {
+			t.Errorf("restart %d has made %d epochs, done: %v", k, s.K(), s.Done())
+		}
+	}
+}
+
+func TestMAPErrors(t *testing.T) {
+	net, train := mlp(t), blobs(1, 60)
+	good := prior(t, net, 1)
+	for name, c := range map[string]struct {
+		s        looking
+		prior    *bnn.Normal
+		validate *data.Set
+		reason   string
+	}{
+		"diverges":  {looking{Search: Search{Rate: 1e30, Restarts: 2, Epochs: 50}}, good, blobs(2, 9), "MAP restart 0, epoch"},
+		"no batch":  {looking{Search: Search{Batch: -1}}, good, nil, "MAP: batch: want at least 1, have -1"},
+		"no rate":   {looking{Search: Search{Rate: math.NaN()}}, good, nil, "MAP: rate: want a number above 0, have NaN"},
+		"impatient": {looking{Search: Search{Patience: -1}}, good, nil, "MAP: patience: want at least 0, have -1"},
+		"no epochs": {looking{Search: Search{Epochs: -1}}, good, nil, "MAP: epochs: want at least 1, have -1"},
+		"dimension": {looking{}, prior(t, linear(t, nn.Gaussian{SD: 1}), 1), nil, "prior of 3 parameters"},
+		"too many":  {looking{Search: Search{Restarts: 1 << 21}}, good, nil, "MAP: restarts: want below 1048576, have 2097152"},
+		"too long":  {looking{Search: Search{Epochs: 1 << 33}}, good, nil, "iteration 8589934592 is outside"},
+		"other set": {looking{}, good, regression(5), "linear"},
+		"first":     {looking{first: make([]float64, 3)}, good, nil, "first start of 3 parameters"},
+	} {
+		_, err := c.s.in(t.Context(), without(t), net, c.prior, train, c.validate, 1)
+		if err == nil || !strings.Contains(err.Error(), c.reason) {
+			t.Errorf("%s: error %v, want one about %q", name, err, c.reason)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	s := looking{Search: Search{Restarts: 1}, watch: func(r *restart) error {
+		if r.Epochs == 2 {
+			cancel()
+		}
+		return nil
+	}}
+	if r, err := s.in(ctx, without(t), net, good, train, nil, 1); !errors.Is(err, context.Canceled) || r.restarts[0].K() != 2 {
+		t.Errorf("cancelled: error %v after %d epochs", err, r.restarts[0].K())
+	}
+}
+
+// In a run the first restart begins at the trained network, and it alone.
+func TestFirstRestartBeginsAtInit(t *testing.T) {
+	job := newJob(t, 1).provide(AsIs{})
+	job.Data.Validate = nil
+	job.Search = &Search{Restarts: 2, Rate: 1e-12, Batch: 64, Epochs: 1}
+	if err := job.search(t.Context(), new(Outcome)); err != nil {
+		t.Fatal(err)
+	}
+	wantNear(t, "restart 0", job.Points.at(0, 1), job.Init, 1e-9)
+	if second := job.Points.at(1, 1); !(math.Abs(second[0]-job.Init[0]) > 1e-3) {
+		t.Errorf("restart 1 begins at %v, the network at %v", second[0], job.Init[0])
+	}
+}
+
+// Of a regression on standardised targets the restarts' NLL is that of the targets in their own units; what is chosen stays.
+func TestSearchUnits(t *testing.T) {
+	net := linear(t, nn.Gaussian{SD: 1})
+	job := func(sd float64) (*Job, *Outcome) {
+		j := newJob(t, 1).provide(MAP{})
+		j.Net, j.Prior, j.Data = net, prior(t, net, 1), &data.Problem{Train: regression(40), Validate: regression(20), Schema: &data.Schema{}}
+		if sd != 1 {
+			j.Data.Schema.Targets = &data.Standard{Mean: []float64{5}, SD: []float64{sd}, To: 1}
+		}
+		out := new(Outcome)
+		if err := j.search(t.Context(), out); err != nil {
+			t.Fatal(err)
+		}
+		return j, out
+	}
+	plain, out := job(1)
+	wide, scaled := job(100)
+	for k, nll := range plain.Points.NLL {
+		wantNear(t, "NLL", []float64{out.NLL[k], wide.Points.NLL[k], scaled.NLL[k]}, []float64{nll, nll, nll + math.Log(100)}, 1e-12)
+	}
+	if out.Chosen != scaled.Chosen || out.Chosen != plain.Points.Chosen || out.Restarts.Size() != 8 {
+		t.Errorf("restart %d of %d is chosen, and %d in other units", out.Chosen, out.Restarts.Size(), scaled.Chosen)
+	}
+}
+
+// What a config leaves out: as many restarts as the method needs, and patience where there are validation examples.
+func TestSearchDefaults(t *testing.T) {
+	for _, c := range []struct {
+		s         Search
+		restarts  int
+		validates bool
+		want      Search
+	}{
+		{Search{}, 0, true, Search{8, 0.03, 64, 300, 20}},
+		{Search{}, 30, false, Search{30, 0.03, 64, 5, 0}},
+		{Search{Restarts: 2, Rate: 0.5, Batch: 7, Epochs: 9, Patience: 3}, 30, true, Search{2, 0.5, 7, 9, 3}},
+	} {
+		got := c.s
+		if got.Complete(c.restarts, c.validates); got != c.want {
+			t.Errorf("%+v for %d restarts: %+v, want %+v", c.s, c.restarts, got, c.want)
+		}
+	}
+}

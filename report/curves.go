@@ -1,0 +1,224 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/starling-smc/starling"
+	"github.com/starling-smc/starling/internal/chart"
+	"github.com/starling-smc/starling/internal/finding"
+	"github.com/starling-smc/starling/method"
+	"github.com/starling-smc/starling/smc"
+)
+
+// curve is a quantity over the iterations of a run.
+type curve struct {
+	id, title, caption string
+	axis               chart.Axis // of its values, with its name
+	of                 func(*starling.TraceLine) float64
+	decimals           int
+	step               bool       // it keeps a value until the next
+	smooth             bool       // of chains it is noise from one line to the next: means over stretches are drawn
+	reference          *reference // nil: nothing to compare with
+	islands            []island   // the traces, with the lines that have it
+}
+
+// reference is a value to compare with, and what it is.
+type reference struct {
+	at   float64
+	note string
+}
+
+// curves are all that the sampler has, in the order of the page; none if nothing was sampled.
+func (v *view) curves() (all []curve) {
+	if len(v.islands) == 0 {
+		return nil
+	}
+	for _, c := range v.sampling.Path.Curves(v.a.Problem.Train.Len()) {
+		all = append(all, v.ofPath(c))
+	}
+	if v.sampling.Path.Batches() {
+		all = append(all, v.batchCurves()...)
+	}
+	if v.sampling.Particles > 1 {
+		all = append(all, v.ess(), v.acceptance(), v.ancestors(), v.likelihood())
+	} else {
+		all = append(all, v.likelihood(), v.acceptance())
+	}
+	all = append(all, v.validation(), curve{
+		id: "step", title: "Step size", axis: chart.Axis{Label: "step size (log scale)", Log: true}, decimals: 5, smooth: true,
+		of:      func(l *starling.TraceLine) float64 { return l.Step },
+		caption: "The step size of the last move of an iteration.",
+	})
+	for i := range all {
+		all[i].islands = v.islands
+	}
+	return append(all, v.testCurves()...)
+}
+
+// ofPath is a curve as the path describes it.
+func (v *view) ofPath(c smc.Curve) curve {
+	axis := chart.Axis{Label: c.Axis, Log: c.Log, Whole: c.Whole}
+	of := func(l *starling.TraceLine) float64 { return c.Of(l.Info) }
+	if c.Share {
+		axis.Max = 1
+	}
+	if c.Zero { // the largest value stands at the end of the axis, so that a constant is drawn, too
+		for i := range v.run.Trace {
+			axis.Max = max(axis.Max, of(&v.run.Trace[i]))
+		}
+	}
+	return curve{id: c.ID, title: c.Title, caption: c.Caption, axis: axis, of: of, decimals: c.Decimals, step: c.Step}
+}
+
+// ess is the effective sample size, as a share of the particles.
+func (v *view) ess() curve {
+	particles := float64(v.sampling.Particles)
+	c := curve{
+		id: "ess", title: "Effective sample size", decimals: 2, caption: "Before resampling.",
+		axis: chart.Axis{Label: "share of the particles", Min: 0, Max: 1, Percent: true},
+		of:   func(l *starling.TraceLine) float64 { return l.ESS / particles },
+	}
+	if share := v.sampling.Path.Share(); share > 0 {
+		c.reference = &reference{share, "left effective by each step of the path"}
+	} else if ratio := v.sampling.Resample.When.Ratio(); ratio > 0 {
+		c.reference = &reference{ratio, "resampling below it"}
+	}
+	return c
+}
+
+// ancestors is the number of particles of the start that have descendants.
+func (v *view) ancestors() curve {
+	return curve{
+		id: "ancestors", title: "Surviving ancestors", step: true,
+		axis:    chart.Axis{Label: "particles of the start with descendants", Whole: true, Min: 0, Max: float64(v.sampling.Particles)},
+		of:      func(l *starling.TraceLine) float64 { return float64(l.Ancestors) },
+		caption: "Resampling loses ancestors for good. Only moves make their descendants differ again.",
+	}
+}
+
+func (v *view) acceptance() curve {
+	c := curve{
+		id: "acceptance", title: "Acceptance", decimals: 2, smooth: true,
+		axis:    chart.Axis{Label: "mean acceptance probability", Min: 0, Max: 1, Percent: true},
+		of:      func(l *starling.TraceLine) float64 { return l.Acceptance },
+		caption: "A particle stays where it is when its move is refused.",
+	}
+	if !v.sampling.Move.Invariant() {
+		c.caption = "The share that an accept/reject step would have accepted. These moves have none: each is made, and its energy error goes " +
+			"into the weight."
+	}
+	if aim := v.sampling.Move.Aim(); aim > 0 {
+		c.reference = &reference{aim, "the step size is adapted to it"}
+	}
+	return c
+}
+
+// likelihood is the sum over all training examples or, on a path of batches, the mean over those of the batch: batches
+// differ in size.
+func (v *view) likelihood() curve {
+	c := curve{
+		id: "likelihood", title: "Log-likelihood", axis: chart.Axis{Label: "mean log-likelihood of a particle, nats"}, decimals: 1,
+		of:      func(l *starling.TraceLine) float64 { return float64(l.LogLikelihood) },
+		caption: fmt.Sprintf("On the training examples. At the end it should be stationary, and equal for all %ss.", v.sampling.Unit),
+	}
+	if !v.sampling.Path.Batches() {
+		return c
+	}
+	c.axis.Label, c.decimals = "mean over particles and examples, nats", 3
+	c.of = func(l *starling.TraceLine) float64 { return float64(l.LogLikelihood) / float64(l.Examples-l.Annealed) }
+	c.caption = "Per example of the iteration's own batch: it varies with the examples in the batch."
+	if v.sampling.Path.AnnealsIn() {
+		c.caption = "Per example of the newest block: it falls when a block comes in whose examples no particle has learnt from."
+	}
+	return c
+}
+
+func (v *view) validation() curve {
+	c := curve{
+		id: "validation", title: "Validation", axis: chart.Axis{Label: "NLL on the validation examples, nats"}, decimals: 3,
+		of: func(l *starling.TraceLine) float64 { return number(l.ValNLL) },
+		caption: fmt.Sprintf("Of the particles of an %s together, as they are after the iteration. The posterior at the end may hold other states.",
+			v.sampling.Unit),
+	}
+	if v.sampling.Chains() {
+		c.caption = "Of the chain's present state alone, not of the states that are kept."
+	}
+	if best := v.bestMAP(); !math.IsNaN(best) {
+		c.reference = &reference{best, "best MAP"}
+	}
+	return c
+}
+
+// bestMAP is the chosen restart's NLL on the validation examples; NaN without any.
+func (v *view) bestMAP() float64 {
+	if v.run.Chosen >= len(v.run.NLL) {
+		return math.NaN()
+	}
+	return v.run.NLL[v.run.Chosen]
+}
+
+// testCurves are the scores on the test examples, of the iterations after which these were evaluated.
+func (v *view) testCurves() []curve {
+	islands := tested(v.islands)
+	caption := fmt.Sprintf("Of an island's particles together, by their weights, every %d iterations and at the end. "+
+		"No decision depends on it.", method.TestedEvery)
+	return []curve{
+		{
+			id: "testnll", title: "Test NLL", axis: chart.Axis{Label: "NLL on the test examples, nats"}, decimals: 3, caption: caption, islands: islands,
+			of: func(l *starling.TraceLine) float64 { return number(l.TestNLL) },
+		}, {
+			id: "testaccuracy", title: "Test accuracy", decimals: 4, caption: caption, islands: islands,
+			axis: chart.Axis{Label: "accuracy on the test examples", Percent: true},
+			of:   func(l *starling.TraceLine) float64 { return number(l.TestAccuracy) },
+		},
+	}
+}
+
+// batchCurves are what a path of batches has beside its own curves: what the moves' errors and the changes of target do to the
+// weights.
+func (v *view) batchCurves() (all []curve) {
+	if !v.sampling.Move.Invariant() {
+		all = append(all, curve{
+			id: "energy", title: "Energy error", axis: chart.Axis{Label: "sd over the particles, nats (log scale)", Log: true}, decimals: 2,
+			of:      func(l *starling.TraceLine) float64 { return l.EnergySD },
+			caption: "It is added to the log-weights: above a few nats one particle gets nearly all the weight.",
+		})
+	}
+	particles := v.sampling.Particles
+	all = append(all, curve{
+		id: "logweights", title: "Variance of the log-weights", axis: chart.Axis{Label: "nats² (log scale)", Log: true}, decimals: 2,
+		of:        func(l *starling.TraceLine) float64 { return float64(l.LogWeightVar) },
+		reference: &reference{math.Log(float64(particles)), fmt.Sprintf("log J: what %d particles carry", particles)},
+		caption: "Before resampling, over the living particles. The effective share of the particles is about exp(−variance): above log J " +
+			"less than one particle is effective.",
+	})
+	if slices.ContainsFunc(v.run.Trace, func(l starling.TraceLine) bool { return l.LogZ != 0 }) {
+		all = append(all, v.evidenceSoFar())
+	}
+	return all
+}
+
+func (v *view) evidenceSoFar() curve {
+	c := curve{
+		id: "logz", title: "Log evidence so far", axis: chart.Axis{Label: "nats"}, decimals: 1,
+		of:      func(l *starling.TraceLine) float64 { return float64(l.LogZ) },
+		caption: "Of the iteration's own target.",
+	}
+	switch path := v.sampling.Path; {
+	case v.sampling.Literal:
+		c.caption = ""
+	case path.Evidence().Scaled && v.sampling.Tempered:
+		c.caption = "Of the iteration's own target. Its likelihood is scaled to all examples once tempering has reached the first batch."
+	case path.Evidence().Scaled:
+		c.caption = "Of the iteration's own target. Its likelihood is scaled to all examples."
+	case path.AnnealsIn():
+		c.caption = "Of the iteration's own target: the examples that have come in, those of the newest block to its power."
+	}
+	if i := slices.IndexFunc(v.run.Findings, finding.Finding.OfEvidence); i >= 0 {
+		c.caption = strings.TrimSpace(c.caption + " " + v.run.Findings[i].Sentence())
+	}
+	return c
+}

@@ -1,0 +1,226 @@
+package starling
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/starling-smc/starling/bnn"
+	"github.com/starling-smc/starling/mcmc"
+	"github.com/starling-smc/starling/method"
+	"github.com/starling-smc/starling/nn"
+	"github.com/starling-smc/starling/smc"
+)
+
+// small are runs of every kind below 2e5 image-particle gradients and 1,000 parameters, by name.
+func small(t *testing.T) map[string]Spec {
+	t.Helper()
+	const conv = "model.layers.0={conv: {filters: 1, kernel: 5, stride: 4}}"
+	yes := filepath.Join(t.TempDir(), "yes.csv")
+	save(t, yes, []byte(lines(60, "yes", "no")))
+	specs := map[string]Spec{
+		"smc":        trees(t),
+		"pcn":        trees(t, "method.smc.move={pcn: {mutations: {eta: 0.2, max: 6}}}", "method.smc.combine=evidence", "method.smc.resample={scheme: stratified}"),
+		"chains":     trees(t, "method={mcmc: {chains: 3, epochs: 40, keep: last, move: {hmc: {steps: 1}}}}", "prior.anchor.s=0.1"),
+		"chains-pcn": trees(t, "method={mcmc: {chains: 3, start: prior, epochs: 20, keep: 6, move: {pcn: {}}}}"),
+		"images": preset(t, "mnist7", conv, "map.epochs=1", "map.restarts=2",
+			"method={mcmc: {chains: 2, epochs: 12, keep: 4, move: {hmc: {steps: 3, jitter: 0.1}}}}"),
+		"means": preset(t, "mnist7", conv, "model.layers.2={avgpool: 2}", "map.epochs=1", "map.restarts=2",
+			"method={smc: {particles: 3, start: map, path: {ctr: {iterations: 5, batch: 100}}, move: {leapfrog: {step: 0.01}}}}"),
+		"point":      trees(t, "prior.anchor.s=0"),
+		"map":        trees(t, "method=map"),
+		"ensemble":   trees(t, "method=ensemble"),
+		"as-is":      asIs(t),
+		"regression": regression(t, "inputs"),
+		"units":      regression(t, "both"),
+		"bernoulli": trees(t, "data.csv={file: "+yes+", target: y}", "model={layers: [{dense: 3}, tanh, {dense: 1}], likelihood: bernoulli}",
+			"method.smc.resample={scheme: systematic, when: never}"),
+		"followed": followed(t),
+		"tempered": trees(t, "method.smc={particles: 6, start: tempered, path: {ctr: {iterations: 10, batch: 9}}, move: {leapfrog: {step: 0.05, gradient: {batch: 5}}}}"),
+		"sgd":      trees(t, "method.smc={particles: 3, start: sgd, path: {sda: {iterations: 8, batch: 9, exact: true}}, move: {leapfrog: {step: 0.05}}}", "map.epochs=2"),
+		"literal":  trees(t, "method.smc={particles: 4, weight: literal, path: {linear: {iterations: 6, batch: 9}}, move: {leapfrog: {step: 0.05}}}", "map=null"),
+	}
+	for _, scheme := range []string{"constant", "full", "ctr", "linear", "automated", "sda"} {
+		batch := ", batch: 9"
+		if scheme == "full" {
+			batch = ""
+		}
+		specs[scheme] = trees(t, "method.smc={particles: 6, islands: 2, path: {"+scheme+": {iterations: 10"+batch+"}}, move: {leapfrog: {steps: 2, step: 0.05}}}")
+	}
+	return specs
+}
+
+// asIs takes a network that PyTorch trained as it is.
+func asIs(t *testing.T) Spec {
+	t.Helper()
+	spec := parsed(t, "testdata/pytorch/gelu.yaml")
+	for _, file := range []*string{&spec.Model.Init, &spec.Data.Train.Inputs, &spec.Data.Train.Targets} {
+		*file = filepath.Join("testdata", "pytorch", *file)
+	}
+	return spec
+}
+
+// followed is a run on 40 examples that are all kept, with 15 to test.
+func followed(t *testing.T, sets ...string) Spec {
+	t.Helper()
+	dir := t.TempDir()
+	file := func(name string) string { return filepath.Join(dir, name) }
+	for part, n := range map[string]int{"train": 40, "test": 15} {
+		var x []float64
+		labels := []byte{0, 0, 8, 1, 0, 0, 0, byte(n)} // IDX: bytes of one dimension
+		for i := range n {
+			a, b := math.Sin(float64(3*i+n)), math.Cos(float64(i*i))
+			x, labels = append(x, a, b), append(labels, byte(a+b+2))
+		}
+		save(t, file(part+".npy"), npy(t, []int{n, 2}, x...))
+		save(t, file(part+".idx"), labels)
+	}
+	spec, err := ParseSpec("followed.yaml", fmt.Appendf(nil, `
+name: followed
+data: {train: {inputs: %[1]strain.npy, targets: %[1]strain.idx}, test: {inputs: %[1]stest.npy, targets: %[1]stest.idx}, whole: true}
+model: {layers: [{dense: 4}, tanh, {dense: 4}], likelihood: categorical}
+prior: {normal: {variance: 1}}
+method: {smc: {particles: 5, islands: 2, path: {linear: {iterations: 22, batch: 8, grow: 5}}, move: {leapfrog: {steps: 2, step: 0.05}}}}
+`, dir+string(filepath.Separator)), sets...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return spec
+}
+
+// rows lists the rows of all tables whose parts a Spec has, as "move hmc".
+func rows(spec Spec) (used []string) {
+	add := func(family, row string) { used = append(used, family+" "+row) }
+	add("method", method.Methods.Name(spec.Method))
+	add("likelihood", nn.Likelihoods.Name(spec.Model.Likelihood))
+	for _, l := range spec.Model.Layers {
+		add("layer", nn.Layers.Name(l))
+	}
+	if spec.Prior.Family != nil {
+		add("prior", bnn.Priors.Name(spec.Prior.Family))
+	}
+	if m, ok := spec.Method.(method.SMC); ok && m.Weight != nil {
+		add("weighting", smc.Weightings.Name(m.Weight))
+	}
+	if s := spec.Method.Sampling(); s != nil {
+		add("move", mcmc.Moves.Name(s.Move))
+		add("path", smc.Paths.Name(s.Path))
+		add("scheme", smc.Schemes.Name(s.Resample.Scheme))
+		add("occasion", smc.Occasions.Name(s.Resample.When))
+		add("combination", bnn.Combinations.Name(s.Combine))
+	}
+	return used
+}
+
+// tables are the names of all families' rows.
+var tables = map[string][]string{
+	"method": method.Methods.Names(), "likelihood": nn.Likelihoods.Names(), "layer": nn.Layers.Names(), "prior": bnn.Priors.Names(),
+	"weighting": smc.Weightings.Names(), "move": mcmc.Moves.Names(), "path": smc.Paths.Names(), "scheme": smc.Schemes.Names(),
+	"occasion": smc.Occasions.Names(), "combination": bnn.Combinations.Names(),
+}
+
+// TestEveryRowRuns: each row of each table is part of a small run, whose bits TestSameBytes compares, which TestStopAndGoOn stops
+// and which TestRunFolder reads back. Layers are left to package nn, and reversal is the weighting of moves that need none.
+func TestEveryRowRuns(t *testing.T) {
+	if len(tables) != len(families) {
+		t.Errorf("%d tables, configs have %d", len(tables), len(families))
+	}
+	var used []string
+	for _, spec := range small(t) {
+		used = append(used, rows(spec)...)
+	}
+	for family, names := range tables {
+		for _, name := range names {
+			row := family + " " + name
+			if family != "layer" && row != "weighting reversal" && !slices.Contains(used, row) {
+				t.Errorf("no small run has the %s: add one to small", row)
+			}
+		}
+	}
+}
+
+// settings are what a config may say of each row, every key of it. A row without settings has none here.
+var settings = map[string]string{
+	"method smc":             "method={smc: {particles: 7, islands: 3, combine: evidence, path: {tempering: {ess: 0.4}}, move: {pcn: {}}, resample: {scheme: residual, when: never}}}",
+	"method mcmc":            "method={mcmc: {chains: 3, start: prior, epochs: 90, keep: 6, move: {hmc: {steps: 3}}}}",
+	"likelihood gaussian":    "model.likelihood={gaussian: {sd: 0.25}}",
+	"layer dense":            "model.layers.0={dense: {units: 7, bias: false}, name: a}",
+	"layer conv":             "model.layers.0={conv: {filters: 2, kernel: [3, 2], stride: [1, 2], pad: [0, 1], bias: false}, name: b}",
+	"layer maxpool":          "model.layers.0={maxpool: {size: [2, 3], stride: 1, pad: [1, 0]}}",
+	"layer avgpool":          "model.layers.0={avgpool: {size: 3, stride: [2, 1], pad: 1}}",
+	"prior normal":           "prior={normal: {variance: 0.3}, anchor: {s: 0.2}}",
+	"weighting momentum":     "method.smc={weight: momentum, path: {full: {}}, move: {leapfrog: {step: 0.1}}}",
+	"weighting literal":      "method.smc={weight: literal, path: {full: {}}, move: {leapfrog: {step: 0.1}}}",
+	"move hmc":               "method.smc.move={hmc: {steps: 4, step: 0.3, jitter: 0.1, mutations: {eta: 0.1, max: 9}}}",
+	"move pcn":               "method.smc.move={pcn: {step: 0.3, mutations: 4}}",
+	"move leapfrog":          "method.smc={path: {full: {}}, move: {leapfrog: {steps: 2, step: 0.1, gradient: {batch: 50}}}}",
+	"path tempering":         "method.smc.path={tempering: {ess: 0.7}}",
+	"path constant":          "method.smc={path: {constant: {iterations: 7, batch: 30}}, move: {leapfrog: {step: 0.1}}}",
+	"path full":              "method.smc={path: {full: {iterations: 7}}, move: {leapfrog: {step: 0.1}}}",
+	"path ctr":               "method.smc={path: {ctr: {iterations: 7, batch: 30}}, move: {leapfrog: {step: 0.1}}}",
+	"path linear":            "method.smc={path: {linear: {iterations: 7, batch: 30, grow: 20}}, move: {leapfrog: {step: 0.1}}}",
+	"path automated":         "method.smc={path: {automated: {iterations: 7, batch: 30, grow: 20}}, move: {leapfrog: {step: 0.1}}}",
+	"path sda":               "method.smc={path: {sda: {iterations: 7, batch: 30, grow: 20, exact: true, scale: true}}, move: {leapfrog: {step: 0.1}}}",
+	"occasion ess":           "method.smc.resample={when: {ess: 0.25}}",
+	"likelihood bernoulli":   "model.likelihood=bernoulli",
+	"weighting reversal":     "", // the default of moves with accept or reject, which a config cannot change
+	"layer global_avgpool":   "model.layers.0=global_avgpool",
+	"combination evidence":   "method.smc.combine=evidence",
+	"occasion always":        "method.smc.resample={when: always}",
+	"occasion never":         "method.smc.resample={when: never}",
+	"method as-is":           "", // TestConfigs has it: prior and map do not go with it
+	"method map":             "method=map",
+	"method ensemble":        "method=ensemble",
+	"likelihood categorical": "model.likelihood=categorical",
+	"combination equal":      "method.smc.combine=equal",
+	"scheme multinomial":     "method.smc.resample={scheme: multinomial}",
+	"scheme systematic":      "method.smc.resample={scheme: systematic}",
+	"scheme stratified":      "method.smc.resample={scheme: stratified}",
+	"scheme residual":        "method.smc.resample={scheme: residual}",
+	"layer flatten":          "model.layers.0=flatten",
+	"layer relu":             "model.layers.0=relu",
+	"layer tanh":             "model.layers.0=tanh",
+	"layer gelu":             "model.layers.0=gelu",
+	"layer swish":            "model.layers.0=swish",
+}
+
+// TestEveryRowRoundTrips: a config that sets what a row of a table can be set to is read, resolved, and reads back as the same
+// Spec, which has the row.
+func TestEveryRowRoundTrips(t *testing.T) {
+	const base = `
+data: {set: mnist7}
+model: {layers: [{dense: 6}, tanh, {dense: 8}], likelihood: categorical}
+prior: {normal: {fan_in: 2}}
+method: {smc: {particles: 8}}
+`
+	for family, names := range tables {
+		for _, name := range names {
+			row := family + " " + name
+			set, ok := settings[row]
+			if !ok {
+				t.Errorf("no config has the %s: add one to settings", row)
+			}
+			if set == "" {
+				continue
+			}
+			spec, err := ParseSpec("row.yaml", []byte(base), set)
+			if err != nil {
+				t.Errorf("%s: %v", row, err)
+				continue
+			}
+			if !slices.Contains(rows(spec), row) {
+				t.Errorf("%s: the Spec has %q", row, rows(spec))
+			}
+			roundTrip(t, spec)
+			for _, path := range strings.FieldsFunc(set, func(r rune) bool { return strings.ContainsRune("={}[]:, ", r) }) {
+				if text := spec.YAML(); !bytes.Contains(text, []byte(path)) && !strings.Contains(path, ".") && path != "false" {
+					t.Errorf("%s: the resolved config lacks %s:\n%s", row, path, text)
+				}
+			}
+		}
+	}
+}

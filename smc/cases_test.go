@@ -1,0 +1,61 @@
+package smc
+
+import "testing"
+
+// pathCase is what tests know of a row of Paths: one entry here, and a new path is in the tests of bits, membership, caches,
+// configs and answers.
+type pathCase struct {
+	path   func(iterations int) Path // with batches of 7 of 41 examples, and blocks of 5
+	title  string
+	config string // with every default
+	facts
+}
+
+// facts are what a path of at least 10 iterations answers.
+type facts struct {
+	batches  bool
+	evidence Evidence
+	share    float64
+	resample Occasion
+	anneals  bool
+}
+
+var pathCases = map[string]pathCase{
+	"tempering": {
+		func(int) Path { return Tempering{ESS: 0.7} }, "tempered SMC", "{tempering: {ess: 0.5}}",
+		facts{false, Evidence{Sure: true}, 0.7, Always{}, false},
+	},
+	"constant": {
+		func(k int) Path { return Schedule[Constant]{k, Constant{7}} }, "SMC on constant batches", "{constant: {iterations: 200, batch: 500}}",
+		facts{true, Evidence{Batch: 7, Scaled: true}, 0, BelowRatio(0.5), false},
+	},
+	"full": {
+		func(k int) Path { return Schedule[Full]{k, Full{}} }, "SMC on full batches", "{full: {iterations: 200}}",
+		facts{true, Evidence{Every: true, Sure: true, Scaled: true}, 0, BelowRatio(0.5), false},
+	},
+	"ctr": {
+		func(k int) Path { return Schedule[ConstantToRefine]{k, ConstantToRefine{7}} }, "data annealing (constant to refine)", "{ctr: {iterations: 200, batch: 500}}",
+		facts{true, Evidence{Sure: true, Scaled: true}, 0, BelowRatio(0.5), false},
+	},
+	"linear": {
+		func(k int) Path { return Schedule[Linear]{k, Linear{7, 5}} }, "data annealing (linear)", "{linear: {iterations: 200, batch: 500, grow: 500}}",
+		facts{true, Evidence{Sure: true, Scaled: true}, 0, BelowRatio(0.5), false},
+	},
+	"automated": {
+		func(k int) Path { return Schedule[Automated]{k, Automated{7, 5}} }, "data annealing (automated)", "{automated: {iterations: 200, batch: 500, grow: 500}}",
+		facts{true, Evidence{Sure: true, Scaled: true}, 0, BelowRatio(0.5), false},
+	},
+	"sda": {
+		func(k int) Path { return SDA{Iterations: k, Batch: 7, Grow: 5} }, "smooth data annealing", "{sda: {iterations: 200, batch: 500, grow: 500}}",
+		facts{true, Evidence{}, 0, BelowRatio(0.5), true},
+	},
+}
+
+// caseOf returns what tests know of a row; it is an error if they know nothing.
+func caseOf(t *testing.T, name string) (c pathCase, ok bool) {
+	t.Helper()
+	if c, ok = pathCases[name]; !ok {
+		t.Errorf("the path %s has no case", name)
+	}
+	return c, ok
+}

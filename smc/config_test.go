@@ -1,0 +1,135 @@
+package smc
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/mcmc"
+)
+
+// settings are a sampler's parts as a config has them.
+type settings struct {
+	Path     Path      `yaml:"path"`
+	Move     mcmc.Move `yaml:"move"`
+	Weight   Weighting `yaml:"weight,omitempty"`
+	Resample Resampler `yaml:"resample"`
+}
+
+func (s *settings) Defaults() {
+	if s.Path == nil {
+		s.Path = Tempering{}
+	}
+	if s.Move == nil {
+		s.Move = mcmc.HMC{}
+	}
+	s.Move = s.Move.ForPopulation()
+	if s.Resample.When == nil {
+		s.Resample.When = s.Path.Resampling()
+	}
+}
+
+func families() []config.Family {
+	return []config.Family{Paths, mcmc.Moves, Weightings, Schemes, Occasions}
+}
+
+// What a config may say of paths, moves, weightings and resampling, and how it is written with every default. Each row of
+// each table has a case.
+func TestConfigs(t *testing.T) {
+	const hmc, multinomial = "move: {hmc: {steps: 1, step: adapted, accept: 0.574, jitter: 0, mutations: 10}}", "resample: {scheme: multinomial, when: {ess: 0.5}}"
+	all := ""
+	for _, c := range [][2]string{
+		{"path: {}", "path: {tempering: {ess: 0.5}}|" + hmc + "|resample: {scheme: multinomial, when: always}"},
+		{"path: {tempering: {ess: 0.7}}|resample: {scheme: systematic, when: never}", "path: {tempering: {ess: 0.7}}|" + hmc + "|resample: {scheme: systematic, when: never}"},
+		{"path: {constant: {}}", "path: {constant: {iterations: 200, batch: 500}}|" + hmc + "|" + multinomial},
+		{"path: {full: {}}|weight: reversal", "path: {full: {iterations: 200}}|" + hmc + "|weight: reversal|" + multinomial},
+		{"path: {ctr: {batch: 7}}", "path: {ctr: {iterations: 200, batch: 7}}|" + hmc + "|" + multinomial},
+		{"path: {linear: {iterations: 9, batch: 7}}|move: {leapfrog: {step: 0.5}}|weight: momentum",
+			"path: {linear: {iterations: 9, batch: 7, grow: 7}}|move: {leapfrog: {steps: 3, step: 0.5}}|weight: momentum|" + multinomial},
+		{"path: {automated: {grow: 7}}|move: {leapfrog: {steps: 1, step: 0.5, gradient: {batch: 9}}}|weight: literal",
+			"path: {automated: {iterations: 200, batch: 500, grow: 7}}|move: {leapfrog: {steps: 1, step: 0.5, gradient: {batch: 9}}}|weight: literal|" + multinomial},
+		{"path: {sda: {exact: true, scale: true}}|resample: {scheme: stratified}",
+			"path: {sda: {iterations: 200, batch: 500, grow: 500, exact: true, scale: true}}|" + hmc + "|resample: {scheme: stratified, when: {ess: 0.5}}"},
+		{"move: {pcn: {step: 0.25, mutations: {eta: 0.1}}}|resample: {scheme: residual, when: {ess: 0.25}}",
+			"path: {tempering: {ess: 0.5}}|move: {pcn: {step: 0.25, mutations: {eta: 0.1, max: 50}}}|resample: {scheme: residual, when: {ess: 0.25}}"},
+		{"move: {hmc: {steps: 4, jitter: 0.25, mutations: 3}}",
+			"path: {tempering: {ess: 0.5}}|move: {hmc: {steps: 4, step: adapted, accept: 0.65, jitter: 0.25, mutations: 3}}|resample: {scheme: multinomial, when: always}"},
+	} {
+		text, want := strings.ReplaceAll(c[0], "|", "\n"), strings.ReplaceAll(c[1], "|", "\n")+"\n"
+		got, _, err := config.Parse[settings]("c.yaml", []byte(text), nil, families()...)
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		written := string(config.Encode(got, families()...))
+		if plain(written) != plain(want) {
+			t.Errorf("%s\nis written\n%s\nwant\n%s", text, written, want)
+		}
+		again, _, err := config.Parse[settings]("c.yaml", []byte(written), nil, families()...)
+		if back := string(config.Encode(again, families()...)); err != nil || back != written {
+			t.Errorf("%s\nis read and written as\n%s\nerror %v", written, back, err)
+		}
+		all += plain(written)
+	}
+	for _, row := range Paths { // without a setting
+		if c, ok := caseOf(t, row.Name); ok {
+			got, _, err := config.Parse[settings]("c.yaml", []byte("path: {"+row.Name+": {}}"), nil, families()...)
+			written := plain(string(config.Encode(got, families()...)))
+			if err != nil || !strings.HasPrefix(written, plain("path: "+c.config+"\n")) {
+				t.Errorf("%s without settings is written %s, want %s; error %v", row.Name, written, c.config, err)
+			}
+			all += written
+		}
+	}
+	for _, text := range append(rows("move", mcmc.Moves), rows("resample", Schemes)...) { // likewise, unless a setting is needed
+		if got, _, err := config.Parse[settings]("c.yaml", []byte(text), nil, families()...); err == nil {
+			all += plain(string(config.Encode(got, families()...)))
+		} else if !strings.Contains(err.Error(), "needs a ") {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	for _, family := range families() {
+		for _, name := range family.Names() {
+			if !strings.Contains(all, name+":") && !strings.Contains(all, ":"+name) {
+				t.Errorf("no config has %s", name)
+			}
+		}
+	}
+}
+
+// rows are configs of one row each, without settings.
+func rows(key string, family config.Family) (all []string) {
+	for _, name := range family.Names() {
+		if key == "resample" {
+			all = append(all, "resample: {scheme: "+name+"}")
+		} else {
+			all = append(all, key+": {"+name+": {}}")
+		}
+	}
+	return all
+}
+
+// plain is a config on one line, with braces and without spaces.
+func plain(text string) string {
+	return strings.NewReplacer(" ", "", "\n", ";").Replace(text)
+}
+
+// Faults stand at the setting, whatever the path's rule.
+func TestConfigFaults(t *testing.T) {
+	for text, want := range map[string]string{
+		"path: {constant: {iterations: -1, batch: -2}}": "c.yaml:1:31: path.constant.iterations: want at least 1, have -1\nc.yaml:1:42: path.constant.batch: want at least 1, have -2",
+		"path: {full: {batch: 7}}":                      `c.yaml:1:15: path.full: unknown key "batch" (known: iterations)`,
+		"path: {linear: {grow: -1}}":                    "c.yaml:1:23: path.linear.grow: want at least 1, have -1",
+		"move: {leapfrog: {gradient: {}, step: 1}}":     "c.yaml:1:29: move.leapfrog.gradient: needs a batch, as in {batch: 500}",
+		"move: {hmc: {mutations: 5000}}":                "c.yaml:1:25: move.hmc.mutations: want below 4097, have 5000",
+		"move: {hmc: {step: big}}":                      `c.yaml:1:20: move.hmc.step: want a number or adapted, have "big"`,
+		"resample: {when: {ess: 1.5}}":                  "c.yaml:1:24: resample.when.ess: want a number above 0 and below 1, have 1.5",
+		"resample: {when: 3}":                           "c.yaml:1:18: resample.when: want always, never or {ess: 0.5}, have 3",
+		"path: {sda: {first: 1}}":                       `c.yaml:1:14: path.sda: unknown key "first" (known: iterations, batch, grow, exact, scale)`,
+	} {
+		_, _, err := config.Parse[settings]("c.yaml", []byte(text), nil, families()...)
+		if err == nil || err.Error() != want {
+			t.Errorf("%s: error\n%v\nwant\n%s", text, err, want)
+		}
+	}
+}
