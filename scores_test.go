@@ -2,7 +2,13 @@ package starling
 
 import (
 	"context"
+	"fmt"
 	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -10,7 +16,9 @@ import (
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/internal/pool"
+	"github.com/starling-smc/starling/method"
 	"github.com/starling-smc/starling/smc"
+	"github.com/starling-smc/starling/uq"
 )
 
 // TestCombine: what is shown, saved and served is weighed as the method says; both ways are computed.
@@ -92,6 +100,92 @@ func TestValidation(t *testing.T) {
 			if got := score(islands[line.Island], r.Data.Validate); !(math.Abs(got-float64(*line.ValNLL)) <= 1e-9) {
 				t.Errorf("island %d ends at validation NLL %v, the trace has %v", line.Island, got, *line.ValNLL)
 			}
+		}
+	}
+}
+
+// TestScoresAreInTheTargetsUnits: the same table with targets 1024·y, which rounds nothing, is the same to a network that
+// learns standardised targets. Scores in the target's units grow by 1024, the density shrinks by it, and what has no unit
+// stays.
+func TestScoresAreInTheTargetsUnits(t *testing.T) {
+	text, err := os.ReadFile("testdata/wave.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const factor = 1024
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	for i, line := range lines[1:] {
+		cells := strings.Split(line, ",")
+		y, err := strconv.ParseFloat(cells[2], 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cells[2] = strconv.FormatFloat(factor*y, 'g', -1, 64)
+		lines[i+1] = strings.Join(cells, ",")
+	}
+	large := regression(t, "both")
+	csv := *large.Data.CSV
+	csv.File = filepath.Join(t.TempDir(), "large.csv")
+	large.Data.CSV = &csv
+	if err := os.WriteFile(csv.File, []byte(strings.Join(lines, "\n")+"\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	var told []string
+	fit := func(spec Spec) *Result {
+		spec.MAP = &method.Search{Restarts: 2, Rate: 0.01, Batch: 50, Epochs: 4, Patience: 2}
+		best := ""
+		r := fitted(t, spec, Options{Progress: func(e Event) {
+			if p, ok := e.(*Progress); ok && p.Phase == "MAP" {
+				best = p.Long
+			}
+		}})
+		told = append(told, best)
+		return r
+	}
+	a, b := fit(regression(t, "both")), fit(large)
+	if best := a.NLL[a.Chosen]; best != slices.Min(a.NLL) || !strings.HasSuffix(told[0], fmt.Sprintf(" validation NLL %.3f", best)) || b.Chosen != a.Chosen {
+		t.Errorf("restart %d of %v is chosen, %q was told", a.Chosen, a.NLL, told[0])
+	}
+	density, err := member(a.Restarts, 1).LogDensity(t.Context(), a.Data.Validate, pool.New(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := math.Log(a.Data.Schema.Targets.SD[0]) - uq.Mean(density); !(math.Abs(a.NLL[1]-want) <= 1e-5) {
+		t.Errorf("restart 1 has validation NLL %v, its density %v", a.NLL[1], want)
+	}
+	if best := b.NLL[b.Chosen]; !strings.HasSuffix(told[1], fmt.Sprintf(" validation NLL %.3f", best)) {
+		t.Errorf("%q was told of a best NLL of %v", told[1], best)
+	}
+	if !slices.Equal(a.Posterior.Theta, b.Posterior.Theta) {
+		t.Fatal("the networks differ")
+	}
+	for _, c := range []struct {
+		name      string
+		got, want float64
+	}{
+		{"RMSE", float64(*b.Metrics.RMSE), factor * float64(*a.Metrics.RMSE)},
+		{"MAE", float64(*b.Metrics.MAE), factor * float64(*a.Metrics.MAE)},
+		{"bias", float64(*b.Metrics.Bias), factor * float64(*a.Metrics.Bias)},
+		{"CRPS", float64(*b.Metrics.CRPS), factor * float64(*a.Metrics.CRPS)},
+		{"NLL", float64(b.Metrics.NLL), float64(a.Metrics.NLL) + math.Log(factor)},
+		{"validation NLL", float64(*b.Trace[0].ValNLL), float64(*a.Trace[0].ValNLL) + math.Log(factor)},
+		{"restart's NLL", b.NLL[1], a.NLL[1] + math.Log(factor)},
+		{"R²", float64(*b.Metrics.R2), float64(*a.Metrics.R2)},
+		{"coverage", float64(b.Metrics.Coverage.In90), float64(a.Metrics.Coverage.In90)},
+		{"noise", float64(b.Metrics.Spread[0].Aleatoric), factor * float64(a.Metrics.Spread[0].Aleatoric)},
+		{"mean", b.Regression.Mean[0], factor * a.Regression.Mean[0]},
+		{"spread", b.Regression.Epistemic[0], factor * a.Regression.Epistemic[0]},
+		{"quantile", b.Regression.Q05[0], factor * a.Regression.Q05[0]},
+		{"PIT", b.Regression.PIT[0], a.Regression.PIT[0]},
+	} {
+		if !(math.Abs(c.got-c.want) <= 1e-9*math.Abs(c.want)) {
+			t.Errorf("%s is %v, want %v", c.name, c.got, c.want)
+		}
+	}
+	// The targets that come back are those of the file.
+	for _, y := range a.Regression.Targets {
+		if !(math.Abs(y*1000-math.Round(y*1000)) <= 1e-3) {
+			t.Errorf("target %v is none of wave.csv, which has three decimals", y)
 		}
 	}
 }

@@ -17,8 +17,9 @@ import (
 // Spec says all that a run depends on beside the examples themselves. It is what a config file holds, with the same names and
 // the same nesting, and is as well built or changed in Go. Its parts are the settings of the packages that do the work.
 //
-// ParseSpec and Preset fill in every default, so that Result.Spec and a run's config.yaml show all of them. Of a Spec built in Go
-// nothing is filled in but by Complete: a zero value means there what its documentation says.
+// ParseSpec and Preset fill in every default, so that Result.Spec and a run's config.yaml show all of them. A Spec built in Go
+// calls Defaults for those of its data, its method and the search for point estimates. Where it does not, a zero value means what
+// its documentation says.
 type Spec struct {
 	Name   string            `yaml:"name"`            // of the run; default: run
 	Seed   uint64            `yaml:"seed,zero"`       // of everything random but the data; default 0
@@ -61,7 +62,8 @@ func Keys() []string { return config.Keys[Spec](families...) }
 // YAML writes a Spec as a config that ParseSpec reads back to the same Spec.
 func (s Spec) YAML() []byte { return config.Encode(s, families...) }
 
-// Defaults fills in what depends on several parts of a config (config.Defaulter).
+// Defaults fills in the name, and what depends on several parts: how data are standardised, the settings of the method, and the
+// search for point estimates where prior or method need one (config.Defaulter).
 func (s *Spec) Defaults() {
 	if s.Name == "" {
 		s.Name = "run"

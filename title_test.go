@@ -11,7 +11,7 @@ import (
 
 // A title describes the method and, where anything is sampled, the anchor.
 func TestTitle(t *testing.T) {
-	islands := func(islands int, path smc.NamedPath, move mcmc.NamedMove) method.Method {
+	islands := func(islands int, path smc.Path, move mcmc.Move) method.Method {
 		return method.SMC{Islands: islands, Particles: 9, Path: path, Move: move}
 	}
 	chains := method.MCMC{Chains: 8, Epochs: 1600, Move: mcmc.HMC{Steps: 80}}

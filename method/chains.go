@@ -39,7 +39,7 @@ func (s *Sampling) chainFindings(trace []TraceLine) (found []finding.Finding) {
 	}
 	found = append(found, finding.ChainsEnd(last.low, last.high, least.low, least.high))
 	for c, a := range acceptance {
-		if a < hardly || math.IsNaN(a) {
+		if !(a >= stuckBelow) {
 			found = append(found, finding.ChainStuck(chains[c][0].Island, a, ends[c]))
 		}
 	}

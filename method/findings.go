@@ -10,7 +10,7 @@ import (
 
 // From where on a finding is a warning.
 const (
-	hardly        = 0.1  // acceptance below which a chain or an island is stuck
+	stuckBelow    = 0.1  // acceptance below which a chain or an island is stuck
 	scattered     = 2.0  // standard deviation of log Z over islands, nats, above which it decides little between models
 	unevenWeights = 0.25 // share of the networks that is effective below which weights are uneven
 )
@@ -80,7 +80,7 @@ func (s *Sampling) populationFindings(trace []TraceLine, examples int) (found []
 		if l.Ancestors <= 1 {
 			single++
 		}
-		if l.Acceptance < hardly && s.Move.Invariant() {
+		if !(l.Acceptance >= stuckBelow) && s.Move.Invariant() {
 			stuck = append(stuck, l.Island)
 		}
 		if power := s.Path.Power(l.Info, examples); power < 1 && !s.Path.Batches() {
@@ -101,15 +101,15 @@ func (s *Sampling) populationFindings(trace []TraceLine, examples int) (found []
 		found = append(found, finding.Ancestors(int(ancestors.low), int(ancestors.high), s.Particles))
 	}
 	if stuck != nil {
-		found = append(found, finding.IslandsStuck(stuck, hardly))
+		found = append(found, finding.IslandsStuck(stuck, stuckBelow))
 	}
 	return found
 }
 
 // evidenceFindings is about the log evidences of the islands: what they are an estimate of, and how far they scatter.
 func (s *Sampling) evidenceFindings(trace []TraceLine, logZ []float64, examples int) (found []finding.Finding) {
-	if f, ok := s.EvidenceOf(trace, examples); ok {
-		found = append(found, f)
+	if s.Path.Batches() {
+		found = s.evidence(trace, examples)
 	}
 	if !s.Comparable || s.Diagnostics(trace).Optimiser() {
 		return found

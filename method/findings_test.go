@@ -28,8 +28,8 @@ func lines(islands, iterations, particles int) (trace []TraceLine) {
 	return trace
 }
 
-// kinds are those of findings, without those about ends, which every run has.
-func kinds(found []finding.Finding) string {
+// sampled are the kinds of findings, without those about ends, which every run has.
+func sampled(found []finding.Finding) string {
 	var all []string
 	for _, f := range found {
 		if !strings.HasSuffix(f.Kind, "-end") {
@@ -107,7 +107,7 @@ func TestFindings(t *testing.T) {
 		}
 		c.broken(trace, e)
 		found := s.Findings(trace, e, 60)
-		got := kinds(found)
+		got := sampled(found)
 		if c.what == "one chain far away" { // a single line hardly moves a mean, but it does move a variance
 			got = strings.TrimSuffix(strings.TrimSuffix(got, " chains-agree"), " chains-disagree")
 		}

@@ -75,34 +75,8 @@ func (s *Sampling) Diagnostics(trace []TraceLine) Diagnostics {
 	return diagnose(trace, s.Particles)
 }
 
-<<<<<<< HEAD
-// EvidenceOf says what the log evidence of a run on a path of batches is an estimate of, and whether it can pass for one; ok is
-// false where there is no such path. The target changes from batch to batch, and the weights with it: their product is that of
-// the ratios of each normaliser to the one before, which leaves the last target's.
-=======
-// findings says what the weights on a path of batches tell (data-annealing-smc, section 6): whether the run sampled or behaved
-// as an optimiser, and what its log evidence is an estimate of.
-func (s *Sampling) findings(trace []TraceLine, examples int) (found []finding.Finding) {
-	if !s.Path.Batches() {
-		return nil
-	}
-	d := s.Diagnostics(trace)
-	population := finding.Population{
-		Islands: s.Islands, Particles: s.Particles, Iterations: d.Iterations, Single: d.SingleAncestor, Resampled: d.Resampled,
-		ESS: d.ESS, LogWeightVar: d.LogWeightVar,
-	}
-	switch {
-	case d.Optimiser():
-		found = append(found, finding.Optimiser(population))
-	case d.Merged():
-		found = append(found, finding.Merged(population))
-	}
-	return append(found, s.evidence(trace, examples)...)
-}
-
 // EvidenceOf says what the log evidence of a run on a path of batches is an estimate of, and whether it can pass for one, or
 // gives a reason why there is none. On other paths ok is false.
->>>>>>> main
 func (s *Sampling) EvidenceOf(trace []TraceLine, examples int) (f finding.Finding, ok bool) {
 	if !s.Path.Batches() {
 		return f, false

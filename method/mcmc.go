@@ -3,11 +3,7 @@ package method
 import (
 	"context"
 	"fmt"
-<<<<<<< HEAD
-=======
-	"slices"
 	"strings"
->>>>>>> main
 
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/internal/config"
@@ -150,36 +146,5 @@ func (m MCMC) Gather(job *Job, phases []runs.Phase, trace []TraceLine) (*bnn.Ens
 	if err != nil {
 		return nil, nil, err
 	}
-<<<<<<< HEAD
 	return e, m.Sampling().Findings(trace, e, job.Data.Train.Len()), nil
-=======
-	return e, m.ends(phases[0], trace), nil
-}
-
-// stuckBelow is the acceptance below which a chain is stuck.
-const stuckBelow = 0.1
-
-// ends gives the chains' last log-likelihoods and their acceptance in the second half, where the step is frozen, and names the
-// chains that are stuck.
-func (m MCMC) ends(phase runs.Phase, trace []TraceLine) (found []finding.Finding) {
-	n := len(phase.Parts)
-	moves, acceptance, end := make([]float64, n), make([]float64, n), make([]float64, n)
-	for _, line := range trace {
-		if 2*line.Epochs > float64(m.Epochs) {
-			moves[line.Island]++
-			acceptance[line.Island] += line.Acceptance
-		}
-	}
-	for c, part := range phase.Parts {
-		acceptance[c] /= moves[c]
-		end[c] = part.(*island).state.LL[0]
-	}
-	found = append(found, finding.ChainsEnd(slices.Min(end), slices.Max(end), slices.Min(acceptance), slices.Max(acceptance)))
-	for c, a := range acceptance {
-		if !(a >= stuckBelow) {
-			found = append(found, finding.ChainStuck(c, a, end[c]))
-		}
-	}
-	return found
->>>>>>> main
 }

@@ -7,7 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/internal/finding"
+	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/mcmc"
 	"github.com/starling-smc/starling/smc"
 )
@@ -33,22 +35,16 @@ func TestStuckChains(t *testing.T) {
 // enough.
 func TestStuckInTheSecondHalf(t *testing.T) {
 	m := chains(3, 4, 0.1)
-	job := newJob(t, 1)
-	phases, err := m.Phases(t.Context(), job)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var trace []TraceLine
 	for c, acceptance := range [][]float64{{1, 1, 0.0625, 0.0625}, {0, 0, 1, 1}, {0, 0, 0.05, 0.15}} {
-		phases[0].Parts[c].(*island).state = &smc.State{Population: mcmc.Population{LL: []float64{-10 * float64(c+1)}}}
 		for k, a := range acceptance {
 			l := TraceLine{}
-			l.Island, l.K, l.Epochs, l.Acceptance = c, k+1, float64(k+1), a
+			l.Island, l.K, l.Progress, l.Acceptance, l.LogLikelihood = c, k+1, float64(k+1)/4, a, numeral.Number(-10*(c+1))
 			trace = append(trace, l)
 		}
 	}
 	want := []finding.Finding{finding.ChainsEnd(-30, -10, 0.0625, 1), finding.ChainStuck(0, 0.0625, -10)}
-	if got := m.ends(phases[0], trace); words(got) != words(want) {
+	if got := m.Sampling().Findings(trace, &bnn.Ensemble{LogWeights: []float64{0}}, 60); words(got) != words(want) {
 		t.Errorf("%q, want %q", words(got), words(want))
 	}
 }

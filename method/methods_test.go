@@ -24,9 +24,9 @@ var small = map[string]struct {
 	"as-is":    {AsIs{}, "a trained network as it is", 1, []string{"as-is"}},
 	"mcmc": {
 		MCMC{Chains: 3, Epochs: 1200, Keep: 6, Move: mcmc.HMC{Steps: 60}}, "3 chains of HMC (60 leapfrogs), 1,200 epochs each", 6,
-		[]string{"chains-end"},
+		[]string{"chains-end", "chains-disagree"},
 	},
-	"smc": {SMC{Particles: 4, Islands: 2, Move: mcmc.PCN{}}, "2 islands of 4 particles by tempered SMC with pCN", 8, nil},
+	"smc": {SMC{Particles: 4, Islands: 2, Move: mcmc.PCN{}}, "2 islands of 4 particles by tempered SMC with pCN", 8, []string{"islands-end", "single-ancestor", "evidence-scatters"}},
 }
 
 // Every row of the table can be completed, checked, described, measured and carried out on a small job.

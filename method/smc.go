@@ -212,12 +212,8 @@ func (m SMC) comparable() bool { return m.start().drawn && !m.literal() && m.Pat
 func (m SMC) Sampling() *Sampling {
 	return &Sampling{
 		Unit: "island", Islands: m.Islands, Particles: m.Particles, Path: m.Path, Move: m.Move, Resample: m.Resample, Combine: m.Combine,
-<<<<<<< HEAD
 		Start: m.start().name, Tempered: m.Start == tempered, Literal: m.literal(), Evidence: m.start().drawn, Comparable: m.comparable(),
-=======
-		Start: m.start().name, Literal: m.literal(), Evidence: m.start().drawn, Comparable: m.comparable(),
 		words: m.words,
->>>>>>> main
 	}
 }
 

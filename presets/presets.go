@@ -1,4 +1,4 @@
-// Package presets holds the configs that come with the program: a commented text each.
+// Package presets holds the configs that come with the program. Each is a commented text.
 package presets
 
 import (
@@ -28,7 +28,7 @@ func Names() []string {
 	return names
 }
 
-// Text is a preset as a commented config; nil if there is none of that name.
+// Text returns a preset as a commented config; nil if there is none of that name.
 func Text(name string) []byte {
 	if slices.Contains(annealingNames(), name) {
 		return annealingText(name)
@@ -40,7 +40,7 @@ func Text(name string) []byte {
 	return text
 }
 
-// The presets of data annealing differ in network, schedule and number of leapfrogs: one text for each network, filled in.
+// The presets of data annealing differ in network, schedule and number of leapfrogs. There is a template for each network.
 
 type annealing struct {
 	Scheme, About, Path string
@@ -51,11 +51,11 @@ var annealings = []annealing{
 	{"full", "all images every iteration.", "full: {iterations: 200}"},
 	{"ctr", "fresh batches, all images in the last tenth.", "ctr: {iterations: 200, batch: 500}"},
 	{"linear", "a batch that grows by 500 an iteration.", "linear: {iterations: 200, batch: 500, grow: 500}"},
-	{"automated", "a batch that is whole at nine tenths.", "automated: {iterations: 200, batch: 500, grow: 500}"},
-	{"sda", "smooth annealing, block by block.", "sda: {iterations: 200, batch: 500, grow: 500, scale: true}"},
+	{"automated", "a batch that holds all images after nine tenths.", "automated: {iterations: 200, batch: 500, grow: 500}"},
+	{"sda", "smooth annealing, one block after another.", "sda: {iterations: 200, batch: 500, grow: 500, scale: true}"},
 }
 
-// annealingNames lists the names NETWORK-SCHEME for Hamiltonian, NETWORK-SCHEME-ld for Langevin dynamics.
+// annealingNames lists the names: NETWORK-SCHEME for Hamiltonian dynamics, NETWORK-SCHEME-ld for Langevin dynamics.
 func annealingNames() (names []string) {
 	for _, net := range []string{"mnist-lenet5", "fashion-cnn"} {
 		for _, a := range annealings {
@@ -65,7 +65,7 @@ func annealingNames() (names []string) {
 	return names
 }
 
-// annealingText fills in such a preset.
+// annealingText fills in the template of a preset.
 func annealingText(name string) []byte {
 	rest, langevin := strings.CutSuffix(name, "-ld")
 	at := strings.LastIndexByte(rest, '-')
@@ -84,7 +84,7 @@ func annealingText(name string) []byte {
 		err = text.ExecuteTemplate(&b, rest[:at]+".yaml", of)
 	}
 	if err != nil {
-		panic(err) // the texts are constants, and a test fills every one in
+		panic(err) // the templates are constants, and a test fills in each of them
 	}
 	return b.Bytes()
 }

@@ -20,7 +20,7 @@ import (
 
 // schemed is a made-up run of data annealing. Its batches, powers and annealed examples are those given, an iteration
 // each, the same on every island.
-func schemed(t *testing.T, islands int, path smc.NamedPath, examples, annealed []int, power []float64) fixture {
+func schemed(t *testing.T, islands int, path smc.Path, examples, annealed []int, power []float64) fixture {
 	t.Helper()
 	f := shape{islands: islands, lines: len(examples)}.make(t)
 	f.annealing(path)
@@ -41,14 +41,14 @@ func schemed(t *testing.T, islands int, path smc.NamedPath, examples, annealed [
 }
 
 // annealing puts the run on a path of batches, with moves that have no accept/reject step.
-func (f fixture) annealing(path smc.NamedPath) {
+func (f fixture) annealing(path smc.Path) {
 	m := f.run.Spec.Method.(method.SMC)
 	m.Path, m.Move, m.Weight = path, mcmc.Unadjusted{Steps: 1, Step: .1}, smc.Momentum{}
 	f.run.Spec.Method = m
 }
 
 func schedules() map[string]func(*testing.T) fixture {
-	plain := func(path smc.NamedPath, examples ...int) func(*testing.T) fixture {
+	plain := func(path smc.Path, examples ...int) func(*testing.T) fixture {
 		return func(t *testing.T) fixture { return schemed(t, 1, path, examples, nil, nil) }
 	}
 	sda := func(scale bool) smc.SDA { return smc.SDA{Iterations: 6, Batch: 10, Grow: 20, Scale: scale} }

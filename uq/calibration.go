@@ -14,7 +14,7 @@ type Bin struct {
 }
 
 // Reliability sorts the predictions [n, classes] into bins of equal width by confidence. Predictions that are NaN
-// fall into the last bin and make its confidence NaN.
+// count in the last bin and make its confidence NaN.
 func Reliability(probs []float64, classes int, labels []int32, bins int) []Bin {
 	mustRows(len(probs), classes, classes*len(labels))
 	b := make([]Bin, bins)
@@ -36,7 +36,7 @@ func Reliability(probs []float64, classes int, labels []int32, bins int) []Bin {
 	return b
 }
 
-// bin finds b with b/bins < confidence ≤ (b+1)/bins; the product may round across an edge, so it is only the start.
+// bin finds b with b/bins < confidence ≤ (b+1)/bins. The product may round across an edge, so it is only a first guess.
 func bin(confidence float64, bins int) int {
 	if !(confidence < 1) {
 		return bins - 1

@@ -30,7 +30,7 @@ type Predictive struct {
 // Len is the number of examples n.
 func (p *Predictive) Len() int { return len(p.Total) }
 
-// Confidence is the probability of the most probable class of each row, [n]; NaN where one of them is NaN.
+// Confidence is the probability of the most probable class of each row, [n]. It is NaN where a probability is NaN.
 func Confidence(probs []float64, classes int) []float64 {
 	confidence := make([]float64, len(probs)/classes)
 	for i := range confidence {
@@ -62,8 +62,8 @@ func (p *Predictive) Rows(rows []int) *Predictive {
 	return q
 }
 
-// Mixture averages the predictions of weighted particles, added one at a time; it holds n×classes numbers for any number
-// of particles.
+// Mixture averages the predictions of weighted particles, which are added one at a time. It holds n×classes numbers for any
+// number of particles.
 type Mixture struct {
 	classes   int
 	particles int
@@ -78,8 +78,8 @@ func NewMixture(n, classes int) *Mixture {
 	return &Mixture{classes: classes, probs: make([]float64, n*classes), aleatoric: make([]float64, n), energy: make([]float64, n)}
 }
 
-// Add adds one particle: its weight, of any common scale, and its prediction. A particle of weight 0 changes nothing. It
-// panics on a negative or infinite weight, NaN, or the wrong number of examples or classes.
+// Add adds one particle: its weight, on any scale common to all, and its prediction. A particle of weight 0 changes nothing.
+// Add panics on a weight that is negative, infinite or NaN, and on the wrong number of examples or classes.
 func (m *Mixture) Add(weight float64, p *Member) {
 	if len(p.Probs) != len(m.probs) || p.classes != m.classes {
 		panic(fmt.Sprintf("uq: %d probabilities of %d classes, want %d of %d", len(p.Probs), p.classes, len(m.probs), m.classes))
@@ -110,9 +110,9 @@ func (m *Mixture) Add(weight float64, p *Member) {
 // Predictive returns the weighted mean so far. It panics if no particle has weight.
 //
 // H_ep is a difference of two sums whose rounding errors are at most about (particles + classes)(1 + ln C) units in
-// the last place of 1. Within twice that it is set to 0, so that particles which agree have no epistemic entropy at
-// all, and an ensemble of one ranks all examples equal. Values further below 0 stay: they show probabilities that do not
-// sum to 1.
+// the last place of 1. Within twice that it is set to 0, so that particles which agree have an epistemic entropy of
+// exactly 0, and an ensemble of one ranks all examples equal. Values further below 0 stay: they show probabilities that
+// do not sum to 1.
 func (m *Mixture) Predictive() *Predictive {
 	if m.weight == 0 {
 		panic("uq: a mixture without particles")

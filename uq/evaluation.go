@@ -58,8 +58,8 @@ type OOD struct {
 }
 
 // Evaluate scores a prediction for the test examples. Its groups are correct and incorrect, the test examples whose most
-// probable class is right or wrong, then the OOD groups. AUROC and FPR95 of incorrect are against correct, those of an
-// OOD group against all test examples; the named group is the positive class in both.
+// probable class is right or wrong, and then the OOD groups. AUROC and FPR95 compare incorrect with correct, and an OOD group
+// with all test examples. The named group is the positive class.
 func Evaluate(test *Predictive, labels []int32, ood []OOD) *Evaluation {
 	e := Score(test.Probs, test.Classes, labels)
 	wrong := mistakes(test.Probs, test.Classes, labels)
@@ -102,7 +102,7 @@ func mistakes(probs []float64, classes int, labels []int32) []bool {
 	return wrong
 }
 
-// group describes p, and how well it is separated from other unless that is nil.
+// group describes p and, unless other is nil, how well p is separated from other.
 func group(name string, p, other *Predictive) Group {
 	g := Group{
 		Name: name, N: p.Len(),

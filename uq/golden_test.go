@@ -144,8 +144,8 @@ func goldenEntropy(t *testing.T, c golden.Case) {
 	nearAll(t, "epistemic", p.Epistemic, want.Epistemic)
 }
 
-// Of the two readings of an ensemble's energy the weighted mean of its particles' is ours. Temperatures other than 1 are
-// not: they only show that Energy is one of any logits.
+// An ensemble's energy can be read in two ways: here it is the weighted mean of the particles' energies. Package uq has no
+// temperatures other than 1: these cases only show that Energy is right for any logits.
 func goldenEnergy(t *testing.T, c golden.Case) {
 	var in struct {
 		Logits      [][][]number
@@ -191,7 +191,7 @@ func goldenEnergy(t *testing.T, c golden.Case) {
 	nearAll(t, "energy of mean logits", energy(meanLogits, 1), want.MeanLogits)
 }
 
-// The other threshold, between two order statistics, is not ours.
+// The other threshold, between two order statistics, is not used here.
 func goldenOOD(t *testing.T, c golden.Case) {
 	var in struct {
 		ID  []number `json:"energy_id"`
@@ -203,7 +203,7 @@ func goldenOOD(t *testing.T, c golden.Case) {
 	near(t, "FPR95", FPR95(floats(in.ID), floats(in.OOD)), want.FPR95)
 }
 
-// An ensemble without noise is a mixture of points. The fair CRPS, for members that are draws, is not reported.
+// An ensemble without noise is a mixture of points. The fair CRPS, for members that are draws, is not computed.
 func goldenCRPSEnsemble(t *testing.T, c golden.Case) {
 	var in struct {
 		Ensemble   [][]number
@@ -271,7 +271,7 @@ func goldenCRPSMixture(t *testing.T, c golden.Case) {
 	nearAll(t, "variance", variances, want.Variance)
 }
 
-// The squared bias over the variance is not reported.
+// The squared bias over the variance is not computed.
 func goldenRegression(t *testing.T, c golden.Case) {
 	var in struct{ Y, Pred []number }
 	var want struct {

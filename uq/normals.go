@@ -7,14 +7,14 @@ import (
 )
 
 // Normals is a mixture of normal distributions, Σ_j W_j N(Mean_j, SD_j²): the prediction of an ensemble of weighted
-// particles for one target. The weights sum to 1. An SD of 0 is a particle without noise; a mixture in which all are 0 is an
+// particles for one target. The weights sum to 1. A particle with an SD of 0 has no noise. If all SDs are 0, the mixture is an
 // empirical distribution, which has no density.
 type Normals struct {
 	Weights, Mean, SD []float64
 }
 
-// Moments returns the mixture's mean m, the standard deviation of the noise, √(Σ W σ²), and that of the particles' means,
-// √(Σ W (μ − m)²). The mixture's variance is the sum of the squares of the last two.
+// Moments returns the mixture's mean m, the standard deviation √(Σ W σ²) of the noise, and the standard deviation
+// √(Σ W (μ − m)²) of the particles' means. The mixture's variance is the sum of the squares of the last two.
 func (n *Normals) Moments() (mean, aleatoric, epistemic float64) {
 	for j, w := range n.Weights {
 		mean += float64(w * n.Mean[j])
@@ -56,14 +56,14 @@ func (n *Normals) LogDensity(y float64) float64 {
 	})
 }
 
-// LogDensities is the joint log density of several targets under mixtures of the same particles: marginals[k] has the means
-// and standard deviations of target k; the weights are those of the first.
+// LogDensities is the joint log density of several targets under mixtures of the same particles. marginals[k] has the means
+// and standard deviations of target k; the weights are those of marginals[0].
 func LogDensities(marginals []Normals, y []float64) float64 {
 	return logSumExp(len(marginals[0].Weights), func(j int) float64 {
 		l := rng.Log(marginals[0].Weights[j])
 		for k := range marginals {
 			d := logNormal(y[k]-marginals[k].Mean[j], marginals[k].SD[j])
-			if math.IsInf(d, -1) { // whatever the others are
+			if math.IsInf(d, -1) { // the other targets cannot change it
 				return d
 			}
 			l += d
@@ -72,7 +72,7 @@ func LogDensities(marginals []Normals, y []float64) float64 {
 	})
 }
 
-// logNormal is the log density at x of N(0, sd²); that of a point is infinite there and −∞ elsewhere.
+// logNormal is the log density of N(0, sd²) at x. With sd 0 it is +∞ at 0 and −∞ elsewhere.
 func logNormal(x, sd float64) float64 {
 	const halfLog2Pi = 0.918938533204672741780329736406
 	if sd == 0 && !math.IsNaN(x) {
@@ -103,13 +103,13 @@ func logSumExp(n int, term func(j int) float64) float64 {
 	return top + rng.Log(sum)
 }
 
-// CRPS is the continuous ranked probability score of the mixture at y, ∫ (F(x) − 1{x ≥ y})² dx, in the unit of y: the
-// mean absolute error of a distribution. In closed form (Grimit et al. 2006, eq. (4))
+// CRPS is the continuous ranked probability score of the mixture at y, ∫ (F(x) − 1{x ≥ y})² dx, in the unit of y. It
+// generalises the absolute error to distributions. In closed form (Grimit et al. 2006, eq. (4)) it is
 //
 //	Σ_j W_j A(y − μ_j, σ_j²) − ½ Σ_j Σ_k W_j W_k A(μ_j − μ_k, σ_j² + σ_k²),   A(m, s²) = E|N(m, s²)|
 //
-// For particles without noise this is the CRPS of an ensemble, and |y − μ| for a single one. Time grows with the square of
-// the number of particles. With an SD of ∞ the CRPS is infinite.
+// For particles without noise this is the CRPS of an ensemble, and |y − μ| for a single particle. The time grows with the
+// square of the number of particles. With an SD of ∞ the CRPS is infinite.
 func (n *Normals) CRPS(y float64) float64 {
 	near, apart := 0.0, 0.0
 	for j, w := range n.Weights {
@@ -127,7 +127,7 @@ func (n *Normals) CRPS(y float64) float64 {
 	return near - apart
 }
 
-// both is √(a² + b²), the standard deviation of a difference, also where the squares overflow.
+// both is √(a² + b²), the standard deviation of a difference. It is right also where the squares overflow.
 func both(a, b float64) float64 {
 	const large = 0x1p600
 	if s := math.Sqrt(float64(a*a) + float64(b*b)); !math.IsInf(s, 1) || math.IsInf(max(a, b), 1) {
@@ -150,10 +150,11 @@ func absolute(m, s float64) float64 {
 	return float64(m*rng.Erf(t)) + float64(sqrt2OverPi*s*rng.Exp(float64(-t*t)))
 }
 
-// Quantile is the y at which the mixture's CDF is q, 0 < q < 1, to the precision of the CDF. It panics on another q.
+// Quantile is the y at which the mixture's CDF is q, to the precision of the CDF. It panics unless 0 < q < 1.
 //
 // By Cantelli's inequality y lies within [m − s√((1−q)/q), m + s√(q/(1−q))] of the mixture's mean and standard deviation.
-// Newton's steps shrink that bracket; where one does not halve the error, the next is a bisection, so that it always ends.
+// Newton's steps shrink that bracket. After a step that does not halve the error, the next step is a bisection, so the search
+// always ends.
 func (n *Normals) Quantile(q float64) float64 {
 	if !(0 < q && q < 1) {
 		panic("uq: a quantile is asked for between 0 and 1")

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// randomNormals is a mixture of particles that differ in all they have.
+// randomNormals is a mixture of particles that differ in weight, mean and SD.
 func randomNormals(particles int, seed int) Normals {
 	s := stream(seed)
 	n := Normals{Weights: make([]float64, particles), Mean: make([]float64, particles), SD: make([]float64, particles)}
@@ -45,7 +45,7 @@ func TestCRPSIsTheIntegral(t *testing.T) {
 }
 
 // The CRPS of one normal at z standard deviations is E|z − X| − 1/√π, and E|z − X| = z erf(z/√2) + 2 φ(z), written out with
-// the standard library. It nears z, but is told from it up to z = 8: a far target is no point.
+// the standard library. It approaches z, but differs from it up to z = 8.
 func TestCRPSOfFarTargets(t *testing.T) {
 	n := Normals{Weights: []float64{1}, Mean: []float64{0}, SD: []float64{1}}
 	for z := 4.; z <= 8; z += 0.25 {
@@ -58,7 +58,7 @@ func TestCRPSOfFarTargets(t *testing.T) {
 	}
 }
 
-// CRPS has the unit of y and knows no origin: CRPS(aF + b, ay + b) = a CRPS(F, y).
+// CRPS has the unit of y and does not depend on the origin: CRPS(aF + b, ay + b) = a CRPS(F, y).
 func TestCRPSMovesWithUnits(t *testing.T) {
 	n := randomNormals(7, 110)
 	moved := randomNormals(7, 110)
@@ -70,8 +70,8 @@ func TestCRPSMovesWithUnits(t *testing.T) {
 	}
 }
 
-// Quantiles are where the CDF takes their value, as near as numbers go: next to them it lies on both sides, or within the
-// rounding of the CDF.
+// At a quantile the CDF has the quantile's probability, as nearly as float64 allows: at its two neighbours the CDF lies on
+// both sides, or within the rounding of the CDF.
 func TestQuantileInvertsTheCDF(t *testing.T) {
 	for seed, particles := range []int{1, 2, 3, 10, 300} {
 		n := randomNormals(particles, 120+seed)
@@ -114,7 +114,7 @@ func TestQuantileRefuses(t *testing.T) {
 	}
 }
 
-// Far modes, one of hardly any weight, and particles without noise: brackets shrink wherever Newton's steps go astray.
+// Far modes, one of hardly any weight, and particles without noise: brackets shrink wherever Newton's steps fail.
 func TestQuantileOfHardMixtures(t *testing.T) {
 	far := Normals{Weights: []float64{0.5, 0.5}, Mean: []float64{-1e6, 1e6}, SD: []float64{1e-3, 1e-3}}
 	if got := far.Quantile(0.25); !(math.Abs(got+1e6) <= 1e-9) { // the median of the lower mode
@@ -136,7 +136,7 @@ func TestQuantileOfHardMixtures(t *testing.T) {
 	}
 }
 
-// Several values at once are independent given the particle.
+// Several targets are independent given the particle.
 func TestJointDensity(t *testing.T) {
 	a, b := randomNormals(4, 130), randomNormals(4, 131)
 	y := []float64{0.5, -2}
@@ -153,7 +153,7 @@ func TestJointDensity(t *testing.T) {
 	}
 }
 
-// Particles that agree have no epistemic spread, whatever rounds.
+// Particles that agree have no epistemic spread, in spite of rounding.
 func TestMomentsOfParticlesThatAgree(t *testing.T) {
 	for _, particles := range []int{1, 3, 7, 80} {
 		n := Normals{}
@@ -166,7 +166,7 @@ func TestMomentsOfParticlesThatAgree(t *testing.T) {
 	}
 }
 
-// NaN goes through every score.
+// A NaN in the input makes every score NaN.
 func TestNormalsNaN(t *testing.T) {
 	nan := math.NaN()
 	for name, n := range map[string]Normals{
@@ -181,7 +181,7 @@ func TestNormalsNaN(t *testing.T) {
 	}
 }
 
-// Uniform PITs are calibrated; a NaN is not.
+// Uniform PITs are calibrated; with a NaN the coverage is NaN.
 func TestCoverage(t *testing.T) {
 	pit := make([]float64, 1000)
 	for i := range pit {
@@ -211,7 +211,7 @@ func BenchmarkQuantile(b *testing.B) {
 	}
 }
 
-// Noise beyond what float64 can square, or below its smallest number: scores are what they tend to, not NaN.
+// Noise too large for float64 to square, or below its smallest number: scores are the limits, not NaN.
 func TestExtremeNoise(t *testing.T) {
 	for _, particles := range []int{1, 3} {
 		n, w := Normals{}, 1/float64(particles)

@@ -27,8 +27,9 @@ func AUROC(negative, positive []float64) float64 {
 	return float64(wins) / (2 * float64(len(n)) * float64(len(p)))
 }
 
-// FPR95 is the share of OOD examples that are accepted when 95 % of the test examples are: with scores that are low in
-// distribution, the share of ood ≤ τ, τ the ⌈0.95 n⌉-th smallest of test. It is NaN if either is empty or holds a NaN.
+// FPR95 is the share of OOD examples that are accepted at the threshold which accepts 95 % of the test examples. Scores are
+// low in distribution: FPR95 is the share of ood ≤ τ, where τ is the ⌈0.95 n⌉-th smallest of test. It is NaN if either is
+// empty or holds a NaN.
 func FPR95(test, ood []float64) float64 {
 	if len(test) == 0 || len(ood) == 0 || slices.ContainsFunc(test, math.IsNaN) || slices.ContainsFunc(ood, math.IsNaN) {
 		return math.NaN()

@@ -34,7 +34,7 @@ func TestPeersClassification(t *testing.T) {
 	near(t, "AURC", float64(e.AURC), 0.2034679731384766)
 	all := Evaluate(ensemble(n, classes, probs), labels, nil)
 	near(t, "AUROC of wrong answers", float64(*all.Groups[1].AUROCMaxProb), 0.5705329153605015)
-	if *all.Groups[1].AUROC != 0.5 || *all.Groups[1].FPR95 != 1 { // one particle knows nothing of its own
+	if *all.Groups[1].AUROC != 0.5 || *all.Groups[1].FPR95 != 1 { // one particle has no disagreement
 		t.Errorf("epistemic entropy of one particle: AUROC %v, FPR95 %v", *all.Groups[1].AUROC, *all.Groups[1].FPR95)
 	}
 	near(t, "AURC of one particle's epistemic entropy", float64(*all.AURCEpistemic), 1-0.725)

@@ -2,8 +2,8 @@ package uq
 
 import "math"
 
-// Scores of predictions against the truth, [n] each; an error is prediction − truth. Without examples scores are NaN. They
-// panic if the sizes differ.
+// The scores of this file compare predictions with the truth, [n] each. An error is prediction − truth. Without examples a
+// score is NaN. The functions panic if the sizes differ.
 
 // RMSE is the root of the mean squared error.
 func RMSE(predicted, truth []float64) float64 {
@@ -54,8 +54,8 @@ func squares(predicted, truth []float64) float64 {
 	return sum
 }
 
-// Coverage is the share of targets that lie in the central interval of probability p of their predictions; pit holds the
-// predictive CDFs at the targets. It is p for calibrated predictions.
+// Coverage is the share of targets within the central interval of probability p of their predictions. pit holds the
+// predictive CDFs at the targets. Calibrated predictions have a coverage of p.
 func Coverage(pit []float64, p float64) float64 {
 	in := 0
 	for _, u := range pit {

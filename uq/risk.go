@@ -38,6 +38,6 @@ func RiskCoverage(uncertainty []float64, wrong []bool) []float64 {
 	return risk
 }
 
-// AURC is the area under the risk–coverage curve, the mean of its n risks (Geifman et al. 2019): 0 if nothing is wrong,
-// the share of wrong answers if the uncertainty does not depend on them. It is NaN without a curve.
+// AURC is the area under the risk–coverage curve, the mean of its n risks (Geifman et al. 2019). It is 0 if no answer is wrong,
+// and the share of wrong answers if the uncertainty is unrelated to them. It is NaN without a curve.
 func AURC(risk []float64) float64 { return Mean(risk) }

@@ -17,7 +17,7 @@ func TestRiskCoverage(t *testing.T) {
 	}
 }
 
-// With ties it is the mean over all orders of those that are tied, and so does not depend on the order of examples.
+// With ties the curve is the mean over all orders of tied examples, so it does not depend on the order of examples.
 func TestRiskCoverageOfTiesIsTheMeanOverOrders(t *testing.T) {
 	uncertainty := []float64{2, 1, 2, 1, 1, 3}
 	wrong := []bool{true, true, false, false, true, true}

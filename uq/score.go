@@ -2,10 +2,11 @@ package uq
 
 import "github.com/starling-smc/starling/internal/rng"
 
-// Scores of class probabilities p̄, [n, classes], against labels y, [n], 0 ≤ y < classes (Liang et al., Scalable
-// Bayesian Monte Carlo, section 3.7). Without examples they are NaN; they panic if the sizes do not fit together.
+// The scores of this file compare class probabilities p̄, [n, classes], with labels y, [n], 0 ≤ y < classes (Liang et al.,
+// Scalable Bayesian Monte Carlo, section 3.7). Without examples a score is NaN. The functions panic if the sizes do not match.
 
-// Accuracy is the share of examples whose most probable class, the lowest if several are, is the label.
+// Accuracy is the share of examples whose most probable class is the label. Of several most probable classes the lowest
+// counts.
 func Accuracy(probs []float64, classes int, labels []int32) float64 {
 	mustRows(len(probs), classes, classes*len(labels))
 	right := 0
@@ -42,7 +43,7 @@ func Brier(probs []float64, classes int, labels []int32) float64 {
 	return sum / float64(len(labels))
 }
 
-// Argmax is the index of the largest value, the lowest if several are; −1 if one is NaN or there is none.
+// Argmax is the index of the largest value, the lowest index of several. It is −1 if a value is NaN or there is none.
 func Argmax(p []float64) int {
 	best := -1
 	for c, v := range p {

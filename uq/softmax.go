@@ -2,15 +2,15 @@
 //
 // Classification: Softmax and Sigmoid turn a network's outputs into the prediction of one particle, a Member. A Mixture
 // averages the Members of weighted particles, one at a time, into a Predictive: mean probabilities, entropies and energy of
-// each example. Evaluate scores it: accuracy, negative log-likelihood, Brier score, calibration error, risk–coverage, and
-// for groups of examples the entropies and how well these separate the group from the test set.
+// each example. Evaluate scores it: accuracy, negative log-likelihood, Brier score, calibration error and risk–coverage. For
+// each group of examples it gives the entropies, and how well these separate the group from the test set.
 //
 // Regression: Normals is the mixture that an ensemble predicts for one target, with its density, quantiles and CRPS. RMSE,
 // R2 and Coverage score the predictions for many.
 //
 // All sums run over particles, classes and examples in their order, and exponentials and logarithms are those of
-// package rng, so that scores have the same bits on every machine. Logarithms are natural. A NaN in the input gives NaN: it
-// never counts as a right answer.
+// package rng. So scores have the same bits on every machine. Logarithms are natural. A NaN in the input makes the score NaN
+// and never counts as a right answer.
 package uq
 
 import (
@@ -24,7 +24,7 @@ type Member struct {
 	classes int
 	Probs   []float64 // [n, classes]
 	Entropy []float64 // [n], nats
-	Energy  []float64 // [n], −ln Σ_c e^{z_c} of logits z; nil where there are only probabilities
+	Energy  []float64 // [n], −ln Σ_c e^{z_c} of logits z; nil if there are only probabilities
 }
 
 // NewMember returns a Member of n examples, for Softmax or Sigmoid to fill.
@@ -32,7 +32,7 @@ func NewMember(n, classes int) *Member {
 	return &Member{classes: classes, Probs: make([]float64, n*classes), Entropy: make([]float64, n), Energy: make([]float64, n)}
 }
 
-// Probabilities is the Member of given probabilities [n, classes], such as another program's; it keeps probs.
+// Probabilities is the Member with given probabilities [n, classes], such as another program's. It refers to probs.
 func Probabilities(probs []float64, classes int) *Member {
 	mustRows(len(probs), classes, len(probs))
 	m := &Member{classes: classes, Probs: probs, Entropy: make([]float64, len(probs)/classes)}
@@ -40,8 +40,8 @@ func Probabilities(probs []float64, classes int) *Member {
 	return m
 }
 
-// Softmax fills m from its logits, [n, classes]: probabilities e^{z_c} / Σ_k e^{z_k}. Logits are shifted by the row's
-// largest, so that no exponential overflows.
+// Softmax fills m from its logits, [n, classes]: probabilities e^{z_c} / Σ_k e^{z_k}. The row's largest logit is subtracted
+// first, so that no exponential overflows.
 func Softmax[T float32 | float64](m *Member, logits []T) {
 	mustRows(len(m.Probs), m.classes, len(logits))
 	for i := range m.Energy {
@@ -63,8 +63,8 @@ func Softmax[T float32 | float64](m *Member, logits []T) {
 	m.entropies()
 }
 
-// Sigmoid fills m, of two classes, from one logit z an example: the probabilities of 0 and of 1 are 1/(1+e^z) and
-// 1/(1+e^−z), as of the two logits 0 and z.
+// Sigmoid fills m, of two classes, from one logit z for each example. The probabilities of classes 0 and 1 are 1/(1+e^z) and
+// 1/(1+e^−z), as for the two logits 0 and z.
 func Sigmoid[T float32 | float64](m *Member, logits []T) {
 	mustRows(len(m.Probs), 2, 2*len(logits))
 	for i, v := range logits {

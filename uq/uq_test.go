@@ -99,7 +99,7 @@ func TestEpistemicIsMeanDivergence(t *testing.T) {
 	}
 }
 
-// A disagreement that is small, but far above rounding, stays: particles (½+δ, ½−δ) and (½−δ, ½+δ) have
+// A small disagreement, far above rounding, is kept: particles (½+δ, ½−δ) and (½−δ, ½+δ) have
 // H_ep = ln 2 − H(½+δ) = 2δ² + O(δ⁴).
 func TestSmallEpistemicEntropyStays(t *testing.T) {
 	for _, want := range []float64{1e-13, 1e-11, 1e-8} {
@@ -111,7 +111,7 @@ func TestSmallEpistemicEntropyStays(t *testing.T) {
 	}
 }
 
-// A particle of weight 0 leaves no trace, even of NaN.
+// A particle of weight 0 changes nothing, even if its prediction is NaN.
 func TestMixtureIgnoresDeadParticles(t *testing.T) {
 	m := NewMixture(1, 2)
 	m.Add(0, Probabilities([]float64{math.NaN(), math.NaN()}, 2))
@@ -122,7 +122,7 @@ func TestMixtureIgnoresDeadParticles(t *testing.T) {
 	}
 }
 
-// As many numbers of other classes, as many classes of fewer examples, and weights that are none are programmers' errors.
+// Predictions of another number of classes or examples, and invalid weights, are programmers' errors.
 func TestMixtureRefuses(t *testing.T) {
 	for name, add := range map[string]func(m *Mixture){
 		"other classes":   func(m *Mixture) { m.Add(1, Probabilities(make([]float64, 6), 2)) },
@@ -214,7 +214,7 @@ func TestSoftmax(t *testing.T) {
 	}
 }
 
-// One logit is two of which the first is 0.
+// One logit is equivalent to two logits of which the first is 0.
 func TestSigmoidIsSoftmaxOfTwo(t *testing.T) {
 	z := []float32{0, 1, -1, 30, -30, 800, -800}
 	got, want := NewMember(len(z), 2), NewMember(len(z), 2)
@@ -254,14 +254,14 @@ func TestBinEdges(t *testing.T) {
 	}
 }
 
-// A label that was thought impossible costs everything: nothing is clipped.
+// A label of probability 0 makes the NLL infinite: nothing is clipped.
 func TestNLLIsInfinite(t *testing.T) {
 	if nll := NLL([]float64{0.5, 0.5, 0, 1}, 2, []int32{1, 0}); !math.IsInf(nll, 1) {
 		t.Errorf("NLL %v", nll)
 	}
 }
 
-// NaN never passes for a score.
+// A NaN in the input is never hidden by a score.
 func TestNaNIsSeen(t *testing.T) {
 	nan := math.NaN()
 	probs, labels := []float64{nan, nan, 0.5, 0.5}, []int32{0, 0}
@@ -342,7 +342,7 @@ func TestGroupsReadBack(t *testing.T) {
 	}
 }
 
-// TestR2OfConstants: truths that are all the same have no variance, however their mean rounds.
+// TestR2OfConstants: equal truths have no variance, however their mean rounds.
 func TestR2OfConstants(t *testing.T) {
 	if r := R2([]float64{1, 2, 3}, []float64{0.1, 0.1, 0.1}); !math.IsNaN(r) {
 		t.Errorf("R² of a constant is %v, want NaN", r)
@@ -367,7 +367,7 @@ func BenchmarkMixture(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/example")
 }
 
-// Probabilities that are NaN leave no class, and entropies that are NaN, in that example alone.
+// An example with NaN probabilities has no class and NaN entropies; other examples are not affected.
 func TestUndefinedProbabilities(t *testing.T) {
 	m := NewMixture(2, 3)
 	for _, broken := range []float64{math.NaN(), math.Inf(1), 2} {

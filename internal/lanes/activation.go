@@ -17,7 +17,7 @@ func sameVectors(name string, n int, others ...int) {
 	}
 }
 
-// ReLU is the rectifier, which passes NaN and −0 on:
+// ReLU is the rectifier. It keeps NaN and −0:
 //
 //	y[i] = 0 > x[i] ? 0 : x[i]
 //
@@ -29,7 +29,7 @@ func ReLU(x, y []float32) {
 	}
 }
 
-// ReLUBackward is its derivative, from its value:
+// ReLUBackward is the derivative of ReLU, from its value:
 //
 //	dx[i] = y[i] > 0 ? dy[i] : 0
 //
@@ -69,7 +69,7 @@ func Tanh(x, y []float32) {
 	}
 }
 
-// TanhBackward is its derivative, from its value:
+// TanhBackward is the derivative of Tanh, from its value:
 //
 //	dx[i] = dy[i] * (1 - y[i]*y[i])
 //
@@ -95,7 +95,7 @@ func GELU(x, y []float32) {
 	}
 }
 
-// GELUBackward is its derivative, φ being the density of the normal:
+// GELUBackward is the derivative of GELU, where φ is the density of the standard normal:
 //
 //	dx[i] = dy[i] * (Φ(x[i]) + x[i]*φ(x[i]))
 //
@@ -123,7 +123,7 @@ func Swish(x, y []float32) {
 	}
 }
 
-// SwishBackward is its derivative:
+// SwishBackward is the derivative of Swish:
 //
 //	dx[i] = dy[i] * (σ(x[i]) + x[i]*σ(x[i])*σ(-x[i]))
 //

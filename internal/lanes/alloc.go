@@ -2,7 +2,7 @@ package lanes
 
 import "unsafe"
 
-// Make returns n zeros that start at a multiple of 64 bytes, so that no lane vector straddles a cache line.
+// Make returns n zeros that start at a multiple of 64 bytes, so that no vector straddles a cache line.
 func Make(n int) []float32 {
 	if n == 0 {
 		return nil

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// share reports the speed of f, which does flops floating-point operations, and its share of the peak: the median over
-// rounds of some 0.1 ms each, in which the two take turns, since the machine's clock and load change.
+// share reports the speed of f, which makes flops floating-point operations, and its share of the peak. It is the median over
+// rounds of some 0.1 ms each. f and the peak take turns, since the machine's clock and load change.
 func share(b *testing.B, flops float64, f func()) {
 	speed := func(work func() float64) float64 {
 		done, start := 0.0, time.Now()

@@ -23,7 +23,7 @@ const kernelVariable = "STARLING_KERNEL"
 
 var (
 	current     isa   // what the kernels run on
-	environment error // why kernelVariable was not obeyed
+	environment error // why the value of kernelVariable was refused
 )
 
 func init() {
@@ -36,13 +36,13 @@ func init() {
 }
 
 // Kernel names the implementation in use: "avx512", "avx2" or "go". It is the first of [Kernels], unless the
-// environment variable STARLING_KERNEL named another at start-up.
+// environment variable STARLING_KERNEL named another one at start-up.
 func Kernel() string { return current.String() }
 
-// KernelError reports a value of STARLING_KERNEL that this build or processor cannot follow.
+// KernelError reports a value of STARLING_KERNEL that names no implementation which this build and processor can run.
 func KernelError() error { return environment }
 
-// Kernels lists the implementations that this build and processor can run, the best first; "go" is always there.
+// Kernels lists the implementations that this build and processor can run, the best first. "go" is always among them.
 func Kernels() []string {
 	var names []string
 	for _, k := range supported() {
@@ -51,8 +51,8 @@ func Kernels() []string {
 	return names
 }
 
-// SetKernel selects an implementation, for tests and measurements, and returns a function that goes back to the
-// former one. No kernel may run at the same time.
+// SetKernel selects an implementation, for tests and measurements, and returns a function that restores the previous one.
+// No kernel may run at the same time.
 func SetKernel(name string) (restore func(), err error) {
 	all := supported()
 	i := slices.IndexFunc(all, func(k isa) bool { return k.String() == name })

@@ -4,7 +4,7 @@ package lanes
 
 import "golang.org/x/sys/cpu"
 
-// supported lists what this processor can run, the best first. The AVX-512 subsets are those of x86-64-v4.
+// supported lists the implementations that this processor can run, the best first. AVX-512 means the subsets of x86-64-v4.
 func supported() []isa {
 	x := &cpu.X86
 	switch avx2 := x.HasAVX2 && x.HasFMA; {

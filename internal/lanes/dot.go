@@ -5,28 +5,29 @@ import (
 	"fmt"
 )
 
-// Pair is one product of a sum of vector × vector: the offsets of both, in elements.
+// Pair is one product in a sum of vector × vector: the offsets of both vectors, in elements.
 type Pair struct{ DY, X int32 }
 
 // Dot is a plan for lane-wise sums of products of m streams of dy and n streams of x: the weight gradient of a
 // convolution, before the sum over the lanes.
 type Dot struct{ products }
 
-// PoolDot is a plan like Dot's through a 2×2 pooling: dy belongs to the pooled outputs, and in every lane the product takes
-// x at those positions of the window that the output depends on: that of the maximum, or all that a mean lets through.
+// PoolDot is a plan like Dot's through a 2×2 pooling. dy belongs to the pooled outputs. In every lane the product takes x at
+// the positions of the window that the output depends on: at the maximum, or at all positions where the ReLU before a mean
+// is open.
 type PoolDot struct {
 	products
 	window [4]int32 // bytes
 }
 
-// products is what the two plans have in common. Offsets and strides are in bytes.
+// products is the common part of the two plans. Offsets and strides are in bytes.
 type products struct {
 	m, n                int
 	dyStride, accStride int
 	streams             []int32
-	pairs               []int32 // two a pair: DY, X
-	step                int     // pairs a call
-	dy, x, acc          int     // reaches in elements
+	pairs               []int32 // two for each pair: DY, X
+	step                int     // pairs in one call
+	dy, x, acc          int     // reaches, in elements
 }
 
 // DotTiles lists the sizes (m, n) that NewDot takes.
@@ -46,7 +47,7 @@ func tiles(ms, ns []int) [][2]int {
 }
 
 // NewDot builds a plan for tiles of m streams of dy, dyStride apart, and n streams of x, at the given offsets.
-// Offsets and dyStride are in elements, accStride (at least n) in vectors; none is negative.
+// Offsets and dyStride are in elements, accStride (at least n) in vectors. None is negative.
 func NewDot(m, n int, dyStride, accStride int, streams []int32, pairs []Pair) (*Dot, error) {
 	if !hasTile(DotTiles(), m, n) {
 		return nil, fmt.Errorf("dot: no tile of %d×%d; see DotTiles", m, n)
@@ -152,8 +153,8 @@ func (p *products) calls(do func(pairs []int32)) {
 //		acc[(i*accStride+j)*Lanes+l] += sum
 //	}
 //
-// (for each call of assembly, if the pairs are too many for one). The sum starts at 0 so that the wait for acc, which
-// is seldom near, falls into the time of the sum.
+// (once for each call of assembly, if there are too many pairs for one). The sum starts at 0, so that acc, which is seldom
+// in the cache, can be loaded while the sum is computed.
 func (d *Dot) Add(dy, x, acc []float32) {
 	d.check(dy, x, acc)
 	d.calls(func(pairs []int32) {
@@ -200,7 +201,7 @@ func addTo(acc []float32, offset int, v *vector) {
 //		acc[(i*accStride+j)*Lanes+l] += sum
 //	}
 //
-// masks is what [PoolMasks] makes of those of [Gemm.StoreMaxPool], or those of [Gemm.StoreMeanPool].
+// masks are the result of [PoolMasks] for the masks of [Gemm.StoreMaxPool], or the masks of [Gemm.StoreMeanPool].
 func (d *PoolDot) Add(dy []float32, masks []uint16, x, acc []float32) {
 	d.check(dy, x, acc)
 	checkLen("masks", len(masks), d.dy/4)
@@ -232,8 +233,8 @@ func (d *PoolDot) reference(pairs []int32, dy []float32, masks []uint16, x, acc 
 	}
 }
 
-// PoolMasks turns the masks of [Gemm.StoreMaxPool], in place, into those of the position of the maximum: of every four
-// words k01, k23, kb, 0 it makes
+// PoolMasks turns the masks of [Gemm.StoreMaxPool], in place, into masks of the position of the maximum. It replaces every
+// four words k01, k23, kb, 0 by
 //
 //	^kb & ^k01, ^kb & k01, kb & ^k23, kb & k23
 //

@@ -2,15 +2,15 @@
 
 package lanes
 
-// This file hands work to the assembly in calls of bounded length. Each function returns how much was done: all of it,
-// up to a rest that does not fill a block, or nothing.
+// The functions of this file pass work to the assembly in calls of bounded length. Each returns how much was done: all of
+// it, all but a rest that does not fill a block, or nothing.
 
 type (
 	unaryKernel  = func(x, y *float32, n int)
 	binaryKernel = func(x, y, out *float32, n int)
 )
 
-// unary runs a kernel that takes n registers a call.
+// unary runs a kernel that takes n registers in one call.
 func unary(wide, half unaryKernel, x, y []float32) int {
 	kernel, width := wide, Lanes
 	switch current {
@@ -66,7 +66,7 @@ func swishBackwardAssembly(x, dy, dx []float32) int {
 	return binary(swishBackwardAVX512, swishBackwardAVX2, x, dy, dx)
 }
 
-// cut divides r repeats of n groups into calls of at most limit groups, or one: groups first%n … of repeats from
+// cut divides r repeats of n groups into calls of at most limit groups, at least one: groups first%n … of the repeats from
 // first/n on.
 func cut(n, r, limit int, call func(first, groups, repeats int)) {
 	limit = max(limit, 1)
@@ -189,8 +189,8 @@ func sumRowsAssembly(x []float32, rows, cols, rowStride int, acc []float32) int 
 	return rows
 }
 
-// blocks calls f for all blocks of size elements, a bounded number of them at a time, and returns how many elements
-// they are.
+// blocks calls f for all blocks of size elements, a bounded number of blocks at a time, and returns the number of elements
+// in these blocks.
 func blocks(n, size int, f func(first, blocks int)) int {
 	if current == isaGo {
 		return 0
@@ -231,8 +231,8 @@ func transposeAssembly(x []float32, n int, dst []float32, dstStride int) int {
 	})
 }
 
-// calls cuts the outputs into calls for n of them from o on, and for the halves of AVX2. Windows that are all border
-// have no buffer to point at.
+// calls cuts the outputs into calls for n outputs from o on, and for the two halves of a vector with AVX2. If all windows
+// lie in the border, there is no buffer to point at.
 func (w *Windows) calls(wide, half func(o, n, lane int)) int {
 	if current == isaGo || w.k > maxCallVectors || w.inputs == 0 {
 		return 0

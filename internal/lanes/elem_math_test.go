@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// These tests hold the kernels against float64 mathematics; that all implementations agree is TestElementwiseKernelsAgree.
+// These tests compare the kernels with float64 mathematics. TestElementwiseKernelsAgree compares the implementations.
 
 var (
 	nan32 = float32(math.NaN())
@@ -48,7 +48,7 @@ func checkULPs(t *testing.T, name string, x []float32, have func(float32) float3
 	for _, v := range x {
 		if e := ulps(have(v), want(float64(v))); !(e <= worst) {
 			worst, at = e, v
-			if e != e { // a NaN is the worst there is, and less than nothing
+			if e != e { // a NaN is the largest error, but compares as none
 				break
 			}
 		}
@@ -214,7 +214,7 @@ func TestCategorical(t *testing.T) {
 			}
 		}
 	}
-	// A label that is no class, and a logit that is no number, in lanes 0 and 1; the others do not notice.
+	// Lane 0 has a label that is not a class, lane 1 a logit that is NaN. The other lanes are not affected.
 	z, ll := make([]float32, 2*Lanes), make([]float32, Lanes)
 	label := make([]int32, Lanes)
 	label[0], z[Lanes+1] = 2, nan32
@@ -347,7 +347,7 @@ func TestPools(t *testing.T) {
 	sameBits(t, "with NaN", []float32{y[0], y[Lanes], y[2*Lanes], y[3*Lanes]}, []float32{3, nan32, nan32, nan32})
 }
 
-// Two windows, whose lanes are won by different pixels, or by none.
+// Two windows, with the maximum at different pixels in different lanes, or at none.
 func TestUnpool(t *testing.T) {
 	dy, masks := make([]float32, 2*Lanes), make([]uint16, 8)
 	dy[0], dy[1], dy[2], dy[Lanes] = 1, 2, 3, 4

@@ -269,8 +269,8 @@ func (a *arena) load(n int) (*Load, []float32) {
 	return l, a.floats(n * (Lanes + 3))
 }
 
-// sameInAll runs a call with every kernel: each leaves the same bits in every buffer as the plain Go one, and touches
-// nothing beside them.
+// sameInAll runs a call with every kernel. Each must leave the same bits in every buffer as plain Go, and write nothing
+// outside the buffers.
 func sameInAll(t *testing.T, seed uint64, call func(a *arena)) {
 	t.Helper()
 	run := func(kernel string) *arena {
@@ -314,7 +314,7 @@ func TestElementwiseKernelsAgree(t *testing.T) {
 	}
 }
 
-// The generator's library would give AVX2 kernels instructions or registers of AVX-512 when they ask for too much.
+// AVX2 kernels that need too many registers would get registers or instructions of AVX-512 from the generator's library.
 func TestAVX2KernelsAreAVX2(t *testing.T) {
 	files, err := filepath.Glob("*_amd64.s")
 	if err != nil || len(files) == 0 {

@@ -2,9 +2,9 @@ package lanes
 
 import "math"
 
-// The elementary functions below are sequences of float32 operations that all kernels follow, so that all give the
-// same bits. The polynomials are minimax approximations in relative error (found by Lawson's algorithm), rounded to
-// float32; their own error is below 0.1 ulp unless noted.
+// The elementary functions below are sequences of float32 operations. All kernels follow them, so all give the same bits.
+// The polynomials are minimax approximations in relative error (found by Lawson's algorithm), rounded to float32. Their own
+// error is below 0.1 ulp unless noted.
 var (
 	// e^r = 1 + r (1 + c₀r + c₁r² + …) for |r| ≤ ln(2)/2.
 	expCoeffs = [...]float32{0.49999994, 0.16666521, 0.041668389, 0.0083687166, 0.0013814598}
@@ -20,13 +20,13 @@ const (
 	ln2Hi = 0.693145751953125 // 15 bits of ln 2, so that n·ln2Hi is exact
 	ln2Lo = 1.42860682030941723212e-6
 
-	// expBias + n, in float32, has n + 127 in its last bits: shifted to the exponent's place, these are 2ⁿ.
+	// expBias + n, in float32, has n + 127 in its last bits. Shifted to the exponent's place, they are 2ⁿ.
 	expBias = 0x1.8p23 + 127
 	// expFloor is where e^x leaves the normal numbers: log 2⁻¹²⁶, rounded up.
 	expFloor = -87.33654
-	// tanhReach is where tanh has long become 1.
+	// tanhReach is a bound beyond which tanh is 1 in float32.
 	tanhReach = 30
-	// swishReach and geluReach are where σ(−x) and Φ(−x) have become 0.
+	// swishReach and geluReach are bounds beyond which σ(−x) and Φ(−x) are 0 in float32.
 	swishReach = 88
 	geluReach  = 13.5
 	rsqrt2Pi   = 0.39894228040143268
@@ -61,7 +61,7 @@ func expNeg(x float32) float32 {
 	return float32(fma32(w, r, 1) * scale)
 }
 
-// logUp is log x for 1 ≤ x < +Inf, within 2 ulp; NaN is not passed on.
+// logUp is log x for 1 ≤ x < +Inf, within 2 ulp. The result for NaN is undefined.
 func logUp(x float32) float32 {
 	bits := math.Float32bits(x)
 	e := float32(int32(bits>>23) - 127)
@@ -79,8 +79,8 @@ func tanh32(x float32) float32 {
 	return math.Float32frombits(math.Float32bits(m/(2+m))&^(1<<31) | math.Float32bits(x)&(1<<31))
 }
 
-// sigmoid is s = σ(x) = 1/(1+e^−x), |x| ≤ swishReach, and the larger r and the smaller q of σ(±x), whose product is
-// the derivative.
+// sigmoid is s = σ(x) = 1/(1+e^−x), |x| ≤ swishReach, with the larger r and the smaller q of σ(x) and σ(−x), whose product
+// is the derivative.
 func sigmoid(x float32) (s, r, q float32) {
 	u := expNeg(-abs32(x))
 	r = 1 / (1 + u)
@@ -105,7 +105,7 @@ func normal(x float32) (cdf, e float32) {
 
 func abs32(x float32) float32 { return math.Float32frombits(math.Float32bits(x) &^ (1 << 31)) }
 
-// max32 and min32 are the processor's: b if either is NaN.
+// max32 and min32 are the processor's instructions: the result is b if either is NaN.
 func max32(a, b float32) float32 {
 	if a > b {
 		return a

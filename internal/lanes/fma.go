@@ -6,9 +6,9 @@ import "math"
 
 // fma32 is x·y + z rounded once to float32.
 //
-// The product of two float32 is exact in float64. Its sum with z is rounded to odd (when inexact, to the neighbour
-// with an odd last bit, found from the error of the sum by Knuth's TwoSum), and rounding that to float32 cannot round
-// twice, since float64 has more than two bits to spare (Boldo and Melquiond, "Emulation of a FMA and correctly rounded
+// The product of two float32 is exact in float64. Its sum with z is rounded to odd: an inexact sum becomes its neighbour
+// with an odd last bit, found from the error of the sum by Knuth's TwoSum. Rounding that to float32 gives the correctly
+// rounded result, since float64 has more than two bits to spare (Boldo and Melquiond, "Emulation of a FMA and correctly rounded
 // sums: proved algorithms using rounding to odd", IEEE Trans. Comp. 57, 2008).
 func fma32(x, y, z float32) float32 {
 	p, a := float64(x)*float64(y), float64(z)

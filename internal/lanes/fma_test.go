@@ -35,8 +35,8 @@ func TestFMA32(t *testing.T) {
 			t.Fatalf("fma32(%g, %g, %g) = %g, want %g", x, y, z, have, want)
 		}
 	}
-	// z has an odd last bit and the product is half of that bit, less 2^−46 of itself: float64 rounds the sum to the
-	// very middle, and an emulation that trusts it goes on to the even neighbour, which is wrong.
+	// z has an odd last bit, and the product is half of that bit, less 2^−46 of itself. float64 rounds the sum to exactly the
+	// middle; an emulation that rounds that again takes the even neighbour, which is wrong.
 	const ulp = 1.0 / (1 << 23)
 	for e := -100; e <= 100; e++ {
 		for _, x := range []float32{1 + ulp, -1 - ulp} {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// The fuzz targets build plans from arbitrary descriptors. Those that are accepted run with every kernel on buffers
-// that are no longer than the plan demands, between pages that fault; offsets are kept small, for memory's sake.
+// The fuzz targets build plans from arbitrary descriptors. Accepted plans run with every kernel, on buffers that are no
+// longer than the plan demands and lie between pages that fault. Offsets are kept small to save memory.
 
 // descriptor reads small numbers from the bytes of a fuzzer.
 type descriptor []byte

@@ -11,16 +11,16 @@ import (
 const Lanes = 16
 
 const (
-	// maxReach bounds all offsets, so that they fit an int32 when counted in bytes.
+	// maxReach bounds all offsets, so that in bytes they fit an int32.
 	maxReach = math.MaxInt32 / 4
 	// maxCallFMAs bounds the vector multiply-adds of one call of assembly (some 0.1 ms), which Go cannot preempt.
 	maxCallFMAs = 200_000
-	// MaxTerms bounds the terms of one block of a Gemm, which no call can divide: in a tile of 6×4 they take 0.12 ms
-	// with AVX-512 and 0.42 ms with AVX2. Longer sums are cut into blocks of several plans, all but the first with Add.
+	// MaxTerms bounds the terms of one block of a Gemm, which cannot be divided between calls: in a tile of 6×4 they take
+	// 0.12 ms with AVX-512 and 0.42 ms with AVX2. Longer sums are cut into blocks of several plans; all but the first use Add.
 	MaxTerms = 1 << 14
 )
 
-// Term is one product of a sum: the offsets of its weight and of its input, in elements.
+// Term is one product in a sum: the offsets of its weight and of its input, in elements.
 type Term struct{ W, X int32 }
 
 // Block is the sum of Terms[First : First+Count] for n vectors, with input offsets X[:n] and destinations D[:n].
@@ -38,20 +38,20 @@ type Block struct {
 //		}
 //	}
 //
-// where init and what becomes of v, the vector at offset b.D[j]+i*dStride, are the choice of the method that runs
-// the plan. Blocks run in their order.
+// The method that runs the plan decides what init is, and what is done with v, the vector for offset b.D[j]+i*dStride.
+// Blocks run in their order.
 type Gemm struct {
 	m, n             int
 	wStride, dStride int     // bytes
-	terms            []int32 // two a term: W, X; bytes
-	blocks           []int32 // 2+2n a block: first term (in bytes), count, X[:n], D[:n]; bytes
+	terms            []int32 // two for each term: W, X; bytes
+	blocks           []int32 // 2+2n for each block: first term (in bytes), count, X[:n], D[:n]; bytes
 	calls            []int32 // calls[c] : calls[c+1] are the blocks of one call
 	w, x, d, pool    int     // reaches: elements that the buffers must have; pool: of dst where pooled
 	overlap          overlap
 	vectors          bool // D[0] and dStride are multiples of Lanes, as pooling needs
 }
 
-// overlap tells how far the destinations within one block overlap.
+// overlap says how the destinations within one block overlap.
 type overlap int
 
 const (
@@ -172,7 +172,7 @@ func (b *Block) overlap(m, n, dStride int) overlap {
 	return worst
 }
 
-// gemmMode is what a plan's sums start from and what becomes of them. The assembly knows the numbers.
+// gemmMode says what a plan's sums start from and how they are stored. The assembly knows the numbers.
 type gemmMode int
 
 const (
@@ -187,30 +187,30 @@ const (
 //
 //	if floor > v[l] { v[l] = floor }
 //
-// so that floor = 0 is a ReLU which passes NaN and −0, and floor = −Inf does nothing. Within a block, vectors with
-// equal destinations must be equal in all; else Store panics.
+// so floor = 0 is a ReLU that keeps NaN and −0, and floor = −Inf does nothing. Within a block, vectors with equal
+// destinations must have equal inputs; otherwise Store panics.
 func (g *Gemm) Store(w, x, bias, dst []float32, floor float32) {
 	g.check(repeated, w, x, bias, dst)
 	g.run(gemmStore, w, x, bias, nil, dst, nil, floor)
 }
 
-// Add starts from the vector that is at the destination and stores the sum there. The destinations within a block
-// must not overlap; else Add panics.
+// Add starts from the vector at the destination and stores the sum there. The destinations within a block must not
+// overlap; otherwise Add panics.
 func (g *Gemm) Add(w, x, dst []float32) {
 	g.check(disjoint, w, x, nil, dst)
 	g.run(gemmAdd, w, x, nil, nil, dst, nil, float32(math.Inf(-1)))
 }
 
-// StoreGated starts from 0 and stores v[l] where gate[l] > 0, +0 in the other lanes; gate has dst's offsets. It is
-// the derivative of a ReLU, given its output. Destinations are as for Store.
+// StoreGated starts from 0 and stores v[l] where gate[l] > 0, and +0 in the other lanes. gate has the offsets of dst. This
+// is the derivative of a ReLU, given its output. Destinations are as for Store.
 func (g *Gemm) StoreGated(w, x, gate, dst []float32) {
 	g.check(repeated, w, x, nil, dst)
 	checkLen("gate", len(gate), g.d)
 	g.run(gemmGated, w, x, nil, gate, dst, nil, 0)
 }
 
-// StoreMaxPool is for n = 4: the four vectors of a block are the window of a 2×2 max pooling, and of its destinations
-// only D[0] counts. It starts from bias[i] (nil: 0), and in every lane
+// StoreMaxPool is for n = 4. The four vectors of a block are the window of a 2×2 max pooling, and D[0] is its only
+// destination. It starts from bias[i] (nil: 0), and computes in every lane
 //
 //	a, k01 := v[0], v[1] > v[0]; if k01 { a = v[1] }
 //	b, k23 := v[2], v[3] > v[2]; if k23 { b = v[3] }
@@ -218,14 +218,14 @@ func (g *Gemm) StoreGated(w, x, gate, dst []float32) {
 //	if any v is NaN { y = NaN }
 //	if 0 > y { y = 0 }
 //
-// y goes to dst; the lane bits of k01, k23, kb and 0 to the four words masks[q/4 : q/4+4] for the vector at offset q
-// of dst. The plan's D[0] and dStride must be multiples of Lanes.
+// y is stored in dst. For the vector at offset q of dst, the lane bits of k01, k23, kb and 0 are stored in the four words
+// masks[q/4 : q/4+4]. The plan's D[0] and dStride must be multiples of Lanes.
 func (g *Gemm) StoreMaxPool(w, x, bias, dst []float32, masks []uint16) {
 	g.storePool(gemmMaxPool, w, x, bias, dst, masks)
 }
 
-// StoreMeanPool is for n = 4: the four vectors of a block are the window of a 2×2 mean pooling behind a ReLU, and of its
-// destinations only D[0] counts. It starts from bias[i] (nil: 0), and in every lane
+// StoreMeanPool is for n = 4. The four vectors of a block are the window of a 2×2 mean pooling after a ReLU, and D[0] is its
+// only destination. It starts from bias[i] (nil: 0), and computes in every lane
 //
 //	for j := range 4 {
 //		k[j] = v[j] > 0
@@ -233,8 +233,8 @@ func (g *Gemm) StoreMaxPool(w, x, bias, dst []float32, masks []uint16) {
 //	}
 //	y := ((v[0] + v[1]) + (v[2] + v[3])) / 4
 //
-// so that y is NaN if any v is, and the k of a NaN is false. y goes to dst; the lane bits of k[0] to k[3] to the four words
-// masks[q/4 : q/4+4] for the vector at offset q of dst. The plan's D[0] and dStride must be multiples of Lanes.
+// so y is NaN if any v is, and the k of a NaN is false. y is stored in dst. For the vector at offset q of dst, the lane bits
+// of k[0] to k[3] are stored in the four words masks[q/4 : q/4+4]. The plan's D[0] and dStride must be multiples of Lanes.
 func (g *Gemm) StoreMeanPool(w, x, bias, dst []float32, masks []uint16) {
 	g.storePool(gemmMeanPool, w, x, bias, dst, masks)
 }

@@ -154,7 +154,7 @@ func TestGemmLongPlans(t *testing.T) {
 	})
 }
 
-// No call holds more work than it may, but for a block that alone has more; together the calls cover all blocks.
+// No call has more work than the bound, unless a single block has more. Together the calls cover all blocks.
 func TestGemmCalls(t *testing.T) {
 	terms := make([]Term, 3000)
 	var blocks []Block
@@ -253,7 +253,7 @@ func TestGemmFormula(t *testing.T) {
 	})
 }
 
-// The floor, the gate and pooling on the values that the comparisons are about.
+// The floor, the gate and pooling at the values that comparisons treat specially.
 func TestGemmSpecialValues(t *testing.T) {
 	nan, inf, zero := float32(math.NaN()), float32(math.Inf(1)), float32(math.Copysign(0, -1))
 	eachKernel(t, func(t *testing.T) {

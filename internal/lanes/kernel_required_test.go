@@ -10,11 +10,11 @@ import (
 	"testing"
 )
 
-// requiredVariable lists kernels, with commas between them, whose absence is a failure.
+// requiredVariable names the environment variable that lists kernels, with commas between them, whose absence is a failure.
 const requiredVariable = "STARLING_REQUIRE_KERNELS"
 
-// TestEveryKernelIsTested names the kernels that this processor cannot run, and that no test has run, as skipped. .ci/run
-// looks for these lines.
+// TestEveryKernelIsTested has a subtest for each kernel. It skips the kernels that this processor cannot run, which no test
+// has run. .ci/run looks for these lines.
 func TestEveryKernelIsTested(t *testing.T) {
 	names := []string{isaAVX512.String(), isaAVX2.String(), isaGo.String()}
 	var required []string

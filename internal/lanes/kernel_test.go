@@ -29,7 +29,7 @@ func setKernel(t testing.TB, name string) (restore func()) {
 	return restore
 }
 
-// guarded is a buffer between guard words and, where the system can do it, pages that fault when they are touched.
+// guarded is a buffer between guard words and, where the system allows it, between pages that fault when they are touched.
 type guarded[T comparable] struct {
 	words  []T
 	all    []T // the whole of region
@@ -82,7 +82,7 @@ func (g *guarded[T]) check(t testing.TB, name string) {
 	}
 }
 
-// sameBits fails unless have and want are equal to the bit, where NaN meets NaN.
+// sameBits fails unless have and want have the same bits, or are both NaN.
 func sameBits(t testing.TB, name string, have, want []float32) {
 	t.Helper()
 	if len(have) != len(want) {

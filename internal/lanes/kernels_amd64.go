@@ -4,8 +4,8 @@ package lanes
 
 import "unsafe"
 
-// This file chooses the assembly for a plan. Where AVX2 has not enough registers for a tile, several calls of a
-// smaller kernel do its parts.
+// This file chooses the assembly for a plan. Where AVX2 has too few registers for a tile, several calls of a smaller
+// kernel compute its parts.
 
 func gemmKernelFor(k isa, mode gemmMode, m, n int) gemmKernel {
 	switch {
@@ -115,7 +115,7 @@ func (d *PoolDot) assembly(pairs []int32, dy []float32, masks []uint16, x, acc [
 	return true
 }
 
-// poolMasksAssembly and reduceAddAssembly return how many vectors they did: a multiple of four.
+// poolMasksAssembly and reduceAddAssembly return how many vectors they processed: a multiple of four.
 
 const vectorsPerCall = 1 << 16
 

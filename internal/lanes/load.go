@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// Load is a plan that brings 16 examples, stored one after the other, side by side: at[f] is where feature f's vector
-// goes.
+// Load is a plan that puts 16 examples, which are stored one after the other, side by side. at[f] is the place of feature
+// f's vector.
 type Load struct {
 	at  []int32
-	dst int // reach in elements
+	dst int // reach, in elements
 }
 
 // NewLoad builds a plan for len(at) features. The vectors must not overlap.
@@ -27,7 +27,7 @@ func NewLoad(at []int32) (*Load, error) {
 	return l, nil
 }
 
-// overlapping finds two vectors that overlap, at least so far apart: 0, or 1 if they may be the same.
+// overlapping finds two overlapping vectors whose offsets differ by at least apart: 0, or 1 if equal vectors are allowed.
 func overlapping(offsets []int32, apart int32) (a, b int32, found bool) {
 	sorted := slices.Sorted(slices.Values(offsets))
 	for i := 1; i < len(sorted); i++ {
@@ -38,7 +38,7 @@ func overlapping(offsets []int32, apart int32) (a, b int32, found bool) {
 	return 0, 0, false
 }
 
-// U8 takes bytes as fractions of 255; row[i] is where lane i's example starts in src:
+// U8 takes bytes as fractions of 255. row[i] is where lane i's example starts in src:
 //
 //	for f := range at {
 //		for i := range 16 {

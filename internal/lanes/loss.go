@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// repeats is the number of particles in a buffer of n elements, when one particle has per; ll has one vector for
-// every group of a particle.
+// repeats is the number of particles in a buffer of n elements, of which one particle has per. ll has one vector for each
+// group of a particle.
 func repeats(name string, n, per, ll, groups int) int {
 	if per == 0 {
 		if n != 0 || ll != 0 {
@@ -33,7 +33,7 @@ func sameOrNil(name string, z, dz []float32) {
 //	ll    = z[label] - log Σ_c e^z[c]
 //	dz[c] = (c == label ? 1 : 0) - e^z[c] / Σ_k e^z[k]
 //
-// computed from differences to the largest logit: dz within 4e-7, ll within 1e-6 |ll| + 2e-7 + 1.2e-7 |max z − z[label]|.
+// computed from the differences to the largest logit: dz within 4e-7, ll within 1e-6 |ll| + 2e-7 + 1.2e-7 |max z − z[label]|.
 // A label outside 0 … classes−1 gives ll = NaN. dz may be z.
 func Categorical(z []float32, label []int32, classes int, ll, dz []float32) {
 	sameVectors("Categorical", len(label))

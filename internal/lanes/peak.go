@@ -2,9 +2,9 @@ package lanes
 
 import "runtime"
 
-// PeakFMA runs about iters rounds of independent multiply-adds on registers alone, with the kernel in use, and
-// returns how many floating-point operations that was (two a multiply-add and lane): divided by the time, the speed
-// that no kernel can exceed.
+// PeakFMA runs about iters rounds of independent multiply-adds on registers alone, with the kernel in use. It returns the
+// number of floating-point operations, two for each multiply-add and lane. Divided by the time this is the speed that no
+// kernel can exceed.
 func PeakFMA(iters int) (flops float64) {
 	const round = 1 << 8 // rounds of one call of assembly
 	for done := 0; done < iters; done += round {

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Windows is a plan for pooling by a table: taps[o·k : o·k+k] are the offsets of output o's window, −1 where it hangs
-// over the border.
+// Windows is a plan for pooling by a table: taps[o·k : o·k+k] are the offsets of output o's window, −1 where the window
+// extends over the border.
 type Windows struct {
 	taps    []int32
 	k       int
@@ -47,8 +47,8 @@ func (w *Windows) window(o int, f func(t int, offset int)) {
 	}
 }
 
-// Max takes the largest value of each window and notes in arg which tap had it, the first if several do; a NaN in the
-// window gives NaN, with arg the last of them. In each lane
+// Max takes the largest value of each window and stores in arg its tap, the first of several. If the window has a NaN, the
+// result is NaN, and arg is the tap of the last NaN. In each lane
 //
 //	y, arg = -Inf, -1
 //	for t := range k {
@@ -77,8 +77,8 @@ func (w *Windows) Max(x, y []float32, arg []int32) {
 	}
 }
 
-// MaxBackward adds dy to dx where the maximum was, arg being Max's. In each lane, for outputs o and taps t in order,
-// unless the tap is −1,
+// MaxBackward adds dy to dx at the maximum, given Max's arg. In each lane, for outputs o and taps t in order, unless the
+// tap is −1,
 //
 //	dx[taps[o*k+t]] += arg[o] == t ? dy[o] : 0
 func (w *Windows) MaxBackward(dy []float32, arg []int32, dx []float32) {
@@ -100,7 +100,7 @@ func (w *Windows) MaxBackward(dy []float32, arg []int32, dx []float32) {
 	}
 }
 
-// Sum is scale times the sum of each window; with scale 1/k, the mean. In each lane
+// Sum is scale times the sum of each window; with scale 1/k it is the mean. In each lane
 //
 //	y[o] = scale * Σ_t x[taps[o*k+t]]
 //
@@ -153,7 +153,7 @@ func (w *Windows) SumBackward(dy []float32, scale float32, dx []float32) {
 //		}
 //	}
 //
-// masks is what [PoolMasks] makes of those of [Gemm.StoreMaxPool], or those of [Gemm.StoreMeanPool].
+// masks are the result of [PoolMasks] for the masks of [Gemm.StoreMaxPool], or the masks of [Gemm.StoreMeanPool].
 func Unpool(dy []float32, masks []uint16, dx []float32, row int) {
 	sameVectors("Unpool", len(dy))
 	n := len(dy) / Lanes

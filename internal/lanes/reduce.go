@@ -14,7 +14,7 @@ import "fmt"
 //		sums[k] += v[0]
 //	}
 //
-// without changing acc, which must have 16 elements for every sum.
+// acc is not changed. It must have 16 elements for each sum.
 func ReduceAdd(acc, sums []float32) {
 	if len(acc) != Lanes*len(sums) {
 		panic(fmt.Sprintf("lanes: ReduceAdd: %d elements for %d sums", len(acc), len(sums)))

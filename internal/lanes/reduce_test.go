@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// vectorCounts are all tails, and more than one call.
+// vectorCounts are numbers of vectors with all tails, and more than one call.
 func vectorCounts() []int {
 	counts := []int{1<<16 + 7}
 	if testing.Short() {

@@ -2,8 +2,8 @@ package lanes
 
 import "fmt"
 
-// LaneSums adds to sums[p] the sum of particle p's log-likelihoods, ll being [len(sums)][groups][16]: in float64, lane
-// by lane over the groups, then over the lanes as a tree. In the last group only the first valid lanes count.
+// LaneSums adds to sums[p] the sum of particle p's log-likelihoods; ll is [len(sums)][groups][16]. It sums in float64, lane
+// by lane over the groups, and then over the lanes as a tree. In the last group only the first valid lanes count.
 //
 //	var lane [16]float64
 //	for g := range groups {
@@ -43,7 +43,7 @@ func LaneSums(ll []float32, groups, valid int, sums []float64) {
 	}
 }
 
-// SumRows adds to the vectors of acc, one a row, the vectors of the rows of x, which start rowStride elements apart:
+// SumRows adds to each vector of acc the vectors of one row of x. Rows start rowStride elements apart:
 //
 //	for r := range rows {
 //		for c := range cols {
@@ -53,7 +53,7 @@ func LaneSums(ll []float32, groups, valid int, sums []float64) {
 //		}
 //	}
 //
-// It makes the gradients of biases.
+// It computes the gradients of biases.
 func SumRows(x []float32, rows, cols, rowStride int, acc []float32) {
 	if rows < 0 || cols < 0 || rowStride < 0 || len(acc) != rows*Lanes ||
 		rows > 0 && cols > 0 && len(x) < (rows-1)*rowStride+cols*Lanes {

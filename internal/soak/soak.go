@@ -313,13 +313,13 @@ func (s *soak) report() string {
 	names := make([]string, len(s.runs))
 	for i, t := range s.runs {
 		names[i] = t.name
-		fmt.Fprintf(&b, "%10s", t.name)
+		fmt.Fprintf(&b, "%12s", t.name)
 	}
 	fmt.Fprintln(&b)
 	for _, phase := range phases {
 		fmt.Fprintf(&b, "%-28s", phase)
 		for _, name := range names {
-			fmt.Fprintf(&b, "%10d", s.killed[name][phase])
+			fmt.Fprintf(&b, "%12d", s.killed[name][phase])
 		}
 		fmt.Fprintln(&b)
 	}

@@ -67,8 +67,8 @@ func addAcc(t *target, acc [][]reg.VecVirtual, parts int) {
 	}
 }
 
-// dotTile emits the kernel of m × n streams, of which it takes parts registers a vector: with AVX2, 1 is only one
-// half of the lanes.
+// dotTile emits the kernel of m × n streams. It takes parts registers of each vector: with AVX2, 1 is one half of the
+// lanes.
 func dotTile(t *target, m, n, parts int) {
 	TEXT(name("dot%dx%d%s", m, n, t.name), NOSPLIT, dotSignature)
 	pair, count := Load(Param("pairs"), GP64()), Load(Param("count"), GP64())
@@ -160,7 +160,7 @@ func poolDotAVX512(m, n int) {
 }
 
 // poolDotAVX2 takes one stream of dy and one half of the lanes: masks points to the byte of that half. Lanes that are
-// not in the mask get the product of −0 and +0, which leaves every accumulator as it is, −0 and infinities included.
+// not in the mask get the product of −0 and +0, which does not change an accumulator, not even −0 or an infinity.
 func poolDotAVX2(n int) {
 	TEXT(name("poolDot1x%dAVX2", n), NOSPLIT, poolDotSignature)
 	t := avx2

@@ -10,14 +10,14 @@ import (
 
 type vec = reg.VecVirtual
 
-// machine writes one kernel for one instruction set. The functions of ../float32.go reappear here as macros of the
-// same names and the same operations.
+// machine writes one kernel for one instruction set. The functions of ../float32.go stand here as macros with the same
+// names and the same operations.
 type machine struct {
 	*target
 	constants map[uint32]Op
 }
 
-// inRegisters is how many constants a kernel for AVX-512 keeps in registers; other constants are memory operands.
+// inRegisters is the number of constants that a kernel for AVX-512 keeps in registers. Other constants are memory operands.
 const inRegisters = 19
 
 // each writes a kernel for both instruction sets.
@@ -33,7 +33,7 @@ func each(kernel, signature string, write func(m *machine)) {
 
 var constantData = map[uint32]Mem{}
 
-// bits is a constant in every lane. The first use must be outside of loops.
+// bits is a constant in every lane. Its first use must be outside of loops.
 func (m *machine) bits(c uint32) Op {
 	if op, ok := m.constants[c]; ok {
 		return op
@@ -82,8 +82,8 @@ func (m *machine) in(x Op) vec {
 	return m.copy(x)
 }
 
-// The operations below return new registers. With sub, div and max the operands are in Go's order, not in that of
-// the assembler; b may be a constant, a must be a register.
+// The operations below return new registers. The operands of sub, div and max are in Go's order, not in the assembler's. b
+// may be a constant; a must be a register.
 
 func (m *machine) add(a vec, b Op) vec { v := m.reg(); VADDPS(b, a, v); return v }
 func (m *machine) sub(a vec, b Op) vec { v := m.reg(); VSUBPS(b, a, v); return v }
@@ -187,7 +187,7 @@ const (
 	rsqrt2Pi   = 0.39894228040143268
 )
 
-// exp prepares the constants of expParts, which must be outside of loops.
+// exp prepares the constants of expParts. It must be called outside of loops.
 func (m *machine) exp() {
 	for _, c := range append([]float64{1, log2E, expBias, ln2Hi, ln2Lo, expFloor}, expCoeffs...) {
 		m.k(c)
@@ -260,7 +260,7 @@ func (m *machine) normal(x vec) (cdf, e vec) {
 	return m.choose(m.compare(greaterOrEqual, x, m.k(0)), m.fnma(h, e, m.k(1)), m.mul(h, e)), e
 }
 
-// pointwise writes a kernel that sets out to a function of the inputs, n registers of each. prepare loads the
+// pointwise writes a kernel that sets out to a function of the inputs. It takes n registers of each. prepare loads the
 // constants and returns the function.
 func pointwise(kernel, out string, in []string, prepare func(m *machine) func(x []vec) vec) {
 	signature := "func("

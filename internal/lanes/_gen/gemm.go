@@ -219,8 +219,8 @@ func advancePool(dst, masks reg.Register) {
 	ADDQ(stride, masks)
 }
 
-// gemmPoolAVX512 takes the four vectors of a window for m rows. epilogue prepares its constants and returns what makes of
-// one row's sums a vector and its masks.
+// gemmPoolAVX512 takes the four vectors of a window for m rows. epilogue prepares its constants and returns a function that
+// turns one row's sums into a vector and its masks.
 func gemmPoolAVX512(kernel string, m int, epilogue func() func(v []reg.VecVirtual, dst, masks reg.Register)) {
 	TEXT(name("%s%dAVX512", kernel, m), NOSPLIT, gemmSignature)
 	t := avx512
@@ -272,7 +272,7 @@ func maxOfWindowAVX512() func(v []reg.VecVirtual, dst, masks reg.Register) {
 	}
 }
 
-// meanOfWindow is the same for both instruction sets but for positive, which stores the lanes of v above 0.
+// meanOfWindow is the same for both instruction sets, except for positive, which stores the mask of the lanes of v above 0.
 func meanOfWindow(t *target, positive func(v, zero reg.VecVirtual, masks reg.Register, disp int)) func() func(v []reg.VecVirtual, dst, masks reg.Register) {
 	return func() func(v []reg.VecVirtual, dst, masks reg.Register) {
 		zero, quarter := t.reg(), t.reg()

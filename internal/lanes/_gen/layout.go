@@ -6,7 +6,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// Kernels that move rather than compute are no faster with wider registers: AVX2 serves for AVX-512 too.
+// Kernels that move data are no faster with wider registers, so AVX-512 uses the AVX2 kernels, too.
 
 func layout() {
 	loadRows("loadF32AVX2", "float32", 4, func(src reg.Register, row []reg.Register) (low, high [4]vec) {
@@ -207,7 +207,7 @@ func addFloat64s() {
 	RET()
 }
 
-// sumRows takes blocks of rows, whose sums are independent and hide each other's latency.
+// sumRows takes blocks of rows. Their sums are independent, which hides the latency of each.
 func sumRows(m *machine, rows int) {
 	x, acc, blocks := load("x"), load("acc"), load("blocks")
 	s := newStrides("rowStride", rows)

@@ -8,8 +8,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// Losses go through r repeats of the targets. bernoulli takes n registers of targets; the others take the first
-// register of each vector, which with AVX2 is a half. dz may be nil.
+// The losses use the targets r times, once for each repeat. bernoulli takes n registers of targets. The others take the first
+// register of each vector, which with AVX2 is one half. dz may be nil.
 func loss() {
 	each("bernoulli", "func(z, y, ll, dz *float32, n, repeats int)", bernoulli)
 	each("categorical", "func(z *float32, label *int32, ll, dz *float32, classes, groups, repeats int)", categorical)

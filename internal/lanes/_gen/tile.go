@@ -48,8 +48,8 @@ func (t *target) zero(v reg.VecVirtual) {
 	}
 }
 
-// outer adds to acc[i][j] the product of row i and column j. row and col load into a register; the shorter of the
-// two stays in registers.
+// outer adds the product of row i and column j to acc[i][j]. row and col load into a register; the shorter of the two
+// stays in registers.
 func (t *target) outer(acc [][]reg.VecVirtual, row, col func(k int, v reg.VecVirtual)) {
 	rows, cols := len(acc), len(acc[0])
 	kept, passing, keep, pass := rows, cols, row, col
@@ -124,7 +124,7 @@ func (s strides) at(base reg.Register, i int) Mem {
 	return Mem{Base: base, Index: s[i], Scale: uint8(scale)}
 }
 
-// loop runs body count times, which may be 0; count is used up.
+// loop runs body count times, which may be 0. It changes count.
 func loop(label string, count reg.Register, body func()) {
 	TESTQ(count, count)
 	JZ(LabelRef(label + "_end"))
