@@ -44,9 +44,9 @@ func diagnose(trace []TraceLine, particles int) Diagnostics {
 
 // Optimiser reports whether the run behaved as an optimiser: the log-weights differed by more than the particles can carry. The
 // share of Gaussian log-weights that is effective is about exp(−variance), (E w)²/E w² of a log-normal w: above log J less than
-// one particle is left to count. A straggler or two can bring the variance there and leave the others as they are, so the
-// effective sample size must be below J/2 too. One below 2 is too little whatever the variance, as where all other particles are
-// dead; two or three particles have less in a healthy run.
+// one particle is left to count. One or two stragglers can raise the variance so far and leave the other weights even, so
+// the effective sample size must be below J/2 too. An effective sample size below 2 is too small whatever the variance, as where
+// all other particles are dead; for two or three particles the bound is lower, since healthy runs of theirs have less.
 func (d Diagnostics) Optimiser() bool {
 	if d.Iterations == 0 {
 		return false

@@ -18,8 +18,8 @@ type island struct {
 	job      *Job
 	sampler  *smc.Sampler
 	state    *smc.State // nil: it has not begun
-	evidence bool       // the product of its weights is an evidence
-	tested   bool       // the test examples are evaluated on the way
+	evidence bool       // its weights estimate an evidence; if not, the trace has 0
+	tested   bool       // it is evaluated on the test examples now and then
 }
 
 var _ runs.Part = (*island)(nil)
@@ -28,16 +28,16 @@ var _ runs.Part = (*island)(nil)
 type Iteration struct {
 	smc.Info
 
-	ValNLL      *uq.Number `json:"val_nll,omitempty"` // of the particles together on the validation examples
+	ValNLL      *uq.Number `json:"val_nll,omitempty"` // of the island's weighted ensemble on the validation examples
 	ValAccuracy *uq.Number `json:"val_accuracy,omitempty"`
 
-	// Likewise on the test examples, for looking only: nothing is decided by them. On a path of batches without validation
-	// examples (data.whole), every TestedEvery iterations and at the end.
+	// The same on the test examples, for monitoring only: nothing is decided by them. They are there on a path of batches without
+	// validation examples (data.whole), every TestedEvery iterations and at the end.
 	TestNLL      *uq.Number `json:"test_nll,omitempty"`
 	TestAccuracy *uq.Number `json:"test_accuracy,omitempty"`
 }
 
-// TestedEvery is how many iterations a path of batches makes between two evaluations on the test examples.
+// TestedEvery is the number of iterations from one evaluation on the test examples to the next.
 const TestedEvery = 20
 
 // Done says whether the island is at the end of its path.
@@ -88,7 +88,7 @@ func (p *island) Step(ctx context.Context) (line runs.Line, err error) {
 	return runs.Line{Progress: info.Progress, Fields: it}, nil
 }
 
-// score is what the particles are worth together, by their weights; a regression has no accuracy.
+// score evaluates the island's weighted ensemble on a set. accuracy is nil for a regression.
 func (p *island) score(ctx context.Context, set *data.Set) (nll, accuracy *uq.Number, err error) {
 	e, err := bnn.Combine(p.job.Net, []bnn.Island{{Theta: p.state.Theta, LogWeights: p.state.LogW}}, bnn.Equal{})
 	if err != nil {
@@ -116,7 +116,7 @@ func (p *island) UnmarshalBinary(b []byte) error {
 	return nil
 }
 
-// gather makes one ensemble of islands.
+// gather joins the islands of the last phase in one ensemble, weighed by a rule.
 func gather(job *Job, phases []runs.Phase, by bnn.Combination) (*bnn.Ensemble, error) {
 	var parts []bnn.Island
 	for _, part := range phases[len(phases)-1].Parts {

@@ -16,8 +16,8 @@ import (
 )
 
 // MCMC is independent chains on the posterior (scalable-bayesian-monte-carlo, section 3.3): the sampler's loop with one particle,
-// a fixed target and no resampling. The step is learned in the first half of a chain and then stands; states are kept in the
-// second half.
+// a fixed target and no resampling. An adapted step size is frozen after the first half of a chain; states are kept
+// in the second half.
 type MCMC struct {
 	Chains int       `yaml:"chains"`               // default 8
 	Start  string    `yaml:"start"`                // map: chain c at restart c; prior: at a draw; init: at model.init. Default: map, or init where that is given and no map
@@ -62,7 +62,7 @@ func (m MCMC) Complete(around Around) Method {
 // that is used, whose faults are told as well.
 func (m *MCMC) Defaults() { *m = m.Complete(Around{}).(MCMC) }
 
-// late is the number of moves in the second half of a chain: as many of its states can be kept.
+// late is the number of moves in the second half of a chain: the largest number of states that it can keep.
 func (m MCMC) late() int { return m.Epochs / (2 * m.Move.Evaluations()) }
 
 // Check refuses what no chains can have.

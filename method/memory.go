@@ -17,7 +17,7 @@ type Memory struct {
 type Scale struct {
 	Field string             // of the method, in a config
 	Now   int                // its value
-	Bytes func(n int) int64  // that the method would take
+	Bytes func(n int) int64  // that the method would take with n
 	Fits  func(n int) string // says that n would fit
 }
 
@@ -49,8 +49,8 @@ func (s *Sampling) bytes(job *Job, islands, particles, kept int) int64 {
 // programBytes is what the program takes before it does anything: its code, and the data that come with it.
 const programBytes = 32 << 20
 
-// bytes estimates the most bytes that a method on this job has in use at the same time, besides what it takes itself: program,
-// data, network and search; particles are how many the network evaluates at a time.
+// bytes estimates what a job takes beside its method: program, data, network and search. particles is the number of parameter
+// vectors that the network evaluates at a time.
 func (j *Job) bytes(particles int) int64 {
 	d, threads := int64(j.Net.Dim()), int64(j.Pool.Threads())
 	total := int64(programBytes) + problemBytes(j.Data)
@@ -94,7 +94,7 @@ func (j *Job) CheckMemory(m Method, limit int64, at string, f *config.Faults) {
 	f.Add(field, "%s (GOMEMLIMIT sets another limit)", text)
 }
 
-// largest is the largest number below n for which ok holds, which it does up to some number; 0 if for none.
+// largest is the largest number from 1 to n−1 for which ok holds; 0 if there is none. ok holds up to some number and not beyond.
 func largest(n int, ok func(n int) bool) int {
 	low, high := 0, n
 	for high-low > 1 {

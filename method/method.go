@@ -28,14 +28,14 @@ type Method interface {
 	// Complete fills in what a config leaves out.
 	Complete(around Around) Method
 
-	// CheckWithin refuses settings that do not go with those around them. Fields are named from the config's root; at is
-	// where the method stands: "method.smc". What one setting alone may be is the business of Check (config.Checker).
+	// CheckWithin refuses settings that do not go with one another or with those around the method. Fields are named from the
+	// config's root; at is the method's own place: "method.smc". Check (config.Checker) refuses what a setting alone cannot be.
 	CheckWithin(around Around, at string, f *config.Faults)
 
-	// CheckData refuses settings that do not suit so many training examples; at is as in CheckWithin.
+	// CheckData refuses settings that do not suit the number of training examples; at is as in CheckWithin.
 	CheckData(examples int, at string, f *config.Faults)
 
-	// Needs says what has to be there before the method begins.
+	// Needs says what must be there before the method begins.
 	Needs() Needs
 
 	// Sampling describes the sampler for reports and progress; nil where nothing is sampled.
@@ -61,7 +61,7 @@ var Methods = config.Table[Method]{
 	{Name: "smc", Part: SMC{}},
 }
 
-// Needs is what has to be there before a method begins.
+// Needs is what must be there before a method begins.
 type Needs struct {
 	Search   bool // point estimates: the search for them
 	Restarts int  // that the search must make at least; 0: as many as it is set to
@@ -70,7 +70,7 @@ type Needs struct {
 	Whole    bool // all examples: nothing is held out for validation or test
 }
 
-// Around is what a method may want to know of the settings around it.
+// Around is the part of the settings around a method that its defaults and checks depend on.
 type Around struct {
 	Init   bool // there is a trained network, model.init
 	Prior  bnn.PriorSettings

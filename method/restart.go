@@ -82,7 +82,8 @@ func (r *restart) Step(ctx context.Context) (runs.Line, error) {
 	return runs.Line{}, nil
 }
 
-// begin puts the restart where the first is said to begin, and scores it there, or at a draw of the prior.
+// begin puts the restart at a draw of the prior. The first restart begins at the given network instead, if there is one, and is
+// scored there.
 func (r *restart) begin(ctx context.Context) (err error) {
 	r.descent = descent{Theta: make([]float64, r.train.Dim()), Watch: nn.EarlyStop{Patience: r.Patience}, Accuracy: math.NaN()}
 	if r.number > 0 || r.first == nil {

@@ -415,6 +415,9 @@ func TestRestartAlone(t *testing.T) {
 				if !errors.Is(err, context.Canceled) || r.Epochs != epochs || epochs > 0 && !bytes.Equal(packed(t, r), before) {
 					t.Fatalf("restart %d, epoch %d, stopped after %d questions: %v; it has made %d", k, epochs+1, n, err, r.Epochs)
 				}
+				if begun := r.Theta != nil; k == 0 && begun != (r.Watch.Theta != nil) {
+					t.Fatalf("stopped after %d questions, the restart has begun: %v, and is scored: %v", n, begun, !begun)
+				}
 			}
 			saved := packed(t, r)
 			got, err := runs.RunPart(t.Context(), b.restarts()[k], saved)

@@ -25,10 +25,10 @@ type SMC struct {
 	Move      mcmc.Move       `yaml:"move"`      // default hmc
 	Resample  smc.Resampler   `yaml:"resample"`  // default multinomial, at the occasions that suit the path
 
-	// Start is where particles begin, for paths of batches (data-annealing-smc, section 3.7): prior (default), draws
-	// weighted by the likelihood of the first batch; tempered, the same led there by adaptive tempering; map, all at the
-	// best MAP restart; sgd, each at the end of a MAP restart of its own; init, all at model.init, the default where that
-	// is given and neither anchor nor map. Tempering has no other than the default.
+	// Start is where particles begin. On paths of batches (data-annealing-smc, section 3.7): prior (default), draws weighted by
+	// the likelihood of the first batch; tempered, draws that adaptive tempering leads to the first batch; map, all at the best
+	// MAP restart; sgd, each at the end of a MAP restart of its own; init, all at model.init. With tempering: prior, written as
+	// nothing, or init. On any path the default is init where model.init is given, and neither anchor nor map.
 	Start string `yaml:"start,omitempty"`
 
 	// Weight is for moves without accept or reject: momentum (default), or literal, as eq. 12 is printed, for comparison only
@@ -85,7 +85,7 @@ func (m SMC) Complete(around Around) Method {
 	return m
 }
 
-// Defaults is as that of MCMC.
+// Defaults is like MCMC.Defaults.
 func (m *SMC) Defaults() { *m = m.Complete(Around{}).(SMC) }
 
 // start is where the particles begin.

@@ -12,7 +12,7 @@ type start struct {
 	at    func(job *Job, island, particles int) []float64 // parameters of an island's particles; nil: draws of the prior
 }
 
-// needs is what has to be there for so many particles in all.
+// needs is what must be there for a number of particles, those of all islands.
 func (s start) needs(particles int) Needs {
 	n := Needs{Prior: true, Init: s.init, Search: s.best || s.each}
 	if s.each {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/eval"
+	"github.com/starling-smc/starling/internal/runs"
 )
 
 // interrupted is an interrupt: what it leaves, and how to go on.
@@ -36,12 +37,18 @@ func status(err error, understood bool) int {
 		usage  usageError
 		inputs *eval.InputError
 		asked  *eval.UsageError
+		other  *starling.OtherRunError
 	)
 	switch {
-	case errors.As(err, &data), errors.As(err, &inputs): // first: a wrong config inside a run's folder is damage
+	case errors.As(err, &other):
+		return differs[other.Differs]
+	case errors.As(err, &data), errors.As(err, &inputs): // before config: a wrong config inside a run's folder is damage
 		return 3
 	case !understood || errors.As(err, &config) || errors.As(err, &usage) || errors.As(err, &asked):
 		return 2
 	}
 	return 1
 }
+
+// differs are the exit statuses for folders that hold another run than the one that is to be resumed.
+var differs = map[runs.What]int{runs.OtherKind: 2, runs.OtherConfig: 2, runs.OtherInputs: 3, runs.OtherVersion: 1}
