@@ -26,7 +26,7 @@ func small(t *testing.T) map[string]Spec {
 		"smc":        trees(t),
 		"pcn":        trees(t, "method.smc.move={pcn: {mutations: {eta: 0.2, max: 6}}}", "method.smc.combine=evidence", "method.smc.resample={scheme: stratified}"),
 		"chains":     trees(t, "method={mcmc: {chains: 3, epochs: 40, keep: last, move: {hmc: {steps: 1}}}}", "prior.anchor.s=0.1"),
-		"chains-pcn": trees(t, "method={mcmc: {chains: 3, start: prior, epochs: 20, keep: 6, move: {pcn: {}}}}"),
+		"chains-pcn": trees(t, "map=null", "method={mcmc: {chains: 3, start: prior, epochs: 20, keep: 6, move: {pcn: {}}}}"),
 		"images": preset(t, "mnist7", conv, "map.epochs=1", "map.restarts=2",
 			"method={mcmc: {chains: 2, epochs: 12, keep: 4, move: {hmc: {steps: 3, jitter: 0.1}}}}"),
 		"means": preset(t, "mnist7", conv, "model.layers.2={avgpool: 2}", "map.epochs=1", "map.restarts=2",
@@ -38,9 +38,9 @@ func small(t *testing.T) map[string]Spec {
 		"regression": regression(t, "inputs"),
 		"units":      regression(t, "both"),
 		"bernoulli": trees(t, "data.csv={file: "+yes+", target: y}", "model={layers: [{dense: 3}, tanh, {dense: 1}], likelihood: bernoulli}",
-			"method.smc.resample={scheme: systematic, when: never}"),
+			"method.smc.resample={scheme: systematic, when: never}", "map=null"),
 		"followed": followed(t),
-		"tempered": trees(t, "method.smc={particles: 6, start: tempered, path: {ctr: {iterations: 10, batch: 9}}, move: {leapfrog: {step: 0.05, gradient: {batch: 5}}}}"),
+		"tempered": trees(t, "method.smc={particles: 6, start: tempered, path: {ctr: {iterations: 10, batch: 9}}, move: {leapfrog: {step: 0.05, gradient: {batch: 5}}}}", "map=null"),
 		"sgd":      trees(t, "method.smc={particles: 3, start: sgd, path: {sda: {iterations: 8, batch: 9, exact: true}}, move: {leapfrog: {step: 0.05}}}", "map.epochs=2"),
 		"literal":  trees(t, "method.smc={particles: 4, weight: literal, path: {linear: {iterations: 6, batch: 9}}, move: {leapfrog: {step: 0.05}}}", "map=null"),
 	}
@@ -49,7 +49,7 @@ func small(t *testing.T) map[string]Spec {
 		if scheme == "full" {
 			batch = ""
 		}
-		specs[scheme] = trees(t, "method.smc={particles: 6, islands: 2, path: {"+scheme+": {iterations: 10"+batch+"}}, move: {leapfrog: {steps: 2, step: 0.05}}}")
+		specs[scheme] = trees(t, "method.smc={particles: 6, islands: 2, path: {"+scheme+": {iterations: 10"+batch+"}}, move: {leapfrog: {steps: 2, step: 0.05}}}", "map=null")
 	}
 	return specs
 }

@@ -24,19 +24,6 @@ type island struct {
 
 var _ runs.Part = (*island)(nil)
 
-// Iteration is what a trace says of one iteration of an island, beside island, k, progress and seconds.
-type Iteration struct {
-	smc.Info
-
-	ValNLL      *uq.Number `json:"val_nll,omitempty"` // of the island's weighted ensemble on the validation examples
-	ValAccuracy *uq.Number `json:"val_accuracy,omitempty"`
-
-	// The same on the test examples, for monitoring only: nothing is decided by them. They are there on a path of batches without
-	// validation examples (data.whole), every TestedEvery iterations and at the end.
-	TestNLL      *uq.Number `json:"test_nll,omitempty"`
-	TestAccuracy *uq.Number `json:"test_accuracy,omitempty"`
-}
-
 // TestedEvery is the number of iterations from one evaluation on the test examples to the next.
 const TestedEvery = 20
 

@@ -7,20 +7,6 @@ import (
 	"github.com/starling-smc/starling/internal/config"
 )
 
-// Memory is an estimate of the most bytes that a run of a method has in use at the same time.
-type Memory struct {
-	Bytes  int64
-	Scales []Scale // settings that would make it smaller, most important first
-}
-
-// Scale is a setting that memory grows with.
-type Scale struct {
-	Field string             // of the method, in a config
-	Now   int                // its value
-	Bytes func(n int) int64  // that the method would take with n
-	Fits  func(n int) string // says that n would fit
-}
-
 // bytes estimates the most bytes that so many islands of so many particles have in use at the same time, kept states of a
 // particle included. With D parameters, and s numbers of 8 bytes for each of them (s = 2: itself and the likelihood's gradient; 3
 // where examples are annealed in, which have a gradient of their own; 1 for moves without gradients),

@@ -7,8 +7,8 @@
 //	MCMC       mcmc.go       independent chains on the posterior
 //	SMC        smc.go        islands of particles on a path of targets
 //
-// A method does not run: it makes phases of parts, which internal/runs carries out and keeps, and gathers what they ended with.
-// Chains and islands are one kind of part (island.go), descents another (restart.go).
+// The table Methods lists them. A method does not run: it makes phases of parts, which internal/runs carries out and keeps, and
+// gathers what they ended with (Job.Do). Chains and islands are one kind of part (island.go), descents another (restart.go).
 package method
 
 import (
@@ -52,15 +52,6 @@ type Method interface {
 	Gather(job *Job, phases []runs.Phase, trace []TraceLine) (*bnn.Ensemble, []finding.Finding, error)
 }
 
-// Methods lists the methods by their names in a config.
-var Methods = config.Table[Method]{
-	{Name: "map", Part: MAP{}},
-	{Name: "ensemble", Part: Ensemble{}},
-	{Name: "as-is", Part: AsIs{}},
-	{Name: "mcmc", Part: MCMC{}},
-	{Name: "smc", Part: SMC{}},
-}
-
 // Needs is what must be there before a method begins.
 type Needs struct {
 	Search   bool // point estimates: the search for them
@@ -75,4 +66,18 @@ type Around struct {
 	Init   bool // there is a trained network, model.init
 	Prior  bnn.PriorSettings
 	Search *Search // nil: no search for point estimates
+}
+
+// Memory is an estimate of the most bytes that a run of a method has in use at the same time.
+type Memory struct {
+	Bytes  int64
+	Scales []Scale // settings that would make it smaller, most important first
+}
+
+// Scale is a setting that memory grows with.
+type Scale struct {
+	Field string             // of the method, in a config
+	Now   int                // its value
+	Bytes func(n int) int64  // that the method would take with n
+	Fits  func(n int) string // says that n would fit
 }

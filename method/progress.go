@@ -9,14 +9,6 @@ import (
 	"github.com/starling-smc/starling/smc"
 )
 
-// Status is how far a phase is.
-type Status struct {
-	Phase       string  // "MAP", "8 chains", "islands 8×10"
-	Share       float64 // of the work that is done, 0 to 1: an estimate where nobody knows
-	Ended       bool    // the phase has
-	Long, Short string  // figures in words, for a wide terminal and for a narrow one; empty before there are any
-}
-
 // watch follows islands and tells of their progress.
 type watch struct {
 	sampling *Sampling
@@ -130,9 +122,4 @@ func (w *watch) share() float64 {
 		begun, done, all = begun+1, done+d, all+a
 	}
 	return done / (all * float64(len(w.islands)) / begun)
-}
-
-// figures are means over the islands that run; lambda is the lowest power of the likelihood, epochs the mean over all islands.
-type figures struct {
-	epochs, lambda, iteration, examples, ess, acceptance, step, ancestors float64
 }

@@ -2,7 +2,6 @@ package method
 
 import (
 	"github.com/starling-smc/starling/bnn"
-	"github.com/starling-smc/starling/internal/runs"
 	"github.com/starling-smc/starling/mcmc"
 	"github.com/starling-smc/starling/smc"
 )
@@ -30,19 +29,7 @@ type Sampling struct {
 // Chains says that each island is a chain, which spends a budget of epochs.
 func (s *Sampling) Chains() bool { return s.Unit == "chain" }
 
-// islands is the phase of a sampler's islands. sampler returns the settings of island i; what all methods set alike is added.
-func (s *Sampling) islands(job *Job, sampler func(i int) *smc.Sampler) runs.Phase {
-	phase := runs.Phase{Name: "islands"}
-	for i := range s.Islands {
-		one := sampler(i)
-		one.Model, one.Prior, one.Seed, one.Island, one.Pool = job.Model, job.Prior, job.Seed, i, job.Pool
-		phase.Parts = append(phase.Parts, &island{
-			job: job, sampler: one, evidence: s.Evidence,
-			tested: s.Path.Batches() && job.Data.Validate == nil,
-		})
-	}
-	watch := newWatch(s, job)
-	watch.begin()
-	phase.Watch, phase.Resumed = watch.step, watch.resumed
-	return phase
+// figures are means over the islands that run; lambda is the lowest power of the likelihood, epochs the mean over all islands.
+type figures struct {
+	epochs, lambda, iteration, examples, ess, acceptance, step, ancestors float64
 }

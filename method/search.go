@@ -1,17 +1,9 @@
 package method
 
 import (
-	"context"
-	"fmt"
-	"math"
-
 	"github.com/starling-smc/starling/bnn"
-	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/internal/config"
-	"github.com/starling-smc/starling/internal/pool"
 	"github.com/starling-smc/starling/internal/rng"
-	"github.com/starling-smc/starling/internal/runs"
-	"github.com/starling-smc/starling/mcmc"
 	"github.com/starling-smc/starling/nn"
 )
 
@@ -78,118 +70,6 @@ func (p *Points) at(first, n int) []float64 {
 // Ensemble is the deep ensemble: every restart with the same weight.
 func (p *Points) Ensemble() (*bnn.Ensemble, error) {
 	return bnn.Combine(p.Net, []bnn.Island{{Theta: p.Theta}}, bnn.Equal{})
-}
-
-// search is a Search bound to network, prior and data.
-type search struct {
-	Search
-	seed     uint64
-	first    []float64 // where restart 0 begins; nil: at a draw, like the others
-	prior    mcmc.Prior
-	train    *nn.Model
-	validate *nn.Model // nil without validation examples
-	labels   []int32   // of the validation examples; nil for regression
-}
-
-// newSearch binds a search whose settings are complete. prior is the model's own, not one anchored at a MAP; first and validate
-// may be nil.
-func newSearch(s Search, seed uint64, net *nn.Net, prior mcmc.Prior, first []float64, train, validate *data.Set, p *pool.Pool) (*search, error) {
-	if err := config.Check(s); err != nil {
-		return nil, fmt.Errorf("MAP: %w", err)
-	}
-	b := &search{Search: s, seed: seed, first: first, prior: prior}
-	if prior.Dim() != net.Dim() {
-		return nil, fmt.Errorf("MAP: prior of %d parameters for a network of %d", prior.Dim(), net.Dim())
-	}
-	if first != nil && len(first) != net.Dim() {
-		return nil, fmt.Errorf("MAP: a first start of %d parameters for a network of %d", len(first), net.Dim())
-	}
-	if err := b.key(rng.Batch, s.Restarts-1, s.Epochs).Check(); err != nil {
-		return nil, fmt.Errorf("MAP: %w", err)
-	}
-	var err error
-	if b.train, err = nn.NewModel(net, train, p); err != nil {
-		return nil, fmt.Errorf("MAP: %w", err)
-	}
-	if validate == nil {
-		return b, nil
-	}
-	if b.validate, err = nn.NewModel(net, validate, p); err != nil {
-		return nil, fmt.Errorf("MAP: %w", err)
-	}
-	if !net.Likelihood().Regression() {
-		b.labels = validate.Labels
-	}
-	return b, nil
-}
-
-// key is the address of the random numbers of an epoch of a restart.
-func (b *search) key(purpose rng.Purpose, restart, epoch int) rng.Key {
-	return rng.Key{Seed: b.seed, Purpose: purpose, Iteration: epoch, Particle: restart}
-}
-
-// restarts are the parts of the search.
-func (b *search) restarts() []*restart {
-	parts := make([]*restart, b.Restarts)
-	for k := range parts {
-		parts[k] = &restart{search: b, number: k}
-	}
-	return parts
-}
-
-// points gathers the best states and chooses among them.
-func (b *search) points(ctx context.Context, restarts []*restart) (*Points, error) {
-	p := &Points{Net: b.train.Net()}
-	loss := make([]float64, len(restarts)) // by which one is chosen
-	for k, r := range restarts {
-		if b.validate != nil {
-			p.Theta = append(p.Theta, r.Watch.Theta...)
-			p.NLL = append(p.NLL, r.Watch.Best)
-			p.BestEpoch = append(p.BestEpoch, r.Watch.BestAt)
-			loss[k] = r.Watch.Best
-		} else {
-			p.Theta = append(p.Theta, r.Theta...)
-			p.NLL = append(p.NLL, math.NaN())
-			p.BestEpoch = append(p.BestEpoch, r.Epochs)
-		}
-		p.Accuracy = append(p.Accuracy, r.Accuracy)
-	}
-	if b.validate == nil {
-		if err := b.train.LogLik(ctx, nil, p.Theta, loss, nil); err != nil {
-			return nil, fmt.Errorf("MAP: %w", err)
-		}
-		for k := range loss {
-			if err := b.finite("log-likelihood", loss[k]); err != nil {
-				return nil, fmt.Errorf("MAP restart %d, epoch %d: %w", k, restarts[k].Epochs, err)
-			}
-			loss[k] = -(loss[k] + b.prior.LogDensity(p.at(k, 1), nil))
-		}
-	}
-	for k := range loss {
-		if loss[k] < loss[p.Chosen] {
-			p.Chosen = k
-		}
-	}
-	return p, nil
-}
-
-// phase is the search as a phase of a run. scale is what a mean NLL gains in the targets' own units.
-func (b *search) phase(restarts []*restart, scale float64, tell func(Status)) runs.Phase {
-	w := newSearchWatch(restarts, b.Epochs, scale, tell)
-	w.report() // the first epochs may take long
-	phase := runs.Phase{Name: "map", SaveEnds: true, Watch: w.step, Resumed: w.resumed}
-	for _, r := range restarts {
-		phase.Parts = append(phase.Parts, r)
-	}
-	return phase
-}
-
-// finite refuses a log-likelihood that is not a number, as where the steps are too long.
-func (b *search) finite(what string, ll float64) error {
-	if math.IsNaN(ll) || math.IsInf(ll, 0) {
-		return fmt.Errorf("the %s is %v; a rate below %v may mend it", what, ll, b.Rate)
-	}
-	return nil
 }
 
 // fill sets what is zero.
