@@ -14,6 +14,7 @@ import (
 	"github.com/starling-smc/starling/method"
 	"github.com/starling-smc/starling/nn"
 	"github.com/starling-smc/starling/smc"
+	"github.com/starling-smc/starling/spec"
 )
 
 // small are runs of every kind below 2e5 image-particle gradients and 1,000 parameters, by name.
@@ -116,7 +117,7 @@ func rows(spec Spec) (used []string) {
 	return used
 }
 
-// tables are the names of all families' rows.
+// tables are the names of all spec.Families' rows.
 var tables = map[string][]string{
 	"method": method.Methods.Names(), "likelihood": nn.Likelihoods.Names(), "layer": nn.Layers.Names(), "prior": bnn.Priors.Names(),
 	"weighting": smc.Weightings.Names(), "move": mcmc.Moves.Names(), "path": smc.Paths.Names(), "scheme": smc.Schemes.Names(),
@@ -126,8 +127,8 @@ var tables = map[string][]string{
 // TestEveryRowRuns: each row of each table is part of a small run, whose bits TestSameBytes compares, which TestStopAndGoOn stops
 // and which TestRunFolder reads back. Layers are left to package nn, and reversal is the weighting of moves that need none.
 func TestEveryRowRuns(t *testing.T) {
-	if len(tables) != len(families) {
-		t.Errorf("%d tables, configs have %d", len(tables), len(families))
+	if len(tables) != len(spec.Families) {
+		t.Errorf("%d tables, configs have %d", len(tables), len(spec.Families))
 	}
 	var used []string
 	for _, spec := range small(t) {
