@@ -2,16 +2,11 @@ package starling
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
-	"github.com/starling-smc/starling/bnn"
-	"github.com/starling-smc/starling/data"
-	"github.com/starling-smc/starling/eval"
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/finding"
 	"github.com/starling-smc/starling/internal/lanes"
@@ -65,35 +60,32 @@ func (f *fit) prepare(spec Spec, o Options) (err error) {
 		now = o.now
 	}
 	f.began = now()
-	if spec.source == nil { // built in Go
-		if err := config.Check(spec, families...); err != nil {
-			return err
-		}
+	if err := spec.Verify(); err != nil {
+		return err
 	}
 	f.Spec = spec
-	if f.Data, err = f.Spec.load(o.DataDir, nil); err != nil {
-		return err
+	if f.Data, err = f.Spec.Load(o.DataDir, nil); err != nil {
+		return readFault(err)
 	}
 	faults := config.NewFaults()
 	if f.Net = f.Spec.Model.Network(f.Data, faults.In("model")); f.Net == nil || len(faults.All()) > 0 {
-		return f.Spec.source.Error(faults.All()...)
+		return f.Spec.Error(faults.All()...)
 	}
 	f.job = method.Job{Seed: spec.Seed, Data: f.Data, Net: f.Net, Search: f.Spec.MAP, Anchor: f.Spec.Prior.Anchor, Pool: pool.New(o.Threads)}
 	f.job.Tell = func(s method.Status) { f.progress(&Progress{s}) }
 	if f.job.Model, err = nn.NewModel(f.Net, f.Data.Train, f.job.Pool); err != nil {
-		return f.Spec.fault("model", "%v", err)
+		return f.Spec.Fault("model", "%v", err)
 	}
-	at := "method." + method.Methods.Name(f.Spec.Method)
-	f.Spec.Way().CheckData(f.Data.Train.Len(), at, faults)
-	f.job.CheckMemory(f.Spec.Way(), o.Memory, at, faults)
-	if err := f.Spec.source.Error(faults.All()...); err != nil {
+	f.Spec.Way().CheckData(f.Data.Train.Len(), f.Spec.At(), faults)
+	f.job.CheckMemory(f.Spec.Way(), o.Memory, f.Spec.At(), faults)
+	if err := f.Spec.Error(faults.All()...); err != nil {
 		return err
 	}
 	f.Findings = f.Data.Findings()
-	if f.Spec.initUnused() {
+	if f.Spec.InitUnused() {
 		f.Findings = append(f.Findings, finding.InitUnused())
 	}
-	if f.job.Init, f.initSum, err = f.Spec.Model.readInit(f.Net); err != nil {
+	if f.job.Init, f.initSum, err = f.Spec.Model.ReadInit(f.Net); err != nil {
 		return &DataError{fmt.Errorf("model.init: %w", err)}
 	}
 	if f.Spec.Prior.Family != nil {
@@ -103,44 +95,6 @@ func (f *fit) prepare(spec Spec, o Options) (err error) {
 	}
 	f.progress(&Loaded{&f.Spec, f.Data, f.Net})
 	return nil
-}
-
-// readInit reads the weights of a trained network, and the file's checksum; nil without one.
-func (m *Model) readInit(net *nn.Net) (theta []float64, sum string, err error) {
-	if m.Init == "" {
-		return nil, "", nil
-	}
-	if info, err := os.Stat(m.Init); err != nil {
-		return nil, "", err
-	} else if !info.Mode().IsRegular() {
-		return nil, "", fmt.Errorf("%s is no file", m.Init)
-	}
-	file, err := os.ReadFile(m.Init)
-	if err != nil {
-		return nil, "", err
-	}
-	if theta, err = bnn.ReadWeights(file, net); err != nil {
-		return nil, "", fmt.Errorf("%s: %w", m.Init, err)
-	}
-	return theta, fmt.Sprintf("%x", sha256.Sum256(file)), nil
-}
-
-// load brings the examples into memory, as the network sees them.
-func (s *Spec) load(dir string, schema *data.Schema) (*data.Problem, error) {
-	p, err := s.Data.Load(dir, data.Need{
-		Regression: s.Model.Likelihood.Regression(), Whole: s.Method.Needs().Whole, Seed: s.Seed, Schema: schema,
-	})
-	var field *data.FieldError
-	var names *data.NamesError
-	switch {
-	case errors.As(err, &field):
-		return nil, s.fault("data."+field.Field, "%s", field.Message)
-	case errors.As(err, &names) && s.Model.Likelihood.Regression():
-		return nil, s.fault("model.likelihood", "gaussian predicts numbers, but %v: want categorical", err)
-	case err != nil:
-		return nil, &DataError{err}
-	}
-	return p, nil
 }
 
 // open makes the folder this run's, if there is one, or finds out how far the run is that was begun there.
@@ -174,22 +128,12 @@ func (f *fit) work(ctx context.Context) error {
 func (f *fit) evaluate(ctx context.Context) error {
 	f.job.Tell(method.Status{Phase: "evaluation"})
 	return f.job.Run.Aside(func() (err error) {
-		f.Assessment, err = f.Spec.evaluate(ctx, &f.Ensembles, f.Data, f.job.Pool)
+		f.Assessment, err = f.Spec.Evaluate(ctx, &f.Ensembles, f.Data, f.job.Pool)
 		if err != nil {
 			return fmt.Errorf("evaluation: %w", err)
 		}
 		return nil
 	})
-}
-
-// evaluate scores a run's ensembles.
-func (s *Spec) evaluate(ctx context.Context, e *eval.Ensembles, p *data.Problem, workers *pool.Pool) (*eval.Assessment, error) {
-	var combined bnn.Combination
-	comparable := false
-	if sampling := s.Way().Sampling(); sampling != nil {
-		combined, comparable = sampling.Combine, sampling.Comparable
-	}
-	return eval.Evaluate(ctx, e, p, combined, comparable, workers)
 }
 
 // readBack returns the result of a run that is done.
@@ -218,10 +162,4 @@ func damage(err error) error {
 		return &DataError{err}
 	}
 	return err
-}
-
-// initUnused says that nothing begins at model.init, and no prior is anchored there.
-func (s *Spec) initUnused() bool {
-	needs := s.Way().Needs()
-	return s.Model.Init != "" && !needs.Init && s.MAP == nil && s.Prior.Anchor != nil && !s.Prior.Anchor.AtMAP()
 }

@@ -183,7 +183,7 @@ func TestInitIsStart(t *testing.T) {
 	}
 	spec := goingOut(t, "prior: {normal: {variance: 0.1}}\nmethod: {smc: {islands: 2}}\n")
 	islands := spec.Method.(method.SMC)
-	islands.Combine, spec.source = bnn.Evidence{}, nil // as if built in Go
+	islands.Combine = bnn.Evidence{} // changed in Go
 	spec.Method = islands
 	var config *ConfigError
 	if _, err := Fit(context.Background(), spec, Options{}); !errors.As(err, &config) || !strings.Contains(err.Error(), "estimate no evidence") {

@@ -14,6 +14,7 @@ import (
 	"github.com/starling-smc/starling/method"
 	"github.com/starling-smc/starling/nn"
 	"github.com/starling-smc/starling/smc"
+	"github.com/starling-smc/starling/spec"
 )
 
 // small are runs of every kind below 2e5 image-particle gradients and 1,000 parameters, by name.
@@ -26,7 +27,7 @@ func small(t *testing.T) map[string]Spec {
 		"smc":        trees(t),
 		"pcn":        trees(t, "method.smc.move={pcn: {mutations: {eta: 0.2, max: 6}}}", "method.smc.combine=evidence", "method.smc.resample={scheme: stratified}"),
 		"chains":     trees(t, "method={mcmc: {chains: 3, epochs: 40, keep: last, move: {hmc: {steps: 1}}}}", "prior.anchor.s=0.1"),
-		"chains-pcn": trees(t, "method={mcmc: {chains: 3, start: prior, epochs: 20, keep: 6, move: {pcn: {}}}}"),
+		"chains-pcn": trees(t, "map=null", "method={mcmc: {chains: 3, start: prior, epochs: 20, keep: 6, move: {pcn: {}}}}"),
 		"images": preset(t, "mnist7", conv, "map.epochs=1", "map.restarts=2",
 			"method={mcmc: {chains: 2, epochs: 12, keep: 4, move: {hmc: {steps: 3, jitter: 0.1}}}}"),
 		"means": preset(t, "mnist7", conv, "model.layers.2={avgpool: 2}", "map.epochs=1", "map.restarts=2",
@@ -38,9 +39,9 @@ func small(t *testing.T) map[string]Spec {
 		"regression": regression(t, "inputs"),
 		"units":      regression(t, "both"),
 		"bernoulli": trees(t, "data.csv={file: "+yes+", target: y}", "model={layers: [{dense: 3}, tanh, {dense: 1}], likelihood: bernoulli}",
-			"method.smc.resample={scheme: systematic, when: never}"),
+			"method.smc.resample={scheme: systematic, when: never}", "map=null"),
 		"followed": followed(t),
-		"tempered": trees(t, "method.smc={particles: 6, start: tempered, path: {ctr: {iterations: 10, batch: 9}}, move: {leapfrog: {step: 0.05, gradient: {batch: 5}}}}"),
+		"tempered": trees(t, "method.smc={particles: 6, start: tempered, path: {ctr: {iterations: 10, batch: 9}}, move: {leapfrog: {step: 0.05, gradient: {batch: 5}}}}", "map=null"),
 		"sgd":      trees(t, "method.smc={particles: 3, start: sgd, path: {sda: {iterations: 8, batch: 9, exact: true}}, move: {leapfrog: {step: 0.05}}}", "map.epochs=2"),
 		"literal":  trees(t, "method.smc={particles: 4, weight: literal, path: {linear: {iterations: 6, batch: 9}}, move: {leapfrog: {step: 0.05}}}", "map=null"),
 	}
@@ -49,7 +50,7 @@ func small(t *testing.T) map[string]Spec {
 		if scheme == "full" {
 			batch = ""
 		}
-		specs[scheme] = trees(t, "method.smc={particles: 6, islands: 2, path: {"+scheme+": {iterations: 10"+batch+"}}, move: {leapfrog: {steps: 2, step: 0.05}}}")
+		specs[scheme] = trees(t, "method.smc={particles: 6, islands: 2, path: {"+scheme+": {iterations: 10"+batch+"}}, move: {leapfrog: {steps: 2, step: 0.05}}}", "map=null")
 	}
 	return specs
 }
@@ -116,7 +117,7 @@ func rows(spec Spec) (used []string) {
 	return used
 }
 
-// tables are the names of all families' rows.
+// tables are the names of all spec.Families' rows.
 var tables = map[string][]string{
 	"method": method.Methods.Names(), "likelihood": nn.Likelihoods.Names(), "layer": nn.Layers.Names(), "prior": bnn.Priors.Names(),
 	"weighting": smc.Weightings.Names(), "move": mcmc.Moves.Names(), "path": smc.Paths.Names(), "scheme": smc.Schemes.Names(),
@@ -126,8 +127,8 @@ var tables = map[string][]string{
 // TestEveryRowRuns: each row of each table is part of a small run, whose bits TestSameBytes compares, which TestStopAndGoOn stops
 // and which TestRunFolder reads back. Layers are left to package nn, and reversal is the weighting of moves that need none.
 func TestEveryRowRuns(t *testing.T) {
-	if len(tables) != len(families) {
-		t.Errorf("%d tables, configs have %d", len(tables), len(families))
+	if len(tables) != len(spec.Families) {
+		t.Errorf("%d tables, configs have %d", len(tables), len(spec.Families))
 	}
 	var used []string
 	for _, spec := range small(t) {

@@ -177,9 +177,9 @@ type On struct {
 func (r *Run) Evaluate(ctx context.Context, on On, o Options) (*eval.Assessment, error) {
 	p, err := r.problem(on, o.DataDir)
 	if err != nil {
-		return nil, err
+		return nil, readFault(err)
 	}
-	a, err := r.Spec.evaluate(ctx, &r.Ensembles, p, pool.New(o.Threads))
+	a, err := r.Spec.Evaluate(ctx, &r.Ensembles, p, pool.New(o.Threads))
 	var input *eval.InputError
 	if errors.As(err, &input) {
 		err = &DataError{err}
@@ -193,23 +193,24 @@ func (r *Run) problem(on On, dir string) (p *data.Problem, err error) {
 		if on.Labels != "" {
 			return nil, wrongUse("the labels %s need a file of inputs to go with", on.Labels)
 		}
-		if p, err = r.own(dir); err != nil {
-			return nil, err
-		}
-	} else if p, err = r.Schema.Read(on.Data, on.Labels, dir); err != nil {
-		return nil, readFault(err)
+		p, err = r.own(dir)
+	} else {
+		p, err = r.Schema.Read(on.Data, on.Labels, dir)
 	}
-	if err := p.ReadGroups(dir, on.OOD...); err != nil {
-		return nil, readFault(err)
+	if err == nil {
+		err = p.ReadGroups(dir, on.OOD...)
 	}
-	return p, nil
+	return p, err
 }
 
-// readFault makes an error of data that are named beside any config a *ConfigError, where there is nothing of that name or
-// something is missing beside it, or a *DataError.
+// readFault makes an error of data a *DataError, or a *ConfigError where it is one of a config, or of what was asked for beside
+// any: there is nothing of that name, or something is missing beside it.
 func readFault(err error) error {
 	var field *data.FieldError
-	if errors.As(err, &field) {
+	switch {
+	case err == nil || errors.As(err, new(*ConfigError)):
+		return err
+	case errors.As(err, &field):
 		return wrongUse("%s", field.Message)
 	}
 	return &DataError{err}
@@ -217,16 +218,16 @@ func readFault(err error) error {
 
 // own loads the run's own data, which must be as they were.
 func (r *Run) own(dir string) (*data.Problem, error) {
-	p, err := r.Spec.load(dir, r.Schema)
+	p, err := r.Spec.Load(dir, r.Schema)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &DataError{fmt.Errorf("%w: the run's own data, in the place that its config names, seen from here", err)}
+		return nil, fmt.Errorf("%w: the run's own data, in the place that its config names, seen from here", err)
 	}
 	if err != nil {
 		return nil, err
 	}
 	for part, sum := range p.Checksums() {
 		if was := r.Manifest.Data[part]; was != sum {
-			return nil, &DataError{fmt.Errorf("the %s examples of %s are not those of the run: checksum %s, was %s", part, p.Name, sum, was)}
+			return nil, fmt.Errorf("the %s examples of %s are not those of the run: checksum %s, was %s", part, p.Name, sum, was)
 		}
 	}
 	return p, nil

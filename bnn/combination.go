@@ -1,10 +1,6 @@
 package bnn
 
-import (
-	"slices"
-
-	"github.com/starling-smc/starling/internal/config"
-)
+import "slices"
 
 // Combination says how islands are weighed against each other; nil is Equal.
 type Combination interface {
@@ -14,12 +10,6 @@ type Combination interface {
 	NeedsEvidence() bool
 	// String says how islands are weighed: "equally".
 	String() string
-}
-
-// Combinations are the ways to weigh islands, by their names in configs and in metrics.json.
-var Combinations = config.Table[Combination]{
-	{Name: "equal", Part: Equal{}},
-	{Name: "evidence", Part: Evidence{}},
 }
 
 // Equal gives all islands the same weight, ω_p = 1/P.

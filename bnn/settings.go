@@ -25,11 +25,6 @@ type PriorFamily interface {
 	Gaussian() bool
 }
 
-// Priors are the families of priors by name.
-var Priors = config.Table[PriorFamily]{
-	{Name: "normal", Part: NormalPrior{}},
-}
-
 // Check reports an anchor without a prior, or with one that cannot be anchored.
 func (p PriorSettings) Check(f *config.Faults) {
 	if p.Anchor == nil {

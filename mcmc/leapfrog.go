@@ -1,6 +1,10 @@
 package mcmc
 
-import "context"
+import (
+	"context"
+
+	"github.com/starling-smc/starling/internal/rng"
+)
 
 // leapfrog follows Hamilton's equations for S steps of size h, all particles together (data-annealing-smc, eqs. 7–9):
 //
@@ -76,4 +80,12 @@ func Kinetic(momentum []float64) float64 {
 		a[i&3] += float64(p * p)
 	}
 	return float64(0.5 * (a[0] + a[1] + (a[2] + a[3])))
+}
+
+// drawMomentum draws the momentum of particle j of p anew, from N(0, I), and notes its kinetic energy.
+func (w *Work) drawMomentum(p *Population, j int, key rng.Key) {
+	key.Purpose, key.Particle = rng.Momentum, j
+	momentum := p.row(w.momentum, j)
+	key.Stream().Normals(momentum)
+	w.kinetic[j] = Kinetic(momentum)
 }

@@ -10,13 +10,6 @@ import (
 	"github.com/starling-smc/starling/internal/rng"
 )
 
-// Moves lists the moves that a config can name.
-var Moves = config.Table[Move]{
-	{Name: "hmc", Part: HMC{}},
-	{Name: "pcn", Part: PCN{}},
-	{Name: "leapfrog", Part: Unadjusted{}},
-}
-
 // Kernel is a Markov kernel for a whole population: how a particle travels. It is a plain value. What it learns on the way
 // and what it remembers of a particle are kept by the caller. A program's own move needs to be no more than that.
 //
@@ -68,12 +61,6 @@ type Move interface {
 	CheckForChains(f *config.Faults)
 }
 
-// Needs is what a move wants a population to carry beside the parameters.
-type Needs struct {
-	Gradient bool // of the log-likelihood at the particle's position
-	Momentum bool // kept from move to move; moves that draw it anew need none
-}
-
 // StepContext tells a move where in the run it is made.
 type StepContext struct {
 	Key      rng.Key // seed, island, iteration, mutation; the move adds purpose and particle
@@ -117,14 +104,6 @@ func (w *Work) Fit(p *Population) {
 	w.outcome.Probability = make([]float64, p.J)
 	w.outcome.Gradients = make([]int, p.J)
 	w.outcome.Values = make([]int, p.J)
-}
-
-// drawMomentum draws the momentum of particle j of p anew, from N(0, I), and notes its kinetic energy.
-func (w *Work) drawMomentum(p *Population, j int, key rng.Key) {
-	key.Purpose, key.Particle = rng.Momentum, j
-	momentum := p.row(w.momentum, j)
-	key.Stream().Normals(momentum)
-	w.kinetic[j] = Kinetic(momentum)
 }
 
 // metropolis accepts each proposal with probability min(1, e^−ΔH) and reports. finite says whether the proposal of a

@@ -79,3 +79,8 @@ func def[T comparable](setting *T, value T) {
 		*setting = value
 	}
 }
+
+// checkNoMutations is the rule for the moves of chains, which are made until the run's budget is spent.
+func checkNoMutations(f *config.Faults, m Mutations) {
+	f.If(m != Mutations{}, "mutations", "belongs to smc; chains move for their epochs")
+}

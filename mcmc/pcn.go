@@ -70,11 +70,6 @@ func (m PCN) ForPopulation() Move {
 // CheckForChains refuses mutations.
 func (m PCN) CheckForChains(f *config.Faults) { checkNoMutations(f, m.Mutations) }
 
-// checkNoMutations is the rule for the moves of chains, which are made until the run's budget is spent.
-func checkNoMutations(f *config.Faults, m Mutations) {
-	f.If(m != Mutations{}, "mutations", "belongs to smc; chains move for their epochs")
-}
-
 // Check notes impossible settings.
 func (m PCN) Check(f *config.Faults) {
 	f.If(!(m.Step >= 0 && m.Step <= 1), "step", "want a number above 0, at most 1, have %.12g", m.Step)

@@ -118,3 +118,17 @@ func (p *Population) each(workers *pool.Pool, f func(j int)) {
 		}
 	})
 }
+
+// Needs is what a move wants a population to carry beside the parameters.
+type Needs struct {
+	Gradient bool // of the log-likelihood at the particle's position
+	Momentum bool // kept from move to move; moves that draw it anew need none
+}
+
+// Power returns λ·ll, the logarithm of a likelihood to a power; to the power 0 it is 1, also where it vanishes.
+func Power(lambda, ll float64) float64 {
+	if lambda == 0 {
+		return 0
+	}
+	return float64(lambda * ll)
+}

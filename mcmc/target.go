@@ -103,11 +103,3 @@ func (t *Target) annealedLogLik(ctx context.Context, p *Population) error {
 func (t *Target) LogDensity(p *Population, j int) float64 {
 	return p.LogLik(t.Lambda, t.Mu, j) + p.LP[j]
 }
-
-// Power returns λ·ll, the logarithm of a likelihood to a power; to the power 0 it is 1, also where it vanishes.
-func Power(lambda, ll float64) float64 {
-	if lambda == 0 {
-		return 0
-	}
-	return float64(lambda * ll)
-}

@@ -16,9 +16,6 @@ type Architecture struct {
 	Likelihood Likelihood `yaml:"likelihood"`      // no default
 }
 
-// lastLayer stands for the field of the last layer, which gives the outputs.
-const lastLayer = "layers"
-
 // Check wants a network whose shapes fit each other, as far as its input is known.
 func (a Architecture) Check(f *config.Faults) {
 	found := len(f.All())

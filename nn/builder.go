@@ -8,16 +8,6 @@ import (
 	"strconv"
 )
 
-// stage says when the ops of a layer run. A layer runs no earlier than its input.
-type stage int
-
-const (
-	stagePre   stage = iota // before the first parameters: once a tile for all particles, without a backward pass
-	stageConv               // a group of 16 examples at a time
-	stageDense              // all groups of the tile at once, and all particles of the pass
-	stages
-)
-
 // node is a layer at its place in a network.
 type node struct {
 	layer   Layer
@@ -41,6 +31,7 @@ func walk(chain []node, visit func(n *node)) {
 // builder derives the shapes and tensors of a network.
 type builder struct {
 	net    *Net
+	kind   func(Layer) string // names a layer in errors as configs do: the table of layers is not known here
 	names  map[string]bool
 	layer  int    // index of the layer of the network that is derived
 	prefix string // of the names of tensors, inside a layer that consists of others
@@ -54,7 +45,7 @@ func (b *builder) chain(layers []Layer, shape []int, s stage) ([]node, error) {
 		if b.prefix == "" {
 			b.layer = i
 		}
-		fault := func(err error) error { return fmt.Errorf("layer %d (%s): %w", i, kind(l), err) }
+		fault := func(err error) error { return fmt.Errorf("layer %d (%s): %w", i, b.kind(l), err) }
 		if l == nil {
 			return nil, fault(errors.New("unknown kind of layer"))
 		}
@@ -150,9 +141,6 @@ func (n *node) planes() error {
 	}
 	return nil
 }
-
-// kind is the name of a layer in a config.
-func kind(l Layer) string { return cmp.Or(Layers.Name(l), fmt.Sprintf("%T", l)) }
 
 // Bounds that keep all offsets of the kernels' tables in 32 bits.
 const (

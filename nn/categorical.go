@@ -54,7 +54,7 @@ func (Categorical) loadTarget(t *tape, lane int, set *data.Set, i int) {
 }
 
 func (Categorical) logLik(t *tape, g int, z, ll, dz []float32) {
-	lanes.Categorical(z, t.labels[g*lanes.Lanes:][:lanes.Lanes], t.prog.net.Outputs(), ll, dz)
+	lanes.Categorical(z, t.labels[g*lanes.Lanes:][:lanes.Lanes], t.prog.outputs, ll, dz)
 }
 
 func (Categorical) finish(float64, []float64, []float64, int, int) {}

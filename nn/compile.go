@@ -9,12 +9,13 @@ import (
 // compiler builds a program layer by layer.
 type compiler struct {
 	*program
+	net    *Net
 	values []*value
 }
 
 // compile turns the layers of a network into ops.
 func compile(net *Net) *program {
-	c := &compiler{program: &program{net: net, batch: passParticles(net)}}
+	c := &compiler{program: &program{dim: net.dim, outputs: net.Outputs(), batch: passParticles(net)}, net: net}
 	c.in = c.value(net.input, stagePre)
 	c.out = c.withoutBorder(c.chain(net.nodes, c.in))
 	c.separate()

@@ -3,7 +3,6 @@ package nn
 import (
 	"cmp"
 	"fmt"
-	"math"
 
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/lanes"
@@ -76,17 +75,6 @@ func (l Conv) compile(c *compiler, chain []node, v *value) (*value, int) {
 
 // unit is the input of a bias.
 var unit = [lanes.Lanes]float32{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}
-
-// negInf is the floor of a kernel that clips nothing.
-var negInf = float32(math.Inf(-1))
-
-// floor is what a kernel clips its result to: 0 where a ReLU is fused.
-func floor(v *value) float32 {
-	if v.relu {
-		return 0
-	}
-	return negInf
-}
 
 // convOp is a cross-correlation, with a ReLU behind it if out.relu; if pooled, with a ReLU and a 2×2 pool behind it.
 //

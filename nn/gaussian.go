@@ -87,7 +87,7 @@ func (Gaussian) loadTarget(t *tape, lane int, set *data.Set, i int) {
 }
 
 func (l Gaussian) logLik(t *tape, g int, z, ll, dz []float32) {
-	k := t.prog.net.Outputs()
+	k := t.prog.outputs
 	n := k * lanes.Lanes
 	for b := range t.batch {
 		prec, norm := l.precision(t, b)
@@ -104,7 +104,7 @@ func (l Gaussian) precision(t *tape, b int) (prec, norm float32) {
 	if l.SD != Learned {
 		return float32(1 / (l.SD * l.SD)), float32(-halfLog2Pi - rng.Log(l.SD))
 	}
-	logSD := float64(t.weights(t.prog.net.dim-1, b)[0])
+	logSD := float64(t.weights(t.prog.dim-1, b)[0])
 	return float32(rng.Exp(-2 * logSD)), float32(-halfLog2Pi - logSD)
 }
 

@@ -1,7 +1,5 @@
 package nn
 
-import "github.com/starling-smc/starling/internal/config"
-
 // Layer is one layer of a network, such as Dense{Units: 10} or ReLU: a plain value that knows nothing of its input.
 // New derives the shapes, and the network's first model compiles the layers into ops. Each layer has a file of its
 // own, with its settings, shapes, tensors and op.
@@ -19,18 +17,4 @@ type Layer interface {
 	// compile appends the ops of chain[0], which is the layer itself, for the input v. It may compute layers behind it
 	// in the same op: used is the number of layers that out is the output of.
 	compile(c *compiler, chain []node, v *value) (out *value, used int)
-}
-
-// Layers lists the layers by their names in a config. A layer is added by its file and a row here.
-var Layers = config.Table[Layer]{
-	{Name: "dense", Part: Dense{}},
-	{Name: "conv", Part: Conv{}},
-	{Name: "maxpool", Part: MaxPool{}},
-	{Name: "avgpool", Part: AvgPool{}},
-	{Name: "global_avgpool", Part: GlobalAvgPool{}},
-	{Name: "flatten", Part: Flatten{}},
-	{Name: "relu", Part: ReLU},
-	{Name: "tanh", Part: Tanh},
-	{Name: "gelu", Part: GELU},
-	{Name: "swish", Part: Swish},
 }

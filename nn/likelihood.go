@@ -1,10 +1,6 @@
 package nn
 
-import (
-	"github.com/starling-smc/starling/data"
-	"github.com/starling-smc/starling/internal/config"
-	"github.com/starling-smc/starling/internal/lanes"
-)
+import "github.com/starling-smc/starling/data"
 
 // Likelihood says how the network's outputs give the probability of a target: Categorical, Bernoulli or Gaussian.
 type Likelihood interface {
@@ -44,36 +40,5 @@ type Likelihood interface {
 	finish(ll float64, theta, grad []float64, n, outputs int)
 }
 
-// Likelihoods lists the likelihoods by their names in a config. A likelihood is added by its file and a row here.
-var Likelihoods = config.Table[Likelihood]{
-	{Name: "categorical", Part: Categorical{}},
-	{Name: "bernoulli", Part: Bernoulli{}},
-	{Name: "gaussian", Part: Gaussian{}},
-}
-
-// loadTargets puts the targets of the tile's examples into its lanes.
-func (m *Model) loadTargets(t *tape, rows []int32, first, n int) {
-	for lane := range t.groups * lanes.Lanes {
-		m.net.lik.loadTarget(t, lane, m.set, exampleAt(rows, first+min(lane, n-1)))
-	}
-}
-
-// loss sets the log-likelihood of every lane and, if grad, the gradient of the outputs.
-func (m *Model) loss(t *tape, grad bool) {
-	p, k := t.prog, m.net.Outputs()
-	for g := range t.groups {
-		z := t.from(p.out, g, 0)[:t.batch*k*lanes.Lanes]
-		ll := t.ll[g*p.batch*lanes.Lanes:][:t.batch*lanes.Lanes]
-		var dz []float32
-		if grad {
-			dz = t.dyFrom(p.out, g, 0)[:len(z)]
-		}
-		m.net.lik.logLik(t, g, z, ll, dz)
-		if grad && p.out.relu {
-			lanes.ReLUBackward(z, dz, dz)
-		}
-		if grad && g == t.groups-1 && t.valid < lanes.Lanes {
-			lanes.MaskLanes(dz, t.valid)
-		}
-	}
-}
+// lastLayer stands for the field of the last layer, which gives the outputs.
+const lastLayer = "layers"

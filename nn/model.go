@@ -198,3 +198,30 @@ func (m *Model) returnPartial(s *partial) {
 	defer m.mu.Unlock()
 	m.partials = append(m.partials, s)
 }
+
+// loadTargets puts the targets of the tile's examples into its lanes.
+func (m *Model) loadTargets(t *tape, rows []int32, first, n int) {
+	for lane := range t.groups * lanes.Lanes {
+		m.net.lik.loadTarget(t, lane, m.set, exampleAt(rows, first+min(lane, n-1)))
+	}
+}
+
+// loss sets the log-likelihood of every lane and, if grad, the gradient of the outputs.
+func (m *Model) loss(t *tape, grad bool) {
+	p, k := t.prog, m.net.Outputs()
+	for g := range t.groups {
+		z := t.from(p.out, g, 0)[:t.batch*k*lanes.Lanes]
+		ll := t.ll[g*p.batch*lanes.Lanes:][:t.batch*lanes.Lanes]
+		var dz []float32
+		if grad {
+			dz = t.dyFrom(p.out, g, 0)[:len(z)]
+		}
+		m.net.lik.logLik(t, g, z, ll, dz)
+		if grad && p.out.relu {
+			lanes.ReLUBackward(z, dz, dz)
+		}
+		if grad && g == t.groups-1 && t.valid < lanes.Lanes {
+			lanes.MaskLanes(dz, t.valid)
+		}
+	}
+}

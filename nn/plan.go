@@ -263,3 +263,14 @@ func newDot(rows, dyStride int, streams []int32, window *[4]int32, pairs []lanes
 	}
 	return calls
 }
+
+// negInf is the floor of a kernel that clips nothing.
+var negInf = float32(math.Inf(-1))
+
+// floor is what a kernel clips its result to: 0 where a ReLU is fused.
+func floor(v *value) float32 {
+	if v.relu {
+		return 0
+	}
+	return negInf
+}

@@ -23,13 +23,14 @@ type op interface {
 // program is a network compiled for tiles of 64 examples: the ops of each stage and the sizes of the memory that they
 // use. It is immutable; all that changes is in a tape.
 type program struct {
-	net   *Net
-	batch int // particles of one pass
-	ops   [stages][]op
-	in    *value
-	out   *value
-	load  *lanes.Load // examples into in's planes
-	rows  []gradRows
+	dim     int // D
+	outputs int // K
+	batch   int // particles of one pass
+	ops     [stages][]op
+	in      *value
+	out     *value
+	load    *lanes.Load // examples into in's planes
+	rows    []gradRows
 
 	actSize, dySize, laneSize, tmpSize, sharedSize, maskSize, argSize, gradSize int
 }

@@ -111,7 +111,7 @@ func (r *reduction) each(ctx context.Context, load func(t *tape, first, count in
 // flush adds the float32 sums of a chunk to float64 ones.
 func (p *program) flush(t *tape, count int, grad []float64) {
 	for j := range count {
-		from, to := t.grads[j*p.gradSize:(j+1)*p.gradSize], grad[j*p.net.dim:(j+1)*p.net.dim]
+		from, to := t.grads[j*p.gradSize:(j+1)*p.gradSize], grad[j*p.dim:(j+1)*p.dim]
 		for _, r := range p.rows {
 			if r.cols == r.pitch {
 				lanes.AddFloat64s(to[r.theta:][:r.rows*r.cols], from[r.grad:][:r.rows*r.cols])
@@ -178,4 +178,12 @@ func (r *reduction) finish(first, count int) {
 	for j := first; j < first+count; j++ {
 		r.m.net.lik.finish(r.ll[j], r.theta[j*d:][:d], r.grad[j*d:][:d], r.n, k)
 	}
+}
+
+// Scratch estimates the bytes that a thread holds while it works on a call of a Model with that many particles: the
+// activations and gradients of a tile, the parameters of the particles of a task, and their sums.
+func (n *Net) Scratch(particles int) int {
+	p := n.program()
+	tile := p.actSize + p.dySize + p.laneSize + p.tmpSize + p.sharedSize + p.argSize + p.maskSize/2
+	return 4*tile + min(particles, blockParticles(n.dim))*(4*n.dim+4*p.gradSize+8*n.dim)
 }

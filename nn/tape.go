@@ -37,7 +37,7 @@ type tape struct {
 func newTape(p *program, particles int) *tape {
 	return &tape{
 		prog: p, particles: particles,
-		theta:  lanes.Make(particles * p.net.dim),
+		theta:  lanes.Make(particles * p.dim),
 		grads:  lanes.Make(particles * p.gradSize),
 		act:    lanes.Make(p.actSize),
 		grad:   lanes.Make(p.dySize),
@@ -47,17 +47,9 @@ func newTape(p *program, particles int) *tape {
 		masks:  make([]uint16, p.maskSize),
 		args:   make([]int32, p.argSize),
 		labels: make([]int32, tileExamples),
-		target: lanes.Make(tileExamples * max(1, p.net.Outputs())),
+		target: lanes.Make(tileExamples * max(1, p.outputs)),
 		ll:     lanes.Make(tileExamples * p.batch),
 	}
-}
-
-// Scratch estimates the bytes that a thread holds while it works on a call of a Model with that many particles: the
-// activations and gradients of a tile, the parameters of the particles of a task, and their sums.
-func (n *Net) Scratch(particles int) int {
-	p := n.program()
-	tile := p.actSize + p.dySize + p.laneSize + p.tmpSize + p.sharedSize + p.argSize + p.maskSize/2
-	return 4*tile + min(particles, blockParticles(n.dim))*(4*n.dim+4*p.gradSize+8*n.dim)
 }
 
 // out is the activation of particle b of the pass in group g.
@@ -97,7 +89,7 @@ func (t *tape) dyFrom(v *value, g, b int) []float32 {
 
 // weights is θ of particle b of the pass from an offset on, followed by θ of the next particles.
 func (t *tape) weights(offset, b int) []float32 {
-	return t.theta[(t.first+b)*t.prog.net.dim+offset:]
+	return t.theta[(t.first+b)*t.prog.dim+offset:]
 }
 
 // gradients is the float32 gradient sums of particle b of the pass from an offset of their layout on, followed by those

@@ -41,3 +41,13 @@ func (v *value) border(top, bottom, left, right int) bool {
 	v.left, v.right = max(v.left, left), max(v.right, right)
 	return true
 }
+
+// stage says when the ops of a layer run. A layer runs no earlier than its input.
+type stage int
+
+const (
+	stagePre   stage = iota // before the first parameters: once a tile for all particles, without a backward pass
+	stageConv               // a group of 16 examples at a time
+	stageDense              // all groups of the tile at once, and all particles of the pass
+	stages
+)

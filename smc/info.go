@@ -52,29 +52,6 @@ func dead(logw []float64) (n int) {
 	return n
 }
 
-// logLikelihood is the mean over the particles alive. The log-likelihood of a dead particle may be undefined.
-func (st *State) logLikelihood() (mean float64) {
-	living := float64(st.J - dead(st.LogW))
-	for j, l := range st.LL {
-		if !math.IsInf(st.LogW[j], -1) {
-			mean += l / living
-		}
-	}
-	return mean
-}
-
-// survivors counts the first ancestors of the particles alive.
-func (s *Sampler) survivors(st *State) (n int) {
-	clear(s.scratch)
-	for j, r := range st.Roots {
-		if s.scratch[r] == 0 && !math.IsInf(st.LogW[j], -1) {
-			s.scratch[r] = 1
-			n++
-		}
-	}
-	return n
-}
-
 // spread is the variance of the finite numbers of a stream (Welford 1962).
 type spread struct{ n, mean, square float64 }
 

@@ -1,21 +1,5 @@
 package smc
 
-import (
-	"github.com/starling-smc/starling/internal/config"
-	"github.com/starling-smc/starling/mcmc"
-)
-
-// Paths lists the paths that a config can name. Fixed, Ladder and TemperedStart are for programs: they are Targets and have no name.
-var Paths = config.Table[Path]{
-	{Name: "tempering", Part: Tempering{}},
-	{Name: "constant", Part: Schedule[Constant]{}},
-	{Name: "full", Part: Schedule[Full]{}},
-	{Name: "ctr", Part: Schedule[ConstantToRefine]{}},
-	{Name: "linear", Part: Schedule[Linear]{}},
-	{Name: "automated", Part: Schedule[Automated]{}},
-	{Name: "sda", Part: SDA{}},
-}
-
 // Targets answers which target comes next. It is a plain value: what it needs to know is in the State. A program's own path
 // needs to be no more than that.
 //
@@ -78,28 +62,4 @@ type Evidence struct {
 	Sure   bool // the last target is, whatever the data: evidences of islands compare
 	Batch  int  // if positive, the last target sees a batch of so many examples and no more
 	Scaled bool // likelihoods of batches are scaled to all examples
-}
-
-// Stage is one target of a path: the likelihood of the examples in Rows to the power Lambda, times the likelihood of the
-// annealed examples to the power Mu, times the prior.
-type Stage struct {
-	Lambda   float64 // λ: an inverse temperature 0…1, or the scale N/n of a batch
-	Mu       float64 // μ: 1, or the scale of a batch; 0 switches annealed examples off
-	Rows     Rows
-	Annealed int // examples 0…Annealed−1 of the order count with power Mu; none of them is in Rows
-}
-
-// logLik is the logarithm of particle j's likelihood to the powers of the stage, from the cache of p.
-func (s Stage) logLik(p *mcmc.Population, j int) float64 { return p.LogLik(s.Lambda, s.Mu, j) }
-
-// Rows are the examples at positions From to To−1 of the run's order: one random permutation of all examples after
-// another, without end. The zero value is all examples as they stand.
-type Rows struct{ From, To int }
-
-// size is the number of examples, of n in all.
-func (r Rows) size(n int) int {
-	if r == (Rows{}) {
-		return n
-	}
-	return r.To - r.From
 }

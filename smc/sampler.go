@@ -18,6 +18,7 @@ package smc
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/internal/pool"
@@ -117,19 +118,6 @@ func (s *Sampler) selection(st *State, increments []float64, info *Info) (err er
 	return nil
 }
 
-// reweight adds increments, if there are any, to the log-weights and their log-mean to the evidence, and returns the
-// effective sample size.
-func (st *State) reweight(increments []float64) (ess float64, err error) {
-	for j, l := range increments {
-		st.LogW[j] += l
-	}
-	logSum, ess, err := weights.Normalise(st.LogW, "particle")
-	if increments != nil {
-		st.LogZ += logSum // the weights before were normalised: this is log Σ_j W_j e^{increment}, the 1/J included
-	}
-	return ess, err
-}
-
 // resample replaces the particles by copies of their parents, with everything that belongs to them and equal weights.
 func (s *Sampler) resample(st *State) {
 	weights.Exp(st.LogW, s.scratch)
@@ -165,3 +153,15 @@ func (s *Sampler) record(st *State, info *Info) {
 
 // rememberer is a path that keeps something in State.Memory.
 type rememberer interface{ Remember(st *State) []int }
+
+// survivors counts the first ancestors of the particles alive.
+func (s *Sampler) survivors(st *State) (n int) {
+	clear(s.scratch)
+	for j, r := range st.Roots {
+		if s.scratch[r] == 0 && !math.IsInf(st.LogW[j], -1) {
+			s.scratch[r] = 1
+			n++
+		}
+	}
+	return n
+}

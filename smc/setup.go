@@ -201,3 +201,26 @@ func (f *faults) part(name string, settings any) {
 		*f = append(*f, fmt.Errorf("%s: %w", name, err))
 	}
 }
+
+// weighting is the configured weighting, or the move's default.
+func (s *Sampler) weighting() Weigher {
+	if s.Weighting != nil {
+		return s.Weighting
+	}
+	return DefaultWeighting(s.Move)
+}
+
+// checkWeighting refuses a weighting that cannot go with the move or with the path, as far as they tell.
+func (s *Sampler) checkWeighting() error {
+	w := s.weighting()
+	if path, ok := s.Path.(interface{ SuitsWeighting(w Weigher) error }); ok {
+		if err := path.SuitsWeighting(w); err != nil {
+			return err
+		}
+	}
+	move, known := s.Move.(invariant)
+	if w, ok := w.(interface{ Suits(invariant bool) error }); ok && known {
+		return w.Suits(move.Invariant())
+	}
+	return nil
+}

@@ -3,9 +3,11 @@ package smc
 import (
 	"fmt"
 	"io"
+	"math"
 	"slices"
 
 	"github.com/starling-smc/starling/internal/ckpt"
+	"github.com/starling-smc/starling/internal/weights"
 	"github.com/starling-smc/starling/mcmc"
 )
 
@@ -189,4 +191,28 @@ func (st *State) check() error {
 		}
 	}
 	return nil
+}
+
+// logLikelihood is the mean over the particles alive. The log-likelihood of a dead particle may be undefined.
+func (st *State) logLikelihood() (mean float64) {
+	living := float64(st.J - dead(st.LogW))
+	for j, l := range st.LL {
+		if !math.IsInf(st.LogW[j], -1) {
+			mean += l / living
+		}
+	}
+	return mean
+}
+
+// reweight adds increments, if there are any, to the log-weights and their log-mean to the evidence, and returns the
+// effective sample size.
+func (st *State) reweight(increments []float64) (ess float64, err error) {
+	for j, l := range increments {
+		st.LogW[j] += l
+	}
+	logSum, ess, err := weights.Normalise(st.LogW, "particle")
+	if increments != nil {
+		st.LogZ += logSum // the weights before were normalised: this is log Σ_j W_j e^{increment}, the 1/J included
+	}
+	return ess, err
 }

@@ -1,16 +1,6 @@
 package smc
 
-import (
-	"github.com/starling-smc/starling/internal/config"
-	"github.com/starling-smc/starling/mcmc"
-)
-
-// Weightings lists the weightings that a config can name.
-var Weightings = config.Table[Weighting]{
-	{Name: "momentum", Part: Momentum{}},
-	{Name: "literal", Part: Momentum{Literal: true}},
-	{Name: "reversal", Part: Reversal{}},
-}
+import "github.com/starling-smc/starling/mcmc"
 
 // Weigher answers what a change of target and a move are worth: it gives the increments of the log-weights. The change of
 // target at particle j is change[j] = log π_k(θ_j) − log π_{k−1}(θ_j); change is nil if the target stays the same.
@@ -46,26 +36,3 @@ func DefaultWeighting(move mcmc.Kernel) Weighting {
 }
 
 type invariant interface{ Invariant() bool }
-
-// weighting is the configured weighting, or the move's default.
-func (s *Sampler) weighting() Weigher {
-	if s.Weighting != nil {
-		return s.Weighting
-	}
-	return DefaultWeighting(s.Move)
-}
-
-// checkWeighting refuses a weighting that cannot go with the move or with the path, as far as they tell.
-func (s *Sampler) checkWeighting() error {
-	w := s.weighting()
-	if path, ok := s.Path.(interface{ SuitsWeighting(w Weigher) error }); ok {
-		if err := path.SuitsWeighting(w); err != nil {
-			return err
-		}
-	}
-	move, known := s.Move.(invariant)
-	if w, ok := w.(interface{ Suits(invariant bool) error }); ok && known {
-		return w.Suits(move.Invariant())
-	}
-	return nil
-}

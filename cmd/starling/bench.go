@@ -17,6 +17,7 @@ import (
 	"github.com/starling-smc/starling/internal/chart"
 	"github.com/starling-smc/starling/internal/jsontext"
 	"github.com/starling-smc/starling/internal/lanes"
+	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/internal/pool"
 	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/internal/table"
@@ -139,7 +140,7 @@ func (b *bench) threads(ctx context.Context, threads int, line *progress) (*benc
 	for repeat := range b.repeats + 1 { // the cases in turn, so that a slow moment does not fall on one
 		for i, c := range cases {
 			line.show(method.Status{
-				Phase: "bench, " + several(threads, "thread"), Share: float64(repeat*len(cases)+i) / float64((b.repeats+1)*len(cases)),
+				Phase: "bench, " + numeral.Several(threads, "thread"), Share: float64(repeat*len(cases)+i) / float64((b.repeats+1)*len(cases)),
 				Long: fmt.Sprintf("repeat %d of %d: %s, %s", repeat, b.repeats, c.net, c.batch),
 			})
 			s, peak, err := c.time(ctx, p)
@@ -154,7 +155,7 @@ func (b *bench) threads(ctx context.Context, threads int, line *progress) (*benc
 		}
 	}
 	t.Peak = chart.Median(peaks)
-	line.show(method.Status{Phase: "bench, " + several(threads, "thread"), Share: 1, Ended: true})
+	line.show(method.Status{Phase: "bench, " + numeral.Several(threads, "thread"), Share: 1, Ended: true})
 	for i, c := range cases {
 		c.Fastest, c.Median = slices.Min(times[i]), chart.Median(times[i])
 		c.Rate = float64(population*c.Images) / c.Fastest
@@ -283,8 +284,8 @@ func (r *benchResult) write(w io.Writer) {
 		var tab table.Table
 		tab.Add("", "images", "parameters", "GFLOP/s", "of peak", "images × particles/s", "median", "fastest")
 		for _, c := range t.cases {
-			tab.Add(c.net+", "+c.batch, thousands(c.Images), thousands(c.Dim), fmt.Sprintf("%.1f", c.GFLOPS), fmt.Sprintf("%.0f %%", 100*c.Share),
-				thousands(int(math.Round(c.Rate))), milliseconds(c.Median), milliseconds(c.Fastest))
+			tab.Add(c.net+", "+c.batch, numeral.Count(c.Images), numeral.Count(c.Dim), fmt.Sprintf("%.1f", c.GFLOPS), fmt.Sprintf("%.0f %%", 100*c.Share),
+				numeral.Count(int(math.Round(c.Rate))), milliseconds(c.Median), milliseconds(c.Fastest))
 		}
 		tab.Write(w)
 	}

@@ -71,7 +71,7 @@ it also writes an HTML page that needs no other file. Runs that were evaluated o
 			for _, r := range runs {
 				wrap(cmd.OutOrStdout(), r.Name+": "+r.Spec.Title())
 			}
-			tell(cmd.OutOrStdout(), append(c.Warnings, c.Notes...))
+			writeNotes(cmd.OutOrStdout(), append(c.Warnings, c.Notes...))
 			if out != "" {
 				fmt.Fprintln(cmd.OutOrStdout(), "written to "+out)
 			}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/internal/jsontext"
+	"github.com/starling-smc/starling/internal/numeral"
 )
 
 func newData() *cobra.Command {
@@ -61,7 +62,7 @@ func newDataList() *cobra.Command {
 				left = beside(out, left, k.About)
 				size := sizes(k.Train, k.Validate, k.Test, len(k.Groups))
 				if k.Target != "" {
-					size = thousands(k.Train) + " rows, to predict " + k.Target
+					size = numeral.Count(k.Train) + " rows, to predict " + k.Target
 				}
 				beside(out, left, size+" · "+k.Licence)
 				switch {
@@ -83,7 +84,7 @@ func newDataList() *cobra.Command {
 	return cmd
 }
 
-// list is never nil, so that JSON has [] rather than null.
+// list copies names; it is never nil, so that JSON has [] and not null.
 func list(names []string) []string { return append([]string{}, names...) }
 
 func place(k data.Known) string {

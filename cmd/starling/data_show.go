@@ -13,6 +13,7 @@ import (
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/internal/jsontext"
+	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/internal/table"
 )
 
@@ -25,14 +26,14 @@ func newDataShow() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show FILE|SET",
 		Short: "Describe a file, or a data set known by name",
-		Long: `Show describes a file: NPY or IDX (packed with gzip or not), CSV, safetensors, or a .bin of CIFAR. The format is told
-by the content. Values that are missing or not a number are shown; fit refuses them.
+		Long: `Show describes a file: NPY or IDX (packed with gzip or not), CSV, safetensors, or a .bin of CIFAR. It detects the format
+from the content. Values that are missing or not a number are shown; fit refuses them.
 
-Of a CSV, delimiter and header are guessed and can be told; a cell is a number, nan, inf or empty, but for the column
-that --target names, which may hold names of classes, and those that --drop names, which are not looked at. Up to 4,096
-values --json lists all, else what they amount to.
+The delimiter and the header of a CSV are guessed, unless they are given. A cell is a number, nan, inf or empty. The column that
+--target names may hold names of classes, and the columns that --drop names are ignored. With --json all values are listed if
+there are at most 4,096, else a summary of them.
 
-A data set's name is taken before a file's: write ./NAME for such a file.`,
+A name that is both a data set's and a file's stands for the data set: write ./NAME for the file.`,
 		Example: `  starling data show mine.csv --target species
   starling data show train-images-idx3-ubyte.gz --json
   starling data show mnist7`,
@@ -68,7 +69,7 @@ A data set's name is taken before a file's: write ./NAME for such a file.`,
 			if errors.As(err, &cell) {
 				mend := "--drop " + quoted(inList(cell.Name))
 				if target == "" && !cell.Missing {
-					mend += ", or, if it holds the classes, tell that with --target " + quoted(cell.Name)
+					mend += ", or, if it holds the classes, name it with --target " + quoted(cell.Name)
 				}
 				err = fmt.Errorf("%w: leave the column out with %s", err, mend)
 			}
@@ -96,7 +97,7 @@ A data set's name is taken before a file's: write ./NAME for such a file.`,
 	return cmd
 }
 
-// inList is a name as a flag takes it that takes several.
+// inList is a name as an item of a flag's list.
 func inList(name string) string {
 	if name == "" || strings.ContainsAny(name, ",\"\n") {
 		return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
@@ -104,7 +105,7 @@ func inList(name string) string {
 	return name
 }
 
-// part is what --json says of a part of a data set.
+// part is the JSON of a part of a data set.
 type part struct {
 	Name     string   `json:"name"`
 	Examples int      `json:"examples"`
@@ -166,11 +167,11 @@ func showSet(w io.Writer, known data.Known, dir string, jsonOut bool) error {
 		targets := "–"
 		switch {
 		case p.Classes > 0:
-			targets = thousands(p.Classes) + " classes"
+			targets = numeral.Count(p.Classes) + " classes"
 		case p.Outputs > 0:
-			targets = several(p.Outputs, "number")
+			targets = numeral.Several(p.Outputs, "number")
 		}
-		t.Add(p.Name, thousands(p.Examples), dimensions(p.Shape), p.DType, targets, p.Sum[:12])
+		t.Add(p.Name, numeral.Count(p.Examples), dimensions(p.Shape), p.DType, targets, p.Sum[:12])
 	}
 	t.Write(w)
 	if columns != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/internal/table"
 )
 
@@ -20,7 +21,7 @@ func showFile(w io.Writer, d *data.Description) {
 	if d.Packed {
 		format += " in gzip"
 	}
-	fmt.Fprintf(w, "%s: %s, %s bytes\n", d.File, format, thousands(d.Bytes))
+	fmt.Fprintf(w, "%s: %s, %s bytes\n", d.File, format, numeral.Count(d.Bytes))
 	switch d.Format {
 	case "csv":
 		showTable(w, d.Table)
@@ -38,31 +39,31 @@ func showFile(w io.Writer, d *data.Description) {
 	}
 }
 
-// dimensions writes 60,000 × 28 × 28; nothing of a scalar.
+// dimensions writes 60,000 × 28 × 28; for a scalar, nothing.
 func dimensions(shape []int) string {
 	parts := make([]string, len(shape))
 	for i, d := range shape {
-		parts[i] = thousands(d)
+		parts[i] = numeral.Count(d)
 	}
 	return strings.Join(parts, " × ")
 }
 
-// amount is a summary in words.
+// amount writes a summary in words.
 func amount(s data.Summary) string {
 	switch s.Count {
 	case 0:
 		return "no values"
 	case s.NaN:
-		return several(s.Count, "value") + ", all NaN"
+		return numeral.Several(s.Count, "value") + ", all NaN"
 	}
-	text := fmt.Sprintf("%s from %s to %s, mean %s", several(s.Count, "value"), short(s.Min), short(s.Max), short(s.Mean))
+	text := fmt.Sprintf("%s from %s to %s, mean %s", numeral.Several(s.Count, "value"), short(s.Min), short(s.Max), short(s.Mean))
 	if s.NaN > 0 {
-		text += fmt.Sprintf(", %s NaN", thousands(s.NaN))
+		text += fmt.Sprintf(", %s NaN", numeral.Count(s.NaN))
 	}
 	return text
 }
 
-// short is a number with about five digits; integers have all of theirs.
+// short writes a number with about five digits, and all digits of an integer.
 func short(n data.Number) string {
 	text := string(n)
 	if len(text) > 8 && strings.ContainsAny(text, ".e") {
@@ -73,14 +74,14 @@ func short(n data.Number) string {
 	return minus(text)
 }
 
-// How much of an array or a table is printed.
+// The largest part of an array or a table that is printed.
 const (
 	printedRows    = 10
 	printedColumns = 12 // at most: as many as fit 80 characters
 	listedColumns  = 40
 )
 
-// narrow leaves as many columns as fit 80 characters, and says with … that there are more.
+// narrow keeps as many columns as fit 80 characters, and adds … if there are more.
 func narrow(t *table.Table, more bool) {
 	width, fit := 0, 0
 	for columns := len(t.Rows[0]); fit < columns; fit++ {
@@ -122,7 +123,7 @@ func showRows(w io.Writer, a *data.ArraySummary) {
 	narrow(&t, width > printedColumns)
 	t.Write(w)
 	if left := rows - len(t.Rows); left > 0 {
-		fmt.Fprintf(w, "… %s more\n", several(left, "row"))
+		fmt.Fprintf(w, "… %s more\n", numeral.Several(left, "row"))
 	}
 }
 
@@ -163,7 +164,7 @@ func picture(w io.Writer, a *data.ArraySummary) bool {
 	return true
 }
 
-// showTable writes what each column amounts to, and the first rows.
+// showTable writes a summary of each column, and the first rows.
 func showTable(w io.Writer, s *data.TableSummary) {
 	delimiter := map[string]string{",": "comma", ";": "semicolon", "\t": "tab", "whitespace": "blanks"}[s.Delimiter]
 	if delimiter == "" {
@@ -173,7 +174,7 @@ func showTable(w io.Writer, s *data.TableSummary) {
 	if s.Header == nil {
 		header = "no header"
 	}
-	fmt.Fprintf(w, "%s × %s, delimited by %s, %s\n\n", several(s.Count, "row"), several(len(s.Columns), "column"), delimiter, header)
+	fmt.Fprintf(w, "%s × %s, delimited by %s, %s\n\n", numeral.Several(s.Count, "row"), numeral.Several(len(s.Columns), "column"), delimiter, header)
 	var t table.Table
 	t.Add("column", "min", "mean", "max", "missing")
 	var named []string
@@ -184,22 +185,22 @@ func showTable(w io.Writer, s *data.TableSummary) {
 			continue
 		}
 		if c.Names == nil {
-			t.Add(name, short(c.Min), short(c.Mean), short(c.Max), thousands(c.NaN))
+			t.Add(name, short(c.Min), short(c.Mean), short(c.Max), numeral.Count(c.NaN))
 			continue
 		}
-		t.Add(name, "names", "", "", thousands(c.NaN))
+		t.Add(name, "names", "", "", numeral.Count(c.NaN))
 		var parts []string
 		for k, n := range c.Names[:min(len(c.Names), listedColumns)] {
-			parts = append(parts, fmt.Sprintf("%s (%s)", cut(n, 30), thousands(c.Of[k])))
+			parts = append(parts, fmt.Sprintf("%s (%s)", cut(n, 30), numeral.Count(c.Of[k])))
 		}
 		if more := len(c.Names) - len(parts); more > 0 {
-			parts = append(parts, fmt.Sprintf("and %s more", thousands(more)))
+			parts = append(parts, fmt.Sprintf("and %s more", numeral.Count(more)))
 		}
 		named = append(named, name+":", strings.Join(parts, ", "))
 	}
 	t.Write(w)
 	if more := len(s.Columns) - listedColumns; more > 0 {
-		fmt.Fprintf(w, "… %s more\n", several(more, "column"))
+		fmt.Fprintf(w, "… %s more\n", numeral.Several(more, "column"))
 	}
 	for i := 0; i < len(named); i += 2 {
 		beside(w, named[i], named[i+1])
@@ -232,7 +233,7 @@ func showTable(w io.Writer, s *data.TableSummary) {
 	narrow(&rows, len(s.Columns) > printedColumns)
 	rows.Write(w)
 	if more := s.Count - (len(rows.Rows) - 1); more > 0 {
-		fmt.Fprintf(w, "… %s more\n", several(more, "row"))
+		fmt.Fprintf(w, "… %s more\n", numeral.Several(more, "row"))
 	}
 }
 
@@ -257,11 +258,11 @@ func showTensors(w io.Writer, d *data.Description) {
 	for _, a := range d.Arrays {
 		total += a.Count
 	}
-	fmt.Fprintf(w, "%s, %s\n\n", several(len(d.Arrays), "tensor"), several(total, "value"))
+	fmt.Fprintf(w, "%s, %s\n\n", numeral.Several(len(d.Arrays), "tensor"), numeral.Several(total, "value"))
 	var t table.Table
 	t.Add("tensor", "dtype", "shape", "min", "mean", "max", "NaN")
 	for _, a := range d.Arrays {
-		t.Add(cut(a.Name, 30), a.DType, dimensions(a.Shape), short(a.Min), short(a.Mean), short(a.Max), thousands(a.NaN))
+		t.Add(cut(a.Name, 30), a.DType, dimensions(a.Shape), short(a.Min), short(a.Mean), short(a.Max), numeral.Count(a.NaN))
 	}
 	t.Write(w)
 	keys := make([]string, 0, len(d.Metadata))

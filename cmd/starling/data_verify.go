@@ -119,7 +119,7 @@ func showVerified(out io.Writer, name string, files []data.Verified) {
 	}
 	switch {
 	case known.BuiltIn:
-		beside(out, blank, "the program is damaged: install it anew")
+		beside(out, blank, "the program is damaged: install it again")
 	case counts[data.Wrong] == 0:
 		beside(out, blank, known.HowToGet())
 	case known.Download:

@@ -10,7 +10,7 @@ import (
 	"github.com/starling-smc/starling/internal/runs"
 )
 
-// interrupted is an interrupt: what it leaves, and how to go on.
+// interrupted is the error of an interrupt. It says what was saved, and how to continue.
 type interrupted struct{ leaves string }
 
 func (e interrupted) Error() string { return "interrupted; " + e.leaves }

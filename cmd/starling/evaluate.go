@@ -68,7 +68,7 @@ func (e *evaluate) run(cmd *cobra.Command, args []string) error {
 		return a.Metrics.WriteJSON(cmd.OutOrStdout())
 	}
 	showMetrics(cmd.OutOrStdout(), &run.Spec, run.Trace, &run.Ensembles, a, true)
-	tell(cmd.OutOrStdout(), run.Notes())
+	writeNotes(cmd.OutOrStdout(), run.Notes())
 	return nil
 }
 

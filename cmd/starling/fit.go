@@ -119,7 +119,7 @@ func (f *fit) run(cmd *cobra.Command, args []string) error {
 	drawn := line.drawn()
 	line.end()
 	if f.json {
-		tell(os.Stderr, result.Notes())
+		writeNotes(os.Stderr, result.Notes())
 		if drawn {
 			fmt.Fprintln(os.Stderr, "written to "+folder.Dir)
 			fmt.Fprintln(os.Stderr, spent(began))
@@ -127,7 +127,7 @@ func (f *fit) run(cmd *cobra.Command, args []string) error {
 		return result.Metrics.WriteJSON(stdout)
 	}
 	showMetrics(stdout, &result.Spec, result.Trace, &result.Ensembles, result.Assessment, false)
-	tell(stdout, result.Notes())
+	writeNotes(stdout, result.Notes())
 	fmt.Fprintln(stdout, "written to "+folder.Dir)
 	_, err = fmt.Fprintln(stdout, spent(began))
 	return err

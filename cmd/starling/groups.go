@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/starling-smc/starling/eval"
+	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/internal/table"
 	"github.com/starling-smc/starling/uq"
 )
@@ -29,7 +30,7 @@ func showGroups(w io.Writer, groups uq.Groups) {
 		if g.N > 0 {
 			total = fmt.Sprintf("%.2f", g.Total)
 		}
-		cells := []string{shortened(groupTitle(g.Name)), thousands(g.N), entropy(g), total, separation(g.AUROC, g.FPR95), separation(g.AUROCMaxProb, g.FPR95MaxProb)}
+		cells := []string{shortened(groupTitle(g.Name)), numeral.Count(g.N), entropy(g), total, separation(g.AUROC, g.FPR95), separation(g.AUROCMaxProb, g.FPR95MaxProb)}
 		if energies {
 			cells = append(cells, separation(g.AUROCEnergy, g.FPR95Energy))
 		}
@@ -46,7 +47,7 @@ func showSpread(w io.Writer, groups uq.Spreads) {
 	t := table.Table{Headings: []table.Heading{{Above: 2, Text: "standard deviation"}}}
 	t.Add("group", "n", "epistemic", "noise", "AUROC (FPR95)")
 	for _, g := range groups {
-		t.Add(shortened(g.Name), thousands(g.N), significant(g.Epistemic), significant(g.Aleatoric), separation(g.AUROC, g.FPR95))
+		t.Add(shortened(g.Name), numeral.Count(g.N), significant(g.Epistemic), significant(g.Aleatoric), separation(g.AUROC, g.FPR95))
 	}
 	t.Write(w)
 }
@@ -90,9 +91,9 @@ func shortened(name string) string {
 
 // showScores writes the scores of another program's predictions.
 func showScores(w io.Writer, s *eval.Scores) {
-	of := fmt.Sprintf("%s, %d classes", several(s.N, "example"), s.Classes)
+	of := fmt.Sprintf("%s, %d classes", numeral.Several(s.N, "example"), s.Classes)
 	if s.Particles > 0 {
-		of += ", " + several(s.Particles, "particle")
+		of += ", " + numeral.Several(s.Particles, "particle")
 	}
 	fmt.Fprintln(w, of)
 	number := func(v uq.Number) string { return fmt.Sprintf("%.4f", v) }

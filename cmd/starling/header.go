@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/starling-smc/starling"
+	"github.com/starling-smc/starling/internal/numeral"
 )
 
 // header is the line that describes the data and the network.
@@ -23,22 +24,22 @@ func header(l *starling.Loaded) string {
 		if test > 0 {
 			evaluated = test
 		}
-		examples = thousands(evaluated) + " examples"
+		examples = numeral.Count(evaluated) + " examples"
 	}
-	return fmt.Sprintf("%s: %s · %s, %s parameters", l.Spec.Name, examples, l.Net.Title(), thousands(l.Net.Dim()))
+	return fmt.Sprintf("%s: %s · %s, %s parameters", l.Spec.Name, examples, l.Net.Title(), numeral.Count(l.Net.Dim()))
 }
 
 // sizes counts the examples of each part of a data set.
 func sizes(train, validate, test, groups int) string {
-	parts := []string{thousands(train) + " to train"}
+	parts := []string{numeral.Count(train) + " to train"}
 	if validate > 0 {
-		parts = append(parts, thousands(validate)+" to validate")
+		parts = append(parts, numeral.Count(validate)+" to validate")
 	}
 	if test > 0 {
-		parts = append(parts, thousands(test)+" to test")
+		parts = append(parts, numeral.Count(test)+" to test")
 	}
 	if groups > 0 {
-		parts = append(parts, several(groups, "OOD group"))
+		parts = append(parts, numeral.Several(groups, "OOD group"))
 	}
 	return strings.Join(parts, ", ")
 }

@@ -85,7 +85,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // interrupt FILE PROGRAM ARGS…: interrupts it once the file is there and not empty, or, if that is "header", after its first line of
-// output; it must end with 130, write no more to stdout, and say what was saved. What it says goes on with the run becomes
+// output; it must end with 130, write no more to stdout, and say what was saved. The command that it names to continue the run becomes
 // $AGAIN, empty if nothing was saved.
 func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 	cmd, stdout, stderr := started(ts, args[0], args[1:])

@@ -5,22 +5,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/uq"
 )
 
 // How the command writes numbers.
-
-// thousands writes 1,200.
-func thousands(n int) string { return numeral.Fixed(float64(n), 0) }
-
-// several counts things: 1 row, 2 rows.
-func several(n int, thing string) string {
-	if n != 1 {
-		thing += "s"
-	}
-	return thousands(n) + " " + thing
-}
 
 // percent writes a share of 1.
 func percent(share uq.Number) string { return fmt.Sprintf("%.1f %%", 100*share) }

@@ -14,11 +14,3 @@ func TestSeconds(t *testing.T) {
 		}
 	}
 }
-
-func TestThousands(t *testing.T) {
-	for n, want := range map[int]string{0: "0", 999: "999", 1200: "1,200", 61706: "61,706", 1000007: "1,000,007"} {
-		if got := thousands(n); got != want {
-			t.Errorf("thousands(%d) = %q", n, got)
-		}
-	}
-}

@@ -19,7 +19,7 @@ type output struct {
 
 func (o *output) Write(b []byte) (int, error) {
 	n, err := o.w.Write(b)
-	if errors.Is(err, syscall.EPIPE) { // the reader has gone: the run goes on, for its folder's sake
+	if errors.Is(err, syscall.EPIPE) { // the reader has gone: the run continues, as its folder is wanted
 		return len(b), nil
 	}
 	if o.err == nil {
@@ -28,8 +28,8 @@ func (o *output) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// tell writes notes, dimmed on a terminal.
-func tell(w io.Writer, notes []string) {
+// writeNotes writes notes, dimmed on a terminal.
+func writeNotes(w io.Writer, notes []string) {
 	before, after := "", ""
 	if o, ok := w.(*output); ok {
 		w = o.w

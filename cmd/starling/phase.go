@@ -7,12 +7,12 @@ import (
 	"github.com/starling-smc/starling/method"
 )
 
-// phase is a phase of the work as it was last told of.
+// phase is a phase of the work with its last status.
 type phase struct {
 	method.Status
-	began time.Time // when the phase was first told of
-	first float64   // the share that was done then: of a run that is resumed, some is
-	told  time.Time // when the Status was told
+	began   time.Time // when its first status came
+	first   float64   // the share that was done then: above 0 if a run is resumed
+	updated time.Time // when the last status came
 }
 
 // update notes a status, which may be that of the next phase.
@@ -20,7 +20,7 @@ func (p *phase) update(s method.Status, now time.Time) {
 	if s.Phase != p.Phase || p.Ended {
 		p.began, p.first = now, s.Share
 	}
-	p.Status, p.told = s, now
+	p.Status, p.updated = s, now
 }
 
 // spent is the time since the phase began.
@@ -30,10 +30,10 @@ func (p *phase) spent(now time.Time) time.Duration { return now.Sub(p.began) }
 func (p *phase) left(now time.Time) time.Duration {
 	const soon = time.Second / 2 // a speed measured in less says nothing
 	done := p.Share - p.first
-	if p.Ended || !(done > 0) || p.spent(p.told) <= soon {
+	if p.Ended || !(done > 0) || p.spent(p.updated) <= soon {
 		return 0
 	}
-	whole := float64(p.spent(p.told)) * (1 - p.first) / done
+	whole := float64(p.spent(p.updated)) * (1 - p.first) / done
 	if whole > math.MaxInt64/2 {
 		return 0
 	}

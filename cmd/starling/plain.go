@@ -25,8 +25,8 @@ func (s plain) show(p *phase, now time.Time) {
 func (s plain) tick(p *phase, now time.Time) {
 	sofar := seconds(p.spent(now)) + " so far"
 	switch left := p.left(now); {
-	case p.Ended: // the next phase has not told of itself
-		s.write("after "+p.Phase, seconds(now.Sub(p.told))+" so far")
+	case p.Ended: // the next phase has no status yet
+		s.write("after "+p.Phase, seconds(now.Sub(p.updated))+" so far")
 	case left > 0:
 		s.write(p.Phase, share(p), "ETA "+seconds(left), p.Long)
 	case p.Share > 0:

@@ -8,6 +8,7 @@ import (
 
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/internal/jsontext"
+	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/method"
 )
 
@@ -48,7 +49,7 @@ are standardised as the run's were; columns of a CSV are found by their names.`,
 			defer line.end()
 			predictor := run.Predictor(options)
 			predictor.Progress = func(done, rows int) {
-				text := fmt.Sprintf("%s of %s rows", thousands(done), thousands(rows))
+				text := fmt.Sprintf("%s of %s rows", numeral.Count(done), numeral.Count(rows))
 				line.show(method.Status{Phase: "predict", Share: float64(done) / float64(max(1, rows)), Ended: done == rows, Long: text})
 			}
 			rows, err := predictor.File(cmd.Context(), in, out)
@@ -59,7 +60,7 @@ are standardised as the run's were; columns of a CSV are found by their names.`,
 			if jsonOut {
 				return jsontext.Write(cmd.OutOrStdout(), map[string]any{"rows": rows, "out": out})
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s rows of %s predicted, written to %s\n", thousands(rows), filepath.Base(in), out)
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s rows of %s predicted, written to %s\n", numeral.Count(rows), filepath.Base(in), out)
 			return err
 		},
 	}

@@ -265,6 +265,6 @@ func (r *reproduce) fit(cmd *cobra.Command, u unit, count string) error {
 		took := time.Duration(run.Sampling * float64(time.Second))
 		line.say(fmt.Sprintf("%v: done, sampled in %s, accuracy %.2f %%", u, seconds(took), run.Accuracy))
 	}
-	tell(os.Stderr, result.Notes())
+	writeNotes(os.Stderr, result.Notes())
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/eval"
+	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/internal/table"
 	"github.com/starling-smc/starling/method"
 	pages "github.com/starling-smc/starling/report"
@@ -51,9 +52,9 @@ func showMetrics(w io.Writer, spec *starling.Spec, trace []starling.TraceLine, e
 	}
 	switch {
 	case m.On == "train" && spec.Method.Needs().Whole:
-		wrap(w, fmt.Sprintf("evaluated on all %s examples of %s, whether the network was trained on them or not", thousands(m.N), a.Problem.Name))
+		wrap(w, fmt.Sprintf("evaluated on all %s examples of %s, whether the network was trained on them or not", numeral.Count(m.N), a.Problem.Name))
 	case m.On == "train":
-		wrap(w, fmt.Sprintf("evaluated on the %s training examples of %s: nothing is held out", thousands(m.N), a.Problem.Name))
+		wrap(w, fmt.Sprintf("evaluated on the %s training examples of %s: nothing is held out", numeral.Count(m.N), a.Problem.Name))
 	}
 	if s := spec.Way().Sampling(); s != nil && m.LogEvidence != nil {
 		wrap(w, evidence(s, "method."+method.Methods.Name(spec.Method), m, s.Diagnostics(trace).Optimiser()))

@@ -24,7 +24,7 @@ type terminal struct {
 
 const (
 	redraw    = 100 * time.Millisecond // the least time between two lines of a phase
-	drawAnew  = time.Second            // the longest, while work goes on
+	drawAnew  = time.Second            // the longest, while the work lasts
 	wideLines = 100                    // columns
 )
 

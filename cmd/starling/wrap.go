@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const columns = 80 // of what is printed
+const columns = 80 // the width of all that is printed
 
 // lines breaks a text between words into lines of at most width; a longer word has a line of its own.
 func lines(text string, width int) []string {

@@ -27,10 +27,10 @@ var largerCycles = map[string]struct {
 	files  int
 	reason string
 }{
-	"":             {25, "the Spec, its checks, data, engine and folder in one package: they are to be packages of their own"},
-	"data":         {21, "an array's file knows every reader, and the set its examples' sources"},
-	"nn":           {11, "the program lists the ops of all layers, whose files use the program"},
-	"smc":          {7, "the loop and its four parts share the Sampler; they are read together"},
+	"":     {25, "the Spec, its checks, data, engine and folder in one package: they are to be packages of their own"},
+	"data": {21, "an array's file knows every reader, and the set its examples' sources"},
+	"nn":   {11, "the program lists the ops of all layers, whose files use the program"},
+	"smc":  {7, "the loop and its four parts share the Sampler; they are read together"},
 }
 
 // TestCyclesOfFiles: only few files of a package may use each other in a cycle, since they can only be understood together.

@@ -24,10 +24,11 @@ var level = map[string]int{
 	"bnn": 4, "smc": 4,
 	"eval": 5, "internal/runs": 5,
 	"method":       6,
-	"":             7,
-	"report":       8,
-	"paper":        9,
-	"cmd/starling": 10,
+	"spec":         7,
+	"":             8,
+	"report":       9,
+	"paper":        10,
+	"cmd/starling": 11,
 }
 
 // outside are packages that may import anything: tools and tests.

@@ -1,13 +1,21 @@
-package starling
+// Package spec says all that a run depends on beside the examples themselves: what a config holds. It joins the settings of the
+// packages that do the work, fills in what depends on several of them, and refuses what does not go together.
+package spec
 
 import (
+	"context"
+	"crypto/sha256"
+	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/eval"
 	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/internal/pool"
 	"github.com/starling-smc/starling/mcmc"
 	"github.com/starling-smc/starling/method"
 	"github.com/starling-smc/starling/nn"
@@ -17,9 +25,7 @@ import (
 // Spec says all that a run depends on beside the examples themselves. It is what a config file holds, with the same names and
 // the same nesting, and is as well built or changed in Go. Its parts are the settings of the packages that do the work.
 //
-// ParseSpec and Preset fill in every default, so that Result.Spec and a run's config.yaml show all of them. A Spec built in Go
-// calls Defaults for those of its data, its method and the search for point estimates. Where it does not, a zero value means what
-// its documentation says.
+// Parse fills in every default, so that a run's config.yaml shows all of them. Complete does so for a Spec built in Go.
 type Spec struct {
 	Name   string            `yaml:"name"`            // of the run; default: run
 	Seed   uint64            `yaml:"seed,zero"`       // of everything random but the data; default 0
@@ -29,7 +35,7 @@ type Spec struct {
 	MAP    *method.Search    `yaml:"map,omitempty"`   // point estimates; nil: none, unless the prior or the method needs them
 	Method method.Method     `yaml:"method"`          // the way to the posterior
 
-	source *config.Source // of a Spec that ParseSpec read: where its fields were written
+	source *config.Source // of a Spec that Parse read: where its fields were written
 }
 
 // Model is a network, the likelihood of its outputs, and what it may begin with.
@@ -42,25 +48,25 @@ type Model struct {
 	Init string `yaml:"init,omitempty"`
 }
 
-// families are the tables of all parts that a Spec may name.
-var families = []config.Family{
+// Families are the tables of all parts that a Spec may name.
+var Families = []config.Family{
 	method.Methods, mcmc.Moves, smc.Paths, smc.Weightings, smc.Schemes, smc.Occasions, nn.Layers, nn.Likelihoods, bnn.Priors, bnn.Combinations,
 }
 
-// ParseSpec reads a config: strict YAML, with the changes that sets asks for ("method.smc.islands=4": dotted keys, items of
+// Parse reads a config: strict YAML, with the changes that sets asks for ("method.smc.islands=4": dotted keys, items of
 // lists by index, a YAML value) made before anything is decoded, so that both meet the same checks. Every default is filled in.
-// The error, a *ConfigError, lists every fault with its place; file is its name there.
-func ParseSpec(file string, text []byte, sets ...string) (Spec, error) {
-	s, source, err := config.Parse[Spec](file, text, sets, families...)
+// The error, a *config.Error, lists every fault with its place; file is its name there.
+func Parse(file string, text []byte, sets ...string) (Spec, error) {
+	s, source, err := config.Parse[Spec](file, text, sets, Families...)
 	s.source = source
 	return s, err
 }
 
 // Keys lists the keys that a config may have, dotted, as --set takes them.
-func Keys() []string { return config.Keys[Spec](families...) }
+func Keys() []string { return config.Keys[Spec](Families...) }
 
-// YAML writes a Spec as a config that ParseSpec reads back to the same Spec.
-func (s Spec) YAML() []byte { return config.Encode(s, families...) }
+// YAML writes a Spec as a config that Parse reads back to the same Spec.
+func (s Spec) YAML() []byte { return config.Encode(s, Families...) }
 
 // Defaults fills in the name, and what depends on several parts: how data are standardised, the settings of the method, and the
 // search for point estimates where prior or method need one (config.Defaulter).
@@ -101,7 +107,7 @@ func (s Spec) Check(f *config.Faults) {
 	if s.Method == nil {
 		f.Add("method", "want one of %s", strings.Join(slices.Sorted(slices.Values(method.Methods.Names())), ", "))
 	} else {
-		s.Method.CheckWithin(s.around(), "method."+method.Methods.Name(s.Method), f)
+		s.Method.CheckWithin(s.around(), s.At(), f)
 	}
 	if (s.Method == nil || s.Method.Needs().Prior) && s.Prior.Family == nil {
 		f.Add("prior", "needs a family: want one of %s, as in {normal: {variance: 1}}", strings.Join(bnn.Priors.Names(), ", "))
@@ -143,13 +149,80 @@ func (s *Spec) Title() string {
 	return s.Method.Title()
 }
 
-// fault is a *ConfigError of what only the data showed, with the place where the field was written.
-func (s *Spec) fault(path, format string, args ...any) error {
-	return s.source.Error(config.Fault{Path: path, Message: fmt.Sprintf(format, args...)})
+// Complete fills in the defaults of a Spec that a Go program built: a zero is taken for a field that a config leaves out. Those
+// that must be 0, as a jitter, are set afterwards.
+func (s *Spec) Complete() { config.Complete(s, Families...) }
+
+// Verify checks a Spec as Parse does, for one that a Go program built or changed: every field, and that the config which YAML
+// writes reads back. The error is a *config.Error.
+func (s Spec) Verify() error {
+	if err := config.Check(s, Families...); err != nil {
+		return err
+	}
+	if _, err := Parse("its config", s.YAML()); err != nil {
+		return fmt.Errorf("the Spec cannot be kept as a config (Complete fills in what was left out):\n%w", err)
+	}
+	return nil
 }
 
-// wrongUse is a *ConfigError of what was asked for beside any config.
-func wrongUse(format string, args ...any) error {
-	var none *config.Source
-	return none.Error(config.Fault{Message: fmt.Sprintf(format, args...)})
+// Error is a *config.Error of faults that only the data showed, with the places where the fields were written; nil of none.
+func (s *Spec) Error(faults ...config.Fault) error { return s.source.Error(faults...) }
+
+// Fault is Error of one field.
+func (s *Spec) Fault(path, format string, args ...any) error {
+	return s.Error(config.Fault{Path: path, Message: fmt.Sprintf(format, args...)})
+}
+
+// At is the path of the method in a config: "method.smc".
+func (s *Spec) At() string { return "method." + method.Methods.Name(s.Method) }
+
+// Load brings the examples into memory, as the network sees them. schema is that of a run before, nil to measure it. Faults of
+// the settings are a *config.Error, all others are about the examples.
+func (s *Spec) Load(dir string, schema *data.Schema) (*data.Problem, error) {
+	regression := s.Model.Likelihood.Regression()
+	p, err := s.Data.Load(dir, data.Need{Regression: regression, Whole: s.Method.Needs().Whole, Seed: s.Seed, Schema: schema})
+	var field *data.FieldError
+	var names *data.NamesError
+	switch {
+	case errors.As(err, &field):
+		return nil, s.Fault("data."+field.Field, "%s", field.Message)
+	case errors.As(err, &names) && regression:
+		return nil, s.Fault("model.likelihood", "gaussian predicts numbers, but %v: want categorical", err)
+	}
+	return p, err
+}
+
+// ReadInit reads the weights of the trained network, Init, and the file's checksum; nil without one.
+func (m *Model) ReadInit(net *nn.Net) (theta []float64, sum string, err error) {
+	if m.Init == "" {
+		return nil, "", nil
+	}
+	if info, err := os.Stat(m.Init); err != nil {
+		return nil, "", err
+	} else if !info.Mode().IsRegular() {
+		return nil, "", fmt.Errorf("%s is no file", m.Init)
+	}
+	file, err := os.ReadFile(m.Init)
+	if err != nil {
+		return nil, "", err
+	}
+	if theta, err = bnn.ReadWeights(file, net); err != nil {
+		return nil, "", fmt.Errorf("%s: %w", m.Init, err)
+	}
+	return theta, fmt.Sprintf("%x", sha256.Sum256(file)), nil
+}
+
+// InitUnused says that nothing begins at Init, and no prior is anchored there.
+func (s *Spec) InitUnused() bool {
+	return s.Model.Init != "" && !s.Way().Needs().Init && s.MAP == nil && s.Prior.Anchor != nil && !s.Prior.Anchor.AtMAP()
+}
+
+// Evaluate scores the ensembles of a run of the Spec on a problem, as its method weighs them.
+func (s *Spec) Evaluate(ctx context.Context, e *eval.Ensembles, p *data.Problem, workers *pool.Pool) (*eval.Assessment, error) {
+	var combined bnn.Combination
+	comparable := false
+	if sampling := s.Way().Sampling(); sampling != nil {
+		combined, comparable = sampling.Combine, sampling.Comparable
+	}
+	return eval.Evaluate(ctx, e, p, combined, comparable, workers)
 }

@@ -1,0 +1,43 @@
+package nn
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// New derives the shapes of a network whose input has shape [features] or [channels, height, width]. An error names
+// the layer (counted from 0) that does not fit, and why.
+func New(input []int, layers []Layer, lik Likelihood) (*Net, error) {
+	if len(input) != 1 && len(input) != 3 {
+		return nil, fmt.Errorf("input shape %v: want [features] or [channels, height, width]", input)
+	}
+	for _, d := range input {
+		if d <= 0 {
+			return nil, fmt.Errorf("input shape %v: every size must be positive", input)
+		}
+	}
+	if volume(input...) > maxValues {
+		return nil, fmt.Errorf("input shape %v: more than %d values an example", input, maxValues)
+	}
+	net := &Net{input: slices.Clone(input), layers: slices.Clone(layers), lik: lik}
+	b := &builder{net: net, kind: kind, names: map[string]bool{}}
+	var err error
+	if net.nodes, err = b.chain(net.layers, net.input, stagePre); err != nil {
+		return nil, err
+	}
+	if net.dim == 0 {
+		return nil, errors.New("the network has no parameters")
+	}
+	net.output = net.nodes[len(net.nodes)-1].out
+	if lik == nil {
+		return nil, errors.New("the network has no likelihood")
+	}
+	if err := lik.checkOutputs(net.Outputs()); err != nil {
+		return nil, err
+	}
+	for _, name := range lik.Parameters() {
+		net.place(name, -1, 0, 1)
+	}
+	return net, nil
+}

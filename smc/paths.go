@@ -1,0 +1,14 @@
+package smc
+
+import "github.com/starling-smc/starling/internal/config"
+
+// Paths lists the paths that a config can name. Fixed, Ladder and TemperedStart are for programs: they are Targets and have no name.
+var Paths = config.Table[Path]{
+	{Name: "tempering", Part: Tempering{}},
+	{Name: "constant", Part: Schedule[Constant]{}},
+	{Name: "full", Part: Schedule[Full]{}},
+	{Name: "ctr", Part: Schedule[ConstantToRefine]{}},
+	{Name: "linear", Part: Schedule[Linear]{}},
+	{Name: "automated", Part: Schedule[Automated]{}},
+	{Name: "sda", Part: SDA{}},
+}
