@@ -5,12 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-
-	"gonum.org/v1/gonum/mat"
 
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/data"
@@ -19,6 +16,7 @@ import (
 	"github.com/starling-smc/starling/internal/runs"
 	"github.com/starling-smc/starling/mcmc"
 	"github.com/starling-smc/starling/nn"
+	"gonum.org/v1/gonum/mat"
 )
 
 // looking is a search that is told of every epoch: the part of l stands after it.
@@ -279,201 +277,7 @@ func scored(t *testing.T, net *nn.Net, set *data.Set, theta []float64) (nll, acc
 	return -ll[0] / float64(set.Len()), float64(right) / float64(set.Len())
 }
 
-func TestMAPSameBits(t *testing.T) {
-	net, train, validate := mlp(t), blobs(1, 700), blobs(2, 50)
-	s := looking{Search: Search{Restarts: 5, Batch: 300, Epochs: 4}, seed: 9}
-	want := s.fit(t, net, 0.5, train, validate, 1).figures()
-	for _, threads := range []int{2, 7} {
-		if got := s.fit(t, net, 0.5, train, validate, threads).figures(); got != want {
-			t.Errorf("%d threads: another result than with 1", threads)
-		}
-	}
-	s.seed++
-	if got := s.fit(t, net, 0.5, train, validate, 1).figures(); got == want {
-		t.Error("another seed gave the same result")
-	}
-}
-
 var kind = runs.Kind{Name: "search", Differ: func(_, _ []byte) error { return errors.New("another config") }}
-
-// again carries a search out in a folder that was used before, or not.
-func (l looking) again(ctx context.Context, t *testing.T, dir string, net *nn.Net, train, validate *data.Set, threads int) (found, error) {
-	t.Helper()
-	folder, err := runs.ResumeFolder(dir, kind)
-	if err != nil {
-		t.Fatal(err)
-	}
-	run, err := runs.Open(folder, []byte("a config"), runs.Manifest{}, runs.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := l.in(ctx, run, net, prior(t, net, 0.5), train, validate, threads)
-	if closed := errors.Join(run.Close(nil), folder.Close()); closed != nil {
-		t.Fatal(closed)
-	}
-	return r, err
-}
-
-// A search that is interrupted again and again, its restarts saved and restored each time, ends with the same bits as one
-// that was not, on any number of threads: by a write that fails after some epochs, or by a context that ends within one.
-func TestMAPStopsAndContinues(t *testing.T) {
-	net, train, validate := mlp(t), blobs(1, 100), blobs(2, 50)
-	s := looking{Search: Search{Restarts: 3, Epochs: 12, Patience: 5, Rate: 0.3}}
-	want := s.fit(t, net, 0.5, train, validate, 1).figures()
-	full := errors.New("disk full")
-	for _, threads := range []int{1, 2} {
-		for _, cancelled := range []bool{false, true} {
-			dir, made, stops := filepath.Join(t.TempDir(), "run"), make([]int, 3), 0
-			for ; ; stops++ {
-				ctx, cancel := context.WithCancel(t.Context())
-				seen := 0
-				s.watch = func(r *restart) error {
-					if made[r.number]++; r.Epochs != made[r.number] {
-						t.Errorf("restart %d makes epoch %d, want %d", r.number, r.Epochs, made[r.number])
-					}
-					if seen++; seen < 3 {
-						return nil
-					}
-					if cancelled {
-						cancel()
-						return nil
-					}
-					return full
-				}
-				r, err := s.again(ctx, t, dir, net, train, validate, threads)
-				cancel()
-				if err == nil {
-					if got := r.figures(); got != want {
-						t.Errorf("%d threads, cancelled %v, after %d stops:\n%s\nwant\n%s", threads, cancelled, stops, got, want)
-					}
-					break
-				}
-				if !errors.Is(err, full) && !errors.Is(err, context.Canceled) || stops > 50 {
-					t.Fatal(err)
-				}
-			}
-			if stops < 5 {
-				t.Errorf("stopped only %d times", stops)
-			}
-		}
-	}
-}
-
-// figures are a result and what its restarts ended with, to be compared.
-func (r found) figures() string {
-	var b strings.Builder
-	for _, s := range r.restarts {
-		fmt.Fprintln(&b, s.descent)
-	}
-	fmt.Fprint(&b, *r.Points)
-	return b.String()
-}
-
-// The first restart begins where it is told to, the others where they would have.
-func TestMAPFirst(t *testing.T) {
-	net, train := mlp(t), blobs(1, 60)
-	first := make([]float64, net.Dim())
-	for i := range first {
-		first[i] = 0.01 * float64(i)
-	}
-	s := looking{Search: Search{Restarts: 2, Epochs: 1, Rate: 1e-9}}
-	drawn := s.fit(t, net, 0.5, train, nil, 1)
-	s.first = first
-	r := s.fit(t, net, 0.5, train, nil, 1)
-	for i, x := range first {
-		if !(math.Abs(r.at(0, 1)[i]-x) < 1e-6) {
-			t.Fatalf("parameter %d is %v, began at %v", i, r.at(0, 1)[i], x)
-		}
-	}
-	if slices.Equal(drawn.at(0, 1), r.at(0, 1)) || !slices.Equal(drawn.at(1, 1), r.at(1, 1)) {
-		t.Error("the second restart begins elsewhere")
-	}
-}
-
-// A first restart that only gets worse ends where it began, which counts like an epoch: for patience, for the choice
-// among the restarts, and over stops. The others are as they would have been, and so are all where it gets better.
-func TestMAPFirstIsScored(t *testing.T) {
-	net, train, validate := mlp(t), blobs(1, 60), blobs(2, 300)
-	good := looking{Search: Search{Restarts: 1, Rate: 0.1, Epochs: 100}}.fit(t, net, 0.5, train, validate, 1)
-	s := looking{Search: Search{Restarts: 2, Rate: 30, Batch: 4, Epochs: 9, Patience: 5}} // of steps far too long
-	drawn := s.fit(t, net, 0.5, train, validate, 1)
-	s.first = good.Best()
-	epochs := 0
-	s.watch = func(r *restart) error {
-		if r.number == 0 {
-			epochs++
-			nll, _ := scored(t, net, validate, r.Theta)
-			if !(nll > good.NLL[0]) || r.Done() != (epochs == 5) {
-				t.Errorf("epoch %d: NLL %v, done %v; the start has %v", r.Epochs, nll, r.Done(), good.NLL[0])
-			}
-		}
-		return nil
-	}
-	r := s.fit(t, net, 0.5, train, validate, 1)
-	if !slices.Equal(r.Best(), s.first) || r.Chosen != 0 || r.BestEpoch[0] != 0 || r.NLL[0] != good.NLL[0] || r.Accuracy[0] != good.Accuracy[0] {
-		t.Errorf("restart %d was chosen, the first is of epoch %d, NLL %v and accuracy %v; it began at %v and %v",
-			r.Chosen, r.BestEpoch[0], r.NLL[0], r.Accuracy[0], good.NLL[0], good.Accuracy[0])
-	}
-	if !slices.Equal(r.at(1, 1), drawn.at(1, 1)) || r.BestEpoch[1] != drawn.BestEpoch[1] {
-		t.Error("the second restart is another one")
-	}
-
-	want, dir := r.figures(), filepath.Join(t.TempDir(), "run")
-	s.watch = func(*restart) error { return context.Canceled }
-	for stops := 0; ; stops++ {
-		r, err := s.again(t.Context(), t, dir, net, train, validate, 2)
-		if err == nil {
-			if got := r.figures(); got != want || stops < 5 {
-				t.Errorf("stopped after every epoch, %d times:\n%s\nwant\n%s", stops, got, want)
-			}
-			break
-		}
-		if stops > 50 {
-			t.Fatal(err)
-		}
-	}
-
-	s = looking{Search: Search{Restarts: 1, Rate: 0.1, Epochs: 3}, first: make([]float64, net.Dim())}
-	for i := range s.first {
-		s.first[i] = math.Inf(1) // a network that cannot be scored is no better than any
-	}
-	if _, err := s.in(t.Context(), without(t), net, prior(t, net, 0.5), train, validate, 2); err == nil || !strings.Contains(err.Error(), "restart 0, epoch 1") {
-		t.Errorf("infinite weights: error %v", err)
-	}
-}
-
-// oneBad is a prior whose draw number bad, counted from 0, is so far off that the likelihood vanishes.
-type oneBad struct {
-	*bnn.Normal
-	bad, drawn int
-}
-
-func (p *oneBad) Sample(s *rng.Stream, theta []float64) {
-	p.Normal.Sample(s, theta)
-	if p.drawn == p.bad {
-		theta[0] = 1e30
-	}
-	p.drawn++
-}
-
-// When one restart diverges, the others stop where they are, and its error is the only one.
-func TestMAPStopsTogether(t *testing.T) {
-	net, set := linear(t, nn.Gaussian{SD: 1}), regression(20)
-	epochs := 0
-	s := looking{Search: Search{Restarts: 5, Rate: 1e-3, Epochs: 10}, watch: func(*restart) error { epochs++; return nil }}
-	r, err := s.in(t.Context(), without(t), net, &oneBad{Normal: prior(t, net, 1), bad: 2}, set, nil, 1)
-	if err == nil || !strings.HasPrefix(err.Error(), "MAP restart 2, epoch 1: ") || strings.Count(err.Error(), "restart") != 1 {
-		t.Errorf("error %v", err)
-	}
-	if epochs != 2*10 { // those of the two that one thread had made before
-		t.Errorf("%d epochs, want 20", epochs)
-	}
-	for k, s := range r.restarts {
-		if s.Done() != (k < 2) || !s.Done() && s.K() != 0 {
-			t.Errorf("restart %d has made %d epochs, done: %v", k, s.K(), s.Done())
-		}
-	}
-}
 
 func TestMAPErrors(t *testing.T) {
 	net, train := mlp(t), blobs(1, 60)
@@ -509,20 +313,6 @@ func TestMAPErrors(t *testing.T) {
 	}}
 	if r, err := s.in(ctx, without(t), net, good, train, nil, 1); !errors.Is(err, context.Canceled) || r.restarts[0].K() != 2 {
 		t.Errorf("cancelled: error %v after %d epochs", err, r.restarts[0].K())
-	}
-}
-
-// In a run the first restart begins at the trained network, and it alone.
-func TestFirstRestartBeginsAtInit(t *testing.T) {
-	job := newJob(t, 1).provide(AsIs{})
-	job.Data.Validate = nil
-	job.Search = &Search{Restarts: 2, Rate: 1e-12, Batch: 64, Epochs: 1}
-	if err := job.search(t.Context(), new(Outcome)); err != nil {
-		t.Fatal(err)
-	}
-	wantNear(t, "restart 0", job.Points.at(0, 1), job.Init, 1e-9)
-	if second := job.Points.at(1, 1); !(math.Abs(second[0]-job.Init[0]) > 1e-3) {
-		t.Errorf("restart 1 begins at %v, the network at %v", second[0], job.Init[0])
 	}
 }
 
