@@ -30,6 +30,8 @@ func TestMAPSameBits(t *testing.T) {
 	}
 }
 
+var kind = runs.Kind{Name: "search", Differ: func(_, _ []byte) error { return errors.New("another config") }}
+
 // again carries a search out in a folder that was used before, or not.
 func (l looking) again(ctx context.Context, t *testing.T, dir string, net *nn.Net, train, validate *data.Set, threads int) (found, error) {
 	t.Helper()

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/internal/pool"
@@ -16,7 +18,6 @@ import (
 	"github.com/starling-smc/starling/internal/runs"
 	"github.com/starling-smc/starling/mcmc"
 	"github.com/starling-smc/starling/nn"
-	"gonum.org/v1/gonum/mat"
 )
 
 // looking is a search that is told of every epoch: the part of l stands after it.
@@ -276,8 +277,6 @@ func scored(t *testing.T, net *nn.Net, set *data.Set, theta []float64) (nll, acc
 	}
 	return -ll[0] / float64(set.Len()), float64(right) / float64(set.Len())
 }
-
-var kind = runs.Kind{Name: "search", Differ: func(_, _ []byte) error { return errors.New("another config") }}
 
 func TestMAPErrors(t *testing.T) {
 	net, train := mlp(t), blobs(1, 60)
