@@ -24,7 +24,7 @@ func Example() {
 		Prior:  bnn.PriorSettings{Family: bnn.NormalPrior{Variance: 1}},
 		Method: method.SMC{Particles: 50},
 	}
-	spec.Defaults()
+	spec.Complete()
 	result, err := starling.Fit(context.Background(), spec, starling.Options{})
 	if err != nil {
 		log.Fatal(err)

@@ -25,9 +25,7 @@ import (
 // Spec says all that a run depends on beside the examples themselves. It is what a config file holds, with the same names and
 // the same nesting, and is as well built or changed in Go. Its parts are the settings of the packages that do the work.
 //
-// Parse fills in every default, so that a run's config.yaml shows all of them. A Spec built in Go
-// calls Defaults for those of its data, its method and the search for point estimates. Where it does not, a zero value means what
-// its documentation says.
+// Parse fills in every default, so that a run's config.yaml shows all of them. Complete does so for a Spec built in Go.
 type Spec struct {
 	Name   string            `yaml:"name"`            // of the run; default: run
 	Seed   uint64            `yaml:"seed,zero"`       // of everything random but the data; default 0
@@ -151,14 +149,20 @@ func (s *Spec) Title() string {
 	return s.Method.Title()
 }
 
+// Complete fills in the defaults of a Spec that a Go program built: a zero is taken for a field that a config leaves out. Those
+// that must be 0, as a jitter, are set afterwards.
+func (s *Spec) Complete() { config.Complete(s, Families...) }
+
 // Verify checks a Spec as Parse does, for one that a Go program built or changed: every field, and that the config which YAML
 // writes reads back. The error is a *config.Error.
 func (s Spec) Verify() error {
 	if err := config.Check(s, Families...); err != nil {
 		return err
 	}
-	_, err := Parse("the Spec as a config", s.YAML())
-	return err
+	if _, err := Parse("its config", s.YAML()); err != nil {
+		return fmt.Errorf("the Spec cannot be kept as a config (Complete fills in what was left out):\n%w", err)
+	}
+	return nil
 }
 
 // Error is a *config.Error of faults that only the data showed, with the places where the fields were written; nil of none.

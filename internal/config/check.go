@@ -34,6 +34,12 @@ func (c codec) check(v reflect.Value, path string) (found []Fault, moved map[str
 	return all.All(), w.moved
 }
 
+// Complete fills the defaults into settings built in Go, given by a pointer, as Parse does where nothing was written: every field
+// whose zero means that it was left out.
+func Complete(pointer any, families ...Family) {
+	newCodec(families).defaults(reflect.ValueOf(pointer).Elem())
+}
+
 // defaults calls every Defaults in v.
 func (c codec) defaults(v reflect.Value) {
 	w := walker{codec: c, moved: map[string]string{}, visit: func(v any, _ string) {
