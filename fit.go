@@ -76,7 +76,7 @@ func (f *fit) prepare(spec Spec, o Options) (err error) {
 	if f.job.Model, err = nn.NewModel(f.Net, f.Data.Train, f.job.Pool); err != nil {
 		return f.Spec.Fault("model", "%v", err)
 	}
-	f.Spec.Way().CheckData(f.Data.Train.Len(), f.Spec.At(), faults)
+	f.Spec.Method.CheckData(f.Data.Train.Len(), f.Spec.At(), faults)
 	f.job.CheckMemory(f.Spec.Way(), o.Memory, f.Spec.At(), faults)
 	if err := f.Spec.Error(faults.All()...); err != nil {
 		return err

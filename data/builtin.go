@@ -1,96 +1,14 @@
 package data
 
 import (
-	"compress/gzip"
-	"embed"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 
 	"github.com/starling-smc/starling/internal/rng"
 )
 
-// known are the data sets that Load knows, in the order of their names. data/LICENSES.md says where each is from.
-func known() []Known {
-	list := []Known{
-		{
-			Name: "california", About: "median value of houses in blocks of California, in 100,000 $; 8 features",
-			Licence: "not stated (StatLib), Pace and Barry 1997", Train: 20640, Target: "MedHouseVal",
-		}, {
-			Name: "cifar10", About: "photographs of animals and vehicles, 10 classes, 3×32×32 pixels",
-			Licence: "none stated, cite Krizhevsky 2009", Train: cifarTrain, Test: cifarTest, load: loadCIFAR10,
-		}, {
-			Name: "cifar100", About: "photographs, 100 classes, 3×32×32 pixels",
-			Licence: "none stated, cite Krizhevsky 2009", Train: cifarTrain, Test: cifarTest, load: loadCIFAR100,
-		}, {
-			Name: "concrete", About: "compressive strength of concrete in MPa, 8 features",
-			Licence: "CC BY 4.0, Yeh 1998", Train: 1030, Target: "compressive_strength", BuiltIn: true,
-		}, {
-			Name: "fashion-mnist", About: "pictures of clothes, 10 classes, 28×28 pixels",
-			Licence: "MIT, Zalando SE 2017", Train: mnistTrain, Test: mnistTest, load: loadMNIST,
-		}, {
-			Name: "mnist", About: "handwritten digits, 10 classes, 28×28 pixels",
-			Licence: mnistLicence, Train: mnistTrain, Test: mnistTest, load: loadMNIST,
-		}, {
-			Name: "mnist7", About: "digits 0 to 7 of MNIST, few to train; eights, nines, noise and noisy digits as out-of-distribution inputs",
-			Licence: mnistLicence, Train: mnist7Train, Validate: mnist7Validate, Test: mnist7Test,
-			Groups: []string{"eight", "nine", "noise", "perturbed"}, BuiltIn: true, load: loadMNIST7,
-		}, {
-			Name: "naval", About: "decay of a frigate's gas turbine, 16 measurements; the compressor's decay is left out",
-			Licence: "CC BY 4.0, Coraddu et al. 2014", Train: 11934, Target: "turbine_decay", unused: []string{"compressor_decay"},
-		}, {
-			Name: "pima", About: "diabetes among Pima women, 2 classes, 8 features scaled to sd 0.5 after a leading 1; evidence benchmark",
-			Licence: "not stated (UCI, NIDDK)", Train: 768, Whole: true, load: loadPima,
-		}, {
-			Name: "wine-red", About: "quality of red wines as tasters score it, 3 to 8; 11 features",
-			Licence: "CC BY 4.0, Cortez et al. 2009", Train: 1599, Target: "quality", BuiltIn: true,
-		}, {
-			Name: "wine-white", About: "quality of white wines as tasters score it, 3 to 9; 11 features",
-			Licence: "CC BY 4.0, Cortez et al. 2009", Train: 4898, Target: "quality", BuiltIn: true,
-		}, {
-			Name: "yacht", About: "resistance of sailing yachts from the shape of their hulls and their speed; 6 features",
-			Licence: "CC BY 4.0, Gerritsma et al. 1981", Train: 308, Target: "residuary_resistance", BuiltIn: true,
-		},
-	}
-	for i := range list {
-		if k := &list[i]; !k.BuiltIn {
-			for _, p := range pins[k.Name] {
-				k.Files = append(k.Files, p.file)
-			}
-			k.Download = downloads[k.Name] != nil
-		}
-	}
-	return list
-}
-
-// embedded holds the built-in sets, all compressed: MNIST7's four files and the tables uci/*.csv.
-//
-//go:embed mnist7/*.gz uci/*.gz
-var embedded embed.FS
-
-// builtin returns the unpacked bytes of a file within the program.
-func builtin(file string) (string, []byte, error) {
-	packed, err := embedded.Open(file)
-	if err != nil {
-		return file, nil, err
-	}
-	defer packed.Close()
-	z, err := gzip.NewReader(packed)
-	if err != nil {
-		return file, nil, err
-	}
-	raw, err := io.ReadAll(z)
-	return file, raw, err
-}
-
 const mnistLicence = "CC BY-SA 3.0, LeCun, Cortes, Burges"
-
-// mnistFiles are the names that the files of MNIST and FashionMNIST always have.
-var mnistFiles = [4]string{
-	"train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz",
-	"t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz",
-}
 
 // The numbers of images in MNIST and in FashionMNIST, and in CIFAR-10 and in CIFAR-100.
 const (

@@ -255,3 +255,9 @@ func guessDelimiter(head []byte, cut bool) string {
 	}
 	return best
 }
+
+// Limits on things that take many times their size in the file: different names in a target column, and columns.
+const (
+	maxNames = 1 << 16
+	maxCols  = 1 << 16
+)

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 )
 
 // Columns says how the columns of a table become inputs and targets: every column but the target is an input, unless
@@ -93,13 +92,6 @@ func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 	return s, err
 }
 
-// NamesError says that a column which should hold numbers holds names.
-type NamesError struct{ File, Column, Example string }
-
-func (e *NamesError) Error() string {
-	return fmt.Sprintf("%s: %s holds names such as %s, not numbers", e.File, e.Column, quote([]byte(e.Example)))
-}
-
 func constant(t *Table, rows []int32, j int) bool {
 	for _, i := range rows {
 		if t.Values[int(i)*t.Cols+j] != t.Values[int(rows[0])*t.Cols+j] {
@@ -122,44 +114,6 @@ func (c Columns) Sets(t *Table, parts ...[]int32) ([]*Set, *Schema, error) {
 		}
 	}
 	return sets, s, nil
-}
-
-func (t *Table) tooLarge(i, j int) error {
-	return fmt.Errorf("%s: line %d, %s: the value is too large for a float32: change its unit", t.Name, t.Line(i), t.column(j))
-}
-
-// finite refuses missing and infinite values in some columns. Its error lists the first few lines that have one.
-func (t *Table) finite(columns []int) error {
-	const few = 5
-	var first error
-	var lines []string
-	bad := 0
-	for i := range t.Rows() {
-		row := t.Values[i*t.Cols : (i+1)*t.Cols]
-		k := slices.IndexFunc(columns, func(j int) bool { return math.IsNaN(row[j]) || math.IsInf(row[j], 0) })
-		if k < 0 {
-			continue
-		}
-		if bad++; bad <= few {
-			lines = append(lines, strconv.Itoa(t.Line(i)))
-		}
-		if first == nil {
-			what := "the value is missing"
-			if math.IsInf(row[columns[k]], 0) {
-				what = "the value is infinite"
-			}
-			first = fmt.Errorf("%s: line %d, %s: %s", t.Name, t.Line(i), t.column(columns[k]), what)
-		}
-	}
-	switch {
-	case bad == 0:
-		return nil
-	case bad == 1:
-		return fmt.Errorf("%w: fill it or remove the row", first)
-	case bad > few:
-		lines = append(lines, "…")
-	}
-	return fmt.Errorf("%w; %d rows have such values (lines %s): fill them or remove the rows", first, bad, strings.Join(lines, ", "))
 }
 
 // classes finds the classes among the targets: the sorted names if the column holds names, else the numbers.

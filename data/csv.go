@@ -1,10 +1,11 @@
 package data
 
 import (
-	"bytes"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // CSV says how a text table is read; the zero value guesses delimiter and header and expects numbers only. In Settings
@@ -57,34 +58,6 @@ func (t *Table) Rows() int { return len(t.lines) }
 
 // Line is the line of the file on which row i starts, from 1.
 func (t *Table) Line(i int) int { return t.lines[i] }
-
-// ReadCSV reads a file. Errors name file, line and column.
-func ReadCSV(path string, o CSV) (*Table, error) {
-	file, size, err := openReadable(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	return readCSV(path, file, size, o)
-}
-
-// DecodeCSV decodes the bytes of a file; name stands for it in errors.
-func DecodeCSV(name string, raw []byte, o CSV) (*Table, error) {
-	return readCSV(name, bytes.NewReader(raw), len(raw), o)
-}
-
-// ScanCSV reads a file in blocks of at most rows records, in the memory of a block, and calls fn with each; an error of
-// fn ends it and is returned. Blocks are parts of the table that ReadCSV would return: with the same header, names, lines
-// and errors, which may come after the first blocks. With a target column the file is read twice, since the names in it
-// must be known first, and so a fault is found before the first block.
-func ScanCSV(path string, o CSV, rows int, fn func(*Table) error) error {
-	file, size, err := openReadable(path)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	return scanCSV(path, file, size, o, rows, fn)
-}
 
 // column names column j in an error.
 func (t *Table) column(j int) string {
@@ -168,4 +141,83 @@ func (e *ColumnError) Error() string {
 		return fmt.Sprintf("no column %q: the table has no header, so columns are 1 to %d", e.Name, e.Cols)
 	}
 	return fmt.Sprintf("no column %q among %s", e.Name, quoteSome(e.Header))
+}
+
+// without returns the table without some columns, by name. A name that is not there is an error.
+func (t *Table) without(names []string) (*Table, error) {
+	for _, name := range names {
+		j, err := t.Column(name)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", t.Name, err)
+		}
+		u := *t
+		u.Cols--
+		u.Header = slices.Delete(slices.Clone(t.Header), j, j+1)
+		u.Values = make([]float64, 0, t.Rows()*u.Cols)
+		for i := range t.Rows() {
+			row := t.Values[i*t.Cols : (i+1)*t.Cols]
+			u.Values = append(append(u.Values, row[:j]...), row[j+1:]...)
+		}
+		t = &u
+	}
+	return t, nil
+}
+
+func allRows(t *Table) []int32 {
+	all := make([]int32, t.Rows())
+	for i := range all {
+		all[i] = int32(i)
+	}
+	return all
+}
+
+// NamesError says that a column which should hold numbers holds names.
+type NamesError struct{ File, Column, Example string }
+
+func (e *NamesError) Error() string {
+	return fmt.Sprintf("%s: %s holds names such as %s, not numbers", e.File, e.Column, quote([]byte(e.Example)))
+}
+
+func (t *Table) tooLarge(i, j int) error {
+	return fmt.Errorf("%s: line %d, %s: the value is too large for a float32: change its unit", t.Name, t.Line(i), t.column(j))
+}
+
+// finite refuses missing and infinite values in some columns. Its error lists the first few lines that have one.
+func (t *Table) finite(columns []int) error {
+	const few = 5
+	var first error
+	var lines []string
+	bad := 0
+	for i := range t.Rows() {
+		row := t.Values[i*t.Cols : (i+1)*t.Cols]
+		k := slices.IndexFunc(columns, func(j int) bool { return math.IsNaN(row[j]) || math.IsInf(row[j], 0) })
+		if k < 0 {
+			continue
+		}
+		if bad++; bad <= few {
+			lines = append(lines, strconv.Itoa(t.Line(i)))
+		}
+		if first == nil {
+			what := "the value is missing"
+			if math.IsInf(row[columns[k]], 0) {
+				what = "the value is infinite"
+			}
+			first = fmt.Errorf("%s: line %d, %s: %s", t.Name, t.Line(i), t.column(columns[k]), what)
+		}
+	}
+	switch {
+	case bad == 0:
+		return nil
+	case bad == 1:
+		return fmt.Errorf("%w: fill it or remove the row", first)
+	case bad > few:
+		lines = append(lines, "…")
+	}
+	return fmt.Errorf("%w; %d rows have such values (lines %s): fill them or remove the rows", first, bad, strings.Join(lines, ", "))
+}
+
+// CSV says how to read a table of the run's inputs. The table may also have the target's column and columns that are left
+// out.
+func (s *Schema) CSV() CSV {
+	return CSV{Delimiter: s.Delimiter, Header: s.Header, Target: s.Target, schema: s}
 }

@@ -196,11 +196,3 @@ func (a *Array) checkFinite(what string, width int, columns []int) error {
 	}
 	return nil
 }
-
-func size(shape []int) int {
-	p := 1
-	for _, d := range shape {
-		p *= d
-	}
-	return p
-}

@@ -17,16 +17,6 @@ import (
 	"github.com/starling-smc/starling/internal/ckpt"
 )
 
-// Remote is a file of known content that servers have.
-type Remote struct {
-	URLs   []string // each gives the same bytes
-	Size   int64
-	SHA256 string // in hexadecimal
-}
-
-// partial is the suffix of a file that is not yet whole.
-const partial = ".part"
-
 // Fetched is a file that is in its place after Fetch.
 type Fetched struct {
 	File  string // its path

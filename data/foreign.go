@@ -95,3 +95,25 @@ func zipKind(head []byte) (what, remedy string) {
 	}
 	return "a zip archive (.npz, .pt, .xlsx or others)", "unpack it; save arrays with np.save, a table as CSV, weights as .safetensors"
 }
+
+// isText reports whether a file that begins like this could be a table. UTF-16 counts as text: the reader of tables refuses
+// it with the reason.
+func isText(head []byte) bool {
+	if s := string(head[:min(len(head), 2)]); s == "\xff\xfe" || s == "\xfe\xff" {
+		return true
+	}
+	return len(head) > 0 && !bytes.ContainsFunc(head, func(r rune) bool { return r < ' ' && r != '\t' && r != '\n' && r != '\r' })
+}
+
+// open opens a regular file: a pipe or device could block or never end.
+func open(path string) (*os.File, int, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, 0, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, 0, fmt.Errorf("%s: is not a regular file", path)
+	}
+	f, err := os.Open(path)
+	return f, int(info.Size()), err
+}

@@ -6,8 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 )
 
 // Known describes a data set that Load knows by name.
@@ -32,83 +30,6 @@ type Known struct {
 
 // ErrUnknown is the error of Load for a name that is not in List.
 var ErrUnknown = errors.New("unknown data set")
-
-// List describes the known data sets, in the order of their names, and looks for their files below dir. Empty dir:
-// there is no data directory.
-func List(dir string) []Known {
-	list := known()
-	for i := range list {
-		k := &list[i]
-		k.Found = !slices.ContainsFunc(k.Files, func(f string) bool {
-			_, err := k.locate(dir, f)
-			return err != nil
-		})
-	}
-	return list
-}
-
-// Tabular says whether a known set is a table: LoadTable returns it, and it is treated like a user's own CSV.
-func Tabular(name string) bool {
-	return slices.ContainsFunc(known(), func(k Known) bool { return k.Name == name && k.Target != "" })
-}
-
-// LoadTable returns a tabular data set by name, with the column to predict. Errors as of Load.
-func LoadTable(name, dir string) (t *Table, target string, err error) {
-	k, err := find(name)
-	if err != nil {
-		return nil, "", err
-	}
-	if k.Target == "" {
-		return nil, "", fmt.Errorf("data set %s is no table", name)
-	}
-	path, raw, err := k.opener(dir)(pins[name][0].file)
-	if err != nil {
-		return nil, "", err
-	}
-	if t, err = DecodeCSV(path, raw, CSV{Target: k.Target}); err != nil {
-		return nil, "", err
-	}
-	if t, err = t.without(k.unused); err != nil {
-		return nil, "", err
-	}
-	if k.BuiltIn {
-		t.Name = name
-	}
-	return t, k.Target, nil
-}
-
-// Load returns a data set by name, reading its files below dir unless it is built in. All rows of a table train, with
-// inputs and targets as they are. An unknown name is ErrUnknown; other errors name the file.
-func Load(name, dir string) (*Problem, error) {
-	k, err := find(name)
-	if err != nil {
-		return nil, err
-	}
-	if k.load != nil {
-		return k.load(k, dir)
-	}
-	t, target, err := LoadTable(name, dir)
-	if err != nil {
-		return nil, err
-	}
-	sets, _, err := Columns{Target: target}.Sets(t, allRows(t))
-	if err != nil {
-		return nil, err
-	}
-	sets[0].Name = "train"
-	return &Problem{Name: name, Train: sets[0]}, nil
-}
-
-func find(name string) (*Known, error) {
-	var names []string
-	for _, k := range known() {
-		if k.Name == name {
-			return &k, nil
-		}
-		names = append(names, k.Name)
-	}
-	return nil, fmt.Errorf("%w %q (known: %s)", ErrUnknown, name, strings.Join(names, ", "))
-}
 
 // opener returns the bytes of a file below the data directory, and its whole path for errors.
 type opener func(file string) (path string, raw []byte, err error)
@@ -170,32 +91,4 @@ func (k *Known) HowToGet() string {
 		return "get it with starling data fetch " + k.Name
 	}
 	return "no server has it in this form: data/LICENSES.md of starling's sources says how to make it"
-}
-
-// without returns the table without some columns, by name. A name that is not there is an error.
-func (t *Table) without(names []string) (*Table, error) {
-	for _, name := range names {
-		j, err := t.Column(name)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", t.Name, err)
-		}
-		u := *t
-		u.Cols--
-		u.Header = slices.Delete(slices.Clone(t.Header), j, j+1)
-		u.Values = make([]float64, 0, t.Rows()*u.Cols)
-		for i := range t.Rows() {
-			row := t.Values[i*t.Cols : (i+1)*t.Cols]
-			u.Values = append(append(u.Values, row[:j]...), row[j+1:]...)
-		}
-		t = &u
-	}
-	return t, nil
-}
-
-func allRows(t *Table) []int32 {
-	all := make([]int32, t.Rows())
-	for i := range all {
-		all[i] = int32(i)
-	}
-	return all
 }

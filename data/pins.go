@@ -104,3 +104,19 @@ func plain(folder string, servers []string, files ...Remote) []download {
 	}
 	return list
 }
+
+// Remote is a file of known content that servers have.
+type Remote struct {
+	URLs   []string // each gives the same bytes
+	Size   int64
+	SHA256 string // in hexadecimal
+}
+
+// mnistFiles are the names that the files of MNIST and FashionMNIST always have.
+var mnistFiles = [4]string{
+	"train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz",
+	"t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz",
+}
+
+// partial is the suffix of a file that is not yet whole.
+const partial = ".part"

@@ -1,6 +1,7 @@
 package data
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -8,12 +9,6 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
-)
-
-// Limits on things that take many times their size in the file: different names in a target column, and columns.
-const (
-	maxNames = 1 << 16
-	maxCols  = 1 << 16
 )
 
 // errNames says that the target column, read as numbers, turned out to hold names.
@@ -351,4 +346,32 @@ func (b *tableBuilder) name(text []byte) (float64, error) {
 		b.names[string(text)] = id
 	}
 	return float64(id), nil
+}
+
+// ReadCSV reads a file. Errors name file, line and column.
+func ReadCSV(path string, o CSV) (*Table, error) {
+	file, size, err := openReadable(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return readCSV(path, file, size, o)
+}
+
+// DecodeCSV decodes the bytes of a file; name stands for it in errors.
+func DecodeCSV(name string, raw []byte, o CSV) (*Table, error) {
+	return readCSV(name, bytes.NewReader(raw), len(raw), o)
+}
+
+// ScanCSV reads a file in blocks of at most rows records, in the memory of a block, and calls fn with each; an error of
+// fn ends it and is returned. Blocks are parts of the table that ReadCSV would return: with the same header, names, lines
+// and errors, which may come after the first blocks. With a target column the file is read twice, since the names in it
+// must be known first, and so a fault is found before the first block.
+func ScanCSV(path string, o CSV, rows int, fn func(*Table) error) error {
+	file, size, err := openReadable(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	return scanCSV(path, file, size, o, rows, fn)
 }

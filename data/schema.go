@@ -32,12 +32,6 @@ type Schema struct {
 	Targets *Standard `json:"targets,omitempty"` // likewise
 }
 
-// CSV says how to read a table of the run's inputs. The table may also have the target's column and columns that are left
-// out.
-func (s *Schema) CSV() CSV {
-	return CSV{Delimiter: s.Delimiter, Header: s.Header, Target: s.Target, schema: s}
-}
-
 // NewSchema makes the schema of a known set of classes, whose inputs may be standardised.
 func NewSchema(train *Set, standardise bool) *Schema {
 	s := &Schema{Shape: train.Shape, Classes: train.Classes, Names: train.Names}

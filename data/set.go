@@ -157,3 +157,11 @@ func part[T any](x []T, lo, hi, p int) []T {
 	}
 	return x[lo*p : hi*p : hi*p]
 }
+
+func size(shape []int) int {
+	p := 1
+	for _, d := range shape {
+		p *= d
+	}
+	return p
+}

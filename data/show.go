@@ -132,15 +132,6 @@ func packedFormat(path string, file content, size int) (string, error) {
 	return "idx", nil
 }
 
-// isText reports whether a file that begins like this could be a table. UTF-16 counts as text: the reader of tables refuses
-// it with the reason.
-func isText(head []byte) bool {
-	if s := string(head[:min(len(head), 2)]); s == "\xff\xfe" || s == "\xfe\xff" {
-		return true
-	}
-	return len(head) > 0 && !bytes.ContainsFunc(head, func(r rune) bool { return r < ' ' && r != '\t' && r != '\n' && r != '\r' })
-}
-
 // array describes an IDX or NPY file, in the memory of a block. The order of a file in Fortran order does not matter to
 // a summary.
 func (d *Description) array(file content) error {

@@ -9,7 +9,6 @@ import (
 	"io"
 	"math"
 	"math/bits"
-	"os"
 )
 
 // source reads the bytes of a file of numbers, and unpacks those that gzip packed.
@@ -48,19 +47,6 @@ func newSource(name string, c content, size int) (*source, error) {
 		s.r, s.packed = z, true
 	}
 	return s, nil
-}
-
-// open opens a regular file: a pipe or device could block or never end.
-func open(path string) (*os.File, int, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, 0, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, 0, fmt.Errorf("%s: is not a regular file", path)
-	}
-	f, err := os.Open(path)
-	return f, int(info.Size()), err
 }
 
 // withSource calls f with the source of a file.
@@ -279,4 +265,63 @@ func reverse(b []byte, size int) {
 			b[i], b[j] = b[j], b[i]
 		}
 	}
+}
+
+// header reads the first four bytes and lets parse read the rest of the header.
+func (s *source) header(parse func(*source, [4]byte) (*layout, error)) (*layout, error) {
+	var first [4]byte
+	if err := s.fill(first[:]); err != nil {
+		return nil, s.errorf(s.at, "header: %w", err)
+	}
+	return parse(s, first)
+}
+
+// array reads the whole array and the end of the file.
+func (s *source) array(parse func(*source, [4]byte) (*layout, error)) (*Array, error) {
+	l, err := s.header(parse)
+	if err != nil {
+		return nil, err
+	}
+	n, err := s.check(l)
+	if err != nil {
+		return nil, err
+	}
+	from := s
+	if l.fortran {
+		if from, err = s.toC(l, n); err != nil {
+			return nil, err
+		}
+	}
+	values, err := l.read(from, n)
+	if err != nil {
+		return nil, err
+	}
+	return &Array{Name: s.name, Shape: l.shape, Values: values}, s.end()
+}
+
+// toC reads the n values of an array in Fortran order and returns a source of the same values in C order.
+func (s *source) toC(l *layout, n int) (*source, error) {
+	size := elements[l.dtype].size
+	values, err := readBytes(s, n*size, false)
+	if err != nil {
+		return nil, l.needs(err)
+	}
+	from, to := values.([]uint8), make([]byte, 0, n*size)
+	stride := make([]int, len(l.shape)) // in from
+	for i, step := 0, size; i < len(stride); i++ {
+		stride[i], step = step, step*l.shape[i]
+	}
+	index, at := make([]int, len(l.shape)), 0
+	for range n {
+		to = append(to, from[at:at+size]...)
+		for k := len(index) - 1; k >= 0; k-- {
+			at += stride[k]
+			if index[k]++; index[k] < l.shape[k] {
+				break
+			}
+			at -= stride[k] * l.shape[k]
+			index[k] = 0
+		}
+	}
+	return &source{name: s.name, r: bytes.NewReader(to), file: len(to)}, nil
 }

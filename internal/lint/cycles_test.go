@@ -21,22 +21,9 @@ import (
 // (docs/adr/0009-cycles-of-files.md).
 const largestCycle = 4
 
-// largerCycles are the packages that may have a larger cycle, and why. A row fails when its number is larger than the
-// package needs. A new row, or a larger number, needs a reason in the same page of docs/adr.
-var largerCycles = map[string]struct {
-	files  int
-	reason string
-}{
-	"":     {25, "the Spec, its checks, data, engine and folder in one package: they are to be packages of their own"},
-	"data": {21, "an array's file knows every reader, and the set its examples' sources"},
-	"nn":   {11, "the program lists the ops of all layers, whose files use the program"},
-	"smc":  {7, "the loop and its four parts share the Sampler; they are read together"},
-}
-
 // TestCyclesOfFiles: only few files of a package may use each other in a cycle, since they can only be understood together.
 func TestCyclesOfFiles(t *testing.T) {
 	packages, export := listExports(t)
-	seen := map[string]bool{}
 	for _, p := range packages {
 		name := relative(p.ImportPath)
 		graph, err := fileGraph(p, export)
@@ -44,28 +31,13 @@ func TestCyclesOfFiles(t *testing.T) {
 			t.Errorf("%s: %v", p.ImportPath, err)
 			continue
 		}
-		limit := largestCycle
-		exception, excepted := largerCycles[name]
-		if excepted {
-			limit, seen[name] = exception.files, true
-		}
-		largest := 0
 		for _, c := range components(graph) {
-			largest = max(largest, len(c))
 			if len(c) > 1 {
 				t.Logf("package %q: %d files in a cycle: %s", name, len(c), strings.Join(c, ", "))
 			}
-			if len(c) > limit {
-				t.Errorf("package %q: %d files use each other in a cycle, more than %d (docs/adr/0009-cycles-of-files.md):\n%s", name, len(c), limit, describe(graph, c))
+			if len(c) > largestCycle {
+				t.Errorf("package %q: %d files use each other in a cycle, more than %d (docs/adr/0009-cycles-of-files.md):\n%s", name, len(c), largestCycle, describe(graph, c))
 			}
-		}
-		if excepted && largest < limit {
-			t.Errorf("package %q has cycles of %d files at most: lower its row of %d in largerCycles, or remove it", name, largest, limit)
-		}
-	}
-	for name := range largerCycles {
-		if !seen[name] {
-			t.Errorf("there is no package %q any more: remove it from largerCycles", name)
 		}
 	}
 }

@@ -1,0 +1,27 @@
+package data
+
+import (
+	"compress/gzip"
+	"embed"
+	"io"
+)
+
+// builtin returns the unpacked bytes of a file within the program.
+func builtin(file string) (string, []byte, error) {
+	packed, err := embedded.Open(file)
+	if err != nil {
+		return file, nil, err
+	}
+	defer packed.Close()
+	z, err := gzip.NewReader(packed)
+	if err != nil {
+		return file, nil, err
+	}
+	raw, err := io.ReadAll(z)
+	return file, raw, err
+}
+
+// embedded holds the built-in sets, all compressed: MNIST7's four files and the tables uci/*.csv.
+//
+//go:embed mnist7/*.gz uci/*.gz
+var embedded embed.FS
