@@ -1,8 +1,6 @@
 package method
 
 import (
-	"context"
-
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/finding"
@@ -42,7 +40,7 @@ func (AsIs) Sampling() *Sampling { return nil }
 func (AsIs) Memory(job *Job) Memory { return Memory{Bytes: job.bytes(0)} }
 
 // Phases is empty.
-func (AsIs) Phases(context.Context, *Job) ([]runs.Phase, error) { return nil, nil }
+func (AsIs) Phases(*Job) ([]runs.Phase, error) { return nil, nil }
 
 // Gather returns the network.
 func (AsIs) Gather(job *Job, _ []runs.Phase, _ []TraceLine) (*bnn.Ensemble, []finding.Finding, error) {

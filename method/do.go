@@ -28,7 +28,7 @@ func (j *Job) Do(ctx context.Context, m Method) (*Outcome, error) {
 		}
 		j.Prior = prior
 	}
-	phases, err := m.Phases(ctx, j)
+	phases, err := m.Phases(j)
 	if err != nil {
 		return nil, err
 	}

@@ -1,8 +1,6 @@
 package method
 
 import (
-	"context"
-
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/finding"
@@ -41,7 +39,7 @@ func (Ensemble) Sampling() *Sampling { return nil }
 func (Ensemble) Memory(job *Job) Memory { return Memory{Bytes: job.bytes(0)} }
 
 // Phases is empty: the search has done the work.
-func (Ensemble) Phases(context.Context, *Job) ([]runs.Phase, error) { return nil, nil }
+func (Ensemble) Phases(*Job) ([]runs.Phase, error) { return nil, nil }
 
 // Gather returns all restarts.
 func (Ensemble) Gather(job *Job, _ []runs.Phase, _ []TraceLine) (*bnn.Ensemble, []finding.Finding, error) {

@@ -29,7 +29,7 @@ func TestIslandAlone(t *testing.T) {
 	for _, m := range []Method{followed(), MCMC{Chains: 2, Start: "prior", Epochs: 12, Keep: 4, Move: mcmc.HMC{Steps: 2}}.Complete(Around{})} {
 		phases := func(threads int) (*Job, runs.Phase) {
 			job := newJob(t, threads)
-			all, err := m.Phases(t.Context(), job)
+			all, err := m.Phases(job)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -69,7 +69,7 @@ func TestIslandAlone(t *testing.T) {
 // An island that is stopped is as it was before, and one whose start is stopped has not begun.
 func TestIslandIsStopped(t *testing.T) {
 	job := newJob(t, 1)
-	phases, err := followed().Phases(t.Context(), job)
+	phases, err := followed().Phases(job)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,8 +1,6 @@
 package method
 
 import (
-	"context"
-
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/finding"
@@ -37,7 +35,7 @@ func (MAP) Sampling() *Sampling { return nil }
 func (MAP) Memory(job *Job) Memory { return Memory{Bytes: job.bytes(0)} }
 
 // Phases is empty: the search has done the work.
-func (MAP) Phases(context.Context, *Job) ([]runs.Phase, error) { return nil, nil }
+func (MAP) Phases(*Job) ([]runs.Phase, error) { return nil, nil }
 
 // Gather returns the best restart.
 func (MAP) Gather(job *Job, _ []runs.Phase, _ []TraceLine) (*bnn.Ensemble, []finding.Finding, error) {

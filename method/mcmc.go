@@ -1,7 +1,6 @@
 package method
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
@@ -132,7 +131,7 @@ func (m MCMC) Memory(job *Job) Memory {
 }
 
 // Phases is the chains.
-func (m MCMC) Phases(_ context.Context, job *Job) ([]runs.Phase, error) {
+func (m MCMC) Phases(job *Job) ([]runs.Phase, error) {
 	s := m.Sampling()
 	start := chainStarts.find(m.Start)
 	return []runs.Phase{s.islands(job, func(c int) *smc.Sampler {

@@ -90,7 +90,7 @@ func TestSamplersOfChains(t *testing.T) {
 		if err := job.search(t.Context(), new(Outcome)); err != nil {
 			t.Fatal(err)
 		}
-		phases, err := m.Phases(t.Context(), job)
+		phases, err := m.Phases(job)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,8 +12,6 @@
 package method
 
 import (
-	"context"
-
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/finding"
@@ -45,7 +43,7 @@ type Method interface {
 	Memory(job *Job) Memory
 
 	// Phases lists the work. Each phase begins when the one before has ended.
-	Phases(ctx context.Context, job *Job) ([]runs.Phase, error)
+	Phases(job *Job) ([]runs.Phase, error)
 
 	// Gather makes the ensemble of what the parts of the phases ended with, and says what a reader should know of it and of the
 	// trace.

@@ -1,7 +1,6 @@
 package method
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
@@ -253,7 +252,7 @@ func (m SMC) Memory(job *Job) Memory {
 }
 
 // Phases is the islands.
-func (m SMC) Phases(_ context.Context, job *Job) ([]runs.Phase, error) {
+func (m SMC) Phases(job *Job) ([]runs.Phase, error) {
 	s, start := m.Sampling(), m.start()
 	return []runs.Phase{s.islands(job, func(i int) *smc.Sampler {
 		one := &smc.Sampler{Path: m.path(), Move: m.Move, Resample: m.Resample, Particles: m.Particles, Start: start.place(job, i, m.Particles)}

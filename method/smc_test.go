@@ -120,7 +120,7 @@ func TestSamplersOfIslands(t *testing.T) {
 		c.m.Islands, c.m.Particles = 3, 4
 		m := c.m.Complete(Around{}).(SMC)
 		job := newJob(t, 1)
-		phases, err := m.Phases(t.Context(), job)
+		phases, err := m.Phases(job)
 		if err != nil {
 			t.Fatal(err)
 		}
