@@ -26,7 +26,7 @@ func TestPartAlone(t *testing.T) {
 			if err := f.prepare(spec, Options{Threads: 1}); err != nil {
 				t.Fatal(err)
 			}
-			phases, err := f.Spec.Way().Phases(t.Context(), &f.job)
+			phases, err := f.Spec.Way().Phases(&f.job)
 			if err != nil || len(phases) != 1 {
 				t.Fatalf("%s: %d phases, %v", method, len(phases), err)
 			}
