@@ -30,8 +30,8 @@ type SMC struct {
 	// nothing, or init. On any path the default is init where model.init is given, and neither anchor nor map.
 	Start string `yaml:"start,omitempty"`
 
-	// Weight is for moves without accept or reject: momentum (default), or literal, as eq. 12 is printed, for comparison only
-	// (data-annealing-smc, section 5, A3).
+	// Weight must suit the move, and by default it is the move's own. With accept or reject: reversal. Without: momentum, or
+	// literal, as eq. 12 is printed, for comparison only (data-annealing-smc, section 5, A3).
 	Weight smc.Weighting `yaml:"weight,omitempty"`
 }
 
@@ -108,13 +108,9 @@ func (m SMC) Check(f *config.Faults) {
 		return
 	}
 	f.If(m.Start != "" && m.Start != "init" && !m.Path.Batches(), "start", "goes with a path of batches; tempering begins at the prior, or at model.init")
-	switch {
-	case m.Weight == nil:
-	case m.Move.Invariant():
-		f.Add("weight", "is that of moves without accept or reject: it goes with move: {leapfrog: …}")
-	default:
-		if err := m.Weight.Suits(false); err != nil {
-			f.Add("weight", "%v", err)
+	if m.Weight != nil {
+		if err := m.Weight.Suits(m.Move.Invariant()); err != nil {
+			f.Add("weight", "%v (%s); leave weight out for that of the move", err, strings.Join(mcmc.MovesWhere(!m.Move.Invariant()), " or "))
 		}
 	}
 }

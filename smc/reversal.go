@@ -20,7 +20,7 @@ func (Reversal) After(*mcmc.Population, []float64, []float64) []float64 { return
 // Suits wants moves that leave their target invariant.
 func (Reversal) Suits(invariant bool) error {
 	if !invariant {
-		return errors.New("weighting: Reversal forgets the energy error of moves without accept/reject: want Momentum, or nil for it")
+		return errors.New("forgets the energy errors of moves without accept or reject: it goes with moves that have it")
 	}
 	return nil
 }

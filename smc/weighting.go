@@ -20,7 +20,8 @@ type Weigher interface {
 type Weighting interface {
 	Weigher
 
-	// Suits says why the weighting cannot go with moves that leave their target invariant, or with those that do not.
+	// Suits says why the weighting cannot go with moves that leave their target invariant, or with those that do not. What it
+	// says follows the weighting's name.
 	Suits(invariant bool) error
 	// FollowsTargets says whether changes of target count. If not, the weights follow no path, and their product is no evidence.
 	FollowsTargets() bool
