@@ -10,15 +10,15 @@ import (
 // Mutations says how many moves an iteration makes. In a config it is a number, or {eta: 0.05, max: 50}.
 type Mutations struct {
 	// Count is the number of moves; 0: 1, unless Eta is set.
-	Count int `yaml:"count,omitempty,short"`
+	Count int `yaml:",short"`
 
 	// Eta, if positive, makes the number adaptive (scalable-bayesian-monte-carlo, Appendix D): with
 	//
 	//	dist_m = (1/J) Σ_j |θ_j^m − θ_j^0|₂
 	//
 	// moves end at the smallest m ≥ 2 for which |dist_m − dist_{m−1}| ≤ Eta·dist_{m−1}.
-	Eta float64 `yaml:"eta,omitempty"`
-	Max int     `yaml:"max,omitempty"` // largest adaptive number; 0: 50
+	Eta float64 `yaml:"eta,omitempty,nonzero"`
+	Max int     `yaml:"max,omitempty,nonzero"` // largest adaptive number; 0: 50
 }
 
 // Defaults makes the number adaptive with Eta .05 and Max 50 where one of the two is set.

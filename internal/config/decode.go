@@ -75,12 +75,13 @@ func (d *decoder) structure(path string, v reflect.Value, n *node, part bool) {
 	var own []slot
 	for _, s := range slots(v) {
 		if s.short && !n.table && !n.null() {
-			at := join(path, s.name)
-			d.source.moved[at] = path
+			if s.name != "" {
+				d.source.moved[join(path, s.name)] = path
+			}
 			d.decode(path, s.v, n, s.field)
 			return
 		}
-		if !part || !s.beside {
+		if (!part || !s.beside) && (s.name != "" || s.inline) {
 			own = append(own, s)
 		}
 	}

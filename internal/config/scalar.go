@@ -64,9 +64,9 @@ func (d *decoder) number(path string, v reflect.Value, n *node, f field, what st
 }
 
 // put sets v to what is written. A zero over a default, or over what the table's own part has, is remembered: it is a fault
-// unless the field takes it or a check says more about it.
+// unless the field takes it or a check says more about it. Where a field has nonzero, so is any zero.
 func (d *decoder) put(path string, v, next reflect.Value, n *node, f field) {
-	if next.IsZero() && !v.IsZero() && !f.zero {
+	if next.IsZero() && !f.zero && (!v.IsZero() || f.nonzero && d.again) {
 		d.zeros = append(d.zeros, fault{n.place, path, n.kind() + " is no value here: leave it out for the default"})
 	}
 	v.Set(next)
