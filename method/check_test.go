@@ -44,7 +44,7 @@ func TestCheck(t *testing.T) {
 		}},
 		{ofIslands(islands, func(m *SMC) { m.Start = "init" }), nil},
 		{ofIslands(islands, func(m *SMC) { m.Start = "sgd" }), []string{
-			"start: goes with a path of batches; tempering begins at the prior, or at model.init",
+			"start: goes with a path of batches; any other path begins at the prior, or at model.init",
 		}},
 		{ofIslands(batches, func(m *SMC) { m.Start = "sdg" }), []string{
 			`start: unknown name "sdg": did you mean "sgd"? (known: prior, tempered, map, sgd, init)`,

@@ -26,7 +26,7 @@ type SMC struct {
 
 	// Start is where particles begin. On paths of batches (data-annealing-smc, section 3.7): prior (default), draws weighted by
 	// the likelihood of the first batch; tempered, draws that adaptive tempering leads to the first batch; map, all at the best
-	// MAP restart; sgd, each at the end of a MAP restart of its own; init, all at model.init. With tempering: prior, written as
+	// MAP restart; sgd, each at the end of a MAP restart of its own; init, all at model.init. On other paths: prior, written as
 	// nothing, or init. On any path the default is init where model.init is given, and neither anchor nor map.
 	Start string `yaml:"start,omitempty"`
 
@@ -107,7 +107,7 @@ func (m SMC) Check(f *config.Faults) {
 		f.If(m.Move == nil, "move", "want one of %s", strings.Join(mcmc.Moves.Names(), ", "))
 		return
 	}
-	f.If(m.Start != "" && m.Start != "init" && !m.Path.Batches(), "start", "goes with a path of batches; tempering begins at the prior, or at model.init")
+	f.If(m.Start != "" && m.Start != "init" && !m.Path.Batches(), "start", "goes with a path of batches; any other path begins at the prior, or at model.init")
 	if m.Weight != nil {
 		if err := m.Weight.Suits(m.Move.Invariant()); err != nil {
 			f.Add("weight", "%v (%s); leave weight out for that of the move", err, strings.Join(mcmc.MovesWhere(!m.Move.Invariant()), " or "))
