@@ -21,13 +21,16 @@ type Mutations struct {
 	Max int     `yaml:"max,omitempty,nonzero"` // largest adaptive number; 0: 50
 }
 
+// mostMutations is the default of Max.
+const mostMutations = 50
+
 // Defaults makes the number adaptive with Eta .05 and Max 50 where one of the two is set.
 func (m *Mutations) Defaults() {
 	if m.Count != 0 || m.Eta == 0 && m.Max == 0 {
 		return
 	}
 	def(&m.Eta, 0.05)
-	def(&m.Max, 50)
+	def(&m.Max, mostMutations)
 }
 
 // forPopulation is m with what was left out: 10 moves if nothing is set.
@@ -59,7 +62,7 @@ func (m Mutations) Limit() int {
 	case m.Eta == 0:
 		return max(1, m.Count)
 	case m.Max == 0:
-		return 50
+		return mostMutations
 	}
 	return m.Max
 }
