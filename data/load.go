@@ -204,7 +204,9 @@ func (s Settings) loadArrays(need Need) (*Problem, error) {
 	memory := Memory{}
 	if s.Memory != nil {
 		if memory = *s.Memory; memory.Train == nil {
-			return nil, fieldError("memory", "the examples of this run were in a program's memory: give them again, as data.Settings.Memory")
+			return nil, fieldError("memory", "the examples of this run were in a program's memory: "+
+				"on the command line, starling evaluate RUN --data FILE and starling predict RUN take examples from a file; "+
+				"a program gives them again, as data.Settings.Memory")
 		}
 	}
 	p := &Problem{Name: "memory", Schema: need.Schema, Whole: need.Whole, targets: map[string]string{}}

@@ -142,7 +142,7 @@ func TestLoadRefuses(t *testing.T) {
 		"test's format":        {Settings{Train: images, Test: &Arrays{notes, notes}}, Need{}, "", notes},
 		"group's shape":        {Settings{Train: images, Groups: []GroupFile{{"waves", "../testdata/wave.csv"}}}, Need{}, "", "../testdata/wave.csv: rows of 3 values, the run was trained on examples of shape [1 8 8]"},
 		"group of a table":     {Settings{CSV: &trees, Groups: []GroupFile{{"images", "../examples/images-nine.npy"}}}, Need{}, "", "examples/images-nine.npy: examples of shape [1 8 8], the run was trained on rows of 4 inputs, or 5 columns with the target"},
-		"memory elsewhere":     {Settings{Memory: &Memory{}}, Need{}, "memory", "the examples of this run were in a program's memory: give them again"},
+		"memory elsewhere":     {Settings{Memory: &Memory{}}, Need{}, "memory", "the examples of this run were in a program's memory: on the command line, starling evaluate RUN --data FILE and starling predict RUN take"},
 	} {
 		_, err := c.s.Load(dir, c.need)
 		var field *FieldError

@@ -22,7 +22,7 @@ type Scores struct {
 
 // ScoreFiles scores the class probabilities in a file, [examples, classes] or [particles, examples, classes], against
 // the labels in another: integers from 0 in an array [examples] or in a CSV of one column, or names of classes in such a CSV.
-// names are the classes' in order; nil if they have none. weights, which may be empty, is a file of the particles' weights,
+// names are the classes' in order, one for each column of probabilities; nil if they have none. weights, which may be empty, is a file of the particles' weights,
 // of any common scale. The error is an *InputError that names file and place.
 func ScoreFiles(probs, labels, weights string, names []string) (*Scores, error) {
 	s, err := scoreFiles(probs, labels, weights, names)
@@ -51,6 +51,10 @@ func scoreFiles(probs, labels, weights string, names []string) (*Scores, error) 
 	values := p.Float64s()
 	if err := checkProbabilities(probs, values, p.Shape); err != nil {
 		return nil, err
+	}
+	if names != nil && classes != len(names) {
+		return nil, fmt.Errorf("%s: shape %v has %d classes, the run has %d: want a column for each, in the order of the run's names (%s)",
+			probs, p.Shape, classes, len(names), list(names))
 	}
 	y, err := readLabels(labels, n, names)
 	if err != nil {

@@ -108,6 +108,8 @@ func TestScoreFilesErrors(t *testing.T) {
 		"an empty cell":    {good, "label\nash\n\nash\n", "", classes, `y: line 3: "" is not a class of the run`},
 		"names and number": {good, "label\nash\n1\nash\n", "", classes, `y: line 3: "1" is not a class of the run`},
 		"few names":        {good, "birch\nash\n", "", classes, "y has 2 labels, [2], for 3 examples"},
+		"few columns":      {good, "ash\nash\nbirch\n", "", append(classes, "oak"), `p: shape [3 2] has 2 classes, the run has 3: want a column for each, in the order of the run's names ("ash", "birch", "oak")`},
+		"many columns":     {good, integers(0, 0, 1), "", classes[:1], "p: shape [3 2] has 2 classes, the run has 1: want a column for each"},
 		"weights' shape":   {particles, integers(1), npy(t, []int{2}, 1, 1), nil, "w: weights of shape [2] for 3 particles, want [3]"},
 		"log-weights":      {particles, integers(1), npy(t, []int{3}, -1, -2, 0), nil, "w: weight 0 is -1: want a number from 0 (weights, not their logarithms)"},
 		"all dead":         {particles, integers(1), npy(t, []int{3}, 0, 0, 0), nil, "w: the weights sum to 0"},
