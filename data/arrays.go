@@ -42,7 +42,7 @@ func labelsOf(inputs, labels *Array) ([]int32, error) {
 	return labels.Ints()
 }
 
-// NewValues makes a set for regression of inputs [n, …], as NewSet, and targets [n] or [n, outputs], floats or
+// NewValues is NewSet for programs with numbers to predict: it makes a set for regression of inputs [n, …], as NewSet, and targets [n] or [n, outputs], floats or
 // integers. Errors name the array and the example.
 func NewValues(name string, inputs, targets *Array) (*Set, error) {
 	s, err := NewInputs(name, inputs)

@@ -10,7 +10,8 @@ package data
 //
 // The whole may be compressed with gzip.
 
-// ReadIDX reads an IDX file, compressed or not. Errors name the file, the place and what is wrong there.
+// ReadIDX, for programs, reads an IDX file, compressed or not. Errors name the file, the place and what is wrong there.
+// ReadArray reads any format.
 func ReadIDX(path string) (*Array, error) {
 	return withSource(path, func(s *source) (*Array, error) { return s.array((*source).idxHeader) })
 }

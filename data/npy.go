@@ -29,12 +29,13 @@ const maxNPYHeader = 1<<16 - 1
 // maxNPYDims is NumPy's own bound.
 const maxNPYDims = 64
 
-// ReadNPY reads a NumPy file, compressed with gzip or not. Errors name the file, the place and what is wrong there.
+// ReadNPY, for programs, reads a NumPy file, compressed with gzip or not. Errors name the file, the place and what is wrong there.
+// ReadArray reads any format.
 func ReadNPY(path string) (*Array, error) {
 	return withSource(path, func(s *source) (*Array, error) { return s.array((*source).npyHeader) })
 }
 
-// DecodeNPY decodes the bytes of a NumPy file; name stands for the file in errors.
+// DecodeNPY, for programs, decodes the bytes of a NumPy file; name stands for the file in errors.
 func DecodeNPY(name string, raw []byte) (*Array, error) {
 	s, err := inMemory(name, raw)
 	if err != nil {

@@ -75,18 +75,9 @@ func (s *Sampling) Diagnostics(trace []TraceLine) Diagnostics {
 	return diagnose(trace, s.Particles)
 }
 
-// EvidenceOf says what the log evidence of a run on a path of batches is an estimate of, and whether it can pass for one, or
-// gives a reason why there is none. On other paths ok is false.
-func (s *Sampling) EvidenceOf(trace []TraceLine, examples int) (f finding.Finding, ok bool) {
-	if !s.Path.Batches() {
-		return f, false
-	}
-	return s.evidence(trace, examples)[0], true
-}
-
-// evidence says what the log evidence on a path of batches is an estimate of, or gives all reasons why there is none. The target
-// changes from batch to batch, and the weights with it: their product is the product of the ratios of each normaliser to the one
-// before, which leaves the normaliser of the last target.
+// evidence says what the log evidence on a path of batches is an estimate of, and whether it can pass for one, or gives all
+// reasons why there is none. The target changes from batch to batch, and the weights with it: their product is the product of the
+// ratios of each normaliser to the one before, which leaves the normaliser of the last target.
 func (s *Sampling) evidence(trace []TraceLine, examples int) (none []finding.Finding) {
 	if !s.Evidence {
 		none = append(none, finding.NoEvidence(s.Start))

@@ -130,9 +130,6 @@ func TestDiagnosticsOfIslands(t *testing.T) {
 		if d := s.Diagnostics(trace); d != (Diagnostics{}) || ofWeights(s, trace) != nil {
 			t.Errorf("%s has diagnostics of batches: %+v", m.Title(), d)
 		}
-		if f, ok := s.EvidenceOf(trace, 60); ok {
-			t.Errorf("%s: %q", m.Title(), f.Words())
-		}
 	}
 }
 
@@ -154,8 +151,8 @@ func TestNoEvidence(t *testing.T) {
 		if found[0].Kind != "optimiser" || words(found[1:]) != words(c.want) {
 			t.Errorf("start %s, literal %v: %q, want %q", c.start, c.literal, words(found), words(c.want))
 		}
-		if f, ok := s.EvidenceOf(trace, 60); !ok || f.Words() != c.want[0].Words() {
-			t.Errorf("start %s, literal %v: evidence %q", c.start, c.literal, f.Words())
+		if f := s.evidence(trace, 60); words(f) != words(c.want) {
+			t.Errorf("start %s, literal %v: evidence %q", c.start, c.literal, words(f))
 		}
 	}
 }
@@ -181,9 +178,9 @@ func TestEvidenceOf(t *testing.T) {
 	} {
 		for _, start := range []string{"prior", "tempered"} {
 			s := SMC{Particles: 8, Islands: 2, Start: start, Path: c.path, Move: mcmc.Unadjusted{}, Weight: smc.Momentum{}}.Sampling()
-			f, ok := s.EvidenceOf([]TraceLine{c.end}, 60)
-			if want := finding.Evidence(c.target, finding.Estimate, !c.sure); !ok || f.Words() != want.Words() || s.Comparable != c.sure || !s.Evidence {
-				t.Errorf("%v, start %s: %q, want %q; comparable %v", c.path, start, f.Words(), want.Words(), s.Comparable)
+			f := s.evidence([]TraceLine{c.end}, 60)
+			if want := finding.Evidence(c.target, finding.Estimate, !c.sure); len(f) != 1 || f[0].Words() != want.Words() || s.Comparable != c.sure || !s.Evidence {
+				t.Errorf("%v, start %s: %q, want %q; comparable %v", c.path, start, words(f), want.Words(), s.Comparable)
 			}
 		}
 	}
