@@ -31,9 +31,10 @@ func (s *Sampler) Run(ctx context.Context, st *State, watch Watch) error {
 	return nil
 }
 
-// RunIslands is for programs that sample without a config. It runs independent samplers, which must differ in Island, on the threads of workers, and returns their last
-// states in the same order. watch is called by several islands at the same time, though never twice by one. The first error
-// ends all; every state is then the last complete one, nil where an island has not begun.
+// RunIslands is for programs that sample without a config. It runs independent samplers, which must differ in Island, on the
+// threads of workers, and returns their last states in the same order. watch is called by several islands at the same time,
+// though never twice by one. The first error ends all; every state is then the last complete one, nil where an island has not
+// begun.
 func RunIslands(ctx context.Context, workers *pool.Pool, islands []*Sampler, watch Watch) ([]*State, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)

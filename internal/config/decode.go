@@ -121,7 +121,7 @@ func (t *table) decode() {
 		t.key(k, t.n.items[i])
 	}
 	for _, c := range t.families {
-		t.settle(c)
+		t.take(c)
 	}
 }
 

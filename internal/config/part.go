@@ -145,8 +145,8 @@ func (d *decoder) settings(outer, path string, c *choice, row int, part reflect.
 	}
 }
 
-// settle sets a family's field to the part that was named.
-func (t *table) settle(c *choice) {
+// take sets a family's field to the part that was named.
+func (t *table) take(c *choice) {
 	d := t.d
 	names := slices.Sorted(slices.Values(c.family.Names()))
 	switch {

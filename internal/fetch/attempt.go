@@ -49,7 +49,7 @@ func (c *Client) attempt(ctx context.Context, url string, p *part) error {
 	}
 	response, err := cmp.Or(c.HTTP, http.DefaultClient).Do(request)
 	if err != nil {
-		return broken(ctx, url, err)
+		return failedConnection(ctx, url, err)
 	}
 	defer response.Body.Close()
 	if err := p.begin(url, response); err != nil {
@@ -77,14 +77,14 @@ func (c *Client) attempt(ctx context.Context, url string, p *part) error {
 		case err == io.EOF:
 			return temporary(url, "ended after %d of %d bytes", p.have, p.want.Size)
 		case err != nil:
-			return broken(ctx, url, err)
+			return failedConnection(ctx, url, err)
 		}
 	}
 }
 
-// broken is the error of a connection that failed. If ctx ended it, the error is the cause of ctx. An unknown host is not a
+// failedConnection is the error of a connection that failed. If ctx ended it, the error is the cause of ctx. An unknown host is not a
 // temporary failure.
-func broken(ctx context.Context, url string, err error) error {
+func failedConnection(ctx context.Context, url string, err error) error {
 	var full *neturl.Error // repeats the address
 	if errors.As(err, &full) {
 		err = full.Err

@@ -402,7 +402,7 @@ func TestUnknownHost(t *testing.T) {
 	for _, c := range []struct {
 		missing, again bool
 	}{{true, false}, {false, true}} {
-		err := broken(t.Context(), "http://x/", &url.Error{Op: "Get", URL: "http://x/", Err: &net.DNSError{Err: "no such host", Name: "x", IsNotFound: c.missing}})
+		err := failedConnection(t.Context(), "http://x/", &url.Error{Op: "Get", URL: "http://x/", Err: &net.DNSError{Err: "no such host", Name: "x", IsNotFound: c.missing}})
 		if errors.As(err, new(temporaryError)) != c.again || strings.Count(err.Error(), "http://x/") != 1 {
 			t.Errorf("%+v: %v", c, err)
 		}

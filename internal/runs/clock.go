@@ -11,7 +11,7 @@ type clock struct {
 	now func() time.Time // nil: time.Now
 
 	turn       sync.Mutex // for all that follows
-	settled    time.Time  // what came before is in work and evaluation
+	counted    time.Time  // what came before is in work and evaluation
 	work       time.Duration
 	evaluation time.Duration
 	aside      int // parts that evaluate now
@@ -25,26 +25,26 @@ func (c *clock) time() time.Time {
 	return c.now()
 }
 
-// settle divides the time up to now. Parts that go on side by side share the threads evenly, so that the evaluation takes
+// count divides the time up to now. Parts that go on side by side share the threads evenly, so that the evaluation takes
 // the share of the parts that evaluate. The lock is held.
-func (c *clock) settle() {
+func (c *clock) count() {
 	now := c.time()
-	if c.settled.IsZero() {
-		c.settled = now
+	if c.counted.IsZero() {
+		c.counted = now
 	}
-	spent := now.Sub(c.settled)
+	spent := now.Sub(c.counted)
 	sharing := max(1, c.sharing)
 	evaluation := spent * time.Duration(min(c.aside, sharing)) / time.Duration(sharing)
 	c.evaluation += evaluation
 	c.work += spent - evaluation
-	c.settled = now
+	c.counted = now
 }
 
 // share says how many parts share the threads from now on.
 func (c *clock) share(parts int) {
 	c.turn.Lock()
 	defer c.turn.Unlock()
-	c.settle()
+	c.count()
 	c.sharing = parts
 }
 
@@ -52,7 +52,7 @@ func (c *clock) share(parts int) {
 func (c *clock) step(aside int) {
 	c.turn.Lock()
 	defer c.turn.Unlock()
-	c.settle()
+	c.count()
 	c.aside += aside
 }
 
@@ -60,6 +60,6 @@ func (c *clock) step(aside int) {
 func (c *clock) read() (work, evaluation time.Duration) {
 	c.turn.Lock()
 	defer c.turn.Unlock()
-	c.settle()
+	c.count()
 	return c.work, c.evaluation
 }

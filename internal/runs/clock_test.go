@@ -14,7 +14,7 @@ import (
 // which both do, all. Where no parts run, an hour of evaluation is an hour.
 func TestEvaluationSharesTheTime(t *testing.T) {
 	now := time.Unix(1e9, 0)
-	c := &clock{now: func() time.Time { return now }, work: time.Minute, settled: now}
+	c := &clock{now: func() time.Time { return now }, work: time.Minute, counted: now}
 	c.share(2)
 	for i, s := range []struct {
 		aside   int

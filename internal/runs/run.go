@@ -51,7 +51,7 @@ func Open(folder *Folder, config []byte, m Manifest, o Options) (*Run, error) {
 	if r.Manifest.Started.IsZero() {
 		r.Manifest.Started = r.clock.time()
 	}
-	r.clock.settled = r.Manifest.Started // of this process
+	r.clock.counted = r.Manifest.Started // of this process
 	r.Manifest.Started = r.Manifest.Started.UTC()
 	r.Manifest.machine()
 	if folder == nil {

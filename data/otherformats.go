@@ -24,7 +24,7 @@ func openReadable(path string) (*os.File, int, error) {
 }
 
 // otherKind returns an error that says what a file is and what to do with it, if it begins as a known file of another kind
-// does; nil for NPY, IDX, text and anything unknown. What gzip packed is judged by its content.
+// does; nil for NPY, IDX, text and anything unknown. What gzip packed is recognised by the bytes inside.
 func otherKind(name string, file io.ReaderAt) error {
 	head := make([]byte, 512)
 	n, _ := file.ReadAt(head, 0) // a short file is no error here

@@ -26,7 +26,7 @@ func zipped(t *testing.T, member string) string {
 
 // Files of other programs are named for what they are, with what to do, by everything that reads arrays or tables; what starling
 // reads passes, and what nobody knows is left to the readers.
-func TestForeignFiles(t *testing.T) {
+func TestOtherFormats(t *testing.T) {
 	packed := func(text string) string { return string(gzipped(t, []byte(text))) }
 	npy := npyMagic + "\x01\x00\x06\x00{} \n  \n"
 	idx := "\x00\x00\x08\x01\x00\x00\x00\x01\x07"
@@ -73,7 +73,7 @@ func TestForeignFiles(t *testing.T) {
 			case c.want != "" && (err == nil || !strings.HasPrefix(err.Error(), file+": is ") || !strings.Contains(err.Error(), c.want)):
 				t.Errorf("%s: %s: %v, want %q", name, entry, err, c.want)
 			case c.want == "" && err != nil && strings.Contains(err.Error(), file+": is "):
-				t.Errorf("%s: %s takes it for foreign: %v", name, entry, err)
+				t.Errorf("%s: %s takes it for another format: %v", name, entry, err)
 			}
 		}
 		if c.want == "" && asked != nil {
