@@ -19,11 +19,12 @@ func (Ensemble) Title() string { return "a deep ensemble of MAP restarts" }
 // Complete has nothing to fill in.
 func (m Ensemble) Complete(Around) Method { return m }
 
-// CheckWithin wants several restarts.
+// CheckWithin wants several restarts, and no anchor.
 func (Ensemble) CheckWithin(around Around, at string, f *config.Faults) {
 	if around.Search != nil && around.Search.Restarts == 1 {
 		f.Conflict([]string{"map.restarts", at}, "one restart is no ensemble: want at least 2, or method: map")
 	}
+	f.If(around.Prior.Anchor != nil, "prior.anchor", "is for sampling: method ensemble takes the restarts as they are")
 }
 
 // CheckData has nothing to refuse.

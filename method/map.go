@@ -19,8 +19,10 @@ func (MAP) Title() string { return "the best MAP alone" }
 // Complete has nothing to fill in.
 func (m MAP) Complete(Around) Method { return m }
 
-// CheckWithin has nothing to refuse: the search that it needs is there by default.
-func (MAP) CheckWithin(Around, string, *config.Faults) {}
+// CheckWithin refuses an anchor.
+func (MAP) CheckWithin(around Around, _ string, f *config.Faults) {
+	f.If(around.Prior.Anchor != nil, "prior.anchor", "is for sampling: method map takes the best restart as it is")
+}
 
 // CheckData has nothing to refuse.
 func (MAP) CheckData(int, string, *config.Faults) {}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -154,13 +155,24 @@ func (s *Spec) Title() string {
 func (s *Spec) Complete() { config.Complete(s, Families...) }
 
 // Verify checks a Spec as Parse does, for one that a Go program built or changed: every field, and that the config which YAML
-// writes reads back. The error is a *config.Error.
+// writes reads back to the same Spec. A run is known by its config: what that cannot hold would be lost. The error is a
+// *config.Error.
 func (s Spec) Verify() error {
 	if err := config.Check(s, Families...); err != nil {
 		return err
 	}
-	if _, err := Parse("its config", s.YAML()); err != nil {
-		return fmt.Errorf("the Spec cannot be kept as a config (Complete fills in what was left out):\n%w", err)
+	back, err := Parse("", s.YAML())
+	if err != nil {
+		return s.Fault("", "cannot be kept as a config, which reads: %v (Complete fills in what was left out)", err)
+	}
+	back.source, back.Data.Memory = s.source, s.Data.Memory
+	was, is := reflect.ValueOf(s), reflect.ValueOf(back)
+	for i := range was.NumField() {
+		if f := was.Type().Field(i); f.IsExported() && !reflect.DeepEqual(was.Field(i).Interface(), is.Field(i).Interface()) {
+			name, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+			return s.Fault(name, "has a setting that a config cannot hold, so that the run could not be read back: leave it at its default, "+
+				"or use its package without Fit")
+		}
 	}
 	return nil
 }
