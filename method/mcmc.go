@@ -20,9 +20,9 @@ import (
 // in the second half.
 type MCMC struct {
 	Chains int       `yaml:"chains"`               // default 8
-	Start  string    `yaml:"start"`                // map: chain c at restart c; prior: at a draw; init: at model.init. Default: init if model.init is given and map is not, else map
+	Start  string    `yaml:"start"`                // map: chain c at restart c (default); prior: at a draw; init: at model.init (default where it is given and map is not)
 	Epochs int       `yaml:"epochs"`               // full-batch gradients of a chain; default 1600
-	Keep   int       `yaml:"keep" words:"last=-1"` // states of all chains together, evenly over the second half of each, or KeepLast; default 10 a chain, or all if there are fewer
+	Keep   int       `yaml:"keep" words:"last=-1"` // states of all chains together, evenly over their second halves, or KeepLast; default 10 a chain, or all if fewer
 	Move   mcmc.Move `yaml:"move"`                 // default: hmc
 }
 

@@ -103,8 +103,8 @@ type shades struct {
 	low, up  float64        // values of black and white
 }
 
-// shade chooses the values of black and white: 0 and 1 if all values lie between them, else the lowest and the highest value
-// of the training examples.
+// shade chooses the values of black and white: 0 and 1 if the training examples lie between them, else their lowest and
+// highest value.
 func (v *view) shade(set *data.Set) shades {
 	s := shades{set: set, up: 1}
 	if v.run.Schema != nil {

@@ -32,7 +32,7 @@ func significant[T ~float64](v T) string {
 	return fixed(x, max(3-int(math.Floor(math.Log10(math.Abs(x)))), 0))
 }
 
-// shortest writes a value that was rounded to float32 with the digits that it had before. size is the size of the values
+// shortest writes a value that was rounded to float32 with the digits that it had before. size is the magnitude of the values
 // beside it.
 func shortest(v, size float64) string {
 	size = max(math.Abs(v), size)

@@ -77,7 +77,7 @@ A name that is both a data set's and a file's stands for the data set: write ./N
 			case errors.As(err, &noCSV):
 				return usageError{err}
 			case errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(args[0], `./\`):
-				return wrongUse("%s is no file here and no data set: starling data list shows the sets", args[0])
+				return wrongUse("%s is neither a file nor a data set: starling data list shows the sets", args[0])
 			case err != nil:
 				return &starling.DataError{Err: err}
 			case jsonOut:
@@ -97,7 +97,7 @@ A name that is both a data set's and a file's stands for the data set: write ./N
 	return cmd
 }
 
-// inList is a name as an item of a flag's list.
+// inList writes a name as an item of a flag's list.
 func inList(name string) string {
 	if name == "" || strings.ContainsAny(name, ",\"\n") {
 		return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`

@@ -103,7 +103,7 @@ func (r *reproduce) run(cmd *cobra.Command, args []string) error {
 		}
 		defer unlock()
 	}
-	runs, err := r.write() // before hours are spent on what cannot be written
+	runs, err := r.write() // first, so that hours are not spent on results that cannot be written
 	if err != nil {
 		return err
 	}

@@ -90,7 +90,7 @@ func readCheckpoint(b []byte) (*checkpoint, error) {
 		p := readPhase(d, i)
 		for _, other := range c.phases {
 			if other.name == p.name || other.traced && p.traced {
-				d.Fail("phases %q and %q are one too many", other.name, p.name)
+				d.Fail("phases %q and %q have the same name, or both leave lines in the trace", other.name, p.name)
 			}
 		}
 		c.phases = append(c.phases, p)
