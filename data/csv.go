@@ -7,8 +7,8 @@ import (
 	"strconv"
 )
 
-// CSV says how a text table is read; the zero value guesses delimiter and header and expects numbers only. In Settings
-// it names a table of examples: the column Target is learnt, and all others that are not dropped are inputs.
+// CSV says how a text table is read; the zero value guesses delimiter and header and expects numbers only. In Settings it
+// names a table of examples: the column Target is the target, and every other column that is not dropped is an input.
 //
 // A cell is a decimal number, nan, inf or empty (= NaN); anything else is an error with its line and column, both
 // counted from 1, except in the column Target and in those that are dropped. Cells may stand in double quotes, a quote
@@ -28,10 +28,10 @@ type CSV struct {
 	// Drop are columns that are left out, by name, or without a header by number from 1: their cells are not looked at.
 	Drop []string `yaml:"drop,omitempty"`
 
-	schema *Schema // of a run whose columns the table has; nil: none
+	schema *Schema // of the run whose columns the table must have; nil: none
 }
 
-// Told reports whether anything is set that a reader would guess otherwise.
+// Told reports whether anything is set that a reader would otherwise guess.
 func (o CSV) Told() bool {
 	return o.Delimiter != "" || o.Header != nil || o.Target != "" || len(o.Drop) > 0
 }
@@ -43,7 +43,7 @@ type Table struct {
 	Header    []string
 	Cols      int
 	Values    []float64 // rows × Cols; NaN where a cell is missing or the column left out
-	LeftOut   []bool    // of each column; nil: none is
+	LeftOut   []bool    // for each column, whether it is left out; nil: none is
 
 	// Column Text holds names instead of numbers: its values are indices in Names, which is sorted. −1: no column.
 	Text  int
@@ -52,7 +52,7 @@ type Table struct {
 	lines []int // in the file, of each row
 }
 
-// Rows is the number of rows, the header not counted.
+// Rows is the number of rows, without the header.
 func (t *Table) Rows() int { return len(t.lines) }
 
 // Line is the line of the file on which row i starts, from 1.
@@ -73,10 +73,10 @@ func DecodeCSV(name string, raw []byte, o CSV) (*Table, error) {
 	return readCSV(name, bytes.NewReader(raw), len(raw), o)
 }
 
-// ScanCSV reads a file in blocks of at most rows records, in the memory of a block, and calls fn with each; an error of
-// fn ends it and is returned. Blocks are parts of the table that ReadCSV would return: with the same header, names, lines
-// and errors, which may come after the first blocks. With a target column the file is read twice, since the names in it
-// must be known first, and so a fault is found before the first block.
+// ScanCSV reads a file in blocks of at most rows records, in the memory of a block, and calls fn with each block. An error of
+// fn ends the scan and is returned. Blocks are parts of the table that ReadCSV would return, with the same header, names and
+// lines. Errors are the same too, but may come after the first blocks. With a target column the file is read twice, because
+// the names in it must be known first; then a fault is found before the first block.
 func ScanCSV(path string, o CSV, rows int, fn func(*Table) error) error {
 	file, size, err := openReadable(path)
 	if err != nil {

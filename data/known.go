@@ -15,26 +15,26 @@ type Known struct {
 	Name     string
 	About    string
 	Licence  string
-	Train    int // examples; of a table all rows, before some are held out
+	Train    int // number of examples; for a table all rows, before some are held out
 	Validate int
 	Test     int
 	Groups   []string
 	Whole    bool     // nothing is held out of the training examples, as in Problem.Whole
-	Target   string   // the column to predict, where the set is a table of numbers like a user's own CSV; else empty
+	Target   string   // the column to predict if the set is a table, like a user's own CSV; else empty
 	BuiltIn  bool     // the program holds it
 	Files    []string // below the data directory; nil: built in
 	Found    bool     // built in, or all Files are there
-	Download bool     // Fetch can bring the Files
+	Download bool     // Fetch can download the Files
 
 	load   func(k *Known, dir string) (*Problem, error) // nil: a table
-	unused []string                                     // of a table: columns that are no inputs
+	unused []string                                     // of a table: columns that are not inputs
 }
 
 // ErrUnknown is the error of Load for a name that is not in List.
 var ErrUnknown = errors.New("unknown data set")
 
-// List describes the known data sets, in the order of their names, and looks for their files below dir. Empty dir:
-// there is no data directory.
+// List describes the known data sets, in the order of their names, and looks for their files below dir. An empty dir means
+// that there is no data directory.
 func List(dir string) []Known {
 	list := known()
 	for i := range list {
@@ -52,14 +52,14 @@ func Tabular(name string) bool {
 	return slices.ContainsFunc(known(), func(k Known) bool { return k.Name == name && k.Target != "" })
 }
 
-// LoadTable returns a tabular data set by name, with the column to predict. Errors as of Load.
+// LoadTable returns a tabular data set by name, with the column to predict. Errors are as those of Load.
 func LoadTable(name, dir string) (t *Table, target string, err error) {
 	k, err := find(name)
 	if err != nil {
 		return nil, "", err
 	}
 	if k.Target == "" {
-		return nil, "", fmt.Errorf("data set %s is no table", name)
+		return nil, "", fmt.Errorf("data set %s is not a table", name)
 	}
 	path, raw, err := k.opener(dir)(pins[name][0].file)
 	if err != nil {
@@ -77,8 +77,8 @@ func LoadTable(name, dir string) (t *Table, target string, err error) {
 	return t, k.Target, nil
 }
 
-// Load returns a data set by name, reading its files below dir unless it is built in. All rows of a table train, with
-// inputs and targets as they are. An unknown name is ErrUnknown; other errors name the file.
+// Load returns a data set by name, reading its files below dir unless it is built in. All rows of a table are training
+// examples, and inputs and targets are not standardised. An unknown name is ErrUnknown; other errors name the file.
 func Load(name, dir string) (*Problem, error) {
 	k, err := find(name)
 	if err != nil {
@@ -113,7 +113,7 @@ func find(name string) (*Known, error) {
 // opener returns the bytes of a file below the data directory, and its whole path for errors.
 type opener func(file string) (path string, raw []byte, err error)
 
-// named says how a user names the data directory.
+// named tells the user how to name the data directory.
 const named = "(--data-dir DIR or STARLING_DATA)"
 
 func (k *Known) opener(dir string) opener {
@@ -130,7 +130,7 @@ func (k *Known) opener(dir string) opener {
 	}
 }
 
-// locate returns the path of a file of the set that is there.
+// locate returns the path of an existing file of the set.
 func (k *Known) locate(dir, file string) (string, error) {
 	if dir == "" {
 		return "", fmt.Errorf("data set %s is read from files: name the data directory that holds %s %s", k.Name, file, named)
@@ -172,7 +172,7 @@ func (k *Known) HowToGet() string {
 	return "no server has it in this form: data/LICENSES.md of starling's sources says how to make it"
 }
 
-// without returns the table without some columns, by name. A name that is not there is an error.
+// without returns the table without the named columns. An unknown name is an error.
 func (t *Table) without(names []string) (*Table, error) {
 	for _, name := range names {
 		j, err := t.Column(name)

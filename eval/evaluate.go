@@ -25,7 +25,7 @@ type Ensembles struct {
 type Assessment struct {
 	Metrics    *Metrics
 	Problem    *data.Problem    // the data evaluated on
-	Test       *uq.Predictive   // the posterior's prediction for the examples of Set; nil for a regression
+	Test       *uq.Predictive   // the posterior's prediction for the examples of Set; nil for regression
 	Groups     []*uq.Predictive // likewise for Problem.Groups, in their order
 	Regression *Regression      // nil for classes
 }

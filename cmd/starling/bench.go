@@ -37,7 +37,7 @@ func newBench() *cobra.Command {
 		Long: `Bench times the log-likelihood and its gradient for a population of 10, from parameters to float64 gradients, on generated
 pixels: for LeNet-5, for the network of preset mnist7, and for one that nothing was tuned for. The peak is the speed of
 multiply-adds in registers. It changes with the machine's clock and load, so calls alternate with short measurements of the
-peak; a share of the peak is the median over the repeats. Speeds are those of the fastest repeat.
+peak; a share of the peak is the median over the repeats. Speeds are of the fastest repeat.
 
 FLOP are 2 × multiply-adds of forward, weight gradients and input gradients, the first layer's input gradient left out.`,
 		Example: "  starling bench --images 60000 --json",
