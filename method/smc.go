@@ -144,7 +144,7 @@ func (m SMC) CheckWithin(around Around, at string, f *config.Faults) {
 	}
 	if share := m.tempers(); share > 0 && m.Particles > 1 && share*float64(m.Particles) <= 1 {
 		f.Conflict(in("particles", "path."+smc.Paths.Name(m.Path)+".ess", "start"),
-			"tempering keeps %v of %d particles effective, which is at most one particle, so the path would be one step: want more than %.4g particles",
+			"tempering keeps a share of %v of %d particles effective: at most one particle, so the path would be one step; want more than %.4g particles",
 			share, m.Particles, 1/share)
 	}
 	if m.literal() && m.Start == tempered {
