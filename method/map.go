@@ -8,7 +8,7 @@ import (
 )
 
 // MAP is the best of several descents alone, an ensemble of one (Liang et al., Scalable Bayesian Monte Carlo, Algorithm 1,
-// line 1; Search describes the descents). It is what an anchored posterior shrinks to at s = 0.
+// line 1; Search describes the descents). At s = 0 an anchored posterior shrinks to it.
 type MAP struct{}
 
 var _ Method = MAP{}
@@ -24,7 +24,7 @@ func (MAP) CheckWithin(around Around, _ string, f *config.Faults) {
 	f.If(around.Prior.Anchor != nil, "prior.anchor", "is for sampling: method map takes the best restart as it is")
 }
 
-// CheckData has nothing to refuse.
+// CheckData refuses nothing.
 func (MAP) CheckData(int, string, *config.Faults) {}
 
 // Needs is the search, with any number of restarts.
@@ -33,7 +33,7 @@ func (MAP) Needs() Needs { return Needs{Search: true, Prior: true} }
 // Sampling is nil.
 func (MAP) Sampling() *Sampling { return nil }
 
-// Memory is nothing beside the search.
+// Memory adds nothing to the search's own.
 func (MAP) Memory(job *Job) Memory { return Memory{Bytes: job.bytes(0)} }
 
 // Phases is empty: the search has done the work.

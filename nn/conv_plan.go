@@ -9,7 +9,7 @@ import (
 // The tables of offsets of a convolution: the forward pass, the weight gradient, and the blocks of pixels of the input
 // gradient.
 
-// bandBytes is how much of the input and of the gradient a band of pixels touches.
+// bandBytes is the number of bytes of the input and of the gradient that a band of pixels touches.
 const bandBytes = 24 << 10
 
 // chooseBack finds the block of input pixels (height, width) that makes the input gradient cheapest. The pixels of a block
