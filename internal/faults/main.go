@@ -61,7 +61,7 @@ func run(part string, share time.Duration, base string, listing bool) error {
 	return tryAll(root, patches, share)
 }
 
-// list prints what is known without running a test.
+// list prints all patches without running a test.
 func list(root string, patches []*patch) error {
 	stale := 0
 	for _, p := range patches {
