@@ -11,7 +11,7 @@
 //
 //	go run ./internal/faults            # all
 //	go run ./internal/faults smc-       # those whose file name contains smc-
-//	go run ./internal/faults -share 5m  # as many as begin within 5 minutes: what changed first, then by rotation
+//	go run ./internal/faults -share 5m  # as many as begin within 5 minutes: those of changed files first, then by rotation
 //	go run ./internal/faults -list      # runs no test: prints each patch, its files, its test, and whether it applies
 package main
 
