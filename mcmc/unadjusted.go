@@ -38,7 +38,7 @@ import (
 // more than without MiniBatch.
 //
 // A trajectory that begins or ends at an infinite or undefined energy has ΔH = +∞, weight 0: the particle is dead. It is put
-// back to where it began, so that θ stays finite; its log-likelihood may not be, where a new batch is undefined there.
+// back to its start, so that θ stays finite; for a new batch its log-likelihood may be undefined there.
 //
 // A limitation: if the new likelihood is 0 at a particle, for example because a new block of examples is impossible there,
 // the particle has −ΔH = +∞ and a change of target of −∞. Eq. (12) gives it a finite weight if the target is positive at θ',

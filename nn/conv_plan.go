@@ -19,7 +19,7 @@ func (o *convOp) chooseBack() {
 	best := math.Inf(1)
 	for _, block := range [][2]int{{1, 1}, {1, 2}, {1, 4}, {2, 2}} {
 		if block != [2]int{1, 1} && o.filters*o.kernel[0]*o.kernel[1] > lanes.MaxTerms {
-			break // sums in several parts must not meet a pixel twice
+			break // a sum in several parts must not add to a pixel twice
 		}
 		n, work := block[0]*block[1], 0
 		for _, b := range o.backBlocks(block) {
@@ -120,7 +120,7 @@ func (o *convOp) plan(c *compiler) {
 	var window *[4]int32
 	n := 4
 	if len(taps) > lanes.MaxTerms {
-		n = 1 // sums in several parts must not meet a pixel twice
+		n = 1 // a sum in several parts must not add to a pixel twice
 	}
 	if o.pooled {
 		for y := range out.h {

@@ -185,7 +185,7 @@ func gemm(m, n, wStride, dStride int, spots []spot, copies int) *lanes.Gemm {
 	}
 	plan, err := lanes.NewGemm(m, n, wStride, dStride, terms, blocks)
 	if err != nil {
-		panic("nn: " + err.Error()) // a plan of ours that lanes refuses is a bug here
+		panic("nn: " + err.Error()) // a plan that lanes refuses is a bug of this package
 	}
 	return plan
 }
@@ -251,7 +251,7 @@ func newDot(rows, dyStride int, streams []int32, window *[4]int32, pairs []lanes
 					call.plan, err = lanes.NewDot(m, n, dyStride, len(streams), streams[s:s+n], pairs)
 				}
 				if err != nil {
-					panic("nn: " + err.Error()) // a plan of ours that lanes refuses is a bug here
+					panic("nn: " + err.Error()) // a plan that lanes refuses is a bug of this package
 				}
 				made[key{m, s}] = call
 			}

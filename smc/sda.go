@@ -107,7 +107,7 @@ func (SDA) AnnealsIn() bool { return true }
 // Batches is true.
 func (SDA) Batches() bool { return true }
 
-// Evidence is Scaled at most: only the end of a run shows whether all examples were added.
+// Evidence says only whether likelihoods are scaled: the trace shows whether the last target holds all examples at power 1.
 func (s SDA) Evidence() Evidence { return Evidence{Scaled: s.Scale} }
 
 // Share is 0.
@@ -132,9 +132,9 @@ func (s SDA) Curves(n int) []Curve {
 		Caption: "The power rises so that the entropy falls by about one nat an iteration. At 1 the block is annealed in, and the next " +
 			"block is added. Where one particle has all the weight, the power jumps to 1 at once.",
 	}, {
-		ID: "blocks", Title: "Number of blocks", Axis: "blocks that have come in", Whole: true, Zero: true, Step: true,
+		ID: "blocks", Title: "Number of blocks", Axis: "blocks added so far", Whole: true, Zero: true, Step: true,
 		Of:      func(info Info) float64 { return float64(s.Blocks(info.Annealed)) },
-		Caption: "The newest block has the power above, the others 1.",
+		Caption: "The newest block has the power of the curve above, the others have power 1.",
 	}}
 }
 
