@@ -25,7 +25,7 @@ func small(t *testing.T) map[string]Spec {
 	save(t, yes, []byte(lines(60, "yes", "no")))
 	specs := map[string]Spec{
 		"smc":        trees(t),
-		"pcn":        trees(t, "method.smc.move={pcn: {mutations: {eta: 0.2, max: 6}}}", "method.smc.combine=evidence", "method.smc.resample={scheme: stratified}"),
+		"pcn":        trees(t, "method.smc.move={pcn: {mutations: {eta: 0.2, max: 6}}}", "method.smc.combine=evidence", "method.smc.weight=reversal", "method.smc.resample={scheme: stratified}"),
 		"chains":     trees(t, "method={mcmc: {chains: 3, epochs: 40, keep: last, move: {hmc: {steps: 1}}}}", "prior.anchor.s=0.1"),
 		"chains-pcn": trees(t, "map=null", "method={mcmc: {chains: 3, start: prior, epochs: 20, keep: 6, move: {pcn: {}}}}"),
 		"images": preset(t, "mnist7", conv, "map.epochs=1", "map.restarts=2",
@@ -125,7 +125,7 @@ var tables = map[string][]string{
 }
 
 // TestEveryRowRuns: each row of each table is part of a small run, whose bits TestSameBytes compares, which TestStopAndGoOn stops
-// and which TestRunFolder reads back. Layers are left to package nn, and reversal is the weighting of moves that need none.
+// and which TestRunFolder reads back. Layers are left to package nn.
 func TestEveryRowRuns(t *testing.T) {
 	if len(tables) != len(spec.Families) {
 		t.Errorf("%d tables, configs have %d", len(tables), len(spec.Families))
@@ -137,7 +137,7 @@ func TestEveryRowRuns(t *testing.T) {
 	for family, names := range tables {
 		for _, name := range names {
 			row := family + " " + name
-			if family != "layer" && row != "weighting reversal" && !slices.Contains(used, row) {
+			if family != "layer" && !slices.Contains(used, row) {
 				t.Errorf("no small run has the %s: add one to small", row)
 			}
 		}
@@ -168,7 +168,7 @@ var settings = map[string]string{
 	"path sda":               "method.smc={path: {sda: {iterations: 7, batch: 30, grow: 20, exact: true, scale: true}}, move: {leapfrog: {step: 0.1}}}",
 	"occasion ess":           "method.smc.resample={when: {ess: 0.25}}",
 	"likelihood bernoulli":   "model.likelihood=bernoulli",
-	"weighting reversal":     "", // the default of moves with accept or reject, which a config cannot change
+	"weighting reversal":     "method.smc={weight: reversal, move: {pcn: {}}}",
 	"layer global_avgpool":   "model.layers.0=global_avgpool",
 	"combination evidence":   "method.smc.combine=evidence",
 	"occasion always":        "method.smc.resample={when: always}",

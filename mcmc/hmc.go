@@ -79,10 +79,20 @@ func (m HMC) Aim() float64 {
 		return 0
 	case m.Accept != 0:
 		return m.Accept
-	case max(1, m.Steps) == 1:
+	}
+	return aim(m.Steps, populationAim)
+}
+
+// populationAim is the acceptance that several leapfrogs of a population are adapted to.
+const populationAim = 0.65
+
+// aim is the acceptance that moves are adapted to where nothing is said: .574 for one leapfrog, which is optimal for Langevin
+// moves.
+func aim(steps int, several float64) float64 {
+	if max(1, steps) == 1 {
 		return 0.574
 	}
-	return 0.65
+	return several
 }
 
 // Subsample is 0.
@@ -109,20 +119,19 @@ func (m HMC) ForChains() Move {
 // mutations.
 func (m HMC) ForPopulation() Move {
 	def(&m.Steps, 1)
-	m = m.complete(0.65, 0)
+	m = m.complete(populationAim, 0)
 	m.Mutations = m.Mutations.forPopulation()
 	return m
 }
 
 // complete applies defaults: the given values if there is more than one leapfrog, else those of one leapfrog.
 func (m HMC) complete(accept, jitter float64) HMC {
-	if m.Steps == 1 {
-		accept, jitter = 0.574, 0
-	}
 	if m.Step == 0 {
-		def(&m.Accept, accept)
+		def(&m.Accept, aim(m.Steps, accept))
 	}
-	def(&m.Jitter, jitter)
+	if m.Steps > 1 {
+		def(&m.Jitter, jitter)
+	}
 	return m
 }
 

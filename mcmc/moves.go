@@ -8,3 +8,13 @@ var Moves = config.Table[Move]{
 	{Name: "pcn", Part: PCN{}},
 	{Name: "leapfrog", Part: Unadjusted{}},
 }
+
+// MovesWhere lists the names of the moves that leave their target invariant, or of those that do not.
+func MovesWhere(invariant bool) (names []string) {
+	for _, row := range Moves {
+		if row.Part.Invariant() == invariant {
+			names = append(names, row.Name)
+		}
+	}
+	return names
+}

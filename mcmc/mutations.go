@@ -10,24 +10,27 @@ import (
 // Mutations is the number of moves in an iteration. In a config it is a number, or {eta: 0.05, max: 50}.
 type Mutations struct {
 	// Count is the number of moves; 0: 1, unless Eta is set.
-	Count int `yaml:"count,omitempty,short"`
+	Count int `yaml:",short"`
 
 	// Eta, if positive, makes the number adaptive (scalable-bayesian-monte-carlo, Appendix D): with
 	//
 	//	dist_m = (1/J) Σ_j |θ_j^m − θ_j^0|₂
 	//
 	// moves end at the smallest m ≥ 2 for which |dist_m − dist_{m−1}| ≤ Eta·dist_{m−1}.
-	Eta float64 `yaml:"eta,omitempty"`
-	Max int     `yaml:"max,omitempty"` // largest adaptive number; 0: 50
+	Eta float64 `yaml:"eta,omitempty,nonzero"`
+	Max int     `yaml:"max,omitempty,nonzero"` // largest adaptive number; 0: 50
 }
 
-// Defaults sets Eta to .05 or Max to 50 if only the other is set.
+// mostMutations is the default of Max.
+const mostMutations = 50
+
+// Defaults makes the number adaptive with Eta .05 and Max 50 where one of the two is set.
 func (m *Mutations) Defaults() {
 	if m.Count != 0 || m.Eta == 0 && m.Max == 0 {
 		return
 	}
 	def(&m.Eta, 0.05)
-	def(&m.Max, 50)
+	def(&m.Max, mostMutations)
 }
 
 // forPopulation applies the default: 10 moves if nothing is set.
@@ -59,7 +62,7 @@ func (m Mutations) Limit() int {
 	case m.Eta == 0:
 		return max(1, m.Count)
 	case m.Max == 0:
-		return 50
+		return mostMutations
 	}
 	return m.Max
 }

@@ -176,3 +176,13 @@ func TestMovesAreChecked(t *testing.T) {
 		}
 	}
 }
+
+// Moves are listed by whether they leave their target invariant.
+func TestMovesWhere(t *testing.T) {
+	if got := strings.Join(MovesWhere(true), " "); got != "hmc pcn" {
+		t.Errorf("moves with accept or reject: %s", got)
+	}
+	if got := strings.Join(MovesWhere(false), " "); got != "leapfrog" {
+		t.Errorf("moves without: %s", got)
+	}
+}

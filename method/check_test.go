@@ -44,17 +44,19 @@ func TestCheck(t *testing.T) {
 		}},
 		{ofIslands(islands, func(m *SMC) { m.Start = "init" }), nil},
 		{ofIslands(islands, func(m *SMC) { m.Start = "sgd" }), []string{
-			"start: goes with a path of batches; tempering begins at the prior, or at model.init",
+			"start: goes with a path of batches; any other path begins at the prior, or at model.init",
 		}},
 		{ofIslands(batches, func(m *SMC) { m.Start = "sdg" }), []string{
 			`start: unknown name "sdg": did you mean "sgd"? (known: prior, tempered, map, sgd, init)`,
 		}},
 		{ofIslands(islands, func(m *SMC) { m.Weight = smc.Momentum{} }), []string{
-			"weight: is that of moves without accept or reject: it goes with move: {leapfrog: …}",
+			"weight: counts the energy errors of proposals, of rejected ones too: it goes with moves without accept or reject (leapfrog); leave weight out for that of the move",
 		}},
 		{ofIslands(batches, func(m *SMC) { m.Weight = smc.Momentum{Literal: true} }), nil},
+		{ofIslands(islands, func(m *SMC) { m.Weight = smc.Reversal{} }), nil},
+		{ofIslands(islands, func(m *SMC) { m.Move, m.Weight = mcmc.PCN{}, smc.Reversal{} }), nil},
 		{ofIslands(batches, func(m *SMC) { m.Weight = smc.Reversal{} }), []string{
-			"weight: weighting: Reversal forgets the energy error of moves without accept/reject: want Momentum, or nil for it",
+			"weight: forgets the energy errors of moves without accept or reject: it goes with moves that have it (hmc or pcn); leave weight out for that of the move",
 		}},
 	} {
 		said := faults(func(f *config.Faults) { c.m.(config.Checker).Check(f) })

@@ -24,15 +24,14 @@ type SMC struct {
 	Move      mcmc.Move       `yaml:"move"`      // default hmc
 	Resample  smc.Resampler   `yaml:"resample"`  // default multinomial; when: the path's default
 
-	// Start is where particles begin. On paths of batches (data-annealing-smc, section 3.7): prior (default), draws weighted
-	// by the likelihood of the first batch; tempered, draws that adaptive tempering moves to the first batch's posterior;
-	// map, all at the best MAP restart; sgd, each at the end of a MAP restart of its own; init, all at model.init. With
-	// tempering: empty for the prior, or init. On any path the default is init if model.init is given and neither anchor nor
-	// map is.
+	// Start is where particles begin. On paths of batches (data-annealing-smc, section 3.7): prior (default), draws weighted by
+	// the likelihood of the first batch; tempered, draws that adaptive tempering leads to the first batch; map, all at the best
+	// MAP restart; sgd, each at the end of a MAP restart of its own; init, all at model.init. On other paths: prior, written as
+	// nothing, or init. On any path the default is init where model.init is given, and neither anchor nor map.
 	Start string `yaml:"start,omitempty"`
 
-	// Weight is the weighting of moves without accept or reject: momentum (default), or literal, which follows eq. 12 as
-	// printed, for comparison only (data-annealing-smc, section 5, A3).
+	// Weight must suit the move, and by default it is the move's own. With accept or reject: reversal. Without: momentum, or
+	// literal, as eq. 12 is printed, for comparison only (data-annealing-smc, section 5, A3).
 	Weight smc.Weighting `yaml:"weight,omitempty"`
 }
 
@@ -108,14 +107,10 @@ func (m SMC) Check(f *config.Faults) {
 		f.If(m.Move == nil, "move", "want one of %s", strings.Join(mcmc.Moves.Names(), ", "))
 		return
 	}
-	f.If(m.Start != "" && m.Start != "init" && !m.Path.Batches(), "start", "goes with a path of batches; tempering begins at the prior, or at model.init")
-	switch {
-	case m.Weight == nil:
-	case m.Move.Invariant():
-		f.Add("weight", "is for moves without accept or reject: use it with move: {leapfrog: …}")
-	default:
-		if err := m.Weight.Suits(false); err != nil {
-			f.Add("weight", "%v", err)
+	f.If(m.Start != "" && m.Start != "init" && !m.Path.Batches(), "start", "goes with a path of batches; any other path begins at the prior, or at model.init")
+	if m.Weight != nil {
+		if err := m.Weight.Suits(m.Move.Invariant()); err != nil {
+			f.Add("weight", "%v (%s); leave weight out for that of the move", err, strings.Join(mcmc.MovesWhere(!m.Move.Invariant()), " or "))
 		}
 	}
 }

@@ -27,6 +27,9 @@ func (l Gaussian) Check(f *config.Faults) {
 	f.If(l.SD != Learned && !(l.SD > 0), "", "want an sd above 0, or learned")
 }
 
+// Examples implements config.Exampler.
+func (Gaussian) Examples() []string { return []string{"{sd: 1}", "{sd: learned}"} }
+
 // String implements Likelihood.
 func (Gaussian) String() string { return "gaussian" }
 

@@ -4,7 +4,7 @@ import "github.com/starling-smc/starling/data"
 
 // Likelihood says how the network's outputs give the probability of a target: Categorical, Bernoulli or Gaussian.
 type Likelihood interface {
-	// String is the likelihood's name in a config.
+	// String is the likelihood's title in sentences; its name in a config is Likelihoods.Name.
 	String() string
 
 	// Classes is the number of classes that a network with that many outputs predicts, 0 for a regression.

@@ -15,10 +15,13 @@ type Occasion interface {
 var Occasions = config.Table[Occasion]{
 	{Name: "always", Part: Always{}},
 	{Name: "never", Part: Never{}},
-	{Name: "ess", Part: BelowRatio(0.5)},
+	{Name: "ess", Part: BelowHalf},
 }
 
-// Always resamples in every iteration.
+// BelowHalf is an effective sample size below half the particles, the occasion of samplers and paths that name no other.
+const BelowHalf = BelowRatio(0.5)
+
+// Always is every iteration.
 type Always struct{}
 
 // Due is true.

@@ -27,7 +27,7 @@ func (r Resampler) scheme() Scheme {
 
 func (r Resampler) when() Occasion {
 	if r.When == nil {
-		return BelowRatio(0.5)
+		return BelowHalf
 	}
 	return r.When
 }

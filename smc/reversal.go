@@ -20,7 +20,7 @@ func (Reversal) After(*mcmc.Population, []float64, []float64) []float64 { return
 // Suits refuses moves that do not leave their target invariant.
 func (Reversal) Suits(invariant bool) error {
 	if !invariant {
-		return errors.New("weighting: Reversal leaves out the energy error of moves without accept/reject: want Momentum, or nil for the default")
+		return errors.New("forgets the energy errors of moves without accept or reject: it goes with moves that have it")
 	}
 	return nil
 }

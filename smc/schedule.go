@@ -109,7 +109,7 @@ func (s Schedule[R]) Evidence() Evidence { return s.Rule.Evidence(s.Iterations) 
 func (Schedule[R]) Share() float64 { return 0 }
 
 // Resampling is below an effective sample size of half the particles.
-func (Schedule[R]) Resampling() Occasion { return BelowRatio(0.5) }
+func (Schedule[R]) Resampling() Occasion { return BelowHalf }
 
 // Power is λ, the scale.
 func (Schedule[R]) Power(info Info, _ int) float64 { return info.Lambda }

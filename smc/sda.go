@@ -114,7 +114,7 @@ func (s SDA) Evidence() Evidence { return Evidence{Scaled: s.Scale} }
 func (SDA) Share() float64 { return 0 }
 
 // Resampling is below an effective sample size of half the particles.
-func (SDA) Resampling() Occasion { return BelowRatio(0.5) }
+func (SDA) Resampling() Occasion { return BelowHalf }
 
 // Power is β.
 func (s SDA) Power(info Info, n int) float64 {

@@ -69,8 +69,8 @@ func TestSettingsAreRefusedWithReasons(t *testing.T) {
 			s.Path, s.Move = TemperedStart{Then: SDA{Iterations: 5}}, mcmc.Unadjusted{Step: 0.1, Gradient: &mcmc.MiniBatch{Batch: 8}}
 		},
 		"forgets the energy error": func(s *Sampler) { s.Move, s.Weighting = mcmc.Unadjusted{Step: 0.1}, Reversal{} },
-		"that were rejected":       func(s *Sampler) { s.Weighting = Momentum{} },
-		"with moves of accept":     func(s *Sampler) { s.Move, s.Weighting = &mcmc.PCN{}, &Momentum{} },
+		"of rejected ones":         func(s *Sampler) { s.Weighting = Momentum{} },
+		"weighting: counts the":    func(s *Sampler) { s.Move, s.Weighting = &mcmc.PCN{}, &Momentum{} },
 		"starts with": func(s *Sampler) {
 			s.Start = make([]float64, 450)
 			s.Start[7] = nan

@@ -221,7 +221,9 @@ func (s *Sampler) checkWeighting() error {
 	}
 	move, known := s.Move.(invariant)
 	if w, ok := w.(interface{ Suits(invariant bool) error }); ok && known {
-		return w.Suits(move.Invariant())
+		if err := w.Suits(move.Invariant()); err != nil {
+			return fmt.Errorf("weighting: %w: want another, or nil for the move's own", err)
+		}
 	}
 	return nil
 }

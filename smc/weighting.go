@@ -20,8 +20,8 @@ type Weigher interface {
 type Weighting interface {
 	Weigher
 
-	// Suits returns an error if the weighting does not suit moves that leave their target invariant (invariant true), or
-	// moves that do not.
+	// Suits says why the weighting cannot go with moves that leave their target invariant, or with those that do not. What it
+	// says follows the weighting's name.
 	Suits(invariant bool) error
 	// FollowsTargets reports whether changes of target enter the weights. If not, the product of the weights estimates no
 	// evidence.

@@ -75,12 +75,13 @@ func (d *decoder) structure(path string, v reflect.Value, n *node, part bool) {
 	var own []slot
 	for _, s := range slots(v) {
 		if s.short && !n.table && !n.null() {
-			at := join(path, s.name)
-			d.source.moved[at] = path
+			if s.name != "" {
+				d.source.moved[join(path, s.name)] = path
+			}
 			d.decode(path, s.v, n, s.field)
 			return
 		}
-		if !part || !s.beside {
+		if (!part || !s.beside) && (s.name != "" || s.inline) {
 			own = append(own, s)
 		}
 	}
@@ -157,10 +158,43 @@ func (t *table) key(k key, n *node) {
 		}
 		return
 	}
+	if inside := t.insideOf(k.name, n); inside != "" {
+		d.faultAt(k.place, path, "%s", inside)
+		return
+	}
 	d.unknown(k, t.what, t.path, t.known)
 }
 
-// besideOf lists the parts that take a setting beside their name.
+// insideOf says that a setting stands inside the part beside whose name it was written; empty if it is none of a part's.
+func (t *table) insideOf(name string, n *node) string {
+	for _, c := range t.families {
+		for i, part := range c.parts {
+			row := c.family.Names()[c.rows[i]]
+			settings := settingsOf(part)
+			if !slices.ContainsFunc(settings, func(s slot) bool { return !s.beside && s.name == name }) {
+				continue
+			}
+			together := &node{table: true}
+			switch at := t.n.get(row); {
+			case at.table:
+				together.keys, together.items = slices.Clone(at.keys), slices.Clone(at.items)
+			default:
+				for _, s := range settings {
+					if s.short && s.name != "" {
+						together.put(key{name: s.name}, at)
+					}
+				}
+			}
+			if together.get(name) == nil {
+				together.put(key{name: name}, n)
+			}
+			return fmt.Sprintf("stands inside %s, as in %s: %s", row, row, together.flow())
+		}
+	}
+	return ""
+}
+
+// besideOf lists the parts beside whose name a setting may stand.
 func (t *table) besideOf(name string) (rows []string) {
 	for _, c := range t.families {
 		for i, row := range c.family.Names() {

@@ -9,10 +9,12 @@
 //	`yaml:"rate"`                 a key of that name
 //	`yaml:"rate,omitempty"`       not written where it is zero
 //	`yaml:"units,short"`          the struct may be written as this value alone: {dense: 8} for {dense: {units: 8}}
+//	`yaml:",short"`               this value alone is all that is written: it has no key
 //	`yaml:"bias,not"`             a bool whose key means the opposite: bias: false sets NoBias
 //	`yaml:",inline"`              the settings of an embedded struct, or the rows of a family, stand among the struct's own keys
 //	`yaml:"name,beside"`          a setting of a part, written beside the part's name, as in {dense: 8, name: fc1}
 //	`yaml:"jitter,zero"`          a 0 that is written is a value, although there is a default
+//	`yaml:"share,nonzero"`        a 0 that is written is refused, although there may be no default
 //	`yaml:"groups,pairs"`         a list of structs of two strings, written as a mapping and kept in order: {noise: noise.npy}
 //	`yaml:"keep" words:"last=-1"` the word stands for the number; several words are separated by commas
 //

@@ -100,7 +100,7 @@ func (c codec) encodeStruct(v, start reflect.Value, part bool) *node {
 	out := &node{table: true}
 	after := slots(filled)
 	for i, s := range slots(v) {
-		if part && s.beside {
+		if part && s.beside || s.name == "" && !s.inline {
 			continue
 		}
 		if s.inline {

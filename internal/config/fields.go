@@ -9,10 +9,10 @@ import (
 
 // field is a setting of a struct, as its tag describes it.
 type field struct {
-	name                                               string
-	index                                              int
-	omitempty, short, not, inline, beside, zero, pairs bool
-	words                                              []word
+	name                                                        string
+	index                                                       int
+	omitempty, short, not, inline, beside, zero, nonzero, pairs bool
+	words                                                       []word
 }
 
 // word stands for a number.
@@ -52,7 +52,7 @@ func parseTag(t reflect.Type, index int, tag string) field {
 	out := field{name: options[0], index: index}
 	known := map[string]*bool{
 		"omitempty": &out.omitempty, "short": &out.short, "not": &out.not, "inline": &out.inline,
-		"beside": &out.beside, "zero": &out.zero, "pairs": &out.pairs,
+		"beside": &out.beside, "zero": &out.zero, "nonzero": &out.nonzero, "pairs": &out.pairs,
 	}
 	for _, option := range options[1:] {
 		if known[option] == nil {
@@ -62,8 +62,10 @@ func parseTag(t reflect.Type, index int, tag string) field {
 		*known[option] = true
 	}
 	switch {
-	case (out.name == "") != out.inline:
+	case (out.name == "") != out.inline && !out.short:
 		bad("a field has either a name or the option inline")
+	case out.zero && out.nonzero:
+		bad("a field has either the option zero or nonzero")
 	case out.inline && f.Type.Kind() != reflect.Struct && f.Type.Kind() != reflect.Interface:
 		bad("inline is for structs and families")
 	case out.not && f.Type.Kind() != reflect.Bool:
@@ -148,9 +150,13 @@ func detach(v reflect.Value) {
 	}
 }
 
+// join is the path of a setting of what stands at path. A setting without a key stands at path itself.
 func join(path, name string) string {
-	if path == "" {
+	switch {
+	case path == "":
 		return name
+	case name == "":
+		return path
 	}
 	return path + "." + name
 }

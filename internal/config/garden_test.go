@@ -102,6 +102,8 @@ type cut struct {
 	Every int  `yaml:"every,omitempty"`
 }
 
+func (cut) Examples() []string { return []string{"{every: 3}", "{}"} }
+
 func (c *cut) Defaults() {
 	if c.Every == 0 {
 		c.Every = 3

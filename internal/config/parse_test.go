@@ -144,7 +144,7 @@ g.yaml:3:16: water.times: want a whole number or often, have -1
 g.yaml:3:27: water.until: want a number, rain or forever, have 0
 g.yaml:4:22: soil.sand.sieve: want a list, as in [1, 28, 28], have 3`},
 		"lists of nothing": {"rows: [null, {}, {lawn: }]\nbeds: [~]\ntools: [null]", nil,
-			`g.yaml:1:8: rows.0: want {beans: poles}, grass, mint, sage, {lawn: …}, {hedge: …} or {under: …}, have nothing
+			`g.yaml:1:8: rows.0: want {beans: poles}, grass, mint, sage, {lawn: {every: 3}}, {hedge: {every: 3}} or {under: …}, have nothing
 g.yaml:1:14: rows.1: want one of beans, grass, hedge, lawn, mint, sage, under
 g.yaml:1:19: rows.2: want one of beans, grass, hedge, lawn, mint, sage, under
 g.yaml:2:8: beds.0: want a mapping of width, raised, wood, nails, have nothing
@@ -157,6 +157,12 @@ g.yaml:1:45: rows.3.lawn: want a mapping of every, have 3
 g.yaml:1:50: rows.4: want one of beans, grass, hedge, lawn, mint, sage, under
 g.yaml:2:14: soil.clay: clay has no settings: write it as {clay: {}}
 g.yaml:3:9: tended: height needs its settings, as in {height: 0.5}`},
+		"examples": {"rows: [lawn]", nil, "g.yaml:1:8: rows.0: lawn needs its settings, as in {lawn: {every: 3}} or {lawn: {}}"},
+		"beside what it stands inside": {"rows: [{beans: 3, mulch: false}, {beans: {gap: 2}, height: 1}, {gap: 2, lawn: {every: 1}}]\nsoil: {sand: 0.5, sieve: [1]}", nil,
+			`g.yaml:1:19: rows.0.mulch: stands inside beans, as in beans: {poles: 3, mulch: false}
+g.yaml:1:52: rows.1.height: stands inside beans, as in beans: {gap: 2, height: 1}
+g.yaml:1:65: rows.2: unknown plant "gap" (known: beans, grass, mint, sage, lawn, hedge, under)
+g.yaml:2:19: soil.sieve: stands inside sand, as in sand: {grain: 0.5, sieve: [1]}`},
 		"two parts": {"rows: [{lawn: {evry: 1}, beans: 0, grass: 1, mint: {}}]\nsoil: {sand: 1, clay: {}}", nil,
 			`g.yaml:1:9: rows.0: has beans and grass and lawn and mint: want one of them
 g.yaml:1:16: rows.0.lawn: unknown key "evry": did you mean "every"? (known: every)

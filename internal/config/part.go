@@ -28,7 +28,7 @@ func (d *decoder) part(path string, v reflect.Value, n *node) {
 			d.unknown(key{word, n.place}, noun, path, names)
 		case hasSettings(family, row):
 			d.lost[path] = true
-			d.fault(n, path, "%s needs its settings, as in {%s: %s}", word, word, sample(family, row))
+			d.fault(n, path, "%s needs its settings, as in %s", word, either(samples(family, row)))
 		default:
 			v.Set(d.start(c, row, ""))
 		}
@@ -47,14 +47,29 @@ func forms(f Family) string {
 	var out []string
 	for row, name := range f.Names() {
 		if hasSettings(f, row) {
-			name = fmt.Sprintf("{%s: %s}", name, sample(f, row))
+			name = samples(f, row)[0]
 		}
 		out = append(out, name)
 	}
 	return either(out)
 }
 
-// sample returns a placeholder for the settings of a row, for messages.
+// Exampler is a part of a family that says how its settings may be written, for messages, as in {sd: 1}.
+type Exampler interface{ Examples() []string }
+
+// samples are a row with its settings, in messages.
+func samples(f Family, row int) (out []string) {
+	settings := []string{sample(f, row)}
+	if e, ok := f.part(row).Interface().(Exampler); ok {
+		settings = e.Examples()
+	}
+	for _, s := range settings {
+		out = append(out, fmt.Sprintf("{%s: %s}", f.Names()[row], s))
+	}
+	return out
+}
+
+// sample stands for the settings of a row.
 func sample(f Family, row int) string {
 	if part := f.part(row); isNumber(f, row) && !part.IsZero() {
 		return fmt.Sprint(part.Interface())

@@ -63,10 +63,10 @@ func (d *decoder) number(path string, v reflect.Value, n *node, f field, what st
 	d.want(n, path, either(forms))
 }
 
-// put sets v to the written value. A zero that replaces a default, or a value of the row's part, is remembered. It is a fault
-// unless the field's tag allows zero or a check has a more specific fault.
+// put sets v to what is written. A zero over a default, or over what the table's own part has, is remembered: it is a fault
+// unless the field takes it or a check says more about it. Where a field has nonzero, so is any zero.
 func (d *decoder) put(path string, v, next reflect.Value, n *node, f field) {
-	if next.IsZero() && !v.IsZero() && !f.zero {
+	if next.IsZero() && !f.zero && (!v.IsZero() || f.nonzero && d.again) {
 		d.zeros = append(d.zeros, fault{n.place, path, n.kind() + " is no value here: leave it out for the default"})
 	}
 	v.Set(next)
