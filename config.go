@@ -10,26 +10,27 @@ import (
 	"github.com/starling-smc/starling/spec"
 )
 
-// Spec says all that a run depends on beside the examples themselves: what a config holds.
+// Spec is everything that a run depends on, except the examples themselves: the contents of a config.
 type Spec = spec.Spec
 
-// Model is a network, the likelihood of its outputs, and what it may begin with.
+// Model is a network, the likelihood of its outputs, and optionally a file of trained weights.
 type Model = spec.Model
 
-// ParseSpec reads a config: strict YAML, with the changes that sets asks for ("method.smc.islands=4": dotted keys, items of
-// lists by index, a YAML value) made before anything is decoded, so that both meet the same checks. Every default is filled in.
-// The error, a *ConfigError, lists every fault with its place; file is its name there.
+// ParseSpec reads a config in strict YAML. Each of sets changes a value before decoding ("method.smc.islands=4": dotted keys,
+// items of lists by index, a YAML value), so that file and sets meet the same checks. Every default is filled in. The error,
+// a *ConfigError, lists every fault with its place; file is the config's name in it.
 func ParseSpec(file string, text []byte, sets ...string) (Spec, error) {
 	return spec.Parse(file, text, sets...)
 }
 
-// Keys lists the keys that a config may have, dotted, as --set takes them.
+// Keys lists the dotted keys of a config, as --set takes them.
 func Keys() []string { return spec.Keys() }
 
 // Presets lists the names of the configs that come with the program, in alphabetical order.
 func Presets() []string { return presets.Names() }
 
-// PresetText is a preset as a commented config. The error names the nearest preset, or the data set, if there is none of that name.
+// PresetText returns a preset as a commented config. If there is no preset of that name, the error names the nearest one, or
+// the data set of that name.
 func PresetText(name string) ([]byte, error) {
 	if text := presets.Text(name); text != nil {
 		return text, nil
@@ -41,7 +42,7 @@ func PresetText(name string) ([]byte, error) {
 	return nil, wrongUse("no preset %q%s (presets: %s)", name, hint, strings.Join(Presets(), ", "))
 }
 
-// Preset is ParseSpec of a preset.
+// Preset parses a preset.
 func Preset(name string, sets ...string) (Spec, error) {
 	text, err := PresetText(name)
 	if err != nil {
@@ -50,7 +51,7 @@ func Preset(name string, sets ...string) (Spec, error) {
 	return ParseSpec(name, text, sets...)
 }
 
-// wrongUse is a *ConfigError of what was asked for beside any config.
+// wrongUse returns a *ConfigError about an argument that is not part of a config.
 func wrongUse(format string, args ...any) error {
 	var none Spec
 	return none.Fault("", format, args...)

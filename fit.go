@@ -16,13 +16,13 @@ import (
 	"github.com/starling-smc/starling/nn"
 )
 
-// Fit carries a Spec out: it loads the data, searches point estimates where the Spec has any, makes the posterior, and
-// evaluates all of it on the test examples. With Options.Folder it keeps the run there: a run that was stopped, in whatever way,
-// is resumed where it was saved last when Fit is given the folder again (ResumeFolder), with the same result bit for bit, and
-// one that is done is read back. Without a folder it writes no files.
+// Fit carries a Spec out: it loads the data, searches for point estimates if the Spec asks for them, makes the posterior, and
+// evaluates the ensembles on the test examples. With Options.Folder it saves the run there. A run that was stopped, in
+// whatever way, is resumed from its last saved state when Fit is given the folder again (ResumeFolder), with the same result
+// bit for bit; a run that is done is read back. Without a folder Fit writes no files.
 //
-// Errors are a *ConfigError for what the Spec says, a *DataError for what the data are, the context's if it ended, and otherwise
-// name the part of the run that failed.
+// The error is a *ConfigError for a fault of the Spec, a *DataError for a fault of the data, or the context's error if it
+// ended. Other errors name the part of the run that failed.
 func Fit(ctx context.Context, spec Spec, o Options) (*Result, error) {
 	f := &fit{}
 	if err := f.prepare(spec, o); err != nil {
@@ -50,7 +50,7 @@ type fit struct {
 	progress func(Event)
 }
 
-// prepare brings data, network and prior together.
+// prepare loads the data and makes the network and the prior.
 func (f *fit) prepare(spec Spec, o Options) (err error) {
 	if f.progress = o.Progress; f.progress == nil {
 		f.progress = func(Event) {}
@@ -97,7 +97,7 @@ func (f *fit) prepare(spec Spec, o Options) (err error) {
 	return nil
 }
 
-// open makes the folder this run's, if there is one, or finds out how far the run is that was begun there.
+// open begins the run in the folder, if there is one, or reads the state of the run that was begun there.
 func (f *fit) open(o Options) (err error) {
 	m := Manifest{Started: f.began, Threads: f.job.Pool.Threads(), Kernel: lanes.Kernel(), Data: f.Data.Checksums(), Init: f.initSum}
 	m.Version, m.Revision = Version()
@@ -107,7 +107,7 @@ func (f *fit) open(o Options) (err error) {
 	return damage(err)
 }
 
-// work is all from the data to the result.
+// work carries out the run, from the data to the result.
 func (f *fit) work(ctx context.Context) error {
 	out, err := f.job.Do(ctx, f.Spec.Way())
 	if err != nil {
@@ -155,7 +155,7 @@ func (f *fit) readBack(ctx context.Context, dir string) (*Result, error) {
 	return &f.Result, nil
 }
 
-// damage makes damage to a run's folder a *DataError.
+// damage wraps an error about a damaged run's folder in a *DataError.
 func damage(err error) error {
 	var damaged *runs.DamagedError
 	if errors.As(err, &damaged) {

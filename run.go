@@ -21,35 +21,35 @@ import (
 	"github.com/starling-smc/starling/nn"
 )
 
-// Files of a run's folder, beside those that every run has.
+// Files of a run's folder, in addition to those of package runs.
 const (
 	schemaFile    = "data.json"             // the data.Schema: how files become what the network sees
 	posteriorFile = "posterior.safetensors" // the posterior ensemble
 	restartsFile  = "map.safetensors"       // the MAP restarts, if there were any
 	metricsFile   = "metrics.json"          // eval.Metrics
-	reportFile    = "report.html"           // the page, if the command ran
+	reportFile    = "report.html"           // the page, written by the command
 )
 
-// fits is the kind of run that Fit makes.
+// fits describes the kind of run that Fit makes.
 var fits = runs.Kind{
 	Name: "fit", Files: []string{schemaFile, posteriorFile, restartsFile, metricsFile, reportFile}, Differ: config.Diff,
 }
 
-// TakeFolder makes a folder for a run, and those around it. If dir exists, the error is fs.ErrExist.
+// TakeFolder makes a folder for a run, and missing folders around it. If dir exists, the error is fs.ErrExist.
 func TakeFolder(dir string) (*Folder, error) { return runs.TakeFolder(dir, fits) }
 
-// RetakeFolder takes the folder that a process left behind which was killed before it kept anything: one that holds a lock,
-// which nobody has, and nothing else. For any other the error is fs.ErrExist.
+// RetakeFolder takes a folder left behind by a process that was killed before it saved anything: the folder holds an
+// abandoned lock and nothing else. For any other folder the error is fs.ErrExist.
 func RetakeFolder(dir string) (*Folder, error) { return runs.RetakeFolder(dir, fits) }
 
-// ResumeFolder takes the folder of a run to resume it, or makes it. The error says so if another process has it, or if it holds
-// what no run has written.
+// ResumeFolder takes the folder of a run to resume it, or makes the folder. It is an error if another process has the folder,
+// or if the folder holds a file that does not belong to a run.
 func ResumeFolder(dir string) (*Folder, error) { return runs.ResumeFolder(dir, fits) }
 
-// IsRunFile says whether path is that of a file that a run keeps in its folder: nothing else should be written there.
+// IsRunFile reports whether path is a file in a run's folder. Other output should not be written there.
 func IsRunFile(path string) bool { return runs.IsRunFile(path, fits) }
 
-// files are those of a result beside what every run has.
+// files returns the files of a result, in addition to those of package runs.
 func (r *Result) files() []runs.File {
 	files := []runs.File{
 		{Name: schemaFile, Write: func(w io.Writer) error { return jsontext.Write(w, r.Data.Schema) }},
@@ -69,18 +69,19 @@ type Run struct {
 	Dir      string
 	Spec     Spec
 	Net      *nn.Net
-	Schema   *data.Schema // what the network's inputs and targets mean
+	Schema   *data.Schema // how files become the network's inputs and targets
 	Manifest Manifest
 	Trace    []TraceLine
 	Findings []Finding
 	eval.Ensembles
 }
 
-// Notes are the findings in plain words, without those that only pages show.
+// Notes returns the findings in plain words, without those that only pages show.
 func (r *Run) Notes() []string { return notes(r.Findings) }
 
-// OpenRun reads the folder of a run that is done. Where none is, the error is a *NotDoneError, which says how to resume one that
-// was begun; a file that is damaged, missing or does not fit the others is a *DataError that names it.
+// OpenRun reads the folder of a finished run. If there is no finished run, the error is a *NotDoneError, which says how to
+// resume a run that was begun. If a file is damaged, missing or inconsistent with the others, it is a *DataError that names
+// the file.
 func OpenRun(dir string) (*Run, error) {
 	record, err := runs.Read(dir, fits)
 	if err != nil {
@@ -144,7 +145,7 @@ func (r *Run) readRestarts(text []byte) (err error) {
 	return err
 }
 
-// ReadMetrics reads the scores of the run as they were when it was done: metrics.json. The error is a *DataError.
+// ReadMetrics reads the scores that the run wrote when it was done: metrics.json. The error is a *DataError.
 func (r *Run) ReadMetrics() (*eval.Metrics, error) {
 	path := filepath.Join(r.Dir, metricsFile)
 	text, err := os.ReadFile(path)
@@ -158,22 +159,22 @@ func (r *Run) ReadMetrics() (*eval.Metrics, error) {
 	return m, nil
 }
 
-// Differs says in which values a resolved Spec differs from the run's, whatever their names are; nil if it does not. Each stands
-// in a line of its own, as far as there are few.
+// Differs compares a resolved Spec with the run's, except for the name. Its error lists the values that differ, one a line,
+// up to 8; it is nil if none differ.
 func (r *Run) Differs(spec Spec) error {
 	spec.Name = r.Spec.Name
 	return config.Diff(r.Spec.YAML(), spec.YAML())
 }
 
-// On says what a run is evaluated on; the zero value: its own data, which must be the same as they were.
+// On names the data that a run is evaluated on. The zero value is the run's own data, which must not have changed.
 type On struct {
 	Data   string   // another data set by name, or a file of examples
 	Labels string   // the targets, if Data is a file of inputs alone
-	OOD    []string // sets or files whose inputs are out of distribution
+	OOD    []string // data sets or files of out-of-distribution inputs
 }
 
-// Evaluate scores the ensembles of a run anew: on its own data they get the same metrics bit for bit. Errors are a *ConfigError
-// for a name that is not known, and a *DataError for data that are not as they were, or do not fit.
+// Evaluate scores the ensembles of a run again: on the run's own data it gives the same metrics bit for bit. The error is a
+// *ConfigError for an unknown name, and a *DataError for data that have changed or do not fit the network.
 func (r *Run) Evaluate(ctx context.Context, on On, o Options) (*eval.Assessment, error) {
 	p, err := r.problem(on, o.DataDir)
 	if err != nil {
@@ -187,11 +188,11 @@ func (r *Run) Evaluate(ctx context.Context, on On, o Options) (*eval.Assessment,
 	return a, err
 }
 
-// problem brings what a run is evaluated on into memory, as its network sees it.
+// problem loads the data that a run is evaluated on into memory, as inputs and targets of its network.
 func (r *Run) problem(on On, dir string) (p *data.Problem, err error) {
 	if on.Data == "" || on.Data == r.Spec.Data.Set {
 		if on.Labels != "" {
-			return nil, wrongUse("the labels %s need a file of inputs to go with", on.Labels)
+			return nil, wrongUse("the labels %s need a file of inputs", on.Labels)
 		}
 		p, err = r.own(dir)
 	} else {
@@ -203,8 +204,8 @@ func (r *Run) problem(on On, dir string) (p *data.Problem, err error) {
 	return p, err
 }
 
-// readFault makes an error of data a *DataError, or a *ConfigError where it is one of a config, or of what was asked for beside
-// any: there is nothing of that name, or something is missing beside it.
+// readFault makes an error of reading data a *ConfigError if it is about a config or an argument (an unknown name, or a
+// missing second argument), and else a *DataError.
 func readFault(err error) error {
 	var field *data.FieldError
 	switch {
@@ -216,11 +217,11 @@ func readFault(err error) error {
 	return &DataError{err}
 }
 
-// own loads the run's own data, which must be as they were.
+// own loads the run's own data, which must not have changed.
 func (r *Run) own(dir string) (*data.Problem, error) {
 	p, err := r.Spec.Load(dir, r.Schema)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w: the run's own data, in the place that its config names, seen from here", err)
+		return nil, fmt.Errorf("%w (the run's own data; paths in its config are relative to the current folder)", err)
 	}
 	if err != nil {
 		return nil, err
@@ -233,7 +234,7 @@ func (r *Run) own(dir string) (*data.Problem, error) {
 	return p, nil
 }
 
-// Predictor predicts files of inputs by the run's posterior.
+// Predictor returns a predictor that predicts files of inputs by the run's posterior.
 func (r *Run) Predictor(o Options) *eval.Predictor {
 	return &eval.Predictor{Posterior: r.Posterior, Schema: r.Schema, Pool: pool.New(o.Threads)}
 }

@@ -1,16 +1,16 @@
-// Package starling is the front door: a Spec says what to learn and how, Fit learns it, a Result holds the weighted ensemble and
-// its scores.
+// Package starling trains Bayesian neural networks. A Spec says what to learn and how, Fit carries it out, and a Result holds
+// the weighted ensemble and its scores.
 //
 //	spec, err := starling.Preset("mnist7")
 //	result, err := starling.Fit(ctx, spec, starling.Options{})
 //	fmt.Println(*result.Metrics.Accuracy, result.Posterior.Size())
 //
 // Most programs need Preset or ParseSpec, Fit, and the ensemble's Predict. A program's own slices go into Spec.Data.Memory.
-// TakeFolder gives Fit a folder to keep the run in, which OpenRun, the command and PyTorch read. The parts are packages of their
-// own: data, nn, mcmc, smc, bnn, method, eval, uq.
+// TakeFolder makes a folder in which Fit saves the run; OpenRun, the command and PyTorch read it. The parts are packages of
+// their own: data, nn, mcmc, smc, bnn, method, eval, uq.
 //
-// A Result depends on the Spec and the data alone, bit for bit: not on the number of threads, nor on which of the CPU's vector
-// instructions are used.
+// A Result depends on the Spec and the data alone, bit for bit. It does not depend on the number of threads or on the CPU's
+// vector instructions.
 package starling
 
 import (
@@ -26,54 +26,54 @@ import (
 	"github.com/starling-smc/starling/nn"
 )
 
-// Options are what a run may use, and who is told of it. They do not change the result.
+// Options are the resources, the folder and the progress callback of a run. They do not change the result.
 type Options struct {
-	Threads  int         // that compute at the same time; 0: one a CPU
-	DataDir  string      // where data sets are looked for that are not built in
-	Progress func(Event) // called now and then, never twice at the same time; nil: nobody is told
+	Threads  int         // number of threads that compute; 0: one for each CPU
+	DataDir  string      // the folder of data sets that are not built in
+	Progress func(Event) // called with each event, one call at a time; nil: no events
 
-	Folder *Folder       // where the run is kept while it goes on, and resumed; nil: nowhere
-	Every  time.Duration // between two states that are saved there; 0: 10 s
-	Memory int64         // bytes: a run that will need more is refused; 0: it is not asked
+	Folder *Folder       // where the run is saved and resumed from; nil: nowhere
+	Every  time.Duration // interval between saved states; 0: 10 s
+	Memory int64         // limit in bytes: a run that will need more is refused; 0: no limit
 
 	now func() time.Time // nil: the clock
 }
 
-// Event tells how far work is. Fit sends *Loaded once, *Progress many times, and *Notice where there is something to say.
+// Event reports the progress of a run. Fit sends *Loaded once, *Progress many times, and *Notice for messages.
 type Event interface{ event() }
 
-// Loaded says what a run is about to learn from, and with what.
+// Loaded reports the data and the network of a run before the work begins.
 type Loaded struct {
 	Spec *Spec // resolved
 	Data *data.Problem
 	Net  *nn.Net
 }
 
-// Progress is how far a phase is, after a step of any of its parts.
+// Progress is the progress of a phase, after a step of any of its parts.
 type Progress struct{ method.Status }
 
-// Notice is something that a person should know, in plain words.
+// Notice is a message for the user.
 type Notice struct{ Text string }
 
 func (*Loaded) event()   {}
 func (*Progress) event() {}
 func (*Notice) event()   {}
 
-// Result is what a run results in.
+// Result is the result of a run.
 type Result struct {
 	Spec Spec // resolved: with every default
 	Net  *nn.Net
 	Data *data.Problem
 
 	eval.Ensembles
-	*eval.Assessment // the ensembles' scores, and what the posterior predicts for each example
+	*eval.Assessment // the ensembles' scores, and the posterior's prediction for each example
 
 	Trace    []TraceLine // by island, then by iteration
-	Findings []Finding   // what a reader should know beside the figures
-	Manifest Manifest    // where the run comes from, and what it took
+	Findings []Finding   // diagnoses and warnings
+	Manifest Manifest    // version, machine, data checksums and seconds of the run
 }
 
-// Notes are the findings in plain words, without those that only pages show.
+// Notes returns the findings in plain words, without those that only pages show.
 func (r *Result) Notes() []string { return notes(r.Findings) }
 
 func notes(findings []Finding) (words []string) {
@@ -85,33 +85,34 @@ func notes(findings []Finding) (words []string) {
 	return words
 }
 
-// The parts of a Result and of the errors of Fit and OpenRun.
+// The types of a Result's fields, and of the errors of Fit and OpenRun.
 type (
 	// TraceLine is one iteration of one island or chain.
 	TraceLine = method.TraceLine
-	// Finding is something that was found out about a run: its kind and numbers. Words puts it in words.
+	// Finding is a diagnosis or warning about a run, as kind and numbers. Words returns it in words.
 	Finding = finding.Finding
-	// Manifest says where a run comes from. Its JSON is manifest.json.
+	// Manifest records the version, the machine, the data and the times of a run. Its JSON is manifest.json.
 	Manifest = runs.Manifest
-	// Folder is the place of a run, for one process at a time.
+	// Folder is the folder of a run. One process at a time has it.
 	Folder = runs.Folder
-	// ConfigError is what is wrong with a Spec: every fault on a line of its own with its place, which is file, line and column,
-	// or the --set argument, or the field of a Spec built in Go.
+	// ConfigError lists the faults of a Spec, each on a line of its own with its place: file, line and column, or the --set
+	// argument, or the field of a Spec built in Go.
 	ConfigError = config.Error
-	// NotDoneError is OpenRun's where no run is done: the folder is no run's, or the run was stopped or is at work.
+	// NotDoneError is OpenRun's error where there is no finished run: the folder does not belong to a run, or the run was
+	// stopped or is still at work.
 	NotDoneError = runs.NotDoneError
-	// OtherRunError is Fit's where the folder holds another run than is asked for: one of another config, version or data.
+	// OtherRunError is Fit's error where the folder holds a different run: one of another config, version or data.
 	OtherRunError = runs.OtherRunError
 )
 
-// DataError is a fault of the examples or of a run's files: one that is missing or malformed, or a set that the network cannot
-// learn.
+// DataError is a fault of the examples or of a run's files: a file is missing or malformed, or the network cannot learn the
+// examples.
 type DataError struct{ Err error }
 
 func (e *DataError) Error() string { return e.Err.Error() }
 func (e *DataError) Unwrap() error { return e.Err }
 
-// version is the release; between releases it is the next one's, with -dev.
+// version is the release; between releases, the next release with -dev.
 const version = "0.1.0-dev"
 
 // Version returns the version of the program and, where the build recorded it, the revision of its source.

@@ -2,20 +2,20 @@ package bnn
 
 import "slices"
 
-// Combination says how islands are weighed against each other; nil is Equal.
+// Combination is a weighting of islands; nil is Equal.
 type Combination interface {
 	// LogWeights returns the log-weight log ω_p of every island, up to a constant, from the islands' log evidences.
 	LogWeights(logEvidence []float64) []float64
-	// NeedsEvidence reports whether the islands must have estimated an evidence that can be compared.
+	// NeedsEvidence reports whether the islands need comparable estimates of the evidence.
 	NeedsEvidence() bool
-	// String says how islands are weighed: "equally".
+	// String describes the weighting: "equally".
 	String() string
 }
 
 // Equal gives all islands the same weight, ω_p = 1/P.
 type Equal struct{}
 
-// Evidence weighs each island by its evidence, ω_p ∝ Z_p: consistent as the number of islands grows, too.
+// Evidence weights each island by its evidence, ω_p ∝ Z_p. It is also consistent as the number of islands grows.
 type Evidence struct{}
 
 // LogWeights returns zeros.

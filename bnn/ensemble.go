@@ -18,7 +18,7 @@ type Ensemble struct {
 	Theta       []float32 // J×D, particles over all islands, island after island
 	LogWeights  []float64 // J, normalised: Σ exp = 1; −Inf is a dead particle
 	Island      []int32   // J, the island of each particle, not decreasing
-	LogEvidence []float64 // of each island, in nats; 0 where the method estimates none
+	LogEvidence []float64 // of each island, in nats; 0 if the method estimates none
 }
 
 // Size is the number J of particles.
@@ -56,8 +56,7 @@ func Combine(net *nn.Net, islands []Island, by Combination) (*Ensemble, error) {
 	return e, err
 }
 
-// Weigh returns the log-weights that the particles have when islands are weighed by another rule. Errors are those of
-// Combine.
+// Weigh returns the particles' log-weights under another weighting of islands. Errors are as those of Combine.
 func (e *Ensemble) Weigh(by Combination) ([]float64, error) {
 	if by == nil {
 		by = Equal{}

@@ -13,12 +13,11 @@ import (
 
 // The files of a run that hold parameters are safetensors files that PyTorch reads as they are. Each tensor of the
 // network, named and ordered as in the state_dict of an nn.Sequential of the same layers, is stacked over its J
-// particles or restarts: [J, shape…], F32. Beside them stand
+// particles or restarts: [J, shape…], F32. In addition the files hold
 //
 //	posterior.safetensors   log_weights F64 [J], log_evidence F64 [islands], island I32 [J]
 //	map.safetensors         val_nll F64 [J], chosen I32 []
-//
-// F64 comes first, since readers want data aligned to its size. Equal content gives equal bytes.
+// F64 comes first, so that data are aligned to their size. Equal content gives equal bytes.
 
 // WritePosterior writes an ensemble as posterior.safetensors.
 func WritePosterior(w io.Writer, e *Ensemble) error {
@@ -34,8 +33,8 @@ func WritePosterior(w io.Writer, e *Ensemble) error {
 	return safetensors.Write(w, append(tensors, island))
 }
 
-// ReadPosterior reads what WritePosterior wrote. An error names the first tensor that does not fit net, with both
-// shapes, or the fault of the weights.
+// ReadPosterior reads a file of WritePosterior. An error names the first tensor that does not fit net, with both shapes, or a
+// fault of the weights.
 func ReadPosterior(file []byte, net *nn.Net) (*Ensemble, error) {
 	f, err := open(file, net, "log_weights", "log_evidence", "island")
 	if err != nil {
@@ -69,7 +68,7 @@ func WriteRestarts(w io.Writer, e *Ensemble, nll []float64, chosen int) error {
 	return safetensors.Write(w, append(tensors, safetensors.Tensor{Name: "chosen", DType: "I32", Data: index}))
 }
 
-// ReadRestarts reads what WriteRestarts wrote.
+// ReadRestarts reads a file of WriteRestarts.
 func ReadRestarts(file []byte, net *nn.Net) (e *Ensemble, nll []float64, chosen int, err error) {
 	f, err := open(file, net, "val_nll", "chosen")
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 
 // Errors for a file of weights that does not fit a network: the first difference, the nearest candidate, the remedy.
 
-// fits returns an error if the file does not hold a tensor of the network as it should.
+// fits returns an error if a tensor of the network is missing in the file, or has another shape or type there.
 func (f *stateDict) fits(p part) error {
 	t, ok := f.tensors[p.Name]
 	switch {
@@ -37,7 +37,7 @@ func (p part) where() string {
 	return fmt.Sprintf(" (layer %d, %s)", p.Layer, p.kind)
 }
 
-// reshape is the remedy for a tensor whose shape is not the network's.
+// reshape returns the remedy for a tensor whose shape differs from the network's.
 func (f *stateDict) reshape(p part, have []int) string {
 	a, b := slices.Sorted(slices.Values(have)), slices.Sorted(slices.Values(p.Shape))
 	switch {
@@ -55,7 +55,7 @@ func (f *stateDict) reshape(p part, have []int) string {
 	return remedy
 }
 
-// missing is the error for a tensor that is not in the file.
+// missing returns the error for a tensor that is not in the file.
 func (f *stateDict) missing(p part) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "tensor %s %v of the network%s is not in the file", p.Name, p.Shape, p.where())
@@ -87,7 +87,7 @@ func (f *stateDict) missing(p part) error {
 // words for true and null, or contain special characters.
 var plain = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
 
-// quoted is a name as it is written in a config.
+// quoted writes a name as a YAML scalar of a config.
 func quoted(name string) string {
 	if !plain.MatchString(name) || slices.Contains([]string{"true", "false", "yes", "no", "on", "off", "null", "y", "n"}, strings.ToLower(name)) {
 		return strconv.Quote(name)
@@ -95,7 +95,7 @@ func quoted(name string) string {
 	return name
 }
 
-// shown is a name of the file as an error shows it: escaped where a terminal would not print it, and cut if it is long.
+// shown prepares a name of the file for an error: it escapes characters that a terminal cannot print, and cuts a long name.
 func shown(name string) string {
 	if len(name) > 100 || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return fmt.Sprintf("%.100q", name)
@@ -166,8 +166,8 @@ func (f *stateDict) layers() (names []string) {
 	return names
 }
 
-// extra is the error for a tensor of the file that the network does not have, where all tensors of the network fit.
-// Buffers of a batch normalisation come first: they explain the others.
+// extra returns the error for a tensor of the file that the network does not have, after all tensors of the network fit.
+// Buffers of a batch normalisation come first, because they explain the other tensors.
 func (f *stateDict) extra() error {
 	free := f.free()
 	for _, name := range free {

@@ -11,16 +11,16 @@ import (
 	"github.com/starling-smc/starling/uq"
 )
 
-// A prediction is a running sum over the particles, which the network takes a few at a time: memory does not grow with
-// the number of particles. The particles are added in their order, so that no sum depends on the number of threads.
+// A prediction is a running sum over the particles. The network evaluates a few particles at a time, so memory does not grow
+// with their number. Particles are added in order, so no sum depends on the number of threads.
 const (
 	together = 16  // particles in one pass of the network
 	stretch  = 256 // examples of one task that turns outputs into predictions
 )
 
-// Predict is the weighted mean of the particles' class probabilities for every example of a set, with its entropies and
-// energies. A bernoulli network has the two classes 0 and 1. Targets of the set are ignored. p may be nil. An error says
-// that the set does not fit the network or that the network is for regression, or is the error of ctx.
+// Predict returns the weighted mean of the particles' class probabilities for every example of a set, with entropies and
+// energies. A bernoulli network has the two classes 0 and 1. Targets of the set are ignored. p may be nil. An error says that
+// the set does not fit the network or that the network is for regression, or is the error of ctx.
 func (e *Ensemble) Predict(ctx context.Context, set *data.Set, p *nn.Pool) (*uq.Predictive, error) {
 	all, err := e.predict(ctx, set, [][]float64{e.LogWeights}, p)
 	if err != nil {
@@ -79,7 +79,8 @@ func (e *Ensemble) predict(ctx context.Context, set *data.Set, logWeights [][]fl
 	return predictives, nil
 }
 
-// exponentials returns the weights of several weightings, and in order the particles with a weight in any of them.
+// exponentials returns the weights of several weightings and, in order, the particles that have a weight in at least one of
+// them.
 func exponentials(logWeights [][]float64) (weights [][]float64, alive []int) {
 	for _, logw := range logWeights {
 		w := make([]float64, len(logw))

@@ -13,8 +13,8 @@ import (
 //
 //	log p(θ) = −½ Σᵢ [(θᵢ−mᵢ)²/vᵢ + log(2π vᵢ)],
 //
-// made by Isotropic or FanIn, and pulled to a point by Anchored. A learned log σ (tensor log_sd) is N(0, 1) whatever
-// the variance of the weights.
+// made by Isotropic or FanIn; Anchored moves and shrinks it to a point. A learned log σ (tensor log_sd) has the prior N(0,
+// 1), whatever the variance of the weights.
 type Normal struct {
 	mean, variance, precision []float64 // precision is 1/variance
 	constant                  float64   // −½ Σ log(2π vᵢ)
@@ -71,9 +71,8 @@ func newNormal(mean, variance []float64) *Normal {
 //	N(α(s) θ + (1−α(s)) m, s V),    α(s) = 1 for s < ½, else 0,
 //
 // so that s = 1 is p itself, and s → 0 concentrates on theta, the MAP. Every component's variance is scaled, that of
-// log_sd too. At s = 0 nothing is left to sample: the caller takes the MAP as an ensemble of one, and Anchored
-// returns an error, as for any s outside (0, 1]. theta has length Dim and is copied; for s ≥ ½ it is not used and may
-// be nil.
+// log_sd too. At s = 0 there is nothing to sample, and the caller must use the MAP as an ensemble of one. Anchored returns an
+// error for s = 0, as for any s outside (0, 1]. theta has length Dim and is copied; for s ≥ ½ it is not used and may be nil.
 func (p *Normal) Anchored(s float64, theta []float64) (*Normal, error) {
 	if !(s > 0 && s <= 1) {
 		return nil, fmt.Errorf("anchor s must lie in (0, 1], is %v; at s = 0 the posterior is the MAP alone", s)
@@ -114,7 +113,7 @@ func (p *Normal) LogDensity(theta, grad []float64) float64 {
 		panic(fmt.Sprintf("bnn: %d parameters and a gradient of %d for a prior of %d", len(theta), len(grad), len(p.mean)))
 	}
 	mean, precision := p.mean[:len(theta)], p.precision[:len(theta)]
-	var even, odd float64 // two sums, in a fixed order, since one would wait for itself
+	var even, odd float64 // two sums in a fixed order: additions to a single sum would wait for each other
 	for i, x := range theta {
 		d := x - mean[i]
 		u := d * precision[i]

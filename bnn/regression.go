@@ -29,8 +29,8 @@ type EvaluatedRegression struct {
 	PIT        []float64 // [n, Outputs]: the mixture's CDF at the target (probability integral transform)
 }
 
-// PredictRegression is the regression counterpart of Predict, for a network with gaussian likelihood. quantiles, each
-// between 0 and 1, are the quantiles of the mixture to compute; nil: none.
+// PredictRegression is the counterpart of Predict for a network with gaussian likelihood. quantiles are the levels, each
+// between 0 and 1, of the quantiles of the mixture to compute; nil: none.
 func (e *Ensemble) PredictRegression(ctx context.Context, set *data.Set, quantiles []float64, p *nn.Pool) (*Regression, error) {
 	all, err := e.predictRegression(ctx, set, quantiles, [][]float64{e.LogWeights}, p)
 	if err != nil {
@@ -48,8 +48,8 @@ func (e *Ensemble) predictRegression(ctx context.Context, set *data.Set, quantil
 	return all, err
 }
 
-// EvaluateRegression predicts a test set with targets and OOD groups, and scores the former, under several weightings of
-// the particles at once, given as normalised log-weights.
+// EvaluateRegression predicts a test set with targets and OOD groups, and scores the prediction for the test set. It does so
+// under several weightings of the particles at once, given as normalised log-weights.
 func (e *Ensemble) EvaluateRegression(ctx context.Context, set *data.Set, groups []data.Group, quantiles []float64, logWeights [][]float64, p *nn.Pool) ([]*EvaluatedRegression, error) {
 	n, k := set.Len(), e.Net.Outputs()
 	if err := e.hasTargets(set); err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/starling-smc/starling/nn"
 )
 
-// PriorSettings are the prior of a network's parameters as a config has it: {normal: {variance: 0.1}, anchor: {s: 0.1}}.
-// The zero value is no prior, for methods that need none.
+// PriorSettings describe the prior of a network's parameters in a config: {normal: {variance: 0.1}, anchor: {s: 0.1}}. The
+// zero value is no prior, for methods that need none.
 type PriorSettings struct {
 	Family PriorFamily `yaml:",inline"`
 	Anchor *Anchor     `yaml:"anchor,omitempty"` // nil: not anchored
@@ -20,8 +20,8 @@ type PriorSettings struct {
 type PriorFamily interface {
 	// Prior builds the prior over the parameters of a network's tensors.
 	Prior(tensors []nn.Tensor) (mcmc.Prior, error)
-	// Gaussian reports whether the prior's components are independent normals: whether it is an mcmc.GaussianPrior, which pCN
-	// needs, and has a method Anchored as Normal has, which an anchor needs.
+	// Gaussian reports whether the prior's components are independent normals. Such a prior is an mcmc.GaussianPrior, which
+	// pCN needs, and has a method Anchored as Normal has, which an anchor needs.
 	Gaussian() bool
 }
 
@@ -74,7 +74,7 @@ type Anchor struct {
 	S float64 `yaml:"s,zero"`
 }
 
-// Defaults marks an S that a config leaves out, since 0 has a meaning.
+// Defaults marks a missing S by a special value, because 0 is a valid S.
 func (a *Anchor) Defaults() {
 	if a.S == 0 {
 		a.S = math.NaN()
@@ -91,7 +91,7 @@ func (a Anchor) Check(f *config.Faults) {
 }
 
 // Apply anchors a prior at theta, the MAP estimate; for S of at least 1/2 theta may be nil. A nil Anchor leaves the prior as
-// it is. An error says that nothing is left to sample, at S = 0, or that the prior cannot be anchored.
+// it is. It is an error if S is 0, since there is nothing to sample then, or if the prior cannot be anchored.
 func (a *Anchor) Apply(prior mcmc.Prior, theta []float64) (mcmc.Prior, error) {
 	if a == nil {
 		return prior, nil
@@ -105,8 +105,8 @@ func (a *Anchor) Apply(prior mcmc.Prior, theta []float64) (mcmc.Prior, error) {
 	return p.Anchored(a.S, theta)
 }
 
-// AtMAP reports whether the prior is centred on the MAP estimate, which is then needed. A nil Anchor is not.
+// AtMAP reports whether the prior is centred on the MAP estimate. It is false for a nil Anchor.
 func (a *Anchor) AtMAP() bool { return a != nil && a.S < 0.5 }
 
-// Point reports whether nothing is left to sample: the posterior is the MAP estimate itself.
+// Point reports whether the posterior is the MAP estimate itself (S = 0), and there is nothing to sample.
 func (a *Anchor) Point() bool { return a != nil && a.S == 0 }

@@ -12,8 +12,8 @@ import (
 )
 
 // ReadWeights returns the parameters, in the order of θ, of one network from a PyTorch state_dict saved as a
-// safetensors file, in F32, F64, F16 or BF16. Names and shapes must be those of net.Tensors(): an nn.Sequential's, or
-// by the names of layers.
+// safetensors file, in F32, F64, F16 or BF16. Names and shapes must be those of net.Tensors(): the names in an nn.Sequential,
+// or the names of the layers.
 //
 // An error names, in this order of preference: the first tensor, in the network's order, that does not fit, with the
 // nearest one of the file (of the same shape first, then by name) and the remedy; the first tensor of the file that the
@@ -76,7 +76,7 @@ func parts(net *nn.Net) (all []part) {
 	return all
 }
 
-// stateDict is a file of weights beside the parts of the network that it should hold.
+// stateDict is a file of weights, with the tensors of the network that it should hold.
 type stateDict struct {
 	names   []string // in the order of the file
 	tensors map[string]safetensors.Tensor

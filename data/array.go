@@ -8,7 +8,7 @@ import (
 	"github.com/starling-smc/starling/internal/numeral"
 )
 
-// Array is an array as a file holds it, in C order.
+// Array is an array of a file, in C order.
 type Array struct {
 	Name   string // of the file, for errors
 	Shape  []int  // empty: a scalar
@@ -16,7 +16,7 @@ type Array struct {
 	Values any    // a slice of bool, uint8 … uint64, int8 … int64, Float16, BFloat16, float32 or float64
 }
 
-// DType is the name of the element type as NumPy has it: bool, uint8, int64, float16, bfloat16, float64 and so on.
+// DType returns NumPy's name of the element type: bool, uint8, int64, float16, bfloat16, float64 and so on.
 func (a *Array) DType() string {
 	switch a.Values.(type) {
 	case []bool:
@@ -49,7 +49,7 @@ func (a *Array) DType() string {
 	panic(fmt.Sprintf("data: array of %T", a.Values))
 }
 
-// maxClasses bounds labels, and so the memory that one large label can cost.
+// maxClasses bounds labels, so that one large label cannot take much memory.
 const maxClasses = 1 << 16
 
 // Ints returns the values of an integer array as labels of classes, numbered from 0.
@@ -104,7 +104,7 @@ func zeroOrOne(v []bool) []uint8 {
 	return w
 }
 
-// Float32s returns the values rounded to float32; those of a float32 array are shared, not copied.
+// Float32s returns the values rounded to float32. The values of a float32 array are shared, not copied.
 func (a *Array) Float32s() []float32 {
 	if v, ok := a.Values.([]float32); ok {
 		return v
@@ -112,7 +112,8 @@ func (a *Array) Float32s() []float32 {
 	return expand[float32](a)
 }
 
-// Float64s returns the values, integers beyond 2⁵³ rounded; those of a float64 array are shared, not copied.
+// Float64s returns the values as float64; integers beyond 2⁵³ are rounded. The values of a float64 array are shared, not
+// copied.
 func (a *Array) Float64s() []float64 {
 	if v, ok := a.Values.([]float64); ok {
 		return v

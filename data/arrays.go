@@ -7,8 +7,8 @@ import (
 )
 
 // NewSet makes a set for classification of inputs [n, …] and labels [n] or [n, 1]. Images of shape [n, h, w] get one channel.
-// uint8 inputs are kept (a network sees v/255), floats become float32. classes 0 means the largest label plus one.
-// Errors name the array and the example.
+// uint8 inputs are kept (a network sees v/255), floats become float32. If classes is 0, the number of classes is the largest
+// label plus one. Errors name the array and the example.
 func NewSet(name string, inputs, labels *Array, classes int) (*Set, error) {
 	s, err := NewInputs(name, inputs)
 	if err != nil {
@@ -70,7 +70,7 @@ func outputsOf(inputs, targets *Array) (int, error) {
 	return outputs, nil
 }
 
-// NewInputs makes a set without targets, of inputs as NewSet takes them.
+// NewInputs makes a set of inputs, as NewSet, without targets.
 func NewInputs(name string, inputs *Array) (*Set, error) {
 	shape, err := inputs.example()
 	if err != nil {
@@ -88,7 +88,7 @@ func NewInputs(name string, inputs *Array) (*Set, error) {
 	return s, err
 }
 
-// example is the shape of one example of inputs [n, …], as a network takes it: images get one channel.
+// example returns the shape of one example of inputs [n, …] as a network takes it: images [n, h, w] get one channel.
 func (a *Array) example() ([]int, error) {
 	if len(a.Shape) < 2 {
 		return nil, fmt.Errorf("%s: inputs of shape %v, want [examples, …]", a.Name, a.Shape)
@@ -103,7 +103,7 @@ func (a *Array) example() ([]int, error) {
 	return shape, nil
 }
 
-// finite returns the values as float32 numbers; what is called in an error each of the width values of an example.
+// finite returns the values as float32 numbers. what names one of the width values of an example in errors.
 func (a *Array) finite(what string, width int) ([]float32, error) {
 	v := a.Float32s()
 	for i, x := range v {

@@ -31,7 +31,7 @@ func loadCIFAR10(k *Known, dir string) (*Problem, error) { return loadCIFAR(k, d
 
 func loadCIFAR100(k *Known, dir string) (*Problem, error) { return loadCIFAR(k, dir, ReadCIFAR100) }
 
-// loadCIFAR reads the set's files, the last of which are the test images.
+// loadCIFAR reads the set's files. The last file holds the test images.
 func loadCIFAR(k *Known, dir string, read func(name string, paths ...string) (*Set, error)) (*Problem, error) {
 	var paths []string
 	for _, f := range k.Files {
@@ -57,7 +57,7 @@ func loadCIFAR(k *Known, dir string, read func(name string, paths ...string) (*S
 	return &Problem{Name: k.Name, Train: train, Test: test}, nil
 }
 
-// readMNIST reads four files of MNIST's form, which must have just these numbers of images.
+// readMNIST reads four files in MNIST's form, which must have exactly the given numbers of images.
 func readMNIST(folder string, trains, tests int, open opener) (train, test *Set, err error) {
 	var arrays [4]*Array
 	for i, f := range mnistFiles {
@@ -92,13 +92,13 @@ func readMNIST(folder string, trains, tests int, open opener) (train, test *Set,
 // noise, uniform on [0, 1], and the first 500 of the 7,000 with normal noise of standard deviation 0.5 added to pixels
 // on [0, 1], not clipped. The noise is keyed by the data set, so it is the same in every run whatever its seed.
 //
-// Folder mnist7 holds just these images as MNIST's own four files: 1,400 for training, then 7,000, 500 eights and 500
-// nines for testing. `go test ./data -run MNIST7Files -update` writes them anew from MNIST in STARLING_DATA.
+// Folder mnist7 holds exactly these images in four files like MNIST's: 1,400 for training, then 7,000, 500 eights and 500
+// nines for testing. `go test ./data -run MNIST7Files -update` writes them again from MNIST in STARLING_DATA.
 const (
 	mnist7Train    = 1200
 	mnist7Validate = 200
 	mnist7Test     = 7000
-	mnist7Foreign  = 500
+	mnist7OOD      = 500
 	mnist7Classes  = 8
 
 	mnist7Seed   = 7 // of the noise: MNIST7's own key, with the group as iteration
@@ -107,7 +107,7 @@ const (
 )
 
 func readMNIST7() (train, test *Set, err error) {
-	return readMNIST("mnist7", mnist7Train+mnist7Validate, mnist7Test+2*mnist7Foreign, func(file string) (string, []byte, error) {
+	return readMNIST("mnist7", mnist7Train+mnist7Validate, mnist7Test+2*mnist7OOD, func(file string) (string, []byte, error) {
 		raw, err := embedded.ReadFile(file)
 		return file, raw, err
 	})
@@ -129,24 +129,24 @@ func loadMNIST7(k *Known, _ string) (*Problem, error) {
 		Validate: digits("validate", train, mnist7Train, mnist7Train+mnist7Validate),
 		Test:     digits("test", test, 0, mnist7Test),
 	}
-	const eights, nines = mnist7Test, mnist7Test + mnist7Foreign
+	const eights, nines = mnist7Test, mnist7Test + mnist7OOD
 	p.Groups = []Group{
 		{"eight", withoutTargets("eight", test.Slice("", eights, nines))},
-		{"nine", withoutTargets("nine", test.Slice("", nines, nines+mnist7Foreign))},
+		{"nine", withoutTargets("nine", test.Slice("", nines, nines+mnist7OOD))},
 		{"noise", whiteNoise(p.Test.Shape)},
-		{"perturbed", perturbed(p.Test.Slice("", 0, mnist7Foreign))},
+		{"perturbed", perturbed(p.Test.Slice("", 0, mnist7OOD))},
 	}
 	return p, nil
 }
 
-// withoutTargets are the inputs of a set alone.
+// withoutTargets returns the inputs of a set without its targets.
 func withoutTargets(name string, s *Set) *Set {
 	return &Set{Name: name, Shape: s.Shape, U8: s.U8, F32: s.F32}
 }
 
 func whiteNoise(shape []int) *Set {
 	s := &Set{Name: "noise", Shape: shape}
-	s.F32 = make([]float32, mnist7Foreign*s.Features())
+	s.F32 = make([]float32, mnist7OOD*s.Features())
 	r := rng.Key{Seed: mnist7Seed, Purpose: rng.Noise, Iteration: mnist7White}.Stream()
 	for i := range s.F32 {
 		s.F32[i] = float32(r.Float64())
@@ -163,7 +163,7 @@ func perturbed(clean *Set) *Set {
 	return s
 }
 
-// loadPima is the benchmark form of the Pima data: each predictor centred and scaled to population sd 0.5, after a
+// loadPima returns the benchmark form of the Pima data: each predictor centred and scaled to population sd 0.5, after a
 // leading 1; all rows train.
 func loadPima(k *Known, dir string) (*Problem, error) {
 	path, raw, err := k.opener(dir)(k.Files[0])

@@ -9,16 +9,16 @@ import (
 // cells cuts delimited text into records of cells, in one pass over a window of the text, without copies (only a quoted
 // cell with a doubled quote is copied).
 type cells struct {
-	rest  io.Reader // of the text, after the window; nil at its end
+	rest  io.Reader // the text after the window; nil at the end of the text
 	raw   []byte    // the window
-	pos   int       // in the window
+	pos   int       // index in the window
 	base  int       // bytes of the text before the window
-	line  int       // of pos, from 1
+	line  int       // line of pos, from 1
 	delim byte      // 0: runs of blanks
-	limit int       // bytes of a record
+	limit int       // largest number of bytes of a record
 	rec   []cell
 	start int // line on which the last record begins
-	blank int // blank lines before the last record, the first record excepted
+	blank int // blank lines before the last record; 0 for the first record
 }
 
 // cell is one cell; text is valid until the next record.
@@ -29,8 +29,8 @@ type cell struct {
 
 const (
 	firstWindow = 64 << 10
-	// maxRecord bounds a record, line ends within quotes included: a quote that is never closed would otherwise bring
-	// the rest of the file into memory.
+	// maxRecord bounds the bytes of a record, including line ends within quotes. Without it, a quote that is never closed
+	// would read the rest of the file into memory.
 	maxRecord = 4 << 20
 )
 
@@ -42,10 +42,10 @@ func newCells(delimiter string, limit int) *cells {
 	return c
 }
 
-// read is the number of bytes of the text that were cut.
+// read returns the number of bytes of the text that were cut into cells.
 func (c *cells) read() int { return c.base + c.pos }
 
-// found is what next found.
+// found says what next found: a record, a blank line or the end of the text.
 type found int
 
 const (
@@ -71,8 +71,8 @@ func (c *cells) record() (rec []cell, ok bool, err error) {
 	}
 }
 
-// next reads a blank line or a record. One that reaches the end of the window may go on after it: it is read again from its
-// beginning once the window holds more of the text.
+// next reads a blank line or a record. A record that reaches the end of the window may continue after it. Such a record is
+// read again from its beginning when the window holds more of the text.
 func (c *cells) next() (found, error) {
 	mark, line := c.pos, c.line
 	for {
@@ -228,8 +228,8 @@ func (c *cells) newline() bool {
 const guessBytes = 1 << 20
 
 // guessDelimiter returns the first candidate that cuts the first records into the same number of cells, at least two;
-// else the one that cuts the first record into most cells, so that the error which follows is about a plausible table. cut
-// says that the text goes on after head.
+// else the candidate that cuts the first record into most cells, so that the error that follows is about a plausible table.
+// cut says that the text goes on after head.
 func guessDelimiter(head []byte, cut bool) string {
 	const look = 16
 	best, most := ",", 1

@@ -15,7 +15,7 @@ import (
 // Pixels are 32 rows of 32 of red, then of green, then of blue.
 type cifar struct {
 	name   string
-	labels []int // classes of each label before the pixels; the last is what a network learns
+	labels []int // numbers of classes of the labels before the pixels; the last label is the target
 	names  []string
 }
 
@@ -76,7 +76,7 @@ func (c *cifar) add(s *Set, name string, file io.Reader, size int) error {
 	return nil
 }
 
-// cifarFormat is the format, cifar10 or cifar100, of a file of that size.
+// cifarFormat returns the format, cifar10 or cifar100, of a file of that size; empty if neither fits.
 func cifarFormat(size int) string {
 	if size%cifar100.row() == 0 && size%cifar10.row() != 0 {
 		return "cifar100"

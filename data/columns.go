@@ -12,14 +12,15 @@ import (
 type Columns struct {
 	// Target is the target's column: its name, or without a header its number from 1.
 	Target string
-	// Classes: the targets are names or integers, one for each class. If they are 0 … C−1, classes have no names;
-	// else Set.Names holds what stands in the file, numbers in ascending order. Otherwise targets are real numbers.
+	// Classes: the targets are names or integers, one for each class. If they are 0 … C−1, classes have no names; else
+	// Set.Names holds the names or integers of the file, integers in ascending order. If Classes is false, targets are real
+	// numbers.
 	Classes bool
-	// SD, if not 0, has every input centred and scaled to this population standard deviation over the training rows.
+	// SD, if not 0, is the population standard deviation over the training rows to which every input is centred and scaled.
 	SD float64
-	// Standardise has real targets centred and scaled to standard deviation 1 over the training rows.
+	// Standardise says that real targets are centred and scaled to standard deviation 1 over the training rows.
 	Standardise bool
-	// Intercept puts an input before the others that is always 1.
+	// Intercept says that an input of constant 1 stands before the others.
 	Intercept bool
 }
 
@@ -101,7 +102,7 @@ func constant(t *Table, rows []int32, j int) bool {
 	return true
 }
 
-// Sets makes one set of each list of rows, the first of which is the training part, as Schema and Schema.Set do.
+// Sets makes one set of each list of rows, as Schema and Schema.Set do. The first list is the training part.
 func (c Columns) Sets(t *Table, parts ...[]int32) ([]*Set, *Schema, error) {
 	s, err := c.Schema(t, parts[0])
 	if err != nil {
@@ -125,11 +126,11 @@ func (t *Table) classes(j int) (names []string, classes int, err error) {
 	for i := range t.Rows() {
 		v := t.Values[i*t.Cols+j]
 		if v != math.Trunc(v) {
-			return nil, 0, fmt.Errorf("%s: line %d, %s: %v is no class: classes are names or integers (is this a regression?)", t.Name, t.Line(i), t.column(j), v)
+			return nil, 0, fmt.Errorf("%s: line %d, %s: %v is not a class: classes are names or integers (is this a regression?)", t.Name, t.Line(i), t.column(j), v)
 		}
 		if k, ok := slices.BinarySearch(values, v); !ok {
 			if len(values) == maxNames {
-				return nil, 0, fmt.Errorf("%s: %s has more than %d different values: these are no classes (is this a regression?)", t.Name, t.column(j), maxNames)
+				return nil, 0, fmt.Errorf("%s: %s has more than %d different values: these are not classes (is this a regression?)", t.Name, t.column(j), maxNames)
 			}
 			values = slices.Insert(values, k, v)
 		}

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// CSV says how a text table is read; the zero value guesses delimiter and header and expects numbers only. In Settings
-// it names a table of examples: the column Target is learnt, and all others that are not dropped are inputs.
+// CSV says how a text table is read; the zero value guesses delimiter and header and expects numbers only. In Settings it
+// names a table of examples: the column Target is the target, and every other column that is not dropped is an input.
 //
 // A cell is a decimal number, nan, inf or empty (= NaN); anything else is an error with its line and column, both
 // counted from 1, except in the column Target and in those that are dropped. Cells may stand in double quotes, a quote
@@ -29,10 +29,10 @@ type CSV struct {
 	// Drop are columns that are left out, by name, or without a header by number from 1: their cells are not looked at.
 	Drop []string `yaml:"drop,omitempty"`
 
-	schema *Schema // of a run whose columns the table has; nil: none
+	schema *Schema // of the run whose columns the table must have; nil: none
 }
 
-// Told reports whether anything is set that a reader would guess otherwise.
+// Told reports whether anything is set that a reader would otherwise guess.
 func (o CSV) Told() bool {
 	return o.Delimiter != "" || o.Header != nil || o.Target != "" || len(o.Drop) > 0
 }
@@ -44,7 +44,7 @@ type Table struct {
 	Header    []string
 	Cols      int
 	Values    []float64 // rows × Cols; NaN where a cell is missing or the column left out
-	LeftOut   []bool    // of each column; nil: none is
+	LeftOut   []bool    // for each column, whether it is left out; nil: none is
 
 	// Column Text holds names instead of numbers: its values are indices in Names, which is sorted. −1: no column.
 	Text  int
@@ -53,7 +53,7 @@ type Table struct {
 	lines []int // in the file, of each row
 }
 
-// Rows is the number of rows, the header not counted.
+// Rows is the number of rows, without the header.
 func (t *Table) Rows() int { return len(t.lines) }
 
 // Line is the line of the file on which row i starts, from 1.

@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// ArraySchema makes the schema of arrays of inputs and targets, of whose rows those of train are the training examples:
-// labels below classes or, if classes is 0, values. Means and deviations, of the inputs if standardise and of values if
-// both, are measured in float64 on what the arrays hold, of whatever type, before anything is rounded to float32.
+// ArraySchema makes the schema of arrays of inputs and targets; the rows in train are the training examples. Targets are
+// labels below classes or, if classes is 0, values. Means and deviations, of the inputs if standardise and of the values too
+// if both, are measured in float64 on the numbers of the arrays, before anything is rounded to float32.
 func ArraySchema(inputs, targets *Array, train []int32, classes int, standardise, both bool) (*Schema, error) {
 	shape, err := inputs.example()
 	if err != nil {
@@ -35,13 +35,13 @@ func ArraySchema(inputs, targets *Array, train []int32, classes int, standardise
 	return s, s.fitTargets(targets.Name, len(train), func(i int, dst []float64) { targets.row(int(train[i]), dst) })
 }
 
-// Examples makes a set without targets of an array of inputs, as the network sees it: images [n, height, width] or [n,
-// channels, height, width], or features [n, p]. Of a run on a table, p may also count the constant columns that were
-// dropped, or be the whole table with the target at its place. Inputs that are standardised, and all inputs of a run on a
-// table, may be of any type. Errors name the array, and both shapes if they differ.
+// Examples makes a set without targets of an array of inputs. The array holds images [n, height, width] or [n, channels,
+// height, width], or features [n, p]. For a run on a table, p may also include the constant columns that were dropped, or all
+// columns of the table with the target at its place. Inputs that are standardised, and all inputs of a run on a table, may be
+// of any type. Errors name the array, and both shapes if they differ.
 func (s *Schema) Examples(name string, a *Array) (*Set, error) { return s.examples(name, a, nil) }
 
-// examples takes some rows, nil for all.
+// examples is Examples of some rows, nil for all.
 func (s *Schema) examples(name string, a *Array, rows []int32) (*Set, error) {
 	shape, err := a.example()
 	if err != nil {
@@ -71,7 +71,7 @@ func (s *Schema) examples(name string, a *Array, rows []int32) (*Set, error) {
 			return nil, fmt.Errorf("%s: %w", a.Name, err)
 		}
 		columns = r.features
-		read = a.row // as a table has them: bytes are no pixels
+		read = a.row // as in a table: bytes are numbers, not pixels
 	}
 	if err := a.checkFinite("feature", p, columns); err != nil {
 		return nil, err
@@ -167,7 +167,7 @@ func (a *Array) row(i int, dst []float64) {
 	copy(dst, part.Float64s())
 }
 
-// input is row with pixels as a network sees them.
+// input is row, with uint8 pixels divided by 255.
 func (a *Array) input(i int, dst []float64) {
 	a.row(i, dst)
 	if _, pixels := a.Values.([]uint8); pixels {

@@ -20,19 +20,19 @@ import (
 // Fetched is a file that is in its place after Fetch.
 type Fetched struct {
 	File  string // its path
-	Size  int64  // bytes, of a file that gzip packed unpacked
-	Sum   string // SHA-256 of these bytes
-	There bool   // it was there before, and is right
+	Size  int64  // in bytes; of a gzip file, after unpacking
+	Sum   string // SHA-256 of the same bytes
+	There bool   // it was there before, with the right content
 }
 
 // ErrNoDownload is the error of Fetch for a set that no server has in the form that Load reads.
 var ErrNoDownload = errors.New("has no download")
 
-// Fetch brings the missing files of a known data set into dir, in the places where Load looks for them. A file that is
-// there and right stays; one that is wrong is ErrContent, and stays too. A built-in set has no files.
+// Fetch downloads the missing files of a known data set into dir, in the places where Load looks for them. A file that is
+// already there is not changed; if its content is wrong, the error is ErrContent. A built-in set has no files.
 //
-// get does the download: it puts a file at a path, whole and right, or returns an error. The part of a broken download is
-// kept at that path with suffix .part, and the next Fetch goes on from there.
+// get downloads a file to a path, complete and with the right content, or returns an error. The part of a broken download is
+// kept at that path with suffix .part, and the next Fetch continues it.
 func Fetch(ctx context.Context, name, dir string, get func(ctx context.Context, r Remote, path string) error) ([]Fetched, error) {
 	k, err := find(name)
 	if err != nil {
@@ -87,7 +87,7 @@ func Fetch(ctx context.Context, name, dir string, get func(ctx context.Context, 
 	return list, nil
 }
 
-// unpack takes the missing files of a set from a folder of an archive, each into its place when it is whole and right.
+// unpack copies the missing files of a set from a folder of an archive, each into its place once it is complete and right.
 func unpack(ctx context.Context, archive, folder, dir string, pins []pin, missing []string) error {
 	file, err := os.Open(archive)
 	if err != nil {
@@ -122,7 +122,7 @@ func unpack(ctx context.Context, archive, folder, dir string, pins []pin, missin
 	return nil
 }
 
-// place writes a file of an archive beside its place, compares it, and puts it there.
+// place writes a file of an archive under a temporary name, checks its content, and renames it.
 func (p pin) place(r io.Reader, dir string) (err error) {
 	path := filepath.Join(dir, filepath.FromSlash(p.file))
 	out, err := os.Create(path + partial)

@@ -5,7 +5,7 @@ import "math"
 // Float16 holds the bits of an IEEE 754 binary16 number: sign, 5 bits of exponent, 10 of fraction.
 type Float16 uint16
 
-// Float32 is the number's value, which a float32 holds exactly.
+// Float32 returns the number's value, which is exact.
 func (h Float16) Float32() float32 {
 	sign, exponent, fraction := uint32(h>>15)<<31, uint32(h>>10)&31, uint32(h)&1023
 	switch exponent {
@@ -20,5 +20,5 @@ func (h Float16) Float32() float32 {
 // BFloat16 holds the upper half of the bits of a float32.
 type BFloat16 uint16
 
-// Float32 is the number's value.
+// Float32 returns the number's value, which is exact.
 func (b BFloat16) Float32() float32 { return math.Float32frombits(uint32(b) << 16) }

@@ -13,19 +13,19 @@ type Known struct {
 	Name     string
 	About    string
 	Licence  string
-	Train    int // examples; of a table all rows, before some are held out
+	Train    int // number of examples; for a table all rows, before some are held out
 	Validate int
 	Test     int
 	Groups   []string
 	Whole    bool     // nothing is held out of the training examples, as in Problem.Whole
-	Target   string   // the column to predict, where the set is a table of numbers like a user's own CSV; else empty
+	Target   string   // the column to predict if the set is a table, like a user's own CSV; else empty
 	BuiltIn  bool     // the program holds it
 	Files    []string // below the data directory; nil: built in
 	Found    bool     // built in, or all Files are there
-	Download bool     // Fetch can bring the Files
+	Download bool     // Fetch can download the Files
 
 	load   func(k *Known, dir string) (*Problem, error) // nil: a table
-	unused []string                                     // of a table: columns that are no inputs
+	unused []string                                     // of a table: columns that are not inputs
 }
 
 // ErrUnknown is the error of Load for a name that is not in List.
@@ -34,7 +34,7 @@ var ErrUnknown = errors.New("unknown data set")
 // opener returns the bytes of a file below the data directory, and its whole path for errors.
 type opener func(file string) (path string, raw []byte, err error)
 
-// named says how a user names the data directory.
+// named tells the user how to name the data directory.
 const named = "(--data-dir DIR or STARLING_DATA)"
 
 func (k *Known) opener(dir string) opener {
@@ -51,7 +51,7 @@ func (k *Known) opener(dir string) opener {
 	}
 }
 
-// locate returns the path of a file of the set that is there.
+// locate returns the path of an existing file of the set.
 func (k *Known) locate(dir, file string) (string, error) {
 	if dir == "" {
 		return "", fmt.Errorf("data set %s is read from files: name the data directory that holds %s %s", k.Name, file, named)

@@ -11,20 +11,20 @@ import (
 	"github.com/starling-smc/starling/internal/spelling"
 )
 
-// Need is what a network and its method want of the examples.
+// Need says what a network and its method require of the examples.
 type Need struct {
 	Regression bool    // targets are numbers, not classes
-	Whole      bool    // hold nothing out: the network is evaluated as it is
-	Seed       uint64  // draws the parts that are held out
-	Schema     *Schema // of a run before, whose inputs these are again; nil: measure it on the training examples
+	Whole      bool    // hold nothing out, because the network is evaluated as it is
+	Seed       uint64  // seed of the draw of the parts that are held out
+	Schema     *Schema // of an earlier run on the same data; nil: measure it on the training examples
 }
 
-// Load brings the examples into memory, as the network sees them. dir is the data directory, below which known sets that
-// are not built in have their files. Test and validation parts that the data lack are held out of the training examples, and
-// what is standardised is measured on those that are left.
+// Load loads the examples into memory as the network's inputs and targets. dir is the data directory with the files of known
+// sets that are not built in. Missing test and validation parts are held out of the training examples. Standardisation is
+// measured on the training examples that are left.
 //
-// The error is a *FieldError for what is wrong with the settings, and a *NamesError for a regression whose target column
-// holds names. All others are about the examples, and name the file.
+// The error is a *FieldError for a fault of the settings, and a *NamesError for a regression whose target column holds names.
+// Every other error is about the examples, and names the file.
 func (s Settings) Load(dir string, need Need) (*Problem, error) {
 	s.DefaultsFor(need.Regression)
 	need.Whole = need.Whole || s.Whole
@@ -65,7 +65,7 @@ func (s Settings) parts(dir string, need Need) (*Problem, error) {
 	return s.loadArrays(need)
 }
 
-// learnable is an error if all training examples are of one class.
+// learnable returns an error if all training examples are of one class.
 func (p *Problem) learnable() error {
 	labels := p.Train.Labels
 	if len(labels) == 0 || slices.ContainsFunc(labels, func(l int32) bool { return l != labels[0] }) {
@@ -150,7 +150,7 @@ func (o *CSV) load() (*Table, error) {
 	return t, err
 }
 
-// loadSet loads a known set that is no table.
+// loadSet loads a known set that is not a table.
 func (s Settings) loadSet(dir string, need Need) (*Problem, error) {
 	p, err := Load(s.Set, dir)
 	if err != nil {
@@ -172,7 +172,7 @@ func (s Settings) loadSet(dir string, need Need) (*Problem, error) {
 	return p, p.standardise()
 }
 
-// standardise turns every part of a known set into what the network sees.
+// standardise standardises every part of a known set.
 func (p *Problem) standardise() error {
 	parts := []**Set{&p.Train, &p.Validate, &p.Test}
 	for i := range p.Groups {
@@ -239,7 +239,7 @@ func (s Settings) loadArrays(need Need) (*Problem, error) {
 			if err != nil {
 				return nil, err
 			}
-			classes = max(classes, int(slices.Max(append(labels, 0)))+1) // the largest label of any part
+			classes = max(classes, int(slices.Max(append(labels, 0)))+1) // one more than the largest label of any part
 		}
 	}
 	if len(train.inputs.Shape) == 0 {

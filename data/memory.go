@@ -6,12 +6,12 @@ import (
 	"slices"
 )
 
-// Memory holds examples that a Go program already has, in place of files. They take the same way to the network as arrays
-// in files: missing parts are drawn by the seed, and what is standardised is measured in float64 before it is rounded. The
-// slices are not copied where that can be avoided: leave them as they are while a Problem made of them is in use.
+// Memory holds examples of a Go program, in place of files. They are processed like arrays in files: missing parts are drawn
+// by the seed, and standardisation is measured in float64 before rounding. The slices are copied only where necessary, so do
+// not change them while a Problem made of them is in use.
 //
-// A config cannot hold the examples. That of a run that learnt from memory says data: {memory: {}}, and whoever loads its
-// data again gives the same slices again.
+// A config cannot hold the examples. The config of a run on examples in memory says data: {memory: {}}; to load its data
+// again, give the same slices.
 type Memory struct {
 	Train    *Slices       `yaml:"-"` // required
 	Validate *Slices       `yaml:"-"`
@@ -19,14 +19,14 @@ type Memory struct {
 	Groups   []MemoryGroup `yaml:"-"` // out-of-distribution inputs, without targets
 }
 
-// Slices are examples in memory: one of Inputs and Array, and one of Labels and Targets.
+// Slices are examples in memory: either Inputs or Array, and either Labels or Targets.
 type Slices struct {
 	Inputs [][]float64 // features, a slice for each example
 	// Array holds inputs of another type or shape: [examples, features], [examples, height, width] or [examples, channels,
 	// height, width]. A network sees uint8 pixels as v/255. Its Name is not used.
 	Array   *Array
 	Labels  []int     // classes, from 0, one for each example
-	Targets []float64 // of a regression; of k outputs, k for each example, one example after the other
+	Targets []float64 // for regression: [n], or [n, k] row by row for k outputs
 }
 
 // MemoryGroup is a named group of inputs.
@@ -35,7 +35,7 @@ type MemoryGroup struct {
 	Slices
 }
 
-// inputs are the inputs as an array. name says in errors whose they are.
+// inputs returns the inputs as an array. name names them in errors.
 func (s *Slices) inputs(name string) (*Array, error) {
 	switch {
 	case (s.Inputs != nil) == (s.Array != nil):
@@ -60,7 +60,7 @@ func (s *Slices) inputs(name string) (*Array, error) {
 	return &Array{Name: name, Shape: []int{n, p}, Values: values}, nil
 }
 
-// arrays are inputs and targets as arrays.
+// arrays returns inputs and targets as arrays.
 func (s *Slices) arrays(name string, regression bool) (inputs, targets *Array, err error) {
 	if inputs, err = s.inputs(name); err != nil {
 		return nil, nil, err
@@ -89,7 +89,7 @@ func (s *Slices) arrays(name string, regression bool) (inputs, targets *Array, e
 	return inputs, targets, nil
 }
 
-// group makes the set of a group's inputs, as the network sees them.
+// group makes the set of a group's inputs.
 func (g *MemoryGroup) group(schema *Schema) (Group, error) {
 	name := fmt.Sprintf("Memory.Groups[%s]", g.Name)
 	if g.Labels != nil || g.Targets != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/starling-smc/starling/internal/finding"
 )
 
-// Checksums are those of the parts and the groups of a problem, by name.
+// Checksums returns the checksums of a problem's parts and groups, by name.
 func (p *Problem) Checksums() map[string]string {
 	sums := map[string]string{}
 	for name, set := range map[string]*Set{"train": p.Train, "validate": p.Validate, "test": p.Test} {
@@ -21,8 +21,8 @@ func (p *Problem) Checksums() map[string]string {
 	return sums
 }
 
-// Findings say what users may not expect of how their examples became inputs: columns that were dropped, images whose
-// channels seem to come last, and features that are always 0.
+// Findings returns findings about the inputs that may surprise a user: dropped columns, images whose channels seem to come
+// last, and features that are always 0.
 func (p *Problem) Findings() (found []finding.Finding) {
 	if f, ok := p.Schema.DroppedColumns(); ok {
 		found = append(found, f)
@@ -47,7 +47,7 @@ func (s *Schema) DroppedColumns() (f finding.Finding, ok bool) {
 	return finding.ConstantColumns(names), len(names) > 0
 }
 
-// alwaysZero lists the features of arrays, which drop none, that a network sees as 0 once they are standardised.
+// alwaysZero lists the features of arrays that are always 0 after standardisation. Arrays drop no constant features.
 func (s *Schema) alwaysZero() []int {
 	if s.Columns != nil || s.Inputs == nil {
 		return nil
@@ -55,8 +55,8 @@ func (s *Schema) alwaysZero() []int {
 	return s.Inputs.Constant()
 }
 
-// ClassCount says how many classes the data have; of arrays also which file's labels say so, and which labels no example
-// has.
+// ClassCount says how many classes the data have. For arrays it also names the file with the largest label, and the labels
+// that no example has.
 func (p *Problem) ClassCount() string {
 	n := p.Train.Classes
 	if p.targets == nil {

@@ -144,7 +144,7 @@ func (h *npyDict) parse(l *layout) error {
 	return nil
 }
 
-// blank says whether c may stand between the parts.
+// blank reports whether c may stand between the parts.
 func blank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
 // peek skips blanks and returns the next byte, 0 at the end.
@@ -293,8 +293,8 @@ func (h *npyDict) descr(l *layout) error {
 	return err
 }
 
-// WriteNPY writes a NumPy file, version 1.0, of float64 numbers in C order, little-endian. values has as many numbers
-// as the shape says.
+// WriteNPY writes a NumPy file, version 1.0, of float64 numbers in C order, little-endian. The length of values must be the
+// product of shape.
 func WriteNPY(w io.Writer, shape []int, values []float64) error {
 	if n, err := count(shape, 8); err != nil || n != len(values) {
 		panic(fmt.Sprintf("data: WriteNPY of %d values as %v", len(values), shape))
@@ -307,8 +307,8 @@ func WriteNPY(w io.Writer, shape []int, values []float64) error {
 	return b.Flush()
 }
 
-// NPYHeader is what stands before the values in a file of float64 numbers in C order, little-endian: for
-// programs that write the values one by one. Its length is a multiple of 64.
+// NPYHeader returns the bytes before the values in a file of float64 numbers in C order, little-endian, for programs that
+// write the values one by one. The number of bytes is a multiple of 64.
 func NPYHeader(shape []int) []byte {
 	var b strings.Builder
 	b.WriteString("{'descr': '<f8', 'fortran_order': False, 'shape': (")

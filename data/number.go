@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// errText says that a cell is no number.
+// errText says that a cell is not a number.
 var errText = errors.New("is not a number")
 
 // forMissing are texts that other programs write for a missing value, in lower case.

@@ -17,7 +17,7 @@ func Order(n int, key rng.Key) []int32 {
 // of order. It panics if size is not positive.
 func Batches(order []int32, size int) iter.Seq[[]int32] {
 	if size <= 0 {
-		panic("data: batches of no size")
+		panic("data: the size of batches must be positive")
 	}
 	return func(yield func([]int32) bool) {
 		for lo := 0; lo < len(order); lo += size {

@@ -10,10 +10,9 @@ import (
 	"strings"
 )
 
-// Read brings examples into memory that are not a run's own, for the run's network to be evaluated on: a known set by
-// name, a CSV that has the run's columns, or a file of inputs with another of their labels; labels is empty for the
-// first two. The test examples are in Problem.Test. The error is a *FieldError without a field for what cannot be asked for;
-// all others are about the examples.
+// Read loads other examples than the run's own, to evaluate the run's network on: a known set by name, a CSV that has the
+// run's columns, or a file of inputs and a file of their labels; labels is empty for the first two. The examples are in
+// Problem.Test. The error is a *FieldError without a field for wrong arguments; every other error is about the examples.
 func (s *Schema) Read(name, labels, dir string) (*Problem, error) {
 	p := &Problem{Name: name, Schema: s}
 	if labels != "" {
@@ -37,14 +36,14 @@ func (s *Schema) Read(name, labels, dir string) (*Problem, error) {
 	if array {
 		return nil, fieldError("", "%s holds inputs: the file of their labels is needed, too", name)
 	}
-	t, err := ReadCSV(name, s.CSV()) // that the target is missing is better said by the schema
+	t, err := ReadCSV(name, s.CSV()) // the schema has the better error for a missing target
 	if err == nil {
 		p.Test, err = s.Set("test", t, nil, true)
 	}
 	return p, err
 }
 
-// readSet reads a known set in the units and columns of the run.
+// readSet reads a known set as inputs and targets of the run.
 func (s *Schema) readSet(name, dir string) (*Problem, error) {
 	if Tabular(name) && s.Columns != nil {
 		p := &Problem{Name: name, Schema: s}
@@ -118,7 +117,7 @@ func (s *Schema) readGroup(name, dir string) (Group, error) {
 	return g, err
 }
 
-// readInputs reads a file of inputs without targets, NPY, IDX or CSV, as the network sees them.
+// readInputs reads a file of inputs without targets, NPY, IDX or CSV.
 func (s *Schema) readInputs(name, file string) (*Set, error) {
 	array, err := IsArray(file)
 	if err != nil {
@@ -143,13 +142,14 @@ func IsKnown(name string) bool {
 	return slices.ContainsFunc(known(), func(k Known) bool { return k.Name == name })
 }
 
-// unknownOrMissing says that a name is neither that of a set, with those that are known, nor a file.
+// unknownOrMissing is the error for a name that is neither a known set nor a file. It lists the known sets.
 func unknownOrMissing(name string) error {
 	_, err := find(name)
 	return fieldError("", "%v, and no file %s", err, name)
 }
 
-// sameShape is an error if the examples of a set, which may be nil, are not of the shape that the run was trained on.
+// sameShape returns an error if the examples of a set, which may be nil, do not have the shape of the run's training
+// examples.
 func (s *Schema) sameShape(name string, set *Set) error {
 	if set == nil || TakesShape(s.Shape, set.Shape) {
 		return nil

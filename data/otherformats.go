@@ -23,11 +23,11 @@ func openReadable(path string) (*os.File, int, error) {
 	return file, size, nil
 }
 
-// otherKind returns an error that says what a file is and what to do with it, if it begins as a known file of another kind
-// does; nil for NPY, IDX, text and anything unknown. What gzip packed is recognised by the bytes inside.
+// otherKind returns an error that says what a file is and what to do with it, if its first bytes are those of a known other
+// format; nil for NPY, IDX, text and anything unknown. A gzip file is recognised by the bytes inside.
 func otherKind(name string, file io.ReaderAt) error {
 	head := make([]byte, 512)
-	n, _ := file.ReadAt(head, 0) // a short file is no error here
+	n, _ := file.ReadAt(head, 0) // a short file is not an error here
 	head = head[:n]
 	packed := ""
 	if bytes.HasPrefix(head, []byte("\x1f\x8b")) {
@@ -48,7 +48,8 @@ func otherKind(name string, file io.ReaderAt) error {
 	return fmt.Errorf("%s: is %s%s: %s", name, packed, what, remedy)
 }
 
-// kind recognises the beginning of a file. An IDX file begins with two zeros, an NPY file with its magic: neither is here.
+// kind recognises other formats by the beginning of a file. It does not recognise IDX, which begins with two zeros, and NPY,
+// which begins with its magic.
 func kind(head []byte) (what, remedy string) {
 	const asCSV = "save the table as CSV"
 	is := func(magic string) bool { return bytes.HasPrefix(head, []byte(magic)) }
@@ -79,7 +80,7 @@ func kind(head []byte) (what, remedy string) {
 	return "", ""
 }
 
-// zipKind tells by the name of its first member what a zip archive is.
+// zipKind recognises a zip archive by the name of its first member.
 func zipKind(head []byte) (what, remedy string) {
 	member := ""
 	if len(head) > 30 {

@@ -3,8 +3,8 @@ package data
 // pin is the known size and checksum of a file of a data set.
 type pin struct {
 	file string // below the data directory; of a built-in set, within the program
-	size int64  // bytes; of a file that gzip packed, unpacked, so that any packing of the same bytes is right. 0: of a table
-	sum  string // SHA-256 of these bytes; of a table, of Table.canonical
+	size int64  // in bytes; of a gzip file, after unpacking, so that any packing of the same bytes is right. 0 for a table
+	sum  string // SHA-256 of the same bytes; for a table, Table.canonical
 }
 
 // inFolder pins the files of a folder.
@@ -15,10 +15,10 @@ func inFolder(folder string, files ...pin) []pin {
 	return files
 }
 
-// pins of the known data sets. Those of MNIST, FashionMNIST, CIFAR-10 and the tables were taken from the files
-// themselves. MNIST's files have the published MD5 sums of the unpacked originals, FashionMNIST's those that its authors
-// publish. CIFAR-10's and CIFAR-100's are those of torchvision for Ruby (ankane), of which CIFAR-10's were
-// confirmed; CIFAR-100's are not confirmed by bytes.
+// pins of the known data sets. The sums of MNIST, FashionMNIST, CIFAR-10 and the tables were computed from the files. The
+// files of MNIST and FashionMNIST also have the MD5 sums that their authors publish, for MNIST those of the unpacked files.
+// The sums of CIFAR-10 and CIFAR-100 come from torchvision for Ruby (ankane); only those of CIFAR-10 were confirmed by the
+// files.
 var pins = map[string][]pin{
 	"california": {{file: "uci/california.csv", sum: "0fc1b40da549f1d8e8164298355a172229892426d7aa71d77bf15e08a10f4b79"}},
 	"cifar10": inFolder("cifar10",
@@ -59,10 +59,10 @@ var pins = map[string][]pin{
 	"yacht":      {{file: "uci/yacht.csv.gz", size: 11528, sum: "ec5e975033e1fcb48dd1284c684a2a98e8d58b59b3bf915656630c113a874685"}},
 }
 
-// download is a file that servers have.
+// download is a file that can be downloaded.
 type download struct {
 	file   string // below the data directory
-	folder string // of a tar.gz archive, which is removed when it is unpacked: the folder in it that holds the set's files; else empty
+	folder string // of a tar.gz archive: the folder inside it with the set's files; the archive is removed after unpacking. Else empty
 	Remote
 }
 
@@ -93,7 +93,7 @@ var downloads = map[string][]download{
 	),
 }
 
-// plain are MNIST's four files, which every server has below an address of its own.
+// plain lists MNIST's four files. addresses are the servers' addresses, below which the files lie.
 func plain(folder string, servers []string, files ...Remote) []download {
 	list := make([]download, len(files))
 	for i, f := range files {

@@ -1,16 +1,16 @@
 package data
 
-// Problem is a data set with its parts.
+// Problem is a data set divided into parts.
 type Problem struct {
 	Name     string
 	Train    *Set
-	Validate *Set    // nil: to be held out of Train, see Split
+	Validate *Set    // nil: Split holds it out of Train
 	Test     *Set    // nil: likewise
 	Groups   []Group // out-of-distribution inputs, on which a network should be uncertain
-	Whole    bool    // nothing is held out: the problem is about Train itself, such as its evidence
-	Schema   *Schema // how files like those that Train came from become its inputs and targets; nil where no one has made it
+	Whole    bool    // nothing is held out: the task is about Train itself, such as its evidence
+	Schema   *Schema // how files become inputs and targets; nil if there is none
 
-	targets map[string]string // of arrays: where the targets of the parts that the settings name came from, for messages
+	targets map[string]string // of arrays: the files of the parts' targets, for messages
 }
 
 // Group is a named set of out-of-distribution inputs: of none of the problem's classes, or distorted. Its labels, if it has

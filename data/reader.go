@@ -13,8 +13,8 @@ func ReadArray(path string) (*Array, error) {
 	return withSource(path, func(s *source) (*Array, error) { return s.array((*source).anyHeader) })
 }
 
-// IsArray reports whether a file begins as NPY, IDX or gzip do, and no text does. A file that is known to be neither array
-// nor text is an error that says what it is.
+// IsArray reports whether a file begins like NPY, IDX or gzip, as no text does. For a file of another known format, the error
+// names the format.
 func IsArray(path string) (bool, error) {
 	file, _, err := openReadable(path)
 	if err != nil {
@@ -23,7 +23,7 @@ func IsArray(path string) (bool, error) {
 	defer file.Close()
 	var magic [2]byte
 	if _, err := io.ReadFull(file, magic[:]); err != nil {
-		return false, nil // too short for any: the reader of text will say so
+		return false, nil // too short for any array: the reader of text reports the error
 	}
 	return magic == [2]byte{npyMagic[0], npyMagic[1]} || magic == [2]byte{0x1f, 0x8b} || magic == [2]byte{}, nil
 }
@@ -52,8 +52,8 @@ type ArrayReader struct {
 // errNoRows says that an array has no rows for ArrayReader.Next to return.
 var errNoRows = errors.New("the array has no rows of values")
 
-// OpenArray opens a file, NPY or IDX, compressed with gzip or not, to read its rows. An array without rows, a scalar or
-// one whose rows hold no values, is an error.
+// OpenArray opens a file, NPY or IDX, compressed with gzip or not, to read its rows. It is an error if the array has no rows,
+// is a scalar, or has rows without values.
 func OpenArray(path string) (*ArrayReader, error) {
 	file, size, err := openReadable(path)
 	if err != nil {
@@ -104,8 +104,8 @@ func (r *ArrayReader) Shape() []int { return slices.Clone(r.l.shape) }
 // DType is the name of the element type, as Array.DType.
 func (r *ArrayReader) DType() string { return r.l.dtype }
 
-// Next returns the next rows, as many as asked for or as are left, and io.EOF when none are. With the last rows it
-// reads the end of the file, so that they are not returned from a damaged one.
+// Next returns the next rows, at most the given number, and io.EOF when none are left. Before it returns the last rows, it
+// checks the end of the file, so that it does not return the last rows of a damaged file.
 func (r *ArrayReader) Next(rows int) (*Array, error) {
 	if rows < 1 {
 		panic("data: ArrayReader.Next of no rows")

@@ -7,11 +7,11 @@ import (
 	"strconv"
 )
 
-// Set makes a set of some rows of a table, nil for all, as the network sees it, with or without targets. Columns of a
-// table with a header are found by the names of the training table: its target may be missing unless targets are
-// wanted, and what was dropped or left out may be; any other name is an error. Without a header, the number of columns must be that
-// of the features, or of the training table with or without its target and what was left out; of a run on arrays, that of their features.
-// Errors name file, line and column.
+// Set makes a set of some rows of a table, nil for all, with or without targets. Columns of a table with a header are found
+// by the names of the training table. Columns that were dropped or left out may be missing, and so may the target if no
+// targets are wanted; an unknown name is an error. Without a header, the table must have as many columns as the run has
+// features, or as the training table has, with or without the target and the columns that were left out. For a run on arrays,
+// it must have as many columns as the arrays have features. Errors name file, line and column.
 func (s *Schema) Set(name string, t *Table, rows []int32, targets bool) (*Set, error) {
 	r, err := s.find(t)
 	if err != nil {
@@ -70,8 +70,8 @@ func (s *Schema) Set(name string, t *Table, rows []int32, targets bool) (*Set, e
 	return set, nil
 }
 
-// roles are the places of a table's columns: the features in the schema's order, the target, −1 if there is none, and
-// the columns that are left out.
+// roles holds the indices of a table's columns: the features in the schema's order, the target, −1 if there is none, and the
+// columns that are left out.
 type roles struct {
 	features, left []int
 	target         int
@@ -117,8 +117,8 @@ func (s *Schema) find(t *Table) (roles, error) {
 	return r, nil
 }
 
-// places is find for rows of n numbers without names. n decides which of the table's columns they lack: none, the target,
-// those that are left out, both, or all but the inputs.
+// places is find for rows of n numbers without names. n decides which columns of the training table are missing: none, the
+// target, the columns that are left out, both, or all except the inputs.
 func (s *Schema) places(n int) (roles, error) {
 	r := roles{target: -1}
 	if s.Columns == nil {
@@ -205,7 +205,7 @@ func (s *Schema) labels(t *Table, rows []int32, target int) ([]int32, error) {
 			if s.Names == nil {
 				known = fmt.Sprintf("0 to %d", s.Classes-1)
 			}
-			return nil, fmt.Errorf("%s: line %d, %s: %s is no class of the run (%s)", t.Name, t.Line(int(i)), t.column(target), quote([]byte(name)), known)
+			return nil, fmt.Errorf("%s: line %d, %s: %s is not a class of the run (%s)", t.Name, t.Line(int(i)), t.column(target), quote([]byte(name)), known)
 		}
 	}
 	return labels, nil

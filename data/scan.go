@@ -24,7 +24,7 @@ type csvFile struct {
 	limit  int // bytes of a record
 }
 
-// newCSVFile finds the encoding of a file and, unless o says it, its delimiter, from the beginning of the text.
+// newCSVFile finds the encoding of a file and, unless o gives it, the delimiter, from the beginning of the text.
 func newCSVFile(name string, raw io.ReaderAt, size int, o CSV) (*csvFile, error) {
 	head := make([]byte, min(size, guessBytes))
 	n, err := raw.ReadAt(head, 0)
@@ -52,7 +52,7 @@ func byteOrderMark(b []byte) int {
 	return 0
 }
 
-// CheckDelimiter is an error unless d is "whitespace" or one ASCII character that numbers and quotes do not use.
+// CheckDelimiter returns an error unless d is "whitespace" or one ASCII character that numbers and quotes do not use.
 func CheckDelimiter(d string) error {
 	if d == "whitespace" {
 		return nil
@@ -149,8 +149,8 @@ func inOrder(names map[string]int32) []string {
 	return sorted
 }
 
-// sortNames turns the numbers of names, which the target column holds in the order of the rows, into places in order,
-// so that they do not depend on the order of the rows.
+// sortNames renumbers the names in the target column. They were numbered in the order of the rows; the new numbers are places
+// in sorted order, which do not depend on the order of the rows.
 func (t *Table) sortNames(names map[string]int32) {
 	came := make([]string, len(names))
 	for n, id := range names {
@@ -340,7 +340,7 @@ func (b *tableBuilder) name(text []byte) (float64, error) {
 	id, ok := b.names[string(text)]
 	if !ok {
 		if len(b.names) == maxNames {
-			return 0, fmt.Errorf("more than %d different names: these are no classes", maxNames)
+			return 0, fmt.Errorf("more than %d different names: these are not classes", maxNames)
 		}
 		id = int32(len(b.names))
 		b.names[string(text)] = id

@@ -11,8 +11,9 @@ import (
 // Schema says how files become a network's inputs and targets, and how predictions are turned back into the target's units.
 // It is measured on the training examples alone and kept with a run, as data.json.
 type Schema struct {
-	// Of a table: all its columns in their order, by name or, without a header, by number from 1; the target among them; and
-	// the columns that are not inputs because they are constant over the training rows. Nil for arrays.
+	// For a table: Columns are all its columns in order, by name or, without a header, by number from 1. Target is one of
+	// them. Dropped are the columns that are not inputs because they are constant over the training rows. All are empty for
+	// arrays.
 	Columns []string `json:"columns,omitempty"`
 	Named   bool     `json:"named,omitempty"` // columns have names
 	Target  string   `json:"target,omitempty"`
@@ -23,10 +24,10 @@ type Schema struct {
 	Header    *bool  `json:"header,omitempty"`    // likewise
 	Intercept bool   `json:"intercept,omitempty"` // an input before the others that is always 1
 
-	Shape   []int    `json:"shape"`             // of an example's inputs, as a network takes them
-	Outputs int      `json:"outputs,omitempty"` // of a regression: target values of an example
+	Shape   []int    `json:"shape"`             // of an example's inputs
+	Outputs int      `json:"outputs,omitempty"` // for regression: target values of an example
 	Classes int      `json:"classes,omitempty"`
-	Names   []string `json:"names,omitempty"` // of classes; nil if they are their numbers
+	Names   []string `json:"names,omitempty"` // of classes; nil if classes have numbers only
 
 	Inputs  *Standard `json:"inputs,omitempty"`  // nil: inputs stay as they are
 	Targets *Standard `json:"targets,omitempty"` // likewise
@@ -54,7 +55,7 @@ func (s *Schema) fitTargets(name string, n int, row func(i int, dst []float64)) 
 	return nil
 }
 
-// DecodeSchema reads what encoding/json wrote of a Schema.
+// DecodeSchema reads a Schema that encoding/json wrote.
 func DecodeSchema(raw []byte) (*Schema, error) {
 	s := new(Schema)
 	if err := json.Unmarshal(raw, s); err != nil {
@@ -100,7 +101,7 @@ func (s *Schema) check() error {
 	return nil
 }
 
-// Features are the columns that are inputs, in their order; nil for arrays.
+// Features returns the columns that are inputs, in order; nil for arrays.
 func (s *Schema) Features() []string {
 	var names []string
 	for _, c := range s.Columns {
@@ -116,7 +117,7 @@ func (s *Schema) input(column string) bool {
 	return column != s.Target && !slices.Contains(s.Dropped, column) && !slices.Contains(s.LeftOut, column)
 }
 
-// Standardise returns a known set, as it was read, as the network sees it.
+// Standardise returns a known set with standardised inputs.
 func (s *Schema) Standardise(set *Set) (*Set, error) {
 	if s.Inputs == nil {
 		return set, nil
@@ -124,7 +125,8 @@ func (s *Schema) Standardise(set *Set) (*Set, error) {
 	return s.Inputs.Apply(set)
 }
 
-// append adds the features of an example, in the units of their file, to a set. It returns the first that is beyond float32, −1 if none is.
+// append adds the features of an example, in the units of their file, to a set. It returns the index of the first feature
+// that is beyond float32, −1 if there is none.
 func (s *Schema) append(set *Set, row []float64) int {
 	if s.Intercept {
 		set.F32 = append(set.F32, 1)

@@ -1,10 +1,10 @@
-// Package data brings examples into memory: readers of files, the in-memory set, orders, splits, standardisation,
-// and the data sets that starling knows by name.
+// Package data loads examples into memory: readers of files, the in-memory set, orders, splits, standardisation, and the data
+// sets that starling knows by name.
 //
-// A reader turns bytes into an Array (NPY, IDX) or a Table (CSV), whole or in blocks of rows; NewSet, NewValues and a
-// Schema turn these into Sets, which is all that a network sees. Load returns a whole Problem by name: what to train on,
-// to stop by, to test on, and groups of out-of-distribution inputs. Readers never panic on any input, and allocate in proportion to
-// the file they are given.
+// A reader turns bytes into an Array (NPY, IDX) or a Table (CSV), whole or in blocks of rows; NewSet, NewValues and a Schema
+// turn these into Sets, the input of a network. Load returns a whole Problem by name: training, validation and test examples,
+// and groups of out-of-distribution inputs. Readers never panic on any input, and allocate in proportion to the file they are
+// given.
 package data
 
 import (
@@ -22,7 +22,7 @@ type Set struct {
 	Name  string
 	Shape []int     // of one example: channels, height, width; or the number of features
 	U8    []uint8   // pixels; a network sees v/255
-	F32   []float32 // values as they are
+	F32   []float32 // values as a network sees them
 
 	// Targets: Labels for classes (0 ≤ label < Classes), else Values, N×Outputs.
 	Labels  []int32
@@ -56,7 +56,7 @@ func (s *Set) Check() error {
 	case (s.U8 != nil) == (s.F32 != nil):
 		return fmt.Errorf("data set %q: exactly one of U8 and F32 must hold the inputs", s.Name)
 	case n*p != len(s.U8)+len(s.F32):
-		return fmt.Errorf("data set %q: %d input values are no multiple of shape %v", s.Name, len(s.U8)+len(s.F32), s.Shape)
+		return fmt.Errorf("data set %q: %d input values are not a multiple of shape %v", s.Name, len(s.U8)+len(s.F32), s.Shape)
 	case s.Labels != nil && len(s.Labels) != n:
 		return fmt.Errorf("data set %q: %d labels for %d examples", s.Name, len(s.Labels), n)
 	case s.Values != nil && len(s.Values) != n*s.Outputs:
@@ -94,7 +94,7 @@ func (s *Set) Slice(name string, lo, hi int) *Set {
 	return &t
 }
 
-// Row writes example i's inputs, as a network sees them, to dst of length Features().
+// Row writes example i's inputs, as a network sees them (uint8 pixels as v/255), to dst of length Features().
 func (s *Set) Row(i int, dst []float64) {
 	p := s.Features()
 	if s.U8 != nil {
@@ -150,7 +150,7 @@ func gather[T any](x []T, rows []int32, p int) []T {
 	return y
 }
 
-// part is rows lo to hi−1 of width p; nil stays nil.
+// part returns rows lo to hi−1 of width p; nil stays nil.
 func part[T any](x []T, lo, hi, p int) []T {
 	if x == nil {
 		return nil

@@ -37,9 +37,9 @@ type Arrays struct {
 // GroupFile is a named file of inputs without targets; {noise: noise.npy} in a config.
 type GroupFile struct{ Name, File string }
 
-// FieldError is a fault of the settings that only the examples show, such as a target column that the file lacks.
+// FieldError is a fault of the settings that is found in the examples, such as a target column that the file lacks.
 type FieldError struct {
-	Field   string // relative to the settings, dotted, by names in YAML; empty: of what was asked for beside them
+	Field   string // relative to the settings, dotted, by names in YAML; empty: the fault is of an argument, not of the settings
 	Message string
 }
 
@@ -55,8 +55,8 @@ func fieldError(field, format string, args ...any) error {
 	return &FieldError{field, fmt.Sprintf(format, args...)}
 }
 
-// DefaultsFor fills in what was left out. The default of Standardise depends on whether the targets are those of a
-// regression, which these settings do not say.
+// DefaultsFor fills in defaults. The default of Standardise depends on whether the task is a regression, which these settings
+// do not hold.
 func (s *Settings) DefaultsFor(regression bool) {
 	switch {
 	case s.Standardise != "":
@@ -69,10 +69,10 @@ func (s *Settings) DefaultsFor(regression bool) {
 	}
 }
 
-// Tabular reports whether the examples are the rows of a table, each of whose columns has a unit of its own.
+// Tabular reports whether the examples are the rows of a table, whose columns have units of their own.
 func (s Settings) Tabular() bool { return s.CSV != nil || Tabular(s.Set) }
 
-// Validates reports whether there are validation examples: those of the data themselves, or a part that is held out.
+// Validates reports whether there are validation examples: a part of the data, or examples that are held out.
 func (s Settings) Validates() bool {
 	whole, own := s.Whole, s.Validate != nil || s.Memory != nil && s.Memory.Validate != nil
 	for _, k := range known() {
@@ -83,12 +83,12 @@ func (s Settings) Validates() bool {
 	return own || !whole
 }
 
-// groupNamesTaken are the names of the parts of the data and of other scores.
+// groupNamesTaken lists the names that groups cannot have: the parts of the data, and other scores.
 var groupNamesTaken = []string{"train", "validate", "test", "correct", "incorrect"}
 
 const groupNameTaken = "%s is the name of a part of the data or of the scores: choose another"
 
-// Check looks at names and at what goes together; files are opened later.
+// Check checks names and combinations of settings. Files are opened later.
 func (s Settings) Check(f *config.Faults) {
 	s.checkOne(f)
 	if s.Set != "" {
@@ -105,7 +105,7 @@ func (s Settings) Check(f *config.Faults) {
 		switch {
 		case part.arrays == nil:
 		case s.Train == nil:
-			f.Add(part.name, "goes with train, arrays of your own; a set has its own parts, a csv is split by the seed")
+			f.Add(part.name, "can be used with train only (your own arrays); a set has its own parts, a csv is split by the seed")
 		case part.arrays.Inputs == "" || part.arrays.Targets == "":
 			f.Add(part.name, "needs inputs and targets, as in {inputs: x.npy, targets: y.npy}")
 		}
@@ -116,10 +116,9 @@ func (s Settings) Check(f *config.Faults) {
 	}
 }
 
-// CheckTargets is the part of Check that depends on the likelihood, which says whether the targets are those of a
-// regression.
+// CheckTargets checks the settings that depend on the likelihood, which decides whether the task is a regression.
 func (s Settings) CheckTargets(f *config.Faults, regression bool) {
-	f.If(!regression && s.Standardise == "both", "standardise", "both is for a regression: classes are not scaled; want inputs or none")
+	f.If(!regression && s.Standardise == "both", "standardise", "both is for regression: classes are not scaled; want inputs or none")
 }
 
 // checkOne wants exactly one source of examples.
@@ -168,7 +167,7 @@ func (s Settings) checkGroups(f *config.Faults) {
 	}
 }
 
-// Check looks at the settings of a table that is learnt from. Readers take less: a table without a target.
+// Check checks the settings of a table to learn from. A reader alone needs no target.
 func (o CSV) Check(f *config.Faults) {
 	f.If(o.File == "", "", "needs a file")
 	f.If(o.Target == "", "", "needs a target, the column to predict")

@@ -12,14 +12,14 @@ import (
 	"github.com/starling-smc/starling/internal/safetensors"
 )
 
-// Description says what is in a file. Depending on the format, Arrays or Table is set.
+// Description describes the contents of a file. Depending on the format, Arrays or Table is set.
 type Description struct {
 	File   string
 	Format string // idx, npy, safetensors, csv, cifar10 or cifar100
 	Bytes  int    // size of the file
 	Packed bool   // compressed with gzip
 
-	Arrays   []ArraySummary    // one; of safetensors the tensors in the file's order
+	Arrays   []ArraySummary    // one array; for safetensors the tensors in the file's order
 	Metadata map[string]string // of safetensors
 	Table    *TableSummary
 }
@@ -31,15 +31,15 @@ type ArraySummary struct {
 	DType string
 	Shape []int
 	First []Number
-	Note  string // how inputs are read, where their author may have meant another order of channels
+	Note  string // how inputs are read, if the channels may be meant to come last
 	Summary
 }
 
 // All reports whether First holds all values.
 func (a *ArraySummary) All() bool { return len(a.First) == a.Count }
 
-// Show describes a file that the program can read. The content tells the format; where several are possible, the file's
-// name does. o says how a CSV is read; for other formats any setting in it is an error.
+// Show describes a file that the program can read. The content decides the format; if several are possible, the file's name
+// does. o says how a CSV is read. For other formats any setting in o is an error.
 func Show(path string, o CSV) (*Description, error) {
 	file, size, err := open(path)
 	if err != nil {
@@ -116,10 +116,10 @@ func formatOf(path string, file content, size int) (string, error) {
 	case size == 0:
 		return "", fmt.Errorf("%s: the file is empty", path)
 	}
-	return "", fmt.Errorf("%s: looks like no file that can be read (NPY, IDX, CSV, safetensors, or CIFAR as .bin): it begins with % x", path, head[:min(len(head), 8)])
+	return "", fmt.Errorf("%s: is not in a format that can be read (NPY, IDX, CSV, safetensors, or CIFAR as .bin): it begins with % x", path, head[:min(len(head), 8)])
 }
 
-// packedFormat is the format inside a gzip file: NPY, or else IDX.
+// packedFormat returns the format inside a gzip file: NPY, or else IDX.
 func packedFormat(path string, file content, size int) (string, error) {
 	s, err := newSource(path, io.NewSectionReader(file, 0, int64(size)), size)
 	if err != nil {
@@ -192,7 +192,7 @@ func (l *layout) summarise(s *source, n int) (ArraySummary, error) {
 	return sum, nil
 }
 
-// dtypes are the names of safetensors' element types.
+// dtypes maps safetensors' element types to NumPy's.
 var dtypes = map[string]string{
 	"BOOL": "bool", "U8": "uint8", "I8": "int8", "U16": "uint16", "I16": "int16", "U32": "uint32", "I32": "int32",
 	"U64": "uint64", "I64": "int64", "F16": "float16", "BF16": "bfloat16", "F32": "float32", "F64": "float64",

@@ -48,7 +48,7 @@ func (t *Table) Show() *TableSummary {
 type tableTally struct {
 	sum     TableSummary
 	columns []tally
-	left    []bool // of each column, whether it is left out; nil: none is
+	left    []bool // for each column, whether it is left out; nil: none is
 	of      []int  // rows of each name
 	text    int    // the column of names, −1: none
 	names   []string

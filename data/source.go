@@ -11,17 +11,17 @@ import (
 	"math/bits"
 )
 
-// source reads the bytes of a file of numbers, and unpacks those that gzip packed.
+// source reads the bytes of a file of numbers, and unpacks gzip.
 //
-// The size of unpacked bytes is bounded in proportion to the file, so that a small file cannot fill the memory: at most gzipRatio
-// times its size (the images of MNIST unpack to five times), or gzipFloor where that is more. Memory grows with what
-// really arrives, not with what a header claims.
+// The size of unpacked bytes is bounded in proportion to the file, so that a small file cannot fill the memory: at most
+// gzipRatio times its size (MNIST's images unpack to five times their size), or gzipFloor if that is more. Memory grows with
+// the bytes that are read, not with the size that a header claims.
 type source struct {
 	name   string
 	r      io.Reader
 	file   int    // size of the file
 	packed bool   // with gzip
-	at     int    // unpacked bytes that were read
+	at     int    // unpacked bytes read so far
 	buf    []byte // see readValues
 }
 
@@ -69,7 +69,7 @@ func inMemory(name string, raw []byte) (*source, error) {
 	return newSource(name, bytes.NewReader(raw), len(raw))
 }
 
-// errorf is an error at a byte of the file, counted after unpacking.
+// errorf returns an error at a byte of the file, counted after unpacking.
 func (s *source) errorf(at int, format string, args ...any) error {
 	where := ""
 	if s.packed {
@@ -85,7 +85,7 @@ func (s *source) fill(b []byte) error {
 	return ended(err)
 }
 
-// ended puts into words that a file ends too early or is damaged; other errors stay as they are.
+// ended replaces the errors for a file that ends early or is damaged by plain sentences. Other errors stay as they are.
 func ended(err error) error {
 	switch err {
 	case io.EOF, io.ErrUnexpectedEOF:
@@ -96,7 +96,7 @@ func ended(err error) error {
 	return err
 }
 
-// end is an error unless the file ends here. For a packed file gzip's checksum is compared now.
+// end returns an error unless the file ends here. For a packed file gzip's checksum is compared now.
 func (s *source) end() error {
 	var more [1]byte
 	switch _, err := io.ReadFull(s.r, more[:]); err {
@@ -133,8 +133,8 @@ func (l *layout) needs(err error) error {
 	return fmt.Errorf("%w; shape %v of %s needs %s bytes of values", err, l.shape, l.dtype, thousands(uint64(n*elements[l.dtype].size)))
 }
 
-// count is the number of values, or an error if the machine cannot address them. The other dimensions of an empty array are
-// checked, too, since readers of a part of it multiply them.
+// count returns the number of values, or an error if the machine cannot address them. The other dimensions of an empty array
+// are checked, too, since readers of a part of it multiply them.
 func count(shape []int, size int) (int, error) {
 	n, empty := uint64(size), false
 	for _, d := range shape {
@@ -242,7 +242,7 @@ func readBytes(s *source, n int, _ bool) (any, error) {
 	return out, nil
 }
 
-// first is the capacity to begin with for n values: n where the file is known to hold them.
+// first returns the initial capacity for n values: n if the file is known to hold them.
 func (s *source) first(n, size int) int {
 	if s.packed {
 		return min(n, 8*s.file/size+1)

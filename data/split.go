@@ -8,7 +8,7 @@ import (
 )
 
 // Split holds out parts of ⌊n/10⌋ of the rows 0 … n−1 each (at least one row), drawn at random from the seed, and
-// keeps the rest. All lists ascend.
+// keeps the rest. All lists are in ascending order.
 func Split(n int, seed uint64, parts int) (kept []int32, held [][]int32, err error) {
 	size := max(n/10, 1)
 	if n <= parts*size {

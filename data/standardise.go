@@ -6,8 +6,8 @@ import (
 )
 
 // Standard centres and scales inputs, feature by feature: x ↦ To · (x − Mean) / SD. Mean and population SD (divided by
-// n, not n − 1) come from training examples alone. A feature that is constant in training has SD 0 and becomes 0
-// everywhere: the training examples do not show what a change of it means.
+// n, not n − 1) come from training examples alone. A feature that is constant in training has SD 0 and becomes 0 everywhere,
+// because nothing can be learnt about its effect.
 type Standard struct {
 	Mean []float64 `json:"mean"`
 	SD   []float64 `json:"sd"`
@@ -47,7 +47,7 @@ func fitStandard(n, p int, to float64, row func(i int, dst []float64)) *Standard
 	for j, v := range s.SD {
 		s.SD[j] = math.Sqrt(v / float64(n))
 		if math.IsInf(s.SD[j], 0) {
-			s.SD[j] = math.NaN() // so that the results are refused, not 0
+			s.SD[j] = math.NaN() // so that the results are refused instead of 0
 		}
 		if !varies[j] { // the mean of equal values need not equal them in floating point
 			s.Mean[j], s.SD[j] = first[j], 0
@@ -97,7 +97,7 @@ func (s *Standard) Restore(x []float64) {
 	}
 }
 
-// of reports whether s is a valid standard of p features.
+// of reports whether s is a valid standardisation of p features.
 func (s *Standard) of(p int) bool {
 	if len(s.Mean) != p || len(s.SD) != p || !(s.To > 0 && s.To <= math.MaxFloat64) {
 		return false

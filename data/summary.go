@@ -12,7 +12,7 @@ const MaxShown = 4096
 // Infinity, -Infinity.
 type Number string
 
-// MarshalJSON writes NaN and infinities, which are no JSON numbers, as strings.
+// MarshalJSON writes NaN and infinities as strings, since JSON has no such numbers.
 func (n Number) MarshalJSON() ([]byte, error) {
 	if n == "NaN" || n == "Infinity" || n == "-Infinity" {
 		return []byte(strconv.Quote(string(n))), nil
@@ -37,7 +37,7 @@ func numberOf(x any) Number {
 			return "Infinity"
 		}
 		return "-Infinity"
-	case a != 0 && (a < 1e-6 || a >= 1e21): // as encoding/json has it
+	case a != 0 && (a < 1e-6 || a >= 1e21): // as encoding/json writes them
 		return Number(strconv.FormatFloat(x64, 'e', -1, 64))
 	}
 	return Number(strconv.FormatFloat(x64, 'f', -1, 64))

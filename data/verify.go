@@ -17,14 +17,14 @@ import (
 // ErrContent is the error of a file whose content is not that of the known data set.
 var ErrContent = errors.New("wrong content")
 
-// Verified is what Verify found of one file.
+// Verified is the result of Verify for one file.
 type Verified struct {
 	File  string // below the data directory, its path; of a built-in set, its name within the program
 	State State
-	Why   string // what is wrong, or how much of a missing file was downloaded; else empty
+	Why   string // the fault, or how much of a missing file was downloaded; else empty
 }
 
-// State says whether a file is as it should be.
+// State says whether a file has the known content.
 type State string
 
 const (
@@ -33,8 +33,8 @@ const (
 	Wrong   State = "wrong"
 )
 
-// Verify compares the files of a known data set with their known checksums. The checksum of a packed file is that of the
-// unpacked bytes; that of a table in the data directory covers the names of its columns and its numbers. An unknown
+// Verify compares the files of a known data set with their known checksums. The checksum of a packed file is over the
+// unpacked bytes. The checksum of a table in the data directory is over the names of its columns and its numbers. An unknown
 // name is ErrUnknown; with an empty dir there is no data directory.
 func Verify(name, dir string) ([]Verified, error) {
 	k, err := find(name)
@@ -60,14 +60,14 @@ func Verify(name, dir string) ([]Verified, error) {
 	return list, nil
 }
 
-// begun says how much of a file a broken download left, if anything.
+// begun says how much of a file a broken download has left, if anything.
 func (k *Known) begun(dir, file string) string {
 	for _, d := range downloads[k.Name] {
 		if dir == "" || d.folder == "" && d.file != file {
 			continue
 		}
 		if info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(d.file)) + partial); err == nil {
-			return fmt.Sprintf("%s of %s bytes are there of a download that broke", thousands(uint64(info.Size())), thousands(uint64(d.Size)))
+			return fmt.Sprintf("an interrupted download left %s of %s bytes", thousands(uint64(info.Size())), thousands(uint64(d.Size)))
 		}
 	}
 	return ""
@@ -137,8 +137,8 @@ func (p pin) compareTo(path string, sum []byte) error {
 }
 
 // canonical is the SHA-256 of the table as text: lines that end in LF, cells with commas between them and without
-// quotes, the names of the columns first, numbers the shortest that read back exactly. How a file writes its numbers,
-// delimiters and line ends does not matter.
+// quotes, the names of the columns first, numbers in the shortest form that reads back exactly. How a file writes its
+// numbers, delimiters and line ends does not matter.
 func (t *Table) canonical() []byte {
 	h := sha256.New()
 	io.WriteString(h, strings.Join(t.Header, ",")+"\n")

@@ -13,19 +13,19 @@ import (
 	"github.com/starling-smc/starling/uq"
 )
 
-// Ensembles are the result of a run: with the data, all that evaluation needs.
+// Ensembles are the result of a run. Evaluation needs them and the data, and nothing else.
 type Ensembles struct {
-	Posterior *bnn.Ensemble // islands weighed as the run says
+	Posterior *bnn.Ensemble // with islands weighted by the run's method
 	Restarts  *bnn.Ensemble // the MAP restarts, equally weighted: a deep ensemble; nil if there were none
 	Chosen    int           // the restart that is the MAP estimate
 	NLL       []float64     // of each restart on the validation examples, for targets in their own units; NaN without them
 }
 
-// Assessment is the evaluation of a run's ensembles, with the posterior's predictions behind it: all that a report shows.
+// Assessment is the evaluation of a run's ensembles, with the posterior's predictions: everything that a report shows.
 type Assessment struct {
 	Metrics    *Metrics
 	Problem    *data.Problem    // the data evaluated on
-	Test       *uq.Predictive   // the posterior's prediction for the examples of Set; nil for a regression
+	Test       *uq.Predictive   // the posterior's prediction for the examples of Set; nil for regression
 	Groups     []*uq.Predictive // likewise for Problem.Groups, in their order
 	Regression *Regression      // nil for classes
 }
@@ -63,9 +63,9 @@ func testPart(p *data.Problem) (string, *data.Set) {
 	return "test", p.Test
 }
 
-// Evaluate scores ensembles on the problem's test part, or on its training part if nothing is held out. combined is the way
-// in which the posterior's islands are weighed. evidences says that the islands' evidences are estimates of the model's:
-// then the posterior is also scored under every other way to weigh them. An error is an *InputError, or that of ctx.
+// Evaluate scores ensembles on the problem's test part, or on its training part if nothing is held out. combined is the
+// weighting of the posterior's islands. evidences says that the islands' evidences estimate the model's; then the posterior
+// is also scored under every other weighting of islands. An error is an *InputError, or that of ctx.
 func Evaluate(ctx context.Context, e *Ensembles, problem *data.Problem, combined bnn.Combination, evidences bool, p *pool.Pool) (*Assessment, error) {
 	a, err := evaluate(ctx, e, problem, combined, evidences, p)
 	if err != nil && ctx.Err() == nil {
@@ -82,7 +82,7 @@ func evaluate(ctx context.Context, e *Ensembles, problem *data.Problem, combined
 	m := &Metrics{ESS: uq.Number(ess)}
 	a := &Assessment{Metrics: m, Problem: problem}
 	weightings := [][]float64{e.Posterior.LogWeights}
-	var ways []int // of each row of bnn.Combinations, the place of its weighting
+	var ways []int // for each row of bnn.Combinations, the index of its weighting
 	if evidences {
 		if weightings, ways, err = combinations(e.Posterior, combined); err != nil {
 			return nil, err
@@ -117,8 +117,9 @@ func evaluate(ctx context.Context, e *Ensembles, problem *data.Problem, combined
 	return a, nil
 }
 
-// combinations returns the ensemble's own log-weights, which are those of combined, and those under every other way to weigh
-// its islands. A single island has the same weights under all of them. ways has the place of each row of bnn.Combinations.
+// combinations returns the ensemble's own log-weights, which are those under combined, and its log-weights under every other
+// weighting of islands. For a single island all are the same. ways holds, for each row of bnn.Combinations, the index of its
+// log-weights.
 func combinations(e *bnn.Ensemble, combined bnn.Combination) (weightings [][]float64, ways []int, err error) {
 	if combined == nil {
 		combined = bnn.Equal{}
@@ -208,7 +209,7 @@ func spreads(on string, v *bnn.EvaluatedRegression, problem *data.Problem) uq.Sp
 	return all
 }
 
-// Validation scores an ensemble on a set that a run is followed by, with targets in their own units. accuracy is nil for a
+// Validation scores an ensemble on a set that monitors a run, with targets in their own units. accuracy is nil for
 // regression.
 func Validation(ctx context.Context, e *bnn.Ensemble, set *data.Set, problem *data.Problem, p *pool.Pool) (nll uq.Number, accuracy *uq.Number, err error) {
 	if e.Net.Likelihood().Regression() {

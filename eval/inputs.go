@@ -7,7 +7,7 @@ import (
 	"github.com/starling-smc/starling/data"
 )
 
-// inputs are the rows of a file. each passes them on in blocks, as the network sees them. A fault of the file is an
+// inputs are the rows of a file. each passes them to fn in blocks, as the network's inputs. A fault of the file is an
 // *InputError; an error of fn is returned as it is.
 type inputs struct {
 	rows int

@@ -14,33 +14,33 @@ import (
 	"github.com/starling-smc/starling/uq"
 )
 
-// Metrics are the scores of a run's ensembles: the posterior with islands weighed as the run says, the point estimates, and
-// the posterior under every way to weigh islands. Its JSON is metrics.json.
+// Metrics are the scores of a run's ensembles: the posterior with islands weighted by the run's method, the point estimates,
+// and the posterior under every weighting of islands. Its JSON is metrics.json.
 type Metrics struct {
 	Evaluation
 	ESS              uq.Number   `json:"ess"`                     // 1/Σ W² of the weights of the posterior's particles as they are kept
 	MAP              *Evaluation `json:"map,omitempty"`           // the best restart
 	DeepEnsemble     *Evaluation `json:"deep_ensemble,omitempty"` // all restarts
-	Combined         Combined    `json:"combined,omitempty"`      // nil without evidences that can be compared
-	LogEvidence      *uq.Number  `json:"log_evidence,omitempty"`  // of the model, log-mean-exp over the islands, in nats; nil as Combined is
+	Combined         Combined    `json:"combined,omitempty"`      // nil without comparable evidences
+	LogEvidence      *uq.Number  `json:"log_evidence,omitempty"`  // of the model, log-mean-exp over the islands, in nats; nil if Combined is nil
 	LogEvidenceSD    *uq.Number  `json:"log_evidence_sd,omitempty"`
 	EffectiveIslands *uq.Number  `json:"effective_islands,omitempty"` // 1/Σω² of the evidence weights
 }
 
-// WriteJSON writes the metrics as metrics.json has them.
+// WriteJSON writes the metrics in the format of metrics.json.
 func (m *Metrics) WriteJSON(w io.Writer) error { return jsontext.Write(w, m) }
 
-// Combined is the posterior under each way to weigh islands, in the order of bnn.Combinations. In JSON it is an object with
-// their names as keys.
+// Combined evaluates the posterior under each weighting of islands, in the order of bnn.Combinations. In JSON it is an object
+// whose keys are the weightings' names.
 type Combined []CombinedBy
 
-// CombinedBy is the evaluation of the posterior with islands weighed in the way of that name.
+// CombinedBy is the evaluation of the posterior under the weighting of islands with that name.
 type CombinedBy struct {
 	Name string `json:"-"`
 	Evaluation
 }
 
-// By returns the evaluation under the way to weigh islands of that name; nil if there is none.
+// By returns the evaluation under the weighting of that name; nil if there is none.
 func (c Combined) By(name string) *Evaluation {
 	for i := range c {
 		if c[i].Name == name {
@@ -68,8 +68,8 @@ func (c *Combined) UnmarshalJSON(b []byte) error {
 
 // Evaluation holds the scores of an ensemble's predictions. For classes: accuracy, nll, brier, ece, aurc and groups as in
 // package uq. For a regression, in the target's units: errors of the mixture's mean; nll and crps of the mixture itself,
-// Σ_j W_j N(y; μ_j, σ_j²); the share of targets in its central intervals. With several outputs the nll is that of all
-// outputs together, r2 the mean over the outputs, and the other scores are over all targets.
+// Σ_j W_j N(y; μ_j, σ_j²); the share of targets in its central intervals. With several outputs, nll is of all outputs
+// jointly, r2 is the mean over the outputs, and the other scores are over all targets.
 type Evaluation struct {
 	On            string     `json:"on"` // the part of the data: test, or train if nothing was held out
 	N             int        `json:"n"`
@@ -96,7 +96,7 @@ type Coverage struct {
 	In95 uq.Number `json:"95"`
 }
 
-// classification takes over the scores of class probabilities.
+// classification copies the scores of class probabilities.
 func (e *Evaluation) classification(u *uq.Evaluation) {
 	e.Accuracy, e.NLL, e.Brier, e.ECE, e.AURC, e.AURCEpistemic = &u.Accuracy, u.NLL, &u.Brier, &u.ECE, &u.AURC, u.AURCEpistemic
 	e.Groups = u.Groups

@@ -15,7 +15,7 @@ import (
 	"github.com/starling-smc/starling/uq"
 )
 
-// columns names the numbers of a prediction, as the header of a CSV has them.
+// columns names the numbers of a prediction: the columns of a CSV's header.
 func (p *Predictor) columns() (names []string) {
 	net := p.Posterior.Net
 	for c := range net.Classes() {
@@ -117,7 +117,7 @@ func (p *Predictor) class(probs []float64) string {
 	return strconv.Itoa(best)
 }
 
-// shortest is the shortest text that package data reads back as v.
+// shortest returns the shortest text that package data reads back as v.
 func shortest(v float64) string {
 	switch {
 	case math.IsInf(v, 1):

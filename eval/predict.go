@@ -27,8 +27,8 @@ type Predictor struct {
 }
 
 // File writes the posterior's prediction for every row of a file of inputs, CSV, NPY or IDX, to another file, CSV or NPY by
-// the ending of its name, and returns the number of rows. Either file may be larger than memory. An error leaves out as it
-// was.
+// the ending of its name, and returns the number of rows. Either file may be larger than memory. After an error the file out
+// is unchanged.
 //
 // For classes a CSV has the columns row (from 0), class (the most probable: its name, or its number where classes have no
 // names; empty where the network overflows and probabilities are NaN), p_0 … p_{C−1}, the entropies entropy_total,
@@ -68,7 +68,7 @@ func (p *Predictor) File(ctx context.Context, in, out string) (int, error) {
 		return errors.Join(err, to.Flush())
 	})
 	var bad *InputError
-	if errors.As(err, &bad) { // ckpt.Replace wraps it in an error about out
+	if errors.As(err, &bad) { // not the error of ckpt.Replace around it, which is about out
 		err = bad
 	}
 	return done, err

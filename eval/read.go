@@ -38,7 +38,7 @@ func readLabels(file string, n int, names []string) ([]int32, error) {
 			return named, nameErr
 		}
 	case words:
-		err = fmt.Errorf("%w: classes are integers from 0, or names where their run is given, too: starling evaluate RUN --probs FILE --labels FILE", err)
+		err = fmt.Errorf("%w: classes are integers from 0, or also names if their run is given: starling evaluate RUN --probs FILE --labels FILE", err)
 	}
 	return y, err
 }
@@ -61,10 +61,10 @@ func readIntegers(file string) ([]int32, error) {
 	return y, nil
 }
 
-// readNames reads n labels that are names of classes. A line before them is the header.
+// readNames reads n labels that are names of classes. If there is one more line, the first is the header.
 func readNames(file string, n int, names []string) ([]int32, error) {
 	t, err := data.ReadCSV(file, data.CSV{Delimiter: ",", Header: new(bool), Target: "1"})
-	if text := new(data.CellError); errors.As(err, &text) { // beside the first column, which may hold any text
+	if text := new(data.CellError); errors.As(err, &text) { // text in another column than the first
 		return nil, fmt.Errorf("%s has more than one column, want one of labels", file)
 	}
 	if err != nil {

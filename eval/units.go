@@ -8,7 +8,7 @@ import (
 
 // A network may learn standardised targets z. Predictions and scores are in the target's own units: y = Mean + SD·z/To.
 
-// standard is the standardisation of a problem's targets; nil if they are as they were.
+// standard is the standardisation of a problem's targets; nil if they are not standardised.
 func standard(p *data.Problem) *data.Standard {
 	if p.Schema == nil {
 		return nil
@@ -75,8 +75,8 @@ func stretch(x []float64, s *data.Standard) {
 	}
 }
 
-// LogScale is the difference between the NLL of a problem's targets in their own units and that of the standardised ones
-// that the network learns; 0 if they are not standardised.
+// LogScale is added to the NLL of standardised targets to get the NLL in the targets' own units; 0 if they are not
+// standardised.
 func LogScale(p *data.Problem) float64 { return logScale(standard(p)) }
 
 // logScale is the log of the factor by which a density shrinks when targets are converted: Σ_k ln(SD_k/To).

@@ -17,40 +17,40 @@ import (
 //
 // A proposal whose energy is NaN or infinite (divergent) is rejected with probability 1 and counted. A move costs S gradients.
 //
-// The step size, one for all particles, follows every move: log h += gain·(A − target), where A is the mean of
-// min(1, exp(−ΔH)) over them, not the count of acceptances. It starts at
+// The step size is the same for all particles and is adapted after every move: log h += gain·(A − target), where A is the
+// mean of min(1, exp(−ΔH)) over them, not the count of acceptances. It starts at
 //
 //	h = 1.65 · sd · D^(−1/6)   for S = 1 and for runs in phases
 //	h = 1.65 · sd · D^(−1/4)   else
 //
-// with sd the smallest of the (Gaussian) prior's.
+// where sd is the smallest standard deviation of the Gaussian prior's components.
 type HMC struct {
 	Steps  int     `yaml:"steps"`                  // S, leapfrogs a move; 0: 1
 	Step   float64 `yaml:"step" words:"adapted=0"` // h, fixed; 0: adapted
 	Start  float64 `yaml:"-"`                      // h before adaptation; 0: by the rule above
 	Accept float64 `yaml:"accept,omitempty"`       // acceptance to adapt to; 0: .574 for S = 1 (optimal for Langevin moves), .65 for more
 	Jitter float64 `yaml:"jitter,zero"`            // every move multiplies h by a uniform number from 1 − Jitter to 1 + Jitter
-	Phases []Phase `yaml:"-"`                      // how a run with a budget proceeds; nil: S leapfrogs with gain .2 all along
+	Phases []Phase `yaml:"-"`                      // for runs with a budget; nil: S leapfrogs with gain .2 throughout
 
-	Mutations Mutations `yaml:"mutations,omitempty"` // moves an iteration
+	Mutations Mutations `yaml:"mutations,omitempty"` // number of moves in an iteration
 }
 
-// Phase is a part of a run.
+// Phase is an interval of a run with its own number of leapfrogs and gain.
 type Phase struct {
-	Until float64 // share of the run's budget at which it ends
+	Until float64 // share of the run's budget at which the phase ends
 	Steps int     // S, leapfrogs a move
 	Gain  float64 // of the adaptation; 0: h stays as it is
 }
 
-// ChainPhases is the rule of long chains (scalable-bayesian-monte-carlo, section 7b): in the first
-// tenth moves of at most 5 leapfrogs with gain .2, which find the size; then moves of S with gain .1 to the half; then
-// h is frozen, since a kernel that goes on learning from its past leaves nothing invariant.
+// ChainPhases returns the phases of long chains (scalable-bayesian-monte-carlo, section 7b). In the first tenth, moves of at
+// most 5 leapfrogs with gain .2 find the step size. Up to the half, moves have S leapfrogs with gain .1. Then h is frozen,
+// because a kernel that adapts to its past leaves no distribution invariant.
 func ChainPhases(steps int) []Phase {
 	steps = max(1, steps)
 	return []Phase{{0.1, min(5, steps), 0.2}, {0.5, steps, 0.1}, {1, steps, 0}}
 }
 
-// HalfPhases is the rule of short chains (section 3.3): adaptation in the first half, then frozen.
+// HalfPhases returns the phases of short chains (section 3.3): adaptation in the first half, then a frozen step size.
 func HalfPhases(steps int) []Phase {
 	steps = max(1, steps)
 	return []Phase{{0.5, steps, 0.2}, {1, steps, 0}}
@@ -63,7 +63,7 @@ func (m HMC) String() string {
 	return fmt.Sprintf("HMC (%d leapfrogs)", m.Steps)
 }
 
-// Invariant is true: accept/reject takes the discretisation error out.
+// Invariant is true: accept/reject corrects the discretisation error.
 func (HMC) Invariant() bool { return true }
 
 // Needs is the gradient.
@@ -101,8 +101,8 @@ func (HMC) Subsample() int { return 0 }
 // Scratch is 0.
 func (HMC) Scratch() int { return 0 }
 
-// ForChains has 80 leapfrogs, acceptance .75 and a jitter of .2, or with one leapfrog .574 and none. An adapted step is
-// found in the phases of ChainPhases, or with one leapfrog of HalfPhases.
+// ForChains applies the defaults of chains: 80 leapfrogs, acceptance .75 and a jitter of .2; with one leapfrog, acceptance
+// .574 and no jitter. A step is adapted in the phases of ChainPhases, with one leapfrog in those of HalfPhases.
 func (m HMC) ForChains() Move {
 	def(&m.Steps, 80)
 	m = m.complete(0.75, 0.2)
@@ -115,7 +115,8 @@ func (m HMC) ForChains() Move {
 	return m
 }
 
-// ForPopulation has 1 leapfrog and acceptance .574, with more leapfrogs .65; no jitter, and 10 mutations.
+// ForPopulation applies the defaults of populations: 1 leapfrog, acceptance .574 (.65 with more leapfrogs), no jitter and 10
+// mutations.
 func (m HMC) ForPopulation() Move {
 	def(&m.Steps, 1)
 	m = m.complete(populationAim, 0)
@@ -123,7 +124,7 @@ func (m HMC) ForPopulation() Move {
 	return m
 }
 
-// complete sets what was left out, to these values if there is more than one leapfrog.
+// complete applies defaults: the given values if there is more than one leapfrog, else those of one leapfrog.
 func (m HMC) complete(accept, jitter float64) HMC {
 	if m.Step == 0 {
 		def(&m.Accept, aim(m.Steps, accept))

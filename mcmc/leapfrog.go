@@ -13,11 +13,11 @@ import (
 //	p ← p + h/2 ∇log π(θ)
 //
 // with the two half kicks between steps taken as one. The map is reversible up to the sign of p and preserves volume,
-// whatever gradient field is used, as long as it stays the same during the trajectory; so exact densities at both ends
-// are all that acceptance and weights need. S = 1 is a Langevin step.
+// whatever gradient field is used, as long as it stays the same during the trajectory; so acceptance and weights need exact
+// densities at both ends only. S = 1 is a Langevin step.
 //
-// Particles start at from, whose cached gradients are the first kick, and end in to, evaluated there; from is only read,
-// and may be to. Their momenta, w.momentum, are advanced in place. It costs S gradients a particle.
+// Particles start at from, whose cached gradients give the first kick, and end in to, which is evaluated. from is not
+// changed, unless it is to. Their momenta, w.momentum, are advanced in place. It costs S gradients a particle.
 func (w *Work) leapfrog(ctx context.Context, t *Target, from, to *Population, step float64, steps int) error {
 	at := from
 	for s := range steps {
@@ -38,8 +38,8 @@ func (w *Work) leapfrog(ctx context.Context, t *Target, from, to *Population, st
 	return nil
 }
 
-// kick adds h ∇log π at particle j of p to its momentum, and returns the log-prior there. The gradient of the prior is
-// not kept with the particles: it would take J×D numbers to save a thousandth of the work.
+// kick adds h ∇log π at particle j of p to its momentum, and returns the log-prior there. The gradient of the prior is not
+// cached: that would take J×D numbers and save a thousandth of the work.
 func (w *Work) kick(t *Target, p *Population, j int, h float64) (lp float64) {
 	spare := w.spare.Get().(*[]float64)
 	defer w.spare.Put(spare)
@@ -82,7 +82,7 @@ func Kinetic(momentum []float64) float64 {
 	return float64(0.5 * (a[0] + a[1] + (a[2] + a[3])))
 }
 
-// drawMomentum draws the momentum of particle j of p anew, from N(0, I), and notes its kinetic energy.
+// drawMomentum draws a new momentum for particle j of p from N(0, I), and records its kinetic energy.
 func (w *Work) drawMomentum(p *Population, j int, key rng.Key) {
 	key.Purpose, key.Particle = rng.Momentum, j
 	momentum := p.row(w.momentum, j)

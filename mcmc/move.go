@@ -10,50 +10,51 @@ import (
 	"github.com/starling-smc/starling/internal/rng"
 )
 
-// Kernel is a Markov kernel for a whole population: how a particle travels. It is a plain value. What it learns on the way
-// and what it remembers of a particle are kept by the caller. A program's own move needs to be no more than that.
+// Kernel is a Markov kernel that moves a whole population. It is a plain value: the caller keeps its tuned values and the
+// momenta of particles. A program's own move needs these methods only.
 //
-// A Kernel may say more about itself, by methods of Move: a sampler asks for Repeats, where a move is made several times in
-// an iteration, and for Invariant, which decides the weighting, and does not insist.
+// A Kernel may also have methods of Move. A sampler uses two of them if they are there: Repeats, for several moves in an
+// iteration, and Invariant, which decides the weighting.
 type Kernel interface {
-	// Needs says what populations must carry.
+	// Needs lists the values that populations must carry.
 	Needs() Needs
 
 	// Evaluations is the largest number of evaluations of the model that one mutation makes for a particle.
 	Evaluations() int
 
-	// Tuning returns the numbers that the move adapts, as they are before the first mutation: as many as it likes, shared by
-	// the population. The caller keeps them. The error says which setting is wrong, or what the target lacks.
+	// Tuning returns the values that the move adapts, before the first mutation: any number of them, shared by the
+	// population. The caller keeps them. The error names a wrong setting, or a property that the target lacks.
 	Tuning(t *Target) ([]float64, error)
 
 	// Mutate moves every particle of p once and adapts tuning. After an error p and tuning are undefined.
 	Mutate(ctx context.Context, w *Work, t *Target, p *Population, tuning []float64, now StepContext) (Outcome, error)
 }
 
-// Move is a Kernel of the table Moves: it also answers what methods, configs and reports ask of it.
+// Move is a row of the table Moves. It has the further methods that package method, configs and reports need.
 type Move interface {
 	Kernel
 
 	// String is the move's title, as in "HMC (80 leapfrogs)".
 	String() string
 
-	// Invariant says whether the move leaves its target invariant, as accept/reject does. If not, weights correct its error.
+	// Invariant reports whether the move leaves its target invariant, as accept/reject does. If not, weights correct its
+	// error.
 	Invariant() bool
 
-	// Repeats says how often the move is made in one iteration of a sampler.
+	// Repeats is the number of times that the move is made in one iteration of a sampler.
 	Repeats() Mutations
 
 	// Aim is the acceptance that the step size is adapted to; 0 if the step size is fixed.
 	Aim() float64
 
-	// Subsample is the number of examples in the mini-batch that gives a trajectory its gradients; 0: those of the target.
+	// Subsample is the number of examples in the mini-batch for a trajectory's gradients; 0: the gradients are the target's.
 	Subsample() int
 
-	// Scratch is the number of J×D matrices that the move holds beside two populations and the momenta.
+	// Scratch is the number of J×D matrices that the move holds in addition to two populations and the momenta.
 	Scratch() int
 
-	// ForChains and ForPopulation return the move with the settings that were left out: chains move for long on the
-	// posterior, populations a little on every target.
+	// ForChains and ForPopulation return the move with defaults applied: chains make long moves on the posterior, populations
+	// short moves on every target.
 	ForChains() Move
 	ForPopulation() Move
 
@@ -61,36 +62,36 @@ type Move interface {
 	CheckForChains(f *config.Faults)
 }
 
-// StepContext tells a move where in the run it is made.
+// StepContext is the step context of a move: its random key, and the budget of the run.
 type StepContext struct {
 	Key      rng.Key // seed, island, iteration, mutation; the move adds purpose and particle
 	Progress float64 // share of the run's budget that is spent, 0…1; 0 if there is none
 	Left     int     // evaluations a particle that the budget has left; 0 if there is no budget
 }
 
-// Outcome is what a mutation did. Its slices have length J and are valid until the next mutation.
+// Outcome is the result of a mutation. Its slices have length J and are valid until the next mutation.
 type Outcome struct {
 	Energy      []float64 // ΔH of every proposal, also of rejected ones
 	Probability []float64 // min(1, e^−ΔH), or 0 where the proposal's energy is NaN or infinite
 	Divergent   int       // number of such proposals
 	Step        float64   // step size, without jitter
-	Gradients   []int     // evaluations of value and gradient that each particle took, in examples
+	Gradients   []int     // evaluations of value and gradient of each particle, in examples
 	Values      []int     // evaluations of the value alone, likewise
 }
 
 // Work is a move's scratch memory, reused from call to call. The zero value is ready.
 type Work struct {
-	Proposal Population // where the particles would go; free for others between moves
+	Proposal Population // the proposed particles; between moves callers may use it as scratch memory
 
-	surrogate Population // where a trajectory with a gradient of its own is
-	batch     []int32    // of that gradient
+	surrogate Population // the particles on a trajectory with mini-batch gradients
+	batch     []int32    // the mini-batch
 	momentum  []float64  // J×D
 	kinetic   []float64  // J, at the start
-	spare     *sync.Pool // of *[]float64, length D: a gradient of the prior for every thread that kicks
+	spare     *sync.Pool // of *[]float64, length D: a gradient of the prior for each thread
 	outcome   Outcome
 }
 
-// Fit makes room for moves of populations like p.
+// Fit allocates memory for moves of populations like p.
 func (w *Work) Fit(p *Population) {
 	if w.Proposal.Like(p) {
 		return
@@ -106,8 +107,8 @@ func (w *Work) Fit(p *Population) {
 	w.outcome.Values = make([]int, p.J)
 }
 
-// metropolis accepts each proposal with probability min(1, e^−ΔH) and reports. finite says whether the proposal of a
-// particle has a finite energy: if not it is rejected, whatever ΔH.
+// metropolis accepts each proposal with probability min(1, e^−ΔH) and reports. finite reports whether the proposal of a
+// particle has a finite energy; if not, the proposal is rejected, whatever ΔH.
 func (w *Work) metropolis(workers *pool.Pool, p *Population, key rng.Key, finite func(j int) bool) Outcome {
 	key.Purpose = rng.Accept
 	p.each(workers, func(j int) {
@@ -130,7 +131,7 @@ func (w *Work) metropolis(workers *pool.Pool, p *Population, key rng.Key, finite
 	return out
 }
 
-// took notes what every particle evaluated, in examples.
+// took records the evaluations of every particle, in examples.
 func (o *Outcome) took(gradients, values int) {
 	for j := range o.Gradients {
 		o.Gradients[j], o.Values[j] = gradients, values

@@ -193,6 +193,47 @@ func TestAdaptationFindsTheAcceptance(t *testing.T) {
 	}
 }
 
+// What every row with an adapted step does: acceptance comes to rest at Aim, a chain's step is frozen from its half on, a
+// mutation evaluates something, a broken proposal is rejected and counted, and chains refuse mutations.
+func TestEveryAdaptedMove(t *testing.T) {
+	for _, row := range Moves {
+		move := row.Part
+		if move.Aim() == 0 {
+			continue
+		}
+		target, mean, variance := conjugate(12)
+		p := NewPopulation(20, 12, move.Needs())
+		exact(t, target, &p, mean, variance)
+		tuning, err := move.Tuning(target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var w Work
+		got := 0.0
+		for k := range 400 {
+			out, err := move.Mutate(context.Background(), &w, target, &p, tuning, at(2, k))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if k >= 200 {
+				got += averageOf(out.Probability) / 200
+			}
+			if n := out.Gradients[0] + out.Values[0]; n < 1 || n > move.Evaluations() {
+				t.Fatalf("%s: %d evaluations, at most %d are said", row.Name, n, move.Evaluations())
+			}
+		}
+		if !(math.Abs(got-move.Aim()) <= 0.01) {
+			t.Errorf("%s: acceptance %v, aim %v", row.Name, got, move.Aim())
+		}
+		chain, late := move.ForChains(), at(2, 400)
+		late.Progress = 0.5
+		before := slices.Clone(tuning)
+		if _, err := chain.Mutate(context.Background(), &w, target, &p, tuning, late); err != nil || !slices.Equal(before, tuning) {
+			t.Errorf("%s: a chain learns in its second half: %v, %v", row.Name, before, tuning)
+		}
+	}
+}
+
 // The chain rule of scalable-bayesian-monte-carlo, section 7b, move by move: lengths, gains, the last move cut to what
 // the budget has left.
 func TestChainPhases(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"github.com/starling-smc/starling/internal/rng"
 )
 
-// Mutations says how many moves an iteration makes. In a config it is a number, or {eta: 0.05, max: 50}.
+// Mutations is the number of moves in an iteration. In a config it is a number, or {eta: 0.05, max: 50}.
 type Mutations struct {
 	// Count is the number of moves; 0: 1, unless Eta is set.
 	Count int `yaml:",short"`
@@ -33,7 +33,7 @@ func (m *Mutations) Defaults() {
 	def(&m.Max, mostMutations)
 }
 
-// forPopulation is m with what was left out: 10 moves if nothing is set.
+// forPopulation applies the default: 10 moves if nothing is set.
 func (m Mutations) forPopulation() Mutations {
 	if m == (Mutations{}) {
 		return Mutations{Count: 10}
@@ -67,7 +67,7 @@ func (m Mutations) Limit() int {
 	return m.Max
 }
 
-// Enough says whether mutation made, counted from 1, is the last, after displacements dist_{m−1} and dist_m.
+// Enough reports whether mutation made, counted from 1, is the last one, after displacements dist_{m−1} and dist_m.
 func (m Mutations) Enough(made int, before, now float64) bool {
 	if made >= m.Limit() {
 		return true
@@ -75,7 +75,7 @@ func (m Mutations) Enough(made int, before, now float64) bool {
 	return m.Eta > 0 && made >= 2 && math.Abs(now-before) <= m.Eta*before
 }
 
-// def sets a setting that was left out, as its zero value.
+// def sets a setting that is zero.
 func def[T comparable](setting *T, value T) {
 	var zero T
 	if *setting == zero {
@@ -83,7 +83,7 @@ func def[T comparable](setting *T, value T) {
 	}
 }
 
-// checkNoMutations is the rule for the moves of chains, which are made until the run's budget is spent.
+// checkNoMutations refuses Mutations for chains, which move until the run's budget is spent.
 func checkNoMutations(f *config.Faults, m Mutations) {
 	f.If(m != Mutations{}, "mutations", "belongs to smc; chains move for their epochs")
 }

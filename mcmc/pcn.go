@@ -16,13 +16,14 @@ import (
 //	θ' = m + √(1−b²)·(θ−m) + b·ξ,  ξ ~ N(0, Σ),   accepted with probability min(1, exp(λ(l(θ') − l(θ))))
 //
 // The proposal is reversible for the prior, so only the likelihood decides. It needs no gradient: one value a move.
-// b follows every move, logit b += .2·(A − target) with A the mean of the acceptance probabilities, from b = .2.
+// b is adapted after every move by logit b += .2·(A − target), where A is the mean acceptance probability; it starts at b =
+// .2.
 type PCN struct {
 	Step   float64 `yaml:"step" words:"adapted=0"` // b, fixed, in (0, 1]; 0: adapted
 	Accept float64 `yaml:"accept,omitempty"`       // acceptance to adapt to; 0: .25
-	Freeze float64 `yaml:"-"`                      // share of the run's budget after which b stays, for chains; 0: never
+	Freeze float64 `yaml:"-"`                      // share of the run's budget after which b is frozen, for chains; 0: never
 
-	Mutations Mutations `yaml:"mutations,omitempty"` // moves an iteration
+	Mutations Mutations `yaml:"mutations,omitempty"` // number of moves in an iteration
 }
 
 func (PCN) String() string { return "pCN" }

@@ -2,7 +2,7 @@ package mcmc
 
 import "github.com/starling-smc/starling/internal/pool"
 
-// Population is J particles with what was evaluated at their positions. Matrices are row-major J×D.
+// Population holds J particles, with the values evaluated at their positions. Matrices are row-major J×D.
 type Population struct {
 	J, D   int
 	Theta  []float64 // J×D
@@ -10,7 +10,8 @@ type Population struct {
 	GradLL []float64 // J×D, its gradient; nil where the moves need none
 	LP     []float64 // J, log-prior
 
-	// Where a path anneals examples in: the log-likelihood of annealed examples, beside LL of the others, and its gradient.
+	// For paths that anneal examples in: the log-likelihood of annealed examples, and its gradient. LL is then of the other
+	// examples.
 	AnnealedLL   []float64 // J
 	AnnealedGrad []float64 // J×D
 
@@ -29,12 +30,12 @@ func NewPopulation(j, d int, needs Needs) Population {
 	return p
 }
 
-// Needs says what p carries.
+// Needs lists the values that p carries.
 func (p *Population) Needs() Needs {
 	return Needs{Gradient: p.GradLL != nil, Momentum: p.Momentum != nil}
 }
 
-// CarryAnnealed makes room for what examples that are annealed in contribute.
+// CarryAnnealed allocates the contribution of examples that are annealed in.
 func (p *Population) CarryAnnealed() {
 	p.AnnealedLL = make([]float64, p.J)
 	if p.GradLL != nil {
@@ -74,7 +75,7 @@ func (p *Population) row(m []float64, j int) []float64 {
 	return m[j*p.D : (j+1)*p.D : (j+1)*p.D]
 }
 
-// Set makes particle j of p a copy of particle i of q, with all that p carries.
+// Set makes particle j of p a copy of particle i of q, with all values that p carries.
 func (p *Population) Set(j int, q *Population, i int) {
 	copy(p.row(p.Theta, j), q.row(q.Theta, i))
 	copy(p.row(p.GradLL, j), q.row(q.GradLL, i))
@@ -102,8 +103,8 @@ func (p *Population) Copy(q *Population) {
 	copy(p.AnnealedLL, q.AnnealedLL)
 }
 
-// each calls f for every particle, in parallel where there is enough to do: a task is some 4,096 numbers, about ten
-// microseconds, where a particle counts as 64 numbers more than it has.
+// each calls f for every particle, in parallel if there is enough work: a task is about 4,096 numbers, ten microseconds,
+// counting 64 extra numbers for each particle.
 func (p *Population) each(workers *pool.Pool, f func(j int)) {
 	block := max(1, 4096/(p.D+64))
 	if workers == nil || p.J <= block {
@@ -119,13 +120,13 @@ func (p *Population) each(workers *pool.Pool, f func(j int)) {
 	})
 }
 
-// Needs is what a move wants a population to carry beside the parameters.
+// Needs lists the values that a move needs a population to carry in addition to the parameters.
 type Needs struct {
 	Gradient bool // of the log-likelihood at the particle's position
 	Momentum bool // kept from move to move; moves that draw it anew need none
 }
 
-// Power returns λ·ll, the logarithm of a likelihood to a power; to the power 0 it is 1, also where it vanishes.
+// Power returns λ·ll, the logarithm of a likelihood to the power λ. For λ = 0 it is 0, even where the likelihood is 0.
 func Power(lambda, ll float64) float64 {
 	if lambda == 0 {
 		return 0

@@ -3,7 +3,7 @@ package mcmc
 import "math"
 
 // SplitRHat is the potential scale reduction of chains that are cut in half (Gelman et al., Bayesian Data Analysis, 3rd ed.,
-// section 11.4), for one number a state:
+// section 11.4), for one number per state:
 //
 //	√(((n−1)/n W + B/n) / W)
 //

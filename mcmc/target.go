@@ -1,11 +1,11 @@
 // Package mcmc moves populations of parameter vectors by Markov kernels of two kinds: HMC and PCN accept or reject and so
-// leave a target invariant; Unadjusted does not, and a weight has to take up its error (package smc).
+// leave a target invariant; Unadjusted does not, and a weight must correct its error (package smc).
 //
 // A target is π(θ) ∝ exp(λ·l(θ))·p(θ): the likelihood to the power λ, the inverse temperature, times the prior. Model
-// gives l, Prior gives p; their values and gradients are kept apart, so that another λ costs no evaluation. Some examples
-// may be annealed in: they count with a power μ of their own, 1 or a scale, beside those of power λ. All particles advance
-// together, one call of the Model for all of them. Each keeps what was evaluated at its position (Population), so that the
-// last gradient of a move is the first of the next.
+// gives l, Prior gives p; their values and gradients are stored separately, so that a change of λ costs no evaluation. Some
+// examples may be annealed in: they count with a power μ of their own, 1 or a scale, beside those of power λ. All particles
+// advance together, one call of the Model for all of them. Each particle caches the values at its position (Population), so
+// that the last gradient of a move is the first of the next.
 //
 // All numbers are float64, all randomness is keyed (internal/rng), and no result depends on the number of threads.
 package mcmc
@@ -32,10 +32,10 @@ type Model interface {
 }
 
 // Stream is a stream of random numbers: Normal, Normals, Float64, Uint64 and more. A sampler hands it to Prior.Sample,
-// keyed by seed, island and particle, so that a draw never depends on who makes it.
+// keyed by seed, island and particle, so that a draw does not depend on the order of draws.
 type Stream = rng.Stream
 
-// Prior is a distribution of one parameter vector. It is used by several goroutines at the same time.
+// Prior is a distribution of one parameter vector. It must be safe for concurrent use.
 type Prior interface {
 	Dim() int
 	// Sample sets theta, of length D, to a draw.

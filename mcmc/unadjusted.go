@@ -21,38 +21,38 @@ import (
 // which is eq. (12): its momentum densities are the kinetic parts of ΔH (package smc has the weighting). S = 1 is
 // Langevin dynamics.
 //
-// Why no determinant appears. The proposal density of θ' is N(p; 0, I)·|dθ'/dp|⁻¹. The backward kernel leads from
-// (θ', −p') to (θ, −p) and has the density N(−p'; 0, I)·|dθ/dp'|⁻¹. Eqs. (10) and (11) print both derivatives with respect to
-// θ, but the change of variables is from momentum to position. The leapfrog map Φ is symplectic: with the blocks of
-// its Jacobian ∂(θ', p')/∂(θ, p) = (A B; C D), its inverse has the blocks (D' −B'; −C' A') (primes: transposes). So
-// dθ'/dp = B and, along the way back, dθ/dp' = −B': the same determinant but for the sign, and they cancel. The
-// argument on the extended space needs even less, and holds where p ↦ θ' has no inverse: Φ, followed by a change of the
-// momentum's sign, is an involution of volume 1, so π_k(θ')N(p')/π_k(θ)N(p) is the Radon–Nikodym derivative that an
-// importance weight is, for every h and S.
+// Why is there no determinant? The proposal density of θ' is N(p; 0, I)·|dθ'/dp|⁻¹. The backward kernel leads from (θ', −p')
+// to (θ, −p) and has the density N(−p'; 0, I)·|dθ/dp'|⁻¹. Eqs. (10) and (11) print both derivatives with respect to θ, but
+// the change of variables is from momentum to position. The leapfrog map Φ is symplectic: with the blocks of its Jacobian
+// ∂(θ', p')/∂(θ, p) = (A B; C D), its inverse has the blocks (D' −B'; −C' A') (primes: transposes). So dθ'/dp = B and, along
+// the way back, dθ/dp' = −B': the same determinant but for the sign, and they cancel. The argument on the extended space
+// needs even less, and holds where p ↦ θ' has no inverse: Φ, followed by a change of the momentum's sign, is an involution of
+// volume 1, so π_k(θ')N(p')/π_k(θ)N(p) is the Radon–Nikodym derivative that an importance weight is, for every h and S.
 //
-// Exact weights, cheap moves. Both properties of the leapfrog need a gradient field that stays the same during a
+// Mini-batch gradients with exact weights. Both properties of the leapfrog need a gradient field that stays the same during a
 // trajectory and does not depend on where it begins, not one that is the gradient of log π: kicks p ↦ p + (h/2)g(θ) are
-// shears whatever g, with volume 1; drifts are shears; and their order reads the same from both ends. With a
-// MiniBatch of n, g is the gradient for n examples, drawn without replacement from the target's, scaled to their number, the same for every
-// particle, independently of θ and p: given the draw, g is fixed and the argument above applies, while ΔH is taken with
-// the exact densities. A trajectory then costs S+1 gradients of n examples and one value of all: less than S gradients of
-// all if n is the smaller part. Where a target has no more than n examples, the field is the target's own and costs more
-// than without MiniBatch.
+// shears for any g, with volume 1; drifts are shears; and the sequence of kicks and drifts is symmetric. With a MiniBatch of
+// n, g is the gradient for n examples, drawn without replacement from the target's, scaled to their number, the same for
+// every particle, independently of θ and p: given the draw, g is fixed and the argument above applies, while ΔH is taken with
+// the exact densities. A trajectory then costs S+1 gradients of n examples and one value of all examples, which is less than
+// S gradients of all examples if n is small. If a target has at most n examples, g is the gradient of the target, and costs
+// more than without MiniBatch.
 //
 // A trajectory that begins or ends at an infinite or undefined energy has ΔH = +∞, weight 0: the particle is dead. It is put
-// back to where it began, so that θ stays finite; its log-likelihood may not be, where a new batch is undefined there.
+// back to its start, so that θ stays finite; for a new batch its log-likelihood may be undefined there.
 //
-// A limit: if the new likelihood is 0 at a particle, as where a block of examples comes in that is impossible there, the
-// particle has −ΔH = +∞ and a change of target of −∞. Eq. (12) gives it a finite weight if the target does not vanish
-// at θ', since log π_k(θ) cancels; here it is dead all the same, and the evidence comes out low by what such particles
-// would have carried. Likelihoods that vanish nowhere are not concerned.
+// A limitation: if the new likelihood is 0 at a particle, for example because a new block of examples is impossible there,
+// the particle has −ΔH = +∞ and a change of target of −∞. Eq. (12) gives it a finite weight if the target is positive at θ',
+// since log π_k(θ) cancels. This implementation lets the particle die, so the evidence is too low by the weight of such
+// particles. Likelihoods that are positive everywhere are not affected.
 type Unadjusted struct {
 	Steps    int        `yaml:"steps"` // S, leapfrogs a move; 0: 1
 	Step     float64    `yaml:"step"`  // h, must be set
 	Gradient *MiniBatch `yaml:"gradient,omitempty"`
 }
 
-// MiniBatch gives a trajectory of Unadjusted gradients of its own. It has no place on a path that anneals examples in.
+// MiniBatch makes trajectories of Unadjusted use mini-batch gradients. It cannot be used with a path that anneals examples
+// in.
 type MiniBatch struct {
 	Batch int `yaml:"batch"` // n, examples
 }
@@ -75,7 +75,7 @@ func (m Unadjusted) String() string {
 // Invariant is false: a weight corrects the discretisation error.
 func (Unadjusted) Invariant() bool { return false }
 
-// Needs is the gradient, unless trajectories have gradients of their own.
+// Needs is the gradient, unless trajectories use mini-batch gradients.
 func (m Unadjusted) Needs() Needs { return Needs{Gradient: m.Subsample() == 0} }
 
 // Repeats is one move an iteration.
@@ -92,7 +92,7 @@ func (m Unadjusted) Subsample() int {
 	return m.Gradient.Batch
 }
 
-// Scratch is the parameters and gradients of the particles on trajectories with gradients of their own.
+// Scratch counts the parameters and gradients of the particles on trajectories with mini-batch gradients.
 func (m Unadjusted) Scratch() int {
 	if m.Subsample() == 0 {
 		return 0
@@ -100,10 +100,10 @@ func (m Unadjusted) Scratch() int {
 	return 2
 }
 
-// ForChains is m: CheckForChains refuses it.
+// ForChains returns m unchanged: CheckForChains refuses the move.
 func (m Unadjusted) ForChains() Move { return m }
 
-// ForPopulation has 3 leapfrogs.
+// ForPopulation applies the default of 3 leapfrogs.
 func (m Unadjusted) ForPopulation() Move {
 	def(&m.Steps, 3)
 	return m
@@ -130,12 +130,12 @@ func (b MiniBatch) Check(f *config.Faults) {
 // Evaluations is S.
 func (m Unadjusted) Evaluations() int { return max(1, m.Steps) }
 
-// Tuning returns log h, which stays.
+// Tuning returns log h, which is not adapted.
 func (m Unadjusted) Tuning(t *Target) ([]float64, error) {
 	err := config.Check(m)
 	if err == nil && m.Subsample() > 0 && t.Annealed != nil {
-		err = fmt.Errorf("gradients of %d examples have no place where some examples are annealed in and others have a power of "+
-			"their own: leave them out, or take a path that anneals no examples in", m.Subsample())
+		err = fmt.Errorf("mini-batch gradients of %d examples cannot be used where examples have different powers: leave them out, "+
+			"or take a path that anneals no examples in", m.Subsample())
 	}
 	if err != nil {
 		return nil, fmt.Errorf("unadjusted dynamics: %w", err)
@@ -143,7 +143,7 @@ func (m Unadjusted) Tuning(t *Target) ([]float64, error) {
 	return []float64{rng.Log(m.Step)}, nil
 }
 
-// Mutate is one move of every particle. Outcome.Probability is what accept/reject would have done.
+// Mutate is one move of every particle. Outcome.Probability is the acceptance probability that accept/reject would have.
 func (m Unadjusted) Mutate(ctx context.Context, w *Work, t *Target, p *Population, _ []float64, now StepContext) (Outcome, error) {
 	w.Fit(p)
 	p.each(t.Pool, func(j int) { w.drawMomentum(p, j, now.Key) })
@@ -184,8 +184,8 @@ func (m Unadjusted) Mutate(ctx context.Context, w *Work, t *Target, p *Populatio
 	return out, nil
 }
 
-// surrogate follows Hamilton's equations with the gradients of a mini-batch, of the n examples that it returns, and
-// leaves the particles in w.surrogate.
+// surrogate follows Hamilton's equations with the gradients of a mini-batch, leaves the particles in w.surrogate, and returns
+// the number of examples of the mini-batch.
 func (m Unadjusted) surrogate(ctx context.Context, w *Work, t *Target, p *Population, key rng.Key) (int, error) {
 	if w.surrogate.J != p.J || w.surrogate.D != p.D {
 		w.surrogate = NewPopulation(p.J, p.D, Needs{Gradient: true})

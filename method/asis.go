@@ -7,8 +7,8 @@ import (
 	"github.com/starling-smc/starling/internal/runs"
 )
 
-// AsIs takes a trained network, model.init, as it is: an ensemble of one, so that it can be evaluated before anything is
-// sampled. Nothing is held out of the data, and the scores are on all of them.
+// AsIs is a trained network, model.init, as it is: an ensemble of one. It can be evaluated so before anything is sampled. No
+// examples are held out; the scores are over all of them.
 type AsIs struct{}
 
 var _ Method = AsIs{}
@@ -19,7 +19,7 @@ func (AsIs) Title() string { return "a trained network as it is" }
 // Complete has nothing to fill in.
 func (m AsIs) Complete(Around) Method { return m }
 
-// CheckWithin wants a trained network, and nothing that is for sampling.
+// CheckWithin wants a trained network, and refuses settings for sampling.
 func (AsIs) CheckWithin(around Around, _ string, f *config.Faults) {
 	const taken = "is for sampling: method as-is takes the network of model.init as it is"
 	f.If(!around.Init, "method", "as-is evaluates a trained network as it is: name the file of its weights, model.init")
@@ -27,7 +27,7 @@ func (AsIs) CheckWithin(around Around, _ string, f *config.Faults) {
 	f.If(around.Search != nil, "map", taken)
 }
 
-// CheckData has nothing to refuse.
+// CheckData refuses nothing.
 func (AsIs) CheckData(int, string, *config.Faults) {}
 
 // Needs is a trained network.
@@ -36,7 +36,7 @@ func (AsIs) Needs() Needs { return Needs{Init: true, Whole: true} }
 // Sampling is nil.
 func (AsIs) Sampling() *Sampling { return nil }
 
-// Memory is nothing beside the network.
+// Memory adds nothing to the network's own.
 func (AsIs) Memory(job *Job) Memory { return Memory{Bytes: job.bytes(0)} }
 
 // Phases is empty.

@@ -10,11 +10,11 @@ import (
 
 const (
 	mixed    = 1.1 // split R-hat above which chains do not agree
-	outlying = 10  // median deviations from the median beyond which a chain's end is far from the others
+	outlying = 10  // distance of a chain's end from the median of all, in median absolute deviations, above which it is an outlier
 )
 
-// chainFindings says where chains end and how many of their moves they accepted after their step was frozen, which of them
-// hardly moved, and whether they agree.
+// chainFindings reports where chains end, the share of moves that they accepted after their step was frozen, which chains
+// hardly moved, and whether the chains agree.
 func (s *Sampling) chainFindings(trace []TraceLine) (found []finding.Finding) {
 	chains := byIsland(trace)
 	if len(chains) == 0 {
@@ -47,7 +47,7 @@ func (s *Sampling) chainFindings(trace []TraceLine) (found []finding.Finding) {
 		found = append(found, finding.ChainsOutlying(odd))
 	}
 	switch r := mcmc.SplitRHat(late); {
-	case math.IsNaN(r): // too short to say
+	case math.IsNaN(r): // too short for an R-hat
 	case r > mixed:
 		found = append(found, finding.ChainsDisagree(r))
 	default:
@@ -56,7 +56,7 @@ func (s *Sampling) chainFindings(trace []TraceLine) (found []finding.Finding) {
 	return found
 }
 
-// outliers are the chains that end far from the median of all.
+// outliers lists the chains that end far from the median of all.
 func outliers(ends []float64) (odd []int) {
 	if len(ends) < 4 {
 		return nil

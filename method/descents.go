@@ -18,15 +18,15 @@ import (
 type search struct {
 	Search
 	seed     uint64
-	first    []float64 // where restart 0 begins; nil: at a draw, like the others
+	first    []float64 // start of restart 0; nil: a draw of the prior, as for the others
 	prior    mcmc.Prior
 	train    *nn.Model
 	validate *nn.Model // nil without validation examples
 	labels   []int32   // of the validation examples; nil for regression
 }
 
-// newSearch binds a search whose settings are complete. prior is the model's own, not one anchored at a MAP; first and validate
-// may be nil.
+// newSearch binds a search whose settings are complete. prior is the model's own prior, not the one anchored at a MAP; first
+// and validate may be nil.
 func newSearch(s Search, seed uint64, net *nn.Net, prior mcmc.Prior, first []float64, train, validate *data.Set, p *pool.Pool) (*search, error) {
 	if err := config.Check(s); err != nil {
 		return nil, fmt.Errorf("MAP: %w", err)
@@ -57,12 +57,12 @@ func newSearch(s Search, seed uint64, net *nn.Net, prior mcmc.Prior, first []flo
 	return b, nil
 }
 
-// key is the address of the random numbers of an epoch of a restart.
+// key returns the key of the random stream for an epoch of a restart.
 func (b *search) key(purpose rng.Purpose, restart, epoch int) rng.Key {
 	return rng.Key{Seed: b.seed, Purpose: purpose, Iteration: epoch, Particle: restart}
 }
 
-// restarts are the parts of the search.
+// restarts makes the parts of the search.
 func (b *search) restarts() []*restart {
 	parts := make([]*restart, b.Restarts)
 	for k := range parts {
@@ -71,10 +71,10 @@ func (b *search) restarts() []*restart {
 	return parts
 }
 
-// points gathers the best states and chooses among them.
+// points gathers the best state of each restart and chooses the best of them.
 func (b *search) points(ctx context.Context, restarts []*restart) (*Points, error) {
 	p := &Points{Net: b.train.Net()}
-	loss := make([]float64, len(restarts)) // by which one is chosen
+	loss := make([]float64, len(restarts)) // the restart of lowest loss is chosen
 	for k, r := range restarts {
 		if b.validate != nil {
 			p.Theta = append(p.Theta, r.Watch.Theta...)
@@ -107,7 +107,7 @@ func (b *search) points(ctx context.Context, restarts []*restart) (*Points, erro
 	return p, nil
 }
 
-// phase is the search as a phase of a run. scale is what a mean NLL gains in the targets' own units.
+// phase returns the search as a phase of a run. scale is added to a mean NLL to get it in the targets' own units.
 func (b *search) phase(restarts []*restart, scale float64, tell func(Status)) runs.Phase {
 	w := newSearchWatch(restarts, b.Epochs, scale, tell)
 	w.report() // the first epochs may take long
@@ -118,10 +118,10 @@ func (b *search) phase(restarts []*restart, scale float64, tell func(Status)) ru
 	return phase
 }
 
-// finite refuses a log-likelihood that is not a number, as where the steps are too long.
+// finite refuses a log-likelihood that is NaN or infinite, which too large a rate leads to.
 func (b *search) finite(what string, ll float64) error {
 	if math.IsNaN(ll) || math.IsInf(ll, 0) {
-		return fmt.Errorf("the %s is %v; a rate below %v may mend it", what, ll, b.Rate)
+		return fmt.Errorf("the %s is %v; try a rate below %v", what, ll, b.Rate)
 	}
 	return nil
 }

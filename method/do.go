@@ -7,7 +7,7 @@ import (
 	"github.com/starling-smc/starling/internal/finding"
 )
 
-// Outcome is what a method results in.
+// Outcome is the result of a method.
 type Outcome struct {
 	eval.Ensembles
 	Trace    []TraceLine // by island, then by iteration
@@ -15,7 +15,7 @@ type Outcome struct {
 }
 
 // Do carries a method out: the search for point estimates if there is one, the method's phases, and the ensembles at the end.
-// What the run's folder kept of an earlier process is not done again.
+// Work that the run's folder holds from an earlier process is not repeated.
 func (j *Job) Do(ctx context.Context, m Method) (*Outcome, error) {
 	out := new(Outcome)
 	if err := j.search(ctx, out); err != nil {
@@ -44,12 +44,12 @@ func (j *Job) Do(ctx context.Context, m Method) (*Outcome, error) {
 	return out, err
 }
 
-// search searches point estimates.
+// search carries out the search for point estimates.
 func (j *Job) search(ctx context.Context, out *Outcome) error {
 	if j.Search == nil {
 		return nil
 	}
-	scale := eval.LogScale(j.Data) // what a mean NLL gains in the targets' own units
+	scale := eval.LogScale(j.Data) // added to a mean NLL to get it in the targets' own units
 	b, err := newSearch(*j.Search, j.Seed, j.Net, j.Prior, j.Init, j.Data.Train, j.Data.Validate, j.Pool)
 	if err != nil {
 		return err

@@ -8,7 +8,7 @@ import (
 )
 
 // Ensemble is the deep ensemble (Lakshminarayanan, Pritzel, Blundell 2017): every restart of the search, equally weighted. It
-// costs no sampling, and is the baseline that every other method's posterior is printed beside.
+// needs no sampling. The posterior of every other method is compared with it.
 type Ensemble struct{}
 
 var _ Method = Ensemble{}
@@ -19,14 +19,15 @@ func (Ensemble) Title() string { return "a deep ensemble of MAP restarts" }
 // Complete has nothing to fill in.
 func (m Ensemble) Complete(Around) Method { return m }
 
-// CheckWithin wants several restarts.
+// CheckWithin wants several restarts, and no anchor.
 func (Ensemble) CheckWithin(around Around, at string, f *config.Faults) {
 	if around.Search != nil && around.Search.Restarts == 1 {
-		f.Conflict([]string{"map.restarts", at}, "one restart is no ensemble: want at least 2, or method: map")
+		f.Conflict([]string{"map.restarts", at}, "one restart is not an ensemble: want at least 2, or method: map")
 	}
+	f.If(around.Prior.Anchor != nil, "prior.anchor", "is for sampling: method ensemble takes the restarts as they are")
 }
 
-// CheckData has nothing to refuse.
+// CheckData refuses nothing.
 func (Ensemble) CheckData(int, string, *config.Faults) {}
 
 // Needs is the search: CheckWithin refuses a single restart.
@@ -35,7 +36,7 @@ func (Ensemble) Needs() Needs { return Needs{Search: true, Prior: true} }
 // Sampling is nil.
 func (Ensemble) Sampling() *Sampling { return nil }
 
-// Memory is nothing beside the search.
+// Memory adds nothing to the search's own.
 func (Ensemble) Memory(job *Job) Memory { return Memory{Bytes: job.bytes(0)} }
 
 // Phases is empty: the search has done the work.

@@ -8,15 +8,15 @@ import (
 	"github.com/starling-smc/starling/smc"
 )
 
-// From where on a finding is a warning.
+// Thresholds of warnings.
 const (
 	stuckBelow    = 0.1  // acceptance below which a chain or an island is stuck
-	scattered     = 2.0  // standard deviation of log Z over islands, nats, above which it decides little between models
-	unevenWeights = 0.25 // share of the networks that is effective below which weights are uneven
+	scattered     = 2.0  // standard deviation of log Z over islands, nats, above which log Z is too uncertain to compare models
+	unevenWeights = 0.25 // effective share of the networks below which weights are uneven
 )
 
-// Findings says what a run's trace and the weights of its posterior tell of the sampler. examples is the number of training
-// examples. A run keeps them, so that pages and terminals need not find out again.
+// Findings diagnoses the sampler from the run's trace and the posterior's weights. examples is the number of training
+// examples. A run stores the findings, so that pages and terminals need not compute them again.
 func (s *Sampling) Findings(trace []TraceLine, posterior *bnn.Ensemble, examples int) (found []finding.Finding) {
 	if s.Chains() {
 		found = s.chainFindings(trace)
@@ -55,8 +55,8 @@ func newExtent() extent { return extent{math.Inf(1), math.Inf(-1)} }
 
 func (e *extent) add(x float64) { e.low, e.high = min(e.low, x), max(e.high, x) }
 
-// populationFindings is about islands of particles: whether they sampled or behaved as an optimiser (data-annealing-smc, section
-// 6), and how they ended.
+// populationFindings reports whether islands of particles sampled or behaved as an optimiser (data-annealing-smc, section 6),
+// and how they ended.
 func (s *Sampling) populationFindings(trace []TraceLine, examples int) (found []finding.Finding) {
 	d := s.Diagnostics(trace)
 	population := finding.Population{
@@ -94,7 +94,7 @@ func (s *Sampling) populationFindings(trace []TraceLine, examples int) (found []
 		int(iterations.low), int(iterations.high), acceptance.low, acceptance.high, s.Path.Batches(), !s.Move.Invariant(),
 	))
 	switch {
-	case d.Optimiser(), d.Merged(): // it is said already
+	case d.Optimiser(), d.Merged(): // reported already
 	case single > 0:
 		found = append(found, finding.SingleAncestor(single, len(islands)))
 	default:
@@ -106,7 +106,7 @@ func (s *Sampling) populationFindings(trace []TraceLine, examples int) (found []
 	return found
 }
 
-// evidenceFindings is about the log evidences of the islands: what they are an estimate of, and how far they scatter.
+// evidenceFindings reports which evidence the islands estimate, and the scatter of the log evidences.
 func (s *Sampling) evidenceFindings(trace []TraceLine, logZ []float64, examples int) (found []finding.Finding) {
 	if s.Path.Batches() {
 		found = s.evidence(trace, examples)
@@ -116,7 +116,7 @@ func (s *Sampling) evidenceFindings(trace []TraceLine, logZ []float64, examples 
 	}
 	c, err := smc.Combine(logZ)
 	switch {
-	case err != nil: // the evaluation of the run says so
+	case err != nil: // the evaluation of the run reports the error
 	case len(logZ) == 1:
 		found = append(found, finding.EvidenceOfOne(c.LogZ))
 	case c.SD <= scattered:
@@ -127,7 +127,7 @@ func (s *Sampling) evidenceFindings(trace []TraceLine, logZ []float64, examples 
 	return found
 }
 
-// weightFindings is about the weights of the networks that were kept.
+// weightFindings reports uneven weights of the kept networks, and networks without weight.
 func weightFindings(logWeights []float64) (found []finding.Finding) {
 	n := len(logWeights)
 	if n == 1 {

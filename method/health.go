@@ -9,7 +9,8 @@ import (
 )
 
 // Diagnostics summarise weight degeneracy over all iterations of all islands of a run on a path of batches
-// (data-annealing-smc, section 6). Iterations of a tempered start do not count: each is as long as its weights allow.
+// (data-annealing-smc, section 6). They leave out the iterations of a tempered start, whose steps are chosen so that the
+// weights do not degenerate.
 type Diagnostics struct {
 	Iterations     int
 	SingleAncestor int     // of them, those with one surviving ancestor
@@ -19,7 +20,7 @@ type Diagnostics struct {
 	particles      int
 }
 
-// diagnose returns the diagnostics of a trace of islands of so many particles.
+// diagnose returns the diagnostics of a trace of islands with a given number of particles.
 func diagnose(trace []TraceLine, particles int) Diagnostics {
 	d := Diagnostics{particles: particles}
 	var ess, variance []float64
@@ -42,11 +43,12 @@ func diagnose(trace []TraceLine, particles int) Diagnostics {
 	return d
 }
 
-// Optimiser reports whether the run behaved as an optimiser: the log-weights differed by more than the particles can carry. The
-// share of Gaussian log-weights that is effective is about exp(−variance), (E w)²/E w² of a log-normal w: above log J less than
-// one particle is left to count. One or two stragglers can raise the variance so far and leave the other weights even, so
-// the effective sample size must be below J/2 too. An effective sample size below 2 is too small whatever the variance, as where
-// all other particles are dead; for two or three particles the bound is lower, since healthy runs of theirs have less.
+// Optimiser reports whether the run behaved as an optimiser: the variance of the log-weights was too large for J particles.
+// With Gaussian log-weights the effective share of the particles is about exp(−variance), which is (E w)²/E w² of a
+// log-normal w. Above a variance of log J, less than one particle is effective. One or two outliers can raise the variance
+// above this bound while the other weights stay even, so the effective sample size must also be below J/2. An effective
+// sample size below 2 is too small for any variance, for example where all other particles are dead. For two or three
+// particles this bound is lower, because their healthy runs can be below 2.
 func (d Diagnostics) Optimiser() bool {
 	if d.Iterations == 0 {
 		return false
@@ -55,19 +57,19 @@ func (d Diagnostics) Optimiser() bool {
 	return d.ESS < min(2, 0.6*j) || d.ESS < j/2 && d.LogWeightVar > math.Log(j)
 }
 
-// Merged reports whether all particles descended from one of the start in most iterations. Resampling merges genealogies for
-// good: ten particles of a healthy sampler have one ancestor left, too, after some twenty resamplings.
+// Merged reports whether in most iterations all particles descended from one initial particle. Resampling merges genealogies
+// irreversibly: in a healthy sampler too, ten particles have one ancestor left after about twenty resamplings.
 func (d Diagnostics) Merged() bool { return d.Iterations > 0 && 2*d.SingleAncestor > d.Iterations }
 
-// endsAtPosterior reports whether the last target of every island in a trace has taken in all of so many training examples in
-// full. If not, as where smooth data annealing was short of iterations, a log evidence is not the model's.
+// endsAtPosterior reports whether the last target of every island has all training examples at power 1. If not, for example
+// after too few iterations of smooth data annealing, the log evidence is not the model's.
 func endsAtPosterior(trace []TraceLine, examples int) bool {
 	return !slices.ContainsFunc(trace, func(l TraceLine) bool {
 		return l.Progress >= 1 && (l.Examples < examples || l.Lambda != 1)
 	})
 }
 
-// Diagnostics summarises a trace of a sampler on a path of batches; of any other it is the zero value.
+// Diagnostics summarises the trace of a sampler on a path of batches. For any other sampler it is the zero value.
 func (s *Sampling) Diagnostics(trace []TraceLine) Diagnostics {
 	if !s.Path.Batches() {
 		return Diagnostics{}
@@ -75,9 +77,10 @@ func (s *Sampling) Diagnostics(trace []TraceLine) Diagnostics {
 	return diagnose(trace, s.Particles)
 }
 
-// evidence says what the log evidence on a path of batches is an estimate of, and whether it can pass for one, or gives all
-// reasons why there is none. The target changes from batch to batch, and the weights with it: their product is the product of the
-// ratios of each normaliser to the one before, which leaves the normaliser of the last target.
+// evidence reports which evidence the log evidence on a path of batches estimates and whether the estimate can be trusted, or
+// all reasons why there is no estimate.
+// The target changes from batch to batch, and each weight estimates the ratio of the new target's normaliser to the last
+// one's. The product of these ratios is the normaliser of the last target.
 func (s *Sampling) evidence(trace []TraceLine, examples int) (none []finding.Finding) {
 	if !s.Evidence {
 		none = append(none, finding.NoEvidence(s.Start))

@@ -17,9 +17,9 @@ import (
 type island struct {
 	job      *Job
 	sampler  *smc.Sampler
-	state    *smc.State // nil: it has not begun
-	evidence bool       // its weights estimate an evidence; if not, the trace has 0
-	tested   bool       // it is evaluated on the test examples now and then
+	state    *smc.State // nil: the island has not begun
+	evidence bool       // the weights estimate an evidence; if not, the trace has 0
+	tested   bool       // the island is evaluated on the test examples every TestedEvery iterations
 }
 
 var _ runs.Part = (*island)(nil)
@@ -27,7 +27,7 @@ var _ runs.Part = (*island)(nil)
 // TestedEvery is the number of iterations from one evaluation on the test examples to the next.
 const TestedEvery = 20
 
-// Done says whether the island is at the end of its path.
+// Done reports whether the island is at the end of its path.
 func (p *island) Done() bool { return p.state != nil && p.sampler.Done(p.state) }
 
 // K is the number of iterations made.
@@ -54,7 +54,7 @@ func (p *island) Step(ctx context.Context) (line runs.Line, err error) {
 		info.LogZ = 0
 	}
 	it := Iteration{Info: info}
-	ctx = context.WithoutCancel(ctx) // a run that is stopped ends this iteration
+	ctx = context.WithoutCancel(ctx) // a run that is stopped still completes this iteration
 	if set := p.job.Data.Validate; set != nil {
 		if it.ValNLL, it.ValAccuracy, err = p.score(ctx, set); err != nil {
 			return line, err
@@ -75,7 +75,7 @@ func (p *island) Step(ctx context.Context) (line runs.Line, err error) {
 	return runs.Line{Progress: info.Progress, Fields: it}, nil
 }
 
-// score evaluates the island's weighted ensemble on a set. accuracy is nil for a regression.
+// score evaluates the island's weighted ensemble on a set. accuracy is nil for regression.
 func (p *island) score(ctx context.Context, set *data.Set) (nll, accuracy *uq.Number, err error) {
 	e, err := bnn.Combine(p.job.Net, []bnn.Island{{Theta: p.state.Theta, LogWeights: p.state.LogW}}, bnn.Equal{})
 	if err != nil {
@@ -103,7 +103,7 @@ func (p *island) UnmarshalBinary(b []byte) error {
 	return nil
 }
 
-// gather joins the islands of the last phase in one ensemble, weighed by a rule.
+// gather joins the islands of the last phase in one ensemble. combine weights the islands.
 func gather(job *Job, phases []runs.Phase, by bnn.Combination) (*bnn.Ensemble, error) {
 	var parts []bnn.Island
 	for _, part := range phases[len(phases)-1].Parts {

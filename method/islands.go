@@ -5,7 +5,8 @@ import (
 	"github.com/starling-smc/starling/smc"
 )
 
-// islands is the phase of a sampler's islands. sampler returns the settings of island i; what all methods set alike is added.
+// islands is the phase of a sampler's islands. sampler returns the settings of island i; islands adds the settings that all
+// methods have in common.
 func (s *Sampling) islands(job *Job, sampler func(i int) *smc.Sampler) runs.Phase {
 	phase := runs.Phase{Name: "islands"}
 	for i := range s.Islands {

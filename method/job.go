@@ -12,7 +12,7 @@ import (
 	"github.com/starling-smc/starling/nn"
 )
 
-// Job is what a method works on.
+// Job holds the inputs and the machinery of a method.
 type Job struct {
 	Seed   uint64
 	Data   *data.Problem
@@ -22,13 +22,13 @@ type Job struct {
 	Anchor *bnn.Anchor  // of the prior; nil: none
 	Init   []float64    // the trained network, model.init; nil: none
 	Search *Search      // for point estimates; nil: none
-	Points *Points      // what the search ended with; nil: there was none
-	Pool   *pool.Pool   // for all work
-	Run    *runs.Run    // keeps the parts
-	Tell   func(Status) // is told of progress; nil: nobody is
+	Points *Points      // the search's result; nil: there was none
+	Pool   *pool.Pool   // the threads
+	Run    *runs.Run    // saves the parts
+	Tell   func(Status) // called with progress; nil: nobody is told
 }
 
-// anchor is the point that the prior is anchored at: the best restart or, without a search, model.init.
+// anchor returns the mean of the anchored prior: the best restart or, without a search, model.init.
 func (j *Job) anchor() []float64 {
 	if j.Points != nil {
 		return j.Points.Best()
@@ -45,7 +45,7 @@ func (j *Job) one(theta []float64) (*bnn.Ensemble, error) {
 	return e, nil
 }
 
-// shrunk is what there is to say of an anchored posterior that has shrunk to its anchor, s = 0.
+// shrunk returns the finding for an anchored posterior with s = 0, which is its anchor alone.
 func (j *Job) shrunk(f finding.Finding) []finding.Finding {
 	if j.Anchor.Point() {
 		return []finding.Finding{f}

@@ -8,7 +8,7 @@ import (
 )
 
 // MAP is the best of several descents alone, an ensemble of one (Liang et al., Scalable Bayesian Monte Carlo, Algorithm 1,
-// line 1; Search describes the descents). It is what an anchored posterior shrinks to at s = 0.
+// line 1; Search describes the descents). At s = 0 an anchored posterior shrinks to it.
 type MAP struct{}
 
 var _ Method = MAP{}
@@ -19,10 +19,12 @@ func (MAP) Title() string { return "the best MAP alone" }
 // Complete has nothing to fill in.
 func (m MAP) Complete(Around) Method { return m }
 
-// CheckWithin has nothing to refuse: the search that it needs is there by default.
-func (MAP) CheckWithin(Around, string, *config.Faults) {}
+// CheckWithin refuses an anchor.
+func (MAP) CheckWithin(around Around, _ string, f *config.Faults) {
+	f.If(around.Prior.Anchor != nil, "prior.anchor", "is for sampling: method map takes the best restart as it is")
+}
 
-// CheckData has nothing to refuse.
+// CheckData refuses nothing.
 func (MAP) CheckData(int, string, *config.Faults) {}
 
 // Needs is the search, with any number of restarts.
@@ -31,7 +33,7 @@ func (MAP) Needs() Needs { return Needs{Search: true, Prior: true} }
 // Sampling is nil.
 func (MAP) Sampling() *Sampling { return nil }
 
-// Memory is nothing beside the search.
+// Memory adds nothing to the search's own.
 func (MAP) Memory(job *Job) Memory { return Memory{Bytes: job.bytes(0)} }
 
 // Phases is empty: the search has done the work.

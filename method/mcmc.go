@@ -19,13 +19,13 @@ import (
 // in the second half.
 type MCMC struct {
 	Chains int       `yaml:"chains"`               // default 8
-	Start  string    `yaml:"start"`                // map: chain c at restart c; prior: at a draw; init: at model.init. Default: map, or init where that is given and no map
+	Start  string    `yaml:"start"`                // map: chain c at restart c (default); prior: at a draw; init: at model.init (default where it is given and map is not)
 	Epochs int       `yaml:"epochs"`               // full-batch gradients of a chain; default 1600
-	Keep   int       `yaml:"keep" words:"last=-1"` // states of all chains together, evenly over the second half of each, or KeepLast; default 10 a chain, as far as there are moves
+	Keep   int       `yaml:"keep" words:"last=-1"` // states of all chains together, evenly over their second halves, or KeepLast; default 10 a chain, or all if fewer
 	Move   mcmc.Move `yaml:"move"`                 // default: hmc
 }
 
-// chainStarts are where chains begin.
+// chainStarts lists the places where chains can begin.
 var chainStarts = starts{{name: "map", each: true, at: atRestarts}, {name: "prior", drawn: true}, {name: "init", init: true, at: atInit}}
 
 // KeepLast keeps the final state of each chain; "last" in a config.
@@ -38,7 +38,7 @@ func (m MCMC) Title() string {
 	return fmt.Sprintf("%s of %v, %s epochs each", numeral.Several(m.Chains, "chain"), m.Move, numeral.Count(m.Epochs))
 }
 
-// Complete fills in what was left out.
+// Complete fills in defaults.
 func (m MCMC) Complete(around Around) Method {
 	fill(&m.Chains, 8)
 	if around.Init && around.Search == nil {
@@ -57,14 +57,14 @@ func (m MCMC) Complete(around Around) Method {
 	return m
 }
 
-// Defaults fills in what Complete does where nothing is known of the settings around: of a method that stands beside the one
-// that is used, whose faults are told as well.
+// Defaults fills in defaults without the settings around the method. It serves a surplus method in a config, whose faults are
+// reported too.
 func (m *MCMC) Defaults() { *m = m.Complete(Around{}).(MCMC) }
 
 // late is the number of moves in the second half of a chain: the largest number of states that it can keep.
 func (m MCMC) late() int { return m.Epochs / (2 * m.Move.Evaluations()) }
 
-// Check refuses what no chains can have.
+// Check refuses settings that are wrong for any chains.
 func (m MCMC) Check(f *config.Faults) {
 	f.Within("chains", m.Chains, 1, rng.MaxIslands)
 	f.OneOf("start", m.Start, chainStarts.names()...)
@@ -75,7 +75,7 @@ func (m MCMC) Check(f *config.Faults) {
 	}
 }
 
-// CheckWithin refuses starts that are not there, and more states than moves.
+// CheckWithin refuses missing starts, and more states than moves.
 func (m MCMC) CheckWithin(around Around, at string, f *config.Faults) {
 	f.If(chainStarts.find(m.Start).init && !around.Init, at+".start", "init is the network of model.init, which is not given")
 	if p := around.Search; p != nil && p.Restarts < m.Needs().Restarts {
@@ -86,7 +86,7 @@ func (m MCMC) CheckWithin(around Around, at string, f *config.Faults) {
 		return
 	}
 	if m.Keep%m.Chains != 0 {
-		f.Conflict([]string{at + ".keep", at + ".chains"}, "%d states are no multiple of %d chains", m.Keep, m.Chains)
+		f.Conflict([]string{at + ".keep", at + ".chains"}, "%d states are not a multiple of %d chains", m.Keep, m.Chains)
 	} else if m.Epochs > 0 && m.Move != nil && m.late() < m.Keep/m.Chains {
 		f.Conflict([]string{at + ".keep", at + ".chains", at + ".epochs", at + ".move." + mcmc.Moves.Name(m.Move) + ".steps"},
 			"%d states of %d chains, but the second half of %d epochs has only %d moves: keep at most %d, or last",
@@ -94,7 +94,7 @@ func (m MCMC) CheckWithin(around Around, at string, f *config.Faults) {
 	}
 }
 
-// CheckData has nothing to refuse.
+// CheckData refuses nothing.
 func (MCMC) CheckData(int, string, *config.Faults) {}
 
 // Needs is a restart for each chain that starts from one.
@@ -111,17 +111,17 @@ func (m MCMC) Sampling() *Sampling {
 	}
 }
 
-// chainWords say how far chains are.
+// chainWords describes the progress of chains.
 func chainWords(f figures) (long, short string) {
 	epochs := numeral.Count(int(f.epochs))
 	return fmt.Sprintf("%s epochs  accepted %.2f  step %.2g", epochs, f.acceptance, f.step),
 		fmt.Sprintf("%s ep  acc %.2f  step %.2g", epochs, f.acceptance, f.step)
 }
 
-// kept is the number of states that a chain keeps on its way.
+// kept returns the number of states that a chain keeps before its end.
 func (m MCMC) kept() int { return max(0, m.Keep) / max(1, m.Chains) }
 
-// Memory estimates what the chains take.
+// Memory estimates the memory of the chains.
 func (m MCMC) Memory(job *Job) Memory {
 	s := m.Sampling()
 	bytes := func(chains int) int64 { return s.bytes(job, chains, 1, m.kept()) }
@@ -139,7 +139,7 @@ func (m MCMC) Phases(job *Job) ([]runs.Phase, error) {
 	})}, nil
 }
 
-// Gather joins the chains, equally weighted, and says where they ended.
+// Gather joins the chains, equally weighted, and reports where they ended.
 func (m MCMC) Gather(job *Job, phases []runs.Phase, trace []TraceLine) (*bnn.Ensemble, []finding.Finding, error) {
 	e, err := gather(job, phases, bnn.Equal{})
 	if err != nil {

@@ -7,9 +7,9 @@ import (
 	"github.com/starling-smc/starling/internal/config"
 )
 
-// bytes estimates the most bytes that so many islands of so many particles have in use at the same time, kept states of a
-// particle included. With D parameters, and s numbers of 8 bytes for each of them (s = 2: itself and the likelihood's gradient; 3
-// where examples are annealed in, which have a gradient of their own; 1 for moves without gradients),
+// bytes estimates the largest number of bytes that islands of particles have in use at the same time, including kept states.
+// A particle has D parameters, and s numbers of 8 bytes for each of them: s = 2 for the parameter and the likelihood's
+// gradient, 3 where examples are annealed in, which have a gradient of their own, and 1 for moves without gradients. Then
 //
 //	every island that has begun   state s, packed for the checkpoint s
 //	and those that run            state before the step s, proposal s, momentum 1,
@@ -29,21 +29,21 @@ func (s *Sampling) bytes(job *Job, islands, particles, kept int) int64 {
 	jd, states := int64(particles)*d, int64(kept)*int64(islands)
 	total := job.bytes(particles) + 8*jd*(2*numbers*all+(2*numbers+1+apart)*running)
 	total += 8 * d * states * 3                               // as they grow, and packed
-	return total + 4*3*jd*running + 4*3*max(all*jd, states*d) // scored, and as an ensemble and its file
+	return total + 4*3*jd*running + 4*3*max(all*jd, states*d) // while they are scored, and as an ensemble and its file
 }
 
-// programBytes is what the program takes before it does anything: its code, and the data that come with it.
+// programBytes is the memory of the program before any work: its code and the built-in data.
 const programBytes = 32 << 20
 
-// bytes estimates what a job takes beside its method: program, data, network and search. particles is the number of parameter
-// vectors that the network evaluates at a time.
+// bytes estimates the memory of a job without its method: program, data, network and search. particles is the number of
+// parameter vectors that the network evaluates at a time.
 func (j *Job) bytes(particles int) int64 {
 	d, threads := int64(j.Net.Dim()), int64(j.Pool.Threads())
 	total := int64(programBytes) + problemBytes(j.Data)
 	total += 2 * threads * int64(j.Net.Scratch(particles)) // the models of training, and of validation
 	if s := j.Search; s != nil {
 		restarts := int64(s.Restarts)
-		total += 8 * d * (5*restarts + 4*min(restarts, threads)) // now, at its best, packed, and as an ensemble
+		total += 8 * d * (5*restarts + 4*min(restarts, threads)) // the present state, the best, the packed one, and the ensemble
 	}
 	return total
 }
@@ -61,14 +61,14 @@ func problemBytes(p *data.Problem) (total int64) {
 	return total
 }
 
-// CheckMemory refuses a method that will need more than limit bytes, with what would fit; a limit of 0 is none. at is where the
-// method stands in a config.
+// CheckMemory refuses a method that will need more than limit bytes, and says which settings would fit; 0 is no limit. at is
+// the path of the method in a config.
 func (j *Job) CheckMemory(m Method, limit int64, at string, f *config.Faults) {
 	memory := m.Memory(j)
 	if limit <= 0 || memory.Bytes <= limit {
 		return
 	}
-	text, field := fmt.Sprintf("the run needs about %s of memory, and %s are there", bytesText(memory.Bytes), bytesText(limit)), "model"
+	text, field := fmt.Sprintf("the run needs about %s of memory, but only %s are available", bytesText(memory.Bytes), bytesText(limit)), "model"
 	for i, s := range memory.Scales {
 		if i == 0 {
 			field = at + "." + s.Field
@@ -80,7 +80,8 @@ func (j *Job) CheckMemory(m Method, limit int64, at string, f *config.Faults) {
 	f.Add(field, "%s (GOMEMLIMIT sets another limit)", text)
 }
 
-// largest is the largest number from 1 to n−1 for which ok holds; 0 if there is none. ok holds up to some number and not beyond.
+// largest is the largest number from 1 to n−1 for which ok holds; 0 if there is none. ok must hold up to some number and not
+// beyond.
 func largest(n int, ok func(n int) bool) int {
 	low, high := 0, n
 	for high-low > 1 {
@@ -93,7 +94,7 @@ func largest(n int, ok func(n int) bool) int {
 	return low
 }
 
-// bytesText writes a number of bytes for people.
+// bytesText writes a number of bytes in MB or GB.
 func bytesText(n int64) string {
 	if n < 10<<30 {
 		return fmt.Sprintf("%.0f MB", float64(n)/(1<<20))

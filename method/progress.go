@@ -9,7 +9,7 @@ import (
 	"github.com/starling-smc/starling/smc"
 )
 
-// watch follows islands and tells of their progress.
+// watch follows islands and reports their progress.
 type watch struct {
 	sampling *Sampling
 	examples int // to train on
@@ -34,7 +34,7 @@ func (w *watch) begin() {
 	}
 }
 
-// step notes a line of the trace and tells of it.
+// step records a line of the trace and reports progress.
 func (w *watch) step(l runs.TraceLine) error {
 	if err := w.note(l); err != nil {
 		return err
@@ -43,7 +43,7 @@ func (w *watch) step(l runs.TraceLine) error {
 	return nil
 }
 
-// resumed notes what was kept of a run.
+// resumed records the restored lines of a resumed run.
 func (w *watch) resumed(kept []runs.TraceLine) error {
 	for _, l := range kept {
 		if err := w.note(l); err != nil {
@@ -82,7 +82,7 @@ func (w *watch) phase() string {
 	return fmt.Sprintf("%ss %d×%d", w.sampling.Unit, w.sampling.Islands, w.sampling.Particles)
 }
 
-// status describes the islands that run now; between two islands, those that ran last.
+// status describes the islands at work or, if none is, the last ones that were.
 func (w *watch) status() Status {
 	s := Status{Phase: w.phase(), Share: w.share(), Ended: true}
 	now := figures{lambda: 1}
@@ -111,7 +111,8 @@ func (w *watch) status() Status {
 	return s
 }
 
-// share is the part of the work that is done. An island that has not begun takes as long as the others on average.
+// share estimates the share of the work that is done. An island that has not begun is expected to take as long as the mean of
+// the others.
 func (w *watch) share() float64 {
 	var done, all, begun float64
 	for _, p := range w.islands {

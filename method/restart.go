@@ -18,19 +18,19 @@ type restart struct {
 	*search
 	number int
 
-	descent          // where it is
-	before  descent  // where it was when the epoch began
-	work    *scratch // while it goes on
+	descent          // the present state
+	before  descent  // the state when the epoch began
+	work    *scratch // while the restart is at work, else nil
 }
 
-// descent is the state of a restart, complete and plain: one that was saved and restored between two epochs goes on with the
-// same bits.
+// descent is the complete state of a restart. A restart that is saved and restored between two epochs ends with the same
+// bits.
 type descent struct {
-	Theta    []float64    // the parameters now; nil: it has not begun
+	Theta    []float64    // the present parameters; nil: the restart has not begun
 	Moments  nn.Moments   // of the optimiser
 	Watch    nn.EarlyStop // of the validation NLL; Watch.Theta is the best state
 	Accuracy float64      // of the best state on the validation examples; NaN without them and for regression
-	Epochs   int          // made
+	Epochs   int          // epochs made
 	Ended    bool
 }
 
@@ -42,7 +42,7 @@ type scratch struct {
 	grad    []float64
 	prior   []float64
 	order   []int32
-	outputs []float32 // on the validation examples
+	outputs []float32 // of the network on the validation examples
 }
 
 func (b *search) scratch() *scratch {
@@ -54,7 +54,7 @@ func (b *search) scratch() *scratch {
 	return w
 }
 
-// Done says whether the restart has ended.
+// Done reports whether the restart has ended.
 func (r *restart) Done() bool { return r.Ended }
 
 // K is the number of epochs made.
@@ -82,8 +82,8 @@ func (r *restart) Step(ctx context.Context) (runs.Line, error) {
 	return runs.Line{}, nil
 }
 
-// begin puts the restart at a draw of the prior. The first restart begins at the given network instead, if there is one, and is
-// scored there.
+// begin sets the parameters to a draw of the prior. The first restart begins at the given network instead, if there is one,
+// and scores it.
 func (r *restart) begin(ctx context.Context) (err error) {
 	r.descent = descent{Theta: make([]float64, r.train.Dim()), Watch: nn.EarlyStop{Patience: r.Patience}, Accuracy: math.NaN()}
 	if r.number > 0 || r.first == nil {
@@ -101,7 +101,7 @@ func (r *restart) begin(ctx context.Context) (err error) {
 	return err
 }
 
-// epoch goes once through the training examples, then scores the validation examples.
+// epoch passes once through the training examples, then scores the validation examples.
 func (r *restart) epoch(ctx context.Context) error {
 	w := r.work
 	r.Epochs++
@@ -140,7 +140,7 @@ func (r *restart) epoch(ctx context.Context) error {
 	return nil
 }
 
-// score is the mean NLL and, for classes, the accuracy of the present parameters on the validation examples.
+// score returns the mean NLL and, for classification, the accuracy of the present parameters on the validation examples.
 func (r *restart) score(ctx context.Context) (nll, accuracy float64, err error) {
 	w := r.work
 	if err := r.validate.LogLik(ctx, nil, r.Theta, w.ll[:], nil); err != nil {
@@ -163,7 +163,8 @@ func (r *restart) score(ctx context.Context) (nll, accuracy float64, err error) 
 	return nll, float64(right) / float64(len(r.labels)), nil
 }
 
-// class is the class that the outputs make likeliest, the first of equals: one logit is that of class 1 against 0.
+// class returns the most probable class, the first of equally probable ones. A single output is the logit of class 1 against
+// class 0.
 func class(outputs []float32) int32 {
 	if len(outputs) == 1 {
 		if outputs[0] > 0 {
@@ -180,7 +181,7 @@ func class(outputs []float32) int32 {
 	return int32(best)
 }
 
-// copy makes s equal to from, deeply.
+// copy makes s a deep copy of from.
 func (s *descent) copy(from *descent) {
 	theta, first, second, best := s.Theta, s.Moments.First, s.Moments.Second, s.Watch.Theta
 	*s = *from

@@ -15,21 +15,22 @@ type Sampling struct {
 	Path      smc.Path
 	Move      mcmc.Move
 	Resample  smc.Resampler
-	Combine   bnn.Combination // how islands are weighed in what is shown and saved
+	Combine   bnn.Combination // how islands are weighted in the posterior
 
-	Start      string // where particles begin
+	Start      string // the start of the particles, by its name in a config
 	Tempered   bool   // draws of the prior are led to the first target by tempering
 	Literal    bool   // the weights leave out the change of target, for comparison only
-	Evidence   bool   // islands estimate an evidence: particles begin at draws of the prior
-	Comparable bool   // islands' evidences are the posterior's, whatever the data, so that islands can be weighed by them
+	Evidence   bool   // islands estimate an evidence, since particles begin at draws of the prior
+	Comparable bool   // the final target is always the posterior, so islands can be weighted by their evidences
 
-	words func(figures) (long, short string) // say how far it is, for a wide terminal and for a narrow one
+	words func(figures) (long, short string) // describes progress, for a wide terminal and for a narrow one
 }
 
-// Chains says that each island is a chain, which spends a budget of epochs.
+// Chains reports whether each island is a chain, which has a budget of epochs.
 func (s *Sampling) Chains() bool { return s.Unit == "chain" }
 
-// figures are means over the islands that run; lambda is the lowest power of the likelihood, epochs the mean over all islands.
+// figures are means over the islands at work; but lambda is their lowest power of the likelihood, and epochs the mean over
+// all islands.
 type figures struct {
 	epochs, lambda, iteration, examples, ess, acceptance, step, ancestors float64
 }

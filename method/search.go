@@ -9,7 +9,7 @@ import (
 
 // Search looks for the maximum of the posterior (MAP) by early-stopped stochastic gradient descent from several starts
 // (Liang et al., Scalable Bayesian Monte Carlo, Algorithm 1, line 1; the settings that the paper leaves open are defaults of
-// this project). Each restart begins at a draw of the prior and takes plain gradient steps on
+// this project). Each restart begins at a draw of the prior and takes gradient steps on
 //
 //	mean over the batch of −log p(y|x,θ)  −  log p(θ) / N
 //
@@ -17,7 +17,7 @@ import (
 // After each epoch the mean negative log-likelihood (NLL) of the validation examples is computed and the best state is kept;
 // Patience epochs without a new best end the restart. Where restart 0 begins at a given network, that network is scored before
 // its first epoch, so that the descent cannot end with a worse one. Without validation examples every restart runs all its
-// epochs, its last state counts, and the best restart is that of highest posterior density.
+// epochs, its last state is its result, and the best restart is the one of highest posterior density.
 type Search struct {
 	Restarts int     `yaml:"restarts"`           // default 8, or as many as the method starts from
 	Rate     float64 `yaml:"rate"`               // step of gradient descent; default 0.03
@@ -26,7 +26,7 @@ type Search struct {
 	Patience int     `yaml:"patience,omitempty"` // epochs; 0: no restart ends early. Default 20, without validation examples none
 }
 
-// Complete fills in what was left out. restarts is how many the method needs (Needs.Restarts).
+// Complete fills in defaults. restarts is the number that the method needs (Needs.Restarts).
 func (s *Search) Complete(restarts int, validates bool) {
 	fill(&s.Restarts, restarts)
 	fill(&s.Restarts, 8)
@@ -36,10 +36,10 @@ func (s *Search) Complete(restarts int, validates bool) {
 		fill(&s.Epochs, 300)
 		fill(&s.Patience, 20)
 	}
-	fill(&s.Epochs, 5) // all of them are made: nothing says when to stop
+	fill(&s.Epochs, 5) // without validation examples there is no early stopping, and all epochs are made
 }
 
-// Check refuses what no search can have.
+// Check refuses settings that are wrong for any search.
 func (s Search) Check(f *config.Faults) {
 	f.Within("restarts", s.Restarts, 1, rng.MaxParticles)
 	f.Positive("rate", s.Rate)
@@ -48,20 +48,20 @@ func (s Search) Check(f *config.Faults) {
 	f.AtLeast("patience", s.Patience, 0)
 }
 
-// Points is what the restarts of a Search ended with.
+// Points holds the results of the restarts of a Search.
 type Points struct {
 	Net       *nn.Net
 	Theta     []float64 // best state of each restart, Restarts×D
 	NLL       []float64 // its mean NLL on the validation examples, in nats; NaN without them
 	Accuracy  []float64 // its accuracy there, 0 to 1; NaN without them and for regression
-	BestEpoch []int     // the epoch that gave it, counted from 1; 0: where the restart began
+	BestEpoch []int     // the epoch of the best state, counted from 1; 0: the start
 	Chosen    int       // the restart of lowest NLL; without validation examples, of highest posterior density
 }
 
 // Best is the parameter vector of the chosen restart: the MAP.
 func (p *Points) Best() []float64 { return p.at(p.Chosen, 1) }
 
-// at is the parameter vectors of n restarts from the first-th on.
+// at returns the parameter vectors of n restarts, from restart first on.
 func (p *Points) at(first, n int) []float64 {
 	d := p.Net.Dim()
 	return p.Theta[first*d : (first+n)*d]
@@ -72,7 +72,7 @@ func (p *Points) Ensemble() (*bnn.Ensemble, error) {
 	return bnn.Combine(p.Net, []bnn.Island{{Theta: p.Theta}}, bnn.Equal{})
 }
 
-// fill sets what is zero.
+// fill sets a field that is zero.
 func fill[T comparable](v *T, value T) {
 	var zero T
 	if *v == zero {

@@ -7,17 +7,17 @@ import (
 	"github.com/starling-smc/starling/internal/runs"
 )
 
-// searchWatch follows the restarts of a search and tells of their progress.
+// searchWatch follows the restarts of a search and reports their progress.
 type searchWatch struct {
 	restarts []*restart
 	most     int     // epochs of a restart
-	scale    float64 // what a mean NLL gains in the targets' own units
+	scale    float64 // added to a mean NLL to get it in the targets' own units
 	tell     func(Status)
 
 	made          []int
 	ended         []bool
-	epoch         int     // that gave the best restart so far; 0: where it began
-	nll, accuracy float64 // of it, on the validation examples; +Inf: there is none yet
+	epoch         int     // of the best state so far; 0: a restart's start
+	nll, accuracy float64 // of the best state, on the validation examples; NLL +Inf: there is none yet
 }
 
 func newSearchWatch(restarts []*restart, most int, scale float64, tell func(Status)) *searchWatch {
@@ -27,14 +27,14 @@ func newSearchWatch(restarts []*restart, most int, scale float64, tell func(Stat
 	}
 }
 
-// step notes an epoch of a restart and tells of it.
+// step records an epoch of a restart and reports progress.
 func (w *searchWatch) step(l runs.TraceLine) error {
 	w.note(l)
 	w.report()
 	return nil
 }
 
-// resumed notes where the restarts stand when the run is resumed.
+// resumed records the restarts' states when the run is resumed.
 func (w *searchWatch) resumed(kept []runs.TraceLine) error {
 	for _, l := range kept {
 		w.note(l)
@@ -52,7 +52,7 @@ func (w *searchWatch) note(l runs.TraceLine) {
 	}
 }
 
-// report tells how far the search is.
+// report reports the progress of the search.
 func (w *searchWatch) report() {
 	if w.tell != nil {
 		w.tell(w.status())
@@ -82,8 +82,8 @@ func (w *searchWatch) status() Status {
 	return s
 }
 
-// searched is the share of the work that is done, from the epochs that each restart has made: one that has not ended is
-// expected to take as long as the mean of those that have or, before the first of them, as long as it may.
+// searched estimates the share of the work that is done from the epochs of each restart. A restart at work is expected to
+// take the mean number of epochs of the restarts that have ended or, before the first has ended, the largest number allowed.
 func searched(made []int, ended []bool, most int) float64 {
 	all, done, finished := 0.0, 0.0, 0.0
 	for i, n := range made {

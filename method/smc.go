@@ -17,12 +17,12 @@ import (
 // SMC is independent islands of particles on a path of targets from prior to posterior (scalable-bayesian-monte-carlo, section
 // 3.2; data-annealing-smc, section 3).
 type SMC struct {
-	Particles int             `yaml:"particles"` // of an island; default 10
+	Particles int             `yaml:"particles"` // particles of an island; default 10
 	Islands   int             `yaml:"islands"`   // default 1
-	Combine   bnn.Combination `yaml:"combine"`   // how islands are weighed in what is shown and saved; default equal
+	Combine   bnn.Combination `yaml:"combine"`   // how islands are weighted in the posterior; default equal
 	Path      smc.Path        `yaml:"path"`      // default tempering
 	Move      mcmc.Move       `yaml:"move"`      // default hmc
-	Resample  smc.Resampler   `yaml:"resample"`  // default multinomial, at the occasions that suit the path
+	Resample  smc.Resampler   `yaml:"resample"`  // default multinomial; when: the path's default
 
 	// Start is where particles begin. On paths of batches (data-annealing-smc, section 3.7): prior (default), draws weighted by
 	// the likelihood of the first batch; tempered, draws that adaptive tempering leads to the first batch; map, all at the best
@@ -37,7 +37,7 @@ type SMC struct {
 
 var _ Method = SMC{}
 
-// islandStarts are where particles begin on a path of batches.
+// islandStarts lists the places where particles can begin on a path of batches.
 var islandStarts = starts{
 	{name: "prior", drawn: true},
 	{name: "tempered", drawn: true},
@@ -51,7 +51,7 @@ func (m SMC) Title() string {
 	return fmt.Sprintf("%s of %s by %v with %v", numeral.Several(m.Islands, "island"), numeral.Several(m.Particles, "particle"), m.Path, m.Move)
 }
 
-// Complete fills in what was left out.
+// Complete fills in defaults.
 func (m SMC) Complete(around Around) Method {
 	fill(&m.Particles, 10)
 	fill(&m.Islands, 1)
@@ -61,7 +61,7 @@ func (m SMC) Complete(around Around) Method {
 	if m.Path == nil {
 		m.Path = smc.Tempering{}
 	}
-	free := around.Init && around.Search == nil && around.Prior.Anchor == nil // nothing else has a use for model.init
+	free := around.Init && around.Search == nil && around.Prior.Anchor == nil // nothing else uses model.init
 	if free {
 		fill(&m.Start, "init")
 	}
@@ -84,10 +84,10 @@ func (m SMC) Complete(around Around) Method {
 	return m
 }
 
-// Defaults is like MCMC.Defaults.
+// Defaults fills in defaults without the settings around the method, as MCMC.Defaults does.
 func (m *SMC) Defaults() { *m = m.Complete(Around{}).(SMC) }
 
-// start is where the particles begin.
+// start returns the place where the particles begin.
 func (m SMC) start() start {
 	if m.Start == "" {
 		return islandStarts.find("prior")
@@ -95,7 +95,7 @@ func (m SMC) start() start {
 	return islandStarts.find(m.Start)
 }
 
-// Check refuses what no islands can have.
+// Check refuses settings that are wrong for any islands.
 func (m SMC) Check(f *config.Faults) {
 	f.Within("particles", m.Particles, 2, rng.MaxParticles)
 	f.Within("islands", m.Islands, 1, rng.MaxIslands)
@@ -115,7 +115,7 @@ func (m SMC) Check(f *config.Faults) {
 	}
 }
 
-// CheckWithin refuses what does not go together.
+// CheckWithin refuses settings that contradict each other or the settings around the method.
 func (m SMC) CheckWithin(around Around, at string, f *config.Faults) {
 	if m.Path == nil || m.Move == nil {
 		return
@@ -130,7 +130,7 @@ func (m SMC) CheckWithin(around Around, at string, f *config.Faults) {
 	f.If(start.init && !around.Init, at+".start", "%s is the network of model.init, which is not given", start.name)
 	if start.drawn && (m.Start == "" || m.Path.Batches()) && around.Init && around.Search == nil && around.Prior.Anchor == nil {
 		f.Conflict(append(in("start"), "model.init"),
-			"%s draws all particles from the prior, and nothing is left to do for model.init: want start: init, or no model.init", start.name)
+			"with start %s all particles are draws of the prior, and model.init is not used: want start: init, or no model.init", start.name)
 	}
 	if p, n := around.Search, m.Needs().Restarts; p != nil && p.Restarts < n {
 		f.Conflict(append([]string{"map.restarts"}, in("particles", "islands", "start")...),
@@ -138,25 +138,25 @@ func (m SMC) CheckWithin(around Around, at string, f *config.Faults) {
 	}
 	if share := m.tempers(); share > 0 && m.Particles > 1 && share*float64(m.Particles) <= 1 {
 		f.Conflict(in("particles", "path."+smc.Paths.Name(m.Path)+".ess", "start"),
-			"tempering keeps a share of %v of %d particles effective, which is not more than one, and would do it all in one step: want more than %.4g of them",
+			"tempering keeps a share of %v of %d particles effective: at most one particle, so the path would be one step; want more than %.4g particles",
 			share, m.Particles, 1/share)
 	}
 	if m.literal() && m.Start == tempered {
 		f.Conflict(in("start", "weight"),
-			"tempered leads to the first batch by changes of target alone, which weight literal leaves out: no likelihood would ever be weighed")
+			"a tempered start weights particles by the change of target, which weight literal leaves out: the likelihood would never enter the weights")
 	}
 	if m.Combine != nil && m.Combine.NeedsEvidence() && !m.comparable() {
 		f.Conflict(append(in("combine"), append([]string{"model.init"}, in("start", "path", "weight")...)...),
-			"islands whose particles do not begin at the prior estimate no evidence, and those of literal weights, constant batches, "+
-				"smooth annealing or fewer than 10 iterations none that compares: want combine: equal")
+			"islands cannot be weighted by evidence where particles do not begin at the prior, nor with literal weights, constant batches, "+
+				"smooth annealing or fewer than 10 iterations: want combine: equal")
 	}
 	m.checkSubsample(at, f)
 }
 
-// tempered is the start that leads draws of the prior to the first batch.
+// tempered is the start that moves draws of the prior to the first batch's posterior by adaptive tempering.
 const tempered = "tempered"
 
-// tempers is the share of the particles that adaptive tempering keeps effective; 0 without any.
+// tempers returns the share of the particles that adaptive tempering keeps effective; 0 without adaptive tempering.
 func (m SMC) tempers() float64 {
 	if m.Start == tempered {
 		return smc.TemperedStart{Then: m.Path}.Share()
@@ -164,7 +164,7 @@ func (m SMC) tempers() float64 {
 	return m.Path.Share()
 }
 
-// checkSubsample refuses gradients of mini-batches where they save nothing, or have no place.
+// checkSubsample refuses mini-batch gradients where they save nothing or cannot be used.
 func (m SMC) checkSubsample(at string, f *config.Faults) {
 	n := m.Move.Subsample()
 	if n == 0 || !m.Path.Batches() {
@@ -173,22 +173,22 @@ func (m SMC) checkSubsample(at string, f *config.Faults) {
 	gradient, path := m.gradient(at), at+".path."+smc.Paths.Name(m.Path)
 	if m.Path.AnnealsIn() {
 		f.Conflict([]string{gradient, path},
-			"has no place in %s, where some examples are annealed in and others have a power of their own: leave it out, or take another path", smc.Paths.Name(m.Path))
+			"cannot be used with %s, where examples have different powers: leave it out, or choose another path", smc.Paths.Name(m.Path))
 	}
 	if batch := m.Path.Evidence().Batch; batch > 0 && n >= batch {
 		f.Conflict([]string{gradient, path + ".batch"},
-			"%d examples are not fewer than the %d of every batch, whose own gradients cost less: leave it out, or take fewer", n, batch)
+			"a mini-batch of %d examples saves nothing: it is not smaller than the path's batches of %d; leave it out, or take fewer", n, batch)
 	}
 }
 
-// gradient is the place of a move's mini-batch in the config.
+// gradient returns the path of the move's mini-batch in the config.
 func (m SMC) gradient(at string) string { return at + ".move." + mcmc.Moves.Name(m.Move) + ".gradient" }
 
-// CheckData refuses gradients of mini-batches that are no fewer examples than there are.
+// CheckData refuses mini-batch gradients whose mini-batches are not smaller than the training set.
 func (m SMC) CheckData(examples int, at string, f *config.Faults) {
 	if n := m.Move.Subsample(); n >= examples {
 		f.Add(m.gradient(at),
-			"%d examples are not fewer than the %d to train on, whose own gradients cost less: leave it out, or take fewer", n, examples)
+			"a mini-batch of %d examples saves nothing: it is not smaller than the training set of %d; leave it out, or take fewer", n, examples)
 	}
 }
 
@@ -197,10 +197,10 @@ func (m SMC) Needs() Needs {
 	return m.start().needs(m.Islands * m.Particles)
 }
 
-// literal says that the weights leave out the change of target.
+// literal reports whether the weights leave out the change of target.
 func (m SMC) literal() bool { return m.Weight != nil && !m.Weight.FollowsTargets() }
 
-// comparable says whether islands' evidences are the posterior's, whatever the data.
+// comparable reports whether the final target is always the posterior, so that the islands' evidences are comparable.
 func (m SMC) comparable() bool { return m.start().drawn && !m.literal() && m.Path.Evidence().Sure }
 
 // Sampling describes the islands.
@@ -212,8 +212,8 @@ func (m SMC) Sampling() *Sampling {
 	}
 }
 
-// words say how far islands are: on a path of batches by iteration and examples, on one of temperatures by the power of the
-// likelihood.
+// words describes the progress of islands: on a path of batches by iteration and examples, on a path of temperatures by the
+// power of the likelihood.
 func (m SMC) words(f figures) (long, short string) {
 	if m.Path.Batches() {
 		return fmt.Sprintf("iteration %.0f  %s examples  ESS %.1f/%d  ancestors %.0f", f.iteration, numeral.Count(int(f.examples)), f.ess, m.Particles, f.ancestors),
@@ -223,7 +223,7 @@ func (m SMC) words(f figures) (long, short string) {
 		fmt.Sprintf("λ %.2g  ESS %.0f  acc %.2f  anc %.0f", f.lambda, f.ess, f.acceptance, f.ancestors)
 }
 
-// path is the path with the tempered start, if there is one, before it.
+// path returns the path, after the tempered start if there is one.
 func (m SMC) path() smc.Targets {
 	if m.Start == tempered {
 		return smc.TemperedStart{Then: m.Path}
@@ -231,7 +231,7 @@ func (m SMC) path() smc.Targets {
 	return m.Path
 }
 
-// Memory estimates what the islands take.
+// Memory estimates the memory of the islands.
 func (m SMC) Memory(job *Job) Memory {
 	s := m.Sampling()
 	particles := func(n int) int64 { return s.bytes(job, m.Islands, n, 0) }
@@ -259,7 +259,7 @@ func (m SMC) Phases(job *Job) ([]runs.Phase, error) {
 	})}, nil
 }
 
-// Gather joins the islands as Combine says, and says what their weights tell.
+// Gather joins the islands, weighted by Combine, and returns findings about their weights.
 func (m SMC) Gather(job *Job, phases []runs.Phase, trace []TraceLine) (*bnn.Ensemble, []finding.Finding, error) {
 	e, err := gather(job, phases, m.Combine)
 	if err != nil {

@@ -5,14 +5,14 @@ import "slices"
 // start is a place where particles or chains begin.
 type start struct {
 	name  string
-	drawn bool                                            // at draws of the prior: weights from there on estimate an evidence
+	drawn bool                                            // draws of the prior: weights from such a start estimate an evidence
 	init  bool                                            // it needs a trained network, model.init
 	each  bool                                            // it needs a restart for every particle
 	best  bool                                            // it needs the best restart
 	at    func(job *Job, island, particles int) []float64 // parameters of an island's particles; nil: draws of the prior
 }
 
-// needs is what must be there for a number of particles, those of all islands.
+// needs returns what the start needs for a number of particles, over all islands.
 func (s start) needs(particles int) Needs {
 	n := Needs{Prior: true, Init: s.init, Search: s.best || s.each}
 	if s.each {
@@ -29,7 +29,7 @@ func (s start) place(job *Job, island, particles int) []float64 {
 	return s.at(job, island, particles)
 }
 
-// starts is a family of starts.
+// starts is a list of starts.
 type starts []start
 
 func (t starts) names() (names []string) {
@@ -39,7 +39,7 @@ func (t starts) names() (names []string) {
 	return names
 }
 
-// find returns the start of a name. For an unknown name, which Check refuses, it is the zero value.
+// find returns the start of that name, or the zero value for an unknown name, which Check refuses.
 func (t starts) find(name string) start {
 	for _, s := range t {
 		if s.name == name {

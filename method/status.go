@@ -1,9 +1,9 @@
 package method
 
-// Status is how far a phase is.
+// Status is the progress of a phase.
 type Status struct {
 	Phase       string  // "MAP", "8 chains", "islands 8×10"
-	Share       float64 // of the work that is done, 0 to 1: an estimate where nobody knows
-	Ended       bool    // the phase has
-	Long, Short string  // figures in words, for a wide terminal and for a narrow one; empty before there are any
+	Share       float64 // share of the work that is done, 0 to 1; it may be an estimate
+	Ended       bool    // the phase has ended
+	Long, Short string  // text for a wide terminal and for a narrow one; empty before there are figures
 }

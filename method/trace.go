@@ -9,21 +9,21 @@ import (
 	"github.com/starling-smc/starling/uq"
 )
 
-// TraceLine is one iteration of one island or chain, as a line of trace.jsonl has it.
+// TraceLine is one iteration of one island or chain: a line of trace.jsonl.
 type TraceLine struct {
-	Seconds float64 // of the run's work so far, without pauses and without what the evaluation on test examples takes
+	Seconds float64 // seconds of the run's work so far, without pauses and without the evaluation on test examples
 	Iteration
 }
 
-// Iteration is what a trace says of one iteration of an island, beside island, k, progress and seconds.
+// Iteration holds the fields of one iteration of an island in a trace, other than island, k, progress and seconds.
 type Iteration struct {
 	smc.Info
 
 	ValNLL      *uq.Number `json:"val_nll,omitempty"` // of the island's weighted ensemble on the validation examples
 	ValAccuracy *uq.Number `json:"val_accuracy,omitempty"`
 
-	// The same on the test examples, for monitoring only: nothing is decided by them. They are there on a path of batches without
-	// validation examples (data.whole), every TestedEvery iterations and at the end.
+	// The same on the test examples, for monitoring only: no decision depends on them. A path of batches without validation
+	// examples (data.whole) has them every TestedEvery iterations and at the end.
 	TestNLL      *uq.Number `json:"test_nll,omitempty"`
 	TestAccuracy *uq.Number `json:"test_accuracy,omitempty"`
 }

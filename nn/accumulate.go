@@ -6,7 +6,8 @@ import "github.com/starling-smc/starling/internal/lanes"
 //
 //	dy[i] += from[i]
 //
-// It is the way back of a value with several readers; the first reader on the way back sets dy. See compiler.separate.
+// It belongs to the backward pass of a value with several readers; the first reader in the backward pass sets dy. See
+// compiler.separate.
 type accumulate struct{ from, to *value }
 
 func (*accumulate) inputs() []**value { return nil }

@@ -2,8 +2,7 @@ package nn
 
 import "github.com/starling-smc/starling/internal/lanes"
 
-// Activation is a layer that applies a function to each value. The function maps 0 to 0, so that borders of zeros stay
-// what they are.
+// Activation is a layer that applies a function to each value. The function maps 0 to 0, so that borders of zeros stay zero.
 type Activation interface {
 	Layer
 	apply(x, y []float32)            // y = f(x)

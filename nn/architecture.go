@@ -11,12 +11,12 @@ import (
 
 // Architecture is a network and the likelihood of its outputs, as a config describes them.
 type Architecture struct {
-	Input      []int      `yaml:"input,omitempty"` // [features] or [channels, height, width]; default: that of the data
+	Input      []int      `yaml:"input,omitempty"` // [features] or [channels, height, width]; default: the shape of the data
 	Layers     []Layer    `yaml:"layers"`          // in order; the last gives the outputs
 	Likelihood Likelihood `yaml:"likelihood"`      // no default
 }
 
-// Check wants a network whose shapes fit each other, as far as its input is known.
+// Check checks the shapes of the network, if its input shape is known.
 func (a Architecture) Check(f *config.Faults) {
 	found := len(f.All())
 	for i, size := range a.Input {
@@ -29,8 +29,8 @@ func (a Architecture) Check(f *config.Faults) {
 	}
 }
 
-// shapes lets the network derive its shapes and points at the first layer that does not fit: the last of the shortest part of
-// the network that fails, whatever follows.
+// shapes derives the network's shapes and notes the first layer that does not fit: the last layer of the shortest part of the
+// network that fails.
 func (a Architecture) shapes(f *config.Faults) {
 	net, err := New(a.Input, a.Layers, a.Likelihood)
 	if err == nil {
@@ -47,8 +47,8 @@ func (a Architecture) shapes(f *config.Faults) {
 	f.Add("likelihood", "%v", err)
 }
 
-// Network builds the network for the training examples of a problem; an input shape that was left out becomes theirs. What does
-// not fit them is noted in f.
+// Network builds the network for the training examples of a problem. A missing input shape becomes the examples' shape.
+// Faults are noted in f.
 func (a *Architecture) Network(p *data.Problem, f *config.Faults) *Net {
 	set, given := p.Train, a.Input != nil
 	if !given {

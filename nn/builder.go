@@ -15,7 +15,7 @@ type node struct {
 	from    stage    // of the input
 	stage   stage    // of the layer's ops
 	params  []int    // indices of its tensors in Net.tensors: weight, then bias if any
-	inner   [][]node // the chains of a layer that consists of others
+	inner   [][]node // the chains of a layer that consists of other layers
 }
 
 // walk calls visit for the nodes of a chain in order, those inside a layer before the layer.
@@ -31,11 +31,11 @@ func walk(chain []node, visit func(n *node)) {
 // builder derives the shapes and tensors of a network.
 type builder struct {
 	net    *Net
-	kind   func(Layer) string // names a layer in errors as configs do: the table of layers is not known here
+	kind   func(Layer) string // names a layer in errors as in configs; the table of layers is not known here
 	names  map[string]bool
-	layer  int    // index of the layer of the network that is derived
-	prefix string // of the names of tensors, inside a layer that consists of others
-	number int    // of the next module of an nn.Sequential, where flattening is a module of its own
+	layer  int    // index of the layer that is being derived
+	prefix string // prefix of the names of tensors, inside a layer that consists of other layers
+	number int    // number of the next module of an nn.Sequential, where flattening is a module of its own
 }
 
 // chain derives a sequence of layers.
@@ -110,14 +110,14 @@ func (b *builder) weights(n *node, name string, noBias bool, fanIn int, shape ..
 	return nil
 }
 
-// tensor places one tensor of a layer behind those before it in θ.
+// tensor appends one tensor of a layer to θ.
 func (b *builder) tensor(n *node, name string, fanIn int, shape ...int) {
 	n.params = append(n.params, len(b.net.tensors))
 	b.net.place(name, b.layer, fanIn, shape...)
 }
 
-// multiplyAdds counts those of a layer's forward pass for one example. Its weight gradients take as many, and its input
-// gradients too, which no layer needs that is before the first parameters.
+// multiplyAdds counts the multiply-adds of a layer's forward pass for one example. Weight gradients take the same number, and
+// so do input gradients, which layers before the first parameters do not need.
 func (b *builder) multiplyAdds(n *node, count int) {
 	passes := 3
 	if n.from == stagePre {
@@ -126,7 +126,7 @@ func (b *builder) multiplyAdds(n *node, count int) {
 	b.net.multiplyAdds += passes * count
 }
 
-// flat turns the input [c, h, w] of a layer into c·h·w features, as an nn.Flatten before the layer does.
+// flat turns the input [c, h, w] of a layer into c·h·w features, like an nn.Flatten before the layer.
 func (b *builder) flat(n *node) int {
 	if len(n.in) == 3 {
 		b.number++

@@ -24,8 +24,8 @@ func compile(net *Net) *program {
 	return c.program
 }
 
-// passParticles is how many particles share a pass over a tile: one where ops run group by group, else as many as keep
-// the activations behind the first parameters near the core, 64 at most.
+// passParticles is how many particles share a pass over a tile: one where ops run group by group, else as many as keep the
+// activations after the first parameters in the cache, 64 at most.
 func passParticles(net *Net) int {
 	size, counts, groups := 0, false, false
 	walk(net.nodes, func(n *node) {
@@ -49,13 +49,13 @@ func (c *compiler) chain(chain []node, v *value) *value {
 	return v
 }
 
-// emit appends an op behind the others of its stage.
+// emit appends an op to the ops of its stage.
 func (c *compiler) emit(s stage, o op) { c.ops[s] = append(c.ops[s], o) }
 
 // output makes the value that a layer computes.
 func (c *compiler) output(n *node) *value { return c.value(n.out, n.stage) }
 
-// value makes a value of the given shape. The gradient of one that all particles share is not needed.
+// value makes a value of the given shape. A value that all particles share needs no gradient.
 func (c *compiler) value(shape []int, s stage) *value {
 	v := &value{c: shape[0], h: 1, w: 1, stage: s, transposed: -1}
 	if len(shape) == 3 {
@@ -87,7 +87,7 @@ func (c *compiler) withoutBorder(v *value) *value {
 	return v
 }
 
-// copyOf appends an op that copies a value's planes into other borders. Values of the dense stage have no borders.
+// copyOf appends an op that copies a value's planes to planes with other borders. Values of the dense stage have no borders.
 func (c *compiler) copyOf(v *value) *value {
 	out := c.value([]int{v.c, v.h, v.w}, v.stage)
 	out.relu = v.relu
@@ -110,7 +110,7 @@ func (c *compiler) laneSums(n int) int {
 	return at
 }
 
-// scratch makes sure that an op finds n floats in tape.tmp.
+// scratch reserves at least n floats in tape.tmp.
 func (c *compiler) scratch(n int) { c.tmpSize = max(c.tmpSize, n) }
 
 // transpose reserves room for the transposed tile of a value that all particles share. The tile lasts for all passes
@@ -145,8 +145,8 @@ func (c *compiler) allocate() {
 	}
 }
 
-// markInner finds the values that ops of the conv stage read, whose gradients are used up group by group. A value with a
-// gradient has one reader by now.
+// markInner marks the values that ops of the conv stage read: their gradients are consumed group by group. A value with a
+// gradient has one reader at this point.
 func (c *compiler) markInner() {
 	for _, o := range c.ops[stageConv] {
 		for _, in := range o.inputs() {
@@ -175,17 +175,17 @@ func (c *compiler) plan() {
 	}
 	var err error
 	if c.load, err = lanes.NewLoad(at); err != nil {
-		panic("nn: " + err.Error()) // a plan of ours that lanes refuses is a bug here
+		panic("nn: " + err.Error()) // a plan that lanes refuses is a bug of this package
 	}
 }
 
-// separate lets a value have several readers. On the way back the reader whose op comes last sets the value's gradient,
-// as the only reader of a value does. Every other reader gets the same activation with a gradient of its own, which an
+// separate lets a value have several readers. In the backward pass the reader whose op comes last sets the value's gradient,
+// as a single reader does. Every other reader gets a value with the same activation and a gradient of its own, which an
 // accumulate op adds as soon as the reader has set it. (No op reads the network's output, whose gradient the loss sets.)
 func (c *compiler) separate() {
 	set := map[*value]bool{}
 	for s := stageDense; s > stagePre; s-- {
-		var back []op // in the order of the way back
+		var back []op // in the order of the backward pass
 		for _, o := range slices.Backward(c.ops[s]) {
 			back = append(back, o)
 			for _, in := range o.inputs() {

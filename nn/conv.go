@@ -58,8 +58,8 @@ func (l Conv) compile(c *compiler, chain []node, v *value) (*value, int) {
 	v = c.withBorder(v, l.Pad)
 	taps := v.c * l.Kernel[0] * l.Kernel[1]
 	if pool, ok := pooledReLU(chain[1:]); ok && taps <= lanes.MaxTerms {
-		// The masks of a mean hold the derivative of its ReLU. Those of a maximum only say which pixel won, and its gradient
-		// is stored gated.
+		// The masks of a mean hold the derivative of its ReLU. The masks of a maximum hold only which pixel is the largest,
+		// so its gradient is stored gated.
 		out := c.output(&chain[2])
 		out.relu = !pool.mean()
 		c.emit(n.stage, newConvPool(c, n, l, pool.mean(), v, out))
@@ -85,8 +85,8 @@ var unit = [lanes.Lanes]float32{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}
 //	of a mean dy[o](p)    = dpool[o](⌊p/2⌋)/4  where p's mask is set, else 0
 //
 // Where pooled, a kernel tile is the four pixels of a window. The convolution's own output is never stored, only the
-// pooled output and a mask: one bit for each pixel that the output depends on, which is the largest or, in a mean, each
-// that the ReLU let through. On the way back the weight gradient reads the pooled gradient through the masks if no input
+// pooled output and a mask: one bit for each pixel that the output depends on, which is the largest one or, for a mean, each
+// one that is positive. In the backward pass the weight gradient reads the pooled gradient through the masks if no input
 // gradient is needed; otherwise the gradient is first spread over all pixels, into unpooled.
 type convOp struct {
 	in, out       *value

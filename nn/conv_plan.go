@@ -9,7 +9,7 @@ import (
 // The tables of offsets of a convolution: the forward pass, the weight gradient, and the blocks of pixels of the input
 // gradient.
 
-// bandBytes is how much of the input and of the gradient a band of pixels touches.
+// bandBytes is the number of bytes of the input and of the gradient that a band of pixels touches.
 const bandBytes = 24 << 10
 
 // chooseBack finds the block of input pixels (height, width) that makes the input gradient cheapest. The pixels of a block
@@ -19,7 +19,7 @@ func (o *convOp) chooseBack() {
 	best := math.Inf(1)
 	for _, block := range [][2]int{{1, 1}, {1, 2}, {1, 4}, {2, 2}} {
 		if block != [2]int{1, 1} && o.filters*o.kernel[0]*o.kernel[1] > lanes.MaxTerms {
-			break // sums in several parts must not meet a pixel twice
+			break // a sum in several parts must not add to a pixel twice
 		}
 		n, work := block[0]*block[1], 0
 		for _, b := range o.backBlocks(block) {
@@ -120,7 +120,7 @@ func (o *convOp) plan(c *compiler) {
 	var window *[4]int32
 	n := 4
 	if len(taps) > lanes.MaxTerms {
-		n = 1 // sums in several parts must not meet a pixel twice
+		n = 1 // a sum in several parts must not add to a pixel twice
 	}
 	if o.pooled {
 		for y := range out.h {

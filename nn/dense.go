@@ -51,7 +51,7 @@ func (d Dense) compile(c *compiler, chain []node, v *value) (*value, int) {
 //	          dx[i]   = Σ_u W[u,i] dy[u]                  lanes are examples again
 //
 // If no layer before it has parameters, its input is the same for all particles. Then the input is transposed once for
-// all of them, and the rows of a product may be those of several particles.
+// all of them, and the rows of a product may belong to several particles.
 type denseOp struct {
 	in, out  *value
 	units, k int

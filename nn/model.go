@@ -20,7 +20,7 @@ type Model struct {
 	prog *program
 
 	mu       sync.Mutex
-	tapes    []*tape // memory that no worker uses at the moment
+	tapes    []*tape // free memory of workers
 	partials []*partial
 }
 
@@ -60,7 +60,7 @@ func NewModel(net *Net, set *data.Set, p *Pool) (*Model, error) {
 // Net is the model's network.
 func (m *Model) Net() *Net { return m.net }
 
-// Dim is D, the number of parameters.
+// Dim returns D, the number of parameters.
 func (m *Model) Dim() int { return m.net.dim }
 
 // Examples is N, the number of examples.
@@ -132,7 +132,7 @@ func (m *Model) count(rows []int32) (int, error) {
 	return len(rows), nil
 }
 
-// exampleAt is the example at a position of the batch.
+// exampleAt returns the example at a position of the batch.
 func exampleAt(rows []int32, i int) int {
 	if rows == nil {
 		return i
@@ -140,8 +140,8 @@ func exampleAt(rows []int32, i int) int {
 	return int(rows[i])
 }
 
-// load copies n examples into the tile's lanes and runs the ops that all particles share. The lanes behind the last
-// example repeat it, so that they compute nothing that the example does not; their gradients are masked.
+// load copies n examples into the tile's lanes and runs the ops that all particles share. The lanes after the last example
+// repeat it, so that they cannot overflow where the example does not; their gradients are masked.
 func (m *Model) load(t *tape, rows []int32, first, n int) {
 	t.groups = (n + lanes.Lanes - 1) / lanes.Lanes
 	t.valid = n - (t.groups-1)*lanes.Lanes

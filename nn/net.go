@@ -22,7 +22,7 @@ type Net struct {
 
 // Tensor places one named array of parameters in θ: θ[Offset : Offset+Size], row-major in Shape.
 type Tensor struct {
-	Name   string // as in the state_dict of an nn.Sequential of the same layers, the implicit flatten counted
+	Name   string // as in the state_dict of an nn.Sequential of the same layers, including the implicit flatten
 	Shape  []int
 	Offset int
 	Size   int

@@ -19,7 +19,7 @@ type Optimiser interface {
 // Moments is the state of an optimiser between steps. The zero value is the start; the first step makes the vectors that
 // the method uses.
 type Moments struct {
-	Steps  int       // taken so far; the argument of the rate's schedule
+	Steps  int       // number of steps so far; the argument of the rate's schedule
 	First  []float64 // momentum of SGD, running mean of the gradient of Adam
 	Second []float64 // running mean of the squared gradient of Adam
 }
@@ -100,7 +100,7 @@ func (o Adam) step(m *Moments, theta, grad []float64, decay float64) {
 // Schedule gives the rate of each step, counted from 0.
 type Schedule func(step int) float64
 
-// Constant is the same rate at every step.
+// Constant returns the schedule of a constant rate.
 func Constant(rate float64) Schedule { return func(int) float64 { return rate } }
 
 // StepDecay multiplies the rate by factor after every `every` steps (PyTorch's StepLR): rate·factor^⌊step/every⌋.

@@ -27,8 +27,8 @@ func split(count int, sizes []int, cost func(size int) float64) []int {
 	return out
 }
 
-// gemmCycles estimates the cycles of one block of an m×n tile: two multiply-adds a cycle, more where few accumulators
-// wait for each other, and some time a block; fitted to BenchmarkGemm of package lanes.
+// gemmCycles estimates the cycles of one block of an m×n tile: two multiply-adds a cycle, more cycles where few accumulators
+// wait for each other, and a constant for each block; fitted to BenchmarkGemm of package lanes.
 func gemmCycles(m, n, terms int) float64 {
 	fma := float64(m * n)
 	perTerm := float64(fma/2) + .5 + 6/fma // float64(…) where a compiler may fuse: plans are the same everywhere
@@ -185,7 +185,7 @@ func gemm(m, n, wStride, dStride int, spots []spot, copies int) *lanes.Gemm {
 	}
 	plan, err := lanes.NewGemm(m, n, wStride, dStride, terms, blocks)
 	if err != nil {
-		panic("nn: " + err.Error()) // a plan of ours that lanes refuses is a bug here
+		panic("nn: " + err.Error()) // a plan that lanes refuses is a bug of this package
 	}
 	return plan
 }
@@ -251,7 +251,7 @@ func newDot(rows, dyStride int, streams []int32, window *[4]int32, pairs []lanes
 					call.plan, err = lanes.NewDot(m, n, dyStride, len(streams), streams[s:s+n], pairs)
 				}
 				if err != nil {
-					panic("nn: " + err.Error()) // a plan of ours that lanes refuses is a bug here
+					panic("nn: " + err.Error()) // a plan that lanes refuses is a bug of this package
 				}
 				made[key{m, s}] = call
 			}

@@ -43,7 +43,7 @@ func (p *program) copies(v *value) int {
 	return p.batch
 }
 
-// gradRows says where a tensor's gradient stands: rows of a given pitch in the float32 sums, dense in θ.
+// gradRows is the place of a tensor's gradient: rows of a given pitch in the float32 sums, dense in θ.
 type gradRows struct{ theta, grad, rows, cols, pitch int }
 
 // prepare runs the ops that all particles share.

@@ -2,7 +2,7 @@ package nn
 
 import "github.com/starling-smc/starling/internal/lanes"
 
-// reborder copies planes into other borders of zeros.
+// reborder copies planes to planes with other borders of zeros.
 type reborder struct{ in, out *value }
 
 func (r *reborder) inputs() []**value { return []**value{&r.in} }

@@ -12,7 +12,7 @@ import (
 // A task is a segment (a range of chunks of 256 examples) for a block of particles. Segments decide the order of the
 // sums, so they depend on the number of examples alone. Each particle has its own sums, so the number of particles in a
 // block may follow the number of threads. The sums of segments are added to the result in the order of the segments,
-// whichever is ready first.
+// whichever task ends first.
 type reduction struct {
 	m               *Model
 	n               int

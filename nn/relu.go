@@ -20,5 +20,5 @@ func (relu) apply(x, y []float32) { lanes.ReLU(x, y) }
 
 func (relu) gradient(_, y, dy, dx []float32) { lanes.ReLUBackward(y, dy, dx) }
 
-// clips reports that the chain goes on with a ReLU, which the kernels of the layer before it apply to what they store.
+// clips reports whether the next layer is a ReLU, which the kernels of the layer before it apply to their results.
 func clips(chain []node) bool { return len(chain) > 0 && chain[0].layer == ReLU }

@@ -10,11 +10,11 @@ type value struct {
 	top, bottom, left, right int    // border
 	stage                    stage  // of the op that computes it
 	tight                    bool   // no border may be added
-	inner                    bool   // its gradient is used up group by group: one group is stored
+	inner                    bool   // its gradient is consumed group by group: only one group is stored
 	scratch                  bool   // has no activation, only a gradient
 	relu                     bool   // holds the output of a ReLU: its gradient is stored gated
 	act, grad                int    // start in tape.act and tape.grad; grad is −1 if no op needs it
-	source                   *value // whose activation it has beside a gradient of its own; nil: its own (see separate)
+	source                   *value // the value whose activation it shares; nil: it has its own (see separate)
 	transposed               int    // start in tape.shared; −1 if no dense layer reads it as a value that all particles share
 }
 
@@ -28,8 +28,8 @@ func (v *value) pixel(y, x int) int {
 	return ((v.top+y)*v.wp() + v.left + x) * lanes.Lanes
 }
 
-// border makes the border at least this wide, if the value is not tight or its border is wide enough. It reports whether
-// it is now.
+// border widens the border to at least these widths, unless the value is tight. It reports whether the border is wide enough
+// now.
 func (v *value) border(top, bottom, left, right int) bool {
 	if top <= v.top && bottom <= v.bottom && left <= v.left && right <= v.right {
 		return true

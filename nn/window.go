@@ -60,8 +60,8 @@ type pooling interface {
 	mean() bool // the mean, else the maximum
 }
 
-// pooledReLU finds behind a convolution the two layers that its kernels can compute with it: a ReLU and a 2×2 pool. A
-// maximum may stand before or behind the ReLU, a mean only behind it.
+// pooledReLU finds the two layers after a convolution that its kernels can compute with it: a ReLU and a 2×2 pool. A maximum
+// may stand before or after the ReLU, a mean only after it.
 func pooledReLU(chain []node) (p pooling, ok bool) {
 	if len(chain) < 2 {
 		return nil, false

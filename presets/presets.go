@@ -1,4 +1,4 @@
-// Package presets holds the configs that come with the program. Each is a commented text.
+// Package presets holds the built-in configs, each as commented text.
 package presets
 
 import (

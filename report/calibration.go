@@ -18,7 +18,7 @@ func (v *view) calibration() section {
 	}
 }
 
-// reliability is the diagram of confidence against accuracy, with the number of examples below.
+// reliability draws the reliability diagram, accuracy against confidence, with the number of examples below.
 func (v *view) reliability() figure {
 	bins := uq.Reliability(v.a.Test.Probs, v.a.Test.Classes, v.set.Labels, uq.Bins)
 	var at, right, low, high, edges, counts []float64
@@ -63,7 +63,7 @@ func (v *view) reliability() figure {
 	}
 }
 
-// unsure is one minus the highest probability of every example.
+// unsure returns 1 − the highest probability, for every example.
 func unsure(p *uq.Predictive) []float64 {
 	u := uq.Confidence(p.Probs, p.Classes)
 	for i, c := range u {
@@ -72,7 +72,7 @@ func unsure(p *uq.Predictive) []float64 {
 	return u
 }
 
-// riskCoverage shows what declining the most uncertain examples gains.
+// riskCoverage shows how the error falls if the most uncertain examples are declined.
 func (v *view) riskCoverage() figure {
 	wrong := v.mistakes()
 	perfect := make([]float64, len(wrong))

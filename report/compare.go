@@ -17,26 +17,26 @@ import (
 	"github.com/starling-smc/starling/uq"
 )
 
-// Evaluated is a run with its evaluation, under a name that tells it from the others.
+// Evaluated is a run with its evaluation, under a name that is unique in a comparison.
 type Evaluated struct {
 	Name string
 	*starling.Run
 	*eval.Assessment
 }
 
-// Comparison is several runs side by side.
+// Comparison compares several runs.
 type Comparison struct {
 	Runs     []Evaluated
-	Warnings []string // why figures may not be comparable
-	Notes    []string // what must be known to compare the figures
+	Warnings []string // reasons why figures may not be comparable
+	Notes    []string // caveats for comparing the figures
 	views    []*view
 }
 
-// NewComparison puts runs side by side. It refuses runs of classification beside runs of regression, and runs of different
-// classes; the error names them. Runs that were evaluated on different examples are marked by a warning.
+// NewComparison compares runs. It refuses to compare classification with regression, and runs of different classes or
+// outputs; the error names them. Runs that were evaluated on different examples are marked by a warning.
 func NewComparison(runs []Evaluated) (*Comparison, error) {
 	if len(runs) < 2 {
-		return nil, errors.New("a comparison is of at least two runs")
+		return nil, errors.New("a comparison needs at least two runs")
 	}
 	c := &Comparison{Runs: runs}
 	for _, r := range runs {
@@ -92,7 +92,7 @@ func NewComparison(runs []Evaluated) (*Comparison, error) {
 	return c, nil
 }
 
-// withEvidence are the runs that have a log evidence.
+// withEvidence lists the runs that have a log evidence.
 func (c *Comparison) withEvidence() (runs []Evaluated) {
 	for _, r := range c.Runs {
 		if r.Metrics.LogEvidence != nil {
@@ -102,7 +102,8 @@ func (c *Comparison) withEvidence() (runs []Evaluated) {
 	return runs
 }
 
-// scaled names the runs whose evidence is one of targets on another scale than that of the first.
+// scaled names the runs whose targets are scaled differently from the first run's, so that their evidences are not
+// comparable.
 func (c *Comparison) scaled() (names []string) {
 	scale := func(r Evaluated) []float64 {
 		sd := make([]float64, r.Schema.Outputs)
@@ -121,12 +122,12 @@ func (c *Comparison) scaled() (names []string) {
 	return names
 }
 
-// checksum is that of the examples that a run was evaluated on.
+// checksum returns the checksum of the examples that a run was evaluated on.
 func (v *view) checksum() string { return v.set.Checksum() }
 
 func short(checksum string) string { return checksum[:12] }
 
-// same says that two runs were evaluated on the same examples in the same order, whatever their standardisation is.
+// same reports whether two runs were evaluated on the same examples in the same order, whatever their standardisation is.
 func same(a, b *view) bool {
 	if a.checksum() == b.checksum() {
 		return true
@@ -154,7 +155,7 @@ func same(a, b *view) bool {
 	return true
 }
 
-// original is example i of the set that the run was evaluated on, in the units of its file.
+// original returns example i of the set that the run was evaluated on, in the units of its file.
 func (v *view) original(i int) []float64 {
 	x := make([]float64, v.set.Features())
 	v.set.Row(i, x)
@@ -169,7 +170,7 @@ func (v *view) original(i int) []float64 {
 	return x
 }
 
-// evaluations are the scores of all runs, and their names.
+// evaluations returns the scores of all runs, and their names.
 func (c *Comparison) evaluations() (names []string, all []Scored) {
 	for _, r := range c.Runs {
 		names = append(names, r.Name)
@@ -178,7 +179,7 @@ func (c *Comparison) evaluations() (names []string, all []Scored) {
 	return names, all
 }
 
-// cost is what runs took, a row a figure.
+// cost is the table of size, evidence and cost, a row a figure.
 func (c *Comparison) cost() table {
 	names, _ := c.evaluations()
 	t := table{Caption: "Size, evidence and cost", Head: append([]string{""}, names...)}
@@ -208,10 +209,11 @@ func (c *Comparison) cost() table {
 	return t
 }
 
-// Gradients are those that a run spent in sampling, in examples over all particles.
+// Gradients counts the gradients that a run spent in sampling, in examples over all particles.
 func Gradients(run *starling.Run) int { return gradients(islands(run.Trace)) }
 
-// Rows are the figures as text, the name of each first, then those of every run. A row of one cell is a heading, or empty.
+// Rows returns the figures as text: the name of a figure, then its value for every run. A row of one cell is a heading, or
+// empty.
 func (c *Comparison) Rows() (rows [][]string) {
 	names, all := c.evaluations()
 	rows = append(rows, append([]string{""}, names...))
@@ -307,7 +309,7 @@ func (c *Comparison) dots(id, title, label string, share bool, of func(*view) (a
 	}
 	f := figure{Title: title, Charts: []template.HTML{d.SVG()}, Data: data}
 	if share {
-		f.Caption = "Lines are 95\u00a0% intervals of each by itself."
+		f.Caption = "Lines are 95\u00a0% intervals of each run by itself."
 	}
 	return f
 }
@@ -353,7 +355,7 @@ func (c *Comparison) calibration() figure {
 	return f
 }
 
-// riskCoverage draws what declining the most uncertain examples gains in all runs.
+// riskCoverage draws the risk-coverage curves of all runs.
 func (c *Comparison) riskCoverage() figure {
 	var risks []risk
 	for i, v := range c.views {

@@ -8,14 +8,14 @@ import (
 	"github.com/starling-smc/starling/internal/chart"
 )
 
-// sharedCurve is one that is drawn for several runs.
+// sharedCurve is a curve that is drawn for several runs.
 type sharedCurve struct {
 	id      string
-	log     bool // runs differ in it by orders of magnitude
+	log     bool // logarithmic axis: runs differ by orders of magnitude
 	against []effort
 }
 
-// effort is what stands on the x axis.
+// effort is a choice of x axis: iterations, gradients or seconds.
 type effort struct {
 	id   string
 	axis chart.Axis
@@ -35,8 +35,8 @@ var sharedCurves = []sharedCurve{
 	{"examples", true, []effort{byIteration, byGradients}},
 }
 
-// samplers draws the curves of runs over one another: against iterations, gradients and seconds. A curve that fewer than two
-// runs have is left out.
+// samplers draws the curves of all runs in the same charts: against iterations, gradients and seconds. A curve that only one
+// run has is left out.
 func (c *Comparison) samplers() section {
 	s := section{ID: "samplers", Title: "What the samplers did", Text: []string{
 		"Lines are medians over the islands of a run. Gradients are counted per example, over all particles and islands; evaluations " +
@@ -94,8 +94,8 @@ type track struct {
 	iteration, gradients, seconds, value []float64
 }
 
-// track is that of a curve by its id; nil if the run has none. An island that has ended keeps its last line; an iteration is
-// made when the last island has made it.
+// track returns the track of the curve with that id; nil if the run does not have the curve. An island that has ended keeps
+// its last line. The seconds of an iteration are those when the last island has made it.
 func (v *view) track(id string) *track {
 	curves := v.curves()
 	at := slices.IndexFunc(curves, func(c curve) bool { return c.id == id })

@@ -8,7 +8,7 @@ import (
 	"github.com/starling-smc/starling/uq"
 )
 
-// confusion shows which classes are taken for which, unless there are too many to read.
+// confusion draws the confusion matrix, unless there are too many classes to read.
 func (v *view) confusion() []figure {
 	const most = 12
 	classes := v.a.Test.Classes

@@ -16,22 +16,22 @@ import (
 // curve is a quantity over the iterations of a run.
 type curve struct {
 	id, title, caption string
-	axis               chart.Axis // of its values, with its name
+	axis               chart.Axis // the y axis
 	of                 func(*starling.TraceLine) float64
 	decimals           int
-	step               bool       // it keeps a value until the next
-	smooth             bool       // of chains it is noise from one line to the next: means over stretches are drawn
-	reference          *reference // nil: nothing to compare with
-	islands            []island   // the traces, with the lines that have it
+	step               bool       // drawn as steps
+	smooth             bool       // noisy for chains: means over stretches of the run are drawn
+	reference          *reference // nil: none
+	islands            []island   // the traces, restricted to lines that have the quantity
 }
 
-// reference is a value to compare with, and what it is.
+// reference is a value to compare with, and its description.
 type reference struct {
 	at   float64
 	note string
 }
 
-// curves are all that the sampler has, in the order of the page; none if nothing was sampled.
+// curves lists the curves of the sampler, in the order of the page; none if nothing was sampled.
 func (v *view) curves() (all []curve) {
 	if len(v.islands) == 0 {
 		return nil
@@ -58,14 +58,14 @@ func (v *view) curves() (all []curve) {
 	return append(all, v.testCurves()...)
 }
 
-// ofPath is a curve as the path describes it.
+// ofPath returns a curve as the path describes it.
 func (v *view) ofPath(c smc.Curve) curve {
 	axis := chart.Axis{Label: c.Axis, Log: c.Log, Whole: c.Whole}
 	of := func(l *starling.TraceLine) float64 { return c.Of(l.Info) }
 	if c.Share {
 		axis.Max = 1
 	}
-	if c.Zero { // the largest value stands at the end of the axis, so that a constant is drawn, too
+	if c.Zero { // the axis ends at the largest value, so that a constant is drawn too
 		for i := range v.run.Trace {
 			axis.Max = max(axis.Max, of(&v.run.Trace[i]))
 		}
@@ -89,11 +89,11 @@ func (v *view) ess() curve {
 	return c
 }
 
-// ancestors is the number of particles of the start that have descendants.
+// ancestors is the number of initial particles that have descendants.
 func (v *view) ancestors() curve {
 	return curve{
 		id: "ancestors", title: "Surviving ancestors", step: true,
-		axis:    chart.Axis{Label: "particles of the start with descendants", Whole: true, Min: 0, Max: float64(v.sampling.Particles)},
+		axis:    chart.Axis{Label: "initial particles with descendants", Whole: true, Min: 0, Max: float64(v.sampling.Particles)},
 		of:      func(l *starling.TraceLine) float64 { return float64(l.Ancestors) },
 		caption: "Resampling loses ancestors for good. Only moves make their descendants differ again.",
 	}
@@ -107,7 +107,7 @@ func (v *view) acceptance() curve {
 		caption: "A particle stays where it is when its move is refused.",
 	}
 	if !v.sampling.Move.Invariant() {
-		c.caption = "The share that an accept/reject step would have accepted. These moves have none: each is made, and its energy error goes " +
+		c.caption = "The share that an accept/reject step would have accepted. These moves have no such step: every move is made, and its energy error goes " +
 			"into the weight."
 	}
 	if aim := v.sampling.Move.Aim(); aim > 0 {
@@ -131,7 +131,7 @@ func (v *view) likelihood() curve {
 	c.of = func(l *starling.TraceLine) float64 { return float64(l.LogLikelihood) / float64(l.Examples-l.Annealed) }
 	c.caption = "Per example of the iteration's own batch: it varies with the examples in the batch."
 	if v.sampling.Path.AnnealsIn() {
-		c.caption = "Per example of the newest block: it falls when a block comes in whose examples no particle has learnt from."
+		c.caption = "Per example of the newest block: it falls at each new block, whose examples no particle has learnt from yet."
 	}
 	return c
 }
@@ -140,7 +140,7 @@ func (v *view) validation() curve {
 	c := curve{
 		id: "validation", title: "Validation", axis: chart.Axis{Label: "NLL on the validation examples, nats"}, decimals: 3,
 		of: func(l *starling.TraceLine) float64 { return number(l.ValNLL) },
-		caption: fmt.Sprintf("Of the particles of an %s together, as they are after the iteration. The posterior at the end may hold other states.",
+		caption: fmt.Sprintf("Of the particles of an %s together, after the iteration. The posterior at the end may hold other states.",
 			v.sampling.Unit),
 	}
 	if v.sampling.Chains() {
@@ -152,7 +152,7 @@ func (v *view) validation() curve {
 	return c
 }
 
-// bestMAP is the chosen restart's NLL on the validation examples; NaN without any.
+// bestMAP is the chosen restart's NLL on the validation examples; NaN without validation examples.
 func (v *view) bestMAP() float64 {
 	if v.run.Chosen >= len(v.run.NLL) {
 		return math.NaN()
@@ -160,7 +160,7 @@ func (v *view) bestMAP() float64 {
 	return v.run.NLL[v.run.Chosen]
 }
 
-// testCurves are the scores on the test examples, of the iterations after which these were evaluated.
+// testCurves are the scores on the test examples, at the iterations after which they were computed.
 func (v *view) testCurves() []curve {
 	islands := tested(v.islands)
 	caption := fmt.Sprintf("Of an island's particles together, by their weights, every %d iterations and at the end. "+
@@ -177,8 +177,7 @@ func (v *view) testCurves() []curve {
 	}
 }
 
-// batchCurves are what a path of batches has beside its own curves: what the moves' errors and the changes of target do to the
-// weights.
+// batchCurves are curves that all paths of batches have: the energy errors of the moves, and the variance of the log-weights.
 func (v *view) batchCurves() (all []curve) {
 	if !v.sampling.Move.Invariant() {
 		all = append(all, curve{
@@ -215,7 +214,7 @@ func (v *view) evidenceSoFar() curve {
 	case path.Evidence().Scaled:
 		c.caption = "Of the iteration's own target. Its likelihood is scaled to all examples."
 	case path.AnnealsIn():
-		c.caption = "Of the iteration's own target: the examples that have come in, those of the newest block to its power."
+		c.caption = "Of the iteration's own target: all blocks so far, the newest one with its likelihood raised to its power."
 	}
 	if i := slices.IndexFunc(v.run.Findings, finding.Finding.OfEvidence); i >= 0 {
 		c.caption = strings.TrimSpace(c.caption + " " + v.run.Findings[i].Sentence())

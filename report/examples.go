@@ -70,7 +70,7 @@ func (v *view) examples() section {
 	return s
 }
 
-// truth is the class of a group's example; an example that is out of distribution has none.
+// truth returns the true class of a group's example; an out-of-distribution example has none.
 func (v *view) truth(g group, i int) (string, bool) {
 	if g.ood {
 		return "", false
@@ -91,7 +91,7 @@ func (v *view) image(g group, i int) image {
 	return m
 }
 
-// picture says that examples are gray or RGB images.
+// picture reports whether examples are gray or RGB images.
 func picture(shape []int) bool {
 	return len(shape) == 3 && (shape[0] == 1 || shape[0] == 3) && shape[1] > 1 && shape[2] > 1
 }
@@ -99,12 +99,12 @@ func picture(shape []int) bool {
 // shades turns a set's values into brightness from 0 to 1.
 type shades struct {
 	set      *data.Set
-	standard *data.Standard // to be undone; nil: none
-	low, up  float64        // what is black and white
+	standard *data.Standard // the standardisation to be undone; nil: none
+	low, up  float64        // values of black and white
 }
 
-// shade finds out what is black and what is white: 0 and 1, or, of values that mean something else, the lowest and the
-// highest of the training examples.
+// shade chooses the values of black and white: 0 and 1 if the training examples lie between them, else their lowest and
+// highest value.
 func (v *view) shade(set *data.Set) shades {
 	s := shades{set: set, up: 1}
 	if v.run.Schema != nil {
@@ -138,12 +138,12 @@ func (s shades) row(i int, x []float64) {
 	}
 }
 
-// dataURI is example i as a PNG of at most side pixels a side.
+// dataURI returns example i as a PNG, with at most side pixels a side.
 func dataURI(s shades, i int) (src template.URL, width, height int) {
 	channels, h, w := s.set.Shape[0], s.set.Shape[1], s.set.Shape[2]
 	x := make([]float64, s.set.Features())
 	s.row(i, x)
-	by := max(1, (max(h, w)+side-1)/side) // every pixel is the mean of by × by
+	by := max(1, (max(h, w)+side-1)/side) // every pixel is the mean of by × by values
 	height, width = (h+by-1)/by, (w+by-1)/by
 	at := func(c, row, col int) uint8 {
 		sum, n := 0.0, 0.0
@@ -177,7 +177,7 @@ func dataURI(s shades, i int) (src template.URL, width, height int) {
 	var b bytes.Buffer
 	encoder := png.Encoder{CompressionLevel: png.BestCompression}
 	if err := encoder.Encode(&b, m); err != nil {
-		panic(err) // a buffer takes all
+		panic(err) // writing to a buffer cannot fail
 	}
 	return template.URL("data:image/png;base64," + base64.StdEncoding.EncodeToString(b.Bytes())), width, height
 }
@@ -202,7 +202,7 @@ func (v *view) rows(g group, caption string, rows []int) table {
 	return t
 }
 
-// features are the inputs of rows in the units of their file, with their names; of many, the first.
+// features returns the inputs of rows in the units of their file, with their names; the first ones if there are many.
 func (v *view) features(set *data.Set, rows []int) (names []string, values [][]string) {
 	schema, width := v.run.Schema, set.Features()
 	if len(set.Shape) != 1 {

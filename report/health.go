@@ -1,6 +1,6 @@
 package report
 
-// healthy says whether the networks that were sampled can pass for draws of the posterior: what the run found out about them.
+// healthy says whether the sampled networks can be taken for draws of the posterior, by the run's findings.
 func (v *view) healthy() topic {
 	t := topic{Title: "Is the posterior healthy?"}
 	for _, f := range v.run.Findings {

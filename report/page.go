@@ -12,17 +12,17 @@ import (
 	"github.com/starling-smc/starling/internal/finding"
 )
 
-// page is what the template writes, from top to bottom.
+// page holds the contents of a page, from top to bottom.
 type page struct {
 	Title    string
 	Lead     string // one line: which data, which network, which method
 	Cards    []card
 	Summary  []topic
 	Sections []section
-	Made     string // by which version
+	Made     string // the version that wrote the page
 }
 
-// alone says what a page is, at its end.
+// alone stands at the end of a page.
 const alone = "This page is complete in itself: it loads nothing and runs no script."
 
 // card is a name and a value: one of the figures at the top, or a fact about the run.
@@ -71,7 +71,7 @@ type figure struct {
 	Data    *table
 }
 
-// key explains the look of a series.
+// key is an entry of a legend.
 type key struct {
 	Sample template.HTML
 	Name   string
@@ -87,7 +87,7 @@ type table struct {
 	Words   []int
 }
 
-// row is a line of a table, or, without cells, a heading of those that follow.
+// row is a line of a table or, without cells, a heading of the rows that follow.
 type row struct {
 	Name  string
 	Cells []cell

@@ -11,7 +11,7 @@ import (
 	"github.com/starling-smc/starling/data"
 )
 
-// provenance says what a run was made from and with, so that it can be repeated.
+// provenance lists everything that is needed to repeat a run: seed, versions, data and config.
 func (v *view) provenance() section {
 	m := &v.run.Manifest
 	version := m.Version
@@ -58,7 +58,7 @@ type part struct {
 	set  *data.Set
 }
 
-// parts are those that a problem has, in the order of use.
+// parts lists the parts of a problem, in the order of use.
 func parts(p *data.Problem) (all []part) {
 	for _, k := range []part{{"train", p.Train}, {"validate", p.Validate}, {"test", p.Test}} {
 		if k.set != nil {
@@ -78,8 +78,8 @@ func when(t time.Time) string {
 	return t.UTC().Format("2006-01-02 15:04:05 UTC")
 }
 
-// Work is how many seconds a run was at work: without pauses, and without the evaluation on test examples. Where this was not
-// kept, most is true: then seconds is an upper bound, from the run's start to its end.
+// Work returns the seconds that a run was at work, without pauses and without the evaluation on test examples. Older runs did
+// not record them: then most is true, and seconds is an upper bound, the time from the run's start to its end.
 func Work(run *starling.Run) (seconds float64, most bool) {
 	for _, l := range run.Trace {
 		seconds = max(seconds, l.Seconds)
@@ -99,7 +99,7 @@ func (v *view) atWork() string {
 	return duration(seconds)
 }
 
-// evaluating is how long the evaluation on test examples took; – where this was not kept.
+// evaluating returns the duration of the evaluation on test examples; – if the run did not record it.
 func (v *view) evaluating() string {
 	if s := v.run.Manifest.EvaluationSeconds; s > 0 {
 		return duration(s)

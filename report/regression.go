@@ -11,7 +11,7 @@ import (
 	"github.com/starling-smc/starling/uq"
 )
 
-// spread is the standard deviation of the targets: the error of predicting their mean.
+// spread is the standard deviation of the targets, which is the RMSE of predicting their mean.
 func (v *view) spread() float64 {
 	t, k := v.a.Regression.Targets, v.a.Regression.Outputs
 	sum := 0.0
@@ -46,7 +46,7 @@ func (v *view) squares() []float64 {
 	return e
 }
 
-// predictions shows how far predictions are off, and whether their intervals are reliable.
+// predictions shows the errors of the predictions, and whether their intervals are reliable.
 func (v *view) predictions() section {
 	s := section{ID: "predictions", Title: "Are its intervals reliable?"}
 	const outputs = 4
@@ -61,7 +61,7 @@ func (v *view) predictions() section {
 	return s
 }
 
-// predicted draws predictions over targets, of an output.
+// predicted draws the predictions of one output against its targets.
 func (v *view) predicted(output int) figure {
 	const shown = 240
 	j := v.a.Regression
@@ -114,7 +114,7 @@ func (v *view) predicted(output int) figure {
 	return f
 }
 
-// coverage compares the level of intervals with the share of targets inside.
+// coverage draws the share of targets inside central intervals against the level of the intervals.
 func (v *view) coverage() figure {
 	pit := v.a.Regression.PIT
 	n := float64(len(pit))
@@ -138,7 +138,7 @@ func (v *view) coverage() figure {
 		Caption: "Below the diagonal, intervals are too narrow; above it, too wide. Bars are 95\u00a0% intervals."}
 }
 
-// pit is the histogram of where targets lie in their predicted distributions.
+// pit draws the histogram of the probability integral transform (PIT).
 func (v *view) pit() figure {
 	const bins = 10
 	pit := v.a.Regression.PIT
@@ -161,7 +161,7 @@ func (v *view) pit() figure {
 		Caption: "High at both ends: intervals are too narrow. High in the middle: too wide. A slope: predictions are biased."}
 }
 
-// errorCoverage shows what declining the examples with the widest predictions gains.
+// errorCoverage shows how the error falls if the examples with the widest predictions are declined.
 func (v *view) errorCoverage() figure {
 	squares := v.squares()
 	return declining(chart.Chart{ID: "risk-coverage", Title: "Error and coverage", Height: 300}, "declines by", true, []risk{

@@ -1,6 +1,6 @@
-// Package report writes pages about runs: what was learnt, how good it is, whether its uncertainty can be trusted, and
-// whether the sampler can. A page is one HTML file that needs nothing beside it: no network, no script, no fonts. It
-// depends on the run alone: the same run gives the same bytes.
+// Package report writes pages about runs: what was learnt, how good the predictions are, and whether the uncertainty and the
+// sampler can be trusted. A page is one self-contained HTML file: it loads nothing and runs no script. It depends on the run
+// alone: the same run gives the same bytes.
 package report
 
 import (

@@ -11,14 +11,14 @@ import (
 	"github.com/starling-smc/starling/uq"
 )
 
-// tradeoff is a line of a chart and the area that sums it up.
+// tradeoff is a line of a chart and the area under it.
 type tradeoff struct {
 	x, y []float64
 	area float64
 }
 
-// selective is the curve of a risk over coverage, of which about so many points are kept; risk[k−1] is that of the k
-// examples of the least uncertainty. Nil risk, of an uncertainty that is NaN, is no curve.
+// selective returns the curve of a risk against coverage, reduced to a given number of points. risk[k−1] is the risk over the
+// k examples of least uncertainty. There is no curve for a nil risk, which means that an uncertainty is NaN.
 func selective(risk []float64, points int) tradeoff {
 	c := tradeoff{area: uq.AURC(risk)}
 	n := len(risk)
@@ -30,7 +30,7 @@ func selective(risk []float64, points int) tradeoff {
 	return c
 }
 
-// riskAt is the risk if a share of the examples is answered.
+// riskAt returns the risk if a given share of the examples is answered.
 func riskAt(risk []float64, share float64) float64 {
 	k := int(math.Ceil(share*float64(len(risk)) - 1e-9))
 	if k < 1 {
@@ -39,7 +39,7 @@ func riskAt(risk []float64, share float64) float64 {
 	return risk[k-1]
 }
 
-// rootRisk is the root mean square error of the k examples of the least uncertainty, for every k.
+// rootRisk returns the root mean square error over the k examples of least uncertainty, for every k.
 func rootRisk(uncertainty, squares []float64) []float64 {
 	risk, sum := make([]float64, len(uncertainty)), 0.0
 	for k, i := range byUncertainty(uncertainty) {
@@ -49,7 +49,7 @@ func rootRisk(uncertainty, squares []float64) []float64 {
 	return risk
 }
 
-// byUncertainty are rows from the lowest value to the highest, NaN last.
+// byUncertainty returns the rows sorted from the lowest value to the highest, NaN last.
 func byUncertainty(uncertainty []float64) []int {
 	order := make([]int, len(uncertainty))
 	for i := range order {
@@ -73,14 +73,14 @@ func btoi(b bool) int {
 	return 0
 }
 
-// risk is that of answering the most certain examples only, by some uncertainty or run.
+// risk is the risk of answering only the most certain examples, by one kind of uncertainty or for one run.
 type risk struct {
 	name, class string
-	of          []float64 // as riskAt takes it
+	of          []float64 // by number of examples, as for riskAt
 }
 
-// declining draws risks over the share of the examples that is answered: shares that are wrong or, for a regression, errors.
-// The first is drawn on top; by heads their names in the table.
+// declining draws risks against the share of examples that is answered. A risk is the share of wrong answers or, for
+// regression, the RMSE. The first risk is drawn on top. by heads the column of names in the table.
 func declining(picture chart.Chart, by string, regression bool, risks []risk) figure {
 	const points = 100
 	shares := []float64{.5, .7, .8, .9, .95, 1}

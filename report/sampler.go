@@ -30,7 +30,7 @@ func (v *view) sampler() section {
 	return s
 }
 
-// draw draws one line an island, and their median if there are several; nil if there is nothing to draw.
+// draw draws a line for each island, and the median if there are several; nil if there is nothing to draw.
 func (v *view) draw(c curve) *figure {
 	if !c.tells() {
 		return nil
@@ -59,7 +59,7 @@ func (v *view) draw(c curve) *figure {
 		}
 		y := i.values(c.of)
 		ends = append(ends, y[len(y)-1])
-		if n := min(len(x)/5, stretches); c.smooth && chains && n > 1 { // one particle's moves are noise one by one
+		if n := min(len(x)/5, stretches); c.smooth && chains && n > 1 { // the moves of one particle are noisy
 			x, y = chart.Smooth(x, y, n)
 			smoothed = true
 		}
@@ -91,8 +91,8 @@ func (v *view) draw(c curve) *figure {
 	return fig
 }
 
-// tells says whether there is anything to draw. A constant tells nothing, unless it is compared with something or stands on
-// an axis of known ends.
+// tells reports whether a curve is worth drawing. A constant is not, unless it is compared with something or its axis has
+// fixed ends.
 func (c curve) tells() bool {
 	some, differ, first := false, false, math.NaN()
 	for _, i := range c.islands {
@@ -109,7 +109,7 @@ func (c curve) tells() bool {
 	return some && (differ || c.reference != nil || c.axis.Min != c.axis.Max)
 }
 
-// table has a row an island, if there are not too many.
+// table has a row for each island, if there are not too many.
 func (c curve) table(unit string) *table {
 	t, all := curveTable(c.title, unit), c.islands
 	if n := len(all); n > rowsAll {
@@ -121,7 +121,7 @@ func (c curve) table(unit string) *table {
 	return t
 }
 
-// curveTable is the numbers beside a picture of curves: a row has the cells of summary.
+// curveTable is the table of numbers for a chart of curves: a row has the cells of summary.
 func curveTable(title, unit string) *table {
 	return &table{Caption: title, Head: []string{unit, "start", "lowest", "median", "highest", "end"}}
 }
@@ -134,7 +134,8 @@ func (c curve) summary(y []float64) []string {
 
 func (c curve) write(y float64) string { return fixed(y, c.decimals) }
 
-// medians are those over the islands, point by point of the longest; those that have ended stay where they ended.
+// medians returns the medians over the islands, at every point of the longest one. An island that has ended keeps its last
+// value.
 func medians(xs, ys [][]float64) (x, y []float64) {
 	for i := range xs {
 		if len(xs[i]) > len(x) {
@@ -151,7 +152,7 @@ func medians(xs, ys [][]float64) (x, y []float64) {
 	return x, y
 }
 
-// evidence shows each island's log Z, and the weight by evidence that it gives; nil without evidence.
+// evidence shows each island's log Z and its weight by evidence; nil without evidence.
 func (v *view) evidence() *figure {
 	logZ := v.run.Posterior.LogEvidence
 	if v.a.Metrics.LogEvidence == nil || len(logZ) < 2 {
@@ -167,7 +168,7 @@ func (v *view) evidence() *figure {
 		}
 	}
 	m := v.a.Metrics
-	d.Desc = fmt.Sprintf("Log evidence from %s to %s; standard deviation %s; weighing the islands by it would leave %s of %d effective.", fixed(chart.Quantile(logZ, 0), 1),
+	d.Desc = fmt.Sprintf("Log evidence from %s to %s; standard deviation %s; weighting the islands by it would leave %s of %d effective.", fixed(chart.Quantile(logZ, 0), 1),
 		fixed(chart.Quantile(logZ, 1), 1), fixed(number(m.LogEvidenceSD), 1), fixed(number(m.EffectiveIslands), 1), len(logZ))
 	f := &figure{Title: "Evidence of the islands", Data: data, Caption: "Where islands agree, their dots lie above one another. " +
 		fmt.Sprintf("Together log Z = %s; the islands' standard deviation is %s.", fixed(number(m.LogEvidence), 1), fixed(number(m.LogEvidenceSD), 1))}

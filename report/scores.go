@@ -21,7 +21,8 @@ type Scored struct {
 // DeepEnsemble is the name of all MAP restarts together.
 const DeepEnsemble = "deep ensemble"
 
-// Ensembles are all that a run was evaluated by, the posterior first, then the same with its islands weighed in other ways.
+// Ensembles lists the evaluated ensembles of a run: the posterior first, then the posterior with its islands weighted in
+// other ways, then the rest.
 func Ensembles(spec *starling.Spec, m *eval.Metrics) []Scored {
 	all := []Scored{{"posterior", &m.Evaluation}}
 	if s := spec.Way().Sampling(); s != nil && s.Islands > 1 {
@@ -51,7 +52,7 @@ func (v *view) scores() section {
 	}
 	for _, row := range bnn.Combinations {
 		if slices.Contains(columns, row.Part.String()) {
-			weighed += fmt.Sprintf(" “%s” is the posterior with its islands weighed so.", row.Part)
+			weighed += fmt.Sprintf(" “%s” is the posterior with its islands weighted in that way.", row.Part)
 		}
 	}
 	return section{ID: "figures", Title: "Figures", Tables: compare(columns, all),
@@ -70,7 +71,7 @@ func decimals(n int) func(float64) string {
 	return func(v float64) string { return fixed(v, n) }
 }
 
-// compare makes tables with a column an ensemble: of scores, and of uncertainty. Rows that none of them has are left out.
+// compare makes tables of scores and of uncertainty, with a column for each ensemble. A row without any value is left out.
 func compare(columns []string, all []Scored) []table {
 	head := append([]string{""}, columns...)
 	t := table{Caption: "Scores", Head: head}
@@ -112,7 +113,7 @@ func compare(columns []string, all []Scored) []table {
 	}
 	caption := "Detection by epistemic entropy: AUROC ↑"
 	if slices.ContainsFunc(all, func(e Scored) bool { return agreed(e.Evaluation) }) {
-		caption = "Detection by epistemic entropy, which one network has not: AUROC ↑"
+		caption = "Detection by epistemic entropy, which one network does not have: AUROC ↑"
 	}
 	for _, by := range []struct {
 		caption string
@@ -126,7 +127,8 @@ func compare(columns []string, all []Scored) []table {
 	return tables
 }
 
-// agreed says that the networks of an ensemble agree, as one network alone does: the epistemic entropy of every group is 0.
+// agreed reports whether the networks of an ensemble agree, as a single network does: the epistemic entropy of every group is
+// 0.
 func agreed(e *eval.Evaluation) bool {
 	for _, g := range e.Groups {
 		if g.N > 0 && g.Epistemic != 0 {
@@ -136,7 +138,7 @@ func agreed(e *eval.Evaluation) bool {
 	return true
 }
 
-// groupNames are those of all evaluations, in the order of the first that has them.
+// groupNames lists the names of the groups of all evaluations, in the order in which they first occur.
 func groupNames(all []Scored) (names []string) {
 	for _, e := range all {
 		for _, g := range e.Groups {
@@ -148,7 +150,7 @@ func groupNames(all []Scored) (names []string) {
 	return names
 }
 
-// coverage is that of an evaluation's intervals; NaN where there is none.
+// coverage returns the coverage of an evaluation's intervals; NaN for classification.
 func coverage(e *eval.Evaluation) eval.Coverage {
 	if e.Coverage == nil {
 		nan := uq.Number(math.NaN())
@@ -157,7 +159,8 @@ func coverage(e *eval.Evaluation) eval.Coverage {
 	return *e.Coverage
 }
 
-// detectors compares kinds of uncertainty by how well the posterior's detects each group; nil if there is none to detect.
+// detectors compares how well each kind of the posterior's uncertainty detects each group; nil if there is no group to
+// detect.
 func (v *view) detectors() []table {
 	t := table{
 		Caption: "Detection by each kind of uncertainty of the posterior: AUROC (FPR95)",
@@ -197,7 +200,7 @@ func addMetrics(t *table, all []Scored, metrics []metric) {
 			differ = differ || !c.Best
 			r.Cells = append(r.Cells, c)
 		}
-		if !differ { // none is better than the others
+		if !differ { // all are equally good: none is bold
 			for i := range r.Cells {
 				r.Cells[i].Best = false
 			}
@@ -208,7 +211,7 @@ func addMetrics(t *table, all []Scored, metrics []metric) {
 	}
 }
 
-// worth puts NaN behind all numbers.
+// worth sorts NaN after all numbers.
 func worth(v float64) float64 {
 	if math.IsNaN(v) {
 		return math.Inf(-1)
@@ -262,16 +265,16 @@ func (v *view) cards() []card {
 		}
 		switch {
 		case v.found(finding.KindOptimiser):
-			note = "no estimate: an optimiser's"
+			note = "no estimate: the run was an optimiser"
 		case v.found(finding.KindMerged):
-			note += ", from one draw of the start"
+			note += ", rests on one initial draw"
 		}
 		cards = append(cards, card{"log evidence", fixed(number(m.LogEvidence), 1), note})
 	}
 	return append(cards, card{"networks", count(v.run.Posterior.Size()), "of " + several(v.run.Net.Dim(), "parameter")})
 }
 
-// oodAUROC are the areas of the out-of-distribution groups.
+// oodAUROC lists the AUROCs of the out-of-distribution groups.
 func (v *view) oodAUROC() (areas []float64) {
 	if v.single() {
 		return nil

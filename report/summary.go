@@ -11,21 +11,21 @@ import (
 	"github.com/starling-smc/starling/uq"
 )
 
-// The summary says in sentences what the figures show, and warns where they are worse than they look. Its thresholds:
+// The summary says in sentences what the figures show, and warns of problems. Its thresholds:
 const (
-	soundECE  = 0.05 // calibration error above which probabilities are not reliable, unless chance explains it
-	almostAll = 0.95 // AUROC from which a group is told apart almost always
+	soundECE  = 0.05 // calibration error above which probabilities are not reliable, unless it is within chance
+	almostAll = 0.95 // AUROC from which a group is "almost always" detected
 	mostly    = 0.85
 	often     = 0.70
-	hardly    = 0.60 // below it, it is not
+	hardly    = 0.60 // AUROC below which a group is not detected
 	sure      = 0.9  // probability above which an answer counts as certain
-	narrow    = 0.05 // coverage may be off by so much
+	narrow    = 0.05 // largest error of coverage that counts as reliable
 )
 
-// lead names data, network and method in a line.
+// lead names data, network and method in one line.
 func (v *view) lead() string {
 	examples := several(v.a.Problem.Train.Len(), "training example")
-	if v.given() { // trained elsewhere, on data that are not known here
+	if v.given() { // trained elsewhere, on unknown data
 		examples = several(v.a.Metrics.N, "example") + " to evaluate on"
 	}
 	return fmt.Sprintf("%s: %s, %s with %s, %s.", v.a.Problem.Name, examples,
@@ -83,7 +83,7 @@ func (v *view) learnt() topic {
 	return t
 }
 
-// good says how well it predicts, beside simpler predictions.
+// good says how well the posterior predicts, compared with trivial predictions.
 func (v *view) good() topic {
 	t := topic{Title: "How good is it?"}
 	m := v.a.Metrics
@@ -145,7 +145,7 @@ func (t *topic) believe(v *view, accuracy float64) {
 	}
 }
 
-// beside compares with the point estimates of the run.
+// beside compares the posterior with the point estimates of the run.
 func (t *topic) beside(v *view) {
 	m := v.a.Metrics
 	figure := func(e float64) string { return fixed(e, 3) }
@@ -153,7 +153,7 @@ func (t *topic) beside(v *view) {
 		return
 	}
 	best, nll := float64(m.MAP.NLL), float64(m.NLL)
-	t.say("Its NLL is %s; that of the best single network (MAP) is %s.", figure(nll), figure(best))
+	t.say("Its NLL is %s; the NLL of the best single network (MAP) is %s.", figure(nll), figure(best))
 	if figure(best) != figure(nll) && best < nll {
 		t.warn("The best single network has a better NLL than the posterior.")
 	}
@@ -167,7 +167,7 @@ func (t *topic) beside(v *view) {
 	case deep < nll:
 		t.warn("The deep ensemble of the %d MAPs, which needs no sampling, is better: NLL %s against %s.", v.restarts(), figure(deep), figure(nll))
 	default:
-		t.say("That of the deep ensemble of the %d MAPs is %s.", v.restarts(), figure(deep))
+		t.say("The NLL of the deep ensemble of the %d MAPs is %s.", v.restarts(), figure(deep))
 	}
 }
 
@@ -179,7 +179,7 @@ func (v *view) mostFrequent() float64 {
 	return slices.Max(counts) / float64(len(v.set.Labels))
 }
 
-// knows says whether uncertainty is high where it should be.
+// knows says whether uncertainty is high for wrong answers and out-of-distribution inputs.
 func (v *view) knows() topic {
 	t := topic{Title: "Does it know when it does not know?"}
 	known := v.score(v.a.Test)

@@ -26,7 +26,7 @@ func islands(trace []starling.TraceLine) (all []island) {
 	return all
 }
 
-// values are those of every line of an island's trace.
+// values returns a value of every line of an island's trace.
 func (i island) values(of func(*starling.TraceLine) float64) []float64 {
 	x := make([]float64, len(i.lines))
 	for k := range i.lines {
@@ -35,7 +35,7 @@ func (i island) values(of func(*starling.TraceLine) float64) []float64 {
 	return x
 }
 
-// tested are the islands with the lines after which the test examples were evaluated; none if there are no such lines.
+// tested returns the islands with only those lines that have scores on the test examples; none if there are no such lines.
 func tested(islands []island) (all []island) {
 	for _, i := range islands {
 		untested := func(l starling.TraceLine) bool { return l.TestNLL == nil }
@@ -46,7 +46,7 @@ func tested(islands []island) (all []island) {
 	return all
 }
 
-// gradients are those spent in sampling, in examples, over all particles.
+// gradients counts the gradients spent in sampling, in examples, over all particles.
 func gradients(all []island) (sum int) {
 	for _, i := range all {
 		sum += i.last().Gradients

@@ -10,12 +10,12 @@ import (
 	"github.com/starling-smc/starling/uq"
 )
 
-// styles is how many series the style sheet tells apart.
+// styles is the number of series for which the style sheet has colours.
 const styles = 6
 
 func class(i int) string { return fmt.Sprintf("s%d", i%styles) }
 
-// uncertainty shows whether the network knows when it does not know.
+// uncertainty shows the entropies of each group, and how well they detect wrong answers and out-of-distribution inputs.
 func (v *view) uncertainty() section {
 	s := section{ID: "uncertainty", Title: "Does it know when it does not know?"}
 	if v.single() {
@@ -34,7 +34,7 @@ func (v *view) uncertainty() section {
 	return s
 }
 
-// entropies are the distributions of one entropy in every group that has examples.
+// entropies draws the distribution of one kind of entropy in every group that has examples.
 func (v *view) entropies(id, title, label string, of func(*uq.Predictive) []float64, caption string) figure {
 	r := chart.Ridges{ID: "entropy-" + id, Title: title + " by group", X: chart.Axis{Label: label, Zero: true}, Bins: 48}
 	data := &table{Caption: title + ", nats", Head: []string{"group", "examples", "mean", "lower quarter", "median", "upper quarter", "99\u00a0%"}}
@@ -51,7 +51,7 @@ func (v *view) entropies(id, title, label string, of func(*uq.Predictive) []floa
 	return figure{Title: title, Charts: []template.HTML{r.SVG()}, Caption: caption, Data: data}
 }
 
-// roc are the curves of every group that can be told from another; nil if there is none.
+// roc draws the ROC curve of every group that has a group to compare with; nil if there is none.
 func (v *view) roc() *figure {
 	c := chart.Chart{
 		ID: "roc", Title: "Receiver operating characteristic by group",
@@ -96,8 +96,8 @@ func (v *view) roc() *figure {
 	return &f
 }
 
-// receiver is the curve of the share of positive above a threshold against that of negative, at about so many points;
-// its area is NaN if it cannot be drawn.
+// receiver returns an ROC curve, the share of positive above a threshold against the share of negative, reduced to a given
+// number of points. The area is NaN if there is no curve.
 func receiver(negative, positive []float64, points int) tradeoff {
 	c := tradeoff{area: uq.AUROC(negative, positive)}
 	if math.IsNaN(c.area) {

@@ -13,14 +13,14 @@ import (
 	"github.com/starling-smc/starling/uq"
 )
 
-// view is a run and its evaluation, with what several parts of the page need of them.
+// view is a run and its evaluation, with values that several parts of the page need.
 type view struct {
 	run      *starling.Run
 	a        *eval.Assessment
 	set      *data.Set        // evaluated on
 	sampling *method.Sampling // nil if nothing was sampled
 	islands  []island         // traces; none if nothing was sampled
-	groups   []group          // of classes: right answers, wrong answers, then the groups out of distribution
+	groups   []group          // for classification: right answers, wrong answers, then the out-of-distribution groups
 }
 
 // group is some examples with the posterior's predictions for them.
@@ -29,7 +29,7 @@ type group struct {
 	set  *data.Set
 	said *uq.Predictive
 	rows []int // of set and said that belong to the group
-	ood  bool  // out of distribution: none of its examples belongs to a class that was taught
+	ood  bool  // out of distribution: none of its examples belongs to a known class
 }
 
 func newView(run *starling.Run, a *eval.Assessment) (*view, error) {
@@ -71,13 +71,14 @@ func newView(run *starling.Run, a *eval.Assessment) (*view, error) {
 
 func (v *view) classes() bool { return v.a.Test != nil }
 
-// single says that the posterior is one network, so that no networks disagree.
+// single reports whether the posterior is one network, which has no epistemic uncertainty.
 func (v *view) single() bool { return v.run.Posterior.Size() == 1 }
 
-// given says that the network came trained: nothing was learnt from the data, and all of them are there to evaluate on.
+// given reports whether the network was trained elsewhere: nothing was learnt from the data, and all examples are used for
+// evaluation.
 func (v *view) given() bool { return v.run.Spec.Method.Needs().Whole }
 
-// score is the uncertainty that examples are ordered by: epistemic entropy, or total entropy where there is one network only.
+// score returns the uncertainty by which examples are ordered: epistemic entropy, or total entropy for a single network.
 func (v *view) score(p *uq.Predictive) []float64 {
 	if v.single() {
 		return p.Total
@@ -92,7 +93,7 @@ func (v *view) scoreName() string {
 	return "epistemic entropy"
 }
 
-// scoresOf are those of the group's examples.
+// scoresOf returns the uncertainties of a group's examples.
 func (v *view) scoresOf(g group) []float64 { return pick(v.score(g.said), g.rows) }
 
 // restarts is the number of MAP restarts.
@@ -103,7 +104,7 @@ func (v *view) restarts() int {
 	return v.run.Restarts.Size()
 }
 
-// found says whether the run has a finding of a kind.
+// found reports whether the run has a finding of a kind.
 func (v *view) found(kind string) bool {
 	return slices.ContainsFunc(v.run.Findings, func(f starling.Finding) bool { return f.Kind == kind })
 }
@@ -132,7 +133,7 @@ func (v *view) className(c int) string {
 	return fmt.Sprint(c)
 }
 
-// mistakes says which examples are answered wrongly.
+// mistakes marks the examples that are answered wrongly.
 func (v *view) mistakes() []bool {
 	wrong := make([]bool, v.set.Len())
 	for _, i := range v.groups[1].rows {

@@ -17,7 +17,7 @@ func percent(v float64) string {
 	return fixed(100*v, 1) + "\u00a0%"
 }
 
-// fixed writes v with so many decimals.
+// fixed writes v with a given number of decimals.
 func fixed[T ~float64](v T, decimals int) string { return numeral.Fixed(float64(v), decimals) }
 
 // significant writes four significant digits of a number of any size.
@@ -32,7 +32,8 @@ func significant[T ~float64](v T) string {
 	return fixed(x, max(3-int(math.Floor(math.Log10(math.Abs(x)))), 0))
 }
 
-// shortest writes a value that went through float32 beside others of some size with the digits that it had before.
+// shortest writes a value that was rounded to float32 with the digits that it had before. size is the magnitude of the values
+// beside it.
 func shortest(v, size float64) string {
 	size = max(math.Abs(v), size)
 	if v-v != 0 || size < 1e-9 || size >= 1e9 {
@@ -53,7 +54,7 @@ func count(n int) string { return numeral.Grouped(strconv.Itoa(n)) }
 // several writes 1 island, 8 islands.
 func several(n int, what string) string { return numeral.Several(n, what) }
 
-// wilson is the 95 % interval of a share of k in n (Wilson 1927).
+// wilson returns the 95 % interval of a share of k in n (Wilson 1927).
 func wilson(k, n float64) (low, high float64) {
 	const z = 1.959963984540054
 	if n == 0 {
@@ -65,7 +66,7 @@ func wilson(k, n float64) (low, high float64) {
 	return max(middle-half, 0), min(middle+half, 1)
 }
 
-// number is the value of one that may be missing.
+// number returns the value of an optional number, NaN if it is missing.
 func number(v *uq.Number) float64 {
 	if v == nil {
 		return math.NaN()

@@ -2,8 +2,8 @@ package smc
 
 import "github.com/starling-smc/starling/internal/config"
 
-// Automated is the rule of a batch that grows as fast as it must to be whole at nine tenths of the iterations, in multiples of
-// κ examples (data-annealing-smc, eq. 18).
+// Automated is the rule of a batch that grows, in multiples of κ examples, so that it holds all examples after nine tenths of
+// the iterations (data-annealing-smc, eq. 18).
 type Automated struct {
 	Batch int `yaml:"batch"` // C; 0: 500
 	Grow  int `yaml:"grow"`  // κ; 0: C
@@ -20,13 +20,13 @@ func (a Automated) Check(f *config.Faults) {
 	checkSize(f, "grow", a.Grow)
 }
 
-// Rows is the first C + ⌊(N−C)/R⌋·k examples, to the nearest multiple of κ.
+// Rows returns the first C + ⌊(N−C)/R⌋·k examples, rounded to the nearest multiple of κ.
 func (a Automated) Rows(k, iterations, n int) Rows {
 	if refines(k, iterations) {
 		return Rows{0, n}
 	}
 	first, grow := BatchSizes(a.Batch, a.Grow)
-	first, grow = min(first, n), min(grow, 4*n) // 4n: rounds to the same, and nothing overflows
+	first, grow = min(first, n), min(grow, 4*n) // 4n gives the same rounding, and nothing overflows
 	size := first + 10*(n-first)/(9*iterations)*k
 	return cumulative((2*size+grow)/(2*grow)*grow, first, n)
 }

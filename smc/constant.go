@@ -15,7 +15,7 @@ func (c *Constant) Defaults() { c.Batch, _ = BatchSizes(c.Batch, 0) }
 // Check notes impossible settings.
 func (c Constant) Check(f *config.Faults) { checkSize(f, "batch", c.Batch) }
 
-// Rows is a fresh batch.
+// Rows returns a fresh batch.
 func (c Constant) Rows(k, _, n int) Rows {
 	first, _ := BatchSizes(c.Batch, 0)
 	return fresh(k, first, n)

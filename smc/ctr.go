@@ -16,7 +16,7 @@ func (c *ConstantToRefine) Defaults() { c.Batch, _ = BatchSizes(c.Batch, 0) }
 // Check notes impossible settings.
 func (c ConstantToRefine) Check(f *config.Faults) { checkSize(f, "batch", c.Batch) }
 
-// Rows is a fresh batch, or all examples.
+// Rows returns a fresh batch, or all examples.
 func (c ConstantToRefine) Rows(k, iterations, n int) Rows {
 	if refines(k, iterations) {
 		return Rows{}

@@ -2,10 +2,10 @@ package smc
 
 import "sort"
 
-// finder looks positions up in cumulated weights.
+// finder finds the particle of a position in the cumulative weights.
 type finder struct {
 	cumulated []float64
-	last      int // the last particle that is alive: for positions beyond a sum that rounding left below 1
+	last      int // the last particle alive, for positions beyond a sum that is below 1 by rounding
 }
 
 func newFinder(w []float64) finder {

@@ -4,12 +4,12 @@ import "github.com/starling-smc/starling/internal/config"
 
 // Fixed is the path of chains: one target, the posterior, until every particle has spent its budget.
 type Fixed struct {
-	Epochs int // passes over all examples, a particle
+	Epochs int // passes over all examples, for each particle
 }
 
 var _ Path = Fixed{}
 
-// Start is the posterior, whatever the first states.
+// Start is the posterior; the first states are not weighted for it.
 func (Fixed) Start(int) (Stage, bool) { return Stage{Lambda: 1}, false }
 
 // Next is the posterior.
@@ -38,7 +38,7 @@ func (f Fixed) String() string { return "chains" }
 // Batches is false.
 func (Fixed) Batches() bool { return false }
 
-// Evidence is none: chains begin where they like.
+// Evidence is zero: chains estimate none, because they may begin anywhere.
 func (Fixed) Evidence() Evidence { return Evidence{} }
 
 // Share is 0.
@@ -50,7 +50,7 @@ func (Fixed) Resampling() Occasion { return Never{} }
 // Power is λ.
 func (Fixed) Power(info Info, _ int) float64 { return float64(info.Lambda) }
 
-// Curves is nothing: the target stays.
+// Curves is nil: the target does not change.
 func (Fixed) Curves(int) []Curve { return nil }
 
 // Work is measured in shares of the budget.

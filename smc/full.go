@@ -5,7 +5,7 @@ type Full struct{}
 
 func (Full) String() string { return "SMC on full batches" }
 
-// Rows is all examples.
+// Rows returns all examples.
 func (Full) Rows(int, int, int) Rows { return Rows{} }
 
 // Evidence is the model's: every target is the posterior.

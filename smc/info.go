@@ -6,14 +6,14 @@ import (
 	"github.com/starling-smc/starling/internal/numeral"
 )
 
-// Info is the diagnostics of one iteration. Its JSON is the sampler's part of a trace line.
+// Info holds the diagnostics of one iteration. Its JSON is the sampler's part of a trace line.
 type Info struct {
 	Island   int     `json:"-"`
 	K        int     `json:"-"` // iterations made, this one included
 	Progress float64 `json:"-"` // 0…1, on the path
 
-	Epochs        float64        `json:"epochs"`         // passes over the examples that moves made so far, a particle
-	Examples      int            `json:"examples"`       // that the target sees, annealed ones included
+	Epochs        float64        `json:"epochs"`         // passes of the moves over all examples so far, for each particle
+	Examples      int            `json:"examples"`       // in the target, including annealed ones
 	Annealed      int            `json:"annealed"`       // of them, with power 1 in smooth data annealing (N/(m+|A|) with scale)
 	Lambda        float64        `json:"temperature"`    // λ of the target: 1 for chains; on a path of batches N/n; in sda the power β of the newest block, there times N/(m+|A|) with scale
 	ESS           float64        `json:"ess"`            // effective sample size before resampling; with Momentum, of the weights of earlier iterations
@@ -33,7 +33,7 @@ type Info struct {
 	Values        int            `json:"values"`         // evaluations of the value alone, likewise
 }
 
-// logVariance is the variance of the log-weights of the particles alive, each counted once: 0 if there is one.
+// logVariance returns the variance of the log-weights of the particles alive, each counted once; 0 if only one is alive.
 func logVariance(logw []float64) float64 {
 	var s spread
 	for _, l := range logw {

@@ -11,11 +11,11 @@ import (
 	"github.com/starling-smc/starling/mcmc"
 )
 
-// Watch looks at a state between iterations. It must not change it, nor hold on to it; an error stops the run.
+// Watch is called with the state between iterations. It must neither change nor keep the state; an error stops the run.
 type Watch func(st *State, info Info) error
 
-// Run takes st to the end of the path. watch, if not nil, is called after every iteration. After an error st is the
-// last complete state.
+// Run steps st to the end of the path. watch, if not nil, is called after every iteration. After an error st is the last
+// complete state.
 func (s *Sampler) Run(ctx context.Context, st *State, watch Watch) error {
 	for !s.Done(st) {
 		info, err := s.Step(ctx, st)
@@ -31,10 +31,9 @@ func (s *Sampler) Run(ctx context.Context, st *State, watch Watch) error {
 	return nil
 }
 
-// RunIslands is for programs that sample without a config. It runs independent samplers, which must differ in Island, on the
-// threads of workers, and returns their last states in the same order. watch is called by several islands at the same time,
-// though never twice by one. The first error ends all; every state is then the last complete one, nil where an island has not
-// begun.
+// RunIslands is for programs that sample without a config. It runs independent samplers, which must differ in Island, on the threads of workers, and returns their last
+// states in the same order. watch is called by several islands at the same time, though never twice by one. The first error
+// stops all islands; every state is then the last complete one, nil for an island that has not begun.
 func RunIslands(ctx context.Context, workers *pool.Pool, islands []*Sampler, watch Watch) ([]*State, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -54,10 +53,10 @@ func RunIslands(ctx context.Context, workers *pool.Pool, islands []*Sampler, wat
 	return states, context.Cause(ctx)
 }
 
-// Release gives scratch memory back, which an island that waits for others to end does not need.
+// Release frees scratch memory. An island that waits for others does not need it.
 func (s *Sampler) Release() { s.work, s.before = mcmc.Work{}, State{} }
 
-// Combined says how islands count when they are taken together.
+// Combined holds the weights of islands by evidence, and the evidence of the run.
 type Combined struct {
 	Omega     []float64 // normalised weights of the islands by evidence, exp(log Z_p) / Σ_q exp(log Z_q)
 	Effective float64   // effective number of islands by these weights, 1/Σ_p ω_p²
@@ -65,10 +64,10 @@ type Combined struct {
 	SD        float64   // standard deviation of log Z_p over the islands; NaN for one island
 }
 
-// Combine weighs islands by their evidence (scalable-bayesian-monte-carlo, eq. (5) and Appendix D). An estimate is
-// Σ_p ω_p Σ_i W_i φ(θ_{i,p}) with the weights W within the island; equal weights 1/P in place of ω are consistent as
-// the islands grow, and better where the evidences scatter by chance (section 6, A12). Chains have log Z_p = 0, so
-// their islands count the same either way.
+// Combine weights islands by their evidence (scalable-bayesian-monte-carlo, eq. (5) and Appendix D). An estimate is Σ_p ω_p
+// Σ_i W_i φ(θ_{i,p}) with the weights W within the island; equal weights 1/P in place of ω are consistent as the number of
+// particles of an island grows, and are better where the evidences differ by noise (section 6, A12). Chains have log Z_p = 0,
+// so their weights are equal in both cases.
 func Combine(logZ []float64) (Combined, error) {
 	c := Combined{Omega: make([]float64, len(logZ))}
 	logW := append([]float64(nil), logZ...)

@@ -2,8 +2,8 @@ package smc
 
 import "github.com/starling-smc/starling/internal/config"
 
-// Ladder is tempering by fixed inverse temperatures, rising, the last of them 1. The estimate of the evidence is then
-// unbiased, if the moves are fixed as well.
+// Ladder is tempering by fixed, increasing inverse temperatures, the last of which is 1. The estimate of the evidence is
+// unbiased if the moves are fixed too.
 type Ladder []float64
 
 // Start is the prior.

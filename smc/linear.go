@@ -2,8 +2,8 @@ package smc
 
 import "github.com/starling-smc/starling/internal/config"
 
-// Linear is the rule of a batch that grows by κ examples in every iteration (data-annealing-smc, eq. 17), and is whole in the
-// last tenth.
+// Linear is the rule of a batch that grows by κ examples in every iteration and holds all examples in the last tenth
+// (data-annealing-smc, eq. 17).
 type Linear struct {
 	Batch int `yaml:"batch"` // C; 0: 500
 	Grow  int `yaml:"grow"`  // κ; 0: C
@@ -20,13 +20,13 @@ func (l Linear) Check(f *config.Faults) {
 	checkSize(f, "grow", l.Grow)
 }
 
-// Rows is the first C + κ·k examples.
+// Rows returns the first C + κ·k examples.
 func (l Linear) Rows(k, iterations, n int) Rows {
 	if refines(k, iterations) {
 		return Rows{0, n}
 	}
 	first, grow := BatchSizes(l.Batch, l.Grow)
-	first, grow = min(first, n), min(grow, n) // n: changes nothing, and nothing overflows
+	first, grow = min(first, n), min(grow, n) // a bound of n changes nothing, and nothing overflows
 	return cumulative(first+grow*k, first, n)
 }
 

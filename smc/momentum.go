@@ -12,8 +12,8 @@ import (
 //	log w += log π_k(θ') − log π_{k−1}(θ) + log N(−p'; 0, I) − log N(p; 0, I)
 //	       = −ΔH + log π_k(θ) − log π_{k−1}(θ),
 //
-// minus the energy error of the move, plus the change of target at the place before it. Both are due after the move:
-// resampling looks at what the iterations before were worth.
+// minus the energy error of the move, plus the change of target at the position before it. Both are added after the move, so
+// resampling uses the weights of earlier iterations.
 type Momentum struct {
 	// Literal takes π_k in numerator and denominator, as the paper prints eq. (12): the change of target is left out,
 	// and the weights follow no path of targets (section 5, A3). For comparison only.
@@ -23,7 +23,8 @@ type Momentum struct {
 // Early is false.
 func (Momentum) Early() bool { return false }
 
-// After returns the change less the energy error. A move of infinite energy leaves no weight, whatever the change.
+// After returns the change minus the energy error. A particle whose move has infinite energy gets weight 0, whatever the
+// change.
 func (m Momentum) After(_ *mcmc.Population, change, energy []float64) []float64 {
 	increments := make([]float64, len(energy))
 	for j, e := range energy {
@@ -34,7 +35,7 @@ func (m Momentum) After(_ *mcmc.Population, change, energy []float64) []float64 
 	return increments
 }
 
-// Suits wants moves that do not leave their target invariant.
+// Suits refuses moves that leave their target invariant.
 func (Momentum) Suits(invariant bool) error {
 	if invariant {
 		return errors.New("counts the energy errors of proposals, of rejected ones too: it goes with moves without accept or reject")

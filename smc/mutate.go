@@ -8,8 +8,8 @@ import (
 	"github.com/starling-smc/starling/mcmc"
 )
 
-// mutate moves all particles, as often as the move repeats itself and the budget allows. Particles advance together: of the
-// budget, a move spends what the particle took that took most.
+// mutate moves all particles, as often as the move's Repeats and the budget allow. Particles advance together, so a move
+// spends the largest number of evaluations of any particle.
 func (s *Sampler) mutate(ctx context.Context, st *State, target *mcmc.Target, info *Info) error {
 	clear(s.energy)
 	repeats := s.repeats()
@@ -48,7 +48,7 @@ func (s *Sampler) mutate(ctx context.Context, st *State, target *mcmc.Target, in
 	}
 }
 
-// repeats says how often the move is made in an iteration: once, unless it says otherwise.
+// repeats returns how often the move is made in an iteration: once, unless it has a method Repeats.
 func (s *Sampler) repeats() mcmc.Mutations {
 	if move, ok := s.Move.(interface{ Repeats() mcmc.Mutations }); ok {
 		return move.Repeats()
@@ -56,7 +56,7 @@ func (s *Sampler) repeats() mcmc.Mutations {
 	return mcmc.Mutations{}
 }
 
-// stepContext tells a move where in the run it is.
+// stepContext returns the step context of a move.
 func (s *Sampler) stepContext(st *State, target *mcmc.Target) mcmc.StepContext {
 	now := mcmc.StepContext{Key: rng.Key{Seed: s.Seed, Island: s.Island, Iteration: st.K}}
 	if budget := s.Path.Budget(st); budget > 0 {
@@ -67,7 +67,8 @@ func (s *Sampler) stepContext(st *State, target *mcmc.Target) mcmc.StepContext {
 	return now
 }
 
-// displacement is dist_m: how far the particles are from where their ancestors stood when the iteration began.
+// displacement is dist_m: the mean distance of the particles from the positions of their parents at the start of the
+// iteration.
 func (s *Sampler) displacement(st *State) float64 {
 	var sum float64
 	for j, a := range s.ancestors {

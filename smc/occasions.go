@@ -4,9 +4,10 @@ import "github.com/starling-smc/starling/internal/config"
 
 // Occasion says at which iterations resampling takes place.
 type Occasion interface {
-	// Due says whether it does, at an effective sample size of so many particles.
+	// Due reports whether to resample a population with this effective sample size.
 	Due(ess float64, particles int) bool
-	// Ratio is the share of the particles below which an effective sample size is resampled; 0 if it does not decide.
+	// Ratio is the share of the particles below which the effective sample size triggers resampling; 0 if it has no
+	// influence.
 	Ratio() float64
 }
 
@@ -29,7 +30,7 @@ func (Always) Due(float64, int) bool { return true }
 // Ratio is 0.
 func (Always) Ratio() float64 { return 0 }
 
-// Never is no iteration.
+// Never does not resample.
 type Never struct{}
 
 // Due is false.
@@ -38,7 +39,7 @@ func (Never) Due(float64, int) bool { return false }
 // Ratio is 0.
 func (Never) Ratio() float64 { return 0 }
 
-// BelowRatio is an effective sample size below this share of the particles.
+// BelowRatio resamples if the effective sample size is below this share of the particles.
 type BelowRatio float64
 
 // Due is ESS < ratio·J, strictly.

@@ -55,6 +55,23 @@ func TestEvidenceIsWhatPathsSay(t *testing.T) {
 	}
 }
 
+// Of few iterations and of many examples: where a row of batches is sure, its last target is the posterior, whatever the data.
+func TestSurePathsEndAtThePosterior(t *testing.T) {
+	for name, c := range pathCases {
+		for _, iterations := range []int{1, 3, 9, 10, 40} {
+			path := c.path(iterations)
+			if !path.Batches() || !path.Evidence().Sure {
+				continue
+			}
+			const n = 1_000_000_007
+			stage, err := path.Next(&State{K: iterations - 1, Examples: n})
+			if err != nil || stage.Lambda != 1 || stage.Rows.size(n) != n {
+				t.Errorf("%s of %d iterations is sure of its evidence and ends at %+v, %v", name, iterations, stage, err)
+			}
+		}
+	}
+}
+
 // The work that is done: a schedule counts the examples of its batches, tempering estimates the iterations to come.
 func TestWork(t *testing.T) {
 	share := func(p Path, info Info, first float64) float64 {

@@ -6,8 +6,8 @@ type Resampler struct {
 	When   Occasion `yaml:"when"`   // nil: below an effective sample size of J/2
 }
 
-// Scheme is a way of drawing ancestors. Every scheme gives particle j on average J·W_j copies; schemes differ in the variance
-// of the number of copies (Douc, Cappé, Moulines 2005).
+// Scheme draws ancestors. Every scheme gives particle j on average J·W_j copies; schemes differ in the variance of the number
+// of copies (Douc, Cappé, Moulines 2005).
 type Scheme interface {
 	// Ancestors fills ancestors, of any length n, with the indices of parents, drawn with normalised weights w. uniform
 	// returns numbers in [0, 1). A position u belongs to the smallest j with W_0 + … + W_j > u, so that a particle of
@@ -15,7 +15,7 @@ type Scheme interface {
 	Ancestors(w []float64, uniform func() float64, ancestors []int32)
 }
 
-// Defaults sets what is nil.
+// Defaults sets fields that are nil.
 func (r *Resampler) Defaults() { r.Scheme, r.When = r.scheme(), r.when() }
 
 func (r Resampler) scheme() Scheme {

@@ -2,7 +2,7 @@ package smc
 
 import "math"
 
-// Residual gives ⌊J·W_j⌋ copies for certain and draws the rest as Multinomial does.
+// Residual makes ⌊J·W_j⌋ copies deterministically and draws the rest as Multinomial does.
 type Residual struct{}
 
 // Ancestors draws.
@@ -18,7 +18,7 @@ func (Residual) Ancestors(w []float64, uniform func() float64, ancestors []int32
 	Multinomial{}.Ancestors(rest, uniform, ancestors[i:])
 }
 
-// residual splits n·w into whole copies and the probabilities of the draws that remain.
+// residual splits n·w into whole copies and the probabilities of the remaining draws.
 func residual(w []float64, n int) (copies []int, rest []float64) {
 	copies, rest = make([]int, len(w)), make([]float64, len(w))
 	left := n

@@ -9,8 +9,8 @@ import (
 )
 
 // retarget makes stage the target of st and returns log π_k(θ_j) − log π_{k−1}(θ_j), nil if nothing changes. The particles
-// have not moved since they were evaluated, so only new examples are evaluated: other powers cost nothing, an appended block
-// costs its own examples, and so does the block that follows one that is annealed in. Copies that resampling has just made of
+// have not moved since they were evaluated, so only new examples are evaluated. A change of powers costs nothing; an appended
+// block costs its own examples, and so does the next block after one is annealed in. Copies that resampling has just made of
 // one parent are evaluated once.
 func (s *Sampler) retarget(ctx context.Context, st *State, target *mcmc.Target, stage Stage) ([]float64, error) {
 	last := st.Stage

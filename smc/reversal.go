@@ -7,8 +7,8 @@ import (
 )
 
 // Reversal is the weight of moves that leave the new target invariant, with the time reversal of the move as backward
-// kernel (Del Moral, Doucet, Jasra 2006): the move cancels, and what counts is the change of target at the place
-// before it, for tempering (λ_k − λ_{k−1})·l(θ).
+// kernel (Del Moral, Doucet, Jasra 2006): the move cancels, and the change of target at the position before it remains; for
+// tempering it is (λ_k − λ_{k−1})·l(θ).
 type Reversal struct{}
 
 // Early is true.
@@ -17,7 +17,7 @@ func (Reversal) Early() bool { return true }
 // After returns nil.
 func (Reversal) After(*mcmc.Population, []float64, []float64) []float64 { return nil }
 
-// Suits wants moves that leave their target invariant.
+// Suits refuses moves that do not leave their target invariant.
 func (Reversal) Suits(invariant bool) error {
 	if !invariant {
 		return errors.New("forgets the energy errors of moves without accept or reject: it goes with moves that have it")

@@ -8,11 +8,11 @@
 //	Resampler   when and how are particles resampled?  Schemes, Occasions
 //
 // Adaptive tempering with moves of accept/reject is the SMC sampler of scalable-bayesian-monte-carlo, section 3.2; a
-// Fixed path makes the particles chains (section 3.3). A Schedule or SDA, moves without accept/reject and the weight
-// Momentum are data annealing (data-annealing-smc, section 3): targets see batches of examples, which grow as the
-// path says. Islands are independent samplers, combined by Combine (scalable-bayesian-monte-carlo, section 3.4).
+// Fixed path makes the particles chains (section 3.3). A Schedule or SDA with moves without accept/reject and the weighting
+// Momentum is data annealing (data-annealing-smc, section 3): targets see batches of examples, which grow along the path.
+// Islands are independent samplers, combined by Combine (scalable-bayesian-monte-carlo, section 3.4).
 //
-// A Step takes a State to the next State and reports an Info. A run goes on from the State alone; Info is diagnostics.
+// A Step advances a State and returns an Info. A run resumes from the State alone; Info is for diagnostics.
 package smc
 
 import (
@@ -37,29 +37,29 @@ type Sampler struct {
 	Weighting Weigher   // nil: DefaultWeighting of the move
 	Resample  Resampler // zero: multinomial if ESS < J/2
 	Particles int       // J
-	Start     []float64 // J×D, first positions of the particles; nil: draws from the prior. Each is evaluated, also where some are equal
+	Start     []float64 // J×D, first positions of the particles; nil: draws from the prior. Each is evaluated, even if some are equal
 	Keep      int       // states kept of all particles together, evenly over the second half, on a path with a budget such as Fixed; 0: only the last
 
 	Seed   uint64
 	Island int        // number of this sampler; islands of one run share the seed
-	Pool   *pool.Pool // threads for long particles; nil: none. The Model has its own
+	Pool   *pool.Pool // threads for particles with many parameters; nil: none. The Model has its own pool
 
 	work      mcmc.Work
 	orders    [2]order  // of the examples
-	before    State     // when the step began
+	before    State     // the state when the step began
 	ancestors []int32   // J, the index in before of each particle's parent
 	place     []int32   // J, the number of that parent among the distinct ones
 	change    []float64 // log π_k − log π_{k−1}
 	energy    []float64 // ΔH, summed over mutations
 	scratch   []float64 // J
-	tuned     int       // numbers that the move tunes, once counted
+	tuned     int       // number of values that the move tunes, once counted
 	counted   bool
 }
 
-// Done says whether st is the end of the path.
+// Done reports whether st is the end of the path.
 func (s *Sampler) Done(st *State) bool { return s.Path.Done(st) }
 
-// Step makes one iteration. After an error, a cancelled context included, st is as it was before.
+// Step makes one iteration. After an error, also of a cancelled context, st is unchanged.
 func (s *Sampler) Step(ctx context.Context, st *State) (Info, error) {
 	if err := s.prepare(st); err != nil {
 		return Info{}, err
@@ -106,7 +106,7 @@ func (s *Sampler) step(ctx context.Context, st *State) (info Info, err error) {
 	return info, nil
 }
 
-// selection adds increments, if there are any, to the log-weights and resamples if that is due.
+// selection adds increments, if there are any, to the log-weights and resamples if the Resampler says so.
 func (s *Sampler) selection(st *State, increments []float64, info *Info) (err error) {
 	if info.ESS, err = st.reweight(increments); err != nil {
 		return err
@@ -118,7 +118,7 @@ func (s *Sampler) selection(st *State, increments []float64, info *Info) (err er
 	return nil
 }
 
-// resample replaces the particles by copies of their parents, with everything that belongs to them and equal weights.
+// resample replaces the particles by copies of their parents, with all cached values, and makes the weights equal.
 func (s *Sampler) resample(st *State) {
 	weights.Exp(st.LogW, s.scratch)
 	key := rng.Key{Seed: s.Seed, Purpose: rng.Resample, Island: s.Island, Iteration: st.K}
@@ -132,7 +132,7 @@ func (s *Sampler) resample(st *State) {
 	}
 }
 
-// record ends the iteration: it counts it, keeps the states that are due and completes info.
+// record ends the iteration: it increments K, keeps the states that are due and completes info.
 func (s *Sampler) record(st *State, info *Info) {
 	st.K++
 	if path, ok := s.Path.(rememberer); ok {

@@ -22,10 +22,9 @@ import (
 //	Linear            κ·k + C                                           N               the first n_k of one order
 //	Automated         C + ⌊(N−C)/R⌋·k, to the nearest multiple of κ     N               the first n_k of one order
 //
-// and all of it clipped to [C, N]. Fresh batches follow one another in a shuffled order of all examples, then in another
-// (A2); a cumulative batch contains the one before, so that only the block which is new needs to be evaluated where the
-// particles stand. First particles are draws from the prior, weighted for π_0, which is also the target of the first
-// move.
+// with all sizes clipped to [C, N]. Fresh batches are consecutive parts of one random order of all examples, then of the next
+// order (A2). A cumulative batch contains the one before, so only the new block is evaluated at the particles. First
+// particles are draws from the prior, weighted for π_0, which is also the target of the first move.
 type Schedule[R Rule] struct {
 	Iterations int `yaml:"iterations"` // K; must be set, by default 200 in a config
 	Rule       R   `yaml:",inline"`
@@ -33,23 +32,24 @@ type Schedule[R Rule] struct {
 
 // Rule gives the batches of a Schedule. Each rule has a type of its own, with its settings.
 type Rule interface {
-	// Rows is the batch of iteration k of so many, among n examples. Two kinds are at hand: fresh and cumulative.
+	// Rows returns the batch of an iteration k of a given number, among n examples. There are two kinds: fresh and
+	// cumulative.
 	Rows(k, iterations, n int) Rows
 	// String is the title of the path.
 	String() string
-	// Evidence is what Path.Evidence answers for so many iterations.
+	// Evidence is Path.Evidence for a given number of iterations.
 	Evidence(iterations int) Evidence
 }
 
-// BatchSizes sets what was left out, as 0: the first batch has the paper's 500 examples, the blocks that follow are as
-// large as the first batch.
+// BatchSizes applies defaults: the first batch has the paper's 500 examples, and later blocks are as large as the first
+// batch.
 func BatchSizes(batch, grow int) (first, growth int) {
 	first = cmp.Or(batch, 500)
 	return first, cmp.Or(grow, first)
 }
 
-// fresh is a batch of size examples that no batch before it in the pass has, for batches of one size; all n if there are
-// no more.
+// fresh returns a batch of size examples. Batches of equal size in one pass over the examples do not overlap. If size is at
+// least n, the batch holds all n examples.
 func fresh(k, size, n int) Rows {
 	if size >= n {
 		return Rows{}
@@ -57,13 +57,14 @@ func fresh(k, size, n int) Rows {
 	return Rows{k * size, (k + 1) * size}
 }
 
-// cumulative is the first examples of the order: size of them, at least first and at most n.
+// cumulative returns the first size examples of the order, at least first and at most n.
 func cumulative(size, first, n int) Rows { return Rows{0, min(max(size, first), n)} }
 
-// refines says whether iteration k is in the last tenth, k ≥ R, in which a batch is whole.
+// refines reports whether iteration k is in the last tenth, k ≥ R, where a batch holds all examples.
 func refines(k, iterations int) bool { return 10*k >= 9*iterations }
 
-// refined is the evidence of a path that ends with all examples: there is a last tenth from 10 iterations on.
+// refined describes the evidence of a path whose last tenth uses all examples. With fewer than 10 iterations there is no last
+// tenth.
 func refined(iterations int) Evidence { return Evidence{Sure: iterations >= 10, Scaled: true} }
 
 func checkSize(f *config.Faults, field string, size int) {
@@ -116,7 +117,7 @@ func (Schedule[R]) Power(info Info, _ int) float64 { return info.Lambda }
 // Curves is the batch size.
 func (Schedule[R]) Curves(int) []Curve { return []Curve{batchSize} }
 
-// Work counts the examples of the batches: an iteration costs as many.
+// Work counts the examples of the batches, the cost of an iteration.
 func (s Schedule[R]) Work(info Info, _ float64, n int) (done, all float64) {
 	made := int(math.Round(info.Progress * float64(s.Iterations)))
 	for k := range s.Iterations {

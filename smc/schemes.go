@@ -2,7 +2,7 @@ package smc
 
 import "github.com/starling-smc/starling/internal/config"
 
-// Schemes lists the ways of drawing ancestors.
+// Schemes lists the resampling schemes.
 var Schemes = config.Table[Scheme]{
 	{Name: "multinomial", Part: Multinomial{}},
 	{Name: "systematic", Part: Systematic{}},

@@ -9,19 +9,19 @@ import (
 	"github.com/starling-smc/starling/internal/weights"
 )
 
-// SDA is smooth data annealing (data-annealing-smc, eqs. 19–30): examples come in block by block of one order, and a
-// block's power β rises from First to 1 before the next one comes,
+// SDA is smooth data annealing (data-annealing-smc, eqs. 19–30): blocks of examples are added one after another in one order,
+// and a block's power β rises from First to 1 before the next block is added,
 //
 //	log π(θ) = Σ_{i<m} log p(y_i|x_i, θ) + β Σ_{i ∈ A} log p(y_i|x_i, θ) + log p(θ),
 //
 // m examples annealed in, A the newest block. With Scale both sums are multiplied by c = N/(m + |A|), as the batches of
-// Schedule are; else c = 1. After each iteration, with the weights W and the sums
-// Ω = −Σ_{i<m} log p_i and Ω̂ = −Σ_{i∈A} log p_i that the moves left behind,
+// Schedule are; else c = 1. After each iteration, with the weights W and the sums Ω = −Σ_{i<m} log p_i and Ω̂ = −Σ_{i∈A} log
+// p_i at the particles' positions,
 //
 //	β ← min(1, β + |ΔS / (c² (Var_W Ω̂ + Cov_W(Ω, Ω̂)))|),
 //
 // so that the entropy falls by about ΔS; the covariance is absent while nothing is annealed in (eq. 22), and β = 1 if
-// the sum is 0 or not finite. An iteration is made at β = 1; then the block counts as annealed in. Without further examples β
+// the sum is 0 or not finite. One iteration is made at β = 1; after it the block is annealed in. Without further examples β
 // stays 1.
 //
 // The rule is approximate: it lacks a factor β and the prior (section 5, A9). With Exact, ΔS is divided by what the
@@ -29,18 +29,18 @@ import (
 //
 //	−dS/dβ = c² (β Var_W Ω̂ + Cov_W(Ω, Ω̂)) − c Cov_W(log p(θ), Ω̂).
 //
-// Eqs. 21 and 23 are printed without a scale, eq. 13 and the gradients of all schemes with one (section 5, A5). It decides
-// what a run of given length results in: without it the first blocks weigh little beside the prior and particles stay
-// apart; with it weights collapse at first, variances vanish and blocks come in as fast as they may, and later, as the
-// scale falls and particles survive, more slowly.
+// Eqs. 21 and 23 are printed without a scale, eq. 13 and the gradients of all schemes with one (section 5, A5). The scale
+// changes the result of a run of given length. Without it, the first blocks have little influence compared with the prior,
+// and particles stay apart. With it, weights collapse at first, variances vanish and blocks are added as fast as possible;
+// later, as the scale falls and more particles survive, blocks are added more slowly.
 type SDA struct {
 	Iterations int     `yaml:"iterations"`      // K; must be set, by default 200 in a config
 	Batch      int     `yaml:"batch"`           // C, examples of the first block; 0: 500
-	Grow       int     `yaml:"grow"`            // κ, of every other; 0: C
-	First      float64 `yaml:"-"`               // β of a block when it comes in; 0: .1
+	Grow       int     `yaml:"grow"`            // κ, examples of every later block; 0: C
+	First      float64 `yaml:"-"`               // β of a block when it is added; 0: .1
 	Entropy    float64 `yaml:"-"`               // ΔS, nats an iteration; 0: 1
 	Exact      bool    `yaml:"exact,omitempty"` // use the derivative of the entropy
-	Scale      bool    `yaml:"scale,omitempty"` // let the examples that have come in stand for all N
+	Scale      bool    `yaml:"scale,omitempty"` // scale the likelihood of the examples so far to all N
 }
 
 func (SDA) String() string { return "smooth data annealing" }
@@ -66,7 +66,8 @@ func (s SDA) Start(n int) (Stage, bool) {
 	return s.block(0, min(batch, n), n), true
 }
 
-// block is the stage in which the examples from position from to to−1 come in and those before are annealed in.
+// block returns the stage in which the examples at positions from to to−1 are the newest block and those before are annealed
+// in.
 func (s SDA) block(from, to, n int) Stage {
 	stage := Stage{Mu: 1, Annealed: from, Rows: Rows{from, to}}
 	if s.Scale {
@@ -106,7 +107,7 @@ func (SDA) AnnealsIn() bool { return true }
 // Batches is true.
 func (SDA) Batches() bool { return true }
 
-// Evidence: nothing is sure. Whether all examples have come in is known at the end of a run.
+// Evidence says only whether likelihoods are scaled: the trace shows whether the last target holds all examples at power 1.
 func (s SDA) Evidence() Evidence { return Evidence{Scaled: s.Scale} }
 
 // Share is 0.
@@ -129,18 +130,18 @@ func (s SDA) Curves(n int) []Curve {
 		ID: "power", Title: "Power of the newest block", Axis: "β", Decimals: 2, Share: true, Step: true,
 		Of: func(info Info) float64 { return s.Power(info, n) },
 		Caption: "The power rises so that the entropy falls by about one nat an iteration. At 1 the block is annealed in, and the next " +
-			"block comes in. Where one particle has all the weight, the power jumps to 1 at once.",
+			"block is added. Where one particle has all the weight, the power jumps to 1 at once.",
 	}, {
-		ID: "blocks", Title: "Number of blocks", Axis: "blocks that have come in", Whole: true, Zero: true, Step: true,
+		ID: "blocks", Title: "Number of blocks", Axis: "blocks added so far", Whole: true, Zero: true, Step: true,
 		Of:      func(info Info) float64 { return float64(s.Blocks(info.Annealed)) },
-		Caption: "The newest block has the power above, the others 1.",
+		Caption: "The newest block has the power of the curve above, the others have power 1.",
 	}}
 }
 
 // Work counts iterations.
 func (SDA) Work(info Info, _ float64, _ int) (done, all float64) { return info.Progress, 1 }
 
-// Blocks is the number of blocks that have come in when so many examples are annealed in.
+// Blocks is the number of blocks added so far when the given number of examples are annealed in.
 func (s SDA) Blocks(annealed int) int {
 	first, grow := BatchSizes(s.Batch, s.Grow)
 	if annealed == 0 {
@@ -156,7 +157,7 @@ func (s SDA) first() float64 {
 	return s.First
 }
 
-// raise is the next β.
+// raise returns the next β.
 func (s SDA) raise(st *State) float64 {
 	w := make([]float64, st.J)
 	weights.Exp(st.LogW, w)
@@ -182,8 +183,8 @@ func (s SDA) raise(st *State) float64 {
 	return min(1, beta+step)
 }
 
-// moments is the covariance of x and y under normalised weights, by two passes: values of 10⁵ nats would leave nothing
-// of their difference in one. Particles of weight 0 do not count, whatever their values.
+// moments returns the covariance of x and y under normalised weights. It takes two passes, because with values of 10⁵ nats a
+// single pass would lose all digits to cancellation. Particles of weight 0 are left out, whatever their values.
 func moments(w, x, y []float64) float64 {
 	var meanX, meanY, sum float64
 	for j, v := range w {

@@ -40,7 +40,7 @@ func (s *Sampler) Init(ctx context.Context) (*State, error) {
 	}
 	target := s.target(stage, st)
 	var err error
-	if st.Tuning, err = s.Move.Tuning(target); err != nil { // before anything is paid for
+	if st.Tuning, err = s.Move.Tuning(target); err != nil { // first, because it may fail and evaluations are expensive
 		return nil, err
 	}
 	if err = target.Evaluate(ctx, &st.Population); err != nil {
@@ -72,7 +72,7 @@ func (s *Sampler) target(stage Stage, st *State) *mcmc.Target {
 	return t
 }
 
-// rows are the examples at some positions of the run's order, nil for all as they stand.
+// rows returns the examples at some positions of the run's order, nil for all in their own order.
 func (s *Sampler) rows(r Rows) []int32 {
 	if r == (Rows{}) {
 		return nil
@@ -107,7 +107,7 @@ type order struct {
 	rows []int32
 }
 
-// prepare checks that st is a state of this sampler and makes room.
+// prepare checks that st is a state of this sampler and allocates scratch memory.
 func (s *Sampler) prepare(st *State) error {
 	if err := s.check(); err != nil {
 		return err
@@ -126,7 +126,7 @@ func (s *Sampler) prepare(st *State) error {
 	case s.Path.Done(st):
 		return errors.New("the path is at its end")
 	case st.K >= rng.MaxIterations:
-		return fmt.Errorf("random streams cannot tell more than %d iterations apart", rng.MaxIterations)
+		return fmt.Errorf("random streams are distinct for at most %d iterations", rng.MaxIterations)
 	}
 	if err := s.checkTuning(st); err != nil {
 		return err
@@ -142,7 +142,8 @@ func (s *Sampler) prepare(st *State) error {
 	return nil
 }
 
-// checkTuning wants as many tuned numbers as the move has. The move is asked once: it may look at the whole prior.
+// checkTuning checks the number of values that the move tunes. It calls Tuning only once, because Tuning may read the whole
+// prior.
 func (s *Sampler) checkTuning(st *State) error {
 	if !s.counted {
 		tuning, err := s.Move.Tuning(s.target(st.Stage, st))
@@ -174,7 +175,7 @@ func (s *Sampler) check() error {
 	if path, ok := s.Path.(interface{ Share() float64 }); ok {
 		share := path.Share()
 		f.add(share > 0 && share*float64(j) <= 1, // ESS is always at least 1
-			"path: tempering at ESS %v of %d particles is content with one: take more particles or a larger ESS", share, j)
+			"path: tempering at ESS %v of %d particles leaves at most one effective: take more particles or a larger ESS", share, j)
 	}
 	if s.Keep != 0 && n > 0 {
 		budget := s.Path.Budget(&State{Examples: n})
@@ -186,7 +187,7 @@ func (s *Sampler) check() error {
 	return errors.Join(f...)
 }
 
-// faults collects what is wrong with a sampler.
+// faults collects the faults of a sampler.
 type faults []error
 
 func (f *faults) add(bad bool, format string, args ...any) {
@@ -195,7 +196,7 @@ func (f *faults) add(bad bool, format string, args ...any) {
 	}
 }
 
-// part adds what is wrong with the settings of one of the four parts.
+// part adds the faults of one of the four parts.
 func (f *faults) part(name string, settings any) {
 	if err := config.Check(settings); err != nil {
 		*f = append(*f, fmt.Errorf("%s: %w", name, err))
@@ -210,7 +211,7 @@ func (s *Sampler) weighting() Weigher {
 	return DefaultWeighting(s.Move)
 }
 
-// checkWeighting refuses a weighting that cannot go with the move or with the path, as far as they tell.
+// checkWeighting refuses a weighting that does not suit the move or the path, if they have methods that decide it.
 func (s *Sampler) checkWeighting() error {
 	w := s.weighting()
 	if path, ok := s.Path.(interface{ SuitsWeighting(w Weigher) error }); ok {

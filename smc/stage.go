@@ -11,14 +11,14 @@ type Stage struct {
 	Annealed int // examples 0…Annealed−1 of the order count with power Mu; none of them is in Rows
 }
 
-// logLik is the logarithm of particle j's likelihood to the powers of the stage, from the cache of p.
+// logLik returns the logarithm of particle j's likelihood to the powers of the stage, from the cache of p.
 func (s Stage) logLik(p *mcmc.Population, j int) float64 { return p.LogLik(s.Lambda, s.Mu, j) }
 
-// Rows are the examples at positions From to To−1 of the run's order: one random permutation of all examples after
-// another, without end. The zero value is all examples as they stand.
+// Rows are the examples at positions From to To−1 of the run's order: an endless sequence of random permutations of all
+// examples. The zero value is all examples in their own order.
 type Rows struct{ From, To int }
 
-// size is the number of examples, of n in all.
+// size returns the number of examples; n is the number of all examples.
 func (r Rows) size(n int) int {
 	if r == (Rows{}) {
 		return n

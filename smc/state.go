@@ -11,21 +11,21 @@ import (
 	"github.com/starling-smc/starling/mcmc"
 )
 
-// State is what a run needs to go on, and nothing else: plain data. The same State, stepped by a Sampler with the
-// same settings, gives the same bytes, on any machine and with any number of threads.
+// State is everything that a run needs to resume, as plain data. A Sampler with the same settings steps the same State to the
+// same bytes, on any machine and with any number of threads.
 type State struct {
-	mcmc.Population // particles and what has been evaluated where they stand
+	mcmc.Population // particles, with values cached at their positions
 
 	K      int       // iterations made
-	Memory []int     // what the path remembers: numbers of iterations, from 0 to K
+	Memory []int     // of the path: numbers of iterations, from 0 to K
 	Stage            // the present target
 	LogW   []float64 // J, log-weights, normalised
 	LogZ   float64   // log-evidence so far; 0 for chains
 	Roots  []int32   // J, the first ancestor of every particle, at k = 0
-	Tuning []float64 // what the move adapts
+	Tuning []float64 // values that the move adapts
 
 	Examples  int // N of the model
-	Spent     int // examples that moves evaluated for a particle, N times the epochs. A move adds the largest number of any particle
+	Spent     int // examples that moves evaluated for a particle: N times the epochs. A move adds the largest number over the particles
 	Gradients int // evaluations of value and gradient in examples, over all particles, the first included
 	Values    int // evaluations of the value alone, likewise
 
@@ -34,7 +34,8 @@ type State struct {
 }
 
 // Ensemble returns the parameter vectors, row-major n×D, and normalised log-weights (nil: equal) that stand for the
-// posterior at the end of a run: the states kept along the way if there are any, else the particles. They lie in st.
+// posterior at the end of a run: the states kept along the way if there are any, else the particles. The slices share memory
+// with st.
 func (st *State) Ensemble() (theta, logw []float64) {
 	if st.Kept != nil {
 		return st.Kept, nil
@@ -45,7 +46,7 @@ func (st *State) Ensemble() (theta, logw []float64) {
 // Epochs is the number of passes over all examples that the moves of each particle have made.
 func (st *State) Epochs() float64 { return float64(st.Spent) / float64(max(1, st.Examples)) }
 
-// copy makes st equal to s, deeply but for the states kept, which are only ever appended to.
+// copy makes st a deep copy of s, except for the kept states, which are only appended to and stay shared.
 func (st *State) copy(s *State) {
 	p, logw, roots, tuning := st.Population, st.LogW, st.Roots, st.Tuning
 	if !p.Like(&s.Population) {
@@ -68,7 +69,7 @@ const stateKind = "smc.State/5"
 // MarshalBinary packs the state into a container of internal/ckpt. It never fails.
 func (st *State) MarshalBinary() ([]byte, error) { return st.encoder().Encode(), nil }
 
-// WriteTo writes what MarshalBinary returns. Its errors come from w.
+// WriteTo writes the bytes of MarshalBinary. Its errors come from w.
 func (st *State) WriteTo(w io.Writer) (int64, error) { return st.encoder().WriteTo(w) }
 
 func (st *State) encoder() *ckpt.Encoder {
@@ -136,7 +137,7 @@ func (st *State) arrays() []array {
 	}
 }
 
-// check finds shapes that do not fit each other.
+// check refuses shapes that do not fit each other.
 func (st *State) check() error {
 	j, d := st.J, st.D
 	if j < 1 || d < 1 || len(st.Theta)/d != j || len(st.Theta)%d != 0 {
@@ -212,7 +213,7 @@ func (st *State) reweight(increments []float64) (ess float64, err error) {
 	}
 	logSum, ess, err := weights.Normalise(st.LogW, "particle")
 	if increments != nil {
-		st.LogZ += logSum // the weights before were normalised: this is log Σ_j W_j e^{increment}, the 1/J included
+		st.LogZ += logSum // the weights were normalised, so this is log Σ_j W_j e^{increment}, including the factor 1/J
 	}
 	return ess, err
 }

@@ -8,15 +8,15 @@ import (
 	"github.com/starling-smc/starling/internal/weights"
 )
 
-// TemperedStart is a path around a path: it leads from the prior to the first target of another path by adaptive tempering,
-// and then follows that path. The power of the first target's likelihood rises from 0 as Tempering says. Draws from the prior
-// that meet a whole batch at once leave one of them alive (data-annealing-smc, section 6); tempering spreads that fall over
-// several steps. A step is chosen with equal weights for the particles alive: weights that differ much are about to be made
-// equal by resampling, as soon as the ESS is below its bound, and one particle that has nearly all the weight would find a
-// step of any size harmless.
+// TemperedStart wraps another path: adaptive tempering leads from the prior to the other path's first target, and then the
+// other path follows. The power of the first target's likelihood rises from 0 as in Tempering. If draws from the prior were
+// weighted by a whole batch at once, one particle would get nearly all the weight (data-annealing-smc, section 6); tempering
+// spreads this loss over several steps. A step is chosen with equal weights for the particles alive. Uneven weights will soon
+// be made equal by resampling, and with one particle that has nearly all the weight, a step of any size would seem to lose
+// nothing.
 //
-// It remembers one number, the iteration that reached the first target; 0 until then. The other path sees a state whose
-// iterations are counted from there.
+// It keeps one number in State.Memory: the iteration that reached the first target, 0 until then. The other path sees a state
+// whose iterations are counted from that iteration.
 type TemperedStart struct {
 	ESS  float64 // as in Tempering
 	Then Targets
@@ -29,7 +29,7 @@ func (p TemperedStart) Start(n int) (Stage, bool) {
 	return stage, true
 }
 
-// Next is the next temperature, and the other path's next target once its first is reached.
+// Next is the next temperature or, once the first target is reached, the other path's next target.
 func (p TemperedStart) Next(st *State) (Stage, error) {
 	if reached(st) > 0 {
 		return p.Then.Next(view(st))
@@ -48,14 +48,14 @@ func (p TemperedStart) Next(st *State) (Stage, error) {
 		return first, err
 	}
 	tempering := Tempering{ESS: p.ESS}
-	if tempering.Share()*living <= 1 { // ESS is always at least 1: aim halfway between 1 and all of them
+	if tempering.Share()*living <= 1 { // ESS is always at least 1: aim halfway between 1 and the number alive
 		tempering.ESS = (1 + 1/living) / 2
 	}
 	first.Lambda, err = tempering.next(st.Lambda, first.Lambda, alike, st.LL)
 	return first, err
 }
 
-// Remember is the iteration that reached the first target, and what the other path remembers behind it.
+// Remember returns the iteration that reached the first target, followed by the memory of the other path.
 func (p TemperedStart) Remember(st *State) []int {
 	at := reached(st)
 	if at == 0 {
@@ -105,11 +105,11 @@ func (p TemperedStart) AnnealsIn() bool { return p.Then.AnnealsIn() }
 // Share is ρ, as in Tempering.
 func (p TemperedStart) Share() float64 { return Tempering{ESS: p.ESS}.Share() }
 
-// SuitsWeighting refuses weights that leave changes of target out.
+// SuitsWeighting refuses weightings that leave out changes of target.
 func (TemperedStart) SuitsWeighting(w Weigher) error {
 	if w, ok := w.(interface{ FollowsTargets() bool }); ok && !w.FollowsTargets() {
-		return errors.New("weighting: it leaves out changes of target, and a tempered start is nothing else: " +
-			"no likelihood would ever be weighed; want a path without it")
+		return errors.New("weighting: it leaves out changes of target, but a tempered start weights particles by nothing else: " +
+			"the likelihood would never enter the weights; want a path without it")
 	}
 	return nil
 }
@@ -118,7 +118,7 @@ func (TemperedStart) SuitsWeighting(w Weigher) error {
 func (p TemperedStart) Check(f *config.Faults) {
 	Tempering{ESS: p.ESS}.Check(f)
 	if p.Then == nil {
-		f.Add("", "a tempered start that leads to no path")
+		f.Add("", "a tempered start needs a path to lead to")
 		return
 	}
 	if err := config.Check(p.Then); err != nil {
@@ -127,5 +127,5 @@ func (p TemperedStart) Check(f *config.Faults) {
 	}
 	first, _ := p.Then.Start(1)
 	f.If(first.Lambda == 0 || p.Then.Budget(&State{Examples: 1}) > 0, "",
-		"a tempered start leads to a first batch; the path behind it begins at the prior, or has a budget that tempering would spend")
+		"a tempered start needs a path that starts with a batch and has no budget, which tempering would spend")
 }

@@ -11,13 +11,13 @@ import (
 )
 
 // Tempering is the adaptive path from prior to posterior (scalable-bayesian-monte-carlo, section 3.2, Example D.1):
-// λ rises by the h at which the population has lost as much as it may,
+// λ rises by the h at which the effective sample size falls to its bound,
 //
 //	ESS(h) = J (Σ_j W_j e^{h l_j})² / Σ_j W_j e^{2 h l_j} = ESS·J,
 //
-// found by 60 halvings, or all the way to 1 if it may. For equal weights, as after resampling in every iteration,
-// ESS(h) is the effective sample size; else it is the conditional one (Zhou, Johansen, Aston 2016), which asks what
-// this step costs and not what was lost before.
+// found by 60 bisections, or to 1 if the effective sample size stays above the bound. For equal weights, as after resampling
+// in every iteration, ESS(h) is the effective sample size; else it is the conditional one (Zhou, Johansen, Aston 2016), which
+// measures the loss of this step alone.
 type Tempering struct {
 	ESS float64 `yaml:"ess"` // ρ, share of the particles that a step leaves effective, between 1/J and 1; 0: .5
 }
@@ -59,7 +59,7 @@ func (Tempering) Batches() bool { return false }
 // Evidence is the model's.
 func (Tempering) Evidence() Evidence { return Evidence{Sure: true} }
 
-// Resampling is in every iteration: each step is chosen to lose as much as it may.
+// Resampling is in every iteration, because each step is as large as the effective sample size allows.
 func (Tempering) Resampling() Occasion { return Always{} }
 
 // Power is λ.
@@ -74,8 +74,8 @@ func (t Tempering) Curves(n int) []Curve {
 	}}
 }
 
-// Work counts iterations. Those to come are estimated: temperatures grow about geometrically, and an island at λ_k has
-// log(1/λ_k) to go at the mean pace since λ_1.
+// Work counts iterations. The number of later iterations is estimated: temperatures grow about geometrically, and an island
+// at λ_k has log(1/λ_k) left at the mean pace since λ_1.
 func (Tempering) Work(info Info, first float64, _ int) (done, all float64) {
 	done = float64(info.K)
 	switch {
@@ -95,7 +95,7 @@ func (t Tempering) Share() float64 {
 	return t.ESS
 }
 
-// next returns the λ that follows on the way to the last, for normalised log-weights and log-likelihoods.
+// next returns the next λ, at most last, for normalised log-weights and log-likelihoods.
 func (t Tempering) next(lambda, last float64, logw, ll []float64) (float64, error) {
 	for j, l := range ll {
 		if math.IsNaN(l) || math.IsInf(l, 1) {
@@ -108,7 +108,7 @@ func (t Tempering) next(lambda, last float64, logw, ll []float64) (float64, erro
 	if conditionalESS(last-lambda, w, ll) >= aim {
 		return last, nil
 	}
-	var alive float64 // ESS(h → 0): the weight of the particles whose likelihood does not vanish
+	var alive float64 // ESS(h → 0): the weight of the particles with positive likelihood
 	for j, l := range ll {
 		if !math.IsInf(l, -1) {
 			alive += w[j]

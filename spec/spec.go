@@ -1,5 +1,6 @@
-// Package spec says all that a run depends on beside the examples themselves: what a config holds. It joins the settings of the
-// packages that do the work, fills in what depends on several of them, and refuses what does not go together.
+// Package spec defines the contents of a config: everything that a run depends on, except the examples themselves. It joins
+// the settings of the packages that do the work, fills in defaults that depend on several of them, and refuses settings that
+// contradict each other.
 package spec
 
 import (
@@ -8,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -22,54 +24,54 @@ import (
 	"github.com/starling-smc/starling/smc"
 )
 
-// Spec says all that a run depends on beside the examples themselves. It is what a config file holds, with the same names and
-// the same nesting, and is as well built or changed in Go. Its parts are the settings of the packages that do the work.
+// Spec is everything that a run depends on, except the examples themselves. A config file holds it with the same names and
+// the same nesting; a Go program can build or change it too. Its parts are the settings of the packages that do the work.
 //
 // Parse fills in every default, so that a run's config.yaml shows all of them. Complete does so for a Spec built in Go.
 type Spec struct {
 	Name   string            `yaml:"name"`            // of the run; default: run
-	Seed   uint64            `yaml:"seed,zero"`       // of everything random but the data; default 0
+	Seed   uint64            `yaml:"seed,zero"`       // of all randomness except the data's; default 0
 	Data   data.Settings     `yaml:"data"`            // the examples to learn from
 	Model  Model             `yaml:"model"`           // the network
-	Prior  bnn.PriorSettings `yaml:"prior,omitempty"` // of the network's parameters; none for a network as it is
-	MAP    *method.Search    `yaml:"map,omitempty"`   // point estimates; nil: none, unless the prior or the method needs them
+	Prior  bnn.PriorSettings `yaml:"prior,omitempty"` // of the network's parameters; none for method as-is
+	MAP    *method.Search    `yaml:"map,omitempty"`   // the search for point estimates; nil: none, unless the prior or the method needs it
 	Method method.Method     `yaml:"method"`          // the way to the posterior
 
-	source *config.Source // of a Spec that Parse read: where its fields were written
+	source *config.Source // where the fields were written; nil unless Parse read the Spec
 }
 
-// Model is a network, the likelihood of its outputs, and what it may begin with.
+// Model is a network, the likelihood of its outputs, and optionally a file of trained weights.
 type Model struct {
 	nn.Architecture `yaml:",inline"`
 
-	// Init is a .safetensors file of a trained network's weights to begin with; default: none. It is the anchor of
-	// prior.anchor without map; with map the first restart begins there; mcmc and smc may begin there (start: init); as-is takes
-	// it as it is.
+	// Init is a .safetensors file of a trained network's weights; default: none. Without map it is the mean of an anchored
+	// prior; with map the first restart begins there; mcmc and smc may begin there (start: init); as-is evaluates it as it
+	// is.
 	Init string `yaml:"init,omitempty"`
 }
 
-// Families are the tables of all parts that a Spec may name.
+// Families lists the tables of all parts that a Spec may name.
 var Families = []config.Family{
 	method.Methods, mcmc.Moves, smc.Paths, smc.Weightings, smc.Schemes, smc.Occasions, nn.Layers, nn.Likelihoods, bnn.Priors, bnn.Combinations,
 }
 
-// Parse reads a config: strict YAML, with the changes that sets asks for ("method.smc.islands=4": dotted keys, items of
-// lists by index, a YAML value) made before anything is decoded, so that both meet the same checks. Every default is filled in.
-// The error, a *config.Error, lists every fault with its place; file is its name there.
+// Parse reads a config in strict YAML. Each of sets changes a value before decoding ("method.smc.islands=4": dotted keys,
+// items of lists by index, a YAML value), so that file and sets meet the same checks. Every default is filled in. The error,
+// a *config.Error, lists every fault with its place; file is the config's name in it.
 func Parse(file string, text []byte, sets ...string) (Spec, error) {
 	s, source, err := config.Parse[Spec](file, text, sets, Families...)
 	s.source = source
 	return s, err
 }
 
-// Keys lists the keys that a config may have, dotted, as --set takes them.
+// Keys lists the dotted keys of a config, as --set takes them.
 func Keys() []string { return config.Keys[Spec](Families...) }
 
 // YAML writes a Spec as a config that Parse reads back to the same Spec.
 func (s Spec) YAML() []byte { return config.Encode(s, Families...) }
 
-// Defaults fills in the name, and what depends on several parts: how data are standardised, the settings of the method, and the
-// search for point estimates where prior or method need one (config.Defaulter).
+// Defaults fills in the name and the settings whose defaults depend on several parts: the standardisation of the data, the
+// settings of the method, and the search for point estimates if prior or method needs one (config.Defaulter).
 func (s *Spec) Defaults() {
 	if s.Name == "" {
 		s.Name = "run"
@@ -89,14 +91,14 @@ func (s *Spec) Defaults() {
 	}
 }
 
-// anchored says that the prior has its mean at a point estimate or, without a search, at model.init.
+// anchored reports whether the prior's mean is a point estimate or, without a search, model.init.
 func (s *Spec) anchored() bool { return s.Prior.Anchor.AtMAP() }
 
 func (s *Spec) around() method.Around {
 	return method.Around{Init: s.Model.Init != "", Prior: s.Prior, Search: s.MAP}
 }
 
-// Check refuses what does not go together (config.Checker); each part has checks of its own.
+// Check refuses settings that contradict each other (config.Checker). Each part has checks of its own.
 func (s Spec) Check(f *config.Faults) {
 	if strings.ContainsAny(s.Name, `/\`) || strings.HasPrefix(s.Name, ".") || !config.Printable(s.Name) {
 		f.Add("name", "%q cannot name a folder: want at most %d bytes, without slashes and control characters, and no dot at the start", s.Name, config.LongestName)
@@ -113,16 +115,17 @@ func (s Spec) Check(f *config.Faults) {
 		f.Add("prior", "needs a family: want one of %s, as in {normal: {variance: 1}}", strings.Join(bnn.Priors.Names(), ", "))
 	}
 	if m := s.MAP; m != nil && m.Patience != 0 && !s.Data.Validates() {
-		by := "data.set" // one that is whole by itself
+		by := "data.set" // a data set that is always whole
 		if s.Data.Whole {
 			by = "data.whole"
 		}
 		f.Conflict([]string{"map.patience", by},
-			"waits for a better score on validation examples, and %s holds none out: leave it out; map.epochs alone says when to stop", by)
+			"needs validation examples, and %s holds none out: leave it out; every restart then makes map.epochs epochs", by)
 	}
 }
 
-// Way is the method that is carried out: an anchored posterior has shrunk to its anchor at s = 0, and nothing is left to sample.
+// Way returns the method that is carried out. At s = 0 an anchored posterior is its anchor alone, and there is nothing to
+// sample.
 func (s *Spec) Way() method.Method {
 	switch {
 	case !s.Prior.Anchor.Point():
@@ -133,11 +136,11 @@ func (s *Spec) Way() method.Method {
 	return method.AsIs{}
 }
 
-// Title describes the method for people, with what the prior is anchored at: "8 chains of HMC (80 leapfrogs), 1,600 epochs each,
+// Title describes the method and the anchor of the prior in words: "8 chains of HMC (80 leapfrogs), 1,600 epochs each,
 // anchored at the best MAP (s = 0.1)".
 func (s *Spec) Title() string {
 	point := "the best MAP"
-	if s.MAP == nil { // there is no search: the anchor is a network that came with the config
+	if s.MAP == nil { // without a search the anchor is the network of model.init
 		point = "the network of model.init"
 	}
 	switch a := s.Prior.Anchor; {
@@ -149,35 +152,47 @@ func (s *Spec) Title() string {
 	return s.Method.Title()
 }
 
-// Complete fills in the defaults of a Spec that a Go program built: a zero is taken for a field that a config leaves out. Those
-// that must be 0, as a jitter, are set afterwards.
+// Complete fills in the defaults of a Spec that a Go program built. It takes every zero as a field that a config leaves out,
+// so a field that must be 0, such as a jitter, has to be set afterwards.
 func (s *Spec) Complete() { config.Complete(s, Families...) }
 
 // Verify checks a Spec as Parse does, for one that a Go program built or changed: every field, and that the config which YAML
-// writes reads back. The error is a *config.Error.
+// writes reads back to the same Spec. A run is known by its config: what that cannot hold would be lost. The error is a
+// *config.Error.
 func (s Spec) Verify() error {
 	if err := config.Check(s, Families...); err != nil {
 		return err
 	}
-	if _, err := Parse("its config", s.YAML()); err != nil {
-		return fmt.Errorf("the Spec cannot be kept as a config (Complete fills in what was left out):\n%w", err)
+	back, err := Parse("", s.YAML())
+	if err != nil {
+		return s.Fault("", "cannot be kept as a config, which reads: %v (Complete fills in what was left out)", err)
+	}
+	back.source, back.Data.Memory = s.source, s.Data.Memory
+	was, is := reflect.ValueOf(s), reflect.ValueOf(back)
+	for i := range was.NumField() {
+		if f := was.Type().Field(i); f.IsExported() && !reflect.DeepEqual(was.Field(i).Interface(), is.Field(i).Interface()) {
+			name, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+			return s.Fault(name, "has a setting that a config cannot hold, so that the run could not be read back: leave it at its default, "+
+				"or use its package without Fit")
+		}
 	}
 	return nil
 }
 
-// Error is a *config.Error of faults that only the data showed, with the places where the fields were written; nil of none.
+// Error returns a *config.Error of faults that were found in the data, with the places where the fields were written; nil if
+// there are none.
 func (s *Spec) Error(faults ...config.Fault) error { return s.source.Error(faults...) }
 
-// Fault is Error of one field.
+// Fault returns a *config.Error of one fault, of one field.
 func (s *Spec) Fault(path, format string, args ...any) error {
 	return s.Error(config.Fault{Path: path, Message: fmt.Sprintf(format, args...)})
 }
 
-// At is the path of the method in a config: "method.smc".
+// At returns the path of the method in a config: "method.smc".
 func (s *Spec) At() string { return "method." + method.Methods.Name(s.Method) }
 
-// Load brings the examples into memory, as the network sees them. schema is that of a run before, nil to measure it. Faults of
-// the settings are a *config.Error, all others are about the examples.
+// Load loads the examples into memory as the network's inputs and targets. schema is the schema of an earlier run, nil to
+// measure it. A fault of the settings is a *config.Error; every other error is about the examples.
 func (s *Spec) Load(dir string, schema *data.Schema) (*data.Problem, error) {
 	regression := s.Model.Likelihood.Regression()
 	p, err := s.Data.Load(dir, data.Need{Regression: regression, Whole: s.Method.Needs().Whole, Seed: s.Seed, Schema: schema})
@@ -192,7 +207,7 @@ func (s *Spec) Load(dir string, schema *data.Schema) (*data.Problem, error) {
 	return p, err
 }
 
-// ReadInit reads the weights of the trained network, Init, and the file's checksum; nil without one.
+// ReadInit reads the weights of the trained network, Init, and the file's checksum; nil if Init is empty.
 func (m *Model) ReadInit(net *nn.Net) (theta []float64, sum string, err error) {
 	if m.Init == "" {
 		return nil, "", nil
@@ -200,7 +215,7 @@ func (m *Model) ReadInit(net *nn.Net) (theta []float64, sum string, err error) {
 	if info, err := os.Stat(m.Init); err != nil {
 		return nil, "", err
 	} else if !info.Mode().IsRegular() {
-		return nil, "", fmt.Errorf("%s is no file", m.Init)
+		return nil, "", fmt.Errorf("%s is not a file", m.Init)
 	}
 	file, err := os.ReadFile(m.Init)
 	if err != nil {
@@ -212,12 +227,12 @@ func (m *Model) ReadInit(net *nn.Net) (theta []float64, sum string, err error) {
 	return theta, fmt.Sprintf("%x", sha256.Sum256(file)), nil
 }
 
-// InitUnused says that nothing begins at Init, and no prior is anchored there.
+// InitUnused reports whether Init is given, but nothing begins there and no prior is anchored there.
 func (s *Spec) InitUnused() bool {
 	return s.Model.Init != "" && !s.Way().Needs().Init && s.MAP == nil && s.Prior.Anchor != nil && !s.Prior.Anchor.AtMAP()
 }
 
-// Evaluate scores the ensembles of a run of the Spec on a problem, as its method weighs them.
+// Evaluate scores the ensembles of a run of the Spec on a problem, with the weights that its method gives them.
 func (s *Spec) Evaluate(ctx context.Context, e *eval.Ensembles, p *data.Problem, workers *pool.Pool) (*eval.Assessment, error) {
 	var combined bnn.Combination
 	comparable := false

@@ -2,7 +2,7 @@ package uq
 
 import "math"
 
-// Bins is the number of bins of the calibration error that is reported.
+// Bins is the number of bins of the reported calibration error.
 const Bins = 15
 
 // Bin is one bar of a reliability diagram: the examples whose confidence, the probability of the class that is

@@ -26,13 +26,13 @@ func (n *Normals) Moments() (mean, aleatoric, epistemic float64) {
 		epistemic += float64(w * float64(d*d))
 		same = same && n.Mean[j] == n.Mean[0]
 	}
-	if same && len(n.Mean) > 0 { // particles that agree have no spread, whatever the rounding
+	if same && len(n.Mean) > 0 { // particles that agree have a spread of exactly 0, without rounding errors
 		mean, epistemic = n.Mean[0], 0
 	}
 	return mean, math.Sqrt(aleatoric), math.Sqrt(epistemic)
 }
 
-// CDF is the probability of targets up to y.
+// CDF is the probability of a target at most y.
 func (n *Normals) CDF(y float64) float64 {
 	p := 0.0
 	for j, w := range n.Weights {
@@ -63,7 +63,7 @@ func LogDensities(marginals []Normals, y []float64) float64 {
 		l := rng.Log(marginals[0].Weights[j])
 		for k := range marginals {
 			d := logNormal(y[k]-marginals[k].Mean[j], marginals[k].SD[j])
-			if math.IsInf(d, -1) { // the other targets cannot change it
+			if math.IsInf(d, -1) { // the other targets cannot change the sum
 				return d
 			}
 			l += d
@@ -127,7 +127,7 @@ func (n *Normals) CRPS(y float64) float64 {
 	return near - apart
 }
 
-// both is √(a² + b²), the standard deviation of a difference. It is right also where the squares overflow.
+// both is √(a² + b²), the standard deviation of a difference. It is also correct where the squares overflow.
 func both(a, b float64) float64 {
 	const large = 0x1p600
 	if s := math.Sqrt(float64(a*a) + float64(b*b)); !math.IsInf(s, 1) || math.IsInf(max(a, b), 1) {
@@ -157,7 +157,7 @@ func absolute(m, s float64) float64 {
 // always ends.
 func (n *Normals) Quantile(q float64) float64 {
 	if !(0 < q && q < 1) {
-		panic("uq: a quantile is asked for between 0 and 1")
+		panic("uq: the level of a quantile must lie between 0 and 1")
 	}
 	mean, aleatoric, epistemic := n.Moments()
 	sd := math.Sqrt(float64(aleatoric*aleatoric) + float64(epistemic*epistemic))

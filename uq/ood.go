@@ -13,7 +13,7 @@ func AUROC(negative, positive []float64) float64 {
 		return math.NaN()
 	}
 	n, p := slices.Sorted(slices.Values(negative)), slices.Sorted(slices.Values(positive))
-	var wins int64 // twice the pairs won, plus those tied
+	var wins int64 // twice the number of pairs won, plus the number of ties
 	less, upTo := 0, 0
 	for _, v := range p {
 		for less < len(n) && n[less] < v {

@@ -37,7 +37,7 @@ func newBench() *cobra.Command {
 		Long: `Bench times the log-likelihood and its gradient for a population of 10, from parameters to float64 gradients, on generated
 pixels: for LeNet-5, for the network of preset mnist7, and for one that nothing was tuned for. The peak is the speed of
 multiply-adds in registers. It changes with the machine's clock and load, so calls alternate with short measurements of the
-peak; a share of the peak is the median over the repeats. Speeds are those of the fastest repeat.
+peak; a share of the peak is the median over the repeats. Speeds are of the fastest repeat.
 
 FLOP are 2 × multiply-adds of forward, weight gradients and input gradients, the first layer's input gradient left out.`,
 		Example: "  starling bench --images 60000 --json",
@@ -137,7 +137,7 @@ func (b *bench) threads(ctx context.Context, threads int, line *progress) (*benc
 	t := &benchThreads{Nets: map[string]map[string]*benchCase{}, cases: cases}
 	var peaks []float64
 	times, shares := make([][]float64, len(cases)), make([][]float64, len(cases))
-	for repeat := range b.repeats + 1 { // the cases in turn, so that a slow moment does not fall on one
+	for repeat := range b.repeats + 1 { // the cases take turns, so that a slow moment does not fall on one case
 		for i, c := range cases {
 			line.show(method.Status{
 				Phase: "bench, " + numeral.Several(threads, "thread"), Share: float64(repeat*len(cases)+i) / float64((b.repeats+1)*len(cases)),
@@ -216,11 +216,11 @@ func (b *bench) cases(p *pool.Pool) ([]*benchCase, error) {
 	return cases, nil
 }
 
-// preset is the network of a preset.
+// preset returns the network of a preset.
 func preset(name string) nn.Architecture {
 	spec, err := starling.Preset(name)
 	if err != nil {
-		panic(err) // presets come with the program
+		panic(err) // the presets are built in and tested
 	}
 	return spec.Model.Architecture
 }

@@ -83,7 +83,7 @@ it also writes an HTML page that needs no other file. Runs that were evaluated o
 	return cmd
 }
 
-// names are the names of the runs' folders, or their whole paths where two names are the same.
+// names returns the names of the runs' folders, or their whole paths if two names are equal.
 func names(dirs []string) []string {
 	seen := map[string]int{}
 	all := make([]string, len(dirs))
@@ -99,10 +99,10 @@ func names(dirs []string) []string {
 	return all
 }
 
-// aurocBy says which score separates a group, for the keys of metrics that hold an AUROC.
+// aurocBy names the score behind each AUROC, by the AUROC's key in metrics.json.
 var aurocBy = map[string]string{"auroc": "epistemic entropy", "auroc_max_probability": "highest probability", "auroc_energy": "energy"}
 
-// comparison is the JSON of runs side by side.
+// comparison is the JSON of a comparison of runs.
 func comparison(c *pages.Comparison, dirs []string, page string) map[string]any {
 	type run struct {
 		Name       string        `json:"name"`

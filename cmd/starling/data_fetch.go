@@ -18,7 +18,7 @@ import (
 	"github.com/starling-smc/starling/method"
 )
 
-// transport carries downloads; nil: the network. Tests set it.
+// transport is the HTTP transport of downloads; nil: the network. Tests replace it.
 var transport http.RoundTripper
 
 func newDataFetch() *cobra.Command {
@@ -109,7 +109,7 @@ func downloader(line *progress, name string) func(ctx context.Context, r data.Re
 	}
 }
 
-// downloaded is the status of a download of which so many bytes are there.
+// downloaded is the status of a download of which done bytes are there.
 func downloaded(name, file string, done, size int64) method.Status {
 	const mega = 1e6
 	return method.Status{

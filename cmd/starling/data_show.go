@@ -27,13 +27,13 @@ func newDataShow() *cobra.Command {
 		Use:   "show FILE|SET",
 		Short: "Describe a file, or a data set known by name",
 		Long: `Show describes a file: NPY or IDX (packed with gzip or not), CSV, safetensors, or a .bin of CIFAR. It detects the format
-from the content. Values that are missing or not a number are shown; fit refuses them.
+from the content. Missing values and NaN are shown; fit refuses them.
 
 The delimiter and the header of a CSV are guessed, unless they are given. A cell is a number, nan, inf or empty. The column that
 --target names may hold names of classes, and the columns that --drop names are ignored. With --json all values are listed if
 there are at most 4,096, else a summary of them.
 
-A name that is both a data set's and a file's stands for the data set: write ./NAME for the file.`,
+If NAME is both a data set and a file, the data set is shown: write ./NAME for the file.`,
 		Example: `  starling data show mine.csv --target species
   starling data show train-images-idx3-ubyte.gz --json
   starling data show mnist7`,
@@ -77,7 +77,7 @@ A name that is both a data set's and a file's stands for the data set: write ./N
 			case errors.As(err, &noCSV):
 				return usageError{err}
 			case errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(args[0], `./\`):
-				return wrongUse("%s is no file here and no data set: starling data list shows the sets", args[0])
+				return wrongUse("%s is neither a file nor a data set: starling data list shows the sets", args[0])
 			case err != nil:
 				return &starling.DataError{Err: err}
 			case jsonOut:
@@ -97,7 +97,7 @@ A name that is both a data set's and a file's stands for the data set: write ./N
 	return cmd
 }
 
-// inList is a name as an item of a flag's list.
+// inList writes a name as an item of a flag's list.
 func inList(name string) string {
 	if name == "" || strings.ContainsAny(name, ",\"\n") {
 		return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`

@@ -12,7 +12,7 @@ import (
 	"github.com/starling-smc/starling/internal/table"
 )
 
-// showFile writes a description for people.
+// showFile writes a description as text.
 func showFile(w io.Writer, d *data.Description) {
 	format := map[string]string{"npy": "NPY", "idx": "IDX", "csv": "CSV", "cifar10": "CIFAR-10", "cifar100": "CIFAR-100"}[d.Format]
 	if format == "" {
@@ -127,7 +127,8 @@ func showRows(w io.Writer, a *data.ArraySummary) {
 	}
 }
 
-// picture draws the first of some grey images, or of colours the mean, a character for two pixels of a column.
+// picture draws the first of some images in characters. A character stands for two pixels, one above the other; colours are
+// averaged.
 func picture(w io.Writer, a *data.ArraySummary) bool {
 	shape := a.Shape
 	if len(shape) == 3 {

@@ -70,7 +70,7 @@ is 3 if a set is wrong, or if a set that was named is missing.`,
 			}
 			switch {
 			case counts[data.Wrong] > 0:
-				return &starling.DataError{Err: fmt.Errorf("%d of %d files are not what they should be", counts[data.Wrong], len(rows))}
+				return &starling.DataError{Err: fmt.Errorf("%d of %d files do not match their known checksums", counts[data.Wrong], len(rows))}
 			case counts[data.Missing] > 0 && named:
 				return &starling.DataError{Err: errors.New("files are missing")}
 			}
@@ -83,7 +83,8 @@ is 3 if a set is wrong, or if a set that was named is missing.`,
 	return cmd
 }
 
-// showVerified writes one line for a set whose files are all right or all missing, else one for each file, and what to do.
+// showVerified writes one line for a set whose files are all right or all missing, else one line for each file and one that
+// says what to do.
 func showVerified(out io.Writer, name string, files []data.Verified) {
 	var known data.Known
 	for _, k := range data.List("") {
@@ -103,7 +104,7 @@ func showVerified(out io.Writer, name string, files []data.Verified) {
 		beside(out, left(data.OK), "built in")
 		return
 	case counts[data.OK] == len(files):
-		beside(out, left(data.OK), fmt.Sprintf("files as they should be: %d", len(files)))
+		beside(out, left(data.OK), fmt.Sprintf("files with the known checksum: %d", len(files)))
 		return
 	case counts[data.Missing] == len(files) && !begun:
 		beside(out, left(data.Missing), known.HowToGet())
@@ -123,7 +124,7 @@ func showVerified(out io.Writer, name string, files []data.Verified) {
 	case counts[data.Wrong] == 0:
 		beside(out, blank, known.HowToGet())
 	case known.Download:
-		beside(out, blank, "move away what is wrong, then "+known.HowToGet())
+		beside(out, blank, "move the wrong files away, then "+known.HowToGet())
 	default:
 		beside(out, blank, known.HowToGet())
 	}

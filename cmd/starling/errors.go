@@ -17,7 +17,7 @@ func (e interrupted) Error() string { return "interrupted; " + e.leaves }
 
 func (e interrupted) Unwrap() error { return context.Canceled }
 
-// usageError is a wrong use that the parser of the command line cannot see.
+// usageError is a wrong use that the parser of the command line does not find.
 type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
@@ -29,7 +29,7 @@ func stopped(ctx context.Context, err error) bool {
 	return ctx.Err() != nil && errors.Is(err, context.Canceled)
 }
 
-// status is the exit status for an error. understood says that the command line was.
+// status returns the exit status for an error. understood says that the command line was parsed.
 func status(err error, understood bool) int {
 	var (
 		config *starling.ConfigError
@@ -50,5 +50,5 @@ func status(err error, understood bool) int {
 	return 1
 }
 
-// differs are the exit statuses for folders that hold another run than the one that is to be resumed.
+// differs lists the exit statuses for a folder that holds a different run, by what differs.
 var differs = map[runs.What]int{runs.OtherKind: 2, runs.OtherConfig: 2, runs.OtherInputs: 3, runs.OtherVersion: 1}

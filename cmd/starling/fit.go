@@ -133,7 +133,7 @@ func (f *fit) run(cmd *cobra.Command, args []string) error {
 	return err
 }
 
-// spent is the time that the command took, and the memory if that is known.
+// spent says how much time the command took, and how much memory if that is known.
 func spent(began time.Time) string {
 	text := "took " + seconds(time.Since(began))
 	if most := peak(); most > 0 {
@@ -162,7 +162,7 @@ func (f *fit) saved(config string, folder *starling.Folder) error {
 		return interrupted{"nothing was saved"}
 	}
 	words := []string{"starling", "fit", config, "--out", folder.Dir}
-	for _, set := range f.set { // --seed is one of them
+	for _, set := range f.set { // --seed is in the list too
 		words = append(words, "--set", set)
 	}
 	for _, flag := range []struct {

@@ -10,7 +10,7 @@ import (
 	"github.com/starling-smc/starling"
 )
 
-// Flags that several commands have.
+// Flags that several commands share.
 
 // dataDir adds --data-dir, which defaults to the environment.
 func dataDir(cmd *cobra.Command, dir *string) {
@@ -47,7 +47,7 @@ func checkFile(flag, out string) error {
 	case err == nil && info.IsDir():
 		return wrongUse("%s %s is a folder, want a file", flag, out)
 	case out == "-" || strings.HasPrefix(filepath.Clean(out), "/dev/") || err == nil && !info.Mode().IsRegular():
-		return wrongUse("%s %s is no file: name one to write, which is then there as a whole or not at all", flag, out)
+		return wrongUse("%s %s is not a regular file: name a file, which is written as a whole or not at all", flag, out)
 	case starling.IsRunFile(out):
 		return wrongUse("%s %s is a file of the run in %s, which would be lost: name another", flag, out, filepath.Dir(out))
 	}

@@ -52,7 +52,7 @@ func showSpread(w io.Writer, groups uq.Spreads) {
 	t.Write(w)
 }
 
-// separation is how well a group is separated from others.
+// separation writes how well a group is separated from others.
 func separation(auroc, fpr95 *uq.Number) string {
 	switch {
 	case auroc == nil:
@@ -81,7 +81,7 @@ func entropy(g uq.Group) string {
 	return fmt.Sprintf("%.2f", g.Epistemic)
 }
 
-// shortened is a name that fits its column.
+// shortened shortens a name to the width of its column.
 func shortened(name string) string {
 	if r := []rune(name); len(r) > 15 {
 		return string(r[:7]) + "…" + string(r[len(r)-7:])

@@ -8,7 +8,7 @@ import (
 	"github.com/starling-smc/starling"
 )
 
-// learn carries a Spec out and keeps the run in o.Folder. Its progress is shown on p, its notices on stderr; loaded is called
+// learn carries a Spec out and saves the run in o.Folder. Its progress is shown on p, its notices on stderr; loaded is called
 // once the data are in memory.
 func learn(ctx context.Context, spec starling.Spec, o starling.Options, p *progress, loaded func(*starling.Loaded)) (*starling.Result, error) {
 	limitGarbage()
@@ -26,8 +26,8 @@ func learn(ctx context.Context, spec starling.Spec, o starling.Options, p *progr
 	return starling.Fit(ctx, spec, o)
 }
 
-// limitGarbage lets the garbage grow to a fifth of the memory in use at most, unless GOGC says otherwise: arrays of numbers cost
-// the collector little, and particles may be most of the memory.
+// limitGarbage sets GOGC to 20, unless the environment sets it: garbage grows to a fifth of the memory in use at most.
+// Collecting arrays of numbers is cheap, and particles may be most of the memory.
 func limitGarbage() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(20)

@@ -17,7 +17,7 @@ func main() { os.Exit(run(os.Args[1:])) }
 
 func run(args []string) int {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) { // the terminal is closed, unless nohup says that it does not matter
+	if !signal.Ignored(syscall.SIGHUP) { // a closed terminal interrupts the run, unless nohup ignores the signal
 		signals = append(signals, syscall.SIGHUP)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), signals...)

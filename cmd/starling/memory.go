@@ -11,7 +11,7 @@ import (
 )
 
 // memoryLimit is the number of bytes that a run may take: GOMEMLIMIT, or the memory that the machine and the process's control
-// group have left, which then becomes the garbage collector's limit. It is 0 if nobody knows.
+// group have left, which then becomes the garbage collector's limit. It is 0 if the limit is unknown.
 func memoryLimit(root fs.FS) int64 {
 	if limit := debug.SetMemoryLimit(-1); limit != math.MaxInt64 {
 		return limit

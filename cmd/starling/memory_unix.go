@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// peak is the largest memory of the process so far, in bytes; 0 if nobody knows.
+// peak is the largest memory of the process so far, in bytes; 0 if it is unknown.
 func peak() int64 {
 	var usage syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &usage) != nil {

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/term"
 )
 
-// output remembers the first error of writing to it: a table that a full disk cut off is no success.
+// output remembers the first write error: a table that a full disk cuts off is a failure.
 type output struct {
 	w   io.Writer
 	err error
@@ -19,7 +19,7 @@ type output struct {
 
 func (o *output) Write(b []byte) (int, error) {
 	n, err := o.w.Write(b)
-	if errors.Is(err, syscall.EPIPE) { // the reader has gone: the run continues, as its folder is wanted
+	if errors.Is(err, syscall.EPIPE) { // the reader has closed the pipe: the run continues, since its folder is still wanted
 		return len(b), nil
 	}
 	if o.err == nil {

@@ -11,11 +11,11 @@ import (
 type phase struct {
 	method.Status
 	began   time.Time // when its first status came
-	first   float64   // the share that was done then: above 0 if a run is resumed
+	first   float64   // the share that was done at that time: above 0 if a run is resumed
 	updated time.Time // when the last status came
 }
 
-// update notes a status, which may be that of the next phase.
+// update records a status, which may belong to the next phase.
 func (p *phase) update(s method.Status, now time.Time) {
 	if s.Phase != p.Phase || p.Ended {
 		p.began, p.first = now, s.Share
@@ -26,9 +26,9 @@ func (p *phase) update(s method.Status, now time.Time) {
 // spent is the time since the phase began.
 func (p *phase) spent(now time.Time) time.Duration { return now.Sub(p.began) }
 
-// left is the time until the phase ends, by its speed so far; 0 if nobody knows.
+// left estimates the time until the phase ends, by its speed so far; 0 if unknown.
 func (p *phase) left(now time.Time) time.Duration {
-	const soon = time.Second / 2 // a speed measured in less says nothing
+	const soon = time.Second / 2 // a speed measured over a shorter time is too noisy
 	done := p.Share - p.first
 	if p.Ended || !(done > 0) || p.spent(p.updated) <= soon {
 		return 0

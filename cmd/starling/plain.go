@@ -11,7 +11,7 @@ import (
 var plainEvery = 10 * time.Second
 
 // plain shows progress where there is no terminal, as in a log file: a line at every tick, and one at the end of a phase that
-// took as long. Work that is soon done leaves no line.
+// took longer than a tick. A shorter phase has no line.
 type plain struct{ out io.Writer }
 
 func (plain) every() time.Duration { return plainEvery }

@@ -11,7 +11,7 @@ import (
 	"github.com/starling-smc/starling/method"
 )
 
-// progress shows on stderr how far the work is.
+// progress shows the progress of the work on stderr.
 type progress struct {
 	screen screen
 	now    func() time.Time
@@ -25,7 +25,7 @@ type progress struct {
 type screen interface {
 	every() time.Duration         // between two ticks; 0: none
 	show(p *phase, now time.Time) // after each status
-	tick(p *phase, now time.Time) // once in a while, so that a long step does not look like a hang
+	tick(p *phase, now time.Time) // at every tick, so that a long step does not look like a hang
 	leave()                       // before something else is written
 }
 
@@ -44,7 +44,7 @@ func newProgress(quiet, json bool) *progress {
 }
 
 // newScreen shows progress on a terminal by a line that is redrawn, and elsewhere by plain lines. With quiet nothing is shown;
-// with json nothing is shown elsewhere than on a terminal, as a program may read along.
+// with json progress is shown on a terminal only, because a program may read the output.
 func newScreen(f *os.File, quiet, json bool) screen {
 	switch {
 	case quiet:
@@ -75,7 +75,7 @@ func (p *progress) tick() {
 	p.screen.tick(&p.phase, p.now())
 }
 
-// show shows a status. One without words names work of which only the duration is known.
+// show shows a status. A status without words names work whose progress is unknown.
 func (p *progress) show(s method.Status) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -92,7 +92,7 @@ func (p *progress) say(text string) {
 	fmt.Fprintln(os.Stderr, text)
 }
 
-// drawn reports whether progress is drawn on a terminal, where somebody reads along.
+// drawn reports whether progress is drawn on a terminal.
 func (p *progress) drawn() bool {
 	_, ok := p.screen.(*terminal)
 	return ok
@@ -104,7 +104,7 @@ func (p *progress) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.screen.leave()
-	p.screen = silent{} // for a tick that is under way
+	p.screen = silent{} // a tick may still be under way
 }
 
 // silent shows nothing.

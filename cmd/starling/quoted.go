@@ -2,7 +2,7 @@ package main
 
 import "strings"
 
-// quoted is a word as a shell takes it.
+// quoted quotes a word for a shell.
 func quoted(word string) string {
 	plain := func(r rune) bool {
 		return r == '-' || r == '_' || r == '.' || r == '/' || r == '=' || r == ':' || r == ',' ||

@@ -59,7 +59,7 @@ func writeReport(run *starling.Run, a *eval.Assessment) (string, error) {
 	return path, ckpt.WriteFile(path, page.Bytes())
 }
 
-// showPage writes the page of a run that fit has just finished. The run is kept whether or not that works.
+// showPage writes the page of a run that fit has just finished. If that fails, the run is kept all the same.
 func showPage(result *starling.Result, dir string, line *progress) {
 	run, err := starling.OpenRun(dir)
 	if err == nil {

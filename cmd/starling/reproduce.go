@@ -27,7 +27,7 @@ func newReproduce() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "reproduce TABLE [CELL…]",
 		Short: "A paper's table beside ours",
-		Long: `Reproduce prints a paper's table beside starling's results: those of the runs that come with the program, and those of
+		Long: `Reproduce prints a paper's table beside starling's results: the results of the runs that come with the program, and of
 the runs in the folder --out. With CELLs it first makes the runs that the folder does not hold yet, one after another in the
 order in which they are named; a run that was stopped continues where it was saved. The files --record and --markdown are
 written again after each run. A CELL is a name of the table's first column or a pattern such as 'mnist-hmc-*'.
@@ -103,7 +103,7 @@ func (r *reproduce) run(cmd *cobra.Command, args []string) error {
 		}
 		defer unlock()
 	}
-	runs, err := r.write() // before hours are spent on what cannot be written
+	runs, err := r.write() // first, so that hours are not spent on results that cannot be written
 	if err != nil {
 		return err
 	}

@@ -46,7 +46,8 @@ func sameFile(a, b string) bool {
 	return err == nil && missing == nil && a == b
 }
 
-// lock takes the folder of the table for this process: two commands at once would slow each other down, and so spoil the times.
+// lock takes the folder of the table for this process: two commands at once would slow each other down, and their measured
+// times would be wrong.
 func (r *reproduce) lock() (unlock func(), err error) {
 	dir := filepath.Join(r.out, r.table.Name)
 	_, err = os.Lstat(r.out)

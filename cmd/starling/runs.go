@@ -20,7 +20,7 @@ func openRun(dir string) (*starling.Run, error) {
 	return run, err
 }
 
-// evaluation is what commands that evaluate runs have in common: their flags, and the work.
+// evaluation holds the flags and the work that commands which evaluate runs have in common.
 type evaluation struct {
 	options     starling.Options
 	json, quiet bool
@@ -35,7 +35,7 @@ func (e *evaluation) flags(cmd *cobra.Command) {
 
 func (e *evaluation) progress() *progress { return newProgress(e.quiet, e.json) }
 
-// of reads a run and evaluates it; the zero value of on stands for its own data.
+// of reads a run and evaluates it. The zero value of on is the run's own data.
 func (e *evaluation) of(cmd *cobra.Command, dir string, on starling.On, line *progress) (*starling.Run, *eval.Assessment, error) {
 	if err := checkThreads(e.options.Threads); err != nil {
 		return nil, nil, err

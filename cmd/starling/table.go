@@ -16,12 +16,13 @@ import (
 	"github.com/starling-smc/starling/uq"
 )
 
-// showMetrics writes the scores of a run's ensembles. groups asks for the uncertainty about each group of examples in full.
+// showMetrics writes the scores of a run's ensembles. With groups it also writes the uncertainty about each group of
+// examples.
 func showMetrics(w io.Writer, spec *starling.Spec, trace []starling.TraceLine, e *eval.Ensembles, a *eval.Assessment, groups bool) {
 	m := a.Metrics
 	rows := pages.Ensembles(spec, m)
 	for i, r := range rows {
-		if r.Name == pages.DeepEnsemble { // names are short, so that the table fits 80 columns
+		if r.Name == pages.DeepEnsemble { // short names, so that the table fits 80 columns
 			rows[i].Name = fmt.Sprintf("%d MAPs", spec.MAP.Restarts)
 		}
 	}
@@ -94,8 +95,8 @@ func regressionTable(rows []pages.Scored) *table.Table {
 	return &t
 }
 
-// found says how well epistemic entropy separates out-of-distribution inputs from the test examples, and wrong answers from right
-// ones. The epistemic entropy of a single network is 0: there the highest probability takes its place.
+// found says how well epistemic entropy separates out-of-distribution inputs from the test examples, and wrong answers from
+// right ones. The epistemic entropy of a single network is 0; for a single network the highest probability is used instead.
 func found(groups uq.Groups, single bool) string {
 	var ood []string
 	wrong, by := "", "AUROC"
@@ -125,7 +126,7 @@ func found(groups uq.Groups, single bool) string {
 	return ""
 }
 
-// evidence is the line of log Z, with how islands are weighed. at is the method's key in the config.
+// evidence writes the line about log Z and the weights of islands. at is the method's key in the config.
 func evidence(s *method.Sampling, at string, m *eval.Metrics, optimised bool) string {
 	line := fmt.Sprintf("log Z %s", minus(fmt.Sprintf("%.1f", *m.LogEvidence)))
 	if s.Islands > 1 {
@@ -139,12 +140,12 @@ func evidence(s *method.Sampling, at string, m *eval.Metrics, optimised bool) st
 	}
 	effective := float64(*m.EffectiveIslands)
 	if s.Combine.NeedsEvidence() {
-		return line + fmt.Sprintf("; islands are weighed by their evidence, which leaves %.1f of %d", effective, s.Islands)
+		return line + fmt.Sprintf("; islands are weighted by evidence, which leaves %.1f of %d effective", effective, s.Islands)
 	}
 	change := fmt.Sprintf("(--set %s.combine=%s)", at, bnn.Combinations.Name(bnn.Evidence{}))
 	if effective < float64(s.Islands)/2 {
-		return line + fmt.Sprintf("; evidence would leave %.1f of %d islands: its spread is noise at %d particles, so islands are weighed %v %s",
+		return line + fmt.Sprintf("; weights by evidence would leave %.1f of %d islands effective: the spread of log Z is noise at %d particles, so islands are weighted %v %s",
 			effective, s.Islands, s.Particles, s.Combine, change)
 	}
-	return line + fmt.Sprintf("; islands are weighed %v; evidence would leave %.1f of %d %s", s.Combine, effective, s.Islands, change)
+	return line + fmt.Sprintf("; islands are weighted %v; weights by evidence would leave %.1f of %d effective %s", s.Combine, effective, s.Islands, change)
 }

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/term"
 )
 
-// terminal shows progress by one line that is redrawn, and left standing at the end of each phase.
+// terminal shows progress in one line that is redrawn. At the end of each phase the line stays.
 type terminal struct {
 	out   io.Writer
 	width func() int // of the terminal, in columns
@@ -40,7 +40,7 @@ func newTerminal(f *os.File) *terminal {
 
 func (t *terminal) every() time.Duration { return drawAnew }
 
-// show draws a status at once if it has something to say, but not too often; else it leaves it to the next tick.
+// show draws a status at once if it has figures and the last line is old enough; else the next tick draws it.
 func (t *terminal) show(p *phase, now time.Time) {
 	if p.Ended || p.Long != "" && (p.Phase != t.name || now.Sub(t.drawn) >= redraw) {
 		t.draw(p, now)
@@ -86,7 +86,7 @@ func (t *terminal) leave() {
 	t.open = false
 }
 
-// layout is the first way to write a line that fits into the space, or the shortest, cut.
+// layout returns the longest form of a line that fits into the space, or the shortest form, cut.
 func layout(p *phase, space int) string {
 	line := p.Phase
 	for _, say := range []string{p.Long, p.Short} {

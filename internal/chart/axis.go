@@ -8,7 +8,7 @@ import (
 	"github.com/starling-smc/starling/internal/numeral"
 )
 
-// extent is the used part of an axis.
+// extent is the range of an axis that is in use.
 type extent struct {
 	low, high float64
 	any       bool // there is a value to show
@@ -39,7 +39,7 @@ func (e *extent) add(v float64) {
 // Values beyond these sizes are not shown: their differences would overflow or vanish.
 const least, most = 1e-100, 1e100
 
-// shows reports whether a value has a place on the axis.
+// shows reports whether a value can be shown on the axis.
 func (e *extent) shows(v float64) bool { return math.Abs(v) <= most && (!e.log || v >= least) }
 
 // pair adds a point, if both of its coordinates can be shown.
@@ -81,7 +81,7 @@ func (a Axis) ticks(e *extent, n int, outward bool) []tick {
 	if a.Zero && !e.fixed {
 		e.low, e.high = min(e.low, 0), max(e.high, 0)
 	}
-	if !(e.high-e.low > 1e-12*max(math.Abs(e.low), math.Abs(e.high), 1e-80)) { // a single value stands in the middle
+	if !(e.high-e.low > 1e-12*max(math.Abs(e.low), math.Abs(e.high), 1e-80)) { // a single value is placed in the middle
 		room := max(math.Abs(e.low)/10, 1e-9)
 		if a.Whole || e.low == 0 {
 			room = 1

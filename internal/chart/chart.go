@@ -18,8 +18,8 @@ import (
 	"strings"
 )
 
-// Width is the width of every chart, in its own units. These are about the pixels of a phone's screen, so that text of size
-// Text can be read there.
+// Width is the width of every chart, in its own units. A unit is about a pixel of a phone's screen, so that text of size Text
+// is legible there.
 const (
 	Width = 360
 	Text  = 12
@@ -41,7 +41,7 @@ type Chart struct {
 	X, Y   Axis
 	Height float64 // 0: a default
 	Left   float64 // least room for the ticks of the y axis, so that charts above one another align
-	Marks  []Mark  // later ones cover earlier ones
+	Marks  []Mark  // later marks cover earlier ones
 }
 
 // Axis is one axis. Min and Max are its ends; if they are equal, the axis reaches as far as the marks.
@@ -85,7 +85,7 @@ type Bars struct {
 // diagonal from (0, 0) to (X, Y).
 type Rule struct{ X, Y float64 }
 
-// Margin is the room that the chart's y axis takes.
+// Margin is the width of the chart's y axis with its labels.
 func (c *Chart) Margin() float64 {
 	_, y, height := c.extents()
 	margin := max(c.Left, 12)

@@ -16,8 +16,8 @@ func sortedFinite(values []float64) []float64 {
 	return f
 }
 
-// Thin keeps about most points of a line at most: the lowest and the highest of each stretch, and both ends. No peak is
-// lost, so the picture looks like that of the whole line.
+// Thin keeps about most points of a line at most: the lowest and the highest of each stretch, and both ends. No peak is lost,
+// so the picture looks the same.
 func Thin(x, y []float64, most int) (tx, ty []float64) {
 	n := len(x)
 	if n <= most || most < 4 {

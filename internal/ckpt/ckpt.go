@@ -49,7 +49,7 @@ type Encoder struct {
 	names  map[string]bool
 }
 
-// NewEncoder starts a container of the given kind, a name with the version of what it holds: "survey.Table/1".
+// NewEncoder starts a container of the given kind, a name with the version of the contents: "survey.Table/1".
 func NewEncoder(kind string) *Encoder {
 	e := &Encoder{names: map[string]bool{}}
 	e.add(make(raw, headerSize))
@@ -194,7 +194,7 @@ func NewDecoder(b []byte, kind string) (*Decoder, error) {
 // reader wants.
 func (d *Decoder) Err() error { return d.err }
 
-// Fail records a fault that the reader of the sections found, unless there was one before.
+// Fail records a fault that the caller found in the sections, unless there was one before.
 func (d *Decoder) Fail(format string, args ...any) {
 	if d.err == nil {
 		d.err = fmt.Errorf("checkpoint: "+format, args...)

@@ -85,8 +85,8 @@ func Rename(from, to string) error {
 	return syncDir(filepath.Dir(to))
 }
 
-// syncDir makes a rename durable. Windows has no such call and needs none. Some network file systems have none either, and
-// nothing can be done about it.
+// syncDir makes a rename durable. Windows has no such call and needs none. Some network file systems lack it too, and then
+// the error is ignored.
 func syncDir(dir string) error {
 	if runtime.GOOS == "windows" {
 		return nil

@@ -5,14 +5,14 @@ import (
 	"reflect"
 )
 
-// Settings are visited from the outside in: a struct, then what its fields hold. That is the order of Defaults, so that an
-// outer struct may fill an inner one before that fills itself, and the order of Check.
+// Settings are visited from the outside in: a struct, then what its fields hold. Defaults and Check are called in this order,
+// so an outer struct may fill an inner one before the inner one fills itself.
 //
-// The path of a setting is that of a --set: the part of a family stands under its name, method.smc.move.hmc.steps, and a setting
-// beside a part's name under the family, layers.0.name.
+// The path of a setting is written as for --set. The settings of a part stand under the part's name,
+// method.smc.move.hmc.steps; a setting beside a part's name stands under the family, layers.0.name.
 
-// Check lists what is wrong with settings built in Go, a struct or a pointer to one: an *Error; nil if nothing is. With the
-// tables of the families given, paths hold the names of the parts.
+// Check checks settings built in Go, given as a struct or a pointer to one. Its error is an *Error that lists every fault,
+// nil if there is none. Paths in it hold the names of the parts whose families' tables are given.
 func Check(v any, families ...Family) error {
 	found, moved := newCodec(families).check(copyOf(reflect.ValueOf(v)), "")
 	for i := range found {
@@ -22,7 +22,8 @@ func Check(v any, families ...Family) error {
 	return none.Error(found...)
 }
 
-// check calls every Check in v, which stands at path. The paths of faults may have to be moved.
+// check calls every Check in v, the value at path. It returns the faults, and the paths that are written elsewhere in a
+// config (walker.moved).
 func (c codec) check(v reflect.Value, path string) (found []Fault, moved map[string]string) {
 	all := NewFaults()
 	w := walker{codec: c, moved: map[string]string{}, visit: func(v any, path string) {
@@ -34,8 +35,8 @@ func (c codec) check(v reflect.Value, path string) (found []Fault, moved map[str
 	return all.All(), w.moved
 }
 
-// Complete fills the defaults into settings built in Go, given by a pointer, as Parse does where nothing was written: every field
-// whose zero means that it was left out.
+// Complete fills in the defaults of settings built in Go, given by a pointer. It sets the fields that Parse sets where a
+// config leaves them out: those that are zero.
 func Complete(pointer any, families ...Family) {
 	newCodec(families).defaults(reflect.ValueOf(pointer).Elem())
 }
@@ -53,7 +54,7 @@ func (c codec) defaults(v reflect.Value) {
 type walker struct {
 	codec
 	visit func(pointer any, path string)
-	moved map[string]string // from where a check names a setting to where it is written
+	moved map[string]string // the path by which a check names a setting → the path at which a config writes it
 }
 
 // walk visits the value at path, which must be settable; around is the path of the family that it is a part of, else path.
@@ -107,7 +108,7 @@ func (w *walker) field(f field, v reflect.Value, path, around string) {
 	}
 }
 
-// partPath is the path of the settings of the part that is in a family's field.
+// partPath returns the path of a part's settings; the part is the value of a family's field.
 func (w *walker) partPath(v reflect.Value, path string) string {
 	family := w.families[v.Type()]
 	if family == nil {

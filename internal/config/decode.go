@@ -10,21 +10,21 @@ import (
 	"github.com/starling-smc/starling/internal/spelling"
 )
 
-// decoder turns nodes into settings. It collects every fault rather than stopping at the first. It runs twice over the same
-// nodes: defaults are filled in between, and the second time what is written goes over them.
+// decoder turns nodes into settings. It collects every fault rather than stopping at the first. It decodes the same nodes
+// twice, with the defaults filled in between. The second time, written values replace defaults.
 type decoder struct {
 	codec
 	source *Source
 	faults []fault
-	again  bool // the second time: faults of the first are known
+	again  bool // this is the second time: faults were collected the first time
 
-	zeros []fault                  // zeros that are written over a default
-	lost  map[string]bool          // paths whose values could not be decoded: they are missing for checks
-	meant map[string]bool          // paths that an unknown key may be a misspelling of: likewise, where they are not written
-	spare map[string]reflect.Value // by path: parts of a family that are named beside the one that is used, for their faults
+	zeros []fault                  // zeros that a config writes where there is a default
+	lost  map[string]bool          // paths whose values could not be decoded: checks see them as missing
+	meant map[string]bool          // paths that an unknown key may be a misspelling of: unless written, also missing for checks
+	spare map[string]reflect.Value // by path: surplus parts, named beside the part that is used; decoded for their faults alone
 }
 
-// fault notes a fault of n at path, where the value itself is of use.
+// fault notes a fault of n at path, whose value is lost.
 func (d *decoder) fault(n *node, path, format string, args ...any) {
 	d.faultAt(n.place, path, format, args...)
 }
@@ -35,7 +35,7 @@ func (d *decoder) faultAt(p place, path, format string, args ...any) {
 	}
 }
 
-// want notes that n is no value for path.
+// want notes that n is of the wrong kind for path.
 func (d *decoder) want(n *node, path, what string) {
 	d.lost[path] = true
 	d.fault(n, path, "want %s, have %s", what, n.kind())
@@ -69,8 +69,8 @@ func (d *decoder) decode(path string, v reflect.Value, n *node, f field) {
 	}
 }
 
-// structure decodes a table of the settings of a struct, or its short form. For a part of a family, the settings beside its
-// name are left out.
+// structure decodes the settings of a struct from a table, or from the struct's short form. It leaves out the settings that
+// stand beside the name of a part.
 func (d *decoder) structure(path string, v reflect.Value, n *node, part bool) {
 	var own []slot
 	for _, s := range slots(v) {
@@ -107,7 +107,7 @@ type table struct {
 	d        *decoder
 	path     string
 	n        *node
-	what     string // that the keys are, for messages
+	what     string // the kind of the keys, for messages
 	known    []string
 	slots    []slot
 	families []*choice
@@ -206,7 +206,7 @@ func (t *table) besideOf(name string) (rows []string) {
 	return rows
 }
 
-// unknown is the fault of a name that is none of the known.
+// unknown notes the fault of an unknown name.
 func (d *decoder) unknown(k key, what, path string, known []string) {
 	d.faultAt(k.place, path, "unknown %s %q%s (known: %s)", what, k.name, spelling.Suggest(k.name, known), strings.Join(known, ", "))
 	if near := spelling.Nearest(k.name, known); near != "" {
@@ -230,7 +230,7 @@ func (d *decoder) list(path string, v reflect.Value, n *node, f field) {
 	}
 }
 
-// example is a list of items of a type.
+// example returns a list of items of a type, for messages.
 func example(item reflect.Type) string {
 	switch item.Kind() {
 	case reflect.Int, reflect.Uint64, reflect.Float64:
@@ -257,7 +257,7 @@ func (d *decoder) array(path string, v reflect.Value, n *node, f field) {
 	}
 }
 
-// pairs decodes a mapping into a list of structs of two strings, a name and what it stands for.
+// pairs decodes a mapping into a list of structs of two strings: a name and its value.
 func (d *decoder) pairs(path string, v reflect.Value, n *node) {
 	one := v.Type().Elem()
 	name, value := strings.ToLower(one.Field(0).Name), strings.ToLower(one.Field(1).Name)
@@ -279,5 +279,5 @@ func (d *decoder) pairs(path string, v reflect.Value, n *node) {
 	v.Set(pairs)
 }
 
-// spares lists the paths of parts that are named beside the one that is used.
+// spares lists the paths of surplus parts.
 func (d *decoder) spares() []string { return slices.Sorted(maps.Keys(d.spare)) }

@@ -7,10 +7,12 @@ import (
 	"strings"
 )
 
-// listed is how many values that differ are worth a line: quite another config differs in nearly all.
+// listed is the largest number of differing values that Diff lists. A config for something else differs in nearly all of
+// them.
 const listed = 8
 
-// Diff lists the values of two configs that Encode wrote that differ, by their paths, at most 8 of them; nil if there are none.
+// Diff compares two configs that Encode wrote. Its error lists the values that differ by their paths, at most 8 of them; it
+// is nil if none differ.
 func Diff(was, is []byte) error {
 	if bytes.Equal(was, is) {
 		return nil
@@ -53,7 +55,7 @@ func orNothing(value string) string {
 	return value
 }
 
-// leaves calls f for every value below n that has no parts.
+// leaves calls f for every leaf below n: every scalar and every empty table or list.
 func (n *node) leaves(path string, f func(path, value string)) {
 	if len(n.items) == 0 {
 		f(path, n.flow())

@@ -7,12 +7,12 @@
 // exported field has a tag. The tag holds the name of the key and options:
 //
 //	`yaml:"rate"`                 a key of that name
-//	`yaml:"rate,omitempty"`       left out of what is written where it is zero
+//	`yaml:"rate,omitempty"`       not written where it is zero
 //	`yaml:"units,short"`          the struct may be written as this value alone: {dense: 8} for {dense: {units: 8}}
 //	`yaml:",short"`               this value alone is all that is written: it has no key
 //	`yaml:"bias,not"`             a bool whose key means the opposite: bias: false sets NoBias
 //	`yaml:",inline"`              the settings of an embedded struct, or the rows of a family, stand among the struct's own keys
-//	`yaml:"name,beside"`          of a part: stands beside the part's name, as in {dense: 8, name: fc1}
+//	`yaml:"name,beside"`          a setting of a part, written beside the part's name, as in {dense: 8, name: fc1}
 //	`yaml:"jitter,zero"`          a 0 that is written is a value, although there is a default
 //	`yaml:"share,nonzero"`        a 0 that is written is refused, although there may be no default
 //	`yaml:"groups,pairs"`         a list of structs of two strings, written as a mapping and kept in order: {noise: noise.npy}
@@ -20,7 +20,7 @@
 //
 // A field is a bool, a number (int, uint64, float64), a string, a struct, a pointer to one of these, a list of them, an array
 // (one value for all of its items, or a list) or a part of a family. A pointer is an optional block, or a scalar whose zero
-// differs from being left out. A null means left out, in a file and in a --set.
+// does not mean "left out". A null means "left out", in a file and in a --set.
 //
 // # Families
 //

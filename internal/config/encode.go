@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// Encoding is the inverse of decoding with defaults: what Parse returned is written so that Parse reads the same value again,
-// and the same bytes are written for that. A value is left out only where reading leads to it anyhow: so Defaults is asked what
-// it makes of a field that is missing.
+// Encoding is the inverse of decoding with defaults. Parse reads an encoded value back as the same value, and that value is
+// encoded as the same bytes. A value is left out only where Parse would fill it in, so encoding calls Defaults to see how a
+// missing field is filled.
 //
-// A part that no table has, such as a move of a Go program's own, is written by the name of its type, which Parse refuses.
+// A part that is in no table, such as a Go program's own move, is written as the name of its type, which Parse refuses.
 
 // Encode writes settings, a struct or a pointer to one, as YAML. Fields of interface types need their tables of parts.
 func Encode(v any, families ...Family) []byte {
@@ -89,8 +89,8 @@ func (c codec) encodeList(v reflect.Value, f field) *node {
 	return out
 }
 
-// encodeStruct writes the settings of a struct; start is the value that decoding starts from. For a part of a family, the
-// settings beside its name are left out.
+// encodeStruct writes the settings of a struct; start is the value that decoding starts from. The settings beside the name of
+// a part are left out.
 func (c codec) encodeStruct(v, start reflect.Value, part bool) *node {
 	if short := c.encodeShort(v, start, part); short != nil {
 		return short
@@ -120,7 +120,7 @@ func (c codec) encodeStruct(v, start reflect.Value, part bool) *node {
 	return out
 }
 
-// encodeShort is the short form of a struct; nil if it has none, or if the other settings are not as Defaults makes them.
+// encodeShort is the short form of a struct; nil if it has none, or if another setting differs from its default.
 func (c codec) encodeShort(v, start reflect.Value, part bool) *node {
 	guess := copyOf(start)
 	at := -1
@@ -149,7 +149,8 @@ func (c codec) encodeShort(v, start reflect.Value, part bool) *node {
 	return nil
 }
 
-// encodePart writes a part of a family: its name, or a table of its name with its settings and of those beside the name.
+// encodePart writes a part of a family: its name alone, or a table that holds its name with its settings and the settings
+// beside the name.
 func (c codec) encodePart(v reflect.Value, inline bool) *node {
 	family, part := c.family(v.Type()), v.Elem()
 	row := family.row(part)

@@ -11,37 +11,37 @@ import (
 	"github.com/starling-smc/starling/internal/spelling"
 )
 
-// Checker is a struct of settings that says what is wrong with them. Defaults are filled in by then: a check never asks what
-// was written. It is called for the struct alone; the settings inside it have checks of their own.
+// Checker is a struct of settings that checks them. Defaults are filled in before Check is called, so a check never asks
+// which values were written. Check is called for the struct alone; structs inside it have checks of their own.
 type Checker interface{ Check(f *Faults) }
 
-// Defaulter is a struct of settings, by pointer, that fills in what was left out: Defaults sets fields that are zero. Outer
-// structs come before those inside them, so that an outer one may fill its parts. What was written, a zero too, is then
-// written over it.
+// Defaulter is a pointer to a struct of settings that fills in its defaults: Defaults sets fields that are zero. It is called
+// for outer structs before inner ones, so that an outer struct may fill its parts. After it, written values, also zeros,
+// replace the defaults.
 type Defaulter interface{ Defaults() }
 
 // Fault is one thing that is wrong with settings.
 type Fault struct {
-	Path    string   // of the setting, dotted, by names in YAML; empty: of all of them
-	Also    []string // paths of others that it lies with as much; a --set among them is what is shown
-	Inside  bool     // the fault may as well lie inside Path: a --set there is what is shown
+	Path    string   // of the setting: names in YAML with dots between them; empty: the fault is of all settings together
+	Also    []string // paths of other settings that may be the cause; if a --set brought one of them, the fault is shown there
+	Inside  bool     // the cause may be a setting inside Path; if a --set brought one of them, the fault is shown there
 	Message string
 }
 
-// Faults collects what is wrong with settings, field by field. Fields are named as in YAML, relative to the struct that is
+// Faults collects the faults of settings, field by field. Fields are named as in YAML, relative to the struct that is
 // checked: "step", "gradient.batch", "layers.2".
 type Faults struct {
-	path string // of the struct, with a dot behind it; empty for the outermost
+	path string // of the struct, ending in a dot; empty for the outermost struct
 	all  *[]Fault
 }
 
 // NewFaults collects the faults of a struct of settings.
 func NewFaults() *Faults { return &Faults{all: new([]Fault)} }
 
-// All lists what was collected.
+// All returns the collected faults.
 func (f *Faults) All() []Fault { return *f.all }
 
-// In collects into the same list for a struct that stands in a field.
+// In returns a collector for the struct in a field. It adds to the same list.
 func (f *Faults) In(field string) *Faults {
 	path := f.join(field)
 	if path != "" {
@@ -62,15 +62,15 @@ func (f *Faults) Add(field, format string, args ...any) {
 	*f.all = append(*f.all, Fault{Path: f.join(field), Message: fmt.Sprintf(format, args...)})
 }
 
-// If notes a fault of a field where something is bad.
+// If notes a fault of a field if bad is true.
 func (f *Faults) If(bad bool, field, format string, args ...any) {
 	if bad {
 		f.Add(field, format, args...)
 	}
 }
 
-// Conflict notes a fault that several fields make together. It is shown at the first or, if a --set brought one of the
-// others, there.
+// Conflict notes a fault of several fields together. It is shown at the first field or, if a --set brought another of them,
+// at that one.
 func (f *Faults) Conflict(fields []string, format string, args ...any) {
 	paths := make([]string, len(fields))
 	for i, field := range fields {
@@ -79,7 +79,7 @@ func (f *Faults) Conflict(fields []string, format string, args ...any) {
 	*f.all = append(*f.all, Fault{Path: paths[0], Also: paths[1:], Message: fmt.Sprintf(format, args...)})
 }
 
-// Inside notes a fault of a field together with all that stands inside it. It is shown at the first --set inside, else at the
+// Inside notes a fault of a field and the settings inside it. It is shown at the first --set inside the field, else at the
 // field.
 func (f *Faults) Inside(field, format string, args ...any) {
 	*f.all = append(*f.all, Fault{Path: f.join(field), Inside: true, Message: fmt.Sprintf(format, args...)})
@@ -114,7 +114,7 @@ func (f *Faults) OneOf(field, name string, known ...string) {
 // LongestName is the number of bytes that a name may have.
 const LongestName = 100
 
-// Printable reports whether a name can stand in a line of text, and does not fill it.
+// Printable reports whether a name has only printable characters and at most LongestName bytes.
 func Printable(name string) bool {
 	return len(name) <= LongestName && utf8.ValidString(name) && !strings.ContainsFunc(name, unicode.IsControl)
 }

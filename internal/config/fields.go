@@ -102,7 +102,7 @@ type slot struct {
 	v reflect.Value
 }
 
-// slots lists the settings of a struct, those of embedded structs among them.
+// slots lists the settings of a struct, including the settings of its embedded structs.
 func slots(v reflect.Value) []slot {
 	var out []slot
 	for _, f := range fields(v.Type()) {

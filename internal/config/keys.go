@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Keys lists the dotted keys that a config of type T may have, blocks and their settings, in the order of the structs: what a
-// --set may begin with. N stands for the number of an item of a list, NAME for a name that the user chooses. The settings of a
-// part that holds a part of its own family are listed once.
+// Keys lists the dotted keys of a config of type T, blocks and settings, in the order of the fields. A --set argument begins
+// with one of them. N stands for the index of an item of a list, NAME for a name that the user chooses. Where a part may hold
+// a part of its own family, the settings of the inner part are not listed again.
 func Keys[T any](families ...Family) []string {
 	k := keys{codec: newCodec(families)}
 	k.settings(reflect.TypeFor[T](), "", "", nil)
@@ -25,8 +25,8 @@ func (k *keys) add(path string) {
 	}
 }
 
-// settings adds those of a struct. around is the path of the family that it is a part of, else path. open are the types that
-// path leads through.
+// settings adds the keys of a struct. around is the path of the struct's family if it is a part of one, else path. open holds
+// the types on the way to path.
 func (k *keys) settings(t reflect.Type, path, around string, open []reflect.Type) {
 	if slices.Contains(open, t) {
 		return

@@ -7,7 +7,7 @@ import (
 
 // Parse reads a config into a struct of type T, after making the changes that sets ask for ("a.b.c=4"). Defaults are filled in.
 // Fields of interface types need their tables of parts. The error, an *Error, lists every fault; file is the config's name
-// there. The Source tells later faults where their settings were written.
+// there. The Source gives the places of settings to faults that are found later.
 func Parse[T any](file string, text []byte, sets []string, families ...Family) (T, *Source, error) {
 	var v, none T
 	source, err := newCodec(families).parse(file, text, sets, reflect.ValueOf(&v).Elem())
@@ -47,7 +47,7 @@ func (c codec) parse(file string, text []byte, sets []string, v reflect.Value) (
 	return source, source.error(append(d.faults, d.check(v)...))
 }
 
-// check lists the faults of checks that decoding does not explain, and the zeros that no check refused.
+// check adds the faults of checks that do not follow from a fault of decoding, and the zeros that no check refused.
 func (d *decoder) check(v reflect.Value) []fault {
 	found, moved := d.codec.check(v, "")
 	for _, path := range d.spares() {
@@ -70,7 +70,8 @@ func (d *decoder) check(v reflect.Value) []fault {
 	return append(out, zeros...)
 }
 
-// explains reports whether decoding found a fault in what a check found a fault with: only its own fault is of use.
+// explains reports whether decoding found a fault in a setting that a check found a fault with. Only the fault of decoding is
+// then shown.
 func (d *decoder) explains(f Fault) bool {
 	for _, path := range append([]string{f.Path}, f.Also...) {
 		path = moveAll(d.source.moved, path)
@@ -93,7 +94,7 @@ func (d *decoder) explains(f Fault) bool {
 	return false
 }
 
-// without drops the zeros for which a check has a fault, at path, of its own.
+// without drops the zeros at path: a check has a more specific fault for them.
 func without(zeros []fault, path string) []fault {
 	var out []fault
 	for _, z := range zeros {

@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// choice is a family in a table that is decoded: the parts that its keys name. One is right.
+// choice holds the parts of one family that the keys of a table name. Exactly one of them is right.
 type choice struct {
 	family Family
 	v      reflect.Value // the field
 	inline bool          // the names stand among the keys of a struct
-	rows   []int         // that are named, in the order of the file
+	rows   []int         // rows of the named parts, in the order of the file
 	parts  []reflect.Value
 }
 
@@ -42,7 +42,7 @@ func (d *decoder) part(path string, v reflect.Value, n *node) {
 	t.decode()
 }
 
-// forms lists how the parts of a family are written, for messages.
+// forms lists, for messages, how each part of a family is written.
 func forms(f Family) string {
 	var out []string
 	for row, name := range f.Names() {
@@ -91,7 +91,8 @@ func either(names []string) string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-// choose finds the parts that the keys of a table name. What may stand beside their names joins the known keys.
+// choose finds the parts that the keys of a table name. It adds the settings that may stand beside their names to the known
+// keys.
 func (t *table) choose(c *choice) {
 	for i, k := range t.n.keys {
 		row := slices.Index(c.family.Names(), k.name)
@@ -113,8 +114,8 @@ func (t *table) choose(c *choice) {
 	}
 }
 
-// start is the value that the settings of a part are decoded into: a copy of the row's, the second time the one with its
-// defaults. spare is the path of a part that is named beside another.
+// start returns the value that the settings of a part are decoded into: the first time a copy of the row's part, the second
+// time the value with defaults. spare is the path of a surplus part, else empty.
 func (d *decoder) start(c *choice, row int, spare string) reflect.Value {
 	part := copyOf(c.family.part(row))
 	switch {
@@ -129,7 +130,7 @@ func (d *decoder) start(c *choice, row int, spare string) reflect.Value {
 	return part
 }
 
-// settings decodes what stands behind the name of a part, the value of outer's key.
+// settings decodes the settings of a part: the value whose key is the part's name.
 func (d *decoder) settings(outer, path string, c *choice, row int, part reflect.Value, n *node) {
 	name := c.family.Names()[row]
 	switch {
@@ -154,7 +155,7 @@ func (t *table) take(c *choice) {
 		c.v.Set(c.parts[0])
 	case c.inline || t.n.unset:
 	case len(t.n.keys) == 0 && !d.again:
-		// The struct around may have a default.
+		// The outer struct may have a default.
 	case len(t.n.keys) == 0:
 		if c.v.IsNil() {
 			d.faults = append(d.faults, fault{t.n.place, t.path, "want one of " + strings.Join(names, ", ")})

@@ -24,7 +24,7 @@ func (d *decoder) scalar(path string, v reflect.Value, n *node, f field) {
 		d.number(path, v, n, f, "a number")
 	case reflect.String:
 		s, ok := n.scalar.(string)
-		if _, whole := n.scalar.(uint64); whole { // a column's number, a name of digits
+		if _, whole := n.scalar.(uint64); whole { // an index of a column, or a name made of digits
 			s, ok = n.text, true
 		}
 		if !ok {
@@ -39,7 +39,7 @@ func (d *decoder) scalar(path string, v reflect.Value, n *node, f field) {
 	}
 }
 
-// number decodes a number, or a word for one. The number itself is refused where there is a word for it.
+// number decodes a number, or a word for one. A number for which there is a word is refused.
 func (d *decoder) number(path string, v reflect.Value, n *node, f field, what string) {
 	next := reflect.New(v.Type()).Elem()
 	for _, w := range f.words {
@@ -74,7 +74,7 @@ func (d *decoder) put(path string, v, next reflect.Value, n *node, f field) {
 
 const exact = 1 << 53 // whole numbers up to this are exact in float64 too
 
-// setNumber sets v to a finite number; false if n is none for it.
+// setNumber sets v to a finite number; it returns false if n is not a number that v can hold.
 func setNumber(v reflect.Value, n *node) bool {
 	number, ok := number(n)
 	switch {

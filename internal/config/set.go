@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// A --set argument is "a.b.c=VALUE": the names of keys with dots between them, items of lists by their number from 0, and a YAML
-// value. It changes the text's tree before anything is decoded, so that file and arguments meet the same checks. Tables on the
-// way are made where they are missing, so that a default can be changed. Whether the keys exist is for decoding to say.
+// A --set argument is "a.b.c=VALUE": keys with dots between them, items of lists by their index from 0, and a YAML value. It
+// changes the parsed tree before decoding, so the file and the arguments meet the same checks. Missing tables on the way are
+// made, so that a default can be changed. Decoding finds unknown keys.
 //
 // A null leaves a value out, whatever the file says: map=null.
 
@@ -24,7 +24,7 @@ func (n *node) set(arg string) *fault {
 	}
 	value, f := parseValue([]byte(text))
 	if f != nil {
-		return bad("%q is no YAML value: %s", text, f.message)
+		return bad("%q is not a YAML value: %s", text, f.message)
 	}
 	if strings.TrimSpace(text) == "" {
 		return bad("no value")
@@ -37,7 +37,7 @@ func (n *node) set(arg string) *fault {
 		case n.list:
 			index, err := strconv.Atoi(step)
 			if err != nil || index < 0 || index >= len(n.items) {
-				return bad("%s has %s, no %q", strings.Join(steps[:i], "."), n.indices(), step)
+				return bad("%s has %s, not %q", strings.Join(steps[:i], "."), n.indices(), step)
 			}
 			if last {
 				n.items[index] = value

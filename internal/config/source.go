@@ -6,21 +6,21 @@ import (
 	"strings"
 )
 
-// Source is where the settings of a config were written. A nil Source is that of settings built in Go.
+// Source maps the settings of a config to the places where they were written. It is nil for settings built in Go.
 type Source struct {
 	file   string
 	places map[string]place
-	order  []string          // of the paths in places
-	moved  map[string]string // paths of settings that are written elsewhere, in a short form or beside a part's name, to there
+	order  []string          // the paths in places, in the order of the text
+	moved  map[string]string // by path: the path at which a setting is written, if in a short form or beside a part's name
 }
 
 func newSource(file string) *Source {
 	return &Source{file: file, places: map[string]place{}, moved: map[string]string{}}
 }
 
-// Error makes an *Error of faults that were found after the config was read, by the data for example; nil if there are none.
-// A fault is shown at the first --set inside its path or of another path that it lies with, else where its path was written,
-// else at the nearest part around it.
+// Error returns an *Error of faults that were found after the config was read, for example in the data; nil if there are
+// none. The place of a fault is the first --set inside its path or at a path in Also; else the place where its path was
+// written; else that of the nearest enclosing setting.
 func (s *Source) Error(faults ...Fault) error {
 	var located []fault
 	for _, f := range faults {
@@ -39,7 +39,7 @@ func (s *Source) error(faults []fault) error {
 		e.File = s.file
 	}
 	for _, f := range faults {
-		if !slices.Contains(e.faults, f) { // an embedded struct's check is the outer one's too
+		if !slices.Contains(e.faults, f) { // the check of an embedded struct is promoted to the outer struct, so it runs twice
 			e.faults = append(e.faults, f)
 		}
 	}
@@ -88,7 +88,7 @@ func (s *Source) written(path string) bool {
 	return ok
 }
 
-// around is the place of path, or of the nearest part around it that was written.
+// around returns the place of path, or of the nearest enclosing setting that was written.
 func (s *Source) around(path string) place {
 	for {
 		if p, ok := s.places[path]; ok || path == "" {
@@ -98,7 +98,7 @@ func (s *Source) around(path string) place {
 	}
 }
 
-// inside is the place of the first --set inside path.
+// inside returns the place of the first --set inside path.
 func (s *Source) inside(path string) (place, bool) {
 	for _, p := range s.order {
 		if at := s.places[p]; at.set != "" && p != path && within(p, path) {
@@ -108,7 +108,7 @@ func (s *Source) inside(path string) (place, bool) {
 	return place{}, false
 }
 
-// moveAll replaces the parts of path that are written elsewhere.
+// moveAll replaces the beginnings of path that are written elsewhere.
 func moveAll(moved map[string]string, path string) string {
 	for part := path; part != ""; part = part[:max(0, strings.LastIndexByte(part, '.'))] {
 		if to, ok := moved[part]; ok {
@@ -121,12 +121,12 @@ func moveAll(moved map[string]string, path string) string {
 // fault is a Fault whose place is known.
 type fault struct {
 	place   place
-	path    string // dotted, as for --set; empty if the message says it all
+	path    string // dotted, as for --set; empty if the message names the setting
 	message string
 }
 
-// Error is what is wrong with a config: every fault on a line of its own with its place, which is file, line and column, or
-// the --set argument, or for settings built in Go the path.
+// Error lists the faults of a config, each on a line of its own with its place: file, line and column, or the --set argument,
+// or the path for settings built in Go.
 type Error struct {
 	File   string // as given to Parse; empty for settings built in Go
 	faults []fault

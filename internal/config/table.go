@@ -6,12 +6,12 @@ import (
 	"slices"
 )
 
-// Table is a family of parts that stand for one another, such as moves or layers: the only place that lists their names.
-// A setting of the interface type T is written by such a name: {hmc: {steps: 3}} is the row hmc's part with 3 steps. A
-// part without settings is written by its name alone: relu.
+// Table lists a family of interchangeable parts, such as moves or layers. It is the only list of their names. A setting of
+// the interface type T is written by the name of a row: {hmc: {steps: 3}} is the part of the row hmc with 3 steps. A part
+// without settings is written by its name alone: relu.
 type Table[T any] []Row[T]
 
-// Row is one part of a family. Part is its value where no setting is written.
+// Row is one part of a family. Part is the value that a config's settings are decoded over.
 type Row[T any] struct {
 	Name string
 	Part T
@@ -46,8 +46,8 @@ func (t Table[T]) Find(name string) (part T, ok bool) {
 	return part, false
 }
 
-// Name returns the name of the row that a part was made from: that of its type or, where several rows have the type, the one
-// that equals it but for its settings. It is empty for a part that no row stands for.
+// Name returns the name of the row that a part was made from: the row with the part's type or, if several rows have that
+// type, the row whose part equals it except for settings. It is empty if there is no such row.
 func (t Table[T]) Name(part T) string {
 	if i := t.row(reflect.ValueOf(part)); i >= 0 {
 		return t[i].Name
@@ -85,7 +85,7 @@ func (t Table[T]) row(part reflect.Value) int {
 	return -1
 }
 
-// fixed is a part without its settings: what tells rows of the same type apart.
+// fixed returns a part with its settings zeroed. Rows of the same type differ in it.
 func fixed(part reflect.Value) any {
 	out := copyOf(part)
 	if out.Kind() == reflect.Struct {

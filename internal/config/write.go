@@ -8,7 +8,7 @@ import (
 
 // A table or list is written on one line, {…} or […], where that fits, else as a block.
 
-// width is the length of a line that a block may have before it is written over several.
+// width is the longest line, in characters, that a table or list is written on.
 const width = 110
 
 // write renders the entries of a table or list, each on lines of its own.
@@ -60,7 +60,7 @@ func (n *node) flow() string {
 // is safe, else quoted.
 func Scalar(text string) string {
 	switch strings.ToLower(text) {
-	case "y", "n", "yes", "no", "on", "off": // truth values to readers of YAML 1.1
+	case "y", "n", "yes", "no", "on", "off": // YAML 1.1 reads these as booleans
 		return strconv.Quote(text)
 	}
 	if strings.ContainsAny(text, ",[]{}:#\n'\"&*!|>%@`<?\\=") || strings.ContainsFunc(text, unsafe) {

@@ -14,19 +14,19 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// The YAML of a config is a small part of YAML: mappings with names as keys, lists, and scalars. Anchors, aliases, tags and
-// merge keys are refused, so that a config shows what it says. A key that stands twice, a second document and a tab as
-// indentation are refused too.
+// A config uses a small part of YAML: mappings with names as keys, lists, and scalars. Anchors, aliases, tags and merge keys
+// are refused, so that every value stands where it is used. Duplicate keys, a second document and indentation by tabs are
+// refused too.
 
 // node is a YAML value that remembers where it stands: a scalar, a list (items) or a table (keys with items).
 type node struct {
 	place  place
 	scalar any    // bool, int64, uint64, float64, string; nil for null, lists and tables
-	text   string // of a whole number, as it was written
+	text   string // a whole number as it was written
 	list   bool
 	table  bool
-	unset  bool    // a table that stands only on the way to a null of --set: nothing is set by it
-	keys   []key   // of a table
+	unset  bool    // a table that was made only for a --set of null: it sets nothing
+	keys   []key   // of a table: its keys
 	items  []*node // of a list, or a table's values in the order of its keys
 }
 
@@ -53,7 +53,7 @@ func parse(text []byte) (*node, *fault) {
 // parseValue reads one YAML document of any kind.
 func parseValue(text []byte) (*node, *fault) {
 	if text = bytes.TrimPrefix(text, []byte("\ufeff")); !utf8.Valid(text) {
-		return nil, &fault{message: "the text is not UTF-8: save it as that"}
+		return nil, &fault{message: "the text is not UTF-8: save it as UTF-8"}
 	}
 	file, err := parser.ParseBytes(text, 0)
 	if err != nil {
@@ -70,7 +70,7 @@ func parseValue(text []byte) (*node, *fault) {
 	}
 	if len(file.Docs) > 1 {
 		start := file.Docs[1].GetToken().Position
-		return nil, &fault{place: at(start.Line, start.Column), message: "a second document; a config is one"}
+		return nil, &fault{place: at(start.Line, start.Column), message: "a second document; a config has only one"}
 	}
 	if len(file.Docs) == 0 || file.Docs[0].Body == nil {
 		return &node{place: at(1, 1)}, nil
@@ -98,7 +98,7 @@ func convert(n ast.Node) (*node, *fault) {
 	case *ast.StringNode:
 		out.scalar = n.Value
 		if v, err := strconv.ParseFloat(n.Value, 64); err == nil && n.Token.Type == token.StringType && isDecimal(n.Value) {
-			out.scalar = v // 1e-3, which YAML 1.1 takes for text
+			out.scalar = v // 1e-3, which YAML 1.1 reads as text
 		}
 	case *ast.LiteralNode:
 		out.scalar = n.Value.Value
@@ -179,7 +179,7 @@ func (n *node) kind() string {
 		return "nothing"
 	}
 	if s, ok := n.scalar.(string); ok {
-		if r := []rune(s); len(r) > 60 { // another file than a config, as a rule
+		if r := []rune(s); len(r) > 60 { // usually the file is not a config
 			return strconv.Quote(string(r[:60])) + "…"
 		}
 		return strconv.Quote(s)

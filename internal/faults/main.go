@@ -11,7 +11,7 @@
 //
 //	go run ./internal/faults            # all
 //	go run ./internal/faults smc-       # those whose file name contains smc-
-//	go run ./internal/faults -share 5m  # as many as begin within 5 minutes: what changed first, then by rotation
+//	go run ./internal/faults -share 5m  # as many as begin within 5 minutes: those of changed files first, then by rotation
 //	go run ./internal/faults -list      # runs no test: prints each patch, its files, its test, and whether it applies
 package main
 
@@ -61,7 +61,7 @@ func run(part string, share time.Duration, base string, listing bool) error {
 	return tryAll(root, patches, share)
 }
 
-// list prints what is known without running a test.
+// list prints all patches without running a test.
 func list(root string, patches []*patch) error {
 	stale := 0
 	for _, p := range patches {

@@ -9,8 +9,8 @@ import (
 )
 
 // inOrder sorts patches for a run that tries a share of them: first those that changed since base, or that break a file
-// which changed; then the others. Both parts begin at a patch that moves on by one with each commit, so that every patch has
-// its turn.
+// which changed; then the others. Both parts begin at a patch that advances by one with each commit, so that every patch is
+// tried in turn.
 func inOrder(root string, patches []*patch, base string) ([]*patch, error) {
 	changed, since, err := changes(root, base)
 	if err != nil {

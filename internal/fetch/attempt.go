@@ -39,7 +39,7 @@ func (c *Client) attempt(ctx context.Context, url string, p *part) error {
 	if err != nil {
 		return err
 	}
-	request.Header.Set("Accept-Encoding", "identity") // the bytes of the file, not packed once more
+	request.Header.Set("Accept-Encoding", "identity") // the bytes of the file, without further compression
 	request.Header.Set("User-Agent", "starling")
 	if p.have > 0 {
 		request.Header.Set("Range", fmt.Sprintf("bytes=%d-", p.have))
@@ -82,10 +82,10 @@ func (c *Client) attempt(ctx context.Context, url string, p *part) error {
 	}
 }
 
-// failedConnection is the error of a connection that failed. If ctx ended it, the error is the cause of ctx. An unknown host is not a
-// temporary failure.
+// failedConnection is the error of a connection that failed. If ctx ended it, the error is the cause of ctx. An unknown host is
+// not a temporary failure.
 func failedConnection(ctx context.Context, url string, err error) error {
-	var full *neturl.Error // repeats the address
+	var full *neturl.Error // its text repeats the address
 	if errors.As(err, &full) {
 		err = full.Err
 	}

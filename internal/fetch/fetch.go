@@ -1,8 +1,9 @@
 // Package fetch downloads files of known content. A file is accepted only if it has the expected size and SHA-256, so the
 // server and the connection need not be trusted.
 //
-// A file grows next to its place, under its name with suffix .part. When it is whole and right, it is synchronised and
-// renamed. The part that an interrupted download has brought stays, and is resumed in the same run or in a later one.
+// A file grows next to its place, under its name with suffix .part. When it is complete and has the right content, it is
+// synchronised and renamed. The part of an interrupted download is kept, and the download is resumed in the same process or
+// in a later one.
 package fetch
 
 import (
@@ -23,7 +24,7 @@ import (
 	"github.com/starling-smc/starling/internal/lock"
 )
 
-// Part is the suffix of a file that is not whole yet.
+// Part is the suffix of a file that is not complete yet.
 const Part = ".part"
 
 // ErrContent is the error for bytes that are not the expected ones.
@@ -39,8 +40,8 @@ type File struct {
 // Client downloads files. Its zero value is ready for use.
 type Client struct {
 	HTTP     *http.Client                                        // nil: http.DefaultClient
-	Stall    time.Duration                                       // an attempt that brings no byte for this long has failed; 0: 30 s
-	Tries    int                                                 // attempts in a row without new bytes after which a server is given up; 0: 5
+	Stall    time.Duration                                       // an attempt without new bytes for this long has failed; 0: 30 s
+	Tries    int                                                 // a server is given up after this many attempts in a row without new bytes; 0: 5
 	Pause    func(ctx context.Context, wait time.Duration) error // between attempts; nil: waits
 	Progress func(done int64)                                    // called often, with the bytes that have arrived; nil: not called
 	Failed   func(err error, wait time.Duration)                 // called for an attempt that failed and will be repeated; nil: not called
@@ -105,7 +106,7 @@ type part struct {
 	tag  string // strong ETag of these bytes; empty: unknown, for example after another run
 }
 
-// diskError is a fault of the local disk, where no other server helps.
+// diskError is a fault of the local disk; another server would not help.
 type diskError struct{ error }
 
 func (e diskError) Unwrap() error { return e.error }
@@ -126,7 +127,7 @@ func openPart(path string, want File) (*part, error) {
 	return &part{File: file, want: want, have: info.Size()}, nil
 }
 
-// reset discards what has arrived.
+// reset discards the bytes that have arrived.
 func (p *part) reset() error {
 	p.have, p.tag = 0, ""
 	if err := p.Truncate(0); err != nil {
@@ -135,7 +136,7 @@ func (p *part) reset() error {
 	return nil
 }
 
-// add appends what a server has sent.
+// add appends the bytes that a server has sent.
 func (p *part) add(b []byte) error {
 	n, err := p.WriteAt(b, p.have)
 	p.have += int64(n)
@@ -165,7 +166,7 @@ func (p *part) check(url string) error {
 func (c *Client) from(ctx context.Context, url string, p *part) error {
 	best, fails := p.have, 0
 	mixed, again := p.have > 0, false
-	p.tag = "" // another server's
+	p.tag = "" // the tag belongs to another server
 	for {
 		var err error
 		if p.have < p.want.Size {

@@ -1,6 +1,6 @@
-// Package finding says what was found out about a run: a kind and its numbers, to be kept, and the words for them, to be
-// read. A finding is made by the function named after its kind, so that nobody else spells kinds and keys. Its words stand
-// in one table, and serve the terminal and the pages.
+// Package finding holds findings about a run: diagnoses and warnings, stored as a kind and numbers, and shown in words. Each
+// kind has a function that makes its findings, so that no other package spells kinds and keys. The words stand in one table,
+// for the terminal and the pages.
 package finding
 
 import (
@@ -12,20 +12,20 @@ import (
 	"github.com/starling-smc/starling/internal/numeral"
 )
 
-// The kinds that others look for among findings.
+// The kinds that other packages look for.
 const (
 	KindOptimiser = "optimiser"
 	KindMerged    = "merged"
 )
 
-// Finding is one thing that was found out. Files of other versions may hold kinds that this one does not know.
+// Finding is one diagnosis or warning. A run's folder may hold kinds that this version does not know, written by another one.
 type Finding struct {
 	Kind    string                    `json:"kind"`
 	Numbers map[string]numeral.Number `json:"numbers,omitempty"`
 	Names   map[string]string         `json:"names,omitempty"`
 }
 
-// Population is what the weights on a path of batches show, over all iterations of all islands.
+// Population summarises weight degeneracy on a path of batches, over all iterations of all islands.
 type Population struct {
 	Islands, Particles int     // particles: of one island
 	Iterations         int     // of all islands together
@@ -40,13 +40,13 @@ func (p Population) numbers() map[string]numeral.Number {
 	}.safe()
 }
 
-// Optimiser says that the log-weights differ by more than the particles can carry.
+// Optimiser says that the weights degenerate: the variance of the log-weights is too large for the number of particles.
 func Optimiser(p Population) Finding { return Finding{Kind: KindOptimiser, Numbers: p.numbers()} }
 
-// Merged says that one ancestor is left in most iterations, though the weights are even enough.
+// Merged says that in most iterations one ancestor is left, although the variance of the log-weights is not too large.
 func Merged(p Population) Finding { return Finding{Kind: KindMerged, Numbers: p.numbers()} }
 
-// NoEvidence says that islands that begin at point estimates estimate none; start is the config's word for the place.
+// NoEvidence says that islands that start at point estimates give no evidence; start is the value of the config's key start.
 func NoEvidence(start string) Finding {
 	return Finding{Kind: "no-evidence", Names: map[string]string{"start": start}}
 }
@@ -54,7 +54,7 @@ func NoEvidence(start string) Finding {
 // LiteralWeights says that weight: literal gives no evidence.
 func LiteralWeights() Finding { return Finding{Kind: "literal-weights"} }
 
-// Target says which target's evidence a log evidence is an estimate of.
+// Target names the target distribution whose evidence is estimated.
 type Target string
 
 // The targets that a path of batches can end at.
@@ -62,20 +62,20 @@ const (
 	EveryTarget   Target = "every-target"   // the model's: every target is the posterior
 	LastTarget    Target = "last-target"    // the model's: the last target is the posterior
 	LastBatch     Target = "last-batch"     // not the model's: a batch, scaled to all examples
-	PartialTarget Target = "partial-target" // not the model's: some examples are not in, or not in full
+	PartialTarget Target = "partial-target" // not the model's: some examples have a power below 1, or 0
 )
 
-// Trust says whether a log evidence can pass for an estimate.
+// Trust says how far a log evidence can be trusted.
 type Trust string
 
-// What the weights say of a log evidence.
+// The degrees of trust.
 const (
-	Estimate Trust = "evidence"           // nothing against it
+	Estimate Trust = "evidence"           // the weights show no problem
 	OneDraw  Trust = "evidence-merged"    // all particles descend from one start
 	NoTrust  Trust = "evidence-optimised" // the run behaved as an optimiser
 )
 
-// Evidence says what the log evidence is an estimate of. traced says that it stands in the trace alone, not in the metrics.
+// Evidence says which evidence the log evidence estimates. traced: it is in the trace alone, not in the metrics.
 func Evidence(of Target, trust Trust, traced bool) Finding {
 	place := "metrics"
 	if traced {
@@ -97,13 +97,14 @@ func ChainStuck(chain int, acceptance, logLikelihood float64) Finding {
 // AsIs says that the posterior is the network of model.init.
 func AsIs() Finding { return Finding{Kind: "as-is"} }
 
-// PointAtMAP says that s = 0 left the best point estimate alone.
+// PointAtMAP says that with s = 0 the posterior is the best point estimate alone.
 func PointAtMAP() Finding { return Finding{Kind: "point", Names: map[string]string{"at": "map"}} }
 
-// PointAtInit says that s = 0 left the network of model.init alone.
+// PointAtInit says that with s = 0 the posterior is the network of model.init alone.
 func PointAtInit() Finding { return Finding{Kind: "point", Names: map[string]string{"at": "init"}} }
 
-// BeganAtInit says that all particles began at model.init. tempering: under a path of temperatures, which is one step then.
+// BeganAtInit says that all particles began at model.init. tempering: the path is one of temperatures, which then has one
+// step.
 func BeganAtInit(tempering bool) Finding {
 	if tempering {
 		return Finding{Kind: "began-at-init-tempering"}
@@ -111,7 +112,7 @@ func BeganAtInit(tempering bool) Finding {
 	return Finding{Kind: "began-at-init"}
 }
 
-// InitUnused says that nothing begins at model.init, and no prior is anchored there.
+// InitUnused says that model.init was given, but no particle begins there and the prior's mean is 0.
 func InitUnused() Finding { return Finding{Kind: "init-unused"} }
 
 // ConstantColumns names the columns of a table that were dropped.
@@ -119,7 +120,7 @@ func ConstantColumns(names []string) Finding {
 	return Finding{Kind: "constant-columns", Numbers: numbers{"count": float64(len(names))}.safe(), Names: map[string]string{"columns": strings.Join(names, ", ")}}
 }
 
-// ZeroFeatures lists the features of arrays that a network sees as 0 everywhere, counted from 0.
+// ZeroFeatures lists the constant features of arrays, counted from 0. The network sees them as 0 everywhere.
 func ZeroFeatures(features []int) Finding {
 	const few = 20
 	var names []string
@@ -132,7 +133,7 @@ func ZeroFeatures(features []int) Finding {
 	return Finding{Kind: "zero-features", Numbers: numbers{"count": float64(len(features))}.safe(), Names: map[string]string{"features": strings.Join(names, ", ")}}
 }
 
-// ChannelsLast says that a file of images seems to have its channels last: it was taken as channels × height × width.
+// ChannelsLast says that a file of images probably has its channels last, but was read as channels × height × width.
 func ChannelsLast(file string, channels, height, width int) Finding {
 	return Finding{
 		Kind:    "channels-last",
@@ -164,13 +165,14 @@ func Divergent(moves int, refused bool) Finding {
 	return Finding{Kind: kind, Numbers: numbers{"moves": float64(moves)}.safe()}
 }
 
-// SingleAncestor says that on single of so many islands all particles descend, at the end, from one particle of the start.
+// SingleAncestor says that at the end of single of the islands, all particles descend from one initial particle.
 func SingleAncestor(single, islands int) Finding {
 	return Finding{Kind: "single-ancestor", Numbers: numbers{"single": float64(single), "islands": float64(islands)}.safe()}
 }
 
-// IslandsEnd gives the ranges, over the islands, of the number of iterations and of the acceptance of the last moves. batches:
-// the path is one of batches; stand: moves have no accept or reject, so that acceptance only says what it would have been.
+// IslandsEnd gives the ranges, over the islands, of the number of iterations and of the acceptance of the last moves.
+// batches: the path is one of batches. stand: the moves have no accept or reject, and acceptance is the probability that such
+// a step would have had.
 func IslandsEnd(fewest, most int, least, highest float64, batches, stand bool) Finding {
 	names := map[string]string{"path": "tempering", "moves": "accepted"}
 	if batches {
@@ -185,35 +187,35 @@ func IslandsEnd(fewest, most int, least, highest float64, batches, stand bool) F
 	}
 }
 
-// Ancestors gives the range, over the islands, of the particles of the start that have descendants at the end.
+// Ancestors gives the range, over the islands, of the number of initial particles that have descendants at the end.
 func Ancestors(fewest, most, particles int) Finding {
 	return Finding{Kind: "ancestors", Numbers: numbers{"fewest": float64(fewest), "most": float64(most), "particles": float64(particles)}.safe()}
 }
 
-// ChainsOutlying names chains, counted from 0, that ended at a log-likelihood far from that of the others.
+// ChainsOutlying names chains, counted from 0, whose last log-likelihood is far from the other chains'.
 func ChainsOutlying(chains []int) Finding {
 	return Finding{
 		Kind: "chains-outlying", Numbers: numbers{"count": float64(len(chains))}.safe(), Names: map[string]string{"chains": numbered(chains)},
 	}
 }
 
-// ChainsAgree gives the split R-hat of the chains' log-likelihoods, which says that they agree.
+// ChainsAgree gives a split R-hat of the chains' log-likelihoods that is small enough for agreement.
 func ChainsAgree(rHat float64) Finding {
 	return Finding{Kind: "chains-agree", Numbers: numbers{"r_hat": rHat}.safe()}
 }
 
-// ChainsDisagree gives a split R-hat which says that they do not.
+// ChainsDisagree gives a split R-hat of the chains' log-likelihoods that is too large for agreement.
 func ChainsDisagree(rHat float64) Finding {
 	return Finding{Kind: "chains-disagree", Numbers: numbers{"r_hat": rHat}.safe()}
 }
 
-// EvidenceAgrees gives the log evidence and its standard deviation over the islands, where that is small.
+// EvidenceAgrees gives the log evidence and its standard deviation over the islands, which is small.
 func EvidenceAgrees(logZ, sd float64) Finding {
 	return Finding{Kind: "evidence-agrees", Numbers: numbers{"log_evidence": logZ, "sd": sd}.safe()}
 }
 
-// EvidenceScatters is EvidenceAgrees where the standard deviation is large: weights by evidence would leave so many effective
-// islands of all.
+// EvidenceScatters gives the same where the standard deviation is large. effective is the number of effective islands under
+// weights by evidence.
 func EvidenceScatters(logZ, sd, effective float64, islands int) Finding {
 	return Finding{Kind: "evidence-scatters", Numbers: numbers{
 		"log_evidence": logZ, "sd": sd, "effective": effective, "islands": float64(islands),
@@ -225,7 +227,7 @@ func EvidenceOfOne(logZ float64) Finding {
 	return Finding{Kind: "evidence-of-one", Numbers: numbers{"log_evidence": logZ}.safe()}
 }
 
-// UnevenWeights says that the weights of so many networks are worth those of only a few equal ones.
+// UnevenWeights says that the effective number of networks is much smaller than their number.
 func UnevenWeights(networks int, effective float64) Finding {
 	return Finding{Kind: "uneven-weights", Numbers: numbers{"networks": float64(networks), "effective": effective}.safe()}
 }
@@ -254,7 +256,7 @@ func (n numbers) safe() map[string]numeral.Number {
 	return out
 }
 
-// raw shows a finding for which there are no words: its kind, and what belongs to it.
+// raw shows a finding for which there are no words: its kind, numbers and names.
 func (f Finding) raw() string {
 	var parts []string
 	for _, k := range slices.Sorted(maps.Keys(f.Numbers)) {

@@ -17,7 +17,7 @@ type look int
 const (
 	note       look = 0         // a reader may want to know
 	warning    look = 1 << iota // a reader must know before the results are used
-	page                        // for pages alone: it is so in many healthy runs, or a terminal shows it in a table
+	page                        // for pages alone: it holds for many healthy runs, or a terminal shows it in a table
 	ofData                      // it is about the data, not about what was sampled
 	ofEvidence                  // it says what a log evidence is an estimate of
 )
@@ -28,7 +28,7 @@ var kinds = map[string]struct {
 	words string
 }{
 	KindOptimiser: {warning, `the run behaved as an optimiser, not as a sampler of the posterior: ` +
-		`it kept little more than the best of {{.Count "particles"}} noisy descents{{if .Several "islands"}} on each island{{end}}, ` +
+		`it kept little more than the best of {{.Count "particles"}} noisy optimisation runs{{if .Several "islands"}} on each island{{end}}, ` +
 		`so the disagreement of its particles says little about uncertainty. ` +
 		`Of {{.Count "iterations"}} iterations{{template "together" .}}, {{.Count "single"}} had a single surviving ancestor and {{.Count "resampled"}} resampled. ` +
 		`The median effective sample size was {{.Fixed "ess" 1}} of {{.Count "particles"}}. ` +
@@ -133,7 +133,7 @@ func (f Finding) Sentence() string {
 	return s + "."
 }
 
-// OfEvidence reports whether a finding says what a log evidence is an estimate of, or that there is none.
+// OfEvidence reports whether a finding says what a log evidence is an estimate of, or that there is no estimate.
 func (f Finding) OfEvidence() bool { return kinds[f.Kind].look&ofEvidence != 0 }
 
 func (f Finding) say(page bool) string {
@@ -161,7 +161,7 @@ func (f filled) number(key string) (float64, error) {
 	return float64(v), nil
 }
 
-// Fixed is a number with so many decimals.
+// Fixed is a number with a given number of decimals.
 func (f filled) Fixed(key string, decimals int) (string, error) {
 	v, err := f.number(key)
 	return f.written(v, decimals), err
@@ -183,7 +183,7 @@ func (f filled) Log(key string, decimals int) (string, error) {
 	return f.written(math.Log(v), decimals), err
 }
 
-// Range is two numbers with so many decimals, or one if they read the same.
+// Range is two numbers with a given number of decimals, or one number if both read the same.
 func (f filled) Range(low, high string, decimals int) (string, error) {
 	a, err := f.Fixed(low, decimals)
 	if err != nil {
@@ -196,7 +196,7 @@ func (f filled) Range(low, high string, decimals int) (string, error) {
 	return a + " to " + b, err
 }
 
-// Percents is two shares in percent, or one if they read the same.
+// Percents is two shares in percent, or one if both read the same.
 func (f filled) Percents(low, high string) (string, error) {
 	a, err := f.number(low)
 	if err != nil {
@@ -229,7 +229,7 @@ func (f filled) Several(key string) (bool, error) {
 	return v != 1, err
 }
 
-// Equal reports whether two numbers are.
+// Equal reports whether two numbers are equal.
 func (f filled) Equal(a, b string) (bool, error) {
 	x, err := f.number(a)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package jsontext reads and writes JSON as starling's files and its --json have it: indented by two blanks, with
-// characters such as < as they are, and with objects whose members keep their order.
+// Package jsontext reads and writes JSON in the format of starling's files and of --json: indented by two blanks, with
+// characters such as < not escaped, and with objects whose members keep their order.
 package jsontext
 
 import (
@@ -18,7 +18,7 @@ func Write(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// Object is the JSON object of n members in their order.
+// Object returns the JSON object of n members in their order.
 func Object(n int, member func(i int) (name string, value any)) ([]byte, error) {
 	b := []byte{'{'}
 	for i := range n {

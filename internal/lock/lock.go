@@ -22,11 +22,11 @@ type HeldError struct {
 
 func (e *HeldError) Error() string { return "locked by " + e.By }
 
-// Take makes the file and locks it. If another process holds it, the error is a *HeldError. The file contains the number
-// of the process that holds it.
+// Take makes the file and locks it. If another process holds it, the error is a *HeldError. The file contains the ID of the
+// process that holds it.
 func Take(path string) (*Lock, error) {
 	l, err := try(flock.New(path))
-	if errors.Is(err, errRemoved) { // by its last owner, after it was opened here: it may be free now
+	if errors.Is(err, errRemoved) { // its last owner removed it after it was opened here: the lock may be free now
 		l, err = try(flock.New(path))
 	}
 	if errors.Is(err, errRemoved) {
@@ -79,7 +79,7 @@ func (l *Lock) Free() error {
 	if !l.Held() {
 		return nil
 	}
-	if runtime.GOOS != "windows" { // where an open file cannot be removed
+	if runtime.GOOS != "windows" { // Windows cannot remove an open file
 		os.Remove(l.file.Path())
 		return l.file.Close()
 	}

@@ -36,7 +36,7 @@ func (x *Number) UnmarshalJSON(b []byte) error {
 	default:
 		var v float64
 		if err := json.Unmarshal(b, &v); err != nil {
-			return fmt.Errorf(`%s is no number, "NaN", "Infinity" or "-Infinity"`, b)
+			return fmt.Errorf(`%s is not a number, "NaN", "Infinity" or "-Infinity"`, b)
 		}
 		*x = Number(v)
 	}

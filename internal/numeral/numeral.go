@@ -1,4 +1,4 @@
-// Package numeral writes numbers for people, such as 60,000 and −0.05 and ∞, and for JSON.
+// Package numeral writes numbers for readers, such as 60,000 and −0.05 and ∞, and for JSON.
 package numeral
 
 import (

@@ -4,7 +4,7 @@
 // helps. Runs may nest: an island inside a run asks for gradients, which run in parallel in turn. The number of busy
 // goroutines never exceeds the number of threads, and nothing can deadlock, since a caller never waits for a token.
 //
-// Results never depend on the number of threads as long as task i writes only what belongs to task i.
+// Results do not depend on the number of threads if tasks write to separate memory.
 package pool
 
 import (

@@ -36,7 +36,7 @@ const (
 	Start     Purpose = 8  // starting points of point optimisers (MAP restarts)
 	Split     Purpose = 9  // division of a data set into train, validate and test
 	Noise     Purpose = 10 // noise that is part of a data set
-	Order     Purpose = 11 // order in which a schedule brings the examples in
+	Order     Purpose = 11 // order in which a schedule adds the examples
 	Subset    Purpose = 12 // mini-batch of one trajectory's gradients
 	Synthetic Purpose = 14 // generated data: benchmarks and tests
 )

@@ -12,8 +12,8 @@ import (
 	"github.com/starling-smc/starling/internal/ckpt"
 )
 
-// checkpoint is what a run needs to go on: how far each of its parts is, and which run it is. It holds no times: the last
-// one of a run has the same bytes however often the run was stopped.
+// checkpoint is the state that a run resumes from: the identity of the run and the state of each of its parts. It holds no
+// times, so a run's last checkpoint has the same bytes however often the run was stopped.
 type checkpoint struct {
 	identity
 	phases []*savedPhase // in the order in which they began
@@ -23,11 +23,11 @@ type checkpoint struct {
 type savedPhase struct {
 	name   string
 	traced bool     // its steps leave lines in the trace; at most one phase of a run is traced
-	steps  []int    // of each part, when it was packed; 0: it has not begun
+	steps  []int    // of each part, at the time when it was packed; 0: the part has not begun
 	parts  [][]byte // what each part wrote
 }
 
-// identity is what two runs must have in common for one to go on where the other stopped.
+// identity identifies a run. A run can be resumed only by a run with an equal identity.
 type identity struct {
 	kind              string
 	release, revision string
@@ -68,7 +68,7 @@ func (c *checkpoint) writeTo(w io.Writer) error {
 	return err
 }
 
-// readCheckpoint is the inverse of writeTo. The parts lie in b.
+// readCheckpoint is the inverse of writeTo. The parts are slices of b.
 func readCheckpoint(b []byte) (*checkpoint, error) {
 	d, err := ckpt.NewDecoder(b, checkpointKind)
 	if err != nil {
@@ -90,7 +90,7 @@ func readCheckpoint(b []byte) (*checkpoint, error) {
 		p := readPhase(d, i)
 		for _, other := range c.phases {
 			if other.name == p.name || other.traced && p.traced {
-				d.Fail("phases %q and %q are one too many", other.name, p.name)
+				d.Fail("phases %q and %q have the same name, or both leave lines in the trace", other.name, p.name)
 			}
 		}
 		c.phases = append(c.phases, p)
@@ -109,7 +109,7 @@ func readPhase(d *ckpt.Decoder, i int) *savedPhase {
 	for j := 0; j < parts && d.Err() == nil; j++ {
 		var steps int
 		d.Ints(fmt.Sprintf("phase %d part %d steps", i, j), &steps)
-		part := slices.Clip(d.Bytes(fmt.Sprintf("phase %d part %d", i, j))) // the next part lies behind it
+		part := slices.Clip(d.Bytes(fmt.Sprintf("phase %d part %d", i, j))) // clipped: the next part follows in the same array
 		if steps < 0 || steps == 0 && len(part) > 0 {
 			d.Fail("part %d of phase %q has %d bytes after %d steps", j, p.name, len(part), steps)
 		}
@@ -143,13 +143,13 @@ func (c *checkpoint) traced() *savedPhase {
 	return nil
 }
 
-// empty says that no part has made a step.
+// empty reports whether no part has made a step.
 func (c *checkpoint) empty() bool {
 	begun := func(steps int) bool { return steps > 0 }
 	return !slices.ContainsFunc(c.phases, func(p *savedPhase) bool { return slices.ContainsFunc(p.steps, begun) })
 }
 
-// differ says how a run that was saved as was differs from the one that is to go on: nil if it does not.
+// differ compares the identity of a saved run, was, with the identity of the run that would resume it; nil if they are equal.
 func (is *identity) differ(was *identity, differ func(was, is []byte) error) error {
 	other := func(what What, err error) error { return &OtherRunError{what, err} }
 	switch {

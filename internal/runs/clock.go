@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// clock measures the seconds of the work, without those of the evaluation and without the pauses between the processes of
-// a run. The zero clock begins when it is first asked.
+// clock measures the seconds of the work. It leaves out the seconds of the evaluation, and the pauses between the processes
+// of a run. The zero clock starts at its first use.
 type clock struct {
 	now func() time.Time // nil: time.Now
 
 	turn       sync.Mutex // for all that follows
-	counted    time.Time  // what came before is in work and evaluation
+	counted    time.Time  // time before this is counted in work and evaluation
 	work       time.Duration
 	evaluation time.Duration
 	aside      int // parts that evaluate now
@@ -25,8 +25,8 @@ func (c *clock) time() time.Time {
 	return c.now()
 }
 
-// count divides the time up to now. Parts that go on side by side share the threads evenly, so that the evaluation takes
-// the share of the parts that evaluate. The lock is held.
+// count divides the time up to now between work and evaluation. Parts that run in parallel share the threads evenly, so the
+// evaluation's share is the share of parts that evaluate. The caller holds the lock.
 func (c *clock) count() {
 	now := c.time()
 	if c.counted.IsZero() {
@@ -40,7 +40,7 @@ func (c *clock) count() {
 	c.counted = now
 }
 
-// share says how many parts share the threads from now on.
+// share sets how many parts share the threads from now on.
 func (c *clock) share(parts int) {
 	c.turn.Lock()
 	defer c.turn.Unlock()
@@ -48,7 +48,7 @@ func (c *clock) share(parts int) {
 	c.sharing = parts
 }
 
-// step says that so many more parts evaluate from now on; −1: that one works again.
+// step adds to the number of parts that evaluate: 1 where a part begins to evaluate, −1 where it ends.
 func (c *clock) step(aside int) {
 	c.turn.Lock()
 	defer c.turn.Unlock()
@@ -56,7 +56,7 @@ func (c *clock) step(aside int) {
 	c.aside += aside
 }
 
-// read returns the time of the work and of the evaluation so far, those of other processes included.
+// read returns the time of the work and of the evaluation so far, including earlier processes of the run.
 func (c *clock) read() (work, evaluation time.Duration) {
 	c.turn.Lock()
 	defer c.turn.Unlock()

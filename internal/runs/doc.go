@@ -1,5 +1,5 @@
-// Package runs keeps long work in a folder while it goes on, so that a process that is stopped, in whatever way, loses
-// little, and the work goes on to the same bytes. It moves bytes and knows no statistics and no networks.
+// Package runs saves long work in a folder while it goes on. A process that is stopped, in whatever way, loses little, and
+// the resumed work ends with the same bytes. The package moves bytes; it knows no statistics and no networks.
 //
 // A run is a sequence of named phases. A Phase is a list of independent parts, such as restarts, islands or chains. A Part
 // makes one step after another until it is done, writes itself as bytes, and is restored from bytes. The parts of a phase
@@ -18,23 +18,24 @@
 //	trace.jsonl           a TraceLine a line: one step of one part
 //	checkpoint            the last complete state, to resume from
 //	checkpoint.previous   the state before, until the run is done
-//	.lock                 there while a process has the folder; holds its number
+//	.lock                 there while a process has the folder; holds the process ID
 //
-// and the files of the result, which the Kind of the run names. A Folder belongs to one process at a time. It is taken
-// before the work begins: a wrong name shows at once, and two runs that start together cannot take the same folder.
+// and the files of the result, which the Kind of the run names. A Folder belongs to one process at a time. The process takes
+// it before the work begins, so a wrong name is an error at once, and two runs that start together cannot take the same
+// folder.
 //
 // # Durability
 //
 // Parts are independent and their randomness is keyed, so a checkpoint may hold each part at another step, and no part
-// waits for another. When a checkpoint is due, each part is packed at the end of its own step, and the last one writes the
-// file. A part whose step takes longer than the interval is written as it was packed last.
+// waits for another. When a checkpoint is due, each part is packed at the end of its own step, and the last part to be packed
+// writes the file. A part whose step takes longer than the interval is saved in its last packed state.
 //
 // A file is replaced whole: a temporary file is written, synchronised and renamed, and the folder is synchronised. The
-// checkpoint before stays as checkpoint.previous, and serves where the newer one is damaged. The trace is appended to. It is
-// synchronised before each checkpoint, and cut back to the checkpoint when the run is resumed. A checkpoint holds no times:
-// the last one of a run has the same bytes however often the run was stopped.
+// checkpoint before stays as checkpoint.previous; a run resumes from it if the newer one is damaged. The trace is appended
+// to. It is synchronised before each checkpoint, and cut back to the checkpoint when the run is resumed. A checkpoint holds
+// no times, so a run's last checkpoint has the same bytes however often the run was stopped.
 //
-// After a write fails, none is tried again: a full disk stops the run and leaves the last good state. The manifest's status
-// "done" is written last of all. Until then the run can be resumed. A run is resumed by the same version with the same
+// After a write fails, no other write is tried: a full disk stops the run and leaves the last good state. The manifest's
+// status "done" is written last of all. Until then the run can be resumed. A run is resumed by the same version with the same
 // config and the same inputs; otherwise it is refused, with the values that differ, and nothing in the folder is changed.
 package runs

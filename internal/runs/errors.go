@@ -1,12 +1,13 @@
 package runs
 
-// NotDoneError is returned by Read where no run is done: the folder is no run's, or the run was stopped or is at work.
+// NotDoneError is returned by Read where there is no finished run: the folder does not belong to a run, or the run was
+// stopped or is still at work.
 type NotDoneError struct{ Err error }
 
 func (e *NotDoneError) Error() string { return e.Err.Error() }
 func (e *NotDoneError) Unwrap() error { return e.Err }
 
-// What is the part of a run's identity in which two runs differ.
+// What names a part of a run's identity.
 type What int
 
 // The parts of a run's identity.
@@ -17,8 +18,8 @@ const (
 	OtherInputs
 )
 
-// OtherRunError is returned where a folder holds another run than the one that is asked for. Where the configs differ, Err
-// wraps the error of Kind.Differ.
+// OtherRunError is returned where a folder holds a different run from the requested one. If the configs differ, Err wraps the
+// error of Kind.Differ.
 type OtherRunError struct {
 	Differs What
 	Err     error
@@ -27,8 +28,8 @@ type OtherRunError struct {
 func (e *OtherRunError) Error() string { return e.Err.Error() }
 func (e *OtherRunError) Unwrap() error { return e.Err }
 
-// DamagedError is returned where a file of a run is missing, cannot be read, or does not fit the others. Its text names
-// the file and, where something can be done about it, the mend.
+// DamagedError is returned where a file of a run is missing, cannot be read, or does not fit the others. Its text names the
+// file and, where something can be done, says what to do.
 type DamagedError struct{ Err error }
 
 func (e *DamagedError) Error() string { return e.Err.Error() }

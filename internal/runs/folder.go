@@ -24,32 +24,33 @@ const (
 	lockFile       = ".lock"
 )
 
-// Kind is a kind of run: what tells its folders from those of other kinds.
+// Kind describes a kind of run: its name and the files in its folders.
 type Kind struct {
 	Name  string   // in the manifest; also the verb of the command that resumes such a run
-	Files []string // of the result, and whatever else such a run may keep in its folder
+	Files []string // of the result, and any other files that such a run may keep in its folder
 
-	// Differ says in which values two resolved configs differ, for people. It is asked only where their bytes differ.
+	// Differ returns an error that lists the values in which two resolved configs differ. It is called only if their bytes
+	// differ.
 	Differ func(was, is []byte) error
 }
 
-// files are the names of all that a run keeps in its folder, but for the lock.
+// files lists the names of all files in a run's folder, except the lock.
 func (k *Kind) files() []string {
 	return append([]string{configFile, manifestFile, traceFile, checkpointFile, previousFile}, k.Files...)
 }
 
-// Folder is the place of a run, for one process at a time. It is taken before the work begins.
+// Folder is the folder of a run. One process at a time has it, and takes it before the work begins.
 type Folder struct {
 	Dir     string
 	kind    Kind
-	parents []string // that were made for it, outermost first
-	made    bool     // the folder was made too
+	parents []string // folders around it that were made for it, outermost first
+	made    bool     // the folder itself was made by this process
 	resumed bool     // it was taken by ResumeFolder
 	kept    bool     // it holds a state to resume from, or a result
 	lock    *lock.Lock
 }
 
-// TakeFolder makes a folder for a run, and those around it. If dir exists, the error is fs.ErrExist.
+// TakeFolder makes a folder for a run, and missing folders around it. If dir exists, the error is fs.ErrExist.
 func TakeFolder(dir string, kind Kind) (*Folder, error) {
 	f := &Folder{Dir: filepath.Clean(dir), kind: kind, made: true}
 	parent := filepath.Dir(f.Dir)
@@ -60,7 +61,7 @@ func TakeFolder(dir string, kind Kind) (*Folder, error) {
 		f.parents = slices.Insert(f.parents, 0, p)
 	}
 	err := os.MkdirAll(parent, 0o777)
-	if errors.Is(err, fs.ErrExist) { // a link to nowhere: it is not the folder itself that exists
+	if errors.Is(err, fs.ErrExist) { // a broken link above dir: dir itself does not exist
 		err = fmt.Errorf("%s is no folder", parent)
 	}
 	if err == nil {
@@ -78,8 +79,8 @@ func TakeFolder(dir string, kind Kind) (*Folder, error) {
 	return f, nil
 }
 
-// RetakeFolder takes a folder that was left behind by a process which was killed before it kept anything: the folder holds
-// a lock that nobody has, and nothing else. For any other folder the error is fs.ErrExist.
+// RetakeFolder takes a folder left behind by a process that was killed before it saved anything: the folder holds an
+// abandoned lock and nothing else. For any other folder the error is fs.ErrExist.
 func RetakeFolder(dir string, kind Kind) (*Folder, error) {
 	f := &Folder{Dir: filepath.Clean(dir), kind: kind, made: true}
 	abandoned := func() error {
@@ -95,15 +96,15 @@ func RetakeFolder(dir string, kind Kind) (*Folder, error) {
 	if err := f.take(); err != nil {
 		return nil, err
 	}
-	if err := abandoned(); err != nil { // another process took it in between, and is done with it
+	if err := abandoned(); err != nil { // in between, another process took the folder and finished with it
 		f.made = false
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
 }
 
-// ResumeFolder takes the folder of a run to resume, or makes it. The error says so if another process has the folder, or if
-// it holds what no run has written.
+// ResumeFolder takes the folder of a run to resume it, or makes the folder. It is an error if another process has the folder,
+// or if the folder holds a file that does not belong to a run.
 func ResumeFolder(dir string, kind Kind) (*Folder, error) {
 	f, err := TakeFolder(dir, kind)
 	if err == nil {
@@ -163,14 +164,14 @@ func (f *Folder) sweep() error {
 	return nil
 }
 
-// held says that this process has the folder.
+// held reports whether this process has the folder.
 func (f *Folder) held() bool { return f.lock.Held() }
 
-// Kept says whether the folder holds a state to resume from, or a result.
+// Kept reports whether the folder holds a state to resume from, or a result.
 func (f *Folder) Kept() bool { return f.kept }
 
-// Close gives the folder free. If the folder was made by this process and nothing is kept in it, it is removed, but for
-// what others put there. Closing it again does nothing.
+// Close releases the folder. A folder that this process made and in which nothing is kept is removed, unless others have put
+// files there. Closing it again does nothing.
 func (f *Folder) Close() error {
 	if !f.held() {
 		return nil
@@ -202,8 +203,8 @@ func (f *Folder) has(name string) bool {
 
 func (f *Folder) path(name string) string { return filepath.Join(f.Dir, name) }
 
-// IsRunFile says whether path is that of a file which a run of one of these kinds keeps in its folder: nothing else should
-// be written there.
+// IsRunFile reports whether path is a file in the folder of a run of one of these kinds. Other output should not be written
+// there.
 func IsRunFile(path string, kinds ...Kind) bool {
 	dir, name := filepath.Split(path)
 	_, err := os.Stat(filepath.Join(dir, manifestFile))
@@ -216,7 +217,7 @@ type File struct {
 	Write func(w io.Writer) error
 }
 
-// Write fills the folder with a run that is done. Each file replaces at once what was there. The manifest comes last: its
+// Write writes a finished run into the folder. Each file replaces an existing one atomically. The manifest comes last: its
 // status says that the run is done.
 func (f *Folder) Write(config []byte, trace []TraceLine, files []File, m Manifest) error {
 	m.Kind, m.Status = f.kind.Name, Done
@@ -240,7 +241,7 @@ func (f *Folder) Write(config []byte, trace []TraceLine, files []File, m Manifes
 	return f.tidy()
 }
 
-// tidy removes what a run that is done does not need any more.
+// tidy removes the files that a finished run does not need.
 func (f *Folder) tidy() error {
 	if err := os.Remove(f.path(previousFile)); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -248,7 +249,7 @@ func (f *Folder) tidy() error {
 	return nil
 }
 
-// damaged says what to do about a file of a run that is done which is missing or cannot be read.
+// damaged returns the error for a file of a finished run that is missing or cannot be read. It says what to do.
 func (f *Folder) damaged(err error) error {
 	return &DamagedError{fmt.Errorf("the run in %s is damaged: %w; %s it again into another folder, by another --out", f.Dir, err, f.kind.Name)}
 }

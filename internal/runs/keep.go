@@ -15,26 +15,26 @@ import (
 
 // keeper saves a run in its folder while it goes on. A nil keeper saves nothing.
 //
-// When a checkpoint is due, each part that is at work is packed at the end of its step, and the last of them writes the
-// file. A part whose step takes longer than the interval is written as it was packed last.
+// When a checkpoint is due, each part that is at work is packed at the end of its step, and the last part to be packed writes
+// the file. A part whose step takes longer than the interval is saved in its last packed state.
 type keeper struct {
 	folder *Folder
 	every  time.Duration
 	now    func() time.Time
-	from   string // the file of the checkpoint that the run was resumed from; empty: it was begun
+	from   string // the checkpoint file that the run was resumed from; empty: the run began anew
 
-	turn           sync.Mutex // for all that follows; not held while a part computes
+	turn           sync.Mutex // guards the fields below; not held while a part computes
 	trace          *os.File
 	state          checkpoint
-	phase          *savedPhase // of state, the one at work
+	phase          *savedPhase // the phase of state that is at work
 	running, asked []bool      // parts that have made a step and not the last, and parts that are to be packed
-	saved, round   time.Time   // when a checkpoint was written last, and when the next one fell due; zero: it has not
-	rotate         bool        // the file that was written last is good, and worth keeping until the next is complete
-	changed        bool        // since then
-	failed         error       // of a write; none is tried after it
+	saved, round   time.Time   // when the last checkpoint was written, and when the next one fell due; zero: not yet
+	rotate         bool        // the last written file is good: keep it until the next one is complete
+	changed        bool        // some part has made a step since the last checkpoint
+	failed         error       // the error of a write; no other write is tried after it
 }
 
-// begin begins a phase, or takes it up where it was saved.
+// begin begins a phase, or resumes it from its saved state.
 func (k *keeper) begin(name string, parts int) (*savedPhase, error) {
 	if k == nil {
 		return (&checkpoint{}).phase(name, parts)
@@ -49,7 +49,7 @@ func (k *keeper) begin(name string, parts int) (*savedPhase, error) {
 	return p, nil
 }
 
-// step is told of part i after each of its steps. save asks for a checkpoint without waiting for the interval.
+// step is called after each step of part i. save asks for a checkpoint without waiting for the interval.
 func (k *keeper) step(i int, part Part, save bool) error {
 	if k == nil {
 		return nil
@@ -75,11 +75,11 @@ func (k *keeper) step(i int, part Part, save bool) error {
 	return nil
 }
 
-// pack brings what is held of part i up to date, in the memory where it lies.
+// pack updates the saved bytes of part i, in place.
 func (k *keeper) pack(i int, part Part) error {
 	p := packing{bytes: k.phase.parts[i]}
 	_, err := part.WriteTo(&p)
-	if err != nil { // what was held is partly overwritten, and no state any more
+	if err != nil { // the saved bytes are partly overwritten, and useless
 		k.failed = fmt.Errorf("saving the run: part %d of phase %q: %w", i, k.phase.name, err)
 		return k.failed
 	}
@@ -88,10 +88,10 @@ func (k *keeper) pack(i int, part Part) error {
 	return nil
 }
 
-// packing writes over the bytes of a part and finds out whether they change.
+// packing overwrites the saved bytes of a part and records whether they change.
 type packing struct {
 	bytes   []byte
-	at      int // how many are new
+	at      int // bytes written so far
 	changed bool
 }
 
@@ -128,8 +128,8 @@ func (k *keeper) write() error {
 	return nil
 }
 
-// end saves the parts after a phase: at their ends or, if stopped is not nil, where they were stopped. made is how many
-// steps of each part are in the trace; a part that has made another one is left as it was packed last.
+// end saves the parts after a phase: in their final states or, if stopped is not nil, where they were stopped. made is the
+// number of steps of each part that are in the trace. A part that has made more steps keeps its last packed state.
 func (k *keeper) end(stopped error, parts []Part, made []int) error {
 	if k == nil || k.failed != nil {
 		return stopped
@@ -147,7 +147,7 @@ func (k *keeper) end(stopped error, parts []Part, made []int) error {
 	return errors.Join(stopped, k.write())
 }
 
-// line adds to the trace, before the checkpoint that has its step.
+// line appends a line to the trace. It is called before a checkpoint holds that step.
 func (k *keeper) line(l TraceLine) error {
 	if k == nil {
 		return nil

@@ -19,14 +19,14 @@ import (
 // Data and Init, and, if it began before Open, Started. It adds Notes and Findings as they become known. This package
 // fills in the rest.
 type Manifest struct {
-	Kind     string            `json:"kind,omitempty"` // of the run: the verb of the command; empty: written before this was kept
+	Kind     string            `json:"kind,omitempty"` // of the run: the verb of the command; empty in files of older versions
 	Version  string            `json:"version"`
 	Revision string            `json:"revision,omitempty"`
 	Go       string            `json:"go"`
 	Platform string            `json:"platform"`
-	CPU      string            `json:"cpu,omitempty"`  // its model, where the system tells
-	CPUs     int               `json:"cpus"`           // of the machine
-	Threads  int               `json:"threads"`        // that computed, in the last process of the run; 0: written before this was kept
+	CPU      string            `json:"cpu,omitempty"`  // the processor's model, where the system gives it
+	CPUs     int               `json:"cpus"`           // processors of the machine
+	Threads  int               `json:"threads"`        // used by the run's last process; 0 in files of older versions
 	Kernel   string            `json:"kernel"`         // the CPU kernels used
 	Data     map[string]string `json:"data"`           // checksum of each part of the data
 	Init     string            `json:"init,omitempty"` // checksum of the file from which the work starts, if there is one
@@ -38,11 +38,11 @@ type Manifest struct {
 	// not counted.
 	EvaluationSeconds float64 `json:"evaluation_seconds,omitempty"`
 
-	// Seconds of the work, without pauses. A phase that leaves no trace counts as well. 0: written before this was kept.
+	// Seconds of the work, without pauses. A phase that leaves no trace counts as well. 0 in files of older versions.
 	WorkSeconds float64 `json:"work_seconds,omitempty"`
 
 	Notes    []string        `json:"notes,omitempty"`    // what a reader should know, in plain words
-	Findings json.RawMessage `json:"findings,omitempty"` // likewise, as kinds and numbers: the caller's
+	Findings json.RawMessage `json:"findings,omitempty"` // what the caller found out about the run, as kinds and numbers
 }
 
 // The status of a run. One that is not done can be resumed.
@@ -53,7 +53,7 @@ const (
 	Done        = "done"
 )
 
-// machine fills in what is the same for all runs of this process.
+// machine fills in the fields that are the same for all runs of this process.
 func (m *Manifest) machine() {
 	m.Go, m.Platform, m.CPU, m.CPUs = runtime.Version(), runtime.GOOS+"/"+runtime.GOARCH, cpu(), runtime.NumCPU()
 }

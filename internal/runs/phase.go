@@ -14,13 +14,13 @@ import (
 type Part interface {
 	// Step makes one step. After an error the part is as it was before.
 	Step(ctx context.Context) (Line, error)
-	// Done says that there are no more steps to make.
+	// Done reports whether the part has made its last step.
 	Done() bool
-	// K is how many steps were made.
+	// K is the number of steps made so far.
 	K() int
 	// WriteTo saves the part. A Writer with a Grow(n int) may be told the size first.
 	WriteTo(w io.Writer) (int64, error)
-	// UnmarshalBinary makes a part that has made no step the one that was saved. It must not hold on to the bytes.
+	// UnmarshalBinary restores the saved state. It is called before the first step. It must not keep the bytes.
 	UnmarshalBinary(saved []byte) error
 }
 
@@ -28,25 +28,25 @@ type Part interface {
 type Line struct {
 	Progress float64 // 0 to 1: of the part's work. It is 1 after the last step and no other
 
-	// Fields becomes a JSON object, whose keys follow island, k, progress and seconds in the trace. All steps of a phase have
-	// fields or none has. Those of a phase without leave no trace; at most one phase of a run leaves one.
+	// Fields becomes a JSON object, whose keys follow island, k, progress and seconds in the trace. Either all steps of a
+	// phase have fields or none has. Steps without fields are not traced. At most one phase of a run is traced.
 	Fields any
 }
 
 // Phase is a list of independent parts that go on side by side.
 type Phase struct {
-	Name  string // no two phases of a run have the same
+	Name  string // unique within a run
 	Parts []Part
 
 	// SaveEnds asks for a checkpoint whenever a part ends: for few parts that each take long.
 	SaveEnds bool
 
-	// Watch, if not nil, is told of each step after its line is in the trace, one step at a time. It may look at that part,
-	// and no other. An error stops the run.
+	// Watch, if not nil, is called for each step after its line is in the trace, one call at a time. It may look at the part
+	// that made the step, and at no other. An error stops the run.
 	Watch func(l TraceLine) error
 
-	// Resumed, if not nil, is told once before the first step what was kept of the phase, if anything was: its lines or, where it
-	// leaves no trace, a line with Part and K alone of each part that has begun.
+	// Resumed, if not nil, is called once before the first step if a part of the phase was restored. It receives the lines of
+	// the trace or, if the phase is not traced, a line with Part and K alone for each part that has begun.
 	Resumed func(kept []TraceLine) error
 }
 
@@ -87,7 +87,7 @@ type work struct {
 	Phase
 	run     *Run
 	threads int
-	made    []int // steps of each part that Watch was told of
+	made    []int // steps of each part for which Watch was called
 
 	// In turn, by run.telling:
 	begun, traced bool // some part has made a step; steps leave lines in the trace
@@ -127,16 +127,16 @@ func (w *work) restore() error {
 	return w.Resumed(kept)
 }
 
-// refused is the error of a checkpoint that is whole and of this run, and whose parts are refused all the same.
+// refused returns the error for a checkpoint of this run that is complete, but holds a part that cannot be restored.
 func (w *work) refused(err error) error {
 	return &DamagedError{fmt.Errorf("the checkpoint %s is refused: phase %q: %w; remove it to go on from the one before, or begin anew in another folder",
 		w.run.keep.folder.path(w.run.keep.from), w.Name, err)}
 }
 
-// share says how many parts share the threads.
+// share tells the clock how many parts share the threads.
 func (w *work) share() { w.run.clock.share(min(len(w.Parts)-w.ended, w.threads)) }
 
-// advance takes part i to its end.
+// advance runs part i to its end.
 func (w *work) advance(ctx context.Context, i int) error {
 	for part := w.Parts[i]; !part.Done(); {
 		if err := ctx.Err(); err != nil {
@@ -196,8 +196,8 @@ func (w *work) record(i int, line Line) error {
 	return w.Watch(l)
 }
 
-// RunPart takes one part to its end by itself, as a task for any machine: bytes in, bytes out. saved is what to go on
-// from, nil to begin. The result is what the part writes at its end, the same bytes as within a run.
+// RunPart runs one part to its end by itself, as a task for any machine: bytes in, bytes out. saved is the state to resume
+// from, nil to begin. The result is the part's final state, with the same bytes as within a run.
 func RunPart(ctx context.Context, part Part, saved []byte) ([]byte, error) {
 	if saved != nil {
 		if err := part.UnmarshalBinary(saved); err != nil {

@@ -10,28 +10,29 @@ import (
 	"time"
 )
 
-// Record is the folder of a run that is done: what every run has.
+// Record holds the files of a finished run's folder that every kind of run has.
 type Record struct {
 	Dir      string
 	Config   []byte
 	Manifest Manifest
-	Trace    []TraceLine // CheckTrace says whether it is whole
+	Trace    []TraceLine // CheckTrace tells whether it is complete
 }
 
-// Read reads the folder of a run that is done. Where none is, the error is a *NotDoneError, which says how to resume one
-// that was begun. A file that is damaged or missing is a *DamagedError, and a run of another kind an *OtherRunError.
+// Read reads the folder of a finished run. If there is no finished run, the error is a *NotDoneError, which says how to
+// resume a run that was begun. If a file is damaged or missing, it is a *DamagedError; if the run is of another kind, an
+// *OtherRunError.
 func Read(dir string, kind Kind) (*Record, error) {
 	config, err := os.ReadFile(filepath.Join(dir, configFile))
 	m, unknown := ReadManifest(dir)
 	switch {
 	case err != nil && unknown != nil:
 		return nil, &NotDoneError{fmt.Errorf("%s is no run's folder: %w", dir, err)}
-	case errors.Is(unknown, fs.ErrNotExist): // killed before it was written
+	case errors.Is(unknown, fs.ErrNotExist): // the process was killed before it wrote the manifest
 		m.Status = "without a manifest"
 	case unknown != nil:
 		return nil, unknown
 	case m.Kind != "" && m.Kind != kind.Name:
-		return nil, &OtherRunError{OtherKind, fmt.Errorf("the run in %s is one of starling %s, not of starling %s", dir, m.Kind, kind.Name)}
+		return nil, &OtherRunError{OtherKind, fmt.Errorf("the run in %s was made by starling %s, not by starling %s", dir, m.Kind, kind.Name)}
 	case err != nil && m.Status != Done:
 		return nil, &NotDoneError{fmt.Errorf("the run in %s is %s and has lost its config: %w; begin it anew in another folder", dir, m.Status, err)}
 	}
@@ -54,11 +55,11 @@ func Read(dir string, kind Kind) (*Record, error) {
 	return &Record{dir, config, m, trace}, nil
 }
 
-// Done says that the work is done: Finish was called, or the run was done before it was opened.
+// Done reports whether the work is done: Finish was called, or the run was done before it was opened.
 func (r *Run) Done() bool { return r.Manifest.Status == Done }
 
-// ReadBack takes the place of the work where the run was done before it was opened: read reads the files of the result. An
-// error of it becomes a *DamagedError that says what to do.
+// ReadBack replaces the work if the run was done before it was opened. read reads the files of the result; its error becomes
+// a *DamagedError that says what to do.
 func (r *Run) ReadBack(read func() error) error {
 	if err := read(); err != nil {
 		return r.folder.damaged(err)
@@ -70,7 +71,7 @@ func (r *Run) ReadBack(read func() error) error {
 	return nil
 }
 
-// resume finds out how far the run is that was begun in the folder, if one was.
+// resume reads the state of the run that was begun in the folder, if there is one.
 func (k *keeper) resume(r *Run) error {
 	f := k.folder
 	m, err := ReadManifest(f.Dir)
@@ -110,7 +111,7 @@ func (k *keeper) resume(r *Run) error {
 		return err
 	}
 	r.clock.evaluation = time.Duration(m.EvaluationSeconds * float64(time.Second))
-	if len(r.trace) == 0 { // it was stopped in a phase that leaves no trace
+	if len(r.trace) == 0 { // the run was stopped in a phase that is not traced
 		r.clock.work = time.Duration(m.WorkSeconds * float64(time.Second))
 	}
 	for _, l := range r.trace {
@@ -120,7 +121,7 @@ func (k *keeper) resume(r *Run) error {
 	return nil
 }
 
-// load reads the checkpoint or, if that is not good, the previous one. There may be none.
+// load reads the checkpoint or, if it is damaged, the previous one. There may be none.
 func (k *keeper) load(notice func(text string)) error {
 	var faults []error
 	for _, name := range []string{checkpointFile, previousFile} {
@@ -134,7 +135,7 @@ func (k *keeper) load(notice func(text string)) error {
 			c, err = readCheckpoint(b)
 		}
 		if err == nil && k.state.differ(&c.identity, k.folder.kind.Differ) != nil {
-			err = errors.New("it is of another run")
+			err = errors.New("it belongs to another run")
 		}
 		if err != nil {
 			faults = append(faults, fmt.Errorf("%s is refused: %w", path, err))
@@ -153,7 +154,7 @@ func (k *keeper) load(notice func(text string)) error {
 	return nil
 }
 
-// cut reads the part of the trace that the checkpoint has behind it, and the phase whose steps it holds.
+// cut reads the trace up to the checkpoint, and finds the phase whose steps it holds.
 func (k *keeper) cut() (trace []TraceLine, phase string, err error) {
 	path := k.folder.path(traceFile)
 	text, err := os.ReadFile(path)

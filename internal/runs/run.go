@@ -12,17 +12,17 @@ import (
 	"github.com/starling-smc/starling/internal/ckpt"
 )
 
-// Options are what a run may do beside its work. They do not change the result.
+// Options change how a run is saved and reported. They do not change the result.
 type Options struct {
-	Every  time.Duration     // between two states that are saved; 0: 10 s
-	Notice func(text string) // told what a person should know, in plain words; nil: nobody is told
+	Every  time.Duration     // interval between checkpoints; 0: 10 s
+	Notice func(text string) // called with messages for the user; nil: no messages
 	Now    func() time.Time  // nil: time.Now
 }
 
-// Run is work in progress, in a folder or without one. The zero Run has no folder. Its methods are called by one goroutine,
-// but for Aside.
+// Run is work in progress, in a folder or without one. The zero Run has no folder. Its methods, except Aside, must be called
+// by one goroutine.
 type Run struct {
-	Manifest Manifest // as it is now; the caller adds Notes and Findings
+	Manifest Manifest // current state; the caller adds Notes and Findings
 
 	config []byte
 	notice func(text string)
@@ -31,17 +31,17 @@ type Run struct {
 	keep   *keeper // nil: nothing is saved
 	open   bool    // in a folder, and neither finished nor closed
 
-	telling sync.Mutex // for what follows, and in turn of Phase.Watch
+	telling sync.Mutex // guards the fields below, and makes calls of Phase.Watch take turns
 	trace   []TraceLine
 	traced  string // the phase whose steps leave lines in the trace; empty: none so far
 }
 
 // Open begins a run, or resumes the one that was begun in the folder. config is the resolved config; with the manifest's
-// version and checksums it is the run's identity. Where another run was begun in the folder, the error is an *OtherRunError,
-// and where what was saved cannot be read, a *DamagedError; nothing in the folder is changed then. Without a folder, nil,
-// the run saves nothing, and all else is the same.
+// version and checksums it is the run's identity. If another run was begun in the folder, the error is an *OtherRunError. If
+// the saved state cannot be read, it is a *DamagedError. In both cases the folder is not changed. If folder is nil, the run
+// saves nothing; everything else is the same.
 //
-// The run in the folder may be done already: Run.Done says so. Then ReadBack takes the place of the phases and of Finish.
+// If the run in the folder is already done, Run.Done reports it. The caller then calls ReadBack instead of Phase and Finish.
 func Open(folder *Folder, config []byte, m Manifest, o Options) (*Run, error) {
 	r := &Run{Manifest: m, config: config, notice: o.Notice, folder: folder}
 	if r.notice == nil {
@@ -51,7 +51,7 @@ func Open(folder *Folder, config []byte, m Manifest, o Options) (*Run, error) {
 	if r.Manifest.Started.IsZero() {
 		r.Manifest.Started = r.clock.time()
 	}
-	r.clock.counted = r.Manifest.Started // of this process
+	r.clock.counted = r.Manifest.Started // the start of this process
 	r.Manifest.Started = r.Manifest.Started.UTC()
 	r.Manifest.machine()
 	if folder == nil {
@@ -84,7 +84,7 @@ func Open(folder *Folder, config []byte, m Manifest, o Options) (*Run, error) {
 	return r, nil
 }
 
-// open writes what a folder holds before the first step, and opens the trace.
+// open writes the files that a folder holds before the first step, and opens the trace.
 func (k *keeper) open(r *Run) error {
 	f := k.folder
 	if err := ckpt.WriteFile(f.path(configFile), r.config); err != nil {
@@ -110,7 +110,7 @@ func (r *Run) identity() identity {
 	return identity{kind: m.Kind, release: m.Version, revision: m.Revision, config: r.config, data: m.Data, init: m.Init}
 }
 
-// Trace is what the steps so far have left, sorted by part and then by step once their phase has ended.
+// Trace returns the lines so far. Once their phase has ended, they are sorted by part and then by step.
 func (r *Run) Trace() []TraceLine { return r.trace }
 
 // append adds a line of a phase to the trace.
@@ -126,7 +126,7 @@ func (r *Run) append(phase string, l TraceLine) error {
 	return nil
 }
 
-// Aside runs f, whose time is that of the evaluation and not of the work. Several parts may evaluate at the same time.
+// Aside runs f and counts its time as evaluation, not as work. Several parts may call it at the same time.
 func (r *Run) Aside(f func() error) error {
 	if r == nil {
 		return f()
@@ -136,7 +136,7 @@ func (r *Run) Aside(f func() error) error {
 	return f()
 }
 
-// measure notes the seconds so far in the manifest.
+// measure records the seconds so far in the manifest.
 func (r *Run) measure() {
 	work, evaluation := r.clock.read()
 	r.Manifest.WorkSeconds, r.Manifest.EvaluationSeconds = work.Seconds(), evaluation.Seconds()
@@ -150,7 +150,7 @@ func (r *Run) Finish(files []File) error {
 	if !r.open {
 		return nil
 	}
-	if !r.keep.rotate { // no phase has saved anything
+	if !r.keep.rotate { // no phase has written a checkpoint
 		if err := r.keep.write(); err != nil {
 			return err
 		}
@@ -167,7 +167,7 @@ func (r *Run) Finish(files []File) error {
 }
 
 // Close ends a run and returns err, the error that stopped it if there was one. A run that is not done is marked as
-// interrupted, or as failed, where a state of it is kept; the folder itself stays taken. Closing it again does nothing.
+// interrupted or failed if a state of it was saved. Close does not release the folder. Closing a run again does nothing.
 func (r *Run) Close(err error) error {
 	if r == nil || !r.open {
 		return err
@@ -182,7 +182,7 @@ func (r *Run) Close(err error) error {
 		return err
 	}
 	r.measure()
-	r.folder.writeManifest(&r.Manifest) // the first error is the one to tell
+	r.folder.writeManifest(&r.Manifest) // the first error is reported, not this one
 	if r.Manifest.Status == Failed && (r.folder.has(checkpointFile) || r.folder.has(previousFile)) {
 		err = fmt.Errorf("%w\nthe last good state is kept in %s", err, r.folder.Dir)
 	}

@@ -15,13 +15,13 @@ type TraceLine struct {
 	Part     int     // "island", from 0
 	K        int     // from 1
 	Progress float64 // 0 to 1: of the part's work
-	Seconds  float64 // of the run's work so far, without pauses and without the evaluation
+	Seconds  float64 // seconds of the run's work so far, without pauses and without the evaluation
 
-	// Fields is a JSON object, the part's own. It is nil where the part leaves no trace, and {} where there are none.
+	// Fields is the part's own JSON object. It is nil if the part is not traced, and {} if the part has no fields.
 	Fields json.RawMessage
 }
 
-// head is what each line begins with.
+// head holds the keys that each line begins with.
 type head struct {
 	Part     int     `json:"island"`
 	K        int     `json:"k"`
@@ -29,7 +29,7 @@ type head struct {
 	Seconds  float64 `json:"seconds"`
 }
 
-// MarshalJSON writes the line as the trace has it.
+// MarshalJSON writes the line in the format of the trace.
 func (l TraceLine) MarshalJSON() ([]byte, error) {
 	line, err := json.Marshal(head{l.Part, l.K, l.Progress, l.Seconds})
 	if err != nil {
@@ -116,7 +116,7 @@ func ReadTrace(text []byte) ([]TraceLine, error) {
 	return trace, nil
 }
 
-// CheckTrace checks that a trace has all steps of so many parts, part by part and in order, up to progress 1.
+// CheckTrace checks that a trace has all steps of a given number of parts, part by part and in order, up to progress 1.
 func CheckTrace(trace []TraceLine, parts int) error {
 	last := TraceLine{Part: -1, Progress: 1}
 	for i, l := range trace {
@@ -157,8 +157,8 @@ func sortTrace(trace []TraceLine) {
 	})
 }
 
-// cutTrace returns the lines of a trace that a checkpoint has behind it: steps[i] of part i. The rest was written after the
-// checkpoint, the last line perhaps not wholly.
+// cutTrace returns the lines of a trace up to a checkpoint: steps[i] of part i. Later lines were written after the
+// checkpoint, and the last of them may be incomplete.
 func cutTrace(text []byte, steps []int) ([]TraceLine, error) {
 	last := make([]int, len(steps))
 	var kept []TraceLine

@@ -19,7 +19,7 @@ var renamed = map[string]string{"broken": "divergent", "settled": "annealed"}
 // most is the largest number of differences that are listed for a file.
 const most = 10
 
-// compareRuns lists what differs between two folders of runs, by file, line and key.
+// compareRuns lists the differences between two folders of runs, by file, line and key.
 func compareRuns(before, after string) (differences []string, err error) {
 	for _, name := range []string{"posterior.safetensors", "map.safetensors", "metrics.json", "trace.jsonl"} {
 		a, err := read(filepath.Join(before, name))

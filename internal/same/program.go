@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// errSlow says that a run took longer than it may.
+// errSlow says that a run exceeded the time limit.
 var errSlow = errors.New("too slow")
 
 // program is a build of starling, with a folder for its runs.
@@ -74,7 +74,7 @@ func (p *program) fit(kernel, preset, seed string, limit time.Duration) (dir str
 	if done(dir) {
 		return dir, nil
 	}
-	if err := os.RemoveAll(dir); err != nil { // of a run that was interrupted
+	if err := os.RemoveAll(dir); err != nil { // left by an interrupted run
 		return "", err
 	}
 	if err := os.MkdirAll(filepath.Dir(dir), 0o777); err != nil {

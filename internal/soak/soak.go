@@ -73,7 +73,7 @@ type soak struct {
 	starts   int
 }
 
-// target is a run, and the files that it leaves when it is never stopped.
+// target is a run, with the files that it leaves if it is never stopped.
 type target struct {
 	name  string
 	took  time.Duration
@@ -216,10 +216,10 @@ func (s *soak) wait(run string, took time.Duration) {
 	time.Sleep(time.Duration(s.random.Int64N(int64(5 * time.Millisecond))))
 }
 
-// phases say how far a run was when its process ended.
+// phases lists the stages of a run at which its process may end.
 var phases = []string{"before its folder", "before its first checkpoint", "point estimates", "sampling", "scores and files", "done"}
 
-// phase reads from the folder how far the run is. A checkpoint in it must be readable.
+// phase finds the stage of the run from its folder. A checkpoint in the folder must be readable.
 func phase(run string) (string, error) {
 	has := func(name string) bool {
 		_, err := os.Stat(filepath.Join(run, name))

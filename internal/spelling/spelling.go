@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Nearest returns the known name with the fewest Edits from name, the first of equals. It is empty if none is near. Near is
-// at most two edits, or one for every three bytes of a longer name, if some byte stays. Capitals do not count.
+// Nearest returns the known name with the fewest Edits from name, the first of equals. It is empty if none is near. A name is
+// near within two edits, or one for every three bytes of a longer name, if at least one byte stays. Case is ignored.
 func Nearest(name string, known []string) string {
 	best, fewest := "", max(2, len(name)/3)+1
 	for _, k := range known {

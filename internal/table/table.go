@@ -1,4 +1,4 @@
-// Package table writes tables of text for terminals: columns below one another, two blanks apart.
+// Package table writes tables of text for terminals: aligned columns, two blanks apart.
 package table
 
 import (
@@ -10,14 +10,14 @@ import (
 )
 
 // Table is a table whose columns are right-aligned but for the first and those in Left. A row of one cell is a heading
-// between the others, and as long as it likes.
+// between other rows, and may have any length.
 type Table struct {
 	Rows     [][]string
 	Headings []Heading
-	Left     []int // columns beside the first that are left-aligned
+	Left     []int // columns that are left-aligned, in addition to the first
 }
 
-// Heading stands above the columns from one on.
+// Heading is a heading above the columns from Above on.
 type Heading struct {
 	Above int
 	Text  string

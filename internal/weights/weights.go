@@ -1,5 +1,5 @@
-// Package weights normalises log-weights: float64, natural logarithms. −Inf is a weight of 0, such as a dead particle has. NaN
-// and +Inf are errors, and so are weights that are all 0: nothing is mended silently.
+// Package weights normalises log-weights: float64, natural logarithms. −Inf is a weight of 0, such as a dead particle has.
+// NaN and +Inf are errors, and so are weights that are all 0; nothing is repaired silently.
 package weights
 
 import (
@@ -11,8 +11,8 @@ import (
 )
 
 // Normalise subtracts log Σ_j exp(logw_j) from every log-weight and returns that sum and the effective sample size
-// 1/Σ_j W_j² of the normalised weights. what is the thing that is weighed, as in "particle": an error names one by it. After
-// an error logw is as it was.
+// 1/Σ_j W_j² of the normalised weights. what names a weighted item in errors, as in "particle". After an error logw is
+// unchanged.
 func Normalise(logw []float64, what string) (logSum, ess float64, err error) {
 	if len(logw) == 0 {
 		return 0, 0, errors.New("no " + what + "s")
@@ -35,7 +35,7 @@ func Normalise(logw []float64, what string) (logSum, ess float64, err error) {
 	}
 	sum, ess = rng.Log(sum), sum*sum/square
 	for j := range logw {
-		logw[j] = logw[j] - top - sum // the largest first: top + sum may be top, and the sum of the weights lost
+		logw[j] = logw[j] - top - sum // subtract top first: top + sum could round to top, and sum would be lost
 	}
 	return top + sum, ess, nil
 }

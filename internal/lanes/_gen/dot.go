@@ -34,7 +34,7 @@ func dot() {
 	peak(avx2, 14)
 }
 
-// streams are the addresses of the streams of x for a pair offset of 0.
+// streams returns the addresses of the streams of x for a pair offset of 0.
 func streams(n int) []reg.Register {
 	table := Load(Param("streams"), GP64())
 	x := make([]reg.Register, n)

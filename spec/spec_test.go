@@ -1,0 +1,72 @@
+package spec
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/starling-smc/starling/bnn"
+	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/mcmc"
+	"github.com/starling-smc/starling/method"
+	"github.com/starling-smc/starling/nn"
+	"github.com/starling-smc/starling/smc"
+)
+
+// built is a Spec as a Go program builds it.
+func built(m method.Method) Spec {
+	return Spec{
+		Data: data.Settings{CSV: &data.CSV{File: "trees.csv", Target: "kind"}},
+		Model: Model{Architecture: nn.Architecture{
+			Layers: []nn.Layer{nn.Dense{Units: 6}, nn.Tanh, nn.Dense{Units: 3}}, Likelihood: nn.Categorical{},
+		}},
+		Prior:  bnn.PriorSettings{Family: bnn.NormalPrior{Variance: 1}},
+		Method: m,
+	}
+}
+
+// TestVerify: a Spec that Complete filled in is kept as a config that reads back; one with settings that a config cannot hold, or
+// with zeros that a config would fill in, is refused by the name of the field, since a run is known by its config.
+func TestVerify(t *testing.T) {
+	for name, c := range map[string]struct {
+		spec     Spec
+		complete bool
+		want     string // part of the error; empty: none
+	}{
+		"smc":                  {built(method.SMC{Particles: 50}), true, ""},
+		"chains":               {built(method.MCMC{Chains: 2, Start: "prior"}), true, ""},
+		"map":                  {built(method.MAP{}), true, ""},
+		"ensemble":             {built(method.Ensemble{}), true, ""},
+		"first power of sda":   {built(method.SMC{Path: smc.SDA{Iterations: 20, Batch: 9, First: .9}}), true, "method: has a setting that a config cannot hold"},
+		"first step of hmc":    {built(method.SMC{Move: mcmc.HMC{Start: .3}}), true, "method: has a setting that a config cannot hold"},
+		"phases of chains":     {built(method.MCMC{Start: "prior", Chains: 1, Epochs: 80, Keep: 1, Move: mcmc.HMC{Steps: 5, Step: .1, Phases: mcmc.ChainPhases(7)}}), true, "method: has a setting that a config cannot hold"},
+		"tempering left out":   {built(method.SMC{Particles: 50, Islands: 1, Path: smc.Tempering{}, Move: mcmc.HMC{}}), false, "Complete fills in"},
+		"no particles":         {built(method.SMC{Particles: 1}), true, "method.smc.particles: want at least 2, have 1"},
+		"no method":            {built(nil), true, "method: want one of"},
+		"a pointer":            {built(&method.SMC{}), false, "method"},
+		"anchored map":         {anchored(method.MAP{}), true, "prior.anchor: is for sampling"},
+		"anchored ensemble":    {anchored(method.Ensemble{}), true, "prior.anchor: is for sampling"},
+		"anchored smc is kept": {anchored(method.SMC{}), true, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if c.complete {
+				c.spec.Complete()
+			}
+			err := c.spec.Verify()
+			var faults *config.Error
+			switch {
+			case c.want == "" && err != nil:
+				t.Errorf("refused: %v", err)
+			case c.want != "" && (!errors.As(err, &faults) || !strings.Contains(err.Error(), c.want)):
+				t.Errorf("error %v, want one about %q", err, c.want)
+			}
+		})
+	}
+}
+
+func anchored(m method.Method) Spec {
+	s := built(m)
+	s.Prior.Anchor = &bnn.Anchor{S: 0.1}
+	return s
+}
