@@ -31,8 +31,8 @@ func (s *Sampler) Run(ctx context.Context, st *State, watch Watch) error {
 	return nil
 }
 
-// RunIslands is for programs that sample without a config. It runs independent samplers, which must differ in Island, on the threads of workers, and returns their last
-// states in the same order. watch is called by several islands at the same time, though never twice by one. The first error
+// RunIslands is for programs that sample without a config. It runs independent samplers, which must differ in Island, on the
+// threads of workers, and returns their last states in the same order. watch is called by several islands at the same time, though never twice by one. The first error
 // stops all islands; every state is then the last complete one, nil for an island that has not begun.
 func RunIslands(ctx context.Context, workers *pool.Pool, islands []*Sampler, watch Watch) ([]*State, error) {
 	ctx, stop := context.WithCancelCause(ctx)
