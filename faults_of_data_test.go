@@ -77,7 +77,7 @@ method: {smc: {particles: 3}}
 		"gaps":                 {images, []string{"data.train.targets=" + gaps, "model.layers.1.dense=4"}, &config, "gaps.npy has 17 classes (the largest label is 16; no example has label 0, 1, 2, 4, 5, 6, 7, 8, 9, 10, …), the network 4 outputs"},
 		"gaps, elsewhere":      {images, []string{"data.test={inputs: examples/images-train.npy, targets: " + gaps + "}"}, &config, "gaps.npy has 17 classes (the largest label is 16; no example has label 9, 10, 11, 12, 13, 14, 15), the network 9 outputs"},
 		"no classes":           {table, []string{"data.csv.target=mass"}, &bad, `line 2, column 5 (kind): "ash" is not a number`},
-		"cheap gradients":      {table, []string{"method.smc={path: {full: {}}, move: {leapfrog: {step: 0.1, gradient: {batch: 500}}}}"}, &config, "method.smc.move.leapfrog.gradient: 500 examples are not fewer than the"},
+		"cheap gradients":      {table, []string{"method.smc={path: {full: {}}, move: {leapfrog: {step: 0.1, gradient: {batch: 500}}}}"}, &config, "method.smc.move.leapfrog.gradient: 500 examples save nothing: a mini-batch must be smaller than the"},
 		"no array":             {images, []string{"data.train.inputs=examples/none.npy"}, &bad, "examples/none.npy"},
 		"labels":               {images, []string{"data.train.targets=examples/images-test-labels.npy"}, &bad, "labels of shape [617] for 1000 examples"},
 		"test's shape":         {images, []string{"data.test={inputs: " + constant + ", targets: " + constant + "}"}, &bad, constant},

@@ -186,7 +186,7 @@ func TestInitIsStart(t *testing.T) {
 	islands.Combine = bnn.Evidence{} // changed in Go
 	spec.Method = islands
 	var config *ConfigError
-	if _, err := Fit(context.Background(), spec, Options{}); !errors.As(err, &config) || !strings.Contains(err.Error(), "estimate no evidence") {
+	if _, err := Fit(context.Background(), spec, Options{}); !errors.As(err, &config) || !strings.Contains(err.Error(), "islands cannot be weighted by evidence") {
 		t.Errorf("islands weighed by an evidence that nobody estimated: error %v", err)
 	}
 }
@@ -213,7 +213,7 @@ func TestInitErrors(t *testing.T) {
 	}
 	for file, reason := range map[string]string{
 		"absent.safetensors":  "model.init: stat absent.safetensors: no such file",
-		folder:                "is no file",
+		folder:                "is not a file",
 		text:                  "is it the right file?",
 		"gelu-inputs.npy":     "is it the right file?",
 		"yes.safetensors":     "model.init: yes.safetensors: tensor fc1.weight [32 6] of the network (layer 0, dense) is not in the file; nearest is ",

@@ -38,7 +38,7 @@ func TestMemory(t *testing.T) {
 	} {
 		var config *ConfigError
 		loaded, err := begins(trees(t, c.sets))
-		if loaded || !errors.As(err, &config) || !strings.Contains(err.Error(), "of memory, and 60 MB are there") {
+		if loaded || !errors.As(err, &config) || !strings.Contains(err.Error(), "of memory, but only 60 MB are available") {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}

@@ -54,7 +54,7 @@ func TestPointMethods(t *testing.T) {
 	}
 }
 
-// TestPointMethodsSearch: both search restarts where the config has no map, and one restart is no ensemble.
+// TestPointMethodsSearch: both search restarts where the config has no map, and one restart is not an ensemble.
 func TestPointMethodsSearch(t *testing.T) {
 	for _, method := range []string{"map", "ensemble"} {
 		if spec := trees(t, "map=null", "method="+method); spec.MAP == nil || spec.MAP.Restarts != 8 {
@@ -62,7 +62,7 @@ func TestPointMethodsSearch(t *testing.T) {
 		}
 	}
 	_, err := ParseSpec("one.yaml", trees(t).YAML(), "method=ensemble", "map.restarts=1")
-	if err == nil || !strings.Contains(err.Error(), "--set map.restarts=1: map.restarts: one restart is no ensemble") {
+	if err == nil || !strings.Contains(err.Error(), "--set map.restarts=1: map.restarts: one restart is not an ensemble") {
 		t.Errorf("an ensemble of one restart: %v", err)
 	}
 	if _, err := ParseSpec("one.yaml", trees(t).YAML(), "method=map", "map.restarts=1"); err != nil {

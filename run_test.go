@@ -302,7 +302,7 @@ func TestOn(t *testing.T) {
 		"no such":        {On{Data: "mnist8"}, 0, "", &config, `unknown data set "mnist8"`},
 		"no file":        {On{OOD: []string{"mnist8"}}, 0, "", &config, "and no file mnist8"},
 		"set of another": {On{Data: "mnist7"}, 0, "", &bad, "mnist7: examples of shape [1 28 28], the run was trained on examples of shape [2]"},
-		"other class":    {On{Data: file("class.csv", "a,b,y\n1,2,maybe\n")}, 0, "", &bad, `"maybe" is no class of the run ("no", "yes")`},
+		"other class":    {On{Data: file("class.csv", "a,b,y\n1,2,maybe\n")}, 0, "", &bad, `"maybe" is not a class of the run ("no", "yes")`},
 		"no target":      {On{Data: other}, 0, "", &bad, `lacks the target, column "y" of the run`},
 		"array alone":    {On{Data: "examples/images-test.npy"}, 0, "", &config, "the file of their labels is needed"},
 	} {

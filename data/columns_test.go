@@ -86,7 +86,7 @@ func TestColumnsRefuse(t *testing.T) {
 		"a,y\n" + strings.Repeat("1,inf\n", 7): {Columns{Target: "y"}, "line 2, column 2 (y): the value is infinite; 7 rows have such values (lines 2, 3, 4, 5, 6, …)"},
 		"a,y\n" + strings.Repeat("1,inf\n", 5): {Columns{Target: "y"}, "5 rows have such values (lines 2, 3, 4, 5, 6)"},
 		"a,y\n1,dog\n":                         {Columns{Target: "y"}, `f: column 2 (y) holds names such as "dog", not numbers`},
-		"a,y\n1,2.5\n":                         {Columns{Target: "y", Classes: true}, "line 2, column 2 (y): 2.5 is no class"},
+		"a,y\n1,2.5\n":                         {Columns{Target: "y", Classes: true}, "line 2, column 2 (y): 2.5 is not a class"},
 		"b,y\n1,2\n":                           {Columns{Target: "z"}, `f: target: no column "z" among "b", "y"`},
 		"y\n1\n":                               {Columns{Target: "y"}, "there are no inputs"},
 		"a,y\n1,2\n1,3\n":                      {Columns{Target: "y"}, "f: every column but the target is constant over the training rows"},

@@ -243,7 +243,7 @@ func TestFetchInterrupted(t *testing.T) {
 		t.Fatal(err)
 	}
 	list, err := Verify("mnist", dir)
-	if err != nil || list[0].State != Missing || list[0].Why != "5 of 10 bytes are there of a download that broke" {
+	if err != nil || list[0].State != Missing || list[0].Why != "5 of 10 bytes are left of an interrupted download" {
 		t.Errorf("%+v, %v", list, err)
 	}
 }

@@ -183,7 +183,7 @@ func TestShowRefuses(t *testing.T) {
 		"x.npz":              {"PK\x03\x04\x14\x00", "zip archive"},
 		"x.pt":               {"PK\x03\x04\x00\x00", "zip archive"},
 		"x.png":              {"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "is a picture"},
-		"x":                  {"\x01\x02\x03", "looks like no file"},
+		"x":                  {"\x01\x02\x03", "is not in a format"},
 		"x.txt":              {"hello\nworld\n", "line 2, column 1 (hello)"},
 		"x.dat":              {"1 2\n3 x\n", "line 2, column 2"},
 		"gzip.npy":           {"\x1f\x8b", "damaged gzip header"},

@@ -52,7 +52,7 @@ func TestRead(t *testing.T) {
 		"set as a group": {"", "", []string{"mnist7"}, 0, "", false, "mnist7: examples of shape [1 28 28]"},
 		"table by name":  {"yacht", "", nil, 0, "", false, `yacht: lacks "a", "b" of the run's columns`},
 		"group by name":  {"", "", []string{"yacht"}, 0, "", false, `yacht: lacks "a", "b" of the run's columns`},
-		"other class":    {put(t, dir, "class.csv", "a,b,y\n1,2,maybe\n"), "", nil, 0, "", false, `"maybe" is no class of the run ("no", "yes")`},
+		"other class":    {put(t, dir, "class.csv", "a,b,y\n1,2,maybe\n"), "", nil, 0, "", false, `"maybe" is not a class of the run ("no", "yes")`},
 		"no target":      {other, "", nil, 0, "", false, `lacks the target, column "y" of the run`},
 		"array alone":    {testImages, "", nil, 0, "", true, "the file of their labels is needed"},
 		"array's shape":  {testImages, testLabels, nil, 0, "", false, "the run was trained on rows of 2 inputs"},

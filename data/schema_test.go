@@ -91,15 +91,15 @@ func TestSchemaClasses(t *testing.T) {
 		err  string
 	}{
 		{words, "y,a\newe,5\ncat,6\n", []int32{2, 0}, ""},
-		{words, "y,a\newe,5\ncow,6\n", nil, `f: line 3, column 1 (y): "cow" is no class of the run ("cat", "dog", "ewe")`},
-		{words, "y,a\n1,5\n", nil, `"1" is no class of the run`},
+		{words, "y,a\newe,5\ncow,6\n", nil, `f: line 3, column 1 (y): "cow" is not a class of the run ("cat", "dog", "ewe")`},
+		{words, "y,a\n1,5\n", nil, `"1" is not a class of the run`},
 		{words, "a\n5\n", nil, `f: lacks the target, column "y" of the run`},
 		{spaced, "a,y\n5,10\n5,-3.0\n", []int32{2, 0}, ""},
-		{spaced, "a,y\n5,11\n", nil, `"11" is no class of the run ("-3", "9", "10")`},
+		{spaced, "a,y\n5,11\n", nil, `"11" is not a class of the run ("-3", "9", "10")`},
 		{counted, "a,y\n5,2\n5,0\n", []int32{2, 0}, ""},
-		{counted, "a,y\n5,3\n", nil, `"3" is no class of the run (0 to 2)`},
-		{counted, "a,y\n5,0.5\n", nil, `"0.5" is no class`},
-		{counted, "a,y\n5,dog\n", nil, `"dog" is no class`},
+		{counted, "a,y\n5,3\n", nil, `"3" is not a class of the run (0 to 2)`},
+		{counted, "a,y\n5,0.5\n", nil, `"0.5" is not a class`},
+		{counted, "a,y\n5,dog\n", nil, `"dog" is not a class`},
 		{counted, "a,y\n5,\n", nil, "the value is missing"},
 	} {
 		tab, err := DecodeCSV("f", []byte(c.text), c.s.CSV())

@@ -44,7 +44,7 @@ func TestSettingsCheck(t *testing.T) {
 		{Settings{CSV: &CSV{}}, false, "csv: needs a file\ncsv: needs a target, the column to predict"},
 		{Settings{CSV: &CSV{File: "f", Target: "y", Delimiter: "::"}}, false, `csv.delimiter: delimiter "::": want one ASCII character that numbers do not use, or whitespace`},
 		{Settings{CSV: &CSV{File: "f", Target: "y", Drop: []string{"a", "y"}}}, false, "csv.drop.1: y is the target: name columns that are neither target nor inputs"},
-		{Settings{Set: "mnist7", Test: arrays}, false, "test: goes with train, arrays of your own; a set has its own parts, a csv is split by the seed"},
+		{Settings{Set: "mnist7", Test: arrays}, false, "test: can be used with train only (your own arrays); a set has its own parts, a csv is split by the seed"},
 		{Settings{Train: &Arrays{Inputs: "x.npy"}}, false, "train: needs inputs and targets, as in {inputs: x.npy, targets: y.npy}"},
 		{Settings{Train: arrays, Validate: &Arrays{Targets: "y.npy"}}, false, "validate: needs inputs and targets, as in {inputs: x.npy, targets: y.npy}"},
 		{Settings{Set: "pima", Groups: []GroupFile{{"", "f"}}}, false, `groups.: "": want a name of at most 100 bytes without control characters`},
@@ -54,7 +54,7 @@ func TestSettingsCheck(t *testing.T) {
 		{Settings{Set: "pima", Groups: []GroupFile{{"a", ""}}}, false, "groups.a: needs a file of inputs"},
 		{Settings{Memory: &Memory{Groups: []MemoryGroup{{Name: "a"}}}, Groups: []GroupFile{{"a", "f"}}}, false, "groups.a: two groups are named a"},
 		{Settings{Set: "pima", Standardise: "input"}, false, `standardise: unknown name "input": did you mean "inputs"? (known: none, inputs, both)`},
-		{Settings{CSV: csv, Standardise: "both"}, false, "standardise: both is for a regression: classes are not scaled; want inputs or none"},
+		{Settings{CSV: csv, Standardise: "both"}, false, "standardise: both is for regression: classes are not scaled; want inputs or none"},
 	} {
 		if got := faults(c.s, c.regression); got != c.want {
 			t.Errorf("%+v:\n%s\nwant\n%s", c.s, got, c.want)
@@ -119,7 +119,7 @@ func TestSettingsAsConfig(t *testing.T) {
 		t.Errorf("a config of examples in memory is\n%s", got)
 	}
 	_, _, err := config.Parse[Settings]("c.yaml", []byte("csv: {file: f.csv, target: y, drop: [a, y]}\ntest: {inputs: a}\n"), nil)
-	want := "c.yaml:1:41: csv.drop.1: y is the target: name columns that are neither target nor inputs\nc.yaml:2:8: test: goes with train"
+	want := "c.yaml:1:41: csv.drop.1: y is the target: name columns that are neither target nor inputs\nc.yaml:2:8: test: can be used with train"
 	if err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("%v\nwant\n%s", err, want)
 	}

@@ -67,7 +67,7 @@ func (k *Known) begun(dir, file string) string {
 			continue
 		}
 		if info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(d.file)) + partial); err == nil {
-			return fmt.Sprintf("an interrupted download left %s of %s bytes", thousands(uint64(info.Size())), thousands(uint64(d.Size)))
+			return fmt.Sprintf("%s of %s bytes are left of an interrupted download", thousands(uint64(info.Size())), thousands(uint64(d.Size)))
 		}
 	}
 	return ""

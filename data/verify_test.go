@@ -62,7 +62,7 @@ func TestTables(t *testing.T) {
 		{"yacht", 308, 7, "residuary_resistance", 0.01, 62.42, 3232.57},
 	} {
 		if !Tabular(c.name) {
-			t.Errorf("%s is no table", c.name)
+			t.Errorf("%s is not a table", c.name)
 		}
 		table, target, err := LoadTable(c.name, "")
 		if err != nil {
@@ -92,7 +92,7 @@ func TestTables(t *testing.T) {
 	if Tabular("mnist7") || Tabular("pima") || Tabular("nothing") {
 		t.Error("no tables are said to be tables")
 	}
-	if _, _, err := LoadTable("mnist7", ""); err == nil || !strings.Contains(err.Error(), "no table") {
+	if _, _, err := LoadTable("mnist7", ""); err == nil || !strings.Contains(err.Error(), "not a table") {
 		t.Error(err)
 	}
 }

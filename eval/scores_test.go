@@ -102,7 +102,7 @@ func TestScoreFilesErrors(t *testing.T) {
 		"two columns":      {good, "row,label\n0,0\n1,1\n2,1\n", "", nil, "y has 2 columns, want one of labels"},
 		"two of names":     {good, "row,label\n0,ash\n1,ash\n2,ash\n", "", classes, "y has more than one column, want one of labels"},
 		"names without a run": {good, "label\nash\nbirch\nash\n", "", nil,
-			`y: line 2, column 1 (label): "ash" is not a number: classes are integers from 0, or names where their run is given, too`},
+			`y: line 2, column 1 (label): "ash" is not a number: classes are integers from 0, or also names if their run is given`},
 		"an unknown name":  {good, "label\nash\nbirhc\nash\n", "", classes, `y: line 3: "birhc" is not a class of the run: did you mean "birch"? (classes: "ash", "birch")`},
 		"the first":        {good, "pine\nbirch\nash\n", "", classes, `y: line 1: "pine" is not a class of the run (classes: "ash", "birch")`},
 		"an empty cell":    {good, "label\nash\n\nash\n", "", classes, `y: line 3: "" is not a class of the run`},

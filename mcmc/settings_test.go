@@ -134,7 +134,7 @@ func TestChainsRefuse(t *testing.T) {
 		{HMC{}, "", ""}, {PCN{}, "", ""},
 		{HMC{Mutations: Mutations{Count: 3}}, "move.mutations", "belongs to smc; chains move for their epochs"},
 		{PCN{Mutations: Mutations{Eta: 1}}, "move.mutations", "belongs to smc; chains move for their epochs"},
-		{Unadjusted{Step: 1}, "move", "belongs to smc, whose weights take up its errors: chains need hmc or pcn"},
+		{Unadjusted{Step: 1}, "move", "belongs to smc, whose weights correct its errors: chains need hmc or pcn"},
 	} {
 		f := config.NewFaults()
 		c.move.CheckForChains(f.In("move"))

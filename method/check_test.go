@@ -31,7 +31,7 @@ func TestCheck(t *testing.T) {
 		{ofChains(func(m *MCMC) { m.Chains = 1 << 24 }), []string{"chains: want below 16777216, have 16777216"}},
 		{ofChains(func(m *MCMC) { m.Move = nil }), []string{"move: want one of hmc, pcn, leapfrog"}},
 		{ofChains(func(m *MCMC) { m.Move = mcmc.Unadjusted{Step: 0.1} }), []string{
-			"move.leapfrog: belongs to smc, whose weights take up its errors: chains need hmc or pcn",
+			"move.leapfrog: belongs to smc, whose weights correct its errors: chains need hmc or pcn",
 		}},
 		{ofChains(func(m *MCMC) { m.Move = mcmc.PCN{Mutations: mcmc.Mutations{Count: 3}} }), []string{
 			"move.pcn.mutations: belongs to smc; chains move for their epochs",
@@ -79,11 +79,11 @@ func TestCheckWithin(t *testing.T) {
 	literal := smc.Momentum{Literal: true}
 	const (
 		noInit   = ".start: init is the network of model.init, which is not given"
-		unused   = " draws all particles from the prior, and nothing is left to do for model.init: want start: init, or no model.init"
+		unused   = " draws all particles from the prior and does not use model.init: want start: init, or no model.init"
 		taken    = ": is for sampling: method as-is takes the network of model.init as it is"
-		evidence = ".combine: islands whose particles do not begin at the prior estimate no evidence, and those of literal weights, constant batches, " +
-			"smooth annealing or fewer than 10 iterations none that compares: want combine: equal"
-		dearer = " of every batch, whose own gradients cost less: leave it out, or take fewer"
+		evidence = ".combine: islands cannot be weighted by evidence where particles do not begin at the prior, nor with literal weights, constant batches, " +
+			"smooth annealing or fewer than 10 iterations: want combine: equal"
+		dearer = "; leave it out, or take fewer"
 	)
 	for _, c := range []struct {
 		m      Method
@@ -91,7 +91,7 @@ func TestCheckWithin(t *testing.T) {
 		want   string
 	}{
 		{MAP{}, bare, ""}, {Ensemble{}, bare, ""}, {Ensemble{}, few, ""},
-		{Ensemble{}, searched, "map.restarts: one restart is no ensemble: want at least 2, or method: map"},
+		{Ensemble{}, searched, "map.restarts: one restart is not an ensemble: want at least 2, or method: map"},
 		{AsIs{}, Around{Init: true}, ""},
 		{AsIs{}, Around{}, "method: as-is evaluates a trained network as it is: name the file of its weights, model.init"},
 		{AsIs{}, init, "prior" + taken},
@@ -100,7 +100,7 @@ func TestCheckWithin(t *testing.T) {
 		{MCMC{Chains: 5}, few, ""}, {MCMC{Chains: 6, Start: "prior"}, few, ""}, {MCMC{Start: "init"}, init, ""},
 		{MCMC{Start: "init"}, bare, noInit},
 		{MCMC{Chains: 6}, few, ".chains: 6 chains start from 5 MAP restarts, one each: want map.restarts of at least 6, or start: prior"},
-		{MCMC{Chains: 3, Keep: 4}, bare, ".keep: 4 states are no multiple of 3 chains"},
+		{MCMC{Chains: 3, Keep: 4}, bare, ".keep: 4 states are not a multiple of 3 chains"},
 		{MCMC{Chains: 3, Keep: KeepLast, Epochs: 1}, bare, ""},
 		{MCMC{Chains: 3, Keep: 30}, bare, ""},
 		{MCMC{Chains: 3, Keep: 33, Epochs: 1600}, bare, ".keep: 33 states of 3 chains, but the second half of 1600 epochs has only 10 moves: keep at most 30, or last"},
@@ -113,10 +113,10 @@ func TestCheckWithin(t *testing.T) {
 		{SMC{Path: full, Start: "sgd", Particles: 5}, few, ""},
 		{SMC{Path: full, Start: "sgd", Particles: 3, Islands: 2}, few, "map.restarts: 6 particles start from 5 MAP restarts, one each: want map.restarts of at least 6, or another start"},
 		{SMC{Path: smc.Tempering{ESS: 0.11}}, bare, ""},
-		{SMC{Path: smc.Tempering{ESS: 0.1}}, bare, ".particles: tempering keeps a share of 0.1 of 10 particles effective, which is not more than one, and would do it all in one step: want more than 10 of them"},
-		{SMC{Path: full, Start: "tempered", Particles: 2}, bare, ".particles: tempering keeps a share of 0.5 of 2 particles effective, which is not more than one, and would do it all in one step: want more than 2 of them"},
+		{SMC{Path: smc.Tempering{ESS: 0.1}}, bare, ".particles: tempering keeps a share of 0.1 of 10 particles effective: at most one particle, so the path would be one step; want more than 10 particles"},
+		{SMC{Path: full, Start: "tempered", Particles: 2}, bare, ".particles: tempering keeps a share of 0.5 of 2 particles effective: at most one particle, so the path would be one step; want more than 2 particles"},
 		{SMC{Path: full, Particles: 2}, bare, ""},
-		{SMC{Path: full, Start: "tempered", Move: cheap(5), Weight: literal}, bare, ".start: tempered leads to the first batch by changes of target alone, which weight literal leaves out: no likelihood would ever be weighed"},
+		{SMC{Path: full, Start: "tempered", Move: cheap(5), Weight: literal}, bare, ".start: a tempered start weights particles by the change of target, which weight literal leaves out: the likelihood would never enter the weights"},
 
 		{SMC{Combine: bnn.Evidence{}}, bare, ""},
 		{SMC{Combine: bnn.Evidence{}}, init, evidence},
@@ -131,10 +131,10 @@ func TestCheckWithin(t *testing.T) {
 		{SMC{Combine: bnn.Evidence{}, Path: smc.Schedule[smc.Linear]{Iterations: 10}}, bare, ""},
 
 		{SMC{Path: constant, Move: cheap(8)}, bare, ""},
-		{SMC{Path: constant, Move: cheap(9)}, bare, ".move.leapfrog.gradient: 9 examples are not fewer than the 9" + dearer},
+		{SMC{Path: constant, Move: cheap(9)}, bare, ".move.leapfrog.gradient: 9 examples save nothing: a mini-batch must be smaller than the path's batches of 9" + dearer},
 		{SMC{Path: full, Move: cheap(1000)}, bare, ""},
 		{SMC{Path: smc.SDA{Iterations: 3}, Move: cheap(1)}, bare,
-			".move.leapfrog.gradient: has no place in sda, where some examples are annealed in and others have a power of their own: leave it out, or take another path"},
+			".move.leapfrog.gradient: cannot be used with sda, where examples have different powers: leave it out, or choose another path"},
 	} {
 		name := Methods.Name(c.m)
 		m, want := c.m.Complete(c.around), c.want
@@ -160,7 +160,7 @@ func TestCheckWithin(t *testing.T) {
 // Mini-batches that are no fewer examples than there are save nothing.
 func TestCheckData(t *testing.T) {
 	for n, want := range map[int]string{
-		0: "", 59: "", 60: "method.smc.move.leapfrog.gradient: 60 examples are not fewer than the 60 to train on, whose own gradients cost less: leave it out, or take fewer",
+		0: "", 59: "", 60: "method.smc.move.leapfrog.gradient: 60 examples save nothing: a mini-batch must be smaller than the training set of 60; leave it out, or take fewer",
 	} {
 		move := mcmc.Unadjusted{Step: 0.1}
 		if n > 0 {

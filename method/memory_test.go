@@ -36,7 +36,7 @@ func TestCheckMemory(t *testing.T) {
 			first = "particles" // the most important of the settings
 		}
 		match := regexp.MustCompile(c.would).FindStringSubmatch(said)
-		if match == nil || !strings.HasPrefix(said, "method.any."+first+": the run needs about ") || !strings.HasSuffix(said, "60 MB are there"+said[strings.Index(said, ";"):]) {
+		if match == nil || !strings.HasPrefix(said, "method.any."+first+": the run needs about ") || !strings.HasSuffix(said, "60 MB are available"+said[strings.Index(said, ";"):]) {
 			t.Errorf("%s: %q", c.field, said)
 			continue
 		}

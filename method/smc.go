@@ -130,7 +130,7 @@ func (m SMC) CheckWithin(around Around, at string, f *config.Faults) {
 	f.If(start.init && !around.Init, at+".start", "%s is the network of model.init, which is not given", start.name)
 	if start.drawn && (m.Start == "" || m.Path.Batches()) && around.Init && around.Search == nil && around.Prior.Anchor == nil {
 		f.Conflict(append(in("start"), "model.init"),
-			"with start %s all particles are draws of the prior, and model.init is not used: want start: init, or no model.init", start.name)
+			"%s draws all particles from the prior and does not use model.init: want start: init, or no model.init", start.name)
 	}
 	if p, n := around.Search, m.Needs().Restarts; p != nil && p.Restarts < n {
 		f.Conflict(append([]string{"map.restarts"}, in("particles", "islands", "start")...),
@@ -177,7 +177,7 @@ func (m SMC) checkSubsample(at string, f *config.Faults) {
 	}
 	if batch := m.Path.Evidence().Batch; batch > 0 && n >= batch {
 		f.Conflict([]string{gradient, path + ".batch"},
-			"a mini-batch of %d examples saves nothing: it is not smaller than the path's batches of %d; leave it out, or take fewer", n, batch)
+			"%d examples save nothing: a mini-batch must be smaller than the path's batches of %d; leave it out, or take fewer", n, batch)
 	}
 }
 
@@ -188,7 +188,7 @@ func (m SMC) gradient(at string) string { return at + ".move." + mcmc.Moves.Name
 func (m SMC) CheckData(examples int, at string, f *config.Faults) {
 	if n := m.Move.Subsample(); n >= examples {
 		f.Add(m.gradient(at),
-			"a mini-batch of %d examples saves nothing: it is not smaller than the training set of %d; leave it out, or take fewer", n, examples)
+			"%d examples save nothing: a mini-batch must be smaller than the training set of %d; leave it out, or take fewer", n, examples)
 	}
 }
 

@@ -48,7 +48,7 @@ func TestSummary(t *testing.T) {
 		{"evidence agrees", smc, func(f fixture) { f.run.Posterior.LogEvidence = []float64{-20.5, -20, -19.5} }, "standard deviation of 0.5 over the islands.", "", "decides"},
 		{"deep ensemble better", smc, func(fixture) {}, "", "deep ensemble of the 3 MAPs, which needs no sampling, is better", ""},
 		{"MAP better", smc, func(f fixture) { f.a.Metrics.MAP.NLL = .01 }, "", "best single network has a better NLL", ""},
-		{"deep ensemble worse", smc, func(f fixture) { f.a.Metrics.DeepEnsemble.NLL = 9 }, "That of the deep ensemble of the 3 MAPs is 9.000", "", "is better"},
+		{"deep ensemble worse", smc, func(f fixture) { f.a.Metrics.DeepEnsemble.NLL = 9 }, "The NLL of the deep ensemble of the 3 MAPs is 9.000", "", "is better"},
 		{"uneven weights", smc, func(f fixture) {
 			for i := range f.run.Posterior.LogWeights {
 				f.run.Posterior.LogWeights[i] = math.Inf(-1)

@@ -47,15 +47,15 @@ func TestSettingsAreRefusedWithReasons(t *testing.T) {
 		"1, have NaN":                                 func(s *Sampler) { s.Path = SDA{Iterations: 1, First: nan} },
 		"nats an iteration, have -4":                  func(s *Sampler) { s.Path = TemperedStart{Then: SDA{Iterations: 1, Entropy: -4}} },
 		"batch: want at least 1, have -7":             func(s *Sampler) { s.Path = TemperedStart{Then: Schedule[Constant]{1, Constant{-7}}} },
-		"to no path":                                  func(s *Sampler) { s.Path = TemperedStart{} },
-		"budget that tempering would spend":           func(s *Sampler) { s.Path = TemperedStart{Then: Fixed{Epochs: 9}} },
-		"begins at the prior":                         func(s *Sampler) { s.Path = TemperedStart{Then: Ladder{1}} },
+		"needs a path to lead to":                     func(s *Sampler) { s.Path = TemperedStart{} },
+		"no budget, which tempering would spend":      func(s *Sampler) { s.Path = TemperedStart{Then: Fixed{Epochs: 9}} },
+		"starts with a batch":                         func(s *Sampler) { s.Path = TemperedStart{Then: Ladder{1}} },
 		"0.5 of 2 particles":                          func(s *Sampler) { s.Particles = 2 },
 		"0.25 of 4 particles":                         func(s *Sampler) { s.Path, s.Particles = &Tempering{ESS: 0.25}, 4 },
 		"0.1 of 10 particles": func(s *Sampler) {
 			s.Path, s.Particles = TemperedStart{ESS: 0.1, Then: Schedule[Full]{Iterations: 1}}, 10
 		},
-		"no likelihood would ever be weighed": func(s *Sampler) {
+		"likelihood would never enter the weights": func(s *Sampler) {
 			s.Path, s.Move, s.Weighting = TemperedStart{Then: Schedule[Full]{Iterations: 1}}, mcmc.Unadjusted{Step: 0.1}, Momentum{Literal: true}
 		},
 		"steps: want at least 1, have -2": func(s *Sampler) { s.Move = mcmc.Unadjusted{Step: 1, Steps: -2} },
@@ -88,11 +88,11 @@ func TestSettingsAreRefusedWithReasons(t *testing.T) {
 		t.Errorf("a step beyond the end: %v", err)
 	}
 	for want, change := range map[string]func(st *State){
-		"does not belong":  func(st *State) { st.Examples++ },
-		"log-weights":      func(st *State) { st.LogW = st.LogW[1:] },
-		"cannot tell more": func(st *State) { st.K = rng.MaxIterations },
-		"the move needs":   func(st *State) { st.GradLL = nil },
-		"annealed in":      func(st *State) { st.CarryAnnealed() },
+		"does not belong":      func(st *State) { st.Examples++ },
+		"log-weights":          func(st *State) { st.LogW = st.LogW[1:] },
+		"distinct for at most": func(st *State) { st.K = rng.MaxIterations },
+		"the move needs":       func(st *State) { st.GradLL = nil },
+		"annealed in":          func(st *State) { st.CarryAnnealed() },
 	} {
 		st, err := s.Init(context.Background())
 		if err != nil {

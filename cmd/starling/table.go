@@ -144,8 +144,8 @@ func evidence(s *method.Sampling, at string, m *eval.Metrics, optimised bool) st
 	}
 	change := fmt.Sprintf("(--set %s.combine=%s)", at, bnn.Combinations.Name(bnn.Evidence{}))
 	if effective < float64(s.Islands)/2 {
-		return line + fmt.Sprintf("; weights by evidence would leave %.1f of %d islands effective: the spread of log Z is noise at %d particles, so islands are weighted %v %s",
+		return line + fmt.Sprintf("; evidence weights would leave %.1f of %d effective: the spread is noise at %d particles, so islands are weighted %v %s",
 			effective, s.Islands, s.Particles, s.Combine, change)
 	}
-	return line + fmt.Sprintf("; islands are weighted %v; weights by evidence would leave %.1f of %d effective %s", s.Combine, effective, s.Islands, change)
+	return line + fmt.Sprintf("; islands are weighted %v; evidence weights would leave %.1f of %d effective %s", s.Combine, effective, s.Islands, change)
 }

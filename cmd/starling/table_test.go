@@ -33,8 +33,8 @@ func scored(v float64) *eval.Evaluation {
 	}
 }
 
-// weighed is m with islands weighed by their evidence.
-func weighed(m eval.Metrics) eval.Metrics {
+// weighted is m with islands weighted by their evidence.
+func weighted(m eval.Metrics) eval.Metrics {
 	m.Evaluation = *m.Combined.By("evidence")
 	return m
 }
@@ -92,11 +92,11 @@ by evidence    90.4 %  0.400  0.040   0.20   0.40   0.80     –
 best MAP       90.3 %  0.300  0.030   0.15   0.30   0.60     –
 8 MAPs         90.2 %  0.250  0.025   0.12   0.25   0.50     –
 out-of-distribution inputs found (AUROC): eight 0.94; wrong answers 0.93
-log Z −182.6 ± 6.9; evidence would leave 1.4 of 8 islands: its spread is noise
-at 10 particles, so islands are weighed equally (--set
+log Z −182.6 ± 6.9; evidence weights would leave 1.4 of 8 effective: the spread
+is noise at 10 particles, so islands are weighted equally (--set
 method.smc.combine=evidence)
 `},
-		"evidence": {&byEvidence, 80, weighed(m), `
+		"evidence": {&byEvidence, 80, weighted(m), `
                                    epistemic entropy, nats
            accuracy    NLL    ECE  right  wrong  eight  none
 posterior    90.4 %  0.400  0.040   0.20   0.40   0.80     –
@@ -105,7 +105,8 @@ best MAP     90.3 %  0.300  0.030   0.15   0.30   0.60     –
 8 MAPs       90.2 %  0.250  0.025   0.12   0.25   0.50     –
 out-of-distribution inputs found (AUROC): eight 0.94; wrong answers 0.93
 the deep ensemble of the 8 MAPs does better here: NLL 0.250 against 0.400
-log Z −182.6 ± 6.9; islands are weighed by their evidence, which leaves 1.4 of 8
+log Z −182.6 ± 6.9; islands are weighted by evidence, which leaves 1.4 of 8
+effective
 `},
 		"chains": {&chains, 80, eval.Metrics{Evaluation: *scored(0.2), MAP: scored(0.3), DeepEnsemble: scored(0.25)}, `
                                    epistemic entropy, nats

@@ -105,10 +105,10 @@ func TestFaults(t *testing.T) {
 		"null":          {"null", nil, "g.yaml:1:1: rows: needs a plant or a bed"},
 		"text":          {"just a text", nil, `g.yaml:1:1: want a mapping of name, seed, size, beds, rows, soil, water, labels, tools, tended, have "just a text"`},
 		"long text":     {strings.Repeat("x", 70), nil, `g.yaml:1:1: want a mapping of name, seed, size, beds, rows, soil, water, labels, tools, tended, have "` + strings.Repeat("x", 60) + `"…`},
-		"not UTF-8":     {"\xff\xfe", nil, "g.yaml: the text is not UTF-8: save it as that"},
+		"not UTF-8":     {"\xff\xfe", nil, "g.yaml: the text is not UTF-8: save it as UTF-8"},
 		"tab":           {"soil:\n\tclay: {}", nil, "g.yaml:2:1: a tab, which YAML does not take: indent by blanks"},
 		"twice":         {"name: a\nname: b", nil, `g.yaml:2:1: mapping key "name" already defined at [1:1]`},
-		"two documents": {"name: a\n---\nname: b", nil, "g.yaml:3:5: a second document; a config is one"},
+		"two documents": {"name: a\n---\nname: b", nil, "g.yaml:3:5: a second document; a config has only one"},
 		"anchor":        {"name: &x a", nil, "g.yaml:1:7: anchor is not used in configs: write the value itself"},
 		"alias":         {"name: *x", nil, "g.yaml:1:7: alias is not used in configs: write the value itself"},
 		"tag":           {"name: !!str x", nil, "g.yaml:1:7: tag is not used in configs: write the value itself"},
@@ -201,14 +201,14 @@ g.yaml:3:9: beds.0: unknown key "nials": did you mean "nails"? (known: width, ra
 			`--set rows: want key=value, as in a.b.c=4
 --set =3: want key=value, as in a.b.c=4
 --set rows=: no value
---set rows.1=mint: rows has items 0 to 0, no "1"
---set rows.x=mint: rows has items 0 to 0, no "x"
---set tools.0=a: tools has no items, no "0"
+--set rows.1=mint: rows has items 0 to 0, not "1"
+--set rows.x=mint: rows has items 0 to 0, not "x"
+--set tools.0=a: tools has no items, not "0"
 --set rows.0.x=3: rows.0 is mint, which has no part "x"
---set name=[: "[" is no YAML value: sequence end token ']' not found
+--set name=[: "[" is not a YAML value: sequence end token ']' not found
 --set name=a
 ---
-b: "a\n---\nb" is no YAML value: a second document; a config is one`},
+b: "a\n---\nb" is not a YAML value: a second document; a config has only one`},
 		"unknown by set": {"rows: [mint]", []string{"water.tiems=null", "watre.times=null", "soil.sand.x=null", "water.x=3"},
 			`--set water.tiems=null: water: unknown key "tiems": did you mean "times"? (known: litres, times, until)
 --set water.x=3: water: unknown key "x" (known: litres, times, until)

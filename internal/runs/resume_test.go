@@ -218,7 +218,7 @@ func TestReadNotDone(t *testing.T) {
 		}
 	}
 	config, trace := read(t, dir, configFile), read(t, dir, traceFile)
-	if _, err := Read(dir, Kind{Name: "filter"}); !errors.As(err, new(*OtherRunError)) || !strings.Contains(err.Error(), "one of starling fit, not of starling filter") {
+	if _, err := Read(dir, Kind{Name: "filter"}); !errors.As(err, new(*OtherRunError)) || !strings.Contains(err.Error(), "made by starling fit, not by starling filter") {
 		t.Errorf("a run of another kind: %v", err)
 	}
 	remove(configFile)
