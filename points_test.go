@@ -24,7 +24,7 @@ func TestPointMethods(t *testing.T) {
 		"ensemble": {sampled.Restarts.Theta, func(m *eval.Metrics) *eval.Evaluation { return m.DeepEnsemble },
 			"a deep ensemble of MAP restarts"},
 	} {
-		spec := trees(t, "method="+method)
+		spec := trees(t, "prior.anchor=null", "method="+method)
 		r, dir := kept(t, spec)
 		if !slices.Equal(r.Posterior.Theta, c.theta) || len(r.Trace) > 0 || r.Metrics.LogEvidence != nil || r.Metrics.Combined != nil {
 			t.Errorf("%s: %d particles, %d iterations, evidence %v", method, r.Posterior.Size(), len(r.Trace), r.Metrics.LogEvidence)
@@ -49,7 +49,7 @@ func TestPointMethods(t *testing.T) {
 			t.Errorf("%s: the run reads back differently", method)
 		}
 	}
-	if a, b := fitted(t, trees(t, "method=map"), Options{}), fitted(t, trees(t, "prior.anchor.s=0"), Options{}); !slices.Equal(a.Posterior.Theta, b.Posterior.Theta) {
+	if a, b := fitted(t, trees(t, "prior.anchor=null", "method=map"), Options{}), fitted(t, trees(t, "prior.anchor.s=0"), Options{}); !slices.Equal(a.Posterior.Theta, b.Posterior.Theta) {
 		t.Error("a posterior that has shrunk to the MAP is not the MAP")
 	}
 }
@@ -57,15 +57,15 @@ func TestPointMethods(t *testing.T) {
 // TestPointMethodsSearch: both search restarts where the config has no map, and one restart is not an ensemble.
 func TestPointMethodsSearch(t *testing.T) {
 	for _, method := range []string{"map", "ensemble"} {
-		if spec := trees(t, "map=null", "method="+method); spec.MAP == nil || spec.MAP.Restarts != 8 {
+		if spec := trees(t, "prior.anchor=null", "map=null", "method="+method); spec.MAP == nil || spec.MAP.Restarts != 8 {
 			t.Errorf("%s searches %+v", method, spec.MAP)
 		}
 	}
-	_, err := ParseSpec("one.yaml", trees(t).YAML(), "method=ensemble", "map.restarts=1")
+	_, err := ParseSpec("one.yaml", trees(t, "prior.anchor=null").YAML(), "method=ensemble", "map.restarts=1")
 	if err == nil || !strings.Contains(err.Error(), "--set map.restarts=1: map.restarts: one restart is not an ensemble") {
 		t.Errorf("an ensemble of one restart: %v", err)
 	}
-	if _, err := ParseSpec("one.yaml", trees(t).YAML(), "method=map", "map.restarts=1"); err != nil {
+	if _, err := ParseSpec("one.yaml", trees(t, "prior.anchor=null").YAML(), "method=map", "map.restarts=1"); err != nil {
 		t.Error(err)
 	}
 }

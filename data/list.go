@@ -32,7 +32,7 @@ func LoadTable(name, dir string) (t *Table, target string, err error) {
 		return nil, "", err
 	}
 	if k.Target == "" {
-		return nil, "", fmt.Errorf("data set %s is no table", name)
+		return nil, "", fmt.Errorf("data set %s is not a table", name)
 	}
 	path, raw, err := k.opener(dir)(pins[name][0].file)
 	if err != nil {

@@ -111,7 +111,7 @@ func (m Unadjusted) ForPopulation() Move {
 
 // CheckForChains refuses the move: chains have no weights.
 func (Unadjusted) CheckForChains(f *config.Faults) {
-	f.Add("", "belongs to smc, whose weights take up its errors: chains need %s", strings.Join(MovesWhere(true), " or "))
+	f.Add("", "belongs to smc, whose weights correct its errors: chains need %s", strings.Join(MovesWhere(true), " or "))
 }
 
 // Check notes impossible settings.
