@@ -154,8 +154,8 @@ func (o *options) seedsOf(preset string) []string {
 	return []string{""}
 }
 
-// compare runs both programs of every pair and prints what differs.
-func (o *options) compare() error {
+// each calls f for every pair of programs, preset and seed; it stops at the first error.
+func (o *options) each(f func(p pair, preset, seed string) error) error {
 	pairs, err := o.pairs()
 	if err != nil {
 		return err
@@ -164,33 +164,47 @@ func (o *options) compare() error {
 	if err != nil {
 		return err
 	}
-	runs, different := 0, 0
 	for _, p := range pairs {
 		for _, name := range presets {
 			for _, seed := range seeds[name] {
-				before, err := p.old.fit(p.kernel, name, seed, 0)
-				if err != nil {
+				if err := f(p, name, seed); err != nil {
 					return err
-				}
-				after, err := p.new.fit(p.kernel, name, seed, 0)
-				if err != nil {
-					return err
-				}
-				differences, err := compareRuns(before, after)
-				if err != nil {
-					return err
-				}
-				verdict := "same"
-				if runs++; differences != nil {
-					different++
-					verdict = "DIFFERENT"
-				}
-				fmt.Printf("%-8s %-26s seed %-4s %s\n", p, name, cmp.Or(seed, "own"), verdict)
-				for _, d := range differences {
-					fmt.Println("    " + d)
 				}
 			}
 		}
+	}
+	return nil
+}
+
+// compare runs both programs of every pair and prints what differs.
+func (o *options) compare() error {
+	runs, different := 0, 0
+	err := o.each(func(p pair, name, seed string) error {
+		before, err := p.old.fit(p.kernel, name, seed, 0)
+		if err != nil {
+			return err
+		}
+		after, err := p.new.fit(p.kernel, name, seed, 0)
+		if err != nil {
+			return err
+		}
+		differences, err := compareRuns(before, after)
+		if err != nil {
+			return err
+		}
+		verdict := "same"
+		if runs++; differences != nil {
+			different++
+			verdict = "DIFFERENT"
+		}
+		fmt.Printf("%-8s %-26s seed %-4s %s\n", p, name, cmp.Or(seed, "own"), verdict)
+		for _, d := range differences {
+			fmt.Println("    " + d)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	fmt.Printf("%d runs, %d of them different\n", runs, different)
 	if different > 0 {

@@ -25,14 +25,6 @@ type cost struct{ wall, cpu, memory float64 } // s, s, and the system's unit of 
 
 // timing runs the programs in turns and compares the medians of their costs.
 func (o *options) timing() error {
-	pairs, err := o.pairs()
-	if err != nil {
-		return err
-	}
-	presets, seeds, err := o.chosen(pairs[0])
-	if err != nil {
-		return err
-	}
 	dir, err := os.MkdirTemp("", "same")
 	if err != nil {
 		return err
@@ -40,32 +32,32 @@ func (o *options) timing() error {
 	defer os.RemoveAll(dir)
 	fmt.Printf("%-8s %-26s %-4s  %20s %20s %9s\n", "kernel", "preset", "seed", "wall, s", "CPU, s", "memory")
 	worse := 0
-	for _, p := range pairs {
-		for _, name := range presets {
-			for _, seed := range seeds[name] {
-				var before, after []cost
-				for range rounds {
-					for _, turn := range []struct {
-						program *program
-						costs   *[]cost
-					}{{p.old, &before}, {p.new, &after}} {
-						c, err := turn.program.cost(filepath.Join(dir, "run"), p.kernel, name, seed)
-						if err != nil {
-							return err
-						}
-						*turn.costs = append(*turn.costs, c)
-					}
+	err = o.each(func(p pair, name, seed string) error {
+		var before, after []cost
+		for range rounds {
+			for _, turn := range []struct {
+				program *program
+				costs   *[]cost
+			}{{p.old, &before}, {p.new, &after}} {
+				c, err := turn.program.cost(filepath.Join(dir, "run"), p.kernel, name, seed)
+				if err != nil {
+					return err
 				}
-				a, b := median(before), median(after)
-				ratio, mark := cost{b.wall / a.wall, b.cpu / a.cpu, b.memory / a.memory}, ""
-				if !(ratio.wall <= 1+within && ratio.cpu <= 1+within && ratio.memory <= 1+within) {
-					worse++
-					mark = "  MORE"
-				}
-				fmt.Printf("%-8s %-26s %-4s  %6.2f %6.2f ×%.3f %6.2f %6.2f ×%.3f    ×%.3f%s\n",
-					p, name, cmp.Or(seed, "own"), a.wall, b.wall, ratio.wall, a.cpu, b.cpu, ratio.cpu, ratio.memory, mark)
+				*turn.costs = append(*turn.costs, c)
 			}
 		}
+		a, b := median(before), median(after)
+		ratio, mark := cost{b.wall / a.wall, b.cpu / a.cpu, b.memory / a.memory}, ""
+		if !(ratio.wall <= 1+within && ratio.cpu <= 1+within && ratio.memory <= 1+within) {
+			worse++
+			mark = "  MORE"
+		}
+		fmt.Printf("%-8s %-26s %-4s  %6.2f %6.2f ×%.3f %6.2f %6.2f ×%.3f    ×%.3f%s\n",
+			p, name, cmp.Or(seed, "own"), a.wall, b.wall, ratio.wall, a.cpu, b.cpu, ratio.cpu, ratio.memory, mark)
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	if worse > 0 {
 		return fmt.Errorf("%d runs take more than %g times as much as before", worse, 1+within)
