@@ -7,6 +7,7 @@
 //	go run ./internal/same /tmp/old /tmp/new              # every preset that takes under a minute, on every kernel
 //	go run ./internal/same -presets pima,mnist7-smc -seeds 1,2 -kernels avx512,go /tmp/old /tmp/new
 //	go run ./internal/same -purego /tmp/oldp,/tmp/newp /tmp/old /tmp/new    # also two builds with -tags purego
+//	go run ./internal/same -kernels go -presets mnist7 -set method.mcmc.epochs=160 /tmp/old /tmp/new        # a shorter run
 //	go run ./internal/same -time -presets mnist7 /tmp/old /tmp/new          # how long each takes, and how much memory
 //
 // Posterior, point estimates and metrics must have the same bytes. The trace must have the same values except for seconds; a
@@ -40,6 +41,10 @@ func main() {
 	flag.StringVar(&o.kernels, "kernels", "", "`names` with commas between them (default: those of this processor)")
 	flag.StringVar(&o.purego, "purego", "", "`OLD,NEW` built with -tags purego, to be compared as well")
 	flag.StringVar(&o.data, "data-dir", os.Getenv("STARLING_DATA"), "`folder` of the data sets that are not built in")
+	flag.Func("set", "`KEY=VALUE` for every preset, as in fit; the Go kernel takes a hundred times as long as the assembly", func(v string) error {
+		o.set = append(o.set, v)
+		return nil
+	})
 	flag.StringVar(&o.dir, "dir", "runs/same", "`folder` that keeps the runs")
 	timed := flag.Bool("time", false, "time the programs in turns, instead of comparing what they write")
 	flag.Parse()
@@ -63,6 +68,7 @@ type options struct {
 	old, new                              string
 	presets, seeds, kernels, purego, data string
 	dir                                   string
+	set                                   []string
 }
 
 // pair is two programs that are run on the same kernel.

@@ -24,6 +24,7 @@ var errSlow = errors.New("too slow")
 // program is a build of starling, with a folder for its runs.
 type program struct {
 	path, runs, data string
+	set              []string
 }
 
 func (o *options) program(path string) (*program, error) {
@@ -36,7 +37,7 @@ func (o *options) program(path string) (*program, error) {
 		return nil, err
 	}
 	sum := sha256.Sum256(file)
-	return &program{path, filepath.Join(o.dir, hex.EncodeToString(sum[:6])), o.data}, nil
+	return &program{path, filepath.Join(o.dir, hex.EncodeToString(sum[:6])), o.data, o.set}, nil
 }
 
 // output decodes the JSON that a verb prints.
@@ -66,7 +67,8 @@ func (p *program) presets() ([]string, error) {
 // fit returns the folder of a finished run, and runs it if it is not there yet. A run that takes longer than limit is
 // stopped with errSlow, and noted in a file, so that it is not tried again; 0 is no limit.
 func (p *program) fit(kernel, preset, seed string, limit time.Duration) (dir string, err error) {
-	dir = filepath.Join(p.runs, kernel, preset+"-"+cmp.Or(seed, "own"))
+	name := append([]string{preset, cmp.Or(seed, "own")}, p.set...)
+	dir = filepath.Join(p.runs, kernel, strings.ReplaceAll(strings.Join(name, "-"), "/", "_"))
 	slow := dir + ".slow"
 	if _, err := os.Stat(slow); err == nil && limit > 0 {
 		return "", errSlow
@@ -100,6 +102,9 @@ func (p *program) command(ctx context.Context, kernel, preset, seed, dir string)
 	args := []string{"fit", preset, "--out", dir}
 	if seed != "" {
 		args = append(args, "--seed", seed)
+	}
+	for _, s := range p.set {
+		args = append(args, "--set", s)
 	}
 	if p.data != "" {
 		args = append(args, "--data-dir", p.data)
