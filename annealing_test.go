@@ -50,7 +50,12 @@ func TestAnnealingCheck8GradientsOfThePresets(t *testing.T) {
 		}
 		if !checked[family] { // the others are the same network
 			checked[family] = true
-			t.Run(family, func(t *testing.T) { checkGradient(t, net) })
+			t.Run(family, func(t *testing.T) {
+				if testing.Short() {
+					t.Skip("minutes without assembly, and every kernel has the same bits")
+				}
+				checkGradient(t, net)
+			})
 		}
 	}
 	if len(checked) != len(counts) {
