@@ -110,7 +110,7 @@ func (m SMC) Check(f *config.Faults) {
 	f.If(m.Start != "" && m.Start != "init" && !m.Path.Batches(), "start", "goes with a path of batches; any other path begins at the prior, or at model.init")
 	if m.Weight != nil {
 		if err := m.Weight.Suits(m.Move.Invariant()); err != nil {
-			f.Add("weight", "%v (%s); leave weight out for that of the move", err, strings.Join(mcmc.MovesWhere(!m.Move.Invariant()), " or "))
+			f.Add("weight", "%v (%s); leave weight out for the default of the move", err, strings.Join(mcmc.MovesWhere(!m.Move.Invariant()), " or "))
 		}
 	}
 }
