@@ -10,20 +10,19 @@ import (
 	"github.com/starling-smc/starling/spec"
 )
 
-// Spec is everything that a run depends on, except the examples themselves: the contents of a config.
+// Spec is the contents of a config, as [spec.Spec] describes it.
 type Spec = spec.Spec
 
-// Model is a network, the likelihood of its outputs, and optionally a file of trained weights.
+// Model is the network of a Spec: [spec.Model].
 type Model = spec.Model
 
-// ParseSpec reads a config in strict YAML. Each of sets changes a value before decoding ("method.smc.islands=4": dotted keys,
-// items of lists by index, a YAML value), so that file and sets meet the same checks. Every default is filled in. The error,
-// a *ConfigError, lists every fault with its place; file is the config's name in it.
+// ParseSpec reads a config; each of sets changes a value, as "method.smc.islands=4". See [spec.Parse]. The error is a
+// *ConfigError.
 func ParseSpec(file string, text []byte, sets ...string) (Spec, error) {
 	return spec.Parse(file, text, sets...)
 }
 
-// Keys lists the dotted keys of a config, as --set takes them.
+// Keys lists the keys of a config that sets can change.
 func Keys() []string { return spec.Keys() }
 
 // Presets lists the names of the configs that come with the program, in alphabetical order.
@@ -42,7 +41,7 @@ func PresetText(name string) ([]byte, error) {
 	return nil, wrongUse("no preset %q%s (presets: %s)", name, hint, strings.Join(Presets(), ", "))
 }
 
-// Preset parses a preset.
+// Preset is ParseSpec of a preset.
 func Preset(name string, sets ...string) (Spec, error) {
 	text, err := PresetText(name)
 	if err != nil {

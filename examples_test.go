@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/testkit"
 )
 
 // openedRun fits a config and opens its run, which must say of itself what fit said.
@@ -98,7 +99,7 @@ func TestExampleRegression(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, row := range table[1:] {
-		low, y, high := number(t, row[4]), truth.Values[i*truth.Cols+6], number(t, row[6])
+		low, y, high := testkit.Number(t, row[4]), truth.Values[i*truth.Cols+6], testkit.Number(t, row[6])
 		if low <= y && y <= high {
 			inside++
 		}
@@ -127,7 +128,7 @@ func TestExampleImages(t *testing.T) {
 func uncertainty(t *testing.T, table [][]string) (mean float64) {
 	t.Helper()
 	for _, row := range table[1:] {
-		mean += number(t, row[len(row)-4]) / float64(len(table)-1)
+		mean += testkit.Number(t, row[len(row)-4]) / float64(len(table)-1)
 	}
 	return mean
 }

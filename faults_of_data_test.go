@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/testkit"
 )
 
 // TestLateFaults: what only the data show is pointed at in the config, line and column, or in the --set that brought it;
@@ -31,7 +32,7 @@ prior: {normal: {variance: 1}}
 method: {smc: {particles: 3}}
 `
 	constant := filepath.Join(t.TempDir(), "constant.csv")
-	save(t, constant, []byte(lines(40, "yes", "no")))
+	save(t, constant, []byte(testkit.Table(40, "yes", "no")))
 	dir := t.TempDir()
 	notes, zeros, gaps := filepath.Join(dir, "notes.csv"), filepath.Join(dir, "zeros.npy"), filepath.Join(dir, "gaps.npy")
 	save(t, notes, []byte("a,a note,b,y\n1,first,2,yes\n2,x,NA,yes\n"+strings.Repeat("3,x,4,yes\n4,x,4,yes\n", 5)))

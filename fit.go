@@ -17,9 +17,9 @@ import (
 )
 
 // Fit carries a Spec out: it loads the data, searches for point estimates if the Spec asks for them, makes the posterior, and
-// evaluates the ensembles on the test examples. With Options.Folder it saves the run there. A run that was stopped, in
-// whatever way, is resumed from its last saved state when Fit is given the folder again (ResumeFolder), with the same result
-// bit for bit; a run that is done is read back. Without a folder Fit writes no files.
+// evaluates the ensembles on the test examples. With Options.Folder it saves the run there; without, it writes no files. Given
+// the folder of a stopped run (ResumeFolder), it resumes the run, with the same result bit for bit. A run that is done is read
+// back.
 //
 // The error is a *ConfigError for a fault of the Spec, a *DataError for a fault of the data, or the context's error if it
 // ended. Other errors name the part of the run that failed.

@@ -7,16 +7,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/internal/runs"
+	"github.com/starling-smc/starling/internal/testkit"
 	"github.com/starling-smc/starling/method"
 )
 
@@ -93,26 +92,10 @@ func resume(ctx context.Context, dir string, spec Spec, o Options) (*Result, err
 	return r, errors.Join(err, f.Close())
 }
 
-// contents is the checksum of every file of a run's folder that must not depend on how often the run was stopped: all but the
-// manifest and the seconds of the trace.
+// contents is what testkit.Contents says of a run's folder.
 func contents(t *testing.T, dir string) string {
 	t.Helper()
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out strings.Builder
-	for _, e := range entries {
-		b := read(t, dir, e.Name())
-		switch e.Name() {
-		case manifestFile:
-			b = nil
-		case traceFile:
-			b = timeless(t, readTrace(t, dir))
-		}
-		fmt.Fprintf(&out, "%s %x\n", e.Name(), sha256.Sum256(b))
-	}
-	return out.String()
+	return testkit.Contents(t, dir, func([]byte) []byte { return timeless(t, readTrace(t, dir)) })
 }
 
 // fingerprint is the checksum of what a run results in, but for its times.
@@ -202,21 +185,6 @@ method: {smc: {particles: 12, move: {hmc: {steps: 4, mutations: 2}}}}
 	return spec
 }
 
-// lines is a table of n rows: two inputs, a constant, and a target that is a word if names has any, else a number.
-func lines(n int, names ...string) string {
-	var b strings.Builder
-	b.WriteString("a,same,b,y\n")
-	for i := range n {
-		a, c := math.Sin(float64(i)), math.Cos(float64(3*i))
-		y := strconv.FormatFloat(100+20*a*c, 'g', 6, 64)
-		if names != nil {
-			y = names[i%len(names)]
-		}
-		fmt.Fprintf(&b, "%.4f,7,%.4f,%s\n", 50+a, c/1000, y)
-	}
-	return b.String()
-}
-
 // npy is the bytes of an array of float64.
 func npy(t *testing.T, shape []int, values ...float64) []byte {
 	t.Helper()
@@ -234,15 +202,6 @@ func readNPY(t *testing.T, name string) *data.Array {
 		t.Fatal(err)
 	}
 	return a
-}
-
-func number(t *testing.T, text string) float64 {
-	t.Helper()
-	v, err := strconv.ParseFloat(text, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
 }
 
 // member is particle j as an ensemble of one.

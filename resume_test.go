@@ -14,6 +14,7 @@ import (
 
 	"github.com/starling-smc/starling/internal/lanes"
 	"github.com/starling-smc/starling/internal/runs"
+	"github.com/starling-smc/starling/internal/testkit"
 )
 
 // TestStopAndGoOn stops runs of every kind after every few events, each time on another number of threads and by other
@@ -83,23 +84,6 @@ func TestStopAndGoOn(t *testing.T) {
 	}
 }
 
-// copyLive copies the folder of a run that is at work. A file that is being replaced may be missing, as after a kill.
-func copyLive(t *testing.T, to, from string) {
-	t.Helper()
-	entries, err := os.ReadDir(from)
-	err = errors.Join(err, os.Mkdir(to, 0o777))
-	for _, e := range entries { // the trace comes last: it has the iterations of every checkpoint before it
-		b, there := os.ReadFile(filepath.Join(from, e.Name()))
-		if errors.Is(there, fs.ErrNotExist) {
-			continue
-		}
-		err = errors.Join(err, there, os.WriteFile(filepath.Join(to, e.Name()), b, 0o666))
-	}
-	if err != nil {
-		t.Error(err)
-	}
-}
-
 // TestKilledAnywhere copies the folder again and again while a run is at work, which is what a killed process would have
 // left, and goes on in the copies.
 func TestKilledAnywhere(t *testing.T) {
@@ -116,7 +100,7 @@ func TestKilledAnywhere(t *testing.T) {
 	defer f.Close()
 	r := fitted(t, spec, Options{Folder: f, Every: 1, Progress: func(Event) {
 		copies = append(copies, filepath.Join(root, fmt.Sprint("copy", len(copies))))
-		copyLive(t, copies[len(copies)-1], dir)
+		testkit.CopyLive(t, copies[len(copies)-1], dir)
 	}})
 	if len(copies) < 20 {
 		t.Errorf("only %d copies", len(copies))

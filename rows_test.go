@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/starling-smc/starling/bnn"
+	"github.com/starling-smc/starling/internal/testkit"
 	"github.com/starling-smc/starling/mcmc"
 	"github.com/starling-smc/starling/method"
 	"github.com/starling-smc/starling/nn"
@@ -22,7 +23,7 @@ func small(t *testing.T) map[string]Spec {
 	t.Helper()
 	const conv = "model.layers.0={conv: {filters: 1, kernel: 5, stride: 4}}"
 	yes := filepath.Join(t.TempDir(), "yes.csv")
-	save(t, yes, []byte(lines(60, "yes", "no")))
+	save(t, yes, []byte(testkit.Table(60, "yes", "no")))
 	specs := map[string]Spec{
 		"smc":        trees(t),
 		"pcn":        trees(t, "method.smc.move={pcn: {mutations: {eta: 0.2, max: 6}}}", "method.smc.combine=evidence", "method.smc.weight=reversal", "method.smc.resample={scheme: stratified}"),

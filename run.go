@@ -35,15 +35,14 @@ var fits = runs.Kind{
 	Name: "fit", Files: []string{schemaFile, posteriorFile, restartsFile, metricsFile, reportFile}, Differ: config.Diff,
 }
 
-// TakeFolder makes a folder for a run, and missing folders around it. If dir exists, the error is fs.ErrExist.
+// TakeFolder makes a folder for a run. If dir exists, the error is fs.ErrExist.
 func TakeFolder(dir string) (*Folder, error) { return runs.TakeFolder(dir, fits) }
 
-// RetakeFolder takes a folder left behind by a process that was killed before it saved anything: the folder holds an
-// abandoned lock and nothing else. For any other folder the error is fs.ErrExist.
+// RetakeFolder takes the folder of a process that was killed before it saved anything. For any other folder the error is
+// fs.ErrExist.
 func RetakeFolder(dir string) (*Folder, error) { return runs.RetakeFolder(dir, fits) }
 
-// ResumeFolder takes the folder of a run to resume it, or makes the folder. It is an error if another process has the folder,
-// or if the folder holds a file that does not belong to a run.
+// ResumeFolder takes the folder of a run, so that Fit resumes the run, or makes the folder.
 func ResumeFolder(dir string) (*Folder, error) { return runs.ResumeFolder(dir, fits) }
 
 // IsRunFile reports whether path is a file in a run's folder. Other output should not be written there.
@@ -159,8 +158,8 @@ func (r *Run) ReadMetrics() (*eval.Metrics, error) {
 	return m, nil
 }
 
-// Differs compares a resolved Spec with the run's, except for the name. Its error lists the values that differ, one a line,
-// up to 8; it is nil if none differ.
+// Differs returns an error that lists the values in which a resolved Spec differs from the run's; nil if none differ but the
+// name.
 func (r *Run) Differs(spec Spec) error {
 	spec.Name = r.Spec.Name
 	return config.Diff(r.Spec.YAML(), spec.YAML())

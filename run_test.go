@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/starling-smc/starling/internal/runs"
+	"github.com/starling-smc/starling/internal/testkit"
 )
 
 // TestRunFolder writes a run of every kind, reads it back, and evaluates it anew: the same metrics byte for byte.
@@ -277,7 +278,7 @@ func TestOn(t *testing.T) {
 		save(t, filepath.Join(dir, name), []byte(text))
 		return filepath.Join(dir, name)
 	}
-	train, again := file("train.csv", lines(60, "yes", "no")), file("again.csv", "y,b,a\nno,0.001,50\nyes,0,51\nno,0,49\n")
+	train, again := file("train.csv", testkit.Table(60, "yes", "no")), file("again.csv", "y,b,a\nno,0.001,50\nyes,0,51\nno,0,49\n")
 	other := file("other.csv", "a,same,b\n10,7,5\n90,7,5\n")
 	_, folder := kept(t, tiny(t, "{csv: {file: "+train+", target: y}}", "categorical", 2))
 	run, err := OpenRun(folder)

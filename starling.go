@@ -89,17 +89,15 @@ func notes(findings []Finding) (words []string) {
 type (
 	// TraceLine is one iteration of one island or chain.
 	TraceLine = method.TraceLine
-	// Finding is a diagnosis or warning about a run, as kind and numbers. Words returns it in words.
+	// Finding is a diagnosis or warning about a run; its method Words returns it in words.
 	Finding = finding.Finding
-	// Manifest records the version, the machine, the data and the times of a run. Its JSON is manifest.json.
+	// Manifest is what manifest.json holds: the version, the machine, the data and the times of a run.
 	Manifest = runs.Manifest
-	// Folder is the folder of a run. One process at a time has it.
+	// Folder is a run's folder, taken by this process.
 	Folder = runs.Folder
-	// ConfigError lists the faults of a Spec, each on a line of its own with its place: file, line and column, or the --set
-	// argument, or the field of a Spec built in Go.
+	// ConfigError lists the faults of a Spec, each with its place in the config.
 	ConfigError = config.Error
-	// NotDoneError is OpenRun's error where there is no finished run: the folder does not belong to a run, or the run was
-	// stopped or is still at work.
+	// NotDoneError is OpenRun's error where there is no finished run.
 	NotDoneError = runs.NotDoneError
 	// OtherRunError is Fit's error where the folder holds a different run: one of another config, version or data.
 	OtherRunError = runs.OtherRunError

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/starling-smc/starling/internal/golden"
+	"github.com/starling-smc/starling/internal/numeral"
 )
 
 // same: equal values, NaN with NaN, infinities by sign.
@@ -25,9 +26,9 @@ func TestGoldenFiles(t *testing.T) {
 			OK     bool
 			DType  string
 			Shape  []int
-			Values []golden.Number
+			Values []numeral.Number
 			Header []string
-			Rows   [][]golden.Number
+			Rows   [][]numeral.Number
 		}
 		if err := json.Unmarshal(c.Inputs, &in); err != nil {
 			t.Fatal(err)

@@ -178,7 +178,7 @@ func TestIsArray(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, got, err)
 		}
 	}
-	// What is no file is not opened: a pipe would wait for ever.
+	// A pipe or a device is not opened: a pipe would wait for ever.
 	if _, err := IsArray(dir); err == nil || !strings.Contains(err.Error(), "is not a regular file") {
 		t.Errorf("a folder: %v", err)
 	}

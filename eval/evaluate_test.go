@@ -17,6 +17,7 @@ import (
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/internal/pool"
+	"github.com/starling-smc/starling/internal/testkit"
 	"github.com/starling-smc/starling/nn"
 	"github.com/starling-smc/starling/smc"
 	"github.com/starling-smc/starling/uq"
@@ -27,11 +28,11 @@ import (
 // unit stay.
 func TestScoresAreInTheTargetsUnits(t *testing.T) {
 	const factor = 1024
-	text := lines(300)
+	text := testkit.Table(300)
 	scaled := strings.Split(strings.TrimSpace(text), "\n")
 	for i, line := range scaled[1:] {
 		cut := strings.LastIndex(line, ",") + 1
-		scaled[i+1] = line[:cut] + strconv.FormatFloat(factor*number(t, line[cut:]), 'g', -1, 64)
+		scaled[i+1] = line[:cut] + strconv.FormatFloat(factor*testkit.Number(t, line[cut:]), 'g', -1, 64)
 	}
 	small, large := problem(t, text, false, true), problem(t, strings.Join(scaled, "\n"), false, true)
 	if !slices.Equal(small.Test.Values, large.Test.Values) {
@@ -86,7 +87,7 @@ func TestScoresAreInTheTargetsUnits(t *testing.T) {
 
 // TestAssessmentIsWhatMetricsSay: the predictions that are kept are those that were scored, for classes and regression.
 func TestAssessmentIsWhatMetricsSay(t *testing.T) {
-	p := problem(t, lines(300, "yes", "no", "perhaps"), true, false)
+	p := problem(t, testkit.Table(300, "yes", "no", "perhaps"), true, false)
 	p.Groups = []data.Group{{Name: "train", Set: p.Train}}
 	e := ensemble(t, network(t, 3, nn.Categorical{}), 3, 6, bnn.Evidence{})
 	a, err := Evaluate(t.Context(), &Ensembles{Posterior: e}, p, bnn.Evidence{}, true, nil)
@@ -109,7 +110,7 @@ func TestAssessmentIsWhatMetricsSay(t *testing.T) {
 		t.Error("the posterior predicts otherwise on its own")
 	}
 
-	p = problem(t, lines(300), false, false)
+	p = problem(t, testkit.Table(300), false, false)
 	v := evaluated(t, ensemble(t, network(t, 1, nn.Gaussian{SD: nn.Learned}), 1, 12, bnn.Equal{}), p)
 	n := v.Set().Len()
 	if v.Test != nil || v.Regression == nil || v.Regression.Outputs != 1 {
@@ -134,7 +135,7 @@ func TestAssessmentIsWhatMetricsSay(t *testing.T) {
 
 // TestEnsembleESS: metrics have the effective sample size of the posterior's weights, with islands weighed as they are.
 func TestEnsembleESS(t *testing.T) {
-	net, p := network(t, 3, nn.Categorical{}), problem(t, lines(90, "yes", "no", "perhaps"), true, false)
+	net, p := network(t, 3, nn.Categorical{}), problem(t, testkit.Table(90, "yes", "no", "perhaps"), true, false)
 	for _, row := range bnn.Combinations {
 		e := ensemble(t, net, 3, 6, row.Part)
 		sum, square, got := 0.0, 0.0, float64(evaluated(t, e, p).Metrics.ESS)
@@ -151,7 +152,7 @@ func TestEnsembleESS(t *testing.T) {
 // TestCombined: the posterior is scored under every way to weigh islands, whichever is its own; the summary of the evidences
 // is that of package smc.
 func TestCombined(t *testing.T) {
-	net, p := network(t, 3, nn.Categorical{}), problem(t, lines(300, "yes", "no", "perhaps"), true, false)
+	net, p := network(t, 3, nn.Categorical{}), problem(t, testkit.Table(300, "yes", "no", "perhaps"), true, false)
 	var before Combined
 	for _, row := range bnn.Combinations {
 		e := ensemble(t, net, 3, 6, row.Part)
@@ -198,7 +199,7 @@ func TestCombined(t *testing.T) {
 
 // TestEvaluatedOn: scores are of the test part, or of the training part where nothing is held out.
 func TestEvaluatedOn(t *testing.T) {
-	p := problem(t, lines(90, "yes", "no", "perhaps"), true, false)
+	p := problem(t, testkit.Table(90, "yes", "no", "perhaps"), true, false)
 	e := ensemble(t, network(t, 3, nn.Categorical{}), 1, 6, bnn.Equal{})
 	if m := evaluated(t, e, p).Metrics; m.On != "test" || m.N != 9 || p.Train.Len() != 72 {
 		t.Errorf("evaluated on %s, %d examples, of %d to train", m.On, m.N, p.Train.Len())
@@ -211,7 +212,7 @@ func TestEvaluatedOn(t *testing.T) {
 
 // TestPointEstimates: the MAP is the chosen restart alone, the deep ensemble all restarts.
 func TestPointEstimates(t *testing.T) {
-	p := problem(t, lines(300, "yes", "no", "perhaps"), true, false)
+	p := problem(t, testkit.Table(300, "yes", "no", "perhaps"), true, false)
 	net := network(t, 3, nn.Categorical{})
 	restarts := ensemble(t, net, 1, 4, bnn.Equal{})
 	restarts.LogWeights = slices.Repeat([]float64{-math.Log(4)}, 4)
@@ -229,7 +230,7 @@ func TestPointEstimates(t *testing.T) {
 
 // TestRegressionNLL against the density of the mixture written out: particles disagree, and each has noise of its own.
 func TestRegressionNLL(t *testing.T) {
-	prob := problem(t, lines(300), false, false)
+	prob := problem(t, testkit.Table(300), false, false)
 	e := ensemble(t, network(t, 1, nn.Gaussian{SD: nn.Learned}), 1, 12, bnn.Equal{})
 	for j := range e.Size() { // weights and noise as of a network that has learnt the targets, about 100
 		e.Theta[(j+1)*e.Net.Dim()-2] += 100
@@ -266,7 +267,7 @@ func TestRegressionNLL(t *testing.T) {
 // TestSpread: uncertainties of a regression are means of standard deviations in the target's units; an OOD group is
 // separated by the variance of the particles' means, added over outputs.
 func TestSpread(t *testing.T) {
-	p := problem(t, lines(300), false, true)
+	p := problem(t, testkit.Table(300), false, true)
 	far := &data.Set{Name: "far", Shape: p.Test.Shape, F32: slices.Repeat([]float32{5, -5}, 7)}
 	p.Groups = []data.Group{{Name: "far", Set: far}}
 	e := ensemble(t, network(t, 1, nn.Gaussian{SD: 0.5}), 1, 12, bnn.Equal{})
@@ -295,7 +296,7 @@ func TestSpread(t *testing.T) {
 
 // TestMetricsJSON: keys of metrics.json and their order are a contract; what is read is written again byte for byte.
 func TestMetricsJSON(t *testing.T) {
-	p := problem(t, lines(300, "yes", "no", "perhaps"), true, false)
+	p := problem(t, testkit.Table(300, "yes", "no", "perhaps"), true, false)
 	p.Groups = []data.Group{{Name: "train", Set: p.Train}}
 	net := network(t, 3, nn.Categorical{})
 	restarts := ensemble(t, net, 1, 4, bnn.Equal{})
@@ -313,7 +314,7 @@ func TestMetricsJSON(t *testing.T) {
 			"": of + " ess map deep_ensemble combined log_evidence log_evidence_sd effective_islands", "combined": "equal evidence",
 			"map": of, "deep_ensemble": of, "groups": "correct incorrect train",
 		}},
-		{evaluated(t, ensemble(t, network(t, 1, nn.Gaussian{SD: 1}), 1, 6, bnn.Equal{}), problem(t, lines(90), false, true)), map[string]string{
+		{evaluated(t, ensemble(t, network(t, 1, nn.Gaussian{SD: 1}), 1, 6, bnn.Equal{}), problem(t, testkit.Table(90), false, true)), map[string]string{
 			"": numbers + " ess", "coverage": "50 90 95", "spread": "test",
 		}},
 	} {
@@ -375,7 +376,7 @@ func keys(t *testing.T, object []byte) (names []string) {
 
 // TestEvaluateErrors: data that do not fit are an InputError, a context that ended is its own error.
 func TestEvaluateErrors(t *testing.T) {
-	p := problem(t, lines(90, "yes", "no", "perhaps"), true, false)
+	p := problem(t, testkit.Table(90, "yes", "no", "perhaps"), true, false)
 	e := &Ensembles{Posterior: ensemble(t, network(t, 2, nn.Categorical{}), 1, 6, bnn.Equal{})}
 	var bad *InputError
 	if _, err := Evaluate(t.Context(), e, p, nil, false, nil); !errors.As(err, &bad) || !strings.Contains(err.Error(), "3 classes") {

@@ -3,12 +3,8 @@ package eval
 import (
 	"bytes"
 	"encoding/csv"
-	"fmt"
-	"math"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/starling-smc/starling/bnn"
@@ -16,21 +12,6 @@ import (
 	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/nn"
 )
-
-// lines is a table of n rows: two inputs, a constant, and a target that is a word if names has any, else a number.
-func lines(n int, names ...string) string {
-	var b strings.Builder
-	b.WriteString("a,same,b,y\n")
-	for i := range n {
-		a, c := math.Sin(float64(i)), math.Cos(float64(3*i))
-		y := strconv.FormatFloat(100+20*a*c, 'g', 6, 64)
-		if names != nil {
-			y = names[i%len(names)]
-		}
-		fmt.Fprintf(&b, "%.4f,7,%.4f,%s\n", 50+a, c/1000, y)
-	}
-	return b.String()
-}
 
 // problem makes a problem of a table with the target y: a tenth of the rows each to validate and to test, inputs
 // standardised. Targets are classes, or numbers that are standardised, too, if standardise says so.
@@ -145,13 +126,4 @@ func predicted(t *testing.T, p *Predictor, in string) [][]string {
 		t.Fatalf("%d rows predicted, %d lines: %v", rows, len(table), err)
 	}
 	return table
-}
-
-func number(t *testing.T, text string) float64 {
-	t.Helper()
-	v, err := strconv.ParseFloat(text, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/internal/pool"
+	"github.com/starling-smc/starling/internal/testkit"
 	"github.com/starling-smc/starling/nn"
 )
 
@@ -25,7 +26,7 @@ func predictor(t *testing.T, p *data.Problem, outputs int, lik nn.Likelihood) *P
 // TestPredictEqualsEvaluate: the test examples, written to a file, are predicted to the last bit as in memory, in whatever
 // company: the file is longer than a block, and the same rows stand in it at other places.
 func TestPredictEqualsEvaluate(t *testing.T) {
-	text := lines(300, "yes", "no", "perhaps")
+	text := testkit.Table(300, "yes", "no", "perhaps")
 	p := problem(t, text, true, false)
 	run := predictor(t, p, 3, nn.Categorical{})
 	want := evaluated(t, run.Posterior, p).Test
@@ -56,7 +57,7 @@ func TestPredictEqualsEvaluate(t *testing.T) {
 		probs := want.Probs[3*i : 3*i+3]
 		values := append(slices.Clone(probs), want.Total[i], want.Aleatoric[i], want.Epistemic[i])
 		for k, v := range values {
-			if got := number(t, row[2+k]); got != v {
+			if got := testkit.Number(t, row[2+k]); got != v {
 				t.Fatalf("row %d, column %d is %v, evaluate has %v", r, 2+k, got, v)
 			}
 			if row[2+k] != strconv.FormatFloat(v, 'g', -1, 64) {
@@ -75,7 +76,7 @@ func TestPredictEqualsEvaluate(t *testing.T) {
 
 // TestPredictColumns: the same inputs in every form that they may have give the same file of predictions.
 func TestPredictColumns(t *testing.T) {
-	run := predictor(t, problem(t, lines(60), false, true), 1, nn.Gaussian{SD: nn.Learned})
+	run := predictor(t, problem(t, testkit.Table(60), false, true), 1, nn.Gaussian{SD: nn.Learned})
 	if !slices.Equal(run.Schema.Dropped, []string{"same"}) {
 		t.Fatalf("dropped %v", run.Schema.Dropped)
 	}
@@ -118,7 +119,7 @@ func TestPredictColumns(t *testing.T) {
 	in := saved(t, "in.npy", npy(t, []int{2, 2}, 50.5, 0.001, 49.75, -0.0005))
 	for i, row := range predicted(t, run, in)[1:] {
 		for k, cell := range strings.Split(strings.Split(want, "\n")[1+i], ",") {
-			if a, b := number(t, row[k]), number(t, cell); !(math.Abs(a-b) <= 1e-4*math.Abs(b)) {
+			if a, b := testkit.Number(t, row[k]), testkit.Number(t, cell); !(math.Abs(a-b) <= 1e-4*math.Abs(b)) {
 				t.Errorf("row %d, column %d of an array is %v, of a table %v", i, k, a, b)
 			}
 		}
@@ -127,7 +128,7 @@ func TestPredictColumns(t *testing.T) {
 
 // TestPredictReadsAsFit: what the schema says of a table's form is true of files to predict.
 func TestPredictReadsAsFit(t *testing.T) {
-	p := problem(t, lines(60), false, true)
+	p := problem(t, testkit.Table(60), false, true)
 	header := true
 	p.Schema.Header, p.Schema.Delimiter = &header, ";"
 	p.Schema.Columns, p.Schema.Dropped = []string{"1", "2", "3", "y"}, []string{"2"}
@@ -141,7 +142,7 @@ func TestPredictReadsAsFit(t *testing.T) {
 // TestPredictUnits: a network that learns standardised targets predicts in the units of the target, as does the same
 // network worked out by hand from its posterior; multiplying the target by 1,000 multiplies all of it.
 func TestPredictUnits(t *testing.T) {
-	run := predictor(t, problem(t, lines(60), false, true), 1, nn.Gaussian{SD: nn.Learned})
+	run := predictor(t, problem(t, testkit.Table(60), false, true), 1, nn.Gaussian{SD: nn.Learned})
 	in := saved(t, "in.csv", "a,b\n50.5,0.001\n49.75,-0.0005\n")
 	table := predicted(t, run, in)
 	s, x := run.Schema, []float64{50.5, 0.001}
@@ -164,24 +165,24 @@ func TestPredictUnits(t *testing.T) {
 		target.Mean[0] + target.SD[0]*mean, target.SD[0] * math.Sqrt(noise), target.SD[0] * math.Sqrt(square-mean*mean),
 	}
 	for k, v := range want {
-		if got := number(t, table[1][1+k]); !(math.Abs(got-v) <= 1e-4*math.Abs(v)) {
+		if got := testkit.Number(t, table[1][1+k]); !(math.Abs(got-v) <= 1e-4*math.Abs(v)) {
 			t.Errorf("%s is %v, by hand %v", table[0][1+k], got, v)
 		}
 	}
-	if q05, q50, q95 := number(t, table[1][4]), number(t, table[1][5]), number(t, table[1][6]); !(q05 < q50 && q50 < q95 && q05 > 0) {
+	if q05, q50, q95 := testkit.Number(t, table[1][4]), testkit.Number(t, table[1][5]), testkit.Number(t, table[1][6]); !(q05 < q50 && q50 < q95 && q05 > 0) {
 		t.Errorf("quantiles %v, %v, %v", q05, q50, q95)
 	}
 
 	var scaled strings.Builder
-	for i, line := range strings.Split(strings.TrimSpace(lines(60)), "\n") {
+	for i, line := range strings.Split(strings.TrimSpace(testkit.Table(60)), "\n") {
 		if cut := strings.LastIndex(line, ",") + 1; i > 0 {
-			line = line[:cut] + strconv.FormatFloat(1000*number(t, line[cut:]), 'g', -1, 64)
+			line = line[:cut] + strconv.FormatFloat(1000*testkit.Number(t, line[cut:]), 'g', -1, 64)
 		}
 		scaled.WriteString(line + "\n")
 	}
 	for i, row := range predicted(t, predictor(t, problem(t, scaled.String(), false, true), 1, nn.Gaussian{SD: nn.Learned}), in)[1:] {
 		for k := 1; k < len(row); k++ {
-			if a, b := number(t, row[k]), 1000*number(t, table[1+i][k]); !(math.Abs(a-b) <= 1e-3*math.Abs(b)) {
+			if a, b := testkit.Number(t, row[k]), 1000*testkit.Number(t, table[1+i][k]); !(math.Abs(a-b) <= 1e-3*math.Abs(b)) {
 				t.Errorf("row %d, %s: %v of a target a thousand times as large, %v", i, table[0][k], a, b)
 			}
 		}
@@ -247,11 +248,11 @@ func TestPredictArrays(t *testing.T) {
 		}
 		width := len(values) / 80
 		for i, v := range values {
-			if got := number(t, table[1+i/width][first+i%width]); got != v {
+			if got := testkit.Number(t, table[1+i/width][first+i%width]); got != v {
 				t.Fatalf("%s: value %d is %v in NPY, %v in CSV", name, i, v, got)
 			}
 		}
-		if name == "two outputs" && !(number(t, table[1][8]) > 30*number(t, table[1][2])) {
+		if name == "two outputs" && !(testkit.Number(t, table[1][8]) > 30*testkit.Number(t, table[1][2])) {
 			t.Errorf("noise %s and %s of targets a hundred times apart", table[1][2], table[1][8])
 		}
 	}
@@ -259,7 +260,7 @@ func TestPredictArrays(t *testing.T) {
 
 // TestPredictRefuses: nothing is written, an old file stays, and the fault is named with its place.
 func TestPredictRefuses(t *testing.T) {
-	run := predictor(t, problem(t, lines(60), false, true), 1, nn.Gaussian{SD: nn.Learned})
+	run := predictor(t, problem(t, testkit.Table(60), false, true), 1, nn.Gaussian{SD: nn.Learned})
 	var usage *UsageError
 	var bad *InputError
 	dir := t.TempDir()
@@ -318,7 +319,7 @@ func TestPredictRefuses(t *testing.T) {
 // TestPredictUndefined: where the network overflows nothing is known: no class is named, and figures are NaN. Infinite
 // ones are written as they are read.
 func TestPredictUndefined(t *testing.T) {
-	run := predictor(t, problem(t, lines(300, "yes", "no", "perhaps"), true, false), 3, nn.Categorical{})
+	run := predictor(t, problem(t, testkit.Table(300, "yes", "no", "perhaps"), true, false), 3, nn.Categorical{})
 	for i := range run.Posterior.Theta {
 		run.Posterior.Theta[i] = 3e38
 	}
@@ -341,7 +342,7 @@ func TestPredictUndefined(t *testing.T) {
 
 // TestPredictNumbersOfClasses: classes without names are their numbers.
 func TestPredictNumbersOfClasses(t *testing.T) {
-	p := problem(t, lines(300, "0", "1", "2"), true, false)
+	p := problem(t, testkit.Table(300, "0", "1", "2"), true, false)
 	if p.Schema.Names != nil {
 		t.Fatalf("names %q", p.Schema.Names)
 	}
@@ -350,7 +351,7 @@ func TestPredictNumbersOfClasses(t *testing.T) {
 	for _, row := range predicted(t, run, in)[1:] {
 		best := 0
 		for c := range 3 {
-			if number(t, row[2+c]) > number(t, row[2+best]) {
+			if testkit.Number(t, row[2+c]) > testkit.Number(t, row[2+best]) {
 				best = c
 			}
 		}

@@ -50,13 +50,13 @@ func TestCheck(t *testing.T) {
 			`start: unknown name "sdg": did you mean "sgd"? (known: prior, tempered, map, sgd, init)`,
 		}},
 		{ofIslands(islands, func(m *SMC) { m.Weight = smc.Momentum{} }), []string{
-			"weight: counts the energy errors of proposals, of rejected ones too: it goes with moves without accept or reject (leapfrog); leave weight out for that of the move",
+			"weight: would also count the energy errors of rejected proposals: use it with moves without accept or reject (leapfrog); leave weight out for the default of the move",
 		}},
 		{ofIslands(batches, func(m *SMC) { m.Weight = smc.Momentum{Literal: true} }), nil},
 		{ofIslands(islands, func(m *SMC) { m.Weight = smc.Reversal{} }), nil},
 		{ofIslands(islands, func(m *SMC) { m.Move, m.Weight = mcmc.PCN{}, smc.Reversal{} }), nil},
 		{ofIslands(batches, func(m *SMC) { m.Weight = smc.Reversal{} }), []string{
-			"weight: forgets the energy errors of moves without accept or reject: it goes with moves that have it (hmc or pcn); leave weight out for that of the move",
+			"weight: leaves out the energy errors of moves without accept or reject: use it with moves that accept or reject (hmc or pcn); leave weight out for the default of the move",
 		}},
 	} {
 		said := faults(func(f *config.Faults) { c.m.(config.Checker).Check(f) })

@@ -110,7 +110,7 @@ func (m SMC) Check(f *config.Faults) {
 	f.If(m.Start != "" && m.Start != "init" && !m.Path.Batches(), "start", "goes with a path of batches; any other path begins at the prior, or at model.init")
 	if m.Weight != nil {
 		if err := m.Weight.Suits(m.Move.Invariant()); err != nil {
-			f.Add("weight", "%v (%s); leave weight out for that of the move", err, strings.Join(mcmc.MovesWhere(!m.Move.Invariant()), " or "))
+			f.Add("weight", "%v (%s); leave weight out for the default of the move", err, strings.Join(mcmc.MovesWhere(!m.Move.Invariant()), " or "))
 		}
 	}
 }
@@ -136,7 +136,7 @@ func (m SMC) CheckWithin(around Around, at string, f *config.Faults) {
 		f.Conflict(append([]string{"map.restarts"}, in("particles", "islands", "start")...),
 			"%d particles start from %d MAP restarts, one each: want map.restarts of at least %d, or another start", n, p.Restarts, n)
 	}
-	if share := m.tempers(); share > 0 && m.Particles > 1 && share*float64(m.Particles) <= 1 {
+	if share := m.tempers(); m.Particles > 1 && smc.LeavesOne(share, m.Particles) {
 		f.Conflict(in("particles", "path."+smc.Paths.Name(m.Path)+".ess", "start"),
 			"tempering keeps a share of %v of %d particles effective: at most one particle, so the path would be one step; want more than %.4g particles",
 			share, m.Particles, 1/share)

@@ -232,9 +232,12 @@ func TestCompareOneNetwork(t *testing.T) {
 	if got := found["Detection by highest probability: AUROC ↑"]; !slices.Equal(got, want) {
 		t.Errorf("by highest probability %q, want %q", got, want)
 	}
-	got := found["Detection by epistemic entropy, which one network does not have: AUROC ↑"]
+	got := found["Detection by epistemic entropy: AUROC ↑"]
 	if len(got) != 2 || got[0] != "–" || got[1] == "–" {
 		t.Errorf("by epistemic entropy %q", got)
+	}
+	if !strings.Contains(page.String(), "A dash: the epistemic entropy of one network is always 0") {
+		t.Error("the page does not explain the dash")
 	}
 	if !strings.Contains(page.String(), "<caption>Detection by highest probability: AUROC ↑</caption>") {
 		t.Error("the page does not say what finds")

@@ -104,7 +104,7 @@ func (v *view) acceptance() curve {
 		id: "acceptance", title: "Acceptance", decimals: 2, smooth: true,
 		axis:    chart.Axis{Label: "mean acceptance probability", Min: 0, Max: 1, Percent: true},
 		of:      func(l *starling.TraceLine) float64 { return l.Acceptance },
-		caption: "A particle stays where it is when its move is refused.",
+		caption: "A particle stays where it is when its move is rejected.",
 	}
 	if !v.sampling.Move.Invariant() {
 		c.caption = "The share that an accept/reject step would have accepted. These moves have no such step: every move is made, and its energy error goes " +

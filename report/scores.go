@@ -56,7 +56,7 @@ func (v *view) scores() section {
 		}
 	}
 	return section{ID: "figures", Title: "Figures", Tables: compare(columns, all),
-		Text: []string{fmt.Sprintf("On %s %s. Arrows show whether more or less is better; the best of a row is bold.%s", count(v.a.Metrics.N), v.part(), weighed)}}
+		Text: []string{fmt.Sprintf("On %s %s. Arrows show whether more or less is better; the best of a row is bold.%s%s", count(v.a.Metrics.N), v.part(), dash(all), weighed)}}
 }
 
 // metric is a row of the table of figures: higher is better if sign is 1, lower if −1, neither if 0.
@@ -111,20 +111,26 @@ func compare(columns []string, all []Scored) []table {
 	if byEntropy == nil {
 		return tables
 	}
-	caption := "Detection by epistemic entropy: AUROC ↑"
-	if slices.ContainsFunc(all, func(e Scored) bool { return agreed(e.Evaluation) }) {
-		caption = "Detection by epistemic entropy, which one network does not have: AUROC ↑"
-	}
 	for _, by := range []struct {
 		caption string
 		metrics []metric
-	}{{caption, byEntropy}, {"Detection by highest probability: AUROC ↑", byProbability}, {"Mean epistemic entropy, nats", entropy}} {
+	}{{"Detection by epistemic entropy: AUROC ↑", byEntropy}, {"Detection by highest probability: AUROC ↑", byProbability}, {"Mean epistemic entropy, nats", entropy}} {
 		t := table{Caption: by.caption, Head: head}
 		if addMetrics(&t, all, by.metrics); t.Rows != nil {
 			tables = append(tables, t)
 		}
 	}
 	return tables
+}
+
+// dash explains the dashes in the table of detection by epistemic entropy; empty if there are none, or no such table.
+func dash(all []Scored) string {
+	single := func(e Scored) bool { return agreed(e.Evaluation) }
+	several := func(e Scored) bool { return !single(e) }
+	if slices.ContainsFunc(all, single) && slices.ContainsFunc(all, several) {
+		return " A dash: the epistemic entropy of one network is always 0 and detects nothing."
+	}
+	return ""
 }
 
 // agreed reports whether the networks of an ensemble agree, as a single network does: the epistemic entropy of every group is

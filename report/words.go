@@ -10,27 +10,19 @@ import (
 )
 
 // percent writes 0.937 as 93.7 %.
-func percent(v float64) string {
-	if math.IsNaN(v) {
-		return "–"
-	}
-	return fixed(100*v, 1) + "\u00a0%"
-}
+func percent(v float64) string { return unbroken(numeral.Percent(v, 1)) }
+
+// percentRound writes 0.937 as 94 %.
+func percentRound(v float64) string { return unbroken(numeral.Percent(v, 0)) }
+
+// unbroken keeps a number and its unit on one line.
+func unbroken(s string) string { return strings.Replace(s, " ", "\u00a0", 1) }
 
 // fixed writes v with a given number of decimals.
 func fixed[T ~float64](v T, decimals int) string { return numeral.Fixed(float64(v), decimals) }
 
 // significant writes four significant digits of a number of any size.
-func significant[T ~float64](v T) string {
-	x := float64(v)
-	if x == 0 || x-x != 0 {
-		return fixed(x, 0)
-	}
-	if size := math.Abs(x); size < 1e-4 || size >= 1e9 {
-		return numeral.Signed(strconv.FormatFloat(size, 'g', 4, 64), x < 0)
-	}
-	return fixed(x, max(3-int(math.Floor(math.Log10(math.Abs(x)))), 0))
-}
+func significant[T ~float64](v T) string { return numeral.Significant(float64(v)) }
 
 // shortest writes a value that was rounded to float32 with the digits that it had before. size is the magnitude of the values
 // beside it.
@@ -46,8 +38,6 @@ func shortest(v, size float64) string {
 	}
 	return numeral.Signed(numeral.Grouped(s), v < 0)
 }
-
-func percentRound(v float64) string { return fixed(100*v, 0) + "\u00a0%" }
 
 func count(n int) string { return numeral.Grouped(strconv.Itoa(n)) }
 

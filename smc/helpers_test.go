@@ -6,7 +6,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/starling-smc/starling/internal/golden"
+	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/mcmc"
 )
@@ -93,7 +93,7 @@ func quadratic(precision [][]float64, b []float64, c float64) density {
 	}}
 }
 
-type number = golden.Number
+type number = numeral.Number
 
 func floats(x []number) []float64 {
 	y := make([]float64, len(x))

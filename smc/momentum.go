@@ -38,7 +38,7 @@ func (m Momentum) After(_ *mcmc.Population, change, energy []float64) []float64 
 // Suits refuses moves that leave their target invariant.
 func (Momentum) Suits(invariant bool) error {
 	if invariant {
-		return errors.New("counts the energy errors of proposals, of rejected ones too: it goes with moves without accept or reject")
+		return errors.New("would also count the energy errors of rejected proposals: use it with moves without accept or reject")
 	}
 	return nil
 }

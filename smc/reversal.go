@@ -20,7 +20,7 @@ func (Reversal) After(*mcmc.Population, []float64, []float64) []float64 { return
 // Suits refuses moves that do not leave their target invariant.
 func (Reversal) Suits(invariant bool) error {
 	if !invariant {
-		return errors.New("forgets the energy errors of moves without accept or reject: it goes with moves that have it")
+		return errors.New("leaves out the energy errors of moves without accept or reject: use it with moves that accept or reject")
 	}
 	return nil
 }

@@ -174,7 +174,7 @@ func (s *Sampler) check() error {
 	f.add(s.Start != nil && len(s.Start) != j*d, "sampler: start of %d numbers for %d particles of %d parameters", len(s.Start), j, d)
 	if path, ok := s.Path.(interface{ Share() float64 }); ok {
 		share := path.Share()
-		f.add(share > 0 && share*float64(j) <= 1, // ESS is always at least 1
+		f.add(LeavesOne(share, j),
 			"path: tempering at ESS %v of %d particles leaves at most one effective: take more particles or a larger ESS", share, j)
 	}
 	if s.Keep != 0 && n > 0 {

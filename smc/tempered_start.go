@@ -36,7 +36,7 @@ func (p TemperedStart) Next(st *State) (Stage, error) {
 	}
 	first, _ := p.Then.Start(st.Examples)
 	var err error
-	alike, living := make([]float64, st.J), 0.0
+	alike, living := make([]float64, st.J), 0
 	for j, l := range st.LogW {
 		alike[j] = l
 		if !math.IsInf(l, -1) {
@@ -48,8 +48,8 @@ func (p TemperedStart) Next(st *State) (Stage, error) {
 		return first, err
 	}
 	tempering := Tempering{ESS: p.ESS}
-	if tempering.Share()*living <= 1 { // ESS is always at least 1: aim halfway between 1 and the number alive
-		tempering.ESS = (1 + 1/living) / 2
+	if LeavesOne(tempering.Share(), living) { // aim halfway between 1 and the number alive
+		tempering.ESS = (1 + 1/float64(living)) / 2
 	}
 	first.Lambda, err = tempering.next(st.Lambda, first.Lambda, alike, st.LL)
 	return first, err

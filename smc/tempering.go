@@ -32,6 +32,10 @@ func (t Tempering) Check(f *config.Faults) {
 	f.If(!(t.ESS >= 0 && t.ESS < 1), "ess", "want a number above 0 and below 1, have %.12g", t.ESS)
 }
 
+// LeavesOne reports whether tempering that leaves a share of n particles effective may leave only one. ESS is always at least
+// 1, so such a path would go to its end in one step.
+func LeavesOne(share float64, n int) bool { return share > 0 && share*float64(n) <= 1 }
+
 // Start is the prior.
 func (Tempering) Start(int) (Stage, bool) { return Stage{}, true }
 

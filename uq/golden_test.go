@@ -10,8 +10,6 @@ import (
 	"github.com/starling-smc/starling/internal/golden"
 )
 
-type number = golden.Number
-
 func decode(t *testing.T, c golden.Case, inputs, expected any) {
 	t.Helper()
 	for _, d := range []struct {
@@ -25,7 +23,7 @@ func decode(t *testing.T, c golden.Case, inputs, expected any) {
 }
 
 // near compares within the golden files' tolerance: 1e-12 + 1e-9·|want|; infinities by sign.
-func near(t *testing.T, what string, got float64, want number) {
+func near(t *testing.T, what string, got float64, want Number) {
 	t.Helper()
 	w := float64(want)
 	if got == w || math.Abs(got-w) <= 1e-12+1e-9*math.Abs(w) {
@@ -34,7 +32,7 @@ func near(t *testing.T, what string, got float64, want number) {
 	t.Errorf("%s is %v, want %v", what, got, w)
 }
 
-func nearAll(t *testing.T, what string, got []float64, want []number) {
+func nearAll(t *testing.T, what string, got []float64, want []Number) {
 	t.Helper()
 	if len(got) != len(want) {
 		t.Fatalf("%s: %d values, want %d", what, len(got), len(want))
@@ -44,7 +42,7 @@ func nearAll(t *testing.T, what string, got []float64, want []number) {
 	}
 }
 
-func flat(rows [][]number) []float64 {
+func flat(rows [][]Number) []float64 {
 	var x []float64
 	for _, r := range rows {
 		for _, v := range r {
@@ -54,7 +52,7 @@ func flat(rows [][]number) []float64 {
 	return x
 }
 
-func floats(x []number) []float64 { return flat([][]number{x}) }
+func floats(x []Number) []float64 { return flat([][]Number{x}) }
 
 func TestGoldenMetrics(t *testing.T) {
 	kinds := map[string]func(*testing.T, golden.Case){
@@ -89,16 +87,16 @@ func TestGoldenMetrics(t *testing.T) {
 
 func goldenClassification(t *testing.T, c golden.Case) {
 	var in struct {
-		Probs  [][]number
+		Probs  [][]Number
 		Labels []int32
 		Bins   int
 	}
 	var want struct {
-		Accuracy, NLL, ECE, MCE number
-		BrierSum                number   `json:"brier_sum"`
+		Accuracy, NLL, ECE, MCE Number
+		BrierSum                Number   `json:"brier_sum"`
 		Count                   []int    `json:"bin_count"`
-		BinAccuracy             []number `json:"bin_accuracy"`
-		BinConfidence           []number `json:"bin_confidence"`
+		BinAccuracy             []Number `json:"bin_accuracy"`
+		BinConfidence           []Number `json:"bin_confidence"`
 	}
 	decode(t, c, &in, &want)
 	probs, classes := flat(in.Probs), len(in.Probs[0])
@@ -125,12 +123,12 @@ func goldenClassification(t *testing.T, c golden.Case) {
 // The moments of the largest probability and of the gap belong to the meta-classifier, which does not exist yet.
 func goldenEntropy(t *testing.T, c golden.Case) {
 	var in struct {
-		Probs   [][][]number
-		Weights []number
+		Probs   [][][]Number
+		Weights []Number
 	}
 	var want struct {
-		Mean                        [][]number `json:"mean_probs"`
-		Total, Aleatoric, Epistemic []number
+		Mean                        [][]Number `json:"mean_probs"`
+		Total, Aleatoric, Epistemic []Number
 	}
 	decode(t, c, &in, &want)
 	m := NewMixture(len(in.Probs[0]), len(in.Probs[0][0]))
@@ -148,16 +146,16 @@ func goldenEntropy(t *testing.T, c golden.Case) {
 // temperatures other than 1: these cases only show that Energy is right for any logits.
 func goldenEnergy(t *testing.T, c golden.Case) {
 	var in struct {
-		Logits      [][][]number
-		Weights     []number
+		Logits      [][][]Number
+		Weights     []Number
 		Temperature float64
 	}
 	var want struct {
-		PerMember  [][]number `json:"energy_per_member"`
-		Weighted   []number   `json:"energy_weighted_mean"`
-		MeanLogits []number   `json:"energy_of_mean_logits"`
-		Printed    [][]number `json:"energy_T_eq78_as_printed"`
-		Liu        [][]number `json:"energy_T_liu2020"`
+		PerMember  [][]Number `json:"energy_per_member"`
+		Weighted   []Number   `json:"energy_weighted_mean"`
+		MeanLogits []Number   `json:"energy_of_mean_logits"`
+		Printed    [][]Number `json:"energy_T_eq78_as_printed"`
+		Liu        [][]Number `json:"energy_T_liu2020"`
 	}
 	decode(t, c, &in, &want)
 	n, classes := len(in.Logits[0]), len(in.Logits[0][0])
@@ -194,10 +192,10 @@ func goldenEnergy(t *testing.T, c golden.Case) {
 // The other threshold, between two order statistics, is not used here.
 func goldenOOD(t *testing.T, c golden.Case) {
 	var in struct {
-		ID  []number `json:"energy_id"`
-		OOD []number `json:"energy_ood"`
+		ID  []Number `json:"energy_id"`
+		OOD []Number `json:"energy_ood"`
 	}
-	var want struct{ AUROC, FPR95 number }
+	var want struct{ AUROC, FPR95 Number }
 	decode(t, c, &in, &want)
 	near(t, "AUROC", AUROC(floats(in.ID), floats(in.OOD)), want.AUROC)
 	near(t, "FPR95", FPR95(floats(in.ID), floats(in.OOD)), want.FPR95)
@@ -206,12 +204,12 @@ func goldenOOD(t *testing.T, c golden.Case) {
 // An ensemble without noise is a mixture of points. The fair CRPS, for members that are draws, is not computed.
 func goldenCRPSEnsemble(t *testing.T, c golden.Case) {
 	var in struct {
-		Ensemble   [][]number
-		Y, Weights []number
+		Ensemble   [][]Number
+		Y, Weights []Number
 	}
 	var want struct {
-		CRPS []number
-		Mean number `json:"crps_mean"`
+		CRPS []Number
+		Mean Number `json:"crps_mean"`
 	}
 	decode(t, c, &in, &want)
 	weights := floats(in.Weights)
@@ -230,11 +228,11 @@ func goldenCRPSEnsemble(t *testing.T, c golden.Case) {
 }
 
 func goldenCRPSNormal(t *testing.T, c golden.Case) {
-	var in struct{ Mu, Sigma, Y []number }
+	var in struct{ Mu, Sigma, Y []Number }
 	var want struct {
-		CRPS []number
-		Mean number `json:"crps_mean"`
-		NLL  number `json:"nll_mean"`
+		CRPS []Number
+		Mean Number `json:"crps_mean"`
+		NLL  Number `json:"nll_mean"`
 	}
 	decode(t, c, &in, &want)
 	var crps, nll []float64
@@ -249,13 +247,13 @@ func goldenCRPSNormal(t *testing.T, c golden.Case) {
 
 func goldenCRPSMixture(t *testing.T, c golden.Case) {
 	var in struct {
-		Weights, Sigma, Y []number
-		Mu                [][]number
+		Weights, Sigma, Y []Number
+		Mu                [][]Number
 	}
 	var want struct {
-		CRPS, NLL []number
-		Mean      []number `json:"mixture_mean"`
-		Variance  []number `json:"mixture_var"`
+		CRPS, NLL []Number
+		Mean      []Number `json:"mixture_mean"`
+		Variance  []Number `json:"mixture_var"`
 	}
 	decode(t, c, &in, &want)
 	var crps, nll, means, variances []float64
@@ -273,12 +271,12 @@ func goldenCRPSMixture(t *testing.T, c golden.Case) {
 
 // The squared bias over the variance is not computed.
 func goldenRegression(t *testing.T, c golden.Case) {
-	var in struct{ Y, Pred []number }
+	var in struct{ Y, Pred []Number }
 	var want struct {
-		RMSE, MAE number
-		R2        *number
-		Bias      number `json:"bias_mean_error"`
-		NLL       number `json:"nll_unit_sigma"`
+		RMSE, MAE Number
+		R2        *Number
+		Bias      Number `json:"bias_mean_error"`
+		NLL       Number `json:"nll_unit_sigma"`
 	}
 	decode(t, c, &in, &want)
 	pred, y := floats(in.Pred), floats(in.Y)
@@ -306,11 +304,11 @@ func TestGoldenEnsemble(t *testing.T) {
 		n++
 		t.Run(c.Name, func(t *testing.T) {
 			var in struct {
-				LogW   []number
-				Logits [][][]number
+				LogW   []Number
+				Logits [][][]Number
 			}
 			var want struct {
-				Probs  [][]number
+				Probs  [][]Number
 				Argmax []int
 			}
 			decode(t, c, &in, &want)

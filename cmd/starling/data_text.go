@@ -71,7 +71,10 @@ func short(n data.Number) string {
 			text = fmt.Sprintf("%.5g", v)
 		}
 	}
-	return minus(text)
+	if size, negative := strings.CutPrefix(text, "-"); negative {
+		return "−" + size
+	}
+	return text
 }
 
 // The largest part of an array or a table that is printed.

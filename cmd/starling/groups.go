@@ -28,7 +28,7 @@ func showGroups(w io.Writer, groups uq.Groups) {
 	for _, g := range groups {
 		total := "–"
 		if g.N > 0 {
-			total = fmt.Sprintf("%.2f", g.Total)
+			total = fixed(g.Total, 2)
 		}
 		cells := []string{shortened(groupTitle(g.Name)), numeral.Count(g.N), entropy(g), total, separation(g.AUROC, g.FPR95), separation(g.AUROCMaxProb, g.FPR95MaxProb)}
 		if energies {
@@ -78,7 +78,7 @@ func entropy(g uq.Group) string {
 	if g.N == 0 {
 		return "–"
 	}
-	return fmt.Sprintf("%.2f", g.Epistemic)
+	return fixed(g.Epistemic, 2)
 }
 
 // shortened shortens a name to the width of its column.
@@ -96,7 +96,7 @@ func showScores(w io.Writer, s *eval.Scores) {
 		of += ", " + numeral.Several(s.Particles, "particle")
 	}
 	fmt.Fprintln(w, of)
-	number := func(v uq.Number) string { return fmt.Sprintf("%.4f", v) }
+	number := func(v uq.Number) string { return fixed(v, 4) }
 	var t table.Table
 	t.Add("accuracy", percent(s.Accuracy))
 	t.Add("NLL", number(s.NLL))

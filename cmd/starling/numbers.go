@@ -2,24 +2,22 @@ package main
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
+	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/uq"
 )
 
 // How the command writes numbers.
 
 // percent writes a share of 1.
-func percent(share uq.Number) string { return fmt.Sprintf("%.1f %%", 100*share) }
+func percent(share uq.Number) string { return numeral.Percent(float64(share), 1) }
+
+// fixed writes v with a given number of decimals.
+func fixed(v uq.Number, decimals int) string { return numeral.Fixed(float64(v), decimals) }
 
 // significant writes a number of unknown size.
-func significant(v uq.Number) string {
-	return minus(strings.TrimSuffix(fmt.Sprintf("%#.4g", v), "."))
-}
-
-// minus replaces a hyphen by the sign.
-func minus(s string) string { return strings.Replace(s, "-", "−", 1) }
+func significant(v uq.Number) string { return numeral.Significant(float64(v)) }
 
 // seconds writes a duration.
 func seconds(d time.Duration) string {

@@ -43,7 +43,7 @@ func showMetrics(w io.Writer, spec *starling.Spec, trace []starling.TraceLine, e
 		wrap(w, line)
 	}
 	if d := m.DeepEnsemble; d != nil && d.NLL < m.NLL {
-		format := func(v uq.Number) string { return fmt.Sprintf("%.3f", v) }
+		format := func(v uq.Number) string { return fixed(v, 3) }
 		if m.RMSE != nil {
 			format = significant
 		}
@@ -74,7 +74,7 @@ func classesTable(rows []pages.Scored, groups int) *table.Table {
 	}
 	t.Add(head...)
 	for _, r := range rows {
-		cells := []string{r.Name, percent(*r.Accuracy), fmt.Sprintf("%.3f", r.NLL), fmt.Sprintf("%.3f", *r.ECE)}
+		cells := []string{r.Name, percent(*r.Accuracy), fixed(r.NLL, 3), fixed(*r.ECE, 3)}
 		for _, g := range r.Groups[:groups] {
 			cells = append(cells, entropy(g))
 		}
@@ -89,7 +89,7 @@ func regressionTable(rows []pages.Scored) *table.Table {
 	t.Add("", "RMSE", "R²", "NLL", "CRPS", "50 %", "90 %", "95 %")
 	for _, r := range rows {
 		c := r.Coverage
-		t.Add(r.Name, significant(*r.RMSE), minus(fmt.Sprintf("%.3f", *r.R2)), significant(r.NLL), significant(*r.CRPS),
+		t.Add(r.Name, significant(*r.RMSE), fixed(*r.R2, 3), significant(r.NLL), significant(*r.CRPS),
 			percent(c.In50), percent(c.In90), percent(c.In95))
 	}
 	return &t
@@ -110,9 +110,9 @@ func found(groups uq.Groups, single bool) string {
 		switch {
 		case g.AUROC == nil || g.N == 0 || math.IsNaN(float64(*g.AUROC)):
 		case g.Name == "incorrect":
-			wrong = fmt.Sprintf("%.2f", *g.AUROC)
+			wrong = fixed(*g.AUROC, 2)
 		default:
-			ood = append(ood, fmt.Sprintf("%s %.2f", g.Name, *g.AUROC))
+			ood = append(ood, g.Name+" "+fixed(*g.AUROC, 2))
 		}
 	}
 	switch {
@@ -128,9 +128,9 @@ func found(groups uq.Groups, single bool) string {
 
 // evidence writes the line about log Z and the weights of islands. at is the method's key in the config.
 func evidence(s *method.Sampling, at string, m *eval.Metrics, optimised bool) string {
-	line := fmt.Sprintf("log Z %s", minus(fmt.Sprintf("%.1f", *m.LogEvidence)))
+	line := "log Z " + fixed(*m.LogEvidence, 1)
 	if s.Islands > 1 {
-		line += fmt.Sprintf(" ± %.1f", *m.LogEvidenceSD)
+		line += " ± " + fixed(*m.LogEvidenceSD, 1)
 	}
 	if optimised {
 		line += ", which is no estimate: the run behaved as an optimiser"

@@ -132,9 +132,9 @@ out-of-distribution inputs found (AUROC): eight 0.94; wrong answers 0.93
 log Z −391.5
 `},
 		"regression": {&chains, 80, regression, `
-                                          targets in the central
-             RMSE      R²      NLL  CRPS    50 %    90 %     95 %
-posterior  0.1235  −0.250  −0.5000  1235  44.4 %  90.0 %  100.0 %
+                                           targets in the central
+             RMSE      R²      NLL   CRPS    50 %    90 %     95 %
+posterior  0.1235  −0.250  −0.5000  1,235  44.4 %  90.0 %  100.0 %
 evaluated on the 1,200 training examples of wave: nothing is held out
 `},
 		"one network": {&asIs, 1, alone, `
@@ -163,7 +163,7 @@ func TestEvidenceOfAnOptimiser(t *testing.T) {
 	}
 	m := eval.Metrics{Evaluation: *scored(0.2), LogEvidence: number(-3204240.5)}
 	for ess, want := range map[float64]string{
-		9: "\nlog Z −3204240.5\n", 1: "\nlog Z −3204240.5, which is no estimate: the run behaved as an optimiser\n",
+		9: "\nlog Z −3,204,240.5\n", 1: "\nlog Z −3,204,240.5, which is no estimate: the run behaved as an optimiser\n",
 	} {
 		var line starling.TraceLine
 		line.Progress, line.ESS = 1, ess
@@ -218,7 +218,7 @@ func TestShowScores(t *testing.T) {
 	want := `
 1,200 examples, 3 classes
 accuracy  50.0 %
-NLL         +Inf
+NLL            ∞
 Brier     0.2500
 ECE       0.1250
 AURC      0.0625

@@ -3,33 +3,12 @@ package golden
 
 import (
 	"encoding/json"
-	"math"
 	"os"
-	"strconv"
 	"testing"
 )
 
-// Number is a float64 in the files' JSON: a number, or one of the strings "NaN", "Infinity", "-Infinity".
-type Number float64
-
-// UnmarshalJSON decodes a number of either form.
-func (f *Number) UnmarshalJSON(b []byte) error {
-	switch s := string(b); s {
-	case `"NaN"`:
-		*f = Number(math.NaN())
-	case `"Infinity"`:
-		*f = Number(math.Inf(1))
-	case `"-Infinity"`:
-		*f = Number(math.Inf(-1))
-	default:
-		v, err := strconv.ParseFloat(s, 64)
-		*f = Number(v)
-		return err
-	}
-	return nil
-}
-
-// Case is one entry of a file; what Inputs and Expected hold depends on Kind.
+// Case is one entry of a file; what Inputs and Expected hold depends on Kind. Numbers in them
+// decode as numeral.Number.
 type Case struct {
 	Name, Kind       string
 	Inputs, Expected json.RawMessage

@@ -22,6 +22,38 @@ func TestFixed(t *testing.T) {
 	}
 }
 
+func TestPercent(t *testing.T) {
+	for _, c := range []struct {
+		v        float64
+		decimals int
+		want     string
+	}{
+		{0.937, 1, "93.7 %"}, {0, 1, "0.0 %"}, {1, 0, "100 %"}, {-0.0001, 1, "0.0 %"}, {-0.5, 1, "−50.0 %"}, {12.34, 0, "1,234 %"},
+		{math.NaN(), 1, "–"}, {math.Inf(1), 1, "∞ %"}, {math.Inf(-1), 1, "−∞ %"},
+	} {
+		if got := Percent(c.v, c.decimals); got != c.want {
+			t.Errorf("%v with %d decimals: %s, want %s", c.v, c.decimals, got, c.want)
+		}
+	}
+}
+
+func TestSignificant(t *testing.T) {
+	for _, c := range []struct {
+		v    float64
+		want string
+	}{
+		{0, "0"}, {math.Copysign(0, -1), "0"}, {math.NaN(), "–"}, {math.Inf(1), "∞"}, {math.Inf(-1), "−∞"},
+		{0.08, "0.08000"}, {1, "1.000"}, {-1.23456, "−1.235"}, {12.3456, "12.35"}, {123.456, "123.5"}, {1234.56, "1,235"},
+		{-12345.6, "−12,346"}, {123456789, "123,456,789"}, {9.99949, "9.999"}, {9.9999, "10.00"}, {999.96, "1,000"}, {0.99996, "1.000"},
+		{1e-4, "0.0001000"}, {0.99996e-4, "0.0001000"}, {1.5e-5, "1.5e-05"}, {-1.23456e-7, "−1.235e-07"}, {5e-324, "4.941e-324"},
+		{999999999.4, "999,999,999"}, {1e9, "1e+09"}, {-1.23456e12, "−1.235e+12"}, {math.MaxFloat64, "1.798e+308"},
+	} {
+		if got := Significant(c.v); got != c.want {
+			t.Errorf("%v: %s, want %s", c.v, got, c.want)
+		}
+	}
+}
+
 func TestGrouped(t *testing.T) {
 	for s, want := range map[string]string{"0": "0", "60000": "60,000", "999": "999", "18446744073709551615": "18,446,744,073,709,551,615", "1234.5678": "1,234.5678"} {
 		if got := Grouped(s); got != want {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +14,7 @@ import (
 	"time"
 
 	"github.com/starling-smc/starling/internal/pool"
+	"github.com/starling-smc/starling/internal/testkit"
 )
 
 // TestStopAndGoOn stops a run after every few steps, each time on another number of threads: in the end the folder has the
@@ -65,23 +65,6 @@ func TestStopAndGoOn(t *testing.T) {
 	}
 }
 
-// copyLive copies the folder of a run that is at work. A file that is being replaced may be missing, as after a kill.
-func copyLive(t *testing.T, to, from string) {
-	t.Helper()
-	entries, err := os.ReadDir(from)
-	err = errors.Join(err, os.Mkdir(to, 0o777))
-	for _, e := range entries { // the trace comes last: it has the steps of every checkpoint before it
-		b, there := os.ReadFile(filepath.Join(from, e.Name()))
-		if errors.Is(there, fs.ErrNotExist) {
-			continue
-		}
-		err = errors.Join(err, there, os.WriteFile(filepath.Join(to, e.Name()), b, 0o666))
-	}
-	if err != nil {
-		t.Error(err)
-	}
-}
-
 // TestKilledAnywhere copies the folder again and again while a run is at work, which is what a killed process would have
 // left, and goes on in the copies. It does so too in each state that the final writes pass through.
 func TestKilledAnywhere(t *testing.T) {
@@ -93,7 +76,7 @@ func TestKilledAnywhere(t *testing.T) {
 	j.options.Every = 1
 	j.watch = func(TraceLine) error {
 		copies = append(copies, filepath.Join(root, fmt.Sprint("copy", len(copies))))
-		copyLive(t, copies[len(copies)-1], dir)
+		testkit.CopyLive(t, copies[len(copies)-1], dir)
 		return nil
 	}
 	if err := j.resume(t.Context(), dir); err != nil {

@@ -3,17 +3,16 @@ package runs
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/starling-smc/starling/internal/pool"
+	"github.com/starling-smc/starling/internal/testkit"
 )
 
 // toy is a part that counts: its state follows from the seed and the number of steps alone.
@@ -224,37 +223,23 @@ func stoppedAfter(t *testing.T, dir string, steps int) {
 	}
 }
 
-// contents is the checksum of every file of a run's folder that must not depend on how often the run was stopped: all but
-// the manifest and the seconds of the trace.
+// contents is what testkit.Contents says of a run's folder.
 func contents(t *testing.T, dir string) string {
 	t.Helper()
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out strings.Builder
-	for _, e := range entries {
-		b := read(t, dir, e.Name())
-		switch e.Name() {
-		case manifestFile:
-			b = nil
-		case traceFile:
-			trace, err := ReadTrace(b)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for i := range trace {
-				trace[i].Seconds = 0
-			}
-			var lines bytes.Buffer
-			if err := writeTrace(&lines, trace); err != nil {
-				t.Fatal(err)
-			}
-			b = lines.Bytes()
+	return testkit.Contents(t, dir, func(b []byte) []byte {
+		trace, err := ReadTrace(b)
+		if err != nil {
+			t.Fatal(err)
 		}
-		fmt.Fprintf(&out, "%s %d bytes %x\n", e.Name(), len(b), sha256.Sum256(b))
-	}
-	return out.String()
+		for i := range trace {
+			trace[i].Seconds = 0
+		}
+		var lines bytes.Buffer
+		if err := writeTrace(&lines, trace); err != nil {
+			t.Fatal(err)
+		}
+		return lines.Bytes()
+	})
 }
 
 func read(t *testing.T, dir, file string) []byte {
