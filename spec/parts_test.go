@@ -2,6 +2,7 @@ package spec
 
 import (
 	"math"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -28,9 +29,9 @@ func allRows() (all []row) {
 	return all
 }
 
-// setting is a number, a pair of numbers or a word that a config sets in a part.
+// setting is a key of a part, and what it sets: a number, a pair of numbers, a word, true or false, or a part of another family.
 type setting struct {
-	key string // empty: the config writes the part as this number alone
+	key string // with dots; empty: the config writes the part as this number alone
 	v   reflect.Value
 }
 
@@ -46,10 +47,9 @@ func (s setting) set(value any) {
 }
 
 // settingsOf lists the settings in v, whose key is given. It fills in optional blocks, so that their settings are listed too.
-// Parts of other families in v have rows of their own.
 func settingsOf(v reflect.Value, key string) (all []setting) {
 	switch v.Kind() {
-	case reflect.Float64, reflect.Int, reflect.Uint64, reflect.String, reflect.Array, reflect.Slice:
+	default:
 		return []setting{{key, v}}
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
@@ -88,6 +88,8 @@ func TestEverySettingIsChecked(t *testing.T) {
 				of = of.Elem()
 			}
 			switch of.Kind() {
+			case reflect.Bool, reflect.Interface: // any value is right, or has a row of its own
+				continue
 			case reflect.Float64:
 				plain, wrong = 1.0, math.NaN()
 			case reflect.Int:
@@ -112,4 +114,38 @@ func newFault(before, now []string, key string) bool {
 	return slices.ContainsFunc(now, func(fault string) bool {
 		return !slices.Contains(before, fault) && (strings.HasPrefix(fault, key+": ") || strings.Contains(fault, name))
 	})
+}
+
+// TestEveryPartIsDocumented: docs/parts.md has a heading for each table, and below it a line for each row, which begins with
+// the row's name and has all keys of its settings.
+func TestEveryPartIsDocumented(t *testing.T) {
+	const page = "docs/parts.md"
+	text, err := os.ReadFile("../" + page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := map[string]string{} // by family and name
+	heading := ""
+	for line := range strings.Lines(string(text)) {
+		if title, ok := strings.CutPrefix(line, "## "); ok {
+			heading = strings.ToLower(strings.ReplaceAll(strings.TrimSpace(title), " ", ""))
+		} else if cells := strings.Split(line, "|"); len(cells) > 1 {
+			lines[heading+" "+strings.TrimSpace(cells[1])] = line
+		}
+	}
+	for _, r := range allRows() {
+		line, ok := lines[r.family+" `"+r.name+"`"]
+		if !ok {
+			t.Errorf("%s has no line for the %s %s: add \"| `%[3]s` | settings | what it is |\"", page, r.family, r.name)
+			continue
+		}
+		part := reflect.New(r.part.Type()).Elem()
+		for _, s := range settingsOf(part, "") {
+			for key := range strings.SplitSeq(s.key, ".") {
+				if key != "" && !strings.Contains(line, "`"+key+"`") {
+					t.Errorf("%s: the line of the %s %s does not have its setting `%s`", page, r.family, r.name, key)
+				}
+			}
+		}
+	}
 }
