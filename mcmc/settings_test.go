@@ -2,6 +2,7 @@ package mcmc
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -134,7 +135,7 @@ func TestChainsRefuse(t *testing.T) {
 		{HMC{}, "", ""}, {PCN{}, "", ""},
 		{HMC{Mutations: Mutations{Count: 3}}, "move.mutations", "belongs to smc; chains move for their epochs"},
 		{PCN{Mutations: Mutations{Eta: 1}}, "move.mutations", "belongs to smc; chains move for their epochs"},
-		{Unadjusted{Step: 1}, "move", "belongs to smc, whose weights correct its errors: chains need hmc or pcn"},
+		{Unadjusted{Step: 1}, "move", "belongs to smc, whose weights correct its errors: chains need " + strings.Join(MovesWhere(true), " or ")},
 	} {
 		f := config.NewFaults()
 		c.move.CheckForChains(f.In("move"))
@@ -179,10 +180,15 @@ func TestMovesAreChecked(t *testing.T) {
 
 // Moves are listed by whether they leave their target invariant.
 func TestMovesWhere(t *testing.T) {
-	if got := strings.Join(MovesWhere(true), " "); got != "hmc pcn" {
-		t.Errorf("moves with accept or reject: %s", got)
-	}
-	if got := strings.Join(MovesWhere(false), " "); got != "leapfrog" {
-		t.Errorf("moves without: %s", got)
+	for _, invariant := range []bool{true, false} {
+		var want []string
+		for _, name := range Moves.Names() {
+			if moveCases[name].invariant == invariant {
+				want = append(want, name)
+			}
+		}
+		if got := MovesWhere(invariant); !slices.Equal(got, want) {
+			t.Errorf("moves that leave their target invariant (%v): %q, want %q", invariant, got, want)
+		}
 	}
 }
