@@ -52,6 +52,18 @@ func caseOf(t *testing.T, name string) (c moveCase, ok bool) {
 	return c, ok
 }
 
+// invariantCases returns what tests know of the rows that leave their target invariant, by name.
+func invariantCases(t *testing.T) map[string]moveCase {
+	t.Helper()
+	cases := map[string]moveCase{}
+	for _, row := range Moves {
+		if c, ok := caseOf(t, row.Name); ok && c.invariant {
+			cases[row.Name] = c
+		}
+	}
+	return cases
+}
+
 // What every move of the table answers, and what it becomes for chains and for populations.
 func TestEveryMoveAnswers(t *testing.T) {
 	for _, row := range Moves {
@@ -125,18 +137,31 @@ func TestTitles(t *testing.T) {
 	}
 }
 
-// What chains cannot have is told at its place.
+// What chains cannot have is told at its place: of every row, mutations and a target that is not left invariant.
 func TestChainsRefuse(t *testing.T) {
-	for _, c := range []struct {
+	type refusal struct {
 		move Move
 		path string
 		want string
-	}{
-		{HMC{}, "", ""}, {PCN{}, "", ""},
-		{HMC{Mutations: Mutations{Count: 3}}, "move.mutations", "belongs to smc; chains move for their epochs"},
-		{PCN{Mutations: Mutations{Eta: 1}}, "move.mutations", "belongs to smc; chains move for their epochs"},
-		{Unadjusted{Step: 1}, "move", "belongs to smc, whose weights correct its errors: chains need " + strings.Join(MovesWhere(true), " or ")},
-	} {
+	}
+	var cases []refusal
+	for _, row := range Moves {
+		c, ok := caseOf(t, row.Name)
+		if !ok {
+			continue
+		}
+		if !c.invariant {
+			cases = append(cases, refusal{c.plain, "move", "belongs to smc, whose weights correct its errors: chains need " + strings.Join(MovesWhere(true), " or ")})
+			continue
+		}
+		cases = append(cases, refusal{c.plain, "", ""})
+		for _, often := range []Mutations{{Count: 3}, {Eta: 1}} {
+			if m, ok := repeated(c.plain, often); ok {
+				cases = append(cases, refusal{m, "move.mutations", "belongs to smc; chains move for their epochs"})
+			}
+		}
+	}
+	for _, c := range cases {
 		f := config.NewFaults()
 		c.move.CheckForChains(f.In("move"))
 		switch all := f.All(); {
@@ -144,6 +169,32 @@ func TestChainsRefuse(t *testing.T) {
 			t.Errorf("%+v has faults %+v", c.move, all)
 		case c.want != "" && (all[0].Path != c.path || all[0].Message != c.want):
 			t.Errorf("%+v has fault %+v, want %s: %s", c.move, all[0], c.path, c.want)
+		}
+	}
+}
+
+// repeated returns a move whose setting Mutations is set; ok is false if it has no such setting.
+func repeated(m Move, often Mutations) (out Move, ok bool) {
+	v := reflect.New(reflect.TypeOf(m)).Elem()
+	v.Set(reflect.ValueOf(m))
+	field := v.FieldByName("Mutations")
+	if !field.IsValid() {
+		return nil, false
+	}
+	field.Set(reflect.ValueOf(often))
+	return v.Interface().(Move), true
+}
+
+// A move is repeated as often as its setting says, and once if it has no such setting or the setting is left out.
+func TestRepeats(t *testing.T) {
+	for _, row := range Moves {
+		c, _ := caseOf(t, row.Name)
+		if got := c.plain.Repeats(); got != (Mutations{}) {
+			t.Errorf("%s is repeated: %+v", row.Name, got)
+		}
+		often := Mutations{Eta: 0.1, Max: 7}
+		if m, ok := repeated(c.plain, often); ok && m.Repeats() != often {
+			t.Errorf("%s with mutations %+v is repeated: %+v", row.Name, often, m.Repeats())
 		}
 	}
 }
