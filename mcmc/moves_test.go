@@ -108,6 +108,7 @@ func TestStepSizesFollowTheRule(t *testing.T) {
 		{HMC{Steps: 5, Start: 0.3, Accept: 0.8}, 0.3, 0.2, 0.8},
 		{HMC{Steps: 5, Step: 0.3}, 0.3, 0, 0.65},
 		{HMC{Steps: 50, Accept: 0.75, Phases: ChainPhases(50)}, 1.65 * 0.6 * math.Pow(3, -1./6), 0.2, 0.75},
+		{HMC{Steps: 50, Accept: 0.75, Chain: true}, 1.65 * 0.6 * math.Pow(3, -1./6), 0.2, 0.75},
 	} {
 		const particles = 7
 		p := NewPopulation(particles, 3, Needs{Gradient: true})

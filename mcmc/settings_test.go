@@ -30,7 +30,7 @@ var moveCases = map[string]moveCase{
 	"hmc": {
 		HMC{Steps: 4, Step: 0.85, Jitter: 0.1}, HMC{}, "HMC (1 leapfrog)", facts{
 			true, Needs{Gradient: true}, 0, 0,
-			HMC{Steps: 80, Accept: 0.75, Jitter: 0.2, Phases: ChainPhases(80)}, HMC{Steps: 1, Accept: 0.574, Mutations: Mutations{Count: 10}},
+			HMC{Steps: 80, Accept: 0.75, Jitter: 0.2, Chain: true}, HMC{Steps: 1, Accept: 0.574, Mutations: Mutations{Count: 10}},
 		},
 	},
 	"pcn": {
@@ -86,9 +86,9 @@ func TestEveryMoveAnswers(t *testing.T) {
 func TestMovesAreCompleted(t *testing.T) {
 	fixed := Mutations{Count: 3}
 	for _, c := range []struct{ move, chain, population Move }{
-		{HMC{Steps: 1}, HMC{Steps: 1, Accept: 0.574, Phases: HalfPhases(1)}, HMC{Steps: 1, Accept: 0.574, Mutations: Mutations{Count: 10}}},
-		{HMC{Steps: 5, Accept: 0.9}, HMC{Steps: 5, Accept: 0.9, Jitter: 0.2, Phases: ChainPhases(5)}, HMC{Steps: 5, Accept: 0.9, Mutations: Mutations{Count: 10}}},
-		{HMC{Step: 0.1}, HMC{Steps: 80, Step: 0.1, Jitter: 0.2}, HMC{Steps: 1, Step: 0.1, Mutations: Mutations{Count: 10}}},
+		{HMC{Steps: 1}, HMC{Steps: 1, Accept: 0.574, Chain: true}, HMC{Steps: 1, Accept: 0.574, Mutations: Mutations{Count: 10}}},
+		{HMC{Steps: 5, Accept: 0.9}, HMC{Steps: 5, Accept: 0.9, Jitter: 0.2, Chain: true}, HMC{Steps: 5, Accept: 0.9, Mutations: Mutations{Count: 10}}},
+		{HMC{Step: 0.1}, HMC{Steps: 80, Step: 0.1, Jitter: 0.2, Chain: true}, HMC{Steps: 1, Step: 0.1, Mutations: Mutations{Count: 10}}},
 		{HMC{Steps: 4, Mutations: fixed}, nil, HMC{Steps: 4, Accept: 0.65, Mutations: fixed}},
 		{HMC{Mutations: Mutations{Max: 9}}, nil, HMC{Steps: 1, Accept: 0.574, Mutations: Mutations{Eta: 0.05, Max: 9}}},
 		{PCN{Step: 0.3, Mutations: Mutations{Eta: 0.1}}, nil, PCN{Step: 0.3, Mutations: Mutations{Eta: 0.1, Max: 50}}},
@@ -101,6 +101,28 @@ func TestMovesAreCompleted(t *testing.T) {
 		}
 		if got := c.move.ForPopulation(); !reflect.DeepEqual(got, c.population) {
 			t.Errorf("%+v for populations is %+v, want %+v", c.move, got, c.population)
+		}
+	}
+}
+
+// The phases of a chain follow the settings that it has at last: a program may change them after the defaults were filled in.
+func TestPhasesFollowSettings(t *testing.T) {
+	own := []Phase{{1, 3, 0.1}}
+	for _, c := range []struct {
+		change func(m *HMC)
+		want   []Phase
+	}{
+		{func(*HMC) {}, ChainPhases(80)},
+		{func(m *HMC) { m.Steps = 7 }, ChainPhases(7)},
+		{func(m *HMC) { m.Steps = 1 }, HalfPhases(1)},
+		{func(m *HMC) { m.Step = 0.1 }, nil},
+		{func(m *HMC) { m.Phases = own }, own},
+		{func(m *HMC) { m.Chain = false }, nil},
+	} {
+		m := HMC{}.ForChains().(HMC)
+		c.change(&m)
+		if got := m.phases(); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%+v has phases %v, want %v", m, got, c.want)
 		}
 	}
 }
