@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/starling-smc/starling/bnn"
+	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/testkit"
 	"github.com/starling-smc/starling/mcmc"
 	"github.com/starling-smc/starling/method"
@@ -118,11 +119,11 @@ func rows(spec Spec) (used []string) {
 	return used
 }
 
-// tables are the names of all spec.Families' rows.
-var tables = map[string][]string{
-	"method": method.Methods.Names(), "likelihood": nn.Likelihoods.Names(), "layer": nn.Layers.Names(), "prior": bnn.Priors.Names(),
-	"weighting": smc.Weightings.Names(), "move": mcmc.Moves.Names(), "path": smc.Paths.Names(), "scheme": smc.Schemes.Names(),
-	"occasion": smc.Occasions.Names(), "combination": bnn.Combinations.Names(),
+// tables are all of spec.Families.
+var tables = map[string]config.Family{
+	"method": method.Methods, "likelihood": nn.Likelihoods, "layer": nn.Layers, "prior": bnn.Priors,
+	"weighting": smc.Weightings, "move": mcmc.Moves, "path": smc.Paths, "scheme": smc.Schemes,
+	"occasion": smc.Occasions, "combination": bnn.Combinations,
 }
 
 // TestEveryRowRuns: each row of each table is part of a small run, whose bits TestSameBytes compares, which TestStopAndGoOn stops
@@ -135,8 +136,8 @@ func TestEveryRowRuns(t *testing.T) {
 	for _, spec := range small(t) {
 		used = append(used, rows(spec)...)
 	}
-	for family, names := range tables {
-		for _, name := range names {
+	for family, table := range tables {
+		for _, name := range table.Names() {
 			row := family + " " + name
 			if family != "layer" && !slices.Contains(used, row) {
 				t.Errorf("no small run has the %s: add one to small", row)
@@ -199,8 +200,8 @@ model: {layers: [{dense: 6}, tanh, {dense: 8}], likelihood: categorical}
 prior: {normal: {fan_in: 2}}
 method: {smc: {particles: 8}}
 `
-	for family, names := range tables {
-		for _, name := range names {
+	for family, table := range tables {
+		for _, name := range table.Names() {
 			row := family + " " + name
 			set, ok := settings[row]
 			if !ok {

@@ -30,7 +30,8 @@ type HMC struct {
 	Start  float64 `yaml:"-"`                      // h before adaptation; 0: by the rule above
 	Accept float64 `yaml:"accept,omitempty"`       // acceptance to adapt to; 0: .574 for S = 1 (optimal for Langevin moves), .65 for more
 	Jitter float64 `yaml:"jitter,zero"`            // every move multiplies h by a uniform number from 1 − Jitter to 1 + Jitter
-	Phases []Phase `yaml:"-"`                      // for runs with a budget; nil: S leapfrogs with gain .2 throughout
+	Phases []Phase `yaml:"-"`                      // for runs with a budget; nil: those of chains if Chain, else S leapfrogs with gain .2 throughout
+	Chain  bool    `yaml:"-"`                      // an adapted step follows the phases of chains: ChainPhases or, with one leapfrog, HalfPhases
 
 	Mutations Mutations `yaml:"mutations,omitempty"` // number of moves in an iteration
 }
@@ -105,14 +106,20 @@ func (HMC) Scratch() int { return 0 }
 // .574 and no jitter. A step is adapted in the phases of ChainPhases, with one leapfrog in those of HalfPhases.
 func (m HMC) ForChains() Move {
 	def(&m.Steps, 80)
-	m = m.complete(0.75, 0.2)
+	m.Chain = true
+	return m.complete(0.75, 0.2)
+}
+
+// phases returns the phases of a run with a budget; nil: there is one phase. They are not kept in Phases, so that a program may
+// change Steps of a completed move.
+func (m HMC) phases() []Phase {
 	switch {
-	case m.Step == 0 && m.Steps > 1:
-		m.Phases = ChainPhases(m.Steps)
-	case m.Step == 0:
-		m.Phases = HalfPhases(m.Steps)
+	case m.Phases != nil || !m.Chain || m.Step != 0:
+		return m.Phases
+	case m.Steps > 1:
+		return ChainPhases(m.Steps)
 	}
-	return m
+	return HalfPhases(m.Steps)
 }
 
 // ForPopulation applies the defaults of populations: 1 leapfrog, acceptance .574 (.65 with more leapfrogs), no jitter and 10
@@ -159,7 +166,7 @@ func (m HMC) Check(f *config.Faults) {
 // Evaluations is S, the largest of all phases.
 func (m HMC) Evaluations() int {
 	most := max(1, m.Steps)
-	for _, p := range m.Phases {
+	for _, p := range m.phases() {
 		most = max(most, p.Steps)
 	}
 	return most
@@ -181,7 +188,7 @@ func (m HMC) Tuning(t *Target) ([]float64, error) {
 			sd = min(sd, prior.SD(i))
 		}
 		power := 1.0 / 4
-		if max(1, m.Steps) == 1 || m.Phases != nil {
+		if max(1, m.Steps) == 1 || m.phases() != nil {
 			power = 1.0 / 6
 		}
 		h = 1.65 * sd * rng.Exp(-power*rng.Log(float64(prior.Dim())))
@@ -191,13 +198,14 @@ func (m HMC) Tuning(t *Target) ([]float64, error) {
 
 // phase returns the phase of the given progress.
 func (m HMC) phase(progress float64) Phase {
-	for _, p := range m.Phases {
+	phases := m.phases()
+	for _, p := range phases {
 		if progress < p.Until {
 			return p
 		}
 	}
-	if m.Phases != nil {
-		return m.Phases[len(m.Phases)-1]
+	if phases != nil {
+		return phases[len(phases)-1]
 	}
 	return Phase{1, max(1, m.Steps), 0.2}
 }

@@ -51,10 +51,8 @@ func TestMovesLeaveTheTemperedTargetInvariant(t *testing.T) {
 		particles = 4000
 	}
 	moves := map[string]Move{"langevin": HMC{Step: 0.9}}
-	for _, row := range Moves {
-		if c, ok := caseOf(t, row.Name); ok && c.invariant {
-			moves[row.Name] = c.bold
-		}
+	for name, c := range invariantCases(t) {
+		moves[name] = c.bold
 	}
 	for name, move := range moves {
 		target, mean, variance := conjugate(d)
@@ -110,6 +108,7 @@ func TestStepSizesFollowTheRule(t *testing.T) {
 		{HMC{Steps: 5, Start: 0.3, Accept: 0.8}, 0.3, 0.2, 0.8},
 		{HMC{Steps: 5, Step: 0.3}, 0.3, 0, 0.65},
 		{HMC{Steps: 50, Accept: 0.75, Phases: ChainPhases(50)}, 1.65 * 0.6 * math.Pow(3, -1./6), 0.2, 0.75},
+		{HMC{Steps: 50, Accept: 0.75, Chain: true}, 1.65 * 0.6 * math.Pow(3, -1./6), 0.2, 0.75},
 	} {
 		const particles = 7
 		p := NewPopulation(particles, 3, Needs{Gradient: true})
@@ -163,12 +162,12 @@ func TestStepSizesFollowTheRule(t *testing.T) {
 
 // Left alone, acceptance comes to rest at its aim. Over the last 200 of 400 moves it misses its aim by exactly the change
 // of the tuned number over 200 times the gain of .2; with a number at rest that is .0035 at most over 40 seeds,
-// rms .0014. The bound is 7 times that; an aim that is off by .02 is found.
+// rms .0014. The bound is 7 times that; an aim that is off by .02 is found. TestEveryAdaptedMove has the rows of Moves.
 func TestAdaptationFindsTheAcceptance(t *testing.T) {
 	for _, c := range []struct {
 		move Kernel
 		want float64
-	}{{HMC{}, 0.574}, {HMC{Steps: 6}, 0.65}, {HMC{Steps: 3, Accept: 0.8}, 0.8}, {PCN{}, 0.25}} {
+	}{{HMC{Steps: 6}, 0.65}, {HMC{Steps: 3, Accept: 0.8}, 0.8}} {
 		target, mean, variance := conjugate(12)
 		p := NewPopulation(20, 12, c.move.Needs())
 		exact(t, target, &p, mean, variance)
@@ -193,8 +192,8 @@ func TestAdaptationFindsTheAcceptance(t *testing.T) {
 	}
 }
 
-// What every row with an adapted step does: acceptance comes to rest at Aim, a chain's step is frozen from its half on, a
-// mutation evaluates something, a broken proposal is rejected and counted, and chains refuse mutations.
+// What every row with an adapted step does: acceptance comes to rest at Aim, a chain's step is frozen from its half on, and a
+// mutation evaluates something.
 func TestEveryAdaptedMove(t *testing.T) {
 	for _, row := range Moves {
 		move := row.Part
@@ -304,7 +303,11 @@ func TestJitterIsUniform(t *testing.T) {
 // as it was; the others are not touched by it.
 func TestDivergentProposalsAreRejectedAndCounted(t *testing.T) {
 	for name, bad := range map[string]float64{"NaN": math.NaN(), "-Inf": math.Inf(-1), "+Inf": math.Inf(1)} {
-		for _, move := range []Kernel{HMC{Steps: 2, Start: 0.1}, PCN{}} {
+		moves := map[string]Move{"two leapfrogs": HMC{Steps: 2}}
+		for row, c := range invariantCases(t) {
+			moves[row] = c.plain
+		}
+		for row, move := range moves {
 			log := func(theta, grad []float64) float64 {
 				grad[0] = 0
 				if theta[0] > 0 && theta[0] != 1 { // particles start at 1, any other place on the right is broken
@@ -323,9 +326,7 @@ func TestDivergentProposalsAreRejectedAndCounted(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, ok := move.(PCN); ok {
-				tuning[0] = -6 // small steps, that the even particles stay on the right
-			}
+			tuning[0] = -6 // the log of a step so small that the even particles stay on the right; pCN's logit is about the same
 			before, lp := tuning[0], p.LP[0]
 			var w Work
 			out, err := move.Mutate(context.Background(), &w, target, &p, tuning, at(1, 0))
@@ -333,18 +334,18 @@ func TestDivergentProposalsAreRejectedAndCounted(t *testing.T) {
 				t.Fatal(err)
 			}
 			if out.Divergent != 3 {
-				t.Errorf("%s, %T: %d divergent, want 3", name, move, out.Divergent)
+				t.Errorf("%s, %s: %d divergent, want 3", name, row, out.Divergent)
 			}
 			for j := 0; j < 6; j += 2 {
 				if out.Probability[j] != 0 || p.Theta[j] != 1 || p.LL[j] != 0 || p.LP[j] != lp {
-					t.Errorf("%s, %T: particle %d was accepted with probability %v", name, move, j, out.Probability[j])
+					t.Errorf("%s, %s: particle %d was accepted with probability %v", name, row, j, out.Probability[j])
 				}
 				if !(out.Probability[j+1] > 0.5) || p.Theta[j+1] == -50 {
-					t.Errorf("%s, %T: particle %d suffers from its neighbour", name, move, j+1)
+					t.Errorf("%s, %s: particle %d suffers from its neighbour", name, row, j+1)
 				}
 			}
 			if math.IsNaN(tuning[0]) || tuning[0] == before {
-				t.Errorf("%s, %T: tuning goes from %v to %v", name, move, before, tuning[0])
+				t.Errorf("%s, %s: tuning goes from %v to %v", name, row, before, tuning[0])
 			}
 		}
 	}
@@ -360,7 +361,8 @@ func TestImpossibleStartIsLeft(t *testing.T) {
 		return 0
 	}
 	target := &Target{Model: &model{d: 1, log: log, factor: 1}, Prior: normal{[]float64{0}, []float64{1}}, Lambda: 0.5}
-	for _, move := range []Kernel{HMC{}, PCN{}} {
+	for name, c := range invariantCases(t) {
+		move := c.plain
 		p := NewPopulation(1, 1, move.Needs())
 		p.Theta[0] = 1
 		if err := target.Evaluate(context.Background(), &p); err != nil {
@@ -369,7 +371,7 @@ func TestImpossibleStartIsLeft(t *testing.T) {
 		tuning, _ := move.Tuning(target)
 		var w Work
 		if out, err := move.Mutate(context.Background(), &w, target, &p, tuning, at(1, 0)); err != nil || out.Probability[0] != 1 || p.LL[0] != 0 {
-			t.Errorf("%T: %+v, %v", move, out, err)
+			t.Errorf("%s: %+v, %v", name, out, err)
 		}
 	}
 }

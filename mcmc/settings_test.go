@@ -2,6 +2,7 @@ package mcmc
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,7 +30,7 @@ var moveCases = map[string]moveCase{
 	"hmc": {
 		HMC{Steps: 4, Step: 0.85, Jitter: 0.1}, HMC{}, "HMC (1 leapfrog)", facts{
 			true, Needs{Gradient: true}, 0, 0,
-			HMC{Steps: 80, Accept: 0.75, Jitter: 0.2, Phases: ChainPhases(80)}, HMC{Steps: 1, Accept: 0.574, Mutations: Mutations{Count: 10}},
+			HMC{Steps: 80, Accept: 0.75, Jitter: 0.2, Chain: true}, HMC{Steps: 1, Accept: 0.574, Mutations: Mutations{Count: 10}},
 		},
 	},
 	"pcn": {
@@ -49,6 +50,18 @@ func caseOf(t *testing.T, name string) (c moveCase, ok bool) {
 		t.Errorf("the move %s has no case", name)
 	}
 	return c, ok
+}
+
+// invariantCases returns what tests know of the rows that leave their target invariant, by name.
+func invariantCases(t *testing.T) map[string]moveCase {
+	t.Helper()
+	cases := map[string]moveCase{}
+	for _, row := range Moves {
+		if c, ok := caseOf(t, row.Name); ok && c.invariant {
+			cases[row.Name] = c
+		}
+	}
+	return cases
 }
 
 // What every move of the table answers, and what it becomes for chains and for populations.
@@ -73,9 +86,9 @@ func TestEveryMoveAnswers(t *testing.T) {
 func TestMovesAreCompleted(t *testing.T) {
 	fixed := Mutations{Count: 3}
 	for _, c := range []struct{ move, chain, population Move }{
-		{HMC{Steps: 1}, HMC{Steps: 1, Accept: 0.574, Phases: HalfPhases(1)}, HMC{Steps: 1, Accept: 0.574, Mutations: Mutations{Count: 10}}},
-		{HMC{Steps: 5, Accept: 0.9}, HMC{Steps: 5, Accept: 0.9, Jitter: 0.2, Phases: ChainPhases(5)}, HMC{Steps: 5, Accept: 0.9, Mutations: Mutations{Count: 10}}},
-		{HMC{Step: 0.1}, HMC{Steps: 80, Step: 0.1, Jitter: 0.2}, HMC{Steps: 1, Step: 0.1, Mutations: Mutations{Count: 10}}},
+		{HMC{Steps: 1}, HMC{Steps: 1, Accept: 0.574, Chain: true}, HMC{Steps: 1, Accept: 0.574, Mutations: Mutations{Count: 10}}},
+		{HMC{Steps: 5, Accept: 0.9}, HMC{Steps: 5, Accept: 0.9, Jitter: 0.2, Chain: true}, HMC{Steps: 5, Accept: 0.9, Mutations: Mutations{Count: 10}}},
+		{HMC{Step: 0.1}, HMC{Steps: 80, Step: 0.1, Jitter: 0.2, Chain: true}, HMC{Steps: 1, Step: 0.1, Mutations: Mutations{Count: 10}}},
 		{HMC{Steps: 4, Mutations: fixed}, nil, HMC{Steps: 4, Accept: 0.65, Mutations: fixed}},
 		{HMC{Mutations: Mutations{Max: 9}}, nil, HMC{Steps: 1, Accept: 0.574, Mutations: Mutations{Eta: 0.05, Max: 9}}},
 		{PCN{Step: 0.3, Mutations: Mutations{Eta: 0.1}}, nil, PCN{Step: 0.3, Mutations: Mutations{Eta: 0.1, Max: 50}}},
@@ -88,6 +101,28 @@ func TestMovesAreCompleted(t *testing.T) {
 		}
 		if got := c.move.ForPopulation(); !reflect.DeepEqual(got, c.population) {
 			t.Errorf("%+v for populations is %+v, want %+v", c.move, got, c.population)
+		}
+	}
+}
+
+// The phases of a chain follow the settings that it has at last: a program may change them after the defaults were filled in.
+func TestPhasesFollowSettings(t *testing.T) {
+	own := []Phase{{1, 3, 0.1}}
+	for _, c := range []struct {
+		change func(m *HMC)
+		want   []Phase
+	}{
+		{func(*HMC) {}, ChainPhases(80)},
+		{func(m *HMC) { m.Steps = 7 }, ChainPhases(7)},
+		{func(m *HMC) { m.Steps = 1 }, HalfPhases(1)},
+		{func(m *HMC) { m.Step = 0.1 }, nil},
+		{func(m *HMC) { m.Phases = own }, own},
+		{func(m *HMC) { m.Chain = false }, nil},
+	} {
+		m := HMC{}.ForChains().(HMC)
+		c.change(&m)
+		if got := m.phases(); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%+v has phases %v, want %v", m, got, c.want)
 		}
 	}
 }
@@ -124,18 +159,31 @@ func TestTitles(t *testing.T) {
 	}
 }
 
-// What chains cannot have is told at its place.
+// What chains cannot have is told at its place: of every row, mutations and a target that is not left invariant.
 func TestChainsRefuse(t *testing.T) {
-	for _, c := range []struct {
+	type refusal struct {
 		move Move
 		path string
 		want string
-	}{
-		{HMC{}, "", ""}, {PCN{}, "", ""},
-		{HMC{Mutations: Mutations{Count: 3}}, "move.mutations", "belongs to smc; chains move for their epochs"},
-		{PCN{Mutations: Mutations{Eta: 1}}, "move.mutations", "belongs to smc; chains move for their epochs"},
-		{Unadjusted{Step: 1}, "move", "belongs to smc, whose weights correct its errors: chains need hmc or pcn"},
-	} {
+	}
+	var cases []refusal
+	for _, row := range Moves {
+		c, ok := caseOf(t, row.Name)
+		if !ok {
+			continue
+		}
+		if !c.invariant {
+			cases = append(cases, refusal{c.plain, "move", "belongs to smc, whose weights correct its errors: chains need " + strings.Join(MovesWhere(true), " or ")})
+			continue
+		}
+		cases = append(cases, refusal{c.plain, "", ""})
+		for _, often := range []Mutations{{Count: 3}, {Eta: 1}} {
+			if m, ok := repeated(c.plain, often); ok {
+				cases = append(cases, refusal{m, "move.mutations", "belongs to smc; chains move for their epochs"})
+			}
+		}
+	}
+	for _, c := range cases {
 		f := config.NewFaults()
 		c.move.CheckForChains(f.In("move"))
 		switch all := f.All(); {
@@ -143,6 +191,32 @@ func TestChainsRefuse(t *testing.T) {
 			t.Errorf("%+v has faults %+v", c.move, all)
 		case c.want != "" && (all[0].Path != c.path || all[0].Message != c.want):
 			t.Errorf("%+v has fault %+v, want %s: %s", c.move, all[0], c.path, c.want)
+		}
+	}
+}
+
+// repeated returns a move whose setting Mutations is set; ok is false if it has no such setting.
+func repeated(m Move, often Mutations) (out Move, ok bool) {
+	v := reflect.New(reflect.TypeOf(m)).Elem()
+	v.Set(reflect.ValueOf(m))
+	field := v.FieldByName("Mutations")
+	if !field.IsValid() {
+		return nil, false
+	}
+	field.Set(reflect.ValueOf(often))
+	return v.Interface().(Move), true
+}
+
+// A move is repeated as often as its setting says, and once if it has no such setting or the setting is left out.
+func TestRepeats(t *testing.T) {
+	for _, row := range Moves {
+		c, _ := caseOf(t, row.Name)
+		if got := c.plain.Repeats(); got != (Mutations{}) {
+			t.Errorf("%s is repeated: %+v", row.Name, got)
+		}
+		often := Mutations{Eta: 0.1, Max: 7}
+		if m, ok := repeated(c.plain, often); ok && m.Repeats() != often {
+			t.Errorf("%s with mutations %+v is repeated: %+v", row.Name, often, m.Repeats())
 		}
 	}
 }
@@ -179,10 +253,15 @@ func TestMovesAreChecked(t *testing.T) {
 
 // Moves are listed by whether they leave their target invariant.
 func TestMovesWhere(t *testing.T) {
-	if got := strings.Join(MovesWhere(true), " "); got != "hmc pcn" {
-		t.Errorf("moves with accept or reject: %s", got)
-	}
-	if got := strings.Join(MovesWhere(false), " "); got != "leapfrog" {
-		t.Errorf("moves without: %s", got)
+	for _, invariant := range []bool{true, false} {
+		var want []string
+		for _, name := range Moves.Names() {
+			if moveCases[name].invariant == invariant {
+				want = append(want, name)
+			}
+		}
+		if got := MovesWhere(invariant); !slices.Equal(got, want) {
+			t.Errorf("moves that leave their target invariant (%v): %q, want %q", invariant, got, want)
+		}
 	}
 }

@@ -29,9 +29,9 @@ func TestCheck(t *testing.T) {
 			"epochs: want at least 1, have 0", "keep: want a number of states or last, have -2",
 		}},
 		{ofChains(func(m *MCMC) { m.Chains = 1 << 24 }), []string{"chains: want below 16777216, have 16777216"}},
-		{ofChains(func(m *MCMC) { m.Move = nil }), []string{"move: want one of hmc, pcn, leapfrog"}},
+		{ofChains(func(m *MCMC) { m.Move = nil }), []string{"move: want one of " + strings.Join(mcmc.Moves.Names(), ", ")}},
 		{ofChains(func(m *MCMC) { m.Move = mcmc.Unadjusted{Step: 0.1} }), []string{
-			"move.leapfrog: belongs to smc, whose weights correct its errors: chains need hmc or pcn",
+			"move.leapfrog: belongs to smc, whose weights correct its errors: chains need " + strings.Join(mcmc.MovesWhere(true), " or "),
 		}},
 		{ofChains(func(m *MCMC) { m.Move = mcmc.PCN{Mutations: mcmc.Mutations{Count: 3}} }), []string{
 			"move.pcn.mutations: belongs to smc; chains move for their epochs",
@@ -40,7 +40,7 @@ func TestCheck(t *testing.T) {
 			"particles: want at least 2, have 1", "islands: want at least 1, have 0",
 		}},
 		{ofIslands(islands, func(m *SMC) { m.Path, m.Move = nil, nil }), []string{
-			"path: want one of tempering, constant, full, ctr, linear, automated, sda", "move: want one of hmc, pcn, leapfrog",
+			"path: want one of " + strings.Join(smc.Paths.Names(), ", "), "move: want one of " + strings.Join(mcmc.Moves.Names(), ", "),
 		}},
 		{ofIslands(islands, func(m *SMC) { m.Start = "init" }), nil},
 		{ofIslands(islands, func(m *SMC) { m.Start = "sgd" }), []string{
@@ -50,13 +50,13 @@ func TestCheck(t *testing.T) {
 			`start: unknown name "sdg": did you mean "sgd"? (known: prior, tempered, map, sgd, init)`,
 		}},
 		{ofIslands(islands, func(m *SMC) { m.Weight = smc.Momentum{} }), []string{
-			"weight: would also count the energy errors of rejected proposals: use it with moves without accept or reject (leapfrog); leave weight out for the default of the move",
+			"weight: would also count the energy errors of rejected proposals: use it with moves without accept or reject (" + strings.Join(mcmc.MovesWhere(false), " or ") + "); leave weight out for the default of the move",
 		}},
 		{ofIslands(batches, func(m *SMC) { m.Weight = smc.Momentum{Literal: true} }), nil},
 		{ofIslands(islands, func(m *SMC) { m.Weight = smc.Reversal{} }), nil},
 		{ofIslands(islands, func(m *SMC) { m.Move, m.Weight = mcmc.PCN{}, smc.Reversal{} }), nil},
 		{ofIslands(batches, func(m *SMC) { m.Weight = smc.Reversal{} }), []string{
-			"weight: leaves out the energy errors of moves without accept or reject: use it with moves that accept or reject (hmc or pcn); leave weight out for the default of the move",
+			"weight: leaves out the energy errors of moves without accept or reject: use it with moves that accept or reject (" + strings.Join(mcmc.MovesWhere(true), " or ") + "); leave weight out for the default of the move",
 		}},
 	} {
 		said := faults(func(f *config.Faults) { c.m.(config.Checker).Check(f) })

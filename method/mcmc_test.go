@@ -52,7 +52,7 @@ func TestStuckInTheSecondHalf(t *testing.T) {
 // Against the trace: the range over chains of their last log-likelihoods and of their mean acceptance in the second half.
 func TestChainsEnd(t *testing.T) {
 	m := chains(3, 20, 0)
-	m.Move = mcmc.HMC{Steps: 1, Accept: 0.574, Phases: mcmc.HalfPhases(1)}
+	m.Move = mcmc.HMC{Steps: 1, Accept: 0.574, Chain: true}
 	out := do(t, newJob(t, 1), m)
 	var end, acceptance []float64
 	for c := range 3 {
@@ -80,9 +80,9 @@ func TestSamplersOfChains(t *testing.T) {
 		keep int
 		move mcmc.Move
 	}{
-		{MCMC{}, 10, mcmc.HMC{Steps: 80, Accept: 0.75, Jitter: 0.2, Phases: mcmc.ChainPhases(80)}},
+		{MCMC{}, 10, mcmc.HMC{Steps: 80, Accept: 0.75, Jitter: 0.2, Chain: true}},
 		{MCMC{Keep: KeepLast, Move: mcmc.PCN{}}, 0, mcmc.PCN{Accept: 0.25, Freeze: 0.5}},
-		{MCMC{Chains: 3, Keep: 6, Epochs: 70, Start: "prior", Move: mcmc.HMC{Steps: 4, Step: 0.01}}, 2, mcmc.HMC{Steps: 4, Step: 0.01, Jitter: 0.2}},
+		{MCMC{Chains: 3, Keep: 6, Epochs: 70, Start: "prior", Move: mcmc.HMC{Steps: 4, Step: 0.01}}, 2, mcmc.HMC{Steps: 4, Step: 0.01, Jitter: 0.2, Chain: true}},
 	} {
 		m := c.m.Complete(Around{}).(MCMC)
 		job := newJob(t, 1)

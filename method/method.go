@@ -54,11 +54,12 @@ type Method interface {
 
 // Needs lists what a method needs before it begins.
 type Needs struct {
-	Search   bool // point estimates: the search for them
-	Restarts int  // the least number of restarts of the search; 0: any
-	Init     bool // a trained network, model.init
-	Prior    bool // a prior to sample from
-	Whole    bool // all examples: nothing is held out for validation or test
+	Search    bool // point estimates: the search for them
+	Restarts  int  // the least number of restarts of the search; 0: any
+	Init      bool // a trained network, model.init
+	Prior     bool // a prior of the parameters
+	Posterior bool // the posterior, whose prior may be anchored: the ensemble is drawn from it
+	Whole     bool // all examples: nothing is held out for validation or test
 }
 
 // Around is the part of the settings around a method that its defaults and checks depend on.

@@ -139,14 +139,14 @@ func TestNeeds(t *testing.T) {
 		{MAP{}, Needs{Search: true, Prior: true}},
 		{Ensemble{}, Needs{Search: true, Prior: true}},
 		{AsIs{}, Needs{Init: true, Whole: true}},
-		{MCMC{Chains: 5, Start: "map"}, Needs{Search: true, Restarts: 5, Prior: true}},
-		{MCMC{Chains: 5, Start: "prior"}, Needs{Prior: true}},
-		{MCMC{Chains: 5, Start: "init"}, Needs{Prior: true, Init: true}},
-		{SMC{Particles: 4, Islands: 3, Path: smc.Tempering{}}, Needs{Prior: true}},
-		{SMC{Particles: 4, Islands: 3, Path: full, Start: "tempered"}, Needs{Prior: true}},
-		{SMC{Particles: 4, Islands: 3, Path: full, Start: "map"}, Needs{Search: true, Prior: true}},
-		{SMC{Particles: 4, Islands: 3, Path: full, Start: "sgd"}, Needs{Search: true, Restarts: 12, Prior: true}},
-		{SMC{Particles: 4, Islands: 3, Path: full, Start: "init"}, Needs{Prior: true, Init: true}},
+		{MCMC{Chains: 5, Start: "map"}, Needs{Search: true, Restarts: 5, Prior: true, Posterior: true}},
+		{MCMC{Chains: 5, Start: "prior"}, Needs{Prior: true, Posterior: true}},
+		{MCMC{Chains: 5, Start: "init"}, Needs{Prior: true, Posterior: true, Init: true}},
+		{SMC{Particles: 4, Islands: 3, Path: smc.Tempering{}}, Needs{Prior: true, Posterior: true}},
+		{SMC{Particles: 4, Islands: 3, Path: full, Start: "tempered"}, Needs{Prior: true, Posterior: true}},
+		{SMC{Particles: 4, Islands: 3, Path: full, Start: "map"}, Needs{Search: true, Prior: true, Posterior: true}},
+		{SMC{Particles: 4, Islands: 3, Path: full, Start: "sgd"}, Needs{Search: true, Restarts: 12, Prior: true, Posterior: true}},
+		{SMC{Particles: 4, Islands: 3, Path: full, Start: "init"}, Needs{Prior: true, Posterior: true, Init: true}},
 	} {
 		if got := c.m.Needs(); got != c.want {
 			t.Errorf("%+v needs %+v, want %+v", c.m, got, c.want)

@@ -12,9 +12,9 @@ type start struct {
 	at    func(job *Job, island, particles int) []float64 // parameters of an island's particles; nil: draws of the prior
 }
 
-// needs returns what the start needs for a number of particles, over all islands.
+// needs returns what a sampler that begins at the start needs for a number of particles, over all islands.
 func (s start) needs(particles int) Needs {
-	n := Needs{Prior: true, Init: s.init, Search: s.best || s.each}
+	n := Needs{Prior: true, Posterior: true, Init: s.init, Search: s.best || s.each}
 	if s.each {
 		n.Restarts = particles
 	}

@@ -13,6 +13,7 @@ import (
 // TestGradients checks every layer and likelihood by one helper, in chains: values against the float64 reference, gradients
 // against its finite differences.
 func TestGradients(t *testing.T) {
+	wantReferences(t)
 	pair := func(a, b int) [2]int { return [2]int{a, b} }
 	conv := func(f, k, s, p int) Conv {
 		return Conv{Filters: f, Kernel: pair(k, k), Stride: pair(s, s), Pad: pair(p, p)}

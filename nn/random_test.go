@@ -15,6 +15,7 @@ import (
 // along random directions, and the same bits from every kernel. It looks for faults that the cases of TestGradients
 // miss.
 func TestRandomNets(t *testing.T) {
+	wantReferences(t)
 	nets := 400
 	if testing.Short() {
 		nets = 60

@@ -106,11 +106,7 @@ func (n *Net) reference(chain []node, theta, x []float64) []float64 {
 			t := n.tensors[p]
 			of[k] = theta[t.Offset:][:t.Size]
 		}
-		f, ok := references[kind(l.layer)]
-		if !ok {
-			panic("the layer " + kind(l.layer) + " has no row in references, which tests compare with")
-		}
-		x = f(l, of[0], of[1], x)
+		x = references[kind(l.layer)](l, of[0], of[1], x)
 	}
 	return x
 }
@@ -150,11 +146,23 @@ var likelihoods = map[string]func(n *Net, z, theta []float64, set *data.Set, i i
 
 // logLik is the log-likelihood of example i given the outputs of the network.
 func (n *Net) logLik(z []float64, theta []float64, set *data.Set, i int) float64 {
-	f, ok := likelihoods[Likelihoods.Name(n.lik)]
-	if !ok {
-		panic("the likelihood " + n.lik.String() + " has no row in likelihoods, which tests compare with")
+	return likelihoods[Likelihoods.Name(n.lik)](n, z, theta, set, i)
+}
+
+// wantReferences stops a test that compares with references if a layer or a likelihood has none.
+func wantReferences(t *testing.T) {
+	t.Helper()
+	const add = "the %s %s has no reference to compare with: add its definition, in float64, to %s in nn/reference_test.go"
+	for _, name := range Layers.Names() {
+		if references[name] == nil {
+			t.Fatalf(add, "layer", name, "references")
+		}
 	}
-	return f(n, z, theta, set, i)
+	for _, name := range Likelihoods.Names() {
+		if likelihoods[name] == nil {
+			t.Fatalf(add, "likelihood", name, "likelihoods")
+		}
+	}
 }
 
 // wantEveryRow fails for the layers and likelihoods that none of the networks of a test has.

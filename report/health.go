@@ -8,7 +8,7 @@ func (v *view) healthy() topic {
 			t.tell(f)
 		}
 	}
-	if t.Text == nil && t.Warnings == nil && v.sampling == nil {
+	if t.Text == nil && t.Warnings == nil && !v.run.Spec.Way().Needs().Posterior {
 		t.say("Nothing was sampled: there is no sampler to diagnose.")
 	}
 	return t

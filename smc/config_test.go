@@ -124,7 +124,7 @@ func TestConfigFaults(t *testing.T) {
 		"move: {hmc: {mutations: 5000}}":                "c.yaml:1:25: move.hmc.mutations: want below 4097, have 5000",
 		"move: {hmc: {step: big}}":                      `c.yaml:1:20: move.hmc.step: want a number or adapted, have "big"`,
 		"resample: {when: {ess: 1.5}}":                  "c.yaml:1:24: resample.when.ess: want a number above 0 and below 1, have 1.5",
-		"resample: {when: 3}":                           "c.yaml:1:18: resample.when: want always, never or {ess: 0.5}, have 3",
+		"resample: {when: 3}":                           "c.yaml:1:18: resample.when: want " + Occasions.Forms() + ", have 3",
 		"path: {sda: {first: 1}}":                       `c.yaml:1:14: path.sda: unknown key "first" (known: iterations, batch, grow, exact, scale)`,
 	} {
 		_, _, err := config.Parse[settings]("c.yaml", []byte(text), nil, families()...)

@@ -146,7 +146,7 @@ func (s *Spec) Title() string {
 	switch a := s.Prior.Anchor; {
 	case a.Point():
 		return point + " alone (s = 0)"
-	case a.AtMAP() && s.Method.Sampling() != nil:
+	case a.AtMAP() && s.Method.Needs().Posterior:
 		return fmt.Sprintf("%s, anchored at %s (s = %v)", s.Method.Title(), point, a.S)
 	}
 	return s.Method.Title()

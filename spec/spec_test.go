@@ -65,6 +65,20 @@ func TestVerify(t *testing.T) {
 	}
 }
 
+// TestVerifyChanged: a program may change a setting of a Spec that was completed.
+func TestVerifyChanged(t *testing.T) {
+	s := built(method.MCMC{Chains: 2, Start: "prior"})
+	s.Complete()
+	chains := s.Method.(method.MCMC)
+	move := chains.Move.(mcmc.HMC)
+	move.Steps = 5
+	chains.Move = move
+	s.Method = chains
+	if err := s.Verify(); err != nil {
+		t.Errorf("other steps: %v", err)
+	}
+}
+
 func anchored(m method.Method) Spec {
 	s := built(m)
 	s.Prior.Anchor = &bnn.Anchor{S: 0.1}

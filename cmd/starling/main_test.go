@@ -30,6 +30,9 @@ func TestScripts(t *testing.T) {
 				return err
 			}
 			env.Setenv("ROOT", root)
+			for _, family := range families { // as a regular expression; a long list goes on in the next line
+				env.Setenv(family.key+"_names", strings.Join(family.names, `,\s+`))
+			}
 			env.Setenv("PYTORCH", filepath.Join(root, "testdata", "pytorch"))
 			for _, file := range []string{"trees.csv", "trees.yaml"} {
 				text, err := os.ReadFile(filepath.Join("..", "..", "testdata", file))

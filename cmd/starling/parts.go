@@ -13,24 +13,27 @@ import (
 	"github.com/starling-smc/starling/smc"
 )
 
+// families are the parts that a config can name, by the last word of the key that they stand under.
+var families = []struct {
+	key   string
+	names []string
+}{
+	{"method", method.Methods.Names()},
+	{"path", smc.Paths.Names()},
+	{"move", mcmc.Moves.Names()},
+	{"weight", smc.Weightings.Names()},
+	{"scheme", smc.Schemes.Names()},
+	{"when", smc.Occasions.Names()},
+	{"combine", bnn.Combinations.Names()},
+	{"prior", bnn.Priors.Names()},
+	{"layers", nn.Layers.Names()},
+	{"likelihood", nn.Likelihoods.Names()},
+}
+
 // parts lists the parts that a config can name, a family to a line.
 func parts() string {
 	var b strings.Builder
-	for _, family := range []struct {
-		key   string
-		names []string
-	}{
-		{"method", method.Methods.Names()},
-		{"path", smc.Paths.Names()},
-		{"move", mcmc.Moves.Names()},
-		{"weight", smc.Weightings.Names()},
-		{"scheme", smc.Schemes.Names()},
-		{"when", smc.Occasions.Names()},
-		{"combine", bnn.Combinations.Names()},
-		{"prior", bnn.Priors.Names()},
-		{"layers", nn.Layers.Names()},
-		{"likelihood", nn.Likelihoods.Names()},
-	} {
+	for _, family := range families {
 		left := "  " + family.key + strings.Repeat(" ", len("likelihood")-len(family.key)+1)
 		beside(&b, left, strings.Join(family.names, ", "))
 	}

@@ -35,21 +35,25 @@ func (d *decoder) part(path string, v reflect.Value, n *node) {
 		return
 	}
 	if !n.table {
-		d.want(n, path, forms(family))
+		d.want(n, path, forms(family, false))
 		return
 	}
 	t := table{d: d, path: path, n: n, what: noun, known: names, families: []*choice{c}}
 	t.decode()
 }
 
-// forms lists, for messages, how each part of a family is written.
-func forms(f Family) string {
+// forms lists, for messages, how each part of a family is written: with the first of its examples, or with every one.
+func forms(f Family, every bool) string {
 	var out []string
 	for row, name := range f.Names() {
-		if hasSettings(f, row) {
-			name = samples(f, row)[0]
+		switch {
+		case !hasSettings(f, row):
+			out = append(out, name)
+		case every:
+			out = append(out, samples(f, row)...)
+		default:
+			out = append(out, samples(f, row)[0])
 		}
-		out = append(out, name)
 	}
 	return either(out)
 }

@@ -21,6 +21,8 @@ type Row[T any] struct {
 type Family interface {
 	// Names lists the names of the rows, in order.
 	Names() []string
+	// Forms lists, for messages, how the rows are written in a config: "categorical, bernoulli or {gaussian: {sd: 1}}".
+	Forms() string
 
 	of() reflect.Type           // the interface type T
 	part(i int) reflect.Value   // row i's part, of its own type
@@ -35,6 +37,9 @@ func (t Table[T]) Names() []string {
 	}
 	return names
 }
+
+// Forms lists, for messages, how the rows are written in a config: "categorical, bernoulli or {gaussian: {sd: 1}}".
+func (t Table[T]) Forms() string { return forms(t, true) }
 
 // Find returns the part of the row of that name; ok is false if there is none.
 func (t Table[T]) Find(name string) (part T, ok bool) {
