@@ -23,7 +23,7 @@ func (a Architecture) Check(f *config.Faults) {
 		checkSizes(f, fmt.Sprint("input.", i), 1, size)
 	}
 	f.If(len(a.Layers) == 0, "", "needs layers, as in [{dense: 50}, relu, {dense: 1}]")
-	f.If(a.Likelihood == nil, "", "needs a likelihood: categorical, bernoulli, {gaussian: {sd: 1}} or {gaussian: {sd: learned}}")
+	f.If(a.Likelihood == nil, "", "needs a likelihood: %s", config.Forms(Likelihoods))
 	if a.Input != nil && !slices.Contains(a.Layers, nil) && len(f.All()) == found {
 		a.shapes(f)
 	}

@@ -144,7 +144,7 @@ g.yaml:3:16: water.times: want a whole number or often, have -1
 g.yaml:3:27: water.until: want a number, rain or forever, have 0
 g.yaml:4:22: soil.sand.sieve: want a list, as in [1, 28, 28], have 3`},
 		"lists of nothing": {"rows: [null, {}, {lawn: }]\nbeds: [~]\ntools: [null]", nil,
-			`g.yaml:1:8: rows.0: want {beans: poles}, grass, mint, sage, {lawn: {every: 3}}, {hedge: {every: 3}} or {under: …}, have nothing
+			`g.yaml:1:8: rows.0: want {beans: poles}, grass, mint, sage, {lawn: {every: 3}}, {lawn: {}}, {hedge: {every: 3}}, {hedge: {}} or {under: …}, have nothing
 g.yaml:1:14: rows.1: want one of beans, grass, hedge, lawn, mint, sage, under
 g.yaml:1:19: rows.2: want one of beans, grass, hedge, lawn, mint, sage, under
 g.yaml:2:8: beds.0: want a mapping of width, raised, wood, nails, have nothing

@@ -35,21 +35,22 @@ func (d *decoder) part(path string, v reflect.Value, n *node) {
 		return
 	}
 	if !n.table {
-		d.want(n, path, forms(family))
+		d.want(n, path, Forms(family))
 		return
 	}
 	t := table{d: d, path: path, n: n, what: noun, known: names, families: []*choice{c}}
 	t.decode()
 }
 
-// forms lists, for messages, how each part of a family is written.
-func forms(f Family) string {
+// Forms lists, for messages, how each part of a family is written.
+func Forms(f Family) string {
 	var out []string
 	for row, name := range f.Names() {
 		if hasSettings(f, row) {
-			name = samples(f, row)[0]
+			out = append(out, samples(f, row)...)
+		} else {
+			out = append(out, name)
 		}
-		out = append(out, name)
 	}
 	return either(out)
 }
