@@ -7,7 +7,7 @@ package smc
 //
 //	Remember(st *State) []int           what to keep in State.Memory, after every iteration: numbers of iterations, at most st.K
 //	Share() float64                     as in Path
-//	SuitsWeighting(w Weigher) error     why a weighting cannot go with it
+//	SuitsWeighting(w Weigher) error     why a weighting cannot go with it; the text follows the weighting's name
 type Targets interface {
 	// Start returns the target of the first particles for n examples, and whether draws from the prior must be weighted for
 	// it. If not, the distribution of the first particles does not matter, as with chains. Particles are evaluated on this

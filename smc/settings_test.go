@@ -68,9 +68,9 @@ func TestSettingsAreRefusedWithReasons(t *testing.T) {
 		"that anneals no examples in": func(s *Sampler) {
 			s.Path, s.Move = TemperedStart{Then: SDA{Iterations: 5}}, mcmc.Unadjusted{Step: 0.1, Gradient: &mcmc.MiniBatch{Batch: 8}}
 		},
-		"forgets the energy error": func(s *Sampler) { s.Move, s.Weighting = mcmc.Unadjusted{Step: 0.1}, Reversal{} },
-		"of rejected ones":         func(s *Sampler) { s.Weighting = Momentum{} },
-		"weighting: counts the":    func(s *Sampler) { s.Move, s.Weighting = &mcmc.PCN{}, &Momentum{} },
+		"forgets the energy error":       func(s *Sampler) { s.Move, s.Weighting = mcmc.Unadjusted{Step: 0.1}, Reversal{} },
+		"of rejected ones":               func(s *Sampler) { s.Weighting = Momentum{} },
+		"weighting: momentum counts the": func(s *Sampler) { s.Move, s.Weighting = &mcmc.PCN{}, &Momentum{} },
 		"starts with": func(s *Sampler) {
 			s.Start = make([]float64, 450)
 			s.Start[7] = nan

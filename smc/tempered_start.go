@@ -105,11 +105,11 @@ func (p TemperedStart) AnnealsIn() bool { return p.Then.AnnealsIn() }
 // Share is ρ, as in Tempering.
 func (p TemperedStart) Share() float64 { return Tempering{ESS: p.ESS}.Share() }
 
-// SuitsWeighting refuses weightings that leave out changes of target.
+// SuitsWeighting refuses weightings that leave out changes of target. What it says follows the weighting's name.
 func (TemperedStart) SuitsWeighting(w Weigher) error {
 	if w, ok := w.(interface{ FollowsTargets() bool }); ok && !w.FollowsTargets() {
-		return errors.New("weighting: it leaves out changes of target, but a tempered start weights particles by nothing else: " +
-			"the likelihood would never enter the weights; want a path without it")
+		return errors.New("leaves out changes of target, but a tempered start weights particles by nothing else: " +
+			"the likelihood would never enter the weights")
 	}
 	return nil
 }
