@@ -17,9 +17,9 @@ import (
 // that passes once passes always.
 
 // batches are rules with batches of 7 of 41 examples, the blocks that follow of 5.
-func batches(t *testing.T, iterations int) map[string]Targets {
+func batches(t *testing.T, iterations int) map[string]Path {
 	t.Helper()
-	paths := map[string]Targets{
+	paths := map[string]Path{
 		"sda exact": SDA{Iterations: iterations, Batch: 7, Grow: 5, Exact: true},
 		"sda scale": SDA{Iterations: iterations, Batch: 7, Grow: 5, Scale: true},
 	}
