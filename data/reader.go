@@ -101,9 +101,6 @@ func newArrayReader(name string, c content, size int) (*ArrayReader, error) {
 // Shape is the array's shape: the number of rows, then the shape of a row.
 func (r *ArrayReader) Shape() []int { return slices.Clone(r.l.shape) }
 
-// DType is the name of the element type, as Array.DType.
-func (r *ArrayReader) DType() string { return r.l.dtype }
-
 // Next returns the next rows, at most the given number, and io.EOF when none are left. Before it returns the last rows, it
 // checks the end of the file, so that it does not return the last rows of a damaged file.
 func (r *ArrayReader) Next(rows int) (*Array, error) {

@@ -71,7 +71,7 @@ func sameBlocks(r *ArrayReader, whole *Array, rows int) error {
 		}
 		n, width := a.Shape[0], len(whole.Float64s())/whole.Shape[0]
 		want := reflect.ValueOf(whole.Values).Slice(at*width, (at+n)*width)
-		if n < 1 || n > rows || !slices.Equal(a.Shape[1:], whole.Shape[1:]) || a.DType() != whole.DType() || r.DType() != a.DType() {
+		if n < 1 || n > rows || !slices.Equal(a.Shape[1:], whole.Shape[1:]) || a.DType() != whole.DType() {
 			return fmt.Errorf("a block %s %v of %s %v", a.DType(), a.Shape, whole.DType(), whole.Shape)
 		}
 		if !slices.EqualFunc(a.Float64s(), (&Array{Values: want.Interface()}).Float64s(), same) {

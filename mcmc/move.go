@@ -13,11 +13,15 @@ import (
 // Kernel is a Markov kernel that moves a whole population. It is a plain value: the caller keeps its tuned values and the
 // momenta of particles. A program's own move needs these methods only.
 //
-// A Kernel may also have methods of Move. A sampler uses two of them if they are there: Repeats, for several moves in an
-// iteration, and Invariant, which decides the weighting.
+// A Kernel may also have methods of Move. A sampler uses one of them if it is there: Repeats, for several moves in an
+// iteration.
 type Kernel interface {
 	// Needs lists the values that populations must carry.
 	Needs() Needs
+
+	// Invariant reports whether the move leaves its target invariant, as accept/reject does. If not, weights correct its
+	// error.
+	Invariant() bool
 
 	// Evaluations is the largest number of evaluations of the model that one mutation makes for a particle.
 	Evaluations() int
@@ -36,10 +40,6 @@ type Move interface {
 
 	// String is the move's title, as in "HMC (80 leapfrogs)".
 	String() string
-
-	// Invariant reports whether the move leaves its target invariant, as accept/reject does. If not, weights correct its
-	// error.
-	Invariant() bool
 
 	// Repeats is the number of times that the move is made in one iteration of a sampler.
 	Repeats() Mutations

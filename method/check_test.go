@@ -44,19 +44,19 @@ func TestCheck(t *testing.T) {
 		}},
 		{ofIslands(islands, func(m *SMC) { m.Start = "init" }), nil},
 		{ofIslands(islands, func(m *SMC) { m.Start = "sgd" }), []string{
-			"start: goes with a path of batches; any other path begins at the prior, or at model.init",
+			"start: sgd goes with a path of batches: with path tempering leave start out, which begins at the prior (at model.init, if nothing else uses it)",
 		}},
 		{ofIslands(batches, func(m *SMC) { m.Start = "sdg" }), []string{
 			`start: unknown name "sdg": did you mean "sgd"? (known: prior, tempered, map, sgd, init)`,
 		}},
 		{ofIslands(islands, func(m *SMC) { m.Weight = smc.Momentum{} }), []string{
-			"weight: would also count the energy errors of rejected proposals: use it with moves without accept or reject (" + strings.Join(mcmc.MovesWhere(false), " or ") + "); leave weight out for the default of the move",
+			"weight: momentum would also count the energy errors of rejected proposals: use it with moves without accept or reject (" + strings.Join(mcmc.MovesWhere(false), " or ") + "); leave weight out for the move's own",
 		}},
 		{ofIslands(batches, func(m *SMC) { m.Weight = smc.Momentum{Literal: true} }), nil},
 		{ofIslands(islands, func(m *SMC) { m.Weight = smc.Reversal{} }), nil},
 		{ofIslands(islands, func(m *SMC) { m.Move, m.Weight = mcmc.PCN{}, smc.Reversal{} }), nil},
 		{ofIslands(batches, func(m *SMC) { m.Weight = smc.Reversal{} }), []string{
-			"weight: leaves out the energy errors of moves without accept or reject: use it with moves that accept or reject (" + strings.Join(mcmc.MovesWhere(true), " or ") + "); leave weight out for the default of the move",
+			"weight: reversal leaves out the energy errors of moves without accept or reject: use it with moves that accept or reject (" + strings.Join(mcmc.MovesWhere(true), " or ") + "); leave weight out for the move's own",
 		}},
 	} {
 		said := faults(func(f *config.Faults) { c.m.(config.Checker).Check(f) })
@@ -81,9 +81,10 @@ func TestCheckWithin(t *testing.T) {
 		noInit   = ".start: init is the network of model.init, which is not given"
 		unused   = " draws all particles from the prior and does not use model.init: want start: init, or no model.init"
 		taken    = ": is for sampling: method as-is takes the network of model.init as it is"
-		evidence = ".combine: islands cannot be weighted by evidence where particles do not begin at the prior, nor with literal weights, constant batches, " +
-			"smooth annealing or fewer than 10 iterations: want combine: equal"
-		dearer = "; leave it out, or take fewer"
+		evidence = ".combine: islands cannot be weighted by evidence, because "
+		equal    = ": want combine: equal"
+		unknown  = " the weights of the first particles are unknown"
+		dearer   = "; leave it out, or take fewer"
 	)
 	for _, c := range []struct {
 		m      Method
@@ -116,19 +117,20 @@ func TestCheckWithin(t *testing.T) {
 		{SMC{Path: smc.Tempering{ESS: 0.1}}, bare, ".particles: tempering keeps a share of 0.1 of 10 particles effective: at most one particle, so the path would be one step; want more than 10 particles"},
 		{SMC{Path: full, Start: "tempered", Particles: 2}, bare, ".particles: tempering keeps a share of 0.5 of 2 particles effective: at most one particle, so the path would be one step; want more than 2 particles"},
 		{SMC{Path: full, Particles: 2}, bare, ""},
-		{SMC{Path: full, Start: "tempered", Move: cheap(5), Weight: literal}, bare, ".start: a tempered start weights particles by the change of target, which weight literal leaves out: the likelihood would never enter the weights"},
+		{SMC{Path: full, Start: "tempered", Move: cheap(5), Weight: literal}, bare, ".start: weight literal leaves out changes of target, but a tempered start weights particles by nothing else: the likelihood would never enter the weights"},
 
 		{SMC{Combine: bnn.Evidence{}}, bare, ""},
-		{SMC{Combine: bnn.Evidence{}}, init, evidence},
+		{SMC{Combine: bnn.Evidence{}}, init, evidence + "with start init" + unknown + equal},
 		{SMC{Combine: bnn.Evidence{}, Path: full}, bare, ""},
 		{SMC{Combine: bnn.Evidence{}, Path: full, Start: "tempered"}, bare, ""},
-		{SMC{Combine: bnn.Evidence{}, Path: full, Start: "sgd"}, bare, evidence},
-		{SMC{Combine: bnn.Evidence{}, Path: full, Start: "map"}, bare, evidence},
-		{SMC{Combine: bnn.Evidence{}, Path: full, Move: cheap(5), Weight: literal}, bare, evidence},
-		{SMC{Combine: bnn.Evidence{}, Path: constant}, bare, evidence},
-		{SMC{Combine: bnn.Evidence{}, Path: smc.SDA{Iterations: 30}}, bare, evidence},
-		{SMC{Combine: bnn.Evidence{}, Path: smc.Schedule[smc.Linear]{Iterations: 9}}, bare, evidence},
+		{SMC{Combine: bnn.Evidence{}, Path: full, Start: "sgd"}, bare, evidence + "with start sgd" + unknown + equal},
+		{SMC{Combine: bnn.Evidence{}, Path: full, Start: "map"}, bare, evidence + "with start map" + unknown + equal},
+		{SMC{Combine: bnn.Evidence{}, Path: full, Move: cheap(5), Weight: literal}, bare, evidence + "weight literal leaves out the change of target" + equal},
+		{SMC{Combine: bnn.Evidence{}, Path: constant}, bare, evidence + "path constant ends at the posterior of a batch" + equal},
+		{SMC{Combine: bnn.Evidence{}, Path: smc.SDA{Iterations: 30}}, bare, evidence + "path sda may end before all examples are annealed in" + equal},
+		{SMC{Combine: bnn.Evidence{}, Path: smc.Schedule[smc.Linear]{Iterations: 9}}, bare, evidence + "path linear takes all examples in the last tenth of its iterations, and fewer than 10 iterations have none" + equal},
 		{SMC{Combine: bnn.Evidence{}, Path: smc.Schedule[smc.Linear]{Iterations: 10}}, bare, ""},
+		{SMC{Combine: bnn.Evidence{}, Path: constant, Start: "sgd", Particles: 2}, few, evidence + "with start sgd" + unknown + ", and path constant ends at the posterior of a batch" + equal},
 
 		{SMC{Path: constant, Move: cheap(8)}, bare, ""},
 		{SMC{Path: constant, Move: cheap(9)}, bare, ".move.leapfrog.gradient: 9 examples save nothing: a mini-batch must be smaller than the path's batches of 9" + dearer},

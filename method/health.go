@@ -6,6 +6,7 @@ import (
 
 	"github.com/starling-smc/starling/internal/chart"
 	"github.com/starling-smc/starling/internal/finding"
+	"github.com/starling-smc/starling/smc"
 )
 
 // Diagnostics summarise weight degeneracy over all iterations of all islands of a run on a path of batches
@@ -20,12 +21,12 @@ type Diagnostics struct {
 	particles      int
 }
 
-// diagnose returns the diagnostics of a trace of islands with a given number of particles.
-func diagnose(trace []TraceLine, particles int) Diagnostics {
+// diagnose returns the diagnostics of a trace of islands on a path, with a given number of particles.
+func diagnose(trace []TraceLine, path smc.Path, particles int) Diagnostics {
 	d := Diagnostics{particles: particles}
 	var ess, variance []float64
 	for _, l := range trace {
-		if l.Progress == 0 { // a tempered start
+		if path.Prepares(l.Info) {
 			continue
 		}
 		d.Iterations++
@@ -74,7 +75,7 @@ func (s *Sampling) Diagnostics(trace []TraceLine) Diagnostics {
 	if !s.Path.Batches() {
 		return Diagnostics{}
 	}
-	return diagnose(trace, s.Particles)
+	return diagnose(trace, s.Whole, s.Particles)
 }
 
 // evidence reports which evidence the log evidence on a path of batches estimates and whether the estimate can be trusted, or

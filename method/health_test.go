@@ -91,7 +91,8 @@ func TestHealthOfFew(t *testing.T) {
 
 // Iterations of a tempered start tell nothing of the path, healthy or not; nor does no iteration at all.
 func TestTemperedStartDoesNotCount(t *testing.T) {
-	s := sampling(10, 1)
+	m := SMC{Particles: 10, Islands: 1, Path: smc.Schedule[smc.Full]{Iterations: 3}, Move: mcmc.Unadjusted{}, Start: tempered}
+	s := m.Sampling()
 	even, collapsed := line(0, 10, 0, 10), line(0, 1, 0, 1)
 	for name, c := range map[string]struct {
 		tempering, path TraceLine
@@ -106,6 +107,10 @@ func TestTemperedStartDoesNotCount(t *testing.T) {
 		if d := s.Diagnostics(trace); d.Optimiser() != c.want || d.Merged() != c.want || d.Iterations != c.of {
 			t.Errorf("%s: %+v: optimiser %v, merged %v", name, d, d.Optimiser(), d.Merged())
 		}
+	}
+	// A path without a tempered start has no such iterations, even if one of its own makes no progress.
+	if d := sampling(10, 1).Diagnostics([]TraceLine{collapsed}); d.Iterations != 1 {
+		t.Errorf("%d iterations of a path that makes no progress, want 1", d.Iterations)
 	}
 	if d := s.Diagnostics(nil); d.Optimiser() || d.Merged() {
 		t.Error("a run of no iterations behaved as an optimiser")

@@ -50,6 +50,11 @@ func (p *island) Step(ctx context.Context) (line runs.Line, err error) {
 	if err != nil {
 		return line, err
 	}
+	defer func() {
+		if err != nil { // the trace would lack this iteration
+			p.sampler.Undo(p.state)
+		}
+	}()
 	if !p.evidence {
 		info.LogZ = 0
 	}

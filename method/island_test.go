@@ -86,6 +86,38 @@ func TestIslandIsStopped(t *testing.T) {
 	}
 }
 
+// An iteration whose scores fail is taken back, as the trace has no line for it. Made again, it is the same.
+func TestIslandIsNotScored(t *testing.T) {
+	job, other := newJob(t, 1), newJob(t, 1)
+	phases, err := followed().Phases(job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	undisturbed, err := followed().Phases(other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, q := phases[0].Parts[0], undisturbed[0].Parts[0]
+	good, bad := job.Data.Validate, *job.Data.Validate
+	bad.Labels, bad.Values, bad.Outputs = nil, make([]float32, bad.Len()), 1
+	for k := range 4 {
+		if k > 0 {
+			before := packed(t, p)
+			job.Data.Validate = &bad
+			if _, err := p.Step(t.Context()); err == nil || p.K() != k || !bytes.Equal(packed(t, p), before) {
+				t.Fatalf("step %d without scores: error %v, %d steps made", k+1, err, p.K())
+			}
+			job.Data.Validate = good
+		}
+		if _, err := p.Step(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := q.Step(t.Context()); err != nil || !bytes.Equal(packed(t, p), packed(t, q)) {
+			t.Fatalf("step %d, made again, leads to another state: %v", k+1, err)
+		}
+	}
+}
+
 // The trace has after every iteration what the particles are worth together, by their weights, on the validation examples.
 // Without them, it has every 20 iterations and at the end what they are worth on the test examples. Nothing depends on it.
 func TestFollowed(t *testing.T) {

@@ -104,10 +104,11 @@ func (m MCMC) Needs() Needs {
 
 // Sampling describes the chains.
 func (m MCMC) Sampling() *Sampling {
+	path := smc.Fixed{Epochs: m.Epochs}
 	return &Sampling{
-		Unit: "chain", Islands: m.Chains, Particles: 1, Path: smc.Fixed{Epochs: m.Epochs}, Move: m.Move,
+		Unit: "chain", Islands: m.Chains, Particles: 1, Path: path, Whole: path, Move: m.Move,
 		Resample: smc.Resampler{Scheme: smc.Multinomial{}, When: smc.Never{}}, Combine: bnn.Equal{}, Start: m.Start,
-		words: chainWords,
+		chains: true, words: chainWords,
 	}
 }
 

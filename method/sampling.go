@@ -17,17 +17,18 @@ type Sampling struct {
 	Resample  smc.Resampler
 	Combine   bnn.Combination // how islands are weighted in the posterior
 
-	Start      string // the start of the particles, by its name in a config
-	Tempered   bool   // draws of the prior are led to the first target by tempering
-	Literal    bool   // the weights leave out the change of target, for comparison only
-	Evidence   bool   // islands estimate an evidence, since particles begin at draws of the prior
-	Comparable bool   // the final target is always the posterior, so islands can be weighted by their evidences
+	Start      string   // the start of the particles, by its name in a config
+	Whole      smc.Path // Path, with what leads to its first target
+	Literal    bool     // the weights leave out the change of target, for comparison only
+	Evidence   bool     // islands estimate an evidence, since particles begin at draws of the prior
+	Comparable bool     // the final target is always the posterior, so islands can be weighted by their evidences
 
-	words func(figures) (long, short string) // describes progress, for a wide terminal and for a narrow one
+	chains bool                               // each island is a chain
+	words  func(figures) (long, short string) // describes progress, for a wide terminal and for a narrow one
 }
 
 // Chains reports whether each island is a chain, which has a budget of epochs.
-func (s *Sampling) Chains() bool { return s.Unit == "chain" }
+func (s *Sampling) Chains() bool { return s.chains }
 
 // figures are means over the islands at work; but lambda is their lowest power of the likelihood, and epochs the mean over
 // all islands.

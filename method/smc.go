@@ -72,15 +72,13 @@ func (m SMC) Complete(around Around) Method {
 		m.Move = mcmc.HMC{}
 	}
 	m.Move = m.Move.ForPopulation()
-	if m.Weight == nil && !m.Move.Invariant() {
-		m.Weight = smc.Momentum{}
-	}
-	if m.Resample.Scheme == nil {
-		m.Resample.Scheme = smc.Multinomial{}
+	if m.Weight == nil && !m.Move.Invariant() { // other moves have one weighting, which a config leaves out
+		m.Weight = smc.DefaultWeighting(m.Move)
 	}
 	if m.Resample.When == nil {
 		m.Resample.When = m.Path.Resampling()
 	}
+	m.Resample.Defaults()
 	return m
 }
 
@@ -107,10 +105,13 @@ func (m SMC) Check(f *config.Faults) {
 		f.If(m.Move == nil, "move", "want one of %s", strings.Join(mcmc.Moves.Names(), ", "))
 		return
 	}
-	f.If(m.Start != "" && m.Start != "init" && !m.Path.Batches(), "start", "goes with a path of batches; any other path begins at the prior, or at model.init")
+	if start := m.start(); start.name != "" && m.Start != "" && !start.init && !m.Path.Batches() {
+		f.Add("start", "%s goes with a path of batches: with path %s leave start out, which begins at the prior (at model.init, if nothing else uses it)",
+			start.name, smc.Paths.Name(m.Path))
+	}
 	if m.Weight != nil {
-		if err := m.Weight.Suits(m.Move.Invariant()); err != nil {
-			f.Add("weight", "%v (%s); leave weight out for the default of the move", err, strings.Join(mcmc.MovesWhere(!m.Move.Invariant()), " or "))
+		if err := smc.SuitsMove(m.Weight, m.Move); err != nil {
+			f.Add("weight", "%v (%s); leave weight out for the move's own", err, strings.Join(mcmc.MovesWhere(!m.Move.Invariant()), " or "))
 		}
 	}
 }
@@ -136,33 +137,45 @@ func (m SMC) CheckWithin(around Around, at string, f *config.Faults) {
 		f.Conflict(append([]string{"map.restarts"}, in("particles", "islands", "start")...),
 			"%d particles start from %d MAP restarts, one each: want map.restarts of at least %d, or another start", n, p.Restarts, n)
 	}
-	if share := m.tempers(); m.Particles > 1 && smc.LeavesOne(share, m.Particles) {
+	if share := m.path().Share(); m.Particles > 1 && smc.LeavesOne(share, m.Particles) {
 		f.Conflict(in("particles", "path."+smc.Paths.Name(m.Path)+".ess", "start"),
 			"tempering keeps a share of %v of %d particles effective: at most one particle, so the path would be one step; want more than %.4g particles",
 			share, m.Particles, 1/share)
 	}
-	if m.literal() && m.Start == tempered {
-		f.Conflict(in("start", "weight"),
-			"a tempered start weights particles by the change of target, which weight literal leaves out: the likelihood would never enter the weights")
+	if m.Weight != nil {
+		if err := smc.SuitsWeighting(m.path(), m.Weight); err != nil {
+			f.Conflict(in("start", "weight"), "weight %v", err)
+		}
 	}
-	if m.Combine != nil && m.Combine.NeedsEvidence() && !m.comparable() {
-		f.Conflict(append(in("combine"), append([]string{"model.init"}, in("start", "path", "weight")...)...),
-			"islands cannot be weighted by evidence where particles do not begin at the prior, nor with literal weights, constant batches, "+
-				"smooth annealing or fewer than 10 iterations: want combine: equal")
+	if m.Combine != nil && m.Combine.NeedsEvidence() {
+		m.checkComparable(in, f)
 	}
 	m.checkSubsample(at, f)
 }
 
+// checkComparable refuses weights of islands by evidences that are not comparable. in returns the paths of fields in the config.
+func (m SMC) checkComparable(in func(fields ...string) []string, f *config.Faults) {
+	fields, causes := in("combine"), []string(nil)
+	if start := m.start(); !start.drawn && start.name != "" {
+		if start.init {
+			fields = append(fields, "model.init")
+		}
+		fields, causes = append(fields, in("start")...), append(causes, fmt.Sprintf("with start %s the weights of the first particles are unknown", start.name))
+	}
+	if m.literal() {
+		fields, causes = append(fields, in("weight")...), append(causes, fmt.Sprintf("weight %s leaves out the change of target", smc.Weightings.Name(m.Weight)))
+	}
+	if facts := m.Path.Evidence(); !facts.Sure {
+		fields, causes = append(fields, in("path")...), append(causes, fmt.Sprintf("path %s %s", smc.Paths.Name(m.Path), facts.Unsure))
+	}
+	if causes != nil {
+		f.Conflict(fields, "islands cannot be weighted by evidence, because %s: want combine: %s",
+			strings.Join(causes, ", and "), bnn.Combinations.Name(bnn.Equal{}))
+	}
+}
+
 // tempered is the start that moves draws of the prior to the first batch's posterior by adaptive tempering.
 const tempered = "tempered"
-
-// tempers returns the share of the particles that adaptive tempering keeps effective; 0 without adaptive tempering.
-func (m SMC) tempers() float64 {
-	if m.Start == tempered {
-		return smc.TemperedStart{Then: m.Path}.Share()
-	}
-	return m.Path.Share()
-}
 
 // checkSubsample refuses mini-batch gradients where they save nothing or cannot be used.
 func (m SMC) checkSubsample(at string, f *config.Faults) {
@@ -207,7 +220,7 @@ func (m SMC) comparable() bool { return m.start().drawn && !m.literal() && m.Pat
 func (m SMC) Sampling() *Sampling {
 	return &Sampling{
 		Unit: "island", Islands: m.Islands, Particles: m.Particles, Path: m.Path, Move: m.Move, Resample: m.Resample, Combine: m.Combine,
-		Start: m.start().name, Tempered: m.Start == tempered, Literal: m.literal(), Evidence: m.start().drawn, Comparable: m.comparable(),
+		Start: m.start().name, Whole: m.path(), Literal: m.literal(), Evidence: m.start().drawn, Comparable: m.comparable(),
 		words: m.words,
 	}
 }
@@ -224,7 +237,7 @@ func (m SMC) words(f figures) (long, short string) {
 }
 
 // path returns the path, after the tempered start if there is one.
-func (m SMC) path() smc.Targets {
+func (m SMC) path() smc.Path {
 	if m.Start == tempered {
 		return smc.TemperedStart{Then: m.Path}
 	}

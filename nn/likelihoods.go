@@ -8,3 +8,13 @@ var Likelihoods = config.Table[Likelihood]{
 	{Name: "bernoulli", Part: Bernoulli{}},
 	{Name: "gaussian", Part: Gaussian{}},
 }
+
+// LikelihoodsWhere lists the names of the likelihoods of numbers, or of those of classes.
+func LikelihoodsWhere(regression bool) (names []string) {
+	for _, row := range Likelihoods {
+		if row.Part.Regression() == regression {
+			names = append(names, row.Name)
+		}
+	}
+	return names
+}

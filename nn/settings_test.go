@@ -100,3 +100,17 @@ func TestLikelihoods(t *testing.T) {
 		}
 	}
 }
+
+// Messages list the likelihoods of the table, whichever it has.
+func TestMessagesListTheLikelihoods(t *testing.T) {
+	was := Likelihoods
+	defer func() { Likelihoods = was }()
+	Likelihoods = append(was[:len(was):len(was)], config.Row[Likelihood]{Name: "other", Part: struct{ Bernoulli }{}})
+	all := faults(Architecture{Layers: []Layer{Dense{Units: 1}}})
+	if want := "needs a likelihood: categorical, bernoulli, {gaussian: {sd: 1}}, {gaussian: {sd: learned}} or other"; !slices.Equal(all, []string{want}) {
+		t.Errorf("%+v, want %s", all, want)
+	}
+	if classes := LikelihoodsWhere(false); !slices.Equal(classes, []string{"categorical", "bernoulli", "other"}) {
+		t.Errorf("likelihoods of classes: %v", classes)
+	}
+}

@@ -204,17 +204,10 @@ func (v *view) evidenceSoFar() curve {
 	c := curve{
 		id: "logz", title: "Log evidence so far", axis: chart.Axis{Label: "nats"}, decimals: 1,
 		of:      func(l *starling.TraceLine) float64 { return float64(l.LogZ) },
-		caption: "Of the iteration's own target.",
+		caption: v.sampling.Whole.Caption(),
 	}
-	switch path := v.sampling.Path; {
-	case v.sampling.Literal:
+	if v.sampling.Literal {
 		c.caption = ""
-	case path.Evidence().Scaled && v.sampling.Tempered:
-		c.caption = "Of the iteration's own target. Its likelihood is scaled to all examples once tempering has reached the first batch."
-	case path.Evidence().Scaled:
-		c.caption = "Of the iteration's own target. Its likelihood is scaled to all examples."
-	case path.AnnealsIn():
-		c.caption = "Of the iteration's own target: all blocks so far, the newest one with its likelihood raised to its power."
 	}
 	if i := slices.IndexFunc(v.run.Findings, finding.Finding.OfEvidence); i >= 0 {
 		c.caption = strings.TrimSpace(c.caption + " " + v.run.Findings[i].Sentence())

@@ -17,9 +17,9 @@ import (
 // that passes once passes always.
 
 // batches are rules with batches of 7 of 41 examples, the blocks that follow of 5.
-func batches(t *testing.T, iterations int) map[string]Targets {
+func batches(t *testing.T, iterations int) map[string]Path {
 	t.Helper()
-	paths := map[string]Targets{
+	paths := map[string]Path{
 		"sda exact": SDA{Iterations: iterations, Batch: 7, Grow: 5, Exact: true},
 		"sda scale": SDA{Iterations: iterations, Batch: 7, Grow: 5, Scale: true},
 	}
@@ -475,6 +475,7 @@ type rest struct{}
 
 func (rest) Needs() mcmc.Needs                      { return mcmc.Needs{Gradient: true} }
 func (rest) Evaluations() int                       { return 1 }
+func (rest) Invariant() bool                        { return false } // the tests weight it by its energy
 func (rest) Tuning(*mcmc.Target) ([]float64, error) { return []float64{0}, nil }
 func (rest) Mutate(_ context.Context, _ *mcmc.Work, _ *mcmc.Target, p *mcmc.Population, _ []float64, _ mcmc.StepContext) (mcmc.Outcome, error) {
 	return nothingDone(p), nil

@@ -24,5 +24,5 @@ func (c Constant) Rows(k, _, n int) Rows {
 // Evidence is the last batch's.
 func (c Constant) Evidence(int) Evidence {
 	first, _ := BatchSizes(c.Batch, 0)
-	return Evidence{Batch: first, Scaled: true}
+	return Evidence{Batch: first, Scaled: true, Unsure: "ends at the posterior of a batch"}
 }

@@ -39,7 +39,7 @@ func (f Fixed) String() string { return "chains" }
 func (Fixed) Batches() bool { return false }
 
 // Evidence is zero: chains estimate none, because they may begin anywhere.
-func (Fixed) Evidence() Evidence { return Evidence{} }
+func (Fixed) Evidence() Evidence { return Evidence{Unsure: "weights no particles"} }
 
 // Share is 0.
 func (Fixed) Share() float64 { return 0 }
@@ -52,6 +52,12 @@ func (Fixed) Power(info Info, _ int) float64 { return float64(info.Lambda) }
 
 // Curves is nil: the target does not change.
 func (Fixed) Curves(int) []Curve { return nil }
+
+// Prepares is false.
+func (Fixed) Prepares(Info) bool { return false }
+
+// Caption names nothing but the target.
+func (Fixed) Caption() string { return ownTarget }
 
 // Work is measured in shares of the budget.
 func (Fixed) Work(info Info, _ float64, _ int) (done, all float64) { return info.Progress, 1 }

@@ -7,7 +7,7 @@ package smc
 //
 //	Remember(st *State) []int           what to keep in State.Memory, after every iteration: numbers of iterations, at most st.K
 //	Share() float64                     as in Path
-//	SuitsWeighting(w Weigher) error     why a weighting cannot go with it
+//	SuitsWeighting(w Weigher) error     why a weighting cannot go with it; the text follows the weighting's name
 type Targets interface {
 	// Start returns the target of the first particles for n examples, and whether draws from the prior must be weighted for
 	// it. If not, the distribution of the first particles does not matter, as with chains. Particles are evaluated on this
@@ -51,6 +51,12 @@ type Path interface {
 	// Curves are the path's own curves in a report, in addition to the curves of every sampler; n is the number of examples.
 	Curves(n int) []Curve
 
+	// Prepares reports whether an iteration leads to the path's first target, so that it says nothing of how the path goes.
+	Prepares(info Info) bool
+
+	// Caption says what the target of an iteration is, beside a curve of the log evidence so far.
+	Caption() string
+
 	// Work returns the work that an island has done at an iteration, and its total work, in the same unit. first is λ of the
 	// island's first iteration, n the number of examples.
 	Work(info Info, first float64, n int) (done, all float64)
@@ -59,8 +65,15 @@ type Path interface {
 // Evidence describes which evidence the log-evidence at the end of a path estimates. The product of the weights estimates the
 // normaliser of the last target. If the last target is the posterior of all examples, this is the model's evidence.
 type Evidence struct {
-	Every  bool // every target is the posterior of all examples
-	Sure   bool // the last target is always the posterior of all examples, so islands' evidences are comparable
-	Batch  int  // if positive, the last target sees a batch of this many examples only
-	Scaled bool // likelihoods of batches are scaled to all examples
+	Every  bool   // every target is the posterior of all examples
+	Sure   bool   // the last target is always the posterior of all examples, so islands' evidences are comparable
+	Unsure string // if not Sure, why the last target may be another; the text follows the path's name
+	Batch  int    // if positive, the last target sees a batch of this many examples only
+	Scaled bool   // likelihoods of batches are scaled to all examples
 }
+
+// Captions of several paths.
+const (
+	ownTarget    = "Of the iteration's own target."
+	scaledTarget = ownTarget + " Its likelihood is scaled to all examples."
+)

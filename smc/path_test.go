@@ -38,7 +38,6 @@ func TestEveryPathAnswers(t *testing.T) {
 func TestEvidenceIsWhatPathsSay(t *testing.T) {
 	m := newLocation(2)
 	for name, path := range batches(t, 12) {
-		path := path.(Path)
 		_, infos := run(t, &Sampler{Model: m, Prior: m.problem().prior, Path: path, Move: mcmc.Unadjusted{Step: 0.02}, Particles: 30, Seed: 7})
 		says, last := path.Evidence(), infos[len(infos)-1]
 		if says.Sure && (last.Examples != 41 || last.Lambda != 1) || says.Batch > 0 && last.Examples != says.Batch {

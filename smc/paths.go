@@ -2,7 +2,7 @@ package smc
 
 import "github.com/starling-smc/starling/internal/config"
 
-// Paths lists the paths that a config can name. Fixed, Ladder and TemperedStart are for programs: they are Targets and have no name.
+// Paths lists the paths that a config can name. Fixed, Ladder and TemperedStart have no name.
 var Paths = config.Table[Path]{
 	{Name: "tempering", Part: Tempering{}},
 	{Name: "constant", Part: Schedule[Constant]{}},

@@ -73,6 +73,9 @@ func (s *Sampler) Step(ctx context.Context, st *State) (Info, error) {
 	return info, nil
 }
 
+// Undo takes back the last Step, which must have succeeded on st: st is as it was before. It can be called once after a Step.
+func (s *Sampler) Undo(st *State) { *st, s.before = s.before, *st }
+
 // step is the algorithm.
 func (s *Sampler) step(ctx context.Context, st *State) (info Info, err error) {
 	stage, err := s.Path.Next(st) // which target comes next?

@@ -65,7 +65,12 @@ func refines(k, iterations int) bool { return 10*k >= 9*iterations }
 
 // refined describes the evidence of a path whose last tenth uses all examples. With fewer than 10 iterations there is no last
 // tenth.
-func refined(iterations int) Evidence { return Evidence{Sure: iterations >= 10, Scaled: true} }
+func refined(iterations int) Evidence {
+	if iterations < 10 {
+		return Evidence{Scaled: true, Unsure: "takes all examples in the last tenth of its iterations, and fewer than 10 iterations have none"}
+	}
+	return Evidence{Sure: true, Scaled: true}
+}
 
 func checkSize(f *config.Faults, field string, size int) {
 	f.If(size < 0, field, "want at least 1, have %d", size)
@@ -116,6 +121,17 @@ func (Schedule[R]) Power(info Info, _ int) float64 { return info.Lambda }
 
 // Curves is the batch size.
 func (Schedule[R]) Curves(int) []Curve { return []Curve{batchSize} }
+
+// Prepares is false.
+func (Schedule[R]) Prepares(Info) bool { return false }
+
+// Caption says whether likelihoods are scaled.
+func (s Schedule[R]) Caption() string {
+	if s.Evidence().Scaled {
+		return scaledTarget
+	}
+	return ownTarget
+}
 
 // Work counts the examples of the batches, the cost of an iteration.
 func (s Schedule[R]) Work(info Info, _ float64, n int) (done, all float64) {

@@ -108,7 +108,9 @@ func (SDA) AnnealsIn() bool { return true }
 func (SDA) Batches() bool { return true }
 
 // Evidence says only whether likelihoods are scaled: the trace shows whether the last target holds all examples at power 1.
-func (s SDA) Evidence() Evidence { return Evidence{Scaled: s.Scale} }
+func (s SDA) Evidence() Evidence {
+	return Evidence{Scaled: s.Scale, Unsure: "may end before all examples are annealed in"}
+}
 
 // Share is 0.
 func (SDA) Share() float64 { return 0 }
@@ -136,6 +138,17 @@ func (s SDA) Curves(n int) []Curve {
 		Of:      func(info Info) float64 { return float64(s.Blocks(info.Annealed)) },
 		Caption: "The newest block has the power of the curve above, the others have power 1.",
 	}}
+}
+
+// Prepares is false.
+func (SDA) Prepares(Info) bool { return false }
+
+// Caption says how likelihoods are scaled, or what the blocks' powers are.
+func (s SDA) Caption() string {
+	if s.Scale {
+		return scaledTarget
+	}
+	return "Of the iteration's own target: all blocks so far, the newest one with its likelihood raised to its power."
 }
 
 // Work counts iterations.

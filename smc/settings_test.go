@@ -49,7 +49,7 @@ func TestSettingsAreRefusedWithReasons(t *testing.T) {
 		"batch: want at least 1, have -7":             func(s *Sampler) { s.Path = TemperedStart{Then: Schedule[Constant]{1, Constant{-7}}} },
 		"needs a path to lead to":                     func(s *Sampler) { s.Path = TemperedStart{} },
 		"no budget, which tempering would spend":      func(s *Sampler) { s.Path = TemperedStart{Then: Fixed{Epochs: 9}} },
-		"starts with a batch":                         func(s *Sampler) { s.Path = TemperedStart{Then: Ladder{1}} },
+		"starts with a batch":                         func(s *Sampler) { s.Path = TemperedStart{Then: Tempering{}} },
 		"0.5 of 2 particles":                          func(s *Sampler) { s.Particles = 2 },
 		"0.25 of 4 particles":                         func(s *Sampler) { s.Path, s.Particles = &Tempering{ESS: 0.25}, 4 },
 		"0.1 of 10 particles": func(s *Sampler) {
@@ -68,9 +68,9 @@ func TestSettingsAreRefusedWithReasons(t *testing.T) {
 		"that anneals no examples in": func(s *Sampler) {
 			s.Path, s.Move = TemperedStart{Then: SDA{Iterations: 5}}, mcmc.Unadjusted{Step: 0.1, Gradient: &mcmc.MiniBatch{Batch: 8}}
 		},
-		"leaves out the energy error":     func(s *Sampler) { s.Move, s.Weighting = mcmc.Unadjusted{Step: 0.1}, Reversal{} },
-		"of rejected proposals":           func(s *Sampler) { s.Weighting = Momentum{} },
-		"weighting: would also count the": func(s *Sampler) { s.Move, s.Weighting = &mcmc.PCN{}, &Momentum{} },
+		"leaves out the energy error":              func(s *Sampler) { s.Move, s.Weighting = mcmc.Unadjusted{Step: 0.1}, Reversal{} },
+		"of rejected proposals":                    func(s *Sampler) { s.Weighting = Momentum{} },
+		"weighting: momentum would also count the": func(s *Sampler) { s.Move, s.Weighting = &mcmc.PCN{}, &Momentum{} },
 		"starts with": func(s *Sampler) {
 			s.Start = make([]float64, 450)
 			s.Start[7] = nan

@@ -213,17 +213,12 @@ func (s *Sampler) weighting() Weigher {
 
 // checkWeighting refuses a weighting that does not suit the move or the path, if they have methods that decide it.
 func (s *Sampler) checkWeighting() error {
-	w := s.weighting()
-	if path, ok := s.Path.(interface{ SuitsWeighting(w Weigher) error }); ok {
-		if err := path.SuitsWeighting(w); err != nil {
-			return err
-		}
+	err := SuitsWeighting(s.Path, s.weighting())
+	if err == nil {
+		err = SuitsMove(s.weighting(), s.Move)
 	}
-	move, known := s.Move.(invariant)
-	if w, ok := w.(interface{ Suits(invariant bool) error }); ok && known {
-		if err := w.Suits(move.Invariant()); err != nil {
-			return fmt.Errorf("weighting: %w: want another, or nil for the move's own", err)
-		}
+	if err != nil {
+		return fmt.Errorf("weighting: %w: want another, or nil for the move's own", err)
 	}
 	return nil
 }

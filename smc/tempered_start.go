@@ -19,8 +19,10 @@ import (
 // whose iterations are counted from that iteration.
 type TemperedStart struct {
 	ESS  float64 // as in Tempering
-	Then Targets
+	Then Path
 }
+
+var _ Path = TemperedStart{}
 
 // Start is the prior.
 func (p TemperedStart) Start(n int) (Stage, bool) {
@@ -102,14 +104,48 @@ func (p TemperedStart) Budget(st *State) int { return p.Then.Budget(view(st)) }
 // AnnealsIn asks the other path.
 func (p TemperedStart) AnnealsIn() bool { return p.Then.AnnealsIn() }
 
+// String is the other path's title.
+func (p TemperedStart) String() string { return p.Then.String() }
+
+// Batches is true.
+func (TemperedStart) Batches() bool { return true }
+
+// Evidence is the other path's.
+func (p TemperedStart) Evidence() Evidence { return p.Then.Evidence() }
+
+// Prepares is true until the iteration that reaches the first target, which has made no progress on the other path.
+func (p TemperedStart) Prepares(info Info) bool { return info.Progress == 0 }
+
+// Caption says when likelihoods are scaled.
+func (p TemperedStart) Caption() string {
+	if p.Evidence().Scaled {
+		return ownTarget + " Its likelihood is scaled to all examples once tempering has reached the first batch."
+	}
+	return p.Then.Caption()
+}
+
+// Resampling is the other path's.
+func (p TemperedStart) Resampling() Occasion { return p.Then.Resampling() }
+
+// Power is the other path's.
+func (p TemperedStart) Power(info Info, n int) float64 { return p.Then.Power(info, n) }
+
+// Curves are the other path's.
+func (p TemperedStart) Curves(n int) []Curve { return p.Then.Curves(n) }
+
+// Work is the other path's: tempering counts for nothing.
+func (p TemperedStart) Work(info Info, first float64, n int) (done, all float64) {
+	return p.Then.Work(info, first, n)
+}
+
 // Share is ρ, as in Tempering.
 func (p TemperedStart) Share() float64 { return Tempering{ESS: p.ESS}.Share() }
 
-// SuitsWeighting refuses weightings that leave out changes of target.
+// SuitsWeighting refuses weightings that leave out changes of target. What it says follows the weighting's name.
 func (TemperedStart) SuitsWeighting(w Weigher) error {
 	if w, ok := w.(interface{ FollowsTargets() bool }); ok && !w.FollowsTargets() {
-		return errors.New("weighting: it leaves out changes of target, but a tempered start weights particles by nothing else: " +
-			"the likelihood would never enter the weights; want a path without it")
+		return errors.New("leaves out changes of target, but a tempered start weights particles by nothing else: " +
+			"the likelihood would never enter the weights")
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package smc
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/starling-smc/starling/internal/weights"
@@ -103,5 +104,21 @@ func TestTemperedStartKeepsWhatTheOtherPathRemembers(t *testing.T) {
 	})
 	if want := []int{len(infos) - 3, 1, 2, 3}; !slices.Equal(st.Memory, want) {
 		t.Errorf("after %d iterations the paths remember %v, want %v", len(infos), st.Memory, want)
+	}
+}
+
+// A tempered start answers as the path behind it, except for the iterations that lead there. No other path has such iterations.
+func TestTemperedStartAnswersAsThePathBehindIt(t *testing.T) {
+	for name, path := range batches(t, 12) {
+		p := TemperedStart{Then: path}
+		if p.String() != path.String() || !p.Batches() || p.Evidence() != path.Evidence() || p.Resampling() != path.Resampling() {
+			t.Errorf("%s: %v, %+v, %v", name, p, p.Evidence(), p.Resampling())
+		}
+		if !p.Prepares(Info{}) || p.Prepares(Info{Progress: 0.1}) || path.Prepares(Info{}) {
+			t.Errorf("%s: which iterations prepare", name)
+		}
+		if scaled := strings.Contains(p.Caption(), "once tempering has reached"); scaled != path.Evidence().Scaled || !scaled && p.Caption() != path.Caption() {
+			t.Errorf("%s: %s", name, p.Caption())
+		}
 	}
 }

@@ -78,6 +78,12 @@ func (t Tempering) Curves(n int) []Curve {
 	}}
 }
 
+// Prepares is false.
+func (Tempering) Prepares(Info) bool { return false }
+
+// Caption names nothing but the target.
+func (Tempering) Caption() string { return ownTarget }
+
 // Work counts iterations. The number of later iterations is estimated: temperatures grow about geometrically, and an island
 // at λ_k has log(1/λ_k) left at the mean pace since λ_1.
 func (Tempering) Work(info Info, first float64, _ int) (done, all float64) {

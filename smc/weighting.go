@@ -1,6 +1,11 @@
 package smc
 
-import "github.com/starling-smc/starling/mcmc"
+import (
+	"fmt"
+	"reflect"
+
+	"github.com/starling-smc/starling/mcmc"
+)
 
 // Weigher gives the increments of the log-weights for a change of target and a move. The change of target at particle j is
 // change[j] = log π_k(θ_j) − log π_{k−1}(θ_j); change is nil if the target stays the same.
@@ -28,13 +33,42 @@ type Weighting interface {
 	FollowsTargets() bool
 }
 
-// DefaultWeighting returns Reversal for moves that leave their target invariant, else Momentum. A move without a method
-// Invariant is taken to leave its target invariant.
+// DefaultWeighting returns Reversal for moves that leave their target invariant, else Momentum.
 func DefaultWeighting(move mcmc.Kernel) Weighting {
-	if move, ok := move.(invariant); ok && !move.Invariant() {
+	if !move.Invariant() {
 		return Momentum{}
 	}
 	return Reversal{}
 }
 
-type invariant interface{ Invariant() bool }
+// SuitsWeighting says why a weighting cannot go with a path, if the path has a method that decides it. The text begins with the
+// weighting's name.
+func SuitsWeighting(path Targets, w Weigher) error {
+	if path, ok := path.(interface{ SuitsWeighting(w Weigher) error }); ok {
+		if err := path.SuitsWeighting(w); err != nil {
+			return fmt.Errorf("%s %w", nameOf(w), err)
+		}
+	}
+	return nil
+}
+
+// SuitsMove says why a weighting cannot go with a move, if the weighting has a method that decides it. The text begins with
+// the weighting's name.
+func SuitsMove(w Weigher, move mcmc.Kernel) error {
+	if suits, ok := w.(interface{ Suits(invariant bool) error }); ok {
+		if err := suits.Suits(move.Invariant()); err != nil {
+			return fmt.Errorf("%s %w", nameOf(w), err)
+		}
+	}
+	return nil
+}
+
+// nameOf is a weighting's name in a config, or the type of a program's own.
+func nameOf(w Weigher) string {
+	if row, ok := reflect.Indirect(reflect.ValueOf(w)).Interface().(Weighting); ok {
+		if name := Weightings.Name(row); name != "" {
+			return name
+		}
+	}
+	return fmt.Sprintf("%T", w)
+}

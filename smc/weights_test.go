@@ -407,3 +407,26 @@ func goldenMutations(t *testing.T, inputs, expected json.RawMessage) {
 		}
 	}
 }
+
+// approximate is a program's own move that does not leave its target invariant.
+type approximate struct{ mcmc.Kernel }
+
+func (approximate) Invariant() bool { return false }
+
+// A program's own move says whether it leaves its target invariant, and gets the weighting for that. A kernel without the
+// method does not compile.
+func TestOwnMovesGetTheirWeighting(t *testing.T) {
+	var own mcmc.Kernel = approximate{mcmc.HMC{}}
+	if w := DefaultWeighting(own); w != (Momentum{}) {
+		t.Errorf("a move that is not invariant gets %T", w)
+	}
+	if w := DefaultWeighting(struct{ mcmc.Kernel }{mcmc.Unadjusted{}}); w != (Momentum{}) {
+		t.Errorf("a wrapped move without accept or reject gets %T", w)
+	}
+	if err := SuitsMove(Reversal{}, own); err == nil || !strings.HasPrefix(err.Error(), "reversal forgets") {
+		t.Errorf("%v", err)
+	}
+	if err := SuitsWeighting(TemperedStart{}, &Momentum{Literal: true}); err == nil || !strings.HasPrefix(err.Error(), "literal leaves out") {
+		t.Errorf("%v", err)
+	}
+}

@@ -202,7 +202,8 @@ func (s *Spec) Load(dir string, schema *data.Schema) (*data.Problem, error) {
 	case errors.As(err, &field):
 		return nil, s.Fault("data."+field.Field, "%s", field.Message)
 	case errors.As(err, &names) && regression:
-		return nil, s.Fault("model.likelihood", "gaussian predicts numbers, but %v: want categorical", err)
+		return nil, s.Fault("model.likelihood", "%s predicts numbers, but %v: want %s",
+			nn.Likelihoods.Name(s.Model.Likelihood), err, strings.Join(nn.LikelihoodsWhere(false), " or "))
 	}
 	return p, err
 }

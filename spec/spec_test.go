@@ -84,3 +84,18 @@ func anchored(m method.Method) Spec {
 	s.Prior.Anchor = &bnn.Anchor{S: 0.1}
 	return s
 }
+
+// A likelihood of numbers, whichever it is, is refused by its own name where the targets are names of classes.
+func TestNamesAreNoNumbers(t *testing.T) {
+	was := nn.Likelihoods
+	defer func() { nn.Likelihoods = was }()
+	type heavy struct{ nn.Gaussian }
+	nn.Likelihoods = append(was[:len(was):len(was)], config.Row[nn.Likelihood]{Name: "heavy", Part: heavy{}})
+	s := built(method.MAP{})
+	s.Data.CSV.File, s.Model.Likelihood = "../testdata/trees.csv", heavy{}
+	_, err := s.Load("", nil)
+	if err == nil || !strings.Contains(err.Error(), "model.likelihood: heavy predicts numbers, but ../testdata/trees.csv: column 5 (kind) holds names") ||
+		!strings.HasSuffix(err.Error(), ": want categorical or bernoulli") {
+		t.Errorf("%v", err)
+	}
+}
