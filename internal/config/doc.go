@@ -25,8 +25,8 @@
 // # Families
 //
 // A field of an interface type holds one part of a family, a [Table] that is given to [Parse]. A part with settings is written
-// by the name of its row and its settings, {hmc: {steps: 3}}; one without settings by its name, relu. A part that is a number
-// is written {ess: 0.5}, if no other row of the table has its type.
+// by the name of its row and its settings, {hmc: {steps: 3}}, or by its name alone, hmc, where its defaults suffice; one without
+// settings by its name, relu. A part that is a number is written {ess: 0.5}, if no other row of the table has its type.
 //
 // # Defaults and checks
 //

@@ -16,7 +16,8 @@ type choice struct {
 	parts  []reflect.Value
 }
 
-// part decodes the part of a family: a name, or a table of one name with its settings.
+// part decodes the part of a family: a name, or a table of one name with its settings. The name alone of a part with settings
+// is the part with its defaults; a part that is a number needs the number.
 func (d *decoder) part(path string, v reflect.Value, n *node) {
 	family := d.family(v.Type())
 	c := &choice{family: family, v: v}
@@ -26,9 +27,13 @@ func (d *decoder) part(path string, v reflect.Value, n *node) {
 		case row < 0:
 			d.lost[path] = true
 			d.unknown(key{word, n.place}, noun, path, names)
-		case hasSettings(family, row):
+		case isNumber(family, row):
 			d.lost[path] = true
 			d.fault(n, path, "%s needs its settings, as in %s", word, either(samples(family, row)))
+		case hasSettings(family, row):
+			part := d.start(c, row, "")
+			d.settings(path, join(path, word), c, row, part, &node{table: true, place: n.place})
+			v.Set(part)
 		default:
 			v.Set(d.start(c, row, ""))
 		}
