@@ -21,6 +21,7 @@ type decoder struct {
 	zeros []fault                  // zeros that a config writes where there is a default
 	lost  map[string]bool          // paths whose values could not be decoded: checks see them as missing
 	meant map[string]bool          // paths that an unknown key may be a misspelling of: unless written, also missing for checks
+	aside []string                 // paths of parts of which one is to be replaced: faults inside them are held back
 	spare map[string]reflect.Value // by path: surplus parts, named beside the part that is used; decoded for their faults alone
 }
 

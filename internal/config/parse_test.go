@@ -177,8 +177,11 @@ g.yaml:1:33: rows.0.beans.gap: want a gap of at least 1
 g.yaml:1:43: rows.0: grass has no settings: write it as a name
 g.yaml:1:52: rows.0: mint has no settings: write it as a name
 g.yaml:2:8: soil: has clay and sand: want one of them`},
-		"two parts by set": {"rows: [mint]\nsoil: {sand: 1}", []string{"soil.clay={}"}, `--set soil.clay={}: soil: has clay and sand: want one of them`},
-		"beside another":   {"rows: [{lawn: {}, label: x}]\nsoil: {clay: {}, from: sea}", nil, "g.yaml:1:19: rows.0.label: goes with beans, grass\ng.yaml:2:18: soil.from: goes with sand"},
+		"two parts by set": {"rows: [mint]\nsoil: {sand: 1}", []string{"soil.clay={}"}, `--set soil.clay={}: soil: has clay and sand: want one of them; set soil.sand=null to replace it`},
+		"parts of a file and of a set": {"rows: [{lawn: {evry: 1}, beans: 0}, mint]\ntended: {height: 3}", []string{"rows.0.under.deep=3"},
+			`--set rows.0.under.deep=3: rows.0: has beans and lawn and under: want one of them; set rows.0.lawn=null and rows.0.beans=null to replace them
+g.yaml:2:18: tended.height: want a number above 0 and below 1, have 3`},
+		"beside another": {"rows: [{lawn: {}, label: x}]\nsoil: {clay: {}, from: sea}", nil, "g.yaml:1:19: rows.0.label: goes with beans, grass\ng.yaml:2:18: soil.from: goes with sand"},
 		"checks": {"rows: [{beans: 100, label: weed}, {beans: {gap: 0, poles: -1}}, {under: {}}]\nbeds: [{nails: 101}]\nwater: {litres: 1001, times: 3}\nlabels: {a: \"\"}\ntended: {height: 1.5}", nil,
 			`g.yaml:1:1: floods
 g.yaml:1:16: rows.0.beans: want below 100, have 100

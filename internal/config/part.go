@@ -172,13 +172,35 @@ func (t *table) take(c *choice) {
 	if len(c.rows) < 2 || d.again {
 		return
 	}
-	var there, paths []string
-	for _, row := range c.rows {
-		there = append(there, c.family.Names()[row])
+	d.surplus(t, c)
+}
+
+// surplus notes the fault of several parts where one is wanted. If a --set names a part beside those of the file, the fault says
+// how to replace these, and the faults inside all of them are held back.
+func (d *decoder) surplus(t *table, c *choice) {
+	var there, paths, old []string
+	for _, k := range t.n.keys {
+		row := slices.Index(c.family.Names(), k.name)
+		if !slices.Contains(c.rows, row) {
+			continue
+		}
+		there = append(there, k.name)
+		if k.place.set == "" {
+			old = append(old, join(t.path, k.name)+"=null")
+		}
 	}
 	slices.Sort(there)
 	for _, name := range there {
 		paths = append(paths, join(t.path, name))
 	}
-	d.faults = append(d.faults, d.source.locate(Fault{Path: t.path, Also: paths, Message: "has " + strings.Join(there, " and ") + ": want one of them"}))
+	message := "has " + strings.Join(there, " and ") + ": want one of them"
+	if 0 < len(old) && len(old) < len(there) {
+		it := "it"
+		if len(old) > 1 {
+			it = "them"
+		}
+		message += "; set " + strings.Join(old, " and ") + " to replace " + it
+		d.aside = append(d.aside, paths...)
+	}
+	d.faults = append(d.faults, d.source.locate(Fault{Path: t.path, Also: paths, Message: message}))
 }
