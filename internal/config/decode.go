@@ -121,6 +121,12 @@ func (t *table) decode() {
 	for i, k := range t.n.keys {
 		t.key(k, t.n.items[i])
 	}
+	for _, s := range t.slots {
+		if s.required && !t.n.unset && (t.n.get(s.name) == nil || t.n.get(s.name).null()) {
+			t.d.lost[join(t.path, s.name)] = true
+			t.d.fault(t.n, t.path, "needs %s", s.name)
+		}
+	}
 	for _, c := range t.families {
 		t.take(c)
 	}

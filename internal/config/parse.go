@@ -78,9 +78,14 @@ func (d *decoder) check(v reflect.Value) []fault {
 	return append(out, zeros...)
 }
 
-// explains reports whether decoding found a fault in a setting that a check found a fault with. Only the fault of decoding is
-// then shown.
+// explains reports whether decoding found a fault in a setting that a check found a fault with, or refused its zero. Only the
+// fault of decoding is then shown.
 func (d *decoder) explains(f Fault) bool {
+	for _, path := range f.Also {
+		if slices.ContainsFunc(d.zeros, func(z fault) bool { return z.path == moveAll(d.source.moved, path) }) {
+			return true
+		}
+	}
 	for _, path := range append([]string{f.Path}, f.Also...) {
 		path = moveAll(d.source.moved, path)
 		for _, own := range d.faults {

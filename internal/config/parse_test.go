@@ -194,10 +194,10 @@ g.yaml:3:30: water.times: 3 times for 3 rows
 g.yaml:4:13: labels.a: needs a file
 g.yaml:5:18: tended.height: want a number above 0 and below 1, have 1.5`},
 		"zeros": {"rows: [mint, {lawn: {every: 0}}]\nname: \"\"\nwater: {litres: 0, times: 0}\nbeds: [{nails: 0}]\ntended: {height: 0}", nil,
-			`g.yaml:1:29: rows.1.lawn.every: 0 is no value here: leave it out for the default
-g.yaml:2:7: name: "" is no value here: leave it out for the default
+			`g.yaml:1:29: rows.1.lawn.every: 0 is not allowed here: leave it out for the default
+g.yaml:2:7: name: "" is not allowed here: leave it out for the default
 g.yaml:3:17: water.litres: want a number above 0, have 0
-g.yaml:3:27: water.times: 0 is no value here: leave it out for the default
+g.yaml:3:27: water.times: 0 is not allowed here: leave it out for the default
 g.yaml:4:16: beds.0.nails: want at least 1, have 0
 g.yaml:5:18: tended.height: want a number above 0 and below 1, have 0`},
 		"only its own fault": {"rows: 3\nwater: {litres: x, times: 3}\nbeds: [{nials: 3}]", nil,
