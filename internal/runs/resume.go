@@ -26,7 +26,7 @@ func Read(dir string, kind Kind) (*Record, error) {
 	m, unknown := ReadManifest(dir)
 	switch {
 	case err != nil && unknown != nil:
-		return nil, &NotDoneError{fmt.Errorf("%s is no run's folder: %w", dir, err)}
+		return nil, &NotDoneError{fmt.Errorf("%s holds no run: %w", dir, err)}
 	case errors.Is(unknown, fs.ErrNotExist): // the process was killed before it wrote the manifest
 		m.Status = "without a manifest"
 	case unknown != nil:

@@ -144,7 +144,7 @@ func TestFolderStates(t *testing.T) {
 		"none": {}, "config": {files: []string{configFile}}, "half config": {files: []string{"." + configFile + ".77"}},
 		"half result": {files: []string{configFile, manifestFile, ".result.bin.77"}},
 		"manifest":    {files: []string{configFile, manifestFile}}, "trace": {files: []string{configFile, manifestFile, traceFile, lockFile}},
-		"foreign": {files: []string{"letter.txt"}, want: "it holds letter.txt"}, "both": {files: []string{"letter.txt", configFile}, want: "no run's folder"},
+		"foreign": {files: []string{"letter.txt"}, want: "it holds letter.txt"}, "both": {files: []string{"letter.txt", configFile}, want: "not the folder of a run"},
 	} {
 		dir := filepath.Join(t.TempDir(), "run")
 		if err := os.Mkdir(dir, 0o777); err != nil {
@@ -243,7 +243,7 @@ func TestReadNotDone(t *testing.T) {
 	remove(manifestFile)
 	want("a run killed before it had a manifest", "without a manifest; to go on with it", true)
 	remove(configFile)
-	want("a folder", "is no run's folder", true)
+	want("a folder", "holds no run", true)
 	if _, err := Read(dir, fitKind); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
