@@ -91,7 +91,7 @@ func (k *keeper) resume(r *Run) error {
 		if err := k.state.differ(&was, f.kind.Differ); err != nil {
 			var other *OtherRunError
 			errors.As(err, &other)
-			return &OtherRunError{other.Differs, fmt.Errorf("%s cannot go on: %w", f.Dir, err)}
+			return &OtherRunError{other.Differs, fmt.Errorf("%s cannot be resumed: %w", f.Dir, err)}
 		}
 		r.Manifest.Started = m.Started
 	}

@@ -23,7 +23,7 @@ func TestRefusedToGoOn(t *testing.T) {
 		differ What // of another run; −1: it is this one, and damaged
 		want   []string
 	}{
-		"config":  {job: func(j *job) { j.config = "seed: 2\n" }, differ: OtherConfig, want: []string{"cannot go on: seed: 2\n, but the run was begun with seed: 1"}},
+		"config":  {job: func(j *job) { j.config = "seed: 2\n" }, differ: OtherConfig, want: []string{"cannot be resumed: seed: 2\n, but the run was begun with seed: 1"}},
 		"version": {job: func(j *job) { j.version = "9.1.0" }, differ: OtherVersion, want: []string{"begun by starling 1.0, this is 9.1.0: go on with that version"}},
 		"inputs": {job: func(j *job) { j.data = map[string]string{"train": "other", "validate": "dd"} }, differ: OtherInputs, want: []string{
 			"the train examples are not those of the run: checksum other, was aa", "the run had no validate examples", "the run had test examples"}},
