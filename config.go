@@ -2,7 +2,6 @@ package starling
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/internal/spelling"
@@ -29,7 +28,7 @@ func Keys() []string { return spec.Keys() }
 func Presets() []string { return presets.Names() }
 
 // PresetText returns a preset as a commented config. If there is no preset of that name, the error names the nearest one, or
-// the data set of that name.
+// the data set of that name; Presets lists them all.
 func PresetText(name string) ([]byte, error) {
 	if text := presets.Text(name); text != nil {
 		return text, nil
@@ -38,7 +37,7 @@ func PresetText(name string) ([]byte, error) {
 	if data.IsKnown(name) {
 		hint = fmt.Sprintf(": it is a data set; write a config that has data: {set: %s}", name)
 	}
-	return nil, wrongUse("no preset %q%s (presets: %s)", name, hint, strings.Join(Presets(), ", "))
+	return nil, wrongUse("no preset %q%s", name, hint)
 }
 
 // Preset is ParseSpec of a preset.

@@ -47,8 +47,8 @@ func roundTrip(t *testing.T, spec Spec) {
 	}
 }
 
-// TestWholeSet: a set that is whole by itself has no validation examples to be patient by, like one that data.whole keeps
-// together; one that has its own keeps them.
+// TestWholeSet: a set without validation examples of its own turns patience off, and so does data.whole. A set that has its
+// own validation examples keeps patience.
 func TestWholeSet(t *testing.T) {
 	for _, c := range []struct {
 		preset, set string

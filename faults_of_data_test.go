@@ -12,8 +12,8 @@ import (
 	"github.com/starling-smc/starling/internal/testkit"
 )
 
-// TestLateFaults: what only the data show is pointed at in the config, line and column, or in the --set that brought it;
-// what is wrong with the data themselves is no fault of the config.
+// TestLateFaults: a fault of the config that only the data show is reported at its line and column, or at its --set. A fault
+// of the data themselves is not reported as a fault of the config.
 func TestLateFaults(t *testing.T) {
 	const images = `data: {train: {inputs: examples/images-train.npy, targets: examples/images-train-labels.npy}}
 model:

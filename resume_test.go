@@ -217,7 +217,7 @@ func TestRefusedToGoOn(t *testing.T) {
 			"method.smc.islands: 4, but the run was begun with 3",
 			"map.rate: 0.2, but the run was begun with 0.1", "prior.anchor.s: 0.6, but the run was begun with 0.5"}},
 		"method": {spec: trees(t, "method={mcmc: {chains: 3}}"), target: new(*OtherRunError), want: []string{
-			"method.mcmc.chains: 3, but the run was begun with nothing", "method.mcmc.move.hmc.accept", "\n… and "}},
+			"method.mcmc.chains: 3, but the run was begun without it", "method.mcmc.move.hmc.accept", "\n… and "}},
 		"version": {spec: spec, file: manifestFile, change: func(b []byte) []byte {
 			return bytes.Replace(b, []byte(`"version": "`), []byte(`"version": "9.`), 1)
 		}, target: new(*OtherRunError), want: []string{"begun by starling 9." + version + ", this is " + version}},

@@ -201,7 +201,7 @@ func TestOpenNotDone(t *testing.T) {
 	remove(manifestFile)
 	want("a run killed before it had a manifest", "without a manifest; to go on with it", true)
 	remove(configFile)
-	want("a folder", "is no run's folder", true)
+	want("a folder", "holds no run", true)
 	if _, err := OpenRun(dir); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/golden"
 	"github.com/starling-smc/starling/internal/pool"
 	"github.com/starling-smc/starling/method"
 	"github.com/starling-smc/starling/smc"
@@ -167,7 +168,7 @@ func TestScoresAreInTheTargetsUnits(t *testing.T) {
 		{"validation NLL", float64(*b.Trace[0].ValNLL), float64(*a.Trace[0].ValNLL) + math.Log(factor)},
 		{"restart's NLL", b.NLL[1], a.NLL[1] + math.Log(factor)},
 	} {
-		if !(math.Abs(c.got-c.want) <= 1e-9*math.Abs(c.want)) {
+		if !golden.Near(c.got, c.want, 1e-9, 0) {
 			t.Errorf("%s is %v, want %v", c.name, c.got, c.want)
 		}
 	}

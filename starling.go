@@ -26,6 +26,9 @@ import (
 	"github.com/starling-smc/starling/nn"
 )
 
+// SaveEvery is the interval between saved states where Options give none.
+const SaveEvery = runs.SaveEvery
+
 // Options are the resources, the folder and the progress callback of a run. They do not change the result.
 type Options struct {
 	Threads  int         // number of threads that compute; 0: one for each CPU
@@ -33,7 +36,7 @@ type Options struct {
 	Progress func(Event) // called with each event, one call at a time; nil: no events
 
 	Folder *Folder       // where the run is saved and resumed from; nil: nowhere
-	Every  time.Duration // interval between saved states; 0: 10 s
+	Every  time.Duration // interval between saved states; 0: SaveEvery
 	Memory int64         // limit in bytes: a run that will need more is refused; 0: no limit
 
 	now func() time.Time // nil: the clock

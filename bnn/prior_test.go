@@ -27,14 +27,14 @@ func vector(d int) []nn.Tensor {
 	return []nn.Tensor{{Name: "0.weight", Shape: []int{d}, Size: d, FanIn: 1}}
 }
 
-// wantNear checks |got−want| ≤ rel·|want| + abs elementwise; NaN never passes.
+// wantNear compares elementwise by golden.Near.
 func wantNear(t *testing.T, what string, got, want []float64, rel, abs float64) {
 	t.Helper()
 	if len(got) != len(want) {
 		t.Fatalf("%s: %d values, want %d", what, len(got), len(want))
 	}
 	for i := range got {
-		if !(math.Abs(got[i]-want[i]) <= rel*math.Abs(want[i])+abs) {
+		if !golden.Near(got[i], want[i], rel, abs) {
 			t.Fatalf("%s: value %d is %v, want %v", what, i, got[i], want[i])
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/golden"
 	"github.com/starling-smc/starling/internal/pool"
 	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/nn"
@@ -41,7 +42,7 @@ func TestLogDensity(t *testing.T) {
 		}
 		top := max(terms[0], terms[1])
 		want := top + math.Log(math.Exp(terms[0]-top)+math.Exp(terms[1]-top))
-		if !(math.Abs(got[i]-want) <= 1e-9*(1+math.Abs(want))) {
+		if !golden.Near(got[i], want, 1e-9, 1e-9) {
 			t.Errorf("example %d: %v, want %v", i, got[i], want)
 		}
 	}

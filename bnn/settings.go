@@ -2,7 +2,6 @@ package bnn
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/mcmc"
@@ -36,15 +35,15 @@ func (p PriorSettings) Check(f *config.Faults) {
 
 // NormalPrior is the prior of independent normal components with mean 0. Exactly one of its settings is given.
 type NormalPrior struct {
-	Variance float64 `yaml:"variance,omitempty"` // of every component
-	FanIn    float64 `yaml:"fan_in,omitempty"`   // the variance is FanIn/(number of inputs of a unit), for each layer
+	Variance float64 `yaml:"variance,omitempty,nonzero"` // of every component
+	FanIn    float64 `yaml:"fan_in,omitempty,nonzero"`   // the variance is FanIn/(number of inputs of a unit), for each layer
 }
 
 // Check wants one of variance and fan_in, positive.
 func (n NormalPrior) Check(f *config.Faults) {
 	switch {
 	case n.Variance == 0 && n.FanIn == 0:
-		f.Add("", "want one of fan_in, variance")
+		f.Conflict([]string{"", "fan_in", "variance"}, "want one of fan_in, variance")
 		return
 	case n.Variance != 0 && n.FanIn != 0:
 		f.Conflict([]string{"", "fan_in", "variance"}, "has fan_in and variance: want one of them")
@@ -71,22 +70,11 @@ func (NormalPrior) Gaussian() bool { return true }
 // Anchor shrinks a normal prior by s in [0, 1] (Liang et al., Scalable Bayesian Monte Carlo, eq. 2): the mean is the best
 // MAP restart by validation NLL for s < 1/2, else 0; the variance is s times the prior's. S = 0 is the MAP estimate itself.
 type Anchor struct {
-	S float64 `yaml:"s,zero"`
-}
-
-// Defaults marks a missing S by a special value, because 0 is a valid S.
-func (a *Anchor) Defaults() {
-	if a.S == 0 {
-		a.S = math.NaN()
-	}
+	S float64 `yaml:"s,zero,required"`
 }
 
 // Check wants S between 0 and 1.
 func (a Anchor) Check(f *config.Faults) {
-	if math.IsNaN(a.S) {
-		f.Add("", "needs s, from 0 (the MAP itself) to 1 (no shrinking), as in {s: 0.1}")
-		return
-	}
 	f.If(!(a.S >= 0 && a.S <= 1), "s", "want 0 to 1, have %.12g", a.S)
 }
 

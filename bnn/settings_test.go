@@ -1,6 +1,7 @@
 package bnn
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -28,8 +29,6 @@ func faults(p PriorSettings) string {
 }
 
 func TestPriorSettingsCheck(t *testing.T) {
-	left := Anchor{}
-	left.Defaults() // as of {anchor: {}}
 	for _, c := range []struct {
 		prior PriorSettings
 		want  string
@@ -43,9 +42,9 @@ func TestPriorSettingsCheck(t *testing.T) {
 		{PriorSettings{Family: NormalPrior{Variance: -1}}, "normal.variance: want a number above 0, have -1"},
 		{PriorSettings{Family: NormalPrior{Variance: math.NaN()}}, "normal.variance: want a number above 0, have NaN"},
 		{PriorSettings{Family: NormalPrior{FanIn: math.Inf(1)}}, "normal.fan_in: want a number above 0, have +Inf"},
-		{PriorSettings{Family: NormalPrior{FanIn: 2}, Anchor: &left}, "anchor: needs s, from 0 (the MAP itself) to 1 (no shrinking), as in {s: 0.1}"},
 		{PriorSettings{Family: NormalPrior{FanIn: 2}, Anchor: &Anchor{S: 1.5}}, "anchor.s: want 0 to 1, have 1.5"},
 		{PriorSettings{Family: NormalPrior{FanIn: 2}, Anchor: &Anchor{S: -0.1}}, "anchor.s: want 0 to 1, have -0.1"},
+		{PriorSettings{Family: NormalPrior{FanIn: 2}, Anchor: &Anchor{S: math.NaN()}}, "anchor.s: want 0 to 1, have NaN"},
 		{PriorSettings{Anchor: &Anchor{S: 0.5}}, "anchor: scales a prior, and there is none: want normal beside it"},
 		{PriorSettings{Family: flatFamily{}, Anchor: &Anchor{S: 0.5}}, "anchor: needs a normal prior, this one is not"},
 	} {
@@ -63,15 +62,30 @@ type flatFamily struct{}
 func (flatFamily) Prior([]nn.Tensor) (mcmc.Prior, error) { return flat{}, nil }
 func (flatFamily) Gaussian() bool                        { return false }
 
-// An s that is left out is told from a written one, even 0: what is written is written over the defaults.
-func TestAnchorDefaults(t *testing.T) {
-	a := Anchor{}
-	if a.Defaults(); !math.IsNaN(a.S) {
-		t.Errorf("s left out is %v", a.S)
+// TestWrittenSettings: a config must write the anchor's s, and a 0 is refused where it was written. A Go program's 0 is 0.
+func TestWrittenSettings(t *testing.T) {
+	for text, want := range map[string]string{
+		"{normal: {variance: 1}, anchor: {s: 0}}": "",
+		"{normal: {variance: 1}, anchor: {}}":     "p.yaml:1:33: anchor: needs s",
+		"{normal: {variance: 1}, anchor: {s: }}":  "p.yaml:1:34: anchor: needs s",
+		"{normal: {variance: 1}, anchor: {s: 2}}": "p.yaml:1:37: anchor.s: want 0 to 1, have 2",
+		"{normal: {}}":                                "p.yaml:1:10: normal: want one of fan_in, variance",
+		"{normal: {variance: 0}}":                     "p.yaml:1:21: normal.variance: want a number above 0, have 0",
+		"{normal: {fan_in: 0}}":                       "p.yaml:1:19: normal.fan_in: want a number above 0, have 0",
+		"{normal: {fan_in: 2}, anchor: {s: 0, t: 1}}": `p.yaml:1:38: anchor: unknown key "t" (known: s)`,
+	} {
+		_, _, err := config.Parse[PriorSettings]("p.yaml", []byte(text), nil, Priors)
+		if got := fmt.Sprint(err); got != want && (err != nil || want != "") {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
 	}
-	a = Anchor{S: 0.1}
-	if a.Defaults(); a.S != 0.1 {
-		t.Errorf("s = 0.1 became %v", a.S)
+	_, _, err := config.Parse[PriorSettings]("p.yaml", []byte("{normal: {fan_in: 2}}"), []string{"normal.fan_in=null", "normal.variance=0"}, Priors)
+	if want := "--set normal.variance=0: normal.variance: want a number above 0, have 0"; err == nil || err.Error() != want {
+		t.Errorf("by --set: %v, want %s", err, want)
+	}
+	p := PriorSettings{Family: NormalPrior{Variance: 1}, Anchor: &Anchor{}}
+	if config.Complete(&p, Priors); p.Anchor.S != 0 || config.Check(p, Priors) != nil {
+		t.Errorf("a Go program's s of 0 became %v: %v", p.Anchor.S, config.Check(p, Priors))
 	}
 }
 

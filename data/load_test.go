@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/starling-smc/starling/internal/golden"
 )
 
 // Files of the tree that tests of loading use.
@@ -101,7 +103,7 @@ func TestStandardiseEveryPart(t *testing.T) {
 				if sd := math.Sqrt(square[f] - mean[f]*mean[f]); sd > 1e-6 {
 					want = (v - mean[f]) / sd
 				}
-				if !(math.Abs(y[f]-want) <= 1e-4*(1+math.Abs(want))) {
+				if !golden.Near(y[f], want, 1e-4, 1e-4) {
 					t.Fatalf("%s: example %d, feature %d is %v, want %v", name, i, f, y[f], want)
 				}
 			}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/golden"
 	"github.com/starling-smc/starling/internal/pool"
 	"github.com/starling-smc/starling/internal/testkit"
 	"github.com/starling-smc/starling/nn"
@@ -73,7 +74,7 @@ func TestScoresAreInTheTargetsUnits(t *testing.T) {
 		{"quantile", b.Regression.Q05[0], factor * a.Regression.Q05[0]},
 		{"PIT", b.Regression.PIT[0], a.Regression.PIT[0]},
 	} {
-		if !(math.Abs(c.got-c.want) <= 1e-9*math.Abs(c.want)) {
+		if !golden.Near(c.got, c.want, 1e-9, 0) {
 			t.Errorf("%s is %v, want %v", c.name, c.got, c.want)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/golden"
 	"github.com/starling-smc/starling/internal/pool"
 	"github.com/starling-smc/starling/internal/testkit"
 	"github.com/starling-smc/starling/nn"
@@ -119,7 +120,7 @@ func TestPredictColumns(t *testing.T) {
 	in := saved(t, "in.npy", npy(t, []int{2, 2}, 50.5, 0.001, 49.75, -0.0005))
 	for i, row := range predicted(t, run, in)[1:] {
 		for k, cell := range strings.Split(strings.Split(want, "\n")[1+i], ",") {
-			if a, b := testkit.Number(t, row[k]), testkit.Number(t, cell); !(math.Abs(a-b) <= 1e-4*math.Abs(b)) {
+			if a, b := testkit.Number(t, row[k]), testkit.Number(t, cell); !golden.Near(a, b, 1e-4, 0) {
 				t.Errorf("row %d, column %d of an array is %v, of a table %v", i, k, a, b)
 			}
 		}
@@ -165,7 +166,7 @@ func TestPredictUnits(t *testing.T) {
 		target.Mean[0] + target.SD[0]*mean, target.SD[0] * math.Sqrt(noise), target.SD[0] * math.Sqrt(square-mean*mean),
 	}
 	for k, v := range want {
-		if got := testkit.Number(t, table[1][1+k]); !(math.Abs(got-v) <= 1e-4*math.Abs(v)) {
+		if got := testkit.Number(t, table[1][1+k]); !golden.Near(got, v, 1e-4, 0) {
 			t.Errorf("%s is %v, by hand %v", table[0][1+k], got, v)
 		}
 	}
@@ -182,7 +183,7 @@ func TestPredictUnits(t *testing.T) {
 	}
 	for i, row := range predicted(t, predictor(t, problem(t, scaled.String(), false, true), 1, nn.Gaussian{SD: nn.Learned}), in)[1:] {
 		for k := 1; k < len(row); k++ {
-			if a, b := testkit.Number(t, row[k]), 1000*testkit.Number(t, table[1+i][k]); !(math.Abs(a-b) <= 1e-3*math.Abs(b)) {
+			if a, b := testkit.Number(t, row[k]), 1000*testkit.Number(t, table[1+i][k]); !golden.Near(a, b, 1e-3, 0) {
 				t.Errorf("row %d, %s: %v of a target a thousand times as large, %v", i, table[0][k], a, b)
 			}
 		}

@@ -6,9 +6,9 @@ import (
 	"math"
 	"os"
 	"testing"
-)
 
-func close(got, want, rel, abs float64) bool { return math.Abs(got-want) <= abs+rel*math.Abs(want) }
+	"github.com/starling-smc/starling/internal/golden"
+)
 
 // quartic is −Σ(θ⁴/4 + θ²/2).
 func quartic(theta, grad []float64) (l float64) {
@@ -26,7 +26,7 @@ func TestLeapfrogGolden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var golden struct {
+	var file struct {
 		Cases []struct {
 			Name, Kind string
 			Inputs     struct {
@@ -47,11 +47,11 @@ func TestLeapfrogGolden(t *testing.T) {
 			}
 		}
 	}
-	if err := json.Unmarshal(raw, &golden); err != nil {
+	if err := json.Unmarshal(raw, &file); err != nil {
 		t.Fatal(err)
 	}
 	later := map[string]bool{"sghmc_epoch": true} // kinds of methods that do not exist yet
-	for _, c := range golden.Cases {
+	for _, c := range file.Cases {
 		if later[c.Kind] {
 			t.Logf("not yet: %s (%s)", c.Name, c.Kind)
 			continue
@@ -94,7 +94,7 @@ func TestLeapfrogGolden(t *testing.T) {
 					t.Fatal(err)
 				}
 				check := func(what string, got, want float64) {
-					if !close(got, want, 1e-10, 1e-11) {
+					if !golden.Near(got, want, 1e-10, 1e-11) {
 						t.Errorf("%s is %v, want %v", what, got, want)
 					}
 				}
@@ -156,7 +156,7 @@ func TestAnnealingCheck1LeapfrogIsReversible(t *testing.T) {
 		}
 	}
 	for i, want := range append(start, 0.4, 1.1, -0.6, 0.2) {
-		if got := append(p.Theta[:4:4], momentum...)[i]; !close(got, want, 1e-12, 1e-12) {
+		if got := append(p.Theta[:4:4], momentum...)[i]; !golden.Near(got, want, 1e-12, 1e-12) {
 			t.Errorf("number %d is %v after there and back, want %v", i, got, want)
 		}
 	}
@@ -208,7 +208,7 @@ func TestAnnealingCheck1VolumeAndOrder(t *testing.T) {
 				}
 			}
 		}
-		if !close(det, 1, 1e-6, 0) {
+		if !golden.Near(det, 1, 1e-6, 0) {
 			t.Errorf("%d steps: determinant %v", steps, det)
 		}
 	}

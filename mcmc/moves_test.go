@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/starling-smc/starling/internal/golden"
 	"github.com/starling-smc/starling/internal/pool"
 	"github.com/starling-smc/starling/internal/rng"
 )
@@ -117,7 +118,7 @@ func TestStepSizesFollowTheRule(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !close(math.Exp(tuning[0]), c.start, 1e-14, 0) {
+		if !golden.Near(math.Exp(tuning[0]), c.start, 1e-14, 0) {
 			t.Errorf("%+v: starts at %v, want %v", c.move, math.Exp(tuning[0]), c.start)
 		}
 		before := tuning[0]
@@ -126,20 +127,20 @@ func TestStepSizesFollowTheRule(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !close(out.Step, c.start, 1e-14, 0) {
+		if !golden.Near(out.Step, c.start, 1e-14, 0) {
 			t.Errorf("%+v: reports step %v", c.move, out.Step)
 		}
-		if want := before + c.gain*(averageOf(out.Probability)-c.accept); !close(tuning[0], want, 1e-14, 1e-15) {
+		if want := before + c.gain*(averageOf(out.Probability)-c.accept); !golden.Near(tuning[0], want, 1e-14, 1e-15) {
 			t.Errorf("%+v: log h goes from %v to %v, want %v", c.move, before, tuning[0], want)
 		}
 		for j, e := range out.Energy {
-			if !close(out.Probability[j], min(1, math.Exp(-e)), 1e-14, 0) {
+			if !golden.Near(out.Probability[j], min(1, math.Exp(-e)), 1e-14, 0) {
 				t.Errorf("energy error %v is accepted with probability %v", e, out.Probability[j])
 			}
 		}
 	}
 	b, _ := PCN{}.Tuning(target)
-	if got := 1 / (1 + math.Exp(-b[0])); !close(got, 0.2, 1e-14, 0) {
+	if got := 1 / (1 + math.Exp(-b[0])); !golden.Near(got, 0.2, 1e-14, 0) {
 		t.Errorf("pCN starts at b = %v", got)
 	}
 	p := NewPopulation(50, 3, Needs{})
@@ -147,7 +148,7 @@ func TestStepSizesFollowTheRule(t *testing.T) {
 	var w Work
 	before := b[0]
 	out, _ := PCN{Freeze: 0.5}.Mutate(context.Background(), &w, target, &p, b, at(1, 0))
-	if want := before + 0.2*(averageOf(out.Probability)-0.25); !close(b[0], want, 1e-14, 0) || !all(out.Values, 1) || !all(out.Gradients, 0) {
+	if want := before + 0.2*(averageOf(out.Probability)-0.25); !golden.Near(b[0], want, 1e-14, 0) || !all(out.Values, 1) || !all(out.Gradients, 0) {
 		t.Errorf("logit b goes to %v, want %v", b[0], want)
 	}
 	frozen := at(1, 1)
@@ -259,7 +260,7 @@ func TestChainPhases(t *testing.T) {
 		case now.Progress >= 0.1:
 			gain = 0.1
 		}
-		if want := before + gain*(averageOf(out.Probability)-0.75); !close(tuning[0], want, 1e-13, 1e-15) {
+		if want := before + gain*(averageOf(out.Probability)-0.75); !golden.Near(tuning[0], want, 1e-13, 1e-15) {
 			t.Fatalf("move %d: log h from %v to %v, want %v", k, before, tuning[0], want)
 		}
 		lengths = append(lengths, out.Gradients[0])

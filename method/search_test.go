@@ -225,7 +225,7 @@ func TestMAPEarlyStopping(t *testing.T) {
 		}
 		stopped = stopped || b.last < 200
 		wantNear(t, "NLL scored anew", []float64{-ll[k] / 500}, []float64{r.NLL[k]}, 0)
-		if r.NLL[k] < r.NLL[r.Chosen] {
+		if !(r.NLL[r.Chosen] <= r.NLL[k]) {
 			t.Errorf("restart %d was chosen, %d is better: %v", r.Chosen, k, r.NLL)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/golden"
 	"github.com/starling-smc/starling/internal/pool"
 )
 
@@ -182,7 +183,7 @@ func TestGoldenNets(t *testing.T) {
 			// The file's float32 tolerance; gradients of full-size nets are compared on the scale of their norm.
 			near := func(what string, got, want, scale float64) {
 				t.Helper()
-				if !(math.Abs(got-want) <= 2e-5*max(1, scale)+2e-4*math.Abs(want)) {
+				if !golden.Near(got, want, 2e-4, 2e-5*max(1, scale)) {
 					t.Errorf("%s = %.9g, want %.9g", what, got, want)
 				}
 			}

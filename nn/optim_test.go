@@ -5,6 +5,8 @@ import (
 	"math"
 	"os"
 	"testing"
+
+	"github.com/starling-smc/starling/internal/golden"
 )
 
 // TestGoldenAdam runs the Adam steps of priors.json; package bnn tests the other kinds of that file.
@@ -59,14 +61,14 @@ func TestGoldenAdam(t *testing.T) {
 	}
 }
 
-// wantNear checks |got−want| ≤ rel·|want| + abs elementwise; NaN never passes.
+// wantNear compares elementwise by golden.Near.
 func wantNear(t *testing.T, got, want []float64, rel, abs float64) {
 	t.Helper()
 	if len(got) != len(want) {
 		t.Fatalf("%d values, want %d", len(got), len(want))
 	}
 	for i := range got {
-		if !(math.Abs(got[i]-want[i]) <= rel*math.Abs(want[i])+abs) {
+		if !golden.Near(got[i], want[i], rel, abs) {
 			t.Fatalf("value %d is %v, want %v", i, got[i], want[i])
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/starling-smc/starling/internal/golden"
 	"github.com/starling-smc/starling/internal/lanes"
 	"github.com/starling-smc/starling/internal/pool"
 )
@@ -153,7 +154,7 @@ func tryNet(net *Net, n, particles int, r *rand.Rand) error {
 		}
 		return sum
 	}
-	if want := value(own); !(math.Abs(want-first[j]) <= 1e-5*math.Abs(want)+1e-4) {
+	if want := value(own); !golden.Near(first[j], want, 1e-5, 1e-4) {
 		return fmt.Errorf("log-likelihood %v, reference %v", first[j], want)
 	}
 	// A kink may lie between the two ends of one difference, hardly of three.

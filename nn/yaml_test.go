@@ -75,7 +75,7 @@ func flow(text string) string {
 // TestYAMLFaults checks where a config is wrong and what it is told.
 func TestYAMLFaults(t *testing.T) {
 	for text, want := range map[string]string{
-		"layers: [dense]":                                    "dense needs its settings",
+		"layers: [dense]":                                    "model.layers.0.dense.units: needs a size, 1 to 1048576",
 		"layers: [{dense: 4, bias: false}]":                  "model.layers.0.bias: stands inside dense, as in dense: {units: 4, bias: false}",
 		"layers: [{dense: 0}]":                               "model.layers.0.dense: needs a size, 1 to 1048576",
 		"layers: [{dense: {bias: false}}]":                   "model.layers.0.dense.units: needs a size",
@@ -84,7 +84,7 @@ func TestYAMLFaults(t *testing.T) {
 		"layers: [{maxpool: {pad: 1}}]":                      "model.layers.0.maxpool.size: needs a size, 1 to 1048576",
 		`layers: [{dense: 3, name: "a\nb"}]`:                 "model.layers.0.name: \"a\\nb\": want at most 100 bytes",
 		"layers: [rellu]":                                    "relu",
-		"layers: [relu]\n  likelihood: gaussian":             "gaussian needs its settings, as in {gaussian: {sd: 1}} or {gaussian: {sd: learned}}",
+		"layers: [relu]\n  likelihood: gaussian":             "model.likelihood.gaussian: want an sd above 0, or learned",
 		"layers: [relu]\n  likelihood: {gaussian: {sd: -2}}": "want an sd above 0, or learned",
 		"layers: [relu]\n  likelihood: {gaussian: {sd: -1}}": "model.likelihood.gaussian.sd: want a number or learned, have -1",
 	} {

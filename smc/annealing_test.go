@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/starling-smc/starling/internal/golden"
 	"github.com/starling-smc/starling/internal/weights"
 	"github.com/starling-smc/starling/mcmc"
 )
@@ -158,14 +159,14 @@ func TestEntropyRules(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := beta + entropy/(c*a/2/(1+c*(b+a*beta)))
-		if got := (SDA{Entropy: entropy, Exact: true}).raise(st); !near(got, want, 1e-9, 0) {
+		if got := (SDA{Entropy: entropy, Exact: true}).raise(st); !golden.Near(got, want, 1e-9, 0) {
 			t.Errorf("annealed precision %v, scale %v: β = %v, want %v", b, c, got, want)
 		}
 		v := 1 / (1 + c*(b+a*beta)) // the variance; moments of (x − y)² and (x − z)² under a Gaussian
 		m := v * (0.3 + c*(b*z+a*beta*y))
 		moments := a*a/4*(2*v*v+4*v*(m-y)*(m-y)) + a*b/4*(2*v*v+4*v*(m-y)*(m-z))
 		want = beta + entropy/(c*c*moments)
-		if got := (SDA{Entropy: entropy}).raise(st); !near(got, want, 1e-9, 0) {
+		if got := (SDA{Entropy: entropy}).raise(st); !golden.Near(got, want, 1e-9, 0) {
 			t.Errorf("the paper's rule, annealed precision %v, scale %v: β = %v, want %v", b, c, got, want)
 		}
 	}
@@ -252,7 +253,7 @@ func TestChangeOfTargetKnowsAll(t *testing.T) {
 				t.Fatalf("%s, iteration %d: a cache is not what is evaluated anew", name, st.K)
 			}
 			for j := range change {
-				if want := stage.logLik(&fresh, j) - st.logLik(&st.Population, j); !near(change[j], want, 1e-9, 1e-9) {
+				if want := stage.logLik(&fresh, j) - st.logLik(&st.Population, j); !golden.Near(change[j], want, 1e-9, 1e-9) {
 					t.Fatalf("%s, iteration %d: the target changes by %v at particle %d, want %v", name, st.K, change[j], j, want)
 				}
 			}
@@ -315,7 +316,7 @@ func TestOtherPowersCostNothing(t *testing.T) {
 		}
 		for j := range st.J {
 			want := (stage.Lambda-st.Lambda)*st.LL[j] + (stage.Mu-st.Mu)*st.AnnealedLL[j]
-			if !near(change[j], want, 1e-9, 1e-9) {
+			if !golden.Near(change[j], want, 1e-9, 1e-9) {
 				t.Fatalf("powers times %v: the target changes by %v at particle %d, want %v", factors, change[j], j, want)
 			}
 		}
@@ -534,7 +535,7 @@ func TestAnnealingCheck9CachesFollowTheAncestor(t *testing.T) {
 				t.Fatal(err)
 			}
 			for j, l := range here.LogW {
-				if !near(l, want[j], 1e-9, 1e-9) {
+				if !golden.Near(l, want[j], 1e-9, 1e-9) {
 					t.Fatalf("%s, iteration %d: particle %d, child of %d, has log-weight %v, want %v", name, here.K, j, still.ancestors[j], l, want[j])
 				}
 			}
@@ -583,12 +584,12 @@ func TestPartsToOnePowerAreOne(t *testing.T) {
 	theta, energy := moved(mcmc.Target{Rows: all, Lambda: 2.5})
 	parts, same := moved(mcmc.Target{Rows: all[15:], Annealed: all[:15], Lambda: 2.5, Mu: 2.5})
 	for i := range theta {
-		if !near(parts[i], theta[i], 1e-12, 1e-12) {
+		if !golden.Near(parts[i], theta[i], 1e-12, 1e-12) {
 			t.Errorf("parameter %d goes to %v in parts, to %v as one", i, parts[i], theta[i])
 		}
 	}
 	for j := range energy {
-		if !near(same[j], energy[j], 1e-10, 1e-10) {
+		if !golden.Near(same[j], energy[j], 1e-10, 1e-10) {
 			t.Errorf("particle %d has energy error %v in parts, %v as one", j, same[j], energy[j])
 		}
 	}

@@ -77,7 +77,7 @@ func TestCheck2TemperaturesAreExactAndShiftFree(t *testing.T) {
 				t.Errorf("ρ = %v: λ goes from %v to %v", rho, last, info.Lambda)
 			}
 			last = info.Lambda
-			if ess := rho * 200; i < len(infos)-1 && !near(info.ESS, ess, 1e-6, 0) || info.ESS < ess*(1-1e-6) {
+			if ess := rho * 200; i < len(infos)-1 && !golden.Near(info.ESS, ess, 1e-6, 0) || info.ESS < ess*(1-1e-6) {
 				t.Errorf("ρ = %v: ESS %v at λ = %v, want %v", rho, info.ESS, info.Lambda, ess)
 			}
 		}
@@ -93,11 +93,11 @@ func TestCheck2TemperaturesAreExactAndShiftFree(t *testing.T) {
 		// The constant costs the log-likelihoods 27 bits, so λ agrees to about 1e-9 and the particles to the chaos of
 		// a few leapfrogs on that.
 		for i := range infos {
-			if !near(infos2[i].Lambda, infos[i].Lambda, 1e-7, 0) || infos2[i].Parents != infos[i].Parents {
+			if !golden.Near(infos2[i].Lambda, infos[i].Lambda, 1e-7, 0) || infos2[i].Parents != infos[i].Parents {
 				t.Errorf("step %d: λ %v and %v, parents %d and %d", i, infos[i].Lambda, infos2[i].Lambda, infos[i].Parents, infos2[i].Parents)
 			}
 		}
-		if !near(st2.LogZ-shift, st.LogZ, 0, 1e-5) {
+		if !golden.Near(st2.LogZ-shift, st.LogZ, 0, 1e-5) {
 			t.Errorf("log Z %v becomes %v", st.LogZ, st2.LogZ)
 		}
 	}
@@ -125,15 +125,15 @@ func TestCheck3IslandsCombine(t *testing.T) {
 		t.Fatal(err)
 	}
 	for p := range z {
-		if !near(logZ[p], math.Log(z[p]), 1e-13, 1e-13) || !near(combined.Omega[p], z[p]/(z[0]+z[1]), 1e-13, 0) {
+		if !golden.Near(logZ[p], math.Log(z[p]), 1e-13, 1e-13) || !golden.Near(combined.Omega[p], z[p]/(z[0]+z[1]), 1e-13, 0) {
 			t.Errorf("island %d: log Z %v, ω %v; brute force %v, %v", p, logZ[p], combined.Omega[p], math.Log(z[p]), z[p]/(z[0]+z[1]))
 		}
 	}
 	mean, diff := (z[0]+z[1])/2, math.Log(z[0])-math.Log(z[1])
-	if !near(combined.LogZ, math.Log(mean), 1e-13, 1e-13) || !near(combined.SD, math.Abs(diff)/math.Sqrt2, 1e-12, 0) {
+	if !golden.Near(combined.LogZ, math.Log(mean), 1e-13, 1e-13) || !golden.Near(combined.SD, math.Abs(diff)/math.Sqrt2, 1e-12, 0) {
 		t.Errorf("run: log Z %v ± %v, want %v ± %v", combined.LogZ, combined.SD, math.Log(mean), math.Abs(diff)/math.Sqrt2)
 	}
-	if want := (z[0] + z[1]) * (z[0] + z[1]) / (z[0]*z[0] + z[1]*z[1]); !near(combined.Effective, want, 1e-12, 0) {
+	if want := (z[0] + z[1]) * (z[0] + z[1]) / (z[0]*z[0] + z[1]*z[1]); !golden.Near(combined.Effective, want, 1e-12, 0) {
 		t.Errorf("effective islands %v, want %v", combined.Effective, want)
 	}
 	// l ≈ −1e5 does not underflow, and a constant common to all islands has no effect.
@@ -142,7 +142,7 @@ func TestCheck3IslandsCombine(t *testing.T) {
 		t.Fatal(err)
 	}
 	for p := range z {
-		if !near(low.Omega[p], combined.Omega[p], 1e-9, 0) {
+		if !golden.Near(low.Omega[p], combined.Omega[p], 1e-9, 0) {
 			t.Errorf("ω %v, and %v with 1e5 less everywhere", combined.Omega, low.Omega)
 		}
 	}
@@ -329,7 +329,7 @@ func TestCheck4ShrinkingThePriorConcentratesOnTheMAP(t *testing.T) {
 		anchored.mean, anchored.vars = []float64{maximum + slope/precision}, []float64{1 / precision}
 		anchored.logZ = -0.5*math.Log(1+20*s*c/2) - (1.7-maximum)*(1.7-maximum)/(2*(s*c+2/20.0))
 		checkPosterior(t, anchored, 2, states)
-		if sd := math.Sqrt(s * c); !(math.Abs(anchored.mean[0]-maximum) <= 0.2*sd) || !near(anchored.vars[0], s*c, 0.15, 0) {
+		if sd := math.Sqrt(s * c); !(math.Abs(anchored.mean[0]-maximum) <= 0.2*sd) || !golden.Near(anchored.vars[0], s*c, 0.15, 0) {
 			t.Errorf("s = %v: the problem is not concentrated", s)
 		}
 	}

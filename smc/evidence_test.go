@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/starling-smc/starling/internal/golden"
 	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/mcmc"
 )
@@ -104,7 +105,7 @@ func TestWeightingHearsOfAncestorsAndEnergies(t *testing.T) {
 		// Nobody moved, so the particle's own likelihood is its ancestor's; scripted moves have energy error j + 1 each.
 		offset := st.LogW[0] - ((st.Lambda-last)*st.LL[0] - 3)
 		for j, l := range st.LogW {
-			if want := (st.Lambda-last)*st.LL[j] - 3*float64(j+1) + offset; !near(l, want, 1e-12, 1e-9) {
+			if want := (st.Lambda-last)*st.LL[j] - 3*float64(j+1) + offset; !golden.Near(l, want, 1e-12, 1e-9) {
 				t.Fatalf("λ = %v: particle %d has log-weight %v, want %v", st.Lambda, j, l, want)
 			}
 		}

@@ -133,11 +133,11 @@ func TestGoldenDensities(t *testing.T) {
 		target := targetOf(t, c)
 		for i, x := range in.Points {
 			grad := make([]float64, len(x))
-			if l := target.log(x, grad); !near(l, want.LogPDF[i], 1e-8, 1e-10) {
+			if l := target.log(x, grad); !golden.Near(l, want.LogPDF[i], 1e-8, 1e-10) {
 				t.Errorf("%s at %v: log density %v, want %v", c.Name, x, l, want.LogPDF[i])
 			}
 			for k := range x {
-				if !near(grad[k], want.Grad[i][k], 1e-8, 1e-10) {
+				if !golden.Near(grad[k], want.Grad[i][k], 1e-8, 1e-10) {
 					t.Errorf("%s at %v: gradient %v, want %v", c.Name, x, grad, want.Grad[i])
 				}
 			}

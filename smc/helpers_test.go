@@ -110,11 +110,6 @@ func decode(t *testing.T, raw json.RawMessage, to any) {
 	}
 }
 
-// near is |got − want| ≤ abs + rel·|want|, and equality for infinities; NaN is near nothing.
-func near(got, want, rel, abs float64) bool {
-	return got == want || math.Abs(got-want) <= abs+rel*math.Abs(want)
-}
-
 // quantile6 is the two-sided quantile of Student's t that chance exceeds once in 10⁶/tests, for the given degrees of
 // freedom.
 func quantile6(degrees, tests int) float64 {
@@ -157,11 +152,11 @@ func TestStudentTail(t *testing.T) {
 		degrees int
 		x, want float64
 	}{{1, 6.314, 0.1}, {3, 3.182, 0.05}, {10, 4.587, 0.001}, {19, 3.883, 0.001}, {19, 2.093, 0.05}, {2999, 1.961, 0.05}} {
-		if got := studentTail(c.x, c.degrees); !near(got, c.want, 2e-3, 0) {
+		if got := studentTail(c.x, c.degrees); !golden.Near(got, c.want, 2e-3, 0) {
 			t.Errorf("%d degrees: beyond %v lie %v, want %v", c.degrees, c.x, got, c.want)
 		}
 	}
-	if rate := studentTail(quantile6(10, 300), 10); !near(rate, 1e-6/300, 1e-5, 0) {
+	if rate := studentTail(quantile6(10, 300), 10); !golden.Near(rate, 1e-6/300, 1e-5, 0) {
 		t.Errorf("the quantile for once in 3e8 is exceeded with probability %v", rate)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/starling-smc/starling/internal/golden"
 	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/mcmc"
 )
@@ -52,10 +53,10 @@ func TestInfoCountsWhatHappened(t *testing.T) {
 		for _, e := range energies {
 			square += (e - mean(energies)) * (e - mean(energies)) / float64(len(energies))
 		}
-		if sd := math.Sqrt(square); len(energies) != 3*150 || !near(info.EnergySD, sd, 1e-9, 0) {
+		if sd := math.Sqrt(square); len(energies) != 3*150 || !golden.Near(info.EnergySD, sd, 1e-9, 0) {
 			t.Errorf("iteration %d: standard deviation of %d energies %v, want %v", info.K, len(energies), info.EnergySD, sd)
 		}
-		if a := mean(probabilities); info.Mutations != 3 || !near(info.Acceptance, a, 1e-12, 0) {
+		if a := mean(probabilities); info.Mutations != 3 || !golden.Near(info.Acceptance, a, 1e-12, 0) {
 			t.Errorf("iteration %d: acceptance %v over %d mutations, want %v over 3", info.K, info.Acceptance, info.Mutations, a)
 		}
 		parents := len(slices.Compact(slices.Sorted(slices.Values(s.ancestors))))
@@ -103,7 +104,7 @@ func TestLogWeightVariance(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !near(float64(info.LogWeightVar), c.want, 1e-12, 1e-300) || info.Dead != c.dead || c.parent > 0 && info.Parents != c.parent {
+		if !golden.Near(float64(info.LogWeightVar), c.want, 1e-12, 1e-300) || info.Dead != c.dead || c.parent > 0 && info.Parents != c.parent {
 			t.Errorf("%v: variance %v, %d dead, %d parents, want %v, %d, %d", c.start, info.LogWeightVar, info.Dead, info.Parents, c.want, c.dead, c.parent)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/internal/golden"
 	"github.com/starling-smc/starling/mcmc"
 )
 
@@ -47,7 +48,7 @@ func TestEvidenceIsWhatPathsSay(t *testing.T) {
 			if says.Every && (info.Examples != 41 || info.Lambda != 1) {
 				t.Errorf("%s says that every target is the posterior, and iteration %d is not", name, info.K)
 			}
-			if scale := 41 / float64(info.Examples); says.Scaled && !path.AnnealsIn() && !near(info.Lambda, scale, 1e-12, 0) {
+			if scale := 41 / float64(info.Examples); says.Scaled && !path.AnnealsIn() && !golden.Near(info.Lambda, scale, 1e-12, 0) {
 				t.Errorf("%s, iteration %d: λ = %v, want the scale %v", name, info.K, info.Lambda, scale)
 			}
 		}
@@ -79,7 +80,7 @@ func TestWork(t *testing.T) {
 	}
 	linear := Schedule[Linear]{10, Linear{10, 10}} // 10, 20, 30, 40, 41 …: 346 in all
 	for progress, want := range map[float64]float64{0: 0, 0.1: 10. / 346, 0.4: 100. / 346, 0.9: 305. / 346, 1: 1} {
-		if got := share(linear, Info{Progress: progress}, 0); !near(got, want, 1e-12, 0) {
+		if got := share(linear, Info{Progress: progress}, 0); !golden.Near(got, want, 1e-12, 0) {
 			t.Errorf("linear at %v: %v of the work is done, want %v", progress, got, want)
 		}
 	}
@@ -93,7 +94,7 @@ func TestWork(t *testing.T) {
 	}{
 		{1, 0.01, 0.01, 0.1}, {1, 1, 1, 1}, {5, 0.01, 0.1, 5. / 9}, {9, 0.01, 1, 1},
 	} {
-		if got := share(Tempering{}, Info{K: c.k, Lambda: c.lambda}, c.first); !near(got, c.want, 1e-12, 0) {
+		if got := share(Tempering{}, Info{K: c.k, Lambda: c.lambda}, c.first); !golden.Near(got, c.want, 1e-12, 0) {
 			t.Errorf("tempering from %v at %v after %d iterations: %v, want %v", c.first, c.lambda, c.k, got, c.want)
 		}
 	}
@@ -208,7 +209,7 @@ func TestWeightingsSeeThePopulation(t *testing.T) {
 		}
 		offset := st.LogW[0] - (st.LL[0] - 1)
 		for j, l := range st.LogW {
-			if want := st.LL[j] - float64(j+1) + offset; !near(l, want, 1e-12, 1e-9) {
+			if want := st.LL[j] - float64(j+1) + offset; !golden.Near(l, want, 1e-12, 1e-9) {
 				t.Fatalf("iteration %d: particle %d has log-weight %v, want %v", st.K, j, l, want)
 			}
 		}
@@ -227,7 +228,7 @@ func TestGivenStartsAreNotWeighted(t *testing.T) {
 		t.Fatal(err)
 	}
 	for j, l := range st.LogW {
-		if !near(l, -math.Log(4), 1e-14, 0) || st.LogZ != 0 {
+		if !golden.Near(l, -math.Log(4), 1e-14, 0) || st.LogZ != 0 {
 			t.Errorf("particle %d starts with log-weight %v, the evidence at %v", j, l, st.LogZ)
 		}
 	}

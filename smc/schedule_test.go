@@ -97,13 +97,13 @@ func goldenStep(t *testing.T, c golden.Case) {
 	}
 	w := make([]float64, st.J)
 	weights.Exp(st.LogW, w)
-	if got := moments(w, st.LL, st.LL); !near(got, float64(want.Var), 1e-10, 1e-12) {
+	if got := moments(w, st.LL, st.LL); !golden.Near(got, float64(want.Var), 1e-10, 1e-12) {
 		t.Errorf("variance %v, want %v", got, want.Var)
 	}
-	if got := moments(w, st.AnnealedLL, st.LL); len(in.Omega) > 0 && !near(got, float64(want.Cov), 1e-10, 1e-12) {
+	if got := moments(w, st.AnnealedLL, st.LL); len(in.Omega) > 0 && !golden.Near(got, float64(want.Cov), 1e-10, 1e-12) {
 		t.Errorf("covariance %v, want %v", got, want.Cov)
 	}
-	if got := (SDA{Entropy: float64(in.DeltaS)}).raise(st); !near(got, float64(want.Next), 1e-10, 1e-12) {
+	if got := (SDA{Entropy: float64(in.DeltaS)}).raise(st); !golden.Near(got, float64(want.Next), 1e-10, 1e-12) {
 		t.Errorf("β = %v, want %v", got, want.Next)
 	}
 }
@@ -141,7 +141,7 @@ func goldenRun(t *testing.T, c golden.Case) {
 			t.Fatal(err)
 		}
 		st.Stage = stage
-		if got := stage.Annealed + stage.Rows.size(in.N); got != want.M[k] || !near(stage.Lambda, float64(want.Beta[k]), 1e-10, 1e-12) {
+		if got := stage.Annealed + stage.Rows.size(in.N); got != want.M[k] || !golden.Near(stage.Lambda, float64(want.Beta[k]), 1e-10, 1e-12) {
 			t.Fatalf("iteration %d: %d examples, β = %v; want %d and %v", k, got, stage.Lambda, want.M[k], want.Beta[k])
 		}
 		for j, blocks := range in.Minibatch {

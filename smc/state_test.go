@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/starling-smc/starling/internal/golden"
 	"github.com/starling-smc/starling/internal/pool"
 	"github.com/starling-smc/starling/mcmc"
 )
@@ -126,7 +127,7 @@ func TestCachesAndCountsAreTrue(t *testing.T) {
 
 // same is equality up to the order of sums.
 func same(x, y []float64) bool {
-	return slices.EqualFunc(x, y, func(a, b float64) bool { return near(a, b, 1e-12, 1e-12) })
+	return slices.EqualFunc(x, y, func(a, b float64) bool { return golden.Near(a, b, 1e-12, 1e-12) })
 }
 
 // A move costs S gradients and not S+1, a new temperature nothing.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/starling-smc/starling/internal/golden"
 	"github.com/starling-smc/starling/internal/weights"
 	"github.com/starling-smc/starling/mcmc"
 )
@@ -57,7 +58,7 @@ func TestTemperedStartLooksAtAllTheLiving(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !near(stage.Lambda, want, 1e-12, 0) || !(stage.Lambda < 0.2) {
+	if !golden.Near(stage.Lambda, want, 1e-12, 0) || !(stage.Lambda < 0.2) {
 		t.Errorf("the first step leads to power %v, want %v", stage.Lambda, want)
 	}
 }
@@ -79,7 +80,7 @@ func TestTemperedStartOfFew(t *testing.T) {
 			effective[j] = stage.Lambda * st.LL[j]
 		}
 		_, ess, err := weights.Normalise(effective, "particle")
-		if err != nil || !near(ess, want, 1e-6, 0) || (stage.Lambda == 1) != (living == 1) {
+		if err != nil || !golden.Near(ess, want, 1e-6, 0) || (stage.Lambda == 1) != (living == 1) {
 			t.Errorf("%d of 10 live: power %v leaves %v of them, want %v, error %v", living, stage.Lambda, ess, want, err)
 		}
 	}

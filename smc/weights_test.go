@@ -35,7 +35,7 @@ func TestWeightsGolden(t *testing.T) {
 // expect compares by the tolerances of the golden file: logarithms 1e-12 and 1e-9, weights 1e-9 and 1e-13.
 func expectLog(t *testing.T, what string, got, want float64) {
 	t.Helper()
-	if !near(got, want, 1e-12, 1e-9) {
+	if !golden.Near(got, want, 1e-12, 1e-9) {
 		t.Errorf("%s is %v, want %v", what, got, want)
 	}
 }
@@ -46,7 +46,7 @@ func expectWeights(t *testing.T, what string, got, want []float64) {
 		t.Fatalf("%s: %d numbers, want %d", what, len(got), len(want))
 	}
 	for i := range want {
-		if !near(got[i], want[i], 1e-9, 1e-13) {
+		if !golden.Near(got[i], want[i], 1e-9, 1e-13) {
 			t.Errorf("%s %d is %v, want %v", what, i, got[i], want[i])
 		}
 	}
@@ -289,7 +289,7 @@ func TestTemperingCountsWeights(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := Tempering{ESS: ratio}.next(0.01, 1, weighted, each)
-		if err != nil || !near(got, want, 1e-9, 0) || want == 1 {
+		if err != nil || !golden.Near(got, want, 1e-9, 0) || want == 1 {
 			t.Errorf("ESS %v: λ = %v, error %v; particles of equal weight have %v", ratio, got, err, want)
 		}
 	}
@@ -319,7 +319,7 @@ func TestTemperingIgnoresParticlesWithoutWeight(t *testing.T) {
 			ll[(place+1)%3], ll[(place+2)%3] = -2000, -2003
 			got, err := Tempering{ESS: 0.9}.next(0, 1, logw, ll)
 			want, _ := Tempering{ESS: 0.9}.next(0, 1, []float64{half, half}, []float64{-2000, -2003})
-			if err != nil || want == 1 || !near(got, want, 1e-9, 0) {
+			if err != nil || want == 1 || !golden.Near(got, want, 1e-9, 0) {
 				t.Errorf("log-weight %v at %d: λ = %v, error %v, want %v", gone, place, got, err, want)
 			}
 		}
@@ -354,15 +354,15 @@ func goldenTempering(t *testing.T, inputs, expected json.RawMessage) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want.Final != (lambda == 1) || !near(lambda, want.Lambda, 1e-6, 1e-12) {
+	if want.Final != (lambda == 1) || !golden.Near(lambda, want.Lambda, 1e-6, 1e-12) {
 		t.Errorf("λ = %v, want %v, final %v", lambda, want.Lambda, want.Final)
 	}
-	if !want.Final && !near(lambda-in.Lambda, want.Increment, 1e-6, 0) {
+	if !want.Final && !golden.Near(lambda-in.Lambda, want.Increment, 1e-6, 0) {
 		t.Errorf("increment %v, want %v", lambda-in.Lambda, want.Increment)
 	}
 	w := make([]float64, len(ll))
 	weights.Exp(logw, w)
-	if ess := conditionalESS(lambda-in.Lambda, w, ll); !near(ess, want.ESS, 1e-6, 0) {
+	if ess := conditionalESS(lambda-in.Lambda, w, ll); !golden.Near(ess, want.ESS, 1e-6, 0) {
 		t.Errorf("ESS %v, want %v", ess, want.ESS)
 	}
 }
@@ -396,13 +396,13 @@ func goldenMutations(t *testing.T, inputs, expected json.RawMessage) {
 	move := scripted(func(m int, theta []float64) { copy(theta, flat(in.Steps[m])) })
 	s.Move = repeated{move, mcmc.Mutations{Eta: in.Eta, Max: in.Max}}
 	st, info := step(t, &s)
-	if got := s.displacement(st); info.Mutations != want.M || !near(got, want.Dist[want.M-1], 1e-12, 0) {
+	if got := s.displacement(st); info.Mutations != want.M || !golden.Near(got, want.Dist[want.M-1], 1e-12, 0) {
 		t.Errorf("%d mutations to displacement %v, want %d to %v", info.Mutations, got, want.M, want.Dist[want.M-1])
 	}
 	for m, dist := range want.Dist { // every displacement, by a fixed number of moves
 		s.Move = repeated{move, mcmc.Mutations{Count: m + 1}}
 		st, info := step(t, &s)
-		if got := s.displacement(st); info.Mutations != m+1 || !near(got, dist, 1e-12, 0) {
+		if got := s.displacement(st); info.Mutations != m+1 || !golden.Near(got, dist, 1e-12, 0) {
 			t.Errorf("displacement %v after %d mutations, want %v", got, info.Mutations, dist)
 		}
 	}

@@ -22,14 +22,12 @@ func decode(t *testing.T, c golden.Case, inputs, expected any) {
 	}
 }
 
-// near compares within the golden files' tolerance: 1e-12 + 1e-9·|want|; infinities by sign.
+// near compares within the golden files' tolerance: 1e-12 + 1e-9·|want|. It wants the same infinity for an infinity.
 func near(t *testing.T, what string, got float64, want Number) {
 	t.Helper()
-	w := float64(want)
-	if got == w || math.Abs(got-w) <= 1e-12+1e-9*math.Abs(w) {
-		return
+	if w := float64(want); !golden.Near(got, w, 1e-9, 1e-12) {
+		t.Errorf("%s is %v, want %v", what, got, w)
 	}
-	t.Errorf("%s is %v, want %v", what, got, w)
 }
 
 func nearAll(t *testing.T, what string, got []float64, want []Number) {

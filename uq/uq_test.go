@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/starling-smc/starling/internal/golden"
 	"github.com/starling-smc/starling/internal/rng"
 )
 
@@ -225,12 +226,12 @@ func TestSigmoidIsSoftmaxOfTwo(t *testing.T) {
 	}
 	Softmax(want, two)
 	for i, w := range want.Probs {
-		if !(math.Abs(got.Probs[i]-w) <= 1e-15*w) {
+		if !golden.Near(got.Probs[i], w, 1e-15, 0) {
 			t.Errorf("probability %d is %v, want %v", i, got.Probs[i], w)
 		}
 	}
 	for i, w := range want.Energy {
-		if !(math.Abs(got.Energy[i]-w) <= 1e-15*max(1, math.Abs(w))) {
+		if !golden.Near(got.Energy[i], w, 1e-15, 1e-15) {
 			t.Errorf("energy %d is %v, want %v", i, got.Energy[i], w)
 		}
 	}

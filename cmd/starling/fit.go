@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/starling-smc/starling"
+	"github.com/starling-smc/starling/internal/spelling"
 	"github.com/starling-smc/starling/method"
 )
 
@@ -49,7 +50,7 @@ Every key can be completed after --set, and starling presets NAME prints a comme
 	flags.StringVar(&f.out, "out", "", "folder `DIR` of the run, which must not exist yet, except with --resume")
 	flags.BoolVar(&f.resume, "resume", false, "continue the run in --out, or in runs/NAME")
 	flags.StringVar(&f.seed, "seed", "", "seed `N` of everything random, instead of the config's")
-	flags.DurationVar(&f.every, "save-every", saveEvery, "least `TIME` between two states that are saved")
+	flags.DurationVar(&f.every, "save-every", starling.SaveEvery, "least `TIME` between two states that are saved")
 	flags.StringArrayVar(&f.set, "set", nil, "change the config, `KEY=VALUE`: a dotted path, list items by index, a YAML value, null to leave out; repeatable")
 	cmd.MarkFlagDirname("out")
 	cmd.RegisterFlagCompletionFunc("set", completeKeys)
@@ -68,8 +69,6 @@ type fit struct {
 	resume             bool
 	json, quiet        bool
 }
-
-const saveEvery = 10 * time.Second
 
 func (f *fit) run(cmd *cobra.Command, args []string) error {
 	if err := checkThreads(f.threads); err != nil {
@@ -151,9 +150,13 @@ func readSpec(name string, set []string) (starling.Spec, error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		return starling.Spec{}, usageError{err}
 	case strings.ContainsAny(name, `/\.`):
-		return starling.Spec{}, wrongUse("no config file %s (and presets are %s)", name, strings.Join(starling.Presets(), ", "))
+		stem := strings.TrimSuffix(filepath.Base(name), filepath.Ext(name))
+		return starling.Spec{}, wrongUse("no config file %s%s (%s)", name, spelling.Suggest(stem, starling.Presets()), presetsListed)
 	}
-	return starling.Preset(name, set...)
+	if text, err = presetText(name); err != nil {
+		return starling.Spec{}, err
+	}
+	return starling.ParseSpec(name, text, set...)
 }
 
 // saved says how to continue an interrupted run.
@@ -171,7 +174,7 @@ func (f *fit) saved(config string, folder *starling.Folder) error {
 	}{
 		{"--data-dir", f.dataDir, f.dataDir != os.Getenv("STARLING_DATA")},
 		{"--threads", strconv.Itoa(f.threads), f.threads != 0},
-		{"--save-every", f.every.String(), f.every != saveEvery},
+		{"--save-every", f.every.String(), f.every != starling.SaveEvery},
 		{"--json", "", f.json},
 		{"--quiet", "", f.quiet},
 	} {

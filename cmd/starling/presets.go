@@ -24,7 +24,7 @@ func newPresets() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			out := cmd.OutOrStdout()
 			if len(args) == 1 {
-				text, err := starling.PresetText(args[0])
+				text, err := presetText(args[0])
 				if err != nil {
 					return err
 				}
@@ -36,7 +36,7 @@ func newPresets() *cobra.Command {
 			}
 			about := map[string]string{}
 			for _, name := range starling.Presets() {
-				text, err := starling.PresetText(name)
+				text, err := presetText(name)
 				if err != nil {
 					return err
 				}
@@ -60,4 +60,16 @@ func firstComment(text []byte) string {
 	line := bufio.NewScanner(bytes.NewReader(text))
 	line.Scan()
 	return strings.TrimPrefix(line.Text(), "# ")
+}
+
+// presetsListed says where all presets are listed.
+const presetsListed = "starling presets lists the presets"
+
+// presetText is starling.PresetText, whose error says where all presets are listed.
+func presetText(name string) ([]byte, error) {
+	text, err := starling.PresetText(name)
+	if err != nil {
+		return nil, wrongUse("%w (%s)", err, presetsListed)
+	}
+	return text, nil
 }

@@ -9,6 +9,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/starling-smc/starling/internal/golden"
 )
 
 // parse reads a picture as XML and returns the attributes of the elements of one class, in order, and all texts.
@@ -119,7 +121,7 @@ func TestTicks(t *testing.T) {
 		{Axis{}, true, []float64{-1e99, 1e99}, "−10⁹⁹ −5·10⁹⁸ 0 5·10⁹⁸ 10⁹⁹", -1e99, 1e99},
 	} {
 		got, low, high := ticksOf(c.axis, 4, c.outward, c.values...)
-		if strings.Join(got, " ") != c.want || !(math.Abs(low-c.low) <= 1e-9*math.Abs(c.low)+1e-12) || !(math.Abs(high-c.high) <= 1e-9*math.Abs(c.high)) {
+		if strings.Join(got, " ") != c.want || !golden.Near(low, c.low, 1e-9, 1e-12) || !golden.Near(high, c.high, 1e-9, 0) {
 			t.Errorf("%+v of %v: %q from %v to %v, want %q from %v to %v", c.axis, c.values, got, low, high, c.want, c.low, c.high)
 		}
 	}

@@ -21,6 +21,7 @@ type decoder struct {
 	zeros []fault                  // zeros that a config writes where there is a default
 	lost  map[string]bool          // paths whose values could not be decoded: checks see them as missing
 	meant map[string]bool          // paths that an unknown key may be a misspelling of: unless written, also missing for checks
+	aside []string                 // paths of parts of which one is to be replaced: faults inside them are held back
 	spare map[string]reflect.Value // by path: surplus parts, named beside the part that is used; decoded for their faults alone
 }
 
@@ -119,6 +120,12 @@ func (t *table) decode() {
 	}
 	for i, k := range t.n.keys {
 		t.key(k, t.n.items[i])
+	}
+	for _, s := range t.slots {
+		if s.required && !t.n.unset && (t.n.get(s.name) == nil || t.n.get(s.name).null()) {
+			t.d.lost[join(t.path, s.name)] = true
+			t.d.fault(t.n, t.path, "needs %s", s.name)
+		}
 	}
 	for _, c := range t.families {
 		t.take(c)

@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -36,7 +37,11 @@ func Diff(was, is []byte) error {
 	var lines []string
 	for _, path := range paths {
 		if a, b := old[path], young[path]; a != b {
-			lines = append(lines, fmt.Sprintf("%s: %s, but the run was begun with %s", path, orNothing(b), orNothing(a)))
+			line := fmt.Sprintf("%s: %s, but the run was begun with %s", path, cmp.Or(b, "not set"), a)
+			if a == "" {
+				line = fmt.Sprintf("%s: %s, but the run was begun without it", path, b)
+			}
+			lines = append(lines, line)
 		}
 	}
 	if more := len(lines) - listed; more > 0 {
@@ -46,13 +51,6 @@ func Diff(was, is []byte) error {
 		return nil
 	}
 	return errors.New(strings.Join(lines, "\n"))
-}
-
-func orNothing(value string) string {
-	if value == "" {
-		return "nothing"
-	}
-	return value
 }
 
 // leaves calls f for every leaf below n: every scalar and every empty table or list.

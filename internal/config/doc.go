@@ -14,7 +14,8 @@
 //	`yaml:",inline"`              the settings of an embedded struct, or the rows of a family, stand among the struct's own keys
 //	`yaml:"name,beside"`          a setting of a part, written beside the part's name, as in {dense: 8, name: fc1}
 //	`yaml:"jitter,zero"`          a 0 that is written is a value, although there is a default
-//	`yaml:"share,nonzero"`        a 0 that is written is refused, although there may be no default
+//	`yaml:"share,nonzero"`        a 0 that is written is refused, although there may be no default: the number is above 0
+//	`yaml:"s,required"`           the field has no default: a config must write it
 //	`yaml:"groups,pairs"`         a list of structs of two strings, written as a mapping and kept in order: {noise: noise.npy}
 //	`yaml:"keep" words:"last=-1"` the word stands for the number; several words are separated by commas
 //
@@ -25,8 +26,8 @@
 // # Families
 //
 // A field of an interface type holds one part of a family, a [Table] that is given to [Parse]. A part with settings is written
-// by the name of its row and its settings, {hmc: {steps: 3}}; one without settings by its name, relu. A part that is a number
-// is written {ess: 0.5}, if no other row of the table has its type.
+// by the name of its row and its settings, {hmc: {steps: 3}}, or by its name alone, hmc, where its defaults suffice; one without
+// settings by its name, relu. A part that is a number is written {ess: 0.5}, if no other row of the table has its type.
 //
 // # Defaults and checks
 //

@@ -128,7 +128,7 @@ func TestDiff(t *testing.T) {
 		t.Errorf("another order: %v", err)
 	}
 	err := Diff([]byte("a: 1\nb: {c: x, d: [1, 2]}\n"), []byte("a: 2\nb: {d: [1], e: z}\n"))
-	if want := "a: 2, but the run was begun with 1\nb.e: z, but the run was begun with nothing\nb.c: nothing, but the run was begun with x\nb.d.1: nothing, but the run was begun with 2"; err == nil || err.Error() != want {
+	if want := "a: 2, but the run was begun with 1\nb.e: z, but the run was begun without it\nb.c: not set, but the run was begun with x\nb.d.1: not set, but the run was begun with 2"; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
 	var was, is strings.Builder

@@ -9,10 +9,10 @@ import (
 
 // field is a setting of a struct, as its tag describes it.
 type field struct {
-	name                                                        string
-	index                                                       int
-	omitempty, short, not, inline, beside, zero, nonzero, pairs bool
-	words                                                       []word
+	name                                                                  string
+	index                                                                 int
+	omitempty, short, not, inline, beside, zero, nonzero, pairs, required bool
+	words                                                                 []word
 }
 
 // word stands for a number.
@@ -53,6 +53,7 @@ func parseTag(t reflect.Type, index int, tag string) field {
 	known := map[string]*bool{
 		"omitempty": &out.omitempty, "short": &out.short, "not": &out.not, "inline": &out.inline,
 		"beside": &out.beside, "zero": &out.zero, "nonzero": &out.nonzero, "pairs": &out.pairs,
+		"required": &out.required,
 	}
 	for _, option := range options[1:] {
 		if known[option] == nil {
@@ -66,6 +67,8 @@ func parseTag(t reflect.Type, index int, tag string) field {
 		bad("a field has either a name or the option inline")
 	case out.zero && out.nonzero:
 		bad("a field has either the option zero or nonzero")
+	case out.required && (out.omitempty || out.name == ""):
+		bad("a required field has a name and is always written")
 	case out.inline && f.Type.Kind() != reflect.Struct && f.Type.Kind() != reflect.Interface:
 		bad("inline is for structs and families")
 	case out.not && f.Type.Kind() != reflect.Bool:

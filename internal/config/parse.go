@@ -2,6 +2,7 @@ package config
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -44,7 +45,14 @@ func (c codec) parse(file string, text []byte, sets []string, v reflect.Value) (
 	}
 	d.again = true
 	d.decode("", v, root, field{})
-	return source, source.error(append(d.faults, d.check(v)...))
+	return source, source.error(d.shown(append(d.faults, d.check(v)...)))
+}
+
+// shown leaves out the faults inside parts of which one is to be replaced.
+func (d *decoder) shown(faults []fault) []fault {
+	return slices.DeleteFunc(faults, func(f fault) bool {
+		return slices.ContainsFunc(d.aside, func(part string) bool { return within(f.path, part) })
+	})
 }
 
 // check adds the faults of checks that do not follow from a fault of decoding, and the zeros that no check refused.
@@ -70,9 +78,14 @@ func (d *decoder) check(v reflect.Value) []fault {
 	return append(out, zeros...)
 }
 
-// explains reports whether decoding found a fault in a setting that a check found a fault with. Only the fault of decoding is
-// then shown.
+// explains reports whether decoding found a fault in a setting that a check found a fault with, or refused its zero. Only the
+// fault of decoding is then shown.
 func (d *decoder) explains(f Fault) bool {
+	for _, path := range f.Also {
+		if slices.ContainsFunc(d.zeros, func(z fault) bool { return z.path == moveAll(d.source.moved, path) }) {
+			return true
+		}
+	}
 	for _, path := range append([]string{f.Path}, f.Also...) {
 		path = moveAll(d.source.moved, path)
 		for _, own := range d.faults {

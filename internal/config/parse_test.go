@@ -52,8 +52,14 @@ func TestParse(t *testing.T) {
 		"a word for zero": {"rows: [mint]\nwater: {until: rain}", nil, base(func(g *garden) { g.Water = &water{10, 2, 0} })},
 		"outer defaults":  {"rows: [mint]\nwater: {}\nseed: 7", nil, base(func(g *garden) { g.Seed, g.Water = 7, &water{70, 2, 0} })},
 		"what is written stands over outer defaults": {"rows: [mint]\nwater: {litres: 3}\nseed: 7", nil, base(func(g *garden) { g.Seed, g.Water = 7, &water{3, 2, 0} })},
-		"pairs":         {"rows: [mint]\nlabels: {z: 1.png, a: b.png, none: }", nil, base(func(g *garden) { g.Labels = []label{{"z", "1.png"}, {"a", "b.png"}} })},
-		"a number":      {"rows: [mint]\ntended: {height: 0.25}", nil, base(func(g *garden) { g.Tended = below(0.25) })},
+		"pairs":    {"rows: [mint]\nlabels: {z: 1.png, a: b.png, none: }", nil, base(func(g *garden) { g.Labels = []label{{"z", "1.png"}, {"a", "b.png"}} })},
+		"a number": {"rows: [mint]\ntended: {height: 0.25}", nil, base(func(g *garden) { g.Tended = below(0.25) })},
+		"names of parts with settings": {"rows: [beans, lawn]", []string{"rows.1=hedge"}, base(func(g *garden) {
+			g.Rows = []Plant{beans{Poles: 2, Gap: [2]int{2, 2}, Height: 1.5}, cut{Hedge: true, Every: 3}}
+		})},
+		"settings of a name": {"rows: [lawn, beans]", []string{"rows.0.lawn.every=5", "rows.1=under", "rows.1.under.of=mint", "rows.1.under={of: sage}"}, base(func(g *garden) {
+			g.Rows = []Plant{cut{Every: 5}, under{Of: herb(1)}}
+		})},
 		"a name":        {"rows: [mint]\ntended: never", nil, base(func(g *garden) { g.Tended = never{} })},
 		"empty default": {"rows: [mint]\ntended: {}", nil, base(func(*garden) {})},
 		"null":          {"rows: [mint]\nname:\nseed: ~\nbeds:\nsoil: {sand: }\nwater: null\nlabels:\ntended:", nil, base(func(*garden) {})},
@@ -150,14 +156,14 @@ g.yaml:1:19: rows.2: want one of beans, grass, hedge, lawn, mint, sage, under
 g.yaml:2:8: beds.0: want a mapping of width, raised, wood, nails, have nothing
 g.yaml:3:9: tools.0: want a name, have nothing`},
 		"forms": {"rows: [beans, {mint: 3}, {mint: {}}, {lawn: 3}, {label: x}]\nsoil: {clay: 3}\ntended: height", nil,
-			`g.yaml:1:8: rows.0: beans needs its settings, as in {beans: poles}
-g.yaml:1:22: rows.1: mint has no settings: write it as a name
+			`g.yaml:1:22: rows.1: mint has no settings: write it as a name
 g.yaml:1:33: rows.2: mint has no settings: write it as a name
 g.yaml:1:45: rows.3.lawn: want a mapping of every, have 3
 g.yaml:1:50: rows.4: want one of beans, grass, hedge, lawn, mint, sage, under
 g.yaml:2:14: soil.clay: clay has no settings: write it as {clay: {}}
 g.yaml:3:9: tended: height needs its settings, as in {height: 0.5}`},
-		"examples": {"rows: [lawn]", nil, "g.yaml:1:8: rows.0: lawn needs its settings, as in {lawn: {every: 3}} or {lawn: {}}"},
+		"a name whose defaults do not suffice": {"rows: [mint, under]", nil, "g.yaml:1:14: rows.1.under.of: needs a plant"},
+		"a step that is not the name":          {"rows: [beans]", []string{"rows.0.lawn.every=2"}, `--set rows.0.lawn.every=2: rows.0 is beans, which has no part "lawn"`},
 		"beside what it stands inside": {"rows: [{beans: 3, mulch: false}, {beans: {gap: 2}, height: 1}, {gap: 2, lawn: {every: 1}}]\nsoil: {sand: 0.5, sieve: [1]}", nil,
 			`g.yaml:1:19: rows.0.mulch: stands inside beans, as in beans: {poles: 3, mulch: false}
 g.yaml:1:52: rows.1.height: stands inside beans, as in beans: {gap: 2, height: 1}
@@ -171,8 +177,11 @@ g.yaml:1:33: rows.0.beans.gap: want a gap of at least 1
 g.yaml:1:43: rows.0: grass has no settings: write it as a name
 g.yaml:1:52: rows.0: mint has no settings: write it as a name
 g.yaml:2:8: soil: has clay and sand: want one of them`},
-		"two parts by set": {"rows: [mint]\nsoil: {sand: 1}", []string{"soil.clay={}"}, `--set soil.clay={}: soil: has clay and sand: want one of them`},
-		"beside another":   {"rows: [{lawn: {}, label: x}]\nsoil: {clay: {}, from: sea}", nil, "g.yaml:1:19: rows.0.label: goes with beans, grass\ng.yaml:2:18: soil.from: goes with sand"},
+		"two parts by set": {"rows: [mint]\nsoil: {sand: 1}", []string{"soil.clay={}"}, `--set soil.clay={}: soil: has clay and sand: want one of them; set soil.sand=null to replace it`},
+		"parts of a file and of a set": {"rows: [{lawn: {evry: 1}, beans: 0}, mint]\ntended: {height: 3}", []string{"rows.0.under.deep=3"},
+			`--set rows.0.under.deep=3: rows.0: has beans and lawn and under: want one of them; set rows.0.lawn=null and rows.0.beans=null to replace them
+g.yaml:2:18: tended.height: want a number above 0 and below 1, have 3`},
+		"beside another": {"rows: [{lawn: {}, label: x}]\nsoil: {clay: {}, from: sea}", nil, "g.yaml:1:19: rows.0.label: goes with beans, grass\ng.yaml:2:18: soil.from: goes with sand"},
 		"checks": {"rows: [{beans: 100, label: weed}, {beans: {gap: 0, poles: -1}}, {under: {}}]\nbeds: [{nails: 101}]\nwater: {litres: 1001, times: 3}\nlabels: {a: \"\"}\ntended: {height: 1.5}", nil,
 			`g.yaml:1:1: floods
 g.yaml:1:16: rows.0.beans: want below 100, have 100
@@ -185,10 +194,10 @@ g.yaml:3:30: water.times: 3 times for 3 rows
 g.yaml:4:13: labels.a: needs a file
 g.yaml:5:18: tended.height: want a number above 0 and below 1, have 1.5`},
 		"zeros": {"rows: [mint, {lawn: {every: 0}}]\nname: \"\"\nwater: {litres: 0, times: 0}\nbeds: [{nails: 0}]\ntended: {height: 0}", nil,
-			`g.yaml:1:29: rows.1.lawn.every: 0 is no value here: leave it out for the default
-g.yaml:2:7: name: "" is no value here: leave it out for the default
+			`g.yaml:1:29: rows.1.lawn.every: 0 is not allowed here: leave it out for the default
+g.yaml:2:7: name: "" is not allowed here: leave it out for the default
 g.yaml:3:17: water.litres: want a number above 0, have 0
-g.yaml:3:27: water.times: 0 is no value here: leave it out for the default
+g.yaml:3:27: water.times: 0 is not allowed here: leave it out for the default
 g.yaml:4:16: beds.0.nails: want at least 1, have 0
 g.yaml:5:18: tended.height: want a number above 0 and below 1, have 0`},
 		"only its own fault": {"rows: 3\nwater: {litres: x, times: 3}\nbeds: [{nials: 3}]", nil,

@@ -16,7 +16,8 @@ type choice struct {
 	parts  []reflect.Value
 }
 
-// part decodes the part of a family: a name, or a table of one name with its settings.
+// part decodes the part of a family: a name, or a table of one name with its settings. The name alone of a part with settings
+// is the part with its defaults; a part that is a number needs the number.
 func (d *decoder) part(path string, v reflect.Value, n *node) {
 	family := d.family(v.Type())
 	c := &choice{family: family, v: v}
@@ -26,9 +27,13 @@ func (d *decoder) part(path string, v reflect.Value, n *node) {
 		case row < 0:
 			d.lost[path] = true
 			d.unknown(key{word, n.place}, noun, path, names)
-		case hasSettings(family, row):
+		case isNumber(family, row):
 			d.lost[path] = true
 			d.fault(n, path, "%s needs its settings, as in %s", word, either(samples(family, row)))
+		case hasSettings(family, row):
+			part := d.start(c, row, "")
+			d.settings(path, join(path, word), c, row, part, &node{table: true, place: n.place})
+			v.Set(part)
 		default:
 			v.Set(d.start(c, row, ""))
 		}
@@ -171,13 +176,35 @@ func (t *table) take(c *choice) {
 	if len(c.rows) < 2 || d.again {
 		return
 	}
-	var there, paths []string
-	for _, row := range c.rows {
-		there = append(there, c.family.Names()[row])
+	d.surplus(t, c)
+}
+
+// surplus notes the fault of several parts where one is wanted. If a --set names a part beside those of the file, the fault says
+// how to replace these, and the faults inside all of them are held back.
+func (d *decoder) surplus(t *table, c *choice) {
+	var there, paths, old []string
+	for _, k := range t.n.keys {
+		row := slices.Index(c.family.Names(), k.name)
+		if !slices.Contains(c.rows, row) {
+			continue
+		}
+		there = append(there, k.name)
+		if k.place.set == "" {
+			old = append(old, join(t.path, k.name)+"=null")
+		}
 	}
 	slices.Sort(there)
 	for _, name := range there {
 		paths = append(paths, join(t.path, name))
 	}
-	d.faults = append(d.faults, d.source.locate(Fault{Path: t.path, Also: paths, Message: "has " + strings.Join(there, " and ") + ": want one of them"}))
+	message := "has " + strings.Join(there, " and ") + ": want one of them"
+	if 0 < len(old) && len(old) < len(there) {
+		it := "it"
+		if len(old) > 1 {
+			it = "them"
+		}
+		message += "; set " + strings.Join(old, " and ") + " to replace " + it
+		d.aside = append(d.aside, paths...)
+	}
+	d.faults = append(d.faults, d.source.locate(Fault{Path: t.path, Also: paths, Message: message}))
 }

@@ -34,7 +34,7 @@ func TestShortWithoutKey(t *testing.T) {
 	for text, want := range map[string]string{
 		"pots: {count: 3}": `s.yaml:1:8: pots: unknown key "count" (known: share)`,
 		"pots: 12":         "s.yaml:1:7: pots: want 0 to 9, have 12",
-		"pots: {share: 0}": "s.yaml:1:15: pots.share: 0 is no value here: leave it out for the default",
+		"pots: {share: 0}": "s.yaml:1:15: pots.share: want a number above 0, have 0",
 		"pots: [3]":        "s.yaml:1:7: pots: want a whole number, have a list",
 		"pots: {\"\": 3}":  `s.yaml:1:8: pots: unknown key "" (known: share)`,
 	} {

@@ -3,6 +3,7 @@ package golden
 
 import (
 	"encoding/json"
+	"math"
 	"os"
 	"testing"
 )
@@ -29,4 +30,13 @@ func Read(t *testing.T, file string) []Case {
 		t.Fatalf("%s has no cases", file)
 	}
 	return all.Cases
+}
+
+// Near reports whether got is want within abs + rel·|want|. Only the same infinity is near an infinity, and nothing is near
+// NaN: a test that wants NaN asks math.IsNaN.
+func Near(got, want, rel, abs float64) bool {
+	if math.IsInf(want, 0) {
+		return got == want
+	}
+	return math.Abs(got-want) <= abs+rel*math.Abs(want)
 }

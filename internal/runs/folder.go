@@ -145,7 +145,7 @@ func (f *Folder) sweep() error {
 		return err
 	}
 	files := f.kind.files()
-	foreign, begun := "", false
+	other, begun := "", false
 	for _, e := range entries {
 		name := e.Name()
 		begun = begun || name == manifestFile || name == checkpointFile || name == previousFile
@@ -154,12 +154,12 @@ func (f *Folder) sweep() error {
 			if err := os.Remove(f.path(name)); err != nil {
 				return err
 			}
-		} else if foreign == "" && name != lockFile && !slices.Contains(files, name) {
-			foreign = name
+		} else if other == "" && name != lockFile && !slices.Contains(files, name) {
+			other = name
 		}
 	}
-	if foreign != "" && !begun {
-		return fmt.Errorf("%s is no run's folder: it holds %s", f.Dir, foreign)
+	if other != "" && !begun {
+		return fmt.Errorf("%s is not the folder of a run: it holds %s", f.Dir, other)
 	}
 	return nil
 }

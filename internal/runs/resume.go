@@ -26,7 +26,7 @@ func Read(dir string, kind Kind) (*Record, error) {
 	m, unknown := ReadManifest(dir)
 	switch {
 	case err != nil && unknown != nil:
-		return nil, &NotDoneError{fmt.Errorf("%s is no run's folder: %w", dir, err)}
+		return nil, &NotDoneError{fmt.Errorf("%s holds no run: %w", dir, err)}
 	case errors.Is(unknown, fs.ErrNotExist): // the process was killed before it wrote the manifest
 		m.Status = "without a manifest"
 	case unknown != nil:
@@ -91,7 +91,7 @@ func (k *keeper) resume(r *Run) error {
 		if err := k.state.differ(&was, f.kind.Differ); err != nil {
 			var other *OtherRunError
 			errors.As(err, &other)
-			return &OtherRunError{other.Differs, fmt.Errorf("%s cannot go on: %w", f.Dir, err)}
+			return &OtherRunError{other.Differs, fmt.Errorf("%s cannot be resumed: %w", f.Dir, err)}
 		}
 		r.Manifest.Started = m.Started
 	}

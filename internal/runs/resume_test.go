@@ -23,7 +23,7 @@ func TestRefusedToGoOn(t *testing.T) {
 		differ What // of another run; −1: it is this one, and damaged
 		want   []string
 	}{
-		"config":  {job: func(j *job) { j.config = "seed: 2\n" }, differ: OtherConfig, want: []string{"cannot go on: seed: 2\n, but the run was begun with seed: 1"}},
+		"config":  {job: func(j *job) { j.config = "seed: 2\n" }, differ: OtherConfig, want: []string{"cannot be resumed: seed: 2\n, but the run was begun with seed: 1"}},
 		"version": {job: func(j *job) { j.version = "9.1.0" }, differ: OtherVersion, want: []string{"begun by starling 1.0, this is 9.1.0: go on with that version"}},
 		"inputs": {job: func(j *job) { j.data = map[string]string{"train": "other", "validate": "dd"} }, differ: OtherInputs, want: []string{
 			"the train examples are not those of the run: checksum other, was aa", "the run had no validate examples", "the run had test examples"}},
@@ -144,7 +144,7 @@ func TestFolderStates(t *testing.T) {
 		"none": {}, "config": {files: []string{configFile}}, "half config": {files: []string{"." + configFile + ".77"}},
 		"half result": {files: []string{configFile, manifestFile, ".result.bin.77"}},
 		"manifest":    {files: []string{configFile, manifestFile}}, "trace": {files: []string{configFile, manifestFile, traceFile, lockFile}},
-		"foreign": {files: []string{"letter.txt"}, want: "it holds letter.txt"}, "both": {files: []string{"letter.txt", configFile}, want: "no run's folder"},
+		"foreign": {files: []string{"letter.txt"}, want: "it holds letter.txt"}, "both": {files: []string{"letter.txt", configFile}, want: "not the folder of a run"},
 	} {
 		dir := filepath.Join(t.TempDir(), "run")
 		if err := os.Mkdir(dir, 0o777); err != nil {
@@ -243,7 +243,7 @@ func TestReadNotDone(t *testing.T) {
 	remove(manifestFile)
 	want("a run killed before it had a manifest", "without a manifest; to go on with it", true)
 	remove(configFile)
-	want("a folder", "is no run's folder", true)
+	want("a folder", "holds no run", true)
 	if _, err := Read(dir, fitKind); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}

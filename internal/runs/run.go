@@ -12,9 +12,12 @@ import (
 	"github.com/starling-smc/starling/internal/ckpt"
 )
 
+// SaveEvery is the interval between checkpoints where none is given.
+const SaveEvery = 10 * time.Second
+
 // Options change how a run is saved and reported. They do not change the result.
 type Options struct {
-	Every  time.Duration     // interval between checkpoints; 0: 10 s
+	Every  time.Duration     // interval between checkpoints; 0: SaveEvery
 	Notice func(text string) // called with messages for the user; nil: no messages
 	Now    func() time.Time  // nil: time.Now
 }
@@ -64,7 +67,7 @@ func Open(folder *Folder, config []byte, m Manifest, o Options) (*Run, error) {
 	k := &keeper{folder: folder, every: o.Every, now: r.clock.time}
 	k.state.identity = r.identity()
 	if k.every == 0 {
-		k.every = 10 * time.Second
+		k.every = SaveEvery
 	}
 	if !folder.made || folder.kept {
 		if err := k.resume(r); err != nil {
