@@ -6,6 +6,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/starling-smc/starling/internal/golden"
 	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/mcmc"
