@@ -80,14 +80,10 @@ func NewComparison(runs []Evaluated) (*Comparison, error) {
 		}
 	}
 	if optimised != nil {
-		kind, rest := "an optimiser, not as a sampler", "its networks says little about uncertainty, and its log evidence is no estimate"
-		if len(optimised) > 1 {
-			kind, rest = "optimisers, not as samplers", "their networks says little about uncertainty, and their log evidences are no estimates"
-		}
-		c.Notes = append(c.Notes, fmt.Sprintf("%s behaved as %s of the posterior: the disagreement of %s.", numeral.List(optimised), kind, rest))
+		c.Notes = append(c.Notes, finding.OptimisedRuns(optimised).Sentence())
 	}
 	if merged != nil {
-		c.Notes = append(c.Notes, fmt.Sprintf("The log evidence of %s rests on one draw of the start: all particles of an island descend from it.", numeral.List(merged)))
+		c.Notes = append(c.Notes, finding.MergedRuns(merged).Sentence())
 	}
 	return c, nil
 }

@@ -127,7 +127,7 @@ func TestOptimisersBesideOthers(t *testing.T) {
 	}{
 		{4, 2, nil},
 		{4, 1, []string{"The log evidence of linear rests on one draw of the start: all particles of an island descend from it."}},
-		{1, 1, []string{"linear and constant behaved as optimisers, not as samplers" + say}},
+		{1, 1, []string{"The runs linear and constant behaved as optimisers, not as samplers" + say}},
 	} {
 		tempered, chains := shape{}.make(t), shape{chains: true}.make(t)
 		linear := schemed(t, 2, smc.Schedule[smc.Linear]{Iterations: 2, Rule: smc.Linear{Batch: 10, Grow: 50}}, []int{10, 60}, nil, nil)
@@ -173,7 +173,7 @@ func TestOptimisersAreWarnedOf(t *testing.T) {
 		for place, got := range map[string]bool{
 			"the posterior": strings.Contains(warnings, "The run behaved as an optimiser"),
 			"the evidence":  strings.Contains(warnings, "The log evidence is no estimate"),
-			"the card":      card == "no estimate: the run was an optimiser",
+			"the card":      card == "no estimate: the run behaved as an optimiser",
 		} {
 			if got != want {
 				t.Errorf("variance %v: warned of %s: %v, want %v", variance, place, got, want)

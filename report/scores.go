@@ -271,9 +271,9 @@ func (v *view) cards() []card {
 		}
 		switch {
 		case v.found(finding.KindOptimiser):
-			note = "no estimate: the run was an optimiser"
+			note = finding.Beside(finding.KindOptimiser)
 		case v.found(finding.KindMerged):
-			note += ", rests on one initial draw"
+			note += ", " + finding.Beside(finding.KindMerged)
 		}
 		cards = append(cards, card{"log evidence", fixed(number(m.LogEvidence), 1), note})
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/starling-smc/starling/internal/finding"
 	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/uq"
 )
@@ -165,7 +166,7 @@ func (t *topic) beside(v *view) {
 	case figure(deep) == figure(nll):
 		t.say("The deep ensemble of the %d MAPs is as good: %s.", v.restarts(), figure(deep))
 	case deep < nll:
-		t.warn("The deep ensemble of the %d MAPs, which needs no sampling, is better: NLL %s against %s.", v.restarts(), figure(deep), figure(nll))
+		t.warn("%s", finding.EnsembleBetter(v.restarts(), figure(deep), figure(nll)).Sentence())
 	default:
 		t.say("The NLL of the deep ensemble of the %d MAPs is %s.", v.restarts(), figure(deep))
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/eval"
+	"github.com/starling-smc/starling/internal/finding"
 	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/internal/table"
 	"github.com/starling-smc/starling/method"
@@ -48,7 +49,7 @@ func showMetrics(w io.Writer, spec *starling.Spec, trace []starling.TraceLine, e
 			format = significant
 		}
 		if better, worse := format(d.NLL), format(m.NLL); better != worse {
-			wrap(w, fmt.Sprintf("the deep ensemble of the %d MAPs does better here: NLL %s against %s", spec.MAP.Restarts, better, worse))
+			wrap(w, finding.EnsembleBetter(spec.MAP.Restarts, better, worse).Words())
 		}
 	}
 	switch {
@@ -133,7 +134,7 @@ func evidence(s *method.Sampling, at string, m *eval.Metrics, optimised bool) st
 		line += " ± " + fixed(*m.LogEvidenceSD, 1)
 	}
 	if optimised {
-		line += ", which is no estimate: the run behaved as an optimiser"
+		line += ", " + finding.Beside(finding.KindOptimiser)
 	}
 	if s.Islands == 1 {
 		return line

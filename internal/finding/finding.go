@@ -46,6 +46,25 @@ func Optimiser(p Population) Finding { return Finding{Kind: KindOptimiser, Numbe
 // Merged says that in most iterations one ancestor is left, although the variance of the log-weights is not too large.
 func Merged(p Population) Finding { return Finding{Kind: KindMerged, Numbers: p.numbers()} }
 
+// OptimisedRuns names the runs of a comparison that behaved as optimisers.
+func OptimisedRuns(runs []string) Finding { return ofRuns("optimised-runs", runs) }
+
+// MergedRuns names the runs of a comparison whose log evidence rests on one draw of the start.
+func MergedRuns(runs []string) Finding { return ofRuns("merged-runs", runs) }
+
+func ofRuns(kind string, runs []string) Finding {
+	return Finding{Kind: kind, Numbers: numbers{"count": float64(len(runs))}.safe(), Names: map[string]string{"runs": numeral.List(runs)}}
+}
+
+// EnsembleBetter says that the deep ensemble of the restarts has the better NLL. Both are given as they are shown elsewhere.
+func EnsembleBetter(restarts int, ensemble, posterior string) Finding {
+	return Finding{
+		Kind:    "ensemble-better",
+		Numbers: numbers{"restarts": float64(restarts)}.safe(),
+		Names:   map[string]string{"ensemble": ensemble, "posterior": posterior},
+	}
+}
+
 // NoEvidence says that islands that start at point estimates give no evidence; start is the value of the config's key start.
 func NoEvidence(start string) Finding {
 	return Finding{Kind: "no-evidence", Names: map[string]string{"start": start}}

@@ -37,6 +37,7 @@ func all() []Finding {
 		Ancestors(3, 3, 10), Ancestors(2, 12, 1000), ChainsOutlying([]int{3}), ChainsOutlying([]int{1, 3}), ChainsAgree(1.004), ChainsDisagree(1.73),
 		EvidenceAgrees(-2031.26, 0.52), EvidenceScatters(-2031.26, 7.02, 1.18, 8), EvidenceOfOne(-2031.26),
 		UnevenWeights(80, 3.21), DeadNetworks(1), DeadNetworks(12),
+		OptimisedRuns([]string{"linear"}), OptimisedRuns([]string{"linear", "ctr"}), MergedRuns([]string{"linear", "ctr"}), EnsembleBetter(8, "0.25", "0.4"),
 		SingleAncestor(1, 1), SingleAncestor(3, 3), SingleAncestor(1, 3),
 	)
 }
@@ -70,6 +71,11 @@ func TestWords(t *testing.T) {
 	for kind := range kinds {
 		if !made[kind] {
 			t.Errorf("no function makes a %s", kind)
+		}
+	}
+	for kind := range beside {
+		if !made[kind] {
+			t.Errorf("words beside a log evidence for a %s, which is no kind", kind)
 		}
 	}
 	if *update {

@@ -48,6 +48,11 @@ var kinds = map[string]struct {
 		`{{if .Is "moves" "stand"}}an accept/reject step would have accepted {{.Percents "least" "highest"}} of the last moves, but these moves have none: their errors are in the weights` +
 		`{{else}}at the end {{.Percents "least" "highest"}} of the moves were accepted{{end}}`},
 
+	"optimised-runs": {warning | page, `the {{if .Several "count"}}runs{{else}}run{{end}} {{.Name "runs"}} behaved as {{if .Several "count"}}optimisers, not as samplers{{else}}an optimiser, not as a sampler{{end}} of the posterior: ` +
+		`the disagreement of {{if .Several "count"}}their networks says little about uncertainty, and their log evidences are no estimates{{else}}its networks says little about uncertainty, and its log evidence is no estimate{{end}}`},
+	"merged-runs":     {warning | page, `the log evidence of {{.Name "runs"}} rests on one draw of the start: all particles of an island descend from it`},
+	"ensemble-better": {warning, `the deep ensemble of the {{.Count "restarts"}} MAPs, which needs no sampling, is better: NLL {{.Name "ensemble"}} against {{.Name "posterior"}}`},
+
 	"no-evidence":        {note | ofEvidence, `no evidence: start {{.Name "start"}} leaves the weights of the first particles unknown`},
 	"literal-weights":    {note | ofEvidence, `no evidence: weight literal leaves out the change of target, so the weights follow no path of targets`},
 	"evidence":           {note | ofEvidence, `{{template "evidence" .}} is an estimate of {{template "target" .}}`},
@@ -88,6 +93,15 @@ var kinds = map[string]struct {
 		`{{else}}feature {{.Name "features"}} (from 0) is constant over the training examples: the network sees it{{end}} as 0 everywhere`},
 	"channels-last": {warning | ofData, `{{with .Name "file"}}{{.}}: {{end}}taken as {{.Count "channels"}} channels of {{.Count "height"}}×{{.Count "width"}}; images with channels last need np.moveaxis(x, -1, 1)`},
 }
+
+// beside has short words that stand beside a log evidence.
+var beside = map[string]string{
+	KindOptimiser: "no estimate: the run behaved as an optimiser",
+	KindMerged:    "rests on one draw of the start",
+}
+
+// Beside returns the few words of a kind that stand beside a log evidence; empty for a kind that says nothing of it.
+func Beside(kind string) string { return beside[kind] }
 
 // shared are the templates that several kinds use.
 const shared = `{{define "together"}}{{if .Several "islands"}} of {{.Count "islands"}} islands together{{end}}{{end}}` +
