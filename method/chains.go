@@ -3,8 +3,8 @@ package method
 import (
 	"math"
 
-	"github.com/starling-smc/starling/internal/chart"
 	"github.com/starling-smc/starling/internal/finding"
+	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/mcmc"
 )
 
@@ -61,12 +61,12 @@ func outliers(ends []float64) (odd []int) {
 	if len(ends) < 4 {
 		return nil
 	}
-	middle := chart.Median(ends)
+	middle := numeral.Median(ends)
 	away := make([]float64, len(ends))
 	for i, e := range ends {
 		away[i] = math.Abs(e - middle)
 	}
-	typical := chart.Median(away)
+	typical := numeral.Median(away)
 	for i, d := range away {
 		if d > outlying*typical {
 			odd = append(odd, i)

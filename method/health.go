@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/starling-smc/starling/internal/chart"
 	"github.com/starling-smc/starling/internal/finding"
+	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/smc"
 )
 
@@ -39,7 +39,7 @@ func diagnose(trace []TraceLine, path smc.Path, particles int) Diagnostics {
 		}
 	}
 	if d.Iterations > 0 {
-		d.ESS, d.LogWeightVar = chart.Median(ess), chart.Median(variance)
+		d.ESS, d.LogWeightVar = numeral.Median(ess), numeral.Median(variance)
 	}
 	return d
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/starling-smc/starling"
-	"github.com/starling-smc/starling/internal/chart"
+	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/uq"
 )
 
@@ -128,7 +128,7 @@ func (t *Table) Read(dir string, c Cell, seed uint64, reduced bool) (*Run, error
 			several++
 		}
 	}
-	out.ESS, out.Ancestors = chart.Median(ess), float64(several)/float64(len(ess))
+	out.ESS, out.Ancestors = numeral.Median(ess), float64(several)/float64(len(ess))
 	return out, nil
 }
 

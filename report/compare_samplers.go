@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/starling-smc/starling/internal/chart"
+	"github.com/starling-smc/starling/internal/numeral"
 )
 
 // sharedCurve is a curve that is drawn for several runs.
@@ -118,7 +119,7 @@ func (v *view) track(id string) *track {
 			gradients += float64(l.Gradients)
 			seconds = max(seconds, l.Seconds)
 		}
-		value := chart.Median(values)
+		value := numeral.Median(values)
 		some = some || !math.IsNaN(value)
 		t.iteration, t.value = append(t.iteration, float64(line.K)), append(t.value, value)
 		t.gradients, t.seconds = append(t.gradients, gradients), append(t.seconds, seconds)

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/starling-smc/starling/internal/chart"
+	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/uq"
 )
 
@@ -75,7 +76,7 @@ func (v *view) predicted(output int) figure {
 	if j.Outputs > 1 {
 		title += fmt.Sprintf(", output %d", output)
 	}
-	lo, hi := chart.Quantile(x, 0), chart.Quantile(x, 1)
+	lo, hi := numeral.Quantile(x, 0), numeral.Quantile(x, 1)
 	c := chart.Chart{
 		ID: fmt.Sprint("predicted-", output), Title: title, Height: 300,
 		X: chart.Axis{Label: "true"}, Y: chart.Axis{Label: "predicted mean, with 90\u00a0% interval"},

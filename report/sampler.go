@@ -7,6 +7,7 @@ import (
 
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/internal/chart"
+	"github.com/starling-smc/starling/internal/numeral"
 )
 
 const (
@@ -80,7 +81,7 @@ func (v *view) draw(c curve) *figure {
 		}
 		fig.Legend = []key{lineKey("faint", "each "+unit), lineKey("strong", median)}
 		picture.Desc = fmt.Sprintf("%s of %s; at the end from %s to %s, median %s.", c.title, several(len(all), unit),
-			c.write(chart.Quantile(ends, 0)), c.write(chart.Quantile(ends, 1)), c.write(chart.Median(ends)))
+			c.write(numeral.Quantile(ends, 0)), c.write(numeral.Quantile(ends, 1)), c.write(numeral.Median(ends)))
 	} else {
 		picture.Desc = fmt.Sprintf("%s from %s to %s.", c.title, c.write(ys[0][0]), c.write(ends[0]))
 	}
@@ -128,7 +129,7 @@ func curveTable(title, unit string) *table {
 
 // summary writes where values start, where they lie, and where they end.
 func (c curve) summary(y []float64) []string {
-	at := func(share float64) string { return c.write(chart.Quantile(y, share)) }
+	at := func(share float64) string { return c.write(numeral.Quantile(y, share)) }
 	return []string{c.write(y[0]), at(0), at(.5), at(1), c.write(y[len(y)-1])}
 }
 
@@ -147,7 +148,7 @@ func medians(xs, ys [][]float64) (x, y []float64) {
 		for i, values := range ys {
 			at[i] = values[min(k, len(values)-1)]
 		}
-		y = append(y, chart.Median(at))
+		y = append(y, numeral.Median(at))
 	}
 	return x, y
 }
@@ -168,8 +169,8 @@ func (v *view) evidence() *figure {
 		}
 	}
 	m := v.a.Metrics
-	d.Desc = fmt.Sprintf("Log evidence from %s to %s; standard deviation %s; weighting the islands by it would leave %s of %d effective.", fixed(chart.Quantile(logZ, 0), 1),
-		fixed(chart.Quantile(logZ, 1), 1), fixed(number(m.LogEvidenceSD), 1), fixed(number(m.EffectiveIslands), 1), len(logZ))
+	d.Desc = fmt.Sprintf("Log evidence from %s to %s; standard deviation %s; weighting the islands by it would leave %s of %d effective.", fixed(numeral.Quantile(logZ, 0), 1),
+		fixed(numeral.Quantile(logZ, 1), 1), fixed(number(m.LogEvidenceSD), 1), fixed(number(m.EffectiveIslands), 1), len(logZ))
 	f := &figure{Title: "Evidence of the islands", Data: data, Caption: "Where islands agree, their dots lie above one another. " +
 		fmt.Sprintf("Together log Z = %s; the islands' standard deviation is %s.", fixed(number(m.LogEvidence), 1), fixed(number(m.LogEvidenceSD), 1))}
 	if s := v.run.Schema; s != nil && s.Targets != nil {
@@ -179,7 +180,7 @@ func (v *view) evidence() *figure {
 		f.Charts = []template.HTML{d.SVG()}
 		return f
 	}
-	low, high := chart.Quantile(logZ, 0), chart.Quantile(logZ, 1)
+	low, high := numeral.Quantile(logZ, 0), numeral.Quantile(logZ, 1)
 	if low == high {
 		low, high = low-1, high+1
 	}
@@ -192,7 +193,7 @@ func (v *view) evidence() *figure {
 
 // shares are the weights by evidence: proportional to exp(log Z), with sum 1.
 func shares(logZ []float64) []float64 {
-	top, sum := chart.Quantile(logZ, 1), 0.0
+	top, sum := numeral.Quantile(logZ, 1), 0.0
 	w := make([]float64, len(logZ))
 	for i, z := range logZ {
 		w[i] = math.Exp(z - top)

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/starling-smc/starling/internal/chart"
+	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/uq"
 )
 
@@ -44,7 +45,7 @@ func (v *view) entropies(id, title, label string, of func(*uq.Predictive) []floa
 		}
 		x := pick(of(g.said), g.rows)
 		r.Rows = append(r.Rows, chart.Ridge{Name: g.name + " · " + count(len(x)), Values: x, Class: class(i)})
-		q := func(q float64) string { return fixed(chart.Quantile(x, q), 3) }
+		q := func(q float64) string { return fixed(numeral.Quantile(x, q), 3) }
 		data.add(g.name, count(len(x)), fixed(uq.Mean(x), 3), q(.25), q(.5), q(.75), q(.99))
 		r.Desc += fmt.Sprintf("%s: median %s. ", g.name, q(.5))
 	}

@@ -423,7 +423,7 @@ func TestOwnMovesGetTheirWeighting(t *testing.T) {
 	if w := DefaultWeighting(struct{ mcmc.Kernel }{mcmc.Unadjusted{}}); w != (Momentum{}) {
 		t.Errorf("a wrapped move without accept or reject gets %T", w)
 	}
-	if err := SuitsMove(Reversal{}, own); err == nil || !strings.HasPrefix(err.Error(), "reversal forgets") {
+	if err := SuitsMove(Reversal{}, own); err == nil || !strings.HasPrefix(err.Error(), "reversal leaves out") {
 		t.Errorf("%v", err)
 	}
 	if err := SuitsWeighting(TemperedStart{}, &Momentum{Literal: true}); err == nil || !strings.HasPrefix(err.Error(), "literal leaves out") {

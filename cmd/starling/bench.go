@@ -14,7 +14,6 @@ import (
 
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/data"
-	"github.com/starling-smc/starling/internal/chart"
 	"github.com/starling-smc/starling/internal/jsontext"
 	"github.com/starling-smc/starling/internal/lanes"
 	"github.com/starling-smc/starling/internal/numeral"
@@ -154,13 +153,13 @@ func (b *bench) threads(ctx context.Context, threads int, line *progress) (*benc
 			}
 		}
 	}
-	t.Peak = chart.Median(peaks)
+	t.Peak = numeral.Median(peaks)
 	line.show(method.Status{Phase: "bench, " + numeral.Several(threads, "thread"), Share: 1, Ended: true})
 	for i, c := range cases {
-		c.Fastest, c.Median = slices.Min(times[i]), chart.Median(times[i])
+		c.Fastest, c.Median = slices.Min(times[i]), numeral.Median(times[i])
 		c.Rate = float64(population*c.Images) / c.Fastest
 		c.GFLOPS = c.Rate * c.FLOP / 1e9
-		c.Share = chart.Median(shares[i])
+		c.Share = numeral.Median(shares[i])
 		if t.Nets[c.net] == nil {
 			t.Nets[c.net] = map[string]*benchCase{}
 		}

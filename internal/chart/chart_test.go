@@ -208,11 +208,8 @@ func TestSmooth(t *testing.T) {
 	}
 }
 
-func TestQuantiles(t *testing.T) {
-	v := []float64{4, math.NaN(), 1, 3, 2, math.Inf(1)}
-	if Median(v) != 2.5 || Quantile(v, 0) != 1 || Quantile(v, 1) != 4 || Quantile(v, .25) != 1.75 || !math.IsNaN(Median(nil)) {
-		t.Error(Median(v), Quantile(v, 0), Quantile(v, 1), Quantile(v, .25))
-	}
+// Values outside the range of a histogram are left out.
+func TestHistogram(t *testing.T) {
 	_, counts := Histogram([]float64{0, .1, .5, 1, 2, -1, math.NaN()}, 0, 1, 2)
 	if !reflect.DeepEqual(counts, []float64{2, 2}) {
 		t.Errorf("counts %v", counts)

@@ -2,8 +2,9 @@ package chart
 
 import (
 	"html/template"
-	"math"
 	"strings"
+
+	"github.com/starling-smc/starling/internal/numeral"
 )
 
 // Ridges shows distributions of values: one histogram in each row, above a common axis. Every histogram is as high as its
@@ -58,7 +59,7 @@ func (r *Ridges) SVG() template.HTML {
 		}
 		ys := scale{0, max(most, 1), foot, foot - ridge + room + 2, false}
 		Bars{edges, counts, row.Class}.draw(p, xs, ys)
-		if m := Median(row.Values); finite(m) {
+		if m := numeral.Median(row.Values); finite(m) {
 			p.line(xs.at(m), foot-ridge+room, xs.at(m), foot+4, "median")
 		}
 	}
@@ -152,19 +153,4 @@ func Sample(class string, filled bool) template.HTML {
 		shape = `<path class="mark ` + class + `" d="M9 1H19V11H9z"/>`
 	}
 	return template.HTML(strings.Join([]string{`<svg class="sample" viewBox="0 0 28 12" aria-hidden="true">`, shape, `</svg>`}, ""))
-}
-
-// Median is the median of the finite values; NaN without any.
-func Median(values []float64) float64 { return Quantile(values, .5) }
-
-// Quantile interpolates linearly between the sorted finite values; NaN without any.
-func Quantile(values []float64, q float64) float64 {
-	sorted := sortedFinite(values)
-	if len(sorted) == 0 {
-		return math.NaN()
-	}
-	at := q * float64(len(sorted)-1)
-	i := min(int(at), len(sorted)-1)
-	j := min(i+1, len(sorted)-1)
-	return sorted[i] + (at-float64(i))*(sorted[j]-sorted[i])
 }

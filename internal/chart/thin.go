@@ -2,19 +2,7 @@ package chart
 
 import (
 	"math"
-	"slices"
 )
-
-func sortedFinite(values []float64) []float64 {
-	var f []float64
-	for _, v := range values {
-		if finite(v) {
-			f = append(f, v)
-		}
-	}
-	slices.Sort(f)
-	return f
-}
 
 // Thin keeps about most points of a line at most: the lowest and the highest of each stretch, and both ends. No peak is lost,
 // so the picture looks the same.

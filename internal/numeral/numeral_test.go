@@ -95,3 +95,10 @@ func TestWords(t *testing.T) {
 		}
 	}
 }
+
+func TestQuantiles(t *testing.T) {
+	v := []float64{4, math.NaN(), 1, 3, 2, math.Inf(1)}
+	if Median(v) != 2.5 || Quantile(v, 0) != 1 || Quantile(v, 1) != 4 || Quantile(v, .25) != 1.75 || !math.IsNaN(Median(nil)) {
+		t.Error(Median(v), Quantile(v, 0), Quantile(v, 1), Quantile(v, .25))
+	}
+}

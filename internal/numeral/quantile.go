@@ -1,0 +1,27 @@
+package numeral
+
+import (
+	"math"
+	"slices"
+)
+
+// Median is the median of the finite values; NaN without any.
+func Median(values []float64) float64 { return Quantile(values, .5) }
+
+// Quantile interpolates linearly between the sorted finite values; NaN without any.
+func Quantile(values []float64, q float64) float64 {
+	var sorted []float64
+	for _, v := range values {
+		if !math.IsNaN(v) && !math.IsInf(v, 0) {
+			sorted = append(sorted, v)
+		}
+	}
+	if len(sorted) == 0 {
+		return math.NaN()
+	}
+	slices.Sort(sorted)
+	at := q * float64(len(sorted)-1)
+	i := min(int(at), len(sorted)-1)
+	j := min(i+1, len(sorted)-1)
+	return sorted[i] + (at-float64(i))*(sorted[j]-sorted[i])
+}
