@@ -144,7 +144,7 @@ func (m SMC) CheckWithin(around Around, at string, f *config.Faults) {
 	}
 	if m.Weight != nil {
 		if err := smc.SuitsWeighting(m.path(), m.Weight); err != nil {
-			f.Conflict(in("start", "weight"), "weight %v", err)
+			f.Conflict(in("start", "weight"), "weight %v; leave weight out for the move's own, or take another start", err)
 		}
 	}
 	if m.Combine != nil && m.Combine.NeedsEvidence() {
@@ -156,7 +156,7 @@ func (m SMC) CheckWithin(around Around, at string, f *config.Faults) {
 // checkComparable refuses weights of islands by evidences that are not comparable. in returns the paths of fields in the config.
 func (m SMC) checkComparable(in func(fields ...string) []string, f *config.Faults) {
 	fields, causes := in("combine"), []string(nil)
-	if start := m.start(); !start.drawn && start.name != "" {
+	if start := m.start(); !start.drawn && start.name != "" && (start.init || m.Path.Batches()) { // Check refuses others
 		if start.init {
 			fields = append(fields, "model.init")
 		}

@@ -73,7 +73,8 @@ func (s *Sampler) Step(ctx context.Context, st *State) (Info, error) {
 	return info, nil
 }
 
-// Undo takes back the last Step, which must have succeeded on st: st is as it was before. It can be called once after a Step.
+// Undo takes back the last Step: st is as it was before. It must be called at most once after a Step that succeeded on st, and
+// before Release.
 func (s *Sampler) Undo(st *State) { *st, s.before = s.before, *st }
 
 // step is the algorithm.

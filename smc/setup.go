@@ -218,7 +218,7 @@ func (s *Sampler) checkWeighting() error {
 		err = SuitsMove(s.weighting(), s.Move)
 	}
 	if err != nil {
-		return fmt.Errorf("weighting: %w: want another, or nil for the move's own", err)
+		return fmt.Errorf("weighting: %w; or take another weighting, or nil for the move's own", err)
 	}
 	return nil
 }

@@ -113,7 +113,7 @@ func (TemperedStart) Batches() bool { return true }
 // Evidence is the other path's.
 func (p TemperedStart) Evidence() Evidence { return p.Then.Evidence() }
 
-// Prepares is true until the iteration that reaches the first target, which has made no progress on the other path.
+// Prepares is true up to and including the iteration that reaches the first target, which has made no progress on the other path.
 func (p TemperedStart) Prepares(info Info) bool { return info.Progress == 0 }
 
 // Caption says when likelihoods are scaled.

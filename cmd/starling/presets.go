@@ -63,7 +63,7 @@ func firstComment(text []byte) string {
 }
 
 // presetsListed says where all presets are listed.
-const presetsListed = "starling presets lists the presets"
+const presetsListed = "to list them: starling presets"
 
 // presetText is starling.PresetText, whose error says where all presets are listed.
 func presetText(name string) ([]byte, error) {

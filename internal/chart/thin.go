@@ -1,8 +1,6 @@
 package chart
 
-import (
-	"math"
-)
+import "math"
 
 // Thin keeps about most points of a line at most: the lowest and the highest of each stretch, and both ends. No peak is lost,
 // so the picture looks the same.

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"reflect"
@@ -122,9 +123,10 @@ func (t *table) decode() {
 		t.key(k, t.n.items[i])
 	}
 	for _, s := range t.slots {
-		if s.required && !t.n.unset && (t.n.get(s.name) == nil || t.n.get(s.name).null()) {
+		written := t.n.get(s.name)
+		if s.required && !t.n.unset && (written == nil || written.null()) {
 			t.d.lost[join(t.path, s.name)] = true
-			t.d.fault(t.n, t.path, "needs %s", s.name)
+			t.d.fault(cmp.Or(written, t.n), t.path, "needs %s", s.name)
 		}
 	}
 	for _, c := range t.families {

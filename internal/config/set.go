@@ -45,8 +45,8 @@ func (n *node) set(arg string) *fault {
 			n = n.items[index]
 		case n.table || n.scalar == nil || n.scalar == step:
 			if n.scalar == step { // a part written by its name alone is to have settings
-				*n = node{place: n.place, table: true}
-				n.put(key{step, n.place}, &node{place: n.place, table: true})
+				*n = node{place: here, table: true}
+				n.put(key{step, here}, &node{place: here, table: true})
 			}
 			if n.null() {
 				n.table, n.unset = true, value.null()

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Case is one entry of a file; what Inputs and Expected hold depends on Kind. Numbers in them
-// decode as numeral.Number.
+// Case is one entry of a file; what Inputs and Expected hold depends on Kind. Numbers in them decode as
+// numeral.Number.
 type Case struct {
 	Name, Kind       string
 	Inputs, Expected json.RawMessage

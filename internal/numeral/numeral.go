@@ -1,5 +1,5 @@
-// Package numeral has what is said of numbers: how they are written for readers, such as 60,000 and −0.05 and ∞, and for JSON,
-// and the medians and quantiles that pages and findings show.
+// Package numeral writes numbers for readers, such as 60,000 and −0.05 and ∞, and for JSON. It computes the medians and quantiles
+// that pages and findings show.
 package numeral
 
 import (
