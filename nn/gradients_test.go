@@ -91,6 +91,10 @@ func checkGradient(t *testing.T, net *Net, set *data.Set, theta []float64, r *ra
 		t.Fatal(err)
 	}
 	d := net.Dim()
+	components := min(d, 40)
+	if testing.Short() { // the race detector makes the reference ten times slower
+		components = min(d, 6)
+	}
 	particles := len(theta) / d
 	ll, grad := make([]float64, particles), make([]float64, len(theta))
 	if err := m.LogLik(context.Background(), nil, theta, ll, grad); err != nil {
@@ -109,7 +113,7 @@ func checkGradient(t *testing.T, net *Net, set *data.Set, theta []float64, r *ra
 			t.Fatalf("particle %d: log-likelihood %.9g, reference %.9g", j, ll[j], want)
 		}
 		scale := norm(grad[j*d:(j+1)*d]) / math.Sqrt(float64(d))
-		for range min(d, 40) {
+		for range components {
 			i := r.IntN(d)
 			const h = 1e-6
 			at := own[i]
