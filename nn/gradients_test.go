@@ -93,7 +93,7 @@ func checkGradient(t *testing.T, net *Net, set *data.Set, theta []float64, r *ra
 	d := net.Dim()
 	components := min(d, 40)
 	if testing.Short() { // the race detector makes the reference ten times slower
-		components = min(d, 6)
+		components = min(d, 3)
 	}
 	particles := len(theta) / d
 	ll, grad := make([]float64, particles), make([]float64, len(theta))
