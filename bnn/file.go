@@ -17,6 +17,7 @@ import (
 //
 //	posterior.safetensors   log_weights F64 [J], log_evidence F64 [islands], island I32 [J]
 //	map.safetensors         val_nll F64 [J], chosen I32 []
+//
 // F64 comes first, so that data are aligned to their size. Equal content gives equal bytes.
 
 // WritePosterior writes an ensemble as posterior.safetensors.

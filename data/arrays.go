@@ -42,8 +42,8 @@ func labelsOf(inputs, labels *Array) ([]int32, error) {
 	return labels.Ints()
 }
 
-// NewValues is NewSet for programs with numbers to predict: it makes a set for regression of inputs [n, …], as NewSet, and targets [n] or [n, outputs], floats or
-// integers. Errors name the array and the example.
+// NewValues makes a set for regression. The inputs [n, …] are as in NewSet. The targets [n] or [n, outputs] are floats or integers.
+// Errors name the array and the example.
 func NewValues(name string, inputs, targets *Array) (*Set, error) {
 	s, err := NewInputs(name, inputs)
 	if err != nil {

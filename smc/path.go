@@ -51,7 +51,8 @@ type Path interface {
 	// Curves are the path's own curves in a report, in addition to the curves of every sampler; n is the number of examples.
 	Curves(n int) []Curve
 
-	// Prepares reports whether an iteration leads to the path's first target, so that it says nothing of how the path goes.
+	// Prepares reports whether an iteration only leads to the path's first target. Such iterations do not count where the weights
+	// on the path are judged.
 	Prepares(info Info) bool
 
 	// Caption says what the target of an iteration is, beside a curve of the log evidence so far.

@@ -14,7 +14,7 @@
 //	`yaml:",inline"`              the settings of an embedded struct, or the rows of a family, stand among the struct's own keys
 //	`yaml:"name,beside"`          a setting of a part, written beside the part's name, as in {dense: 8, name: fc1}
 //	`yaml:"jitter,zero"`          a 0 that is written is a value, although there is a default
-//	`yaml:"share,nonzero"`        a 0 that is written is refused, although there may be no default: the number is above 0
+//	`yaml:"share,nonzero"`        a written 0 is refused, also where there is no default
 //	`yaml:"s,required"`           the field has no default: a config must write it
 //	`yaml:"groups,pairs"`         a list of structs of two strings, written as a mapping and kept in order: {noise: noise.npy}
 //	`yaml:"keep" words:"last=-1"` the word stands for the number; several words are separated by commas

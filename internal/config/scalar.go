@@ -64,8 +64,7 @@ func (d *decoder) number(path string, v reflect.Value, n *node, f field, what st
 }
 
 // put sets v to what is written. A zero over a default, or over what the table's own part has, is remembered: it is a fault
-// unless the field takes it or a check says more about it. Where a field has nonzero, so is any zero: without a default the
-// number must be above 0.
+// unless the field takes it or a check says more about it. A field with nonzero refuses every zero, also without a default.
 func (d *decoder) put(path string, v, next reflect.Value, n *node, f field) {
 	if next.IsZero() && !f.zero && (!v.IsZero() || f.nonzero && d.again) {
 		message := n.kind() + " is not allowed here: leave it out for the default"
