@@ -1,6 +1,7 @@
 package method
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 
@@ -31,9 +32,15 @@ type Iteration struct {
 // ReadTrace reads the lines of a run's trace.
 func ReadTrace(lines []runs.TraceLine) ([]TraceLine, error) {
 	trace := make([]TraceLine, len(lines))
+	var text bytes.Buffer
+	for _, l := range lines {
+		text.Write(l.Fields)
+	}
+	d := json.NewDecoder(&text)
+	d.DisallowUnknownFields()
 	for i, l := range lines {
 		t := &trace[i]
-		if err := json.Unmarshal(l.Fields, &t.Iteration); err != nil {
+		if err := d.Decode(&t.Iteration); err != nil {
 			return nil, fmt.Errorf("line %d: %w", i+1, err)
 		}
 		t.Seconds, t.Island, t.K, t.Progress = l.Seconds, l.Part, l.K, l.Progress

@@ -46,8 +46,10 @@ func (Bernoulli) mismatch(p *data.Problem, _ int) (field, message string) {
 	return "", ""
 }
 
-func (Bernoulli) loadTarget(t *tape, lane int, set *data.Set, i int) {
-	t.target[lane] = float32(set.Labels[i])
+func (Bernoulli) loadTargets(t *tape, set *data.Set) {
+	for lane, i := range t.examples[:t.groups*lanes.Lanes] {
+		t.target[lane] = float32(set.Labels[i])
+	}
 }
 
 func (Bernoulli) logLik(t *tape, g int, z, ll, dz []float32) {

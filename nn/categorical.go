@@ -49,8 +49,10 @@ func (Categorical) mismatch(p *data.Problem, outputs int) (field, message string
 	return "", ""
 }
 
-func (Categorical) loadTarget(t *tape, lane int, set *data.Set, i int) {
-	t.labels[lane] = set.Labels[i]
+func (Categorical) loadTargets(t *tape, set *data.Set) {
+	for lane, i := range t.examples[:t.groups*lanes.Lanes] {
+		t.labels[lane] = set.Labels[i]
+	}
 }
 
 func (Categorical) logLik(t *tape, g int, z, ll, dz []float32) {

@@ -82,10 +82,13 @@ func (Gaussian) mismatch(p *data.Problem, outputs int) (field, message string) {
 	return "", ""
 }
 
-func (Gaussian) loadTarget(t *tape, lane int, set *data.Set, i int) {
+func (Gaussian) loadTargets(t *tape, set *data.Set) {
 	k := set.Outputs
-	for o := range k {
-		t.target[(lane/lanes.Lanes*k+o)*lanes.Lanes+lane%lanes.Lanes] = set.Values[i*k+o]
+	for lane, i := range t.examples[:t.groups*lanes.Lanes] {
+		to := t.target[lane/lanes.Lanes*k*lanes.Lanes+lane%lanes.Lanes:]
+		for o, y := range set.Values[i*k : (i+1)*k] {
+			to[o*lanes.Lanes] = y
+		}
 	}
 }
 

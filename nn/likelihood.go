@@ -28,8 +28,8 @@ type Likelihood interface {
 	// mismatch says which field of an Architecture does not suit the targets of a problem, and why; empty where all do.
 	mismatch(p *data.Problem, outputs int) (field, message string)
 
-	// loadTarget puts the target of example i of a set into a lane of the tile.
-	loadTarget(t *tape, lane int, set *data.Set, i int)
+	// loadTargets puts the targets of the tile's examples, which are of that set, into its lanes.
+	loadTargets(t *tape, set *data.Set)
 
 	// logLik sets the log-likelihoods ll of group g for the outputs z of the particles of the pass, and the gradient dz of
 	// the outputs unless it is nil.

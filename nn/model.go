@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/internal/lanes"
@@ -18,10 +17,6 @@ type Model struct {
 	set  *data.Set
 	pool *Pool
 	prog *program
-
-	mu       sync.Mutex
-	tapes    []*tape // free memory of workers
-	partials []*partial
 }
 
 // Pool bounds the threads that models, samplers and predictions given the same pool use together.
@@ -86,7 +81,7 @@ func (m *Model) LogLik(ctx context.Context, rows []int32, theta, ll, grad []floa
 	run := newReduction(m, n, theta, ll, grad)
 	run.each(ctx, func(t *tape, first, count int) {
 		m.load(t, rows, first, count)
-		m.loadTargets(t, rows, first, count)
+		m.net.lik.loadTargets(t, m.set)
 	}, nil)
 	return ctx.Err()
 }
@@ -145,11 +140,14 @@ func exampleAt(rows []int32, i int) int {
 func (m *Model) load(t *tape, rows []int32, first, n int) {
 	t.groups = (n + lanes.Lanes - 1) / lanes.Lanes
 	t.valid = n - (t.groups-1)*lanes.Lanes
+	for lane := range t.groups * lanes.Lanes {
+		t.examples[lane] = exampleAt(rows, first+min(lane, n-1))
+	}
 	size := m.set.Features()
 	for g := range t.groups {
 		var start [lanes.Lanes]int32
 		for l := range start {
-			start[l] = int32(exampleAt(rows, first+min(g*lanes.Lanes+l, n-1)) * size)
+			start[l] = int32(t.examples[g*lanes.Lanes+l] * size)
 		}
 		x := t.out(m.prog.in, g, 0)
 		if m.set.U8 != nil {
@@ -159,51 +157,6 @@ func (m *Model) load(t *tape, rows []int32, first, n int) {
 		}
 	}
 	m.prog.prepare(t)
-}
-
-// takeTape returns memory for at least that many particles.
-func (m *Model) takeTape(particles int) *tape {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if n := len(m.tapes); n > 0 {
-		t := m.tapes[n-1]
-		m.tapes = m.tapes[:n-1]
-		if t.particles >= particles {
-			return t
-		}
-	}
-	return newTape(m.prog, particles)
-}
-
-func (m *Model) returnTape(t *tape) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.tapes = append(m.tapes, t)
-}
-
-func (m *Model) takePartial() *partial {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	n := len(m.partials)
-	if n == 0 {
-		return &partial{}
-	}
-	s := m.partials[n-1]
-	m.partials = m.partials[:n-1]
-	return s
-}
-
-func (m *Model) returnPartial(s *partial) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.partials = append(m.partials, s)
-}
-
-// loadTargets puts the targets of the tile's examples into its lanes.
-func (m *Model) loadTargets(t *tape, rows []int32, first, n int) {
-	for lane := range t.groups * lanes.Lanes {
-		m.net.lik.loadTarget(t, lane, m.set, exampleAt(rows, first+min(lane, n-1)))
-	}
 }
 
 // loss sets the log-likelihood of every lane and, if grad, the gradient of the outputs.

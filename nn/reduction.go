@@ -63,8 +63,8 @@ func (r *reduction) each(ctx context.Context, load func(t *tape, first, count in
 		block, segment := i/r.segments, i%r.segments
 		first := block * r.block
 		count := min(r.block, r.particles-first)
-		t := r.m.takeTape(r.block)
-		defer r.m.returnTape(t)
+		t := r.m.prog.takeTape(r.block)
+		defer r.m.prog.returnTape(t)
 		lanes.Float32s(t.theta[:count*r.m.net.dim], r.theta[first*r.m.net.dim:][:count*r.m.net.dim])
 		var sums *partial
 		if look == nil {
@@ -126,7 +126,7 @@ func (p *program) flush(t *tape, count int, grad []float64) {
 
 // take returns zeroed sums for count particles.
 func (r *reduction) take(count int) *partial {
-	s := r.m.takePartial()
+	s := r.m.prog.takePartial()
 	s.ll = zeroed(s.ll, count)
 	if r.grad != nil {
 		s.grad = zeroed(s.grad, count*r.m.net.dim)
@@ -168,7 +168,7 @@ func (r *reduction) add(block, segment int, s *partial) {
 		if r.next[block]++; r.next[block] == r.segments && r.grad != nil {
 			r.finish(first, len(s.ll))
 		}
-		r.m.returnPartial(s)
+		r.m.prog.returnPartial(s)
 	}
 }
 

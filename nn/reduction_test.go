@@ -4,6 +4,8 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
+	"sync"
 	"testing"
 
 	"github.com/starling-smc/starling/internal/pool"
@@ -102,4 +104,42 @@ func TestSegmentsAddInOrder(t *testing.T) {
 		}
 	}
 	visit(nil, []int{0, 1, 2, 3})
+}
+
+// TestModelsShareMemory: models of one network take each other's memory, also at the same time, and with more particles
+// than it had room for; no call sees what another left there.
+func TestModelsShareMemory(t *testing.T) {
+	layers := []Layer{Conv{Filters: 2, Kernel: [2]int{3, 3}}, ReLU, Flatten{}, Dense{Units: 3}}
+	const each = 4
+	run := func(net *Net, k int) (out []float32, ll, grad []float64) {
+		r := rand.New(rand.NewPCG(7, uint64(k)))
+		set, theta := testSet(net, 40+50*k, false, r), testTheta(net, 1+40*k, r)
+		m, err := NewModel(net, set, pool.New(2))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, ll, grad = make([]float32, 3*(40+50*k)*(1+40*k)), make([]float64, 1+40*k), make([]float64, len(theta))
+		if err := m.Outputs(context.Background(), nil, theta, out); err != nil {
+			t.Error(err)
+		}
+		if err := m.LogLik(context.Background(), nil, theta, ll, grad); err != nil {
+			t.Error(err)
+		}
+		return out, ll, grad
+	}
+	shared := mustNet(t, []int{1, 6, 5}, layers, Categorical{})
+	for k := range each { // more particles each time
+		run(shared, k)
+	}
+	var done sync.WaitGroup
+	for k := range 2 * each {
+		done.Go(func() {
+			out, ll, grad := run(shared, k%each)
+			alone, aloneLL, aloneGrad := run(mustNet(t, []int{1, 6, 5}, layers, Categorical{}), k%each)
+			if !slices.Equal(out, alone) || !slices.Equal(ll, aloneLL) || !slices.Equal(grad, aloneGrad) {
+				t.Errorf("model %d computes other numbers beside models of the same network", k)
+			}
+		})
+	}
+	done.Wait()
 }

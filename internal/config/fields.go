@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // field is a setting of a struct, as its tag describes it.
@@ -21,9 +22,20 @@ type word struct {
 	number float64
 }
 
+// known holds what readFields said of each type: a sampler checks its settings before each of its steps.
+var known sync.Map
+
 // fields lists the settings of a struct type, in order; none if no field has a tag. It panics where a tag is wrong or is
-// missing: that is an error in the program.
+// missing: that is an error in the program. The list must not be changed.
 func fields(t reflect.Type) []field {
+	list, ok := known.Load(t)
+	if !ok {
+		list, _ = known.LoadOrStore(t, readFields(t))
+	}
+	return list.([]field)
+}
+
+func readFields(t reflect.Type) []field {
 	var out []field
 	missing := ""
 	for i := range t.NumField() {
