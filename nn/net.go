@@ -18,6 +18,8 @@ type Net struct {
 
 	once sync.Once
 	prog *program
+
+	spare spare
 }
 
 // Tensor places one named array of parameters in θ: θ[Offset : Offset+Size], row-major in Shape.

@@ -33,8 +33,6 @@ type program struct {
 	rows    []gradRows
 
 	actSize, dySize, laneSize, tmpSize, sharedSize, maskSize, argSize, gradSize int
-
-	spare spare
 }
 
 // copies is how many particles a value holds.

@@ -27,9 +27,6 @@ type reduction struct {
 	ready map[[2]int]*partial // by block and segment
 }
 
-// partial holds the sums of one task.
-type partial struct{ ll, grad []float64 }
-
 // newReduction cuts a call; ll and grad may be nil.
 func newReduction(m *Model, n int, theta, ll, grad []float64) *reduction {
 	r := &reduction{m: m, n: n, theta: theta, ll: ll, grad: grad, particles: len(theta) / m.net.dim, ready: map[[2]int]*partial{}}
@@ -63,8 +60,8 @@ func (r *reduction) each(ctx context.Context, load func(t *tape, first, count in
 		block, segment := i/r.segments, i%r.segments
 		first := block * r.block
 		count := min(r.block, r.particles-first)
-		t := r.m.prog.takeTape(r.block)
-		defer r.m.prog.returnTape(t)
+		t := r.m.net.spare.tape(r.m.prog, r.block)
+		defer r.m.net.spare.returnTape(t)
 		lanes.Float32s(t.theta[:count*r.m.net.dim], r.theta[first*r.m.net.dim:][:count*r.m.net.dim])
 		var sums *partial
 		if look == nil {
@@ -126,7 +123,7 @@ func (p *program) flush(t *tape, count int, grad []float64) {
 
 // take returns zeroed sums for count particles.
 func (r *reduction) take(count int) *partial {
-	s := r.m.prog.takePartial()
+	s := r.m.net.spare.partial()
 	s.ll = zeroed(s.ll, count)
 	if r.grad != nil {
 		s.grad = zeroed(s.grad, count*r.m.net.dim)
@@ -168,7 +165,7 @@ func (r *reduction) add(block, segment int, s *partial) {
 		if r.next[block]++; r.next[block] == r.segments && r.grad != nil {
 			r.finish(first, len(s.ll))
 		}
-		r.m.prog.returnPartial(s)
+		r.m.net.spare.returnPartial(s)
 	}
 }
 

@@ -1,10 +1,6 @@
 package nn
 
-import (
-	"sync"
-
-	"github.com/starling-smc/starling/internal/lanes"
-)
+import "github.com/starling-smc/starling/internal/lanes"
 
 const (
 	tileGroups   = 4                        // groups of 16 examples in a tile
@@ -56,52 +52,6 @@ func newTape(p *program, particles int) *tape {
 		target: lanes.Make(tileExamples * max(1, p.outputs)),
 		ll:     lanes.Make(tileExamples * p.batch),
 	}
-}
-
-// spare is memory that no worker uses now. All models of a network share it: scores after each step of a sampler then take
-// the memory of its moves.
-type spare struct {
-	mu       sync.Mutex
-	tapes    []*tape
-	partials []*partial
-}
-
-// takeTape returns memory for at least that many particles.
-func (p *program) takeTape(particles int) *tape {
-	p.spare.mu.Lock()
-	defer p.spare.mu.Unlock()
-	if n := len(p.spare.tapes); n > 0 {
-		t := p.spare.tapes[n-1]
-		p.spare.tapes = p.spare.tapes[:n-1]
-		if t.particles >= particles {
-			return t
-		}
-	}
-	return newTape(p, particles)
-}
-
-func (p *program) returnTape(t *tape) {
-	p.spare.mu.Lock()
-	defer p.spare.mu.Unlock()
-	p.spare.tapes = append(p.spare.tapes, t)
-}
-
-func (p *program) takePartial() *partial {
-	p.spare.mu.Lock()
-	defer p.spare.mu.Unlock()
-	n := len(p.spare.partials)
-	if n == 0 {
-		return &partial{}
-	}
-	s := p.spare.partials[n-1]
-	p.spare.partials = p.spare.partials[:n-1]
-	return s
-}
-
-func (p *program) returnPartial(s *partial) {
-	p.spare.mu.Lock()
-	defer p.spare.mu.Unlock()
-	p.spare.partials = append(p.spare.partials, s)
 }
 
 // out is the activation of particle b of the pass in group g.
