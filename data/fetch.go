@@ -122,32 +122,17 @@ func unpack(ctx context.Context, archive, folder, dir string, pins []pin, missin
 	return nil
 }
 
-// place writes a file of an archive under a temporary name, checks its content, and renames it.
-func (p pin) place(r io.Reader, dir string) (err error) {
-	path := filepath.Join(dir, filepath.FromSlash(p.file))
-	out, err := os.Create(path + partial)
-	if err != nil {
-		return err
-	}
-	defer func() {
+// place writes a file of an archive. The file appears in its place once it is whole and its content is right.
+func (p pin) place(r io.Reader, dir string) error {
+	return ckpt.Replace(filepath.Join(dir, filepath.FromSlash(p.file)), "", func(w io.Writer) error {
+		h := sha256.New()
+		n, err := io.Copy(io.MultiWriter(w, h), io.LimitReader(r, p.size+1))
 		if err != nil {
-			out.Close()
-			os.Remove(out.Name())
+			return err
 		}
-	}()
-	h := sha256.New()
-	n, err := io.Copy(io.MultiWriter(out, h), io.LimitReader(r, p.size+1))
-	if err != nil {
-		return err
-	}
-	if n != p.size {
-		return fmt.Errorf("%s: %w: not %s bytes", p.file, ErrContent, thousands(uint64(p.size)))
-	}
-	if err := p.compareTo(p.file, h.Sum(nil)); err != nil {
-		return err
-	}
-	if err := errors.Join(out.Sync(), out.Close()); err != nil {
-		return err
-	}
-	return ckpt.Rename(out.Name(), path)
+		if n != p.size {
+			return fmt.Errorf("%s: %w: not %s bytes", p.file, ErrContent, thousands(uint64(p.size)))
+		}
+		return p.compareTo(p.file, h.Sum(nil))
+	})
 }

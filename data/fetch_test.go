@@ -170,7 +170,7 @@ func TestFetchArchive(t *testing.T) {
 		{name: "all are there", there: map[string]string{"cifar10/one.bin": "one", "cifar10/two.bin": "two"}},
 		{name: "all are there as unpacked", there: map[string]string{"batches/one.bin": "one", "batches/two.bin": "two"}},
 		{name: "one is wrong", there: map[string]string{"batches/one.bin": "eins"}, err: "batches/one.bin: wrong content: more than 3 bytes"},
-		{name: "interrupted while unpacking", there: map[string]string{"cifar10/.a.tar.gz": string(tarball(t, good...)), "cifar10/one.bin.part": "o"}},
+		{name: "interrupted while unpacking", there: map[string]string{"cifar10/.a.tar.gz": string(tarball(t, good...))}},
 		{name: "lacks a file", archive: tarball(t, good[:3]...), err: "has no batches/two.bin", asked: true},
 		{name: "a link in a file's place", archive: tarball(t, member{"batches/one.bin", tar.TypeSymlink, "/etc/hosts"}, good[4]), err: "has no batches/one.bin", asked: true},
 		{name: "a file is too long", archive: tarball(t, member{"batches/one.bin", tar.TypeReg, "onetwo"}), err: "cifar10/one.bin: wrong content: not 3 bytes", asked: true},
@@ -245,5 +245,31 @@ func TestFetchInterrupted(t *testing.T) {
 	list, err := Verify("mnist", dir)
 	if err != nil || list[0].State != Missing || list[0].Why != "5 of 10 bytes are left of an interrupted download" {
 		t.Errorf("%+v, %v", list, err)
+	}
+}
+
+// TestFetchFollowsNoLink: links under the names that a download takes lead nowhere, so that no file behind them is written.
+func TestFetchFollowsNoLink(t *testing.T) {
+	archive := tarball(t, member{"batches/one.bin", tar.TypeReg, "one"})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.Write(archive) }))
+	defer server.Close()
+	remote := Remote{URLs: []string{server.URL}, Size: int64(len(archive)), SHA256: sumOf(archive)}
+	for _, link := range []string{"one.bin.part", "a.tar.gz.part", "a.tar.gz.lock"} {
+		small(t, "cifar10", []pin{text("cifar10/one.bin", "one")}, []download{{"cifar10/a.tar.gz", "batches", remote}})
+		dir := t.TempDir()
+		mine, folder := filepath.Join(dir, "mine"), filepath.Join(dir, "cifar10")
+		if err := errors.Join(os.WriteFile(mine, []byte("my text"), 0o666), os.Mkdir(folder, 0o777)); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(mine, filepath.Join(folder, link)); err != nil {
+			t.Skip(err)
+		}
+		_, err := Fetch(t.Context(), "cifar10", dir, client(fetch.Client{}))
+		if refused := err != nil; refused != (link != "one.bin.part") || refused && !strings.Contains(err.Error(), link) {
+			t.Errorf("%s: %v", link, err)
+		}
+		if text, _ := os.ReadFile(mine); string(text) != "my text" {
+			t.Errorf("%s: the file behind it now holds %q", link, text)
+		}
 	}
 }

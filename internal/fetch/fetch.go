@@ -22,6 +22,7 @@ import (
 
 	"github.com/starling-smc/starling/internal/ckpt"
 	"github.com/starling-smc/starling/internal/lock"
+	"github.com/starling-smc/starling/internal/regular"
 )
 
 // Part is the suffix of a file that is not complete yet.
@@ -112,10 +113,7 @@ type diskError struct{ error }
 func (e diskError) Unwrap() error { return e.error }
 
 func openPart(path string, want File) (*part, error) {
-	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s: is not a regular file", path)
-	}
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
+	file, err := regular.Create(path, os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return nil, err
 	}

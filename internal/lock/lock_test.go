@@ -121,3 +121,58 @@ func TestOneAtATime(t *testing.T) {
 		t.Errorf("taken %d times, %d of them while another had it", taken.Load(), twice.Load())
 	}
 }
+
+// TestForeign: what lies in the place of a lock file and is none, or is reached through a link, stays as it is. The error says
+// what to do.
+func TestForeign(t *testing.T) {
+	for name, make := range map[string]func(path, mine string) error{
+		"symbolic link":       func(path, mine string) error { return os.Symlink(mine, path) },
+		"dangling link":       func(path, mine string) error { return os.Symlink(mine+".none", path) },
+		"hard link":           func(path, mine string) error { return os.Link(mine, path) },
+		"text":                func(path, mine string) error { return os.WriteFile(path, []byte("mine"), 0o666) },
+		"number of 21 digits": func(path, mine string) error { return os.WriteFile(path, []byte(strings.Repeat("1", 21)), 0o666) },
+		"folder in its place": func(path, mine string) error { return os.Mkdir(path, 0o777) },
+		"link to a lock of ours": func(path, mine string) error {
+			return errors.Join(os.WriteFile(mine+".lock", []byte("12"), 0o666), os.Symlink(mine+".lock", path))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			path, mine := filepath.Join(dir, "lock"), filepath.Join(dir, "mine")
+			if err := errors.Join(os.WriteFile(mine, []byte("my text"), 0o666), make(path, mine)); err != nil {
+				t.Skip(err)
+			}
+			before, _ := os.ReadFile(path)
+			l, err := Take(path)
+			if err == nil || l.Held() || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "move it away") {
+				t.Errorf("taken: %v", err)
+			}
+			if after, _ := os.ReadFile(path); string(after) != string(before) {
+				t.Errorf("%q has become %q", before, after)
+			}
+			if text, _ := os.ReadFile(mine); string(text) != "my text" {
+				t.Errorf("the user's file now holds %q", text)
+			}
+			if _, err := os.Lstat(mine + ".none"); err == nil {
+				t.Error("a file was made behind a link")
+			}
+			if _, err := os.Lstat(path); err != nil {
+				t.Errorf("it was removed: %v", err)
+			}
+		})
+	}
+}
+
+// TestForeignMeanwhile: a file that takes the place of the lock file between its check and its locking is not written to.
+func TestForeignMeanwhile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	if err := os.WriteFile(path, []byte("mine"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := sign(path); !errors.Is(err, errForeign) {
+		t.Errorf("signed: %v", err)
+	}
+	if text, _ := os.ReadFile(path); string(text) != "mine" {
+		t.Errorf("it now holds %q", text)
+	}
+}
