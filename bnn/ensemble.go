@@ -102,8 +102,8 @@ func (e *Ensemble) check() error {
 	}
 	last := int32(-1)
 	for i, p := range e.Island {
-		if p < last || p > last+1 {
-			return fmt.Errorf("particle %d follows island %d with %d; islands are numbered from 0, in order", i, last, p)
+		if p < max(last, 0) || p > last+1 {
+			return fmt.Errorf("particle %d is of island %d, after %d islands: want islands numbered from 0, in order", i, p, last+1)
 		}
 		last = p
 	}

@@ -169,7 +169,17 @@ func TestReadPosteriorErrors(t *testing.T) {
 		"islands": {func(a tensors) tensors {
 			a[6].Data = append([]byte{1}, a[6].Data[1:]...)
 			return a
-		}, "island"},
+		}, "particle 0 is of island 1, after 0 islands"},
+		"island -1": {func(a tensors) tensors {
+			for i := range a[6].Data[:8] {
+				a[6].Data[i] = 0xff
+			}
+			a[1] = floats("log_evidence", []float64{0})
+			for i := range a[6].Data[8:] {
+				a[6].Data[8+i] = 0
+			}
+			return a
+		}, "particle 0 is of island -1, after 0 islands"},
 		"NaN parameter": {func(a tensors) tensors {
 			a[4].Data = append([]byte{0, 0, 0xc0, 0x7f}, a[4].Data[4:]...)
 			return a

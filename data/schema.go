@@ -1,11 +1,12 @@
 package data
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/starling-smc/starling/internal/jsontext"
 )
 
 // Schema says how files become a network's inputs and targets, and how predictions are turned back into the target's units.
@@ -55,10 +56,11 @@ func (s *Schema) fitTargets(name string, n int, row func(i int, dst []float64)) 
 	return nil
 }
 
-// DecodeSchema reads a Schema that encoding/json wrote.
+// DecodeSchema reads a Schema that encoding/json wrote. A key that a Schema does not have is an error: a misspelt one would
+// otherwise change predictions without a word.
 func DecodeSchema(raw []byte) (*Schema, error) {
 	s := new(Schema)
-	if err := json.Unmarshal(raw, s); err != nil {
+	if err := jsontext.Read(raw, s); err != nil {
 		return nil, err
 	}
 	return s, s.check()

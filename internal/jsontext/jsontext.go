@@ -39,10 +39,11 @@ func Object(n int, member func(i int) (name string, value any)) ([]byte, error) 
 	return append(b, '}'), nil
 }
 
-// Members calls read for each member of a JSON object in its order, with a decoder that stands before the value. read must
-// decode the value.
+// Members calls read for each member of a JSON object in its order, with a decoder that stands before the value and refuses
+// unknown keys. read must decode the value.
 func Members(object []byte, read func(name string, value *json.Decoder) error) error {
 	d := json.NewDecoder(bytes.NewReader(object))
+	d.DisallowUnknownFields()
 	if begin, err := d.Token(); err != nil || begin != json.Delim('{') {
 		return errors.Join(fmt.Errorf("%.20s is not a JSON object", object), err)
 	}
