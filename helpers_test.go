@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -167,6 +168,15 @@ func save(t testing.TB, file string, text []byte) {
 	if err := os.WriteFile(file, text, 0o666); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// rewrite changes a file of a finished run, and the manifest too, so that the run seems to have written it.
+func rewrite(t *testing.T, dir, file string, text []byte) {
+	t.Helper()
+	save(t, filepath.Join(dir, file), text)
+	listed := regexp.MustCompile(`("` + regexp.QuoteMeta(file) + `": )"[0-9a-f]{64}"`)
+	manifest := listed.ReplaceAll(read(t, dir, manifestFile), fmt.Appendf(nil, `$1"%x"`, sha256.Sum256(text)))
+	save(t, filepath.Join(dir, manifestFile), testkit.Seal(manifest))
 }
 
 // regression is a small run that predicts numbers.

@@ -213,7 +213,7 @@ func TestInitErrors(t *testing.T) {
 	}
 	for file, reason := range map[string]string{
 		"absent.safetensors":  "model.init: stat absent.safetensors: no such file",
-		folder:                "is not a file",
+		folder:                "is not a regular file but a folder",
 		text:                  "is it the right file?",
 		"gelu-inputs.npy":     "is it the right file?",
 		"yes.safetensors":     "model.init: yes.safetensors: tensor fc1.weight [32 6] of the network (layer 0, dense) is not in the file; nearest is ",

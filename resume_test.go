@@ -219,16 +219,16 @@ func TestRefusedToGoOn(t *testing.T) {
 		"method": {spec: trees(t, "method={mcmc: {chains: 3}}"), target: new(*OtherRunError), want: []string{
 			"method.mcmc.chains: 3, but the run was begun without it", "method.mcmc.move.hmc.accept", "\n… and "}},
 		"version": {spec: spec, file: manifestFile, change: func(b []byte) []byte {
-			return bytes.Replace(b, []byte(`"version": "`), []byte(`"version": "9.`), 1)
+			return testkit.Seal(bytes.Replace(b, []byte(`"version": "`), []byte(`"version": "9.`), 1))
 		}, target: new(*OtherRunError), want: []string{"begun by starling 9." + version + ", this is " + version}},
 		"data": {spec: spec, file: manifestFile, change: func(b []byte) []byte {
-			return bytes.Replace(b, []byte(`"train": "`), []byte(`"train": "0`), 1)
+			return testkit.Seal(bytes.Replace(b, []byte(`"train": "`), []byte(`"train": "0`), 1))
 		}, target: new(*OtherRunError), want: []string{"train examples are not those of the run"}},
 		"manifest": {spec: spec, file: manifestFile, change: func(b []byte) []byte { return b[:len(b)/2] }, target: &bad, want: []string{manifestFile}},
 		"trace": {spec: spec, file: traceFile, change: func(b []byte) []byte {
 			_, rest, _ := bytes.Cut(b, []byte("\n"))
 			return rest
-		}, target: &bad, want: []string{traceFile + ": it lacks k 1 of island"}},
+		}, target: &bad, want: []string{traceFile + " is not as the run wrote it"}},
 	} {
 		here := filepath.Join(t.TempDir(), "run")
 		if err := os.CopyFS(here, os.DirFS(dir)); err != nil {

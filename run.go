@@ -2,12 +2,10 @@ package starling
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/starling-smc/starling/bnn"
@@ -73,20 +71,22 @@ type Run struct {
 	Trace    []TraceLine
 	Findings []Finding
 	eval.Ensembles
+
+	record *runs.Record
 }
 
 // Notes returns the findings in plain words, without those that only pages show.
 func (r *Run) Notes() []string { return notes(r.Findings) }
 
 // OpenRun reads the folder of a finished run. If there is no finished run, the error is a *NotDoneError, which says how to
-// resume a run that was begun. If a file is damaged, missing or inconsistent with the others, it is a *DataError that names
-// the file.
+// resume a run that was begun. If a file is damaged, missing or inconsistent with the others, or is not the one that the run
+// wrote, it is a *DataError that names the file.
 func OpenRun(dir string) (*Run, error) {
 	record, err := runs.Read(dir, fits)
 	if err != nil {
 		return nil, damage(err)
 	}
-	r := &Run{Dir: dir, Manifest: record.Manifest}
+	r := &Run{Dir: dir, Manifest: record.Manifest, record: record}
 	damaged := func(file string, err error) error {
 		return &DataError{fmt.Errorf("%s: %w", filepath.Join(dir, file), err)}
 	}
@@ -105,8 +105,8 @@ func OpenRun(dir string) (*Run, error) {
 		}
 	}
 	if len(r.Manifest.Findings) > 0 {
-		if err := json.Unmarshal(r.Manifest.Findings, &r.Findings); err != nil {
-			return nil, damaged("manifest.json", err)
+		if err := jsontext.Read(r.Manifest.Findings, &r.Findings); err != nil {
+			return nil, damaged("manifest.json", fmt.Errorf("findings: %w", err))
 		}
 	}
 	for _, f := range []struct {
@@ -116,9 +116,9 @@ func OpenRun(dir string) (*Run, error) {
 		if f.name == restartsFile && r.Spec.MAP == nil {
 			continue
 		}
-		text, err := os.ReadFile(filepath.Join(dir, f.name))
+		text, err := record.File(f.name)
 		if err != nil {
-			return nil, &DataError{err}
+			return nil, damage(err)
 		}
 		if err := f.read(text); err != nil {
 			return nil, damaged(f.name, err)
@@ -146,17 +146,20 @@ func (r *Run) readRestarts(text []byte) (err error) {
 
 // ReadMetrics reads the scores that the run wrote when it was done: metrics.json. The error is a *DataError.
 func (r *Run) ReadMetrics() (*eval.Metrics, error) {
-	path := filepath.Join(r.Dir, metricsFile)
-	text, err := os.ReadFile(path)
+	text, err := r.record.File(metricsFile)
 	if err != nil {
-		return nil, &DataError{err}
+		return nil, damage(err)
 	}
 	m := new(eval.Metrics)
-	if err := json.Unmarshal(text, m); err != nil {
-		return nil, &DataError{fmt.Errorf("%s: %w", path, err)}
+	if err := jsontext.Read(text, m); err != nil {
+		return nil, &DataError{fmt.Errorf("%s: %w", filepath.Join(r.Dir, metricsFile), err)}
 	}
 	return m, nil
 }
+
+// VerifyRun compares every file of a run's folder with its checksum. Of a run that is not done, it checks what the run would
+// go on from. Errors are those of OpenRun, but no file's fault is an error.
+func VerifyRun(dir string) (*Verification, error) { return runs.Verify(dir, fits) }
 
 // Differs returns an error that lists the values in which a resolved Spec differs from the run's; nil if none differ but the
 // name.

@@ -143,14 +143,14 @@ func TestOpenRunErrors(t *testing.T) {
 	_, other := kept(t, regression(t, "inputs"))
 	for _, file := range []string{schemaFile, posteriorFile} {
 		whole := read(t, dir, file)
-		save(t, filepath.Join(dir, file), read(t, other, file))
+		rewrite(t, dir, file, read(t, other, file))
 		var bad *DataError
 		if _, err := OpenRun(dir); !errors.As(err, &bad) || !strings.Contains(err.Error(), file+": ") {
 			t.Errorf("%s of another run: %T %v", file, err, err)
 		}
-		save(t, filepath.Join(dir, file), whole)
+		rewrite(t, dir, file, whole)
 	}
-	save(t, filepath.Join(dir, manifestFile), bytes.Replace(read(t, dir, manifestFile), []byte(`"train": "`), []byte(`"train": "0`), 1))
+	save(t, filepath.Join(dir, manifestFile), testkit.Seal(bytes.Replace(read(t, dir, manifestFile), []byte(`"train": "`), []byte(`"train": "0`), 1)))
 	run, err := OpenRun(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -186,12 +186,12 @@ func TestOpenNotDone(t *testing.T) {
 	want("a run that is done, without a config", configFile, false)
 	statuses := []string{runs.Running, runs.Interrupted, runs.Failed}
 	for _, status := range statuses {
-		put(manifestFile, `{"status": "`+status+`"}`)
-		want(status+", without a config", "is "+status+" and has lost its config: open "+filepath.Join(dir, configFile), true)
+		put(manifestFile, string(testkit.Seal([]byte(`{"kind": "fit", "status": "`+status+`", "checksum": ""}`))))
+		want(status+", without a config", "is "+status+" and has lost its config: stat "+filepath.Join(dir, configFile), true)
 	}
 	put(configFile, config)
 	for _, status := range statuses {
-		put(manifestFile, `{"status": "`+status+`"}`)
+		put(manifestFile, string(testkit.Seal([]byte(`{"kind": "fit", "status": "`+status+`", "checksum": ""}`))))
 		want(status, "is "+status+"; to go on with it: starling fit", true)
 	}
 	put(configFile, "an older: one")
@@ -207,16 +207,20 @@ func TestOpenNotDone(t *testing.T) {
 	}
 }
 
-// TestMetricsErrors: metrics that are damaged or missing are named. (TestRunFolder reads good ones of every kind.)
+// TestMetricsErrors: metrics that are damaged, misspelt or missing are named. (TestRunFolder reads good ones of every kind.)
 func TestMetricsErrors(t *testing.T) {
-	r := &Run{Dir: t.TempDir()}
-	for _, text := range []string{"", "[]", `{"nll": "much"}`, `{"groups": 3}`, `{"groups": [1]}`, `{"groups": {"correct": 1}}`, `{"spread": {"test": {"n": "1"}}}`} {
-		if text != "" {
-			save(t, filepath.Join(r.Dir, metricsFile), []byte(text))
+	_, dir := kept(t, trees(t))
+	whole := string(read(t, dir, metricsFile))
+	for _, text := range []string{"", "[]", `{"nll": "much"}`, `{"groups": 3}`, `{"groups": [1]}`, `{"groups": {"correct": 1}}`, `{"spread": {"test": {"n": "1"}}}`,
+		strings.Replace(whole, `"nll"`, `"nl"`, 1), strings.Replace(whole, `"auroc"`, `"aurok"`, 1), whole + "{}"} {
+		rewrite(t, dir, metricsFile, []byte(text))
+		run, err := OpenRun(dir)
+		if err != nil {
+			t.Fatal(err)
 		}
 		var bad *DataError
-		if _, err := r.ReadMetrics(); !errors.As(err, &bad) || !strings.Contains(err.Error(), metricsFile) {
-			t.Errorf("%q: %v", text, err)
+		if _, err := run.ReadMetrics(); !errors.As(err, &bad) || !strings.Contains(err.Error(), metricsFile) {
+			t.Errorf("%.40q: %v", text, err)
 		}
 	}
 }
@@ -261,7 +265,7 @@ func TestOpenTrace(t *testing.T) {
 			{"one that has a third island", append(slices.Clone(whole), strings.ReplaceAll(strings.Join(whole[second:], ""), `"island":1`, `"island":2`)), false},
 			{"one whose first line is of another kind", append([]string{strings.Replace(whole[0], `"ess":`, `"ess":"much","was":`, 1)}, whole[1:]...), false},
 		} {
-			save(t, filepath.Join(dir, traceFile), []byte(strings.Join(c.trace, "")))
+			rewrite(t, dir, traceFile, []byte(strings.Join(c.trace, "")))
 			var bad *DataError
 			_, err := OpenRun(dir)
 			if c.ok != (err == nil) || err != nil && (!errors.As(err, &bad) || !strings.Contains(err.Error(), filepath.Join(dir, traceFile)+": ")) {

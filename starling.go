@@ -98,6 +98,8 @@ type (
 	Manifest = runs.Manifest
 	// Folder is a run's folder, taken by this process.
 	Folder = runs.Folder
+	// Verification is what VerifyRun finds about a run's files.
+	Verification = runs.Verification
 	// ConfigError lists the faults of a Spec, each with its place in the config.
 	ConfigError = config.Error
 	// NotDoneError is OpenRun's error where there is no finished run.

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/starling-smc/starling"
+	"github.com/starling-smc/starling/internal/testkit"
 	"github.com/starling-smc/starling/mcmc"
 	"github.com/starling-smc/starling/method"
 	"github.com/starling-smc/starling/uq"
@@ -274,17 +275,17 @@ func TestReadAnother(t *testing.T) {
 func TestReadUnfinished(t *testing.T) {
 	dir := t.TempDir()
 	var unfinished *starling.NotDoneError
-	for _, manifest := range []string{"", `{"status": "running"}`, `{"status": "interrupted"}`} {
+	for _, manifest := range []string{"", `{"kind": "fit", "status": "running", "checksum": ""}`, `{"kind": "fit", "status": "interrupted", "checksum": ""}`} {
 		if manifest != "" {
 			os.WriteFile(dir+"/metrics.json", []byte("{}"), 0o666)
 			os.WriteFile(dir+"/config.yaml", []byte("{}"), 0o666)
-			os.WriteFile(dir+"/manifest.json", []byte(manifest), 0o666)
+			os.WriteFile(dir+"/manifest.json", testkit.Seal([]byte(manifest)), 0o666)
 		}
 		if _, err := DataAnnealing.Read(dir, DataAnnealing.Cells[0], 1, false); !errors.As(err, &unfinished) {
 			t.Errorf("manifest %q: %v", manifest, err)
 		}
 	}
-	os.WriteFile(dir+"/manifest.json", []byte(`{"status": "done"}`), 0o666)
+	os.WriteFile(dir+"/manifest.json", testkit.Seal([]byte(`{"kind": "fit", "status": "done", "files": {"config.yaml": ""}, "checksum": ""}`)), 0o666)
 	if _, err := DataAnnealing.Read(dir, DataAnnealing.Cells[0], 1, false); err == nil || errors.As(err, &unfinished) {
 		t.Errorf("a run that is done and lacks its files: %v", err)
 	}

@@ -8,7 +8,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"os"
+	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -18,6 +18,7 @@ import (
 	"github.com/starling-smc/starling/eval"
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/pool"
+	"github.com/starling-smc/starling/internal/regular"
 	"github.com/starling-smc/starling/mcmc"
 	"github.com/starling-smc/starling/method"
 	"github.com/starling-smc/starling/nn"
@@ -213,12 +214,7 @@ func (m *Model) ReadInit(net *nn.Net) (theta []float64, sum string, err error) {
 	if m.Init == "" {
 		return nil, "", nil
 	}
-	if info, err := os.Stat(m.Init); err != nil {
-		return nil, "", err
-	} else if !info.Mode().IsRegular() {
-		return nil, "", fmt.Errorf("%s is not a file", m.Init)
-	}
-	file, err := os.ReadFile(m.Init)
+	file, err := regular.Read(m.Init, math.MaxInt64)
 	if err != nil {
 		return nil, "", err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/starling-smc/starling"
+	"github.com/starling-smc/starling/internal/regular"
 	"github.com/starling-smc/starling/internal/spelling"
 	"github.com/starling-smc/starling/method"
 )
@@ -141,9 +142,12 @@ func spent(began time.Time) string {
 	return text
 }
 
+// mostConfig is the largest size of a config file, in bytes.
+const mostConfig = 1 << 20
+
 // readSpec reads a config file, or else the preset of that name.
 func readSpec(name string, set []string) (starling.Spec, error) {
-	text, err := os.ReadFile(name)
+	text, err := regular.Read(name, mostConfig)
 	switch {
 	case err == nil:
 		return starling.ParseSpec(name, text, set...)

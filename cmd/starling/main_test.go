@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/starling-smc/starling/internal/ckpt"
 )
 
 func TestMain(m *testing.M) {
@@ -64,6 +66,8 @@ func TestScripts(t *testing.T) {
 			"interrupt": interrupt,
 			"killed":    killed,
 			"damage":    damage,
+			"flip":      flip,
+			"samestate": sameState,
 			"smalldisk": smallDisk,
 			"serve":     serve,
 			"await":     await,
@@ -169,4 +173,25 @@ func damage(ts *testscript.TestScript, neg bool, args []string) {
 	b, err := os.ReadFile(ts.MkAbs(args[0]))
 	ts.Check(err)
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), b[:len(b)/2], 0o666))
+}
+
+// flip FILE: changes the lowest bit of the byte in its middle.
+func flip(ts *testscript.TestScript, neg bool, args []string) {
+	b, err := os.ReadFile(ts.MkAbs(args[0]))
+	ts.Check(err)
+	b[len(b)/2] ^= 1
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), b, 0o666))
+}
+
+// samestate A B: two checkpoints are the same but for the sums of the trace, whose lines have times.
+func sameState(ts *testscript.TestScript, neg bool, args []string) {
+	var states [2][]byte
+	for i := range states {
+		b, err := os.ReadFile(ts.MkAbs(args[i]))
+		ts.Check(err)
+		states[i] = ckpt.Without(b, "trace")
+	}
+	if !bytes.Equal(states[0], states[1]) {
+		ts.Fatalf("%s and %s differ", args[0], args[1])
+	}
 }

@@ -190,6 +190,26 @@ func NewDecoder(b []byte, kind string) (*Decoder, error) {
 	return d, d.err
 }
 
+// Without returns a copy of a container in which the data of one section are zero, with the checksum of that. It is for
+// comparisons: a section may hold what differs between runs that are otherwise the same, such as times. Bytes that are no
+// container are returned as they are.
+func Without(b []byte, name string) []byte {
+	out := bytes.Clone(b)
+	for rest := out[min(headerSize, len(out)):]; len(rest) >= sectionHeader; {
+		n, m := uint64(binary.LittleEndian.Uint32(rest[4:])>>8), binary.LittleEndian.Uint64(rest[8:])
+		if left := uint64(len(rest) - sectionHeader); n > left || m > left-n {
+			break
+		}
+		whole := rest[:sectionHeader+n+m]
+		if string(whole[sectionHeader:sectionHeader+n]) == name {
+			clear(whole[sectionHeader+n:])
+			binary.LittleEndian.PutUint32(whole, crc32.Checksum(whole[4:], castagnoli))
+		}
+		rest = rest[len(whole):]
+	}
+	return out
+}
+
 // Err returns the first fault that the methods below met: a section is missing, or has another type or length than the
 // reader wants.
 func (d *Decoder) Err() error { return d.err }

@@ -219,3 +219,27 @@ func FuzzDecode(f *testing.F) {
 		d.Ints("n", &n)
 	})
 }
+
+// TestWithout: containers that differ in one section are the same without it, and no others are.
+func TestWithout(t *testing.T) {
+	container := func(state, times string) []byte {
+		e := NewEncoder("test")
+		e.Bytes("state", []byte(state))
+		e.Bytes("times", []byte(times))
+		e.Ints("more", 3)
+		return e.Encode()
+	}
+	a, b := container("state", "10:15"), container("state", "11:20")
+	before := bytes.Clone(a)
+	if bytes.Equal(a, b) || !bytes.Equal(Without(a, "times"), Without(b, "times")) || !bytes.Equal(a, before) {
+		t.Error("the section still differs, or the container was changed")
+	}
+	if d, err := NewDecoder(Without(a, "times"), "test"); err != nil || string(d.Bytes("state")) != "state" {
+		t.Errorf("it is no container any more: %v", err)
+	}
+	for _, other := range [][]byte{container("State", "10:15"), container("state", "10:1"), a[:len(a)-1], a[:20], nil} {
+		if bytes.Equal(Without(a, "times"), Without(other, "times")) {
+			t.Errorf("%q is taken for the same", other)
+		}
+	}
+}

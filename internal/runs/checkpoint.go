@@ -13,11 +13,27 @@ import (
 )
 
 // checkpoint is the state that a run resumes from: the identity of the run and the state of each of its parts. It holds no
-// times, so a run's last checkpoint has the same bytes however often the run was stopped.
+// times, so a run's last checkpoint has the same bytes however often the run was stopped, except for the sums of the trace:
+// the lines of the trace have times.
 type checkpoint struct {
 	identity
+	trace  sum           // of the trace's file when the checkpoint was written
+	sorted sum           // at the end of a phase: of the trace as Finish writes it, part by part; otherwise the zero sum
 	phases []*savedPhase // in the order in which they began
 }
+
+// upTo returns the beginning of the trace's file that the checkpoint was written after.
+func (c *checkpoint) upTo(text []byte) ([]byte, error) {
+	for _, s := range []sum{c.trace, c.sorted} {
+		if s.begins(text) {
+			return text[:s.bytes], nil
+		}
+	}
+	return nil, errTrace
+}
+
+// errTrace is the error for a trace that was damaged or cut after the checkpoint was written.
+var errTrace = errors.New("up to this checkpoint, " + traceFile + " is not as the run wrote it")
 
 // savedPhase is a phase in a checkpoint.
 type savedPhase struct {
@@ -36,7 +52,7 @@ type identity struct {
 	init              string            // checksum of the file from which the work starts
 }
 
-const checkpointKind = "starling.Checkpoint/2"
+const checkpointKind = "starling.Checkpoint/3"
 
 // writeTo writes a container of package ckpt.
 func (c *checkpoint) writeTo(w io.Writer) error {
@@ -51,6 +67,7 @@ func (c *checkpoint) writeTo(w io.Writer) error {
 	e.Bytes("config", c.config)
 	e.Bytes("data", sums)
 	e.Bytes("init", []byte(c.init))
+	e.Bytes("trace", append(c.trace.append(nil), c.sorted.append(nil)...))
 	e.Ints("phases", len(c.phases))
 	for i, p := range c.phases {
 		traced := 0
@@ -83,6 +100,11 @@ func readCheckpoint(b []byte) (*checkpoint, error) {
 		if err := json.Unmarshal(sums, &c.data); err != nil {
 			d.Fail("checksums of the data: %v", err)
 		}
+	}
+	if sums := d.Bytes("trace"); d.Err() == nil && len(sums) != 2*sumSize {
+		d.Fail("section %q has %d bytes, not %d", "trace", len(sums), 2*sumSize)
+	} else if d.Err() == nil {
+		c.trace, c.sorted = readSum(sums[:sumSize]), readSum(sums[sumSize:])
 	}
 	var phases int
 	d.Ints("phases", &phases)

@@ -158,6 +158,8 @@ func mended(b []byte) []byte {
 func FuzzCheckpoint(f *testing.F) {
 	example := &checkpoint{
 		identity: identity{"fit", "1.0", "abc", []byte("seed: 1\n"), map[string]string{"train": "aa"}, "cc"},
+		trace:    sum{7, [32]byte{1, 2, 3}},
+		sorted:   sum{9, [32]byte{4}},
 		phases: []*savedPhase{
 			{name: "points", steps: []int{3, 0}, parts: [][]byte{[]byte("state"), nil}},
 			{name: "islands", traced: true, steps: []int{7}, parts: [][]byte{nil}},

@@ -218,9 +218,8 @@ type File struct {
 }
 
 // Write writes a finished run into the folder. Each file replaces an existing one atomically. The manifest comes last: its
-// status says that the run is done.
-func (f *Folder) Write(config []byte, trace []TraceLine, files []File, m Manifest) error {
-	m.Kind, m.Status = f.kind.Name, Done
+// status says that the run is done, and it holds the checksums of the other files.
+func (f *Folder) Write(config []byte, trace []TraceLine, files []File, m *Manifest) error {
 	all := []File{{configFile, func(w io.Writer) error {
 		_, err := w.Write(config)
 		return err
@@ -231,11 +230,25 @@ func (f *Folder) Write(config []byte, trace []TraceLine, files []File, m Manifes
 		}
 		all = append(all, file)
 	}
-	all = append(all, File{traceFile, func(w io.Writer) error { return writeTrace(w, trace) }}, File{manifestFile, m.write})
+	all = append(all, File{traceFile, func(w io.Writer) error { return writeTrace(w, trace) }})
+	m.Kind, m.Status, m.Files = f.kind.Name, Done, map[string]string{}
 	for _, file := range all {
-		if err := ckpt.Replace(f.path(file.Name), "", file.Write); err != nil {
+		sum := newSumming()
+		err := ckpt.Replace(f.path(file.Name), "", func(w io.Writer) error { return file.Write(io.MultiWriter(w, sum)) })
+		if err != nil {
 			return err
 		}
+		m.Files[file.Name] = sum.sum().hex()
+	}
+	if f.has(checkpointFile) { // written before
+		sum, err := sumFile(f.path(checkpointFile))
+		if err != nil {
+			return err
+		}
+		m.Files[checkpointFile] = sum.hex()
+	}
+	if err := f.writeManifest(m); err != nil {
+		return err
 	}
 	f.kept = true
 	return f.tidy()
@@ -249,7 +262,10 @@ func (f *Folder) tidy() error {
 	return nil
 }
 
-// damaged returns the error for a file of a finished run that is missing or cannot be read. It says what to do.
+// damaged returns the error for a finished run whose files do not fit together. It says what to do, unless err does.
 func (f *Folder) damaged(err error) error {
+	if errors.As(err, new(*DamagedError)) {
+		return err
+	}
 	return &DamagedError{fmt.Errorf("the run in %s is damaged: %w; %s it again into another folder, by another --out", f.Dir, err, f.kind.Name)}
 }

@@ -181,7 +181,7 @@ func TestRunAtTheEnd(t *testing.T) {
 		{"report.html", func(io.Writer) error { return errors.New("no room") }, true},
 		{"letter.txt", func(io.Writer) error { return nil }, true},
 	} {
-		err := f.Write(record.Config, record.Trace, []File{{c.name, c.write}}, record.Manifest)
+		err := f.Write(record.Config, record.Trace, []File{{c.name, c.write}}, &record.Manifest)
 		if _, none := Read(f.Dir, fitKind); (err != nil) != c.fails || (none != nil) != c.fails {
 			t.Errorf("%s: %v, then %v", c.name, err, none)
 		}

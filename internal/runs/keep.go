@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"sync"
@@ -22,9 +23,11 @@ type keeper struct {
 	every  time.Duration
 	now    func() time.Time
 	from   string // the checkpoint file that the run was resumed from; empty: the run began anew
+	begun  []byte // the trace up to that checkpoint; nil once the trace is open
 
 	turn           sync.Mutex // guards the fields below; not held while a part computes
 	trace          *os.File
+	traced         *summing // of the bytes in trace
 	state          checkpoint
 	phase          *savedPhase // the phase of state that is at work
 	running, asked []bool      // parts that have made a step and not the last, and parts that are to be packed
@@ -70,7 +73,7 @@ func (k *keeper) step(i int, part Part, save bool) error {
 	}
 	complete := !slices.Contains(k.asked, true) || now.Sub(k.round) >= k.every
 	if save || !k.round.IsZero() && complete {
-		return k.write()
+		return k.write(sum{})
 	}
 	return nil
 }
@@ -107,8 +110,8 @@ func (p *packing) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// write writes a checkpoint.
-func (k *keeper) write() error {
+// write writes a checkpoint. sorted is the sum of the trace as Finish writes it, where the trace is complete.
+func (k *keeper) write(sorted sum) error {
 	if k.failed != nil {
 		return k.failed
 	}
@@ -116,6 +119,7 @@ func (k *keeper) write() error {
 	if k.rotate {
 		previous = k.folder.path(previousFile)
 	}
+	k.state.trace, k.state.sorted = k.traced.sum(), sorted
 	if k.failed = k.trace.Sync(); k.failed == nil {
 		k.failed = ckpt.Replace(k.folder.path(checkpointFile), previous, k.state.writeTo)
 	}
@@ -129,8 +133,9 @@ func (k *keeper) write() error {
 }
 
 // end saves the parts after a phase: in their final states or, if stopped is not nil, where they were stopped. made is the
-// number of steps of each part that are in the trace. A part that has made more steps keeps its last packed state.
-func (k *keeper) end(stopped error, parts []Part, made []int) error {
+// number of steps of each part that are in the trace. A part that has made more steps keeps its last packed state. trace is
+// the whole trace; if the phase was not stopped, it is sorted.
+func (k *keeper) end(stopped error, parts []Part, made []int, trace []TraceLine) error {
 	if k == nil || k.failed != nil {
 		return stopped
 	}
@@ -141,10 +146,24 @@ func (k *keeper) end(stopped error, parts []Part, made []int) error {
 			}
 		}
 	}
-	if !k.changed && k.rotate || stopped != nil && k.state.empty() {
-		return stopped
+	if stopped != nil {
+		if !k.changed && k.rotate || k.state.empty() {
+			return stopped
+		}
+		return errors.Join(stopped, k.write(sum{}))
 	}
-	return errors.Join(stopped, k.write())
+	var sorted sum
+	if k.phase.traced {
+		whole := newSumming()
+		if err := writeTrace(whole, trace); err != nil {
+			return err
+		}
+		sorted = whole.sum()
+	}
+	if !k.changed && k.rotate && sorted == k.state.sorted {
+		return nil
+	}
+	return k.write(sorted)
 }
 
 // line appends a line to the trace. It is called before a checkpoint holds that step.
@@ -156,7 +175,7 @@ func (k *keeper) line(l TraceLine) error {
 	defer k.turn.Unlock()
 	k.phase.traced = true
 	if k.failed == nil {
-		if err := json.NewEncoder(k.trace).Encode(l); err != nil {
+		if err := json.NewEncoder(io.MultiWriter(k.trace, k.traced)).Encode(l); err != nil {
 			k.failed = fmt.Errorf("saving the run: %w", err)
 		}
 	}

@@ -223,7 +223,7 @@ func TestPartNotWritten(t *testing.T) {
 			t.Errorf("part %d: saved %q, %v", i, saved(t, k.folder), err)
 		}
 	}
-	if err := k.end(bad.fails, []Part{bad, other}, []int{2, 1}); !errors.Is(err, bad.fails) || saved(t, k.folder) != "good -" {
+	if err := k.end(bad.fails, []Part{bad, other}, []int{2, 1}, nil); !errors.Is(err, bad.fails) || saved(t, k.folder) != "good -" {
 		t.Errorf("at the end: saved %q, %v", saved(t, k.folder), err)
 	}
 }

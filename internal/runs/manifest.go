@@ -1,6 +1,8 @@
 package runs
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +15,8 @@ import (
 	"time"
 
 	"github.com/starling-smc/starling/internal/ckpt"
+	"github.com/starling-smc/starling/internal/jsontext"
+	"github.com/starling-smc/starling/internal/regular"
 )
 
 // Manifest says where a run comes from and how it stands. The caller of Open fills in Version, Revision, Threads, Kernel,
@@ -43,6 +47,13 @@ type Manifest struct {
 
 	Notes    []string        `json:"notes,omitempty"`    // what a reader should know, in plain words
 	Findings json.RawMessage `json:"findings,omitempty"` // what the caller found out about the run, as kinds and numbers
+
+	// Files are the SHA-256 of the files of a run that is done, in hexadecimal, by name. Files that are made of the run later,
+	// such as a page, are not among them.
+	Files map[string]string `json:"files,omitempty"`
+
+	// Checksum is the SHA-256 of the manifest's own file with "" in this place.
+	Checksum string `json:"checksum"`
 }
 
 // The status of a run. One that is not done can be resumed.
@@ -69,11 +80,36 @@ func cpu() string {
 	return ""
 }
 
+// write writes the manifest with its checksum.
 func (m *Manifest) write(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(m)
+	m.Checksum = ""
+	var text bytes.Buffer
+	if err := jsontext.Write(&text, m); err != nil {
+		return err
+	}
+	m.Checksum = fmt.Sprintf("%x", sha256.Sum256(text.Bytes()))
+	return jsontext.Write(w, m)
+}
+
+// read reads what write wrote, and checks that nothing in it was changed.
+func (m *Manifest) read(text []byte) error {
+	if err := jsontext.Read(text, m); err != nil {
+		return err
+	}
+	own := func(sum string) []byte { return []byte(`"checksum": "` + sum + `"`) }
+	sum := sha256.Sum256(bytes.Replace(text, own(m.Checksum), own(""), 1))
+	switch {
+	case m.Checksum == "", m.Status == Done && len(m.Files) == 0:
+		return errors.New("has no checksums: it was not written by this version of starling")
+	case m.Checksum != fmt.Sprintf("%x", sum):
+		return errors.New("does not fit its own checksum: something in it was changed")
+	}
+	for name := range m.Files {
+		if filepath.Base(name) != name {
+			return fmt.Errorf("files: %q is not the name of a file in this folder", name)
+		}
+	}
+	return nil
 }
 
 func (f *Folder) writeManifest(m *Manifest) error {
@@ -81,18 +117,20 @@ func (f *Folder) writeManifest(m *Manifest) error {
 }
 
 // ReadManifest reads the manifest of a run's folder, done or not. The error is fs.ErrNotExist where there is none, and a
-// *DamagedError where it cannot be read.
+// *DamagedError where it cannot be read or was changed.
 func ReadManifest(dir string) (m Manifest, err error) {
 	path := filepath.Join(dir, manifestFile)
-	text, err := os.ReadFile(path)
+	text, err := regular.Read(path, limit(manifestFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return m, err
 	}
 	if err == nil {
-		err = json.Unmarshal(text, &m)
+		if err = m.read(text); err != nil {
+			err = fmt.Errorf("%s: %w", path, err)
+		}
 	}
 	if err != nil {
-		return Manifest{}, &DamagedError{fmt.Errorf("%s: %w", path, err)}
+		return Manifest{}, &DamagedError{fmt.Errorf("%w; remove this file and resume the run: it goes on from its checkpoint, to the same result", err)}
 	}
 	return m, nil
 }

@@ -69,13 +69,16 @@ func (r *Run) Phase(ctx context.Context, workers *pool.Pool, p Phase) error {
 		}
 	})
 	r.clock.share(0)
-	if err := r.keep.end(context.Cause(ctx), p.Parts, w.made); err != nil {
+	stopped := context.Cause(ctx)
+	if stopped == nil {
+		sortTrace(r.trace)
+	}
+	if err := r.keep.end(stopped, p.Parts, w.made, r.trace); err != nil {
 		return err
 	}
 	if !w.traced {
 		return nil
 	}
-	sortTrace(r.trace)
 	if err := CheckTrace(r.trace, len(p.Parts)); err != nil {
 		return fmt.Errorf("the trace of phase %q: %w", p.Name, err)
 	}

@@ -269,7 +269,7 @@ func TestWithoutFolder(t *testing.T) {
 	if err := (*Run)(nil).Aside(func() error { return nil }); err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(f.Write([]byte(j.config), run.Trace(), resultFiles(islands), run.Manifest), f.Close()); err != nil {
+	if err := errors.Join(f.Write([]byte(j.config), run.Trace(), resultFiles(islands), &run.Manifest), f.Close()); err != nil {
 		t.Fatal(err)
 	}
 	lines := slices.DeleteFunc(strings.SplitAfter(want, "\n"), func(line string) bool { return strings.HasPrefix(line, checkpointFile) })

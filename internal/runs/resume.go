@@ -1,59 +1,13 @@
 package runs
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"time"
+
+	"github.com/starling-smc/starling/internal/regular"
 )
-
-// Record holds the files of a finished run's folder that every kind of run has.
-type Record struct {
-	Dir      string
-	Config   []byte
-	Manifest Manifest
-	Trace    []TraceLine // CheckTrace tells whether it is complete
-}
-
-// Read reads the folder of a finished run. If there is no finished run, the error is a *NotDoneError, which says how to
-// resume a run that was begun. If a file is damaged or missing, it is a *DamagedError; if the run is of another kind, an
-// *OtherRunError.
-func Read(dir string, kind Kind) (*Record, error) {
-	config, err := os.ReadFile(filepath.Join(dir, configFile))
-	m, unknown := ReadManifest(dir)
-	switch {
-	case err != nil && unknown != nil:
-		return nil, &NotDoneError{fmt.Errorf("%s holds no run: %w", dir, err)}
-	case errors.Is(unknown, fs.ErrNotExist): // the process was killed before it wrote the manifest
-		m.Status = "without a manifest"
-	case unknown != nil:
-		return nil, unknown
-	case m.Kind != "" && m.Kind != kind.Name:
-		return nil, &OtherRunError{OtherKind, fmt.Errorf("the run in %s was made by starling %s, not by starling %s", dir, m.Kind, kind.Name)}
-	case err != nil && m.Status != Done:
-		return nil, &NotDoneError{fmt.Errorf("the run in %s is %s and has lost its config: %w; begin it anew in another folder", dir, m.Status, err)}
-	}
-	if m.Status != Done {
-		return nil, &NotDoneError{fmt.Errorf("the run in %s is %s; to go on with it: starling %s %s --out %s --resume",
-			dir, m.Status, kind.Name, filepath.Join(dir, configFile), dir)}
-	}
-	if err != nil {
-		return nil, &DamagedError{err}
-	}
-	path := filepath.Join(dir, traceFile)
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, &DamagedError{err}
-	}
-	trace, err := ReadTrace(text)
-	if err != nil {
-		return nil, &DamagedError{fmt.Errorf("%s: %w", path, err)}
-	}
-	return &Record{dir, config, m, trace}, nil
-}
 
 // Done reports whether the work is done: Finish was called, or the run was done before it was opened.
 func (r *Run) Done() bool { return r.Manifest.Status == Done }
@@ -77,14 +31,21 @@ func (k *keeper) resume(r *Run) error {
 	m, err := ReadManifest(f.Dir)
 	begun := err == nil
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return f.damaged(err)
+		return err
+	}
+	var record *Record
+	if begun && m.Status == Done {
+		f.kept = true
+		if record, err = Read(f.Dir, f.kind); err != nil {
+			return err
+		}
 	}
 	if begun && (m.Status == Done || f.has(checkpointFile) || f.has(previousFile)) {
-		config, err := os.ReadFile(f.path(configFile))
+		config, err := regular.Read(f.path(configFile), limit(configFile))
 		if err != nil {
 			return f.damaged(err)
 		}
-		was := identity{cmp.Or(m.Kind, f.kind.Name), m.Version, m.Revision, config, m.Data, m.Init}
+		was := identity{m.Kind, m.Version, m.Revision, config, m.Data, m.Init}
 		if m.Status == Done { // nothing is computed: any version may show it
 			was.release, was.revision = k.state.release, k.state.revision
 		}
@@ -95,12 +56,7 @@ func (k *keeper) resume(r *Run) error {
 		}
 		r.Manifest.Started = m.Started
 	}
-	if begun && m.Status == Done {
-		f.kept = true
-		record, err := Read(f.Dir, f.kind)
-		if err != nil {
-			return f.damaged(err)
-		}
+	if record != nil {
 		r.Manifest, r.trace = record.Manifest, record.Trace
 		return nil
 	}
@@ -121,20 +77,16 @@ func (k *keeper) resume(r *Run) error {
 	return nil
 }
 
-// load reads the checkpoint or, if it is damaged, the previous one. There may be none.
+// load reads the checkpoint or, if it or the trace up to it is damaged, the previous one. There may be none.
 func (k *keeper) load(notice func(text string)) error {
 	var faults []error
 	for _, name := range []string{checkpointFile, previousFile} {
 		path := k.folder.path(name)
-		b, err := os.ReadFile(path)
-		if errors.Is(err, fs.ErrNotExist) {
+		c, trace, err := k.folder.saved(name)
+		if errors.Is(err, fs.ErrNotExist) && !k.folder.has(name) {
 			continue
 		}
-		var c *checkpoint
-		if err == nil {
-			c, err = readCheckpoint(b)
-		}
-		if err == nil && k.state.differ(&c.identity, k.folder.kind.Differ) != nil {
+		if c != nil && k.state.differ(&c.identity, k.folder.kind.Differ) != nil {
 			err = errors.New("it belongs to another run")
 		}
 		if err != nil {
@@ -144,7 +96,7 @@ func (k *keeper) load(notice func(text string)) error {
 		for _, fault := range faults {
 			notice(fmt.Sprintf("%v; the run goes on from %s", fault, path))
 		}
-		k.state.phases, k.from = c.phases, name
+		k.state.phases, k.state.sorted, k.from, k.begun = c.phases, c.sorted, name, trace
 		k.rotate, k.folder.kept = name == checkpointFile, true
 		return nil
 	}
@@ -154,19 +106,30 @@ func (k *keeper) load(notice func(text string)) error {
 	return nil
 }
 
+// saved reads a checkpoint of the folder, and the trace up to it.
+func (f *Folder) saved(name string) (c *checkpoint, trace []byte, err error) {
+	b, err := regular.Read(f.path(name), limit(name))
+	if err != nil {
+		return nil, nil, err
+	}
+	if c, err = readCheckpoint(b); err != nil {
+		return nil, nil, err
+	}
+	text, err := regular.Read(f.path(traceFile), limit(traceFile))
+	if err == nil {
+		trace, err = c.upTo(text)
+	}
+	return c, trace, err
+}
+
 // cut reads the trace up to the checkpoint, and finds the phase whose steps it holds.
 func (k *keeper) cut() (trace []TraceLine, phase string, err error) {
-	path := k.folder.path(traceFile)
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, "", &DamagedError{fmt.Errorf("%w: begin anew in another folder", err)}
-	}
 	p := k.state.traced()
 	if p == nil {
 		return nil, "", nil
 	}
-	if trace, err = cutTrace(text, p.steps); err != nil {
-		return nil, "", &DamagedError{fmt.Errorf("%s: %w: begin anew in another folder", path, err)}
+	if trace, err = cutTrace(k.begun, p.steps); err != nil {
+		return nil, "", &DamagedError{fmt.Errorf("%s: %w: begin anew in another folder", k.folder.path(traceFile), err)}
 	}
 	return trace, p.name, nil
 }

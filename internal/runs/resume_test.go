@@ -2,6 +2,7 @@ package runs
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -9,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/starling-smc/starling/internal/testkit"
 )
 
 // TestRefusedToGoOn: another config, other data, another version or kind, a trace that lacks lines. Nothing is changed.
@@ -29,13 +32,13 @@ func TestRefusedToGoOn(t *testing.T) {
 			"the train examples are not those of the run: checksum other, was aa", "the run had no validate examples", "the run had test examples"}},
 		"init":      {job: func(j *job) { j.init = "" }, differ: OtherInputs, want: []string{"the file from which the run starts is not the same: checksum none, was cc"}},
 		"kind":      {file: manifestFile, change: replacing(`"kind": "fit"`, `"kind": "filter"`), differ: OtherKind, want: []string{"begun by starling filter, this is fit"}},
-		"manifest":  {file: manifestFile, change: func(b []byte) []byte { return b[:len(b)/2] }, differ: -1, want: []string{manifestFile, "fit it again into another folder"}},
+		"manifest":  {file: manifestFile, change: func(b []byte) []byte { return b[:len(b)/2] }, differ: -1, want: []string{manifestFile, "remove this file and resume the run"}},
 		"no config": {file: configFile, differ: -1, want: []string{configFile, "fit it again into another folder"}},
-		"no trace":  {file: traceFile, differ: -1, want: []string{traceFile, "begin anew in another folder"}},
+		"no trace":  {file: traceFile, differ: -1, want: []string{traceFile + ": no such file", "begin anew in another folder"}},
 		"trace": {file: traceFile, change: func(b []byte) []byte {
 			_, rest, _ := bytes.Cut(b, []byte("\n"))
 			return rest
-		}, differ: -1, want: []string{traceFile + ": it lacks k 1 of island", "begin anew in another folder"}},
+		}, differ: -1, want: []string{traceFile + " is not as the run wrote it", "begin anew in another folder"}},
 	} {
 		here := filepath.Join(t.TempDir(), "run")
 		if err := os.CopyFS(here, os.DirFS(dir)); err != nil {
@@ -74,8 +77,9 @@ func TestRefusedToGoOn(t *testing.T) {
 	}
 }
 
+// replacing changes a manifest, so that it fits its own checksum.
 func replacing(old, new string) func(b []byte) []byte {
-	return func(b []byte) []byte { return bytes.Replace(b, []byte(old), []byte(new), 1) }
+	return func(b []byte) []byte { return testkit.Seal(bytes.Replace(b, []byte(old), []byte(new), 1)) }
 }
 
 // TestFinishedRun: any version shows a run that is done, another config does not; one that is damaged is not said to be its
@@ -113,14 +117,15 @@ func TestFinishedRun(t *testing.T) {
 			if part == nil {
 				os.Remove(filepath.Join(dir, file))
 			}
-			if file == manifestFile && part == nil || file == configFile && part != nil {
-				continue // it goes on from the checkpoint, or is another run
+			if file == manifestFile && part == nil {
+				continue // it goes on from the checkpoint
 			}
 			j := newJob()
 			var bad *DamagedError
 			err := j.resume(t.Context(), dir)
-			if !errors.As(err, &bad) || !strings.Contains(err.Error(), file) || !strings.Contains(err.Error(), "the run in "+dir+" is damaged") ||
-				!strings.Contains(err.Error(), "; fit it again into another folder") || len(j.notices) > 0 {
+			says := map[string]string{manifestFile: "; remove this file and resume the run", "result.bin": "resume the run, which then writes its result again"}[file]
+			if !errors.As(err, &bad) || !strings.Contains(err.Error(), filepath.Join(dir, file)) ||
+				!strings.Contains(err.Error(), cmp.Or(says, "; fit the run again into another folder")) || len(j.notices) > 0 {
 				t.Errorf("%s cut to %d bytes: %v, told %q", file, len(part), err, j.notices)
 			}
 		}
@@ -225,21 +230,24 @@ func TestReadNotDone(t *testing.T) {
 	want("a run that is done, without a config", configFile, false)
 	put(t, dir, configFile, config)
 	put(t, dir, traceFile, append(trace, "half"...))
-	want("a run that is done, with a damaged trace", traceFile+": line 28: ", false)
+	want("a run that is done, with a damaged trace", traceFile+": is not as the run wrote it", false)
 	remove(traceFile)
 	want("a run that is done, without a trace", traceFile, false)
 	remove(configFile)
 	for _, status := range []string{Running, Interrupted, Failed} {
-		put(t, dir, manifestFile, []byte(`{"status": "`+status+`"}`))
-		want(status+", without a config", "is "+status+" and has lost its config: open "+filepath.Join(dir, configFile), true)
+		put(t, dir, manifestFile, testkit.Seal([]byte(`{"kind": "fit", "status": "`+status+`", "checksum": ""}`)))
+		want(status+", without a config", "is "+status+" and has lost its config: stat "+filepath.Join(dir, configFile), true)
 	}
 	put(t, dir, configFile, config)
 	for _, status := range []string{Running, Interrupted, Failed} {
-		put(t, dir, manifestFile, []byte(`{"status": "`+status+`"}`))
+		put(t, dir, manifestFile, testkit.Seal([]byte(`{"kind": "fit", "status": "`+status+`", "checksum": ""}`)))
 		want(status, "is "+status+"; to go on with it: starling fit "+filepath.Join(dir, configFile)+" --out "+dir+" --resume", true)
 	}
 	put(t, dir, manifestFile, []byte(`{"sta`))
 	want("a damaged manifest", manifestFile, false)
+	remove(configFile)
+	want("a damaged manifest, without a config", manifestFile, false)
+	put(t, dir, configFile, config)
 	remove(manifestFile)
 	want("a run killed before it had a manifest", "without a manifest; to go on with it", true)
 	remove(configFile)
@@ -262,7 +270,7 @@ func TestManifest(t *testing.T) {
 	if err != nil || m.Threads != 3 || m.Kind != "fit" || m.Kernel != "none" || m.Data["test"] != "bb" || m.Init != "cc" || m.CPUs < 1 || m.Go == "" || m.Status != Done {
 		t.Errorf("%+v, %v", m, err)
 	}
-	for _, key := range []string{"kind", "version", "go", "platform", "cpus", "threads", "kernel", "data", "init", "started", "finished", "status", "notes", "findings"} {
+	for _, key := range []string{"kind", "version", "go", "platform", "cpus", "threads", "kernel", "data", "init", "started", "finished", "status", "notes", "findings", "files", "checksum"} {
 		if !strings.Contains(string(read(t, dir, manifestFile)), `  "`+key+`": `) {
 			t.Errorf("no %s in the manifest", key)
 		}

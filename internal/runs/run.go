@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/starling-smc/starling/internal/ckpt"
+	"github.com/starling-smc/starling/internal/regular"
 )
 
 // SaveEvery is the interval between checkpoints where none is given.
@@ -97,11 +98,16 @@ func (k *keeper) open(r *Run) error {
 	if err := f.writeManifest(&r.Manifest); err != nil {
 		return err
 	}
-	if err := ckpt.Replace(f.path(traceFile), "", func(w io.Writer) error { return writeTrace(w, r.trace) }); err != nil {
+	k.traced = newSumming()
+	if err := ckpt.Replace(f.path(traceFile), "", func(w io.Writer) error {
+		_, err := io.MultiWriter(w, k.traced).Write(k.begun)
+		return err
+	}); err != nil {
 		return err
 	}
+	k.begun = nil
 	var err error
-	if k.trace, err = os.OpenFile(f.path(traceFile), os.O_APPEND|os.O_WRONLY, 0); err != nil {
+	if k.trace, err = regular.Create(f.path(traceFile), os.O_APPEND|os.O_WRONLY); err != nil {
 		return err
 	}
 	k.saved = k.now()
@@ -154,13 +160,13 @@ func (r *Run) Finish(files []File) error {
 		return nil
 	}
 	if !r.keep.rotate { // no phase has written a checkpoint
-		if err := r.keep.write(); err != nil {
+		if err := r.keep.write(sum{}); err != nil {
 			return err
 		}
 	}
 	err := r.keep.close()
 	if err == nil {
-		err = r.folder.Write(r.config, r.trace, files, r.Manifest)
+		err = r.folder.Write(r.config, r.trace, files, &r.Manifest)
 	}
 	if err != nil {
 		return fmt.Errorf("the run is done but could not be written: %w", err)

@@ -129,9 +129,9 @@ func (j *job) in(ctx context.Context, f *Folder) (*Run, error) {
 	}
 	if run.Done() {
 		return run, run.ReadBack(func() error {
-			b, err := os.ReadFile(f.path("result.bin"))
-			if err == nil && len(b) != 32 {
-				err = fmt.Errorf("%s has %d bytes", f.path("result.bin"), len(b))
+			record, err := Read(f.Dir, fitKind)
+			if err == nil {
+				_, err = record.File("result.bin")
 			}
 			return errors.Join(err, CheckTrace(run.Trace(), 4))
 		})

@@ -152,24 +152,27 @@ func sortTrace(trace []TraceLine) {
 	})
 }
 
-// cutTrace returns the lines of a trace up to a checkpoint: steps[i] of part i. Later lines were written after the
-// checkpoint, and the last of them may be incomplete.
+// cutTrace returns the lines of a trace up to a checkpoint: steps[i] of part i. Other lines are of steps that were made
+// after the part was packed. When the run went on, such a step was made again and left a second line, which counts.
 func cutTrace(text []byte, steps []int) ([]TraceLine, error) {
-	last := make([]int, len(steps))
+	at := make([][]int, len(steps)) // of each part's lines in kept
 	var kept []TraceLine
 	for _, line := range bytes.Split(text, []byte("\n")) {
 		var l TraceLine
-		if json.Unmarshal(line, &l) != nil || l.Part < 0 || l.Part >= len(steps) {
+		if json.Unmarshal(line, &l) != nil || l.Part < 0 || l.Part >= len(steps) || l.K < 1 || l.K > steps[l.Part] {
 			continue
 		}
-		if l.K == last[l.Part]+1 && l.K <= steps[l.Part] {
-			last[l.Part]++
+		switch mine := &at[l.Part]; {
+		case l.K <= len(*mine):
+			kept[(*mine)[l.K-1]] = l
+		case l.K == len(*mine)+1:
+			*mine = append(*mine, len(kept))
 			kept = append(kept, l)
 		}
 	}
 	for i, k := range steps {
-		if last[i] != k {
-			return nil, fmt.Errorf("it lacks k %d of island %d, which the checkpoint has", last[i]+1, i)
+		if len(at[i]) != k {
+			return nil, fmt.Errorf("it lacks k %d of island %d, which the checkpoint has", len(at[i])+1, i)
 		}
 	}
 	return kept, nil

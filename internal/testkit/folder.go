@@ -7,12 +7,16 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/starling-smc/starling/internal/ckpt"
 )
 
 // Contents lists the size and checksum of every file of a run's folder, but not of the manifest, which depends on how often the
-// run was stopped. timeless returns the trace without its seconds, which depend on it too.
+// run was stopped. timeless returns the trace without its seconds, which depend on it too, as do the sums of the trace in a
+// checkpoint.
 func Contents(t testing.TB, dir string, timeless func(trace []byte) []byte) string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -30,6 +34,8 @@ func Contents(t testing.TB, dir string, timeless func(trace []byte) []byte) stri
 			b = nil
 		case "trace.jsonl":
 			b = timeless(b)
+		case "checkpoint", "checkpoint.previous":
+			b = ckpt.Without(b, "trace")
 		}
 		fmt.Fprintf(&out, "%s %d bytes %x\n", e.Name(), len(b), sha256.Sum256(b))
 	}
@@ -51,4 +57,11 @@ func CopyLive(t testing.TB, to, from string) {
 	if err != nil {
 		t.Error(err)
 	}
+}
+
+// Seal returns the text of a manifest that a test has changed, with the checksum that fits it.
+func Seal(manifest []byte) []byte {
+	checksum := regexp.MustCompile(`"checksum": "[^"]*"`)
+	sum := sha256.Sum256(checksum.ReplaceAll(manifest, []byte(`"checksum": ""`)))
+	return checksum.ReplaceAll(manifest, fmt.Appendf(nil, `"checksum": "%x"`, sum))
 }

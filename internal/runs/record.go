@@ -1,0 +1,93 @@
+package runs
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/starling-smc/starling/internal/regular"
+)
+
+// Record is the folder of a finished run. Its files are read by their names, and each is compared with the manifest as it is
+// read.
+type Record struct {
+	Dir      string
+	Config   []byte
+	Manifest Manifest
+	Trace    []TraceLine // CheckTrace tells whether it is complete
+	kind     Kind
+}
+
+// Read reads the folder of a finished run. If there is no finished run, the error is a *NotDoneError, which says how to
+// resume a run that was begun. If a file is damaged or missing, it is a *DamagedError; if the run is of another kind, an
+// *OtherRunError.
+func Read(dir string, kind Kind) (*Record, error) {
+	_, err := regular.Read(filepath.Join(dir, configFile), limit(configFile))
+	m, unknown := ReadManifest(dir)
+	switch {
+	case err != nil && errors.Is(unknown, fs.ErrNotExist):
+		return nil, &NotDoneError{fmt.Errorf("%s holds no run: %w", dir, err)}
+	case errors.Is(unknown, fs.ErrNotExist): // the process was killed before it wrote the manifest
+		m.Status = "without a manifest"
+	case unknown != nil:
+		return nil, unknown
+	case m.Kind != kind.Name:
+		return nil, &OtherRunError{OtherKind, fmt.Errorf("the run in %s was made by starling %s, not by starling %s", dir, m.Kind, kind.Name)}
+	case err != nil && m.Status != Done:
+		return nil, &NotDoneError{fmt.Errorf("the run in %s is %s and has lost its config: %w; begin it anew in another folder", dir, m.Status, err)}
+	}
+	if m.Status != Done {
+		return nil, &NotDoneError{fmt.Errorf("the run in %s is %s; to go on with it: starling %s %s --out %s --resume",
+			dir, m.Status, kind.Name, filepath.Join(dir, configFile), dir)}
+	}
+	r := &Record{Dir: dir, Manifest: m, kind: kind}
+	for _, name := range slices.Sorted(maps.Keys(m.Files)) {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			return nil, r.damaged(name, err)
+		}
+	}
+	if r.Config, err = r.File(configFile); err != nil {
+		return nil, err
+	}
+	text, err := r.File(traceFile)
+	if err != nil {
+		return nil, err
+	}
+	if r.Trace, err = ReadTrace(text); err != nil {
+		return nil, r.damaged(traceFile, fmt.Errorf("%s: %w", filepath.Join(dir, traceFile), err))
+	}
+	return r, nil
+}
+
+// File reads a file of the run. If it is not the one that the run wrote, the error is a *DamagedError.
+func (r *Record) File(name string) ([]byte, error) {
+	path := filepath.Join(r.Dir, name)
+	text, err := regular.Read(path, limit(name))
+	if err != nil {
+		return nil, r.damaged(name, err)
+	}
+	switch want, listed := r.Manifest.Files[name]; {
+	case !listed:
+		return nil, r.damaged(name, fmt.Errorf("%s: %s does not list it", path, manifestFile))
+	case want != fmt.Sprintf("%x", sha256.Sum256(text)):
+		return nil, r.damaged(name, fmt.Errorf("%s: %w", path, errChanged))
+	}
+	return text, nil
+}
+
+// errChanged is the error for a file whose checksum is not the one in the manifest.
+var errChanged = errors.New("is not as the run wrote it: its checksum is not the one in " + manifestFile)
+
+// damaged adds to an error about a file what to do.
+func (r *Record) damaged(name string, err error) error {
+	if slices.Contains(r.kind.Files, name) {
+		return &DamagedError{fmt.Errorf("%w; remove %s and resume the run, which then writes its result again, or %s it into another folder",
+			err, filepath.Join(r.Dir, manifestFile), r.kind.Name)}
+	}
+	return &DamagedError{fmt.Errorf("%w; %s the run again into another folder, by another --out", err, r.kind.Name)}
+}

@@ -1,0 +1,81 @@
+package runs
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"hash"
+	"io"
+	"math"
+	"path/filepath"
+
+	"github.com/starling-smc/starling/internal/regular"
+)
+
+// summing counts and hashes the bytes that are written to it.
+type summing struct {
+	hash  hash.Hash
+	bytes int64
+}
+
+func newSumming() *summing { return &summing{hash: sha256.New()} }
+
+func (s *summing) Write(b []byte) (int, error) {
+	s.bytes += int64(len(b))
+	return s.hash.Write(b)
+}
+
+// sum identifies the bytes so far.
+func (s *summing) sum() sum { return sum{s.bytes, [sha256.Size]byte(s.hash.Sum(nil))} }
+
+// sum identifies bytes by their number and their SHA-256. The zero sum is not that of any bytes.
+type sum struct {
+	bytes  int64
+	sha256 [sha256.Size]byte
+}
+
+// sumSize is the number of bytes of a sum in a checkpoint.
+const sumSize = 8 + sha256.Size
+
+func (s sum) append(to []byte) []byte {
+	return append(binary.LittleEndian.AppendUint64(to, uint64(s.bytes)), s.sha256[:]...)
+}
+
+// readSum is the inverse of append.
+func readSum(b []byte) sum {
+	return sum{int64(binary.LittleEndian.Uint64(b)), [sha256.Size]byte(b[8:sumSize])}
+}
+
+// hex is the SHA-256 as it stands in a manifest.
+func (s sum) hex() string { return fmt.Sprintf("%x", s.sha256) }
+
+// begins reports whether a text begins with the bytes of the sum.
+func (s sum) begins(text []byte) bool {
+	return 0 <= s.bytes && s.bytes <= int64(len(text)) && sha256.Sum256(text[:s.bytes]) == s.sha256
+}
+
+// sumFile hashes a file without holding it in memory.
+func sumFile(path string) (sum, error) {
+	f, err := regular.Open(path)
+	if err != nil {
+		return sum{}, err
+	}
+	defer f.Close()
+	s := newSumming()
+	if _, err := io.Copy(s, f); err != nil {
+		return sum{}, err
+	}
+	return s.sum(), f.Unchanged()
+}
+
+// limit is the number of bytes above which a file in a run's folder is not read into memory, by the kind of the file. A run
+// that has many particles and steps may have posterior, checkpoint and trace of any size.
+func limit(name string) int64 {
+	switch filepath.Ext(name) {
+	case ".yaml":
+		return 16 << 20
+	case ".json":
+		return 64 << 20
+	}
+	return math.MaxInt64
+}
