@@ -33,7 +33,11 @@
 // A file is replaced whole: a temporary file is written, synchronised and renamed, and the folder is synchronised. The
 // checkpoint before stays as checkpoint.previous; a run resumes from it if the newer one is damaged. The trace is appended
 // to. It is synchronised before each checkpoint, and cut back to the checkpoint when the run is resumed. A checkpoint holds
-// no times, so a run's last checkpoint has the same bytes however often the run was stopped.
+// no times, so a run's last checkpoint has the same bytes however often the run was stopped. One section is an exception: the
+// sums of the trace up to the checkpoint, whose lines have times. A run does not go on from a checkpoint whose trace has
+// changed.
+//
+// The manifest of a run that is done has the SHA-256 of each file, and of itself. A Record compares each file that it reads.
 //
 // After a write fails, no other write is tried: a full disk stops the run and leaves the last good state. The manifest's
 // status "done" is written last of all. Until then the run can be resumed. A run is resumed by the same version with the same

@@ -30,7 +30,7 @@ func Read(dir string, kind Kind) (*Record, error) {
 	_, err := regular.Read(filepath.Join(dir, configFile), limit(configFile))
 	m, unknown := ReadManifest(dir)
 	switch {
-	case err != nil && errors.Is(unknown, fs.ErrNotExist):
+	case err != nil && unknown != nil:
 		return nil, &NotDoneError{fmt.Errorf("%s holds no run: %w", dir, err)}
 	case errors.Is(unknown, fs.ErrNotExist): // the process was killed before it wrote the manifest
 		m.Status = "without a manifest"

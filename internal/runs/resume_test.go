@@ -245,9 +245,6 @@ func TestReadNotDone(t *testing.T) {
 	}
 	put(t, dir, manifestFile, []byte(`{"sta`))
 	want("a damaged manifest", manifestFile, false)
-	remove(configFile)
-	want("a damaged manifest, without a config", manifestFile, false)
-	put(t, dir, configFile, config)
 	remove(manifestFile)
 	want("a run killed before it had a manifest", "without a manifest; to go on with it", true)
 	remove(configFile)
