@@ -220,7 +220,7 @@ func (m SMC) comparable() bool { return m.start().drawn && !m.literal() && m.Pat
 func (m SMC) Sampling() *Sampling {
 	return &Sampling{
 		Unit: "island", Islands: m.Islands, Particles: m.Particles, Path: m.Path, Move: m.Move, Resample: m.Resample, Combine: m.Combine,
-		Start: m.start().name, Whole: m.path(), Literal: m.literal(), Evidence: m.start().drawn, Comparable: m.comparable(),
+		Step: "method.smc.move." + mcmc.Moves.Name(m.Move) + ".step", Start: m.start().name, Whole: m.path(), Literal: m.literal(), Evidence: m.start().drawn, Comparable: m.comparable(),
 		words: m.words,
 	}
 }
