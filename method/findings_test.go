@@ -104,7 +104,11 @@ func TestFindings(t *testing.T) {
 				l[i].Displacement = 0
 			}
 		}, "ancestors islands-still evidence-unmoved"},
-		{"batches, moves that would be refused", batches, func(l []TraceLine, _ *bnn.Ensemble) { l[19].Acceptance = 0 }, "ancestors evidence evidence-agrees"},
+		{"batches, moves that would be refused", batches, func(l []TraceLine, _ *bnn.Ensemble) {
+			for i := range l {
+				l[i].Acceptance = 0
+			}
+		}, "ancestors evidence evidence-agrees"},
 		{"an optimiser", batches, func(l []TraceLine, _ *bnn.Ensemble) {
 			for i := range l {
 				l[i].ESS, l[i].Ancestors = 1, 1
