@@ -132,6 +132,7 @@ func (f *fit) evaluate(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("evaluation: %w", err)
 		}
+		f.Metrics.Findings = f.Findings
 		return nil
 	})
 }

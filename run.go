@@ -187,7 +187,11 @@ func (r *Run) Evaluate(ctx context.Context, on On, o Options) (*eval.Assessment,
 	if errors.As(err, &input) {
 		err = &DataError{err}
 	}
-	return a, err
+	if err != nil {
+		return nil, err
+	}
+	a.Metrics.Findings = r.Findings
+	return a, nil
 }
 
 // problem loads the data that a run is evaluated on into memory, as inputs and targets of its network.

@@ -21,7 +21,7 @@ func TestStuckChains(t *testing.T) {
 	if len(notes) != 3 || !strings.Contains(notes[1], "chain 0 is stuck") || !strings.Contains(notes[2], "chain 1 is stuck") {
 		t.Errorf("chains that cannot move: notes %q", notes)
 	}
-	if notes := fitted(t, trees(t, method+"1e-4}}}}"), Options{}).Notes(); len(notes) != 1 {
+	if notes := fitted(t, trees(t, method+"1e-2}}}}"), Options{}).Notes(); len(notes) != 1 {
 		t.Errorf("chains that move: notes %q", notes)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"io"
 
 	"github.com/starling-smc/starling/bnn"
+	"github.com/starling-smc/starling/internal/finding"
 	"github.com/starling-smc/starling/internal/jsontext"
 	"github.com/starling-smc/starling/uq"
 )
@@ -25,6 +26,9 @@ type Metrics struct {
 	LogEvidence      *uq.Number  `json:"log_evidence,omitempty"`  // of the model, log-mean-exp over the islands, in nats; nil if Combined is nil
 	LogEvidenceSD    *uq.Number  `json:"log_evidence_sd,omitempty"`
 	EffectiveIslands *uq.Number  `json:"effective_islands,omitempty"` // 1/Σω² of the evidence weights
+
+	// Findings are the run's, as in manifest.json: whether the posterior and the log evidence can be trusted at all.
+	Findings []finding.Finding `json:"findings,omitempty"`
 }
 
 // WriteJSON writes the metrics in the format of metrics.json.

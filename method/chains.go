@@ -2,6 +2,7 @@ package method
 
 import (
 	"math"
+	"slices"
 
 	"github.com/starling-smc/starling/internal/finding"
 	"github.com/starling-smc/starling/internal/numeral"
@@ -20,28 +21,28 @@ func (s *Sampling) chainFindings(trace []TraceLine) (found []finding.Finding) {
 	if len(chains) == 0 {
 		return nil
 	}
-	var acceptance, ends []float64
+	var ends []float64
 	var late [][]float64 // log-likelihoods of the second half
 	least, last := newExtent(), newExtent()
 	for _, lines := range chains {
-		accepted, second := 0.0, []float64(nil)
-		for _, l := range lines {
-			if l.Progress > 0.5 {
-				accepted += l.Acceptance
-				second = append(second, float64(l.LogLikelihood))
-			}
+		half, second := secondHalf(lines), []float64(nil)
+		for _, l := range half {
+			second = append(second, float64(l.LogLikelihood))
 		}
-		accepted /= float64(len(second))
+		accepted := acceptance(half)
 		end := float64(lines[len(lines)-1].LogLikelihood)
-		acceptance, ends, late = append(acceptance, accepted), append(ends, end), append(late, second)
+		ends, late = append(ends, end), append(late, second)
 		least.add(accepted)
 		last.add(end)
 	}
 	found = append(found, finding.ChainsEnd(last.low, last.high, least.low, least.high))
-	for c, a := range acceptance {
-		if !(a >= stuckBelow) {
-			found = append(found, finding.ChainStuck(chains[c][0].Island, a, ends[c]))
-		}
+	m := s.motion(trace)
+	for _, c := range m.stuck {
+		at := slices.IndexFunc(chains, func(lines []TraceLine) bool { return lines[0].Island == c })
+		found = append(found, finding.ChainStuck(c, acceptance(secondHalf(chains[at])), ends[at], s.Step))
+	}
+	if m.still != nil {
+		found = append(found, finding.ChainsStill(m.still, chainStillBelow, s.Step))
 	}
 	if odd := outliers(ends); odd != nil {
 		found = append(found, finding.ChainsOutlying(odd))

@@ -10,7 +10,6 @@ import (
 
 // Thresholds of warnings.
 const (
-	stuckBelow    = 0.1  // acceptance below which a chain or an island is stuck
 	scattered     = 2.0  // standard deviation of log Z over islands, nats, above which log Z is too uncertain to compare models
 	unevenWeights = 0.25 // effective share of the networks below which weights are uneven
 )
@@ -36,18 +35,6 @@ func (s *Sampling) Findings(trace []TraceLine, posterior *bnn.Ensemble, examples
 	return found
 }
 
-// byIsland divides a trace, which is sorted by island and iteration.
-func byIsland(trace []TraceLine) (islands [][]TraceLine) {
-	for i, l := range trace {
-		if i == 0 || l.Island != trace[i-1].Island {
-			islands = append(islands, nil)
-		}
-		last := &islands[len(islands)-1]
-		*last = append(*last, l)
-	}
-	return islands
-}
-
 // extent is the range of numbers.
 type extent struct{ low, high float64 }
 
@@ -70,7 +57,7 @@ func (s *Sampling) populationFindings(trace []TraceLine, examples int) (found []
 		found = append(found, finding.Merged(population))
 	}
 	iterations, acceptance, ancestors := newExtent(), newExtent(), newExtent()
-	single, stuck := 0, []int(nil)
+	single := 0
 	islands := byIsland(trace)
 	for _, lines := range islands {
 		l := lines[len(lines)-1]
@@ -79,9 +66,6 @@ func (s *Sampling) populationFindings(trace []TraceLine, examples int) (found []
 		ancestors.add(float64(l.Ancestors))
 		if l.Ancestors <= 1 {
 			single++
-		}
-		if !(l.Acceptance >= stuckBelow) && s.Move.Invariant() {
-			stuck = append(stuck, l.Island)
 		}
 		if power := s.Path.Power(l.Info, examples); power < 1 && !s.Path.Batches() {
 			found = append(found, finding.StoppedEarly(l.Island, power))
@@ -100,8 +84,12 @@ func (s *Sampling) populationFindings(trace []TraceLine, examples int) (found []
 	default:
 		found = append(found, finding.Ancestors(int(ancestors.low), int(ancestors.high), s.Particles))
 	}
-	if stuck != nil {
-		found = append(found, finding.IslandsStuck(stuck, stuckBelow))
+	m := s.motion(trace)
+	if m.stuck != nil {
+		found = append(found, finding.IslandsStuck(m.stuck, stuckBelow, s.Step))
+	}
+	if m.still != nil {
+		found = append(found, finding.IslandsStill(m.still, stillBelow, s.Step))
 	}
 	return found
 }
@@ -111,7 +99,7 @@ func (s *Sampling) evidenceFindings(trace []TraceLine, logZ []float64, examples 
 	if s.Path.Batches() {
 		found = s.evidence(trace, examples)
 	}
-	if !s.Comparable || s.Diagnostics(trace).Optimiser() {
+	if !s.Comparable || s.Diagnostics(trace).Optimiser() || s.motion(trace).failed() {
 		return found
 	}
 	c, err := smc.Combine(logZ)

@@ -20,8 +20,8 @@ func lines(islands, iterations, particles int) (trace []TraceLine) {
 		for k := range iterations {
 			noise := float64(2*((k+i)%2) - 1)
 			trace = append(trace, TraceLine{Iteration: Iteration{Info: smc.Info{
-				Island: i, K: k + 1, Progress: float64(k+1) / float64(iterations), Lambda: float64(k+1) / float64(iterations), Examples: 60,
-				ESS: 0.8 * float64(particles), Ancestors: min(particles, 3), Acceptance: 0.5, LogLikelihood: numeral.Number(-100 + noise),
+				Island: i, K: k + 1, Resampled: true, Progress: float64(k+1) / float64(iterations), Lambda: float64(k+1) / float64(iterations), Examples: 60,
+				ESS: 0.8 * float64(particles), Ancestors: min(particles, 3), Acceptance: 0.5, Displacement: 0.5, LogLikelihood: numeral.Number(-100 + noise),
 			}}})
 		}
 	}
@@ -53,8 +53,43 @@ func TestFindings(t *testing.T) {
 	}{
 		{"islands", tempering, func([]TraceLine, *bnn.Ensemble) {}, "ancestors evidence-agrees"},
 		{"one ancestor on one island", tempering, func(l []TraceLine, _ *bnn.Ensemble) { l[19].Ancestors = 1 }, "single-ancestor evidence-agrees"},
-		{"moves refused", tempering, func(l []TraceLine, _ *bnn.Ensemble) { l[19].Acceptance = 0.05 }, "ancestors islands-stuck evidence-agrees"},
-		{"moves refused on the way", tempering, func(l []TraceLine, _ *bnn.Ensemble) { l[18].Acceptance = 0.05 }, "ancestors evidence-agrees"},
+		{"moves refused", tempering, func(l []TraceLine, _ *bnn.Ensemble) {
+			for i := range l[15:20] {
+				l[15+i].Acceptance = 0.05
+			}
+		}, "ancestors islands-stuck"},
+		{"moves refused on the way", tempering, func(l []TraceLine, _ *bnn.Ensemble) {
+			for i := range l[:15] {
+				l[i].Acceptance = 0.05
+			}
+		}, "ancestors evidence-agrees"},
+		{"moves refused, which carried nobody", tempering, func(l []TraceLine, _ *bnn.Ensemble) {
+			for i := range l[:20] {
+				l[i].Acceptance, l[i].Displacement = 0, 0
+			}
+		}, "ancestors islands-stuck"},
+		{"moves without effect", tempering, func(l []TraceLine, _ *bnn.Ensemble) {
+			for i := range l[40:60] {
+				l[40+i].Displacement = 0.09
+			}
+		}, "ancestors islands-still"},
+		{"moves of some effect", tempering, func(l []TraceLine, _ *bnn.Ensemble) {
+			for i := range l {
+				l[i].Displacement = 0.11
+			}
+		}, "ancestors evidence-agrees"},
+		{"moves without effect, until nothing but moves spreads the particles", tempering, func(l []TraceLine, _ *bnn.Ensemble) {
+			for i := range l[:20] {
+				if l[i].Displacement = 0.01; i >= 5 {
+					l[i].Displacement, l[i].Ancestors = 0.4, 1
+				}
+			}
+		}, "single-ancestor islands-still"},
+		{"small moves between resamplings that are rare", tempering, func(l []TraceLine, _ *bnn.Ensemble) {
+			for i := range l {
+				l[i].Displacement, l[i].Resampled = 0.04, i%10 == 0 // ten moves lead 0.04·√10 = 0.13 far
+			}
+		}, "ancestors evidence-agrees"},
 		{"before the posterior", tempering, func(l []TraceLine, _ *bnn.Ensemble) { l[59].Lambda = 0.5 }, "stopped-early ancestors evidence-agrees"},
 		{"divergent", tempering, func(l []TraceLine, _ *bnn.Ensemble) { l[3].Divergent = 2 }, "ancestors evidence-agrees divergent-refused"},
 		{"scattered", tempering, func(_ []TraceLine, e *bnn.Ensemble) { e.LogEvidence[0] = -30 }, "ancestors evidence-scatters"},
@@ -64,7 +99,16 @@ func TestFindings(t *testing.T) {
 
 		{"batches", batches, func([]TraceLine, *bnn.Ensemble) {}, "ancestors evidence evidence-agrees"},
 		{"batches, divergent", batches, func(l []TraceLine, _ *bnn.Ensemble) { l[3].Divergent = 2 }, "ancestors evidence evidence-agrees divergent"},
-		{"batches, moves that would be refused", batches, func(l []TraceLine, _ *bnn.Ensemble) { l[19].Acceptance = 0 }, "ancestors evidence evidence-agrees"},
+		{"batches, moves without effect", batches, func(l []TraceLine, _ *bnn.Ensemble) {
+			for i := range l[:20] {
+				l[i].Displacement = 0
+			}
+		}, "ancestors islands-still evidence-unmoved"},
+		{"batches, moves that would be refused", batches, func(l []TraceLine, _ *bnn.Ensemble) {
+			for i := range l {
+				l[i].Acceptance = 0
+			}
+		}, "ancestors evidence evidence-agrees"},
 		{"an optimiser", batches, func(l []TraceLine, _ *bnn.Ensemble) {
 			for i := range l {
 				l[i].ESS, l[i].Ancestors = 1, 1
@@ -85,6 +129,16 @@ func TestFindings(t *testing.T) {
 		{"a chain that was stuck at first", chains, func(l []TraceLine, _ *bnn.Ensemble) {
 			for i := range l[20:30] {
 				l[20+i].Acceptance = 0.02
+			}
+		}, "chains-agree"},
+		{"a chain that stands still", chains, func(l []TraceLine, _ *bnn.Ensemble) {
+			for i := range l[10:20] {
+				l[10+i].Displacement = 1e-4
+			}
+		}, "chains-still chains-agree"},
+		{"a chain that stood still at first", chains, func(l []TraceLine, _ *bnn.Ensemble) {
+			for i := range l[:10] {
+				l[i].Displacement = 0
 			}
 		}, "chains-agree"},
 		{"chains apart", chains, func(l []TraceLine, _ *bnn.Ensemble) {

@@ -16,6 +16,7 @@ import (
 func line(progress, ess, variance float64, ancestors int) TraceLine {
 	l := TraceLine{}
 	l.Progress, l.ESS, l.LogWeightVar, l.Ancestors, l.Examples, l.Lambda = progress, ess, uq.Number(variance), ancestors, 60, 1
+	l.Displacement = 1
 	return l
 }
 

@@ -106,7 +106,7 @@ func (m MCMC) Needs() Needs {
 func (m MCMC) Sampling() *Sampling {
 	path := smc.Fixed{Epochs: m.Epochs}
 	return &Sampling{
-		Unit: "chain", Islands: m.Chains, Particles: 1, Path: path, Whole: path, Move: m.Move,
+		Unit: "chain", Islands: m.Chains, Particles: 1, Path: path, Whole: path, Move: m.Move, Step: "method.mcmc.move." + mcmc.Moves.Name(m.Move) + ".step",
 		Resample: smc.Resampler{Scheme: smc.Multinomial{}, When: smc.Never{}}, Combine: bnn.Equal{}, Start: m.Start,
 		chains: true, words: chainWords,
 	}

@@ -19,14 +19,18 @@ func chains(n, epochs int, step float64) MCMC {
 	return MCMC{Chains: n, Start: "prior", Epochs: epochs, Keep: KeepLast, Move: mcmc.HMC{Steps: 1, Step: step}}
 }
 
-// Steps that are far too long are never accepted, and the findings say which chains they are; short ones are no trouble.
+// Steps that are far too long are never accepted, and the findings say which chains they are;
+// ones that are far too short lead nowhere; others are no trouble.
 func TestStuckChains(t *testing.T) {
 	found := do(t, newJob(t, 2), chains(2, 6, 1000)).Findings
 	if got := words(found); !slices.Equal(kinds(found), []string{"chains-end", "chain-stuck", "chain-stuck"}) ||
 		!strings.Contains(got, "chain 0 is stuck: it accepted 0.00") || !strings.Contains(got, "chain 1 is stuck") {
 		t.Errorf("chains that cannot move: %q", got)
 	}
-	if found := do(t, newJob(t, 2), chains(2, 6, 1e-4)).Findings; !slices.Equal(kinds(found), []string{"chains-end"}) {
+	if found := do(t, newJob(t, 2), chains(2, 6, 1e-4)).Findings; !slices.Equal(kinds(found), []string{"chains-end", "chains-still"}) {
+		t.Errorf("chains that hardly move: %q", words(found))
+	}
+	if found := do(t, newJob(t, 2), chains(2, 6, 1e-2)).Findings; !slices.Equal(kinds(found), []string{"chains-end"}) {
 		t.Errorf("chains that move: %q", words(found))
 	}
 }
@@ -39,11 +43,11 @@ func TestStuckInTheSecondHalf(t *testing.T) {
 	for c, acceptance := range [][]float64{{1, 1, 0.0625, 0.0625}, {0, 0, 1, 1}, {0, 0, 0.05, 0.15}} {
 		for k, a := range acceptance {
 			l := TraceLine{}
-			l.Island, l.K, l.Progress, l.Acceptance, l.LogLikelihood = c, k+1, float64(k+1)/4, a, numeral.Number(-10*(c+1))
+			l.Island, l.K, l.Progress, l.Acceptance, l.Displacement, l.LogLikelihood = c, k+1, float64(k+1)/4, a, 1, numeral.Number(-10*(c+1))
 			trace = append(trace, l)
 		}
 	}
-	want := []finding.Finding{finding.ChainsEnd(-30, -10, 0.0625, 1), finding.ChainStuck(0, 0.0625, -10)}
+	want := []finding.Finding{finding.ChainsEnd(-30, -10, 0.0625, 1), finding.ChainStuck(0, 0.0625, -10, "method.mcmc.move.hmc.step")}
 	if got := m.Sampling().Findings(trace, &bnn.Ensemble{LogWeights: []float64{0}}, 60); words(got) != words(want) {
 		t.Errorf("%q, want %q", words(got), words(want))
 	}

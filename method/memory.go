@@ -2,9 +2,12 @@ package method
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/internal/numeral"
+	"github.com/starling-smc/starling/internal/pool"
 )
 
 // bytes estimates the largest number of bytes that islands of particles have in use at the same time, including kept states.
@@ -26,10 +29,14 @@ func (s *Sampling) bytes(job *Job, islands, particles, kept int) int64 {
 		}
 	}
 	all, running := int64(islands), min(int64(islands), threads)
-	jd, states := int64(particles)*d, int64(kept)*int64(islands)
-	total := job.bytes(particles) + 8*jd*(2*numbers*all+(2*numbers+1+apart)*running)
-	total += 8 * d * states * 3                               // as they grow, and packed
-	return total + 4*3*jd*running + 4*3*max(all*jd, states*d) // while they are scored, and as an ensemble and its file
+	jd, states := product(int64(particles), d), product(int64(kept), all)
+	return sum(
+		job.bytes(particles),
+		product(8, jd, sum(product(2, numbers, all), product(2*numbers+1+apart, running))),
+		product(8, d, states, 3),                                 // as they grow, and packed
+		product(4, 3, jd, running),                               // while they are scored
+		product(4, 3, max(product(all, jd), product(states, d))), // as an ensemble and its file
+	)
 }
 
 // programBytes is the memory of the program before any work: its code and the built-in data.
@@ -39,11 +46,11 @@ const programBytes = 32 << 20
 // parameter vectors that the network evaluates at a time.
 func (j *Job) bytes(particles int) int64 {
 	d, threads := int64(j.Net.Dim()), int64(j.Pool.Threads())
-	total := int64(programBytes) + problemBytes(j.Data)
-	total += 2 * threads * int64(j.Net.Scratch(particles)) // the models of training, and of validation
+	total := sum(programBytes, problemBytes(j.Data))
+	total = sum(total, product(2, threads, int64(j.Net.Scratch(particles)))) // the models of training, and of validation
 	if s := j.Search; s != nil {
 		restarts := int64(s.Restarts)
-		total += 8 * d * (5*restarts + 4*min(restarts, threads)) // the present state, the best, the packed one, and the ensemble
+		total = sum(total, product(8, d, sum(product(5, restarts), product(4, min(restarts, threads))))) // the present state, the best, the packed one, and the ensemble
 	}
 	return total
 }
@@ -55,29 +62,42 @@ func problemBytes(p *data.Problem) (total int64) {
 	}
 	for _, s := range sets {
 		if s != nil {
-			total += int64(len(s.U8) + 4*(len(s.F32)+len(s.Labels)+len(s.Values)))
+			total = sum(total, int64(len(s.U8)), product(4, int64(len(s.F32)+len(s.Labels)+len(s.Values))))
 		}
 	}
 	return total
 }
 
 // CheckMemory refuses a method that will need more than limit bytes, and says which settings would fit; 0 is no limit. at is
-// the path of the method in a config.
+// the path of the method in a config. If fewer threads would fit, they are all that it names: no result depends on them.
 func (j *Job) CheckMemory(m Method, limit int64, at string, f *config.Faults) {
 	memory := m.Memory(j)
 	if limit <= 0 || memory.Bytes <= limit {
 		return
 	}
-	text, field := fmt.Sprintf("the run needs about %s of memory, but only %s are available", bytesText(memory.Bytes), bytesText(limit)), "model"
+	text := fmt.Sprintf("the run needs %s of memory, but only %s are available", needed(memory.Bytes), bytesText(limit))
+	if n := largest(j.Pool.Threads(), func(n int) bool { return m.Memory(j.on(n)).Bytes <= limit }); n > 0 {
+		f.Add("", "on %s %s; %s would fit (--threads; GOMEMLIMIT sets another limit)",
+			numeral.Several(j.Pool.Threads(), "thread"), text, numeral.Several(n, "thread"))
+		return
+	}
+	field := "model"
 	for i, s := range memory.Scales {
 		if i == 0 {
 			field = at + "." + s.Field
 		}
-		if n := largest(s.Now, func(n int) bool { return s.Bytes(n) <= limit }); n > 0 {
+		if n := largest(s.Now, func(n int) bool { return s.Bytes(n) <= limit }); n > 0 && (s.Takes == nil || s.Takes(n)) {
 			text += "; " + s.Fits(n)
 		}
 	}
 	f.Add(field, "%s (GOMEMLIMIT sets another limit)", text)
+}
+
+// on is the job on another number of threads.
+func (j *Job) on(threads int) *Job {
+	other := *j
+	other.Pool = pool.New(threads)
+	return &other
 }
 
 // largest is the largest number from 1 to n−1 for which ok holds; 0 if there is none. ok must hold up to some number and not
@@ -92,6 +112,14 @@ func largest(n int, ok func(n int) bool) int {
 		}
 	}
 	return low
+}
+
+// needed says how many bytes an estimate is, as far as numbers go.
+func needed(n int64) string {
+	if n == math.MaxInt64 {
+		return "more than " + bytesText(n)
+	}
+	return "about " + bytesText(n)
 }
 
 // bytesText writes a number of bytes in MB or GB.

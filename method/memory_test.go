@@ -2,14 +2,18 @@ package method
 
 import (
 	"fmt"
+	"math"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/mcmc"
+	"github.com/starling-smc/starling/nn"
 	"github.com/starling-smc/starling/smc"
 )
 
@@ -134,5 +138,93 @@ func TestMemoryOfTheRest(t *testing.T) {
 		if got := bytesText(n); got != want {
 			t.Errorf("%d bytes are %s, want %s", n, got, want)
 		}
+	}
+}
+
+// Settings that a config may have, but whose product no int64 holds, are refused as any others that are too large; so are
+// those of chains and of a search.
+func TestMemoryDoesNotOverflow(t *testing.T) {
+	job := newJob(t, 2)
+	var err error
+	job.Net, err = nn.New([]int{5}, []nn.Layer{nn.Dense{Units: 20000}, nn.Tanh, nn.Dense{Units: 3}}, nn.Categorical{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	searched := *job
+	searched.Search = &Search{Restarts: math.MaxInt}
+	for _, c := range []struct {
+		job    *Job
+		method Method
+	}{
+		{job, SMC{Particles: rng.MaxParticles, Islands: rng.MaxIslands, Path: smc.Tempering{}, Move: mcmc.HMC{}}},
+		{job, SMC{Particles: rng.MaxParticles, Islands: rng.MaxIslands, Path: smc.SDA{}, Move: mcmc.Unadjusted{}}},
+		{job, MCMC{Chains: rng.MaxIslands, Epochs: math.MaxInt, Keep: math.MaxInt, Move: mcmc.HMC{Steps: 1}}},
+		{&searched, MAP{}},
+	} {
+		said := faults(func(f *config.Faults) { c.job.CheckMemory(c.method, math.MaxInt64-1, "method.any", f) })
+		if len(said) != 1 || !strings.Contains(said[0], "needs more than 8589934592 GB of memory") {
+			t.Errorf("%T: %q", c.method, said)
+		}
+	}
+}
+
+func TestSizes(t *testing.T) {
+	const most = math.MaxInt64
+	for _, c := range []struct{ got, want int64 }{
+		{sum(), 0}, {sum(1, 2, 3), 6}, {sum(most, 0), most}, {sum(most-1, 1), most}, {sum(most-1, 2), most}, {sum(most, most, most), most},
+		{product(), 1}, {product(2, 3, 7), 42}, {product(1<<31, 1<<31), 1 << 62}, {product(1<<31, 1<<31, 2), most}, {product(1<<40, 1<<40), most},
+		{product(1<<40, 1<<40, 0), 0}, {product(0, most, most), 0}, {product(most, 1), most}, {product(most, most), most},
+	} {
+		if c.got != c.want {
+			t.Errorf("%d, want %d", c.got, c.want)
+		}
+	}
+}
+
+// A number of particles that the method refuses is not said to fit: not one, and not so few that tempering would leave one.
+func TestMemoryNamesNothingThatIsRefused(t *testing.T) {
+	job := newJob(t, 1)
+	m := SMC{Particles: 1000, Islands: 1, Path: smc.Tempering{}, Move: mcmc.HMC{}, Combine: bnn.Equal{}}
+	for fewest, share := range map[int]float64{2: 0.9, 3: 0.5, 11: 0.1} {
+		m.Path = smc.Tempering{ESS: share}
+		for n := 1; n <= 12; n++ {
+			fits := m
+			fits.Particles = n
+			said := faults(func(f *config.Faults) { job.CheckMemory(m, fits.Memory(job).Bytes, "method.any", f) })
+			refused := faults(func(f *config.Faults) {
+				fits.Check(f)
+				fits.CheckWithin(Around{}, "method.any", f)
+			})
+			named := strings.Contains(strings.Join(said, "\n"), "particles would fit")
+			if named != (n >= fewest) || named != (refused == nil) {
+				t.Errorf("%d particles at an ESS of %v: %q; with them %q", n, share, said, refused)
+			}
+		}
+	}
+}
+
+// Where fewer threads fit, they are what does not: the refusal names them alone, and so many do fit.
+func TestMemoryOfThreads(t *testing.T) {
+	few, many := newJob(t, 1), newJob(t, 4000)
+	const limit = 60 << 20
+	m := SMC{Particles: 8, Islands: 3, Path: smc.Tempering{}, Move: mcmc.HMC{}}
+	if said := faults(func(f *config.Faults) { few.CheckMemory(m, limit, "method.any", f) }); said != nil {
+		t.Fatalf("on one thread: %q", said)
+	}
+	said := strings.Join(faults(func(f *config.Faults) { many.CheckMemory(m, limit, "method.any", f) }), "\n")
+	match := regexp.MustCompile(`^: on 4,000 threads the run needs about \d+ MB of memory, but only 60 MB are available; (\d+) threads would fit \(--threads;`).FindStringSubmatch(said)
+	if match == nil {
+		t.Fatalf("on 4,000 threads: %q", said)
+	}
+	n, _ := strconv.Atoi(match[1])
+	for more, fits := range []bool{true, false} {
+		if (m.Memory(many.on(n+more)).Bytes <= limit) != fits {
+			t.Errorf("on %d threads the run fits: %v", n+more, !fits)
+		}
+	}
+	m.Particles = 200_000
+	if said := strings.Join(faults(func(f *config.Faults) { many.CheckMemory(m, limit, "method.any", f) }), "\n"); strings.Contains(said, "thread") ||
+		!strings.Contains(said, "method.any.particles") {
+		t.Errorf("too many particles for one thread: %q", said)
 	}
 }

@@ -80,5 +80,6 @@ type Scale struct {
 	Field string             // of the method, in a config
 	Now   int                // its value
 	Bytes func(n int) int64  // the estimate if the setting were n
+	Takes func(n int) bool   // whether n is a value that the method takes; nil: any from 1
 	Fits  func(n int) string // the sentence that says that n would fit
 }

@@ -14,6 +14,7 @@ type Sampling struct {
 	Particles int // of an island
 	Path      smc.Path
 	Move      mcmc.Move
+	Step      string // the path of the move's step size in a config
 	Resample  smc.Resampler
 	Combine   bnn.Combination // how islands are weighted in the posterior
 

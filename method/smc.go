@@ -95,7 +95,7 @@ func (m SMC) start() start {
 
 // Check refuses settings that are wrong for any islands.
 func (m SMC) Check(f *config.Faults) {
-	f.Within("particles", m.Particles, 2, rng.MaxParticles)
+	f.Within("particles", m.Particles, fewestParticles, rng.MaxParticles)
 	f.Within("islands", m.Islands, 1, rng.MaxIslands)
 	if m.Start != "" {
 		f.OneOf("start", m.Start, islandStarts.names()...)
@@ -220,7 +220,7 @@ func (m SMC) comparable() bool { return m.start().drawn && !m.literal() && m.Pat
 func (m SMC) Sampling() *Sampling {
 	return &Sampling{
 		Unit: "island", Islands: m.Islands, Particles: m.Particles, Path: m.Path, Move: m.Move, Resample: m.Resample, Combine: m.Combine,
-		Start: m.start().name, Whole: m.path(), Literal: m.literal(), Evidence: m.start().drawn, Comparable: m.comparable(),
+		Step: "method.smc.move." + mcmc.Moves.Name(m.Move) + ".step", Start: m.start().name, Whole: m.path(), Literal: m.literal(), Evidence: m.start().drawn, Comparable: m.comparable(),
 		words: m.words,
 	}
 }
@@ -244,13 +244,24 @@ func (m SMC) path() smc.Path {
 	return m.Path
 }
 
+// fewestParticles are those of the smallest island: one particle is a chain, which method mcmc samples.
+const fewestParticles = 2
+
+// takesParticles reports whether an island may have n particles.
+func (m SMC) takesParticles(n int) bool {
+	return n >= fewestParticles && !smc.LeavesOne(m.path().Share(), n)
+}
+
 // Memory estimates the memory of the islands.
 func (m SMC) Memory(job *Job) Memory {
 	s := m.Sampling()
 	particles := func(n int) int64 { return s.bytes(job, m.Islands, n, 0) }
 	islands := func(n int) int64 { return s.bytes(job, n, m.Particles, 0) }
 	return Memory{Bytes: particles(m.Particles), Scales: []Scale{
-		{Field: "particles", Now: m.Particles, Bytes: particles, Fits: func(n int) string { return fmt.Sprintf("%d particles would fit", n) }},
+		{
+			Field: "particles", Now: m.Particles, Bytes: particles, Takes: m.takesParticles,
+			Fits: func(n int) string { return fmt.Sprintf("%d particles would fit", n) },
+		},
 		{Field: "islands", Now: m.Islands, Bytes: islands, Fits: func(n int) string {
 			if n == 1 {
 				return fmt.Sprintf("one island of %d would fit", m.Particles)

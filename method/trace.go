@@ -29,6 +29,18 @@ type Iteration struct {
 	TestAccuracy *uq.Number `json:"test_accuracy,omitempty"`
 }
 
+// byIsland divides a trace, which is sorted by island and iteration.
+func byIsland(trace []TraceLine) (islands [][]TraceLine) {
+	for i, l := range trace {
+		if i == 0 || l.Island != trace[i-1].Island {
+			islands = append(islands, nil)
+		}
+		last := &islands[len(islands)-1]
+		*last = append(*last, l)
+	}
+	return islands
+}
+
 // ReadTrace reads the lines of a run's trace.
 func ReadTrace(lines []runs.TraceLine) ([]TraceLine, error) {
 	trace := make([]TraceLine, len(lines))

@@ -71,16 +71,22 @@ func NewComparison(runs []Evaluated) (*Comparison, error) {
 		c.Notes = append(c.Notes, fmt.Sprintf("Do not compare the log evidences: they are densities of the targets as the network learns them, "+
 			"and %s learnt them on other scales than %s.", numeral.List(others), c.withEvidence()[0].Name))
 	}
-	var optimised, merged []string
+	var optimised, unmoved, merged []string
 	for i, r := range runs {
-		if c.views[i].found(finding.KindOptimiser) {
+		switch v := c.views[i]; {
+		case v.found(finding.KindOptimiser):
 			optimised = append(optimised, r.Name)
-		} else if c.views[i].found(finding.KindMerged) && r.Metrics.LogEvidence != nil {
+		case v.found(finding.KindStuck), v.found(finding.KindStill):
+			unmoved = append(unmoved, r.Name)
+		case v.found(finding.KindMerged) && r.Metrics.LogEvidence != nil:
 			merged = append(merged, r.Name)
 		}
 	}
 	if optimised != nil {
 		c.Notes = append(c.Notes, finding.OptimisedRuns(optimised).Sentence())
+	}
+	if unmoved != nil {
+		c.Notes = append(c.Notes, finding.UnmovedRuns(unmoved).Sentence())
 	}
 	if merged != nil {
 		c.Notes = append(c.Notes, finding.MergedRuns(merged).Sentence())

@@ -269,11 +269,8 @@ func (v *view) cards() []card {
 		if m.LogEvidenceSD != nil && !math.IsNaN(number(m.LogEvidenceSD)) && len(v.islands) > 1 {
 			note = "± " + fixed(number(m.LogEvidenceSD), 1) + " over islands"
 		}
-		switch {
-		case v.found(finding.KindOptimiser):
-			note = finding.Beside(finding.KindOptimiser)
-		case v.found(finding.KindMerged):
-			note += ", " + finding.Beside(finding.KindMerged)
+		if words := finding.Beside(v.run.Findings); words != "" {
+			note += ", " + words
 		}
 		cards = append(cards, card{"log evidence", fixed(number(m.LogEvidence), 1), note})
 	}

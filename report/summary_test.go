@@ -57,7 +57,16 @@ func TestSummary(t *testing.T) {
 		}, "", "The weights are uneven: the 12 networks are worth 1.0", ""},
 		{"dead", smc, func(f fixture) { f.run.Posterior.LogWeights[0] = math.Inf(-1) }, "", "1 network has no weight", ""},
 		{"divergent", smc, func(f fixture) { f.run.Trace[2].Divergent = 4 }, "", "4 proposals had infinite", ""},
-		{"moves refused", smc, func(f fixture) { f.run.Trace[len(f.run.Trace)-1].Acceptance = .01 }, "", "Island 2 is stuck", ""},
+		{"moves refused", smc, func(f fixture) {
+			for i := range f.run.Trace {
+				f.run.Trace[i].Acceptance = .01
+			}
+		}, "", "Islands 0, 1 and 2 are stuck", "log evidence is −"},
+		{"moves without effect", smc, func(f fixture) {
+			for i := range f.run.Trace {
+				f.run.Trace[i].Displacement = 0
+			}
+		}, "", "take a larger step (method.smc.move.hmc.step)", "log evidence is −"},
 		{"not at the posterior", smc, func(f fixture) { f.run.Trace[len(f.run.Trace)-1].Lambda = .5 }, "", "Island 2 ended at the power 0.5000", ""},
 		{"training examples", smc, func(f fixture) { f.a.Metrics.On = "train" }, "of 200 training examples correctly", "evaluated on the examples that it learnt from", ""},
 		{

@@ -24,6 +24,7 @@ type Info struct {
 	Parents       int            `json:"parents"`        // distinct parents in this resampling; J without
 	Mutations     int            `json:"mutations"`      // moves made
 	Acceptance    float64        `json:"acceptance"`     // mean acceptance probability
+	Displacement  numeral.Number `json:"displacement"`   // how far all moves of the iteration together carried the particles: root mean square, relative to their spread (for a single particle: its length)
 	Step          float64        `json:"step"`           // step size of the last move: h, or b of pCN
 	EnergySD      float64        `json:"energy_sd"`      // standard deviation of ΔH over particles and mutations, where finite
 	Divergent     int            `json:"divergent"`      // proposals whose energy was NaN or infinite

@@ -124,11 +124,11 @@ func TestLogLikelihoodIsOfTheLiving(t *testing.T) {
 func TestInfoIsAPartOfATraceLine(t *testing.T) {
 	raw, err := json.Marshal(Info{
 		Island: 3, K: 9, Progress: 0.5, Epochs: 1.5, Examples: 12, Annealed: 5, Lambda: 0.25, ESS: 2.5, LogWeightVar: numeral.Number(math.Inf(1)),
-		Dead: 1, Resampled: true, Ancestors: 4, Parents: 6, Mutations: 7, Acceptance: 0.75, Step: 0.125, EnergySD: 3, Divergent: 2,
+		Dead: 1, Resampled: true, Ancestors: 4, Parents: 6, Mutations: 7, Acceptance: 0.75, Displacement: 1.25, Step: 0.125, EnergySD: 3, Divergent: 2,
 		LogZ: numeral.Number(math.Inf(-1)), LogLikelihood: numeral.Number(math.NaN()), Gradients: 10, Values: 11,
 	})
 	want := `{"epochs":1.5,"examples":12,"annealed":5,"temperature":0.25,"ess":2.5,"log_weight_var":"Infinity","dead":1,"resampled":true,` +
-		`"ancestors":4,"parents":6,"mutations":7,"acceptance":0.75,"step":0.125,"energy_sd":3,"divergent":2,"log_evidence":"-Infinity",` +
+		`"ancestors":4,"parents":6,"mutations":7,"acceptance":0.75,"displacement":1.25,"step":0.125,"energy_sd":3,"divergent":2,"log_evidence":"-Infinity",` +
 		`"log_likelihood":"NaN","gradients":10,"values":11}`
 	if err != nil || string(raw) != want {
 		t.Errorf("%s, %v; want %s", raw, err, want)

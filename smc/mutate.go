@@ -67,17 +67,51 @@ func (s *Sampler) stepContext(st *State, target *mcmc.Target) mcmc.StepContext {
 	return now
 }
 
-// displacement is dist_m: the mean distance of the particles from the positions of their parents at the start of the
-// iteration.
+// displacement is dist_m of mcmc.Mutations: the mean distance of the particles from where the iteration's moves began.
 func (s *Sampler) displacement(st *State) float64 {
 	var sum float64
-	for j, a := range s.ancestors {
-		from := s.before.Theta[int(a)*st.D : (int(a)+1)*st.D]
-		var square float64
-		for i, x := range st.Theta[j*st.D : (j+1)*st.D] {
-			square += float64((x - from[i]) * (x - from[i]))
-		}
-		sum += math.Sqrt(square)
+	for j := range s.ancestors {
+		sum += math.Sqrt(s.carried(st, j))
 	}
 	return sum / float64(st.J)
+}
+
+// relativeDisplacement is the root mean square of the same distances, in units of the particles' spread: the root mean square
+// of their distances from their mean. A single particle has no spread; its unit is its own length |θ|. Where nothing moved
+// it is 0, whatever the spread. It tells moves that are accepted without going anywhere, which acceptance cannot.
+func (s *Sampler) relativeDisplacement(st *State) float64 {
+	var moved float64
+	for j := range s.ancestors {
+		moved += s.carried(st, j)
+	}
+	if moved == 0 {
+		return 0
+	}
+	clear(s.centre)
+	if st.J > 1 {
+		for j := range st.J {
+			add(s.centre, st.Theta[j*st.D:(j+1)*st.D])
+		}
+		for i := range s.centre {
+			s.centre[i] /= float64(st.J)
+		}
+	}
+	var spread float64
+	for j := range st.J {
+		spread += squaredDistance(st.Theta[j*st.D:(j+1)*st.D], s.centre)
+	}
+	return math.Sqrt(moved / spread)
+}
+
+// carried is the square of the distance that the iteration's moves carried particle j.
+func (s *Sampler) carried(st *State, j int) float64 {
+	a := int(s.ancestors[j])
+	return squaredDistance(st.Theta[j*st.D:(j+1)*st.D], s.before.Theta[a*st.D:(a+1)*st.D])
+}
+
+func squaredDistance(x, y []float64) (square float64) {
+	for i, v := range x {
+		square += float64((v - y[i]) * (v - y[i]))
+	}
+	return square
 }

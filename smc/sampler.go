@@ -52,6 +52,7 @@ type Sampler struct {
 	change    []float64 // log π_k − log π_{k−1}
 	energy    []float64 // ΔH, summed over mutations
 	scratch   []float64 // J
+	centre    []float64 // D, the particles' mean
 	tuned     int       // number of values that the move tunes, once counted
 	counted   bool
 }
@@ -152,6 +153,7 @@ func (s *Sampler) record(st *State, info *Info) {
 	info.Lambda, info.Examples, info.Annealed = st.Lambda, st.Annealed+st.Rows.size(st.Examples), st.Annealed
 	info.LogZ, info.LogLikelihood = numeral.Number(st.LogZ), numeral.Number(st.logLikelihood())
 	info.Parents, info.Ancestors = s.places(), s.survivors(st)
+	info.Displacement = numeral.Number(s.relativeDisplacement(st))
 	info.Epochs, info.Gradients, info.Values = st.Epochs(), st.Gradients, st.Values
 }
 

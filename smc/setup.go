@@ -135,6 +135,7 @@ func (s *Sampler) prepare(st *State) error {
 	if len(s.ancestors) != st.J {
 		s.ancestors, s.place = make([]int32, st.J), make([]int32, st.J)
 		s.change, s.energy, s.scratch = make([]float64, st.J), make([]float64, st.J), make([]float64, st.J)
+		s.centre = make([]float64, st.D)
 	}
 	for j := range s.ancestors {
 		s.ancestors[j] = int32(j)

@@ -67,7 +67,7 @@ func (e *evaluate) run(cmd *cobra.Command, args []string) error {
 	if e.json {
 		return a.Metrics.WriteJSON(cmd.OutOrStdout())
 	}
-	showMetrics(cmd.OutOrStdout(), &run.Spec, run.Trace, &run.Ensembles, a, true)
+	showMetrics(cmd.OutOrStdout(), &run.Spec, &run.Ensembles, a, true)
 	writeNotes(cmd.OutOrStdout(), run.Notes())
 	return nil
 }

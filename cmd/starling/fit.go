@@ -126,7 +126,7 @@ func (f *fit) run(cmd *cobra.Command, args []string) error {
 		}
 		return result.Metrics.WriteJSON(stdout)
 	}
-	showMetrics(stdout, &result.Spec, result.Trace, &result.Ensembles, result.Assessment, false)
+	showMetrics(stdout, &result.Spec, &result.Ensembles, result.Assessment, false)
 	writeNotes(stdout, result.Notes())
 	fmt.Fprintln(stdout, "written to "+folder.Dir)
 	_, err = fmt.Fprintln(stdout, spent(began))

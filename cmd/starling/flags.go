@@ -33,9 +33,12 @@ func threads(cmd *cobra.Command, n *int) {
 	cmd.Flags().IntVar(n, "threads", 0, "compute with `N` threads; the result does not depend on it (default: one a CPU)")
 }
 
+// mostThreads is more than any machine has CPUs for. Each thread takes memory, and threads beyond the CPUs gain nothing.
+const mostThreads = 4096
+
 func checkThreads(n int) error {
-	if n < 0 {
-		return wrongUse("--threads %d: want a number from 1, or 0 for one a CPU", n)
+	if n < 0 || n > mostThreads {
+		return wrongUse("--threads %d: want a number from 1 to %d, or 0 for one a CPU; more threads than CPUs gain nothing", n, mostThreads)
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ import (
 
 // showMetrics writes the scores of a run's ensembles. With groups it also writes the uncertainty about each group of
 // examples.
-func showMetrics(w io.Writer, spec *starling.Spec, trace []starling.TraceLine, e *eval.Ensembles, a *eval.Assessment, groups bool) {
+func showMetrics(w io.Writer, spec *starling.Spec, e *eval.Ensembles, a *eval.Assessment, groups bool) {
 	m := a.Metrics
 	rows := pages.Ensembles(spec, m)
 	for i, r := range rows {
@@ -59,7 +59,7 @@ func showMetrics(w io.Writer, spec *starling.Spec, trace []starling.TraceLine, e
 		wrap(w, fmt.Sprintf("evaluated on the %s training examples of %s: nothing is held out", numeral.Count(m.N), a.Problem.Name))
 	}
 	if s := spec.Way().Sampling(); s != nil && m.LogEvidence != nil {
-		wrap(w, evidence(s, "method."+method.Methods.Name(spec.Method), m, s.Diagnostics(trace).Optimiser()))
+		wrap(w, evidence(s, "method."+method.Methods.Name(spec.Method), m))
 	}
 }
 
@@ -128,13 +128,13 @@ func found(groups uq.Groups, single bool) string {
 }
 
 // evidence writes the line about log Z and the weights of islands. at is the method's key in the config.
-func evidence(s *method.Sampling, at string, m *eval.Metrics, optimised bool) string {
+func evidence(s *method.Sampling, at string, m *eval.Metrics) string {
 	line := "log Z " + fixed(*m.LogEvidence, 1)
 	if s.Islands > 1 {
 		line += " ± " + fixed(*m.LogEvidenceSD, 1)
 	}
-	if optimised {
-		line += ", " + finding.Beside(finding.KindOptimiser)
+	if words := finding.Beside(m.Findings); words != "" {
+		line += ", " + words
 	}
 	if s.Islands == 1 {
 		return line

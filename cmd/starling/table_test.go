@@ -13,6 +13,7 @@ import (
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/eval"
+	"github.com/starling-smc/starling/internal/finding"
 	"github.com/starling-smc/starling/method"
 	"github.com/starling-smc/starling/smc"
 	"github.com/starling-smc/starling/uq"
@@ -40,9 +41,9 @@ func weighted(m eval.Metrics) eval.Metrics {
 }
 
 // show calls showMetrics for an ensemble of so many networks.
-func show(w io.Writer, spec *starling.Spec, trace []starling.TraceLine, networks int, m *eval.Metrics, groups bool) {
+func show(w io.Writer, spec *starling.Spec, networks int, m *eval.Metrics, groups bool) {
 	e := &eval.Ensembles{Posterior: &bnn.Ensemble{LogWeights: make([]float64, networks)}}
-	showMetrics(w, spec, trace, e, &eval.Assessment{Metrics: m, Problem: &data.Problem{Name: "wave"}}, groups)
+	showMetrics(w, spec, e, &eval.Assessment{Metrics: m, Problem: &data.Problem{Name: "wave"}}, groups)
 }
 
 func TestShowMetrics(t *testing.T) {
@@ -149,28 +150,29 @@ or not
 `},
 	} {
 		var out strings.Builder
-		show(&out, c.spec, nil, c.networks, &c.m, false)
+		show(&out, c.spec, c.networks, &c.m, false)
 		if d := cmp.Diff(c.want[1:], out.String()); d != "" {
 			t.Errorf("%s (-want +got):\n%s", name, d)
 		}
 	}
 }
 
-// The log evidence of an optimiser is not printed as if it were one.
+// The log evidence of an optimiser, or of particles that did not move, is not printed as if it were one.
 func TestEvidenceOfAnOptimiser(t *testing.T) {
 	spec, err := starling.Preset("mnist-lenet5-ctr")
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := eval.Metrics{Evaluation: *scored(0.2), LogEvidence: number(-3204240.5)}
-	for ess, want := range map[float64]string{
-		9: "\nlog Z −3,204,240.5\n", 1: "\nlog Z −3,204,240.5, no estimate: the run behaved as an optimiser\n",
+	for want, found := range map[string][]finding.Finding{
+		"\nlog Z −3,204,240.5\n": {finding.InitUnused()},
+		"\nlog Z −3,204,240.5, no estimate: the run behaved as an optimiser\n":  {finding.Optimiser(finding.Population{})},
+		"\nlog Z −3,204,240.5, not to be trusted: moves were refused\n":         {finding.IslandsStuck([]int{0}, 0.1, "")},
+		"\nlog Z −3,204,240.5, not to be trusted: the particles hardly moved\n": {finding.IslandsStill([]int{0}, 0.1, "")},
 	} {
-		var line starling.TraceLine
-		line.Progress, line.ESS = 1, ess
+		m := eval.Metrics{Evaluation: *scored(0.2), LogEvidence: number(-3204240.5), Findings: found}
 		var out strings.Builder
-		if show(&out, &spec, []starling.TraceLine{line}, 10, &m, false); !strings.HasSuffix(out.String(), want) {
-			t.Errorf("effective sample size %v: %q", ess, out.String())
+		if show(&out, &spec, 10, &m, false); !strings.HasSuffix(out.String(), want) {
+			t.Errorf("%q, want %q", out.String(), want)
 		}
 	}
 }
@@ -188,7 +190,7 @@ func TestManyGroups(t *testing.T) {
 			AUROC: number(0.5), FPR95: number(1), AUROCMaxProb: number(0.91), FPR95MaxProb: number(0.25), AUROCEnergy: number(1), FPR95Energy: number(0)})
 	}
 	var out strings.Builder
-	show(&out, &spec, nil, 80, &eval.Metrics{Evaluation: *e}, true)
+	show(&out, &spec, 80, &eval.Metrics{Evaluation: *e}, true)
 	want := `
                                    epistemic entropy, nats
            accuracy    NLL    ECE  right  wrong  a-group-of-long-name-0
@@ -246,7 +248,7 @@ func TestTableFits(t *testing.T) {
 			m.Combined = append(m.Combined, eval.CombinedBy{Name: way, Evaluation: *e})
 		}
 		var out strings.Builder
-		show(&out, &spec, nil, 80, &m, false)
+		show(&out, &spec, 80, &m, false)
 		lines := strings.Split(out.String(), "\n")
 		for _, line := range lines[:6] {
 			if n := len([]rune(line)); n > 80 {

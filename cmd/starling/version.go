@@ -1,7 +1,9 @@
 package main
 
 import (
+	_ "embed"
 	"fmt"
+	"io"
 	"runtime"
 
 	"github.com/spf13/cobra"
@@ -11,14 +13,28 @@ import (
 	"github.com/starling-smc/starling/internal/lanes"
 )
 
+//go:generate go run ../../internal/licences licences.txt
+
+// notices are the licences of the modules that are linked into the command, which must go with it.
+//
+//go:embed licences.txt
+var notices string
+
 func newVersion() *cobra.Command {
-	var jsonOut bool
+	var jsonOut, licences bool
 	cmd := &cobra.Command{
 		Use:     "version",
 		Short:   "Print the version and the CPU kernels in use",
 		Example: "  starling version --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if jsonOut && licences {
+				return wrongUse("--json and --licences: want one of them")
+			}
+			if licences {
+				_, err := io.WriteString(cmd.OutOrStdout(), notices)
+				return err
+			}
 			version, revision := starling.Version()
 			if jsonOut {
 				return jsontext.Write(cmd.OutOrStdout(), map[string]any{
@@ -35,5 +51,6 @@ func newVersion() *cobra.Command {
 		},
 	}
 	asJSON(cmd, &jsonOut)
+	cmd.Flags().BoolVar(&licences, "licences", false, "print the licences of what the program contains")
 	return cmd
 }

@@ -16,6 +16,8 @@ import (
 const (
 	KindOptimiser = "optimiser"
 	KindMerged    = "merged"
+	KindStuck     = "islands-stuck"
+	KindStill     = "islands-still"
 )
 
 // Finding is one diagnosis or warning. A run's folder may hold kinds that this version does not know, written by another one.
@@ -92,6 +94,7 @@ const (
 	Estimate Trust = "evidence"           // the weights show no problem
 	OneDraw  Trust = "evidence-merged"    // all particles descend from one start
 	NoTrust  Trust = "evidence-optimised" // the run behaved as an optimiser
+	Unmoved  Trust = "evidence-unmoved"   // the particles hardly moved
 )
 
 // Evidence says which evidence the log evidence estimates. traced: it is in the trace alone, not in the metrics.
@@ -106,11 +109,6 @@ func Evidence(of Target, trust Trust, traced bool) Finding {
 // ChainsEnd gives the ranges of the chains' last log-likelihoods, in nats, and of their acceptance in the second half.
 func ChainsEnd(lowest, highest, least, most float64) Finding {
 	return Finding{Kind: "chains-end", Numbers: numbers{"lowest": lowest, "highest": highest, "least": least, "most": most}.safe()}
-}
-
-// ChainStuck says that a chain, counted from 0, accepted hardly any move in the second half.
-func ChainStuck(chain int, acceptance, logLikelihood float64) Finding {
-	return Finding{Kind: "chain-stuck", Numbers: numbers{"chain": float64(chain), "acceptance": acceptance, "log_likelihood": logLikelihood}.safe()}
 }
 
 // AsIs says that the posterior is the network of model.init.
@@ -164,15 +162,6 @@ func ChannelsLast(file string, channels, height, width int) Finding {
 // StoppedEarly says that an island, counted from 0, ended its tempering at a power of the likelihood below 1.
 func StoppedEarly(island int, temperature float64) Finding {
 	return Finding{Kind: "stopped-early", Numbers: numbers{"island": float64(island), "temperature": temperature}.safe()}
-}
-
-// IslandsStuck names islands that accepted a smaller share of their last moves than bound.
-func IslandsStuck(islands []int, bound float64) Finding {
-	return Finding{
-		Kind:    "islands-stuck",
-		Numbers: numbers{"count": float64(len(islands)), "bound": bound}.safe(),
-		Names:   map[string]string{"islands": numbered(islands)},
-	}
 }
 
 // Divergent counts moves whose energy was infinite or undefined. refused: they were proposals, and the particles stayed.

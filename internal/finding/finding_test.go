@@ -22,22 +22,25 @@ func all() []Finding {
 	many.Islands, many.Particles, many.Iterations = 8, 1200, 1600
 	fs := []Finding{Optimiser(one), Optimiser(many), Merged(one), Merged(many), NoEvidence("map"), LiteralWeights()}
 	for _, target := range []Target{EveryTarget, LastTarget, LastBatch, PartialTarget} {
-		for _, trust := range []Trust{Estimate, OneDraw, NoTrust} {
+		for _, trust := range []Trust{Estimate, OneDraw, NoTrust, Unmoved} {
 			fs = append(fs, Evidence(target, trust, target == LastBatch))
 		}
 	}
+	const hmc, pcn = "method.mcmc.move.hmc.step", "method.smc.move.pcn.step"
 	return append(fs,
-		ChainsEnd(-1160.31, -121.94, 0.6, 0.894), ChainStuck(2, 0.04, -1503.2), ChainStuck(0, 0, math.Inf(-1)),
+		ChainsEnd(-1160.31, -121.94, 0.6, 0.894), ChainStuck(2, 0.04, -1503.2, hmc), ChainStuck(0, 0, math.Inf(-1), hmc),
+		ChainsStill([]int{1}, 0.001, hmc), ChainsStill([]int{1, 3}, 0.001, hmc),
 		AsIs(), PointAtMAP(), PointAtInit(), BeganAtInit(false), BeganAtInit(true), InitUnused(),
 		ConstantColumns([]string{"age"}), ConstantColumns([]string{"number 3", "number 5"}),
 		ZeroFeatures([]int{4}), ZeroFeatures([]int{4, 9}), ZeroFeatures(make([]int, 21)), ChannelsLast("x.npy", 28, 28, 1),
-		StoppedEarly(3, 0.03125), IslandsStuck([]int{0}, 0.1), IslandsStuck([]int{0, 2, 5}, 0.1),
+		StoppedEarly(3, 0.03125), IslandsStuck([]int{0}, 0.1, pcn), IslandsStuck([]int{0, 2, 5}, 0.1, pcn),
+		IslandsStill([]int{0}, 0.1, pcn), IslandsStill([]int{0, 2, 5}, 0.1, pcn),
 		Divergent(1, false), Divergent(1234, false), Divergent(1, true), Divergent(2, true),
 		IslandsEnd(14, 14, 0.574, 0.574, false, false), IslandsEnd(200, 200, 0.02, 0.1, true, true), IslandsEnd(9, 12, 0.04, 0.4, true, false),
 		Ancestors(3, 3, 10), Ancestors(2, 12, 1000), ChainsOutlying([]int{3}), ChainsOutlying([]int{1, 3}), ChainsAgree(1.004), ChainsDisagree(1.73),
 		EvidenceAgrees(-2031.26, 0.52), EvidenceScatters(-2031.26, 7.02, 1.18, 8), EvidenceOfOne(-2031.26),
 		UnevenWeights(80, 3.21), DeadNetworks(1), DeadNetworks(12),
-		OptimisedRuns([]string{"linear"}), OptimisedRuns([]string{"linear", "ctr"}), MergedRuns([]string{"linear", "ctr"}), EnsembleBetter(8, "0.25", "0.4"),
+		OptimisedRuns([]string{"linear"}), OptimisedRuns([]string{"linear", "ctr"}), MergedRuns([]string{"linear", "ctr"}), UnmovedRuns([]string{"linear"}), UnmovedRuns([]string{"linear", "ctr"}), EnsembleBetter(8, "0.25", "0.4"),
 		SingleAncestor(1, 1), SingleAncestor(3, 3), SingleAncestor(1, 3),
 	)
 }
@@ -64,6 +67,9 @@ func TestWords(t *testing.T) {
 			look += ", of evidence"
 		}
 		fmt.Fprintf(&b, "%s (%s)\n\t%s\n\t%s\n", f.Kind, look, f.Words(), f.Sentence())
+		if beside := Beside([]Finding{f}); beside != "" {
+			fmt.Fprintf(&b, "\tlog evidence 1.0, %s\n", beside)
+		}
 		if f.Words() == f.raw() {
 			t.Errorf("%s has no words: %s", f.Kind, f.raw())
 		}
@@ -71,11 +77,6 @@ func TestWords(t *testing.T) {
 	for kind := range kinds {
 		if !made[kind] {
 			t.Errorf("no function makes a %s", kind)
-		}
-	}
-	for kind := range beside {
-		if !made[kind] {
-			t.Errorf("words beside a log evidence for a %s, which is no kind", kind)
 		}
 	}
 	if *update {
@@ -89,6 +90,17 @@ func TestWords(t *testing.T) {
 	}
 	if b.String() != string(want) {
 		t.Errorf("words have changed: read them, and run this test with -update\n%s", b.String())
+	}
+}
+
+// All that findings say of a log evidence stands beside it.
+func TestBeside(t *testing.T) {
+	found := []Finding{AsIs(), Merged(Population{}), IslandsStill([]int{0}, 0.1, "")}
+	if got, want := Beside(found), "rests on one draw of the start, not to be trusted: the particles hardly moved"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := Beside(found[:1]); got != "" {
+		t.Errorf("%q beside a log evidence of which nothing is to say", got)
 	}
 }
 

@@ -22,89 +22,107 @@ const (
 	ofEvidence                  // it says what a log evidence is an estimate of
 )
 
-// kinds is the only list of kinds: look and words. Words have no capital letter and no full stop, which Sentence adds.
+// kinds is the only list of kinds: look, words, and for some a few words that stand beside a log evidence. Words have no
+// capital letter and no full stop, which Sentence adds.
 var kinds = map[string]struct {
-	look  look
-	words string
+	look   look
+	words  string
+	beside string
 }{
 	KindOptimiser: {warning, `the run behaved as an optimiser, not as a sampler of the posterior: ` +
 		`it kept little more than the best of {{.Count "particles"}} noisy optimisation runs{{if .Several "islands"}} on each island{{end}}, ` +
 		`so the disagreement of its particles says little about uncertainty. ` +
 		`Of {{.Count "iterations"}} iterations{{template "together" .}}, {{.Count "single"}} had a single surviving ancestor and {{.Count "resampled"}} resampled. ` +
 		`The median effective sample size was {{.Fixed "ess" 1}} of {{.Count "particles"}}. ` +
-		`The median variance of the log-weights was {{.Fixed "log_weight_var" 1}} nats², where {{.Count "particles"}} particles carry about {{.Log "particles" 1}}`},
+		`The median variance of the log-weights was {{.Fixed "log_weight_var" 1}} nats², where {{.Count "particles"}} particles carry about {{.Log "particles" 1}}`,
+		"no estimate: the run behaved as an optimiser"},
 	KindMerged: {warning, `all particles{{if .Several "islands"}} of an island{{end}} descend from one particle of the start in {{.Count "single"}} of {{.Count "iterations"}} iterations{{template "together" .}}. ` +
 		`The log-weights differ by no more than {{.Count "particles"}} particles carry (median effective sample size {{.Fixed "ess" 1}}), ` +
 		`but {{.Count "resampled"}} iterations resampled, and each resampling loses ancestors. ` +
-		`The particles differ only by the moves since, so the run may understate uncertainty; more particles or more islands keep more ancestors`},
+		`The particles differ only by the moves since, so the run may understate uncertainty; more particles or more islands keep more ancestors`,
+		"rests on one draw of the start"},
 	"single-ancestor": {warning | page, `at the end all particles {{if not (.Several "islands")}}{{else if .Equal "single" "islands"}}of each island {{else}}of {{.Count "single"}} of {{.Count "islands"}} islands {{end}}` +
 		`descend from one particle of the start: they differ only by the moves since, so ` +
 		`{{if .Several "islands"}}an island alone understates uncertainty; the {{.Count "islands"}} islands together have as many independent ancestors` +
-		`{{else}}the run understates uncertainty; more islands give independent ancestors{{end}}`},
+		`{{else}}the run understates uncertainty; more islands give independent ancestors{{end}}`, ""},
 
-	"ancestors": {note | page, `of the {{.Count "particles"}} particles that an island started with, {{.Range "fewest" "most" 0}} still have descendants`},
+	"ancestors": {note | page, `of the {{.Count "particles"}} particles that an island started with, {{.Range "fewest" "most" 0}} still have descendants`, ""},
 	"islands-end": {note | page, `{{if .Is "path" "batches"}}the path of batches took {{.Range "fewest" "most" 0}} iterations` +
 		`{{else}}the path from the prior to the posterior took {{.Range "fewest" "most" 0}} steps{{end}}; ` +
 		`{{if .Is "moves" "stand"}}an accept/reject step would have accepted {{.Percents "least" "highest"}} of the last moves, but these moves have none: their errors are in the weights` +
-		`{{else}}at the end {{.Percents "least" "highest"}} of the moves were accepted{{end}}`},
+		`{{else}}at the end {{.Percents "least" "highest"}} of the moves were accepted{{end}}`, ""},
 
 	"optimised-runs": {warning | page, `the {{if .Several "count"}}runs{{else}}run{{end}} {{.Name "runs"}} behaved as {{if .Several "count"}}optimisers, not as samplers{{else}}an optimiser, not as a sampler{{end}} of the posterior: ` +
-		`the disagreement of {{if .Several "count"}}their networks says little about uncertainty, and their log evidences are no estimates{{else}}its networks says little about uncertainty, and its log evidence is no estimate{{end}}`},
-	"merged-runs":     {warning | page, `the log evidence of {{.Name "runs"}} rests on one draw of the start: all particles of an island descend from it`},
-	"ensemble-better": {warning, `the deep ensemble of the {{.Count "restarts"}} MAPs, which needs no sampling, is better: NLL {{.Name "ensemble"}} against {{.Name "posterior"}}`},
+		`the disagreement of {{if .Several "count"}}their networks says little about uncertainty, and their log evidences are no estimates{{else}}its networks says little about uncertainty, and its log evidence is no estimate{{end}}`, ""},
+	"merged-runs":     {warning | page, `the log evidence of {{.Name "runs"}} rests on one draw of the start: all particles of an island descend from it`, ""},
+	"ensemble-better": {warning, `the deep ensemble of the {{.Count "restarts"}} MAPs, which needs no sampling, is better: NLL {{.Name "ensemble"}} against {{.Name "posterior"}}`, ""},
 
-	"no-evidence":        {note | ofEvidence, `no evidence: start {{.Name "start"}} leaves the weights of the first particles unknown`},
-	"literal-weights":    {note | ofEvidence, `no evidence: weight literal leaves out the change of target, so the weights follow no path of targets`},
-	"evidence":           {note | ofEvidence, `{{template "evidence" .}} is an estimate of {{template "target" .}}`},
-	"evidence-merged":    {warning | ofEvidence, `{{template "evidence" .}} rests on one draw of the start; it is an estimate of {{template "target" .}}`},
-	"evidence-optimised": {warning | ofEvidence, `{{template "evidence" .}} is no estimate, as the run behaved as an optimiser; a sampler's would be an estimate of {{template "target" .}}`},
+	"no-evidence":        {note | ofEvidence, `no evidence: start {{.Name "start"}} leaves the weights of the first particles unknown`, ""},
+	"literal-weights":    {note | ofEvidence, `no evidence: weight literal leaves out the change of target, so the weights follow no path of targets`, ""},
+	"evidence":           {note | ofEvidence, `{{template "evidence" .}} is an estimate of {{template "target" .}}`, ""},
+	"evidence-merged":    {warning | ofEvidence, `{{template "evidence" .}} rests on one draw of the start; it is an estimate of {{template "target" .}}`, ""},
+	"evidence-unmoved":   {warning | ofEvidence, `{{template "evidence" .}} is not to be trusted, as the particles hardly moved; it would be an estimate of {{template "target" .}}`, ""},
+	"evidence-optimised": {warning | ofEvidence, `{{template "evidence" .}} is no estimate, as the run behaved as an optimiser; a sampler's would be an estimate of {{template "target" .}}`, ""},
 
-	"evidence-agrees": {note | page, `the log evidence is {{.Fixed "log_evidence" 1}}, with a standard deviation of {{.Fixed "sd" 1}} over the islands`},
+	"evidence-agrees": {note | page, `the log evidence is {{.Fixed "log_evidence" 1}}, with a standard deviation of {{.Fixed "sd" 1}} over the islands`, ""},
 	"evidence-scatters": {warning | page, `the log evidence is {{.Fixed "log_evidence" 1}}, with a standard deviation of {{.Fixed "sd" 1}} over the islands: ` +
-		`it decides between two models only if they differ by much more, and weighing the islands by it would leave {{.Fixed "effective" 1}} of {{.Count "islands"}} effective`},
-	"evidence-of-one": {note | page, `the log evidence is {{.Fixed "log_evidence" 1}}; a single island cannot say how far that scatters`},
+		`it decides between two models only if they differ by much more, and weighing the islands by it would leave {{.Fixed "effective" 1}} of {{.Count "islands"}} effective`, ""},
+	"evidence-of-one": {note | page, `the log evidence is {{.Fixed "log_evidence" 1}}; a single island cannot say how far that scatters`, ""},
 
-	"uneven-weights": {warning, `the weights are uneven: the {{.Count "networks"}} networks are worth {{.Fixed "effective" 1}} equally weighted ones`},
-	"dead-networks":  {warning, `{{.Count "dead"}} {{if .Several "dead"}}networks have{{else}}network has{{end}} no weight at all`},
+	"uneven-weights": {warning, `the weights are uneven: the {{.Count "networks"}} networks are worth {{.Fixed "effective" 1}} equally weighted ones`, ""},
+	"dead-networks":  {warning, `{{.Count "dead"}} {{if .Several "dead"}}networks have{{else}}network has{{end}} no weight at all`, ""},
 
 	"chains-end": {note, `chains end at log-likelihoods of {{.Fixed "lowest" 1}} to {{.Fixed "highest" 1}}; ` +
-		`they accepted {{.Fixed "least" 2}} to {{.Fixed "most" 2}} of their moves in the second half`},
+		`they accepted {{.Fixed "least" 2}} to {{.Fixed "most" 2}} of their moves in the second half`, ""},
 	"chain-stuck": {warning, `chain {{.Count "chain"}} is stuck: it accepted {{.Fixed "acceptance" 2}} of its moves in the second half ` +
-		`and ends at log-likelihood {{.Fixed "log_likelihood" 1}}`},
-	"chains-outlying": {warning, `{{if .Several "count"}}chains{{else}}chain{{end}} {{.Name "chains"}} ended at {{if .Several "count"}}log-likelihoods{{else}}a log-likelihood{{end}} far from {{if .Several "count"}}those{{else}}that{{end}} of the other chains`},
-	"chains-agree":    {note | page, `the chains' log-likelihoods agree (split R-hat {{.Fixed "r_hat" 2}})`},
-	"chains-disagree": {warning | page, `the chains' log-likelihoods do not agree yet (split R-hat {{.Fixed "r_hat" 2}}, where 1 is agreement): longer chains would show whether they do`},
-	"islands-stuck": {warning, `island{{if .Several "count"}}s{{end}} {{.Name "islands"}} {{if .Several "count"}}are{{else}}is{{end}} stuck: ` +
-		`at the end less than {{.Percent "bound"}} of the moves were accepted, and the particles hardly moved`},
-	"stopped-early":     {warning, `island {{.Count "island"}} ended at the power {{.Fixed "temperature" 4}} of the likelihood, before the posterior`},
-	"divergent":         {warning, `{{.Count "moves"}} {{if .Several "moves"}}moves{{else}}move{{end}} had infinite or undefined energy and left no weight: the step may be too large`},
-	"divergent-refused": {warning | page, `{{.Count "moves"}} {{if .Several "moves"}}proposals{{else}}proposal{{end}} had infinite or undefined energy and {{if .Several "moves"}}were{{else}}was{{end}} refused: the step may be too large`},
+		`and ends at log-likelihood {{.Fixed "log_likelihood" 1}}, so its states are no draws of the posterior: take a smaller step ({{.Name "step"}})`, ""},
+	"chains-still": {warning, `chain{{if .Several "count"}}s{{end}} {{.Name "chains"}} stood still: the moves of the second half carried ` +
+		`{{if .Several "count"}}each{{else}}it{{end}} by less than {{.Fixed "bound" 3}} of its length, so {{if .Several "count"}}their{{else}}its{{end}} states are no draws of the posterior: ` +
+		`take a larger step ({{.Name "step"}}) or more epochs`, ""},
+	"chains-outlying": {warning, `{{if .Several "count"}}chains{{else}}chain{{end}} {{.Name "chains"}} ended at {{if .Several "count"}}log-likelihoods{{else}}a log-likelihood{{end}} far from {{if .Several "count"}}those{{else}}that{{end}} of the other chains`, ""},
+	"chains-agree":    {note | page, `the chains' log-likelihoods agree (split R-hat {{.Fixed "r_hat" 2}})`, ""},
+	"chains-disagree": {warning | page, `the chains' log-likelihoods do not agree yet (split R-hat {{.Fixed "r_hat" 2}}, where 1 is agreement): longer chains would show whether they do`, ""},
+	KindStuck: {warning, `island{{if .Several "count"}}s{{end}} {{.Name "islands"}} {{if .Several "count"}}are{{else}}is{{end}} stuck: ` +
+		`in the last quarter of the iterations less than {{.Percent "bound"}} of the moves were accepted, {{template "distrust" .}}: ` +
+		`take a smaller step ({{.Name "step"}}) or more moves in an iteration`,
+		"not to be trusted: moves were refused"},
+	KindStill: {warning, `island{{if .Several "count"}}s{{end}} {{.Name "islands"}} stood still: the moves between two resamplings carried the particles ` +
+		`by less than {{.Percent "bound"}} of their spread, {{template "distrust" .}}: take a larger step ({{.Name "step"}}) or more moves in an iteration`,
+		"not to be trusted: the particles hardly moved"},
+	"unmoved-runs": {warning | page, `the {{if .Several "count"}}runs{{else}}run{{end}} {{.Name "runs"}} had islands whose particles hardly moved: neither ` +
+		`{{if .Several "count"}}their posteriors nor their log evidences are{{else}}its posterior nor its log evidence is{{end}} to be trusted`, ""},
+	"stopped-early":     {warning, `island {{.Count "island"}} ended at the power {{.Fixed "temperature" 4}} of the likelihood, before the posterior`, ""},
+	"divergent":         {warning, `{{.Count "moves"}} {{if .Several "moves"}}moves{{else}}move{{end}} had infinite or undefined energy and left no weight: the step may be too large`, ""},
+	"divergent-refused": {warning | page, `{{.Count "moves"}} {{if .Several "moves"}}proposals{{else}}proposal{{end}} had infinite or undefined energy and {{if .Several "moves"}}were{{else}}was{{end}} refused: the step may be too large`, ""},
 
-	"as-is": {note, `as-is: the posterior is the network of model.init alone, an ensemble of one; nothing was sampled`},
-	"point": {note, `s = 0: the posterior is the {{if .Is "at" "map"}}MAP{{else}}network of model.init{{end}} alone, an ensemble of one; nothing was sampled`},
+	"as-is": {note, `as-is: the posterior is the network of model.init alone, an ensemble of one; nothing was sampled`, ""},
+	"point": {note, `s = 0: the posterior is the {{if .Is "at" "map"}}MAP{{else}}network of model.init{{end}} alone, an ensemble of one; nothing was sampled`, ""},
 
-	"began-at-init": {note, `all particles began at model.init, not at draws of the prior`},
+	"began-at-init": {note, `all particles began at model.init, not at draws of the prior`, ""},
 	"began-at-init-tempering": {warning, `all particles began at model.init, not at draws of the prior: tempering is one step, and no evidence is estimated; ` +
-		`chains (method: mcmc) or prior.anchor make better use of a trained network`},
-	"init-unused": {warning, `model.init was not used: from s = 0.5 on, the anchored prior has mean 0`},
+		`chains (method: mcmc) or prior.anchor make better use of a trained network`, ""},
+	"init-unused": {warning, `model.init was not used: from s = 0.5 on, the anchored prior has mean 0`, ""},
 
-	"constant-columns": {note | ofData, `{{if .Several "count"}}columns {{.Name "columns"}} are constant over the training rows and were{{else}}column {{.Name "columns"}} is constant over the training rows and was{{end}} dropped`},
+	"constant-columns": {note | ofData, `{{if .Several "count"}}columns {{.Name "columns"}} are constant over the training rows and were{{else}}column {{.Name "columns"}} is constant over the training rows and was{{end}} dropped`, ""},
 	"zero-features": {note | ofData, `{{if .Several "count"}}{{.Count "count"}} features (from 0: {{.Name "features"}}) are constant over the training examples: the network sees them` +
-		`{{else}}feature {{.Name "features"}} (from 0) is constant over the training examples: the network sees it{{end}} as 0 everywhere`},
-	"channels-last": {warning | ofData, `{{with .Name "file"}}{{.}}: {{end}}taken as {{.Count "channels"}} channels of {{.Count "height"}}×{{.Count "width"}}; images with channels last need np.moveaxis(x, -1, 1)`},
+		`{{else}}feature {{.Name "features"}} (from 0) is constant over the training examples: the network sees it{{end}} as 0 everywhere`, ""},
+	"channels-last": {warning | ofData, `{{with .Name "file"}}{{.}}: {{end}}taken as {{.Count "channels"}} channels of {{.Count "height"}}×{{.Count "width"}}; images with channels last need np.moveaxis(x, -1, 1)`, ""},
 }
 
-// beside has short words that stand beside a log evidence.
-var beside = map[string]string{
-	KindOptimiser: "no estimate: the run behaved as an optimiser",
-	KindMerged:    "rests on one draw of the start",
+// Beside returns the few words that stand beside a run's log evidence; empty if its findings say nothing of it.
+func Beside(found []Finding) string {
+	var words []string
+	for _, f := range found {
+		if beside := kinds[f.Kind].beside; beside != "" {
+			words = append(words, beside)
+		}
+	}
+	return strings.Join(words, ", ")
 }
-
-// Beside returns the few words of a kind that stand beside a log evidence; empty for a kind that says nothing of it.
-func Beside(kind string) string { return beside[kind] }
 
 // shared are the templates that several kinds use.
 const shared = `{{define "together"}}{{if .Several "islands"}} of {{.Count "islands"}} islands together{{end}}{{end}}` +
+	`{{define "distrust"}}so neither the posterior nor a log evidence is to be trusted{{end}}` +
 	`{{define "evidence"}}the log evidence{{if .Is "place" "trace"}} in the trace{{end}}{{end}}` +
 	`{{define "target"}}{{if .Is "target" "every-target"}}the model's evidence: every target is the posterior, with all examples` +
 	`{{else if .Is "target" "last-target"}}the model's evidence: the last target is the posterior, with all examples in full` +
