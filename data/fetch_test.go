@@ -59,6 +59,9 @@ func small(t *testing.T, set string, files []pin, from []download) {
 	t.Cleanup(func() { pins[set], downloads[set] = oldPins, oldDownloads })
 }
 
+// repin pins a file of a set, which must be small, to other bytes.
+func repin(set string, i int, raw []byte) { pins[set][i] = text(pins[set][i].file, string(raw)) }
+
 // client brings files over the network for Fetch, as in the command.
 func client(c fetch.Client) func(context.Context, Remote, string) error {
 	return func(ctx context.Context, r Remote, path string) error { return c.Get(ctx, fetch.File(r), path) }
