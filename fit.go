@@ -14,6 +14,7 @@ import (
 	"github.com/starling-smc/starling/internal/runs"
 	"github.com/starling-smc/starling/method"
 	"github.com/starling-smc/starling/nn"
+	"github.com/starling-smc/starling/smc"
 )
 
 // Fit carries a Spec out: it loads the data, searches for point estimates if the Spec asks for them, makes the posterior, and
@@ -110,6 +111,9 @@ func (f *fit) open(o Options) (err error) {
 // work carries out the run, from the data to the result.
 func (f *fit) work(ctx context.Context) error {
 	out, err := f.job.Do(ctx, f.Spec.Way())
+	if errors.Is(err, smc.ErrFew) && f.Data.LargeScale() != "" {
+		err = fmt.Errorf("%w; or the reason is the data's scale: %s", err, f.Data.LargeScale())
+	}
 	if err != nil {
 		return err
 	}

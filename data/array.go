@@ -2,7 +2,6 @@ package data
 
 import (
 	"fmt"
-	"os"
 	"strconv"
 
 	"github.com/starling-smc/starling/internal/numeral"
@@ -165,18 +164,6 @@ func widen[F float32 | float64, T interface{ Float32() float32 }](v []T) []F {
 		w[i] = F(x.Float32())
 	}
 	return w
-}
-
-// readFile reads a regular file whole: a pipe or device could block or never end.
-func readFile(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s: is not a regular file", path)
-	}
-	return os.ReadFile(path)
 }
 
 // thousands writes 60000 as 60,000.

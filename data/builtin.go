@@ -20,7 +20,7 @@ const (
 
 // loadMNIST reads the four files in the folder of the data set's name.
 func loadMNIST(k *Known, dir string) (*Problem, error) {
-	train, test, err := readMNIST(k.Name, mnistTrain, mnistTest, k.opener(dir))
+	train, test, err := k.mnist(dir, mnistTrain, mnistTest)
 	if err != nil {
 		return nil, err
 	}
@@ -34,8 +34,8 @@ func loadCIFAR100(k *Known, dir string) (*Problem, error) { return loadCIFAR(k, 
 // loadCIFAR reads the set's files. The last file holds the test images.
 func loadCIFAR(k *Known, dir string, read func(name string, paths ...string) (*Set, error)) (*Problem, error) {
 	var paths []string
-	for _, f := range k.Files {
-		path, err := k.locate(dir, f)
+	for _, p := range pins[k.Name] {
+		path, err := k.sound(p, dir)
 		if err != nil {
 			return nil, err
 		}
@@ -57,15 +57,11 @@ func loadCIFAR(k *Known, dir string, read func(name string, paths ...string) (*S
 	return &Problem{Name: k.Name, Train: train, Test: test}, nil
 }
 
-// readMNIST reads four files in MNIST's form, which must have exactly the given numbers of images.
-func readMNIST(folder string, trains, tests int, open opener) (train, test *Set, err error) {
+// mnist reads four files in MNIST's form, which must have exactly the given numbers of images.
+func (k *Known) mnist(dir string, trains, tests int) (train, test *Set, err error) {
 	var arrays [4]*Array
-	for i, f := range mnistFiles {
-		path, raw, err := open(folder + "/" + f)
-		if err != nil {
-			return nil, nil, err
-		}
-		if arrays[i], err = DecodeIDX(path, raw); err != nil {
+	for i, p := range pins[k.Name] {
+		if arrays[i], err = k.array(p, dir); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -80,7 +76,7 @@ func readMNIST(folder string, trains, tests int, open opener) (train, test *Set,
 			return nil, nil, fmt.Errorf("%s: examples of shape %v, type %s, want 28×28 uint8 pixels", arrays[2*i].Name, s.Shape, arrays[2*i].DType())
 		}
 		if want := [...]int{trains, tests}[i]; s.Len() != want {
-			return nil, nil, fmt.Errorf("%s: %s images, want the %s of %s", arrays[2*i].Name, thousands(uint64(s.Len())), thousands(uint64(want)), folder)
+			return nil, nil, fmt.Errorf("%s: %s images, want the %s of %s", arrays[2*i].Name, thousands(uint64(s.Len())), thousands(uint64(want)), k.Name)
 		}
 	}
 	return train, test, nil
@@ -106,15 +102,8 @@ const (
 	mnist7Normal = 1
 )
 
-func readMNIST7() (train, test *Set, err error) {
-	return readMNIST("mnist7", mnist7Train+mnist7Validate, mnist7Test+2*mnist7OOD, func(file string) (string, []byte, error) {
-		raw, err := embedded.ReadFile(file)
-		return file, raw, err
-	})
-}
-
-func loadMNIST7(k *Known, _ string) (*Problem, error) {
-	train, test, err := readMNIST7()
+func loadMNIST7(k *Known, dir string) (*Problem, error) {
+	train, test, err := k.mnist(dir, mnist7Train+mnist7Validate, mnist7Test+2*mnist7OOD)
 	if err != nil {
 		return nil, err
 	}
@@ -166,11 +155,7 @@ func perturbed(clean *Set) *Set {
 // loadPima returns the benchmark form of the Pima data: each predictor centred and scaled to population sd 0.5, after a
 // leading 1; all rows train.
 func loadPima(k *Known, dir string) (*Problem, error) {
-	path, raw, err := k.opener(dir)(k.Files[0])
-	if err != nil {
-		return nil, err
-	}
-	t, err := DecodeCSV(path, raw, CSV{Target: "diabetes"})
+	t, err := k.table(dir)
 	if err != nil {
 		return nil, err
 	}

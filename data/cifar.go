@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/starling-smc/starling/internal/regular"
 )
 
 // CIFAR's binary version (Krizhevsky, Learning multiple layers of features from tiny images, 2009,
@@ -39,12 +41,9 @@ func (c *cifar) row() int { return len(c.labels) + cifarPixels }
 func (c *cifar) read(name string, paths []string) (*Set, error) {
 	s := &Set{Name: name, Shape: []int{3, 32, 32}, Classes: c.labels[len(c.labels)-1], Names: c.names}
 	for _, path := range paths {
-		file, size, err := open(path)
-		if err != nil {
-			return nil, err
-		}
-		err = c.add(s, path, file, size)
-		file.Close()
+		_, err := reading(path, regular.Open, func(file *regular.File) (none struct{}, err error) {
+			return none, c.add(s, path, file, int(file.Size()))
+		})
 		if err != nil {
 			return nil, err
 		}

@@ -86,11 +86,27 @@ func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 				dst[k] = t.Values[int(train[i])*t.Cols+j]
 			}
 		})
+		if k := s.Inputs.undefined(); k >= 0 {
+			return nil, fmt.Errorf("%s: %s: %s", t.Name, t.column(features[k]), tooSmall)
+		}
 	}
-	if c.Standardise && !c.Classes {
-		err = s.fitTargets(t.Name, len(train), func(i int, dst []float64) { dst[0] = t.Values[int(train[i])*t.Cols+target] })
+	unscaled := func(j int, standardise string) error {
+		return scaleFault(t.Name+": "+t.column(j), t.largest(train, j), standardise)
 	}
-	return s, err
+	if c.SD == 0 {
+		for _, j := range features {
+			if err := unscaled(j, "inputs"); err != nil {
+				return nil, err
+			}
+		}
+	}
+	switch {
+	case c.Classes:
+		return s, nil
+	case c.Standardise:
+		return s, s.fitTargets(t.Name, len(train), func(i int, dst []float64) { dst[0] = t.Values[int(train[i])*t.Cols+target] })
+	}
+	return s, unscaled(target, "both")
 }
 
 func constant(t *Table, rows []int32, j int) bool {
@@ -117,6 +133,9 @@ func (c Columns) Sets(t *Table, parts ...[]int32) ([]*Set, *Schema, error) {
 	return sets, s, nil
 }
 
+// tellsApart is 2⁵³: a float64 holds every integer below it, but not 2⁵³ + 1.
+const tellsApart = 1 << 53
+
 // classes finds the classes among the targets: the sorted names if the column holds names, else the numbers.
 func (t *Table) classes(j int) (names []string, classes int, err error) {
 	if t.Text == j {
@@ -127,6 +146,10 @@ func (t *Table) classes(j int) (names []string, classes int, err error) {
 		v := t.Values[i*t.Cols+j]
 		if v != math.Trunc(v) {
 			return nil, 0, fmt.Errorf("%s: line %d, %s: %v is not a class: classes are names or integers (is this a regression?)", t.Name, t.Line(i), t.column(j), v)
+		}
+		if math.Abs(v) >= tellsApart {
+			return nil, 0, fmt.Errorf("%s: line %d, %s: class %.0f: a float64 does not tell all integers from 2⁵³ apart: write such classes as names, with a letter before the number",
+				t.Name, t.Line(i), t.column(j), v)
 		}
 		if k, ok := slices.BinarySearch(values, v); !ok {
 			if len(values) == maxNames {

@@ -7,18 +7,17 @@ import (
 )
 
 // builtin returns the unpacked bytes of a file within the program.
-func builtin(file string) (string, []byte, error) {
+func builtin(file string) ([]byte, error) {
 	packed, err := embedded.Open(file)
 	if err != nil {
-		return file, nil, err
+		return nil, err
 	}
 	defer packed.Close()
 	z, err := gzip.NewReader(packed)
 	if err != nil {
-		return file, nil, err
+		return nil, err
 	}
-	raw, err := io.ReadAll(z)
-	return file, raw, err
+	return io.ReadAll(z)
 }
 
 // embedded holds the built-in sets, all compressed: MNIST7's four files and the tables uci/*.csv.

@@ -15,19 +15,26 @@ func ArraySchema(inputs, targets *Array, train []int32, classes int, standardise
 	if err != nil {
 		return nil, err
 	}
-	s := &Schema{Shape: shape, Classes: classes}
+	s, p := &Schema{Shape: shape, Classes: classes}, size(shape)
 	if standardise {
-		p := size(shape)
 		if err := inputs.checkFinite("feature", p, nil); err != nil {
 			return nil, err
 		}
 		s.Inputs = fitStandard(len(train), p, 1, func(i int, dst []float64) { inputs.input(int(train[i]), dst) })
+		if j := s.Inputs.undefined(); j >= 0 {
+			return nil, fmt.Errorf("%s: feature %d: %s", inputs.Name, j, tooSmall)
+		}
+	} else if err := scaleFault(inputs.Name, inputs.largest(train, p), "inputs"); err != nil {
+		return nil, err
 	}
 	if classes > 0 {
 		return s, nil
 	}
-	if s.Outputs, err = outputsOf(inputs, targets); err != nil || !both {
-		return s, err
+	if s.Outputs, err = outputsOf(inputs, targets); err != nil {
+		return nil, err
+	}
+	if !both {
+		return s, scaleFault(targets.Name, targets.largest(train, s.Outputs), "both")
 	}
 	if err := targets.checkFinite("target", s.Outputs, nil); err != nil {
 		return nil, err
@@ -180,9 +187,7 @@ func (a *Array) input(i int, dst []float64) {
 // checkFinite refuses NaN and infinities in some columns, nil for all, of rows of width values. what names such a value in
 // an error.
 func (a *Array) checkFinite(what string, width int, columns []int) error {
-	switch a.Values.(type) {
-	case []Float16, []BFloat16, []float32, []float64:
-	default:
+	if !a.floats() {
 		return nil
 	}
 	x := make([]float64, width)

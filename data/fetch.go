@@ -2,6 +2,7 @@ package data
 
 import (
 	"archive/tar"
+	"compress/flate"
 	"compress/gzip"
 	"context"
 	"crypto/sha256"
@@ -15,6 +16,7 @@ import (
 	"slices"
 
 	"github.com/starling-smc/starling/internal/ckpt"
+	"github.com/starling-smc/starling/internal/regular"
 )
 
 // Fetched is a file that is in its place after Fetch.
@@ -71,13 +73,17 @@ func Fetch(ctx context.Context, name, dir string, get func(ctx context.Context, 
 		if missing == nil {
 			continue
 		}
-		// The archive may be there from a Fetch that was interrupted while it unpacked.
-		if _, err := os.Stat(place); err != nil {
+		_, err := os.Stat(place) // it may be there from a Fetch that was interrupted while it unpacked
+		there := err == nil
+		if !there {
 			if err := get(ctx, d.Remote, place); err != nil {
 				return nil, err
 			}
 		}
-		if err := unpack(ctx, place, d.folder, dir, pins[name], missing); err != nil {
+		switch err := unpack(ctx, place, d.folder, dir, pins[name], missing); {
+		case there && errors.Is(err, ErrContent):
+			return nil, fmt.Errorf("%w (it was there before: delete %s, then fetch again)", err, place)
+		case err != nil:
 			return nil, err
 		}
 		if err := os.Remove(place); err != nil {
@@ -89,7 +95,7 @@ func Fetch(ctx context.Context, name, dir string, get func(ctx context.Context, 
 
 // unpack copies the missing files of a set from a folder of an archive, each into its place once it is complete and right.
 func unpack(ctx context.Context, archive, folder, dir string, pins []pin, missing []string) error {
-	file, err := os.Open(archive)
+	file, err := regular.Open(archive)
 	if err != nil {
 		return err
 	}
@@ -114,12 +120,21 @@ func unpack(ctx context.Context, archive, folder, dir string, pins []pin, missin
 		if k < 0 || head.Typeflag != tar.TypeReg || !slices.Contains(left, pins[k].file) {
 			continue
 		}
-		if err := pins[k].place(r, dir); err != nil {
+		err = pins[k].place(r, dir)
+		if damaged(err) {
+			err = fmt.Errorf("%w: %w", ErrContent, ended(err))
+		}
+		if err != nil {
 			return fmt.Errorf("%s: %w", archive, err)
 		}
 		left = slices.DeleteFunc(left, func(f string) bool { return f == pins[k].file })
 	}
 	return nil
+}
+
+// damaged reports whether a packed file could not be read because of its bytes.
+func damaged(err error) bool {
+	return errors.As(err, new(flate.CorruptInputError)) || errors.Is(err, gzip.ErrChecksum) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
 // place writes a file of an archive. The file appears in its place once it is whole and its content is right.

@@ -31,24 +31,58 @@ type Known struct {
 // ErrUnknown is the error of Load for a name that is not in List.
 var ErrUnknown = errors.New("unknown data set")
 
-// opener returns the bytes of a file below the data directory, and its whole path for errors.
-type opener func(file string) (path string, raw []byte, err error)
-
 // named tells the user how to name the data directory.
 const named = "(--data-dir DIR or STARLING_DATA)"
 
-func (k *Known) opener(dir string) opener {
+// sound returns the path of a file of the set below the data directory. The file is there, and if its bytes are pinned, it has
+// the known content. Errors name the file and say what to do.
+func (k *Known) sound(p pin, dir string) (path string, err error) {
+	if path, err = k.locate(dir, p.file); err == nil && p.size > 0 {
+		err = k.mend(p.verifyOnce(path, dir))
+	}
+	return path, err
+}
+
+// array reads an array of the set, IDX.
+func (k *Known) array(p pin, dir string) (*Array, error) {
 	if k.BuiltIn {
-		return builtin
-	}
-	return func(file string) (string, []byte, error) {
-		path, err := k.locate(dir, file)
+		raw, err := builtin(p.file)
 		if err != nil {
-			return path, nil, err
+			return nil, err
 		}
-		raw, err := readFile(path)
-		return path, raw, err
+		return DecodeIDX(p.file, raw)
 	}
+	path, err := k.sound(p, dir)
+	if err != nil {
+		return nil, err
+	}
+	return ReadIDX(path)
+}
+
+// table reads the table of the set. What a table holds is compared with its pin each time, which takes less than reading it.
+func (k *Known) table(dir string) (*Table, error) {
+	p := pins[k.Name][0]
+	if k.BuiltIn {
+		raw, err := builtin(p.file)
+		if err != nil {
+			return nil, err
+		}
+		return DecodeCSV(p.file, raw, CSV{})
+	}
+	path, err := k.sound(p, dir)
+	if err != nil {
+		return nil, err
+	}
+	t, err := p.table(path)
+	return t, k.mend(err)
+}
+
+// mend adds to the error for wrong content what to do about it.
+func (k *Known) mend(err error) error {
+	if errors.Is(err, ErrContent) {
+		return fmt.Errorf("%w (data set %s: %s)", err, k.Name, k.HowToMend())
+	}
+	return err
 }
 
 // locate returns the path of an existing file of the set.
@@ -91,4 +125,12 @@ func (k *Known) HowToGet() string {
 		return "get it with starling data fetch " + k.Name
 	}
 	return "no server has it in this form: data/LICENSES.md of starling's sources says how to make it"
+}
+
+// HowToMend says what to do about files of the set with other content.
+func (k *Known) HowToMend() string {
+	if k.Download {
+		return "move the wrong files away, then " + k.HowToGet()
+	}
+	return k.HowToGet()
 }

@@ -40,13 +40,15 @@ func TestListAndLoad(t *testing.T) {
 // A directory with small files of MNIST's form, and what is said when one is wrong.
 func TestLoadMNISTForm(t *testing.T) {
 	dir := t.TempDir()
+	small(t, "fashion-mnist", slices.Clone(pins["fashion-mnist"]), downloads["fashion-mnist"])
 	put := func(i int, raw []byte) {
 		t.Helper()
+		repin("fashion-mnist", i, raw)
 		path := filepath.Join(dir, "fashion-mnist", mnistFiles[i])
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, raw, 0o644); err != nil {
+		if err := os.WriteFile(path, gzipped(t, raw), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -54,21 +56,21 @@ func TestLoadMNISTForm(t *testing.T) {
 		return append([]byte{0, 0, 8, 3, 0, 0, 0, n, 0, 0, 0, side, 0, 0, 0, side}, make([]byte, int(n)*int(side)*int(side))...)
 	}
 	labels := func(y ...byte) []byte { return append([]byte{0, 0, 8, 1, 0, 0, 0, byte(len(y))}, y...) }
-	put(0, gzipped(t, images(3, 28)))
+	put(0, images(3, 28))
 	put(1, labels(0, 9, 4))
 	put(2, images(2, 28))
-	put(3, gzipped(t, labels(1, 2)))
+	put(3, labels(1, 2))
 	for _, k := range List(dir) {
 		if k.Name == "fashion-mnist" && !k.Found {
 			t.Errorf("%+v", k)
 		}
 	}
 	read := func() (train, test *Set, err error) {
-		return readMNIST("fashion-mnist", 3, 2, func(file string) (string, []byte, error) {
-			path := filepath.Join(dir, filepath.FromSlash(file))
-			raw, err := os.ReadFile(path)
-			return path, raw, err
-		})
+		k, err := find("fashion-mnist")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return k.mnist(dir, 3, 2)
 	}
 	train, test, err := read()
 	if err != nil {
@@ -109,6 +111,7 @@ func TestLoadCIFARForm(t *testing.T) {
 		if err := os.Mkdir(filepath.Join(dir, c.folder), 0o777); err != nil {
 			t.Fatal(err)
 		}
+		small(t, c.set, slices.Clone(pins[c.set]), downloads[c.set])
 		k, err := find(c.set)
 		if err != nil {
 			t.Fatal(err)
@@ -117,6 +120,7 @@ func TestLoadCIFARForm(t *testing.T) {
 			if _, err := Load(c.set, dir); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), filepath.Base(f)) || !strings.Contains(err.Error(), "starling data fetch "+c.set) {
 				t.Errorf("%s without %s: %v", c.set, f, err)
 			}
+			repin(c.set, i, c.row)
 			if err := os.WriteFile(filepath.Join(dir, c.folder, filepath.Base(f)), c.row, 0o666); err != nil {
 				t.Fatal(err)
 			}

@@ -34,11 +34,7 @@ func LoadTable(name, dir string) (t *Table, target string, err error) {
 	if k.Target == "" {
 		return nil, "", fmt.Errorf("data set %s is not a table", name)
 	}
-	path, raw, err := k.opener(dir)(pins[name][0].file)
-	if err != nil {
-		return nil, "", err
-	}
-	if t, err = DecodeCSV(path, raw, CSV{Target: k.Target}); err != nil {
+	if t, err = k.table(dir); err != nil {
 		return nil, "", err
 	}
 	if t, err = t.without(k.unused); err != nil {
@@ -51,7 +47,8 @@ func LoadTable(name, dir string) (t *Table, target string, err error) {
 }
 
 // Load returns a data set by name, reading its files below dir unless it is built in. All rows of a table train, with
-// inputs and targets as they are. An unknown name is ErrUnknown; other errors name the file.
+// inputs and targets as they are. An unknown name is ErrUnknown, a file with other content than the known one ErrContent; other
+// errors name the file, too.
 func Load(name, dir string) (*Problem, error) {
 	k, err := find(name)
 	if err != nil {

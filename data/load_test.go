@@ -51,14 +51,16 @@ func putLabels(t *testing.T, dir, name string, labels []byte) string {
 	return put(t, dir, name, header+string(labels))
 }
 
-// putPima writes a table of pima's form below a data directory.
+// putPima writes a table of pima's form below a data directory, and pins it until the end of the test.
 func putPima(t *testing.T, dir string) {
 	t.Helper()
+	const table = "glucose,diabetes\n1,1\n2,1\n"
+	small(t, "pima", []pin{{file: "uci/pima.csv", sum: sumOf([]byte(table))}}, nil)
 	path := filepath.Join(dir, filepath.FromSlash(pins["pima"][0].file))
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	put(t, filepath.Dir(path), filepath.Base(path), "a,diabetes\n1,yes\n2,no\n")
+	put(t, filepath.Dir(path), filepath.Base(path), table)
 }
 
 func loaded(t *testing.T, s Settings, need Need) *Problem {

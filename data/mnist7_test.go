@@ -52,7 +52,11 @@ func TestMNIST7Files(t *testing.T) {
 		writeIDX(t, mnistFiles[3], labelBytes(test), test.Len())
 		return
 	}
-	gotTrain, gotTest, err := readMNIST7()
+	k, err := find("mnist7")
+	if err != nil {
+		t.Fatal(err)
+	}
+	gotTrain, gotTest, err := k.mnist("", 1400, 8000)
 	if err != nil {
 		t.Fatal(err)
 	}

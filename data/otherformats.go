@@ -6,22 +6,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 )
-
-// openReadable opens a file for the readers of arrays and tables, unless it is known to be of another kind.
-func openReadable(path string) (*os.File, int, error) {
-	file, size, err := open(path)
-	if err != nil {
-		return nil, 0, err
-	}
-	if err := otherKind(path, file); err != nil {
-		file.Close()
-		return nil, 0, err
-	}
-	return file, size, nil
-}
 
 // otherKind returns an error that says what a file is and what to do with it, if its first bytes are those of a known other
 // format; nil for NPY, IDX, text and anything unknown. A gzip file is recognised by the bytes inside.
@@ -104,17 +90,4 @@ func isText(head []byte) bool {
 		return true
 	}
 	return len(head) > 0 && !bytes.ContainsFunc(head, func(r rune) bool { return r < ' ' && r != '\t' && r != '\n' && r != '\r' })
-}
-
-// open opens a regular file: a pipe or device could block or never end.
-func open(path string) (*os.File, int, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, 0, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, 0, fmt.Errorf("%s: is not a regular file", path)
-	}
-	f, err := os.Open(path)
-	return f, int(info.Size()), err
 }

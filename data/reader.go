@@ -4,8 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
+
+	"github.com/starling-smc/starling/internal/regular"
 )
 
 // ReadArray reads a whole file, NPY or IDX, compressed with gzip or not; the content tells which.
@@ -16,7 +17,7 @@ func ReadArray(path string) (*Array, error) {
 // IsArray reports whether a file begins like NPY, IDX or gzip, as no text does. For a file of another known format, the error
 // names the format.
 func IsArray(path string) (bool, error) {
-	file, _, err := openReadable(path)
+	file, err := openReadable(path)
 	if err != nil {
 		return false, err
 	}
@@ -41,7 +42,7 @@ func (s *source) anyHeader(first [4]byte) (*layout, error) {
 
 // ArrayReader reads an array in blocks of rows, in the memory of a block; only a file in Fortran order is held whole.
 type ArrayReader struct {
-	file  *os.File
+	file  *regular.File // nil: bytes in memory
 	s     *source
 	c     *source // the values in C order: s, or a copy
 	l     *layout
@@ -55,11 +56,11 @@ var errNoRows = errors.New("the array has no rows of values")
 // OpenArray opens a file, NPY or IDX, compressed with gzip or not, to read its rows. It is an error if the array has no rows,
 // is a scalar, or has rows without values.
 func OpenArray(path string) (*ArrayReader, error) {
-	file, size, err := openReadable(path)
+	file, err := openReadable(path)
 	if err != nil {
 		return nil, err
 	}
-	r, err := newArrayReader(path, file, size)
+	r, err := newArrayReader(path, file, int(file.Size()))
 	if err != nil {
 		file.Close()
 		return nil, err
@@ -102,7 +103,7 @@ func newArrayReader(name string, c content, size int) (*ArrayReader, error) {
 func (r *ArrayReader) Shape() []int { return slices.Clone(r.l.shape) }
 
 // Next returns the next rows, at most the given number, and io.EOF when none are left. Before it returns the last rows, it
-// checks the end of the file, so that it does not return the last rows of a damaged file.
+// checks the end of the file, and that it was not changed, so that it does not return the last rows of a damaged file.
 func (r *ArrayReader) Next(rows int) (*Array, error) {
 	if rows < 1 {
 		panic("data: ArrayReader.Next of no rows")
@@ -113,13 +114,14 @@ func (r *ArrayReader) Next(rows int) (*Array, error) {
 	rows = min(rows, r.left)
 	first := r.l.shape[0] - r.left
 	values, err := r.l.read(r.c, rows*r.width)
+	if r.left -= rows; r.left == 0 && err == nil {
+		err = r.s.end()
+	}
+	if r.file != nil && (r.left == 0 || err != nil) {
+		err = unchanged(r.file, err)
+	}
 	if err != nil {
 		return nil, err
-	}
-	if r.left -= rows; r.left == 0 {
-		if err := r.s.end(); err != nil {
-			return nil, err
-		}
 	}
 	shape := r.Shape()
 	shape[0] = rows

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/starling-smc/starling/internal/regular"
 )
 
 // errNames says that the target column, read as numbers, turned out to hold names.
@@ -350,12 +352,7 @@ func (b *tableBuilder) name(text []byte) (float64, error) {
 
 // ReadCSV reads a file. Errors name file, line and column.
 func ReadCSV(path string, o CSV) (*Table, error) {
-	file, size, err := openReadable(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	return readCSV(path, file, size, o)
+	return reading(path, openReadable, func(file *regular.File) (*Table, error) { return readCSV(path, file, int(file.Size()), o) })
 }
 
 // DecodeCSV decodes the bytes of a file; name stands for it in errors.
@@ -366,12 +363,10 @@ func DecodeCSV(name string, raw []byte, o CSV) (*Table, error) {
 // ScanCSV reads a file in blocks of at most rows records, in the memory of a block, and calls fn with each; an error of
 // fn ends it and is returned. Blocks are parts of the table that ReadCSV would return: with the same header, names, lines
 // and errors, which may come after the first blocks. With a target column the file is read twice, since the names in it
-// must be known first, and so a fault is found before the first block.
+// must be known first, and so a fault is found before the first block. That the file was changed is found after the last block.
 func ScanCSV(path string, o CSV, rows int, fn func(*Table) error) error {
-	file, size, err := openReadable(path)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	return scanCSV(path, file, size, o, rows, fn)
+	_, err := reading(path, openReadable, func(file *regular.File) (none struct{}, err error) {
+		return none, scanCSV(path, file, int(file.Size()), o, rows, fn)
+	})
+	return err
 }

@@ -46,6 +46,9 @@ func NewSchema(train *Set, standardise bool) *Schema {
 // fitTargets measures n rows of targets. A constant target is an error: it has no spread to be scaled by.
 func (s *Schema) fitTargets(name string, n int, row func(i int, dst []float64)) error {
 	s.Targets = fitStandard(n, s.Outputs, 1, row)
+	if j := s.Targets.undefined(); j >= 0 {
+		return fmt.Errorf("%s: target %d: %s", name, j, tooSmall)
+	}
 	if c := s.Targets.Constant(); c != nil {
 		what := ""
 		if s.Outputs > 1 {

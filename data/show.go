@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/starling-smc/starling/internal/finding"
+	"github.com/starling-smc/starling/internal/regular"
 	"github.com/starling-smc/starling/internal/safetensors"
 )
 
@@ -41,12 +42,11 @@ func (a *ArraySummary) All() bool { return len(a.First) == a.Count }
 // Show describes a file that the program can read. The content decides the format; if several are possible, the file's name
 // does. o says how a CSV is read. For other formats any setting in o is an error.
 func Show(path string, o CSV) (*Description, error) {
-	file, size, err := open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	d := &Description{File: path, Bytes: size}
+	return reading(path, regular.Open, func(file *regular.File) (*Description, error) { return show(path, file, int(file.Size()), o) })
+}
+
+func show(path string, file content, size int, o CSV) (d *Description, err error) {
+	d = &Description{File: path, Bytes: size}
 	if d.Format, err = formatOf(path, file, size); err != nil {
 		return nil, err
 	}
@@ -199,9 +199,9 @@ var dtypes = map[string]string{
 }
 
 func (d *Description) tensors(file io.Reader) error {
-	raw, err := io.ReadAll(file)
-	if err != nil {
-		return err
+	raw := make([]byte, d.Bytes)
+	if _, err := io.ReadFull(file, raw); err != nil {
+		return fmt.Errorf("%s: %w", d.File, ended(err))
 	}
 	list, metadata, err := safetensors.Parse(raw)
 	if err != nil {

@@ -9,6 +9,8 @@ import (
 	"io"
 	"math"
 	"math/bits"
+
+	"github.com/starling-smc/starling/internal/regular"
 )
 
 // source reads the bytes of a file of numbers, and unpacks gzip.
@@ -51,17 +53,14 @@ func newSource(name string, c content, size int) (*source, error) {
 
 // withSource calls f with the source of a file.
 func withSource[T any](path string, f func(*source) (T, error)) (T, error) {
-	var none T
-	file, size, err := openReadable(path)
-	if err != nil {
-		return none, err
-	}
-	defer file.Close()
-	s, err := newSource(path, file, size)
-	if err != nil {
-		return none, err
-	}
-	return f(s)
+	return reading(path, openReadable, func(file *regular.File) (T, error) {
+		s, err := newSource(path, file, int(file.Size()))
+		if err != nil {
+			var none T
+			return none, err
+		}
+		return f(s)
+	})
 }
 
 // inMemory is the source of bytes; name stands for their file in errors.

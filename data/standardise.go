@@ -3,6 +3,7 @@ package data
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Standard centres and scales inputs, feature by feature: x ↦ To · (x − Mean) / SD. Mean and population SD (divided by
@@ -19,10 +20,10 @@ func FitStandard(train *Set, to float64) *Standard {
 	return fitStandard(train.Len(), train.Features(), to, train.Row)
 }
 
-// fitStandard takes two passes over n rows of p values.
+// fitStandard takes two passes over n rows of p values, and another one if the scale of a feature is extreme.
 func fitStandard(n, p int, to float64, row func(i int, dst []float64)) *Standard {
 	s := &Standard{Mean: make([]float64, p), SD: make([]float64, p), To: to}
-	x, first := make([]float64, p), make([]float64, p)
+	x, first, top := make([]float64, p), make([]float64, p), make([]float64, p)
 	varies := make([]bool, p)
 	for i := range n {
 		row(i, x)
@@ -32,6 +33,24 @@ func fitStandard(n, p int, to float64, row func(i int, dst []float64)) *Standard
 		for j, v := range x {
 			s.Mean[j] += v
 			varies[j] = varies[j] || v != first[j]
+			top[j] = max(top[j], math.Abs(v))
+		}
+	}
+	exponents := extreme(top)
+	if exponents != nil {
+		plain := row
+		row = func(i int, dst []float64) {
+			plain(i, dst)
+			for j, e := range exponents {
+				dst[j] = math.Ldexp(dst[j], -e)
+			}
+		}
+		clear(s.Mean)
+		for i := range n {
+			row(i, x)
+			for j, v := range x {
+				s.Mean[j] += v
+			}
 		}
 	}
 	for j := range s.Mean {
@@ -46,15 +65,42 @@ func fitStandard(n, p int, to float64, row func(i int, dst []float64)) *Standard
 	}
 	for j, v := range s.SD {
 		s.SD[j] = math.Sqrt(v / float64(n))
-		if math.IsInf(s.SD[j], 0) {
-			s.SD[j] = math.NaN() // so that the results are refused instead of 0
+		if exponents != nil {
+			s.Mean[j], s.SD[j] = math.Ldexp(s.Mean[j], exponents[j]), math.Ldexp(s.SD[j], exponents[j])
 		}
-		if !varies[j] { // the mean of equal values need not equal them in floating point
+		const normal = 0x1p-1022 // below it numbers lose digits
+		switch {
+		case !varies[j]: // the mean of equal values need not equal them in floating point
 			s.Mean[j], s.SD[j] = first[j], 0
+		case s.SD[j] < normal:
+			s.SD[j] = math.NaN()
 		}
 	}
 	return s
 }
+
+// extreme returns the exponents of two by which features are to be divided before their squares are summed, so that these
+// neither overflow nor vanish; nil if no feature needs it. It rounds nothing that counts. top has their largest magnitudes.
+func extreme(top []float64) []int {
+	const low, high = 0x1p-400, 0x1p400
+	var exponents []int
+	for j, v := range top {
+		if v == 0 || v >= low && v <= high {
+			continue
+		}
+		if exponents == nil {
+			exponents = make([]int, len(top))
+		}
+		_, exponents[j] = math.Frexp(v)
+	}
+	return exponents
+}
+
+// tooSmall says what is wrong with a feature that undefined returns.
+const tooSmall = "its numbers are too small for a float64 to hold their standard deviation: change the unit"
+
+// undefined returns the first feature whose deviation is not known; −1 if there is none.
+func (s *Standard) undefined() int { return slices.IndexFunc(s.SD, math.IsNaN) }
 
 // Constant lists the features that are constant in training.
 func (s *Standard) Constant() []int {
@@ -117,6 +163,10 @@ func (s *Standard) row(x []float64) {
 			x[j] = 0
 			continue
 		}
-		x[j] = s.To * ((v - s.Mean[j]) / s.SD[j])
+		d := (v - s.Mean[j]) / s.SD[j]
+		if math.IsInf(d, 0) { // perhaps v and the mean alone are too far apart
+			d = (v/2 - s.Mean[j]/2) / (s.SD[j] / 2)
+		}
+		x[j] = s.To * d
 	}
 }

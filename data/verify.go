@@ -1,21 +1,13 @@
 package data
 
 import (
-	"compress/gzip"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 )
-
-// ErrContent is the error of a file whose content is not that of the known data set.
-var ErrContent = errors.New("wrong content")
 
 // Verified is the result of Verify for one file.
 type Verified struct {
@@ -86,70 +78,5 @@ func (k *Known) verify(p pin, dir string) error {
 	if dir == "" {
 		return fs.ErrNotExist
 	}
-	path := k.path(dir, p.file)
-	if p.size == 0 {
-		t, err := ReadCSV(path, CSV{})
-		if err != nil {
-			return err
-		}
-		return p.compareTo(path, t.canonical())
-	}
-	if info, err := os.Stat(path); err != nil {
-		return err
-	} else if !info.Mode().IsRegular() {
-		return fmt.Errorf("%s: %w: is not a regular file", path, ErrContent)
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return p.compare(path, f)
-}
-
-// compare reads at most one byte more than the pinned size.
-func (p pin) compare(path string, r io.Reader) error {
-	if strings.HasSuffix(p.file, ".gz") {
-		z, err := gzip.NewReader(r)
-		if err != nil {
-			return fmt.Errorf("%s: %w: damaged gzip: %w", path, ErrContent, ended(err))
-		}
-		r = z
-	}
-	h := sha256.New()
-	n, err := io.Copy(h, io.LimitReader(r, p.size+1))
-	switch {
-	case err != nil:
-		return fmt.Errorf("%s: %w: byte %d: %w", path, ErrContent, n, ended(err))
-	case n > p.size:
-		return fmt.Errorf("%s: %w: more than %s bytes", path, ErrContent, thousands(uint64(p.size)))
-	case n < p.size:
-		return fmt.Errorf("%s: %w: %s bytes, want %s", path, ErrContent, thousands(uint64(n)), thousands(uint64(p.size)))
-	}
-	return p.compareTo(path, h.Sum(nil))
-}
-
-func (p pin) compareTo(path string, sum []byte) error {
-	if s := hex.EncodeToString(sum); s != p.sum {
-		return fmt.Errorf("%s: %w: SHA-256 %s, want %s", path, ErrContent, s, p.sum)
-	}
-	return nil
-}
-
-// canonical is the SHA-256 of the table as text: lines that end in LF, cells with commas between them and without
-// quotes, the names of the columns first, numbers in the shortest form that reads back exactly. How a file writes its
-// numbers, delimiters and line ends does not matter.
-func (t *Table) canonical() []byte {
-	h := sha256.New()
-	io.WriteString(h, strings.Join(t.Header, ",")+"\n")
-	var line []byte
-	for i := range t.Rows() {
-		line = line[:0]
-		for _, v := range t.Values[i*t.Cols : (i+1)*t.Cols] {
-			line = append(strconv.AppendFloat(line, v, 'g', -1, 64), ',')
-		}
-		line[len(line)-1] = '\n'
-		h.Write(line)
-	}
-	return h.Sum(nil)
+	return p.compareFile(k.path(dir, p.file))
 }

@@ -105,6 +105,9 @@ func (t Tempering) Share() float64 {
 	return t.ESS
 }
 
+// ErrFew is the error of a path whose next step would leave too few particles: their likelihoods are too different.
+var ErrFew = errors.New("take more particles or a smaller ESS")
+
 // next returns the next λ, at most last, for normalised log-weights and log-likelihoods.
 func (t Tempering) next(lambda, last float64, logw, ll []float64) (float64, error) {
 	for j, l := range ll {
@@ -125,8 +128,8 @@ func (t Tempering) next(lambda, last float64, logw, ll []float64) (float64, erro
 		}
 	}
 	if alive *= float64(len(ll)); alive <= aim*(1+1e-9) {
-		return 0, fmt.Errorf("particles worth %.4g of %d have a positive likelihood, a step of the path must leave more than %.4g: "+
-			"take more particles or a smaller ESS", alive, len(ll), aim)
+		return 0, fmt.Errorf("particles worth %.4g of %d have a positive likelihood, a step of the path must leave more than %.4g: %w",
+			alive, len(ll), aim, ErrFew)
 	}
 	lo, hi := 0.0, last-lambda
 	for range 60 {
@@ -137,7 +140,7 @@ func (t Tempering) next(lambda, last float64, logw, ll []float64) (float64, erro
 		}
 	}
 	if lambda+lo == lambda {
-		return 0, errors.New("log-likelihoods are too far apart: no step in temperature leaves enough particles; take more particles or a smaller ESS")
+		return 0, fmt.Errorf("log-likelihoods are too far apart: no step in temperature leaves enough particles; %w", ErrFew)
 	}
 	return lambda + lo, nil
 }

@@ -123,10 +123,8 @@ func showVerified(out io.Writer, name string, files []data.Verified) {
 		beside(out, blank, "the program is damaged: install it again")
 	case counts[data.Wrong] == 0:
 		beside(out, blank, known.HowToGet())
-	case known.Download:
-		beside(out, blank, "move the wrong files away, then "+known.HowToGet())
 	default:
-		beside(out, blank, known.HowToGet())
+		beside(out, blank, known.HowToMend())
 	}
 }
 

@@ -47,7 +47,9 @@ func (c *Client) attempt(ctx context.Context, url string, p *part) error {
 			request.Header.Set("If-Range", p.tag)
 		}
 	}
-	response, err := cmp.Or(c.HTTP, http.DefaultClient).Do(request)
+	client := *cmp.Or(c.HTTP, http.DefaultClient)
+	client.CheckRedirect = checkRedirect
+	response, err := client.Do(request)
 	if err != nil {
 		return failedConnection(ctx, url, err)
 	}
@@ -82,8 +84,25 @@ func (c *Client) attempt(ctx context.Context, url string, p *part) error {
 	}
 }
 
+// redirectError says that a server's redirections lead nowhere. They will the next time, too.
+type redirectError string
+
+func (e redirectError) Error() string { return string(e) }
+
+// checkRedirect refuses redirections that are endless, or that lead to something else than a server.
+func checkRedirect(next *http.Request, before []*http.Request) error {
+	const most = 10
+	switch {
+	case next.URL.Scheme != "http" && next.URL.Scheme != "https":
+		return redirectError(fmt.Sprintf("redirects to %s, which is no web address", next.URL))
+	case len(before) > most:
+		return redirectError(fmt.Sprintf("redirects more than %d times, at last to %s", most, next.URL))
+	}
+	return nil
+}
+
 // failedConnection is the error of a connection that failed. If ctx ended it, the error is the cause of ctx. An unknown host is
-// not a temporary failure.
+// not a temporary failure, nor is a wrong redirection.
 func failedConnection(ctx context.Context, url string, err error) error {
 	var full *neturl.Error // its text repeats the address
 	if errors.As(err, &full) {
@@ -93,7 +112,7 @@ func failedConnection(ctx context.Context, url string, err error) error {
 		err = cause
 	}
 	var host *net.DNSError
-	if errors.As(err, &host) && host.IsNotFound {
+	if errors.As(err, &host) && host.IsNotFound || errors.As(err, new(redirectError)) {
 		return fmt.Errorf("%s: %w", url, err)
 	}
 	return temporary(url, "%w", err)

@@ -3,19 +3,23 @@ package safetensors
 import (
 	"bytes"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
 const (
-	maxHeader = 100_000_000
-	maxAxes   = 64 // of a shape, as in NumPy and PyTorch
+	maxHeader   = 16 << 20 // far more than any network's needs; the format allows 100,000,000
+	maxAxes     = 64       // of a shape, as in NumPy and PyTorch
+	maxMetadata = 4096     // entries: a map takes many times their size
 )
+
+// least is the shortest entry of a tensor in a header. It bounds the number of tensors that a header can hold.
+const least = len(`"":{"dtype":"U8","shape":[],"data_offsets":[0,0]},`)
 
 // Parse returns the tensors of a file, in the order of its header, and its metadata.
 func Parse(file []byte) ([]Tensor, map[string]string, error) {
@@ -24,13 +28,13 @@ func Parse(file []byte) ([]Tensor, map[string]string, error) {
 	}
 	n, body := binary.LittleEndian.Uint64(file), file[8:]
 	if n > maxHeader {
-		return nil, nil, fmt.Errorf("safetensors: a header of %d bytes is announced, at most %d are allowed; is it the right file?", n, maxHeader)
+		return nil, nil, fmt.Errorf("safetensors: a header of %d bytes is announced, at most %d are read; is it the right file?", n, maxHeader)
 	}
 	if n > uint64(len(body)) {
 		return nil, nil, fmt.Errorf("safetensors: a header of %d bytes is announced, %d bytes follow; the file was cut short", n, len(body))
 	}
-	h := headerReader{data: body[n:]}
-	if err := h.read(body[:n]); err != nil {
+	h := headerReader{scanner: scanner{text: body[:n]}, data: body[n:]}
+	if err := h.read(); err != nil {
 		return nil, nil, fmt.Errorf("safetensors header: %w", err)
 	}
 	if err := h.cover(); err != nil {
@@ -39,29 +43,30 @@ func Parse(file []byte) ([]Tensor, map[string]string, error) {
 	return h.tensors, h.metadata, nil
 }
 
-// headerReader reads the JSON token by token, since encoding/json accepts duplicate keys, nulls and fractions.
+// headerReader reads the header strictly: encoding/json accepts duplicate keys, nulls and fractions. What it keeps of a header
+// takes at most four times the header's size.
 type headerReader struct {
-	dec      *json.Decoder
+	scanner
 	data     []byte // what follows the header
 	tensors  []Tensor
 	begins   []int // data_offsets of tensors
 	metadata map[string]string
 }
 
-func (h *headerReader) read(header []byte) error {
-	if len(header) == 0 || header[0] != '{' {
+func (h *headerReader) read() error {
+	if len(h.text) == 0 || h.text[0] != '{' {
 		return errors.New("does not begin with {")
 	}
-	if !utf8.Valid(header) {
+	if !utf8.Valid(h.text) {
 		return errors.New("is not valid UTF-8")
 	}
-	h.dec = json.NewDecoder(bytes.NewReader(header))
-	h.dec.UseNumber()
-	err := h.object(func(name string) error {
-		if name == "__metadata__" {
+	most := min(bytes.Count(h.text, []byte("{")), len(h.text)/least+1)
+	h.tensors, h.begins = make([]Tensor, 0, most), make([]int, 0, most)
+	err := h.object(func(name []byte) error {
+		if string(name) == "__metadata__" {
 			return h.readMetadata()
 		}
-		if err := h.readTensor(name); err != nil {
+		if err := h.readTensor(string(name)); err != nil {
 			return fmt.Errorf("tensor %q: %w", name, err)
 		}
 		return nil
@@ -69,50 +74,66 @@ func (h *headerReader) read(header []byte) error {
 	if err != nil {
 		return err
 	}
-	if rest := bytes.TrimRight(header[h.dec.InputOffset():], " "); len(rest) > 0 {
-		return fmt.Errorf("byte %d: something follows the closing brace", h.dec.InputOffset())
+	if rest := bytes.TrimRight(h.text[h.at:], " "); len(rest) > 0 {
+		return fmt.Errorf("byte %d: something follows the closing brace", h.at)
 	}
 	return nil
 }
 
 func (h *headerReader) readMetadata() error {
+	if h.metadata != nil {
+		return h.errorf("__metadata__ comes twice")
+	}
 	h.metadata = map[string]string{}
-	return h.object(func(key string) error {
-		text, err := next[string](h)
-		h.metadata[key] = text
+	return h.object(func(key []byte) error {
+		if _, twice := h.metadata[string(key)]; twice {
+			return h.errorf("the key %q comes twice", key)
+		}
+		if len(h.metadata) == maxMetadata {
+			return h.errorf("more than %d entries of metadata", maxMetadata)
+		}
+		value, err := h.quoted()
+		h.metadata[string(key)] = string(value)
 		return err
 	})
 }
 
 func (h *headerReader) readTensor(name string) error {
 	t := Tensor{Name: name}
+	fields := [...]string{"dtype", "shape", "data_offsets"}
+	var seen [len(fields)]bool
 	var offsets []int
-	err := h.object(func(key string) (err error) {
-		switch key {
+	err := h.object(func(key []byte) (err error) {
+		k := slices.Index(fields[:], string(key))
+		switch {
+		case k < 0:
+			return h.errorf("unknown key %q", key)
+		case seen[k]:
+			return h.errorf("the key %q comes twice", key)
+		}
+		seen[k] = true
+		switch fields[k] {
 		case "dtype":
-			t.DType, err = next[string](h)
+			t.DType, err = h.dtype()
 		case "shape":
 			t.Shape, err = h.integers()
 		case "data_offsets":
 			offsets, err = h.integers()
-		default:
-			err = fmt.Errorf("unknown key %q", key)
 		}
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	size, known := sizes[t.DType]
 	switch {
-	case !known:
-		return fmt.Errorf("dtype %q is not supported", t.DType)
+	case t.DType == "":
+		return errors.New("has no dtype")
 	case t.Shape == nil:
 		return errors.New("has no shape")
 	case len(offsets) != 2 || offsets[0] > offsets[1] || offsets[1] > len(h.data):
 		return fmt.Errorf("data_offsets %v do not lie in the %d bytes of data; was the file cut short?", offsets, len(h.data))
 	}
-	need := size
+	need := sizes[t.DType]
 	for _, d := range t.Shape {
 		if d > 0 && need > math.MaxInt/d {
 			return fmt.Errorf("shape %v is too large", t.Shape)
@@ -128,13 +149,56 @@ func (h *headerReader) readTensor(name string) error {
 	return nil
 }
 
-// cover checks that the tensors cover the data, without overlaps and gaps.
-func (h *headerReader) cover() error {
-	order := make([]int, len(h.tensors))
-	for i := range order {
-		order[i] = i
+// dtype reads a name of sizes.
+func (h *headerReader) dtype() (string, error) {
+	text, err := h.quoted()
+	if err != nil {
+		return "", err
 	}
-	slices.SortFunc(order, func(i, j int) int {
+	for name := range sizes {
+		if string(text) == name {
+			return name, nil // one text for all tensors
+		}
+	}
+	return "", fmt.Errorf("dtype %q is not supported", text)
+}
+
+// integers reads an array of at most maxAxes integers from 0 to MaxInt. Without an error the result is not nil.
+func (h *headerReader) integers() ([]int, error) {
+	var list [maxAxes]int
+	n := 0
+	err := h.list(func() error {
+		number, err := h.number()
+		if err != nil {
+			return err
+		}
+		i, err := strconv.ParseUint(string(number), 10, strconv.IntSize-1)
+		if err != nil || len(number) > 1 && number[0] == '0' {
+			return h.errorf("%s is not a size", clip(number))
+		}
+		if n == maxAxes {
+			return h.errorf("a list of more than %d numbers", maxAxes)
+		}
+		list[n] = int(i)
+		n++
+		return nil
+	})
+	return append(make([]int, 0, n), list[:n]...), err
+}
+
+// cover checks that the tensors have different names and cover the data, without overlaps and gaps.
+func (h *headerReader) cover() error {
+	order := make([]int32, len(h.tensors))
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortFunc(order, func(i, j int32) int { return strings.Compare(h.tensors[i].Name, h.tensors[j].Name) })
+	for k := 1; k < len(order); k++ {
+		if name := h.tensors[order[k]].Name; name == h.tensors[order[k-1]].Name {
+			return fmt.Errorf("tensor %q comes twice", name)
+		}
+	}
+	slices.SortFunc(order, func(i, j int32) int {
 		if d := h.begins[i] - h.begins[j]; d != 0 {
 			return d
 		}
@@ -151,69 +215,4 @@ func (h *headerReader) cover() error {
 		return fmt.Errorf("the last tensor ends at byte %d of %d bytes of data", at, len(h.data))
 	}
 	return nil
-}
-
-// object reads an object and calls value after each key. A repeated key is an error.
-func (h *headerReader) object(value func(key string) error) error {
-	if err := h.delim('{'); err != nil {
-		return err
-	}
-	seen := map[string]bool{}
-	for h.dec.More() {
-		key, err := next[string](h)
-		if err != nil {
-			return err
-		}
-		if seen[key] {
-			return fmt.Errorf("byte %d: the key %q comes twice", h.dec.InputOffset(), key)
-		}
-		seen[key] = true
-		if err := value(key); err != nil {
-			return err
-		}
-	}
-	return h.delim('}')
-}
-
-// integers reads an array of at most maxAxes integers from 0 to MaxInt. Without an error the result is not nil.
-func (h *headerReader) integers() ([]int, error) {
-	if err := h.delim('['); err != nil {
-		return nil, err
-	}
-	list := []int{}
-	for h.dec.More() {
-		number, err := next[json.Number](h)
-		if err != nil {
-			return nil, err
-		}
-		i, err := strconv.ParseUint(number.String(), 10, strconv.IntSize-1)
-		if err != nil {
-			return nil, fmt.Errorf("byte %d: %s is not a size", h.dec.InputOffset(), number)
-		}
-		if list = append(list, int(i)); len(list) > maxAxes {
-			return nil, fmt.Errorf("byte %d: a list of more than %d numbers", h.dec.InputOffset(), maxAxes)
-		}
-	}
-	return list, h.delim(']')
-}
-
-func (h *headerReader) delim(want json.Delim) error {
-	got, err := next[json.Delim](h)
-	if err == nil && got != want {
-		err = fmt.Errorf("byte %d: found %v, want %v", h.dec.InputOffset(), got, want)
-	}
-	return err
-}
-
-// next reads a token that must be a T.
-func next[T any](h *headerReader) (T, error) {
-	token, err := h.dec.Token()
-	value, ok := token.(T)
-	if err != nil {
-		return value, fmt.Errorf("byte %d: %w", h.dec.InputOffset(), err)
-	}
-	if !ok {
-		return value, fmt.Errorf("byte %d: found %v where another kind of value belongs", h.dec.InputOffset(), token)
-	}
-	return value, nil
 }

@@ -1,13 +1,13 @@
 // Package safetensors reads and writes the format in which PyTorch users exchange weights
 // (https://github.com/huggingface/safetensors#format):
 //
-//	8 bytes   n, little endian, at most 100,000,000
+//	8 bytes   n, little endian, at most 100,000,000; here 16 MiB
 //	n bytes   JSON {"name": {"dtype": "F32", "shape": [2, 3], "data_offsets": [begin, end]}, …}, padded with spaces;
 //	          "__metadata__" may hold a map of strings
 //	the rest  values, little endian, row-major; the tensors cover it without overlap or hole
 //
-// Reading is strict: all that the format's text does not allow is an error. No allocation is larger than the file's own
-// size justifies.
+// Reading is strict: all that the format's text does not allow is an error. It takes at most four times the header's size in
+// memory, and time in proportion to it.
 package safetensors
 
 import (

@@ -87,7 +87,7 @@ func TestMalformed(t *testing.T) {
 		"no header":           {file(""), "does not begin with {"},
 		"leading blank":       {file(" {}"), "does not begin with {"},
 		"an Tensor":           {file("[]"), "does not begin with {"},
-		"unclosed":            {file(`{"a":{"dtype":"U8"`), "EOF"},
+		"unclosed":            {file(`{"a":{"dtype":"U8"`), "found the end, want }"},
 		"garbage after":       {file(`{}x`), "closing brace"},
 		"second object":       {file(`{}{}`), "closing brace"},
 		"not UTF-8":           {file("{\"\xff\":{}}"), "UTF-8"},
@@ -95,14 +95,14 @@ func TestMalformed(t *testing.T) {
 		"no fields":           {file(`{"a":{}}`), "dtype"},
 		"no shape":            {file(`{"a":{"dtype":"U8","data_offsets":[0,1]}}`, 1), "no shape"},
 		"no offsets":          {file(`{"a":{"dtype":"U8","shape":[1]}}`, 1), "data_offsets"},
-		"null shape":          {file(entry(`"U8"`, `null`, `[0,1]`), 1), "found"},
-		"null in shape":       {file(entry(`"U8"`, `[null]`, `[0,0]`)), "another kind"},
+		"null shape":          {file(entry(`"U8"`, `null`, `[0,1]`), 1), "found \"null"},
+		"null in shape":       {file(entry(`"U8"`, `[null]`, `[0,0]`)), "want a number"},
 		"fraction":            {file(entry(`"U8"`, `[1.0]`, `[0,1]`), 1), "not a size"},
 		"exponent":            {file(entry(`"U8"`, `[1e0]`, `[0,1]`), 1), "not a size"},
 		"minus zero":          {file(entry(`"U8"`, `[-0]`, `[0,0]`)), "not a size"},
-		"text in shape":       {file(entry(`"U8"`, `["1"]`, `[0,1]`), 1), "another kind"},
-		"nested shape":        {file(entry(`"U8"`, `[[1]]`, `[0,1]`), 1), "another kind"},
-		"number as dtype":     {file(entry(`8`, `[1]`, `[0,1]`), 1), "another kind"},
+		"text in shape":       {file(entry(`"U8"`, `["1"]`, `[0,1]`), 1), "want a number"},
+		"nested shape":        {file(entry(`"U8"`, `[[1]]`, `[0,1]`), 1), "want a number"},
+		"number as dtype":     {file(entry(`8`, `[1]`, `[0,1]`), 1), "want a text in quotes"},
 		"lower case dtype":    {file(entry(`"u8"`, `[1]`, `[0,1]`), 1), "not supported"},
 		"one offset":          {file(entry(`"U8"`, `[1]`, `[0]`), 1), "data_offsets"},
 		"three offsets":       {file(entry(`"U8"`, `[1]`, `[0,1,1]`), 1), "data_offsets"},
@@ -113,18 +113,18 @@ func TestMalformed(t *testing.T) {
 		"hole":                {file(entry(`"U8"`, `[1]`, `[1,2]`), 1, 2), "begins at byte 1"},
 		"unknown key":         {file(`{"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1],"x":1}}`, 1), "unknown key"},
 		"key twice in tensor": {file(`{"a":{"dtype":"U8","dtype":"U8","shape":[1],"data_offsets":[0,1]}}`, 1), "comes twice"},
-		"escaped twin":        {file(`{"a":{"dtype":"U8","shape":[0],"data_offsets":[0,0]},"\u0061":{}}`), "comes twice"},
+		"escaped twin":        {file(`{"a":{"dtype":"U8","shape":[0],"data_offsets":[0,0]},"\u0061":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}}`), "comes twice"},
 		"metadata twice":      {file(`{"__metadata__":{"k":"1","k":"2"}}`), "comes twice"},
-		"metadata number":     {file(`{"__metadata__":{"k":1}}`), "another kind"},
+		"metadata number":     {file(`{"__metadata__":{"k":1}}`), "want a text in quotes"},
 		"tensor is a list":    {file(`{"a":[]}`), "want {"},
 		"deep":                {file(`{"a":` + strings.Repeat("[", 20000)), "want {"},
 		"byte order mark":     {file("\ufeff{}"), "does not begin with {"},
 		"zero bytes after":    {file("{}\x00\x00\x00"), "closing brace"},
-		"null metadata":       {file(`{"__metadata__":null}`), "another kind"},
-		"metadata of maps":    {file(`{"__metadata__":{"k":{}}}`), "another kind"},
+		"null metadata":       {file(`{"__metadata__":null}`), "want {"},
+		"metadata of maps":    {file(`{"__metadata__":{"k":{}}}`), "want a text in quotes"},
 		"two metadata":        {file(`{"__metadata__":{},"__metadata__":{}}`), "comes twice"},
-		"comma at the end":    {file(`{"a":{"dtype":"U8","shape":[0,],"data_offsets":[0,0]}}`), "invalid character"},
-		"brace for bracket":   {file(`{"a":{"dtype":"U8","shape":[0},"data_offsets":[0,0]}}`), "invalid character"},
+		"comma at the end":    {file(`{"a":{"dtype":"U8","shape":[0,],"data_offsets":[0,0]}}`), "want a number"},
+		"brace for bracket":   {file(`{"a":{"dtype":"U8","shape":[0},"data_offsets":[0,0]}}`), "want ]"},
 		"offset a fraction":   {file(entry(`"U8"`, `[1]`, `[0,1.0]`), 1), "not a size"},
 		"negative offset":     {file(entry(`"U8"`, `[1]`, `[-1,0]`), 1), "not a size"},
 		"huge offset":         {file(entry(`"U8"`, `[1]`, `[0,99999999999999999999]`), 1), "not a size"},
@@ -132,6 +132,21 @@ func TestMalformed(t *testing.T) {
 		"half an F64":         {file(entry(`"F64"`, `[1]`, `[0,4]`), make([]byte, 4)...), "takes 8 bytes"},
 		"8-bit floats":        {file(entry(`"F8_E4M3"`, `[1]`, `[0,1]`), 1), "not supported"},
 		"65 axes":             {file(entry(`"U8"`, `[0`+strings.Repeat(",1", 64)+`]`, `[0,0]`)), "more than 64"},
+		"a leading zero":      {file(entry(`"U8"`, `[01]`, `[0,1]`), 1), "not a size"},
+		"comma before a key":  {file(`{,}`), "want a text in quotes"},
+		"no comma":            {file(`{"__metadata__":{} "a":{}}`), "want }"},
+		"no colon":            {file(`{"a"{}}`), "want :"},
+		"no such escape":      {file(`{"\x":{}}`), "no such escape"},
+		"short escape":        {file(`{"\u12":{}}`), "no such escape"},
+		"sign in an escape":   {file(`{"\u+123":{}}`), "no such escape"},
+		"half a surrogate":    {file(`{"\ud83d":{}}`), "no such escape"},
+		"half and a letter":   {file(`{"\ud83d\u0041":{}}`), "no such escape"},
+		"half and a line":     {file(`{"\ud83d\n":{}}`), "no such escape"},
+		"line end in a name":  {file("{\"a\nb\":{}}"), "control character"},
+		"open quote":          {file(`{"a`), "never closed"},
+		"open escape":         {file(`{"\`), "never closed"},
+		"17 MB of header":     {append(binary.LittleEndian.AppendUint64(nil, 17<<20), make([]byte, 17<<20)...), "at most 16777216 are read"},
+		"much metadata":       {file(`{"__metadata__":{` + entries(maxMetadata+1) + `}}`), "more than 4096 entries"},
 		"a pickle":            {[]byte("PK\x03\x04\x00\x00\x08\x08\x00\x00archive/data.pkl"), "is it the right file?"},
 		"a page":              {[]byte("<!DOCTYPE html><html><body>404"), "is it the right file?"},
 	} {
@@ -158,6 +173,7 @@ func TestUnusual(t *testing.T) {
 			"[a [1] [1] b [3 0] [] c [1] [2]]"},
 		"empty name":     {file(`{"":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}}`), "[ [0] []]"},
 		"escaped name":   {file(`{"\u00fc\ud83d\ude00":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}}`), "[ü😀 [0] []]"},
+		"all escapes":    {file(`{"\"\\\/\b\f\n\r\t\u0041\uFFFD":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}}`), "[\"\\/\b\f\n\r\tA\ufffd [0] []]"},
 		"empty and huge": {file(`{"a":{"dtype":"U8","shape":[0,9223372036854775807,9223372036854775807],"data_offsets":[0,0]}}`), "[a [0 9223372036854775807 9223372036854775807] []]"},
 		"other truths":   {file(`{"a":{"dtype":"BOOL","shape":[3],"data_offsets":[0,3]}}`, 0, 1, 255), "[a [3] [0 1 1]]"},
 	} {
@@ -172,31 +188,49 @@ func TestUnusual(t *testing.T) {
 	}
 }
 
-// Reading takes memory in proportion to the file, whatever the file claims.
+// entries is metadata of n keys.
+func entries(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, `,"%x":""`, i)
+	}
+	return b.String()[1:]
+}
+
+// TestAllocation: reading takes at most four times the header in memory, whatever it holds and claims. Garbage counts, too.
 func TestAllocation(t *testing.T) {
 	list := strings.Repeat("0,", 1<<19) + "0"
-	var keys, empty []byte
-	for i := range 1 << 17 {
-		keys = fmt.Appendf(keys, `"%x":"",`, i)
+	var empty, axes, escaped []byte
+	for i := range 1 << 16 {
 		empty = fmt.Appendf(empty, `"%x":{"dtype":"U8","shape":[0],"data_offsets":[0,0]},`, i)
+		axes = fmt.Appendf(axes, `"%x":{"dtype":"U8","shape":[%s0],"data_offsets":[0,0]},`, i, list[:2*(maxAxes-1)])
+		escaped = fmt.Appendf(escaped, `"\n%x":{"dtype":"U8","shape":[0],"data_offsets":[0,0]},`, i)
 	}
+	last := `"":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}}`
 	for name, text := range map[string][]byte{
 		"many axes":          file(`{"a":{"dtype":"U8","shape":[` + list + `],"data_offsets":[0,0]}}`),
 		"many offsets":       file(`{"a":{"dtype":"U8","shape":[0],"data_offsets":[` + list + `]}}`),
-		"many keys":          file(`{"__metadata__":{` + string(keys) + `"":""}}`),
-		"many tensors":       file(`{` + string(empty) + `"":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}}`),
+		"many keys":          file(`{"__metadata__":{` + entries(1<<17) + `}}`),
+		"many tensors":       file(`{` + string(empty) + last),
+		"tensors of 64 axes": file(`{` + string(axes) + last),
+		"escaped names":      file(`{` + string(escaped) + last),
 		"long name":          file(`{"` + strings.Repeat("a", 1<<20) + `":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}}`),
+		"long escaped name":  file(`{"\n` + strings.Repeat("a", 1<<20) + `":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}}`),
+		"long value":         file(`{"__metadata__":{"a":"` + strings.Repeat("a", 1<<20) + `"}}`),
 		"long number":        file(`{"a":{"dtype":"U8","shape":[` + strings.Repeat("1", 1<<20) + `],"data_offsets":[0,0]}}`),
-		"deep":               file(`{"a":` + strings.Repeat(`{"a":`, 1<<18)),
-		"announces 100 MB":   append(binary.LittleEndian.AppendUint64(nil, maxHeader), make([]byte, 1<<20)...),
+		"braces":             file(`{"a":` + strings.Repeat(`{`, 1<<20)),
+		"announces the most": append(binary.LittleEndian.AppendUint64(nil, maxHeader), make([]byte, 1<<20)...),
 		"announces 2⁶² data": file(`{"a":{"dtype":"U8","shape":[4611686018427387904],"data_offsets":[0,4611686018427387904]}}` + strings.Repeat(" ", 1<<20)),
 	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		_, _, err := Parse(text)
+		tensors, _, err := Parse(text)
 		runtime.ReadMemStats(&after)
-		if spent := after.TotalAlloc - before.TotalAlloc; spent > 64*uint64(len(text)) {
+		if spent := after.TotalAlloc - before.TotalAlloc; spent > 4*uint64(len(text))+1<<20 {
 			t.Errorf("%s: %d bytes allocated for a file of %d (%.50v)", name, spent, len(text), err)
+		}
+		if many := len(tensors) > 1<<16; many != slices.Contains([]string{"many tensors", "tensors of 64 axes", "escaped names"}, name) {
+			t.Errorf("%s: %d tensors, %.50v", name, len(tensors), err)
 		}
 	}
 }

@@ -1,0 +1,83 @@
+package data
+
+import (
+	"fmt"
+	"math"
+)
+
+// A network computes in float32. Inputs and targets that are not standardised keep their scale, which must be one that float32
+// has: numbers below the smallest normal one would become 0, and the squares of very large ones overflow.
+const (
+	smallestScale = 0x1p-126
+	largestScale  = 0x1p64
+)
+
+// scaleFault says what is wrong with numbers whose largest magnitude is given and that stay as they are; nil if nothing is.
+// what names them, and standardise is the setting that would scale them. Numbers beyond float32 are refused where they stand.
+func scaleFault(what string, largest float64, standardise string) error {
+	mend := fmt.Sprintf("change the unit, or standardise (data.standardise: %s)", standardise)
+	switch {
+	case largest > 0 && largest < smallestScale:
+		return fmt.Errorf("%s: no number is larger than %.3g, too small for the float32 in which a network computes: %s", what, largest, mend)
+	case largest > largestScale && largest <= math.MaxFloat32:
+		return fmt.Errorf("%s: numbers as large as %.3g, whose squares overflow the float32 in which a network computes: %s", what, largest, mend)
+	}
+	return nil
+}
+
+// LargeScale names training inputs or targets that are not standardised and far from 1, and says what to do: their likelihoods
+// may be too different for a sampler. It is empty if there are none.
+func (p *Problem) LargeScale() string {
+	const far = 100
+	for _, part := range []struct {
+		what, standardise string
+		values            []float32
+		standard          *Standard
+	}{{"inputs", "inputs", p.Train.F32, p.Schema.Inputs}, {"targets", "both", p.Train.Values, p.Schema.Targets}} {
+		top := float32(0)
+		for _, v := range part.values {
+			top = max(top, v, -v)
+		}
+		if part.standard == nil && top > far {
+			return fmt.Sprintf("%s as large as %.3g are not standardised: change their unit, or standardise (data.standardise: %s)",
+				part.what, top, part.standardise)
+		}
+	}
+	return ""
+}
+
+// largest is the largest magnitude in column j of some rows.
+func (t *Table) largest(rows []int32, j int) float64 {
+	top := 0.0
+	for _, i := range rows {
+		top = max(top, math.Abs(t.Values[int(i)*t.Cols+j]))
+	}
+	return top
+}
+
+// largest is the largest finite magnitude in some rows of width values. Integers have no scale that float32 lacks: for them it
+// is 1.
+func (a *Array) largest(rows []int32, width int) float64 {
+	if !a.floats() {
+		return 1
+	}
+	top, x := 0.0, make([]float64, width)
+	for _, i := range rows {
+		a.row(int(i), x)
+		for _, v := range x {
+			if v = math.Abs(v); v > top && v <= math.MaxFloat64 {
+				top = v
+			}
+		}
+	}
+	return top
+}
+
+// floats reports whether the values are floating-point numbers.
+func (a *Array) floats() bool {
+	switch a.Values.(type) {
+	case []Float16, []BFloat16, []float32, []float64:
+		return true
+	}
+	return false
+}
