@@ -41,7 +41,10 @@ func TakeFolder(dir string) (*Folder, error) { return runs.TakeFolder(dir, fits)
 func RetakeFolder(dir string) (*Folder, error) { return runs.RetakeFolder(dir, fits) }
 
 // ResumeFolder takes the folder of a run, so that Fit resumes the run, or makes the folder.
-func ResumeFolder(dir string) (*Folder, error) { return runs.ResumeFolder(dir, fits) }
+func ResumeFolder(dir string) (*Folder, error) {
+	f, err := runs.ResumeFolder(dir, fits)
+	return f, damage(err)
+}
 
 // IsRunFile reports whether path is a file in a run's folder. Other output should not be written there.
 func IsRunFile(path string) bool { return runs.IsRunFile(path, fits) }

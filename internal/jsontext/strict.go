@@ -42,7 +42,7 @@ func explained(err error, v any) error {
 	for _, keys := range known {
 		all = append(all, keys...)
 	}
-	return fmt.Errorf("unknown key %q%s", key, spelling.Suggest(key, all))
+	return fmt.Errorf("unknown key %.60q%s", key, spelling.Suggest(key, all))
 }
 
 // collect finds the keys of the structs in a type.
@@ -83,7 +83,7 @@ func twice(text []byte) error {
 		top := len(inside) - 1
 		if name, ok := token.(string); ok && top >= 0 && inside[top].key {
 			if inside[top].keys[name] {
-				return fmt.Errorf("byte %d: the key %q comes twice", d.InputOffset(), name)
+				return fmt.Errorf("byte %d: the key %.60q comes twice", d.InputOffset(), name)
 			}
 			inside[top].keys[name], inside[top].key = true, false
 			continue

@@ -12,6 +12,7 @@ import (
 
 	"github.com/starling-smc/starling/internal/ckpt"
 	"github.com/starling-smc/starling/internal/lock"
+	"github.com/starling-smc/starling/internal/regular"
 )
 
 // Files that every run has, whatever its kind.
@@ -138,7 +139,8 @@ func (f *Folder) take() (err error) {
 	return err
 }
 
-// sweep removes files that were half written when a process was killed.
+// sweep removes files that were half written when a process was killed. A folder under the name of a run's file is an
+// error: no file can take its place.
 func (f *Folder) sweep() error {
 	entries, err := os.ReadDir(f.Dir)
 	if err != nil {
@@ -148,6 +150,9 @@ func (f *Folder) sweep() error {
 	other, begun := "", false
 	for _, e := range entries {
 		name := e.Name()
+		if slices.Contains(files, name) && e.IsDir() {
+			return &DamagedError{fmt.Errorf("%s: %w but a folder: move it away", f.path(name), regular.ErrIrregular)}
+		}
 		begun = begun || name == manifestFile || name == checkpointFile || name == previousFile
 		half := slices.ContainsFunc(files, func(file string) bool { return strings.HasPrefix(name, "."+file+".") })
 		if half {

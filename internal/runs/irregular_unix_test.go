@@ -3,6 +3,7 @@
 package runs
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -61,6 +62,28 @@ func TestPipes(t *testing.T) {
 		case <-ended:
 		case <-time.After(20 * time.Second):
 			t.Fatalf("%s: it hangs", path)
+		}
+	}
+}
+
+// TestFolderInAFilesPlace: no file can replace a folder, so a run with one cannot be resumed before it is moved away.
+func TestFolderInAFilesPlace(t *testing.T) {
+	begun := filepath.Join(t.TempDir(), "run")
+	stoppedAfter(t, begun, 25)
+	for _, name := range []string{checkpointFile, previousFile, manifestFile, "result.bin"} {
+		here := filepath.Join(t.TempDir(), "run")
+		if err := os.CopyFS(here, os.DirFS(begun)); err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(here, name)
+		os.Remove(path)
+		if err := os.Mkdir(path, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		var damaged *DamagedError
+		err := newJob().resume(t.Context(), here)
+		if !errors.As(err, &damaged) || !strings.Contains(err.Error(), path+": is not a regular file but a folder: move it away") {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

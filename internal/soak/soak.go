@@ -52,6 +52,17 @@ model: {layers: [{dense: 16}, relu, {dense: 3}], likelihood: categorical}
 prior: {normal: {variance: 1}, anchor: {s: 0}}
 map: {restarts: 6, batch: 8, epochs: 150, patience: 150}
 method: {smc: {}}
+`, `name: annealing
+data: {csv: {file: kinds.csv, target: kind}}
+model: {layers: [{dense: 8}, relu, {dense: 3}], likelihood: categorical}
+prior: {normal: {variance: 1}}
+method: {smc: {islands: 2, particles: 8, path: {constant: {iterations: 150, batch: 20}}, move: {leapfrog: {steps: 10, step: 0.02}}}}
+`, `name: map
+data: {csv: {file: kinds.csv, target: kind}}
+model: {layers: [{dense: 16}, relu, {dense: 3}], likelihood: categorical}
+prior: {normal: {variance: 1}}
+map: {restarts: 6, batch: 8, epochs: 150, patience: 150}
+method: map
 `, `name: ensemble
 data: {csv: {file: kinds.csv, target: kind}}
 model: {layers: [{dense: 16}, tanh, {dense: 3}], likelihood: categorical}

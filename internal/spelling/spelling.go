@@ -7,10 +7,15 @@ import (
 )
 
 // Nearest returns the known name with the fewest Edits from name, the first of equals. It is empty if none is near. A name is
-// near within two edits, or one for every three bytes of a longer name, if at least one byte stays. Case is ignored.
+// near within two edits, or one for every three bytes of a longer name, if at least one byte stays. Case is ignored. Nobody
+// misspells a name of hundreds of bytes, and the edits of one would take long to count.
 func Nearest(name string, known []string) string {
+	const longest = 200
 	best, fewest := "", max(2, len(name)/3)+1
 	for _, k := range known {
+		if len(name) > longest || len(k) > longest {
+			continue
+		}
 		if d := Edits(strings.ToLower(name), strings.ToLower(k)); d < fewest && d < max(len(name), len(k)) {
 			best, fewest = k, d
 		}

@@ -1,6 +1,9 @@
 package spelling
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestEdits(t *testing.T) {
 	for _, c := range []struct {
@@ -34,6 +37,9 @@ func TestNearest(t *testing.T) {
 	}
 	if got := Suggest("sead", known) + Suggest("zz", known); got != `: did you mean "seed"?` {
 		t.Errorf("suggests %s", got)
+	}
+	if long := strings.Repeat("file", 1<<18); Nearest(long, []string{"file", long + "s"}) != "" || Nearest("file", []string{long}) != "" {
+		t.Error("the neighbours of a name of a million bytes are looked for")
 	}
 	if got := Nearest("a", nil); got != "" {
 		t.Errorf("of none %q", got)
