@@ -2,6 +2,7 @@ package starling
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -158,6 +159,41 @@ func TestOpenRunErrors(t *testing.T) {
 	var bad *DataError
 	if _, err := run.Evaluate(t.Context(), On{}, Options{}); !errors.As(err, &bad) || !strings.Contains(err.Error(), "train examples") {
 		t.Errorf("other data: %T %v", err, err)
+	}
+	m := readManifest(t, dir)
+	m.Findings = []byte(`[{"kind": "as-is", "nunbers": {}}]`)
+	text, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	save(t, filepath.Join(dir, manifestFile), testkit.Seal(text))
+	if _, err := OpenRun(dir); !errors.As(err, &bad) || !strings.Contains(err.Error(), manifestFile+`: findings: unknown key "nunbers": did you mean "numbers"?`) {
+		t.Errorf("a misspelt key of a finding: %v", err)
+	}
+}
+
+// TestEveryFileIsChecked: one bit of any file that is read of a run is an error that names the file, whatever it changes.
+func TestEveryFileIsChecked(t *testing.T) {
+	_, dir := kept(t, trees(t))
+	for _, file := range []string{configFile, manifestFile, schemaFile, posteriorFile, restartsFile, traceFile, metricsFile} {
+		whole := read(t, dir, file)
+		for i := range 24 {
+			flipped := bytes.Clone(whole)
+			flipped[i*len(whole)/24] ^= 1 << (i % 8)
+			save(t, filepath.Join(dir, file), flipped)
+			run, err := OpenRun(dir)
+			if err == nil && file == metricsFile {
+				_, err = run.ReadMetrics()
+			}
+			var bad *DataError
+			if !errors.As(err, &bad) || !strings.Contains(err.Error(), filepath.Join(dir, file)) {
+				t.Errorf("%s, byte %d: %v", file, i*len(whole)/24, err)
+			}
+		}
+		save(t, filepath.Join(dir, file), whole)
+	}
+	if _, err := OpenRun(dir); err != nil {
+		t.Error(err)
 	}
 }
 

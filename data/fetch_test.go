@@ -259,14 +259,21 @@ func TestFetchFollowsNoLink(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.Write(archive) }))
 	defer server.Close()
 	remote := Remote{URLs: []string{server.URL}, Size: int64(len(archive)), SHA256: sumOf(archive)}
-	for _, link := range []string{"one.bin.part", "a.tar.gz.part", "a.tar.gz.lock"} {
+	for _, c := range []struct {
+		link string
+		make func(old, new string) error
+	}{
+		{"one.bin.part", os.Symlink}, {"a.tar.gz.part", os.Symlink}, {"a.tar.gz.lock", os.Symlink},
+		{"one.bin.part", os.Link}, {"a.tar.gz.part", os.Link}, {"a.tar.gz.lock", os.Link},
+	} {
+		link := c.link
 		small(t, "cifar10", []pin{text("cifar10/one.bin", "one")}, []download{{"cifar10/a.tar.gz", "batches", remote}})
 		dir := t.TempDir()
 		mine, folder := filepath.Join(dir, "mine"), filepath.Join(dir, "cifar10")
 		if err := errors.Join(os.WriteFile(mine, []byte("my text"), 0o666), os.Mkdir(folder, 0o777)); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.Symlink(mine, filepath.Join(folder, link)); err != nil {
+		if err := c.make(mine, filepath.Join(folder, link)); err != nil {
 			t.Skip(err)
 		}
 		_, err := Fetch(t.Context(), "cifar10", dir, client(fetch.Client{}))

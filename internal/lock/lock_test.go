@@ -126,9 +126,12 @@ func TestOneAtATime(t *testing.T) {
 // what to do.
 func TestForeign(t *testing.T) {
 	for name, make := range map[string]func(path, mine string) error{
-		"symbolic link":       func(path, mine string) error { return os.Symlink(mine, path) },
-		"dangling link":       func(path, mine string) error { return os.Symlink(mine+".none", path) },
-		"hard link":           func(path, mine string) error { return os.Link(mine, path) },
+		"symbolic link": func(path, mine string) error { return os.Symlink(mine, path) },
+		"dangling link": func(path, mine string) error { return os.Symlink(mine+".none", path) },
+		"hard link":     func(path, mine string) error { return os.Link(mine, path) },
+		"hard link to a number": func(path, mine string) error {
+			return errors.Join(os.WriteFile(mine+".number", []byte("12"), 0o666), os.Link(mine+".number", path))
+		},
 		"text":                func(path, mine string) error { return os.WriteFile(path, []byte("mine"), 0o666) },
 		"number of 21 digits": func(path, mine string) error { return os.WriteFile(path, []byte(strings.Repeat("1", 21)), 0o666) },
 		"folder in its place": func(path, mine string) error { return os.Mkdir(path, 0o777) },

@@ -2,7 +2,10 @@
 
 package regular
 
-import "syscall"
+import (
+	"io/fs"
+	"syscall"
+)
 
 const (
 	// NoFollow makes opening a symbolic link an error.
@@ -10,3 +13,11 @@ const (
 
 	nonblock = syscall.O_NONBLOCK // opening a pipe returns at once
 )
+
+// names is the number of names that a file has.
+func names(info fs.FileInfo) int {
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		return int(s.Nlink)
+	}
+	return 1
+}

@@ -31,13 +31,34 @@ func Open(path string) (*File, error) {
 }
 
 // Create opens a regular file for writing. flag is as in os.OpenFile; with os.O_CREATE the file is made if it is missing. A
-// symbolic link at path is an error.
+// symbolic link at path is an error, and so is a file that has another name: whoever wrote to it would change a file elsewhere.
 func Create(path string, flag int) (*os.File, error) {
-	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
-		return nil, irregular(path, info)
+	if info, err := os.Lstat(path); err == nil { // before it is opened, which may empty it
+		if err := own(path, info); err != nil {
+			return nil, err
+		}
 	}
-	f, _, err := open(path, flag|NoFollow|nonblock)
-	return f, err
+	f, info, err := open(path, flag|NoFollow|nonblock)
+	if err == nil {
+		if err = own(path, info); err != nil {
+			f.Close()
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// own returns an error if what is described is not a regular file with one name.
+func own(path string, info fs.FileInfo) error {
+	if !info.Mode().IsRegular() {
+		return irregular(path, info)
+	}
+	if n := names(info); n > 1 {
+		return fmt.Errorf("%s: %w but one of %d hard links to a file", path, ErrIrregular, n)
+	}
+	return nil
 }
 
 // open returns an open file and its description, which is of the file that was opened even if path has changed since.
@@ -57,7 +78,7 @@ func open(path string, flag int) (*os.File, fs.FileInfo, error) {
 	return f, info, nil
 }
 
-// ErrIrregular is the error for a folder, a symbolic link, a pipe or a device in the place of a file.
+// ErrIrregular is the error for a folder, a link, a pipe or a device in the place of a file.
 var ErrIrregular = errors.New("is not a regular file")
 
 func irregular(path string, info fs.FileInfo) error {

@@ -48,6 +48,32 @@ func TestNothingElseIsOpened(t *testing.T) {
 	}
 }
 
+// TestCreateSharesNothing: a file with another name is not opened for writing, and not emptied.
+func TestCreateSharesNothing(t *testing.T) {
+	dir := t.TempDir()
+	file, link := filepath.Join(dir, "file"), filepath.Join(dir, "link")
+	if err := os.WriteFile(file, []byte("text"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Link(file, link); err != nil {
+		t.Skip(err)
+	}
+	if _, err := regular.Create(link, os.O_WRONLY|os.O_TRUNC); !errors.Is(err, regular.ErrIrregular) || !strings.Contains(err.Error(), "one of 2 hard links") {
+		t.Errorf("opened: %v", err)
+	}
+	if text, err := os.ReadFile(file); err != nil || string(text) != "text" {
+		t.Errorf("the file now has %q, %v", text, err)
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	f, err := regular.Create(link, os.O_WRONLY)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+}
+
 // TestReadIsWhole: a file that is too long, or that changes while it is read, is an error.
 func TestReadIsWhole(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")

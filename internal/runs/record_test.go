@@ -186,3 +186,32 @@ func flipped(at int) func(b []byte) []byte {
 		return b
 	}
 }
+
+// FuzzManifest: any text is refused or read, and what is read is written and read alike.
+func FuzzManifest(f *testing.F) {
+	var example bytes.Buffer
+	m := Manifest{Kind: "fit", Version: "1.0", Data: map[string]string{"train": "aa"}, Status: Done, Notes: []string{"a <note>"},
+		Findings: []byte(`[{"kind": "toy", "numbers": {"n": 1e3}}]`), Files: map[string]string{"result.bin": "bb"}}
+	if err := m.write(&example); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(example.Bytes())
+	f.Add([]byte(`{"status": "running", "checksum": ""}`))
+	f.Add([]byte(`{"findings": {"a": [{}, {"a": null}], "a": "\ud800"}, "checksum": ""}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		var m, same Manifest
+		if m.read(testkit.Seal(text)) != nil {
+			return
+		}
+		var once, twice bytes.Buffer
+		if err := m.write(&once); err != nil {
+			t.Fatal(err)
+		}
+		if err := same.read(once.Bytes()); err != nil {
+			t.Fatalf("%q is read and written as %q: %v", text, once.Bytes(), err)
+		}
+		if err := same.write(&twice); err != nil || !bytes.Equal(once.Bytes(), twice.Bytes()) {
+			t.Errorf("written %q, read and written %q, %v", once.Bytes(), twice.Bytes(), err)
+		}
+	})
+}
