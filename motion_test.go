@@ -3,6 +3,7 @@ package starling
 import (
 	"bytes"
 	"encoding/json"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -29,9 +30,7 @@ func TestMovesThatDoNotMove(t *testing.T) {
 		long + "{hmc: {steps: 2}}}}":                                                     nil,
 	} {
 		r, dir := kept(t, trees(t, "prior.anchor=null", set))
-		at := slices.IndexFunc(r.Findings, func(f Finding) bool {
-			return slices.Contains([]string{finding.KindStuck, finding.KindStill, "chain-stuck", "chains-still"}, f.Kind)
-		})
+		at := slices.IndexFunc(r.Findings, unmoved)
 		if want == nil {
 			if at >= 0 {
 				t.Errorf("%s: found %q", set, r.Findings[at].Words())
@@ -60,6 +59,37 @@ func TestMovesThatDoNotMove(t *testing.T) {
 		var b bytes.Buffer
 		if err := again.Metrics.WriteJSON(&b); err != nil || !bytes.Equal(b.Bytes(), read(t, dir, metricsFile)) {
 			t.Errorf("%s: evaluated again, the metrics are %s, %v", set, b.Bytes(), err)
+		}
+	}
+}
+
+// unmoved reports whether a finding says that moves did not move.
+func unmoved(f Finding) bool {
+	return slices.Contains([]string{finding.KindStuck, finding.KindStill, "chain-stuck", "chains-still"}, f.Kind)
+}
+
+// On real data: presets move, and the same presets with steps that are far off do not. Without a word these steps would give
+// log evidences of about −650, where −391.5 is known.
+func TestPresetsMove(t *testing.T) {
+	dir := os.Getenv("STARLING_DATA")
+	if dir == "" || testing.Short() {
+		t.Skip("set STARLING_DATA, and not -short: skips moves on the Pima data")
+	}
+	for _, c := range []struct{ preset, set, want string }{
+		{"pima", "name=pima", ""},
+		{"concrete", "map.epochs=60", ""},
+		{"pima", "method.smc.move.hmc.step=1e6", finding.KindStuck},
+		{"pima", "method.smc.move={hmc: {step: 1e6, jitter: 0.5}}", finding.KindStuck},
+		{"pima", "method.smc.move={pcn: {step: 1e-300}}", finding.KindStill},
+		{"pima", "method.smc.move.hmc.step=0.001", finding.KindStill},
+	} {
+		r := fitted(t, preset(t, c.preset, c.set), Options{DataDir: dir})
+		got := ""
+		if at := slices.IndexFunc(r.Findings, unmoved); at >= 0 {
+			got = r.Findings[at].Kind
+		}
+		if got != c.want {
+			t.Errorf("%s with %s: found %q, want %q", c.preset, c.set, got, c.want)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package smc
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
@@ -69,5 +70,24 @@ func TestRelativeDisplacementAfterResampling(t *testing.T) {
 	}
 	if want := 7 / math.Sqrt(square); !golden.Near(float64(info.Displacement), want, 1e-12, 0) {
 		t.Errorf("displacement %v, want %v", info.Displacement, want)
+	}
+}
+
+// BenchmarkRelativeDisplacement is what an iteration pays for the number: a population of the preset mnist7-smc, whose
+// iterations take some 200 milliseconds, and one of pima, some 50.
+func BenchmarkRelativeDisplacement(b *testing.B) {
+	for _, c := range []struct{ j, d int }{{10, 6320}, {1000, 9}} {
+		b.Run(fmt.Sprintf("%dx%d", c.j, c.d), func(b *testing.B) {
+			p := mcmc.NewPopulation(c.j, c.d, mcmc.Needs{})
+			before := p.Blank()
+			for i := range p.Theta {
+				p.Theta[i] = float64(i % 7)
+			}
+			s := Sampler{before: State{Population: before}, ancestors: make([]int32, c.j), centre: make([]float64, c.d)}
+			st := &State{Population: p}
+			for b.Loop() {
+				s.relativeDisplacement(st)
+			}
+		})
 	}
 }

@@ -44,6 +44,9 @@ var buildLine = regexp.MustCompile(`(?m)^.*\bgo (?:build|install)\b.*cmd/starlin
 // TestStaticBinary builds the command as docs/getting-started.md says, whatever compilers are here. The binary asks for no
 // dynamic linker and for no library, and the licences of all modules that it contains are in the file that it prints.
 func TestStaticBinary(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a whole build")
+	}
 	if runtime.GOOS != "linux" {
 		t.Skip("the line is for a POSIX shell, the check for ELF")
 	}
