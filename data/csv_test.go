@@ -237,3 +237,32 @@ func FuzzCSV(f *testing.F) {
 		}
 	})
 }
+
+// TestLines: the line of each row is right, whatever lies between the rows.
+func TestLines(t *testing.T) {
+	r := stream(2)
+	for range 200 {
+		var text strings.Builder
+		var want []int
+		line := 1
+		for gap := r.IntN(3); len(want) < 30; {
+			want = append(want, line)
+			text.WriteString("1,2\n")
+			line++
+			if r.IntN(5) == 0 {
+				gap = r.IntN(3)
+			}
+			text.WriteString(strings.Repeat("\n", gap))
+			line += gap
+		}
+		table, err := DecodeCSV("f", []byte(text.String()), CSV{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, line := range want {
+			if table.Line(i) != line {
+				t.Fatalf("row %d is on line %d, not %d of\n%s", i, table.Line(i), line, text.String())
+			}
+		}
+	}
+}

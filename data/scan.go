@@ -198,15 +198,21 @@ func (t *Table) sortNames(names map[string]int32) {
 	}
 }
 
-// blocks reads the text from the beginning and calls emit with tables of a given extent, at least once. With names,
-// the texts of the target column are numbered in the order in which they first appear; texts that are in names keep their
-// number.
-func (f *csvFile) blocks(of extent, names map[string]int32, emit func(*Table) error) error {
+// cells begins to cut the text into cells.
+func (f *csvFile) cells() *cells {
 	var mark [3]byte
 	n, _ := f.raw.ReadAt(mark[:], 0)
 	skip := byteOrderMark(mark[:n])
 	c := newCells(f.o.Delimiter, f.limit)
 	c.rest, c.raw = io.NewSectionReader(f.raw, int64(skip), int64(f.size-skip)), make([]byte, 0, min(f.window, f.size+1))
+	return c
+}
+
+// blocks reads the text from the beginning and calls emit with tables of a given extent, at least once. With names,
+// the texts of the target column are numbered in the order in which they first appear; texts that are in names keep their
+// number.
+func (f *csvFile) blocks(of extent, names map[string]int32, emit func(*Table) error) error {
+	c := f.cells()
 	first, ok, err := c.record()
 	if err != nil {
 		return err
