@@ -65,10 +65,13 @@ func (f *fit) prepare(spec Spec, o Options) (err error) {
 		return err
 	}
 	f.Spec = spec
+	faults := config.NewFaults()
+	if method.CheckLoading(spec.Data.LoadBytes(o.DataDir), o.Memory, faults.In("data")); len(faults.All()) > 0 {
+		return f.Spec.Error(faults.All()...)
+	}
 	if f.Data, err = f.Spec.Load(o.DataDir, nil); err != nil {
 		return readFault(err)
 	}
-	faults := config.NewFaults()
 	if f.Net = f.Spec.Model.Network(f.Data, faults.In("model")); f.Net == nil || len(faults.All()) > 0 {
 		return f.Spec.Error(faults.All()...)
 	}

@@ -50,14 +50,40 @@ type Table struct {
 	Text  int
 	Names []string
 
-	lines []int // in the file, of each row
+	lines []evenLines
 }
 
+// evenLines are rows whose lines in the file have the same distance.
+type evenLines struct{ row, line, step int }
+
 // Rows is the number of rows, without the header.
-func (t *Table) Rows() int { return len(t.lines) }
+func (t *Table) Rows() int { return len(t.Values) / t.Cols }
 
 // Line is the line of the file on which row i starts, from 1.
-func (t *Table) Line(i int) int { return t.lines[i] }
+func (t *Table) Line(i int) int {
+	k, found := slices.BinarySearchFunc(t.lines, i, func(e evenLines, row int) int { return e.row - row })
+	if !found {
+		k--
+	}
+	return t.lines[k].of(i)
+}
+
+func (e evenLines) of(row int) int { return e.line + (row-e.row)*e.step }
+
+// startsOn notes the line on which the next row starts.
+func (t *Table) startsOn(line int) {
+	row := t.Rows()
+	if k := len(t.lines) - 1; k >= 0 {
+		last := &t.lines[k]
+		if row == last.row+1 {
+			last.step = line - last.line
+		}
+		if last.of(row) == line {
+			return
+		}
+	}
+	t.lines = append(t.lines, evenLines{row, line, 1})
+}
 
 // column names column j in an error.
 func (t *Table) column(j int) string {

@@ -112,12 +112,12 @@ func TestCSVRefuses(t *testing.T) {
 	}
 }
 
-// Files that are all delimiters, quotes or line ends cost little memory: what maxCols cells may, and twenty times the
-// file.
+// Files that are all delimiters, quotes or line ends cost little memory: what maxCols cells and maxNames names may, and four
+// times the file. Garbage counts, too.
 func TestCSVMemory(t *testing.T) {
-	n := 1 << 20
+	n := 1 << 23
 	if testing.Short() {
-		n = 1 << 17
+		n = 1 << 21
 	}
 	for name, text := range map[string]string{
 		"commas":       strings.Repeat(",", n),
@@ -129,10 +129,21 @@ func TestCSVMemory(t *testing.T) {
 		"numbers":      strings.Repeat("1\n", n/2),
 		"many names":   names(n / 8),
 		"one long row": strings.Repeat("1 ", n/2),
+		"wide":         strings.Repeat(strings.Repeat(",", maxCols-1)+"\n", n/maxCols),
+		"wide, sparse": strings.Repeat("1"+strings.Repeat(",", 99)+"\n", n/101),
+		"digits":       strings.Repeat("1,2,3\r\n", n/7),
+		"blank lines":  strings.Repeat("1,2\n\n", n/5),
+		"with a head":  "a,b\n" + strings.Repeat("1,2\n", n/4),
+		"names late":   strings.Repeat("1,2\n", n/4) + "x,2\n",
 	} {
-		target := CSV{Target: "1", Header: &no}
-		if got := allocated(func() { _, _ = DecodeCSV("f", []byte(text), target) }); got > uint64(24<<20+20*n) {
-			t.Errorf("%s: allocates %d bytes for a file of %d", name, got, len(text))
+		for _, target := range []CSV{{Target: "1", Header: &no}, {Header: &no}} {
+			raw, err := []byte(text), error(nil)
+			if got := allocated(func() { _, err = DecodeCSV("f", raw, target) }); got > uint64(4*n+24<<20) {
+				t.Errorf("%s: allocates %d bytes for a file of %d (%.100v)", name, got, len(raw), err)
+			}
+			if refused := err != nil && strings.Contains(err.Error(), "so many cells are empty"); refused != strings.HasPrefix(name, "wide, sparse") && !strings.Contains(" wide rows line ends commas ", " "+name+" ") {
+				t.Errorf("%s: %v", name, err)
+			}
 		}
 	}
 }
@@ -192,8 +203,10 @@ func FuzzCSV(f *testing.F) {
 		if len(table.Values) != table.Rows()*table.Cols || len(table.Values) > len(raw)+1 {
 			t.Fatalf("%d values, %d rows, %d columns from %d bytes", len(table.Values), table.Rows(), table.Cols, len(raw))
 		}
-		if !slices.IsSorted(table.lines) {
-			t.Fatal("lines of the rows do not ascend")
+		for i := 1; i < table.Rows(); i++ {
+			if table.Line(i) <= table.Line(i-1) {
+				t.Fatal("lines of the rows do not ascend")
+			}
 		}
 		again := CSV{Delimiter: ",", Header: &no, Target: target}
 		if table.Header != nil {
@@ -223,4 +236,33 @@ func FuzzCSV(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestLines: the line of each row is right, whatever lies between the rows.
+func TestLines(t *testing.T) {
+	r := stream(2)
+	for range 200 {
+		var text strings.Builder
+		var want []int
+		line := 1
+		for gap := r.IntN(3); len(want) < 30; {
+			want = append(want, line)
+			text.WriteString("1,2\n")
+			line++
+			if r.IntN(5) == 0 {
+				gap = r.IntN(3)
+			}
+			text.WriteString(strings.Repeat("\n", gap))
+			line += gap
+		}
+		table, err := DecodeCSV("f", []byte(text.String()), CSV{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, line := range want {
+			if table.Line(i) != line {
+				t.Fatalf("row %d is on line %d, not %d of\n%s", i, table.Line(i), line, text.String())
+			}
+		}
+	}
 }

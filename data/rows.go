@@ -55,7 +55,7 @@ func (s *Schema) Set(name string, t *Table, rows []int32, targets bool) (*Set, e
 		set.Labels, err = s.labels(t, rows, target)
 		return set, err
 	}
-	set.Outputs = 1
+	set.Outputs, set.Values = 1, make([]float32, 0, len(rows))
 	y := make([]float64, 1)
 	for _, i := range rows {
 		y[0] = t.Values[int(i)*t.Cols+target]

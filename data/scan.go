@@ -24,6 +24,8 @@ type csvFile struct {
 	o      CSV // with a delimiter
 	window int // bytes in memory at first
 	limit  int // bytes of a record
+
+	values []float64 // of a first pass over the whole text, which the second takes
 }
 
 // newCSVFile finds the encoding of a file and, unless o gives it, the delimiter, from the beginning of the text.
@@ -43,7 +45,7 @@ func newCSVFile(name string, raw io.ReaderAt, size int, o CSV) (*csvFile, error)
 	if err := CheckDelimiter(o.Delimiter); err != nil {
 		return nil, err
 	}
-	return &csvFile{name, raw, size, o, firstWindow, maxRecord}, nil
+	return &csvFile{name: name, raw: raw, size: size, o: o, window: firstWindow, limit: maxRecord}, nil
 }
 
 // byteOrderMark is the length of UTF-8's mark at the beginning of a text, or 0.
@@ -73,13 +75,19 @@ func readCSV(name string, raw io.ReaderAt, size int, o CSV) (*Table, error) {
 	return f.whole()
 }
 
-// whole reads the text as one table.
+// whole reads the text as one table. A first pass counts lines, so that there is room for all values at once: an array that
+// grew would be in memory twice.
 func (f *csvFile) whole() (t *Table, err error) {
+	lines, err := f.lines()
+	if err != nil {
+		return nil, err
+	}
 	keep := func(whole *Table) error { t = whole; return nil }
-	err = f.blocks(math.MaxInt, nil, keep)
+	all := extent{rows: math.MaxInt, values: math.MaxInt, room: lines, whole: true}
+	err = f.blocks(all, nil, keep)
 	if err == errNames {
 		names := map[string]int32{}
-		if err = f.blocks(math.MaxInt, names, keep); err == nil {
+		if err = f.blocks(all, names, keep); err == nil {
 			t.sortNames(names)
 		}
 	}
@@ -94,6 +102,28 @@ func scanCSV(name string, raw io.ReaderAt, size int, o CSV, rows int, fn func(*T
 	return f.scan(rows, fn)
 }
 
+// lines is at least the number of rows.
+func (f *csvFile) lines() (int, error) {
+	n, buf := 1, make([]byte, f.window)
+	for text := io.NewSectionReader(f.raw, 0, int64(f.size)); ; {
+		k, err := text.Read(buf)
+		n += bytes.Count(buf[:k], []byte("\n")) + bytes.Count(buf[:k], []byte("\r")) - bytes.Count(buf[:k], []byte("\r\n"))
+		if err == io.EOF {
+			return n, nil
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+}
+
+// extent says how much of a text becomes one table.
+type extent struct {
+	rows, values int // a table has no more, except that it may have one row of more values
+	room         int // rows that there is room for at once
+	whole        bool
+}
+
 // scan reads the text in blocks.
 func (f *csvFile) scan(rows int, fn func(*Table) error) error {
 	if rows < 1 {
@@ -101,11 +131,13 @@ func (f *csvFile) scan(rows int, fn func(*Table) error) error {
 	}
 	var names map[string]int32
 	var err error
+	const most = 1 << 20 // values, 8 MB: a block of many columns has few rows
+	block := extent{rows: rows, values: most, room: rows}
 	if f.o.Target != "" {
 		ignore := func(*Table) error { return nil }
-		if err = f.blocks(rows, nil, ignore); err == errNames {
+		if err = f.blocks(block, nil, ignore); err == errNames {
 			names = map[string]int32{}
-			err = f.blocks(rows, names, ignore)
+			err = f.blocks(block, names, ignore)
 		}
 		if err != nil {
 			return f.named(err)
@@ -116,7 +148,7 @@ func (f *csvFile) scan(rows int, fn func(*Table) error) error {
 		sorted = inOrder(names)
 	}
 	var failed error
-	err = f.blocks(rows, names, func(t *Table) error {
+	err = f.blocks(block, names, func(t *Table) error {
 		if len(names) != len(sorted) {
 			return fmt.Errorf("%s: changed while it was read", f.name)
 		}
@@ -166,15 +198,21 @@ func (t *Table) sortNames(names map[string]int32) {
 	}
 }
 
-// blocks reads the text from the beginning and calls emit with tables of at most rows records, at least once. With names,
-// the texts of the target column are numbered in the order in which they first appear; texts that are in names keep their
-// number.
-func (f *csvFile) blocks(rows int, names map[string]int32, emit func(*Table) error) error {
+// cells begins to cut the text into cells.
+func (f *csvFile) cells() *cells {
 	var mark [3]byte
 	n, _ := f.raw.ReadAt(mark[:], 0)
 	skip := byteOrderMark(mark[:n])
 	c := newCells(f.o.Delimiter, f.limit)
 	c.rest, c.raw = io.NewSectionReader(f.raw, int64(skip), int64(f.size-skip)), make([]byte, 0, min(f.window, f.size+1))
+	return c
+}
+
+// blocks reads the text from the beginning and calls emit with tables of a given extent, at least once. With names,
+// the texts of the target column are numbered in the order in which they first appear; texts that are in names keep their
+// number.
+func (f *csvFile) blocks(of extent, names map[string]int32, emit func(*Table) error) error {
+	c := f.cells()
 	first, ok, err := c.record()
 	if err != nil {
 		return err
@@ -182,7 +220,7 @@ func (f *csvFile) blocks(rows int, names map[string]int32, emit func(*Table) err
 	if !ok {
 		return errors.New("line 1: the file is empty")
 	}
-	b := tableBuilder{cells: c, size: f.size, rows: rows, names: names, target: -1, emit: emit}
+	b := tableBuilder{cells: c, extent: of, names: names, target: -1, emit: emit}
 	b.t = &Table{Name: f.name, Delimiter: f.o.Delimiter, Cols: len(first), Text: -1}
 	named := f.o.Header != nil && *f.o.Header || f.o.Header == nil && looksLikeHeader(first)
 	if named {
@@ -199,6 +237,14 @@ func (f *csvFile) blocks(rows int, names map[string]int32, emit func(*Table) err
 	}
 	if names != nil {
 		b.t.Text = b.target
+	}
+	b.rows = max(1, min(b.rows, b.values/b.t.Cols))
+	b.optional = f.o.schema != nil
+	if b.t.Values = f.values; b.t.Values == nil {
+		b.t.Values = b.makeRoom(f.size)
+	}
+	if b.whole {
+		f.values = b.t.Values
 	}
 	if !named {
 		if err := b.row(first, c.start); err != nil {
@@ -224,7 +270,7 @@ func (f *csvFile) blocks(rows int, names map[string]int32, emit func(*Table) err
 			return err
 		}
 	}
-	if b.done && len(b.t.lines) == 0 {
+	if b.done && b.t.Rows() == 0 {
 		return nil
 	}
 	return emit(b.t)
@@ -232,22 +278,41 @@ func (f *csvFile) blocks(rows int, names map[string]int32, emit func(*Table) err
 
 // tableBuilder appends records to a table and emits it when it is full.
 type tableBuilder struct {
+	extent
 	t      *Table
 	cells  *cells
-	size   int // of the file
-	rows   int // of a full table
+	wanted int // cells so far in columns that need a value in every row
 	target int // −1: none
 	names  map[string]int32
 	emit   func(*Table) error
 	done   bool // a table was emitted
+
+	optional bool // the target may be missing
+}
+
+// makeRoom makes room for the values of a table, fewer than the cells that a text of size bytes may hold before it is refused.
+func (b *tableBuilder) makeRoom(size int) []float64 {
+	wanted := 0
+	for j := range b.t.Cols {
+		if b.wants(j) {
+			wanted++
+		}
+	}
+	rows := min(b.room, b.rows, size/2/max(1, wanted)+few)
+	return make([]float64, 0, min(rows*b.t.Cols, size+b.t.Cols))
+}
+
+// wants reports whether every row must have a value in column j.
+func (b *tableBuilder) wants(j int) bool {
+	return !b.t.leftOut(j) && !(b.optional && j == b.target)
 }
 
 // row appends one record, which begins on the given line.
 func (b *tableBuilder) row(rec []cell, line int) error {
-	if len(b.t.lines) == b.rows {
+	if b.t.Rows() == b.rows {
 		full := b.t
 		next := *full
-		next.Values, next.lines = make([]float64, 0, len(full.Values)), make([]int, 0, b.rows)
+		next.Values, next.lines = make([]float64, 0, len(full.Values)), nil
 		b.t, b.done = &next, true
 		if err := b.emit(full); err != nil {
 			return err
@@ -257,10 +322,7 @@ func (b *tableBuilder) row(rec []cell, line int) error {
 	if len(rec) != t.Cols {
 		return fmt.Errorf("line %d: %d cells where the first record has %d (delimiter %q)", line, len(rec), t.Cols, t.Delimiter)
 	}
-	if len(t.lines) == cap(t.lines) {
-		b.grow()
-	}
-	t.lines = append(t.lines, line)
+	t.startsOn(line)
 	for j, c := range rec {
 		if t.leftOut(j) {
 			t.Values = append(t.Values, math.NaN())
@@ -280,9 +342,18 @@ func (b *tableBuilder) row(rec []cell, line int) error {
 			return fmt.Errorf("line %d, %s: %w", c.line, t.column(j), err)
 		}
 		t.Values = append(t.Values, v)
+		if b.wants(j) {
+			b.wanted++
+		}
+	}
+	if b.whole && 8*b.wanted > 4*b.cells.read()+few*8*maxCols {
+		return fmt.Errorf("line %d: so many cells are empty that the table takes more than four times the memory of its text: leave out the empty columns, or fill them", line)
 	}
 	return nil
 }
+
+// few rows may take more memory than four times their text.
+const few = 2
 
 // columns finds the target, and the columns that are left out.
 func (b *tableBuilder) columns(o CSV) (err error) {
@@ -314,21 +385,6 @@ func (b *tableBuilder) columns(o CSV) (err error) {
 		t.leaveOut(columns)
 	}
 	return nil
-}
-
-// grow makes room for the rows that the rest of the file has, if their length stays the same. A value takes at least one byte
-// of the file, its delimiter.
-func (b *tableBuilder) grow() {
-	const few = 64
-	t, read := b.t, b.cells.read()
-	n := len(t.lines)
-	want := n + few
-	if n > 0 {
-		want += n/16 + int(float64(n)*float64(b.size-read)/float64(read))
-	}
-	want = max(n+1, min(want, b.rows, n+b.size-read+1))
-	t.lines = append(make([]int, 0, want), t.lines...)
-	t.Values = append(make([]float64, 0, min(want*t.Cols, len(t.Values)+t.Cols+b.size-read+1)), t.Values...)
 }
 
 // name returns the number of a name, NaN for a missing one.

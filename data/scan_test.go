@@ -31,13 +31,16 @@ func sameText(t *testing.T, raw []byte, o CSV, rows, window, limit int) {
 			return fmt.Errorf("a block of %d rows, %d values, asked for %d rows", b.Rows(), len(b.Values), rows)
 		case got == nil:
 			c := *b
+			c.lines = slices.Clone(b.lines)
 			got = &c
 			return nil
 		case b.Delimiter != got.Delimiter || !sameTable(&Table{Header: got.Header, Names: got.Names, Text: got.Text, Cols: got.Cols, Values: b.Values}, b):
 			return fmt.Errorf("blocks differ in form: %+v, %+v", b, got)
 		}
-		got.Values = append(got.Values, b.Values...)
-		got.lines = append(got.lines, b.lines...)
+		for i := range b.Rows() {
+			got.startsOn(b.Line(i))
+			got.Values = append(got.Values, b.Values[i*b.Cols:(i+1)*b.Cols]...)
+		}
 		return nil
 	})
 	if fmt.Sprint(err) != fmt.Sprint(wantErr) {

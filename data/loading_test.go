@@ -1,0 +1,104 @@
+package data
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"testing"
+)
+
+// peak is about the largest number of bytes that f has in use at the same time.
+func peak(f func()) uint64 {
+	defer debug.SetGCPercent(debug.SetGCPercent(1))
+	runtime.GC()
+	var before, now runtime.MemStats
+	runtime.ReadMemStats(&before)
+	most, done := uint64(0), make(chan bool)
+	go func() {
+		f()
+		close(done)
+	}()
+	for {
+		select {
+		case <-done:
+			return most - min(most, before.HeapAlloc)
+		default:
+			runtime.GC()
+			runtime.ReadMemStats(&now)
+			most = max(most, now.HeapAlloc)
+		}
+	}
+}
+
+// TestLoadBytes: the estimate is near what loading has in use at its peak, for every kind of file, and costs little.
+func TestLoadBytes(t *testing.T) {
+	const n = 1 << 16
+	dir := t.TempDir()
+	file := func(name string, raw []byte) string {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, raw, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	var digits, names, numbers strings.Builder
+	names.WriteString("a,b,c,y\n")
+	for i := range n {
+		fmt.Fprintf(&digits, "%d,%d,%d,%d\n", i%10, i%9, i%7, i%2)
+		fmt.Fprintf(&names, "%d,%d,%d,%s\r\n", i%10, i%9, i%7, []string{"yes", "no"}[i%2])
+		fmt.Fprintf(&numbers, "%v;%v\n", float64(i)/7, float64(i%100)/3)
+	}
+	values := make([]byte, 8*8*n)
+	for i := range values {
+		values[i] = byte(i / 8 % 61)
+	}
+	labels := append([]byte{0, 0, 8, 1, 0, 1, 0, 0}, make([]byte, n)...)
+	for i := range n {
+		labels[8+i] = byte(i % 2)
+	}
+	images := append([]byte{0, 0, 8, 3, 0, 1, 0, 0, 0, 0, 0, 8, 0, 0, 0, 8}, values[:64*n]...)
+	fortran := npyBytes(fmt.Sprintf("{'descr': '<f8', 'fortran_order': True, 'shape': (%d, 8)}", n), values...)
+	arrays := func(inputs string) Settings { return Settings{Train: &Arrays{inputs, file("y.idx", labels)}} }
+	table := func(text string, o CSV) Settings {
+		o.File = file(fmt.Sprintf("%s%d.csv", o.Target, len(text)), []byte(text))
+		return Settings{CSV: &o}
+	}
+	for name, c := range map[string]struct {
+		s    Settings
+		need Need
+	}{
+		"digits":        {table(digits.String(), CSV{Target: "4", Header: &no}), Need{}},
+		"names":         {table(names.String(), CSV{Target: "y"}), Need{}},
+		"numbers":       {table(numbers.String(), CSV{Target: "2", Delimiter: ";"}), Need{Regression: true}},
+		"images":        {arrays(file("x.idx", images)), Need{}},
+		"packed images": {arrays(file("x.idx.gz", gzipped(t, images))), Need{}},
+		"float64":       {arrays(file("x.npy", npyOf("<f8", fmt.Sprintf("(%d, 8)", n), values...))), Need{}},
+		"Fortran order": {arrays(file("f.npy", fortran)), Need{}},
+		"with a group":  {Settings{CSV: table(digits.String(), CSV{Target: "4", Header: &no}).CSV, Groups: []GroupFile{{"g", file("g.csv", []byte(digits.String()))}}}, Need{}},
+		"standardised":  {Settings{Train: arrays(file("s.idx", images)).Train, Standardise: "inputs"}, Need{}},
+		"nothing there": {Settings{CSV: &CSV{File: filepath.Join(dir, "none"), Target: "y"}}, Need{}},
+		"a known set":   {Settings{Set: "mnist7"}, Need{}},
+	} {
+		estimate := float64(0)
+		if cost := allocated(func() { estimate = float64(c.s.LoadBytes("")) }); cost > 4<<20 {
+			t.Errorf("%s: the estimate allocates %d bytes", name, cost)
+		}
+		var err error
+		got := float64(peak(func() { _, err = c.s.Load("", c.need) }))
+		t.Logf("%s: estimate %.1f MB, peak %.1f MB, %v", name, estimate/1e6, got/1e6, err)
+		switch name {
+		case "nothing there", "a known set":
+			if estimate != 0 {
+				t.Errorf("%s: %v bytes", name, estimate)
+			}
+		default:
+			if err != nil || !(estimate > 0.7*got && estimate < 3*got) {
+				t.Errorf("%s: estimate %.1f MB, peak %.1f MB, %v", name, estimate/1e6, got/1e6, err)
+			}
+		}
+	}
+}
