@@ -204,7 +204,7 @@ g.yaml:5:18: tended.height: want a number above 0 and below 1, have 0`},
 			`g.yaml:1:7: rows: want a list, as in […, …], have 3
 g.yaml:2:17: water.litres: want a number, have "x"
 g.yaml:3:9: beds.0: unknown key "nials": did you mean "nails"? (known: width, raised, wood, nails)`},
-		"all together": {"rows: 3\nwater: {litres: 2000}", nil, "g.yaml:1:1: floods\ng.yaml:1:7: rows: want a list, as in […, …], have 3"},
+		"all together":    {"rows: 3\nwater: {litres: 2000}", nil, "g.yaml:1:1: floods\ng.yaml:1:7: rows: want a list, as in […, …], have 3"},
 		"conflict by set": {"rows: [mint, mint, mint]\nwater: {times: 3}", []string{"rows.2=sage", "rows=[mint, sage, mint]"}, "--set rows=[mint, sage, mint]: water.times: 3 times for 3 rows"},
 		"inside a set":    {"rows: [mint, mint, mint, mint, mint, {lawn: {}}]", []string{"rows.5.lawn.every=2"}, "--set rows.5.lawn.every=2: rows.5: is the sixth"},
 		"sets": {"rows: [mint]\ntools: []", []string{"rows", "=3", "rows=", "rows.1=mint", "rows.x=mint", "tools.0=a", "rows.0.x=3", "name=[", "name=a\n---\nb"},

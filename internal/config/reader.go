@@ -6,6 +6,15 @@ import (
 	"unicode/utf8"
 )
 
+// The bounds of a config. The largest that people write has some hundred keys; lists of columns and groups can be long.
+const (
+	mostBytes = 1 << 20
+	mostDepth = 32 // mappings and lists inside each other
+	mostKeys  = 10_000
+	mostItems = 100_000 // of lists
+	longest   = 200     // bytes of a key: every message about a setting repeats the keys around it
+)
+
 // reader goes through the text of a config from its beginning to its end, and never back.
 type reader struct {
 	text  string // lines end in \n
@@ -109,43 +118,3 @@ func (r *reader) enter() *fault {
 }
 
 func (r *reader) leave() { r.depth-- }
-
-// item adds a value to a list.
-func (r *reader) item(list, value *node) *fault {
-	if r.items++; r.items > mostItems {
-		return &fault{place: value.place, message: fmt.Sprintf("more than %d items of lists", mostItems)}
-	}
-	list.items = append(list.items, value)
-	return nil
-}
-
-// entries adds keys to a mapping, each of them once.
-type entries struct {
-	*node
-	r    *reader
-	seen map[string]place
-}
-
-func (r *reader) entries(n *node) *entries { return &entries{n, r, map[string]place{}} }
-
-// key checks a key before its value is read.
-func (e *entries) key(t token) (key, *fault) {
-	k := key{t.text, t.place}
-	bad := func(format string, args ...any) (key, *fault) {
-		return k, &fault{place: t.place, message: fmt.Sprintf(format, args...)}
-	}
-	first, again := e.seen[k.name]
-	if e.r.keys++; e.r.keys > mostKeys {
-		return bad("more than %d keys", mostKeys)
-	}
-	switch {
-	case len(t.text) > longest:
-		return bad("key %s has more than %d bytes", excerpt(t.text), longest)
-	case !t.name():
-		return bad("key %s: want a name", t.text)
-	case again:
-		return bad("key %q is there twice, first in line %d, column %d", k.name, first.line, first.column)
-	}
-	e.seen[k.name] = t.place
-	return k, nil
-}

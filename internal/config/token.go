@@ -19,9 +19,9 @@ type token struct {
 type surroundings int
 
 const (
-	inBlock surroundings = iota
-	inFlow               // in brackets, or a value in braces
-	inBraces             // a key in braces, which a colon ends even without a blank after it: {a:1}
+	inBlock  surroundings = iota
+	inFlow                // in brackets, or a value in braces
+	inBraces              // a key in braces, which a colon ends even without a blank after it: {a:1}
 )
 
 // flowSigns are the characters of lists and mappings in one line.

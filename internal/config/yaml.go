@@ -14,15 +14,6 @@ import (
 // Configs come from anywhere, also with the folder of a run, so reading one takes time and memory in proportion to its length,
 // and its length is bounded. Libraries for the whole of YAML do not promise that.
 
-// The bounds of a config. The largest that people write has some hundred keys; lists of columns and groups can be long.
-const (
-	mostBytes = 1 << 20
-	mostDepth = 32 // mappings and lists inside each other
-	mostKeys  = 10_000
-	mostItems = 100_000 // of lists
-	longest   = 200     // bytes of a key: every message about a setting repeats the keys around it
-)
-
 // parse reads one YAML document. An empty one, or null, is an empty table.
 func parse(text []byte) (*node, *fault) {
 	root, f := parseValue(text)
