@@ -10,6 +10,7 @@ import (
 
 	"github.com/starling-smc/starling/internal/chart"
 	"github.com/starling-smc/starling/internal/finding"
+	"github.com/starling-smc/starling/internal/visible"
 )
 
 // page holds the contents of a page, from top to bottom.
@@ -139,12 +140,12 @@ var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 	"span":  func(t table) int { return len(t.Head) },
 }).Parse(pageHTML))
 
-// write executes the template before it writes anything.
+// write executes the template before it writes anything. Control characters in names are made visible.
 func (p *page) write(w io.Writer) error {
 	var b bytes.Buffer
 	if err := pageTemplate.Execute(&b, p); err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
-	_, err := w.Write(b.Bytes())
+	_, err := io.WriteString(w, visible.Text(b.String()))
 	return err
 }

@@ -114,7 +114,7 @@ func (r *reproduce) held() (runs []paper.Run, err error) {
 // leaveOut says on stderr why a folder is left out, once for each folder.
 func (r *reproduce) leaveOut(u unit, err error) {
 	if !r.leftOut[u.dir] {
-		fmt.Fprintf(os.Stderr, "starling: left out: %v\n", err)
+		tell(fmt.Sprintf("starling: left out: %v", err))
 	}
 	r.leftOut[u.dir] = true
 }
