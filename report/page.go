@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/starling-smc/starling/internal/chart"
 	"github.com/starling-smc/starling/internal/finding"
@@ -15,12 +16,26 @@ import (
 
 // page holds the contents of a page, from top to bottom.
 type page struct {
+	Kind     string // of page: onRun or onRuns
 	Title    string
 	Lead     string // one line: which data, which network, which method
 	Cards    []card
 	Summary  []topic
 	Sections []section
 	Made     string // the version that wrote the page
+}
+
+// Kinds of pages, which stand in their first lines.
+const (
+	onRun  = "starling report"
+	onRuns = "starling compare"
+)
+
+// IsComparison reports whether a file begins as the page of a Comparison.
+func IsComparison(beginning []byte) bool {
+	before, after, _ := strings.Cut(pageHTML, "{{.Kind}}")
+	after, _, _ = strings.Cut(after, "\n")
+	return bytes.HasPrefix(beginning, []byte(before+onRuns+after+"\n"))
 }
 
 // alone stands at the end of a page.

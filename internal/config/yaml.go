@@ -14,17 +14,21 @@ import (
 // Configs come from anywhere, also with the folder of a run, so reading one takes time and memory in proportion to its length,
 // and its length is bounded. Libraries for the whole of YAML do not promise that.
 
-// parse reads one YAML document. An empty one, or null, is an empty table.
+// parse reads one YAML document. An empty one, or null, is an empty table. Lines that are no YAML from the first on are one
+// text, about which decoding says what a config is: somebody gave another file.
 func parse(text []byte) (*node, *fault) {
 	root, f := parseValue(text)
+	if f != nil && root != nil {
+		return &node{place: root.place, scalar: strings.Join(strings.Fields(string(text)), " ")}, nil
+	}
 	if f == nil && root.null() {
 		return &node{table: true, place: at(1, 1)}, nil
 	}
 	return root, f
 }
 
-// parseValue reads one YAML document of any kind.
-func parseValue(text []byte) (*node, *fault) {
+// parseValue reads one YAML document of any kind. With a fault, root is nil, or the text before the lines that are wrong.
+func parseValue(text []byte) (root *node, f *fault) {
 	if len(text) > mostBytes {
 		return nil, &fault{message: fmt.Sprintf("%d bytes, more than the %d that a config may have", len(text), mostBytes)}
 	}
@@ -68,6 +72,7 @@ func (r *reader) document() (*node, *fault) {
 			return nil, f
 		}
 	}
+	_, isText := n.scalar.(string)
 	if f := r.nextLine(); f != nil {
 		return nil, f
 	}
@@ -81,7 +86,10 @@ func (r *reader) document() (*node, *fault) {
 	case r.marker("---"):
 		return nil, r.fault("a second document; a config has only one")
 	case r.pos < len(r.text):
-		return nil, r.fault("%s is not indented as the lines above; a text over several lines is written in one, in quotes", excerpt(r.rest()))
+		if !isText {
+			n = nil
+		}
+		return n, r.fault("%s is not indented as the lines above; a text over several lines is written in one, in quotes", excerpt(r.rest()))
 	}
 	return n, nil
 }
