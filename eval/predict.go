@@ -34,8 +34,9 @@ type Predictor struct {
 // For classes a CSV has the columns row (from 0), class (the most probable: its name, or its number where classes have no
 // names; empty where the network overflows and probabilities are NaN), p_0 … p_{C−1}, the entropies entropy_total,
 // entropy_aleatoric and entropy_epistemic in nats, and abstain, which is empty as long as a run has no threshold; NPY has
-// the probabilities [n, C], with a header of 512 bytes, by which IsPredictions tells the file. For a regression the columns are row, mean, sd_aleatoric, sd_epistemic, q05, q50 and q95 in
+// the probabilities [n, C]. For a regression the columns are row, mean, sd_aleatoric, sd_epistemic, q05, q50 and q95 in
 // the target's units, with several outputs these six of each, mean_0 and so on; NPY has the six, [n, 6] or [n, outputs, 6].
+// IsPredictions tells such a file by its header; that of an NPY has 512 bytes.
 //
 // The error is a *UsageError for file names that cannot be used, and an *InputError for the inputs.
 func (p *Predictor) File(ctx context.Context, in, out string) (int, error) {
