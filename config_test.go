@@ -9,10 +9,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/mcmc"
 )
 
@@ -190,5 +192,31 @@ func FuzzParseSpec(f *testing.F) {
 			return
 		}
 		roundTrip(t, spec)
+	})
+}
+
+// FuzzSpecNames: a Spec with any names of groups, columns and files is refused, or is written as a config that reads back to it.
+func FuzzSpecNames(f *testing.F) {
+	base, err := ParseSpec("trees.yaml", []byte("data: {csv: {file: trees.csv, target: kind}}\nmodel: {layers: [{dense: 3}], likelihood: categorical}\n"+
+		"prior: {normal: {variance: 1}}\nmethod: {smc: {particles: 4}}"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, name := range []string{"x<<", "<<", "null", "~", "? ", "- a", "a: b", "1", "yes", "#", "\u202e", "a b ", "é", "\x1b[2J", "\xff", strings.Repeat("x", 101)} {
+		f.Add(name, "x.npy", "kind", "id")
+		f.Add("noise", name, name, name)
+	}
+	f.Fuzz(func(t *testing.T, group, file, target, drop string) {
+		spec, csv := base, *base.Data.CSV
+		csv.File, csv.Target, csv.Drop = file, target, []string{drop, "other"}
+		spec.Data.CSV, spec.Data.Groups = &csv, []data.GroupFile{{Name: group, File: file}, {Name: "other", File: drop}}
+		switch err := spec.Verify(); {
+		case err == nil:
+			roundTrip(t, spec)
+		case strings.Contains(err.Error(), "cannot be kept") || strings.Contains(err.Error(), "could not be read back"):
+			if utf8.ValidString(group + "\n" + file + "\n" + target + "\n" + drop) {
+				t.Errorf("%q %q %q %q: %v", group, file, target, drop, err)
+			}
+		}
 	})
 }

@@ -142,7 +142,7 @@ func (s Settings) checkOne(f *config.Faults) {
 }
 
 func (s Settings) checkGroups(f *config.Faults) {
-	var names []string
+	seen := map[string]bool{}
 	check := func(name string, empty bool) {
 		field := "groups." + name
 		switch {
@@ -150,12 +150,12 @@ func (s Settings) checkGroups(f *config.Faults) {
 			f.Add(field, "%q: want a name of at most %d bytes without control characters", name, config.LongestName)
 		case slices.Contains(groupNamesTaken, name):
 			f.Add(field, groupNameTaken, name)
-		case slices.Contains(names, name):
+		case seen[name]:
 			f.Add(field, "two groups are named %s", name)
 		case empty:
 			f.Add(field, "needs a file of inputs")
 		}
-		names = append(names, name)
+		seen[name] = true
 	}
 	for _, g := range s.Groups {
 		check(g.Name, g.File == "")

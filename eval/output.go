@@ -2,12 +2,14 @@ package eval
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"encoding/csv"
 	"fmt"
 	"io"
 	"math"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,18 +17,21 @@ import (
 	"github.com/starling-smc/starling/uq"
 )
 
-// columns names the numbers of a prediction: the columns of a CSV's header.
+// columns names the numbers of a prediction.
 func (p *Predictor) columns() (names []string) {
-	net := p.Posterior.Net
-	for c := range net.Classes() {
+	return columns(p.Posterior.Net.Classes(), p.Posterior.Net.Outputs())
+}
+
+func columns(classes, outputs int) (names []string) {
+	for c := range classes {
 		names = append(names, fmt.Sprint("p_", c))
 	}
 	if names != nil {
 		return append(names, "entropy_total", "entropy_aleatoric", "entropy_epistemic")
 	}
-	for k := range net.Outputs() {
+	for k := range outputs {
 		suffix := ""
-		if net.Outputs() > 1 {
+		if outputs > 1 {
 			suffix = fmt.Sprint("_", k)
 		}
 		for _, name := range []string{"mean", "sd_aleatoric", "sd_epistemic", "q05", "q50", "q95"} {
@@ -34,6 +39,61 @@ func (p *Predictor) columns() (names []string) {
 		}
 	}
 	return names
+}
+
+// header names the columns of a CSV.
+func header(classes, outputs int) []string {
+	if classes > 0 {
+		return slices.Concat([]string{"row", "class"}, columns(classes, outputs), []string{"abstain"})
+	}
+	return append([]string{"row"}, columns(classes, outputs)...)
+}
+
+// IsPredictions reports whether a file begins as predictions do that a Predictor wrote: by its header, whatever the number of
+// classes or outputs is.
+func IsPredictions(beginning []byte) bool {
+	if isArray(beginning) {
+		return true
+	}
+	line, _, _ := bytes.Cut(beginning, []byte("\n"))
+	n := bytes.Count(line, []byte(",")) + 1
+	for _, names := range [][]string{header(max(0, n-len(header(1, 1))+1), 1), header(0, max(1, n/len(columns(0, 1))))} {
+		if string(line) == strings.Join(names, ",") {
+			return true
+		}
+	}
+	return false
+}
+
+// arrayHeader is the length of the header of an NPY of predictions. NumPy writes shorter ones, so it tells whose file it is.
+const arrayHeader = 512
+
+// arrayBegin returns the header of an NPY of predictions.
+func arrayBegin(shape []int) []byte {
+	head := data.NPYHeader(shape)
+	more := arrayHeader - len(head)
+	head = slices.Insert(head, len(head)-1, bytes.Repeat([]byte(" "), more)...)
+	const size = 8 // where the number of the bytes that follow stands
+	binary.LittleEndian.PutUint16(head[size:], uint16(arrayHeader-size-2))
+	return head
+}
+
+// isArray reports whether a file begins with what arrayBegin returns for some shape.
+func isArray(beginning []byte) bool {
+	if len(beginning) < arrayHeader {
+		return false
+	}
+	text, _, _ := bytes.Cut(beginning[:arrayHeader], []byte(")"))
+	_, shape, _ := bytes.Cut(text, []byte("("))
+	var sizes []int
+	for _, part := range strings.Split(string(shape), ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(part))
+		if err != nil || len(sizes) == 3 {
+			return false
+		}
+		sizes = append(sizes, n)
+	}
+	return bytes.Equal(beginning[:arrayHeader], arrayBegin(sizes))
 }
 
 // predictions writes the numbers of predictions one block after another; write errors may first show at Flush.
@@ -61,7 +121,7 @@ func (p *Predictor) writeNPY(b *bufio.Writer, rows int) func([]float64) error {
 	} else if k := net.Outputs(); k > 1 {
 		shape = []int{rows, k, width / k}
 	}
-	b.Write(data.NPYHeader(shape))
+	b.Write(arrayBegin(shape))
 	return func(values []float64) error {
 		for ; len(values) > 0; values = values[width:] {
 			for _, v := range values[:kept] {
@@ -77,10 +137,7 @@ func (p *Predictor) writeNPY(b *bufio.Writer, rows int) func([]float64) error {
 func (p *Predictor) writeCSV(b *bufio.Writer) func([]float64) error {
 	names, n, row := p.columns(), p.Posterior.Net.Classes(), 0
 	lines := csv.NewWriter(b)
-	record := append([]string{"row"}, names...)
-	if n > 0 {
-		record = append(append([]string{"row", "class"}, names...), "abstain")
-	}
+	record := header(n, p.Posterior.Net.Outputs())
 	lines.Write(record)
 	lines.Flush()
 	return func(values []float64) error {
@@ -112,7 +169,11 @@ func (p *Predictor) class(probs []float64) string {
 	case best < 0:
 		return ""
 	case best < len(p.Schema.Names):
-		return p.Schema.Names[best]
+		name := p.Schema.Names[best]
+		if p.Safe && data.Formula(name) {
+			name = "'" + name
+		}
+		return name
 	}
 	return strconv.Itoa(best)
 }

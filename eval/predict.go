@@ -24,6 +24,7 @@ type Predictor struct {
 	Schema    *data.Schema         // of the run: how a file becomes inputs, and predictions numbers in the target's units
 	Pool      *pool.Pool           // nil: one with a thread for each CPU
 	Progress  func(done, rows int) // called after each block of rows, and once before the first; nil: not called
+	Safe      bool                 // in a CSV an apostrophe stands before names of classes that spreadsheets take for formulas
 }
 
 // File writes the posterior's prediction for every row of a file of inputs, CSV, NPY or IDX, to another file, CSV or NPY by
@@ -35,6 +36,7 @@ type Predictor struct {
 // entropy_aleatoric and entropy_epistemic in nats, and abstain, which is empty as long as a run has no threshold; NPY has
 // the probabilities [n, C]. For a regression the columns are row, mean, sd_aleatoric, sd_epistemic, q05, q50 and q95 in
 // the target's units, with several outputs these six of each, mean_0 and so on; NPY has the six, [n, 6] or [n, outputs, 6].
+// IsPredictions tells such a file by its header; that of an NPY has 512 bytes.
 //
 // The error is a *UsageError for file names that cannot be used, and an *InputError for the inputs.
 func (p *Predictor) File(ctx context.Context, in, out string) (int, error) {

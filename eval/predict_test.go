@@ -361,3 +361,33 @@ func TestPredictNumbersOfClasses(t *testing.T) {
 		}
 	}
 }
+
+// TestIsPredictions: a file is taken for predictions by its whole header, for any number of classes or outputs, and for nothing
+// that NumPy, a spreadsheet or a person wrote.
+func TestIsPredictions(t *testing.T) {
+	for text, want := range map[string]bool{
+		"row,class,p_0,p_1,entropy_total,entropy_aleatoric,entropy_epistemic,abstain\n0,a,1":                                   true,
+		"row,class,p_0,p_1,p_2,p_3,p_4,entropy_total,entropy_aleatoric,entropy_epistemic,abstain\n":                            true,
+		"row,mean,sd_aleatoric,sd_epistemic,q05,q50,q95\n":                                                                     true,
+		"row,mean_0,sd_aleatoric_0,sd_epistemic_0,q05_0,q50_0,q95_0,mean_1,sd_aleatoric_1,sd_epistemic_1,q05_1,q50_1,q95_1\n1": true,
+		"row,class,p_0,p_2,entropy_total,entropy_aleatoric,entropy_epistemic,abstain\n":                                        false,
+		"row,class,p_0,p_1,entropy_total,entropy_aleatoric,entropy_epistemic,abstain,note\n":                                   false,
+		"row,class,p_0,p_1,entropy_total,entropy_aleatoric,entropy_epistemic,abstain\r\n":                                      false, // saved by a spreadsheet
+		"row,class,entropy_total,entropy_aleatoric,entropy_epistemic,abstain\n":                                                false,
+		"row,mean,sd_aleatoric,sd_epistemic,q05,q50\n":                                                                         false,
+		"row\n": false, "": false, "\n": false, "a,b": false, "\x93NUMPY\x01\x00": false,
+		string(data.NPYHeader([]int{3, 4})) + strings.Repeat("\x00", 600):                 false,
+		string(arrayBegin([]int{3, 4})) + strings.Repeat("\x00", 96):                      true,
+		string(arrayBegin([]int{1 << 40, 7, 6})):                                          true,
+		strings.Replace(string(arrayBegin([]int{3, 4})), "<f8", "<f4", 1):                 false,
+		strings.Replace(string(arrayBegin([]int{3, 4})), "           ", "         # ", 1): false,
+	} {
+		if got := IsPredictions([]byte(text)); got != want {
+			t.Errorf("%.200q: %v", text, got)
+		}
+	}
+	a, err := data.DecodeNPY("p.npy", append(arrayBegin([]int{2, 3}), make([]byte, 48)...))
+	if err != nil || !slices.Equal(a.Shape, []int{2, 3}) {
+		t.Errorf("%+v, %v", a, err)
+	}
+}

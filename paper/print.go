@@ -1,6 +1,7 @@
 package paper
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"io"
@@ -26,14 +27,23 @@ var (
 	words = []int{1, 4, 10}
 )
 
+// markdownColumns are the columns of the Markdown.
+var markdownColumns = []string{"cell", "accuracy, %: paper", "ours", "log-likelihood: paper", "ours", "runs", "protocol", "J", "ESS", "anc>1", "gradients",
+	"seconds: paper", "ours", "evaluation", "machine"}
+
+func markdownHead() string {
+	return "| " + strings.Join(markdownColumns, " | ") + " |\n|" + strings.Repeat("---|", len(markdownColumns)) + "\n"
+}
+
+// IsMarkdown reports whether a file begins as WriteMarkdown begins it.
+func IsMarkdown(beginning []byte) bool { return bytes.HasPrefix(beginning, []byte(markdownHead())) }
+
 // WriteMarkdown writes the table, the paper's figures beside ours, and the machines below it.
 func (t *Table) WriteMarkdown(w io.Writer, runs []Run) error {
-	head := []string{"cell", "accuracy, %: paper", "ours", "log-likelihood: paper", "ours", "runs", "protocol", "J", "ESS", "anc>1", "gradients",
-		"seconds: paper", "ours", "evaluation", "machine"}
 	rows := t.Rows(runs)
 	all := machines(rows)
 	var b strings.Builder
-	fmt.Fprintf(&b, "| %s |\n|%s\n", strings.Join(head, " | "), strings.Repeat("---|", len(head)))
+	b.WriteString(markdownHead())
 	for _, r := range rows {
 		p, o := r.published(), r.ours(all)
 		protocol := r.Protocol

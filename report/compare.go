@@ -239,6 +239,7 @@ func (c *Comparison) Write(w io.Writer) error {
 	names, all := c.evaluations()
 	first := c.views[0]
 	p := page{
+		Kind:  onRuns,
 		Title: numeral.List(names),
 		Lead:  fmt.Sprintf("%s side by side, evaluated on %s %s of %s.", several(len(c.Runs), "run"), count(first.set.Len()), first.part(), first.a.Problem.Name),
 		Made:  "Written by starling. " + alone,

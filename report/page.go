@@ -7,19 +7,35 @@ import (
 	"html/template"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/starling-smc/starling/internal/chart"
 	"github.com/starling-smc/starling/internal/finding"
+	"github.com/starling-smc/starling/internal/visible"
 )
 
 // page holds the contents of a page, from top to bottom.
 type page struct {
+	Kind     string // of page: onRun or onRuns
 	Title    string
 	Lead     string // one line: which data, which network, which method
 	Cards    []card
 	Summary  []topic
 	Sections []section
 	Made     string // the version that wrote the page
+}
+
+// Kinds of pages, which stand in their first lines.
+const (
+	onRun  = "starling report"
+	onRuns = "starling compare"
+)
+
+// IsComparison reports whether a file begins as the page of a Comparison.
+func IsComparison(beginning []byte) bool {
+	before, after, _ := strings.Cut(pageHTML, "{{.Kind}}")
+	after, _, _ = strings.Cut(after, "\n")
+	return bytes.HasPrefix(beginning, []byte(before+onRuns+after+"\n"))
 }
 
 // alone stands at the end of a page.
@@ -139,12 +155,12 @@ var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 	"span":  func(t table) int { return len(t.Head) },
 }).Parse(pageHTML))
 
-// write executes the template before it writes anything.
+// write executes the template before it writes anything. Control characters in names are made visible.
 func (p *page) write(w io.Writer) error {
 	var b bytes.Buffer
 	if err := pageTemplate.Execute(&b, p); err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
-	_, err := w.Write(b.Bytes())
+	_, err := io.WriteString(w, visible.Text(b.String()))
 	return err
 }

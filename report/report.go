@@ -16,7 +16,7 @@ func Write(w io.Writer, run *starling.Run, a *eval.Assessment) error {
 	if err != nil {
 		return err
 	}
-	p := page{Title: run.Spec.Name, Lead: v.lead(), Cards: v.cards(), Summary: v.summary(), Made: made(&run.Manifest)}
+	p := page{Kind: onRun, Title: run.Spec.Name, Lead: v.lead(), Cards: v.cards(), Summary: v.summary(), Made: made(&run.Manifest)}
 	p.Sections = append(p.Sections, v.scores())
 	if v.classes() {
 		p.Sections = append(p.Sections, v.calibration(), v.uncertainty(), v.examples())

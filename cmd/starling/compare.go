@@ -18,20 +18,22 @@ import (
 
 func newCompare() *cobra.Command {
 	var (
-		e   evaluation
-		out string
+		e     evaluation
+		out   string
+		force bool
 	)
 	cmd := &cobra.Command{
 		Use:   "compare RUN RUN…",
 		Short: "Compare runs side by side",
 		Long: `Compare evaluates each run on its own test examples and prints their scores, evidence and cost side by side. With --out
-it also writes an HTML page that needs no other file. Runs that were evaluated on different examples are marked.`,
+it also writes an HTML page that needs no other file. A file that is there already is replaced only if it is such a page, or
+with --force. Runs that were evaluated on different examples are marked.`,
 		Example: `  starling compare runs/mnist7 runs/mnist7-smc
   starling compare runs/mnist7 runs/mnist7-smc --out compare.html`,
 		Args: cobra.MinimumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if out != "" {
-				if err := checkFile("--out", out); err != nil {
+				if err := checkNew("--out", out, written{"a page of starling compare", pages.IsComparison}, force); err != nil {
 					return err
 				}
 			}
@@ -79,6 +81,7 @@ it also writes an HTML page that needs no other file. Runs that were evaluated o
 		},
 	}
 	cmd.Flags().StringVar(&out, "out", "", "also write the comparison as a page to this `FILE`")
+	forced(cmd, &force)
 	e.flags(cmd)
 	return cmd
 }

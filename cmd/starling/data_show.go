@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"slices"
 	"strings"
 
@@ -80,7 +81,12 @@ If NAME is both a data set and a file, the data set is shown: write ./NAME for t
 				return wrongUse("%s is neither a file nor a data set: starling data list shows the sets", args[0])
 			case err != nil:
 				return &starling.DataError{Err: err}
-			case jsonOut:
+			}
+			if names := formulas(d.Table); names != nil {
+				writeNotes(os.Stderr, []string{fmt.Sprintf("Spreadsheets take %s for a formula: give other names before a file with them is opened there. "+
+					"starling predict --safe-csv writes an apostrophe before such a class.", numeral.List(names))})
+			}
+			if jsonOut {
 				return jsontext.Write(out, d)
 			}
 			showFile(out, d)
@@ -95,6 +101,23 @@ If NAME is both a data set and a file, the data set is shown: write ./NAME for t
 	dataDir(cmd, &dir)
 	asJSON(cmd, &jsonOut)
 	return cmd
+}
+
+// formulas lists the names of columns and classes that spreadsheets take for formulas, in quotes, at most five of them.
+func formulas(t *data.TableSummary) (names []string) {
+	if t == nil {
+		return nil
+	}
+	all := slices.Clone(t.Header)
+	for _, c := range t.Columns {
+		all = append(all, c.Names...)
+	}
+	for _, name := range all {
+		if data.Formula(name) && len(names) < 5 {
+			names = append(names, `"`+cut(name, 30)+`"`)
+		}
+	}
+	return names
 }
 
 // inList writes a name as an item of a flag's list.

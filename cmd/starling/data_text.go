@@ -10,6 +10,7 @@ import (
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/internal/table"
+	"github.com/starling-smc/starling/internal/visible"
 )
 
 // showFile writes a description as text.
@@ -248,9 +249,9 @@ func columnName(s *data.TableSummary, j int) string {
 	return cut(s.Header[j], 20)
 }
 
-// cut shortens a text and makes it one line.
+// cut shortens a text and makes it one line, with control characters made visible before it is measured.
 func cut(s string, n int) string {
-	runes := []rune(strings.Join(strings.Fields(s), " "))
+	runes := []rune(visible.Text(strings.Join(strings.Fields(s), " ")))
 	if len(runes) > n {
 		runes = append(runes[:n-1], '…')
 	}

@@ -104,7 +104,7 @@ func (f *fit) run(cmd *cobra.Command, args []string) error {
 			case !f.json:
 				wrap(stdout, header(l))
 			case line.drawn():
-				wrap(os.Stderr, header(l))
+				tell(strings.Join(lines(header(l), columns), "\n"))
 			}
 		})
 	if stopped(cmd.Context(), err) {
@@ -121,8 +121,8 @@ func (f *fit) run(cmd *cobra.Command, args []string) error {
 	if f.json {
 		writeNotes(os.Stderr, result.Notes())
 		if drawn {
-			fmt.Fprintln(os.Stderr, "written to "+folder.Dir)
-			fmt.Fprintln(os.Stderr, spent(began))
+			tell("written to " + folder.Dir)
+			tell(spent(began))
 		}
 		return result.Metrics.WriteJSON(stdout)
 	}

@@ -43,6 +43,11 @@ func checkThreads(n int) error {
 	return nil
 }
 
+// forced adds --force, for commands that write a file which checkNew checks.
+func forced(cmd *cobra.Command, on *bool) {
+	cmd.Flags().BoolVar(on, "force", false, "replace any file, also one that starling did not write")
+}
+
 // checkFile refuses the value of a flag that cannot be written to as a file, or is a file of a run.
 func checkFile(flag, out string) error {
 	info, err := os.Stat(out)

@@ -9,6 +9,7 @@ import (
 	"github.com/starling-smc/starling/eval"
 	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/internal/table"
+	"github.com/starling-smc/starling/internal/visible"
 	"github.com/starling-smc/starling/uq"
 )
 
@@ -83,10 +84,10 @@ func entropy(g uq.Group) string {
 
 // shortened shortens a name to the width of its column.
 func shortened(name string) string {
-	if r := []rune(name); len(r) > 15 {
+	if r := []rune(visible.Text(name)); len(r) > 15 {
 		return string(r[:7]) + "…" + string(r[len(r)-7:])
 	}
-	return name
+	return visible.Text(name)
 }
 
 // showScores writes the scores of another program's predictions.

@@ -7,7 +7,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
@@ -26,9 +25,10 @@ func run(args []string) int {
 	understood := false
 	root := newRoot(&understood)
 	root.SetArgs(args)
-	out := &output{w: os.Stdout}
+	out := newOutput(os.Stdout)
 	root.SetOut(out)
 	err := root.ExecuteContext(ctx)
+	out.text.Flush()
 	if err == nil && out.err != nil {
 		understood, err = true, out.err
 	}
@@ -38,9 +38,9 @@ func run(args []string) int {
 	if stopped(ctx, err) {
 		text := interrupted{"nothing was saved"}
 		errors.As(err, &text)
-		fmt.Fprintln(os.Stderr, "starling: "+text.Error())
+		tell("starling: " + text.Error())
 		return 130
 	}
-	fmt.Fprintln(os.Stderr, "starling: "+err.Error())
+	tell("starling: " + err.Error())
 	return status(err, understood)
 }

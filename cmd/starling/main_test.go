@@ -35,6 +35,9 @@ func TestScripts(t *testing.T) {
 			for _, family := range families { // as a regular expression; a long list goes on in the next line
 				env.Setenv(family.key+"_names", strings.Join(family.names, `,\s+`))
 			}
+			for word, attack := range attacks {
+				env.Setenv(word, attack)
+			}
 			env.Setenv("PYTORCH", filepath.Join(root, "testdata", "pytorch"))
 			for _, file := range []string{"trees.csv", "trees.yaml"} {
 				text, err := os.ReadFile(filepath.Join("..", "..", "testdata", file))
@@ -72,6 +75,8 @@ func TestScripts(t *testing.T) {
 			"serve":     serve,
 			"await":     await,
 			"npy":       npy,
+			"hostile":   hostile,
+			"harmless":  harmless,
 		},
 	})
 }

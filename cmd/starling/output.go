@@ -9,16 +9,22 @@ import (
 	"syscall"
 
 	"golang.org/x/term"
+
+	"github.com/starling-smc/starling/internal/visible"
 )
 
-// output remembers the first write error: a table that a full disk cuts off is a failure.
+// output writes to stdout, with control characters made visible. It remembers the first write error: a table that a full disk
+// cuts off is a failure.
 type output struct {
-	w   io.Writer
-	err error
+	w    *os.File
+	text *visible.Writer // to w
+	err  error
 }
 
+func newOutput(w *os.File) *output { return &output{w: w, text: visible.NewWriter(w)} }
+
 func (o *output) Write(b []byte) (int, error) {
-	n, err := o.w.Write(b)
+	n, err := o.text.Write(b)
 	if errors.Is(err, syscall.EPIPE) { // the reader has closed the pipe: the run continues, since its folder is still wanted
 		return len(b), nil
 	}
@@ -27,6 +33,9 @@ func (o *output) Write(b []byte) (int, error) {
 	}
 	return n, err
 }
+
+// tell writes a line to stderr, with control characters made visible.
+func tell(text string) { fmt.Fprintln(os.Stderr, visible.Text(text)) }
 
 // writeNotes writes notes, dimmed on a terminal.
 func writeNotes(w io.Writer, notes []string) {
@@ -38,6 +47,6 @@ func writeNotes(w io.Writer, notes []string) {
 		before, after = "\x1b[2m", "\x1b[0m"
 	}
 	for _, note := range notes {
-		fmt.Fprintln(w, before+strings.Join(lines(note, columns), after+"\n"+before)+after)
+		fmt.Fprintln(w, before+strings.Join(lines(visible.Text(note), columns), after+"\n"+before)+after)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/starling-smc/starling"
+	"github.com/starling-smc/starling/eval"
 	"github.com/starling-smc/starling/internal/jsontext"
 	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/method"
@@ -18,13 +19,20 @@ func newPredict() *cobra.Command {
 		options starling.Options
 		jsonOut bool
 		quiet   bool
+		force   bool
+		safe    bool
 	)
 	cmd := &cobra.Command{
 		Use:   "predict RUN --in FILE --out FILE",
 		Short: "Predict each row of a file, with its uncertainty",
 		Long: `Predict reads inputs, CSV, NPY or IDX, and writes the posterior's prediction for every row, as CSV or NPY: for classes
 their probabilities and entropies, for a regression mean, standard deviations and quantiles in the target's units. Inputs
-are standardised as the run's were; columns of a CSV are found by their names.`,
+are standardised as the run's were; columns of a CSV are found by their names.
+
+A file that is there already is replaced only if it holds predictions of starling's, told by its header, or with --force.
+
+A class is written by its name. Spreadsheets take a name that begins with =, +, - or @ for a formula, and a formula in a file
+from elsewhere may do harm: with --safe-csv such names begin with an apostrophe.`,
 		Example: `  starling predict runs/iris --in new.csv --out predictions.csv
   starling predict runs/digits --in images.npy --out probabilities.npy --json`,
 		Args: cobra.ExactArgs(1),
@@ -38,7 +46,10 @@ are standardised as the run's were; columns of a CSV are found by their names.`,
 			case out == "":
 				return wrongUse("name the file to write: --out FILE, a .csv or .npy")
 			}
-			if err := checkFile("--out", out); err != nil {
+			if sameFile(in, out) {
+				return wrongUse("%s is the file of inputs: name another file to write to", out)
+			}
+			if err := checkNew("--out", out, written{"predictions of starling's", eval.IsPredictions}, force); err != nil {
 				return err
 			}
 			run, err := openRun(args[0])
@@ -48,6 +59,7 @@ are standardised as the run's were; columns of a CSV are found by their names.`,
 			line := newProgress(quiet, jsonOut)
 			defer line.end()
 			predictor := run.Predictor(options)
+			predictor.Safe = safe
 			predictor.Progress = func(done, rows int) {
 				text := fmt.Sprintf("%s of %s rows", numeral.Count(done), numeral.Count(rows))
 				line.show(method.Status{Phase: "predict", Share: float64(done) / float64(max(1, rows)), Ended: done == rows, Long: text})
@@ -65,7 +77,9 @@ are standardised as the run's were; columns of a CSV are found by their names.`,
 		},
 	}
 	cmd.Flags().StringVar(&in, "in", "", "`FILE` of inputs: CSV, NPY or IDX")
-	cmd.Flags().StringVar(&out, "out", "", "`FILE` of predictions, replaced if it exists: .csv or .npy")
+	cmd.Flags().StringVar(&out, "out", "", "`FILE` of predictions: .csv or .npy")
+	cmd.Flags().BoolVar(&safe, "safe-csv", false, "write an apostrophe before names of classes that spreadsheets take for formulas")
+	forced(cmd, &force)
 	threads(cmd, &options.Threads)
 	asJSON(cmd, &jsonOut)
 	quietly(cmd, &quiet)

@@ -1,13 +1,13 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"sync"
 	"time"
 
 	"golang.org/x/term"
 
+	"github.com/starling-smc/starling/internal/visible"
 	"github.com/starling-smc/starling/method"
 )
 
@@ -80,6 +80,7 @@ func (p *progress) show(s method.Status) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := p.now()
+	s.Phase, s.Long, s.Short = visible.Text(s.Phase), visible.Text(s.Long), visible.Text(s.Short)
 	p.phase.update(s, now)
 	p.screen.show(&p.phase, now)
 }
@@ -89,7 +90,7 @@ func (p *progress) say(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.screen.leave()
-	fmt.Fprintln(os.Stderr, text)
+	tell(text)
 }
 
 // drawn reports whether progress is drawn on a terminal.

@@ -30,7 +30,7 @@ func newReproduce() *cobra.Command {
 		Long: `Reproduce prints a paper's table beside starling's results: the results of the runs that come with the program, and of
 the runs in the folder --out. With CELLs it first makes the runs that the folder does not hold yet, one after another in the
 order in which they are named; a run that was stopped continues where it was saved. The files --record and --markdown are
-written again after each run. A CELL is a name of the table's first column or a pattern such as 'mnist-hmc-*'.
+written again after each run; a file of --markdown that holds something else is replaced only with --force. A CELL is a name of the table's first column or a pattern such as 'mnist-hmc-*'.
 
 Tables: ` + strings.Join(names, ", "),
 		Example: `  starling reproduce data-annealing
@@ -46,6 +46,7 @@ Tables: ` + strings.Join(names, ", "),
 	flags.StringVar(&r.budget, "budget", "full", "full: the paper's protocol; reduced: 50 iterations and 4 particles")
 	flags.BoolVar(&r.resume, "resume", false, "also continue every run in the folder that was stopped")
 	flags.StringVar(&r.markdown, "markdown", "", "also write the table as Markdown to this `FILE`")
+	forced(cmd, &r.force)
 	flags.StringVar(&r.record, "record", "", "keep all runs as JSON in this `FILE`, with the runs that it holds already")
 	threads(cmd, &r.threads)
 	dataDir(cmd, &r.dataDir)
@@ -66,7 +67,7 @@ type reproduce struct {
 	out, budget, markdown, record, dataDir string
 	seeds                                  []uint
 	threads                                int
-	resume, json, quiet                    bool
+	resume, json, quiet, force             bool
 	leftOut                                map[string]bool // folders that leaveOut has named
 }
 

@@ -18,18 +18,18 @@ import (
 
 // checkFiles refuses values of --record and --markdown that cannot be written to, and one file for both.
 func (r *reproduce) checkFiles() error {
+	if r.record != "" && r.markdown != "" && sameFile(r.record, r.markdown) {
+		return wrongUse("--record and --markdown are one file, %s: the table would replace the runs; name two", r.record)
+	}
 	if r.record != "" {
 		if err := checkFile("--record", r.record); err != nil {
 			return err
 		}
 	}
 	if r.markdown != "" {
-		if err := checkFile("--markdown", r.markdown); err != nil {
+		if err := checkNew("--markdown", r.markdown, written{"a table of starling reproduce", paper.IsMarkdown}, r.force); err != nil {
 			return err
 		}
-	}
-	if r.record != "" && r.markdown != "" && sameFile(r.record, r.markdown) {
-		return wrongUse("--record and --markdown are one file, %s: the table would replace the runs; name two", r.record)
 	}
 	return nil
 }
@@ -114,7 +114,7 @@ func (r *reproduce) held() (runs []paper.Run, err error) {
 // leaveOut says on stderr why a folder is left out, once for each folder.
 func (r *reproduce) leaveOut(u unit, err error) {
 	if !r.leftOut[u.dir] {
-		fmt.Fprintf(os.Stderr, "starling: left out: %v\n", err)
+		tell(fmt.Sprintf("starling: left out: %v", err))
 	}
 	r.leftOut[u.dir] = true
 }

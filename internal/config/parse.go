@@ -1,6 +1,7 @@
 package config
 
 import (
+	"iter"
 	"reflect"
 	"slices"
 	"strings"
@@ -65,41 +66,41 @@ func (d *decoder) check(v reflect.Value) []fault {
 	for from, to := range moved {
 		d.source.moved[from] = to
 	}
+	wrong := map[string]bool{} // settings inside which decoding found a fault
+	for _, own := range d.faults {
+		for path := range outward(own.path) {
+			wrong[path] = wrong[path] || path != "" || own.path == "" // the settings all together are wrong by a fault of their own
+		}
+	}
+	zero := map[string]bool{}
+	for _, z := range d.zeros {
+		zero[z.path] = true
+	}
 	var out []fault
-	zeros := d.zeros
+	said := map[string]bool{} // settings inside which a check found a fault: it says more than that a zero is refused
 	for _, f := range found {
-		if d.explains(f) {
+		if d.explains(f, wrong, zero) {
 			continue
 		}
 		f := d.source.locate(f)
 		out = append(out, f)
-		zeros = without(zeros, f.path)
+		for path := range outward(f.path) {
+			said[path] = true
+		}
 	}
-	return append(out, zeros...)
+	return append(out, slices.DeleteFunc(slices.Clone(d.zeros), func(z fault) bool { return said[z.path] })...)
 }
 
 // explains reports whether decoding found a fault in a setting that a check found a fault with, or refused its zero. Only the
 // fault of decoding is then shown.
-func (d *decoder) explains(f Fault) bool {
-	for _, path := range f.Also {
-		if slices.ContainsFunc(d.zeros, func(z fault) bool { return z.path == moveAll(d.source.moved, path) }) {
+func (d *decoder) explains(f Fault, wrong, zero map[string]bool) bool {
+	for i, path := range append([]string{f.Path}, f.Also...) {
+		path = moveAll(d.source.moved, path)
+		if wrong[path] || i > 0 && zero[path] {
 			return true
 		}
-	}
-	for _, path := range append([]string{f.Path}, f.Also...) {
-		path = moveAll(d.source.moved, path)
-		for _, own := range d.faults {
-			if own.path == path || strings.HasPrefix(own.path, path+".") {
-				return true
-			}
-		}
-		for lost := range d.lost {
-			if within(path, lost) {
-				return true
-			}
-		}
-		for meant := range d.meant {
-			if within(path, meant) && !d.source.written(meant) {
+		for part := range outward(path) {
+			if d.lost[part] || d.meant[part] && !d.source.written(part) {
 				return true
 			}
 		}
@@ -107,13 +108,11 @@ func (d *decoder) explains(f Fault) bool {
 	return false
 }
 
-// without drops the zeros at path: a check has a more specific fault for them.
-func without(zeros []fault, path string) []fault {
-	var out []fault
-	for _, z := range zeros {
-		if !within(path, z.path) {
-			out = append(out, z)
+// outward goes through a path and the paths around it, with the empty one at the end.
+func outward(path string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for yield(path) && path != "" {
+			path = path[:max(0, strings.LastIndexByte(path, '.'))]
 		}
 	}
-	return out
 }

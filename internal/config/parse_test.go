@@ -113,8 +113,8 @@ func TestFaults(t *testing.T) {
 		"long text":     {strings.Repeat("x", 70), nil, `g.yaml:1:1: want a mapping of name, seed, size, beds, rows, soil, water, labels, tools, tended, have "` + strings.Repeat("x", 60) + `"…`},
 		"not UTF-8":     {"\xff\xfe", nil, "g.yaml: the text is not UTF-8: save it as UTF-8"},
 		"tab":           {"soil:\n\tclay: {}", nil, "g.yaml:2:1: a tab, which YAML does not take: indent by blanks"},
-		"twice":         {"name: a\nname: b", nil, `g.yaml:2:1: mapping key "name" already defined at [1:1]`},
-		"two documents": {"name: a\n---\nname: b", nil, "g.yaml:3:5: a second document; a config has only one"},
+		"twice":         {"name: a\nname: b", nil, `g.yaml:2:1: key "name" is there twice, first in line 1, column 1`},
+		"two documents": {"name: a\n---\nname: b", nil, "g.yaml:2:1: a second document; a config has only one"},
 		"anchor":        {"name: &x a", nil, "g.yaml:1:7: anchor is not used in configs: write the value itself"},
 		"alias":         {"name: *x", nil, "g.yaml:1:7: alias is not used in configs: write the value itself"},
 		"tag":           {"name: !!str x", nil, "g.yaml:1:7: tag is not used in configs: write the value itself"},
@@ -204,6 +204,7 @@ g.yaml:5:18: tended.height: want a number above 0 and below 1, have 0`},
 			`g.yaml:1:7: rows: want a list, as in […, …], have 3
 g.yaml:2:17: water.litres: want a number, have "x"
 g.yaml:3:9: beds.0: unknown key "nials": did you mean "nails"? (known: width, raised, wood, nails)`},
+		"all together":    {"rows: 3\nwater: {litres: 2000}", nil, "g.yaml:1:1: floods\ng.yaml:1:7: rows: want a list, as in […, …], have 3"},
 		"conflict by set": {"rows: [mint, mint, mint]\nwater: {times: 3}", []string{"rows.2=sage", "rows=[mint, sage, mint]"}, "--set rows=[mint, sage, mint]: water.times: 3 times for 3 rows"},
 		"inside a set":    {"rows: [mint, mint, mint, mint, mint, {lawn: {}}]", []string{"rows.5.lawn.every=2"}, "--set rows.5.lawn.every=2: rows.5: is the sixth"},
 		"sets": {"rows: [mint]\ntools: []", []string{"rows", "=3", "rows=", "rows.1=mint", "rows.x=mint", "tools.0=a", "rows.0.x=3", "name=[", "name=a\n---\nb"},
@@ -214,7 +215,7 @@ g.yaml:3:9: beds.0: unknown key "nials": did you mean "nails"? (known: width, ra
 --set rows.x=mint: rows has items 0 to 0, not "x"
 --set tools.0=a: tools has no items, not "0"
 --set rows.0.x=3: rows.0 is mint, which has no part "x"
---set name=[: "[" is not a YAML value: sequence end token ']' not found
+--set name=[: "[" is not a YAML value: the ] that belongs to this bracket is missing
 --set name=a
 ---
 b: "a\n---\nb" is not a YAML value: a second document; a config has only one`},

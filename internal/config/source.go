@@ -10,7 +10,7 @@ import (
 type Source struct {
 	file   string
 	places map[string]place
-	order  []string          // the paths in places, in the order of the text
+	sets   []string          // the paths in places that --set brought, in the order of the text
 	moved  map[string]string // by path: the path at which a setting is written, if in a short form or beside a part's name
 }
 
@@ -38,10 +38,12 @@ func (s *Source) error(faults []fault) error {
 	if s != nil {
 		e.File = s.file
 	}
+	seen := map[fault]bool{}
 	for _, f := range faults {
-		if !slices.Contains(e.faults, f) { // the check of an embedded struct is promoted to the outer struct, so it runs twice
+		if !seen[f] { // the check of an embedded struct is promoted to the outer struct, so it runs twice
 			e.faults = append(e.faults, f)
 		}
+		seen[f] = true
 	}
 	slices.SortStableFunc(e.faults, func(a, b fault) int {
 		if a.place.line != b.place.line {
@@ -76,8 +78,8 @@ func (s *Source) locate(f Fault) fault {
 
 // note remembers where path was written.
 func (s *Source) note(path string, p place) {
-	if _, again := s.places[path]; !again {
-		s.order = append(s.order, path)
+	if _, again := s.places[path]; !again && p.set != "" {
+		s.sets = append(s.sets, path)
 	}
 	s.places[path] = p
 }
@@ -100,9 +102,9 @@ func (s *Source) around(path string) place {
 
 // inside returns the place of the first --set inside path.
 func (s *Source) inside(path string) (place, bool) {
-	for _, p := range s.order {
-		if at := s.places[p]; at.set != "" && p != path && within(p, path) {
-			return at, true
+	for _, p := range s.sets {
+		if p != path && within(p, path) {
+			return s.places[p], true
 		}
 	}
 	return place{}, false
