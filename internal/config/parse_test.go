@@ -113,10 +113,10 @@ func TestFaults(t *testing.T) {
 		"long text":     {strings.Repeat("x", 70), nil, `g.yaml:1:1: want a mapping of name, seed, size, beds, rows, soil, water, labels, tools, tended, have "` + strings.Repeat("x", 60) + `"…`},
 		"not UTF-8":     {"\xff\xfe", nil, "g.yaml: the text is not UTF-8: save it as UTF-8"},
 		"tab":           {"soil:\n\tclay: {}", nil, "g.yaml:2:1: a tab, which YAML does not take: indent by blanks"},
-		"twice":         {"name: a\nname: b", nil, `g.yaml:2:1: key "name" is there twice, first in line 1, column 1`},
+		"twice":         {"name: a\nname: b", nil, `g.yaml:2:1: key "name" is there twice, first in line 1`},
 		"two documents": {"name: a\n---\nname: b", nil, "g.yaml:2:1: a second document; a config has only one"},
 		"anchor":        {"name: &x a", nil, "g.yaml:1:7: anchor is not used in configs: write the value itself"},
-		"alias":         {"name: *x", nil, "g.yaml:1:7: alias is not used in configs: write the value itself"},
+		"alias":         {"name: *x", nil, "g.yaml: alias is not used in configs: write the value itself"},
 		"tag":           {"name: !!str x", nil, "g.yaml:1:7: tag is not used in configs: write the value itself"},
 		"merge":         {"soil: {<<: {worms: true}}", nil, "g.yaml:1:8: key <<: want a name"},
 		"number as key": {"1: a", nil, "g.yaml:1:1: key 1: want a name"},
@@ -215,7 +215,7 @@ g.yaml:3:9: beds.0: unknown key "nials": did you mean "nails"? (known: width, ra
 --set rows.x=mint: rows has items 0 to 0, not "x"
 --set tools.0=a: tools has no items, not "0"
 --set rows.0.x=3: rows.0 is mint, which has no part "x"
---set name=[: "[" is not a YAML value: the ] that belongs to this bracket is missing
+--set name=[: "[" is not a YAML value: did not find expected node content
 --set name=a
 ---
 b: "a\n---\nb" is not a YAML value: a second document; a config has only one`},

@@ -141,8 +141,10 @@ func (e *Error) Error() string {
 		switch {
 		case f.place.set != "":
 			fmt.Fprintf(&b, "--set %s: ", f.place.set)
-		case f.place.line > 0:
+		case f.place.column > 0:
 			fmt.Fprintf(&b, "%s:%d:%d: ", e.File, f.place.line, f.place.column)
+		case f.place.line > 0: // the parser gives no column
+			fmt.Fprintf(&b, "%s:%d: ", e.File, f.place.line)
 		case e.File != "":
 			fmt.Fprintf(&b, "%s: ", e.File)
 		}
