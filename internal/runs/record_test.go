@@ -92,7 +92,9 @@ func TestManifestChecksum(t *testing.T) {
 	for i := range 8 * len(text) {
 		flipped := bytes.Clone(text)
 		flipped[i/8] ^= 1 << (i % 8)
-		refused(string(flipped[max(0, i/8-20):min(len(text), i/8+20)]), flipped, "")
+		if new(Manifest).read(flipped) == nil {
+			t.Errorf("bit %d is changed: …%s…", i, flipped[max(0, i/8-20):min(len(text), i/8+20)])
+		}
 	}
 	change := func(old, new string) []byte { return bytes.Replace(text, []byte(old), []byte(new), 1) }
 	refused("a note", change("a <note>", "a <vote>"), "does not fit its own checksum")
