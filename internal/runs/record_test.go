@@ -106,6 +106,25 @@ func TestManifestChecksum(t *testing.T) {
 	refused("a file elsewhere", testkit.Seal(change(`"result.bin"`, `"../result.bin"`)), `"../result.bin" is not the name of a file in this folder`)
 }
 
+// TestDamagedManifest: what the error about a damaged manifest advises mends the run, whether it is done or not.
+func TestDamagedManifest(t *testing.T) {
+	done, want := whole(t)
+	begun := filepath.Join(t.TempDir(), "run")
+	stoppedAfter(t, begun, 25)
+	for _, dir := range []string{begun, done} {
+		text := read(t, dir, manifestFile)
+		put(t, dir, manifestFile, text[:len(text)/2])
+		if err := newJob().resume(t.Context(), dir); err == nil || !strings.Contains(err.Error(), manifestFile+": ends after ") ||
+			!strings.Contains(err.Error(), "remove this file and resume the run") {
+			t.Errorf("with half a manifest: %v", err)
+		}
+		os.Remove(filepath.Join(dir, manifestFile))
+		if err := newJob().resume(t.Context(), dir); err != nil || contents(t, dir) != want {
+			t.Errorf("without the manifest: %v\n%s\nwant\n%s", err, contents(t, dir), want)
+		}
+	}
+}
+
 // TestVerifyUnfinished: of a run that is not done, the checkpoints are checked, and by them the config and the trace.
 func TestVerifyUnfinished(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
