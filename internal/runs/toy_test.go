@@ -208,9 +208,13 @@ func whole(t *testing.T) (dir, files string) {
 // stoppedAfter leaves a run as an interrupt after so many steps does.
 func stoppedAfter(t *testing.T, dir string, steps int) {
 	t.Helper()
+	newJob().stoppedAfter(t, dir, steps)
+}
+
+func (j *job) stoppedAfter(t *testing.T, dir string, steps int) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	j := newJob()
 	j.options.Every = 1
 	j.watch = func(TraceLine) error {
 		if len(j.watched) == steps {

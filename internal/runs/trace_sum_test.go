@@ -17,7 +17,9 @@ import (
 func TestDamagedTrace(t *testing.T) {
 	_, want := whole(t)
 	dir := filepath.Join(t.TempDir(), "run")
-	stoppedAfter(t, dir, 25)
+	one := newJob()
+	one.threads = 1 // a checkpoint after each step: the two that are kept are a line apart
+	one.stoppedAfter(t, dir, 25)
 	lengths := [2]int{}
 	for i, name := range []string{checkpointFile, previousFile} {
 		c, err := readCheckpoint(read(t, dir, name))
