@@ -35,11 +35,18 @@ func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 		return nil, fmt.Errorf("%s: the target is the only column, there are no inputs", t.Name)
 	}
 	s := &Schema{Named: t.Header != nil, Intercept: c.Intercept, Columns: slices.Clone(t.Header)}
+	first := map[string]int{} // the column of each name
 	for j := range t.Cols {
 		if !s.Named {
 			s.Columns = append(s.Columns, strconv.Itoa(j+1))
-		} else if k := slices.Index(t.Header[:j], t.Header[j]); k >= 0 && !t.leftOut(j) {
+			continue
+		}
+		k, twice := first[t.Header[j]]
+		if twice && !t.leftOut(j) {
 			return nil, fmt.Errorf("%s: columns %d and %d are both named %q", t.Name, k+1, j+1, clip(t.Header[j]))
+		}
+		if !twice {
+			first[t.Header[j]] = j
 		}
 	}
 	s.Target = s.Columns[target]
