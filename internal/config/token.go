@@ -90,7 +90,7 @@ func (r *reader) quoted(quote byte) (string, *fault) {
 			r.pos++ // the first of two, which stand for one
 			b.WriteByte(c)
 		case c == '\\' && quote == '"':
-			char, size := escaped(r.rest())
+			char, size := escaped(r.text[r.pos:min(r.pos+longestEscape, len(r.text))])
 			if size == 0 {
 				return "", r.fault(`no escape begins with %s: write a backslash as \\`, excerpt(r.rest()[:min(2, len(r.rest()))]))
 			}
@@ -112,6 +112,9 @@ var escapes = map[byte]rune{
 
 // digits are the numbers of hexadecimal digits after a backslash and a letter.
 var digits = map[byte]int{'x': 2, 'u': 4, 'U': 8}
+
+// longestEscape is the length of a character above U+FFFF as JSON writes it.
+const longestEscape = len(`\ud83d\ude00`)
 
 // escaped returns the character that the beginning of a text stands for, and the length of the beginning; 0 if there is no
 // such escape. JSON writes characters above U+FFFF as two escapes.
@@ -140,7 +143,7 @@ func escaped(text string) (char rune, size int) {
 	if char = utf16.DecodeRune(char, rune(low)); err != nil || char == utf8.RuneError {
 		return 0, 0
 	}
-	return char, 12
+	return char, longestEscape
 }
 
 // name reports whether a token is a text, as keys are, and no number or another value.

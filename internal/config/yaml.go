@@ -27,8 +27,8 @@ func parse(text []byte) (*node, *fault) {
 	return root, f
 }
 
-// parseValue reads one YAML document of any kind. With a fault, root is nil, or the text before the lines that are wrong.
-func parseValue(text []byte) (root *node, f *fault) {
+// parseValue reads one YAML document of any kind. With a fault the node is nil, or the text before the lines that are wrong.
+func parseValue(text []byte) (*node, *fault) {
 	if len(text) > mostBytes {
 		return nil, &fault{message: fmt.Sprintf("%d bytes, more than the %d that a config may have", len(text), mostBytes)}
 	}
@@ -72,7 +72,6 @@ func (r *reader) document() (*node, *fault) {
 			return nil, f
 		}
 	}
-	_, isText := n.scalar.(string)
 	if f := r.nextLine(); f != nil {
 		return nil, f
 	}
@@ -86,7 +85,7 @@ func (r *reader) document() (*node, *fault) {
 	case r.marker("---"):
 		return nil, r.fault("a second document; a config has only one")
 	case r.pos < len(r.text):
-		if !isText {
+		if _, text := n.scalar.(string); !text {
 			n = nil
 		}
 		return n, r.fault("%s is not indented as the lines above; a text over several lines is written in one, in quotes", excerpt(r.rest()))
