@@ -28,7 +28,7 @@ func newDataShow() *cobra.Command {
 		Use:   "show FILE|SET",
 		Short: "Describe a file, or a data set known by name",
 		Long: `Show describes a file: NPY or IDX (packed with gzip or not), CSV, safetensors, or a .bin of CIFAR. It detects the format
-from the content. Missing values and NaN are shown; fit refuses them.
+from the content. Missing values and NaN are shown; fit refuses them. Names that a spreadsheet takes for formulas are warned of.
 
 The delimiter and the header of a CSV are guessed, unless they are given. A cell is a number, nan, inf or empty. The column that
 --target names may hold names of classes, and the columns that --drop names are ignored. With --json all values are listed if

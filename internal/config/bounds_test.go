@@ -57,6 +57,7 @@ var hostile = map[string]func(n int) string{
 	"brackets":        func(n int) string { return strings.Repeat("[", n) },
 	"tabs in quotes":  func(n int) string { return "name: \"a" + strings.Repeat("\t", n) + "\"" },
 	"blank lines":     func(n int) string { return "name: a" + strings.Repeat("\n", n) + "seed: 3" },
+	"escapes":         func(n int) string { return "name: \"" + strings.Repeat(`\n`, n/2) + "\"" },
 	"merge signs":     func(n int) string { return "name: " + strings.Repeat("<", n) },
 	"documents":       func(n int) string { return strings.Repeat("---\na\n", n/6) },
 	"nulls":           func(n int) string { return "tools:\n" + strings.Repeat("-\n", n/2) },
@@ -97,7 +98,7 @@ func TestLinear(t *testing.T) {
 // BenchmarkHostile: time in proportion to the length, for texts of every kind.
 func BenchmarkHostile(b *testing.B) {
 	for name, text := range hostile {
-		for _, n := range []int{20_000, 80_000} {
+		for _, n := range []int{20_000, 80_000, 320_000} {
 			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {
 				all := text(n)
 				for b.Loop() {
