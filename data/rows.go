@@ -82,7 +82,10 @@ func (s *Schema) find(t *Table) (roles, error) {
 	if t.Header == nil || !s.Named {
 		return s.places(t.Cols)
 	}
-	r, at := roles{target: -1}, map[string]int{}
+	r, at, known := roles{target: -1}, map[string]int{}, map[string]bool{}
+	for _, name := range s.Columns {
+		known[name] = true
+	}
 	var extra, missing []string
 	for j, name := range t.Header {
 		if slices.Contains(s.LeftOut, name) {
@@ -92,7 +95,7 @@ func (s *Schema) find(t *Table) (roles, error) {
 		if k, twice := at[name]; twice {
 			return r, fmt.Errorf("columns %d and %d are both named %q", k+1, j+1, clip(name))
 		}
-		if at[name] = j; !slices.Contains(s.Columns, name) {
+		if at[name] = j; !known[name] {
 			extra = append(extra, name)
 		}
 	}
