@@ -67,7 +67,7 @@ func TestWrittenSettings(t *testing.T) {
 	for text, want := range map[string]string{
 		"{normal: {variance: 1}, anchor: {s: 0}}": "",
 		"{normal: {variance: 1}, anchor: {}}":     "p.yaml:1:33: anchor: needs s",
-		"{normal: {variance: 1}, anchor: {s: }}":  "p.yaml:1:36: anchor: needs s",
+		"{normal: {variance: 1}, anchor: {s: }}":  "p.yaml:1:37: anchor: needs s",
 		"{normal: {variance: 1}, anchor: {s: 2}}": "p.yaml:1:37: anchor.s: want 0 to 1, have 2",
 		"{normal: {}}":                                "p.yaml:1:10: normal: want one of fan_in, variance",
 		"{normal: {variance: 0}}":                     "p.yaml:1:21: normal.variance: want a number above 0, have 0",

@@ -139,8 +139,8 @@ func (f *Folder) take() (err error) {
 	return err
 }
 
-// sweep removes files that were half written when a process was killed. A folder under the name of a run's file is an
-// error: no file can take its place.
+// sweep removes files that were half written when a process was killed. A folder in the place of a file that
+// the run will write is an error: no file can replace it.
 func (f *Folder) sweep() error {
 	entries, err := os.ReadDir(f.Dir)
 	if err != nil {
@@ -150,7 +150,7 @@ func (f *Folder) sweep() error {
 	other, begun := "", false
 	for _, e := range entries {
 		name := e.Name()
-		if slices.Contains(files, name) && e.IsDir() {
+		if e.IsDir() && slices.Contains([]string{manifestFile, traceFile, checkpointFile, previousFile}, name) {
 			return &DamagedError{fmt.Errorf("%s: %w but a folder: move it away", f.path(name), regular.ErrIrregular)}
 		}
 		begun = begun || name == manifestFile || name == checkpointFile || name == previousFile

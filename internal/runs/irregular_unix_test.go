@@ -70,7 +70,7 @@ func TestPipes(t *testing.T) {
 func TestFolderInAFilesPlace(t *testing.T) {
 	begun := filepath.Join(t.TempDir(), "run")
 	stoppedAfter(t, begun, 25)
-	for _, name := range []string{checkpointFile, previousFile, manifestFile, "result.bin"} {
+	for _, name := range []string{checkpointFile, previousFile, manifestFile, traceFile} {
 		here := filepath.Join(t.TempDir(), "run")
 		if err := os.CopyFS(here, os.DirFS(begun)); err != nil {
 			t.Fatal(err)
