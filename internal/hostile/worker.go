@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/starling-smc/starling"
+	"github.com/starling-smc/starling/internal/regular"
+	"github.com/starling-smc/starling/internal/runs"
 )
 
 // The outcomes of one folder.
@@ -140,6 +142,11 @@ func (b *bench) try(seed uint64, i int, tell func(verb string, err error)) (outc
 			outcome = refused
 		}
 	}
+	if from == "done" {
+		if fault := b.verified(name); fault != "" {
+			faults = append(faults, fault)
+		}
+	}
 	if most := peak(); most > limit {
 		faults = append(faults, fmt.Sprintf("%d MB of memory, more than %d", most>>20, limit>>20))
 	}
@@ -147,6 +154,24 @@ func (b *bench) try(seed uint64, i int, tell func(verb string, err error)) (outc
 		return failed, did + ": " + strings.Join(faults, "; "), nil
 	}
 	return outcome, did, nil
+}
+
+// verified says how verify is wrong about the damaged folder of a finished run: it must be content just where all files are
+// those of the whole run.
+func (b *bench) verified(name string) string {
+	v, err := starling.VerifyRun(b.folder())
+	content := err == nil && v.Count(runs.Differs, runs.Missing) == 0
+	whole := true
+	entries, _ := os.ReadDir(filepath.Join("done", name))
+	for _, e := range entries {
+		is, err := regular.Read(filepath.Join(b.folder(), e.Name()), 1<<30)
+		was, _ := os.ReadFile(filepath.Join("done", name, e.Name()))
+		whole = whole && err == nil && bytes.Equal(is, was)
+	}
+	if content != whole {
+		return fmt.Sprintf("verify says %+v, %v", v, err)
+	}
+	return ""
 }
 
 // do calls one verb. A panic is an error.
