@@ -67,9 +67,13 @@ func showVerifiedRun(out io.Writer, v *starling.Verification) error {
 		}
 		beside(out, fmt.Sprintf("%-8s", f.State), text)
 	}
-	if v.Status == runs.Done {
-		return nil
+	var err error
+	switch v.Status {
+	case runs.Done:
+	case "": // of a damaged manifest
+		_, err = fmt.Fprintln(out, "the manifest does not say whether the run is done: what it would go on from was checked")
+	default:
+		_, err = fmt.Fprintln(out, "the run is not done: what it would go on from was checked")
 	}
-	_, err := fmt.Fprintln(out, "the run is not done: what it would go on from was checked")
 	return err
 }

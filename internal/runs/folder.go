@@ -139,34 +139,50 @@ func (f *Folder) take() (err error) {
 	return err
 }
 
-// sweep removes files that were half written when a process was killed. A folder in the place of a file that
-// the run will write is an error: no file can replace it.
+// sweep removes files that were half written when a process was killed. It is an error if the folder holds other files but no
+// manifest and no checkpoint: it is not a run's, and a run begun there could replace files that bear the names of its own. So is
+// a folder in the place of a file that the run will write, since no file can replace it.
 func (f *Folder) sweep() error {
 	entries, err := os.ReadDir(f.Dir)
 	if err != nil {
 		return err
 	}
-	files := f.kind.files()
+	var half []string
 	other, begun := "", false
 	for _, e := range entries {
 		name := e.Name()
 		if e.IsDir() && slices.Contains([]string{manifestFile, traceFile, checkpointFile, previousFile}, name) {
 			return &DamagedError{fmt.Errorf("%s: %w but a folder: move it away", f.path(name), regular.ErrIrregular)}
 		}
-		begun = begun || name == manifestFile || name == checkpointFile || name == previousFile
-		half := slices.ContainsFunc(files, func(file string) bool { return strings.HasPrefix(name, "."+file+".") })
-		if half {
-			if err := os.Remove(f.path(name)); err != nil {
-				return err
-			}
-		} else if other == "" && name != lockFile && !slices.Contains(files, name) {
+		switch {
+		case f.kind.halfWritten(name) && e.Type().IsRegular():
+			half = append(half, name)
+		case name == manifestFile, name == checkpointFile, name == previousFile:
+			begun = true
+		case name != lockFile && (other == "" || slices.Contains(f.kind.files(), other)): // a foreign name says more
 			other = name
 		}
 	}
 	if other != "" && !begun {
-		return fmt.Errorf("%s is not the folder of a run: it holds %s", f.Dir, other)
+		return fmt.Errorf("%s is not the folder of a run: it holds %s, but no %s", f.Dir, other, manifestFile)
+	}
+	for _, name := range half {
+		if err := os.Remove(f.path(name)); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// halfWritten reports whether a name is one that ckpt.Replace gives to a file of a run while it writes it: .NAME.DIGITS.
+func (k *Kind) halfWritten(name string) bool {
+	for _, file := range k.files() {
+		digits, ok := strings.CutPrefix(name, "."+file+".")
+		if ok && digits != "" && strings.Trim(digits, "0123456789") == "" {
+			return true
+		}
+	}
+	return false
 }
 
 // held reports whether this process has the folder.

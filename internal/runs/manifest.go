@@ -2,6 +2,7 @@ package runs
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -130,7 +131,8 @@ func ReadManifest(dir string) (m Manifest, err error) {
 		}
 	}
 	if err != nil {
-		return Manifest{}, &DamagedError{fmt.Errorf("%w; remove this file and resume the run: it goes on from its checkpoint, to the same result", err)}
+		mend := cmp.Or(resumable(dir), "begin the run anew in another folder")
+		return Manifest{}, &DamagedError{fmt.Errorf("%w; %s", err, mend)}
 	}
 	return m, nil
 }

@@ -5,10 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
-	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/starling-smc/starling/internal/regular"
 )
@@ -46,11 +43,6 @@ func Read(dir string, kind Kind) (*Record, error) {
 			dir, m.Status, kind.Name, filepath.Join(dir, configFile), dir)}
 	}
 	r := &Record{Dir: dir, Manifest: m, kind: kind}
-	for _, name := range slices.Sorted(maps.Keys(m.Files)) {
-		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
-			return nil, r.damaged(name, err)
-		}
-	}
 	if r.Config, err = r.File(configFile); err != nil {
 		return nil, err
 	}
@@ -83,11 +75,23 @@ func (r *Record) File(name string) ([]byte, error) {
 // errChanged is the error for a file whose checksum is not the one in the manifest.
 var errChanged = errors.New("is not as the run wrote it: its checksum is not the one in " + manifestFile)
 
-// damaged adds to an error about a file what to do.
+// damaged adds to an error about a file what to do. The trace alone cannot be made again from the checkpoint.
 func (r *Record) damaged(name string, err error) error {
-	if slices.Contains(r.kind.Files, name) {
-		return &DamagedError{fmt.Errorf("%w; remove %s and resume the run, which then writes its result again, or %s it into another folder",
-			err, filepath.Join(r.Dir, manifestFile), r.kind.Name)}
+	mend := fmt.Sprintf("%s the run again into another folder, by another --out", r.kind.Name)
+	if again := resumable(r.Dir); name != traceFile && again != "" {
+		mend = again
 	}
-	return &DamagedError{fmt.Errorf("%w; %s the run again into another folder, by another --out", err, r.kind.Name)}
+	return &DamagedError{fmt.Errorf("%w; %s", err, mend)}
+}
+
+// resumable says how a run whose manifest or result is damaged can be had again; empty if it has no good checkpoint.
+func resumable(dir string) string {
+	f := &Folder{Dir: dir}
+	for _, name := range []string{checkpointFile, previousFile} {
+		if c, _, err := f.saved(name); err == nil {
+			return fmt.Sprintf("move %s away and resume the run with starling %s: it goes on from its checkpoint, to the same result",
+				f.path(manifestFile), versionText(c.release, c.revision))
+		}
+	}
+	return ""
 }

@@ -2,7 +2,6 @@ package runs
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -32,7 +31,7 @@ func TestRefusedToGoOn(t *testing.T) {
 			"the train examples are not those of the run: checksum other, was aa", "the run had no validate examples", "the run had test examples"}},
 		"init":      {job: func(j *job) { j.init = "" }, differ: OtherInputs, want: []string{"the file from which the run starts is not the same: checksum none, was cc"}},
 		"kind":      {file: manifestFile, change: replacing(`"kind": "fit"`, `"kind": "filter"`), differ: OtherKind, want: []string{"begun by starling filter, this is fit"}},
-		"manifest":  {file: manifestFile, change: func(b []byte) []byte { return b[:len(b)/2] }, differ: -1, want: []string{manifestFile, "remove this file and resume the run"}},
+		"manifest":  {file: manifestFile, change: func(b []byte) []byte { return b[:len(b)/2] }, differ: -1, want: []string{manifestFile, "away and resume the run"}},
 		"no config": {file: configFile, differ: -1, want: []string{configFile, "fit it again into another folder"}},
 		"no trace":  {file: traceFile, differ: -1, want: []string{traceFile + ": no such file", "begin anew in another folder"}},
 		"trace": {file: traceFile, change: func(b []byte) []byte {
@@ -123,9 +122,12 @@ func TestFinishedRun(t *testing.T) {
 			j := newJob()
 			var bad *DamagedError
 			err := j.resume(t.Context(), dir)
-			says := map[string]string{manifestFile: "; remove this file and resume the run", "result.bin": "resume the run, which then writes its result again"}[file]
+			says := "; move " + filepath.Join(dir, manifestFile) + " away and resume the run with starling 1.0"
+			if file == traceFile {
+				says = "; fit the run again into another folder"
+			}
 			if !errors.As(err, &bad) || !strings.Contains(err.Error(), filepath.Join(dir, file)) ||
-				!strings.Contains(err.Error(), cmp.Or(says, "; fit the run again into another folder")) || len(j.notices) > 0 {
+				!strings.Contains(err.Error(), says) || len(j.notices) > 0 {
 				t.Errorf("%s cut to %d bytes: %v, told %q", file, len(part), err, j.notices)
 			}
 		}
@@ -146,10 +148,13 @@ func TestFolderStates(t *testing.T) {
 		files []string
 		want  string
 	}{
-		"none": {}, "config": {files: []string{configFile}}, "half config": {files: []string{"." + configFile + ".77"}},
+		"none": {}, "half config": {files: []string{"." + configFile + ".77"}},
 		"half result": {files: []string{configFile, manifestFile, ".result.bin.77"}},
 		"manifest":    {files: []string{configFile, manifestFile}}, "trace": {files: []string{configFile, manifestFile, traceFile, lockFile}},
 		"foreign": {files: []string{"letter.txt"}, want: "it holds letter.txt"}, "both": {files: []string{"letter.txt", configFile}, want: "not the folder of a run"},
+		"config": {files: []string{configFile}, want: "not the folder of a run: it holds config.yaml, but no manifest.json"},
+		"result": {files: []string{"result.bin", ".result.bin.77"}, want: "it holds result.bin"},
+		"editor": {files: []string{".config.yaml.swp"}, want: "it holds .config.yaml.swp"},
 	} {
 		dir := filepath.Join(t.TempDir(), "run")
 		if err := os.Mkdir(dir, 0o777); err != nil {
@@ -164,6 +169,11 @@ func TestFolderStates(t *testing.T) {
 		if c.want != "" {
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%s: %v", name, err)
+			}
+			for _, file := range c.files {
+				if _, err := os.Stat(filepath.Join(dir, file)); err != nil {
+					t.Errorf("%s: a folder that is no run's loses a file: %v", name, err)
+				}
 			}
 		} else if err != nil || contents(t, dir) != whole || len(j.notices) != 1 || !strings.Contains(j.notices[0], "no checkpoint: the run begins anew") {
 			t.Errorf("%s: %v, told %q\n%s", name, err, j.notices, contents(t, dir))

@@ -91,11 +91,11 @@ func Open(folder *Folder, config []byte, m Manifest, o Options) (*Run, error) {
 // open writes the files that a folder holds before the first step, and opens the trace.
 func (k *keeper) open(r *Run) error {
 	f := k.folder
-	if err := ckpt.WriteFile(f.path(configFile), r.config); err != nil {
+	r.Manifest.Status = Running
+	if err := f.writeManifest(&r.Manifest); err != nil { // first: it tells that the folder is a run's (sweep)
 		return err
 	}
-	r.Manifest.Status = Running
-	if err := f.writeManifest(&r.Manifest); err != nil {
+	if err := ckpt.WriteFile(f.path(configFile), r.config); err != nil {
 		return err
 	}
 	k.traced = newSumming()

@@ -71,11 +71,14 @@ func sumFile(path string) (sum, error) {
 // limit is the number of bytes above which a file in a run's folder is not read into memory, by the kind of the file. A run
 // that has many particles and steps may have posterior, checkpoint and trace of any size.
 func limit(name string) int64 {
+	if name == manifestFile {
+		return 1 << 20
+	}
 	switch filepath.Ext(name) {
 	case ".yaml":
 		return 16 << 20
 	case ".json":
-		return 64 << 20
+		return 16 << 20 // the schema has two numbers for each input
 	}
 	return math.MaxInt64
 }

@@ -97,14 +97,11 @@ func toFloat(to *float64) func(string) error {
 
 // ReadTrace reads the lines of a trace. The error names the number of the line that is damaged.
 func ReadTrace(text []byte) ([]TraceLine, error) {
-	if len(text) == 0 {
-		return nil, nil
-	}
 	var trace []TraceLine
-	for i, line := range bytes.Split(bytes.TrimSuffix(text, []byte("\n")), []byte("\n")) {
+	for line := range bytes.Lines(text) {
 		var l TraceLine
-		if err := l.UnmarshalJSON(line); err != nil {
-			return nil, fmt.Errorf("line %d: %w", i+1, err)
+		if err := l.UnmarshalJSON(bytes.TrimSuffix(line, []byte("\n"))); err != nil {
+			return nil, fmt.Errorf("line %d: %w", len(trace)+1, err)
 		}
 		trace = append(trace, l)
 	}
@@ -157,7 +154,7 @@ func sortTrace(trace []TraceLine) {
 func cutTrace(text []byte, steps []int) ([]TraceLine, error) {
 	at := make([][]int, len(steps)) // of each part's lines in kept
 	var kept []TraceLine
-	for _, line := range bytes.Split(text, []byte("\n")) {
+	for line := range bytes.Lines(text) {
 		var l TraceLine
 		if json.Unmarshal(line, &l) != nil || l.Part < 0 || l.Part >= len(steps) || l.K < 1 || l.K > steps[l.Part] {
 			continue

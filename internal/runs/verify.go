@@ -7,7 +7,9 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/starling-smc/starling/internal/regular"
 )
@@ -34,6 +36,8 @@ type Verified struct {
 type Verification struct {
 	Status string     `json:"status"` // of the run, as in its manifest; empty if that cannot be read
 	Files  []Verified `json:"files"`  // the manifest first
+
+	dir string
 }
 
 // Count returns how many files have one of the states.
@@ -58,7 +62,7 @@ func (v *Verification) compared(file, why string, err error) {
 	case errors.Is(err, fs.ErrNotExist):
 		v.add(file, Missing, "")
 	default:
-		v.add(file, Differs, err.Error())
+		v.add(file, Differs, strings.TrimPrefix(err.Error(), filepath.Join(v.dir, file)+": "))
 	}
 }
 
@@ -75,7 +79,7 @@ func Verify(dir string, kind Kind) (*Verification, error) {
 	case err == nil && m.Kind != kind.Name:
 		return nil, &OtherRunError{OtherKind, fmt.Errorf("the run in %s was made by starling %s, not by starling %s", dir, m.Kind, kind.Name)}
 	}
-	v := &Verification{Status: m.Status}
+	v := &Verification{Status: m.Status, dir: dir}
 	v.compared(manifestFile, "", err)
 	if m.Status == Done {
 		for _, name := range slices.Sorted(maps.Keys(m.Files)) {
@@ -133,6 +137,8 @@ func (v *Verification) others(f *Folder) error {
 			v.add(name, Unlisted, "not a file of the run")
 		case v.Status == Done:
 			v.add(name, Unlisted, "written after the run was done, or left from before")
+		case v.Status == "":
+			v.add(name, Unlisted, "cannot be checked without the manifest")
 		default:
 			v.add(name, Unlisted, "cannot be checked before the run is done")
 		}
