@@ -255,7 +255,12 @@ func (f *Folder) Write(config []byte, trace []TraceLine, files []File, m *Manife
 	m.Kind, m.Status, m.Files = f.kind.Name, Done, map[string]string{}
 	for _, file := range all {
 		sum := newSumming()
-		err := ckpt.Replace(f.path(file.Name), "", func(w io.Writer) error { return file.Write(io.MultiWriter(w, sum)) })
+		err := ckpt.Replace(f.path(file.Name), "", func(w io.Writer) error {
+			if err := file.Write(io.MultiWriter(w, sum)); err != nil {
+				return err
+			}
+			return readable(file.Name, sum.bytes)
+		})
 		if err != nil {
 			return err
 		}

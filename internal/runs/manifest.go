@@ -89,6 +89,9 @@ func (m *Manifest) write(w io.Writer) error {
 		return err
 	}
 	m.Checksum = fmt.Sprintf("%x", sha256.Sum256(text.Bytes()))
+	if err := readable(manifestFile, int64(text.Len()+len(m.Checksum))); err != nil {
+		return err
+	}
 	return jsontext.Write(w, m)
 }
 

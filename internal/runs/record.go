@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -51,7 +52,7 @@ func Read(dir string, kind Kind) (*Record, error) {
 		return nil, err
 	}
 	if r.Trace, err = ReadTrace(text); err != nil {
-		return nil, r.damaged(traceFile, fmt.Errorf("%s: %w", filepath.Join(dir, traceFile), err))
+		return nil, r.damaged(fmt.Errorf("%s: %w", filepath.Join(dir, traceFile), err))
 	}
 	return r, nil
 }
@@ -61,13 +62,13 @@ func (r *Record) File(name string) ([]byte, error) {
 	path := filepath.Join(r.Dir, name)
 	text, err := regular.Read(path, limit(name))
 	if err != nil {
-		return nil, r.damaged(name, err)
+		return nil, r.damaged(err)
 	}
 	switch want, listed := r.Manifest.Files[name]; {
 	case !listed:
-		return nil, r.damaged(name, fmt.Errorf("%s: %s does not list it", path, manifestFile))
+		return nil, r.damaged(fmt.Errorf("%s: %s does not list it", path, manifestFile))
 	case want != fmt.Sprintf("%x", sha256.Sum256(text)):
-		return nil, r.damaged(name, fmt.Errorf("%s: %w", path, errChanged))
+		return nil, r.damaged(fmt.Errorf("%s: %w", path, errChanged))
 	}
 	return text, nil
 }
@@ -75,13 +76,10 @@ func (r *Record) File(name string) ([]byte, error) {
 // errChanged is the error for a file whose checksum is not the one in the manifest.
 var errChanged = errors.New("is not as the run wrote it: its checksum is not the one in " + manifestFile)
 
-// damaged adds to an error about a file what to do. The trace alone cannot be made again from the checkpoint.
-func (r *Record) damaged(name string, err error) error {
-	mend := fmt.Sprintf("%s the run again into another folder, by another --out", r.kind.Name)
-	if again := resumable(r.Dir); name != traceFile && again != "" {
-		mend = again
-	}
-	return &DamagedError{fmt.Errorf("%w; %s", err, mend)}
+// damaged adds to an error about a file what to do.
+func (r *Record) damaged(err error) error {
+	again := fmt.Sprintf("%s the run again into another folder, by another --out", r.kind.Name)
+	return &DamagedError{fmt.Errorf("%w; %s", err, cmp.Or(resumable(r.Dir), again))}
 }
 
 // resumable says how a run whose manifest or result is damaged can be had again; empty if it has no good checkpoint.

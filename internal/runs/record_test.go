@@ -239,3 +239,22 @@ func FuzzManifest(f *testing.F) {
 		}
 	})
 }
+
+// TestTooLargeToRead: a file that nobody could read again is not written, and the run is not said to be done.
+func TestTooLargeToRead(t *testing.T) {
+	f, err := TakeFolder(filepath.Join(t.TempDir(), "run"), fitKind)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	m := Manifest{Notes: []string{strings.Repeat("x", 4<<20)}}
+	if err := f.Write([]byte("seed: 1\n"), nil, nil, &m); err == nil || !strings.Contains(err.Error(), "would be read again") {
+		t.Errorf("a manifest of 4 MiB: %v", err)
+	}
+	if err := f.Write(make([]byte, 16<<20+1), nil, nil, &Manifest{}); err == nil || !strings.Contains(err.Error(), "config.yaml") {
+		t.Errorf("a config of 16 MiB: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(f.Dir, manifestFile)); err == nil {
+		t.Error("the run has a manifest")
+	}
+}
