@@ -16,6 +16,7 @@ const (
 	maxHeader   = 16 << 20 // far more than any network's needs; the format allows 100,000,000
 	maxAxes     = 64       // of a shape, as in NumPy and PyTorch
 	maxMetadata = 4096     // entries: a map takes many times their size
+	maxTensors  = 16384    // whoever reads the file keeps and shows something about each
 )
 
 // least is the shortest entry of a tensor in a header. It bounds the number of tensors that a header can hold.
@@ -65,6 +66,9 @@ func (h *headerReader) read() error {
 	err := h.object(func(name []byte) error {
 		if string(name) == "__metadata__" {
 			return h.readMetadata()
+		}
+		if len(h.tensors) == maxTensors {
+			return h.errorf("more than %d tensors", maxTensors)
 		}
 		if err := h.readTensor(string(name)); err != nil {
 			return fmt.Errorf("tensor %q: %w", name, err)
