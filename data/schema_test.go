@@ -57,7 +57,7 @@ func TestSchemaRefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		`{`: "cut off",
 		`{"shape":[2],"input":{"mean":[0,0],"sd":[1,1],"to":1}}`:                         `unknown key "input": did you mean "inputs"?`,
-		`{"shape":[2],"inputs":{"mean":[0,0],"SD":[1,1],"sd":[1,1],"std":[1,1],"to":1}}`: `unknown key "std"`,
+		`{"shape":[2],"inputs":{"mean":[0,0],"SD":[1,1],"sd":[1,1],"std":[1,1],"to":1}}`: `unknown key "SD": did you mean "sd"?`,
 		`{"shape":[2],"classes":2,"classes":3}`:                                          `the key "classes" comes twice`,
 		`{}`:                                                                             "shape []",
 		`{"shape":[0]}`:                                                                  "shape [0]",

@@ -19,11 +19,11 @@ func TestBounds(t *testing.T) {
 	deep := "more than 32 lists and mappings inside each other"
 	for name, c := range map[string]struct{ text, want string }{
 		"bytes":          {strings.Repeat(" ", 1<<20+1), "g.yaml: 1048577 bytes, more than the 1048576 that a config may have"},
-		"brackets":       {strings.Repeat("[", 50_000), "g.yaml: " + deep},
-		"braces":         {strings.Repeat("{a: ", 50_000), "g.yaml: " + deep},
-		"dashes":         {strings.Repeat("- ", 50_000), "g.yaml: " + deep},
+		"brackets":       {strings.Repeat("[", 50_000), "g.yaml:1: " + deep},
+		"braces":         {strings.Repeat("{a: ", 50_000), "g.yaml:1: " + deep},
+		"dashes":         {strings.Repeat("- ", 50_000), "g.yaml:1: " + deep},
 		"indentation":    {indented(40), "g.yaml:33:33: " + deep},
-		"pairs in lists": {strings.Repeat("[a: ", 50_000), "g.yaml: " + deep},
+		"pairs in lists": {strings.Repeat("[a: ", 50_000), "g.yaml:1: " + deep},
 		"keys":           {"labels:\n" + many(20_000, " k%d: x\n"), "g.yaml:10001:2: more than 10000 keys"},
 		"keys in braces": {"{" + many(20_000, "k%d: x, ") + "}", "g.yaml:1:98892: more than 10000 keys"},
 		"items":          {"[" + strings.Repeat("a,", 200_000) + "]", "g.yaml:1:200000: more than 100000 values"},

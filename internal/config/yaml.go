@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -76,28 +77,58 @@ func parseValue(text []byte) (*node, *fault) {
 // control reports whether a character may stand in no text file.
 func control(c rune) bool { return unicode.IsControl(c) && c != '\t' && c != '\n' && c != '\r' }
 
-// lineOf finds the line in a message of the parser.
-var lineOf = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
-
 // syntaxFault is the parser's error. It has a line, if any place.
 func syntaxFault(text []byte, err error) *fault {
-	f := &fault{message: lineOf.ReplaceAllString(err.Error(), "")}
+	message, line := faultLine(text, err)
+	f := &fault{message: message, place: place{line: line}}
 	switch {
-	case strings.Contains(f.message, "unknown anchor"):
+	case strings.Contains(message, "unknown anchor"):
 		f.message = "alias is not used in configs: write the value itself"
-	case strings.Contains(f.message, "exceeded max depth"):
+	case strings.Contains(message, "exceeded max depth"):
 		f.message = tooDeep
-	}
-	if line, err := strconv.Atoi(lineOf.FindStringSubmatch(err.Error())[1]); err == nil {
-		f.place.line = line
+	case slices.Contains(unended, message):
+		f.message += ", in the block or bracket that begins here"
+	case line > 0 && strings.Contains(message, "start any token"):
 		lines := bytes.Split(text, []byte("\n"))
-		if tab := bytes.IndexByte(lines[min(line, len(lines))-1], '\t'); tab >= 0 && strings.Contains(f.message, "start any token") {
+		if tab := bytes.IndexByte(lines[min(line, len(lines))-1], '\t'); tab >= 0 {
 			f.message = "a tab, which YAML does not take: indent by blanks"
 			f.place.column = tab + 1
 		}
 	}
 	return f
 }
+
+// lineOf finds the line in a message of the parser.
+var lineOf = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
+
+// faultLine splits the parser's error into its message and its line, which is 0 if it has none.
+//
+// The library counts lines from 0, adds 1 only to what its scanner finds, and omits a line 0; where a fault has two places, as
+// in unended, it names the second if the first is in line 0. So the text is parsed once more with an empty line before it: then
+// no line is 0.
+func faultLine(text []byte, err error) (message string, line int) {
+	documents := yaml.NewDecoder(io.MultiReader(strings.NewReader("\n"), bytes.NewReader(text)))
+	for again := error(nil); again == nil; {
+		if again = documents.Decode(new(yaml.Node)); again != nil && !errors.Is(again, io.EOF) {
+			err = again
+		}
+	}
+	found := lineOf.FindStringSubmatch(err.Error())
+	message = strings.TrimPrefix(err.Error(), found[0])
+	if line, err = strconv.Atoi(found[1]); err == nil && !slices.Contains(ofParser, message) && !slices.Contains(unended, message) {
+		line-- // of the scanner
+	}
+	return message, min(line, 1+bytes.Count(bytes.TrimRight(text, " \t\r\n"), []byte("\n"))) // the end of the text may have a line of its own
+}
+
+var (
+	// unended are the errors that have the line where a list or mapping begins, not the one that it cannot be read in.
+	unended = []string{"did not find expected '-' indicator", "did not find expected key", "did not find expected ',' or ']'", "did not find expected ',' or '}'"}
+
+	// ofParser are the other errors to which the library does not add 1.
+	ofParser = []string{"did not find expected <stream-start>", "did not find expected <document start>", "did not find expected node content",
+		"found undefined tag handle", "found duplicate %YAML directive", "found incompatible YAML document", "found duplicate %TAG directive"}
+)
 
 // reader turns what the parser gives into nodes, and counts them.
 type reader struct{ keys, values int }

@@ -7,70 +7,86 @@ import (
 	"fmt"
 	"io"
 	"reflect"
-	"strconv"
 	"strings"
 
 	"github.com/starling-smc/starling/internal/spelling"
 )
 
 // Read reads one JSON document into what v points to. Files of starling are written by starling, so it refuses what
-// encoding/json lets pass: a key that v does not have, a key that comes twice in an object, and a second document.
+// encoding/json lets pass: a key that v does not have, or has in other letters, such as SD for sd; a key that comes twice in an
+// object; and a second document.
 func Read(text []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(v); errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+	var document json.RawMessage
+	if err := d.Decode(&document); errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return fmt.Errorf("ends after %d bytes: it was cut off", len(text))
 	} else if err != nil {
-		return explained(err, v)
+		return err
 	}
 	if rest := bytes.TrimLeft(text[d.InputOffset():], " \t\r\n"); len(rest) > 0 {
 		return fmt.Errorf("byte %d: something follows the document", len(text)-len(rest))
 	}
-	return twice(text)
-}
-
-// explained adds the nearest known key to an error about an unknown one.
-func explained(err error, v any) error {
-	_, quoted, unknown := strings.Cut(err.Error(), "json: unknown field ")
-	key, bad := strconv.Unquote(quoted)
-	if !unknown || bad != nil {
+	if err := checkKeys(text, reflect.TypeOf(v)); err != nil {
 		return err
 	}
-	known := map[reflect.Type][]string{}
-	collect(reflect.TypeOf(v), known)
-	var all []string
-	for _, keys := range known {
-		all = append(all, keys...)
-	}
-	return fmt.Errorf("unknown key %.60q%s", key, spelling.Suggest(key, all))
+	return json.Unmarshal(document, v)
 }
 
-// collect finds the keys of the structs in a type.
-func collect(t reflect.Type, keys map[reflect.Type][]string) {
-	switch t.Kind() {
-	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
-		collect(t.Elem(), keys)
-	case reflect.Struct:
-		if _, seen := keys[t]; seen {
-			return
+// fields are the keys of a struct, and the types of their values.
+type fields struct {
+	keys  []string
+	types map[string]reflect.Type
+}
+
+// fieldsOf finds the keys of a struct as encoding/json does.
+func fieldsOf(t reflect.Type) *fields {
+	out := &fields{types: map[string]reflect.Type{}}
+	add := func(key string, t reflect.Type) {
+		if out.types[key] == nil {
+			out.keys = append(out.keys, key)
+			out.types[key] = t
 		}
-		keys[t] = []string{}
-		for f := range t.Fields() {
-			if key, _, _ := strings.Cut(f.Tag.Get("json"), ","); key != "" && key != "-" {
-				keys[t] = append(keys[t], key)
+	}
+	for f := range t.Fields() {
+		tag := f.Tag.Get("json")
+		key, _, _ := strings.Cut(tag, ",")
+		switch inner := target(f.Type); {
+		case tag == "-":
+		case f.Anonymous && key == "" && inner.Kind() == reflect.Struct:
+			promoted := fieldsOf(inner)
+			for _, k := range promoted.keys {
+				add(k, promoted.types[k])
 			}
-			collect(f.Type, keys)
+		case !f.IsExported():
+		case key == "":
+			add(f.Name, f.Type)
+		default:
+			add(key, f.Type)
 		}
 	}
+	return out
 }
 
-// twice returns an error for a key that comes twice in an object of a valid document.
-func twice(text []byte) error {
-	type container struct {
-		keys map[string]bool // nil in an array
-		key  bool            // the next token is a key
+// target is what a pointer points to in the end, or the type itself.
+func target(t reflect.Type) reflect.Type {
+	for t != nil && t.Kind() == reflect.Pointer {
+		t = t.Elem()
 	}
-	var inside []container
+	return t
+}
+
+// checkKeys returns an error for a key of a valid document that comes twice in its object, or that is not a key of the struct
+// which the object is read into. A type of another kind may have any keys; a slice that is written by Object has elements for
+// members.
+func checkKeys(text []byte, t reflect.Type) error {
+	type container struct {
+		seen   map[string]bool // nil in an array
+		fields *fields         // nil: any keys
+		value  reflect.Type    // of the next value; nil: any
+		key    bool            // the next token is a key
+	}
+	known := map[reflect.Type]*fields{}
+	inside := []container{{value: t}}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	for {
@@ -80,26 +96,42 @@ func twice(text []byte) error {
 		} else if err != nil {
 			return err
 		}
-		top := len(inside) - 1
-		if name, ok := token.(string); ok && top >= 0 && inside[top].key {
-			if inside[top].keys[name] {
+		top := &inside[len(inside)-1]
+		if name, ok := token.(string); ok && top.key {
+			if top.seen[name] {
 				return fmt.Errorf("byte %d: the key %.60q comes twice", d.InputOffset(), name)
 			}
-			inside[top].keys[name], inside[top].key = true, false
+			if f := top.fields; f != nil {
+				if top.value = f.types[name]; top.value == nil {
+					return fmt.Errorf("byte %d: unknown key %.60q%s", d.InputOffset(), name, spelling.Suggest(name, f.keys))
+				}
+			}
+			top.seen[name], top.key = true, false
 			continue
 		}
 		switch token {
-		case json.Delim('{'):
-			inside = append(inside, container{map[string]bool{}, true})
-			continue
-		case json.Delim('['):
-			inside = append(inside, container{})
+		case json.Delim('{'), json.Delim('['):
+			in := container{}
+			if token == json.Delim('{') {
+				in.seen, in.key = map[string]bool{}, true
+			}
+			if t := target(top.value); t != nil {
+				switch t.Kind() {
+				case reflect.Struct:
+					if known[t] == nil {
+						known[t] = fieldsOf(t)
+					}
+					in.fields = known[t]
+				case reflect.Slice, reflect.Array, reflect.Map:
+					in.value = t.Elem()
+				}
+			}
+			inside = append(inside, in)
 			continue
 		case json.Delim('}'), json.Delim(']'):
-			inside, top = inside[:top], top-1
+			inside = inside[:len(inside)-1]
+			top = &inside[len(inside)-1]
 		}
-		if top >= 0 { // a value has ended: in an object a key follows
-			inside[top].key = inside[top].keys != nil
-		}
+		top.key = top.seen != nil // a value has ended: in an object a key follows
 	}
 }

@@ -11,6 +11,16 @@ type inner struct {
 	Mean []float64 `json:"mean"`
 }
 
+// parts are written as an object, and have the keys of what they embed.
+type parts []struct{ inner }
+
+func (p *parts) UnmarshalJSON(text []byte) error {
+	return Members(text, func(_ string, value *json.Decoder) error {
+		*p = append(*p, struct{ inner }{})
+		return value.Decode(&(*p)[len(*p)-1])
+	})
+}
+
 type outer struct {
 	Classes int               `json:"classes,omitempty"`
 	Inputs  *inner            `json:"inputs,omitempty"`
@@ -18,6 +28,8 @@ type outer struct {
 	Many    []inner           `json:"many,omitempty"`
 	Raw     json.RawMessage   `json:"raw,omitempty"`
 	Again   *outer            `json:"again,omitempty"`
+	Named   map[string]inner  `json:"named,omitempty"`
+	Parts   parts             `json:"parts,omitempty"`
 	Words   map[string]string `json:"-"`
 }
 
@@ -26,6 +38,12 @@ func TestRead(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"clases": 3}`:                             `unknown key "clases": did you mean "classes"?`,
 		`{"inputs": {"maen": [1]}}`:                 `unknown key "maen": did you mean "mean"?`,
+		`{"Classes": 3}`:                            `unknown key "Classes": did you mean "classes"?`,
+		`{"classes": 3, "CLASSES": 4}`:              `unknown key "CLASSES": did you mean "classes"?`,
+		`{"inputs": {"Mean": [1]}}`:                 `unknown key "Mean": did you mean "mean"?`,
+		`{"many": [{"mean": []}, {"MEAN": [1]}]}`:   `unknown key "MEAN"`,
+		`{"named": {"any": {"Mean": [1]}}}`:         `unknown key "Mean"`,
+		`{"parts": {"any": {"Mean": [1]}}}`:         `unknown key "Mean"`,
 		`{"Words": {}}`:                             `unknown key "Words"`,
 		`{"classes": 3, "classes": 4}`:              `byte 24: the key "classes" comes twice`,
 		`{"inputs": {"mean": [1], "mean": [2]}}`:    `the key "mean" comes twice`,
@@ -45,12 +63,14 @@ func TestRead(t *testing.T) {
 	}
 	var got outer
 	text := ` {"classes": 3, "inputs": {"mean": [1, 2]}, "free": {"a": 1, "A": 2, "classes": 3}, "many": [{"mean": []}, {"mean": [3]}],
-		"raw": {"a": "a", "b": ["a", "b", {"a": null}], "c": {}}, "again": {"classes": 4}} ` + "\n"
+		"raw": {"a": "a", "b": ["a", "b", {"a": null}], "c": {}}, "again": {"classes": 4}, "named": {"Mean": {"mean": []}},
+		"parts": {"a": {"mean": [4]}}} ` + "\n"
 	if err := Read([]byte(text), &got); err != nil {
 		t.Fatal(err)
 	}
 	want := outer{Classes: 3, Inputs: &inner{[]float64{1, 2}}, Free: map[string]int{"a": 1, "A": 2, "classes": 3},
-		Many: []inner{{[]float64{}}, {[]float64{3}}}, Raw: got.Raw, Again: &outer{Classes: 4}}
+		Many: []inner{{[]float64{}}, {[]float64{3}}}, Raw: got.Raw, Again: &outer{Classes: 4},
+		Named: map[string]inner{"Mean": {[]float64{}}}, Parts: parts{{inner{[]float64{4}}}}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
