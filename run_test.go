@@ -167,7 +167,7 @@ func TestOpenRunErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	save(t, filepath.Join(dir, manifestFile), testkit.Seal(text))
-	if _, err := OpenRun(dir); !errors.As(err, &bad) || !strings.Contains(err.Error(), manifestFile+`: findings: unknown key "nunbers": did you mean "numbers"?`) {
+	if _, err := OpenRun(dir); !errors.As(err, &bad) || !strings.Contains(err.Error(), manifestFile+`: findings: byte 46: unknown key "nunbers": did you mean "numbers"?`) {
 		t.Errorf("a misspelt key of a finding: %v", err)
 	}
 }
