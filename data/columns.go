@@ -1,6 +1,7 @@
 package data
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -155,8 +156,8 @@ func (t *Table) classes(j int) (names []string, classes int, err error) {
 			return nil, 0, fmt.Errorf("%s: line %d, %s: %v is not a class: classes are names or integers (is this a regression?)", t.Name, t.Line(i), t.column(j), v)
 		}
 		if math.Abs(v) >= tellsApart {
-			return nil, 0, fmt.Errorf("%s: line %d, %s: class %.0f: a float64 does not tell all integers from 2⁵³ apart: write such classes as names, with a letter before the number",
-				t.Name, t.Line(i), t.column(j), v)
+			return nil, 0, fmt.Errorf("%s: line %d, %s: class %s: a float64 does not tell all integers from 2⁵³ apart: write such classes as names, with a letter before the number",
+				t.Name, t.Line(i), t.column(j), cmp.Or(t.large, strconv.FormatFloat(v, 'f', -1, 64)))
 		}
 		if k, ok := slices.BinarySearch(values, v); !ok {
 			if len(values) == maxNames {

@@ -101,7 +101,8 @@ func TestColumnsRefuse(t *testing.T) {
 		"a,y\n1,1\n-1e38,2\n":                            {Columns{Target: "y"}, "f: column 1 (a): numbers as large as 1e+38, whose squares overflow"},
 		"a,y\n1,1\n2,1e38\n":                             {Columns{Target: "y", SD: 1}, "f: column 2 (y): numbers as large as 1e+38, whose squares overflow the float32 in which a network computes: change the unit, or standardise (data.standardise: both)"},
 		"a,y\n1,9007199254740992\n2,0\n":                 {Columns{Target: "y", Classes: true}, "f: line 2, column 2 (y): class 9007199254740992: a float64 does not tell all integers from 2⁵³ apart"},
-		"a,y\n1,0\n2,-9007199254740993\n":                {Columns{Target: "y", Classes: true}, "f: line 3, column 2 (y): class -9007199254740992"},
+		"a,y\n1,0\n2,-9007199254740993\n":                {Columns{Target: "y", Classes: true}, "f: line 3, column 2 (y): class -9007199254740993: "},
+		"a,y\n1,0\n2, 20231122091823457001\n3,1e300\n":   {Columns{Target: "y", Classes: true}, "f: line 3, column 2 (y): class 20231122091823457001: "},
 		"a,y\n1," + strings.Join(numbers(70000), "\n1,"): {Columns{Target: "y", Classes: true}, "more than 65536 different values"},
 	} {
 		tab := table(t, text, "y")

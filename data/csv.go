@@ -51,6 +51,7 @@ type Table struct {
 	Names []string
 
 	lines []evenLines
+	large string // the text of the target's first number from 2⁵³, which is not all in Values
 }
 
 // evenLines are rows whose lines in the file have the same distance.

@@ -312,7 +312,7 @@ func (b *tableBuilder) row(rec []cell, line int) error {
 	if b.t.Rows() == b.rows {
 		full := b.t
 		next := *full
-		next.Values, next.lines = make([]float64, 0, len(full.Values)), nil
+		next.Values, next.lines, next.large = make([]float64, 0, len(full.Values)), nil, ""
 		b.t, b.done = &next, true
 		if err := b.emit(full); err != nil {
 			return err
@@ -340,6 +340,9 @@ func (b *tableBuilder) row(rec []cell, line int) error {
 			return &CellError{c.line, t.name(j), t.column(j), quote(c.text), slices.Contains(forMissing, strings.ToLower(string(c.text)))}
 		case err != nil:
 			return fmt.Errorf("line %d, %s: %w", c.line, t.column(j), err)
+		}
+		if j == b.target && b.names == nil && math.Abs(v) >= tellsApart && t.large == "" {
+			t.large = clip(string(c.text))
 		}
 		t.Values = append(t.Values, v)
 		if b.wants(j) {
