@@ -18,7 +18,7 @@ func TestLoadingNeedsMemory(t *testing.T) {
 		limit int64
 		want  string
 	}{
-		{36 << 20, "data: to read the examples, the run needs about 39 MB of memory, but only 36 MB are available (GOMEMLIMIT sets another limit)"},
+		{36 << 20, "data: to read the examples, the run needs about 40 MB of memory, but only 36 MB are available (GOMEMLIMIT sets another limit)"},
 		{60 << 20, "holds names such as"}, // it was read
 		{0, "holds names such as"},
 	} {

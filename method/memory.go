@@ -75,7 +75,7 @@ func (j *Job) CheckMemory(m Method, limit int64, at string, f *config.Faults) {
 	if limit <= 0 || memory.Bytes <= limit {
 		return
 	}
-	text := fmt.Sprintf("the run needs %s of memory, but only %s are available", needed(memory.Bytes), bytesText(limit))
+	text := fmt.Sprintf("the run needs %s of memory, but only %s are available", needed(memory.Bytes), bytesText(limit, math.Floor))
 	if n := largest(j.Pool.Threads(), func(n int) bool { return m.Memory(j.on(n)).Bytes <= limit }); n > 0 {
 		f.Add("", "on %s %s; %s would fit (--threads; GOMEMLIMIT sets another limit)",
 			numeral.Several(j.Pool.Threads(), "thread"), text, numeral.Several(n, "thread"))
@@ -117,15 +117,15 @@ func largest(n int, ok func(n int) bool) int {
 // needed says how many bytes an estimate is, as far as numbers go.
 func needed(n int64) string {
 	if n == math.MaxInt64 {
-		return "more than " + bytesText(n)
+		return "more than " + bytesText(n, math.Ceil)
 	}
-	return "about " + bytesText(n)
+	return "about " + bytesText(n, math.Ceil)
 }
 
-// bytesText writes a number of bytes in MB or GB.
-func bytesText(n int64) string {
+// bytesText writes a number of bytes in MB or GB. What is needed is rounded up, and what there is down: they never look equal.
+func bytesText(n int64, round func(float64) float64) string {
 	if n < 10<<30 {
-		return fmt.Sprintf("%.0f MB", float64(n)/(1<<20))
+		return fmt.Sprintf("%.0f MB", round(float64(n)/(1<<20)))
 	}
-	return fmt.Sprintf("%.0f GB", float64(n)/(1<<30))
+	return fmt.Sprintf("%.0f GB", round(float64(n)/(1<<30)))
 }

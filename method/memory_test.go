@@ -135,9 +135,12 @@ func TestMemoryOfTheRest(t *testing.T) {
 		t.Errorf("a search takes %d bytes, want %d", got, want)
 	}
 	for n, want := range map[int64]string{1 << 20: "1 MB", 60 << 20: "60 MB", 10<<30 - 1: "10240 MB", 10 << 30: "10 GB"} {
-		if got := bytesText(n); got != want {
+		if got := bytesText(n, math.Ceil); got != want {
 			t.Errorf("%d bytes are %s, want %s", n, got, want)
 		}
+	}
+	if needs, has := bytesText(200<<20+2, math.Ceil), bytesText(200<<20+1, math.Floor); needs == has {
+		t.Errorf("%s are needed, but only %s are available", needs, has)
 	}
 }
 

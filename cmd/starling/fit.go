@@ -151,6 +151,8 @@ func readSpec(name string, set []string) (starling.Spec, error) {
 	switch {
 	case err == nil:
 		return starling.ParseSpec(name, text, set...)
+	case errors.Is(err, regular.ErrIrregular):
+		return starling.Spec{}, wrongUse("%w: save the config as a file", err)
 	case !errors.Is(err, fs.ErrNotExist):
 		return starling.Spec{}, usageError{err}
 	case strings.ContainsAny(name, `/\.`):

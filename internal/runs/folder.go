@@ -15,16 +15,6 @@ import (
 	"github.com/starling-smc/starling/internal/regular"
 )
 
-// Files that every run has, whatever its kind.
-const (
-	configFile     = "config.yaml"
-	manifestFile   = "manifest.json"
-	traceFile      = "trace.jsonl"
-	checkpointFile = "checkpoint"
-	previousFile   = "checkpoint.previous"
-	lockFile       = ".lock"
-)
-
 // Kind describes a kind of run: its name and the files in its folders.
 type Kind struct {
 	Name  string   // in the manifest; also the verb of the command that resumes such a run

@@ -81,15 +81,3 @@ func (r *Record) damaged(err error) error {
 	again := fmt.Sprintf("%s the run again into another folder, by another --out", r.kind.Name)
 	return &DamagedError{fmt.Errorf("%w; %s", err, cmp.Or(resumable(r.Dir), again))}
 }
-
-// resumable says how a run whose manifest or result is damaged can be had again; empty if it has no good checkpoint.
-func resumable(dir string) string {
-	f := &Folder{Dir: dir}
-	for _, name := range []string{checkpointFile, previousFile} {
-		if c, _, err := f.saved(name); err == nil {
-			return fmt.Sprintf("move %s away and resume the run with starling %s: it goes on from its checkpoint, to the same result",
-				f.path(manifestFile), versionText(c.release, c.revision))
-		}
-	}
-	return ""
-}

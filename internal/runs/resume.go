@@ -82,7 +82,7 @@ func (k *keeper) load(notice func(text string)) error {
 	var faults []error
 	for _, name := range []string{checkpointFile, previousFile} {
 		path := k.folder.path(name)
-		c, trace, err := k.folder.saved(name)
+		c, trace, err := savedState(k.folder.Dir, name)
 		if errors.Is(err, fs.ErrNotExist) && !k.folder.has(name) {
 			continue
 		}
@@ -104,22 +104,6 @@ func (k *keeper) load(notice func(text string)) error {
 		return &DamagedError{fmt.Errorf("%w; there is no good one left: begin anew in another folder", errors.Join(faults...))}
 	}
 	return nil
-}
-
-// saved reads a checkpoint of the folder, and the trace up to it.
-func (f *Folder) saved(name string) (c *checkpoint, trace []byte, err error) {
-	b, err := regular.Read(f.path(name), limit(name))
-	if err != nil {
-		return nil, nil, err
-	}
-	if c, err = readCheckpoint(b); err != nil {
-		return nil, nil, err
-	}
-	text, err := regular.Read(f.path(traceFile), limit(traceFile))
-	if err == nil {
-		trace, err = c.upTo(text)
-	}
-	return c, trace, err
 }
 
 // cut reads the trace up to the checkpoint, and finds the phase whose steps it holds.

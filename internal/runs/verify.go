@@ -100,7 +100,7 @@ func (v *Verification) unfinished(f *Folder) {
 	var good *checkpoint
 	var trace []byte
 	for _, name := range []string{checkpointFile, previousFile} {
-		c, text, err := f.saved(name)
+		c, text, err := savedState(f.Dir, name)
 		if name == previousFile && !f.has(name) {
 			continue // the run has written one checkpoint
 		}
