@@ -189,7 +189,7 @@ func (r *reader) entry(to *node, k, v *yaml.Node, seen map[string]int, depth int
 	switch {
 	case r.keys > mostKeys:
 		return bad("more than %d keys", mostKeys)
-	case k.Kind != yaml.ScalarNode || k.ShortTag() != "!!str" && k.ShortTag() != "!!timestamp" || k.Anchor != "" || k.Style&yaml.TaggedStyle != 0:
+	case !isName(k):
 		return bad("key %.60s: want a name", k.Value)
 	case len(k.Value) > longest:
 		return bad("key %s has more than %d bytes", excerpt(k.Value), longest)
@@ -202,6 +202,14 @@ func (r *reader) entry(to *node, k, v *yaml.Node, seen map[string]int, depth int
 		to.put(key{k.Value, here}, value)
 	}
 	return f
+}
+
+// isName reports whether a key is a text, and nothing that YAML gives a meaning of its own.
+func isName(k *yaml.Node) bool {
+	var n node
+	n.read(k)
+	_, text := n.scalar.(string)
+	return text && k.Kind == yaml.ScalarNode && k.ShortTag() != "!!merge" && k.Anchor == "" && k.Style&yaml.TaggedStyle == 0
 }
 
 // read sets the value of a scalar. Text without quotes may be null, a bool or a number.
