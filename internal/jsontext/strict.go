@@ -12,10 +12,17 @@ import (
 	"github.com/starling-smc/starling/internal/spelling"
 )
 
+// mostValues bounds the values of a document: in memory a short one takes thirty times its length. It leaves room for the schema
+// of a million inputs, which has two numbers for each.
+const mostValues = 2 << 20
+
 // Read reads one JSON document into what v points to. Files of starling are written by starling, so it refuses what
 // encoding/json lets pass: a key that v does not have, or has in other letters, such as SD for sd; a key that comes twice in an
 // object; and a second document.
 func Read(text []byte, v any) error {
+	if bytes.Count(text, []byte{','}) >= mostValues {
+		return fmt.Errorf("more than %d values", mostValues)
+	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	var document json.RawMessage
 	if err := d.Decode(&document); errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {

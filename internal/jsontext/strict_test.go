@@ -83,3 +83,14 @@ func TestMembersAreStrict(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestManyValues: a document of many short values is refused before it fills the memory.
+func TestManyValues(t *testing.T) {
+	var list struct {
+		Names []string `json:"names"`
+	}
+	text := `{"names": ["` + strings.Repeat(`","`, mostValues) + `"]}`
+	if err := Read([]byte(text), &list); err == nil || err.Error() != "more than 2097152 values" || list.Names != nil {
+		t.Errorf("%d values, %v", len(list.Names), err)
+	}
+}
