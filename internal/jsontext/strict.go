@@ -13,8 +13,8 @@ import (
 )
 
 // mostValues bounds the values of a document: in memory a short one takes thirty times its length. It leaves room for the schema
-// of a million inputs, which has two numbers for each.
-const mostValues = 2 << 20
+// of the largest input that a network takes, 4 Mi values with two numbers for each.
+const mostValues = 9 << 20
 
 // Read reads one JSON document into what v points to. Files of starling are written by starling, so it refuses what
 // encoding/json lets pass: a key that v does not have, or has in other letters, such as SD for sd; a key that comes twice in an

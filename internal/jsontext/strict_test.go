@@ -90,7 +90,7 @@ func TestManyValues(t *testing.T) {
 		Names []string `json:"names"`
 	}
 	text := `{"names": ["` + strings.Repeat(`","`, mostValues) + `"]}`
-	if err := Read([]byte(text), &list); err == nil || err.Error() != "more than 2097152 values" || list.Names != nil {
+	if err := Read([]byte(text), &list); err == nil || err.Error() != "more than 9437184 values" || list.Names != nil {
 		t.Errorf("%d values, %v", len(list.Names), err)
 	}
 }
