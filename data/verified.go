@@ -1,8 +1,6 @@
 package data
 
 import (
-	"bytes"
-	"encoding/json"
 	"io"
 	"maps"
 	"os"
@@ -50,9 +48,7 @@ func readVerified(dir string) map[string]verified {
 		return nil
 	}
 	var list map[string]verified
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&list); err != nil {
+	if err := jsontext.Read(text, &list); err != nil {
 		return nil
 	}
 	return list

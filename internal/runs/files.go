@@ -27,13 +27,12 @@ func readable(name string, bytes int64) error {
 // limit is the number of bytes above which a file in a run's folder is not read into memory, by the kind of the file. A run
 // that has many particles and steps may have posterior, checkpoint and trace of any size.
 func limit(name string) int64 {
-	if name == manifestFile {
+	switch ext := filepath.Ext(name); {
+	case name == manifestFile:
 		return 4 << 20
-	}
-	switch filepath.Ext(name) {
-	case ".yaml":
+	case ext == ".yaml":
 		return 16 << 20
-	case ".json":
+	case ext == ".json":
 		return 64 << 20 // the schema has two numbers for each input
 	}
 	return math.MaxInt64

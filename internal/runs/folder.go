@@ -130,8 +130,8 @@ func (f *Folder) take() (err error) {
 }
 
 // sweep removes files that were half written when a process was killed. It is an error if the folder holds other files but no
-// manifest and no checkpoint: it is not a run's, and a run begun there could replace files that bear the names of its own. So is
-// a folder in the place of a file that the run will write, since no file can replace it.
+// manifest and no checkpoint: the folder is not a run's, and a run begun there could replace these files. It is also an error if
+// a folder stands in the place of a file that the run will write: no file can replace a folder.
 func (f *Folder) sweep() error {
 	entries, err := os.ReadDir(f.Dir)
 	if err != nil {

@@ -24,14 +24,14 @@ import (
 // Data and Init, and, if it began before Open, Started. It adds Notes and Findings as they become known. This package
 // fills in the rest.
 type Manifest struct {
-	Kind     string            `json:"kind,omitempty"` // of the run: the verb of the command; empty in files of older versions
+	Kind     string            `json:"kind,omitempty"` // of the run: the verb of the command
 	Version  string            `json:"version"`
 	Revision string            `json:"revision,omitempty"`
 	Go       string            `json:"go"`
 	Platform string            `json:"platform"`
 	CPU      string            `json:"cpu,omitempty"`  // the processor's model, where the system gives it
 	CPUs     int               `json:"cpus"`           // processors of the machine
-	Threads  int               `json:"threads"`        // used by the run's last process; 0 in files of older versions
+	Threads  int               `json:"threads"`        // used by the run's last process
 	Kernel   string            `json:"kernel"`         // the CPU kernels used
 	Data     map[string]string `json:"data"`           // checksum of each part of the data
 	Init     string            `json:"init,omitempty"` // checksum of the file from which the work starts, if there is one
@@ -43,7 +43,7 @@ type Manifest struct {
 	// not counted.
 	EvaluationSeconds float64 `json:"evaluation_seconds,omitempty"`
 
-	// Seconds of the work, without pauses. A phase that leaves no trace counts as well. 0 in files of older versions.
+	// Seconds of the work, without pauses. A phase that leaves no trace counts as well.
 	WorkSeconds float64 `json:"work_seconds,omitempty"`
 
 	Notes    []string        `json:"notes,omitempty"`    // what a reader should know, in plain words
