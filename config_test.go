@@ -220,3 +220,26 @@ func FuzzSpecNames(f *testing.F) {
 		}
 	})
 }
+
+// TestLengthRefused: a length that is none is refused in the same words by both methods, whatever their defaults.
+func TestLengthRefused(t *testing.T) {
+	for preset, method := range map[string]string{"mnist7": "mcmc", "mnist7-smc": "smc"} {
+		for _, length := range []string{"0", "-1", "-2"} {
+			path := "method." + method + ".move.hmc.length"
+			_, err := Preset(preset, "method."+method+".move.hmc={length: "+length+"}")
+			if want := path + ": want a number above 0 or auto, have " + length; err == nil || !strings.HasSuffix(err.Error(), want) {
+				t.Errorf("%v, want %q", err, want)
+			}
+		}
+	}
+}
+
+// TestTraceEveryRefused: 0 would mean the default, and a config leaves that out.
+func TestTraceEveryRefused(t *testing.T) {
+	for every, want := range map[string]string{"0": "want a whole number above 0, have 0", "-1": "want at least 1, have -1"} {
+		_, err := Preset("mnist7", "method.mcmc.trace.every="+every)
+		if err == nil || !strings.HasSuffix(err.Error(), "method.mcmc.trace.every: "+want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}

@@ -80,7 +80,7 @@ func (f *fit) prepare(spec Spec, o Options) (err error) {
 	if f.job.Model, err = nn.NewModel(f.Net, f.Data.Train, f.job.Pool); err != nil {
 		return f.Spec.Fault("model", "%v", err)
 	}
-	f.Spec.Method.CheckData(f.Data.Train.Len(), f.Spec.At(), faults)
+	f.Spec.Method.CheckData(f.Data.Train.Len(), f.Net.Dim(), f.Spec.At(), faults)
 	f.job.CheckMemory(f.Spec.Way(), o.Memory, f.Spec.At(), faults)
 	if err := f.Spec.Error(faults.All()...); err != nil {
 		return err
@@ -123,6 +123,10 @@ func (f *fit) work(ctx context.Context) error {
 	f.Ensembles, f.Trace, f.Findings = out.Ensembles, out.Trace, append(f.Findings, out.Findings...)
 	if err := f.evaluate(ctx); err != nil {
 		return err
+	}
+	if chains := f.Metrics.Chains; chains != nil {
+		f.Findings = append(f.Findings, chains.Finding())
+		f.Metrics.Findings = f.Findings
 	}
 	m := &f.job.Run.Manifest
 	m.Notes = f.Notes()

@@ -17,7 +17,7 @@ func TestPartAlone(t *testing.T) {
 	for _, method := range []string{
 		"smc: {particles: 8, islands: 3, move: {hmc: {steps: 2, mutations: 3}}}",
 		"smc: {particles: 5, islands: 2, path: {linear: {iterations: 6, batch: 9}}, move: {leapfrog: {step: 0.05}}}",
-		"mcmc: {chains: 3, start: prior, epochs: 20, keep: 6, move: {pcn: {}}}",
+		"mcmc: {chains: 3, start: prior, epochs: 90, keep: 6, move: {pcn: {}}}",
 	} {
 		spec := trees(t, "map=null", "prior={normal: {fan_in: 2}}", "method={"+method+"}")
 		r := fitted(t, spec, Options{})

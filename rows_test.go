@@ -26,12 +26,14 @@ func small(t *testing.T) map[string]Spec {
 	yes := filepath.Join(t.TempDir(), "yes.csv")
 	save(t, yes, []byte(testkit.Table(60, "yes", "no")))
 	specs := map[string]Spec{
-		"smc":        trees(t),
-		"pcn":        trees(t, "method.smc.move={pcn: {mutations: {eta: 0.2, max: 6}}}", "method.smc.combine=evidence", "method.smc.weight=reversal", "method.smc.resample={scheme: stratified}"),
-		"chains":     trees(t, "method={mcmc: {chains: 3, epochs: 40, keep: last, move: {hmc: {steps: 1}}}}", "prior.anchor.s=0.1"),
-		"chains-pcn": trees(t, "map=null", "method={mcmc: {chains: 3, start: prior, epochs: 20, keep: 6, move: {pcn: {}}}}"),
+		"smc":           trees(t),
+		"pcn":           trees(t, "method.smc.move={pcn: {mutations: {eta: 0.2, max: 6}}}", "method.smc.combine=evidence", "method.smc.weight=reversal", "method.smc.resample={scheme: stratified}"),
+		"chains":        trees(t, "method={mcmc: {chains: 3, epochs: 90, keep: last, move: {hmc: {steps: 1}}}}", "prior.anchor.s=0.1"),
+		"chains-pcn":    trees(t, "map=null", "method={mcmc: {chains: 3, start: prior, epochs: 90, keep: 6, move: {pcn: {}}}}"),
+		"chains-nuts":   trees(t, "map=null", "method={mcmc: {chains: 2, start: prior, epochs: 120, keep: 4, move: {nuts: {}}}}"),
+		"chains-sparse": trees(t, "map=null", "method={mcmc: {chains: 2, start: prior, epochs: 38, keep: 10, move: {hmc: {steps: 1}}, trace: {every: 4}}}"),
 		"images": preset(t, "mnist7", conv, "map.epochs=1", "map.restarts=2",
-			"method={mcmc: {chains: 2, epochs: 12, keep: 4, move: {hmc: {steps: 3, jitter: 0.1}}}}"),
+			"method={mcmc: {chains: 2, epochs: 12, keep: 4, move: {hmc: {steps: 3, step: 0.005, scale: diagonal, jitter: 0.1}}}}"),
 		"means": preset(t, "mnist7", conv, "model.layers.2={avgpool: 2}", "map.epochs=1", "map.restarts=2",
 			"method={smc: {particles: 3, start: map, path: {ctr: {iterations: 5, batch: 100}}, move: {leapfrog: {step: 0.01}}}}"),
 		"point":      trees(t, "prior.anchor.s=0"),
@@ -160,6 +162,7 @@ var settings = map[string]string{
 	"weighting literal":      "method.smc={weight: literal, path: {full: {}}, move: {leapfrog: {step: 0.1}}}",
 	"move hmc":               "method.smc.move={hmc: {steps: 4, step: 0.3, jitter: 0.1, mutations: {eta: 0.1, max: 9}}}",
 	"move pcn":               "method.smc.move={pcn: {step: 0.3, mutations: 4}}",
+	"move nuts":              "method={mcmc: {chains: 3, start: prior, epochs: 90, keep: 6, move: {nuts: {step: 0.1, accept: 0.7}}}}",
 	"move leapfrog":          "method.smc={path: {full: {}}, move: {leapfrog: {steps: 2, step: 0.1, gradient: {batch: 50}}}}",
 	"path tempering":         "method.smc.path={tempering: {ess: 0.7}}",
 	"path constant":          "method.smc={path: {constant: {iterations: 7, batch: 30}}, move: {leapfrog: {step: 0.1}}}",

@@ -106,6 +106,7 @@ func OpenRun(dir string) (*Run, error) {
 		if err := runs.CheckTrace(record.Trace, s.Islands); err != nil {
 			return nil, damaged("trace.jsonl", err)
 		}
+		r.Chains = s.Record(r.Trace)
 	}
 	if len(r.Manifest.Findings) > 0 {
 		if err := jsontext.Read(r.Manifest.Findings, &r.Findings); err != nil {
@@ -185,7 +186,11 @@ func (r *Run) Evaluate(ctx context.Context, on On, o Options) (*eval.Assessment,
 	if err != nil {
 		return nil, readFault(err)
 	}
-	a, err := r.Spec.Evaluate(ctx, &r.Ensembles, p, pool.New(o.Threads))
+	ensembles := r.Ensembles
+	if !r.isOwn(on) { // chains are compared on the validation examples of the run
+		ensembles.Chains = nil
+	}
+	a, err := r.Spec.Evaluate(ctx, &ensembles, p, pool.New(o.Threads))
 	var input *eval.InputError
 	if errors.As(err, &input) {
 		err = &DataError{err}
@@ -197,9 +202,12 @@ func (r *Run) Evaluate(ctx context.Context, on On, o Options) (*eval.Assessment,
 	return a, nil
 }
 
+// isOwn reports whether on names the run's own data.
+func (r *Run) isOwn(on On) bool { return on.Data == "" || on.Data == r.Spec.Data.Set }
+
 // problem loads the data that a run is evaluated on into memory, as inputs and targets of its network.
 func (r *Run) problem(on On, dir string) (p *data.Problem, err error) {
-	if on.Data == "" || on.Data == r.Spec.Data.Set {
+	if r.isOwn(on) {
 		if on.Labels != "" {
 			return nil, wrongUse("the labels %s need a file of inputs", on.Labels)
 		}

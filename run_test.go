@@ -282,7 +282,7 @@ func TestOpenTrace(t *testing.T) {
 	for _, method := range []string{
 		"smc: {particles: 4, islands: 2, path: {linear: {iterations: 4, batch: 9}}, move: {leapfrog: {step: 0.01}}}",
 		"smc: {particles: 4, islands: 2, path: {tempering: {}}}",
-		"mcmc: {chains: 2, epochs: 4, keep: last}",
+		"mcmc: {chains: 2, epochs: 64, keep: last, move: {hmc: {steps: 1}}}",
 	} {
 		_, dir := kept(t, trees(t, "method={"+method+"}"))
 		whole := strings.SplitAfter(strings.TrimSpace(string(read(t, dir, traceFile)))+"\n", "\n")

@@ -6,7 +6,6 @@ import (
 
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/data"
-	"github.com/starling-smc/starling/internal/pool"
 	"github.com/starling-smc/starling/nn"
 )
 
@@ -26,7 +25,7 @@ func Example() {
 		panic(err)
 	}
 	inputs := &data.Set{Shape: []int{2}, F32: []float32{1, 0, 0, 1}}
-	p, err := posterior.Predict(context.Background(), inputs, pool.New(0))
+	p, err := posterior.Predict(context.Background(), inputs, nn.NewPool(0))
 	if err != nil {
 		panic(err)
 	}

@@ -32,21 +32,14 @@ func (e *Ensemble) Predict(ctx context.Context, set *data.Set, p *nn.Pool) (*uq.
 // predict is Predict under several weightings of the same particles, given as normalised log-weights: the network is
 // evaluated once for all weightings.
 func (e *Ensemble) predict(ctx context.Context, set *data.Set, logWeights [][]float64, p *nn.Pool) ([]*uq.Predictive, error) {
-	outputs, classes := e.Net.Outputs(), e.Net.Classes()
-	var probabilities func(*uq.Member, []float32)
-	switch {
-	case e.Net.Likelihood().Regression():
-		return nil, fmt.Errorf("a network with %s likelihood predicts numbers, not classes", e.Net.Likelihood())
-	case classes == outputs: // one logit a class
-		probabilities = uq.Softmax
-	case classes == 2 && outputs == 1: // the logit of class 1
-		probabilities = uq.Sigmoid
-	default:
-		return nil, fmt.Errorf("a network with %s likelihood predicts %d classes from %d outputs: no rule gives their probabilities", e.Net.Likelihood(), classes, outputs)
+	probabilities, err := e.probabilities()
+	if err != nil {
+		return nil, err
 	}
+	classes := e.Net.Classes()
 	weights, alive := exponentials(logWeights)
 	mixtures := make([][]*uq.Mixture, len(weights))
-	err := e.stream(ctx, set, alive, p, func(count int) func(particle int, out []float32) {
+	err = e.stream(ctx, set, alive, p, func(count int) func(particle int, out []float32) {
 		member := uq.NewMember(count, classes)
 		var here []*uq.Mixture
 		for w := range weights {
@@ -77,6 +70,20 @@ func (e *Ensemble) predict(ctx context.Context, set *data.Set, logWeights [][]fl
 		predictives[w] = all
 	}
 	return predictives, nil
+}
+
+// probabilities returns the rule by which outputs become the probabilities of classes.
+func (e *Ensemble) probabilities() (func(*uq.Member, []float32), error) {
+	outputs, classes := e.Net.Outputs(), e.Net.Classes()
+	switch {
+	case e.Net.Likelihood().Regression():
+		return nil, fmt.Errorf("a network with %s likelihood predicts numbers, not classes", e.Net.Likelihood())
+	case classes == outputs: // one logit a class
+		return uq.Softmax, nil
+	case classes == 2 && outputs == 1: // the logit of class 1
+		return uq.Sigmoid, nil
+	}
+	return nil, fmt.Errorf("a network with %s likelihood predicts %d classes from %d outputs: no rule gives their probabilities", e.Net.Likelihood(), classes, outputs)
 }
 
 // exponentials returns the weights of several weightings and, in order, the particles that have a weight in at least one of

@@ -3,7 +3,6 @@ package bnn
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/nn"
@@ -141,11 +140,6 @@ func truth(set *data.Set, i, k int) []float64 {
 	return y
 }
 
-const (
-	held = 1 << 22 // about how many outputs of all particles are in memory at the same time
-	tile = 64      // examples that a network evaluates together
-)
-
 // mixtures calls visit for every example i and weighting w with the mixtures of the example's outputs under that
 // weighting. Several examples are visited at the same time. outputs is valid until visit returns. Examples are evaluated
 // a block at a time, so that memory does not grow with their number.
@@ -158,38 +152,23 @@ func (e *Ensemble) mixtures(ctx context.Context, set *data.Set, logWeights [][]f
 		return err
 	}
 	weightings, alive := e.weightings(logWeights)
-	n, k := model.Examples(), e.Net.Outputs()
-	block := min(n, max(held/(len(alive)*k*tile), 1)*tile)
-	out := make([]float32, len(alive)*block*k)
-	for first := 0; first < n; first += block {
-		rows := make([]int32, min(block, n-first))
-		for i := range rows {
-			rows[i] = int32(first + i)
-		}
-		done := 0
-		for group := range slices.Chunk(alive, together) {
-			size := len(group) * len(rows) * k
-			if err := model.Outputs(ctx, rows, e.wide(group), out[done:done+size]); err != nil {
-				return err
-			}
-			done += size
-		}
+	k := e.Net.Outputs()
+	return e.blocks(ctx, model, alive, func(first, n int, out []float32) {
 		const few = 16 // examples of one task: a score can be slow
-		p.Run((len(rows)+few-1)/few, func(task int) {
+		p.Run((n+few-1)/few, func(task int) {
 			for w, weighting := range weightings {
 				outputs := weighting.normals(k)
-				for i := task * few; i < min((task+1)*few, len(rows)) && ctx.Err() == nil; i++ {
+				for i := task * few; i < min((task+1)*few, n) && ctx.Err() == nil; i++ {
 					for c := range outputs {
 						for j, a := range weighting.alive {
-							outputs[c].Mean[j] = float64(out[(a*len(rows)+i)*k+c])
+							outputs[c].Mean[j] = float64(out[(a*n+i)*k+c])
 						}
 					}
 					visit(first+i, w, outputs)
 				}
 			}
 		})
-	}
-	return ctx.Err()
+	})
 }
 
 // weighting holds the particles that are alive under one set of weights.

@@ -19,6 +19,7 @@ type Ensembles struct {
 	Restarts  *bnn.Ensemble // the MAP restarts, equally weighted: a deep ensemble; nil if there were none
 	Chosen    int           // the restart that is the MAP estimate
 	NLL       []float64     // of each restart on the validation examples, for targets in their own units; NaN without them
+	Chains    *Record       // of the chains that the posterior was drawn by; nil for any other method
 }
 
 // Assessment is the evaluation of a run's ensembles, with the posterior's predictions: everything that a report shows.
@@ -65,7 +66,8 @@ func testPart(p *data.Problem) (string, *data.Set) {
 
 // Evaluate scores ensembles on the problem's test part, or on its training part if nothing is held out. combined is the
 // weighting of the posterior's islands. evidences says that the islands' evidences estimate the model's; then the posterior
-// is also scored under every other weighting of islands. An error is an *InputError, or that of ctx.
+// is also scored under every other weighting of islands. Where e.Chains is given, the problem must be the run's own: chains are
+// compared on its validation examples, or on the training examples if there are none. An error is an *InputError, or that of ctx.
 func Evaluate(ctx context.Context, e *Ensembles, problem *data.Problem, combined bnn.Combination, evidences bool, p *pool.Pool) (*Assessment, error) {
 	a, err := evaluate(ctx, e, problem, combined, evidences, p)
 	if err != nil && ctx.Err() == nil {
@@ -98,6 +100,11 @@ func evaluate(ctx context.Context, e *Ensembles, problem *data.Problem, combined
 			m.Combined = append(m.Combined, CombinedBy{row.Name, scores[ways[i]]})
 		}
 		if err := m.evidence(e.Posterior.LogEvidence); err != nil {
+			return nil, err
+		}
+	}
+	if e.Chains != nil {
+		if m.Chains, err = compareChains(ctx, e.Posterior, e.Chains, problem, p); err != nil {
 			return nil, err
 		}
 	}

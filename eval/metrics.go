@@ -26,6 +26,7 @@ type Metrics struct {
 	LogEvidence      *uq.Number  `json:"log_evidence,omitempty"`  // of the model, log-mean-exp over the islands, in nats; nil if Combined is nil
 	LogEvidenceSD    *uq.Number  `json:"log_evidence_sd,omitempty"`
 	EffectiveIslands *uq.Number  `json:"effective_islands,omitempty"` // 1/Σω² of the evidence weights
+	Chains           *Chains     `json:"chains,omitempty"`            // nil if the posterior was not drawn by chains
 
 	// Findings are the run's, as in manifest.json: whether the posterior and the log evidence can be trusted at all.
 	Findings []finding.Finding `json:"findings,omitempty"`
@@ -108,7 +109,6 @@ func (e *Evaluation) classification(u *uq.Evaluation) {
 
 // regression scores predictions in the target's units.
 func (e *Evaluation) regression(v *bnn.EvaluatedRegression, truth []float64) {
-	number := func(x float64) *uq.Number { return (*uq.Number)(&x) }
 	e.RMSE, e.MAE, e.Bias = number(uq.RMSE(v.Mean, truth)), number(uq.MAE(v.Mean, truth)), number(uq.Bias(v.Mean, truth))
 	r2 := 0.0
 	for k := range v.Outputs {

@@ -2,11 +2,11 @@ package mcmc
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 
 	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/internal/rng"
 )
 
@@ -15,53 +15,33 @@ import (
 //
 //	min(1, exp(−ΔH)),   H = −log π(θ) + p'p/2.
 //
-// A proposal whose energy is NaN or infinite (divergent) is rejected with probability 1 and counted. A move costs S gradients.
+// A proposal whose energy is NaN or infinite is rejected with probability 1. It is counted as divergent, as those are whose ΔH is
+// above MostEnergyRise. A move costs S gradients. All particles share h, S and the scale of the coordinates (scale.go).
 //
-// The step size is the same for all particles and is adapted after every move: log h += gain·(A − target), where A is the
-// mean of min(1, exp(−ΔH)) over them, not the count of acceptances. It starts at
-//
-//	h = 1.65 · sd · D^(−1/6)   for S = 1 and for runs in phases
-//	h = 1.65 · sd · D^(−1/4)   else
-//
-// where sd is the smallest standard deviation of the Gaussian prior's components.
+// An adapted h is found by trial trajectories when a stage begins (find.go). Then a population adapts it after every move, by
+// log h += .2·(A − aim) with A the mean of min(1, exp(−ΔH)) over the particles, not the count of acceptances. A run with a
+// budget is one of chains, which learn in their first halves only (chain.go). S is given, or follows from the length of a
+// trajectory, h·S (length.go).
 type HMC struct {
-	Steps  int     `yaml:"steps"`                  // S, leapfrogs a move; 0: 1
-	Step   float64 `yaml:"step" words:"adapted=0"` // h, fixed; 0: adapted
-	Start  float64 `yaml:"-"`                      // h before adaptation; 0: by the rule above
-	Accept float64 `yaml:"accept,omitempty"`       // acceptance to adapt to; 0: .574 for S = 1 (optimal for Langevin moves), .65 for more
-	Jitter float64 `yaml:"jitter,zero"`            // every move multiplies h by a uniform number from 1 − Jitter to 1 + Jitter
-	Phases []Phase `yaml:"-"`                      // for runs with a budget; nil: those of chains if Chain, else S leapfrogs with gain .2 throughout
-	Chain  bool    `yaml:"-"`                      // an adapted step follows the phases of chains: ChainPhases or, with one leapfrog, HalfPhases
+	Steps  int     `yaml:"steps,omitempty,nonzero"`                  // S, leapfrogs a move; 0: by Length
+	Length float64 `yaml:"length,omitempty,nonzero" words:"auto=-1"` // h·S, in scaled coordinates; AutoLength, or 0 where Steps is 0: by rule
+	Step   float64 `yaml:"step" words:"adapted=0"`                   // h, fixed; 0: adapted
+	Start  float64 `yaml:"-"`                                        // h where the search for an adapted step begins; 0: by rule
+	Scale  Scaling `yaml:"scale,omitempty"`                          // of the coordinates; "": by rule
+	Accept float64 `yaml:"accept,omitempty"`                         // acceptance to adapt to; 0: .574 for S = 1, .65 for more, .9 by length; chains .75 for S other than 1
+	Jitter float64 `yaml:"jitter,zero"`                              // every move multiplies h by a uniform number from 1 − Jitter to 1 + Jitter
 
 	Mutations Mutations `yaml:"mutations,omitempty"` // number of moves in an iteration
 }
 
-// Phase is an interval of a run with its own number of leapfrogs and gain.
-type Phase struct {
-	Until float64 // share of the run's budget at which the phase ends
-	Steps int     // S, leapfrogs a move
-	Gain  float64 // of the adaptation; 0: h stays as it is
-}
-
-// ChainPhases returns the phases of long chains (scalable-bayesian-monte-carlo, section 7b). In the first tenth, moves of at
-// most 5 leapfrogs with gain .2 find the step size. Up to the half, moves have S leapfrogs with gain .1. Then h is frozen,
-// because a kernel that adapts to its past leaves no distribution invariant.
-func ChainPhases(steps int) []Phase {
-	steps = max(1, steps)
-	return []Phase{{0.1, min(5, steps), 0.2}, {0.5, steps, 0.1}, {1, steps, 0}}
-}
-
-// HalfPhases returns the phases of short chains (section 3.3): adaptation in the first half, then a frozen step size.
-func HalfPhases(steps int) []Phase {
-	steps = max(1, steps)
-	return []Phase{{0.5, steps, 0.2}, {1, steps, 0}}
-}
-
 func (m HMC) String() string {
-	if m.Steps <= 1 {
-		return "HMC (1 leapfrog)"
+	switch {
+	case m.Steps > 0:
+		return fmt.Sprintf("HMC (%s)", numeral.Several(m.Steps, "leapfrog"))
+	case m.Length > 0:
+		return fmt.Sprintf("HMC (length %.4g)", m.Length)
 	}
-	return fmt.Sprintf("HMC (%d leapfrogs)", m.Steps)
+	return "HMC"
 }
 
 // Invariant is true: accept/reject corrects the discretisation error.
@@ -73,7 +53,13 @@ func (HMC) Needs() Needs { return Needs{Gradient: true} }
 // Repeats is Mutations.
 func (m HMC) Repeats() Mutations { return m.Mutations }
 
-// Aim is Accept, or its default, if the step size is adapted.
+// Varies is true where S follows from a length, and so from the step that is found.
+func (m HMC) Varies() bool { return m.given() == 0 }
+
+// Selects is false: S is the same for all states.
+func (HMC) Selects() bool { return false }
+
+// Aim is Accept, or the default of populations, if the step size is adapted.
 func (m HMC) Aim() float64 {
 	switch {
 	case m.Step != 0:
@@ -81,63 +67,82 @@ func (m HMC) Aim() float64 {
 	case m.Accept != 0:
 		return m.Accept
 	}
-	return aim(m.Steps, populationAim)
+	return m.usualAim(false)
 }
 
-// populationAim is the acceptance that several leapfrogs of a population are adapted to.
-const populationAim = 0.65
-
-// aim is the acceptance that moves are adapted to where nothing is said: .574 for one leapfrog, which is optimal for Langevin
-// moves.
-func aim(steps int, several float64) float64 {
-	if max(1, steps) == 1 {
+// usualAim is the acceptance that moves are adapted to by default:
+//
+//	               populations   chains
+//	one leapfrog      .574        .574    optimal for Langevin moves (Roberts and Rosenthal 1998)
+//	more, given       .65         .75
+//	by length         .9          .75     a population makes few such moves, and each particle has to leave its copies
+func (m HMC) usualAim(chains bool) float64 {
+	switch {
+	case m.Steps == 1:
 		return 0.574
+	case chains:
+		return 0.75
+	case m.Steps > 1:
+		return 0.65
 	}
-	return several
+	return 0.9
 }
+
+const usualJitter = 0.2
 
 // Subsample is 0.
 func (HMC) Subsample() int { return 0 }
 
-// Scratch is 0.
-func (HMC) Scratch() int { return 0 }
-
-// ForChains applies the defaults of chains: 80 leapfrogs, acceptance .75 and a jitter of .2; with one leapfrog, acceptance
-// .574 and no jitter. A step is adapted in the phases of ChainPhases, with one leapfrog in those of HalfPhases.
-func (m HMC) ForChains() Move {
-	def(&m.Steps, 80)
-	m.Chain = true
-	return m.complete(0.75, 0.2)
-}
-
-// phases returns the phases of a run with a budget; nil: there is one phase. They are not kept in Phases, so that a program may
-// change Steps of a completed move.
-func (m HMC) phases() []Phase {
-	switch {
-	case m.Phases != nil || !m.Chain || m.Step != 0:
-		return m.Phases
-	case m.Steps > 1:
-		return ChainPhases(m.Steps)
+// Fewest is the budget whose first window has moves enough for a scale, where S follows from a length. Given leapfrogs can do
+// with less.
+func (m HMC) Fewest() int {
+	if m.Steps > 0 || m.Step > 0 {
+		return 0
 	}
-	return HalfPhases(m.Steps)
+	return int(math.Ceil(fewPoints * briefMoves / windows[0]))
 }
 
-// ForPopulation applies the defaults of populations: 1 leapfrog, acceptance .574 (.65 with more leapfrogs), no jitter and 10
-// mutations.
-func (m HMC) ForPopulation() Move {
-	def(&m.Steps, 1)
-	m = m.complete(populationAim, 0)
-	m.Mutations = m.Mutations.forPopulation()
-	return m
-}
-
-// complete applies defaults: the given values if there is more than one leapfrog, else those of one leapfrog.
-func (m HMC) complete(accept, jitter float64) HMC {
+// Memory is the step and the scale, and the copies of particles that trials move: five vectors each.
+func (m HMC) Memory(particles, d int) (tuned, scratch int) {
+	kind, err := m.Scale.resolve(d, m.Step != 0)
+	if err != nil {
+		return 0, 0 // Tuning will say so
+	}
 	if m.Step == 0 {
-		def(&m.Accept, aim(m.Steps, accept))
+		scratch = 5 * copiesOf(particles) * d
 	}
-	if m.Steps > 1 {
-		def(&m.Jitter, jitter)
+	return sizeOf(kind, d), scratch
+}
+
+// ForChains applies the defaults of chains: the length by rule, acceptance .75 and a jitter of .2; with one leapfrog,
+// acceptance .574 and no jitter.
+func (m HMC) ForChains() Move {
+	if m.Step == 0 {
+		def(&m.Accept, m.usualAim(true))
+	}
+	if m.Steps != 1 {
+		def(&m.Jitter, usualJitter)
+	}
+	return m.byLength()
+}
+
+// ForPopulation applies the defaults of populations: the length by rule, acceptance .9 and a jitter of .2; with given steps,
+// acceptance .65 (.574 for one) and no jitter.
+func (m HMC) ForPopulation(repeats Mutations) Move {
+	if m.Step == 0 {
+		def(&m.Accept, m.usualAim(false))
+	}
+	if m.Steps == 0 {
+		def(&m.Jitter, usualJitter)
+	}
+	def(&m.Mutations, repeats)
+	m.Mutations.Defaults()
+	return m.byLength()
+}
+
+func (m HMC) byLength() HMC {
+	if m.Steps == 0 {
+		def(&m.Length, AutoLength)
 	}
 	return m
 }
@@ -145,97 +150,112 @@ func (m HMC) complete(accept, jitter float64) HMC {
 // CheckForChains refuses mutations.
 func (m HMC) CheckForChains(f *config.Faults) { checkNoMutations(f, m.Mutations) }
 
+// CheckForPopulation refuses nothing.
+func (HMC) CheckForPopulation(*config.Faults) {}
+
+// CheckForDim refuses dense scales that are too large.
+func (m HMC) CheckForDim(d int, f *config.Faults) {
+	if _, err := m.Scale.resolve(d, m.Step != 0); err != nil {
+		f.Add("scale", "%v", err)
+	}
+}
+
 // Check notes impossible settings.
 func (m HMC) Check(f *config.Faults) {
 	f.If(m.Steps < 0, "steps", "want at least 1, have %d", m.Steps)
+	f.If(m.Length != AutoLength && !(m.Length >= 0) || math.IsInf(m.Length, 0), "length", "want a number above 0 or auto, have %.12g", m.Length)
+	f.If(m.Steps > 0 && m.Length != 0, "length", "steps and length both say where a trajectory ends: want one of them")
 	f.If(!(m.Step >= 0) || math.IsInf(m.Step, 0), "step", "want a number above 0, have %.12g", m.Step)
 	f.If(!(m.Start >= 0) || math.IsInf(m.Start, 0), "", "first step size %v", m.Start)
 	f.If(m.Step > 0 && m.Start > 0, "", "Start is for an adapted step, Step fixes it: set one of them")
 	f.If(!(m.Accept >= 0 && m.Accept < 1), "accept", "want a number above 0 and below 1, have %.12g", m.Accept)
 	f.If(!(m.Jitter >= 0 && m.Jitter < 1), "jitter", "want 0 or a number below 1, have %.12g", m.Jitter)
-	last := 0.0
-	for i, p := range m.Phases {
-		f.If(!(p.Until > last), "", "phase %d ends at %v, which is not after %v", i, p.Until, last)
-		f.If(p.Steps < 1, "", "phase %d has %d leapfrogs a move", i, p.Steps)
-		f.If(!(p.Gain >= 0), "", "phase %d has gain %v", i, p.Gain)
-		last = p.Until
-	}
-	f.If(m.Phases != nil && last != 1, "", "the phases end at %v, not at 1", last)
 }
 
-// Evaluations is S, the largest of all phases.
+// Evaluations is S, or the largest number of leapfrogs that a length is divided into.
 func (m HMC) Evaluations() int {
-	most := max(1, m.Steps)
-	for _, p := range m.phases() {
-		most = max(most, p.Steps)
+	if s := m.given(); s > 0 {
+		return s
 	}
-	return most
+	return mostLeapfrogs
 }
 
-// Tuning returns log h.
+// Tuning returns what the move learns: the step, and the scale.
 func (m HMC) Tuning(t *Target) ([]float64, error) {
 	if err := config.Check(m); err != nil {
 		return nil, fmt.Errorf("HMC: %w", err)
 	}
+	kind, err := m.Scale.resolve(t.Prior.Dim(), m.Step != 0)
+	if err != nil {
+		return nil, fmt.Errorf("HMC: %w", err)
+	}
+	learnt := newLearner(t, kind)
 	h := max(m.Step, m.Start)
 	if h == 0 {
-		prior, ok := t.Prior.(GaussianPrior)
-		if !ok {
-			return nil, errors.New("HMC: the prior is not Gaussian, so there is no rule for the first step size: set Start or Step")
-		}
-		sd := math.Inf(1)
-		for i := range prior.Dim() {
-			sd = min(sd, prior.SD(i))
-		}
-		power := 1.0 / 4
-		if max(1, m.Steps) == 1 || m.phases() != nil {
-			power = 1.0 / 6
-		}
-		h = 1.65 * sd * rng.Exp(-power*rng.Log(float64(prior.Dim())))
+		h = learnt.firstStep(t, m.Steps == 1)
 	}
-	return []float64{rng.Log(h)}, nil
+	learnt.restart(rng.Log(h))
+	return learnt.tuning, nil
 }
 
-// phase returns the phase of the given progress.
-func (m HMC) phase(progress float64) Phase {
-	phases := m.phases()
-	for _, p := range phases {
-		if progress < p.Until {
-			return p
-		}
+// reads is the view of values that Tuning made.
+func (m HMC) reads(t *Target, tuning []float64) learner {
+	kind, _ := m.Scale.resolve(t.Prior.Dim(), m.Step != 0) // Tuning has checked it
+	l := view(tuning, kind, t.Prior.Dim())
+	l.usual = m.Scale == ""
+	return l
+}
+
+// Begin learns the scale of a population from its weighted particles, and finds the step.
+func (m HMC) Begin(ctx context.Context, w *Work, t *Target, p *Population, weights, tuning []float64, now StepContext) (Trials, error) {
+	learnt := m.reads(t, tuning)
+	var trials Trials
+	if p.J > 1 {
+		trials.Kept = !learnt.fromPopulation(t, p, weights, now.Related)
 	}
-	if phases != nil {
-		return phases[len(phases)-1]
+	if m.Step != 0 {
+		return trials, nil
 	}
-	return Phase{1, max(1, m.Steps), 0.2}
+	if err := m.find(ctx, w, t, p, weights, learnt, now, &trials); err != nil {
+		return trials, err
+	}
+	return trials, m.fits(learnt.step(), now.Left)
 }
 
 // Mutate is one move of every particle.
 func (m HMC) Mutate(ctx context.Context, w *Work, t *Target, p *Population, tuning []float64, now StepContext) (Outcome, error) {
 	w.Fit(p)
-	phase := m.phase(now.Progress)
-	steps := phase.Steps
-	if now.Left > 0 {
-		steps = min(steps, now.Left)
+	learnt := m.reads(t, tuning)
+	chain := now.Left > 0
+	if chain {
+		learnt.advance(t, m.Aim(), now.Progress)
 	}
-	size := rng.Exp(tuning[0])
-	p.each(t.Pool, func(j int) { w.drawMomentum(p, j, now.Key) })
-	if err := w.leapfrog(ctx, t, p, &w.Proposal, size*m.jitter(now.Key), steps); err != nil {
+	size := learnt.step()
+	steps := m.leapfrogs(size, now)
+	p.each(t.Pool, func(j int) { w.drawMomentum(p, j, now.Key, rng.Momentum) })
+	if err := w.leapfrog(ctx, t, p, &w.Proposal, learnt.scale(), size*m.jitter(now.Key), steps); err != nil {
 		return Outcome{}, err
 	}
-	energy := w.outcome.Energy
-	p.each(t.Pool, func(j int) {
-		arrival := Kinetic(p.row(w.momentum, j)) - t.LogDensity(&w.Proposal, j)
-		energy[j] = arrival - (w.kinetic[j] - t.LogDensity(p, j))
-		w.kinetic[j] = arrival
-	})
+	w.energies(t, p)
 	out := w.metropolis(t.Pool, p, now.Key, func(j int) bool { return isFinite(w.kinetic[j]) })
-	out.Step = size
+	out.Step, out.Leapfrogs = size, steps
 	out.took(steps*t.Examples(), 0)
-	if m.Step == 0 {
-		tuning[0] += float64(phase.Gain * (mean(out.Probability) - m.Aim()))
+	switch a := mean(out.Probability); {
+	case chain:
+		learnt.observe(w, p, a, m.Aim(), now.Progress)
+	case m.Step == 0:
+		learnt.tuning[logStep] = min(m.largest(learnt), learnt.tuning[logStep]+float64(0.2*(a-m.Aim())))
 	}
 	return out, nil
+}
+
+// energies sets the energy errors of the proposals, and kinetic to the energies where they arrive.
+func (w *Work) energies(t *Target, p *Population) {
+	p.each(t.Pool, func(j int) {
+		arrival := Kinetic(p.row(w.momentum, j)) - t.LogDensity(&w.Proposal, j)
+		w.outcome.Energy[j] = arrival - (w.kinetic[j] - t.LogDensity(p, j))
+		w.kinetic[j] = arrival
+	})
 }
 
 // jitter returns the factor of h.

@@ -17,8 +17,9 @@ import (
 // densities at both ends only. S = 1 is a Langevin step.
 //
 // Particles start at from, whose cached gradients give the first kick, and end in to, which is evaluated. from is not
-// changed, unless it is to. Their momenta, w.momentum, are advanced in place. It costs S gradients a particle.
-func (w *Work) leapfrog(ctx context.Context, t *Target, from, to *Population, step float64, steps int) error {
+// changed, unless it is to. Their momenta, w.momentum, are advanced in place. in is the scale of the coordinates. It costs S
+// gradients a particle.
+func (w *Work) leapfrog(ctx context.Context, t *Target, from, to *Population, in scale, step float64, steps int) error {
 	at := from
 	for s := range steps {
 		part := 1.0
@@ -26,50 +27,34 @@ func (w *Work) leapfrog(ctx context.Context, t *Target, from, to *Population, st
 			part = 0.5
 		}
 		to.each(t.Pool, func(j int) {
-			w.kick(t, at, j, part*step)
-			drift(at.row(at.Theta, j), to.row(to.Theta, j), to.row(w.momentum, j), step)
+			w.kick(t, at, j, in, part*step)
+			in.drift(at.row(at.Theta, j), to.row(to.Theta, j), to.row(w.momentum, j), step)
 		})
 		if err := t.logLik(ctx, to); err != nil {
 			return err
 		}
 		at = to
 	}
-	to.each(t.Pool, func(j int) { to.LP[j] = w.kick(t, to, j, 0.5*step) })
+	to.each(t.Pool, func(j int) { to.LP[j] = w.kick(t, to, j, in, 0.5*step) })
 	return nil
 }
 
-// kick adds h ∇log π at particle j of p to its momentum, and returns the log-prior there. The gradient of the prior is not
+// kick adds h Lᵀ∇log π at particle j of p to its momentum, and returns the log-prior there. The gradient of the prior is not
 // cached: that would take J×D numbers and save a thousandth of the work.
-func (w *Work) kick(t *Target, p *Population, j int, h float64) (lp float64) {
+func (w *Work) kick(t *Target, p *Population, j int, in scale, h float64) (lp float64) {
 	spare := w.spare.Get().(*[]float64)
 	defer w.spare.Put(spare)
 	momentum := p.row(w.momentum, j)
-	gradLP := (*spare)[:len(momentum)]
-	lp = t.Prior.LogDensity(p.row(p.Theta, j), gradLP)
-	p.kickAnnealed(j, momentum, float64(h*t.Mu))
-	gradLL := p.row(p.GradLL, j)[:len(momentum)]
-	for i := range momentum {
-		momentum[i] += float64(h * (float64(t.Lambda*gradLL[i]) + gradLP[i]))
+	gradient := (*spare)[:len(momentum)]
+	lp = t.Prior.LogDensity(p.row(p.Theta, j), gradient)
+	if p.AnnealedGrad != nil {
+		in.kick(momentum, p.row(p.AnnealedGrad, j), float64(h*t.Mu))
 	}
+	for i, g := range p.row(p.GradLL, j)[:len(gradient)] {
+		gradient[i] = float64(t.Lambda*g) + gradient[i]
+	}
+	in.kick(momentum, gradient, h)
 	return lp
-}
-
-// drift sets place to θ + h p.
-func drift(theta, place, momentum []float64, h float64) {
-	theta, place = theta[:len(momentum)], place[:len(momentum)]
-	for i, p := range momentum {
-		place[i] = theta[i] + float64(h*p)
-	}
-}
-
-// kickAnnealed adds h times the gradient of the log-likelihood of examples that are annealed in, where there are any.
-func (p *Population) kickAnnealed(j int, momentum []float64, h float64) {
-	if p.AnnealedGrad == nil {
-		return
-	}
-	for i, g := range p.row(p.AnnealedGrad, j) {
-		momentum[i] += float64(h * g)
-	}
 }
 
 // Kinetic returns p·p/2, the kinetic energy of a momentum, for unit mass. It sums every fourth term on its own, so that
@@ -82,9 +67,10 @@ func Kinetic(momentum []float64) float64 {
 	return float64(0.5 * (a[0] + a[1] + (a[2] + a[3])))
 }
 
-// drawMomentum draws a new momentum for particle j of p from N(0, I), and records its kinetic energy.
-func (w *Work) drawMomentum(p *Population, j int, key rng.Key) {
-	key.Purpose, key.Particle = rng.Momentum, j
+// drawMomentum draws a new momentum for particle j of p from N(0, I), and records its kinetic energy. Moves have the purpose
+// rng.Momentum, trials rng.Search, so that trials leave the momenta of moves as they are.
+func (w *Work) drawMomentum(p *Population, j int, key rng.Key, purpose rng.Purpose) {
+	key.Purpose, key.Particle = purpose, j
 	momentum := p.row(w.momentum, j)
 	key.Stream().Normals(momentum)
 	w.kinetic[j] = Kinetic(momentum)

@@ -13,8 +13,7 @@ import (
 // Kernel is a Markov kernel that moves a whole population. It is a plain value: the caller keeps its tuned values and the
 // momenta of particles. A program's own move needs these methods only.
 //
-// A Kernel may also have methods of Move. A sampler uses one of them if it is there: Repeats, for several moves in an
-// iteration.
+// A Kernel may also have Repeats and Varies (see Move) and Begin (see Beginner). A sampler uses them if they are there.
 type Kernel interface {
 	// Needs lists the values that populations must carry.
 	Needs() Needs
@@ -34,6 +33,20 @@ type Kernel interface {
 	Mutate(ctx context.Context, w *Work, t *Target, p *Population, tuning []float64, now StepContext) (Outcome, error)
 }
 
+// Beginner is a Kernel that prepares for a stage: a new target, or the first one.
+type Beginner interface {
+	// Begin learns from the weighted particles before they are resampled and move, and changes tuning. weights are normalised.
+	// Particles and w.Proposal stay as they are. After an error tuning is undefined.
+	Begin(ctx context.Context, w *Work, t *Target, p *Population, weights, tuning []float64, now StepContext) (Trials, error)
+}
+
+// Trials are the evaluations that a move makes before the first mutation of a stage, and what they found.
+type Trials struct {
+	Gradients int  // evaluations of value and gradient in examples, of all copies together
+	Values    int  // evaluations of the value alone, likewise
+	Kept      bool // the particles could teach no scale, so the last one is kept
+}
+
 // Move is a row of the table Moves. It has the further methods that package method, configs and reports need.
 type Move interface {
 	Kernel
@@ -44,22 +57,38 @@ type Move interface {
 	// Repeats is the number of times that the move is made in one iteration of a sampler.
 	Repeats() Mutations
 
+	// Varies reports whether the number of evaluations of a move depends on the states, or on what the move learns. Then a
+	// sampler must not choose the states that it keeps by evaluations: the states at long moves would be chosen too often.
+	Varies() bool
+
+	// Selects reports whether the cost of a move depends on the states. Then the end of a budget comes after some states more often
+	// than after others, and the last state of a chain is no draw.
+	Selects() bool
+
 	// Aim is the acceptance that the step size is adapted to; 0 if the step size is fixed.
 	Aim() float64
 
 	// Subsample is the number of examples in the mini-batch for a trajectory's gradients; 0: the gradients are the target's.
 	Subsample() int
 
-	// Scratch is the number of J×D matrices that the move holds in addition to two populations and the momenta.
-	Scratch() int
+	// Fewest is the least number of evaluations in which a chain learns what it must; 0: there is nothing that it must learn.
+	Fewest() int
+
+	// Memory is what the move holds in addition to two populations and the momenta, in numbers of 8 bytes: for every population, the
+	// values that it tunes, and, while moves are made, its scratch memory.
+	Memory(particles, d int) (tuned, scratch int)
 
 	// ForChains and ForPopulation return the move with defaults applied: chains make long moves on the posterior, populations
-	// short moves on every target.
+	// short moves on every target, by default repeats of them in an iteration.
 	ForChains() Move
-	ForPopulation() Move
+	ForPopulation(repeats Mutations) Move
 
-	// CheckForChains notes the settings that chains cannot have.
+	// CheckForChains notes the settings that chains cannot have, and CheckForPopulation those that populations cannot have.
 	CheckForChains(f *config.Faults)
+	CheckForPopulation(f *config.Faults)
+
+	// CheckForDim notes the settings that a model of D parameters cannot have.
+	CheckForDim(d int, f *config.Faults)
 }
 
 // StepContext is the step context of a move: its random key, and the budget of the run.
@@ -67,14 +96,20 @@ type StepContext struct {
 	Key      rng.Key // seed, island, iteration, mutation; the move adds purpose and particle
 	Progress float64 // share of the run's budget that is spent, 0…1; 0 if there is none
 	Left     int     // evaluations a particle that the budget has left; 0 if there is no budget
+	Related  bool    // all particles descend from one of the first
 }
+
+// MostEnergyRise is ΔH above which a trajectory has diverged, as in Stan: it met a part of the target that is too narrow for its
+// step.
+const MostEnergyRise = 1000
 
 // Outcome is the result of a mutation. Its slices have length J and are valid until the next mutation.
 type Outcome struct {
 	Energy      []float64 // ΔH of every proposal, also of rejected ones
 	Probability []float64 // min(1, e^−ΔH), or 0 where the proposal's energy is NaN or infinite
-	Divergent   int       // number of such proposals
+	Divergent   int       // number of such proposals, and of those whose ΔH is above MostEnergyRise
 	Step        float64   // step size, without jitter
+	Leapfrogs   int       // S; 0 where a move has none, or each particle its own
 	Gradients   []int     // evaluations of value and gradient of each particle, in examples
 	Values      []int     // evaluations of the value alone, likewise
 }
@@ -89,6 +124,8 @@ type Work struct {
 	kinetic   []float64  // J, at the start
 	spare     *sync.Pool // of *[]float64, length D: a gradient of the prior for each thread
 	outcome   Outcome
+	trials    *Work // of copies of some particles, when a stage begins; nil: none yet
+	own       any   // what one kind of move keeps in addition
 }
 
 // Fit allocates memory for moves of populations like p.
@@ -124,7 +161,7 @@ func (w *Work) metropolis(workers *pool.Pool, p *Population, key rng.Key, finite
 	})
 	out := w.outcome
 	for j := range p.J {
-		if !finite(j) {
+		if !finite(j) || w.outcome.Energy[j] > MostEnergyRise {
 			out.Divergent++
 		}
 	}

@@ -6,6 +6,7 @@ import "github.com/starling-smc/starling/internal/config"
 var Moves = config.Table[Move]{
 	{Name: "hmc", Part: HMC{}},
 	{Name: "pcn", Part: PCN{}},
+	{Name: "nuts", Part: NUTS{}},
 	{Name: "leapfrog", Part: Unadjusted{}},
 }
 

@@ -51,7 +51,7 @@ func TestMovesLeaveTheTemperedTargetInvariant(t *testing.T) {
 	if testing.Short() {
 		particles = 4000
 	}
-	moves := map[string]Move{"langevin": HMC{Step: 0.9}}
+	moves := map[string]Move{"langevin": HMC{Steps: 1, Step: 0.9}}
 	for name, c := range invariantCases(t) {
 		moves[name] = c.bold
 	}
@@ -94,8 +94,8 @@ func averageOf(x []float64) (m float64) {
 	return m
 }
 
-// The first step size, and what a move makes of it: log h += gain·(A − target), A the mean acceptance probability and
-// not the count of acceptances.
+// Where the search for a step begins, in units of the scale, and what a move of a population makes of it:
+// log h += .2·(A − aim), A the mean acceptance probability and not the count of acceptances.
 func TestStepSizesFollowTheRule(t *testing.T) {
 	target, mean, variance := conjugate(3) // the smallest sd counts, .6
 	for _, c := range []struct {
@@ -104,12 +104,12 @@ func TestStepSizesFollowTheRule(t *testing.T) {
 		gain   float64
 		accept float64
 	}{
-		{HMC{}, 1.65 * 0.6 * math.Pow(3, -1./6), 0.2, 0.574},
-		{HMC{Steps: 5}, 1.65 * 0.6 * math.Pow(3, -1./4), 0.2, 0.65},
-		{HMC{Steps: 5, Start: 0.3, Accept: 0.8}, 0.3, 0.2, 0.8},
+		{HMC{}, 1.65 * math.Pow(3, -1./4), 0.2, 0.9},
+		{HMC{Steps: 1}, 1.65 * math.Pow(3, -1./6), 0.2, 0.574},
+		{HMC{Steps: 1, Scale: None}, 1.65 * 0.6 * math.Pow(3, -1./6), 0.2, 0.574},
+		{HMC{Steps: 5, Scale: None}, 1.65 * 0.6 * math.Pow(3, -1./4), 0.2, 0.65},
+		{HMC{Steps: 2, Start: 0.3, Accept: 0.8}, 0.3, 0.2, 0.8},
 		{HMC{Steps: 5, Step: 0.3}, 0.3, 0, 0.65},
-		{HMC{Steps: 50, Accept: 0.75, Phases: ChainPhases(50)}, 1.65 * 0.6 * math.Pow(3, -1./6), 0.2, 0.75},
-		{HMC{Steps: 50, Accept: 0.75, Chain: true}, 1.65 * 0.6 * math.Pow(3, -1./6), 0.2, 0.75},
 	} {
 		const particles = 7
 		p := NewPopulation(particles, 3, Needs{Gradient: true})
@@ -147,13 +147,13 @@ func TestStepSizesFollowTheRule(t *testing.T) {
 	exact(t, target, &p, mean, variance)
 	var w Work
 	before := b[0]
-	out, _ := PCN{Freeze: 0.5}.Mutate(context.Background(), &w, target, &p, b, at(1, 0))
+	out, _ := PCN{}.Mutate(context.Background(), &w, target, &p, b, at(1, 0))
 	if want := before + 0.2*(averageOf(out.Probability)-0.25); !golden.Near(b[0], want, 1e-14, 0) || !all(out.Values, 1) || !all(out.Gradients, 0) {
 		t.Errorf("logit b goes to %v, want %v", b[0], want)
 	}
 	frozen := at(1, 1)
 	frozen.Progress, before = 0.5, b[0]
-	if _, err := (PCN{Freeze: 0.5}).Mutate(context.Background(), &w, target, &p, b, frozen); err != nil || b[0] != before {
+	if _, err := (PCN{}).Mutate(context.Background(), &w, target, &p, b, frozen); err != nil || b[0] != before {
 		t.Errorf("logit b goes from %v to %v though frozen", before, b[0])
 	}
 	if _, err := (PCN{Step: 0.2}).Mutate(context.Background(), &w, target, &p, b, at(1, 2)); err != nil || b[0] != before {
@@ -168,7 +168,7 @@ func TestAdaptationFindsTheAcceptance(t *testing.T) {
 	for _, c := range []struct {
 		move Kernel
 		want float64
-	}{{HMC{Steps: 6}, 0.65}, {HMC{Steps: 3, Accept: 0.8}, 0.8}} {
+	}{{HMC{Steps: 6, Scale: None}, 0.65}, {HMC{Steps: 3, Accept: 0.8, Scale: None}, 0.8}} {
 		target, mean, variance := conjugate(12)
 		p := NewPopulation(20, 12, c.move.Needs())
 		exact(t, target, &p, mean, variance)
@@ -194,7 +194,8 @@ func TestAdaptationFindsTheAcceptance(t *testing.T) {
 }
 
 // What every row with an adapted step does: acceptance comes to rest at Aim, a chain's step is frozen from its half on, and a
-// mutation evaluates something.
+// mutation evaluates something. The last 300 of 800 moves lie in one window of NUTS, whose step begins anew with each; so late,
+// its dual averaging still leaves its aim by (log 10 · .05)(√t + 10/√t) over all moves, .004 of each.
 func TestEveryAdaptedMove(t *testing.T) {
 	for _, row := range Moves {
 		move := row.Part
@@ -210,13 +211,13 @@ func TestEveryAdaptedMove(t *testing.T) {
 		}
 		var w Work
 		got := 0.0
-		for k := range 400 {
+		for k := range 800 {
 			out, err := move.Mutate(context.Background(), &w, target, &p, tuning, at(2, k))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if k >= 200 {
-				got += averageOf(out.Probability) / 200
+			if k >= 500 {
+				got += averageOf(out.Probability) / 300
 			}
 			if n := out.Gradients[0] + out.Values[0]; n < 1 || n > move.Evaluations() {
 				t.Fatalf("%s: %d evaluations, at most %d are said", row.Name, n, move.Evaluations())
@@ -225,53 +226,15 @@ func TestEveryAdaptedMove(t *testing.T) {
 		if !(math.Abs(got-move.Aim()) <= 0.01) {
 			t.Errorf("%s: acceptance %v, aim %v", row.Name, got, move.Aim())
 		}
-		chain, late := move.ForChains(), at(2, 400)
-		late.Progress = 0.5
+		chain, late := move.ForChains(), at(2, 800)
+		late.Progress, late.Left = 0.5, 2000
+		if _, err := chain.Mutate(context.Background(), &w, target, &p, tuning, late); err != nil { // takes the averaged step
+			t.Fatal(err)
+		}
 		before := slices.Clone(tuning)
 		if _, err := chain.Mutate(context.Background(), &w, target, &p, tuning, late); err != nil || !slices.Equal(before, tuning) {
 			t.Errorf("%s: a chain learns in its second half: %v, %v", row.Name, before, tuning)
 		}
-	}
-}
-
-// The chain rule of scalable-bayesian-monte-carlo, section 7b, move by move: lengths, gains, the last move cut to what
-// the budget has left.
-func TestChainPhases(t *testing.T) {
-	move := HMC{Steps: 40, Accept: 0.75, Jitter: 0.2, Start: 0.2, Phases: ChainPhases(40)}
-	target, mean, variance := conjugate(3)
-	p := NewPopulation(30, 3, Needs{Gradient: true})
-	exact(t, target, &p, mean, variance)
-	tuning, _ := move.Tuning(target)
-	var w Work
-	const epochs = 410 // so that a move begins at the very half
-	var lengths []int
-	for spent, k := 0, 0; spent < epochs; k++ {
-		now := at(3, k)
-		now.Progress, now.Left = float64(spent)/epochs, epochs-spent
-		before := tuning[0]
-		out, err := move.Mutate(context.Background(), &w, target, &p, tuning, now)
-		if err != nil {
-			t.Fatal(err)
-		}
-		gain := 0.2
-		switch {
-		case now.Progress >= 0.5:
-			gain = 0
-		case now.Progress >= 0.1:
-			gain = 0.1
-		}
-		if want := before + gain*(averageOf(out.Probability)-0.75); !golden.Near(tuning[0], want, 1e-13, 1e-15) {
-			t.Fatalf("move %d: log h from %v to %v, want %v", k, before, tuning[0], want)
-		}
-		lengths = append(lengths, out.Gradients[0])
-		spent += out.Gradients[0]
-	}
-	want := []int{5, 5, 5, 5, 5, 5, 5, 5, 5, 40, 40, 40, 40, 40, 40, 40, 40, 40, 5}
-	if !slices.Equal(lengths, want) {
-		t.Errorf("lengths %v, want %v", lengths, want)
-	}
-	if got := ChainPhases(3)[0].Steps; got != 3 {
-		t.Errorf("moves of 3 begin with %d leapfrogs", got)
 	}
 }
 
@@ -285,7 +248,7 @@ func TestJitterIsUniform(t *testing.T) {
 	var w Work
 	for k := range n {
 		p := NewPopulation(1, 1, Needs{Gradient: true})
-		if _, err := (HMC{Step: 0.5, Jitter: 0.2}).Mutate(context.Background(), &w, target, &p, []float64{math.Log(0.5)}, at(4, k)); err != nil {
+		if _, err := (HMC{Steps: 1, Step: 0.5, Jitter: 0.2}).Mutate(context.Background(), &w, target, &p, []float64{math.Log(0.5)}, at(4, k)); err != nil {
 			t.Fatal(err)
 		}
 		f := p.Theta[0] / (0.5 * w.momentum[0])
@@ -433,10 +396,16 @@ func TestMovesDoNotAllocate(t *testing.T) {
 	target := &Target{Model: free, Prior: normal{make([]float64, 100), slices.Repeat([]float64{1}, 100)}, Lambda: 1}
 	p := NewPopulation(50, 100, Needs{Gradient: true})
 	var w Work
-	tuning := []float64{-1}
 	bytes := func(steps int) float64 {
+		move := HMC{Steps: steps}
+		tuning, err := move.Tuning(target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		now := at(1, 0)
+		now.Left = 1000 // a chain visits its points
 		return testing.AllocsPerRun(20, func() {
-			if _, err := (HMC{Steps: steps}).Mutate(context.Background(), &w, target, &p, tuning, at(1, 0)); err != nil {
+			if _, err := move.Mutate(context.Background(), &w, target, &p, tuning, now); err != nil {
 				t.Fatal(err)
 			}
 		})
@@ -463,7 +432,7 @@ func TestCancelledContextStopsBetweenLeapfrogs(t *testing.T) {
 	target := &Target{Model: stop, Prior: normal{[]float64{0}, []float64{1}}, Lambda: 1}
 	p := NewPopulation(1, 1, Needs{Gradient: true})
 	var w Work
-	if _, err := (HMC{Steps: 100}).Mutate(ctx, &w, target, &p, []float64{0}, at(1, 0)); err == nil || !strings.Contains(err.Error(), "canceled") || m.calls != 5 {
+	if _, err := (HMC{Steps: 100, Step: 1}).Mutate(ctx, &w, target, &p, []float64{0}, at(1, 0)); err == nil || !strings.Contains(err.Error(), "canceled") || m.calls != 5 {
 		t.Errorf("%d calls of the model, error %v", m.calls, err)
 	}
 }
@@ -512,4 +481,39 @@ func (p standard) LogDensity(theta, grad []float64) (l float64) {
 		grad[i] = -x
 	}
 	return 0.5 * l
+}
+
+// At λ = 0 the likelihood does not count, but a proposal whose log-likelihood is +Inf is rejected there too. One where it is NaN
+// has likelihood 0, as a draw of the prior has.
+func TestInfiniteLikelihoodIsRejectedAtThePrior(t *testing.T) {
+	for _, bad := range []float64{math.Inf(1), math.NaN()} {
+		for row, c := range invariantCases(t) {
+			move := c.plain
+			log := func(theta, grad []float64) float64 {
+				grad[0] = 0
+				if theta[0] != 1 {
+					return bad
+				}
+				return 0
+			}
+			target := &Target{Model: &model{d: 1, log: log, factor: 1}, Prior: normal{[]float64{0}, []float64{10}}}
+			p := NewPopulation(1, 1, move.Needs())
+			p.Theta[0] = 1
+			if err := target.Evaluate(context.Background(), &p); err != nil {
+				t.Fatal(err)
+			}
+			tuning, err := move.Tuning(target)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tuning[0] = -6 // so small a step that the prior accepts it with a probability above .9999
+			var w Work
+			if _, err := move.Mutate(context.Background(), &w, target, &p, tuning, at(1, 0)); err != nil {
+				t.Fatal(err)
+			}
+			if rejected := p.Theta[0] == 1; rejected != math.IsInf(bad, 1) || !rejected && !math.IsInf(p.LL[0], -1) {
+				t.Errorf("%s: a proposal of log-likelihood %v: rejected %v, log-likelihood %v", row, bad, rejected, p.LL[0])
+			}
+		}
+	}
 }

@@ -1,6 +1,10 @@
 package mcmc
 
-import "github.com/starling-smc/starling/internal/pool"
+import (
+	"math"
+
+	"github.com/starling-smc/starling/internal/pool"
+)
 
 // Population holds J particles, with the values evaluated at their positions. Matrices are row-major J×D.
 type Population struct {
@@ -44,8 +48,11 @@ func (p *Population) CarryAnnealed() {
 }
 
 // Blank allocates a population of the shape of p.
-func (p *Population) Blank() Population {
-	q := NewPopulation(p.J, p.D, p.Needs())
+func (p *Population) Blank() Population { return p.blank(p.J) }
+
+// blank allocates a population of j particles that carries what p carries.
+func (p *Population) blank(j int) Population {
+	q := NewPopulation(j, p.D, p.Needs())
 	if p.AnnealedLL != nil {
 		q.CarryAnnealed()
 	}
@@ -126,9 +133,10 @@ type Needs struct {
 	Momentum bool // kept from move to move; moves that draw it anew need none
 }
 
-// Power returns λ·ll, the logarithm of a likelihood to the power λ. For λ = 0 it is 0, even where the likelihood is 0.
+// Power returns λ·ll, the logarithm of a likelihood to the power λ. For λ = 0 it is 0, even where the likelihood is 0, but
+// NaN where it is infinite: that is no likelihood, and a proposal there is rejected.
 func Power(lambda, ll float64) float64 {
-	if lambda == 0 {
+	if lambda == 0 && !math.IsInf(ll, 1) {
 		return 0
 	}
 	return float64(lambda * ll)

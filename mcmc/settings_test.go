@@ -20,27 +20,36 @@ type moveCase struct {
 
 // facts are what a plain move answers.
 type facts struct {
-	invariant          bool
-	needs              Needs
-	subsample, scratch int
-	chain, population  Move
+	invariant, varies bool
+	needs             Needs
+	subsample         int
+	memory            [2]int // of 40 particles of 2 parameters: tuned, and scratch memory
+	chain, population Move
 }
 
 var moveCases = map[string]moveCase{
 	"hmc": {
-		HMC{Steps: 4, Step: 0.85, Jitter: 0.1}, HMC{}, "HMC (1 leapfrog)", facts{
-			true, Needs{Gradient: true}, 0, 0,
-			HMC{Steps: 80, Accept: 0.75, Jitter: 0.2, Chain: true}, HMC{Steps: 1, Accept: 0.574, Mutations: Mutations{Count: 10}},
+		HMC{Steps: 4, Step: 0.85, Jitter: 0.1}, HMC{}, "HMC", facts{
+			true, true, Needs{Gradient: true}, 0, [2]int{7 + 2*(2+4), 5 * 10 * 2},
+			HMC{Length: AutoLength, Accept: 0.75, Jitter: 0.2}, HMC{Length: AutoLength, Accept: 0.9, Jitter: 0.2, Mutations: Mutations{Count: 7}},
 		},
 	},
 	"pcn": {
 		PCN{Step: 0.7}, PCN{}, "pCN",
-		facts{true, Needs{}, 0, 0, PCN{Accept: 0.25, Freeze: 0.5}, PCN{Accept: 0.25, Mutations: Mutations{Count: 10}}},
+		facts{true, false, Needs{}, 0, [2]int{averagingNumbers, 3 * 10 * 2}, PCN{Accept: 0.25}, PCN{Accept: 0.25, Mutations: Mutations{Count: 7}}},
+	},
+	"nuts": {
+		NUTS{Step: 0.8}, NUTS{}, "NUTS", facts{true, true, Needs{Gradient: true}, 0, [2]int{15, 64 * 2}, NUTS{Accept: 0.8}, NUTS{}},
 	},
 	"leapfrog": {
 		Unadjusted{Steps: 2, Step: 0.01}, Unadjusted{Step: 0.1}, "unadjusted Langevin dynamics",
-		facts{false, Needs{Gradient: true}, 0, 0, Unadjusted{Step: 0.1}, Unadjusted{Steps: 3, Step: 0.1}},
+		facts{false, false, Needs{Gradient: true}, 0, [2]int{1, 0}, Unadjusted{Step: 0.1}, Unadjusted{Steps: 3, Step: 0.1}},
 	},
+}
+
+func memory(m Move) (held [2]int) {
+	held[0], held[1] = m.Memory(40, 2)
+	return held
 }
 
 // caseOf returns what tests know of a row; it is an error if they know nothing.
@@ -72,7 +81,7 @@ func TestEveryMoveAnswers(t *testing.T) {
 			continue
 		}
 		m := c.plain
-		got := facts{m.Invariant(), m.Needs(), m.Subsample(), m.Scratch(), m.ForChains(), m.ForPopulation()}
+		got := facts{m.Invariant(), m.Varies(), m.Needs(), m.Subsample(), memory(m), m.ForChains(), m.ForPopulation(Mutations{Count: 7})}
 		if !reflect.DeepEqual(got, c.facts) || m.String() != c.title {
 			t.Errorf("%s answers %q, %+v, want %q, %+v", row.Name, m, got, c.title, c.facts)
 		}
@@ -84,45 +93,24 @@ func TestEveryMoveAnswers(t *testing.T) {
 
 // Settings that were left out depend on those that were not.
 func TestMovesAreCompleted(t *testing.T) {
-	fixed := Mutations{Count: 3}
+	fixed, repeats := Mutations{Count: 3}, Mutations{Count: 7}
 	for _, c := range []struct{ move, chain, population Move }{
-		{HMC{Steps: 1}, HMC{Steps: 1, Accept: 0.574, Chain: true}, HMC{Steps: 1, Accept: 0.574, Mutations: Mutations{Count: 10}}},
-		{HMC{Steps: 5, Accept: 0.9}, HMC{Steps: 5, Accept: 0.9, Jitter: 0.2, Chain: true}, HMC{Steps: 5, Accept: 0.9, Mutations: Mutations{Count: 10}}},
-		{HMC{Step: 0.1}, HMC{Steps: 80, Step: 0.1, Jitter: 0.2, Chain: true}, HMC{Steps: 1, Step: 0.1, Mutations: Mutations{Count: 10}}},
+		{HMC{Steps: 1}, HMC{Steps: 1, Accept: 0.574}, HMC{Steps: 1, Accept: 0.574, Mutations: repeats}},
+		{HMC{Steps: 5, Accept: 0.9}, HMC{Steps: 5, Accept: 0.9, Jitter: 0.2}, HMC{Steps: 5, Accept: 0.9, Mutations: repeats}},
+		{HMC{Step: 0.1}, HMC{Length: AutoLength, Step: 0.1, Jitter: 0.2}, HMC{Length: AutoLength, Step: 0.1, Jitter: 0.2, Mutations: repeats}},
+		{HMC{Length: 2}, HMC{Length: 2, Accept: 0.75, Jitter: 0.2}, HMC{Length: 2, Accept: 0.9, Jitter: 0.2, Mutations: repeats}},
 		{HMC{Steps: 4, Mutations: fixed}, nil, HMC{Steps: 4, Accept: 0.65, Mutations: fixed}},
-		{HMC{Mutations: Mutations{Max: 9}}, nil, HMC{Steps: 1, Accept: 0.574, Mutations: Mutations{Eta: 0.05, Max: 9}}},
+		{HMC{Steps: 1, Mutations: Mutations{Max: 9}}, nil, HMC{Steps: 1, Accept: 0.574, Mutations: Mutations{Max: 9}}},
 		{PCN{Step: 0.3, Mutations: Mutations{Eta: 0.1}}, nil, PCN{Step: 0.3, Mutations: Mutations{Eta: 0.1, Max: 50}}},
-		{PCN{Accept: 0.4}, PCN{Accept: 0.4, Freeze: 0.5}, PCN{Accept: 0.4, Mutations: Mutations{Count: 10}}},
-		{PCN{Step: 0.3, Accept: 0.4}, PCN{Step: 0.3, Accept: 0.4, Freeze: 0.5}, PCN{Step: 0.3, Accept: 0.4, Mutations: Mutations{Count: 10}}},
+		{PCN{Accept: 0.4}, PCN{Accept: 0.4}, PCN{Accept: 0.4, Mutations: repeats}},
+		{PCN{Step: 0.3, Accept: 0.4}, PCN{Step: 0.3, Accept: 0.4}, PCN{Step: 0.3, Accept: 0.4, Mutations: repeats}},
 		{Unadjusted{Steps: 1, Step: 1}, nil, Unadjusted{Steps: 1, Step: 1}},
 	} {
 		if got := c.move.ForChains(); c.chain != nil && !reflect.DeepEqual(got, c.chain) {
 			t.Errorf("%+v for chains is %+v, want %+v", c.move, got, c.chain)
 		}
-		if got := c.move.ForPopulation(); !reflect.DeepEqual(got, c.population) {
+		if got := c.move.ForPopulation(Mutations{Count: 7}); !reflect.DeepEqual(got, c.population) {
 			t.Errorf("%+v for populations is %+v, want %+v", c.move, got, c.population)
-		}
-	}
-}
-
-// The phases of a chain follow the settings that it has at last: a program may change them after the defaults were filled in.
-func TestPhasesFollowSettings(t *testing.T) {
-	own := []Phase{{1, 3, 0.1}}
-	for _, c := range []struct {
-		change func(m *HMC)
-		want   []Phase
-	}{
-		{func(*HMC) {}, ChainPhases(80)},
-		{func(m *HMC) { m.Steps = 7 }, ChainPhases(7)},
-		{func(m *HMC) { m.Steps = 1 }, HalfPhases(1)},
-		{func(m *HMC) { m.Step = 0.1 }, nil},
-		{func(m *HMC) { m.Phases = own }, own},
-		{func(m *HMC) { m.Chain = false }, nil},
-	} {
-		m := HMC{}.ForChains().(HMC)
-		c.change(&m)
-		if got := m.phases(); !reflect.DeepEqual(got, c.want) {
-			t.Errorf("%+v has phases %v, want %v", m, got, c.want)
 		}
 	}
 }
@@ -133,7 +121,7 @@ func TestAim(t *testing.T) {
 		move Move
 		want float64
 	}{
-		{HMC{}, 0.574}, {HMC{Steps: 2}, 0.65}, {HMC{Accept: 0.8}, 0.8}, {HMC{Step: 1, Accept: 0.8}, 0},
+		{HMC{}, 0.9}, {HMC{Steps: 1}, 0.574}, {HMC{Steps: 2}, 0.65}, {HMC{Accept: 0.8}, 0.8}, {HMC{Step: 1, Accept: 0.8}, 0},
 		{PCN{}, 0.25}, {PCN{Accept: 0.3}, 0.3}, {PCN{Step: 1, Accept: 0.3}, 0}, {Unadjusted{Step: 1}, 0},
 	} {
 		if got := c.move.Aim(); got != c.want {
@@ -144,9 +132,11 @@ func TestAim(t *testing.T) {
 
 func TestTitles(t *testing.T) {
 	for want, m := range map[string]Move{
-		"HMC (80 leapfrogs)":                                          HMC{Steps: 80},
-		"unadjusted Langevin dynamics":                                Unadjusted{Steps: 1},
-		"unadjusted HMC (3 leapfrogs)":                                Unadjusted{Steps: 3},
+		"HMC (80 leapfrogs)":           HMC{Steps: 80},
+		"HMC (1 leapfrog)":             HMC{Steps: 1},
+		"HMC (length 0.7)":             HMC{Length: 0.7},
+		"unadjusted Langevin dynamics": Unadjusted{Steps: 1},
+		"unadjusted HMC (3 leapfrogs)": Unadjusted{Steps: 3},
 		"unadjusted HMC (3 leapfrogs) by gradients of 1,000 examples": Unadjusted{Steps: 3, Gradient: &MiniBatch{1000}},
 		"unadjusted Langevin dynamics by gradients of 1 example":      Unadjusted{Gradient: &MiniBatch{1}},
 	} {
@@ -154,8 +144,8 @@ func TestTitles(t *testing.T) {
 			t.Errorf("title %q, want %q", got, want)
 		}
 	}
-	if m := (Unadjusted{Gradient: &MiniBatch{7}}); m.Needs().Gradient || m.Scratch() != 2 || m.Subsample() != 7 {
-		t.Errorf("a trajectory with gradients of its own needs %+v, %d matrices and %d examples", m.Needs(), m.Scratch(), m.Subsample())
+	if m := (Unadjusted{Gradient: &MiniBatch{7}}); m.Needs().Gradient || memory(m) != [2]int{1, 2 * 40 * 2} || m.Subsample() != 7 {
+		t.Errorf("a trajectory with gradients of its own needs %+v, %d numbers and %d examples", m.Needs(), memory(m), m.Subsample())
 	}
 }
 
@@ -224,17 +214,16 @@ func TestRepeats(t *testing.T) {
 // Settings are refused at their place, with what is wanted of them.
 func TestMovesAreChecked(t *testing.T) {
 	for want, m := range map[string]Move{
-		"steps: want at least 1, have -1":                     HMC{Steps: -1},
-		"step: want a number above 0, have -0.1":              HMC{Step: -0.1},
-		"accept: want a number above 0 and below 1, have 1.5": HMC{Accept: 1.5},
-		"jitter: want 0 or a number below 1, have 2":          HMC{Jitter: 2},
-		"mutations: want below 4097, have 5000":               HMC{Mutations: Mutations{Count: 5000}},
-		"mutations: want at least 1, have -2":                 PCN{Mutations: Mutations{Count: -2}},
-		"mutations.eta: want a number above 0, have -1":       HMC{Mutations: Mutations{Eta: -1, Max: 2}},
-		"mutations.max: want at least 2, have 1":              PCN{Mutations: Mutations{Eta: 0.1, Max: 1}},
-		"mutations.max: want below 4097, have 5000":           PCN{Mutations: Mutations{Eta: 0.1, Max: 5000}},
-		"step: want a number above 0, at most 1, have 2":      PCN{Step: 2},
-		"Freeze 2 is not between 0 and 1":                     PCN{Freeze: 2},
+		"steps: want at least 1, have -1":                                                                       HMC{Steps: -1},
+		"step: want a number above 0, have -0.1":                                                                HMC{Step: -0.1},
+		"accept: want a number above 0 and below 1, have 1.5":                                                   HMC{Accept: 1.5},
+		"jitter: want 0 or a number below 1, have 2":                                                            HMC{Jitter: 2},
+		"mutations: want below 4097, have 5000":                                                                 HMC{Mutations: Mutations{Count: 5000}},
+		"mutations: want at least 1, have -2":                                                                   PCN{Mutations: Mutations{Count: -2}},
+		"mutations.eta: want a number above 0, have -1":                                                         HMC{Mutations: Mutations{Eta: -1, Max: 2}},
+		"mutations.max: want at least 2, have 1":                                                                PCN{Mutations: Mutations{Eta: 0.1, Max: 1}},
+		"mutations.max: want below 4097, have 5000":                                                             PCN{Mutations: Mutations{Eta: 0.1, Max: 5000}},
+		"step: want a number above 0, at most 1, have 2":                                                        PCN{Step: 2},
 		"needs a step, as in {steps: 3, step: 0.002}: without accept or reject there is nothing to adapt it to": Unadjusted{},
 		"gradient: needs a batch, as in {batch: 500}":                                                           Unadjusted{Step: 1, Gradient: &MiniBatch{}},
 		"gradient.batch: want at least 1, have -3":                                                              Unadjusted{Step: 1, Gradient: &MiniBatch{-3}},
@@ -244,7 +233,7 @@ func TestMovesAreChecked(t *testing.T) {
 		}
 	}
 	for _, row := range Moves {
-		full := row.Part.ForPopulation()
+		full := row.Part.ForPopulation(Mutations{})
 		if err := config.Check(full); err != nil && !strings.Contains(err.Error(), "needs a step") {
 			t.Errorf("%s with its defaults: %v", row.Name, err)
 		}

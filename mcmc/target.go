@@ -1,5 +1,5 @@
-// Package mcmc moves populations of parameter vectors by Markov kernels of two kinds: HMC and PCN accept or reject and so
-// leave a target invariant; Unadjusted does not, and a weight must correct its error (package smc).
+// Package mcmc moves populations of parameter vectors by Markov kernels of two kinds: HMC, PCN and NUTS leave a
+// target invariant; Unadjusted does not, and a weight must correct its error (package smc).
 //
 // A target is π(θ) ∝ exp(λ·l(θ))·p(θ): the likelihood to the power λ, the inverse temperature, times the prior. Model
 // gives l, Prior gives p; their values and gradients are stored separately, so that a change of λ costs no evaluation. Some
@@ -12,8 +12,8 @@ package mcmc
 
 import (
 	"context"
+	"math"
 
-	"github.com/starling-smc/starling/internal/pool"
 	"github.com/starling-smc/starling/internal/rng"
 )
 
@@ -24,10 +24,18 @@ type Model interface {
 
 	// LogLik sets ll[j] = Σ_{i in rows} log p(y_i | x_i, θ_j) in nats for J = len(ll) particles and, if grad is not
 	// nil, grad[j·D:(j+1)·D] to its gradient. theta and grad are row-major J×D. rows are indices of examples in the
-	// order of summation, nil for all. A value outside the support is −Inf; NaN is allowed for a θ where the model
-	// breaks down (θ itself may be infinite or NaN after a trajectory that diverged) and counts as a rejected
-	// proposal. An error means that no particle could be scored (cancelled context, a broken data source), and stops
-	// the run.
+	// order of summation, nil for all. An error means that no particle could be scored (cancelled context, a broken
+	// data source), and stops the run.
+	//
+	// A value outside the support is −Inf. NaN says that the model breaks down at θ, for example because θ itself is
+	// infinite or NaN after a trajectory that diverged. NaN means −Inf wherever it comes from, and +Inf is never kept:
+	//
+	//	at a draw of the prior   NaN and −Inf: the particle has weight 0. If all have, or at +Inf: an error
+	//	at a given start         the same, but a chain must start where the value is finite
+	//	at a proposal            NaN, −Inf and +Inf are rejected; without accept or reject the particle is dead
+	//	at a new batch           NaN, −Inf and +Inf: the particle is dead
+	//
+	// A log-prior that is NaN or infinite at the start is an error; at a proposal it is rejected likewise.
 	LogLik(ctx context.Context, rows []int32, theta, ll, grad []float64) error
 }
 
@@ -61,7 +69,7 @@ type Target struct {
 	Annealed []int32 // examples of another power, none of them in Rows; for populations with AnnealedLL
 	Lambda   float64 // λ, power of the likelihood of Rows: an inverse temperature, or the scale N/n of a batch
 	Mu       float64 // μ, power of the likelihood of Annealed: 1, or the scale
-	Pool     *pool.Pool
+	Pool     *Pool
 }
 
 // Examples is the number of examples that one evaluation reads.
@@ -72,7 +80,8 @@ func (t *Target) Examples() int {
 	return len(t.Annealed) + len(t.Rows)
 }
 
-// Evaluate sets the log-likelihood and log-prior of every particle of p and, if p carries it, the likelihood's gradient.
+// Evaluate sets the log-likelihood and log-prior of every particle of p and, if p carries it, the likelihood's gradient. A
+// log-likelihood that the Model gives as NaN is −Inf.
 func (t *Target) Evaluate(ctx context.Context, p *Population) error {
 	p.each(t.Pool, func(j int) { p.LP[j] = t.Prior.LogDensity(p.row(p.Theta, j), nil) })
 	return t.logLik(ctx, p)
@@ -87,7 +96,9 @@ func (t *Target) logLik(ctx context.Context, p *Population) error {
 			return err
 		}
 	}
-	return t.Model.LogLik(ctx, t.Rows, p.Theta, p.LL, p.GradLL)
+	err := t.Model.LogLik(ctx, t.Rows, p.Theta, p.LL, p.GradLL)
+	impossible(p.LL)
+	return err
 }
 
 func (t *Target) annealedLogLik(ctx context.Context, p *Population) error {
@@ -96,7 +107,18 @@ func (t *Target) annealedLogLik(ctx context.Context, p *Population) error {
 		clear(p.AnnealedGrad)
 		return nil
 	}
-	return t.Model.LogLik(ctx, t.Annealed, p.Theta, p.AnnealedLL, p.AnnealedGrad)
+	err := t.Model.LogLik(ctx, t.Annealed, p.Theta, p.AnnealedLL, p.AnnealedGrad)
+	impossible(p.AnnealedLL)
+	return err
+}
+
+// impossible makes log-likelihoods that are NaN −Inf, as Model says.
+func impossible(ll []float64) {
+	for j, l := range ll {
+		if math.IsNaN(l) {
+			ll[j] = math.Inf(-1)
+		}
+	}
 }
 
 // LogDensity returns log π(θ_j) from the cache of p.

@@ -81,6 +81,12 @@ func (m Unadjusted) Needs() Needs { return Needs{Gradient: m.Subsample() == 0} }
 // Repeats is one move an iteration.
 func (Unadjusted) Repeats() Mutations { return Mutations{} }
 
+// Varies is false.
+func (Unadjusted) Varies() bool { return false }
+
+// Selects is false.
+func (Unadjusted) Selects() bool { return false }
+
 // Aim is 0: without accept/reject there is nothing to adapt to.
 func (Unadjusted) Aim() float64 { return 0 }
 
@@ -92,19 +98,22 @@ func (m Unadjusted) Subsample() int {
 	return m.Gradient.Batch
 }
 
-// Scratch counts the parameters and gradients of the particles on trajectories with mini-batch gradients.
-func (m Unadjusted) Scratch() int {
-	if m.Subsample() == 0 {
-		return 0
+// Fewest is 0.
+func (Unadjusted) Fewest() int { return 0 }
+
+// Memory is the parameters and gradients of the particles on trajectories with mini-batch gradients.
+func (m Unadjusted) Memory(particles, d int) (tuned, scratch int) {
+	if m.Subsample() > 0 {
+		scratch = 2 * particles * d
 	}
-	return 2
+	return 1, scratch
 }
 
 // ForChains returns m unchanged: CheckForChains refuses the move.
 func (m Unadjusted) ForChains() Move { return m }
 
 // ForPopulation applies the default of 3 leapfrogs.
-func (m Unadjusted) ForPopulation() Move {
+func (m Unadjusted) ForPopulation(Mutations) Move {
 	def(&m.Steps, 3)
 	return m
 }
@@ -113,6 +122,12 @@ func (m Unadjusted) ForPopulation() Move {
 func (Unadjusted) CheckForChains(f *config.Faults) {
 	f.Add("", "belongs to smc, whose weights correct its errors: chains need %s", strings.Join(MovesWhere(true), " or "))
 }
+
+// CheckForPopulation refuses nothing.
+func (Unadjusted) CheckForPopulation(*config.Faults) {}
+
+// CheckForDim refuses nothing.
+func (Unadjusted) CheckForDim(int, *config.Faults) {}
 
 // Check notes impossible settings.
 func (m Unadjusted) Check(f *config.Faults) {
@@ -146,12 +161,12 @@ func (m Unadjusted) Tuning(t *Target) ([]float64, error) {
 // Mutate is one move of every particle. Outcome.Probability is the acceptance probability that accept/reject would have.
 func (m Unadjusted) Mutate(ctx context.Context, w *Work, t *Target, p *Population, _ []float64, now StepContext) (Outcome, error) {
 	w.Fit(p)
-	p.each(t.Pool, func(j int) { w.drawMomentum(p, j, now.Key) })
+	p.each(t.Pool, func(j int) { w.drawMomentum(p, j, now.Key, rng.Momentum) })
 	q, steps := &w.Proposal, max(1, m.Steps)
 	out := w.outcome
 	out.Step = m.Step
 	if m.Gradient == nil {
-		if err := w.leapfrog(ctx, t, p, q, m.Step, steps); err != nil {
+		if err := w.leapfrog(ctx, t, p, q, scale{}, m.Step, steps); err != nil {
 			return Outcome{}, err
 		}
 		out.took(steps*t.Examples(), 0)
@@ -204,5 +219,5 @@ func (m Unadjusted) surrogate(ctx context.Context, w *Work, t *Target, p *Popula
 	if err := field.Evaluate(ctx, &w.surrogate); err != nil {
 		return 0, err
 	}
-	return len(w.batch), w.leapfrog(ctx, &field, &w.surrogate, &w.surrogate, m.Step, max(1, m.Steps))
+	return len(w.batch), w.leapfrog(ctx, &field, &w.surrogate, &w.surrogate, scale{}, m.Step, max(1, m.Steps))
 }

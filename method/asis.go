@@ -28,7 +28,7 @@ func (AsIs) CheckWithin(around Around, _ string, f *config.Faults) {
 }
 
 // CheckData refuses nothing.
-func (AsIs) CheckData(int, string, *config.Faults) {}
+func (AsIs) CheckData(int, int, string, *config.Faults) {}
 
 // Needs is a trained network.
 func (AsIs) Needs() Needs { return Needs{Init: true, Whole: true} }

@@ -2,10 +2,13 @@ package method
 
 import (
 	"testing"
+	"time"
 
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/lanes"
 	"github.com/starling-smc/starling/internal/pool"
+	"github.com/starling-smc/starling/mcmc"
 	"github.com/starling-smc/starling/nn"
 )
 
@@ -52,4 +55,41 @@ func BenchmarkEvaluate(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// BenchmarkGold is the sampling of `starling fit mnist7-gold`: single leapfrogs of one chain, on all threads. %peak is the share of
+// what all threads together could multiply and add, measured between the lines of the trace.
+func BenchmarkGold(b *testing.B) {
+	net, problem := mnist7(b)
+	workers := pool.New(0)
+	model, err := nn.NewModel(net, problem.Train, workers)
+	if err != nil {
+		b.Fatal(err)
+	}
+	job := &Job{Seed: 1, Net: net, Prior: prior(b, net, 0.1), Data: problem, Model: model, Pool: workers}
+	phases, err := MCMC{Chains: 1, Start: "prior", Epochs: 1 << 40, Keep: KeepLast, Move: mcmc.HMC{Steps: 1}, Trace: Trace{100}}.Complete(Around{}).Phases(job)
+	if err != nil {
+		b.Fatal(err)
+	}
+	part, moves := phases[0].Parts[0], 0
+	var peak float64
+	var peakTime time.Duration
+	for b.Loop() {
+		if _, err := part.Step(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+		moves += 100
+		b.StopTimer()
+		start := time.Now()
+		work := make([]float64, workers.Threads())
+		workers.Run(len(work), func(i int) { work[i] = lanes.PeakFMA(1 << 17) })
+		peakTime += time.Since(start)
+		for _, w := range work {
+			peak += w
+		}
+		b.StartTimer()
+	}
+	flops := float64(moves*problem.Train.Len()) * net.Flops() / b.Elapsed().Seconds()
+	b.ReportMetric(flops/1e9, "gflops")
+	b.ReportMetric(100*flops/(peak/peakTime.Seconds()), "%peak")
 }

@@ -4,55 +4,40 @@ import (
 	"math"
 	"slices"
 
+	"github.com/starling-smc/starling/eval"
 	"github.com/starling-smc/starling/internal/finding"
 	"github.com/starling-smc/starling/internal/numeral"
-	"github.com/starling-smc/starling/mcmc"
 )
 
-const (
-	mixed    = 1.1 // split R-hat above which chains do not agree
-	outlying = 10  // distance of a chain's end from the median of all, in median absolute deviations, above which it is an outlier
-)
+const outlying = 10 // distance of a chain's end from the median of all, in median absolute deviations, above which it is an outlier
 
-// chainFindings reports where chains end, the share of moves that they accepted after their step was frozen, which chains
-// hardly moved, and whether the chains agree.
+// chainFindings reports where chains end, the share of moves that they accepted after their step was frozen, and which chains
+// hardly moved.
 func (s *Sampling) chainFindings(trace []TraceLine) (found []finding.Finding) {
 	chains := byIsland(trace)
 	if len(chains) == 0 {
 		return nil
 	}
 	var ends []float64
-	var late [][]float64 // log-likelihoods of the second half
 	least, last := newExtent(), newExtent()
 	for _, lines := range chains {
-		half, second := secondHalf(lines), []float64(nil)
-		for _, l := range half {
-			second = append(second, float64(l.LogLikelihood))
-		}
-		accepted := acceptance(half)
+		accepted := acceptance(secondHalf(lines))
 		end := float64(lines[len(lines)-1].LogLikelihood)
-		ends, late = append(ends, end), append(late, second)
+		ends = append(ends, end)
 		least.add(accepted)
 		last.add(end)
 	}
-	found = append(found, finding.ChainsEnd(last.low, last.high, least.low, least.high))
+	found = append(found, finding.ChainsEnd(len(chains), last.low, last.high, least.low, least.high))
 	m := s.motion(trace)
 	for _, c := range m.stuck {
 		at := slices.IndexFunc(chains, func(lines []TraceLine) bool { return lines[0].Island == c })
-		found = append(found, finding.ChainStuck(c, acceptance(secondHalf(chains[at])), ends[at], s.Step))
+		found = append(found, finding.ChainStuck(c, acceptance(secondHalf(chains[at])), ends[at], s.Step, s.Move.Aim() == 0))
 	}
 	if m.still != nil {
 		found = append(found, finding.ChainsStill(m.still, chainStillBelow, s.Step))
 	}
 	if odd := outliers(ends); odd != nil {
 		found = append(found, finding.ChainsOutlying(odd))
-	}
-	switch r := mcmc.SplitRHat(late); {
-	case math.IsNaN(r): // too short for an R-hat
-	case r > mixed:
-		found = append(found, finding.ChainsDisagree(r))
-	default:
-		found = append(found, finding.ChainsAgree(r))
 	}
 	return found
 }
@@ -74,4 +59,28 @@ func outliers(ends []float64) (odd []int) {
 		}
 	}
 	return odd
+}
+
+// Record returns what a trace says of the chains after their steps were frozen, to compare the chains by; nil if the sampler is
+// not one of chains.
+func (s *Sampling) Record(trace []TraceLine) *eval.Record {
+	if s == nil || !s.Chains() {
+		return nil
+	}
+	r := new(eval.Record)
+	for _, lines := range byIsland(trace) {
+		late, began := secondHalf(lines), 0
+		if early := len(lines) - len(late); early > 0 {
+			began = lines[early-1].Gradients
+		}
+		var l []float64
+		for _, line := range late {
+			l = append(l, float64(line.LogLikelihood))
+		}
+		if n := len(late); n > 0 {
+			r.Gradients += float64(late[n-1].Gradients-began) / float64(late[n-1].Examples)
+		}
+		r.LogLikelihoods = append(r.LogLikelihoods, l)
+	}
+	return r
 }

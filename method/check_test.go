@@ -36,6 +36,10 @@ func TestCheck(t *testing.T) {
 		{ofChains(func(m *MCMC) { m.Move = mcmc.PCN{Mutations: mcmc.Mutations{Count: 3}} }), []string{
 			"move.pcn.mutations: belongs to smc; chains move for their epochs",
 		}},
+		{ofChains(func(m *MCMC) { m.Move = mcmc.NUTS{} }), nil},
+		{ofIslands(islands, func(m *SMC) { m.Move = mcmc.NUTS{} }), []string{
+			"move.nuts: belongs to mcmc: it learns its step and scale on one target, and a population's target changes; take hmc",
+		}},
 		{ofIslands(islands, func(m *SMC) { m.Particles, m.Islands = 1, 0 }), []string{
 			"particles: want at least 2, have 1", "islands: want at least 1, have 0",
 		}},
@@ -102,9 +106,16 @@ func TestCheckWithin(t *testing.T) {
 		{MCMC{Start: "init"}, bare, noInit},
 		{MCMC{Chains: 6}, few, ".chains: 6 chains start from 5 MAP restarts, one each: want map.restarts of at least 6, or start: prior"},
 		{MCMC{Chains: 3, Keep: 4}, bare, ".keep: 4 states are not a multiple of 3 chains"},
-		{MCMC{Chains: 3, Keep: KeepLast, Epochs: 1}, bare, ""},
+		{MCMC{Chains: 3, Keep: KeepLast, Epochs: 1, Move: mcmc.HMC{Steps: 1}}, bare, ""},
+		{MCMC{Keep: KeepLast, Move: mcmc.NUTS{}}, bare, ".keep: the last state of NUTS is no draw of the posterior, as the budget ends more often after some states than after others: keep a number of states"},
+		{MCMC{Keep: KeepLast, Epochs: 499}, bare, ".epochs: a chain that finds the length of its trajectories needs at least 500 epochs, have 499: take as many, or fix the leapfrogs: move: {hmc: {steps: 20}}"},
 		{MCMC{Chains: 3, Keep: 30}, bare, ""},
-		{MCMC{Chains: 3, Keep: 33, Epochs: 1600}, bare, ".keep: 33 states of 3 chains, but the second half of 1600 epochs has only 10 moves: keep at most 30, or last"},
+		{MCMC{Chains: 3, Keep: 33, Epochs: 1600, Move: mcmc.HMC{Steps: 80}}, bare, ".keep: 33 states of 3 chains, but the second half of 1600 epochs has only 10 moves: keep at most 30, or last"},
+		{MCMC{Epochs: 400, Move: mcmc.HMC{Steps: 80}, Trace: Trace{5}}, bare, ""},
+		{MCMC{Epochs: 400, Move: mcmc.HMC{Steps: 80}, Trace: Trace{6}}, bare, ".trace.every: a line of the trace has 6 moves, but 400 epochs make only 5 of HMC (80 leapfrogs): want at most as many, or leave trace out"},
+		{MCMC{Epochs: 80, Keep: KeepLast, Move: mcmc.HMC{Steps: 80}, Trace: Trace{1}}, bare, ""},
+		{MCMC{Epochs: 40, Keep: KeepLast, Move: mcmc.HMC{Steps: 80}}, bare, ".epochs: a chain has 40 epochs, and one move of HMC (80 leapfrogs) takes 80: take more epochs, or shorter trajectories"},
+		{MCMC{Epochs: 400, Move: mcmc.HMC{Length: 2, Step: 0.001}}, bare, ".epochs: a chain has 400 epochs, and one move of HMC (length 2) takes 2000: take more epochs, or shorter trajectories"},
 
 		{SMC{}, bare, ""}, {SMC{}, init, ""}, {SMC{Path: full}, init, ""}, {SMC{Path: full, Start: "prior"}, anchored, ""},
 		{SMC{Path: full, Start: "init"}, bare, noInit},
@@ -169,9 +180,25 @@ func TestCheckData(t *testing.T) {
 			move.Gradient = &mcmc.MiniBatch{Batch: n}
 		}
 		m := SMC{Path: smc.Schedule[smc.Full]{Iterations: 3}, Move: move}.Complete(Around{})
-		said := strings.Join(faults(func(f *config.Faults) { m.CheckData(60, "method.smc", f) }), "\n")
+		said := strings.Join(faults(func(f *config.Faults) { m.CheckData(60, 40, "method.smc", f) }), "\n")
 		if said != want {
 			t.Errorf("%d examples: %q, want %q", n, said, want)
+		}
+	}
+}
+
+// A dense scale is refused before anything is searched, with what it would take.
+func TestCheckDataScale(t *testing.T) {
+	dense := mcmc.HMC{Scale: mcmc.Dense}
+	for _, m := range []Method{MCMC{Move: dense}.Complete(Around{}), SMC{Path: smc.Tempering{}, Move: dense}.Complete(Around{})} {
+		for d, want := range map[int]string{
+			500:  "",
+			6320: ".move.hmc.scale: a dense scale is for at most 500 parameters: of 6320 it takes 958 MB for each island or chain",
+		} {
+			said := strings.Join(faults(func(f *config.Faults) { m.CheckData(60, d, "method", f) }), "\n")
+			if want == "" && said != "" || !strings.Contains(said, want) {
+				t.Errorf("%v, %d parameters: %q, want %q", m, d, said, want)
+			}
 		}
 	}
 }

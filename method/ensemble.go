@@ -28,7 +28,7 @@ func (Ensemble) CheckWithin(around Around, at string, f *config.Faults) {
 }
 
 // CheckData refuses nothing.
-func (Ensemble) CheckData(int, string, *config.Faults) {}
+func (Ensemble) CheckData(int, int, string, *config.Faults) {}
 
 // Needs is the search: CheckWithin refuses a single restart.
 func (Ensemble) Needs() Needs { return Needs{Search: true, Prior: true} }

@@ -25,14 +25,27 @@ func (s *Sampling) Findings(trace []TraceLine, posterior *bnn.Ensemble, examples
 	}
 	found = append(found, s.evidenceFindings(trace, posterior.LogEvidence, examples)...)
 	found = append(found, weightFindings(posterior.LogWeights)...)
-	divergent := 0
-	for _, l := range trace {
-		divergent += l.Divergent
-	}
-	if divergent > 0 {
+	switch divergent := s.divergent(trace); {
+	case divergent == 0:
+	case s.Chains():
+		found = append(found, finding.ChainsDiverged(divergent, s.Step))
+	default:
 		found = append(found, finding.Divergent(divergent, s.Move.Invariant()))
 	}
 	return found
+}
+
+// divergent counts divergent moves: none of a chain's warm-up, which looks for its step.
+func (s *Sampling) divergent(trace []TraceLine) (n int) {
+	for _, lines := range byIsland(trace) {
+		if s.Chains() {
+			lines = secondHalf(lines)
+		}
+		for _, l := range lines {
+			n += l.Divergent
+		}
+	}
+	return n
 }
 
 // extent is the range of numbers.
@@ -84,14 +97,7 @@ func (s *Sampling) populationFindings(trace []TraceLine, examples int) (found []
 	default:
 		found = append(found, finding.Ancestors(int(ancestors.low), int(ancestors.high), s.Particles))
 	}
-	m := s.motion(trace)
-	if m.stuck != nil {
-		found = append(found, finding.IslandsStuck(m.stuck, stuckBelow, s.Step))
-	}
-	if m.still != nil {
-		found = append(found, finding.IslandsStill(m.still, stillBelow, s.Step))
-	}
-	return found
+	return append(found, s.motionFindings(trace)...)
 }
 
 // evidenceFindings reports which evidence the islands estimate, and the scatter of the log evidences.
@@ -99,7 +105,7 @@ func (s *Sampling) evidenceFindings(trace []TraceLine, logZ []float64, examples 
 	if s.Path.Batches() {
 		found = s.evidence(trace, examples)
 	}
-	if !s.Comparable || s.Diagnostics(trace).Optimiser() || s.motion(trace).failed() {
+	if !s.Comparable || s.Diagnostics(trace).Optimiser() || s.motion(trace).unmoved() {
 		return found
 	}
 	c, err := smc.Combine(logZ)

@@ -105,7 +105,7 @@ func (s *Sampling) evidence(trace []TraceLine, examples int) (none []finding.Fin
 	switch d := s.Diagnostics(trace); {
 	case d.Optimiser():
 		trust = finding.NoTrust
-	case s.motion(trace).failed():
+	case s.motion(trace).unmoved():
 		trust = finding.Unmoved
 	case d.Merged():
 		trust = finding.OneDraw

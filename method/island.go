@@ -13,13 +13,15 @@ import (
 	"github.com/starling-smc/starling/uq"
 )
 
-// island is one island of particles, or one chain: a part of a run whose steps are the iterations of a sampler.
+// island is one island of particles, or one chain: a part of a run whose steps are iterations of a sampler, or several of
+// them.
 type island struct {
 	job      *Job
 	sampler  *smc.Sampler
 	state    *smc.State // nil: the island has not begun
 	evidence bool       // the weights estimate an evidence; if not, the trace has 0
 	tested   bool       // the island is evaluated on the test examples every TestedEvery iterations
+	every    int        // iterations of a step, which leaves one line in the trace; 1 where particles are resampled
 }
 
 var _ runs.Part = (*island)(nil)
@@ -30,15 +32,15 @@ const TestedEvery = 20
 // Done reports whether the island is at the end of its path.
 func (p *island) Done() bool { return p.state != nil && p.sampler.Done(p.state) }
 
-// K is the number of iterations made.
+// K is the number of steps made. Only the last may have fewer iterations than the others.
 func (p *island) K() int {
 	if p.state == nil {
 		return 0
 	}
-	return p.state.K
+	return (p.state.K + p.every - 1) / p.every
 }
 
-// Step makes one iteration, and scores the particles after it.
+// Step makes the iterations of a step, and scores the particles after them.
 func (p *island) Step(ctx context.Context) (line runs.Line, err error) {
 	if p.state == nil {
 		if p.state, err = p.sampler.Init(ctx); err != nil {
@@ -46,12 +48,12 @@ func (p *island) Step(ctx context.Context) (line runs.Line, err error) {
 			return line, err
 		}
 	}
-	info, err := p.sampler.Step(ctx, p.state)
+	info, err := p.sampler.Steps(ctx, p.state, p.every)
 	if err != nil {
 		return line, err
 	}
 	defer func() {
-		if err != nil { // the trace would lack this iteration
+		if err != nil { // the trace would lack these iterations
 			p.sampler.Undo(p.state)
 		}
 	}()
@@ -59,7 +61,7 @@ func (p *island) Step(ctx context.Context) (line runs.Line, err error) {
 		info.LogZ = 0
 	}
 	it := Iteration{Info: info}
-	ctx = context.WithoutCancel(ctx) // a run that is stopped still completes this iteration
+	ctx = context.WithoutCancel(ctx) // a run that is stopped still completes this step
 	if set := p.job.Data.Validate; set != nil {
 		if it.ValNLL, it.ValAccuracy, err = p.score(ctx, set); err != nil {
 			return line, err

@@ -26,7 +26,10 @@ func followed() SMC {
 // Islands and chains by themselves, from bytes to bytes, end with the same state as within a run, on any number of threads,
 // whenever they were saved.
 func TestIslandAlone(t *testing.T) {
-	for _, m := range []Method{followed(), MCMC{Chains: 2, Start: "prior", Epochs: 12, Keep: 4, Move: mcmc.HMC{Steps: 2}}.Complete(Around{})} {
+	for _, m := range []Method{
+		followed(), MCMC{Chains: 2, Start: "prior", Epochs: 120, Keep: 4, Move: mcmc.HMC{Steps: 2}}.Complete(Around{}),
+		MCMC{Chains: 2, Start: "prior", Epochs: 33, Keep: 20, Move: mcmc.HMC{Steps: 1}, Trace: Trace{4}}.Complete(Around{}),
+	} {
 		phases := func(threads int) (*Job, runs.Phase) {
 			job := newJob(t, threads)
 			all, err := m.Phases(job)

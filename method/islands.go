@@ -13,7 +13,7 @@ func (s *Sampling) islands(job *Job, sampler func(i int) *smc.Sampler) runs.Phas
 		one := sampler(i)
 		one.Model, one.Prior, one.Seed, one.Island, one.Pool = job.Model, job.Prior, job.Seed, i, job.Pool
 		phase.Parts = append(phase.Parts, &island{
-			job: job, sampler: one, evidence: s.Evidence,
+			job: job, sampler: one, evidence: s.Evidence, every: max(1, s.every),
 			tested: s.Path.Batches() && job.Data.Validate == nil,
 		})
 	}

@@ -25,7 +25,7 @@ func (MAP) CheckWithin(around Around, _ string, f *config.Faults) {
 }
 
 // CheckData refuses nothing.
-func (MAP) CheckData(int, string, *config.Faults) {}
+func (MAP) CheckData(int, int, string, *config.Faults) {}
 
 // Needs is the search, with any number of restarts.
 func (MAP) Needs() Needs { return Needs{Search: true, Prior: true} }

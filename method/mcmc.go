@@ -23,7 +23,45 @@ type MCMC struct {
 	Epochs int       `yaml:"epochs"`               // full-batch gradients of a chain; default 1600
 	Keep   int       `yaml:"keep" words:"last=-1"` // states of all chains together, evenly over their second halves, or KeepLast; default 10 a chain, or all if fewer
 	Move   mcmc.Move `yaml:"move"`                 // default: hmc
+	Trace  Trace     `yaml:"trace,omitempty"`
 }
+
+// Trace says how often a chain leaves a line in the trace. At each line the chain is scored on the validation examples, and may
+// be saved. No state of a chain depends on it.
+type Trace struct {
+	// Every is the number of moves of a line. 0: 1 if a chain has fewer than 10,000 moves. For more, a line has at least 100
+	// leapfrogs and a chain at most 10,000 lines: lines would take more time than short moves, and fill the disk.
+	Every int `yaml:"every,nonzero"`
+}
+
+// often is the number of moves of a chain from which a line of the trace has several by default, and then the largest number
+// of lines.
+const often = 10000
+
+// leapfrogs is the least number of leapfrogs of a line that has several moves by default.
+const leapfrogs = 100
+
+// fewLeapfrogs is what a move is taken to cost that varies: few, so that its chains have lines enough.
+const fewLeapfrogs = 5
+
+// every is the number of moves of a line of the trace.
+func (m MCMC) every() int {
+	moves := m.moves()
+	if m.Move.Varies() {
+		moves = ceil(m.Epochs, fewLeapfrogs)
+	}
+	switch {
+	case m.Trace.Every > 0:
+		return m.Trace.Every
+	case moves < often:
+		return 1
+	default:
+		return max(ceil(leapfrogs, m.Move.Evaluations()), ceil(moves, often))
+	}
+}
+
+// ceil is n/by rounded up, for n of at least 1.
+func ceil(n, by int) int { return (n-1)/by + 1 }
 
 // chainStarts lists the places where chains can begin.
 var chainStarts = starts{{name: "map", each: true, at: atRestarts}, {name: "prior", drawn: true}, {name: "init", init: true, at: atInit}}
@@ -61,8 +99,17 @@ func (m MCMC) Complete(around Around) Method {
 // reported too.
 func (m *MCMC) Defaults() { *m = m.Complete(Around{}).(MCMC) }
 
-// late is the number of moves in the second half of a chain: the largest number of states that it can keep.
-func (m MCMC) late() int { return m.Epochs / (2 * m.Move.Evaluations()) }
+// moves is the number of moves of a chain. Where the cost of a move varies, it is a bound.
+func (m MCMC) moves() int {
+	if m.Move.Varies() {
+		return m.Epochs
+	}
+	return m.Epochs / m.Move.Evaluations()
+}
+
+// late is the number of moves in the second half of a chain: the largest number of states that it can keep. Where the cost of a
+// move varies, a chain keeps the states of all its moves if they turn out to be fewer than it should keep.
+func (m MCMC) late() int { return m.moves() / 2 }
 
 // Check refuses settings that are wrong for any chains.
 func (m MCMC) Check(f *config.Faults) {
@@ -70,6 +117,7 @@ func (m MCMC) Check(f *config.Faults) {
 	f.OneOf("start", m.Start, chainStarts.names()...)
 	f.AtLeast("epochs", m.Epochs, 1)
 	f.If(m.Keep < KeepLast, "keep", "want a number of states or last, have %d", m.Keep)
+	f.If(m.Trace.Every < 0, "trace.every", "want at least 1, have %d", m.Trace.Every)
 	if f.If(m.Move == nil, "move", "want one of %s", strings.Join(mcmc.Moves.Names(), ", ")); m.Move != nil {
 		m.Move.CheckForChains(f.In("move." + mcmc.Moves.Name(m.Move)))
 	}
@@ -81,6 +129,25 @@ func (m MCMC) CheckWithin(around Around, at string, f *config.Faults) {
 	if p := around.Search; p != nil && p.Restarts < m.Needs().Restarts {
 		f.Conflict([]string{at + ".chains", "map.restarts", at + ".start"},
 			"%d chains start from %d MAP restarts, one each: want map.restarts of at least %d, or start: prior", m.Chains, p.Restarts, m.Chains)
+	}
+	if m.Epochs > 0 && m.Move != nil && m.Epochs < m.Move.Fewest() {
+		f.Conflict([]string{at + ".epochs", at + ".move." + mcmc.Moves.Name(m.Move) + ".length"},
+			"a chain that finds the length of its trajectories needs at least %d epochs, have %d: take as many, or fix the leapfrogs: move: {hmc: {steps: 20}}",
+			m.Move.Fewest(), m.Epochs)
+	}
+	if m.Epochs > 0 && m.Move != nil && m.moves() == 0 {
+		f.Conflict([]string{at + ".epochs", at + ".move." + mcmc.Moves.Name(m.Move) + ".steps", at + ".move." + mcmc.Moves.Name(m.Move) + ".length"},
+			"a chain has %d epochs, and one move of %v takes %d: take more epochs, or shorter trajectories", m.Epochs, m.Move, m.Move.Evaluations())
+		return
+	}
+	if m.Epochs > 0 && m.Move != nil && m.Trace.Every > m.moves() {
+		f.Conflict([]string{at + ".trace.every", at + ".epochs", at + ".move." + mcmc.Moves.Name(m.Move) + ".steps"},
+			"a line of the trace has %d moves, but %d epochs make only %d of %v: want at most as many, or leave trace out",
+			m.Trace.Every, m.Epochs, m.moves(), m.Move)
+	}
+	if m.Keep == KeepLast && m.Move != nil && m.Move.Selects() {
+		f.Conflict([]string{at + ".keep", at + ".move"},
+			"the last state of %v is no draw of the posterior, as the budget ends more often after some states than after others: keep a number of states", m.Move)
 	}
 	if m.Keep <= 0 || m.Chains < 1 {
 		return
@@ -94,8 +161,10 @@ func (m MCMC) CheckWithin(around Around, at string, f *config.Faults) {
 	}
 }
 
-// CheckData refuses nothing.
-func (MCMC) CheckData(int, string, *config.Faults) {}
+// CheckData refuses scales that are too large.
+func (m MCMC) CheckData(_, parameters int, at string, f *config.Faults) {
+	m.Move.CheckForDim(parameters, f.In(at).In("move."+mcmc.Moves.Name(m.Move)))
+}
 
 // Needs is a restart for each chain that starts from one.
 func (m MCMC) Needs() Needs {
@@ -108,7 +177,7 @@ func (m MCMC) Sampling() *Sampling {
 	return &Sampling{
 		Unit: "chain", Islands: m.Chains, Particles: 1, Path: path, Whole: path, Move: m.Move, Step: "method.mcmc.move." + mcmc.Moves.Name(m.Move) + ".step",
 		Resample: smc.Resampler{Scheme: smc.Multinomial{}, When: smc.Never{}}, Combine: bnn.Equal{}, Start: m.Start,
-		chains: true, words: chainWords,
+		chains: true, every: m.every(), words: chainWords,
 	}
 }
 
@@ -125,7 +194,11 @@ func (m MCMC) kept() int { return max(0, m.Keep) / max(1, m.Chains) }
 // Memory estimates the memory of the chains.
 func (m MCMC) Memory(job *Job) Memory {
 	s := m.Sampling()
-	bytes := func(chains int) int64 { return s.bytes(job, chains, 1, m.kept()) }
+	held := m.kept()
+	if m.Move.Varies() {
+		held *= 2 // until every other one is dropped
+	}
+	bytes := func(chains int) int64 { return s.bytes(job, chains, 1, held) }
 	return Memory{Bytes: bytes(m.Chains), Scales: []Scale{{
 		Field: "chains", Now: m.Chains, Bytes: bytes, Fits: func(n int) string { return fmt.Sprintf("%d chains would fit", n) },
 	}}}

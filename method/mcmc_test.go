@@ -23,7 +23,7 @@ func chains(n, epochs int, step float64) MCMC {
 // ones that are far too short lead nowhere; others are no trouble.
 func TestStuckChains(t *testing.T) {
 	found := do(t, newJob(t, 2), chains(2, 6, 1000)).Findings
-	if got := words(found); !slices.Equal(kinds(found), []string{"chains-end", "chain-stuck", "chain-stuck"}) ||
+	if got := words(found); !slices.Equal(kinds(found), []string{"chains-end", "chain-stuck", "chain-stuck", "chains-diverged"}) ||
 		!strings.Contains(got, "chain 0 is stuck: it accepted 0.00") || !strings.Contains(got, "chain 1 is stuck") {
 		t.Errorf("chains that cannot move: %q", got)
 	}
@@ -36,37 +36,57 @@ func TestStuckChains(t *testing.T) {
 }
 
 // A chain that accepted well until its step was frozen, and not after, is stuck; the other way round it is not. A tenth is
-// enough.
+// enough. What would mend it depends on whether the step is written.
 func TestStuckInTheSecondHalf(t *testing.T) {
 	m := chains(3, 4, 0.1)
 	var trace []TraceLine
 	for c, acceptance := range [][]float64{{1, 1, 0.0625, 0.0625}, {0, 0, 1, 1}, {0, 0, 0.05, 0.15}} {
 		for k, a := range acceptance {
 			l := TraceLine{}
-			l.Island, l.K, l.Progress, l.Acceptance, l.Displacement, l.LogLikelihood = c, k+1, float64(k+1)/4, a, 1, numeral.Number(-10*(c+1))
+			l.Island, l.K, l.Mutations, l.Progress, l.Acceptance, l.Displacement, l.LogLikelihood = c, k+1, 1, float64(k+1)/4, a, 1, numeral.Number(-10*(c+1))
 			trace = append(trace, l)
 		}
 	}
-	want := []finding.Finding{finding.ChainsEnd(-30, -10, 0.0625, 1), finding.ChainStuck(0, 0.0625, -10, "method.mcmc.move.hmc.step")}
-	if got := m.Sampling().Findings(trace, &bnn.Ensemble{LogWeights: []float64{0}}, 60); words(got) != words(want) {
-		t.Errorf("%q, want %q", words(got), words(want))
+	for step, mend := range map[float64]string{0.1: ": take a smaller step (", 0: ": take more epochs, or write a smaller step ("} {
+		m.Move = mcmc.HMC{Steps: 1, Step: step}
+		want := []finding.Finding{finding.ChainsEnd(3, -30, -10, 0.0625, 1), finding.ChainStuck(0, 0.0625, -10, "method.mcmc.move.hmc.step", step > 0)}
+		if got := words(m.Sampling().Findings(trace, &bnn.Ensemble{LogWeights: []float64{0}}, 60)); got != words(want) || !strings.Contains(got, mend) {
+			t.Errorf("step %v: %q, want %q with %q", step, got, words(want), mend)
+		}
+	}
+}
+
+// A line of many moves weighs as much as its moves.
+func TestAcceptanceIsOfMoves(t *testing.T) {
+	line := func(moves int, acceptance float64) (l TraceLine) {
+		l.Mutations, l.Acceptance = moves, acceptance
+		return l
+	}
+	if got := acceptance([]TraceLine{line(99, 0), line(1, 1)}); !(math.Abs(got-0.01) < 1e-15) {
+		t.Errorf("one move of 100 was accepted: %v", got)
 	}
 }
 
 // Against the trace: the range over chains of their last log-likelihoods and of their mean acceptance in the second half.
 func TestChainsEnd(t *testing.T) {
-	m := chains(3, 20, 0)
-	m.Move = mcmc.HMC{Steps: 1, Accept: 0.574, Chain: true}
+	m := chains(3, 200, 0)
+	m.Move = mcmc.HMC{Steps: 1, Accept: 0.574}
 	out := do(t, newJob(t, 1), m)
+	of := make([][]TraceLine, 3)
+	for _, l := range out.Trace {
+		of[l.Island] = append(of[l.Island], l)
+	}
 	var end, acceptance []float64
 	for c := range 3 {
-		chain := out.Trace[20*c : 20*c+20]
-		end = append(end, float64(chain[19].LogLikelihood))
-		sum := 0.0
-		for _, line := range chain[10:] {
-			sum += line.Acceptance / 10
+		chain := of[c]
+		end = append(end, float64(chain[len(chain)-1].LogLikelihood))
+		sum, late := 0.0, 0.0
+		for _, l := range chain {
+			if l.Epochs > 100 {
+				sum, late = sum+l.Acceptance, late+1
+			}
 		}
-		acceptance = append(acceptance, sum)
+		acceptance = append(acceptance, sum/late)
 	}
 	slices.Sort(end)
 	slices.Sort(acceptance)
@@ -84,9 +104,9 @@ func TestSamplersOfChains(t *testing.T) {
 		keep int
 		move mcmc.Move
 	}{
-		{MCMC{}, 10, mcmc.HMC{Steps: 80, Accept: 0.75, Jitter: 0.2, Chain: true}},
-		{MCMC{Keep: KeepLast, Move: mcmc.PCN{}}, 0, mcmc.PCN{Accept: 0.25, Freeze: 0.5}},
-		{MCMC{Chains: 3, Keep: 6, Epochs: 70, Start: "prior", Move: mcmc.HMC{Steps: 4, Step: 0.01}}, 2, mcmc.HMC{Steps: 4, Step: 0.01, Jitter: 0.2, Chain: true}},
+		{MCMC{}, 10, mcmc.HMC{Length: mcmc.AutoLength, Accept: 0.75, Jitter: 0.2}},
+		{MCMC{Keep: KeepLast, Move: mcmc.PCN{}}, 0, mcmc.PCN{Accept: 0.25}},
+		{MCMC{Chains: 3, Keep: 6, Epochs: 70, Start: "prior", Move: mcmc.HMC{Steps: 4, Step: 0.01}}, 2, mcmc.HMC{Steps: 4, Step: 0.01, Jitter: 0.2}},
 	} {
 		m := c.m.Complete(Around{}).(MCMC)
 		job := newJob(t, 1)

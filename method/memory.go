@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/eval"
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/internal/pool"
@@ -15,13 +17,14 @@ import (
 // gradient, 3 where examples are annealed in, which have a gradient of their own, and 1 for moves without gradients. Then
 //
 //	every island that has begun   state s, packed for the checkpoint s
-//	and those that run            state before the step s, proposal s, momentum 1,
-//	                              and what else the move keeps
+//	and those that run            state before the step s, proposal s, momentum 1
 //
-// J·D each. Measured peaks of five runs of 0.1 to 0.8 GB were 0.91 to 1.06 of it (docs/benchmarks.md, section 5).
+// J·D each; and what the move tunes, as often as the state, and its scratch memory. Measured peaks of five runs of 0.1 to
+// 0.8 GB were 0.91 to 1.06 of it (docs/benchmarks.md, section 5).
 func (s *Sampling) bytes(job *Job, islands, particles, kept int) int64 {
 	d, threads := int64(job.Net.Dim()), int64(job.Pool.Threads())
-	numbers, apart := int64(1), int64(s.Move.Scratch())
+	numbers := int64(1)
+	tuned, scratch := s.Move.Memory(particles, int(d))
 	if s.Move.Needs().Gradient {
 		numbers = 2
 		if s.Path.AnnealsIn() {
@@ -32,11 +35,24 @@ func (s *Sampling) bytes(job *Job, islands, particles, kept int) int64 {
 	jd, states := product(int64(particles), d), product(int64(kept), all)
 	return sum(
 		job.bytes(particles),
-		product(8, jd, sum(product(2, numbers, all), product(2*numbers+1+apart, running))),
+		product(8, jd, sum(product(2, numbers, all), product(2*numbers+1, running))),
+		product(8, sum(product(int64(tuned), sum(product(2, all), running)), product(int64(scratch), running))),
 		product(8, d, states, 3),                                 // as they grow, and packed
 		product(4, 3, jd, running),                               // while they are scored
 		product(4, 3, max(product(all, jd), product(states, d))), // as an ensemble and its file
+		s.comparisonBytes(job, max(states, all)),
 	)
+}
+
+// comparisonBytes is the memory for the comparison of chains by their kept states: the outputs of all, for some inputs at a time,
+// and on each thread what a prediction takes for a state: the probabilities of the classes, and the ranking.
+func (s *Sampling) comparisonBytes(job *Job, states int64) int64 {
+	if !s.Chains() {
+		return 0
+	}
+	const ranking = 128
+	few := int(min(states, math.MaxInt32)) // more do not fit in any memory
+	return sum(bnn.ParticlesBytes(few, job.Net.Outputs(), eval.ComparedInputs), product(int64(ranking+8*job.Net.Classes()), states, int64(job.Pool.Threads())))
 }
 
 // programBytes is the memory of the program before any work: its code and the built-in data.

@@ -102,14 +102,17 @@ func TestMemoryOfParticles(t *testing.T) {
 	job = newJob(t, 2)
 	m := SMC{Particles: 100_000, Islands: 4, Path: full, Move: mcmc.HMC{}}
 	memory := m.Memory(job)
-	if got, want := memory.Bytes-memory.Scales[1].Bytes(3), int64(100_000)*d*(8*2*2+4*3); got != want {
+	tuned, _ := m.Move.Memory(m.Particles, int(d)) // the scale is small, but counts: in the state, and packed
+	if got, want := memory.Bytes-memory.Scales[1].Bytes(3), int64(100_000)*d*(8*2*2+4*3)+8*2*int64(tuned); got != want {
 		t.Errorf("an island that waits takes %d bytes, want %d", got, want)
 	}
 	// States that chains keep: they grow, are packed, and are gathered in float32, in place of the particles.
 	chains := func(keep int) int64 {
 		return MCMC{Chains: 2, Keep: keep, Epochs: 1 << 40, Move: mcmc.PCN{}}.Memory(job).Bytes
 	}
-	if got, want := chains(2_000_000)-chains(1_000_000), int64(1_000_000)*d*(8*3+4*3); got != want {
+	// They are compared by their predictions for 64 inputs at a time, and their probabilities ranked on two threads.
+	compared := int64(4*64*job.Net.Outputs() + (128+8*job.Net.Classes())*2)
+	if got, want := chains(2_000_000)-chains(1_000_000), int64(1_000_000)*(d*(8*3+4*3)+compared); got != want {
 		t.Errorf("states that are kept: %d bytes, want %d", got, want)
 	}
 }

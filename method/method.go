@@ -32,8 +32,9 @@ type Method interface {
 	// themselves.
 	CheckWithin(around Around, at string, f *config.Faults)
 
-	// CheckData refuses settings that do not suit the number of training examples; at is as in CheckWithin.
-	CheckData(examples int, at string, f *config.Faults)
+	// CheckData refuses settings that do not suit the number of training examples or of the network's parameters; at is as in
+	// CheckWithin.
+	CheckData(examples, parameters int, at string, f *config.Faults)
 
 	// Needs lists what the method needs before it begins.
 	Needs() Needs

@@ -1,39 +1,100 @@
 package method
 
-import "math"
+import (
+	"math"
+	"strings"
+
+	"github.com/starling-smc/starling/internal/finding"
+	"github.com/starling-smc/starling/mcmc"
+	"github.com/starling-smc/starling/smc"
+)
 
 // Moves that do not move leave a sampler that looks as if it had worked: weights are made even by copying particles, and the
-// product of the weights still has a value. Two things tell: the share of moves that are accepted, and how far they carry the
-// particles (smc.Info.Displacement).
+// product of the weights still has a value. Three things tell: the share of moves that are accepted (smc.StuckBelow), how far they
+// carry the particles (smc.Info.Displacement), and whether they carried them as far as a stage asks (smc.Info.Stuck).
 const (
-	stuckBelow      = 0.1  // acceptance below which a chain or an island is stuck
 	stillBelow      = 0.1  // displacement a resampling, in spreads of the particles, below which an island stands still
 	chainStillBelow = 1e-3 // displacement of the second half, in lengths of the parameter vector, below which a chain stands still
 )
 
 // motion lists the islands, or chains, whose particles did not move.
 type motion struct {
-	stuck []int // their moves were refused
-	still []int // their moves were made, and led nowhere
+	stuck  []int     // their moves were refused
+	still  []int     // their moves were made, and led nowhere
+	count  int       // number of stages of islands that are stuck (smc.Info.Stuck)
+	first  TraceLine // of them, the one at the lowest power of the likelihood
+	staged bool      // each such stage counts: the path is one of temperatures
+	failed bool      // most stages are stuck
 }
 
-func (m motion) failed() bool { return m.stuck != nil || m.still != nil }
+// unmoved reports whether there are particles that did not move.
+func (m motion) unmoved() bool { return m.stuck != nil || m.still != nil || m.staged || m.failed }
 
-// motion judges a trace.
+// motion judges a trace. On a path of temperatures every stage must carry the particles. On a path of batches, whose iterations
+// are many and have few moves, the last ones tell.
 func (s *Sampling) motion(trace []TraceLine) (m motion) {
-	for _, lines := range byIsland(trace) {
+	islands := byIsland(trace)
+	for _, lines := range islands {
 		standsStill := islandStill
 		if s.Chains() {
 			standsStill = chainStill
 		}
-		switch late := s.late(lines); {
-		case s.Move.Invariant() && !(acceptance(late) >= stuckBelow):
-			m.stuck = append(m.stuck, lines[0].Island)
+		stuck := m.stages(lines)
+		late, island := s.late(lines), lines[0].Island
+		refused := s.Move.Invariant() && !(acceptance(late) >= smc.StuckBelow)
+		switch {
+		case refused && (s.Chains() || s.Path.Batches()):
+			m.stuck = append(m.stuck, island)
+		case refused || 2*stuck > len(lines): // the stages say so
 		case standsStill(lines):
-			m.still = append(m.still, lines[0].Island)
+			m.still = append(m.still, island)
 		}
 	}
+	m.staged = m.count > 0 && !s.Path.Batches()
+	m.failed = 2*m.count > len(trace)
 	return m
+}
+
+// stages counts the stages of an island that are stuck.
+func (m *motion) stages(lines []TraceLine) (stuck int) {
+	for _, l := range lines {
+		if !l.Stuck {
+			continue
+		}
+		stuck++
+		if m.count++; m.count == 1 || l.Lambda < m.first.Lambda {
+			m.first = l
+		}
+	}
+	return stuck
+}
+
+// motionFindings reports particles that did not move, and moves without a scale of their own.
+func (s *Sampling) motionFindings(trace []TraceLine) (found []finding.Finding) {
+	m := s.motion(trace)
+	if m.staged || m.failed {
+		found = append(found, finding.MovesStuck(finding.Stuck{
+			Stages: m.count, Of: len(trace), Islands: s.Islands,
+			Temperature: m.first.Lambda, Acceptance: m.first.Acceptance, Mutations: m.first.Mutations,
+			Refused: !(m.first.Acceptance >= smc.StuckBelow), Written: s.Move.Aim() == 0,
+			Step: s.Step, Moves: strings.TrimSuffix(s.Step, "step") + "mutations", Failed: m.failed,
+		}))
+	} else if m.stuck != nil {
+		found = append(found, finding.IslandsStuck(m.stuck, smc.StuckBelow, s.Step, s.Move.Aim() == 0))
+	}
+	if m.still != nil {
+		found = append(found, finding.IslandsStill(m.still, stillBelow, s.Step))
+	}
+	kept := 0
+	for _, l := range trace {
+		if l.ScaleKept {
+			kept++
+		}
+	}
+	if kept > 0 {
+		found = append(found, finding.ScaleKept(kept, len(trace), s.Islands))
+	}
+	return found
 }
 
 // late is the part of an island's path by which its acceptance is judged: the last quarter of the iterations; of a chain the
@@ -45,23 +106,24 @@ func (s *Sampling) late(lines []TraceLine) []TraceLine {
 	return lines[len(lines)*3/4:]
 }
 
-// secondHalf returns the lines of the second half of a chain's budget.
+// secondHalf returns the lines of a chain whose moves were made after the warm-up.
 func secondHalf(lines []TraceLine) []TraceLine {
 	for i, l := range lines {
-		if l.Progress > 0.5 {
-			return lines[i:]
+		if l.Progress >= mcmc.WarmUp {
+			return lines[i+1:]
 		}
 	}
 	return nil
 }
 
-// acceptance is the mean over lines; NaN if there are none.
+// acceptance is the mean over the moves of lines; NaN if there are none.
 func acceptance(lines []TraceLine) float64 {
-	sum := 0.0
+	sum, moves := 0.0, 0
 	for _, l := range lines {
-		sum += l.Acceptance
+		sum += float64(l.Acceptance * float64(l.Mutations))
+		moves += l.Mutations
 	}
-	return sum / float64(len(lines))
+	return sum / float64(moves)
 }
 
 // distance is how far the moves of lines lead together, as independent moves do: the root of the summed squares.

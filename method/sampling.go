@@ -25,6 +25,7 @@ type Sampling struct {
 	Comparable bool     // the final target is always the posterior, so islands can be weighted by their evidences
 
 	chains bool                               // each island is a chain
+	every  int                                // iterations of a line of the trace; 0: 1
 	words  func(figures) (long, short string) // describes progress, for a wide terminal and for a narrow one
 }
 

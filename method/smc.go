@@ -71,7 +71,7 @@ func (m SMC) Complete(around Around) Method {
 	if m.Move == nil {
 		m.Move = mcmc.HMC{}
 	}
-	m.Move = m.Move.ForPopulation()
+	m.Move = m.Move.ForPopulation(m.Path.Mutations())
 	if m.Weight == nil && !m.Move.Invariant() { // other moves have one weighting, which a config leaves out
 		m.Weight = smc.DefaultWeighting(m.Move)
 	}
@@ -105,6 +105,7 @@ func (m SMC) Check(f *config.Faults) {
 		f.If(m.Move == nil, "move", "want one of %s", strings.Join(mcmc.Moves.Names(), ", "))
 		return
 	}
+	m.Move.CheckForPopulation(f.In("move." + mcmc.Moves.Name(m.Move)))
 	if start := m.start(); start.name != "" && m.Start != "" && !start.init && !m.Path.Batches() {
 		f.Add("start", "%s goes with a path of batches: with path %s leave start out, which begins at the prior (at model.init, if nothing else uses it)",
 			start.name, smc.Paths.Name(m.Path))
@@ -197,8 +198,9 @@ func (m SMC) checkSubsample(at string, f *config.Faults) {
 // gradient returns the path of the move's mini-batch in the config.
 func (m SMC) gradient(at string) string { return at + ".move." + mcmc.Moves.Name(m.Move) + ".gradient" }
 
-// CheckData refuses mini-batch gradients whose mini-batches are not smaller than the training set.
-func (m SMC) CheckData(examples int, at string, f *config.Faults) {
+// CheckData refuses mini-batch gradients whose mini-batches are not smaller than the training set, and scales that are too large.
+func (m SMC) CheckData(examples, parameters int, at string, f *config.Faults) {
+	m.Move.CheckForDim(parameters, f.In(at).In("move."+mcmc.Moves.Name(m.Move)))
 	if n := m.Move.Subsample(); n >= examples {
 		f.Add(m.gradient(at),
 			"%d examples save nothing: a mini-batch must be smaller than the training set of %d; leave it out, or take fewer", n, examples)

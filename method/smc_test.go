@@ -107,7 +107,7 @@ func TestSamplersOfIslands(t *testing.T) {
 		weight   smc.Weigher
 		resample smc.Resampler
 	}{
-		{SMC{}, smc.Tempering{}, mcmc.HMC{Steps: 1, Accept: 0.574, Mutations: mcmc.Mutations{Count: 10}}, nil, smc.Resampler{Scheme: smc.Multinomial{}, When: smc.Always{}}},
+		{SMC{}, smc.Tempering{}, mcmc.HMC{Length: mcmc.AutoLength, Accept: 0.9, Jitter: 0.2, Mutations: mcmc.Mutations{Max: 50}}, nil, smc.Resampler{Scheme: smc.Multinomial{}, When: smc.Always{}}},
 		{
 			SMC{Path: automated, Start: "tempered", Move: mcmc.Unadjusted{Step: 0.1}}, smc.TemperedStart{Then: automated},
 			mcmc.Unadjusted{Steps: 3, Step: 0.1}, smc.Momentum{}, smc.Resampler{Scheme: smc.Multinomial{}, When: smc.BelowRatio(0.5)},

@@ -11,8 +11,8 @@ import (
 //
 // A task is a segment (a range of chunks of 256 examples) for a block of particles. Segments decide the order of the
 // sums, so they depend on the number of examples alone. Each particle has its own sums, so the number of particles in a
-// block may follow the number of threads. The sums of segments are added to the result in the order of the segments,
-// whichever task ends first.
+// block may follow the number of threads, and so may the thread that works on a tile (shares.go). The sums of segments are
+// added to the result in the order of the segments, whichever task ends first.
 type reduction struct {
 	m               *Model
 	n               int
@@ -56,53 +56,80 @@ func blockParticles(dim int) int { return max(1, (512<<10)/(8*dim)) }
 // each runs load for every tile of every task. Then it sums log-likelihoods and gradients or, if look is not nil, runs
 // the forward pass alone and calls look for every pass of particles.
 func (r *reduction) each(ctx context.Context, load func(t *tape, first, count int), look func(t *tape, particle, first, count int)) {
-	r.m.pool.Run(len(r.next)*r.segments, func(i int) {
-		block, segment := i/r.segments, i%r.segments
-		first := block * r.block
-		count := min(r.block, r.particles-first)
-		t := r.m.net.spare.tape(r.m.prog, r.block)
-		defer r.m.net.spare.returnTape(t)
-		lanes.Float32s(t.theta[:count*r.m.net.dim], r.theta[first*r.m.net.dim:][:count*r.m.net.dim])
-		var sums *partial
-		if look == nil {
-			sums = r.take(count)
-			defer r.add(block, segment, sums)
-		}
-		begin := segment * r.tiles * tileExamples
-		end := min(r.n, begin+r.tiles*tileExamples)
-		for at, tile := begin, 0; at < end; at, tile = at+tileExamples, tile+1 {
-			if ctx.Err() != nil {
-				return
-			}
-			if tile%chunkTiles == 0 && r.grad != nil {
-				clear(t.grads[:count*r.m.prog.gradSize])
-			}
-			examples := min(tileExamples, end-at)
-			load(t, at, examples)
-			for t.first = 0; t.first < count; t.first += t.batch {
-				t.batch = min(r.m.prog.batch, count-t.first)
-				r.m.prog.forward(t)
-				if look != nil {
-					look(t, first+t.first, at, examples)
-					continue
-				}
-				r.m.loss(t, r.grad != nil)
-				for g := range t.groups {
-					valid := lanes.Lanes
-					if g == t.groups-1 {
-						valid = t.valid
-					}
-					lanes.LaneSums(t.ll[g*r.m.prog.batch*lanes.Lanes:][:t.batch*lanes.Lanes], 1, valid, sums.ll[t.first:t.first+t.batch])
-				}
-				if r.grad != nil {
-					r.m.prog.backward(t)
-				}
-			}
-			if r.grad != nil && (tile%chunkTiles == chunkTiles-1 || at+tileExamples >= end) {
-				r.m.prog.flush(t, count, sums.grad)
-			}
+	shares := r.shares()
+	r.m.pool.Run(len(shares), func(i int) {
+		for _, p := range shares[i] {
+			r.work(ctx, p, load, look)
 		}
 	})
+}
+
+// work takes one piece of a task through its tiles.
+func (r *reduction) work(ctx context.Context, p piece, load func(t *tape, first, count int), look func(t *tape, particle, first, count int)) {
+	first := p.block * r.block
+	count := min(r.block, r.particles-first)
+	sums := r.begin(p, first, count)
+	if sums == nil {
+		return
+	}
+	defer r.end(p, sums, look == nil)
+	t := r.m.net.spare.tape(r.m.prog)
+	defer r.m.net.spare.returnTape(t)
+	t.theta, t.grads = sums.theta, sums.grads
+	begin := p.segment * r.tiles * tileExamples
+	end := min(r.n, begin+r.tiles*tileExamples)
+	for tile := p.from; tile < p.to && ctx.Err() == nil; tile++ {
+		if tile%chunkTiles == 0 && r.grad != nil {
+			clear(t.grads[:count*r.m.prog.gradSize])
+		}
+		at := begin + tile*tileExamples
+		examples := min(tileExamples, end-at)
+		load(t, at, examples)
+		for t.first = 0; t.first < count; t.first += t.batch {
+			t.batch = min(r.m.prog.batch, count-t.first)
+			r.m.prog.forward(t)
+			if look != nil {
+				look(t, first+t.first, at, examples)
+				continue
+			}
+			r.m.loss(t, r.grad != nil)
+			for g := range t.groups {
+				valid := lanes.Lanes
+				if g == t.groups-1 {
+					valid = t.valid
+				}
+				lanes.LaneSums(t.ll[g*r.m.prog.batch*lanes.Lanes:][:t.batch*lanes.Lanes], 1, valid, sums.ll[t.first:t.first+t.batch])
+			}
+			if r.grad != nil {
+				r.m.prog.backward(t)
+			}
+		}
+		if r.grad != nil && (tile%chunkTiles == chunkTiles-1 || at+tileExamples >= end) {
+			r.m.prog.flush(t, count, sums.grad)
+		}
+	}
+}
+
+// begin returns the sums that a piece adds to, for count particles from first on; nil if the piece before it has failed.
+func (r *reduction) begin(p piece, first, count int) *partial {
+	if p.before != nil {
+		return <-p.before
+	}
+	sums := r.take(count)
+	lanes.Float32s(sums.theta[:count*r.m.net.dim], r.theta[first*r.m.net.dim:][:count*r.m.net.dim])
+	return sums
+}
+
+// end hands the sums over to the next piece of the task or, after the last one, adds them to the result if they are wanted.
+func (r *reduction) end(p piece, sums *partial, wanted bool) {
+	switch {
+	case p.after != nil:
+		p.after <- sums
+	case wanted:
+		r.add(p.block, p.segment, sums)
+	default:
+		r.m.net.spare.returnPartial(sums)
+	}
 }
 
 // flush adds the float32 sums of a chunk to float64 ones.
@@ -121,14 +148,22 @@ func (p *program) flush(t *tape, count int, grad []float64) {
 	}
 }
 
-// take returns zeroed sums for count particles.
+// take returns zeroed sums for count particles of a block.
 func (r *reduction) take(count int) *partial {
 	s := r.m.net.spare.partial()
+	s.theta, s.grads = sized(s.theta, r.block*r.m.net.dim), sized(s.grads, r.block*r.m.prog.gradSize)
 	s.ll = zeroed(s.ll, count)
 	if r.grad != nil {
 		s.grad = zeroed(s.grad, count*r.m.net.dim)
 	}
 	return s
+}
+
+func sized(s []float32, n int) []float32 {
+	if cap(s) < n {
+		return lanes.Make(n)
+	}
+	return s[:n]
 }
 
 func zeroed(s []float64, n int) []float64 {
@@ -178,9 +213,10 @@ func (r *reduction) finish(first, count int) {
 }
 
 // Scratch estimates the bytes that a thread holds while it works on a call of a Model with that many particles: the
-// activations and gradients of a tile, the parameters of the particles of a task, and their sums.
+// activations and gradients of a tile, the parameters of the particles of a task and their sums, and those of a task that is
+// handed over or waits to be added.
 func (n *Net) Scratch(particles int) int {
 	p := n.program()
 	tile := p.actSize + p.dySize + p.laneSize + p.tmpSize + p.sharedSize + p.argSize + p.maskSize/2
-	return 4*tile + min(particles, blockParticles(n.dim))*(4*n.dim+4*p.gradSize+8*n.dim)
+	return 4*tile + 2*min(particles, blockParticles(n.dim))*(4*n.dim+4*p.gradSize+8*n.dim)
 }

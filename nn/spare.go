@@ -10,21 +10,24 @@ type spare struct {
 	partials []*partial
 }
 
-// partial holds the sums of one task.
-type partial struct{ ll, grad []float64 }
+// partial holds the parameters of the particles of one task, and their sums.
+type partial struct {
+	theta []float32 // particles of the task × D
+	grads []float32 // particles of the task × prog.gradSize: sums over the chunk
+	ll    []float64 // particles of the task: sums over the segment
+	grad  []float64 // particles of the task × D, likewise
+}
 
-// tape returns memory for at least that many particles.
-func (s *spare) tape(p *program, particles int) *tape {
+func (s *spare) tape(p *program) *tape {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if n := len(s.tapes); n > 0 {
-		t := s.tapes[n-1]
-		s.tapes = s.tapes[:n-1]
-		if t.particles >= particles {
-			return t
-		}
+	n := len(s.tapes)
+	if n == 0 {
+		return newTape(p)
 	}
-	return newTape(p, particles)
+	t := s.tapes[n-1]
+	s.tapes = s.tapes[:n-1]
+	return t
 }
 
 func (s *spare) returnTape(t *tape) {

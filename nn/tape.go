@@ -9,12 +9,12 @@ const (
 	maxSegments  = 32                       // ranges of chunks that may run at the same time for one particle
 )
 
-// tape is the memory of one worker: the activations and gradients of a tile, and the parameters and gradients of the
-// particles of a task. Nothing but zeros is written to borders, so they stay zero.
+// tape is the memory of one worker: the activations and gradients of a tile. theta and grads are those of the task at work.
+// Nothing but zeros is written to borders, so they stay zero.
 type tape struct {
 	prog   *program
-	theta  []float32 // particles of the task × D
-	grads  []float32 // particles of the task × prog.gradSize
+	theta  []float32 // as in partial
+	grads  []float32 // as in partial
 	act    []float32
 	grad   []float32
 	lane   []float32 // weight gradients of one pass, not yet summed over lanes
@@ -26,8 +26,6 @@ type tape struct {
 	target []float32 // of the tile: [group][output][16]
 	ll     []float32 // of the tile: [group][particle][16]
 
-	particles int // number that theta and grads have room for
-
 	groups int // in this tile
 	valid  int // lanes in use in the last group
 	batch  int // particles in this pass
@@ -36,11 +34,9 @@ type tape struct {
 	examples [tileExamples]int // in each lane of the tile
 }
 
-func newTape(p *program, particles int) *tape {
+func newTape(p *program) *tape {
 	return &tape{
-		prog: p, particles: particles,
-		theta:  lanes.Make(particles * p.dim),
-		grads:  lanes.Make(particles * p.gradSize),
+		prog:   p,
 		act:    lanes.Make(p.actSize),
 		grad:   lanes.Make(p.dySize),
 		lane:   lanes.Make(p.laneSize),

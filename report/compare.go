@@ -76,7 +76,7 @@ func NewComparison(runs []Evaluated) (*Comparison, error) {
 		switch v := c.views[i]; {
 		case v.found(finding.KindOptimiser):
 			optimised = append(optimised, r.Name)
-		case v.found(finding.KindStuck), v.found(finding.KindStill):
+		case v.found(finding.KindStuck), v.found(finding.KindStill), v.found(finding.KindUnmoved), v.found(finding.KindFailed):
 			unmoved = append(unmoved, r.Name)
 		case v.found(finding.KindMerged) && r.Metrics.LogEvidence != nil:
 			merged = append(merged, r.Name)
@@ -181,10 +181,18 @@ func (c *Comparison) evaluations() (names []string, all []Scored) {
 	return names, all
 }
 
-// cost is the table of size, evidence and cost, a row a figure.
+// rHat is the median R-hat of the predictions of chains; NaN if there is none.
+func rHat(c *eval.Chains) float64 {
+	if c == nil || c.RHatPredictions == nil {
+		return math.NaN()
+	}
+	return float64(c.RHatPredictions.Median)
+}
+
+// cost is the table of size, evidence, agreement of chains and cost, a row a figure.
 func (c *Comparison) cost() table {
 	names, _ := c.evaluations()
-	t := table{Caption: "Size, evidence and cost", Head: append([]string{""}, names...)}
+	t := table{Caption: "Size, evidence, agreement of chains and cost", Head: append([]string{""}, names...)}
 	rows := []struct {
 		name string
 		of   func(v *view) string
@@ -193,6 +201,7 @@ func (c *Comparison) cost() table {
 		{"networks", func(v *view) string { return count(v.run.Posterior.Size()) }},
 		{"log evidence", func(v *view) string { return fixed(number(v.a.Metrics.LogEvidence), 1) }},
 		{"± over islands", func(v *view) string { return fixed(number(v.a.Metrics.LogEvidenceSD), 1) }},
+		{"R-hat of the predictions, median", func(v *view) string { return fixed(rHat(v.a.Metrics.Chains), 2) }},
 		{"gradients, examples", func(v *view) string { return count(gradients(v.islands)) }},
 		{"seconds at work", func(v *view) string { return v.atWork() }},
 		{"seconds of evaluation", func(v *view) string { return v.evaluating() }},

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/smc"
+	"github.com/starling-smc/starling/uq"
 )
 
 func comparison(t *testing.T, shapes ...shape) (*Comparison, error) {
@@ -197,6 +199,36 @@ func TestCompareRefuses(t *testing.T) {
 		if _, err := comparison(t, c.shapes...); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want %q", err, c.want)
 		}
+	}
+}
+
+// TestCompareRHat: chains that do not agree are told from those that do; the row is left out where no run has chains.
+func TestCompareRHat(t *testing.T) {
+	rows := func(fixtures ...fixture) (rows [][]string) {
+		var runs []Evaluated
+		for i, f := range fixtures {
+			runs = append(runs, Evaluated{string(rune('a' + i)), f.run, f.a})
+		}
+		c, err := NewComparison(runs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range c.Rows() {
+			if strings.HasPrefix(row[0], "R-hat") {
+				rows = append(rows, row)
+			}
+		}
+		return rows
+	}
+	mixed, apart, short, islands := shape{chains: true}.make(t), shape{chains: true}.make(t), shape{chains: true}.make(t), shape{}.make(t)
+	apart.a.Metrics.Chains.RHatPredictions.Median = uq.Number(math.Inf(1))
+	short.a.Metrics.Chains.RHatPredictions = nil
+	want := []string{"R-hat of the predictions, median", "1.01", "∞", "–", "–"}
+	if got := rows(mixed, apart, short, islands); len(got) != 1 || !slices.Equal(got[0], want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := rows(islands, islands); got != nil {
+		t.Errorf("%q, and no run has chains", got)
 	}
 }
 

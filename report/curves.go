@@ -52,6 +52,17 @@ func (v *view) curves() (all []curve) {
 		of:      func(l *starling.TraceLine) float64 { return l.Step },
 		caption: "The step size of the last move of an iteration.",
 	})
+	if v.sampling.Move.Varies() && slices.ContainsFunc(v.run.Trace, func(l starling.TraceLine) bool { return l.Leapfrogs > 0 }) {
+		caption := "The leapfrogs of the last move of an iteration: the length of a trajectory divided by the step size."
+		if v.sampling.Chains() {
+			caption += " The budget shortens a chain's last move."
+		}
+		all = append(all, curve{
+			id: "leapfrogs", title: "Leapfrogs", axis: chart.Axis{Label: "leapfrogs of a move"}, smooth: true,
+			of:      func(l *starling.TraceLine) float64 { return float64(l.Leapfrogs) },
+			caption: caption,
+		})
+	}
 	for i := range all {
 		all[i].islands = v.islands
 	}
@@ -106,6 +117,9 @@ func (v *view) acceptance() curve {
 		of:      func(l *starling.TraceLine) float64 { return l.Acceptance },
 		caption: "A particle stays where it is when its move is rejected.",
 	}
+	if n := v.run.Trace[0].Mutations; v.sampling.Chains() && n > 1 {
+		c.caption += fmt.Sprintf(" A line of the trace holds the mean of %d moves.", n)
+	}
 	if !v.sampling.Move.Invariant() {
 		c.caption = "The share that an accept/reject step would have accepted. These moves have no such step: every move is made, and its energy error goes " +
 			"into the weight."
@@ -116,11 +130,13 @@ func (v *view) acceptance() curve {
 	return c
 }
 
+const likelihoodID = "likelihood"
+
 // likelihood is the sum over all training examples or, on a path of batches, the mean over those of the batch: batches
 // differ in size.
 func (v *view) likelihood() curve {
 	c := curve{
-		id: "likelihood", title: "Log-likelihood", axis: chart.Axis{Label: "mean log-likelihood of a particle, nats"}, decimals: 1,
+		id: likelihoodID, title: "Log-likelihood", axis: chart.Axis{Label: "mean log-likelihood of a particle, nats"}, decimals: 1,
 		of:      func(l *starling.TraceLine) float64 { return float64(l.LogLikelihood) },
 		caption: fmt.Sprintf("On the training examples. At the end it should be stationary, and equal for all %ss.", v.sampling.Unit),
 	}

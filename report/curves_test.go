@@ -230,3 +230,57 @@ func TestTrack(t *testing.T) {
 		}
 	}
 }
+
+// A chain of a million moves has a page like any other, drawn from thousands of lines that hold a hundred moves each.
+func TestLongChain(t *testing.T) {
+	short, long := shape{chains: true, islands: 1, lines: 40}.make(t), shape{chains: true, islands: 1, lines: 10000}.make(t)
+	for i := range long.run.Trace {
+		long.run.Trace[i].Mutations = 100
+	}
+	page := func(f fixture) string {
+		var b bytes.Buffer
+		for _, c := range f.view(t).sampler().Figures {
+			fmt.Fprintln(&b, c.Caption, c.Charts)
+		}
+		return b.String()
+	}
+	a, b := page(short), page(long)
+	if len(b) > 4*len(a) {
+		t.Errorf("%d bytes of charts for 10,000 lines, %d for 40", len(b), len(a))
+	}
+	if said := "holds the mean of 100 moves"; !strings.Contains(b, said) || strings.Contains(a, "holds the mean") {
+		t.Errorf("the page of a long chain does not say %q, or a short one's does", said)
+	}
+}
+
+// Where the number of leapfrogs follows from a length, it is drawn; where it is written, it would be a constant.
+func TestLeapfrogsAreDrawn(t *testing.T) {
+	for _, move := range []mcmc.HMC{{Length: mcmc.AutoLength}, {Steps: 7}} {
+		f := shape{islands: 2, lines: 6}.make(t)
+		m := f.run.Spec.Method.(method.SMC)
+		m.Move = move
+		f.run.Spec.Method = m
+		for i := range f.run.Trace {
+			f.run.Trace[i].Leapfrogs = 3 + i
+		}
+		drawn := false
+		for _, c := range f.view(t).curves() {
+			if c.id == "leapfrogs" {
+				drawn = c.of(&f.run.Trace[2]) == 5
+			}
+		}
+		if drawn != move.Varies() {
+			t.Errorf("%v: leapfrogs are drawn: %v", move, drawn)
+		}
+	}
+	f := shape{chains: true, islands: 2, lines: 6}.make(t)
+	m := f.run.Spec.Method.(method.MCMC)
+	m.Move = mcmc.HMC{Length: mcmc.AutoLength}
+	f.run.Spec.Method = m
+	f.run.Trace[0].Leapfrogs = 3
+	curves := f.view(t).curves()
+	at := slices.IndexFunc(curves, func(c curve) bool { return c.id == "leapfrogs" })
+	if at < 0 || !strings.HasSuffix(curves[at].caption, " The budget shortens a chain's last move.") {
+		t.Error("the leapfrogs of chains do not say why the last move has fewer")
+	}
+}

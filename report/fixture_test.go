@@ -31,6 +31,9 @@ func (f fixture) find() {
 	if s := f.run.Spec.Way().Sampling(); s != nil {
 		f.run.Findings = s.Findings(f.run.Trace, f.run.Posterior, f.a.Problem.Train.Len())
 	}
+	if c := f.a.Metrics.Chains; c != nil {
+		f.run.Findings = append(f.run.Findings, c.Finding())
+	}
 }
 
 // view is that of the run with its findings.
@@ -136,6 +139,14 @@ func (s shape) make(t testing.TB) fixture {
 		a.Metrics.LogEvidence, a.Metrics.LogEvidenceSD, a.Metrics.EffectiveIslands = &z, &sd, &effective
 		a.Metrics.Combined = eval.Combined{{Name: "equal", Evaluation: a.Metrics.Evaluation}, {Name: "evidence", Evaluation: a.Metrics.Evaluation}}
 	}
+	if s.chains {
+		r := uq.Number(1.02)
+		a.Metrics.Chains = &eval.Chains{
+			Chains: islands, Moves: lines / 2, States: 10, RHatLogLikelihood: &r, RHatLogLikelihoodInterval: &[2]uq.Number{0.95, 1.09}, On: "validation", N: 20,
+			RHatPredictions: &eval.PredictionRHat{Median: 1.01, Q95: 1.09, MedianInterval: &[2]uq.Number{0.97, 1.05}, Q95Interval: &[2]uq.Number{1, 1.18}},
+			Reason:          "a chain keeps 10 states, and an ESS needs 50",
+		}
+	}
 	if s.restarts {
 		run.Restarts, run.NLL = ensemble(net, 1, 3, draw), []float64{.5, .4, .6}
 		run.Chosen = 1
@@ -188,7 +199,7 @@ func (s shape) trace(draw *rng.Stream, islands, lines, particles int) (trace []s
 				Acceptance: .5 + .1*math.Sin(float64(k)), Displacement: .5, Step: .1, LogLikelihood: numeral.Number(-100 + 10*draw.Normal()), Gradients: 100 * (k + 1),
 			}}}
 			if s.chains {
-				l.Lambda = 1
+				l.Lambda, l.Mutations = 1, 1
 			}
 			if s.batches {
 				l.Examples, l.Lambda, l.Acceptance, l.EnergySD = 9*(k+1), 1+float64(lines-1-k), 0, 3

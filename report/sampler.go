@@ -24,6 +24,11 @@ func (v *view) sampler() section {
 		if f := v.draw(c); f != nil {
 			s.Figures = append(s.Figures, *f)
 		}
+		if c.id == likelihoodID {
+			if f := v.agreement(); f != nil {
+				s.Figures = append(s.Figures, *f)
+			}
+		}
 	}
 	if f := v.evidence(); f != nil {
 		s.Figures = append(s.Figures, *f)

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/starling-smc/starling/internal/numeral"
+	"github.com/starling-smc/starling/eval"
 	"github.com/starling-smc/starling/uq"
 )
 
@@ -59,9 +59,9 @@ func TestSummary(t *testing.T) {
 		{"divergent", smc, func(f fixture) { f.run.Trace[2].Divergent = 4 }, "", "4 proposals had infinite", ""},
 		{"moves refused", smc, func(f fixture) {
 			for i := range f.run.Trace {
-				f.run.Trace[i].Acceptance = .01
+				f.run.Trace[i].Acceptance, f.run.Trace[i].Stuck = .01, true
 			}
-		}, "", "Islands 0, 1 and 2 are stuck", "log evidence is −"},
+		}, "", "The run failed: in", "log evidence is −"},
 		{"moves without effect", smc, func(f fixture) {
 			for i := range f.run.Trace {
 				f.run.Trace[i].Displacement = 0
@@ -101,14 +101,13 @@ func TestSummary(t *testing.T) {
 			}
 		}, "", "Chain 1 is stuck", ""},
 		{"apart", chains, func(f fixture) {
-			for i := range f.run.Trace {
-				f.run.Trace[i].LogLikelihood += numeral.Number(1000 * f.run.Trace[i].Island)
-			}
-		}, "", "do not agree yet", ""},
+			ess := uq.Number(5)
+			f.a.Metrics.Chains.RHatPredictions, f.a.Metrics.Chains.ESSPredictions = &eval.PredictionRHat{Median: 1.9, Q95: 2.6}, &ess
+		}, "chains are in different modes", "", ""},
 		{"one far away", chains, func(f fixture) {
 			f.run.Trace[len(f.run.Trace)-1].LogLikelihood = -1e5
 		}, "", "Chain 3 ended at a log-likelihood far from", ""},
-		{"together", chains, func(fixture) {}, "The chains' log-likelihoods agree", "", "agree yet"},
+		{"together", chains, func(fixture) {}, "The 4 chains agree", "", "chains"},
 		{"one network", shape{single: true, n: 100}, func(fixture) {}, "The result is one network", "A single network has no epistemic entropy", ""},
 		{"intervals hold", shape{outputs: 1, n: 400}, func(fixture) {}, "Its intervals are reliable", "", "intervals"},
 		{"too narrow", shape{outputs: 1, n: 400}, func(f fixture) {

@@ -32,7 +32,7 @@ func conjugate() problem {
 
 func TestCheck1ConjugateEvidenceAndMoments(t *testing.T) {
 	for name, s := range map[string]Sampler{
-		"langevin": {Move: mcmc.HMC{Mutations: mcmc.Mutations{Count: 10}}},
+		"langevin": {Move: mcmc.HMC{Steps: 1, Mutations: mcmc.Mutations{Count: 10}}},
 		"hmc":      {Move: mcmc.HMC{Steps: 4, Mutations: mcmc.Mutations{Count: 6}}},
 		"adaptive": {Move: mcmc.HMC{Steps: 4, Mutations: mcmc.Mutations{Eta: 0.05, Max: 20}}},
 		"pcn":      {Move: mcmc.PCN{Mutations: mcmc.Mutations{Count: 30}}},
@@ -180,7 +180,7 @@ func TestCheck4InvarianceOfTheGaussian(t *testing.T) {
 		func(x []float64) float64 { return (x[0]-m0)*(x[1]-m1) - c01 },
 	}
 	moves := map[string]mcmc.Kernel{
-		"langevin": mcmc.HMC{Step: 0.7}, "hmc": mcmc.HMC{Steps: 5, Step: 0.6, Jitter: 0.3}, "pcn": mcmc.PCN{Step: 0.6},
+		"langevin": mcmc.HMC{Steps: 1, Step: 0.7}, "hmc": mcmc.HMC{Steps: 5, Step: 0.6, Jitter: 0.3}, "pcn": mcmc.PCN{Step: 0.6},
 	}
 	for name, move := range moves {
 		t.Run(name, func(t *testing.T) { stays(t, p, len(moves), move, draw, tests) })
@@ -196,26 +196,8 @@ func TestGoldenInvariance(t *testing.T) {
 		var step float64
 		switch c.Kind {
 		case "banana":
-			var in struct{ S2, B float64 }
-			var want struct {
-				Mean, Var []float64
-				Third     float64 `json:"E_x0sq_x1"`
-			}
-			decode(t, c.Inputs, &in)
-			decode(t, c.Expected, &want)
 			step = 0.9
-			draw = func(z, x []float64) {
-				x[0] = math.Sqrt(in.S2) * z[0]
-				x[1] = in.B*(x[0]*x[0]-in.S2) + z[1]
-			}
-			tests = []func(x []float64) float64{
-				func(x []float64) float64 { return x[0] - want.Mean[0] },
-				func(x []float64) float64 { return x[1] - want.Mean[1] },
-				func(x []float64) float64 { return x[0]*x[0] - want.Var[0] },
-				func(x []float64) float64 { return x[1]*x[1] - want.Var[1] },
-				func(x []float64) float64 { return x[0] * x[1] },
-				func(x []float64) float64 { return x[0]*x[0]*x[1] - want.Third },
-			}
+			draw, tests = bananaCase(t, c)
 		case "funnel":
 			var in struct {
 				S float64
@@ -253,8 +235,12 @@ func TestGoldenInvariance(t *testing.T) {
 		target := targetOf(t, c)
 		p := problem{prior: normal{d: target.d, sd: 3}}
 		p.model = over(target, p.prior)
-		t.Run(c.Name+"/hmc", func(t *testing.T) { stays(t, p, 2*len(cases), mcmc.HMC{Steps: 6, Step: step}, draw, tests) })
-		t.Run(c.Name+"/pcn", func(t *testing.T) { stays(t, p, 2*len(cases), mcmc.PCN{Step: 0.2}, draw, tests) })
+		t.Run(c.Name+"/hmc", func(t *testing.T) { stays(t, p, 3*len(cases), mcmc.HMC{Steps: 6, Step: step}, draw, tests) })
+		t.Run(c.Name+"/pcn", func(t *testing.T) { stays(t, p, 3*len(cases), mcmc.PCN{Step: 0.2}, draw, tests) })
+		t.Run(c.Name+"/nuts", func(t *testing.T) {
+			t.Parallel()
+			staysFrozen(t, p, mcmc.NUTS{Accept: 0.9}, 3*len(cases), draw, tests)
+		})
 	}
 }
 
@@ -263,29 +249,39 @@ func TestGoldenInvariance(t *testing.T) {
 // in several cases fails once in 10⁶ runs, all cases together.
 func stays(t *testing.T, p problem, cases int, move mcmc.Kernel, draw func(z, x []float64), tests []func(x []float64) float64) {
 	t.Helper()
+	s := exactly(p, move, draw)
+	s.Path = Fixed{Epochs: 4 * move.Evaluations()}
+	st, infos := run(t, s)
+	acceptance := infos[len(infos)-1].Acceptance
+	if !(acceptance > 0.1 && acceptance < 0.99) {
+		t.Errorf("acceptance %v: the test asks for moves that are accepted, but not always", acceptance)
+	}
+	stayed(t, st, cases, tests)
+}
+
+// exactly is many chains from exact draws.
+func exactly(p problem, move mcmc.Kernel, draw func(z, x []float64)) *Sampler {
 	chains := 20000
 	if testing.Short() {
 		chains = 2000
 	}
 	d := p.prior.d
-	s := Sampler{
-		Model: p.model, Prior: p.prior, Path: Fixed{Epochs: 4 * move.Evaluations()}, Move: move,
-		Particles: chains, Start: make([]float64, chains*d), Seed: 4,
-	}
+	s := &Sampler{Model: p.model, Prior: p.prior, Move: move, Particles: chains, Start: make([]float64, chains*d), Seed: 4}
 	z := make([]float64, d)
 	for j := range chains {
 		rng.Key{Purpose: rng.Synthetic, Particle: j}.Stream().Normals(z)
 		draw(z, s.Start[j*d:(j+1)*d])
 	}
-	st, infos := run(t, &s)
-	acceptance := infos[len(infos)-1].Acceptance
-	if !(acceptance > 0.1 && acceptance < 0.99) {
-		t.Errorf("acceptance %v: the test asks for moves that are accepted, but not always", acceptance)
-	}
-	values := make([]float64, chains)
+	return s
+}
+
+// stayed asks whether the functions of tests have mean 0 over the chains.
+func stayed(t *testing.T, st *State, cases int, tests []func(x []float64) float64) {
+	t.Helper()
+	values := make([]float64, st.J)
 	for i, f := range tests {
 		for j := range values {
-			values[j] = f(st.Theta[j*d : (j+1)*d])
+			values[j] = f(st.Theta[j*st.D : (j+1)*st.D])
 		}
 		meanIs(t, "function "+string(rune('0'+i)), values, 0, 0, len(tests)*cases)
 	}
@@ -323,7 +319,7 @@ func TestCheck4ShrinkingThePriorConcentratesOnTheMAP(t *testing.T) {
 		anchored.prior = normal{d: 1, mean: maximum, sd: math.Sqrt(s * c)}
 		states := replicate(t, anchored, 20, Sampler{
 			Path: Tempering{}, Resample: Resampler{When: Always{}}, Particles: 500, Seed: 5,
-			Move: mcmc.HMC{Mutations: mcmc.Mutations{Count: 10}},
+			Move: mcmc.HMC{Steps: 1, Mutations: mcmc.Mutations{Count: 10}},
 		})
 		precision, slope := 20/2.0+1/(s*c), 20/2.0*(1.7-maximum)
 		anchored.mean, anchored.vars = []float64{maximum + slope/precision}, []float64{1 / precision}
@@ -335,27 +331,27 @@ func TestCheck4ShrinkingThePriorConcentratesOnTheMAP(t *testing.T) {
 	}
 }
 
-// Moves end at 2 when displacement does not change, whether it is 0 or not, and there are the more of them, the longer
-// displacement grows.
+// Moves end at 2 when displacement does not change, but never where it is 0: refused moves say nothing. There are the more of
+// them, the longer displacement grows.
 func TestCheck9AdaptiveMutations(t *testing.T) {
 	base := Sampler{
 		Model: density{1, func([]float64, []float64) float64 { return 0 }}, Prior: normal{d: 1, sd: 1}, Path: Ladder{1},
 		Particles: 10, Resample: Resampler{When: Always{}},
 	}
-	for name, move := range map[string]scripted{
-		"nobody moves": func(int, []float64) {},
-		"one jump": func(m int, theta []float64) {
+	jump := func(at int) scripted {
+		return func(m int, theta []float64) {
 			for j := range theta {
-				if m == 0 {
+				if m == at {
 					theta[j] += 3
 				}
 			}
-		},
-	} {
+		}
+	}
+	for at, want := range map[int]int{-1: 50, 0: 2, 5: 7} {
 		s := base
-		s.Move = repeated{move, mcmc.Mutations{Eta: 0.05}}
-		if _, info := step(t, &s); info.Mutations != 2 {
-			t.Errorf("%s: %d mutations, want 2", name, info.Mutations)
+		s.Move = repeated{jump(at), mcmc.Mutations{Eta: 0.05}}
+		if _, info := step(t, &s); info.Mutations != want {
+			t.Errorf("one jump in move %d: %d mutations, want %d", at, info.Mutations, want)
 		}
 	}
 	grows := base
@@ -375,7 +371,7 @@ func TestCheck9AdaptiveMutations(t *testing.T) {
 	made := func(scale float64) int {
 		s := base
 		s.Prior, s.Particles = normal{d: 1, sd: scale}, 200
-		s.Move = mcmc.HMC{Step: 0.3, Mutations: mcmc.Mutations{Eta: 0.05}}
+		s.Move = mcmc.HMC{Steps: 1, Step: 0.3, Mutations: mcmc.Mutations{Eta: 0.05}}
 		_, info := step(t, &s)
 		return info.Mutations
 	}

@@ -23,7 +23,7 @@ func (s *settings) Defaults() {
 	if s.Move == nil {
 		s.Move = mcmc.HMC{}
 	}
-	s.Move = s.Move.ForPopulation()
+	s.Move = s.Move.ForPopulation(s.Path.Mutations())
 	if s.Resample.When == nil {
 		s.Resample.When = s.Path.Resampling()
 	}
@@ -36,22 +36,26 @@ func families() []config.Family {
 // What a config may say of paths, moves, weightings and resampling, and how it is written with every default. Each row of
 // each table has a case.
 func TestConfigs(t *testing.T) {
-	const hmc, multinomial = "move: {hmc: {steps: 1, step: adapted, accept: 0.574, jitter: 0, mutations: 10}}", "resample: {scheme: multinomial, when: {ess: 0.5}}"
+	const (
+		hmc         = "move: {hmc: {length: auto, step: adapted, accept: 0.9, jitter: 0.2, mutations: {max: 50}}}"
+		once        = "move: {hmc: {length: auto, step: adapted, accept: 0.9, jitter: 0.2, mutations: 1}}"
+		multinomial = "resample: {scheme: multinomial, when: {ess: 0.5}}"
+	)
 	all := ""
 	for _, c := range [][2]string{
 		{"path: {}", "path: {tempering: {ess: 0.5}}|" + hmc + "|resample: {scheme: multinomial, when: always}"},
 		{"path: {tempering: {ess: 0.7}}|resample: {scheme: systematic, when: never}", "path: {tempering: {ess: 0.7}}|" + hmc + "|resample: {scheme: systematic, when: never}"},
-		{"path: {constant: {}}", "path: {constant: {iterations: 200, batch: 500}}|" + hmc + "|" + multinomial},
-		{"path: {full: {}}|weight: reversal", "path: {full: {iterations: 200}}|" + hmc + "|weight: reversal|" + multinomial},
-		{"path: {ctr: {batch: 7}}", "path: {ctr: {iterations: 200, batch: 7}}|" + hmc + "|" + multinomial},
+		{"path: {constant: {}}", "path: {constant: {iterations: 200, batch: 500}}|" + once + "|" + multinomial},
+		{"path: {full: {}}|weight: reversal", "path: {full: {iterations: 200}}|" + once + "|weight: reversal|" + multinomial},
+		{"path: {ctr: {batch: 7}}", "path: {ctr: {iterations: 200, batch: 7}}|" + once + "|" + multinomial},
 		{"path: {linear: {iterations: 9, batch: 7}}|move: {leapfrog: {step: 0.5}}|weight: momentum",
 			"path: {linear: {iterations: 9, batch: 7, grow: 7}}|move: {leapfrog: {steps: 3, step: 0.5}}|weight: momentum|" + multinomial},
 		{"path: {automated: {grow: 7}}|move: {leapfrog: {steps: 1, step: 0.5, gradient: {batch: 9}}}|weight: literal",
 			"path: {automated: {iterations: 200, batch: 500, grow: 7}}|move: {leapfrog: {steps: 1, step: 0.5, gradient: {batch: 9}}}|weight: literal|" + multinomial},
 		{"path: {sda: {exact: true, scale: true}}|resample: {scheme: stratified}",
-			"path: {sda: {iterations: 200, batch: 500, grow: 500, exact: true, scale: true}}|" + hmc + "|resample: {scheme: stratified, when: {ess: 0.5}}"},
+			"path: {sda: {iterations: 200, batch: 500, grow: 500, exact: true, scale: true}}|" + once + "|resample: {scheme: stratified, when: {ess: 0.5}}"},
 		{"move: {pcn: {step: 0.25, mutations: {eta: 0.1}}}|resample: {scheme: residual, when: {ess: 0.25}}",
-			"path: {tempering: {ess: 0.5}}|move: {pcn: {step: 0.25, mutations: {eta: 0.1, max: 50}}}|resample: {scheme: residual, when: {ess: 0.25}}"},
+			"path: {tempering: {ess: 0.5}}|move: {pcn: {step: 0.25, mutations: {max: 50, eta: 0.1}}}|resample: {scheme: residual, when: {ess: 0.25}}"},
 		{"move: {hmc: {steps: 4, jitter: 0.25, mutations: 3}}",
 			"path: {tempering: {ess: 0.5}}|move: {hmc: {steps: 4, step: adapted, accept: 0.65, jitter: 0.25, mutations: 3}}|resample: {scheme: multinomial, when: always}"},
 	} {

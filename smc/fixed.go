@@ -1,6 +1,9 @@
 package smc
 
-import "github.com/starling-smc/starling/internal/config"
+import (
+	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/mcmc"
+)
 
 // Fixed is the path of chains: one target, the posterior, until every particle has spent its budget.
 type Fixed struct {
@@ -8,6 +11,11 @@ type Fixed struct {
 }
 
 var _ Path = Fixed{}
+
+// Trajectories returns the path of chains that make the given number of moves of steps leapfrogs each: an epoch is one
+// gradient of all examples, and a leapfrog costs one. HMC that adapts its step spends a part of the first tenth on trials and makes
+// shorter moves there, so that the number of its moves is another.
+func Trajectories(moves, steps int) Fixed { return Fixed{Epochs: moves * steps} }
 
 // Start is the posterior; the first states are not weighted for it.
 func (Fixed) Start(int) (Stage, bool) { return Stage{Lambda: 1}, false }
@@ -46,6 +54,9 @@ func (Fixed) Share() float64 { return 0 }
 
 // Resampling is never.
 func (Fixed) Resampling() Occasion { return Never{} }
+
+// Mutations is one move.
+func (Fixed) Mutations() mcmc.Mutations { return oneMove }
 
 // Power is λ.
 func (Fixed) Power(info Info, _ int) float64 { return float64(info.Lambda) }

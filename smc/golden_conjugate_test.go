@@ -97,7 +97,7 @@ func TestGoldenEvidenceAndMoments(t *testing.T) {
 		}
 		switch {
 		case d > 10 && !testing.Short():
-			moves = map[string]Sampler{"hmc": {Particles: 200, Move: mcmc.HMC{Steps: 4, Mutations: mcmc.Mutations{Count: 3}}}}
+			moves = map[string]Sampler{"hmc": {Particles: 200, Move: mcmc.HMC{Steps: 4, Scale: mcmc.Diagonal, Mutations: mcmc.Mutations{Count: 3}}}}
 			t.Logf("%s: %d dimensions need more pCN moves than a test has time for", p.name, d)
 		case testing.Short() && d > 2 && c.Kind != "logistic":
 			continue

@@ -25,7 +25,10 @@ type Info struct {
 	Mutations     int            `json:"mutations"`      // moves made
 	Acceptance    float64        `json:"acceptance"`     // mean acceptance probability
 	Displacement  numeral.Number `json:"displacement"`   // how far all moves of the iteration together carried the particles: root mean square, relative to their spread (for a single particle: its length)
+	Stuck         bool           `json:"stuck"`          // the moves did not carry the particles: acceptance below .1, or the largest adaptive number of moves ended them under way
+	ScaleKept     bool           `json:"scale_kept"`     // the particles could teach no scale, so the last one was kept
 	Step          float64        `json:"step"`           // step size of the last move: h, or b of pCN
+	Leapfrogs     int            `json:"leapfrogs"`      // S of the last move; 0 where it has none
 	EnergySD      float64        `json:"energy_sd"`      // standard deviation of ΔH over particles and mutations, where finite
 	Divergent     int            `json:"divergent"`      // proposals whose energy was NaN or infinite
 	LogZ          numeral.Number `json:"log_evidence"`   // so far; 0 for chains

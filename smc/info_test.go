@@ -93,7 +93,7 @@ func TestLogWeightVariance(t *testing.T) {
 			return theta[0]
 		}}
 		s := &Sampler{
-			Model: model, Prior: normal{d: 1, sd: 1e6}, Path: Ladder{0.3, 1}, Move: mcmc.HMC{Step: 0.01}, Resample: Resampler{When: Always{}},
+			Model: model, Prior: normal{d: 1, sd: 1e6}, Path: Ladder{0.3, 1}, Move: mcmc.HMC{Steps: 1, Step: 0.01}, Resample: Resampler{When: Always{}},
 			Particles: len(c.start), Start: c.start, Seed: 1,
 		}
 		st, err := s.Init(context.Background())
@@ -124,11 +124,12 @@ func TestLogLikelihoodIsOfTheLiving(t *testing.T) {
 func TestInfoIsAPartOfATraceLine(t *testing.T) {
 	raw, err := json.Marshal(Info{
 		Island: 3, K: 9, Progress: 0.5, Epochs: 1.5, Examples: 12, Annealed: 5, Lambda: 0.25, ESS: 2.5, LogWeightVar: numeral.Number(math.Inf(1)),
-		Dead: 1, Resampled: true, Ancestors: 4, Parents: 6, Mutations: 7, Acceptance: 0.75, Displacement: 1.25, Step: 0.125, EnergySD: 3, Divergent: 2,
+		Dead: 1, Resampled: true, Ancestors: 4, Parents: 6, Mutations: 7, Acceptance: 0.75, Displacement: 1.25, Stuck: true, ScaleKept: true,
+		Step: 0.125, Leapfrogs: 8, EnergySD: 3, Divergent: 2,
 		LogZ: numeral.Number(math.Inf(-1)), LogLikelihood: numeral.Number(math.NaN()), Gradients: 10, Values: 11,
 	})
 	want := `{"epochs":1.5,"examples":12,"annealed":5,"temperature":0.25,"ess":2.5,"log_weight_var":"Infinity","dead":1,"resampled":true,` +
-		`"ancestors":4,"parents":6,"mutations":7,"acceptance":0.75,"displacement":1.25,"step":0.125,"energy_sd":3,"divergent":2,"log_evidence":"-Infinity",` +
+		`"ancestors":4,"parents":6,"mutations":7,"acceptance":0.75,"displacement":1.25,"stuck":true,"scale_kept":true,"step":0.125,"leapfrogs":8,"energy_sd":3,"divergent":2,"log_evidence":"-Infinity",` +
 		`"log_likelihood":"NaN","gradients":10,"values":11}`
 	if err != nil || string(raw) != want {
 		t.Errorf("%s, %v; want %s", raw, err, want)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/starling-smc/starling/internal/pool"
 	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/internal/weights"
 	"github.com/starling-smc/starling/mcmc"
@@ -32,9 +31,10 @@ func (s *Sampler) Run(ctx context.Context, st *State, watch Watch) error {
 }
 
 // RunIslands is for programs that sample without a config. It runs independent samplers, which must differ in Island, on the
-// threads of workers, and returns their last states in the same order. watch is called by several islands at the same time, though never twice by one. The first error
-// stops all islands; every state is then the last complete one, nil for an island that has not begun.
-func RunIslands(ctx context.Context, workers *pool.Pool, islands []*Sampler, watch Watch) ([]*State, error) {
+// threads of workers, and returns their last states in the same order. watch is called by several islands at the same time,
+// though never twice by one. The first error stops all islands; every state is then the last complete one, nil for an island
+// that has not begun.
+func RunIslands(ctx context.Context, workers *mcmc.Pool, islands []*Sampler, watch Watch) ([]*State, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	states := make([]*State, len(islands))

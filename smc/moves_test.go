@@ -258,7 +258,8 @@ func TestEvaluationsAreCountedByParticle(t *testing.T) {
 
 // A state whose tuned numbers are not those of the move is refused.
 func TestTunedNumbersBelongToTheMove(t *testing.T) {
-	for name, want := range map[string]int{"persistent": 2, "slices": 0, "tempering hmc": 1} {
+	hmc := 7 + (3 + 9) + (3 + 9) // step and counts, a dense scale of three coordinates, and the moments of as many
+	for name, want := range map[string]int{"persistent": 2, "slices": 0, "tempering pcn": 5, "tempering hmc": hmc} {
 		s := kinds()[name](0)
 		st, err := s.Init(context.Background())
 		if err != nil {

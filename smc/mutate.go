@@ -5,15 +5,41 @@ import (
 	"math"
 
 	"github.com/starling-smc/starling/internal/rng"
+	"github.com/starling-smc/starling/internal/weights"
 	"github.com/starling-smc/starling/mcmc"
 )
+
+// begin lets the move prepare for a new target, if it is a mcmc.Beginner.
+func (s *Sampler) begin(ctx context.Context, st *State, target *mcmc.Target, last Stage, info *Info) error {
+	move, ok := s.Move.(mcmc.Beginner)
+	if !ok || st.K > 0 && st.Stage == last {
+		return nil
+	}
+	now := s.stepContext(st, target)
+	now.Related = st.K > 0 && s.survivors(st) == 1 // before the weights: it uses the same scratch memory
+	weights.Exp(st.LogW, s.scratch)
+	trials, err := move.Begin(ctx, &s.work, target, &st.Population, s.scratch, st.Tuning, now)
+	if err != nil {
+		return err
+	}
+	st.Gradients += trials.Gradients
+	st.Values += trials.Values
+	st.Spent += (trials.Gradients + trials.Values) / st.J
+	info.ScaleKept = trials.Kept
+	return nil
+}
 
 // mutate moves all particles, as often as the move's Repeats and the budget allow. Particles advance together, so a move
 // spends the largest number of evaluations of any particle.
 func (s *Sampler) mutate(ctx context.Context, st *State, target *mcmc.Target, info *Info) error {
 	clear(s.energy)
-	repeats := s.repeats()
+	repeats, travels := s.repeats()
+	var travel *mcmc.Travel
+	if travels {
+		travel = mcmc.NewTravel(st.J, s.variances(st))
+	}
 	var spread spread
+	arrived := !travels
 	for dist := 0.0; ; {
 		now := s.stepContext(st, target)
 		now.Key.Mutation = info.Mutations
@@ -23,7 +49,7 @@ func (s *Sampler) mutate(ctx context.Context, st *State, target *mcmc.Target, in
 		}
 		info.Mutations++
 		info.Divergent += out.Divergent
-		info.Step = out.Step
+		info.Step, info.Leapfrogs = out.Step, out.Leapfrogs
 		most := 0
 		for j, a := range out.Probability {
 			info.Acceptance += a
@@ -39,21 +65,71 @@ func (s *Sampler) mutate(ctx context.Context, st *State, target *mcmc.Target, in
 		if repeats.Eta > 0 {
 			dist = s.displacement(st)
 		}
+		if travels {
+			travel.Moved(st.J, func(j int) []float64 { return s.away(st, j) })
+			arrived = travel.Arrived()
+		}
 		budget := s.Path.Budget(st)
-		if repeats.Enough(info.Mutations, last, dist) || budget > 0 && st.Spent >= budget {
+		if travels && arrived || repeats.Enough(info.Mutations, last, dist) || info.Mutations >= repeats.Limit() || budget > 0 && st.Spent >= budget {
 			info.Acceptance /= float64(st.J * info.Mutations)
 			info.EnergySD = spread.sd()
+			info.Stuck = s.Move.Invariant() && st.J > 1 && (!arrived || !(info.Acceptance >= StuckBelow))
 			return nil
 		}
 	}
 }
 
-// repeats returns how often the move is made in an iteration: once, unless it has a method Repeats.
-func (s *Sampler) repeats() mcmc.Mutations {
+// StuckBelow is the mean acceptance, of the moves of an iteration or of several, below which they did not carry the particles.
+const StuckBelow = 0.1
+
+// repeats returns how often the move is made in an iteration, and whether moves end when the particles have travelled. It is the
+// move's Repeats if it has them and they are set, else the path's, else one move.
+func (s *Sampler) repeats() (m mcmc.Mutations, travels bool) {
 	if move, ok := s.Move.(interface{ Repeats() mcmc.Mutations }); ok {
-		return move.Repeats()
+		m = move.Repeats()
 	}
-	return mcmc.Mutations{}
+	if path, ok := s.Path.(interface{ Mutations() mcmc.Mutations }); ok && m == (mcmc.Mutations{}) && s.Move.Invariant() {
+		m = path.Mutations()
+	}
+	return m, m.Eta == 0 && m.Max > 0
+}
+
+// away is the vector that the iteration's moves carried particle j along.
+func (s *Sampler) away(st *State, j int) []float64 {
+	a, theta := int(s.ancestors[j]), st.Theta[j*st.D:(j+1)*st.D]
+	for i, x := range theta {
+		s.centre[i] = x - s.before.Theta[a*st.D+i]
+	}
+	return s.centre
+}
+
+// variances are those of the particles' coordinates.
+func (s *Sampler) variances(st *State) []float64 {
+	v := make([]float64, st.D)
+	s.findCentre(st)
+	for j := range st.J {
+		for i, x := range st.Theta[j*st.D : (j+1)*st.D] {
+			v[i] += float64((x-s.centre[i])*(x-s.centre[i])) / float64(st.J)
+		}
+	}
+	return v
+}
+
+// findCentre sets s.centre to the particles' mean, without their weights.
+func (s *Sampler) findCentre(st *State) {
+	clear(s.centre)
+	for j := range st.J {
+		add(s.centre, st.Theta[j*st.D:(j+1)*st.D])
+	}
+	for i := range s.centre {
+		s.centre[i] /= float64(st.J)
+	}
+}
+
+// varies reports whether moves take different numbers of evaluations.
+func (s *Sampler) varies() bool {
+	move, ok := s.Move.(interface{ Varies() bool })
+	return ok && move.Varies()
 }
 
 // stepContext returns the step context of a move.
@@ -89,12 +165,7 @@ func (s *Sampler) relativeDisplacement(st *State) float64 {
 	}
 	clear(s.centre)
 	if st.J > 1 {
-		for j := range st.J {
-			add(s.centre, st.Theta[j*st.D:(j+1)*st.D])
-		}
-		for i := range s.centre {
-			s.centre[i] /= float64(st.J)
-		}
+		s.findCentre(st)
 	}
 	var spread float64
 	for j := range st.J {

@@ -18,7 +18,7 @@ var Occasions = config.Table[Occasion]{
 	{Name: "ess", Part: BelowHalf},
 }
 
-// BelowHalf is an effective sample size below half the particles, the occasion of samplers and paths that name no other.
+// BelowHalf is an effective sample size below half the particles, the occasion of paths that name no other.
 const BelowHalf = BelowRatio(0.5)
 
 // Always is every iteration.

@@ -1,5 +1,7 @@
 package smc
 
+import "github.com/starling-smc/starling/mcmc"
+
 // Targets decides which target comes next. It is a plain value: its state is in the State. A program's own path needs these
 // methods only.
 //
@@ -7,6 +9,8 @@ package smc
 //
 //	Remember(st *State) []int           what to keep in State.Memory, after every iteration: numbers of iterations, at most st.K
 //	Share() float64                     as in Path
+//	Mutations() mcmc.Mutations          as in Path
+//	Resampling() Occasion               as in Path; without it, below an effective sample size of half the particles
 //	SuitsWeighting(w Weigher) error     why a weighting cannot go with it; the text follows the weighting's name
 type Targets interface {
 	// Start returns the target of the first particles for n examples, and whether draws from the prior must be weighted for
@@ -45,6 +49,9 @@ type Path interface {
 	// Resampling is the default of when to resample.
 	Resampling() Occasion
 
+	// Mutations is the default of how often a move that accepts or rejects is made in an iteration.
+	Mutations() mcmc.Mutations
+
 	// Power is λ as reports show it, without the factor that scales the likelihood of annealed examples to all n.
 	Power(info Info, n int) float64
 
@@ -62,6 +69,8 @@ type Path interface {
 	// island's first iteration, n the number of examples.
 	Work(info Info, first float64, n int) (done, all float64)
 }
+
+var oneMove = mcmc.Mutations{Count: 1}
 
 // Evidence describes which evidence the log-evidence at the end of a path estimates. The product of the weights estimates the
 // normaliser of the last target. If the last target is the posterior of all examples, this is the model's evidence.

@@ -3,7 +3,7 @@ package smc
 // Resampler multiplies particles of large weight and drops particles of small weight. All weights are equal afterwards.
 type Resampler struct {
 	Scheme Scheme   `yaml:"scheme"` // nil: Multinomial
-	When   Occasion `yaml:"when"`   // nil: below an effective sample size of J/2
+	When   Occasion `yaml:"when"`   // nil: the path's own, as of a method Resampling; without it BelowHalf
 }
 
 // Scheme draws ancestors. Every scheme gives particle j on average J·W_j copies; schemes differ in the variance of the number
@@ -15,8 +15,8 @@ type Scheme interface {
 	Ancestors(w []float64, uniform func() float64, ancestors []int32)
 }
 
-// Defaults sets fields that are nil.
-func (r *Resampler) Defaults() { r.Scheme, r.When = r.scheme(), r.when() }
+// Defaults sets the scheme. The occasion depends on the path.
+func (r *Resampler) Defaults() { r.Scheme = r.scheme() }
 
 func (r Resampler) scheme() Scheme {
 	if r.Scheme == nil {
@@ -25,9 +25,14 @@ func (r Resampler) scheme() Scheme {
 	return r.Scheme
 }
 
-func (r Resampler) when() Occasion {
-	if r.When == nil {
-		return BelowHalf
+// when returns the occasion on a path. Adaptive tempering resamples always: it stops where ESS is ρJ, so that an occasion
+// below ρJ would be decided by rounding.
+func (r Resampler) when(path Targets) Occasion {
+	if r.When != nil {
+		return r.When
 	}
-	return r.When
+	if path, ok := path.(interface{ Resampling() Occasion }); ok {
+		return path.Resampling()
+	}
+	return BelowHalf
 }

@@ -21,7 +21,9 @@ func (s *Sampler) retarget(ctx context.Context, st *State, target *mcmc.Target, 
 			return nil, nil
 		}
 		for j, l := range st.LL {
-			s.change[j] = mcmc.Power(stage.Lambda-last.Lambda, l)
+			if s.change[j] = mcmc.Power(stage.Lambda-last.Lambda, l); math.IsInf(l, -1) {
+				s.change[j] = l // a dead particle stays dead, also where λ falls
+			}
 		}
 		return s.change, nil
 	}
@@ -34,7 +36,7 @@ func (s *Sampler) retarget(ctx context.Context, st *State, target *mcmc.Target, 
 		}
 	}
 	for j, before := range s.change {
-		if s.change[j] = stage.logLik(&st.Population, j) - before; math.IsNaN(before) || math.IsInf(before, 0) {
+		if s.change[j] = stage.logLik(&st.Population, j) - before; math.IsInf(before, -1) {
 			s.change[j] = math.Inf(-1) // a dead particle stays dead
 		}
 	}
@@ -80,6 +82,11 @@ func (s *Sampler) logLik(ctx context.Context, st *State, rows []int32, ll, grad 
 	}
 	if err := s.Model.LogLik(ctx, rows, theta, ll[:n], own); err != nil {
 		return err
+	}
+	for i, l := range ll[:n] {
+		if math.IsNaN(l) || math.IsInf(l, 1) { // the particle is dead, as mcmc.Model says
+			ll[i] = math.Inf(-1)
+		}
 	}
 	s.countEvaluation(st, n*s.examples(rows))
 	for j := st.J - 1; j >= 0 && n < st.J; j-- { // backwards: a parent's number is never larger than its children's indices

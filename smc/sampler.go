@@ -17,11 +17,9 @@ package smc
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"github.com/starling-smc/starling/internal/numeral"
-	"github.com/starling-smc/starling/internal/pool"
 	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/internal/weights"
 	"github.com/starling-smc/starling/mcmc"
@@ -35,14 +33,14 @@ type Sampler struct {
 	Path      Targets
 	Move      mcmc.Kernel
 	Weighting Weigher   // nil: DefaultWeighting of the move
-	Resample  Resampler // zero: multinomial if ESS < J/2
+	Resample  Resampler // zero: multinomial, when the path says
 	Particles int       // J
 	Start     []float64 // J×D, first positions of the particles; nil: draws from the prior. Each is evaluated, even if some are equal
-	Keep      int       // states kept of all particles together, evenly over the second half, on a path with a budget such as Fixed; 0: only the last
+	Keep      int       // states kept of all particles together, evenly over the second half, on a path with a budget such as Fixed; 0: only the last, which is no draw for moves that select (mcmc.Move). Fewer if moves that vary, as NUTS does, are fewer
 
 	Seed   uint64
 	Island int        // number of this sampler; islands of one run share the seed
-	Pool   *pool.Pool // threads for particles with many parameters; nil: none. The Model has its own pool
+	Pool   *mcmc.Pool // threads for particles with many parameters; nil: none. The Model has its own pool
 
 	work      mcmc.Work
 	orders    [2]order  // of the examples
@@ -52,7 +50,7 @@ type Sampler struct {
 	change    []float64 // log π_k − log π_{k−1}
 	energy    []float64 // ΔH, summed over mutations
 	scratch   []float64 // J
-	centre    []float64 // D, the particles' mean
+	centre    []float64 // D, the particles' mean, or the vector that one was carried along
 	tuned     int       // number of values that the move tunes, once counted
 	counted   bool
 }
@@ -60,26 +58,9 @@ type Sampler struct {
 // Done reports whether st is the end of the path.
 func (s *Sampler) Done(st *State) bool { return s.Path.Done(st) }
 
-// Step makes one iteration. After an error, also of a cancelled context, st is unchanged.
-func (s *Sampler) Step(ctx context.Context, st *State) (Info, error) {
-	if err := s.prepare(st); err != nil {
-		return Info{}, err
-	}
-	s.before.copy(st)
-	info, err := s.step(ctx, st)
-	if err != nil {
-		*st, s.before = s.before, *st
-		return Info{}, fmt.Errorf("island %d, iteration %d: %w", s.Island, st.K, err)
-	}
-	return info, nil
-}
-
-// Undo takes back the last Step: st is as it was before. It must be called at most once after a Step that succeeded on st, and
-// before Release.
-func (s *Sampler) Undo(st *State) { *st, s.before = s.before, *st }
-
-// step is the algorithm.
+// step is the algorithm, without what is only looked at: see record.
 func (s *Sampler) step(ctx context.Context, st *State) (info Info, err error) {
+	last, spent := st.Stage, st.Spent
 	stage, err := s.Path.Next(st) // which target comes next?
 	if err != nil {
 		return info, err
@@ -87,40 +68,54 @@ func (s *Sampler) step(ctx context.Context, st *State) (info Info, err error) {
 	target, weighting := s.target(stage, st), s.weighting()
 	early := weighting.Early()
 	if !early {
-		if err = s.selection(st, nil, &info); err != nil { // which particles multiply, by the weights of earlier iterations?
+		if err = s.weigh(st, nil, &info); err != nil {
 			return info, err
 		}
+		s.choose(st, &info) // which particles multiply, by the weights of earlier iterations?
 	}
 	change, err := s.retarget(ctx, st, target, stage) // what is the change of target worth at the particles?
 	if err != nil {
 		return info, err
 	}
-	if early {
-		if err = s.selection(st, change, &info); err != nil { // … or by this change as well?
+	if early { // … or by this change as well?
+		if err = s.weigh(st, change, &info); err != nil {
 			return info, err
 		}
 		change = nil // it is in the weights
 	}
+	if err = s.begin(ctx, st, target, last, &info); err != nil { // which step and scale suit the target?
+		return info, err
+	}
+	if early {
+		s.choose(st, &info)
+	}
 	if err = s.mutate(ctx, st, target, &info); err != nil { // how does a particle travel?
+		return info, err
+	}
+	if err = st.checkMoved(); err != nil {
 		return info, err
 	}
 	if _, err = st.reweight(weighting.After(&st.Population, change, s.energy)); err != nil { // what is the move worth?
 		return info, err
 	}
-	s.record(st, &info)
+	s.advance(st, spent)
 	return info, nil
 }
 
-// selection adds increments, if there are any, to the log-weights and resamples if the Resampler says so.
-func (s *Sampler) selection(st *State, increments []float64, info *Info) (err error) {
+// weigh adds increments, if there are any, to the log-weights.
+func (s *Sampler) weigh(st *State, increments []float64, info *Info) (err error) {
 	if info.ESS, err = st.reweight(increments); err != nil {
 		return err
 	}
 	info.Dead, info.LogWeightVar = dead(st.LogW), numeral.Number(logVariance(st.LogW))
-	if info.Resampled = s.Resample.when().Due(info.ESS, st.J); info.Resampled {
+	return nil
+}
+
+// choose resamples if the Resampler says so.
+func (s *Sampler) choose(st *State, info *Info) {
+	if info.Resampled = s.Resample.when(s.Path).Due(info.ESS, st.J); info.Resampled {
 		s.resample(st)
 	}
-	return nil
 }
 
 // resample replaces the particles by copies of their parents, with all cached values, and makes the weights equal.
@@ -137,18 +132,23 @@ func (s *Sampler) resample(st *State) {
 	}
 }
 
-// record ends the iteration: it increments K, keeps the states that are due and completes info.
-func (s *Sampler) record(st *State, info *Info) {
+// advance ends an iteration that began with spent: it increments K and keeps the states that are due.
+func (s *Sampler) advance(st *State, spent int) {
 	st.K++
 	if path, ok := s.Path.(rememberer); ok {
 		st.Memory = path.Remember(st)
 	}
-	budget := s.Path.Budget(st)
-	// State i = 1…n of each particle is due at (1 + i/n)/2 of the budget.
-	if n := s.Keep / st.J; n > 0 && 2*n*st.Spent >= budget*(n+len(st.KeptLL)/st.J+1) {
-		st.Kept = append(st.Kept, st.Theta...)
-		st.KeptLL = append(st.KeptLL, st.LL...)
+	switch n, budget := s.Keep/st.J, s.Path.Budget(st); {
+	case n == 0:
+	case !s.varies():
+		st.keep(n, budget)
+	case 2*spent >= budget:
+		st.keepByMoves(n, s.Done(st))
 	}
+}
+
+// record completes info by what st shows.
+func (s *Sampler) record(st *State, info *Info) {
 	info.Island, info.K, info.Progress = s.Island, st.K, s.Path.Progress(st)
 	info.Lambda, info.Examples, info.Annealed = st.Lambda, st.Annealed+st.Rows.size(st.Examples), st.Annealed
 	info.LogZ, info.LogLikelihood = numeral.Number(st.LogZ), numeral.Number(st.logLikelihood())

@@ -2,6 +2,7 @@ package smc
 
 import (
 	"cmp"
+	"github.com/starling-smc/starling/mcmc"
 	"math"
 
 	"github.com/starling-smc/starling/internal/config"
@@ -115,6 +116,9 @@ func (Schedule[R]) Share() float64 { return 0 }
 
 // Resampling is below an effective sample size of half the particles.
 func (Schedule[R]) Resampling() Occasion { return BelowHalf }
+
+// Mutations is one move.
+func (Schedule[R]) Mutations() mcmc.Mutations { return oneMove }
 
 // Power is λ, the scale.
 func (Schedule[R]) Power(info Info, _ int) float64 { return info.Lambda }

@@ -2,6 +2,7 @@ package smc
 
 import (
 	"cmp"
+	"github.com/starling-smc/starling/mcmc"
 	"math"
 
 	"github.com/starling-smc/starling/internal/config"
@@ -117,6 +118,9 @@ func (SDA) Share() float64 { return 0 }
 
 // Resampling is below an effective sample size of half the particles.
 func (SDA) Resampling() Occasion { return BelowHalf }
+
+// Mutations is one move.
+func (SDA) Mutations() mcmc.Mutations { return oneMove }
 
 // Power is β.
 func (s SDA) Power(info Info, n int) float64 {

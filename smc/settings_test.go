@@ -34,9 +34,8 @@ func TestSettingsAreRefusedWithReasons(t *testing.T) {
 		"when: want a number above 0":                 func(s *Sampler) { s.Resample.When = BelowRatio(0) },
 		"move: steps: want at least 1, have -1":       func(s *Sampler) { s.Move = mcmc.HMC{Steps: -1} },
 		"set one of them":                             func(s *Sampler) { s.Move = mcmc.HMC{Step: 1, Start: 1} },
-		"phases end at":                               func(s *Sampler) { s.Move = mcmc.HMC{Phases: mcmc.ChainPhases(3)[:2]} },
+		"want one of them":                            func(s *Sampler) { s.Move = mcmc.HMC{Steps: 1, Length: 1} },
 		"step: want a number above 0, at most 1":      func(s *Sampler) { s.Move = mcmc.PCN{Step: 2} },
-		"not Gaussian":                                func(s *Sampler) { s.Prior = struct{ mcmc.Prior }{s.Prior} },
 		"needs a Gaussian prior":                      func(s *Sampler) { s.Move, s.Prior = mcmc.PCN{}, struct{ mcmc.Prior }{s.Prior} },
 		"path: iterations: want at least 1, have 0":   func(s *Sampler) { s.Path = Schedule[Constant]{} },
 		"path: batch: want at least 1, have -2":       func(s *Sampler) { s.Path = Schedule[Constant]{1, Constant{-2}} },
@@ -132,7 +131,7 @@ func TestEveryFaultOfAPathIsTold(t *testing.T) {
 	}
 }
 
-// A NaN log-weight stops the run and names island, iteration and particle; a dead particle is counted.
+// A start that no weight can mend stops the run and says where; a dead particle is counted.
 func TestBadLikelihoods(t *testing.T) {
 	sick := func(at float64) Sampler {
 		return Sampler{
@@ -145,13 +144,13 @@ func TestBadLikelihoods(t *testing.T) {
 				}
 				return 0
 			}},
-			Prior: normal{d: 1, sd: 1}, Path: Ladder{0.5, 1}, Move: mcmc.HMC{Step: 0.01}, Resample: Resampler{When: Never{}},
+			Prior: normal{d: 1, sd: 1}, Path: Ladder{0.5, 1}, Move: mcmc.HMC{Steps: 1, Step: 0.01}, Resample: Resampler{When: Never{}},
 			Particles: 4, Start: []float64{0, 0, 9, 0},
 		}
 	}
-	s := sick(math.NaN())
-	if _, err := s.Init(context.Background()); err == nil || !strings.Contains(err.Error(), "particle 2") {
-		t.Errorf("NaN at the start gives %v", err)
+	s := sick(math.Inf(1))
+	if _, err := s.Init(context.Background()); err == nil || !strings.Contains(err.Error(), "particle 2 starts with log-likelihood +Inf") {
+		t.Errorf("+Inf at the start gives %v", err)
 	}
 	for _, bad := range []float64{math.NaN(), math.Inf(-1), math.Inf(1)} {
 		s = sick(0)
@@ -160,17 +159,17 @@ func TestBadLikelihoods(t *testing.T) {
 			t.Errorf("a log-prior of %v at the start gives %v", bad, err)
 		}
 	}
-	s = sick(math.Inf(-1))
-	st, infos := run(t, &s)
-	if infos[1].Dead != 1 || !golden.Near(st.LogZ, math.Log(0.75), 1e-12, 0) || !golden.Near(infos[1].ESS, 3, 1e-12, 0) {
-		t.Errorf("one of four dead: %+v, log Z %v", infos[1], st.LogZ)
-	}
-	s = sick(math.Inf(-1))
-	s.Start = []float64{9, 9, 9, 9}
-	if st, err := s.Init(context.Background()); err != nil {
-		t.Error(err)
-	} else if _, err := s.Step(context.Background(), st); err == nil || !strings.Contains(err.Error(), "all 4 particles are dead") {
-		t.Errorf("all dead gives %v", err)
+	for _, bad := range []float64{math.Inf(-1), math.NaN()} {
+		s = sick(bad)
+		st, infos := run(t, &s)
+		if infos[0].Dead != 1 || !golden.Near(st.LogZ, math.Log(0.75), 1e-12, 0) || !golden.Near(infos[1].ESS, 3, 1e-12, 0) {
+			t.Errorf("one of four dead: %+v, log Z %v", infos[0], st.LogZ)
+		}
+		s = sick(bad)
+		s.Start = []float64{9, 8, 7, 6}
+		if _, err := s.Init(context.Background()); err == nil || !strings.Contains(err.Error(), "of all 4 particles is 0 or undefined (−Inf or NaN), first at θ = [9]") {
+			t.Errorf("all dead gives %v", err)
+		}
 	}
 	m := newLocation(1)
 	s = Sampler{Model: m, Prior: m.problem().prior, Path: growing{len(m.y)}, Move: mcmc.HMC{}, Particles: 3, Island: 2}
@@ -179,7 +178,7 @@ func TestBadLikelihoods(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Run(context.Background(), st, nil); err == nil || !strings.Contains(err.Error(), "island 2, iteration 3: particle 0 has log-weight NaN") {
+	if err := s.Run(context.Background(), st, nil); err == nil || !strings.Contains(err.Error(), "island 2, iteration 3: all 3 particles are dead") {
 		t.Errorf("NaN on the way gives %v", err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/mcmc"
 )
@@ -46,22 +47,46 @@ func (s *Sampler) Init(ctx context.Context) (*State, error) {
 	if err = target.Evaluate(ctx, &st.Population); err != nil {
 		return nil, err
 	}
-	for i := range j {
-		if l := st.LL[i]; math.IsNaN(l) || math.IsInf(l, 1) || math.IsNaN(st.LP[i]) || math.IsInf(st.LP[i], 0) {
-			return nil, fmt.Errorf("island %d: particle %d starts with log-likelihood %v and log-prior %v", s.Island, i, l, st.LP[i])
-		}
-	}
 	s.countEvaluation(st, j*target.Examples())
-	if weigh && s.Start == nil {
-		first := make([]float64, j)
-		for i := range first {
-			first[i] = stage.logLik(&st.Population, i)
-		}
-		if _, err = st.reweight(first); err != nil {
-			return nil, fmt.Errorf("island %d: at the start: %w", s.Island, err)
-		}
+	if err = s.weighStart(st, weigh); err != nil {
+		return nil, fmt.Errorf("island %d: at the start: %w", s.Island, err)
 	}
 	return st, nil
+}
+
+// weighStart weights the first particles on a path that weighs them: draws from the prior by their likelihood under the first
+// target, and any particle whose likelihood is 0 by 0, whatever the target's power. It refuses starts that no weight can mend,
+// by the rule of mcmc.Model.
+func (s *Sampler) weighStart(st *State, weigh bool) error {
+	weighted := weigh && s.Start == nil
+	first, impossible := make([]float64, st.J), 0
+	for j := range first {
+		l := st.LL[j]
+		if st.AnnealedLL != nil {
+			l += st.AnnealedLL[j]
+		}
+		zero := math.IsInf(l, -1)
+		if lp := st.LP[j]; !(l < math.Inf(1)) || math.IsNaN(lp) || math.IsInf(lp, 0) || zero && !weigh {
+			return fmt.Errorf("particle %d starts with log-likelihood %v and log-prior %v at θ = %s: want finite numbers",
+				j, l, lp, numeral.Vector(st.Theta[j*st.D:(j+1)*st.D]))
+		}
+		if weighted {
+			first[j] = st.Stage.logLik(&st.Population, j)
+		}
+		if zero {
+			first[j] = math.Inf(-1)
+			impossible++
+		}
+	}
+	if impossible == st.J {
+		return fmt.Errorf("the likelihood of all %d particles is 0 or undefined (−Inf or NaN), first at θ = %s: "+
+			"take a prior or a start where the model is defined", st.J, numeral.Vector(st.Theta[:st.D]))
+	}
+	if weighted || impossible > 0 {
+		_, err := st.reweight(first)
+		return err
+	}
+	return nil
 }
 
 func (s *Sampler) target(stage Stage, st *State) *mcmc.Target {
@@ -178,14 +203,34 @@ func (s *Sampler) check() error {
 		f.add(LeavesOne(share, j),
 			"path: tempering at ESS %v of %d particles leaves at most one effective: take more particles or a larger ESS", share, j)
 	}
+	if errors.Join(f...) != nil {
+		return errors.Join(f...)
+	}
+	budget := s.Path.Budget(&State{Examples: n})
+	if move, ok := s.Move.(mcmc.Move); ok && n > 0 {
+		few := budget / n
+		f.add(budget > 0 && few < move.Fewest(), "sampler: chains of %v learn their moves in the first half of at least %d epochs, and have %d: take more, or give the steps of a trajectory",
+			move, move.Fewest(), few)
+		if budget == 0 {
+			f = append(f, refused(move)...)
+		}
+	}
 	if s.Keep != 0 && n > 0 {
-		budget := s.Path.Budget(&State{Examples: n})
-		most := j * (budget / n) / (2 * s.repeats().Limit() * s.Move.Evaluations())
+		most := j * (budget / n) / (2 * s.costs())
 		f.add(budget == 0, "sampler: only a path with a budget, such as Fixed, keeps states along the way")
 		f.add(s.Keep < 0 || j > 0 && s.Keep%j != 0, "sampler: %d states to keep are not a multiple of %d particles", s.Keep, j)
 		f.add(budget > 0 && s.Keep > most, "sampler: %d states to keep, but the second half of %d epochs has moves for %d", s.Keep, budget/n, most)
 	}
 	return errors.Join(f...)
+}
+
+// costs is the number of evaluations that bounds the number of iterations: the smallest one, 1, if moves vary.
+func (s *Sampler) costs() int {
+	if s.varies() {
+		return 1
+	}
+	repeats, _ := s.repeats()
+	return repeats.Limit() * s.Move.Evaluations()
 }
 
 // faults collects the faults of a sampler.
@@ -195,6 +240,16 @@ func (f *faults) add(bad bool, format string, args ...any) {
 	if bad {
 		*f = append(*f, fmt.Errorf(format, args...))
 	}
+}
+
+// refused lists why a move is not for populations.
+func refused(m mcmc.Move) (f faults) {
+	all := config.NewFaults()
+	m.CheckForPopulation(all)
+	for _, fault := range all.All() {
+		f.add(true, "%v: %s", m, fault.Message)
+	}
+	return f
 }
 
 // part adds the faults of one of the four parts.

@@ -29,6 +29,7 @@ type State struct {
 	Gradients int // evaluations of value and gradient in examples, over all particles, the first included
 	Values    int // evaluations of the value alone, likewise
 
+	Late   int       // iterations in the second half of the budget, for moves whose cost varies
 	Kept   []float64 // states kept along the way, n×D: all particles of one time, then all of the next
 	KeptLL []float64 // n, their log-likelihoods
 }
@@ -46,7 +47,7 @@ func (st *State) Ensemble() (theta, logw []float64) {
 // Epochs is the number of passes over all examples that the moves of each particle have made.
 func (st *State) Epochs() float64 { return float64(st.Spent) / float64(max(1, st.Examples)) }
 
-// copy makes st a deep copy of s, except for the kept states, which are only appended to and stay shared.
+// copy makes st a deep copy of s, except for the kept states, which are only appended to or replaced and stay shared.
 func (st *State) copy(s *State) {
 	p, logw, roots, tuning := st.Population, st.LogW, st.Roots, st.Tuning
 	if !p.Like(&s.Population) {
@@ -64,7 +65,7 @@ func (st *State) copy(s *State) {
 // maxMemory is the largest number of numbers that a path may remember.
 const maxMemory = 64
 
-const stateKind = "smc.State/5"
+const stateKind = "smc.State/6"
 
 // MarshalBinary packs the state into a container of internal/ckpt. It never fails.
 func (st *State) MarshalBinary() ([]byte, error) { return st.encoder().Encode(), nil }
@@ -74,7 +75,7 @@ func (st *State) WriteTo(w io.Writer) (int64, error) { return st.encoder().Write
 
 func (st *State) encoder() *ckpt.Encoder {
 	e := ckpt.NewEncoder(stateKind)
-	e.Ints("counts", st.J, st.D, st.K, len(st.Memory), st.Examples, st.Spent, st.Gradients, st.Values)
+	e.Ints("counts", st.J, st.D, st.K, len(st.Memory), st.Examples, st.Spent, st.Gradients, st.Values, st.Late)
 	e.Ints("memory", st.Memory...)
 	e.Ints("rows", st.Rows.From, st.Rows.To, st.Annealed)
 	e.Float64s("scalars", []float64{st.Lambda, st.Mu, st.LogZ})
@@ -93,7 +94,7 @@ func (st *State) UnmarshalBinary(b []byte) error {
 	}
 	var s State
 	var remembered int
-	d.Ints("counts", &s.J, &s.D, &s.K, &remembered, &s.Examples, &s.Spent, &s.Gradients, &s.Values)
+	d.Ints("counts", &s.J, &s.D, &s.K, &remembered, &s.Examples, &s.Spent, &s.Gradients, &s.Values, &s.Late)
 	if remembered < 0 || remembered > maxMemory {
 		d.Fail("%d numbers that the path remembers: want 0 to %d", remembered, maxMemory)
 	} else if remembered > 0 {
@@ -169,6 +170,7 @@ func (st *State) check() error {
 	}{
 		{"iterations", st.K}, {"examples of the model", st.Examples},
 		{"examples evaluated for each particle", st.Spent}, {"gradients evaluated", st.Gradients}, {"values evaluated", st.Values},
+		{"late iterations", st.Late},
 	} {
 		if c.n < 0 {
 			return fmt.Errorf("state counts %d %s", c.n, c.name)
@@ -189,6 +191,16 @@ func (st *State) check() error {
 	for _, r := range st.Roots {
 		if r < 0 || int(r) >= j {
 			return fmt.Errorf("state of %d particles has first ancestor %d", j, r)
+		}
+	}
+	return nil
+}
+
+// checkMoved refuses values that a move must not keep (mcmc.Model). The moves of package mcmc keep none, a program's own might.
+func (st *State) checkMoved() error {
+	for j, l := range st.LL {
+		if !(l < math.Inf(1)) {
+			return fmt.Errorf("the move left particle %d at log-likelihood %v: a move must reject a proposal whose log-likelihood is NaN or +Inf", j, l)
 		}
 	}
 	return nil

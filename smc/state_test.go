@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -130,22 +131,57 @@ func same(x, y []float64) bool {
 	return slices.EqualFunc(x, y, func(a, b float64) bool { return golden.Near(a, b, 1e-12, 1e-12) })
 }
 
-// A move costs S gradients and not S+1, a new temperature nothing.
+// A move costs S gradients and not S+1, a new temperature nothing but the trials that find its step. Moves evaluate all 150
+// particles at once, and trials 32 copies.
 func TestNothingIsPaidTwice(t *testing.T) {
-	s := kinds()["tempering hmc"](0)
-	st, infos := run(t, s)
-	if want := 41 * 150 * (1 + len(infos)*3*3); st.Gradients != want || st.Values != 0 {
-		t.Errorf("%d stages cost %d gradients and %d values, want %d and 0", len(infos), st.Gradients, st.Values, want)
+	for name, c := range map[string]struct{ calls, trial int }{ // of the model: in an iteration, and in a trial
+		"tempering hmc": {3 * 3, 3}, "tempering pcn": {9, 1},
+	} {
+		s := kinds()[name](0)
+		counted := &populations{Model: s.Model}
+		s.Model = counted
+		st, infos := run(t, s)
+		if counted.large != 1+len(infos)*c.calls {
+			t.Errorf("%s: %d stages took %d evaluations of the population, want %d", name, len(infos), counted.large, 1+len(infos)*c.calls)
+		}
+		// 14 trials of a stage at most, and one at least.
+		if n := counted.small / c.trial; counted.small%c.trial != 0 || n < len(infos) || n > 14*len(infos) {
+			t.Errorf("%s: %d stages took %d evaluations of copies in trials of %d", name, len(infos), counted.small, c.trial)
+		}
+		cost := 41 * (150*counted.large + 32*counted.small)
+		if want := [2]int{cost, 0}; name == "tempering hmc" && want != [2]int{st.Gradients, st.Values} {
+			t.Errorf("%s: %d gradients and %d values, want %v", name, st.Gradients, st.Values, want)
+		}
+		if want := [2]int{0, cost}; name == "tempering pcn" && want != [2]int{st.Gradients, st.Values} {
+			t.Errorf("%s: %d gradients and %d values, want %v", name, st.Gradients, st.Values, want)
+		}
+		if spent := 41*(counted.large-1) + 41*32*counted.small/150; st.Spent > spent || st.Spent < spent-len(infos) {
+			t.Errorf("%s: a particle spent %d, want %d, less a fraction a stage", name, st.Spent, spent)
+		}
 	}
-	s = kinds()["tempering pcn"](0)
-	st, infos = run(t, s)
-	if want := 41 * 150 * (1 + len(infos)*9); st.Values != want || st.Gradients != 0 {
-		t.Errorf("%d stages cost %d gradients and %d values, want 0 and %d", len(infos), st.Gradients, st.Values, want)
+	s := kinds()["chains"](0)
+	counted := &populations{Model: s.Model}
+	s.Model = counted
+	st, _ := run(t, s)
+	if epochs := 70 + float64(32*counted.small)/150; counted.large != 71 || !(st.Epochs() <= epochs && epochs-st.Epochs() < 1./41) {
+		t.Errorf("chains of 70 epochs made %v and evaluated the population %d times, copies %d times", st.Epochs(), counted.large, counted.small)
 	}
-	s = kinds()["chains"](0)
-	if st, _ = run(t, s); st.Gradients != 41*150*71 || st.Epochs() != 70 {
-		t.Errorf("chains of 70 epochs made %v and cost %d gradients", st.Epochs(), st.Gradients)
+}
+
+// populations counts the calls of a model with 150 particles, and those with 32.
+type populations struct {
+	mcmc.Model
+	large, small int
+}
+
+func (m *populations) LogLik(ctx context.Context, rows []int32, theta, ll, grad []float64) error {
+	switch len(ll) {
+	case 150:
+		m.large++
+	case 32:
+		m.small++
 	}
+	return m.Model.LogLik(ctx, rows, theta, ll, grad)
 }
 
 // Where nobody moves, everything that belongs to a particle must be what belongs to the ancestor it names.
@@ -153,7 +189,7 @@ func TestEverythingMovesWithItsAncestor(t *testing.T) {
 	m := newLocation(3)
 	s := &Sampler{
 		Model: m, Prior: m.problem().prior, Path: Ladder{0.05, 0.2, 1}, Particles: 40, Seed: 9,
-		Move: mcmc.HMC{Step: 1e9}, Resample: Resampler{When: Always{}}, // every proposal is far off
+		Move: mcmc.HMC{Steps: 1, Step: 1e9}, Resample: Resampler{When: Always{}}, // every proposal is far off
 	}
 	st, err := s.Init(context.Background())
 	if err != nil {
@@ -259,7 +295,11 @@ func TestKeptStatesAreEvenOverTheSecondHalf(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	// 70 epochs: moves of 5 until 10, of 8 until 66, then one of the 4 that are left. Due at 43.75, 52.5, 61.25, 70.
+	// 70 epochs: trials of the step for less than one, moves of 5 until 10, of 8 until 66, then one of the 4 that are left. Due at
+	// 43.75, 52.5, 61.25, 70.
+	for i, epochs := range spent {
+		spent[i] = math.Floor(epochs)
+	}
 	if !slices.Equal(spent, []float64{50, 58, 66, 70}) || !slices.Equal(st.Kept, want) || !slices.Equal(st.KeptLL, wantLL) {
 		t.Errorf("kept after %v epochs", spent)
 	}

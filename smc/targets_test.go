@@ -72,9 +72,14 @@ func logistic(x [][]float64, y []float64) density {
 			for i, v := range row {
 				z += v * theta[i]
 			}
-			l += y[n]*z - max(z, 0) - math.Log1p(math.Exp(-math.Abs(z)))
+			e := math.Exp(-math.Abs(z))
+			l += y[n]*z - max(z, 0) - math.Log(1+e)
+			p := 1 / (1 + e)
+			if z < 0 {
+				p *= e
+			}
 			for i := range grad {
-				grad[i] += (y[n] - 1/(1+math.Exp(-z))) * row[i]
+				grad[i] += (y[n] - p) * row[i]
 			}
 		}
 		return l

@@ -6,6 +6,7 @@ import (
 
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/weights"
+	"github.com/starling-smc/starling/mcmc"
 )
 
 // TemperedStart wraps another path: adaptive tempering leads from the prior to the other path's first target, and then the
@@ -126,6 +127,9 @@ func (p TemperedStart) Caption() string {
 
 // Resampling is the other path's.
 func (p TemperedStart) Resampling() Occasion { return p.Then.Resampling() }
+
+// Mutations is the other path's.
+func (p TemperedStart) Mutations() mcmc.Mutations { return p.Then.Mutations() }
 
 // Power is the other path's.
 func (p TemperedStart) Power(info Info, n int) float64 { return p.Then.Power(info, n) }

@@ -8,6 +8,7 @@ import (
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/internal/weights"
+	"github.com/starling-smc/starling/mcmc"
 )
 
 // Tempering is the adaptive path from prior to posterior (scalable-bayesian-monte-carlo, section 3.2, Example D.1):
@@ -39,8 +40,13 @@ func LeavesOne(share float64, n int) bool { return share > 0 && share*float64(n)
 // Start is the prior.
 func (Tempering) Start(int) (Stage, bool) { return Stage{}, true }
 
-// Next is the next temperature.
+// Next is the next temperature. Particles of weight 0 have no say, so it refuses to go on by the likelihood of those few
+// that would be left.
 func (t Tempering) Next(st *State) (Stage, error) {
+	if living := st.J - dead(st.LogW); LeavesOne(t.Share(), living) {
+		return Stage{}, fmt.Errorf("only %d of %d particles have a positive weight, and a step of the path would leave one of them: %w",
+			living, st.J, ErrFew)
+	}
 	lambda, err := t.next(st.Lambda, 1, st.LogW, st.LL)
 	return Stage{Lambda: lambda}, err
 }
@@ -65,6 +71,9 @@ func (Tempering) Evidence() Evidence { return Evidence{Sure: true} }
 
 // Resampling is in every iteration, because each step is as large as the effective sample size allows.
 func (Tempering) Resampling() Occasion { return Always{} }
+
+// Mutations are made until the particles have travelled: a step in temperature leaves copies that must part.
+func (Tempering) Mutations() mcmc.Mutations { return mcmc.UntilTravelled }
 
 // Power is λ.
 func (Tempering) Power(info Info, _ int) float64 { return info.Lambda }
@@ -108,13 +117,8 @@ func (t Tempering) Share() float64 {
 // ErrFew is the error of a path whose next step would leave too few particles: their likelihoods are too different.
 var ErrFew = errors.New("take more particles or a smaller ESS")
 
-// next returns the next λ, at most last, for normalised log-weights and log-likelihoods.
+// next returns the next λ, at most last, for normalised log-weights and log-likelihoods, which are finite or −Inf.
 func (t Tempering) next(lambda, last float64, logw, ll []float64) (float64, error) {
-	for j, l := range ll {
-		if math.IsNaN(l) || math.IsInf(l, 1) {
-			return 0, fmt.Errorf("particle %d has log-likelihood %v", j, l)
-		}
-	}
 	aim := t.Share() * float64(len(ll))
 	w := make([]float64, len(ll))
 	weights.Exp(logw, w)

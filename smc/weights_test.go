@@ -89,7 +89,7 @@ func goldenNormalise(t *testing.T, c golden.Case) {
 	expectWeights(t, "weight", w, floats(want.Weights))
 	expectWeights(t, "ESS", []float64{ess}, []float64{float64(want.ESS)})
 	if want.Resample != nil {
-		if got := (Resampler{}).when().Due(ess, len(logw)); got != *want.Resample {
+		if got := BelowHalf.Due(ess, len(logw)); got != *want.Resample {
 			t.Errorf("resampling at ESS %v of %d: %v", ess, len(logw), got)
 		}
 	}

@@ -40,7 +40,7 @@ func TestVerify(t *testing.T) {
 		"ensemble":             {built(method.Ensemble{}), true, ""},
 		"first power of sda":   {built(method.SMC{Path: smc.SDA{Iterations: 20, Batch: 9, First: .9}}), true, "method: has a setting that a config cannot hold"},
 		"first step of hmc":    {built(method.SMC{Move: mcmc.HMC{Start: .3}}), true, "method: has a setting that a config cannot hold"},
-		"phases of chains":     {built(method.MCMC{Start: "prior", Chains: 1, Epochs: 80, Keep: 1, Move: mcmc.HMC{Steps: 5, Step: .1, Phases: mcmc.ChainPhases(7)}}), true, "method: has a setting that a config cannot hold"},
+		"first step of chains": {built(method.MCMC{Start: "prior", Chains: 1, Epochs: 80, Keep: 1, Move: mcmc.HMC{Steps: 5, Start: .1}}), true, "method: has a setting that a config cannot hold"},
 		"tempering left out":   {built(method.SMC{Particles: 50, Islands: 1, Path: smc.Tempering{}, Move: mcmc.HMC{}}), false, "Complete fills in"},
 		"no particles":         {built(method.SMC{Particles: 1}), true, "method.smc.particles: want at least 2, have 1"},
 		"no method":            {built(nil), true, "method: want one of"},
@@ -71,7 +71,7 @@ func TestVerifyChanged(t *testing.T) {
 	s.Complete()
 	chains := s.Method.(method.MCMC)
 	move := chains.Move.(mcmc.HMC)
-	move.Steps = 5
+	move.Steps, move.Length = 5, 0
 	chains.Move = move
 	s.Method = chains
 	if err := s.Verify(); err != nil {

@@ -59,11 +59,14 @@ func TestGoldenMetrics(t *testing.T) {
 		"regression": goldenRegression,
 	}
 	later := map[string]string{
-		"meta_classifier": "the classifier of wrong answers", "acf": "diagnostics of chains", "ks": "diagnostics of chains",
+		"meta_classifier": "the classifier of wrong answers", "ks": "tests of filters (paper 5, eq. 38)",
 	}
 	seen := map[string]bool{}
 	for _, c := range golden.Read(t, "metrics.json") {
 		seen[c.Kind] = true
+		if c.Kind == "acf" { // package mcmc has these cases
+			continue
+		}
 		if why := later[c.Kind]; why != "" {
 			t.Logf("%s waits for %s", c.Name, why)
 			continue

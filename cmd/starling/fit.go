@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -29,6 +30,11 @@ the test examples, and writes all of it to a folder: runs/NAME, or runs/NAME-2 a
 
 The run is saved there every ten seconds and when it is interrupted. --resume continues it after an interrupt or a crash.
 The result is the same, bit for bit, as that of a run that never stopped.
+
+If the particles did not move in most stages, the run has failed as a sampler. It is kept and complete, and
+fit ends with exit status 1, unless --allow-stuck.
+
+Exit status: 0 done, 1 the run failed, 2 wrong use or config, 3 bad data, 130 interrupted.
 
 While it works, fit shows its progress on stderr: on a terminal by a line that is redrawn, elsewhere by a plain line every
 ten seconds.
@@ -55,6 +61,7 @@ Every key can be completed after --set, and starling presets NAME prints a comme
 	flags.StringArrayVar(&f.set, "set", nil, "change the config, `KEY=VALUE`: a dotted path, list items by index, a YAML value, null to leave out; repeatable")
 	cmd.MarkFlagDirname("out")
 	cmd.RegisterFlagCompletionFunc("set", completeKeys)
+	flags.BoolVar(&f.allowStuck, "allow-stuck", false, "end with exit status 0 even if the particles did not move in most stages")
 	threads(cmd, &f.threads)
 	dataDir(cmd, &f.dataDir)
 	asJSON(cmd, &f.json)
@@ -67,7 +74,7 @@ type fit struct {
 	threads            int
 	set                []string
 	every              time.Duration
-	resume             bool
+	resume, allowStuck bool
 	json, quiet        bool
 }
 
@@ -119,18 +126,50 @@ func (f *fit) run(cmd *cobra.Command, args []string) error {
 	drawn := line.drawn()
 	line.end()
 	if f.json {
-		writeNotes(os.Stderr, result.Notes())
+		writeNotes(os.Stderr, f.notes(result))
 		if drawn {
 			tell("written to " + folder.Dir)
 			tell(spent(began))
 		}
-		return result.Metrics.WriteJSON(stdout)
+		if err := result.Metrics.WriteJSON(stdout); err != nil {
+			return err
+		}
+		return f.verdict(result, folder)
 	}
 	showMetrics(stdout, &result.Spec, &result.Ensembles, result.Assessment, false)
-	writeNotes(stdout, result.Notes())
+	writeNotes(stdout, f.notes(result))
 	fmt.Fprintln(stdout, "written to "+folder.Dir)
-	_, err = fmt.Fprintln(stdout, spent(began))
-	return err
+	if _, err = fmt.Fprintln(stdout, spent(began)); err != nil {
+		return err
+	}
+	return f.verdict(result, folder)
+}
+
+// notes are the run's notes. With --allow-stuck they do not say that the run failed.
+func (f *fit) notes(result *starling.Result) []string {
+	notes := result.Notes()
+	if !f.allowStuck {
+		return notes
+	}
+	for _, found := range result.Findings {
+		if i := slices.Index(notes, found.Words()); i >= 0 && found.Failure() {
+			notes[i] = "accepted by --allow-stuck: " + found.Allowed().Words()
+		}
+	}
+	return notes
+}
+
+// verdict is an error if a finding says that the run failed, although its results are there.
+func (f *fit) verdict(result *starling.Result, folder *starling.Folder) error {
+	if f.allowStuck {
+		return nil
+	}
+	for _, found := range result.Findings {
+		if found.Failure() {
+			return fmt.Errorf("%s; the run is complete in %s, and --allow-stuck accepts it", found.Words(), folder.Dir)
+		}
+	}
+	return nil
 }
 
 // spent says how much time the command took, and how much memory if that is known.
@@ -181,6 +220,7 @@ func (f *fit) saved(config string, folder *starling.Folder) error {
 		{"--data-dir", f.dataDir, f.dataDir != os.Getenv("STARLING_DATA")},
 		{"--threads", strconv.Itoa(f.threads), f.threads != 0},
 		{"--save-every", f.every.String(), f.every != starling.SaveEvery},
+		{"--allow-stuck", "", f.allowStuck},
 		{"--json", "", f.json},
 		{"--quiet", "", f.quiet},
 	} {

@@ -13,7 +13,7 @@ import (
 	"github.com/starling-smc/starling/smc"
 )
 
-// families are the parts that a config can name, by the last word of the key that they stand under.
+// families are the parts, and the scales of moves, that a config can name, by the last word of the key that they stand under.
 var families = []struct {
 	key   string
 	names []string
@@ -21,6 +21,7 @@ var families = []struct {
 	{"method", method.Methods.Names()},
 	{"path", smc.Paths.Names()},
 	{"move", mcmc.Moves.Names()},
+	{"scale", mcmc.ScalingNames()},
 	{"weight", smc.Weightings.Names()},
 	{"scheme", smc.Schemes.Names()},
 	{"when", smc.Occasions.Names()},

@@ -166,7 +166,7 @@ func TestEvidenceOfAnOptimiser(t *testing.T) {
 	for want, found := range map[string][]finding.Finding{
 		"\nlog Z −3,204,240.5\n": {finding.InitUnused()},
 		"\nlog Z −3,204,240.5, no estimate: the run behaved as an optimiser\n":  {finding.Optimiser(finding.Population{})},
-		"\nlog Z −3,204,240.5, not to be trusted: moves were refused\n":         {finding.IslandsStuck([]int{0}, 0.1, "")},
+		"\nlog Z −3,204,240.5, not to be trusted: moves were refused\n":         {finding.IslandsStuck([]int{0}, 0.1, "", false)},
 		"\nlog Z −3,204,240.5, not to be trusted: the particles hardly moved\n": {finding.IslandsStill([]int{0}, 0.1, "")},
 	} {
 		m := eval.Metrics{Evaluation: *scored(0.2), LogEvidence: number(-3204240.5), Findings: found}

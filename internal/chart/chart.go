@@ -255,7 +255,7 @@ type canvas struct {
 
 func newCanvas(id, title, desc string, height float64) *canvas {
 	c := &canvas{id: template.HTMLEscapeString(id)}
-	fmt.Fprintf(&c.b, `<svg class="chart" role="img" viewBox="0 0 %d %s" aria-labelledby="%s-title %[3]s-desc"><title id="%[3]s-title">%s</title><desc id="%[3]s-desc">%s</desc>`,
+	fmt.Fprintf(&c.b, `<svg class="chart" role="img" viewBox="0 0 %d %s" aria-labelledby="%s-title %[3]s-desc"><title id="%[3]s-title">%[4]s</title><desc id="%[3]s-desc">%[5]s</desc>`,
 		Width, num(height), c.id, template.HTMLEscapeString(title), template.HTMLEscapeString(desc))
 	return c
 }

@@ -71,6 +71,7 @@ func (r *Ridges) SVG() template.HTML {
 type Dots struct {
 	ID, Title, Desc string
 	X               Axis
+	Rule            float64 // a value to compare with, across all rows; 0: none
 	Rows            []Dot
 }
 
@@ -102,12 +103,18 @@ func (d *Dots) SVG() template.HTML {
 		p.text(Width/2, height/2, "middle", "", "nothing to show")
 		return p.end()
 	}
+	if d.Rule != 0 {
+		x.add(d.Rule)
+	}
 	ticks := d.X.ticks(&x, 4, true)
 	left = min(left, Width/2) + 14
 	xs := scale{x.low, x.high, left, Width - max(right, noted+12), d.X.Log}
 	base := height - bottom
 	for _, t := range ticks {
 		p.line(xs.at(t.value), 4, xs.at(t.value), base, "grid")
+	}
+	if u := xs.at(d.Rule); d.Rule != 0 && finite(u) {
+		p.line(u, 4, u, base, "rule")
 	}
 	for i, r := range d.Rows {
 		y := 4 + row*(float64(i)+.5)

@@ -33,7 +33,7 @@ func (d *decoder) scalar(path string, v reflect.Value, n *node, f field) {
 		}
 		next := reflect.New(v.Type()).Elem()
 		next.SetString(s)
-		d.put(path, v, next, n, f)
+		d.put(path, v, next, n, f, "a name")
 	default:
 		panic(fmt.Sprintf("config: no form for a field of type %s", v.Type()))
 	}
@@ -53,23 +53,32 @@ func (d *decoder) number(path string, v reflect.Value, n *node, f field, what st
 		ok = ok && (asFloat(next) != w.number || f.zero && next.IsZero())
 	}
 	if ok {
-		d.put(path, v, next, n, f)
+		d.put(path, v, next, n, f, what)
 		return
+	}
+	d.want(n, path, f.forms(what))
+}
+
+// forms says what a field takes: what, and the words that stand for numbers.
+func (f field) forms(what string) string {
+	if f.nonzero {
+		what += " above 0"
 	}
 	forms := []string{what}
 	for _, w := range f.words {
 		forms = append(forms, w.name)
 	}
-	d.want(n, path, either(forms))
+	return either(forms)
 }
 
 // put sets v to what is written. A zero over a default, or over what the table's own part has, is remembered: it is a fault
-// unless the field takes it or a check says more about it. A field with nonzero refuses every zero, also without a default.
-func (d *decoder) put(path string, v, next reflect.Value, n *node, f field) {
+// unless the field takes it or a check says more about it. A number with nonzero refuses every zero, also without a default, and
+// says so as it refuses other numbers: what is wanted.
+func (d *decoder) put(path string, v, next reflect.Value, n *node, f field, what string) {
 	if next.IsZero() && !f.zero && (!v.IsZero() || f.nonzero && d.again) {
 		message := n.kind() + " is not allowed here: leave it out for the default"
-		if v.IsZero() {
-			message = "want a number above 0, have " + n.kind()
+		if f.nonzero {
+			message = fmt.Sprintf("want %s, have %s", f.forms(what), n.kind())
 		}
 		d.zeros = append(d.zeros, fault{n.place, path, message})
 	}

@@ -18,6 +18,8 @@ const (
 	KindMerged    = "merged"
 	KindStuck     = "islands-stuck"
 	KindStill     = "islands-still"
+	KindUnmoved   = "moves-stuck"
+	KindFailed    = "sampling-failed"
 )
 
 // Finding is one diagnosis or warning. A run's folder may hold kinds that this version does not know, written by another one.
@@ -106,9 +108,10 @@ func Evidence(of Target, trust Trust, traced bool) Finding {
 	return Finding{Kind: string(trust), Names: map[string]string{"target": string(of), "place": place}}
 }
 
-// ChainsEnd gives the ranges of the chains' last log-likelihoods, in nats, and of their acceptance in the second half.
-func ChainsEnd(lowest, highest, least, most float64) Finding {
-	return Finding{Kind: "chains-end", Numbers: numbers{"lowest": lowest, "highest": highest, "least": least, "most": most}.safe()}
+// ChainsEnd gives the number of chains, and the ranges of their last log-likelihoods, in nats, and of their acceptance in the second
+// half.
+func ChainsEnd(chains int, lowest, highest, least, most float64) Finding {
+	return Finding{Kind: "chains-end", Numbers: numbers{"chains": float64(chains), "lowest": lowest, "highest": highest, "least": least, "most": most}.safe()}
 }
 
 // AsIs says that the posterior is the network of model.init.
@@ -173,6 +176,11 @@ func Divergent(moves int, refused bool) Finding {
 	return Finding{Kind: kind, Numbers: numbers{"moves": float64(moves)}.safe()}
 }
 
+// ChainsDiverged counts the trajectories of chains that diverged after the warm-up. step is the path of their step size.
+func ChainsDiverged(trajectories int, step string) Finding {
+	return Finding{Kind: "chains-diverged", Numbers: numbers{"trajectories": float64(trajectories)}.safe(), Names: map[string]string{"step": step}}
+}
+
 // SingleAncestor says that at the end of single of the islands, all particles descend from one initial particle.
 func SingleAncestor(single, islands int) Finding {
 	return Finding{Kind: "single-ancestor", Numbers: numbers{"single": float64(single), "islands": float64(islands)}.safe()}
@@ -205,16 +213,6 @@ func ChainsOutlying(chains []int) Finding {
 	return Finding{
 		Kind: "chains-outlying", Numbers: numbers{"count": float64(len(chains))}.safe(), Names: map[string]string{"chains": numbered(chains)},
 	}
-}
-
-// ChainsAgree gives a split R-hat of the chains' log-likelihoods that is small enough for agreement.
-func ChainsAgree(rHat float64) Finding {
-	return Finding{Kind: "chains-agree", Numbers: numbers{"r_hat": rHat}.safe()}
-}
-
-// ChainsDisagree gives a split R-hat of the chains' log-likelihoods that is too large for agreement.
-func ChainsDisagree(rHat float64) Finding {
-	return Finding{Kind: "chains-disagree", Numbers: numbers{"r_hat": rHat}.safe()}
 }
 
 // EvidenceAgrees gives the log evidence and its standard deviation over the islands, which is small.

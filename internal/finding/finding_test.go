@@ -26,18 +26,30 @@ func all() []Finding {
 			fs = append(fs, Evidence(target, trust, target == LastBatch))
 		}
 	}
-	const hmc, pcn = "method.mcmc.move.hmc.step", "method.smc.move.pcn.step"
+	const hmc, pcn, moves = "method.mcmc.move.hmc.step", "method.smc.move.pcn.step", "method.smc.move.pcn.mutations"
 	return append(fs,
-		ChainsEnd(-1160.31, -121.94, 0.6, 0.894), ChainStuck(2, 0.04, -1503.2, hmc), ChainStuck(0, 0, math.Inf(-1), hmc),
+		ChainsEnd(8, -1160.31, -121.94, 0.6, 0.894), ChainsEnd(1, -428.61, -428.61, 0.6312, 0.6312),
+		ChainStuck(2, 0.04, -1503.2, hmc, true), ChainStuck(0, 0, math.Inf(-1), hmc, false),
 		ChainsStill([]int{1}, 0.001, hmc), ChainsStill([]int{1, 3}, 0.001, hmc),
+		ChainsDiverged(1, "method.mcmc.move.nuts.step"), ChainsDiverged(12, "method.mcmc.move.nuts.step"),
 		AsIs(), PointAtMAP(), PointAtInit(), BeganAtInit(false), BeganAtInit(true), InitUnused(),
 		ConstantColumns([]string{"age"}), ConstantColumns([]string{"number 3", "number 5"}),
 		ZeroFeatures([]int{4}), ZeroFeatures([]int{4, 9}), ZeroFeatures(make([]int, 21)), ChannelsLast("x.npy", 28, 28, 1),
-		StoppedEarly(3, 0.03125), IslandsStuck([]int{0}, 0.1, pcn), IslandsStuck([]int{0, 2, 5}, 0.1, pcn),
+		StoppedEarly(3, 0.03125), IslandsStuck([]int{0}, 0.1, pcn, true), IslandsStuck([]int{0, 2, 5}, 0.1, pcn, false),
 		IslandsStill([]int{0}, 0.1, pcn), IslandsStill([]int{0, 2, 5}, 0.1, pcn),
+		MovesStuck(Stuck{Stages: 5, Of: 40, Islands: 8, Temperature: 0.000305, Acceptance: 0.3, Mutations: 50, Step: pcn, Moves: moves}),
+		MovesStuck(Stuck{Stages: 1, Of: 12, Islands: 1, Temperature: 0.3, Acceptance: 0.021, Mutations: 50, Refused: true, Step: pcn, Moves: moves}),
+		MovesStuck(Stuck{Stages: 12, Of: 12, Islands: 1, Temperature: 0.012, Mutations: 1, Refused: true, Written: true, Step: pcn, Moves: moves, Failed: true}),
+		MovesStuck(Stuck{Stages: 12, Of: 12, Islands: 1, Temperature: 0.012, Acceptance: 1, Mutations: 50, Written: true, Step: pcn, Moves: moves, Failed: true}),
+		ScaleKept(1, 12, 1), ScaleKept(30, 96, 8),
 		Divergent(1, false), Divergent(1234, false), Divergent(1, true), Divergent(2, true),
 		IslandsEnd(14, 14, 0.574, 0.574, false, false), IslandsEnd(200, 200, 0.02, 0.1, true, true), IslandsEnd(9, 12, 0.04, 0.4, true, false),
-		Ancestors(3, 3, 10), Ancestors(2, 12, 1000), ChainsOutlying([]int{3}), ChainsOutlying([]int{1, 3}), ChainsAgree(1.004), ChainsDisagree(1.73),
+		Ancestors(3, 3, 10), Ancestors(2, 12, 1000), ChainsOutlying([]int{3}), ChainsOutlying([]int{1, 3}),
+		ChainsAgree(RHat{8, 1.004, 1.03, 1.004, 1.004, 1.01, 3164.2}), ChainsAgree(RHat{1, 1, 1.01, 0.98, 1.02, math.NaN(), math.NaN()}),
+		ChainsApart(RHat{8, 1.93, 3.41, 1.52, 2.36, 1.24, math.NaN()}), ChainsApart(RHat{8, math.Inf(1), math.Inf(1), math.Inf(1), math.Inf(1), math.NaN(), math.NaN()}),
+		ChainsApart(RHat{1, 1.93, 3.41, 1.93, 1.93, 1.24, 4.6}),
+		ChainsUnsure(RHat{8, 1.08, 1.31, 0.97, 1.2, 1.02, math.NaN()}), ChainsUnsure(RHat{1, 1.08, 1.31, 1.08, 1.08, 1.6, math.NaN()}),
+		ChainsUntold(8, "a chain keeps 1 state, and R-hat needs 8"), ChainsUntold(1, "no prediction is finite in all states and differs between them"),
 		EvidenceAgrees(-2031.26, 0.52), EvidenceScatters(-2031.26, 7.02, 1.18, 8), EvidenceOfOne(-2031.26),
 		UnevenWeights(80, 3.21), DeadNetworks(1), DeadNetworks(12),
 		OptimisedRuns([]string{"linear"}), OptimisedRuns([]string{"linear", "ctr"}), MergedRuns([]string{"linear", "ctr"}), UnmovedRuns([]string{"linear"}), UnmovedRuns([]string{"linear", "ctr"}), EnsembleBetter(8, "0.25", "0.4"),
@@ -116,7 +128,7 @@ func TestRoundTrip(t *testing.T) {
 		}
 	}
 	var back Finding
-	text, err := json.Marshal(ChainsEnd(math.NaN(), math.Inf(1), 0, 1))
+	text, err := json.Marshal(ChainsEnd(2, math.NaN(), math.Inf(1), 0, 1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +137,8 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// A kind that only a newer version knows, and one that a newer version keeps with other numbers, are shown as they are.
+// A kind that only a newer version knows, and one that a newer version keeps with other numbers, are shown as they are. One that
+// an older version kept with fewer numbers still has words.
 func TestUnknown(t *testing.T) {
 	for _, c := range []struct {
 		f    Finding
@@ -134,6 +147,9 @@ func TestUnknown(t *testing.T) {
 		{Finding{Kind: "mood"}, "mood"},
 		{Finding{Kind: "mood", Numbers: map[string]numeral.Number{"b": 0.5, "a": 2}, Names: map[string]string{"who": "me"}}, "mood: a 2, b 0.5, who me"},
 		{Finding{Kind: "chain-stuck", Numbers: map[string]numeral.Number{"link": 2}}, "chain-stuck: link 2"},
+		{Finding{Kind: "chains-end", Numbers: map[string]numeral.Number{"lowest": -2, "highest": -1, "least": 0.5, "most": 0.5}},
+			"chains end at log-likelihoods of -2.0 to -1.0; they accepted 0.50 of their moves in the second half"},
+		{Finding{Kind: "evidence-of-one"}, "evidence-of-one"},
 		{Finding{Kind: "evidence", Names: map[string]string{"place": "metrics"}}, "evidence: place metrics"},
 		{Finding{}, ""},
 	} {

@@ -2,12 +2,13 @@ package finding
 
 // Findings about moves that did not move. step is the path of the step size in the config: the setting to change.
 
-// ChainStuck says that a chain, counted from 0, accepted hardly any move in the second half.
-func ChainStuck(chain int, acceptance, logLikelihood float64, step string) Finding {
+// ChainStuck says that a chain, counted from 0, accepted hardly any move in the second half. written: the config gives the step
+// size.
+func ChainStuck(chain int, acceptance, logLikelihood float64, step string, written bool) Finding {
 	return Finding{
 		Kind:    "chain-stuck",
 		Numbers: numbers{"chain": float64(chain), "acceptance": acceptance, "log_likelihood": logLikelihood}.safe(),
-		Names:   map[string]string{"step": step},
+		Names:   map[string]string{"step": step, "size": sizeOf(written)},
 	}
 }
 
@@ -20,9 +21,12 @@ func ChainsStill(chains []int, bound float64, step string) Finding {
 	}
 }
 
-// IslandsStuck names islands that accepted a smaller share than bound of the moves of their last iterations.
-func IslandsStuck(islands []int, bound float64, step string) Finding {
-	return ofMotion(KindStuck, islands, bound, step)
+// IslandsStuck names islands that accepted a smaller share than bound of the moves of their last iterations. written: the config
+// gives the step size.
+func IslandsStuck(islands []int, bound float64, step string, written bool) Finding {
+	f := ofMotion(KindStuck, islands, bound, step)
+	f.Names["size"] = sizeOf(written)
+	return f
 }
 
 // IslandsStill names islands whose moves led less far, between two resamplings, than bound, a share of the particles' spread.
@@ -36,6 +40,50 @@ func ofMotion(kind string, islands []int, bound float64, step string) Finding {
 		Numbers: numbers{"count": float64(len(islands)), "bound": bound}.safe(),
 		Names:   map[string]string{"islands": numbered(islands), "step": step},
 	}
+}
+
+// Stuck describes the stages of islands whose moves did not carry the particles.
+type Stuck struct {
+	Stages, Of, Islands     int     // stages that are stuck, of all stages of all islands
+	Temperature, Acceptance float64 // of the first that is stuck
+	Mutations               int     // moves that it made
+	Refused                 bool    // too few of them were accepted; else they were too short
+	Written                 bool    // the config gives the step size
+	Step, Moves             string  // the settings of the step size and of the number of moves
+	Failed                  bool    // most stages are stuck
+}
+
+// MovesStuck says that the particles did not move in some stages, and what to change. Where they failed in most, it fails the
+// run.
+func MovesStuck(s Stuck) Finding {
+	f := Finding{
+		Kind: KindUnmoved,
+		Numbers: numbers{
+			"stuck": float64(s.Stages), "stages": float64(s.Of), "islands": float64(s.Islands),
+			"temperature": s.Temperature, "acceptance": s.Acceptance, "moves": float64(s.Mutations),
+		}.safe(),
+		Names: map[string]string{"step": s.Step, "mutations": s.Moves, "why": "short", "size": sizeOf(s.Written)},
+	}
+	if s.Failed {
+		f.Kind = KindFailed
+	}
+	if s.Refused {
+		f.Names["why"] = "refused"
+	}
+	return f
+}
+
+// sizeOf says where a step size is from.
+func sizeOf(written bool) string {
+	if written {
+		return "written"
+	}
+	return "adapted"
+}
+
+// ScaleKept counts the stages, of all stages of all islands, in which the particles could teach no scale.
+func ScaleKept(kept, stages, islands int) Finding {
+	return Finding{Kind: "scale-kept", Numbers: numbers{"kept": float64(kept), "stages": float64(stages), "islands": float64(islands)}.safe()}
 }
 
 // UnmovedRuns names the runs of a comparison with islands whose particles hardly moved.

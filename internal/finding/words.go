@@ -3,6 +3,7 @@ package finding
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 	"text/template"
 	"unicode"
@@ -20,6 +21,7 @@ const (
 	page                        // for pages alone: it holds for many healthy runs, or a terminal shows it in a table
 	ofData                      // it is about the data, not about what was sampled
 	ofEvidence                  // it says what a log evidence is an estimate of
+	failure                     // the run's results are there, but the run failed
 )
 
 // kinds is the only list of kinds: look, words, and for some a few words that stand beside a log evidence. Words have no
@@ -72,23 +74,40 @@ var kinds = map[string]struct {
 	"uneven-weights": {warning, `the weights are uneven: the {{.Count "networks"}} networks are worth {{.Fixed "effective" 1}} equally weighted ones`, ""},
 	"dead-networks":  {warning, `{{.Count "dead"}} {{if .Several "dead"}}networks have{{else}}network has{{end}} no weight at all`, ""},
 
-	"chains-end": {note, `chains end at log-likelihoods of {{.Fixed "lowest" 1}} to {{.Fixed "highest" 1}}; ` +
-		`they accepted {{.Fixed "least" 2}} to {{.Fixed "most" 2}} of their moves in the second half`, ""},
+	"chains-end": {note, `{{if .One "chains"}}the chain ends at log-likelihood {{.Fixed "lowest" 1}}; it accepted {{.Fixed "least" 2}} of its moves in the second half` +
+		`{{else}}chains end at log-likelihoods of {{.Range "lowest" "highest" 1}}; they accepted {{.Range "least" "most" 2}} of their moves in the second half{{end}}`, ""},
 	"chain-stuck": {warning, `chain {{.Count "chain"}} is stuck: it accepted {{.Fixed "acceptance" 2}} of its moves in the second half ` +
-		`and ends at log-likelihood {{.Fixed "log_likelihood" 1}}, so its states are no draws of the posterior: take a smaller step ({{.Name "step"}})`, ""},
+		`and ends at log-likelihood {{.Fixed "log_likelihood" 1}}, so its states are no draws of the posterior: ` +
+		`take {{if .Said "size" "adapted"}}more epochs, or write a smaller step ({{.Name "step"}}){{else}}a smaller step ({{.Name "step"}}), or leave it out{{end}}`, ""},
 	"chains-still": {warning, `chain{{if .Several "count"}}s{{end}} {{.Name "chains"}} stood still: the moves of the second half carried ` +
 		`{{if .Several "count"}}each{{else}}it{{end}} by less than {{.Fixed "bound" 3}} of its length, so {{if .Several "count"}}their{{else}}its{{end}} states are no draws of the posterior: ` +
 		`take a larger step ({{.Name "step"}}) or more epochs`, ""},
+	"chains-diverged": {warning, `{{.Count "trajectories"}} {{if .Several "trajectories"}}trajectories{{else}}trajectory{{end}} of the second half diverged: ` +
+		`parts of the posterior are too narrow for this step size, and the chains may miss them: take a higher accept or a smaller step ({{.Name "step"}})`, ""},
 	"chains-outlying": {warning, `{{if .Several "count"}}chains{{else}}chain{{end}} {{.Name "chains"}} ended at {{if .Several "count"}}log-likelihoods{{else}}a log-likelihood{{end}} far from {{if .Several "count"}}those{{else}}that{{end}} of the other chains`, ""},
-	"chains-agree":    {note | page, `the chains' log-likelihoods agree (split R-hat {{.Fixed "r_hat" 2}})`, ""},
-	"chains-disagree": {warning | page, `the chains' log-likelihoods do not agree yet (split R-hat {{.Fixed "r_hat" 2}}, where 1 is agreement): longer chains would show whether they do`, ""},
+	"chains-agree":    {note, `{{if .Several "chains"}}the {{.Count "chains"}} chains agree{{else}}the two halves of the chain agree{{end}}. {{template "r-hat" .}}`, ""},
+	"chains-apart": {note, `{{if not (.Several "chains")}}the chain has not mixed, as its two halves differ. {{template "r-hat" .}}. More epochs would show whether it does` +
+		`{{else if .Has "low"}}the {{.Count "chains"}} chains are not one mixed posterior. {{template "r-hat" .}}. ` +
+		`Each chain explores a part of its own: a mode or, as the chains are short, its way from the start` +
+		`{{else}}the {{.Count "chains"}} chains are in different modes. {{template "r-hat" .}}. ` +
+		`Each chain explores its own mode: together they are {{.Count "chains"}} modes, and not one mixed posterior{{end}}`, ""},
+	"chains-unsure": {note, `it is not certain whether {{if .Several "chains"}}the {{.Count "chains"}} chains explore one mixed posterior` +
+		`{{else}}the chain has mixed{{end}}. {{template "r-hat" .}}. More epochs would tell`, ""},
+	"chains-untold": {note | page, `it is not known whether {{if .Several "chains"}}the {{.Count "chains"}} chains explore one posterior{{else}}the chain has mixed{{end}}, as {{.Name "why"}}`, ""},
 	KindStuck: {warning, `island{{if .Several "count"}}s{{end}} {{.Name "islands"}} {{if .Several "count"}}are{{else}}is{{end}} stuck: ` +
 		`in the last quarter of the iterations less than {{.Percent "bound"}} of the moves were accepted, {{template "distrust" .}}: ` +
-		`take a smaller step ({{.Name "step"}}) or more moves in an iteration`,
+		`take {{if .Said "size" "adapted"}}more moves in an iteration, or write a smaller step ({{.Name "step"}})` +
+		`{{else}}a smaller step ({{.Name "step"}}) or more moves in an iteration, or leave the step out{{end}}`,
 		"not to be trusted: moves were refused"},
 	KindStill: {warning, `island{{if .Several "count"}}s{{end}} {{.Name "islands"}} stood still: the moves between two resamplings carried the particles ` +
 		`by less than {{.Percent "bound"}} of their spread, {{template "distrust" .}}: take a larger step ({{.Name "step"}}) or more moves in an iteration`,
 		"not to be trusted: the particles hardly moved"},
+	KindUnmoved: {warning, `{{template "stuck" .}}: log Z and the posterior cannot be trusted; take {{template "mend" .}}`,
+		"not to be trusted: the particles did not move in some stages"},
+	KindFailed: {warning | failure, `the run failed: {{template "stuck" .}}: log Z and the posterior cannot be trusted; take {{template "mend" .}}`,
+		"not to be trusted: the particles did not move"},
+	"scale-kept": {note | page, `in {{.Count "kept"}} of {{.Count "stages"}} stages{{template "together" .}} the moves kept their last scale of the coordinates, ` +
+		`as too few particles of different descent were left to learn it from`, ""},
 	"unmoved-runs": {warning | page, `the {{if .Several "count"}}runs{{else}}run{{end}} {{.Name "runs"}} had islands whose particles hardly moved: neither ` +
 		`{{if .Several "count"}}their posteriors nor their log evidences are{{else}}its posterior nor its log evidence is{{end}} to be trusted`, ""},
 	"stopped-early":     {warning, `island {{.Count "island"}} ended at the power {{.Fixed "temperature" 4}} of the likelihood, before the posterior`, ""},
@@ -123,7 +142,18 @@ func Beside(found []Finding) string {
 // shared are the templates that several kinds use.
 const shared = `{{define "together"}}{{if .Several "islands"}} of {{.Count "islands"}} islands together{{end}}{{end}}` +
 	`{{define "distrust"}}so neither the posterior nor a log evidence is to be trusted{{end}}` +
+	`{{define "stuck"}}in {{.Count "stuck"}} of {{.Count "stages"}} stages{{template "together" .}} the particles did not move ` +
+	`(first at λ {{.Short "temperature"}}: acceptance {{.Fixed "acceptance" 2}}, {{.Count "moves"}} move{{if .Several "moves"}}s{{end}}){{end}}` +
+	`{{define "mend"}}{{if .Is "why" "refused"}}{{if .Is "size" "written"}}a smaller step ({{.Name "step"}}) or leave it out` +
+	`{{else}}more moves in a stage ({{.Name "mutations"}}) or more particles{{end}}` +
+	`{{else}}{{if .Is "size" "written"}}a larger step ({{.Name "step"}}), or leave it out, {{end}}more moves in a stage ({{.Name "mutations"}}), ` +
+	`longer moves or more particles{{end}}{{end}}` +
 	`{{define "evidence"}}the log evidence{{if .Is "place" "trace"}} in the trace{{end}}{{end}}` +
+	`{{define "r-hat"}}{{.WhatRHatIs}}. ` +
+	`The predictions have a median R-hat of {{.Fixed "median" 2}}{{if .Has "low"}} ({{.Range "low" "high" 2}} within two standard errors){{end}}, ` +
+	`and 95 % of them have at most {{.Fixed "q95" 2}}` +
+	`{{if .Has "log_likelihood"}}. The log-likelihood has {{.Fixed "log_likelihood" 2}}{{if .Disagrees "log_likelihood"}}, which is above {{.MostRHat}}{{end}}{{end}}` +
+	`{{if .Has "ess"}}. All states together are worth {{.Count "ess"}} independent ones{{end}}{{end}}` +
 	`{{define "target"}}{{if .Is "target" "every-target"}}the model's evidence: every target is the posterior, with all examples` +
 	`{{else if .Is "target" "last-target"}}the model's evidence: the last target is the posterior, with all examples in full` +
 	`{{else if .Is "target" "last-batch"}}the last batch's evidence, its likelihood scaled to all examples, and not the model's` +
@@ -142,6 +172,17 @@ func parse() *template.Template {
 
 // Warning reports whether a reader must know of the finding before the results are used.
 func (f Finding) Warning() bool { return kinds[f.Kind].look&warning != 0 }
+
+// Failure reports whether the finding says that the run failed, although its results are there.
+func (f Finding) Failure() bool { return kinds[f.Kind].look&failure != 0 }
+
+// Allowed is the finding where its failure is accepted: it says the same, but not that the run failed.
+func (f Finding) Allowed() Finding {
+	if f.Kind == KindFailed {
+		f.Kind = KindUnmoved
+	}
+	return f
+}
 
 // PageOnly reports whether a finding is for pages, and terminals leave it out.
 func (f Finding) PageOnly() bool { return kinds[f.Kind].look&page != 0 }
@@ -215,6 +256,12 @@ func (f filled) Log(key string, decimals int) (string, error) {
 	return f.written(math.Log(v), decimals), err
 }
 
+// Short is a number with two significant digits.
+func (f filled) Short(key string) (string, error) {
+	v, err := f.number(key)
+	return strconv.FormatFloat(v, 'g', 2, 64), err
+}
+
 // Range is two numbers with a given number of decimals, or one number if both read the same.
 func (f filled) Range(low, high string, decimals int) (string, error) {
 	a, err := f.Fixed(low, decimals)
@@ -255,10 +302,34 @@ func (f filled) Percent(key string) (string, error) {
 	return f.written(100*v, 0) + space + "%", err
 }
 
+// Has reports whether there is a number.
+func (f filled) Has(key string) bool {
+	_, ok := f.Numbers[key]
+	return ok
+}
+
 // Several reports whether a count is not 1.
 func (f filled) Several(key string) (bool, error) {
 	v, err := f.number(key)
 	return v != 1, err
+}
+
+// One reports whether a count is 1; findings of older versions may have no such count.
+func (f filled) One(key string) bool { return f.Numbers[key] == 1 }
+
+// WhatRHatIs defines R-hat for the number of chains.
+func (f filled) WhatRHatIs() (string, error) {
+	chains, err := f.number("chains")
+	return WhatRHatIs(int(chains)), err
+}
+
+// MostRHat is the R-hat up to which chains agree.
+func (f filled) MostRHat() string { return fmt.Sprint(MostRHat) }
+
+// Disagrees reports whether a number is an R-hat at which chains do not agree.
+func (f filled) Disagrees(key string) (bool, error) {
+	v, err := f.number(key)
+	return v > MostRHat, err
 }
 
 // Equal reports whether two numbers are equal.
@@ -279,6 +350,9 @@ func (f filled) Name(key string) (string, error) {
 	}
 	return v, nil
 }
+
+// Said reports whether a name has a value; findings of older versions may have no such name.
+func (f filled) Said(key, value string) bool { return f.Names[key] == value }
 
 // Is reports whether a name has a value.
 func (f filled) Is(key, value string) (bool, error) {

@@ -211,9 +211,13 @@ func addFloat64sAssembly(dst []float64, src []float32) int {
 }
 
 func (l *Load) assemblyU8(src []uint8, row *[Lanes]int32, dst []float32) int {
-	return blocks(len(l.at), 8, func(f, n int) {
-		loadU8AVX2(&src[f], &row[0], &l.at[f], &dst[0], n)
-		loadU8AVX2(&src[f], &row[8], &l.at[f], &dst[8], n)
+	done := 0
+	if current == isaAVX512 {
+		done = blocks(len(l.at), 16, func(f, n int) { loadU8AVX512(&src[f], &row[0], &l.at[f], &dst[0], n) })
+	}
+	return done + blocks(len(l.at)-done, 8, func(f, n int) {
+		loadU8AVX2(&src[done+f], &row[0], &l.at[done+f], &dst[0], n)
+		loadU8AVX2(&src[done+f], &row[8], &l.at[done+f], &dst[8], n)
 	})
 }
 

@@ -200,7 +200,7 @@ var elementwise = map[string]func(a *arena){
 		AddFloat64s(take(a, dst, 12345), a.floats(len(dst)))
 	},
 	"Load.U8": func(a *arena) {
-		n := a.some(2)
+		n := a.some(2) + a.r.IntN(20) // blocks of 16, of 8, and a rest
 		src := make([]uint8, 20*n)
 		for i := range src {
 			src[i] = uint8(a.r.Uint32())

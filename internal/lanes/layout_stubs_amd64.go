@@ -11,6 +11,9 @@ func loadF32AVX2(src *float32, row *int32, at *int32, dst *float32, blocks int)
 func loadU8AVX2(src *uint8, row *int32, at *int32, dst *float32, blocks int)
 
 //go:noescape
+func loadU8AVX512(src *uint8, row *int32, at *int32, dst *float32, blocks int)
+
+//go:noescape
 func transposeAVX2(x *float32, dst *float32, dstStride int, blocks int)
 
 //go:noescape

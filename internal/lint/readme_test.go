@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,6 +21,33 @@ func TestReadmeExampleBuilds(t *testing.T) {
 	if code == nil {
 		t.Fatal("README.md has no Go program")
 	}
+	asUser(t, "build -o "+os.DevNull+" .", map[string][]byte{"main.go": code[1]})
+}
+
+// TestExamplesBuild compiles the examples of the documentation as a user would who copies them: all that they use must be public.
+func TestExamplesBuild(t *testing.T) {
+	examples := map[string][]byte{}
+	for _, pattern := range []string{"../../example_test.go", "../../*/example_test.go"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range files {
+			if examples[strings.TrimPrefix(f, "../../")], err = os.ReadFile(f); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if len(examples) < 3 {
+		t.Errorf("found the examples of %d packages only", len(examples))
+	}
+	asUser(t, "vet ./...", examples)
+}
+
+// asUser runs a go command in a user's module with the given files, and returns what it prints. The module requires this one,
+// from its folder, and what this one requires.
+func asUser(t *testing.T, command string, files map[string][]byte) []byte {
+	t.Helper()
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
@@ -32,20 +60,28 @@ func TestReadmeExampleBuilds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The user's go.mod: this module from its folder, and what it requires.
 	text := strings.Replace(string(mod), "module "+module, "module example", 1)
 	text += "\nrequire " + module + " v0.0.0\n\nreplace " + module + " => " + root + "\n"
+	files["go.mod"], files["go.sum"] = []byte(text), sum
 	dir := t.TempDir()
-	for name, content := range map[string][]byte{"go.mod": []byte(text), "go.sum": sum, "main.go": code[1]} {
-		if err := os.WriteFile(filepath.Join(dir, name), content, 0o644); err != nil {
+	for name, content := range files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, content, 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	cmd := exec.Command("go", "build", "-o", os.DevNull, ".")
+	cmd := exec.Command("go", strings.Fields(command)...)
 	cmd.Dir = dir
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go %s: %v\n%s%s", command, err, out, stderr.Bytes())
 	}
+	return out
 }
 
 // TestNothingIsLeftOpen refuses placeholders in documents.

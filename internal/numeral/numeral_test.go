@@ -102,3 +102,16 @@ func TestQuantiles(t *testing.T) {
 		t.Error(Median(v), Quantile(v, 0), Quantile(v, 1), Quantile(v, .25))
 	}
 }
+
+func TestVector(t *testing.T) {
+	for want, x := range map[string][]float64{
+		"[]":                        nil,
+		"[1.5 -2 0.333333 NaN]":     {1.5, -2, 1. / 3, math.NaN()},
+		"[1 2 3 4 5 6 7 8 9 0 1 2]": {1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1, 2},
+		"[1 2 3 4 5 6 7 8 9 0 1 2 … (13 in all)]": {1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1, 2, 3},
+	} {
+		if got := Vector(x); got != want {
+			t.Errorf("%v: %s, want %s", x, got, want)
+		}
+	}
+}

@@ -23,5 +23,5 @@ func Quantile(values []float64, q float64) float64 {
 	at := q * float64(len(sorted)-1)
 	i := min(int(at), len(sorted)-1)
 	j := min(i+1, len(sorted)-1)
-	return sorted[i] + (at-float64(i))*(sorted[j]-sorted[i])
+	return sorted[i] + float64((at-float64(i))*(sorted[j]-sorted[i]))
 }

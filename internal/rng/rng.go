@@ -39,6 +39,9 @@ const (
 	Order     Purpose = 11 // order in which a schedule adds the examples
 	Subset    Purpose = 12 // mini-batch of one trajectory's gradients
 	Synthetic Purpose = 14 // generated data: benchmarks and tests
+	Tree      Purpose = 15 // directions and choices of a trajectory of NUTS
+	Search    Purpose = 16 // momenta of trials that find a step size
+	Trial     Purpose = 17 // choice of the particles that such trials copy
 )
 
 // Key is the address of a stream.

@@ -1,5 +1,6 @@
 // Package weights normalises log-weights: float64, natural logarithms. −Inf is a weight of 0, such as a dead particle has.
-// NaN and +Inf are errors, and so are weights that are all 0; nothing is repaired silently.
+// NaN and +Inf are errors, and so are weights that are all 0; nothing is repaired silently. By the normalised weights it finds
+// the ancestors of resampled particles.
 package weights
 
 import (

@@ -6,7 +6,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// Kernels that move data are no faster with wider registers, so AVX-512 uses the AVX2 kernels, too.
+// Most kernels that move data are no faster with wider registers, so AVX-512 uses the AVX2 kernels, too.
 
 func layout() {
 	loadRows("loadF32AVX2", "float32", 4, func(src reg.Register, row []reg.Register) (low, high [4]vec) {
@@ -20,6 +20,7 @@ func layout() {
 		return
 	})
 	loadU8()
+	loadU8Wide()
 	transpose()
 	laneSums()
 	float32s()
@@ -80,18 +81,28 @@ func loadRows(kernel, of string, size int, read func(src reg.Register, row []reg
 	RET()
 }
 
-// loadU8 divides by 255 as IEEE 754 does, by a product with the inverse and one correction.
+// fractions makes bytes fractions of 255: x·high + x·low, where high + low is 1/255 to 48 bits. For all 256 bytes that is what
+// IEEE 754 divides to.
+func fractions(m *machine) func(x vec) vec {
+	const inverse = 1. / 255
+	high, low := m.k(inverse), m.k(inverse-float64(float32(inverse)))
+	return func(x vec) vec {
+		VCVTDQ2PS(x, x)
+		v := m.mul(x, low)
+		VFMADD231PS(high, x, v)
+		return v
+	}
+}
+
+// loadU8 takes 8 rows and blocks of 8 features.
 func loadU8() {
-	m := &machine{avx2, map[uint32]Op{}}
+	divided := fractions(&machine{avx2, map[uint32]Op{}})
 	loadRows("loadU8AVX2", "uint8", 1, func(src reg.Register, row []reg.Register) (low, high [4]vec) {
 		var v [8]vec
 		for i := range v {
 			x := YMM()
 			VPMOVZXBD(Mem{Base: src, Index: row[i], Scale: 1}, x)
-			VCVTDQ2PS(x, x)
-			v[i] = m.mul(x, m.k(1./255))
-			VFNMADD231PS(m.k(255), v[i], x) // the remainder
-			VFMADD231PS(m.k(1./255), x, v[i])
+			v[i] = divided(x)
 		}
 		for j := range 4 {
 			low[j], high[j] = YMM(), YMM()
@@ -100,6 +111,57 @@ func loadU8() {
 		}
 		return
 	})
+}
+
+// loadU8Wide takes 16 rows and blocks of 16 features. It transposes bytes, where loadU8 transposes numbers of four bytes: that is
+// half of the shuffles, of which a processor makes one a cycle. Lane l of a[k] has row 4l+k; unpacking leaves four rows of a
+// feature side by side, and a permutation brings those of all lanes together.
+func loadU8Wide() {
+	m := &machine{avx512, map[uint32]Op{}}
+	TEXT("loadU8AVX512", NOSPLIT, "func(src *uint8, row, at *int32, dst *float32, blocks int)")
+	Pragma("noescape")
+	src, row, at, dst, blocks := load("src"), load("row"), load("at"), load("dst"), load("blocks")
+	data := GLOBL("lanesTogether", RODATA|NOPTR)
+	for i := range 16 {
+		DATA(4*i, U32(uint32(4*(i%4)+i/4)))
+	}
+	together, bytes := ZMM(), AllocLocal(256)
+	VMOVDQU32(data, together)
+	divided := fractions(m)
+	loop("block", blocks, func() {
+		var a [4]vec
+		for k := range a {
+			a[k] = ZMM()
+			for l := range 4 {
+				from := GP64()
+				MOVLQSX(Mem{Base: row, Disp: 4 * (4*l + k)}, from)
+				if l == 0 {
+					VMOVDQU(Mem{Base: src, Index: from, Scale: 1}, a[k].AsX())
+				} else {
+					VINSERTI32X4(Imm(uint64(l)), Mem{Base: src, Index: from, Scale: 1}, a[k], a[k])
+				}
+			}
+		}
+		unpack := func(op func(...Op), x, y vec) vec { v := ZMM(); op(y, x, v); return v }
+		for half, bw := range []func(...Op){VPUNPCKLBW, VPUNPCKHBW} {
+			low, high := unpack(bw, a[0], a[1]), unpack(bw, a[2], a[3])
+			for quarter, wd := range []func(...Op){VPUNPCKLWD, VPUNPCKHWD} {
+				v := unpack(wd, low, high)
+				VPERMD(v, together, v)
+				VMOVDQU32(v, bytes.Offset(64*(2*half+quarter)))
+			}
+		}
+		for f := range 16 {
+			x, to := ZMM(), GP64()
+			VPMOVZXBD(bytes.Offset(16*f), x)
+			MOVLQSX(Mem{Base: at, Disp: 4 * f}, to)
+			VMOVUPS(divided(x), Mem{Base: dst, Index: to, Scale: 4})
+		}
+		ADDQ(Imm(16), src)
+		ADDQ(Imm(64), at)
+	})
+	VZEROUPPER()
+	RET()
 }
 
 // transpose takes 8 lanes and blocks of 8 vectors.

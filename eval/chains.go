@@ -1,0 +1,196 @@
+package eval
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/starling-smc/starling/bnn"
+	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/finding"
+	"github.com/starling-smc/starling/internal/numeral"
+	"github.com/starling-smc/starling/internal/pool"
+	"github.com/starling-smc/starling/mcmc"
+	"github.com/starling-smc/starling/uq"
+)
+
+// Chains compares the chains of a run with each other, in their second halves, where step sizes are fixed. R-hat
+// (mcmc.RHat) is near 1 where the chains agree. Where they stay in different modes it is large, and each chain is a sample of its
+// own mode alone. The ESS (mcmc.BulkESS) is the number of independent draws that the states are worth.
+//
+// It is of two kinds of numbers: of the log-likelihood after each move, and of what each kept state predicts for up to 500 inputs,
+// evenly chosen from the validation examples or, where nothing was held out, from the training examples. A prediction is
+// the probability of the class that the posterior answers, or the mean of an output.
+//
+// A chain of a few moves does not know its own autocorrelation. Where it has fewer states than 50, or than 50
+// autocorrelation times (mcmc.IACT), R-hat comes with an interval of two standard errors over the chains (mcmc.Jackknife), if
+// there are several, and the ESS is left out.
+type Chains struct {
+	Chains int `json:"chains"`
+	Moves  int `json:"moves"`  // log-likelihoods of the second half of a chain: one for each line of the trace
+	States int `json:"states"` // that a chain keeps
+
+	RHatLogLikelihood         *uq.Number    `json:"rhat_log_likelihood,omitempty"` // nil: no answer, for less than 8 moves
+	RHatLogLikelihoodInterval *[2]uq.Number `json:"rhat_log_likelihood_interval,omitempty"`
+
+	On              string          `json:"on"`                         // validation or train: the inputs of the predictions
+	N               int             `json:"n"`                          // their number
+	RHatPredictions *PredictionRHat `json:"rhat_predictions,omitempty"` // nil: no answer, see Reason
+	ESSPredictions  *uq.Number      `json:"ess_predictions,omitempty"`  // median over the predictions; nil: see Reason
+	Reason          string          `json:"reason,omitempty"`           // why R-hat or the ESS of predictions is left out
+
+	// ESSPerGradient is ESSPredictions divided by the gradients over all training examples that all chains took in their second
+	// halves; nil also for moves without gradients.
+	ESSPerGradient *uq.Number `json:"ess_per_gradient,omitempty"`
+}
+
+// PredictionRHat is the median and the 95 % quantile of R-hat over the predictions.
+type PredictionRHat struct {
+	Median         uq.Number     `json:"median"`
+	Q95            uq.Number     `json:"q95"`
+	MedianInterval *[2]uq.Number `json:"median_interval,omitempty"`
+	Q95Interval    *[2]uq.Number `json:"q95_interval,omitempty"`
+}
+
+// Record is what a trace says of the second halves of chains, where step sizes are fixed.
+type Record struct {
+	LogLikelihoods [][]float64 // of each chain, move by move, in nats
+	Gradients      float64     // evaluations of the gradient over all training examples, of all chains together
+}
+
+// ComparedInputs is the largest number of inputs whose predictions are compared.
+const ComparedInputs = 500
+
+const leastStates = 50 // of a chain, for an autocorrelation time
+
+// compareChains makes the Chains of a posterior, whose islands are the chains.
+func compareChains(ctx context.Context, e *bnn.Ensemble, r *Record, problem *data.Problem, p *pool.Pool) (*Chains, error) {
+	states := byChain(e)
+	c := &Chains{Chains: len(states), States: states.each(), On: "validation"}
+	c.logLikelihoods(r.LogLikelihoods)
+	set := problem.Validate
+	if set == nil {
+		c.On, set = "train", problem.Train
+	}
+	set = evenly(set, ComparedInputs)
+	c.N = set.Len()
+	if c.States < 8 {
+		c.Reason = c.keeps() + "R-hat needs 8"
+		return c, nil
+	}
+	few := c.States < leastStates
+	compared, err := comparePredictions(ctx, e, states, set, few, p)
+	if err == nil && !few && !compared.long(c.States) {
+		few = true
+		tau := compared.iact
+		if compared, err = comparePredictions(ctx, e, states, set, few, p); err == nil {
+			compared.iact = tau
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.predictions(compared)
+	switch {
+	case c.RHatPredictions == nil:
+		c.Reason = "no prediction is finite in all states and differs between them"
+	case c.States < leastStates:
+		c.Reason = c.keeps() + fmt.Sprintf("an ESS needs %d", leastStates)
+	case few:
+		c.Reason = c.keeps() + fmt.Sprintf("an ESS needs 50 autocorrelation times of %s each", numeral.Fixed(nearestRank(compared.iact, 0.5), 1))
+	default:
+		c.ESSPredictions = number(nearestRank(compared.ess, 0.5))
+		if r.Gradients > 0 {
+			c.ESSPerGradient = number(float64(*c.ESSPredictions) / r.Gradients)
+		}
+	}
+	return c, nil
+}
+
+// keeps begins a reason.
+func (c *Chains) keeps() string {
+	return fmt.Sprintf("a chain keeps %s, and ", numeral.Several(c.States, "state"))
+}
+
+// Finding says in a sentence whether the chains sample one posterior together. They do not if the median R-hat of the
+// predictions is above 1.1, they do if it and the R-hat of the log-likelihood are not; an interval that holds 1.1 decides
+// neither, and a single chain that is too short for an ESS has none.
+func (c *Chains) Finding() finding.Finding {
+	if c.RHatPredictions == nil {
+		return finding.ChainsUntold(c.Chains, c.Reason)
+	}
+	f := finding.RHat{
+		Chains: c.Chains, Median: float64(c.RHatPredictions.Median), Q95: float64(c.RHatPredictions.Q95), LogLikelihood: math.NaN(), ESS: math.NaN(),
+	}
+	f.Low, f.High = f.Median, f.Median
+	if between := c.RHatPredictions.MedianInterval; between != nil {
+		f.Low, f.High = float64(between[0]), float64(between[1])
+	}
+	if c.RHatLogLikelihood != nil {
+		f.LogLikelihood = float64(*c.RHatLogLikelihood)
+	}
+	if c.ESSPredictions != nil {
+		f.ESS = float64(*c.ESSPredictions)
+	}
+	switch {
+	case f.Low == f.High && c.ESSPredictions == nil && !math.IsInf(f.Median, 1): // one short chain
+		return finding.ChainsUnsure(f)
+	case f.Low > finding.MostRHat:
+		return finding.ChainsApart(f)
+	case f.High <= finding.MostRHat && !(f.LogLikelihood > finding.MostRHat):
+		return finding.ChainsAgree(f)
+	}
+	return finding.ChainsUnsure(f)
+}
+
+// logLikelihoods compares the chains' log-likelihoods, as many of the last ones as all have.
+func (c *Chains) logLikelihoods(chains [][]float64) {
+	if len(chains) == 0 {
+		return
+	}
+	c.Moves = len(chains[0])
+	for _, l := range chains {
+		c.Moves = min(c.Moves, len(l))
+	}
+	last := make([][]float64, len(chains))
+	for i, l := range chains {
+		last[i] = l[len(l)-c.Moves:]
+	}
+	rHat := mcmc.RHat(last)
+	if math.IsNaN(rHat) {
+		return
+	}
+	c.RHatLogLikelihood = number(rHat)
+	if c.Moves < leastStates || !(float64(c.Moves) >= 50*meanIACT(last)) {
+		c.RHatLogLikelihoodInterval = interval(rHat, withoutEach(last))
+	}
+}
+
+// predictions summarises the comparison of the predictions.
+func (c *Chains) predictions(d *comparison) {
+	median, q95 := nearestRank(d.rHat[0], 0.5), nearestRank(d.rHat[0], 0.95)
+	if math.IsNaN(median) {
+		return
+	}
+	c.RHatPredictions = &PredictionRHat{Median: uq.Number(median), Q95: uq.Number(q95)}
+	var medians, q95s []float64
+	for _, without := range d.rHat[1:] {
+		medians, q95s = append(medians, nearestRank(without, 0.5)), append(q95s, nearestRank(without, 0.95))
+	}
+	c.RHatPredictions.MedianInterval, c.RHatPredictions.Q95Interval = interval(median, medians), interval(q95, q95s)
+}
+
+// evenly returns at most n examples of a set, at equal distances from each other.
+func evenly(set *data.Set, n int) *data.Set {
+	all := set.Len()
+	if all <= n {
+		return set
+	}
+	rows := make([]int32, n)
+	for i := range rows {
+		rows[i] = int32(i * all / n)
+	}
+	return set.Select(set.Name, rows)
+}
+
+func number(x float64) *uq.Number { return (*uq.Number)(&x) }

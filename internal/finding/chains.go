@@ -1,0 +1,57 @@
+package finding
+
+import (
+	"fmt"
+	"math"
+)
+
+// Findings about whether chains sample one posterior together.
+
+// MostRHat is the R-hat up to which chains agree.
+const MostRHat = 1.1
+
+// WhatRHatIs defines R-hat for a reader, without a full stop.
+func WhatRHatIs(chains int) string {
+	parts := "chains"
+	if chains == 1 {
+		parts = "the halves of the chain"
+	}
+	return fmt.Sprintf("R-hat compares the spread between %s with the spread within them: 1 is agreement, and up to %v counts as agreement", parts, MostRHat)
+}
+
+// RHat compares chains: the R-hat of their predictions, and of their log-likelihoods.
+type RHat struct {
+	Chains        int
+	Median, Q95   float64 // over the predictions
+	Low, High     float64 // an interval of Median; both equal to it: none
+	LogLikelihood float64 // NaN: none
+	ESS           float64 // of the predictions; NaN: none
+}
+
+func (r RHat) finding(kind string) Finding {
+	n := numbers{"chains": float64(r.Chains), "median": r.Median, "q95": r.Q95}
+	if r.Low != r.High {
+		n["low"], n["high"] = r.Low, r.High
+	}
+	if !math.IsNaN(r.LogLikelihood) {
+		n["log_likelihood"] = r.LogLikelihood
+	}
+	if !math.IsNaN(r.ESS) {
+		n["ess"] = r.ESS
+	}
+	return Finding{Kind: kind, Numbers: n.safe()}
+}
+
+// ChainsAgree says that the chains sample one posterior together.
+func ChainsAgree(r RHat) Finding { return r.finding("chains-agree") }
+
+// ChainsApart says that each chain samples a part of the posterior of its own.
+func ChainsApart(r RHat) Finding { return r.finding("chains-apart") }
+
+// ChainsUnsure says that the states are too few to tell, or that predictions agree and log-likelihoods do not.
+func ChainsUnsure(r RHat) Finding { return r.finding("chains-unsure") }
+
+// ChainsUntold says that there is no R-hat, and why.
+func ChainsUntold(chains int, why string) Finding {
+	return Finding{Kind: "chains-untold", Numbers: numbers{"chains": float64(chains)}.safe(), Names: map[string]string{"why": why}}
+}

@@ -1,0 +1,23 @@
+package weights
+
+import (
+	"slices"
+	"testing"
+)
+
+// Of n ancestors each particle is n times its weight, rounded up or down, and a particle of weight 0 is none: also the last one,
+// where the positions reach beyond a sum of weights that is below 1.
+func TestSystematic(t *testing.T) {
+	for _, w := range [][]float64{{0.5, 0, 0.3, 0.2}, {0.5, 0, 0.3, 0.2 - 1e-3, 0}} {
+		for _, u := range []float64{0, 0.3, 0.999} {
+			ancestors, count := make([]int32, 10), make([]int, 4)
+			Systematic(w, u, ancestors)
+			for _, j := range ancestors {
+				count[j]++
+			}
+			if !slices.Equal(count, []int{5, 0, 3, 2}) || !slices.IsSorted(ancestors) {
+				t.Errorf("weights %v, uniform %v: ancestors %v", w, u, ancestors)
+			}
+		}
+	}
+}

@@ -1,0 +1,176 @@
+package mcmc
+
+import (
+	"math"
+
+	"github.com/starling-smc/starling/internal/rng"
+)
+
+// learner is what Hamiltonian moves learn while they move, as a view of the tuned values that the caller keeps:
+//
+//	header | sd, D | factor, D×D if dense | points, mean D and second moments, D or D×D
+//
+// The points are those that a chain has visited since its scale was learned last (chain.go). Without a scale the header is
+// all.
+type learner struct {
+	tuning []float64
+	kind   Scaling
+	usual  bool // the scaling is the one by rule
+	sd     []float64
+	factor []float64 // nil: the scale is diagonal
+	mean   []float64 // of the points
+	m2     []float64 // sums of products of deviations from the mean
+}
+
+// The header, behind the numbers of dual averaging.
+const (
+	atWindow = averagingNumbers + iota // number of windows of a chain that have begun
+	atPoints                           // number of points
+	header
+)
+
+// view divides tuned values.
+func view(tuning []float64, kind Scaling, d int) learner {
+	l := learner{tuning: tuning, kind: kind}
+	if kind == None {
+		return l
+	}
+	take := func(n int) (part []float64) {
+		part, tuning = tuning[:n:n], tuning[n:]
+		return part
+	}
+	take(header)
+	l.sd = take(d)
+	second := d
+	if kind == Dense {
+		second = d * d
+		l.factor = take(second)
+	}
+	l.mean, l.m2 = take(d), take(second)
+	return l
+}
+
+// sizeOf is the number of values that are tuned.
+func sizeOf(kind Scaling, d int) int {
+	switch kind {
+	case None:
+		return header
+	case Dense:
+		return header + 2*(d+d*d)
+	}
+	return header + 3*d
+}
+
+// newLearner makes the values that are tuned for a target: the scale of the prior, if it is Gaussian.
+func newLearner(t *Target, kind Scaling) learner {
+	d := t.Prior.Dim()
+	l := view(make([]float64, sizeOf(kind, d)), kind, d)
+	prior, gaussian := t.Prior.(GaussianPrior)
+	for i := range l.sd {
+		l.sd[i] = 1
+		if gaussian {
+			l.sd[i] = prior.SD(i)
+		}
+		if l.factor != nil {
+			l.factor[i*d+i] = l.sd[i]
+		}
+	}
+	return l
+}
+
+// scale is the scale in use.
+func (l learner) scale() scale {
+	if l.factor != nil {
+		return scale{factor: l.factor}
+	}
+	return scale{sd: l.sd}
+}
+
+// step is h.
+func (l learner) step() float64 { return rng.Exp(l.tuning[logStep]) }
+
+// firstStep is where the search for h begins: 1.65·D^(−1/6) for one leapfrog, 1.65·D^(−1/4) for more, in units of the scale. With no
+// scale it is in units of the smallest standard deviation of a Gaussian prior.
+func (l learner) firstStep(t *Target, one bool) float64 {
+	power, unit := 1.0/4, 1.0
+	if one {
+		power = 1.0 / 6
+	}
+	if prior, ok := t.Prior.(GaussianPrior); ok && l.kind == None {
+		unit = math.Inf(1)
+		for i := range prior.Dim() {
+			unit = min(unit, prior.SD(i))
+		}
+	}
+	return 1.65 * unit * rng.Exp(-power*rng.Log(float64(t.Prior.Dim())))
+}
+
+// fromPopulation learns the scale from weighted particles, and reports whether they could teach one. related: all particles
+// descend from one, so that their spread is no more than what the moves have made of it.
+func (l learner) fromPopulation(t *Target, p *Population, weights []float64, related bool) bool {
+	if l.kind == None {
+		return true
+	}
+	if related {
+		return false
+	}
+	s := moments(t, p, weights, l.kind)
+	return s.learn(l.kind, blocks(t), l.sd, l.factor)
+}
+
+// relaxation is γ of the dual averaging. Stan's .05 suits acceptances that are means over a trajectory, and steps that begin far
+// off. Here the acceptance of one move is 0 or 1 more often than not, and .05 would have the step jump by factors of ten.
+const relaxation = 0.5
+
+// steps is the adaptation of log h.
+func (l learner) steps() dualAveraging { return dualAveraging(l.tuning[:averagingNumbers]) }
+
+// restart begins the search for h anew.
+func (l learner) restart(logSize float64) { l.steps().restart(logSize, logSize) }
+
+// visit adds the particles to the points.
+func (l learner) visit(w *Work, p *Population) {
+	if l.kind == None {
+		return
+	}
+	spare := w.spare.Get().(*[]float64)
+	defer w.spare.Put(spare)
+	away := *spare
+	for j := range p.J {
+		l.tuning[atPoints]++
+		n := l.tuning[atPoints]
+		for i, x := range p.row(p.Theta, j) {
+			away[i] = x - l.mean[i]
+			l.mean[i] += away[i] / n
+		}
+		s := sample{mean: l.mean, m2: l.m2}
+		s.add(away, (n-1)/n, l.kind)
+	}
+}
+
+// forget drops the points.
+func (l learner) forget() {
+	l.tuning[atPoints] = 0
+	clear(l.mean)
+	clear(l.m2)
+}
+
+// fromPoints learns the scale from the points. A step that is adapted keeps its size in θ.
+func (l learner) fromPoints(t *Target, adapted bool) bool {
+	n := l.tuning[atPoints]
+	s := sample{n: n, mean: l.mean, m2: make([]float64, len(l.m2))}
+	for i, v := range l.m2 {
+		s.m2[i] = v / max(1, n-1)
+	}
+	kind, before := l.kind, logVolume(l.sd)
+	if l.usual && kind == Diagonal { // the states of a short chain are too few and too alike for a scale of each coordinate
+		kind = Tensor
+	}
+	if !s.learn(kind, blocks(t), l.sd, l.factor) {
+		return false
+	}
+	if adapted {
+		l.restart(l.tuning[logStepMean] + before - logVolume(l.sd))
+	}
+	return true
+}

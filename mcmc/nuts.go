@@ -1,0 +1,207 @@
+package mcmc
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/bits"
+
+	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/internal/rng"
+)
+
+// NUTS is the No-U-Turn Sampler (Hoffman and Gelman 2014) in the form that Stan has today: a Hamiltonian move that chooses its
+// length by itself. A trajectory is doubled, forward or backward in time, until it makes a U-turn, and one of its states is
+// taken with probability proportional to e^−H (nuts_tree.go). It leaves its target invariant.
+//
+// Step size and scale of the coordinates are learned in the first half of a chain's budget, the warm-up, and are frozen
+// after it (nuts_warmup.go). A trajectory costs at most 2¹⁰ − 1 gradients, and fewer where the budget has not enough left.
+//
+// NUTS is for small models on one target: chains. Each particle builds its own trajectory, one after another; step size and
+// scale are shared. In Outcome, Probability is the mean of min(1, e^−ΔH) over the states of the trajectory, and Energy is ΔH of
+// the state that was taken. A trajectory is divergent, and ends, where the energy has risen by more than 1,000, is NaN or is
+// infinite.
+type NUTS struct {
+	Step   float64 `yaml:"step" words:"adapted=0"` // h, fixed, and the scale of all coordinates 1; 0: both adapted
+	Accept float64 `yaml:"accept,omitempty"`       // acceptance to adapt to; 0: .8
+}
+
+const (
+	mostDoublings = 10 // of a trajectory
+	nutsAim       = 0.8
+)
+
+func (NUTS) String() string { return "NUTS" }
+
+// Invariant is true.
+func (NUTS) Invariant() bool { return true }
+
+// Varies is true: a trajectory is as long as it needs to be.
+func (NUTS) Varies() bool { return true }
+
+// Needs is the gradient.
+func (NUTS) Needs() Needs { return Needs{Gradient: true} }
+
+// Repeats is one move an iteration.
+func (NUTS) Repeats() Mutations { return Mutations{} }
+
+// Selects is true: a trajectory is as long as it takes to turn back.
+func (NUTS) Selects() bool { return true }
+
+// Aim is Accept, or its default, if the step size is adapted.
+func (m NUTS) Aim() float64 {
+	switch {
+	case m.Step != 0:
+		return 0
+	case m.Accept != 0:
+		return m.Accept
+	}
+	return nutsAim
+}
+
+// Subsample is 0.
+func (NUTS) Subsample() int { return 0 }
+
+// Fewest is 0: a short warm-up leaves the scale as it is.
+func (NUTS) Fewest() int { return 0 }
+
+// Memory is the warm-up, and what a chain holds for a trajectory of 10 doublings: 11 subtrees of 5 vectors, two ends of 3, and 3
+// vectors of scratch memory.
+func (NUTS) Memory(_, d int) (tuned, scratch int) {
+	return warmUpNumbers + 3*d, ((mostDoublings+1)*5 + 2*3 + 3) * d
+}
+
+// ForChains applies the default acceptance, .8.
+func (m NUTS) ForChains() Move {
+	if m.Step == 0 {
+		def(&m.Accept, nutsAim)
+	}
+	return m
+}
+
+// ForPopulation returns m unchanged: CheckForPopulation refuses the move.
+func (m NUTS) ForPopulation(Mutations) Move { return m }
+
+// CheckForChains refuses nothing.
+func (NUTS) CheckForChains(*config.Faults) {}
+
+// CheckForPopulation refuses the move: its warm-up is for one target.
+func (NUTS) CheckForPopulation(f *config.Faults) {
+	f.Add("", "belongs to mcmc: it learns its step and scale on one target, and a population's target changes; take hmc")
+}
+
+// CheckForDim refuses nothing.
+func (NUTS) CheckForDim(int, *config.Faults) {}
+
+// Check notes impossible settings.
+func (m NUTS) Check(f *config.Faults) {
+	f.If(!(m.Step >= 0) || math.IsInf(m.Step, 0), "step", "want a number above 0, have %.12g", m.Step)
+	f.If(!(m.Accept >= 0 && m.Accept < 1), "accept", "want a number above 0 and below 1, have %.12g", m.Accept)
+}
+
+// Evaluations is those of a trajectory of 10 doublings and of a search for the first step size.
+func (NUTS) Evaluations() int { return 1<<mostDoublings - 1 + mostDoublings }
+
+// Tuning returns the state of the warm-up.
+func (m NUTS) Tuning(t *Target) ([]float64, error) {
+	if err := config.Check(m); err != nil {
+		return nil, fmt.Errorf("NUTS: %w", err)
+	}
+	step := m.Step
+	if step == 0 {
+		step = 1
+	}
+	return newWarmUp(step, t.Model.Dim()), nil
+}
+
+// Mutate is one move of every particle.
+func (m NUTS) Mutate(
+	ctx context.Context, w *Work, t *Target, p *Population, tuning []float64, now StepContext,
+) (out Outcome, err error) {
+	w.Fit(p)
+	r, u := w.trajectoryOf(p, t), warmUp(tuning)
+	learns := m.Step == 0 && now.Progress < WarmUp
+	left, searched := now.Left, 0
+	if left == 0 {
+		left = math.MaxInt32
+	}
+	r.in = u.scale()
+	if learns && u.fresh() {
+		if searched, err = r.search(ctx, p, u, now.Key, left-1); err != nil {
+			return Outcome{}, err
+		}
+	}
+	r.size = u.steps().size(learns)
+	out = w.outcome
+	out.Step = r.size
+	most, doublings := 0, min(mostDoublings, bits.Len(uint(left-searched+1))-1)
+	for j := range p.J {
+		if err = r.move(ctx, p, j, now.Key, doublings); err != nil {
+			return Outcome{}, err
+		}
+		most = max(most, r.leapfrogs)
+		out.Energy[j], out.Probability[j] = r.whole.energy-r.start, r.accepted/float64(r.leapfrogs)
+		out.Gradients[j], out.Values[j] = r.leapfrogs*t.Examples(), 0
+		if r.divergent {
+			out.Divergent++
+		}
+	}
+	if learns {
+		u.steps().learn(mean(out.Probability), m.Aim(), nutsRelaxation)
+		most += searched
+		ended := now.Progress + float64((1-now.Progress)*float64(most)/float64(left))
+		if u.observe(p, ended) {
+			r.in = u.scale()
+			n, err := r.search(ctx, p, u, now.Key, left-most)
+			if err != nil {
+				return Outcome{}, err
+			}
+			searched += n
+		}
+	}
+	out.Gradients[0] += searched * t.Examples()
+	return out, nil
+}
+
+// search finds a step size of which one leapfrog has an acceptance of about .8, and begins its adaptation there (Stan's rule):
+// from the present one it is doubled or halved until the acceptance crosses .8. A trial starts at the first particle with a
+// momentum of its own and is discarded. If the energy at the start is infinite, or most trials do not get there, the step size
+// stays as it was. It returns the number of trials.
+//
+// HMC's search (find.go) is another one: the step of a population holds for a stage of few moves, so it averages over copies of
+// particles and narrows its bracket. Here dual averaging goes on from a rough step.
+func (r *trajectory) search(ctx context.Context, p *Population, u warmUp, key rng.Key, most int) (trials int, err error) {
+	key.Purpose, key.Particle = rng.Search, 0
+	stream := key.Stream()
+	size, factor := u.steps().size(true), 0.0
+	for trials < min(most, mostSearched) {
+		r.begin(p, 0, stream)
+		if !isFinite(r.start) {
+			break
+		}
+		r.size = size
+		ok, err := r.leaf(ctx, forward, &r.whole)
+		if err != nil {
+			return trials, err
+		}
+		trials++
+		towards := 0.5
+		if ok && r.start-r.whole.energy > logSearched {
+			towards = 2
+		}
+		if factor != 0 && towards != factor {
+			u.begins(size)
+			return trials, nil
+		}
+		factor = towards
+		size *= factor
+	}
+	u.begins(u.steps().size(true))
+	return trials, nil
+}
+
+// mostSearched is the largest number of trials of a search: they cover nine powers of ten.
+const mostSearched = 32
+
+// logSearched is log .8.
+const logSearched = -0.2231435513142097

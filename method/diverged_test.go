@@ -1,0 +1,30 @@
+package method
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/starling-smc/starling/bnn"
+	"github.com/starling-smc/starling/mcmc"
+)
+
+// Of trajectories that find their own length, those that diverged in the second half are told, with the mend. In a warm-up some do.
+func TestTrajectoriesDiverged(t *testing.T) {
+	s := MCMC{Chains: 2, Epochs: 100, Move: mcmc.NUTS{}, Start: "prior"}.Sampling()
+	for _, c := range []struct {
+		at   int // of 20 moves
+		want string
+	}{{3, ""}, {9, ""}, {10, "2 trajectories of the second half diverged"}, {19, "smaller step (method.mcmc.move.nuts.step)"}} {
+		trace := lines(2, 20, 1)
+		trace[20+c.at].Divergent = 2
+		said := ""
+		for _, f := range s.Findings(trace, &bnn.Ensemble{LogWeights: make([]float64, 2)}, 60) {
+			if strings.Contains(f.Kind, "diverge") {
+				said += f.Words()
+			}
+		}
+		if (c.want == "") != (said == "") || !strings.Contains(said, c.want) {
+			t.Errorf("move %d diverged: %q, want %q", c.at+1, said, c.want)
+		}
+	}
+}

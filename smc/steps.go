@@ -1,0 +1,68 @@
+package smc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/starling-smc/starling/mcmc"
+)
+
+// Step makes one iteration. After an error, also of a cancelled context, st is unchanged.
+func (s *Sampler) Step(ctx context.Context, st *State) (Info, error) { return s.Steps(ctx, st, 1) }
+
+// Steps makes n iterations as one: with one Info, and one copy of the state to go back to. They are fewer at the end of the path,
+// and where a chain's warm-up ends (mcmc.WarmUp). Steps is for chains of many short moves, which would spend their time on
+// diagnostics. The states are those of n calls of Step. The Info has the present state at their end and, of all iterations
+// together, Mutations, Divergent, the mean Acceptance, EnergySD, and Displacement from where they began.
+//
+// Several iterations cannot be one where particles are resampled: an error says so. After an error, also of a cancelled
+// context, st is unchanged.
+func (s *Sampler) Steps(ctx context.Context, st *State, n int) (all Info, err error) {
+	if err := s.prepare(st); err != nil {
+		return Info{}, err
+	}
+	if n > 1 && s.Resample.when(s.Path).Due(0, st.J) {
+		return Info{}, errors.New("several iterations at a time are for samplers that never resample, such as chains")
+	}
+	s.before.copy(st)
+	var energies spread
+	warm := s.warmUp(st)
+	for i := 0; i < n && !s.Done(st) && s.warmUp(st) == warm; i++ {
+		k := st.K
+		one, err := s.step(ctx, st)
+		if err != nil {
+			*st, s.before = s.before, *st
+			return Info{}, fmt.Errorf("island %d, iteration %d: %w", s.Island, k, err)
+		}
+		all = s.join(all, one, i, &energies)
+	}
+	s.record(st, &all)
+	return all, nil
+}
+
+// warmUp reports whether a chain is in its warm-up.
+func (s *Sampler) warmUp(st *State) bool {
+	budget := s.Path.Budget(st)
+	return budget > 0 && float64(st.Spent) < mcmc.WarmUp*float64(budget)
+}
+
+// Undo takes back the last Step or Steps: st is as it was before. It must be called at most once after a Step that succeeded on
+// st, and before Release.
+func (s *Sampler) Undo(st *State) { *st, s.before = s.before, *st }
+
+// join adds iteration i to the Info of those before it.
+func (s *Sampler) join(all, one Info, i int, energies *spread) Info {
+	for _, e := range s.energy {
+		energies.add(e)
+	}
+	if i == 0 {
+		return one
+	}
+	one.Mutations += all.Mutations
+	one.Stuck, one.ScaleKept = one.Stuck || all.Stuck, one.ScaleKept || all.ScaleKept
+	one.Divergent += all.Divergent
+	one.Acceptance = all.Acceptance + (one.Acceptance-all.Acceptance)/float64(i+1)
+	one.EnergySD = energies.sd()
+	return one
+}
