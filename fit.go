@@ -133,6 +133,9 @@ func (f *fit) work(ctx context.Context) error {
 	if m.Findings, err = json.Marshal(f.Findings); err != nil {
 		return err
 	}
+	if m.Cost, err = json.Marshal(f.Cost); err != nil {
+		return err
+	}
 	return f.job.Run.Finish(f.files())
 }
 

@@ -22,7 +22,7 @@ func TestPointMethods(t *testing.T) {
 	}{
 		"map": {sampled.Restarts.Theta[sampled.Chosen*d:][:d], func(m *eval.Metrics) *eval.Evaluation { return m.MAP }, "the best MAP alone"},
 		"ensemble": {sampled.Restarts.Theta, func(m *eval.Metrics) *eval.Evaluation { return m.DeepEnsemble },
-			"a deep ensemble of MAP restarts"},
+			"a deep ensemble of 3 MAP restarts"},
 	} {
 		spec := trees(t, "prior.anchor=null", "method="+method)
 		r, dir := kept(t, spec)
@@ -62,7 +62,7 @@ func TestPointMethodsSearch(t *testing.T) {
 		}
 	}
 	_, err := ParseSpec("one.yaml", trees(t, "prior.anchor=null").YAML(), "method=ensemble", "map.restarts=1")
-	if err == nil || !strings.Contains(err.Error(), "--set map.restarts=1: map.restarts: one restart is not an ensemble") {
+	if err == nil || !strings.Contains(err.Error(), "one restart is not an ensemble") {
 		t.Errorf("an ensemble of one restart: %v", err)
 	}
 	if _, err := ParseSpec("one.yaml", trees(t, "prior.anchor=null").YAML(), "method=map", "map.restarts=1"); err != nil {

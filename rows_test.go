@@ -39,6 +39,9 @@ func small(t *testing.T) map[string]Spec {
 		"point":      trees(t, "prior.anchor.s=0"),
 		"map":        trees(t, "prior.anchor=null", "method=map"),
 		"ensemble":   trees(t, "prior.anchor=null", "method=ensemble"),
+		"optimised":  trees(t, "prior.anchor=null", "method=ensemble", "map.optimiser={adamw: {decay: 0.02}}", "map.schedule=cosine"),
+		"swa":        trees(t, "prior.anchor=null", "method={swa: {warmup: 2, snapshots: 3}}", "map.optimiser={sgd: {momentum: 0.5}}", "map.schedule={step: {every: 2}}"),
+		"swag":       trees(t, "prior.anchor=null", "map={optimiser: adam, epochs: 4}", "method={swag: {members: 3, warmup: 1, snapshots: 4, rank: 2, draws: 3}}"),
 		"as-is":      asIs(t),
 		"regression": regression(t, "inputs"),
 		"units":      regression(t, "both"),
@@ -105,6 +108,10 @@ func rows(spec Spec) (used []string) {
 	for _, l := range spec.Model.Layers {
 		add("layer", nn.Layers.Name(l))
 	}
+	if spec.MAP != nil {
+		add("optimiser", nn.Optimisers.Name(spec.MAP.Optimiser))
+		add("schedule", nn.Schedules.Name(spec.MAP.Schedule))
+	}
 	if spec.Prior.Family != nil {
 		add("prior", bnn.Priors.Name(spec.Prior.Family))
 	}
@@ -124,7 +131,7 @@ func rows(spec Spec) (used []string) {
 // tables are all of spec.Families.
 var tables = map[string]config.Family{
 	"method": method.Methods, "likelihood": nn.Likelihoods, "layer": nn.Layers, "prior": bnn.Priors,
-	"weighting": smc.Weightings, "move": mcmc.Moves, "path": smc.Paths, "scheme": smc.Schemes,
+	"optimiser": nn.Optimisers, "schedule": nn.Schedules, "weighting": smc.Weightings, "move": mcmc.Moves, "path": smc.Paths, "scheme": smc.Schemes,
 	"occasion": smc.Occasions, "combination": bnn.Combinations,
 }
 
@@ -180,6 +187,14 @@ var settings = map[string]string{
 	"occasion never":         "method.smc.resample={when: never}",
 	"method as-is":           "", // TestConfigs has it: prior and map do not go with it
 	"method map":             "method=map",
+	"method swa":             "method={swa: {members: 2, rate: 0.001, momentum: 0, warmup: 0, snapshots: 9}}",
+	"method swag":            "method={swag: {rate: 0.001, momentum: 0.5, warmup: 3, snapshots: 9, rank: 4, scale: 0.7, draws: 5}}",
+	"optimiser sgd":          "map={optimiser: {sgd: {momentum: 0.9}}}",
+	"optimiser adam":         "map={optimiser: {adam: {beta1: 0.8, beta2: 0.99, epsilon: 1.0e-6}}}",
+	"optimiser adamw":        "map={optimiser: {adamw: {decay: 0.1}}}",
+	"schedule constant":      "map={schedule: constant}",
+	"schedule step":          "map={schedule: {step: {every: 7, factor: 0.5}}}",
+	"schedule cosine":        "map={schedule: cosine}",
 	"method ensemble":        "method=ensemble",
 	"likelihood categorical": "model.likelihood=categorical",
 	"combination equal":      "method.smc.combine=equal",

@@ -113,6 +113,11 @@ func OpenRun(dir string) (*Run, error) {
 			return nil, damaged("manifest.json", fmt.Errorf("findings: %w", err))
 		}
 	}
+	if len(r.Manifest.Cost) > 0 {
+		if err := jsontext.Read(r.Manifest.Cost, &r.Cost); err != nil {
+			return nil, damaged("manifest.json", fmt.Errorf("cost: %w", err))
+		}
+	}
 	for _, f := range []struct {
 		name string
 		read func(text []byte) error

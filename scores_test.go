@@ -18,6 +18,7 @@ import (
 	"github.com/starling-smc/starling/internal/golden"
 	"github.com/starling-smc/starling/internal/pool"
 	"github.com/starling-smc/starling/method"
+	"github.com/starling-smc/starling/nn"
 	"github.com/starling-smc/starling/smc"
 	"github.com/starling-smc/starling/uq"
 )
@@ -132,7 +133,7 @@ func TestScoresAreInTheTargetsUnits(t *testing.T) {
 	}
 	var told []string
 	fit := func(spec Spec) *Result {
-		spec.MAP = &method.Search{Restarts: 2, Rate: 0.01, Batch: 50, Epochs: 4, Patience: 2}
+		spec.MAP = &method.Search{Restarts: 2, Rate: 0.01, Batch: 50, Epochs: 4, Patience: 2, Optimiser: nn.SGD{}, Schedule: nn.Constant{}}
 		best := ""
 		r := fitted(t, spec, Options{Progress: func(e Event) {
 			if p, ok := e.(*Progress); ok && p.Phase == "MAP" {

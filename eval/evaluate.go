@@ -20,6 +20,7 @@ type Ensembles struct {
 	Chosen    int           // the restart that is the MAP estimate
 	NLL       []float64     // of each restart on the validation examples, for targets in their own units; NaN without them
 	Chains    *Record       // of the chains that the posterior was drawn by; nil for any other method
+	Cost      *Cost         // of making them; nil: not known
 }
 
 // Assessment is the evaluation of a run's ensembles, with the posterior's predictions: everything that a report shows.
@@ -81,7 +82,7 @@ func evaluate(ctx context.Context, e *Ensembles, problem *data.Problem, combined
 	if err != nil {
 		return nil, err
 	}
-	m := &Metrics{ESS: uq.Number(ess)}
+	m := &Metrics{ESS: uq.Number(ess), Cost: e.Cost}
 	a := &Assessment{Metrics: m, Problem: problem}
 	weightings := [][]float64{e.Posterior.LogWeights}
 	var ways []int // for each row of bnn.Combinations, the index of its weighting

@@ -27,6 +27,7 @@ type Metrics struct {
 	LogEvidenceSD    *uq.Number  `json:"log_evidence_sd,omitempty"`
 	EffectiveIslands *uq.Number  `json:"effective_islands,omitempty"` // 1/Σω² of the evidence weights
 	Chains           *Chains     `json:"chains,omitempty"`            // nil if the posterior was not drawn by chains
+	Cost             *Cost       `json:"cost,omitempty"`              // of making the ensembles; nil for ensembles from elsewhere
 
 	// Findings are the run's, as in manifest.json: whether the posterior and the log evidence can be trusted at all.
 	Findings []finding.Finding `json:"findings,omitempty"`

@@ -44,7 +44,7 @@ func (AsIs) Phases(*Job) ([]runs.Phase, error) { return nil, nil }
 
 // Gather returns the network.
 func (AsIs) Gather(job *Job, _ []runs.Phase, _ []TraceLine) (*bnn.Ensemble, []finding.Finding, error) {
-	e, err := job.one(job.Init)
+	e, err := job.several(job.Init)
 	if found := job.shrunk(finding.PointAtInit()); found != nil {
 		return e, found, err
 	}

@@ -35,7 +35,7 @@ func BenchmarkMAP(b *testing.B) {
 	s.Complete(0, true)
 	job := &Job{Seed: 1, Net: net, Prior: prior(b, net, 0.1), Data: problem, Search: &s, Pool: pool.New(0)}
 	for b.Loop() {
-		out := new(Outcome)
+		out := newOutcome()
 		if err := job.search(b.Context(), out); err != nil {
 			b.Fatal(err)
 		}

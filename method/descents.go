@@ -17,10 +17,9 @@ import (
 // search is a Search bound to network, prior and data.
 type search struct {
 	Search
+	objective
 	seed     uint64
 	first    []float64 // start of restart 0; nil: a draw of the prior, as for the others
-	prior    mcmc.Prior
-	train    *nn.Model
 	validate *nn.Model // nil without validation examples
 	labels   []int32   // of the validation examples; nil for regression
 }
@@ -31,7 +30,7 @@ func newSearch(s Search, seed uint64, net *nn.Net, prior mcmc.Prior, first []flo
 	if err := config.Check(s); err != nil {
 		return nil, fmt.Errorf("MAP: %w", err)
 	}
-	b := &search{Search: s, seed: seed, first: first, prior: prior}
+	b := &search{Search: s, objective: objective{prior: prior, batch: s.Batch}, seed: seed, first: first}
 	if prior.Dim() != net.Dim() {
 		return nil, fmt.Errorf("MAP: prior of %d parameters for a network of %d", prior.Dim(), net.Dim())
 	}
@@ -93,7 +92,7 @@ func (b *search) points(ctx context.Context, restarts []*restart) (*Points, erro
 			return nil, fmt.Errorf("MAP: %w", err)
 		}
 		for k := range loss {
-			if err := b.finite("log-likelihood", loss[k]); err != nil {
+			if err := finite("log-likelihood", loss[k], b.Rate); err != nil {
 				return nil, fmt.Errorf("MAP restart %d, epoch %d: %w", k, restarts[k].Epochs, err)
 			}
 			loss[k] = -(loss[k] + b.prior.LogDensity(p.at(k, 1), nil))
@@ -116,12 +115,4 @@ func (b *search) phase(restarts []*restart, scale float64, tell func(Status)) ru
 		phase.Parts = append(phase.Parts, r)
 	}
 	return phase
-}
-
-// finite refuses a log-likelihood that is NaN or infinite, which too large a rate leads to.
-func (b *search) finite(what string, ll float64) error {
-	if math.IsNaN(ll) || math.IsInf(ll, 0) {
-		return fmt.Errorf("the %s is %v; try a rate below %v", what, ll, b.Rate)
-	}
-	return nil
 }

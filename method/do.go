@@ -5,6 +5,7 @@ import (
 
 	"github.com/starling-smc/starling/eval"
 	"github.com/starling-smc/starling/internal/finding"
+	"github.com/starling-smc/starling/internal/runs"
 )
 
 // Outcome is the result of a method.
@@ -14,10 +15,12 @@ type Outcome struct {
 	Findings []finding.Finding
 }
 
+func newOutcome() *Outcome { return &Outcome{Ensembles: eval.Ensembles{Cost: new(eval.Cost)}} }
+
 // Do carries a method out: the search for point estimates if there is one, the method's phases, and the ensembles at the end.
 // Work that the run's folder holds from an earlier process is not repeated.
 func (j *Job) Do(ctx context.Context, m Method) (*Outcome, error) {
-	out := new(Outcome)
+	out := newOutcome()
 	if err := j.search(ctx, out); err != nil {
 		return nil, err
 	}
@@ -33,7 +36,7 @@ func (j *Job) Do(ctx context.Context, m Method) (*Outcome, error) {
 		return nil, err
 	}
 	for _, phase := range phases {
-		if err := j.Run.Phase(ctx, j.Pool, phase); err != nil {
+		if err := j.carryOut(ctx, phase, out.Cost); err != nil {
 			return nil, err
 		}
 	}
@@ -43,6 +46,19 @@ func (j *Job) Do(ctx context.Context, m Method) (*Outcome, error) {
 	out.Chains = m.Sampling().Record(out.Trace)
 	out.Posterior, out.Findings, err = m.Gather(j, phases, out.Trace)
 	return out, err
+}
+
+// carryOut carries out a phase and adds its cost.
+func (j *Job) carryOut(ctx context.Context, phase runs.Phase, cost *eval.Cost) error {
+	if err := j.Run.Phase(ctx, j.Pool, phase); err != nil {
+		return err
+	}
+	spent := make([]eval.Work, len(phase.Parts))
+	for i, part := range phase.Parts {
+		spent[i] = part.(worker).spent()
+	}
+	cost.Add(phase.Name, spent...)
+	return nil
 }
 
 // search carries out the search for point estimates.
@@ -55,8 +71,9 @@ func (j *Job) search(ctx context.Context, out *Outcome) error {
 	if err != nil {
 		return err
 	}
+	j.descents = b
 	restarts := b.restarts()
-	if err := j.Run.Phase(ctx, j.Pool, b.phase(restarts, scale, j.Tell)); err != nil {
+	if err := j.carryOut(ctx, b.phase(restarts, scale, j.Tell), out.Cost); err != nil {
 		return err
 	}
 	if j.Points, err = b.points(ctx, restarts); err != nil {

@@ -1,6 +1,8 @@
 package method
 
 import (
+	"fmt"
+
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/finding"
@@ -9,29 +11,46 @@ import (
 
 // Ensemble is the deep ensemble (Lakshminarayanan, Pritzel, Blundell 2017): every restart of the search, equally weighted. It
 // needs no sampling. The posterior of every other method is compared with it.
-type Ensemble struct{}
+type Ensemble struct {
+	Members int `yaml:"members"` // restarts; default map.restarts, or 8
+}
 
 var _ Method = Ensemble{}
 
 // Title names the method.
-func (Ensemble) Title() string { return "a deep ensemble of MAP restarts" }
+func (m Ensemble) Title() string { return fmt.Sprintf("a deep ensemble of %d MAP restarts", m.Members) }
 
-// Complete has nothing to fill in.
-func (m Ensemble) Complete(Around) Method { return m }
+// Complete fills in defaults.
+func (m Ensemble) Complete(around Around) Method {
+	if around.Search != nil {
+		fill(&m.Members, around.Search.Restarts)
+	}
+	m.Defaults()
+	return m
+}
+
+// Defaults fills in the default without the settings around the method.
+func (m *Ensemble) Defaults() { fill(&m.Members, 8) }
+
+// Check wants several members.
+func (m Ensemble) Check(f *config.Faults) {
+	f.If(m.Members < 1, "members", "want at least 2, have %d", m.Members)
+}
 
 // CheckWithin wants several restarts, and no anchor.
-func (Ensemble) CheckWithin(around Around, at string, f *config.Faults) {
-	if around.Search != nil && around.Search.Restarts == 1 {
-		f.Conflict([]string{"map.restarts", at}, "one restart is not an ensemble: want at least 2, or method: map")
+func (m Ensemble) CheckWithin(around Around, at string, f *config.Faults) {
+	if m.Members == 1 {
+		f.Conflict([]string{"map.restarts", at + ".members"}, "one restart is not an ensemble: want at least 2, or method: map")
 	}
+	checkMembers(m.Members, around, at, f)
 	f.If(around.Prior.Anchor != nil, "prior.anchor", "is for sampling: method ensemble takes the restarts as they are")
 }
 
 // CheckData refuses nothing.
 func (Ensemble) CheckData(int, int, string, *config.Faults) {}
 
-// Needs is the search: CheckWithin refuses a single restart.
-func (Ensemble) Needs() Needs { return Needs{Search: true, Prior: true} }
+// Needs is a restart for each member.
+func (m Ensemble) Needs() Needs { return Needs{Search: true, Prior: true, Restarts: m.Members} }
 
 // Sampling is nil.
 func (Ensemble) Sampling() *Sampling { return nil }

@@ -24,7 +24,10 @@ type island struct {
 	every    int        // iterations of a step, which leaves one line in the trace; 1 where particles are resampled
 }
 
-var _ runs.Part = (*island)(nil)
+var (
+	_ runs.Part = (*island)(nil)
+	_ worker    = (*island)(nil)
+)
 
 // TestedEvery is the number of iterations from one evaluation on the test examples to the next.
 const TestedEvery = 20
@@ -38,6 +41,15 @@ func (p *island) K() int {
 		return 0
 	}
 	return (p.state.K + p.every - 1) / p.every
+}
+
+// spent counts a look at the validation examples for every line of the trace and particle.
+func (p *island) spent() eval.Work {
+	w := eval.Work{Gradients: p.state.Gradients, Values: p.state.Values}
+	if set := p.job.Data.Validate; set != nil {
+		w.Validation = p.K() * p.state.J * set.Len()
+	}
+	return w
 }
 
 // Step makes the iterations of a step, and scores the particles after them.

@@ -1,8 +1,6 @@
 package method
 
 import (
-	"fmt"
-
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/internal/finding"
@@ -26,6 +24,8 @@ type Job struct {
 	Pool   *pool.Pool   // the threads
 	Run    *runs.Run    // saves the parts
 	Tell   func(Status) // called with progress; nil: nobody is told
+
+	descents *search // Search, bound to network and data
 }
 
 // anchor returns the mean of the anchored prior: the best restart or, without a search, model.init.
@@ -36,13 +36,9 @@ func (j *Job) anchor() []float64 {
 	return j.Init
 }
 
-// one makes the ensemble of a single network.
-func (j *Job) one(theta []float64) (*bnn.Ensemble, error) {
-	e, err := bnn.Combine(j.Net, []bnn.Island{{Theta: theta}}, bnn.Equal{})
-	if err != nil {
-		return nil, fmt.Errorf("an ensemble of one: %w", err)
-	}
-	return e, nil
+// several makes an equally weighted ensemble of networks, one or more.
+func (j *Job) several(theta []float64) (*bnn.Ensemble, error) {
+	return bnn.Combine(j.Net, []bnn.Island{{Theta: theta}}, bnn.Equal{})
 }
 
 // shrunk returns the finding for an anchored posterior with s = 0, which is its anchor alone.

@@ -111,7 +111,8 @@ func TestSamplersOfChains(t *testing.T) {
 		m := c.m.Complete(Around{}).(MCMC)
 		job := newJob(t, 1)
 		job.Search = &Search{Restarts: 8, Rate: 0.1, Batch: 60, Epochs: 1}
-		if err := job.search(t.Context(), new(Outcome)); err != nil {
+		job.Search.Complete(0, true)
+		if err := job.search(t.Context(), newOutcome()); err != nil {
 			t.Fatal(err)
 		}
 		phases, err := m.Phases(job)

@@ -3,13 +3,15 @@
 //
 //	MAP        map.go        the best of several descents, alone
 //	Ensemble   ensemble.go   all of them, equally weighted: a deep ensemble
+//	SWA        swa.go        the mean of snapshots of SGD
+//	SWAG       swag.go       draws from a Gaussian fitted to them
 //	AsIs       asis.go       a trained network as it is
 //	MCMC       mcmc.go       independent chains on the posterior
 //	SMC        smc.go        islands of particles on a path of targets
 //
 // The table Methods lists them. A method does not run: it makes phases of parts, which internal/runs carries out and keeps,
 // and gathers their final states (Job.Do). Chains and islands are one kind of part (island.go), descents another
-// (restart.go).
+// (restart.go), and trajectories whose snapshots are averaged a third (average.go).
 package method
 
 import (

@@ -8,6 +8,8 @@ import (
 var Methods = config.Table[Method]{
 	{Name: "map", Part: MAP{}},
 	{Name: "ensemble", Part: Ensemble{}},
+	{Name: "swa", Part: SWA{}},
+	{Name: "swag", Part: SWAG{}},
 	{Name: "as-is", Part: AsIs{}},
 	{Name: "mcmc", Part: MCMC{}},
 	{Name: "smc", Part: SMC{}},

@@ -20,7 +20,9 @@ var small = map[string]struct {
 	found []string
 }{
 	"map":      {MAP{}, "the best MAP alone", 1, nil},
-	"ensemble": {Ensemble{}, "a deep ensemble of MAP restarts", 8, nil},
+	"ensemble": {Ensemble{}, "a deep ensemble of 8 MAP restarts", 8, nil},
+	"swa":      {SWA{Averaging{Members: 2, Warmup: 1, Snapshots: 2}}, "2 networks by stochastic weight averaging over 2 epochs each", 2, nil},
+	"swag":     {SWAG{Averaging: Averaging{Snapshots: 3}, Rank: 2, Draws: 4}, "SWAG (rank 2, 3 snapshots, 4 draws)", 4, nil},
 	"as-is":    {AsIs{}, "a trained network as it is", 1, []string{"as-is"}},
 	"mcmc": {
 		MCMC{Chains: 3, Epochs: 1200, Keep: 6, Move: mcmc.HMC{Steps: 60}}, "3 chains of HMC (60 leapfrogs), 1,200 epochs each", 6,

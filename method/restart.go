@@ -6,7 +6,7 @@ import (
 	"io"
 	"math"
 
-	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/eval"
 	"github.com/starling-smc/starling/internal/ckpt"
 	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/internal/runs"
@@ -34,20 +34,19 @@ type descent struct {
 	Ended    bool
 }
 
-var _ runs.Part = (*restart)(nil)
+var (
+	_ runs.Part = (*restart)(nil)
+	_ worker    = (*restart)(nil)
+)
 
 // scratch is the working space of a restart.
 type scratch struct {
-	ll      [1]float64
-	grad    []float64
-	prior   []float64
-	order   []int32
+	slope
 	outputs []float32 // of the network on the validation examples
 }
 
 func (b *search) scratch() *scratch {
-	dim := b.train.Dim()
-	w := &scratch{grad: make([]float64, dim), prior: make([]float64, dim), order: make([]int32, b.train.Examples())}
+	w := &scratch{slope: b.slope()}
 	if b.labels != nil {
 		w.outputs = make([]float32, len(b.labels)*b.train.Net().Outputs())
 	}
@@ -59,6 +58,21 @@ func (r *restart) Done() bool { return r.Ended }
 
 // K is the number of epochs made.
 func (r *restart) K() int { return r.Epochs }
+
+// spent counts a look after every epoch, and one at a given start. Without validation examples the restarts are compared on the
+// training examples at the end.
+func (r *restart) spent() eval.Work {
+	w := eval.Work{Gradients: r.Epochs * r.train.Examples()}
+	switch {
+	case r.validate == nil:
+		w.Values = r.train.Examples()
+	case r.number == 0 && r.first != nil:
+		w.Validation = (r.Epochs + 1) * r.validate.Examples()
+	default:
+		w.Validation = r.Epochs * r.validate.Examples()
+	}
+	return w
+}
 
 // Step makes one epoch. It leaves no line in the trace.
 func (r *restart) Step(ctx context.Context) (runs.Line, error) {
@@ -105,22 +119,9 @@ func (r *restart) begin(ctx context.Context) (err error) {
 func (r *restart) epoch(ctx context.Context) error {
 	w := r.work
 	r.Epochs++
-	r.key(rng.Batch, r.number, r.Epochs).Stream().Perm(w.order)
-	sgd := nn.SGD{Rate: nn.Constant(r.Rate)}
-	perN := 1 / float64(len(w.order))
-	for batch := range data.Batches(w.order, r.Batch) {
-		if err := r.train.LogLik(ctx, batch, r.Theta, w.ll[:], w.grad); err != nil {
-			return err
-		}
-		if err := r.finite("log-likelihood of a batch", w.ll[0]); err != nil {
-			return err
-		}
-		r.prior.LogDensity(r.Theta, w.prior)
-		perB := 1 / float64(len(batch))
-		for i, g := range w.prior {
-			w.grad[i] = -(float64(perB*w.grad[i]) + float64(perN*g))
-		}
-		sgd.Step(&r.Moments, r.Theta, w.grad)
+	rate := r.Rate * r.Schedule.Share(r.Epochs-1, r.search.Epochs)
+	if err := r.pass(ctx, &w.slope, r.key(rng.Batch, r.number, r.Epochs), r.Optimiser, &r.Moments, r.Theta, rate); err != nil {
+		return err
 	}
 	r.Ended = r.Epochs == r.search.Epochs
 	if r.validate == nil {
@@ -130,7 +131,7 @@ func (r *restart) epoch(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := r.finite("log-likelihood of the validation set", w.ll[0]); err != nil {
+	if err := finite("log-likelihood of the validation set", w.ll[0], rate); err != nil {
 		return err
 	}
 	r.Ended = r.Watch.Observe(nll, r.Theta) || r.Ended

@@ -1,6 +1,8 @@
 package method
 
 import (
+	"strings"
+
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/rng"
@@ -9,28 +11,38 @@ import (
 
 // Search looks for the maximum of the posterior (MAP) by early-stopped stochastic gradient descent from several starts
 // (Liang et al., Scalable Bayesian Monte Carlo, Algorithm 1, line 1; the settings that the paper leaves open are defaults of
-// this project). Each restart begins at a draw of the prior and takes gradient steps on
+// this project). Each restart begins at a draw of the prior and takes steps of the optimiser on
 //
 //	mean over the batch of −log p(y|x,θ)  −  log p(θ) / N
 //
 // over mini-batches, in an order of its own for every epoch. The last batch of an epoch is the remainder, with its own mean.
+// The schedule sets the rate of every epoch.
 // After each epoch the mean negative log-likelihood (NLL) of the validation examples is computed and the best state is kept;
 // Patience epochs without a new best end the restart. Where restart 0 begins at a given network, that network is scored before
 // its first epoch, so that the descent cannot end with a worse one. Without validation examples every restart runs all its
 // epochs, its last state is its result, and the best restart is the one of highest posterior density.
 type Search struct {
 	Restarts int     `yaml:"restarts"`           // default 8, or as many as the method starts from
-	Rate     float64 `yaml:"rate"`               // step of gradient descent; default 0.03
+	Rate     float64 `yaml:"rate"`               // of the first epoch; default: the optimiser's usual one, 0.03 for sgd
 	Batch    int     `yaml:"batch"`              // examples a step; default 64
 	Epochs   int     `yaml:"epochs"`             // at most; default 300, without validation examples 5
 	Patience int     `yaml:"patience,omitempty"` // epochs; 0: no restart ends early. Default 20, without validation examples none
+
+	Optimiser nn.Optimiser `yaml:"optimiser"` // default: sgd
+	Schedule  nn.Schedule  `yaml:"schedule"`  // of the rate; default: constant
 }
 
 // Complete fills in defaults. restarts is the number that the method needs (Needs.Restarts).
 func (s *Search) Complete(restarts int, validates bool) {
 	fill(&s.Restarts, restarts)
 	fill(&s.Restarts, 8)
-	fill(&s.Rate, 0.03)
+	if s.Optimiser == nil {
+		s.Optimiser = nn.SGD{}
+	}
+	if s.Schedule == nil {
+		s.Schedule = nn.Constant{}
+	}
+	fill(&s.Rate, s.Optimiser.Usual())
 	fill(&s.Batch, 64)
 	if validates {
 		fill(&s.Epochs, 300)
@@ -46,6 +58,8 @@ func (s Search) Check(f *config.Faults) {
 	f.AtLeast("batch", s.Batch, 1)
 	f.AtLeast("epochs", s.Epochs, 1)
 	f.AtLeast("patience", s.Patience, 0)
+	f.If(s.Optimiser == nil, "optimiser", "want one of %s", strings.Join(nn.Optimisers.Names(), ", "))
+	f.If(s.Schedule == nil, "schedule", "want one of %s", strings.Join(nn.Schedules.Names(), ", "))
 }
 
 // Points holds the results of the restarts of a Search.

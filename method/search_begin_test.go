@@ -87,7 +87,8 @@ func TestFirstRestartBeginsAtInit(t *testing.T) {
 	job := newJob(t, 1).provide(AsIs{})
 	job.Data.Validate = nil
 	job.Search = &Search{Restarts: 2, Rate: 1e-12, Batch: 64, Epochs: 1}
-	if err := job.search(t.Context(), new(Outcome)); err != nil {
+	job.Search.Complete(0, false)
+	if err := job.search(t.Context(), newOutcome()); err != nil {
 		t.Fatal(err)
 	}
 	wantNear(t, "restart 0", job.Points.at(0, 1), job.Init, 1e-9)

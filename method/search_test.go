@@ -237,7 +237,7 @@ func TestMAPEarlyStopping(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	point, err := (&Job{Net: net}).one(r.Best())
+	point, err := (&Job{Net: net}).several(r.Best())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -324,7 +324,7 @@ func TestSearchUnits(t *testing.T) {
 		if sd != 1 {
 			j.Data.Schema.Targets = &data.Standard{Mean: []float64{5}, SD: []float64{sd}, To: 1}
 		}
-		out := new(Outcome)
+		out := newOutcome()
 		if err := j.search(t.Context(), out); err != nil {
 			t.Fatal(err)
 		}
@@ -348,9 +348,11 @@ func TestSearchDefaults(t *testing.T) {
 		validates bool
 		want      Search
 	}{
-		{Search{}, 0, true, Search{8, 0.03, 64, 300, 20}},
-		{Search{}, 30, false, Search{30, 0.03, 64, 5, 0}},
-		{Search{Restarts: 2, Rate: 0.5, Batch: 7, Epochs: 9, Patience: 3}, 30, true, Search{2, 0.5, 7, 9, 3}},
+		{Search{}, 0, true, Search{8, 0.03, 64, 300, 20, nn.SGD{}, nn.Constant{}}},
+		{Search{}, 30, false, Search{30, 0.03, 64, 5, 0, nn.SGD{}, nn.Constant{}}},
+		{Search{Optimiser: nn.SGD{Momentum: 0.5}}, 0, true, Search{8, 0.015, 64, 300, 20, nn.SGD{Momentum: 0.5}, nn.Constant{}}},
+		{Search{Optimiser: nn.AdamW{}, Schedule: nn.Cosine{}}, 0, true, Search{8, 0.001, 64, 300, 20, nn.AdamW{}, nn.Cosine{}}},
+		{Search{Restarts: 2, Rate: 0.5, Batch: 7, Epochs: 9, Patience: 3}, 30, true, Search{2, 0.5, 7, 9, 3, nn.SGD{}, nn.Constant{}}},
 	} {
 		got := c.s
 		if got.Complete(c.restarts, c.validates); got != c.want {

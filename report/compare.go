@@ -193,19 +193,25 @@ func rHat(c *eval.Chains) float64 {
 func (c *Comparison) cost() table {
 	names, _ := c.evaluations()
 	t := table{Caption: "Size, evidence, agreement of chains and cost", Head: append([]string{""}, names...)}
-	rows := []struct {
+	type row struct {
 		name string
 		of   func(v *view) string
-	}{
+	}
+	rows := []row{
 		{"parameters", func(v *view) string { return count(v.run.Net.Dim()) }},
 		{"networks", func(v *view) string { return count(v.run.Posterior.Size()) }},
 		{"log evidence", func(v *view) string { return fixed(number(v.a.Metrics.LogEvidence), 1) }},
 		{"± over islands", func(v *view) string { return fixed(number(v.a.Metrics.LogEvidenceSD), 1) }},
 		{"R-hat of the predictions, median", func(v *view) string { return fixed(rHat(v.a.Metrics.Chains), 2) }},
-		{"gradients, examples", func(v *view) string { return count(gradients(v.islands)) }},
-		{"seconds at work", func(v *view) string { return v.atWork() }},
-		{"seconds of evaluation", func(v *view) string { return v.evaluating() }},
+		{"gradients, examples", func(v *view) string { return v.gradientsOf("") }},
 	}
+	for _, phase := range phases(c.views) {
+		rows = append(rows, row{"of them, " + phase, func(v *view) string { return v.gradientsOf(phase) }})
+	}
+	rows = append(rows,
+		row{"seconds at work", func(v *view) string { return v.atWork() }},
+		row{"seconds of evaluation", func(v *view) string { return v.evaluating() }},
+	)
 	for _, r := range rows {
 		var cells []string
 		some := false
@@ -219,9 +225,6 @@ func (c *Comparison) cost() table {
 	}
 	return t
 }
-
-// Gradients counts the gradients that a run spent in sampling, in examples over all particles.
-func Gradients(run *starling.Run) int { return gradients(islands(run.Trace)) }
 
 // Rows returns the figures as text: the name of a figure, then its value for every run. A row of one cell is a heading, or
 // empty.

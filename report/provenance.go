@@ -30,8 +30,12 @@ func (v *view) provenance() section {
 		{"kernels", m.Kernel, "CPU instructions used; the result does not depend on them"},
 		{"network", v.run.Net.Title(), several(v.run.Net.Dim(), "parameter")},
 	}
-	if g := gradients(v.islands); g > 0 {
-		s.Facts = append(s.Facts, card{"gradients spent in sampling", count(g), "in examples, over all particles"})
+	if c := v.run.Cost; c != nil && c.Gradients > 0 {
+		s.Facts = append(s.Facts, card{"gradients", count(c.Gradients), "of single examples, over all phases and networks"})
+		for _, p := range c.Phases {
+			s.Facts = append(s.Facts, card{"gradients of phase " + p.Name, count(p.Gradients),
+				fmt.Sprintf("and %s values without gradient, and %s of validation examples", count(p.Values), count(p.Validation))})
+		}
 	}
 	for _, f := range v.run.Findings {
 		if f.OfData() && !f.Warning() {

@@ -45,11 +45,3 @@ func tested(islands []island) (all []island) {
 	}
 	return all
 }
-
-// gradients counts the gradients spent in sampling, in examples, over all particles.
-func gradients(all []island) (sum int) {
-	for _, i := range all {
-		sum += i.last().Gradients
-	}
-	return sum
-}

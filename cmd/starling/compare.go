@@ -18,17 +18,19 @@ import (
 
 func newCompare() *cobra.Command {
 	var (
-		e     evaluation
-		out   string
-		force bool
+		e             evaluation
+		out           string
+		force, byCost bool
 	)
 	cmd := &cobra.Command{
 		Use:   "compare RUN RUN…",
 		Short: "Compare runs side by side",
 		Long: `Compare evaluates each run on its own test examples and prints their scores, evidence and cost side by side. With --out
 it also writes an HTML page that needs no other file. A file that is there already is replaced only if it is such a page, or
-with --force. Runs that were evaluated on different examples are marked.`,
+with --force. Runs that were evaluated on different examples are marked. Gradients are counted per example and network, in all
+and in each phase of a run; with --by-cost the runs are in their order.`,
 		Example: `  starling compare runs/mnist7 runs/mnist7-smc
+  starling compare runs/mnist7-* --by-cost
   starling compare runs/mnist7 runs/mnist7-smc --out compare.html`,
 		Args: cobra.MinimumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -48,6 +50,9 @@ with --force. Runs that were evaluated on different examples are marked.`,
 				runs = append(runs, pages.Evaluated{Name: name, Run: run, Assessment: a})
 			}
 			line.end()
+			if byCost {
+				pages.ByCost(runs)
+			}
 			c, err := pages.NewComparison(runs)
 			if err != nil {
 				return usageError{err}
@@ -62,7 +67,7 @@ with --force. Runs that were evaluated on different examples are marked.`,
 				}
 			}
 			if e.json {
-				return jsontext.Write(cmd.OutOrStdout(), comparison(c, args, out))
+				return jsontext.Write(cmd.OutOrStdout(), comparison(c, out))
 			}
 			var t table.Table
 			for _, row := range c.Rows() {
@@ -81,6 +86,7 @@ with --force. Runs that were evaluated on different examples are marked.`,
 		},
 	}
 	cmd.Flags().StringVar(&out, "out", "", "also write the comparison as a page to this `FILE`")
+	cmd.Flags().BoolVar(&byCost, "by-cost", false, "order the runs by the gradients that they took, the fewest first")
 	forced(cmd, &force)
 	e.flags(cmd)
 	return cmd
@@ -106,14 +112,14 @@ func names(dirs []string) []string {
 var aurocBy = map[string]string{"auroc": "epistemic entropy", "auroc_max_probability": "highest probability", "auroc_energy": "energy"}
 
 // comparison is the JSON of a comparison of runs.
-func comparison(c *pages.Comparison, dirs []string, page string) map[string]any {
+func comparison(c *pages.Comparison, page string) map[string]any {
 	type run struct {
 		Name       string        `json:"name"`
 		Dir        string        `json:"dir"`
 		Method     string        `json:"method"`
 		Parameters int           `json:"parameters"`
 		Networks   int           `json:"networks"`
-		Gradients  int           `json:"gradients"`                      // of sampling, in examples, over all particles
+		Gradients  *int          `json:"gradients"`                      // of single examples, in all phases; null: not counted
 		Work       uq.Number     `json:"work_seconds"`                   // without pauses and evaluation
 		Most       bool          `json:"work_seconds_at_most,omitempty"` // work_seconds is an upper bound: it may include pauses
 		Evaluation uq.Number     `json:"evaluation_seconds"`             // 0: not known
@@ -121,9 +127,13 @@ func comparison(c *pages.Comparison, dirs []string, page string) map[string]any 
 		Metrics    *eval.Metrics `json:"metrics"`
 	}
 	var runs []run
-	for i, r := range c.Runs {
+	for _, r := range c.Runs {
 		seconds, most := pages.Work(r.Run)
-		runs = append(runs, run{r.Name, dirs[i], r.Spec.Title(), r.Net.Dim(), r.Posterior.Size(), pages.Gradients(r.Run),
+		var gradients *int
+		if n, ok := pages.Gradients(r.Run); ok {
+			gradients = &n
+		}
+		runs = append(runs, run{r.Name, r.Dir, r.Spec.Title(), r.Net.Dim(), r.Posterior.Size(), gradients,
 			uq.Number(seconds), most, uq.Number(r.Manifest.EvaluationSeconds), r.Set().Checksum(), r.Metrics})
 	}
 	all := map[string]any{"runs": runs, "same_examples": c.Warnings == nil}

@@ -177,7 +177,7 @@ func (c codec) encodePart(v reflect.Value, inline bool) *node {
 			}
 		}
 	}
-	if bare := row < 0 || !hasSettings(family, row); bare && !inline && len(out.items) == 1 {
+	if only := out.items[0]; !inline && len(out.items) == 1 && only.table && len(only.items) == 0 {
 		return &node{scalar: name}
 	}
 	return out

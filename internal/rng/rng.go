@@ -42,6 +42,7 @@ const (
 	Tree      Purpose = 15 // directions and choices of a trajectory of NUTS
 	Search    Purpose = 16 // momenta of trials that find a step size
 	Trial     Purpose = 17 // choice of the particles that such trials copy
+	Draw      Purpose = 18 // draws from a distribution that was fitted to parameters
 )
 
 // Key is the address of a stream.

@@ -21,7 +21,7 @@ import (
 )
 
 // Manifest says where a run comes from and how it stands. The caller of Open fills in Version, Revision, Threads, Kernel,
-// Data and Init, and, if it began before Open, Started. It adds Notes and Findings as they become known. This package
+// Data and Init, and, if it began before Open, Started. It adds Notes, Findings and Cost as they become known. This package
 // fills in the rest.
 type Manifest struct {
 	Kind     string            `json:"kind,omitempty"` // of the run: the verb of the command
@@ -48,6 +48,7 @@ type Manifest struct {
 
 	Notes    []string        `json:"notes,omitempty"`    // what a reader should know, in plain words
 	Findings json.RawMessage `json:"findings,omitempty"` // what the caller found out about the run, as kinds and numbers
+	Cost     json.RawMessage `json:"cost,omitempty"`     // what the work took, as the caller counts it
 
 	// Files are the SHA-256 of the files of a run that is done, in hexadecimal, by name. Files that are made of the run later,
 	// such as a page, are not among them.

@@ -48,10 +48,10 @@ func TestGoldenAdam(t *testing.T) {
 			if err := json.Unmarshal(c.Expected, &want); err != nil {
 				t.Fatal(err)
 			}
-			o := Adam{Rate: Constant(in.LR), Beta1: in.Beta1, Beta2: in.Beta2, Epsilon: in.Eps}
+			o := Adam{Beta1: in.Beta1, Beta2: in.Beta2, Epsilon: in.Eps}
 			var m Moments
 			for k, g := range in.Grads {
-				o.Step(&m, in.P0, g)
+				o.Step(&m, in.P0, g, in.LR)
 				wantNear(t, in.P0, want.P[k], 1e-10, 1e-12)
 			}
 		})
@@ -81,8 +81,8 @@ func TestSGDClosedForm(t *testing.T) {
 	var m, n Moments
 	want := 3.0
 	for k := 1; k <= steps; k++ {
-		SGD{Rate: Constant(rate), Momentum: mu}.Step(&m, theta, []float64{g})
-		SGD{Rate: Constant(rate)}.Step(&n, plain, []float64{g})
+		SGD{Momentum: mu}.Step(&m, theta, []float64{g}, rate)
+		SGD{}.Step(&n, plain, []float64{g}, rate)
 		want -= rate * g * (1 - math.Pow(mu, float64(k))) / (1 - mu)
 		wantNear(t, theta, []float64{want}, 1e-14, 0)
 	}
@@ -95,33 +95,34 @@ func TestSGDClosedForm(t *testing.T) {
 // Without a gradient AdamW only decays, θₜ = θ₀(1−ηλ)ᵗ, and does so before Adam's step, which for the first gradient
 // is η sign(g) but for ε.
 func TestAdamWDecay(t *testing.T) {
-	o := AdamW{Adam: Adam{Rate: Constant(0.5)}, Decay: 0.25}
+	o := AdamW{Decay: 0.25}
 	var m Moments
 	theta := []float64{2, -1}
-	o.Step(&m, theta, []float64{0, 0})
-	o.Step(&m, theta, []float64{0, 0})
+	o.Step(&m, theta, []float64{0, 0}, 0.5)
+	o.Step(&m, theta, []float64{0, 0}, 0.5)
 	wantNear(t, theta, []float64{2 * 0.875 * 0.875, -0.875 * 0.875}, 1e-15, 0)
 
 	theta, m = []float64{2, -1}, Moments{}
-	o.Step(&m, theta, []float64{1e-3, -10})
+	o.Step(&m, theta, []float64{1e-3, -10}, 0.5)
 	wantNear(t, theta, []float64{2*0.875 - 0.5, -0.875 + 0.5}, 0, 1e-5)
 
 	theta, m = []float64{1}, Moments{}
-	AdamW{Adam: Adam{Rate: Constant(1)}}.Step(&m, theta, []float64{0})
+	AdamW{}.Step(&m, theta, []float64{0}, 1)
 	wantNear(t, theta, []float64{0.99}, 1e-15, 0)
 }
 
 // A state that was saved in the middle continues with the same bytes.
 func TestMomentsRoundTrip(t *testing.T) {
-	decay := StepDecay(0.1, 0.5, 3)
-	for name, o := range map[string]Optimiser{
-		"sgd": SGD{Rate: decay, Momentum: 0.9}, "adam": Adam{Rate: decay}, "adamw": AdamW{Adam: Adam{Rate: decay}},
-	} {
+	for _, row := range Optimisers {
+		name, o := row.Name, row.Part
+		if name == "sgd" {
+			o = SGD{Momentum: 0.9}
+		}
 		grad := func(theta []float64) []float64 { return []float64{theta[0] - 1, 4 * (theta[1] + 2)} }
 		var m Moments
 		theta := []float64{5, 5}
 		for range 5 {
-			o.Step(&m, theta, grad(theta))
+			o.Step(&m, theta, grad(theta), 0.1)
 		}
 		saved, err := json.Marshal(m)
 		if err != nil {
@@ -133,8 +134,8 @@ func TestMomentsRoundTrip(t *testing.T) {
 		}
 		other := append([]float64(nil), theta...)
 		for range 5 {
-			o.Step(&m, theta, grad(theta))
-			o.Step(&back, other, grad(other))
+			o.Step(&m, theta, grad(theta), 0.1)
+			o.Step(&back, other, grad(other), 0.1)
 		}
 		if theta[0] != other[0] || theta[1] != other[1] {
 			t.Errorf("%s: %v after a round trip, want %v", name, other, theta)
@@ -142,18 +143,38 @@ func TestMomentsRoundTrip(t *testing.T) {
 	}
 }
 
+// TestSchedules compares with the formulas of PyTorch's schedulers.
 func TestSchedules(t *testing.T) {
-	decay := StepDecay(0.8, 0.5, 10)
 	for _, c := range []struct {
-		step int
-		want float64
-	}{{0, 0.8}, {9, 0.8}, {10, 0.4}, {19, 0.4}, {30, 0.1}} {
-		if got := decay(c.step); got != c.want {
-			t.Errorf("rate of step %d is %v, want %v", c.step, got, c.want)
+		s         Schedule
+		epoch, of int
+		want      float64
+	}{
+		{Constant{}, 1 << 30, 1 << 31, 1},
+		{StepDecay{Every: 10, Factor: 0.5}, 0, 40, 1},
+		{StepDecay{Every: 10, Factor: 0.5}, 9, 40, 1},
+		{StepDecay{Every: 10, Factor: 0.5}, 10, 40, 0.5},
+		{StepDecay{Every: 10, Factor: 0.5}, 39, 40, 0.125},
+		{StepDecay{}, 9, 28, 1}, // a third of 28, rounded up, is 10
+		{StepDecay{}, 10, 28, 0.1},
+		{StepDecay{Factor: 0.25}, 20, 28, 0.0625},
+		{StepDecay{}, 0, 1, 1},
+		{Cosine{}, 40, 40, 0},
+	} {
+		if got := c.s.Share(c.epoch, c.of); got != c.want {
+			t.Errorf("%#v: the share of epoch %d of %d is %v, want %v", c.s, c.epoch, c.of, got, c.want)
 		}
 	}
-	if got := Constant(0.03)(1 << 30); got != 0.03 {
-		t.Errorf("constant rate is %v", got)
+	for epoch := range 300 {
+		want := 0.5 * (1 + math.Cos(math.Pi*float64(epoch)/300))
+		if got := (Cosine{}).Share(epoch, 300); !(math.Abs(got-want) <= 1e-15) {
+			t.Errorf("cosine: the share of epoch %d of 300 is %v, want %v", epoch, got, want)
+		}
+	}
+	for _, row := range Schedules {
+		if first := row.Part.Share(0, 7); first != 1 {
+			t.Errorf("%s: the share of the first epoch is %v", row.Name, first)
+		}
 	}
 }
 
@@ -183,5 +204,5 @@ func TestOptimiserPanicsOnLength(t *testing.T) {
 			t.Error("a gradient of another length did not panic")
 		}
 	}()
-	Adam{Rate: Constant(1)}.Step(&Moments{}, make([]float64, 3), make([]float64, 2))
+	Adam{}.Step(&Moments{}, make([]float64, 3), make([]float64, 2), 1)
 }

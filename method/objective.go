@@ -1,0 +1,61 @@
+package method
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/rng"
+	"github.com/starling-smc/starling/mcmc"
+	"github.com/starling-smc/starling/nn"
+)
+
+// objective is the loss that point estimates minimise, which Search states, on one network and its training examples.
+type objective struct {
+	train *nn.Model
+	prior mcmc.Prior
+	batch int // examples of a step
+}
+
+// slope is the working space of an objective.
+type slope struct {
+	ll    [1]float64
+	grad  []float64
+	prior []float64
+	order []int32
+}
+
+func (o *objective) slope() slope {
+	dim := o.train.Dim()
+	return slope{grad: make([]float64, dim), prior: make([]float64, dim), order: make([]int32, o.train.Examples())}
+}
+
+// pass makes one epoch: a step of the optimiser for each mini-batch. key is the key of the order of the examples.
+func (o *objective) pass(ctx context.Context, w *slope, key rng.Key, by nn.Optimiser, m *nn.Moments, theta []float64, rate float64) error {
+	key.Stream().Perm(w.order)
+	perN := 1 / float64(len(w.order))
+	for batch := range data.Batches(w.order, o.batch) {
+		if err := o.train.LogLik(ctx, batch, theta, w.ll[:], w.grad); err != nil {
+			return err
+		}
+		if err := finite("log-likelihood of a batch", w.ll[0], rate); err != nil {
+			return err
+		}
+		o.prior.LogDensity(theta, w.prior)
+		perB := 1 / float64(len(batch))
+		for i, g := range w.prior {
+			w.grad[i] = -(float64(perB*w.grad[i]) + float64(perN*g))
+		}
+		by.Step(m, theta, w.grad, rate)
+	}
+	return nil
+}
+
+// finite refuses a log-likelihood that is NaN or infinite, which too large a rate leads to.
+func finite(what string, ll, rate float64) error {
+	if math.IsNaN(ll) || math.IsInf(ll, 0) {
+		return fmt.Errorf("the %s is %v; try a rate below %v", what, ll, rate)
+	}
+	return nil
+}

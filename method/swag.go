@@ -1,0 +1,130 @@
+package method
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/starling-smc/starling/bnn"
+	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/internal/finding"
+	"github.com/starling-smc/starling/internal/numeral"
+	"github.com/starling-smc/starling/internal/rng"
+	"github.com/starling-smc/starling/internal/runs"
+)
+
+// SWAG takes the snapshots of SGD at a constant rate for draws of a Gaussian (Maddox, Izmailov, Garipov, Vetrov, Wilson 2019,
+// section 3.3), and draws from it:
+//
+//	N(mean, c·(Σ_diag + Dev Devᵀ/(K−1)))     θ = mean + √c·(Σ_diag^½ z₁ + Dev z₂/√(K−1)),   z₁ ~ N(0, I_D),  z₂ ~ N(0, I_K)
+//
+// mean and the diagonal Σ_diag are those of all snapshots. The columns of Dev, D×K, are the deviations of the last K from the mean
+// of their time. c is ½. Diagonal leaves Dev out, and c is 1 (section 3.2). With several members each has a Gaussian of its own,
+// and all draws together are equally weighted: MultiSWAG (Wilson & Izmailov 2020).
+//
+// What SWAG calls a posterior depends on the rate, on the batch and on momentum: nothing relates the spread of SGD to that of
+// the posterior.
+type SWAG struct {
+	Averaging `yaml:",inline"`
+	Rank      int     `yaml:"rank,omitempty"`     // K; default 20, or as many as there are snapshots
+	Diagonal  bool    `yaml:"diagonal,omitempty"` // without Dev
+	Scale     float64 `yaml:"scale"`              // c; default ½, or 1 if diagonal
+	Draws     int     `yaml:"draws"`              // of each member; default 10
+}
+
+var _ Method = SWAG{}
+
+// Title names the method.
+func (m SWAG) Title() string {
+	kind, covariance := "SWAG", fmt.Sprintf("rank %d", m.Rank)
+	if m.Diagonal {
+		covariance = "diagonal"
+	}
+	if m.Members > 1 {
+		kind = fmt.Sprintf("MultiSWAG of %d members", m.Members)
+	}
+	return fmt.Sprintf("%s (%s, %s, %s)", kind, covariance, numeral.Several(m.Snapshots, "snapshot"), numeral.Several(m.Draws*m.Members, "draw"))
+}
+
+// Complete fills in defaults.
+func (m SWAG) Complete(Around) Method {
+	m.Defaults()
+	return m
+}
+
+// Defaults fills in defaults.
+func (m *SWAG) Defaults() {
+	m.complete()
+	if m.Diagonal {
+		fill(&m.Scale, 1)
+	} else {
+		fill(&m.Rank, min(20, m.Snapshots))
+		fill(&m.Scale, 0.5)
+	}
+	fill(&m.Draws, 10)
+}
+
+// Check refuses settings that are wrong for any SWAG.
+func (m SWAG) Check(f *config.Faults) {
+	m.check(f)
+	f.Positive("scale", m.Scale)
+	f.AtLeast("draws", m.Draws, 1)
+	switch {
+	case m.Diagonal:
+		f.If(m.Rank != 0, "rank", "is for a covariance that is not diagonal: leave out rank or diagonal")
+	case m.Rank < 2:
+		f.Add("rank", "want at least 2, or diagonal: true, have %d", m.Rank)
+	case m.Rank > m.Snapshots:
+		f.Add("rank", "want at most as many as there are snapshots, %d, have %d: take more snapshots, or a lower rank", m.Snapshots, m.Rank)
+	}
+}
+
+// CheckWithin refuses an anchor, and another number of restarts than of members.
+func (m SWAG) CheckWithin(around Around, at string, f *config.Faults) {
+	m.checkWithin(around, at, "swag", f)
+}
+
+// CheckData refuses nothing.
+func (SWAG) CheckData(int, int, string, *config.Faults) {}
+
+// Needs is a restart for each member.
+func (m SWAG) Needs() Needs { return m.needs() }
+
+// Sampling is nil.
+func (SWAG) Sampling() *Sampling { return nil }
+
+// Memory estimates the memory of the trajectories and draws.
+func (m SWAG) Memory(job *Job) Memory { return m.memory(job, m.Rank, m.Draws) }
+
+// Phases is the trajectories.
+func (m SWAG) Phases(job *Job) ([]runs.Phase, error) { return []runs.Phase{m.phase(job, m.Rank)}, nil }
+
+// Gather draws the networks of each member.
+func (m SWAG) Gather(job *Job, phases []runs.Phase, _ []TraceLine) (*bnn.Ensemble, []finding.Finding, error) {
+	d := job.Net.Dim()
+	all := make([]float64, 0, m.Members*m.Draws*d)
+	for i, part := range phases[0].Parts {
+		for k := range m.Draws {
+			all = all[:len(all)+d]
+			key := rng.Key{Seed: job.Seed, Purpose: rng.Draw, Iteration: k, Particle: i}
+			m.draw(&part.(*average).averaged, key.Stream(), all[len(all)-d:])
+		}
+	}
+	e, err := job.several(all)
+	return e, nil, err
+}
+
+// draw draws one network from the Gaussian of a trajectory.
+func (m SWAG) draw(a *averaged, s *rng.Stream, theta []float64) {
+	root := math.Sqrt(m.Scale)
+	s.Normals(theta)
+	for i, z := range theta {
+		theta[i] = a.Mean[i] + float64(root*float64(math.Sqrt(variance(a.Squares[i], m.Snapshots))*z))
+	}
+	per := root / math.Sqrt(float64(m.Rank-1))
+	for k := range m.Rank {
+		z := per * s.Normal()
+		for i, dev := range a.Deviations[k*len(theta) : (k+1)*len(theta)] {
+			theta[i] += float64(z * dev)
+		}
+	}
+}
