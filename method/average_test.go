@@ -259,6 +259,40 @@ func TestSWAGOfOneSnapshot(t *testing.T) {
 	}
 }
 
+// Each member of MultiSWAG has draws of its own: members that begin at the same network, and whose batches are the same, draw other
+// networks.
+func TestSWAGMembersDiffer(t *testing.T) {
+	m := SWAG{Averaging: Averaging{Members: 2, Rate: 0.01, Snapshots: 4}, Draws: 3}.Complete(Around{}).(SWAG)
+	job := newJob(t, 2).provide(m)
+	job.Search.Batch = 60
+	if err := job.search(t.Context(), newOutcome()); err != nil {
+		t.Fatal(err)
+	}
+	d := job.Net.Dim()
+	copy(job.Points.Theta[d:], job.Points.Theta[:d])
+	phases, err := m.Phases(job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := job.Run.Phase(t.Context(), job.Pool, phases[0]); err != nil {
+		t.Fatal(err)
+	}
+	e, _, err := m.Gather(job, phases, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantNear(t, "means", phases[0].Parts[0].(*average).Mean, phases[0].Parts[1].(*average).Mean, 1e-5)
+	for k := range 3 {
+		apart := 0.0
+		for i := range d {
+			apart = max(apart, math.Abs(float64(e.Theta[k*d+i]-e.Theta[(3+k)*d+i])))
+		}
+		if !(apart > 1e-3) {
+			t.Errorf("draw %d of both members is the same within %v", k, apart)
+		}
+	}
+}
+
 // A single member goes on from the best restart, and each of several from a restart of its own; a rate that is too large is named.
 func TestAveragesStart(t *testing.T) {
 	still := Averaging{Members: 1, Rate: 1e-12, Warmup: 0, Snapshots: 1}

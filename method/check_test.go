@@ -18,10 +18,26 @@ func TestCheck(t *testing.T) {
 	batches := SMC{Path: smc.Schedule[smc.Full]{Iterations: 3}, Move: mcmc.Unadjusted{Step: 0.1}}.Complete(Around{}).(SMC)
 	ofChains := func(change func(*MCMC)) Method { m := chains; change(&m); return m }
 	ofIslands := func(m SMC, change func(*SMC)) Method { change(&m); return m }
+	averaging := Averaging{}
+	averaging.complete()
 	for _, c := range []struct {
 		m    Method
 		want []string
 	}{
+		{Ensemble{Members: 2}, nil},
+		{Ensemble{}, []string{"members: want at least 2, have 0"}},
+		{SWA{averaging}, nil},
+		{SWA{}, []string{"members: want at least 1, have 0", "rate: want a number above 0, have 0", "snapshots: want at least 1, have 0"}},
+		{SWA{Averaging{Members: 1, Rate: 1, Momentum: 1, Warmup: -1, Snapshots: 1}}, []string{
+			"momentum: want a number from 0, below 1, have 1", "warmup: want at least 0, have -1"}},
+		{SWAG{Averaging: averaging, Rank: 75, Scale: 1, Draws: 1}, nil},
+		{SWAG{Averaging: averaging, Rank: 76, Scale: 0, Draws: 0}, []string{
+			"scale: want a number above 0, have 0", "draws: want at least 1, have 0",
+			"rank: want at most as many as there are snapshots, 75, have 76: take more snapshots, or a lower rank"}},
+		{SWAG{Averaging: averaging, Rank: 1, Scale: 1, Draws: 1}, []string{"rank: want at least 2, or diagonal: true, have 1"}},
+		{SWAG{Averaging: averaging, Diagonal: true, Scale: 1, Draws: 1}, nil},
+		{SWAG{Averaging: averaging, Diagonal: true, Rank: 4, Scale: 1, Draws: 1}, []string{
+			"rank: is for a covariance that is not diagonal: leave out rank or diagonal"}},
 		{chains, nil}, {islands, nil}, {batches, nil},
 		{ofChains(func(m *MCMC) { m.Keep = KeepLast }), nil},
 		{ofChains(func(m *MCMC) { m.Chains, m.Epochs, m.Start, m.Keep = 0, 0, "maps", -2 }), []string{
@@ -96,6 +112,12 @@ func TestCheckWithin(t *testing.T) {
 		want   string
 	}{
 		{MAP{}, bare, ""}, {Ensemble{}, bare, ""}, {Ensemble{}, few, ""},
+		{Ensemble{Members: 5}, few, ""},
+		{Ensemble{Members: 4}, few, "map.restarts: 5 MAP restarts and 4 members: each member has a restart of its own, so leave map.restarts out"},
+		{SWA{Averaging{Members: 1}}, few, ""},
+		{SWA{Averaging{Members: 6}}, few, "map.restarts: 5 MAP restarts and 6 members: each member has a restart of its own, so leave map.restarts out"},
+		{SWAG{Averaging: Averaging{Members: 5}}, few, ""},
+		{SWAG{}, anchored, "prior.anchor: is for sampling: method swag goes on from the restarts as they are"},
 		{Ensemble{}, searched, "map.restarts: one restart is not an ensemble: want at least 2, or method: map"},
 		{AsIs{}, Around{Init: true}, ""},
 		{AsIs{}, Around{}, "method: as-is evaluates a trained network as it is: name the file of its weights, model.init"},

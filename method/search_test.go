@@ -151,12 +151,26 @@ func TestMAPChoosesByPosterior(t *testing.T) {
 // Two epochs of 10 examples in batches of 4, 4 and 2, step by step in float64: each batch, the remainder too, counts
 // by its own mean, and the prior by 1/N.
 func TestMAPStepByStep(t *testing.T) {
-	const n, batch, rate, sd, v, seed = 10, 4, 0.1, 0.5, 0.3, 5
+	for _, c := range []struct {
+		momentum float64
+		schedule nn.Schedule
+		rates    []float64 // of the epochs
+	}{
+		{0, nn.Constant{}, []float64{0.1, 0.1}},
+		{0.5, nn.StepDecay{Every: 1, Factor: 0.25}, []float64{0.1, 0.025}},
+	} {
+		stepByStep(t, nn.SGD{Momentum: c.momentum}, c.schedule, c.rates)
+	}
+}
+
+func stepByStep(t *testing.T, by nn.SGD, schedule nn.Schedule, rates []float64) {
+	t.Helper()
+	const n, batch, sd, v, seed = 10, 4, 0.5, 0.3, 5
 	set := regression(n)
 	net := linear(t, nn.Gaussian{SD: sd})
-	r := looking{Search: Search{Restarts: 2, Batch: batch, Rate: rate, Epochs: 2}, seed: seed}.fit(t, net, v, set, nil, 1)
+	r := looking{Search: Search{Restarts: 2, Batch: batch, Rate: rates[0], Epochs: 2, Optimiser: by, Schedule: schedule}, seed: seed}.fit(t, net, v, set, nil, 1)
 	for restart := range 2 {
-		theta := make([]float64, 3)
+		theta, velocity := make([]float64, 3), make([]float64, 3)
 		prior(t, net, v).Sample(rng.Key{Seed: seed, Purpose: rng.Start, Particle: restart}.Stream(), theta)
 		for epoch := 1; epoch <= 2; epoch++ {
 			order := data.Order(n, rng.Key{Seed: seed, Purpose: rng.Batch, Iteration: epoch, Particle: restart})
@@ -175,7 +189,8 @@ func TestMAPStepByStep(t *testing.T) {
 					}
 				}
 				for k := range 3 {
-					theta[k] -= rate * grad[k]
+					velocity[k] = by.Momentum*velocity[k] + grad[k]
+					theta[k] -= rates[epoch-1] * velocity[k]
 				}
 			}
 		}
