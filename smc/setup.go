@@ -49,7 +49,7 @@ func (s *Sampler) Init(ctx context.Context) (*State, error) {
 	}
 	s.countEvaluation(st, j*target.Examples())
 	if err = s.weighStart(st, weigh); err != nil {
-		return nil, fmt.Errorf("island %d: at the start: %w", s.Island, err)
+		return nil, fmt.Errorf("%s %d: at the start: %w", s.unit(st), s.Island, err)
 	}
 	return st, nil
 }
