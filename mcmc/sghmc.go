@@ -39,8 +39,8 @@ import (
 //
 // A state of likelihood 0, or that is not finite, is an error: the step is too large, and nothing would reject it.
 type SGHMC struct {
-	Batch    int     `yaml:"batch"`            // n, examples of a mini-batch, at most; must be set
-	Step     float64 `yaml:"step"`             // η, must be set
+	Batch    int     `yaml:"batch,nonzero"`    // n, examples of a mini-batch, at most; must be set
+	Step     float64 `yaml:"step,nonzero"`     // η, must be set
 	Friction float64 `yaml:"friction,nonzero"` // a, above 0 and at most 1; 0: .1
 }
 
@@ -105,9 +105,9 @@ func (SGHMC) CheckForDim(int, *config.Faults) {}
 
 // Check notes impossible settings.
 func (m SGHMC) Check(f *config.Faults) {
-	f.If(m.Batch == 0, "", "needs a batch, as in {batch: 100, step: 2e-5}")
+	f.If(m.Batch == 0, "batch", "needs a batch, as in {batch: 100, step: 2e-5}")
 	f.If(m.Batch < 0, "batch", "want at least 1, have %d", m.Batch)
-	f.If(m.Step == 0, "", "needs a step, as in {batch: 100, step: 2e-5}: without accept or reject there is nothing to adapt it to")
+	f.If(m.Step == 0, "step", "needs a step, as in {batch: 100, step: 2e-5}: without accept or reject there is nothing to adapt it to")
 	f.If(!(m.Step >= 0) || math.IsInf(m.Step, 0), "step", "want a number above 0, have %.12g", m.Step)
 	f.If(!(m.Friction >= 0 && m.Friction <= 1), "friction", "want a number above 0, at most 1, have %.12g", m.Friction)
 }
