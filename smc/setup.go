@@ -54,6 +54,14 @@ func (s *Sampler) Init(ctx context.Context) (*State, error) {
 	return st, nil
 }
 
+// unit is what an error calls the sampler.
+func (s *Sampler) unit(st *State) string {
+	if st.J == 1 && s.Path.Budget(st) > 0 {
+		return "chain"
+	}
+	return "island"
+}
+
 // weighStart weights the first particles on a path that weighs them: draws from the prior by their likelihood under the first
 // target, and any particle whose likelihood is 0 by 0, whatever the target's power. It refuses starts that no weight can mend,
 // by the rule of mcmc.Model.

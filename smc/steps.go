@@ -42,14 +42,6 @@ func (s *Sampler) Steps(ctx context.Context, st *State, n int) (all Info, err er
 	return all, nil
 }
 
-// unit is what an error calls the sampler.
-func (s *Sampler) unit(st *State) string {
-	if st.J == 1 && s.Path.Budget(st) > 0 {
-		return "chain"
-	}
-	return "island"
-}
-
 // warmUp reports whether a chain is in its warm-up.
 func (s *Sampler) warmUp(st *State) bool {
 	budget := s.Path.Budget(st)
