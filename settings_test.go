@@ -61,7 +61,7 @@ func TestSettingsAreCarriedOut(t *testing.T) {
 	}
 	jittered := map[float64]bool{}
 	for _, l := range chain("epochs: 40, keep: last, move: {hmc: {steps: 4, step: 0.2, jitter: 0.5}}") {
-		jittered[l.Acceptance] = true
+		jittered[float64(l.Acceptance)] = true
 	}
 	if len(jittered) < 10 {
 		t.Errorf("acceptances of a jittered step: %v", jittered)

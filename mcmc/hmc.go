@@ -47,6 +47,9 @@ func (m HMC) String() string {
 // Invariant is true: accept/reject corrects the discretisation error.
 func (HMC) Invariant() bool { return true }
 
+// Biased is false.
+func (HMC) Biased() bool { return false }
+
 // Needs is the gradient.
 func (HMC) Needs() Needs { return Needs{Gradient: true} }
 

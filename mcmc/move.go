@@ -19,7 +19,7 @@ type Kernel interface {
 	Needs() Needs
 
 	// Invariant reports whether the move leaves its target invariant, as accept/reject does. If not, weights correct its
-	// error.
+	// error, or nothing does (Move.Biased).
 	Invariant() bool
 
 	// Evaluations is the largest number of evaluations of the model that one mutation makes for a particle.
@@ -36,7 +36,7 @@ type Kernel interface {
 // Beginner is a Kernel that prepares for a stage: a new target, or the first one.
 type Beginner interface {
 	// Begin learns from the weighted particles before they are resampled and move, and changes tuning. weights are normalised.
-	// Particles and w.Proposal stay as they are. After an error tuning is undefined.
+	// Positions and w.Proposal stay as they are. After an error tuning is undefined.
 	Begin(ctx context.Context, w *Work, t *Target, p *Population, weights, tuning []float64, now StepContext) (Trials, error)
 }
 
@@ -56,6 +56,10 @@ type Move interface {
 
 	// Repeats is the number of times that the move is made in one iteration of a sampler.
 	Repeats() Mutations
+
+	// Biased reports whether nothing corrects the move's error, neither accept/reject nor a weight. Its draws then have another law
+	// than the target's, populations cannot use it, and Outcome.Probability is NaN.
+	Biased() bool
 
 	// Varies reports whether the number of evaluations of a move depends on the states, or on what the move learns. Then a
 	// sampler must not choose the states that it keeps by evaluations: the states at long moves would be chosen too often.
@@ -105,13 +109,14 @@ const MostEnergyRise = 1000
 
 // Outcome is the result of a mutation. Its slices have length J and are valid until the next mutation.
 type Outcome struct {
-	Energy      []float64 // ΔH of every proposal, also of rejected ones
-	Probability []float64 // min(1, e^−ΔH), or 0 where the proposal's energy is NaN or infinite
+	Energy      []float64 // ΔH of every proposal, also of rejected ones; 0 where the move has none
+	Probability []float64 // min(1, e^−ΔH), or 0 where the proposal's energy is NaN or infinite; NaN where the move has no ΔH
 	Divergent   int       // number of such proposals, and of those whose ΔH is above MostEnergyRise
 	Step        float64   // step size, without jitter
 	Leapfrogs   int       // S; 0 where a move has none, or each particle its own
 	Gradients   []int     // evaluations of value and gradient of each particle, in examples
 	Values      []int     // evaluations of the value alone, likewise
+	Shown       int       // of Values of a particle, those for diagnostics alone: no budget counts them
 }
 
 // Work is a move's scratch memory, reused from call to call. The zero value is ready.

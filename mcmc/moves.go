@@ -8,12 +8,13 @@ var Moves = config.Table[Move]{
 	{Name: "pcn", Part: PCN{}},
 	{Name: "nuts", Part: NUTS{}},
 	{Name: "leapfrog", Part: Unadjusted{}},
+	{Name: "sghmc", Part: SGHMC{}},
 }
 
-// MovesWhere lists the names of the moves that leave their target invariant, or of those that do not.
+// MovesWhere lists the names of the moves that leave their target invariant, or of those whose errors a weight corrects.
 func MovesWhere(invariant bool) (names []string) {
 	for _, row := range Moves {
-		if row.Part.Invariant() == invariant {
+		if row.Part.Invariant() == invariant && !row.Part.Biased() {
 			names = append(names, row.Name)
 		}
 	}

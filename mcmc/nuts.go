@@ -36,6 +36,9 @@ func (NUTS) String() string { return "NUTS" }
 // Invariant is true.
 func (NUTS) Invariant() bool { return true }
 
+// Biased is false.
+func (NUTS) Biased() bool { return false }
+
 // Varies is true: a trajectory is as long as it needs to be.
 func (NUTS) Varies() bool { return true }
 

@@ -30,6 +30,9 @@ func (PCN) String() string { return "pCN" }
 // Invariant is true.
 func (PCN) Invariant() bool { return true }
 
+// Biased is false.
+func (PCN) Biased() bool { return false }
+
 // Needs is nothing.
 func (PCN) Needs() Needs { return Needs{} }
 

@@ -1,6 +1,7 @@
 package mcmc
 
 import (
+	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -20,30 +21,35 @@ type moveCase struct {
 
 // facts are what a plain move answers.
 type facts struct {
-	invariant, varies bool
-	needs             Needs
-	subsample         int
-	memory            [2]int // of 40 particles of 2 parameters: tuned, and scratch memory
-	chain, population Move
+	invariant, biased, varies bool
+	needs                     Needs
+	subsample                 int
+	memory                    [2]int // of 40 particles of 2 parameters: tuned, and scratch memory
+	chain, population         Move
 }
 
 var moveCases = map[string]moveCase{
 	"hmc": {
 		HMC{Steps: 4, Step: 0.85, Jitter: 0.1}, HMC{}, "HMC", facts{
-			true, true, Needs{Gradient: true}, 0, [2]int{7 + 2*(2+4), 5 * 10 * 2},
+			true, false, true, Needs{Gradient: true}, 0, [2]int{7 + 2*(2+4), 5 * 10 * 2},
 			HMC{Length: AutoLength, Accept: 0.75, Jitter: 0.2}, HMC{Length: AutoLength, Accept: 0.9, Jitter: 0.2, Mutations: Mutations{Count: 7}},
 		},
 	},
 	"pcn": {
 		PCN{Step: 0.7}, PCN{}, "pCN",
-		facts{true, false, Needs{}, 0, [2]int{averagingNumbers, 3 * 10 * 2}, PCN{Accept: 0.25}, PCN{Accept: 0.25, Mutations: Mutations{Count: 7}}},
+		facts{true, false, false, Needs{}, 0, [2]int{averagingNumbers, 3 * 10 * 2}, PCN{Accept: 0.25}, PCN{Accept: 0.25, Mutations: Mutations{Count: 7}}},
 	},
 	"nuts": {
-		NUTS{Step: 0.8}, NUTS{}, "NUTS", facts{true, true, Needs{Gradient: true}, 0, [2]int{15, 64 * 2}, NUTS{Accept: 0.8}, NUTS{}},
+		NUTS{Step: 0.8}, NUTS{}, "NUTS", facts{true, false, true, Needs{Gradient: true}, 0, [2]int{15, 64 * 2}, NUTS{Accept: 0.8}, NUTS{}},
 	},
 	"leapfrog": {
 		Unadjusted{Steps: 2, Step: 0.01}, Unadjusted{Step: 0.1}, "unadjusted Langevin dynamics",
-		facts{false, false, Needs{Gradient: true}, 0, [2]int{1, 0}, Unadjusted{Step: 0.1}, Unadjusted{Steps: 3, Step: 0.1}},
+		facts{false, false, false, Needs{Gradient: true}, 0, [2]int{1, 0}, Unadjusted{Step: 0.1}, Unadjusted{Steps: 3, Step: 0.1}},
+	},
+	"sghmc": {
+		SGHMC{Batch: 1, Step: 0.1, Friction: 0.5}, SGHMC{Batch: 7, Step: 0.1}, "SGHMC (batches of 7 examples)", facts{
+			false, true, false, Needs{Momentum: true}, 7, [2]int{}, SGHMC{Batch: 7, Step: 0.1, Friction: 0.1}, SGHMC{Batch: 7, Step: 0.1},
+		},
 	},
 }
 
@@ -81,7 +87,7 @@ func TestEveryMoveAnswers(t *testing.T) {
 			continue
 		}
 		m := c.plain
-		got := facts{m.Invariant(), m.Varies(), m.Needs(), m.Subsample(), memory(m), m.ForChains(), m.ForPopulation(Mutations{Count: 7})}
+		got := facts{m.Invariant(), m.Biased(), m.Varies(), m.Needs(), m.Subsample(), memory(m), m.ForChains(), m.ForPopulation(Mutations{Count: 7})}
 		if !reflect.DeepEqual(got, c.facts) || m.String() != c.title {
 			t.Errorf("%s answers %q, %+v, want %q, %+v", row.Name, m, got, c.title, c.facts)
 		}
@@ -105,6 +111,7 @@ func TestMovesAreCompleted(t *testing.T) {
 		{PCN{Accept: 0.4}, PCN{Accept: 0.4}, PCN{Accept: 0.4, Mutations: repeats}},
 		{PCN{Step: 0.3, Accept: 0.4}, PCN{Step: 0.3, Accept: 0.4}, PCN{Step: 0.3, Accept: 0.4, Mutations: repeats}},
 		{Unadjusted{Steps: 1, Step: 1}, nil, Unadjusted{Steps: 1, Step: 1}},
+		{SGHMC{Batch: 5, Step: 1, Friction: 1}, SGHMC{Batch: 5, Step: 1, Friction: 1}, SGHMC{Batch: 5, Step: 1, Friction: 1}},
 	} {
 		if got := c.move.ForChains(); c.chain != nil && !reflect.DeepEqual(got, c.chain) {
 			t.Errorf("%+v for chains is %+v, want %+v", c.move, got, c.chain)
@@ -122,7 +129,7 @@ func TestAim(t *testing.T) {
 		want float64
 	}{
 		{HMC{}, 0.9}, {HMC{Steps: 1}, 0.574}, {HMC{Steps: 2}, 0.65}, {HMC{Accept: 0.8}, 0.8}, {HMC{Step: 1, Accept: 0.8}, 0},
-		{PCN{}, 0.25}, {PCN{Accept: 0.3}, 0.3}, {PCN{Step: 1, Accept: 0.3}, 0}, {Unadjusted{Step: 1}, 0},
+		{PCN{}, 0.25}, {PCN{Accept: 0.3}, 0.3}, {PCN{Step: 1, Accept: 0.3}, 0}, {Unadjusted{Step: 1}, 0}, {SGHMC{Batch: 1, Step: 1}, 0},
 	} {
 		if got := c.move.Aim(); got != c.want {
 			t.Errorf("%+v aims at %v, want %v", c.move, got, c.want)
@@ -139,6 +146,8 @@ func TestTitles(t *testing.T) {
 		"unadjusted HMC (3 leapfrogs)": Unadjusted{Steps: 3},
 		"unadjusted HMC (3 leapfrogs) by gradients of 1,000 examples": Unadjusted{Steps: 3, Gradient: &MiniBatch{1000}},
 		"unadjusted Langevin dynamics by gradients of 1 example":      Unadjusted{Gradient: &MiniBatch{1}},
+		"SGHMC (batches of 1 example)":                                SGHMC{Batch: 1},
+		"SGHMC (batches of 1,000 examples)":                           SGHMC{Batch: 1000},
 	} {
 		if got := m.String(); got != want {
 			t.Errorf("title %q, want %q", got, want)
@@ -149,7 +158,7 @@ func TestTitles(t *testing.T) {
 	}
 }
 
-// What chains cannot have is told at its place: of every row, mutations and a target that is not left invariant.
+// What chains cannot have is told at its place: of every row, mutations and errors that a weight must correct.
 func TestChainsRefuse(t *testing.T) {
 	type refusal struct {
 		move Move
@@ -162,7 +171,7 @@ func TestChainsRefuse(t *testing.T) {
 		if !ok {
 			continue
 		}
-		if !c.invariant {
+		if !c.invariant && !c.biased {
 			cases = append(cases, refusal{c.plain, "move", "belongs to smc, whose weights correct its errors: chains need " + strings.Join(MovesWhere(true), " or ")})
 			continue
 		}
@@ -214,19 +223,26 @@ func TestRepeats(t *testing.T) {
 // Settings are refused at their place, with what is wanted of them.
 func TestMovesAreChecked(t *testing.T) {
 	for want, m := range map[string]Move{
-		"steps: want at least 1, have -1":                                                                       HMC{Steps: -1},
-		"step: want a number above 0, have -0.1":                                                                HMC{Step: -0.1},
-		"accept: want a number above 0 and below 1, have 1.5":                                                   HMC{Accept: 1.5},
-		"jitter: want 0 or a number below 1, have 2":                                                            HMC{Jitter: 2},
-		"mutations: want below 4097, have 5000":                                                                 HMC{Mutations: Mutations{Count: 5000}},
-		"mutations: want at least 1, have -2":                                                                   PCN{Mutations: Mutations{Count: -2}},
-		"mutations.eta: want a number above 0, have -1":                                                         HMC{Mutations: Mutations{Eta: -1, Max: 2}},
-		"mutations.max: want at least 2, have 1":                                                                PCN{Mutations: Mutations{Eta: 0.1, Max: 1}},
-		"mutations.max: want below 4097, have 5000":                                                             PCN{Mutations: Mutations{Eta: 0.1, Max: 5000}},
-		"step: want a number above 0, at most 1, have 2":                                                        PCN{Step: 2},
-		"needs a step, as in {steps: 3, step: 0.002}: without accept or reject there is nothing to adapt it to": Unadjusted{},
-		"gradient: needs a batch, as in {batch: 500}":                                                           Unadjusted{Step: 1, Gradient: &MiniBatch{}},
-		"gradient.batch: want at least 1, have -3":                                                              Unadjusted{Step: 1, Gradient: &MiniBatch{-3}},
+		"steps: want at least 1, have -1":                                                                              HMC{Steps: -1},
+		"step: want a number above 0, have -0.1":                                                                       HMC{Step: -0.1},
+		"accept: want a number above 0 and below 1, have 1.5":                                                          HMC{Accept: 1.5},
+		"jitter: want 0 or a number below 1, have 2":                                                                   HMC{Jitter: 2},
+		"mutations: want below 4097, have 5000":                                                                        HMC{Mutations: Mutations{Count: 5000}},
+		"mutations: want at least 1, have -2":                                                                          PCN{Mutations: Mutations{Count: -2}},
+		"mutations.eta: want a number above 0, have -1":                                                                HMC{Mutations: Mutations{Eta: -1, Max: 2}},
+		"mutations.max: want at least 2, have 1":                                                                       PCN{Mutations: Mutations{Eta: 0.1, Max: 1}},
+		"mutations.max: want below 4097, have 5000":                                                                    PCN{Mutations: Mutations{Eta: 0.1, Max: 5000}},
+		"step: want a number above 0, at most 1, have 2":                                                               PCN{Step: 2},
+		"needs a step, as in {steps: 3, step: 0.002}: without accept or reject there is nothing to adapt it to":        Unadjusted{},
+		"gradient: needs a batch, as in {batch: 500}":                                                                  Unadjusted{Step: 1, Gradient: &MiniBatch{}},
+		"gradient.batch: want at least 1, have -3":                                                                     Unadjusted{Step: 1, Gradient: &MiniBatch{-3}},
+		"batch: needs a batch, as in {batch: 100, step: 2e-5}":                                                         SGHMC{Step: 1},
+		"batch: want at least 1, have -1":                                                                              SGHMC{Batch: -1, Step: 1},
+		"step: needs a step, as in {batch: 100, step: 2e-5}: without accept or reject there is nothing to adapt it to": SGHMC{Batch: 1},
+		"step: want a number above 0, have -2":                                                                         SGHMC{Batch: 1, Step: -2},
+		"step: want a number above 0, have +Inf":                                                                       SGHMC{Batch: 1, Step: math.Inf(1)},
+		"friction: want a number above 0, at most 1, have 1.001":                                                       SGHMC{Batch: 1, Step: 1, Friction: 1.001},
+		"friction: want a number above 0, at most 1, have -0.1":                                                        SGHMC{Batch: 1, Step: 1, Friction: -0.1},
 	} {
 		if err := config.Check(m); err == nil || err.Error() != want {
 			t.Errorf("%+v: error %v, want %q", m, err, want)
@@ -240,12 +256,12 @@ func TestMovesAreChecked(t *testing.T) {
 	}
 }
 
-// Moves are listed by whether they leave their target invariant.
+// Moves are listed by whether they leave their target invariant; those that no weight corrects are in neither list.
 func TestMovesWhere(t *testing.T) {
 	for _, invariant := range []bool{true, false} {
 		var want []string
 		for _, name := range Moves.Names() {
-			if moveCases[name].invariant == invariant {
+			if c := moveCases[name]; c.invariant == invariant && !c.biased {
 				want = append(want, name)
 			}
 		}

@@ -1,5 +1,5 @@
-// Package mcmc moves populations of parameter vectors by Markov kernels of two kinds: HMC, PCN and NUTS leave a
-// target invariant; Unadjusted does not, and a weight must correct its error (package smc).
+// Package mcmc moves populations of parameter vectors by Markov kernels of three kinds: HMC, PCN and NUTS leave a
+// target invariant; Unadjusted does not, and a weight must correct its error (package smc); SGHMC does not, and nothing corrects it.
 //
 // A target is π(θ) ∝ exp(λ·l(θ))·p(θ): the likelihood to the power λ, the inverse temperature, times the prior. Model
 // gives l, Prior gives p; their values and gradients are stored separately, so that a change of λ costs no evaluation. Some

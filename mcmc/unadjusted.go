@@ -75,6 +75,9 @@ func (m Unadjusted) String() string {
 // Invariant is false: a weight corrects the discretisation error.
 func (Unadjusted) Invariant() bool { return false }
 
+// Biased is false: see Invariant.
+func (Unadjusted) Biased() bool { return false }
+
 // Needs is the gradient, unless trajectories use mini-batch gradients.
 func (m Unadjusted) Needs() Needs { return Needs{Gradient: m.Subsample() == 0} }
 

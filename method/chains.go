@@ -11,8 +11,8 @@ import (
 
 const outlying = 10 // distance of a chain's end from the median of all, in median absolute deviations, above which it is an outlier
 
-// chainFindings reports where chains end, the share of moves that they accepted after their step was frozen, and which chains
-// hardly moved.
+// chainFindings reports where chains end, the share of moves that they accepted after their step was frozen, or that their moves
+// have no accept step, and which chains hardly moved.
 func (s *Sampling) chainFindings(trace []TraceLine) (found []finding.Finding) {
 	chains := byIsland(trace)
 	if len(chains) == 0 {
@@ -27,7 +27,11 @@ func (s *Sampling) chainFindings(trace []TraceLine) (found []finding.Finding) {
 		least.add(accepted)
 		last.add(end)
 	}
-	found = append(found, finding.ChainsEnd(len(chains), last.low, last.high, least.low, least.high))
+	if s.Move.Biased() {
+		found = append(found, finding.BiasedChainsEnd(len(chains), last.low, last.high), finding.Biased(s.Move.String(), s.Step))
+	} else {
+		found = append(found, finding.ChainsEnd(len(chains), last.low, last.high, least.low, least.high))
+	}
 	m := s.motion(trace)
 	for _, c := range m.stuck {
 		at := slices.IndexFunc(chains, func(lines []TraceLine) bool { return lines[0].Island == c })

@@ -53,6 +53,10 @@ func TestCheck(t *testing.T) {
 			"move.pcn.mutations: belongs to smc; chains move for their epochs",
 		}},
 		{ofChains(func(m *MCMC) { m.Move = mcmc.NUTS{} }), nil},
+		{ofChains(func(m *MCMC) { m.Move = mcmc.SGHMC{Batch: 9, Step: 0.1} }), nil},
+		{ofIslands(islands, func(m *SMC) { m.Move = mcmc.SGHMC{Batch: 9, Step: 0.1} }), []string{
+			"move.sghmc: belongs to mcmc: it has no accept step, and no weight corrects its errors; take hmc, or on a path of batches leapfrog",
+		}},
 		{ofIslands(islands, func(m *SMC) { m.Move = mcmc.NUTS{} }), []string{
 			"move.nuts: belongs to mcmc: it learns its step and scale on one target, and a population's target changes; take hmc",
 		}},
@@ -203,6 +207,17 @@ func TestCheckData(t *testing.T) {
 		}
 		m := SMC{Path: smc.Schedule[smc.Full]{Iterations: 3}, Move: move}.Complete(Around{})
 		said := strings.Join(faults(func(f *config.Faults) { m.CheckData(60, 40, "method.smc", f) }), "\n")
+		if said != want {
+			t.Errorf("%d examples: %q, want %q", n, said, want)
+		}
+	}
+}
+
+// A mini-batch of chains may be all examples, and no more.
+func TestCheckDataOfChains(t *testing.T) {
+	for n, want := range map[int]string{60: "", 61: "method.mcmc.move.sghmc.batch: want at most the 60 training examples, have 61"} {
+		m := MCMC{Move: mcmc.SGHMC{Batch: n, Step: 0.1}}.Complete(Around{})
+		said := strings.Join(faults(func(f *config.Faults) { m.CheckData(60, 40, "method.mcmc", f) }), "\n")
 		if said != want {
 			t.Errorf("%d examples: %q, want %q", n, said, want)
 		}

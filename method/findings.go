@@ -75,7 +75,7 @@ func (s *Sampling) populationFindings(trace []TraceLine, examples int) (found []
 	for _, lines := range islands {
 		l := lines[len(lines)-1]
 		iterations.add(float64(l.K))
-		acceptance.add(l.Acceptance)
+		acceptance.add(float64(l.Acceptance))
 		ancestors.add(float64(l.Ancestors))
 		if l.Ancestors <= 1 {
 			single++

@@ -253,7 +253,7 @@ func TestEnds(t *testing.T) {
 	}
 	chains := lines(2, 20, 1)
 	for i := range chains {
-		chains[i].Acceptance = 0.4 + 0.4*float64(chains[i].Island)
+		chains[i].Acceptance = 0.4 + 0.4*numeral.Number(chains[i].Island)
 		if chains[i].Progress <= 0.5 {
 			chains[i].Acceptance = 0 // while the step is learned
 		}

@@ -161,9 +161,12 @@ func (m MCMC) CheckWithin(around Around, at string, f *config.Faults) {
 	}
 }
 
-// CheckData refuses scales that are too large.
-func (m MCMC) CheckData(_, parameters int, at string, f *config.Faults) {
-	m.Move.CheckForDim(parameters, f.In(at).In("move."+mcmc.Moves.Name(m.Move)))
+// CheckData refuses scales that are too large, and mini-batches of more examples than there are.
+func (m MCMC) CheckData(examples, parameters int, at string, f *config.Faults) {
+	f = f.In(at).In("move." + mcmc.Moves.Name(m.Move))
+	m.Move.CheckForDim(parameters, f)
+	n := m.Move.Subsample()
+	f.If(n > examples, "batch", "want at most the %d training examples, have %d", examples, n)
 }
 
 // Needs is a restart for each chain that starts from one.
@@ -177,13 +180,16 @@ func (m MCMC) Sampling() *Sampling {
 	return &Sampling{
 		Unit: "chain", Islands: m.Chains, Particles: 1, Path: path, Whole: path, Move: m.Move, Step: "method.mcmc.move." + mcmc.Moves.Name(m.Move) + ".step",
 		Resample: smc.Resampler{Scheme: smc.Multinomial{}, When: smc.Never{}}, Combine: bnn.Equal{}, Start: m.Start,
-		chains: true, every: m.every(), words: chainWords,
+		chains: true, every: m.every(), words: m.words,
 	}
 }
 
-// chainWords describes the progress of chains.
-func chainWords(f figures) (long, short string) {
+// words describes the progress of chains.
+func (m MCMC) words(f figures) (long, short string) {
 	epochs := numeral.Count(int(f.epochs))
+	if m.Move.Biased() {
+		return epochs + " epochs", epochs + " ep"
+	}
 	return fmt.Sprintf("%s epochs  accepted %.2f  step %.2g", epochs, f.acceptance, f.step),
 		fmt.Sprintf("%s ep  acc %.2f  step %.2g", epochs, f.acceptance, f.step)
 }

@@ -43,7 +43,7 @@ func TestStuckInTheSecondHalf(t *testing.T) {
 	for c, acceptance := range [][]float64{{1, 1, 0.0625, 0.0625}, {0, 0, 1, 1}, {0, 0, 0.05, 0.15}} {
 		for k, a := range acceptance {
 			l := TraceLine{}
-			l.Island, l.K, l.Mutations, l.Progress, l.Acceptance, l.Displacement, l.LogLikelihood = c, k+1, 1, float64(k+1)/4, a, 1, numeral.Number(-10*(c+1))
+			l.Island, l.K, l.Mutations, l.Progress, l.Acceptance, l.Displacement, l.LogLikelihood = c, k+1, 1, float64(k+1)/4, numeral.Number(a), 1, numeral.Number(-10*(c+1))
 			trace = append(trace, l)
 		}
 	}
@@ -58,7 +58,7 @@ func TestStuckInTheSecondHalf(t *testing.T) {
 
 // A line of many moves weighs as much as its moves.
 func TestAcceptanceIsOfMoves(t *testing.T) {
-	line := func(moves int, acceptance float64) (l TraceLine) {
+	line := func(moves int, acceptance numeral.Number) (l TraceLine) {
 		l.Mutations, l.Acceptance = moves, acceptance
 		return l
 	}
@@ -83,7 +83,7 @@ func TestChainsEnd(t *testing.T) {
 		sum, late := 0.0, 0.0
 		for _, l := range chain {
 			if l.Epochs > 100 {
-				sum, late = sum+l.Acceptance, late+1
+				sum, late = sum+float64(l.Acceptance), late+1
 			}
 		}
 		acceptance = append(acceptance, sum/late)
@@ -93,6 +93,30 @@ func TestChainsEnd(t *testing.T) {
 	want := fmt.Sprintf("log-likelihoods of %.1f to %.1f; they accepted %.2f to %.2f of", end[0], end[2], acceptance[0], acceptance[2])
 	if !strings.Contains(out.Findings[0].Words(), want) {
 		t.Errorf("found %q, want %q", out.Findings[0].Words(), want)
+	}
+}
+
+// Chains of SGHMC have no acceptance to report: the findings say where they end and that they are biased. They are never stuck, but
+// may stand still. The budget pays for gradients alone.
+func TestChainsOfSGHMC(t *testing.T) {
+	for step, want := range map[float64][]string{1e-3: {"chains-end", "biased"}, 1e-12: {"chains-end", "biased", "chains-still"}} {
+		m := chains(2, 6, 0)
+		m.Move = mcmc.SGHMC{Batch: 7, Step: step}.ForChains()
+		out := do(t, newJob(t, 2), m)
+		if got := words(out.Findings); !slices.Equal(kinds(out.Findings), want) || strings.Contains(got, "accepted") ||
+			!strings.Contains(got, "SGHMC (batches of 7 examples) has no accept step: its draws are biased by the step") || !strings.Contains(got, "(method.mcmc.move.sghmc.step)") {
+			t.Errorf("step %v: found %q", step, got)
+		}
+		n := 0
+		for _, l := range out.Trace {
+			if a := float64(l.Acceptance); a == a || l.Gradients != 60*l.K || l.Values != 60*(l.K+1) || l.Epochs != float64(l.K) {
+				t.Errorf("step %v: %+v", step, l)
+			}
+			n++
+		}
+		if n != 2*6 {
+			t.Errorf("step %v: %d lines", step, n)
+		}
 	}
 }
 

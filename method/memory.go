@@ -14,7 +14,8 @@ import (
 
 // bytes estimates the largest number of bytes that islands of particles have in use at the same time, including kept states.
 // A particle has D parameters, and s numbers of 8 bytes for each of them: s = 2 for the parameter and the likelihood's
-// gradient, 3 where examples are annealed in, which have a gradient of their own, and 1 for moves without gradients. Then
+// gradient, 3 where examples are annealed in, which have a gradient of their own, and 1 for moves without gradients; one more
+// for moves that keep momenta. Then
 //
 //	every island that has begun   state s, packed for the checkpoint s
 //	and those that run            state before the step s, proposal s, momentum 1
@@ -30,6 +31,9 @@ func (s *Sampling) bytes(job *Job, islands, particles, kept int) int64 {
 		if s.Path.AnnealsIn() {
 			numbers = 3
 		}
+	}
+	if s.Move.Needs().Momentum {
+		numbers++
 	}
 	all, running := int64(islands), min(int64(islands), threads)
 	jd, states := product(int64(particles), d), product(int64(kept), all)

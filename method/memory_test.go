@@ -76,7 +76,8 @@ func TestCheckMemory(t *testing.T) {
 	}
 }
 
-// What a particle takes: smooth annealing has a gradient more, gradients of mini-batches have theirs apart, pCN has none.
+// What a particle takes: smooth annealing has a gradient more, gradients of mini-batches have theirs apart, pCN has none, SGHMC has
+// a momentum in its place.
 func TestMemoryOfParticles(t *testing.T) {
 	job := newJob(t, 1)
 	d := int64(job.Net.Dim())
@@ -92,6 +93,7 @@ func TestMemoryOfParticles(t *testing.T) {
 		"mini-batches":     {each(full, mcmc.Unadjusted{Gradient: &mcmc.MiniBatch{Batch: 5}}), whole - 8*(4-2)*d},
 		"pCN":              {each(full, mcmc.PCN{}), whole - 8*4*d},
 		"pCN, annealed in": {each(sda, mcmc.PCN{}), whole - 8*4*d},
+		"SGHMC":            {each(full, mcmc.SGHMC{Batch: 5}), whole},
 		"HMC, written out": {whole, 8*d*(2*2+2*2+1) + 4*3*d + 4*3*d + modelBytes(job)},
 	} {
 		if c.got != c.want {

@@ -75,7 +75,7 @@ func (s *Sampling) motionFindings(trace []TraceLine) (found []finding.Finding) {
 	if m.staged || m.failed {
 		found = append(found, finding.MovesStuck(finding.Stuck{
 			Stages: m.count, Of: len(trace), Islands: s.Islands,
-			Temperature: m.first.Lambda, Acceptance: m.first.Acceptance, Mutations: m.first.Mutations,
+			Temperature: m.first.Lambda, Acceptance: float64(m.first.Acceptance), Mutations: m.first.Mutations,
 			Refused: !(m.first.Acceptance >= smc.StuckBelow), Written: s.Move.Aim() == 0,
 			Step: s.Step, Moves: strings.TrimSuffix(s.Step, "step") + "mutations", Failed: m.failed,
 		}))
@@ -120,7 +120,7 @@ func secondHalf(lines []TraceLine) []TraceLine {
 func acceptance(lines []TraceLine) float64 {
 	sum, moves := 0.0, 0
 	for _, l := range lines {
-		sum += float64(l.Acceptance * float64(l.Mutations))
+		sum += float64(float64(l.Acceptance) * float64(l.Mutations))
 		moves += l.Mutations
 	}
 	return sum / float64(moves)

@@ -100,7 +100,7 @@ func (w *watch) status() Status {
 		now.iteration += float64(i.K)
 		now.examples += float64(i.Examples)
 		now.ess += i.ESS
-		now.acceptance += i.Acceptance
+		now.acceptance += float64(i.Acceptance)
 		now.step += i.Step
 		now.ancestors += float64(i.Ancestors)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/internal/runs"
 	"github.com/starling-smc/starling/mcmc"
 	"github.com/starling-smc/starling/smc"
@@ -40,6 +41,15 @@ func TestStatusOfChains(t *testing.T) {
 	want = Status{Phase: "4 chains", Share: 1, Ended: true, Long: "20,000 epochs  accepted 0.12  step 3", Short: "20,000 ep  acc 0.12  step 3"}
 	if d := cmp.Diff(want, w.status()); d != "" {
 		t.Errorf("at the end (-want +got):\n%s", d)
+	}
+}
+
+// Chains without an accept step show no acceptance.
+func TestStatusOfBiasedChains(t *testing.T) {
+	w := watching(MCMC{Chains: 2, Move: mcmc.SGHMC{Batch: 5, Step: 0.1}})
+	w.islands[0].info = smc.Info{K: 3, Progress: 0.5, Epochs: 8000, Acceptance: numeral.Number(math.NaN()), Step: 0.1}
+	if d := cmp.Diff(Status{Phase: "2 chains", Share: 0.25, Long: "4,000 epochs", Short: "4,000 ep"}, w.status()); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
 	}
 }
 

@@ -181,7 +181,7 @@ const tempered = "tempered"
 // checkSubsample refuses mini-batch gradients where they save nothing or cannot be used.
 func (m SMC) checkSubsample(at string, f *config.Faults) {
 	n := m.Move.Subsample()
-	if n == 0 || !m.Path.Batches() {
+	if n == 0 || !m.Path.Batches() || m.Move.Biased() { // Check refuses biased moves
 		return
 	}
 	gradient, path := m.gradient(at), at+".path."+smc.Paths.Name(m.Path)

@@ -36,10 +36,10 @@ func TestSparseTrace(t *testing.T) {
 			begin = end
 			last, accepted, divergent := moves[len(moves)-1], 0.0, 0
 			for _, one := range moves {
-				accepted += one.Acceptance / float64(len(moves))
+				accepted += float64(one.Acceptance) / float64(len(moves))
 				divergent += one.Divergent
 			}
-			if l.K != i+1 || l.Mutations != len(moves) || !(math.Abs(l.Acceptance-accepted) <= 1e-12) || l.Divergent != divergent ||
+			if l.K != i+1 || l.Mutations != len(moves) || !(math.Abs(float64(l.Acceptance)-accepted) <= 1e-12) || l.Divergent != divergent ||
 				l.Epochs != last.Epochs || l.Step != last.Step || l.LogLikelihood != last.LogLikelihood || l.Gradients != last.Gradients ||
 				l.Progress != last.Progress || *l.ValNLL != *last.ValNLL {
 				t.Errorf("chain %d: line %+v of moves that end with %+v, accepted %v", c, l, last, accepted)

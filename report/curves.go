@@ -114,7 +114,7 @@ func (v *view) acceptance() curve {
 	c := curve{
 		id: "acceptance", title: "Acceptance", decimals: 2, smooth: true,
 		axis:    chart.Axis{Label: "mean acceptance probability", Min: 0, Max: 1, Percent: true},
-		of:      func(l *starling.TraceLine) float64 { return l.Acceptance },
+		of:      func(l *starling.TraceLine) float64 { return float64(l.Acceptance) },
 		caption: "A particle stays where it is when its move is rejected.",
 	}
 	if n := v.run.Trace[0].Mutations; v.sampling.Chains() && n > 1 {

@@ -196,7 +196,7 @@ func (s shape) trace(draw *rng.Stream, islands, lines, particles int) (trace []s
 			l := starling.TraceLine{Iteration: method.Iteration{Info: smc.Info{
 				Island: i, K: k + 1, Progress: float64(k+1) / float64(lines), Epochs: float64(10 * (k + 1)), Lambda: math.Pow(10, -3*float64(lines-1-k)/float64(lines)),
 				ESS: float64(particles) / 2, Ancestors: max(particles-k, 1), Parents: particles, Mutations: 3,
-				Acceptance: .5 + .1*math.Sin(float64(k)), Displacement: .5, Step: .1, LogLikelihood: numeral.Number(-100 + 10*draw.Normal()), Gradients: 100 * (k + 1),
+				Acceptance: numeral.Number(.5 + .1*math.Sin(float64(k))), Displacement: .5, Step: .1, LogLikelihood: numeral.Number(-100 + 10*draw.Normal()), Gradients: 100 * (k + 1),
 			}}}
 			if s.chains {
 				l.Lambda, l.Mutations = 1, 1

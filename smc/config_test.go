@@ -56,6 +56,8 @@ func TestConfigs(t *testing.T) {
 			"path: {sda: {iterations: 200, batch: 500, grow: 500, exact: true, scale: true}}|" + once + "|resample: {scheme: stratified, when: {ess: 0.5}}"},
 		{"move: {pcn: {step: 0.25, mutations: {eta: 0.1}}}|resample: {scheme: residual, when: {ess: 0.25}}",
 			"path: {tempering: {ess: 0.5}}|move: {pcn: {step: 0.25, mutations: {max: 50, eta: 0.1}}}|resample: {scheme: residual, when: {ess: 0.25}}"},
+		{"move: {sghmc: {batch: 9, step: 0.5, friction: 0.25}}",
+			"path: {tempering: {ess: 0.5}}|move: {sghmc: {batch: 9, step: 0.5, friction: 0.25}}|resample: {scheme: multinomial, when: always}"},
 		{"move: {hmc: {steps: 4, jitter: 0.25, mutations: 3}}",
 			"path: {tempering: {ess: 0.5}}|move: {hmc: {steps: 4, step: adapted, accept: 0.65, jitter: 0.25, mutations: 3}}|resample: {scheme: multinomial, when: always}"},
 	} {

@@ -23,13 +23,13 @@ type Info struct {
 	Ancestors     int            `json:"ancestors"`      // distinct first ancestors of the particles alive
 	Parents       int            `json:"parents"`        // distinct parents in this resampling; J without
 	Mutations     int            `json:"mutations"`      // moves made
-	Acceptance    float64        `json:"acceptance"`     // mean acceptance probability
+	Acceptance    numeral.Number `json:"acceptance"`     // mean acceptance probability; NaN where moves have none (mcmc.Move.Biased)
 	Displacement  numeral.Number `json:"displacement"`   // how far all moves of the iteration together carried the particles: root mean square, relative to their spread (for a single particle: its length)
 	Stuck         bool           `json:"stuck"`          // the moves did not carry the particles: acceptance below .1, or the largest adaptive number of moves ended them under way
 	ScaleKept     bool           `json:"scale_kept"`     // the particles could teach no scale, so the last one was kept
-	Step          float64        `json:"step"`           // step size of the last move: h, or b of pCN
+	Step          float64        `json:"step"`           // step size of the last move: h, b of pCN, or η of SGHMC
 	Leapfrogs     int            `json:"leapfrogs"`      // S of the last move; 0 where it has none
-	EnergySD      float64        `json:"energy_sd"`      // standard deviation of ΔH over particles and mutations, where finite
+	EnergySD      float64        `json:"energy_sd"`      // standard deviation of ΔH over particles and mutations, where finite; 0 where moves have none
 	Divergent     int            `json:"divergent"`      // proposals whose energy was NaN or infinite
 	LogZ          numeral.Number `json:"log_evidence"`   // so far; 0 for chains
 	LogLikelihood numeral.Number `json:"log_likelihood"` // mean over the particles alive, of the examples that are not annealed in, at power 1, not scaled

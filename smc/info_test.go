@@ -56,7 +56,7 @@ func TestInfoCountsWhatHappened(t *testing.T) {
 		if sd := math.Sqrt(square); len(energies) != 3*150 || !golden.Near(info.EnergySD, sd, 1e-9, 0) {
 			t.Errorf("iteration %d: standard deviation of %d energies %v, want %v", info.K, len(energies), info.EnergySD, sd)
 		}
-		if a := mean(probabilities); info.Mutations != 3 || !golden.Near(info.Acceptance, a, 1e-12, 0) {
+		if a := mean(probabilities); info.Mutations != 3 || !golden.Near(float64(info.Acceptance), a, 1e-12, 0) {
 			t.Errorf("iteration %d: acceptance %v over %d mutations, want %v over 3", info.K, info.Acceptance, info.Mutations, a)
 		}
 		parents := len(slices.Compact(slices.Sorted(slices.Values(s.ancestors))))

@@ -156,6 +156,10 @@ func kinds() map[string]func(island int) *Sampler {
 			s.Path, s.Resample, s.Particles, s.Keep = Fixed{Epochs: 500}, Resampler{}, 3, 3*5
 			s.Move = mcmc.NUTS{}
 		}),
+		"chains of sghmc": with(func(s *Sampler) {
+			s.Path, s.Resample, s.Particles, s.Keep = Fixed{Epochs: 60}, Resampler{}, 3, 3*5
+			s.Move = mcmc.SGHMC{Batch: 9, Step: 0.01, Friction: 0.2}
+		}),
 		"persistent": with(func(s *Sampler) { s.Move, s.Weighting = persistent{Steps: 2}, Reversal{} }),
 		"persistent chains": with(func(s *Sampler) {
 			s.Path, s.Start, s.Resample, s.Move = Fixed{Epochs: 40}, start, Resampler{}, persistent{Steps: 2}

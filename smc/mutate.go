@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/internal/weights"
 	"github.com/starling-smc/starling/mcmc"
@@ -52,12 +53,12 @@ func (s *Sampler) mutate(ctx context.Context, st *State, target *mcmc.Target, in
 		info.Step, info.Leapfrogs = out.Step, out.Leapfrogs
 		most := 0
 		for j, a := range out.Probability {
-			info.Acceptance += a
+			info.Acceptance += numeral.Number(a)
 			s.energy[j] += out.Energy[j]
 			spread.add(out.Energy[j])
 			st.Gradients += out.Gradients[j]
 			st.Values += out.Values[j]
-			most = max(most, out.Gradients[j]+out.Values[j])
+			most = max(most, out.Gradients[j]+out.Values[j]-out.Shown)
 		}
 		st.Spent += most
 
@@ -71,7 +72,7 @@ func (s *Sampler) mutate(ctx context.Context, st *State, target *mcmc.Target, in
 		}
 		budget := s.Path.Budget(st)
 		if travels && arrived || repeats.Enough(info.Mutations, last, dist) || info.Mutations >= repeats.Limit() || budget > 0 && st.Spent >= budget {
-			info.Acceptance /= float64(st.J * info.Mutations)
+			info.Acceptance /= numeral.Number(st.J * info.Mutations)
 			info.EnergySD = spread.sd()
 			info.Stuck = s.Move.Invariant() && st.J > 1 && (!arrived || !(info.Acceptance >= StuckBelow))
 			return nil

@@ -49,9 +49,17 @@ func (s *Sampler) Init(ctx context.Context) (*State, error) {
 	}
 	s.countEvaluation(st, j*target.Examples())
 	if err = s.weighStart(st, weigh); err != nil {
-		return nil, fmt.Errorf("island %d: at the start: %w", s.Island, err)
+		return nil, fmt.Errorf("%s %d: at the start: %w", s.unit(st), s.Island, err)
 	}
 	return st, nil
+}
+
+// unit is what an error calls the sampler.
+func (s *Sampler) unit(st *State) string {
+	if st.J == 1 && s.Path.Budget(st) > 0 {
+		return "chain"
+	}
+	return "island"
 }
 
 // weighStart weights the first particles on a path that weighs them: draws from the prior by their likelihood under the first

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/mcmc"
 )
 
@@ -33,7 +34,7 @@ func (s *Sampler) Steps(ctx context.Context, st *State, n int) (all Info, err er
 		one, err := s.step(ctx, st)
 		if err != nil {
 			*st, s.before = s.before, *st
-			return Info{}, fmt.Errorf("island %d, iteration %d: %w", s.Island, k, err)
+			return Info{}, fmt.Errorf("%s %d, iteration %d: %w", s.unit(st), s.Island, k, err)
 		}
 		all = s.join(all, one, i, &energies)
 	}
@@ -62,7 +63,7 @@ func (s *Sampler) join(all, one Info, i int, energies *spread) Info {
 	one.Mutations += all.Mutations
 	one.Stuck, one.ScaleKept = one.Stuck || all.Stuck, one.ScaleKept || all.ScaleKept
 	one.Divergent += all.Divergent
-	one.Acceptance = all.Acceptance + (one.Acceptance-all.Acceptance)/float64(i+1)
+	one.Acceptance = all.Acceptance + (one.Acceptance-all.Acceptance)/numeral.Number(i+1)
 	one.EnergySD = energies.sd()
 	return one
 }

@@ -111,7 +111,19 @@ func Evidence(of Target, trust Trust, traced bool) Finding {
 // ChainsEnd gives the number of chains, and the ranges of their last log-likelihoods, in nats, and of their acceptance in the second
 // half.
 func ChainsEnd(chains int, lowest, highest, least, most float64) Finding {
-	return Finding{Kind: "chains-end", Numbers: numbers{"chains": float64(chains), "lowest": lowest, "highest": highest, "least": least, "most": most}.safe()}
+	f := BiasedChainsEnd(chains, lowest, highest)
+	f.Numbers["least"], f.Numbers["most"] = numeral.Number(least), numeral.Number(most)
+	return f
+}
+
+// BiasedChainsEnd is ChainsEnd for moves without an accept step.
+func BiasedChainsEnd(chains int, lowest, highest float64) Finding {
+	return Finding{Kind: "chains-end", Numbers: numbers{"chains": float64(chains), "lowest": lowest, "highest": highest}.safe()}
+}
+
+// Biased says that the move of chains, given by its title, has no accept step. step is the path of its step size.
+func Biased(move, step string) Finding {
+	return Finding{Kind: "biased", Names: map[string]string{"move": move, "step": step}}
 }
 
 // AsIs says that the posterior is the network of model.init.

@@ -29,6 +29,7 @@ func all() []Finding {
 	const hmc, pcn, moves = "method.mcmc.move.hmc.step", "method.smc.move.pcn.step", "method.smc.move.pcn.mutations"
 	return append(fs,
 		ChainsEnd(8, -1160.31, -121.94, 0.6, 0.894), ChainsEnd(1, -428.61, -428.61, 0.6312, 0.6312),
+		BiasedChainsEnd(8, -290.9, -147.3), BiasedChainsEnd(1, -428.61, -428.61), Biased("SGHMC (batches of 100 examples)", "method.mcmc.move.sghmc.step"),
 		ChainStuck(2, 0.04, -1503.2, hmc, true), ChainStuck(0, 0, math.Inf(-1), hmc, false),
 		ChainsStill([]int{1}, 0.001, hmc), ChainsStill([]int{1, 3}, 0.001, hmc),
 		ChainsDiverged(1, "method.mcmc.move.nuts.step"), ChainsDiverged(12, "method.mcmc.move.nuts.step"),

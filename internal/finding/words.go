@@ -74,8 +74,10 @@ var kinds = map[string]struct {
 	"uneven-weights": {warning, `the weights are uneven: the {{.Count "networks"}} networks are worth {{.Fixed "effective" 1}} equally weighted ones`, ""},
 	"dead-networks":  {warning, `{{.Count "dead"}} {{if .Several "dead"}}networks have{{else}}network has{{end}} no weight at all`, ""},
 
-	"chains-end": {note, `{{if .One "chains"}}the chain ends at log-likelihood {{.Fixed "lowest" 1}}; it accepted {{.Fixed "least" 2}} of its moves in the second half` +
-		`{{else}}chains end at log-likelihoods of {{.Range "lowest" "highest" 1}}; they accepted {{.Range "least" "most" 2}} of their moves in the second half{{end}}`, ""},
+	"chains-end": {note, `{{if .One "chains"}}the chain ends at log-likelihood {{.Fixed "lowest" 1}}{{if .Has "least"}}; it accepted {{.Fixed "least" 2}} of its moves in the second half{{end}}` +
+		`{{else}}chains end at log-likelihoods of {{.Range "lowest" "highest" 1}}{{if .Has "least"}}; they accepted {{.Range "least" "most" 2}} of their moves in the second half{{end}}{{end}}`, ""},
+	"biased": {warning, `{{.Name "move"}} has no accept step: its draws are biased by the step and by the noise of the mini-batches; ` +
+		`a smaller step ({{.Name "step"}}) or larger batches make the bias smaller`, ""},
 	"chain-stuck": {warning, `chain {{.Count "chain"}} is stuck: it accepted {{.Fixed "acceptance" 2}} of its moves in the second half ` +
 		`and ends at log-likelihood {{.Fixed "log_likelihood" 1}}, so its states are no draws of the posterior: ` +
 		`take {{if .Said "size" "adapted"}}more epochs, or write a smaller step ({{.Name "step"}}){{else}}a smaller step ({{.Name "step"}}), or leave it out{{end}}`, ""},
