@@ -1,7 +1,5 @@
 package rng
 
-import "math"
-
 // Bernoulli returns 64 independent bits, each of which is 1 with probability p, 0 ≤ p < 1.
 //
 // A bit is 1 if a uniform number is below p. The numbers of all 64 bits are compared with p digit by digit: the next random word
@@ -13,7 +11,7 @@ func (s *Stream) Bernoulli(p float64) (ones uint64) {
 		panic("random stream: a probability outside [0, 1)")
 	}
 	open := ^uint64(0)
-	for digits := uint64(math.Ldexp(p, 64)); digits != 0 && open != 0; digits <<= 1 {
+	for digits := uint64(float64(p * 0x1p64)); digits != 0 && open != 0; digits <<= 1 {
 		word := s.Uint64()
 		if digits>>63 == 1 {
 			ones |= open &^ word
