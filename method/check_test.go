@@ -39,6 +39,10 @@ func TestCheck(t *testing.T) {
 		{SWAG{Averaging: averaging, Diagonal: true, Rank: 4, Scale: 1, Draws: 1}, []string{
 			"rank: is for a covariance that is not diagonal: leave out rank or diagonal"}},
 		{chains, nil}, {islands, nil}, {batches, nil},
+		{Dropout{Passes: 1}, nil},
+		{Dropout{}, []string{"passes: want at least 1, have 0"}},
+		{Dropout{Passes: -3}, []string{"passes: want at least 1, have -3"}},
+		{Dropout{Passes: 1 << 24}, []string{"passes: want below 16777216, have 16777216"}},
 		{ofChains(func(m *MCMC) { m.Keep = KeepLast }), nil},
 		{ofChains(func(m *MCMC) { m.Chains, m.Epochs, m.Start, m.Keep = 0, 0, "maps", -2 }), []string{
 			"chains: want at least 1, have 0", `start: unknown name "maps": did you mean "map"? (known: map, prior, init)`,
@@ -123,6 +127,8 @@ func TestCheckWithin(t *testing.T) {
 		{SWAG{Averaging: Averaging{Members: 5}}, few, ""},
 		{SWAG{}, anchored, "prior.anchor: is for sampling: method swag goes on from the restarts as they are"},
 		{Ensemble{}, searched, "map.restarts: one restart is not an ensemble: want at least 2, or method: map"},
+		{Dropout{}, bare, ""}, {Dropout{}, few, ""},
+		{Dropout{}, anchored, "prior.anchor: is for sampling: method dropout takes the best restart as it is"},
 		{AsIs{}, Around{Init: true}, ""},
 		{AsIs{}, Around{}, "method: as-is evaluates a trained network as it is: name the file of its weights, model.init"},
 		{AsIs{}, init, "prior" + taken},

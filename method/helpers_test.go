@@ -66,6 +66,15 @@ func mlp(t testing.TB) *nn.Net {
 	return net
 }
 
+// dropping is mlp with a dropout layer.
+func dropping(rate float64) *nn.Net {
+	net, err := nn.New([]int{5}, []nn.Layer{nn.Dense{Units: 8}, nn.Tanh, nn.Dropout(rate), nn.Dense{Units: 3}}, nn.Categorical{})
+	if err != nil {
+		panic(err)
+	}
+	return net
+}
+
 func prior(t testing.TB, net *nn.Net, variance float64) *bnn.Normal {
 	t.Helper()
 	p, err := bnn.Isotropic(net.Tensors(), variance)
@@ -132,6 +141,13 @@ func around(m Method) Around {
 func (j *Job) provide(m Method) *Job {
 	a := around(m)
 	j.Search = a.Search
+	if m.Needs().Dropout {
+		j.Net = dropping(0.3)
+		var err error
+		if j.Model, err = nn.NewModel(j.Net, j.Data.Train, j.Pool); err != nil {
+			panic(err)
+		}
+	}
 	if a.Init {
 		j.Init = make([]float64, j.Net.Dim())
 		for i := range j.Init {

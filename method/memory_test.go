@@ -32,6 +32,7 @@ func TestCheckMemory(t *testing.T) {
 		{"particles", `; (\d+) particles would fit`, func(n int) Method { m := islands; m.Particles = n; return m }},
 		{"islands", `; (\d+) islands of 8 would fit`, func(n int) Method { m := islands; m.Islands = n; return m }},
 		{"chains", `; (\d+) chains would fit`, func(n int) Method { return MCMC{Chains: n, Epochs: 2, Keep: KeepLast, Move: mcmc.PCN{}} }},
+		{"passes", `; (\d+) passes would fit`, func(n int) Method { return Dropout{Passes: n} }},
 		{"chains", `; (\d+) chains would fit`, func(n int) Method { return MCMC{Chains: n, Epochs: 200, Keep: 5 * n, Move: mcmc.HMC{Steps: 1}} }},
 	} {
 		said := refused(c.of(200_000))

@@ -5,6 +5,7 @@
 //	Ensemble   ensemble.go   all of them, equally weighted: a deep ensemble
 //	SWA        swa.go        the mean of snapshots of SGD
 //	SWAG       swag.go       draws from a Gaussian fitted to them
+//	Dropout    dropout.go    the best descent, with the masks of Monte Carlo dropout
 //	AsIs       asis.go       a trained network as it is
 //	MCMC       mcmc.go       independent chains on the posterior
 //	SMC        smc.go        islands of particles on a path of targets
@@ -63,6 +64,7 @@ type Needs struct {
 	Prior     bool // a prior of the parameters
 	Posterior bool // the posterior, whose prior may be anchored: the ensemble is drawn from it
 	Whole     bool // all examples: nothing is held out for validation or test
+	Dropout   bool // a network with dropout layers
 }
 
 // Around is the part of the settings around a method that its defaults and checks depend on.

@@ -10,7 +10,18 @@ var Methods = config.Table[Method]{
 	{Name: "ensemble", Part: Ensemble{}},
 	{Name: "swa", Part: SWA{}},
 	{Name: "swag", Part: SWAG{}},
+	{Name: "dropout", Part: Dropout{}},
 	{Name: "as-is", Part: AsIs{}},
 	{Name: "mcmc", Part: MCMC{}},
 	{Name: "smc", Part: SMC{}},
+}
+
+// MethodsWhere lists the names of the methods whose needs, before settings are filled in, are such.
+func MethodsWhere(such func(Needs) bool) (names []string) {
+	for _, row := range Methods {
+		if such(row.Part.Needs()) {
+			names = append(names, row.Name)
+		}
+	}
+	return names
 }

@@ -23,6 +23,7 @@ var small = map[string]struct {
 	"ensemble": {Ensemble{}, "a deep ensemble of 8 MAP restarts", 8, nil},
 	"swa":      {SWA{Averaging{Members: 2, Warmup: 1, Snapshots: 2}}, "2 networks by stochastic weight averaging over 2 epochs each", 2, nil},
 	"swag":     {SWAG{Averaging: Averaging{Snapshots: 3}, Rank: 2, Draws: 4}, "SWAG (rank 2, 3 snapshots, 4 draws)", 4, nil},
+	"dropout":  {Dropout{Passes: 6}, "Monte Carlo dropout of the best MAP, 6 masks", 6, nil},
 	"as-is":    {AsIs{}, "a trained network as it is", 1, []string{"as-is"}},
 	"mcmc": {
 		MCMC{Chains: 3, Epochs: 1200, Keep: 6, Move: mcmc.HMC{Steps: 60}}, "3 chains of HMC (60 leapfrogs), 1,200 epochs each", 6,
@@ -114,6 +115,7 @@ func TestComplete(t *testing.T) {
 		"no move in the second half":       {mcmcOf(MCMC{Epochs: 159, Move: mcmc.HMC{Steps: 80}}.Complete(Around{})).Keep, KeepLast},
 		"one move in the second half":      {mcmcOf(MCMC{Epochs: 160, Move: mcmc.HMC{Steps: 80}}.Complete(Around{})).Keep, 8},
 		"short chains":                     {mcmcOf(MCMC{Chains: 2, Epochs: 8, Move: mcmc.PCN{}}.Complete(Around{})).Keep, 2 * 4},
+		"passes":                           {Dropout{}.Complete(Around{}), Dropout{10}},
 		"islands":                          {SMC{}.Complete(Around{}), SMC{10, 1, bnn.Equal{}, smc.Tempering{}, mcmc.HMC{}.ForPopulation(mcmc.UntilTravelled), smc.Resampler{Scheme: smc.Multinomial{}, When: smc.Always{}}, "", nil}},
 		"islands of a trained network":     {smcOf(SMC{}.Complete(init)).Start, "init"},
 		"islands at an anchor":             {smcOf(SMC{}.Complete(anchored)).Start, ""},
@@ -140,6 +142,7 @@ func TestNeeds(t *testing.T) {
 	}{
 		{MAP{}, Needs{Search: true, Prior: true}},
 		{Ensemble{}, Needs{Search: true, Prior: true}},
+		{Dropout{}, Needs{Search: true, Prior: true, Dropout: true}},
 		{AsIs{}, Needs{Init: true, Whole: true}},
 		{MCMC{Chains: 5, Start: "map"}, Needs{Search: true, Restarts: 5, Prior: true, Posterior: true}},
 		{MCMC{Chains: 5, Start: "prior"}, Needs{Prior: true, Posterior: true}},

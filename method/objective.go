@@ -31,12 +31,14 @@ func (o *objective) slope() slope {
 	return slope{grad: make([]float64, dim), prior: make([]float64, dim), order: make([]int32, o.train.Examples())}
 }
 
-// pass makes one epoch: a step of the optimiser for each mini-batch. key is the key of the order of the examples.
+// pass makes one epoch: a step of the optimiser for each mini-batch, with dropout if the network has such layers. key is the key of
+// the order of the examples. It names the masks, too.
 func (o *objective) pass(ctx context.Context, w *slope, key rng.Key, by nn.Optimiser, m *nn.Moments, theta []float64, rate float64) error {
 	key.Stream().Perm(w.order)
+	masks := nn.Masks{Seed: key.Seed, Restart: key.Particle, Epoch: key.Iteration}
 	perN := 1 / float64(len(w.order))
 	for batch := range data.Batches(w.order, o.batch) {
-		if err := o.train.LogLik(ctx, batch, theta, w.ll[:], w.grad); err != nil {
+		if err := o.train.LogLikDropout(ctx, masks, batch, theta, w.ll[:], w.grad); err != nil {
 			return err
 		}
 		if err := finite("log-likelihood of a batch", w.ll[0], rate); err != nil {

@@ -23,6 +23,9 @@ func (a Architecture) Check(f *config.Faults) {
 		checkSizes(f, fmt.Sprint("input.", i), 1, size)
 	}
 	f.If(len(a.Layers) == 0, "", "needs layers, as in [{dense: 50}, relu, {dense: 1}]")
+	for _, i := range Dropouts(a.Layers) {
+		f.If(!feedsDense(a.Layers[i+1:]), fmt.Sprint("layers.", i), misplaced)
+	}
 	f.If(a.Likelihood == nil, "", "needs a likelihood: %s", Likelihoods.Forms())
 	if a.Input != nil && !slices.Contains(a.Layers, nil) && len(f.All()) == found {
 		a.shapes(f)

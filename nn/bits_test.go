@@ -21,7 +21,7 @@ func TestSameBits(t *testing.T) {
 	// Every layer, with pools that are not computed with the convolution before them.
 	mixed := mustNet(t, []int{2, 12, 9}, []Layer{
 		Conv{Filters: 3, Kernel: [2]int{3, 3}, Pad: [2]int{1, 1}}, Swish, MaxPool{Size: [2]int{3, 3}, Stride: [2]int{2, 2}, Pad: [2]int{1, 1}},
-		Conv{Filters: 4, Kernel: [2]int{2, 2}}, ReLU, GlobalAvgPool{}, Flatten{}, Dense{Units: 3},
+		Conv{Filters: 4, Kernel: [2]int{2, 2}}, ReLU, GlobalAvgPool{}, Flatten{}, Dropout(0.4), Dense{Units: 3},
 	}, Gaussian{SD: Learned})
 	// Values with several readers, in the conv and in the dense stage.
 	readers := mustNet(t, []int{2, 8, 7}, []Layer{

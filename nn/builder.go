@@ -15,6 +15,7 @@ type node struct {
 	from    stage    // of the input
 	stage   stage    // of the layer's ops
 	params  []int    // indices of its tensors in Net.tensors: weight, then bias if any
+	drop    int      // index in Net.drops, of a dropout layer
 	inner   [][]node // the chains of a layer that consists of other layers
 }
 
@@ -28,14 +29,30 @@ func walk(chain []node, visit func(n *node)) {
 	}
 }
 
+// without returns a chain without some of its nodes, which change nothing.
+func without(chain []node, drop func(n *node) bool) (rest []node) {
+	for _, n := range chain {
+		if drop(&n) {
+			continue
+		}
+		n.inner = slices.Clone(n.inner)
+		for i := range n.inner {
+			n.inner[i] = without(n.inner[i], drop)
+		}
+		rest = append(rest, n)
+	}
+	return rest
+}
+
 // builder derives the shapes and tensors of a network.
 type builder struct {
 	net    *Net
 	kind   func(Layer) string // names a layer in errors as in configs; the table of layers is not known here
 	names  map[string]bool
-	layer  int    // index of the layer that is being derived
-	prefix string // prefix of the names of tensors, inside a layer that consists of other layers
-	number int    // number of the next module of an nn.Sequential, where flattening is a module of its own
+	layer  int     // index of the layer that is being derived
+	rest   []Layer // the layers behind it, in its chain
+	prefix string  // prefix of the names of tensors, inside a layer that consists of other layers
+	number int     // number of the next module of an nn.Sequential, where flattening is a module of its own
 }
 
 // chain derives a sequence of layers.
@@ -50,6 +67,7 @@ func (b *builder) chain(layers []Layer, shape []int, s stage) ([]node, error) {
 			return nil, fault(errors.New("unknown kind of layer"))
 		}
 		n := node{layer: l, in: shape, out: shape, from: s, stage: s}
+		b.rest = layers[i+1:]
 		if err := l.derive(b, &n); err != nil {
 			return nil, fault(err)
 		}
@@ -63,6 +81,7 @@ func (b *builder) chain(layers []Layer, shape []int, s stage) ([]node, error) {
 		shape, s = n.out, n.stage
 		chain = append(chain, n)
 	}
+	b.feed(chain)
 	return chain, nil
 }
 

@@ -13,11 +13,16 @@ type compiler struct {
 	values []*value
 }
 
-// compile turns the layers of a network into ops.
-func compile(net *Net) *program {
-	c := &compiler{program: &program{dim: net.dim, outputs: net.Outputs(), batch: passParticles(net)}, net: net}
+// compile turns the layers of a network into ops. Dropout layers that mask nothing are left out: all but those of training whose
+// rate is above 0.
+func compile(net *Net, training bool) *program {
+	nodes := without(net.nodes, func(n *node) bool {
+		d, ok := n.layer.(Dropout)
+		return ok && !(training && d > 0)
+	})
+	c := &compiler{program: &program{dim: net.dim, outputs: net.Outputs(), batch: passParticles(nodes)}, net: net}
 	c.in = c.value(net.input, stagePre)
-	c.out = c.withoutBorder(c.chain(net.nodes, c.in))
+	c.out = c.withoutBorder(c.chain(nodes, c.in))
 	c.separate()
 	c.allocate()
 	c.plan()
@@ -26,9 +31,9 @@ func compile(net *Net) *program {
 
 // passParticles is how many particles share a pass over a tile: one where ops run group by group, else as many as keep the
 // activations after the first parameters in the cache, 64 at most.
-func passParticles(net *Net) int {
+func passParticles(nodes []node) int {
 	size, counts, groups := 0, false, false
-	walk(net.nodes, func(n *node) {
+	walk(nodes, func(n *node) {
 		groups = groups || n.stage == stageConv
 		if counts = counts || len(n.params) > 0; counts {
 			size += 2 * 4 * tileExamples * volume(n.out...)

@@ -15,6 +15,7 @@ var Layers = config.Table[Layer]{
 	{Name: "avgpool", Part: AvgPool{}},
 	{Name: "global_avgpool", Part: GlobalAvgPool{}},
 	{Name: "flatten", Part: Flatten{}},
+	{Name: "dropout", Part: Dropout(0.5)},
 	{Name: "relu", Part: ReLU},
 	{Name: "tanh", Part: Tanh},
 	{Name: "gelu", Part: GELU},

@@ -66,6 +66,11 @@ func (m *Model) Examples() int { return m.set.Len() }
 // all. The result depends neither on the number of threads nor on the other particles of the call. An error names a bad
 // row, or is the error of ctx.
 func (m *Model) LogLik(ctx context.Context, rows []int32, theta, ll, grad []float64) error {
+	return m.logLik(ctx, Masks{}, rows, theta, ll, grad)
+}
+
+// logLik is LogLik of the model's program, with the masks of its dropout layers if it has any.
+func (m *Model) logLik(ctx context.Context, masks Masks, rows []int32, theta, ll, grad []float64) error {
 	d := m.net.dim
 	j := len(theta) / d
 	if len(theta) != j*d || len(ll) != j || grad != nil && len(grad) != j*d {
@@ -80,7 +85,7 @@ func (m *Model) LogLik(ctx context.Context, rows []int32, theta, ll, grad []floa
 	}
 	run := newReduction(m, n, theta, ll, grad)
 	run.each(ctx, func(t *tape, first, count int) {
-		m.load(t, rows, first, count)
+		m.load(t, masks, rows, first, count)
 		m.net.lik.loadTargets(t, m.set)
 	}, nil)
 	return ctx.Err()
@@ -99,7 +104,7 @@ func (m *Model) Outputs(ctx context.Context, rows []int32, theta []float64, out 
 		panic(fmt.Sprintf("nn: Outputs: %d parameters, %d outputs for D = %d, n = %d, K = %d", len(theta), len(out), d, n, k))
 	}
 	run := newReduction(m, n, theta, nil, nil)
-	run.each(ctx, func(t *tape, first, count int) { m.load(t, rows, first, count) }, func(t *tape, particle, first, count int) {
+	run.each(ctx, func(t *tape, first, count int) { m.load(t, Masks{}, rows, first, count) }, func(t *tape, particle, first, count int) {
 		for b := range t.batch {
 			for i := range count {
 				z := t.out(m.prog.out, i/lanes.Lanes, b)
@@ -137,7 +142,7 @@ func exampleAt(rows []int32, i int) int {
 
 // load copies n examples into the tile's lanes and runs the ops that all particles share. The lanes after the last example
 // repeat it, so that they cannot overflow where the example does not; their gradients are masked.
-func (m *Model) load(t *tape, rows []int32, first, n int) {
+func (m *Model) load(t *tape, masks Masks, rows []int32, first, n int) {
 	t.groups = (n + lanes.Lanes - 1) / lanes.Lanes
 	t.valid = n - (t.groups-1)*lanes.Lanes
 	for lane := range t.groups * lanes.Lanes {
@@ -156,6 +161,7 @@ func (m *Model) load(t *tape, rows []int32, first, n int) {
 			m.prog.load.F32(m.set.F32, &start, x)
 		}
 	}
+	t.draw(masks, m.net.drops)
 	m.prog.prepare(t)
 }
 

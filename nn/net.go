@@ -15,11 +15,12 @@ type Net struct {
 	tensors       []Tensor
 	dim           int
 	multiplyAdds  int // of one example's log-likelihood and gradient
+	drops         []drop
+	dropped       int // values of one example that dropout layers mask
 
-	once sync.Once
-	prog *program
-
-	spare spare
+	once, onceDropout sync.Once
+	prog              *program
+	progDropout       *program // with dropout layers, for training
 }
 
 // Tensor places one named array of parameters in θ: θ[Offset : Offset+Size], row-major in Shape.
@@ -32,10 +33,20 @@ type Tensor struct {
 	Layer  int // index of its layer in Net.Layers; −1 for the likelihood's parameters
 }
 
-// program is the compiled network. The first model of the network compiles it, and all models share it.
+// program is the compiled network, where dropout layers are left out. The first model of the network compiles it, and all models
+// share it.
 func (n *Net) program() *program {
-	n.once.Do(func() { n.prog = compile(n) })
+	n.once.Do(func() { n.prog = compile(n, false) })
 	return n.prog
+}
+
+// training returns the program of training steps, whose dropout layers mask their inputs; program() if nothing is ever masked.
+func (n *Net) training() *program {
+	if !slices.ContainsFunc(n.drops, func(d drop) bool { return d.rate > 0 }) {
+		return n.program()
+	}
+	n.onceDropout.Do(func() { n.progDropout = compile(n, true) })
+	return n.progDropout
 }
 
 // Dim is D, the number of parameters.

@@ -21,7 +21,7 @@ type op interface {
 }
 
 // program is a network compiled for tiles of 64 examples: the ops of each stage and the sizes of the memory that they
-// use. It is immutable; all that changes is in a tape.
+// use. It is immutable; all that changes is in a tape. Tapes that are not in use are kept with it.
 type program struct {
 	dim     int // D
 	outputs int // K
@@ -33,6 +33,9 @@ type program struct {
 	rows    []gradRows
 
 	actSize, dySize, laneSize, tmpSize, sharedSize, maskSize, argSize, gradSize int
+
+	keptSize int // of the masks of dropout layers
+	spare    spare
 }
 
 // copies is how many particles a value holds.

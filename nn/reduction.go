@@ -73,8 +73,8 @@ func (r *reduction) work(ctx context.Context, p piece, load func(t *tape, first,
 		return
 	}
 	defer r.end(p, sums, look == nil)
-	t := r.m.net.spare.tape(r.m.prog)
-	defer r.m.net.spare.returnTape(t)
+	t := r.m.prog.spare.tape(r.m.prog)
+	defer r.m.prog.spare.returnTape(t)
 	t.theta, t.grads = sums.theta, sums.grads
 	begin := p.segment * r.tiles * tileExamples
 	end := min(r.n, begin+r.tiles*tileExamples)
@@ -128,7 +128,7 @@ func (r *reduction) end(p piece, sums *partial, wanted bool) {
 	case wanted:
 		r.add(p.block, p.segment, sums)
 	default:
-		r.m.net.spare.returnPartial(sums)
+		r.m.prog.spare.returnPartial(sums)
 	}
 }
 
@@ -150,7 +150,7 @@ func (p *program) flush(t *tape, count int, grad []float64) {
 
 // take returns zeroed sums for count particles of a block.
 func (r *reduction) take(count int) *partial {
-	s := r.m.net.spare.partial()
+	s := r.m.prog.spare.partial()
 	s.theta, s.grads = sized(s.theta, r.block*r.m.net.dim), sized(s.grads, r.block*r.m.prog.gradSize)
 	s.ll = zeroed(s.ll, count)
 	if r.grad != nil {
@@ -200,7 +200,7 @@ func (r *reduction) add(block, segment int, s *partial) {
 		if r.next[block]++; r.next[block] == r.segments && r.grad != nil {
 			r.finish(first, len(s.ll))
 		}
-		r.m.net.spare.returnPartial(s)
+		r.m.prog.spare.returnPartial(s)
 	}
 }
 
@@ -214,9 +214,9 @@ func (r *reduction) finish(first, count int) {
 
 // Scratch estimates the bytes that a thread holds while it works on a call of a Model with that many particles: the
 // activations and gradients of a tile, the parameters of the particles of a task and their sums, and those of a task that is
-// handed over or waits to be added.
+// handed over or waits to be added. With dropout layers it is the estimate for training steps, which take more than other calls.
 func (n *Net) Scratch(particles int) int {
-	p := n.program()
-	tile := p.actSize + p.dySize + p.laneSize + p.tmpSize + p.sharedSize + p.argSize + p.maskSize/2
+	p := n.training()
+	tile := p.actSize + p.dySize + p.laneSize + p.tmpSize + p.sharedSize + p.argSize + (p.maskSize+p.keptSize)/2
 	return 4*tile + 2*min(particles, blockParticles(n.dim))*(4*n.dim+4*p.gradSize+8*n.dim)
 }

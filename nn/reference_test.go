@@ -62,6 +62,7 @@ var references = map[string]func(n *node, w, b, x []float64) []float64{
 		return y
 	},
 	"flatten": func(_ *node, _, _, x []float64) []float64 { return x },
+	"dropout": func(_ *node, _, _, x []float64) []float64 { return x }, // outside training
 	"relu":    elementwise(func(v float64) float64 { return max(0, v) }),
 	"tanh":    elementwise(math.Tanh),
 	"gelu":    elementwise(func(v float64) float64 { return v * math.Erfc(-v/math.Sqrt2) / 2 }),

@@ -2,7 +2,7 @@ package nn
 
 import "sync"
 
-// spare is memory of a network's workers that is not in use. All models of the network share it: scores after each step of a
+// spare is memory of a program's workers that is not in use. All models of the network share it: scores after each step of a
 // sampler then take the memory of its moves.
 type spare struct {
 	mu       sync.Mutex

@@ -21,6 +21,7 @@ type tape struct {
 	tmp    []float32 // transposed tiles and other scratch
 	shared []float32 // the transposed tiles of values that all particles share and dense layers read
 	masks  []uint16
+	kept   []uint16 // masks of dropout layers: [layer][group][value], a bit for each lane
 	args   []int32
 	labels []int32   // of the tile, 64
 	target []float32 // of the tile: [group][output][16]
@@ -43,6 +44,7 @@ func newTape(p *program) *tape {
 		tmp:    lanes.Make(p.tmpSize),
 		shared: lanes.Make(p.sharedSize),
 		masks:  make([]uint16, p.maskSize),
+		kept:   make([]uint16, p.keptSize),
 		args:   make([]int32, p.argSize),
 		labels: make([]int32, tileExamples),
 		target: lanes.Make(tileExamples * max(1, p.outputs)),

@@ -30,6 +30,7 @@ func TestYAML(t *testing.T) {
 		{"{maxpool: {size: 3, stride: 2}}", "{maxpool: {size: 3, stride: 2, pad: 0}}"},
 		{"{avgpool: {size: [2, 3], stride: [2, 3], pad: 0}}", "{avgpool: [2, 3]}"},
 		{"{avgpool: {size: 2, stride: 2, pad: 1}}", ""},
+		{"{dropout: 0.3}", ""}, {"{dropout: 0}", ""},
 		{"global_avgpool", ""}, {"flatten", ""}, {"relu", ""}, {"tanh", ""}, {"gelu", ""}, {"swish", ""},
 	} {
 		got := rewritten(t, "layers: ["+c.layer+"]\nlikelihood: categorical\n", seen)
@@ -83,6 +84,12 @@ func TestYAMLFaults(t *testing.T) {
 		"layers: [relu, {conv: {filters: 2}}]":               "model.layers.1.conv.kernel: needs a size",
 		"layers: [{maxpool: {pad: 1}}]":                      "model.layers.0.maxpool.size: needs a size, 1 to 1048576",
 		`layers: [{dense: 3, name: "a\nb"}]`:                 "model.layers.0.name: \"a\\nb\": want at most 100 bytes",
+		"layers: [dropout, {dense: 2}]":                      "model.layers.0: dropout needs its settings, as in {dropout: 0.5}",
+		"layers: [{dropout: }, {dense: 2}]":                  "model.layers.0: want one of ",
+		"layers: [{dropout: {}}, {dense: 2}]":                "model.layers.0.dropout: want a number",
+		"layers: [{dropout: 1}, {dense: 2}]":                 "model.layers.0.dropout: want a rate of at least 0 and below 1, have 1",
+		"layers: [{dropout: -0.5}, {dense: 2}]":              "model.layers.0.dropout: want a rate of at least 0 and below 1, have -0.5",
+		"layers: [{dropout: .nan}, {dense: 2}]":              "model.layers.0.dropout: want",
 		"layers: [rellu]":                                    "relu",
 		"layers: [relu]\n  likelihood: gaussian":             "model.likelihood.gaussian: want an sd above 0, or learned",
 		"layers: [relu]\n  likelihood: {gaussian: {sd: -2}}": "want an sd above 0, or learned",

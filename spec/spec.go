@@ -115,6 +115,7 @@ func (s Spec) Check(f *config.Faults) {
 	if (s.Method == nil || s.Method.Needs().Prior) && s.Prior.Family == nil {
 		f.Add("prior", "needs a family: want one of %s, as in {normal: {variance: 1}}", strings.Join(bnn.Priors.Names(), ", "))
 	}
+	s.checkDropout(f)
 	if m := s.MAP; m != nil && m.Patience != 0 && !s.Data.Validates() {
 		by := "data.set" // a data set that is always whole
 		if s.Data.Whole {
@@ -122,6 +123,26 @@ func (s Spec) Check(f *config.Faults) {
 		}
 		f.Conflict([]string{"map.patience", by},
 			"needs validation examples, and %s holds none out: leave it out; every restart then makes map.epochs epochs", by)
+	}
+}
+
+// checkDropout refuses a method that needs dropout layers if there are none, and dropout layers in a posterior that is sampled.
+func (s Spec) checkDropout(f *config.Faults) {
+	if s.Method == nil || len(s.Model.Layers) == 0 || slices.Contains(s.Model.Layers, nil) {
+		return
+	}
+	layers, needs, name := nn.Dropouts(s.Model.Layers), s.Method.Needs(), method.Methods.Name(s.Method)
+	if needs.Dropout && layers == nil {
+		f.Conflict([]string{s.At(), "model.layers"},
+			"model.layers has no dropout: add it before a dense layer, as in {dropout: 0.3}, or take method map")
+	}
+	for _, i := range layers {
+		if needs.Posterior {
+			trained := method.MethodsWhere(func(n method.Needs) bool { return n.Search && !n.Posterior })
+			f.Conflict([]string{fmt.Sprint("model.layers.", i), s.At()},
+				"dropout is noise in training, and the posterior that %s samples has none: leave it out, or take one of the methods %s",
+				name, strings.Join(trained, ", "))
+		}
 	}
 }
 

@@ -18,7 +18,8 @@
 //   - [ReduceAdd]: the sums over the lanes;
 //   - [Windows]: max and mean pooling by a table, and [Unpool], the backward pass of Gemm's poolings;
 //   - [Load] and [Transpose]: examples into the lanes, and activations out of them;
-//   - [ReLU], [Tanh], [GELU] and [Swish], element by element, and their derivatives; [Scale], multiplication by a number;
+//   - [ReLU], [Tanh], [GELU] and [Swish], element by element, and their derivatives; [Scale], multiplication by a number,
+//     and [Drop], of the lanes that a mask keeps;
 //   - [Categorical], [Bernoulli] and [Gaussian]: log-likelihoods and their gradients, with [MaskLanes] and [LaneSums]
 //     for groups that are not full;
 //   - [SumRows], the gradients of biases; [Float32s] and [AddFloat64s] to and from float64.

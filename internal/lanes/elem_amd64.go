@@ -277,6 +277,10 @@ func (w *Windows) sumBackwardAssembly(dy []float32, scale float32, dx []float32)
 		func(o, n, l int) { sumPoolBackwardAVX2(&dx[l], &taps[o*k], &dy[o*Lanes+l], n, k, scale) })
 }
 
+func dropAssembly(x []float32, masks []uint16, c float32, y []float32) int {
+	return blocks(len(masks), 1, func(i, n int) { dropAVX2(&x[i*Lanes], &masks[i], &y[i*Lanes], n, c) })
+}
+
 func unpoolAssembly(dy []float32, masks []uint16, dx []float32, row int) int {
 	return blocks(len(dy)/Lanes, 1, func(p, n int) {
 		unpoolAVX2(&dy[p*Lanes], &masks[4*p], &dx[2*p*Lanes], &dx[row+2*p*Lanes], n)

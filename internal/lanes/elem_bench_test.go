@@ -23,6 +23,10 @@ func BenchmarkElementwise(b *testing.B) {
 	for i := range target {
 		target[i], label[i] = float32(r.IntN(2)), int32(r.IntN(10))
 	}
+	masks := make([]uint16, n)
+	for i := range masks {
+		masks[i] = uint16(r.Uint32())
+	}
 	const classes, pixels, features = 10, 144, 784
 	logits, dlogits := floats(8*classes), floats(8*classes)
 	planes, rows := floats(6*pixels), Make(6*Lanes)
@@ -62,6 +66,7 @@ func BenchmarkElementwise(b *testing.B) {
 		{"ReLU", n, func() { ReLU(x, y) }},
 		{"ReLUBackward", n, func() { ReLUBackward(x, y, z) }},
 		{"Scale", n, func() { Scale(x, 0.25, y) }},
+		{"Drop", n, func() { Drop(x, masks, 1.25, y) }},
 		{"Tanh", n, func() { Tanh(x, y) }},
 		{"TanhBackward", n, func() { TanhBackward(x, y, z) }},
 		{"GELU", n, func() { GELU(x, y) }},

@@ -363,6 +363,18 @@ func TestUnpool(t *testing.T) {
 	sameBits(t, "Unpool", dx, want)
 }
 
+// Each vector has a mask of its own, whose bits are the lanes that it keeps, times a number. A NaN that is dropped is 0.
+func TestDrop(t *testing.T) {
+	x, y, want := make([]float32, 3*Lanes), make([]float32, 3*Lanes), make([]float32, 3*Lanes)
+	for i := range x {
+		x[i], y[i] = float32(i+1), 7
+	}
+	x[2*Lanes+5] = nan32
+	want[0], want[15], want[2*Lanes+8] = 3, 48, 123
+	Drop(x, []uint16{1<<0 | 1<<15, 0, 1 << 8}, 3, y)
+	sameBits(t, "Drop", y, want)
+}
+
 func mustLoad(t *testing.T, at []int32) *Load {
 	t.Helper()
 	l, err := NewLoad(at)
@@ -469,6 +481,7 @@ func TestElementwisePanics(t *testing.T) {
 		"MaskLanes":    func() { MaskLanes(f, -1) },
 		"Float32s":     func() { Float32s(f, d[:3]) },
 		"AddFloat64s":  func() { AddFloat64s(d, f[:3]) },
+		"Drop":         func() { Drop(f, make([]uint16, 3), 2, f) },
 		"Unpool":       func() { Unpool(f[:32], make([]uint16, 8), f, 64) },
 		"Transpose":    func() { Transpose(f, 4, f, 15) },
 	} {

@@ -26,6 +26,8 @@ func (*Load) assemblyU8([]uint8, *[Lanes]int32, []float32) int    { return 0 }
 func (*Load) assemblyF32([]float32, *[Lanes]int32, []float32) int { return 0 }
 func transposeAssembly([]float32, int, []float32, int) int        { return 0 }
 
+func dropAssembly([]float32, []uint16, float32, []float32) int { return 0 }
+
 func scaleAssembly([]float32, float32, []float32) int { return 0 }
 
 func (*Windows) maxAssembly(x, y []float32, arg []int32) int           { return 0 }

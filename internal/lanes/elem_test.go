@@ -134,11 +134,23 @@ func binaryCase(f func(x, dy, dx []float32)) func(a *arena) {
 }
 
 var elementwise = map[string]func(a *arena){
-	"ReLU":          unaryCase(ReLU),
-	"Tanh":          unaryCase(Tanh),
-	"GELU":          unaryCase(GELU),
-	"Swish":         unaryCase(Swish),
-	"Scale":         unaryCase(func(x, y []float32) { Scale(x, 0.3, y) }),
+	"ReLU":  unaryCase(ReLU),
+	"Tanh":  unaryCase(Tanh),
+	"GELU":  unaryCase(GELU),
+	"Swish": unaryCase(Swish),
+	"Scale": unaryCase(func(x, y []float32) { Scale(x, 0.3, y) }),
+	"Drop": func(a *arena) {
+		n := a.some(1)
+		masks := make([]uint16, n)
+		for i := range masks {
+			masks[i] = uint16(a.r.Uint32())
+		}
+		x, y := a.floats(n*Lanes), a.floats(n*Lanes)
+		if a.r.IntN(4) == 0 {
+			y = x
+		}
+		Drop(x, take(a, masks, 12345), 1.3, y)
+	},
 	"ReLUBackward":  binaryCase(ReLUBackward),
 	"TanhBackward":  binaryCase(TanhBackward),
 	"GELUBackward":  binaryCase(GELUBackward),

@@ -1327,3 +1327,48 @@ pooled:
 pooled_end:
 	VZEROUPPER
 	RET
+
+DATA dropBits<>+0(SB)/4, $0x00000001
+DATA dropBits<>+4(SB)/4, $0x00000002
+DATA dropBits<>+8(SB)/4, $0x00000004
+DATA dropBits<>+12(SB)/4, $0x00000008
+DATA dropBits<>+16(SB)/4, $0x00000010
+DATA dropBits<>+20(SB)/4, $0x00000020
+DATA dropBits<>+24(SB)/4, $0x00000040
+DATA dropBits<>+28(SB)/4, $0x00000080
+GLOBL dropBits<>(SB), RODATA|NOPTR, $32
+
+// func dropAVX2(x *float32, masks *uint16, y *float32, count int, c float32)
+// Requires: AVX, AVX2
+TEXT ·dropAVX2(SB), NOSPLIT, $0-36
+	MOVQ         x+0(FP), AX
+	MOVQ         masks+8(FP), CX
+	MOVQ         y+16(FP), DX
+	MOVQ         count+24(FP), BX
+	VMOVDQU      dropBits<>+0(SB), Y0
+	VBROADCASTSS c+32(FP), Y1
+	TESTQ        BX, BX
+	JZ           vector_end
+
+vector:
+	VMULPS       (AX), Y1, Y2
+	VPBROADCASTB (CX), Y3
+	VPAND        Y0, Y3, Y3
+	VPCMPEQD     Y0, Y3, Y3
+	VANDPS       Y2, Y3, Y3
+	VMOVUPS      Y3, (DX)
+	VMULPS       32(AX), Y1, Y2
+	VPBROADCASTB 1(CX), Y3
+	VPAND        Y0, Y3, Y3
+	VPCMPEQD     Y0, Y3, Y3
+	VANDPS       Y2, Y3, Y3
+	VMOVUPS      Y3, 32(DX)
+	ADDQ         $0x40, AX
+	ADDQ         $0x40, DX
+	ADDQ         $0x02, CX
+	DECQ         BX
+	JNZ          vector
+
+vector_end:
+	VZEROUPPER
+	RET

@@ -69,3 +69,6 @@ func scaleAVX2(x *float32, y *float32, n int, c float32)
 
 //go:noescape
 func unpoolAVX2(dy *float32, masks *uint16, upper *float32, lower *float32, count int)
+
+//go:noescape
+func dropAVX2(x *float32, masks *uint16, y *float32, count int, c float32)

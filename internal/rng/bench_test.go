@@ -10,3 +10,13 @@ func BenchmarkNormals(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(x)), "ns/normal")
 }
+
+func BenchmarkBernoulli(b *testing.B) {
+	s := Key{Purpose: Synthetic}.Stream()
+	for b.Loop() {
+		for range 1000 {
+			s.Bernoulli(0.3)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*64*1000), "ns/bit")
+}

@@ -43,6 +43,7 @@ const (
 	Search    Purpose = 16 // momenta of trials that find a step size
 	Trial     Purpose = 17 // choice of the particles that such trials copy
 	Draw      Purpose = 18 // draws from a distribution that was fitted to parameters
+	Dropout   Purpose = 19 // masks of dropout: of the examples of a training step, and of the passes of a prediction
 )
 
 // Key is the address of a stream.

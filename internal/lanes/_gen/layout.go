@@ -35,6 +35,7 @@ func layout() {
 	each("sumPoolBackward", "func(dx *float32, taps *int32, dy *float32, outputs, k int, scale float32)", sumPoolBackward)
 	each("scale", "func(x, y *float32, n int, c float32)", scale)
 	unpool()
+	drop()
 }
 
 // quads transposes the two 4×4 blocks of v[0] … v[3], side by side.
