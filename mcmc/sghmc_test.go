@@ -117,7 +117,7 @@ func TestSGHMCWithoutNoiseIsSGD(t *testing.T) {
 					}
 					target.Prior.LogDensity(x, prior)
 					loss := -(float64(float64(target.Lambda*n/float64(len(rows)))*grad[0]) + prior[0])
-					nn.SGD{Rate: nn.Constant(move.Step), Momentum: 1 - move.Friction}.Step(&moments[j], x, []float64{loss})
+					nn.SGD{Momentum: 1 - move.Friction}.Step(&moments[j], x, []float64{loss}, move.Step)
 				}
 			}
 			if !slices.Equal(theta, p.Theta) {
