@@ -17,7 +17,9 @@ rows = {  # name: (preset, settings)
     "MAP, best of 8": ("map", []),
     "SWA": ("swa", ["map.restarts=1"]),
     "SWAG": ("swag", ["map.restarts=1"]),
+    "SWAG, rate 8e-3": ("swag", ["map.restarts=1", "method.swag.rate=8e-3"]),  # choose.py
     "MultiSWAG, 8 members": ("swag", ["map.restarts=8", "method.swag.members=8"]),
+    "MultiSWAG, 8 members, rate 8e-3": ("swag", ["map.restarts=8", "method.swag.members=8", "method.swag.rate=8e-3"]),
     "MC dropout": ("dropout", ["map.restarts=1"]),
     "deep ensemble of 10": ("ensemble", []),
     "deep ensemble of 80": ("ensemble", ["method.ensemble.members=80"]),
@@ -45,7 +47,7 @@ for name in sys.argv[3:] or rows:
         run = out / "".join(c if c.isalnum() else "-" for c in f"{name}-{seed}")
         if not (run / "metrics.json").exists():
             args = [a for s in sets for a in ("--set", s)]
-            subprocess.run([starling, "fit", f"mnist7-{preset}", "--seed", str(seed), "--out", str(run), "--quiet", "--resume", *args],
+            subprocess.run([starling, "fit", f"mnist7-{preset}", "--seed", str(seed), "--out", str(run), "--quiet", *args],
                            check=True, stdout=subprocess.DEVNULL)
         runs.append(json.loads((run / "metrics.json").read_text()))
     entropy = lambda g: mean((r["groups"].get(g, {}).get("entropy_epistemic") for r in runs), 3)
