@@ -31,7 +31,7 @@ func small(t *testing.T) map[string]Spec {
 		"chains":        trees(t, "method={mcmc: {chains: 3, epochs: 90, keep: last, move: {hmc: {steps: 1}}}}", "prior.anchor.s=0.1"),
 		"chains-pcn":    trees(t, "map=null", "method={mcmc: {chains: 3, start: prior, epochs: 90, keep: 6, move: {pcn: {}}}}"),
 		"chains-nuts":   trees(t, "map=null", "method={mcmc: {chains: 2, start: prior, epochs: 120, keep: 4, move: {nuts: {}}}}"),
-		"chains-sghmc": trees(t, "method={mcmc: {chains: 3, epochs: 60, keep: 6, move: {sghmc: {batch: 7, step: 0.002}}}}", "prior.anchor.s=0.1"),
+		"chains-sghmc":  trees(t, "method={mcmc: {chains: 3, epochs: 60, keep: 6, move: {sghmc: {batch: 7, step: 0.002}}}}", "prior.anchor.s=0.1"),
 		"chains-sparse": trees(t, "map=null", "method={mcmc: {chains: 2, start: prior, epochs: 38, keep: 10, move: {hmc: {steps: 1}}, trace: {every: 4}}}"),
 		"images": preset(t, "mnist7", conv, "map.epochs=1", "map.restarts=2",
 			"method={mcmc: {chains: 2, epochs: 12, keep: 4, move: {hmc: {steps: 3, step: 0.005, scale: diagonal, jitter: 0.1}}}}"),
@@ -43,6 +43,7 @@ func small(t *testing.T) map[string]Spec {
 		"optimised":  trees(t, "prior.anchor=null", "method=ensemble", "map.optimiser={adamw: {decay: 0.02}}", "map.schedule=cosine"),
 		"swa":        trees(t, "prior.anchor=null", "method={swa: {warmup: 2, snapshots: 3}}", "map.optimiser={sgd: {momentum: 0.5}}", "map.schedule={step: {every: 2}}"),
 		"swag":       trees(t, "prior.anchor=null", "map={optimiser: adam, epochs: 4}", "method={swag: {members: 3, warmup: 1, snapshots: 4, rank: 2, draws: 3}}"),
+		"dropout":    trees(t, "prior.anchor=null", "model.layers=[{dense: 4}, relu, {dropout: 0.4}, {dense: 3}]", "method={dropout: {passes: 3}}"),
 		"as-is":      asIs(t),
 		"regression": regression(t, "inputs"),
 		"units":      regression(t, "both"),
@@ -156,7 +157,7 @@ func TestEveryRowRuns(t *testing.T) {
 	}
 }
 
-// settings are what a config may say of each row, every key of it. A row without settings has none here.
+// settings are what a config may say of each row, every key of it, a line for each --set. A row without settings has none here.
 var settings = map[string]string{
 	"method smc":             "method={smc: {particles: 7, islands: 3, combine: evidence, path: {tempering: {ess: 0.4}}, move: {pcn: {}}, resample: {scheme: residual, when: never}}}",
 	"method mcmc":            "method={mcmc: {chains: 3, start: prior, epochs: 90, keep: 6, move: {hmc: {steps: 3}}}}",
@@ -191,6 +192,8 @@ var settings = map[string]string{
 	"method map":             "method=map",
 	"method swa":             "method={swa: {members: 2, rate: 0.001, momentum: 0, warmup: 0, snapshots: 9}}",
 	"method swag":            "method={swag: {rate: 0.001, momentum: 0.5, warmup: 3, snapshots: 9, rank: 4, scale: 0.7, draws: 5}}",
+	"method dropout":         "model.layers=[{dropout: 0.1}, {dense: 8}]\nmethod={dropout: {passes: 4}}",
+	"layer dropout":          "model.layers=[{dropout: 0.25}, {dense: 8}]\nmethod=map",
 	"optimiser sgd":          "map={optimiser: {sgd: {momentum: 0.9}}}",
 	"optimiser adam":         "map={optimiser: {adam: {beta1: 0.8, beta2: 0.99, epsilon: 1.0e-6}}}",
 	"optimiser adamw":        "map={optimiser: {adamw: {decay: 0.1}}}",
@@ -230,7 +233,7 @@ method: {smc: {particles: 8}}
 			if set == "" {
 				continue
 			}
-			spec, err := ParseSpec("row.yaml", []byte(base), set)
+			spec, err := ParseSpec("row.yaml", []byte(base), strings.Split(set, "\n")...)
 			if err != nil {
 				t.Errorf("%s: %v", row, err)
 				continue
@@ -239,7 +242,7 @@ method: {smc: {particles: 8}}
 				t.Errorf("%s: the Spec has %q", row, rows(spec))
 			}
 			roundTrip(t, spec)
-			for _, path := range strings.FieldsFunc(set, func(r rune) bool { return strings.ContainsRune("={}[]:, ", r) }) {
+			for _, path := range strings.FieldsFunc(set, func(r rune) bool { return strings.ContainsRune("={}[]:, \n", r) }) {
 				if text := spec.YAML(); !bytes.Contains(text, []byte(path)) && !strings.Contains(path, ".") && path != "false" {
 					t.Errorf("%s: the resolved config lacks %s:\n%s", row, path, text)
 				}
