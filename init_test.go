@@ -8,11 +8,13 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/method"
+	"github.com/starling-smc/starling/nn"
 )
 
 // goingOut is a Spec that goes out from the network that testdata/pytorch has as gelu.
@@ -250,5 +252,27 @@ func TestInitResume(t *testing.T) {
 		if (err == nil) != (reason == "") || err != nil && !strings.Contains(err.Error(), reason) {
 			t.Errorf("fit %d: error %v, want one about %q", i, err, reason)
 		}
+	}
+}
+
+// A network with dropout layers takes the weights of the network without them, and as it is computes the same.
+func TestDropoutOfATrainedNetwork(t *testing.T) {
+	t.Chdir("testdata/pytorch")
+	plain, init := fitInit(t, goingOut(t, "method: as-is\n"))
+	dropping := func(rest string) Spec {
+		spec := goingOut(t, rest)
+		last := len(spec.Model.Layers) - 1
+		spec.Model.Layers = slices.Insert(slices.Clone(spec.Model.Layers), last, nn.Layer(nn.Dropout(0.5)))
+		return spec
+	}
+	r, _ := fitInit(t, dropping("method: as-is\n"))
+	if away(r.Posterior, init) != 0 || r.Metrics.NLL != plain.Metrics.NLL {
+		t.Errorf("as it is: %v from the network, NLL %v, without dropout %v", away(r.Posterior, init), r.Metrics.NLL, plain.Metrics.NLL)
+	}
+	spec := dropping("prior: {normal: {variance: 1}}\nmap: {restarts: 1, epochs: 1, rate: 1.0e-9}\nmethod: map\n")
+	spec.Method = method.Dropout{Passes: 4}
+	r, _ = fitInit(t, spec)
+	if r.Posterior.Size() != 4 || !(away(r.Restarts, init) < 1e-6) || !(away(r.Posterior, init) > 0.01) {
+		t.Errorf("%d passes, %v from the network; its restart is %v away", r.Posterior.Size(), away(r.Posterior, init), away(r.Restarts, init))
 	}
 }

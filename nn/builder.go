@@ -15,7 +15,7 @@ type node struct {
 	from    stage    // of the input
 	stage   stage    // of the layer's ops
 	params  []int    // indices of its tensors in Net.tensors: weight, then bias if any
-	drop    int      // index in Net.drops, of a dropout layer
+	drop    *drop    // of a dropout layer, else nil
 	inner   [][]node // the chains of a layer that consists of other layers
 }
 
@@ -27,21 +27,6 @@ func walk(chain []node, visit func(n *node)) {
 		}
 		visit(&chain[i])
 	}
-}
-
-// without returns a chain without some of its nodes, which change nothing.
-func without(chain []node, drop func(n *node) bool) (rest []node) {
-	for _, n := range chain {
-		if drop(&n) {
-			continue
-		}
-		n.inner = slices.Clone(n.inner)
-		for i := range n.inner {
-			n.inner[i] = without(n.inner[i], drop)
-		}
-		rest = append(rest, n)
-	}
-	return rest
 }
 
 // builder derives the shapes and tensors of a network.
@@ -83,6 +68,35 @@ func (b *builder) chain(layers []Layer, shape []int, s stage) ([]node, error) {
 	}
 	b.feed(chain)
 	return chain, nil
+}
+
+// feed tells the dropout layers of a chain the weights of the dense layers behind them.
+func (b *builder) feed(chain []node) {
+	for i := range chain {
+		if chain[i].drop == nil {
+			continue
+		}
+		next := i + 1
+		for len(chain[next].params) == 0 {
+			next++
+		}
+		chain[i].drop.weight = chain[next].params[0]
+	}
+}
+
+// withoutDropout returns a chain without its dropout layers. What is left has the same shapes.
+func withoutDropout(chain []node) (rest []node) {
+	for _, n := range chain {
+		if n.drop != nil {
+			continue
+		}
+		n.inner = slices.Clone(n.inner)
+		for i := range n.inner {
+			n.inner[i] = withoutDropout(n.inner[i])
+		}
+		rest = append(rest, n)
+	}
+	return rest
 }
 
 // branch derives a chain of the layers inside the layer of n, from the same input, and returns the shape of its output.

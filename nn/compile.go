@@ -13,13 +13,12 @@ type compiler struct {
 	values []*value
 }
 
-// compile turns the layers of a network into ops. Dropout layers that mask nothing are left out: all but those of training whose
-// rate is above 0.
+// compile turns the layers of a network into ops. Outside training dropout layers are left out.
 func compile(net *Net, training bool) *program {
-	nodes := without(net.nodes, func(n *node) bool {
-		d, ok := n.layer.(Dropout)
-		return ok && !(training && d > 0)
-	})
+	nodes := net.nodes
+	if !training {
+		nodes = withoutDropout(nodes)
+	}
 	c := &compiler{program: &program{dim: net.dim, outputs: net.Outputs(), batch: passParticles(nodes)}, net: net}
 	c.in = c.value(net.input, stagePre)
 	c.out = c.withoutBorder(c.chain(nodes, c.in))

@@ -16,6 +16,9 @@
 // them, run a tile at a time; in a network without convolutions they run for many particles at once, which share the
 // network's input.
 //
+// Dropout layers have ops in a second program alone, which training steps run (Model.LogLikDropout). All other calls run the
+// program of the network without them.
+//
 // # Order is part of the result
 //
 // The examples of a call are cut by their position into tiles of 64 and chunks of 256, the chunks into at most 32

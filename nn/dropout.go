@@ -65,8 +65,8 @@ func (d Dropout) derive(b *builder, n *node) error {
 		return errors.New(misplaced)
 	}
 	size := volume(n.in...)
-	n.drop = len(b.net.drops)
-	b.net.drops = append(b.net.drops, drop{rate: float64(d), size: size, at: b.net.dropped})
+	n.drop = &drop{rate: float64(d), size: size, at: b.net.dropped}
+	b.net.drops = append(b.net.drops, n.drop)
 	b.net.dropped += size
 	return nil
 }
@@ -79,14 +79,14 @@ func (d Dropout) compile(c *compiler, chain []node, v *value) (*value, int) {
 	out.tight = true
 	out.relu = v.relu // the gradient is 0 where the output is, whether the ReLU or the mask is the cause
 	c.keptSize = tileGroups * c.net.dropped
-	c.emit(n.stage, &dropOp{in: v, out: out, drop: c.net.drops[n.drop]})
+	c.emit(n.stage, &dropOp{in: v, out: out, drop: n.drop})
 	return out, 1
 }
 
 // dropOp is y = m x / (1 − p), dx = m dy / (1 − p), for the masks of the tile. All particles of a pass have the same masks.
 type dropOp struct {
 	in, out *value
-	drop
+	*drop
 }
 
 func (d *dropOp) inputs() []**value { return []**value{&d.in} }

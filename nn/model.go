@@ -69,6 +69,14 @@ func (m *Model) LogLik(ctx context.Context, rows []int32, theta, ll, grad []floa
 	return m.logLik(ctx, Masks{}, rows, theta, ll, grad)
 }
 
+// LogLikDropout is LogLik in a training step: dropout layers mask their inputs, each example's by a mask of its own, which all
+// particles share. It is LogLik if the network has no dropout layer, or each has rate 0.
+func (m *Model) LogLikDropout(ctx context.Context, masks Masks, rows []int32, theta, ll, grad []float64) error {
+	training := *m
+	training.prog = m.net.training()
+	return training.logLik(ctx, masks, rows, theta, ll, grad)
+}
+
 // logLik is LogLik of the model's program, with the masks of its dropout layers if it has any.
 func (m *Model) logLik(ctx context.Context, masks Masks, rows []int32, theta, ll, grad []float64) error {
 	d := m.net.dim

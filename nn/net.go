@@ -15,7 +15,7 @@ type Net struct {
 	tensors       []Tensor
 	dim           int
 	multiplyAdds  int // of one example's log-likelihood and gradient
-	drops         []drop
+	drops         []*drop
 	dropped       int // values of one example that dropout layers mask
 
 	once, onceDropout sync.Once
@@ -42,7 +42,7 @@ func (n *Net) program() *program {
 
 // training returns the program of training steps, whose dropout layers mask their inputs; program() if nothing is ever masked.
 func (n *Net) training() *program {
-	if !slices.ContainsFunc(n.drops, func(d drop) bool { return d.rate > 0 }) {
+	if !slices.ContainsFunc(n.drops, func(d *drop) bool { return d.rate > 0 }) {
 		return n.program()
 	}
 	n.onceDropout.Do(func() { n.progDropout = compile(n, true) })

@@ -1,6 +1,9 @@
 package nn
 
-import "github.com/starling-smc/starling/internal/lanes"
+import (
+	"github.com/starling-smc/starling/internal/lanes"
+	"github.com/starling-smc/starling/internal/rng"
+)
 
 const (
 	tileGroups   = 4                        // groups of 16 examples in a tile
@@ -109,4 +112,36 @@ func (t *tape) each(v *value, g0, g1 int, f func(g, b int)) {
 			f(g, b)
 		}
 	}
+}
+
+// draw sets the dropout masks of the tile's examples: for each layer, group and value a bit for each lane.
+func (t *tape) draw(masks Masks, drops []*drop) {
+	if len(t.kept) == 0 {
+		return
+	}
+	for g := range t.groups {
+		var streams [lanes.Lanes]rng.Stream
+		for l := range streams {
+			streams[l] = *masks.stream(t.examples[g*lanes.Lanes+l])
+		}
+		for _, d := range drops {
+			for to := t.keptIn(d, g); len(to) > 0; {
+				var kept [lanes.Lanes]uint64
+				for l := range kept {
+					kept[l] = d.keep(&streams[l])
+				}
+				transpose(&kept)
+				n := min(64, len(to))
+				for i := range n {
+					to[i] = uint16(kept[i%16] >> (i / 16 * 16))
+				}
+				to = to[n:]
+			}
+		}
+	}
+}
+
+// keptIn is the masks of a dropout layer in group g.
+func (t *tape) keptIn(d *drop, g int) []uint16 {
+	return t.kept[tileGroups*d.at+g*d.size:][:d.size]
 }

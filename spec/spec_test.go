@@ -2,6 +2,7 @@ package spec
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -26,6 +27,13 @@ func built(m method.Method) Spec {
 	}
 }
 
+// with has another layer before the last one.
+func with(l nn.Layer, m method.Method) Spec {
+	s := built(m)
+	s.Model.Layers = slices.Insert(s.Model.Layers, 2, l)
+	return s
+}
+
 // TestVerify: a Spec that Complete filled in is kept as a config that reads back; one with settings that a config cannot hold, or
 // with zeros that a config would fill in, is refused by the name of the field, since a run is known by its config.
 func TestVerify(t *testing.T) {
@@ -38,6 +46,12 @@ func TestVerify(t *testing.T) {
 		"chains":               {built(method.MCMC{Chains: 2, Start: "prior"}), true, ""},
 		"map":                  {built(method.MAP{}), true, ""},
 		"ensemble":             {built(method.Ensemble{}), true, ""},
+		"passes":               {with(nn.Dropout(0.2), method.Dropout{}), true, ""},
+		"dropout, and swa":     {with(nn.Dropout(0.2), method.SWA{}), true, ""},
+		"no dropout layer":     {built(method.Dropout{}), true, "method.dropout: model.layers has no dropout"},
+		"dropout, and chains":  {with(nn.Dropout(0.2), method.MCMC{}), true, "model.layers.2: dropout is noise in training, and the posterior that mcmc samples has none"},
+		"dropout, and islands": {with(nn.Dropout(0), method.SMC{}), true, "model.layers.2: dropout is noise in training, and the posterior that smc samples has none"},
+		"anchored passes":      {anchored(method.Dropout{}), true, "prior.anchor: is for sampling"},
 		"first power of sda":   {built(method.SMC{Path: smc.SDA{Iterations: 20, Batch: 9, First: .9}}), true, "method: has a setting that a config cannot hold"},
 		"first step of hmc":    {built(method.SMC{Move: mcmc.HMC{Start: .3}}), true, "method: has a setting that a config cannot hold"},
 		"first step of chains": {built(method.MCMC{Start: "prior", Chains: 1, Epochs: 80, Keep: 1, Move: mcmc.HMC{Steps: 5, Start: .1}}), true, "method: has a setting that a config cannot hold"},
