@@ -12,8 +12,6 @@ type island struct {
 	lines []starling.TraceLine
 }
 
-func (i island) last() starling.TraceLine { return i.lines[len(i.lines)-1] }
-
 // islands divides a trace, which is sorted by island and iteration.
 func islands(trace []starling.TraceLine) (all []island) {
 	for _, line := range trace {
