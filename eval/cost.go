@@ -7,7 +7,7 @@ type Cost struct {
 	Phases []PhaseCost `json:"phases"` // in the order in which they were carried out
 }
 
-// PhaseCost is the cost of one phase: map, the search for point estimates; snapshots; islands, which may be chains.
+// PhaseCost is the cost of one phase: map (the search for point estimates), snapshots, islands or chains.
 type PhaseCost struct {
 	Name string `json:"name"`
 	Work
@@ -17,7 +17,7 @@ type PhaseCost struct {
 type Work struct {
 	Gradients  int `json:"gradients"`  // of the log-likelihood of a training example, with its gradient
 	Values     int `json:"values"`     // of the log-likelihood of a training example alone
-	Validation int `json:"validation"` // of a validation example: the looks at it while the work went on
+	Validation int `json:"validation"` // of a validation example, while the work went on
 }
 
 // Add appends the work of a phase's parts.

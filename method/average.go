@@ -18,22 +18,22 @@ import (
 //	δ = θ_t − mean        mean ← mean + δ/t        squares ← squares + δ·(θ_t − mean)
 //
 // so that squares/t is the second moment minus the squared mean of Maddox et al. (2019), section 3.2, without their
-// cancellation. The last rank snapshots keep their deviations θ_t − mean, by the mean of their time.
+// cancellation. The last rank snapshots keep their deviations θ_t − mean from the running mean at that time.
 type average struct {
 	Averaging
 	*search
 	member int
-	start  []float64
-	rank   int // snapshots whose deviations are kept
+	start  []float64 // where it begins: a restart's result
+	rank   int       // snapshots whose deviations are kept
 
 	averaged
-	work   *slope   // while the trajectory is at work, else nil
+	work   *buffers // while the trajectory is at work, else nil
 	before averaged // parameters and momentum as an epoch changes them
 }
 
 // averaged is the complete state of a trajectory.
 type averaged struct {
-	Epochs     int // made
+	Epochs     int // made so far, the warm-up's included
 	Theta      []float64
 	Moments    nn.Moments
 	Mean       []float64 // of the snapshots
@@ -61,7 +61,7 @@ func (a *average) spent() eval.Work {
 // Step makes one epoch. It leaves no line in the trace.
 func (a *average) Step(ctx context.Context) (runs.Line, error) {
 	if a.work == nil {
-		w := a.slope()
+		w := a.newBuffers()
 		a.work = &w
 	}
 	if a.Theta == nil {
@@ -70,9 +70,6 @@ func (a *average) Step(ctx context.Context) (runs.Line, error) {
 	now := &a.before
 	now.Theta = append(now.Theta[:0], a.Theta...)
 	now.Moments = nn.Moments{Steps: a.Moments.Steps, First: append(now.Moments.First[:0], a.Moments.First...)}
-	if a.Moments.First == nil {
-		now.Moments.First = nil
-	}
 	if err := a.epoch(ctx, now.Theta, &now.Moments); err != nil {
 		return runs.Line{}, fmt.Errorf("member %d, epoch %d: %w", a.member, a.Epochs+1, err)
 	}

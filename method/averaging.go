@@ -6,6 +6,7 @@ import (
 
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/numeral"
+	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/internal/runs"
 	"github.com/starling-smc/starling/nn"
 )
@@ -20,6 +21,9 @@ type Averaging struct {
 	Warmup    int     `yaml:"warmup,zero"`   // epochs before the first snapshot; default 25
 	Snapshots int     `yaml:"snapshots"`     // of a trajectory, one after every further epoch; default 75
 }
+
+// mostEpochs keeps the streams of a trajectory, which follow those of its restart, within the iterations of a stream.
+const mostEpochs = rng.MaxIterations / 4
 
 func (a *Averaging) complete() {
 	fill(&a.Members, 1)
@@ -37,8 +41,8 @@ func (a Averaging) check(f *config.Faults) {
 	f.AtLeast("members", a.Members, 1)
 	f.Positive("rate", a.Rate)
 	nn.SGD{Momentum: a.Momentum}.Check(f)
-	f.AtLeast("warmup", a.Warmup, 0)
-	f.AtLeast("snapshots", a.Snapshots, 1)
+	f.Within("warmup", a.Warmup, 0, mostEpochs)
+	f.Within("snapshots", a.Snapshots, 1, mostEpochs)
 }
 
 // checkWithin refuses an anchor, and another number of restarts than of members.

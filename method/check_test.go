@@ -34,6 +34,7 @@ func TestCheck(t *testing.T) {
 		{SWAG{Averaging: averaging, Rank: 76, Scale: 0, Draws: 0}, []string{
 			"scale: want a number above 0, have 0", "draws: want at least 1, have 0",
 			"rank: want at most as many as there are snapshots, 75, have 76: take more snapshots, or a lower rank"}},
+		{SWAG{Averaging: Averaging{Members: 1, Rate: 1, Snapshots: 1}, Rank: 1, Scale: 1, Draws: 1}, []string{"snapshots: want at least 2, or diagonal: true, have 1"}},
 		{SWAG{Averaging: averaging, Rank: 1, Scale: 1, Draws: 1}, []string{"rank: want at least 2, or diagonal: true, have 1"}},
 		{SWAG{Averaging: averaging, Diagonal: true, Scale: 1, Draws: 1}, nil},
 		{SWAG{Averaging: averaging, Diagonal: true, Rank: 4, Scale: 1, Draws: 1}, []string{
@@ -121,6 +122,8 @@ func TestCheckWithin(t *testing.T) {
 	}{
 		{MAP{}, bare, ""}, {Ensemble{}, bare, ""}, {Ensemble{}, few, ""},
 		{Ensemble{Members: 5}, few, ""},
+		{MCMC{Start: "prior"}, init, "method.mcmc.start: prior draws the starts of all chains and does not use model.init: want start: init, or no model.init"},
+		{MCMC{Start: "prior"}, anchored, ""}, {MCMC{Start: "prior"}, bare, ""},
 		{Ensemble{Members: 4}, few, "map.restarts: 5 MAP restarts and 4 members: each member has a restart of its own, so leave map.restarts out"},
 		{SWA{Averaging{Members: 1}}, few, ""},
 		{SWA{Averaging{Members: 6}}, few, "map.restarts: 5 MAP restarts and 6 members: each member has a restart of its own, so leave map.restarts out"},

@@ -8,7 +8,7 @@ import (
 // islands is the phase of a sampler's islands. sampler returns the settings of island i; islands adds the settings that all
 // methods have in common.
 func (s *Sampling) islands(job *Job, sampler func(i int) *smc.Sampler) runs.Phase {
-	phase := runs.Phase{Name: "islands"}
+	phase := runs.Phase{Name: s.Unit + "s"}
 	for i := range s.Islands {
 		one := sampler(i)
 		one.Model, one.Prior, one.Seed, one.Island, one.Pool = job.Model, job.Prior, job.Seed, i, job.Pool

@@ -125,7 +125,11 @@ func (m MCMC) Check(f *config.Faults) {
 
 // CheckWithin refuses missing starts, and more states than moves.
 func (m MCMC) CheckWithin(around Around, at string, f *config.Faults) {
-	f.If(chainStarts.find(m.Start).init && !around.Init, at+".start", "init is the network of model.init, which is not given")
+	start := chainStarts.find(m.Start)
+	f.If(start.init && !around.Init, at+".start", "init is the network of model.init, which is not given")
+	if start.drawn && around.Init && around.Search == nil && around.Prior.Anchor == nil {
+		f.Conflict([]string{at + ".start", "model.init"}, "%s draws the starts of all chains and does not use model.init: want start: init, or no model.init", start.name)
+	}
 	if p := around.Search; p != nil && p.Restarts < m.Needs().Restarts {
 		f.Conflict([]string{at + ".chains", "map.restarts", at + ".start"},
 			"%d chains start from %d MAP restarts, one each: want map.restarts of at least %d, or start: prior", m.Chains, p.Restarts, m.Chains)

@@ -22,7 +22,7 @@ var small = map[string]struct {
 	"map":      {MAP{}, "the best MAP alone", 1, nil},
 	"ensemble": {Ensemble{}, "a deep ensemble of 8 MAP restarts", 8, nil},
 	"swa":      {SWA{Averaging{Members: 2, Warmup: 1, Snapshots: 2}}, "2 networks by stochastic weight averaging over 2 epochs each", 2, nil},
-	"swag":     {SWAG{Averaging: Averaging{Snapshots: 3}, Rank: 2, Draws: 4}, "SWAG (rank 2, 3 snapshots, 4 draws)", 4, nil},
+	"swag":     {SWAG{Averaging: Averaging{Snapshots: 3}, Rank: 2, Draws: 4}, "SWAG (rank 2, 3 snapshots, 4 draws)", 4, []string{"swag-spread"}},
 	"dropout":  {Dropout{Passes: 6}, "Monte Carlo dropout of the best MAP, 6 masks", 6, nil},
 	"as-is":    {AsIs{}, "a trained network as it is", 1, []string{"as-is"}},
 	"mcmc": {

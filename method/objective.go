@@ -18,22 +18,22 @@ type objective struct {
 	batch int // examples of a step
 }
 
-// slope is the working space of an objective.
-type slope struct {
+// buffers is the working space of an objective.
+type buffers struct {
 	ll    [1]float64
 	grad  []float64
 	prior []float64
 	order []int32
 }
 
-func (o *objective) slope() slope {
+func (o *objective) newBuffers() buffers {
 	dim := o.train.Dim()
-	return slope{grad: make([]float64, dim), prior: make([]float64, dim), order: make([]int32, o.train.Examples())}
+	return buffers{grad: make([]float64, dim), prior: make([]float64, dim), order: make([]int32, o.train.Examples())}
 }
 
-// pass makes one epoch: a step of the optimiser for each mini-batch, with dropout if the network has such layers. key is the key of
-// the order of the examples. It names the masks, too.
-func (o *objective) pass(ctx context.Context, w *slope, key rng.Key, by nn.Optimiser, m *nn.Moments, theta []float64, rate float64) error {
+// pass makes one epoch: a step of the optimiser for each mini-batch, with dropout if the network has such layers. key gives
+// the order of the examples, and the masks.
+func (o *objective) pass(ctx context.Context, w *buffers, key rng.Key, by nn.Optimiser, m *nn.Moments, theta []float64, rate float64) error {
 	key.Stream().Perm(w.order)
 	masks := nn.Masks{Seed: key.Seed, Restart: key.Particle, Epoch: key.Iteration}
 	perN := 1 / float64(len(w.order))

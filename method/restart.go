@@ -41,12 +41,12 @@ var (
 
 // scratch is the working space of a restart.
 type scratch struct {
-	slope
+	buffers
 	outputs []float32 // of the network on the validation examples
 }
 
 func (b *search) scratch() *scratch {
-	w := &scratch{slope: b.slope()}
+	w := &scratch{buffers: b.newBuffers()}
 	if b.labels != nil {
 		w.outputs = make([]float32, len(b.labels)*b.train.Net().Outputs())
 	}
@@ -120,7 +120,7 @@ func (r *restart) epoch(ctx context.Context) error {
 	w := r.work
 	r.Epochs++
 	rate := r.Rate * r.Schedule.Share(r.Epochs-1, r.search.Epochs)
-	if err := r.pass(ctx, &w.slope, r.key(rng.Batch, r.number, r.Epochs), r.Optimiser, &r.Moments, r.Theta, rate); err != nil {
+	if err := r.pass(ctx, &w.buffers, r.key(rng.Batch, r.number, r.Epochs), r.Optimiser, &r.Moments, r.Theta, rate); err != nil {
 		return err
 	}
 	r.Ended = r.Epochs == r.search.Epochs

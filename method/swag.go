@@ -17,8 +17,8 @@ import (
 //
 //	N(mean, c·(Σ_diag + Dev Devᵀ/(K−1)))     θ = mean + √c·(Σ_diag^½ z₁ + Dev z₂/√(K−1)),   z₁ ~ N(0, I_D),  z₂ ~ N(0, I_K)
 //
-// mean and the diagonal Σ_diag are those of all snapshots. The columns of Dev, D×K, are the deviations of the last K from the mean
-// of their time. c is ½. Diagonal leaves Dev out, and c is 1 (section 3.2). With several members each has a Gaussian of its own,
+// mean and the diagonal Σ_diag are those of all snapshots. The columns of Dev, D×K, are the deviations of the last K from the
+// running mean at that time. c is ½. Diagonal leaves Dev out, and c is 1 (section 3.2). With several members each has a Gaussian of its own,
 // and all draws together are equally weighted: MultiSWAG (Wilson & Izmailov 2020).
 //
 // What SWAG calls a posterior depends on the rate, on the batch and on momentum: nothing relates the spread of SGD to that of
@@ -57,7 +57,7 @@ func (m *SWAG) Defaults() {
 	if m.Diagonal {
 		fill(&m.Scale, 1)
 	} else {
-		fill(&m.Rank, min(20, m.Snapshots))
+		fill(&m.Rank, min(20, max(2, m.Snapshots)))
 		fill(&m.Scale, 0.5)
 	}
 	fill(&m.Draws, 10)
@@ -69,11 +69,13 @@ func (m SWAG) Check(f *config.Faults) {
 	f.Positive("scale", m.Scale)
 	f.AtLeast("draws", m.Draws, 1)
 	switch {
+	case !m.Diagonal && m.Snapshots == 1:
+		f.Add("snapshots", "want at least 2, or diagonal: true, have %d", m.Snapshots)
 	case m.Diagonal:
 		f.If(m.Rank != 0, "rank", "is for a covariance that is not diagonal: leave out rank or diagonal")
 	case m.Rank < 2:
 		f.Add("rank", "want at least 2, or diagonal: true, have %d", m.Rank)
-	case m.Rank > m.Snapshots:
+	case m.Snapshots > 0 && m.Rank > m.Snapshots:
 		f.Add("rank", "want at most as many as there are snapshots, %d, have %d: take more snapshots, or a lower rank", m.Snapshots, m.Rank)
 	}
 }
@@ -93,7 +95,14 @@ func (m SWAG) Needs() Needs { return m.needs() }
 func (SWAG) Sampling() *Sampling { return nil }
 
 // Memory estimates the memory of the trajectories and draws.
-func (m SWAG) Memory(job *Job) Memory { return m.memory(job, m.Rank, m.Draws) }
+func (m SWAG) Memory(job *Job) Memory {
+	memory := m.memory(job, m.Rank, m.Draws)
+	memory.Scales = append(memory.Scales, Scale{
+		Field: "draws", Now: m.Draws, Bytes: func(n int) int64 { return m.bytes(job, m.Members, m.Rank, n) },
+		Fits: func(n int) string { return numeral.Several(n, "draw") + " of each member would fit" },
+	})
+	return memory
+}
 
 // Phases is the trajectories.
 func (m SWAG) Phases(job *Job) ([]runs.Phase, error) { return []runs.Phase{m.phase(job, m.Rank)}, nil }
@@ -110,7 +119,7 @@ func (m SWAG) Gather(job *Job, phases []runs.Phase, _ []TraceLine) (*bnn.Ensembl
 		}
 	}
 	e, err := job.several(all)
-	return e, nil, err
+	return e, []finding.Finding{finding.SWAGSpread()}, err
 }
 
 // draw draws one network from the Gaussian of a trajectory.

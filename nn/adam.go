@@ -13,17 +13,17 @@ import (
 //	m ← β₁ m + (1−β₁) g      v ← β₂ v + (1−β₂) g²
 //	θ ← θ − η/(1−β₁ᵗ) · m / (√v / √(1−β₂ᵗ) + ε)
 type Adam struct {
-	Beta1   float64 `yaml:"beta1,omitempty"`   // in [0, 1); 0: 0.9
-	Beta2   float64 `yaml:"beta2,omitempty"`   // in [0, 1); 0: 0.999
-	Epsilon float64 `yaml:"epsilon,omitempty"` // 0: 1e-8
+	Beta1   float64 `yaml:"beta1,omitempty,nonzero"`   // above 0 and below 1; default 0.9
+	Beta2   float64 `yaml:"beta2,omitempty,nonzero"`   // above 0 and below 1; default 0.999
+	Epsilon float64 `yaml:"epsilon,omitempty,nonzero"` // above 0; default 1e-8
 }
 
 func (Adam) String() string { return "Adam" }
 
 // Check implements config.Checker.
 func (o Adam) Check(f *config.Faults) {
-	f.If(!(o.Beta1 >= 0 && o.Beta1 < 1), "beta1", "want a number from 0, below 1, have %.12g", o.Beta1)
-	f.If(!(o.Beta2 >= 0 && o.Beta2 < 1), "beta2", "want a number from 0, below 1, have %.12g", o.Beta2)
+	f.If(!(o.Beta1 >= 0 && o.Beta1 < 1), "beta1", "want a number above 0, below 1, have %.12g", o.Beta1)
+	f.If(!(o.Beta2 >= 0 && o.Beta2 < 1), "beta2", "want a number above 0, below 1, have %.12g", o.Beta2)
 	f.If(!(o.Epsilon >= 0) || math.IsInf(o.Epsilon, 0), "epsilon", "want a number above 0, have %.12g", o.Epsilon)
 }
 
@@ -52,7 +52,7 @@ func (o Adam) step(m *Moments, theta, grad []float64, rate, decay float64) {
 // term of the prior, the decay comes in addition.
 type AdamW struct {
 	Adam  `yaml:",inline"`
-	Decay float64 `yaml:"decay"` // 0: 0.01, as in PyTorch
+	Decay float64 `yaml:"decay"` // above 0; default 0.01, as in PyTorch
 }
 
 func (o AdamW) String() string { return fmt.Sprintf("AdamW with decay %v", cmp.Or(o.Decay, 0.01)) }

@@ -34,7 +34,7 @@ type Moments struct {
 
 // moment returns a vector of Moments, which the first step makes.
 func moment(v *[]float64, n int) []float64 {
-	if *v == nil {
+	if len(*v) == 0 {
 		*v = make([]float64, n)
 	}
 	checkLength(n, *v)

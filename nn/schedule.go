@@ -29,8 +29,8 @@ func (Constant) Share(int, int) float64 { return 1 }
 
 // StepDecay multiplies the rate by a factor after every so many epochs, as PyTorch's StepLR: factor^⌊epoch/every⌋.
 type StepDecay struct {
-	Every  int     `yaml:"every,omitempty"`  // epochs; 0: a third of all, rounded up
-	Factor float64 `yaml:"factor,omitempty"` // in (0, 1); 0: 0.1
+	Every  int     `yaml:"every,omitempty,nonzero"`  // epochs; default a third of all, rounded up
+	Factor float64 `yaml:"factor,omitempty,nonzero"` // above 0 and below 1; default 0.1
 }
 
 // Share implements Schedule.

@@ -2,6 +2,7 @@ package nn
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/starling-smc/starling/internal/config"
 )
@@ -26,7 +27,10 @@ func (o SGD) Check(f *config.Faults) {
 }
 
 // Usual is .03 without momentum. With momentum a gradient acts 1/(1−μ) times, so the rate is smaller by that factor.
-func (o SGD) Usual() float64 { return 0.03 * (1 - o.Momentum) }
+func (o SGD) Usual() float64 {
+	const digits = 1e9 // 0.03·(1 − 0.9) is .003, not .0029999999999999996
+	return math.Round(0.03*(1-o.Momentum)*digits) / digits
+}
 
 // Step implements Optimiser.
 func (o SGD) Step(m *Moments, theta, grad []float64, rate float64) {

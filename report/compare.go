@@ -206,7 +206,7 @@ func (c *Comparison) cost() table {
 		{"gradients, examples", func(v *view) string { return v.gradientsOf("") }},
 	}
 	for _, phase := range phases(c.views) {
-		rows = append(rows, row{"of them, " + phase, func(v *view) string { return v.gradientsOf(phase) }})
+		rows = append(rows, row{"of them in phase " + phase, func(v *view) string { return v.gradientsOf(phase) }})
 	}
 	rows = append(rows,
 		row{"seconds at work", func(v *view) string { return v.atWork() }},

@@ -79,11 +79,11 @@ func (s *Spec) Defaults() {
 	}
 	regression := s.Model.Likelihood != nil && s.Model.Likelihood.Regression()
 	s.Data.DefaultsFor(regression)
-	if s.Method == nil {
-		return
+	var needs method.Needs
+	if s.Method != nil {
+		s.Method = s.Method.Complete(s.around())
+		needs = s.Method.Needs()
 	}
-	s.Method = s.Method.Complete(s.around())
-	needs := s.Method.Needs()
 	if s.MAP == nil && (needs.Search || s.anchored() && s.Model.Init == "") {
 		s.MAP = &method.Search{}
 	}

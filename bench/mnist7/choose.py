@@ -33,8 +33,6 @@ trials = {
     "swa": [one + [f"method.swa.rate={r}", f"method.swa.snapshots={n}"] for r, n in itertools.product((5e-4, 2e-3, 8e-3), (75, 135))],
     "swag": [one + [f"method.swag.rate={r}", f"method.swag.snapshots={n}"] for r, n in itertools.product((5e-4, 2e-3, 8e-3), (75, 135))],
     "dropout": [one + [f"map.rate={r}", f"map.patience={p}"] for r, p in itertools.product((0.03, 0.06, 0.1), (20, 50))],
-    "sghmc": [["prior.anchor=null", f"method.mcmc.move.sghmc.step={h}", f"method.mcmc.move.sghmc.friction={a}"]
-              for h, a in itertools.product((3e-6, 1e-5, 3e-5), (0.05, 0.2))],
 }
 for method in sys.argv[3:] or trials:
     for i, sets in enumerate(trials[method]):

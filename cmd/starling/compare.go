@@ -28,7 +28,7 @@ func newCompare() *cobra.Command {
 		Long: `Compare evaluates each run on its own test examples and prints their scores, evidence and cost side by side. With --out
 it also writes an HTML page that needs no other file. A file that is there already is replaced only if it is such a page, or
 with --force. Runs that were evaluated on different examples are marked. Gradients are counted per example and network, in all
-and in each phase of a run; with --by-cost the runs are in their order.`,
+and in each phase of a run. With --by-cost the run that took the fewest is first.`,
 		Example: `  starling compare runs/mnist7 runs/mnist7-smc
   starling compare runs/mnist7-* --by-cost
   starling compare runs/mnist7 runs/mnist7-smc --out compare.html`,

@@ -27,6 +27,8 @@ var families = []struct {
 	{"when", smc.Occasions.Names()},
 	{"combine", bnn.Combinations.Names()},
 	{"prior", bnn.Priors.Names()},
+	{"optimiser", nn.Optimisers.Names()},
+	{"schedule", nn.Schedules.Names()},
 	{"layers", nn.Layers.Names()},
 	{"likelihood", nn.Likelihoods.Names()},
 }

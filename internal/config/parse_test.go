@@ -152,7 +152,7 @@ g.yaml:4:22: soil.sand.sieve: want a list, as in [1, 28, 28], have 3`},
 		"lists of nothing": {"rows: [null, {}, {lawn: }]\nbeds: [~]\ntools: [null]", nil,
 			`g.yaml:1:8: rows.0: want {beans: poles}, grass, mint, sage, {lawn: {every: 3}}, {hedge: {every: 3}} or {under: …}, have nothing
 g.yaml:1:14: rows.1: want one of beans, grass, hedge, lawn, mint, sage, under
-g.yaml:1:19: rows.2: want one of beans, grass, hedge, lawn, mint, sage, under
+g.yaml:1:25: rows.2.lawn: is empty: give it settings, as in {lawn: {every: 3}}, or write its name alone for the defaults
 g.yaml:2:8: beds.0: want a mapping of width, raised, wood, nails, have nothing
 g.yaml:3:9: tools.0: want a name, have nothing`},
 		"forms": {"rows: [beans, {mint: 3}, {mint: {}}, {lawn: 3}, {label: x}]\nsoil: {clay: 3}\ntended: height", nil,

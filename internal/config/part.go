@@ -171,6 +171,15 @@ func (t *table) take(c *choice) {
 		}
 	case !slices.ContainsFunc(d.faults, func(f fault) bool { return f.path == t.path }):
 		d.lost[t.path] = true
+		if i := slices.IndexFunc(t.n.keys, func(k key) bool { return k.place.set == "" && slices.Contains(names, k.name) }); i >= 0 {
+			row := slices.Index(c.family.Names(), t.n.keys[i].name)
+			message := "is empty: give it settings, as in " + samples(c.family, row)[0]
+			if !isNumber(c.family, row) {
+				message += ", or write its name alone for the defaults"
+			}
+			d.fault(t.n.items[i], join(t.path, t.n.keys[i].name), "%s", message)
+			break
+		}
 		d.fault(t.n, t.path, "want one of %s", strings.Join(names, ", "))
 	}
 	if len(c.rows) < 2 || d.again {

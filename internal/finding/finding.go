@@ -126,6 +126,9 @@ func Biased(move, step string) Finding {
 	return Finding{Kind: "biased", Names: map[string]string{"move": move, "step": step}}
 }
 
+// SWAGSpread says what the spread of SWAG's draws is.
+func SWAGSpread() Finding { return Finding{Kind: "swag-spread"} }
+
 // AsIs says that the posterior is the network of model.init.
 func AsIs() Finding { return Finding{Kind: "as-is"} }
 

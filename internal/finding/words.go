@@ -57,6 +57,7 @@ var kinds = map[string]struct {
 	"optimised-runs": {warning | page, `the {{if .Several "count"}}runs{{else}}run{{end}} {{.Name "runs"}} behaved as {{if .Several "count"}}optimisers, not as samplers{{else}}an optimiser, not as a sampler{{end}} of the posterior: ` +
 		`the disagreement of {{if .Several "count"}}their networks says little about uncertainty, and their log evidences are no estimates{{else}}its networks says little about uncertainty, and its log evidence is no estimate{{end}}`, ""},
 	"merged-runs":     {warning | page, `the log evidence of {{.Name "runs"}} rests on one draw of the start: all particles of an island descend from it`, ""},
+	"swag-spread":     {note | page, `the draws differ as the states of SGD did at this rate, mini-batch and momentum. That is no draw from the posterior: choose the rate by the validation NLL`, ""},
 	"ensemble-better": {warning, `the deep ensemble of the {{.Count "restarts"}} MAPs, which needs no sampling, is better: NLL {{.Name "ensemble"}} against {{.Name "posterior"}}`, ""},
 
 	"no-evidence":        {note | ofEvidence, `no evidence: start {{.Name "start"}} leaves the weights of the first particles unknown`, ""},

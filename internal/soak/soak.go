@@ -264,7 +264,7 @@ func phase(run string) (string, error) {
 		return "", d.Err()
 	case has("posterior.safetensors"):
 		return phases[4], nil
-	case last == "islands":
+	case last != "" && last != "map":
 		return phases[3], nil
 	}
 	return phases[2], nil
