@@ -85,7 +85,7 @@ func TestYAMLFaults(t *testing.T) {
 		"layers: [{maxpool: {pad: 1}}]":                      "model.layers.0.maxpool.size: needs a size, 1 to 1048576",
 		`layers: [{dense: 3, name: "a\nb"}]`:                 "model.layers.0.name: \"a\\nb\": want at most 100 bytes",
 		"layers: [dropout, {dense: 2}]":                      "model.layers.0: dropout needs its settings, as in {dropout: 0.5}",
-		"layers: [{dropout: }, {dense: 2}]":                  "model.layers.0: want one of ",
+		"layers: [{dropout: }, {dense: 2}]":                  "model.layers.0.dropout: is empty: give it settings, as in {dropout: 0.5}",
 		"layers: [{dropout: {}}, {dense: 2}]":                "model.layers.0.dropout: want a number",
 		"layers: [{dropout: 1}, {dense: 2}]":                 "model.layers.0.dropout: want a rate of at least 0 and below 1, have 1",
 		"layers: [{dropout: -0.5}, {dense: 2}]":              "model.layers.0.dropout: want a rate of at least 0 and below 1, have -0.5",
