@@ -14,16 +14,18 @@ import sys
 starling, out = sys.argv[1], pathlib.Path(sys.argv[2])
 rows = {  # name: (preset, settings)
     "MAP, one restart": ("map", ["map.restarts=1"]),
+    "MAP, chosen": ("map", ["map.restarts=1", "map.rate=0.06", "map.batch=32"]),  # choose.py, like the others
     "MAP, best of 8": ("map", []),
     "SWA": ("swa", ["map.restarts=1"]),
+    "SWA, chosen": ("swa", ["map.restarts=1", "method.swa.rate=1.6e-2", "method.swa.snapshots=135"]),
     "SWAG": ("swag", ["map.restarts=1", "method.swag.rate=5e-4"]),
-    "SWAG, rate 8e-3": ("swag", ["map.restarts=1", "method.swag.rate=8e-3"]),  # choose.py
+    "SWAG, chosen": ("swag", ["map.restarts=1", "method.swag.rate=1.6e-2"]),
     "MultiSWAG, 8 members": ("swag", ["map.restarts=8", "method.swag.members=8", "method.swag.rate=5e-4"]),
-    "MultiSWAG, 8 members, rate 8e-3": ("swag", ["map.restarts=8", "method.swag.members=8", "method.swag.rate=8e-3"]),
+    "MultiSWAG, 8 members, chosen": ("swag", ["map.restarts=8", "method.swag.members=8", "method.swag.rate=1.6e-2"]),
     "MC dropout": ("dropout", ["map.restarts=1"]),
-    "MC dropout, rate .06, patience 50": ("dropout", ["map.restarts=1", "map.rate=0.06", "map.patience=50"]),  # choose.py
-    "MAP, rate .1, batch 32": ("map", ["map.restarts=1", "map.rate=0.1", "map.batch=32"]),  # choose.py
+    "MC dropout, chosen": ("dropout", ["map.restarts=1", "map.rate=0.08", "map.patience=50"]),
     "deep ensemble of 10": ("ensemble", []),
+    "deep ensemble of 10, chosen": ("ensemble", ["map.rate=0.06", "map.batch=32"]),
     "deep ensemble of 80": ("ensemble", ["method.ensemble.members=80"]),
     "SGHMC, from the prior": ("sghmc", ["map=null", "method.mcmc={chains: 10, start: prior, epochs: 160, keep: last, "
                                         "move: {sghmc: {batch: 100, step: 1e-4, friction: 0.1}}}"]),

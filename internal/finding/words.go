@@ -58,7 +58,7 @@ var kinds = map[string]struct {
 		`the disagreement of {{if .Several "count"}}their networks says little about uncertainty, and their log evidences are no estimates{{else}}its networks says little about uncertainty, and its log evidence is no estimate{{end}}`, ""},
 	"merged-runs":     {warning | page, `the log evidence of {{.Name "runs"}} rests on one draw of the start: all particles of an island descend from it`, ""},
 	"swag-spread":     {note | page, `the draws differ as the states of SGD did at this rate, mini-batch and momentum. That is no draw from the posterior: choose the rate by the validation NLL`, ""},
-	"ensemble-better": {warning, `the deep ensemble of the {{.Count "restarts"}} MAPs, which needs no sampling, is better: NLL {{.Name "ensemble"}} against {{.Name "posterior"}}`, ""},
+	"ensemble-better": {warning, `{{if .Several "restarts"}}the deep ensemble of the {{.Count "restarts"}} MAPs{{else}}the best MAP alone{{end}}, which needs no sampling, is better: NLL {{.Name "ensemble"}} against {{.Name "posterior"}}`, ""},
 
 	"no-evidence":        {note | ofEvidence, `no evidence: start {{.Name "start"}} leaves the weights of the first particles unknown`, ""},
 	"literal-weights":    {note | ofEvidence, `no evidence: weight literal leaves out the change of target, so the weights follow no path of targets`, ""},
