@@ -8,6 +8,7 @@ import (
 
 	"github.com/starling-smc/starling/internal/golden"
 	"github.com/starling-smc/starling/internal/rng"
+	"github.com/starling-smc/starling/internal/testkit"
 )
 
 // oscillator is N(0, sd²) by coordinates as a likelihood, beside a prior that says next to nothing.
@@ -117,6 +118,7 @@ func (o orbit) transition(i, doublings int) []float64 {
 // for a probability q, exceeded with probability 1e-6 in all. A frequency that is wrong by .02 is found. Coordinates are scaled
 // and differ, so that a U-turn in θ is another one than in z; the step is long, so that energies differ.
 func TestTreeOfAnOscillator(t *testing.T) {
+	testkit.Statistics(t)
 	const doublings, n = 4, 40000
 	sd, in := [2]float64{1, 5}, [2]float64{0.7, 9}
 	reach := 2 * (1<<doublings - 1)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/starling-smc/starling/internal/golden"
 	"github.com/starling-smc/starling/internal/rng"
+	"github.com/starling-smc/starling/internal/testkit"
 	"github.com/starling-smc/starling/nn"
 )
 
@@ -57,6 +58,7 @@ func TestSGHMCStationaryLaw(t *testing.T) {
 // independent particles, exceeded with probability 1e-6 in all 24; an error of 6 % of a second moment would be found. The biases
 // are 8 to 390 %, so twice or half of one would be found too.
 func TestSGHMCHasItsMoments(t *testing.T) {
+	testkit.Statistics(t)
 	const d = 2
 	particles := 20000
 	if testing.Short() {

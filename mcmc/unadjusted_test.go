@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/starling-smc/starling/internal/rng"
+	"github.com/starling-smc/starling/internal/testkit"
 )
 
 // unadjustedMove makes one move from p and returns where it began.
@@ -58,6 +59,7 @@ func TestAnnealingCheck2OneLeapfrogIsLangevin(t *testing.T) {
 // small, and the mean in units of it is skewed to the left: over 1000 seeds it had mean −.07, standard deviation .99 and
 // skewness −.23, which puts the quantile (Cornish and Fisher's, not a proof) at −6.4.
 func TestAnnealingCheck3EnergyErrorFromEquilibrium(t *testing.T) {
+	testkit.Statistics(t)
 	const particles, deviations = 400_000, 7
 	for _, c := range []struct{ d, h float64 }{{1, 1}, {4, 0.9}} {
 		d := int(c.d)

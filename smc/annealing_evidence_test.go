@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/starling-smc/starling/internal/golden"
+	"github.com/starling-smc/starling/internal/testkit"
 	"github.com/starling-smc/starling/mcmc"
 )
 
@@ -15,6 +16,7 @@ import (
 // block is not scaled (Linear here is growing), and smooth annealing too. Correct paths fail once in 10⁶ runs, log Z and
 // all moments of all six together.
 func TestAnnealingCheck5BlocksGiveTheSameEvidence(t *testing.T) {
+	testkit.Statistics(t)
 	m := newLocation(2)
 	paths := map[string]Targets{
 		"full": Schedule[Full]{Iterations: 12}, "blocks": growing{len(m.y)}, "sda": SDA{Iterations: 40, Batch: 7, Grow: 9},

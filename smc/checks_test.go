@@ -6,6 +6,7 @@ import (
 
 	"github.com/starling-smc/starling/internal/golden"
 	"github.com/starling-smc/starling/internal/rng"
+	"github.com/starling-smc/starling/internal/testkit"
 	"github.com/starling-smc/starling/mcmc"
 )
 
@@ -31,6 +32,7 @@ func conjugate() problem {
 }
 
 func TestCheck1ConjugateEvidenceAndMoments(t *testing.T) {
+	testkit.Statistics(t)
 	for name, s := range map[string]Sampler{
 		"langevin": {Move: mcmc.HMC{Steps: 1, Mutations: mcmc.Mutations{Count: 10}}},
 		"hmc":      {Move: mcmc.HMC{Steps: 4, Mutations: mcmc.Mutations{Count: 6}}},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/starling-smc/starling/internal/golden"
 	"github.com/starling-smc/starling/internal/rng"
+	"github.com/starling-smc/starling/internal/testkit"
 	"github.com/starling-smc/starling/mcmc"
 )
 
@@ -142,6 +143,7 @@ func TestWeightsAccumulateWithoutResampling(t *testing.T) {
 // way of resampling (section 3.2): the mean of Z over runs is Z. Z scatters by .4 of itself, so a mean is known to 4 %,
 // with -short to 10 %, but for 1e-6 in all; twice that is found for sure, and the test asks for it.
 func TestEvidenceIsUnbiased(t *testing.T) {
+	testkit.Statistics(t)
 	p := conjugate()
 	runs, small := 3000, 0.09
 	if testing.Short() {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/starling-smc/starling/internal/golden"
+	"github.com/starling-smc/starling/internal/testkit"
 	"github.com/starling-smc/starling/mcmc"
 )
 
@@ -84,6 +85,7 @@ func problemOf(t *testing.T, c golden.Case) (problem, bool) {
 // Evidence and moments of every golden posterior, by tempered samplers with either move. The logistic posteriors are
 // skew and the mixtures have 25 modes.
 func TestGoldenEvidenceAndMoments(t *testing.T) {
+	testkit.Statistics(t)
 	cases := golden.Read(t, "conjugate.json")
 	for _, c := range cases {
 		p, ok := problemOf(t, c)

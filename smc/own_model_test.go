@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/starling-smc/starling/bayes"
+	"github.com/starling-smc/starling/internal/testkit"
 	"github.com/starling-smc/starling/mcmc"
 	"github.com/starling-smc/starling/smc"
 )
@@ -16,6 +17,7 @@ import (
 // Over 40 seeds the log evidence has a standard deviation of at most .085, the mean of tau of at most .08: the bounds are
 // 5 standard deviations or more, for a false failure rate of 1e-6 each.
 func TestHierarchicalForms(t *testing.T) {
+	testkit.Statistics(t)
 	y := []float64{-1.3, 0.4, 2.9, 5.2}
 	const d = 4
 	normal := func(x, mean, sd float64) float64 { // log density

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/starling-smc/starling/internal/testkit"
 	"github.com/starling-smc/starling/mcmc"
 )
 
@@ -16,6 +17,7 @@ import (
 // deviations of 10,000 independent chains, exceeded with probability 1e-6 by one of six; 8 % of a variance would be found, and the
 // bias is 13 %.
 func TestChainsOfSGHMC(t *testing.T) {
+	testkit.Statistics(t)
 	const epochs, chains, d = 100, 10000, 3
 	m := newLocation(d)
 	p, n := m.problem(), len(m.y)

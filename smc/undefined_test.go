@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/starling-smc/starling/internal/testkit"
 	"github.com/starling-smc/starling/mcmc"
 )
 
@@ -85,6 +86,7 @@ func (back) AnnealsIn() bool                 { return false }
 // counted, NaN gives the bytes of −Inf, and the evidence is right on every path whose moves accept or reject. Other moves lose
 // the weight of trajectories that come from beyond the edge (mcmc.Unadjusted names this limitation).
 func TestPartOfThePriorMayBeImpossible(t *testing.T) {
+	testkit.Statistics(t)
 	const runs = 40
 	for name := range undefined(0) {
 		var logZ []float64

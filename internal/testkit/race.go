@@ -1,0 +1,12 @@
+package testkit
+
+import "testing"
+
+// Statistics skips a test of statistics under the race detector, which takes ten times as long there. Other tests run the same
+// code on several threads.
+func Statistics(t *testing.T) {
+	t.Helper()
+	if race {
+		t.Skip("statistics, under the race detector")
+	}
+}
