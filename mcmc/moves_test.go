@@ -10,6 +10,7 @@ import (
 	"github.com/starling-smc/starling/internal/golden"
 	"github.com/starling-smc/starling/internal/pool"
 	"github.com/starling-smc/starling/internal/rng"
+	"github.com/starling-smc/starling/internal/testkit"
 )
 
 // conjugate is a diagonal Gaussian likelihood with precision 2 + i around i, a prior N(0.5, sd²) of sd 1.5 and 0.6 in
@@ -389,7 +390,7 @@ func TestThreadsDoNotMatter(t *testing.T) {
 
 // Between calls of the model nothing is allocated that grows with the population or the trajectory.
 func TestMovesDoNotAllocate(t *testing.T) {
-	if race {
+	if testkit.Race {
 		t.Skip("under the race detector a sync.Pool forgets at random what was put into it")
 	}
 	free := freeModel{d: 100}

@@ -3,6 +3,7 @@ package method
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/numeral"
@@ -46,8 +47,8 @@ func (a Averaging) check(f *config.Faults) {
 }
 
 // checkWithin refuses an anchor, and another number of restarts than of members.
-func (a Averaging) checkWithin(around Around, at, name string, f *config.Faults) {
-	f.If(around.Prior.Anchor != nil, "prior.anchor", "is for sampling: method %s goes on from the restarts as they are", name)
+func (a Averaging) checkWithin(around Around, at string, f *config.Faults) {
+	f.If(around.Prior.Anchor != nil, "prior.anchor", "is for sampling: method %s goes on from the restarts as they are", strings.TrimPrefix(at, "method."))
 	checkMembers(a.needs().Restarts, around, at, f)
 }
 

@@ -43,7 +43,7 @@ func (p *island) K() int {
 	return (p.state.K + p.every - 1) / p.every
 }
 
-// spent counts a look at the validation examples for every line of the trace and particle.
+// spent counts an evaluation of the validation examples by every particle at every line of the trace.
 func (p *island) spent() eval.Work {
 	w := eval.Work{Gradients: p.state.Gradients, Values: p.state.Values}
 	if set := p.job.Data.Validate; set != nil {

@@ -59,7 +59,7 @@ func (r *restart) Done() bool { return r.Ended }
 // K is the number of epochs made.
 func (r *restart) K() int { return r.Epochs }
 
-// spent counts a look after every epoch, and one at a given start. Without validation examples the restarts are compared on the
+// spent counts an evaluation of the validation examples after every epoch, and one at a given start. Without validation examples the restarts are compared on the
 // training examples at the end.
 func (r *restart) spent() eval.Work {
 	w := eval.Work{Gradients: r.Epochs * r.train.Examples()}

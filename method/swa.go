@@ -41,7 +41,7 @@ func (m SWA) Check(f *config.Faults) { m.check(f) }
 
 // CheckWithin refuses an anchor, and another number of restarts than of members.
 func (m SWA) CheckWithin(around Around, at string, f *config.Faults) {
-	m.checkWithin(around, at, "swa", f)
+	m.checkWithin(around, at, f)
 }
 
 // CheckData refuses nothing.

@@ -82,7 +82,7 @@ func (m SWAG) Check(f *config.Faults) {
 
 // CheckWithin refuses an anchor, and another number of restarts than of members.
 func (m SWAG) CheckWithin(around Around, at string, f *config.Faults) {
-	m.checkWithin(around, at, "swag", f)
+	m.checkWithin(around, at, f)
 }
 
 // CheckData refuses nothing.

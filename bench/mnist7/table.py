@@ -62,6 +62,6 @@ for name in sys.argv[3:] or rows:
           " / ".join(entropy(g) for g in ("correct", "incorrect", "eight", "nine", "noise", "perturbed")), "|",
           " / ".join(auroc(g) for g in ("eight", "nine", "noise", "perturbed", "incorrect")), "|",
           f"{st.mean(r['cost']['gradients'] for r in runs) / 1200:,.0f}", "|",
-          " ".join(f"{sum(r['nll'] < r['map']['nll'] for r in runs)} of 5" if all("map" in r for r in runs) else "–" for _ in (1,)), "|",
+          f"{sum(r['nll'] < r['map']['nll'] for r in runs)} of 5" if all("map" in r for r in runs) else "–", "|",
           mean((r["map"]["accuracy"] * 100 for r in runs), 2) if all("map" in r for r in runs) else "–", "|",
           mean((r["map"]["nll"] for r in runs), 4) if all("map" in r for r in runs) else "–", "|", flush=True)

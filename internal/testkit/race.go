@@ -6,7 +6,7 @@ import "testing"
 // code on several threads.
 func Statistics(t *testing.T) {
 	t.Helper()
-	if race {
+	if Race {
 		t.Skip("statistics, under the race detector")
 	}
 }

@@ -2,4 +2,5 @@
 
 package testkit
 
-const race = false
+// Race says whether the race detector watches.
+const Race = false

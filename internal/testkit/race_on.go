@@ -2,4 +2,5 @@
 
 package testkit
 
-const race = true
+// Race says whether the race detector watches.
+const Race = true

@@ -1,6 +1,0 @@
-//go:build !race
-
-package mcmc
-
-// race says whether the race detector watches.
-const race = false

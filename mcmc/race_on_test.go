@@ -1,5 +1,0 @@
-//go:build race
-
-package mcmc
-
-const race = true
