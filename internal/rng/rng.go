@@ -44,6 +44,11 @@ const (
 	Trial     Purpose = 17 // choice of the particles that such trials copy
 	Draw      Purpose = 18 // draws from a distribution that was fitted to parameters
 	Dropout   Purpose = 19 // masks of dropout: of the examples of a training step, and of the passes of a prediction
+	State     Purpose = 20 // states of a filter before the first scan
+	Chain     Purpose = 21 // proposals and decisions of a filter's chain
+	Predict   Purpose = 22 // states that a filter pushes through a transition
+	Scene     Purpose = 23 // states and measurements of simulated scans
+	Hold      Purpose = 24 // measurements that a filter does not see, to judge its predictions
 )
 
 // Key is the address of a stream.
