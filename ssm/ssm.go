@@ -89,13 +89,13 @@ func Blocks(m Model) []Block {
 
 // Timed is a Model that says how long the step before its first scan is, and the step between simulated scans.
 type Timed interface {
-	Interval() float64 // seconds
+	Period() float64 // the interval, in seconds
 }
 
 // Interval is the model's interval; 1 s for a model that has none.
 func Interval(m Model) float64 {
 	if t, ok := m.(Timed); ok {
-		return t.Interval()
+		return t.Period()
 	}
 	return 1
 }
