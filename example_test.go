@@ -45,7 +45,7 @@ func ExampleFit_slices() {
 data: {memory: {}}
 model: {layers: [{dense: 20}, tanh, {dense: 1}], likelihood: {gaussian: {sd: 0.1}}}
 prior: {normal: {variance: 1}}
-method: {smc: {particles: 20}}`))
+method: {smc: {particles: 10}}`))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -61,5 +61,5 @@ method: {smc: {particles: 20}}`))
 	}
 	p, err := result.Posterior.PredictRegression(context.Background(), set, nil, nil)
 	fmt.Printf("mean %.1f, sd of the mean %.1f, %v", p.Mean, p.Epistemic, err)
-	// Output: mean [-1.0 1.0 -1.5], sd of the mean [0.0 0.0 1.3], <nil>
+	// Output: mean [-1.0 1.0 -1.3], sd of the mean [0.1 0.0 0.7], <nil>
 }

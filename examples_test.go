@@ -66,6 +66,7 @@ func predicted(t *testing.T, run *Run, in string) [][]string {
 }
 
 func TestExampleClassification(t *testing.T) {
+	testkit.Elsewhere(t)
 	result, run := openedRun(t, "examples/classification.yaml")
 	if m := result.Metrics; m.On != "test" || m.N != 15 || !(float64(*m.Accuracy) >= 0.9) || !(float64(m.NLL) <= 0.35) {
 		t.Errorf("accuracy %v, NLL %v on %d of %s", *m.Accuracy, m.NLL, m.N, m.On)

@@ -10,6 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/starling-smc/starling/internal/testkit"
 )
 
 func nan() float64 { return math.NaN() }
@@ -115,6 +117,7 @@ func TestCSVRefuses(t *testing.T) {
 // Files that are all delimiters, quotes or line ends cost little memory: what maxCols cells and maxNames names may, and four
 // times the file. Garbage counts, too.
 func TestCSVMemory(t *testing.T) {
+	testkit.NoThreads(t)
 	n := 1 << 23
 	if testing.Short() {
 		n = 1 << 21

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/starling-smc/starling/internal/testkit"
 )
 
 // bomb packs a header and then zeros, n in all.
@@ -36,6 +38,7 @@ func bomb(t *testing.T, header []byte, n int) []byte {
 // TestHostileNPY holds files of our own invention: each is refused for its own reason, with its name and a place, and
 // for little memory.
 func TestHostileNPY(t *testing.T) {
+	testkit.NoThreads(t)
 	dict := func(d string) []byte { return npyBytes(d + "\n") }
 	const rest = "'fortran_order': False, 'shape': (), }"
 	good := npyOf("<i2", "(2,)", 1, 0, 2, 0)

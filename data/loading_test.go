@@ -8,6 +8,8 @@ import (
 	"runtime/debug"
 	"strings"
 	"testing"
+
+	"github.com/starling-smc/starling/internal/testkit"
 )
 
 // peak is about the largest number of bytes that f has in use at the same time.
@@ -35,6 +37,7 @@ func peak(f func()) uint64 {
 
 // TestLoadBytes: the estimate is near what loading has in use at its peak, for every kind of file, and costs little.
 func TestLoadBytes(t *testing.T) {
+	testkit.NoThreads(t)
 	const n = 1 << 16
 	dir := t.TempDir()
 	file := func(name string, raw []byte) string {

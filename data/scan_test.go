@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/starling-smc/starling/internal/testkit"
 )
 
 // sameText compares reading a text whole with reading it in blocks of rows records through a window that begins with
@@ -104,6 +106,7 @@ func (e endless) ReadAt(b []byte, at int64) (n int, err error) {
 
 // A file far larger than what may be held is read in the memory of a block.
 func TestScanMemory(t *testing.T) {
+	testkit.NoThreads(t)
 	n := int64(14 << 21)
 	if testing.Short() {
 		n = 14 << 19

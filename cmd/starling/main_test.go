@@ -15,6 +15,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/starling-smc/starling/internal/ckpt"
+	"github.com/starling-smc/starling/internal/testkit"
 )
 
 func TestMain(m *testing.M) {
@@ -61,6 +62,10 @@ func TestScripts(t *testing.T) {
 				return mayMount(), nil
 			case "data":
 				return os.Getenv("STARLING_DATA") != "", nil
+			case "race":
+				return testkit.Race, nil
+			case "purego":
+				return testkit.Purego, nil
 			}
 			return false, errors.New("unknown condition")
 		},

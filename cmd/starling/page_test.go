@@ -9,12 +9,15 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/starling-smc/starling/internal/testkit"
 )
 
 // TestGettingStarted carries docs/getting-started.md out as it stands: each block of yaml or csv is a file, named in its
 // first line, each line of a block of sh is a command, which fails if it begins with !, and each line of a block of
 // text stands in what the last command said, at the beginning of a line.
 func TestGettingStarted(t *testing.T) {
+	testkit.Elsewhere(t)
 	var script, files strings.Builder
 	stream := ""
 	for _, block := range blocks(t, "getting-started.md") {
