@@ -14,6 +14,9 @@ import "github.com/starling-smc/starling/mcmc"
 // Stream is a stream of random numbers, keyed by the caller.
 type Stream = mcmc.Stream
 
+// Pool bounds the threads that compute at the same time.
+type Pool = mcmc.Pool
+
 // Model is a state-space model. Its methods must be safe for concurrent use.
 type Model interface {
 	// Dim is the length of a state.
@@ -66,7 +69,8 @@ func (s *Scan) Row(i int) []float64 { return s.Values[i*s.Width : (i+1)*s.Width 
 // Block is a range of a state's coordinates that move together: from From up to, but not including, To.
 type Block struct{ From, To int }
 
-// A Tracker is a Model whose state is a list of targets, each with the same coordinates: first the position, then the velocity.
+// A Tracker is a Model whose state is a list of targets, each with the same coordinates: first the position, then the velocity. Given
+// the state before, targets move independently of each other.
 type Tracker interface {
 	Model
 	Targets() int          // number of targets; target r has the coordinates r·Dim/Targets … (r+1)·Dim/Targets − 1
@@ -129,6 +133,11 @@ type Incremental interface {
 	Try(x []float64, block Block) float64
 	// Keep makes the x of the last Try the state.
 	Keep()
+}
+
+// Parallel is a Likelihood that may share a pool's threads. Its results do not depend on their number.
+type Parallel interface {
+	Use(workers *Pool) // nil: one thread for each CPU
 }
 
 // Counter is a Likelihood that counts its terms: those it evaluated, and those it could leave out because the result is the same

@@ -56,10 +56,10 @@ func TestGoldenMetrics(t *testing.T) {
 	kinds := map[string]func(*testing.T, golden.Case){
 		"classification": goldenClassification, "entropy": goldenEntropy, "energy": goldenEnergy, "ood": goldenOOD,
 		"crps_ensemble": goldenCRPSEnsemble, "crps_gaussian": goldenCRPSNormal, "crps_gaussian_mixture": goldenCRPSMixture,
-		"regression": goldenRegression,
+		"regression": goldenRegression, "ks": goldenKS,
 	}
 	later := map[string]string{
-		"meta_classifier": "the classifier of wrong answers", "ks": "tests of filters (paper 5, eq. 38)",
+		"meta_classifier": "the classifier of wrong answers",
 	}
 	seen := map[string]bool{}
 	for _, c := range golden.Read(t, "metrics.json") {
@@ -332,4 +332,19 @@ func TestGoldenEnsemble(t *testing.T) {
 	if n == 0 {
 		t.Error("no case of kind ensemble")
 	}
+}
+
+func goldenKS(t *testing.T, c golden.Case) {
+	var in struct {
+		X        []Number
+		Mean, SD Number
+	}
+	var want struct {
+		Two Number `json:"ks_two_sided"`
+		One Number `json:"ks_one_sided_eq38"`
+	}
+	decode(t, c, &in, &want)
+	two, one := KS(floats(in.X), func(x float64) float64 { return cdf(x-float64(in.Mean), float64(in.SD)) })
+	near(t, "two-sided", two, want.Two)
+	near(t, "one-sided", one, want.One)
 }

@@ -1,0 +1,111 @@
+package filter
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/internal/dense"
+	"github.com/starling-smc/starling/internal/numeral"
+	"github.com/starling-smc/starling/smc"
+	"github.com/starling-smc/starling/ssm"
+)
+
+// Auxiliary is the auxiliary particle filter (Pitt and Shephard 1999). A particle is chosen by how likely the scan is at a
+// prediction μ_j of it: by V_j ∝ W_j p(z_k | μ_j). Then it moves, from its ancestor a, and weighs
+//
+//	w_i = p(z_k | x_i) / p(z_k | μ_a),   log p(z_k | z_1:k−1) ≈ log Σ_j W_j p(z_k | μ_j) + log (1/N) Σ_i w_i.
+//
+// μ_j is the mean of a Gaussian transition, else a draw of it. With many measurements p(z_k | μ_j) is a sharp peak, and a filter
+// of few particles may choose one ancestor for all: Info.Ancestors tells.
+type Auxiliary struct {
+	Particles int        `yaml:"particles"` // N, below 2²⁰
+	Scheme    smc.Scheme `yaml:"scheme"`    // by which ancestors are drawn; nil: systematic
+}
+
+// Defaults implements config.Defaulter.
+func (m *Auxiliary) Defaults() {
+	if m.Particles == 0 {
+		m.Particles = usualParticles
+	}
+	m.Scheme = m.scheme()
+}
+
+func (m Auxiliary) scheme() smc.Scheme {
+	if m.Scheme == nil {
+		return smc.Systematic{}
+	}
+	return m.Scheme
+}
+
+// Check implements config.Checker.
+func (m Auxiliary) Check(f *config.Faults) { checkParticles(f, m.Particles) }
+
+// Title implements Method.
+func (m Auxiliary) Title() string {
+	return fmt.Sprintf("an auxiliary particle filter of %s particles", numeral.Count(m.Particles))
+}
+
+// Evidence implements Method.
+func (Auxiliary) Evidence() bool { return true }
+
+// On implements Method.
+func (m Auxiliary) On(job Job) (Filter, error) {
+	m.Scheme = m.scheme()
+	return &auxiliary{m, job}, refused("auxiliary filter", m)
+}
+
+type auxiliary struct {
+	Auxiliary
+	Job
+}
+
+// Init implements Filter.
+func (f *auxiliary) Init(context.Context) (*State, error) { return f.weighted(f.Particles), nil }
+
+// Step implements Filter.
+func (f *auxiliary) Step(ctx context.Context, st *State, scan *ssm.Scan) (Info, error) {
+	tr, err := st.transition(f.Model, scan)
+	if err != nil {
+		return Info{}, err
+	}
+	m := &moving{&f.Job, ctx, tr, scan, st.K + 1, st.N(), st.Dim}
+	first, mu := make([]float64, m.n), make([]float64, m.n*m.d)
+	point := func(j int, to []float64) { tr.Sample(m.stream(predicted, j), st.Particle(j), to) }
+	if g, ok := tr.(ssm.Gaussian); ok {
+		a, _ := g.Gaussian()
+		point = func(j int, to []float64) { dense.MulVec(to, a, st.Particle(j)) }
+	}
+	if err := m.each(func(like ssm.Likelihood, j int) {
+		to := mu[j*m.d : (j+1)*m.d]
+		point(j, to)
+		first[j] = logLik(like, to)
+	}); err != nil {
+		return Info{}, err
+	}
+	chosen := add(st.LogW, first)
+	logSum, _, err := m.normalise(chosen, mu)
+	if err != nil {
+		return Info{}, err
+	}
+	from := m.ancestors(f.Scheme, chosen)
+	x, logw := make([]float64, len(st.X)), even(m.n)
+	if err := m.each(func(like ssm.Likelihood, j int) {
+		to := x[j*m.d : (j+1)*m.d]
+		tr.Sample(m.stream(moved, j), st.Particle(int(from[j])), to)
+		logw[j] += logLik(like, to) - first[from[j]]
+	}); err != nil {
+		return Info{}, err
+	}
+	logMean, ess, err := m.normalise(logw, x)
+	if err != nil {
+		return Info{}, err
+	}
+	st.X, st.LogW, st.K, st.Time = x, logw, m.k, scan.Time
+	st.LogZ += logSum + logMean
+	info := noAcceptance()
+	info.Resampled = true
+	info.LogEvidence, info.Ancestors, info.Evaluated = logSum+logMean, distinct(from, m.n), 2*int64(m.n)*int64(scan.Len())
+	info.sampled(st, ess)
+	return info, nil
+}

@@ -1,0 +1,110 @@
+package filter
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/internal/numeral"
+	"github.com/starling-smc/starling/smc"
+	"github.com/starling-smc/starling/ssm"
+)
+
+// Bootstrap is the bootstrap particle filter (Gordon, Salmond and Smith 1993): particles are resampled where their weights are
+// too uneven, moved by the transition, and weighted by the likelihood. With normalised weights W_j before the scan,
+//
+//	log p(z_k | z_1:k−1) ≈ log Σ_j W_j p(z_k | x_j).
+type Bootstrap struct {
+	Particles int           `yaml:"particles"` // N, below 2²⁰
+	Resample  smc.Resampler `yaml:"resample"`  // zero: systematic, where ESS < N/2
+}
+
+// Defaults implements config.Defaulter.
+func (m *Bootstrap) Defaults() {
+	if m.Particles == 0 {
+		m.Particles = usualParticles
+	}
+	m.Resample = m.resampler()
+}
+
+func (m Bootstrap) resampler() smc.Resampler {
+	r := m.Resample
+	if r.Scheme == nil {
+		r.Scheme = smc.Systematic{}
+	}
+	if r.When == nil {
+		r.When = smc.BelowHalf
+	}
+	return r
+}
+
+// Check implements config.Checker.
+func (m Bootstrap) Check(f *config.Faults) { checkParticles(f, m.Particles) }
+
+// Title implements Method.
+func (m Bootstrap) Title() string {
+	return fmt.Sprintf("a bootstrap filter of %s particles", numeral.Count(m.Particles))
+}
+
+// Evidence implements Method.
+func (Bootstrap) Evidence() bool { return true }
+
+// On implements Method.
+func (m Bootstrap) On(job Job) (Filter, error) {
+	m.Resample = m.resampler()
+	return &bootstrap{m, job}, refused("bootstrap filter", m)
+}
+
+type bootstrap struct {
+	Bootstrap
+	Job
+}
+
+// Init implements Filter.
+func (f *bootstrap) Init(context.Context) (*State, error) { return f.weighted(f.Particles), nil }
+
+// weighted draws particles before the first scan, with weights.
+func (j *Job) weighted(n int) *State {
+	return &State{Dim: j.Model.Dim(), X: j.start(n), LogW: even(n)}
+}
+
+// Step implements Filter.
+func (f *bootstrap) Step(ctx context.Context, st *State, scan *ssm.Scan) (Info, error) {
+	tr, err := st.transition(f.Model, scan)
+	if err != nil {
+		return Info{}, err
+	}
+	m := &moving{&f.Job, ctx, tr, scan, st.K + 1, st.N(), st.Dim}
+	info, logw := noAcceptance(), append([]float64(nil), st.LogW...)
+	from := identity(m.n)
+	if f.Resample.When.Due(effective(logw), m.n) {
+		from, logw = m.ancestors(f.Resample.Scheme, logw), even(m.n)
+		info.Resampled = true
+	}
+	x := make([]float64, len(st.X))
+	err = m.each(func(like ssm.Likelihood, j int) {
+		to := x[j*m.d : (j+1)*m.d]
+		tr.Sample(m.stream(moved, j), st.Particle(int(from[j])), to)
+		logw[j] += logLik(like, to)
+	})
+	if err != nil {
+		return Info{}, err
+	}
+	logZ, ess, err := m.normalise(logw, x)
+	if err != nil {
+		return Info{}, err
+	}
+	st.X, st.LogW, st.K, st.Time = x, logw, m.k, scan.Time
+	st.LogZ += logZ
+	info.LogEvidence, info.Ancestors, info.Evaluated = logZ, distinct(from, m.n), int64(m.n)*int64(scan.Len())
+	info.sampled(st, ess)
+	return info, nil
+}
+
+func identity(n int) []int32 {
+	from := make([]int32, n)
+	for j := range from {
+		from[j] = int32(j)
+	}
+	return from
+}

@@ -1,0 +1,132 @@
+// Package filter estimates the hidden state of a state-space model (package ssm), scan by scan.
+//
+//	SMCMC       smcmc.go      sequential MCMC: a chain a scan, without weights; its decisions are in joint.go, index*.go, refine*.go
+//	Kalman      kalman.go     the exact answer for linear Gaussian models; smoother.go looks back
+//	Bootstrap   bootstrap.go  particles drawn from the prediction, weighted by the likelihood
+//	Auxiliary   auxiliary.go  particles chosen by how well they predict the scan before they are moved
+//
+// The table Methods lists them. A method is a plain value whose fields are its settings. On makes a Filter of it, for one model
+// and one seed:
+//
+//	f, err := filter.SMCMC{Particles: 4000, Burn: 1000, Index: filter.ExactIndex{}, Refine: filter.Walk{SD: filter.Adapted}}.On(filter.Job{Model: m, Seed: 1})
+//	state, err := f.Init(ctx)
+//	for … {
+//		info, err := f.Step(ctx, state, scan)
+//		mean, cov := state.Moments()
+//	}
+//
+// A State is plain data that can be saved after every scan. What a filter computes depends on the model, the settings, the seed
+// and the scans alone, not on threads.
+package filter
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/mcmc"
+	"github.com/starling-smc/starling/ssm"
+)
+
+// Filter estimates the state of a model. The steps of one State are made one after another.
+type Filter interface {
+	// Init returns the state one interval before the first scan.
+	Init(ctx context.Context) (*State, error)
+	// Step takes the state to the time of the scan, and the scan's measurements into account. After an error the state is as it
+	// was. A *TimeError says that the scan's time does not come after the last one's, an *ssm.MeasurementError that a
+	// measurement is none, an *ImpossibleError that no state can have given the scan.
+	Step(ctx context.Context, st *State, scan *ssm.Scan) (Info, error)
+}
+
+// Job is what a filter works on.
+type Job struct {
+	Model ssm.Model
+	Seed  uint64
+	Node  int        // of several filters that share the measurements; below 2²⁴
+	Pool  *mcmc.Pool // nil: one thread for each CPU
+}
+
+// Method is a way to filter. It is a plain value whose fields are its settings.
+type Method interface {
+	// Title describes the method in words: "sequential MCMC, 4,000 samples a scan".
+	Title() string
+	// On returns the filter of a job. The error says what does not fit: settings, or a model that the method cannot filter.
+	On(job Job) (Filter, error)
+	// Evidence reports whether the method estimates the evidence of the scans.
+	Evidence() bool
+}
+
+// Methods lists the methods by their names in a config.
+var Methods = config.Table[Method]{
+	{Name: "smcmc", Part: SMCMC{}},
+	{Name: "kalman", Part: Kalman{}},
+	{Name: "bootstrap", Part: Bootstrap{}},
+	{Name: "auxiliary", Part: Auxiliary{}},
+}
+
+// Families lists the tables of all parts that a method may name.
+var Families = []config.Family{Methods, Joints, Indices, Refinements}
+
+// Info is what a step found. It is only looked at: nothing of it goes into the next step.
+type Info struct {
+	// Acceptance of each kind of decision of SMCMC, over all steps of the chain after the burn-in; NaN: there is no such decision.
+	Joint, Index, Refine float64
+
+	ESS  []float64 // for each coordinate: how many independent draws the mean is worth; nil: the state is no sample
+	MCSE []float64 // for each coordinate: the Monte Carlo standard error of the mean
+
+	Ancestors   int     // distinct states of the scan before, from which the present ones come; 0: the state is no sample
+	Evaluated   int64   // terms of the likelihood that were evaluated
+	Skipped     int64   // terms that could be left out, because the result is the same without them
+	LogEvidence float64 // log p(z_k | z_1:k−1), in nats; NaN if the method estimates none
+	Resampled   bool
+}
+
+// TimeError is the error for a scan whose time does not come after the last one's.
+type TimeError struct{ Last, Time float64 }
+
+func (e *TimeError) Error() string {
+	if e.Time == e.Last {
+		return fmt.Sprintf("two scans have the time %v s: merge their measurements into one scan", e.Time)
+	}
+	return fmt.Sprintf("the scan's time %v s is before that of the scan before it, %v s: sort the scans by time", e.Time, e.Last)
+}
+
+// ImpossibleError is the error for a scan that none of the predicted states can have given.
+type ImpossibleError struct {
+	Row int // a measurement that is impossible at the last of them; −1: unknown
+	Err error
+}
+
+func (e *ImpossibleError) Error() string { return e.Err.Error() }
+func (e *ImpossibleError) Unwrap() error { return e.Err }
+
+// transition returns the transition from the state to the time of the scan.
+func (st *State) transition(m ssm.Model, scan *ssm.Scan) (ssm.Transition, error) {
+	dt := ssm.Interval(m)
+	switch {
+	case math.IsNaN(scan.Time) || math.IsInf(scan.Time, 0):
+		return nil, fmt.Errorf("the scan's time is %v", scan.Time)
+	case st.K > 0 && !(scan.Time > st.Time):
+		return nil, &TimeError{st.Time, scan.Time}
+	case st.K > 0:
+		dt = scan.Time - st.Time
+	}
+	return m.Transition(dt)
+}
+
+// refused returns the first fault that a method's settings have.
+func refused(name string, m config.Checker) error {
+	faults := config.NewFaults()
+	m.Check(faults)
+	if all := faults.All(); len(all) > 0 {
+		return fmt.Errorf("%s: %s: %s", name, all[0].Path, all[0].Message)
+	}
+	return nil
+}
+
+// noAcceptance is the Info of a method without decisions.
+func noAcceptance() Info {
+	return Info{Joint: math.NaN(), Index: math.NaN(), Refine: math.NaN(), LogEvidence: math.NaN()}
+}

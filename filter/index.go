@@ -1,0 +1,33 @@
+package filter
+
+import "github.com/starling-smc/starling/internal/config"
+
+// Index refines the index of the particle that the state comes from, for the same state. The law to draw from is
+// P(a) ∝ p(x | f(a)).
+type Index interface{ index(c *chain) }
+
+// Indices lists the ways to refine the index by their names in a config.
+var Indices = config.Table[Index]{
+	{Name: "none", Part: FixedIndex{}},
+	{Name: "uniform", Part: UniformIndex{}},
+	{Name: "exact", Part: ExactIndex{}},
+}
+
+// FixedIndex keeps the index. Only a joint proposal changes it then. Where none is accepted, the whole filter of a scan comes
+// from one particle of the scan before: its spread is too small in what the measurements do not show, such as velocities. This
+// is what the paper ran in Example 2 (A7 of the specification's errors).
+type FixedIndex struct{}
+
+func (FixedIndex) index(*chain) {}
+
+// UniformIndex proposes a uniform index: log r = log p(x | f(a*)) − log p(x | f(a)). It costs one density.
+type UniformIndex struct{}
+
+func (UniformIndex) index(c *chain) {
+	s := c.stream(indexAt)
+	a := int32(s.IntN(c.n))
+	next := c.tr.LogDensity(c.particle(a), c.x)
+	if c.accepts(s, next-c.logPrior(), &c.index) {
+		c.a, c.prior = a, next
+	}
+}

@@ -1,0 +1,182 @@
+package filter
+
+import (
+	"math"
+
+	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/internal/dense"
+	"github.com/starling-smc/starling/internal/rng"
+	"github.com/starling-smc/starling/ssm"
+)
+
+// ExactIndex draws the index from its conditional law P(a) ∝ p(x | f(a)) (sequential-mcmc-massive-data, eq. 28): a Gibbs step,
+// always accepted.
+type ExactIndex struct {
+	Draw Draw `yaml:",short"` // empty: Rejection
+}
+
+// Draw is a way to draw the index. The law is the same.
+type Draw string
+
+const (
+	// Rejection draws uniform indices and accepts one with probability p(x | f(a))/max, for transitions with a known maximum
+	// (ssm.Bounded). After N/8 refusals, and for other transitions, it computes all N probabilities. Whether they are computed
+	// depends on the refused indices alone, which say nothing about the next draw: the law is the same. (Dau and Chopin 2023
+	// bound the cost of backward smoothing in this way.)
+	Rejection Draw = "rejection"
+	// Scan computes all N probabilities for each draw.
+	Scan Draw = "scan"
+)
+
+// Defaults implements config.Defaulter.
+func (e *ExactIndex) Defaults() {
+	if e.Draw == "" {
+		e.Draw = Rejection
+	}
+}
+
+// Check implements config.Checker.
+func (e ExactIndex) Check(f *config.Faults) {
+	if e.Draw != "" {
+		f.OneOf("", string(e.Draw), string(Rejection), string(Scan))
+	}
+}
+
+// Examples implements config.Exampler.
+func (ExactIndex) Examples() []string { return []string{string(Scan)} }
+
+func (e ExactIndex) index(c *chain) {
+	if c.exact == nil {
+		c.exact = newExactIndex(c)
+	}
+	s := c.stream(indexAt)
+	c.exact.at(c.x)
+	a, ok := int32(0), false
+	if e.Draw != Scan && c.exact.bounded {
+		a, ok = c.exact.reject(s)
+	}
+	if !ok {
+		a = c.exact.scan(s)
+	}
+	if a != c.a {
+		c.a, c.prior = a, math.NaN()
+	}
+}
+
+// exactIndex computes p(x | f(a)) for the particles of a scan and one x after another, up to a factor that is the same for all
+// particles.
+type exactIndex struct {
+	c       *chain
+	bounded bool
+
+	// For a Gaussian transition N(A·f(a), Q) with Q = L Lᵀ: log p(x | f(a)) = const − |ξ − m_a|²/2 with ξ = L⁻¹(x − o) and
+	// m_a = L⁻¹(A·f(a) − o). The origin o is the prediction of the first particle.
+	factor, origin []float64
+	m              []float64 // n × Dim; nil for other transitions
+	xi             []float64
+
+	most float64   // the largest log-density; 0 for Gaussian transitions
+	x    []float64 // the state
+	w    []float64 // n, scratch: log-densities, then cumulative weights
+}
+
+func newExactIndex(c *chain) *exactIndex {
+	d := len(c.x)
+	e := &exactIndex{c: c, w: make([]float64, c.n)}
+	if b, ok := c.tr.(ssm.Bounded); ok {
+		e.bounded, e.most = true, b.MaxLogDensity()
+	}
+	g, ok := c.tr.(ssm.Gaussian)
+	if !ok {
+		return e
+	}
+	a, q := g.Gaussian()
+	factor := append([]float64(nil), q...)
+	if !dense.Cholesky(factor, d) {
+		return e
+	}
+	e.bounded, e.most = true, 0
+	e.factor, e.origin, e.xi = factor, make([]float64, d), make([]float64, d)
+	e.m = make([]float64, c.n*d)
+	for j := range c.n {
+		row, f := e.m[j*d:(j+1)*d], c.from[j*d:(j+1)*d]
+		for i := range row {
+			for l, v := range f {
+				row[i] += float64(a[i*d+l] * v)
+			}
+		}
+	}
+	copy(e.origin, e.m[:d])
+	for j := range c.n {
+		row := e.m[j*d : (j+1)*d]
+		for i := range row {
+			row[i] -= e.origin[i]
+		}
+		dense.Forward(factor, row)
+	}
+	return e
+}
+
+// at sets the state.
+func (e *exactIndex) at(x []float64) {
+	e.x = x
+	if e.m == nil {
+		return
+	}
+	for i, v := range x {
+		e.xi[i] = v - e.origin[i]
+	}
+	dense.Forward(e.factor, e.xi)
+}
+
+// log is log p(x | f(a)) minus the largest log-density.
+func (e *exactIndex) log(a int) float64 {
+	if e.m == nil {
+		return e.c.tr.LogDensity(e.c.particle(int32(a)), e.x) - e.most
+	}
+	d, sum := len(e.xi), 0.0
+	for i, v := range e.m[a*d : (a+1)*d] {
+		u := e.xi[i] - v
+		sum += float64(u * u)
+	}
+	return -0.5 * sum
+}
+
+// reject draws by rejection; ok is false if none of N/8 indices was accepted.
+func (e *exactIndex) reject(s *ssm.Stream) (a int32, ok bool) {
+	n := len(e.w)
+	for range max(1, n/8) {
+		a := s.IntN(n)
+		if l, u := e.log(a), s.Float64(); u < rng.Exp(l) {
+			return int32(a), true
+		}
+	}
+	return 0, false
+}
+
+// scan draws by all N probabilities.
+func (e *exactIndex) scan(s *ssm.Stream) int32 {
+	top := math.Inf(-1)
+	for a := range e.w {
+		e.w[a] = e.log(a)
+		top = max(top, e.w[a])
+	}
+	if math.IsInf(top, -1) || math.IsNaN(top) { // no particle can lead here: the index stays
+		return e.c.a
+	}
+	sum := 0.0
+	for a, l := range e.w {
+		sum += rng.Exp(l - top)
+		e.w[a] = sum
+	}
+	u := s.Float64() * sum
+	low, high := 0, len(e.w)-1
+	for low < high {
+		if mid := (low + high) / 2; e.w[mid] > u {
+			high = mid
+		} else {
+			low = mid + 1
+		}
+	}
+	return int32(low)
+}

@@ -1,0 +1,44 @@
+package filter
+
+import (
+	"math"
+
+	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/ssm"
+)
+
+// Joint proposes a new index and a new state together.
+type Joint interface {
+	joint(c *chain)
+	moves() bool // the state
+}
+
+// Joints lists the joint proposals by their names in a config.
+var Joints = config.Table[Joint]{
+	{Name: "none", Part: NoJoint{}},
+	{Name: "prior", Part: PriorJoint{}},
+}
+
+// NoJoint makes no joint proposal.
+type NoJoint struct{}
+
+func (NoJoint) joint(*chain) {}
+
+func (NoJoint) moves() bool { return false }
+
+// PriorJoint draws a* uniformly and x* from p(· | f(a*)) (sequential-mcmc-massive-data, eq. 27). The proposal is the law before
+// the scan, so that the ratio is that of the likelihoods: log r = log p(z | x*) − log p(z | x). With many measurements it is
+// hardly ever accepted.
+type PriorJoint struct{}
+
+func (PriorJoint) joint(c *chain) {
+	s := c.stream(jointAt)
+	a := int32(s.IntN(c.n))
+	c.tr.Sample(s, c.particle(a), c.y)
+	if c.accepts(s, c.like.Try(c.y, ssm.Block{From: 0, To: len(c.y)}), &c.joint) {
+		c.move()
+		c.a, c.prior = a, math.NaN()
+	}
+}
+
+func (PriorJoint) moves() bool { return true }

@@ -1,0 +1,180 @@
+package filter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/starling-smc/starling/internal/dense"
+	"github.com/starling-smc/starling/internal/rng"
+	"github.com/starling-smc/starling/ssm"
+)
+
+// Kalman is the exact filter of a linear Gaussian model (ssm.Linear): x_k ~ N(A x_{k−1}, Q), and M measurements z_i ~ N(H x_k, R).
+// It predicts, m⁻ = A m and P⁻ = A P Aᵀ + Q, and updates by the mean z̄ of the measurements, whose noise has covariance R/M:
+//
+//	C = H P⁻ Hᵀ + R/M,   K = P⁻ Hᵀ C⁻¹,   m = m⁻ + K (z̄ − H m⁻),   P = (I − K H) P⁻ (I − K H)ᵀ + K (R/M) Kᵀ.
+//
+// The form of P (Joseph) stays positive semidefinite under rounding. The deviations from the mean enter the evidence alone:
+//
+//	p(z_1 … z_M) = N(z̄; H m⁻, C) Π_i N(z_i; z̄, R) / N(0; 0, R/M).
+type Kalman struct{}
+
+// Title implements Method.
+func (Kalman) Title() string { return "a Kalman filter" }
+
+// Evidence implements Method.
+func (Kalman) Evidence() bool { return true }
+
+// On implements Method.
+func (Kalman) On(job Job) (Filter, error) {
+	m, ok := job.Model.(ssm.Linear)
+	if !ok {
+		return nil, errors.New("a Kalman filter needs a linear Gaussian model: take smcmc or bootstrap for this one")
+	}
+	return &kalman{m}, nil
+}
+
+type kalman struct{ model ssm.Linear }
+
+// Init implements Filter.
+func (f *kalman) Init(context.Context) (*State, error) {
+	mean, cov := f.model.StartMoments()
+	return &State{Dim: f.model.Dim(), Mean: append([]float64(nil), mean...), Cov: append([]float64(nil), cov...)}, nil
+}
+
+// Step implements Filter.
+func (f *kalman) Step(_ context.Context, st *State, scan *ssm.Scan) (Info, error) {
+	mean, cov, _, err := predict(f.model, st, scan)
+	if err != nil {
+		return Info{}, err
+	}
+	if _, err := f.model.Bind(scan); err != nil { // the measurements are checked there
+		return Info{}, err
+	}
+	logZ, err := f.update(mean, cov, scan)
+	if err != nil {
+		return Info{}, err
+	}
+	st.Mean, st.Cov, st.K, st.Time = mean, cov, st.K+1, scan.Time
+	st.LogZ += logZ
+	info := noAcceptance()
+	info.LogEvidence, info.Evaluated = logZ, int64(scan.Len())
+	return info, nil
+}
+
+// predict returns the moments of the state at the time of a scan, before its measurements, and the transition's A.
+func predict(m ssm.Model, st *State, scan *ssm.Scan) (mean, cov, a []float64, err error) {
+	tr, err := st.transition(m, scan)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	g, ok := tr.(ssm.Gaussian)
+	if !ok {
+		return nil, nil, nil, fmt.Errorf("a Kalman filter needs Gaussian transitions, not %T", tr)
+	}
+	a, q := g.Gaussian()
+	d := st.Dim
+	mean, cov = make([]float64, d), make([]float64, d*d)
+	ap := make([]float64, d*d)
+	dense.MulVec(mean, a, st.Mean)
+	dense.Mul(ap, a, st.Cov, d)
+	dense.MulT(cov, ap, a, d)
+	for i, v := range q {
+		cov[i] += v
+	}
+	dense.Symmetrise(cov, d)
+	return mean, cov, a, nil
+}
+
+// update takes the measurements of a scan into mean and cov, and returns the log evidence.
+func (f *kalman) update(mean, cov []float64, scan *ssm.Scan) (float64, error) {
+	m, w, d := scan.Len(), scan.Width, len(mean)
+	if m == 0 {
+		return 0, nil
+	}
+	h, r := f.model.Observation()
+	factor := append([]float64(nil), r...)
+	if !dense.Cholesky(factor, w) {
+		return 0, errors.New("the covariance R of the measurements is not positive definite")
+	}
+	zbar := centre(scan)
+	squares, dev := 0.0, make([]float64, w) // Σ (z − z̄)ᵀ R⁻¹ (z − z̄)
+	for i := range m {
+		for j, v := range scan.Row(i) {
+			dev[j] = v - zbar[j]
+		}
+		dense.Forward(factor, dev)
+		for _, v := range dev {
+			squares += float64(v * v)
+		}
+	}
+	many := float64(m)
+	logZ := -0.5*squares - (many-1)/2*(float64(w)*log2Pi+dense.LogDet(factor, w)) - float64(w)/2*rng.Log(many)
+
+	// The update by z̄.
+	hp, c := make([]float64, w*d), make([]float64, w*w)
+	dense.Mul(hp, h, cov, d)
+	dense.MulT(c, hp, h, d)
+	for i, v := range r {
+		c[i] += v / many
+	}
+	dense.Symmetrise(c, w)
+	if !dense.Cholesky(c, w) {
+		return 0, errors.New("the covariance of the predicted measurement is not positive definite")
+	}
+	innovation := make([]float64, w)
+	dense.MulVec(innovation, h, mean)
+	for j := range innovation {
+		innovation[j] = zbar[j] - innovation[j]
+	}
+	gain := make([]float64, d*w) // K = P Hᵀ C⁻¹, row by row, since C is symmetric
+	for i := range d {
+		row := gain[i*w : (i+1)*w]
+		for j := range row {
+			row[j] = hp[j*d+i]
+		}
+		dense.Solve(c, row)
+		for j, v := range innovation {
+			mean[i] += float64(row[j] * v)
+		}
+	}
+	rest := make([]float64, d*d) // I − K H
+	dense.Mul(rest, gain, h, w)
+	for i, v := range rest {
+		rest[i] = -v
+	}
+	for i := range d {
+		rest[i*d+i]++
+	}
+	left, noise, kr := make([]float64, d*d), make([]float64, d*d), make([]float64, d*w)
+	dense.Mul(left, rest, cov, d)
+	dense.MulT(cov, left, rest, d)
+	dense.Mul(kr, gain, r, w)
+	dense.MulT(noise, kr, gain, w)
+	for i, v := range noise {
+		cov[i] += v / many
+	}
+	dense.Symmetrise(cov, d)
+	dense.Forward(c, innovation)
+	for _, v := range innovation {
+		logZ -= 0.5 * float64(v*v)
+	}
+	return logZ - 0.5*(float64(w)*log2Pi+dense.LogDet(c, w)), nil
+}
+
+// centre is the mean of a scan's measurements. Deviations from the first are added: far from the origin, values would lose digits.
+func centre(scan *ssm.Scan) []float64 {
+	sum, first := make([]float64, scan.Width), scan.Row(0)
+	for i := range scan.Len() {
+		for j, v := range scan.Row(i) {
+			sum[j] += v - first[j]
+		}
+	}
+	for j := range sum {
+		sum[j] = first[j] + sum[j]/float64(scan.Len())
+	}
+	return sum
+}
+
+const log2Pi = 1.8378770664093454835606594728112

@@ -1,0 +1,153 @@
+package filter
+
+import (
+	"context"
+	"math"
+
+	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/internal/pool"
+	"github.com/starling-smc/starling/internal/rng"
+	"github.com/starling-smc/starling/internal/weights"
+	"github.com/starling-smc/starling/mcmc"
+	"github.com/starling-smc/starling/smc"
+	"github.com/starling-smc/starling/ssm"
+)
+
+// mostParticles is what N of a particle filter stays below.
+const mostParticles = rng.MaxParticles
+
+// checkParticles refuses a number of particles.
+func checkParticles(f *config.Faults, n int) { f.Within("particles", n, 2, mostParticles) }
+
+// usualParticles is N where a config gives none.
+const usualParticles = 4000
+
+// moving is a scan that particles are moved to.
+type moving struct {
+	*Job
+	ctx  context.Context
+	tr   ssm.Transition
+	scan *ssm.Scan
+	k    int // of the scan, from 1
+	n, d int
+}
+
+// each calls do for all particles, on the pool's threads. Each thread has a likelihood of its own. do returns an error that ends
+// the work.
+func (m *moving) each(do func(like ssm.Likelihood, j int)) error {
+	workers := m.Pool
+	if workers == nil {
+		workers = mcmc.NewPool(0)
+	}
+	const share = 256 // particles of a task
+	tasks := (m.n + share - 1) / share
+	likes := make(chan ssm.Likelihood, workers.Threads())
+	errs := make([]error, tasks)
+	workers.Run(tasks, func(t int) {
+		if errs[t] = m.ctx.Err(); errs[t] != nil {
+			return
+		}
+		var like ssm.Likelihood
+		select {
+		case like = <-likes:
+		default:
+			var err error
+			if like, err = m.Model.Bind(m.scan); err != nil {
+				errs[t] = err
+				return
+			}
+			if p, ok := like.(ssm.Parallel); ok {
+				p.Use(one)
+			}
+		}
+		for j := t * share; j < min(m.n, (t+1)*share); j++ {
+			do(like, j)
+		}
+		select {
+		case likes <- like:
+		default:
+		}
+	})
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// one is a pool of one thread.
+var one = pool.New(1)
+
+// stream returns the random numbers by which particle j comes to the scan.
+func (m *moving) stream(stage, j int) *ssm.Stream {
+	return rng.Key{Seed: m.Seed, Purpose: rng.Predict, Island: m.Node, Iteration: m.k, Mutation: stage, Particle: j}.Stream()
+}
+
+// The stages of a scan, as the field Mutation of the streams.
+const (
+	moved     = iota // particles move
+	predicted        // predictions by which an auxiliary filter chooses
+)
+
+// logLik is the log-likelihood of a state; NaN is −Inf.
+func logLik(like ssm.Likelihood, x []float64) float64 {
+	if l := like.LogLik(x, nil); !math.IsNaN(l) {
+		return l
+	}
+	return math.Inf(-1)
+}
+
+// ancestors draws n ancestors with normalised log-weights.
+func (m *moving) ancestors(scheme smc.Scheme, logw []float64) []int32 {
+	w, from := make([]float64, len(logw)), make([]int32, m.n)
+	for j, l := range logw {
+		w[j] = rng.Exp(l)
+	}
+	s := rng.Key{Seed: m.Seed, Purpose: rng.Resample, Island: m.Node, Iteration: m.k}.Stream()
+	scheme.Ancestors(w, s.Float64, from)
+	return from
+}
+
+// even returns the log-weights of n particles that weigh the same.
+func even(n int) []float64 {
+	w, l := make([]float64, n), -rng.Log(float64(n))
+	for j := range w {
+		w[j] = l
+	}
+	return w
+}
+
+// effective is the effective sample size of normalised log-weights.
+func effective(logw []float64) float64 {
+	sum := 0.0
+	for _, l := range logw {
+		w := rng.Exp(l)
+		sum += float64(w * w)
+	}
+	return 1 / sum
+}
+
+// sampled adds to an Info what weighted particles tell: the effective sample size and the error of the mean as if they were
+// independent.
+func (info *Info) sampled(st *State, ess float64) {
+	_, cov := st.Moments()
+	for i := range st.Dim {
+		info.ESS = append(info.ESS, ess)
+		info.MCSE = append(info.MCSE, math.Sqrt(cov[i*st.Dim+i]/ess))
+	}
+}
+
+// normalise normalises log-weights. Weights that are all 0 say that the scan is impossible.
+func (m *moving) normalise(logw []float64, x []float64) (logSum, ess float64, err error) {
+	for _, l := range logw {
+		if l > math.Inf(-1) {
+			return weights.Normalise(logw, "particle")
+		}
+	}
+	like, err := m.Model.Bind(m.scan)
+	if err == nil {
+		err = impossible(like, m.scan, x[:m.d])
+	}
+	return 0, 0, err
+}

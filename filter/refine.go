@@ -1,0 +1,50 @@
+package filter
+
+import (
+	"math"
+
+	"github.com/starling-smc/starling/internal/config"
+)
+
+// Refinement proposes new coordinates of one block of the state after another, for the same index. The blocks are the targets of an
+// ssm.Tracker, else the whole state.
+type Refinement interface {
+	refine(c *chain, block int)
+	moves() bool  // the state
+	learns() bool // in the burn-in
+}
+
+// Refinements lists the refinements by their names in a config.
+var Refinements = config.Table[Refinement]{
+	{Name: "none", Part: NoRefinement{}},
+	{Name: "prior", Part: PriorRefinement{}},
+	{Name: "walk", Part: Walk{}},
+}
+
+// NoRefinement refines nothing.
+type NoRefinement struct{}
+
+func (NoRefinement) refine(*chain, int) {}
+
+func (NoRefinement) moves() bool { return false }
+
+func (NoRefinement) learns() bool { return false }
+
+// PriorRefinement draws the block's coordinates from p(· | f(a)) (sequential-mcmc-massive-data, eq. 35): log r is the difference of
+// the log-likelihoods. It is right where blocks are independent given f(a), as targets are.
+type PriorRefinement struct{}
+
+func (PriorRefinement) refine(c *chain, block int) {
+	s, b := c.stream(refineFrom+block), c.f.blocks[block]
+	c.tr.Sample(s, c.particle(c.a), c.y)
+	copy(c.y[:b.From], c.x[:b.From])
+	copy(c.y[b.To:], c.x[b.To:])
+	if c.accepts(s, c.like.Try(c.y, b), &c.refine) {
+		c.move()
+		c.prior = math.NaN()
+	}
+}
+
+func (PriorRefinement) moves() bool { return true }
+
+func (PriorRefinement) learns() bool { return false }

@@ -1,0 +1,193 @@
+package filter
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/internal/numeral"
+	"github.com/starling-smc/starling/internal/rng"
+	"github.com/starling-smc/starling/mcmc"
+	"github.com/starling-smc/starling/ssm"
+)
+
+// SMCMC is sequential Markov chain Monte Carlo (sequential-mcmc-massive-data, Algorithm 1, misprints corrected; section 2.1 of
+// its specification). The filter of scan k−1 is N particles f(1) … f(N) without weights. A Markov chain on the state x and the
+// index a of a particle has the invariant law
+//
+//	π_k(x, a) ∝ p(z_k | x) p(x | f(a)) / N.
+//
+// Each of its steps makes up to three kinds of decision, with log u < log r for a uniform u:
+//
+//	Joint    a new index and a new state together (joint.go)
+//	Index    a new index for the same state (index.go, index_exact.go)
+//	Refine   new coordinates, block by block, for the same index (refine.go, walk.go)
+//
+// The chain starts at a draw of the prediction. After a burn-in the states of Particles steps are the particles of scan k.
+// There are no weights that could collapse. In their place the chain may mix badly: ESS, MCSE and the number of distinct
+// ancestors in Info tell.
+type SMCMC struct {
+	// Particles is N, the number of steps whose states are kept; N + Burn is below 2²⁰.
+	Particles int `yaml:"particles"`
+	// Burn is the number of steps before; 0: none. Left out of a config: Particles/4.
+	Burn int `yaml:"burn,zero"`
+
+	Joint  Joint      `yaml:"joint"`  // nil: NoJoint
+	Index  Index      `yaml:"index"`  // nil: FixedIndex
+	Refine Refinement `yaml:"refine"` // nil: NoRefinement
+}
+
+// Defaults implements config.Defaulter.
+func (m *SMCMC) Defaults() {
+	if m.Particles == 0 {
+		m.Particles = 4000
+	}
+	if m.Burn == 0 {
+		m.Burn = m.Particles / 4
+	}
+	if m.Joint == nil {
+		m.Joint = PriorJoint{}
+	}
+	if m.Index == nil {
+		m.Index = ExactIndex{}
+	}
+	if m.Refine == nil {
+		m.Refine = Walk{SD: Adapted}
+	}
+}
+
+// Check implements config.Checker.
+func (m SMCMC) Check(f *config.Faults) {
+	f.AtLeast("particles", m.Particles, 2)
+	f.AtLeast("burn", m.Burn, 0)
+	if m.Particles >= 2 && m.Burn >= 0 && m.Particles+m.Burn >= rng.MaxParticles {
+		f.Conflict([]string{"particles", "burn"}, "want particles + burn below %d, have %d", rng.MaxParticles, m.Particles+m.Burn)
+	}
+	if m.Refine != nil && m.Refine.learns() && m.Burn == 0 {
+		f.Conflict([]string{"burn", "refine"}, "sd: adapted learns in the burn-in, and there is none: want burn above 0, or a number as sd")
+	}
+	if (m.Joint == nil || !m.Joint.moves()) && (m.Refine == nil || !m.Refine.moves()) {
+		f.Conflict([]string{"joint", "refine"}, "nothing would move the state: want joint: prior, or a refinement")
+	}
+}
+
+// Title implements Method.
+func (m SMCMC) Title() string {
+	return fmt.Sprintf("sequential MCMC, %s samples a scan after %s of burn-in", numeral.Count(m.Particles), numeral.Count(m.Burn))
+}
+
+// Evidence implements Method: a chain estimates none.
+func (SMCMC) Evidence() bool { return false }
+
+// On implements Method.
+func (m SMCMC) On(job Job) (Filter, error) {
+	if err := refused("SMCMC", m); err != nil {
+		return nil, err
+	}
+	if m.Joint == nil {
+		m.Joint = NoJoint{}
+	}
+	if m.Index == nil {
+		m.Index = FixedIndex{}
+	}
+	if m.Refine == nil {
+		m.Refine = NoRefinement{}
+	}
+	blocks := ssm.Blocks(job.Model)
+	if most := rng.MaxMutations - refineFrom; len(blocks) > most {
+		return nil, fmt.Errorf("SMCMC: a state of %d blocks, want at most %d", len(blocks), most)
+	}
+	return &smcmc{SMCMC: m, Job: job, blocks: blocks}, nil
+}
+
+// smcmc is the Filter of an SMCMC.
+type smcmc struct {
+	SMCMC
+	Job
+	blocks []ssm.Block
+}
+
+// Decisions within a step of a chain, as the field Mutation of their streams.
+const (
+	jointAt = iota
+	indexAt
+	refineFrom // block p is refined at refineFrom + p
+)
+
+// Init implements Filter.
+func (f *smcmc) Init(context.Context) (*State, error) {
+	return &State{Dim: f.Model.Dim(), X: f.start(f.Particles), LogZ: math.NaN()}, nil
+}
+
+// start draws the particles before the first scan.
+func (j *Job) start(n int) []float64 {
+	d := j.Model.Dim()
+	x := make([]float64, n*d)
+	for i := range n {
+		j.Model.Start(rng.Key{Seed: j.Seed, Purpose: rng.State, Island: j.Node, Particle: i}.Stream(), x[i*d:(i+1)*d])
+	}
+	return x
+}
+
+// Step implements Filter.
+func (f *smcmc) Step(ctx context.Context, st *State, scan *ssm.Scan) (Info, error) {
+	c, err := f.chain(st, scan)
+	if err != nil {
+		return Info{}, err
+	}
+	d := st.Dim
+	kept, from := make([]float64, f.Particles*d), make([]int32, f.Particles)
+	for m := range f.Burn + f.Particles {
+		if m%64 == 0 {
+			if err := ctx.Err(); err != nil {
+				return Info{}, err
+			}
+		}
+		if m == f.Burn {
+			c.endBurnIn()
+		}
+		c.key.Particle = m
+		f.Joint.joint(c)
+		f.Index.index(c)
+		for p := range f.blocks {
+			f.Refine.refine(c, p)
+		}
+		if i := m - f.Burn; i >= 0 {
+			copy(kept[i*d:], c.x)
+			from[i] = c.a
+		}
+	}
+	info := c.info()
+	info.Ancestors = distinct(from, c.n)
+	info.ESS, info.MCSE = mixing(kept, d)
+	st.X, st.K, st.Time, st.Tuning = kept, st.K+1, scan.Time, c.walk.save()
+	return info, nil
+}
+
+// distinct counts the different numbers below n in a list.
+func distinct(list []int32, n int) (count int) {
+	seen := make([]bool, n)
+	for _, a := range list {
+		if !seen[a] {
+			seen[a] = true
+			count++
+		}
+	}
+	return count
+}
+
+// mixing returns, for each coordinate of a chain's states, the effective sample size and the standard error of the mean. A
+// coordinate that stands still has ESS 1: its error is unknown, NaN.
+func mixing(x []float64, d int) (ess, mcse []float64) {
+	n := len(x) / d
+	series := make([]float64, n)
+	for i := range d {
+		for j := range series {
+			series[j] = x[j*d+i]
+		}
+		size, se := mcmc.MeanError(series)
+		ess, mcse = append(ess, size), append(mcse, se)
+	}
+	return ess, mcse
+}

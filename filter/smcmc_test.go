@@ -1,0 +1,114 @@
+package filter
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/starling-smc/starling/internal/rng"
+	"github.com/starling-smc/starling/internal/testkit"
+	"github.com/starling-smc/starling/uq"
+)
+
+// ways are chains that have the same law.
+var ways = map[string]SMCMC{
+	"joint":         {Joint: PriorJoint{}},
+	"prior":         {Index: UniformIndex{}, Refine: PriorRefinement{}},
+	"uniform, walk": {Index: UniformIndex{}, Refine: Walk{SD: 0.1}},
+	"exact, walk":   {Index: ExactIndex{}, Refine: Walk{SD: 0.1}},
+	"scan, adapted": {Index: ExactIndex{Scan}, Refine: Walk{SD: Adapted}},
+	"all, adapted":  {Joint: PriorJoint{}, Index: ExactIndex{}, Refine: Walk{SD: Adapted}},
+}
+
+// Check 1: SMCMC against the Kalman filter, for every kind of decision, on a data set of the paper's Example 1. The errors of the
+// means, in standard errors, have a mean square of about 1; over 20 scans it is above 4 with probability below 1e-6 (χ² of 20
+// degrees, and as much again for the errors that a scan inherits). The KS distance is about 0.87/√ESS.
+func TestCheck1AgainstKalman(t *testing.T) {
+	testkit.Statistics(t)
+	cases, _ := kalmanCases(t, "kalman_m500.json")
+	c := cases[0]
+	for name, way := range ways {
+		t.Run(name, func(t *testing.T) {
+			way.Particles, way.Burn = 4000, 1000
+			squares, ks, expected := 0.0, 0.0, 0.0
+			filtered(t, way, Job{Model: c.model(), Seed: 1}, c.scans(), func(k int, st *State, info Info) {
+				mean, cov := st.Moments()
+				z := (mean[0] - c.Expected.Mean[k]) / info.MCSE[0]
+				squares += z * z / 20
+				sd := math.Sqrt(c.Expected.Var[k])
+				two, _ := uq.KS(st.X, func(x float64) float64 { return 0.5 * math.Erfc(-(x-c.Expected.Mean[k])/(sd*math.Sqrt2)) })
+				ks, expected = ks+two/20, expected+0.87/math.Sqrt(info.ESS[0])/20
+				if r := cov[0] / c.Expected.Var[k]; math.Abs(r-1) > 12/math.Sqrt(info.ESS[0]) {
+					t.Errorf("scan %d: the variance is %v of the Kalman filter's, with ESS %v", k+1, r, info.ESS[0])
+				}
+				if k == 19 {
+					t.Logf("joint %.3f index %.3f refine %.3f, ESS %.0f, ancestors %d", info.Joint, info.Index, info.Refine, info.ESS[0], info.Ancestors)
+				}
+			})
+			t.Logf("mean square %.2f, KS %.4f, expected %.4f", squares, ks, expected)
+			if squares > 4 || ks > 2*expected {
+				t.Errorf("mean squared error %.2f MCSE², KS %.4f where %.4f is expected", squares, ks, expected)
+			}
+		})
+	}
+}
+
+// The index by rejection, by a scan of whitened predictions and by a scan of densities have the law (28): counts of 20,000 draws
+// among 40 particles against the probabilities, by χ² of 39 degrees: above 110 with probability 1e-8 each.
+func TestExactIndexLaw(t *testing.T) {
+	const n, draws = 40, 20000
+	from := make([]float64, n)
+	for i := range from {
+		from[i] = 0.05*float64(i) - 0.7
+	}
+	for _, tr := range []string{"density", "gaussian"} {
+		for _, x := range []float64{0.2, 1.9} { // the second is out of reach of rejection: N/8 refusals, mostly
+			for _, draw := range []Draw{Rejection, Scan} {
+				c := &chain{from: from, n: n, x: []float64{x}, y: []float64{0}}
+				c.tr = step{example1}
+				if tr == "gaussian" {
+					c.tr = gaussianStep{step{example1}}
+				}
+				c.key = rng.Key{Seed: 3, Purpose: rng.Chain}
+				count, p, sum := make([]int, n), make([]float64, n), 0.0
+				for a := range p {
+					p[a] = math.Exp(c.tr.LogDensity(from[a:a+1], c.x))
+					sum += p[a]
+				}
+				for m := range draws {
+					c.key.Particle = m
+					ExactIndex{draw}.index(c)
+					count[c.a]++
+				}
+				chi := 0.0
+				for a, k := range count {
+					e := p[a] / sum * draws
+					chi += (float64(k) - e) * (float64(k) - e) / e
+				}
+				if chi > 110 {
+					t.Errorf("%s, x = %v, %s: χ² = %.1f of 39 degrees", tr, x, draw, chi)
+				}
+			}
+		}
+	}
+}
+
+// The zero of every choice is named, and a chain that could not move is refused.
+func TestRefusals(t *testing.T) {
+	for _, c := range []struct {
+		m    Method
+		want string
+	}{
+		{SMCMC{Particles: 10}, "SMCMC: joint: nothing would move the state: want joint: prior, or a refinement"},
+		{SMCMC{Particles: 1, Joint: PriorJoint{}}, "SMCMC: particles: want at least 2, have 1"},
+		{SMCMC{Particles: 1 << 20, Joint: PriorJoint{}}, "SMCMC: particles: want particles + burn below 1048576, have 1048576"},
+		{SMCMC{Particles: 10, Refine: Walk{SD: Adapted}}, "SMCMC: burn: sd: adapted learns in the burn-in, and there is none: want burn above 0, or a number as sd"},
+		{Bootstrap{}, "bootstrap filter: particles: want at least 2, have 0"},
+		{Auxiliary{}, "auxiliary filter: particles: want at least 2, have 0"},
+		{Kalman{}, "a Kalman filter needs a linear Gaussian model: take smcmc or bootstrap for this one"},
+	} {
+		if _, err := c.m.On(Job{Model: example1}); err == nil || fmt.Sprint(err) != c.want {
+			t.Errorf("%T: %v, want %s", c.m, err, c.want)
+		}
+	}
+}

@@ -1,0 +1,63 @@
+package filter
+
+import (
+	"errors"
+
+	"github.com/starling-smc/starling/internal/dense"
+	"github.com/starling-smc/starling/ssm"
+)
+
+// Smooth looks back over a linear Gaussian model (Rauch, Tung and Striebel 1965). filtered are the states of a Kalman filter after
+// each scan, in order; the result is the law of each state given all scans. With m⁻, P⁻ predicted from (m, P) of scan k,
+//
+//	G = P Aᵀ (P⁻)⁻¹,   m_s = m + G (m_s⁺ − m⁻),   P_s = P + G (P_s⁺ − P⁻) Gᵀ,
+//
+// where ⁺ is the smoothed state of scan k+1. The states' LogZ stay as they are.
+func Smooth(m ssm.Linear, filtered []*State) ([]*State, error) {
+	out := make([]*State, len(filtered))
+	for k := len(filtered) - 1; k >= 0; k-- {
+		st := *filtered[k]
+		if st.Mean == nil || st.check() != nil {
+			return nil, errors.New("a smoother needs the states of a Kalman filter")
+		}
+		out[k] = &st
+		if k == len(filtered)-1 {
+			continue
+		}
+		next, d := out[k+1], st.Dim
+		mean, cov, a, err := predict(m, &st, &ssm.Scan{Time: filtered[k+1].Time})
+		if err != nil {
+			return nil, err
+		}
+		factor := append([]float64(nil), cov...)
+		if !dense.Cholesky(factor, d) {
+			return nil, errors.New("the covariance of a predicted state is not positive definite")
+		}
+		gain := make([]float64, d*d) // G = (P⁻¹-solve of A P)ᵀ, row by row
+		dense.MulT(gain, st.Cov, a, d)
+		for i := range d {
+			dense.Solve(factor, gain[i*d:(i+1)*d])
+		}
+		for i, v := range next.Mean {
+			mean[i] = v - mean[i]
+		}
+		for i, v := range next.Cov {
+			cov[i] = v - cov[i]
+		}
+		shift, left, spread := make([]float64, d), make([]float64, d*d), make([]float64, d*d)
+		dense.MulVec(shift, gain, mean)
+		dense.Mul(left, gain, cov, d)
+		dense.MulT(spread, left, gain, d)
+		st.Mean, st.Cov = add(st.Mean, shift), add(st.Cov, spread)
+		dense.Symmetrise(st.Cov, d)
+	}
+	return out, nil
+}
+
+func add(a, b []float64) []float64 {
+	sum := make([]float64, len(a))
+	for i, v := range a {
+		sum[i] = v + b[i]
+	}
+	return sum
+}
