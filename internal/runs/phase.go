@@ -12,7 +12,8 @@ import (
 
 // Part is one of the independent parts of a phase. Its methods are called one at a time.
 type Part interface {
-	// Step makes one step. After an error the part is as it was before.
+	// Step makes one step. After an error the part is as it was before. A part of an open phase whose work ends before this step
+	// returns io.EOF; it is done then.
 	Step(ctx context.Context) (Line, error)
 	// Done reports whether the part has made its last step.
 	Done() bool
@@ -37,6 +38,10 @@ type Line struct {
 type Phase struct {
 	Name  string // unique within a run
 	Parts []Part
+
+	// Open says that the number of steps is not known beforehand: the phase has one part, its lines have no progress, and it
+	// ends when Step returns io.EOF.
+	Open bool
 
 	// SaveEnds asks for a checkpoint whenever a part ends: for few parts that each take long.
 	SaveEnds bool
@@ -79,7 +84,11 @@ func (r *Run) Phase(ctx context.Context, workers *pool.Pool, p Phase) error {
 	if !w.traced {
 		return nil
 	}
-	if err := CheckTrace(r.trace, len(p.Parts)); err != nil {
+	check := func() error { return CheckTrace(r.trace, len(p.Parts)) }
+	if p.Open {
+		check = func() error { return CheckSteps(r.trace) }
+	}
+	if err := check(); err != nil {
 		return fmt.Errorf("the trace of phase %q: %w", p.Name, err)
 	}
 	return nil
@@ -146,6 +155,10 @@ func (w *work) advance(ctx context.Context, i int) error {
 			return err
 		}
 		line, err := part.Step(ctx)
+		if w.Open && err == io.EOF && part.Done() {
+			w.end()
+			return w.run.keep.step(i, part, w.SaveEnds)
+		}
 		if err != nil {
 			return err
 		}
@@ -157,6 +170,14 @@ func (w *work) advance(ctx context.Context, i int) error {
 		}
 	}
 	return nil
+}
+
+// end notes that a part has ended without a further step.
+func (w *work) end() {
+	w.run.telling.Lock()
+	defer w.run.telling.Unlock()
+	w.ended++
+	w.share()
 }
 
 // record appends a trace line and shows the step to Watch.
@@ -171,7 +192,7 @@ func (w *work) record(i int, line Line) error {
 		if l.Fields, err = json.Marshal(line.Fields); err != nil {
 			return fmt.Errorf("phase %q: part %d: %w", w.Name, i, err)
 		}
-		if done := part.Done(); done != (l.Progress >= 1) {
+		if done := part.Done(); !w.Open && done != (l.Progress >= 1) {
 			return fmt.Errorf("phase %q: part %d is at progress %v, done: %v", w.Name, i, l.Progress, done)
 		}
 	}

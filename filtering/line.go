@@ -1,0 +1,161 @@
+package filtering
+
+import (
+	"encoding/json"
+	"math"
+	"strconv"
+
+	"github.com/starling-smc/starling/filter"
+	"github.com/starling-smc/starling/internal/numeral"
+	"github.com/starling-smc/starling/scans"
+	"github.com/starling-smc/starling/ssm"
+)
+
+// Number is a float64 that JSON can hold.
+type Number = numeral.Number
+
+// Line is what a filter says of one scan. It has no times of the computer, so that a run has the same lines wherever it is made.
+type Line struct {
+	K       int  `json:"k"`    // of the scan, from 1
+	Time    Time `json:"time"` // as the source writes it
+	Returns int  `json:"returns"`
+	Missing int  `json:"missing"` // measurements that were announced but have no value
+	Dropped int  `json:"dropped,omitempty"` // measurements that the model leaves out, such as returns outside its region
+
+	Tracks    []Track `json:"tracks,omitempty"` // of a model that is a tracker
+	*Estimate         // of one that is not
+
+	ESS         *Number `json:"ess,omitempty"`       // the smallest of a coordinate
+	Ancestors   int     `json:"ancestors,omitempty"` // distinct states of the scan before, from which the present ones come
+	Accept      *Accept `json:"accept,omitempty"`
+	Evaluated   int64   `json:"evaluated"`               // terms of the likelihood
+	Skipped     int64   `json:"skipped,omitempty"`       // terms left out, because the result is the same without them
+	LogEvidence *Number `json:"log_evidence,omitempty"` // log p(z_k | z_1:k−1), in nats
+}
+
+// Track is one target.
+type Track struct {
+	ID string `json:"id"`
+	Estimate
+}
+
+// Estimate is the law of a target's state, or of the whole state of a model that is no tracker.
+type Estimate struct {
+	Mean []Number   `json:"mean"`
+	Cov  [][]Number `json:"cov"`
+	Q05  []Number   `json:"q05,omitempty"` // quantiles of each coordinate, where the model is no tracker
+	Q95  []Number   `json:"q95,omitempty"`
+	MCSE []Number   `json:"mcse,omitempty"` // Monte Carlo standard error of each coordinate's mean
+}
+
+// Accept is the acceptance of each kind of decision; nil: there is no such decision.
+type Accept struct {
+	Joint  *Number `json:"joint,omitempty"`
+	Index  *Number `json:"index,omitempty"`
+	Refine *Number `json:"refine,omitempty"`
+}
+
+// Time is a time as a source writes it: seconds, or a date.
+type Time string
+
+// MarshalJSON writes seconds as a number and a date as a string.
+func (t Time) MarshalJSON() ([]byte, error) {
+	if json.Valid([]byte(t)) {
+		return []byte(t), nil
+	}
+	return json.Marshal(string(t))
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (t *Time) UnmarshalJSON(text []byte) error {
+	if len(text) > 0 && text[0] == '"' {
+		return json.Unmarshal(text, (*string)(t))
+	}
+	*t = Time(text)
+	return nil
+}
+
+// step is what a scan leaves in the trace: the line, and what pages and scores need beside it.
+type step struct {
+	Lag Number `json:"lag"` // seconds from when the scan was read to when its line was ready
+	Line
+	Seconds   Number             `json:"at"`              // the scan's time in seconds
+	Truth     map[string][]Number `json:"truth,omitempty"` // true states, by target
+	Quantiles []Number           `json:"quantiles,omitempty"` // 5, 25, 50, 75 and 95 % of measurements of one number
+	Held      *held              `json:"held,omitempty"`
+	Against   *against           `json:"against,omitempty"`
+}
+
+// held is the score of measurements that the filter did not see.
+type held struct {
+	N        int    `json:"n"`
+	Filter   Number `json:"filter"`   // Σ log p(z), in nats
+	Baseline Number `json:"baseline"` // the same by the normal distribution of all measurements before
+}
+
+// against is the same scan by another method.
+type against struct {
+	Mean        []Number `json:"mean"` // of the whole state
+	SD          []Number `json:"sd"`
+	KS          []Number `json:"ks"` // two-sided, of each coordinate
+	LogEvidence *Number  `json:"log_evidence,omitempty"`
+}
+
+func numbers(x []float64) []Number {
+	out := make([]Number, len(x))
+	for i, v := range x {
+		out[i] = Number(v)
+	}
+	return out
+}
+
+// known is a number, or nil if it is NaN.
+func known(v float64) *Number {
+	if math.IsNaN(v) {
+		return nil
+	}
+	n := Number(v)
+	return &n
+}
+
+// newLine describes a state after a scan.
+func newLine(m ssm.Model, st *filter.State, rec *scans.Record, info filter.Info, evidence bool) Line {
+	l := Line{
+		K: st.K, Time: Time(rec.Text), Returns: rec.Len(), Missing: rec.Missing, Ancestors: info.Ancestors,
+		Evaluated: info.Evaluated, Skipped: info.Skipped,
+	}
+	if evidence {
+		l.LogEvidence = known(info.LogEvidence)
+	}
+	if info.ESS != nil {
+		least := math.Inf(1)
+		for _, e := range info.ESS {
+			least = min(least, e)
+		}
+		l.ESS = known(least)
+	}
+	if a := (Accept{known(info.Joint), known(info.Index), known(info.Refine)}); a != (Accept{}) {
+		l.Accept = &a
+	}
+	mean, cov := st.Moments()
+	estimate := func(b ssm.Block) Estimate {
+		e := Estimate{Mean: numbers(mean[b.From:b.To])}
+		for i := b.From; i < b.To; i++ {
+			e.Cov = append(e.Cov, numbers(cov[i*st.Dim+b.From:i*st.Dim+b.To]))
+		}
+		if info.MCSE != nil {
+			e.MCSE = numbers(info.MCSE[b.From:b.To])
+		}
+		return e
+	}
+	if t, ok := m.(ssm.Tracker); ok {
+		for r, b := range ssm.Blocks(t) {
+			l.Tracks = append(l.Tracks, Track{strconv.Itoa(r + 1), estimate(b)})
+		}
+		return l
+	}
+	e := estimate(ssm.Block{From: 0, To: st.Dim})
+	e.Q05, e.Q95 = numbers(st.Quantiles(0.05)), numbers(st.Quantiles(0.95))
+	l.Estimate = &e
+	return l
+}
