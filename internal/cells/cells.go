@@ -150,18 +150,16 @@ func (c *Reader) more() error {
 	if n == cap(c.raw) {
 		c.raw = append(make([]byte, 0, 2*n), c.raw...)
 	}
-	for range 100 {
-		n, err := c.rest.Read(c.raw[n:cap(c.raw)]) // once: a pipe may deliver the rest much later
-		c.raw = c.raw[:len(c.raw)+n]
-		switch {
-		case err == io.EOF:
-			c.rest = nil
-			return nil
-		case err != nil || n > 0:
-			return err
-		}
+	least := 1 // a pipe may deliver the rest much later
+	if n >= Window {
+		least = min(n, cap(c.raw)-n) // a record so long is not parsed anew for each small piece
 	}
-	return io.ErrNoProgress
+	n, err := io.ReadAtLeast(c.rest, c.raw[n:cap(c.raw)], least)
+	c.raw = c.raw[:len(c.raw)+n]
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		c.rest, err = nil, nil
+	}
+	return err
 }
 
 // parse reads a blank line or a record of the window as if the text ended with it.
