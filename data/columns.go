@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strconv"
+
+	"github.com/starling-smc/starling/internal/cells"
 )
 
 // Columns says how the columns of a table become inputs and targets: every column but the target is an input, unless
@@ -44,7 +46,7 @@ func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 		}
 		k, twice := first[t.Header[j]]
 		if twice && !t.leftOut(j) {
-			return nil, fmt.Errorf("%s: columns %d and %d are both named %q", t.Name, k+1, j+1, clip(t.Header[j]))
+			return nil, fmt.Errorf("%s: columns %d and %d are both named %q", t.Name, k+1, j+1, cells.Clip(t.Header[j]))
 		}
 		if !twice {
 			first[t.Header[j]] = j

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/starling-smc/starling/internal/cells"
 )
 
 // CSV says how a text table is read; the zero value guesses delimiter and header and expects numbers only. In Settings it
@@ -89,7 +91,7 @@ func (t *Table) startsOn(line int) {
 // column names column j in an error.
 func (t *Table) column(j int) string {
 	if t.Header != nil {
-		return fmt.Sprintf("column %d (%s)", j+1, clip(t.Header[j]))
+		return fmt.Sprintf("column %d (%s)", j+1, cells.Clip(t.Header[j]))
 	}
 	return fmt.Sprintf("column %d", j+1)
 }
@@ -202,7 +204,7 @@ func allRows(t *Table) []int32 {
 type NamesError struct{ File, Column, Example string }
 
 func (e *NamesError) Error() string {
-	return fmt.Sprintf("%s: %s holds names such as %s, not numbers", e.File, e.Column, quote([]byte(e.Example)))
+	return fmt.Sprintf("%s: %s holds names such as %s, not numbers", e.File, e.Column, cells.Quote([]byte(e.Example)))
 }
 
 func (t *Table) tooLarge(i, j int) error {

@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"testing"
+
+	"github.com/starling-smc/starling/internal/cells"
 )
 
 // BenchmarkTokenise cuts the same numeric text into cells by this package's tokeniser and by encoding/csv. Parsing numbers,
@@ -17,10 +19,9 @@ func BenchmarkTokenise(b *testing.B) {
 		b.SetBytes(int64(len(raw)))
 		b.ReportAllocs()
 		for range b.N {
-			c := newCells(",", maxRecord)
-			c.rest, c.raw = bytes.NewReader(raw), make([]byte, 0, firstWindow)
+			c := cells.NewReader(bytes.NewReader(raw), ",", cells.MaxRecord, cells.Window)
 			for {
-				_, ok, err := c.record()
+				_, ok, err := c.Record()
 				if err != nil {
 					b.Fatal(err)
 				}

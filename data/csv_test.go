@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/starling-smc/starling/internal/cells"
 	"github.com/starling-smc/starling/internal/testkit"
 )
 
@@ -114,7 +115,7 @@ func TestCSVRefuses(t *testing.T) {
 	}
 }
 
-// Files that are all delimiters, quotes or line ends cost little memory: what maxCols cells and maxNames names may, and four
+// Files that are all delimiters, quotes or line ends cost little memory: what cells.MaxColumns cells and maxNames names may, and four
 // times the file. Garbage counts, too.
 func TestCSVMemory(t *testing.T) {
 	testkit.NoThreads(t)
@@ -132,7 +133,7 @@ func TestCSVMemory(t *testing.T) {
 		"numbers":      strings.Repeat("1\n", n/2),
 		"many names":   names(n / 8),
 		"one long row": strings.Repeat("1 ", n/2),
-		"wide":         strings.Repeat(strings.Repeat(",", maxCols-1)+"\n", n/maxCols),
+		"wide":         strings.Repeat(strings.Repeat(",", cells.MaxColumns-1)+"\n", n/cells.MaxColumns),
 		"wide, sparse": strings.Repeat("1"+strings.Repeat(",", 99)+"\n", n/101),
 		"digits":       strings.Repeat("1,2,3\r\n", n/7),
 		"blank lines":  strings.Repeat("1,2\n\n", n/5),

@@ -1,5 +1,7 @@
 package data
 
+import "github.com/starling-smc/starling/internal/cells"
+
 // Formula reports whether a spreadsheet takes a cell of a CSV for a formula: it begins with =, +, - or @, or with a tab or a
 // carriage return, which spreadsheets skip, and is no number. A formula in a file from elsewhere may do harm.
 func Formula(cell string) bool {
@@ -10,7 +12,7 @@ func Formula(cell string) bool {
 	case '\t', '\r':
 		return true
 	case '=', '+', '-', '@':
-		_, err := parseNumber([]byte(cell))
+		_, err := cells.Number([]byte(cell))
 		return err != nil
 	}
 	return false

@@ -1,6 +1,7 @@
 package data
 
 import (
+	"github.com/starling-smc/starling/internal/cells"
 	"github.com/starling-smc/starling/internal/regular"
 )
 
@@ -96,8 +97,8 @@ func tableBytes(path string, o CSV) int64 {
 			return 0, err
 		}
 		bytes, c := 0, f.cells()
-		for c.read() < guessBytes {
-			record, ok, err := c.record()
+		for c.Read() < cells.GuessBytes {
+			record, ok, err := c.Record()
 			if err != nil {
 				return 0, err
 			}
@@ -106,7 +107,7 @@ func tableBytes(path string, o CSV) int64 {
 			}
 			bytes += len(record)*(inTable+inSet) + inRow
 		}
-		return int64(float64(bytes) * float64(f.size) / float64(max(1, c.read()))), nil
+		return int64(float64(bytes) * float64(f.size) / float64(max(1, c.Read()))), nil
 	})
 	if err != nil {
 		return 0

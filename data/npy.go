@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/starling-smc/starling/internal/cells"
 )
 
 // NPY is NumPy's format for one array (https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html):
@@ -109,7 +111,7 @@ func (h *npyDict) parse(l *layout) error {
 		}
 		if seen[key] {
 			h.at = from
-			return fmt.Errorf("the key %q comes twice", clip(key))
+			return fmt.Errorf("the key %q comes twice", cells.Clip(key))
 		}
 		seen[key] = true
 		if !h.skip(':') {
@@ -124,7 +126,7 @@ func (h *npyDict) parse(l *layout) error {
 			l.shape, err = h.tuple()
 		default:
 			h.at = from
-			err = fmt.Errorf("unknown key %q, want descr, fortran_order and shape", clip(key))
+			err = fmt.Errorf("unknown key %q, want descr, fortran_order and shape", cells.Clip(key))
 		}
 		if err != nil {
 			return err
@@ -171,7 +173,7 @@ func (h *npyDict) want(what string) error {
 	if h.at == len(h.text) {
 		return fmt.Errorf("ends early, want %s", what)
 	}
-	return fmt.Errorf("%s, want %s", quote(h.text[h.at:min(h.at+12, len(h.text))]), what)
+	return fmt.Errorf("%s, want %s", cells.Quote(h.text[h.at:min(h.at+12, len(h.text))]), what)
 }
 
 // quoted reads a text in single or double quotes, which holds no escapes.
@@ -237,7 +239,7 @@ func (h *npyDict) tuple() ([]int, error) {
 		switch {
 		case err != nil && strings.Trim(digits, "0123456789") == "" && digits != "":
 			h.at = from
-			return nil, fmt.Errorf("the size %s is more than a machine can address", clip(digits))
+			return nil, fmt.Errorf("the size %s is more than a machine can address", cells.Clip(digits))
 		case err != nil, len(digits) > 1 && digits[0] == '0':
 			h.at = from
 			return nil, h.want("a size, as a whole number")
@@ -283,7 +285,7 @@ func (h *npyDict) descr(l *layout) error {
 	case order == '|' && kind == "O":
 		err = fmt.Errorf("dtype %q: Python objects are never unpickled: %s", d, mend)
 	case l.dtype == "":
-		err = fmt.Errorf("dtype %q is none of |b1, |u1 to <u8, |i1 to <i8, <f2, <f4 and <f8: %s", clip(d), mend)
+		err = fmt.Errorf("dtype %q is none of |b1, |u1 to <u8, |i1 to <i8, <f2, <f4 and <f8: %s", cells.Clip(d), mend)
 	case order != '<' && order != '>' && (order != '|' || elements[l.dtype].size > 1):
 		err = fmt.Errorf("dtype %q does not begin with its byte order, < or >", d)
 	}

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strconv"
+
+	"github.com/starling-smc/starling/internal/cells"
 )
 
 // Set makes a set of some rows of a table, nil for all, with or without targets. Columns of a table with a header are found
@@ -93,7 +95,7 @@ func (s *Schema) find(t *Table) (roles, error) {
 			continue
 		}
 		if k, twice := at[name]; twice {
-			return r, fmt.Errorf("columns %d and %d are both named %q", k+1, j+1, clip(name))
+			return r, fmt.Errorf("columns %d and %d are both named %q", k+1, j+1, cells.Clip(name))
 		}
 		if at[name] = j; !known[name] {
 			extra = append(extra, name)
@@ -208,7 +210,7 @@ func (s *Schema) labels(t *Table, rows []int32, target int) ([]int32, error) {
 			if s.Names == nil {
 				known = fmt.Sprintf("0 to %d", s.Classes-1)
 			}
-			return nil, fmt.Errorf("%s: line %d, %s: %s is not a class of the run (%s)", t.Name, t.Line(int(i)), t.column(target), quote([]byte(name)), known)
+			return nil, fmt.Errorf("%s: line %d, %s: %s is not a class of the run (%s)", t.Name, t.Line(int(i)), t.column(target), cells.Quote([]byte(name)), known)
 		}
 	}
 	return labels, nil

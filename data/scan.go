@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/starling-smc/starling/internal/cells"
 	"github.com/starling-smc/starling/internal/regular"
 )
 
@@ -30,7 +31,7 @@ type csvFile struct {
 
 // newCSVFile finds the encoding of a file and, unless o gives it, the delimiter, from the beginning of the text.
 func newCSVFile(name string, raw io.ReaderAt, size int, o CSV) (*csvFile, error) {
-	head := make([]byte, min(size, guessBytes))
+	head := make([]byte, min(size, cells.GuessBytes))
 	n, err := raw.ReadAt(head, 0)
 	if err != nil && err != io.EOF {
 		return nil, err
@@ -40,12 +41,12 @@ func newCSVFile(name string, raw io.ReaderAt, size int, o CSV) (*csvFile, error)
 		return nil, fmt.Errorf("%s: line 1: the text is UTF-16, save it as UTF-8", name)
 	}
 	if o.Delimiter == "" {
-		o.Delimiter = guessDelimiter(head[byteOrderMark(head):], n < size)
+		o.Delimiter = cells.GuessDelimiter(head[byteOrderMark(head):], n < size)
 	}
 	if err := CheckDelimiter(o.Delimiter); err != nil {
 		return nil, err
 	}
-	return &csvFile{name: name, raw: raw, size: size, o: o, window: firstWindow, limit: maxRecord}, nil
+	return &csvFile{name: name, raw: raw, size: size, o: o, window: cells.Window, limit: cells.MaxRecord}, nil
 }
 
 // byteOrderMark is the length of UTF-8's mark at the beginning of a text, or 0.
@@ -61,7 +62,7 @@ func CheckDelimiter(d string) error {
 	if d == "whitespace" {
 		return nil
 	}
-	if len(d) != 1 || d[0] >= utf8.RuneSelf || isNumberByte(d[0]) || strings.ContainsAny(d, "\"\r\n") {
+	if len(d) != 1 || d[0] >= utf8.RuneSelf || cells.IsNumberByte(d[0]) || strings.ContainsAny(d, "\"\r\n") {
 		return fmt.Errorf("delimiter %q: want one ASCII character that numbers do not use, or whitespace", d)
 	}
 	return nil
@@ -199,13 +200,12 @@ func (t *Table) sortNames(names map[string]int32) {
 }
 
 // cells begins to cut the text into cells.
-func (f *csvFile) cells() *cells {
+func (f *csvFile) cells() *cells.Reader {
 	var mark [3]byte
 	n, _ := f.raw.ReadAt(mark[:], 0)
 	skip := byteOrderMark(mark[:n])
-	c := newCells(f.o.Delimiter, f.limit)
-	c.rest, c.raw = io.NewSectionReader(f.raw, int64(skip), int64(f.size-skip)), make([]byte, 0, min(f.window, f.size+1))
-	return c
+	text := io.NewSectionReader(f.raw, int64(skip), int64(f.size-skip))
+	return cells.NewReader(text, f.o.Delimiter, f.limit, min(f.window, f.size+1))
 }
 
 // blocks reads the text from the beginning and calls emit with tables of a given extent, at least once. With names,
@@ -213,7 +213,7 @@ func (f *csvFile) cells() *cells {
 // number.
 func (f *csvFile) blocks(of extent, names map[string]int32, emit func(*Table) error) error {
 	c := f.cells()
-	first, ok, err := c.record()
+	first, ok, err := c.Record()
 	if err != nil {
 		return err
 	}
@@ -226,10 +226,10 @@ func (f *csvFile) blocks(of extent, names map[string]int32, emit func(*Table) er
 	if named {
 		b.t.Header = make([]string, len(first))
 		for j, cell := range first {
-			if !utf8.Valid(cell.text) {
-				return fmt.Errorf("line %d, column %d: the column's name is not UTF-8 text: save the file as UTF-8", cell.line, j+1)
+			if !utf8.Valid(cell.Text) {
+				return fmt.Errorf("line %d, column %d: the column's name is not UTF-8 text: save the file as UTF-8", cell.Line, j+1)
 			}
-			b.t.Header[j] = string(cell.text)
+			b.t.Header[j] = string(cell.Text)
 		}
 	}
 	if err := b.columns(f.o); err != nil {
@@ -247,12 +247,12 @@ func (f *csvFile) blocks(of extent, names map[string]int32, emit func(*Table) er
 		f.values = b.t.Values
 	}
 	if !named {
-		if err := b.row(first, c.start); err != nil {
+		if err := b.row(first, c.Start); err != nil {
 			return err
 		}
 	}
 	for {
-		rec, ok, err := c.record()
+		rec, ok, err := c.Record()
 		if err != nil {
 			return err
 		}
@@ -260,13 +260,13 @@ func (f *csvFile) blocks(of extent, names map[string]int32, emit func(*Table) er
 			break
 		}
 		if b.t.Cols == 1 { // a blank line within a table of one column is a missing value
-			for k := c.blank; k > 0; k-- {
-				if err := b.row([]cell{{line: c.start - k}}, c.start-k); err != nil {
+			for k := c.Blank; k > 0; k-- {
+				if err := b.row([]cells.Cell{{Line: c.Start - k}}, c.Start-k); err != nil {
 					return err
 				}
 			}
 		}
-		if err := b.row(rec, c.start); err != nil {
+		if err := b.row(rec, c.Start); err != nil {
 			return err
 		}
 	}
@@ -280,7 +280,7 @@ func (f *csvFile) blocks(of extent, names map[string]int32, emit func(*Table) er
 type tableBuilder struct {
 	extent
 	t      *Table
-	cells  *cells
+	cells  *cells.Reader
 	wanted int // cells so far in columns that need a value in every row
 	target int // −1: none
 	names  map[string]int32
@@ -308,7 +308,7 @@ func (b *tableBuilder) wants(j int) bool {
 }
 
 // row appends one record, which begins on the given line.
-func (b *tableBuilder) row(rec []cell, line int) error {
+func (b *tableBuilder) row(rec []cells.Cell, line int) error {
 	if b.t.Rows() == b.rows {
 		full := b.t
 		next := *full
@@ -328,28 +328,28 @@ func (b *tableBuilder) row(rec []cell, line int) error {
 			t.Values = append(t.Values, math.NaN())
 			continue
 		}
-		v, err := parseNumber(c.text)
+		v, err := cells.Number(c.Text)
 		switch {
 		case j == b.target && b.names != nil:
-			if v, err = b.name(c.text); err != nil {
-				return fmt.Errorf("line %d, %s: %w", c.line, t.column(j), err)
+			if v, err = b.name(c.Text); err != nil {
+				return fmt.Errorf("line %d, %s: %w", c.Line, t.column(j), err)
 			}
 		case j == b.target && err != nil:
 			return errNames
-		case err == errText:
-			return &CellError{c.line, t.name(j), t.column(j), quote(c.text), slices.Contains(forMissing, strings.ToLower(string(c.text)))}
+		case err == cells.ErrText:
+			return &CellError{c.Line, t.name(j), t.column(j), cells.Quote(c.Text), slices.Contains(forMissing, strings.ToLower(string(c.Text)))}
 		case err != nil:
-			return fmt.Errorf("line %d, %s: %w", c.line, t.column(j), err)
+			return fmt.Errorf("line %d, %s: %w", c.Line, t.column(j), err)
 		}
 		if j == b.target && b.names == nil && math.Abs(v) >= tellsApart && t.large == "" {
-			t.large = clip(string(c.text))
+			t.large = cells.Clip(string(c.Text))
 		}
 		t.Values = append(t.Values, v)
 		if b.wants(j) {
 			b.wanted++
 		}
 	}
-	if b.whole && 8*b.wanted > 4*b.cells.read()+few*8*maxCols {
+	if b.whole && 8*b.wanted > 4*b.cells.Read()+few*8*cells.MaxColumns {
 		return fmt.Errorf("line %d: so many cells are empty that the table takes more than four times the memory of its text: leave out the empty columns, or fill them", line)
 	}
 	return nil
@@ -392,7 +392,7 @@ func (b *tableBuilder) columns(o CSV) (err error) {
 
 // name returns the number of a name, NaN for a missing one.
 func (b *tableBuilder) name(text []byte) (float64, error) {
-	if v, err := parseNumber(text); err == nil && math.IsNaN(v) {
+	if v, err := cells.Number(text); err == nil && math.IsNaN(v) {
 		return v, nil
 	}
 	if !utf8.Valid(text) {

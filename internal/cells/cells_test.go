@@ -1,4 +1,4 @@
-package data
+package cells
 
 import (
 	"bytes"
@@ -44,11 +44,10 @@ func TestCellsAsEncodingCSV(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, window := range []int{1, 2, 3, 7, 1 << 10} {
-			c := newCells(string(w.Comma), maxRecord)
-			c.rest, c.raw = bytes.NewReader(text), make([]byte, 0, window)
+			c := NewReader(bytes.NewReader(text), string(w.Comma), MaxRecord, window)
 			var got [][]string
 			for {
-				rec, ok, err := c.record()
+				rec, ok, err := c.Record()
 				if err != nil {
 					t.Fatalf("%q: %v", text, err)
 				}
@@ -57,7 +56,7 @@ func TestCellsAsEncodingCSV(t *testing.T) {
 				}
 				record := make([]string, len(rec))
 				for j, cell := range rec {
-					record[j] = strings.ReplaceAll(string(cell.text), "\r\n", "\n") // as encoding/csv has line ends within quotes
+					record[j] = strings.ReplaceAll(string(cell.Text), "\r\n", "\n") // as encoding/csv has line ends within quotes
 				}
 				got = append(got, record)
 			}

@@ -1,0 +1,150 @@
+package scans
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Options say how NewReader reads.
+type Options struct {
+	Columns *Columns  // of CSV; nil: as the header names them
+	Truth   io.Reader // CSV of true states, compressed or not; nil: none but those in JSON
+	// Origin is the date that is 0 seconds, where times are dates. Empty: that of the first good scan. A sender that does not replay
+	// all scans to a resumed filter needs the Origin that the first Reader had.
+	Origin string
+}
+
+// Reader is a Source that reads JSON lines or CSV, compressed with gzip or not: the first bytes tell which.
+type Reader struct {
+	text    io.Reader
+	options Options
+
+	scans  format // nil until the first call of Next
+	truth  *truthReader
+	origin string
+	clock  clock
+	err    error // final
+}
+
+// format reads scans of one format. An error is a *BadError or final.
+type format interface {
+	next() (*draft, error)
+	good(r *Record)    // the scan was accepted: later ones must have its width
+	ignored() []string // columns that are not read
+}
+
+// draft is a scan before its time is checked.
+type draft struct {
+	rec    *Record
+	at     instant
+	column int // of the time
+}
+
+// NewReader reads scans from a text. Nothing is read before the first call of Next.
+func NewReader(text io.Reader, options Options) *Reader {
+	return &Reader{text: text, options: options}
+}
+
+// Ignored lists the columns of CSV that are not read. It is known after the first call of Next.
+func (r *Reader) Ignored() []string {
+	if r.scans == nil {
+		return nil
+	}
+	return r.scans.ignored()
+}
+
+// Origin is the date that is 0 seconds, as the source writes it; empty where times are seconds, and before the first scan.
+func (r *Reader) Origin() string { return r.origin }
+
+// Next returns the next scan: see Source.
+func (r *Reader) Next() (*Record, error) {
+	if r.err != nil {
+		return nil, r.err
+	}
+	rec, err := r.next()
+	if fault := (*BadError)(nil); err != nil && !errors.As(err, &fault) {
+		r.err = err
+	}
+	return rec, err
+}
+
+func (r *Reader) next() (*Record, error) {
+	if r.scans == nil {
+		if err := r.open(); err != nil {
+			return nil, err
+		}
+	}
+	d, err := r.scans.next()
+	if err != nil {
+		return nil, err
+	}
+	if d.rec.Time, err = r.clock.advance(d.at, d.rec.Text); err != nil {
+		return nil, &BadError{d.rec.Line, d.column, err}
+	}
+	if r.origin == "" && d.at.kind != inSeconds {
+		r.origin = d.rec.Text
+	}
+	r.scans.good(d.rec)
+	if r.truth == nil {
+		return d.rec, nil
+	}
+	if len(d.rec.Truth) > 0 {
+		return nil, fmt.Errorf("line %d: the scan has true states of its own, and there is a file of true states: leave one of them out", d.rec.Line)
+	}
+	if d.rec.Truth, err = r.truth.at(d.at); err != nil {
+		return nil, fmt.Errorf("true states: %v", err) // not wrapped: the fault is not the scan's
+	}
+	return d.rec, nil
+}
+
+// open finds out how the text is compressed and written, and reads the header of CSV.
+func (r *Reader) open() error {
+	if o := r.options.Origin; o != "" {
+		at, err := parseISO(o)
+		if err != nil {
+			return fmt.Errorf("origin: %w", err)
+		}
+		r.clock.origin, r.origin = at, o
+	}
+	text, err := plain(r.text)
+	if err != nil {
+		return err
+	}
+	switch first, err := firstByte(text); {
+	case err != nil:
+		return err
+	case first == '[':
+		return errors.New("line 1: the text begins with [: want JSON lines, an object {…} on each line, or CSV")
+	case first != '{':
+		if r.scans, err = newCSVScans(text, r.options.Columns); err != nil {
+			return err
+		}
+	case r.options.Columns != nil:
+		return errors.New("the scans are JSON lines: columns are for CSV")
+	default:
+		r.scans = &jsonLines{lineReader: newLineReader(text)}
+	}
+	if r.options.Truth != nil {
+		if r.truth, err = newTruthReader(r.options.Truth); err != nil {
+			return fmt.Errorf("true states: %w", err)
+		}
+	}
+	return nil
+}
+
+// firstByte returns the first byte that is no blank, without taking it. The error is io.EOF if there is none.
+func firstByte(text *bufio.Reader) (byte, error) {
+	for n := 1; n < text.Size(); n++ {
+		head, err := text.Peek(n)
+		if len(head) < n {
+			return 0, err
+		}
+		if c := head[n-1]; !bytes.ContainsRune([]byte(" \t\r\n"), rune(c)) {
+			return c, nil
+		}
+	}
+	return 0, errors.New("the text begins with too many blanks")
+}

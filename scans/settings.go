@@ -1,0 +1,57 @@
+package scans
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/internal/rng"
+)
+
+// Settings say where the scans of a run come from: Simulate or File, or neither where the caller brings a source of its own.
+type Settings struct {
+	Simulate int      `yaml:"simulate,omitempty"` // number of scans that the model draws
+	File     string   `yaml:"file,omitempty"`     // JSON lines or CSV
+	Columns  *Columns `yaml:"columns,omitempty"`  // of CSV
+	Truth    string   `yaml:"truth,omitempty"`    // a CSV file of true states: time, id, then the state
+	Hold     float64  `yaml:"hold,omitempty"`     // share of each scan's measurements that the filter does not see, but predicts
+}
+
+// Columns choose columns of CSV by their names.
+type Columns struct {
+	Time        string   `yaml:"time,omitempty"`        // default: time, or the first column if none has this name
+	Measurement []string `yaml:"measurement,omitempty"` // numbers of a measurement, in this order; default: all other columns
+}
+
+// Check wants one source of scans at most, and settings that fit it.
+func (s Settings) Check(f *config.Faults) {
+	f.Within("simulate", s.Simulate, 0, rng.MaxIterations)
+	if s.Simulate > 0 {
+		for _, other := range []struct {
+			field string
+			set   bool
+		}{{"file", s.File != ""}, {"columns", s.Columns != nil}, {"truth", s.Truth != ""}} {
+			if other.set {
+				f.Conflict([]string{"simulate", other.field}, "simulate and %s: simulated scans are not read from a file, so want one of the two", other.field)
+			}
+		}
+	}
+	if s.Hold != 0 {
+		f.Share("hold", s.Hold)
+	}
+}
+
+// Check wants each column once.
+func (c Columns) Check(f *config.Faults) {
+	for i, name := range c.Measurement {
+		field := fmt.Sprintf("measurement.%d", i)
+		switch {
+		case name == "":
+			f.Add(field, "is empty: want the name of a column")
+		case name == c.Time:
+			f.Add(field, "%q is also the column of the time", name)
+		case slices.Contains(c.Measurement[:i], name):
+			f.Add(field, "%q comes twice", name)
+		}
+	}
+}

@@ -1,0 +1,149 @@
+package scans
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/starling-smc/starling/internal/cells"
+	"github.com/starling-smc/starling/internal/spelling"
+)
+
+// table reads the rows of CSV: a header, then rows with a time.
+type table struct {
+	cells  *cells.Reader
+	header []string
+	time   int // its column
+
+	text []byte // of the last time
+	last instant
+}
+
+// newTable reads the header.
+func newTable(text *bufio.Reader) (*table, error) {
+	head, err := headerLine(text)
+	if err != nil {
+		return nil, err
+	}
+	t := &table{cells: cells.NewReader(io.MultiReader(bytes.NewReader(head), text), delimiter(head), cells.MaxRecord, cells.Window)}
+	record, ok, err := t.cells.Record()
+	if err != nil {
+		return nil, fmt.Errorf("the header: %w", err)
+	}
+	if !ok {
+		return nil, errors.New("the CSV is empty: want a header, as in time,x,y")
+	}
+	for _, c := range record {
+		if _, err := cells.Number(c.Text); err == nil && len(c.Text) > 0 || !utf8.Valid(c.Text) {
+			return nil, fmt.Errorf("line %d: %s is not the name of a column: want a header, as in time,x,y", c.Line, cells.Quote(c.Text))
+		}
+		t.header = append(t.header, string(c.Text))
+	}
+	return t, nil
+}
+
+// headerLine reads a text up to the end of its first line that is not blank. Of a long line it reads a part.
+func headerLine(text *bufio.Reader) ([]byte, error) {
+	var head []byte
+	for len(bytes.TrimSpace(head)) == 0 && len(head) < text.Size() {
+		line, err := text.ReadSlice('\n')
+		head = append(head, line...)
+		if err == io.EOF || err == bufio.ErrBufferFull {
+			break
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	return head, nil
+}
+
+// delimiter is the one of comma, semicolon and tab that the header has most of.
+func delimiter(header []byte) string {
+	best, most := ",", 0
+	for _, d := range []string{",", ";", "\t"} {
+		if n := bytes.Count(header, []byte(d)); n > most {
+			best, most = d, n
+		}
+	}
+	return best
+}
+
+// column finds a column by its name.
+func (t *table) column(name string) (int, error) {
+	j := slices.Index(t.header, name)
+	if j < 0 {
+		var names []string
+		for _, h := range t.header[:min(len(t.header), 20)] {
+			names = append(names, strconv.Quote(cells.Clip(h)))
+		}
+		return 0, fmt.Errorf("no column %q%s (the first columns: %s)", name, spelling.Suggest(name, t.header), strings.Join(names, ", "))
+	}
+	if slices.Contains(t.header[j+1:], name) {
+		return 0, fmt.Errorf("two columns are named %q", name)
+	}
+	return j, nil
+}
+
+// usual returns the column of a name or, if there is none, the given one.
+func (t *table) usual(name string, otherwise int) (int, error) {
+	if !slices.Contains(t.header, name) {
+		return otherwise, nil
+	}
+	return t.column(name)
+}
+
+// row returns the next row; io.EOF after the last. A row with a fault may have cells nonetheless.
+func (t *table) row() (row []cells.Cell, fault *BadError, err error) {
+	row, ok, err := t.cells.Record()
+	cut := (*cells.Error)(nil)
+	switch {
+	case errors.As(err, &cut):
+		return nil, bad(cut.Line, cut.Column, "%s", cut.Message), t.cells.SkipLine()
+	case err != nil:
+		return nil, nil, err
+	case !ok:
+		return nil, nil, io.EOF
+	case len(row) != len(t.header):
+		fault = bad(t.cells.Start, 0, "the row has %d cells, the header %d", len(row), len(t.header))
+	}
+	return row, fault, nil
+}
+
+// at returns the time of a row.
+func (t *table) at(row []cells.Cell) (instant, *BadError) {
+	if t.time >= len(row) {
+		return instant{}, bad(t.cells.Start, 0, "the row ends before the time")
+	}
+	c := row[t.time]
+	if t.last.kind != "" && bytes.Equal(c.Text, t.text) {
+		return t.last, nil
+	}
+	at, err := parseTime(c.Text)
+	if err != nil {
+		return at, &BadError{c.Line, t.time + 1, err}
+	}
+	t.text, t.last = append(t.text[:0], c.Text...), at
+	return at, nil
+}
+
+// number reads a cell in column j that is not empty.
+func (t *table) number(c cells.Cell, j int) (float64, *BadError) {
+	v, err := cells.Number(c.Text)
+	name := cells.Clip(t.header[j])
+	switch {
+	case err == cells.ErrText:
+		return 0, bad(c.Line, j+1, "%s: %s is not a number: leave the cell empty if the value is missing", name, cells.Quote(c.Text))
+	case err != nil:
+		return 0, bad(c.Line, j+1, "%s: %w", name, err)
+	case math.IsNaN(v) || math.IsInf(v, 0):
+		return 0, bad(c.Line, j+1, "%s is %s: want a finite number, or an empty cell if the value is missing", name, c.Text)
+	}
+	return v, nil
+}
