@@ -186,6 +186,32 @@ var elementwise = map[string]func(a *arena){
 		}
 		LaneSums(a.floats(r*groups*Lanes), groups, a.r.IntN(Lanes+1), take(a, sums, 12345))
 	},
+	"SquareSum": func(a *arena) {
+		n, w, pad := a.r.IntN(MaxDensities+1), 1+a.r.IntN(4), a.r.IntN(3)
+		stride := (vectorsOf(n) + pad) * Lanes
+		sum := SquareSum(a.floats(w*stride), n, a.floats(w))
+		take(a, []float32{sum}, 12345)
+	},
+	"NormalTerms": func(a *arena) {
+		n, w, pad := a.r.IntN(3*MaxDensities), 1+a.r.IntN(4), a.r.IntN(3)
+		stride := (vectorsOf(n) + pad) * Lanes
+		NormalTerms(a.floats(w*stride), n, a.floats(w), a.floats(vectorsOf(n)*Lanes), a.floats((n+MaxDensities-1)/MaxDensities))
+	},
+	"MixtureTerm": func(a *arena) {
+		n, rows := a.r.IntN(MaxDensities/Lanes+1)*Lanes, 1+a.r.IntN(5)
+		terms, target := a.floats(rows*n), a.r.IntN(rows)
+		if a.r.IntN(4) > 0 { // as they should be
+			for i, v := range terms {
+				terms[i] = abs32(v)
+			}
+		}
+		out := terms[target*n:][:n]
+		if a.r.IntN(2) == 0 {
+			out = a.floats(n)
+		}
+		at := numbers(a.r, 3, 20)
+		take(a, []float64{MixtureTerm(a.floats(n), a.floats(n), at[0], at[1], 100*at[2], terms, target, out)}, 12345)
+	},
 	"SumRows": func(a *arena) {
 		rows, cols := a.r.IntN(14), a.r.IntN(30)
 		if a.r.IntN(20) == 0 {

@@ -5,3 +5,4 @@ package lanes
 //go:generate go run -C _gen . -family activation -pkg lanes -out ../activation_amd64.s -stubs ../activation_stubs_amd64.go
 //go:generate go run -C _gen . -family loss -pkg lanes -out ../loss_amd64.s -stubs ../loss_stubs_amd64.go
 //go:generate go run -C _gen . -family layout -pkg lanes -out ../layout_amd64.s -stubs ../layout_stubs_amd64.go
+//go:generate go run -C _gen . -family density -pkg lanes -out ../density_amd64.s -stubs ../density_stubs_amd64.go

@@ -14,6 +14,7 @@ var families = map[string]func(){
 	"activation": activation,
 	"loss":       loss,
 	"layout":     layout,
+	"density":    density,
 }
 
 func main() {
