@@ -19,7 +19,7 @@ type Line struct {
 	K       int  `json:"k"`    // of the scan, from 1
 	Time    Time `json:"time"` // as the source writes it
 	Returns int  `json:"returns"`
-	Missing int  `json:"missing"` // measurements that were announced but have no value
+	Missing int  `json:"missing"`           // measurements that were announced but have no value
 	Dropped int  `json:"dropped,omitempty"` // measurements that the model leaves out, such as returns outside its region
 
 	Tracks    []Track `json:"tracks,omitempty"` // of a model that is a tracker
@@ -28,8 +28,8 @@ type Line struct {
 	ESS         *Number `json:"ess,omitempty"`       // the smallest of a coordinate
 	Ancestors   int     `json:"ancestors,omitempty"` // distinct states of the scan before, from which the present ones come
 	Accept      *Accept `json:"accept,omitempty"`
-	Evaluated   int64   `json:"evaluated"`               // terms of the likelihood
-	Skipped     int64   `json:"skipped,omitempty"`       // terms left out, because the result is the same without them
+	Evaluated   int64   `json:"evaluated"`              // terms of the likelihood
+	Skipped     int64   `json:"skipped,omitempty"`      // terms left out, because the result is the same without them
 	LogEvidence *Number `json:"log_evidence,omitempty"` // log p(z_k | z_1:k−1), in nats
 }
 
@@ -79,11 +79,11 @@ func (t *Time) UnmarshalJSON(text []byte) error {
 type step struct {
 	Lag Number `json:"lag"` // seconds from when the scan was read to when its line was ready
 	Line
-	Seconds   Number             `json:"at"`              // the scan's time in seconds
-	Truth     map[string][]Number `json:"truth,omitempty"` // true states, by target
-	Quantiles []Number           `json:"quantiles,omitempty"` // 5, 25, 50, 75 and 95 % of measurements of one number
-	Held      *held              `json:"held,omitempty"`
-	Against   *against           `json:"against,omitempty"`
+	Seconds   Number              `json:"at"`                  // the scan's time in seconds
+	Truth     map[string][]Number `json:"truth,omitempty"`     // true states, by target
+	Quantiles []Number            `json:"quantiles,omitempty"` // 5, 25, 50, 75 and 95 % of measurements of one number
+	Held      *held               `json:"held,omitempty"`
+	Against   *against            `json:"against,omitempty"`
 }
 
 // held is the score of measurements that the filter did not see.

@@ -101,9 +101,7 @@ func (s *Spec) around() method.Around {
 
 // Check refuses settings that contradict each other (config.Checker). Each part has checks of its own.
 func (s Spec) Check(f *config.Faults) {
-	if strings.ContainsAny(s.Name, `/\`) || strings.HasPrefix(s.Name, ".") || !config.Printable(s.Name) {
-		f.Add("name", "%q cannot name a folder: want at most %d bytes, without slashes and control characters, and no dot at the start", s.Name, config.LongestName)
-	}
+	checkName(f, s.Name)
 	if s.Model.Likelihood != nil {
 		s.Data.CheckTargets(f.In("data"), s.Model.Likelihood.Regression())
 	}
@@ -123,6 +121,13 @@ func (s Spec) Check(f *config.Faults) {
 		}
 		f.Conflict([]string{"map.patience", by},
 			"needs validation examples, and %s holds none out: leave it out; every restart then makes map.epochs epochs", by)
+	}
+}
+
+// checkName refuses a name that cannot be a run's folder.
+func checkName(f *config.Faults, name string) {
+	if strings.ContainsAny(name, `/\`) || strings.HasPrefix(name, ".") || !config.Printable(name) {
+		f.Add("name", "%q cannot name a folder: want at most %d bytes, without slashes and control characters, and no dot at the start", name, config.LongestName)
 	}
 }
 

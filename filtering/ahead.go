@@ -1,0 +1,44 @@
+package filtering
+
+import (
+	"context"
+
+	"github.com/starling-smc/starling/scans"
+)
+
+// reading reads a source beside the work: the next scan is read while one is filtered, and an interrupt does not wait for a
+// sender that is silent.
+type reading struct {
+	source scans.Source
+	out    chan read
+}
+
+type read struct {
+	rec *scans.Record
+	err error
+}
+
+// ahead reads one scan ahead.
+func ahead(source scans.Source) *reading {
+	r := &reading{source, make(chan read)}
+	go func() {
+		for {
+			rec, err := source.Next()
+			r.out <- read{rec, err}
+			if err != nil && !scanFault(err) {
+				return
+			}
+		}
+	}()
+	return r
+}
+
+// next returns the next scan, unless ctx ends first.
+func (r *reading) next(ctx context.Context) (*scans.Record, error) {
+	select {
+	case got := <-r.out:
+		return got.rec, got.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}

@@ -1,0 +1,122 @@
+package filtering
+
+import (
+	"bufio"
+	"encoding/binary"
+	"encoding/csv"
+	"encoding/json"
+	"io"
+	"math"
+	"strconv"
+
+	"github.com/starling-smc/starling/internal/runs"
+	"github.com/starling-smc/starling/internal/safetensors"
+	"github.com/starling-smc/starling/ssm"
+)
+
+// WriteLines writes the lines of a run, one JSON object a scan: the same text as Emit had.
+func WriteLines(w io.Writer, trace []runs.TraceLine) error {
+	list, err := steps(trace)
+	if err != nil {
+		return err
+	}
+	out := json.NewEncoder(w)
+	for i := range list {
+		if err := out.Encode(&list[i].Line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// WriteTable writes the estimates of a run as CSV, a row for each track and scan: time, id, the mean of each coordinate, then its
+// standard deviation. A model that is no tracker has no id, and its coordinates are numbered.
+func WriteTable(w io.Writer, m ssm.Model, trace []runs.TraceLine) error {
+	list, err := steps(trace)
+	if err != nil {
+		return err
+	}
+	names, tracker := Names(m)
+	head := []string{"time"}
+	if tracker {
+		head = append(head, "id")
+	}
+	head = append(head, names...)
+	for _, n := range names {
+		head = append(head, "sd_"+n)
+	}
+	buffered := bufio.NewWriter(w)
+	out := csv.NewWriter(buffered)
+	if err := out.Write(head); err != nil {
+		return err
+	}
+	for i := range list {
+		s := &list[i]
+		for _, t := range s.tracks() {
+			row := []string{string(s.Time)}
+			if tracker {
+				row = append(row, t.ID)
+			}
+			for _, v := range t.Mean {
+				row = append(row, number(float64(v)))
+			}
+			for c := range t.Mean {
+				row = append(row, number(math.Sqrt(float64(t.Cov[c][c]))))
+			}
+			if err := out.Write(row); err != nil {
+				return err
+			}
+		}
+	}
+	out.Flush()
+	if err := out.Error(); err != nil {
+		return err
+	}
+	return buffered.Flush()
+}
+
+// tracks lists the estimates: one without an ID where the model is no tracker.
+func (s *step) tracks() []Track {
+	if s.Estimate != nil {
+		return []Track{{Estimate: *s.Estimate}}
+	}
+	return s.Tracks
+}
+
+func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+// Names lists the coordinates of a target or, where the model is no tracker, of the state.
+func Names(m ssm.Model) (names []string, tracker bool) {
+	switch m := m.(type) {
+	case ssm.Tracker:
+		return m.Coordinates(), true
+	case interface{ Coordinates() []string }:
+		return m.Coordinates(), false
+	}
+	for i := range m.Dim() {
+		names = append(names, "x"+strconv.Itoa(i+1))
+	}
+	return names, false
+}
+
+// WriteParticles writes the particles of every scan as safetensors: particles, [scans, N, Dim], and log_weights, [scans, N], where
+// they differ.
+func (p *Pass) WriteParticles(w io.Writer) error {
+	k, d := p.state.K, p.state.Dim
+	tensors := []safetensors.Tensor{}
+	if n := p.state.N(); n > 0 && k > 0 {
+		tensors = append(tensors, float64s("particles", []int{k, n, d}, p.kept))
+		if p.weight != nil {
+			tensors = append(tensors, float64s("log_weights", []int{k, n}, p.weight))
+		}
+	}
+	return safetensors.Write(w, tensors)
+}
+
+func float64s(name string, shape []int, values []float64) safetensors.Tensor {
+	t := safetensors.Tensor{Name: name, DType: "F64", Shape: shape, Data: make([]byte, 0, 8*len(values))}
+	for _, v := range values {
+		t.Data = binary.LittleEndian.AppendUint64(t.Data, math.Float64bits(v))
+	}
+	return t
+}

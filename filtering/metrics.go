@@ -1,0 +1,312 @@
+package filtering
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/starling-smc/starling/internal/dense"
+	"github.com/starling-smc/starling/internal/numeral"
+	"github.com/starling-smc/starling/internal/runs"
+	"github.com/starling-smc/starling/ssm"
+)
+
+// Metrics sum up a run. Numbers that a run cannot have, such as errors without truth, are left out.
+type Metrics struct {
+	Scans     int   `json:"scans"`
+	Bad       int   `json:"bad"`     // scans that were left out
+	Returns   int   `json:"returns"` // measurements
+	Missing   int   `json:"missing"`
+	Dropped   int   `json:"dropped"` // measurements that the model leaves out
+	Evaluated int64 `json:"evaluated"`
+	Skipped   int64 `json:"skipped"`
+
+	ESS       *Spread `json:"ess,omitempty"` // the smallest of a coordinate, over scans
+	Ancestors *Spread `json:"ancestors,omitempty"`
+	Joint     *Spread `json:"accept_joint,omitempty"`
+	Index     *Spread `json:"accept_index,omitempty"`
+	Refine    *Spread `json:"accept_refine,omitempty"`
+
+	LogEvidence *Number `json:"log_evidence,omitempty"` // log p(z_1:T), in nats
+	*Errors             // against the truth
+	Held        *Held   `json:"held,omitempty"`
+	Against     *Rival  `json:"against,omitempty"`
+}
+
+// Spread describes numbers of several scans.
+type Spread struct {
+	Min    Number `json:"min"`
+	Median Number `json:"median"`
+	Mean   Number `json:"mean"`
+	Max    Number `json:"max"`
+}
+
+// Errors compare estimates with the truth. Targets of a tracker are judged by their positions, other states by all coordinates.
+type Errors struct {
+	RMSE     Number `json:"rmse"`     // √ of the mean squared error of a coordinate
+	SD       Number `json:"sd"`       // √ of the mean variance that the filter claims for it
+	NEES     Number `json:"nees"`     // mean of (m − x)ᵀ P⁻¹ (m − x), over whole states of a target; NEESDim is right
+	NEESDim  int    `json:"nees_dim"` // numbers in such a state
+	Coverage Number `json:"coverage"` // share of the coordinates whose truth is within 1.96 sd; .95 is right
+	Judged   int    `json:"judged"`   // states that were compared
+}
+
+// Held scores measurements that the filter did not see.
+type Held struct {
+	N        int    `json:"n"`
+	LogScore Number `json:"log_score"`          // mean log p(z), in nats
+	Running  Number `json:"log_score_baseline"` // the same by the normal distribution of all earlier measurements
+}
+
+// Rival sums up another method on the same scans.
+type Rival struct {
+	Method      string  `json:"method"`
+	RMSE        *Number `json:"rmse,omitempty"` // against the truth
+	Distance    Number  `json:"distance"`       // √ of the mean squared difference of the two means
+	KS          Number  `json:"ks"`             // mean two-sided distance of the laws, over scans and coordinates
+	LogEvidence *Number `json:"log_evidence,omitempty"`
+}
+
+// steps reads the trace of a pass.
+func steps(trace []runs.TraceLine) ([]step, error) {
+	out := make([]step, len(trace))
+	for i, l := range trace {
+		if err := json.Unmarshal(l.Fields, &out[i]); err != nil {
+			return nil, fmt.Errorf("line %d: %w", i+1, err)
+		}
+	}
+	return out, nil
+}
+
+// Summarise sums up a run by its trace. bad is the number of scans that were left out, against the title of the other method.
+func Summarise(m ssm.Model, trace []runs.TraceLine, bad int, against string) (*Metrics, error) {
+	list, err := steps(trace)
+	if err != nil {
+		return nil, err
+	}
+	out := &Metrics{Scans: len(list), Bad: bad}
+	var ess, ancestors, joint, index, refine []float64
+	for _, s := range list {
+		out.Returns += s.Returns
+		out.Missing += s.Missing
+		out.Dropped += s.Dropped
+		out.Evaluated += s.Evaluated
+		out.Skipped += s.Skipped
+		if s.Ancestors > 0 {
+			ancestors = append(ancestors, float64(s.Ancestors))
+		}
+		ess = add(ess, s.ESS)
+		if s.Accept != nil {
+			joint, index, refine = add(joint, s.Accept.Joint), add(index, s.Accept.Index), add(refine, s.Accept.Refine)
+		}
+	}
+	out.ESS, out.Ancestors = spread(ess), spread(ancestors)
+	out.Joint, out.Index, out.Refine = spread(joint), spread(index), spread(refine)
+	out.LogEvidence = total(list, func(s *step) *Number { return s.LogEvidence })
+	judge := newJudge(m)
+	judge.all(list)
+	out.Errors = judge.errors()
+	out.Held = heldOut(list)
+	if against != "" && len(list) > 0 {
+		out.Against = rival(list, judge, against)
+	}
+	return out, nil
+}
+
+func add(list []float64, v *Number) []float64 {
+	if v == nil {
+		return list
+	}
+	return append(list, float64(*v))
+}
+
+func spread(x []float64) *Spread {
+	if len(x) == 0 {
+		return nil
+	}
+	mean := 0.0
+	for _, v := range x {
+		mean += v / float64(len(x))
+	}
+	return &Spread{Number(slices.Min(x)), Number(numeral.Median(x)), Number(mean), Number(slices.Max(x))}
+}
+
+// total is the sum of a number that every step has; nil if one has none.
+func total(list []step, of func(*step) *Number) *Number {
+	if len(list) == 0 {
+		return nil
+	}
+	sum := Number(0)
+	for i := range list {
+		v := of(&list[i])
+		if v == nil {
+			return nil
+		}
+		sum += *v
+	}
+	return &sum
+}
+
+func heldOut(list []step) *Held {
+	h := &Held{}
+	for _, s := range list {
+		if s.Held != nil {
+			h.N += s.Held.N
+			h.LogScore += s.Held.Filter
+			h.Running += s.Held.Baseline
+		}
+	}
+	if h.N == 0 {
+		return nil
+	}
+	h.LogScore /= Number(h.N)
+	h.Running /= Number(h.N)
+	return h
+}
+
+func rival(list []step, j *judge, name string) *Rival {
+	r := &Rival{Method: name, LogEvidence: total(list, func(s *step) *Number { return s.Against.LogEvidence })}
+	squares, n := 0.0, 0
+	for i := range list {
+		s := &list[i]
+		mean := s.whole()
+		for c, v := range s.Against.Mean {
+			d := float64(mean[c] - v)
+			squares, n = squares+d*d, n+1
+			r.KS += s.Against.KS[c]
+		}
+	}
+	r.KS /= Number(n)
+	r.Distance = Number(math.Sqrt(squares / float64(n)))
+	if j.n > 0 {
+		r.RMSE = known(math.Sqrt(j.rivalSquares / float64(j.coordinates)))
+	}
+	return r
+}
+
+// whole is the mean of the whole state.
+func (s *step) whole() (mean []Number) {
+	if s.Estimate != nil {
+		return s.Estimate.Mean
+	}
+	for _, t := range s.Tracks {
+		mean = append(mean, t.Mean...)
+	}
+	return mean
+}
+
+// judge compares estimates with the truth.
+type judge struct {
+	positions                              int            // coordinates of a target that are compared
+	ids                                    map[string]int // the track of each true target, bound where both are first seen
+	n                                      int
+	coordinates, within                    int
+	squares, variances, nees, rivalSquares float64
+	dim                                    int
+}
+
+func newJudge(m ssm.Model) *judge {
+	j := &judge{ids: map[string]int{}, dim: m.Dim(), positions: m.Dim()}
+	if t, ok := m.(ssm.Tracker); ok {
+		j.dim = m.Dim() / t.Targets()
+		j.positions = j.dim / 2
+	}
+	return j
+}
+
+func (j *judge) all(list []step) {
+	for i := range list {
+		s := &list[i]
+		tracks := s.tracks()
+		j.bind(tracks, s.Truth)
+		for id, truth := range s.Truth {
+			r, ok := j.ids[id]
+			if !ok {
+				continue
+			}
+			var other []Number
+			if s.Against != nil {
+				other = s.Against.Mean[r*j.dim : (r+1)*j.dim]
+			}
+			j.one(&tracks[r].Estimate, truth, other)
+		}
+	}
+}
+
+// bind gives each true target that is new the nearest track that no other has, nearest pair first.
+func (j *judge) bind(tracks []Track, truth map[string][]Number) {
+	taken := make([]bool, len(tracks))
+	for _, r := range j.ids {
+		taken[r] = true
+	}
+	for {
+		best, id, track := math.Inf(1), "", -1
+		for t, state := range truth {
+			if _, bound := j.ids[t]; bound || len(state) < j.positions {
+				continue
+			}
+			for r := range tracks {
+				d := 0.0
+				for c := range j.positions {
+					e := float64(tracks[r].Mean[c] - state[c])
+					d += e * e
+				}
+				if !taken[r] && (d < best || d == best && t < id) {
+					best, id, track = d, t, r
+				}
+			}
+		}
+		if track < 0 {
+			return
+		}
+		j.ids[id], taken[track] = track, true
+	}
+}
+
+func (j *judge) one(e *Estimate, truth, other []Number) {
+	j.n++
+	for c := range j.positions {
+		d, variance := float64(e.Mean[c]-truth[c]), float64(e.Cov[c][c])
+		j.coordinates++
+		j.squares += d * d
+		j.variances += variance
+		if d*d <= 1.96*1.96*variance {
+			j.within++
+		}
+		if other != nil {
+			o := float64(other[c] - truth[c])
+			j.rivalSquares += o * o
+		}
+	}
+	if len(truth) < j.dim {
+		j.nees = math.NaN()
+		return
+	}
+	factor, dev := make([]float64, 0, j.dim*j.dim), make([]float64, j.dim)
+	for c := range j.dim {
+		dev[c] = float64(e.Mean[c] - truth[c])
+		for _, v := range e.Cov[c] {
+			factor = append(factor, float64(v))
+		}
+	}
+	if !dense.Cholesky(factor, j.dim) {
+		j.nees = math.NaN()
+		return
+	}
+	dense.Forward(factor, dev)
+	for _, v := range dev {
+		j.nees += v * v
+	}
+}
+
+func (j *judge) errors() *Errors {
+	if j.n == 0 {
+		return nil
+	}
+	n := float64(j.coordinates)
+	return &Errors{
+		RMSE: Number(math.Sqrt(j.squares / n)), SD: Number(math.Sqrt(j.variances / n)), NEES: Number(j.nees / float64(j.n)), NEESDim: j.dim,
+		Coverage: Number(float64(j.within) / n), Judged: j.n,
+	}
+}

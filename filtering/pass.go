@@ -1,0 +1,334 @@
+// Package filtering takes the scans of a source through a filter, scan by scan: it makes the line of each scan, keeps the run
+// resumable, and scores it at the end. It moves no files: internal/runs keeps the state, and the caller writes the lines.
+package filtering
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/starling-smc/starling/filter"
+	"github.com/starling-smc/starling/internal/ckpt"
+	"github.com/starling-smc/starling/internal/runs"
+	"github.com/starling-smc/starling/scans"
+	"github.com/starling-smc/starling/ssm"
+)
+
+// Pass is one pass of a filter over a source of scans. It is the one part of an open phase of internal/runs: a step is a scan.
+type Pass struct {
+	Model    ssm.Model
+	Method   filter.Method
+	Against  filter.Method // another method that filters the same scans, to compare; nil: none
+	Job      filter.Job
+	Open     func(origin string) (scans.Source, error) // opens the source; origin is the date that is 0 seconds, empty: the first scan's
+	Replayed bool                                      // the source begins wherever its sender replays, and not at the first scan
+	Skip     bool                                      // leave out scans that cannot be used, and count them
+	Hold     float64                                   // share of each scan's measurements that the filter does not see
+	Keep     bool                                      // keep the particles of every scan
+	Now      func() time.Time                          // for the lag; nil: no lag
+	Emit     func(l *Line) error                       // called with each line as it is ready; nil: nobody
+	Notice   func(text string)                         // called with messages for the user; nil: nobody
+
+	state, other state
+	source       *reading
+	filter       filter.Filter
+	rival        filter.Filter
+	saved
+}
+
+type state = filter.State
+
+// saved is what a pass saves beside the states.
+type saved struct {
+	read   int               // scans read, the bad ones not counted
+	bad    int               // scans that were left out
+	sum    [sha256.Size]byte // of all scans up to the last one filtered
+	origin string
+	done   bool
+	all    running   // of the measurements so far
+	cells  []int     // counts of returns in the cells of the model's region
+	kept   []float64 // particles of every scan
+	weight []float64 // and their log-weights, where they differ
+}
+
+// Begin makes the filters and the states before the first scan. It is called before the pass is given to a run.
+func (p *Pass) Begin(ctx context.Context) (err error) {
+	if p.filter, err = p.Method.On(p.Job); err != nil {
+		return err
+	}
+	st, err := p.filter.Init(ctx)
+	if err != nil {
+		return err
+	}
+	p.state = *st
+	if p.Against != nil {
+		if p.rival, err = p.Against.On(p.Job); err != nil {
+			return err
+		}
+		if st, err = p.rival.Init(ctx); err != nil {
+			return err
+		}
+		p.other = *st
+	}
+	return nil
+}
+
+// State is the filter's state after the last scan.
+func (p *Pass) State() *filter.State { return &p.state }
+
+// K implements runs.Part.
+func (p *Pass) K() int { return p.state.K }
+
+// Done implements runs.Part.
+func (p *Pass) Done() bool { return p.done }
+
+// Step implements runs.Part: it filters the next scan. io.EOF says that there is none.
+func (p *Pass) Step(ctx context.Context) (runs.Line, error) {
+	if p.source == nil {
+		if err := p.open(ctx); err != nil {
+			return runs.Line{}, err
+		}
+	}
+	for {
+		rec, err := p.next(ctx)
+		if err == io.EOF {
+			p.done = true
+			return runs.Line{}, io.EOF
+		}
+		if err == nil {
+			var line runs.Line
+			line, err = p.take(ctx, rec)
+			if err == nil {
+				return line, nil
+			}
+		}
+		if !p.Skip || !scanFault(err) {
+			return runs.Line{}, err
+		}
+		p.bad++
+		p.notice("a scan is left out: " + err.Error())
+	}
+}
+
+// scanFault reports whether an error is about one scan, so that the scans after it may be used.
+func scanFault(err error) bool {
+	return errors.As(err, new(*scans.BadError)) || errors.As(err, new(*ssm.MeasurementError)) || errors.As(err, new(*filter.TimeError)) ||
+		errors.As(err, new(*filter.ImpossibleError))
+}
+
+func (p *Pass) notice(text string) {
+	if p.Notice != nil {
+		p.Notice(text)
+	}
+}
+
+// take filters a scan.
+func (p *Pass) take(ctx context.Context, rec *scans.Record) (runs.Line, error) {
+	began := p.now()
+	if p.Hold > 0 {
+		rec.Hold(p.Hold, p.Job.Seed, p.state.K)
+	}
+	next, was := p.state, p.other
+	info, err := p.filter.Step(ctx, &next, &rec.Scan)
+	if err != nil {
+		return runs.Line{}, placed(rec, err)
+	}
+	s := step{Line: newLine(p.Model, &next, rec, info, p.Method.Evidence()), Seconds: Number(rec.Time)}
+	if p.rival != nil {
+		info, err := p.rival.Step(ctx, &was, &rec.Scan)
+		if err != nil {
+			return runs.Line{}, placed(rec, fmt.Errorf("against: %w", err))
+		}
+		s.Against = compare(&next, &was, info)
+	}
+	if p.Hold > 0 {
+		if s.Held, err = p.score(&next, rec); err != nil {
+			return runs.Line{}, placed(rec, err)
+		}
+	}
+	for _, t := range rec.Truth {
+		if s.Truth == nil {
+			s.Truth = map[string][]Number{}
+		}
+		s.Truth[t.ID] = numbers(t.State)
+	}
+	if rec.Width == 1 && rec.Len() > 0 {
+		s.Quantiles = quantiles(rec.Values)
+	}
+	if d, ok := p.Model.(Dropper); ok {
+		s.Dropped = d.Dropped(&rec.Scan)
+	}
+	s.Lag = Number(p.now().Sub(began).Seconds())
+	if p.Emit != nil {
+		if err := p.Emit(&s.Line); err != nil {
+			return runs.Line{}, err
+		}
+	}
+	p.all.add(rec)
+	p.count(rec)
+	p.sum, p.read = rec.Sum(p.sum), p.read+1
+	p.state, p.other = next, was
+	if p.Keep {
+		p.kept = append(p.kept, next.X...)
+		p.weight = append(p.weight, next.LogW...)
+	}
+	return runs.Line{Fields: s}, nil
+}
+
+// placed adds to an error where the scan is.
+func placed(rec *scans.Record, err error) error {
+	if rec.Line > 0 {
+		return fmt.Errorf("line %d, the scan at %s: %w", rec.Line, rec.Text, err)
+	}
+	return fmt.Errorf("the scan at %s: %w", rec.Text, err)
+}
+
+func (p *Pass) now() time.Time {
+	if p.Now == nil {
+		return time.Time{}
+	}
+	return p.Now()
+}
+
+// open opens the source, and passes over the scans that were filtered before the pass was stopped.
+func (p *Pass) open(ctx context.Context) (err error) {
+	source, err := p.Open(p.origin)
+	if err != nil {
+		return err
+	}
+	p.source = ahead(source)
+	if p.state.K == 0 {
+		return nil
+	}
+	skipped, sum, last := 0, [sha256.Size]byte{}, false
+	for !last {
+		rec, err := p.next(ctx)
+		var bad *scans.BadError
+		switch {
+		case errors.As(err, &bad) && p.Skip:
+			continue
+		case err == io.EOF:
+			return fmt.Errorf("the scans end before the last one that was filtered, at %v s: give the run the same scans again", p.state.Time)
+		case err != nil:
+			return err
+		case p.Replayed && rec.Time > p.state.Time:
+			return &GapError{p.state.Time, rec.Text}
+		}
+		if p.Hold > 0 {
+			rec.Hold(p.Hold, p.Job.Seed, skipped)
+		}
+		last = rec.Time >= p.state.Time
+		sum, skipped = rec.Sum(sum), skipped+1
+	}
+	if !p.Replayed && sum != p.sum {
+		return &ChangedError{p.read}
+	}
+	p.notice(fmt.Sprintf("%d scans were filtered before, and are passed over", skipped))
+	return nil
+}
+
+// GapError is the error for a replay that begins after the last scan that was filtered.
+type GapError struct {
+	Last float64 // seconds
+	Text string  // the time at which the replay begins
+}
+
+func (e *GapError) Error() string {
+	return fmt.Sprintf("the scans begin at %s, after the last one that was filtered, at %v s: replay them from there or before, so that none is missing", e.Text, e.Last)
+}
+
+// ChangedError is the error for scans that are not those that the run has filtered.
+type ChangedError struct{ Scans int }
+
+func (e *ChangedError) Error() string {
+	return fmt.Sprintf("the first %d scans are not those that the run has filtered: give it the same file, or begin anew in another folder", e.Scans)
+}
+
+// next is the source's next scan, unless the context ends first.
+func (p *Pass) next(ctx context.Context) (*scans.Record, error) {
+	rec, err := p.source.next(ctx)
+	if o, ok := p.source.source.(interface{ Origin() string }); ok && err == nil {
+		p.origin = o.Origin()
+	}
+	return rec, err
+}
+
+const passKind = "filtering.Pass/1"
+
+// WriteTo implements runs.Part.
+func (p *Pass) WriteTo(w io.Writer) (int64, error) {
+	e := ckpt.NewEncoder(passKind)
+	done := 0
+	if p.done {
+		done = 1
+	}
+	e.Ints("counts", p.read, p.bad, done, p.all.n)
+	e.Bytes("sum", p.sum[:])
+	e.Bytes("origin", []byte(p.origin))
+	e.Float64s("mean", p.all.mean)
+	e.Float64s("m2", p.all.m2)
+	cells := make([]int32, len(p.cells))
+	for i, n := range p.cells {
+		cells[i] = int32(n)
+	}
+	e.Int32s("cells", cells)
+	e.Float64s("kept", p.kept)
+	e.Float64s("weights", p.weight)
+	var st, other bytes.Buffer
+	if _, err := p.state.WriteTo(&st); err != nil {
+		return 0, err
+	}
+	if p.Against != nil {
+		if _, err := p.other.WriteTo(&other); err != nil {
+			return 0, err
+		}
+	}
+	e.Bytes("state", st.Bytes())
+	e.Bytes("against", other.Bytes())
+	return e.WriteTo(w)
+}
+
+// UnmarshalBinary implements runs.Part.
+func (p *Pass) UnmarshalBinary(b []byte) error {
+	d, err := ckpt.NewDecoder(b, passKind)
+	if err != nil {
+		return err
+	}
+	var s saved
+	var done int
+	d.Ints("counts", &s.read, &s.bad, &done, &s.all.n)
+	s.done = done != 0
+	if sum := d.Bytes("sum"); len(sum) == len(s.sum) {
+		copy(s.sum[:], sum)
+	} else {
+		d.Fail("a checksum of %d bytes", len(sum))
+	}
+	s.origin = string(d.Bytes("origin"))
+	s.all.mean, s.all.m2 = d.Float64s("mean"), d.Float64s("m2")
+	for _, n := range d.Int32s("cells") {
+		s.cells = append(s.cells, int(n))
+	}
+	s.kept, s.weight = d.Float64s("kept"), d.Float64s("weights")
+	st, other := d.Bytes("state"), d.Bytes("against")
+	if err := d.Err(); err != nil {
+		return err
+	}
+	var a, o filter.State
+	if err := a.UnmarshalBinary(st); err != nil {
+		return err
+	}
+	if p.Against != nil {
+		if err := o.UnmarshalBinary(other); err != nil {
+			return fmt.Errorf("against: %w", err)
+		}
+	}
+	if a.Dim != p.Model.Dim() || p.Against != nil && o.Dim != a.Dim {
+		return fmt.Errorf("states of %d and %d numbers, the model has %d", a.Dim, o.Dim, p.Model.Dim())
+	}
+	p.state, p.other, p.saved = a, o, s
+	return nil
+}

@@ -1,0 +1,140 @@
+package filtering
+
+import (
+	"math"
+	"slices"
+
+	"github.com/starling-smc/starling/filter"
+	"github.com/starling-smc/starling/internal/numeral"
+	"github.com/starling-smc/starling/internal/rng"
+	"github.com/starling-smc/starling/scans"
+	"github.com/starling-smc/starling/ssm"
+)
+
+// running holds the mean and the sum of squared deviations of each number of all measurements so far (Welford 1962).
+type running struct {
+	n        int
+	mean, m2 []float64
+}
+
+func (r *running) add(rec *scans.Record) {
+	for _, values := range [][]float64{rec.Values, rec.Held} {
+		for i := 0; i < len(values); i += rec.Width {
+			if r.mean == nil {
+				r.mean, r.m2 = make([]float64, rec.Width), make([]float64, rec.Width)
+			}
+			r.n++
+			for j, v := range values[i : i+rec.Width] {
+				d := v - r.mean[j]
+				r.mean[j] += d / float64(r.n)
+				r.m2[j] += float64(d * (v - r.mean[j]))
+			}
+		}
+	}
+}
+
+// logDensity is log N(z; mean, variance) of the measurements so far, NaN before two of them.
+func (r *running) logDensity(z []float64) float64 {
+	if r.n < 2 {
+		return math.NaN()
+	}
+	l := 0.0
+	for j, v := range z {
+		variance, d := r.m2[j]/float64(r.n-1), v-r.mean[j]
+		l -= 0.5 * (log2Pi + rng.Log(variance) + float64(d*d)/variance)
+	}
+	return l
+}
+
+const log2Pi = 1.8378770664093454835606594728112
+
+// score predicts the measurements that the filter did not see: Σ log Σ_j W_j p(z | x_j) over them, with the particles after the
+// scan, beside the normal distribution of all measurements of earlier scans. A state without particles is not scored.
+func (p *Pass) score(st *filter.State, rec *scans.Record) (*held, error) {
+	n := len(rec.Held) / max(1, rec.Width)
+	if n == 0 || st.X == nil || p.all.n < 2 {
+		return &held{}, nil
+	}
+	out := &held{N: n}
+	for i := range n {
+		out.Baseline += Number(p.all.logDensity(rec.Held[i*rec.Width : (i+1)*rec.Width]))
+	}
+	like, err := p.Model.Bind(&ssm.Scan{Time: rec.Time, Width: rec.Width, Values: rec.Held})
+	if err != nil {
+		return nil, err
+	}
+	terms, row := make([]float64, st.N()), []int32{0}
+	for i := range n {
+		row[0] = int32(i)
+		top := math.Inf(-1)
+		for j := range terms {
+			terms[j] = like.LogLik(st.Particle(j), row)
+			if st.LogW != nil {
+				terms[j] += st.LogW[j]
+			}
+			top = max(top, terms[j])
+		}
+		sum := 0.0
+		for _, l := range terms {
+			sum += rng.Exp(l - top)
+		}
+		l := top + rng.Log(sum)
+		if st.LogW == nil {
+			l -= rng.Log(float64(len(terms)))
+		}
+		out.Filter += Number(l)
+	}
+	return out, nil
+}
+
+// compare describes the state of another method, and its distance from that of the first.
+func compare(st, other *filter.State, info filter.Info) *against {
+	mean, cov := other.Moments()
+	a := &against{Mean: numbers(mean), LogEvidence: known(info.LogEvidence)}
+	for i := range mean {
+		a.SD = append(a.SD, Number(math.Sqrt(cov[i*other.Dim+i])))
+		a.KS = append(a.KS, Number(filter.Distance(st, other, i)))
+	}
+	return a
+}
+
+// quantiles are those of measurements of one number, for pages.
+func quantiles(values []float64) (q []Number) {
+	sorted := slices.Sorted(slices.Values(values))
+	for _, p := range []float64{0.05, 0.25, 0.5, 0.75, 0.95} {
+		q = append(q, Number(numeral.Quantile(sorted, p)))
+	}
+	return q
+}
+
+// Region is a model whose measurements lie in a rectangle of the plane, mostly.
+type Region interface {
+	Bounds() (x0, x1, y0, y1 float64)
+}
+
+// cellsAcross is the number of cells along each side of the picture of returns.
+const cellsAcross = 80
+
+// Dropper is a model that leaves some measurements out, such as returns outside its region.
+type Dropper interface {
+	Dropped(scan *ssm.Scan) int // number of them
+}
+
+// count counts the returns in the cells of the model's region.
+func (p *Pass) count(rec *scans.Record) {
+	m, ok := p.Model.(Region)
+	if !ok || rec.Width != 2 {
+		return
+	}
+	if p.cells == nil {
+		p.cells = make([]int, cellsAcross*cellsAcross)
+	}
+	x0, x1, y0, y1 := m.Bounds()
+	for i := range rec.Len() {
+		z := rec.Row(i)
+		x, y := (z[0]-x0)/(x1-x0)*cellsAcross, (z[1]-y0)/(y1-y0)*cellsAcross
+		if x >= 0 && x < cellsAcross && y >= 0 && y < cellsAcross {
+			p.cells[int(y)*cellsAcross+int(x)]++
+		}
+	}
+}

@@ -1,0 +1,93 @@
+package spec
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/starling-smc/starling/filter"
+	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/scans"
+	"github.com/starling-smc/starling/smc"
+	"github.com/starling-smc/starling/ssm"
+)
+
+// Filtering is everything that a run of a filter depends on, except the scans themselves. Like Spec, it is a config with the same
+// names and nesting.
+type Filtering struct {
+	Name   string         `yaml:"name"`            // of the run; default: filter
+	Seed   uint64         `yaml:"seed,zero"`       // of all randomness; default 0
+	Model  ssm.Model      `yaml:"model"`           // how the state moves, and what it shows
+	Scans  scans.Settings `yaml:"scans,omitempty"` // where the measurements come from
+	Method filter.Method  `yaml:"method"`          // the filter
+	Keep   Keep           `yaml:"keep,omitempty"`  // what is kept of every scan beside its line; empty: nothing
+
+	source *config.Source
+}
+
+// Keep says what a run keeps of every scan.
+type Keep string
+
+// Samples keeps the particles of every scan.
+const Samples Keep = "samples"
+
+// Check implements config.Checker.
+func (k Keep) Check(f *config.Faults) {
+	if k != "" {
+		f.OneOf("", string(k), string(Samples))
+	}
+}
+
+// FilterFamilies lists the tables of all parts that a Filtering may name.
+var FilterFamilies = append([]config.Family{ssm.Models, smc.Schemes, smc.Occasions}, filter.Families...)
+
+// ParseFiltering reads a config of a filter, as Parse reads one of a network.
+func ParseFiltering(file string, text []byte, sets ...string) (Filtering, error) {
+	s, source, err := config.Parse[Filtering](file, text, sets, FilterFamilies...)
+	s.source = source
+	return s, err
+}
+
+// FilterKeys lists the dotted keys of a config of a filter, as --set takes them.
+func FilterKeys() []string { return config.Keys[Filtering](FilterFamilies...) }
+
+// YAML writes a config that ParseFiltering reads back to the same Filtering.
+func (s Filtering) YAML() []byte { return config.Encode(s, FilterFamilies...) }
+
+// Defaults implements config.Defaulter.
+func (s *Filtering) Defaults() {
+	if s.Name == "" {
+		s.Name = "filter"
+	}
+	if s.Method == nil {
+		m := filter.SMCMC{}
+		m.Defaults()
+		s.Method = m
+	}
+}
+
+// Check implements config.Checker.
+func (s Filtering) Check(f *config.Faults) {
+	checkName(f, s.Name)
+	f.If(s.Model == nil, "model", "want one of %s", strings.Join(ssm.Models.Names(), ", "))
+	if _, linear := s.Model.(ssm.Linear); s.Model != nil && !linear {
+		if _, ok := s.Method.(filter.Kalman); ok {
+			f.Conflict([]string{"method.kalman", "model"}, "a Kalman filter needs a linear Gaussian model: take smcmc or bootstrap for %s", ssm.Models.Name(s.Model))
+		}
+	}
+	if s.Keep == Samples {
+		if _, ok := s.Method.(filter.Kalman); ok {
+			f.Conflict([]string{"keep", "method"}, "a Kalman filter has no samples to keep")
+		}
+	}
+}
+
+// Fault returns a *config.Error of one fault, of one field.
+func (s *Filtering) Fault(path, format string, args ...any) error {
+	return s.source.Error(config.Fault{Path: path, Message: fmt.Sprintf(format, args...)})
+}
+
+// Complete fills in the defaults of a Filtering that a Go program built.
+func (s *Filtering) Complete() { config.Complete(s, FilterFamilies...) }
+
+// Verify checks a Filtering as ParseFiltering does.
+func (s Filtering) Verify() error { return config.Check(s, FilterFamilies...) }
