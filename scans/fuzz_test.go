@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/starling-smc/starling/internal/testkit"
 )
 
 // drain reads a source to its end and tests what it gives. It returns the number of values in all records.
@@ -90,6 +92,9 @@ func FuzzCSV(f *testing.F) {
 
 // TestMemory: a scan of a million returns takes its values twice, and windows.
 func TestMemory(t *testing.T) {
+	if testkit.Race {
+		t.Skip("slow, and one goroutine alone")
+	}
 	const m = 1_000_000
 	row, csv := []byte("[-12.345678,98.765432],"), []byte("1,-12.345678,98.765432\n")
 	for name, text := range map[string]io.Reader{
@@ -102,6 +107,43 @@ func TestMemory(t *testing.T) {
 		runtime.ReadMemStats(&after)
 		if bytes := after.TotalAlloc - before.TotalAlloc; n != 2*m || bytes > 33*m {
 			t.Errorf("%s: %d values, %d bytes", name, n, bytes)
+		}
+	}
+}
+
+// TestHostileMemory: texts that are all brackets, short numbers, names or quotes take little more memory than the numbers in them,
+// 16 bytes each.
+func TestHostileMemory(t *testing.T) {
+	const n = 2 << 20
+	many := func(begin, text, end string) string { return begin + strings.Repeat(text, n/len(text)) + end }
+	wide := "[" + strings.Repeat("1,", mostNumbers-1) + "1],"
+	names := []byte(`{"truth":{`)
+	for i := range n / 10 {
+		names = fmt.Appendf(names, `"%d":[1],`, i)
+	}
+	for name, text := range map[string]string{
+		"narrow":          many(`{"measurements":[`, "[1],", "[1]]}"),
+		"wide":            many(`{"measurements":[`, wide, ""),
+		"brackets":        many("{", "[", ""),
+		"braces":          many("", "{", ""),
+		"missing":         many(`{"time":1,"measurements":[null`, ",null", "]}"),
+		"truth":           string(names),
+		"a long state":    many(`{"truth":{"a":[1`, ",1", ""),
+		"blank lines":     many("{}\n", "\n", ""),
+		"an open quote":   many("t,x\n1,\"", "1", ""),
+		"a wide header":   many("t", ",x", "\n1"),
+		"a long header":   many("t,", "x", ""),
+		"a wide CSV":      "t" + strings.Repeat(",x", 60_000) + "\n" + strings.Repeat("1"+strings.Repeat(",1", 60_000)+"\n", n/120_000),
+		"empty cells":     "t,x\n" + strings.Repeat("1,\n", n/3),
+		"a long time":     many(`{"time":`, "1", "}"),
+		"a long time CSV": many("t,x\n", "1", ",2\n"),
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		drain(t, NewReader(strings.NewReader(text), Options{}), len(text))
+		runtime.ReadMemStats(&after)
+		if got := int(after.TotalAlloc - before.TotalAlloc); got > 9*len(text)+12<<20 {
+			t.Errorf("%s: %d bytes for %d", name, got, len(text))
 		}
 	}
 }
