@@ -1,4 +1,5 @@
-// Package dense factors small matrices of float64, with the same bits on every machine.
+// Package dense is linear algebra of small matrices of float64, with the same bits on every machine. Matrices are row-major. The
+// functions panic if lengths do not fit.
 package dense
 
 import "math"

@@ -18,8 +18,8 @@ func TestFunctionsAreWithinUlps(t *testing.T) {
 	if err := json.Unmarshal(raw, &golden); err != nil {
 		t.Fatal(err)
 	}
-	funcs := map[string]func(float64) float64{"exp": Exp, "log": Log, "erf": Erf, "erfc": Erfc}
-	bounds := map[string]float64{"exp": 1, "log": 1, "erf": 2, "erfc": 2}
+	funcs := map[string]func(float64) float64{"exp": Exp, "log": Log, "erf": Erf, "erfc": Erfc, "atan": func(x float64) float64 { return Atan2(x, 1) }}
+	bounds := map[string]float64{"exp": 1, "log": 1, "erf": 2, "erfc": 2, "atan": 1}
 	if len(golden) != len(funcs) {
 		t.Errorf("golden values of %d functions, want %d", len(golden), len(funcs))
 	}
@@ -84,5 +84,8 @@ func TestFunctionsAreFrozen(t *testing.T) {
 	})
 	frozen("erf and erfc", 0x41af144c6c71e9b1, func(u float64) []float64 {
 		return []float64{Erf(float64(13*u) - 6.5), Erf(2*u - 1), Erfc(float64(13*u) - 6.5), Erfc(27 * u)}
+	})
+	frozen("the angle and log gamma", 0xff355ff9c074e2a3, func(u float64) []float64 {
+		return []float64{Atan2(u, 1-u), Atan2(u-0.5, float64(u*u)-0.25), LogGamma(20 * u), LogGamma(Exp(20 * u))}
 	})
 }
