@@ -42,8 +42,8 @@ func (j *jsonLines) next() (*draft, error) {
 	if j.failed != nil {
 		return nil, j.failed
 	}
-	if j.long {
-		err = j.fault("the line has more than %d MB: split the scan", j.limit/1_000_000)
+	if j.long || err == nil && j.column() > j.limit+1 {
+		err = bad(j.line, j.limit+1, "the line has more than %d MB: split the scan", j.limit/1_000_000)
 	}
 	j.lineReader.next()
 	if j.failed != nil {

@@ -102,11 +102,11 @@ func (t *table) usual(name string, otherwise int) (int, error) {
 // row returns the next row; io.EOF after the last. A row with a fault may have cells nonetheless.
 func (t *table) row() (row []cells.Cell, fault *BadError, err error) {
 	row, ok, err := t.cells.Record()
-	cut := (*cells.Error)(nil)
 	switch {
-	case errors.As(err, &cut):
-		return nil, bad(cut.Line, cut.Column, "%s", cut.Message), t.cells.SkipLine()
 	case err != nil:
+		if cut := (*cells.Error)(nil); errors.As(err, &cut) {
+			return nil, bad(cut.Line, cut.Column, "%s", cut.Message), t.cells.SkipLine()
+		}
 		return nil, nil, err
 	case !ok:
 		return nil, nil, io.EOF
