@@ -55,12 +55,12 @@ func TestBadJSON(t *testing.T) {
 		`{"measurements": [[7, 7]], "time": 12}`:     `column 36: the time 12 is before 12.5, the time of the last scan: sort the scans by time`,
 		`{"time": "2013-01-31", "measurements": []}`: `column 10: the time is a date, but times before it are a number of seconds: write all times in one way`,
 		`{"time": 13, "measurements": [], "truth": {"a": [1], "a": [2]}}`:          `column 54: the key "a" comes twice`,
-		`{"time": 13, "measurements": [], "truth": {"a": [1, null]}}`:              `a true state has no missing numbers: leave the target out`,
-		`{"time": 13, "measurements": [], "truth": {"a": []}}`:                     `column 49: a true state has no numbers`,
+		`{"time": 13, "measurements": [], "truth": {"a": [1, null]}}`:              `column 49: the true state of "a" lacks numbers: leave the target out`,
+		`{"time": 13, "measurements": [], "truth": {"a": []}}`:                     `column 49: the true state of "a" lacks numbers`,
 		`{"time": 13, "measurements": [], "truth": {"a": 1}}`:                      `column 49: '1' where a state in brackets should follow`,
 		`{"time": 13, "measurements": [], "truth": [1]}`:                           `column 43: '[' where true states`,
-		`{"time": 13, "measurements": [[` + strings.Repeat("1,", 1<<16) + `1]]}`:   `: a measurement of more than 65536 numbers`,
-		`{"time": 13, "measurements": [], "truth": {` + strings.Repeat(" ", 70000): `the line ends where a key in quotes should follow`,
+		`{"time": 13, "measurements": [[` + strings.Repeat("1,", 1<<16) + `1]]}`:   `: a list of more than 65536 numbers`,
+		`{"time": 13, "measurements": [], "truth": {` + strings.Repeat(" ", 70000): `column 70044: the line ends where a key in quotes should follow`,
 	} {
 		text := first + "\n" + line + "\n\n" + after + "\n"
 		records, faults := all(t, NewReader(strings.NewReader(text), Options{}))

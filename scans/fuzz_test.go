@@ -142,7 +142,7 @@ func TestHostileMemory(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		drain(t, NewReader(strings.NewReader(text), Options{}), len(text))
 		runtime.ReadMemStats(&after)
-		if got := int(after.TotalAlloc - before.TotalAlloc); got > 9*len(text)+12<<20 {
+		if got := int(after.TotalAlloc - before.TotalAlloc); got > 9*len(text)+20<<20 {
 			t.Errorf("%s: %d bytes for %d", name, got, len(text))
 		}
 	}

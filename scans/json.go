@@ -2,12 +2,13 @@ package scans
 
 import (
 	"io"
+	"slices"
 
 	"github.com/starling-smc/starling/internal/spelling"
 )
 
 const (
-	mostNumbers = 1 << 16 // of a measurement
+	mostNumbers = 1 << 16 // of a measurement, or of a true state
 	mostTargets = 1 << 16 // with a true state in one scan
 )
 
@@ -141,23 +142,14 @@ func (j *jsonLines) measurements(r *Record) error {
 	r.Width = j.width
 	return j.list('[', ']', "a list of measurements", func() error {
 		j.token()
-		at, missing := j.column(), false
+		at := j.column()
 		if j.token() == 'n' {
 			if _, null, err := j.number("a measurement, or null"); err != nil || null {
 				r.Missing++
 				return err
 			}
 		}
-		j.row = j.row[:0]
-		err := j.list('[', ']', "a measurement in brackets", func() error {
-			v, null, err := j.number("a number")
-			if err == nil && len(j.row) == mostNumbers {
-				return j.fault("a measurement of more than %d numbers", mostNumbers)
-			}
-			missing = missing || null
-			j.row = append(j.row, v)
-			return err
-		})
+		missing, err := j.numbers("a measurement in brackets")
 		if err != nil {
 			return err
 		}
@@ -192,19 +184,29 @@ func (j *jsonLines) truth(r *Record) error {
 		}
 		j.token()
 		at := j.column()
-		j.row = j.row[:0]
-		err = j.list('[', ']', "a state in brackets", func() error {
-			v, null, err := j.number("a number")
-			if null {
-				return j.fault("a true state has no missing numbers: leave the target out")
-			}
-			j.row = append(j.row, v)
+		missing, err := j.numbers("a state in brackets")
+		switch {
+		case err != nil:
 			return err
-		})
-		if err == nil && len(j.row) == 0 {
-			err = bad(j.line, at, "a true state has no numbers")
+		case missing || len(j.row) == 0:
+			return bad(j.line, at, "the true state of %q lacks numbers: leave the target out", id)
 		}
-		r.Truth = append(r.Truth, Truth{ID: id, State: append([]float64(nil), j.row...)})
+		r.Truth = append(r.Truth, Truth{ID: id, State: slices.Clone(j.row)})
+		return nil
+	})
+}
+
+// numbers reads a list of numbers into j.row. missing says that one of them is null.
+func (j *jsonLines) numbers(what string) (missing bool, err error) {
+	j.row = j.row[:0]
+	err = j.list('[', ']', what, func() error {
+		v, null, err := j.number("a number")
+		if err == nil && len(j.row) == mostNumbers {
+			return j.fault("a list of more than %d numbers", mostNumbers)
+		}
+		missing = missing || null
+		j.row = append(j.row, v)
 		return err
 	})
+	return missing, err
 }
