@@ -71,7 +71,7 @@ func fitted(t testing.TB, spec Spec, o Options) *Result {
 func kept(t testing.TB, spec Spec) (r *Result, dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "run")
-	f, err := TakeFolder(dir)
+	f, err := TakeFolder(dir, FitRuns)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func kept(t testing.TB, spec Spec) (r *Result, dir string) {
 
 // resume goes on with a run in a folder.
 func resume(ctx context.Context, dir string, spec Spec, o Options) (*Result, error) {
-	f, err := ResumeFolder(dir)
+	f, err := ResumeFolder(dir, FitRuns)
 	if err != nil {
 		return nil, err
 	}

@@ -93,7 +93,7 @@ func TestKilledAnywhere(t *testing.T) {
 	root := t.TempDir()
 	dir := filepath.Join(root, "run")
 	var copies []string
-	f, err := TakeFolder(dir)
+	f, err := TakeFolder(dir, FitRuns)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,26 +28,29 @@ const (
 	reportFile    = "report.html"           // the page, written by the command
 )
 
-// fits describes the kind of run that Fit makes.
-var fits = runs.Kind{
+// Kind is a kind of run: FitRuns or FilterRuns.
+type Kind = runs.Kind
+
+// FitRuns is the kind of run that Fit makes.
+var FitRuns = Kind{
 	Name: "fit", Files: []string{schemaFile, posteriorFile, restartsFile, metricsFile, reportFile}, Differ: config.Diff,
 }
 
 // TakeFolder makes a folder for a run. If dir exists, the error is fs.ErrExist.
-func TakeFolder(dir string) (*Folder, error) { return runs.TakeFolder(dir, fits) }
+func TakeFolder(dir string, kind Kind) (*Folder, error) { return runs.TakeFolder(dir, kind) }
 
 // RetakeFolder takes the folder of a process that was killed before it saved anything. For any other folder the error is
 // fs.ErrExist.
-func RetakeFolder(dir string) (*Folder, error) { return runs.RetakeFolder(dir, fits) }
+func RetakeFolder(dir string, kind Kind) (*Folder, error) { return runs.RetakeFolder(dir, kind) }
 
-// ResumeFolder takes the folder of a run, so that Fit resumes the run, or makes the folder.
-func ResumeFolder(dir string) (*Folder, error) {
-	f, err := runs.ResumeFolder(dir, fits)
+// ResumeFolder takes the folder of a run, so that Fit or Filter resumes the run, or makes the folder.
+func ResumeFolder(dir string, kind Kind) (*Folder, error) {
+	f, err := runs.ResumeFolder(dir, kind)
 	return f, damage(err)
 }
 
 // IsRunFile reports whether path is a file in a run's folder. Other output should not be written there.
-func IsRunFile(path string) bool { return runs.IsRunFile(path, fits) }
+func IsRunFile(path string) bool { return runs.IsRunFile(path, FitRuns, FilterRuns) }
 
 // files returns the files of a result, in addition to those of package runs.
 func (r *Result) files() []runs.File {
@@ -85,7 +88,7 @@ func (r *Run) Notes() []string { return notes(r.Findings) }
 // resume a run that was begun. If a file is damaged, missing or inconsistent with the others, or is not the one that the run
 // wrote, it is a *DataError that names the file.
 func OpenRun(dir string) (*Run, error) {
-	record, err := runs.Read(dir, fits)
+	record, err := runs.Read(dir, FitRuns)
 	if err != nil {
 		return nil, damage(err)
 	}
@@ -168,7 +171,13 @@ func (r *Run) ReadMetrics() (*eval.Metrics, error) {
 
 // VerifyRun compares every file of a run's folder with its checksum. Of a run that is not done, it checks what the run would
 // go on from. Errors are those of OpenRun, but no file's fault is an error.
-func VerifyRun(dir string) (*Verification, error) { return runs.Verify(dir, fits) }
+func VerifyRun(dir string) (*Verification, error) {
+	kind := FitRuns
+	if m, err := runs.ReadManifest(dir); err == nil && m.Kind == FilterRuns.Name {
+		kind = FilterRuns
+	}
+	return runs.Verify(dir, kind)
+}
 
 // Differs returns an error that lists the values in which a resolved Spec differs from the run's; nil if none differ but the
 // name.

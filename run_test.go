@@ -21,7 +21,7 @@ func TestRunFolder(t *testing.T) {
 	for name, spec := range small(t) {
 		t.Run(name, func(t *testing.T) {
 			result, dir := kept(t, spec)
-			if f, err := TakeFolder(dir); !errors.Is(err, fs.ErrExist) {
+			if f, err := TakeFolder(dir, FitRuns); !errors.Is(err, fs.ErrExist) {
 				t.Errorf("a run's folder is taken for another: %v", err)
 				f.Close()
 			}

@@ -46,6 +46,15 @@ func (m Auxiliary) Title() string {
 	return fmt.Sprintf("an auxiliary particle filter of %s particles", numeral.Count(m.Particles))
 }
 
+// Suits implements Method: any model has a prediction to draw from.
+func (Auxiliary) Suits(ssm.Model) error { return nil }
+
+// Samples implements Method.
+func (Auxiliary) Samples() bool { return true }
+
+// Bytes implements Method.
+func (m Auxiliary) Bytes(dim int) int64 { return int64(m.Particles) * int64(32*dim+64) }
+
 // Evidence implements Method.
 func (Auxiliary) Evidence() bool { return true }
 

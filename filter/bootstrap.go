@@ -46,6 +46,15 @@ func (m Bootstrap) Title() string {
 	return fmt.Sprintf("a bootstrap filter of %s particles", numeral.Count(m.Particles))
 }
 
+// Suits implements Method: any model has a prediction to draw from.
+func (Bootstrap) Suits(ssm.Model) error { return nil }
+
+// Samples implements Method.
+func (Bootstrap) Samples() bool { return true }
+
+// Bytes implements Method.
+func (m Bootstrap) Bytes(dim int) int64 { return int64(m.Particles) * int64(24*dim+40) }
+
 // Evidence implements Method.
 func (Bootstrap) Evidence() bool { return true }
 

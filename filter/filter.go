@@ -53,6 +53,12 @@ type Method interface {
 	Title() string
 	// On returns the filter of a job. The error says what does not fit: settings, or a model that the method cannot filter.
 	On(job Job) (Filter, error)
+	// Suits says why the method cannot filter a model; nil if it can.
+	Suits(m ssm.Model) error
+	// Samples reports whether the states are particles.
+	Samples() bool
+	// Bytes estimates the memory that a filter of states of dim numbers takes, without the likelihood's.
+	Bytes(dim int) int64
 	// Evidence reports whether the method estimates the evidence of the scans.
 	Evidence() bool
 }

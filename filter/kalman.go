@@ -23,16 +23,29 @@ type Kalman struct{}
 // Title implements Method.
 func (Kalman) Title() string { return "a Kalman filter" }
 
+// Suits implements Method.
+func (Kalman) Suits(m ssm.Model) error {
+	if _, ok := m.(ssm.Linear); !ok {
+		return errors.New("a Kalman filter needs a linear Gaussian model: take smcmc or bootstrap for this one")
+	}
+	return nil
+}
+
+// Samples implements Method.
+func (Kalman) Samples() bool { return false }
+
+// Bytes implements Method.
+func (Kalman) Bytes(dim int) int64 { return 64 * int64(dim) * int64(dim) }
+
 // Evidence implements Method.
 func (Kalman) Evidence() bool { return true }
 
 // On implements Method.
-func (Kalman) On(job Job) (Filter, error) {
-	m, ok := job.Model.(ssm.Linear)
-	if !ok {
-		return nil, errors.New("a Kalman filter needs a linear Gaussian model: take smcmc or bootstrap for this one")
+func (m Kalman) On(job Job) (Filter, error) {
+	if err := m.Suits(job.Model); err != nil {
+		return nil, err
 	}
-	return &kalman{m}, nil
+	return &kalman{job.Model.(ssm.Linear)}, nil
 }
 
 type kalman struct{ model ssm.Linear }

@@ -77,6 +77,15 @@ func (m SMCMC) Title() string {
 	return fmt.Sprintf("sequential MCMC, %s samples a scan after %s of burn-in", numeral.Count(m.Particles), numeral.Count(m.Burn))
 }
 
+// Suits implements Method: any model has a prediction to draw from.
+func (SMCMC) Suits(ssm.Model) error { return nil }
+
+// Samples implements Method.
+func (SMCMC) Samples() bool { return true }
+
+// Bytes implements Method.
+func (m SMCMC) Bytes(dim int) int64 { return int64(m.Particles) * int64(32*dim+20) }
+
 // Evidence implements Method: a chain estimates none.
 func (SMCMC) Evidence() bool { return false }
 

@@ -2,6 +2,7 @@ package filtering
 
 import (
 	"context"
+	"io"
 
 	"github.com/starling-smc/starling/scans"
 )
@@ -24,6 +25,9 @@ func ahead(source scans.Source) *reading {
 	go func() {
 		for {
 			rec, err := source.Next()
+			if err != nil && err != io.EOF && !scanFault(err) {
+				err = &SourceError{err}
+			}
 			r.out <- read{rec, err}
 			if err != nil && !scanFault(err) {
 				return
@@ -42,3 +46,9 @@ func (r *reading) next(ctx context.Context) (*scans.Record, error) {
 		return nil, ctx.Err()
 	}
 }
+
+// SourceError is an error of the source itself, such as a file that cannot be read on.
+type SourceError struct{ Err error }
+
+func (e *SourceError) Error() string { return "the scans: " + e.Err.Error() }
+func (e *SourceError) Unwrap() error { return e.Err }

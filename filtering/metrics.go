@@ -15,12 +15,14 @@ import (
 // Metrics sum up a run. Numbers that a run cannot have, such as errors without truth, are left out.
 type Metrics struct {
 	Scans     int   `json:"scans"`
-	Bad       int   `json:"bad"`     // scans that were left out
-	Returns   int   `json:"returns"` // measurements
+	LeftOut   int   `json:"left_out"` // scans that could not be used
+	Returns   int   `json:"returns"`  // measurements
 	Missing   int   `json:"missing"`
 	Dropped   int   `json:"dropped"` // measurements that the model leaves out
 	Evaluated int64 `json:"evaluated"`
-	Skipped   int64 `json:"skipped"`
+	Skipped   int64 `json:"skipped"`       // terms
+	Few       int   `json:"few_draws"`     // scans whose samples are worth fewer than 50 draws
+	Lone      int   `json:"lone_ancestor"` // scans that come from one particle of the scan before
 
 	ESS       *Spread `json:"ess,omitempty"` // the smallest of a coordinate, over scans
 	Ancestors *Spread `json:"ancestors,omitempty"`
@@ -79,13 +81,13 @@ func steps(trace []runs.TraceLine) ([]step, error) {
 	return out, nil
 }
 
-// Summarise sums up a run by its trace. bad is the number of scans that were left out, against the title of the other method.
-func Summarise(m ssm.Model, trace []runs.TraceLine, bad int, against string) (*Metrics, error) {
+// Summarise sums up a run by its trace. leftOut is the number of scans that were left out, against the title of the other method.
+func Summarise(m ssm.Model, trace []runs.TraceLine, leftOut int, against string) (*Metrics, error) {
 	list, err := steps(trace)
 	if err != nil {
 		return nil, err
 	}
-	out := &Metrics{Scans: len(list), Bad: bad}
+	out := &Metrics{Scans: len(list), LeftOut: leftOut}
 	var ess, ancestors, joint, index, refine []float64
 	for _, s := range list {
 		out.Returns += s.Returns
@@ -93,6 +95,12 @@ func Summarise(m ssm.Model, trace []runs.TraceLine, bad int, against string) (*M
 		out.Dropped += s.Dropped
 		out.Evaluated += s.Evaluated
 		out.Skipped += s.Skipped
+		if s.Ancestors == 1 {
+			out.Lone++
+		}
+		if s.ESS != nil && *s.ESS < fewDraws {
+			out.Few++
+		}
 		if s.Ancestors > 0 {
 			ancestors = append(ancestors, float64(s.Ancestors))
 		}

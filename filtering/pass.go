@@ -44,15 +44,15 @@ type state = filter.State
 
 // saved is what a pass saves beside the states.
 type saved struct {
-	read   int               // scans read, the bad ones not counted
-	bad    int               // scans that were left out
-	sum    [sha256.Size]byte // of all scans up to the last one filtered
-	origin string
-	done   bool
-	all    running   // of the measurements so far
-	cells  []int     // counts of returns in the cells of the model's region
-	kept   []float64 // particles of every scan
-	weight []float64 // and their log-weights, where they differ
+	read    int               // scans read, the bad ones not counted
+	leftOut int               // scans that were left out
+	sum     [sha256.Size]byte // of all scans up to the last one filtered
+	origin  string
+	done    bool
+	all     running   // of the measurements so far
+	cells   []int     // counts of returns in the cells of the model's region
+	kept    []float64 // particles of every scan
+	weight  []float64 // and their log-weights, where they differ
 }
 
 // Begin makes the filters and the states before the first scan. It is called before the pass is given to a run.
@@ -109,7 +109,7 @@ func (p *Pass) Step(ctx context.Context) (runs.Line, error) {
 		if !p.Skip || !scanFault(err) {
 			return runs.Line{}, err
 		}
-		p.bad++
+		p.leftOut++
 		p.notice("a scan is left out: " + err.Error())
 	}
 }
@@ -266,7 +266,7 @@ func (p *Pass) WriteTo(w io.Writer) (int64, error) {
 	if p.done {
 		done = 1
 	}
-	e.Ints("counts", p.read, p.bad, done, p.all.n)
+	e.Ints("counts", p.read, p.leftOut, done, p.all.n)
 	e.Bytes("sum", p.sum[:])
 	e.Bytes("origin", []byte(p.origin))
 	e.Float64s("mean", p.all.mean)
@@ -300,7 +300,7 @@ func (p *Pass) UnmarshalBinary(b []byte) error {
 	}
 	var s saved
 	var done int
-	d.Ints("counts", &s.read, &s.bad, &done, &s.all.n)
+	d.Ints("counts", &s.read, &s.leftOut, &done, &s.all.n)
 	s.done = done != 0
 	if sum := d.Bytes("sum"); len(sum) == len(s.sum) {
 		copy(s.sum[:], sum)

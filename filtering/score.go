@@ -138,3 +138,23 @@ func (p *Pass) count(rec *scans.Record) {
 		}
 	}
 }
+
+// Cells are counts of returns in the cells of a model's region, over all scans; zero where the model has no region.
+type Cells struct {
+	X0     Number `json:"x0"`
+	X1     Number `json:"x1"`
+	Y0     Number `json:"y0"`
+	Y1     Number `json:"y1"`
+	Across int    `json:"across"` // cells along each side
+	Counts []int  `json:"counts"` // row-major from (x0, y0), x first
+}
+
+// Cells returns the counts of a pass.
+func (p *Pass) Cells() *Cells {
+	m, ok := p.Model.(Region)
+	if !ok || p.cells == nil {
+		return &Cells{}
+	}
+	x0, x1, y0, y1 := m.Bounds()
+	return &Cells{Number(x0), Number(x1), Number(y0), Number(y1), cellsAcross, p.cells}
+}

@@ -233,7 +233,7 @@ func TestReadAnother(t *testing.T) {
 	}
 	spec.Name = "renamed"
 	dir := t.TempDir() + "/run"
-	folder, err := starling.TakeFolder(dir)
+	folder, err := starling.TakeFolder(dir, starling.FitRuns)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,23 @@ type Settings struct {
 	File     string   `yaml:"file,omitempty"`     // JSON lines or CSV
 	Columns  *Columns `yaml:"columns,omitempty"`  // of CSV
 	Truth    string   `yaml:"truth,omitempty"`    // a CSV file of true states: time, id, then the state
+	Bad      Bad      `yaml:"bad,omitempty"`      // what happens to scans that cannot be used; empty: Stop
 	Hold     float64  `yaml:"hold,omitempty"`     // share of each scan's measurements that the filter does not see, but predicts
+}
+
+// Bad says what happens to a scan that cannot be used.
+type Bad string
+
+const (
+	Stop Bad = "stop" // the run stops there
+	Skip Bad = "skip" // the scan is left out and counted
+)
+
+// Check implements config.Checker.
+func (b Bad) Check(f *config.Faults) {
+	if b != "" {
+		f.OneOf("", string(b), string(Stop), string(Skip))
+	}
 }
 
 // Columns choose columns of CSV by their names.

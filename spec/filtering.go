@@ -19,7 +19,10 @@ type Filtering struct {
 	Model  ssm.Model      `yaml:"model"`           // how the state moves, and what it shows
 	Scans  scans.Settings `yaml:"scans,omitempty"` // where the measurements come from
 	Method filter.Method  `yaml:"method"`          // the filter
-	Keep   Keep           `yaml:"keep,omitempty"`  // what is kept of every scan beside its line; empty: nothing
+	// Against is a method that filters the same scans, to compare; nil: none.
+	Against filter.Method `yaml:"against,omitempty"`
+
+	Keep Keep `yaml:"keep,omitempty"` // what is kept of every scan beside its line; empty: nothing
 
 	source *config.Source
 }
@@ -69,15 +72,19 @@ func (s *Filtering) Defaults() {
 func (s Filtering) Check(f *config.Faults) {
 	checkName(f, s.Name)
 	f.If(s.Model == nil, "model", "want one of %s", strings.Join(ssm.Models.Names(), ", "))
-	if _, linear := s.Model.(ssm.Linear); s.Model != nil && !linear {
-		if _, ok := s.Method.(filter.Kalman); ok {
-			f.Conflict([]string{"method.kalman", "model"}, "a Kalman filter needs a linear Gaussian model: take smcmc or bootstrap for %s", ssm.Models.Name(s.Model))
+	for _, m := range []struct {
+		at     string
+		method filter.Method
+	}{{"method", s.Method}, {"against", s.Against}} {
+		if s.Model == nil || m.method == nil {
+			continue
+		}
+		if err := m.method.Suits(s.Model); err != nil {
+			f.Conflict([]string{m.at, "model"}, "%v", err)
 		}
 	}
-	if s.Keep == Samples {
-		if _, ok := s.Method.(filter.Kalman); ok {
-			f.Conflict([]string{"keep", "method"}, "a Kalman filter has no samples to keep")
-		}
+	if s.Keep == Samples && s.Method != nil && !s.Method.Samples() {
+		f.Conflict([]string{"keep", "method"}, "%s has no samples to keep", s.Method.Title())
 	}
 }
 

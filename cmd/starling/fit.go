@@ -1,22 +1,15 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
-	"math"
 	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/starling-smc/starling"
-	"github.com/starling-smc/starling/internal/regular"
-	"github.com/starling-smc/starling/internal/spelling"
 	"github.com/starling-smc/starling/method"
 )
 
@@ -54,50 +47,28 @@ Every key can be completed after --set, and starling presets NAME prints a comme
 		RunE: f.run,
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.out, "out", "", "folder `DIR` of the run, which must not exist yet, except with --resume")
-	flags.BoolVar(&f.resume, "resume", false, "continue the run in --out, or in runs/NAME")
-	flags.StringVar(&f.seed, "seed", "", "seed `N` of everything random, instead of the config's")
-	flags.DurationVar(&f.every, "save-every", starling.SaveEvery, "least `TIME` between two states that are saved")
-	flags.StringArrayVar(&f.set, "set", nil, "change the config, `KEY=VALUE`: a dotted path, list items by index, a YAML value, null to leave out; repeatable")
-	cmd.MarkFlagDirname("out")
-	cmd.RegisterFlagCompletionFunc("set", completeKeys)
+	f.flags(cmd, starling.Keys())
 	flags.BoolVar(&f.allowStuck, "allow-stuck", false, "end with exit status 0 even if the particles did not move in most stages")
-	threads(cmd, &f.threads)
 	dataDir(cmd, &f.dataDir)
-	asJSON(cmd, &f.json)
-	quietly(cmd, &f.quiet)
 	return cmd
 }
 
 type fit struct {
-	out, seed, dataDir string
-	threads            int
-	set                []string
-	every              time.Duration
-	resume, allowStuck bool
-	json, quiet        bool
+	kept
+	dataDir    string
+	allowStuck bool
 }
 
 func (f *fit) run(cmd *cobra.Command, args []string) error {
-	if err := checkThreads(f.threads); err != nil {
+	if err := f.check(cmd); err != nil {
 		return err
-	}
-	if f.every <= 0 {
-		return wrongUse("--save-every %v: want a time above 0, as in 30s", f.every)
-	}
-	if cmd.Flags().Changed("seed") {
-		seed, err := strconv.ParseUint(f.seed, 10, 64)
-		if err != nil {
-			return wrongUse("--seed %q: want a whole number from 0 to %d", f.seed, uint64(math.MaxUint64))
-		}
-		f.set = append(f.set, fmt.Sprint("seed=", seed))
 	}
 	began := time.Now()
 	spec, err := readSpec(args[0], f.set)
 	if err != nil {
 		return err
 	}
-	folder, err := f.folder(spec.Name)
+	folder, err := f.folder(spec.Name, starling.FitRuns)
 	if err != nil {
 		return err
 	}
@@ -116,7 +87,8 @@ func (f *fit) run(cmd *cobra.Command, args []string) error {
 		})
 	if stopped(cmd.Context(), err) {
 		line.end()
-		return f.saved(args[0], folder)
+		return f.saved("fit", args[0], folder,
+			flagged{"--data-dir", f.dataDir, f.dataDir != os.Getenv("STARLING_DATA")}, flagged{"--allow-stuck", "", f.allowStuck})
 	}
 	if err != nil {
 		return err
@@ -179,87 +151,4 @@ func spent(began time.Time) string {
 		text += fmt.Sprintf(" and %d MB of memory", (most+1<<20-1)>>20)
 	}
 	return text
-}
-
-// mostConfig is the largest size of a config file, in bytes.
-const mostConfig = 1 << 20
-
-// readSpec reads a config file, or else the preset of that name.
-func readSpec(name string, set []string) (starling.Spec, error) {
-	text, err := regular.Read(name, mostConfig)
-	switch {
-	case err == nil:
-		return starling.ParseSpec(name, text, set...)
-	case errors.Is(err, regular.ErrIrregular):
-		return starling.Spec{}, wrongUse("%w: save the config as a file", err)
-	case !errors.Is(err, fs.ErrNotExist):
-		return starling.Spec{}, usageError{err}
-	case strings.ContainsAny(name, `/\.`):
-		stem := strings.TrimSuffix(filepath.Base(name), filepath.Ext(name))
-		return starling.Spec{}, wrongUse("no config file %s%s (%s)", name, spelling.Suggest(stem, starling.Presets()), presetsListed)
-	}
-	if text, err = presetText(name); err != nil {
-		return starling.Spec{}, err
-	}
-	return starling.ParseSpec(name, text, set...)
-}
-
-// saved says how to continue an interrupted run.
-func (f *fit) saved(config string, folder *starling.Folder) error {
-	if !folder.Kept() {
-		return interrupted{"nothing was saved"}
-	}
-	words := []string{"starling", "fit", config, "--out", folder.Dir}
-	for _, set := range f.set { // --seed is in the list too
-		words = append(words, "--set", set)
-	}
-	for _, flag := range []struct {
-		name, value string
-		given       bool
-	}{
-		{"--data-dir", f.dataDir, f.dataDir != os.Getenv("STARLING_DATA")},
-		{"--threads", strconv.Itoa(f.threads), f.threads != 0},
-		{"--save-every", f.every.String(), f.every != starling.SaveEvery},
-		{"--allow-stuck", "", f.allowStuck},
-		{"--json", "", f.json},
-		{"--quiet", "", f.quiet},
-	} {
-		if flag.given {
-			words = append(words, flag.name)
-			if flag.value != "" {
-				words = append(words, flag.value)
-			}
-		}
-	}
-	for i, word := range words {
-		words[i] = quoted(word)
-	}
-	return interrupted{"the run is saved in " + folder.Dir + "; to continue it:\n  " + strings.Join(words, " ") + " --resume"}
-}
-
-// folder takes the run's folder: --out, or the first of runs/NAME, runs/NAME-2, … that does not exist; with --resume, --out or
-// runs/NAME.
-func (f *fit) folder(name string) (*starling.Folder, error) {
-	dir := f.out
-	if dir == "" {
-		dir = filepath.Join("runs", name)
-	}
-	take := starling.TakeFolder
-	if f.resume {
-		take = starling.ResumeFolder
-	}
-	folder, err := take(dir)
-	if f.out != "" && !f.resume && errors.Is(err, fs.ErrExist) {
-		folder, err = starling.RetakeFolder(dir)
-	}
-	for i := 2; f.out == "" && errors.Is(err, fs.ErrExist); i++ {
-		folder, err = starling.TakeFolder(fmt.Sprintf("%s-%d", dir, i))
-	}
-	switch {
-	case errors.Is(err, fs.ErrExist):
-		return nil, wrongUse("%s exists: choose another --out, leave it out for the next free name, or continue that run with --resume", dir)
-	case err != nil:
-		return nil, wrongUse("cannot write a run to %s: %w", dir, err)
-	}
-	return folder, nil
 }

@@ -5,7 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/mcmc"
 	"github.com/starling-smc/starling/method"
@@ -44,11 +43,13 @@ func parts() string {
 }
 
 // completeKeys completes the keys of a config after --set.
-func completeKeys(_ *cobra.Command, _ []string, typed string) (keys []string, _ cobra.ShellCompDirective) {
-	for _, key := range starling.Keys() {
-		if strings.HasPrefix(key, typed) {
-			keys = append(keys, key+"=")
+func completeKeys(all []string) func(_ *cobra.Command, _ []string, typed string) (keys []string, _ cobra.ShellCompDirective) {
+	return func(_ *cobra.Command, _ []string, typed string) (keys []string, _ cobra.ShellCompDirective) {
+		for _, key := range all {
+			if strings.HasPrefix(key, typed) {
+				keys = append(keys, key+"=")
+			}
 		}
+		return keys, cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
 	}
-	return keys, cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
 }

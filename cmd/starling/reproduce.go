@@ -229,9 +229,9 @@ func (r *reproduce) fit(cmd *cobra.Command, u unit, count string) error {
 	if err != nil {
 		return err
 	}
-	folder, err := starling.TakeFolder(u.dir)
+	folder, err := starling.TakeFolder(u.dir, starling.FitRuns)
 	if errors.Is(err, fs.ErrExist) {
-		folder, err = starling.ResumeFolder(u.dir)
+		folder, err = starling.ResumeFolder(u.dir, starling.FitRuns)
 	}
 	if err != nil {
 		return wrongUse("cannot write a run to %s: %w", u.dir, err)

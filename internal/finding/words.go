@@ -54,6 +54,12 @@ var kinds = map[string]struct {
 		`{{if .Is "moves" "stand"}}an accept/reject step would have accepted {{.Percents "least" "highest"}} of the last moves, but these moves have none: their errors are in the weights` +
 		`{{else}}at the end {{.Percents "least" "highest"}} of the moves were accepted{{end}}`, ""},
 
+	"few-draws": {warning, `in {{.Count "some"}} of {{.Count "scans"}} scans the samples are worth fewer than {{.Count "enough"}} independent draws ({{.Fixed "least" 1}} in the worst): ` +
+		`there the means and spreads are rough. More particles help, or for smcmc a longer burn-in with refine: {walk: {sd: adapted}}`, ""},
+	"lone-ancestor": {warning, `in {{.Count "some"}} of {{.Count "scans"}} scans all samples come from one particle of the scan before: ` +
+		`the spread of what the measurements do not show, such as velocities, is too small. For smcmc, index: exact or uniform mends it; for particle filters, more particles`, ""},
+	"scans-left-out": {warning, `{{.Count "count"}} {{if .Several "count"}}scans{{else}}scan{{end}} could not be used and {{if .Several "count"}}were{{else}}was{{end}} left out`, ""},
+
 	"optimised-runs": {warning | page, `the {{if .Several "count"}}runs{{else}}run{{end}} {{.Name "runs"}} behaved as {{if .Several "count"}}optimisers, not as samplers{{else}}an optimiser, not as a sampler{{end}} of the posterior: ` +
 		`the disagreement of {{if .Several "count"}}their networks says little about uncertainty, and their log evidences are no estimates{{else}}its networks says little about uncertainty, and its log evidence is no estimate{{end}}`, ""},
 	"merged-runs":     {warning | page, `the log evidence of {{.Name "runs"}} rests on one draw of the start: all particles of an island descend from it`, ""},

@@ -97,7 +97,7 @@ func prepare(dir string) error {
 
 // fit makes a run in a folder, or resumes it.
 func fit(ctx context.Context, spec starling.Spec, dir string, progress func(starling.Event)) (*starling.Result, error) {
-	folder, err := starling.ResumeFolder(dir)
+	folder, err := starling.ResumeFolder(dir, starling.FitRuns)
 	if err != nil {
 		return nil, err
 	}

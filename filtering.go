@@ -1,0 +1,321 @@
+package starling
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/starling-smc/starling/filter"
+	"github.com/starling-smc/starling/filtering"
+	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/internal/jsontext"
+	"github.com/starling-smc/starling/internal/lanes"
+	"github.com/starling-smc/starling/internal/numeral"
+	"github.com/starling-smc/starling/internal/pool"
+	"github.com/starling-smc/starling/internal/runs"
+	"github.com/starling-smc/starling/method"
+	"github.com/starling-smc/starling/scans"
+	"github.com/starling-smc/starling/spec"
+	"github.com/starling-smc/starling/ssm"
+)
+
+// Files of a filter's folder, in addition to those of package runs.
+const (
+	linesFile     = "tracks.jsonl"          // a filtering.Line a scan
+	tracksFile    = "tracks.csv"            // the estimates as a table
+	particlesFile = "particles.safetensors" // the particles of every scan, if they are kept
+	returnsFile   = "returns.json"          // filtering.Cells: where the returns were
+)
+
+// FilterRuns is the kind of run that Filter makes.
+var FilterRuns = Kind{
+	Name: "filter", Files: []string{linesFile, tracksFile, particlesFile, returnsFile, metricsFile, reportFile}, Differ: config.Diff,
+}
+
+// Filtering is the contents of a config of a filter, as [spec.Filtering] describes it.
+type Filtering = spec.Filtering
+
+// ParseFiltering reads a config of a filter; each of sets changes a value. See [spec.ParseFiltering]. The error is a *ConfigError.
+func ParseFiltering(file string, text []byte, sets ...string) (Filtering, error) {
+	return spec.ParseFiltering(file, text, sets...)
+}
+
+// FilterOptions are the resources, the folder and the callbacks of a run of a filter. They do not change the result.
+type FilterOptions struct {
+	Options
+
+	// Stream is where the scans come from, as JSON lines or CSV; nil: what the config says. A sender that replays them to a
+	// resumed run may begin at any time up to the last scan that was filtered.
+	Stream io.Reader
+	// Line is called with each line as it is ready; nil: nobody. Its error stops the run, which can be resumed.
+	Line func(*filtering.Line) error
+}
+
+// Filtered is the result of a filter's run.
+type Filtered struct {
+	Spec     Filtering
+	State    *filter.State // after the last scan; nil if the run was read back
+	Metrics  *filtering.Metrics
+	Trace    []runs.TraceLine
+	Findings []Finding
+	Manifest Manifest
+}
+
+// Filter takes the scans of a config, or of a stream, through its filter. With Options.Folder it saves the run there; given the
+// folder of a run that was stopped, it goes on, and all files end with the same bytes. A run that is done is read back.
+//
+// The error is a *ConfigError for a fault of the Filtering, a *DataError for a fault of the scans, or the context's error if it ended.
+func Filter(ctx context.Context, s Filtering, o FilterOptions) (*Filtered, error) {
+	f := &filtered{options: o}
+	if err := f.prepare(ctx, s); err != nil {
+		return nil, err
+	}
+	if f.run.Done() {
+		return f.readBack()
+	}
+	if err := f.run.Close(f.work(ctx)); err != nil {
+		return nil, err
+	}
+	f.Manifest = f.run.Manifest
+	return &f.Filtered, nil
+}
+
+// filtered is a Filter in progress.
+type filtered struct {
+	Filtered
+	options FilterOptions
+	pass    *filtering.Pass
+	run     *runs.Run
+	files   []io.Closer
+	began   time.Time
+}
+
+func (f *filtered) tell(e Event) {
+	if f.options.Progress != nil {
+		f.options.Progress(e)
+	}
+}
+
+func (f *filtered) prepare(ctx context.Context, s Filtering) (err error) {
+	now := time.Now
+	if f.options.now != nil {
+		now = f.options.now
+	}
+	f.began = now()
+	if err := s.Verify(); err != nil {
+		return err
+	}
+	f.Spec = s
+	if f.options.Stream == nil && s.Scans.Simulate == 0 && s.Scans.File == "" {
+		return s.Fault("scans", "says nowhere where the scans come from: want simulate: 20, or file: scans.csv, or give them to the command by --scans")
+	}
+	if s.Scans.Simulate > 0 && f.options.Stream != nil {
+		return s.Fault("scans.simulate", "and a stream of scans: want one of them")
+	}
+	if err := f.checkMemory(); err != nil {
+		return err
+	}
+	threads := pool.New(f.options.Threads)
+	f.pass = &filtering.Pass{
+		Model: s.Model, Method: s.Method, Against: s.Against, Job: filter.Job{Model: s.Model, Seed: s.Seed, Pool: threads},
+		Open: f.open, Replayed: f.options.Stream != nil, Skip: s.Scans.Bad == scans.Skip, Hold: s.Scans.Hold,
+		Keep: s.Keep == spec.Samples, Now: now, Emit: f.options.Line, Notice: func(text string) { f.tell(&Notice{text}) },
+	}
+	if err := f.pass.Begin(ctx); err != nil {
+		return s.Fault("method", "%v", err)
+	}
+	m := Manifest{Started: f.began, Threads: threads.Threads(), Kernel: lanes.Kernel(), Data: map[string]string{}}
+	m.Version, m.Revision = Version()
+	f.run, err = runs.Open(f.options.Folder, s.YAML(), m, runs.Options{
+		Every: f.options.Every, Now: f.options.now, Notice: func(text string) { f.tell(&Notice{text}) },
+	})
+	return damage(err)
+}
+
+// checkMemory refuses a run whose particles need more memory than there is.
+func (f *filtered) checkMemory() error {
+	s := &f.Spec
+	need := s.Method.Bytes(s.Model.Dim())
+	if s.Against != nil {
+		need += s.Against.Bytes(s.Model.Dim())
+	}
+	if s.Keep == spec.Samples {
+		need += int64(s.Scans.Simulate) * s.Method.Bytes(s.Model.Dim())
+	}
+	if o := f.options.Memory; o > 0 && need > o {
+		return s.Fault("method", "the particles need about %d MB of memory, and there are %d MB: take fewer", need>>20, o>>20)
+	}
+	return nil
+}
+
+// open opens the source of the scans.
+func (f *filtered) open(origin string) (scans.Source, error) {
+	s := &f.Spec
+	if s.Scans.Simulate > 0 {
+		m, ok := s.Model.(ssm.Simulator)
+		if !ok {
+			return nil, s.Fault("scans.simulate", "the model simulates nothing")
+		}
+		return scans.NewSimulated(m, s.Seed, s.Scans.Simulate), nil
+	}
+	text := f.options.Stream
+	if text == nil {
+		file, err := os.Open(s.Scans.File)
+		if err != nil {
+			return nil, &DataError{fmt.Errorf("scans.file: %w", err)}
+		}
+		f.files = append(f.files, file)
+		text = file
+	}
+	options := scans.Options{Columns: s.Scans.Columns, Origin: origin}
+	if s.Scans.Truth != "" {
+		file, err := os.Open(s.Scans.Truth)
+		if err != nil {
+			return nil, &DataError{fmt.Errorf("scans.truth: %w", err)}
+		}
+		f.files = append(f.files, file)
+		options.Truth = file
+	}
+	return scans.NewReader(text, options), nil
+}
+
+// work filters all scans.
+func (f *filtered) work(ctx context.Context) error {
+	defer func() {
+		for _, file := range f.files {
+			file.Close()
+		}
+	}()
+	f.tell(&Progress{method.Status{Phase: "scans"}})
+	err := f.run.Phase(ctx, pool.New(1), runs.Phase{Name: "scans", Parts: []runs.Part{f.pass}, Open: true, Watch: f.watch})
+	if err != nil {
+		return scanError(err)
+	}
+	f.tell(&Progress{method.Status{Phase: "scans", Share: 1, Ended: true, Long: numeral.Several(f.pass.K(), "scan")}})
+	f.State, f.Trace = f.pass.State(), f.run.Trace()
+	rival := ""
+	if f.Spec.Against != nil {
+		rival = f.Spec.Against.Title()
+	}
+	if f.Metrics, err = filtering.Summarise(f.Spec.Model, f.Trace, f.pass.LeftOut(), rival); err != nil {
+		return err
+	}
+	f.Findings = f.Metrics.Findings()
+	m := &f.run.Manifest
+	m.Notes = notes(f.Findings)
+	if m.Findings, err = json.Marshal(f.Findings); err != nil {
+		return err
+	}
+	return f.run.Finish(f.result())
+}
+
+// scanError makes an error about the scans a *DataError.
+func scanError(err error) error {
+	if errors.As(err, new(*ConfigError)) || errors.As(err, new(*DataError)) {
+		return err
+	}
+	if filtering.AboutScans(err) {
+		return &DataError{err}
+	}
+	return err
+}
+
+// watch reports the progress after a scan.
+func (f *filtered) watch(l runs.TraceLine) error {
+	if f.options.Progress == nil {
+		return nil
+	}
+	s := method.Status{Phase: "scans"}
+	if n := f.Spec.Scans.Simulate; n > 0 {
+		s.Share = float64(l.K) / float64(n)
+	}
+	var err error
+	s.Long, s.Short, err = filtering.Words(l)
+	f.tell(&Progress{s})
+	return err
+}
+
+// result lists the files of the result.
+func (f *filtered) result() []runs.File {
+	files := []runs.File{
+		{Name: linesFile, Write: func(w io.Writer) error { return filtering.WriteLines(w, f.Trace) }},
+		{Name: tracksFile, Write: func(w io.Writer) error { return filtering.WriteTable(w, f.Spec.Model, f.Trace) }},
+		{Name: metricsFile, Write: func(w io.Writer) error { return jsontext.Write(w, f.Metrics) }},
+		{Name: returnsFile, Write: func(w io.Writer) error { return jsontext.Write(w, f.pass.Cells()) }},
+	}
+	if f.Spec.Keep == spec.Samples {
+		files = append(files, runs.File{Name: particlesFile, Write: f.pass.WriteParticles})
+	}
+	return files
+}
+
+// readBack returns the result of a run that is done.
+func (f *filtered) readBack() (*Filtered, error) {
+	dir := f.options.Folder.Dir
+	err := f.run.ReadBack(func() error {
+		was, err := OpenFilterRun(dir)
+		if err != nil {
+			return err
+		}
+		f.Filtered = was.Filtered
+		return nil
+	})
+	if err != nil {
+		return nil, damage(err)
+	}
+	for _, l := range f.Trace {
+		line, err := filtering.LineOf(l)
+		if err == nil && f.options.Line != nil {
+			err = f.options.Line(line)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return &f.Filtered, nil
+}
+
+// FilterRun is the folder of a filter's run, read back.
+type FilterRun struct {
+	Dir string
+	Filtered
+	Cells *filtering.Cells
+}
+
+// OpenFilterRun reads the folder of a finished run of a filter. Errors are those of OpenRun.
+func OpenFilterRun(dir string) (*FilterRun, error) {
+	record, err := runs.Read(dir, FilterRuns)
+	if err != nil {
+		return nil, damage(err)
+	}
+	r := &FilterRun{Dir: dir, Filtered: Filtered{Manifest: record.Manifest, Trace: record.Trace, Metrics: new(filtering.Metrics)}, Cells: new(filtering.Cells)}
+	damaged := func(file string, err error) error {
+		return &DataError{fmt.Errorf("%s: %w", filepath.Join(dir, file), err)}
+	}
+	if r.Spec, err = ParseFiltering(filepath.Join(dir, "config.yaml"), record.Config); err != nil {
+		return nil, &DataError{err}
+	}
+	if err := runs.CheckSteps(record.Trace); err != nil {
+		return nil, damaged("trace.jsonl", err)
+	}
+	if len(r.Manifest.Findings) > 0 {
+		if err := jsontext.Read(r.Manifest.Findings, &r.Findings); err != nil {
+			return nil, damaged("manifest.json", fmt.Errorf("findings: %w", err))
+		}
+	}
+	for name, into := range map[string]any{metricsFile: r.Metrics, returnsFile: r.Cells} {
+		text, err := record.File(name)
+		if err != nil {
+			return nil, damage(err)
+		}
+		if err := jsontext.Read(text, into); err != nil {
+			return nil, damaged(name, err)
+		}
+	}
+	return r, nil
+}
