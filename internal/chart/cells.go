@@ -47,9 +47,8 @@ func (c Cells) Shades() (all []Shade) {
 			to = most + 1
 		}
 		if to > from {
-			sample := `<svg class="sample" viewBox="0 0 28 12" aria-hidden="true"><path class="cells" stroke-width="12" stroke-opacity="` +
-				opacity(len(all)) + `" d="M8 6H20"/></svg>`
-			all = append(all, Shade{from, to - 1, template.HTML(sample)})
+			sample := swatch(`<path class="cells" stroke-width="12" stroke-opacity="` + opacity(len(all)) + `" d="M8 6H20"/>`)
+			all = append(all, Shade{from, to - 1, sample})
 			from = to
 		}
 	}
