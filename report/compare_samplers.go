@@ -65,7 +65,7 @@ func (c *Comparison) drawn(shared sharedCurve) *figure {
 		}
 		axis.Max = max(axis.Max, t.axis.Max)
 		tracks[i] = t
-		name, cells := c.Runs[i].Name, t.summary(t.value)
+		name, cells := c.Runs[i].Name, summarise(t.value, t.write)
 		f.Legend = append(f.Legend, lineKey(class(i), name))
 		f.Data.add(name, cells...)
 		desc += fmt.Sprintf("%s: from %s to %s. ", name, cells[0], cells[len(cells)-1])

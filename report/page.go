@@ -16,7 +16,7 @@ import (
 
 // page holds the contents of a page, from top to bottom.
 type page struct {
-	Kind     string // of page: onRun or onRuns
+	Kind     string // of page: onRun, onFilter or onRuns
 	Title    string
 	Lead     string // one line: which data, which network, which method
 	Cards    []card
@@ -27,8 +27,9 @@ type page struct {
 
 // Kinds of pages, which stand in their first lines.
 const (
-	onRun  = "starling report"
-	onRuns = "starling compare"
+	onRun    = "starling report"
+	onFilter = "starling filter"
+	onRuns   = "starling compare"
 )
 
 // IsComparison reports whether a file begins as the page of a Comparison.

@@ -1,5 +1,5 @@
-// Package report writes pages about runs: what was learnt, how good the predictions are, and whether the uncertainty and the
-// sampler can be trusted. A page is one self-contained HTML file: it loads nothing and runs no script. It depends on the run
+// Package report writes pages about runs. The page of a network says what was learnt, how good the predictions are, and whether
+// the uncertainty and the sampler can be trusted; the page of a filter run says where the hidden state was, and how sure that is. A page is one self-contained HTML file: it loads nothing and runs no script. It depends on the run
 // alone: the same run gives the same bytes.
 package report
 
@@ -16,7 +16,7 @@ func Write(w io.Writer, run *starling.Run, a *eval.Assessment) error {
 	if err != nil {
 		return err
 	}
-	p := page{Kind: onRun, Title: run.Spec.Name, Lead: v.lead(), Cards: v.cards(), Summary: v.summary(), Made: made(&run.Manifest)}
+	p := page{Kind: onRun, Title: run.Spec.Name, Lead: v.lead(), Cards: v.cards(), Summary: v.summary(), Made: made(run.Manifest.Version, run.Manifest.Revision)}
 	p.Sections = append(p.Sections, v.scores())
 	if v.classes() {
 		p.Sections = append(p.Sections, v.calibration(), v.uncertainty(), v.examples())
@@ -30,10 +30,10 @@ func Write(w io.Writer, run *starling.Run, a *eval.Assessment) error {
 	return p.write(w)
 }
 
-func made(m *starling.Manifest) string {
-	s := "Written by starling " + m.Version
-	if m.Revision != "" {
-		s += " (" + m.Revision + ")"
+func made(version, revision string) string {
+	s := "Written by starling " + version
+	if revision != "" {
+		s += " (" + revision + ")"
 	}
 	return s + ". " + alone
 }

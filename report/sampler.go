@@ -122,20 +122,20 @@ func (c curve) table(unit string) *table {
 		t.Caption += fmt.Sprintf(" (the first %d of %d)", rowsAll, n)
 	}
 	for _, i := range all[:min(len(all), rowsAll)] {
-		t.add(fmt.Sprint(i.name), c.summary(i.values(c.of))...)
+		t.add(fmt.Sprint(i.name), summarise(i.values(c.of), c.write)...)
 	}
 	return t
 }
 
-// curveTable is the table of numbers for a chart of curves: a row has the cells of summary.
+// curveTable is the table of numbers for a chart of curves: a row has the cells of summarise.
 func curveTable(title, unit string) *table {
 	return &table{Caption: title, Head: []string{unit, "start", "lowest", "median", "highest", "end"}}
 }
 
-// summary writes where values start, where they lie, and where they end.
-func (c curve) summary(y []float64) []string {
-	at := func(share float64) string { return c.write(numeral.Quantile(y, share)) }
-	return []string{c.write(y[0]), at(0), at(.5), at(1), c.write(y[len(y)-1])}
+// summarise writes where values start, where they lie, and where they end.
+func summarise(y []float64, write func(float64) string) []string {
+	at := func(share float64) string { return write(numeral.Quantile(y, share)) }
+	return []string{write(y[0]), at(0), at(.5), at(1), write(y[len(y)-1])}
 }
 
 func (c curve) write(y float64) string { return fixed(y, c.decimals) }

@@ -4,7 +4,8 @@
 //
 //	text, .label            tick labels; names of axes and rows
 //	.grid, .base            lines of the grid, the lines that marks stand on
-//	.s0 … .s5               series: colour and dashes (.mark for filled shapes)
+//	.s0 … .s5               series: colour and dashes (.mark for filled shapes, .band for areas, .outline for ellipses)
+//	.cells                  squares of a grid, shaded by their counts
 //	.faint, .strong, .rule  one of many lines, the main line, a value to compare with
 //
 // The same chart gives the same bytes. Values that are not finite are left out: the line has a gap, the point is missing.
@@ -40,6 +41,7 @@ type Chart struct {
 	Desc   string // the same in words
 	X, Y   Axis
 	Height float64 // 0: a default
+	Equal  bool    // a unit is as long on both axes, which are linear, as for places on a map
 	Left   float64 // least room for the ticks of the y axis, so that charts above one another align
 	Marks  []Mark  // later marks cover earlier ones
 }
@@ -86,10 +88,36 @@ type Bars struct {
 type Rule struct{ X, Y float64 }
 
 // Margin is the width of the chart's y axis with its labels.
-func (c *Chart) Margin() float64 {
-	_, y, height := c.extents()
+func (c *Chart) Margin() float64 { return c.layout().left }
+
+// layout is where a chart's axes lie, and how far they reach.
+type layout struct {
+	x, y           extent
+	xTicks, yTicks []tick
+	left, height   float64
+}
+
+func (c *Chart) layout() layout {
+	l := layout{left: max(c.Left, 12)}
+	l.x, l.y, l.height = c.extents()
+	if !l.x.any || !l.y.any {
+		return l
+	}
+	if c.Equal {
+		c.equal(&l)
+	}
+	l.yTicks = c.Y.ticks(&l.y, rows(l.height), true)
+	l.xTicks = c.X.ticks(&l.x, 5, false)
+	if !c.Equal {
+		l.left = c.margin(l.yTicks)
+	}
+	return l
+}
+
+// margin is the room to the left of the y axis, for its labels.
+func (c *Chart) margin(ticks []tick) float64 {
 	margin := max(c.Left, 12)
-	for _, t := range c.Y.ticks(&y, rows(height), true) {
+	for _, t := range ticks {
 		margin = max(margin, 10+letter*float64(len([]rune(t.text))))
 	}
 	return margin
@@ -118,22 +146,20 @@ func rows(height float64) int { return max(3, int(height-top-bottom)/38) }
 
 // SVG draws the chart.
 func (c *Chart) SVG() template.HTML {
-	x, y, height := c.extents()
-	p := newCanvas(c.ID, c.Title, c.Desc, height)
-	if !x.any || !y.any {
-		p.text(Width/2, height/2, "middle", "", "nothing to show")
+	l := c.layout()
+	p := newCanvas(c.ID, c.Title, c.Desc, l.height)
+	if !l.x.any || !l.y.any {
+		p.text(Width/2, l.height/2, "middle", "", "nothing to show")
 		return p.end()
 	}
-	left := c.Margin()
-	yt := c.Y.ticks(&y, rows(height), true)
-	xt := c.X.ticks(&x, 5, false)
-	xs := scale{x.low, x.high, left, Width - right, c.X.Log}
-	ys := scale{y.low, y.high, height - bottom, top, c.Y.Log}
-	for _, t := range yt {
+	left, height := l.left, l.height
+	xs := scale{l.x.low, l.x.high, left, Width - right, c.X.Log}
+	ys := scale{l.y.low, l.y.high, height - bottom, top, c.Y.Log}
+	for _, t := range l.yTicks {
 		p.line(left, ys.at(t.value), Width-right, ys.at(t.value), "grid")
 		p.text(left-6, ys.at(t.value)+4, "end", "", t.text)
 	}
-	p.xAxis(xt, xs, height-bottom, c.X.Label)
+	p.xAxis(l.xTicks, xs, height-bottom, c.X.Label)
 	p.text(2, 13, "start", "label", c.Y.Label)
 	p.clip(left, top, Width-right, height-bottom)
 	for _, m := range c.Marks {

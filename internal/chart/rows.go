@@ -2,7 +2,6 @@ package chart
 
 import (
 	"html/template"
-	"strings"
 
 	"github.com/starling-smc/starling/internal/numeral"
 )
@@ -155,9 +154,18 @@ func Histogram(values []float64, low, high float64, bins int) (edges, counts []f
 
 // Sample is a short piece of a line, or a bar, for a legend.
 func Sample(class string, filled bool) template.HTML {
-	shape := `<path class="line ` + class + `" d="M1 6H27"/>`
 	if filled {
-		shape = `<path class="mark ` + class + `" d="M9 1H19V11H9z"/>`
+		return swatch(`<path class="mark ` + class + `" d="M9 1H19V11H9z"/>`)
 	}
-	return template.HTML(strings.Join([]string{`<svg class="sample" viewBox="0 0 28 12" aria-hidden="true">`, shape, `</svg>`}, ""))
+	return swatch(`<path class="line ` + class + `" d="M1 6H27"/>`)
+}
+
+// SampleBand is a piece of a band, for a legend.
+func SampleBand(class string) template.HTML {
+	return swatch(`<path class="band ` + class + `" d="M1 1H27V11H1z"/>`)
+}
+
+// swatch is the small picture that stands before an entry of a legend.
+func swatch(shape string) template.HTML {
+	return template.HTML(`<svg class="sample" viewBox="0 0 28 12" aria-hidden="true">` + shape + `</svg>`)
 }

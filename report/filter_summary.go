@@ -1,0 +1,231 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/starling-smc/starling/internal/numeral"
+)
+
+// The summary of a filter run warns below these values.
+const (
+	fewDraws   = 10  // independent draws that a mean is worth
+	smallCover = .8  // share of truths inside the 95 % ellipses, or of coordinates inside the 90 % intervals
+	fewMoves   = .01 // share of proposals that are accepted
+)
+
+func (v *tracking) lead() string {
+	what := several(len(v.IDs), "track")
+	if !v.plane && v.IDs[0] == "" {
+		what = "the state " + v.list(v.Names)
+	}
+	return fmt.Sprintf("%s, %s: %s from %s.", several(len(v.Scans), "scan"), v.period(), what, v.Method)
+}
+
+// list joins the first names.
+func (v *tracking) list(names []string) string {
+	const few = 6
+	if len(names) > few {
+		return strings.Join(names[:few], ", ") + ", …"
+	}
+	return numeral.List(names)
+}
+
+// period says when the scans begin and end.
+func (v *tracking) period() string {
+	at := func(k int) string {
+		if s := v.Scans[k]; s.Text != "" {
+			return s.Text
+		}
+		return significant(v.Scans[k].Time) + "\u00a0s"
+	}
+	if len(v.Scans) == 1 {
+		return "at " + at(0)
+	}
+	return at(0) + " to " + at(len(v.Scans)-1)
+}
+
+func (v *tracking) returns() (returns, missing int) {
+	for _, s := range v.Scans {
+		returns += s.Returns
+		missing += s.Missing
+	}
+	return returns, missing
+}
+
+// ofTracks returns a value of every track at every scan.
+func (v *tracking) ofTracks(of func(s *FilteredScan, track int) float64) (all []float64) {
+	for r := range v.IDs {
+		all = append(all, v.each(func(s *FilteredScan) float64 { return of(s, r) })...)
+	}
+	return all
+}
+
+// covered returns 1 for each truth inside its 95 % ellipse (in the plane) or 90 % interval, 0 for each one outside.
+func (v *tracking) covered() (all []float64) {
+	if v.plane {
+		return v.ofTracks((*FilteredScan).inside)
+	}
+	for c := range v.Names {
+		all = append(all, v.each(func(s *FilteredScan) float64 { return s.between(c) })...)
+	}
+	return all
+}
+
+// between returns whether the truth of a coordinate lies between the quantiles, as 1 or 0; NaN without truth or quantiles.
+func (s *FilteredScan) between(coordinate int) float64 {
+	if s.Truth == nil || s.Truth[0] == nil || s.Low == nil {
+		return math.NaN()
+	}
+	if x := s.Truth[0][coordinate]; s.Low[coordinate] <= x && x <= s.High[coordinate] {
+		return 1
+	}
+	return 0
+}
+
+// region names what covered asks for.
+func (v *tracking) region() string {
+	if v.plane {
+		return "95\u00a0% ellipses"
+	}
+	return "90\u00a0% intervals"
+}
+
+func (v *tracking) cards() []card {
+	returns, missing := v.returns()
+	note := ""
+	if missing > 0 {
+		note = "and " + count(missing) + " without a value"
+	}
+	cards := []card{{"scans", count(len(v.Scans)), ""}, {"returns", count(returns), note}}
+	if v.truth && v.plane {
+		cards = append(cards, card{"position error (RMSE)", significant(rms(v.ofTracks((*FilteredScan).distance))),
+			"posterior sd " + significant(rms(v.ofTracks((*FilteredScan).spread)))})
+	}
+	if inside := share(v.covered()); !math.IsNaN(inside) {
+		cards = append(cards, card{"truth inside", percent(inside), "of the " + v.region()})
+	}
+	if ess := v.each((*FilteredScan).smallestESS); finiteAny(ess) {
+		cards = append(cards, card{"smallest ESS", fixed(numeral.Median(ess), 0), "median over the scans"})
+	}
+	if z := v.each(logEvidence); finiteAny(z) {
+		cards = append(cards, card{"log evidence", fixed(v.evidence(), 1), "nats, all scans"})
+	}
+	if t := v.each(seconds); finiteAny(t) {
+		cards = append(cards, card{"seconds a scan", significant(numeral.Median(t)), "median"})
+	}
+	return cards
+}
+
+func logEvidence(s *FilteredScan) float64 { return s.LogEvidence }
+func seconds(s *FilteredScan) float64     { return s.Seconds }
+
+// evidence is the sum over the scans; NaN if a scan has none.
+func (v *tracking) evidence() float64 {
+	sum := 0.0
+	for _, z := range v.each(logEvidence) {
+		sum += z
+	}
+	return sum
+}
+
+// smallestESS is the effective sample size of the coordinate whose mean is known worst; NaN without a sample.
+func (s *FilteredScan) smallestESS() float64 { return numeral.Quantile(s.ESS, 0) }
+
+func finiteAny(values []float64) bool { return !math.IsNaN(numeral.Median(values)) }
+
+func (v *tracking) summary() []topic {
+	return []topic{v.estimated(), v.accurate(), v.mixes(), v.keepsUp()}
+}
+
+func (v *tracking) estimated() topic {
+	t := topic{Title: "What was estimated?"}
+	returns, missing := v.returns()
+	if v.IDs[0] == "" {
+		t.say("After each scan the filter estimates the hidden state (%s) from all measurements so far.", v.list(v.Names))
+	} else {
+		t.say("After each scan the filter estimates %s of %s from all returns so far.", v.list(v.Names), several(len(v.IDs), "target"))
+	}
+	t.say("It was given %s in %s, %s.", several(returns, "measurement"), several(len(v.Scans), "scan"), v.period())
+	if missing > 0 {
+		t.say("Another %s had no value and were left out.", several(missing, "measurement"))
+	}
+	return t
+}
+
+// accurate says how far the estimates are from the truth, and whether the filter knows that.
+func (v *tracking) accurate() topic {
+	t := topic{Title: "How good is it?"}
+	if !v.truth {
+		t.say("The truth is not known here, so there is no error to show. The uncertainty that is shown is the filter's own.")
+		return t
+	}
+	if v.plane {
+		t.say("The estimated positions are %s away from the truth (root mean square). The filter's own standard deviation says %s: the two should be about equal.",
+			significant(rms(v.ofTracks((*FilteredScan).distance))), significant(rms(v.ofTracks((*FilteredScan).spread))))
+	}
+	inside := share(v.covered())
+	switch says := fmt.Sprintf("%s of the truths lie inside the filter's %s", percent(inside), v.region()); {
+	case math.IsNaN(inside):
+	case inside < smallCover:
+		t.warn("The filter is too sure of itself: %s.", says)
+	default:
+		t.say("Of its uncertainty, %s.", says)
+	}
+	return t
+}
+
+// mixes says whether the sample of a scan can be trusted, and tells the findings of the run.
+func (v *tracking) mixes() topic {
+	t := topic{Title: "Can the sample be trusted?"}
+	ess := v.each((*FilteredScan).smallestESS)
+	if !finiteAny(ess) {
+		t.say("The method draws no sample: there is nothing to diagnose.")
+	} else {
+		t.say("Draws of a chain depend on each other. The mean of the least certain coordinate is worth %s independent draws (median over the scans; the worst scan: %s).",
+			fixed(numeral.Median(ess), 0), fixed(numeral.Quantile(ess, 0), 0))
+		poor := 0
+		for _, e := range ess {
+			if e < fewDraws {
+				poor++
+			}
+		}
+		if poor > 0 {
+			t.warn("In %s a mean is worth fewer than %d independent draws: draw more samples a scan, or make smaller proposals.", several(poor, "scan"), fewDraws)
+		}
+	}
+	for _, a := range v.acceptances() {
+		if m := numeral.Median(a.y); m < fewMoves {
+			t.warn("The chain hardly moves: of its %s, the median scan accepts %s.", a.name, percent(m))
+		}
+	}
+	for _, f := range v.Findings {
+		t.tell(f)
+	}
+	return t
+}
+
+// keepsUp compares the time that a scan takes with the time between scans.
+func (v *tracking) keepsUp() topic {
+	t := topic{Title: "Does it keep up?"}
+	work := v.each(seconds)
+	if !finiteAny(work) {
+		t.say("The times of this run were not recorded.")
+		return t
+	}
+	var apart []float64
+	for k := 1; k < len(v.Scans); k++ {
+		apart = append(apart, v.Scans[k].Time-v.Scans[k-1].Time)
+	}
+	says := fmt.Sprintf("A scan takes %s\u00a0s of work (median; the longest %s\u00a0s)", significant(numeral.Median(work)), significant(numeral.Quantile(work, 1)))
+	switch between := numeral.Median(apart); {
+	case math.IsNaN(between):
+		t.say("%s.", says)
+	case numeral.Median(work) > between:
+		t.warn("%s, but scans are %s\u00a0s apart: live, it would fall behind.", says, significant(between))
+	default:
+		t.say("%s, and scans are %s\u00a0s apart: live, it keeps up.", says, significant(between))
+	}
+	return t
+}

@@ -1,0 +1,140 @@
+package report
+
+import (
+	"fmt"
+	"html/template"
+	"math"
+
+	"github.com/starling-smc/starling/internal/chart"
+	"github.com/starling-smc/starling/internal/numeral"
+)
+
+const (
+	ellipsesShown = 12 // of a track
+	tracksShown   = 8  // that have figures of their own
+)
+
+// tracks shows the estimates on a map.
+func (v *tracking) tracks() section {
+	s := section{ID: "tracks", Title: "Where are the targets?"}
+	c := chart.Chart{ID: "map", Title: "Tracks over the returns", Equal: true, X: chart.Axis{Label: v.Names[0]}, Y: chart.Axis{Label: v.Names[1]}}
+	f := figure{Title: "Tracks over the returns", Data: &table{
+		Caption: "Position at the first and the last scan, and how sure the filter is of it",
+		Head:    []string{"track", v.Names[0] + ", start", v.Names[1] + ", start", v.Names[0] + ", end", v.Names[1] + ", end", "sd of position, median"},
+	}}
+	c.Desc = fmt.Sprintf("A map of %s.", several(len(v.IDs), "track"))
+	if v.Cells != nil {
+		cells := chart.Cells{X: v.Cells.X, Y: v.Cells.Y, Size: v.Cells.Size, Columns: v.Cells.Columns, Counts: v.Cells.Counts}
+		c.Marks = append(c.Marks, cells)
+		f.Caption = fmt.Sprintf("Grey squares of side %s count the returns of all scans: the darker, the more. ", significant(cells.Size))
+		for _, shade := range cells.Shades() {
+			name := count(shade.From)
+			if shade.To > shade.From {
+				name += " to " + count(shade.To)
+			}
+			f.Legend = append(f.Legend, key{shade.Sample, name + " returns"})
+		}
+	}
+	for r, id := range v.IDs {
+		line, truth := v.path(r, (*FilteredScan).estimate), v.path(r, (*FilteredScan).known)
+		line.Class = class(r) + " solid"
+		ellipses := chart.Ellipses{Class: class(r)}
+		for _, k := range evenly(len(v.Scans), ellipsesShown) {
+			m := v.Scans[k].Mean[r]
+			ellipses.Of = append(ellipses.Of, chart.EllipseOf(m[0], m[1], v.Scans[k].Cov[r], .95))
+		}
+		n := len(line.X)
+		c.Marks = append(c.Marks, line, chart.Points{X: line.X[n-1:], Y: line.Y[n-1:], Class: class(r)}, ellipses)
+		if v.truth {
+			truth.Class = "truth"
+			c.Marks = append(c.Marks, truth)
+		}
+		c.Marks = append(c.Marks, chart.Label{X: line.X[n-1], Y: line.Y[n-1], Text: id})
+		if r < rowsAll {
+			first, last := v.Scans[0].Mean[r], v.Scans[len(v.Scans)-1].Mean[r]
+			f.Data.add(id, significant(first[0]), significant(first[1]), significant(last[0]), significant(last[1]),
+				significant(numeral.Median(v.each(func(s *FilteredScan) float64 { return s.spread(r) }))))
+			f.Legend = append(f.Legend, lineKey(class(r)+" solid", id))
+		}
+	}
+	f.Caption += "A line is a track; a dot ends it, and ellipses hold 95\u00a0% of the estimated distribution at some scans. An ellipse smaller than the line is not seen. " +
+		"A track that leaves the dark squares, or two that become one, would be bad."
+	if v.truth {
+		f.Legend = append(f.Legend, lineKey("truth", "truth"))
+		f.Caption += " The truth should lie inside nearly all ellipses."
+	}
+	f.Charts = []template.HTML{c.SVG()}
+	s.Figures = []figure{f}
+	return s
+}
+
+// estimate and known return the estimated and the true coordinates of a track; nil: unknown.
+func (s *FilteredScan) estimate(track int) []float64 { return s.Mean[track] }
+
+func (s *FilteredScan) known(track int) []float64 {
+	if s.Truth == nil {
+		return nil
+	}
+	return s.Truth[track]
+}
+
+// path is a line through a track's positions. Where the position is unknown, it has a gap.
+func (v *tracking) path(track int, of func(*FilteredScan, int) []float64) (l chart.Line) {
+	for _, k := range evenly(len(v.Scans), pointsOne) {
+		x, y := math.NaN(), math.NaN()
+		if at := of(&v.Scans[k], track); at != nil {
+			x, y = at[0], at[1]
+		}
+		l.X, l.Y = append(l.X, x), append(l.Y, y)
+	}
+	return l
+}
+
+// trackErrors compares each track's error with the standard deviation that the filter gives it.
+func (v *tracking) trackErrors() section {
+	s := section{ID: "errors", Title: "How far from the truth?"}
+	all := table{Caption: "Error of position, over all scans", Head: []string{"track", "RMSE", "posterior sd", "largest error", "inside 95\u00a0% ellipses"}}
+	for r, id := range v.IDs {
+		of := func(value func(*FilteredScan, int) float64) []float64 {
+			return v.each(func(s *FilteredScan) float64 { return value(s, r) })
+		}
+		away, sd := of((*FilteredScan).distance), of((*FilteredScan).spread)
+		if r < rowsAll {
+			all.add(id, significant(rms(away)), significant(rms(sd)), significant(numeral.Quantile(away, 1)), percent(share(of((*FilteredScan).inside))))
+		}
+		if r >= tracksShown || !finiteAny(away) {
+			continue
+		}
+		f := v.over(fmt.Sprint("error-", r), "Error of track "+id, chart.Axis{Label: "distance", Zero: true}, significant[float64],
+			series{name: "error", class: class(r) + " solid", y: away}, series{name: "posterior sd", class: "strong", y: sd})
+		f.Charts = append(f.Charts, v.around(r))
+		f.Caption = "Above: the error should be mostly below twice the standard deviation. Many scans in a row above it: the filter is too sure of itself, or has lost the " +
+			"target. Below: the errors seen from the estimate, with 95\u00a0% ellipses of some scans. Nearly all dots should lie inside. Dots to one side show a bias."
+		s.Figures = append(s.Figures, *f)
+	}
+	if n := len(v.IDs); n > tracksShown {
+		s.Text = append(s.Text, fmt.Sprintf("The first %d of %d tracks are drawn.", tracksShown, n))
+	}
+	if n := len(v.IDs); n > rowsAll {
+		all.Caption += fmt.Sprintf(" (the first %d of %d tracks)", rowsAll, n)
+	}
+	s.Tables = []table{all}
+	return s
+}
+
+// around draws truth minus estimate in the plane.
+func (v *tracking) around(track int) template.HTML {
+	c := chart.Chart{ID: fmt.Sprint("around-", track), Title: "Error of track " + v.IDs[track] + " in the plane", Equal: true,
+		X: chart.Axis{Label: "truth − estimate, " + v.Names[0]}, Y: chart.Axis{Label: "truth − estimate, " + v.Names[1]}}
+	ellipses, dots := chart.Ellipses{Class: class(track)}, chart.Points{Class: class(track), Radius: 2}
+	for _, k := range evenly(len(v.Scans), ellipsesShown/2) {
+		ellipses.Of = append(ellipses.Of, chart.EllipseOf(0, 0, v.Scans[k].Cov[track], .95))
+	}
+	for _, k := range evenly(len(v.Scans), pointsOne) {
+		dots.X, dots.Y = append(dots.X, v.Scans[k].offset(track, 0)), append(dots.Y, v.Scans[k].offset(track, 1))
+	}
+	c.Marks = []chart.Mark{chart.Rule{X: math.NaN(), Y: 0}, chart.Rule{X: 0, Y: math.NaN()}, ellipses, dots}
+	inside := share(v.each(func(s *FilteredScan) float64 { return s.inside(track) }))
+	c.Desc = fmt.Sprintf("Errors of position around 0, with ellipses; %s of the truths lie inside their ellipses.", percent(inside))
+	return c.SVG()
+}

@@ -1,0 +1,136 @@
+package report
+
+import (
+	"fmt"
+	"html/template"
+	"math"
+	"slices"
+
+	"github.com/starling-smc/starling/internal/chart"
+	"github.com/starling-smc/starling/internal/numeral"
+)
+
+// series is a quantity over the scans.
+type series struct {
+	name, class string
+	y           []float64
+}
+
+// over draws quantities over time; nil if no scan has any of them. A quantity that no scan has is left out.
+func (v *tracking) over(id, title string, axis chart.Axis, write func(float64) string, all ...series) *figure {
+	c := chart.Chart{ID: id, Title: title + " over the scans", X: chart.Axis{Label: v.unit}, Y: axis}
+	f := &figure{Title: title, Data: curveTable(title, "")}
+	for _, s := range all {
+		if !finiteAny(s.y) {
+			continue
+		}
+		c.Marks = append(c.Marks, v.line(s.class, s.y))
+		f.Legend = append(f.Legend, lineKey(s.class, s.name))
+		f.Data.add(s.name, summarise(s.y, write)...)
+		c.Desc += fmt.Sprintf("%s: median %s. ", s.name, write(numeral.Median(s.y)))
+	}
+	if c.Marks == nil {
+		return nil
+	}
+	if len(all) == 1 {
+		f.Legend = nil
+	}
+	f.Charts = []template.HTML{c.SVG()}
+	return f
+}
+
+// work shows what the filter did at each scan, and how long that took.
+func (v *tracking) work() section {
+	s := section{ID: "work", Title: "What did the filter do?"}
+	show := func(f *figure, caption string) {
+		if f != nil {
+			f.Caption = caption
+			s.Figures = append(s.Figures, *f)
+		}
+	}
+	whole := func(y float64) string { return fixed(y, 0) }
+	share := chart.Axis{Label: "share of the proposals", Min: 0, Max: 1, Percent: true}
+	accepted := v.over("acceptance", "Acceptance", share, percent, v.acceptances()...)
+	show(accepted, "How many proposals of each kind the chain accepts. Near 0\u00a0% it stays where it is, and its draws repeat each other: proposals are too large. "+
+		"Steps of a walk that are nearly all accepted are too small.")
+	if accepted == nil {
+		s.Text = append(s.Text, "The method makes no proposals that could be refused, so there is no acceptance.")
+	}
+	ess := v.over("ess", "Effective sample size", chart.Axis{Label: "independent draws (log scale)", Log: true}, whole,
+		series{"smallest of all coordinates", "s0", v.each((*FilteredScan).smallestESS)},
+		series{"median of the coordinates", "s1", v.each(func(s *FilteredScan) float64 { return numeral.Median(s.ESS) })})
+	show(ess, fmt.Sprintf("How many independent draws the mean of a coordinate is worth. Below %d, a mean is not to be trusted.", fewDraws))
+	if ess == nil {
+		s.Text = append(s.Text, "The method draws no sample, so there is no effective sample size.")
+	}
+	show(v.over("ancestors", "Ancestors", chart.Axis{Label: "distinct states", Whole: true, Zero: true}, whole, series{"ancestors", "s0", v.counts(func(s *FilteredScan) int64 { return int64(s.Ancestors) })}), "How many different states of the scan before the sample comes from. A few would be bad: what came before is then known from a few draws alone.")
+	show(v.over("terms", "Terms of the likelihood", chart.Axis{Label: "terms", Zero: true}, whole,
+		series{"evaluated", "s0", v.counts(func(s *FilteredScan) int64 { return s.Evaluated })},
+		series{"left out", "s1", v.counts(func(s *FilteredScan) int64 { return s.Skipped })}), v.saved())
+	evidence := v.over("evidence", "Log evidence of each scan", chart.Axis{Label: "nats"}, significant[float64], series{"log evidence", "s0", v.each(logEvidence)})
+	show(evidence, "How well the scan was predicted, on a log scale: the sum over all scans is the log evidence of the model. It varies with the number of measurements. "+
+		"A sudden fall is a scan that the model did not expect.")
+	if evidence == nil {
+		s.Text = append(s.Text, "The method estimates no evidence.")
+	}
+	show(v.over("returns", "Measurements", chart.Axis{Label: "measurements of a scan", Zero: true, Whole: true}, whole,
+		series{"with a value", "s0", v.each(func(s *FilteredScan) float64 { return float64(s.Returns) })},
+		series{"without a value", "s1", v.counts(func(s *FilteredScan) int64 { return int64(s.Missing) })}),
+		"A gap in the input shows as a fall.")
+	show(v.over("seconds", "Time", chart.Axis{Label: "seconds", Zero: true}, significant[float64],
+		series{"work on the scan", "s0", v.each(seconds)}, series{"lag: from the scan's arrival to its estimate", "s1", v.each(func(s *FilteredScan) float64 { return s.Lag })}),
+		"A lag that grows from scan to scan would be bad: the filter cannot keep up with its input.")
+	return s
+}
+
+// acceptances lists the kinds of decisions that the method has.
+func (v *tracking) acceptances() (all []series) {
+	for _, s := range []series{
+		{"joint draws", "s0", v.each(func(s *FilteredScan) float64 { return s.Joint })},
+		{"draws of the ancestor", "s1", v.each(func(s *FilteredScan) float64 { return s.Index })},
+		{"refining steps", "s2", v.each(func(s *FilteredScan) float64 { return s.Refine })},
+	} {
+		if finiteAny(s.y) {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// saved says which share of the likelihood's terms could be left out.
+func (v *tracking) saved() string {
+	text := "A term belongs to one measurement and one proposal. The work of the filter grows with the terms that it evaluates."
+	var evaluated, skipped int64
+	for _, s := range v.Scans {
+		evaluated += s.Evaluated
+		skipped += s.Skipped
+	}
+	if skipped > 0 {
+		text += fmt.Sprintf(" %s of all terms were left out, because the result is the same without them: they belong to measurements too far from the proposal.",
+			percent(float64(skipped)/float64(evaluated+skipped)))
+	}
+	return text
+}
+
+// counts returns a count of every scan; NaN if all are 0, so that nothing is drawn.
+func (v *tracking) counts(of func(s *FilteredScan) int64) []float64 {
+	n := v.each(func(s *FilteredScan) float64 { return float64(of(s)) })
+	if slices.Max(n) > 0 {
+		return n
+	}
+	return v.each(func(*FilteredScan) float64 { return math.NaN() })
+}
+
+// repeat lists what is needed to repeat the run.
+func (v *tracking) repeat() section {
+	s := section{ID: "provenance", Title: "How to repeat the run", Code: v.Config}
+	version := v.Version
+	if v.Revision != "" {
+		version += ", revision " + v.Revision
+	}
+	s.Facts = []card{{"method", v.Method, ""}, {"starling", version, ""}}
+	for _, f := range v.Facts {
+		s.Facts = append(s.Facts, card{f.Name, f.Value, ""})
+	}
+	return s
+}
