@@ -146,6 +146,23 @@ type Counter interface {
 	Terms() (evaluated, skipped int64)
 }
 
+// Pooled is a Likelihood that shares the work of a large scan with other threads, with the same results.
+type Pooled interface {
+	SetPool(p *mcmc.Pool) // nil: one thread, as before the call
+}
+
+// Dropper is a Likelihood that leaves out measurements that its model is set to leave out.
+type Dropper interface {
+	Dropped() int
+}
+
+// Accuser is a Likelihood that knows why a log-likelihood is −Inf.
+type Accuser interface {
+	// Impossible returns the first measurement, in the order of the scan, that a state could not have given; ok is false if it could
+	// have given all of them.
+	Impossible(x []float64) (row int, ok bool)
+}
+
 // Simulator is a Model that draws measurements.
 type Simulator interface {
 	Model

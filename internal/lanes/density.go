@@ -18,10 +18,11 @@ func vectorsOf(n int) int { return (n + Lanes - 1) / Lanes }
 // In each lane vector v of a coordinate adds to sum v mod 4, but the last vector, and the at most three before it that do not
 // make four, to sum 0. A coordinate follows the one before:
 //
-//	d = y[i] - mean[k];  sum = fma(d, d, sum)
+//	d = (y[i] - high) - low;  sum = fma(d, d, sum)
 //
+// where high is mean[k] in float32, and low is what that leaves of it: a rounding of the mean would be an error of all terms alike.
 // The result is the sum over the lanes, as a tree, of (sum 0 + sum 2) + (sum 1 + sum 3). It is within 5e-6 of itself.
-func SquareSum(y []float32, n int, mean []float32) float32 {
+func SquareSum(y []float32, n int, mean []float64) float32 {
 	w := len(mean)
 	if w == 0 || n <= 0 {
 		return 0
@@ -35,8 +36,9 @@ func SquareSum(y []float32, n int, mean []float32) float32 {
 	}
 	var acc [4]vector
 	for k, m := range mean {
+		high, low := halvesOf(m)
 		for i := range n {
-			d := y[k*stride+i] - m
+			d := (y[k*stride+i] - high) - low
 			v := 0
 			if fours := (vectors - 1) / 4 * 4; i/Lanes < fours {
 				v = i / Lanes % 4
@@ -48,6 +50,12 @@ func SquareSum(y []float32, n int, mean []float32) float32 {
 		acc[0][l] = (acc[0][l] + acc[2][l]) + (acc[1][l] + acc[3][l])
 	}
 	return laneTree(&acc[0])
+}
+
+// halvesOf is x as the sum of two float32: x rounded, and what that leaves. Both are NaN or infinite if x is not finite.
+func halvesOf(x float64) (high, low float32) {
+	high = float32(x)
+	return high, float32(x - float64(high))
 }
 
 // laneTree is the sum over the lanes.
@@ -110,13 +118,13 @@ func NormalTerms(m []float32, n int, x, terms, sums []float32) {
 //	Σ_i log(1 + terms[0][i] + … + out[i] + … + terms[last][i])
 //
 // terms has a row of len(x) numbers for each component, in whose order they are added, one by one; out stands in the place of
-// row target, and may be that row. len(x) is a whole number of vectors, at most MaxDensities. All terms must be at least 0. If one
-// of them is infinite or NaN, the result is NaN.
+// row target, and may be that row. The position counts in full: x[i]−mx is (x[i] − high) − low, as in [SquareSum]. len(x) is a whole number of vectors, at most MaxDensities. All terms must be at least 0. If one
+// of them, or the position, is infinite or NaN, the result is NaN.
 //
 // The exponents of the densities are added as integers and their mantissas are multiplied, lane by lane, so that a lane takes one
 // logarithm; the logarithms of the lanes are added in float32 as a tree, and the exponents' part in float64. The result is within
 // 3e-7 of len(x) + 2e-6, and exactly 0 where all terms are below 2⁻²⁴.
-func MixtureTerm(x, y []float32, mx, my, peak float32, terms []float32, target int, out []float32) float64 {
+func MixtureTerm(x, y []float32, mx, my float64, peak float32, terms []float32, target int, out []float32) float64 {
 	n := len(x)
 	if n == 0 {
 		return 0
@@ -128,6 +136,8 @@ func MixtureTerm(x, y []float32, mx, my, peak float32, terms []float32, target i
 	if sum, ok := mixtureTermAssembly(x, y, mx, my, peak, terms, target, out); ok {
 		return sum
 	}
+	highX, lowX := halvesOf(mx)
+	highY, lowY := halvesOf(my)
 	var product, logs vector
 	for l := range product {
 		product[l] = 1
@@ -141,7 +151,7 @@ func MixtureTerm(x, y []float32, mx, my, peak float32, terms []float32, target i
 		return math.Float32frombits(bits&0x7fffff | 0x3f800000)
 	}
 	for i := range x {
-		dx, dy := x[i]-mx, y[i]-my
+		dx, dy := (x[i]-highX)-lowX, (y[i]-highY)-lowY
 		w := float32(expNeg(float32(fma32(dy, dy, float32(dx*dx))*-0.5)) * peak)
 		out[i] = w
 		sum := float32(1)

@@ -4,7 +4,7 @@ package lanes
 
 // The kernels are called by name: arguments of a call through a variable would move to the heap.
 
-func squareSumAssembly(y []float32, stride, n int, mean []float32) (sum float32, ok bool) {
+func squareSumAssembly(y []float32, stride, n int, mean []float64) (sum float32, ok bool) {
 	last := vectorsOf(n) - 1
 	mask := &laneMask[Lanes-(n-last*Lanes)]
 	switch current {
@@ -32,7 +32,7 @@ func normalTermsAssembly(m []float32, stride, n int, x, terms []float32, sum *fl
 	return true
 }
 
-func mixtureTermAssembly(x, y []float32, mx, my, peak float32, terms []float32, target int, out []float32) (sum float64, ok bool) {
+func mixtureTermAssembly(x, y []float32, mx, my float64, peak float32, terms []float32, target int, out []float32) (sum float64, ok bool) {
 	vectors, after := len(x)/Lanes, len(terms)/len(x)-target-1
 	switch current {
 	case isaAVX512:

@@ -4,7 +4,7 @@
 
 #include "textflag.h"
 
-// func squareSumAVX512(y *float32, stride int, vectors int, width int, mean *float32, mask *int32, sum *float32)
+// func squareSumAVX512(y *float32, stride int, vectors int, width int, mean *float64, mask *int32, sum *float32)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·squareSumAVX512(SB), NOSPLIT, $0-56
 	MOVQ    y+0(FP), AX
@@ -21,7 +21,13 @@ TEXT ·squareSumAVX512(SB), NOSPLIT, $0-56
 	JZ      coordinate_end
 
 coordinate:
-	VBROADCASTSS (CX), Z4
+	VMOVSD       (CX), X4
+	VCVTSD2SS    X4, X4, X5
+	VCVTSS2SD    X5, X5, X6
+	VSUBSD       X6, X4, X4
+	VCVTSD2SS    X4, X4, X4
+	VBROADCASTSS X5, Z5
+	VBROADCASTSS X4, Z4
 	MOVQ         AX, DI
 	MOVQ         vectors+16(FP), R8
 	SHRQ         $0x02, R8
@@ -29,18 +35,22 @@ coordinate:
 	JZ           four_end
 
 four:
-	VMOVUPS     (DI), Z5
-	VSUBPS      Z4, Z5, Z5
-	VFMADD231PS Z5, Z5, Z1
-	VMOVUPS     64(DI), Z5
-	VSUBPS      Z4, Z5, Z5
-	VFMADD231PS Z5, Z5, Z2
-	VMOVUPS     128(DI), Z5
-	VSUBPS      Z4, Z5, Z5
-	VFMADD231PS Z5, Z5, Z3
-	VMOVUPS     192(DI), Z5
-	VSUBPS      Z4, Z5, Z5
-	VFMADD231PS Z5, Z5, Z0
+	VMOVUPS     (DI), Z6
+	VSUBPS      Z5, Z6, Z6
+	VSUBPS      Z4, Z6, Z6
+	VFMADD231PS Z6, Z6, Z1
+	VMOVUPS     64(DI), Z6
+	VSUBPS      Z5, Z6, Z6
+	VSUBPS      Z4, Z6, Z6
+	VFMADD231PS Z6, Z6, Z2
+	VMOVUPS     128(DI), Z6
+	VSUBPS      Z5, Z6, Z6
+	VSUBPS      Z4, Z6, Z6
+	VFMADD231PS Z6, Z6, Z3
+	VMOVUPS     192(DI), Z6
+	VSUBPS      Z5, Z6, Z6
+	VSUBPS      Z4, Z6, Z6
+	VFMADD231PS Z6, Z6, Z0
 	ADDQ        $0x00000100, DI
 	DECQ        R8
 	JNZ         four
@@ -52,20 +62,22 @@ four_end:
 	JZ    one_end
 
 one:
-	VMOVUPS     (DI), Z5
-	VSUBPS      Z4, Z5, Z5
-	VFMADD231PS Z5, Z5, Z1
+	VMOVUPS     (DI), Z6
+	VSUBPS      Z5, Z6, Z6
+	VSUBPS      Z4, Z6, Z6
+	VFMADD231PS Z6, Z6, Z1
 	ADDQ        $0x40, DI
 	DECQ        R8
 	JNZ         one
 
 one_end:
-	VMOVUPS     (DI), Z5
+	VMOVUPS     (DI), Z6
+	VSUBPS      Z5, Z6, Z5
 	VSUBPS      Z4, Z5, Z4
 	VANDPS      (DX), Z4, Z4
 	VFMADD231PS Z4, Z4, Z1
 	ADDQ        BX, AX
-	ADDQ        $0x04, CX
+	ADDQ        $0x08, CX
 	DECQ        SI
 	JNZ         coordinate
 
@@ -104,8 +116,8 @@ DATA lanes00000000<>+56(SB)/4, $0x00000000
 DATA lanes00000000<>+60(SB)/4, $0x00000000
 GLOBL lanes00000000<>(SB), RODATA|NOPTR, $64
 
-// func squareSumAVX2(y *float32, stride int, vectors int, width int, mean *float32, mask *int32, sum *float32)
-// Requires: AVX, FMA3
+// func squareSumAVX2(y *float32, stride int, vectors int, width int, mean *float64, mask *int32, sum *float32)
+// Requires: AVX, AVX2, FMA3
 TEXT ·squareSumAVX2(SB), NOSPLIT, $0-56
 	MOVQ    y+0(FP), AX
 	MOVQ    mean+32(FP), CX
@@ -124,7 +136,13 @@ TEXT ·squareSumAVX2(SB), NOSPLIT, $0-56
 	JZ      coordinate_end
 
 coordinate:
-	VBROADCASTSS (CX), Y8
+	VMOVSD       (CX), X8
+	VCVTSD2SS    X8, X8, X9
+	VCVTSS2SD    X9, X9, X10
+	VSUBSD       X10, X8, X8
+	VCVTSD2SS    X8, X8, X8
+	VBROADCASTSS X9, Y9
+	VBROADCASTSS X8, Y8
 	MOVQ         AX, DI
 	MOVQ         vectors+16(FP), R8
 	SHRQ         $0x02, R8
@@ -132,30 +150,38 @@ coordinate:
 	JZ           four_end
 
 four:
-	VMOVUPS     (DI), Y9
-	VSUBPS      Y8, Y9, Y9
-	VFMADD231PS Y9, Y9, Y0
-	VMOVUPS     32(DI), Y9
-	VSUBPS      Y8, Y9, Y9
-	VFMADD231PS Y9, Y9, Y1
-	VMOVUPS     64(DI), Y9
-	VSUBPS      Y8, Y9, Y9
-	VFMADD231PS Y9, Y9, Y2
-	VMOVUPS     96(DI), Y9
-	VSUBPS      Y8, Y9, Y9
-	VFMADD231PS Y9, Y9, Y3
-	VMOVUPS     128(DI), Y9
-	VSUBPS      Y8, Y9, Y9
-	VFMADD231PS Y9, Y9, Y4
-	VMOVUPS     160(DI), Y9
-	VSUBPS      Y8, Y9, Y9
-	VFMADD231PS Y9, Y9, Y5
-	VMOVUPS     192(DI), Y9
-	VSUBPS      Y8, Y9, Y9
-	VFMADD231PS Y9, Y9, Y6
-	VMOVUPS     224(DI), Y9
-	VSUBPS      Y8, Y9, Y9
-	VFMADD231PS Y9, Y9, Y7
+	VMOVUPS     (DI), Y10
+	VSUBPS      Y9, Y10, Y10
+	VSUBPS      Y8, Y10, Y10
+	VFMADD231PS Y10, Y10, Y0
+	VMOVUPS     32(DI), Y10
+	VSUBPS      Y9, Y10, Y10
+	VSUBPS      Y8, Y10, Y10
+	VFMADD231PS Y10, Y10, Y1
+	VMOVUPS     64(DI), Y10
+	VSUBPS      Y9, Y10, Y10
+	VSUBPS      Y8, Y10, Y10
+	VFMADD231PS Y10, Y10, Y2
+	VMOVUPS     96(DI), Y10
+	VSUBPS      Y9, Y10, Y10
+	VSUBPS      Y8, Y10, Y10
+	VFMADD231PS Y10, Y10, Y3
+	VMOVUPS     128(DI), Y10
+	VSUBPS      Y9, Y10, Y10
+	VSUBPS      Y8, Y10, Y10
+	VFMADD231PS Y10, Y10, Y4
+	VMOVUPS     160(DI), Y10
+	VSUBPS      Y9, Y10, Y10
+	VSUBPS      Y8, Y10, Y10
+	VFMADD231PS Y10, Y10, Y5
+	VMOVUPS     192(DI), Y10
+	VSUBPS      Y9, Y10, Y10
+	VSUBPS      Y8, Y10, Y10
+	VFMADD231PS Y10, Y10, Y6
+	VMOVUPS     224(DI), Y10
+	VSUBPS      Y9, Y10, Y10
+	VSUBPS      Y8, Y10, Y10
+	VFMADD231PS Y10, Y10, Y7
 	ADDQ        $0x00000100, DI
 	DECQ        R8
 	JNZ         four
@@ -167,27 +193,31 @@ four_end:
 	JZ    one_end
 
 one:
-	VMOVUPS     (DI), Y9
-	VSUBPS      Y8, Y9, Y9
-	VFMADD231PS Y9, Y9, Y0
-	VMOVUPS     32(DI), Y9
-	VSUBPS      Y8, Y9, Y9
-	VFMADD231PS Y9, Y9, Y1
+	VMOVUPS     (DI), Y10
+	VSUBPS      Y9, Y10, Y10
+	VSUBPS      Y8, Y10, Y10
+	VFMADD231PS Y10, Y10, Y0
+	VMOVUPS     32(DI), Y10
+	VSUBPS      Y9, Y10, Y10
+	VSUBPS      Y8, Y10, Y10
+	VFMADD231PS Y10, Y10, Y1
 	ADDQ        $0x40, DI
 	DECQ        R8
 	JNZ         one
 
 one_end:
-	VMOVUPS     (DI), Y9
-	VSUBPS      Y8, Y9, Y9
-	VANDPS      (DX), Y9, Y9
-	VFMADD231PS Y9, Y9, Y0
-	VMOVUPS     32(DI), Y9
+	VMOVUPS     (DI), Y10
+	VSUBPS      Y9, Y10, Y10
+	VSUBPS      Y8, Y10, Y10
+	VANDPS      (DX), Y10, Y10
+	VFMADD231PS Y10, Y10, Y0
+	VMOVUPS     32(DI), Y10
+	VSUBPS      Y9, Y10, Y9
 	VSUBPS      Y8, Y9, Y8
 	VANDPS      32(DX), Y8, Y8
 	VFMADD231PS Y8, Y8, Y1
 	ADDQ        BX, AX
-	ADDQ        $0x04, CX
+	ADDQ        $0x08, CX
 	DECQ        SI
 	JNZ         coordinate
 
@@ -756,9 +786,9 @@ distance1last_end:
 DATA lanesLn2<>+0(SB)/8, $0x3fe62e42fefa39ef
 GLOBL lanesLn2<>(SB), RODATA|NOPTR, $8
 
-// func mixtureTermAVX512(x *float32, y *float32, terms *float32, out *float32, vectors int, before int, after int, mx float32, my float32, peak float32, sum *float64)
+// func mixtureTermAVX512(x *float32, y *float32, terms *float32, out *float32, vectors int, before int, after int, mx float64, my float64, peak float32, sum *float64)
 // Requires: AVX, AVX2, AVX512DQ, AVX512F
-TEXT ·mixtureTermAVX512(SB), NOSPLIT, $0-80
+TEXT ·mixtureTermAVX512(SB), NOSPLIT, $0-88
 	VMOVUPS      lanes3f800000<>+0(SB), Z0
 	VMOVUPS      lanes3fb8aa3b<>+0(SB), Z1
 	VMOVUPS      lanes4b40007f<>+0(SB), Z2
@@ -774,16 +804,28 @@ TEXT ·mixtureTermAVX512(SB), NOSPLIT, $0-80
 	VMOVUPS      lanes007fffff<>+0(SB), Z11
 	VMOVUPS      lanesbf000000<>+0(SB), Z12
 	VMOVUPS      lanes00000000<>+0(SB), Z13
-	VBROADCASTSS mx+56(FP), Z14
-	VBROADCASTSS my+60(FP), Z15
-	VBROADCASTSS peak+64(FP), Z16
+	VBROADCASTSS peak+72(FP), Z14
+	VMOVSD       mx+56(FP), X15
+	VCVTSD2SS    X15, X15, X16
+	VCVTSS2SD    X16, X16, X17
+	VSUBSD       X17, X15, X15
+	VCVTSD2SS    X15, X15, X15
+	VBROADCASTSS X16, Z16
+	VBROADCASTSS X15, Z15
+	VMOVSD       my+64(FP), X17
+	VCVTSD2SS    X17, X17, X18
+	VCVTSS2SD    X18, X18, X19
+	VSUBSD       X19, X17, X17
+	VCVTSD2SS    X17, X17, X17
+	VBROADCASTSS X18, Z18
+	VBROADCASTSS X17, Z17
 	MOVQ         x+0(FP), AX
 	MOVQ         y+8(FP), CX
 	MOVQ         terms+16(FP), DX
 	MOVQ         out+24(FP), BX
-	VMOVUPS      Z0, Z17
-	VMOVUPS      Z13, Z18
-	VMOVUPS      Z13, Z19
+	VMOVUPS      Z0, Z19
+	VMOVUPS      Z13, Z20
+	VMOVUPS      Z13, Z21
 	MOVQ         vectors+32(FP), SI
 	SHLQ         $0x06, SI
 	MOVQ         vectors+32(FP), R9
@@ -791,63 +833,65 @@ TEXT ·mixtureTermAVX512(SB), NOSPLIT, $0-80
 	JZ           vector_end
 
 vector:
-	VMOVUPS      (AX), Z20
-	VSUBPS       Z14, Z20, Z20
-	VMOVUPS      (CX), Z21
-	VSUBPS       Z15, Z21, Z21
-	VMULPS       Z20, Z20, Z20
-	VFMADD231PS  Z21, Z21, Z20
-	VMULPS       Z12, Z20, Z20
-	VCMPPS       $0x15, Z5, Z20, K1
-	VMOVUPS      Z2, Z21
-	VFMADD231PS  Z1, Z20, Z21
-	VSUBPS       Z2, Z21, Z22
-	VMOVUPS      Z20, Z20
-	VFNMADD231PS Z3, Z22, Z20
-	VFNMADD231PS Z4, Z22, Z20
-	VMOVUPS      Z10, Z22
-	VFMADD213PS  Z9, Z20, Z22
-	VFMADD213PS  Z8, Z20, Z22
-	VFMADD213PS  Z7, Z20, Z22
-	VFMADD213PS  Z6, Z20, Z22
-	VFMADD213PS  Z0, Z20, Z22
-	VPSLLD       $0x17, Z21, Z21
-	VFMADD213PS  Z0, Z20, Z22
-	VMULPS.Z     Z21, Z22, K1, Z20
-	VMULPS       Z16, Z20, Z20
-	VMOVUPS      Z20, (BX)
-	VMOVUPS      Z0, Z21
+	VMOVUPS      (AX), Z22
+	VSUBPS       Z16, Z22, Z22
+	VSUBPS       Z15, Z22, Z22
+	VMOVUPS      (CX), Z23
+	VSUBPS       Z18, Z23, Z23
+	VSUBPS       Z17, Z23, Z23
+	VMULPS       Z22, Z22, Z22
+	VFMADD231PS  Z23, Z23, Z22
+	VMULPS       Z12, Z22, Z22
+	VCMPPS       $0x15, Z5, Z22, K1
+	VMOVUPS      Z2, Z23
+	VFMADD231PS  Z1, Z22, Z23
+	VSUBPS       Z2, Z23, Z24
+	VMOVUPS      Z22, Z22
+	VFNMADD231PS Z3, Z24, Z22
+	VFNMADD231PS Z4, Z24, Z22
+	VMOVUPS      Z10, Z24
+	VFMADD213PS  Z9, Z22, Z24
+	VFMADD213PS  Z8, Z22, Z24
+	VFMADD213PS  Z7, Z22, Z24
+	VFMADD213PS  Z6, Z22, Z24
+	VFMADD213PS  Z0, Z22, Z24
+	VPSLLD       $0x17, Z23, Z23
+	VFMADD213PS  Z0, Z22, Z24
+	VMULPS.Z     Z23, Z24, K1, Z22
+	VMULPS       Z14, Z22, Z22
+	VMOVUPS      Z22, (BX)
+	VMOVUPS      Z0, Z23
 	MOVQ         DX, DI
 	MOVQ         before+40(FP), R8
 	TESTQ        R8, R8
 	JZ           before0_end
 
 before0:
-	VADDPS (DI), Z21, Z21
+	VADDPS (DI), Z23, Z23
 	ADDQ   SI, DI
 	DECQ   R8
 	JNZ    before0
 
 before0_end:
-	VADDPS Z20, Z21, Z21
+	VADDPS Z22, Z23, Z23
 	ADDQ   SI, DI
 	MOVQ   after+48(FP), R8
 	TESTQ  R8, R8
 	JZ     after0_end
 
 after0:
-	VADDPS (DI), Z21, Z21
+	VADDPS (DI), Z23, Z23
 	ADDQ   SI, DI
 	DECQ   R8
 	JNZ    after0
 
 after0_end:
-	VFMADD231PS Z13, Z21, Z19
-	VPSRLD      $0x17, Z21, Z20
-	VPADDD      Z20, Z18, Z18
-	VANDPS      Z11, Z21, Z20
-	VORPS       Z0, Z20, Z20
-	VMULPS      Z20, Z17, Z17
+	VFMADD231PS Z13, Z23, Z21
+	VPSRLD      $0x17, Z23, Z22
+	VPADDD      Z22, Z20, Z20
+	VANDPS      Z11, Z23, Z22
+	VORPS       Z0, Z22, Z22
+	VMULPS      Z22, Z19, Z19
 	ADDQ        $0x40, AX
 	ADDQ        $0x40, CX
 	ADDQ        $0x40, DX
@@ -856,9 +900,9 @@ after0_end:
 	JNZ         vector
 
 vector_end:
-	VPSRLD        $0x17, Z17, Z1
-	VPADDD        Z1, Z18, Z18
-	VANDPS        Z11, Z17, Z1
+	VPSRLD        $0x17, Z19, Z1
+	VPADDD        Z1, Z20, Z20
+	VANDPS        Z11, Z19, Z1
 	VORPS         Z0, Z1, Z1
 	VSUBPS        Z0, Z1, Z1
 	VMOVUPS       lanesbeffffe9<>+0(SB), Z2
@@ -876,7 +920,7 @@ vector_end:
 	VFMADD213PS   Z2, Z1, Z6
 	VFMADD213PS   Z0, Z1, Z6
 	VMULPS        Z1, Z6, Z0
-	VADDPS        Z19, Z0, Z0
+	VADDPS        Z21, Z0, Z0
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VADDPS        Y1, Y0, Y1
 	VEXTRACTF128  $0x01, Y1, X0
@@ -885,8 +929,8 @@ vector_end:
 	VADDPS        X0, X1, X1
 	VMOVSHDUP     X1, X0
 	VADDSS        X0, X1, X1
-	VEXTRACTI64X4 $0x01, Z18, Y0
-	VPADDD        Y0, Y18, Y0
+	VEXTRACTI64X4 $0x01, Z20, Y0
+	VPADDD        Y0, Y20, Y0
 	VEXTRACTI128  $0x01, Y0, X2
 	VPADDD        X2, X0, X0
 	VPSHUFD       $0x4e, X0, X2
@@ -903,7 +947,7 @@ vector_end:
 	VMULSD        lanesLn2<>+0(SB), X0, X0
 	VCVTSS2SD     X1, X1, X1
 	VADDSD        X1, X0, X0
-	MOVQ          sum+72(FP), AX
+	MOVQ          sum+80(FP), AX
 	VMOVSD        X0, (AX)
 	VZEROUPPER
 	RET
@@ -1088,20 +1132,32 @@ DATA lanesbb597ab1<>+56(SB)/4, $0xbb597ab1
 DATA lanesbb597ab1<>+60(SB)/4, $0xbb597ab1
 GLOBL lanesbb597ab1<>(SB), RODATA|NOPTR, $64
 
-// func mixtureTermAVX2(x *float32, y *float32, terms *float32, out *float32, vectors int, before int, after int, mx float32, my float32, peak float32, sum *float64)
+// func mixtureTermAVX2(x *float32, y *float32, terms *float32, out *float32, vectors int, before int, after int, mx float64, my float64, peak float32, sum *float64)
 // Requires: AVX, AVX2, FMA3
-TEXT ·mixtureTermAVX2(SB), NOSPLIT, $0-80
-	VBROADCASTSS mx+56(FP), Y0
-	VBROADCASTSS my+60(FP), Y1
-	VBROADCASTSS peak+64(FP), Y2
+TEXT ·mixtureTermAVX2(SB), NOSPLIT, $0-88
+	VBROADCASTSS peak+72(FP), Y0
+	VMOVSD       mx+56(FP), X1
+	VCVTSD2SS    X1, X1, X2
+	VCVTSS2SD    X2, X2, X3
+	VSUBSD       X3, X1, X1
+	VCVTSD2SS    X1, X1, X1
+	VBROADCASTSS X2, Y2
+	VBROADCASTSS X1, Y1
+	VMOVSD       my+64(FP), X3
+	VCVTSD2SS    X3, X3, X4
+	VCVTSS2SD    X4, X4, X5
+	VSUBSD       X5, X3, X3
+	VCVTSD2SS    X3, X3, X3
+	VBROADCASTSS X4, Y4
+	VBROADCASTSS X3, Y3
 	MOVQ         x+0(FP), AX
 	MOVQ         y+8(FP), CX
 	MOVQ         terms+16(FP), DX
 	MOVQ         out+24(FP), BX
-	VMOVUPS      lanes3f800000<>+0(SB), Y3
-	VMOVUPS      lanes3f800000<>+0(SB), Y4
-	VMOVUPS      lanes00000000<>+0(SB), Y5
-	VMOVUPS      lanes00000000<>+0(SB), Y6
+	VMOVUPS      lanes3f800000<>+0(SB), Y5
+	VMOVUPS      lanes3f800000<>+0(SB), Y6
+	VMOVUPS      lanes00000000<>+0(SB), Y7
+	VMOVUPS      lanes00000000<>+0(SB), Y8
 	MOVQ         vectors+32(FP), SI
 	SHLQ         $0x06, SI
 	MOVQ         vectors+32(FP), R9
@@ -1109,122 +1165,126 @@ TEXT ·mixtureTermAVX2(SB), NOSPLIT, $0-80
 	JZ           vector_end
 
 vector:
-	VMOVUPS      (AX), Y7
-	VSUBPS       Y0, Y7, Y7
-	VMOVUPS      (CX), Y8
-	VSUBPS       Y1, Y8, Y8
-	VMULPS       Y7, Y7, Y7
-	VFMADD231PS  Y8, Y8, Y7
-	VMULPS       lanesbf000000<>+0(SB), Y7, Y7
-	VCMPPS       $0x15, lanesc2aeac4f<>+0(SB), Y7, Y8
-	VMOVUPS      lanes4b40007f<>+0(SB), Y9
-	VFMADD231PS  lanes3fb8aa3b<>+0(SB), Y7, Y9
-	VSUBPS       lanes4b40007f<>+0(SB), Y9, Y10
-	VMOVUPS      Y7, Y7
-	VFNMADD231PS lanes3f317200<>+0(SB), Y10, Y7
-	VFNMADD231PS lanes35bfbe8e<>+0(SB), Y10, Y7
-	VMOVUPS      lanes3ab51219<>+0(SB), Y10
-	VFMADD213PS  lanes3c091cf1<>+0(SB), Y7, Y10
-	VFMADD213PS  lanes3d2aac79<>+0(SB), Y7, Y10
-	VFMADD213PS  lanes3e2aaa49<>+0(SB), Y7, Y10
-	VFMADD213PS  lanes3efffffe<>+0(SB), Y7, Y10
-	VFMADD213PS  lanes3f800000<>+0(SB), Y7, Y10
-	VPSLLD       $0x17, Y9, Y9
-	VFMADD213PS  lanes3f800000<>+0(SB), Y7, Y10
-	VMULPS       Y9, Y10, Y7
-	VANDPS       Y7, Y8, Y7
-	VMULPS       Y2, Y7, Y7
-	VMOVUPS      Y7, (BX)
-	VMOVUPS      lanes3f800000<>+0(SB), Y8
+	VMOVUPS      (AX), Y9
+	VSUBPS       Y2, Y9, Y9
+	VSUBPS       Y1, Y9, Y9
+	VMOVUPS      (CX), Y10
+	VSUBPS       Y4, Y10, Y10
+	VSUBPS       Y3, Y10, Y10
+	VMULPS       Y9, Y9, Y9
+	VFMADD231PS  Y10, Y10, Y9
+	VMULPS       lanesbf000000<>+0(SB), Y9, Y9
+	VCMPPS       $0x15, lanesc2aeac4f<>+0(SB), Y9, Y10
+	VMOVUPS      lanes4b40007f<>+0(SB), Y11
+	VFMADD231PS  lanes3fb8aa3b<>+0(SB), Y9, Y11
+	VSUBPS       lanes4b40007f<>+0(SB), Y11, Y12
+	VMOVUPS      Y9, Y9
+	VFNMADD231PS lanes3f317200<>+0(SB), Y12, Y9
+	VFNMADD231PS lanes35bfbe8e<>+0(SB), Y12, Y9
+	VMOVUPS      lanes3ab51219<>+0(SB), Y12
+	VFMADD213PS  lanes3c091cf1<>+0(SB), Y9, Y12
+	VFMADD213PS  lanes3d2aac79<>+0(SB), Y9, Y12
+	VFMADD213PS  lanes3e2aaa49<>+0(SB), Y9, Y12
+	VFMADD213PS  lanes3efffffe<>+0(SB), Y9, Y12
+	VFMADD213PS  lanes3f800000<>+0(SB), Y9, Y12
+	VPSLLD       $0x17, Y11, Y11
+	VFMADD213PS  lanes3f800000<>+0(SB), Y9, Y12
+	VMULPS       Y11, Y12, Y9
+	VANDPS       Y9, Y10, Y9
+	VMULPS       Y0, Y9, Y9
+	VMOVUPS      Y9, (BX)
+	VMOVUPS      lanes3f800000<>+0(SB), Y10
 	MOVQ         DX, DI
 	MOVQ         before+40(FP), R8
 	TESTQ        R8, R8
 	JZ           before0_end
 
 before0:
-	VADDPS (DI), Y8, Y8
+	VADDPS (DI), Y10, Y10
 	ADDQ   SI, DI
 	DECQ   R8
 	JNZ    before0
 
 before0_end:
-	VADDPS Y7, Y8, Y8
+	VADDPS Y9, Y10, Y10
 	ADDQ   SI, DI
 	MOVQ   after+48(FP), R8
 	TESTQ  R8, R8
 	JZ     after0_end
 
 after0:
-	VADDPS (DI), Y8, Y8
+	VADDPS (DI), Y10, Y10
 	ADDQ   SI, DI
 	DECQ   R8
 	JNZ    after0
 
 after0_end:
-	VFMADD231PS  lanes00000000<>+0(SB), Y8, Y6
-	VPSRLD       $0x17, Y8, Y7
-	VPADDD       Y7, Y5, Y5
-	VANDPS       lanes007fffff<>+0(SB), Y8, Y7
-	VORPS        lanes3f800000<>+0(SB), Y7, Y7
-	VMULPS       Y7, Y3, Y3
-	VMOVUPS      32(AX), Y7
-	VSUBPS       Y0, Y7, Y7
-	VMOVUPS      32(CX), Y8
-	VSUBPS       Y1, Y8, Y8
-	VMULPS       Y7, Y7, Y7
-	VFMADD231PS  Y8, Y8, Y7
-	VMULPS       lanesbf000000<>+0(SB), Y7, Y7
-	VCMPPS       $0x15, lanesc2aeac4f<>+0(SB), Y7, Y8
-	VMOVUPS      lanes4b40007f<>+0(SB), Y9
-	VFMADD231PS  lanes3fb8aa3b<>+0(SB), Y7, Y9
-	VSUBPS       lanes4b40007f<>+0(SB), Y9, Y10
-	VMOVUPS      Y7, Y7
-	VFNMADD231PS lanes3f317200<>+0(SB), Y10, Y7
-	VFNMADD231PS lanes35bfbe8e<>+0(SB), Y10, Y7
-	VMOVUPS      lanes3ab51219<>+0(SB), Y10
-	VFMADD213PS  lanes3c091cf1<>+0(SB), Y7, Y10
-	VFMADD213PS  lanes3d2aac79<>+0(SB), Y7, Y10
-	VFMADD213PS  lanes3e2aaa49<>+0(SB), Y7, Y10
-	VFMADD213PS  lanes3efffffe<>+0(SB), Y7, Y10
-	VFMADD213PS  lanes3f800000<>+0(SB), Y7, Y10
-	VPSLLD       $0x17, Y9, Y9
-	VFMADD213PS  lanes3f800000<>+0(SB), Y7, Y10
-	VMULPS       Y9, Y10, Y7
-	VANDPS       Y7, Y8, Y7
-	VMULPS       Y2, Y7, Y7
-	VMOVUPS      Y7, 32(BX)
-	VMOVUPS      lanes3f800000<>+0(SB), Y8
+	VFMADD231PS  lanes00000000<>+0(SB), Y10, Y8
+	VPSRLD       $0x17, Y10, Y9
+	VPADDD       Y9, Y7, Y7
+	VANDPS       lanes007fffff<>+0(SB), Y10, Y9
+	VORPS        lanes3f800000<>+0(SB), Y9, Y9
+	VMULPS       Y9, Y5, Y5
+	VMOVUPS      32(AX), Y9
+	VSUBPS       Y2, Y9, Y9
+	VSUBPS       Y1, Y9, Y9
+	VMOVUPS      32(CX), Y10
+	VSUBPS       Y4, Y10, Y10
+	VSUBPS       Y3, Y10, Y10
+	VMULPS       Y9, Y9, Y9
+	VFMADD231PS  Y10, Y10, Y9
+	VMULPS       lanesbf000000<>+0(SB), Y9, Y9
+	VCMPPS       $0x15, lanesc2aeac4f<>+0(SB), Y9, Y10
+	VMOVUPS      lanes4b40007f<>+0(SB), Y11
+	VFMADD231PS  lanes3fb8aa3b<>+0(SB), Y9, Y11
+	VSUBPS       lanes4b40007f<>+0(SB), Y11, Y12
+	VMOVUPS      Y9, Y9
+	VFNMADD231PS lanes3f317200<>+0(SB), Y12, Y9
+	VFNMADD231PS lanes35bfbe8e<>+0(SB), Y12, Y9
+	VMOVUPS      lanes3ab51219<>+0(SB), Y12
+	VFMADD213PS  lanes3c091cf1<>+0(SB), Y9, Y12
+	VFMADD213PS  lanes3d2aac79<>+0(SB), Y9, Y12
+	VFMADD213PS  lanes3e2aaa49<>+0(SB), Y9, Y12
+	VFMADD213PS  lanes3efffffe<>+0(SB), Y9, Y12
+	VFMADD213PS  lanes3f800000<>+0(SB), Y9, Y12
+	VPSLLD       $0x17, Y11, Y11
+	VFMADD213PS  lanes3f800000<>+0(SB), Y9, Y12
+	VMULPS       Y11, Y12, Y9
+	VANDPS       Y9, Y10, Y9
+	VMULPS       Y0, Y9, Y9
+	VMOVUPS      Y9, 32(BX)
+	VMOVUPS      lanes3f800000<>+0(SB), Y10
 	MOVQ         DX, DI
 	MOVQ         before+40(FP), R8
 	TESTQ        R8, R8
 	JZ           before1_end
 
 before1:
-	VADDPS 32(DI), Y8, Y8
+	VADDPS 32(DI), Y10, Y10
 	ADDQ   SI, DI
 	DECQ   R8
 	JNZ    before1
 
 before1_end:
-	VADDPS Y7, Y8, Y8
+	VADDPS Y9, Y10, Y10
 	ADDQ   SI, DI
 	MOVQ   after+48(FP), R8
 	TESTQ  R8, R8
 	JZ     after1_end
 
 after1:
-	VADDPS 32(DI), Y8, Y8
+	VADDPS 32(DI), Y10, Y10
 	ADDQ   SI, DI
 	DECQ   R8
 	JNZ    after1
 
 after1_end:
-	VFMADD231PS lanes00000000<>+0(SB), Y8, Y6
-	VPSRLD      $0x17, Y8, Y7
-	VPADDD      Y7, Y5, Y5
-	VANDPS      lanes007fffff<>+0(SB), Y8, Y7
-	VORPS       lanes3f800000<>+0(SB), Y7, Y7
-	VMULPS      Y7, Y4, Y4
+	VFMADD231PS lanes00000000<>+0(SB), Y10, Y8
+	VPSRLD      $0x17, Y10, Y9
+	VPADDD      Y9, Y7, Y7
+	VANDPS      lanes007fffff<>+0(SB), Y10, Y9
+	VORPS       lanes3f800000<>+0(SB), Y9, Y9
+	VMULPS      Y9, Y6, Y6
 	ADDQ        $0x40, AX
 	ADDQ        $0x40, CX
 	ADDQ        $0x40, DX
@@ -1233,9 +1293,9 @@ after1_end:
 	JNZ         vector
 
 vector_end:
-	VPSRLD       $0x17, Y3, Y0
-	VPADDD       Y0, Y5, Y5
-	VANDPS       lanes007fffff<>+0(SB), Y3, Y0
+	VPSRLD       $0x17, Y5, Y0
+	VPADDD       Y0, Y7, Y7
+	VANDPS       lanes007fffff<>+0(SB), Y5, Y0
 	VORPS        lanes3f800000<>+0(SB), Y0, Y0
 	VSUBPS       lanes3f800000<>+0(SB), Y0, Y0
 	VMOVUPS      lanesbb597ab1<>+0(SB), Y1
@@ -1249,9 +1309,9 @@ vector_end:
 	VFMADD213PS  lanesbeffffe9<>+0(SB), Y0, Y1
 	VFMADD213PS  lanes3f800000<>+0(SB), Y0, Y1
 	VMULPS       Y0, Y1, Y0
-	VPSRLD       $0x17, Y4, Y1
-	VPADDD       Y1, Y5, Y5
-	VANDPS       lanes007fffff<>+0(SB), Y4, Y1
+	VPSRLD       $0x17, Y6, Y1
+	VPADDD       Y1, Y7, Y7
+	VANDPS       lanes007fffff<>+0(SB), Y6, Y1
 	VORPS        lanes3f800000<>+0(SB), Y1, Y1
 	VSUBPS       lanes3f800000<>+0(SB), Y1, Y1
 	VMOVUPS      lanesbb597ab1<>+0(SB), Y2
@@ -1265,7 +1325,7 @@ vector_end:
 	VFMADD213PS  lanesbeffffe9<>+0(SB), Y1, Y2
 	VFMADD213PS  lanes3f800000<>+0(SB), Y1, Y2
 	VMULPS       Y1, Y2, Y1
-	VADDPS       Y6, Y0, Y0
+	VADDPS       Y8, Y0, Y0
 	VADDPS       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPS       X1, X0, X0
@@ -1273,8 +1333,8 @@ vector_end:
 	VADDPS       X1, X0, X0
 	VMOVSHDUP    X0, X1
 	VADDSS       X1, X0, X0
-	VEXTRACTI128 $0x01, Y5, X1
-	VPADDD       X1, X5, X2
+	VEXTRACTI128 $0x01, Y7, X1
+	VPADDD       X1, X7, X2
 	VPSHUFD      $0x4e, X2, X1
 	VPADDD       X1, X2, X2
 	VPSHUFD      $0xb1, X2, X1
@@ -1289,7 +1349,7 @@ vector_end:
 	VMULSD       lanesLn2<>+0(SB), X1, X1
 	VCVTSS2SD    X0, X0, X0
 	VADDSD       X0, X1, X1
-	MOVQ         sum+72(FP), AX
+	MOVQ         sum+80(FP), AX
 	VMOVSD       X1, (AX)
 	VZEROUPPER
 	RET

@@ -5,10 +5,10 @@
 package lanes
 
 //go:noescape
-func squareSumAVX512(y *float32, stride int, vectors int, width int, mean *float32, mask *int32, sum *float32)
+func squareSumAVX512(y *float32, stride int, vectors int, width int, mean *float64, mask *int32, sum *float32)
 
 //go:noescape
-func squareSumAVX2(y *float32, stride int, vectors int, width int, mean *float32, mask *int32, sum *float32)
+func squareSumAVX2(y *float32, stride int, vectors int, width int, mean *float64, mask *int32, sum *float32)
 
 //go:noescape
 func normalTermsAVX512(m *float32, stride int, width int, x *float32, terms *float32, vectors int, mask *int32, sum *float32)
@@ -17,7 +17,7 @@ func normalTermsAVX512(m *float32, stride int, width int, x *float32, terms *flo
 func normalTermsAVX2(m *float32, stride int, width int, x *float32, terms *float32, vectors int, mask *int32, sum *float32)
 
 //go:noescape
-func mixtureTermAVX512(x *float32, y *float32, terms *float32, out *float32, vectors int, before int, after int, mx float32, my float32, peak float32, sum *float64)
+func mixtureTermAVX512(x *float32, y *float32, terms *float32, out *float32, vectors int, before int, after int, mx float64, my float64, peak float32, sum *float64)
 
 //go:noescape
-func mixtureTermAVX2(x *float32, y *float32, terms *float32, out *float32, vectors int, before int, after int, mx float32, my float32, peak float32, sum *float64)
+func mixtureTermAVX2(x *float32, y *float32, terms *float32, out *float32, vectors int, before int, after int, mx float64, my float64, peak float32, sum *float64)

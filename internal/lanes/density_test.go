@@ -9,13 +9,32 @@ import (
 
 // These tests compare the kernels with float64 mathematics. TestElementwiseKernelsAgree compares the implementations.
 
+// The mean counts in full: a shift by less than float32 resolves moves the sum.
+func TestSquareSumTakesTheWholeMean(t *testing.T) {
+	y := make([]float32, MaxDensities)
+	for i := range y {
+		y[i] = 1000 + float32(i%2)
+	}
+	eachKernel(t, func(t *testing.T) {
+		for _, mean := range []float64{1000.3, 1000.30001, 1001.7} {
+			want := 0.0
+			for _, v := range y {
+				want += (float64(v) - mean) * (float64(v) - mean)
+			}
+			if have := float64(SquareSum(y, len(y), []float64{mean})); !(math.Abs(have-want) <= 1e-6*want) {
+				t.Errorf("mean %v: %v, want %v", mean, have, want)
+			}
+		}
+	})
+}
+
 func TestSquareSum(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 16))
 	eachKernel(t, func(t *testing.T) {
 		for n := range MaxDensities + 1 {
 			w := 1 + n%4
 			stride := (n/Lanes + 1 + n%3) * Lanes
-			y, mean := make([]float32, w*stride), make([]float32, w)
+			y, mean := make([]float32, w*stride), make([]float64, w)
 			for i := range y {
 				y[i] = float32(3 * r.NormFloat64())
 				if i%stride >= n {
@@ -24,9 +43,9 @@ func TestSquareSum(t *testing.T) {
 			}
 			want := 0.0
 			for k := range mean {
-				mean[k] = float32(r.NormFloat64())
+				mean[k] = r.NormFloat64()
 				for i := range n {
-					d := float64(y[k*stride+i]) - float64(mean[k])
+					d := float64(y[k*stride+i]) - mean[k]
 					want += d * d
 				}
 			}
@@ -82,11 +101,11 @@ func TestNormalTerms(t *testing.T) {
 }
 
 // mixture is the definition of MixtureTerm in float64: the sum, and the row of new terms.
-func mixture(x, y []float32, mx, my, peak float32, terms []float32, target int) (sum float64, row []float64) {
+func mixture(x, y []float32, mx, my float64, peak float32, terms []float32, target int) (sum float64, row []float64) {
 	n := len(x)
 	row = make([]float64, n)
 	for i := range x {
-		dx, dy := float64(x[i])-float64(mx), float64(y[i])-float64(my)
+		dx, dy := float64(x[i])-mx, float64(y[i])-my
 		row[i] = float64(peak) * math.Exp(-(dx*dx+dy*dy)/2)
 		density := 1 + row[i]
 		for r := range len(terms) / n {
@@ -116,7 +135,7 @@ func TestMixtureTerm(t *testing.T) {
 			for i := range terms {
 				terms[i] = peak * r.Float32()
 			}
-			mx, my := float32(r.NormFloat64()), float32(r.NormFloat64())
+			mx, my := r.NormFloat64(), r.NormFloat64()
 			want, row := mixture(x, y, mx, my, peak, terms, target)
 			have := MixtureTerm(x, y, mx, my, peak, terms, target, out)
 			if !(math.Abs(have-want) <= 3e-7*float64(n)+2e-6) {
@@ -168,8 +187,8 @@ func TestMixtureTermsTooSmallToMatter(t *testing.T) {
 func TestMixtureTermAtTheEnds(t *testing.T) {
 	eachKernel(t, func(t *testing.T) {
 		x, y, out, terms := make([]float32, Lanes), make([]float32, Lanes), make([]float32, Lanes), make([]float32, 2*Lanes)
-		if have := MixtureTerm(x, y, inf32, 0, 5, terms, 0, out); have != 0 || out[0] != 0 {
-			t.Errorf("a component at infinity: %v, term %v", have, out[0])
+		if have := MixtureTerm(x, y, 1e30, 0, 5, terms, 0, out); have != 0 || out[0] != 0 {
+			t.Errorf("a component far away: %v, term %v", have, out[0])
 		}
 		for _, bad := range []float32{nan32, inf32} {
 			terms[Lanes+3] = bad
@@ -181,8 +200,10 @@ func TestMixtureTermAtTheEnds(t *testing.T) {
 				t.Errorf("peak %v: %v", bad, have)
 			}
 		}
-		if have := MixtureTerm(x, y, nan32, 0, 5, terms, 0, out); have == have {
-			t.Errorf("a component at NaN: %v", have)
+		for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+			if have := MixtureTerm(x, y, 0, bad, 5, terms, 0, out); have == have {
+				t.Errorf("a component at %v: %v", bad, have)
+			}
 		}
 	})
 }
@@ -190,9 +211,9 @@ func TestMixtureTermAtTheEnds(t *testing.T) {
 func TestDensitiesRefuseWrongLengths(t *testing.T) {
 	f := func(n int) []float32 { return make([]float32, n) }
 	for name, call := range map[string]func(){
-		"SquareSum too many":     func() { SquareSum(f(512), 257, f(1)) },
-		"SquareSum ragged":       func() { SquareSum(f(40), 3, f(1)) },
-		"SquareSum too short":    func() { SquareSum(f(32), 17, f(2)) },
+		"SquareSum too many":     func() { SquareSum(f(512), 257, mean4[:1]) },
+		"SquareSum ragged":       func() { SquareSum(f(40), 3, mean4[:1]) },
+		"SquareSum too short":    func() { SquareSum(f(32), 17, mean4[:2]) },
 		"NormalTerms too short":  func() { NormalTerms(f(32), 33, f(1), f(48), f(1)) },
 		"NormalTerms few sums":   func() { NormalTerms(f(512), 257, f(1), f(272), f(1)) },
 		"NormalTerms few terms":  func() { NormalTerms(f(32), 17, f(1), f(16), f(1)) },
@@ -228,7 +249,7 @@ func BenchmarkDensity(b *testing.B) {
 	for i, v := range terms {
 		terms[i] = abs32(v)
 	}
-	mean, sums := []float32{0.3, -0.2}, make([]float32, 16)
+	at, sums := []float32{0.3, -0.2, 0.1, 0.7}, make([]float32, 16)
 	all, weights := floats(16*n), Make(16*n)
 	var sink float64
 	for _, c := range []struct {
@@ -248,16 +269,16 @@ func BenchmarkDensity(b *testing.B) {
 		}},
 		{"SquareSum1", chunks * n, func() {
 			for c := range chunks {
-				sink += float64(SquareSum(x[c*n:][:n], n, mean[:1]))
+				sink += float64(SquareSum(x[c*n:][:n], n, mean4[:1]))
 			}
 		}},
 		{"SquareSum2", chunks * n / 2, func() {
 			for c := range chunks {
-				sink += float64(SquareSum(x[c*n:][:n], n/2, mean))
+				sink += float64(SquareSum(x[c*n:][:n], n/2, mean4[:2]))
 			}
 		}},
-		{"NormalTerms1", 16 * n, func() { NormalTerms(all, 16*n, mean[:1], weights, sums) }},
-		{"NormalTerms4", 4 * n, func() { NormalTerms(all, 4*n, mean4, weights[:4*n], sums[:4]) }},
+		{"NormalTerms1", 16 * n, func() { NormalTerms(all, 16*n, at[:1], weights, sums) }},
+		{"NormalTerms4", 4 * n, func() { NormalTerms(all, 4*n, at, weights[:4*n], sums[:4]) }},
 	} {
 		eachAssembly(b, func(b *testing.B) {
 			b.Run(c.name, func(b *testing.B) {
@@ -278,4 +299,4 @@ func BenchmarkDensity(b *testing.B) {
 	}
 }
 
-var mean4 = []float32{0.3, -0.2, 0.1, 0.7}
+var mean4 = []float64{0.3, -0.2, 0.1, 0.7}

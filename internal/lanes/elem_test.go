@@ -189,7 +189,11 @@ var elementwise = map[string]func(a *arena){
 	"SquareSum": func(a *arena) {
 		n, w, pad := a.r.IntN(MaxDensities+1), 1+a.r.IntN(4), a.r.IntN(3)
 		stride := (vectorsOf(n) + pad) * Lanes
-		sum := SquareSum(a.floats(w*stride), n, a.floats(w))
+		mean := make([]float64, w)
+		for k := range mean {
+			mean[k] = float64(numbers(a.r, 1, 20)[0]) + 1e-9*a.r.NormFloat64()
+		}
+		sum := SquareSum(a.floats(w*stride), n, take(a, mean, 12345))
 		take(a, []float32{sum}, 12345)
 	},
 	"NormalTerms": func(a *arena) {
@@ -210,7 +214,7 @@ var elementwise = map[string]func(a *arena){
 			out = a.floats(n)
 		}
 		at := numbers(a.r, 3, 20)
-		take(a, []float64{MixtureTerm(a.floats(n), a.floats(n), at[0], at[1], 100*at[2], terms, target, out)}, 12345)
+		take(a, []float64{MixtureTerm(a.floats(n), a.floats(n), float64(at[0])+1e-9, float64(at[1])/3, 100*at[2], terms, target, out)}, 12345)
 	},
 	"SumRows": func(a *arena) {
 		rows, cols := a.r.IntN(14), a.r.IntN(30)

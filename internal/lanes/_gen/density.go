@@ -10,12 +10,12 @@ import (
 
 // density writes the kernels of ../density.go. With AVX2 a vector is two registers, which one pass of a loop takes one after the other.
 func density() {
-	each("squareSum", "func(y *float32, stride, vectors, width int, mean *float32, mask *int32, sum *float32)", squareSum)
+	each("squareSum", "func(y *float32, stride, vectors, width int, mean *float64, mask *int32, sum *float32)", squareSum)
 	each("normalTerms",
 		"func(m *float32, stride, width int, x, terms *float32, vectors int, mask *int32, sum *float32)", normalTerms)
 	ln2 := GLOBL("lanesLn2", RODATA|NOPTR)
 	DATA(0, U64(math.Float64bits(math.Ln2)))
-	each("mixtureTerm", "func(x, y, terms, out *float32, vectors, before, after int, mx, my, peak float32, sum *float64)",
+	each("mixtureTerm", "func(x, y, terms, out *float32, vectors, before, after int, mx, my float64, peak float32, sum *float64)",
 		func(m *machine) { mixtureTerm(m, ln2) })
 }
 
@@ -24,6 +24,20 @@ func (m *machine) broadcast(from Mem) vec {
 	v := m.reg()
 	VBROADCASTSS(from, v)
 	return v
+}
+
+// halves reads a float64 as the sum of two float32, in every lane: x rounded, and what that leaves.
+func (m *machine) halves(from Mem) (high, low vec) {
+	x, h, back, l := XMM(), XMM(), XMM(), XMM()
+	VMOVSD(from, x)
+	VCVTSD2SS(x, x, h)
+	VCVTSS2SD(h, h, back)
+	VSUBSD(back, x, x)
+	VCVTSD2SS(x, x, l)
+	high, low = m.reg(), m.reg()
+	VBROADCASTSS(h, high)
+	VBROADCASTSS(l, low)
+	return high, low
 }
 
 // filled are the registers of n vectors with x in every lane.
@@ -77,10 +91,10 @@ func squareSum(m *machine) {
 	acc := m.filled(4, m.k(0))
 	at, n := GP64(), GP64()
 	loop("coordinate", width, func() {
-		c := m.broadcast(Mem{Base: mean})
+		high, low := m.halves(Mem{Base: mean})
 		MOVQ(y, at)
 		add := func(i int, from int, masked bool) {
-			d := m.sub(m.copy(Mem{Base: at, Disp: from * m.bytes}), c)
+			d := m.sub(m.sub(m.copy(Mem{Base: at, Disp: from * m.bytes}), high), low)
 			if masked {
 				d = m.and(d, Mem{Base: mask, Disp: from * m.bytes})
 			}
@@ -106,7 +120,7 @@ func squareSum(m *machine) {
 			add(i, i, true)
 		}
 		ADDQ(stride, y)
-		ADDQ(Imm(4), mean)
+		ADDQ(Imm(8), mean)
 	})
 	p := m.parts(1)
 	for i := range p {
@@ -160,7 +174,9 @@ func normalTerms(m *machine) {
 func mixtureTerm(m *machine, ln2 Mem) {
 	m.exp()
 	mantissa, half, zero := m.bits(0x7fffff), m.k(-0.5), m.k(0)
-	mx, my, peak := m.broadcast(param("mx")), m.broadcast(param("my")), m.broadcast(param("peak"))
+	peak := m.broadcast(param("peak"))
+	mx, restX := m.halves(param("mx"))
+	my, restY := m.halves(param("my"))
 	x, y, terms, out := load("x"), load("y"), load("terms"), load("out")
 	product := m.filled(1, m.k(1))
 	exponent, bad := m.copy(zero), m.copy(zero) // of both halves together
@@ -176,7 +192,8 @@ func mixtureTerm(m *machine, ln2 Mem) {
 	loop("vector", load("vectors"), func() {
 		for i := range product {
 			here := func(r reg.Register) Mem { return Mem{Base: r, Disp: i * m.bytes} }
-			dx, dy := m.sub(m.copy(here(x)), mx), m.sub(m.copy(here(y)), my)
+			dx := m.sub(m.sub(m.copy(here(x)), mx), restX)
+			dy := m.sub(m.sub(m.copy(here(y)), my), restY)
 			q := m.mul(dx, dx)
 			VFMADD231PS(dy, dy, q)
 			w := m.mul(m.expNeg(m.mul(q, half)), peak)
