@@ -8,6 +8,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -126,6 +127,27 @@ func TestFormatsAgree(t *testing.T) {
 				if len(faults) > 0 || !reflect.DeepEqual(got, want) {
 					t.Fatalf("%s, %s: %v, %+v, want %+v\n%s", name, pieces, faults, got, want, c.text)
 				}
+			}
+		}
+	}
+}
+
+// TestManyReturns: a large scan has all its values, and the small one after it only its own.
+func TestManyReturns(t *testing.T) {
+	var lines, csv strings.Builder
+	csv.WriteString("time,x,y\n")
+	want := []*Record{numbered(30_000, 2), numbered(3, 2), numbered(10_000, 2)}
+	for k, r := range want {
+		writeScan(&lines, &csv, k, r)
+	}
+	for _, text := range []string{lines.String(), csv.String()} {
+		got, faults := all(t, NewReader(strings.NewReader(text), Options{}))
+		if len(got) != 3 || len(faults) > 0 {
+			t.Fatalf("%d scans, %q", len(got), faults)
+		}
+		for k, r := range got {
+			if !slices.Equal(r.Values, want[k].Values) {
+				t.Errorf("%.10s…: scan %d has other values", text, k)
 			}
 		}
 	}
