@@ -93,7 +93,7 @@ func random(r *rand.Rand) (records []*Record, lines, csv, truth string) {
 // TestFormatsAgree: JSON lines and CSV give the same scans, compressed or not, in pieces of any size, with any ends of lines.
 func TestFormatsAgree(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
-	for range 25 {
+	for range 10 {
 		want, lines, csv, truth := random(r)
 		for name, c := range map[string]struct {
 			text  string
