@@ -114,6 +114,9 @@ func TestMemory(t *testing.T) {
 // TestHostileMemory: texts that are all brackets, short numbers, names or quotes take little more memory than the numbers in them,
 // 16 bytes each.
 func TestHostileMemory(t *testing.T) {
+	if testkit.Race {
+		t.Skip("slow, and one goroutine alone")
+	}
 	const n = 2 << 20
 	many := func(begin, text, end string) string { return begin + strings.Repeat(text, n/len(text)) + end }
 	wide := "[" + strings.Repeat("1,", mostNumbers-1) + "1],"

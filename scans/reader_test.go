@@ -8,6 +8,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -92,7 +93,7 @@ func random(r *rand.Rand) (records []*Record, lines, csv, truth string) {
 // TestFormatsAgree: JSON lines and CSV give the same scans, compressed or not, in pieces of any size, with any ends of lines.
 func TestFormatsAgree(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
-	for range 25 {
+	for range 10 {
 		want, lines, csv, truth := random(r)
 		for name, c := range map[string]struct {
 			text  string
@@ -126,6 +127,27 @@ func TestFormatsAgree(t *testing.T) {
 				if len(faults) > 0 || !reflect.DeepEqual(got, want) {
 					t.Fatalf("%s, %s: %v, %+v, want %+v\n%s", name, pieces, faults, got, want, c.text)
 				}
+			}
+		}
+	}
+}
+
+// TestManyReturns: a large scan has all its values, and the small one after it only its own.
+func TestManyReturns(t *testing.T) {
+	var lines, csv strings.Builder
+	csv.WriteString("time,x,y\n")
+	want := []*Record{numbered(30_000, 2), numbered(3, 2), numbered(10_000, 2)}
+	for k, r := range want {
+		writeScan(&lines, &csv, k, r)
+	}
+	for _, text := range []string{lines.String(), csv.String()} {
+		got, faults := all(t, NewReader(strings.NewReader(text), Options{}))
+		if len(got) != 3 || len(faults) > 0 {
+			t.Fatalf("%d scans, %q", len(got), faults)
+		}
+		for k, r := range got {
+			if !slices.Equal(r.Values, want[k].Values) {
+				t.Errorf("%.10s…: scan %d has other values", text, k)
 			}
 		}
 	}

@@ -79,11 +79,12 @@ func delimiter(header []byte) string {
 func (t *table) column(name string) (int, error) {
 	j := slices.Index(t.header, name)
 	if j < 0 {
-		var names []string
-		for _, h := range t.header[:min(len(t.header), 20)] {
-			names = append(names, strconv.Quote(cells.Clip(h)))
+		known := t.header[:min(len(t.header), 1000)]
+		var shown []string
+		for _, h := range known[:min(len(known), 20)] {
+			shown = append(shown, strconv.Quote(cells.Clip(h)))
 		}
-		return 0, fmt.Errorf("no column %q%s (the first columns: %s)", name, spelling.Suggest(name, t.header), strings.Join(names, ", "))
+		return 0, fmt.Errorf("no column %q%s (the first columns: %s)", name, spelling.Suggest(name, known), strings.Join(shown, ", "))
 	}
 	if slices.Contains(t.header[j+1:], name) {
 		return 0, fmt.Errorf("two columns are named %q", name)
