@@ -45,6 +45,9 @@ func ParseFiltering(file string, text []byte, sets ...string) (Filtering, error)
 	return spec.ParseFiltering(file, text, sets...)
 }
 
+// FilterKeys lists the keys of a config of a filter that sets can change.
+func FilterKeys() []string { return spec.FilterKeys() }
+
 // FilterOptions are the resources, the folder and the callbacks of a run of a filter. They do not change the result.
 type FilterOptions struct {
 	Options
@@ -65,6 +68,9 @@ type Filtered struct {
 	Findings []Finding
 	Manifest Manifest
 }
+
+// Notes returns the findings in plain words, without those that only pages show.
+func (r *Filtered) Notes() []string { return notes(r.Findings) }
 
 // Filter takes the scans of a config, or of a stream, through its filter. With Options.Folder it saves the run there; given the
 // folder of a run that was stopped, it goes on, and all files end with the same bytes. A run that is done is read back.

@@ -78,7 +78,7 @@ func (f *auxiliary) Step(ctx context.Context, st *State, scan *ssm.Scan) (Info, 
 	if err != nil {
 		return Info{}, err
 	}
-	m := &moving{&f.Job, ctx, tr, scan, st.K + 1, st.N(), st.Dim}
+	m := &moving{Job: &f.Job, ctx: ctx, tr: tr, scan: scan, k: st.K + 1, n: st.N(), d: st.Dim}
 	first, mu := make([]float64, m.n), make([]float64, m.n*m.d)
 	point := func(j int, to []float64) { tr.Sample(m.stream(predicted, j), st.Particle(j), to) }
 	if g, ok := tr.(ssm.Gaussian); ok {
@@ -116,5 +116,6 @@ func (f *auxiliary) Step(ctx context.Context, st *State, scan *ssm.Scan) (Info, 
 	info.Resampled = true
 	info.LogEvidence, info.Ancestors, info.Evaluated = logSum+logMean, distinct(from, m.n), 2*int64(m.n)*int64(scan.Len())
 	info.sampled(st, ess)
+	info.Dropped = m.dropped
 	return info, nil
 }

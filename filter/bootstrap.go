@@ -83,7 +83,7 @@ func (f *bootstrap) Step(ctx context.Context, st *State, scan *ssm.Scan) (Info, 
 	if err != nil {
 		return Info{}, err
 	}
-	m := &moving{&f.Job, ctx, tr, scan, st.K + 1, st.N(), st.Dim}
+	m := &moving{Job: &f.Job, ctx: ctx, tr: tr, scan: scan, k: st.K + 1, n: st.N(), d: st.Dim}
 	info, logw := noAcceptance(), append([]float64(nil), st.LogW...)
 	from := identity(m.n)
 	if f.Resample.When.Due(effective(logw), m.n) {
@@ -107,6 +107,7 @@ func (f *bootstrap) Step(ctx context.Context, st *State, scan *ssm.Scan) (Info, 
 	st.LogZ += logZ
 	info.LogEvidence, info.Ancestors, info.Evaluated = logZ, distinct(from, m.n), int64(m.n)*int64(scan.Len())
 	info.sampled(st, ess)
+	info.Dropped = m.dropped
 	return info, nil
 }
 

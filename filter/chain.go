@@ -74,18 +74,16 @@ const mostStarts = 1000
 
 // impossible returns the error for a scan that had no likelihood at any start; x is the last of them.
 func impossible(like ssm.Likelihood, scan *ssm.Scan, x []float64) error {
-	row := -1
-	for i := range int32(like.Len()) {
-		if l := like.LogLik(x, []int32{i}); !(l > math.Inf(-1)) {
-			row = int(i)
-			break
+	if w, ok := like.(*whole); ok {
+		like = w.Likelihood
+	}
+	if a, ok := like.(ssm.Accuser); ok {
+		if row, ok := a.Impossible(x); ok {
+			return &ImpossibleError{row, fmt.Errorf("measurement %d of the scan at %v s, %v, is impossible at each of %d states drawn from the prediction: "+
+				"leave it out, or widen the model", row+1, scan.Time, scan.Row(row), mostStarts)}
 		}
 	}
-	if row < 0 || row >= scan.Len() {
-		return &ImpossibleError{-1, fmt.Errorf("the scan at %v s is impossible at each of %d states drawn from the prediction", scan.Time, mostStarts)}
-	}
-	return &ImpossibleError{row, fmt.Errorf("measurement %d of the scan at %v s, %v, is impossible at each of %d states drawn from the prediction: "+
-		"leave it out, or widen the model", row+1, scan.Time, scan.Row(row), mostStarts)}
+	return &ImpossibleError{-1, fmt.Errorf("the scan at %v s is impossible at each of %d states drawn from the prediction", scan.Time, mostStarts)}
 }
 
 func (c *chain) particle(a int32) []float64 {
@@ -137,6 +135,7 @@ func (c *chain) info() Info {
 	if t, ok := c.like.(ssm.Counter); ok {
 		i.Evaluated, i.Skipped = t.Terms()
 	}
+	i.Dropped = dropped(c.like)
 	return i
 }
 
@@ -149,13 +148,24 @@ func bind(m ssm.Model, scan *ssm.Scan, workers *ssm.Pool) (ssm.Incremental, erro
 	if like == nil {
 		return nil, errors.New("the model's Bind returned no likelihood")
 	}
-	if p, ok := like.(ssm.Parallel); ok {
-		p.Use(workers)
+	if p, ok := like.(ssm.Pooled); ok {
+		p.SetPool(workers)
 	}
 	if inc, ok := like.(ssm.Incremental); ok {
 		return inc, nil
 	}
 	return &whole{Likelihood: like}, nil
+}
+
+// dropped is the number of measurements that a likelihood leaves out.
+func dropped(like ssm.Likelihood) int {
+	if w, ok := like.(*whole); ok {
+		like = w.Likelihood
+	}
+	if d, ok := like.(ssm.Dropper); ok {
+		return d.Dropped()
+	}
+	return 0
 }
 
 // whole remembers the log-likelihood of a state, and evaluates that of a proposal as a whole.

@@ -87,6 +87,7 @@ type Info struct {
 	Skipped     int64   // terms that could be left out, because the result is the same without them
 	LogEvidence float64 // log p(z_k | z_1:k−1), in nats; NaN if the method estimates none
 	Resampled   bool
+	Dropped     int // measurements that the model leaves out (ssm.Dropper)
 }
 
 // TimeError is the error for a scan whose time does not come after the last one's.

@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/starling-smc/starling/internal/config"
-	"github.com/starling-smc/starling/internal/pool"
 	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/internal/weights"
 	"github.com/starling-smc/starling/mcmc"
@@ -30,6 +29,8 @@ type moving struct {
 	scan *ssm.Scan
 	k    int // of the scan, from 1
 	n, d int
+
+	dropped int // measurements that the model leaves out
 }
 
 // each calls do for all particles, on the pool's threads. Each thread has a likelihood of its own. do returns an error that ends
@@ -56,9 +57,6 @@ func (m *moving) each(do func(like ssm.Likelihood, j int)) error {
 				errs[t] = err
 				return
 			}
-			if p, ok := like.(ssm.Parallel); ok {
-				p.Use(one)
-			}
 		}
 		for j := t * share; j < min(m.n, (t+1)*share); j++ {
 			do(like, j)
@@ -73,11 +71,9 @@ func (m *moving) each(do func(like ssm.Likelihood, j int)) error {
 			return err
 		}
 	}
+	m.dropped = dropped(<-likes)
 	return nil
 }
-
-// one is a pool of one thread.
-var one = pool.New(1)
 
 // stream returns the random numbers by which particle j comes to the scan.
 func (m *moving) stream(stage, j int) *ssm.Stream {

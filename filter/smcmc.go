@@ -107,6 +107,9 @@ func (m SMCMC) On(job Job) (Filter, error) {
 	if most := rng.MaxMutations - refineFrom; len(blocks) > most {
 		return nil, fmt.Errorf("SMCMC: a state of %d blocks, want at most %d", len(blocks), most)
 	}
+	if job.Pool == nil {
+		job.Pool = mcmc.NewPool(0)
+	}
 	return &smcmc{SMCMC: m, Job: job, blocks: blocks}, nil
 }
 

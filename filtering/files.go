@@ -16,7 +16,7 @@ import (
 
 // WriteLines writes the lines of a run, one JSON object a scan: the same text as Emit had.
 func WriteLines(w io.Writer, trace []runs.TraceLine) error {
-	list, err := steps(trace)
+	list, err := ReadSteps(trace)
 	if err != nil {
 		return err
 	}
@@ -32,7 +32,7 @@ func WriteLines(w io.Writer, trace []runs.TraceLine) error {
 // WriteTable writes the estimates of a run as CSV, a row for each track and scan: time, id, the mean of each coordinate, then its
 // standard deviation. A model that is no tracker has no id, and its coordinates are numbered.
 func WriteTable(w io.Writer, m ssm.Model, trace []runs.TraceLine) error {
-	list, err := steps(trace)
+	list, err := ReadSteps(trace)
 	if err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func WriteTable(w io.Writer, m ssm.Model, trace []runs.TraceLine) error {
 	}
 	for i := range list {
 		s := &list[i]
-		for _, t := range s.tracks() {
+		for _, t := range s.All() {
 			row := []string{string(s.Time)}
 			if tracker {
 				row = append(row, t.ID)
@@ -75,8 +75,8 @@ func WriteTable(w io.Writer, m ssm.Model, trace []runs.TraceLine) error {
 	return buffered.Flush()
 }
 
-// tracks lists the estimates: one without an ID where the model is no tracker.
-func (s *step) tracks() []Track {
+// All lists the estimates: one without an ID where the model is no tracker.
+func (s *Step) All() []Track {
 	if s.Estimate != nil {
 		return []Track{{Estimate: *s.Estimate}}
 	}

@@ -58,12 +58,15 @@ type Accept struct {
 // Time is a time as a source writes it: seconds, or a date.
 type Time string
 
+// Date reports whether the time is a date.
+func (t Time) Date() bool { return !json.Valid([]byte(t)) }
+
 // MarshalJSON writes seconds as a number and a date as a string.
 func (t Time) MarshalJSON() ([]byte, error) {
-	if json.Valid([]byte(t)) {
-		return []byte(t), nil
+	if t.Date() {
+		return json.Marshal(string(t))
 	}
-	return json.Marshal(string(t))
+	return []byte(t), nil
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
@@ -75,26 +78,26 @@ func (t *Time) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// step is what a scan leaves in the trace: the line, and what pages and scores need beside it.
-type step struct {
+// Step is what a scan leaves in the trace: the line, and what pages and scores need beside it.
+type Step struct {
 	Lag Number `json:"lag"` // seconds from when the scan was read to when its line was ready
 	Line
 	Seconds   Number              `json:"at"`                  // the scan's time in seconds
 	Truth     map[string][]Number `json:"truth,omitempty"`     // true states, by target
 	Quantiles []Number            `json:"quantiles,omitempty"` // 5, 25, 50, 75 and 95 % of measurements of one number
-	Held      *held               `json:"held,omitempty"`
-	Against   *against            `json:"against,omitempty"`
+	Held      *HeldScan           `json:"held,omitempty"`
+	Against   *Beside             `json:"against,omitempty"`
 }
 
-// held is the score of measurements that the filter did not see.
-type held struct {
+// HeldScan is the score of measurements that the filter did not see.
+type HeldScan struct {
 	N        int    `json:"n"`
 	Filter   Number `json:"filter"`   // Σ log p(z), in nats
 	Baseline Number `json:"baseline"` // the same by the normal distribution of all measurements before
 }
 
-// against is the same scan by another method.
-type against struct {
+// Beside is the same scan by another method.
+type Beside struct {
 	Mean        []Number `json:"mean"` // of the whole state
 	SD          []Number `json:"sd"`
 	KS          []Number `json:"ks"` // two-sided, of each coordinate
@@ -121,7 +124,7 @@ func known(v float64) *Number {
 // newLine describes a state after a scan.
 func newLine(m ssm.Model, st *filter.State, rec *scans.Record, info filter.Info, evidence bool) Line {
 	l := Line{
-		K: st.K, Time: Time(rec.Text), Returns: rec.Len(), Missing: rec.Missing, Ancestors: info.Ancestors,
+		K: st.K, Time: Time(rec.Text), Returns: rec.Len(), Missing: rec.Missing, Dropped: info.Dropped, Ancestors: info.Ancestors,
 		Evaluated: info.Evaluated, Skipped: info.Skipped,
 	}
 	if evidence {

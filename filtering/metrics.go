@@ -70,9 +70,9 @@ type Rival struct {
 	LogEvidence *Number `json:"log_evidence,omitempty"`
 }
 
-// steps reads the trace of a pass.
-func steps(trace []runs.TraceLine) ([]step, error) {
-	out := make([]step, len(trace))
+// ReadSteps reads the trace of a pass.
+func ReadSteps(trace []runs.TraceLine) ([]Step, error) {
+	out := make([]Step, len(trace))
 	for i, l := range trace {
 		if err := json.Unmarshal(l.Fields, &out[i]); err != nil {
 			return nil, fmt.Errorf("line %d: %w", i+1, err)
@@ -83,7 +83,7 @@ func steps(trace []runs.TraceLine) ([]step, error) {
 
 // Summarise sums up a run by its trace. leftOut is the number of scans that were left out, against the title of the other method.
 func Summarise(m ssm.Model, trace []runs.TraceLine, leftOut int, against string) (*Metrics, error) {
-	list, err := steps(trace)
+	list, err := ReadSteps(trace)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func Summarise(m ssm.Model, trace []runs.TraceLine, leftOut int, against string)
 	}
 	out.ESS, out.Ancestors = spread(ess), spread(ancestors)
 	out.Joint, out.Index, out.Refine = spread(joint), spread(index), spread(refine)
-	out.LogEvidence = total(list, func(s *step) *Number { return s.LogEvidence })
+	out.LogEvidence = total(list, func(s *Step) *Number { return s.LogEvidence })
 	judge := newJudge(m)
 	judge.all(list)
 	out.Errors = judge.errors()
@@ -141,7 +141,7 @@ func spread(x []float64) *Spread {
 }
 
 // total is the sum of a number that every step has; nil if one has none.
-func total(list []step, of func(*step) *Number) *Number {
+func total(list []Step, of func(*Step) *Number) *Number {
 	if len(list) == 0 {
 		return nil
 	}
@@ -156,7 +156,7 @@ func total(list []step, of func(*step) *Number) *Number {
 	return &sum
 }
 
-func heldOut(list []step) *Held {
+func heldOut(list []Step) *Held {
 	h := &Held{}
 	for _, s := range list {
 		if s.Held != nil {
@@ -173,8 +173,8 @@ func heldOut(list []step) *Held {
 	return h
 }
 
-func rival(list []step, j *judge, name string) *Rival {
-	r := &Rival{Method: name, LogEvidence: total(list, func(s *step) *Number { return s.Against.LogEvidence })}
+func rival(list []Step, j *judge, name string) *Rival {
+	r := &Rival{Method: name, LogEvidence: total(list, func(s *Step) *Number { return s.Against.LogEvidence })}
 	squares, n := 0.0, 0
 	for i := range list {
 		s := &list[i]
@@ -194,7 +194,7 @@ func rival(list []step, j *judge, name string) *Rival {
 }
 
 // whole is the mean of the whole state.
-func (s *step) whole() (mean []Number) {
+func (s *Step) whole() (mean []Number) {
 	if s.Estimate != nil {
 		return s.Estimate.Mean
 	}
@@ -223,10 +223,10 @@ func newJudge(m ssm.Model) *judge {
 	return j
 }
 
-func (j *judge) all(list []step) {
+func (j *judge) all(list []Step) {
 	for i := range list {
 		s := &list[i]
-		tracks := s.tracks()
+		tracks := s.All()
 		j.bind(tracks, s.Truth)
 		for id, truth := range s.Truth {
 			r, ok := j.ids[id]
@@ -240,6 +240,35 @@ func (j *judge) all(list []step) {
 			j.one(&tracks[r].Estimate, truth, other)
 		}
 	}
+}
+
+// Match returns the true state of each track at each scan, nil where it is unknown: a true target belongs to the track that is nearest
+// where both are first seen.
+func Match(m ssm.Model, list []Step) (truth [][][]float64) {
+	j := newJudge(m)
+	for i := range list {
+		s := &list[i]
+		tracks := s.All()
+		j.bind(tracks, s.Truth)
+		var states [][]float64
+		for id, state := range s.Truth {
+			r, ok := j.ids[id]
+			if !ok {
+				continue
+			}
+			if states == nil {
+				states = make([][]float64, len(tracks))
+			}
+			for _, v := range state {
+				states[r] = append(states[r], float64(v))
+			}
+			for len(states[r]) < j.dim { // positions alone are known
+				states[r] = append(states[r], math.NaN())
+			}
+		}
+		truth = append(truth, states)
+	}
+	return truth
 }
 
 // bind gives each true target that is new the nearest track that no other has, nearest pair first.

@@ -137,7 +137,7 @@ func (p *Pass) take(ctx context.Context, rec *scans.Record) (runs.Line, error) {
 	if err != nil {
 		return runs.Line{}, placed(rec, err)
 	}
-	s := step{Line: newLine(p.Model, &next, rec, info, p.Method.Evidence()), Seconds: Number(rec.Time)}
+	s := Step{Line: newLine(p.Model, &next, rec, info, p.Method.Evidence()), Seconds: Number(rec.Time)}
 	if p.rival != nil {
 		info, err := p.rival.Step(ctx, &was, &rec.Scan)
 		if err != nil {
@@ -158,9 +158,6 @@ func (p *Pass) take(ctx context.Context, rec *scans.Record) (runs.Line, error) {
 	}
 	if rec.Width == 1 && rec.Len() > 0 {
 		s.Quantiles = quantiles(rec.Values)
-	}
-	if d, ok := p.Model.(Dropper); ok {
-		s.Dropped = d.Dropped(&rec.Scan)
 	}
 	s.Lag = Number(p.now().Sub(began).Seconds())
 	if p.Emit != nil {

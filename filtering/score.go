@@ -50,12 +50,12 @@ const log2Pi = 1.8378770664093454835606594728112
 
 // score predicts the measurements that the filter did not see: Σ log Σ_j W_j p(z | x_j) over them, with the particles after the
 // scan, beside the normal distribution of all measurements of earlier scans. A state without particles is not scored.
-func (p *Pass) score(st *filter.State, rec *scans.Record) (*held, error) {
+func (p *Pass) score(st *filter.State, rec *scans.Record) (*HeldScan, error) {
 	n := len(rec.Held) / max(1, rec.Width)
 	if n == 0 || st.X == nil || p.all.n < 2 {
-		return &held{}, nil
+		return &HeldScan{}, nil
 	}
-	out := &held{N: n}
+	out := &HeldScan{N: n}
 	for i := range n {
 		out.Baseline += Number(p.all.logDensity(rec.Held[i*rec.Width : (i+1)*rec.Width]))
 	}
@@ -88,9 +88,9 @@ func (p *Pass) score(st *filter.State, rec *scans.Record) (*held, error) {
 }
 
 // compare describes the state of another method, and its distance from that of the first.
-func compare(st, other *filter.State, info filter.Info) *against {
+func compare(st, other *filter.State, info filter.Info) *Beside {
 	mean, cov := other.Moments()
-	a := &against{Mean: numbers(mean), LogEvidence: known(info.LogEvidence)}
+	a := &Beside{Mean: numbers(mean), LogEvidence: known(info.LogEvidence)}
 	for i := range mean {
 		a.SD = append(a.SD, Number(math.Sqrt(cov[i*other.Dim+i])))
 		a.KS = append(a.KS, Number(filter.Distance(st, other, i)))
@@ -109,52 +109,59 @@ func quantiles(values []float64) (q []Number) {
 
 // Region is a model whose measurements lie in a rectangle of the plane, mostly.
 type Region interface {
-	Bounds() (x0, x1, y0, y1 float64)
+	Bounds() (x0, x1, y0, y1 float64) // no rectangle if it has no area
 }
 
-// cellsAcross is the number of cells along each side of the picture of returns.
+// cellsAcross is the number of cells along the longer side of the picture of returns.
 const cellsAcross = 80
 
-// Dropper is a model that leaves some measurements out, such as returns outside its region.
-type Dropper interface {
-	Dropped(scan *ssm.Scan) int // number of them
+// Cells count returns in the squares of a grid, over all scans; zero where the model has no region.
+type Cells struct {
+	X       Number `json:"x"` // the grid's lower left corner
+	Y       Number `json:"y"`
+	Size    Number `json:"size"` // the side of a square
+	Columns int    `json:"columns"`
+	Counts  []int  `json:"counts"` // row by row, the lowest row first
 }
 
-// count counts the returns in the cells of the model's region.
+// grid is the empty grid of a model's region.
+func grid(m ssm.Model) (c Cells, rows int) {
+	region, ok := m.(Region)
+	if !ok {
+		return Cells{}, 0
+	}
+	x0, x1, y0, y1 := region.Bounds()
+	size := max(x1-x0, y1-y0) / cellsAcross
+	if !(size > 0) {
+		return Cells{}, 0
+	}
+	return Cells{X: Number(x0), Y: Number(y0), Size: Number(size), Columns: int(math.Ceil((x1 - x0) / size))}, int(math.Ceil((y1 - y0) / size))
+}
+
+// count counts the returns of a scan.
 func (p *Pass) count(rec *scans.Record) {
-	m, ok := p.Model.(Region)
-	if !ok || rec.Width != 2 {
+	g, rows := grid(p.Model)
+	if rows == 0 || rec.Width != 2 {
 		return
 	}
 	if p.cells == nil {
-		p.cells = make([]int, cellsAcross*cellsAcross)
+		p.cells = make([]int, g.Columns*rows)
 	}
-	x0, x1, y0, y1 := m.Bounds()
 	for i := range rec.Len() {
 		z := rec.Row(i)
-		x, y := (z[0]-x0)/(x1-x0)*cellsAcross, (z[1]-y0)/(y1-y0)*cellsAcross
-		if x >= 0 && x < cellsAcross && y >= 0 && y < cellsAcross {
-			p.cells[int(y)*cellsAcross+int(x)]++
+		x, y := (z[0]-float64(g.X))/float64(g.Size), (z[1]-float64(g.Y))/float64(g.Size)
+		if x >= 0 && x < float64(g.Columns) && y >= 0 && y < float64(rows) {
+			p.cells[int(y)*g.Columns+int(x)]++
 		}
 	}
 }
 
-// Cells are counts of returns in the cells of a model's region, over all scans; zero where the model has no region.
-type Cells struct {
-	X0     Number `json:"x0"`
-	X1     Number `json:"x1"`
-	Y0     Number `json:"y0"`
-	Y1     Number `json:"y1"`
-	Across int    `json:"across"` // cells along each side
-	Counts []int  `json:"counts"` // row-major from (x0, y0), x first
-}
-
 // Cells returns the counts of a pass.
 func (p *Pass) Cells() *Cells {
-	m, ok := p.Model.(Region)
-	if !ok || p.cells == nil {
+	if p.cells == nil {
 		return &Cells{}
 	}
-	x0, x1, y0, y1 := m.Bounds()
-	return &Cells{Number(x0), Number(x1), Number(y0), Number(y1), cellsAcross, p.cells}
+	g, _ := grid(p.Model)
+	g.Counts = p.cells
+	return &g
 }

@@ -12,7 +12,7 @@ import (
 
 // Words describe the last scan for a line of progress, in a long form and a short one.
 func Words(l runs.TraceLine) (long, short string, err error) {
-	var s step
+	var s Step
 	if err := json.Unmarshal(l.Fields, &s); err != nil {
 		return "", "", err
 	}
@@ -26,7 +26,7 @@ func Words(l runs.TraceLine) (long, short string, err error) {
 
 // LineOf returns the line of a scan that a trace holds.
 func LineOf(l runs.TraceLine) (*Line, error) {
-	var s step
+	var s Step
 	err := json.Unmarshal(l.Fields, &s)
 	return &s.Line, err
 }

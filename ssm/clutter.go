@@ -88,6 +88,12 @@ func (m Clutter) Targets() int { return len(m.Initial) }
 // Coordinates implements Tracker.
 func (Clutter) Coordinates() []string { return []string{"x", "y", "vx", "vy"} }
 
+// Bounds are those of the region.
+func (m Clutter) Bounds() (x0, x1, y0, y1 float64) {
+	g := m.Background.Region
+	return g[0], g[1], g[2], g[3]
+}
+
 // Period implements Timed.
 func (m Clutter) Period() float64 { return cmp.Or(m.Interval, 1) }
 

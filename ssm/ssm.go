@@ -135,11 +135,6 @@ type Incremental interface {
 	Keep()
 }
 
-// Parallel is a Likelihood that may share a pool's threads. Its results do not depend on their number.
-type Parallel interface {
-	Use(workers *Pool) // nil: one thread for each CPU
-}
-
 // Counter is a Likelihood that counts its terms: those it evaluated, and those it could leave out because the result is the same
 // without them.
 type Counter interface {

@@ -15,7 +15,9 @@ import (
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/filter"
 	"github.com/starling-smc/starling/filtering"
-	"github.com/starling-smc/starling/method"
+	"github.com/starling-smc/starling/internal/jsontext"
+	"github.com/starling-smc/starling/internal/numeral"
+	"github.com/starling-smc/starling/internal/table"
 	"github.com/starling-smc/starling/ssm"
 )
 
@@ -149,5 +151,70 @@ func lineWriter(out io.Writer) func(*filtering.Line) error {
 			return fmt.Errorf("nobody reads stdout any more: %w", err)
 		}
 		return err
+	}
+}
+
+// filterTable says how a filter did, and the one that it is compared with.
+func filterTable(r *starling.Filtered) string {
+	m := r.Metrics
+	var text strings.Builder
+	t := table.Table{}
+	t.Add("", "RMSE", "sd", "within 95 %", "NEES (right: "+fmt.Sprint(nees(m))+")", "log evidence")
+	row := []string{shortTitle(r.Spec.Method), "", "", "", "", some(m.LogEvidence, 2)}
+	if e := m.Errors; e != nil {
+		row[1], row[2], row[3], row[4] = numeral.Significant(float64(e.RMSE)), numeral.Significant(float64(e.SD)),
+			numeral.Percent(float64(e.Coverage), 1), fixed(e.NEES, 2)
+	}
+	t.Add(row...)
+	if a := m.Against; a != nil {
+		row := []string{shortTitle(r.Spec.Against), "", "", "", "", some(a.LogEvidence, 2)}
+		if a.RMSE != nil {
+			row[1] = numeral.Significant(float64(*a.RMSE))
+		}
+		t.Add(row...)
+	}
+	t.Write(&text)
+	if a := m.Against; a != nil {
+		fmt.Fprintf(&text, "KS distance of the two laws %s, difference of their means %s (mean over scans and coordinates)\n",
+			numeral.Significant(float64(a.KS)), numeral.Significant(float64(a.Distance)))
+	}
+	if h := m.Held; h != nil {
+		fmt.Fprintf(&text, "log score of %s held-out measurements %s, of the running mean %s\n", numeral.Count(h.N), fixed(h.LogScore, 4), fixed(h.Running, 4))
+	}
+	if m.ESS != nil {
+		fmt.Fprintf(&text, "effective sample size of a scan: median %s, smallest %s\n", fixed(m.ESS.Median, 0), fixed(m.ESS.Min, 0))
+	}
+	fmt.Fprintf(&text, "%s, %s, %s missing\n", numeral.Several(m.Scans, "scan"), numeral.Several(m.Returns, "measurement"), numeral.Count(m.Missing))
+	return text.String()
+}
+
+func nees(m *filtering.Metrics) int {
+	if m.Errors == nil {
+		return 0
+	}
+	return m.NEESDim
+}
+
+func shortTitle(m filter.Method) string { return filter.Methods.Name(m) }
+
+// some is a number, or empty.
+func some(v *filtering.Number, decimals int) string {
+	if v == nil {
+		return ""
+	}
+	return fixed(*v, decimals)
+}
+
+// writeMetrics writes the scores as JSON.
+func writeMetrics(out io.Writer, m *filtering.Metrics) error { return jsontext.Write(out, m) }
+
+// showFilterPage writes the page of a run that has just been made. If that fails, the run is kept all the same.
+func showFilterPage(dir string, line *progress) {
+	run, err := starling.OpenFilterRun(dir)
+	if err == nil {
+		_, err = writeFilterReport(run)
+	}
+	if err != nil {
+		line.say(fmt.Sprintf("starling: the run is done, but its page could not be written: %v; try again: starling report %s", err, dir))
 	}
 }

@@ -31,7 +31,7 @@ ensemble, sampled from the posterior by sequential Monte Carlo or by chains, on 
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{flagError(err)} })
 	root.SetHelpCommand(newHelp())
-	root.AddCommand(newFit(), newEvaluate(), newPredict(), newReport(), newVerify(), newCompare(), newPresets(), newData(), newBench(), newReproduce(), newVersion())
+	root.AddCommand(newFit(), newFilter(), newEvaluate(), newPredict(), newReport(), newVerify(), newCompare(), newPresets(), newData(), newBench(), newReproduce(), newVersion())
 	explainArgs(root)
 	wrapHelp(root)
 	return root

@@ -1,0 +1,97 @@
+package report
+
+import (
+	"io"
+	"math"
+
+	"github.com/starling-smc/starling"
+	"github.com/starling-smc/starling/filter"
+	"github.com/starling-smc/starling/filtering"
+	"github.com/starling-smc/starling/ssm"
+)
+
+// WriteFilterRun writes the page of a filter's run.
+func WriteFilterRun(w io.Writer, run *starling.FilterRun) error {
+	steps, err := filtering.ReadSteps(run.Trace)
+	if err != nil {
+		return err
+	}
+	model := run.Spec.Model
+	names, tracker := filtering.Names(model)
+	f := &Filtered{
+		Title: run.Spec.Name, Method: run.Spec.Method.Title(), Names: names, IDs: []string{""}, Observed: observed(model),
+		Findings: run.Findings, Config: string(run.Spec.YAML()), Version: run.Manifest.Version, Revision: run.Manifest.Revision,
+	}
+	if c := run.Cells; c.Columns > 0 {
+		f.Cells = &Returns{float64(c.X), float64(c.Y), float64(c.Size), c.Columns, c.Counts}
+	}
+	if tracker && len(steps) > 0 {
+		f.IDs = nil
+		for _, t := range steps[0].Tracks {
+			f.IDs = append(f.IDs, t.ID)
+		}
+	}
+	truth := filtering.Match(model, steps)
+	for k := range steps {
+		f.Scans = append(f.Scans, scanOf(&steps[k], truth[k], run.Trace[k].Seconds))
+	}
+	return WriteFilter(w, f)
+}
+
+// observed is the coordinate that measurements of one number are values of.
+func observed(m ssm.Model) int {
+	if o, ok := m.(interface{ Observed() int }); ok {
+		return o.Observed()
+	}
+	return -1
+}
+
+func scanOf(s *filtering.Step, truth [][]float64, seconds float64) FilteredScan {
+	out := FilteredScan{
+		Time: float64(s.Seconds), Returns: s.Returns, Missing: s.Missing, Truth: truth, Quantiles: floats(s.Quantiles),
+		Lag: float64(s.Lag), Seconds: float64(s.Lag),
+		Info: filter.Info{Joint: math.NaN(), Index: math.NaN(), Refine: math.NaN(), LogEvidence: math.NaN(), Ancestors: s.Ancestors,
+			Evaluated: s.Evaluated, Skipped: s.Skipped},
+	}
+	if s.Time.Date() {
+		out.Text = string(s.Time)
+	}
+	for _, t := range s.All() {
+		out.Mean = append(out.Mean, floats(t.Mean))
+		sd := make([]float64, len(t.Mean))
+		for i := range sd {
+			sd[i] = math.Sqrt(float64(t.Cov[i][i]))
+		}
+		out.SD = append(out.SD, sd)
+		if len(t.Cov) >= 2 {
+			out.Cov = append(out.Cov, [4]float64{float64(t.Cov[0][0]), float64(t.Cov[0][1]), float64(t.Cov[1][0]), float64(t.Cov[1][1])})
+		}
+		if t.Q05 != nil {
+			out.Low, out.High = floats(t.Q05), floats(t.Q95)
+		}
+	}
+	if s.ESS != nil {
+		out.ESS = []float64{float64(*s.ESS)}
+	}
+	if s.LogEvidence != nil {
+		out.LogEvidence = float64(*s.LogEvidence)
+	}
+	if a := s.Accept; a != nil {
+		for _, rate := range []struct {
+			to   *float64
+			from *filtering.Number
+		}{{&out.Joint, a.Joint}, {&out.Index, a.Index}, {&out.Refine, a.Refine}} {
+			if rate.from != nil {
+				*rate.to = float64(*rate.from)
+			}
+		}
+	}
+	return out
+}
+
+func floats(x []filtering.Number) (out []float64) {
+	for _, v := range x {
+		out = append(out, float64(v))
+	}
+	return out
+}
