@@ -114,7 +114,7 @@ func (f *auxiliary) Step(ctx context.Context, st *State, scan *ssm.Scan) (Info, 
 	st.LogZ += logSum + logMean
 	info := noAcceptance()
 	info.Resampled = true
-	info.LogEvidence, info.Ancestors, info.Evaluated = logSum+logMean, distinct(from, m.n), 2*int64(m.n)*int64(scan.Len())
+	info.LogEvidence, info.Ancestors, info.Evaluated = logSum+logMean, distinct(from, 1, m.n), 2*int64(m.n)*int64(scan.Len())
 	info.sampled(st, ess)
 	info.Dropped = m.dropped
 	return info, nil

@@ -105,7 +105,7 @@ func (f *bootstrap) Step(ctx context.Context, st *State, scan *ssm.Scan) (Info, 
 	}
 	st.X, st.LogW, st.K, st.Time = x, logw, m.k, scan.Time
 	st.LogZ += logZ
-	info.LogEvidence, info.Ancestors, info.Evaluated = logZ, distinct(from, m.n), int64(m.n)*int64(scan.Len())
+	info.LogEvidence, info.Ancestors, info.Evaluated = logZ, distinct(from, 1, m.n), int64(m.n)*int64(scan.Len())
 	info.sampled(st, ess)
 	info.Dropped = m.dropped
 	return info, nil

@@ -17,10 +17,14 @@ type chain struct {
 	from []float64 // n × Dim: the particles of the scan before
 	n    int
 
-	x     []float64 // the state
-	a     int32     // the index of the particle that it comes from
-	prior float64   // log p(x | f(a)); NaN: to be computed
-	y     []float64 // the proposal
+	x      []float64   // the state
+	groups []ssm.Block // coordinates of the state before that have an index of their own
+	a      []int32     // for each group, the index of the particle that it comes from
+	before []float64   // f(a), the state before
+	prior  float64     // log p(x | f(a)); NaN: to be computed
+	y      []float64   // the proposal
+	other  []float64   // f(a*), the state before of a proposal
+	b      []int32     // a*
 
 	key     rng.Key // of the present step
 	burning bool
@@ -38,6 +42,9 @@ func (r rate) share() float64 { return float64(r.accepted) / float64(r.made) }
 
 // chain starts the chain of a scan: a is uniform and x a draw of p(· | f(a)). Where the scan is impossible at the draw, the
 // chain starts at another draw, up to mostStarts.
+//
+// Before the first scan the particles are draws of the model's start, where targets are independent. So each target has an index of
+// its own there: N draws of each make N^P starts of P targets. Without this, few of N draws would be near the truth in all targets.
 func (f *smcmc) chain(st *State, scan *ssm.Scan) (*chain, error) {
 	tr, err := st.transition(f.Model, scan)
 	if err != nil {
@@ -47,21 +54,26 @@ func (f *smcmc) chain(st *State, scan *ssm.Scan) (*chain, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := st.Dim
-	c := &chain{f: f, tr: tr, like: like, from: st.X, n: st.N(), x: make([]float64, d), y: make([]float64, d), burning: true}
+	d, groups := st.Dim, []ssm.Block{{From: 0, To: st.Dim}}
+	if st.K == 0 {
+		groups = f.blocks
+	}
+	c := &chain{
+		f: f, tr: tr, like: like, from: st.X, n: st.N(), x: make([]float64, d), y: make([]float64, d), burning: true,
+		groups: groups, a: make([]int32, len(groups)), b: make([]int32, len(groups)), before: make([]float64, d), other: make([]float64, d),
+	}
 	c.key = rng.Key{Seed: f.Seed, Purpose: rng.Predict, Island: f.Node, Iteration: st.K + 1}
-	s := c.key.Stream()
+	s, possible := c.key.Stream(), false
 	for range mostStarts {
-		c.a = int32(s.IntN(c.n))
-		tr.Sample(s, c.particle(c.a), c.x)
-		if !math.IsInf(like.LogLik(c.x, nil), -1) {
+		c.draw(s)
+		c.a, c.b, c.before, c.other = c.b, c.a, c.other, c.before
+		tr.Sample(s, c.before, c.x)
+		if possible = !math.IsInf(like.LogLik(c.x, nil), -1); possible {
 			break
 		}
-		c.y, c.x = c.x, c.y
-		c.a = -1
 	}
-	if c.a < 0 {
-		return nil, impossible(like, scan, c.y)
+	if !possible {
+		return nil, impossible(like, scan, c.x)
 	}
 	like.Set(c.x)
 	c.prior = math.NaN()
@@ -86,9 +98,18 @@ func impossible(like ssm.Likelihood, scan *ssm.Scan, x []float64) error {
 	return &ImpossibleError{-1, fmt.Errorf("the scan at %v s is impossible at each of %d states drawn from the prediction", scan.Time, mostStarts)}
 }
 
-func (c *chain) particle(a int32) []float64 {
-	d := len(c.x)
-	return c.from[int(a)*d : (int(a)+1)*d]
+// draw draws an index for each group, uniformly, and sets other to the state before that they make.
+func (c *chain) draw(s *ssm.Stream) {
+	for g := range c.groups {
+		c.b[g] = int32(s.IntN(c.n))
+		c.take(c.other, g, c.b[g])
+	}
+}
+
+// take sets the coordinates of a group to those of a particle.
+func (c *chain) take(before []float64, g int, a int32) {
+	b := c.groups[g]
+	copy(before[b.From:b.To], c.from[int(a)*len(before)+b.From:])
 }
 
 // stream returns the random numbers of a decision of the present step.
@@ -101,7 +122,7 @@ func (c *chain) stream(decision int) *ssm.Stream {
 // logPrior is log p(x | f(a)) of the chain's state.
 func (c *chain) logPrior() float64 {
 	if math.IsNaN(c.prior) {
-		c.prior = c.tr.LogDensity(c.particle(c.a), c.x)
+		c.prior = c.tr.LogDensity(c.before, c.x)
 	}
 	return c.prior
 }
@@ -122,11 +143,6 @@ func (c *chain) accepts(s *ssm.Stream, logR float64, r *rate) bool {
 func (c *chain) move() {
 	c.x, c.y = c.y, c.x
 	c.like.Keep()
-}
-
-func (c *chain) endBurnIn() {
-	c.burning = false
-	c.walk.stand()
 }
 
 func (c *chain) info() Info {

@@ -20,14 +20,23 @@ type FixedIndex struct{}
 
 func (FixedIndex) index(*chain) {}
 
-// UniformIndex proposes a uniform index: log r = log p(x | f(a*)) − log p(x | f(a)). It costs one density.
+// UniformIndex proposes a uniform index: log r = log p(x | f(a*)) − log p(x | f(a)). A proposal costs one density, far less than a
+// decision over the measurements, so a step of the chain makes eight of them, one after another.
 type UniformIndex struct{}
 
 func (UniformIndex) index(c *chain) {
 	s := c.stream(indexAt)
-	a := int32(s.IntN(c.n))
-	next := c.tr.LogDensity(c.particle(a), c.x)
-	if c.accepts(s, next-c.logPrior(), &c.index) {
-		c.a, c.prior = a, next
+	for range tries {
+		for g := range c.groups {
+			a := int32(s.IntN(c.n))
+			copy(c.other, c.before)
+			c.take(c.other, g, a)
+			next := c.tr.LogDensity(c.other, c.x)
+			if c.accepts(s, next-c.logPrior(), &c.index) {
+				c.a[g], c.before, c.other, c.prior = a, c.other, c.before, next
+			}
+		}
 	}
 }
+
+const tries = 8

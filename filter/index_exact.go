@@ -50,16 +50,19 @@ func (e ExactIndex) index(c *chain) {
 		c.exact = newExactIndex(c)
 	}
 	s := c.stream(indexAt)
-	c.exact.at(c.x)
-	a, ok := int32(0), false
-	if e.Draw != Scan && c.exact.bounded {
-		a, ok = c.exact.reject(s)
-	}
-	if !ok {
-		a = c.exact.scan(s)
-	}
-	if a != c.a {
-		c.a, c.prior = a, math.NaN()
+	for g := range c.groups {
+		c.exact.at(g)
+		a, ok := int32(0), false
+		if e.Draw != Scan && c.exact.bounded {
+			a, ok = c.exact.reject(s)
+		}
+		if !ok {
+			a = c.exact.scan(s)
+		}
+		if a != c.a[g] {
+			c.take(c.before, g, a)
+			c.a[g], c.prior = a, math.NaN()
+		}
 	}
 }
 
@@ -70,13 +73,14 @@ type exactIndex struct {
 	bounded bool
 
 	// For a Gaussian transition N(A·f(a), Q) with Q = L Lᵀ: log p(x | f(a)) = const − |ξ − m_a|²/2 with ξ = L⁻¹(x − o) and
-	// m_a = L⁻¹(A·f(a) − o). The origin o is the prediction of the first particle.
+	// m_a = L⁻¹(A·f(a) − o). The origin o is the prediction of the first particle. Groups of coordinates are independent, so that a
+	// group's distance is that of its coordinates.
 	factor, origin []float64
 	m              []float64 // n × Dim; nil for other transitions
 	xi             []float64
 
 	most float64   // the largest log-density; 0 for Gaussian transitions
-	x    []float64 // the state
+	g    int       // the group whose index is drawn
 	w    []float64 // n, scratch: log-densities, then cumulative weights
 }
 
@@ -117,13 +121,14 @@ func newExactIndex(c *chain) *exactIndex {
 	return e
 }
 
-// at sets the state.
-func (e *exactIndex) at(x []float64) {
-	e.x = x
+// at begins to draw the index of a group, for the chain's state.
+func (e *exactIndex) at(g int) {
+	e.g = g
 	if e.m == nil {
+		copy(e.c.other, e.c.before)
 		return
 	}
-	for i, v := range x {
+	for i, v := range e.c.x {
 		e.xi[i] = v - e.origin[i]
 	}
 	dense.Forward(e.factor, e.xi)
@@ -132,11 +137,12 @@ func (e *exactIndex) at(x []float64) {
 // log is log p(x | f(a)) minus the largest log-density.
 func (e *exactIndex) log(a int) float64 {
 	if e.m == nil {
-		return e.c.tr.LogDensity(e.c.particle(int32(a)), e.x) - e.most
+		e.c.take(e.c.other, e.g, int32(a))
+		return e.c.tr.LogDensity(e.c.other, e.c.x) - e.most
 	}
-	d, sum := len(e.xi), 0.0
-	for i, v := range e.m[a*d : (a+1)*d] {
-		u := e.xi[i] - v
+	b, d, sum := e.c.groups[e.g], len(e.xi), 0.0
+	for i, v := range e.m[a*d+b.From : a*d+b.To] {
+		u := e.xi[b.From+i] - v
 		sum += float64(u * u)
 	}
 	return -0.5 * sum
@@ -162,7 +168,7 @@ func (e *exactIndex) scan(s *ssm.Stream) int32 {
 		top = max(top, e.w[a])
 	}
 	if math.IsInf(top, -1) || math.IsNaN(top) { // no particle can lead here: the index stays
-		return e.c.a
+		return e.c.a[e.g]
 	}
 	sum := 0.0
 	for a, l := range e.w {

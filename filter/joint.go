@@ -33,11 +33,11 @@ type PriorJoint struct{}
 
 func (PriorJoint) joint(c *chain) {
 	s := c.stream(jointAt)
-	a := int32(s.IntN(c.n))
-	c.tr.Sample(s, c.particle(a), c.y)
+	c.draw(s)
+	c.tr.Sample(s, c.other, c.y)
 	if c.accepts(s, c.like.Try(c.y, ssm.Block{From: 0, To: len(c.y)}), &c.joint) {
 		c.move()
-		c.a, c.prior = a, math.NaN()
+		c.a, c.b, c.before, c.other, c.prior = c.b, c.a, c.other, c.before, math.NaN()
 	}
 }
 

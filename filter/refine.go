@@ -36,7 +36,7 @@ type PriorRefinement struct{}
 
 func (PriorRefinement) refine(c *chain, block int) {
 	s, b := c.stream(refineFrom+block), c.f.blocks[block]
-	c.tr.Sample(s, c.particle(c.a), c.y)
+	c.tr.Sample(s, c.before, c.y)
 	copy(c.y[:b.From], c.x[:b.From])
 	copy(c.y[b.To:], c.x[b.To:])
 	if c.accepts(s, c.like.Try(c.y, b), &c.refine) {

@@ -149,17 +149,14 @@ func (f *smcmc) Step(ctx context.Context, st *State, scan *ssm.Scan) (Info, erro
 		return Info{}, err
 	}
 	d := st.Dim
-	kept, from := make([]float64, f.Particles*d), make([]int32, f.Particles)
+	kept, from := make([]float64, f.Particles*d), make([]int32, 0, f.Particles*len(c.groups))
 	for m := range f.Burn + f.Particles {
 		if m%64 == 0 {
 			if err := ctx.Err(); err != nil {
 				return Info{}, err
 			}
 		}
-		if m == f.Burn {
-			c.endBurnIn()
-		}
-		c.key.Particle = m
+		c.burning, c.key.Particle = m < f.Burn, m
 		f.Joint.joint(c)
 		f.Index.index(c)
 		for p := range f.blocks {
@@ -167,26 +164,30 @@ func (f *smcmc) Step(ctx context.Context, st *State, scan *ssm.Scan) (Info, erro
 		}
 		if i := m - f.Burn; i >= 0 {
 			copy(kept[i*d:], c.x)
-			from[i] = c.a
+			from = append(from, c.a...)
 		}
 	}
 	info := c.info()
-	info.Ancestors = distinct(from, c.n)
+	info.Ancestors = distinct(from, len(c.groups), c.n)
 	info.ESS, info.MCSE = mixing(kept, d)
 	st.X, st.K, st.Time, st.Tuning = kept, st.K+1, scan.Time, c.walk.save()
 	return info, nil
 }
 
-// distinct counts the different numbers below n in a list.
-func distinct(list []int32, n int) (count int) {
-	seen := make([]bool, n)
-	for _, a := range list {
-		if !seen[a] {
-			seen[a] = true
-			count++
+// distinct counts the different numbers below n in each column of a list of rows, and returns the smallest count.
+func distinct(list []int32, columns, n int) (least int) {
+	least = n
+	for g := range columns {
+		seen, count := make([]bool, n), 0
+		for i := g; i < len(list); i += columns {
+			if !seen[list[i]] {
+				seen[list[i]] = true
+				count++
+			}
 		}
+		least = min(least, count)
 	}
-	return count
+	return least
 }
 
 // mixing returns, for each coordinate of a chain's states, the effective sample size and the standard error of the mean. A

@@ -7,6 +7,7 @@ import (
 
 	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/internal/testkit"
+	"github.com/starling-smc/starling/ssm"
 	"github.com/starling-smc/starling/uq"
 )
 
@@ -64,7 +65,7 @@ func TestExactIndexLaw(t *testing.T) {
 	for _, tr := range []string{"density", "gaussian"} {
 		for _, x := range []float64{0.2, 1.9} { // the second is out of reach of rejection: N/8 refusals, mostly
 			for _, draw := range []Draw{Rejection, Scan} {
-				c := &chain{from: from, n: n, x: []float64{x}, y: []float64{0}}
+				c := &chain{from: from, n: n, x: []float64{x}, groups: []ssm.Block{{From: 0, To: 1}}, a: []int32{0}, before: []float64{0}, other: []float64{0}}
 				c.tr = step{example1}
 				if tr == "gaussian" {
 					c.tr = gaussianStep{step{example1}}
@@ -78,7 +79,7 @@ func TestExactIndexLaw(t *testing.T) {
 				for m := range draws {
 					c.key.Particle = m
 					ExactIndex{draw}.index(c)
-					count[c.a]++
+					count[c.a[0]]++
 				}
 				chi := 0.0
 				for a, k := range count {

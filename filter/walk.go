@@ -13,9 +13,10 @@ import (
 //
 //	x* = x + ε,   log r = log p(z | x*) − log p(z | x) + log p(x* | f(a)) − log p(x | f(a)).
 //
-// With SD Adapted, ε is e^s·L·N(0, I). In the burn-in, L Lᵀ follows the covariance of the chain's states (Haario, Saksman and
-// Tamminen 2001), and s moves towards an acceptance of .234, of .44 for a single coordinate (Andrieu and Thoms 2008, algorithm
-// 4). Then both stand, so that the kept states are a chain with the right law. The next scan begins with them.
+// With SD Adapted, ε is e^s·L·N(0, I). In the burn-in, s moves towards an acceptance of .234, of .44 for a single coordinate (Andrieu
+// and Thoms 2008), and L Lᵀ becomes the covariance of the chain's states (Haario, Saksman and Tamminen 2001) at the end of each of
+// several windows, every one twice as long as the one before: states on the way from the start do not count for long. After
+// the burn-in both stand, so that the kept states are a chain with the right law. The next scan begins with them.
 type Walk struct {
 	SD float64 `yaml:"sd" words:"adapted=-1"` // in the units of the state
 }
@@ -52,7 +53,7 @@ func (w Walk) refine(c *chain, block int) {
 			c.y[i] += float64(w.SD * s.Normal())
 		}
 	}
-	logR, prior := math.Inf(-1), c.tr.LogDensity(c.particle(c.a), c.y)
+	logR, prior := math.Inf(-1), c.tr.LogDensity(c.before, c.y)
 	if prior > math.Inf(-1) {
 		logR = c.like.Try(c.y, b) + prior - c.logPrior()
 	}
@@ -72,15 +73,17 @@ type walkers []*walker
 type walker struct {
 	logScale float64   // s
 	cov      []float64 // n × n
-	mean     []float64 // n, of the states of this scan's burn-in
 	factor   []float64 // L
-	made     int       // steps of this scan's burn-in
+
+	mean, m2 []float64 // of the states of this window: mean, and sums of products of deviations
+	seen     int       // states of this window
+	window   int       // its length
 }
 
 const (
-	trials   = 100 // draws of the prediction whose covariance the first walk has
-	inertia  = 50  // states that the covariance at the start of a burn-in is worth
-	refactor = 16  // steps after which L follows the covariance
+	trials      = 100 // draws of the prediction whose covariance the first walk has
+	firstWindow = 25  // states
+	shrinkage   = 5   // states that the variances alone are worth, beside a window's covariances
 )
 
 // restore takes over what the scan before has learned, or begins with the spread of the prediction.
@@ -94,14 +97,15 @@ func (w *walkers) restore(tuning []float64, c *chain) {
 		s := rng.Key{Seed: c.key.Seed, Purpose: rng.Predict, Island: c.key.Island, Iteration: c.key.Iteration, Mutation: 1}.Stream()
 		draws = make([]float64, trials*d)
 		for j := range trials {
-			c.tr.Sample(s, c.particle(int32(s.IntN(c.n))), draws[j*d:(j+1)*d])
+			c.draw(s)
+			c.tr.Sample(s, c.other, draws[j*d:(j+1)*d])
 		}
 	}
 	for _, b := range c.f.blocks {
 		n := b.To - b.From
-		k := &walker{mean: append([]float64(nil), c.x[b.From:b.To]...)}
+		k := &walker{window: firstWindow, mean: make([]float64, n), m2: make([]float64, n*n)}
 		if draws != nil {
-			k.logScale = rng.Log(2.38 / math.Sqrt(float64(n)))
+			k.logScale = usualScale(n)
 			_, k.cov = moments(draws, d, b, func(int) float64 { return 1. / trials })
 		} else {
 			k.logScale, k.cov = tuning[0], append([]float64(nil), tuning[1:1+n*n]...)
@@ -112,6 +116,9 @@ func (w *walkers) restore(tuning []float64, c *chain) {
 	}
 }
 
+// usualScale is the s of a normal law with covariance L Lᵀ in many dimensions (Roberts, Gelman and Gilks 1997).
+func usualScale(n int) float64 { return rng.Log(2.38 / math.Sqrt(float64(n))) }
+
 // save returns what the next scan takes over.
 func (w walkers) save() (tuning []float64) {
 	for _, k := range w {
@@ -120,25 +127,16 @@ func (w walkers) save() (tuning []float64) {
 	return tuning
 }
 
-// stand ends the learning.
-func (w walkers) stand() {
-	for _, k := range w {
-		k.factorise()
-	}
-}
-
-// factorise sets L. Where the covariance is not positive definite, L is diagonal; a coordinate that has not moved at all has a step
-// of the smallest size that moves it.
+// factorise sets L. Where the covariance is not positive definite, L is diagonal.
 func (k *walker) factorise() {
 	n := len(k.mean)
-	factor := append([]float64(nil), k.cov...)
-	if !dense.Cholesky(factor, n) {
-		clear(factor)
+	k.factor = append(k.factor[:0], k.cov...)
+	if !dense.Cholesky(k.factor, n) {
+		clear(k.factor)
 		for i := range n {
-			factor[i*n+i] = max(math.Sqrt(max(0, k.cov[i*n+i])), 1e-8*math.Abs(k.mean[i]), 1e-150)
+			k.factor[i*n+i] = math.Sqrt(max(0, k.cov[i*n+i]))
 		}
 	}
-	k.factor = factor
 }
 
 // propose adds a step to a block's coordinates.
@@ -154,26 +152,48 @@ func (k *walker) propose(s *ssm.Stream, x []float64) {
 
 // learn takes the state after a decision, and the ratio that decided, into account.
 func (k *walker) learn(x []float64, logR float64) {
-	k.made++
 	aim := 0.234
 	if len(x) == 1 {
 		aim = 0.44
 	}
 	accepted := 0.0
 	if logR > math.Inf(-1) { // NaN is refused
-		accepted = min(1, rng.Exp(min(0, logR)))
+		accepted = rng.Exp(min(0, logR))
 	}
-	k.logScale += (accepted - aim) / rng.Exp(0.6*rng.Log(float64(k.made)))
-	rate, n := 1/float64(inertia+k.made), len(x)
+	k.seen++
+	k.logScale += (accepted - aim) / rng.Exp(0.6*rng.Log(float64(k.seen)))
+	n, dev := len(x), make([]float64, len(x))
 	for i, v := range x {
-		k.mean[i] += float64(max(rate, 1/float64(k.made)) * (v - k.mean[i]))
+		dev[i] = v - k.mean[i]
+		k.mean[i] += dev[i] / float64(k.seen)
 	}
 	for i := range n {
 		for l := range n {
-			k.cov[i*n+l] += float64(rate * (float64((x[i]-k.mean[i])*(x[l]-k.mean[l])) - k.cov[i*n+l]))
+			k.m2[i*n+l] += float64(dev[i] * (x[l] - k.mean[l]))
 		}
 	}
-	if k.made%refactor == 0 {
-		k.factorise()
+	if k.seen == k.window {
+		k.close()
 	}
+}
+
+// close ends a window: its covariance becomes the walk's, unless a coordinate has not moved at all.
+func (k *walker) close() {
+	n, count, moved := len(k.mean), float64(k.seen), true
+	for i := range n {
+		moved = moved && k.m2[i*n+i] > 0
+	}
+	if moved {
+		for i := range n {
+			for l := range n {
+				k.cov[i*n+l] = (k.m2[i*n+l] + k.m2[l*n+i]) / 2 / (count + shrinkage)
+			}
+			k.cov[i*n+i] = k.m2[i*n+i] / count
+		}
+		k.factorise()
+		k.logScale = usualScale(n)
+	}
+	clear(k.mean)
+	clear(k.m2)
+	k.seen, k.window = 0, 2*k.window
 }

@@ -69,8 +69,8 @@ func (s *Scan) Row(i int) []float64 { return s.Values[i*s.Width : (i+1)*s.Width 
 // Block is a range of a state's coordinates that move together: from From up to, but not including, To.
 type Block struct{ From, To int }
 
-// A Tracker is a Model whose state is a list of targets, each with the same coordinates: first the position, then the velocity. Given
-// the state before, targets move independently of each other.
+// A Tracker is a Model whose state is a list of targets, each with the same coordinates: first the position, then the velocity. Targets
+// start and move independently of each other: the start and the transition are products over targets.
 type Tracker interface {
 	Model
 	Targets() int          // number of targets; target r has the coordinates r·Dim/Targets … (r+1)·Dim/Targets − 1
