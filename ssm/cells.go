@@ -122,7 +122,7 @@ func partition(points []point, n int) {
 		switch {
 		case n <= j:
 			hi = j
-		case n >= i:
+		case n > i:
 			lo = i
 		default:
 			return

@@ -179,7 +179,7 @@ func TestClutterLocality(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(2, 2))
 	near := clutter3(0)
-	near.Returns.Rate, near.Background.Rate = 300, 9000
+	near.Returns.Rate, near.Background.Rate = 300, 30000 // more chunks than one thread takes at once
 	x, values := sceneOf(t, near, 8)
 	values = append(values, 130, 0, -105, 3, 0, 101)
 	all := near
@@ -205,8 +205,9 @@ func TestClutterLocality(t *testing.T) {
 			for k := range y {
 				y[k] += 3 * r.NormFloat64()
 			}
-		case 2: // two targets, one of which stays
+		case 2: // two targets, one of which may stay
 			block = Block{4, 12}
+			y[5] += float64(r.IntN(2)) * r.NormFloat64()
 			y[8] += 5 * r.NormFloat64()
 		case 3: // to another target
 			block.From = 4 * r.IntN(3)
