@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/ssm"
 )
 
 // row is a row of a table of Families.
@@ -17,9 +18,9 @@ type row struct {
 	part         reflect.Value
 }
 
-// allRows lists the rows of all tables.
+// allRows lists the rows of all tables, also of those that no Spec names.
 func allRows() (all []row) {
-	for _, family := range Families {
+	for _, family := range append(slices.Clip(Families), config.Family(ssm.Models)) {
 		table := reflect.ValueOf(family) // a config.Table[T]: a slice of config.Row[T]
 		for i, name := range family.Names() {
 			noun := strings.ToLower(table.Type().Elem().Field(1).Type.Name())
@@ -46,7 +47,8 @@ func (s setting) set(value any) {
 	s.v.Set(reflect.ValueOf(value).Convert(s.v.Type()))
 }
 
-// settingsOf lists the settings in v, whose key is given. It fills in optional blocks, so that their settings are listed too.
+// settingsOf lists the settings in v, whose key is given. It fills in optional blocks and lists, so that their settings are listed
+// too.
 func settingsOf(v reflect.Value, key string) (all []setting) {
 	switch v.Kind() {
 	default:
@@ -54,6 +56,9 @@ func settingsOf(v reflect.Value, key string) (all []setting) {
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
 		return settingsOf(v.Elem(), key)
+	case reflect.Slice: // a list of one
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		return settingsOf(v.Index(0), key)
 	case reflect.Struct:
 		for i := range v.NumField() {
 			tag, tagged := v.Type().Field(i).Tag.Lookup("yaml")

@@ -3,6 +3,8 @@ package ssm
 import (
 	"fmt"
 	"testing"
+
+	"github.com/starling-smc/starling/internal/rng"
 )
 
 // BenchmarkTerms: the time of one term of each model's likelihood.
@@ -22,6 +24,30 @@ func BenchmarkTerms(b *testing.B) {
 				l.LogLik(x, nil)
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(l.Len()), "ns/term")
+		})
+	}
+}
+
+// BenchmarkTransitions: a draw and a density of each model's transition.
+func BenchmarkTransitions(b *testing.B) {
+	for _, m := range examples(1) {
+		tr, err := m.Transition(Interval(m))
+		if err != nil {
+			b.Fatal(err)
+		}
+		from, x := make([]float64, m.Dim()), make([]float64, m.Dim())
+		s := rng.Key{Seed: 1, Purpose: rng.Synthetic}.Stream()
+		b.Run(fmt.Sprintf("%T/Sample", m), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				tr.Sample(s, from, x)
+			}
+		})
+		b.Run(fmt.Sprintf("%T/LogDensity", m), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				tr.LogDensity(from, x)
+			}
 		})
 	}
 }

@@ -41,7 +41,7 @@ func (n Initial) moments() (mean, cov []float64) {
 
 // checkVector wants a finite number for each of the names.
 func checkVector(f *config.Faults, field string, v []float64, names []string) {
-	f.If(len(v) != len(names), field, "want a list of %d numbers, for %s, have %d", len(names), strings.Join(names, ", "), len(v))
+	f.If(len(v) != len(names), field, "length: want %d, for %s, have %d", len(names), strings.Join(names, ", "), len(v))
 	for i, x := range v {
 		f.If(!isFinite(x), field, "number %d: want a finite number, have %v", i+1, x)
 	}
@@ -58,9 +58,9 @@ func checkMatrix(f *config.Faults, field string, m [][]float64, rows, cols int) 
 		f.If(bad, field, format, args...)
 		ok = ok && !bad
 	}
-	add(len(m) != rows, "want %d rows, have %d", rows, len(m))
+	add(len(m) != rows, "number of rows: want %d, have %d", rows, len(m))
 	for i, row := range m {
-		add(len(row) != cols, "row %d: want %d numbers, have %d", i+1, cols, len(row))
+		add(len(row) != cols, "row %d, number of columns: want %d, have %d", i+1, cols, len(row))
 		for j, v := range row {
 			add(!isFinite(v), "row %d, column %d: want a finite number, have %v", i+1, j+1, v)
 		}

@@ -77,7 +77,7 @@ func (m Student) Measure(s *Stream, x []float64, scan *Scan) {
 	half, scale := m.degrees()/2, rng.Exp(x[1])
 	for range cmp.Or(m.Returns, 1) {
 		z := s.Normal()
-		scan.Values = append(scan.Values, x[0]+float64(scale*z)*math.Sqrt(half/gamma(s, half)))
+		scan.Values = append(scan.Values, x[0]+float64(scale*z*math.Sqrt(half/gamma(s, half))))
 	}
 }
 
@@ -94,7 +94,7 @@ func gamma(s *Stream, shape float64) float64 {
 		if v <= 0 {
 			continue
 		}
-		v = float64(v*v) * v
+		v = float64(v * v * v)
 		if rng.Log(1-s.Float64()) < float64(0.5*x*x)+float64(d*(1-v+rng.Log(v))) {
 			return float64(d * v)
 		}

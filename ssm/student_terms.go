@@ -31,7 +31,7 @@ func (m Student) Bind(scan *Scan) (Likelihood, error) {
 	const logPi = 1.14472988584940017414342735135
 	v := m.degrees()
 	return &studentTerms{z: scan.Values, degrees: v, half: (v + 1) / 2,
-		constant: rng.LogGamma((v+1)/2) - rng.LogGamma(v/2) - 0.5*(rng.Log(v)+logPi)}, nil
+		constant: rng.LogGamma((v+1)/2) - rng.LogGamma(v/2) - float64(0.5*(rng.Log(v)+logPi))}, nil
 }
 
 // Len implements Likelihood.
