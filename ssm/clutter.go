@@ -63,7 +63,8 @@ func (m Clutter) Check(f *config.Faults) {
 	returns.If(!(sd >= 1e-100 && sd <= 1e100), "sd", "want a number from 1e-100 to 1e100, have %.12g", sd)
 	rate(clutter, m.Background.Rate)
 	g := m.Background.Region
-	clutter.If(m.Background.Rate > 0 && !(g[0] < g[1] && g[2] < g[3] && isFinite(m.area()) && m.area() > 0), "region",
+	some := g[0] < g[1] && g[2] < g[3] && m.area() > 0
+	clutter.If(!isFinite(m.area()) || m.Background.Rate > 0 && !some, "region",
 		"want [x from, x to, y from, y to], each from below its to, have %v", g)
 	f.If(len(m.Initial) == 0, "start", "want an entry for each target, as in [{mean: [0, 0, 1, 1], sd: [1, 1, 1, 1]}]")
 	for i, t := range m.Initial {

@@ -276,6 +276,28 @@ func TestClutterKernels(t *testing.T) {
 	}
 }
 
+// TestClutterIsFrozen: the numbers of a scene and of decisions are part of what a preset means, on every machine.
+func TestClutterIsFrozen(t *testing.T) {
+	m := clutter3(0)
+	x, values := sceneOf(t, m, 3)
+	values = append(values, 102, 0)
+	l := bound(t, m, values)
+	l.Set(x)
+	numbers := append(slices.Concat(x, values), l.LogLik(x, nil), l.LogLik(x, []int32{0, int32(l.Len() - 1)}))
+	for i := range 8 {
+		y := slices.Clone(x)
+		y[i] += 0.3
+		numbers = append(numbers, l.Try(y, Block{0, 12}))
+	}
+	sum := uint64(0)
+	for _, v := range numbers {
+		sum = sum*1099511628211 ^ math.Float64bits(v)
+	}
+	if want := uint64(0xdbdaddf9fc9c3364); sum != want {
+		t.Errorf("hash of the scene %#x, want %#x", sum, want)
+	}
+}
+
 // TestClutterPermuted: the order of the returns changes no byte, and that of the targets nothing but rounding (spec check 7).
 func TestClutterPermuted(t *testing.T) {
 	m := clutter3(0)

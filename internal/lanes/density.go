@@ -29,7 +29,7 @@ func SquareSum(y []float32, n int, mean []float64) float32 {
 		return 0
 	}
 	stride, vectors := len(y)/w, vectorsOf(n)
-	if n > MaxDensities || len(y)%w != 0 || stride%Lanes != 0 || stride < n {
+	if n > MaxDensities || stride*w != len(y) || stride%Lanes != 0 || stride < n {
 		panic(fmt.Sprintf("lanes: SquareSum: %d elements for %d measurements of %d", len(y), n, w))
 	}
 	if sum, ok := squareSumAssembly(y, stride, n, mean); ok {
