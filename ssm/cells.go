@@ -9,11 +9,12 @@ import (
 type point struct{ x, y float64 }
 
 // perChunk is the number of points in a chunk; the last chunk may have fewer.
-const perChunk = 128
+const perChunk = 256
 
-// sortIntoCells reorders points and returns the tree of their cells. Each node halves its points at a median of the longer side of
-// their bounding box; what is left when they fit in a chunk is a cell. The order and the tree depend on the set of points alone: a
-// median splits by both coordinates, so only equal points tie, and the points of a cell are sorted. It takes time O(n log n).
+// sortIntoCells reorders points and returns the tree of their cells. Each node halves its points at a median of the longer
+// side of their bounding box; what is left when they fit in a chunk is a cell. The order and the tree depend on the set of
+// points alone: a median splits by both coordinates, so only equal points tie, and the points of a cell are sorted. It takes
+// time O(n log n).
 func sortIntoCells(points []point) *tree {
 	t := &tree{nodes: make([]node, 0, 2*((len(points)+perChunk-1)/perChunk))}
 	if len(points) > 0 {
@@ -57,11 +58,13 @@ func (t *tree) build(points []point) {
 	t.nodes = append(t.nodes, node{box: b, chunk: -1})
 	if chunks := (len(points) + perChunk - 1) / perChunk; chunks > 1 {
 		middle := (chunks + 1) / 2 * perChunk
-		less := byX
 		if b.y1-b.y0 > b.x1-b.x0 {
-			less = byY
+			transpose(points)
+			partition(points, middle)
+			transpose(points)
+		} else {
+			partition(points, middle)
 		}
-		partition(points, middle, less)
 		t.build(points[:middle])
 		t.build(points[middle:])
 	} else {
@@ -80,11 +83,19 @@ func compare(p, q point) int {
 	return cmp.Compare(p.y, q.y)
 }
 
-func byX(p, q point) bool { return p.x < q.x || p.x == q.x && p.y < q.y }
-func byY(p, q point) bool { return p.y < q.y || p.y == q.y && p.x < q.x }
+// less is compare(p, q) < 0.
+func less(p, q point) bool { return p.x < q.x || p.x == q.x && p.y < q.y }
 
-// partition reorders points so that none of the first n is more than any other (Hoare's FIND, with the median of three as pivot).
-func partition(points []point, n int, less func(p, q point) bool) {
+// transpose swaps the coordinates.
+func transpose(points []point) {
+	for i, p := range points {
+		points[i] = point{p.y, p.x}
+	}
+}
+
+// partition reorders points so that none of the first n is greater than any other: Hoare's FIND, with the median of three as
+// pivot.
+func partition(points []point, n int) {
 	for lo, hi := 0, len(points)-1; lo < hi; {
 		a, pivot, c := points[lo], points[lo+(hi-lo)/2], points[hi]
 		if less(c, a) {
@@ -111,7 +122,7 @@ func partition(points []point, n int, less func(p, q point) bool) {
 		switch {
 		case n <= j:
 			hi = j
-		case n >= i:
+		case n > i:
 			lo = i
 		default:
 			return

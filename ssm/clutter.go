@@ -9,23 +9,24 @@ import (
 	"github.com/starling-smc/starling/internal/rng"
 )
 
-// Clutter is a model of N_T targets that move with nearly constant velocity in the plane, and of a sensor that cannot tell their
-// returns from clutter (De Freitas, Septier and Mihaylova 2015, section V-B; spec 3.2). A target's state is [x, y, vx, vy]. In a
-// scan each target has a Poisson number of returns, with rate λ_X, each N(position, sd² I). There is also a Poisson number of
-// returns from clutter, with rate λ_C, uniform over a region of area A_C. So (eq. 40) for a scan of M returns z_i
+// Clutter is a model of N_T targets that move with nearly constant velocity in the plane, and of a sensor that cannot tell
+// their returns from clutter (De Freitas, Septier and Mihaylova 2015, section V-B; spec 3.2). A target's state is [x, y, vx,
+// vy]. In a scan each target has a Poisson number of returns, with rate λ_X, each N(position, sd² I). There is also a
+// Poisson number of returns from clutter, with rate λ_C, uniform over a region of area A_C. So (eq. 40) for a scan of M
+// returns z_i
 //
 //	log p(z | x) = −μ − log M! + Σ_i log(λ_C/A_C·[z_i in the region] + λ_X Σ_r N(z_i; position_r, sd² I)),   μ = λ_C + N_T λ_X
 //
 // Outside the region the density is the targets' alone.
 type Clutter struct {
-	Interval     float64    `yaml:"interval"`              // seconds between simulated scans, and before the first scan; default 1
+	Interval     float64    `yaml:"interval"`              // s between simulated scans, and before the first; default 1
 	Acceleration float64    `yaml:"acceleration,required"` // σ_x, sd of the noise of the velocity over 1 s (not its variance)
 	Returns      Returns    `yaml:"returns,required"`      // of a target
 	Background   Background `yaml:"clutter,required"`      // returns of no target
-	Initial      []Initial  `yaml:"start,required"`        // of x, y, vx and vy of each target, one interval before the first scan
-	Outside      string     `yaml:"outside"`               // returns outside the region: keep, or drop and count them; default keep
-	// Evaluate says which measurements a decision evaluates: near, those near a target that it moves, or all; default near. Both give
-	// the same bytes.
+	Initial      []Initial  `yaml:"start,required"`        // of each target, one interval before the first scan
+	Outside      string     `yaml:"outside"`               // what to do with returns outside the region: keep (default) or drop
+	// Evaluate says which measurements a decision evaluates: near, those near a target that it moves, or all; default near.
+	// Both give the same bytes.
 	Evaluate string `yaml:"evaluate"`
 }
 
@@ -58,10 +59,12 @@ func (m Clutter) Check(f *config.Faults) {
 	f.Positive("acceleration", m.Acceleration)
 	returns, clutter := f.In("returns"), f.In("clutter")
 	rate(returns, m.Returns.Rate)
-	returns.If(!(m.Returns.SD >= 1e-100 && m.Returns.SD <= 1e100), "sd", "want a number from 1e-100 to 1e100, have %.12g", m.Returns.SD)
+	sd := m.Returns.SD
+	returns.If(!(sd >= 1e-100 && sd <= 1e100), "sd", "want a number from 1e-100 to 1e100, have %.12g", sd)
 	rate(clutter, m.Background.Rate)
 	g := m.Background.Region
-	clutter.If(m.Background.Rate > 0 && !(g[0] < g[1] && g[2] < g[3] && isFinite(m.area()) && m.area() > 0), "region",
+	some := g[0] < g[1] && g[2] < g[3] && m.area() > 0
+	clutter.If(!isFinite(m.area()) || m.Background.Rate > 0 && !some, "region",
 		"want [x from, x to, y from, y to], each from below its to, have %v", g)
 	f.If(len(m.Initial) == 0, "start", "want an entry for each target, as in [{mean: [0, 0, 1, 1], sd: [1, 1, 1, 1]}]")
 	for i, t := range m.Initial {

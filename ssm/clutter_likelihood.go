@@ -9,37 +9,39 @@ import (
 	"github.com/starling-smc/starling/mcmc"
 )
 
-// clutterLikelihood is eq. 40 (see Clutter) for one scan. It divides the density of a return in the region by that of clutter there:
+// clutterLikelihood is eq. 40 (see Clutter) for one scan. It divides the density of a return in the region by that of
+// clutter there:
 //
 //	log p(z | x) = constant + Σ_i log(1 + Σ_r w_ir),   w_ir = c exp(−|z_i − position_r|² / 2sd²),   c = λ_X A_C / (2π sd² λ_C)
 //
-// Returns in the region are sorted into cells (cells.go), a chunk each. Coordinates are taken relative to the middle of their cell in
-// float64 and then rounded to float32, so that a large offset costs no digit. Within a chunk the terms are float32
-// (lanes.MixtureTerm), and sums over chunks are float64. The terms w_ir of the state are kept, so that a decision computes those of
-// the targets that it moves.
+// Returns in the region are sorted into cells (cells.go), a chunk each. Coordinates are taken relative to the middle of
+// their cell in float64 and then rounded to float32, so that a large offset costs no digit. Within a chunk the terms are
+// float32 (lanes.MixtureTerm), and sums over chunks are float64. The terms w_ir of the state are kept, so that a decision
+// computes those of the targets that it moves.
 //
 // # Locality
 //
 // A decision evaluates a chunk only if a moved target's old or new place is within reach of it. The others keep their sums. The
 // result has the same bits as if all were evaluated:
 //
-//   - 1 + w_i1 + w_i2 + … is added one by one, in float32, in the order of the targets. All terms are at least 0, so a partial
-//     sum is at least 1, and the distance from it to the next number up is at least 2⁻²³. A term strictly below half of that, 2⁻²⁴,
-//     is rounded away wherever it stands. (2⁻²⁴ itself may not be: a tie goes to the even neighbour, which may be the upper one.)
-//   - Beyond reach, where c exp(−reach²/2sd²) = 2⁻²⁵, a term is below 2⁻²⁴: the factor of 2 is far above the rounding errors of
-//     the kernel (1e-4 at most), and the boxes of chunks are wider than their points by more than the rounding of the coordinates
-//     can move them: at most 2⁻²⁴ of the distance from the middle of the cell, for points and targets.
-//   - So a target's terms in a chunk beyond reach of it are below 2⁻²⁴, and have no influence on the sum of the chunk, whether they
-//     belong to the target's place now or to an earlier one, which was as far when the terms were last evaluated: a decision that
-//     takes a target from within reach evaluates the chunk.
+//   - 1 + w_i1 + w_i2 + … is added one by one, in float32, in the order of the targets. All terms are at least 0, so a
+//     partial sum is at least 1, and the distance from it to the next number up is at least 2⁻²³. A term strictly below half
+//     of that, 2⁻²⁴, is rounded away wherever it stands. (2⁻²⁴ itself may not be: a tie goes to the even neighbour, which
+//     may be the upper one.)
+//   - Beyond reach, where c exp(−reach²/2sd²) = 2⁻²⁵, a term is below 2⁻²⁴: the factor of 2 is far above the rounding errors
+//     of the kernel (1e-4 at most), and the boxes of chunks are wider than their points by more than the rounding of the
+//     coordinates can move them: at most 2⁻²⁴ of the distance from the middle of the cell, for points and targets.
+//   - So a target's terms in a chunk beyond reach of it are below 2⁻²⁴, and have no influence on the sum of the chunk,
+//     whether they belong to the target's place now or to an earlier one, which was as far when the terms were last
+//     evaluated: a decision that takes a target from within reach evaluates the chunk.
 //
 // With the rates of the paper reach is 7.09 standard deviations.
 //
 // # Returns without clutter
 //
-// Outside the region, or without clutter, the density is the targets' alone. It may be far below the least float32, and there is no
-// sum that absorbs small terms. Such returns are evaluated by every decision, in float64 and by their logarithms. So are all returns
-// if c is above 2¹⁰⁰, where float32 has no room.
+// Outside the region, or without clutter, the density is the targets' alone. It may be far below the least float32, and
+// there is no sum that absorbs small terms. Such returns are evaluated by every decision, in float64 and by their
+// logarithms. So are all returns if c is above 2¹⁰⁰, where float32 has no room.
 type clutterLikelihood struct {
 	model    Clutter
 	targets  int
@@ -62,7 +64,7 @@ type clutterLikelihood struct {
 
 	// The state, and what the last Try made of it.
 	at, trial         []point
-	terms, fresh      []float32 // [chunk][targets][perChunk]; of those touched, the rows of targets moved, or all if they are more than one
+	terms, fresh      []float32 // [chunk][targets][perChunk]; of those touched, rows of a moved target, or of all targets
 	sums, trialSums   []float64 // of chunks; of those touched
 	bareSum, trialBar float64
 	moved, touched    []int32 // targets, chunks
@@ -269,8 +271,9 @@ func (l *clutterLikelihood) near(places []point, chunks []int32) []int32 {
 	return chunks
 }
 
-// evaluate returns the sum of a chunk with the moved targets at their new places, and sets out to their terms. One target's row is
-// all of out, and the other rows are those of terms. For several targets out has a row for each target, which it begins with.
+// evaluate returns the sum of a chunk with the moved targets at their new places, and sets out to their terms. One target's
+// row is all of out, and the other rows are those of terms. For several targets out has a row for each target, which it
+// begins with.
 func (l *clutterLikelihood) evaluate(c int, moved []int32, at []point, terms, out []float32) (sum float64) {
 	x, y := l.chunk(c)
 	for _, r := range moved {

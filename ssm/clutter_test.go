@@ -22,7 +22,8 @@ func clutter3(offset float64) Clutter {
 	m := Clutter{Acceleration: 0.5, Returns: Returns{Rate: 1500, SD: 1},
 		Background: Background{Rate: 4000, Region: [4]float64{offset - 100, offset + 100, offset - 100, offset + 100}}}
 	for _, at := range [][4]float64{{-60, -40, 3, 2}, {0, 50, 2, -4}, {40, -20, -3, 1}} {
-		m.Initial = append(m.Initial, Initial{Mean: []float64{offset + at[0], offset + at[1], at[2], at[3]}, SD: []float64{1, 1, .5, .5}})
+		m.Initial = append(m.Initial,
+			Initial{Mean: []float64{offset + at[0], offset + at[1], at[2], at[3]}, SD: []float64{1, 1, .5, .5}})
 	}
 	return m
 }
@@ -84,7 +85,8 @@ func TestClutterGolden(t *testing.T) {
 			t.Fatal(err)
 		}
 		half := math.Sqrt(in.Area) / 2
-		m := Clutter{Acceleration: 0.5, Returns: Returns{in.LambdaX, 1}, Background: Background{in.LambdaC, [4]float64{-half, half, -half, half}}}
+		m := Clutter{Acceleration: 0.5, Returns: Returns{in.LambdaX, 1},
+			Background: Background{in.LambdaC, [4]float64{-half, half, -half, half}}}
 		for range in.Targets {
 			m.Initial = append(m.Initial, Initial{Mean: make([]float64, 4), SD: make([]float64, 4)})
 		}
@@ -168,8 +170,8 @@ func TestClutterDifferences(t *testing.T) {
 	}
 }
 
-// TestClutterLocality: near and all give the same bytes, while targets cross, leave and come back, with returns outside the region,
-// with one thread and with more, and with other kernels.
+// TestClutterLocality: near and all give the same bytes, while targets cross, leave and come back, with returns outside the
+// region, with one thread and with more, and with other kernels.
 func TestClutterLocality(t *testing.T) {
 	decisions := 3000
 	if testing.Short() || testkit.Race {
@@ -177,7 +179,7 @@ func TestClutterLocality(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(2, 2))
 	near := clutter3(0)
-	near.Returns.Rate, near.Background.Rate = 300, 9000
+	near.Returns.Rate, near.Background.Rate = 300, 30000 // more chunks than one thread takes at once
 	x, values := sceneOf(t, near, 8)
 	values = append(values, 130, 0, -105, 3, 0, 101)
 	all := near
@@ -203,8 +205,9 @@ func TestClutterLocality(t *testing.T) {
 			for k := range y {
 				y[k] += 3 * r.NormFloat64()
 			}
-		case 2: // two targets, one of which stays
+		case 2: // two targets, one of which may stay
 			block = Block{4, 12}
+			y[5] += float64(r.IntN(2)) * r.NormFloat64()
 			y[8] += 5 * r.NormFloat64()
 		case 3: // to another target
 			block.From = 4 * r.IntN(3)
@@ -273,6 +276,28 @@ func TestClutterKernels(t *testing.T) {
 	}
 }
 
+// TestClutterIsFrozen: the numbers of a scene and of decisions are part of what a preset means, on every machine.
+func TestClutterIsFrozen(t *testing.T) {
+	m := clutter3(0)
+	x, values := sceneOf(t, m, 3)
+	values = append(values, 102, 0)
+	l := bound(t, m, values)
+	l.Set(x)
+	numbers := append(slices.Concat(x, values), l.LogLik(x, nil), l.LogLik(x, []int32{0, int32(l.Len() - 1)}))
+	for i := range 8 {
+		y := slices.Clone(x)
+		y[i] += 0.3
+		numbers = append(numbers, l.Try(y, Block{0, 12}))
+	}
+	sum := uint64(0)
+	for _, v := range numbers {
+		sum = sum*1099511628211 ^ math.Float64bits(v)
+	}
+	if want := uint64(0xdbdaddf9fc9c3364); sum != want {
+		t.Errorf("hash of the scene %#x, want %#x", sum, want)
+	}
+}
+
 // TestClutterPermuted: the order of the returns changes no byte, and that of the targets nothing but rounding (spec check 7).
 func TestClutterPermuted(t *testing.T) {
 	m := clutter3(0)
@@ -311,8 +336,8 @@ func TestClutterPermuted(t *testing.T) {
 	}
 }
 
-// TestClutterLimits are spec check 7's: without returns of targets the likelihood is constant; without clutter and with one target
-// it is the Gaussian one and a constant, however far the target is.
+// TestClutterLimits are spec check 7's: without returns of targets the likelihood is constant; without clutter and with one
+// target it is the Gaussian one and a constant, however far the target is.
 func TestClutterLimits(t *testing.T) {
 	m := clutter3(0)
 	x, values := sceneOf(t, m, 11)
@@ -336,7 +361,8 @@ func TestClutterLimits(t *testing.T) {
 			t.Errorf("returns of rate %g: %v and %v at two states", rate, have, want)
 		}
 	}
-	one := Clutter{Acceleration: 1, Returns: Returns{Rate: 50, SD: 2}, Initial: []Initial{{Mean: []float64{3, 4, 0, 0}, SD: make([]float64, 4)}}}
+	one := Clutter{Acceleration: 1, Returns: Returns{Rate: 50, SD: 2},
+		Initial: []Initial{{Mean: []float64{3, 4, 0, 0}, SD: make([]float64, 4)}}}
 	for _, rate := range []float64{0, 1e-40} {
 		one.Background = Background{Rate: rate, Region: [4]float64{-1e3, 1e3, -1e3, 1e3}}
 		_, values := sceneOf(t, one, 12)
@@ -504,7 +530,8 @@ func TestClutterChecks(t *testing.T) {
 	}
 }
 
-// TestClutterMeasure: counts and moments of simulated returns within six standard errors; a right program fails below 1e-7 of seeds.
+// TestClutterMeasure: counts and moments of simulated returns within six standard errors; a right program fails below 1e-7
+// of seeds.
 func TestClutterMeasure(t *testing.T) {
 	testkit.Statistics(t)
 	m := clutter3(0)

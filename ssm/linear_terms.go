@@ -28,7 +28,6 @@ type linearTerms struct {
 	far          []int32     // the other measurements
 	constant     float64     // of one term
 	z, m         []float64   // scratch of length w
-	m32          []float32
 }
 
 // Bind implements Model.
@@ -44,13 +43,13 @@ func (m LinearGaussian) Bind(scan *Scan) (Likelihood, error) {
 	dense.Cholesky(l, w)
 	t := &linearTerms{h: h, l: l, scan: scan, origin: make([]float64, w), near: make([][]float32, w),
 		constant: -0.5 * (float64(float64(w)*log2Pi) + dense.LogDet(l, w)),
-		z:        make([]float64, w), m: make([]float64, w), m32: make([]float32, w)}
+		z:        make([]float64, w), m: make([]float64, w)}
 	share := 1 / float64(scan.Len())
 	for i, v := range scan.Values {
 		t.origin[i%w] += float64(v * share)
 	}
 	for c := range t.near {
-		t.near[c] = make([]float32, 0, scan.Len())
+		t.near[c] = column(scan.Len())
 	}
 	for i := range scan.Len() {
 		t.whiten(t.z, scan.Row(i), t.origin)
@@ -93,10 +92,7 @@ func (t *linearTerms) LogLik(x []float64, rows []int32) float64 {
 	if rows == nil {
 		terms, sum = t.Len(), t.squares(t.far)
 		t.whiten(t.m, t.m, t.origin)
-		for c, v := range t.m {
-			t.m32[c] = float32(v)
-		}
-		sum += sumSquares(t.near, t.m32)
+		sum += sumSquares(t.near, t.m)
 	} else {
 		terms, sum = len(rows), t.squares(rows)
 	}

@@ -220,12 +220,13 @@ func TestOutliers(t *testing.T) {
 func TestSumSquares(t *testing.T) {
 	s := rng.Key{Seed: 13, Purpose: rng.Synthetic}.Stream()
 	for _, n := range []int{0, 1, 255, 256, 257, 3000} {
-		y, m, want := make([][]float32, 2), []float32{0.5, -1.25}, 0.0
+		y, m, want := make([][]float32, 2), []float64{0.5, -1.2500000001}, 0.0
 		for c := range y {
+			y[c] = column(n)
 			for range n {
 				v := float32(s.Normal())
 				y[c] = append(y[c], v)
-				want += (float64(v) - float64(m[c])) * (float64(v) - float64(m[c]))
+				want += (float64(v) - m[c]) * (float64(v) - m[c])
 			}
 		}
 		if got := sumSquares(y, m); !golden.Near(got, want, 1e-6, 0) {

@@ -27,6 +27,9 @@ func examples(returns int) []Simulator {
 	}
 }
 
+// every is examples and Clutter, whose likelihood has a part that belongs to no measurement, and is 0 for no state.
+func every(returns int) []Simulator { return append(examples(returns), clutter3(0)) }
+
 // scalar is Example 1 of the paper (spec 3.1).
 func scalar(returns int) LinearGaussian {
 	return LinearGaussian{A: [][]float64{{0.9}}, Q: [][]float64{{0.08}}, H: [][]float64{{1}}, R: [][]float64{{2}}, Returns: returns}
@@ -49,7 +52,7 @@ func first(t *testing.T, m Simulator) (truth []float64, scan Scan, l Likelihood)
 // TestEveryModelHasAnExample: the tests below have a case for each row of the table.
 func TestEveryModelHasAnExample(t *testing.T) {
 	named := map[string]bool{}
-	for _, m := range examples(1) {
+	for _, m := range every(1) {
 		named[Models.Name(m)] = true
 		if err := config.Check(m); err != nil {
 			t.Errorf("%T: %v", m, err)
@@ -57,7 +60,7 @@ func TestEveryModelHasAnExample(t *testing.T) {
 	}
 	for _, name := range Models.Names() {
 		if !named[name] {
-			t.Errorf("no example of %s: add one to examples", name)
+			t.Errorf("no example of %s: add one to examples or every", name)
 		}
 	}
 }
@@ -225,7 +228,7 @@ func TestMeasurementErrors(t *testing.T) {
 // largest at A·from and nowhere larger. Of each comparison of moments right code fails with a probability below 1e-7 (checkSamples).
 func TestTransitions(t *testing.T) {
 	s := rng.Key{Seed: 11, Purpose: rng.Synthetic}.Stream()
-	for _, m := range examples(1) {
+	for _, m := range every(1) {
 		for _, n := range []float64{1, 3} {
 			tr, err := m.Transition(n * Interval(m))
 			if err != nil {
@@ -261,7 +264,7 @@ func TestTransitions(t *testing.T) {
 
 // TestBadSteps: a step that is no time is refused.
 func TestBadSteps(t *testing.T) {
-	for _, m := range examples(1) {
+	for _, m := range every(1) {
 		for _, dt := range []float64{0, -1, math.NaN(), math.Inf(1)} {
 			if tr, err := m.Transition(dt); err == nil {
 				t.Errorf("%T: takes a step of %v: %v", m, dt, tr)
@@ -331,6 +334,15 @@ func TestModelsInConfigs(t *testing.T) {
 		"model: {range_bearing: {acceleration: 0.5, sensors: [[0, 0], [5, 1]], sd_range: 2, sd_bearing: 0.01, start: {mean: [1, 2, 0, 0], sd: [1, 1, 1, 1]}}}": RangeBearing{
 			Interval: 1, Acceleration: 0.5, Sensors: [][2]float64{{0, 0}, {5, 1}}, SDRange: 2, SDBearing: 0.01,
 			Initial: Initial{[]float64{1, 2, 0, 0}, []float64{1, 1, 1, 1}}, Returns: 1},
+		"model: {clutter: {acceleration: 0.5, returns: {rate: 1500, sd: 1}, clutter: {rate: 4000, region: [-100, 100, -50, 50]}, " +
+			"start: [{mean: [1, 2, 3, 4], sd: [1, 1, .5, .5]}, {mean: [0, 0, 0, 0], sd: [1, 1, 1, 1]}]}}": Clutter{
+			Interval: 1, Acceleration: 0.5, Returns: Returns{1500, 1}, Background: Background{4000, [4]float64{-100, 100, -50, 50}},
+			Initial: []Initial{{[]float64{1, 2, 3, 4}, []float64{1, 1, .5, .5}}, {[]float64{0, 0, 0, 0}, []float64{1, 1, 1, 1}}},
+			Outside: "keep", Evaluate: "near"},
+		"model: {clutter: {acceleration: 1, returns: {rate: 5, sd: 1}, clutter: {rate: 0}, " +
+			"start: [{mean: [1, 2, 3, 4], sd: [0, 0, 0, 0]}], outside: drop, evaluate: all}}": Clutter{
+			Interval: 1, Acceleration: 1, Returns: Returns{5, 1},
+			Initial: []Initial{{[]float64{1, 2, 3, 4}, make([]float64, 4)}}, Outside: "drop", Evaluate: "all"},
 	} {
 		for range 2 {
 			got, _, err := config.Parse[settings]("m.yaml", []byte(text), nil, Models)

@@ -145,7 +145,7 @@ func TestSceneIsFrozen(t *testing.T) {
 			}
 		}
 	}
-	if want := uint64(0xa8e68be2aa2fb3b1); sum != want {
+	if want := uint64(0xb26df69ebc2fb3b1); sum != want {
 		t.Errorf("hash of the scenes %#x, want %#x", sum, want)
 	}
 }

@@ -1,21 +1,25 @@
 package ssm
 
-// chunk is the number of measurements whose terms are added in float32. Chunks are added in float64.
-const chunk = 256
+import "github.com/starling-smc/starling/internal/lanes"
 
-// sumSquares is Σ_i |y_i − m|², where y holds coordinate c of measurement i at y[c][i].
-func sumSquares(y [][]float32, m []float32) float64 {
+// chunk is the number of measurements whose terms are added in float32. Chunks are added in float64.
+const chunk = lanes.MaxDensities
+
+// column returns an empty column for n numbers. It has room for whole vectors, which sumSquares reads.
+func column(n int) []float32 {
+	return lanes.Make((n + lanes.Lanes - 1) / lanes.Lanes * lanes.Lanes)[:0]
+}
+
+// sumSquares is Σ_i |y_i − m|², where the column y[c] holds coordinate c of measurement i at y[c][i]. The terms of a coordinate
+// are added chunk by chunk.
+func sumSquares(y [][]float32, m []float64) float64 {
 	total := 0.0
 	for from := 0; from < len(y[0]); from += chunk {
-		to := min(from+chunk, len(y[0]))
-		sum := float32(0)
-		for c, mean := range m {
-			for _, v := range y[c][from:to] {
-				d := v - mean
-				sum += float32(d * d)
-			}
+		n := min(chunk, len(y[0])-from)
+		whole := (n + lanes.Lanes - 1) / lanes.Lanes * lanes.Lanes
+		for c := range m {
+			total += float64(lanes.SquareSum(y[c][from:from+whole], n, m[c:c+1]))
 		}
-		total += float64(sum)
 	}
 	return total
 }

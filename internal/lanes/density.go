@@ -13,22 +13,23 @@ const MaxDensities = 256
 func vectorsOf(n int) int { return (n + Lanes - 1) / Lanes }
 
 // SquareSum is Σ |y_i − mean|² over the first n of the measurements y, n ≤ MaxDensities. Coordinate k of measurement i is
-// y[k·stride + i], where stride = len(y)/len(mean) is a whole number of vectors that holds n. What lies behind n has no influence.
+// y[k·stride + i], where stride = len(y)/len(mean) is a whole number of vectors that holds n. What lies behind n has no
+// influence.
 //
 // In each lane vector v of a coordinate adds to sum v mod 4, but the last vector, and the at most three before it that do not
 // make four, to sum 0. A coordinate follows the one before:
 //
 //	d = (y[i] - high) - low;  sum = fma(d, d, sum)
 //
-// where high is mean[k] in float32, and low is what that leaves of it: a rounding of the mean would be an error of all terms alike.
-// The result is the sum over the lanes, as a tree, of (sum 0 + sum 2) + (sum 1 + sum 3). It is within 5e-6 of itself.
+// where high is mean[k] in float32, and low is what that leaves of it: a rounding of the mean would be an error of all terms
+// alike. The result is the sum over the lanes, as a tree, of (sum 0 + sum 2) + (sum 1 + sum 3). It is within 5e-6 of itself.
 func SquareSum(y []float32, n int, mean []float64) float32 {
 	w := len(mean)
 	if w == 0 || n <= 0 {
 		return 0
 	}
 	stride, vectors := len(y)/w, vectorsOf(n)
-	if n > MaxDensities || len(y)%w != 0 || stride%Lanes != 0 || stride < n {
+	if n > MaxDensities || stride*w != len(y) || stride%Lanes != 0 || stride < n {
 		panic(fmt.Sprintf("lanes: SquareSum: %d elements for %d measurements of %d", len(y), n, w))
 	}
 	if sum, ok := squareSumAssembly(y, stride, n, mean); ok {
@@ -117,23 +118,25 @@ func NormalTerms(m []float32, n int, x, terms, sums []float32) {
 //	out[i] = peak e^(−½ ((x[i]−mx)² + (y[i]−my)²))
 //	Σ_i log(1 + terms[0][i] + … + out[i] + … + terms[last][i])
 //
-// terms has a row of len(x) numbers for each component, in whose order they are added, one by one; out stands in the place of
-// row target, and may be that row. The position counts in full: x[i]−mx is (x[i] − high) − low, as in [SquareSum]. len(x) is a whole number of vectors, at most MaxDensities. All terms must be at least 0. If one
-// of them, or the position, is infinite or NaN, the result is NaN.
+// terms has a row of len(x) numbers for each component, in whose order they are added, one by one; out stands in the place
+// of row target, and may be that row. The position counts in full: x[i]−mx is (x[i] − high) − low, as in [SquareSum]. len(x)
+// is a whole number of vectors, at most MaxDensities. All terms must be at least 0. If one of them, or the position, is
+// infinite or NaN, the result is NaN.
 //
-// The exponents of the densities are added as integers and their mantissas are multiplied, lane by lane, so that a lane takes one
-// logarithm; the logarithms of the lanes are added in float32 as a tree, and the exponents' part in float64. The result is within
-// 3e-7 of len(x) + 2e-6, and exactly 0 where all terms are below 2⁻²⁴.
+// The exponents of the densities are added as integers and their mantissas are multiplied, lane by lane, so that a lane
+// takes one logarithm; the logarithms of the lanes are added in float32 as a tree, and the exponents' part in float64. The
+// result is within 3e-7 of len(x) + 2e-6, and exactly 0 where all terms are below 2⁻²⁴.
 func MixtureTerm(x, y []float32, mx, my float64, peak float32, terms []float32, target int, out []float32) float64 {
 	n := len(x)
 	if n == 0 {
 		return 0
 	}
-	sameVectors("MixtureTerm", n, len(y), len(out))
-	if n > MaxDensities || len(terms)%n != 0 || target < 0 || target >= len(terms)/n {
-		panic(fmt.Sprintf("lanes: MixtureTerm: component %d of %d terms at %d points", target, len(terms), n))
+	rows := len(terms) / n
+	if n%Lanes != 0 || n > MaxDensities || len(y) != n || len(out) != n || rows*n != len(terms) || target < 0 || target >= rows {
+		panic(fmt.Sprintf("lanes: MixtureTerm: component %d of %d terms at %d and %d points, %d new ones",
+			target, len(terms), n, len(y), len(out)))
 	}
-	if sum, ok := mixtureTermAssembly(x, y, mx, my, peak, terms, target, out); ok {
+	if sum, ok := mixtureTermAssembly(x, y, mx, my, peak, terms, target, rows-target-1, out); ok {
 		return sum
 	}
 	highX, lowX := halvesOf(mx)
@@ -155,7 +158,7 @@ func MixtureTerm(x, y []float32, mx, my float64, peak float32, terms []float32, 
 		w := float32(expNeg(float32(fma32(dy, dy, float32(dx*dx))*-0.5)) * peak)
 		out[i] = w
 		sum := float32(1)
-		for r := range len(terms) / n {
+		for r := range rows {
 			if r == target {
 				sum += w
 			} else {

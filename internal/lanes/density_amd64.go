@@ -32,13 +32,14 @@ func normalTermsAssembly(m []float32, stride, n int, x, terms []float32, sum *fl
 	return true
 }
 
-func mixtureTermAssembly(x, y []float32, mx, my float64, peak float32, terms []float32, target int, out []float32) (sum float64, ok bool) {
-	vectors, after := len(x)/Lanes, len(terms)/len(x)-target-1
+func mixtureTermAssembly(x, y []float32, mx, my float64, peak float32, terms []float32, before, after int,
+	out []float32) (sum float64, ok bool) {
+	vectors := len(x) / Lanes
 	switch current {
 	case isaAVX512:
-		mixtureTermAVX512(&x[0], &y[0], &terms[0], &out[0], vectors, target, after, mx, my, peak, &sum)
+		mixtureTermAVX512(&x[0], &y[0], &terms[0], &out[0], vectors, before, after, mx, my, peak, &sum)
 	case isaAVX2:
-		mixtureTermAVX2(&x[0], &y[0], &terms[0], &out[0], vectors, target, after, mx, my, peak, &sum)
+		mixtureTermAVX2(&x[0], &y[0], &terms[0], &out[0], vectors, before, after, mx, my, peak, &sum)
 	default:
 		return 0, false
 	}

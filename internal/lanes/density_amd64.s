@@ -787,7 +787,7 @@ DATA lanesLn2<>+0(SB)/8, $0x3fe62e42fefa39ef
 GLOBL lanesLn2<>(SB), RODATA|NOPTR, $8
 
 // func mixtureTermAVX512(x *float32, y *float32, terms *float32, out *float32, vectors int, before int, after int, mx float64, my float64, peak float32, sum *float64)
-// Requires: AVX, AVX2, AVX512DQ, AVX512F
+// Requires: AVX, AVX2, AVX512DQ, AVX512F, MMX+
 TEXT ·mixtureTermAVX512(SB), NOSPLIT, $0-88
 	VMOVUPS      lanes3f800000<>+0(SB), Z0
 	VMOVUPS      lanes3fb8aa3b<>+0(SB), Z1
@@ -828,8 +828,12 @@ TEXT ·mixtureTermAVX512(SB), NOSPLIT, $0-88
 	VMOVUPS      Z13, Z21
 	MOVQ         vectors+32(FP), SI
 	SHLQ         $0x06, SI
-	MOVQ         vectors+32(FP), R9
-	TESTQ        R9, R9
+	MOVQ         before+40(FP), DI
+	ADDQ         after+48(FP), DI
+	INCQ         DI
+	IMULQ        SI, DI
+	MOVQ         vectors+32(FP), R10
+	TESTQ        R10, R10
 	JZ           vector_end
 
 vector:
@@ -841,6 +845,8 @@ vector:
 	VSUBPS       Z17, Z23, Z23
 	VMULPS       Z22, Z22, Z22
 	VFMADD231PS  Z23, Z23, Z22
+	PREFETCHT0   (AX)(SI*2)
+	PREFETCHT0   (CX)(SI*2)
 	VMULPS       Z12, Z22, Z22
 	VCMPPS       $0x15, Z5, Z22, K1
 	VMOVUPS      Z2, Z23
@@ -861,29 +867,31 @@ vector:
 	VMULPS       Z14, Z22, Z22
 	VMOVUPS      Z22, (BX)
 	VMOVUPS      Z0, Z23
-	MOVQ         DX, DI
-	MOVQ         before+40(FP), R8
-	TESTQ        R8, R8
+	MOVQ         DX, R8
+	MOVQ         before+40(FP), R9
+	TESTQ        R9, R9
 	JZ           before0_end
 
 before0:
-	VADDPS (DI), Z23, Z23
-	ADDQ   SI, DI
-	DECQ   R8
-	JNZ    before0
+	PREFETCHT0 (R8)(DI*1)
+	VADDPS     (R8), Z23, Z23
+	ADDQ       SI, R8
+	DECQ       R9
+	JNZ        before0
 
 before0_end:
 	VADDPS Z22, Z23, Z23
-	ADDQ   SI, DI
-	MOVQ   after+48(FP), R8
-	TESTQ  R8, R8
+	ADDQ   SI, R8
+	MOVQ   after+48(FP), R9
+	TESTQ  R9, R9
 	JZ     after0_end
 
 after0:
-	VADDPS (DI), Z23, Z23
-	ADDQ   SI, DI
-	DECQ   R8
-	JNZ    after0
+	PREFETCHT0 (R8)(DI*1)
+	VADDPS     (R8), Z23, Z23
+	ADDQ       SI, R8
+	DECQ       R9
+	JNZ        after0
 
 after0_end:
 	VFMADD231PS Z13, Z23, Z21
@@ -896,7 +904,7 @@ after0_end:
 	ADDQ        $0x40, CX
 	ADDQ        $0x40, DX
 	ADDQ        $0x40, BX
-	DECQ        R9
+	DECQ        R10
 	JNZ         vector
 
 vector_end:
@@ -1133,7 +1141,7 @@ DATA lanesbb597ab1<>+60(SB)/4, $0xbb597ab1
 GLOBL lanesbb597ab1<>(SB), RODATA|NOPTR, $64
 
 // func mixtureTermAVX2(x *float32, y *float32, terms *float32, out *float32, vectors int, before int, after int, mx float64, my float64, peak float32, sum *float64)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·mixtureTermAVX2(SB), NOSPLIT, $0-88
 	VBROADCASTSS peak+72(FP), Y0
 	VMOVSD       mx+56(FP), X1
@@ -1160,8 +1168,12 @@ TEXT ·mixtureTermAVX2(SB), NOSPLIT, $0-88
 	VMOVUPS      lanes00000000<>+0(SB), Y8
 	MOVQ         vectors+32(FP), SI
 	SHLQ         $0x06, SI
-	MOVQ         vectors+32(FP), R9
-	TESTQ        R9, R9
+	MOVQ         before+40(FP), DI
+	ADDQ         after+48(FP), DI
+	INCQ         DI
+	IMULQ        SI, DI
+	MOVQ         vectors+32(FP), R10
+	TESTQ        R10, R10
 	JZ           vector_end
 
 vector:
@@ -1173,6 +1185,8 @@ vector:
 	VSUBPS       Y3, Y10, Y10
 	VMULPS       Y9, Y9, Y9
 	VFMADD231PS  Y10, Y10, Y9
+	PREFETCHT0   (AX)(SI*2)
+	PREFETCHT0   (CX)(SI*2)
 	VMULPS       lanesbf000000<>+0(SB), Y9, Y9
 	VCMPPS       $0x15, lanesc2aeac4f<>+0(SB), Y9, Y10
 	VMOVUPS      lanes4b40007f<>+0(SB), Y11
@@ -1194,29 +1208,31 @@ vector:
 	VMULPS       Y0, Y9, Y9
 	VMOVUPS      Y9, (BX)
 	VMOVUPS      lanes3f800000<>+0(SB), Y10
-	MOVQ         DX, DI
-	MOVQ         before+40(FP), R8
-	TESTQ        R8, R8
+	MOVQ         DX, R8
+	MOVQ         before+40(FP), R9
+	TESTQ        R9, R9
 	JZ           before0_end
 
 before0:
-	VADDPS (DI), Y10, Y10
-	ADDQ   SI, DI
-	DECQ   R8
-	JNZ    before0
+	PREFETCHT0 (R8)(DI*1)
+	VADDPS     (R8), Y10, Y10
+	ADDQ       SI, R8
+	DECQ       R9
+	JNZ        before0
 
 before0_end:
 	VADDPS Y9, Y10, Y10
-	ADDQ   SI, DI
-	MOVQ   after+48(FP), R8
-	TESTQ  R8, R8
+	ADDQ   SI, R8
+	MOVQ   after+48(FP), R9
+	TESTQ  R9, R9
 	JZ     after0_end
 
 after0:
-	VADDPS (DI), Y10, Y10
-	ADDQ   SI, DI
-	DECQ   R8
-	JNZ    after0
+	PREFETCHT0 (R8)(DI*1)
+	VADDPS     (R8), Y10, Y10
+	ADDQ       SI, R8
+	DECQ       R9
+	JNZ        after0
 
 after0_end:
 	VFMADD231PS  lanes00000000<>+0(SB), Y10, Y8
@@ -1254,28 +1270,28 @@ after0_end:
 	VMULPS       Y0, Y9, Y9
 	VMOVUPS      Y9, 32(BX)
 	VMOVUPS      lanes3f800000<>+0(SB), Y10
-	MOVQ         DX, DI
-	MOVQ         before+40(FP), R8
-	TESTQ        R8, R8
+	MOVQ         DX, R8
+	MOVQ         before+40(FP), R9
+	TESTQ        R9, R9
 	JZ           before1_end
 
 before1:
-	VADDPS 32(DI), Y10, Y10
-	ADDQ   SI, DI
-	DECQ   R8
+	VADDPS 32(R8), Y10, Y10
+	ADDQ   SI, R8
+	DECQ   R9
 	JNZ    before1
 
 before1_end:
 	VADDPS Y9, Y10, Y10
-	ADDQ   SI, DI
-	MOVQ   after+48(FP), R8
-	TESTQ  R8, R8
+	ADDQ   SI, R8
+	MOVQ   after+48(FP), R9
+	TESTQ  R9, R9
 	JZ     after1_end
 
 after1:
-	VADDPS 32(DI), Y10, Y10
-	ADDQ   SI, DI
-	DECQ   R8
+	VADDPS 32(R8), Y10, Y10
+	ADDQ   SI, R8
+	DECQ   R9
 	JNZ    after1
 
 after1_end:
@@ -1289,7 +1305,7 @@ after1_end:
 	ADDQ        $0x40, CX
 	ADDQ        $0x40, DX
 	ADDQ        $0x40, BX
-	DECQ        R9
+	DECQ        R10
 	JNZ         vector
 
 vector_end:

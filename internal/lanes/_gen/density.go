@@ -8,7 +8,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// density writes the kernels of ../density.go. With AVX2 a vector is two registers, which one pass of a loop takes one after the other.
+// density writes the kernels of ../density.go. With AVX2 a vector is two registers, which one pass of a loop takes one after
+// the other.
 func density() {
 	each("squareSum", "func(y *float32, stride, vectors, width int, mean *float64, mask *int32, sum *float32)", squareSum)
 	each("normalTerms",
@@ -180,9 +181,18 @@ func mixtureTerm(m *machine, ln2 Mem) {
 	x, y, terms, out := load("x"), load("y"), load("terms"), load("out")
 	product := m.filled(1, m.k(1))
 	exponent, bad := m.copy(zero), m.copy(zero) // of both halves together
-	row, at, n := GP64(), GP64(), GP64()
+	row, rows, at, n := GP64(), GP64(), GP64(), GP64()
 	MOVQ(param("vectors"), row)
 	SHLQ(Imm(6), row)
+	MOVQ(param("before"), rows)
+	ADDQ(param("after"), rows)
+	INCQ(rows)
+	IMULQ(row, rows)
+	// Points that follow in memory, as a scan's chunks do, are fetched in time: x and y are one behind the other, terms a
+	// matrix.
+	fetch := func(r, ahead reg.Register, scale uint8) {
+		PREFETCHT0(Mem{Base: r, Index: ahead, Scale: scale})
+	}
 	split := func(v vec) vec { // adds the exponent of v; returns its mantissa, between 1 and 2
 		e := m.reg()
 		VPSRLD(Imm(23), v, e)
@@ -196,6 +206,10 @@ func mixtureTerm(m *machine, ln2 Mem) {
 			dy := m.sub(m.sub(m.copy(here(y)), my), restY)
 			q := m.mul(dx, dx)
 			VFMADD231PS(dy, dy, q)
+			if i == 0 {
+				fetch(x, row, 2)
+				fetch(y, row, 2)
+			}
 			w := m.mul(m.expNeg(m.mul(q, half)), peak)
 			VMOVUPS(w, here(out))
 			sum := m.copy(m.k(1))
@@ -203,6 +217,9 @@ func mixtureTerm(m *machine, ln2 Mem) {
 			others := func(param, label string) {
 				Load(Param(param), n)
 				loop(name("%s%d", label, i), n, func() {
+					if i == 0 {
+						fetch(at, rows, 1)
+					}
 					VADDPS(here(at), sum, sum)
 					ADDQ(row, at)
 				})
