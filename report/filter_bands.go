@@ -66,7 +66,7 @@ func (v *tracking) band(track, coordinate int) figure {
 	}
 	draw := func(id, title string, marks ...chart.Mark) {
 		c := chart.Chart{ID: id, Title: title, Desc: fmt.Sprintf("The mean starts at %s and ends at %s.", significant(mean[0]), significant(mean[len(mean)-1])),
-			X: chart.Axis{Label: v.unit}, Y: chart.Axis{Label: name}, Marks: marks}
+			X: chart.Axis{Label: v.unit}, Y: chart.Axis{Label: axisName(name)}, Marks: marks}
 		f.Charts = append(f.Charts, c.SVG())
 	}
 	if z := v.quantiles(); v.IDs[0] == "" && coordinate == v.Observed && z != nil {

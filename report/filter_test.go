@@ -187,7 +187,7 @@ func TestFilterFigures(t *testing.T) {
 		s := &f.Scans[k]
 		s.Mean, s.Truth = [][]float64{{10, 20, 0, 0}}, [][]float64{{10 + off*float64(1-k), 20 + off*float64(k), 0, 0}}
 		s.SD, s.Cov, s.ESS = [][]float64{{2, 1, 0, 0}}, [][4]float64{{4, 0, 0, 1}}, []float64{40, 9, 50, 60}
-		s.Seconds, s.Joint = float64(2+k), .002
+		s.Seconds, s.Joint, s.Index, s.Refine = float64(2+k), .002, .001, math.NaN()
 	}
 	v := newTracking(f)
 	rows := v.trackErrors().Tables[0].Rows
@@ -201,8 +201,8 @@ func TestFilterFigures(t *testing.T) {
 	}
 	page := filterPage(t, f)
 	for _, says := range []string{
-		"3.536 away from the truth", "deviation says 2.236", "too sure of itself: 50.0\u00a0% of the truths", "In 2 scans a mean is worth fewer than 10",
-		"the median scan accepts 0.2\u00a0%", "live, it would fall behind", "93.7\u00a0% of all terms were left out",
+		"3.536 away from the truth", "deviation says 2.236", "too sure of itself: 50.0\u00a0% of the true values", "In 2 scans a mean is worth fewer than 10",
+		"it accepts 0.2\u00a0% of its proposals", "live, it would fall behind", "93.7\u00a0% of all terms were left out",
 	} {
 		if !strings.Contains(page, says) {
 			t.Errorf("the page does not say %q", says)

@@ -58,7 +58,13 @@ func (v *tracking) work() section {
 	}
 	ess := v.over("ess", "Effective sample size", chart.Axis{Label: "independent draws (log scale)", Log: true}, whole,
 		series{"smallest of all coordinates", "s0", v.each((*FilteredScan).smallestESS)},
-		series{"median of the coordinates", "s1", v.each(func(s *FilteredScan) float64 { return numeral.Median(s.ESS) })})
+		series{"median of the coordinates", "s1", v.each(func(s *FilteredScan) float64 { return numeral.Median(s.ESS) })},
+		series{"too few", "rule", v.each(func(s *FilteredScan) float64 {
+			if s.ESS == nil {
+				return math.NaN()
+			}
+			return fewDraws
+		})})
 	show(ess, fmt.Sprintf("How many independent draws the mean of a coordinate is worth. Below %d, a mean is not to be trusted.", fewDraws))
 	if ess == nil {
 		s.Text = append(s.Text, "The method draws no sample, so there is no effective sample size.")
