@@ -93,7 +93,7 @@ func filterPage(t testing.TB, f *Filtered) string {
 
 // filterPages are filter runs of every kind, among them runs of which much is missing.
 func filterPages() map[string]*Filtered {
-	all := map[string]*Filtered{"crossing": crossing(20), "walk": walk(365), "one scan": crossing(1), "one day": walk(1), "long": crossing(3000)}
+	all := map[string]*Filtered{"crossing": crossing(20), "walk": walk(365), "one scan": crossing(1), "one day": walk(1), "long": crossing(1000)}
 	plain := crossing(20) // as of a Kalman filter: neither truth nor cells nor a sample
 	plain.Cells = nil
 	for k := range plain.Scans {
@@ -151,6 +151,7 @@ func TestFilterPages(t *testing.T) {
 // TestFilterSections finds the parts of a page that a run has, and sentences in place of those that it has not.
 func TestFilterSections(t *testing.T) {
 	const unknown, noSample, noEvidence, noProposals = "The truth is not known here", "draws no sample, so", "estimates no evidence", "makes no proposals"
+	all := filterPages()
 	heading := regexp.MustCompile(`<h[23][^>]*>([^<]*)`)
 	for name, want := range map[string]struct{ has, lacks []string }{
 		"crossing": {[]string{"Tracks over the returns", "Error of track 1", "Error of track 3", "Acceptance", "Effective sample size", "Ancestors",
@@ -161,7 +162,7 @@ func TestFilterSections(t *testing.T) {
 			"2013-01-01 to 2013-", noProposals}, []string{"Where are the targets?", "Terms of the likelihood", unknown, noSample}},
 		"bare": {[]string{"two standard deviations", unknown}, []string{"their median", "90\u00a0% interval", "truth inside"}},
 	} {
-		page := filterPage(t, filterPages()[name])
+		page := filterPage(t, all[name])
 		var headings []string
 		for _, m := range heading.FindAllStringSubmatch(page, -1) {
 			headings = append(headings, m[1])

@@ -118,7 +118,10 @@ func (v *tracking) path(track int, of func(*FilteredScan, int) []float64) (l cha
 
 // trackErrors compares each track's error with the standard deviation that the filter gives it.
 func (v *tracking) trackErrors() section {
-	s := section{ID: "errors", Title: "How far from the truth?"}
+	s := section{ID: "errors", Title: "How far from the truth?", Text: []string{
+		"The error of a track is the distance from its estimated to its true position. It should be mostly below twice the posterior standard deviation. " +
+			"Where it is above that for many scans, the filter is too sure of itself, or has lost the target. " +
+			"In the lower pictures nearly all dots should lie inside the 95\u00a0% ellipses. Dots that lie to one side show a bias."}}
 	all := table{Caption: "Error of position, over all scans", Head: []string{"track", "RMSE", "posterior sd", "largest error", "inside 95\u00a0% ellipses"}}
 	for r, id := range v.IDs {
 		of := func(value func(*FilteredScan, int) float64) []float64 {
@@ -134,8 +137,7 @@ func (v *tracking) trackErrors() section {
 		f := v.over(fmt.Sprint("error-", r), "Error of track "+id, chart.Axis{Label: "distance", Zero: true}, significant[float64],
 			series{name: "error", class: class(r) + " solid", y: away}, series{name: "posterior sd", class: "strong", y: sd})
 		f.Charts = append(f.Charts, v.around(r))
-		f.Caption = "Above: the error should be mostly below twice the standard deviation. Many scans in a row above it: the filter is too sure of itself, or has lost the " +
-			"target. Below: the errors seen from the estimate, with 95\u00a0% ellipses of some scans. Nearly all dots should lie inside. Dots to one side show a bias."
+		f.Caption = "Above: the error over time. Below: the true position seen from the estimate, a dot a scan, and the ellipses of some scans."
 		s.Figures = append(s.Figures, *f)
 	}
 	if n := len(v.IDs); n > tracksShown {
