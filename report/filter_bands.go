@@ -82,33 +82,3 @@ func (v *tracking) band(track, coordinate int) figure {
 	}
 	return f
 }
-
-// quantiles returns the five quantiles of the measurements over the scans; nil: there are none.
-func (v *tracking) quantiles() [][]float64 {
-	z, some := make([][]float64, 5), false
-	for q := range z {
-		z[q] = v.each(func(s *FilteredScan) float64 {
-			if s.Quantiles == nil {
-				return math.NaN()
-			}
-			some = true
-			return s.Quantiles[q]
-		})
-	}
-	if !some {
-		return nil
-	}
-	return z
-}
-
-// area is a band over the scans.
-func (v *tracking) area(class string, low, high []float64) chart.Band {
-	rows := evenly(len(v.Scans), pointsOne)
-	return chart.Band{X: pick(v.time, rows), Low: pick(low, rows), High: pick(high, rows), Class: class}
-}
-
-// line is a line over the scans.
-func (v *tracking) line(class string, y []float64) chart.Line {
-	x, y := chart.Thin(v.time, y, pointsOne)
-	return chart.Line{X: x, Y: y, Class: class}
-}

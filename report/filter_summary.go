@@ -54,14 +54,6 @@ func (v *tracking) returns() (returns, missing int) {
 	return returns, missing
 }
 
-// ofTracks returns a value of every track at every scan.
-func (v *tracking) ofTracks(of func(s *FilteredScan, track int) float64) (all []float64) {
-	for r := range v.IDs {
-		all = append(all, v.each(func(s *FilteredScan) float64 { return of(s, r) })...)
-	}
-	return all
-}
-
 // covered returns 1 for each truth inside its 95 % ellipse (in the plane) or 90 % interval, 0 for each one outside.
 func (v *tracking) covered() (all []float64) {
 	if v.plane {
@@ -71,17 +63,6 @@ func (v *tracking) covered() (all []float64) {
 		all = append(all, v.each(func(s *FilteredScan) float64 { return s.between(c) })...)
 	}
 	return all
-}
-
-// between returns whether the truth of a coordinate lies between the quantiles, as 1 or 0; NaN without truth or quantiles.
-func (s *FilteredScan) between(coordinate int) float64 {
-	if s.Truth == nil || s.Truth[0] == nil || s.Low == nil {
-		return math.NaN()
-	}
-	if x := s.Truth[0][coordinate]; s.Low[coordinate] <= x && x <= s.High[coordinate] {
-		return 1
-	}
-	return 0
 }
 
 // region names what covered asks for.
@@ -118,9 +99,6 @@ func (v *tracking) cards() []card {
 	return cards
 }
 
-func logEvidence(s *FilteredScan) float64 { return s.LogEvidence }
-func seconds(s *FilteredScan) float64     { return s.Seconds }
-
 // evidence is the sum over the scans; NaN if a scan has none.
 func (v *tracking) evidence() float64 {
 	sum := 0.0
@@ -129,20 +107,6 @@ func (v *tracking) evidence() float64 {
 	}
 	return sum
 }
-
-// smallestESS is the effective sample size of the coordinate whose mean is known worst; NaN without a sample.
-func (s *FilteredScan) smallestESS() float64 { return numeral.Quantile(s.ESS, 0) }
-
-// plain writes a number without needless zeros: 12.5 and 86,400.
-func plain(v float64) string {
-	s := fixed(v, 3)
-	if strings.Contains(s, ".") {
-		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
-	}
-	return s
-}
-
-func finiteAny(values []float64) bool { return !math.IsNaN(numeral.Median(values)) }
 
 func (v *tracking) summary() []topic {
 	return []topic{v.estimated(), v.accurate(), v.mixes(), v.keepsUp()}

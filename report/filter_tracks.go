@@ -7,7 +7,6 @@ import (
 
 	"github.com/starling-smc/starling/internal/chart"
 	"github.com/starling-smc/starling/internal/numeral"
-	"github.com/starling-smc/starling/internal/visible"
 )
 
 const (
@@ -83,25 +82,6 @@ func (v *tracking) positions(coordinate int) figure {
 	}
 	f.Charts = []template.HTML{c.SVG()}
 	return f
-}
-
-// estimate and known return the estimated and the true coordinates of a track; nil: unknown.
-func (s *FilteredScan) estimate(track int) []float64 { return s.Mean[track] }
-
-func (s *FilteredScan) known(track int) []float64 {
-	if s.Truth == nil {
-		return nil
-	}
-	return s.Truth[track]
-}
-
-// axisName shortens a name that would not fit beside an axis. Control characters in it take more room on the page.
-func axisName(name string) string {
-	const fits = 16
-	if r := []rune(visible.Text(name)); len(r) > fits {
-		return string(r[:fits-1]) + "…"
-	}
-	return name
 }
 
 // path is a line through a track's positions. Where the position is unknown, it has a gap.
