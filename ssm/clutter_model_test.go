@@ -11,6 +11,21 @@ import (
 	"github.com/starling-smc/starling/internal/testkit"
 )
 
+var (
+	_ interface {
+		Tracker
+		Timed
+		Simulator
+	} = Clutter{}
+	_ interface {
+		Incremental
+		Counter
+		Pooled
+		Dropper
+		Accuser
+	} = (*clutterLikelihood)(nil)
+)
+
 func TestClutterWithoutReturns(t *testing.T) {
 	m := clutter3(0)
 	l, err := m.Bind(&Scan{})
