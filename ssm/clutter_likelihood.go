@@ -45,14 +45,14 @@ import (
 type clutterLikelihood struct {
 	model    Clutter
 	targets  int
-	all      bool    // evaluate all chunks
-	z        []point // in the caller's order
-	rows     []int32 // of the scan, if some of its measurements are dropped; nil: all
-	dropped  int     // measurements outside the region
-	constant float64 // what does not depend on the state
-	uniform  float64 // log density of clutter in the region
-	peak     float64 // log density of a target's returns at its position
-	c        float32 // a target's term at its position
+	all      bool       // evaluate all chunks
+	z        []point    // in the caller's order
+	rows     []int32    // of the scan, if some of its measurements are dropped; nil: all
+	dropped  int        // measurements outside the region
+	constant float64    // what does not depend on the state
+	uniform  float64    // log density of clutter in the region
+	peak     float64    // log density of a target's returns at its position
+	c        float32    // a target's term at its position
 	pool     *mcmc.Pool // nil: one thread
 
 	cells   *tree
