@@ -14,7 +14,7 @@ func (l *clutterLikelihood) Set(x []float64) {
 	clear(l.sums)
 	l.whole = l.near(l.at, l.whole[:0])
 	for _, c := range l.whole {
-		l.sums[c] = l.evaluate(int(c), l.every, l.at, l.at, nil, l.state(c))
+		l.sums[c] = l.evaluate(int(c), l.every, l.at, l.at, l.state(c))
 	}
 	l.bareSum = l.barely(l.at)
 	l.moved, l.touched, l.trialBar = l.moved[:0], l.touched[:0], l.bareSum
@@ -44,7 +44,7 @@ func (l *clutterLikelihood) Try(x []float64, block Block) float64 {
 		l.fresh = lanes.Make(m)
 	}
 	if n > len(l.trialSums) {
-		l.trialSums = make([]float64, n)
+		l.trialSums, l.row = make([]float64, n), make([]int32, n)
 	}
 	if l.pool == nil || n <= alone {
 		l.try(0, n)
@@ -75,16 +75,40 @@ func (l *clutterLikelihood) rowsMoved() int {
 	return 1
 }
 
-// try evaluates some of the chunks touched.
+// try evaluates some of the chunks touched. Mostly one target alone is within reach of a chunk: then its row is all that changes.
 func (l *clutterLikelihood) try(from, to int) {
 	rows := l.rowsMoved() * perChunk
 	for i := from; i < to; i++ {
-		terms, out := l.state(l.touched[i]), l.fresh[i*rows:][:rows]
-		if len(l.moved) > 1 {
-			copy(out, terms)
+		c := l.touched[i]
+		terms, out := l.state(c), l.fresh[i*rows:][:rows]
+		if l.row[i] = l.only(c); l.row[i] >= 0 {
+			l.trialSums[i] = l.term(c, l.row[i], l.trial, terms, out[:perChunk])
+			continue
 		}
-		l.trialSums[i] = l.evaluate(int(l.touched[i]), l.moved, l.places, l.trial, terms, out)
+		copy(out, terms)
+		l.trialSums[i] = l.evaluate(int(c), l.moved, l.places, l.trial, out)
 	}
+}
+
+// only returns the target that is the only one moved within reach of a chunk; −1 if there are several.
+func (l *clutterLikelihood) only(c int32) int32 {
+	if len(l.moved) == 1 {
+		return l.moved[0]
+	}
+	if l.all {
+		return -1
+	}
+	row, leaf := int32(-1), &l.cells.nodes[l.cells.leaves[c]]
+	for i, r := range l.moved {
+		if !leaf.near(l.places[2*i:2*i+2], l.reach) {
+			continue
+		}
+		if row >= 0 {
+			return -1
+		}
+		row = r
+	}
+	return row
 }
 
 // Keep implements Incremental.
@@ -92,11 +116,11 @@ func (l *clutterLikelihood) Keep() {
 	rows := l.rowsMoved() * perChunk
 	for i, c := range l.touched {
 		l.sums[c] = l.trialSums[i]
-		terms := l.state(c)
-		if rows == perChunk {
-			terms = terms[int(l.moved[0])*perChunk:]
+		terms, fresh := l.state(c), l.fresh[i*rows:][:rows]
+		if r := int(l.row[i]); r >= 0 {
+			terms, fresh = terms[r*perChunk:], fresh[:perChunk]
 		}
-		copy(terms, l.fresh[i*rows:][:rows])
+		copy(terms, fresh)
 	}
 	copy(l.at, l.trial)
 	l.bareSum, l.moved, l.touched = l.trialBar, l.moved[:0], l.touched[:0]

@@ -64,8 +64,9 @@ type clutterLikelihood struct {
 
 	// The state, and what the last Try made of it.
 	at, trial         []point
-	terms, fresh      []float32 // [chunk][targets][perChunk]; of those touched, rows of a moved target, or of all targets
+	terms, fresh      []float32 // [chunk][targets][perChunk]; of those touched, the row that changes, or all rows
 	sums, trialSums   []float64 // of chunks; of those touched
+	row               []int32   // of each chunk touched: the only row of terms that changes, or −1
 	bareSum, trialBar float64
 	moved, touched    []int32 // targets, chunks
 	places            []point
@@ -127,7 +128,7 @@ func (l *clutterLikelihood) LogLik(x []float64, rows []int32) float64 {
 	l.whole = l.near(at, l.whole[:0])
 	for _, c := range l.whole {
 		clear(l.scratch)
-		sum += l.evaluate(int(c), l.every, at, at, nil, l.scratch)
+		sum += l.evaluate(int(c), l.every, at, at, l.scratch)
 	}
 	return l.constant + sum + l.barely(at)
 }
@@ -169,25 +170,24 @@ func (l *clutterLikelihood) near(places []point, chunks []int32) []int32 {
 	return chunks
 }
 
-// evaluate returns the sum of a chunk with the moved targets at their new places, and sets out to their terms. One target's
-// row is all of out, and the other rows are those of terms. For several targets out has a row for each target, which it
-// begins with; the rows of those whose places are beyond reach are left as they are. One of them at least is within reach.
+// evaluate returns the sum of a chunk with the moved targets at their new places, and sets out, which has a row for each target,
+// to their terms; the rows of those whose places are beyond reach are left as they are. One of them at least is within reach.
 // Places has those of each target moved, one after the other: the old one, if it has terms, and the new one.
-func (l *clutterLikelihood) evaluate(c int, moved []int32, places, at []point, terms, out []float32) (sum float64) {
-	x, y := l.chunk(c)
+func (l *clutterLikelihood) evaluate(c int, moved []int32, places, at []point, out []float32) (sum float64) {
 	each := len(places) / len(moved)
 	for i, r := range moved {
-		row := out
-		if len(moved) > 1 || terms == nil {
-			if !l.all && !l.cells.nodes[l.cells.leaves[c]].near(places[i*each:(i+1)*each], l.reach) {
-				continue
-			}
-			terms, row = out, out[int(r)*perChunk:][:perChunk]
+		if l.all || l.cells.nodes[l.cells.leaves[c]].near(places[i*each:(i+1)*each], l.reach) {
+			sum = l.term(int32(c), r, at, out, out[int(r)*perChunk:][:perChunk])
 		}
-		m := l.relative(at[r], l.middles[c])
-		sum = lanes.MixtureTerm(x, y, m.x, m.y, l.c, terms, int(r), row)
 	}
 	return sum
+}
+
+// term sets out to a target's terms of a chunk, and returns the chunk's sum with them in their row of terms.
+func (l *clutterLikelihood) term(c, r int32, at []point, terms, out []float32) float64 {
+	x, y := l.chunk(int(c))
+	m := l.relative(at[r], l.middles[c])
+	return lanes.MixtureTerm(x, y, m.x, m.y, l.c, terms, int(r), out)
 }
 
 // state returns a chunk's rows of terms.
