@@ -13,12 +13,13 @@ import (
 
 // ways are chains that have the same law.
 var ways = map[string]SMCMC{
-	"joint":         {Joint: PriorJoint{}},
-	"prior":         {Index: UniformIndex{}, Refine: PriorRefinement{}},
-	"uniform, walk": {Index: UniformIndex{}, Refine: Walk{SD: 0.1}},
-	"exact, walk":   {Index: ExactIndex{}, Refine: Walk{SD: 0.1}},
-	"scan, adapted": {Index: ExactIndex{Scan}, Refine: Walk{SD: Adapted}},
-	"all, adapted":  {Joint: PriorJoint{}, Index: ExactIndex{}, Refine: Walk{SD: Adapted}},
+	"joint":          {Joint: PriorJoint{}},
+	"prior":          {Index: UniformIndex{}, Refine: PriorRefinement{}},
+	"uniform, walk":  {Index: UniformIndex{}, Refine: Walk{SD: 0.1}},
+	"exact, walk":    {Index: ExactIndex{}, Refine: Walk{SD: 0.1}},
+	"scan, adapted":  {Index: ExactIndex{Scan}, Refine: Walk{SD: Adapted}},
+	"joint, uniform": {Joint: PriorJoint{}, Index: UniformIndex{}, Refine: Walk{SD: 0.1}},
+	"all, adapted":   {Joint: PriorJoint{}, Index: ExactIndex{}, Refine: Walk{SD: Adapted}},
 }
 
 // Check 1: SMCMC against the Kalman filter, for every kind of decision, on a data set of the paper's Example 1. The errors of the
