@@ -90,11 +90,19 @@ type Info struct {
 	Dropped     int // measurements that the model leaves out (ssm.Dropper)
 }
 
-// TimeError is the error for a scan whose time does not come after the last one's.
-type TimeError struct{ Last, Time float64 }
+// TimeError is the error for a scan whose time does not come after the last one's, or is none to which the model can go from there.
+type TimeError struct {
+	Last, Time float64 // seconds
+	Err        error   // the model's; nil: the time does not come after the last one's
+}
+
+func (e *TimeError) Unwrap() error { return e.Err }
 
 func (e *TimeError) Error() string {
-	if e.Time == e.Last {
+	switch {
+	case e.Err != nil:
+		return fmt.Sprintf("from the scan at %v s to the one at %v s: %v", e.Last, e.Time, e.Err)
+	case e.Time == e.Last:
 		return fmt.Sprintf("two scans have the time %v s: merge their measurements into one scan", e.Time)
 	}
 	return fmt.Sprintf("the scan's time %v s is before that of the scan before it, %v s: sort the scans by time", e.Time, e.Last)
@@ -116,11 +124,15 @@ func (st *State) transition(m ssm.Model, scan *ssm.Scan) (ssm.Transition, error)
 	case math.IsNaN(scan.Time) || math.IsInf(scan.Time, 0):
 		return nil, fmt.Errorf("the scan's time is %v", scan.Time)
 	case st.K > 0 && !(scan.Time > st.Time):
-		return nil, &TimeError{st.Time, scan.Time}
+		return nil, &TimeError{st.Time, scan.Time, nil}
 	case st.K > 0:
 		dt = scan.Time - st.Time
 	}
-	return m.Transition(dt)
+	tr, err := m.Transition(dt)
+	if err != nil && st.K > 0 {
+		err = &TimeError{st.Time, scan.Time, err}
+	}
+	return tr, err
 }
 
 // refused returns the first fault that a method's settings have.

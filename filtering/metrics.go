@@ -74,11 +74,19 @@ type Rival struct {
 func ReadSteps(trace []runs.TraceLine) ([]Step, error) {
 	out := make([]Step, len(trace))
 	for i, l := range trace {
-		if err := json.Unmarshal(l.Fields, &out[i]); err != nil {
+		var err error
+		if out[i], err = stepOf(l); err != nil {
 			return nil, fmt.Errorf("line %d: %w", i+1, err)
 		}
 	}
 	return out, nil
+}
+
+// stepOf reads a line of the trace.
+func stepOf(l runs.TraceLine) (s Step, err error) {
+	err = json.Unmarshal(l.Fields, &s)
+	s.Line.K = l.K
+	return s, err
 }
 
 // Summarise sums up a run by its trace. leftOut is the number of scans that were left out, against the title of the other method.
