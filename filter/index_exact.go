@@ -5,6 +5,7 @@ import (
 
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/dense"
+	"github.com/starling-smc/starling/internal/lanes"
 	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/ssm"
 )
@@ -78,6 +79,9 @@ type exactIndex struct {
 	factor, origin []float64
 	m              []float64 // n × Dim; nil for other transitions
 	xi             []float64
+
+	// The same in float32 for the kernel of a scan, coordinate by coordinate in whole vectors; nil until the first scan.
+	columns, terms, sums, xi32 []float32
 
 	most float64   // the largest log-density; 0 for Gaussian transitions
 	g    int       // the group whose index is drawn
@@ -160,8 +164,15 @@ func (e *exactIndex) reject(s *ssm.Stream) (a int32, ok bool) {
 	return 0, false
 }
 
-// scan draws by all N probabilities.
+// scan draws by all N probabilities. For a Gaussian transition they are float32, within 2e-7 + 1.5e-7 |ξ − m_a|² of themselves;
+// where all of them vanish in float32, and for other transitions, they are float64.
 func (e *exactIndex) scan(s *ssm.Stream) int32 {
+	u := s.Float64()
+	if e.m != nil {
+		if a, ok := e.scanKernel(u); ok {
+			return a
+		}
+	}
 	top := math.Inf(-1)
 	for a := range e.w {
 		e.w[a] = e.log(a)
@@ -175,7 +186,7 @@ func (e *exactIndex) scan(s *ssm.Stream) int32 {
 		sum += rng.Exp(l - top)
 		e.w[a] = sum
 	}
-	u := s.Float64() * sum
+	u *= sum
 	low, high := 0, len(e.w)-1
 	for low < high {
 		if mid := (low + high) / 2; e.w[mid] > u {
@@ -186,3 +197,55 @@ func (e *exactIndex) scan(s *ssm.Stream) int32 {
 	}
 	return int32(low)
 }
+
+// scanKernel draws the particle at position u of the cumulative probabilities: first the chunk, then the particle in it.
+func (e *exactIndex) scanKernel(u float64) (a int32, ok bool) {
+	n, b := len(e.w), e.c.groups[e.g]
+	stride := (n + lanes.Lanes - 1) / lanes.Lanes * lanes.Lanes
+	if e.columns == nil {
+		d := len(e.xi)
+		e.columns, e.terms, e.xi32 = make([]float32, d*stride), make([]float32, stride), make([]float32, d)
+		e.sums = make([]float32, (n+lanes.MaxDensities-1)/lanes.MaxDensities)
+		for j := range n {
+			for i, v := range e.m[j*d : (j+1)*d] {
+				e.columns[i*stride+j] = float32(v)
+			}
+		}
+	}
+	for i := b.From; i < b.To; i++ {
+		e.xi32[i] = float32(e.xi[i])
+	}
+	lanes.NormalTerms(e.columns[b.From*stride:b.To*stride], n, e.xi32[b.From:b.To], e.terms, e.sums)
+	total := 0.0
+	for _, v := range e.sums {
+		total += float64(v)
+	}
+	if !(total > vanishing) {
+		return 0, false
+	}
+	rest, chunk := u*total, 0
+	for chunk < len(e.sums)-1 && rest >= float64(e.sums[chunk]) {
+		rest -= float64(e.sums[chunk])
+		chunk++
+	}
+	// The terms of a chunk do not add up to just its sum, which float32 rounds.
+	terms, sum := e.terms[chunk*lanes.MaxDensities:min(n, (chunk+1)*lanes.MaxDensities)], 0.0
+	for _, v := range terms {
+		sum += float64(v)
+	}
+	rest *= sum / float64(e.sums[chunk])
+	last := 0
+	for i, v := range terms {
+		if v == 0 {
+			continue
+		}
+		last = i
+		if rest -= float64(v); rest < 0 {
+			break
+		}
+	}
+	return int32(chunk*lanes.MaxDensities + last), sum > 0
+}
+
+// vanishing is a sum of float32 probabilities in which small ones may be missing.
+const vanishing = 1e-20

@@ -237,16 +237,17 @@ func (j *judge) all(list []Step) {
 		s := &list[i]
 		tracks := s.All()
 		j.bind(tracks, s.Truth)
-		for _, id := range slices.Sorted(maps.Keys(s.Truth)) { // in one order, so that sums have the same bits
+		for _, id := range slices.Sorted(maps.Keys(s.Truth)) { // sums must not depend on the order of a map
 			r, ok := j.ids[id]
 			if !ok {
 				continue
 			}
+			truth := s.Truth[id]
 			var other []Number
 			if s.Against != nil {
 				other = s.Against.Mean[r*j.dim : (r+1)*j.dim]
 			}
-			j.one(&tracks[r].Estimate, s.Truth[id], other)
+			j.one(&tracks[r].Estimate, truth, other)
 		}
 	}
 }
