@@ -133,6 +133,9 @@ func (p *Pass) notice(text string) {
 // take filters a scan.
 func (p *Pass) take(ctx context.Context, rec *scans.Record) (runs.Line, error) {
 	began := p.now()
+	if err := p.checkTruth(rec); err != nil {
+		return runs.Line{}, err
+	}
 	if p.Hold > 0 {
 		rec.Hold(p.Hold, p.Job.Seed, p.state.K)
 	}
@@ -178,6 +181,21 @@ func (p *Pass) take(ctx context.Context, rec *scans.Record) (runs.Line, error) {
 		p.weight = append(p.weight, next.LogW...)
 	}
 	return runs.Line{Fields: s}, nil
+}
+
+// checkTruth wants true states that can be compared with the model's: of all coordinates, or of the positions of a target.
+func (p *Pass) checkTruth(rec *scans.Record) error {
+	j := newJudge(p.Model)
+	for _, t := range rec.Truth {
+		if n := len(t.State); n != j.dim && n != j.positions {
+			want := fmt.Sprint(j.dim)
+			if j.positions != j.dim {
+				want = fmt.Sprint(j.positions, " or ", j.dim)
+			}
+			return &scans.BadError{Line: rec.Line, Err: fmt.Errorf("the true state of %q has the length %d, want %s", t.ID, n, want)}
+		}
+	}
+	return nil
 }
 
 // placed adds to an error where the scan is.

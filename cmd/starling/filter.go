@@ -105,7 +105,7 @@ func (f *filterRun) run(cmd *cobra.Command, args []string) error {
 	line.end()
 	switch {
 	case stopped(cmd.Context(), err) && o.Folder == nil:
-		return interrupted{"nothing was to be saved: give --out to keep a run"}
+		return interrupted{"nothing was saved: give --out to keep a run"}
 	case stopped(cmd.Context(), err):
 		return f.saved("filter", args[0], o.Folder, f.flagged()...)
 	case o.Folder != nil && o.Folder.Kept() && (filtering.AboutScans(err) || errors.Is(err, syscall.EPIPE)):
