@@ -315,3 +315,16 @@ func TestFilterLeavesOutOnce(t *testing.T) {
 		}
 	}
 }
+
+// TestFilteringPage: the config in docs/filtering.md is right.
+func TestFilteringPage(t *testing.T) {
+	text, err := os.ReadFile("docs/filtering.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, config, _ := strings.Cut(string(text), "```yaml\n")
+	config, _, ok := strings.Cut(config, "```")
+	if s := filteringOf(t, config); !ok || s.Model == nil || s.Against == nil {
+		t.Errorf("the page has the config %q", config)
+	}
+}
