@@ -54,9 +54,3 @@ func (r *reading) next(ctx context.Context) (*scans.Record, error) {
 		return nil, ctx.Err()
 	}
 }
-
-// SourceError is an error of the source itself, such as a file that cannot be read on.
-type SourceError struct{ Err error }
-
-func (e *SourceError) Error() string { return "the scans: " + e.Err.Error() }
-func (e *SourceError) Unwrap() error { return e.Err }

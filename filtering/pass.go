@@ -84,6 +84,9 @@ func (p *Pass) Begin(ctx context.Context) (err error) {
 // State is the filter's state after the last scan.
 func (p *Pass) State() *filter.State { return &p.state }
 
+// LeftOut is the number of scans that were left out.
+func (p *Pass) LeftOut() int { return p.leftOut }
+
 // K implements runs.Part.
 func (p *Pass) K() int { return p.state.K }
 
@@ -116,12 +119,6 @@ func (p *Pass) Step(ctx context.Context) (runs.Line, error) {
 		}
 		p.notice("a scan is left out: " + err.Error())
 	}
-}
-
-// scanFault reports whether an error is about one scan, so that the scans after it may be used.
-func scanFault(err error) bool {
-	return errors.As(err, new(*scans.BadError)) || errors.As(err, new(*ssm.MeasurementError)) || errors.As(err, new(*filter.TimeError)) ||
-		errors.As(err, new(*filter.ImpossibleError))
 }
 
 func (p *Pass) notice(text string) {
@@ -249,16 +246,6 @@ func (p *Pass) open(ctx context.Context) (err error) {
 	p.running = p.sum
 	p.notice(numeral.Several(skipped, "scan") + " up to " + p.last + " passed over: the run has filtered them before")
 	return nil
-}
-
-// ResumptionError is the error for scans that do not go on where the run has stopped.
-type ResumptionError struct{ Err error }
-
-func (e *ResumptionError) Error() string { return e.Err.Error() }
-func (e *ResumptionError) Unwrap() error { return e.Err }
-
-func resumption(format string, args ...any) error {
-	return &ResumptionError{fmt.Errorf(format, args...)}
 }
 
 // next is the source's next scan, unless the context ends first.

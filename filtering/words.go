@@ -1,7 +1,6 @@
 package filtering
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/starling-smc/starling/internal/finding"
@@ -22,23 +21,6 @@ func Words(l runs.TraceLine) (long, short string, err error) {
 	}
 	return long, short, nil
 }
-
-// LineOf returns the line of a scan that a trace holds.
-func LineOf(l runs.TraceLine) (*Line, error) {
-	s, err := stepOf(l)
-	return &s.Line, err
-}
-
-// AboutScans reports whether an error is about the scans, rather than about the run.
-func AboutScans(err error) bool {
-	return scanFault(err) || errors.As(err, new(*ResumptionError)) || errors.As(err, new(*SourceError))
-}
-
-// LeftOut is the number of scans that were left out.
-func (p *Pass) LeftOut() int { return p.leftOut }
-
-// fewDraws is the number of independent draws below which the samples of a scan say little about the spread of the state.
-const fewDraws = 50
 
 // Findings are diagnoses of a run.
 func (m *Metrics) Findings() (list []finding.Finding) {
