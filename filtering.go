@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"github.com/starling-smc/starling/filter"
@@ -98,7 +99,29 @@ type filtered struct {
 	pass    *filtering.Pass
 	run     *runs.Run
 	files   []io.Closer
+	scans   *counted // the file of scans; nil: there is none
 	began   time.Time
+}
+
+// counted counts the bytes that are read from a file.
+type counted struct {
+	file *os.File
+	size int64 // 0: unknown
+	read atomic.Int64
+}
+
+func (c *counted) Read(b []byte) (int, error) {
+	n, err := c.file.Read(b)
+	c.read.Add(int64(n))
+	return n, err
+}
+
+// share is the share of the file that is read; 0: unknown.
+func (c *counted) share() float64 {
+	if c == nil || c.size == 0 {
+		return 0
+	}
+	return min(1, float64(c.read.Load())/float64(c.size))
 }
 
 func (f *filtered) tell(e Event) {
@@ -176,7 +199,11 @@ func (f *filtered) open(origin string) (scans.Source, error) {
 			return nil, &DataError{fmt.Errorf("scans.file: %w", err)}
 		}
 		f.files = append(f.files, file)
-		text = file
+		f.scans = &counted{file: file}
+		if info, err := file.Stat(); err == nil && info.Mode().IsRegular() {
+			f.scans.size = info.Size()
+		}
+		text = f.scans
 	}
 	options := scans.Options{Columns: s.Scans.Columns, Origin: origin}
 	if s.Scans.Truth != "" {
@@ -236,7 +263,7 @@ func (f *filtered) watch(l runs.TraceLine) error {
 	if f.options.Progress == nil {
 		return nil
 	}
-	s := method.Status{Phase: "scans"}
+	s := method.Status{Phase: "scans", Share: f.scans.share()}
 	if n := f.Spec.Scans.Simulate; n > 0 {
 		s.Share = float64(l.K) / float64(n)
 	}

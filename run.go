@@ -173,10 +173,16 @@ func (r *Run) ReadMetrics() (*eval.Metrics, error) {
 // go on from. Errors are those of OpenRun, but no file's fault is an error.
 func VerifyRun(dir string) (*Verification, error) {
 	kind := FitRuns
-	if m, err := runs.ReadManifest(dir); err == nil && m.Kind == FilterRuns.Name {
+	if IsFilterRun(dir) {
 		kind = FilterRuns
 	}
 	return runs.Verify(dir, kind)
+}
+
+// IsFilterRun reports whether a folder holds a run of a filter, as its manifest says.
+func IsFilterRun(dir string) bool {
+	m, err := runs.ReadManifest(dir)
+	return err == nil && m.Kind == FilterRuns.Name
 }
 
 // Differs returns an error that lists the values in which a resolved Spec differs from the run's; nil if none differ but the

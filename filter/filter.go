@@ -35,7 +35,7 @@ type Filter interface {
 	// Init returns the state one interval before the first scan.
 	Init(ctx context.Context) (*State, error)
 	// Step takes the state to the time of the scan, and the scan's measurements into account. After an error the state is as it
-	// was. A *TimeError says that the scan's time does not come after the last one's, a *StepError that the model has no transition
+	// was. A *TimeError says that the scan's time does not come after the last one's, or that the model has no transition
 	// to it, an *ssm.MeasurementError that a
 	// measurement is none, an *ImpossibleError that no state can have given the scan.
 	Step(ctx context.Context, st *State, scan *ssm.Scan) (Info, error)
@@ -81,24 +81,23 @@ type Info struct {
 	Dropped     int // measurements that the model leaves out (ssm.Dropper)
 }
 
-// TimeError is the error for a scan whose time does not come after the last one's.
-type TimeError struct{ Last, Time float64 }
+// TimeError is the error for a scan whose time does not come after the last one's, or is none to which the model can go from there.
+type TimeError struct {
+	Last, Time float64 // seconds
+	Err        error   // the model's; nil: the time does not come after the last one's
+}
+
+func (e *TimeError) Unwrap() error { return e.Err }
 
 func (e *TimeError) Error() string {
-	if e.Time == e.Last {
+	switch {
+	case e.Err != nil:
+		return fmt.Sprintf("from the scan at %v s to the one at %v s: %v", e.Last, e.Time, e.Err)
+	case e.Time == e.Last:
 		return fmt.Sprintf("two scans have the time %v s: merge their measurements into one scan", e.Time)
 	}
 	return fmt.Sprintf("the scan's time %v s is before that of the scan before it, %v s: sort the scans by time", e.Time, e.Last)
 }
-
-// StepError is the error for a scan that comes so long after the last one that the model has no transition to it.
-type StepError struct {
-	Step float64 // seconds
-	Err  error
-}
-
-func (e *StepError) Error() string { return e.Err.Error() }
-func (e *StepError) Unwrap() error { return e.Err }
 
 // ImpossibleError is the error for a scan that none of the predicted states can have given.
 type ImpossibleError struct {
@@ -114,15 +113,18 @@ func (st *State) transition(m ssm.Model, scan *ssm.Scan) (ssm.Transition, error)
 	dt := ssm.Interval(m)
 	switch {
 	case math.IsNaN(scan.Time) || math.IsInf(scan.Time, 0):
-		return nil, &StepError{dt, fmt.Errorf("the scan's time is %v", scan.Time)}
+		return nil, &TimeError{st.Time, scan.Time, fmt.Errorf("the scan's time is %v", scan.Time)}
 	case st.K > 0 && !(scan.Time > st.Time):
-		return nil, &TimeError{st.Time, scan.Time}
+		return nil, &TimeError{st.Time, scan.Time, nil}
 	case st.K > 0:
 		dt = scan.Time - st.Time
 	}
 	tr, err := m.Transition(dt)
 	if err != nil {
-		return nil, &StepError{dt, err}
+		if st.K > 0 {
+			err = &TimeError{st.Time, scan.Time, err}
+		}
+		return nil, err
 	}
 	return tr, nil
 }

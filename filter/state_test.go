@@ -159,7 +159,7 @@ func TestTimes(t *testing.T) {
 	for _, c := range []struct {
 		time float64
 		want string
-	}{{1, "two scans have the time 1 s: merge"}, {0.5, "the scan's time 0.5 s is before that of the scan before it, 1 s"}, {math.NaN(), "the scan's time is NaN"}} {
+	}{{1, "two scans have the time 1 s: merge"}, {0.5, "the scan's time 0.5 s is before that of the scan before it, 1 s"}, {math.NaN(), "from the scan at 1 s to the one at NaN s: the scan's time is NaN"}} {
 		f, _ := Bootstrap{Particles: 10}.On(Job{Model: example1})
 		st, _ := f.Init(t.Context())
 		if _, err := f.Step(t.Context(), st, &ssm.Scan{Time: 1, Width: 1}); err != nil {

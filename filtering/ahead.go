@@ -19,16 +19,21 @@ type read struct {
 	err error
 }
 
-// ahead reads one scan ahead.
-func ahead(source scans.Source) *reading {
+// ahead reads one scan ahead, until ctx ends.
+func ahead(ctx context.Context, source scans.Source) *reading {
 	r := &reading{source, make(chan read)}
 	go func() {
+		defer close(r.out)
 		for {
 			rec, err := source.Next()
 			if err != nil && err != io.EOF && !scanFault(err) {
 				err = &SourceError{err}
 			}
-			r.out <- read{rec, err}
+			select {
+			case r.out <- read{rec, err}:
+			case <-ctx.Done():
+				return
+			}
 			if err != nil && !scanFault(err) {
 				return
 			}
@@ -40,15 +45,12 @@ func ahead(source scans.Source) *reading {
 // next returns the next scan, unless ctx ends first.
 func (r *reading) next(ctx context.Context) (*scans.Record, error) {
 	select {
-	case got := <-r.out:
+	case got, more := <-r.out:
+		if !more {
+			return nil, context.Canceled // the first step's context has ended
+		}
 		return got.rec, got.err
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 }
-
-// SourceError is an error of the source itself, such as a file that cannot be read on.
-type SourceError struct{ Err error }
-
-func (e *SourceError) Error() string { return "the scans: " + e.Err.Error() }
-func (e *SourceError) Unwrap() error { return e.Err }

@@ -75,29 +75,7 @@ func WriteTable(w io.Writer, m ssm.Model, trace []runs.TraceLine) error {
 	return buffered.Flush()
 }
 
-// All lists the estimates: one without an ID where the model is no tracker.
-func (s *Step) All() []Track {
-	if s.Estimate != nil {
-		return []Track{{Estimate: *s.Estimate}}
-	}
-	return s.Tracks
-}
-
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
-
-// Names lists the coordinates of a target or, where the model is no tracker, of the state.
-func Names(m ssm.Model) (names []string, tracker bool) {
-	switch m := m.(type) {
-	case ssm.Tracker:
-		return m.Coordinates(), true
-	case interface{ Coordinates() []string }:
-		return m.Coordinates(), false
-	}
-	for i := range m.Dim() {
-		names = append(names, "x"+strconv.Itoa(i+1))
-	}
-	return names, false
-}
 
 // WriteParticles writes the particles of every scan as safetensors: particles, [scans, N, Dim], and log_weights, [scans, N], where
 // they differ.

@@ -82,6 +82,7 @@ func (t *Time) UnmarshalJSON(text []byte) error {
 type Step struct {
 	Lag Number `json:"lag"` // seconds from when the scan was read to when its line was ready
 	Line
+	K         *struct{}           `json:"k,omitempty"`         // nil: every line of the trace begins with k, so that of Line is left out
 	Seconds   Number              `json:"at"`                  // the scan's time in seconds
 	Truth     map[string][]Number `json:"truth,omitempty"`     // true states, by target
 	Quantiles []Number            `json:"quantiles,omitempty"` // 5, 25, 50, 75 and 95 % of measurements of one number

@@ -9,10 +9,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/starling-smc/starling/filter"
 	"github.com/starling-smc/starling/internal/ckpt"
+	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/internal/runs"
 	"github.com/starling-smc/starling/scans"
 	"github.com/starling-smc/starling/ssm"
@@ -35,6 +37,8 @@ type Pass struct {
 
 	state, other state
 	source       *reading
+	running      [sha256.Size]byte // of all scans that could be read so far
+	listed       bool              // the columns that are not read
 	filter       filter.Filter
 	rival        filter.Filter
 	saved
@@ -44,9 +48,9 @@ type state = filter.State
 
 // saved is what a pass saves beside the states.
 type saved struct {
-	read    int               // scans read, the bad ones not counted
-	leftOut int               // scans that were left out
-	sum     [sha256.Size]byte // of all scans up to the last one filtered
+	leftOut int               // scans that were left out before the last one filtered, or before the end
+	last    string            // time of the last scan filtered, as the source writes it
+	sum     [sha256.Size]byte // of all scans that could be read, up to the last one filtered
 	origin  string
 	done    bool
 	all     running   // of the measurements so far
@@ -80,6 +84,9 @@ func (p *Pass) Begin(ctx context.Context) (err error) {
 // State is the filter's state after the last scan.
 func (p *Pass) State() *filter.State { return &p.state }
 
+// LeftOut is the number of scans that were left out.
+func (p *Pass) LeftOut() int { return p.leftOut }
+
 // K implements runs.Part.
 func (p *Pass) K() int { return p.state.K }
 
@@ -93,31 +100,25 @@ func (p *Pass) Step(ctx context.Context) (runs.Line, error) {
 			return runs.Line{}, err
 		}
 	}
-	for {
+	for leftOut := p.leftOut; ; leftOut++ {
 		rec, err := p.next(ctx)
 		if err == io.EOF {
-			p.done = true
+			p.done, p.leftOut = true, leftOut
 			return runs.Line{}, io.EOF
 		}
 		if err == nil {
 			var line runs.Line
 			line, err = p.take(ctx, rec)
 			if err == nil {
+				p.leftOut = leftOut
 				return line, nil
 			}
 		}
 		if !p.Skip || !scanFault(err) {
 			return runs.Line{}, err
 		}
-		p.leftOut++
 		p.notice("a scan is left out: " + err.Error())
 	}
-}
-
-// scanFault reports whether an error is about one scan, so that the scans after it may be used.
-func scanFault(err error) bool {
-	return errors.As(err, new(*scans.BadError)) || errors.As(err, new(*ssm.MeasurementError)) || errors.As(err, new(*filter.TimeError)) ||
-		errors.As(err, new(*filter.ImpossibleError))
 }
 
 func (p *Pass) notice(text string) {
@@ -129,6 +130,9 @@ func (p *Pass) notice(text string) {
 // take filters a scan.
 func (p *Pass) take(ctx context.Context, rec *scans.Record) (runs.Line, error) {
 	began := p.now()
+	if err := p.checkTruth(rec); err != nil {
+		return runs.Line{}, err
+	}
 	if p.Hold > 0 {
 		rec.Hold(p.Hold, p.Job.Seed, p.state.K)
 	}
@@ -167,13 +171,28 @@ func (p *Pass) take(ctx context.Context, rec *scans.Record) (runs.Line, error) {
 	}
 	p.all.add(rec)
 	p.count(rec)
-	p.sum, p.read = rec.Sum(p.sum), p.read+1
+	p.sum, p.last = p.running, rec.Text
 	p.state, p.other = next, was
 	if p.Keep {
 		p.kept = append(p.kept, next.X...)
 		p.weight = append(p.weight, next.LogW...)
 	}
 	return runs.Line{Fields: s}, nil
+}
+
+// checkTruth wants true states that can be compared with the model's: of all coordinates, or of the positions of a target.
+func (p *Pass) checkTruth(rec *scans.Record) error {
+	j := newJudge(p.Model)
+	for _, t := range rec.Truth {
+		if n := len(t.State); n != j.dim && n != j.positions {
+			want := fmt.Sprint(j.dim)
+			if j.positions != j.dim {
+				want = fmt.Sprint(j.positions, " or ", j.dim)
+			}
+			return &scans.BadError{Line: rec.Line, Err: fmt.Errorf("the true state of %q has the length %d, want %s", t.ID, n, want)}
+		}
+	}
+	return nil
 }
 
 // placed adds to an error where the scan is.
@@ -197,61 +216,53 @@ func (p *Pass) open(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	p.source = ahead(source)
+	p.source = ahead(ctx, source)
 	if p.state.K == 0 {
 		return nil
 	}
-	skipped, sum, last := 0, [sha256.Size]byte{}, false
-	for !last {
+	skipped := 0
+	for {
 		rec, err := p.next(ctx)
-		var bad *scans.BadError
 		switch {
-		case errors.As(err, &bad) && p.Skip:
+		case errors.As(err, new(*scans.BadError)) && p.Skip: // it was counted before
 			continue
 		case err == io.EOF:
-			return fmt.Errorf("the scans end before the last one that was filtered, at %v s: give the run the same scans again", p.state.Time)
+			return resumption("the scans end before %s, the time of the last scan that was filtered: give the run the same scans again", p.last)
 		case err != nil:
 			return err
-		case p.Replayed && rec.Time > p.state.Time:
-			return &GapError{p.state.Time, rec.Text}
+		case rec.Time > p.state.Time && p.Replayed:
+			return resumption("there is a gap: no scan before the one at %s has the time %s, that of the last scan that was filtered; "+
+				"replay the scans from that time, or from any time before it", rec.Text, p.last)
 		}
-		if p.Hold > 0 {
-			rec.Hold(p.Hold, p.Job.Seed, skipped)
+		skipped++
+		if rec.Time >= p.state.Time {
+			break
 		}
-		last = rec.Time >= p.state.Time
-		sum, skipped = rec.Sum(sum), skipped+1
 	}
-	if !p.Replayed && sum != p.sum {
-		return &ChangedError{p.read}
+	if !p.Replayed && p.running != p.sum {
+		return resumption("the scans up to %s, the time of the last scan that was filtered, are not those that the run has filtered: "+
+			"give it the same scans, or begin anew in another folder", p.last)
 	}
-	p.notice(fmt.Sprintf("%d scans were filtered before, and are passed over", skipped))
+	p.running = p.sum
+	p.notice(numeral.Several(skipped, "scan") + " up to " + p.last + " passed over: the run has filtered them before")
 	return nil
-}
-
-// GapError is the error for a replay that begins after the last scan that was filtered.
-type GapError struct {
-	Last float64 // seconds
-	Text string  // the time at which the replay begins
-}
-
-func (e *GapError) Error() string {
-	return fmt.Sprintf("the scans begin at %s, after the last one that was filtered, at %v s: replay them from there or before, so that none is missing", e.Text, e.Last)
-}
-
-// ChangedError is the error for scans that are not those that the run has filtered.
-type ChangedError struct{ Scans int }
-
-func (e *ChangedError) Error() string {
-	return fmt.Sprintf("the first %d scans are not those that the run has filtered: give it the same file, or begin anew in another folder", e.Scans)
 }
 
 // next is the source's next scan, unless the context ends first.
 func (p *Pass) next(ctx context.Context) (*scans.Record, error) {
 	rec, err := p.source.next(ctx)
-	if o, ok := p.source.source.(interface{ Origin() string }); ok && err == nil {
-		p.origin = o.Origin()
+	if err != nil {
+		return nil, err
 	}
-	return rec, err
+	p.running = rec.Sum(p.running)
+	if r, ok := p.source.source.(*scans.Reader); ok {
+		p.origin = r.Origin()
+		if names := r.Ignored(); len(names) > 0 && !p.listed {
+			p.notice("columns that are not read: " + strings.Join(names, ", "))
+		}
+		p.listed = true
+	}
+	return rec, nil
 }
 
 const passKind = "filtering.Pass/1"
@@ -263,7 +274,8 @@ func (p *Pass) WriteTo(w io.Writer) (int64, error) {
 	if p.done {
 		done = 1
 	}
-	e.Ints("counts", p.read, p.leftOut, done, p.all.n)
+	e.Ints("counts", p.leftOut, done, p.all.n)
+	e.Bytes("last", []byte(p.last))
 	e.Bytes("sum", p.sum[:])
 	e.Bytes("origin", []byte(p.origin))
 	e.Float64s("mean", p.all.mean)
@@ -297,8 +309,8 @@ func (p *Pass) UnmarshalBinary(b []byte) error {
 	}
 	var s saved
 	var done int
-	d.Ints("counts", &s.read, &s.leftOut, &done, &s.all.n)
-	s.done = done != 0
+	d.Ints("counts", &s.leftOut, &done, &s.all.n)
+	s.done, s.last = done != 0, string(d.Bytes("last"))
 	if sum := d.Bytes("sum"); len(sum) == len(s.sum) {
 		copy(s.sum[:], sum)
 	} else {

@@ -41,7 +41,7 @@ func (r *running) logDensity(z []float64) float64 {
 	l := 0.0
 	for j, v := range z {
 		variance, d := r.m2[j]/float64(r.n-1), v-r.mean[j]
-		l -= 0.5 * (log2Pi + rng.Log(variance) + float64(d*d)/variance)
+		l -= float64(0.5 * (log2Pi + rng.Log(variance) + float64(d*d)/variance))
 	}
 	return l
 }

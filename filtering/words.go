@@ -1,46 +1,26 @@
 package filtering
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
-	"github.com/starling-smc/starling/internal/finding"
 
+	"github.com/starling-smc/starling/internal/finding"
 	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/internal/runs"
 )
 
 // Words describe the last scan for a line of progress, in a long form and a short one.
 func Words(l runs.TraceLine) (long, short string, err error) {
-	var s Step
-	if err := json.Unmarshal(l.Fields, &s); err != nil {
+	s, err := stepOf(l)
+	if err != nil {
 		return "", "", err
 	}
-	short = "scan " + numeral.Count(s.K)
+	short = "scan " + numeral.Count(l.K)
 	long = fmt.Sprintf("%s at %s, %s, %s s a scan", short, s.Time, numeral.Several(s.Returns, "return"), numeral.Significant(float64(s.Lag)))
 	if s.ESS != nil {
 		long += ", ESS " + numeral.Fixed(float64(*s.ESS), 0)
 	}
 	return long, short, nil
 }
-
-// LineOf returns the line of a scan that a trace holds.
-func LineOf(l runs.TraceLine) (*Line, error) {
-	var s Step
-	err := json.Unmarshal(l.Fields, &s)
-	return &s.Line, err
-}
-
-// AboutScans reports whether an error is about the scans, rather than about the run.
-func AboutScans(err error) bool {
-	return scanFault(err) || errors.As(err, new(*GapError)) || errors.As(err, new(*ChangedError)) || errors.As(err, new(*SourceError))
-}
-
-// LeftOut is the number of scans that were left out.
-func (p *Pass) LeftOut() int { return p.leftOut }
-
-// fewDraws is the number of independent draws below which the samples of a scan say little about the spread of the state.
-const fewDraws = 50
 
 // Findings are diagnoses of a run.
 func (m *Metrics) Findings() (list []finding.Finding) {

@@ -2,6 +2,7 @@ package spec
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/starling-smc/starling/filter"
@@ -52,6 +53,21 @@ func ParseFiltering(file string, text []byte, sets ...string) (Filtering, error)
 
 // FilterKeys lists the dotted keys of a config of a filter, as --set takes them.
 func FilterKeys() []string { return config.Keys[Filtering](FilterFamilies...) }
+
+// FilterPlaces lists the families of parts that a config of a filter can name, by their keys.
+func FilterPlaces() []config.Place { return config.Places[Filtering](FilterFamilies...) }
+
+// IsFiltering reports whether a text is a config of a filter, by the name of its model.
+func IsFiltering(text []byte) bool {
+	return slices.ContainsFunc(config.Under(text, "model"), func(name string) bool { return slices.Contains(ssm.Models.Names(), name) })
+}
+
+// IsSpec reports whether a text is a config of a network, by the keys of its model.
+func IsSpec(text []byte) bool {
+	return slices.ContainsFunc(config.Under(text, "model"), func(name string) bool {
+		return slices.Contains([]string{"input", "layers", "likelihood", "init"}, name)
+	})
+}
 
 // YAML writes a config that ParseFiltering reads back to the same Filtering.
 func (s Filtering) YAML() []byte { return config.Encode(s, FilterFamilies...) }

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/starling-smc/starling/internal/config"
-	"github.com/starling-smc/starling/ssm"
+	"github.com/starling-smc/starling/scans"
 )
 
 // row is a row of a table of Families.
@@ -18,12 +18,21 @@ type row struct {
 	part         reflect.Value
 }
 
-// allRows lists the rows of all tables, also of those that no Spec names.
+// allRows lists the rows of all tables, of those that a Spec names and of those that a Filtering names.
 func allRows() (all []row) {
-	for _, family := range append(slices.Clip(Families), config.Family(ssm.Models)) {
+	seen := map[string]bool{}
+	for _, family := range append(slices.Clip(Families), FilterFamilies...) {
 		table := reflect.ValueOf(family) // a config.Table[T]: a slice of config.Row[T]
+		of := table.Type().Elem().Field(1).Type
+		noun := strings.ToLower(of.Name())
+		if of.String() == "filter.Method" { // there are two families of methods
+			noun = "filtermethod"
+		}
+		if seen[noun] {
+			continue
+		}
+		seen[noun] = true
 		for i, name := range family.Names() {
-			noun := strings.ToLower(table.Type().Elem().Field(1).Type.Name())
 			all = append(all, row{noun, name, table.Index(i).FieldByName("Part").Elem()})
 		}
 	}
@@ -156,6 +165,15 @@ func TestEveryPartIsDocumented(t *testing.T) {
 				}
 			}
 		}
+	}
+	of := reflect.TypeFor[scans.Settings]()
+	for i := range of.NumField() {
+		key, _, _ := strings.Cut(of.Field(i).Tag.Get("yaml"), ",")
+		at := "scans `" + key + "`"
+		if _, ok := lines[at]; !ok {
+			t.Errorf("%s has no line for the setting %s of scans", page, key)
+		}
+		delete(lines, at)
 	}
 	for at := range lines {
 		t.Errorf("%s has a line for the %s, which is no part", page, at)

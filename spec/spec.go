@@ -68,6 +68,9 @@ func Parse(file string, text []byte, sets ...string) (Spec, error) {
 // Keys lists the dotted keys of a config, as --set takes them.
 func Keys() []string { return config.Keys[Spec](Families...) }
 
+// Places lists the families of parts that a config can name, by their keys.
+func Places() []config.Place { return config.Places[Spec](Families...) }
+
 // YAML writes a Spec as a config that Parse reads back to the same Spec.
 func (s Spec) YAML() []byte { return config.Encode(s, Families...) }
 

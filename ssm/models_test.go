@@ -205,10 +205,10 @@ func TestMeasurementErrors(t *testing.T) {
 		want   string
 	}{
 		{all[0], 1, []float64{1, 2, nan}, 2, "measurement 3: number 1 is NaN, want a finite number"},
-		{all[0], 2, []float64{1, 2}, 0, "measurement 1: has length 2, want 1"},
+		{all[0], 2, []float64{1, 2}, 0, "measurement 1: has the length 2, want 1"},
 		{all[1], 2, []float64{1, 2, 3, inf, nan, 4}, 1, "measurement 2: number 2 is -Inf, want a finite number"},
-		{all[1], 2, []float64{1, 2, 3}, 1, "measurement 2: has length 1, want 2"},
-		{all[1], 0, []float64{1}, 0, "measurement 1: has length 0, want 2"},
+		{all[1], 2, []float64{1, 2, 3}, 1, "measurement 2: has the length 1, want 2"},
+		{all[1], 0, []float64{1}, 0, "measurement 1: has the length 0, want 2"},
 		{all[2], 1, []float64{nan}, 0, "measurement 1: number 1 is NaN, want a finite number"},
 		{all[3], 3, []float64{0, 1, 2, 2, 1, 2}, 1, "measurement 2: sensor is 2, want the index of a sensor, 0 to 1"},
 		{all[3], 3, []float64{0.5, 1, 2}, 0, "measurement 1: sensor is 0.5, want the index of a sensor, 0 to 1"},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -15,10 +16,11 @@ import (
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/filter"
 	"github.com/starling-smc/starling/filtering"
+	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/jsontext"
 	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/internal/table"
-	"github.com/starling-smc/starling/ssm"
+	"github.com/starling-smc/starling/spec"
 )
 
 func newFilter() *cobra.Command {
@@ -35,9 +37,13 @@ lines (tracks.jsonl), a table (tracks.csv), scores (metrics.json) and a page (re
 and when it is interrupted; --resume continues it, and all files end with the same bytes. A file is read again from its beginning. A
 sender on stdin replays scans from any time up to the last one that was filtered.
 
-Models that a config can name: ` + strings.Join(ssm.Models.Names(), ", ") + `. Methods: ` + strings.Join(filter.Methods.Names(), ", ") + `.
+Exit status: 0 done, 1 the run failed or nobody reads stdout any more, 2 wrong use or config, 3 bad scans, 130 interrupted.
 
-Exit status: 0 done, 1 the run failed or nobody reads stdout any more, 2 wrong use or config, 3 bad scans, 130 interrupted.`,
+Parts that a config can name, each by its key:
+
+` + listed(filterParts()) + `
+
+Every key can be completed after --set, and starling presets NAME prints a commented config.`,
 		Example: `  starling filter clutter3
   starling filter clutter3 --against bootstrap --set scans.simulate=50
   starling filter mine.yaml --scans scans.csv --truth truth.csv --out runs/mine
@@ -66,35 +72,18 @@ func (f *filterRun) run(cmd *cobra.Command, args []string) error {
 	if err := f.check(cmd); err != nil {
 		return err
 	}
-	for _, flag := range []struct{ key, value string }{
-		{"scans.truth", f.truth}, {"scans.bad", f.bad}, {"against", f.against},
-	} {
-		if flag.value != "" {
-			f.set = append(f.set, flag.key+"="+flag.value)
-		}
+	began := time.Now()
+	s, err := f.spec(args[0])
+	if err != nil {
+		return err
 	}
 	piped := f.scans == "-"
-	switch {
-	case piped:
-		f.set = append(f.set, "scans.simulate=null", "scans.file=null")
-	case f.scans != "":
-		f.set = append(f.set, "scans.simulate=null", "scans.file="+f.scans)
-	}
-	text, err := readConfig(args[0])
-	if err != nil {
-		return err
-	}
-	began := time.Now()
-	spec, err := starling.ParseFiltering(args[0], text, f.set...)
-	if err != nil {
-		return err
-	}
 	o := starling.FilterOptions{Options: starling.Options{Threads: f.threads, Every: f.every, Memory: memoryLimit(os.DirFS("/"))}}
 	if piped {
 		o.Stream = os.Stdin
 	}
 	if f.out != "" || f.resume || !piped {
-		if o.Folder, err = f.folder(spec.Name, starling.FilterRuns); err != nil {
+		if o.Folder, err = f.folder(s.Name, starling.FilterRuns); err != nil {
 			return err
 		}
 		defer o.Folder.Close()
@@ -112,17 +101,22 @@ func (f *filterRun) run(cmd *cobra.Command, args []string) error {
 	if !f.json {
 		o.Line = lineWriter(os.Stdout)
 	}
-	result, err := starling.Filter(cmd.Context(), spec, o)
+	result, err := starling.Filter(cmd.Context(), s, o)
 	line.end()
 	switch {
 	case stopped(cmd.Context(), err) && o.Folder == nil:
-		return interrupted{"nothing was to be saved: give --out to keep a run"}
+		return interrupted{"nothing was saved: give --out to keep a run"}
 	case stopped(cmd.Context(), err):
-		return f.saved("filter", args[0], o.Folder, flagged{"--scans", "-", piped})
+		return f.saved("filter", args[0], o.Folder, f.flagged()...)
+	case o.Folder != nil && o.Folder.Kept() && (filtering.AboutScans(err) || errors.Is(err, syscall.EPIPE)):
+		return fmt.Errorf("%w; to go on from there:\n  %s", err, f.again("filter", args[0], o.Folder, f.flagged()...))
 	case err != nil:
 		return err
 	}
-	if o.Folder != nil {
+	switch {
+	case result.Metrics.Scans == 0:
+		line.say("starling: there were no scans")
+	case o.Folder != nil:
 		showFilterPage(o.Folder.Dir, line)
 	}
 	writeNotes(os.Stderr, result.Notes())
@@ -139,6 +133,47 @@ func (f *filterRun) run(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
+// spec reads the config, which flags change.
+func (f *filterRun) spec(name string) (starling.Filtering, error) {
+	text, err := readConfig(name)
+	if err != nil {
+		return starling.Filtering{}, err
+	}
+	if spec.IsSpec(text) {
+		return starling.Filtering{}, wrongUse("%s is the config of a network, not of a filter: starling fit %[1]s", name)
+	}
+	set := slices.Clone(f.set)
+	if f.scans != "" {
+		set = append(set, "scans.simulate=null")
+	}
+	switch f.scans {
+	case "":
+	case "-":
+		set = append(set, "scans.file=null")
+	default:
+		set = append(set, "scans.file="+config.Scalar(f.scans))
+	}
+	if f.truth != "" {
+		set = append(set, "scans.truth="+config.Scalar(f.truth))
+	}
+	if f.bad != "" {
+		set = append(set, "scans.bad="+f.bad)
+	}
+	if f.against != "" {
+		set = append(set, "against="+f.against)
+	}
+	return starling.ParseFiltering(name, text, set...)
+}
+
+// flagged lists the flags that only filter has.
+func (f *filterRun) flagged() (all []flagged) {
+	for _, flag := range []flagged{{"--scans", f.scans, false}, {"--truth", f.truth, false}, {"--bad", f.bad, false}, {"--against", f.against, false}} {
+		flag.given = flag.value != ""
+		all = append(all, flag)
+	}
+	return all
+}
+
 // lineWriter writes each line at once. A reader that has gone away stops the run, which is saved.
 func lineWriter(out io.Writer) func(*filtering.Line) error {
 	return func(l *filtering.Line) error {
@@ -148,7 +183,7 @@ func lineWriter(out io.Writer) func(*filtering.Line) error {
 		}
 		_, err = out.Write(append(text, '\n'))
 		if errors.Is(err, syscall.EPIPE) {
-			return fmt.Errorf("nobody reads stdout any more: %w", err)
+			return fmt.Errorf("nobody reads stdout any more: %w", syscall.EPIPE)
 		}
 		return err
 	}
@@ -156,24 +191,11 @@ func lineWriter(out io.Writer) func(*filtering.Line) error {
 
 // filterTable says how a filter did, and the one that it is compared with.
 func filterTable(r *starling.Filtered) string {
-	m := r.Metrics
 	var text strings.Builder
-	t := table.Table{}
-	t.Add("", "RMSE", "sd", "within 95 %", "NEES (right: "+fmt.Sprint(nees(m))+")", "log evidence")
-	row := []string{shortTitle(r.Spec.Method), "", "", "", "", some(m.LogEvidence, 2)}
-	if e := m.Errors; e != nil {
-		row[1], row[2], row[3], row[4] = numeral.Significant(float64(e.RMSE)), numeral.Significant(float64(e.SD)),
-			numeral.Percent(float64(e.Coverage), 1), fixed(e.NEES, 2)
+	if m := r.Metrics; m.Errors != nil || m.LogEvidence != nil || m.Against != nil {
+		scoreTable(&text, r)
 	}
-	t.Add(row...)
-	if a := m.Against; a != nil {
-		row := []string{shortTitle(r.Spec.Against), "", "", "", "", some(a.LogEvidence, 2)}
-		if a.RMSE != nil {
-			row[1] = numeral.Significant(float64(*a.RMSE))
-		}
-		t.Add(row...)
-	}
-	t.Write(&text)
+	m := r.Metrics
 	if a := m.Against; a != nil {
 		fmt.Fprintf(&text, "KS distance of the two laws %s, difference of their means %s (mean over scans and coordinates)\n",
 			numeral.Significant(float64(a.KS)), numeral.Significant(float64(a.Distance)))
@@ -188,11 +210,28 @@ func filterTable(r *starling.Filtered) string {
 	return text.String()
 }
 
-func nees(m *filtering.Metrics) int {
-	if m.Errors == nil {
-		return 0
+// scoreTable writes a table of errors and evidence: a row for each of the methods.
+func scoreTable(out io.Writer, r *starling.Filtered) {
+	m, t := r.Metrics, table.Table{}
+	nees := "NEES"
+	if m.Errors != nil {
+		nees += fmt.Sprintf(" (right: %d)", m.NEESDim)
 	}
-	return m.NEESDim
+	t.Add("", "RMSE", "sd", "within 95 %", nees, "log evidence")
+	row := []string{shortTitle(r.Spec.Method), "", "", "", "", some(m.LogEvidence, 2)}
+	if e := m.Errors; e != nil {
+		row[1], row[2], row[3], row[4] = numeral.Significant(float64(e.RMSE)), numeral.Significant(float64(e.SD)),
+			numeral.Percent(float64(e.Coverage), 1), fixed(e.NEES, 2)
+	}
+	t.Add(row...)
+	if a := m.Against; a != nil {
+		row := []string{shortTitle(r.Spec.Against), "", "", "", "", some(a.LogEvidence, 2)}
+		if a.RMSE != nil {
+			row[1] = numeral.Significant(float64(*a.RMSE))
+		}
+		t.Add(row...)
+	}
+	t.Write(out)
 }
 
 func shortTitle(m filter.Method) string { return filter.Methods.Name(m) }

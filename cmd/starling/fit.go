@@ -34,7 +34,7 @@ ten seconds.
 
 Parts that a config can name, each by its key:
 
-` + parts() + `
+` + listed(fitParts()) + `
 
 Every key can be completed after --set, and starling presets NAME prints a commented config.`,
 		Example: `  starling fit mnist7

@@ -15,6 +15,7 @@ import (
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/internal/regular"
 	"github.com/starling-smc/starling/internal/spelling"
+	"github.com/starling-smc/starling/spec"
 )
 
 // kept holds the flags and the work that commands which keep runs in folders have in common.
@@ -69,6 +70,9 @@ func readSpec(name string, set []string) (starling.Spec, error) {
 	if err != nil {
 		return starling.Spec{}, err
 	}
+	if spec.IsFiltering(text) {
+		return starling.Spec{}, wrongUse("%s is the config of a filter, not of a network: starling filter %[1]s", name)
+	}
 	return starling.ParseSpec(name, text, set...)
 }
 
@@ -100,6 +104,11 @@ func (k *kept) saved(verb, config string, folder *starling.Folder, more ...flagg
 	if !folder.Kept() {
 		return interrupted{"nothing was saved"}
 	}
+	return interrupted{"the run is saved in " + folder.Dir + "; to continue it:\n  " + k.again(verb, config, folder, more...)}
+}
+
+// again is the command that continues a run.
+func (k *kept) again(verb, config string, folder *starling.Folder, more ...flagged) string {
 	words := []string{"starling", verb, config, "--out", folder.Dir}
 	for _, set := range k.set { // --seed is in the list too
 		words = append(words, "--set", set)
@@ -120,7 +129,7 @@ func (k *kept) saved(verb, config string, folder *starling.Folder, more ...flagg
 	for i, word := range words {
 		words[i] = quoted(word)
 	}
-	return interrupted{"the run is saved in " + folder.Dir + "; to continue it:\n  " + strings.Join(words, " ") + " --resume"}
+	return strings.Join(words, " ") + " --resume"
 }
 
 // folder takes the run's folder: --out, or the first of runs/NAME, runs/NAME-2, … that does not exist; with --resume, --out or

@@ -15,6 +15,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/starling-smc/starling/internal/ckpt"
+	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/testkit"
 )
 
@@ -33,8 +34,10 @@ func TestScripts(t *testing.T) {
 				return err
 			}
 			env.Setenv("ROOT", root)
-			for _, family := range families { // as a regular expression; a long list goes on in the next line
-				env.Setenv(family.key+"_names", strings.Join(family.names, `,\s+`))
+			for verb, places := range map[string][]config.Place{"": fitParts(), "filter_": filterParts()} {
+				for _, p := range places { // as a regular expression; a long list goes on in the next line
+					env.Setenv(verb+p.Key+"_names", strings.Join(p.Names, `,\s+`))
+				}
 			}
 			for word, attack := range attacks {
 				env.Setenv(word, attack)

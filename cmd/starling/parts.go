@@ -5,39 +5,28 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/starling-smc/starling/bnn"
+	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/mcmc"
-	"github.com/starling-smc/starling/method"
-	"github.com/starling-smc/starling/nn"
-	"github.com/starling-smc/starling/smc"
+	"github.com/starling-smc/starling/spec"
 )
 
-// families are the parts, and the scales of moves, that a config can name, by the last word of the key that they stand under.
-var families = []struct {
-	key   string
-	names []string
-}{
-	{"method", method.Methods.Names()},
-	{"path", smc.Paths.Names()},
-	{"move", mcmc.Moves.Names()},
-	{"scale", mcmc.ScalingNames()},
-	{"weight", smc.Weightings.Names()},
-	{"scheme", smc.Schemes.Names()},
-	{"when", smc.Occasions.Names()},
-	{"combine", bnn.Combinations.Names()},
-	{"prior", bnn.Priors.Names()},
-	{"optimiser", nn.Optimisers.Names()},
-	{"schedule", nn.Schedules.Names()},
-	{"layers", nn.Layers.Names()},
-	{"likelihood", nn.Likelihoods.Names()},
+// fitParts are the parts, and the scales of moves, that a config of fit can name; filterParts those of filter.
+func fitParts() []config.Place {
+	return append(spec.Places(), config.Place{Key: "scale", Names: mcmc.ScalingNames()})
 }
 
-// parts lists the parts that a config can name, a family to a line.
-func parts() string {
+func filterParts() []config.Place { return spec.FilterPlaces() }
+
+// listed lists parts that a config can name, a family to a line.
+func listed(places []config.Place) string {
 	var b strings.Builder
-	for _, family := range families {
-		left := "  " + family.key + strings.Repeat(" ", len("likelihood")-len(family.key)+1)
-		beside(&b, left, strings.Join(family.names, ", "))
+	widest := 0
+	for _, p := range places {
+		widest = max(widest, len(p.Key))
+	}
+	for _, p := range places {
+		left := "  " + p.Key + strings.Repeat(" ", widest-len(p.Key)+1)
+		beside(&b, left, strings.Join(p.Names, ", "))
 	}
 	return strings.TrimRight(b.String(), "\n")
 }

@@ -22,18 +22,17 @@ func newReport() *cobra.Command {
 		Short: "Write a run's page again: report.html in its folder",
 		Long: `Report evaluates the ensembles of a run on its own test examples and writes report.html into the run's folder: a
 summary in plain words, the scores, pictures of calibration, uncertainty and sampling, and the provenance of the run. The
-page needs no other file. Fit writes the same page when it is done.`,
+page needs no other file. Fit writes the same page when it is done. Of a filter's run, report writes the page that filter wrote.`,
 		Example: `  starling report runs/mnist7`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			line := e.progress()
 			defer line.end()
-			run, a, err := e.of(cmd, args[0], starling.On{}, line)
-			if err != nil {
-				return err
+			page := e.page
+			if starling.IsFilterRun(args[0]) {
+				page = filterPage
 			}
-			line.show(method.Status{Phase: "writing the report"})
-			path, err := writeReport(run, a)
+			path, err := page(cmd, args[0], line)
 			if err != nil {
 				return err
 			}
@@ -47,6 +46,16 @@ page needs no other file. Fit writes the same page when it is done.`,
 	}
 	e.flags(cmd)
 	return cmd
+}
+
+// page writes the page of a network's run, and returns its path.
+func (e *evaluation) page(cmd *cobra.Command, dir string, line *progress) (string, error) {
+	run, a, err := e.of(cmd, dir, starling.On{}, line)
+	if err != nil {
+		return "", err
+	}
+	line.show(method.Status{Phase: "writing the report"})
+	return writeReport(run, a)
 }
 
 // writeReport writes the page of a run into its folder, all of it or nothing, and returns its path.

@@ -15,10 +15,12 @@ func newRoot(understood *bool) *cobra.Command {
 		Use:   "starling",
 		Short: "Bayesian neural networks by sequential Monte Carlo",
 		Long: `starling trains neural networks that know what they do not know: not one set of weights but a weighted
-ensemble, sampled from the posterior by sequential Monte Carlo or by chains, on this machine's CPU.`,
+ensemble, sampled from the posterior by sequential Monte Carlo or by chains, on this machine's CPU. It also follows the hidden
+state of a model through scans of measurements, such as targets in clutter.`,
 		Example: `  starling fit mnist7                    train on built-in data, and evaluate
   starling presets mnist7 > mine.yaml    a commented config to start from
-  starling fit mine.yaml --out runs/mine`,
+  starling fit mine.yaml --out runs/mine
+  starling filter clutter3               follow targets through scans of measurements`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		PersistentPreRunE: func(*cobra.Command, []string) error {

@@ -14,7 +14,10 @@ import (
 func openRun(dir string) (*starling.Run, error) {
 	run, err := starling.OpenRun(dir)
 	var bad *starling.DataError
-	if err != nil && !errors.As(err, &bad) {
+	switch {
+	case err != nil && starling.IsFilterRun(dir):
+		err = wrongUse("%w: this command is for networks, starling report and starling verify are for filters, too", err)
+	case err != nil && !errors.As(err, &bad):
 		err = usageError{err}
 	}
 	return run, err

@@ -3,6 +3,7 @@ package config
 import (
 	"reflect"
 	"slices"
+	"strings"
 )
 
 // Keys lists the dotted keys of a config of type T, blocks and settings, in the order of the fields. A --set argument begins
@@ -14,9 +15,44 @@ func Keys[T any](families ...Family) []string {
 	return k.all
 }
 
+// Place is a family of parts, and where a config names one of them.
+type Place struct {
+	Key   string   // the last word of the first key under which a part of the family stands
+	Names []string // of the parts
+}
+
+// Places lists the families that a config of type T can name, in the order of its keys.
+func Places[T any](families ...Family) []Place {
+	k := keys{codec: newCodec(families)}
+	k.settings(reflect.TypeFor[T](), "", "", nil)
+	return k.places
+}
+
+// Under lists the keys of the mapping under a dotted path of a config's text; none if there is no such mapping. The empty path is that
+// of the whole config.
+func Under(text []byte, path string) (names []string) {
+	n, fault := parse(text)
+	if fault != nil {
+		return nil
+	}
+	for name := range strings.SplitSeq(path, ".") {
+		if name != "" && n != nil {
+			n = n.get(name)
+		}
+	}
+	if n != nil {
+		for _, k := range n.keys {
+			names = append(names, k.name)
+		}
+	}
+	return names
+}
+
 type keys struct {
 	codec
-	all []string
+	all    []string
+	places []Place
+	seen   []reflect.Type // families that places has
 }
 
 func (k *keys) add(path string) {
@@ -64,6 +100,10 @@ func (k *keys) value(t reflect.Type, path string, open []reflect.Type) {
 			return
 		}
 		family := k.family(t)
+		if !slices.Contains(k.seen, t) {
+			words := strings.Split(strings.TrimSuffix(path, ".N"), ".")
+			k.seen, k.places = append(k.seen, t), append(k.places, Place{words[len(words)-1], family.Names()})
+		}
 		for row, name := range family.Names() {
 			at := join(path, name)
 			if hasSettings(family, row) {

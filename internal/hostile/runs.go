@@ -12,7 +12,7 @@ import (
 	"github.com/starling-smc/starling"
 )
 
-// configs are small runs of every kind, by the names of their folders.
+// configs are small runs of networks of every kind, by the names of their folders, and filters those of filters.
 var configs = map[string]string{
 	"chains": `data: {csv: {file: kinds.csv, target: kind}, groups: {far: far.csv}}
 model: {layers: [{dense: 5}, tanh, {dense: 3}], likelihood: categorical}
@@ -44,6 +44,59 @@ method: map
 `,
 }
 
+var filters = map[string]string{
+	"tracks": `model: {clutter: {acceleration: 0.5, returns: {rate: 20, sd: 1}, clutter: {rate: 40, region: [-50, 50, -50, 50]},
+  start: [{mean: [-20, 0, 2, 1], sd: [1, 1, 0.5, 0.5]}, {mean: [20, 10, -1, -1], sd: [1, 1, 0.5, 0.5]}]}}
+scans: {simulate: 10}
+method: {smcmc: {particles: 30, index: uniform}}
+keep: samples
+`,
+	"line": `model: {linear_gaussian: {a: [[0.9]], q: [[1]], h: [[1]], r: [[4]], returns: 10}}
+scans: {simulate: 20, hold: 0.2}
+method: {bootstrap: {particles: 40}}
+against: kalman
+`,
+}
+
+// subject is a run, and what people do with its folder.
+type subject struct {
+	make    func(ctx context.Context, dir string, progress func(starling.Event)) error // begins it or resumes it
+	resumed func(ctx context.Context, dir string) ([]byte, error)                      // resumes it, and returns what does not depend on the time
+	verbs   map[string]verb
+}
+
+// subjects are all runs, by the names of their folders.
+func subjects() (map[string]subject, error) {
+	all := map[string]subject{}
+	for name, text := range configs {
+		spec, err := starling.ParseSpec(name, []byte("name: "+name+"\n"+text))
+		if err != nil {
+			return nil, err
+		}
+		all[name] = subject{
+			func(ctx context.Context, dir string, progress func(starling.Event)) error {
+				_, err := fit(ctx, spec, dir, progress)
+				return err
+			},
+			func(ctx context.Context, dir string) ([]byte, error) { return resumed(ctx, spec, dir) }, verbs,
+		}
+	}
+	for name, text := range filters {
+		spec, err := starling.ParseFiltering(name, []byte("name: "+name+"\n"+text))
+		if err != nil {
+			return nil, err
+		}
+		all[name] = subject{
+			func(ctx context.Context, dir string, progress func(starling.Event)) error {
+				_, err := filtered(ctx, spec, dir, progress)
+				return err
+			},
+			func(ctx context.Context, dir string) ([]byte, error) { return resumedFilter(ctx, spec, dir) }, filterVerbs,
+		}
+	}
+	return all, nil
+}
+
 // tables are small data sets: three classes that overlap, inputs far away from them, and a curve with noise.
 func tables() map[string]string {
 	random := rand.New(rand.NewPCG(1, 2))
@@ -68,19 +121,19 @@ func prepare(dir string) error {
 			return err
 		}
 	}
-	for name, text := range configs {
-		spec, err := starling.ParseSpec(name, []byte("name: "+name+"\n"+text))
-		if err != nil {
-			return err
-		}
+	all, err := subjects()
+	if err != nil {
+		return err
+	}
+	for name, s := range all {
 		events := 0
 		count := func(starling.Event) { events++ }
-		if _, err := fit(context.Background(), spec, filepath.Join("done", name), count); err != nil {
+		if err := s.make(context.Background(), filepath.Join("done", name), count); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		ctx, cancel := context.WithCancel(context.Background())
 		left := events / 2
-		_, err = fit(ctx, spec, filepath.Join("begun", name), func(starling.Event) {
+		err := s.make(ctx, filepath.Join("begun", name), func(starling.Event) {
 			if left--; left == 0 {
 				cancel()
 			}
@@ -103,4 +156,14 @@ func fit(ctx context.Context, spec starling.Spec, dir string, progress func(star
 	}
 	defer folder.Close()
 	return starling.Fit(ctx, spec, starling.Options{Threads: 1, Folder: folder, Every: 1, Progress: progress})
+}
+
+// filtered makes a run of a filter in a folder, or resumes it.
+func filtered(ctx context.Context, spec starling.Filtering, dir string, progress func(starling.Event)) (*starling.Filtered, error) {
+	folder, err := starling.ResumeFolder(dir, starling.FilterRuns)
+	if err != nil {
+		return nil, err
+	}
+	defer folder.Close()
+	return starling.Filter(ctx, spec, starling.FilterOptions{Options: starling.Options{Threads: 1, Folder: folder, Every: 1, Progress: progress}})
 }

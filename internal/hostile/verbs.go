@@ -14,12 +14,48 @@ import (
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/eval"
+	"github.com/starling-smc/starling/filtering"
 	"github.com/starling-smc/starling/report"
 )
 
-// verbs are what people do with the folder of a finished run. Each returns its result, which depends on the folder alone. whole
+// verb is something that people do with the folder of a finished run. It returns its result, which depends on the folder alone. whole
 // is the same run, undamaged.
-var verbs = map[string]func(ctx context.Context, dir, whole string) ([]byte, error){
+type verb func(ctx context.Context, dir, whole string) ([]byte, error)
+
+// filterVerbs are for a run of a filter.
+var filterVerbs = map[string]verb{
+	"report": func(_ context.Context, dir, _ string) ([]byte, error) {
+		run, err := starling.OpenFilterRun(dir)
+		if err != nil {
+			return nil, err
+		}
+		var page bytes.Buffer
+		err = report.WriteFilterRun(&page, run)
+		return page.Bytes(), err
+	},
+	"metrics": func(_ context.Context, dir, _ string) ([]byte, error) {
+		run, err := starling.OpenFilterRun(dir)
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(run.Metrics)
+	},
+}
+
+// resumedFilter resumes a run of a filter to its end, and returns what does not depend on the time.
+func resumedFilter(ctx context.Context, spec starling.Filtering, dir string) ([]byte, error) {
+	result, err := filtered(ctx, spec, dir, nil)
+	if err != nil {
+		return nil, err
+	}
+	var text bytes.Buffer
+	err = errors.Join(filtering.WriteLines(&text, result.Trace), json.NewEncoder(&text).Encode(result.Metrics))
+	fmt.Fprintln(&text, result.Notes())
+	return text.Bytes(), err
+}
+
+// verbs are for a run of a network.
+var verbs = map[string]verb{
 	"predict": func(ctx context.Context, dir, _ string) ([]byte, error) {
 		run, err := starling.OpenRun(dir)
 		if err != nil {

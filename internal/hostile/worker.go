@@ -30,19 +30,19 @@ const (
 
 // bench is a worker's place: the whole runs, and what the verbs give for them.
 type bench struct {
-	dir   string // in which folders are damaged, below the current one
-	specs map[string]starling.Spec
-	want  map[string][]byte // by "VERB NAME"
+	dir  string // in which folders are damaged, below the current one
+	runs map[string]subject
+	want map[string][]byte // by "VERB NAME"
 }
 
 func newBench(dir string) (*bench, error) {
-	b := &bench{dir: dir, specs: map[string]starling.Spec{}, want: map[string][]byte{}}
-	for name := range configs {
-		var err error
-		if b.specs[name], err = starling.ParseSpec(name, []byte("name: "+name+"\n"+configs[name])); err != nil {
-			return nil, err
-		}
-		for verb, do := range verbs {
+	all, err := subjects()
+	if err != nil {
+		return nil, err
+	}
+	b := &bench{dir: dir, runs: all, want: map[string][]byte{}}
+	for name, s := range all {
+		for verb, do := range s.verbs {
 			if err := b.copy(filepath.Join("done", name)); err != nil {
 				return nil, err
 			}
@@ -53,7 +53,7 @@ func newBench(dir string) (*bench, error) {
 		if err := b.copy(filepath.Join("begun", name)); err != nil {
 			return nil, err
 		}
-		if b.want["resume "+name], err = resumed(context.Background(), b.specs[name], b.folder()); err != nil {
+		if b.want["resume "+name], err = s.resumed(context.Background(), b.folder()); err != nil {
 			return nil, fmt.Errorf("resuming the whole run %s: %w", name, err)
 		}
 	}
@@ -106,9 +106,9 @@ func again(work string, seed uint64, i int) error {
 // try damages a copy of a run's folder, and gives it to every verb.
 func (b *bench) try(seed uint64, i int, tell func(verb string, err error)) (outcome, text string, err error) {
 	r := rand.New(rand.NewPCG(seed, uint64(i)))
-	names := slices.Sorted(maps.Keys(configs))
+	names := slices.Sorted(maps.Keys(b.runs))
 	name := names[r.IntN(len(names))]
-	from, way := "done", slices.Sorted(maps.Keys(verbs))
+	from, way := "done", slices.Sorted(maps.Keys(b.runs[name].verbs))
 	if r.IntN(3) == 0 {
 		from, way = "begun", []string{"resume"}
 	}
@@ -182,9 +182,9 @@ func (b *bench) do(verb, name string) (got []byte, err error) {
 		}
 	}()
 	if verb == "resume" {
-		return resumed(context.Background(), b.specs[name], b.folder())
+		return b.runs[name].resumed(context.Background(), b.folder())
 	}
-	return verbs[verb](context.Background(), b.folder(), filepath.Join("done", name))
+	return b.runs[name].verbs[verb](context.Background(), b.folder(), filepath.Join("done", name))
 }
 
 // size is the number of bytes of a folder's files.

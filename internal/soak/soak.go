@@ -69,7 +69,26 @@ model: {layers: [{dense: 16}, tanh, {dense: 3}], likelihood: categorical}
 prior: {normal: {variance: 1}}
 map: {restarts: 5, batch: 8, epochs: 120, patience: 120}
 method: ensemble
+`, `name: tracks
+model: {clutter: {acceleration: 0.5, returns: {rate: 20, sd: 1}, clutter: {rate: 40, region: [-50, 50, -50, 50]},
+  start: [{mean: [-20, 0, 2, 1], sd: [1, 1, 0.5, 0.5]}, {mean: [20, 10, -1, -1], sd: [1, 1, 0.5, 0.5]}]}}
+scans: {simulate: 60}
+method: {smcmc: {particles: 300, index: uniform}}
+keep: samples
+`, `name: radar
+model: {linear_gaussian: {a: [[0.9]], q: [[1]], h: [[1]], r: [[4]]}}
+scans: {file: radar.csv, bad: skip, hold: 0.2}
+method: {smcmc: {particles: 500}}
+against: kalman
 `,
+}
+
+// verb is the verb that makes a run of a config.
+func verb(config string) string {
+	if strings.Contains(config, "\nscans: ") {
+		return "filter"
+	}
+	return "fit"
 }
 
 // soak kills runs of a program in a folder of its own.
@@ -87,6 +106,7 @@ type soak struct {
 // target is a run, with the files that it leaves if it is never stopped.
 type target struct {
 	name  string
+	verb  string
 	took  time.Duration
 	files map[string]string
 }
@@ -98,18 +118,18 @@ func newSoak(program, dir string, seed uint64) (*soak, error) {
 			return nil, err
 		}
 	}
-	for _, text := range configs {
-		name, _, _ := strings.Cut(strings.TrimPrefix(text, "name: "), "\n")
-		if err := os.WriteFile(filepath.Join(dir, name+".yaml"), []byte(text), 0o666); err != nil {
+	for _, config := range configs {
+		name, _, _ := strings.Cut(strings.TrimPrefix(config, "name: "), "\n")
+		if err := os.WriteFile(filepath.Join(dir, name+".yaml"), []byte(config), 0o666); err != nil {
 			return nil, err
 		}
 		began := time.Now()
-		cmd := exec.Command(program, "fit", name+".yaml", "--out", name+"-whole")
+		cmd := exec.Command(program, verb(config), name+".yaml", "--out", name+"-whole")
 		cmd.Dir = dir
 		if text, err := cmd.CombinedOutput(); err != nil {
 			return nil, fmt.Errorf("%s: %w: %s", name, err, text)
 		}
-		t := &target{name: name, took: time.Since(began)}
+		t := &target{name: name, verb: verb(config), took: time.Since(began)}
 		var err error
 		if t.files, err = contents(filepath.Join(dir, name+"-whole")); err != nil {
 			return nil, err
@@ -120,7 +140,7 @@ func newSoak(program, dir string, seed uint64) (*soak, error) {
 	return s, nil
 }
 
-// tables are small data sets: three classes that overlap, and a curve with noise.
+// tables are small data sets: three classes that overlap, a curve with noise, and scans, some of which cannot be used.
 func tables() map[string]string {
 	random := rand.New(rand.NewPCG(1, 2))
 	kinds, wave := "a,b,c,kind\n", "x,z,y\n"
@@ -130,7 +150,17 @@ func tables() map[string]string {
 		x := random.NormFloat64()
 		wave += fmt.Sprintf("%.3f,%.3f,%.3f\n", x, random.NormFloat64(), x*x-x+0.3*random.NormFloat64())
 	}
-	return map[string]string{"kinds.csv": kinds, "wave.csv": wave}
+	radar, state := "time,z\n", 0.0
+	for k := range 300 {
+		state = 0.9*state + random.NormFloat64()
+		for range random.IntN(5) {
+			radar += fmt.Sprintf("%d,%.3f\n", k+1, state+2*random.NormFloat64())
+		}
+		if k%20 == 7 {
+			radar += fmt.Sprintf("%d,none\n", k+1)
+		}
+	}
+	return map[string]string{"kinds.csv": kinds, "wave.csv": wave, "radar.csv": radar}
 }
 
 // until runs all targets in turn, over and over, until the given number of processes was killed.
@@ -150,7 +180,7 @@ func (s *soak) killAndResume(t *target, kills int) error {
 	run := filepath.Join(s.dir, t.name)
 	for left := 1 + s.random.IntN(8); ; left-- {
 		s.starts++
-		cmd := exec.Command(s.program, "fit", t.name+".yaml", "--out", run, "--resume",
+		cmd := exec.Command(s.program, t.verb, t.name+".yaml", "--out", run, "--resume",
 			"--threads", fmt.Sprint(1+s.random.IntN(3)), "--save-every", fmt.Sprint(1+s.random.IntN(40), "ms"))
 		cmd.Dir = s.dir
 		kernels := lanes.Kernels()
@@ -213,7 +243,7 @@ func (s *soak) killAndResume(t *target, kills int) error {
 // wait waits for the instant of a signal: a random one within half of the time that the run takes or, since some phases are
 // short, one soon after a file has appeared.
 func (s *soak) wait(run string, took time.Duration) {
-	files := []string{"config.yaml", "manifest.json", "trace.jsonl", "checkpoint", "posterior.safetensors", "metrics.json"}
+	files := []string{"config.yaml", "manifest.json", "trace.jsonl", "checkpoint", "posterior.safetensors", "tracks.jsonl", "metrics.json"}
 	if s.random.IntN(3) > 0 {
 		time.Sleep(time.Duration(s.random.Int64N(int64(took)/2 + int64(20*time.Millisecond))))
 		return
@@ -262,7 +292,7 @@ func phase(run string) (string, error) {
 	switch {
 	case d.Err() != nil:
 		return "", d.Err()
-	case has("posterior.safetensors"):
+	case has("posterior.safetensors"), has("tracks.jsonl"):
 		return phases[4], nil
 	case last != "" && last != "map":
 		return phases[3], nil
@@ -297,6 +327,7 @@ func contents(dir string) (map[string]string, error) {
 					return nil, err
 				}
 				delete(values, "seconds")
+				delete(values, "lag")
 				trace = append(trace, fmt.Sprint(values))
 			}
 			b = []byte(strings.Join(trace, "\n"))

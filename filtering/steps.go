@@ -1,0 +1,68 @@
+package filtering
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"github.com/starling-smc/starling/internal/runs"
+	"github.com/starling-smc/starling/ssm"
+)
+
+// ReadSteps reads the trace of a pass.
+func ReadSteps(trace []runs.TraceLine) ([]Step, error) {
+	out := make([]Step, len(trace))
+	for i, l := range trace {
+		var err error
+		if out[i], err = stepOf(l); err != nil {
+			return nil, fmt.Errorf("line %d: %w", i+1, err)
+		}
+	}
+	return out, nil
+}
+
+// stepOf reads a line of the trace.
+func stepOf(l runs.TraceLine) (s Step, err error) {
+	err = json.Unmarshal(l.Fields, &s)
+	s.Line.K = l.K
+	return s, err
+}
+
+// LineOf returns the line of a scan that a trace holds.
+func LineOf(l runs.TraceLine) (*Line, error) {
+	s, err := stepOf(l)
+	return &s.Line, err
+}
+
+// All lists the estimates: one without an ID where the model is no tracker.
+func (s *Step) All() []Track {
+	if s.Estimate != nil {
+		return []Track{{Estimate: *s.Estimate}}
+	}
+	return s.Tracks
+}
+
+// whole is the mean of the whole state.
+func (s *Step) whole() (mean []Number) {
+	if s.Estimate != nil {
+		return s.Estimate.Mean
+	}
+	for _, t := range s.Tracks {
+		mean = append(mean, t.Mean...)
+	}
+	return mean
+}
+
+// Names lists the coordinates of a target or, where the model is no tracker, of the state.
+func Names(m ssm.Model) (names []string, tracker bool) {
+	switch m := m.(type) {
+	case ssm.Tracker:
+		return m.Coordinates(), true
+	case interface{ Coordinates() []string }:
+		return m.Coordinates(), false
+	}
+	for i := range m.Dim() {
+		names = append(names, "x"+strconv.Itoa(i+1))
+	}
+	return names, false
+}
