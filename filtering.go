@@ -117,11 +117,17 @@ func (f *filtered) prepare(ctx context.Context, s Filtering) (err error) {
 		return err
 	}
 	f.Spec = s
-	if f.options.Stream == nil && s.Scans.Simulate == 0 && s.Scans.File == "" {
-		return s.Fault("scans", "says nowhere where the scans come from: want simulate: 20, or file: scans.csv, or give them to the command by --scans")
+	if f.options.Stream == nil && s.Scans.Simulate == 0 && s.Scans.File == "" && s.Scans.Set == "" {
+		return s.Fault("scans", "says nowhere where the scans come from: want simulate: 20, or file: scans.csv, or set: flights, "+
+			"or give them to the command by --scans")
 	}
-	if s.Scans.Simulate > 0 && f.options.Stream != nil {
-		return s.Fault("scans.simulate", "and a stream of scans: want one of them")
+	for _, own := range []struct {
+		field string
+		given bool
+	}{{"simulate", s.Scans.Simulate > 0}, {"set", s.Scans.Set != ""}} {
+		if own.given && f.options.Stream != nil {
+			return s.Fault("scans."+own.field, "and a stream of scans: want one of them")
+		}
 	}
 	if err := f.checkMemory(); err != nil {
 		return err
@@ -168,6 +174,9 @@ func (f *filtered) open(origin string) (scans.Source, error) {
 			return nil, s.Fault("scans.simulate", "the model simulates nothing")
 		}
 		return scans.NewSimulated(m, s.Seed, s.Scans.Simulate), nil
+	}
+	if s.Scans.Set != "" {
+		return scans.OpenSet(s.Scans.Set, origin)
 	}
 	text := f.options.Stream
 	if text == nil {

@@ -76,9 +76,9 @@ func (f *filterRun) run(cmd *cobra.Command, args []string) error {
 	piped := f.scans == "-"
 	switch {
 	case piped:
-		f.set = append(f.set, "scans.simulate=null", "scans.file=null")
+		f.set = append(f.set, "scans.simulate=null", "scans.set=null", "scans.file=null")
 	case f.scans != "":
-		f.set = append(f.set, "scans.simulate=null", "scans.file="+f.scans)
+		f.set = append(f.set, "scans.simulate=null", "scans.set=null", "scans.file="+f.scans)
 	}
 	text, err := readConfig(args[0])
 	if err != nil {
