@@ -2,6 +2,7 @@ package starling
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/internal/spelling"
@@ -27,6 +28,15 @@ func Keys() []string { return spec.Keys() }
 // Presets lists the names of the configs that come with the program, in alphabetical order.
 func Presets() []string { return presets.Names() }
 
+// PresetsFor lists the presets that a verb of the command takes: fit or filter.
+func PresetsFor(verb string) []string {
+	return slices.DeleteFunc(Presets(), func(name string) bool { return ConfigVerb(presets.Text(name)) != verb })
+}
+
+// ConfigVerb returns the verb of the command that a config is written for: fit if its keys have data, filter if they have scans. It is
+// empty if the config has neither, or both.
+func ConfigVerb(text []byte) string { return presets.Verb(text) }
+
 // PresetText returns a preset as a commented config. If there is no preset of that name, the error names the nearest one, or
 // the data set of that name; Presets lists them all.
 func PresetText(name string) ([]byte, error) {
@@ -40,13 +50,22 @@ func PresetText(name string) ([]byte, error) {
 	return nil, wrongUse("no preset %q%s", name, hint)
 }
 
-// Preset is ParseSpec of a preset.
+// Preset is ParseSpec of a preset for fit. PresetFiltering is its counterpart for filter.
 func Preset(name string, sets ...string) (Spec, error) {
 	text, err := PresetText(name)
 	if err != nil {
 		return Spec{}, err
 	}
 	return ParseSpec(name, text, sets...)
+}
+
+// PresetFiltering is ParseFiltering of a preset for filter.
+func PresetFiltering(name string, sets ...string) (Filtering, error) {
+	text, err := PresetText(name)
+	if err != nil {
+		return Filtering{}, err
+	}
+	return ParseFiltering(name, text, sets...)
 }
 
 // wrongUse returns a *ConfigError about an argument that is not part of a config.

@@ -44,7 +44,7 @@ Exit status: 0 done, 1 the run failed or nobody reads stdout any more, 2 wrong u
   radar | starling filter mine.yaml --scans - > tracks.jsonl`,
 		Args: cobra.ExactArgs(1),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return starling.Presets(), cobra.ShellCompDirectiveDefault
+			return starling.PresetsFor("filter"), cobra.ShellCompDirectiveDefault
 		},
 		RunE: f.run,
 	}
@@ -80,7 +80,7 @@ func (f *filterRun) run(cmd *cobra.Command, args []string) error {
 	case f.scans != "":
 		f.set = append(f.set, "scans.simulate=null", "scans.set=null", "scans.file="+f.scans)
 	}
-	text, err := readConfig(args[0])
+	text, err := readConfig(args[0], "filter")
 	if err != nil {
 		return err
 	}

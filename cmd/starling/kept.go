@@ -65,15 +65,26 @@ const mostConfig = 1 << 20
 
 // readSpec reads a config file, or else the preset of that name.
 func readSpec(name string, set []string) (starling.Spec, error) {
-	text, err := readConfig(name)
+	text, err := readConfig(name, "fit")
 	if err != nil {
 		return starling.Spec{}, err
 	}
 	return starling.ParseSpec(name, text, set...)
 }
 
-// readConfig reads the text of a config file, or else of the preset of that name.
-func readConfig(name string) ([]byte, error) {
+// readConfig reads the text of a config file, or else of the preset of that name. A config for another verb is refused.
+func readConfig(name, verb string) ([]byte, error) {
+	text, err := anyConfig(name)
+	if err != nil {
+		return nil, err
+	}
+	if other := starling.ConfigVerb(text); other != "" && other != verb {
+		return nil, wrongUse("%s is a config for another verb: starling %s %s", name, other, name)
+	}
+	return text, nil
+}
+
+func anyConfig(name string) ([]byte, error) {
 	text, err := regular.Read(name, mostConfig)
 	switch {
 	case err == nil:
