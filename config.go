@@ -59,15 +59,6 @@ func Preset(name string, sets ...string) (Spec, error) {
 	return ParseSpec(name, text, sets...)
 }
 
-// PresetFiltering is ParseFiltering of a preset for filter.
-func PresetFiltering(name string, sets ...string) (Filtering, error) {
-	text, err := PresetText(name)
-	if err != nil {
-		return Filtering{}, err
-	}
-	return ParseFiltering(name, text, sets...)
-}
-
 // wrongUse returns a *ConfigError about an argument that is not part of a config.
 func wrongUse(format string, args ...any) error {
 	var none Spec

@@ -45,6 +45,15 @@ func ParseFiltering(file string, text []byte, sets ...string) (Filtering, error)
 	return spec.ParseFiltering(file, text, sets...)
 }
 
+// PresetFiltering is ParseFiltering of a preset for filter.
+func PresetFiltering(name string, sets ...string) (Filtering, error) {
+	text, err := PresetText(name)
+	if err != nil {
+		return Filtering{}, err
+	}
+	return ParseFiltering(name, text, sets...)
+}
+
 // FilterKeys lists the keys of a config of a filter that sets can change.
 func FilterKeys() []string { return spec.FilterKeys() }
 

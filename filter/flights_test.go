@@ -20,25 +20,26 @@ var flightsModel = ssm.Student{
 	Interval: 86400, Degrees: 0.8, Location: 4, LogScale: 0.5, Initial: ssm.Initial{Mean: []float64{-2, 1.3}, SD: []float64{4, 0.5}},
 }
 
-var allFlights = flag.Bool("flights", false, "filter all flights of 2013, ten times by two filters: 15 minutes of one processor")
+// long asks for tests at full size: go test ./filter -run Flights -long -v -timeout 60m
+var long = flag.Bool("long", false, "filter all flights of 2013, and the preset clutter3, as often as their tests say: half an hour of one processor")
 
 // Real data, against numerical integration: SMCMC and a bootstrap filter on the flights of 2013. With 20 seeds the error of the mean
 // of each coordinate on each day, divided by its standard error, has Student's law with 19 degrees of freedom: of 40 numbers one is
 // above 9 with probability 1.1e-6. A filter whose means are wrong by two standard deviations of one run's mean is found: a fifth
 // of the posterior's.
 //
-// The flag -flights takes all days, ten seeds, as many particles as the preset and 10⁵ in the bootstrap filter, and prints a table.
+// The flag -long takes all days, ten seeds, as many particles as the preset and 10⁵ in the bootstrap filter, and prints a table.
 func TestFlightsAgree(t *testing.T) {
 	testkit.Statistics(t)
 	days, seeds, smcmc, bootstrap := 10, 20, 500, 10_000
-	if *allFlights {
+	if *long {
 		days, seeds, smcmc, bootstrap = 365, 10, 2000, 100_000
 	}
 	list := flights(t, days)
 	exact := integrate(t, flightsModel, list)
 	chain := runs(t, filter.SMCMC{Particles: smcmc, Burn: max(500, smcmc/4), Index: filter.ExactIndex{}, Refine: filter.Walk{SD: filter.Adapted}}, list, seeds)
 	particles := runs(t, filter.Bootstrap{Particles: bootstrap}, list, seeds)
-	if *allFlights {
+	if *long {
 		table(t, list, exact, chain, particles)
 		return
 	}

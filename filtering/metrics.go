@@ -3,6 +3,7 @@ package filtering
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -181,7 +182,7 @@ func rival(list []Step, j *judge, name string) *Rival {
 		mean := s.whole()
 		for c, v := range s.Against.Mean {
 			d := float64(mean[c] - v)
-			squares, n = squares+d*d, n+1
+			squares, n = squares+float64(d*d), n+1
 			r.KS += s.Against.KS[c]
 		}
 	}
@@ -228,7 +229,8 @@ func (j *judge) all(list []Step) {
 		s := &list[i]
 		tracks := s.All()
 		j.bind(tracks, s.Truth)
-		for id, truth := range s.Truth {
+		for _, id := range slices.Sorted(maps.Keys(s.Truth)) { // sums depend on their order
+			truth := s.Truth[id]
 			r, ok := j.ids[id]
 			if !ok {
 				continue
@@ -287,7 +289,7 @@ func (j *judge) bind(tracks []Track, truth map[string][]Number) {
 				d := 0.0
 				for c := range j.positions {
 					e := float64(tracks[r].Mean[c] - state[c])
-					d += e * e
+					d += float64(e * e)
 				}
 				if !taken[r] && (d < best || d == best && t < id) {
 					best, id, track = d, t, r
@@ -306,14 +308,14 @@ func (j *judge) one(e *Estimate, truth, other []Number) {
 	for c := range j.positions {
 		d, variance := float64(e.Mean[c]-truth[c]), float64(e.Cov[c][c])
 		j.coordinates++
-		j.squares += d * d
+		j.squares += float64(d * d)
 		j.variances += variance
 		if d*d <= 1.96*1.96*variance {
 			j.within++
 		}
 		if other != nil {
 			o := float64(other[c] - truth[c])
-			j.rivalSquares += o * o
+			j.rivalSquares += float64(o * o)
 		}
 	}
 	if len(truth) < j.dim {
@@ -333,7 +335,7 @@ func (j *judge) one(e *Estimate, truth, other []Number) {
 	}
 	dense.Forward(factor, dev)
 	for _, v := range dev {
-		j.nees += v * v
+		j.nees += float64(v * v)
 	}
 }
 

@@ -1,9 +1,6 @@
 package scans
 
 import (
-	"fmt"
-	"slices"
-
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/rng"
 )
@@ -35,12 +32,6 @@ func (b Bad) Check(f *config.Faults) {
 	}
 }
 
-// Columns choose columns of CSV by their names.
-type Columns struct {
-	Time        string   `yaml:"time,omitempty"`        // default: time, or the first column if none has this name
-	Measurement []string `yaml:"measurement,omitempty"` // numbers of a measurement, in this order; default: all other columns
-}
-
 // Check wants one source of scans at most, and settings that fit it.
 func (s Settings) Check(f *config.Faults) {
 	f.Within("simulate", s.Simulate, 0, rng.MaxIterations)
@@ -64,20 +55,5 @@ func (s Settings) Check(f *config.Faults) {
 	conflict(set, ofFiles, "the scans of a built-in set are not read from a file of yours")
 	if s.Hold != 0 {
 		f.Share("hold", s.Hold)
-	}
-}
-
-// Check wants each column once.
-func (c Columns) Check(f *config.Faults) {
-	for i, name := range c.Measurement {
-		field := fmt.Sprintf("measurement.%d", i)
-		switch {
-		case name == "":
-			f.Add(field, "is empty: want the name of a column")
-		case name == c.Time:
-			f.Add(field, "%q is also the column of the time", name)
-		case slices.Contains(c.Measurement[:i], name):
-			f.Add(field, "%q comes twice", name)
-		}
 	}
 }
