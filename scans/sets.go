@@ -14,16 +14,15 @@ type Set struct {
 	Licence      string
 	Scans        int
 	Measurements int // in all scans, the missing ones too
-	Columns      Columns
 
-	file string // CSV, compressed with gzip
+	file string // CSV, compressed with gzip: the time, then the measurement
 }
 
 // Sets lists the built-in sets in the order of their names.
 var Sets = []Set{{
 	Name: "flights", About: "delays of the departures from New York's three airports in 2013, in minutes; a scan a day, missing where cancelled",
 	Licence: "CC0, nycflights13", Scans: 365, Measurements: 336_776,
-	Columns: Columns{Time: "date", Measurement: []string{"dep_delay"}}, file: "sets/departures-2013.csv.gz",
+	file: "sets/departures-2013.csv.gz",
 }}
 
 //go:embed sets
@@ -37,7 +36,7 @@ func OpenSet(name, origin string) (*Reader, error) {
 			if err != nil {
 				return nil, err
 			}
-			return NewReader(bytes.NewReader(text), Options{Columns: &s.Columns, Origin: origin}), nil
+			return NewReader(bytes.NewReader(text), Options{Origin: origin}), nil
 		}
 	}
 	return nil, fmt.Errorf("no scans of the name %q are built in, but these: %s", name, strings.Join(setNames(), ", "))
