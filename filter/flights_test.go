@@ -3,7 +3,6 @@ package filter_test
 import (
 	"cmp"
 	"flag"
-	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -62,11 +61,12 @@ func TestFlightsAgree(t *testing.T) {
 	}
 }
 
-// table compares the two filters with each other and with the integrals, on all days.
+// table compares the two filters with each other and with the integrals, on all days. It fails where an error is above 6 standard errors,
+// except on days on which the bootstrap filter of one of the seeds is left with less than two effective particles: it knows nothing
+// there. Of 730 numbers by Student's law with nine degrees, one is above 6 with probability .14.
 func table(t *testing.T, list []*ssm.Scan, exact []estimate, chain, particles [][]estimate) {
 	type row struct {
-		day                        int
-		c                          int
+		day, c                     int
 		between, ofChain, ofWeight float64 // in standard errors
 		ess                        float64
 	}
@@ -83,8 +83,8 @@ func table(t *testing.T, list []*ssm.Scan, exact []estimate, chain, particles []
 			rows = append(rows, row{k + 1, c, (a - b) / math.Sqrt(sa*sa+sb*sb), (a - m) / sa, (b - m) / sb, ess})
 		}
 	}
-	worst := func(of func(r row) float64, use func(r row) bool) string {
-		n, above, square, top := 0, 0, 0.0, 0.0
+	worst := func(what string, of func(r row) float64, use func(r row) bool) (above int) {
+		n, square, top := 0, 0.0, 0.0
 		for _, r := range rows {
 			if use(r) {
 				z := math.Abs(of(r))
@@ -94,21 +94,23 @@ func table(t *testing.T, list []*ssm.Scan, exact []estimate, chain, particles []
 				}
 			}
 		}
-		return fmt.Sprintf("%d numbers, mean square %.2f, largest %.1f, above 6: %d", n, square/float64(n), top, above)
+		t.Logf("%-40s %4d numbers, mean square %6.2f, largest %5.1f, above 6: %d", what, n, square/float64(n), top, above)
+		return above
 	}
 	between, ofChain, ofWeight := func(r row) float64 { return r.between }, func(r row) float64 { return r.ofChain }, func(r row) float64 { return r.ofWeight }
-	always := func(row) bool { return true }
+	always, sound := func(row) bool { return true }, func(r row) bool { return r.ess >= 2 }
 	t.Log("errors in standard errors of ten seeds")
-	t.Log("SMCMC against the integral:     ", worst(ofChain, always))
-	t.Log("bootstrap against the integral: ", worst(ofWeight, always))
-	t.Log("SMCMC against bootstrap:        ", worst(between, always))
-	for _, least := range []float64{2, 10, 30} {
-		sound := func(r row) bool { return r.ess >= least }
-		t.Logf("days on which the bootstrap filter's ESS is at least %.0f: SMCMC against bootstrap %s; bootstrap against the integral %s", least, worst(between, sound), worst(ofWeight, sound))
+	worst("bootstrap against the integral", ofWeight, always)
+	worst("SMCMC against bootstrap", between, always)
+	wrong := worst("SMCMC against the integral", ofChain, always) + worst("bootstrap against it where its ESS is 2", ofWeight, sound) +
+		worst("SMCMC against bootstrap there", between, sound)
+	if wrong > 0 {
+		t.Errorf("%d numbers are wrong by more than 6 standard errors", wrong)
 	}
 	slices.SortFunc(rows, func(a, b row) int { return -cmp.Compare(math.Abs(a.between), math.Abs(b.between)) })
-	for _, r := range rows[:25] {
-		t.Logf("day %3d coordinate %d: between %8.1f, SMCMC %6.1f, bootstrap %8.1f, least ESS of the bootstrap filter %.1f", r.day, r.c, r.between, r.ofChain, r.ofWeight, r.ess)
+	for _, r := range rows[:12] {
+		t.Logf("day %3d coordinate %d: SMCMC against bootstrap %6.1f, against the integral %6.1f and %6.1f; least ESS of the bootstrap filter %.1f",
+			r.day, r.c, r.between, r.ofChain, r.ofWeight, r.ess)
 	}
 	for c, name := range []string{"location", "log scale"} {
 		ratio := [2]float64{}
@@ -268,7 +270,7 @@ func (l *lattice) predict(x, y []float64, sd [2]float64) []float64 {
 }
 
 // integrate filters by sums over lattices: the trapezoidal rule, which is exact to many digits for smooth densities. The lattice of
-// a day first surrounds the median and half the interquartile range, and then twice the moments that were found.
+// a day first surrounds the maximum of the likelihood, and then twice the moments that were found.
 func integrate(t *testing.T, m ssm.Student, list []*ssm.Scan) (out []estimate) {
 	t.Helper()
 	now := &lattice{x: span(m.Initial.Mean[0], 7*m.Initial.SD[0], 61), y: span(m.Initial.Mean[1], 7*m.Initial.SD[1], 61)}
@@ -281,16 +283,10 @@ func integrate(t *testing.T, m ssm.Student, list []*ssm.Scan) (out []estimate) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		z := slices.Sorted(slices.Values(scan.Values))
-		n := len(z)
-		scale := float64(z[3*n/4]-z[n/4]) / 2
-		e := estimate{mean: [2]float64{z[n/2], math.Log(scale)}, sd: [2]float64{2 * scale / math.Sqrt(float64(n)), 2 / math.Sqrt(float64(n))}}
+		e := peak(scan.Values, m.Degrees)
 		var next *lattice
-		for pass, wide := range []float64{15, 8, 7} {
-			points := 61
-			if pass == 0 {
-				points = 81
-			}
+		for _, wide := range []float64{12, 8, 7} {
+			const points = 61
 			next = &lattice{x: span(e.mean[0], wide*e.sd[0], points), y: span(e.mean[1], wide*e.sd[1], points)}
 			prior := now.predict(next.x, next.y, [2]float64{m.Location, m.LogScale})
 			next.weigh(func(i, j int) float64 {
@@ -301,4 +297,24 @@ func integrate(t *testing.T, m ssm.Student, list []*ssm.Scan) (out []estimate) {
 		now, out = next, append(out, e)
 	}
 	return out
+}
+
+// peak is the maximum of a Student likelihood, by the EM algorithm, with standard deviations from its Fisher information.
+func peak(z []float64, degrees float64) estimate {
+	n := float64(len(z))
+	location, square := slices.Sorted(slices.Values(z))[len(z)/2], 100.0
+	for range 500 {
+		weight := func(v float64) float64 { return (degrees + 1) / (degrees + (v-location)*(v-location)/square) }
+		sum, mean, spread := 0.0, 0.0, 0.0
+		for _, v := range z {
+			sum += weight(v)
+			mean += weight(v) * v
+			spread += weight(v) * (v - location) * (v - location)
+		}
+		location, square = mean/sum, spread/n
+	}
+	return estimate{
+		mean: [2]float64{location, math.Log(square) / 2},
+		sd:   [2]float64{math.Sqrt(square * (degrees + 3) / (degrees + 1) / n), math.Sqrt((degrees + 3) / (2 * degrees) / n)},
+	}
 }
