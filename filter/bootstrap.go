@@ -72,11 +72,6 @@ type bootstrap struct {
 // Init implements Filter.
 func (f *bootstrap) Init(context.Context) (*State, error) { return f.weighted(f.Particles), nil }
 
-// weighted draws particles before the first scan, with weights.
-func (j *Job) weighted(n int) *State {
-	return &State{Dim: j.Model.Dim(), X: j.start(n), LogW: even(n)}
-}
-
 // Step implements Filter.
 func (f *bootstrap) Step(ctx context.Context, st *State, scan *ssm.Scan) (Info, error) {
 	tr, err := st.transition(f.Model, scan)

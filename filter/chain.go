@@ -1,8 +1,6 @@
 package filter
 
 import (
-	"errors"
-	"fmt"
 	"math"
 
 	"github.com/starling-smc/starling/internal/rng"
@@ -11,11 +9,11 @@ import (
 
 // chain is the Markov chain of one scan.
 type chain struct {
-	f    *smcmc
-	tr   ssm.Transition
-	like ssm.Incremental
-	from []float64 // n × Dim: the particles of the scan before
-	n    int
+	blocks []ssm.Block
+	tr     ssm.Transition
+	like   ssm.Incremental
+	from   []float64 // n × Dim: the particles of the scan before
+	n      int
 
 	x      []float64   // the state
 	groups []ssm.Block // coordinates of the state before that have an index of their own
@@ -40,29 +38,30 @@ type rate struct{ made, accepted int }
 // share is the acceptance; NaN without decisions.
 func (r rate) share() float64 { return float64(r.accepted) / float64(r.made) }
 
-// chain starts the chain of a scan: a is uniform and x a draw of p(· | f(a)). Where the scan is impossible at the draw, the
+// newChain starts the chain of a scan: a is uniform and x a draw of p(· | f(a)). Where the scan is impossible at the draw, the
 // chain starts at another draw, up to mostStarts.
 //
 // Before the first scan the particles are draws of the model's start, where targets are independent. So each target has an index of
 // its own there: N draws of each make N^P starts of P targets. Without this, few of N draws would be near the truth in all targets.
-func (f *smcmc) chain(st *State, scan *ssm.Scan) (*chain, error) {
-	tr, err := st.transition(f.Model, scan)
+// learns says that the refinement learns in the burn-in.
+func newChain(j *Job, blocks []ssm.Block, learns bool, st *State, scan *ssm.Scan) (*chain, error) {
+	tr, err := st.transition(j.Model, scan)
 	if err != nil {
 		return nil, err
 	}
-	like, err := bind(f.Model, scan, f.Pool)
+	like, err := bind(j.Model, scan, j.Pool)
 	if err != nil {
 		return nil, err
 	}
 	d, groups := st.Dim, []ssm.Block{{From: 0, To: st.Dim}}
 	if st.K == 0 {
-		groups = f.blocks
+		groups = blocks
 	}
 	c := &chain{
-		f: f, tr: tr, like: like, from: st.X, n: st.N(), x: make([]float64, d), y: make([]float64, d), burning: true,
+		blocks: blocks, tr: tr, like: like, from: st.X, n: st.N(), x: make([]float64, d), y: make([]float64, d), burning: true,
 		groups: groups, a: make([]int32, len(groups)), b: make([]int32, len(groups)), before: make([]float64, d), other: make([]float64, d),
 	}
-	c.key = rng.Key{Seed: f.Seed, Purpose: rng.Predict, Island: f.Node, Iteration: st.K + 1}
+	c.key = rng.Key{Seed: j.Seed, Purpose: rng.Predict, Island: j.Node, Iteration: st.K + 1}
 	s, possible := c.key.Stream(), false
 	for range mostStarts {
 		c.draw(s)
@@ -77,25 +76,11 @@ func (f *smcmc) chain(st *State, scan *ssm.Scan) (*chain, error) {
 	}
 	like.Set(c.x)
 	c.prior = math.NaN()
-	c.walk.restore(st.Tuning, c)
+	if learns {
+		c.walk.restore(st.Tuning, c)
+	}
 	c.key.Purpose = rng.Chain
 	return c, nil
-}
-
-const mostStarts = 1000
-
-// impossible returns the error for a scan that had no likelihood at any start; x is the last of them.
-func impossible(like ssm.Likelihood, scan *ssm.Scan, x []float64) error {
-	if w, ok := like.(*whole); ok {
-		like = w.Likelihood
-	}
-	if a, ok := like.(ssm.Accuser); ok {
-		if row, ok := a.Impossible(x); ok {
-			return &ImpossibleError{row, fmt.Errorf("measurement %d of the scan at %v s, %v, is impossible at each of %d states drawn from the prediction: "+
-				"leave it out, or widen the model", row+1, scan.Time, scan.Row(row), mostStarts)}
-		}
-	}
-	return &ImpossibleError{-1, fmt.Errorf("the scan at %v s is impossible at each of %d states drawn from the prediction", scan.Time, mostStarts)}
 }
 
 // draw draws an index for each group, uniformly, and sets other to the state before that they make.
@@ -155,61 +140,9 @@ func (c *chain) info() Info {
 	return i
 }
 
-// bind returns the likelihood of a scan. One that does not remember a state is wrapped by one that does.
-func bind(m ssm.Model, scan *ssm.Scan, workers *ssm.Pool) (ssm.Incremental, error) {
-	like, err := m.Bind(scan)
-	if err != nil {
-		return nil, err
-	}
-	if like == nil {
-		return nil, errors.New("the model's Bind returned no likelihood")
-	}
-	if p, ok := like.(ssm.Pooled); ok {
-		p.SetPool(workers)
-	}
-	if inc, ok := like.(ssm.Incremental); ok {
-		return inc, nil
-	}
-	return &whole{Likelihood: like}, nil
-}
-
-// dropped is the number of measurements that a likelihood leaves out.
-func dropped(like ssm.Likelihood) int {
-	if w, ok := like.(*whole); ok {
-		like = w.Likelihood
-	}
-	if d, ok := like.(ssm.Dropper); ok {
-		return d.Dropped()
-	}
-	return 0
-}
-
-// whole remembers the log-likelihood of a state, and evaluates that of a proposal as a whole.
-type whole struct {
-	ssm.Likelihood
-	ll, tried float64
-	evaluated int64
-}
-
-// LogLik implements ssm.Likelihood; NaN is −Inf.
-func (w *whole) LogLik(x []float64, rows []int32) float64 {
-	l := w.Likelihood.LogLik(x, rows)
-	if rows == nil {
-		w.evaluated += int64(w.Len())
-	}
-	if math.IsNaN(l) {
-		return math.Inf(-1)
-	}
-	return l
-}
-
-func (w *whole) Set(x []float64) { w.ll = w.LogLik(x, nil) }
-
-func (w *whole) Try(x []float64, _ ssm.Block) float64 {
-	w.tried = w.LogLik(x, nil)
-	return w.tried - w.ll
-}
-
-func (w *whole) Keep() { w.ll = w.tried }
-
-func (w *whole) Terms() (evaluated, skipped int64) { return w.evaluated, 0 }
+// Decisions within a step of a chain, as the field Mutation of their streams.
+const (
+	jointAt = iota
+	indexAt
+	refineFrom // block p is refined at refineFrom + p
+)

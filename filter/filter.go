@@ -63,17 +63,6 @@ type Method interface {
 	Evidence() bool
 }
 
-// Methods lists the methods by their names in a config.
-var Methods = config.Table[Method]{
-	{Name: "smcmc", Part: SMCMC{}},
-	{Name: "kalman", Part: Kalman{}},
-	{Name: "bootstrap", Part: Bootstrap{}},
-	{Name: "auxiliary", Part: Auxiliary{}},
-}
-
-// Families lists the tables of all parts that a method may name.
-var Families = []config.Family{Methods, Joints, Indices, Refinements}
-
 // Info is what a step found. It is only looked at: nothing of it goes into the next step.
 type Info struct {
 	// Acceptance of each kind of decision of SMCMC, over all steps of the chain after the burn-in; NaN: there is no such decision.

@@ -1,17 +1,8 @@
 package filter
 
-import "github.com/starling-smc/starling/internal/config"
-
 // Index refines the index of the particle that the state comes from, for the same state. The law to draw from is
 // P(a) ∝ p(x | f(a)).
 type Index interface{ index(c *chain) }
-
-// Indices lists the ways to refine the index by their names in a config.
-var Indices = config.Table[Index]{
-	{Name: "none", Part: FixedIndex{}},
-	{Name: "uniform", Part: UniformIndex{}},
-	{Name: "exact", Part: ExactIndex{}},
-}
 
 // FixedIndex keeps the index. Only a joint proposal changes it then. Where none is accepted, the whole filter of a scan comes
 // from one particle of the scan before: its spread is too small in what the measurements do not show, such as velocities. This

@@ -3,7 +3,6 @@ package filter
 import (
 	"math"
 
-	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/ssm"
 )
 
@@ -11,12 +10,6 @@ import (
 type Joint interface {
 	joint(c *chain)
 	moves() bool // the state
-}
-
-// Joints lists the joint proposals by their names in a config.
-var Joints = config.Table[Joint]{
-	{Name: "none", Part: NoJoint{}},
-	{Name: "prior", Part: PriorJoint{}},
 }
 
 // NoJoint makes no joint proposal.

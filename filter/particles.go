@@ -86,14 +86,6 @@ const (
 	predicted        // predictions by which an auxiliary filter chooses
 )
 
-// logLik is the log-likelihood of a state; NaN is −Inf.
-func logLik(like ssm.Likelihood, x []float64) float64 {
-	if l := like.LogLik(x, nil); !math.IsNaN(l) {
-		return l
-	}
-	return math.Inf(-1)
-}
-
 // ancestors draws n ancestors with normalised log-weights.
 func (m *moving) ancestors(scheme smc.Scheme, logw []float64) []int32 {
 	w, from := make([]float64, len(logw)), make([]int32, m.n)
@@ -146,4 +138,35 @@ func (m *moving) normalise(logw []float64, x []float64) (logSum, ess float64, er
 		err = impossible(like, m.scan, x[:m.d])
 	}
 	return 0, 0, err
+}
+
+// start draws the particles before the first scan.
+func (j *Job) start(n int) []float64 {
+	d := j.Model.Dim()
+	x := make([]float64, n*d)
+	for i := range n {
+		j.Model.Start(rng.Key{Seed: j.Seed, Purpose: rng.State, Island: j.Node, Particle: i}.Stream(), x[i*d:(i+1)*d])
+	}
+	return x
+}
+
+// weighted draws particles before the first scan, with weights.
+func (j *Job) weighted(n int) *State {
+	return &State{Dim: j.Model.Dim(), X: j.start(n), LogW: even(n)}
+}
+
+// distinct counts the different numbers below n in each column of a list of rows, and returns the smallest count.
+func distinct(list []int32, columns, n int) (least int) {
+	least = n
+	for g := range columns {
+		seen, count := make([]bool, n), 0
+		for i := g; i < len(list); i += columns {
+			if !seen[list[i]] {
+				seen[list[i]] = true
+				count++
+			}
+		}
+		least = min(least, count)
+	}
+	return least
 }

@@ -2,8 +2,6 @@ package filter
 
 import (
 	"math"
-
-	"github.com/starling-smc/starling/internal/config"
 )
 
 // Refinement proposes new coordinates of one block of the state after another, for the same index. The blocks are the targets of an
@@ -12,13 +10,6 @@ type Refinement interface {
 	refine(c *chain, block int)
 	moves() bool  // the state
 	learns() bool // in the burn-in
-}
-
-// Refinements lists the refinements by their names in a config.
-var Refinements = config.Table[Refinement]{
-	{Name: "none", Part: NoRefinement{}},
-	{Name: "prior", Part: PriorRefinement{}},
-	{Name: "walk", Part: Walk{}},
 }
 
 // NoRefinement refines nothing.
@@ -35,7 +26,7 @@ func (NoRefinement) learns() bool { return false }
 type PriorRefinement struct{}
 
 func (PriorRefinement) refine(c *chain, block int) {
-	s, b := c.stream(refineFrom+block), c.f.blocks[block]
+	s, b := c.stream(refineFrom+block), c.blocks[block]
 	c.tr.Sample(s, c.before, c.y)
 	copy(c.y[:b.From], c.x[:b.From])
 	copy(c.y[b.To:], c.x[b.To:])

@@ -120,31 +120,14 @@ type smcmc struct {
 	blocks []ssm.Block
 }
 
-// Decisions within a step of a chain, as the field Mutation of their streams.
-const (
-	jointAt = iota
-	indexAt
-	refineFrom // block p is refined at refineFrom + p
-)
-
 // Init implements Filter.
 func (f *smcmc) Init(context.Context) (*State, error) {
 	return &State{Dim: f.Model.Dim(), X: f.start(f.Particles), LogZ: math.NaN()}, nil
 }
 
-// start draws the particles before the first scan.
-func (j *Job) start(n int) []float64 {
-	d := j.Model.Dim()
-	x := make([]float64, n*d)
-	for i := range n {
-		j.Model.Start(rng.Key{Seed: j.Seed, Purpose: rng.State, Island: j.Node, Particle: i}.Stream(), x[i*d:(i+1)*d])
-	}
-	return x
-}
-
 // Step implements Filter.
 func (f *smcmc) Step(ctx context.Context, st *State, scan *ssm.Scan) (Info, error) {
-	c, err := f.chain(st, scan)
+	c, err := newChain(&f.Job, f.blocks, f.Refine.learns(), st, scan)
 	if err != nil {
 		return Info{}, err
 	}
@@ -172,22 +155,6 @@ func (f *smcmc) Step(ctx context.Context, st *State, scan *ssm.Scan) (Info, erro
 	info.ESS, info.MCSE = mixing(kept, d)
 	st.X, st.K, st.Time, st.Tuning = kept, st.K+1, scan.Time, c.walk.save()
 	return info, nil
-}
-
-// distinct counts the different numbers below n in each column of a list of rows, and returns the smallest count.
-func distinct(list []int32, columns, n int) (least int) {
-	least = n
-	for g := range columns {
-		seen, count := make([]bool, n), 0
-		for i := g; i < len(list); i += columns {
-			if !seen[list[i]] {
-				seen[list[i]] = true
-				count++
-			}
-		}
-		least = min(least, count)
-	}
-	return least
 }
 
 // mixing returns, for each coordinate of a chain's states, the effective sample size and the standard error of the mean. A

@@ -7,18 +7,20 @@ import (
 
 	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/internal/testkit"
+	"github.com/starling-smc/starling/mcmc"
 	"github.com/starling-smc/starling/ssm"
 	"github.com/starling-smc/starling/uq"
 )
 
 // ways are chains that have the same law.
 var ways = map[string]SMCMC{
-	"joint":         {Joint: PriorJoint{}},
-	"prior":         {Index: UniformIndex{}, Refine: PriorRefinement{}},
-	"uniform, walk": {Index: UniformIndex{}, Refine: Walk{SD: 0.1}},
-	"exact, walk":   {Index: ExactIndex{}, Refine: Walk{SD: 0.1}},
-	"scan, adapted": {Index: ExactIndex{Scan}, Refine: Walk{SD: Adapted}},
-	"all, adapted":  {Joint: PriorJoint{}, Index: ExactIndex{}, Refine: Walk{SD: Adapted}},
+	"joint":          {Joint: PriorJoint{}},
+	"prior":          {Index: UniformIndex{}, Refine: PriorRefinement{}},
+	"uniform, walk":  {Index: UniformIndex{}, Refine: Walk{SD: 0.1}},
+	"exact, walk":    {Index: ExactIndex{}, Refine: Walk{SD: 0.1}},
+	"scan, adapted":  {Index: ExactIndex{Scan}, Refine: Walk{SD: Adapted}},
+	"joint, uniform": {Joint: PriorJoint{}, Index: UniformIndex{}, Refine: Walk{SD: 0.1}},
+	"all, adapted":   {Joint: PriorJoint{}, Index: ExactIndex{}, Refine: Walk{SD: Adapted}},
 }
 
 // Check 1: SMCMC against the Kalman filter, for every kind of decision, on a data set of the paper's Example 1. The errors of the
@@ -110,6 +112,61 @@ func TestRefusals(t *testing.T) {
 	} {
 		if _, err := c.m.On(Job{Model: example1}); err == nil || fmt.Sprint(err) != c.want {
 			t.Errorf("%T: %v, want %s", c.m, err, c.want)
+		}
+	}
+}
+
+// Every chain has the law π(x, a) ∝ p(z | x) p(x | f(a)) on four particles and one measurement: the shares of the particles, which
+// are N(z; H A f(a), H² Q + R), and the mean of x given the particle. Errors are in Monte Carlo standard errors; a z-score above 6
+// in one of 56 comparisons has probability 1e-7.
+func TestInvariantLaw(t *testing.T) {
+	testkit.Statistics(t)
+	m := scalar{a: 0.9, q: 0.08, h: 1, r: 0.3, m0: 0, p0: 1}
+	from, z := []float64{-0.6, -0.1, 0.3, 0.9}, 0.35
+	p, mean, sum := make([]float64, len(from)), make([]float64, len(from)), 0.0
+	for a, f := range from {
+		d := z - m.a*f
+		p[a] = math.Exp(-0.5 * d * d / (m.q + m.r))
+		mean[a] = m.a*f + m.q/(m.q+m.r)*d
+		sum += p[a]
+	}
+	for name, way := range ways {
+		const steps = 40000
+		f, err := SMCMC{Particles: steps, Burn: 2000, Joint: way.Joint, Index: way.Index, Refine: way.Refine}.On(Job{Model: linear{m}, Seed: 8})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := f.(*smcmc)
+		st := &State{K: 1, Dim: 1, X: from}
+		c, err := newChain(&s.Job, s.blocks, s.Refine.learns(), st, &ssm.Scan{Time: 1, Width: 1, Values: []float64{z}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		shares, deviations := make([][]float64, len(from)), make([][]float64, len(from))
+		for k := range s.Burn + steps {
+			c.burning, c.key.Particle = k < s.Burn, k
+			s.Joint.joint(c)
+			s.Index.index(c)
+			s.Refine.refine(c, 0)
+			if c.burning {
+				continue
+			}
+			for a := range from {
+				is := 0.0
+				if int(c.a[0]) == a {
+					is = 1
+				}
+				shares[a] = append(shares[a], is-p[a]/sum)
+				deviations[a] = append(deviations[a], is*(c.x[0]-mean[a]))
+			}
+		}
+		for a := range from {
+			for what, series := range map[string][]float64{"share": shares[a], "mean": deviations[a]} {
+				_, se := mcmc.MeanError(series)
+				if avg, _ := meanSD(series); !(math.Abs(avg) < 6*se) {
+					t.Errorf("%s: particle %d: the %s is off by %.2g, standard error %.2g", name, a, what, avg, se)
+				}
+			}
 		}
 	}
 }

@@ -53,11 +53,3 @@ func Smooth(m ssm.Linear, filtered []*State) ([]*State, error) {
 	}
 	return out, nil
 }
-
-func add(a, b []float64) []float64 {
-	sum := make([]float64, len(a))
-	for i, v := range a {
-		sum[i] = v + b[i]
-	}
-	return sum
-}

@@ -86,7 +86,11 @@ func (st *State) weights() func(j int) float64 {
 		p := 1 / float64(st.N())
 		return func(int) float64 { return p }
 	}
-	return func(j int) float64 { return rng.Exp(st.LogW[j]) }
+	w := make([]float64, len(st.LogW))
+	for j, l := range st.LogW {
+		w[j] = rng.Exp(l)
+	}
+	return func(j int) float64 { return w[j] }
 }
 
 // Quantiles returns the p-quantile of each coordinate: the smallest value whose cumulative weight is at least p, or that of the
@@ -205,4 +209,13 @@ func (st *State) check() error {
 		return fmt.Errorf("moments of %d and %d numbers of a state of %d", len(st.Mean), len(st.Cov), st.Dim)
 	}
 	return nil
+}
+
+// add is a + b.
+func add(a, b []float64) []float64 {
+	sum := make([]float64, len(a))
+	for i, v := range a {
+		sum[i] = v + b[i]
+	}
+	return sum
 }

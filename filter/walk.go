@@ -44,7 +44,7 @@ func (Walk) moves() bool { return true }
 func (w Walk) learns() bool { return w.SD == Adapted }
 
 func (w Walk) refine(c *chain, block int) {
-	s, b := c.stream(refineFrom+block), c.f.blocks[block]
+	s, b := c.stream(refineFrom+block), c.blocks[block]
 	copy(c.y, c.x)
 	if w.SD == Adapted {
 		c.walk[block].propose(s, c.y[b.From:b.To])
@@ -88,9 +88,6 @@ const (
 
 // restore takes over what the scan before has learned, or begins with the spread of the prediction.
 func (w *walkers) restore(tuning []float64, c *chain) {
-	if !c.f.Refine.learns() {
-		return
-	}
 	d := len(c.x)
 	var draws []float64
 	if len(tuning) == 0 {
@@ -101,7 +98,7 @@ func (w *walkers) restore(tuning []float64, c *chain) {
 			c.tr.Sample(s, c.other, draws[j*d:(j+1)*d])
 		}
 	}
-	for _, b := range c.f.blocks {
+	for _, b := range c.blocks {
 		n := b.To - b.From
 		k := &walker{window: firstWindow, mean: make([]float64, n), m2: make([]float64, n*n)}
 		if draws != nil {

@@ -229,12 +229,12 @@ func (j *judge) all(list []Step) {
 		s := &list[i]
 		tracks := s.All()
 		j.bind(tracks, s.Truth)
-		for _, id := range slices.Sorted(maps.Keys(s.Truth)) { // sums depend on their order
-			truth := s.Truth[id]
+		for _, id := range slices.Sorted(maps.Keys(s.Truth)) { // sums must not depend on the order of a map
 			r, ok := j.ids[id]
 			if !ok {
 				continue
 			}
+			truth := s.Truth[id]
 			var other []Number
 			if s.Against != nil {
 				other = s.Against.Mean[r*j.dim : (r+1)*j.dim]

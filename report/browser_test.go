@@ -198,5 +198,9 @@ func pages(t *testing.T) map[string][]byte {
 	}
 	all["comparison"] = b.Bytes()
 	all["schedules"] = compared(t, schedules())
+	filtered := filterPages()
+	for _, name := range []string{"crossing", "walk", "hostile"} {
+		all["filter, "+name] = []byte(filterPage(t, filtered[name]))
+	}
 	return all
 }

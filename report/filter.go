@@ -1,56 +1,6 @@
 package report
 
-import (
-	"fmt"
-	"io"
-	"math"
-
-	"github.com/starling-smc/starling"
-	"github.com/starling-smc/starling/filter"
-)
-
-// Filtered is a filter run: what was estimated at each scan. NaN stands for a number that is missing.
-type Filtered struct {
-	Title  string
-	Method string   // in words: "sequential MCMC, 4,000 samples a scan"
-	IDs    []string // names of the tracks; a single empty name: the model is no tracker
-	Names  []string // coordinates of a track, its position in the plane first; or of the state of a model that is no tracker
-	Scans  []FilteredScan
-	Cells  *Returns // where the returns of all scans lie; nil: not in a plane
-
-	Observed int // of a model that is no tracker: the coordinate that the measurements are values of; −1: none
-
-	Findings          []starling.Finding
-	Facts             []Fact // of the run, as its seed
-	Config            string // as it was resolved; empty: none
-	Version, Revision string // of starling
-}
-
-// FilteredScan is one scan and its estimate.
-type FilteredScan struct {
-	Time      float64 // seconds
-	Text      string  // the time as the input wrote it, if that was no number
-	Returns   int     // measurements that have a value
-	Missing   int     // measurements that have none
-	Mean, SD  [][]float64
-	Cov       [][4]float64 // of tracks: the covariance matrices of position
-	Low, High []float64    // of a model that is no tracker: the 5 % and 95 % quantiles of each coordinate; nil: unknown
-	Truth     [][]float64  // the true coordinates of each track; nil: unknown. So is a track whose row is nil
-	Quantiles []float64    // 5, 25, 50, 75 and 95 % of the scan's measurements, if these are single numbers
-	Seconds   float64      // that the filter worked on the scan
-	Lag       float64      // seconds from the arrival of the scan to its estimate
-	filter.Info
-}
-
-// Returns counts the returns of a run in the squares of a grid.
-type Returns struct {
-	X, Y, Size float64 // the grid's lower left corner, and the side of a square
-	Columns    int
-	Counts     []int // row by row, the lowest row first
-}
-
-// Fact is a name and a value.
-type Fact struct{ Name, Value string }
+import "io"
 
 // WriteFilter writes the page of a filter run. The error says which scan does not fit the names of tracks and coordinates.
 func WriteFilter(w io.Writer, f *Filtered) error {
@@ -71,142 +21,16 @@ func WriteFilter(w io.Writer, f *Filtered) error {
 	return p.write(w)
 }
 
-func (f *Filtered) check() error {
-	tracks, width := len(f.IDs), len(f.Names)
-	switch {
-	case tracks == 0 || width == 0:
-		return fmt.Errorf("report: %d tracks with %d coordinates; want one of each at least", tracks, width)
-	case len(f.Scans) == 0:
-		return fmt.Errorf("report: a filter run without scans has no page")
-	case f.Observed >= width:
-		return fmt.Errorf("report: the measurements are of coordinate %d of %d", f.Observed, width)
-	case f.Cells != nil && (f.Cells.Columns < 1 || len(f.Cells.Counts)%f.Cells.Columns != 0):
-		return fmt.Errorf("report: %d counts in rows of %d cells", len(f.Cells.Counts), f.Cells.Columns)
+// repeat lists what is needed to repeat the run.
+func (v *tracking) repeat() section {
+	s := section{ID: "provenance", Title: "How to repeat the run", Code: v.Config}
+	version := v.Version
+	if v.Revision != "" {
+		version += ", revision " + v.Revision
 	}
-	for k, s := range f.Scans {
-		fits := func(rows [][]float64, gaps bool) bool {
-			for _, r := range rows {
-				if len(r) != width && (r != nil || !gaps) {
-					return false
-				}
-			}
-			return len(rows) == tracks || rows == nil && gaps
-		}
-		quantiles := func(q []float64) bool { return q == nil || len(q) == width && tracks == 1 }
-		switch {
-		case !fits(s.Mean, false), !fits(s.SD, false), !fits(s.Truth, true), !quantiles(s.Low), !quantiles(s.High), (s.Low == nil) != (s.High == nil):
-			return fmt.Errorf("report: the estimate of scan %d is not of %d tracks with %d coordinates", k, tracks, width)
-		case f.inPlane() && len(s.Cov) != tracks:
-			return fmt.Errorf("report: scan %d has %d covariance matrices for %d tracks", k, len(s.Cov), tracks)
-		case s.Quantiles != nil && len(s.Quantiles) != 5:
-			return fmt.Errorf("report: scan %d has %d quantiles of its measurements, want 5", k, len(s.Quantiles))
-		}
+	s.Facts = []card{{"method", v.Method, ""}, {"starling", version, ""}}
+	for _, f := range v.Facts {
+		s.Facts = append(s.Facts, card{f.Name, f.Value, ""})
 	}
-	return nil
-}
-
-// inPlane reports whether there are tracks that can be drawn on a map.
-func (f *Filtered) inPlane() bool { return f.IDs[0] != "" && len(f.Names) >= 2 }
-
-// tracking is a filter run with values that several parts of the page need.
-type tracking struct {
-	*Filtered
-	plane, truth bool
-	time         []float64 // of the scans, in units
-	unit         string    // the label of the axis of time
-}
-
-func newTracking(f *Filtered) *tracking {
-	v := &tracking{Filtered: f, plane: f.inPlane()}
-	first, last := f.Scans[0], f.Scans[len(f.Scans)-1]
-	per, unit := 1.0, "seconds"
-	for _, u := range []struct {
-		seconds float64
-		name    string
-	}{{60, "minutes"}, {3600, "hours"}, {86400, "days"}} {
-		if last.Time-first.Time > 5*u.seconds && (u.seconds > 60 || last.Time-first.Time > 1800) {
-			per, unit = u.seconds, u.name
-		}
-	}
-	v.unit = "time, " + unit
-	if first.Text != "" {
-		v.unit = unit + " after the first scan"
-	}
-	for _, s := range f.Scans {
-		v.time = append(v.time, s.Time/per)
-		for _, t := range s.Truth {
-			v.truth = v.truth || t != nil
-		}
-	}
-	return v
-}
-
-// each returns a value of every scan.
-func (v *tracking) each(of func(s *FilteredScan) float64) []float64 {
-	x := make([]float64, len(v.Scans))
-	for k := range v.Scans {
-		x[k] = of(&v.Scans[k])
-	}
-	return x
-}
-
-// offset returns truth minus mean of one coordinate; NaN without truth.
-func (s *FilteredScan) offset(track, coordinate int) float64 {
-	if s.Truth == nil || s.Truth[track] == nil {
-		return math.NaN()
-	}
-	return s.Truth[track][coordinate] - s.Mean[track][coordinate]
-}
-
-// distance is the error of a track's position.
-func (s *FilteredScan) distance(track int) float64 {
-	return math.Hypot(s.offset(track, 0), s.offset(track, 1))
-}
-
-// spread is the standard deviation of a track's position that belongs to distance: the root of the sum of both variances.
-func (s *FilteredScan) spread(track int) float64 { return math.Hypot(s.SD[track][0], s.SD[track][1]) }
-
-// inside returns whether the truth lies in the ellipse that holds 95 % of the estimated distribution, as 1 or 0; NaN without truth.
-func (s *FilteredScan) inside(track int) float64 {
-	const chi2 = 5.991464547107979 // the 95 % quantile of χ² with two degrees of freedom
-	dx, dy, c := s.offset(track, 0), s.offset(track, 1), s.Cov[track]
-	squared := (c[3]*dx*dx - 2*c[1]*dx*dy + c[0]*dy*dy) / (c[0]*c[3] - c[1]*c[1])
-	switch {
-	case math.IsNaN(squared):
-		return math.NaN()
-	case squared <= chi2:
-		return 1
-	}
-	return 0
-}
-
-// rms is the root mean square of the finite values; NaN without any.
-func rms(values []float64) float64 {
-	return math.Sqrt(mean(values, func(v float64) float64 { return v * v }))
-}
-
-// mean is the mean of a function of the finite values; NaN without any.
-func mean(values []float64, of func(float64) float64) float64 {
-	sum, n := 0.0, 0.0
-	for _, v := range values {
-		if v-v == 0 {
-			sum += of(v)
-			n++
-		}
-	}
-	return sum / n
-}
-
-// share is the share of ones among zeros and ones.
-func share(values []float64) float64 { return mean(values, func(v float64) float64 { return v }) }
-
-// evenly returns at most most of the numbers 0 … n−1, evenly spaced, with both ends.
-func evenly(n, most int) (rows []int) {
-	if n <= most {
-		most = n
-	}
-	for i := range most {
-		rows = append(rows, i*(n-1)/max(most-1, 1))
-	}
-	return rows
+	return s
 }

@@ -66,7 +66,7 @@ func (v *tracking) band(track, coordinate int) figure {
 	}
 	draw := func(id, title string, marks ...chart.Mark) {
 		c := chart.Chart{ID: id, Title: title, Desc: fmt.Sprintf("The mean starts at %s and ends at %s.", significant(mean[0]), significant(mean[len(mean)-1])),
-			X: chart.Axis{Label: v.unit}, Y: chart.Axis{Label: name}, Marks: marks}
+			X: chart.Axis{Label: v.unit}, Y: chart.Axis{Label: axisName(name)}, Marks: marks}
 		f.Charts = append(f.Charts, c.SVG())
 	}
 	if z := v.quantiles(); v.IDs[0] == "" && coordinate == v.Observed && z != nil {
@@ -81,34 +81,4 @@ func (v *tracking) band(track, coordinate int) figure {
 		f.Caption += " The truth should lie inside it at about nine scans of ten."
 	}
 	return f
-}
-
-// quantiles returns the five quantiles of the measurements over the scans; nil: there are none.
-func (v *tracking) quantiles() [][]float64 {
-	z, some := make([][]float64, 5), false
-	for q := range z {
-		z[q] = v.each(func(s *FilteredScan) float64 {
-			if s.Quantiles == nil {
-				return math.NaN()
-			}
-			some = true
-			return s.Quantiles[q]
-		})
-	}
-	if !some {
-		return nil
-	}
-	return z
-}
-
-// area is a band over the scans.
-func (v *tracking) area(class string, low, high []float64) chart.Band {
-	rows := evenly(len(v.Scans), pointsOne)
-	return chart.Band{X: pick(v.time, rows), Low: pick(low, rows), High: pick(high, rows), Class: class}
-}
-
-// line is a line over the scans.
-func (v *tracking) line(class string, y []float64) chart.Line {
-	x, y := chart.Thin(v.time, y, pointsOne)
-	return chart.Line{X: x, Y: y, Class: class}
 }

@@ -18,9 +18,9 @@ const (
 func (v *tracking) lead() string {
 	what := several(len(v.IDs), "track")
 	if !v.plane && v.IDs[0] == "" {
-		what = "the state " + v.list(v.Names)
+		what = "the hidden state (" + v.list(v.Names) + ")"
 	}
-	return fmt.Sprintf("%s, %s: %s from %s.", several(len(v.Scans), "scan"), v.period(), what, v.Method)
+	return fmt.Sprintf("%s, %s: %s by %s.", several(len(v.Scans), "scan"), v.period(), what, v.Method)
 }
 
 // list joins the first names.
@@ -38,7 +38,7 @@ func (v *tracking) period() string {
 		if s := v.Scans[k]; s.Text != "" {
 			return s.Text
 		}
-		return significant(v.Scans[k].Time) + "\u00a0s"
+		return plain(v.Scans[k].Time) + "\u00a0s"
 	}
 	if len(v.Scans) == 1 {
 		return "at " + at(0)
@@ -54,14 +54,6 @@ func (v *tracking) returns() (returns, missing int) {
 	return returns, missing
 }
 
-// ofTracks returns a value of every track at every scan.
-func (v *tracking) ofTracks(of func(s *FilteredScan, track int) float64) (all []float64) {
-	for r := range v.IDs {
-		all = append(all, v.each(func(s *FilteredScan) float64 { return of(s, r) })...)
-	}
-	return all
-}
-
 // covered returns 1 for each truth inside its 95 % ellipse (in the plane) or 90 % interval, 0 for each one outside.
 func (v *tracking) covered() (all []float64) {
 	if v.plane {
@@ -71,17 +63,6 @@ func (v *tracking) covered() (all []float64) {
 		all = append(all, v.each(func(s *FilteredScan) float64 { return s.between(c) })...)
 	}
 	return all
-}
-
-// between returns whether the truth of a coordinate lies between the quantiles, as 1 or 0; NaN without truth or quantiles.
-func (s *FilteredScan) between(coordinate int) float64 {
-	if s.Truth == nil || s.Truth[0] == nil || s.Low == nil {
-		return math.NaN()
-	}
-	if x := s.Truth[0][coordinate]; s.Low[coordinate] <= x && x <= s.High[coordinate] {
-		return 1
-	}
-	return 0
 }
 
 // region names what covered asks for.
@@ -118,9 +99,6 @@ func (v *tracking) cards() []card {
 	return cards
 }
 
-func logEvidence(s *FilteredScan) float64 { return s.LogEvidence }
-func seconds(s *FilteredScan) float64     { return s.Seconds }
-
 // evidence is the sum over the scans; NaN if a scan has none.
 func (v *tracking) evidence() float64 {
 	sum := 0.0
@@ -129,11 +107,6 @@ func (v *tracking) evidence() float64 {
 	}
 	return sum
 }
-
-// smallestESS is the effective sample size of the coordinate whose mean is known worst; NaN without a sample.
-func (s *FilteredScan) smallestESS() float64 { return numeral.Quantile(s.ESS, 0) }
-
-func finiteAny(values []float64) bool { return !math.IsNaN(numeral.Median(values)) }
 
 func (v *tracking) summary() []topic {
 	return []topic{v.estimated(), v.accurate(), v.mixes(), v.keepsUp()}
@@ -166,12 +139,12 @@ func (v *tracking) accurate() topic {
 			significant(rms(v.ofTracks((*FilteredScan).distance))), significant(rms(v.ofTracks((*FilteredScan).spread))))
 	}
 	inside := share(v.covered())
-	switch says := fmt.Sprintf("%s of the truths lie inside the filter's %s", percent(inside), v.region()); {
+	switch says := fmt.Sprintf("%s of the true values lie inside the filter's %s", percent(inside), v.region()); {
 	case math.IsNaN(inside):
 	case inside < smallCover:
 		t.warn("The filter is too sure of itself: %s.", says)
 	default:
-		t.say("Of its uncertainty, %s.", says)
+		t.say("%s.", says)
 	}
 	return t
 }
@@ -183,7 +156,7 @@ func (v *tracking) mixes() topic {
 	if !finiteAny(ess) {
 		t.say("The method draws no sample: there is nothing to diagnose.")
 	} else {
-		t.say("Draws of a chain depend on each other. The mean of the least certain coordinate is worth %s independent draws (median over the scans; the worst scan: %s).",
+		t.say("Draws depend on each other, or have unequal weights. The mean of the least certain coordinate is worth %s independent draws (median over the scans; the worst scan: %s).",
 			fixed(numeral.Median(ess), 0), fixed(numeral.Quantile(ess, 0), 0))
 		poor := 0
 		for _, e := range ess {
@@ -195,10 +168,12 @@ func (v *tracking) mixes() topic {
 			t.warn("In %s a mean is worth fewer than %d independent draws: draw more samples a scan, or make smaller proposals.", several(poor, "scan"), fewDraws)
 		}
 	}
+	most := 0.0 // one kind of proposal may be hopeless, if another one moves the chain
 	for _, a := range v.acceptances() {
-		if m := numeral.Median(a.y); m < fewMoves {
-			t.warn("The chain hardly moves: of its %s, the median scan accepts %s.", a.name, percent(m))
-		}
+		most = max(most, numeral.Median(a.y))
+	}
+	if v.acceptances() != nil && most < fewMoves {
+		t.warn("The chain hardly moves: it accepts %s of its proposals, of the kind that it accepts most.", percent(most))
 	}
 	for _, f := range v.Findings {
 		t.tell(f)
@@ -223,9 +198,9 @@ func (v *tracking) keepsUp() topic {
 	case math.IsNaN(between):
 		t.say("%s.", says)
 	case numeral.Median(work) > between:
-		t.warn("%s, but scans are %s\u00a0s apart: live, it would fall behind.", says, significant(between))
+		t.warn("%s, but scans are %s\u00a0s apart: live, it would fall behind.", says, plain(between))
 	default:
-		t.say("%s, and scans are %s\u00a0s apart: live, it keeps up.", says, significant(between))
+		t.say("%s, and scans are %s\u00a0s apart: live, it keeps up.", says, plain(between))
 	}
 	return t
 }

@@ -93,7 +93,7 @@ func filterPage(t testing.TB, f *Filtered) string {
 
 // filterPages are filter runs of every kind, among them runs of which much is missing.
 func filterPages() map[string]*Filtered {
-	all := map[string]*Filtered{"crossing": crossing(20), "walk": walk(365), "one scan": crossing(1), "one day": walk(1), "long": crossing(3000)}
+	all := map[string]*Filtered{"crossing": crossing(20), "walk": walk(365), "one scan": crossing(1), "one day": walk(1), "long": crossing(1000)}
 	plain := crossing(20) // as of a Kalman filter: neither truth nor cells nor a sample
 	plain.Cells = nil
 	for k := range plain.Scans {
@@ -151,6 +151,7 @@ func TestFilterPages(t *testing.T) {
 // TestFilterSections finds the parts of a page that a run has, and sentences in place of those that it has not.
 func TestFilterSections(t *testing.T) {
 	const unknown, noSample, noEvidence, noProposals = "The truth is not known here", "draws no sample, so", "estimates no evidence", "makes no proposals"
+	all := filterPages()
 	heading := regexp.MustCompile(`<h[23][^>]*>([^<]*)`)
 	for name, want := range map[string]struct{ has, lacks []string }{
 		"crossing": {[]string{"Tracks over the returns", "Error of track 1", "Error of track 3", "Acceptance", "Effective sample size", "Ancestors",
@@ -161,7 +162,7 @@ func TestFilterSections(t *testing.T) {
 			"2013-01-01 to 2013-", noProposals}, []string{"Where are the targets?", "Terms of the likelihood", unknown, noSample}},
 		"bare": {[]string{"two standard deviations", unknown}, []string{"their median", "90\u00a0% interval", "truth inside"}},
 	} {
-		page := filterPage(t, filterPages()[name])
+		page := filterPage(t, all[name])
 		var headings []string
 		for _, m := range heading.FindAllStringSubmatch(page, -1) {
 			headings = append(headings, m[1])
@@ -181,13 +182,13 @@ func TestFilterSections(t *testing.T) {
 
 // TestFilterFigures computes errors, their standard deviations and the share of truths inside the ellipses by hand.
 func TestFilterFigures(t *testing.T) {
-	f := crossing(2)
+	f := crossing(3)
 	f.IDs = f.IDs[:1]
-	for k, off := range []float64{3, 4} { // 3 to the east, then 4 to the north; sd 2 and 1, so distances of 1.5 and 4 standard deviations
+	for k, off := range [][2]float64{{3, 0}, {0, 4}, {4, 0}} { // to the east and to the north, where the sd is 2 and 1
 		s := &f.Scans[k]
-		s.Mean, s.Truth = [][]float64{{10, 20, 0, 0}}, [][]float64{{10 + off*float64(1-k), 20 + off*float64(k), 0, 0}}
+		s.Mean, s.Truth = [][]float64{{10, 20, 0, 0}}, [][]float64{{10 + off[0], 20 + off[1], 0, 0}}
 		s.SD, s.Cov, s.ESS = [][]float64{{2, 1, 0, 0}}, [][4]float64{{4, 0, 0, 1}}, []float64{40, 9, 50, 60}
-		s.Seconds, s.Joint = float64(2+k), .002
+		s.Seconds, s.Joint, s.Index, s.Refine = float64(2+k), .002, .001, math.NaN()
 	}
 	v := newTracking(f)
 	rows := v.trackErrors().Tables[0].Rows
@@ -195,14 +196,14 @@ func TestFilterFigures(t *testing.T) {
 	for _, c := range rows[0].Cells {
 		cells = append(cells, c.Text)
 	}
-	// RMSE √((9 + 16)/2), posterior sd √(4 + 1); 1.5² is below 5.991, and 4² above it
-	if got, want := strings.Join(cells, " "), "3.536 2.236 4.000 50.0\u00a0%"; got != want {
+	// RMSE √((9 + 16 + 16)/3), posterior sd √(4 + 1); 1.5² and 2² are below 5.991, and 4² is above it
+	if got, want := strings.Join(cells, " "), "3.697 2.236 4.000 66.7\u00a0%"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	page := filterPage(t, f)
 	for _, says := range []string{
-		"3.536 away from the truth", "deviation says 2.236", "too sure of itself: 50.0\u00a0% of the truths", "In 2 scans a mean is worth fewer than 10",
-		"the median scan accepts 0.2\u00a0%", "live, it would fall behind", "93.7\u00a0% of all terms were left out",
+		"3.697 away from the truth", "deviation says 2.236", "too sure of itself: 66.7\u00a0% of the true values", "In 3 scans a mean is worth fewer than 10",
+		"it accepts 0.2\u00a0% of its proposals", "live, it would fall behind", "93.7\u00a0% of all terms were left out",
 	} {
 		if !strings.Contains(page, says) {
 			t.Errorf("the page does not say %q", says)

@@ -17,7 +17,7 @@ const (
 // tracks shows the estimates on a map.
 func (v *tracking) tracks() section {
 	s := section{ID: "tracks", Title: "Where are the targets?"}
-	c := chart.Chart{ID: "map", Title: "Tracks over the returns", Equal: true, X: chart.Axis{Label: v.Names[0]}, Y: chart.Axis{Label: v.Names[1]}}
+	c := chart.Chart{ID: "map", Title: "Tracks over the returns", Equal: true, X: chart.Axis{Label: axisName(v.Names[0])}, Y: chart.Axis{Label: axisName(v.Names[1])}}
 	f := figure{Title: "Tracks over the returns", Data: &table{
 		Caption: "Position at the first and the last scan, and how sure the filter is of it",
 		Head:    []string{"track", v.Names[0] + ", start", v.Names[1] + ", start", v.Names[0] + ", end", v.Names[1] + ", end", "sd of position, median"},
@@ -26,7 +26,7 @@ func (v *tracking) tracks() section {
 	if v.Cells != nil {
 		cells := chart.Cells{X: v.Cells.X, Y: v.Cells.Y, Size: v.Cells.Size, Columns: v.Cells.Columns, Counts: v.Cells.Counts}
 		c.Marks = append(c.Marks, cells)
-		f.Caption = fmt.Sprintf("Grey squares of side %s count the returns of all scans: the darker, the more. ", significant(cells.Size))
+		f.Caption = fmt.Sprintf("Grey squares of side %s count the returns of all scans: the stronger the grey, the more. ", plain(cells.Size))
 		for _, shade := range cells.Shades() {
 			name := count(shade.From)
 			if shade.To > shade.From {
@@ -49,7 +49,7 @@ func (v *tracking) tracks() section {
 			truth.Class = "truth"
 			c.Marks = append(c.Marks, truth)
 		}
-		c.Marks = append(c.Marks, chart.Label{X: line.X[n-1], Y: line.Y[n-1], Text: id})
+		c.Marks = append(c.Marks, chart.Label{X: line.X[n-1], Y: line.Y[n-1], Text: axisName(id)})
 		if r < rowsAll {
 			first, last := v.Scans[0].Mean[r], v.Scans[len(v.Scans)-1].Mean[r]
 			f.Data.add(id, significant(first[0]), significant(first[1]), significant(last[0]), significant(last[1]),
@@ -58,24 +58,30 @@ func (v *tracking) tracks() section {
 		}
 	}
 	f.Caption += "A line is a track; a dot ends it, and ellipses hold 95\u00a0% of the estimated distribution at some scans. An ellipse smaller than the line is not seen. " +
-		"A track that leaves the dark squares, or two that become one, would be bad."
+		"A track that leaves the strong squares would be bad. So would two that become one."
 	if v.truth {
 		f.Legend = append(f.Legend, lineKey("truth", "truth"))
 		f.Caption += " The truth should lie inside nearly all ellipses."
 	}
 	f.Charts = []template.HTML{c.SVG()}
-	s.Figures = []figure{f}
+	s.Figures = []figure{f, v.positions(0), v.positions(1)}
 	return s
 }
 
-// estimate and known return the estimated and the true coordinates of a track; nil: unknown.
-func (s *FilteredScan) estimate(track int) []float64 { return s.Mean[track] }
-
-func (s *FilteredScan) known(track int) []float64 {
-	if s.Truth == nil {
-		return nil
+// positions draws one coordinate of all tracks over time.
+func (v *tracking) positions(coordinate int) figure {
+	name := v.Names[coordinate]
+	c := chart.Chart{ID: fmt.Sprint("position-", coordinate), Title: name + " over time", X: chart.Axis{Label: v.unit}, Y: chart.Axis{Label: axisName(name)}, Height: 300,
+		Desc: fmt.Sprintf("%s of %s.", name, several(len(v.IDs), "track"))}
+	f := figure{Title: c.Title, Caption: "A line that jumps from one place to another has lost its target, or two tracks have changed places."}
+	for r, id := range v.IDs {
+		c.Marks = append(c.Marks, v.line(class(r), v.each(func(s *FilteredScan) float64 { return s.Mean[r][coordinate] })))
+		if r < rowsAll {
+			f.Legend = append(f.Legend, lineKey(class(r), id))
+		}
 	}
-	return s.Truth[track]
+	f.Charts = []template.HTML{c.SVG()}
+	return f
 }
 
 // path is a line through a track's positions. Where the position is unknown, it has a gap.
@@ -92,7 +98,10 @@ func (v *tracking) path(track int, of func(*FilteredScan, int) []float64) (l cha
 
 // trackErrors compares each track's error with the standard deviation that the filter gives it.
 func (v *tracking) trackErrors() section {
-	s := section{ID: "errors", Title: "How far from the truth?"}
+	s := section{ID: "errors", Title: "How far from the truth?", Text: []string{
+		"The error of a track is the distance from its estimated to its true position. It should be mostly below twice the posterior standard deviation. " +
+			"Where it is above that for many scans, the filter is too sure of itself, or has lost the target. " +
+			"In the lower pictures nearly all dots should lie inside the 95\u00a0% ellipses. Dots that lie to one side show a bias."}}
 	all := table{Caption: "Error of position, over all scans", Head: []string{"track", "RMSE", "posterior sd", "largest error", "inside 95\u00a0% ellipses"}}
 	for r, id := range v.IDs {
 		of := func(value func(*FilteredScan, int) float64) []float64 {
@@ -108,8 +117,7 @@ func (v *tracking) trackErrors() section {
 		f := v.over(fmt.Sprint("error-", r), "Error of track "+id, chart.Axis{Label: "distance", Zero: true}, significant[float64],
 			series{name: "error", class: class(r) + " solid", y: away}, series{name: "posterior sd", class: "strong", y: sd})
 		f.Charts = append(f.Charts, v.around(r))
-		f.Caption = "Above: the error should be mostly below twice the standard deviation. Many scans in a row above it: the filter is too sure of itself, or has lost the " +
-			"target. Below: the errors seen from the estimate, with 95\u00a0% ellipses of some scans. Nearly all dots should lie inside. Dots to one side show a bias."
+		f.Caption = "Above: the error over time. Below: the true position seen from the estimate, a dot a scan, and the ellipses of some scans."
 		s.Figures = append(s.Figures, *f)
 	}
 	if n := len(v.IDs); n > tracksShown {
@@ -125,7 +133,7 @@ func (v *tracking) trackErrors() section {
 // around draws truth minus estimate in the plane.
 func (v *tracking) around(track int) template.HTML {
 	c := chart.Chart{ID: fmt.Sprint("around-", track), Title: "Error of track " + v.IDs[track] + " in the plane", Equal: true,
-		X: chart.Axis{Label: "truth − estimate, " + v.Names[0]}, Y: chart.Axis{Label: "truth − estimate, " + v.Names[1]}}
+		X: chart.Axis{Label: "truth − estimate, " + axisName(v.Names[0])}, Y: chart.Axis{Label: "truth − estimate, " + axisName(v.Names[1])}}
 	ellipses, dots := chart.Ellipses{Class: class(track)}, chart.Points{Class: class(track), Radius: 2}
 	for _, k := range evenly(len(v.Scans), ellipsesShown/2) {
 		ellipses.Of = append(ellipses.Of, chart.EllipseOf(0, 0, v.Scans[k].Cov[track], .95))

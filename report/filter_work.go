@@ -2,42 +2,11 @@ package report
 
 import (
 	"fmt"
-	"html/template"
 	"math"
-	"slices"
 
 	"github.com/starling-smc/starling/internal/chart"
 	"github.com/starling-smc/starling/internal/numeral"
 )
-
-// series is a quantity over the scans.
-type series struct {
-	name, class string
-	y           []float64
-}
-
-// over draws quantities over time; nil if no scan has any of them. A quantity that no scan has is left out.
-func (v *tracking) over(id, title string, axis chart.Axis, write func(float64) string, all ...series) *figure {
-	c := chart.Chart{ID: id, Title: title + " over the scans", X: chart.Axis{Label: v.unit}, Y: axis}
-	f := &figure{Title: title, Data: curveTable(title, "")}
-	for _, s := range all {
-		if !finiteAny(s.y) {
-			continue
-		}
-		c.Marks = append(c.Marks, v.line(s.class, s.y))
-		f.Legend = append(f.Legend, lineKey(s.class, s.name))
-		f.Data.add(s.name, summarise(s.y, write)...)
-		c.Desc += fmt.Sprintf("%s: median %s. ", s.name, write(numeral.Median(s.y)))
-	}
-	if c.Marks == nil {
-		return nil
-	}
-	if len(all) == 1 {
-		f.Legend = nil
-	}
-	f.Charts = []template.HTML{c.SVG()}
-	return f
-}
 
 // work shows what the filter did at each scan, and how long that took.
 func (v *tracking) work() section {
@@ -58,7 +27,18 @@ func (v *tracking) work() section {
 	}
 	ess := v.over("ess", "Effective sample size", chart.Axis{Label: "independent draws (log scale)", Log: true}, whole,
 		series{"smallest of all coordinates", "s0", v.each((*FilteredScan).smallestESS)},
-		series{"median of the coordinates", "s1", v.each(func(s *FilteredScan) float64 { return numeral.Median(s.ESS) })})
+		series{"median of the coordinates", "s1", v.each(func(s *FilteredScan) float64 {
+			if len(s.ESS) < 2 {
+				return math.NaN()
+			}
+			return numeral.Median(s.ESS)
+		})},
+		series{"too few", "rule", v.each(func(s *FilteredScan) float64 {
+			if s.ESS == nil {
+				return math.NaN()
+			}
+			return fewDraws
+		})})
 	show(ess, fmt.Sprintf("How many independent draws the mean of a coordinate is worth. Below %d, a mean is not to be trusted.", fewDraws))
 	if ess == nil {
 		s.Text = append(s.Text, "The method draws no sample, so there is no effective sample size.")
@@ -83,20 +63,6 @@ func (v *tracking) work() section {
 	return s
 }
 
-// acceptances lists the kinds of decisions that the method has.
-func (v *tracking) acceptances() (all []series) {
-	for _, s := range []series{
-		{"joint draws", "s0", v.each(func(s *FilteredScan) float64 { return s.Joint })},
-		{"draws of the ancestor", "s1", v.each(func(s *FilteredScan) float64 { return s.Index })},
-		{"refining steps", "s2", v.each(func(s *FilteredScan) float64 { return s.Refine })},
-	} {
-		if finiteAny(s.y) {
-			all = append(all, s)
-		}
-	}
-	return all
-}
-
 // saved says which share of the likelihood's terms could be left out.
 func (v *tracking) saved() string {
 	text := "A term belongs to one measurement and one proposal. The work of the filter grows with the terms that it evaluates."
@@ -110,27 +76,4 @@ func (v *tracking) saved() string {
 			percent(float64(skipped)/float64(evaluated+skipped)))
 	}
 	return text
-}
-
-// counts returns a count of every scan; NaN if all are 0, so that nothing is drawn.
-func (v *tracking) counts(of func(s *FilteredScan) int64) []float64 {
-	n := v.each(func(s *FilteredScan) float64 { return float64(of(s)) })
-	if slices.Max(n) > 0 {
-		return n
-	}
-	return v.each(func(*FilteredScan) float64 { return math.NaN() })
-}
-
-// repeat lists what is needed to repeat the run.
-func (v *tracking) repeat() section {
-	s := section{ID: "provenance", Title: "How to repeat the run", Code: v.Config}
-	version := v.Version
-	if v.Revision != "" {
-		version += ", revision " + v.Revision
-	}
-	s.Facts = []card{{"method", v.Method, ""}, {"starling", version, ""}}
-	for _, f := range v.Facts {
-		s.Facts = append(s.Facts, card{f.Name, f.Value, ""})
-	}
-	return s
 }

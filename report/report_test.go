@@ -249,6 +249,15 @@ func TestContrast(t *testing.T) {
 		for s := range styles {
 			pairs = append(pairs, [2]string{fmt.Sprint("s", s), "paper"})
 		}
+		shade := [3]float64{} // the strongest square of a map, over which lines are drawn: .36 of the last series on paper
+		for c := range shade {
+			shade[c] = .36*colours["s5"][c] + .64*colours["paper"][c]
+		}
+		for s := range styles {
+			if c := contrast(colours[fmt.Sprint("s", s)], shade); !(c >= 3) {
+				t.Errorf("set %d: s%d on the strongest square has contrast %.2f", i, s, c)
+			}
+		}
 		for _, p := range pairs {
 			a, ok := colours[p[0]]
 			b, also := colours[p[1]]
@@ -278,7 +287,7 @@ func contrast(a, b [3]float64) float64 {
 // TestStyles checks that every series and mark that charts use has a look.
 func TestStyles(t *testing.T) {
 	for i := range styles {
-		for _, kind := range []string{".line", ".dots", ".span", ".chart .mark"} {
+		for _, kind := range []string{".line", ".dots", ".span", ".outline", ".chart .mark"} {
 			if !strings.Contains(style, kind+"."+class(i)) {
 				t.Errorf("no style for %s.%s", kind, class(i))
 			}

@@ -27,6 +27,7 @@ func sortIntoCells(points []point) *tree {
 type tree struct {
 	nodes  []node
 	chunks int
+	leaves []int32 // the node of each chunk
 }
 
 type node struct {
@@ -52,6 +53,16 @@ func (b *box) squared(p point) float64 {
 	return float64(dx*dx) + float64(dy*dy)
 }
 
+// near reports whether one of the places is at most a distance from the box; squared is its square.
+func (b *box) near(places []point, squared float64) bool {
+	for _, p := range places {
+		if b.squared(p) <= squared {
+			return true
+		}
+	}
+	return false
+}
+
 func (t *tree) build(points []point) {
 	i := len(t.nodes)
 	b := boxOf(points)
@@ -70,7 +81,7 @@ func (t *tree) build(points []point) {
 	} else {
 		slices.SortFunc(points, compare)
 		t.nodes[i].chunk = int32(t.chunks)
-		t.chunks++
+		t.chunks, t.leaves = t.chunks+1, append(t.leaves, int32(i))
 	}
 	t.nodes[i].skip = int32(len(t.nodes))
 }
@@ -149,14 +160,7 @@ func (t *tree) widen(by func(chunk int) float64) {
 func (t *tree) within(places []point, squared float64, chunks []int32) []int32 {
 	for i := int32(0); int(i) < len(t.nodes); {
 		n := &t.nodes[i]
-		near := false
-		for _, p := range places {
-			if n.squared(p) <= squared {
-				near = true
-				break
-			}
-		}
-		if !near {
+		if !n.near(places, squared) {
 			i = n.skip
 			continue
 		}

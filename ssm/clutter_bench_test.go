@@ -23,7 +23,7 @@ func crowd(factor float64) Clutter {
 // BenchmarkClutterDecision is a decision of a random walk, one in four of them kept, by the number of returns. FLOP is the
 // time of a term times the speed that lanes.PeakFMA reaches in the same run.
 func BenchmarkClutterDecision(b *testing.B) {
-	for _, factor := range []float64{0.1, 1, 4, 10, 118} {
+	for _, factor := range []float64{0.1, 1, 2, 4, 10, 30, 118} {
 		for _, evaluate := range []string{"near", "all"} {
 			for _, threads := range []int{1, 2} {
 				m := crowd(factor)

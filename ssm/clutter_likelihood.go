@@ -2,10 +2,8 @@ package ssm
 
 import (
 	"math"
-	"slices"
 
 	"github.com/starling-smc/starling/internal/lanes"
-	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/mcmc"
 )
 
@@ -35,6 +33,8 @@ import (
 //     whether they belong to the target's place now or to an earlier one, which was as far when the terms were last
 //     evaluated: a decision that takes a target from within reach evaluates the chunk.
 //
+// For the same reason a decision that moves several targets computes in a chunk the terms of those within reach of it alone.
+//
 // With the rates of the paper reach is 7.09 standard deviations.
 //
 // # Returns without clutter
@@ -45,27 +45,28 @@ import (
 type clutterLikelihood struct {
 	model    Clutter
 	targets  int
-	all      bool    // evaluate all chunks
-	z        []point // in the caller's order
-	rows     []int32 // of the scan, if some of its measurements are dropped; nil: all
-	dropped  int     // measurements outside the region
-	constant float64 // what does not depend on the state
-	uniform  float64 // log density of clutter in the region
-	peak     float64 // log density of a target's returns at its position
-	c        float32
+	all      bool       // evaluate all chunks
+	z        []point    // in the caller's order
+	rows     []int32    // of the scan, if some of its measurements are dropped; nil: all
+	dropped  int        // measurements outside the region
+	constant float64    // what does not depend on the state
+	uniform  float64    // log density of clutter in the region
+	peak     float64    // log density of a target's returns at its position
+	c        float32    // a target's term at its position
 	pool     *mcmc.Pool // nil: one thread
 
 	cells   *tree
 	reach   float64   // squared; −1: nothing is within reach
-	points  int       // in the cells
+	points  int       // number of returns in the cells
 	middles []point   // of chunks
 	xy      []float32 // [chunk][2][perChunk], in standard deviations from the middle
 	bare    []point   // returns that are not in the cells, sorted
 
 	// The state, and what the last Try made of it.
 	at, trial         []point
-	terms, fresh      []float32 // [chunk][targets][perChunk]; of those touched, rows of a moved target, or of all targets
+	terms, fresh      []float32 // [chunk][targets][perChunk]; of those touched, the row that changes, or all rows
 	sums, trialSums   []float64 // of chunks; of those touched
+	row               []int32   // of each chunk touched: the only row of terms that changes, or −1
 	bareSum, trialBar float64
 	moved, touched    []int32 // targets, chunks
 	places            []point
@@ -73,111 +74,9 @@ type clutterLikelihood struct {
 	every   []int32   // 0 … targets−1
 	whole   []int32   // the chunks of a whole evaluation
 	scratch []float32 // and the terms of one of them
+	now     []point   // its places
 
 	evaluated, skipped int64
-}
-
-// mostPeak bounds c.
-const mostPeak = 0x1p100
-
-func newClutterLikelihood(m Clutter, values []float64) *clutterLikelihood {
-	l := &clutterLikelihood{model: m, targets: len(m.Initial), all: m.Evaluate == "all", uniform: math.Inf(-1), reach: -1}
-	l.peak = rng.Log(m.Returns.Rate) - log2Pi - float64(2*rng.Log(m.Returns.SD))
-	if m.Background.Rate > 0 {
-		l.uniform = rng.Log(m.Background.Rate) - rng.Log(m.area())
-	}
-	ratio := l.peak - l.uniform // log c; NaN if both are −Inf
-	crowded := ratio <= rng.Log(mostPeak)
-	drop := m.Outside == "drop" && m.Background.Rate > 0
-
-	n := len(values) / 2
-	l.z = make([]point, 0, n)
-	inside := make([]point, 0, n)
-	for i := range n {
-		z := point{values[2*i], values[2*i+1]}
-		in := l.inRegion(z)
-		if drop && !in {
-			if l.dropped == 0 {
-				l.rows = make([]int32, i, n)
-				for k := range l.rows {
-					l.rows[k] = int32(k)
-				}
-			}
-			l.dropped++
-			continue
-		}
-		if l.dropped > 0 {
-			l.rows = append(l.rows, int32(i))
-		}
-		l.z = append(l.z, z)
-		if in && crowded {
-			inside = append(inside, z)
-		} else {
-			l.bare = append(l.bare, z)
-		}
-	}
-	slices.SortFunc(l.bare, compare)
-	mu := m.Background.Rate + float64(float64(l.targets)*m.Returns.Rate)
-	l.constant = -mu - rng.LogGamma(float64(len(l.z)+1))
-	if len(inside) > 0 {
-		l.constant += float64(float64(len(inside)) * l.uniform)
-		l.chunks(inside, ratio)
-	}
-	l.at, l.trial = make([]point, l.targets), make([]point, l.targets)
-	l.scratch = make([]float32, l.targets*perChunk)
-	for r := range l.targets {
-		l.every = append(l.every, int32(r))
-	}
-	return l
-}
-
-// chunks sorts points into cells and makes the chunks.
-func (l *clutterLikelihood) chunks(points []point, ratio float64) {
-	l.points, l.cells, l.c = len(points), sortIntoCells(points), float32(rng.Exp(ratio))
-	n := l.cells.chunks
-	l.middles, l.sums = make([]point, n), make([]float64, n)
-	l.xy, l.terms = lanes.Make(n*2*perChunk), lanes.Make(n*l.targets*perChunk)
-	sd := l.model.Returns.SD
-	if squared := 2 * (ratio + float64(25*math.Ln2)); squared >= 0 {
-		l.reach = float64(squared * float64(sd*sd))
-	}
-	l.cells.widen(func(c int) float64 {
-		own := points[c*perChunk : c*perChunk+l.count(c)]
-		b := boxOf(own)
-		o := point{b.x0 + float64(0.5*(b.x1-b.x0)), b.y0 + float64(0.5*(b.y1-b.y0))}
-		l.middles[c] = o
-		x, y := l.chunk(c)
-		for i := range x {
-			x[i], y[i] = inf32, inf32 // beyond the last point, where every term is 0
-			if i < len(own) {
-				p := l.relative(own[i], o)
-				x[i], y[i] = float32(p.x), float32(p.y)
-			}
-		}
-		return 0x1p-20 * (max(b.x1-b.x0, b.y1-b.y0) + sd)
-	})
-}
-
-var inf32 = float32(math.Inf(1))
-
-// relative is a place in standard deviations from o. Beyond 1e30 it does not matter where it is, if it is finite.
-func (l *clutterLikelihood) relative(p, o point) point {
-	sd := l.model.Returns.SD
-	return point{max(min((p.x-o.x)/sd, 1e30), -1e30), max(min((p.y-o.y)/sd, 1e30), -1e30)}
-}
-
-// chunk returns the coordinates of a chunk.
-func (l *clutterLikelihood) chunk(c int) (x, y []float32) {
-	xy := l.xy[2*perChunk*c:][:2*perChunk]
-	return xy[:perChunk], xy[perChunk:]
-}
-
-// count is the number of points of a chunk.
-func (l *clutterLikelihood) count(c int) int { return min(perChunk, l.points-c*perChunk) }
-
-func (l *clutterLikelihood) inRegion(z point) bool {
-	g := &l.model.Background.Region
-	return l.model.Background.Rate > 0 && g[0] <= z.x && z.x <= g[1] && g[2] <= z.y && z.y <= g[3]
 }
 
 // SetPool gives decisions over many chunks other threads. Results do not depend on it.
@@ -213,7 +112,7 @@ func positions(x []float64, at []point) (ok bool) {
 
 // LogLik implements Likelihood. Rows are evaluated in float64; all measurements together by the kernels.
 func (l *clutterLikelihood) LogLik(x []float64, rows []int32) float64 {
-	at := make([]point, l.targets)
+	at := l.now
 	if !positions(x, at) {
 		return math.Inf(-1)
 	}
@@ -229,14 +128,14 @@ func (l *clutterLikelihood) LogLik(x []float64, rows []int32) float64 {
 	l.whole = l.near(at, l.whole[:0])
 	for _, c := range l.whole {
 		clear(l.scratch)
-		sum += l.evaluate(int(c), l.every, at, nil, l.scratch)
+		sum += l.evaluate(int(c), l.every, at, at, l.scratch)
 	}
 	return l.constant + sum + l.barely(at)
 }
 
 // Impossible implements Accuser.
 func (l *clutterLikelihood) Impossible(x []float64) (row int, ok bool) {
-	at := make([]point, l.targets)
+	at := l.now
 	number := positions(x, at)
 	for i, z := range l.z {
 		if number && !math.IsInf(l.logTerm(z, at), -1) {
@@ -271,118 +170,28 @@ func (l *clutterLikelihood) near(places []point, chunks []int32) []int32 {
 	return chunks
 }
 
-// evaluate returns the sum of a chunk with the moved targets at their new places, and sets out to their terms. One target's
-// row is all of out, and the other rows are those of terms. For several targets out has a row for each target, which it
-// begins with.
-func (l *clutterLikelihood) evaluate(c int, moved []int32, at []point, terms, out []float32) (sum float64) {
-	x, y := l.chunk(c)
-	for _, r := range moved {
-		row := out
-		if len(moved) > 1 || terms == nil {
-			terms, row = out, out[int(r)*perChunk:][:perChunk]
+// evaluate returns the sum of a chunk with the moved targets at their new places, and sets out, which has a row for each target,
+// to their terms; the rows of those whose places are beyond reach are left as they are. One of them at least is within reach.
+// Places has those of each target moved, one after the other: the old one, if it has terms, and the new one.
+func (l *clutterLikelihood) evaluate(c int, moved []int32, places, at []point, out []float32) (sum float64) {
+	each := len(places) / len(moved)
+	for i, r := range moved {
+		if l.all || l.cells.nodes[l.cells.leaves[c]].near(places[i*each:(i+1)*each], l.reach) {
+			sum = l.term(int32(c), r, at, out, out[int(r)*perChunk:][:perChunk])
 		}
-		m := l.relative(at[r], l.middles[c])
-		sum = lanes.MixtureTerm(x, y, m.x, m.y, l.c, terms, int(r), row)
 	}
 	return sum
+}
+
+// term sets out to a target's terms of a chunk, and returns the chunk's sum with them in their row of terms.
+func (l *clutterLikelihood) term(c, r int32, at []point, terms, out []float32) float64 {
+	x, y := l.chunk(int(c))
+	m := l.relative(at[r], l.middles[c])
+	return lanes.MixtureTerm(x, y, m.x, m.y, l.c, terms, int(r), out)
 }
 
 // state returns a chunk's rows of terms.
 func (l *clutterLikelihood) state(c int32) []float32 {
 	n := l.targets * perChunk
 	return l.terms[int(c)*n:][:n]
-}
-
-// Set implements Incremental.
-func (l *clutterLikelihood) Set(x []float64) {
-	positions(x, l.at)
-	copy(l.trial, l.at)
-	clear(l.terms)
-	clear(l.sums)
-	l.whole = l.near(l.at, l.whole[:0])
-	for _, c := range l.whole {
-		l.sums[c] = l.evaluate(int(c), l.every, l.at, nil, l.state(c))
-	}
-	l.bareSum = l.barely(l.at)
-	l.moved, l.touched, l.trialBar = l.moved[:0], l.touched[:0], l.bareSum
-}
-
-// Try implements Incremental.
-func (l *clutterLikelihood) Try(x []float64, block Block) float64 {
-	copy(l.trial, l.at)
-	l.moved, l.places = l.moved[:0], l.places[:0]
-	ok := true
-	for r := block.From / 4; r < min((block.To+3)/4, l.targets); r++ {
-		p, number := position(x, r)
-		ok = ok && number
-		if p != l.at[r] {
-			l.trial[r] = p
-			l.moved, l.places = append(l.moved, int32(r)), append(l.places, l.at[r], p)
-		}
-	}
-	if len(l.moved) == 0 { // the likelihood does not depend on velocities
-		l.touched, l.trialBar = l.touched[:0], l.bareSum
-		l.skipped += int64(len(l.z))
-		return 0
-	}
-	l.touched = l.near(l.places, l.touched[:0])
-	n := len(l.touched)
-	if m := n * l.rowsMoved() * perChunk; m > len(l.fresh) {
-		l.fresh = lanes.Make(m)
-	}
-	if n > len(l.trialSums) {
-		l.trialSums = make([]float64, n)
-	}
-	if l.pool == nil || n <= chunksEach {
-		l.try(0, n)
-	} else {
-		l.pool.Run((n+chunksEach-1)/chunksEach, func(i int) { l.try(i*chunksEach, min((i+1)*chunksEach, n)) })
-	}
-	difference := 0.0
-	for i, c := range l.touched {
-		difference += l.trialSums[i] - l.sums[c]
-	}
-	l.trialBar = l.barely(l.trial)
-	if !ok {
-		return math.Inf(-1)
-	}
-	return difference + (l.trialBar - l.bareSum)
-}
-
-// chunksEach is the number of chunks that a thread takes at once.
-const chunksEach = 64
-
-// rowsMoved is the number of rows of terms that a trial keeps for each chunk.
-func (l *clutterLikelihood) rowsMoved() int {
-	if len(l.moved) > 1 {
-		return l.targets
-	}
-	return 1
-}
-
-// try evaluates some of the chunks touched.
-func (l *clutterLikelihood) try(from, to int) {
-	rows := l.rowsMoved() * perChunk
-	for i := from; i < to; i++ {
-		terms, out := l.state(l.touched[i]), l.fresh[i*rows:][:rows]
-		if len(l.moved) > 1 {
-			copy(out, terms)
-		}
-		l.trialSums[i] = l.evaluate(int(l.touched[i]), l.moved, l.trial, terms, out)
-	}
-}
-
-// Keep implements Incremental.
-func (l *clutterLikelihood) Keep() {
-	rows := l.rowsMoved() * perChunk
-	for i, c := range l.touched {
-		l.sums[c] = l.trialSums[i]
-		terms := l.state(c)
-		if rows == perChunk {
-			terms = terms[int(l.moved[0])*perChunk:]
-		}
-		copy(terms, l.fresh[i*rows:][:rows])
-	}
-	copy(l.at, l.trial)
-	l.bareSum, l.moved, l.touched = l.trialBar, l.moved[:0], l.touched[:0]
 }

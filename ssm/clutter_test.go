@@ -6,13 +6,10 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
-	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/golden"
 	"github.com/starling-smc/starling/internal/lanes"
-	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/internal/testkit"
 	"github.com/starling-smc/starling/mcmc"
 )
@@ -171,7 +168,7 @@ func TestClutterDifferences(t *testing.T) {
 }
 
 // TestClutterLocality: near and all give the same bytes, while targets cross, leave and come back, with returns outside the
-// region, with one thread and with more, and with other kernels.
+// region.
 func TestClutterLocality(t *testing.T) {
 	decisions := 3000
 	if testing.Short() || testkit.Race {
@@ -179,13 +176,12 @@ func TestClutterLocality(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(2, 2))
 	near := clutter3(0)
-	near.Returns.Rate, near.Background.Rate = 300, 30000 // more chunks than one thread takes at once
+	near.Returns.Rate, near.Background.Rate = 300, 9000
 	x, values := sceneOf(t, near, 8)
 	values = append(values, 130, 0, -105, 3, 0, 101)
 	all := near
 	all.Evaluate = "all"
 	a, b := bound(t, near, values), bound(t, all, values)
-	b.SetPool(mcmc.NewPool(2))
 	for i := range x { // one place: targets cross
 		x[i] = r.NormFloat64()
 	}
@@ -246,6 +242,39 @@ func TestClutterLocality(t *testing.T) {
 	whole, none := b.Terms()
 	if !(e < whole/2) || e+s != whole+none {
 		t.Errorf("near evaluated %d terms and skipped %d; all evaluated %d and skipped %d", e, s, whole, none)
+	}
+}
+
+// TestClutterThreads: threads change no byte, in decisions over so many chunks that they share them.
+func TestClutterThreads(t *testing.T) {
+	m := clutter3(0)
+	m.Returns.Rate, m.Background.Rate, m.Evaluate = 2000, 80_000, "all"
+	x, values := sceneOf(t, m, 15)
+	one, several := bound(t, m, values), bound(t, m, values)
+	several.SetPool(mcmc.NewPool(3))
+	if one.cells.chunks <= alone {
+		t.Fatalf("%d chunks are for one thread", one.cells.chunks)
+	}
+	one.Set(x)
+	several.Set(x)
+	r := rand.New(rand.NewPCG(4, 4))
+	for i := range 12 {
+		y, block := walk(r, m, x, i%2 == 0)
+		if i%4 == 0 {
+			y, block = slices.Clone(x), Block{0, m.Dim()}
+			for k := range y {
+				y[k] += r.NormFloat64()
+			}
+		}
+		if have, want := several.Try(y, block), one.Try(y, block); have != want {
+			t.Fatalf("decision %d: %v with threads, %v without", i, have, want)
+		}
+		several.Keep()
+		one.Keep()
+		x = y
+	}
+	if !slices.Equal(several.sums, one.sums) || !slices.Equal(several.terms, one.terms) {
+		t.Error("what is kept depends on threads")
 	}
 }
 
@@ -461,115 +490,4 @@ func TestClutterOddStates(t *testing.T) {
 		t.Errorf("another velocity takes %d terms", after-before)
 	}
 	a.Keep()
-}
-
-func TestClutterWithoutReturns(t *testing.T) {
-	m := clutter3(0)
-	l, err := m.Bind(&Scan{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	x := make([]float64, m.Dim())
-	if have := l.LogLik(x, nil); l.Len() != 0 || have != -8500 || l.LogLik(x, []int32{}) != 0 {
-		t.Errorf("%d returns: log-likelihood %v, want -8500", l.Len(), have)
-	}
-	i := l.(Incremental)
-	i.Set(x)
-	x[0] = 3
-	if d := i.Try(x, Block{0, 4}); d != 0 {
-		t.Errorf("a difference of %v", d)
-	}
-	i.Keep()
-}
-
-func TestClutterRefusesMeasurements(t *testing.T) {
-	for _, c := range []struct {
-		scan Scan
-		row  int
-		says string
-	}{
-		{Scan{Width: 2, Values: []float64{1, 2, 3, math.NaN()}}, 1, "NaN"},
-		{Scan{Width: 2, Values: []float64{1, 2, 3, 4, math.Inf(1), 0}}, 2, "+Inf"},
-		{Scan{Width: 3, Values: []float64{1, 2, 3}}, 0, "length 3"},
-	} {
-		_, err := clutter3(0).Bind(&c.scan)
-		var e *MeasurementError
-		if !errors.As(err, &e) || e.Row != c.row || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("error is %v, want row %d and %q", err, c.row, c.says)
-		}
-	}
-}
-
-func TestClutterChecks(t *testing.T) {
-	for field, spoil := range map[string]func(m *Clutter){
-		"interval":       func(m *Clutter) { m.Interval = -1 },
-		"acceleration":   func(m *Clutter) { m.Acceleration = 0 },
-		"returns.rate":   func(m *Clutter) { m.Returns.Rate = math.NaN() },
-		"returns.sd":     func(m *Clutter) { m.Returns.SD = 0 },
-		"clutter.rate":   func(m *Clutter) { m.Background.Rate = -1 },
-		"clutter.region": func(m *Clutter) { m.Background.Region = [4]float64{1, 1, 0, 2} },
-		"start":          func(m *Clutter) { m.Initial = nil },
-		"start.1.sd":     func(m *Clutter) { m.Initial[1].SD = []float64{1, 2} },
-		"outside":        func(m *Clutter) { m.Outside = "throw" },
-		"evaluate":       func(m *Clutter) { m.Evaluate = "some" },
-	} {
-		m := clutter3(0)
-		if err := config.Check(m); err != nil {
-			t.Fatal(err)
-		}
-		spoil(&m)
-		if err := config.Check(m); err == nil || !strings.Contains(err.Error(), field) {
-			t.Errorf("%s: %v", field, err)
-		}
-		if _, err := m.Bind(&Scan{}); err == nil {
-			t.Errorf("%s: Bind has no error", field)
-		}
-	}
-	if _, err := clutter3(0).Transition(0); err == nil || !strings.Contains(err.Error(), "0 s") {
-		t.Errorf("a step of 0 s: %v", err)
-	}
-}
-
-// TestClutterMeasure: counts and moments of simulated returns within six standard errors; a right program fails below 1e-7
-// of seeds.
-func TestClutterMeasure(t *testing.T) {
-	testkit.Statistics(t)
-	m := clutter3(0)
-	m.Returns = Returns{Rate: 1230, SD: 2}
-	x := []float64{10, -20, 0, 0, 300, 300, 0, 0, -300, 0, 0, 0}
-	s := rng.Key{Seed: 1, Purpose: rng.Scene}.Stream()
-	const scans = 40
-	var n, target, sum, square float64
-	for range scans {
-		var scan Scan
-		m.Measure(s, x, &scan)
-		n += float64(scan.Len())
-		for i := range scan.Len() {
-			if z := scan.Row(i); z[0] > 200 { // of the second target
-				target++
-				sum += z[0] - 300
-				square += (z[1] - 300) * (z[1] - 300)
-			}
-		}
-	}
-	within := func(what string, have, want, variance float64) {
-		if !(math.Abs(have-want) <= 6*math.Sqrt(variance)) {
-			t.Errorf("%s: %v, want %v ± %v", what, have, want, math.Sqrt(variance))
-		}
-	}
-	within("returns", n, scans*(4000+3*1230), scans*(4000+3*1230))
-	within("returns of a target", target, scans*1230, scans*1230)
-	within("mean", sum/target, 0, 4/target)
-	within("variance", square/target, 4, 2*16/target)
-	for _, rate := range []float64{0, 0.3, 7, 700} {
-		var sum, square float64
-		const draws = 4000
-		for range draws {
-			k := float64(poisson(s, rate))
-			sum += k - rate
-			square += (k - rate) * (k - rate)
-		}
-		within("Poisson mean", sum/draws, 0, rate/draws)
-		within("Poisson variance", square/draws, rate, (rate+2*rate*rate)/draws)
-	}
 }

@@ -19,7 +19,7 @@ type Cells struct {
 // shades is how many shades there are. Their opacities leave lines legible that are drawn over them.
 const shades = 6
 
-func opacity(shade int) string { return strconv.FormatFloat(.08+.07*float64(shade), 'f', 2, 64) }
+func opacity(shade int) string { return strconv.FormatFloat(.06+.06*float64(shade), 'f', 2, 64) }
 
 // Shade is one shade of a picture of counts.
 type Shade struct {

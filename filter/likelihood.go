@@ -1,0 +1,92 @@
+package filter
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/starling-smc/starling/ssm"
+)
+
+// bind returns the likelihood of a scan. One that does not remember a state is wrapped by one that does.
+func bind(m ssm.Model, scan *ssm.Scan, workers *ssm.Pool) (ssm.Incremental, error) {
+	like, err := m.Bind(scan)
+	if err != nil {
+		return nil, err
+	}
+	if like == nil {
+		return nil, errors.New("the model's Bind returned no likelihood")
+	}
+	if p, ok := like.(ssm.Pooled); ok {
+		p.SetPool(workers)
+	}
+	if inc, ok := like.(ssm.Incremental); ok {
+		return inc, nil
+	}
+	return &whole{Likelihood: like}, nil
+}
+
+// dropped is the number of measurements that a likelihood leaves out.
+func dropped(like ssm.Likelihood) int {
+	if w, ok := like.(*whole); ok {
+		like = w.Likelihood
+	}
+	if d, ok := like.(ssm.Dropper); ok {
+		return d.Dropped()
+	}
+	return 0
+}
+
+// whole remembers the log-likelihood of a state, and evaluates that of a proposal as a whole.
+type whole struct {
+	ssm.Likelihood
+	ll, tried float64
+	evaluated int64
+}
+
+// LogLik implements ssm.Likelihood; NaN is −Inf.
+func (w *whole) LogLik(x []float64, rows []int32) float64 {
+	l := w.Likelihood.LogLik(x, rows)
+	if rows == nil {
+		w.evaluated += int64(w.Len())
+	}
+	if math.IsNaN(l) {
+		return math.Inf(-1)
+	}
+	return l
+}
+
+func (w *whole) Set(x []float64) { w.ll = w.LogLik(x, nil) }
+
+func (w *whole) Try(x []float64, _ ssm.Block) float64 {
+	w.tried = w.LogLik(x, nil)
+	return w.tried - w.ll
+}
+
+func (w *whole) Keep() { w.ll = w.tried }
+
+func (w *whole) Terms() (evaluated, skipped int64) { return w.evaluated, 0 }
+
+const mostStarts = 1000
+
+// impossible returns the error for a scan that had no likelihood at any start; x is the last of them.
+func impossible(like ssm.Likelihood, scan *ssm.Scan, x []float64) error {
+	if w, ok := like.(*whole); ok {
+		like = w.Likelihood
+	}
+	if a, ok := like.(ssm.Accuser); ok {
+		if row, ok := a.Impossible(x); ok {
+			return &ImpossibleError{row, fmt.Errorf("measurement %d of the scan at %v s, %v, is impossible at each of %d states drawn from the prediction: "+
+				"leave it out, or widen the model", row+1, scan.Time, scan.Row(row), mostStarts)}
+		}
+	}
+	return &ImpossibleError{-1, fmt.Errorf("the scan at %v s is impossible at each of %d states drawn from the prediction", scan.Time, mostStarts)}
+}
+
+// logLik is the log-likelihood of a state; NaN is −Inf.
+func logLik(like ssm.Likelihood, x []float64) float64 {
+	if l := like.LogLik(x, nil); !math.IsNaN(l) {
+		return l
+	}
+	return math.Inf(-1)
+}
