@@ -51,8 +51,8 @@ func (p poisson) term(i int, x float64) float64 {
 // A model of one's own: the rate of disasters in British coal mines, year by year from 1851 (Jarrett 1979). A bootstrap filter beside
 // shows whether the simple method is enough.
 func Example() {
-	disasters := []float64{4, 5, 4, 0, 1, 4, 3, 4, 0, 6, 3, 3, 4, 0, 2, 6, 3, 3, 5, 4, 5, 3, 1, 4, 4, 1, 5, 5, 3, 4, 2, 5, 2, 2, 3, 4, 2, 1, 3, 2,
-		2, 1, 1, 1, 1, 3, 0, 0, 1, 0, 1, 1, 0, 0, 3, 1, 0, 3, 2, 2}
+	disasters := []float64{4, 5, 4, 0, 1, 4, 3, 4, 0, 6, 3, 3, 4, 0, 2, 6, 3, 3, 5, 4, 5, 3, 1, 4, 4, 1, 5, 5, 3, 4,
+		2, 5, 2, 2, 3, 4, 2, 1, 3, 2, 2, 1, 1, 1, 1, 3, 0, 0, 1, 0, 1, 1, 0, 0, 3, 1, 0, 3, 2, 2}
 	ctx, job := context.Background(), filter.Job{Model: counts{sd: 0.15}, Seed: 1}
 	methods := []filter.Method{
 		filter.SMCMC{Particles: 4000, Burn: 1000, Index: filter.ExactIndex{}, Refine: filter.Walk{SD: filter.Adapted}},

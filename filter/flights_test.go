@@ -19,8 +19,8 @@ var flightsModel = ssm.Student{
 	Interval: 86400, Degrees: 0.8, Location: 4, LogScale: 0.5, Initial: ssm.Initial{Mean: []float64{-2, 1.3}, SD: []float64{4, 0.5}},
 }
 
-// long asks for tests at full size: go test ./filter -run Flights -long -v -timeout 60m
-var long = flag.Bool("long", false, "filter all flights of 2013, and the preset clutter3, as often as their tests say: half an hour of one processor")
+// long asks for tests at full size: go test ./filter -run 'Flights|NEES' -long -v -timeout 2h
+var long = flag.Bool("long", false, "filter at full size, as often as the tests say: half an hour of one processor")
 
 // Real data, against numerical integration: SMCMC and a bootstrap filter on the flights of 2013. With 20 seeds the error of the mean
 // of each coordinate on each day, divided by its standard error, has Student's law with 19 degrees of freedom: of 40 numbers one is
@@ -36,7 +36,8 @@ func TestFlightsAgree(t *testing.T) {
 	}
 	list := flights(t, days)
 	exact := integrate(t, flightsModel, list)
-	chain := runs(t, filter.SMCMC{Particles: smcmc, Burn: max(500, smcmc/4), Index: filter.ExactIndex{}, Refine: filter.Walk{SD: filter.Adapted}}, list, seeds)
+	method := filter.SMCMC{Particles: smcmc, Burn: 500, Index: filter.ExactIndex{}, Refine: filter.Walk{SD: filter.Adapted}}
+	chain := runs(t, method, list, seeds)
 	particles := runs(t, filter.Bootstrap{Particles: bootstrap}, list, seeds)
 	if *long {
 		table(t, list, exact, chain, particles)
@@ -47,7 +48,8 @@ func TestFlightsAgree(t *testing.T) {
 			for c := range 2 {
 				mean, se := meanError(got, c)
 				if z := (mean - exact[k].mean[c]) / se; !(math.Abs(z) <= 9) {
-					t.Errorf("day %d, coordinate %d: %s %v, the integral %v: %.1f standard errors", k+1, c, name, mean, exact[k].mean[c], z)
+					t.Errorf("day %d, coordinate %d: %s %v, the integral %v: %.1f standard errors",
+						k+1, c, name, mean, exact[k].mean[c], z)
 				}
 				sd := 0.0
 				for _, e := range got {
@@ -97,7 +99,8 @@ func table(t *testing.T, list []*ssm.Scan, exact []estimate, chain, particles []
 		t.Logf("%-40s %4d numbers, mean square %6.2f, largest %5.1f, above 6: %d", what, n, square/float64(n), top, above)
 		return above
 	}
-	between, ofChain, ofWeight := func(r row) float64 { return r.between }, func(r row) float64 { return r.ofChain }, func(r row) float64 { return r.ofWeight }
+	between := func(r row) float64 { return r.between }
+	ofChain, ofWeight := func(r row) float64 { return r.ofChain }, func(r row) float64 { return r.ofWeight }
 	always, sound := func(row) bool { return true }, func(r row) bool { return r.ess >= 2 }
 	t.Log("errors in standard errors of ten seeds")
 	worst("bootstrap against the integral", ofWeight, always)
