@@ -80,14 +80,14 @@ func (f *auxiliary) Step(ctx context.Context, st *State, scan *ssm.Scan) (Info, 
 	}
 	m := &moving{Job: &f.Job, ctx: ctx, tr: tr, scan: scan, k: st.K + 1, n: st.N(), d: st.Dim}
 	first, mu := make([]float64, m.n), make([]float64, m.n*m.d)
-	point := func(j int, to []float64) { tr.Sample(m.stream(predicted, j), st.Particle(j), to) }
+	point := func(s *ssm.Stream, j int, to []float64) { tr.Sample(s, st.Particle(j), to) }
 	if g, ok := tr.(ssm.Gaussian); ok {
 		a, _ := g.Gaussian()
-		point = func(j int, to []float64) { dense.MulVec(to, a, st.Particle(j)) }
+		point = func(_ *ssm.Stream, j int, to []float64) { dense.MulVec(to, a, st.Particle(j)) }
 	}
-	if err := m.each(func(like ssm.Likelihood, j int) {
+	if err := m.each(predicted, func(like ssm.Likelihood, s *ssm.Stream, j int) {
 		to := mu[j*m.d : (j+1)*m.d]
-		point(j, to)
+		point(s, j, to)
 		first[j] = logLik(like, to)
 	}); err != nil {
 		return Info{}, err
@@ -97,11 +97,11 @@ func (f *auxiliary) Step(ctx context.Context, st *State, scan *ssm.Scan) (Info, 
 	if err != nil {
 		return Info{}, err
 	}
-	from := m.ancestors(f.Scheme, chosen)
+	from := m.ancestors(f.Scheme, exps(chosen))
 	x, logw := make([]float64, len(st.X)), even(m.n)
-	if err := m.each(func(like ssm.Likelihood, j int) {
+	if err := m.each(moved, func(like ssm.Likelihood, s *ssm.Stream, j int) {
 		to := x[j*m.d : (j+1)*m.d]
-		tr.Sample(m.stream(moved, j), st.Particle(int(from[j])), to)
+		tr.Sample(s, st.Particle(int(from[j])), to)
 		logw[j] += logLik(like, to) - first[from[j]]
 	}); err != nil {
 		return Info{}, err

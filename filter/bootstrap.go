@@ -81,14 +81,14 @@ func (f *bootstrap) Step(ctx context.Context, st *State, scan *ssm.Scan) (Info, 
 	m := &moving{Job: &f.Job, ctx: ctx, tr: tr, scan: scan, k: st.K + 1, n: st.N(), d: st.Dim}
 	info, logw := noAcceptance(), append([]float64(nil), st.LogW...)
 	from := identity(m.n)
-	if f.Resample.When.Due(effective(logw), m.n) {
-		from, logw = m.ancestors(f.Resample.Scheme, logw), even(m.n)
+	if w := exps(logw); f.Resample.When.Due(effective(w), m.n) {
+		from, logw = m.ancestors(f.Resample.Scheme, w), even(m.n)
 		info.Resampled = true
 	}
 	x := make([]float64, len(st.X))
-	err = m.each(func(like ssm.Likelihood, j int) {
+	err = m.each(moved, func(like ssm.Likelihood, s *ssm.Stream, j int) {
 		to := x[j*m.d : (j+1)*m.d]
-		tr.Sample(m.stream(moved, j), st.Particle(int(from[j])), to)
+		tr.Sample(s, st.Particle(int(from[j])), to)
 		logw[j] += logLik(like, to)
 	})
 	if err != nil {
