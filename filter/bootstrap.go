@@ -61,7 +61,10 @@ func (Bootstrap) Evidence() bool { return true }
 // On implements Method.
 func (m Bootstrap) On(job Job) (Filter, error) {
 	m.Resample = m.resampler()
-	return &bootstrap{m, job}, refused("bootstrap filter", m)
+	if err := refused("bootstrap filter", m); err != nil {
+		return nil, err
+	}
+	return &bootstrap{m, job}, nil
 }
 
 type bootstrap struct {
@@ -74,6 +77,9 @@ func (f *bootstrap) Init(context.Context) (*State, error) { return f.weighted(f.
 
 // Step implements Filter.
 func (f *bootstrap) Step(ctx context.Context, st *State, scan *ssm.Scan) (Info, error) {
+	if err := st.fits(f.Model, f.Particles, true); err != nil {
+		return Info{}, err
+	}
 	tr, err := st.transition(f.Model, scan)
 	if err != nil {
 		return Info{}, err

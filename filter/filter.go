@@ -23,6 +23,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/mcmc"
@@ -34,7 +35,8 @@ type Filter interface {
 	// Init returns the state one interval before the first scan.
 	Init(ctx context.Context) (*State, error)
 	// Step takes the state to the time of the scan, and the scan's measurements into account. After an error the state is as it
-	// was. A *TimeError says that the scan's time does not come after the last one's, an *ssm.MeasurementError that a
+	// was. A *TimeError says that the scan's time does not come after the last one's, a *StepError that the model has no transition
+	// to it, an *ssm.MeasurementError that a
 	// measurement is none, an *ImpossibleError that no state can have given the scan.
 	Step(ctx context.Context, st *State, scan *ssm.Scan) (Info, error)
 }
@@ -89,6 +91,15 @@ func (e *TimeError) Error() string {
 	return fmt.Sprintf("the scan's time %v s is before that of the scan before it, %v s: sort the scans by time", e.Time, e.Last)
 }
 
+// StepError is the error for a scan that comes so long after the last one that the model has no transition to it.
+type StepError struct {
+	Step float64 // seconds
+	Err  error
+}
+
+func (e *StepError) Error() string { return e.Err.Error() }
+func (e *StepError) Unwrap() error { return e.Err }
+
 // ImpossibleError is the error for a scan that none of the predicted states can have given.
 type ImpossibleError struct {
 	Row int // a measurement that is impossible at the last of them; −1: unknown
@@ -103,13 +114,26 @@ func (st *State) transition(m ssm.Model, scan *ssm.Scan) (ssm.Transition, error)
 	dt := ssm.Interval(m)
 	switch {
 	case math.IsNaN(scan.Time) || math.IsInf(scan.Time, 0):
-		return nil, fmt.Errorf("the scan's time is %v", scan.Time)
+		return nil, &StepError{dt, fmt.Errorf("the scan's time is %v", scan.Time)}
 	case st.K > 0 && !(scan.Time > st.Time):
 		return nil, &TimeError{st.Time, scan.Time}
 	case st.K > 0:
 		dt = scan.Time - st.Time
 	}
-	return m.Transition(dt)
+	tr, err := m.Transition(dt)
+	if err != nil {
+		return nil, &StepError{dt, err}
+	}
+	return tr, nil
+}
+
+// fits returns an error for a state that is not one of a filter with n particles, weighted or not.
+func (st *State) fits(m ssm.Model, n int, weighted bool) error {
+	if st.Dim != m.Dim() || st.N() != n || weighted != (st.LogW != nil) {
+		return fmt.Errorf("the state has %d particles of %d numbers, weighted: %v; this filter's have %d of %d, weighted: %v: begin with its own Init",
+			st.N(), st.Dim, st.LogW != nil, n, m.Dim(), weighted)
+	}
+	return nil
 }
 
 // refused returns the first fault that a method's settings have.
@@ -117,7 +141,7 @@ func refused(name string, m config.Checker) error {
 	faults := config.NewFaults()
 	m.Check(faults)
 	if all := faults.All(); len(all) > 0 {
-		return fmt.Errorf("%s: %s: %s", name, all[0].Path, all[0].Message)
+		return fmt.Errorf("%s: %s", name, strings.TrimPrefix(all[0].Path+": "+all[0].Message, ": "))
 	}
 	return nil
 }

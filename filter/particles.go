@@ -2,6 +2,7 @@ package filter
 
 import (
 	"context"
+	"fmt"
 	"math"
 
 	"github.com/starling-smc/starling/internal/config"
@@ -54,7 +55,7 @@ func (m *moving) each(stage int, do func(like ssm.Likelihood, s *ssm.Stream, j i
 		case like = <-likes:
 		default:
 			var err error
-			if like, err = m.Model.Bind(m.scan); err != nil {
+			if like, err = bound(m.Model, m.scan); err != nil {
 				errs[t] = err
 				return
 			}
@@ -138,9 +139,9 @@ func (m *moving) normalise(logw []float64, x []float64) (logSum, ess float64, er
 			return weights.Normalise(logw, "particle")
 		}
 	}
-	like, err := m.Model.Bind(m.scan)
+	like, err := bound(m.Model, m.scan)
 	if err == nil {
-		err = impossible(like, m.scan, x[:m.d])
+		err = impossible(like, m.scan, x[:m.d], fmt.Sprintf("%d particles", m.n))
 	}
 	return 0, 0, err
 }

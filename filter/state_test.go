@@ -171,6 +171,22 @@ func TestTimes(t *testing.T) {
 	}
 }
 
+// A state of one method is refused by another, and one of another model.
+func TestForeignStates(t *testing.T) {
+	scan := &ssm.Scan{Time: 1, Width: 1}
+	methods := []Method{Bootstrap{Particles: 10}, SMCMC{Particles: 10, Joint: PriorJoint{}}, Kalman{}, Bootstrap{Particles: 11}, Auxiliary{Particles: 12}}
+	for i, m := range methods {
+		f, _ := m.On(Job{Model: linear{example1}})
+		for j, other := range methods {
+			g, _ := other.On(Job{Model: linear{example1}})
+			st, _ := g.Init(t.Context())
+			if _, err := f.Step(t.Context(), st, scan); (err == nil) != (i == j) {
+				t.Errorf("%T on a state of %T: %v", m, other, err)
+			}
+		}
+	}
+}
+
 // The same bytes for any number of threads, and when every scan is stepped from the saved state.
 func TestSameBytes(t *testing.T) {
 	var scans []*ssm.Scan

@@ -2,9 +2,9 @@ package ssm
 
 import "fmt"
 
-// refuse is the error of Bind that measurement row is none, and why.
+// refuse is the error of Bind that a measurement is none, and why. Its text counts measurements from 1.
 func refuse(row int, format string, args ...any) error {
-	return &MeasurementError{Row: row, Err: fmt.Errorf("measurement %d: %s", row, fmt.Sprintf(format, args...))}
+	return &MeasurementError{Row: row, Err: fmt.Errorf("measurement %d: %s", row+1, fmt.Sprintf(format, args...))}
 }
 
 // checkScan wants measurements of width finite numbers each. The error is a *MeasurementError.
@@ -16,7 +16,7 @@ func checkScan(scan *Scan, width int) error {
 	}
 	for i, v := range scan.Values {
 		if !isFinite(v) {
-			return refuse(i/width, "number %d is %v, want a finite number", i%width, v)
+			return refuse(i/width, "number %d is %v, want a finite number", i%width+1, v)
 		}
 	}
 	return nil

@@ -204,17 +204,17 @@ func TestMeasurementErrors(t *testing.T) {
 		row    int
 		want   string
 	}{
-		{all[0], 1, []float64{1, 2, nan}, 2, "measurement 2: number 0 is NaN, want a finite number"},
-		{all[0], 2, []float64{1, 2}, 0, "measurement 0: has length 2, want 1"},
-		{all[1], 2, []float64{1, 2, 3, inf, nan, 4}, 1, "measurement 1: number 1 is -Inf, want a finite number"},
-		{all[1], 2, []float64{1, 2, 3}, 1, "measurement 1: has length 1, want 2"},
-		{all[1], 0, []float64{1}, 0, "measurement 0: has length 0, want 2"},
-		{all[2], 1, []float64{nan}, 0, "measurement 0: number 0 is NaN, want a finite number"},
-		{all[3], 3, []float64{0, 1, 2, 2, 1, 2}, 1, "measurement 1: sensor is 2, want the index of a sensor, 0 to 1"},
-		{all[3], 3, []float64{0.5, 1, 2}, 0, "measurement 0: sensor is 0.5, want the index of a sensor, 0 to 1"},
-		{all[3], 3, []float64{-1, 1, 2}, 0, "measurement 0: sensor is -1, want the index of a sensor, 0 to 1"},
-		{all[3], 3, []float64{1, 0, 2}, 0, "measurement 0: range is 0, want a number above 0"},
-		{all[3], 3, []float64{1, 5, 45}, 0, "measurement 0: bearing is 45, want radians from −π to π"},
+		{all[0], 1, []float64{1, 2, nan}, 2, "measurement 3: number 1 is NaN, want a finite number"},
+		{all[0], 2, []float64{1, 2}, 0, "measurement 1: has length 2, want 1"},
+		{all[1], 2, []float64{1, 2, 3, inf, nan, 4}, 1, "measurement 2: number 2 is -Inf, want a finite number"},
+		{all[1], 2, []float64{1, 2, 3}, 1, "measurement 2: has length 1, want 2"},
+		{all[1], 0, []float64{1}, 0, "measurement 1: has length 0, want 2"},
+		{all[2], 1, []float64{nan}, 0, "measurement 1: number 1 is NaN, want a finite number"},
+		{all[3], 3, []float64{0, 1, 2, 2, 1, 2}, 1, "measurement 2: sensor is 2, want the index of a sensor, 0 to 1"},
+		{all[3], 3, []float64{0.5, 1, 2}, 0, "measurement 1: sensor is 0.5, want the index of a sensor, 0 to 1"},
+		{all[3], 3, []float64{-1, 1, 2}, 0, "measurement 1: sensor is -1, want the index of a sensor, 0 to 1"},
+		{all[3], 3, []float64{1, 0, 2}, 0, "measurement 1: range is 0, want a number above 0"},
+		{all[3], 3, []float64{1, 5, 45}, 0, "measurement 1: bearing is 45, want radians from −π to π"},
 	} {
 		_, err := c.model.Bind(&Scan{Width: c.width, Values: c.values})
 		var bad *MeasurementError
