@@ -91,6 +91,16 @@ func Blocks(m Model) []Block {
 	return blocks
 }
 
+// Named is a Model that names the coordinates of its state.
+type Named interface {
+	Coordinates() []string
+}
+
+// Observed is a Model whose measurements are single numbers about one coordinate of the state, so that both can be drawn together.
+type Observed interface {
+	Observed() int // the coordinate; −1: none
+}
+
 // Timed is a Model that says how long the step before its first scan is, and the step between simulated scans.
 type Timed interface {
 	Period() float64 // the interval, in seconds
