@@ -16,12 +16,25 @@ import (
 
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/mcmc"
+	"github.com/starling-smc/starling/spec"
 )
 
 var update = flag.Bool("update", false, "write golden files anew")
 
 func TestPresetsRoundTrip(t *testing.T) {
 	for _, name := range Presets() {
+		text, err := PresetText(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if spec.IsFiltering(text) {
+			s := filteringOf(t, string(text))
+			filteringRoundTrip(t, s)
+			if s.Name != name {
+				t.Errorf("preset %s is named %s", name, s.Name)
+			}
+			continue
+		}
 		spec, err := Preset(name)
 		if err != nil {
 			t.Fatal(err)
@@ -30,6 +43,16 @@ func TestPresetsRoundTrip(t *testing.T) {
 		if spec.Name != name {
 			t.Errorf("preset %s is named %s", name, spec.Name)
 		}
+	}
+}
+
+// filteringRoundTrip: a resolved config of a filter reads back as the same.
+func filteringRoundTrip(t *testing.T, s Filtering) {
+	t.Helper()
+	again := filteringOf(t, string(s.YAML()))
+	all := cmp.Exporter(func(reflect.Type) bool { return true })
+	if d := cmp.Diff(s, again, all, cmpopts.IgnoreFields(Filtering{}, "source")); d != "" {
+		t.Errorf("a resolved config reads back differently (-first +again):\n%s\n%s", d, s.YAML())
 	}
 }
 
