@@ -63,6 +63,16 @@ func TestConfigVerb(t *testing.T) {
 	}
 }
 
+// filteringRoundTrip: a resolved config of a filter reads back as the same.
+func filteringRoundTrip(t *testing.T, s Filtering) {
+	t.Helper()
+	again := filteringOf(t, string(s.YAML()))
+	all := cmp.Exporter(func(reflect.Type) bool { return true })
+	if d := cmp.Diff(s, again, all, cmpopts.IgnoreFields(Filtering{}, "source")); d != "" {
+		t.Errorf("a resolved config reads back differently (-first +again):\n%s\n%s", d, s.YAML())
+	}
+}
+
 func roundTrip(t *testing.T, spec Spec) {
 	t.Helper()
 	text := spec.YAML()

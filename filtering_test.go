@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -77,6 +78,7 @@ func TestFilterings(t *testing.T) {
 	has := map[string]bool{}
 	for _, text := range filterings {
 		s := filteringOf(t, text)
+		filteringRoundTrip(t, s)
 		has[ssm.Models.Name(s.Model)], has[filter.Methods.Name(s.Method)] = true, true
 	}
 	for _, name := range append(ssm.Models.Names(), filter.Methods.Names()...) {
@@ -326,5 +328,34 @@ func TestFilteringPage(t *testing.T) {
 	config, _, ok := strings.Cut(config, "```")
 	if s := filteringOf(t, config); !ok || s.Model == nil || s.Against == nil {
 		t.Errorf("the page has the config %q", config)
+	}
+}
+
+// TestFilterProgress: the share of the work is that of the file's bytes, or of the scans to simulate.
+func TestFilterProgress(t *testing.T) {
+	const model = "model: {linear_gaussian: {a: [[0.9]], q: [[1]], h: [[1]], r: [[4]]}}\nmethod: kalman\n"
+	file := filepath.Join(t.TempDir(), "scans.csv")
+	text := "time,z,note\n"
+	for k := 1; k <= 1000; k++ {
+		text += fmt.Sprintf("%d,%d,%500d\n", k, k%7, k)
+	}
+	save(t, file, []byte(text))
+	for _, set := range []string{"scans={file: " + file + ", columns: {measurement: [z]}}", "scans.simulate=500"} {
+		var shares []float64
+		_, err := Filter(t.Context(), filteringOf(t, model, set), FilterOptions{Options: Options{Progress: func(e Event) {
+			if p, ok := e.(*Progress); ok {
+				shares = append(shares, p.Share)
+			}
+		}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := len(shares)
+		if !slices.IsSorted(shares) || shares[n-1] != 1 {
+			t.Errorf("%s: the shares go back, or end with %v", set, shares[n-1])
+		}
+		if middle := shares[n/2]; !(middle > 0.3 && middle < 0.8) { // the file is read some kilobytes ahead
+			t.Errorf("%s: the share in the middle is %v", set, middle)
+		}
 	}
 }

@@ -156,6 +156,13 @@ type Pooled interface {
 	SetPool(p *mcmc.Pool) // nil: one thread, as before the call
 }
 
+// Poisson is a Model whose scans have a random number of measurements: its terms are densities times the mean number.
+type Poisson interface {
+	Model
+	Rate() float64               // the mean number of measurements of a scan, μ
+	Thinned(share float64) Model // the model of measurements of which each is seen with this probability
+}
+
 // Dropper is a Likelihood that leaves out measurements that its model is set to leave out.
 type Dropper interface {
 	Dropped() int

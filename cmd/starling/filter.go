@@ -71,6 +71,7 @@ func (f *filterRun) run(cmd *cobra.Command, args []string) error {
 	if err := f.check(cmd); err != nil {
 		return err
 	}
+	limitGarbage()
 	began := time.Now()
 	s, err := f.spec(args[0])
 	if err != nil {
@@ -217,7 +218,7 @@ func scoreTable(out io.Writer, r *starling.Filtered) {
 	row := []string{shortTitle(r.Spec.Method), "", "", "", "", some(m.LogEvidence, 2)}
 	if e := m.Errors; e != nil {
 		row[1], row[2], row[3], row[4] = numeral.Significant(float64(e.RMSE)), numeral.Significant(float64(e.SD)),
-			numeral.Percent(float64(e.Coverage), 1), fixed(e.NEES, 2)
+			numeral.Percent(float64(e.Coverage), 1), some(e.NEES, 2)
 	}
 	t.Add(row...)
 	if a := m.Against; a != nil {

@@ -21,7 +21,7 @@ const most = 10
 
 // compareRuns lists the differences between two folders of runs, by file, line and key.
 func compareRuns(before, after string) (differences []string, err error) {
-	for _, name := range []string{"posterior.safetensors", "map.safetensors", "metrics.json", "trace.jsonl"} {
+	for _, name := range []string{"posterior.safetensors", "map.safetensors", "particles.safetensors", "tracks.jsonl", "metrics.json", "trace.jsonl"} {
 		a, err := read(filepath.Join(before, name))
 		if err != nil {
 			return nil, err
@@ -76,7 +76,7 @@ func mismatch(a, b []byte) int {
 	return min(len(a), len(b))
 }
 
-// compareTraces compares line by line, without seconds.
+// compareTraces compares line by line, without seconds and lag.
 func compareTraces(a, b []byte) (differences []string, err error) {
 	before, after := lines(a), lines(b)
 	if len(before) != len(after) {
@@ -99,7 +99,7 @@ func lines(text []byte) [][]byte {
 }
 
 // compareLines compares two JSON objects key by key, as they are written: 0.1 and 0.10 differ. If names is not nil, either
-// object may have the old or the new names of keys, and the key seconds does not count.
+// object may have the old or the new names of keys, and the keys seconds and lag do not count.
 func compareLines(a, b []byte, names map[string]string) (differences []string, err error) {
 	before, err := object(a, names)
 	if err != nil {
@@ -133,7 +133,7 @@ func object(text []byte, names map[string]string) (map[string]json.RawMessage, e
 	}
 	out := map[string]json.RawMessage{}
 	for k, v := range raw {
-		if names != nil && k == "seconds" {
+		if names != nil && (k == "seconds" || k == "lag") {
 			continue
 		}
 		if name := names[k]; name != "" {

@@ -16,6 +16,9 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/starling-smc/starling"
+	"github.com/starling-smc/starling/spec"
 )
 
 // errSlow says that a run exceeded the time limit.
@@ -97,16 +100,21 @@ func (p *program) fit(kernel, preset, seed string, limit time.Duration) (dir str
 	return dir, nil
 }
 
-// command fits a preset and writes to a folder that does not exist yet.
+// command runs fit or filter, as the preset needs, and writes to a folder that does not exist yet.
 func (p *program) command(ctx context.Context, kernel, preset, seed, dir string) *exec.Cmd {
+	text, err := starling.PresetText(preset) // no preset of this build: fit says so, or knows it
+	filter := err == nil && spec.IsFiltering(text)
 	args := []string{"fit", preset, "--out", dir}
+	if filter {
+		args[0] = "filter"
+	}
 	if seed != "" {
 		args = append(args, "--seed", seed)
 	}
 	for _, s := range p.set {
 		args = append(args, "--set", s)
 	}
-	if p.data != "" {
+	if p.data != "" && !filter {
 		args = append(args, "--data-dir", p.data)
 	}
 	cmd := exec.CommandContext(ctx, p.path, args...)
