@@ -20,7 +20,7 @@ state of a model through scans of measurements, such as targets in clutter.`,
 		Example: `  starling fit mnist7                    train on built-in data, and evaluate
   starling presets mnist7 > mine.yaml    a commented config to start from
   starling fit mine.yaml --out runs/mine
-  starling filter clutter3               follow targets through scans of measurements`,
+  starling filter clutter3               follow targets through scans`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		PersistentPreRunE: func(*cobra.Command, []string) error {
