@@ -2,6 +2,7 @@ package starling
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/internal/spelling"
@@ -27,6 +28,25 @@ func Keys() []string { return spec.Keys() }
 // Presets lists the names of the configs that come with the program, in alphabetical order.
 func Presets() []string { return presets.Names() }
 
+// PresetsFor lists the presets that a verb of the command takes: fit or filter.
+func PresetsFor(verb string) []string {
+	return slices.DeleteFunc(Presets(), func(name string) bool { return ConfigVerb(presets.Text(name)) != verb })
+}
+
+// ConfigVerb returns the verb of the command that a config is written for: fit if its keys have data, filter if they have scans. It is
+// empty if the config has neither, or both.
+func ConfigVerb(text []byte) string {
+	switch verb := presets.Verb(text); {
+	case verb != "":
+		return verb
+	case spec.IsFiltering(text): // its scans come from the command line
+		return presets.Filter
+	case spec.IsSpec(text):
+		return presets.Fit
+	}
+	return ""
+}
+
 // PresetText returns a preset as a commented config. If there is no preset of that name, the error names the nearest one, or
 // the data set of that name; Presets lists them all.
 func PresetText(name string) ([]byte, error) {
@@ -40,7 +60,7 @@ func PresetText(name string) ([]byte, error) {
 	return nil, wrongUse("no preset %q%s", name, hint)
 }
 
-// Preset is ParseSpec of a preset.
+// Preset is ParseSpec of a preset for fit. PresetFiltering is its counterpart for filter.
 func Preset(name string, sets ...string) (Spec, error) {
 	text, err := PresetText(name)
 	if err != nil {

@@ -16,25 +16,12 @@ import (
 
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/mcmc"
-	"github.com/starling-smc/starling/spec"
 )
 
 var update = flag.Bool("update", false, "write golden files anew")
 
 func TestPresetsRoundTrip(t *testing.T) {
-	for _, name := range Presets() {
-		text, err := PresetText(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if spec.IsFiltering(text) {
-			s := filteringOf(t, string(text))
-			filteringRoundTrip(t, s)
-			if s.Name != name {
-				t.Errorf("preset %s is named %s", name, s.Name)
-			}
-			continue
-		}
+	for _, name := range PresetsFor("fit") {
 		spec, err := Preset(name)
 		if err != nil {
 			t.Fatal(err)
@@ -42,6 +29,36 @@ func TestPresetsRoundTrip(t *testing.T) {
 		roundTrip(t, spec)
 		if spec.Name != name {
 			t.Errorf("preset %s is named %s", name, spec.Name)
+		}
+	}
+	for _, name := range PresetsFor("filter") {
+		spec, err := PresetFiltering(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := ParseFiltering("again", spec.YAML())
+		if err != nil {
+			t.Fatalf("%v\n%s", err, spec.YAML())
+		}
+		if d := cmp.Diff(spec, again, cmp.Exporter(func(reflect.Type) bool { return true }), cmpopts.IgnoreFields(Filtering{}, "source")); d != "" {
+			t.Errorf("%s reads back differently (-first +again):\n%s", name, d)
+		}
+		if spec.Name != name {
+			t.Errorf("preset %s is named %s", name, spec.Name)
+		}
+	}
+	if all, both := len(Presets()), len(PresetsFor("fit"))+len(PresetsFor("filter")); all != both {
+		t.Errorf("%d presets, and %d are for fit or filter", all, both)
+	}
+}
+
+// The verb of a config is told by its keys at the top.
+func TestConfigVerb(t *testing.T) {
+	for text, want := range map[string]string{
+		"name: x\ndata: {set: mnist7}\n": "fit", "scans: {simulate: 2}\n": "filter", "name: x\n": "", "scans:\ndata:\n": "", "# data:\n  scans:\n": "",
+	} {
+		if got := ConfigVerb([]byte(text)); got != want {
+			t.Errorf("%q is for %q, want %q", text, got, want)
 		}
 	}
 }

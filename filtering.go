@@ -46,6 +46,15 @@ func ParseFiltering(file string, text []byte, sets ...string) (Filtering, error)
 	return spec.ParseFiltering(file, text, sets...)
 }
 
+// PresetFiltering is ParseFiltering of a preset for filter.
+func PresetFiltering(name string, sets ...string) (Filtering, error) {
+	text, err := PresetText(name)
+	if err != nil {
+		return Filtering{}, err
+	}
+	return ParseFiltering(name, text, sets...)
+}
+
 // FilterKeys lists the keys of a config of a filter that sets can change.
 func FilterKeys() []string { return spec.FilterKeys() }
 
@@ -140,11 +149,17 @@ func (f *filtered) prepare(ctx context.Context, s Filtering) (err error) {
 		return err
 	}
 	f.Spec = s
-	if f.options.Stream == nil && s.Scans.Simulate == 0 && s.Scans.File == "" {
-		return s.Fault("scans", "says nowhere where the scans come from: want simulate: 20, or file: scans.csv, or give them to the command by --scans")
+	if f.options.Stream == nil && s.Scans.Simulate == 0 && s.Scans.File == "" && s.Scans.Set == "" {
+		return s.Fault("scans", "says nowhere where the scans come from: want simulate: 20, or file: scans.csv, or set: flights, "+
+			"or give them to the command by --scans")
 	}
-	if s.Scans.Simulate > 0 && f.options.Stream != nil {
-		return s.Fault("scans.simulate", "and a stream of scans: want one of them")
+	for _, own := range []struct {
+		field string
+		given bool
+	}{{"simulate", s.Scans.Simulate > 0}, {"set", s.Scans.Set != ""}} {
+		if own.given && f.options.Stream != nil {
+			return s.Fault("scans."+own.field, "and a stream of scans: want one of them")
+		}
 	}
 	if err := f.checkMemory(); err != nil {
 		return err
@@ -191,6 +206,9 @@ func (f *filtered) open(origin string) (scans.Source, error) {
 			return nil, s.Fault("scans.simulate", "the model simulates nothing")
 		}
 		return scans.NewSimulated(m, s.Seed, s.Scans.Simulate), nil
+	}
+	if s.Scans.Set != "" {
+		return scans.OpenSet(s.Scans.Set, origin)
 	}
 	text := f.options.Stream
 	if text == nil {

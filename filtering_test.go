@@ -124,8 +124,8 @@ func filterContents(t *testing.T, dir string) string {
 	})
 }
 
-// TestFilterSameBytes makes every small run by all kernels and on 1, 2 and 7 threads: all files have the same bytes, without times.
-func TestFilterSameBytes(t *testing.T) {
+// TestFilterRunsSameBytes makes every small run by all kernels and on 1, 2 and 7 threads: all files have the same bytes, without times.
+func TestFilterRunsSameBytes(t *testing.T) {
 	for name, text := range filterings {
 		t.Run(name, func(t *testing.T) {
 			want, from := "", ""

@@ -3,18 +3,25 @@ package filter
 import (
 	"context"
 	"fmt"
+	"math"
+	"slices"
 
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/dense"
 	"github.com/starling-smc/starling/internal/numeral"
+	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/smc"
 	"github.com/starling-smc/starling/ssm"
 )
 
 // Auxiliary is the auxiliary particle filter (Pitt and Shephard 1999). A particle is chosen by how likely the scan is at a
-// prediction μ_j of it: by V_j ∝ W_j p(z_k | μ_j). Then it moves, from its ancestor a, and weighs
+// prediction μ_j of it: by V_j ∝ W_j g_j. Then it moves, from its ancestor a, and weighs
 //
-//	w_i = p(z_k | x_i) / p(z_k | μ_a),   log p(z_k | z_1:k−1) ≈ log Σ_j W_j p(z_k | μ_j) + log (1/N) Σ_i w_i.
+//	w_i = p(z_k | x_i) / g_a,   g_j = (1 − ε) p(z_k | μ_j) / Σ_l W_l p(z_k | μ_l) + ε,
+//	log p(z_k | z_1:k−1) ≈ log Σ_j W_j g_j + log (1/N) Σ_i w_i.
+//
+// ε = 0.1 keeps particles whose prediction is impossible, although the states that it leads to are not: a tenth of the particles is
+// chosen by their weights alone.
 //
 // μ_j is the mean of a Gaussian transition, else a draw of it. With many measurements p(z_k | μ_j) is a sharp peak, and a filter
 // of few particles may choose one ancestor for all: Info.Ancestors tells.
@@ -61,7 +68,10 @@ func (Auxiliary) Evidence() bool { return true }
 // On implements Method.
 func (m Auxiliary) On(job Job) (Filter, error) {
 	m.Scheme = m.scheme()
-	return &auxiliary{m, job}, refused("auxiliary filter", m)
+	if err := refused("auxiliary filter", m); err != nil {
+		return nil, err
+	}
+	return &auxiliary{m, job}, nil
 }
 
 type auxiliary struct {
@@ -74,34 +84,37 @@ func (f *auxiliary) Init(context.Context) (*State, error) { return f.weighted(f.
 
 // Step implements Filter.
 func (f *auxiliary) Step(ctx context.Context, st *State, scan *ssm.Scan) (Info, error) {
+	if err := st.fits(f.Model, f.Particles, true); err != nil {
+		return Info{}, err
+	}
 	tr, err := st.transition(f.Model, scan)
 	if err != nil {
 		return Info{}, err
 	}
 	m := &moving{Job: &f.Job, ctx: ctx, tr: tr, scan: scan, k: st.K + 1, n: st.N(), d: st.Dim}
 	first, mu := make([]float64, m.n), make([]float64, m.n*m.d)
-	point := func(j int, to []float64) { tr.Sample(m.stream(predicted, j), st.Particle(j), to) }
+	point := func(s *ssm.Stream, j int, to []float64) { tr.Sample(s, st.Particle(j), to) }
 	if g, ok := tr.(ssm.Gaussian); ok {
 		a, _ := g.Gaussian()
-		point = func(j int, to []float64) { dense.MulVec(to, a, st.Particle(j)) }
+		point = func(_ *ssm.Stream, j int, to []float64) { dense.MulVec(to, a, st.Particle(j)) }
 	}
-	if err := m.each(func(like ssm.Likelihood, j int) {
+	if err := m.each(predicted, func(like ssm.Likelihood, s *ssm.Stream, j int) {
 		to := mu[j*m.d : (j+1)*m.d]
-		point(j, to)
+		point(s, j, to)
 		first[j] = logLik(like, to)
 	}); err != nil {
 		return Info{}, err
 	}
-	chosen := add(st.LogW, first)
+	chosen := m.chosen(st.LogW, first)
 	logSum, _, err := m.normalise(chosen, mu)
 	if err != nil {
 		return Info{}, err
 	}
-	from := m.ancestors(f.Scheme, chosen)
+	from := m.ancestors(f.Scheme, exps(chosen))
 	x, logw := make([]float64, len(st.X)), even(m.n)
-	if err := m.each(func(like ssm.Likelihood, j int) {
+	if err := m.each(moved, func(like ssm.Likelihood, s *ssm.Stream, j int) {
 		to := x[j*m.d : (j+1)*m.d]
-		tr.Sample(m.stream(moved, j), st.Particle(int(from[j])), to)
+		tr.Sample(s, st.Particle(int(from[j])), to)
 		logw[j] += logLik(like, to) - first[from[j]]
 	}); err != nil {
 		return Info{}, err
@@ -118,4 +131,28 @@ func (f *auxiliary) Step(ctx context.Context, st *State, scan *ssm.Scan) (Info, 
 	info.sampled(st, ess)
 	info.Dropped = m.dropped
 	return info, nil
+}
+
+// defensive is ε.
+const defensive = 0.1
+
+// chosen replaces first, log p(z | μ_j), by log g_j, and returns log W_j g_j.
+func (m *moving) chosen(logw, first []float64) []float64 {
+	sum := 0.0
+	joint := add(logw, first)
+	top := slices.Max(joint)
+	if top > math.Inf(-1) {
+		for _, l := range joint {
+			sum += rng.Exp(l - top)
+		}
+	}
+	total := top + rng.Log(sum) // log Σ_l W_l p(z | μ_l)
+	for j, l := range first {
+		first[j] = rng.Log(defensive)
+		if a := rng.Log(1-defensive) + l - total; sum > 0 && logw[j] > math.Inf(-1) && l > math.Inf(-1) {
+			top := max(a, first[j])
+			first[j] = top + rng.Log(rng.Exp(a-top)+rng.Exp(first[j]-top))
+		}
+	}
+	return add(logw, first)
 }

@@ -61,7 +61,10 @@ func (Bootstrap) Evidence() bool { return true }
 // On implements Method.
 func (m Bootstrap) On(job Job) (Filter, error) {
 	m.Resample = m.resampler()
-	return &bootstrap{m, job}, refused("bootstrap filter", m)
+	if err := refused("bootstrap filter", m); err != nil {
+		return nil, err
+	}
+	return &bootstrap{m, job}, nil
 }
 
 type bootstrap struct {
@@ -74,6 +77,9 @@ func (f *bootstrap) Init(context.Context) (*State, error) { return f.weighted(f.
 
 // Step implements Filter.
 func (f *bootstrap) Step(ctx context.Context, st *State, scan *ssm.Scan) (Info, error) {
+	if err := st.fits(f.Model, f.Particles, true); err != nil {
+		return Info{}, err
+	}
 	tr, err := st.transition(f.Model, scan)
 	if err != nil {
 		return Info{}, err
@@ -81,14 +87,14 @@ func (f *bootstrap) Step(ctx context.Context, st *State, scan *ssm.Scan) (Info, 
 	m := &moving{Job: &f.Job, ctx: ctx, tr: tr, scan: scan, k: st.K + 1, n: st.N(), d: st.Dim}
 	info, logw := noAcceptance(), append([]float64(nil), st.LogW...)
 	from := identity(m.n)
-	if f.Resample.When.Due(effective(logw), m.n) {
-		from, logw = m.ancestors(f.Resample.Scheme, logw), even(m.n)
+	if w := exps(logw); f.Resample.When.Due(effective(w), m.n) {
+		from, logw = m.ancestors(f.Resample.Scheme, w), even(m.n)
 		info.Resampled = true
 	}
 	x := make([]float64, len(st.X))
-	err = m.each(func(like ssm.Likelihood, j int) {
+	err = m.each(moved, func(like ssm.Likelihood, s *ssm.Stream, j int) {
 		to := x[j*m.d : (j+1)*m.d]
-		tr.Sample(m.stream(moved, j), st.Particle(int(from[j])), to)
+		tr.Sample(s, st.Particle(int(from[j])), to)
 		logw[j] += logLik(like, to)
 	})
 	if err != nil {

@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/starling-smc/starling/internal/rng"
@@ -43,6 +44,7 @@ func (r rate) share() float64 { return float64(r.accepted) / float64(r.made) }
 //
 // Before the first scan the particles are draws of the model's start, where targets are independent. So each target has an index of
 // its own there: N draws of each make N^P starts of P targets. Without this, few of N draws would be near the truth in all targets.
+//
 // learns says that the refinement learns in the burn-in.
 func newChain(j *Job, blocks []ssm.Block, learns bool, st *State, scan *ssm.Scan) (*chain, error) {
 	tr, err := st.transition(j.Model, scan)
@@ -67,12 +69,12 @@ func newChain(j *Job, blocks []ssm.Block, learns bool, st *State, scan *ssm.Scan
 		c.draw(s)
 		c.a, c.b, c.before, c.other = c.b, c.a, c.other, c.before
 		tr.Sample(s, c.before, c.x)
-		if possible = !math.IsInf(like.LogLik(c.x, nil), -1); possible {
+		if possible = !math.IsInf(logLik(like, c.x), -1); possible {
 			break
 		}
 	}
 	if !possible {
-		return nil, impossible(like, scan, c.x)
+		return nil, impossible(like, scan, c.x, fmt.Sprintf("%d states drawn from the prediction", mostStarts))
 	}
 	like.Set(c.x)
 	c.prior = math.NaN()

@@ -23,6 +23,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/mcmc"
@@ -34,7 +35,8 @@ type Filter interface {
 	// Init returns the state one interval before the first scan.
 	Init(ctx context.Context) (*State, error)
 	// Step takes the state to the time of the scan, and the scan's measurements into account. After an error the state is as it
-	// was. A *TimeError says that the scan's time does not come after the last one's, an *ssm.MeasurementError that a
+	// was. A *TimeError says that the scan's time does not come after the last one's, or that the model has no transition
+	// to it, an *ssm.MeasurementError that a
 	// measurement is none, an *ImpossibleError that no state can have given the scan.
 	Step(ctx context.Context, st *State, scan *ssm.Scan) (Info, error)
 }
@@ -111,17 +113,29 @@ func (st *State) transition(m ssm.Model, scan *ssm.Scan) (ssm.Transition, error)
 	dt := ssm.Interval(m)
 	switch {
 	case math.IsNaN(scan.Time) || math.IsInf(scan.Time, 0):
-		return nil, fmt.Errorf("the scan's time is %v", scan.Time)
+		return nil, &TimeError{st.Time, scan.Time, fmt.Errorf("the scan's time is %v", scan.Time)}
 	case st.K > 0 && !(scan.Time > st.Time):
 		return nil, &TimeError{st.Time, scan.Time, nil}
 	case st.K > 0:
 		dt = scan.Time - st.Time
 	}
 	tr, err := m.Transition(dt)
-	if err != nil && st.K > 0 {
-		err = &TimeError{st.Time, scan.Time, err}
+	if err != nil {
+		if st.K > 0 {
+			err = &TimeError{st.Time, scan.Time, err}
+		}
+		return nil, err
 	}
-	return tr, err
+	return tr, nil
+}
+
+// fits returns an error for a state that is not one of a filter with n particles, weighted or not.
+func (st *State) fits(m ssm.Model, n int, weighted bool) error {
+	if st.Dim != m.Dim() || st.N() != n || weighted != (st.LogW != nil) {
+		return fmt.Errorf("the state has %d particles of %d numbers, weighted: %v; this filter's have %d of %d, weighted: %v: begin with its own Init",
+			st.N(), st.Dim, st.LogW != nil, n, m.Dim(), weighted)
+	}
+	return nil
 }
 
 // refused returns the first fault that a method's settings have.
@@ -129,7 +143,7 @@ func refused(name string, m config.Checker) error {
 	faults := config.NewFaults()
 	m.Check(faults)
 	if all := faults.All(); len(all) > 0 {
-		return fmt.Errorf("%s: %s: %s", name, all[0].Path, all[0].Message)
+		return fmt.Errorf("%s: %s", name, strings.TrimPrefix(all[0].Path+": "+all[0].Message, ": "))
 	}
 	return nil
 }

@@ -164,8 +164,8 @@ func (e *exactIndex) reject(s *ssm.Stream) (a int32, ok bool) {
 	return 0, false
 }
 
-// scan draws by all N probabilities. For a Gaussian transition they are float32, within 2e-7 + 1.5e-7 |ξ − m_a|² of themselves;
-// where all of them vanish in float32, and for other transitions, they are float64.
+// scan draws by all N probabilities. For a Gaussian transition they are float32, within 2e-7 + 1.5e-7 |ξ − m_a|² of themselves, but for the
+// rounding of ξ and m_a to float32: 6e-8 of their distance from the first particle's prediction, in standard deviations of Q. Where all of them vanish in float32, and for other transitions, they are float64.
 func (e *exactIndex) scan(s *ssm.Stream) int32 {
 	u := s.Float64()
 	if e.m != nil {

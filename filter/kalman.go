@@ -58,6 +58,9 @@ func (f *kalman) Init(context.Context) (*State, error) {
 
 // Step implements Filter.
 func (f *kalman) Step(_ context.Context, st *State, scan *ssm.Scan) (Info, error) {
+	if st.Mean == nil || st.Dim != f.model.Dim() {
+		return Info{}, errors.New("the state is not one of a Kalman filter of this model: begin with its own Init")
+	}
 	mean, cov, _, err := predict(f.model, st, scan)
 	if err != nil {
 		return Info{}, err
@@ -123,7 +126,7 @@ func (f *kalman) update(mean, cov []float64, scan *ssm.Scan) (float64, error) {
 		}
 	}
 	many := float64(m)
-	logZ := -0.5*squares - (many-1)/2*(float64(w)*log2Pi+dense.LogDet(factor, w)) - float64(w)/2*rng.Log(many)
+	logZ := float64(-0.5*squares) - float64((many-1)/2*(float64(float64(w)*log2Pi)+dense.LogDet(factor, w))) - float64(float64(w)/2*rng.Log(many))
 
 	// The update by z̄.
 	hp, c := make([]float64, w*d), make([]float64, w*w)
@@ -173,7 +176,7 @@ func (f *kalman) update(mean, cov []float64, scan *ssm.Scan) (float64, error) {
 	for _, v := range innovation {
 		logZ -= 0.5 * float64(v*v)
 	}
-	return logZ - 0.5*(float64(w)*log2Pi+dense.LogDet(c, w)), nil
+	return logZ - float64(0.5*(float64(float64(w)*log2Pi)+dense.LogDet(c, w))), nil
 }
 
 // centre is the mean of a scan's measurements. Deviations from the first are added: far from the origin, values would lose digits.

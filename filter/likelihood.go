@@ -10,12 +10,9 @@ import (
 
 // bind returns the likelihood of a scan. One that does not remember a state is wrapped by one that does.
 func bind(m ssm.Model, scan *ssm.Scan, workers *ssm.Pool) (ssm.Incremental, error) {
-	like, err := m.Bind(scan)
+	like, err := bound(m, scan)
 	if err != nil {
 		return nil, err
-	}
-	if like == nil {
-		return nil, errors.New("the model's Bind returned no likelihood")
 	}
 	if p, ok := like.(ssm.Pooled); ok {
 		p.SetPool(workers)
@@ -35,6 +32,15 @@ func dropped(like ssm.Likelihood) int {
 		return d.Dropped()
 	}
 	return 0
+}
+
+// bound is the likelihood of a scan.
+func bound(m ssm.Model, scan *ssm.Scan) (ssm.Likelihood, error) {
+	like, err := m.Bind(scan)
+	if err == nil && like == nil {
+		err = errors.New("the model's Bind returned no likelihood")
+	}
+	return like, err
 }
 
 // whole remembers the log-likelihood of a state, and evaluates that of a proposal as a whole.
@@ -69,18 +75,18 @@ func (w *whole) Terms() (evaluated, skipped int64) { return w.evaluated, 0 }
 
 const mostStarts = 1000
 
-// impossible returns the error for a scan that had no likelihood at any start; x is the last of them.
-func impossible(like ssm.Likelihood, scan *ssm.Scan, x []float64) error {
+// impossible returns the error for a scan that had no likelihood at any of some states; x is one of them.
+func impossible(like ssm.Likelihood, scan *ssm.Scan, x []float64, states string) error {
 	if w, ok := like.(*whole); ok {
 		like = w.Likelihood
 	}
 	if a, ok := like.(ssm.Accuser); ok {
 		if row, ok := a.Impossible(x); ok {
-			return &ImpossibleError{row, fmt.Errorf("measurement %d of the scan at %v s, %v, is impossible at each of %d states drawn from the prediction: "+
-				"leave it out, or widen the model", row+1, scan.Time, scan.Row(row), mostStarts)}
+			return &ImpossibleError{row, fmt.Errorf("measurement %d of the scan at %v s, %v, is impossible at each of %s: "+
+				"leave it out, or widen the model", row+1, scan.Time, scan.Row(row), states)}
 		}
 	}
-	return &ImpossibleError{-1, fmt.Errorf("the scan at %v s is impossible at each of %d states drawn from the prediction", scan.Time, mostStarts)}
+	return &ImpossibleError{-1, fmt.Errorf("the scan at %v s is impossible at each of %s", scan.Time, states)}
 }
 
 // logLik is the log-likelihood of a state; NaN is −Inf.

@@ -2,6 +2,7 @@ package filter
 
 import (
 	"context"
+	"fmt"
 	"math"
 
 	"github.com/starling-smc/starling/internal/config"
@@ -35,12 +36,13 @@ type moving struct {
 
 // each calls do for all particles, on the pool's threads. Each thread has a likelihood of its own. do returns an error that ends
 // the work.
-func (m *moving) each(do func(like ssm.Likelihood, j int)) error {
+//
+// s has the random numbers of the stage: one stream for every share particles in order, whatever the threads.
+func (m *moving) each(stage int, do func(like ssm.Likelihood, s *ssm.Stream, j int)) error {
 	workers := m.Pool
 	if workers == nil {
 		workers = mcmc.NewPool(0)
 	}
-	const share = 256 // particles of a task
 	tasks := (m.n + share - 1) / share
 	likes := make(chan ssm.Likelihood, workers.Threads())
 	errs := make([]error, tasks)
@@ -53,13 +55,14 @@ func (m *moving) each(do func(like ssm.Likelihood, j int)) error {
 		case like = <-likes:
 		default:
 			var err error
-			if like, err = m.Model.Bind(m.scan); err != nil {
+			if like, err = bound(m.Model, m.scan); err != nil {
 				errs[t] = err
 				return
 			}
 		}
+		s := rng.Key{Seed: m.Seed, Purpose: rng.Predict, Island: m.Node, Iteration: m.k, Mutation: stage, Particle: t * share}.Stream()
 		for j := t * share; j < min(m.n, (t+1)*share); j++ {
-			do(like, j)
+			do(like, s, j)
 		}
 		select {
 		case likes <- like:
@@ -75,10 +78,8 @@ func (m *moving) each(do func(like ssm.Likelihood, j int)) error {
 	return nil
 }
 
-// stream returns the random numbers by which particle j comes to the scan.
-func (m *moving) stream(stage, j int) *ssm.Stream {
-	return rng.Key{Seed: m.Seed, Purpose: rng.Predict, Island: m.Node, Iteration: m.k, Mutation: stage, Particle: j}.Stream()
-}
+// share is the number of particles of a task.
+const share = 256
 
 // The stages of a scan, as the field Mutation of the streams.
 const (
@@ -86,15 +87,21 @@ const (
 	predicted        // predictions by which an auxiliary filter chooses
 )
 
-// ancestors draws n ancestors with normalised log-weights.
-func (m *moving) ancestors(scheme smc.Scheme, logw []float64) []int32 {
-	w, from := make([]float64, len(logw)), make([]int32, m.n)
-	for j, l := range logw {
-		w[j] = rng.Exp(l)
-	}
+// ancestors draws n ancestors with normalised weights.
+func (m *moving) ancestors(scheme smc.Scheme, w []float64) []int32 {
+	from := make([]int32, m.n)
 	s := rng.Key{Seed: m.Seed, Purpose: rng.Resample, Island: m.Node, Iteration: m.k}.Stream()
 	scheme.Ancestors(w, s.Float64, from)
 	return from
+}
+
+// exps returns e to the log-weights.
+func exps(logw []float64) []float64 {
+	w := make([]float64, len(logw))
+	for j, l := range logw {
+		w[j] = rng.Exp(l)
+	}
+	return w
 }
 
 // even returns the log-weights of n particles that weigh the same.
@@ -106,11 +113,10 @@ func even(n int) []float64 {
 	return w
 }
 
-// effective is the effective sample size of normalised log-weights.
-func effective(logw []float64) float64 {
+// effective is the effective sample size of normalised weights.
+func effective(weights []float64) float64 {
 	sum := 0.0
-	for _, l := range logw {
-		w := rng.Exp(l)
+	for _, w := range weights {
 		sum += float64(w * w)
 	}
 	return 1 / sum
@@ -133,9 +139,9 @@ func (m *moving) normalise(logw []float64, x []float64) (logSum, ess float64, er
 			return weights.Normalise(logw, "particle")
 		}
 	}
-	like, err := m.Model.Bind(m.scan)
+	like, err := bound(m.Model, m.scan)
 	if err == nil {
-		err = impossible(like, m.scan, x[:m.d])
+		err = impossible(like, m.scan, x[:m.d], fmt.Sprintf("%d particles", m.n))
 	}
 	return 0, 0, err
 }

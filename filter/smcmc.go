@@ -94,6 +94,13 @@ func (m SMCMC) On(job Job) (Filter, error) {
 	if err := refused("SMCMC", m); err != nil {
 		return nil, err
 	}
+	for _, part := range []any{m.Joint, m.Index, m.Refine} { // a config checks them by itself
+		if c, ok := part.(config.Checker); ok {
+			if err := refused("SMCMC", c); err != nil {
+				return nil, err
+			}
+		}
+	}
 	if m.Joint == nil {
 		m.Joint = NoJoint{}
 	}
@@ -102,6 +109,9 @@ func (m SMCMC) On(job Job) (Filter, error) {
 	}
 	if m.Refine == nil {
 		m.Refine = NoRefinement{}
+	}
+	if t, ok := job.Model.(ssm.Tracker); ok && (t.Targets() < 1 || t.Dim()%t.Targets() != 0) {
+		return nil, fmt.Errorf("SMCMC: a state of %d numbers is not one of %d targets", t.Dim(), t.Targets())
 	}
 	blocks := ssm.Blocks(job.Model)
 	if most := rng.MaxMutations - refineFrom; len(blocks) > most {
@@ -127,6 +137,9 @@ func (f *smcmc) Init(context.Context) (*State, error) {
 
 // Step implements Filter.
 func (f *smcmc) Step(ctx context.Context, st *State, scan *ssm.Scan) (Info, error) {
+	if err := st.fits(f.Model, f.Particles, false); err != nil {
+		return Info{}, err
+	}
 	c, err := newChain(&f.Job, f.blocks, f.Refine.learns(), st, scan)
 	if err != nil {
 		return Info{}, err

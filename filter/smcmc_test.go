@@ -106,6 +106,8 @@ func TestRefusals(t *testing.T) {
 		{SMCMC{Particles: 1, Joint: PriorJoint{}}, "SMCMC: particles: want at least 2, have 1"},
 		{SMCMC{Particles: 1 << 20, Joint: PriorJoint{}}, "SMCMC: particles: want particles + burn below 1048576, have 1048576"},
 		{SMCMC{Particles: 10, Refine: Walk{SD: Adapted}}, "SMCMC: burn: sd: adapted learns in the burn-in, and there is none: want burn above 0, or a number as sd"},
+		{SMCMC{Particles: 10, Refine: Walk{}}, "SMCMC: sd: want a number above 0, or adapted"},
+		{SMCMC{Particles: 10, Joint: PriorJoint{}, Index: ExactIndex{"all"}}, `SMCMC: unknown name "all" (known: rejection, scan)`},
 		{Bootstrap{}, "bootstrap filter: particles: want at least 2, have 0"},
 		{Auxiliary{}, "auxiliary filter: particles: want at least 2, have 0"},
 		{Kalman{}, "a Kalman filter needs a linear Gaussian model: take smcmc or bootstrap for this one"},

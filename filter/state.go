@@ -86,10 +86,7 @@ func (st *State) weights() func(j int) float64 {
 		p := 1 / float64(st.N())
 		return func(int) float64 { return p }
 	}
-	w := make([]float64, len(st.LogW))
-	for j, l := range st.LogW {
-		w[j] = rng.Exp(l)
-	}
+	w := exps(st.LogW)
 	return func(j int) float64 { return w[j] }
 }
 

@@ -159,7 +159,7 @@ func TestTimes(t *testing.T) {
 	for _, c := range []struct {
 		time float64
 		want string
-	}{{1, "two scans have the time 1 s: merge"}, {0.5, "the scan's time 0.5 s is before that of the scan before it, 1 s"}, {math.NaN(), "the scan's time is NaN"}} {
+	}{{1, "two scans have the time 1 s: merge"}, {0.5, "the scan's time 0.5 s is before that of the scan before it, 1 s"}, {math.NaN(), "from the scan at 1 s to the one at NaN s: the scan's time is NaN"}} {
 		f, _ := Bootstrap{Particles: 10}.On(Job{Model: example1})
 		st, _ := f.Init(t.Context())
 		if _, err := f.Step(t.Context(), st, &ssm.Scan{Time: 1, Width: 1}); err != nil {
@@ -167,6 +167,22 @@ func TestTimes(t *testing.T) {
 		}
 		if _, err := f.Step(t.Context(), st, &ssm.Scan{Time: c.time, Width: 1}); err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("time %v: %v", c.time, err)
+		}
+	}
+}
+
+// A state of one method is refused by another, and one of another model.
+func TestForeignStates(t *testing.T) {
+	scan := &ssm.Scan{Time: 1, Width: 1}
+	methods := []Method{Bootstrap{Particles: 10}, SMCMC{Particles: 10, Joint: PriorJoint{}}, Kalman{}, Bootstrap{Particles: 11}, Auxiliary{Particles: 12}}
+	for i, m := range methods {
+		f, _ := m.On(Job{Model: linear{example1}})
+		for j, other := range methods {
+			g, _ := other.On(Job{Model: linear{example1}})
+			st, _ := g.Init(t.Context())
+			if _, err := f.Step(t.Context(), st, scan); (err == nil) != (i == j) {
+				t.Errorf("%T on a state of %T: %v", m, other, err)
+			}
 		}
 	}
 }

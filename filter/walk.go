@@ -83,6 +83,7 @@ type walker struct {
 const (
 	trials      = 100 // draws of the prediction whose covariance the first walk has
 	firstWindow = 25  // states
+	gentle      = 4   // added to the states of a window, so that its first decisions move s little
 	shrinkage   = 5   // states that the variances alone are worth, beside a window's covariances
 )
 
@@ -158,7 +159,7 @@ func (k *walker) learn(x []float64, logR float64) {
 		accepted = rng.Exp(min(0, logR))
 	}
 	k.seen++
-	k.logScale += (accepted - aim) / rng.Exp(0.6*rng.Log(float64(k.seen)))
+	k.logScale += (accepted - aim) / rng.Exp(0.6*rng.Log(float64(k.seen+gentle)))
 	n, dev := len(x), make([]float64, len(x))
 	for i, v := range x {
 		dev[i] = v - k.mean[i]

@@ -13,7 +13,7 @@ import (
 type judge struct {
 	positions                              int            // coordinates of a target that are compared
 	ids                                    map[string]int // the track of each true target, bound where both are first seen
-	n                                      int
+	n, whole                               int            // states compared, and of them those that are known as a whole
 	coordinates, within                    int
 	squares, variances, nees, rivalSquares float64
 	dim                                    int
@@ -35,10 +35,10 @@ func (j *judge) all(list []Step) {
 		j.bind(tracks, s.Truth)
 		for _, id := range slices.Sorted(maps.Keys(s.Truth)) { // sums must not depend on the order of a map
 			r, ok := j.ids[id]
-			if !ok {
+			truth := s.Truth[id]
+			if !ok || len(truth) < j.positions {
 				continue
 			}
-			truth := s.Truth[id]
 			var other []Number
 			if s.Against != nil {
 				other = s.Against.Mean[r*j.dim : (r+1)*j.dim]
@@ -59,7 +59,7 @@ func Match(m ssm.Model, list []Step) (truth [][][]float64) {
 		var states [][]float64
 		for id, state := range s.Truth {
 			r, ok := j.ids[id]
-			if !ok {
+			if !ok || len(state) < j.positions {
 				continue
 			}
 			if states == nil {
@@ -123,7 +123,6 @@ func (j *judge) one(e *Estimate, truth, other []Number) {
 		}
 	}
 	if len(truth) < j.dim {
-		j.nees = math.NaN()
 		return
 	}
 	factor, dev := make([]float64, 0, j.dim*j.dim), make([]float64, j.dim)
@@ -134,9 +133,9 @@ func (j *judge) one(e *Estimate, truth, other []Number) {
 		}
 	}
 	if !dense.Cholesky(factor, j.dim) {
-		j.nees = math.NaN()
 		return
 	}
+	j.whole++
 	dense.Forward(factor, dev)
 	for _, v := range dev {
 		j.nees += float64(v * v)
@@ -149,7 +148,7 @@ func (j *judge) errors() *Errors {
 	}
 	n := float64(j.coordinates)
 	return &Errors{
-		RMSE: Number(math.Sqrt(j.squares / n)), SD: Number(math.Sqrt(j.variances / n)), NEES: Number(j.nees / float64(j.n)), NEESDim: j.dim,
+		RMSE: Number(math.Sqrt(j.squares / n)), SD: Number(math.Sqrt(j.variances / n)), NEES: known(j.nees / float64(j.whole)), NEESDim: j.dim,
 		Coverage: Number(float64(j.within) / n), Judged: j.n,
 	}
 }

@@ -43,12 +43,12 @@ type Spread struct {
 
 // Errors compare estimates with the truth. Targets of a tracker are judged by their positions, other states by all coordinates.
 type Errors struct {
-	RMSE     Number `json:"rmse"`     // √ of the mean squared error of a coordinate
-	SD       Number `json:"sd"`       // √ of the mean variance that the filter claims for it
-	NEES     Number `json:"nees"`     // mean of (m − x)ᵀ P⁻¹ (m − x), over whole states of a target; NEESDim is right
-	NEESDim  int    `json:"nees_dim"` // numbers in such a state
-	Coverage Number `json:"coverage"` // share of the coordinates whose truth is within 1.96 sd; .95 is right
-	Judged   int    `json:"judged"`   // states that were compared
+	RMSE     Number  `json:"rmse"`           // √ of the mean squared error of a coordinate
+	SD       Number  `json:"sd"`             // √ of the mean variance that the filter claims for it
+	NEES     *Number `json:"nees,omitempty"` // mean of (m − x)ᵀ P⁻¹ (m − x), over states whose truth is known as a whole; NEESDim is right
+	NEESDim  int     `json:"nees_dim"`       // numbers in such a state
+	Coverage Number  `json:"coverage"`       // share of the coordinates whose truth is within 1.96 sd; .95 is right
+	Judged   int     `json:"judged"`         // states that were compared
 }
 
 // Held scores measurements that the filter did not see.

@@ -61,7 +61,11 @@ type saved struct {
 
 // Begin makes the filters and the states before the first scan. It is called before the pass is given to a run.
 func (p *Pass) Begin(ctx context.Context) (err error) {
-	if p.filter, err = p.Method.On(p.Job); err != nil {
+	job := p.Job
+	if m, ok := p.Model.(ssm.Poisson); ok && p.Hold > 0 { // the filter sees a share of the measurements
+		job.Model = m.Thinned(1 - p.Hold)
+	}
+	if p.filter, err = p.Method.On(job); err != nil {
 		return err
 	}
 	st, err := p.filter.Init(ctx)
@@ -70,7 +74,8 @@ func (p *Pass) Begin(ctx context.Context) (err error) {
 	}
 	p.state = *st
 	if p.Against != nil {
-		if p.rival, err = p.Against.On(p.Job); err != nil {
+		job.Node++ // with draws of its own
+		if p.rival, err = p.Against.On(job); err != nil {
 			return err
 		}
 		if st, err = p.rival.Init(ctx); err != nil {

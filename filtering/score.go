@@ -33,13 +33,14 @@ func (r *running) add(rec *scans.Record) {
 	}
 }
 
-// logDensity is log N(z; mean, variance) of the measurements so far, NaN before two of them.
+// logDensity is log N(z; mean, variance) of the measurements so far, of which there are two at least. A number that has always been the
+// same, such as the index of the only sensor, does not count.
 func (r *running) logDensity(z []float64) float64 {
-	if r.n < 2 {
-		return math.NaN()
-	}
 	l := 0.0
 	for j, v := range z {
+		if r.m2[j] == 0 && v == r.mean[j] {
+			continue
+		}
 		variance, d := r.m2[j]/float64(r.n-1), v-r.mean[j]
 		l -= float64(0.5 * (log2Pi + rng.Log(variance) + float64(d*d)/variance))
 	}
@@ -49,36 +50,45 @@ func (r *running) logDensity(z []float64) float64 {
 const log2Pi = 1.8378770664093454835606594728112
 
 // score predicts the measurements that the filter did not see: Σ log Σ_j W_j p(z | x_j) over them, with the particles after the
-// scan, beside the normal distribution of all measurements of earlier scans. A state without particles is not scored.
+// scan, beside the normal distribution of all measurements of earlier scans. Before the third measurement there is none, and
+// nothing is scored. The terms of a Poisson model are divided by the mean number of measurements, which makes them densities.
 func (p *Pass) score(st *filter.State, rec *scans.Record) (*HeldScan, error) {
-	n := len(rec.Held) / max(1, rec.Width)
-	if n == 0 || st.X == nil || p.all.n < 2 {
+	if len(rec.Held) == 0 || st.X == nil || p.all.n < 2 {
 		return &HeldScan{}, nil
-	}
-	out := &HeldScan{N: n}
-	for i := range n {
-		out.Baseline += Number(p.all.logDensity(rec.Held[i*rec.Width : (i+1)*rec.Width]))
 	}
 	like, err := p.Model.Bind(&ssm.Scan{Time: rec.Time, Width: rec.Width, Values: rec.Held})
 	if err != nil {
 		return nil, err
 	}
+	out, scale := &HeldScan{N: like.Len()}, 0.0
+	if m, ok := p.Model.(ssm.Poisson); ok {
+		scale = rng.Log(m.Rate())
+	}
+	for i := range len(rec.Held) / rec.Width {
+		out.Baseline += Number(p.all.logDensity(rec.Held[i*rec.Width : (i+1)*rec.Width]))
+	}
 	terms, row := make([]float64, st.N()), []int32{0}
-	for i := range n {
+	for i := range like.Len() {
 		row[0] = int32(i)
 		top := math.Inf(-1)
 		for j := range terms {
-			terms[j] = like.LogLik(st.Particle(j), row)
+			if terms[j] = like.LogLik(st.Particle(j), row); math.IsNaN(terms[j]) {
+				terms[j] = math.Inf(-1)
+			}
 			if st.LogW != nil {
 				terms[j] += st.LogW[j]
 			}
 			top = max(top, terms[j])
 		}
+		if math.IsInf(top, -1) {
+			out.Filter = Number(top)
+			break
+		}
 		sum := 0.0
 		for _, l := range terms {
 			sum += rng.Exp(l - top)
 		}
-		l := top + rng.Log(sum)
+		l := top + rng.Log(sum) - scale
 		if st.LogW == nil {
 			l -= rng.Log(float64(len(terms)))
 		}

@@ -58,7 +58,7 @@ func Names(m ssm.Model) (names []string, tracker bool) {
 	switch m := m.(type) {
 	case ssm.Tracker:
 		return m.Coordinates(), true
-	case interface{ Coordinates() []string }:
+	case ssm.Named:
 		return m.Coordinates(), false
 	}
 	for i := range m.Dim() {

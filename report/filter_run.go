@@ -19,7 +19,7 @@ func WriteFilterRun(w io.Writer, run *starling.FilterRun) error {
 	model := run.Spec.Model
 	names, tracker := filtering.Names(model)
 	f := &Filtered{
-		Title: run.Spec.Name, Method: run.Spec.Method.Title(), Names: names, IDs: []string{""}, Observed: observed(model),
+		Title: run.Spec.Name, Method: run.Spec.Method.Title(), Names: names, IDs: []string{""}, Observed: observed(model), HeldOut: run.Metrics.Held,
 		Findings: run.Findings, Config: string(run.Spec.YAML()), Version: run.Manifest.Version, Revision: run.Manifest.Revision,
 	}
 	if c := run.Cells; c.Columns > 0 {
@@ -40,7 +40,7 @@ func WriteFilterRun(w io.Writer, run *starling.FilterRun) error {
 
 // observed is the coordinate that measurements of one number are values of.
 func observed(m ssm.Model) int {
-	if o, ok := m.(interface{ Observed() int }); ok {
+	if o, ok := m.(ssm.Observed); ok {
 		return o.Observed()
 	}
 	return -1

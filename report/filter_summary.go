@@ -130,6 +130,10 @@ func (v *tracking) estimated() topic {
 // accurate says how far the estimates are from the truth, and whether the filter knows that.
 func (v *tracking) accurate() topic {
 	t := topic{Title: "How good is it?"}
+	if h := v.HeldOut; h != nil {
+		t.say("The filter did not see %s. It gave them a log density of %s nats on average. The normal distribution of all measurements before gives %s: less is worse.",
+			several(h.N, "measurement"), fixed(float64(h.LogScore), 4), fixed(float64(h.Running), 4))
+	}
 	if !v.truth {
 		t.say("The truth is not known here, so there is no error to show. The uncertainty that is shown is the filter's own.")
 		return t

@@ -6,6 +6,7 @@ import (
 
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/filter"
+	"github.com/starling-smc/starling/filtering"
 	"github.com/starling-smc/starling/internal/numeral"
 )
 
@@ -19,6 +20,8 @@ type Filtered struct {
 	Cells  *Returns // where the returns of all scans lie; nil: not in a plane
 
 	Observed int // of a model that is no tracker: the coordinate that the measurements are values of; −1: none
+
+	HeldOut *filtering.Held // scores of measurements that the filter did not see; nil: none
 
 	Findings          []starling.Finding
 	Facts             []Fact // of the run, as its seed

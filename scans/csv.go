@@ -65,8 +65,6 @@ func newCSVScans(text *bufio.Reader, columns *Columns) (*csvScans, error) {
 	return c, nil
 }
 
-func (c *csvScans) good(*Record) {}
-
 func (c *csvScans) ignored() []string {
 	var names []string
 	for j, name := range c.header {

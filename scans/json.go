@@ -17,7 +17,6 @@ const (
 // refuses keys that it does not know and keys that come twice.
 type jsonLines struct {
 	*lineReader
-	width  int // numbers of a measurement in the scans before; 0: not yet known
 	values numbers
 	row    []float64 // the list of numbers that is read
 }
@@ -56,8 +55,6 @@ func (j *jsonLines) next() (*draft, error) {
 	d.rec.Values = j.values.take()
 	return d, nil
 }
-
-func (j *jsonLines) good(r *Record) { j.width = r.Width }
 
 func (j *jsonLines) ignored() []string { return nil }
 
@@ -139,7 +136,6 @@ func (j *jsonLines) time(d *draft) error {
 
 // measurements reads the list of measurements. One that is null, or has a null in it, is missing.
 func (j *jsonLines) measurements(r *Record) error {
-	r.Width = j.width
 	return j.list('[', ']', "a list of measurements", func() error {
 		j.token()
 		at := j.column()

@@ -93,6 +93,7 @@ func (l *lineReader) next() {
 			}
 		}
 		if !l.read(l.pos) {
+			l.from, l.long = -l.pos, false
 			return
 		}
 	}

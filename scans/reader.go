@@ -32,7 +32,6 @@ type Reader struct {
 // format reads scans of one format. An error is a *BadError or final.
 type format interface {
 	next() (*draft, error)
-	good(r *Record)    // the scan was accepted: later ones must have its width
 	ignored() []string // columns that are not read
 }
 
@@ -87,7 +86,6 @@ func (r *Reader) next() (*Record, error) {
 	if r.origin == "" && d.at.kind != inSeconds {
 		r.origin = d.rec.Text
 	}
-	r.scans.good(d.rec)
 	if r.truth == nil {
 		return d.rec, nil
 	}

@@ -1,17 +1,16 @@
 package scans
 
 import (
-	"fmt"
-	"slices"
-
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/rng"
 )
 
-// Settings say where the scans of a run come from: Simulate or File, or neither where the caller brings a source of its own.
+// Settings say where the scans of a run come from: Simulate, File or Set, or none of them where the caller brings a source of its
+// own.
 type Settings struct {
 	Simulate int      `yaml:"simulate,omitempty"` // number of scans that the model draws
 	File     string   `yaml:"file,omitempty"`     // JSON lines or CSV
+	Set      string   `yaml:"set,omitempty"`      // name of a built-in set, one of Sets
 	Columns  *Columns `yaml:"columns,omitempty"`  // of CSV
 	Truth    string   `yaml:"truth,omitempty"`    // a CSV file of true states: time, id, then the state
 	Bad      Bad      `yaml:"bad,omitempty"`      // what happens to scans that cannot be used; empty: Stop
@@ -33,41 +32,28 @@ func (b Bad) Check(f *config.Faults) {
 	}
 }
 
-// Columns choose columns of CSV by their names.
-type Columns struct {
-	Time        string   `yaml:"time,omitempty"`        // default: time, or the first column if none has this name
-	Measurement []string `yaml:"measurement,omitempty"` // numbers of a measurement, in this order; default: all other columns
-}
-
 // Check wants one source of scans at most, and settings that fit it.
 func (s Settings) Check(f *config.Faults) {
 	f.Within("simulate", s.Simulate, 0, rng.MaxIterations)
-	if s.Simulate > 0 {
-		for _, other := range []struct {
-			field string
-			set   bool
-		}{{"file", s.File != ""}, {"columns", s.Columns != nil}, {"truth", s.Truth != ""}} {
-			if other.set {
-				f.Conflict([]string{"simulate", other.field}, "simulate and %s: simulated scans are not read from a file, so want one of the two", other.field)
+	if s.Set != "" {
+		f.OneOf("set", s.Set, setNames()...)
+	}
+	type field struct {
+		name  string
+		given bool
+	}
+	ofFiles := []field{{"file", s.File != ""}, {"columns", s.Columns != nil}, {"truth", s.Truth != ""}}
+	conflict := func(a field, others []field, why string) {
+		for _, b := range others {
+			if a.given && b.given {
+				f.Conflict([]string{a.name, b.name}, "%s and %s: %s, so want one of the two", a.name, b.name, why)
 			}
 		}
 	}
+	simulate, set := field{"simulate", s.Simulate > 0}, field{"set", s.Set != ""}
+	conflict(simulate, append(ofFiles, set), "simulated scans are not read from a file")
+	conflict(set, ofFiles, "the scans of a built-in set are not read from a file of yours")
 	if s.Hold != 0 {
 		f.Share("hold", s.Hold)
-	}
-}
-
-// Check wants each column once.
-func (c Columns) Check(f *config.Faults) {
-	for i, name := range c.Measurement {
-		field := fmt.Sprintf("measurement.%d", i)
-		switch {
-		case name == "":
-			f.Add(field, "is empty: want the name of a column")
-		case name == c.Time:
-			f.Add(field, "%q is also the column of the time", name)
-		case slices.Contains(c.Measurement[:i], name):
-			f.Add(field, "%q comes twice", name)
-		}
 	}
 }

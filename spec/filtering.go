@@ -99,6 +99,8 @@ func (s Filtering) Check(f *config.Faults) {
 			f.Conflict([]string{m.at, "model"}, "%v", err)
 		}
 	}
+	f.If(s.Scans.Hold > 0 && s.Method != nil && !s.Method.Samples(), "scans.hold", "measurements are predicted by samples, and the method has none: "+
+		"take smcmc, bootstrap or auxiliary, or leave hold out")
 	if s.Keep == Samples && s.Method != nil && !s.Method.Samples() {
 		f.Conflict([]string{"keep", "method"}, "%s has no samples to keep", s.Method.Title())
 	}

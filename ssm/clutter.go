@@ -91,6 +91,18 @@ func (m Clutter) Targets() int { return len(m.Initial) }
 // Coordinates implements Tracker.
 func (Clutter) Coordinates() []string { return []string{"x", "y", "vx", "vy"} }
 
+// Rate implements Poisson.
+func (m Clutter) Rate() float64 {
+	return m.Background.Rate + float64(float64(len(m.Initial))*m.Returns.Rate)
+}
+
+// Thinned implements Poisson.
+func (m Clutter) Thinned(share float64) Model {
+	m.Returns.Rate *= share
+	m.Background.Rate *= share
+	return m
+}
+
 // Bounds are those of the region.
 func (m Clutter) Bounds() (x0, x1, y0, y1 float64) {
 	g := m.Background.Region

@@ -75,6 +75,21 @@ func (m LinearGaussian) Dim() int { return len(m.A) }
 // Period implements Timed.
 func (m LinearGaussian) Period() float64 { return cmp.Or(m.Interval, 1) }
 
+// Observed implements Observed: a measurement is a coordinate and noise where the one row of H is 0 but for a 1.
+func (m LinearGaussian) Observed() int {
+	coordinate := -1
+	for _, row := range m.H {
+		for i, h := range row {
+			if h == 1 && coordinate < 0 && len(m.H) == 1 {
+				coordinate = i
+			} else if h != 0 {
+				return -1
+			}
+		}
+	}
+	return coordinate
+}
+
 // StartMoments implements Linear.
 func (m LinearGaussian) StartMoments() (mean, cov []float64) {
 	if m.Initial != nil {

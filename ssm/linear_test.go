@@ -234,3 +234,15 @@ func TestSumSquares(t *testing.T) {
 		}
 	}
 }
+
+// TestObserved: measurements are drawn over the coordinate that they are values of, and over none where they are of several.
+func TestObserved(t *testing.T) {
+	for _, c := range []struct {
+		h    [][]float64
+		want int
+	}{{[][]float64{{1}}, 0}, {[][]float64{{0, 1}}, 1}, {[][]float64{{1, 1}}, -1}, {[][]float64{{2}}, -1}, {[][]float64{{1, 0}, {0, 1}}, -1}, {[][]float64{{0}}, -1}} {
+		if got := (LinearGaussian{H: c.h}).Observed(); got != c.want {
+			t.Errorf("H = %v: coordinate %d, want %d", c.h, got, c.want)
+		}
+	}
+}

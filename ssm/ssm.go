@@ -91,6 +91,16 @@ func Blocks(m Model) []Block {
 	return blocks
 }
 
+// Named is a Model that names the coordinates of its state.
+type Named interface {
+	Coordinates() []string
+}
+
+// Observed is a Model whose measurements are single numbers about one coordinate of the state, so that both can be drawn together.
+type Observed interface {
+	Observed() int // the coordinate; −1: none
+}
+
 // Timed is a Model that says how long the step before its first scan is, and the step between simulated scans.
 type Timed interface {
 	Period() float64 // the interval, in seconds
@@ -144,6 +154,13 @@ type Counter interface {
 // Pooled is a Likelihood that shares the work of a large scan with other threads, with the same results.
 type Pooled interface {
 	SetPool(p *mcmc.Pool) // nil: one thread, as before the call
+}
+
+// Poisson is a Model whose scans have a random number of measurements: its terms are densities times the mean number.
+type Poisson interface {
+	Model
+	Rate() float64               // the mean number of measurements of a scan, μ
+	Thinned(share float64) Model // the model of measurements of which each is seen with this probability
 }
 
 // Dropper is a Likelihood that leaves out measurements that its model is set to leave out.

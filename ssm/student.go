@@ -48,6 +48,12 @@ func (m Student) degrees() float64 { return cmp.Or(m.Degrees, 4) }
 // Dim implements Model.
 func (Student) Dim() int { return 2 }
 
+// Coordinates implements Named.
+func (Student) Coordinates() []string { return []string{"location", "log_scale"} }
+
+// Observed implements Observed: measurements are about the location.
+func (Student) Observed() int { return 0 }
+
 // Period implements Timed.
 func (m Student) Period() float64 { return cmp.Or(m.Interval, 1) }
 

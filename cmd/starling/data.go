@@ -74,8 +74,9 @@ func newDataList() *cobra.Command {
 				}
 			}
 			if jsonOut {
-				return jsontext.Write(out, map[string]any{"sets": rows})
+				return jsontext.Write(out, map[string]any{"sets": rows, "scans": scanSets()})
 			}
+			listScans(out)
 			return nil
 		},
 	}

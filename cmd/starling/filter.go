@@ -20,7 +20,6 @@ import (
 	"github.com/starling-smc/starling/internal/jsontext"
 	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/internal/table"
-	"github.com/starling-smc/starling/spec"
 )
 
 func newFilter() *cobra.Command {
@@ -50,7 +49,7 @@ Every key can be completed after --set, and starling presets NAME prints a comme
   radar | starling filter mine.yaml --scans - > tracks.jsonl`,
 		Args: cobra.ExactArgs(1),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return starling.Presets(), cobra.ShellCompDirectiveDefault
+			return starling.PresetsFor("filter"), cobra.ShellCompDirectiveDefault
 		},
 		RunE: f.run,
 	}
@@ -72,6 +71,7 @@ func (f *filterRun) run(cmd *cobra.Command, args []string) error {
 	if err := f.check(cmd); err != nil {
 		return err
 	}
+	limitGarbage()
 	began := time.Now()
 	s, err := f.spec(args[0])
 	if err != nil {
@@ -135,16 +135,13 @@ func (f *filterRun) run(cmd *cobra.Command, args []string) error {
 
 // spec reads the config, which flags change.
 func (f *filterRun) spec(name string) (starling.Filtering, error) {
-	text, err := readConfig(name)
+	text, err := readConfig(name, "filter")
 	if err != nil {
 		return starling.Filtering{}, err
 	}
-	if spec.IsSpec(text) {
-		return starling.Filtering{}, wrongUse("%s is the config of a network, not of a filter: starling fit %[1]s", name)
-	}
 	set := slices.Clone(f.set)
 	if f.scans != "" {
-		set = append(set, "scans.simulate=null")
+		set = append(set, "scans.simulate=null", "scans.set=null")
 	}
 	switch f.scans {
 	case "":
@@ -221,7 +218,7 @@ func scoreTable(out io.Writer, r *starling.Filtered) {
 	row := []string{shortTitle(r.Spec.Method), "", "", "", "", some(m.LogEvidence, 2)}
 	if e := m.Errors; e != nil {
 		row[1], row[2], row[3], row[4] = numeral.Significant(float64(e.RMSE)), numeral.Significant(float64(e.SD)),
-			numeral.Percent(float64(e.Coverage), 1), fixed(e.NEES, 2)
+			numeral.Percent(float64(e.Coverage), 1), some(e.NEES, 2)
 	}
 	t.Add(row...)
 	if a := m.Against; a != nil {

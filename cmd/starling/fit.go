@@ -42,7 +42,7 @@ Every key can be completed after --set, and starling presets NAME prints a comme
   starling fit mine.yaml --out runs/mine --seed 2 --set map.restarts=4 --resume`,
 		Args: cobra.ExactArgs(1),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return starling.Presets(), cobra.ShellCompDirectiveDefault
+			return starling.PresetsFor("fit"), cobra.ShellCompDirectiveDefault
 		},
 		RunE: f.run,
 	}

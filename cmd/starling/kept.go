@@ -15,7 +15,7 @@ import (
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/internal/regular"
 	"github.com/starling-smc/starling/internal/spelling"
-	"github.com/starling-smc/starling/spec"
+	"github.com/starling-smc/starling/presets"
 )
 
 // kept holds the flags and the work that commands which keep runs in folders have in common.
@@ -66,18 +66,29 @@ const mostConfig = 1 << 20
 
 // readSpec reads a config file, or else the preset of that name.
 func readSpec(name string, set []string) (starling.Spec, error) {
-	text, err := readConfig(name)
+	text, err := readConfig(name, "fit")
 	if err != nil {
 		return starling.Spec{}, err
-	}
-	if spec.IsFiltering(text) {
-		return starling.Spec{}, wrongUse("%s is the config of a filter, not of a network: starling filter %[1]s", name)
 	}
 	return starling.ParseSpec(name, text, set...)
 }
 
-// readConfig reads the text of a config file, or else of the preset of that name.
-func readConfig(name string) ([]byte, error) {
+// readConfig reads the text of a config file, or else of the preset of that name. A config for another verb is refused.
+func readConfig(name, verb string) ([]byte, error) {
+	text, err := anyConfig(name)
+	if err != nil {
+		return nil, err
+	}
+	if other := starling.ConfigVerb(text); other != "" && other != verb {
+		return nil, wrongUse("%s is the config of %s, not of %s: starling %s %s", name, configured[other], configured[verb], other, name)
+	}
+	return text, nil
+}
+
+// configured says what a config is of, by the verb that takes it.
+var configured = map[string]string{presets.Fit: "a network", presets.Filter: "a filter"}
+
+func anyConfig(name string) ([]byte, error) {
 	text, err := regular.Read(name, mostConfig)
 	switch {
 	case err == nil:

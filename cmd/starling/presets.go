@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -34,25 +35,41 @@ func newPresets() *cobra.Command {
 				_, err = out.Write(text)
 				return err
 			}
-			about := map[string]string{}
-			for _, name := range starling.Presets() {
-				text, err := presetText(name)
-				if err != nil {
-					return err
-				}
-				about[name] = firstComment(text)
-				if !jsonOut {
-					beside(out, fmt.Sprintf("%-24s", name), about[name])
-				}
+			fits, err := listPresets(out, "fit", !jsonOut)
+			if err != nil {
+				return err
 			}
-			if jsonOut {
-				return jsontext.Write(out, map[string]any{"presets": about})
+			if !jsonOut {
+				fmt.Fprintln(out)
 			}
-			return nil
+			filters, err := listPresets(out, "filter", !jsonOut)
+			if jsonOut && err == nil {
+				err = jsontext.Write(out, map[string]any{"presets": fits, "filters": filters})
+			}
+			return err
 		},
 	}
 	asJSON(cmd, &jsonOut)
 	return cmd
+}
+
+// listPresets lists the presets of a verb with their first lines, and shows them if show.
+func listPresets(out io.Writer, verb string, show bool) (about map[string]string, err error) {
+	if show {
+		fmt.Fprintf(out, "for starling %s:\n", verb)
+	}
+	about = map[string]string{}
+	for _, name := range starling.PresetsFor(verb) {
+		text, err := presetText(name)
+		if err != nil {
+			return nil, err
+		}
+		about[name] = firstComment(text)
+		if show {
+			beside(out, fmt.Sprintf("%-24s", name), about[name])
+		}
+	}
+	return about, nil
 }
 
 // firstComment is the first line of a preset.

@@ -8,22 +8,28 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write what the programs of docs/own-models.md print into the page")
+var update = flag.Bool("update", false, "write what the programs of docs/own-*.md print into the pages")
 
-// TestOwnModels compiles and runs the programs of docs/own-models.md as a user would, and compares what they print with what the
-// page says.
+// TestOwnModels compiles and runs the programs of docs/own-*.md as a user would, and compares what they print with what the pages
+// say.
 func TestOwnModels(t *testing.T) {
 	if testing.Short() {
-		t.Skip("samples three posteriors")
+		t.Skip("samples several posteriors")
 	}
-	const page = "../../docs/own-models.md"
+	for name, programs := range map[string]int{"own-models": 3, "own-state-space-models": 1} {
+		t.Run(name, func(t *testing.T) { runPage(t, "../../docs/"+name+".md", programs) })
+	}
+}
+
+// runPage runs the programs of a page; want is their number.
+func runPage(t *testing.T, page string, want int) {
 	text, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
 	}
 	programs := regexp.MustCompile("(?s)```go\n(package main.*?)```\n\nIt prints:\n\n```text\n(.*?)```").FindAllSubmatch(text, -1)
-	if len(programs) != 3 {
-		t.Fatalf("%s has %d programs with what they print, want 3", page, len(programs))
+	if len(programs) != want {
+		t.Fatalf("%s has %d programs with what they print, want %d", page, len(programs), want)
 	}
 	for i, p := range programs {
 		program, says := p[1], p[2]

@@ -232,7 +232,7 @@ func RunPart(ctx context.Context, part Part, saved []byte) ([]byte, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if _, err := part.Step(ctx); err != nil {
+		if _, err := part.Step(ctx); err != nil && (err != io.EOF || !part.Done()) {
 			return nil, err
 		}
 	}

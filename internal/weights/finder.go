@@ -32,8 +32,11 @@ func (f Finder) At(position float64) int32 {
 // weights w (systematic resampling; Douc, Cappé, Moulines 2005). u is uniform in [0, 1). Of n ancestors particle j is n·w_j,
 // rounded up or down.
 func Systematic(w []float64, u float64, ancestors []int32) {
-	find, n := NewFinder(w), float64(len(ancestors))
-	for i := range ancestors {
-		ancestors[i] = find.At((float64(i) + u) / n)
+	find, n, j := NewFinder(w), float64(len(ancestors)), 0
+	for i := range ancestors { // positions rise, so the search goes on from the last particle
+		for position := (float64(i) + u) / n; j < find.last && find.cumulated[j] <= position; {
+			j++
+		}
+		ancestors[i] = int32(j)
 	}
 }
