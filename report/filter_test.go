@@ -12,6 +12,7 @@ import (
 
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/filter"
+	"github.com/starling-smc/starling/filtering"
 	"github.com/starling-smc/starling/internal/rng"
 )
 
@@ -124,6 +125,19 @@ func filterPages() map[string]*Filtered {
 	undefined.Cells.Counts = make([]int, 1600)
 	all["undefined"] = undefined
 	return all
+}
+
+// TestFilterHeldOut: a page has the scores of measurements that the filter did not see.
+func TestFilterHeldOut(t *testing.T) {
+	f := walk(3)
+	f.HeldOut = &filtering.Held{N: 32780, LogScore: -4.14593, Running: -5.10971}
+	if page := filterPage(t, f); !strings.Contains(page, "did not see 32,780 measurements") || !strings.Contains(page, "−4.1459 nats") || !strings.Contains(page, "−5.1097") {
+		t.Error("the page does not say how well the filter predicts")
+	}
+	f.HeldOut = nil
+	if strings.Contains(filterPage(t, f), "did not see") {
+		t.Error("scores of nothing")
+	}
 }
 
 // TestFilterPages checks what every page must be: well-formed, small, complete in itself, the same bytes each time, with names
