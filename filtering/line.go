@@ -59,12 +59,19 @@ type Accept struct {
 type Time string
 
 // Date reports whether the time is a date.
-func (t Time) Date() bool { return !json.Valid([]byte(t)) }
+func (t Time) Date() bool {
+	_, err := strconv.ParseFloat(string(t), 64)
+	return err != nil
+}
 
-// MarshalJSON writes seconds as a number and a date as a string.
+// MarshalJSON writes seconds as a number, in JSON's form, and a date as a string.
 func (t Time) MarshalJSON() ([]byte, error) {
-	if t.Date() {
+	seconds, err := strconv.ParseFloat(string(t), 64)
+	switch {
+	case err != nil:
 		return json.Marshal(string(t))
+	case !json.Valid([]byte(t)): // +2 and .5 are numbers in CSV, and none in JSON
+		return json.Marshal(seconds)
 	}
 	return []byte(t), nil
 }

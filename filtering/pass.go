@@ -38,6 +38,7 @@ type Pass struct {
 	state, other state
 	source       *reading
 	running      [sha256.Size]byte // of all scans that could be read so far
+	alone        [sha256.Size]byte // of the last scan that was read
 	listed       bool              // the columns that are not read
 	filter       filter.Filter
 	rival        filter.Filter
@@ -51,6 +52,7 @@ type saved struct {
 	leftOut int               // scans that were left out before the last one filtered, or before the end
 	last    string            // time of the last scan filtered, as the source writes it
 	sum     [sha256.Size]byte // of all scans that could be read, up to the last one filtered
+	lastSum [sha256.Size]byte // of the last scan filtered alone
 	origin  string
 	done    bool
 	all     running   // of the measurements so far
@@ -176,7 +178,7 @@ func (p *Pass) take(ctx context.Context, rec *scans.Record) (runs.Line, error) {
 	}
 	p.all.add(rec)
 	p.count(rec)
-	p.sum, p.last = p.running, rec.Text
+	p.sum, p.lastSum, p.last = p.running, p.alone, rec.Text
 	p.state, p.other = next, was
 	if p.Keep {
 		p.kept = append(p.kept, next.X...)
@@ -248,6 +250,9 @@ func (p *Pass) open(ctx context.Context) (err error) {
 		return resumption("the scans up to %s, the time of the last scan that was filtered, are not those that the run has filtered: "+
 			"give it the same scans, or begin anew in another folder", p.last)
 	}
+	if p.Replayed && p.alone != p.lastSum {
+		return resumption("the scan at %s is not the one that the run has filtered: replay the same scans, or begin anew in another folder", p.last)
+	}
 	p.running = p.sum
 	p.notice(numeral.Several(skipped, "scan") + " up to " + p.last + " passed over: the run has filtered them before")
 	return nil
@@ -259,7 +264,7 @@ func (p *Pass) next(ctx context.Context) (*scans.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.running = rec.Sum(p.running)
+	p.running, p.alone = rec.Sum(p.running), rec.Sum([sha256.Size]byte{})
 	if r, ok := p.source.source.(*scans.Reader); ok {
 		p.origin = r.Origin()
 		if names := r.Ignored(); len(names) > 0 && !p.listed {
@@ -282,6 +287,7 @@ func (p *Pass) WriteTo(w io.Writer) (int64, error) {
 	e.Ints("counts", p.leftOut, done, p.all.n)
 	e.Bytes("last", []byte(p.last))
 	e.Bytes("sum", p.sum[:])
+	e.Bytes("last sum", p.lastSum[:])
 	e.Bytes("origin", []byte(p.origin))
 	e.Float64s("mean", p.all.mean)
 	e.Float64s("m2", p.all.m2)
@@ -316,10 +322,12 @@ func (p *Pass) UnmarshalBinary(b []byte) error {
 	var done int
 	d.Ints("counts", &s.leftOut, &done, &s.all.n)
 	s.done, s.last = done != 0, string(d.Bytes("last"))
-	if sum := d.Bytes("sum"); len(sum) == len(s.sum) {
-		copy(s.sum[:], sum)
-	} else {
-		d.Fail("a checksum of %d bytes", len(sum))
+	for name, to := range map[string]*[sha256.Size]byte{"sum": &s.sum, "last sum": &s.lastSum} {
+		if sum := d.Bytes(name); len(sum) == len(to) {
+			copy(to[:], sum)
+		} else {
+			d.Fail("a checksum of %d bytes", len(sum))
+		}
 	}
 	s.origin = string(d.Bytes("origin"))
 	s.all.mean, s.all.m2 = d.Float64s("mean"), d.Float64s("m2")

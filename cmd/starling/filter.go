@@ -194,7 +194,7 @@ func filterTable(r *starling.Filtered) string {
 	}
 	m := r.Metrics
 	if a := m.Against; a != nil {
-		fmt.Fprintf(&text, "KS distance of the two laws %s, difference of their means %s (mean over scans and coordinates)\n",
+		fmt.Fprintf(&text, "KS distance of the two laws %s, root mean square difference of their means %s (over scans and coordinates)\n",
 			numeral.Significant(float64(a.KS)), numeral.Significant(float64(a.Distance)))
 	}
 	if h := m.Held; h != nil {
