@@ -7,11 +7,13 @@ import (
 	"testing"
 
 	"github.com/starling-smc/starling/filtering"
+	"github.com/starling-smc/starling/internal/testkit"
 )
 
 // The preset flights, with few particles: it filters all days, predicts the flights that it has not seen better than the normal
 // distribution of all flights before, and a run that stops at a day goes on there and ends with the same bytes.
 func TestFlightsPreset(t *testing.T) {
+	testkit.NoThreads(t) // but the reader, which other tests run
 	s, err := PresetFiltering("flights", "method.smcmc.particles=40", "method.smcmc.burn=60")
 	if err != nil {
 		t.Fatal(err)
