@@ -174,7 +174,7 @@ func (f *kalman) update(mean, cov []float64, scan *ssm.Scan) (float64, error) {
 	dense.Symmetrise(cov, d)
 	dense.Forward(c, innovation)
 	for _, v := range innovation {
-		logZ -= 0.5 * float64(v*v)
+		logZ -= float64(0.5 * float64(v*v))
 	}
 	return logZ - float64(0.5*(float64(float64(w)*log2Pi)+dense.LogDet(c, w))), nil
 }
