@@ -71,3 +71,16 @@ func TestStudentMeasurements(t *testing.T) {
 		}
 	}
 }
+
+// The location and the logarithm of the scale move by their own standard deviations, whose squares grow with time.
+func TestStudentSteps(t *testing.T) {
+	m := Student{Interval: 2, Location: 3, LogScale: 0.5, Degrees: 4, Initial: Initial{Mean: []float64{0, 0}, SD: []float64{1, 1}}}
+	tr, err := m.Transition(6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, q := tr.(Gaussian).Gaussian()
+	if !slices.Equal(a, []float64{1, 0, 0, 1}) || !slices.Equal(q, []float64{27, 0, 0, 0.75}) {
+		t.Errorf("A = %v, Q = %v", a, q)
+	}
+}
