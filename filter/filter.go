@@ -35,9 +35,8 @@ type Filter interface {
 	// Init returns the state one interval before the first scan.
 	Init(ctx context.Context) (*State, error)
 	// Step takes the state to the time of the scan, and the scan's measurements into account. After an error the state is as it
-	// was. A *TimeError says that the scan's time does not come after the last one's, or that the model has no transition
-	// to it, an *ssm.MeasurementError that a
-	// measurement is none, an *ImpossibleError that no state can have given the scan.
+	// was. A *TimeError says that the scan's time does not come after the last one's, or that the model has no transition to it;
+	// an *ssm.MeasurementError that a measurement is none; an *ImpossibleError that no predicted state can have given the scan.
 	Step(ctx context.Context, st *State, scan *ssm.Scan) (Info, error)
 }
 

@@ -25,10 +25,7 @@ func bind(m ssm.Model, scan *ssm.Scan, workers *ssm.Pool) (ssm.Incremental, erro
 
 // dropped is the number of measurements that a likelihood leaves out.
 func dropped(like ssm.Likelihood) int {
-	if w, ok := like.(*whole); ok {
-		like = w.Likelihood
-	}
-	if d, ok := like.(ssm.Dropper); ok {
+	if d, ok := own(like).(ssm.Dropper); ok {
 		return d.Dropped()
 	}
 	return 0
@@ -41,6 +38,14 @@ func bound(m ssm.Model, scan *ssm.Scan) (ssm.Likelihood, error) {
 		err = errors.New("the model's Bind returned no likelihood")
 	}
 	return like, err
+}
+
+// own is the model's likelihood, without the wrapping of bind.
+func own(like ssm.Likelihood) ssm.Likelihood {
+	if w, ok := like.(*whole); ok {
+		return w.Likelihood
+	}
+	return like
 }
 
 // whole remembers the log-likelihood of a state, and evaluates that of a proposal as a whole.
@@ -77,10 +82,7 @@ const mostStarts = 1000
 
 // impossible returns the error for a scan that had no likelihood at any of some states; x is one of them.
 func impossible(like ssm.Likelihood, scan *ssm.Scan, x []float64, states string) error {
-	if w, ok := like.(*whole); ok {
-		like = w.Likelihood
-	}
-	if a, ok := like.(ssm.Accuser); ok {
+	if a, ok := own(like).(ssm.Accuser); ok {
 		if row, ok := a.Impossible(x); ok {
 			return &ImpossibleError{row, fmt.Errorf("measurement %d of the scan at %v s, %v, is impossible at each of %s: "+
 				"leave it out, or widen the model", row+1, scan.Time, scan.Row(row), states)}

@@ -13,11 +13,8 @@ import (
 	"github.com/starling-smc/starling/ssm"
 )
 
-// mostParticles is what N of a particle filter stays below.
-const mostParticles = rng.MaxParticles
-
 // checkParticles refuses a number of particles.
-func checkParticles(f *config.Faults, n int) { f.Within("particles", n, 2, mostParticles) }
+func checkParticles(f *config.Faults, n int) { f.Within("particles", n, 2, rng.MaxParticles) }
 
 // usualParticles is N where a config gives none.
 const usualParticles = 4000
@@ -34,8 +31,7 @@ type moving struct {
 	dropped int // measurements that the model leaves out
 }
 
-// each calls do for all particles, on the pool's threads. Each thread has a likelihood of its own. do returns an error that ends
-// the work.
+// each calls do for all particles, on the pool's threads. Each thread has a likelihood of its own.
 //
 // s has the random numbers of the stage: one stream for every share particles in order, whatever the threads.
 func (m *moving) each(stage int, do func(like ssm.Likelihood, s *ssm.Stream, j int)) error {

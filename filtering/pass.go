@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,7 +36,7 @@ type Pass struct {
 	Emit     func(l *Line) error                       // called with each line as it is ready; nil: nobody
 	Notice   func(text string)                         // called with messages for the user; nil: nobody
 
-	state, other state
+	state, other filter.State
 	source       *reading
 	running      [sha256.Size]byte // of all scans that could be read so far
 	alone        [sha256.Size]byte // of the last scan that was read
@@ -44,8 +45,6 @@ type Pass struct {
 	rival        filter.Filter
 	saved
 }
-
-type state = filter.State
 
 // saved is what a pass saves beside the states.
 type saved struct {
@@ -264,7 +263,8 @@ func (p *Pass) next(ctx context.Context) (*scans.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.running, p.alone = rec.Sum(p.running), rec.Sum([sha256.Size]byte{})
+	p.alone = rec.Sum([sha256.Size]byte{})
+	p.running = sha256.Sum256(slices.Concat(p.running[:], p.alone[:]))
 	if r, ok := p.source.source.(*scans.Reader); ok {
 		p.origin = r.Origin()
 		if names := r.Ignored(); len(names) > 0 && !p.listed {

@@ -33,7 +33,7 @@ func WriteFilterRun(w io.Writer, run *starling.FilterRun) error {
 	}
 	truth := filtering.Match(model, steps)
 	for k := range steps {
-		f.Scans = append(f.Scans, scanOf(&steps[k], truth[k], run.Trace[k].Seconds))
+		f.Scans = append(f.Scans, scanOf(&steps[k], truth[k]))
 	}
 	return WriteFilter(w, f)
 }
@@ -46,7 +46,7 @@ func observed(m ssm.Model) int {
 	return -1
 }
 
-func scanOf(s *filtering.Step, truth [][]float64, seconds float64) FilteredScan {
+func scanOf(s *filtering.Step, truth [][]float64) FilteredScan {
 	out := FilteredScan{
 		Time: float64(s.Seconds), Returns: s.Returns, Missing: s.Missing, Truth: truth, Quantiles: floats(s.Quantiles),
 		Lag: float64(s.Lag), Seconds: float64(s.Lag),

@@ -65,7 +65,8 @@ func IsFiltering(text []byte) bool {
 // IsSpec reports whether a text is a config of a network, by the keys of its model.
 func IsSpec(text []byte) bool {
 	return slices.ContainsFunc(config.Under(text, "model"), func(name string) bool {
-		return slices.Contains([]string{"input", "layers", "likelihood", "init"}, name)
+		at := "model." + name
+		return slices.ContainsFunc(Keys(), func(key string) bool { return key == at || strings.HasPrefix(key, at+".") })
 	})
 }
 
