@@ -39,6 +39,25 @@ type Model interface {
 	LogLik(ctx context.Context, rows []int32, theta, ll, grad []float64) error
 }
 
+// Partial is a Model with parameters ψ that all particles share. They are learned while the particles θ move
+// (guided-open-horizon-smc, section 2).
+type Partial interface {
+	Model
+
+	// Learned is the length of ψ.
+	Learned() int
+
+	// At returns the Model at ψ. It does not keep psi.
+	At(psi []float64) Model
+
+	// LearnedGradient sets grad to Σ_j weights[j] ∇_ψ Σ_{i in rows} log p(y_i | x_i, θ_j, ψ). rows and theta are as in LogLik,
+	// weights are not negative. Particles whose share of the weights is below that of rounding errors may be left out.
+	LearnedGradient(ctx context.Context, rows []int32, psi, theta, weights, grad []float64) error
+
+	// LearnedName names ψ_i in errors, as in "2.weight[0, 3]".
+	LearnedName(i int) string
+}
+
 // Stream is a stream of random numbers: Normal, Normals, Float64, Uint64 and more. A sampler hands it to Prior.Sample,
 // keyed by seed, island and particle, so that a draw does not depend on the order of draws.
 type Stream = rng.Stream
