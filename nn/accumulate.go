@@ -15,6 +15,9 @@ func (*accumulate) inputs() []**value { return nil }
 func (*accumulate) forward(*tape, int, int) {}
 
 func (a *accumulate) backward(t *tape, g0, g1 int) {
+	if !t.needs(a.to) {
+		return
+	}
 	t.each(a.to, g0, g1, func(g, b int) {
 		own := t.dy(a.from, g, b)
 		lanes.SumRows(own, len(own)/lanes.Lanes, 1, lanes.Lanes, t.dy(a.to, g, b))

@@ -31,6 +31,9 @@ func (a *activationOp) forward(t *tape, g0, g1 int) {
 }
 
 func (a *activationOp) backward(t *tape, g0, g1 int) {
+	if !t.needs(a.in) {
+		return
+	}
 	t.each(a.in, g0, g1, func(g, b int) {
 		x, dx := t.out(a.in, g, b), t.dy(a.in, g, b)
 		a.f.gradient(x, t.out(a.out, g, b), t.dy(a.out, g, b), dx)

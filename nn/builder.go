@@ -12,11 +12,17 @@ import (
 type node struct {
 	layer   Layer
 	in, out []int    // shapes of one example
-	from    stage    // of the input
-	stage   stage    // of the layer's ops
+	from    origin   // of the input
+	origin           // of the output; the stage is that of the layer's ops
 	params  []int    // indices of its tensors in Net.tensors: weight, then bias if any
 	drop    *drop    // of a dropout layer, else nil
 	inner   [][]node // the chains of a layer that consists of other layers
+}
+
+// origin is where a value comes from.
+type origin struct {
+	stage   stage
+	learned bool // it depends on ψ
 }
 
 // walk calls visit for the nodes of a chain in order, those inside a layer before the layer.
@@ -33,6 +39,7 @@ func walk(chain []node, visit func(n *node)) {
 type builder struct {
 	net    *Net
 	kind   func(Layer) string // names a layer in errors as in configs; the table of layers is not known here
+	role   func(module string) Role
 	names  map[string]bool
 	layer  int     // index of the layer that is being derived
 	rest   []Layer // the layers behind it, in its chain
@@ -41,7 +48,7 @@ type builder struct {
 }
 
 // chain derives a sequence of layers.
-func (b *builder) chain(layers []Layer, shape []int, s stage) ([]node, error) {
+func (b *builder) chain(layers []Layer, shape []int, from origin) ([]node, error) {
 	var chain []node
 	for i, l := range layers {
 		if b.prefix == "" {
@@ -51,7 +58,7 @@ func (b *builder) chain(layers []Layer, shape []int, s stage) ([]node, error) {
 		if l == nil {
 			return nil, fault(errors.New("unknown kind of layer"))
 		}
-		n := node{layer: l, in: shape, out: shape, from: s, stage: s}
+		n := node{layer: l, in: shape, out: shape, from: from, origin: from}
 		b.rest = layers[i+1:]
 		if err := l.derive(b, &n); err != nil {
 			return nil, fault(err)
@@ -59,11 +66,11 @@ func (b *builder) chain(layers []Layer, shape []int, s stage) ([]node, error) {
 		if volume(n.out...) > maxValues {
 			return nil, fault(fmt.Errorf("gives %v, more than %d values an example", n.out, maxValues))
 		}
-		if b.net.dim > maxParameters {
+		if b.net.Parameters() > maxParameters {
 			return nil, fault(fmt.Errorf("brings the network to more than %d parameters", maxParameters))
 		}
 		b.number++
-		shape, s = n.out, n.stage
+		shape, from = n.out, n.origin
 		chain = append(chain, n)
 	}
 	b.feed(chain)
@@ -115,7 +122,7 @@ func (b *builder) branch(n *node, name string, layers []Layer) ([]int, error) {
 		return n.in, nil
 	}
 	last := chain[len(chain)-1]
-	n.stage = max(n.stage, last.stage)
+	n.stage, n.learned = max(n.stage, last.stage), n.learned || last.learned
 	return last.out, nil
 }
 
@@ -130,31 +137,40 @@ func (b *builder) module(name string) (string, error) {
 	return name, nil
 }
 
-// weights adds the tensors weight, of the given shape, and bias, one number for each of the first dimension.
+// weights adds the tensors weight, of the given shape, and bias, one number for each of the first dimension. It moves the layer,
+// whose stage is that of a random layer, to an earlier stage if nothing up to there is random.
 func (b *builder) weights(n *node, name string, noBias bool, fanIn int, shape ...int) error {
 	name, err := b.module(name)
 	if err != nil {
 		return err
 	}
-	b.tensor(n, name+".weight", fanIn, shape...)
+	role := b.role(name)
+	b.tensor(n, role, name+".weight", fanIn, shape...)
 	if !noBias {
-		b.tensor(n, name+".bias", fanIn, shape[0])
+		b.tensor(n, role, name+".bias", fanIn, shape[0])
+	}
+	n.learned = n.learned || role == RoleLearned
+	if role != RoleRandom && n.from.stage.shared() {
+		n.stage = n.stage.beforeRandom()
 	}
 	return nil
 }
 
-// tensor appends one tensor of a layer to θ.
-func (b *builder) tensor(n *node, name string, fanIn int, shape ...int) {
+// tensor appends one tensor of a layer to θ or φ.
+func (b *builder) tensor(n *node, role Role, name string, fanIn int, shape ...int) {
 	n.params = append(n.params, len(b.net.tensors))
-	b.net.place(name, b.layer, fanIn, shape...)
+	b.net.place(name, b.layer, role, fanIn, shape...)
 }
 
-// multiplyAdds counts the multiply-adds of a layer's forward pass for one example. Weight gradients take the same number, and
-// so do input gradients, which layers before the first parameters do not need.
+// multiplyAdds counts the multiply-adds of a layer's forward pass for one example. The weight gradient takes the same number, if
+// the layer is random, and so does the input gradient, if anything before the layer is.
 func (b *builder) multiplyAdds(n *node, count int) {
-	passes := 3
-	if n.from == stagePre {
-		passes = 2
+	passes := 1
+	if b.net.tensors[n.params[0]].Role == RoleRandom {
+		passes++
+	}
+	if !n.from.stage.shared() {
+		passes++
 	}
 	b.net.multiplyAdds += passes * count
 }
@@ -193,9 +209,10 @@ func volume(sizes ...int) int {
 	return v
 }
 
-// place appends a tensor to the parameters.
-func (n *Net) place(name string, layer, fanIn int, shape ...int) {
-	size := volume(shape...)
-	n.tensors = append(n.tensors, Tensor{Name: name, Shape: slices.Clone(shape), Offset: n.dim, Size: size, FanIn: fanIn, Layer: layer})
-	n.dim += size
+// place appends a tensor to the parameters of its role.
+func (n *Net) place(name string, layer int, role Role, fanIn int, shape ...int) {
+	end := [...]*int{RoleRandom: &n.dim, RoleLearned: &n.learned, RoleFrozen: &n.frozen}[role]
+	t := Tensor{Name: name, Shape: slices.Clone(shape), Offset: *end, Size: volume(shape...), FanIn: fanIn, Layer: layer, Role: role}
+	n.tensors = append(n.tensors, t)
+	*end += t.Size
 }

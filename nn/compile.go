@@ -20,8 +20,9 @@ func compile(net *Net, training bool) *program {
 		nodes = withoutDropout(nodes)
 	}
 	c := &compiler{program: &program{dim: net.dim, outputs: net.Outputs(), batch: passParticles(nodes)}, net: net}
-	c.in = c.value(net.input, stagePre)
+	c.in = c.value(net.input, origin{})
 	c.out = c.withoutBorder(c.chain(nodes, c.in))
+	c.parameters()
 	c.separate()
 	c.allocate()
 	c.plan()
@@ -29,12 +30,12 @@ func compile(net *Net, training bool) *program {
 }
 
 // passParticles is how many particles share a pass over a tile: one where ops run group by group, else as many as keep the
-// activations after the first parameters in the cache, 64 at most.
+// activations of all particles in the cache, 64 at most.
 func passParticles(nodes []node) int {
-	size, counts, groups := 0, false, false
+	size, groups := 0, false
 	walk(nodes, func(n *node) {
 		groups = groups || n.stage == stageConv
-		if counts = counts || len(n.params) > 0; counts {
+		if !n.stage.shared() {
 			size += 2 * 4 * tileExamples * volume(n.out...)
 		}
 	})
@@ -47,6 +48,9 @@ func passParticles(nodes []node) int {
 // chain appends the ops of a sequence of layers and returns its output.
 func (c *compiler) chain(chain []node, v *value) *value {
 	for len(chain) > 0 {
+		if chain[0].inner == nil {
+			v = c.input(&chain[0], v)
+		}
 		out, used := chain[0].layer.compile(c, chain, v)
 		v, chain = out, chain[used:]
 	}
@@ -57,15 +61,15 @@ func (c *compiler) chain(chain []node, v *value) *value {
 func (c *compiler) emit(s stage, o op) { c.ops[s] = append(c.ops[s], o) }
 
 // output makes the value that a layer computes.
-func (c *compiler) output(n *node) *value { return c.value(n.out, n.stage) }
+func (c *compiler) output(n *node) *value { return c.value(n.out, n.origin) }
 
-// value makes a value of the given shape. A value that all particles share needs no gradient.
-func (c *compiler) value(shape []int, s stage) *value {
-	v := &value{c: shape[0], h: 1, w: 1, stage: s, transposed: -1}
+// value makes a value of the given shape. A value that depends neither on θ nor on ψ needs no gradient.
+func (c *compiler) value(shape []int, from origin) *value {
+	v := &value{c: shape[0], h: 1, w: 1, origin: from, transposed: -1}
 	if len(shape) == 3 {
 		v.h, v.w = shape[1], shape[2]
 	}
-	if v.shared() {
+	if v.shared() && !v.learned {
 		v.grad = -1
 	}
 	c.values = append(c.values, v)
@@ -93,18 +97,39 @@ func (c *compiler) withoutBorder(v *value) *value {
 
 // copyOf appends an op that copies a value's planes to planes with other borders. Values of the dense stage have no borders.
 func (c *compiler) copyOf(v *value) *value {
-	out := c.value([]int{v.c, v.h, v.w}, v.stage)
+	out := c.value([]int{v.c, v.h, v.w}, v.origin)
 	out.relu = v.relu
 	c.emit(v.stage, &reborder{v, out})
 	return out
 }
 
-// gradTensor reserves room for a tensor's gradient as rows×cols of the given pitch and returns its offset.
-func (c *compiler) gradTensor(theta, rows, cols, pitch int) int {
-	at := c.gradSize
-	c.rows = append(c.rows, gradRows{theta, at, rows, cols, pitch})
-	c.gradSize += (rows*pitch + lanes.Lanes - 1) / lanes.Lanes * lanes.Lanes
-	return at
+// param reserves room for the gradient of a tensor of the network, as rows×cols of the given pitch.
+func (c *compiler) param(tensor, rows, cols, pitch int) param {
+	t := &c.net.tensors[tensor]
+	p := param{role: t.Role, at: t.Offset}
+	switch t.Role {
+	case RoleRandom:
+		p.grad = c.own.add(t.Offset, rows, cols, pitch)
+	case RoleLearned:
+		p.grad = c.psi.add(t.Offset, rows, cols, pitch)
+	}
+	return p
+}
+
+// add reserves room for rows×cols of the given pitch, which belong to a vector at the given offset.
+func (l *layout) add(at, rows, cols, pitch int) (grad int) {
+	grad = l.size
+	l.rows = append(l.rows, gradRows{at, grad, rows, cols, pitch})
+	l.size += (rows*pitch + lanes.Lanes - 1) / lanes.Lanes * lanes.Lanes
+	return grad
+}
+
+// parameters finds the likelihood's own parameter, which is the last of its vector. Its gradient is not a sum over ops.
+func (c *compiler) parameters() {
+	if names := c.net.lik.Parameters(); len(names) > 0 {
+		t := c.net.tensors[len(c.net.tensors)-1]
+		c.likelihood = param{role: t.Role, at: t.Offset}
+	}
 }
 
 // laneSums reserves n lane vectors that are zero when a pass begins.
@@ -144,17 +169,19 @@ func (c *compiler) allocate() {
 				groups = 1
 			}
 			v.grad = c.dySize
-			c.dySize += groups * copies * v.size()
+			c.dySize += groups * c.gradients(v) * v.size()
 		}
 	}
 }
 
-// markInner marks the values that ops of the conv stage read: their gradients are consumed group by group. A value with a
+// markInner marks the values that ops of the conv stages read: their gradients are consumed group by group. A value with a
 // gradient has one reader at this point.
 func (c *compiler) markInner() {
-	for _, o := range c.ops[stageConv] {
-		for _, in := range o.inputs() {
-			(*in).inner = true
+	for _, s := range []stage{stageSharedConv, stageConv} {
+		for _, o := range c.ops[s] {
+			for _, in := range o.inputs() {
+				(*in).inner = true
+			}
 		}
 	}
 }
@@ -192,6 +219,9 @@ func (c *compiler) separate() {
 		var back []op // in the order of the backward pass
 		for _, o := range slices.Backward(c.ops[s]) {
 			back = append(back, o)
+			if o, ok := o.(*collect); ok {
+				set[o.to] = true
+			}
 			for _, in := range o.inputs() {
 				v := *in
 				if v.grad < 0 {

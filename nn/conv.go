@@ -47,10 +47,13 @@ func (l Conv) derive(b *builder, n *node) error {
 	if err != nil {
 		return err
 	}
-	n.out, n.stage = []int{l.Filters, out[0], out[1]}, max(n.from, stageConv)
+	n.out, n.stage = []int{l.Filters, out[0], out[1]}, max(n.from.stage, stageConv)
 	taps := n.in[0] * l.Kernel[0] * l.Kernel[1]
+	if err := b.weights(n, l.Name, l.NoBias, taps, l.Filters, n.in[0], l.Kernel[0], l.Kernel[1]); err != nil {
+		return err
+	}
 	b.multiplyAdds(n, taps*l.Filters*out[0]*out[1])
-	return b.weights(n, l.Name, l.NoBias, taps, l.Filters, n.in[0], l.Kernel[0], l.Kernel[1])
+	return nil
 }
 
 func (l Conv) compile(c *compiler, chain []node, v *value) (*value, int) {
@@ -94,8 +97,8 @@ type convOp struct {
 	stride, pad   [2]int
 	filters, taps int
 	h, w          int // size of the convolution's own output
-	weight, bias  int // offsets in θ; bias is −1 without bias
-	gw, gb        int
+	weight        param
+	bias          *param // nil without
 	lane, laneB   int
 	pooled        bool
 	mean          bool   // pooled by the mean, else by the maximum
@@ -110,17 +113,15 @@ type convOp struct {
 }
 
 func newConv(c *compiler, n *node, l Conv, in, out *value) *convOp {
-	o := &convOp{in: in, out: out, kernel: l.Kernel, stride: l.window().stride, pad: l.Pad, filters: l.Filters, bias: -1}
+	o := &convOp{in: in, out: out, kernel: l.Kernel, stride: l.window().stride, pad: l.Pad, filters: l.Filters}
 	o.h, o.w = n.out[1], n.out[2]
 	o.taps = in.c * l.Kernel[0] * l.Kernel[1]
 	ts := n.params
-	o.weight = c.net.tensors[ts[0]].Offset
-	o.gw = c.gradTensor(o.weight, o.filters, o.taps, o.taps)
+	o.weight = c.param(ts[0], o.filters, o.taps, o.taps)
 	o.lane = c.laneSums(o.filters * o.taps)
 	if len(ts) == 2 {
-		o.bias = c.net.tensors[ts[1]].Offset
-		o.gb = c.gradTensor(o.bias, 1, o.filters, o.filters)
-		o.laneB = c.laneSums(o.filters)
+		bias := c.param(ts[1], 1, o.filters, o.filters)
+		o.bias, o.laneB = &bias, c.laneSums(o.filters)
 	}
 	if in.grad >= 0 {
 		o.chooseBack()
@@ -135,7 +136,7 @@ func newConvPool(c *compiler, n *node, l Conv, mean bool, in, out *value) *convO
 	o := newConv(c, n, l, in, out)
 	o.pooled, o.mean = true, mean
 	if in.grad >= 0 {
-		o.unpooled = c.value(n.out, n.stage)
+		o.unpooled = c.value(n.out, n.origin)
 		o.unpooled.inner, o.unpooled.scratch = true, true
 		o.unpooled.border(o.back[0]-1, o.back[0]-1, o.back[1]-1, o.back[1]-1)
 	}
@@ -153,8 +154,8 @@ func (o *convOp) forward(t *tape, g0, g1 int) {
 	for g := g0; g < g1; g++ {
 		w, x, y := t.weights(o.weight, 0), t.out(o.in, g, 0), t.out(o.out, g, 0)
 		var bias []float32
-		if o.bias >= 0 {
-			bias = t.weights(o.bias, 0)[:o.filters]
+		if o.bias != nil {
+			bias = t.weights(*o.bias, 0)[:o.filters]
 		}
 		if !o.pooled {
 			o.fwd.store(w, x, bias, y, floor(o.out), func() { lanes.ReLU(y, y) })
@@ -175,6 +176,10 @@ func (o *convOp) forward(t *tape, g0, g1 int) {
 }
 
 func (o *convOp) backward(t *tape, g0, g1 int) {
+	own, before := t.learns(o.weight), t.needs(o.in)
+	if !own && !before {
+		return
+	}
 	for g := g0; g < g1; g++ {
 		x, dy := t.out(o.in, g, 0), t.dy(o.out, g, 0)
 		acc := t.lane[o.lane:][:o.filters*o.taps*lanes.Lanes]
@@ -187,7 +192,7 @@ func (o *convOp) backward(t *tape, g0, g1 int) {
 				lanes.PoolMasks(masks)
 			}
 		}
-		if o.bias >= 0 {
+		if own && o.bias != nil {
 			v, sums := o.out, t.lane[o.laneB:][:o.filters*lanes.Lanes]
 			if o.bgrad == nil {
 				lanes.SumRows(dy, v.c, v.plane()/lanes.Lanes, v.plane(), sums)
@@ -200,13 +205,16 @@ func (o *convOp) backward(t *tape, g0, g1 int) {
 			dy = o.unpool(t, dy, masks)
 		}
 		for _, c := range o.wgrad {
+			if !own {
+				break
+			}
 			if c.pool != nil {
 				c.pool.Add(dy[c.dy:], masks[c.dy/lanes.Lanes*4:], x, acc[c.acc:])
 			} else {
 				c.plan.Add(dy[c.dy:], x, acc[c.acc:])
 			}
 		}
-		if o.in.grad < 0 {
+		if !before {
 			continue
 		}
 		w, dx := t.weights(o.weight, 0), t.dy(o.in, g, 0)
@@ -233,8 +241,11 @@ func (o *convOp) unpool(t *tape, dy []float32, masks []uint16) []float32 {
 }
 
 func (o *convOp) finish(t *tape) {
-	lanes.ReduceAdd(t.lane[o.lane:][:o.filters*o.taps*lanes.Lanes], t.gradients(o.gw, 0)[:o.filters*o.taps])
-	if o.bias >= 0 {
-		lanes.ReduceAdd(t.lane[o.laneB:][:o.filters*lanes.Lanes], t.gradients(o.gb, 0)[:o.filters])
+	if !t.learns(o.weight) {
+		return
+	}
+	t.reduce(o.lane, o.weight, 0, o.filters*o.taps)
+	if o.bias != nil {
+		t.reduce(o.laneB, *o.bias, 0, o.filters)
 	}
 }

@@ -135,7 +135,7 @@ func (o *convOp) plan(c *compiler) {
 			}
 		}
 		window = &[4]int32{0, corner(0, 1) - corner(0, 0), corner(1, 0) - corner(0, 0), corner(1, 1) - corner(0, 0)}
-		if o.mean && o.bias >= 0 { // the bias is the weight of an input that is 1 everywhere
+		if o.mean && o.bias != nil { // the bias is the weight of an input that is 1 everywhere
 			same := make([]lanes.Pair, len(pairs))
 			for i, p := range pairs {
 				same[i].DY = p.DY
@@ -154,7 +154,7 @@ func (o *convOp) plan(c *compiler) {
 			spots = append(spots, s)
 		}
 	}
-	o.fwd = newProduct(o.filters, n, o.taps, out.plane(), spots, o.bias < 0 && !o.pooled)
+	o.fwd = newProduct(o.filters, n, o.taps, out.plane(), spots, o.bias == nil && !o.pooled)
 
 	dy := out
 	if !o.pooled || o.unpooled != nil {

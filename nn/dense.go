@@ -30,8 +30,11 @@ func (d Dense) derive(b *builder, n *node) error {
 	}
 	in := b.flat(n)
 	n.out, n.stage = []int{d.Units}, stageDense
+	if err := b.weights(n, d.Name, d.NoBias, in, d.Units, in); err != nil {
+		return err
+	}
 	b.multiplyAdds(n, d.Units*in)
-	return b.weights(n, d.Name, d.NoBias, in, d.Units, in)
+	return nil
 }
 
 func (d Dense) compile(c *compiler, chain []node, v *value) (*value, int) {
@@ -40,7 +43,7 @@ func (d Dense) compile(c *compiler, chain []node, v *value) (*value, int) {
 	if clips(chain[1:]) {
 		out.relu, used = true, 2
 	}
-	c.emit(stageDense, newDense(c, &chain[0], v, out))
+	c.emit(chain[0].stage, newDense(c, &chain[0], v, out))
 	return out, used
 }
 
@@ -55,11 +58,11 @@ func (d Dense) compile(c *compiler, chain []node, v *value) (*value, int) {
 type denseOp struct {
 	in, out  *value
 	units, k int
-	w, b     int // offsets in θ; b is −1 without bias
-	gw, gb   int // offsets in the gradient
-	pitch    int // of a row of the weight gradient
-	rows     int // of the transposed dy
-	lane     int // bias gradient by lane
+	w        param
+	b        *param // nil without bias
+	pitch    int    // of a row of the weight gradient
+	rows     int    // of the transposed dy
+	lane     int    // bias gradient by lane
 
 	fwd   [5][]cover // by number of groups side by side: 1, 2, 4
 	wgrad [2][]cover // of 16 examples, of 64
@@ -98,18 +101,16 @@ func each(list []cover, particles int, run func(c cover, first int)) {
 }
 
 func newDense(c *compiler, n *node, in, out *value) *denseOp {
-	d := &denseOp{in: in, out: out, units: out.c, k: in.c * in.h * in.w, b: -1}
+	d := &denseOp{in: in, out: out, units: out.c, k: in.c * in.h * in.w}
 	d.pitch = (d.k + lanes.Lanes - 1) / lanes.Lanes * lanes.Lanes
 	ts := n.params
-	d.w = c.net.tensors[ts[0]].Offset
-	d.gw = c.gradTensor(d.w, d.units, d.k, d.pitch)
+	d.w = c.param(ts[0], d.units, d.k, d.pitch)
 	if len(ts) == 2 {
-		d.b = c.net.tensors[ts[1]].Offset
-		d.gb = c.gradTensor(d.b, 1, d.units, d.units)
-		d.lane = c.laneSums(c.batch * d.units)
+		bias := c.param(ts[1], 1, d.units, d.units)
+		d.b, d.lane = &bias, c.laneSums(c.batch*d.units)
 	}
 	if in.shared() {
-		d.rows = (c.batch*d.units + lanes.Lanes - 1) / lanes.Lanes * lanes.Lanes
+		d.rows = (d.together(c)*d.units + lanes.Lanes - 1) / lanes.Lanes * lanes.Lanes
 		c.transpose(in, d.pitch)
 		c.scratch(tileExamples * d.rows)
 	} else {
@@ -117,6 +118,14 @@ func newDense(c *compiler, n *node, in, out *value) *denseOp {
 		c.scratch(tileExamples * (d.pitch + d.rows))
 	}
 	return d
+}
+
+// together is how many particles' rows may lie side by side in a product.
+func (d *denseOp) together(c *compiler) int {
+	if d.in.shared() {
+		return c.copies(d.out)
+	}
+	return 1
 }
 
 func (d *denseOp) plan(c *compiler) {
@@ -132,25 +141,22 @@ func (d *denseOp) plan(c *compiler) {
 	for u := range back {
 		back[u] = lanes.Term{W: int32(u * d.k), X: int32(u * lanes.Lanes)}
 	}
-	together := 1 // particles whose rows may be side by side
-	if d.in.shared() {
-		together = c.batch
-	}
+	together := d.together(c)
 	for _, n := range []int{1, 2, 4} {
 		f, b := spot{terms: terms}, spot{terms: back}
 		for j := range n {
 			f.x[j] = int32(j * c.copies(d.in) * d.in.size())
 			f.d[j] = int32(j * c.copies(d.out) * d.out.size())
-			b.x[j], b.d[j] = f.d[j], f.x[j]
+			b.x[j], b.d[j] = f.d[j], int32(j*c.gradients(d.in)*d.in.size())
 		}
 		wide, wStride := together, d.k
-		if d.b >= 0 {
+		if d.b != nil {
 			wide = 1 // a bias is not at the stride of the weights
 		} else if d.units == 1 {
 			wStride = c.net.dim
 		}
 		d.fwd[n] = covers(d.units, wide, func(rows int) *product {
-			return newProduct(rows, n, wStride, lanes.Lanes, []spot{f}, d.b < 0)
+			return newProduct(rows, n, wStride, lanes.Lanes, []spot{f}, d.b == nil)
 		})
 		if d.in.grad >= 0 {
 			d.igrad[n] = newProduct(d.k, n, 1, lanes.Lanes, []spot{b}, true)
@@ -158,7 +164,7 @@ func (d *denseOp) plan(c *compiler) {
 	}
 	stride := d.pitch
 	if d.units == 1 {
-		stride = c.gradSize
+		stride = c.own.size
 	}
 	for i, examples := range []int{lanes.Lanes, tileExamples} {
 		terms := make([]lanes.Term, examples)
@@ -205,8 +211,8 @@ func (d *denseOp) forward(t *tape, g0, g1 int) {
 		n := sideBySide(g1 - g)
 		each(d.fwd[n], t.batch, func(p cover, b int) {
 			var bias []float32
-			if d.b >= 0 {
-				bias = t.weights(d.b, b)
+			if d.b != nil {
+				bias = t.weights(*d.b, b)
 			}
 			p.store(t.weights(d.w, b), t.from(d.in, g, b), bias, t.from(d.out, g, b), limit, func() {
 				for i := range n * p.particles {
@@ -220,15 +226,17 @@ func (d *denseOp) forward(t *tape, g0, g1 int) {
 }
 
 func (d *denseOp) backward(t *tape, g0, g1 int) {
-	if d.b >= 0 {
-		for b := range t.batch {
-			for g := g0; g < g1; g++ {
-				lanes.SumRows(t.dy(d.out, g, b), d.units, 1, lanes.Lanes, t.lane[d.lane+b*d.units*lanes.Lanes:][:d.units*lanes.Lanes])
+	if t.learns(d.w) {
+		if d.b != nil {
+			for b := range t.batch {
+				for g := g0; g < g1; g++ {
+					lanes.SumRows(t.dy(d.out, g, b), d.units, 1, lanes.Lanes, t.lane[d.lane+b*d.units*lanes.Lanes:][:d.units*lanes.Lanes])
+				}
 			}
 		}
+		d.weightGradient(t, g0, g1)
 	}
-	d.weightGradient(t, g0, g1)
-	if d.in.grad < 0 {
+	if !t.needs(d.in) {
 		return
 	}
 	for b := range t.batch {
@@ -261,7 +269,7 @@ func (d *denseOp) weightGradient(t *tape, g0, g1 int) {
 	}
 	whole := g0 == 0 && g1 == tileGroups
 	add := func(p cover, first, row int) {
-		grad := t.gradients(d.gw, first)
+		grad := t.gradients(d.w, first)
 		if whole {
 			for _, c := range p.calls {
 				c.plan.Add(dyt[row+c.w:], xt, grad[c.d:])
@@ -293,18 +301,22 @@ func (d *denseOp) weightGradient(t *tape, g0, g1 int) {
 	for b := range t.batch {
 		for g := g0; g < g1; g++ {
 			lanes.Transpose(t.out(d.in, g, b), d.k, xt[g*lanes.Lanes*d.pitch:], d.pitch)
-			lanes.Transpose(t.dy(d.out, g, b), d.units, dyt[g*lanes.Lanes*d.rows:], d.rows)
+			at := dyt[g*lanes.Lanes*d.rows:][:lanes.Lanes*d.rows]
+			lanes.Transpose(t.dy(d.out, g, b), d.units, at, d.rows)
+			if d.w.role == RoleLearned {
+				lanes.Scale(at, t.share(b), at)
+			}
 		}
 		add(covers[0], b, 0)
 	}
 }
 
 func (d *denseOp) finish(t *tape) {
-	if d.b < 0 {
+	if d.b == nil || !t.learns(*d.b) {
 		return
 	}
 	for b := range t.batch {
-		lanes.ReduceAdd(t.lane[d.lane+b*d.units*lanes.Lanes:][:d.units*lanes.Lanes], t.gradients(d.gb, b)[:d.units])
+		t.reduce(d.lane+b*d.units*lanes.Lanes, *d.b, b, d.units)
 	}
 }
 

@@ -98,6 +98,9 @@ func (d *dropOp) forward(t *tape, g0, g1 int) {
 }
 
 func (d *dropOp) backward(t *tape, g0, g1 int) {
+	if !t.needs(d.in) {
+		return
+	}
 	t.each(d.in, g0, g1, func(g, b int) {
 		lanes.Drop(t.dy(d.out, g, b), t.keptIn(d.drop, g), float32(d.scale()), t.dy(d.in, g, b))
 	})

@@ -110,7 +110,7 @@ func (l Gaussian) precision(t *tape, b int) (prec, norm float32) {
 	if l.SD != Learned {
 		return float32(1 / (l.SD * l.SD)), float32(-halfLog2Pi - rng.Log(l.SD))
 	}
-	logSD := float64(t.weights(t.prog.dim-1, b)[0])
+	logSD := float64(t.weights(t.prog.likelihood, b)[0])
 	return float32(rng.Exp(-2 * logSD)), float32(-halfLog2Pi - logSD)
 }
 

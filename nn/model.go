@@ -17,6 +17,7 @@ type Model struct {
 	set  *data.Set
 	pool *Pool
 	prog *program
+	phi  []float32 // φ, zeros unless At has set it
 }
 
 // Pool bounds the threads that models, samplers and predictions given the same pool use together.
@@ -49,13 +50,28 @@ func NewModel(net *Net, set *data.Set, p *Pool) (*Model, error) {
 			return nil, err
 		}
 	}
-	return &Model{net: net, set: set, pool: p, prog: net.program()}, nil
+	return &Model{net: net, set: set, pool: p, prog: net.program(), phi: make([]float32, net.Shared())}, nil
 }
+
+// At returns the model at other values of the parameters that all particles share: φ, or ψ alone, which leaves the frozen ones as
+// they are.
+func (m *Model) At(shared []float64) *Model {
+	if n := len(shared); n != m.net.learned && n != m.net.Shared() {
+		panic(fmt.Sprintf("nn: At: %d shared parameters for a network of %d, of which %d are learned", n, m.net.Shared(), m.net.learned))
+	}
+	at := *m
+	at.phi = slices.Clone(m.phi)
+	lanes.Float32s(at.phi[:len(shared)], shared)
+	return &at
+}
+
+// Learned is the length of ψ.
+func (m *Model) Learned() int { return m.net.learned }
 
 // Net is the model's network.
 func (m *Model) Net() *Net { return m.net }
 
-// Dim returns D, the number of parameters.
+// Dim returns D, the number of parameters in θ.
 func (m *Model) Dim() int { return m.net.dim }
 
 // Examples is N, the number of examples.

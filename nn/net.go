@@ -2,6 +2,7 @@ package nn
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 )
@@ -13,7 +14,9 @@ type Net struct {
 	nodes         []node // of the layers
 	lik           Likelihood
 	tensors       []Tensor
-	dim           int
+	dim           int // D, of θ
+	learned       int // length of ψ
+	frozen        int // of what follows ψ in φ
 	multiplyAdds  int // of one example's log-likelihood and gradient
 	drops         []*drop
 	dropped       int // values of one example that dropout layers mask
@@ -23,7 +26,7 @@ type Net struct {
 	progDropout       *program // with dropout layers, for training
 }
 
-// Tensor places one named array of parameters in θ: θ[Offset : Offset+Size], row-major in Shape.
+// Tensor places one named array of parameters in θ: θ[Offset : Offset+Size], row-major in Shape; or in φ, if it is not random.
 type Tensor struct {
 	Name   string // as in the state_dict of an nn.Sequential of the same layers, including the implicit flatten
 	Shape  []int
@@ -31,6 +34,17 @@ type Tensor struct {
 	Size   int
 	FanIn  int // inputs of one unit (a bias has its layer's); 0 for the likelihood's parameters
 	Layer  int // index of its layer in Net.Layers; −1 for the likelihood's parameters
+	Role   Role
+}
+
+// Element names value i of the tensor as Python does: "2.weight[0, 3]".
+func (t Tensor) Element(i int) string {
+	at := make([]string, len(t.Shape))
+	for d := len(t.Shape) - 1; d >= 0; d-- {
+		at[d] = strconv.Itoa(i % t.Shape[d])
+		i /= t.Shape[d]
+	}
+	return t.Name + "[" + strings.Join(at, ", ") + "]"
 }
 
 // program is the compiled network, where dropout layers are left out. The first model of the network compiles it, and all models
@@ -49,11 +63,19 @@ func (n *Net) training() *program {
 	return n.progDropout
 }
 
-// Dim is D, the number of parameters.
+// Dim is D, the number of parameters in θ.
 func (n *Net) Dim() int { return n.dim }
 
-// Tensors are the parameters in the order of θ.
+// Parameters is the number of parameters of one network: those in θ and in φ.
+func (n *Net) Parameters() int { return n.dim + n.Shared() }
+
+// Tensors are the parameters in the order of the layers.
 func (n *Net) Tensors() []Tensor { return slices.Clone(n.tensors) }
+
+// Random are the tensors in θ, in its order.
+func (n *Net) Random() []Tensor {
+	return slices.DeleteFunc(n.Tensors(), func(t Tensor) bool { return t.Role != RoleRandom })
+}
 
 // Input is the shape of one example.
 func (n *Net) Input() []int { return slices.Clone(n.input) }
@@ -82,7 +104,8 @@ func (n *Net) Outputs() int { return volume(n.output...) }
 func (n *Net) Classes() int { return n.lik.Classes(n.Outputs()) }
 
 // Flops is the arithmetic of one example's log-likelihood and gradient: 2 × the multiply-adds of the forward pass, of
-// the weight gradients and of the input gradients. The first layer's input gradient is left out.
+// the weight gradients and of the input gradients. The input gradient of the first random layer is left out, and so are the
+// gradients of layers that are not random.
 func (n *Net) Flops() float64 { return 2 * float64(n.multiplyAdds) }
 
 // features is the number of input values of one example.

@@ -9,6 +9,10 @@ import (
 // New derives the shapes of a network whose input has shape [features] or [channels, height, width]. An error names
 // the layer (counted from 0) that does not fit, and why.
 func New(input []int, layers []Layer, lik Likelihood) (*Net, error) {
+	return newNet(input, layers, lik, allRandom)
+}
+
+func newNet(input []int, layers []Layer, lik Likelihood, role func(module string) Role) (*Net, error) {
 	if len(input) != 1 && len(input) != 3 {
 		return nil, fmt.Errorf("input shape %v: want [features] or [channels, height, width]", input)
 	}
@@ -21,13 +25,13 @@ func New(input []int, layers []Layer, lik Likelihood) (*Net, error) {
 		return nil, fmt.Errorf("input shape %v: more than %d values an example", input, maxValues)
 	}
 	net := &Net{input: slices.Clone(input), layers: slices.Clone(layers), lik: lik}
-	b := &builder{net: net, kind: kind, names: map[string]bool{}}
+	b := &builder{net: net, kind: kind, role: role, names: map[string]bool{}}
 	var err error
-	if net.nodes, err = b.chain(net.layers, net.input, stagePre); err != nil {
+	if net.nodes, err = b.chain(net.layers, net.input, origin{}); err != nil {
 		return nil, err
 	}
-	if net.dim == 0 {
-		return nil, errors.New("the network has no parameters")
+	if err := net.checkRandom(); err != nil {
+		return nil, err
 	}
 	net.output = net.nodes[len(net.nodes)-1].out
 	if lik == nil {
@@ -36,8 +40,6 @@ func New(input []int, layers []Layer, lik Likelihood) (*Net, error) {
 	if err := lik.checkOutputs(net.Outputs()); err != nil {
 		return nil, err
 	}
-	for _, name := range lik.Parameters() {
-		net.place(name, -1, 0, 1)
-	}
+	net.settle()
 	return net, nil
 }

@@ -72,6 +72,9 @@ func (p *poolOp) forward(t *tape, g0, g1 int) {
 }
 
 func (p *poolOp) backward(t *tape, g0, g1 int) {
+	if !t.needs(p.in) {
+		return
+	}
 	for g := g0; g < g1; g++ {
 		dy, dx := t.dy(p.out, g, 0), t.dy(p.in, g, 0)
 		clear(dx)

@@ -30,9 +30,13 @@ type program struct {
 	in      *value
 	out     *value
 	load    *lanes.Load // examples into in's planes
-	rows    []gradRows
 
-	actSize, dySize, laneSize, tmpSize, sharedSize, maskSize, argSize, gradSize int
+	own        layout   // the gradient of a particle's θ
+	psi        layout   // the gradient of ψ
+	likelihood param    // the likelihood's own parameter, if it has one
+	spreads    []*value // values of the shared stages that particles read and whose gradient is wanted
+
+	actSize, dySize, laneSize, tmpSize, sharedSize, maskSize, argSize int
 
 	keptSize int // of the masks of dropout layers
 	spare    spare
@@ -46,30 +50,61 @@ func (p *program) copies(v *value) int {
 	return p.batch
 }
 
-// gradRows is the place of a tensor's gradient: rows of a given pitch in the float32 sums, dense in θ.
-type gradRows struct{ theta, grad, rows, cols, pitch int }
+// gradients is how many particles a value's gradient holds.
+func (p *program) gradients(v *value) int {
+	if v.stage.shared() {
+		return 1
+	}
+	return p.batch
+}
 
 // prepare runs the ops that all particles share.
 func (p *program) prepare(t *tape) {
-	for _, o := range p.ops[stagePre] {
-		o.forward(t, 0, t.groups)
+	t.together(func() {
+		for _, o := range p.ops[stagePre] {
+			o.forward(t, 0, t.groups)
+		}
+		p.run(t, stageSharedConv, stageSharedDense)
+	})
+	if t.psi != nil {
+		for _, v := range p.spreads {
+			clear(t.grad[v.grad:][:tileGroups*v.size()])
+		}
 	}
 }
 
-func (p *program) forward(t *tape) {
+// together runs f for a shared stage, as if there were one particle.
+func (t *tape) together(f func()) {
+	first, batch := t.first, t.batch
+	t.first, t.batch, t.common = 0, 1, true
+	f()
+	t.first, t.batch, t.common = first, batch, false
+}
+
+func (p *program) forward(t *tape) { p.run(t, stageConv, stageDense) }
+
+// run runs the ops of two stages.
+func (p *program) run(t *tape, conv, dense stage) {
 	for g := range t.groups {
-		for _, o := range p.ops[stageConv] {
+		for _, o := range p.ops[conv] {
 			o.forward(t, g, g+1)
 		}
 	}
-	for _, o := range p.ops[stageDense] {
+	for _, o := range p.ops[dense] {
 		o.forward(t, 0, t.groups)
 	}
 }
 
-func (p *program) backward(t *tape) {
+// backward runs the backward pass of the particles of a pass.
+func (p *program) backward(t *tape) { p.runBack(t, p.ops[stageConv], p.ops[stageDense]) }
+
+// backwardShared runs the backward pass of the shared stages, whose output has the gradients of all particles now.
+func (p *program) backwardShared(t *tape) {
+	t.together(func() { p.runBack(t, p.ops[stageSharedConv], p.ops[stageSharedDense]) })
+}
+
+func (p *program) runBack(t *tape, conv, dense []op) {
 	clear(t.lane)
-	conv, dense := p.ops[stageConv], p.ops[stageDense]
 	for i := len(dense) - 1; i >= 0; i-- {
 		dense[i].backward(t, 0, t.groups)
 	}

@@ -36,7 +36,7 @@ func (r residual) derive(b *builder, n *node) error {
 
 func (r residual) compile(c *compiler, chain []node, v *value) (*value, int) {
 	n := &chain[0]
-	s := &sumOp{in: [2]*value{c.chain(n.inner[0], v), c.chain(n.inner[1], v)}, out: c.output(n)}
+	s := &sumOp{in: [2]*value{c.input(n, c.chain(n.inner[0], v)), c.input(n, c.chain(n.inner[1], v))}, out: c.output(n)}
 	c.emit(n.stage, s)
 	return s.out, 1
 }
@@ -74,7 +74,7 @@ func (s *sumOp) forward(t *tape, g0, g1 int) {
 func (s *sumOp) backward(t *tape, g0, g1 int) {
 	t.each(s.out, g0, g1, func(g, b int) {
 		for _, v := range s.in {
-			if v.grad < 0 {
+			if !t.needs(v) {
 				continue
 			}
 			dx := t.dy(v, g, b)

@@ -14,6 +14,9 @@ func (r *reborder) forward(t *tape, g0, g1 int) {
 }
 
 func (r *reborder) backward(t *tape, g0, g1 int) {
+	if !t.needs(r.in) {
+		return
+	}
 	for g := g0; g < g1; g++ {
 		copyPlanes(t.dy(r.in, g, 0), r.in, t.dy(r.out, g, 0), r.out)
 	}

@@ -39,7 +39,10 @@ func newReduction(m *Model, n int, theta, ll, grad []float64) *reduction {
 	// block should stay in the second-level cache.
 	r.block = max(1, r.particles*r.segments/(6*m.pool.Threads()))
 	r.block = min(r.block, blockParticles(m.net.dim), r.particles)
-	if b := m.prog.batch; r.block > b {
+	if m.prog.heavy() { // the layers that particles share run once a tile of a task
+		r.block = max(1, min(r.particles, r.particles*r.segments/m.pool.Threads()))
+	}
+	if b := m.prog.batch; r.block > b && r.block < r.particles {
 		r.block -= r.block % b
 	}
 	clear(ll)
@@ -49,6 +52,9 @@ func newReduction(m *Model, n int, theta, ll, grad []float64) *reduction {
 	}
 	return r
 }
+
+// heavy reports whether layers with parameters come before the first random one.
+func (p *program) heavy() bool { return len(p.ops[stageSharedConv])+len(p.ops[stageSharedDense]) > 0 }
 
 // blockParticles is the largest number of particles of a task.
 func blockParticles(dim int) int { return max(1, (512<<10)/(8*dim)) }
@@ -75,12 +81,15 @@ func (r *reduction) work(ctx context.Context, p piece, load func(t *tape, first,
 	defer r.end(p, sums, look == nil)
 	t := r.m.prog.spare.tape(r.m.prog)
 	defer r.m.prog.spare.returnTape(t)
-	t.theta, t.grads = sums.theta, sums.grads
+	t.use(r.m, sums.theta)
+	if r.grad != nil {
+		t.grads = sums.grads
+	}
 	begin := p.segment * r.tiles * tileExamples
 	end := min(r.n, begin+r.tiles*tileExamples)
 	for tile := p.from; tile < p.to && ctx.Err() == nil; tile++ {
 		if tile%chunkTiles == 0 && r.grad != nil {
-			clear(t.grads[:count*r.m.prog.gradSize])
+			clear(t.grads[:count*r.m.prog.own.size])
 		}
 		at := begin + tile*tileExamples
 		examples := min(tileExamples, end-at)
@@ -93,13 +102,7 @@ func (r *reduction) work(ctx context.Context, p piece, load func(t *tape, first,
 				continue
 			}
 			r.m.loss(t, r.grad != nil)
-			for g := range t.groups {
-				valid := lanes.Lanes
-				if g == t.groups-1 {
-					valid = t.valid
-				}
-				lanes.LaneSums(t.ll[g*r.m.prog.batch*lanes.Lanes:][:t.batch*lanes.Lanes], 1, valid, sums.ll[t.first:t.first+t.batch])
-			}
+			t.sumLogLik(sums.ll)
 			if r.grad != nil {
 				r.m.prog.backward(t)
 			}
@@ -135,15 +138,19 @@ func (r *reduction) end(p piece, sums *partial, wanted bool) {
 // flush adds the float32 sums of a chunk to float64 ones.
 func (p *program) flush(t *tape, count int, grad []float64) {
 	for j := range count {
-		from, to := t.grads[j*p.gradSize:(j+1)*p.gradSize], grad[j*p.dim:(j+1)*p.dim]
-		for _, r := range p.rows {
-			if r.cols == r.pitch {
-				lanes.AddFloat64s(to[r.theta:][:r.rows*r.cols], from[r.grad:][:r.rows*r.cols])
-				continue
-			}
-			for row := range r.rows {
-				lanes.AddFloat64s(to[r.theta+row*r.cols:][:r.cols], from[r.grad+row*r.pitch:][:r.cols])
-			}
+		p.own.flush(t.grads[j*p.own.size:(j+1)*p.own.size], grad[j*p.dim:(j+1)*p.dim])
+	}
+}
+
+// flush adds float32 sums to float64 ones.
+func (l *layout) flush(from []float32, to []float64) {
+	for _, r := range l.rows {
+		if r.cols == r.pitch {
+			lanes.AddFloat64s(to[r.at:][:r.rows*r.cols], from[r.grad:][:r.rows*r.cols])
+			continue
+		}
+		for row := range r.rows {
+			lanes.AddFloat64s(to[r.at+row*r.cols:][:r.cols], from[r.grad+row*r.pitch:][:r.cols])
 		}
 	}
 }
@@ -151,7 +158,7 @@ func (p *program) flush(t *tape, count int, grad []float64) {
 // take returns zeroed sums for count particles of a block.
 func (r *reduction) take(count int) *partial {
 	s := r.m.prog.spare.partial()
-	s.theta, s.grads = sized(s.theta, r.block*r.m.net.dim), sized(s.grads, r.block*r.m.prog.gradSize)
+	s.theta, s.grads = sized(s.theta, r.block*r.m.net.dim), sized(s.grads, r.block*r.m.prog.own.size)
 	s.ll = zeroed(s.ll, count)
 	if r.grad != nil {
 		s.grad = zeroed(s.grad, count*r.m.net.dim)
@@ -207,6 +214,9 @@ func (r *reduction) add(block, segment int, s *partial) {
 // finish sets the gradients of the likelihood's own parameters, which are a function of the total log-likelihood.
 func (r *reduction) finish(first, count int) {
 	d, k := r.m.net.dim, r.m.net.Outputs()
+	if r.m.prog.likelihood.role != RoleRandom {
+		return
+	}
 	for j := first; j < first+count; j++ {
 		r.m.net.lik.finish(r.ll[j], r.theta[j*d:][:d], r.grad[j*d:][:d], r.n, k)
 	}
@@ -218,5 +228,10 @@ func (r *reduction) finish(first, count int) {
 func (n *Net) Scratch(particles int) int {
 	p := n.training()
 	tile := p.actSize + p.dySize + p.laneSize + p.tmpSize + p.sharedSize + p.argSize + (p.maskSize+p.keptSize)/2
-	return 4*tile + 2*min(particles, blockParticles(n.dim))*(4*n.dim+4*p.gradSize+8*n.dim)
+	block := min(particles, blockParticles(n.dim))
+	if p.heavy() {
+		block = particles
+	}
+	learned := 2 * (4*n.Shared() + 4*p.psi.size + 8*n.learned)
+	return 4*tile + 2*block*(4*n.dim+4*p.own.size+8*n.dim) + learned
 }

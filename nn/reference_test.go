@@ -209,7 +209,7 @@ func testSet(net *Net, n int, pixels bool, r *rand.Rand) *data.Set {
 func testTheta(net *Net, particles int, r *rand.Rand) []float64 {
 	theta := make([]float64, particles*net.dim)
 	for j := range particles {
-		for _, t := range net.tensors {
+		for _, t := range net.Random() {
 			sd := .5
 			if t.FanIn > 0 {
 				sd = 1.2 / math.Sqrt(float64(t.FanIn))

@@ -17,7 +17,10 @@ const (
 type tape struct {
 	prog   *program
 	theta  []float32 // as in partial
-	grads  []float32 // as in partial
+	phi    []float32 // φ
+	grads  []float32 // as in partial; nil: no gradient of θ is wanted
+	psi    []float32 // sums of the gradient of ψ; nil: it is not wanted
+	shares []float32 // of the particles of the task: their weights in the gradient of ψ
 	act    []float32
 	grad   []float32
 	lane   []float32 // weight gradients of one pass, not yet summed over lanes
@@ -30,10 +33,13 @@ type tape struct {
 	target []float32 // of the tile: [group][output][16]
 	ll     []float32 // of the tile: [group][particle][16]
 
-	groups int // in this tile
-	valid  int // lanes in use in the last group
-	batch  int // particles in this pass
-	first  int // the pass's first particle within the task
+	sums []float32 // scratch of reduce
+
+	groups int  // in this tile
+	valid  int  // lanes in use in the last group
+	batch  int  // particles in this pass
+	first  int  // the pass's first particle within the task
+	common bool // a shared stage is at work, for all particles together
 
 	examples [tileExamples]int // in each lane of the tile
 }
@@ -44,6 +50,7 @@ func newTape(p *program) *tape {
 		act:    lanes.Make(p.actSize),
 		grad:   lanes.Make(p.dySize),
 		lane:   lanes.Make(p.laneSize),
+		sums:   make([]float32, p.laneSize/lanes.Lanes),
 		tmp:    lanes.Make(p.tmpSize),
 		shared: lanes.Make(p.sharedSize),
 		masks:  make([]uint16, p.maskSize),
@@ -78,7 +85,7 @@ func (t *tape) dy(v *value, g, b int) []float32 {
 		g = 0
 	}
 	n := v.size()
-	return t.grad[v.grad+(g*t.prog.copies(v)+b)*n:][:n]
+	return t.grad[v.grad+(g*t.prog.gradients(v)+b)*n:][:n]
 }
 
 // dyFrom is the gradients of particle b from group g on.
@@ -87,18 +94,80 @@ func (t *tape) dyFrom(v *value, g, b int) []float32 {
 	if v.inner {
 		g, groups = 0, 1
 	}
-	return t.grad[v.grad+(g*t.prog.copies(v)+b)*v.size() : v.grad+groups*t.prog.copies(v)*v.size()]
+	return t.grad[v.grad+(g*t.prog.gradients(v)+b)*v.size() : v.grad+groups*t.prog.gradients(v)*v.size()]
 }
 
-// weights is θ of particle b of the pass from an offset on, followed by θ of the next particles.
-func (t *tape) weights(offset, b int) []float32 {
-	return t.theta[(t.first+b)*t.prog.dim+offset:]
+// use makes a tape ready for a task of a model that has no gradients yet.
+func (t *tape) use(m *Model, theta []float32) {
+	t.theta, t.phi, t.grads, t.psi, t.shares = theta, m.phi, nil, nil, nil
 }
 
-// gradients is the float32 gradient sums of particle b of the pass from an offset of their layout on, followed by those
-// of the next particles.
-func (t *tape) gradients(offset, b int) []float32 {
-	return t.grads[(t.first+b)*t.prog.gradSize+offset:]
+// sumLogLik adds the log-likelihoods of the tile's examples for the particles of the pass.
+func (t *tape) sumLogLik(ll []float64) {
+	for g := range t.groups {
+		valid := lanes.Lanes
+		if g == t.groups-1 {
+			valid = t.valid
+		}
+		lanes.LaneSums(t.ll[g*t.prog.batch*lanes.Lanes:][:t.batch*lanes.Lanes], 1, valid, ll[t.first:t.first+t.batch])
+	}
+}
+
+// weights is a tensor of particle b of the pass, followed by what comes behind it: in θ also by the next particles.
+func (t *tape) weights(p param, b int) []float32 {
+	if p.role == RoleRandom {
+		return t.theta[(t.first+b)*t.prog.dim+p.at:]
+	}
+	return t.phi[p.at:]
+}
+
+// gradients is the float32 gradient sums of a tensor of particle b of the pass, or of a learned tensor of all particles, followed
+// by what comes behind them.
+func (t *tape) gradients(p param, b int) []float32 {
+	if p.role == RoleRandom {
+		return t.grads[(t.first+b)*t.prog.own.size+p.grad:]
+	}
+	return t.psi[p.grad:]
+}
+
+// learns reports whether the gradient of a tensor is wanted.
+func (t *tape) learns(p param) bool {
+	switch p.role {
+	case RoleRandom:
+		return t.grads != nil
+	case RoleLearned:
+		return t.psi != nil
+	}
+	return false
+}
+
+// needs reports whether the gradient of a value is wanted, for that of a tensor before it.
+func (t *tape) needs(v *value) bool {
+	return v.grad >= 0 && (t.grads != nil && !v.stage.shared() || t.psi != nil && v.learned)
+}
+
+// share is the weight of particle b of the pass in the gradient of ψ. Gradients of the shared stages have it in them.
+func (t *tape) share(b int) float32 {
+	if t.common {
+		return 1
+	}
+	return t.shares[t.first+b]
+}
+
+// reduce adds n sums by lane, of particle b of the pass, to the gradient of a tensor, and for ψ by the particle's weight.
+func (t *tape) reduce(lane int, p param, b, n int) {
+	sums, to := t.lane[lane:][:n*lanes.Lanes], t.gradients(p, b)[:n]
+	if p.role == RoleRandom || t.common {
+		lanes.ReduceAdd(sums, to)
+		return
+	}
+	one := t.sums[:n]
+	clear(one)
+	lanes.ReduceAdd(sums, one)
+	w := t.share(b)
+	for i, s := range one {
+		to[i] += float32(w * s)
+	}
 }
 
 // each calls f for the groups g0 ≤ g < g1 and the particles of the pass that v holds.

@@ -8,18 +8,19 @@ import "github.com/starling-smc/starling/internal/lanes"
 type value struct {
 	c, h, w                  int
 	top, bottom, left, right int    // border
-	stage                    stage  // of the op that computes it
+	origin                          // of the op that computes it
 	tight                    bool   // no border may be added
 	inner                    bool   // its gradient is consumed group by group: only one group is stored
 	scratch                  bool   // has no activation, only a gradient
 	relu                     bool   // holds the output of a ReLU: its gradient is stored gated
 	act, grad                int    // start in tape.act and tape.grad; grad is −1 if no op needs it
 	source                   *value // the value whose activation it shares; nil: it has its own (see separate)
+	spread                   bool   // its activation is that of a value that all particles share, its gradient each particle's own (spread.go)
 	transposed               int    // start in tape.shared; −1 if no dense layer reads it as a value that all particles share
 }
 
 // shared reports a value that is the same for all particles.
-func (v *value) shared() bool { return v.stage == stagePre }
+func (v *value) shared() bool { return v.stage.shared() || v.spread }
 
 func (v *value) wp() int    { return v.left + v.w + v.right }
 func (v *value) plane() int { return (v.top + v.h + v.bottom) * v.wp() * lanes.Lanes }
@@ -42,12 +43,21 @@ func (v *value) border(top, bottom, left, right int) bool {
 	return true
 }
 
-// stage says when the ops of a layer run. A layer runs no earlier than its input.
+// stage says when the ops of a layer run. A layer runs no earlier than its input. The stages before the first random tensor run
+// once a tile for all particles.
 type stage int
 
 const (
-	stagePre   stage = iota // before the first parameters: once a tile for all particles, without a backward pass
-	stageConv               // a group of 16 examples at a time
-	stageDense              // all groups of the tile at once, and all particles of the pass
+	stagePre         stage = iota // before the first parameters: without a backward pass
+	stageSharedConv               // as stageConv, for all particles together
+	stageSharedDense              // as stageDense, likewise
+	stageConv                     // a group of 16 examples at a time
+	stageDense                    // all groups of the tile at once, and all particles of the pass
 	stages
 )
+
+// shared reports whether the stage's values are the same for all particles.
+func (s stage) shared() bool { return s < stageConv }
+
+// beforeRandom is the stage of a layer that would run in stage s, if nothing up to it is random.
+func (s stage) beforeRandom() stage { return s - (stageConv - stageSharedConv) }
