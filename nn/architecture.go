@@ -1,6 +1,7 @@
 package nn
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -11,9 +12,17 @@ import (
 
 // Architecture is a network and the likelihood of its outputs, as a config describes them.
 type Architecture struct {
-	Input      []int      `yaml:"input,omitempty"` // [features] or [channels, height, width]; default: the shape of the data
-	Layers     []Layer    `yaml:"layers"`          // in order; the last gives the outputs
-	Likelihood Likelihood `yaml:"likelihood"`      // no default
+	Input      []int      `yaml:"input,omitempty"`      // [features] or [channels, height, width]; default: the shape of the data
+	Layers     []Layer    `yaml:"layers"`               // in order; the last gives the outputs
+	Random     Random     `yaml:"random,omitempty,one"` // all (default), first, last, or a list of layers' names
+	Likelihood Likelihood `yaml:"likelihood"`           // no default
+}
+
+// Defaults implements config.Defaulter.
+func (a *Architecture) Defaults() {
+	if a.Random.All() {
+		a.Random = nil
+	}
 }
 
 // Check checks the shapes of the network, if its input shape is known.
@@ -35,9 +44,13 @@ func (a Architecture) Check(f *config.Faults) {
 // shapes derives the network's shapes and notes the first layer that does not fit: the last layer of the shortest part of the
 // network that fails.
 func (a Architecture) shapes(f *config.Faults) {
-	net, err := New(a.Input, a.Layers, a.Likelihood)
+	net, err := a.Random.Network(a.Input, a.Layers, a.Likelihood)
 	if err == nil {
-		f.If(net.Dim() > math.MaxInt32, "layers", "%d parameters are more than the %d that a network may have", net.Dim(), math.MaxInt32)
+		f.If(net.Parameters() > math.MaxInt32, "layers", "%d parameters are more than the %d that a network may have", net.Parameters(), math.MaxInt32)
+		return
+	}
+	if random := new(RandomError); errors.As(err, &random) {
+		f.Add(random.field(), "%v", err)
 		return
 	}
 	for i := range a.Layers {
@@ -61,7 +74,7 @@ func (a *Architecture) Network(p *data.Problem, f *config.Faults) *Net {
 			return nil
 		}
 	}
-	net, err := New(a.Input, a.Layers, a.Likelihood)
+	net, err := a.Random.Network(a.Input, a.Layers, a.Likelihood)
 	if err != nil {
 		f.Add("", "%v", err)
 		return nil

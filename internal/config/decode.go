@@ -225,6 +225,9 @@ func (d *decoder) unknown(k key, what, path string, known []string) {
 
 // list decodes a list. The second time, items keep their defaults.
 func (d *decoder) list(path string, v reflect.Value, n *node, f field) {
+	if f.one && !n.list && !n.table {
+		n = &node{place: n.place, list: true, items: []*node{n}}
+	}
 	if !n.list {
 		d.want(n, path, "a list, as in "+example(v.Type().Elem()))
 		return

@@ -16,6 +16,7 @@
 //	`yaml:"jitter,zero"`          a 0 that is written is a value, although there is a default
 //	`yaml:"share,nonzero"`        a written 0 is refused, also where there is no default
 //	`yaml:"s,required"`           the field has no default: a config must write it
+//	`yaml:"random,one"`           a list whose only item may be written without brackets: random: first
 //	`yaml:"groups,pairs"`         a list of structs of two strings, written as a mapping and kept in order: {noise: noise.npy}
 //	`yaml:"keep" words:"last=-1"` the word stands for the number; several words are separated by commas
 //

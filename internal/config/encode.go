@@ -43,7 +43,11 @@ func (c codec) encode(v reflect.Value, f field) *node {
 		if v.IsNil() {
 			return nil
 		}
-		return c.encodeList(v, f)
+		out := c.encodeList(v, f)
+		if f.one && len(out.items) == 1 {
+			return out.items[0]
+		}
+		return out
 	case reflect.Array:
 		out := c.encodeList(v, f)
 		for i := range v.Len() {

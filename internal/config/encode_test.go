@@ -113,7 +113,7 @@ func TestKeys(t *testing.T) {
 		rows rows.N rows.N.beans rows.N.beans.poles rows.N.beans.gap rows.N.beans.mulch rows.N.beans.height rows.N.label
 		rows.N.lawn rows.N.lawn.every rows.N.hedge rows.N.hedge.every rows.N.under rows.N.under.of rows.N.under.deep
 		soil soil.sand soil.sand.grain soil.from soil.sand.sieve soil.sand.sieve.N soil.sand.mesh soil.worms
-		water water.litres water.times water.until labels labels.NAME tools tools.N tended tended.height`)
+		water water.litres water.times water.until labels labels.NAME tools tools.N colour colour.N tended tended.height`)
 	if d := cmp.Diff(want, Keys[garden](families...)); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
@@ -200,7 +200,7 @@ func list[T any](d draw, item func() T) (out []T) {
 func (d draw) garden() garden {
 	g := garden{
 		Name: d.text(), Seed: oneOf(d, 0, 1, d.Uint64()), Size: oneOf(d, [2]int{}, [2]int{3, 3}, [2]int{0, -1 << 53}),
-		Beds: list(d, d.bed), Rows: append(list(d, func() Plant { return d.plant(0) }), herb(0)), Tools: list(d, d.text),
+		Beds: list(d, d.bed), Rows: append(list(d, func() Plant { return d.plant(0) }), herb(0)), Tools: list(d, d.text), Colour: oneOf(d, nil, []string{}, []string{d.text()}, []string{d.text(), d.text()}),
 		Soil: soil{Worms: d.often()}, Tended: oneOf[Tending](d, always{}, never{}, below(0.25), below(0.5)),
 	}
 	if len(g.Rows) > 5 {

@@ -12,7 +12,7 @@ import (
 type field struct {
 	name                                                                  string
 	index                                                                 int
-	omitempty, short, not, inline, beside, zero, nonzero, pairs, required bool
+	omitempty, short, not, inline, beside, zero, nonzero, pairs, required, one bool
 	words                                                                 []word
 }
 
@@ -65,7 +65,7 @@ func parseTag(t reflect.Type, index int, tag string) field {
 	known := map[string]*bool{
 		"omitempty": &out.omitempty, "short": &out.short, "not": &out.not, "inline": &out.inline,
 		"beside": &out.beside, "zero": &out.zero, "nonzero": &out.nonzero, "pairs": &out.pairs,
-		"required": &out.required,
+		"required": &out.required, "one": &out.one,
 	}
 	for _, option := range options[1:] {
 		if known[option] == nil {
@@ -85,6 +85,8 @@ func parseTag(t reflect.Type, index int, tag string) field {
 		bad("inline is for structs and families")
 	case out.not && f.Type.Kind() != reflect.Bool:
 		bad("not is for bools")
+	case out.one && f.Type.Kind() != reflect.Slice:
+		bad("one is for lists")
 	case out.pairs && !isPairs(f.Type):
 		bad("pairs is for lists of structs of two strings")
 	}

@@ -12,6 +12,7 @@ type garden struct {
 	Water  *water   `yaml:"water,omitempty"`
 	Labels []label  `yaml:"labels,omitempty,pairs"`
 	Tools  []string `yaml:"tools,omitempty"`
+	Colour []string `yaml:"colour,omitempty,one"`
 	Tended Tending  `yaml:"tended,omitempty"`
 	Mood   any      `yaml:"-"`
 

@@ -29,6 +29,8 @@ func TestParse(t *testing.T) {
 		"scalars": {"rows: [mint]\nname: \"007\"\nseed: 18446744073709551615\nsize: [1, 0]\ntools: [3, 0x1F, a b]", nil, base(func(g *garden) {
 			g.Name, g.Seed, g.Size, g.Tools = "007", 18446744073709551615, [2]int{1, 0}, []string{"3", "0x1F", "a b"}
 		})},
+		"a list of one":    {"rows: [mint]\ncolour: red", nil, base(func(g *garden) { g.Colour = []string{"red"} })},
+		"a list of more":   {"rows: [mint]\ncolour: [red, 3]", nil, base(func(g *garden) { g.Colour = []string{"red", "3"} })},
 		"digits as a name": {"rows: [mint]\nname: 007", nil, base(func(g *garden) { g.Name = "007" })},
 		"one for all":      {"rows: [mint]\nsize: 1e2", nil, base(func(g *garden) { g.Size = [2]int{100, 100} })},
 		"short": {"rows: [{beans: 8}, {beans: {poles: 8}}]", nil, base(func(g *garden) {
@@ -109,8 +111,8 @@ func TestFaults(t *testing.T) {
 	}{
 		"empty":         {"# nothing", nil, "g.yaml:1:1: rows: needs a plant or a bed"},
 		"null":          {"null", nil, "g.yaml:1:1: rows: needs a plant or a bed"},
-		"text":          {"just a text", nil, `g.yaml:1:1: want a mapping of name, seed, size, beds, rows, soil, water, labels, tools, tended, have "just a text"`},
-		"long text":     {strings.Repeat("x", 70), nil, `g.yaml:1:1: want a mapping of name, seed, size, beds, rows, soil, water, labels, tools, tended, have "` + strings.Repeat("x", 60) + `"…`},
+		"text":          {"just a text", nil, `g.yaml:1:1: want a mapping of name, seed, size, beds, rows, soil, water, labels, tools, colour, tended, have "just a text"`},
+		"long text":     {strings.Repeat("x", 70), nil, `g.yaml:1:1: want a mapping of name, seed, size, beds, rows, soil, water, labels, tools, colour, tended, have "` + strings.Repeat("x", 60) + `"…`},
 		"not UTF-8":     {"\xff\xfe", nil, "g.yaml: the text is not UTF-8: save it as UTF-8"},
 		"tab":           {"soil:\n\tclay: {}", nil, "g.yaml:2:1: a tab, which YAML does not take: indent by blanks"},
 		"twice":         {"name: a\nname: b", nil, `g.yaml:2:1: key "name" is there twice, first in line 1`},
@@ -121,7 +123,7 @@ func TestFaults(t *testing.T) {
 		"merge":         {"soil: {<<: {worms: true}}", nil, "g.yaml:1:8: key <<: want a name"},
 		"number as key": {"1: a", nil, "g.yaml:1:1: key 1: want a name"},
 		"unknown": {"nmae: x\nsoil: {wroms: true, zzz: 1}\nrows: [baens, {beens: 2}, {x: 1, label: y}]\ntended: 3\nbeds: [{nail: 200}]", nil,
-			`g.yaml:1:1: unknown key "nmae": did you mean "name"? (known: name, seed, size, beds, rows, soil, water, labels, tools, tended)
+			`g.yaml:1:1: unknown key "nmae": did you mean "name"? (known: name, seed, size, beds, rows, soil, water, labels, tools, colour, tended)
 g.yaml:2:8: soil: unknown key "wroms": did you mean "worms"? (known: sand, clay, worms)
 g.yaml:2:21: soil: unknown key "zzz" (known: sand, clay, worms)
 g.yaml:3:8: rows.0: unknown plant "baens": did you mean "beans"? (known: beans, grass, mint, sage, lawn, hedge, under)
@@ -222,7 +224,7 @@ b: "a\n---\nb" is not a YAML value: a second document; a config has only one`},
 		"unknown by set": {"rows: [mint]", []string{"water.tiems=null", "watre.times=null", "soil.sand.x=null", "water.x=3"},
 			`--set water.tiems=null: water: unknown key "tiems": did you mean "times"? (known: litres, times, until)
 --set water.x=3: water: unknown key "x" (known: litres, times, until)
---set watre.times=null: unknown key "watre": did you mean "water"? (known: name, seed, size, beds, rows, soil, water, labels, tools, tended)
+--set watre.times=null: unknown key "watre": did you mean "water"? (known: name, seed, size, beds, rows, soil, water, labels, tools, colour, tended)
 --set soil.sand.x=null: soil.sand: unknown key "x" (known: grain, sieve, mesh)`},
 	} {
 		t.Run(name, func(t *testing.T) {
