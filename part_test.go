@@ -54,8 +54,8 @@ func TestPartAlone(t *testing.T) {
 			if err := st.UnmarshalBinary(end); err != nil {
 				t.Fatal(err)
 			}
-			theta, logw := st.Ensemble()
-			got, err := bnn.Combine(r.Net, []bnn.Island{{Theta: theta, LogWeights: logw}}, bnn.Equal{})
+			kept := st.Ensemble()
+			got, err := bnn.Combine(r.Net, []bnn.Island{{Theta: kept.Theta, LogWeights: kept.LogW}}, bnn.Equal{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -13,7 +13,9 @@ import (
 // Kernel is a Markov kernel that moves a whole population. It is a plain value: the caller keeps its tuned values and the
 // momenta of particles. A program's own move needs these methods only.
 //
-// A Kernel may also have Repeats and Varies (see Move) and Begin (see Beginner). A sampler uses them if they are there.
+// A Kernel may also have Repeats and Varies (see Move) and Begin (see Beginner), and Blind() bool: Mutate reads none of the values
+// cached at the particles, unless to give a finite Outcome.Energy, so that they may be those of another target. A sampler uses
+// them if they are there.
 type Kernel interface {
 	// Needs lists the values that populations must carry.
 	Needs() Needs

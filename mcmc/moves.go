@@ -9,6 +9,8 @@ var Moves = config.Table[Move]{
 	{Name: "nuts", Part: NUTS{}},
 	{Name: "leapfrog", Part: Unadjusted{}},
 	{Name: "sghmc", Part: SGHMC{}},
+	{Name: "walk", Part: Walk{}},
+	{Name: "metropolis", Part: Metropolis{}},
 }
 
 // MovesWhere lists the names of the moves that leave their target invariant, or of those whose errors a weight corrects.

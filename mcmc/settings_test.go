@@ -51,6 +51,11 @@ var moveCases = map[string]moveCase{
 			false, true, false, Needs{Momentum: true}, 7, [2]int{}, SGHMC{Batch: 7, Step: 0.1, Friction: 0.1}, SGHMC{Batch: 7, Step: 0.1},
 		},
 	},
+	"walk": {Walk{SD: 0.5}, Walk{SD: 0.1}, "a random walk", facts{false, false, false, Needs{}, 0, [2]int{}, Walk{SD: 0.1}, Walk{SD: 0.1}}},
+	"metropolis": {
+		Metropolis{SD: 0.7}, Metropolis{SD: 0.1}, "a Metropolis walk",
+		facts{true, false, false, Needs{}, 0, [2]int{}, Metropolis{SD: 0.1}, Metropolis{SD: 0.1}},
+	},
 }
 
 func memory(m Move) (held [2]int) {
@@ -129,7 +134,7 @@ func TestAim(t *testing.T) {
 		want float64
 	}{
 		{HMC{}, 0.9}, {HMC{Steps: 1}, 0.574}, {HMC{Steps: 2}, 0.65}, {HMC{Accept: 0.8}, 0.8}, {HMC{Step: 1, Accept: 0.8}, 0},
-		{PCN{}, 0.25}, {PCN{Accept: 0.3}, 0.3}, {PCN{Step: 1, Accept: 0.3}, 0}, {Unadjusted{Step: 1}, 0}, {SGHMC{Batch: 1, Step: 1}, 0},
+		{PCN{}, 0.25}, {PCN{Accept: 0.3}, 0.3}, {PCN{Step: 1, Accept: 0.3}, 0}, {Unadjusted{Step: 1}, 0}, {Walk{SD: 1}, 0}, {Metropolis{SD: 1}, 0}, {SGHMC{Batch: 1, Step: 1}, 0},
 	} {
 		if got := c.move.Aim(); got != c.want {
 			t.Errorf("%+v aims at %v, want %v", c.move, got, c.want)
@@ -242,6 +247,10 @@ func TestMovesAreChecked(t *testing.T) {
 		"step: want a number above 0, have -2":                                                                         SGHMC{Batch: 1, Step: -2},
 		"step: want a number above 0, have +Inf":                                                                       SGHMC{Batch: 1, Step: math.Inf(1)},
 		"friction: want a number above 0, at most 1, have 1.001":                                                       SGHMC{Batch: 1, Step: 1, Friction: 1.001},
+		"sd: needs a standard deviation, as in {sd: 0.1}":                                                              Walk{},
+		"sd: want a number above 0, have -1":                                                                           Walk{SD: -1},
+		"sd: want a number above 0, have NaN":                                                                          Metropolis{SD: math.NaN()},
+		"sd: want a number above 0, have +Inf":                                                                         Metropolis{SD: math.Inf(1)},
 		"friction: want a number above 0, at most 1, have -0.1":                                                        SGHMC{Batch: 1, Step: 1, Friction: -0.1},
 	} {
 		if err := config.Check(m); err == nil || err.Error() != want {
@@ -250,7 +259,7 @@ func TestMovesAreChecked(t *testing.T) {
 	}
 	for _, row := range Moves {
 		full := row.Part.ForPopulation(Mutations{})
-		if err := config.Check(full); err != nil && !strings.Contains(err.Error(), "needs a step") {
+		if err := config.Check(full); err != nil && !strings.Contains(err.Error(), "needs a s") {
 			t.Errorf("%s with its defaults: %v", row.Name, err)
 		}
 	}

@@ -65,6 +65,9 @@ func (SGHMC) Needs() Needs { return Needs{Momentum: true} }
 // Repeats is one move an iteration.
 func (SGHMC) Repeats() Mutations { return Mutations{} }
 
+// Blind is true.
+func (SGHMC) Blind() bool { return true }
+
 // Varies is false.
 func (SGHMC) Varies() bool { return false }
 
@@ -127,8 +130,12 @@ func (m SGHMC) Tuning(t *Target) ([]float64, error) {
 	return nil, nil
 }
 
-// Begin scales the first momenta, which a sampler draws from N(0, I), so that v ~ N(0, ηI): the stationary law of small steps.
-func (m SGHMC) Begin(_ context.Context, _ *Work, _ *Target, p *Population, _, _ []float64, _ StepContext) (Trials, error) {
+// Begin scales the first momenta, which a sampler draws from N(0, I), so that v ~ N(0, ηI): the stationary law of small steps. They
+// last from target to target.
+func (m SGHMC) Begin(_ context.Context, _ *Work, _ *Target, p *Population, _, _ []float64, now StepContext) (Trials, error) {
+	if now.Key.Iteration > 0 {
+		return Trials{}, nil
+	}
 	root := math.Sqrt(m.Step)
 	for i, u := range p.Momentum {
 		p.Momentum[i] = u / root

@@ -1,5 +1,6 @@
-// Package mcmc moves populations of parameter vectors by Markov kernels of three kinds: HMC, PCN and NUTS leave a
-// target invariant; Unadjusted does not, and a weight must correct its error (package smc); SGHMC does not, and nothing corrects it.
+// Package mcmc moves populations of parameter vectors by Markov kernels of three kinds: HMC, PCN, NUTS and Metropolis leave a target
+// invariant; Unadjusted and Walk do not, and a weight must correct their error (package smc); SGHMC and SVGD do not, and nothing
+// corrects them.
 //
 // A target is π(θ) ∝ exp(λ·l(θ))·p(θ): the likelihood to the power λ, the inverse temperature, times the prior. Model
 // gives l, Prior gives p; their values and gradients are stored separately, so that a change of λ costs no evaluation. Some

@@ -127,8 +127,8 @@ func gather(job *Job, phases []runs.Phase, by bnn.Combination) (*bnn.Ensemble, e
 	var parts []bnn.Island
 	for _, part := range phases[len(phases)-1].Parts {
 		p := part.(*island)
-		theta, logw := p.state.Ensemble()
-		one := bnn.Island{Theta: theta, LogWeights: logw}
+		kept := p.state.Ensemble()
+		one := bnn.Island{Theta: kept.Theta, LogWeights: kept.LogW}
 		if p.evidence {
 			one.LogEvidence = p.state.LogZ
 		}

@@ -201,6 +201,14 @@ func (m MCMC) words(f figures) (long, short string) {
 // kept returns the number of states that a chain keeps before its end.
 func (m MCMC) kept() int { return max(0, m.Keep) / max(1, m.Chains) }
 
+// keeper keeps these states, or the last one.
+func (m MCMC) keeper() smc.Keeper {
+	if n := m.kept(); n > 0 {
+		return smc.Spread{States: n}
+	}
+	return nil
+}
+
 // Memory estimates the memory of the chains.
 func (m MCMC) Memory(job *Job) Memory {
 	s := m.Sampling()
@@ -219,7 +227,7 @@ func (m MCMC) Phases(job *Job) ([]runs.Phase, error) {
 	s := m.Sampling()
 	start := chainStarts.find(m.Start)
 	return []runs.Phase{s.islands(job, func(c int) *smc.Sampler {
-		return &smc.Sampler{Path: s.Path, Move: m.Move, Keep: m.kept(), Resample: s.Resample, Particles: 1, Start: start.place(job, c, 1)}
+		return &smc.Sampler{Path: s.Path, Move: m.Move, Keep: m.keeper(), Resample: s.Resample, Particles: 1, Start: start.place(job, c, 1)}
 	})}, nil
 }
 

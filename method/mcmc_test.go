@@ -148,8 +148,11 @@ func TestSamplersOfChains(t *testing.T) {
 		}
 		for i, part := range phases[0].Parts {
 			s := part.(*island).sampler
-			want := smc.Sampler{Path: smc.Fixed{Epochs: m.Epochs}, Particles: 1, Keep: c.keep, Seed: job.Seed, Island: i}
-			if s.Path != want.Path || s.Particles != 1 || s.Keep != c.keep || s.Seed != job.Seed || s.Island != i || s.Weighting != nil || s.Resample.When != (smc.Never{}) {
+			want := smc.Sampler{Path: smc.Fixed{Epochs: m.Epochs}, Particles: 1, Keep: smc.Spread{States: c.keep}, Seed: job.Seed, Island: i}
+			if c.keep == 0 {
+				want.Keep = nil
+			}
+			if s.Path != want.Path || s.Particles != 1 || s.Keep != want.Keep || s.Seed != job.Seed || s.Island != i || s.Weighting != nil || s.Resample.When != (smc.Never{}) {
 				t.Errorf("%s: chain %d is %+v", m.Title(), i, s)
 			}
 			if fmt.Sprintf("%#v", s.Move) != fmt.Sprintf("%#v", c.move) {

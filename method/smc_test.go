@@ -129,7 +129,7 @@ func TestSamplersOfIslands(t *testing.T) {
 		}
 		for i, part := range phases[0].Parts {
 			s := part.(*island).sampler
-			if s.Particles != 4 || s.Keep != 0 || s.Seed != job.Seed || s.Island != i || s.Resample != c.resample || s.Weighting != c.weight || s.Start != nil ||
+			if s.Particles != 4 || s.Keep != nil || s.Seed != job.Seed || s.Island != i || s.Resample != c.resample || s.Weighting != c.weight || s.Start != nil ||
 				fmt.Sprintf("%#v", []any{s.Path, s.Move}) != fmt.Sprintf("%#v", []any{c.path, c.move}) {
 				t.Errorf("%s: island %d is %+v", m.Title(), i, s)
 			}

@@ -36,7 +36,7 @@ const ranked = 19
 func posteriors() map[string]func(model mcmc.Model, prior normal, seed uint64) *Sampler {
 	chain := func(move mcmc.Move, epochs int) func(mcmc.Model, normal, uint64) *Sampler {
 		return func(model mcmc.Model, prior normal, seed uint64) *Sampler {
-			return &Sampler{Model: model, Prior: prior, Path: Fixed{Epochs: epochs}, Move: move.ForChains(), Particles: 1, Keep: ranked, Seed: seed}
+			return &Sampler{Model: model, Prior: prior, Path: Fixed{Epochs: epochs}, Move: move.ForChains(), Particles: 1, Keep: Spread{States: ranked}, Seed: seed}
 		}
 	}
 	return map[string]func(mcmc.Model, normal, uint64) *Sampler{
@@ -152,7 +152,8 @@ func TestCalibration(t *testing.T) {
 					m.prior.Sample(stream, truth)
 					model := m.observe(truth, stream)
 					st, _ := run(t, sampler(model, m.prior, uint64(i)))
-					theta, logw := st.Ensemble()
+					kept := st.Ensemble()
+					theta, logw := kept.Theta, kept.LogW
 					for _, w := range logw {
 						if w != logw[0] {
 							t.Fatalf("weights %v differ", logw)

@@ -26,23 +26,23 @@ var pathCases = map[string]pathCase{
 		facts{false, Evidence{Sure: true}, 0.7, Always{}, false},
 	},
 	"constant": {
-		func(k int) Path { return Schedule[Constant]{k, Constant{7}} }, "SMC on constant batches", "{constant: {iterations: 200, batch: 500}}",
+		func(k int) Path { return Schedule[Constant]{Iterations: k, Rule: Constant{7}} }, "SMC on constant batches", "{constant: {iterations: 200, batch: 500}}",
 		facts{true, Evidence{Unsure: "ends at the posterior of a batch", Batch: 7, Scaled: true}, 0, BelowRatio(0.5), false},
 	},
 	"full": {
-		func(k int) Path { return Schedule[Full]{k, Full{}} }, "SMC on full batches", "{full: {iterations: 200}}",
+		func(k int) Path { return Schedule[Full]{Iterations: k, Rule: Full{}} }, "SMC on full batches", "{full: {iterations: 200}}",
 		facts{true, Evidence{Every: true, Sure: true, Scaled: true}, 0, BelowRatio(0.5), false},
 	},
 	"ctr": {
-		func(k int) Path { return Schedule[ConstantToRefine]{k, ConstantToRefine{7}} }, "data annealing (constant to refine)", "{ctr: {iterations: 200, batch: 500}}",
+		func(k int) Path { return Schedule[ConstantToRefine]{Iterations: k, Rule: ConstantToRefine{7}} }, "data annealing (constant to refine)", "{ctr: {iterations: 200, batch: 500}}",
 		facts{true, Evidence{Sure: true, Scaled: true}, 0, BelowRatio(0.5), false},
 	},
 	"linear": {
-		func(k int) Path { return Schedule[Linear]{k, Linear{7, 5}} }, "data annealing (linear)", "{linear: {iterations: 200, batch: 500, grow: 500}}",
+		func(k int) Path { return Schedule[Linear]{Iterations: k, Rule: Linear{7, 5}} }, "data annealing (linear)", "{linear: {iterations: 200, batch: 500, grow: 500}}",
 		facts{true, Evidence{Sure: true, Scaled: true}, 0, BelowRatio(0.5), false},
 	},
 	"automated": {
-		func(k int) Path { return Schedule[Automated]{k, Automated{7, 5}} }, "data annealing (automated)", "{automated: {iterations: 200, batch: 500, grow: 500}}",
+		func(k int) Path { return Schedule[Automated]{Iterations: k, Rule: Automated{7, 5}} }, "data annealing (automated)", "{automated: {iterations: 200, batch: 500, grow: 500}}",
 		facts{true, Evidence{Sure: true, Scaled: true}, 0, BelowRatio(0.5), false},
 	},
 	"sda": {

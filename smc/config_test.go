@@ -13,6 +13,8 @@ type settings struct {
 	Path     Path      `yaml:"path"`
 	Move     mcmc.Move `yaml:"move"`
 	Weight   Weighting `yaml:"weight,omitempty"`
+	Learn    Learner   `yaml:"learn,omitempty"`
+	Keep     Keeper    `yaml:"keep,omitempty"`
 	Resample Resampler `yaml:"resample"`
 }
 
@@ -30,7 +32,7 @@ func (s *settings) Defaults() {
 }
 
 func families() []config.Family {
-	return []config.Family{Paths, mcmc.Moves, Weightings, Schemes, Occasions}
+	return []config.Family{Paths, mcmc.Moves, Weightings, Schemes, Occasions, Learners, Keepers}
 }
 
 // What a config may say of paths, moves, weightings and resampling, and how it is written with every default. Each row of
@@ -58,6 +60,13 @@ func TestConfigs(t *testing.T) {
 			"path: {tempering: {ess: 0.5}}|move: {pcn: {step: 0.25, mutations: {max: 50, eta: 0.1}}}|resample: {scheme: residual, when: {ess: 0.25}}"},
 		{"move: {sghmc: {batch: 9, step: 0.5, friction: 0.25}}",
 			"path: {tempering: {ess: 0.5}}|move: {sghmc: {batch: 9, step: 0.5, friction: 0.25}}|resample: {scheme: multinomial, when: always}"},
+		{"path: {constant: {epochs: 100, batch: 50}}|move: {walk: {sd: 0.1}}|weight: bootstrap|learn: {adam: {rate: 0.01}}|keep: best",
+			"path: {constant: {epochs: 100, batch: 50}}|move: {walk: {sd: 0.1}}|weight: bootstrap|learn: {adam: {rate: 0.01}}|keep: best|" + multinomial},
+		{"path: {full: {epochs: 3}}|move: {metropolis: {sd: 0.1}}|learn: adamw|keep: {spread: {states: 8}}",
+			"path: {full: {epochs: 3}}|move: {metropolis: {sd: 0.1}}|learn: {adamw: {rate: 0.01, decay: 0.01}}|keep: {spread: {states: 8}}|" + multinomial},
+		{"path: {full: {}}|learn: {sgd: {momentum: 0.5}}|keep: {after: {iterations: 8}}",
+			"path: {full: {iterations: 200}}|" + once + "|learn: {sgd: {rate: 0.01, momentum: 0.5}}|keep: {after: {iterations: 8}}|" + multinomial},
+		{"path: {full: {}}|keep: last", "path: {full: {iterations: 200}}|" + once + "|keep: last|" + multinomial},
 		{"move: {hmc: {steps: 4, jitter: 0.25, mutations: 3}}",
 			"path: {tempering: {ess: 0.5}}|move: {hmc: {steps: 4, step: adapted, accept: 0.65, jitter: 0.25, mutations: 3}}|resample: {scheme: multinomial, when: always}"},
 	} {
@@ -124,7 +133,17 @@ func plain(text string) string {
 func TestConfigFaults(t *testing.T) {
 	for text, want := range map[string]string{
 		"path: {constant: {iterations: -1, batch: -2}}": "c.yaml:1:31: path.constant.iterations: want at least 1, have -1\nc.yaml:1:42: path.constant.batch: want at least 1, have -2",
-		"path: {full: {batch: 7}}":                      `c.yaml:1:15: path.full: unknown key "batch" (known: iterations)`,
+		"path: {full: {batch: 7}}":                      `c.yaml:1:15: path.full: unknown key "batch" (known: iterations, epochs)`,
+		"path: {constant: {batch: 0}}":                  "c.yaml:1:26: path.constant.batch: 0 is not allowed here: leave it out for the default",
+		"path: {constant: {epochs: 0}}":                 "c.yaml:1:27: path.constant.epochs: want a whole number above 0, have 0",
+		"path: {constant: {epochs: -2}}":                "c.yaml:1:27: path.constant.epochs: want at least 1, have -2",
+		"path: {constant: {epochs: 2, iterations: 9}}":  "c.yaml:1:27: path.constant.epochs: 2 epochs exclude 9 iterations: want one of them",
+		"path: {linear: {epochs: 2}}":                   "c.yaml:1:25: path.linear.epochs: batches that grow or change in kind make no epochs: want iterations",
+		"learn: {adam: {rate: 0}}":                      "c.yaml:1:22: learn.adam.rate: want a number above 0, as in {rate: 0.01}, have 0",
+		"learn: {adam: {rate: -1}}":                     "c.yaml:1:22: learn.adam.rate: want a number above 0, as in {rate: 0.01}, have -1",
+		"learn: {adam: {rate: .nan}}":                   "c.yaml:1:22: learn.adam.rate: want a number above 0, have NaN",
+		"keep: {spread: {states: -1}}":                  "c.yaml:1:25: keep.spread.states: want at least 1, have -1",
+		"keep: {after: {iterations: -1}}":               "c.yaml:1:28: keep.after.iterations: want at least 0, have -1",
 		"path: {linear: {grow: -1}}":                    "c.yaml:1:23: path.linear.grow: want at least 1, have -1",
 		"move: {leapfrog: {gradient: {}, step: 1}}":     "c.yaml:1:29: move.leapfrog.gradient: needs a batch, as in {batch: 500}",
 		"move: {hmc: {mutations: 5000}}":                "c.yaml:1:25: move.hmc.mutations: want below 4097, have 5000",

@@ -21,6 +21,13 @@ func (c Constant) Rows(k, _, n int) Rows {
 	return fresh(k, first, n)
 }
 
+// PerEpoch is ⌈n/C⌉.
+func (c Constant) PerEpoch(n int) int {
+	first, _ := BatchSizes(c.Batch, 0)
+	first = min(max(1, first), n)
+	return (n + first - 1) / first
+}
+
 // Evidence is the last batch's.
 func (c Constant) Evidence(int) Evidence {
 	first, _ := BatchSizes(c.Batch, 0)

@@ -25,5 +25,8 @@ func (c ConstantToRefine) Rows(k, iterations, n int) Rows {
 	return fresh(k, first, n)
 }
 
+// PerEpoch is 0.
+func (ConstantToRefine) PerEpoch(int) int { return 0 }
+
 // Evidence is the model's if there is a last tenth.
 func (ConstantToRefine) Evidence(iterations int) Evidence { return refined(iterations) }

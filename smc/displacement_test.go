@@ -83,7 +83,7 @@ func BenchmarkRelativeDisplacement(b *testing.B) {
 			for i := range p.Theta {
 				p.Theta[i] = float64(i % 7)
 			}
-			s := Sampler{before: State{Population: before}, ancestors: make([]int32, c.j), centre: make([]float64, c.d)}
+			s := Sampler{before: State{Population: before}, lineage: make([]int32, c.j), centre: make([]float64, c.d)}
 			st := &State{Population: p}
 			for b.Loop() {
 				s.relativeDisplacement(st)

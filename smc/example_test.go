@@ -73,7 +73,8 @@ func Example() {
 	}
 	var amount, rate float64
 	for p, st := range states {
-		moments := model.Moments(st.Ensemble())
+		kept := st.Ensemble()
+		moments := model.Moments(kept.Theta, kept.LogW)
 		amount += combined.Omega[p] * moments[0].Mean
 		rate += combined.Omega[p] * moments[1].Mean
 	}

@@ -43,6 +43,9 @@ func (f Fixed) Check(faults *config.Faults) {
 // String is the title.
 func (f Fixed) String() string { return "chains" }
 
+// PerEpoch is 0.
+func (Fixed) PerEpoch(int) int { return 0 }
+
 // Batches is false.
 func (Fixed) Batches() bool { return false }
 

@@ -8,5 +8,8 @@ func (Full) String() string { return "SMC on full batches" }
 // Rows returns all examples.
 func (Full) Rows(int, int, int) Rows { return Rows{} }
 
+// PerEpoch is 1.
+func (Full) PerEpoch(int) int { return 1 }
+
 // Evidence is the model's: every target is the posterior.
 func (Full) Evidence(int) Evidence { return Evidence{Every: true, Sure: true, Scaled: true} }

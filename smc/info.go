@@ -35,6 +35,8 @@ type Info struct {
 	LogLikelihood numeral.Number `json:"log_likelihood"` // mean over the particles alive, of the examples that are not annealed in, at power 1, not scaled
 	Gradients     int            `json:"gradients"`      // evaluations of value and gradient so far, in examples, over all particles
 	Values        int            `json:"values"`         // evaluations of the value alone, likewise
+
+	Loss *numeral.Number `json:"-"` // by Sampler.Judge; nil where the iteration was not judged
 }
 
 // logVariance returns the variance of the log-weights of the particles alive, each counted once; 0 if only one is alive.

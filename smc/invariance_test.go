@@ -165,7 +165,7 @@ func TestFrozenChainsKeepStepAndLength(t *testing.T) {
 			continue
 		}
 		sampler := func() *Sampler {
-			return &Sampler{Model: p.model, Prior: p.prior, Path: Fixed{Epochs: 1500}, Move: move, Particles: 1, Keep: 10, Seed: 3}
+			return &Sampler{Model: p.model, Prior: p.prior, Path: Fixed{Epochs: 1500}, Move: move, Particles: 1, Keep: Spread{States: 10}, Seed: 3}
 		}
 		st, infos := run(t, sampler())
 		frozen := slices.IndexFunc(infos, func(info Info) bool { return info.Progress >= 0.5 }) + 1 // the next move begins there

@@ -54,7 +54,7 @@ func RunIslands(ctx context.Context, workers *mcmc.Pool, islands []*Sampler, wat
 }
 
 // Release frees scratch memory. An island that waits for others does not need it.
-func (s *Sampler) Release() { s.work, s.before = mcmc.Work{}, State{} }
+func (s *Sampler) Release() { s.work, s.before, s.origin, s.ascent = mcmc.Work{}, State{}, nil, nil }
 
 // Combined holds the weights of islands by evidence, and the evidence of the run.
 type Combined struct {

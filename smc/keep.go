@@ -1,10 +1,153 @@
 package smc
 
-// keep keeps the states that are due after an iteration: n of each particle, evenly over the second half of a budget.
+import (
+	"context"
+	"math"
+
+	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/internal/numeral"
+)
+
+// Keeper says which states of a run make its ensemble. Without one it is the last state.
+type Keeper interface {
+	// suits notes why a sampler cannot keep these states.
+	suits(s *Sampler, f *faults)
+	// keep keeps the state after an iteration that began with spent, if it is one of them.
+	keep(ctx context.Context, s *Sampler, st *State, spent int, info *Info) error
+}
+
+// Keepers lists what a config can say of the states to keep. A state has the particles, their weights and ψ of one iteration.
+var Keepers = config.Table[Keeper]{
+	{Name: "last", Part: Last{}},
+	{Name: "spread", Part: Spread{}},
+	{Name: "after", Part: After{}},
+	{Name: "best", Part: Best{}},
+}
+
+// Kept is the ensemble of a run: n = T·J parameter vectors of the T times at which states were kept, time after time.
+type Kept struct {
+	Times int       // T
+	Theta []float64 // n×D, row-major
+	LogW  []float64 // n, log-weights, normalised over all times; nil: equal
+	Psi   []float64 // T rows of the parameters that the particles of a time share; empty where the model learns none
+}
+
+// Last is the last state.
+type Last struct{}
+
+// Spread are states of equal weight, evenly over the second half of the run: of its budget or, on a path without one, of its
+// iterations.
+type Spread struct {
+	States int `yaml:"states,nonzero"` // of all particles together; fewer are kept if moves that vary, as NUTS does, are fewer
+}
+
+// After is the state of every iteration after a warm-up, with its weights.
+type After struct {
+	Iterations int `yaml:"iterations"` // of the warm-up
+}
+
+// Best is the state of the smallest loss by Sampler.Judge, the first of several that are as good. States are judged at the end of
+// each epoch on a path in epochs, else in every iteration. A loss that is NaN counts as infinite.
+type Best struct{}
+
+// Check notes impossible settings.
+func (k Spread) Check(f *config.Faults) {
+	f.If(k.States < 1, "states", "want at least 1, have %d", k.States)
+}
+
+// Check notes impossible settings.
+func (k After) Check(f *config.Faults) {
+	f.If(k.Iterations < 0, "iterations", "want at least 0, have %d", k.Iterations)
+}
+
+func (Last) suits(*Sampler, *faults) {}
+
+func (k Spread) suits(s *Sampler, f *faults) {
+	j, n := s.Particles, s.Model.Examples()
+	f.add(k.States%j != 0, "sampler: %d states to keep are not a multiple of %d particles", k.States, j)
+	if budget := s.Path.Budget(&State{Examples: n}); budget > 0 {
+		most := j * (budget / n) / (2 * s.costs())
+		f.add(k.States > most, "sampler: %d states to keep, but the second half of %d epochs has moves for %d", k.States, budget/n, most)
+		return
+	}
+	_, all := counted(s.Path, &State{Examples: n})
+	most := j * (all / 2)
+	f.add(all == 0, "sampler: only a path with a budget, such as Fixed, or a number of iterations keeps states along the way")
+	f.add(all > 0 && k.States > most, "sampler: %d states to keep, but the second half of %d iterations has %d", k.States, all, most)
+	f.add(j > 1 && weighs(s.weighting()), "sampler: states spread over the second half have equal weights, those of this population differ: keep After, which keeps weights")
+}
+
+func (k After) suits(s *Sampler, f *faults) {
+	n := s.Model.Examples()
+	_, all := counted(s.Path, &State{Examples: n})
+	f.add(all == 0 && s.Path.Budget(&State{Examples: n}) == 0, "sampler: only a path with a budget, such as Fixed, or a number of iterations keeps states along the way")
+	f.add(all > 0 && k.Iterations >= all, "sampler: a warm-up of %d iterations leaves none of %d", k.Iterations, all)
+}
+
+func (Best) suits(s *Sampler, f *faults) {
+	f.add(s.Judge == nil, "sampler: the best state needs a Judge, which has validation examples")
+}
+
+// keep keeps the state after an iteration, if it is due.
+func (s *Sampler) keep(ctx context.Context, st *State, spent int, info *Info) error {
+	if s.Keep == nil {
+		return nil
+	}
+	return s.Keep.keep(ctx, s, st, spent, info)
+}
+
+func (Last) keep(context.Context, *Sampler, *State, int, *Info) error { return nil }
+
+func (k Spread) keep(_ context.Context, s *Sampler, st *State, spent int, _ *Info) error {
+	n, budget := k.States/st.J, s.Path.Budget(st)
+	switch made, all := counted(s.Path, st); {
+	case budget == 0:
+		st.keep(n, made, all)
+	case !s.varies():
+		st.keep(n, st.Spent, budget)
+	case 2*spent >= budget:
+		st.keepByMoves(n, s.Done(st))
+	}
+	return nil
+}
+
+func (k After) keep(_ context.Context, _ *Sampler, st *State, _ int, _ *Info) error {
+	if st.K > k.Iterations {
+		st.hold()
+		st.KeptLogW = append(st.KeptLogW, st.LogW...)
+	}
+	return nil
+}
+
+func (Best) keep(ctx context.Context, s *Sampler, st *State, _ int, info *Info) error {
+	made, _ := counted(s.Path, st)
+	if epoch := perEpoch(s.Path, st.Examples); epoch > 0 && (made == 0 || made%epoch != 0) && !s.Done(st) {
+		return nil
+	}
+	loss, err := s.Judge(ctx, st)
+	if err != nil {
+		return err
+	}
+	if math.IsNaN(loss) {
+		loss = math.Inf(1)
+	}
+	info.Loss = (*numeral.Number)(&loss)
+	if st.BestK > 0 && !(loss < st.BestLoss) {
+		return nil
+	}
+	st.BestK, st.BestLoss = st.K, loss
+	st.BestTheta = append([]float64(nil), st.Theta...) // new memory: a copy of st may have the old
+	st.BestLogW = append([]float64(nil), st.LogW...)
+	st.BestPsi = append([]float64(nil), st.Psi...)
+	return nil
+}
+
+// keep keeps the states that are due after an iteration: n of each particle, evenly over the second half of what the run has in all,
+// of which some is done: of a budget, or of iterations.
 //
 // Where all moves cost the same, state i = 1…n is due at (1 + i/n)/2 of the budget.
-func (st *State) keep(n, budget int) {
-	if 2*n*st.Spent >= budget*(n+len(st.KeptLL)/st.J+1) {
+func (st *State) keep(n, done, all int) {
+	if 2*n*done >= all*(n+len(st.KeptLL)/st.J+1) {
 		st.hold()
 	}
 }
@@ -31,17 +174,39 @@ func (st *State) keepByMoves(n int, done bool) {
 func (st *State) hold() {
 	st.Kept = append(st.Kept, st.Theta...)
 	st.KeptLL = append(st.KeptLL, st.LL...)
+	st.KeptPsi = append(st.KeptPsi, st.Psi...)
 }
 
 // thin leaves n of the times at which states were kept: of m, the ones at m/n, 2m/n, … m, rounded up. The states that it drops
 // may be those of a copy of st, so it writes to new memory.
 func (st *State) thin(n int) {
-	theta, ll := st.Kept, st.KeptLL
+	theta, ll, psi, l := st.Kept, st.KeptLL, st.KeptPsi, len(st.Psi)
 	m := len(ll) / st.J
-	st.Kept, st.KeptLL = nil, nil
+	st.Kept, st.KeptLL, st.KeptPsi = nil, nil, nil
 	for i := 1; i <= n; i++ {
-		at := ((i*m+n-1)/n - 1) * st.J
+		time := (i*m+n-1)/n - 1
+		at := time * st.J
 		st.Kept = append(st.Kept, theta[at*st.D:(at+st.J)*st.D]...)
 		st.KeptLL = append(st.KeptLL, ll[at:at+st.J]...)
+		st.KeptPsi = append(st.KeptPsi, psi[time*l:(time+1)*l]...)
 	}
+}
+
+// counted returns how many iterations of a path are made at st, and how many it has: 0 where that is not known, and before a
+// TemperedStart has reached the path.
+func counted(path Targets, st *State) (made, all int) {
+	if path, ok := path.(interface {
+		Count(st *State) (made, all int)
+	}); ok {
+		return path.Count(st)
+	}
+	return 0, 0
+}
+
+// perEpoch is the number of iterations of an epoch; 0 where the path is not in epochs.
+func perEpoch(path Targets, n int) int {
+	if path, ok := path.(interface{ PerEpoch(n int) int }); ok {
+		return path.PerEpoch(n)
+	}
+	return 0
 }

@@ -2,11 +2,14 @@ package smc
 
 import (
 	"context"
+	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/mcmc"
+	"github.com/starling-smc/starling/nn"
 )
 
 // growing is a path of data: the posterior of the first 5, 10, … examples, their likelihood as it is.
@@ -22,11 +25,38 @@ func (growing) Budget(*State) int            { return 0 }
 func (growing) AnnealsIn() bool              { return false }
 
 // location is y_i ~ N(θ_0, 1), θ_1 … θ_{d−1} ~ N(0, 1) seen once each through a likelihood of their own: a model whose
-// examples can be taken in any part. calls counts particles × examples.
+// examples can be taken in any part. calls counts particles × examples. If learned is positive, example i has in addition ψ_{i mod
+// learned} in its mean.
 type location struct {
-	d     int
-	y     []float64
-	calls *int
+	d       int
+	y       []float64
+	calls   *int
+	learned int
+	psi     []float64
+}
+
+func (m location) Learned() int             { return m.learned }
+func (m location) LearnedName(i int) string { return fmt.Sprintf("offset[%d]", i) }
+func (m location) At(psi []float64) mcmc.Model {
+	m.psi = slices.Clone(psi)
+	return m
+}
+func (m location) LearnedGradient(_ context.Context, rows []int32, psi, theta, weights, grad []float64) error {
+	if rows == nil {
+		for i := range m.y {
+			rows = append(rows, int32(i))
+		}
+	}
+	if m.calls != nil {
+		*m.calls += len(weights) * len(rows)
+	}
+	clear(grad)
+	for j, w := range weights {
+		for _, i := range rows {
+			grad[int(i)%m.learned] += w * (m.y[i] - theta[j*m.d+int(i)%m.d] - psi[int(i)%m.learned])
+		}
+	}
+	return nil
 }
 
 func (m location) Dim() int      { return m.d }
@@ -46,6 +76,9 @@ func (m location) LogLik(_ context.Context, rows []int32, theta, ll, grad []floa
 		for _, i := range rows {
 			k := int(i) % m.d
 			r := m.y[i] - theta[j*m.d+k]
+			if m.psi != nil {
+				r -= m.psi[int(i)%m.learned]
+			}
 			ll[j] -= 0.5*r*r + 0.5*log2Pi
 			if grad != nil {
 				grad[j*m.d+k] += r
@@ -141,7 +174,7 @@ func kinds() map[string]func(island int) *Sampler {
 			s.Move = mcmc.Unadjusted{Steps: 3, Step: 0.05, Gradient: &mcmc.MiniBatch{Batch: 4}}
 		}),
 		"chains": with(func(s *Sampler) {
-			s.Path, s.Start, s.Keep, s.Resample = Fixed{Epochs: 70}, start, 4*150, Resampler{}
+			s.Path, s.Start, s.Keep, s.Resample = Fixed{Epochs: 70}, start, Spread{4 * 150}, Resampler{}
 			s.Move = mcmc.HMC{Steps: 8, Start: 0.3, Accept: 0.75, Jitter: 0.2}
 		}),
 		"short chains": with(func(s *Sampler) {
@@ -149,15 +182,15 @@ func kinds() map[string]func(island int) *Sampler {
 			s.Move = mcmc.HMC{Steps: 1}
 		}),
 		"chains of pcn": with(func(s *Sampler) {
-			s.Path, s.Resample, s.Keep = Fixed{Epochs: 30}, Resampler{}, 300
+			s.Path, s.Resample, s.Keep = Fixed{Epochs: 30}, Resampler{}, Spread{300}
 			s.Move = mcmc.PCN{}
 		}),
 		"chains of nuts": with(func(s *Sampler) {
-			s.Path, s.Resample, s.Particles, s.Keep = Fixed{Epochs: 500}, Resampler{}, 3, 3*5
+			s.Path, s.Resample, s.Particles, s.Keep = Fixed{Epochs: 500}, Resampler{}, 3, Spread{3 * 5}
 			s.Move = mcmc.NUTS{}
 		}),
 		"chains of sghmc": with(func(s *Sampler) {
-			s.Path, s.Resample, s.Particles, s.Keep = Fixed{Epochs: 60}, Resampler{}, 3, 3*5
+			s.Path, s.Resample, s.Particles, s.Keep = Fixed{Epochs: 60}, Resampler{}, 3, Spread{3 * 5}
 			s.Move = mcmc.SGHMC{Batch: 9, Step: 0.01, Friction: 0.2}
 		}),
 		"persistent": with(func(s *Sampler) { s.Move, s.Weighting = persistent{Steps: 2}, Reversal{} }),
@@ -167,6 +200,52 @@ func kinds() map[string]func(island int) *Sampler {
 		"slices":           with(func(s *Sampler) { s.Move = slice{} }),
 		"chains of slices": with(func(s *Sampler) { s.Path, s.Resample, s.Move = Fixed{Epochs: 30}, Resampler{}, slice{} }),
 	}
+	learned := func(path Targets, change func(s *Sampler)) func(int) *Sampler {
+		return with(func(s *Sampler) {
+			m := newLocation(3)
+			m.learned = 2
+			s.Model, s.Psi, s.Path, s.Resample = m, []float64{0.5, -1}, path, Resampler{}
+			s.Move, s.Learn = mcmc.Unadjusted{Steps: 1, Step: 0.05}, By[nn.Adam]{Rate: 0.05}
+			s.Judge = func(_ context.Context, st *State) (loss float64, err error) { // falls and rises again
+				for j, l := range st.LogW {
+					loss += math.Exp(l) * (st.Theta[3*j] + st.Psi[0] - 1.6) * (st.Theta[3*j] + st.Psi[0] - 1.6)
+				}
+				return loss, nil
+			}
+			change(s)
+		})
+	}
+	for name, kind := range map[string]func(int) *Sampler{
+		"learn constant": learned(Schedule[Constant]{Epochs: 3, Rule: Constant{Batch: 11}}, func(s *Sampler) { s.Keep = Best{} }),
+		"learn full":     learned(Schedule[Full]{Iterations: 5}, func(s *Sampler) { s.Learn, s.Keep = By[nn.SGD]{0.1, nn.SGD{Momentum: 0.5}}, Best{} }),
+		"learn linear":   learned(Schedule[Linear]{Iterations: 9, Rule: Linear{Batch: 7, Grow: 5}}, func(s *Sampler) { s.Keep = After{Iterations: 4} }),
+		"learn tempered": learned(TemperedStart{Then: Schedule[Constant]{Epochs: 2, Rule: Constant{Batch: 11}}}, func(s *Sampler) { s.Keep = Best{} }),
+		"learn tempering": learned(Tempering{}, func(s *Sampler) {
+			s.Move, s.Learn = mcmc.HMC{Steps: 3, Mutations: mcmc.Mutations{Max: 9}}, By[nn.AdamW]{0.01, nn.AdamW{Decay: 0.1}}
+		}),
+		"learn chains": learned(Fixed{Epochs: 30}, func(s *Sampler) {
+			s.Move, s.Weighting, s.Keep = mcmc.HMC{Steps: 2, Step: 0.1}, Unweighted{}, Spread{300}
+		}),
+		"learn walk": learned(Schedule[Constant]{Iterations: 7, Rule: Constant{Batch: 11}}, func(s *Sampler) { s.Move = mcmc.Walk{SD: 0.1} }),
+		"bootstrap": learned(Schedule[Constant]{Epochs: 2, Rule: Constant{Batch: 11}}, func(s *Sampler) {
+			s.Move, s.Weighting, s.Keep = mcmc.Walk{SD: 0.1}, Bootstrap{}, Best{}
+		}),
+		"metropolis": learned(Schedule[Full]{Iterations: 4}, func(s *Sampler) { s.Move = mcmc.Metropolis{SD: 0.3} }),
+		"svgd": learned(Schedule[Constant]{Epochs: 2, Rule: Constant{Batch: 11}}, func(s *Sampler) {
+			s.Move, s.Weighting = mcmc.SVGD{Rate: 0.01}, Unweighted{}
+		}),
+		"sghmc on batches": learned(Schedule[Constant]{Epochs: 3, Rule: Constant{Batch: 11}}, func(s *Sampler) {
+			s.Move, s.Weighting, s.Keep, s.Particles = mcmc.SGHMC{Batch: 11, Step: 0.003}, Unweighted{}, Spread{15}, 3
+		}),
+		"chains of metropolis": with(func(s *Sampler) {
+			s.Path, s.Resample, s.Move = Fixed{Epochs: 30}, Resampler{}, mcmc.Metropolis{SD: 0.4}
+		}),
+		"weights kept": with(func(s *Sampler) {
+			s.Path, s.Move, s.Resample, s.Keep = Schedule[Full]{Iterations: 6}, mcmc.Unadjusted{Step: 0.05}, Resampler{}, After{Iterations: 3}
+		}),
+	} {
+		all[name] = kind
+	}
 	for name, c := range pathCases {
 		if path := c.path(12); path.Batches() {
 			all["row "+name] = annealed(path)
@@ -175,7 +254,7 @@ func kinds() map[string]func(island int) *Sampler {
 	for _, row := range mcmc.Moves {
 		faults := config.NewFaults()
 		row.Part.CheckForPopulation(faults)
-		if row.Part.Invariant() && len(faults.All()) == 0 { // the others move chains
+		if row.Part.Invariant() && len(faults.All()) == 0 && config.Check(row.Part) == nil { // the others move chains, or need settings
 			all["move "+row.Name] = with(func(s *Sampler) { s.Move = row.Part.ForPopulation(mcmc.Mutations{Count: 4}) })
 		}
 	}
@@ -200,12 +279,22 @@ func TestKindsHaveEveryRow(t *testing.T) {
 		if move, ok := s.Move.(mcmc.Move); ok {
 			seen["move "+mcmc.Moves.Name(move)] = true
 		}
-		seen["weighting "+Weightings.Name(s.weighting().(Weighting))] = true
+		if w, ok := s.weighting().(Weighting); ok {
+			seen["weighting "+Weightings.Name(w)] = true
+		}
+		if s.Learn != nil {
+			seen["learner "+Learners.Name(s.Learn)] = true
+		}
+		if s.Keep == nil {
+			s.Keep = Last{}
+		}
+		seen["keeper "+Keepers.Name(s.Keep)] = true
 		seen["scheme "+Schemes.Name(s.Resample.scheme())] = true
-		seen["occasion "+Occasions.Name(s.Resample.when(s.Path))] = true
+		seen["occasion "+Occasions.Name(s.Resample.when(s.Path, s.weighting()))] = true
 	}
 	for family, names := range map[string][]string{
 		"path": Paths.Names(), "move": mcmc.Moves.Names(), "weighting": Weightings.Names(), "scheme": Schemes.Names(), "occasion": Occasions.Names(),
+		"learner": Learners.Names(), "keeper": Keepers.Names(),
 	} {
 		for _, name := range names {
 			if !seen[family+" "+name] {

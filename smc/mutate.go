@@ -39,6 +39,9 @@ func (s *Sampler) mutate(ctx context.Context, st *State, target *mcmc.Target, in
 	if travels {
 		travel = mcmc.NewTravel(st.J, s.variances(st))
 	}
+	if s.origin = s.origin[:0]; s.several && (travels || repeats.Eta > 0) {
+		s.origin = append(s.origin, st.Theta...)
+	}
 	var spread spread
 	arrived := !travels
 	for dist := 0.0; ; {
@@ -97,11 +100,20 @@ func (s *Sampler) repeats() (m mcmc.Mutations, travels bool) {
 
 // away is the vector that the iteration's moves carried particle j along.
 func (s *Sampler) away(st *State, j int) []float64 {
-	a, theta := int(s.ancestors[j]), st.Theta[j*st.D:(j+1)*st.D]
-	for i, x := range theta {
-		s.centre[i] = x - s.before.Theta[a*st.D+i]
+	from := s.from(st, j)
+	for i, x := range st.Theta[j*st.D : (j+1)*st.D] {
+		s.centre[i] = x - from[i]
 	}
 	return s.centre
+}
+
+// from is where the iteration's moves of particle j began.
+func (s *Sampler) from(st *State, j int) []float64 {
+	if len(s.origin) > 0 {
+		return s.origin[j*st.D : (j+1)*st.D]
+	}
+	a := int(s.ancestors[j])
+	return s.before.Theta[a*st.D : (a+1)*st.D]
 }
 
 // variances are those of the particles' coordinates.
@@ -148,12 +160,12 @@ func (s *Sampler) stepContext(st *State, target *mcmc.Target) mcmc.StepContext {
 func (s *Sampler) displacement(st *State) float64 {
 	var sum float64
 	for j := range s.ancestors {
-		sum += math.Sqrt(s.carried(st, j))
+		sum += math.Sqrt(squaredDistance(st.Theta[j*st.D:(j+1)*st.D], s.from(st, j)))
 	}
 	return sum / float64(st.J)
 }
 
-// relativeDisplacement is the root mean square of the same distances, in units of the particles' spread: the root mean square
+// relativeDisplacement is the root mean square of the distances from where the step began, in units of the particles' spread: the root mean square
 // of their distances from their mean. A single particle has no spread; its unit is its own length |θ|. Where nothing moved
 // it is 0, whatever the spread. It tells moves that are accepted without going anywhere, which acceptance cannot.
 func (s *Sampler) relativeDisplacement(st *State) float64 {
@@ -175,9 +187,9 @@ func (s *Sampler) relativeDisplacement(st *State) float64 {
 	return math.Sqrt(moved / spread)
 }
 
-// carried is the square of the distance that the iteration's moves carried particle j.
+// carried is the square of the distance that all moves since the state before carried particle j.
 func (s *Sampler) carried(st *State, j int) float64 {
-	a := int(s.ancestors[j])
+	a := int(s.lineage[j])
 	return squaredDistance(st.Theta[j*st.D:(j+1)*st.D], s.before.Theta[a*st.D:(a+1)*st.D])
 }
 

@@ -63,7 +63,7 @@ func Example_nuts() {
 	for chain := range 4 {
 		s := &smc.Sampler{
 			Model: model, Prior: model, Particles: 1, Seed: 1, Island: chain,
-			Path: smc.Fixed{Epochs: 20000}, Move: mcmc.NUTS{}, Keep: 1000,
+			Path: smc.Fixed{Epochs: 20000}, Move: mcmc.NUTS{}, Keep: smc.Spread{States: 1000},
 		}
 		st, err := s.Init(context.Background())
 		if err == nil {
@@ -79,7 +79,7 @@ func Example_nuts() {
 			return
 		}
 		var slope []float64
-		theta, _ := st.Ensemble() // 1,000 states of equal weight
+		theta := st.Ensemble().Theta // 1,000 states of equal weight
 		for i := 0; i < len(theta); i += 2 {
 			mean[0] += theta[i] / 4000
 			mean[1] += theta[i+1] / 4000

@@ -15,7 +15,7 @@ import (
 func nutsChains(t *testing.T, p problem, move mcmc.NUTS, chains, epochs int) (states [][][]float64, divergent int) {
 	t.Helper()
 	for c := range chains {
-		s := Sampler{Model: p.model, Prior: p.prior, Path: Fixed{Epochs: epochs}, Move: move, Particles: 1, Keep: epochs / 2, Seed: 9, Island: c}
+		s := Sampler{Model: p.model, Prior: p.prior, Path: Fixed{Epochs: epochs}, Move: move, Particles: 1, Keep: Spread{States: epochs / 2}, Seed: 9, Island: c}
 		st, infos := run(t, &s)
 		for _, info := range infos {
 			if info.Progress > 0.5 {
@@ -144,7 +144,7 @@ func TestStatesAreKeptByMoves(t *testing.T) {
 	for _, c := range []struct{ epochs, keep int }{{1000, 7}, {1000, 30}, {1000, 100}, {1000, 400}, {2000, 64}, {20, 3}} {
 		s := Sampler{
 			Model: density{1, func([]float64, []float64) float64 { return 0 }}, Prior: normal{d: 1, sd: 1}, Path: Fixed{c.epochs},
-			Move: costly{}, Particles: 2, Start: []float64{0, 0}, Keep: 2 * c.keep,
+			Move: costly{}, Particles: 2, Start: []float64{0, 0}, Keep: Spread{States: 2 * c.keep},
 		}
 		st, err := s.Init(context.Background())
 		var late []int // the moves that began in the second half

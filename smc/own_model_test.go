@@ -85,7 +85,8 @@ func TestHierarchicalForms(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := model.Moments(st.Ensemble())[1].Mean
+		kept := st.Ensemble()
+		got := model.Moments(kept.Theta, kept.LogW)[1].Mean
 		if !(math.Abs(st.LogZ-math.Log(z)) < 0.45 && math.Abs(got-tau) < 0.4) {
 			t.Errorf("%s: log evidence %v and mean of tau %v, want %v and %v", f.name, st.LogZ, got, math.Log(z), tau)
 		}

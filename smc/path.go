@@ -11,6 +11,8 @@ import "github.com/starling-smc/starling/mcmc"
 //	Share() float64                     as in Path
 //	Mutations() mcmc.Mutations          as in Path
 //	Resampling() Occasion               as in Path; without it, below an effective sample size of half the particles
+//	PerEpoch(n int) int                 as in Path; without it, 0
+//	Count(st *State) (made, all int)    the iterations made at st, and in all: Keepers choose states by them
 //	SuitsWeighting(w Weigher) error     why a weighting cannot go with it; the text follows the weighting's name
 type Targets interface {
 	// Start returns the target of the first particles for n examples, and whether draws from the prior must be weighted for
@@ -36,6 +38,9 @@ type Path interface {
 
 	// String is the title, as in "data annealing (linear)".
 	String() string
+
+	// PerEpoch is the number of iterations of an epoch of n examples; 0 if the path is not in epochs.
+	PerEpoch(n int) int
 
 	// Batches reports whether targets see batches of examples. Particles may then start anywhere, also by a TemperedStart.
 	Batches() bool

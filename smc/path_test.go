@@ -78,7 +78,7 @@ func TestWork(t *testing.T) {
 		done, all := p.Work(info, first, 41)
 		return done / all
 	}
-	linear := Schedule[Linear]{10, Linear{10, 10}} // 10, 20, 30, 40, 41 …: 346 in all
+	linear := Schedule[Linear]{Iterations: 10, Rule: Linear{10, 10}} // 10, 20, 30, 40, 41 …: 346 in all
 	for progress, want := range map[float64]float64{0: 0, 0.1: 10. / 346, 0.4: 100. / 346, 0.9: 305. / 346, 1: 1} {
 		if got := share(linear, Info{Progress: progress}, 0); !golden.Near(got, want, 1e-12, 0) {
 			t.Errorf("linear at %v: %v of the work is done, want %v", progress, got, want)
@@ -159,6 +159,7 @@ func TestEveryWeightingAnswers(t *testing.T) {
 		invariant, follows bool
 	}{
 		"momentum": {Momentum{}, false, true}, "literal": {Momentum{Literal: true}, false, false}, "reversal": {Reversal{}, true, true},
+		"bootstrap": {Bootstrap{}, false, false},
 	}
 	for _, row := range Weightings {
 		c, ok := cases[row.Name]

@@ -3,7 +3,7 @@ package smc
 // Resampler multiplies particles of large weight and drops particles of small weight. All weights are equal afterwards.
 type Resampler struct {
 	Scheme Scheme   `yaml:"scheme"` // nil: Multinomial
-	When   Occasion `yaml:"when"`   // nil: the path's own, as of a method Resampling; without it BelowHalf
+	When   Occasion `yaml:"when"`   // nil: DefaultOccasion
 }
 
 // Scheme draws ancestors. Every scheme gives particle j on average J·W_j copies; schemes differ in the variance of the number
@@ -25,11 +25,19 @@ func (r Resampler) scheme() Scheme {
 	return r.Scheme
 }
 
-// when returns the occasion on a path. Adaptive tempering resamples always: it stops where ESS is ρJ, so that an occasion
-// below ρJ would be decided by rounding.
-func (r Resampler) when(path Targets) Occasion {
+// when returns the occasion on a path.
+func (r Resampler) when(path Targets, w Weigher) Occasion {
 	if r.When != nil {
 		return r.When
+	}
+	return DefaultOccasion(path, w)
+}
+
+// DefaultOccasion is when to resample on a path where nothing else is said. It is the weighting's own if it has one, else the path's.
+// Adaptive tempering resamples always: it stops where ESS is ρJ, so that an occasion below ρJ would be decided by rounding.
+func DefaultOccasion(path Targets, w Weigher) Occasion {
+	if w, ok := w.(interface{ Resampling() Occasion }); ok {
+		return w.Resampling()
 	}
 	if path, ok := path.(interface{ Resampling() Occasion }); ok {
 		return path.Resampling()

@@ -16,10 +16,10 @@ func TestThePathSaysWhenToResample(t *testing.T) {
 		{Tempering{ESS: 0.9}, Always{}}, {&Tempering{}, Always{}}, {Fixed{Epochs: 1}, Never{}}, {SDA{}, BelowHalf},
 		{TemperedStart{Then: Schedule[Full]{}}, BelowHalf}, {back{1}, BelowHalf}, {Ladder{1}, BelowHalf},
 	} {
-		if got := (Resampler{}).when(c.path); got != c.want {
+		if got := (Resampler{}).when(c.path, Reversal{}); got != c.want {
 			t.Errorf("%T: %v, want %v", c.path, got, c.want)
 		}
-		if got := (Resampler{When: BelowRatio(0.3)}).when(c.path); got != BelowRatio(0.3) {
+		if got := (Resampler{When: BelowRatio(0.3)}).when(c.path, Reversal{}); got != BelowRatio(0.3) {
 			t.Errorf("%T: %v instead of what was set", c.path, got)
 		}
 	}

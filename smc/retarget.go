@@ -11,11 +11,16 @@ import (
 // retarget makes stage the target of st and returns log π_k(θ_j) − log π_{k−1}(θ_j), nil if nothing changes. The particles
 // have not moved since they were evaluated, so only new examples are evaluated. A change of powers costs nothing; an appended
 // block costs its own examples, and so does the next block after one is annealed in. Copies that resampling has just made of
-// one parent are evaluated once.
+// one parent are evaluated once. Where ψ has moved, all examples are evaluated anew, also those of the same target: the change is
+// then log π_k(θ_j | ψ_{k−1}) − log π_{k−1}(θ_j | ψ_{k−2}). Where neither the weights nor the move ask for values there,
+// none are evaluated.
 func (s *Sampler) retarget(ctx context.Context, st *State, target *mcmc.Target, stage Stage) ([]float64, error) {
 	last := st.Stage
 	st.Stage = stage
-	same := stage.Rows == last.Rows && stage.Annealed == last.Annealed // only the powers may change
+	if afresh(s.weighting()) && s.blind() {
+		return nil, nil
+	}
+	same := !st.stale() && stage.Rows == last.Rows && stage.Annealed == last.Annealed // only the powers may change
 	if same && stage.Mu == last.Mu {
 		if stage.Lambda == last.Lambda {
 			return nil, nil
@@ -43,13 +48,21 @@ func (s *Sampler) retarget(ctx context.Context, st *State, target *mcmc.Target, 
 	return s.change, nil
 }
 
+// blind reports whether the move needs no values where the particles stand.
+func (s *Sampler) blind() bool {
+	move, ok := s.Move.(interface{ Blind() bool })
+	return ok && move.Blind()
+}
+
 // evaluate updates the particles' cached sums from the last stage's examples to those of st.
 func (s *Sampler) evaluate(ctx context.Context, st *State, target *mcmc.Target, last Stage) error {
 	some := last.Rows != (Rows{}) && st.Rows != (Rows{})
 	switch {
+	case st.stale(): // no path that learns anneals examples in
+		return s.logLik(ctx, st, target, target.Rows, st.LL, st.GradLL)
 	case some && st.Annealed == last.Annealed && st.Rows.From == last.Rows.From && st.Rows.To > last.Rows.To: // appended
 		q := &s.work.Proposal
-		if err := s.logLik(ctx, st, s.rows(Rows{last.Rows.To, st.Rows.To}), q.LL, q.GradLL); err != nil {
+		if err := s.logLik(ctx, st, target, s.rows(Rows{last.Rows.To, st.Rows.To}), q.LL, q.GradLL); err != nil {
 			return err
 		}
 		add(st.LL, q.LL)
@@ -58,18 +71,18 @@ func (s *Sampler) evaluate(ctx context.Context, st *State, target *mcmc.Target, 
 	case some && st.Annealed == last.Rows.To && st.Rows.From == last.Rows.To: // annealed in
 		add(st.AnnealedLL, st.LL)
 		add(st.AnnealedGrad, st.GradLL)
-		return s.logLik(ctx, st, target.Rows, st.LL, st.GradLL)
+		return s.logLik(ctx, st, target, target.Rows, st.LL, st.GradLL)
 	case st.Annealed > 0 || last.Annealed > 0:
 		return fmt.Errorf("the path leads from examples %v with %d annealed in to %v with %d: examples that are annealed in stay, and only the newest block joins them",
 			last.Rows, last.Annealed, st.Rows, st.Annealed)
 	}
-	return s.logLik(ctx, st, target.Rows, st.LL, st.GradLL)
+	return s.logLik(ctx, st, target, target.Rows, st.LL, st.GradLL)
 }
 
 // logLik sets ll and grad to every particle's log-likelihood of rows and, if the move needs it, its gradient. Copies of one
 // parent have the same position until they move, so one of them is evaluated.
-func (s *Sampler) logLik(ctx context.Context, st *State, rows []int32, ll, grad []float64) error {
-	theta, n, d := st.Theta, s.places(), st.D
+func (s *Sampler) logLik(ctx context.Context, st *State, target *mcmc.Target, rows []int32, ll, grad []float64) error {
+	theta, n, d := st.Theta, s.places(s.ancestors), st.D
 	if n < st.J {
 		theta = s.work.Proposal.Theta[:n*d]
 		for j, p := range s.place {
@@ -80,7 +93,7 @@ func (s *Sampler) logLik(ctx context.Context, st *State, rows []int32, ll, grad 
 	if grad != nil {
 		own = grad[:n*d]
 	}
-	if err := s.Model.LogLik(ctx, rows, theta, ll[:n], own); err != nil {
+	if err := target.Model.LogLik(ctx, rows, theta, ll[:n], own); err != nil {
 		return err
 	}
 	for i, l := range ll[:n] {
@@ -99,11 +112,11 @@ func (s *Sampler) logLik(ctx context.Context, st *State, rows []int32, ll, grad 
 	return nil
 }
 
-// places numbers the distinct parents in the order of their first children, sets s.place to the number of each particle's
-// parent, and returns how many there are.
-func (s *Sampler) places() (n int) {
+// places numbers the distinct ones of the particles' ancestors in the order of their first descendants, sets s.place to the number
+// of each particle's, and returns how many there are.
+func (s *Sampler) places(ancestors []int32) (n int) {
 	clear(s.scratch)
-	for j, a := range s.ancestors {
+	for j, a := range ancestors {
 		if s.scratch[a] == 0 {
 			n++
 			s.scratch[a] = float64(n)

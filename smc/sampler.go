@@ -36,7 +36,18 @@ type Sampler struct {
 	Resample  Resampler // zero: multinomial, when the path says
 	Particles int       // J
 	Start     []float64 // J×D, first positions of the particles; nil: draws from the prior. Each is evaluated, even if some are equal
-	Keep      int       // states kept of all particles together, evenly over the second half, on a path with a budget such as Fixed; 0: only the last, which is no draw for moves that select (mcmc.Move). Fewer if moves that vary, as NUTS does, are fewer
+	Keep      Keeper    // nil: only the last state, which is no draw for moves that select (mcmc.Move)
+
+	// Learn moves ψ, which all particles share, where the Model is a mcmc.Partial; nil: ψ stays at Psi. The path's iterations are
+	// lines 2–10 of Algorithm 1 (guided-open-horizon-smc) if they have a Schedule, mcmc.Unadjusted of one step and Momentum. The
+	// first move uses B_0 here, for which the particles are weighted, and not B_1; nothing else differs. The product of the weights
+	// of targets whose ψ moves estimates no evidence: State.LogZ is a diagnosis alone.
+	Learn Learner
+	Psi   []float64 // start of ψ, of the length that the Model learns
+
+	// Judge is the loss of a state on examples that the sampler does not see, for Best. The state has made its iteration: ψ has moved.
+	// It must neither change nor keep the state.
+	Judge func(ctx context.Context, st *State) (loss float64, err error)
 
 	Seed   uint64
 	Island int        // number of this sampler; islands of one run share the seed
@@ -45,14 +56,19 @@ type Sampler struct {
 	work      mcmc.Work
 	orders    [2]order  // of the examples
 	before    State     // the state when the step began
-	ancestors []int32   // J, the index in before of each particle's parent
+	ancestors []int32   // J, the index of each particle's parent among the particles when the iteration began
+	lineage   []int32   // J, the index of its ancestor in before: of several iterations, the same for one
+	inherited []int32   // J, scratch: what children get of their parents
+	origin    []float64 // J×D, where the iteration's moves began; empty: where the ancestors in before were
 	place     []int32   // J, the number of that parent among the distinct ones
 	change    []float64 // log π_k − log π_{k−1}
 	energy    []float64 // ΔH, summed over mutations
 	scratch   []float64 // J
+	ascent    []float64 // gradient by ψ
 	centre    []float64 // D, the particles' mean, or the vector that one was carried along
 	tuned     int       // number of values that the move tunes, once counted
 	counted   bool
+	several   bool // the step is of several iterations
 }
 
 // Done reports whether st is the end of the path.
@@ -98,8 +114,11 @@ func (s *Sampler) step(ctx context.Context, st *State) (info Info, err error) {
 	if _, err = st.reweight(weighting.After(&st.Population, change, s.energy)); err != nil { // what is the move worth?
 		return info, err
 	}
-	s.advance(st, spent)
-	return info, nil
+	if err = s.learn(ctx, st, target); err != nil { // how do the parameters that all particles share move?
+		return info, err
+	}
+	s.advance(st)
+	return info, s.keep(ctx, st, spent, &info)
 }
 
 // weigh adds increments, if there are any, to the log-weights.
@@ -113,7 +132,7 @@ func (s *Sampler) weigh(st *State, increments []float64, info *Info) (err error)
 
 // choose resamples if the Resampler says so.
 func (s *Sampler) choose(st *State, info *Info) {
-	if info.Resampled = s.Resample.when(s.Path).Due(info.ESS, st.J); info.Resampled {
+	if info.Resampled = s.Resample.when(s.Path, s.weighting()).Due(info.ESS, st.J); info.Resampled {
 		s.resample(st)
 	}
 }
@@ -126,24 +145,26 @@ func (s *Sampler) resample(st *State) {
 
 	s.work.Proposal.Gather(s.Pool, &st.Population, s.ancestors)
 	st.Population, s.work.Proposal = s.work.Proposal, st.Population
-	for j, a := range s.ancestors {
-		st.Roots[j] = s.before.Roots[a]
+	for j := range s.ancestors {
 		st.LogW[j] = -rng.Log(float64(st.J))
 	}
+	s.inherit(st.Roots)
+	s.inherit(s.lineage)
 }
 
-// advance ends an iteration that began with spent: it increments K and keeps the states that are due.
-func (s *Sampler) advance(st *State, spent int) {
+// inherit replaces the value of every particle by its parent's.
+func (s *Sampler) inherit(values []int32) {
+	for j, a := range s.ancestors {
+		s.inherited[j] = values[a]
+	}
+	copy(values, s.inherited)
+}
+
+// advance counts the iteration.
+func (s *Sampler) advance(st *State) {
 	st.K++
 	if path, ok := s.Path.(rememberer); ok {
 		st.Memory = path.Remember(st)
-	}
-	switch n, budget := s.Keep/st.J, s.Path.Budget(st); {
-	case n == 0:
-	case !s.varies():
-		st.keep(n, budget)
-	case 2*spent >= budget:
-		st.keepByMoves(n, s.Done(st))
 	}
 }
 
@@ -152,7 +173,7 @@ func (s *Sampler) record(st *State, info *Info) {
 	info.Island, info.K, info.Progress = s.Island, st.K, s.Path.Progress(st)
 	info.Lambda, info.Examples, info.Annealed = st.Lambda, st.Annealed+st.Rows.size(st.Examples), st.Annealed
 	info.LogZ, info.LogLikelihood = numeral.Number(st.LogZ), numeral.Number(st.logLikelihood())
-	info.Parents, info.Ancestors = s.places(), s.survivors(st)
+	info.Parents, info.Ancestors = s.places(s.lineage), s.survivors(st)
 	info.Displacement = numeral.Number(s.relativeDisplacement(st))
 	info.Epochs, info.Gradients, info.Values = st.Epochs(), st.Gradients, st.Values
 }

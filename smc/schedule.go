@@ -25,9 +25,14 @@ import (
 //
 // with all sizes clipped to [C, N]. Fresh batches are consecutive parts of one random order of all examples, then of the next
 // order (A2). A cumulative batch contains the one before, so only the new block is evaluated at the particles. First
-// particles are draws from the prior, weighted for π_0, which is also the target of the first move.
+// particles are draws from the prior, weighted for π_0, which is also the target of the first move: Algorithm 1 of
+// guided-open-horizon-smc moves first on B_1.
+//
+// In place of K, Constant and Full take a number of epochs of ⌈N/C⌉ iterations each. The batches run on from one order of the examples
+// into the next, so that an epoch does not begin with an order.
 type Schedule[R Rule] struct {
-	Iterations int `yaml:"iterations"` // K; must be set, by default 200 in a config
+	Iterations int `yaml:"iterations,omitempty,nonzero"` // K; this or Epochs must be set, by default 200 in a config
+	Epochs     int `yaml:"epochs,omitempty,nonzero"`
 	Rule       R   `yaml:",inline"`
 }
 
@@ -36,6 +41,8 @@ type Rule interface {
 	// Rows returns the batch of an iteration k of a given number, among n examples. There are two kinds: fresh and
 	// cumulative.
 	Rows(k, iterations, n int) Rows
+	// PerEpoch is the number of iterations that see all n examples about once; 0: batches differ too much for epochs.
+	PerEpoch(n int) int
 	// String is the title of the path.
 	String() string
 	// Evidence is Path.Evidence for a given number of iterations.
@@ -79,13 +86,42 @@ func checkSize(f *config.Faults, field string, size int) {
 
 func (s Schedule[R]) String() string { return s.Rule.String() }
 
-// Defaults sets the number of iterations.
-func (s *Schedule[R]) Defaults() { s.Iterations = cmp.Or(s.Iterations, 200) }
+// Defaults sets the number of iterations, unless there is one of epochs.
+func (s *Schedule[R]) Defaults() {
+	if s.Epochs == 0 {
+		s.Iterations = cmp.Or(s.Iterations, 200)
+	}
+}
 
 // Check notes impossible settings.
 func (s Schedule[R]) Check(f *config.Faults) {
-	f.Within("iterations", s.Iterations, 1, rng.MaxIterations)
+	if s.Epochs == 0 {
+		f.Within("iterations", s.Iterations, 1, rng.MaxIterations)
+		return
+	}
+	f.Within("epochs", s.Epochs, 1, rng.MaxIterations)
+	f.If(s.Iterations != 0, "epochs", "%d epochs exclude %d iterations: want one of them", s.Epochs, s.Iterations)
+	f.If(s.Rule.PerEpoch(1) == 0, "epochs", "batches that grow or change in kind make no epochs: want iterations")
 }
+
+// iterations is K for n examples.
+func (s Schedule[R]) iterations(n int) int {
+	if s.Epochs > 0 {
+		return s.Epochs * s.Rule.PerEpoch(n)
+	}
+	return s.Iterations
+}
+
+// PerEpoch is the number of iterations of an epoch of n examples; 0 if the path is not in epochs.
+func (s Schedule[R]) PerEpoch(n int) int {
+	if s.Epochs == 0 {
+		return 0
+	}
+	return s.Rule.PerEpoch(n)
+}
+
+// Count is the number of iterations made, of how many.
+func (s Schedule[R]) Count(st *State) (made, all int) { return st.K, s.iterations(st.Examples) }
 
 // Start is π_0.
 func (s Schedule[R]) Start(n int) (Stage, bool) { return s.stage(0, n), true }
@@ -94,10 +130,12 @@ func (s Schedule[R]) Start(n int) (Stage, bool) { return s.stage(0, n), true }
 func (s Schedule[R]) Next(st *State) (Stage, error) { return s.stage(st.K, st.Examples), nil }
 
 // Done is true after K iterations.
-func (s Schedule[R]) Done(st *State) bool { return st.K >= s.Iterations }
+func (s Schedule[R]) Done(st *State) bool { return st.K >= s.iterations(st.Examples) }
 
 // Progress is the share of the iterations that are made.
-func (s Schedule[R]) Progress(st *State) float64 { return float64(st.K) / float64(s.Iterations) }
+func (s Schedule[R]) Progress(st *State) float64 {
+	return float64(st.K) / float64(s.iterations(st.Examples))
+}
 
 // Budget is 0.
 func (Schedule[R]) Budget(*State) int { return 0 }
@@ -139,24 +177,25 @@ func (s Schedule[R]) Caption() string {
 
 // Work counts the examples of the batches, the cost of an iteration.
 func (s Schedule[R]) Work(info Info, _ float64, n int) (done, all float64) {
-	made := int(math.Round(info.Progress * float64(s.Iterations)))
-	for k := range s.Iterations {
+	iterations := s.iterations(n)
+	made := int(math.Round(info.Progress * float64(iterations)))
+	for k := range iterations {
 		if k == made {
 			done = all
 		}
 		all += float64(s.Size(k, n))
 	}
-	if made >= s.Iterations {
+	if made >= iterations {
 		return all, all
 	}
 	return done, all
 }
 
 // Size is n_k for n examples.
-func (s Schedule[R]) Size(k, n int) int { return s.Rule.Rows(k, s.Iterations, n).size(n) }
+func (s Schedule[R]) Size(k, n int) int { return s.Rule.Rows(k, s.iterations(n), n).size(n) }
 
 // stage is the target of iteration k for n examples.
 func (s Schedule[R]) stage(k, n int) Stage {
-	rows := s.Rule.Rows(k, s.Iterations, n)
+	rows := s.Rule.Rows(k, s.iterations(n), n)
 	return Stage{Lambda: float64(n) / float64(rows.size(n)), Rows: rows}
 }

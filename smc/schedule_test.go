@@ -37,11 +37,11 @@ func goldenSchedule(t *testing.T, c golden.Case) {
 	decode(t, c.Inputs, &in)
 	decode(t, c.Expected, &want)
 	path, ok := map[string]interface{ Size(k, n int) int }{
-		"constant":  Schedule[Constant]{in.K, Constant{in.C}},
-		"full":      Schedule[Full]{in.K, Full{}},
-		"ctr":       Schedule[ConstantToRefine]{in.K, ConstantToRefine{in.C}},
-		"linear":    Schedule[Linear]{in.K, Linear{in.C, in.Kappa}},
-		"automated": Schedule[Automated]{in.K, Automated{in.C, in.Kappa}},
+		"constant":  Schedule[Constant]{Iterations: in.K, Rule: Constant{in.C}},
+		"full":      Schedule[Full]{Iterations: in.K, Rule: Full{}},
+		"ctr":       Schedule[ConstantToRefine]{Iterations: in.K, Rule: ConstantToRefine{in.C}},
+		"linear":    Schedule[Linear]{Iterations: in.K, Rule: Linear{in.C, in.Kappa}},
+		"automated": Schedule[Automated]{Iterations: in.K, Rule: Automated{in.C, in.Kappa}},
 	}[in.Scheme]
 	if !ok {
 		t.Fatalf("unknown scheme %q", in.Scheme)

@@ -105,6 +105,12 @@ func (SDA) Budget(*State) int { return 0 }
 // AnnealsIn is true.
 func (SDA) AnnealsIn() bool { return true }
 
+// PerEpoch is 0.
+func (SDA) PerEpoch(int) int { return 0 }
+
+// Count is the number of iterations made, of how many.
+func (s SDA) Count(st *State) (made, all int) { return st.K, s.Iterations }
+
 // Batches is true.
 func (SDA) Batches() bool { return true }
 

@@ -23,9 +23,9 @@ func TestSettingsAreRefusedWithReasons(t *testing.T) {
 		"not above":                            func(s *Sampler) { s.Path = Ladder{0.5, 0.5, 1} },
 		"not 1":                                func(s *Sampler) { s.Path = Ladder{0.5} },
 		"path: ess: want":                      func(s *Sampler) { s.Path = Tempering{ESS: 1} },
-		"such as Fixed":                        func(s *Sampler) { s.Keep = 150 },
-		"not a multiple":                       func(s *Sampler) { s.Path, s.Keep = Fixed{100}, 151 },
-		"has moves for":                        func(s *Sampler) { s.Path, s.Keep = Fixed{100}, 1500 },
+		"such as Fixed, or a number":           func(s *Sampler) { s.Keep = Spread{150} },
+		"not a multiple":                       func(s *Sampler) { s.Path, s.Keep = Fixed{100}, Spread{151} },
+		"has moves for":                        func(s *Sampler) { s.Path, s.Keep = Fixed{100}, Spread{1500} },
 		"move: mutations: a fixed number of 3": func(s *Sampler) { s.Move = mcmc.HMC{Mutations: mcmc.Mutations{Count: 3, Eta: 0.1}} },
 		"move: mutations: want below 4097, have 5000": func(s *Sampler) { s.Move = mcmc.PCN{Mutations: mcmc.Mutations{Count: 5000}} },
 		"mutations.max: want at least 2, have 1":      func(s *Sampler) { s.Move = mcmc.HMC{Mutations: mcmc.Mutations{Eta: 1, Max: 1}} },
@@ -38,15 +38,15 @@ func TestSettingsAreRefusedWithReasons(t *testing.T) {
 		"step: want a number above 0, at most 1":      func(s *Sampler) { s.Move = mcmc.PCN{Step: 2} },
 		"needs a Gaussian prior":                      func(s *Sampler) { s.Move, s.Prior = mcmc.PCN{}, struct{ mcmc.Prior }{s.Prior} },
 		"path: iterations: want at least 1, have 0":   func(s *Sampler) { s.Path = Schedule[Constant]{} },
-		"path: batch: want at least 1, have -2":       func(s *Sampler) { s.Path = Schedule[Constant]{1, Constant{-2}} },
+		"path: batch: want at least 1, have -2":       func(s *Sampler) { s.Path = Schedule[Constant]{Iterations: 1, Rule: Constant{-2}} },
 		"path: grow: want at least 1, have -3":        func(s *Sampler) { s.Path = SDA{Iterations: 1, Grow: -3} },
-		"grow: want at least 1, have -4":              func(s *Sampler) { s.Path = Schedule[Linear]{1, Linear{Grow: -4}} },
-		"grow: want at least 1, have -5":              func(s *Sampler) { s.Path = Schedule[Automated]{1, Automated{Grow: -5}} },
-		"batch: want at least 1, have -6":             func(s *Sampler) { s.Path = Schedule[ConstantToRefine]{1, ConstantToRefine{-6}} },
+		"grow: want at least 1, have -4":              func(s *Sampler) { s.Path = Schedule[Linear]{Iterations: 1, Rule: Linear{Grow: -4}} },
+		"grow: want at least 1, have -5":              func(s *Sampler) { s.Path = Schedule[Automated]{Iterations: 1, Rule: Automated{Grow: -5}} },
+		"batch: want at least 1, have -6":             func(s *Sampler) { s.Path = Schedule[ConstantToRefine]{Iterations: 1, Rule: ConstantToRefine{-6}} },
 		"path: iterations: want at least 1, have -1":  func(s *Sampler) { s.Path = SDA{Iterations: -1} },
 		"1, have NaN":                                 func(s *Sampler) { s.Path = SDA{Iterations: 1, First: nan} },
 		"nats an iteration, have -4":                  func(s *Sampler) { s.Path = TemperedStart{Then: SDA{Iterations: 1, Entropy: -4}} },
-		"batch: want at least 1, have -7":             func(s *Sampler) { s.Path = TemperedStart{Then: Schedule[Constant]{1, Constant{-7}}} },
+		"batch: want at least 1, have -7":             func(s *Sampler) { s.Path = TemperedStart{Then: Schedule[Constant]{Iterations: 1, Rule: Constant{-7}}} },
 		"needs a path to lead to":                     func(s *Sampler) { s.Path = TemperedStart{} },
 		"no budget, which tempering would spend":      func(s *Sampler) { s.Path = TemperedStart{Then: Fixed{Epochs: 9}} },
 		"starts with a batch":                         func(s *Sampler) { s.Path = TemperedStart{Then: Tempering{}} },
@@ -110,7 +110,7 @@ func TestWeightingFollowsTheMove(t *testing.T) {
 	for name, kind := range kinds() {
 		want, _ := run(t, kind(0))
 		s := kind(0)
-		if w, ok := s.Weighting.(Momentum); ok && w.Literal {
+		if s.Weighting != nil && s.Weighting != Weigher(DefaultWeighting(s.Move)) {
 			continue // nobody's default
 		}
 		s.Weighting = nil

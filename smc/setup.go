@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/numeral"
@@ -22,7 +23,7 @@ func (s *Sampler) Init(ctx context.Context) (*State, error) {
 	st := &State{
 		Population: mcmc.NewPopulation(j, d, s.Move.Needs()),
 		Stage:      stage, Examples: s.Model.Examples(),
-		LogW: make([]float64, j), Roots: make([]int32, j),
+		LogW: make([]float64, j), Roots: make([]int32, j), Psi: slices.Clone(s.Psi),
 	}
 	if s.Path.AnnealsIn() {
 		st.CarryAnnealed()
@@ -66,7 +67,7 @@ func (s *Sampler) unit(st *State) string {
 // target, and any particle whose likelihood is 0 by 0, whatever the target's power. It refuses starts that no weight can mend,
 // by the rule of mcmc.Model.
 func (s *Sampler) weighStart(st *State, weigh bool) error {
-	weighted := weigh && s.Start == nil
+	weighted := weigh && s.Start == nil && !afresh(s.weighting())
 	first, impossible := make([]float64, st.J), 0
 	for j := range first {
 		l := st.LL[j]
@@ -97,8 +98,9 @@ func (s *Sampler) weighStart(st *State, weigh bool) error {
 	return nil
 }
 
+// target is a stage as the move sees it, at the state's ψ.
 func (s *Sampler) target(stage Stage, st *State) *mcmc.Target {
-	t := &mcmc.Target{Model: s.Model, Prior: s.Prior, Rows: s.rows(stage.Rows), Lambda: stage.Lambda, Mu: stage.Mu, Pool: s.Pool}
+	t := &mcmc.Target{Model: s.model(st), Prior: s.Prior, Rows: s.rows(stage.Rows), Lambda: stage.Lambda, Mu: stage.Mu, Pool: s.Pool}
 	if st.AnnealedLL != nil {
 		t.Annealed = s.permutation(0)[:stage.Annealed] // not nil, where none is annealed in yet
 	}
@@ -161,19 +163,28 @@ func (s *Sampler) prepare(st *State) error {
 	case st.K >= rng.MaxIterations:
 		return fmt.Errorf("random streams are distinct for at most %d iterations", rng.MaxIterations)
 	}
+	if err := s.checkPsi(st); err != nil {
+		return err
+	}
 	if err := s.checkTuning(st); err != nil {
 		return err
 	}
 	s.work.Fit(&st.Population)
 	if len(s.ancestors) != st.J {
 		s.ancestors, s.place = make([]int32, st.J), make([]int32, st.J)
+		s.lineage, s.inherited = make([]int32, st.J), make([]int32, st.J)
 		s.change, s.energy, s.scratch = make([]float64, st.J), make([]float64, st.J), make([]float64, st.J)
 		s.centre = make([]float64, st.D)
 	}
-	for j := range s.ancestors {
-		s.ancestors[j] = int32(j)
-	}
+	themselves(s.lineage)
 	return nil
+}
+
+// themselves makes every particle its own ancestor.
+func themselves(ancestors []int32) {
+	for j := range ancestors {
+		ancestors[j] = int32(j)
+	}
 }
 
 // checkTuning checks the number of values that the move tunes. It calls Tuning only once, because Tuning may read the whole
@@ -219,15 +230,16 @@ func (s *Sampler) check() error {
 		few := budget / n
 		f.add(budget > 0 && few < move.Fewest(), "sampler: chains of %v learn their moves in the first half of at least %d epochs, and have %d: take more, or give the steps of a trajectory",
 			move, move.Fewest(), few)
-		if budget == 0 {
+		if budget == 0 && j > 1 && weighs(s.weighting()) {
 			f = append(f, refused(move)...)
 		}
 	}
-	if s.Keep != 0 && n > 0 {
-		most := j * (budget / n) / (2 * s.costs())
-		f.add(budget == 0, "sampler: only a path with a budget, such as Fixed, keeps states along the way")
-		f.add(s.Keep < 0 || j > 0 && s.Keep%j != 0, "sampler: %d states to keep are not a multiple of %d particles", s.Keep, j)
-		f.add(budget > 0 && s.Keep > most, "sampler: %d states to keep, but the second half of %d epochs has moves for %d", s.Keep, budget/n, most)
+	s.checkLearn(&f)
+	if s.Keep != nil {
+		f.part("keep", s.Keep)
+		if j > 0 && n > 0 {
+			s.Keep.suits(s, &f)
+		}
 	}
 	return errors.Join(f...)
 }

@@ -22,7 +22,7 @@ func TestChainsOfSGHMC(t *testing.T) {
 	m := newLocation(d)
 	p, n := m.problem(), len(m.y)
 	move := mcmc.SGHMC{Batch: n, Step: 0.03, Friction: 0.2}
-	s := Sampler{Model: m, Prior: p.prior, Path: Fixed{Epochs: epochs}, Move: move, Particles: chains, Keep: 2 * chains, Seed: 3}
+	s := Sampler{Model: m, Prior: p.prior, Path: Fixed{Epochs: epochs}, Move: move, Particles: chains, Keep: Spread{States: 2 * chains}, Seed: 3}
 	st, infos := run(t, &s)
 	if len(infos) != epochs || st.Spent != epochs*n || st.Gradients != chains*epochs*n || st.Values != chains*(epochs+1)*n || len(st.KeptLL) != 2*chains {
 		t.Errorf("%d iterations, %d examples a chain, %d gradients, %d values, %d states kept", len(infos), st.Spent, st.Gradients, st.Values, len(st.KeptLL))

@@ -7,8 +7,10 @@ import (
 	"slices"
 
 	"github.com/starling-smc/starling/internal/ckpt"
+	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/internal/weights"
 	"github.com/starling-smc/starling/mcmc"
+	"github.com/starling-smc/starling/nn"
 )
 
 // State is everything that a run needs to resume, as plain data. A Sampler with the same settings steps the same State to the
@@ -29,27 +31,48 @@ type State struct {
 	Gradients int // evaluations of value and gradient in examples, over all particles, the first included
 	Values    int // evaluations of the value alone, likewise
 
-	Late   int       // iterations in the second half of the budget, for moves whose cost varies
-	Kept   []float64 // states kept along the way, n×D: all particles of one time, then all of the next
-	KeptLL []float64 // n, their log-likelihoods
+	Psi     []float64  // parameters that all particles share; empty where the model learns none
+	Moments nn.Moments // of the optimiser that moves them
+
+	Late     int       // iterations in the second half of the budget, for moves whose cost varies
+	Kept     []float64 // states kept along the way, n×D: all particles of one time, then all of the next
+	KeptLL   []float64 // n, their log-likelihoods
+	KeptLogW []float64 // n, their log-weights, normalised at each time; empty: equal
+	KeptPsi  []float64 // ψ of each time
+
+	BestK     int       // the iteration of the best state by Sampler.Judge, counted from 1; 0: none was judged
+	BestLoss  float64   // its loss
+	BestTheta []float64 // J×D
+	BestLogW  []float64 // J
+	BestPsi   []float64
 }
 
-// Ensemble returns the parameter vectors, row-major n×D, and normalised log-weights (nil: equal) that stand for the
-// posterior at the end of a run: the states kept along the way if there are any, else the particles. The slices share memory
-// with st.
-func (st *State) Ensemble() (theta, logw []float64) {
-	if st.Kept != nil {
-		return st.Kept, nil
+// Ensemble returns what stands for the posterior at the end of a run: the best state if states were judged, else the states kept
+// along the way if there are any, else the particles. The slices share memory with st.
+func (st *State) Ensemble() Kept {
+	switch {
+	case st.BestK > 0:
+		return Kept{Times: 1, Theta: st.BestTheta, LogW: st.BestLogW, Psi: st.BestPsi}
+	case len(st.KeptLL) > 0:
+		kept := Kept{Times: len(st.KeptLL) / st.J, Theta: st.Kept, Psi: st.KeptPsi}
+		if len(st.KeptLogW) > 0 {
+			kept.LogW = slices.Clone(st.KeptLogW)
+			for i := range kept.LogW {
+				kept.LogW[i] -= rng.Log(float64(kept.Times))
+			}
+		}
+		return kept
 	}
-	return st.Theta, st.LogW
+	return Kept{Times: 1, Theta: st.Theta, LogW: st.LogW, Psi: st.Psi}
 }
 
 // Epochs is the number of passes over all examples that the moves of each particle have made.
 func (st *State) Epochs() float64 { return float64(st.Spent) / float64(max(1, st.Examples)) }
 
-// copy makes st a deep copy of s, except for the kept states, which are only appended to or replaced and stay shared.
+// copy makes st a deep copy of s, except for the kept states and the best one, which are only appended to or replaced and stay
+// shared.
 func (st *State) copy(s *State) {
-	p, logw, roots, tuning := st.Population, st.LogW, st.Roots, st.Tuning
+	p, logw, roots, tuning, psi, moments := st.Population, st.LogW, st.Roots, st.Tuning, st.Psi, st.Moments
 	if !p.Like(&s.Population) {
 		p = s.Population.Blank()
 	}
@@ -59,13 +82,16 @@ func (st *State) copy(s *State) {
 	st.LogW = append(logw[:0], s.LogW...)
 	st.Roots = append(roots[:0], s.Roots...)
 	st.Tuning = append(tuning[:0], s.Tuning...)
+	st.Psi = append(psi[:0], s.Psi...)
+	st.Moments.First = append(moments.First[:0], s.Moments.First...)
+	st.Moments.Second = append(moments.Second[:0], s.Moments.Second...)
 	st.Memory = slices.Clone(s.Memory)
 }
 
 // maxMemory is the largest number of numbers that a path may remember.
 const maxMemory = 64
 
-const stateKind = "smc.State/6"
+const stateKind = "smc.State/7"
 
 // MarshalBinary packs the state into a container of internal/ckpt. It never fails.
 func (st *State) MarshalBinary() ([]byte, error) { return st.encoder().Encode(), nil }
@@ -75,10 +101,10 @@ func (st *State) WriteTo(w io.Writer) (int64, error) { return st.encoder().Write
 
 func (st *State) encoder() *ckpt.Encoder {
 	e := ckpt.NewEncoder(stateKind)
-	e.Ints("counts", st.J, st.D, st.K, len(st.Memory), st.Examples, st.Spent, st.Gradients, st.Values, st.Late)
+	e.Ints("counts", st.J, st.D, st.K, len(st.Memory), st.Examples, st.Spent, st.Gradients, st.Values, st.Late, st.Moments.Steps, st.BestK)
 	e.Ints("memory", st.Memory...)
 	e.Ints("rows", st.Rows.From, st.Rows.To, st.Annealed)
-	e.Float64s("scalars", []float64{st.Lambda, st.Mu, st.LogZ})
+	e.Float64s("scalars", []float64{st.Lambda, st.Mu, st.LogZ, st.BestLoss})
 	for _, a := range st.arrays() {
 		e.Float64s(a.name, *a.data)
 	}
@@ -94,7 +120,7 @@ func (st *State) UnmarshalBinary(b []byte) error {
 	}
 	var s State
 	var remembered int
-	d.Ints("counts", &s.J, &s.D, &s.K, &remembered, &s.Examples, &s.Spent, &s.Gradients, &s.Values, &s.Late)
+	d.Ints("counts", &s.J, &s.D, &s.K, &remembered, &s.Examples, &s.Spent, &s.Gradients, &s.Values, &s.Late, &s.Moments.Steps, &s.BestK)
 	if remembered < 0 || remembered > maxMemory {
 		d.Fail("%d numbers that the path remembers: want 0 to %d", remembered, maxMemory)
 	} else if remembered > 0 {
@@ -106,10 +132,10 @@ func (st *State) UnmarshalBinary(b []byte) error {
 	}
 	d.Ints("memory", memory...)
 	d.Ints("rows", &s.Rows.From, &s.Rows.To, &s.Annealed)
-	if scalars := d.Float64s("scalars"); len(scalars) == 3 {
-		s.Lambda, s.Mu, s.LogZ = scalars[0], scalars[1], scalars[2]
+	if scalars := d.Float64s("scalars"); len(scalars) == 4 {
+		s.Lambda, s.Mu, s.LogZ, s.BestLoss = scalars[0], scalars[1], scalars[2], scalars[3]
 	} else {
-		d.Fail("%d scalars, not 3", len(scalars))
+		d.Fail("%d scalars, not 4", len(scalars))
 	}
 	for _, a := range s.arrays() {
 		*a.data = d.Float64s(a.name)
@@ -135,6 +161,8 @@ func (st *State) arrays() []array {
 		{"theta", &st.Theta}, {"ll", &st.LL}, {"grad_ll", &st.GradLL}, {"lp", &st.LP},
 		{"annealed_ll", &st.AnnealedLL}, {"annealed_grad", &st.AnnealedGrad}, {"momentum", &st.Momentum},
 		{"logw", &st.LogW}, {"tuning", &st.Tuning}, {"kept", &st.Kept}, {"kept_ll", &st.KeptLL},
+		{"kept_logw", &st.KeptLogW}, {"kept_psi", &st.KeptPsi}, {"psi", &st.Psi}, {"first", &st.Moments.First}, {"second", &st.Moments.Second},
+		{"best_theta", &st.BestTheta}, {"best_logw", &st.BestLogW}, {"best_psi", &st.BestPsi},
 	}
 }
 
@@ -158,7 +186,14 @@ func (st *State) check() error {
 		{"numbers that the path remembers", len(st.Memory), len(st.Memory) <= maxMemory},
 		{"log-weights", len(st.LogW), len(st.LogW) == j},
 		{"first ancestors", len(st.Roots), len(st.Roots) == j},
-		{"states kept", len(st.Kept), len(st.Kept)%d == 0 && len(st.Kept)/d == len(st.KeptLL)},
+		{"states kept", len(st.Kept), len(st.Kept)%d == 0 && len(st.Kept)/d == len(st.KeptLL) && len(st.KeptLL)%j == 0},
+		{"log-weights of states kept", len(st.KeptLogW), len(st.KeptLogW) == 0 || len(st.KeptLogW) == len(st.KeptLL)},
+		{"learned parameters of states kept", len(st.KeptPsi), len(st.KeptPsi) == len(st.KeptLL)/j*len(st.Psi)},
+		{"moments of learned parameters", len(st.Moments.First), len(st.Moments.First) == 0 || len(st.Moments.First) == len(st.Psi)},
+		{"second moments of learned parameters", len(st.Moments.Second), len(st.Moments.Second) == 0 || len(st.Moments.Second) == len(st.Psi)},
+		{"parameters of the best state", len(st.BestTheta), len(st.BestTheta) == len(st.Theta)*min(st.BestK, 1)},
+		{"log-weights of the best state", len(st.BestLogW), len(st.BestLogW) == j*min(st.BestK, 1)},
+		{"learned parameters of the best state", len(st.BestPsi), len(st.BestPsi) == len(st.Psi)*min(st.BestK, 1)},
 	} {
 		if !a.ok {
 			return fmt.Errorf("state of %d particles of %d parameters has %d %s", j, d, a.got, a.name)
@@ -170,7 +205,7 @@ func (st *State) check() error {
 	}{
 		{"iterations", st.K}, {"examples of the model", st.Examples},
 		{"examples evaluated for each particle", st.Spent}, {"gradients evaluated", st.Gradients}, {"values evaluated", st.Values},
-		{"late iterations", st.Late},
+		{"late iterations", st.Late}, {"steps of the learned parameters", st.Moments.Steps}, {"iterations before the best", st.BestK},
 	} {
 		if c.n < 0 {
 			return fmt.Errorf("state counts %d %s", c.n, c.name)
@@ -182,6 +217,8 @@ func (st *State) check() error {
 		}
 	}
 	switch {
+	case st.BestK > st.K:
+		return fmt.Errorf("state has its best in iteration %d, of %d iterations in all", st.BestK, st.K)
 	case st.Annealed < 0 || st.Annealed > st.Rows.From || st.Rows.From > st.Rows.To:
 		return fmt.Errorf("state has %d examples annealed in and a batch from %d to %d: want 0 ≤ annealed in ≤ from ≤ to",
 			st.Annealed, st.Rows.From, st.Rows.To)

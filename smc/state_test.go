@@ -106,6 +106,7 @@ func TestCachesAndCountsAreTrue(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			moved := State{Psi: slices.Clone(st.Psi), Population: st.Population} // as the iteration sees it
 			if _, err := s.Step(ctx, st); err != nil {
 				t.Fatal(err)
 			}
@@ -114,7 +115,7 @@ func TestCachesAndCountsAreTrue(t *testing.T) {
 			}
 			fresh := st.Population.Blank()
 			copy(fresh.Theta, st.Theta)
-			if err := s.target(stage, st).Evaluate(ctx, &fresh); err != nil {
+			if err := s.target(stage, &moved).Evaluate(ctx, &fresh); err != nil {
 				t.Fatal(err)
 			}
 			*m.calls = st.Gradients + st.Values
@@ -242,7 +243,7 @@ func TestStepIsAllOrNothing(t *testing.T) {
 			}
 			before, _ := st.MarshalBinary()
 			inner := s.Model
-			s.Model = &interrupted{inner, after, cancel}
+			s.Model = &interrupted{inner.(mcmc.Partial), after, cancel}
 			for err == nil { // moves of one evaluation make an iteration or two until then
 				before, _ = st.MarshalBinary()
 				_, err = s.Step(ctx, st)
@@ -266,15 +267,43 @@ func TestStepIsAllOrNothing(t *testing.T) {
 
 // interrupted is a model whose user loses patience during call number after.
 type interrupted struct {
-	mcmc.Model
+	mcmc.Partial
 	after  int
 	cancel context.CancelFunc
 }
 
-func (m *interrupted) LogLik(ctx context.Context, rows []int32, theta, ll, grad []float64) error {
+func (m *interrupted) call(ctx context.Context) error {
 	if m.after--; m.after == 0 {
 		m.cancel()
-		return ctx.Err()
+	}
+	return ctx.Err()
+}
+
+func (m *interrupted) LogLik(ctx context.Context, rows []int32, theta, ll, grad []float64) error {
+	if err := m.call(ctx); err != nil {
+		return err
+	}
+	return m.Partial.LogLik(ctx, rows, theta, ll, grad)
+}
+
+func (m *interrupted) LearnedGradient(ctx context.Context, rows []int32, psi, theta, weights, grad []float64) error {
+	if err := m.call(ctx); err != nil {
+		return err
+	}
+	return m.Partial.LearnedGradient(ctx, rows, psi, theta, weights, grad)
+}
+
+func (m *interrupted) At(psi []float64) mcmc.Model { return &interruptedAt{m.Partial.At(psi), m} }
+
+// interruptedAt is the model at ψ.
+type interruptedAt struct {
+	mcmc.Model
+	of *interrupted
+}
+
+func (m *interruptedAt) LogLik(ctx context.Context, rows []int32, theta, ll, grad []float64) error {
+	if err := m.of.call(ctx); err != nil {
+		return err
 	}
 	return m.Model.LogLik(ctx, rows, theta, ll, grad)
 }
@@ -303,13 +332,13 @@ func TestKeptStatesAreEvenOverTheSecondHalf(t *testing.T) {
 	if !slices.Equal(spent, []float64{50, 58, 66, 70}) || !slices.Equal(st.Kept, want) || !slices.Equal(st.KeptLL, wantLL) {
 		t.Errorf("kept after %v epochs", spent)
 	}
-	if theta, logw := st.Ensemble(); len(theta) != 4*150*3 || logw != nil {
-		t.Errorf("ensemble of %d numbers", len(theta))
+	if e := st.Ensemble(); len(e.Theta) != 4*150*3 || e.LogW != nil || e.Times != 4 {
+		t.Errorf("ensemble of %d numbers at %d times", len(e.Theta), e.Times)
 	}
 	last := kinds()["short chains"](0)
 	st, _ = run(t, last)
-	if theta, logw := st.Ensemble(); len(theta) != 150*3 || len(logw) != 150 {
-		t.Errorf("ensemble of %d numbers and %d weights", len(theta), len(logw))
+	if e := st.Ensemble(); len(e.Theta) != 150*3 || len(e.LogW) != 150 || e.Times != 1 {
+		t.Errorf("ensemble of %d numbers and %d weights", len(e.Theta), len(e.LogW))
 	}
 }
 

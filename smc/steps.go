@@ -2,7 +2,6 @@ package smc
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/starling-smc/starling/internal/numeral"
@@ -13,24 +12,32 @@ import (
 func (s *Sampler) Step(ctx context.Context, st *State) (Info, error) { return s.Steps(ctx, st, 1) }
 
 // Steps makes n iterations as one: with one Info, and one copy of the state to go back to. They are fewer at the end of the path,
-// and where a chain's warm-up ends (mcmc.WarmUp). Steps is for chains of many short moves, which would spend their time on
-// diagnostics. The states are those of n calls of Step. The Info has the present state at their end and, of all iterations
-// together, Mutations, Divergent, the mean Acceptance, EnergySD, and Displacement from where they began.
+// and where a chain's warm-up ends (mcmc.WarmUp). Steps is for chains of many short moves and for many small batches, which would
+// spend their time on diagnostics. The states are those of n calls of Step. The Info has the present state at their end and, of all
+// iterations together,
 //
-// Several iterations cannot be one where particles are resampled: an error says so. After an error, also of a cancelled
-// context, st is unchanged.
+//	Mutations, Divergent         the sums
+//	Acceptance                   the mean
+//	EnergySD                     over all moves
+//	ESS                          the smallest
+//	Resampled, Stuck, ScaleKept  whether any was
+//	Parents, Displacement        counted and measured from the particles at the beginning, through all resampling
+//	Loss                         the last that was judged
+//
+// LogWeightVar, Dead, Step and Leapfrogs are the last iteration's.
+//
+// After an error, also of a cancelled context, st is as it was before the first of them.
 func (s *Sampler) Steps(ctx context.Context, st *State, n int) (all Info, err error) {
 	if err := s.prepare(st); err != nil {
 		return Info{}, err
 	}
-	if n > 1 && s.Resample.when(s.Path).Due(0, st.J) {
-		return Info{}, errors.New("several iterations at a time are for samplers that never resample, such as chains")
-	}
+	s.several = n > 1
 	s.before.copy(st)
 	var energies spread
 	warm := s.warmUp(st)
 	for i := 0; i < n && !s.Done(st) && s.warmUp(st) == warm; i++ {
 		k := st.K
+		themselves(s.ancestors)
 		one, err := s.step(ctx, st)
 		if err != nil {
 			*st, s.before = s.before, *st
@@ -63,6 +70,10 @@ func (s *Sampler) join(all, one Info, i int, energies *spread) Info {
 	one.Mutations += all.Mutations
 	one.Stuck, one.ScaleKept = one.Stuck || all.Stuck, one.ScaleKept || all.ScaleKept
 	one.Divergent += all.Divergent
+	one.ESS, one.Resampled = min(one.ESS, all.ESS), one.Resampled || all.Resampled
+	if one.Loss == nil {
+		one.Loss = all.Loss
+	}
 	one.Acceptance = all.Acceptance + (one.Acceptance-all.Acceptance)/numeral.Number(i+1)
 	one.EnergySD = energies.sd()
 	return one

@@ -102,6 +102,12 @@ func (p TemperedStart) Progress(st *State) float64 { return p.Then.Progress(view
 // Budget asks the other path.
 func (p TemperedStart) Budget(st *State) int { return p.Then.Budget(view(st)) }
 
+// PerEpoch asks the other path.
+func (p TemperedStart) PerEpoch(n int) int { return p.Then.PerEpoch(n) }
+
+// Count asks the other path, which has made none until its first target is reached.
+func (p TemperedStart) Count(st *State) (made, all int) { return counted(p.Then, view(st)) }
+
 // AnnealsIn asks the other path.
 func (p TemperedStart) AnnealsIn() bool { return p.Then.AnnealsIn() }
 

@@ -63,6 +63,9 @@ func (Tempering) Budget(*State) int { return 0 }
 // AnnealsIn is false.
 func (Tempering) AnnealsIn() bool { return false }
 
+// PerEpoch is 0.
+func (Tempering) PerEpoch(int) int { return 0 }
+
 // Batches is false.
 func (Tempering) Batches() bool { return false }
 

@@ -10,7 +10,13 @@ import (
 // Weigher gives the increments of the log-weights for a change of target and a move. The change of target at particle j is
 // change[j] = log π_k(θ_j) − log π_{k−1}(θ_j); change is nil if the target stays the same.
 //
-// A Weigher may also have the other methods of Weighting, which a sampler uses if they are there.
+// A Weigher may also have the other methods of Weighting, and these, which a sampler uses if they are there:
+//
+//	Afresh() bool           After uses neither change nor a finite energy, but only the population after the move. Draws from
+//	                        the prior then have equal weights, and their likelihood under a new target is evaluated only where
+//	                        the move needs it
+//	Weighs() bool           false: all weights are equal
+//	Resampling() Occasion   the default of when to resample, in place of the path's
 type Weigher interface {
 	// Early reports whether a change of target enters the weights before resampling. If not, it enters after the move, and a
 	// new batch is evaluated after resampling, once for all copies of one parent.
@@ -39,6 +45,18 @@ func DefaultWeighting(move mcmc.Kernel) Weighting {
 		return Momentum{}
 	}
 	return Reversal{}
+}
+
+// afresh reports whether weights depend on the population after the move alone.
+func afresh(w Weigher) bool {
+	weigher, ok := w.(interface{ Afresh() bool })
+	return ok && weigher.Afresh()
+}
+
+// weighs reports whether weights may differ.
+func weighs(w Weigher) bool {
+	weigher, ok := w.(interface{ Weighs() bool })
+	return !ok || weigher.Weighs()
 }
 
 // SuitsWeighting says why a weighting cannot go with a path, if the path has a method that decides it. The text begins with the

@@ -7,4 +7,5 @@ var Weightings = config.Table[Weighting]{
 	{Name: "momentum", Part: Momentum{}},
 	{Name: "literal", Part: Momentum{Literal: true}},
 	{Name: "reversal", Part: Reversal{}},
+	{Name: "bootstrap", Part: Bootstrap{}},
 }

@@ -69,7 +69,8 @@ func (p posterior) compare(ctx context.Context, m method, seed uint64, workers *
 		c.gradients += st.Gradients / st.Examples
 		c.diverged += diverged[i]
 		logZ = append(logZ, st.LogZ)
-		theta, logw := st.Ensemble()
+		kept := st.Ensemble()
+		theta, logw := kept.Theta, kept.LogW
 		values, d := model.Values(theta), c.dim
 		mean, square := make([]float64, d), make([]float64, d)
 		for j := range len(values) / d {

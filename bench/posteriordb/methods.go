@@ -22,12 +22,12 @@ var methods = []method{
 	}},
 	{"nuts", "NUTS", func(m *bayes.Model) *smc.Sampler {
 		return &smc.Sampler{
-			Model: m, Prior: m.Prior(), Particles: 1, Path: smc.Trajectories(2500, 80), Keep: 1000, Move: mcmc.NUTS{},
+			Model: m, Prior: m.Prior(), Particles: 1, Path: smc.Trajectories(2500, 80), Keep: smc.Spread{States: 1000}, Move: mcmc.NUTS{},
 		}
 	}},
 	{"chains", "chains", func(m *bayes.Model) *smc.Sampler {
 		return &smc.Sampler{
-			Model: m, Prior: m.Prior(), Particles: 1, Path: smc.Trajectories(2500, 80), Keep: 1000,
+			Model: m, Prior: m.Prior(), Particles: 1, Path: smc.Trajectories(2500, 80), Keep: smc.Spread{States: 1000},
 			Move: mcmc.HMC{}.ForChains(),
 		}
 	}},

@@ -1,0 +1,214 @@
+package mcmc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/internal/rng"
+)
+
+// SVGD is Stein variational gradient descent (Liu, Wang 2016; guided-open-horizon-smc, section 3.5): all particles move together,
+//
+//	θ_i ← θ_i + η φ(θ_i),   φ(θ_i) = (1/J) Σ_j [ k(θ_j, θ_i) ∇log π(θ_j) + ∇_{θ_j} k(θ_j, θ_i) ],
+//
+// drawn to where the target is large by the first term, and apart by the second. The kernel is k(x, y) = exp(−|x − y|²/b), with b =
+// m²/ln(J+1) and m the median of the distances |θ_i − θ_j| of all pairs i < j, the mean of the two in the middle if their
+// number is even. If m is 0, the kernel is 1 between particles at one place, 0 between others, and has no gradient.
+//
+// Nothing is random, no weight corrects it, and with few particles their spread is too small in many dimensions (Ba et al. 2022). A
+// sampler takes it with the weighting smc.Unweighted. A move costs one gradient, at the places where the particles are. Values are then
+// evaluated where they went, for diagnostics alone (Outcome.Shown); values and gradients that the population carries would be
+// those of another batch in the next iteration. The kernel is exact: it has J² numbers in memory and takes 3J²D multiplications.
+type SVGD struct {
+	Rate float64 `yaml:"rate,nonzero"` // η, must be set
+}
+
+// svgdBlock is the number of particles that move side by side, and svgdChunk that of the coordinates that they take at a time, so
+// that both stay in a fast cache while all others pass by.
+const svgdBlock, svgdChunk = 8, 512
+
+func (SVGD) String() string { return "SVGD" }
+
+// Invariant is false.
+func (SVGD) Invariant() bool { return false }
+
+// Biased is true: no weight corrects it.
+func (SVGD) Biased() bool { return true }
+
+// Needs is nothing: gradients lie where other moves have their momenta.
+func (SVGD) Needs() Needs { return Needs{} }
+
+// Blind is true: the move evaluates its gradients itself.
+func (SVGD) Blind() bool { return true }
+
+// Evaluations is 1.
+func (SVGD) Evaluations() int { return 1 }
+
+// Memory is what the move holds in addition to two populations and the momenta, as Move.Memory: the kernel, and distances in order.
+func (SVGD) Memory(particles, _ int) (tuned, scratch int) {
+	return 0, particles*particles + particles*(particles-1)/2
+}
+
+// Check notes impossible settings.
+func (m SVGD) Check(f *config.Faults) {
+	f.If(!(m.Rate > 0) || math.IsInf(m.Rate, 0), "rate", "want a number above 0, have %.12g", m.Rate)
+}
+
+// Tuning is nothing.
+func (m SVGD) Tuning(t *Target) ([]float64, error) {
+	err := config.Check(m)
+	if err == nil && t.Annealed != nil {
+		err = errors.New("it cannot be used where examples have different powers: take a path that anneals no examples in")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("SVGD: %w", err)
+	}
+	return nil, nil
+}
+
+// svgd is the scratch memory of SVGD.
+type svgd struct {
+	kernel []float64 // J×J, symmetric: squared distances, then k
+	sorted []float64 // J(J−1)/2, distances
+}
+
+// Mutate moves all particles once.
+func (m SVGD) Mutate(ctx context.Context, w *Work, t *Target, p *Population, _ []float64, _ StepContext) (Outcome, error) {
+	if p.J < 2 {
+		return Outcome{}, errors.New("SVGD of one particle is gradient ascent: take at least 2 particles")
+	}
+	w.Fit(p)
+	work, ok := w.own.(*svgd)
+	if !ok || len(work.kernel) != p.J*p.J {
+		work = &svgd{make([]float64, p.J*p.J), make([]float64, 0, p.J*(p.J-1)/2)}
+		w.own = work
+	}
+	if err := t.Model.LogLik(ctx, t.Rows, p.Theta, w.kinetic, w.momentum); err != nil {
+		return Outcome{}, err
+	}
+	p.each(t.Pool, func(j int) {
+		spare := w.spare.Get().(*[]float64)
+		defer w.spare.Put(spare)
+		t.Prior.LogDensity(p.row(p.Theta, j), *spare)
+		for i, g := range p.row(w.momentum, j) {
+			w.momentum[j*p.D+i] = float64(t.Lambda*g) + (*spare)[i]
+		}
+	})
+	push := work.fill(t.Pool, p)
+	q := &w.Proposal
+	inBlocks(t.Pool, p.J, func(from, to int) { m.ascend(p, q, work.kernel, w.momentum, push, from, to) })
+	for i, x := range q.Theta {
+		if !isFinite(x) {
+			return Outcome{}, fmt.Errorf("SVGD diverged: parameter %d of particle %d became %v; try a smaller rate than %.4g", i%p.D, i/p.D, x, m.Rate)
+		}
+	}
+	if err := t.Evaluate(ctx, q); err != nil {
+		return Outcome{}, err
+	}
+	*p, w.Proposal = w.Proposal, *p
+	out := w.outcome
+	for j := range p.J {
+		out.Energy[j], out.Probability[j] = 0, math.NaN()
+	}
+	n := t.Examples()
+	out.took(n, n)
+	out.Step, out.Shown = m.Rate, n
+	return out, nil
+}
+
+// fill sets the kernel and returns 2/b, the factor of its gradient; 0 where the median is 0.
+func (s *svgd) fill(workers *Pool, p *Population) (push float64) {
+	n := p.J
+	inBlocks(workers, n, func(from, to int) {
+		for other := 0; other < to; other += svgdBlock {
+			for at := 0; at < p.D; at += svgdChunk {
+				end := min(at+svgdChunk, p.D)
+				for i := from; i < to; i++ {
+					x := p.row(p.Theta, i)[at:end]
+					for j := other; j < min(other+svgdBlock, i); j++ {
+						sum := 0.0
+						if at > 0 {
+							sum = s.kernel[i*n+j]
+						}
+						y := p.row(p.Theta, j)[at:end]
+						for k, v := range x {
+							sum += float64((v - y[k]) * (v - y[k]))
+						}
+						s.kernel[i*n+j] = sum
+					}
+				}
+			}
+		}
+	})
+	s.sorted = s.sorted[:0]
+	for i := range n {
+		for _, square := range s.kernel[i*n : i*n+i] {
+			s.sorted = append(s.sorted, math.Sqrt(square))
+		}
+	}
+	slices.Sort(s.sorted)
+	pairs := len(s.sorted)
+	median := (s.sorted[(pairs-1)/2] + s.sorted[pairs/2]) / 2
+	b := float64(median*median) / rng.Log(float64(n+1))
+	if b > 0 {
+		push = 2 / b
+	}
+	for i := range n {
+		s.kernel[i*n+i] = 1
+		for j, square := range s.kernel[i*n : i*n+i] {
+			k := 0.0
+			if square == 0 {
+				k = 1
+			} else if b > 0 {
+				k = rng.Exp(-square / b)
+			}
+			s.kernel[i*n+j], s.kernel[j*n+i] = k, k
+		}
+	}
+	return push
+}
+
+// ascend moves the particles from … to−1 of p by η φ, to q. Sums are in the order of the particles.
+func (m SVGD) ascend(p, q *Population, kernel, gradient []float64, push float64, from, to int) {
+	rate := m.Rate / float64(p.J)
+	for at := 0; at < p.D; at += svgdChunk {
+		end := min(at+svgdChunk, p.D)
+		for i := from; i < to; i++ {
+			clear(q.row(q.Theta, i)[at:end])
+		}
+		for j := range p.J {
+			g, y := p.row(gradient, j)[at:end], p.row(p.Theta, j)[at:end]
+			for i := from; i < to; i++ {
+				k := kernel[i*p.J+j]
+				apart := float64(push * k)
+				sum, x := q.row(q.Theta, i)[at:end], p.row(p.Theta, i)[at:end]
+				for d, v := range g {
+					sum[d] += float64(k*v) + float64(apart*(x[d]-y[d]))
+				}
+			}
+		}
+		for i := from; i < to; i++ {
+			sum, x := q.row(q.Theta, i)[at:end], p.row(p.Theta, i)[at:end]
+			for d, v := range sum {
+				sum[d] = x[d] + float64(rate*v)
+			}
+		}
+	}
+}
+
+// inBlocks calls f for blocks of n particles, in parallel.
+func inBlocks(workers *Pool, n int, f func(from, to int)) {
+	one := func(b int) { f(b*svgdBlock, min((b+1)*svgdBlock, n)) }
+	count := (n + svgdBlock - 1) / svgdBlock
+	if workers != nil {
+		workers.Run(count, one)
+		return
+	}
+	for b := range count {
+		one(b)
+	}
+}

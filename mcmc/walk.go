@@ -1,0 +1,138 @@
+package mcmc
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/internal/rng"
+)
+
+// Walk is a random walk without accept/reject, the move of open-horizon SMC (guided-open-horizon-smc, section 3.3a):
+//
+//	θ' = θ + s ξ,  ξ ~ N(0, I).
+//
+// Its density is symmetric, so that with the walk back as backward kernel it cancels in a weight. Outcome.Energy is log π(θ) −
+// log π(θ'): the weighting Momentum of package smc adds log π_k(θ') − log π_{k−1}(θ). It costs one value a move and no gradient.
+//
+// A walk to a place where the target is 0 or undefined has ΔH = +∞, weight 0: the particle is dead. It is put back to its start,
+// as by Unadjusted.
+type Walk struct {
+	SD float64 `yaml:"sd,nonzero"` // s, must be set
+}
+
+func (Walk) String() string { return "a random walk" }
+
+// Invariant is false: a weight corrects it.
+func (Walk) Invariant() bool { return false }
+
+// Biased is false: see Invariant.
+func (Walk) Biased() bool { return false }
+
+// Needs is nothing.
+func (Walk) Needs() Needs { return Needs{} }
+
+// Blind is true: the walk does not look where it is.
+func (Walk) Blind() bool { return true }
+
+// Repeats is one move an iteration.
+func (Walk) Repeats() Mutations { return Mutations{} }
+
+// Varies is false.
+func (Walk) Varies() bool { return false }
+
+// Selects is false.
+func (Walk) Selects() bool { return false }
+
+// Aim is 0: without accept/reject there is nothing to adapt to.
+func (Walk) Aim() float64 { return 0 }
+
+// Subsample is 0.
+func (Walk) Subsample() int { return 0 }
+
+// Fewest is 0.
+func (Walk) Fewest() int { return 0 }
+
+// Memory is nothing.
+func (Walk) Memory(int, int) (tuned, scratch int) { return 0, 0 }
+
+// ForChains returns m unchanged: CheckForChains refuses the move.
+func (m Walk) ForChains() Move { return m }
+
+// ForPopulation returns m unchanged.
+func (m Walk) ForPopulation(Mutations) Move { return m }
+
+// CheckForChains refuses the move: chains have no weights.
+func (Walk) CheckForChains(f *config.Faults) {
+	f.Add("", "belongs to smc, whose weights correct its errors: chains need %s", strings.Join(MovesWhere(true), " or "))
+}
+
+// CheckForPopulation refuses nothing.
+func (Walk) CheckForPopulation(*config.Faults) {}
+
+// CheckForDim refuses nothing.
+func (Walk) CheckForDim(int, *config.Faults) {}
+
+// Check notes impossible settings.
+func (m Walk) Check(f *config.Faults) { checkWalk(f, m.SD) }
+
+// Evaluations is 1.
+func (Walk) Evaluations() int { return 1 }
+
+// Tuning is nothing.
+func (m Walk) Tuning(*Target) ([]float64, error) {
+	if err := config.Check(m); err != nil {
+		return nil, fmt.Errorf("random walk: %w", err)
+	}
+	return nil, nil
+}
+
+// Mutate is one move of every particle. Outcome.Probability is the acceptance probability that accept/reject would have.
+func (m Walk) Mutate(ctx context.Context, w *Work, t *Target, p *Population, _ []float64, now StepContext) (Outcome, error) {
+	if err := w.walk(ctx, t, p, m.SD, now.Key); err != nil {
+		return Outcome{}, err
+	}
+	q, out := &w.Proposal, w.outcome
+	for j, energy := range out.Energy {
+		if !isFinite(energy) {
+			energy = math.Inf(1)
+			q.Set(j, p, j)
+			out.Divergent++
+		}
+		out.Energy[j], out.Probability[j] = energy, min(1, rng.Exp(-energy))
+	}
+	out.Step = m.SD
+	out.took(0, t.Examples())
+	*p, w.Proposal = w.Proposal, *p
+	return out, nil
+}
+
+// walk evaluates steps of a random walk in w.Proposal and sets their energy errors.
+func (w *Work) walk(ctx context.Context, t *Target, p *Population, sd float64, key rng.Key) error {
+	w.Fit(p)
+	q := &w.Proposal
+	key.Purpose = rng.Proposal
+	p.each(t.Pool, func(j int) {
+		k := key
+		k.Particle = j
+		to := q.row(q.Theta, j)
+		k.Stream().Normals(to)
+		for i, x := range p.row(p.Theta, j) {
+			to[i] = x + float64(sd*to[i])
+		}
+	})
+	if err := t.Evaluate(ctx, q); err != nil {
+		return err
+	}
+	for j := range p.J {
+		w.outcome.Energy[j] = t.LogDensity(p, j) - t.LogDensity(q, j)
+	}
+	return nil
+}
+
+func checkWalk(f *config.Faults, sd float64) {
+	f.If(sd == 0, "sd", "needs a standard deviation, as in {sd: 0.1}")
+	f.If(!(sd >= 0) || math.IsInf(sd, 0), "sd", "want a number above 0, have %.12g", sd)
+}
