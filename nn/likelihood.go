@@ -44,8 +44,5 @@ type Likelihood interface {
 	finish(ll float64, theta, grad []float64, n, outputs int)
 }
 
-// Targets is the number of target values of one example that the network predicts, 0 for classes.
-func (n *Net) Targets() int { return n.lik.Targets(n.Outputs()) }
-
 // lastLayer stands for the field of the last layer, which gives the outputs.
 const lastLayer = "layers"

@@ -81,6 +81,9 @@ func (n *Net) Outputs() int { return volume(n.output...) }
 // Classes is the number of classes that the network predicts, 0 for a regression.
 func (n *Net) Classes() int { return n.lik.Classes(n.Outputs()) }
 
+// Targets is the number of target values of one example that the network predicts, 0 for classes.
+func (n *Net) Targets() int { return n.lik.Targets(n.Outputs()) }
+
 // Flops is the arithmetic of one example's log-likelihood and gradient: 2 × the multiply-adds of the forward pass, of
 // the weight gradients and of the input gradients. The first layer's input gradient is left out.
 func (n *Net) Flops() float64 { return 2 * float64(n.multiplyAdds) }
