@@ -35,6 +35,8 @@ const (
 	roundings = 1e-9
 )
 
+const ownPart = "the data have a %s part of their own: leave this out"
+
 // share is a part's name in a config and its share.
 type share struct {
 	name  string
@@ -75,10 +77,9 @@ func (s Settings) checkSplit(f *config.Faults) {
 	if s.Whole {
 		f.Conflict([]string{"split", "whole"}, "split divides the examples, and whole keeps them together: leave one of them out")
 	}
-	const own = "the data have a %s part of their own: leave this out"
-	f.If(validate && p.Validate != 0, "split.validate", own, "validation")
-	f.If(test && p.Test != 0, "split.test", own, "test")
-	f.If(test && p.TestRows != "", "split.test_rows", own, "test")
+	f.If(validate && p.Validate != 0, "split.validate", ownPart, "validation")
+	f.If(test && p.Test != 0, "split.test", ownPart, "test")
+	f.If(test && p.TestRows != "", "split.test_rows", ownPart, "test")
 	sum, terms := 0.0, []string{}
 	for _, share := range p.shares() {
 		switch {
@@ -108,6 +109,8 @@ func (p *Parts) divide(n int, seed uint64, lackTest, lackValidate bool) (kept []
 	switch {
 	case p == nil:
 		return Split(n, seed, len(lacking))
+	case p.TestRows != "" && !lackTest:
+		return nil, nil, fieldError("split.test_rows", ownPart, "test")
 	case p.TestRows != "":
 		return p.byRows(n, seed, len(lacking)-1)
 	}

@@ -91,6 +91,9 @@ func TestDivideRefuses(t *testing.T) {
 			t.Errorf("%+v of %d: %v", c.p, c.n, err)
 		}
 	}
+	if _, _, err := (&Parts{TestRows: "rows.txt"}).divide(9, 1, false, true); err == nil || !strings.Contains(err.Error(), "data.split.test_rows: the data have a test part") {
+		t.Errorf("test rows of data with a test part: %v", err)
+	}
 }
 
 // putWave writes a table of n rows whose input is the row's number, as CSV and as arrays.
