@@ -180,7 +180,7 @@ func rewrite(t *testing.T, dir, file string, text []byte) {
 }
 
 // regression is a small run that predicts numbers.
-func regression(t *testing.T, standardise string) Spec {
+func regression(t *testing.T, standardise string, sets ...string) Spec {
 	t.Helper()
 	spec, err := ParseSpec("wave.yaml", []byte(`
 name: wave
@@ -188,7 +188,7 @@ data: {csv: {file: testdata/wave.csv, target: y}}
 model: {layers: [{dense: 8}, swish, {dense: 1}], likelihood: {gaussian: {sd: learned}}}
 prior: {normal: {variance: 1}}
 method: {smc: {particles: 12, move: {hmc: {steps: 4, mutations: 2}}}}
-`), "data.standardise="+standardise)
+`), append(sets, "data.standardise="+standardise)...)
 	if err != nil {
 		t.Fatal(err)
 	}

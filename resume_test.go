@@ -262,6 +262,38 @@ func TestRefusedToGoOn(t *testing.T) {
 	}
 }
 
+// TestChangedTestRows: a run whose file of test rows has changed is neither resumed nor evaluated again.
+func TestChangedTestRows(t *testing.T) {
+	rows := filepath.Join(t.TempDir(), "rows.txt")
+	save(t, rows, []byte("3\n14\n15\n"))
+	spec := regression(t, "both", "data.split={test_rows: "+rows+"}")
+	dir := filepath.Join(t.TempDir(), "run")
+	interruptAfter(t, dir, spec, 5)
+	save(t, rows, []byte("3\n14\n16\n"))
+	if _, err := resume(t.Context(), dir, spec, Options{}); !errors.As(err, new(*OtherRunError)) || !strings.Contains(err.Error(), "examples are not those of the run") {
+		t.Errorf("resumed with other test rows: %v", err)
+	}
+	save(t, rows, []byte("15\n3\n14\n"))
+	r, err := resume(t.Context(), dir, spec, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := r.Data.Test.Len(); n != 3 || r.Data.Validate.Len() != 5 || r.Data.Train.Len() != 52 || r.Metrics.N != 3 {
+		t.Errorf("%d rows test, %d validate", n, r.Data.Validate.Len())
+	}
+	run, err := OpenRun(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, err := run.Evaluate(t.Context(), On{}, Options{}); err != nil || a.Metrics.NLL != r.Metrics.NLL {
+		t.Errorf("evaluated again: %v", err)
+	}
+	save(t, rows, []byte("3\n14\n16\n"))
+	if _, err := run.Evaluate(t.Context(), On{}, Options{}); err == nil || !strings.Contains(err.Error(), "examples of testdata/wave.csv are not those of the run") {
+		t.Errorf("evaluated with other test rows: %v", err)
+	}
+}
+
 // TestStoppedInSearch: of a run that was stopped in the search of point estimates, an hour after it began, and resumed a day
 // later, the hour counts and the day does not.
 func TestStoppedInSearch(t *testing.T) {

@@ -47,6 +47,8 @@ func small(t *testing.T) map[string]Spec {
 		"as-is":      asIs(t),
 		"regression": regression(t, "inputs"),
 		"units":      regression(t, "both"),
+		"noise": regression(t, "both", "model.layers.2.dense=2", "model.likelihood={gaussian: {sd: predicted}}",
+			"data.split={train: 0.5, validate: 0.3, test: 0.2}"),
 		"bernoulli": trees(t, "data.csv={file: "+yes+", target: y}", "model={layers: [{dense: 3}, tanh, {dense: 1}], likelihood: bernoulli}",
 			"method.smc.resample={scheme: systematic, when: never}", "map=null"),
 		"followed": followed(t),

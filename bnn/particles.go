@@ -10,14 +10,14 @@ import (
 )
 
 // Particles calls visit for every example i of a set with what each particle by itself predicts for it: values[v][j] is number
-// v of particle j, in the ensemble's order. For a regression the numbers are the means of the outputs. For classes there is
+// v of particle j, in the ensemble's order. For a regression the numbers are the means of the target values. For classes there is
 // one, the probability of the class that the ensemble answers. Several examples are visited at the same time; values is valid
 // until visit returns. Targets of the set are ignored. p may be nil. An error says that the set does not fit the network, or is
 // that of ctx.
 //
 // Memory does not grow with the number of examples: ParticlesBytes.
 func (e *Ensemble) Particles(ctx context.Context, set *data.Set, p *nn.Pool, visit func(i int, values [][]float64)) error {
-	predicts := func(of func(j int) []float32) [][]float64 { return means(of, e.Net.Outputs(), e.Size()) }
+	predicts := e.means
 	if !e.Net.Likelihood().Regression() {
 		probabilities, err := e.probabilities()
 		if err != nil {
@@ -43,13 +43,16 @@ func (e *Ensemble) Particles(ctx context.Context, set *data.Set, p *nn.Pool, vis
 	})
 }
 
-// means returns the outputs of each of n particles.
-func means(of func(j int) []float32, outputs, n int) [][]float64 {
-	values := make([][]float64, outputs)
+// means returns the mean of each target value in each particle's likelihood, for the particles' outputs of one example.
+func (e *Ensemble) means(of func(j int) []float32) [][]float64 {
+	values, mean, sd := make([][]float64, e.Net.Targets()), make([]float64, e.Net.Targets()), make([]float64, e.Net.Targets())
 	for c := range values {
-		values[c] = make([]float64, n)
-		for j := range n {
-			values[c][j] = float64(of(j)[c])
+		values[c] = make([]float64, e.Size())
+	}
+	for j := range e.Size() {
+		e.normal(j, of(j), mean, sd)
+		for c, m := range mean {
+			values[c][j] = m
 		}
 	}
 	return values

@@ -6,12 +6,13 @@ import (
 	"testing"
 
 	"github.com/starling-smc/starling/internal/pool"
+	"github.com/starling-smc/starling/nn"
 	"github.com/starling-smc/starling/uq"
 )
 
 // TestParticlesOfARegression: every output of every particle, also of one without weight, is what the particle predicts alone.
 func TestParticlesOfARegression(t *testing.T) {
-	e, set := regression(t, 6, 70)
+	e, set := regression(t, nn.Learned, 6, 70)
 	seen := make([]int, set.Len())
 	want := make([][]float64, e.Size())
 	for j := range want {

@@ -276,7 +276,7 @@ func TestPredictWhereTheFirstWeightingIsDead(t *testing.T) {
 	if want := predict(t, e, set, 1); fmt.Sprint(*got[1].Test) != fmt.Sprint(*want) {
 		t.Error("classes: the second weighting predicts otherwise than alone")
 	}
-	r, targets := regression(t, 6, 40)
+	r, targets := regression(t, nn.Learned, 6, 40)
 	values, err := r.EvaluateRegression(t.Context(), targets, nil, nil, [][]float64{first, r.LogWeights}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -293,7 +293,7 @@ func TestPredictWhereTheFirstWeightingIsDead(t *testing.T) {
 // A particle whose network overflows spoils no prediction under a weighting that leaves it dead.
 func TestPredictIgnoresDeadParticles(t *testing.T) {
 	e, set := random(t, 4, 20)
-	r, targets := regression(t, 4, 20)
+	r, targets := regression(t, nn.Learned, 4, 20)
 	for _, e := range []*Ensemble{e, r} {
 		for i := range e.Net.Dim() {
 			e.Theta[i] = 3e38

@@ -10,9 +10,10 @@ import (
 )
 
 // Regression is the prediction of an ensemble with gaussian likelihood for n examples: for each output a mixture of
-// normals, Σ_j W_j N(μ_j, σ_j²), [n, Outputs]. The mixture's variance is Aleatoric² + Epistemic².
+// normals, Σ_j W_j N(μ_j, σ_j²), [n, Outputs]. The mixture's variance is Aleatoric² + Epistemic². A particle's σ_j is one number
+// for all examples, or the network's prediction for each of them.
 type Regression struct {
-	Outputs   int
+	Outputs   int       // target values of an example
 	Mean      []float64 // Σ_j W_j μ_j
 	Aleatoric []float64 // √(Σ_j W_j σ_j²): the noise in the particles' likelihoods
 	Epistemic []float64 // √(Σ_j W_j (μ_j − Mean)²): the disagreement of the particles
@@ -23,7 +24,7 @@ type Regression struct {
 type EvaluatedRegression struct {
 	Regression
 	Groups     []*Regression
-	LogDensity []float64 // [n], nats: log Σ_j W_j Π_k N(y_k; μ_jk, σ_j²), of all outputs together
+	LogDensity []float64 // [n], nats: log Σ_j W_j Π_k N(y_k; μ_jk, σ_jk²), of all outputs together
 	CRPS       []float64 // [n, Outputs], in the unit of the output
 	PIT        []float64 // [n, Outputs]: the mixture's CDF at the target (probability integral transform)
 }
@@ -41,7 +42,7 @@ func (e *Ensemble) PredictRegression(ctx context.Context, set *data.Set, quantil
 func (e *Ensemble) predictRegression(ctx context.Context, set *data.Set, quantiles []float64, logWeights [][]float64, p *nn.Pool) ([]*Regression, error) {
 	all := make([]*Regression, len(logWeights))
 	for w := range all {
-		all[w] = newRegression(set.Len(), e.Net.Outputs(), len(quantiles))
+		all[w] = newRegression(set.Len(), e.Net.Targets(), len(quantiles))
 	}
 	err := e.mixtures(ctx, set, logWeights, p, func(i, w int, outputs []uq.Normals) { all[w].set(i, outputs, quantiles) })
 	return all, err
@@ -50,7 +51,7 @@ func (e *Ensemble) predictRegression(ctx context.Context, set *data.Set, quantil
 // EvaluateRegression predicts a test set with targets and OOD groups, and scores the prediction for the test set. It does so
 // under several weightings of the particles at once, given as normalised log-weights.
 func (e *Ensemble) EvaluateRegression(ctx context.Context, set *data.Set, groups []data.Group, quantiles []float64, logWeights [][]float64, p *nn.Pool) ([]*EvaluatedRegression, error) {
-	n, k := set.Len(), e.Net.Outputs()
+	n, k := set.Len(), e.Net.Targets()
 	if err := e.hasTargets(set); err != nil {
 		return nil, err
 	}
@@ -85,9 +86,9 @@ func (e *Ensemble) EvaluateRegression(ctx context.Context, set *data.Set, groups
 }
 
 // LogDensity is the log of the ensemble's predictive density at the targets y_i of a set's examples, in nats, for a
-// network with gaussian likelihood and K outputs:
+// network with gaussian likelihood and K target values:
 //
-//	log p(y_i) = log Σ_j W_j Π_k N(y_ik; μ_ijk, σ_j²)
+//	log p(y_i) = log Σ_j W_j Π_k N(y_ik; μ_ijk, σ_ijk²)
 //
 // This is the mixture's density, not the normal density of its mean and variance. An error says that the set has no such
 // targets, that it does not fit the network or that the network predicts classes, or is the error of ctx.
@@ -125,7 +126,7 @@ func (v *Regression) set(i int, outputs []uq.Normals, quantiles []float64) {
 }
 
 func (e *Ensemble) hasTargets(set *data.Set) error {
-	if n, k := set.Len(), e.Net.Outputs(); len(set.Values) != n*k {
+	if n, k := set.Len(), e.Net.Targets(); len(set.Values) != n*k {
 		return fmt.Errorf("data set %q has %d target values for %d examples, the network predicts %d each", set.Name, len(set.Values), n, k)
 	}
 	return nil
@@ -152,16 +153,18 @@ func (e *Ensemble) mixtures(ctx context.Context, set *data.Set, logWeights [][]f
 		return err
 	}
 	weightings, alive := e.weightings(logWeights)
-	k := e.Net.Outputs()
+	k, targets := e.Net.Outputs(), e.Net.Targets()
 	return e.blocks(ctx, model, alive, func(first, n int, out []float32) {
 		const few = 16 // examples of one task: a score can be slow
 		p.Run((n+few-1)/few, func(task int) {
 			for w, weighting := range weightings {
-				outputs := weighting.normals(k)
+				outputs := weighting.normals(targets)
+				mean, sd := make([]float64, targets), make([]float64, targets)
 				for i := task * few; i < min((task+1)*few, n) && ctx.Err() == nil; i++ {
-					for c := range outputs {
-						for j, a := range weighting.alive {
-							outputs[c].Mean[j] = float64(out[(a*n+i)*k+c])
+					for j, a := range weighting.alive {
+						e.normal(alive[a], out[(a*n+i)*k:][:k], mean, sd)
+						for c := range outputs {
+							outputs[c].Mean[j], outputs[c].SD[j] = mean[c], sd[c]
 						}
 					}
 					visit(first+i, w, outputs)
@@ -174,8 +177,7 @@ func (e *Ensemble) mixtures(ctx context.Context, set *data.Set, logWeights [][]f
 // weighting holds the particles that are alive under one set of weights.
 type weighting struct {
 	weights []float64 // their sum is 1
-	sd      []float64
-	alive   []int // their indices among the particles alive under any set
+	alive   []int     // their indices among the particles alive under any set
 }
 
 func (e *Ensemble) weightings(logWeights [][]float64) (all []weighting, alive []int) {
@@ -186,7 +188,7 @@ func (e *Ensemble) weightings(logWeights [][]float64) (all []weighting, alive []
 		for a, j := range alive {
 			if of[j] > 0 {
 				sum += of[j]
-				w.weights, w.sd, w.alive = append(w.weights, of[j]), append(w.sd, e.noise(j)), append(w.alive, a)
+				w.weights, w.alive = append(w.weights, of[j]), append(w.alive, a)
 			}
 		}
 		for j := range w.weights {
@@ -197,16 +199,17 @@ func (e *Ensemble) weightings(logWeights [][]float64) (all []weighting, alive []
 	return all, alive
 }
 
-// normals returns k mixtures whose means are not set yet.
+// normals returns k mixtures whose means and standard deviations are not set yet.
 func (w *weighting) normals(k int) []uq.Normals {
 	normals := make([]uq.Normals, k)
 	for c := range normals {
-		normals[c] = uq.Normals{Weights: w.weights, SD: w.sd, Mean: make([]float64, len(w.alive))}
+		normals[c] = uq.Normals{Weights: w.weights, SD: make([]float64, len(w.alive)), Mean: make([]float64, len(w.alive))}
 	}
 	return normals
 }
 
-// noise is the standard deviation of an output in particle j's likelihood.
-func (e *Ensemble) noise(j int) float64 {
-	return e.Net.Likelihood().Noise(float64(e.Theta[(j+1)*e.Net.Dim()-1]))
+// normal sets the means and standard deviations of the target values of an example in particle j's likelihood, for the
+// particle's outputs z.
+func (e *Ensemble) normal(j int, z []float32, mean, sd []float64) {
+	e.Net.Likelihood().Normal(z, float64(e.Theta[(j+1)*e.Net.Dim()-1]), mean, sd)
 }

@@ -52,11 +52,15 @@ func TestLogDensity(t *testing.T) {
 	}
 }
 
-// regression is an ensemble of a small network with two outputs and learned noise, one of its particles dead, and a set
-// of n examples with targets.
-func regression(t *testing.T, particles, n int) (*Ensemble, *data.Set) {
+// regression is an ensemble of a small network for two target values with learned or predicted noise, one of its particles
+// dead, and a set of n examples with targets.
+func regression(t *testing.T, sd float64, particles, n int) (*Ensemble, *data.Set) {
 	t.Helper()
-	net, err := nn.New([]int{3}, []nn.Layer{nn.Dense{Units: 5}, nn.Tanh, nn.Dense{Units: 2}}, nn.Gaussian{SD: nn.Learned})
+	units := 2
+	if sd == nn.Predicted {
+		units = 4
+	}
+	net, err := nn.New([]int{3}, []nn.Layer{nn.Dense{Units: 5}, nn.Tanh, nn.Dense{Units: units}}, nn.Gaussian{SD: sd})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +86,13 @@ func regression(t *testing.T, particles, n int) (*Ensemble, *data.Set) {
 // be predicted block by block; 3,000 particles make several blocks of 1,000 examples.
 func TestPredictRegressionSameBits(t *testing.T) {
 	const particles, n = 3000, 1000
-	e, set := regression(t, particles, n)
+	for _, sd := range []float64{nn.Learned, nn.Predicted} {
+		predictSameBits(t, sd, particles, n)
+	}
+}
+
+func predictSameBits(t *testing.T, sd float64, particles, n int) {
+	e, set := regression(t, sd, particles, n)
 	if n*particles*2 <= held {
 		t.Fatal("all examples are one block")
 	}
@@ -117,7 +127,13 @@ func TestPredictRegressionSameBits(t *testing.T) {
 // EvaluateRegression against mixtures put together from the particles, each predicted on its own: under both ways to weigh
 // islands, and with one particle alone.
 func TestEvaluateRegressionBruteForce(t *testing.T) {
-	e, set := regression(t, 20, 30)
+	for _, sd := range []float64{nn.Learned, nn.Predicted} {
+		evaluateBruteForce(t, sd)
+	}
+}
+
+func evaluateBruteForce(t *testing.T, sd float64) {
+	e, set := regression(t, sd, 20, 30)
 	equal, err := e.Weigh(Equal{})
 	if err != nil {
 		t.Fatal(err)

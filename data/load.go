@@ -14,7 +14,7 @@ import (
 // Need says what a network and its method require of the examples.
 type Need struct {
 	Regression bool    // targets are numbers, not classes
-	Whole      bool    // hold nothing out, because the network is evaluated as it is
+	Whole      bool    // hold nothing out, because the network is evaluated as it is, unless the settings divide the examples
 	Seed       uint64  // seed of the draw of the parts that are held out
 	Schema     *Schema // of an earlier run on the same data; nil: measure it on the training examples
 }
@@ -27,7 +27,7 @@ type Need struct {
 // Every other error is about the examples, and names the file.
 func (s Settings) Load(dir string, need Need) (*Problem, error) {
 	s.DefaultsFor(need.Regression)
-	need.Whole = need.Whole || s.Whole
+	need.Whole = need.Whole && s.Split == nil || s.Whole
 	p, err := s.parts(dir, need)
 	if err == nil && need.Schema == nil && !p.Whole {
 		err = p.learnable()
@@ -99,11 +99,7 @@ func (s Settings) loadTable(dir string, need Need) (*Problem, error) {
 		return nil, err
 	}
 	p := &Problem{Name: t.Name, Schema: need.Schema, Whole: need.Whole}
-	parts := 2
-	if p.Whole {
-		parts = 0
-	}
-	kept, held, err := Split(t.Rows(), need.Seed, parts)
+	kept, held, err := s.Split.divide(t.Rows(), need.Seed, !p.Whole, !p.Whole)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t.Name, err)
 	}
@@ -163,7 +159,7 @@ func (s Settings) loadSet(dir string, need Need) (*Problem, error) {
 	if p.Schema != nil {
 		return p, nil
 	}
-	if err := p.Split(need.Seed); err != nil {
+	if err := p.split(s.Split, need.Seed); err != nil {
 		return nil, err
 	}
 	if p.Schema = need.Schema; p.Schema == nil {
@@ -218,7 +214,7 @@ func (s Settings) loadArrays(need Need) (*Problem, error) {
 		{name: "test", file: s.Test, slices: memory.Test, into: &p.Test},
 		{name: "validate", file: s.Validate, slices: memory.Validate, into: &p.Validate},
 	}
-	train, classes, lacking := parts[0], 0, 0
+	train, classes := parts[0], 0
 	for _, part := range parts {
 		var err error
 		switch {
@@ -227,7 +223,6 @@ func (s Settings) loadArrays(need Need) (*Problem, error) {
 		case part.slices != nil:
 			part.inputs, part.targets, err = part.slices.arrays("Memory."+strings.ToUpper(part.name[:1])+part.name[1:], need.Regression)
 		default:
-			lacking++
 			continue
 		}
 		if err != nil {
@@ -245,10 +240,8 @@ func (s Settings) loadArrays(need Need) (*Problem, error) {
 	if len(train.inputs.Shape) == 0 {
 		return nil, fmt.Errorf("%s: a single number, want inputs [examples, …]", train.inputs.Name)
 	}
-	if p.Whole {
-		lacking = 0
-	}
-	rows, held, err := Split(train.inputs.Shape[0], need.Seed, lacking)
+	lacks := func(k int) bool { return parts[k].inputs == nil && !p.Whole }
+	rows, held, err := s.Split.divide(train.inputs.Shape[0], need.Seed, lacks(1), lacks(2))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", p.Name, err)
 	}

@@ -10,7 +10,7 @@ import (
 
 // Settings name the examples that a network learns from: exactly one of a known Set, a CSV file, arrays in files, of which
 // Train is required, and slices in Memory. A test or validation part that is missing is a tenth of the training examples,
-// drawn by the seed. File names are relative to the working directory.
+// drawn by the seed, or as Split says. File names are relative to the working directory.
 type Settings struct {
 	Set      string      `yaml:"set,omitempty"` // a name of List
 	CSV      *CSV        `yaml:"csv,omitempty"`
@@ -19,6 +19,7 @@ type Settings struct {
 	Test     *Arrays     `yaml:"test,omitempty"`
 	Memory   *Memory     `yaml:"memory,omitempty"`       // set by Go programs only: {} in the config of such a run
 	Groups   []GroupFile `yaml:"groups,omitempty,pairs"` // out-of-distribution inputs, on which a network should be uncertain
+	Split    *Parts      `yaml:"split,omitempty"`        // how the training examples are divided
 	Whole    bool        `yaml:"whole,omitempty"`        // hold nothing out of the training examples: a missing part stays missing
 
 	// Standardise is none, inputs or both. Inputs have mean 0 and sd 1 over the training examples. Both does the same to the
@@ -74,13 +75,28 @@ func (s Settings) Tabular() bool { return s.CSV != nil || Tabular(s.Set) }
 
 // Validates reports whether there are validation examples: a part of the data, or examples that are held out.
 func (s Settings) Validates() bool {
-	whole, own := s.Whole, s.Validate != nil || s.Memory != nil && s.Memory.Validate != nil
+	whole := s.Whole
 	for _, k := range known() {
 		if k.Name == s.Set {
-			whole, own = whole || k.Whole, own || k.Validate > 0
+			whole = whole || k.Whole
 		}
 	}
+	own, _ := s.own()
 	return own || !whole
+}
+
+// own reports which parts the data have of their own.
+func (s Settings) own() (validate, test bool) {
+	validate, test = s.Validate != nil, s.Test != nil
+	if m := s.Memory; m != nil {
+		validate, test = validate || m.Validate != nil, test || m.Test != nil
+	}
+	for _, k := range known() {
+		if k.Name == s.Set {
+			validate, test = validate || k.Validate > 0, test || k.Test > 0
+		}
+	}
+	return validate, test
 }
 
 // groupNamesTaken lists the names that groups cannot have: the parts of the data, and other scores.
@@ -110,6 +126,7 @@ func (s Settings) Check(f *config.Faults) {
 			f.Add(part.name, "needs inputs and targets, as in {inputs: x.npy, targets: y.npy}")
 		}
 	}
+	s.checkSplit(f)
 	s.checkGroups(f)
 	if s.Standardise != "" {
 		f.OneOf("standardise", s.Standardise, "none", "inputs", "both")

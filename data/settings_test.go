@@ -2,6 +2,7 @@ package data
 
 import (
 	"fmt"
+	"math"
 	"reflect"
 	"strings"
 	"testing"
@@ -16,6 +17,9 @@ func faults(s Settings, regression bool) string {
 	s.CheckTargets(f, regression)
 	if s.CSV != nil {
 		s.CSV.Check(f.In("csv"))
+	}
+	if s.Split != nil {
+		s.Split.Check(f.In("split"))
 	}
 	var lines []string
 	for _, fault := range f.All() {
@@ -54,6 +58,28 @@ func TestSettingsCheck(t *testing.T) {
 		{Settings{Set: "pima", Groups: []GroupFile{{"a", ""}}}, false, "groups.a: needs a file of inputs"},
 		{Settings{Memory: &Memory{Groups: []MemoryGroup{{Name: "a"}}}, Groups: []GroupFile{{"a", "f"}}}, false, "groups.a: two groups are named a"},
 		{Settings{Set: "pima", Standardise: "input"}, false, `standardise: unknown name "input": did you mean "inputs"? (known: none, inputs, both)`},
+		{Settings{CSV: csv, Split: &Parts{Train: 0.6, Validate: 0.3, Test: 0.1}}, true, ""},
+		{Settings{Set: "yacht", Split: &Parts{Train: 0.8}}, true, ""},
+		{Settings{Set: "yacht", Split: &Parts{TestRows: "rows.txt"}}, true, ""},
+		{Settings{Set: "mnist7", Split: &Parts{Train: 1}}, false, ""}, // it has the other parts
+		{Settings{Set: "mnist", Split: &Parts{Train: 0.9}}, false, ""},
+		{Settings{Train: arrays, Test: arrays, Split: &Parts{Validate: 0.5}}, false, ""},
+		{Settings{Memory: &Memory{}, Split: &Parts{Train: 0.95}}, false, ""}, // its parts are unknown here
+		{Settings{Memory: &Memory{Train: &Slices{}, Test: &Slices{}}, Split: &Parts{Train: 0.9}}, false, ""},
+		{Settings{CSV: csv, Split: &Parts{}}, true, "split: want shares, as in {train: 0.6, validate: 0.3, test: 0.1}, or test_rows, a file"},
+		{Settings{CSV: csv, Split: &Parts{Train: -0.5}}, true, "split.train: want a share of the examples above 0 and at most 1, have -0.5"},
+		{Settings{CSV: csv, Split: &Parts{Validate: math.NaN()}}, true, "split.validate: want a share of the examples above 0 and at most 1, have NaN"},
+		{Settings{CSV: csv, Split: &Parts{Test: 1.5}}, true, "split: the shares add up to more than 1: validate 0.1 (where no share is given), test 1.5\nsplit.test: want a share of the examples above 0 and at most 1, have 1.5"},
+		{Settings{CSV: csv, Split: &Parts{Train: 0.6, Validate: 0.3, Test: 0.2}}, true, "split: the shares add up to more than 1: train 0.6, validate 0.3, test 0.2"},
+		{Settings{CSV: csv, Split: &Parts{Train: 0.85}}, true, "split: the shares add up to more than 1: train 0.85, validate 0.1 (where no share is given), test 0.1 (where no share is given)"},
+		{Settings{Set: "mnist", Split: &Parts{Train: 0.95}}, false, "split: the shares add up to more than 1: train 0.95, validate 0.1 (where no share is given)"},
+		{Settings{CSV: csv, Split: &Parts{Test: 0.1, TestRows: "rows.txt"}}, true, "split.test: the rows of test_rows divide the examples: leave this share out"},
+		{Settings{Set: "mnist7", Split: &Parts{Test: 0.1}}, false, "split.test: the data have a test part of their own: leave this out"},
+		{Settings{Set: "mnist7", Split: &Parts{TestRows: "rows.txt"}}, false, "split.test_rows: the data have a test part of their own: leave this out"},
+		{Settings{Train: arrays, Validate: arrays, Split: &Parts{Validate: 0.1}}, false, "split.validate: the data have a validation part of their own: leave this out"},
+		{Settings{Memory: &Memory{Train: &Slices{}, Test: &Slices{}}, Split: &Parts{Test: 0.1}}, false, "split.test: the data have a test part of their own: leave this out"},
+		{Settings{CSV: csv, Whole: true, Split: &Parts{Test: 0.1}}, true, "split: split divides the examples, and whole keeps them together: leave one of them out"},
+		{Settings{Set: "pima", Split: &Parts{Test: 0.1}}, false, "split: pima is always whole: leave split out"},
 		{Settings{CSV: csv, Standardise: "both"}, false, "standardise: both is for regression: classes are not scaled; want inputs or none"},
 	} {
 		if got := faults(c.s, c.regression); got != c.want {
@@ -83,6 +109,7 @@ func TestSettingsDefaults(t *testing.T) {
 		{Settings{Memory: &Memory{}, Whole: true}, "none", "none", false},
 		{Settings{Memory: &Memory{Validate: &Slices{}}, Whole: true}, "none", "none", true},
 		{Settings{CSV: csv, Standardise: "none"}, "none", "none", true},
+		{Settings{CSV: csv, Split: &Parts{TestRows: "rows.txt"}}, "inputs", "both", true},
 	} {
 		for regression, want := range map[bool]string{false: c.classes, true: c.regression} {
 			s := c.s
@@ -103,6 +130,8 @@ func TestSettingsAsConfig(t *testing.T) {
 		"csv: {file: f.csv, target: y, delimiter: whitespace, header: false, drop: [a, b c]}\n",
 		"train: {inputs: x.npy, targets: y.npy}\nvalidate: {inputs: v.npy, targets: w.npy}\ntest: {inputs: t.npy, targets: u.npy}\n",
 		"memory: {}\n",
+		"set: yacht\nsplit: {train: 0.5, validate: 0.25, test: 0.125}\n",
+		"set: yacht\nsplit: {test_rows: rows.txt}\n",
 	} {
 		s, _, err := config.Parse[Settings]("c.yaml", []byte(text), nil)
 		if err != nil {

@@ -14,7 +14,7 @@ func Split(n int, seed uint64, parts int) (kept []int32, held [][]int32, err err
 	if n <= parts*size {
 		return nil, nil, fmt.Errorf("too few examples to hold out %d parts: %d", parts, n)
 	}
-	rest := Order(n, rng.Key{Seed: seed, Purpose: rng.Split})
+	rest := Order(n, splitKey(seed))
 	for range parts {
 		held = append(held, slices.Sorted(slices.Values(rest[:size])))
 		rest = rest[size:]
@@ -23,10 +23,16 @@ func Split(n int, seed uint64, parts int) (kept []int32, held [][]int32, err err
 	return rest, held, nil
 }
 
+// splitKey is the key of the order from which the parts are taken.
+func splitKey(seed uint64) rng.Key { return rng.Key{Seed: seed, Purpose: rng.Split} }
+
 // Split makes the parts that the problem lacks: a missing Test or Validate becomes a random tenth of Train, which keeps the
 // rest. A Whole problem is not split. The split depends on the seed and on the number of training examples
 // alone.
-func (p *Problem) Split(seed uint64) error {
+func (p *Problem) Split(seed uint64) error { return p.split(nil, seed) }
+
+// split is Split by settings.
+func (p *Problem) split(by *Parts, seed uint64) error {
 	if p.Whole {
 		return nil
 	}
@@ -38,10 +44,10 @@ func (p *Problem) Split(seed uint64) error {
 	if p.Validate == nil {
 		missing, names = append(missing, &p.Validate), append(names, "validate")
 	}
-	if len(missing) == 0 {
+	if len(missing) == 0 && by == nil {
 		return nil
 	}
-	kept, held, err := Split(p.Train.Len(), seed, len(missing))
+	kept, held, err := by.divide(p.Train.Len(), seed, p.Test == nil, p.Validate == nil)
 	if err != nil {
 		return fmt.Errorf("data set %q: %w", p.Name, err)
 	}

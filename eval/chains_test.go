@@ -80,6 +80,7 @@ func TestChainsAreComparedByTheirPredictions(t *testing.T) {
 		classes bool
 	}{
 		"softmax": {2, nn.Categorical{}, true}, "sigmoid": {1, nn.Bernoulli{}, true}, "regression": {1, nn.Gaussian{SD: nn.Learned}, false},
+		"predicted noise": {2, nn.Gaussian{SD: nn.Predicted}, false},
 	} {
 		var names []string
 		if c.classes {

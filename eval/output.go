@@ -19,7 +19,7 @@ import (
 
 // columns names the numbers of a prediction.
 func (p *Predictor) columns() (names []string) {
-	return columns(p.Posterior.Net.Classes(), p.Posterior.Net.Outputs())
+	return columns(p.Posterior.Net.Classes(), p.Posterior.Net.Targets())
 }
 
 func columns(classes, outputs int) (names []string) {
@@ -118,7 +118,7 @@ func (p *Predictor) writeNPY(b *bufio.Writer, rows int) func([]float64) error {
 	if n := net.Classes(); n > 0 {
 		kept = n
 		shape[1] = kept
-	} else if k := net.Outputs(); k > 1 {
+	} else if k := net.Targets(); k > 1 {
 		shape = []int{rows, k, width / k}
 	}
 	b.Write(arrayBegin(shape))
@@ -137,7 +137,7 @@ func (p *Predictor) writeNPY(b *bufio.Writer, rows int) func([]float64) error {
 func (p *Predictor) writeCSV(b *bufio.Writer) func([]float64) error {
 	names, n, row := p.columns(), p.Posterior.Net.Classes(), 0
 	lines := csv.NewWriter(b)
-	record := header(n, p.Posterior.Net.Outputs())
+	record := header(n, p.Posterior.Net.Targets())
 	lines.Write(record)
 	lines.Flush()
 	return func(values []float64) error {

@@ -35,7 +35,7 @@ type Predictor struct {
 // names; empty where the network overflows and probabilities are NaN), p_0 … p_{C−1}, the entropies entropy_total,
 // entropy_aleatoric and entropy_epistemic in nats, and abstain, which is empty as long as a run has no threshold; NPY has
 // the probabilities [n, C]. For a regression the columns are row, mean, sd_aleatoric, sd_epistemic, q05, q50 and q95 in
-// the target's units, with several outputs these six of each, mean_0 and so on; NPY has the six, [n, 6] or [n, outputs, 6].
+// the target's units, with several target values these six of each, mean_0 and so on; NPY has the six, [n, 6] or [n, values, 6].
 // IsPredictions tells such a file by its header; that of an NPY has 512 bytes.
 //
 // The error is a *UsageError for file names that cannot be used, and an *InputError for the inputs.

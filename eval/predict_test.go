@@ -219,11 +219,13 @@ func TestPredictArrays(t *testing.T) {
 		shape   []int
 		columns string
 	}{
-		"two outputs": {two, 0, 2, nn.Gaussian{SD: nn.Learned}, []int{80, 2, 6}, "row,mean_0,sd_aleatoric_0,sd_epistemic_0,q05_0,q50_0,q95_0,mean_1,sd_aleatoric_1,sd_epistemic_1,q05_1,q50_1,q95_1"},
-		"one output":  {one, 0, 1, nn.Gaussian{SD: 2}, []int{80, 6}, "row,mean,sd_aleatoric,sd_epistemic,q05,q50,q95"},
-		"classes":     {nil, 2, 1, nn.Bernoulli{}, []int{80, 2}, "row,class,p_0,p_1,entropy_total,entropy_aleatoric,entropy_epistemic,abstain"},
+		"two outputs":  {two, 0, 2, nn.Gaussian{SD: nn.Learned}, []int{80, 2, 6}, "row,mean_0,sd_aleatoric_0,sd_epistemic_0,q05_0,q50_0,q95_0,mean_1,sd_aleatoric_1,sd_epistemic_1,q05_1,q50_1,q95_1"},
+		"four outputs": {two, 0, 4, nn.Gaussian{SD: nn.Predicted}, []int{80, 2, 6}, "row,mean_0,sd_aleatoric_0,sd_epistemic_0,q05_0,q50_0,q95_0,mean_1,sd_aleatoric_1,sd_epistemic_1,q05_1,q50_1,q95_1"},
+		"a pair":       {one, 0, 2, nn.Gaussian{SD: nn.Predicted}, []int{80, 6}, "row,mean,sd_aleatoric,sd_epistemic,q05,q50,q95"},
+		"one output":   {one, 0, 1, nn.Gaussian{SD: 2}, []int{80, 6}, "row,mean,sd_aleatoric,sd_epistemic,q05,q50,q95"},
+		"classes":      {nil, 2, 1, nn.Bernoulli{}, []int{80, 2}, "row,class,p_0,p_1,entropy_total,entropy_aleatoric,entropy_epistemic,abstain"},
 	} {
-		schema, err := data.ArraySchema(x, c.targets, rows, c.classes, true, name == "two outputs")
+		schema, err := data.ArraySchema(x, c.targets, rows, c.classes, true, c.targets == two)
 		if err != nil {
 			t.Fatal(err)
 		}

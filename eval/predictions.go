@@ -58,7 +58,7 @@ func (s stretches) of(values []float64) (chains [][]float64) {
 func comparePredictions(ctx context.Context, e *bnn.Ensemble, chains stretches, set *data.Set, few bool, p *pool.Pool) (*comparison, error) {
 	each := 1
 	if e.Net.Likelihood().Regression() {
-		each = e.Net.Outputs()
+		each = e.Net.Targets()
 	}
 	d := &comparison{rHat: make([][]float64, 1), ess: make([]float64, set.Len()*each), iact: make([]float64, set.Len()*each)}
 	if few {

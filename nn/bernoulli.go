@@ -22,8 +22,11 @@ func (Bernoulli) Regression() bool { return false }
 // Parameters implements Likelihood.
 func (Bernoulli) Parameters() []string { return nil }
 
-// Noise implements Likelihood.
-func (Bernoulli) Noise(float64) float64 { return 0 }
+// Targets implements Likelihood.
+func (Bernoulli) Targets(int) int { return 0 }
+
+// Normal implements Likelihood.
+func (Bernoulli) Normal([]float32, float64, []float64, []float64) {}
 
 func (Bernoulli) checkOutputs(outputs int) error {
 	if outputs != 1 {

@@ -29,6 +29,7 @@ func TestSameBits(t *testing.T) {
 		residual{body: []Layer{Conv{Filters: 3, Kernel: [2]int{3, 3}, Pad: [2]int{1, 1}}, Swish}},
 		residual{body: []Layer{Dense{Units: 5}, Tanh}, shortcut: []Layer{Dense{Units: 5}}}, Dense{Units: 3},
 	}, Categorical{})
+	noise := mustNet(t, []int{5}, []Layer{Dense{Units: 9}, Tanh, Dense{Units: 4}}, Gaussian{SD: Predicted})
 	cases := []struct {
 		name         string
 		net          *Net
@@ -40,6 +41,7 @@ func TestSameBits(t *testing.T) {
 		{"means", means, 300, 1, false},
 		{"mixed", mixed, 300, 1, false},
 		{"readers", readers, 300, 2, false},
+		{"predicted noise", noise, 300, 20, false},
 		{"logistic", logistic, 9001, 150, testing.Short()},
 	}
 	var nets []*Net

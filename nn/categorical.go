@@ -22,8 +22,11 @@ func (Categorical) Regression() bool { return false }
 // Parameters implements Likelihood.
 func (Categorical) Parameters() []string { return nil }
 
-// Noise implements Likelihood.
-func (Categorical) Noise(float64) float64 { return 0 }
+// Targets implements Likelihood.
+func (Categorical) Targets(int) int { return 0 }
+
+// Normal implements Likelihood.
+func (Categorical) Normal([]float32, float64, []float64, []float64) {}
 
 func (Categorical) checkOutputs(outputs int) error {
 	if outputs < 2 {

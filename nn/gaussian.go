@@ -11,9 +11,9 @@ import (
 )
 
 // Gaussian is Σ_k log N(y_k; output_k, SD²). SD is a number above 0, or Learned: then log σ is one more parameter, the
-// last of θ, in a tensor named log_sd.
+// last of θ, in a tensor named log_sd. With Predicted each target value has a second output, its own log σ.
 type Gaussian struct {
-	SD float64 `yaml:"sd" words:"learned=-1"`
+	SD float64 `yaml:"sd" words:"learned=-1,predicted=-2"`
 }
 
 // Learned is the SD of a Gaussian whose standard deviation is a parameter.
@@ -24,11 +24,11 @@ const halfLog2Pi = 0.91893853320467274178032973640562
 
 // Check implements config.Checker.
 func (l Gaussian) Check(f *config.Faults) {
-	f.If(l.SD != Learned && !(l.SD > 0), "", "want an sd above 0, or learned")
+	f.If(l.SD != Learned && l.SD != Predicted && !(l.SD > 0), "", "want an sd above 0, learned or predicted")
 }
 
 // Examples implements config.Exampler.
-func (Gaussian) Examples() []string { return []string{"{sd: 1}", "{sd: learned}"} }
+func (Gaussian) Examples() []string { return []string{"{sd: 1}", "{sd: learned}", "{sd: predicted}"} }
 
 // String implements Likelihood.
 func (Gaussian) String() string { return "gaussian" }
@@ -47,17 +47,35 @@ func (l Gaussian) Parameters() []string {
 	return nil
 }
 
-// Noise implements Likelihood: SD or, if that is learned, e to the last parameter.
-func (l Gaussian) Noise(last float64) float64 {
-	if l.SD == Learned {
-		return rng.Exp(last)
+// Targets implements Likelihood.
+func (l Gaussian) Targets(outputs int) int {
+	if l.SD == Predicted {
+		return outputs / 2
 	}
-	return l.SD
+	return outputs
 }
 
-func (l Gaussian) checkOutputs(int) error {
+// Normal implements Likelihood: the standard deviation is SD or, if that is learned, e to the last parameter.
+func (l Gaussian) Normal(z []float32, last float64, mean, sd []float64) {
+	if l.SD == Predicted {
+		predictedNormals(z, mean, sd)
+		return
+	}
+	noise := l.SD
 	if l.SD == Learned {
+		noise = rng.Exp(last)
+	}
+	for k, m := range z {
+		mean[k], sd[k] = float64(m), noise
+	}
+}
+
+func (l Gaussian) checkOutputs(outputs int) error {
+	switch l.SD {
+	case Learned:
 		return nil
+	case Predicted:
+		return evenOutputs(outputs)
 	}
 	if prec := float32(1 / (l.SD * l.SD)); !(l.SD > 0) || prec == 0 || math.IsInf(float64(prec), 1) {
 		return fmt.Errorf("gaussian likelihood needs a positive sd whose 1/sd² is a float32, has %v", l.SD)
@@ -65,21 +83,29 @@ func (l Gaussian) checkOutputs(int) error {
 	return nil
 }
 
-func (Gaussian) checkTargets(set *data.Set, outputs int) error {
-	if set.Values == nil || set.Outputs != outputs {
-		return fmt.Errorf("data set %q has %d target values an example, the network %d outputs", set.Name, set.Outputs, outputs)
+func (l Gaussian) checkTargets(set *data.Set, outputs int) error {
+	if set.Values == nil || set.Outputs != l.Targets(outputs) {
+		return fmt.Errorf("data set %q has %d target values an example, the network %s", set.Name, set.Outputs, l.wrong(set, outputs))
 	}
 	return nil
 }
 
-func (Gaussian) mismatch(p *data.Problem, outputs int) (field, message string) {
+func (l Gaussian) mismatch(p *data.Problem, outputs int) (field, message string) {
 	switch set := p.Train; {
 	case set.Values == nil:
 		return "likelihood", fmt.Sprintf("gaussian predicts numbers, %s has classes: want categorical", p.Name)
-	case set.Outputs != outputs:
-		return lastLayer, fmt.Sprintf("%s has %d target values an example, the network %d outputs", p.Name, set.Outputs, outputs)
+	case set.Outputs != l.Targets(outputs):
+		return lastLayer, fmt.Sprintf("%s has %d target values an example, the network %s", p.Name, set.Outputs, l.wrong(set, outputs))
 	}
 	return "", ""
+}
+
+// wrong describes a number of outputs that does not suit the targets of a set.
+func (l Gaussian) wrong(set *data.Set, outputs int) string {
+	if l.SD == Predicted {
+		return fmt.Sprintf("%d outputs: sd: predicted takes two for each value, want %d", outputs, 2*set.Outputs)
+	}
+	return fmt.Sprintf("%d outputs", outputs)
 }
 
 func (Gaussian) loadTargets(t *tape, set *data.Set) {
@@ -96,12 +122,17 @@ func (l Gaussian) logLik(t *tape, g int, z, ll, dz []float32) {
 	k := t.prog.outputs
 	n := k * lanes.Lanes
 	for b := range t.batch {
-		prec, norm := l.precision(t, b)
 		var d []float32
 		if dz != nil {
 			d = dz[b*n:][:n]
 		}
-		lanes.Gaussian(z[b*n:][:n], t.target[g*n:][:n], k, prec, norm, ll[b*lanes.Lanes:][:lanes.Lanes], d)
+		of, sums := z[b*n:][:n], ll[b*lanes.Lanes:][:lanes.Lanes]
+		if l.SD == Predicted {
+			predictedLogLik(of, t.target[g*n/2:][:n/2], sums, d)
+			continue
+		}
+		prec, norm := l.precision(t, b)
+		lanes.Gaussian(of, t.target[g*n:][:n], k, prec, norm, sums, d)
 	}
 }
 

@@ -16,8 +16,12 @@ type Likelihood interface {
 	// Parameters are the names of the likelihood's own parameters, one number each, which are the last of θ.
 	Parameters() []string
 
-	// Noise is the standard deviation of a regression's targets for a θ with that last number. It is 0 for classes.
-	Noise(last float64) float64
+	// Targets is the number of target values of an example that a network with that many outputs predicts, 0 for classes.
+	Targets(outputs int) int
+
+	// Normal sets the means and standard deviations of the target values of one example, for its outputs z and a θ with that
+	// last number. There is nothing to set for classes.
+	Normal(z []float32, last float64, mean, sd []float64)
 
 	// checkOutputs reports settings, or a number of outputs, that the likelihood cannot take.
 	checkOutputs(outputs int) error

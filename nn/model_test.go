@@ -37,6 +37,10 @@ func TestModelRefuses(t *testing.T) {
 		{net(3, 2, Gaussian{SD: 1}), values(2), ""},
 		{net(3, 2, Gaussian{SD: 1}), values(1), "1 target values"},
 		{net(3, 2, Gaussian{SD: 1}), labels(2), "target values"},
+		{net(3, 2, Gaussian{SD: Predicted}), values(1), ""},
+		{net(3, 4, Gaussian{SD: Predicted}), values(2), ""},
+		{net(3, 4, Gaussian{SD: Predicted}), values(1), "1 target values an example, the network 4 outputs: sd: predicted takes two for each value, want 2"},
+		{net(3, 2, Gaussian{SD: Predicted}), values(2), "2 target values an example, the network 2 outputs: sd: predicted takes two for each value, want 4"},
 	} {
 		_, err := NewModel(c.net, c.set, pool.New(1))
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {

@@ -103,6 +103,9 @@ func (n *Net) Outputs() int { return volume(n.output...) }
 // Classes is the number of classes that the network predicts, 0 for a regression.
 func (n *Net) Classes() int { return n.lik.Classes(n.Outputs()) }
 
+// Targets is the number of target values of one example that the network predicts, 0 for classes.
+func (n *Net) Targets() int { return n.lik.Targets(n.Outputs()) }
+
 // Flops is the arithmetic of one example's log-likelihood and gradient: 2 × the multiply-adds of the forward pass, of
 // the weight gradients and of the input gradients. The input gradient of the first random layer is left out, and so are the
 // gradients of layers that are not random.

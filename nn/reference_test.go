@@ -136,9 +136,12 @@ var likelihoods = map[string]func(n *Net, z, theta []float64, set *data.Set, i i
 		if sd == Learned {
 			sd = math.Exp(theta[n.dim-1])
 		}
-		ll := 0.0
-		for k, v := range z {
-			r := (float64(set.Values[i*len(z)+k]) - v) / sd
+		ll, targets := 0.0, n.Targets()
+		for k, v := range z[:targets] {
+			if n.lik.(Gaussian).SD == Predicted {
+				sd = min(1e6, max(1e-6, math.Exp(z[targets+k])))
+			}
+			r := (float64(set.Values[i*targets+k]) - v) / sd
 			ll -= r*r/2 + math.Log(sd) + halfLog2Pi
 		}
 		return ll
@@ -183,7 +186,7 @@ func wantEveryRow(t *testing.T, nets []*Net) {
 
 // testSet makes n random examples for a network; pixels says that they are bytes.
 func testSet(net *Net, n int, pixels bool, r *rand.Rand) *data.Set {
-	k := net.Outputs()
+	k := net.Targets()
 	set := &data.Set{Name: "test", Shape: net.input}
 	for range n * net.features() {
 		if pixels {

@@ -1,6 +1,7 @@
 package nn
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -47,8 +48,9 @@ func TestSettings(t *testing.T) {
 		{AvgPool{}, []string{"size: needs a size, 1 to 1048576"}},
 		{Gaussian{SD: 1e-3}, nil},
 		{Gaussian{SD: Learned}, nil},
-		{Gaussian{}, []string{"want an sd above 0, or learned"}},
-		{Gaussian{SD: -2}, []string{"want an sd above 0, or learned"}},
+		{Gaussian{SD: Predicted}, nil},
+		{Gaussian{}, []string{"want an sd above 0, learned or predicted"}},
+		{Gaussian{SD: -3}, []string{"want an sd above 0, learned or predicted"}},
 	} {
 		if got := faults(c.settings); !slices.Equal(got, c.want) {
 			t.Errorf("%T%+v: faults %q, want %q", c.settings, c.settings, got, c.want)
@@ -74,17 +76,19 @@ func TestDefaults(t *testing.T) {
 
 // TestLikelihoods checks what a likelihood answers for others.
 func TestLikelihoods(t *testing.T) {
+	ln2, ln3 := math.Log(2), math.Log(3)
 	for _, c := range []struct {
 		lik        Likelihood
 		name       string
 		classes    int // of 3 outputs
 		parameters int
-		noise      float64 // for a last parameter of 0
+		mean, sd   []float64 // of the target values for 4 outputs, −1, 2, log 2 and log 3, and a last parameter of 0
 	}{
-		{Categorical{}, "categorical", 3, 0, 0},
-		{Bernoulli{}, "bernoulli", 2, 0, 0},
-		{Gaussian{SD: 3}, "gaussian", 0, 0, 3},
-		{Gaussian{SD: Learned}, "gaussian", 0, 1, 1},
+		{Categorical{}, "categorical", 3, 0, nil, nil},
+		{Bernoulli{}, "bernoulli", 2, 0, nil, nil},
+		{Gaussian{SD: 3}, "gaussian", 0, 0, []float64{-1, 2, ln2, ln3}, []float64{3, 3, 3, 3}},
+		{Gaussian{SD: Learned}, "gaussian", 0, 1, []float64{-1, 2, ln2, ln3}, []float64{1, 1, 1, 1}},
+		{Gaussian{SD: Predicted}, "gaussian", 0, 0, []float64{-1, 2}, []float64{2, 3}},
 	} {
 		if got := c.lik.Classes(3); got != c.classes || c.lik.Regression() != (got == 0) {
 			t.Errorf("%s: %d classes, want %d; regression: %v", c.name, got, c.classes, c.lik.Regression())
@@ -95,8 +99,11 @@ func TestLikelihoods(t *testing.T) {
 		if n := len(c.lik.Parameters()); n != c.parameters {
 			t.Errorf("%s: %d parameters, want %d", c.name, n, c.parameters)
 		}
-		if got := c.lik.Noise(0); got != c.noise {
-			t.Errorf("%s: noise %v, want %v", c.name, got, c.noise)
+		mean, sd := make([]float64, c.lik.Targets(4)), make([]float64, c.lik.Targets(4))
+		c.lik.Normal([]float32{-1, 2, float32(ln2), float32(ln3)}, 0, mean, sd)
+		near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-6 }
+		if !slices.EqualFunc(mean, c.mean, near) || !slices.EqualFunc(sd, c.sd, near) {
+			t.Errorf("%s: means %v, standard deviations %v, want %v and %v", c.name, mean, sd, c.mean, c.sd)
 		}
 	}
 }
@@ -107,7 +114,7 @@ func TestMessagesListTheLikelihoods(t *testing.T) {
 	defer func() { Likelihoods = was }()
 	Likelihoods = append(was[:len(was):len(was)], config.Row[Likelihood]{Name: "other", Part: struct{ Bernoulli }{}})
 	all := faults(Architecture{Layers: []Layer{Dense{Units: 1}}})
-	if want := "needs a likelihood: categorical, bernoulli, {gaussian: {sd: 1}}, {gaussian: {sd: learned}} or other"; !slices.Equal(all, []string{want}) {
+	if want := "needs a likelihood: categorical, bernoulli, {gaussian: {sd: 1}}, {gaussian: {sd: learned}}, {gaussian: {sd: predicted}} or other"; !slices.Equal(all, []string{want}) {
 		t.Errorf("%+v, want %s", all, want)
 	}
 	if classes := LikelihoodsWhere(false); !slices.Equal(classes, []string{"categorical", "bernoulli", "other"}) {

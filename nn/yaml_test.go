@@ -42,7 +42,7 @@ func TestYAML(t *testing.T) {
 			t.Errorf("%s is written as\n%swant %s", c.layer, got, want)
 		}
 	}
-	for _, lik := range []string{"categorical", "bernoulli", "{gaussian: {sd: 0.5}}", "{gaussian: {sd: learned}}"} {
+	for _, lik := range []string{"categorical", "bernoulli", "{gaussian: {sd: 0.5}}", "{gaussian: {sd: learned}}", "{gaussian: {sd: predicted}}"} {
 		if got := rewritten(t, "layers: [relu]\nlikelihood: "+lik+"\n", seen); !strings.Contains(flow(got), flow(lik)) {
 			t.Errorf("%s is written as\n%s", lik, got)
 		}
@@ -91,9 +91,10 @@ func TestYAMLFaults(t *testing.T) {
 		"layers: [{dropout: -0.5}, {dense: 2}]":              "model.layers.0.dropout: want a rate of at least 0 and below 1, have -0.5",
 		"layers: [{dropout: .nan}, {dense: 2}]":              "model.layers.0.dropout: want",
 		"layers: [rellu]":                                    "relu",
-		"layers: [relu]\n  likelihood: gaussian":             "model.likelihood.gaussian: want an sd above 0, or learned",
-		"layers: [relu]\n  likelihood: {gaussian: {sd: -2}}": "want an sd above 0, or learned",
-		"layers: [relu]\n  likelihood: {gaussian: {sd: -1}}": "model.likelihood.gaussian.sd: want a number or learned, have -1",
+		"layers: [relu]\n  likelihood: gaussian":             "model.likelihood.gaussian: want an sd above 0, learned or predicted",
+		"layers: [relu]\n  likelihood: {gaussian: {sd: -3}}": "want an sd above 0, learned or predicted",
+		"layers: [relu]\n  likelihood: {gaussian: {sd: -1}}": "model.likelihood.gaussian.sd: want a number, learned or predicted, have -1",
+		"layers: [relu]\n  likelihood: {gaussian: {sd: -2}}": "model.likelihood.gaussian.sd: want a number, learned or predicted, have -2",
 	} {
 		type spec struct {
 			Model described `yaml:"model"`

@@ -263,7 +263,7 @@ func (v *view) trusts() topic {
 	}
 	risk := rootRisk(v.spreads(), v.squares())
 	t.say("The RMSE is %s over the half that it is surest of, and %s over all.", significant(riskAt(risk, .5)), significant(riskAt(risk, 1)))
-	if len(v.run.Net.Likelihood().Parameters()) == 0 {
+	if net := v.run.Net; len(net.Likelihood().Parameters()) == 0 && net.Targets() == net.Outputs() {
 		t.say("The noise was not learnt: the config fixes it.")
 	}
 	return t

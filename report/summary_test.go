@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/starling-smc/starling/eval"
+	"github.com/starling-smc/starling/nn"
 	"github.com/starling-smc/starling/uq"
 )
 
@@ -133,6 +134,21 @@ func TestSummary(t *testing.T) {
 		}
 		if c.quiet != "" && strings.Contains(warned, c.quiet) {
 			t.Errorf("%s: a warning of %q:\n%s", c.what, c.quiet, warned)
+		}
+	}
+}
+
+// TestNoiseOfTheConfig: only noise that neither a parameter nor an output gives is said to be fixed.
+func TestNoiseOfTheConfig(t *testing.T) {
+	for sd, fixed := range map[float64]bool{0.5: true, nn.Learned: false, nn.Predicted: false} {
+		f := shape{outputs: 1, n: 400}.make(t)
+		net, err := nn.New(f.run.Net.Input(), []nn.Layer{nn.Dense{Units: 2}}, nn.Gaussian{SD: sd})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.run.Net = net
+		if all, _ := text(f.view(t).summary()); strings.Contains(all, "The noise was not learnt") != fixed {
+			t.Errorf("sd %v: the summary says of the noise:\n%s", sd, all)
 		}
 	}
 }

@@ -1,0 +1,216 @@
+package data
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/starling-smc/starling/internal/cells"
+	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/internal/regular"
+)
+
+// Parts say how the training examples of the data are divided, by shares of them or by a list of rows. Which examples a part
+// gets is drawn by the run's seed.
+//
+// A missing share of Validate or Test is the data's own part or, without one, a tenth. A missing share of Train is the rest. If
+// all shares add up to less than 1, the examples that are left are not used.
+type Parts struct {
+	Train    float64 `yaml:"train,omitempty,nonzero"`
+	Validate float64 `yaml:"validate,omitempty,nonzero"`
+	Test     float64 `yaml:"test,omitempty,nonzero"`
+
+	// TestRows is a text file with the number of a row in each line, counted from 0: these examples are for the test. A tenth of
+	// the others validate unless the data have validation examples of their own, and the rest train.
+	TestRows string `yaml:"test_rows,omitempty"`
+}
+
+const (
+	tenth = 0.1
+	// roundings is the sum by which shares such as 0.6, 0.3 and 0.1 may miss 1.
+	roundings = 1e-9
+)
+
+const ownPart = "the data have a %s part of their own: leave this out"
+
+// share is a part's name in a config and its share.
+type share struct {
+	name  string
+	value float64
+}
+
+func (p *Parts) shares() []share {
+	return []share{{"train", p.Train}, {"validate", p.Validate}, {"test", p.Test}}
+}
+
+// Check implements config.Checker.
+func (p Parts) Check(f *config.Faults) {
+	given := 0
+	for _, s := range p.shares() {
+		f.If(s.value != 0 && !(s.value > 0 && s.value <= 1), s.name, "want a share of the examples above 0 and at most 1, have %v", s.value)
+		if s.value != 0 {
+			given++
+			f.If(p.TestRows != "", s.name, "the rows of test_rows divide the examples: leave this share out")
+		}
+	}
+	f.If(given == 0 && p.TestRows == "", "", "want shares, as in {train: 0.6, validate: 0.3, test: 0.1}, or test_rows, a file")
+}
+
+// checkSplit checks the division with the other settings. Of examples in a program's memory, of which a config says nothing,
+// the parts may be unknown.
+func (s Settings) checkSplit(f *config.Faults) {
+	p := s.Split
+	if p == nil {
+		return
+	}
+	validate, test := s.own()
+	for _, k := range known() {
+		if k.Name == s.Set && k.Whole {
+			f.Add("split", "%s is always whole: leave split out", s.Set)
+			return
+		}
+	}
+	if s.Whole {
+		f.Conflict([]string{"split", "whole"}, "split divides the examples, and whole keeps them together: leave one of them out")
+	}
+	f.If(validate && p.Validate != 0, "split.validate", ownPart, "validation")
+	f.If(test && p.Test != 0, "split.test", ownPart, "test")
+	f.If(test && p.TestRows != "", "split.test_rows", ownPart, "test")
+	sum, terms := 0.0, []string{}
+	for _, share := range p.shares() {
+		switch {
+		case share.value != 0:
+			sum, terms = sum+share.value, append(terms, fmt.Sprintf("%s %v", share.name, share.value))
+		case p.TestRows == "" && !(s.Memory != nil && s.Memory.Train == nil) && (share.name == "validate" && !validate || share.name == "test" && !test):
+			sum, terms = sum+tenth, append(terms, fmt.Sprintf("%s %v (where no share is given)", share.name, tenth))
+		}
+	}
+	f.If(sum > 1+roundings, "split", "the shares add up to more than 1: %s", strings.Join(terms, ", "))
+}
+
+// divide chooses among n training examples those that train, and those of the parts that the data lack: first to test, then to
+// validate. All lists are in ascending order. Without settings each part is a tenth (Split).
+func (p *Parts) divide(n int, seed uint64, lackTest, lackValidate bool) (kept []int32, held [][]int32, err error) {
+	var lacking []share
+	given := Parts{}
+	if p != nil {
+		given = *p
+	}
+	if lackTest {
+		lacking = append(lacking, share{"test", given.Test})
+	}
+	if lackValidate {
+		lacking = append(lacking, share{"validate", given.Validate})
+	}
+	switch {
+	case p == nil:
+		return Split(n, seed, len(lacking))
+	case p.TestRows != "" && !lackTest:
+		return nil, nil, fieldError("split.test_rows", ownPart, "test")
+	case p.TestRows != "":
+		return p.byRows(n, seed, len(lacking)-1)
+	}
+	rest, sum := Order(n, splitKey(seed)), p.Train
+	for _, part := range lacking {
+		size := max(n/10, 1)
+		if part.value == 0 {
+			part.value = tenth
+		} else if size, err = part.of(n); err != nil {
+			return nil, nil, err
+		}
+		sum += part.value
+		size = min(size, len(rest))
+		held = append(held, slices.Sorted(slices.Values(rest[:size])))
+		rest = rest[size:]
+	}
+	if p.Train != 0 && sum < 1-roundings {
+		size, err := share{"train", p.Train}.of(n)
+		if err != nil {
+			return nil, nil, err
+		}
+		rest = rest[:min(size, len(rest))]
+	}
+	if len(rest) == 0 {
+		return nil, nil, fieldError("split", "leaves none of %d examples to train", n)
+	}
+	slices.Sort(rest)
+	return rest, held, nil
+}
+
+// of is the number of examples in a share of n. It is rounded down, but not below a whole number that the product of two
+// floating-point numbers misses: 0.29 of 100 are 29.
+func (s share) of(n int) (int, error) {
+	size := int(math.Floor(float64(s.value*float64(n)) + 1e-6))
+	if size < 1 {
+		return 0, fieldError("split."+s.name, "%v of %d examples is less than one", s.value, n)
+	}
+	return size, nil
+}
+
+// byRows divides n training examples by the file of test rows: those rows are for the test, and of the others a tenth each is
+// held out for as many more parts.
+func (p *Parts) byRows(n int, seed uint64, parts int) (kept []int32, held [][]int32, err error) {
+	test, err := readRows(p.TestRows, n)
+	if err != nil {
+		return nil, nil, err
+	}
+	var others []int32
+	for i, next := int32(0), 0; int(i) < n; i++ {
+		if next < len(test) && test[next] == i {
+			next++
+			continue
+		}
+		others = append(others, i)
+	}
+	places, more, err := Split(len(others), seed, parts)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: beside these rows: %w", p.TestRows, err)
+	}
+	held = [][]int32{test}
+	for _, part := range more {
+		held = append(held, gather(others, part, 1))
+	}
+	return gather(others, places, 1), held, nil
+}
+
+// readRows reads a file of row numbers below n, one a line, and returns them in ascending order. Empty lines are passed over.
+func readRows(path string, n int) ([]int32, error) {
+	return reading(path, regular.Open, func(file *regular.File) ([]int32, error) {
+		var rows []int32
+		first := map[int32]int{} // the line of each row
+		lines := bufio.NewScanner(file)
+		for number := 1; lines.Scan(); number++ {
+			text := strings.TrimSpace(lines.Text())
+			if text == "" {
+				continue
+			}
+			row, err := strconv.ParseUint(text, 10, 64)
+			switch {
+			case errors.Is(err, strconv.ErrRange) || err == nil && row >= uint64(n):
+				return nil, fmt.Errorf("%s: line %d: row %s: the data have the rows 0 to %d", path, number, cells.Clip(text), n-1)
+			case err != nil:
+				return nil, fmt.Errorf("%s: line %d: %s is not a row: want one row number a line, counted from 0", path, number, cells.Quote([]byte(text)))
+			case first[int32(row)] > 0:
+				return nil, fmt.Errorf("%s: line %d: row %d is on line %d, too: want each row once", path, number, row, first[int32(row)])
+			}
+			first[int32(row)] = number
+			rows = append(rows, int32(row))
+		}
+		switch err := lines.Err(); {
+		case errors.Is(err, bufio.ErrTooLong):
+			return nil, fmt.Errorf("%s: a line of more than %d bytes: want one row number a line, counted from 0", path, bufio.MaxScanTokenSize)
+		case err != nil:
+			return nil, err
+		case len(rows) == 0:
+			return nil, fmt.Errorf("%s: names no rows: want one row number a line, counted from 0", path)
+		case len(rows) == n:
+			return nil, fmt.Errorf("%s: names all %d rows: none is left to train", path, n)
+		}
+		slices.Sort(rows)
+		return rows, nil
+	})
+}

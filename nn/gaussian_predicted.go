@@ -1,0 +1,67 @@
+package nn
+
+import (
+	"fmt"
+
+	"github.com/starling-smc/starling/internal/lanes"
+	"github.com/starling-smc/starling/internal/rng"
+)
+
+// Predicted is the SD of a Gaussian whose standard deviations are outputs of the network, so that the noise depends on the
+// input (Nix and Weigend 1994, "Estimating the mean and variance of the target probability distribution"). Of 2K outputs for K
+// target values the first K are the means and the last K are log σ, as PyTorch's mean, log_sd = out.chunk(2, -1).
+//
+//	log p(y) = Σ_k log N(y_k; m_k, σ_k²) = Σ_k −½ (y_k − m_k)²/σ_k² − log σ_k − ½ log 2π
+//	∂/∂m_k = (y_k − m_k)/σ_k²       ∂/∂log σ_k = (y_k − m_k)²/σ_k² − 1
+//
+// A log σ below ln 1e-6 or above ln 1e6 counts as that bound, and the gradient of such an output is 0: a network far off at the
+// start cannot overflow, and no example is fitted exactly.
+const Predicted = -2
+
+// The bounds of a predicted log σ, ln 1e-6 and ln 1e6.
+const (
+	lowestLogSD  = -highestLogSD
+	highestLogSD = 13.815510557964274104107948728106
+)
+
+// boundedLogSD is a predicted log σ within its bounds; NaN stays NaN.
+func boundedLogSD(s float32) float64 { return max(lowestLogSD, min(highestLogSD, float64(s))) }
+
+// evenOutputs refuses a network whose outputs are no pairs.
+func evenOutputs(outputs int) error {
+	if outputs%2 != 0 {
+		return fmt.Errorf("sd: predicted takes two outputs for each target value, its mean and its log σ: want an even number of outputs, the network has %d", outputs)
+	}
+	return nil
+}
+
+// predictedNormals sets the means and standard deviations that the outputs z of one example are.
+func predictedNormals(z []float32, mean, sd []float64) {
+	k := len(mean)
+	for c := range k {
+		mean[c], sd[c] = float64(z[c]), rng.Exp(boundedLogSD(z[k+c]))
+	}
+}
+
+// predictedLogLik is logLik for one group of one particle: z [2K][16], y [K][16], ll [16], and dz as z, or nil. It computes in
+// float64, which has room for 1/σ², and in one order, so that the bits are the same on every machine.
+func predictedLogLik(z, y, ll, dz []float32) {
+	for l := range lanes.Lanes {
+		sum := 0.0
+		for m := l; m < len(y); m += lanes.Lanes {
+			s := m + len(y)
+			logSD := boundedLogSD(z[s])
+			prec, r := rng.Exp(-2*logSD), float64(y[m])-float64(z[m])
+			square := float64(float64(r*r) * prec)
+			sum += float64(-0.5*square) - logSD - halfLog2Pi
+			if dz == nil {
+				continue
+			}
+			dz[m], dz[s] = float32(r*prec), float32(square-1)
+			if v := float64(z[s]); v < lowestLogSD || v > highestLogSD {
+				dz[s] = 0
+			}
+		}
+		ll[l] = float32(sum)
+	}
+}
