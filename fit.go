@@ -93,7 +93,7 @@ func (f *fit) prepare(spec Spec, o Options) (err error) {
 		return &DataError{fmt.Errorf("model.init: %w", err)}
 	}
 	if f.Spec.Prior.Family != nil {
-		if f.job.Prior, err = f.Spec.Prior.Family.Prior(f.Net.Tensors()); err != nil {
+		if f.job.Prior, err = f.Spec.Prior.Family.Prior(f.Net.Random()); err != nil {
 			return err
 		}
 	}

@@ -211,5 +211,5 @@ func (w *weighting) normals(k int) []uq.Normals {
 // normal sets the means and standard deviations of the target values of an example in particle j's likelihood, for the
 // particle's outputs z.
 func (e *Ensemble) normal(j int, z []float32, mean, sd []float64) {
-	e.Net.Likelihood().Normal(z, float64(e.Theta[(j+1)*e.Net.Dim()-1]), mean, sd)
+	e.Net.Likelihood().Normal(z, e.own(j), mean, sd)
 }
