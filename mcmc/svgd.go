@@ -20,12 +20,14 @@ import (
 // number is even. If m is 0, the kernel is 1 between particles at one place, 0 between others, and has no gradient.
 //
 // Nothing is random, no weight corrects it, and with few particles their spread is too small in many dimensions (Ba et al. 2022). A
-// sampler takes it with the weighting smc.Unweighted. A move costs one gradient, at the places where the particles are. Values are then
+// sampler takes it with the weighting smc.Unweighted. It is no row of Moves: package method has a method of that name. A move costs one gradient, at the places where the particles are. Values are then
 // evaluated where they went, for diagnostics alone (Outcome.Shown); values and gradients that the population carries would be
 // those of another batch in the next iteration. The kernel is exact: it has J² numbers in memory and takes 3J²D multiplications.
 type SVGD struct {
 	Rate float64 `yaml:"rate,nonzero"` // η, must be set
 }
+
+var _ Move = SVGD{}
 
 // svgdBlock is the number of particles that move side by side, and svgdChunk that of the coordinates that they take at a time, so
 // that both stay in a fast cache while all others pass by.
@@ -44,6 +46,41 @@ func (SVGD) Needs() Needs { return Needs{} }
 
 // Blind is true: the move evaluates its gradients itself.
 func (SVGD) Blind() bool { return true }
+
+// Repeats is one move an iteration.
+func (SVGD) Repeats() Mutations { return Mutations{} }
+
+// Varies is false.
+func (SVGD) Varies() bool { return false }
+
+// Selects is false.
+func (SVGD) Selects() bool { return false }
+
+// Aim is 0.
+func (SVGD) Aim() float64 { return 0 }
+
+// Subsample is 0: a path gives the mini-batches.
+func (SVGD) Subsample() int { return 0 }
+
+// Fewest is 0.
+func (SVGD) Fewest() int { return 0 }
+
+// ForChains returns m unchanged: CheckForChains refuses the move.
+func (m SVGD) ForChains() Move { return m }
+
+// ForPopulation returns m unchanged.
+func (m SVGD) ForPopulation(Mutations) Move { return m }
+
+// CheckForChains refuses the move.
+func (SVGD) CheckForChains(f *config.Faults) {
+	f.Add("", "moves the particles of a population apart: a chain has one")
+}
+
+// CheckForPopulation refuses nothing.
+func (SVGD) CheckForPopulation(*config.Faults) {}
+
+// CheckForDim refuses nothing.
+func (SVGD) CheckForDim(int, *config.Faults) {}
 
 // Evaluations is 1.
 func (SVGD) Evaluations() int { return 1 }

@@ -83,11 +83,14 @@ func (s *Sampling) Diagnostics(trace []TraceLine) Diagnostics {
 // The target changes from batch to batch, and each weight estimates the ratio of the new target's normaliser to the last
 // one's. The product of these ratios is the normaliser of the last target.
 func (s *Sampling) evidence(trace []TraceLine, examples int) (none []finding.Finding) {
-	if !s.Evidence {
+	if !s.Drawn {
 		none = append(none, finding.NoEvidence(s.Start))
 	}
-	if s.Literal {
-		none = append(none, finding.LiteralWeights())
+	if s.NoPath != "" {
+		none = append(none, finding.NoPathOfTargets(s.NoPath))
+	}
+	if s.Learned {
+		none = append(none, finding.NoFixedModel())
 	}
 	if none != nil {
 		return none

@@ -146,10 +146,10 @@ func TestNoEvidence(t *testing.T) {
 		literal bool
 		want    []finding.Finding
 	}{
-		{"prior", true, []finding.Finding{finding.LiteralWeights()}},
+		{"prior", true, []finding.Finding{finding.NoPathOfTargets("literal")}},
 		{"map", false, []finding.Finding{finding.NoEvidence("map")}},
 		{"init", false, []finding.Finding{finding.NoEvidence("init")}},
-		{"sgd", true, []finding.Finding{finding.NoEvidence("sgd"), finding.LiteralWeights()}},
+		{"sgd", true, []finding.Finding{finding.NoEvidence("sgd"), finding.NoPathOfTargets("literal")}},
 	} {
 		s := SMC{Particles: 9, Islands: 1, Start: c.start, Path: smc.Schedule[smc.Constant]{Iterations: 3}, Move: mcmc.Unadjusted{}, Weight: smc.Momentum{Literal: c.literal}}.Sampling()
 		trace := []TraceLine{line(1, 1, 0, 1)}

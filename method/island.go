@@ -21,7 +21,11 @@ type island struct {
 	state    *smc.State // nil: the island has not begun
 	evidence bool       // the weights estimate an evidence; if not, the trace has 0
 	tested   bool       // the island is evaluated on the test examples every TestedEvery iterations
-	every    int        // iterations of a step, which leaves one line in the trace; 1 where particles are resampled
+	every    int        // iterations of a step, which leaves one line in the trace
+
+	judged   int // the iteration of the scores below
+	nll      *uq.Number
+	accuracy *uq.Number
 }
 
 var (
@@ -75,13 +79,16 @@ func (p *island) Step(ctx context.Context) (line runs.Line, err error) {
 	it := Iteration{Info: info}
 	ctx = context.WithoutCancel(ctx) // a run that is stopped still completes this step
 	if set := p.job.Data.Validate; set != nil {
-		if it.ValNLL, it.ValAccuracy, err = p.score(ctx, set); err != nil {
-			return line, err
+		if p.judged != p.state.K {
+			if _, err = p.judge(ctx, p.state); err != nil {
+				return line, err
+			}
 		}
+		it.ValNLL, it.ValAccuracy = p.nll, p.accuracy
 	}
 	if set := p.job.Data.Test; p.tested && set != nil && (info.K%TestedEvery == 0 || p.Done()) {
 		err = p.job.Run.Aside(func() (err error) {
-			it.TestNLL, it.TestAccuracy, err = p.score(ctx, set)
+			it.TestNLL, it.TestAccuracy, err = p.score(ctx, p.state, set)
 			return err
 		})
 		if err != nil {
@@ -94,9 +101,19 @@ func (p *island) Step(ctx context.Context) (line runs.Line, err error) {
 	return runs.Line{Progress: info.Progress, Fields: it}, nil
 }
 
-// score evaluates the island's weighted ensemble on a set. accuracy is nil for regression.
-func (p *island) score(ctx context.Context, set *data.Set) (nll, accuracy *uq.Number, err error) {
-	e, err := bnn.Combine(p.job.Net, []bnn.Island{{Theta: p.state.Theta, LogWeights: p.state.LogW}}, bnn.Equal{})
+// judge is the loss of a state: the validation NLL of its weighted ensemble. The line of the trace shows it too.
+func (p *island) judge(ctx context.Context, st *smc.State) (loss float64, err error) {
+	p.judged = 0
+	if p.nll, p.accuracy, err = p.score(ctx, st, p.job.Data.Validate); err != nil {
+		return 0, err
+	}
+	p.judged = st.K
+	return float64(*p.nll), nil
+}
+
+// score evaluates the weighted ensemble of a state on a set. accuracy is nil for regression.
+func (p *island) score(ctx context.Context, st *smc.State, set *data.Set) (nll, accuracy *uq.Number, err error) {
+	e, err := bnn.Combine(p.job.Net, []bnn.Island{{Theta: st.Theta, LogWeights: st.LogW, Shared: st.Psi}}, bnn.Equal{})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -128,7 +145,7 @@ func gather(job *Job, phases []runs.Phase, by bnn.Combination) (*bnn.Ensemble, e
 	for _, part := range phases[len(phases)-1].Parts {
 		p := part.(*island)
 		kept := p.state.Ensemble()
-		one := bnn.Island{Theta: kept.Theta, LogWeights: kept.LogW}
+		one := bnn.Island{Theta: kept.Theta, LogWeights: kept.LogW, Shared: kept.Psi}
 		if p.evidence {
 			one.LogEvidence = p.state.LogZ
 		}

@@ -13,7 +13,7 @@ func (s *Sampling) islands(job *Job, sampler func(i int) *smc.Sampler) runs.Phas
 		one := sampler(i)
 		one.Model, one.Prior, one.Seed, one.Island, one.Pool = job.Model, job.Prior, job.Seed, i, job.Pool
 		phase.Parts = append(phase.Parts, &island{
-			job: job, sampler: one, evidence: s.Evidence, every: max(1, s.every),
+			job: job, sampler: one, evidence: s.estimates(), every: s.lines(job.Data.Train.Len()),
 			tested: s.Path.Batches() && job.Data.Validate == nil,
 		})
 	}
@@ -21,4 +21,9 @@ func (s *Sampling) islands(job *Job, sampler func(i int) *smc.Sampler) runs.Phas
 	watch.begin()
 	phase.Watch, phase.Resumed = watch.step, watch.resumed
 	return phase
+}
+
+// lines is the number of iterations of a line of the trace, for a number of training examples.
+func (s *Sampling) lines(examples int) int {
+	return max(1, s.every) * max(1, s.Path.PerEpoch(examples))
 }

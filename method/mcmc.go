@@ -24,13 +24,16 @@ type MCMC struct {
 	Keep   int       `yaml:"keep" words:"last=-1"` // states of all chains together, evenly over their second halves, or KeepLast; default 10 a chain, or all if fewer
 	Move   mcmc.Move `yaml:"move"`                 // default: hmc
 	Trace  Trace     `yaml:"trace,omitempty"`
+
+	Learning `yaml:",inline"`
 }
 
-// Trace says how often a chain leaves a line in the trace. At each line the chain is scored on the validation examples, and may
-// be saved. No state of a chain depends on it.
+// Trace says how often a chain or an island leaves a line in the trace. At each line it is scored on the validation examples, and
+// may be saved. No state depends on it.
 type Trace struct {
-	// Every is the number of moves of a line. 0: 1 if a chain has fewer than 10,000 moves. For more, a line has at least 100
-	// leapfrogs and a chain at most 10,000 lines: lines would take more time than short moves, and fill the disk.
+	// Every is the number of moves of a line or, on a path in epochs, of epochs. 0: 1 if a chain has fewer than 10,000 moves. For
+	// more, a line has at least 100 leapfrogs and a chain at most 10,000 lines: lines would take more time than short moves, and
+	// fill the disk.
 	Every int `yaml:"every,nonzero"`
 }
 
@@ -92,6 +95,7 @@ func (m MCMC) Complete(around Around) Method {
 		m.Keep = m.Chains * min(10, m.late())
 	}
 	fill(&m.Keep, KeepLast)
+	m.Learning.complete(around)
 	return m
 }
 
@@ -130,6 +134,7 @@ func (m MCMC) CheckWithin(around Around, at string, f *config.Faults) {
 	if start.drawn && around.Init && around.Search == nil && around.Prior.Anchor == nil {
 		f.Conflict([]string{at + ".start", "model.init"}, "%s draws the starts of all chains and does not use model.init: want start: init, or no model.init", start.name)
 	}
+	m.Learning.checkWithin(around, at, f)
 	if p := around.Search; p != nil && p.Restarts < m.Needs().Restarts {
 		f.Conflict([]string{at + ".chains", "map.restarts", at + ".start"},
 			"%d chains start from %d MAP restarts, one each: want map.restarts of at least %d, or start: prior", m.Chains, p.Restarts, m.Chains)
@@ -180,12 +185,21 @@ func (m MCMC) Needs() Needs {
 
 // Sampling describes the chains.
 func (m MCMC) Sampling() *Sampling {
-	path := smc.Fixed{Epochs: m.Epochs}
+	path := m.path()
 	return &Sampling{
 		Unit: "chain", Islands: m.Chains, Particles: 1, Path: path, Whole: path, Move: m.Move, Step: "method.mcmc.move." + mcmc.Moves.Name(m.Move) + ".step",
 		Resample: smc.Resampler{Scheme: smc.Multinomial{}, When: smc.Never{}}, Combine: bnn.Equal{}, Start: m.Start,
 		chains: true, every: m.every(), words: m.words,
 	}
+}
+
+// path is the posterior. For moves by mini-batches, whose layers that are not random learn after each of them, it is one
+// mini-batch after another.
+func (m MCMC) path() smc.Path {
+	if n := m.Move.Subsample(); m.Learn != nil && m.Move.Biased() && n > 0 {
+		return smc.Schedule[smc.Constant]{Epochs: m.Epochs, Rule: smc.Constant{Batch: n}}
+	}
+	return smc.Fixed{Epochs: m.Epochs}
 }
 
 // words describes the progress of chains.
@@ -227,7 +241,9 @@ func (m MCMC) Phases(job *Job) ([]runs.Phase, error) {
 	s := m.Sampling()
 	start := chainStarts.find(m.Start)
 	return []runs.Phase{s.islands(job, func(c int) *smc.Sampler {
-		return &smc.Sampler{Path: s.Path, Move: m.Move, Keep: m.keeper(), Resample: s.Resample, Particles: 1, Start: start.place(job, c, 1)}
+		return &smc.Sampler{
+			Path: s.Path, Move: m.Move, Keep: m.keeper(), Resample: s.Resample, Particles: 1, Start: start.place(job, c, 1), Learn: m.Learn,
+		}
 	})}, nil
 }
 

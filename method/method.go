@@ -70,6 +70,8 @@ type Needs struct {
 // Around is the part of the settings around a method that its defaults and checks depend on.
 type Around struct {
 	Init   bool // there is a trained network, model.init
+	Partly bool // some layers are not random (model.random)
+	Judged bool // there are validation examples
 	Prior  bnn.PriorSettings
 	Search *Search // nil: no search for point estimates
 }

@@ -20,14 +20,18 @@ type Sampling struct {
 
 	Start      string   // the start of the particles, by its name in a config
 	Whole      smc.Path // Path, with what leads to its first target
-	Literal    bool     // the weights leave out the change of target, for comparison only
-	Evidence   bool     // islands estimate an evidence, since particles begin at draws of the prior
+	NoPath     string   // the name of a weighting that leaves out the change of target, so that weights follow no path of targets; empty: of no such one
+	Drawn      bool     // particles begin at draws of the prior, whose weights are known
+	Learned    bool     // layers that are not random are learned, so that no one model has the evidence
 	Comparable bool     // the final target is always the posterior, so islands can be weighted by their evidences
 
 	chains bool                               // each island is a chain
-	every  int                                // iterations of a line of the trace; 0: 1
+	every  int                                // of a line of the trace: epochs on a path in epochs, else iterations; 0: 1
 	words  func(figures) (long, short string) // describes progress, for a wide terminal and for a narrow one
 }
+
+// estimates reports whether islands estimate an evidence.
+func (s *Sampling) estimates() bool { return s.Drawn && !s.Learned }
 
 // Chains reports whether each island is a chain, which has a budget of epochs.
 func (s *Sampling) Chains() bool { return s.chains }

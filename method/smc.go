@@ -31,8 +31,12 @@ type SMC struct {
 	Start string `yaml:"start,omitempty"`
 
 	// Weight must suit the move, and by default it is the move's own. With accept or reject: reversal. Without: momentum, or
-	// literal, as eq. 12 is printed, for comparison only (data-annealing-smc, section 5, A3).
+	// bootstrap, or literal, as eq. 12 is printed, for comparison only (data-annealing-smc, section 5, A3).
 	Weight smc.Weighting `yaml:"weight,omitempty"`
+
+	Learning `yaml:",inline"`
+	Keep     smc.Keeper `yaml:"keep,omitempty"`  // the states that make the ensemble; default: the last
+	Trace    Trace      `yaml:"trace,omitempty"` // a line of the trace: 1 iteration by default or, on a path in epochs, 1 epoch
 }
 
 var _ Method = SMC{}
@@ -76,9 +80,10 @@ func (m SMC) Complete(around Around) Method {
 		m.Weight = smc.DefaultWeighting(m.Move)
 	}
 	if m.Resample.When == nil {
-		m.Resample.When = m.Path.Resampling()
+		m.Resample.When = smc.DefaultOccasion(m.Path, m.Weight)
 	}
 	m.Resample.Defaults()
+	m.Learning.complete(around)
 	return m
 }
 
@@ -97,6 +102,7 @@ func (m SMC) start() start {
 func (m SMC) Check(f *config.Faults) {
 	f.Within("particles", m.Particles, fewestParticles, rng.MaxParticles)
 	f.Within("islands", m.Islands, 1, rng.MaxIslands)
+	f.If(m.Trace.Every < 0, "trace.every", "want at least 1, have %d", m.Trace.Every)
 	if m.Start != "" {
 		f.OneOf("start", m.Start, islandStarts.names()...)
 	}
@@ -151,6 +157,16 @@ func (m SMC) CheckWithin(around Around, at string, f *config.Faults) {
 	if m.Combine != nil && m.Combine.NeedsEvidence() {
 		m.checkComparable(in, f)
 	}
+	m.Learning.checkWithin(around, at, f)
+	checkKeep(m.Keep, around, at, f)
+	if around.Partly && start.each {
+		f.Conflict(append(in("start"), "model.random"),
+			"%s gives each particle a network of its own, but particles share the layers that are not random: want start: map, or no model.random", start.name)
+	}
+	if m.Learn != nil && m.Path.AnnealsIn() {
+		f.Conflict(in("learn", "path."+smc.Paths.Name(m.Path)),
+			"the likelihood of examples that are annealed in changes with the layers that are learned: take another path, as constant, or leave learn out")
+	}
 	m.checkSubsample(at, f)
 }
 
@@ -163,8 +179,11 @@ func (m SMC) checkComparable(in func(fields ...string) []string, f *config.Fault
 		}
 		fields, causes = append(fields, in("start")...), append(causes, fmt.Sprintf("with start %s the weights of the first particles are unknown", start.name))
 	}
-	if m.literal() {
-		fields, causes = append(fields, in("weight")...), append(causes, fmt.Sprintf("weight %s leaves out the change of target", smc.Weightings.Name(m.Weight)))
+	if name := m.noPath(); name != "" {
+		fields, causes = append(fields, in("weight")...), append(causes, fmt.Sprintf("weight %s leaves out the change of target", name))
+	}
+	if m.Learn != nil {
+		fields, causes = append(fields, in("learn")...), append(causes, "the model changes while it is learned")
 	}
 	if facts := m.Path.Evidence(); !facts.Sure {
 		fields, causes = append(fields, in("path")...), append(causes, fmt.Sprintf("path %s %s", smc.Paths.Name(m.Path), facts.Unsure))
@@ -212,18 +231,25 @@ func (m SMC) Needs() Needs {
 	return m.start().needs(m.Islands * m.Particles)
 }
 
-// literal reports whether the weights leave out the change of target.
-func (m SMC) literal() bool { return m.Weight != nil && !m.Weight.FollowsTargets() }
+// noPath is the name of the weighting if it leaves out the change of target, else empty.
+func (m SMC) noPath() string {
+	if m.Weight == nil || m.Weight.FollowsTargets() {
+		return ""
+	}
+	return smc.Weightings.Name(m.Weight)
+}
 
 // comparable reports whether the final target is always the posterior, so that the islands' evidences are comparable.
-func (m SMC) comparable() bool { return m.start().drawn && !m.literal() && m.Path.Evidence().Sure }
+func (m SMC) comparable() bool {
+	return m.start().drawn && m.Learn == nil && m.noPath() == "" && m.Path.Evidence().Sure
+}
 
 // Sampling describes the islands.
 func (m SMC) Sampling() *Sampling {
 	return &Sampling{
 		Unit: "island", Islands: m.Islands, Particles: m.Particles, Path: m.Path, Move: m.Move, Resample: m.Resample, Combine: m.Combine,
-		Step: "method.smc.move." + mcmc.Moves.Name(m.Move) + ".step", Start: m.start().name, Whole: m.path(), Literal: m.literal(), Evidence: m.start().drawn, Comparable: m.comparable(),
-		words: m.words,
+		Step: "method.smc.move." + mcmc.Moves.Name(m.Move) + ".step", Start: m.start().name, Whole: m.path(), NoPath: m.noPath(), Drawn: m.start().drawn, Learned: m.Learn != nil, Comparable: m.comparable(),
+		every: m.Trace.Every, words: m.words,
 	}
 }
 
@@ -277,7 +303,10 @@ func (m SMC) Memory(job *Job) Memory {
 func (m SMC) Phases(job *Job) ([]runs.Phase, error) {
 	s, start := m.Sampling(), m.start()
 	return []runs.Phase{s.islands(job, func(i int) *smc.Sampler {
-		one := &smc.Sampler{Path: m.path(), Move: m.Move, Resample: m.Resample, Particles: m.Particles, Start: start.place(job, i, m.Particles)}
+		one := &smc.Sampler{
+			Path: m.path(), Move: m.Move, Resample: m.Resample, Particles: m.Particles, Start: start.place(job, i, m.Particles),
+			Learn: m.Learn, Keep: m.Keep,
+		}
 		if m.Weight != nil {
 			one.Weighting = m.Weight
 		}

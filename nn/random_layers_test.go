@@ -45,7 +45,7 @@ func TestRandomLayers(t *testing.T) {
 func TestRandomFaults(t *testing.T) {
 	for want, random := range map[string]Random{
 		`random.0: "fcl" is no layer with parameters: did you mean "fc1"? (there are fc1, 2)`: {"fcl"},
-		`random.1: "1" is no layer with parameters: did you mean "fc1"? (there are fc1, 2)`:     {"fc1", "1"},
+		`random.1: "1" is no layer with parameters: did you mean "fc1"? (there are fc1, 2)`:   {"fc1", "1"},
 		`random.1: "first" is no layer with parameters (there are fc1, 2)`:                    {"2", "first"},
 		`random: names no layer, so that nothing is random: take some of fc1, 2`:              {},
 		`random: names all layers with parameters (fc1, 2): leave random out`:                 {"fc1", "2"},

@@ -222,7 +222,7 @@ func (v *view) evidenceSoFar() curve {
 		of:      func(l *starling.TraceLine) float64 { return float64(l.LogZ) },
 		caption: v.sampling.Whole.Caption(),
 	}
-	if v.sampling.Literal {
+	if v.sampling.NoPath != "" {
 		c.caption = ""
 	}
 	if i := slices.IndexFunc(v.run.Findings, finding.Finding.OfEvidence); i >= 0 {

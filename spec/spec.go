@@ -99,7 +99,9 @@ func (s *Spec) Defaults() {
 func (s *Spec) anchored() bool { return s.Prior.Anchor.AtMAP() }
 
 func (s *Spec) around() method.Around {
-	return method.Around{Init: s.Model.Init != "", Prior: s.Prior, Search: s.MAP}
+	return method.Around{
+		Init: s.Model.Init != "", Partly: !s.Model.Random.All(), Judged: s.Data.Validates(), Prior: s.Prior, Search: s.MAP,
+	}
 }
 
 // Check refuses settings that contradict each other (config.Checker). Each part has checks of its own.

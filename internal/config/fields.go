@@ -10,10 +10,10 @@ import (
 
 // field is a setting of a struct, as its tag describes it.
 type field struct {
-	name                                                                  string
-	index                                                                 int
+	name                                                                       string
+	index                                                                      int
 	omitempty, short, not, inline, beside, zero, nonzero, pairs, required, one bool
-	words                                                                 []word
+	words                                                                      []word
 }
 
 // word stands for a number.

@@ -74,8 +74,13 @@ func NoEvidence(start string) Finding {
 	return Finding{Kind: "no-evidence", Names: map[string]string{"start": start}}
 }
 
-// LiteralWeights says that weight: literal gives no evidence.
-func LiteralWeights() Finding { return Finding{Kind: "literal-weights"} }
+// NoPathOfTargets says that a weighting gives no evidence; weight is its name in a config.
+func NoPathOfTargets(weight string) Finding {
+	return Finding{Kind: "no-path-of-targets", Names: map[string]string{"weight": weight}}
+}
+
+// NoFixedModel says that a model that is learned while the particles move has no evidence.
+func NoFixedModel() Finding { return Finding{Kind: "no-fixed-model"} }
 
 // Target names the target distribution whose evidence is estimated.
 type Target string

@@ -67,7 +67,8 @@ var kinds = map[string]struct {
 	"ensemble-better": {warning, `{{if .Several "restarts"}}the deep ensemble of the {{.Count "restarts"}} MAPs{{else}}the best MAP alone{{end}}, which needs no sampling, is better: NLL {{.Name "ensemble"}} against {{.Name "posterior"}}`, ""},
 
 	"no-evidence":        {note | ofEvidence, `no evidence: start {{.Name "start"}} leaves the weights of the first particles unknown`, ""},
-	"literal-weights":    {note | ofEvidence, `no evidence: weight literal leaves out the change of target, so the weights follow no path of targets`, ""},
+	"no-path-of-targets": {note | ofEvidence, `no evidence: weight {{.Name "weight"}} leaves out the change of target, so the weights follow no path of targets`, ""},
+	"no-fixed-model":     {note | ofEvidence, `no evidence: the layers that are not random change while the particles move, so the weights are of no one model`, ""},
 	"evidence":           {note | ofEvidence, `{{template "evidence" .}} is an estimate of {{template "target" .}}`, ""},
 	"evidence-merged":    {warning | ofEvidence, `{{template "evidence" .}} rests on one draw of the start; it is an estimate of {{template "target" .}}`, ""},
 	"evidence-unmoved":   {warning | ofEvidence, `{{template "evidence" .}} is not to be trusted, as the particles hardly moved; it would be an estimate of {{template "target" .}}`, ""},

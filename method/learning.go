@@ -1,0 +1,36 @@
+package method
+
+import (
+	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/nn"
+	"github.com/starling-smc/starling/smc"
+)
+
+// Learning moves the layers that are not random (model.random), which all particles of an island share.
+type Learning struct {
+	// Learn is how they are learned while the particles move. Without it they stay as model.init has them. Default: adam, rate
+	// .01; or nothing, where model.init is given.
+	Learn smc.Learner `yaml:"learn,omitempty"`
+}
+
+func (l *Learning) complete(around Around) {
+	if l.Learn == nil && around.Partly && !around.Init {
+		l.Learn = smc.By[nn.Adam]{Rate: 0.01}
+	}
+}
+
+// checkWithin refuses learning where all layers are random.
+func (l Learning) checkWithin(around Around, at string, f *config.Faults) {
+	if l.Learn != nil && !around.Partly {
+		f.Conflict([]string{at + ".learn", "model.random"},
+			"moves the layers that are not random, and all are: say in model.random which are, as in random: first, or leave learn out")
+	}
+}
+
+// checkKeep refuses the best state by validation where nothing can judge it.
+func checkKeep(k smc.Keeper, around Around, at string, f *config.Faults) {
+	if _, best := k.(smc.Best); best && !around.Judged {
+		f.Conflict([]string{at + ".keep", "data.whole", "data.set"},
+			"best is the state of the smallest loss on the validation examples, and the data hold none out: take keep: last, or data with validation examples")
+	}
+}

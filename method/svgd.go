@@ -1,0 +1,119 @@
+package method
+
+import (
+	"fmt"
+
+	"github.com/starling-smc/starling/bnn"
+	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/internal/finding"
+	"github.com/starling-smc/starling/internal/numeral"
+	"github.com/starling-smc/starling/internal/rng"
+	"github.com/starling-smc/starling/internal/runs"
+	"github.com/starling-smc/starling/mcmc"
+	"github.com/starling-smc/starling/smc"
+)
+
+// SVGD is Stein variational gradient descent on mini-batches (mcmc.SVGD; guided-open-horizon-smc, section 3.5): the sampler's loop
+// with one island on a path of batches in epochs, and no weights. Layers that are not random are learned between the moves.
+type SVGD struct {
+	Particles int     `yaml:"particles"`           // default 20
+	Epochs    int     `yaml:"epochs"`              // default 100
+	Batch     int     `yaml:"batch"`               // examples of a mini-batch; default 50
+	Rate      float64 `yaml:"rate" words:"auto=0"` // η; 0: J/(10 N), with which a particle far from others follows .1 of the gradient of the mean loss
+	Learning  `yaml:",inline"`
+	Keep      smc.Keeper `yaml:"keep,omitempty"`  // the state that makes the ensemble; default: the last
+	Trace     Trace      `yaml:"trace,omitempty"` // a line of the trace: by default 1 epoch
+}
+
+var _ Method = SVGD{}
+
+// Title describes the particles.
+func (m SVGD) Title() string {
+	return fmt.Sprintf("SVGD of %s, %s", numeral.Several(m.Particles, "particle"), numeral.Several(m.Epochs, "epoch"))
+}
+
+// Complete fills in defaults.
+func (m SVGD) Complete(around Around) Method {
+	m.Defaults()
+	m.Learning.complete(around)
+	return m
+}
+
+// Defaults fills in defaults without the settings around the method.
+func (m *SVGD) Defaults() {
+	fill(&m.Particles, 20)
+	fill(&m.Epochs, 100)
+	fill(&m.Batch, 50)
+}
+
+// Check refuses settings that are wrong for any particles.
+func (m SVGD) Check(f *config.Faults) {
+	f.Within("particles", m.Particles, fewestParticles, rng.MaxParticles)
+	f.Within("epochs", m.Epochs, 1, rng.MaxIterations)
+	f.AtLeast("batch", m.Batch, 1)
+	if m.Rate != 0 {
+		f.Positive("rate", m.Rate)
+	}
+	f.If(m.Trace.Every < 0, "trace.every", "want at least 1, have %d", m.Trace.Every)
+}
+
+// CheckWithin refuses settings that contradict the settings around the method.
+func (m SVGD) CheckWithin(around Around, at string, f *config.Faults) {
+	m.Learning.checkWithin(around, at, f)
+	checkKeep(m.Keep, around, at, f)
+}
+
+// CheckData refuses nothing.
+func (SVGD) CheckData(int, int, string, *config.Faults) {}
+
+// Needs is a prior.
+func (SVGD) Needs() Needs { return Needs{Prior: true, Posterior: true, Partly: true} }
+
+// Sampling describes the particles.
+func (m SVGD) Sampling() *Sampling { return m.sampling(m.Rate) }
+
+func (m SVGD) sampling(rate float64) *Sampling {
+	path := smc.Schedule[smc.Constant]{Epochs: m.Epochs, Rule: smc.Constant{Batch: m.Batch}}
+	return &Sampling{
+		Unit: "island", Islands: 1, Particles: m.Particles, Path: path, Whole: path, Move: mcmc.SVGD{Rate: rate}, Step: "method.svgd.rate",
+		Resample: smc.Resampler{Scheme: smc.Multinomial{}, When: smc.Never{}}, Combine: bnn.Equal{}, Start: "prior", Drawn: true,
+		NoPath: "svgd", Learned: m.Learn != nil, every: m.Trace.Every, words: m.words,
+	}
+}
+
+// words describes the progress.
+func (m SVGD) words(f figures) (long, short string) {
+	return fmt.Sprintf("iteration %.0f", f.iteration), fmt.Sprintf("k %.0f", f.iteration)
+}
+
+// Memory estimates the memory of the particles and of their kernel.
+func (m SVGD) Memory(job *Job) Memory {
+	bytes := func(n int) int64 { return m.sampling(1).bytes(job, 1, n, 0) }
+	return Memory{Bytes: bytes(m.Particles), Scales: []Scale{{
+		Field: "particles", Now: m.Particles, Bytes: bytes, Takes: func(n int) bool { return n >= fewestParticles },
+		Fits: func(n int) string { return fmt.Sprintf("%d particles would fit", n) },
+	}}}
+}
+
+// Phases is one island.
+func (m SVGD) Phases(job *Job) ([]runs.Phase, error) {
+	rate := m.Rate
+	if rate == 0 {
+		rate = float64(m.Particles) / (10 * float64(job.Data.Train.Len()))
+	}
+	s := m.sampling(rate)
+	return []runs.Phase{s.islands(job, func(int) *smc.Sampler {
+		return &smc.Sampler{
+			Path: s.Path, Move: s.Move, Weighting: smc.Unweighted{}, Resample: s.Resample, Particles: m.Particles, Learn: m.Learn, Keep: m.Keep,
+		}
+	})}, nil
+}
+
+// Gather is the particles, equally weighted.
+func (m SVGD) Gather(job *Job, phases []runs.Phase, trace []TraceLine) (*bnn.Ensemble, []finding.Finding, error) {
+	e, err := gather(job, phases, bnn.Equal{})
+	if err != nil {
+		return nil, nil, err
+	}
+	return e, m.Sampling().Findings(trace, e, job.Data.Train.Len()), nil
+}
