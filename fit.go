@@ -89,11 +89,11 @@ func (f *fit) prepare(spec Spec, o Options) (err error) {
 	if f.Spec.InitUnused() {
 		f.Findings = append(f.Findings, finding.InitUnused())
 	}
-	if f.job.Init, f.initSum, err = f.Spec.Model.ReadInit(f.Net); err != nil {
+	if f.job.Init, f.initSum, err = f.Spec.Model.ReadInit(f.Net.Whole()); err != nil {
 		return &DataError{fmt.Errorf("model.init: %w", err)}
 	}
 	if f.Spec.Prior.Family != nil {
-		if f.job.Prior, err = f.Spec.Prior.Family.Prior(f.Net.Tensors()); err != nil {
+		if f.job.Prior, err = f.Spec.Prior.Family.Prior(f.Net.Random()); err != nil {
 			return err
 		}
 	}

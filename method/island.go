@@ -19,6 +19,7 @@ type island struct {
 	job      *Job
 	sampler  *smc.Sampler
 	state    *smc.State // nil: the island has not begun
+	shared   []float64  // φ of all particles; nil where every parameter is random
 	evidence bool       // the weights estimate an evidence; if not, the trace has 0
 	tested   bool       // the island is evaluated on the test examples every TestedEvery iterations
 	every    int        // iterations of a step, which leaves one line in the trace; 1 where particles are resampled
@@ -96,7 +97,7 @@ func (p *island) Step(ctx context.Context) (line runs.Line, err error) {
 
 // score evaluates the island's weighted ensemble on a set. accuracy is nil for regression.
 func (p *island) score(ctx context.Context, set *data.Set) (nll, accuracy *uq.Number, err error) {
-	e, err := bnn.Combine(p.job.Net, []bnn.Island{{Theta: p.state.Theta, LogWeights: p.state.LogW}}, bnn.Equal{})
+	e, err := bnn.Combine(p.job.Net, []bnn.Island{{Theta: p.state.Theta, LogWeights: p.state.LogW, Shared: p.shared}}, bnn.Equal{})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -128,7 +129,7 @@ func gather(job *Job, phases []runs.Phase, by bnn.Combination) (*bnn.Ensemble, e
 	for _, part := range phases[len(phases)-1].Parts {
 		p := part.(*island)
 		theta, logw := p.state.Ensemble()
-		one := bnn.Island{Theta: theta, LogWeights: logw}
+		one := bnn.Island{Theta: theta, LogWeights: logw, Shared: p.shared}
 		if p.evidence {
 			one.LogEvidence = p.state.LogZ
 		}

@@ -217,9 +217,8 @@ func (m MCMC) Memory(job *Job) Memory {
 // Phases is the chains.
 func (m MCMC) Phases(job *Job) ([]runs.Phase, error) {
 	s := m.Sampling()
-	start := chainStarts.find(m.Start)
-	return []runs.Phase{s.islands(job, func(c int) *smc.Sampler {
-		return &smc.Sampler{Path: s.Path, Move: m.Move, Keep: m.kept(), Resample: s.Resample, Particles: 1, Start: start.place(job, c, 1)}
+	return []runs.Phase{s.islands(job, chainStarts.find(m.Start), func(int) *smc.Sampler {
+		return &smc.Sampler{Path: s.Path, Move: m.Move, Keep: m.kept(), Resample: s.Resample, Particles: 1}
 	})}, nil
 }
 

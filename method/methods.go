@@ -11,6 +11,7 @@ var Methods = config.Table[Method]{
 	{Name: "swa", Part: SWA{}},
 	{Name: "swag", Part: SWAG{}},
 	{Name: "dropout", Part: Dropout{}},
+	{Name: "vi", Part: VI{}},
 	{Name: "as-is", Part: AsIs{}},
 	{Name: "mcmc", Part: MCMC{}},
 	{Name: "smc", Part: SMC{}},

@@ -130,6 +130,11 @@ func (m SMC) CheckWithin(around Around, at string, f *config.Faults) {
 	}
 	start := m.start()
 	f.If(start.init && !around.Init, at+".start", "%s is the network of model.init, which is not given", start.name)
+	if start.each && around.Partly {
+		f.Conflict(append(in("start"), "model.random"),
+			"%s gives each particle a restart of its own, and the particles of a partly random network share a part of it: want start: map, or leave model.random out",
+			start.name)
+	}
 	if start.drawn && (m.Start == "" || m.Path.Batches()) && around.Init && around.Search == nil && around.Prior.Anchor == nil {
 		f.Conflict(append(in("start"), "model.init"),
 			"%s draws all particles from the prior and does not use model.init: want start: init, or no model.init", start.name)
@@ -276,8 +281,8 @@ func (m SMC) Memory(job *Job) Memory {
 // Phases is the islands.
 func (m SMC) Phases(job *Job) ([]runs.Phase, error) {
 	s, start := m.Sampling(), m.start()
-	return []runs.Phase{s.islands(job, func(i int) *smc.Sampler {
-		one := &smc.Sampler{Path: m.path(), Move: m.Move, Resample: m.Resample, Particles: m.Particles, Start: start.place(job, i, m.Particles)}
+	return []runs.Phase{s.islands(job, start, func(int) *smc.Sampler {
+		one := &smc.Sampler{Path: m.path(), Move: m.Move, Resample: m.Resample, Particles: m.Particles}
 		if m.Weight != nil {
 			one.Weighting = m.Weight
 		}

@@ -61,8 +61,12 @@ func (n *Net) Shared() int { return n.learned + n.frozen }
 // Partly reports whether particles share a part of the parameters.
 func (n *Net) Partly() bool { return n.Shared() > 0 }
 
-// Whole is the same network with every tensor random: its θ is all parameters in the order of Tensors.
+// Whole is the same network with every tensor random: its θ is all parameters in the order of Tensors. It is n itself if n is
+// such a network.
 func (n *Net) Whole() *Net {
+	if !n.Partly() {
+		return n
+	}
 	whole, err := New(n.input, n.layers, n.lik)
 	if err != nil {
 		panic("nn: " + err.Error()) // n has the same layers
