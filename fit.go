@@ -89,7 +89,7 @@ func (f *fit) prepare(spec Spec, o Options) (err error) {
 	if f.Spec.InitUnused() {
 		f.Findings = append(f.Findings, finding.InitUnused())
 	}
-	if f.job.Init, f.initSum, err = f.Spec.Model.ReadInit(f.Net); err != nil {
+	if f.job.Init, f.initSum, err = f.Spec.Model.ReadInit(f.Net.Whole()); err != nil {
 		return &DataError{fmt.Errorf("model.init: %w", err)}
 	}
 	if f.Spec.Prior.Family != nil {

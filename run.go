@@ -99,7 +99,7 @@ func OpenRun(dir string) (*Run, error) {
 	if r.Spec, err = ParseSpec(filepath.Join(dir, "config.yaml"), record.Config); err != nil {
 		return nil, &DataError{err}
 	}
-	if r.Net, err = nn.New(r.Spec.Model.Input, r.Spec.Model.Layers, r.Spec.Model.Likelihood); err != nil {
+	if r.Net, err = r.Spec.Model.Random.Network(r.Spec.Model.Input, r.Spec.Model.Layers, r.Spec.Model.Likelihood); err != nil {
 		return nil, damaged("config.yaml", err)
 	}
 	if r.Trace, err = method.ReadTrace(record.Trace); err != nil {
@@ -110,6 +110,10 @@ func OpenRun(dir string) (*Run, error) {
 			return nil, damaged("trace.jsonl", err)
 		}
 		r.Chains = s.Record(r.Trace)
+	} else if len(record.Trace) > 0 {
+		if err := runs.CheckTrace(record.Trace, 1); err != nil {
+			return nil, damaged("trace.jsonl", err)
+		}
 	}
 	if len(r.Manifest.Findings) > 0 {
 		if err := jsontext.Read(r.Manifest.Findings, &r.Findings); err != nil {
@@ -152,7 +156,7 @@ func (r *Run) readPosterior(text []byte) (err error) {
 }
 
 func (r *Run) readRestarts(text []byte) (err error) {
-	r.Restarts, r.NLL, r.Chosen, err = bnn.ReadRestarts(text, r.Net)
+	r.Restarts, r.NLL, r.Chosen, err = bnn.ReadRestarts(text, r.Net.Whole())
 	return err
 }
 

@@ -31,7 +31,7 @@ func (AsIs) CheckWithin(around Around, _ string, f *config.Faults) {
 func (AsIs) CheckData(int, int, string, *config.Faults) {}
 
 // Needs is a trained network.
-func (AsIs) Needs() Needs { return Needs{Init: true, Whole: true} }
+func (AsIs) Needs() Needs { return Needs{Init: true, Whole: true, Partly: true} }
 
 // Sampling is nil.
 func (AsIs) Sampling() *Sampling { return nil }

@@ -87,7 +87,7 @@ func (a Averaging) phase(job *Job, rank int) runs.Phase {
 
 // bytes estimates the memory of the trajectories: state and packed state of each, and the epochs at work.
 func (a Averaging) bytes(job *Job, members, rank, draws int) int64 {
-	d, all := int64(job.Net.Dim()), int64(members)
+	d, all := int64(job.Net.Parameters()), int64(members)
 	running := min(all, int64(job.Pool.Threads()))
 	return sum(
 		job.bytes(0),

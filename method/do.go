@@ -3,6 +3,7 @@ package method
 import (
 	"context"
 
+	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/eval"
 	"github.com/starling-smc/starling/internal/finding"
 	"github.com/starling-smc/starling/internal/runs"
@@ -61,13 +62,17 @@ func (j *Job) carryOut(ctx context.Context, phase runs.Phase, cost *eval.Cost) e
 	return nil
 }
 
-// search carries out the search for point estimates.
+// search carries out the search for point estimates, which are whole networks: the prior is on θ alone.
 func (j *Job) search(ctx context.Context, out *Outcome) error {
 	if j.Search == nil {
 		return nil
 	}
 	scale := eval.LogScale(j.Data) // added to a mean NLL to get it in the targets' own units
-	b, err := newSearch(*j.Search, j.Seed, j.Net, j.Prior, j.Init, j.Data.Train, j.Data.Validate, j.Pool)
+	prior := j.Prior
+	if j.Net.Partly() {
+		prior = bnn.Whole(prior, j.Net)
+	}
+	b, err := newSearch(*j.Search, j.Seed, j.Net.Whole(), prior, j.Init, j.Data.Train, j.Data.Validate, j.Pool)
 	if err != nil {
 		return err
 	}

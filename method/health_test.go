@@ -185,13 +185,13 @@ func TestEvidenceOf(t *testing.T) {
 		for _, start := range []string{"prior", "tempered"} {
 			s := SMC{Particles: 8, Islands: 2, Start: start, Path: c.path, Move: mcmc.Unadjusted{}, Weight: smc.Momentum{}}.Sampling()
 			f := s.evidence([]TraceLine{c.end}, 60)
-			if want := finding.Evidence(c.target, finding.Estimate, !c.sure); len(f) != 1 || f[0].Words() != want.Words() || s.Comparable != c.sure || !s.Evidence {
+			if want := finding.Evidence(c.target, finding.Estimate, !c.sure); len(f) != 1 || f[0].Words() != want.Words() || s.Comparable != c.sure || !s.Drawn {
 				t.Errorf("%v, start %s: %q, want %q; comparable %v", c.path, start, words(f), want.Words(), s.Comparable)
 			}
 		}
 	}
 	for _, start := range []string{"map", "sgd", "init"} {
-		if s := (SMC{Particles: 8, Islands: 2, Start: start, Path: smc.Schedule[smc.Full]{}, Move: mcmc.HMC{}}).Sampling(); s.Evidence || s.Comparable {
+		if s := (SMC{Particles: 8, Islands: 2, Start: start, Path: smc.Schedule[smc.Full]{}, Move: mcmc.HMC{}}).Sampling(); s.Drawn || s.Comparable {
 			t.Errorf("start %s: %+v", start, s)
 		}
 	}

@@ -1,21 +1,28 @@
 package method
 
 import (
+	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/internal/runs"
 	"github.com/starling-smc/starling/smc"
 )
 
-// islands is the phase of a sampler's islands. sampler returns the settings of island i; islands adds the settings that all
-// methods have in common.
-func (s *Sampling) islands(job *Job, sampler func(i int) *smc.Sampler) runs.Phase {
+// islands is the phase of a sampler's islands, whose particles begin at a start. sampler returns the settings of island i; islands
+// adds the settings that all methods have in common.
+func (s *Sampling) islands(job *Job, start start, sampler func(i int) *smc.Sampler) runs.Phase {
 	phase := runs.Phase{Name: s.Unit + "s"}
 	for i := range s.Islands {
 		one := sampler(i)
 		one.Model, one.Prior, one.Seed, one.Island, one.Pool = job.Model, job.Prior, job.Seed, i, job.Pool
-		phase.Parts = append(phase.Parts, &island{
+		one.Start = start.place(job, i, s.Particles)
+		if job.Net.Partly() {
+			one.Model, one.Psi = bnn.Learning{Model: job.Model}, start.shared(job, i)
+		}
+		part := &island{
 			job: job, sampler: one, evidence: s.estimates(), every: s.lines(job.Data.Train.Len()),
 			tested: s.Path.Batches() && job.Data.Validate == nil,
-		})
+		}
+		one.Judge = part.judge
+		phase.Parts = append(phase.Parts, part)
 	}
 	watch := newWatch(s, job)
 	watch.begin()

@@ -131,7 +131,7 @@ func (m MCMC) Check(f *config.Faults) {
 func (m MCMC) CheckWithin(around Around, at string, f *config.Faults) {
 	start := chainStarts.find(m.Start)
 	f.If(start.init && !around.Init, at+".start", "init is the network of model.init, which is not given")
-	if start.drawn && around.Init && around.Search == nil && around.Prior.Anchor == nil {
+	if start.drawn && around.Init && !around.Partly && around.Search == nil && around.Prior.Anchor == nil {
 		f.Conflict([]string{at + ".start", "model.init"}, "%s draws the starts of all chains and does not use model.init: want start: init, or no model.init", start.name)
 	}
 	m.Learning.checkWithin(around, at, f)
@@ -239,11 +239,8 @@ func (m MCMC) Memory(job *Job) Memory {
 // Phases is the chains.
 func (m MCMC) Phases(job *Job) ([]runs.Phase, error) {
 	s := m.Sampling()
-	start := chainStarts.find(m.Start)
-	return []runs.Phase{s.islands(job, func(c int) *smc.Sampler {
-		return &smc.Sampler{
-			Path: s.Path, Move: m.Move, Keep: m.keeper(), Resample: s.Resample, Particles: 1, Start: start.place(job, c, 1), Learn: m.Learn,
-		}
+	return []runs.Phase{s.islands(job, chainStarts.find(m.Start), func(int) *smc.Sampler {
+		return &smc.Sampler{Path: s.Path, Move: m.Move, Keep: m.keeper(), Resample: s.Resample, Particles: 1, Learn: m.Learn}
 	})}, nil
 }
 

@@ -65,7 +65,7 @@ const programBytes = 32 << 20
 // bytes estimates the memory of a job without its method: program, data, network and search. particles is the number of
 // parameter vectors that the network evaluates at a time.
 func (j *Job) bytes(particles int) int64 {
-	d, threads := int64(j.Net.Dim()), int64(j.Pool.Threads())
+	d, threads := int64(j.Net.Parameters()), int64(j.Pool.Threads())
 	total := sum(programBytes, problemBytes(j.Data))
 	total = sum(total, product(2, threads, int64(j.Net.Scratch(particles)))) // the models of training, and of validation
 	if s := j.Search; s != nil {

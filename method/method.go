@@ -6,13 +6,15 @@
 //	SWA        swa.go        the mean of snapshots of SGD
 //	SWAG       swag.go       draws from a Gaussian fitted to them
 //	Dropout    dropout.go    the best descent, with the masks of Monte Carlo dropout
+//	VI         vi.go         draws from a Gaussian that variational inference fits to the posterior
 //	AsIs       asis.go       a trained network as it is
 //	MCMC       mcmc.go       independent chains on the posterior
 //	SMC        smc.go        islands of particles on a path of targets
 //
 // The table Methods lists them. A method does not run: it makes phases of parts, which internal/runs carries out and keeps,
 // and gathers their final states (Job.Do). Chains and islands are one kind of part (island.go), descents another
-// (restart.go), and trajectories whose snapshots are averaged a third (average.go).
+// (restart.go), trajectories whose snapshots are averaged a third (average.go), and a variational approximation a fourth
+// (variational.go).
 package method
 
 import (
@@ -65,12 +67,13 @@ type Needs struct {
 	Posterior bool // the posterior, whose prior may be anchored: the ensemble is drawn from it
 	Whole     bool // all examples: nothing is held out for validation or test
 	Dropout   bool // a network with dropout layers
+	Partly    bool // what it can do, not what it needs: ensembles of networks that are partly random
 }
 
 // Around is the part of the settings around a method that its defaults and checks depend on.
 type Around struct {
 	Init   bool // there is a trained network, model.init
-	Partly bool // some layers are not random (model.random)
+	Partly bool // a part of the network is random, and particles share the rest: model.random
 	Judged bool // there are validation examples
 	Prior  bnn.PriorSettings
 	Search *Search // nil: no search for point estimates

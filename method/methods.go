@@ -11,6 +11,8 @@ var Methods = config.Table[Method]{
 	{Name: "swa", Part: SWA{}},
 	{Name: "swag", Part: SWAG{}},
 	{Name: "dropout", Part: Dropout{}},
+	{Name: "vi", Part: VI{}},
+	{Name: "svgd", Part: SVGD{}},
 	{Name: "as-is", Part: AsIs{}},
 	{Name: "mcmc", Part: MCMC{}},
 	{Name: "smc", Part: SMC{}},

@@ -64,8 +64,8 @@ func (s Search) Check(f *config.Faults) {
 
 // Points holds the results of the restarts of a Search.
 type Points struct {
-	Net       *nn.Net
-	Theta     []float64 // best state of each restart, Restarts×D
+	Net       *nn.Net   // with every parameter random
+	Theta     []float64 // best state of each restart, Restarts×D, of whole networks
 	NLL       []float64 // its mean NLL on the validation examples, in nats; NaN without them
 	Accuracy  []float64 // its accuracy there, 0 to 1; NaN without them and for regression
 	BestEpoch []int     // the epoch of the best state, counted from 1; 0: the start

@@ -65,7 +65,7 @@ func (m SMC) Complete(around Around) Method {
 	if m.Path == nil {
 		m.Path = smc.Tempering{}
 	}
-	free := around.Init && around.Search == nil && around.Prior.Anchor == nil // nothing else uses model.init
+	free := around.Init && !around.Partly && around.Search == nil && around.Prior.Anchor == nil // nothing else uses model.init
 	if free {
 		fill(&m.Start, "init")
 	}
@@ -136,7 +136,12 @@ func (m SMC) CheckWithin(around Around, at string, f *config.Faults) {
 	}
 	start := m.start()
 	f.If(start.init && !around.Init, at+".start", "%s is the network of model.init, which is not given", start.name)
-	if start.drawn && (m.Start == "" || m.Path.Batches()) && around.Init && around.Search == nil && around.Prior.Anchor == nil {
+	if start.each && around.Partly {
+		f.Conflict(append(in("start"), "model.random"),
+			"%s gives each particle a restart of its own, and the particles of a partly random network share a part of it: want start: map, or leave model.random out",
+			start.name)
+	}
+	if start.drawn && (m.Start == "" || m.Path.Batches()) && around.Init && !around.Partly && around.Search == nil && around.Prior.Anchor == nil {
 		f.Conflict(append(in("start"), "model.init"),
 			"%s draws all particles from the prior and does not use model.init: want start: init, or no model.init", start.name)
 	}
@@ -159,10 +164,6 @@ func (m SMC) CheckWithin(around Around, at string, f *config.Faults) {
 	}
 	m.Learning.checkWithin(around, at, f)
 	checkKeep(m.Keep, around, at, f)
-	if around.Partly && start.each {
-		f.Conflict(append(in("start"), "model.random"),
-			"%s gives each particle a network of its own, but particles share the layers that are not random: want start: map, or no model.random", start.name)
-	}
 	if m.Learn != nil && m.Path.AnnealsIn() {
 		f.Conflict(in("learn", "path."+smc.Paths.Name(m.Path)),
 			"the likelihood of examples that are annealed in changes with the layers that are learned: take another path, as constant, or leave learn out")
@@ -301,12 +302,9 @@ func (m SMC) Memory(job *Job) Memory {
 
 // Phases is the islands.
 func (m SMC) Phases(job *Job) ([]runs.Phase, error) {
-	s, start := m.Sampling(), m.start()
-	return []runs.Phase{s.islands(job, func(i int) *smc.Sampler {
-		one := &smc.Sampler{
-			Path: m.path(), Move: m.Move, Resample: m.Resample, Particles: m.Particles, Start: start.place(job, i, m.Particles),
-			Learn: m.Learn, Keep: m.Keep,
-		}
+	s := m.Sampling()
+	return []runs.Phase{s.islands(job, m.start(), func(int) *smc.Sampler {
+		one := &smc.Sampler{Path: m.path(), Move: m.Move, Resample: m.Resample, Particles: m.Particles, Learn: m.Learn, Keep: m.Keep}
 		if m.Weight != nil {
 			one.Weighting = m.Weight
 		}

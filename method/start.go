@@ -9,12 +9,12 @@ type start struct {
 	init  bool                                            // it needs a trained network, model.init
 	each  bool                                            // it needs a restart for every particle
 	best  bool                                            // it needs the best restart
-	at    func(job *Job, island, particles int) []float64 // parameters of an island's particles; nil: draws of the prior
+	at    func(job *Job, island, particles int) []float64 // networks of an island's particles, whole; nil: draws of the prior
 }
 
 // needs returns what a sampler that begins at the start needs for a number of particles, over all islands.
 func (s start) needs(particles int) Needs {
-	n := Needs{Prior: true, Posterior: true, Init: s.init, Search: s.best || s.each}
+	n := Needs{Prior: true, Posterior: true, Partly: true, Init: s.init, Search: s.best || s.each}
 	if s.each {
 		n.Restarts = particles
 	}
@@ -26,7 +26,16 @@ func (s start) place(job *Job, island, particles int) []float64 {
 	if s.at == nil {
 		return nil
 	}
-	return s.at(job, island, particles)
+	return job.split(s.at(job, island, particles))
+}
+
+// shared returns φ of an island, which its particles have in common; nil where every parameter is random.
+func (s start) shared(job *Job, island int) []float64 {
+	if s.at == nil {
+		return job.shared(island)
+	}
+	_, phi := job.divide(s.at(job, island, 1))
+	return phi
 }
 
 // starts is a list of starts.

@@ -102,7 +102,7 @@ func (m SVGD) Phases(job *Job) ([]runs.Phase, error) {
 		rate = float64(m.Particles) / (10 * float64(job.Data.Train.Len()))
 	}
 	s := m.sampling(rate)
-	return []runs.Phase{s.islands(job, func(int) *smc.Sampler {
+	return []runs.Phase{s.islands(job, start{name: "prior", drawn: true}, func(int) *smc.Sampler {
 		return &smc.Sampler{
 			Path: s.Path, Move: s.Move, Weighting: smc.Unweighted{}, Resample: s.Resample, Particles: m.Particles, Learn: m.Learn, Keep: m.Keep,
 		}

@@ -21,6 +21,9 @@ import (
 // running mean at that time. c is ½. Diagonal leaves Dev out, and c is 1 (section 3.2). With several members each has a Gaussian of its own,
 // and all draws together are equally weighted: MultiSWAG (Wilson & Izmailov 2020).
 //
+// Of a partly random network the Gaussian is that of θ alone, and what networks share is the mean of the snapshots, one of each
+// member.
+//
 // What SWAG calls a posterior depends on the rate, on the batch and on momentum: nothing relates the spread of SGD to that of
 // the posterior.
 type SWAG struct {
@@ -89,7 +92,11 @@ func (m SWAG) CheckWithin(around Around, at string, f *config.Faults) {
 func (SWAG) CheckData(int, int, string, *config.Faults) {}
 
 // Needs is a restart for each member.
-func (m SWAG) Needs() Needs { return m.needs() }
+func (m SWAG) Needs() Needs {
+	n := m.needs()
+	n.Partly = true
+	return n
+}
 
 // Sampling is nil.
 func (SWAG) Sampling() *Sampling { return nil }
@@ -110,15 +117,17 @@ func (m SWAG) Phases(job *Job) ([]runs.Phase, error) { return []runs.Phase{m.pha
 // Gather draws the networks of each member.
 func (m SWAG) Gather(job *Job, phases []runs.Phase, _ []TraceLine) (*bnn.Ensemble, []finding.Finding, error) {
 	d := job.Net.Dim()
-	all := make([]float64, 0, m.Members*m.Draws*d)
+	all := bnn.Island{Theta: make([]float64, 0, m.Members*m.Draws*d)}
 	for i, part := range phases[0].Parts {
+		random, shared := part.(*average).divide(job)
+		all.Shared = append(all.Shared, shared...)
 		for k := range m.Draws {
-			all = all[:len(all)+d]
+			all.Theta = all.Theta[:len(all.Theta)+d]
 			key := rng.Key{Seed: job.Seed, Purpose: rng.Draw, Iteration: k, Particle: i}
-			m.draw(&part.(*average).averaged, key.Stream(), all[len(all)-d:])
+			m.draw(random, key.Stream(), all.Theta[len(all.Theta)-d:])
 		}
 	}
-	e, err := job.several(all)
+	e, err := bnn.Combine(job.Net, []bnn.Island{all}, bnn.Equal{})
 	return e, []finding.Finding{finding.SWAGSpread()}, err
 }
 

@@ -20,6 +20,8 @@ type TraceLine struct {
 type Iteration struct {
 	smc.Info
 
+	ELBO *uq.Number `json:"elbo,omitempty"` // of an epoch of VI, which has nothing of a sampler but epochs and gradients
+
 	ValNLL      *uq.Number `json:"val_nll,omitempty"` // of the island's weighted ensemble on the validation examples
 	ValAccuracy *uq.Number `json:"val_accuracy,omitempty"`
 

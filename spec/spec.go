@@ -53,7 +53,7 @@ type Model struct {
 
 // Families lists the tables of all parts that a Spec may name.
 var Families = []config.Family{
-	method.Methods, mcmc.Moves, smc.Paths, smc.Weightings, smc.Schemes, smc.Occasions, nn.Layers, nn.Likelihoods, nn.Optimisers, nn.Schedules, bnn.Priors, bnn.Combinations,
+	method.Methods, mcmc.Moves, smc.Paths, smc.Weightings, smc.Schemes, smc.Occasions, nn.Layers, nn.Likelihoods, nn.Optimisers, nn.Schedules, smc.Learners, smc.Keepers, bnn.Priors, bnn.Combinations,
 }
 
 // Parse reads a config in strict YAML. Each of sets changes a value before decoding ("method.smc.islands=4": dotted keys,
@@ -119,6 +119,11 @@ func (s Spec) Check(f *config.Faults) {
 		f.Add("prior", "needs a family: want one of %s, as in {normal: {variance: 1}}", strings.Join(bnn.Priors.Names(), ", "))
 	}
 	s.checkDropout(f)
+	if s.Method != nil && !s.Model.Random.All() && !s.Method.Needs().Partly {
+		f.Conflict([]string{"model.random", s.At()},
+			"%s makes networks whose layers are all of one kind: leave model.random out, or take one of the methods %s", method.Methods.Name(s.Method),
+			strings.Join(method.MethodsWhere(func(n method.Needs) bool { return n.Partly }), ", "))
+	}
 	if m := s.MAP; m != nil && m.Patience != 0 && !s.Data.Validates() {
 		by := "data.set" // a data set that is always whole
 		if s.Data.Whole {
