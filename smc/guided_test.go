@@ -449,6 +449,7 @@ func TestGuidedSettings(t *testing.T) {
 		"equal weights, those of this population differ":          func(s *Sampler) { s.Keep = Spread{States: 150} },
 		"second half of 12 iterations has 900":                    func(s *Sampler) { s.Keep, s.Weighting = Spread{States: 1050}, Unweighted{} },
 		"a warm-up of 12 iterations leaves none of 12":            func(s *Sampler) { s.Keep = After{Iterations: 12} },
+		"no weight corrects SVGD: take the weighting Unweighted":  func(s *Sampler) { s.Move = mcmc.SVGD{Rate: 0.1} },
 		"belongs to mcmc: it has no accept step":                  func(s *Sampler) { s.Move = mcmc.SGHMC{Batch: 9, Step: 0.01} },
 	} {
 		s := kinds()["learn constant"](0)
