@@ -320,7 +320,7 @@ func TestGuidedStepOfThePsi(t *testing.T) {
 
 // Check 4: y_i = θ + ψ + noise of unit variances, where the gradient by ψ of the marginal likelihood is (ȳ − ψ) n/(n+1). The weighted
 // estimate, of particles whose moves make large errors, converges to it: its bias is of order 1/ESS, for which .01 is allowed,
-// and 60 replicates of a correct sampler miss the rest once in 10⁶. Without the last move's weight it would be off by much more.
+// and 60 replicates of a correct sampler miss the rest once in 10⁶.
 func TestGuidedCheck4Gradient(t *testing.T) {
 	m := location{d: 1, y: []float64{1.2, 0.4, 2.1, 1.7, 0.9, 1.5, 2.6, 0.2, 1.1, 1.9}, learned: 1}
 	const psi = -0.5
