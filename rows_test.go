@@ -53,10 +53,12 @@ func small(t *testing.T) map[string]Spec {
 			"data.split={train: 0.5, validate: 0.3, test: 0.2}"),
 		"bernoulli": trees(t, "data.csv={file: "+yes+", target: y}", "model={layers: [{dense: 3}, tanh, {dense: 1}], likelihood: bernoulli}",
 			"method.smc.resample={scheme: systematic, when: never}", "map=null"),
-		"followed": followed(t),
-		"tempered": trees(t, "method.smc={particles: 6, start: tempered, path: {ctr: {iterations: 10, batch: 9}}, move: {leapfrog: {step: 0.05, gradient: {batch: 5}}}}", "map=null"),
-		"sgd":      trees(t, "method.smc={particles: 3, start: sgd, path: {sda: {iterations: 8, batch: 9, exact: true}}, move: {leapfrog: {step: 0.05}}}", "map.epochs=2"),
-		"literal":  trees(t, "method.smc={particles: 4, weight: literal, path: {linear: {iterations: 6, batch: 9}}, move: {leapfrog: {step: 0.05}}}", "map=null"),
+		"followed":   followed(t),
+		"tempered":   trees(t, "method.smc={particles: 6, start: tempered, path: {ctr: {iterations: 10, batch: 9}}, move: {leapfrog: {step: 0.05, gradient: {batch: 5}}}}", "map=null"),
+		"sgd":        trees(t, "method.smc={particles: 3, start: sgd, path: {sda: {iterations: 8, batch: 9, exact: true}}, move: {leapfrog: {step: 0.05}}}", "map.epochs=2"),
+		"walk":       trees(t, "method.smc={particles: 6, weight: bootstrap, path: {constant: {epochs: 3, batch: 20}}, move: {walk: {sd: 0.1}}}", "map=null"),
+		"metropolis": trees(t, "method.smc={particles: 6, move: {metropolis: {sd: 0.2}}}", "map=null"),
+		"literal":    trees(t, "method.smc={particles: 4, weight: literal, path: {linear: {iterations: 6, batch: 9}}, move: {leapfrog: {step: 0.05}}}", "map=null"),
 	}
 	for _, scheme := range []string{"constant", "full", "ctr", "linear", "automated", "sda"} {
 		batch := ", batch: 9"
@@ -178,6 +180,9 @@ var settings = map[string]string{
 	"move nuts":              "method={mcmc: {chains: 3, start: prior, epochs: 90, keep: 6, move: {nuts: {step: 0.1, accept: 0.7}}}}",
 	"move sghmc":             "method={mcmc: {chains: 3, start: prior, epochs: 90, keep: 6, move: {sghmc: {batch: 9, step: 0.01, friction: 0.3}}}}",
 	"move leapfrog":          "method.smc={path: {full: {}}, move: {leapfrog: {steps: 2, step: 0.1, gradient: {batch: 50}}}}",
+	"move walk":              "method.smc={path: {constant: {epochs: 2, batch: 30}}, move: {walk: {sd: 0.1}}}",
+	"move metropolis":        "method.smc={move: {metropolis: {sd: 0.1}}}",
+	"weighting bootstrap":    "method.smc={weight: bootstrap, path: {full: {epochs: 2}}, move: {walk: {sd: 0.1}}}",
 	"path tempering":         "method.smc.path={tempering: {ess: 0.7}}",
 	"path constant":          "method.smc={path: {constant: {iterations: 7, batch: 30}}, move: {leapfrog: {step: 0.1}}}",
 	"path full":              "method.smc={path: {full: {iterations: 7}}, move: {leapfrog: {step: 0.1}}}",

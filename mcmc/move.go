@@ -14,8 +14,8 @@ import (
 // momenta of particles. A program's own move needs these methods only.
 //
 // A Kernel may also have Repeats and Varies (see Move) and Begin (see Beginner), and Blind() bool: Mutate reads none of the values
-// cached at the particles, unless to give a finite Outcome.Energy, so that they may be those of another target. A sampler uses
-// them if they are there.
+// cached at the particles, unless to give a finite Outcome.Energy, so that they may be those of another target. With Biased (see
+// Move) it is for particles without weights. A sampler uses them if they are there.
 type Kernel interface {
 	// Needs lists the values that populations must carry.
 	Needs() Needs

@@ -140,7 +140,7 @@ func (m SVGD) Mutate(ctx context.Context, w *Work, t *Target, p *Population, _ [
 	inBlocks(t.Pool, p.J, func(from, to int) { m.ascend(p, q, work.kernel, w.momentum, push, from, to) })
 	for i, x := range q.Theta {
 		if !isFinite(x) {
-			return Outcome{}, fmt.Errorf("SVGD diverged: parameter %d of particle %d became %v; try a smaller rate than %.4g", i%p.D, i/p.D, x, m.Rate)
+			return Outcome{}, fmt.Errorf("SVGD diverged: parameter %d%s of particle %d became %v; try a smaller rate than %.4g", i%p.D, name(t.Model, i%p.D), i/p.D, x, m.Rate)
 		}
 	}
 	if err := t.Evaluate(ctx, q); err != nil {

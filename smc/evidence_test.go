@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/golden"
 	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/internal/testkit"
@@ -44,7 +45,7 @@ func TestResamplingDrawsAnew(t *testing.T) {
 // So do moves: from the same start, without resampling, every run, island and iteration goes its own way.
 func TestMovesDrawAnew(t *testing.T) {
 	for _, row := range mcmc.Moves {
-		if !row.Part.Invariant() { // its step size has no default
+		if config.Check(row.Part) != nil { // its step size has no default
 			continue
 		}
 		name, move := row.Name, row.Part

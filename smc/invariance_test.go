@@ -38,6 +38,7 @@ func frozenMoves() map[string]mcmc.Kernel {
 			moves[row.Name] = row.Part.ForChains()
 		}
 	}
+	moves["metropolis"] = mcmc.Metropolis{SD: 0.5} // its step has no default
 	return moves
 }
 

@@ -11,9 +11,26 @@ import (
 // Keeper says which states of a run make its ensemble. Without one it is the last state.
 type Keeper interface {
 	// suits notes why a sampler cannot keep these states.
-	suits(s *Sampler, f *faults)
+	suits(s keeping, f *faults)
 	// keep keeps the state after an iteration that began with spent, if it is one of them.
-	keep(ctx context.Context, s *Sampler, st *State, spent int, info *Info) error
+	keep(ctx context.Context, s keeping, st *State, spent int, info *Info) error
+}
+
+// keeping is what a Keeper knows of a sampler.
+type keeping struct {
+	path                Targets
+	particles, examples int
+	costs               int  // evaluations that an iteration takes
+	varies              bool // moves take different numbers of evaluations
+	weighs              bool // weights may differ
+	judge               func(ctx context.Context, st *State) (loss float64, err error)
+}
+
+// limits are the budget of the path, and all the number of its iterations, for the sampler's examples; 0: there is none, or it is not known.
+func (s keeping) limits() (budget, all int) {
+	start := &State{Examples: s.examples}
+	_, all = counted(s.path, start)
+	return s.path.Budget(start), all
 }
 
 // Keepers lists what a config can say of the states to keep. A state has the particles, their weights and ψ of one iteration.
@@ -22,14 +39,6 @@ var Keepers = config.Table[Keeper]{
 	{Name: "spread", Part: Spread{}},
 	{Name: "after", Part: After{}},
 	{Name: "best", Part: Best{}},
-}
-
-// Kept is the ensemble of a run: n = T·J parameter vectors of the T times at which states were kept, time after time.
-type Kept struct {
-	Times int       // T
-	Theta []float64 // n×D, row-major
-	LogW  []float64 // n, log-weights, normalised over all times; nil: equal
-	Psi   []float64 // T rows of the parameters that the particles of a time share; empty where the model learns none
 }
 
 // Last is the last state.
@@ -60,58 +69,49 @@ func (k After) Check(f *config.Faults) {
 	f.If(k.Iterations < 0, "iterations", "want at least 0, have %d", k.Iterations)
 }
 
-func (Last) suits(*Sampler, *faults) {}
+func (Last) suits(keeping, *faults) {}
 
-func (k Spread) suits(s *Sampler, f *faults) {
-	j, n := s.Particles, s.Model.Examples()
+func (k Spread) suits(s keeping, f *faults) {
+	j, n := s.particles, s.examples
+	budget, all := s.limits()
 	f.add(k.States%j != 0, "sampler: %d states to keep are not a multiple of %d particles", k.States, j)
-	if budget := s.Path.Budget(&State{Examples: n}); budget > 0 {
-		most := j * (budget / n) / (2 * s.costs())
+	if budget > 0 {
+		most := j * (budget / n) / (2 * s.costs)
 		f.add(k.States > most, "sampler: %d states to keep, but the second half of %d epochs has moves for %d", k.States, budget/n, most)
 		return
 	}
-	_, all := counted(s.Path, &State{Examples: n})
 	most := j * (all / 2)
 	f.add(all == 0, "sampler: only a path with a budget, such as Fixed, or a number of iterations keeps states along the way")
 	f.add(all > 0 && k.States > most, "sampler: %d states to keep, but the second half of %d iterations has %d", k.States, all, most)
-	f.add(j > 1 && weighs(s.weighting()), "sampler: states spread over the second half have equal weights, those of this population differ: keep After, which keeps weights")
+	f.add(j > 1 && s.weighs, "sampler: states spread over the second half have equal weights, those of this population differ: keep After, which keeps weights")
 }
 
-func (k After) suits(s *Sampler, f *faults) {
-	n := s.Model.Examples()
-	_, all := counted(s.Path, &State{Examples: n})
-	f.add(all == 0 && s.Path.Budget(&State{Examples: n}) == 0, "sampler: only a path with a budget, such as Fixed, or a number of iterations keeps states along the way")
+func (k After) suits(s keeping, f *faults) {
+	budget, all := s.limits()
+	f.add(all == 0 && budget == 0, "sampler: only a path with a budget, such as Fixed, or a number of iterations keeps states along the way")
 	f.add(all > 0 && k.Iterations >= all, "sampler: a warm-up of %d iterations leaves none of %d", k.Iterations, all)
 }
 
-func (Best) suits(s *Sampler, f *faults) {
-	f.add(s.Judge == nil, "sampler: the best state needs a Judge, which has validation examples")
+func (Best) suits(s keeping, f *faults) {
+	f.add(s.judge == nil, "sampler: the best state needs a Judge, which has validation examples")
 }
 
-// keep keeps the state after an iteration, if it is due.
-func (s *Sampler) keep(ctx context.Context, st *State, spent int, info *Info) error {
-	if s.Keep == nil {
-		return nil
-	}
-	return s.Keep.keep(ctx, s, st, spent, info)
-}
+func (Last) keep(context.Context, keeping, *State, int, *Info) error { return nil }
 
-func (Last) keep(context.Context, *Sampler, *State, int, *Info) error { return nil }
-
-func (k Spread) keep(_ context.Context, s *Sampler, st *State, spent int, _ *Info) error {
-	n, budget := k.States/st.J, s.Path.Budget(st)
-	switch made, all := counted(s.Path, st); {
+func (k Spread) keep(_ context.Context, s keeping, st *State, spent int, _ *Info) error {
+	n, budget := k.States/st.J, s.path.Budget(st)
+	switch made, all := counted(s.path, st); {
 	case budget == 0:
 		st.keep(n, made, all)
-	case !s.varies():
+	case !s.varies:
 		st.keep(n, st.Spent, budget)
 	case 2*spent >= budget:
-		st.keepByMoves(n, s.Done(st))
+		st.keepByMoves(n, s.path.Done(st))
 	}
 	return nil
 }
 
-func (k After) keep(_ context.Context, _ *Sampler, st *State, _ int, _ *Info) error {
+func (k After) keep(_ context.Context, _ keeping, st *State, _ int, _ *Info) error {
 	if st.K > k.Iterations {
 		st.hold()
 		st.KeptLogW = append(st.KeptLogW, st.LogW...)
@@ -119,12 +119,12 @@ func (k After) keep(_ context.Context, _ *Sampler, st *State, _ int, _ *Info) er
 	return nil
 }
 
-func (Best) keep(ctx context.Context, s *Sampler, st *State, _ int, info *Info) error {
-	made, _ := counted(s.Path, st)
-	if epoch := perEpoch(s.Path, st.Examples); epoch > 0 && (made == 0 || made%epoch != 0) && !s.Done(st) {
+func (Best) keep(ctx context.Context, s keeping, st *State, _ int, info *Info) error {
+	made, _ := counted(s.path, st)
+	if epoch := perEpoch(s.path, st.Examples); epoch > 0 && (made == 0 || made%epoch != 0) && !s.path.Done(st) {
 		return nil
 	}
-	loss, err := s.Judge(ctx, st)
+	loss, err := s.judge(ctx, st)
 	if err != nil {
 		return err
 	}

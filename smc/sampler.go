@@ -7,9 +7,12 @@
 //	Weighting   what is the move worth?                Weightings
 //	Resampler   when and how are particles resampled?  Schemes, Occasions
 //
+// and two that may be left out: Learner says how parameters move that all particles share, Keeper which states make the ensemble.
+//
 // Adaptive tempering with moves of accept/reject is the SMC sampler of scalable-bayesian-monte-carlo, section 3.2; a
 // Fixed path makes the particles chains (section 3.3). A Schedule or SDA with moves without accept/reject and the weighting
-// Momentum is data annealing (data-annealing-smc, section 3): targets see batches of examples, which grow along the path.
+// Momentum is data annealing (data-annealing-smc, section 3): targets see batches of examples, which grow along the path. With a Learner it
+// is guided open-horizon SMC (guided-open-horizon-smc, Algorithm 1).
 // Islands are independent samplers, combined by Combine (scalable-bayesian-monte-carlo, section 3.4).
 //
 // A Step advances a State and returns an Info. A run resumes from the State alone; Info is for diagnostics.
@@ -17,6 +20,7 @@ package smc
 
 import (
 	"context"
+	"fmt"
 	"math"
 
 	"github.com/starling-smc/starling/internal/numeral"
@@ -41,7 +45,9 @@ type Sampler struct {
 	// Learn moves ψ, which all particles share, where the Model is a mcmc.Partial; nil: ψ stays at Psi. The path's iterations are
 	// lines 2–10 of Algorithm 1 (guided-open-horizon-smc) if they have a Schedule, mcmc.Unadjusted of one step and Momentum. The
 	// first move uses B_0 here, for which the particles are weighted, and not B_1; nothing else differs. The product of the weights
-	// of targets whose ψ moves estimates no evidence: State.LogZ is a diagnosis alone.
+	// of targets whose ψ moves estimates no evidence: State.LogZ is a diagnosis alone. Values that particles remember, such as
+	// State.LL, are those at ψ before its last step. On Fixed too a change of ψ enters the weights of several particles: as chains
+	// they take Unweighted.
 	Learn Learner
 	Psi   []float64 // start of ψ, of the length that the Model learns
 
@@ -160,12 +166,47 @@ func (s *Sampler) inherit(values []int32) {
 	copy(values, s.inherited)
 }
 
+// learn moves ψ. The state holds the particles after the move, and their weights.
+func (s *Sampler) learn(ctx context.Context, st *State, target *mcmc.Target) error {
+	model := s.learned()
+	if s.Learn == nil || model == nil {
+		return nil
+	}
+	weights.Exp(st.LogW, s.scratch)
+	if len(s.ascent) != len(st.Psi) {
+		s.ascent = make([]float64, len(st.Psi))
+	}
+	if err := model.LearnedGradient(ctx, target.Rows, st.Psi, st.Theta, s.scratch, s.ascent); err != nil {
+		return err
+	}
+	n := target.Examples()
+	st.Gradients += n * st.J
+	for i, g := range s.ascent {
+		s.ascent[i] = -g / float64(n) // an optimiser descends
+	}
+	s.Learn.Step(&st.Moments, st.Psi, s.ascent)
+	for i, x := range st.Psi {
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			return fmt.Errorf("the learned parameter %s became %v: take a smaller rate in learn (%v)", model.LearnedName(i), x, s.Learn)
+		}
+	}
+	return nil
+}
+
 // advance counts the iteration.
 func (s *Sampler) advance(st *State) {
 	st.K++
 	if path, ok := s.Path.(rememberer); ok {
 		st.Memory = path.Remember(st)
 	}
+}
+
+// keep keeps the state after an iteration that began with spent, if it is due.
+func (s *Sampler) keep(ctx context.Context, st *State, spent int, info *Info) error {
+	if s.Keep == nil {
+		return nil
+	}
+	return s.Keep.keep(ctx, s.keeping(), st, spent, info)
 }
 
 // record completes info by what st shows.

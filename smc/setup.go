@@ -98,6 +98,22 @@ func (s *Sampler) weighStart(st *State, weigh bool) error {
 	return nil
 }
 
+// learned is the Model if it has parameters that particles share, else nil.
+func (s *Sampler) learned() mcmc.Partial {
+	if model, ok := s.Model.(mcmc.Partial); ok && model.Learned() > 0 {
+		return model
+	}
+	return nil
+}
+
+// model is the Model at the state's ψ. ψ moves, so nobody keeps what it returns beyond an iteration.
+func (s *Sampler) model(st *State) mcmc.Model {
+	if model := s.learned(); model != nil {
+		return model.At(st.Psi)
+	}
+	return s.Model
+}
+
 // target is a stage as the move sees it, at the state's ψ.
 func (s *Sampler) target(stage Stage, st *State) *mcmc.Target {
 	t := &mcmc.Target{Model: s.model(st), Prior: s.Prior, Rows: s.rows(stage.Rows), Lambda: stage.Lambda, Mu: stage.Mu, Pool: s.Pool}
@@ -233,15 +249,25 @@ func (s *Sampler) check() error {
 		if budget == 0 && j > 1 && weighs(s.weighting()) {
 			f = append(f, refused(move)...)
 		}
+	} else if move, ok := s.Move.(interface{ Biased() bool }); ok && move.Biased() {
+		f.add(weighs(s.weighting()), "sampler: no weight corrects %v: take the weighting Unweighted", s.Move)
 	}
 	s.checkLearn(&f)
 	if s.Keep != nil {
 		f.part("keep", s.Keep)
 		if j > 0 && n > 0 {
-			s.Keep.suits(s, &f)
+			s.Keep.suits(s.keeping(), &f)
 		}
 	}
 	return errors.Join(f...)
+}
+
+// keeping is what a Keeper asks of the sampler.
+func (s *Sampler) keeping() keeping {
+	return keeping{
+		path: s.Path, particles: s.Particles, examples: s.Model.Examples(), costs: s.costs(),
+		varies: s.varies(), weighs: weighs(s.weighting()), judge: s.Judge,
+	}
 }
 
 // costs is the number of evaluations that bounds the number of iterations: the smallest one, 1, if moves vary.
@@ -253,15 +279,6 @@ func (s *Sampler) costs() int {
 	return repeats.Limit() * s.Move.Evaluations()
 }
 
-// faults collects the faults of a sampler.
-type faults []error
-
-func (f *faults) add(bad bool, format string, args ...any) {
-	if bad {
-		*f = append(*f, fmt.Errorf(format, args...))
-	}
-}
-
 // refused lists why a move is not for populations.
 func refused(m mcmc.Move) (f faults) {
 	all := config.NewFaults()
@@ -270,13 +287,6 @@ func refused(m mcmc.Move) (f faults) {
 		f.add(true, "%v: %s", m, fault.Message)
 	}
 	return f
-}
-
-// part adds the faults of one of the four parts.
-func (f *faults) part(name string, settings any) {
-	if err := config.Check(settings); err != nil {
-		*f = append(*f, fmt.Errorf("%s: %w", name, err))
-	}
 }
 
 // weighting is the configured weighting, or the move's default.
@@ -295,6 +305,39 @@ func (s *Sampler) checkWeighting() error {
 	}
 	if err != nil {
 		return fmt.Errorf("weighting: %w; or take another weighting, or nil for the move's own", err)
+	}
+	return nil
+}
+
+// checkLearn notes what does not go with parameters that all particles share.
+func (s *Sampler) checkLearn(f *faults) {
+	learned := 0
+	if model := s.learned(); model != nil {
+		learned = model.Learned()
+	}
+	f.add(len(s.Psi) != learned, "sampler: model of %d learned parameters and a start of them (Psi) of %d numbers", learned, len(s.Psi))
+	for i, x := range s.Psi {
+		if learned == len(s.Psi) && (math.IsNaN(x) || math.IsInf(x, 0)) {
+			f.add(true, "sampler: the learned parameter %s starts at %v: want a finite number", s.learned().LearnedName(i), x)
+			break
+		}
+	}
+	if s.Learn == nil {
+		return
+	}
+	f.part("learn", s.Learn)
+	f.add(learned == 0, "learn: the model has no parameters that all particles share: leave Learn out")
+	f.add(s.Path.AnnealsIn(), "learn: the path keeps the likelihood of examples that are annealed in, but that changes with the learned parameters: "+
+		"take another path, or leave Learn out")
+}
+
+// checkPsi refuses a state whose ψ does not belong to the sampler.
+func (s *Sampler) checkPsi(st *State) error {
+	if len(st.Psi) != len(s.Psi) {
+		return fmt.Errorf("state of %d learned parameters does not belong to a sampler of %d", len(st.Psi), len(s.Psi))
+	}
+	if s.Learn == nil && st.stale() {
+		return errors.New("state whose learned parameters have moved does not belong to a sampler without Learn")
 	}
 	return nil
 }

@@ -47,6 +47,14 @@ type State struct {
 	BestPsi   []float64
 }
 
+// Kept is the ensemble of a run: n = T·J parameter vectors of the T times at which states were kept, time after time.
+type Kept struct {
+	Times int       // T
+	Theta []float64 // n×D, row-major
+	LogW  []float64 // n, log-weights, normalised over all times; nil: equal
+	Psi   []float64 // T rows of the parameters that the particles of a time share; empty where the model learns none
+}
+
 // Ensemble returns what stands for the posterior at the end of a run: the best state if states were judged, else the states kept
 // along the way if there are any, else the particles. The slices share memory with st.
 func (st *State) Ensemble() Kept {
@@ -65,6 +73,9 @@ func (st *State) Ensemble() Kept {
 	}
 	return Kept{Times: 1, Theta: st.Theta, LogW: st.LogW, Psi: st.Psi}
 }
+
+// stale reports whether ψ has moved since the particles were evaluated. It moves at the end of every iteration that learns.
+func (st *State) stale() bool { return st.Moments.Steps > 0 }
 
 // Epochs is the number of passes over all examples that the moves of each particle have made.
 func (st *State) Epochs() float64 { return float64(st.Spent) / float64(max(1, st.Examples)) }

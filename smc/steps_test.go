@@ -67,3 +67,43 @@ func TestSteps(t *testing.T) {
 		}
 	}
 }
+
+// The Info of several iterations says of them what the ones of single iterations say, together.
+func TestStepsJoin(t *testing.T) {
+	for _, name := range []string{"learn constant", "tempering hmc", "bootstrap"} {
+		s, one := kinds()[name](0), kinds()[name](0)
+		s.Resample.When, one.Resample.When = BelowRatio(0.9), BelowRatio(0.9)
+		st, err := s.Init(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		info, err := s.Steps(t.Context(), st, 4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		least, resampled, moves, ancestors := math.Inf(1), false, 0, make([]int32, st.J)
+		themselves(ancestors)
+		var last Info
+		st, err = one.Init(t.Context())
+		for k := 0; k < 4 && !one.Done(st) && err == nil; k++ {
+			last, err = one.Step(t.Context(), st)
+			least, resampled, moves = min(least, last.ESS), resampled || last.Resampled, moves+last.Mutations
+			next := slices.Clone(ancestors)
+			for j, a := range one.ancestors {
+				next[j] = ancestors[a]
+			}
+			ancestors = next
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		parents := len(slices.Compact(slices.Sorted(slices.Values(ancestors))))
+		if info.ESS != least || info.Resampled != resampled || info.Mutations != moves || info.LogWeightVar != last.LogWeightVar || info.Dead != last.Dead ||
+			info.Parents != parents || info.K != last.K || info.Ancestors != last.Ancestors || info.LogZ != last.LogZ || (info.Loss == nil) != (last.Loss == nil) {
+			t.Errorf("%s: four iterations as one say %+v, the last one %+v; the smallest ESS is %v, %d parents", name, info, last, least, parents)
+		}
+		if !resampled {
+			t.Errorf("%s: nothing was resampled", name)
+		}
+	}
+}
