@@ -133,6 +133,18 @@ func TestSharedPredictsAsWhole(t *testing.T) {
 	}
 }
 
+// More outputs than are in memory at the same time: the network is evaluated for some examples after others.
+func TestSharedPredictsByBlocks(t *testing.T) {
+	set, _ := inputs(300)
+	e := partlyRandom(t, partlyNet(t, "b", 64, nn.Categorical{}), 200)
+	if _, block := e.pass(400, 300); block != 256 {
+		t.Fatalf("blocks of %d examples, the test wants two blocks", block)
+	}
+	if fmt.Sprint(*predict(t, e, set, 2)) != fmt.Sprint(*predict(t, joined(e), set, 2)) {
+		t.Error("other predictions than of whole networks")
+	}
+}
+
 // The noise that particles share is that of their row.
 func TestSharedNoise(t *testing.T) {
 	net := partlyNet(t, "a", 2, nn.Gaussian{SD: nn.Learned})

@@ -33,7 +33,7 @@ func ReadWeights(file []byte, net *nn.Net) ([]float64, error) {
 	}
 	for _, weights := range []string{"log_weights", "val_nll"} {
 		if f.has(weights) {
-			return nil, fmt.Errorf("this file of a run holds %d stacked networks, not one: save t[0].clone() of each of their tensors (all but log_weights, log_evidence, island, val_nll and chosen)", len(f.tensors[weights].Float64s()))
+			return nil, fmt.Errorf("this file of a run holds %d stacked networks, not one: save t[0].clone() of each of their tensors (all but log_weights, log_evidence, island, shared, val_nll and chosen)", len(f.tensors[weights].Float64s()))
 		}
 	}
 	for _, p := range f.parts {
