@@ -108,7 +108,7 @@ func TestComplete(t *testing.T) {
 	mcmcOf := func(m Method) MCMC { return m.(MCMC) }
 	smcOf := func(m Method) SMC { return m.(SMC) }
 	for what, c := range map[string]struct{ got, want any }{
-		"chains":                           {MCMC{}.Complete(Around{}), MCMC{8, "map", 1600, 80, mcmc.HMC{}.ForChains(), Trace{}}},
+		"chains":                           {MCMC{}.Complete(Around{}), MCMC{8, "map", 1600, 80, mcmc.HMC{}.ForChains(), Trace{}, Learning{}}},
 		"chains of a trained network":      {mcmcOf(MCMC{}.Complete(init)).Start, "init"},
 		"chains, and a search":             {mcmcOf(MCMC{}.Complete(searched)).Start, "map"},
 		"chains at draws":                  {mcmcOf(MCMC{Start: "prior"}.Complete(init)).Start, "prior"},
@@ -117,7 +117,7 @@ func TestComplete(t *testing.T) {
 		"one move in the second half":      {mcmcOf(MCMC{Epochs: 160, Move: mcmc.HMC{Steps: 80}}.Complete(Around{})).Keep, 8},
 		"short chains":                     {mcmcOf(MCMC{Chains: 2, Epochs: 8, Move: mcmc.PCN{}}.Complete(Around{})).Keep, 2 * 4},
 		"passes":                           {Dropout{}.Complete(Around{}), Dropout{10}},
-		"islands":                          {SMC{}.Complete(Around{}), SMC{10, 1, bnn.Equal{}, smc.Tempering{}, mcmc.HMC{}.ForPopulation(mcmc.UntilTravelled), smc.Resampler{Scheme: smc.Multinomial{}, When: smc.Always{}}, "", nil}},
+		"islands":                          {SMC{}.Complete(Around{}), SMC{10, 1, bnn.Equal{}, smc.Tempering{}, mcmc.HMC{}.ForPopulation(mcmc.UntilTravelled), smc.Resampler{Scheme: smc.Multinomial{}, When: smc.Always{}}, "", nil, Learning{}, nil, Trace{}}},
 		"islands of a trained network":     {smcOf(SMC{}.Complete(init)).Start, "init"},
 		"islands at an anchor":             {smcOf(SMC{}.Complete(anchored)).Start, ""},
 		"batches":                          {smcOf(SMC{Path: full}.Complete(Around{})).Start, "prior"},
