@@ -22,6 +22,7 @@ func compile(net *Net, training bool) *program {
 	c := &compiler{program: &program{dim: net.dim, outputs: net.Outputs(), batch: passParticles(nodes)}, net: net}
 	c.in = c.value(net.input, stagePre)
 	c.out = c.withoutBorder(c.chain(nodes, c.in))
+	c.derivatives()
 	c.separate()
 	c.allocate()
 	c.plan()

@@ -75,7 +75,7 @@ func (r *reduction) work(ctx context.Context, p piece, load func(t *tape, first,
 	defer r.end(p, sums, look == nil)
 	t := r.m.prog.spare.tape(r.m.prog)
 	defer r.m.prog.spare.returnTape(t)
-	t.theta, t.grads = sums.theta, sums.grads
+	t.theta, t.grads, t.backward = sums.theta, sums.grads, r.grad != nil
 	begin := p.segment * r.tiles * tileExamples
 	end := min(r.n, begin+r.tiles*tileExamples)
 	for tile := p.from; tile < p.to && ctx.Err() == nil; tile++ {

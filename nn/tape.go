@@ -30,6 +30,8 @@ type tape struct {
 	target []float32 // of the tile: [group][output][16]
 	ll     []float32 // of the tile: [group][particle][16]
 
+	backward bool // a backward pass follows
+
 	groups int // in this tile
 	valid  int // lanes in use in the last group
 	batch  int // particles in this pass
