@@ -19,35 +19,25 @@ func (c *compiler) activation(f Activation, n *node, v *value) *value {
 }
 
 // activationOp is y = f(x), dx = f′(x) dy. A pass that wants gradients computes f′(x) along with f(x), which share an
-// exponential, and leaves it for the way back. It takes the place of x, which nobody needs then: see derivatives.
+// exponential, and leaves it for the way back. It takes the place of x, which nobody needs then: see place.
 type activationOp struct {
 	f       Activation
 	in, out *value
 	d       *value // f′(x); nil if the input needs no gradient
 }
 
-// derivatives gives each activation a place for its derivative: its input's, unless other ops read the input as well or the
-// gradient of a ReLU is gated by it.
-func (c *compiler) derivatives() {
-	readers := map[*value]int{}
-	var ops []*activationOp
-	for _, stage := range c.ops {
-		for _, o := range stage {
-			for _, in := range o.inputs() {
-				readers[*in]++
-			}
-			if a, ok := o.(*activationOp); ok && a.in.grad >= 0 {
-				ops = append(ops, a)
-			}
-		}
-	}
-	for _, a := range ops {
-		if a.d = a.in; readers[a.in] > 1 || a.in.relu {
-			own := *a.in
-			own.grad = -1
-			c.values = append(c.values, &own)
-			a.d = &own
-		}
+// place finds a place for the derivative: the input's, unless other ops read the input as well or the gradient of a ReLU is
+// gated by it.
+func (a *activationOp) place(c *compiler, readers int) {
+	switch {
+	case a.in.grad < 0:
+	case readers > 1 || a.in.relu:
+		own := *a.in
+		own.grad = -1
+		c.values = append(c.values, &own)
+		a.d = &own
+	default:
+		a.d = a.in
 	}
 }
 

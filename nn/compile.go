@@ -127,6 +127,27 @@ func (c *compiler) transpose(v *value, pitch int) {
 	}
 }
 
+// derivatives tells the ops that leave something for the way back how many ops read their input.
+func (c *compiler) derivatives() {
+	readers := map[*value]int{}
+	for _, ops := range c.ops {
+		for _, o := range ops {
+			for _, in := range o.inputs() {
+				readers[*in]++
+			}
+		}
+	}
+	for _, ops := range c.ops {
+		for _, o := range ops {
+			if p, ok := o.(interface {
+				place(c *compiler, readers int)
+			}); ok {
+				p.place(c, readers[*o.inputs()[0]])
+			}
+		}
+	}
+}
+
 // allocate places the values, whose borders are known now.
 func (c *compiler) allocate() {
 	c.markInner()
