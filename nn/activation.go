@@ -5,8 +5,8 @@ import "github.com/starling-smc/starling/internal/lanes"
 // Activation is a layer that applies a function to each value. The function maps 0 to 0, so that borders of zeros stay zero.
 type Activation interface {
 	Layer
-	apply(x, y []float32)            // y = f(x)
-	gradient(x, y, dy, dx []float32) // dx = f′(x) dy
+	apply(x, y []float32)                  // y = f(x)
+	applyWithDerivative(x, y, d []float32) // y = f(x), d = f′(x); d may be x
 }
 
 // activation appends the op of an activation. (A ReLU behind a dense or convolution layer is part of that layer's op.)
@@ -14,20 +14,45 @@ func (c *compiler) activation(f Activation, n *node, v *value) *value {
 	out := c.output(n)
 	out.top, out.bottom, out.left, out.right = v.top, v.bottom, v.left, v.right
 	v.tight, out.tight = true, true
-	c.emit(n.stage, &activationOp{f, v, out})
+	c.emit(n.stage, &activationOp{f: f, in: v, out: out})
 	return out
 }
 
-// activationOp is y = f(x), dx = f′(x) dy.
+// activationOp is y = f(x), dx = f′(x) dy. A pass that wants gradients computes f′(x) along with f(x), which share an
+// exponential, and leaves it for the way back. It takes the place of x, which nobody needs then: see place.
 type activationOp struct {
 	f       Activation
 	in, out *value
+	d       *value // f′(x); nil if the input needs no gradient
+}
+
+// place finds a place for the derivative: the input's, unless other ops read the input as well or the gradient of a ReLU is
+// gated by it.
+func (a *activationOp) place(c *compiler, readers int) {
+	switch {
+	case a.in.grad < 0:
+	case readers > 1 || a.in.relu:
+		own := *a.in
+		own.grad = -1
+		c.values = append(c.values, &own)
+		a.d = &own
+	default:
+		a.d = a.in
+	}
 }
 
 func (a *activationOp) inputs() []**value { return []**value{&a.in} }
 
 func (a *activationOp) forward(t *tape, g0, g1 int) {
-	t.each(a.in, g0, g1, func(g, b int) { a.f.apply(t.out(a.in, g, b), t.out(a.out, g, b)) })
+	t.each(a.in, g0, g1, func(g, b int) {
+		x, y := t.out(a.in, g, b), t.out(a.out, g, b)
+		if !t.needs(a.in) {
+			a.f.apply(x, y)
+			return
+		}
+		d := t.out(a.d, g, b)
+		a.in.runs(func(i, n int) { a.f.applyWithDerivative(x[i:i+n], y[i:i+n], d[i:i+n]) })
+	})
 }
 
 func (a *activationOp) backward(t *tape, g0, g1 int) {
@@ -35,10 +60,10 @@ func (a *activationOp) backward(t *tape, g0, g1 int) {
 		return
 	}
 	t.each(a.in, g0, g1, func(g, b int) {
-		x, dx := t.out(a.in, g, b), t.dy(a.in, g, b)
-		a.f.gradient(x, t.out(a.out, g, b), t.dy(a.out, g, b), dx)
+		dx := t.dy(a.in, g, b)
+		lanes.MultiplyDerivative(t.out(a.d, g, b), t.dy(a.out, g, b), dx)
 		if a.in.relu { // only where another activation follows a ReLU
-			lanes.ReLUBackward(x, dx, dx)
+			lanes.ReLUBackward(t.out(a.in, g, b), dx, dx)
 		}
 	})
 }

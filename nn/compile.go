@@ -23,6 +23,7 @@ func compile(net *Net, training bool) *program {
 	c.in = c.value(net.input, origin{})
 	c.out = c.withoutBorder(c.chain(nodes, c.in))
 	c.parameters()
+	c.derivatives()
 	c.separate()
 	c.allocate()
 	c.plan()
@@ -148,6 +149,30 @@ func (c *compiler) transpose(v *value, pitch int) {
 	if v.transposed < 0 {
 		v.transposed = c.sharedSize
 		c.sharedSize += tileExamples * pitch
+	}
+}
+
+// derivatives tells the ops that leave something for the way back how many ops read their input.
+func (c *compiler) derivatives() {
+	readers := map[*value]int{}
+	for _, ops := range c.ops {
+		for _, o := range ops {
+			for _, in := range o.inputs() {
+				readers[*in]++
+			}
+			if o, ok := o.(*collect); ok {
+				readers[o.to]++ // the layer that reads o.from, whose activation it is
+			}
+		}
+	}
+	for _, ops := range c.ops {
+		for _, o := range ops {
+			if p, ok := o.(interface {
+				place(c *compiler, readers int)
+			}); ok {
+				p.place(c, readers[*o.inputs()[0]])
+			}
+		}
 	}
 }
 

@@ -18,4 +18,4 @@ func (a gelu) compile(c *compiler, chain []node, v *value) (*value, int) {
 
 func (gelu) apply(x, y []float32) { lanes.GELU(x, y) }
 
-func (gelu) gradient(x, _, dy, dx []float32) { lanes.GELUBackward(x, dy, dx) }
+func (gelu) applyWithDerivative(x, y, d []float32) { lanes.GELUWithDerivative(x, y, d) }

@@ -95,7 +95,8 @@ func (l *learning) task(tile, block int) *partial {
 	some := l.particles[block*l.block : min((block+1)*l.block, len(l.particles))]
 	sums := p.spare.partial()
 	sums.theta, sums.grads = sized(sums.theta, len(some)*d), sized(sums.grads, p.psi.size)
-	sums.ll, sums.grad = zeroed(sums.ll, len(some)), zeroed(sums.grad, m.net.learned)
+	sums.ll, sums.own = zeroed(sums.ll, len(some)), zeroed(sums.own, m.net.learned)
+	sums.grad = sums.own
 	clear(sums.grads)
 	shares := make([]float32, len(some))
 	for i, j := range some {

@@ -46,7 +46,9 @@ func newReduction(m *Model, n int, theta, ll, grad []float64) *reduction {
 		r.block -= r.block % b
 	}
 	clear(ll)
-	clear(grad)
+	if r.segments == 0 { // else each segment's first chunk begins with zeros
+		clear(grad)
+	}
 	if r.particles > 0 {
 		r.next = make([]int, (r.particles+r.block-1)/r.block)
 	}
@@ -108,7 +110,7 @@ func (r *reduction) work(ctx context.Context, p piece, load func(t *tape, first,
 			}
 		}
 		if r.grad != nil && (tile%chunkTiles == chunkTiles-1 || at+tileExamples >= end) {
-			r.m.prog.flush(t, count, sums.grad)
+			r.m.prog.flush(t, count, sums.grad, tile < chunkTiles)
 		}
 	}
 }
@@ -118,7 +120,7 @@ func (r *reduction) begin(p piece, first, count int) *partial {
 	if p.before != nil {
 		return <-p.before
 	}
-	sums := r.take(count)
+	sums := r.take(p.segment, first, count)
 	lanes.Float32s(sums.theta[:count*r.m.net.dim], r.theta[first*r.m.net.dim:][:count*r.m.net.dim])
 	return sums
 }
@@ -135,10 +137,14 @@ func (r *reduction) end(p piece, sums *partial, wanted bool) {
 	}
 }
 
-// flush adds the float32 sums of a chunk to float64 ones.
-func (p *program) flush(t *tape, count int, grad []float64) {
+// flush adds the float32 sums of a chunk to float64 ones, which are 0 before the first chunk.
+func (p *program) flush(t *tape, count int, grad []float64, first bool) {
 	for j := range count {
-		p.own.flush(t.grads[j*p.own.size:(j+1)*p.own.size], grad[j*p.dim:(j+1)*p.dim])
+		to := grad[j*p.dim:][:p.dim]
+		if first {
+			clear(to)
+		}
+		p.own.flush(t.grads[j*p.own.size:][:p.own.size], to)
 	}
 }
 
@@ -155,13 +161,21 @@ func (l *layout) flush(from []float32, to []float64) {
 	}
 }
 
-// take returns zeroed sums for count particles of a block.
-func (r *reduction) take(count int) *partial {
+// take returns sums for count particles from first on. The gradients of the first segment, to which those of others are
+// added, are summed in the result.
+func (r *reduction) take(segment, first, count int) *partial {
 	s := r.m.prog.spare.partial()
 	s.theta, s.grads = sized(s.theta, r.block*r.m.net.dim), sized(s.grads, r.block*r.m.prog.own.size)
 	s.ll = zeroed(s.ll, count)
-	if r.grad != nil {
-		s.grad = zeroed(s.grad, count*r.m.net.dim)
+	switch d := r.m.net.dim; {
+	case r.grad == nil:
+	case segment == 0:
+		s.grad = r.grad[first*d:][:count*d]
+	default:
+		if cap(s.own) < count*d {
+			s.own = make([]float64, count*d)
+		}
+		s.grad = s.own[:count*d]
 	}
 	return s
 }
@@ -197,13 +211,13 @@ func (r *reduction) add(block, segment int, s *partial) {
 		for j, v := range s.ll {
 			r.ll[first+j] += v
 		}
-		if r.grad != nil {
-			d := r.m.net.dim
+		if d := r.m.net.dim; r.grad != nil && r.next[block] > 0 {
 			to := r.grad[first*d:][:len(s.ll)*d]
 			for i, v := range s.grad[:len(to)] {
 				to[i] += v
 			}
 		}
+		s.grad = nil
 		if r.next[block]++; r.next[block] == r.segments && r.grad != nil {
 			r.finish(first, len(s.ll))
 		}

@@ -95,7 +95,7 @@ func TestSegmentsAddInOrder(t *testing.T) {
 			t.Fatalf("%d segments, the test needs %d", r.segments, len(sums))
 		}
 		for _, s := range order {
-			p := r.take(1)
+			p := r.take(s, 0, 1)
 			p.ll[0], p.grad[0] = sums[s], sums[s]
 			r.add(0, s, p)
 		}

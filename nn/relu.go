@@ -18,7 +18,7 @@ func (a relu) compile(c *compiler, chain []node, v *value) (*value, int) {
 
 func (relu) apply(x, y []float32) { lanes.ReLU(x, y) }
 
-func (relu) gradient(_, y, dy, dx []float32) { lanes.ReLUBackward(y, dy, dx) }
+func (relu) applyWithDerivative(x, y, d []float32) { lanes.ReLUWithDerivative(x, y, d) }
 
 // clips reports whether the next layer is a ReLU, which the kernels of the layer before it apply to their results.
 func clips(chain []node) bool { return len(chain) > 0 && chain[0].layer == ReLU }

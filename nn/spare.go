@@ -15,7 +15,8 @@ type partial struct {
 	theta []float32 // particles of the task × D
 	grads []float32 // particles of the task × prog.gradSize: sums over the chunk
 	ll    []float64 // particles of the task: sums over the segment
-	grad  []float64 // particles of the task × D, likewise
+	grad  []float64 // particles of the task × D, likewise: own, or a part of the call's result (see take)
+	own   []float64
 }
 
 func (s *spare) tape(p *program) *tape {

@@ -18,4 +18,4 @@ func (a swish) compile(c *compiler, chain []node, v *value) (*value, int) {
 
 func (swish) apply(x, y []float32) { lanes.Swish(x, y) }
 
-func (swish) gradient(x, _, dy, dx []float32) { lanes.SwishBackward(x, dy, dx) }
+func (swish) applyWithDerivative(x, y, d []float32) { lanes.SwishWithDerivative(x, y, d) }

@@ -18,4 +18,4 @@ func (a tanh) compile(c *compiler, chain []node, v *value) (*value, int) {
 
 func (tanh) apply(x, y []float32) { lanes.Tanh(x, y) }
 
-func (tanh) gradient(_, y, dy, dx []float32) { lanes.TanhBackward(y, dy, dx) }
+func (tanh) applyWithDerivative(x, y, d []float32) { lanes.TanhWithDerivative(x, y, d) }

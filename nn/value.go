@@ -43,6 +43,19 @@ func (v *value) border(top, bottom, left, right int) bool {
 	return true
 }
 
+// runs calls f for the elements between the borders, n from i on at a time: a row of a plane, or all at once without borders.
+func (v *value) runs(f func(i, n int)) {
+	if v.top+v.bottom+v.left+v.right == 0 {
+		f(0, v.size())
+		return
+	}
+	for ch := range v.c {
+		for y := range v.h {
+			f(ch*v.plane()+v.pixel(y, 0), v.w*lanes.Lanes)
+		}
+	}
+}
+
 // stage says when the ops of a layer run. A layer runs no earlier than its input. The stages before the first random tensor run
 // once a tile for all particles.
 type stage int

@@ -29,7 +29,24 @@ func ReLU(x, y []float32) {
 	}
 }
 
-// ReLUBackward is the derivative of ReLU, from its value:
+// ReLUWithDerivative is ReLU and its derivative, which is 0 at 0 and for NaN:
+//
+//	y[i] = 0 > x[i] ? 0 : x[i]
+//	d[i] = x[i] > 0 ? 1 : 0
+//
+// y or d may be x.
+func ReLUWithDerivative(x, y, d []float32) {
+	sameVectors("ReLUWithDerivative", len(x), len(y), len(d))
+	for i := reluWithDerivativeAssembly(x, y, d); i < len(x); i++ {
+		v := x[i]
+		y[i], d[i] = max32(0, v), 0
+		if v > 0 {
+			d[i] = 1
+		}
+	}
+}
+
+// ReLUBackward is the way back through ReLU, from its value:
 //
 //	dx[i] = y[i] > 0 ? dy[i] : 0
 //
@@ -41,6 +58,23 @@ func ReLUBackward(y, dy, dx []float32) {
 			dx[i] = dy[i]
 		} else {
 			dx[i] = 0
+		}
+	}
+}
+
+// MultiplyDerivative is the way back through an activation, from its derivative. Where that is 0, nothing passes, not even an
+// infinite gradient:
+//
+//	dx[i] = d[i] == 0 ? 0 : d[i] * dy[i]
+//
+// dx may be d or dy.
+func MultiplyDerivative(d, dy, dx []float32) {
+	sameVectors("MultiplyDerivative", len(d), len(dy), len(dx))
+	for i := multiplyDerivativeAssembly(d, dy, dx); i < len(d); i++ {
+		if d[i] == 0 {
+			dx[i] = 0
+		} else {
+			dx[i] = d[i] * dy[i]
 		}
 	}
 }
@@ -69,15 +103,17 @@ func Tanh(x, y []float32) {
 	}
 }
 
-// TanhBackward is the derivative of Tanh, from its value:
+// TanhWithDerivative is Tanh and its derivative:
 //
-//	dx[i] = dy[i] * (1 - y[i]*y[i])
+//	y[i] = tanh(x[i])
+//	d[i] = 1 - y[i]*y[i]
 //
-// dx may be dy.
-func TanhBackward(y, dy, dx []float32) {
-	sameVectors("TanhBackward", len(y), len(dy), len(dx))
-	for i := tanhBackwardAssembly(y, dy, dx); i < len(y); i++ {
-		dx[i] = float32(dy[i] * fma32(-y[i], y[i], 1))
+// y or d may be x.
+func TanhWithDerivative(x, y, d []float32) {
+	sameVectors("TanhWithDerivative", len(x), len(y), len(d))
+	for i := tanhWithDerivativeAssembly(x, y, d); i < len(x); i++ {
+		v := tanh32(x[i])
+		y[i], d[i] = v, fma32(-v, v, 1)
 	}
 }
 
@@ -89,23 +125,20 @@ func TanhBackward(y, dy, dx []float32) {
 func GELU(x, y []float32) {
 	sameVectors("GELU", len(x), len(y))
 	for i := geluAssembly(x, y); i < len(x); i++ {
-		v := max32(-geluReach, x[i])
-		cdf, _ := normal(min32(geluReach, v))
-		y[i] = float32(v * cdf)
+		y[i], _ = gelu32(x[i])
 	}
 }
 
-// GELUBackward is the derivative of GELU, where φ is the density of the standard normal:
+// GELUWithDerivative is GELU and its derivative, where φ is the density of the standard normal. One exponential serves Φ and φ:
 //
-//	dx[i] = dy[i] * (Φ(x[i]) + x[i]*φ(x[i]))
+//	y[i] = x[i] * Φ(x[i])
+//	d[i] = Φ(x[i]) + x[i]*φ(x[i])
 //
-// dx may be dy.
-func GELUBackward(x, dy, dx []float32) {
-	sameVectors("GELUBackward", len(x), len(dy), len(dx))
-	for i := geluBackwardAssembly(x, dy, dx); i < len(x); i++ {
-		v := min32(geluReach, max32(-geluReach, x[i]))
-		cdf, e := normal(v)
-		dx[i] = float32(dy[i] * fma32(float32(v*rsqrt2Pi), e, cdf))
+// y or d may be x.
+func GELUWithDerivative(x, y, d []float32) {
+	sameVectors("GELUWithDerivative", len(x), len(y), len(d))
+	for i := geluWithDerivativeAssembly(x, y, d); i < len(x); i++ {
+		y[i], d[i] = gelu32(x[i])
 	}
 }
 
@@ -117,22 +150,19 @@ func GELUBackward(x, dy, dx []float32) {
 func Swish(x, y []float32) {
 	sameVectors("Swish", len(x), len(y))
 	for i := swishAssembly(x, y); i < len(x); i++ {
-		v := max32(-swishReach, x[i])
-		s, _, _ := sigmoid(v)
-		y[i] = float32(v * s)
+		y[i], _ = swish32(x[i])
 	}
 }
 
-// SwishBackward is the derivative of Swish:
+// SwishWithDerivative is Swish and its derivative:
 //
-//	dx[i] = dy[i] * (σ(x[i]) + x[i]*σ(x[i])*σ(-x[i]))
+//	y[i] = x[i] * σ(x[i])
+//	d[i] = σ(x[i]) + x[i]*σ(x[i])*σ(-x[i])
 //
-// dx may be dy.
-func SwishBackward(x, dy, dx []float32) {
-	sameVectors("SwishBackward", len(x), len(dy), len(dx))
-	for i := swishBackwardAssembly(x, dy, dx); i < len(x); i++ {
-		v := min32(swishReach, max32(-swishReach, x[i]))
-		s, r, q := sigmoid(v)
-		dx[i] = float32(dy[i] * fma32(float32(v*q), r, s))
+// y or d may be x.
+func SwishWithDerivative(x, y, d []float32) {
+	sameVectors("SwishWithDerivative", len(x), len(y), len(d))
+	for i := swishWithDerivativeAssembly(x, y, d); i < len(x); i++ {
+		y[i], d[i] = swish32(x[i])
 	}
 }

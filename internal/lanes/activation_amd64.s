@@ -9,19 +9,20 @@
 TEXT ·reluAVX512(SB), NOSPLIT, $0-24
 	VMOVUPS lanes00000000<>+0(SB), Z0
 	VMOVUPS Z0, Z0
-	MOVQ    x+0(FP), AX
-	MOVQ    y+8(FP), CX
-	MOVQ    n+16(FP), DX
-	XORQ    BX, BX
-	TESTQ   DX, DX
+	VMOVUPS lanes3f800000<>+0(SB), Z1
+	MOVQ    x+0(FP), CX
+	MOVQ    y+8(FP), DX
+	MOVQ    n+16(FP), BX
+	XORQ    AX, AX
+	TESTQ   BX, BX
 	JZ      each_end
 
 each:
-	VMOVUPS (AX)(BX*1), Z1
+	VMOVUPS (CX)(AX*1), Z1
 	VMAXPS  Z1, Z0, Z1
-	VMOVUPS Z1, (CX)(BX*1)
-	ADDQ    $0x40, BX
-	DECQ    DX
+	VMOVUPS Z1, (DX)(AX*1)
+	ADDQ    $0x40, AX
+	DECQ    BX
 	JNZ     each
 
 each_end:
@@ -46,23 +47,97 @@ DATA lanes00000000<>+56(SB)/4, $0x00000000
 DATA lanes00000000<>+60(SB)/4, $0x00000000
 GLOBL lanes00000000<>(SB), RODATA|NOPTR, $64
 
+DATA lanes3f800000<>+0(SB)/4, $0x3f800000
+DATA lanes3f800000<>+4(SB)/4, $0x3f800000
+DATA lanes3f800000<>+8(SB)/4, $0x3f800000
+DATA lanes3f800000<>+12(SB)/4, $0x3f800000
+DATA lanes3f800000<>+16(SB)/4, $0x3f800000
+DATA lanes3f800000<>+20(SB)/4, $0x3f800000
+DATA lanes3f800000<>+24(SB)/4, $0x3f800000
+DATA lanes3f800000<>+28(SB)/4, $0x3f800000
+DATA lanes3f800000<>+32(SB)/4, $0x3f800000
+DATA lanes3f800000<>+36(SB)/4, $0x3f800000
+DATA lanes3f800000<>+40(SB)/4, $0x3f800000
+DATA lanes3f800000<>+44(SB)/4, $0x3f800000
+DATA lanes3f800000<>+48(SB)/4, $0x3f800000
+DATA lanes3f800000<>+52(SB)/4, $0x3f800000
+DATA lanes3f800000<>+56(SB)/4, $0x3f800000
+DATA lanes3f800000<>+60(SB)/4, $0x3f800000
+GLOBL lanes3f800000<>(SB), RODATA|NOPTR, $64
+
 // func reluAVX2(x *float32, y *float32, n int)
 // Requires: AVX
 TEXT ·reluAVX2(SB), NOSPLIT, $0-24
 	VMOVUPS lanes00000000<>+0(SB), Y0
-	MOVQ    x+0(FP), AX
-	MOVQ    y+8(FP), CX
-	MOVQ    n+16(FP), DX
-	XORQ    BX, BX
-	TESTQ   DX, DX
+	MOVQ    x+0(FP), CX
+	MOVQ    y+8(FP), DX
+	MOVQ    n+16(FP), BX
+	XORQ    AX, AX
+	TESTQ   BX, BX
 	JZ      each_end
 
 each:
-	VMOVUPS (AX)(BX*1), Y1
+	VMOVUPS (CX)(AX*1), Y1
 	VMAXPS  Y1, Y0, Y1
-	VMOVUPS Y1, (CX)(BX*1)
-	ADDQ    $0x20, BX
-	DECQ    DX
+	VMOVUPS Y1, (DX)(AX*1)
+	ADDQ    $0x20, AX
+	DECQ    BX
+	JNZ     each
+
+each_end:
+	VZEROUPPER
+	RET
+
+// func reluWithDerivativeAVX512(x *float32, y *float32, d *float32, n int)
+// Requires: AVX, AVX512F
+TEXT ·reluWithDerivativeAVX512(SB), NOSPLIT, $0-32
+	VMOVUPS lanes00000000<>+0(SB), Z0
+	VMOVUPS Z0, Z0
+	VMOVUPS lanes3f800000<>+0(SB), Z1
+	MOVQ    x+0(FP), CX
+	MOVQ    y+8(FP), DX
+	MOVQ    d+16(FP), BX
+	MOVQ    n+24(FP), SI
+	XORQ    AX, AX
+	TESTQ   SI, SI
+	JZ      each_end
+
+each:
+	VMOVUPS   (CX)(AX*1), Z2
+	VMAXPS    Z2, Z0, Z3
+	VCMPPS    $0x1e, Z0, Z2, K1
+	VMOVUPS.Z Z1, K1, Z2
+	VMOVUPS   Z3, (DX)(AX*1)
+	VMOVUPS   Z2, (BX)(AX*1)
+	ADDQ      $0x40, AX
+	DECQ      SI
+	JNZ       each
+
+each_end:
+	VZEROUPPER
+	RET
+
+// func reluWithDerivativeAVX2(x *float32, y *float32, d *float32, n int)
+// Requires: AVX
+TEXT ·reluWithDerivativeAVX2(SB), NOSPLIT, $0-32
+	VMOVUPS lanes00000000<>+0(SB), Y0
+	MOVQ    x+0(FP), CX
+	MOVQ    y+8(FP), DX
+	MOVQ    d+16(FP), BX
+	MOVQ    n+24(FP), SI
+	XORQ    AX, AX
+	TESTQ   SI, SI
+	JZ      each_end
+
+each:
+	VMOVUPS (CX)(AX*1), Y1
+	VMAXPS  Y1, Y0, Y2
+	VCMPPS  $0x1e, Y0, Y1, Y1
+	VANDPS  lanes3f800000<>+0(SB), Y1, Y1
+	VMOVUPS Y2, (DX)(AX*1)
+	VMOVUPS Y1, (BX)(AX*1)
+	ADDQ    $0x20, AX
+	DECQ    SI
 	JNZ     each
 
 each_end:
@@ -73,22 +148,22 @@ each_end:
 // Requires: AVX, AVX512F
 TEXT ·reluBackwardAVX512(SB), NOSPLIT, $0-32
 	VMOVUPS lanes00000000<>+0(SB), Z0
-	MOVQ    y+0(FP), AX
-	MOVQ    dy+8(FP), CX
-	MOVQ    dx+16(FP), DX
-	MOVQ    n+24(FP), BX
-	XORQ    SI, SI
-	TESTQ   BX, BX
+	MOVQ    y+0(FP), CX
+	MOVQ    dy+8(FP), DX
+	MOVQ    dx+16(FP), BX
+	MOVQ    n+24(FP), SI
+	XORQ    AX, AX
+	TESTQ   SI, SI
 	JZ      each_end
 
 each:
-	VMOVUPS   (AX)(SI*1), Z1
-	VMOVUPS   (CX)(SI*1), Z2
+	VMOVUPS   (CX)(AX*1), Z1
+	VMOVUPS   (DX)(AX*1), Z2
 	VCMPPS    $0x1e, Z0, Z1, K1
 	VMOVUPS.Z Z2, K1, Z1
-	VMOVUPS   Z1, (DX)(SI*1)
-	ADDQ      $0x40, SI
-	DECQ      BX
+	VMOVUPS   Z1, (BX)(AX*1)
+	ADDQ      $0x40, AX
+	DECQ      SI
 	JNZ       each
 
 each_end:
@@ -98,22 +173,75 @@ each_end:
 // func reluBackwardAVX2(y *float32, dy *float32, dx *float32, n int)
 // Requires: AVX
 TEXT ·reluBackwardAVX2(SB), NOSPLIT, $0-32
-	MOVQ  y+0(FP), AX
-	MOVQ  dy+8(FP), CX
-	MOVQ  dx+16(FP), DX
-	MOVQ  n+24(FP), BX
-	XORQ  SI, SI
-	TESTQ BX, BX
+	MOVQ  y+0(FP), CX
+	MOVQ  dy+8(FP), DX
+	MOVQ  dx+16(FP), BX
+	MOVQ  n+24(FP), SI
+	XORQ  AX, AX
+	TESTQ SI, SI
 	JZ    each_end
 
 each:
-	VMOVUPS (AX)(SI*1), Y0
-	VMOVUPS (CX)(SI*1), Y1
+	VMOVUPS (CX)(AX*1), Y0
+	VMOVUPS (DX)(AX*1), Y1
 	VCMPPS  $0x1e, lanes00000000<>+0(SB), Y0, Y0
 	VANDPS  Y1, Y0, Y0
-	VMOVUPS Y0, (DX)(SI*1)
-	ADDQ    $0x20, SI
-	DECQ    BX
+	VMOVUPS Y0, (BX)(AX*1)
+	ADDQ    $0x20, AX
+	DECQ    SI
+	JNZ     each
+
+each_end:
+	VZEROUPPER
+	RET
+
+// func multiplyDerivativeAVX512(d *float32, dy *float32, dx *float32, n int)
+// Requires: AVX, AVX512F
+TEXT ·multiplyDerivativeAVX512(SB), NOSPLIT, $0-32
+	VMOVUPS lanes00000000<>+0(SB), Z0
+	MOVQ    d+0(FP), CX
+	MOVQ    dy+8(FP), DX
+	MOVQ    dx+16(FP), BX
+	MOVQ    n+24(FP), SI
+	XORQ    AX, AX
+	TESTQ   SI, SI
+	JZ      each_end
+
+each:
+	VMOVUPS   (CX)(AX*1), Z1
+	VMOVUPS   (DX)(AX*1), Z2
+	VCMPPS    $0x04, Z0, Z1, K1
+	VMULPS    Z2, Z1, Z1
+	VMOVUPS.Z Z1, K1, Z1
+	VMOVUPS   Z1, (BX)(AX*1)
+	ADDQ      $0x40, AX
+	DECQ      SI
+	JNZ       each
+
+each_end:
+	VZEROUPPER
+	RET
+
+// func multiplyDerivativeAVX2(d *float32, dy *float32, dx *float32, n int)
+// Requires: AVX
+TEXT ·multiplyDerivativeAVX2(SB), NOSPLIT, $0-32
+	MOVQ  d+0(FP), CX
+	MOVQ  dy+8(FP), DX
+	MOVQ  dx+16(FP), BX
+	MOVQ  n+24(FP), SI
+	XORQ  AX, AX
+	TESTQ SI, SI
+	JZ    each_end
+
+each:
+	VMOVUPS (CX)(AX*1), Y0
+	VMOVUPS (DX)(AX*1), Y1
+	VCMPPS  $0x04, lanes00000000<>+0(SB), Y0, Y2
+	VMULPS  Y1, Y0, Y0
+	VANDPS  Y0, Y2, Y0
+	VMOVUPS Y0, (BX)(AX*1)
+	ADDQ    $0x20, AX
+	DECQ    SI
 	JNZ     each
 
 each_end:
@@ -138,15 +266,15 @@ TEXT ·tanhAVX512(SB), NOSPLIT, $0-24
 	VMOVUPS lanes40000000<>+0(SB), Z11
 	VMOVUPS lanesc2700000<>+0(SB), Z12
 	VMOVUPS lanes7fffffff<>+0(SB), Z13
-	MOVQ    x+0(FP), AX
-	MOVQ    y+8(FP), CX
-	MOVQ    n+16(FP), DX
-	XORQ    BX, BX
-	TESTQ   DX, DX
+	MOVQ    x+0(FP), CX
+	MOVQ    y+8(FP), DX
+	MOVQ    n+16(FP), BX
+	XORQ    AX, AX
+	TESTQ   BX, BX
 	JZ      each_end
 
 each:
-	VMOVUPS      (AX)(BX*1), Z14
+	VMOVUPS      (CX)(AX*1), Z14
 	VORPS        Z10, Z14, Z15
 	VADDPS       Z15, Z15, Z15
 	VMAXPS       Z15, Z12, Z15
@@ -171,32 +299,14 @@ each:
 	VANDPS       Z13, Z15, Z15
 	VANDPS       Z10, Z14, Z14
 	VORPS        Z14, Z15, Z14
-	VMOVUPS      Z14, (CX)(BX*1)
-	ADDQ         $0x40, BX
-	DECQ         DX
+	VMOVUPS      Z14, (DX)(AX*1)
+	ADDQ         $0x40, AX
+	DECQ         BX
 	JNZ          each
 
 each_end:
 	VZEROUPPER
 	RET
-
-DATA lanes3f800000<>+0(SB)/4, $0x3f800000
-DATA lanes3f800000<>+4(SB)/4, $0x3f800000
-DATA lanes3f800000<>+8(SB)/4, $0x3f800000
-DATA lanes3f800000<>+12(SB)/4, $0x3f800000
-DATA lanes3f800000<>+16(SB)/4, $0x3f800000
-DATA lanes3f800000<>+20(SB)/4, $0x3f800000
-DATA lanes3f800000<>+24(SB)/4, $0x3f800000
-DATA lanes3f800000<>+28(SB)/4, $0x3f800000
-DATA lanes3f800000<>+32(SB)/4, $0x3f800000
-DATA lanes3f800000<>+36(SB)/4, $0x3f800000
-DATA lanes3f800000<>+40(SB)/4, $0x3f800000
-DATA lanes3f800000<>+44(SB)/4, $0x3f800000
-DATA lanes3f800000<>+48(SB)/4, $0x3f800000
-DATA lanes3f800000<>+52(SB)/4, $0x3f800000
-DATA lanes3f800000<>+56(SB)/4, $0x3f800000
-DATA lanes3f800000<>+60(SB)/4, $0x3f800000
-GLOBL lanes3f800000<>(SB), RODATA|NOPTR, $64
 
 DATA lanes3fb8aa3b<>+0(SB)/4, $0x3fb8aa3b
 DATA lanes3fb8aa3b<>+4(SB)/4, $0x3fb8aa3b
@@ -453,15 +563,15 @@ GLOBL lanes7fffffff<>(SB), RODATA|NOPTR, $64
 // func tanhAVX2(x *float32, y *float32, n int)
 // Requires: AVX, AVX2, FMA3
 TEXT ·tanhAVX2(SB), NOSPLIT, $0-24
-	MOVQ  x+0(FP), AX
-	MOVQ  y+8(FP), CX
-	MOVQ  n+16(FP), DX
-	XORQ  BX, BX
-	TESTQ DX, DX
+	MOVQ  x+0(FP), CX
+	MOVQ  y+8(FP), DX
+	MOVQ  n+16(FP), BX
+	XORQ  AX, AX
+	TESTQ BX, BX
 	JZ    each_end
 
 each:
-	VMOVUPS      (AX)(BX*1), Y0
+	VMOVUPS      (CX)(AX*1), Y0
 	VORPS        lanes80000000<>+0(SB), Y0, Y1
 	VADDPS       Y1, Y1, Y1
 	VMOVUPS      lanesc2700000<>+0(SB), Y2
@@ -487,62 +597,123 @@ each:
 	VANDPS       lanes7fffffff<>+0(SB), Y1, Y1
 	VANDPS       lanes80000000<>+0(SB), Y0, Y0
 	VORPS        Y0, Y1, Y0
-	VMOVUPS      Y0, (CX)(BX*1)
-	ADDQ         $0x20, BX
-	DECQ         DX
+	VMOVUPS      Y0, (DX)(AX*1)
+	ADDQ         $0x20, AX
+	DECQ         BX
 	JNZ          each
 
 each_end:
 	VZEROUPPER
 	RET
 
-// func tanhBackwardAVX512(y *float32, dy *float32, dx *float32, n int)
-// Requires: AVX, AVX512F
-TEXT ·tanhBackwardAVX512(SB), NOSPLIT, $0-32
+// func tanhWithDerivativeAVX512(x *float32, y *float32, d *float32, n int)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·tanhWithDerivativeAVX512(SB), NOSPLIT, $0-32
 	VMOVUPS lanes3f800000<>+0(SB), Z0
-	MOVQ    y+0(FP), AX
-	MOVQ    dy+8(FP), CX
-	MOVQ    dx+16(FP), DX
-	MOVQ    n+24(FP), BX
-	XORQ    SI, SI
-	TESTQ   BX, BX
+	VMOVUPS lanes3fb8aa3b<>+0(SB), Z1
+	VMOVUPS lanes4b40007f<>+0(SB), Z2
+	VMOVUPS lanes3f317200<>+0(SB), Z3
+	VMOVUPS lanes35bfbe8e<>+0(SB), Z4
+	VMOVUPS lanesc2aeac4f<>+0(SB), Z5
+	VMOVUPS lanes3efffffe<>+0(SB), Z5
+	VMOVUPS lanes3e2aaa49<>+0(SB), Z6
+	VMOVUPS lanes3d2aac79<>+0(SB), Z7
+	VMOVUPS lanes3c091cf1<>+0(SB), Z8
+	VMOVUPS lanes3ab51219<>+0(SB), Z9
+	VMOVUPS lanes80000000<>+0(SB), Z10
+	VMOVUPS lanes40000000<>+0(SB), Z11
+	VMOVUPS lanesc2700000<>+0(SB), Z12
+	VMOVUPS lanes7fffffff<>+0(SB), Z13
+	MOVQ    x+0(FP), CX
+	MOVQ    y+8(FP), DX
+	MOVQ    d+16(FP), BX
+	MOVQ    n+24(FP), SI
+	XORQ    AX, AX
+	TESTQ   SI, SI
 	JZ      each_end
 
 each:
-	VMOVUPS      (AX)(SI*1), Z1
-	VMOVUPS      (CX)(SI*1), Z2
-	VMOVUPS      Z0, Z3
-	VFNMADD231PS Z1, Z1, Z3
-	VMULPS       Z3, Z2, Z1
-	VMOVUPS      Z1, (DX)(SI*1)
-	ADDQ         $0x40, SI
-	DECQ         BX
+	VMOVUPS      (CX)(AX*1), Z14
+	VORPS        Z10, Z14, Z15
+	VADDPS       Z15, Z15, Z15
+	VMAXPS       Z15, Z12, Z15
+	VMOVUPS      Z2, Z16
+	VFMADD231PS  Z1, Z15, Z16
+	VSUBPS       Z2, Z16, Z17
+	VMOVUPS      Z15, Z15
+	VFNMADD231PS Z3, Z17, Z15
+	VFNMADD231PS Z4, Z17, Z15
+	VMOVUPS      Z9, Z17
+	VFMADD213PS  Z8, Z15, Z17
+	VFMADD213PS  Z7, Z15, Z17
+	VFMADD213PS  Z6, Z15, Z17
+	VFMADD213PS  Z5, Z15, Z17
+	VFMADD213PS  Z0, Z15, Z17
+	VPSLLD       $0x17, Z16, Z16
+	VMULPS       Z15, Z17, Z15
+	VSUBPS       Z0, Z16, Z17
+	VFMADD231PS  Z15, Z16, Z17
+	VADDPS       Z11, Z17, Z15
+	VDIVPS       Z15, Z17, Z15
+	VANDPS       Z13, Z15, Z15
+	VANDPS       Z10, Z14, Z14
+	VORPS        Z14, Z15, Z14
+	VMOVUPS      Z0, Z15
+	VFNMADD231PS Z14, Z14, Z15
+	VMOVUPS      Z14, (DX)(AX*1)
+	VMOVUPS      Z15, (BX)(AX*1)
+	ADDQ         $0x40, AX
+	DECQ         SI
 	JNZ          each
 
 each_end:
 	VZEROUPPER
 	RET
 
-// func tanhBackwardAVX2(y *float32, dy *float32, dx *float32, n int)
-// Requires: AVX, FMA3
-TEXT ·tanhBackwardAVX2(SB), NOSPLIT, $0-32
-	MOVQ  y+0(FP), AX
-	MOVQ  dy+8(FP), CX
-	MOVQ  dx+16(FP), DX
-	MOVQ  n+24(FP), BX
-	XORQ  SI, SI
-	TESTQ BX, BX
+// func tanhWithDerivativeAVX2(x *float32, y *float32, d *float32, n int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·tanhWithDerivativeAVX2(SB), NOSPLIT, $0-32
+	MOVQ  x+0(FP), CX
+	MOVQ  y+8(FP), DX
+	MOVQ  d+16(FP), BX
+	MOVQ  n+24(FP), SI
+	XORQ  AX, AX
+	TESTQ SI, SI
 	JZ    each_end
 
 each:
-	VMOVUPS      (AX)(SI*1), Y0
-	VMOVUPS      (CX)(SI*1), Y1
-	VMOVUPS      lanes3f800000<>+0(SB), Y2
-	VFNMADD231PS Y0, Y0, Y2
-	VMULPS       Y2, Y1, Y0
-	VMOVUPS      Y0, (DX)(SI*1)
-	ADDQ         $0x20, SI
-	DECQ         BX
+	VMOVUPS      (CX)(AX*1), Y0
+	VORPS        lanes80000000<>+0(SB), Y0, Y1
+	VADDPS       Y1, Y1, Y1
+	VMOVUPS      lanesc2700000<>+0(SB), Y2
+	VMAXPS       Y1, Y2, Y1
+	VMOVUPS      lanes4b40007f<>+0(SB), Y2
+	VFMADD231PS  lanes3fb8aa3b<>+0(SB), Y1, Y2
+	VSUBPS       lanes4b40007f<>+0(SB), Y2, Y3
+	VMOVUPS      Y1, Y1
+	VFNMADD231PS lanes3f317200<>+0(SB), Y3, Y1
+	VFNMADD231PS lanes35bfbe8e<>+0(SB), Y3, Y1
+	VMOVUPS      lanes3ab51219<>+0(SB), Y3
+	VFMADD213PS  lanes3c091cf1<>+0(SB), Y1, Y3
+	VFMADD213PS  lanes3d2aac79<>+0(SB), Y1, Y3
+	VFMADD213PS  lanes3e2aaa49<>+0(SB), Y1, Y3
+	VFMADD213PS  lanes3efffffe<>+0(SB), Y1, Y3
+	VFMADD213PS  lanes3f800000<>+0(SB), Y1, Y3
+	VPSLLD       $0x17, Y2, Y2
+	VMULPS       Y1, Y3, Y1
+	VSUBPS       lanes3f800000<>+0(SB), Y2, Y3
+	VFMADD231PS  Y1, Y2, Y3
+	VADDPS       lanes40000000<>+0(SB), Y3, Y1
+	VDIVPS       Y1, Y3, Y1
+	VANDPS       lanes7fffffff<>+0(SB), Y1, Y1
+	VANDPS       lanes80000000<>+0(SB), Y0, Y0
+	VORPS        Y0, Y1, Y0
+	VMOVUPS      lanes3f800000<>+0(SB), Y1
+	VFNMADD231PS Y0, Y0, Y1
+	VMOVUPS      Y0, (DX)(AX*1)
+	VMOVUPS      Y1, (BX)(AX*1)
+	ADDQ         $0x20, AX
+	DECQ         SI
 	JNZ          each
 
 each_end:
@@ -564,22 +735,22 @@ TEXT ·geluAVX512(SB), NOSPLIT, $0-24
 	VMOVUPS lanes3c091cf1<>+0(SB), Z9
 	VMOVUPS lanes3ab51219<>+0(SB), Z10
 	VMOVUPS lanes80000000<>+0(SB), Z11
-	VMOVUPS lanesbfcc421c<>+0(SB), Z11
+	VMOVUPS lanesbfcc421c<>+0(SB), Z12
 	VMOVUPS lanes4019dd88<>+0(SB), Z13
 	VMOVUPS lanesc006ba78<>+0(SB), Z14
 	VMOVUPS lanes3f5c6e58<>+0(SB), Z15
 	VMOVUPS lanes3e19736b<>+0(SB), Z16
 	VMOVUPS lanesbe9f23d1<>+0(SB), Z17
 	VMOVUPS lanes3dc65acf<>+0(SB), Z18
-	MOVQ    x+0(FP), AX
-	MOVQ    y+8(FP), CX
-	MOVQ    n+16(FP), DX
-	XORQ    BX, BX
-	TESTQ   DX, DX
+	MOVQ    x+0(FP), CX
+	MOVQ    y+8(FP), DX
+	MOVQ    n+16(FP), BX
+	XORQ    AX, AX
+	TESTQ   BX, BX
 	JZ      each_end
 
 each:
-	VMOVUPS      (AX)(BX*1), Z19
+	VMOVUPS      (CX)(AX*1), Z19
 	VMOVUPS      lanesc1580000<>+0(SB), Z20
 	VMAXPS       Z19, Z20, Z19
 	VMOVUPS      lanes41580000<>+0(SB), Z20
@@ -603,8 +774,7 @@ each:
 	VPSLLD       $0x17, Z23, Z23
 	VFMADD213PS  Z0, Z22, Z24
 	VMULPS.Z     Z23, Z24, K1, Z22
-	VMULPS       lanes3e800000<>+0(SB), Z21, Z21
-	VADDPS       Z0, Z21, Z23
+	VADDPS       lanes40800000<>+0(SB), Z21, Z23
 	VDIVPS       Z23, Z21, Z21
 	VMOVUPS      Z18, Z23
 	VFMADD213PS  Z17, Z21, Z23
@@ -612,17 +782,17 @@ each:
 	VFMADD213PS  Z15, Z21, Z23
 	VFMADD213PS  Z14, Z21, Z23
 	VFMADD213PS  Z13, Z21, Z23
-	VFMADD213PS  Z11, Z21, Z23
+	VFMADD213PS  Z12, Z21, Z23
 	VFMADD213PS  lanes3f000000<>+0(SB), Z21, Z23
-	VCMPPS       $0x1d, lanes00000000<>+0(SB), Z20, K1
-	VMOVUPS      Z0, Z20
-	VFNMADD231PS Z22, Z23, Z20
-	VMULPS       Z22, Z23, Z21
-	VBLENDMPS    Z20, Z21, K1, Z12
-	VMULPS       Z12, Z19, Z19
-	VMOVUPS      Z19, (CX)(BX*1)
-	ADDQ         $0x40, BX
-	DECQ         DX
+	VPSRAD       $0x1f, Z20, Z21
+	VANDNPS      Z0, Z21, Z21
+	VANDNPS      Z11, Z20, Z20
+	VXORPS       Z20, Z23, Z20
+	VFMADD231PS  Z20, Z22, Z21
+	VMULPS       Z21, Z19, Z19
+	VMOVUPS      Z19, (DX)(AX*1)
+	ADDQ         $0x40, AX
+	DECQ         BX
 	JNZ          each
 
 each_end:
@@ -755,23 +925,23 @@ DATA lanes3dc65acf<>+56(SB)/4, $0x3dc65acf
 DATA lanes3dc65acf<>+60(SB)/4, $0x3dc65acf
 GLOBL lanes3dc65acf<>(SB), RODATA|NOPTR, $64
 
-DATA lanes3e800000<>+0(SB)/4, $0x3e800000
-DATA lanes3e800000<>+4(SB)/4, $0x3e800000
-DATA lanes3e800000<>+8(SB)/4, $0x3e800000
-DATA lanes3e800000<>+12(SB)/4, $0x3e800000
-DATA lanes3e800000<>+16(SB)/4, $0x3e800000
-DATA lanes3e800000<>+20(SB)/4, $0x3e800000
-DATA lanes3e800000<>+24(SB)/4, $0x3e800000
-DATA lanes3e800000<>+28(SB)/4, $0x3e800000
-DATA lanes3e800000<>+32(SB)/4, $0x3e800000
-DATA lanes3e800000<>+36(SB)/4, $0x3e800000
-DATA lanes3e800000<>+40(SB)/4, $0x3e800000
-DATA lanes3e800000<>+44(SB)/4, $0x3e800000
-DATA lanes3e800000<>+48(SB)/4, $0x3e800000
-DATA lanes3e800000<>+52(SB)/4, $0x3e800000
-DATA lanes3e800000<>+56(SB)/4, $0x3e800000
-DATA lanes3e800000<>+60(SB)/4, $0x3e800000
-GLOBL lanes3e800000<>(SB), RODATA|NOPTR, $64
+DATA lanes40800000<>+0(SB)/4, $0x40800000
+DATA lanes40800000<>+4(SB)/4, $0x40800000
+DATA lanes40800000<>+8(SB)/4, $0x40800000
+DATA lanes40800000<>+12(SB)/4, $0x40800000
+DATA lanes40800000<>+16(SB)/4, $0x40800000
+DATA lanes40800000<>+20(SB)/4, $0x40800000
+DATA lanes40800000<>+24(SB)/4, $0x40800000
+DATA lanes40800000<>+28(SB)/4, $0x40800000
+DATA lanes40800000<>+32(SB)/4, $0x40800000
+DATA lanes40800000<>+36(SB)/4, $0x40800000
+DATA lanes40800000<>+40(SB)/4, $0x40800000
+DATA lanes40800000<>+44(SB)/4, $0x40800000
+DATA lanes40800000<>+48(SB)/4, $0x40800000
+DATA lanes40800000<>+52(SB)/4, $0x40800000
+DATA lanes40800000<>+56(SB)/4, $0x40800000
+DATA lanes40800000<>+60(SB)/4, $0x40800000
+GLOBL lanes40800000<>(SB), RODATA|NOPTR, $64
 
 DATA lanes3f000000<>+0(SB)/4, $0x3f000000
 DATA lanes3f000000<>+4(SB)/4, $0x3f000000
@@ -866,15 +1036,15 @@ GLOBL lanes3ecc422a<>(SB), RODATA|NOPTR, $64
 // func geluAVX2(x *float32, y *float32, n int)
 // Requires: AVX, AVX2, FMA3
 TEXT ·geluAVX2(SB), NOSPLIT, $0-24
-	MOVQ  x+0(FP), AX
-	MOVQ  y+8(FP), CX
-	MOVQ  n+16(FP), DX
-	XORQ  BX, BX
-	TESTQ DX, DX
+	MOVQ  x+0(FP), CX
+	MOVQ  y+8(FP), DX
+	MOVQ  n+16(FP), BX
+	XORQ  AX, AX
+	TESTQ BX, BX
 	JZ    each_end
 
 each:
-	VMOVUPS      (AX)(BX*1), Y0
+	VMOVUPS      (CX)(AX*1), Y0
 	VMOVUPS      lanesc1580000<>+0(SB), Y1
 	VMAXPS       Y0, Y1, Y0
 	VMOVUPS      lanes41580000<>+0(SB), Y1
@@ -899,8 +1069,7 @@ each:
 	VFMADD213PS  lanes3f800000<>+0(SB), Y3, Y6
 	VMULPS       Y5, Y6, Y3
 	VANDPS       Y3, Y4, Y3
-	VMULPS       lanes3e800000<>+0(SB), Y2, Y2
-	VADDPS       lanes3f800000<>+0(SB), Y2, Y4
+	VADDPS       lanes40800000<>+0(SB), Y2, Y4
 	VDIVPS       Y4, Y2, Y2
 	VMOVUPS      lanes3dc65acf<>+0(SB), Y4
 	VFMADD213PS  lanesbe9f23d1<>+0(SB), Y2, Y4
@@ -910,24 +1079,24 @@ each:
 	VFMADD213PS  lanes4019dd88<>+0(SB), Y2, Y4
 	VFMADD213PS  lanesbfcc421c<>+0(SB), Y2, Y4
 	VFMADD213PS  lanes3f000000<>+0(SB), Y2, Y4
-	VCMPPS       $0x1d, lanes00000000<>+0(SB), Y1, Y1
-	VMOVUPS      lanes3f800000<>+0(SB), Y2
-	VFNMADD231PS Y3, Y4, Y2
-	VMULPS       Y3, Y4, Y3
-	VBLENDVPS    Y1, Y2, Y3, Y1
-	VMULPS       Y1, Y0, Y0
-	VMOVUPS      Y0, (CX)(BX*1)
-	ADDQ         $0x20, BX
-	DECQ         DX
+	VPSRAD       $0x1f, Y1, Y2
+	VANDNPS      lanes3f800000<>+0(SB), Y2, Y2
+	VANDNPS      lanes80000000<>+0(SB), Y1, Y1
+	VXORPS       Y1, Y4, Y1
+	VFMADD231PS  Y1, Y3, Y2
+	VMULPS       Y2, Y0, Y0
+	VMOVUPS      Y0, (DX)(AX*1)
+	ADDQ         $0x20, AX
+	DECQ         BX
 	JNZ          each
 
 each_end:
 	VZEROUPPER
 	RET
 
-// func geluBackwardAVX512(x *float32, dy *float32, dx *float32, n int)
+// func geluWithDerivativeAVX512(x *float32, y *float32, d *float32, n int)
 // Requires: AVX, AVX512DQ, AVX512F
-TEXT ·geluBackwardAVX512(SB), NOSPLIT, $0-32
+TEXT ·geluWithDerivativeAVX512(SB), NOSPLIT, $0-32
 	VMOVUPS lanes3f800000<>+0(SB), Z0
 	VMOVUPS lanes3fb8aa3b<>+0(SB), Z1
 	VMOVUPS lanes4b40007f<>+0(SB), Z2
@@ -940,29 +1109,28 @@ TEXT ·geluBackwardAVX512(SB), NOSPLIT, $0-32
 	VMOVUPS lanes3c091cf1<>+0(SB), Z9
 	VMOVUPS lanes3ab51219<>+0(SB), Z10
 	VMOVUPS lanes80000000<>+0(SB), Z11
-	VMOVUPS lanesbfcc421c<>+0(SB), Z11
+	VMOVUPS lanesbfcc421c<>+0(SB), Z12
 	VMOVUPS lanes4019dd88<>+0(SB), Z13
 	VMOVUPS lanesc006ba78<>+0(SB), Z14
 	VMOVUPS lanes3f5c6e58<>+0(SB), Z15
 	VMOVUPS lanes3e19736b<>+0(SB), Z16
 	VMOVUPS lanesbe9f23d1<>+0(SB), Z17
 	VMOVUPS lanes3dc65acf<>+0(SB), Z18
-	MOVQ    x+0(FP), AX
-	MOVQ    dy+8(FP), CX
-	MOVQ    dx+16(FP), DX
-	MOVQ    n+24(FP), BX
-	XORQ    SI, SI
-	TESTQ   BX, BX
+	MOVQ    x+0(FP), CX
+	MOVQ    y+8(FP), DX
+	MOVQ    d+16(FP), BX
+	MOVQ    n+24(FP), SI
+	XORQ    AX, AX
+	TESTQ   SI, SI
 	JZ      each_end
 
 each:
-	VMOVUPS      (AX)(SI*1), Z19
-	VMOVUPS      (CX)(SI*1), Z20
-	VMOVUPS      lanes41580000<>+0(SB), Z21
-	VMOVUPS      lanesc1580000<>+0(SB), Z22
-	VMAXPS       Z19, Z22, Z19
-	VMINPS       Z19, Z21, Z19
-	VANDPS       lanes7fffffff<>+0(SB), Z19, Z21
+	VMOVUPS      (CX)(AX*1), Z19
+	VMOVUPS      lanesc1580000<>+0(SB), Z20
+	VMAXPS       Z19, Z20, Z19
+	VMOVUPS      lanes41580000<>+0(SB), Z20
+	VMINPS       Z19, Z20, Z20
+	VANDPS       lanes7fffffff<>+0(SB), Z20, Z21
 	VMULPS       Z21, Z21, Z22
 	VMULPS       lanesbf000000<>+0(SB), Z22, Z22
 	VCMPPS       $0x15, Z5, Z22, K1
@@ -981,8 +1149,7 @@ each:
 	VPSLLD       $0x17, Z23, Z23
 	VFMADD213PS  Z0, Z22, Z24
 	VMULPS.Z     Z23, Z24, K1, Z22
-	VMULPS       lanes3e800000<>+0(SB), Z21, Z21
-	VADDPS       Z0, Z21, Z23
+	VADDPS       lanes40800000<>+0(SB), Z21, Z23
 	VDIVPS       Z23, Z21, Z21
 	VMOVUPS      Z18, Z23
 	VFMADD213PS  Z17, Z21, Z23
@@ -990,45 +1157,45 @@ each:
 	VFMADD213PS  Z15, Z21, Z23
 	VFMADD213PS  Z14, Z21, Z23
 	VFMADD213PS  Z13, Z21, Z23
-	VFMADD213PS  Z11, Z21, Z23
+	VFMADD213PS  Z12, Z21, Z23
 	VFMADD213PS  lanes3f000000<>+0(SB), Z21, Z23
-	VCMPPS       $0x1d, lanes00000000<>+0(SB), Z19, K1
-	VMOVUPS      Z0, Z21
-	VFNMADD231PS Z22, Z23, Z21
-	VMULPS       Z22, Z23, Z23
-	VBLENDMPS    Z21, Z23, K1, Z12
-	VMULPS       lanes3ecc422a<>+0(SB), Z19, Z19
-	VMOVUPS      Z12, Z21
-	VFMADD231PS  Z22, Z19, Z21
-	VMULPS       Z21, Z20, Z19
-	VMOVUPS      Z19, (DX)(SI*1)
-	ADDQ         $0x40, SI
-	DECQ         BX
+	VPSRAD       $0x1f, Z20, Z21
+	VANDNPS      Z0, Z21, Z21
+	VANDNPS      Z11, Z20, Z24
+	VXORPS       Z24, Z23, Z23
+	VFMADD231PS  Z23, Z22, Z21
+	VMULPS       Z21, Z19, Z19
+	VMULPS       lanes3ecc422a<>+0(SB), Z20, Z20
+	VMOVUPS      Z21, Z21
+	VFMADD231PS  Z22, Z20, Z21
+	VMOVUPS      Z19, (DX)(AX*1)
+	VMOVUPS      Z21, (BX)(AX*1)
+	ADDQ         $0x40, AX
+	DECQ         SI
 	JNZ          each
 
 each_end:
 	VZEROUPPER
 	RET
 
-// func geluBackwardAVX2(x *float32, dy *float32, dx *float32, n int)
+// func geluWithDerivativeAVX2(x *float32, y *float32, d *float32, n int)
 // Requires: AVX, AVX2, FMA3
-TEXT ·geluBackwardAVX2(SB), NOSPLIT, $0-32
-	MOVQ  x+0(FP), AX
-	MOVQ  dy+8(FP), CX
-	MOVQ  dx+16(FP), DX
-	MOVQ  n+24(FP), BX
-	XORQ  SI, SI
-	TESTQ BX, BX
+TEXT ·geluWithDerivativeAVX2(SB), NOSPLIT, $0-32
+	MOVQ  x+0(FP), CX
+	MOVQ  y+8(FP), DX
+	MOVQ  d+16(FP), BX
+	MOVQ  n+24(FP), SI
+	XORQ  AX, AX
+	TESTQ SI, SI
 	JZ    each_end
 
 each:
-	VMOVUPS      (AX)(SI*1), Y0
-	VMOVUPS      (CX)(SI*1), Y1
-	VMOVUPS      lanes41580000<>+0(SB), Y2
-	VMOVUPS      lanesc1580000<>+0(SB), Y3
-	VMAXPS       Y0, Y3, Y0
-	VMINPS       Y0, Y2, Y0
-	VANDPS       lanes7fffffff<>+0(SB), Y0, Y2
+	VMOVUPS      (CX)(AX*1), Y0
+	VMOVUPS      lanesc1580000<>+0(SB), Y1
+	VMAXPS       Y0, Y1, Y0
+	VMOVUPS      lanes41580000<>+0(SB), Y1
+	VMINPS       Y0, Y1, Y1
+	VANDPS       lanes7fffffff<>+0(SB), Y1, Y2
 	VMULPS       Y2, Y2, Y3
 	VMULPS       lanesbf000000<>+0(SB), Y3, Y3
 	VCMPPS       $0x15, lanesc2aeac4f<>+0(SB), Y3, Y4
@@ -1048,8 +1215,7 @@ each:
 	VFMADD213PS  lanes3f800000<>+0(SB), Y3, Y6
 	VMULPS       Y5, Y6, Y3
 	VANDPS       Y3, Y4, Y3
-	VMULPS       lanes3e800000<>+0(SB), Y2, Y2
-	VADDPS       lanes3f800000<>+0(SB), Y2, Y4
+	VADDPS       lanes40800000<>+0(SB), Y2, Y4
 	VDIVPS       Y4, Y2, Y2
 	VMOVUPS      lanes3dc65acf<>+0(SB), Y4
 	VFMADD213PS  lanesbe9f23d1<>+0(SB), Y2, Y4
@@ -1059,18 +1225,19 @@ each:
 	VFMADD213PS  lanes4019dd88<>+0(SB), Y2, Y4
 	VFMADD213PS  lanesbfcc421c<>+0(SB), Y2, Y4
 	VFMADD213PS  lanes3f000000<>+0(SB), Y2, Y4
-	VCMPPS       $0x1d, lanes00000000<>+0(SB), Y0, Y2
-	VMOVUPS      lanes3f800000<>+0(SB), Y5
-	VFNMADD231PS Y3, Y4, Y5
-	VMULPS       Y3, Y4, Y4
-	VBLENDVPS    Y2, Y5, Y4, Y2
-	VMULPS       lanes3ecc422a<>+0(SB), Y0, Y0
+	VPSRAD       $0x1f, Y1, Y2
+	VANDNPS      lanes3f800000<>+0(SB), Y2, Y2
+	VANDNPS      lanes80000000<>+0(SB), Y1, Y5
+	VXORPS       Y5, Y4, Y4
+	VFMADD231PS  Y4, Y3, Y2
+	VMULPS       Y2, Y0, Y0
+	VMULPS       lanes3ecc422a<>+0(SB), Y1, Y1
 	VMOVUPS      Y2, Y2
-	VFMADD231PS  Y3, Y0, Y2
-	VMULPS       Y2, Y1, Y0
-	VMOVUPS      Y0, (DX)(SI*1)
-	ADDQ         $0x20, SI
-	DECQ         BX
+	VFMADD231PS  Y3, Y1, Y2
+	VMOVUPS      Y0, (DX)(AX*1)
+	VMOVUPS      Y2, (BX)(AX*1)
+	ADDQ         $0x20, AX
+	DECQ         SI
 	JNZ          each
 
 each_end:
@@ -1095,15 +1262,15 @@ TEXT ·swishAVX512(SB), NOSPLIT, $0-24
 	VMOVUPS lanes00000000<>+0(SB), Z12
 	VMOVUPS lanes42b00000<>+0(SB), Z13
 	VMOVUPS lanesc2b00000<>+0(SB), Z13
-	MOVQ    x+0(FP), AX
-	MOVQ    y+8(FP), CX
-	MOVQ    n+16(FP), DX
-	XORQ    BX, BX
-	TESTQ   DX, DX
+	MOVQ    x+0(FP), CX
+	MOVQ    y+8(FP), DX
+	MOVQ    n+16(FP), BX
+	XORQ    AX, AX
+	TESTQ   BX, BX
 	JZ      each_end
 
 each:
-	VMOVUPS      (AX)(BX*1), Z15
+	VMOVUPS      (CX)(AX*1), Z15
 	VMAXPS       Z15, Z13, Z15
 	VORPS        Z11, Z15, Z16
 	VCMPPS       $0x15, Z5, Z16, K1
@@ -1128,9 +1295,9 @@ each:
 	VCMPPS       $0x1d, Z12, Z15, K1
 	VBLENDMPS    Z17, Z16, K1, Z14
 	VMULPS       Z14, Z15, Z15
-	VMOVUPS      Z15, (CX)(BX*1)
-	ADDQ         $0x40, BX
-	DECQ         DX
+	VMOVUPS      Z15, (DX)(AX*1)
+	ADDQ         $0x40, AX
+	DECQ         BX
 	JNZ          each
 
 each_end:
@@ -1176,15 +1343,15 @@ GLOBL lanesc2b00000<>(SB), RODATA|NOPTR, $64
 // func swishAVX2(x *float32, y *float32, n int)
 // Requires: AVX, AVX2, FMA3
 TEXT ·swishAVX2(SB), NOSPLIT, $0-24
-	MOVQ  x+0(FP), AX
-	MOVQ  y+8(FP), CX
-	MOVQ  n+16(FP), DX
-	XORQ  BX, BX
-	TESTQ DX, DX
+	MOVQ  x+0(FP), CX
+	MOVQ  y+8(FP), DX
+	MOVQ  n+16(FP), BX
+	XORQ  AX, AX
+	TESTQ BX, BX
 	JZ    each_end
 
 each:
-	VMOVUPS      (AX)(BX*1), Y0
+	VMOVUPS      (CX)(AX*1), Y0
 	VMOVUPS      lanesc2b00000<>+0(SB), Y1
 	VMAXPS       Y0, Y1, Y0
 	VORPS        lanes80000000<>+0(SB), Y0, Y1
@@ -1212,18 +1379,18 @@ each:
 	VCMPPS       $0x1d, lanes00000000<>+0(SB), Y0, Y3
 	VBLENDVPS    Y3, Y2, Y1, Y1
 	VMULPS       Y1, Y0, Y0
-	VMOVUPS      Y0, (CX)(BX*1)
-	ADDQ         $0x20, BX
-	DECQ         DX
+	VMOVUPS      Y0, (DX)(AX*1)
+	ADDQ         $0x20, AX
+	DECQ         BX
 	JNZ          each
 
 each_end:
 	VZEROUPPER
 	RET
 
-// func swishBackwardAVX512(x *float32, dy *float32, dx *float32, n int)
+// func swishWithDerivativeAVX512(x *float32, y *float32, d *float32, n int)
 // Requires: AVX, AVX512DQ, AVX512F
-TEXT ·swishBackwardAVX512(SB), NOSPLIT, $0-32
+TEXT ·swishWithDerivativeAVX512(SB), NOSPLIT, $0-32
 	VMOVUPS lanes3f800000<>+0(SB), Z0
 	VMOVUPS lanes3fb8aa3b<>+0(SB), Z1
 	VMOVUPS lanes4b40007f<>+0(SB), Z2
@@ -1239,103 +1406,103 @@ TEXT ·swishBackwardAVX512(SB), NOSPLIT, $0-32
 	VMOVUPS lanes00000000<>+0(SB), Z12
 	VMOVUPS lanes42b00000<>+0(SB), Z13
 	VMOVUPS lanesc2b00000<>+0(SB), Z14
-	MOVQ    x+0(FP), AX
-	MOVQ    dy+8(FP), CX
-	MOVQ    dx+16(FP), DX
-	MOVQ    n+24(FP), BX
-	XORQ    SI, SI
-	TESTQ   BX, BX
+	MOVQ    x+0(FP), CX
+	MOVQ    y+8(FP), DX
+	MOVQ    d+16(FP), BX
+	MOVQ    n+24(FP), SI
+	XORQ    AX, AX
+	TESTQ   SI, SI
 	JZ      each_end
 
 each:
-	VMOVUPS      (AX)(SI*1), Z15
-	VMOVUPS      (CX)(SI*1), Z16
+	VMOVUPS      (CX)(AX*1), Z15
 	VMAXPS       Z15, Z14, Z15
-	VMINPS       Z15, Z13, Z15
-	VORPS        Z11, Z15, Z18
-	VCMPPS       $0x15, Z5, Z18, K1
-	VMOVUPS      Z2, Z19
-	VFMADD231PS  Z1, Z18, Z19
-	VSUBPS       Z2, Z19, Z20
-	VMOVUPS      Z18, Z18
-	VFNMADD231PS Z3, Z20, Z18
-	VFNMADD231PS Z4, Z20, Z18
-	VMOVUPS      Z10, Z20
-	VFMADD213PS  Z9, Z18, Z20
-	VFMADD213PS  Z8, Z18, Z20
-	VFMADD213PS  Z7, Z18, Z20
-	VFMADD213PS  Z6, Z18, Z20
-	VFMADD213PS  Z0, Z18, Z20
-	VPSLLD       $0x17, Z19, Z19
-	VFMADD213PS  Z0, Z18, Z20
-	VMULPS.Z     Z19, Z20, K1, Z18
-	VADDPS       Z0, Z18, Z19
-	VDIVPS       Z19, Z0, Z19
-	VMULPS       Z19, Z18, Z18
+	VORPS        Z11, Z15, Z17
+	VCMPPS       $0x15, Z5, Z17, K1
+	VMOVUPS      Z2, Z18
+	VFMADD231PS  Z1, Z17, Z18
+	VSUBPS       Z2, Z18, Z19
+	VMOVUPS      Z17, Z17
+	VFNMADD231PS Z3, Z19, Z17
+	VFNMADD231PS Z4, Z19, Z17
+	VMOVUPS      Z10, Z19
+	VFMADD213PS  Z9, Z17, Z19
+	VFMADD213PS  Z8, Z17, Z19
+	VFMADD213PS  Z7, Z17, Z19
+	VFMADD213PS  Z6, Z17, Z19
+	VFMADD213PS  Z0, Z17, Z19
+	VPSLLD       $0x17, Z18, Z18
+	VFMADD213PS  Z0, Z17, Z19
+	VMULPS.Z     Z18, Z19, K1, Z17
+	VADDPS       Z0, Z17, Z18
+	VDIVPS       Z18, Z0, Z18
+	VMULPS       Z18, Z17, Z17
 	VCMPPS       $0x1d, Z12, Z15, K1
-	VBLENDMPS    Z19, Z18, K1, Z17
-	VMULPS       Z18, Z15, Z15
-	VMOVUPS      Z17, Z18
-	VFMADD231PS  Z19, Z15, Z18
-	VMULPS       Z18, Z16, Z15
-	VMOVUPS      Z15, (DX)(SI*1)
-	ADDQ         $0x40, SI
-	DECQ         BX
+	VBLENDMPS    Z18, Z17, K1, Z16
+	VMULPS       Z16, Z15, Z19
+	VMINPS       Z15, Z13, Z15
+	VMULPS       Z17, Z15, Z15
+	VMOVUPS      Z16, Z17
+	VFMADD231PS  Z18, Z15, Z17
+	VMOVUPS      Z19, (DX)(AX*1)
+	VMOVUPS      Z17, (BX)(AX*1)
+	ADDQ         $0x40, AX
+	DECQ         SI
 	JNZ          each
 
 each_end:
 	VZEROUPPER
 	RET
 
-// func swishBackwardAVX2(x *float32, dy *float32, dx *float32, n int)
+// func swishWithDerivativeAVX2(x *float32, y *float32, d *float32, n int)
 // Requires: AVX, AVX2, FMA3
-TEXT ·swishBackwardAVX2(SB), NOSPLIT, $0-32
-	MOVQ  x+0(FP), AX
-	MOVQ  dy+8(FP), CX
-	MOVQ  dx+16(FP), DX
-	MOVQ  n+24(FP), BX
-	XORQ  SI, SI
-	TESTQ BX, BX
+TEXT ·swishWithDerivativeAVX2(SB), NOSPLIT, $0-32
+	MOVQ  x+0(FP), CX
+	MOVQ  y+8(FP), DX
+	MOVQ  d+16(FP), BX
+	MOVQ  n+24(FP), SI
+	XORQ  AX, AX
+	TESTQ SI, SI
 	JZ    each_end
 
 each:
-	VMOVUPS      (AX)(SI*1), Y0
-	VMOVUPS      (CX)(SI*1), Y1
-	VMOVUPS      lanes42b00000<>+0(SB), Y2
-	VMOVUPS      lanesc2b00000<>+0(SB), Y3
-	VMAXPS       Y0, Y3, Y0
-	VMINPS       Y0, Y2, Y0
-	VORPS        lanes80000000<>+0(SB), Y0, Y2
-	VCMPPS       $0x15, lanesc2aeac4f<>+0(SB), Y2, Y3
-	VMOVUPS      lanes4b40007f<>+0(SB), Y4
-	VFMADD231PS  lanes3fb8aa3b<>+0(SB), Y2, Y4
-	VSUBPS       lanes4b40007f<>+0(SB), Y4, Y5
-	VMOVUPS      Y2, Y2
-	VFNMADD231PS lanes3f317200<>+0(SB), Y5, Y2
-	VFNMADD231PS lanes35bfbe8e<>+0(SB), Y5, Y2
-	VMOVUPS      lanes3ab51219<>+0(SB), Y5
-	VFMADD213PS  lanes3c091cf1<>+0(SB), Y2, Y5
-	VFMADD213PS  lanes3d2aac79<>+0(SB), Y2, Y5
-	VFMADD213PS  lanes3e2aaa49<>+0(SB), Y2, Y5
-	VFMADD213PS  lanes3efffffe<>+0(SB), Y2, Y5
-	VFMADD213PS  lanes3f800000<>+0(SB), Y2, Y5
-	VPSLLD       $0x17, Y4, Y4
-	VFMADD213PS  lanes3f800000<>+0(SB), Y2, Y5
-	VMULPS       Y4, Y5, Y2
-	VANDPS       Y2, Y3, Y2
-	VMOVUPS      lanes3f800000<>+0(SB), Y3
-	VADDPS       lanes3f800000<>+0(SB), Y2, Y4
-	VDIVPS       Y4, Y3, Y3
-	VMULPS       Y3, Y2, Y2
-	VCMPPS       $0x1d, lanes00000000<>+0(SB), Y0, Y4
-	VBLENDVPS    Y4, Y3, Y2, Y4
-	VMULPS       Y2, Y0, Y0
-	VMOVUPS      Y4, Y2
-	VFMADD231PS  Y3, Y0, Y2
-	VMULPS       Y2, Y1, Y0
-	VMOVUPS      Y0, (DX)(SI*1)
-	ADDQ         $0x20, SI
-	DECQ         BX
+	VMOVUPS      (CX)(AX*1), Y0
+	VMOVUPS      lanesc2b00000<>+0(SB), Y1
+	VMAXPS       Y0, Y1, Y0
+	VORPS        lanes80000000<>+0(SB), Y0, Y1
+	VCMPPS       $0x15, lanesc2aeac4f<>+0(SB), Y1, Y2
+	VMOVUPS      lanes4b40007f<>+0(SB), Y3
+	VFMADD231PS  lanes3fb8aa3b<>+0(SB), Y1, Y3
+	VSUBPS       lanes4b40007f<>+0(SB), Y3, Y4
+	VMOVUPS      Y1, Y1
+	VFNMADD231PS lanes3f317200<>+0(SB), Y4, Y1
+	VFNMADD231PS lanes35bfbe8e<>+0(SB), Y4, Y1
+	VMOVUPS      lanes3ab51219<>+0(SB), Y4
+	VFMADD213PS  lanes3c091cf1<>+0(SB), Y1, Y4
+	VFMADD213PS  lanes3d2aac79<>+0(SB), Y1, Y4
+	VFMADD213PS  lanes3e2aaa49<>+0(SB), Y1, Y4
+	VFMADD213PS  lanes3efffffe<>+0(SB), Y1, Y4
+	VFMADD213PS  lanes3f800000<>+0(SB), Y1, Y4
+	VPSLLD       $0x17, Y3, Y3
+	VFMADD213PS  lanes3f800000<>+0(SB), Y1, Y4
+	VMULPS       Y3, Y4, Y1
+	VANDPS       Y1, Y2, Y1
+	VMOVUPS      lanes3f800000<>+0(SB), Y2
+	VADDPS       lanes3f800000<>+0(SB), Y1, Y3
+	VDIVPS       Y3, Y2, Y2
+	VMULPS       Y2, Y1, Y1
+	VCMPPS       $0x1d, lanes00000000<>+0(SB), Y0, Y3
+	VBLENDVPS    Y3, Y2, Y1, Y3
+	VMULPS       Y3, Y0, Y4
+	VMOVUPS      lanes42b00000<>+0(SB), Y5
+	VMINPS       Y0, Y5, Y0
+	VMULPS       Y1, Y0, Y0
+	VMOVUPS      Y3, Y1
+	VFMADD231PS  Y2, Y0, Y1
+	VMOVUPS      Y4, (DX)(AX*1)
+	VMOVUPS      Y1, (BX)(AX*1)
+	ADDQ         $0x20, AX
+	DECQ         SI
 	JNZ          each
 
 each_end:

@@ -11,10 +11,22 @@ func reluAVX512(x *float32, y *float32, n int)
 func reluAVX2(x *float32, y *float32, n int)
 
 //go:noescape
+func reluWithDerivativeAVX512(x *float32, y *float32, d *float32, n int)
+
+//go:noescape
+func reluWithDerivativeAVX2(x *float32, y *float32, d *float32, n int)
+
+//go:noescape
 func reluBackwardAVX512(y *float32, dy *float32, dx *float32, n int)
 
 //go:noescape
 func reluBackwardAVX2(y *float32, dy *float32, dx *float32, n int)
+
+//go:noescape
+func multiplyDerivativeAVX512(d *float32, dy *float32, dx *float32, n int)
+
+//go:noescape
+func multiplyDerivativeAVX2(d *float32, dy *float32, dx *float32, n int)
 
 //go:noescape
 func tanhAVX512(x *float32, y *float32, n int)
@@ -23,10 +35,10 @@ func tanhAVX512(x *float32, y *float32, n int)
 func tanhAVX2(x *float32, y *float32, n int)
 
 //go:noescape
-func tanhBackwardAVX512(y *float32, dy *float32, dx *float32, n int)
+func tanhWithDerivativeAVX512(x *float32, y *float32, d *float32, n int)
 
 //go:noescape
-func tanhBackwardAVX2(y *float32, dy *float32, dx *float32, n int)
+func tanhWithDerivativeAVX2(x *float32, y *float32, d *float32, n int)
 
 //go:noescape
 func geluAVX512(x *float32, y *float32, n int)
@@ -35,10 +47,10 @@ func geluAVX512(x *float32, y *float32, n int)
 func geluAVX2(x *float32, y *float32, n int)
 
 //go:noescape
-func geluBackwardAVX512(x *float32, dy *float32, dx *float32, n int)
+func geluWithDerivativeAVX512(x *float32, y *float32, d *float32, n int)
 
 //go:noescape
-func geluBackwardAVX2(x *float32, dy *float32, dx *float32, n int)
+func geluWithDerivativeAVX2(x *float32, y *float32, d *float32, n int)
 
 //go:noescape
 func swishAVX512(x *float32, y *float32, n int)
@@ -47,7 +59,7 @@ func swishAVX512(x *float32, y *float32, n int)
 func swishAVX2(x *float32, y *float32, n int)
 
 //go:noescape
-func swishBackwardAVX512(x *float32, dy *float32, dx *float32, n int)
+func swishWithDerivativeAVX512(x *float32, y *float32, d *float32, n int)
 
 //go:noescape
-func swishBackwardAVX2(x *float32, dy *float32, dx *float32, n int)
+func swishWithDerivativeAVX2(x *float32, y *float32, d *float32, n int)

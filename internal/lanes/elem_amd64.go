@@ -7,7 +7,7 @@ package lanes
 
 type (
 	unaryKernel  = func(x, y *float32, n int)
-	binaryKernel = func(x, y, out *float32, n int)
+	binaryKernel = func(x, y, z *float32, n int) // of two inputs, or of one with two outputs
 )
 
 // unary runs a kernel that takes n registers in one call.
@@ -25,7 +25,7 @@ func unary(wide, half unaryKernel, x, y []float32) int {
 	return len(x)
 }
 
-func binary(wide, half binaryKernel, x, y, out []float32) int {
+func binary(wide, half binaryKernel, x, y, z []float32) int {
 	kernel, width := wide, Lanes
 	switch current {
 	case isaGo:
@@ -34,7 +34,7 @@ func binary(wide, half binaryKernel, x, y, out []float32) int {
 		kernel, width = half, Lanes/2
 	}
 	for i := 0; i < len(x); i += maxCallVectors * Lanes {
-		kernel(&x[i], &y[i], &out[i], min(len(x)-i, maxCallVectors*Lanes)/width)
+		kernel(&x[i], &y[i], &z[i], min(len(x)-i, maxCallVectors*Lanes)/width)
 	}
 	return len(x)
 }
@@ -54,16 +54,24 @@ func reluBackwardAssembly(y, dy, dx []float32) int {
 	return binary(reluBackwardAVX512, reluBackwardAVX2, y, dy, dx)
 }
 
-func tanhBackwardAssembly(y, dy, dx []float32) int {
-	return binary(tanhBackwardAVX512, tanhBackwardAVX2, y, dy, dx)
+func multiplyDerivativeAssembly(d, dy, dx []float32) int {
+	return binary(multiplyDerivativeAVX512, multiplyDerivativeAVX2, d, dy, dx)
 }
 
-func geluBackwardAssembly(x, dy, dx []float32) int {
-	return binary(geluBackwardAVX512, geluBackwardAVX2, x, dy, dx)
+func reluWithDerivativeAssembly(x, y, d []float32) int {
+	return binary(reluWithDerivativeAVX512, reluWithDerivativeAVX2, x, y, d)
 }
 
-func swishBackwardAssembly(x, dy, dx []float32) int {
-	return binary(swishBackwardAVX512, swishBackwardAVX2, x, dy, dx)
+func tanhWithDerivativeAssembly(x, y, d []float32) int {
+	return binary(tanhWithDerivativeAVX512, tanhWithDerivativeAVX2, x, y, d)
+}
+
+func geluWithDerivativeAssembly(x, y, d []float32) int {
+	return binary(geluWithDerivativeAVX512, geluWithDerivativeAVX2, x, y, d)
+}
+
+func swishWithDerivativeAssembly(x, y, d []float32) int {
+	return binary(swishWithDerivativeAVX512, swishWithDerivativeAVX2, x, y, d)
 }
 
 // cut divides r repeats of n groups into calls of at most limit groups, at least one: groups first%n … of the repeats from

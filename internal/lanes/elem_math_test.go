@@ -83,28 +83,21 @@ func TestElementaryFunctions(t *testing.T) {
 func TestActivations(t *testing.T) {
 	const h = 1e-4
 	for _, c := range []struct {
-		name      string
-		f         func(float64) float64
-		forward   func(x, y []float32)
-		backward  func(xy, dy, dx []float32)
-		fromValue bool
+		name     string
+		f        func(float64) float64
+		plain    func(x, y []float32)
+		gradient func(x, y, d []float32)
 	}{
-		{"ReLU", func(x float64) float64 { return math.Max(x, 0) }, ReLU, ReLUBackward, true},
-		{"Tanh", math.Tanh, Tanh, TanhBackward, true},
-		{"GELU", func(x float64) float64 { return x * normalCDF(x) }, GELU, GELUBackward, false},
-		{"Swish", func(x float64) float64 { return x * logistic(x) }, Swish, SwishBackward, false},
+		{"ReLU", func(x float64) float64 { return math.Max(x, 0) }, ReLU, ReLUWithDerivative},
+		{"Tanh", math.Tanh, Tanh, TanhWithDerivative},
+		{"GELU", func(x float64) float64 { return x * normalCDF(x) }, GELU, GELUWithDerivative},
+		{"Swish", func(x float64) float64 { return x * logistic(x) }, Swish, SwishWithDerivative},
 	} {
 		x := sweep(sweepLen, -20, 20)
-		y, dx, dy := make([]float32, len(x)), make([]float32, len(x)), make([]float32, len(x))
-		for i := range dy {
-			dy[i] = float32(1 - i%3)
-		}
-		c.forward(x, y)
-		arg := x
-		if c.fromValue {
-			arg = y
-		}
-		c.backward(arg, dy, dx)
+		y, z, d := make([]float32, len(x)), make([]float32, len(x)), make([]float32, len(x))
+		c.plain(x, y)
+		c.gradient(x, z, d)
+		sameBits(t, c.name+" with its derivative", z, y)
 		for i, v := range x {
 			v := float64(v)
 			if want := c.f(v); !(math.Abs(float64(y[i])-want) <= 2e-7*math.Abs(v)) {
@@ -113,9 +106,9 @@ func TestActivations(t *testing.T) {
 			if c.name == "ReLU" && math.Abs(v) < h {
 				continue
 			}
-			want := float64(dy[i]) * (c.f(v+h) - c.f(v-h)) / (2 * h)
-			if !(math.Abs(float64(dx[i])-want) <= 5e-7) {
-				t.Fatalf("%sBackward at %v: %v, want %v", c.name, v, dx[i], want)
+			want := (c.f(v+h) - c.f(v-h)) / (2 * h)
+			if !(math.Abs(float64(d[i])-want) <= 5e-7) {
+				t.Fatalf("the derivative of %s at %v: %v, want %v", c.name, v, d[i], want)
 			}
 		}
 	}
@@ -134,9 +127,10 @@ func TestActivationsAtTheEnds(t *testing.T) {
 		{"Tanh", Tanh, []float32{nan32, 1, -1, 0, negative, 1, -1, 1e-45, -1e-45}},
 		{"GELU", GELU, []float32{nan32, inf32, negative, 0, negative, big, negative, 0, negative}},
 		{"Swish", Swish, []float32{nan32, inf32, negative, 0, negative, big, negative, 0, negative}},
-		{"GELUBackward", func(x, y []float32) { one(y); GELUBackward(x, y, y) }, []float32{nan32, 1, 0, 0.5, 0.5, 1, 0, 0.5, 0.5}},
-		{"SwishBackward", func(x, y []float32) { one(y); SwishBackward(x, y, y) }, []float32{nan32, 1, 0, 0.5, 0.5, 1, 0, 0.5, 0.5}},
-		{"TanhBackward", func(x, y []float32) { Tanh(x, x); one(y); TanhBackward(x, y, y) }, []float32{nan32, 0, 0, 1, 1, 0, 0, 1, 1}},
+		{"ReLU's derivative", derivative(ReLUWithDerivative), []float32{0, 1, 0, 0, 0, 1, 0, 1, 0}},
+		{"GELU's derivative", derivative(GELUWithDerivative), []float32{nan32, 1, 0, 0.5, 0.5, 1, 0, 0.5, 0.5}},
+		{"Swish's derivative", derivative(SwishWithDerivative), []float32{nan32, 1, 0, 0.5, 0.5, 1, 0, 0.5, 0.5}},
+		{"Tanh's derivative", derivative(TanhWithDerivative), []float32{nan32, 0, 0, 1, 1, 0, 0, 1, 1}},
 	} {
 		x, y := make([]float32, Lanes), make([]float32, Lanes)
 		copy(x, special)
@@ -145,10 +139,18 @@ func TestActivationsAtTheEnds(t *testing.T) {
 	}
 }
 
-func one(y []float32) {
-	for i := range y {
-		y[i] = 1
-	}
+func derivative(f func(x, y, d []float32)) func(x, d []float32) {
+	return func(x, d []float32) { f(x, make([]float32, len(x)), d) }
+}
+
+// Where the derivative is 0, nothing passes; a NaN of either does.
+func TestMultiplyDerivative(t *testing.T) {
+	negative := float32(math.Copysign(0, -1))
+	d, dy, dx := make([]float32, Lanes), make([]float32, Lanes), make([]float32, Lanes)
+	copy(d, []float32{0.5, -2, 0, negative, 0, 0, nan32, 2, 1})
+	copy(dy, []float32{3, 4, inf32, -1, nan32, -1, 0, nan32, -inf32})
+	MultiplyDerivative(d, dy, dx)
+	sameBits(t, "dx", dx[:9], []float32{1.5, -8, 0, 0, 0, 0, nan32, nan32, -inf32})
 }
 
 func TestBernoulli(t *testing.T) {
@@ -469,21 +471,22 @@ func TestElementwisePlansPanic(t *testing.T) {
 func TestElementwisePanics(t *testing.T) {
 	f, i, d := make([]float32, 64), make([]int32, 64), make([]float64, 64)
 	for name, call := range map[string]func(){
-		"ReLU":         func() { ReLU(f, f[:48]) },
-		"Tanh":         func() { Tanh(f[:8], f[:8]) },
-		"GELUBackward": func() { GELUBackward(f, f, f[:16]) },
-		"Scale":        func() { Scale(f, 2, f[:16]) },
-		"Bernoulli":    func() { Bernoulli(f[:48], f[:32], f[:48], nil) },
-		"Categorical":  func() { Categorical(f, i[:16], 4, f[:32], f) },
-		"Gaussian":     func() { Gaussian(f, f, 2, 1, 0, f[:32], f[:32]) },
-		"LaneSums":     func() { LaneSums(f, 2, 17, d[:2]) },
-		"SumRows":      func() { SumRows(f, 2, 2, 36, f[:32]) },
-		"MaskLanes":    func() { MaskLanes(f, -1) },
-		"Float32s":     func() { Float32s(f, d[:3]) },
-		"AddFloat64s":  func() { AddFloat64s(d, f[:3]) },
-		"Drop":         func() { Drop(f, make([]uint16, 3), 2, f) },
-		"Unpool":       func() { Unpool(f[:32], make([]uint16, 8), f, 64) },
-		"Transpose":    func() { Transpose(f, 4, f, 15) },
+		"ReLU":               func() { ReLU(f, f[:48]) },
+		"Tanh":               func() { Tanh(f[:8], f[:8]) },
+		"GELUWithDerivative": func() { GELUWithDerivative(f, f, f[:16]) },
+		"MultiplyDerivative": func() { MultiplyDerivative(f, f[:16], f) },
+		"Scale":              func() { Scale(f, 2, f[:16]) },
+		"Bernoulli":          func() { Bernoulli(f[:48], f[:32], f[:48], nil) },
+		"Categorical":        func() { Categorical(f, i[:16], 4, f[:32], f) },
+		"Gaussian":           func() { Gaussian(f, f, 2, 1, 0, f[:32], f[:32]) },
+		"LaneSums":           func() { LaneSums(f, 2, 17, d[:2]) },
+		"SumRows":            func() { SumRows(f, 2, 2, 36, f[:32]) },
+		"MaskLanes":          func() { MaskLanes(f, -1) },
+		"Float32s":           func() { Float32s(f, d[:3]) },
+		"AddFloat64s":        func() { AddFloat64s(d, f[:3]) },
+		"Drop":               func() { Drop(f, make([]uint16, 3), 2, f) },
+		"Unpool":             func() { Unpool(f[:32], make([]uint16, 8), f, 64) },
+		"Transpose":          func() { Transpose(f, 4, f, 15) },
 	} {
 		func() {
 			defer func() {

@@ -2,15 +2,17 @@
 
 package lanes
 
-func reluAssembly(x, y []float32) int              { return 0 }
-func reluBackwardAssembly(y, dy, dx []float32) int { return 0 }
-func tanhAssembly(x, y []float32) int              { return 0 }
-func tanhBackwardAssembly(y, dy, dx []float32) int { return 0 }
-func geluAssembly(x, y []float32) int              { return 0 }
-func geluBackwardAssembly(x, dy, dx []float32) int { return 0 }
-func swishAssembly(x, y []float32) int             { return 0 }
+func reluAssembly(x, y []float32) int                    { return 0 }
+func reluBackwardAssembly(y, dy, dx []float32) int       { return 0 }
+func multiplyDerivativeAssembly(d, dy, dx []float32) int { return 0 }
+func tanhAssembly(x, y []float32) int                    { return 0 }
+func geluAssembly(x, y []float32) int                    { return 0 }
+func swishAssembly(x, y []float32) int                   { return 0 }
 
-func swishBackwardAssembly(x, dy, dx []float32) int { return 0 }
+func reluWithDerivativeAssembly(x, y, d []float32) int  { return 0 }
+func tanhWithDerivativeAssembly(x, y, d []float32) int  { return 0 }
+func geluWithDerivativeAssembly(x, y, d []float32) int  { return 0 }
+func swishWithDerivativeAssembly(x, y, d []float32) int { return 0 }
 
 func categoricalAssembly([]float32, []int32, int, []float32, []float32) int { return 0 }
 func bernoulliAssembly(z, y, ll, dz []float32) int                          { return 0 }

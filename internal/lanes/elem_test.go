@@ -133,6 +133,20 @@ func binaryCase(f func(x, dy, dx []float32)) func(a *arena) {
 	}
 }
 
+func derivativeCase(f func(x, y, d []float32)) func(a *arena) {
+	return func(a *arena) {
+		n := Lanes * a.some(1)
+		x, y, d := a.floats(n), a.floats(n), a.floats(n)
+		switch a.r.IntN(4) {
+		case 0:
+			y = x
+		case 1:
+			d = x
+		}
+		f(x, y, d)
+	}
+}
+
 var elementwise = map[string]func(a *arena){
 	"ReLU":  unaryCase(ReLU),
 	"Tanh":  unaryCase(Tanh),
@@ -151,10 +165,12 @@ var elementwise = map[string]func(a *arena){
 		}
 		Drop(x, take(a, masks, 12345), 1.3, y)
 	},
-	"ReLUBackward":  binaryCase(ReLUBackward),
-	"TanhBackward":  binaryCase(TanhBackward),
-	"GELUBackward":  binaryCase(GELUBackward),
-	"SwishBackward": binaryCase(SwishBackward),
+	"ReLUBackward":        binaryCase(ReLUBackward),
+	"MultiplyDerivative":  binaryCase(MultiplyDerivative),
+	"ReLUWithDerivative":  derivativeCase(ReLUWithDerivative),
+	"TanhWithDerivative":  derivativeCase(TanhWithDerivative),
+	"GELUWithDerivative":  derivativeCase(GELUWithDerivative),
+	"SwishWithDerivative": derivativeCase(SwishWithDerivative),
 	"Bernoulli": func(a *arena) {
 		g, r := a.some(1), a.r.IntN(4)
 		if g < 5 {

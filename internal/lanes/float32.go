@@ -79,7 +79,7 @@ func tanh32(x float32) float32 {
 	return math.Float32frombits(math.Float32bits(m/(2+m))&^(1<<31) | math.Float32bits(x)&(1<<31))
 }
 
-// sigmoid is s = σ(x) = 1/(1+e^−x), |x| ≤ swishReach, with the larger r and the smaller q of σ(x) and σ(−x), whose product
+// sigmoid is s = σ(x) = 1/(1+e^−x), with the larger r and the smaller q of σ(x) and σ(−x), whose product
 // is the derivative.
 func sigmoid(x float32) (s, r, q float32) {
 	u := expNeg(-abs32(x))
@@ -91,16 +91,31 @@ func sigmoid(x float32) (s, r, q float32) {
 	return q, r, q
 }
 
+// swish32 is x σ(x) and its derivative.
+func swish32(x float32) (y, d float32) {
+	low := max32(-swishReach, x)
+	s, r, q := sigmoid(low)
+	v := min32(swishReach, low)
+	return float32(low * s), fma32(float32(v*q), r, s)
+}
+
 // normal is Φ(x), |x| ≤ geluReach, the distribution function of the normal, within 1e-7, and e^(−x²/2).
 func normal(x float32) (cdf, e float32) {
 	a := abs32(x)
 	e = expNeg(float32(float32(a*a) * -0.5))
-	a *= 0.25
-	h := horner(a/(1+a), 0.5, tailCoeffs[:])
+	h := horner(a/(4+a), 0.5, tailCoeffs[:])
 	if x >= 0 {
 		return fma32(-h, e, 1), e
 	}
 	return float32(h * e), e
+}
+
+// gelu32 is x Φ(x) and its derivative.
+func gelu32(x float32) (y, d float32) {
+	low := max32(-geluReach, x)
+	v := min32(geluReach, low)
+	cdf, e := normal(v)
+	return float32(low * cdf), fma32(float32(v*rsqrt2Pi), e, cdf)
 }
 
 func abs32(x float32) float32 { return math.Float32frombits(math.Float32bits(x) &^ (1 << 31)) }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"math"
+	"slices"
 
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
@@ -93,6 +94,10 @@ func (m *machine) max(a vec, b Op) vec { v := m.reg(); VMAXPS(b, a, v); return v
 func (m *machine) min(a vec, b Op) vec { v := m.reg(); VMINPS(b, a, v); return v }
 func (m *machine) and(a vec, b Op) vec { v := m.reg(); VANDPS(b, a, v); return v }
 func (m *machine) or(a vec, b Op) vec  { v := m.reg(); VORPS(b, a, v); return v }
+func (m *machine) xor(a vec, b Op) vec { v := m.reg(); VXORPS(b, a, v); return v }
+
+// without is b where a has no bits.
+func (m *machine) without(a vec, b Op) vec { v := m.reg(); VANDNPS(b, a, v); return v }
 
 // fma is a·b + c.
 func (m *machine) fma(a vec, b, c Op) vec {
@@ -108,10 +113,11 @@ func (m *machine) fnma(a vec, b, c Op) vec {
 	return v
 }
 
-// Predicates of VCMPPS: false for NaN, but notLess true.
+// Predicates of VCMPPS: false for NaN, but notLess and notEqual true.
 const (
 	greater        = 0x1e
 	greaterOrEqual = 0x1d
+	notEqual       = 0x04
 	notLess        = 0x15
 	notOrdered     = 0x03
 )
@@ -252,99 +258,116 @@ func (m *machine) sigmoid(x vec) (s, r, q vec) {
 	return m.choose(m.compare(greaterOrEqual, x, m.k(0)), r, q), r, q
 }
 
+// normal chooses between h·e and 1 − h·e by the sign of x. It does without comparisons, which take the place of multiply-adds.
 func (m *machine) normal(x vec) (cdf, e vec) {
 	a := m.and(x, m.bits(1<<31-1))
 	e = m.expNeg(m.mul(m.mul(a, a), m.k(-0.5)))
-	a = m.mul(a, m.k(0.25))
-	h := m.horner(m.div(a, m.add(a, m.k(1))), m.k(0.5), m.ks(tailCoeffs))
-	return m.choose(m.compare(greaterOrEqual, x, m.k(0)), m.fnma(h, e, m.k(1)), m.mul(h, e)), e
+	h := m.horner(m.div(a, m.add(a, m.k(4))), m.k(0.5), m.ks(tailCoeffs))
+	negative := m.reg()
+	VPSRAD(Imm(31), x, negative)
+	cdf = m.without(negative, m.k(1))
+	VFMADD231PS(m.xor(h, m.without(x, m.sign())), e, cdf)
+	return cdf, e
 }
 
-// pointwise writes a kernel that sets out to a function of the inputs. It takes n registers of each. prepare loads the
-// constants and returns the function.
-func pointwise(kernel, out string, in []string, prepare func(m *machine) func(x []vec) vec) {
+// pointwise writes a kernel that sets the outputs to functions of the inputs. It takes n registers of each. prepare loads the
+// constants and returns the functions.
+func pointwise(kernel string, in, out []string, prepare func(m *machine) func(x []vec) []vec) {
 	signature := "func("
-	for _, s := range in {
-		signature += s + ", "
+	for _, s := range slices.Concat(in, out) {
+		signature += s + " *float32, "
 	}
-	each(kernel, signature+out+" *float32, n int)", func(m *machine) {
-		f := prepare(m)
-		at := make([]reg.Register, len(in))
-		for i, s := range in {
-			at[i] = Load(Param(s), GP64())
+	each(kernel, signature+"n int)", func(m *machine) {
+		f, off := prepare(m), GP64()
+		at := map[string]Mem{}
+		for _, s := range slices.Concat(in, out) {
+			at[s] = Mem{Base: Load(Param(s), GP64()), Index: off, Scale: 1}
 		}
-		y, n, off := Load(Param(out), GP64()), Load(Param("n"), GP64()), GP64()
+		n := Load(Param("n"), GP64())
 		XORQ(off, off)
 		loop("each", n, func() {
 			x := make([]vec, len(in))
 			for i := range x {
-				x[i] = m.copy(Mem{Base: at[i], Index: off, Scale: 1})
+				x[i] = m.copy(at[in[i]])
 			}
-			VMOVUPS(f(x), Mem{Base: y, Index: off, Scale: 1})
+			for i, y := range f(x) {
+				VMOVUPS(y, at[out[i]])
+			}
 			ADDQ(Imm(uint64(m.bytes)), off)
 		})
 	})
 }
 
+// activationKernels writes the kernels of an activation: its value, and its value with its derivative. prepare loads the
+// constants and returns the function that computes them; without derivative, it leaves out what only the derivative needs.
+func activationKernels(kernel string, prepare func(m *machine) func(x vec, derivative bool) (y, d vec)) {
+	pointwise(kernel, []string{"x"}, []string{"y"}, func(m *machine) func([]vec) []vec {
+		f := prepare(m)
+		return func(x []vec) []vec { y, _ := f(x[0], false); return []vec{y} }
+	})
+	pointwise(kernel+"WithDerivative", []string{"x"}, []string{"y", "d"}, func(m *machine) func([]vec) []vec {
+		f := prepare(m)
+		return func(x []vec) []vec { y, d := f(x[0], true); return []vec{y, d} }
+	})
+}
+
 func activation() {
-	pointwise("relu", "y", []string{"x"}, func(m *machine) func([]vec) vec {
-		zero := m.copy(m.k(0))
-		return func(x []vec) vec { return m.max(zero, x[0]) }
+	activationKernels("relu", func(m *machine) func(vec, bool) (vec, vec) {
+		zero, one := m.copy(m.k(0)), m.k(1)
+		return func(x vec, derivative bool) (y, d vec) {
+			if y = m.max(zero, x); derivative {
+				d = m.keep(m.compare(greater, x, zero), one)
+			}
+			return
+		}
 	})
-	pointwise("reluBackward", "dx", []string{"y", "dy"}, func(m *machine) func([]vec) vec {
+	pointwise("reluBackward", []string{"y", "dy"}, []string{"dx"}, func(m *machine) func([]vec) []vec {
 		m.k(0)
-		return func(x []vec) vec { return m.keep(m.compare(greater, x[0], m.k(0)), x[1]) }
+		return func(x []vec) []vec { return []vec{m.keep(m.compare(greater, x[0], m.k(0)), x[1])} }
 	})
-	pointwise("tanh", "y", []string{"x"}, func(m *machine) func([]vec) vec {
+	pointwise("multiplyDerivative", []string{"d", "dy"}, []string{"dx"}, func(m *machine) func([]vec) []vec {
+		m.k(0)
+		return func(x []vec) []vec {
+			return []vec{m.keep(m.compare(notEqual, x[0], m.k(0)), m.mul(x[0], x[1]))}
+		}
+	})
+	activationKernels("tanh", func(m *machine) func(vec, bool) (vec, vec) {
 		m.exp()
 		m.ks([]float64{2, -2 * tanhReach})
 		m.bits(1<<31 - 1)
-		return func(x []vec) vec { return m.tanh(x[0]) }
+		return func(x vec, derivative bool) (y, d vec) {
+			if y = m.tanh(x); derivative {
+				d = m.fnma(y, y, m.k(1))
+			}
+			return
+		}
 	})
-	pointwise("tanhBackward", "dx", []string{"y", "dy"}, func(m *machine) func([]vec) vec {
-		m.k(1)
-		return func(x []vec) vec { return m.mul(x[1], m.fnma(x[0], x[0], m.k(1))) }
-	})
-	gelu := func(m *machine) {
+	activationKernels("gelu", func(m *machine) func(vec, bool) (vec, vec) {
 		m.exp()
 		m.ks(tailCoeffs)
-		m.ks([]float64{0, 0.25, 0.5, -0.5, geluReach, -geluReach, rsqrt2Pi})
+		m.ks([]float64{4, 0.5, -0.5, geluReach, -geluReach, rsqrt2Pi})
 		m.bits(1<<31 - 1)
-	}
-	pointwise("gelu", "y", []string{"x"}, func(m *machine) func([]vec) vec {
-		gelu(m)
-		return func(x []vec) vec {
-			v := m.max(m.in(m.k(-geluReach)), x[0])
-			cdf, _ := m.normal(m.min(m.in(m.k(geluReach)), v))
-			return m.mul(v, cdf)
-		}
-	})
-	pointwise("geluBackward", "dx", []string{"x", "dy"}, func(m *machine) func([]vec) vec {
-		gelu(m)
-		return func(x []vec) vec {
-			v := m.min(m.in(m.k(geluReach)), m.max(m.in(m.k(-geluReach)), x[0]))
+		return func(x vec, derivative bool) (y, d vec) {
+			low := m.max(m.in(m.k(-geluReach)), x)
+			v := m.min(m.in(m.k(geluReach)), low)
 			cdf, e := m.normal(v)
-			return m.mul(x[1], m.fma(m.mul(v, m.k(rsqrt2Pi)), e, cdf))
+			if y = m.mul(low, cdf); derivative {
+				d = m.fma(m.mul(v, m.k(rsqrt2Pi)), e, cdf)
+			}
+			return
 		}
 	})
-	swish := func(m *machine) {
+	activationKernels("swish", func(m *machine) func(vec, bool) (vec, vec) {
 		m.exp()
 		m.ks([]float64{0, swishReach, -swishReach})
-	}
-	pointwise("swish", "y", []string{"x"}, func(m *machine) func([]vec) vec {
-		swish(m)
-		return func(x []vec) vec {
-			v := m.max(m.in(m.k(-swishReach)), x[0])
-			s, _, _ := m.sigmoid(v)
-			return m.mul(v, s)
-		}
-	})
-	pointwise("swishBackward", "dx", []string{"x", "dy"}, func(m *machine) func([]vec) vec {
-		swish(m)
-		return func(x []vec) vec {
-			v := m.min(m.in(m.k(swishReach)), m.max(m.in(m.k(-swishReach)), x[0]))
-			s, r, q := m.sigmoid(v)
-			return m.mul(x[1], m.fma(m.mul(v, q), r, s))
+		return func(x vec, derivative bool) (y, d vec) {
+			low := m.max(m.in(m.k(-swishReach)), x)
+			s, r, q := m.sigmoid(low)
+			if y = m.mul(low, s); derivative {
+				v := m.min(m.in(m.k(swishReach)), low)
+				d = m.fma(m.mul(v, q), r, s)
+			}
+			return
 		}
 	})
 }
