@@ -29,14 +29,12 @@ type Island struct {
 	Theta       []float64 // I×D
 	LogWeights  []float64 // I, up to a constant; nil: all equal
 	LogEvidence float64   // of this island, in nats; 0 for chains
-	Shared      []float64 // R×S rows of φ, the r-th for the r-th of R equal groups of the particles; nil: there is no φ
 }
 
 // Combine joins islands into one ensemble (Liang et al., eq. 5): particle i of island p has weight ω_p W_i with W the
 // island's own normalised weights, which are 1/I where none are given. An error names the island whose evidence or
 // weights are NaN or +Inf, or all zero.
 func Combine(net *nn.Net, islands []Island, by Combination) (*Ensemble, error) {
-	net, islands = joined(net, islands)
 	e := &Ensemble{Net: net}
 	for p, island := range islands {
 		size := len(island.Theta) / net.Dim()
