@@ -5,4 +5,7 @@
 // Combine joins the islands into an Ensemble, which predicts (Predict, PredictRegression), is evaluated (EvaluateClasses,
 // EvaluateRegression), and is written to and read from files that PyTorch can read (WritePosterior, ReadPosterior).
 // ReadWeights reads a network that PyTorch trained.
+//
+// Particles may share a part of the network's parameters, φ: an Island and an Ensemble have them in rows beside the particles.
+// Learning is a network's model for samplers that learn a part of φ, which begins at a draw of DrawShared.
 package bnn

@@ -13,12 +13,17 @@ import (
 // Ensemble is a weighted set of parameter vectors of one network. Every method of inference returns one; prediction,
 // evaluation and files need nothing else. Parameters are float32, as in the file, so that an ensemble read from a file
 // predicts the same bits.
+//
+// Where particles share a part of the parameters (nn.NewPartly), θ is what each has of its own. Shared has rows of φ, of S =
+// Net.Shared() numbers each, and particle j is the network of Theta's row j and Shared's row Row[j]. Else both are empty.
 type Ensemble struct {
 	Net         *nn.Net
 	Theta       []float32 // J×D, particles over all islands, island after island
 	LogWeights  []float64 // J, normalised: Σ exp = 1; −Inf is a dead particle
 	Island      []int32   // J, the island of each particle, not decreasing
 	LogEvidence []float64 // of each island, in nats; 0 if the method estimates none
+	Shared      []float32 // rows×S, a row for each island or several, island after island
+	Row         []int32   // J, the row of Shared of each particle, not decreasing
 }
 
 // Size is the number J of particles.
@@ -29,6 +34,7 @@ type Island struct {
 	Theta       []float64 // I×D
 	LogWeights  []float64 // I, up to a constant; nil: all equal
 	LogEvidence float64   // of this island, in nats; 0 for chains
+	Shared      []float64 // R×S, φ of R groups of particles of equal size, one after another: R = 1, or the times at which states were kept
 }
 
 // Combine joins islands into one ensemble (Liang et al., eq. 5): particle i of island p has weight ω_p W_i with W the
@@ -46,10 +52,8 @@ func Combine(net *nn.Net, islands []Island, by Combination) (*Ensemble, error) {
 		for range size {
 			e.Island = append(e.Island, int32(p))
 		}
-		e.Theta = slices.Grow(e.Theta, len(island.Theta))
-		for _, x := range island.Theta {
-			e.Theta = append(e.Theta, float32(x))
-		}
+		e.Theta = narrow(e.Theta, island.Theta)
+		e.share(p, island, size)
 	}
 	var err error
 	e.LogWeights, err = e.Weigh(by)
@@ -115,5 +119,5 @@ func (e *Ensemble) check() error {
 			return fmt.Errorf("parameter %d of particle %d is %v", i%d, i/d, x)
 		}
 	}
-	return nil
+	return e.checkShared()
 }

@@ -2,7 +2,6 @@ package bnn
 
 import (
 	"context"
-	"slices"
 
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/nn"
@@ -94,13 +93,10 @@ func (e *Ensemble) blocks(ctx context.Context, model *nn.Model, particles []int,
 	block := atATime(len(particles), k, examples)
 	all := make([]float32, len(particles)*block*k)
 	for first := 0; first < examples; first += block {
-		rows := make([]int32, min(block, examples-first))
-		for i := range rows {
-			rows[i] = int32(first + i)
-		}
+		rows := span(first, min(first+block, examples))
 		out := all[:len(particles)*len(rows)*k]
 		done := 0
-		for group := range slices.Chunk(particles, together) {
+		for model, group := range e.passes(model, particles, e.most()) {
 			size := len(group) * len(rows) * k
 			if err := model.Outputs(ctx, rows, e.wide(group), out[done:done+size]); err != nil {
 				return err

@@ -165,30 +165,42 @@ func (e *Ensemble) stream(ctx context.Context, set *data.Set, particles []int, p
 	for first := 0; first < n; first += stretch {
 		consumers = append(consumers, consumer(min(stretch, n-first)))
 	}
-	out := make([]float32, min(together, len(particles))*n*k)
-	for group := range slices.Chunk(particles, together) {
-		outputs := out[:len(group)*n*k]
-		if err := model.Outputs(ctx, nil, e.wide(group), outputs); err != nil {
-			return err
-		}
-		p.Run(len(consumers), func(r int) {
-			lo, hi := r*stretch, min((r+1)*stretch, n)
-			for i, j := range group {
-				consumers[r](j, outputs[(i*n+lo)*k:(i*n+hi)*k])
+	most, block := e.pass(len(particles), n)
+	out := make([]float32, min(most, len(particles))*block*k)
+	for first := 0; first < n; first += block {
+		rows := span(first, min(first+block, n))
+		here := consumers[first/stretch : (first+len(rows)+stretch-1)/stretch]
+		for model, group := range e.passes(model, particles, most) {
+			outputs := out[:len(group)*len(rows)*k]
+			if err := model.Outputs(ctx, rows, e.wide(group), outputs); err != nil {
+				return err
 			}
-		})
+			p.Run(len(here), func(r int) {
+				lo, hi := r*stretch, min((r+1)*stretch, len(rows))
+				for i, j := range group {
+					here[r](j, outputs[(i*len(rows)+lo)*k:(i*len(rows)+hi)*k])
+				}
+			})
+		}
 	}
 	return nil
 }
 
-// wide returns the parameters of some of the particles as float64.
+// span lists the examples from first to end, without end.
+func span(first, end int) []int32 {
+	rows := make([]int32, end-first)
+	for i := range rows {
+		rows[i] = int32(first + i)
+	}
+	return rows
+}
+
+// wide returns what some of the particles have of their own as float64.
 func (e *Ensemble) wide(particles []int) []float64 {
 	d := e.Net.Dim()
 	theta := make([]float64, 0, len(particles)*d)
 	for _, j := range particles {
-		for _, x := range e.Theta[j*d : (j+1)*d] {
-			theta = append(theta, float64(x))
-		}
+		theta = widen(theta, e.Theta[j*d:(j+1)*d])
 	}
 	return theta
 }

@@ -208,5 +208,5 @@ func (w *weighting) normals(k int) []uq.Normals {
 
 // noise is the standard deviation of an output in particle j's likelihood.
 func (e *Ensemble) noise(j int) float64 {
-	return e.Net.Likelihood().Noise(float64(e.Theta[(j+1)*e.Net.Dim()-1]))
+	return e.Net.Likelihood().Noise(e.own(j))
 }

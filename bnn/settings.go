@@ -17,7 +17,7 @@ type PriorSettings struct {
 
 // PriorFamily is a family of priors with its settings.
 type PriorFamily interface {
-	// Prior builds the prior over the parameters of a network's tensors.
+	// Prior builds the prior over the parameters of tensors: of a network's random ones, nn.Net.Random.
 	Prior(tensors []nn.Tensor) (mcmc.Prior, error)
 	// Gaussian reports whether the prior's components are independent normals. Such a prior is an mcmc.GaussianPrior, which
 	// pCN needs, and has a method Anchored as Normal has, which an anchor needs.

@@ -11,9 +11,9 @@ import (
 	"github.com/starling-smc/starling/nn"
 )
 
-// ReadWeights returns the parameters, in the order of θ, of one network from a PyTorch state_dict saved as a
-// safetensors file, in F32, F64, F16 or BF16. Names and shapes must be those of net.Tensors(): the names in an nn.Sequential,
-// or the names of the layers.
+// ReadWeights returns all parameters of one network, in the order of θ of net.Whole() (net.Split divides them), from a PyTorch
+// state_dict saved as a safetensors file, in F32, F64, F16 or BF16. Names and shapes must be those of net.Tensors(): the names in
+// an nn.Sequential, or the names of the layers.
 //
 // An error names, in this order of preference: the first tensor, in the network's order, that does not fit, with the
 // nearest one of the file (of the same shape first, then by name) and the remedy; the first tensor of the file that the
@@ -33,7 +33,7 @@ func ReadWeights(file []byte, net *nn.Net) ([]float64, error) {
 	}
 	for _, weights := range []string{"log_weights", "val_nll"} {
 		if f.has(weights) {
-			return nil, fmt.Errorf("this file of a run holds %d stacked networks, not one: save t[0].clone() of each of their tensors (all but log_weights, log_evidence, island, val_nll and chosen)", len(f.tensors[weights].Float64s()))
+			return nil, fmt.Errorf("this file of a run holds %d stacked networks, not one: save t[0].clone() of each of their tensors (all but log_weights, log_evidence, island, shared, val_nll and chosen)", len(f.tensors[weights].Float64s()))
 		}
 	}
 	for _, p := range f.parts {
@@ -44,7 +44,7 @@ func ReadWeights(file []byte, net *nn.Net) ([]float64, error) {
 	if err := f.extra(); err != nil {
 		return nil, err
 	}
-	theta := make([]float64, net.Dim())
+	whole := make([]float64, 0, net.Parameters())
 	for _, p := range f.parts {
 		values := f.tensors[p.Name].Float64s()
 		for i, x := range values {
@@ -52,9 +52,9 @@ func ReadWeights(file []byte, net *nn.Net) ([]float64, error) {
 				return nil, fmt.Errorf("%s%s is %v: want numbers that are finite in float32", p.Name, index(i, p.Shape), x)
 			}
 		}
-		copy(theta[p.Offset:], values)
+		whole = append(whole, values...)
 	}
-	return theta, nil
+	return whole, nil
 }
 
 // part is a tensor of the network and the kind of its layer, as dense or conv; empty for the likelihood's parameters.

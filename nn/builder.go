@@ -148,6 +148,7 @@ func (b *builder) weights(n *node, name string, noBias bool, fanIn int, shape ..
 	b.tensor(n, role, name+".weight", fanIn, shape...)
 	if !noBias {
 		b.tensor(n, role, name+".bias", fanIn, shape[0])
+		b.net.tensors[len(b.net.tensors)-1].Bias = true
 	}
 	n.learned = n.learned || role == RoleLearned
 	if role != RoleRandom && n.from.stage.shared() {

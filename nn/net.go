@@ -33,6 +33,7 @@ type Tensor struct {
 	Offset int
 	Size   int
 	FanIn  int // inputs of one unit (a bias has its layer's); 0 for the likelihood's parameters
+	Bias   bool
 	Layer  int // index of its layer in Net.Layers; −1 for the likelihood's parameters
 	Role   Role
 }

@@ -1,6 +1,10 @@
 package nn
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/starling-smc/starling/internal/numeral"
+)
 
 // Role says who moves a tensor of a network (guided-open-horizon-smc, section 2). The parameters of a network are two vectors: θ,
 // of which every particle has its own, and φ, which all particles share.
@@ -60,6 +64,15 @@ func (n *Net) Shared() int { return n.learned + n.frozen }
 
 // Partly reports whether particles share a part of the parameters.
 func (n *Net) Partly() bool { return n.Shared() > 0 }
+
+// Size says how many parameters the network has: "9,541 parameters, 4,050 of them random".
+func (n *Net) Size() string {
+	size := numeral.Several(n.Parameters(), "parameter")
+	if n.Partly() {
+		size += ", " + numeral.Count(n.dim) + " of them random"
+	}
+	return size
+}
 
 // Whole is the same network with every tensor random: its θ is all parameters in the order of Tensors. It is n itself if n is
 // such a network.

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/starling-smc/starling/data"
@@ -207,6 +208,14 @@ func TestRolesLayout(t *testing.T) {
 	}
 	if got := net.SharedName(5) + " " + net.SharedName(10) + " " + net.SharedName(25); got != "3.weight[1, 1] log_sd[0] c.bias[1]" {
 		t.Errorf("names %s", got)
+	}
+	if net.Size() != "44 parameters, 18 of them random" || net.Whole().Size() != "44 parameters" {
+		t.Errorf("sizes %q and %q", net.Size(), net.Whole().Size())
+	}
+	for _, x := range net.Tensors() {
+		if x.Bias != strings.HasSuffix(x.Name, ".bias") {
+			t.Errorf("%s is a bias: %v", x.Name, x.Bias)
+		}
 	}
 	whole := make([]float64, net.Parameters())
 	for i := range whole {

@@ -198,7 +198,8 @@ func (c *Comparison) cost() table {
 		of   func(v *view) string
 	}
 	rows := []row{
-		{"parameters", func(v *view) string { return count(v.run.Net.Dim()) }},
+		{"parameters", func(v *view) string { return count(v.run.Net.Parameters()) }},
+		{"of them random", func(v *view) string { return v.random() }},
 		{"networks", func(v *view) string { return count(v.run.Posterior.Size()) }},
 		{"log evidence", func(v *view) string { return fixed(number(v.a.Metrics.LogEvidence), 1) }},
 		{"± over islands", func(v *view) string { return fixed(number(v.a.Metrics.LogEvidenceSD), 1) }},
@@ -224,6 +225,14 @@ func (c *Comparison) cost() table {
 		}
 	}
 	return t
+}
+
+// random is the number of parameters that are random, a dash where all are.
+func (v *view) random() string {
+	if !v.run.Net.Partly() {
+		return "–"
+	}
+	return count(v.run.Net.Dim())
 }
 
 // Rows returns the figures as text: the name of a figure, then its value for every run. A row of one cell is a heading, or

@@ -28,7 +28,7 @@ func (v *view) provenance() section {
 		{"starling", version, ""},
 		{"built with", m.Go + ", " + m.Platform, ""},
 		{"kernels", m.Kernel, "CPU instructions used; the result does not depend on them"},
-		{"network", v.run.Net.Title(), several(v.run.Net.Dim(), "parameter")},
+		{"network", v.run.Net.Title(), v.run.Net.Size()},
 	}
 	if c := v.run.Cost; c != nil && c.Gradients > 0 {
 		s.Facts = append(s.Facts, card{"gradients", count(c.Gradients), "of single examples, over all phases and networks"})

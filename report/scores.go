@@ -274,7 +274,7 @@ func (v *view) cards() []card {
 		}
 		cards = append(cards, card{"log evidence", fixed(number(m.LogEvidence), 1), note})
 	}
-	return append(cards, card{"networks", count(v.run.Posterior.Size()), "of " + several(v.run.Net.Dim(), "parameter")})
+	return append(cards, card{"networks", count(v.run.Posterior.Size()), "of " + v.run.Net.Size()})
 }
 
 // oodAUROC lists the AUROCs of the out-of-distribution groups.

@@ -30,7 +30,7 @@ func (v *view) lead() string {
 		examples = several(v.a.Metrics.N, "example") + " to evaluate on"
 	}
 	return fmt.Sprintf("%s: %s, %s with %s, %s.", v.a.Problem.Name, examples,
-		v.run.Net.Title(), several(v.run.Net.Dim(), "parameter"), v.run.Spec.Title())
+		v.run.Net.Title(), v.run.Net.Size(), v.run.Spec.Title())
 }
 
 func (v *view) summary() []topic {
@@ -64,7 +64,10 @@ func (v *view) learnt() topic {
 	if s := v.set.Shape; len(s) == 3 {
 		inputs = fmt.Sprintf("pictures of %d × %d pixels", s[2], s[1])
 	}
-	network := several(v.run.Net.Dim(), "parameter")
+	network := v.run.Net.Size()
+	if v.run.Net.Partly() {
+		network += ","
+	}
 	if v.given() {
 		t.say("A network of %s was trained elsewhere %s from %s. It is evaluated as it is.", network, what, inputs)
 	} else {

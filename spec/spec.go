@@ -238,8 +238,8 @@ func (s *Spec) Load(dir string, schema *data.Schema) (*data.Problem, error) {
 	return p, err
 }
 
-// ReadInit reads the weights of the trained network, Init, and the file's checksum; nil if Init is empty.
-func (m *Model) ReadInit(net *nn.Net) (theta []float64, sum string, err error) {
+// ReadInit reads the weights of the trained network, Init, as net.Whole() has them, and the file's checksum; nil if Init is empty.
+func (m *Model) ReadInit(net *nn.Net) (whole []float64, sum string, err error) {
 	if m.Init == "" {
 		return nil, "", nil
 	}
@@ -247,10 +247,10 @@ func (m *Model) ReadInit(net *nn.Net) (theta []float64, sum string, err error) {
 	if err != nil {
 		return nil, "", err
 	}
-	if theta, err = bnn.ReadWeights(file, net); err != nil {
+	if whole, err = bnn.ReadWeights(file, net); err != nil {
 		return nil, "", fmt.Errorf("%s: %w", m.Init, err)
 	}
-	return theta, fmt.Sprintf("%x", sha256.Sum256(file)), nil
+	return whole, fmt.Sprintf("%x", sha256.Sum256(file)), nil
 }
 
 // InitUnused reports whether Init is given, but nothing begins there and no prior is anchored there.

@@ -118,6 +118,7 @@ func comparison(c *pages.Comparison, page string) map[string]any {
 		Dir        string        `json:"dir"`
 		Method     string        `json:"method"`
 		Parameters int           `json:"parameters"`
+		Random     int           `json:"random_parameters,omitempty"` // not given where all are random
 		Networks   int           `json:"networks"`
 		Gradients  *int          `json:"gradients"`                      // of single examples, in all phases; null: not counted
 		Work       uq.Number     `json:"work_seconds"`                   // without pauses and evaluation
@@ -133,7 +134,11 @@ func comparison(c *pages.Comparison, page string) map[string]any {
 		if n, ok := pages.Gradients(r.Run); ok {
 			gradients = &n
 		}
-		runs = append(runs, run{r.Name, r.Dir, r.Spec.Title(), r.Net.Dim(), r.Posterior.Size(), gradients,
+		random := 0
+		if r.Net.Partly() {
+			random = r.Net.Dim()
+		}
+		runs = append(runs, run{r.Name, r.Dir, r.Spec.Title(), r.Net.Parameters(), random, r.Posterior.Size(), gradients,
 			uq.Number(seconds), most, uq.Number(r.Manifest.EvaluationSeconds), r.Set().Checksum(), r.Metrics})
 	}
 	all := map[string]any{"runs": runs, "same_examples": c.Warnings == nil}

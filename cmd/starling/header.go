@@ -26,7 +26,7 @@ func header(l *starling.Loaded) string {
 		}
 		examples = numeral.Count(evaluated) + " examples"
 	}
-	return fmt.Sprintf("%s: %s · %s, %s parameters", l.Spec.Name, examples, l.Net.Title(), numeral.Count(l.Net.Dim()))
+	return fmt.Sprintf("%s: %s · %s, %s", l.Spec.Name, examples, l.Net.Title(), l.Net.Size())
 }
 
 // sizes counts the examples of each part of a data set.

@@ -93,10 +93,21 @@ func half(b uint16) float64 {
 }
 
 // Write writes a file without metadata, with the tensors in their order. The same tensors give the same bytes.
-func Write(w io.Writer, tensors []Tensor) error {
+func Write(w io.Writer, tensors []Tensor) error { return WriteWith(w, nil, tensors) }
+
+// WriteWith is Write with metadata, unless there are none.
+func WriteWith(w io.Writer, metadata map[string]string, tensors []Tensor) error {
 	var header strings.Builder
+	header.WriteByte('{')
+	if len(metadata) > 0 {
+		text, err := json.Marshal(metadata) // in the order of the keys
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(&header, `"__metadata__":%s`, text)
+	}
 	at := 0
-	for i, t := range tensors {
+	for _, t := range tensors {
 		name, err := json.Marshal(t.Name)
 		if err != nil {
 			return err
@@ -105,11 +116,11 @@ func Write(w io.Writer, tensors []Tensor) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(&header, `%c%s:{"dtype":%q,"shape":%s,"data_offsets":[%d,%d]}`, "{,"[min(i, 1)], name, t.DType, shape, at, at+len(t.Data))
+		if header.Len() > 1 {
+			header.WriteByte(',')
+		}
+		fmt.Fprintf(&header, `%s:{"dtype":%q,"shape":%s,"data_offsets":[%d,%d]}`, name, t.DType, shape, at, at+len(t.Data))
 		at += len(t.Data)
-	}
-	if len(tensors) == 0 {
-		header.WriteByte('{')
 	}
 	header.WriteByte('}')
 	for header.Len()%8 != 0 { // so that the data begins at a multiple of 8

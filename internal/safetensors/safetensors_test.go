@@ -348,3 +348,27 @@ func TestWriteLayout(t *testing.T) {
 		t.Errorf("no tensors: %q, %v", b.Bytes(), err)
 	}
 }
+
+// Metadata come first, in the order of their keys, and come back.
+func TestWriteMetadata(t *testing.T) {
+	metadata := map[string]string{"roles": `{"a": "learned"}`, "other": "x"}
+	var b bytes.Buffer
+	if err := WriteWith(&b, metadata, []Tensor{{"a", "U8", []int{1}, []byte{7}}}); err != nil {
+		t.Fatal(err)
+	}
+	header := `{"__metadata__":{"other":"x","roles":"{\"a\": \"learned\"}"},"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}}`
+	header += strings.Repeat(" ", 7-(len(header)+7)%8)
+	if want := file(header, 7); !bytes.Equal(b.Bytes(), want) {
+		t.Errorf("wrote %q, want %q", b.Bytes(), want)
+	}
+	if tensors, back, err := Parse(b.Bytes()); err != nil || !maps.Equal(back, metadata) || len(tensors) != 1 {
+		t.Errorf("%d tensors and metadata %v came back, %v", len(tensors), back, err)
+	}
+	b.Reset()
+	if err := WriteWith(&b, metadata, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, back, err := Parse(b.Bytes()); err != nil || !maps.Equal(back, metadata) {
+		t.Errorf("without tensors: metadata %v, %v", back, err)
+	}
+}

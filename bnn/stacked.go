@@ -1,0 +1,201 @@
+package bnn
+
+import (
+	"cmp"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/starling-smc/starling/internal/safetensors"
+	"github.com/starling-smc/starling/nn"
+)
+
+func floats(name string, values []float64) safetensors.Tensor {
+	a := safetensors.Tensor{Name: name, DType: "F64", Shape: []int{len(values)}}
+	for _, v := range values {
+		a.Data = binary.LittleEndian.AppendUint64(a.Data, math.Float64bits(v))
+	}
+	return a
+}
+
+func integers(name string, values []int32) safetensors.Tensor {
+	a := safetensors.Tensor{Name: name, DType: "I32", Shape: []int{len(values)}}
+	for _, v := range values {
+		a.Data = binary.LittleEndian.AppendUint32(a.Data, uint32(v))
+	}
+	return a
+}
+
+// stack splits θ of the particles, and the rows of φ, into the network's tensors.
+func stack(e *Ensemble) []safetensors.Tensor {
+	var tensors []safetensors.Tensor
+	for _, t := range e.Net.Tensors() {
+		of, pitch := e.Theta, e.Net.Dim()
+		if t.Role != nn.RoleRandom {
+			of, pitch = e.Shared, e.Net.Shared()
+		}
+		n := len(of) / pitch
+		a := safetensors.Tensor{Name: t.Name, DType: "F32", Shape: append([]int{n}, t.Shape...), Data: make([]byte, 0, 4*n*t.Size)}
+		for p := range n {
+			at := p*pitch + t.Offset
+			for _, x := range of[at : at+t.Size] {
+				a.Data = binary.LittleEndian.AppendUint32(a.Data, math.Float32bits(x))
+			}
+		}
+		tensors = append(tensors, a)
+	}
+	return tensors
+}
+
+// writeRoles returns the metadata of a file of a partly random network.
+func writeRoles(net *nn.Net) (map[string]string, error) {
+	roles := map[string]string{}
+	for _, t := range net.Tensors() {
+		roles[t.Name] = t.Role.String()
+	}
+	text, err := json.Marshal(roles)
+	return map[string]string{"roles": string(text)}, err
+}
+
+// checkRoles refuses a file whose tensors have other roles than the network's. Without metadata all are random.
+func checkRoles(metadata map[string]string, net *nn.Net) error {
+	roles := map[string]string{}
+	if text, ok := metadata["roles"]; ok {
+		if err := json.Unmarshal([]byte(text), &roles); err != nil {
+			return fmt.Errorf("roles in the metadata: %w", err)
+		}
+	}
+	for _, t := range net.Tensors() {
+		if role := cmp.Or(roles[t.Name], nn.RoleRandom.String()); role != t.Role.String() {
+			return fmt.Errorf("tensor %s is %s in the file, %s in the network: want the layers to be random that were when the file was written, and its metadata", t.Name, shown(role), t.Role)
+		}
+	}
+	return nil
+}
+
+// stacked is an opened file: the network's parameters, and the tensors beside them by name.
+type stacked struct {
+	particles int
+	theta     []float32
+	shared    []float32
+	row       []int32
+	extra     map[string]safetensors.Tensor
+}
+
+// open reads a file that holds the tensors of net, stacked, and exactly the extra tensors.
+func open(file []byte, net *nn.Net, extra ...string) (*stacked, error) {
+	tensors, metadata, err := safetensors.Parse(file)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkRoles(metadata, net); err != nil {
+		return nil, err
+	}
+	byName := make(map[string]safetensors.Tensor, len(tensors))
+	for _, a := range tensors {
+		byName[a.Name] = a
+	}
+	f := &stacked{extra: map[string]safetensors.Tensor{}}
+	for _, name := range extra {
+		if a, ok := byName[name]; ok {
+			f.extra[name] = a
+		}
+	}
+	if a, ok := byName[net.Random()[0].Name]; ok && len(a.Shape) > 0 {
+		f.particles = a.Shape[0]
+	}
+	rows, err := f.rows()
+	if err != nil {
+		return nil, err
+	}
+	var layers []safetensors.Tensor
+	for _, t := range net.Tensors() {
+		a, ok := byName[t.Name]
+		if !ok {
+			return nil, fmt.Errorf("tensor %s %v of the network is not in the file", t.Name, t.Shape)
+		}
+		if err := f.fits(a, t, rows); err != nil {
+			return nil, err
+		}
+		layers = append(layers, a)
+		delete(byName, t.Name)
+	}
+	for _, name := range extra {
+		if _, ok := f.extra[name]; !ok {
+			return nil, fmt.Errorf("tensor %s is not in the file", name)
+		}
+		delete(byName, name)
+	}
+	for _, a := range tensors {
+		if _, ok := byName[a.Name]; ok {
+			return nil, fmt.Errorf("tensor %s in the file is not in the network", a.Name)
+		}
+	}
+	f.theta = make([]float32, f.particles*net.Dim()) // bounded by the size of the file
+	f.shared = make([]float32, rows*net.Shared())
+	for i, t := range net.Tensors() {
+		to, pitch := f.theta, net.Dim()
+		if t.Role != nn.RoleRandom {
+			to, pitch = f.shared, net.Shared()
+		}
+		for j, x := range layers[i].Float64s() {
+			to[j/t.Size*pitch+t.Offset+j%t.Size] = float32(x)
+		}
+	}
+	return f, nil
+}
+
+// rows reads the row of φ of each particle, and returns the number of rows.
+func (f *stacked) rows() (rows int, err error) {
+	if _, ok := f.extra["shared"]; !ok || f.particles == 0 {
+		return 0, nil // which open refuses, if there should be rows
+	}
+	if f.row, err = f.integers("shared"); err != nil {
+		return 0, err
+	}
+	for _, r := range f.row {
+		rows = max(rows, int(r)+1)
+	}
+	if rows > len(f.row) { // and Ensemble.check looks at each
+		return 0, fmt.Errorf("tensor shared has row %d for %d particles: want rows numbered from 0", rows-1, len(f.row))
+	}
+	return rows, nil
+}
+
+// fits refuses a stacked tensor of another type or shape than the network's.
+func (f *stacked) fits(a safetensors.Tensor, t nn.Tensor, rows int) error {
+	if t.Role == nn.RoleRandom {
+		if want := append([]int{f.particles}, t.Shape...); a.DType != "F32" || f.particles == 0 || !slices.Equal(a.Shape, want) {
+			return fmt.Errorf("tensor %s is %s %v in the file, the network has F32 %v after the axis of particles", t.Name, a.DType, a.Shape, t.Shape)
+		}
+		return nil
+	}
+	if want := append([]int{rows}, t.Shape...); f.row != nil && (a.DType != "F32" || !slices.Equal(a.Shape, want)) {
+		return fmt.Errorf("tensor %s is %s %v in the file, want F32 %v: particles share it, and tensor shared gives them %d rows; write a row for each island", t.Name, a.DType, a.Shape, want, rows)
+	}
+	return nil
+}
+
+// values reads an extra tensor of one axis; length −1 accepts any length.
+func (f *stacked) values(name, dtype string, length int) ([]float64, error) {
+	a := f.extra[name]
+	if a.DType != dtype || len(a.Shape) != 1 || length >= 0 && a.Shape[0] != length {
+		return nil, fmt.Errorf("tensor %s is %s %v in the file, want %s with one value for each particle", name, a.DType, a.Shape, dtype)
+	}
+	return a.Float64s(), nil
+}
+
+// integers reads an extra tensor of an integer for each particle.
+func (f *stacked) integers(name string) ([]int32, error) {
+	values, err := f.values(name, "I32", f.particles)
+	if err != nil {
+		return nil, err
+	}
+	integers := make([]int32, len(values))
+	for i, v := range values {
+		integers[i] = int32(v)
+	}
+	return integers, nil
+}
