@@ -68,11 +68,7 @@ func (j *Job) search(ctx context.Context, out *Outcome) error {
 		return nil
 	}
 	scale := eval.LogScale(j.Data) // added to a mean NLL to get it in the targets' own units
-	prior := j.Prior
-	if j.Net.Partly() {
-		prior = bnn.Whole(prior, j.Net)
-	}
-	b, err := newSearch(*j.Search, j.Seed, j.Net.Whole(), prior, j.Init, j.Data.Train, j.Data.Validate, j.Pool)
+	b, err := newSearch(*j.Search, j.Seed, j.Net.Whole(), bnn.Whole(j.Prior, j.Net), j.Init, j.Data.Train, j.Data.Validate, j.Pool)
 	if err != nil {
 		return err
 	}

@@ -192,9 +192,15 @@ func TestPartlySWAG(t *testing.T) {
 
 // networks are the particles of an ensemble as whole networks.
 func networks(e *bnn.Ensemble) (whole [][]float64) {
-	wide := make([]float64, len(e.Theta))
-	for i, x := range e.Theta {
-		wide[i] = float64(x)
+	wide := func(rows []float32, row, of int) []float64 {
+		one := make([]float64, of)
+		for i, x := range rows[row*of : (row+1)*of] {
+			one[i] = float64(x)
+		}
+		return one
 	}
-	return slices.Collect(slices.Chunk(wide, e.Net.Dim()))
+	for j := range e.Size() {
+		whole = append(whole, e.Net.Join(wide(e.Theta, j, e.Net.Dim()), wide(e.Shared, int(e.Row[j]), e.Net.Shared())))
+	}
+	return whole
 }

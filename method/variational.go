@@ -112,7 +112,7 @@ func (v *variational) begin() {
 		m, phi = slices.Clone(v.mean), v.job.shared(0)
 		s := rng.Key{Seed: v.job.Seed, Purpose: rng.Init}.Stream()
 		for _, t := range net.Random() {
-			if len(t.Shape) < 2 {
+			if t.Bias || t.FanIn == 0 {
 				continue
 			}
 			widest := 1 / math.Sqrt(float64(t.FanIn))

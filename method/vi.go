@@ -22,8 +22,9 @@ import (
 //
 // The divergence from the prior p, which must be normal, is in closed form. The parameters ψ that networks share have no prior.
 //
-// Begin is at the best MAP restart, if there is a search; at model.init; else at a draw. Of all epochs the one of lowest
-// validation NLL is kept; without validation examples it is the last. The ensemble is draws from q, equally weighted.
+// It begins at the best MAP restart, if there is a search; at model.init; else at a draw. Of all epochs the one of lowest
+// validation NLL, of ten networks drawn from q, is kept; without validation examples it is the last. The ensemble is draws from q,
+// equally weighted.
 //
 // The best q of this kind is too narrow where parameters depend on each other in the posterior.
 type VI struct {
