@@ -121,3 +121,51 @@ func (e *Ensemble) check() error {
 	}
 	return e.checkShared()
 }
+
+// share appends the rows of φ of an island of some particles.
+func (e *Ensemble) share(p int, island Island, particles int) {
+	s := e.Net.Shared()
+	if s == 0 && len(island.Shared) == 0 {
+		return
+	}
+	groups, first := len(island.Shared)/max(1, s), e.rows()
+	if groups == 0 || groups*s != len(island.Shared) || particles%groups != 0 {
+		panic(fmt.Sprintf("bnn: island %d has %d shared parameters for %d particles of a network that shares %d", p, len(island.Shared), particles, s))
+	}
+	for i := range particles {
+		e.Row = append(e.Row, int32(first+i/(particles/groups)))
+	}
+	e.Shared = narrow(e.Shared, island.Shared)
+}
+
+// rows is the number of rows of φ.
+func (e *Ensemble) rows() int { return len(e.Shared) / max(1, e.Net.Shared()) }
+
+// checkShared returns the first inconsistency of φ and of its rows.
+func (e *Ensemble) checkShared() error {
+	if !e.Net.Partly() {
+		return nil
+	}
+	if err := checkRows(e.Row, e.Island); err != nil {
+		return err
+	}
+	s := e.Net.Shared()
+	for i, x := range e.Shared {
+		if x-x != 0 {
+			return fmt.Errorf("%s of row %d is %v: the parameters that particles share want finite numbers", e.Net.SharedName(i%s), i/s, x)
+		}
+	}
+	return nil
+}
+
+// own is the value of the likelihood's own parameter in particle j, if it has one: the last number of θ or, where particles share
+// parameters, the last of ψ in the particle's row.
+func (e *Ensemble) own(j int) float64 {
+	switch d, learned := e.Net.Dim(), e.Net.Learned(); {
+	case !e.Net.Partly():
+		return float64(e.Theta[(j+1)*d-1])
+	case learned > 0:
+		return float64(e.Shared[int(e.Row[j])*e.Net.Shared()+learned-1])
+	}
+	return 0 // all that is shared is frozen: the likelihood has no parameter
+}

@@ -74,10 +74,7 @@ func answers(of func(j int) []float32, probabilities func(*uq.Member, []float32)
 	return values
 }
 
-const (
-	held = 1 << 22 // about how many outputs of all particles are in memory at the same time
-	tile = 64      // examples that a network evaluates together
-)
+const tile = 64 // examples that a network evaluates together
 
 // atATime is the number of examples whose outputs of all particles are in memory at the same time.
 func atATime(particles, outputs, examples int) int {

@@ -11,13 +11,6 @@ import (
 	"github.com/starling-smc/starling/uq"
 )
 
-// A prediction is a running sum over the particles. The network evaluates a few particles at a time, so memory does not grow
-// with their number. Particles are added in order, so no sum depends on the number of threads.
-const (
-	together = 16  // particles in one pass of the network
-	stretch  = 256 // examples of one task that turns outputs into predictions
-)
-
 // Predict returns the weighted mean of the particles' class probabilities for every example of a set, with entropies and
 // energies. A bernoulli network has the two classes 0 and 1. Targets of the set are ignored. p may be nil. An error says that
 // the set does not fit the network or that the network is for regression, or is the error of ctx.

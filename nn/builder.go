@@ -19,12 +19,6 @@ type node struct {
 	inner   [][]node // the chains of a layer that consists of other layers
 }
 
-// origin is where a value comes from.
-type origin struct {
-	stage   stage
-	learned bool // it depends on ψ
-}
-
 // walk calls visit for the nodes of a chain in order, those inside a layer before the layer.
 func walk(chain []node, visit func(n *node)) {
 	for i := range chain {
@@ -208,12 +202,4 @@ func volume(sizes ...int) int {
 		v *= s
 	}
 	return v
-}
-
-// place appends a tensor to the parameters of its role.
-func (n *Net) place(name string, layer int, role Role, fanIn int, shape ...int) {
-	end := [...]*int{RoleRandom: &n.dim, RoleLearned: &n.learned, RoleFrozen: &n.frozen}[role]
-	t := Tensor{Name: name, Shape: slices.Clone(shape), Offset: *end, Size: volume(shape...), FanIn: fanIn, Layer: layer, Role: role}
-	n.tensors = append(n.tensors, t)
-	*end += t.Size
 }

@@ -58,6 +58,28 @@ func (c *compiler) chain(chain []node, v *value) *value {
 	return v
 }
 
+// input returns what a layer's op reads in place of v. Where the op belongs to the particles, and v is shared by all of them but
+// depends on ψ, that is a value with the same activation whose gradient each particle has for itself. The gradient of v is the
+// weighted sum of these:
+//
+//	dv = Σ_b W_b dv_b
+//
+// A layer that consists of other layers calls input for each value that its own op reads.
+func (c *compiler) input(n *node, v *value) *value {
+	if n.stage.shared() || !v.stage.shared() || v.grad < 0 {
+		return v
+	}
+	if v.tight = true; n.stage == stageDense {
+		v = c.withoutBorder(v)
+	}
+	own := *v
+	own.origin, own.spread, own.source, own.relu = origin{n.stage, true}, true, v, false
+	c.values = append(c.values, &own)
+	c.spreads = append(c.spreads, v)
+	c.emit(n.stage, &collect{from: &own, to: v})
+	return &own
+}
+
 // emit appends an op to the ops of its stage.
 func (c *compiler) emit(s stage, o op) { c.ops[s] = append(c.ops[s], o) }
 

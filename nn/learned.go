@@ -105,7 +105,7 @@ func (l *learning) task(tile, block int) *partial {
 	}
 	t := p.spare.tape(p)
 	defer p.spare.returnTape(t)
-	t.use(m, sums.theta)
+	t.use(m.phi, sums.theta)
 	t.psi, t.shares = sums.grads, shares
 	at := tile * tileExamples
 	m.load(t, Masks{}, l.rows, at, min(tileExamples, l.n-at))

@@ -67,6 +67,15 @@ func (n *Net) training() *program {
 // Dim is D, the number of parameters in θ.
 func (n *Net) Dim() int { return n.dim }
 
+// Learned is the length of ψ.
+func (n *Net) Learned() int { return n.learned }
+
+// Shared is the length of φ: of ψ, and of the frozen parameters behind it.
+func (n *Net) Shared() int { return n.learned + n.frozen }
+
+// Partly reports whether particles share a part of the parameters.
+func (n *Net) Partly() bool { return n.Shared() > 0 }
+
 // Parameters is the number of parameters of one network: those in θ and in φ.
 func (n *Net) Parameters() int { return n.dim + n.Shared() }
 
@@ -114,3 +123,11 @@ func (n *Net) Flops() float64 { return 2 * float64(n.multiplyAdds) }
 
 // features is the number of input values of one example.
 func (n *Net) features() int { return volume(n.input...) }
+
+// place appends a tensor to the parameters of its role.
+func (n *Net) place(name string, layer int, role Role, fanIn int, shape ...int) {
+	end := [...]*int{RoleRandom: &n.dim, RoleLearned: &n.learned, RoleFrozen: &n.frozen}[role]
+	t := Tensor{Name: name, Shape: slices.Clone(shape), Offset: *end, Size: volume(shape...), FanIn: fanIn, Layer: layer, Role: role}
+	n.tensors = append(n.tensors, t)
+	*end += t.Size
+}

@@ -43,3 +43,24 @@ func newNet(input []int, layers []Layer, lik Likelihood, role func(module string
 	net.settle()
 	return net, nil
 }
+
+// NewPartly is New for a network of which a part is random. role gives the role of the tensors of a module: a layer's name or,
+// without one, its number in an nn.Sequential. Parameters of the likelihood are learned, unless all tensors are random.
+func NewPartly(input []int, layers []Layer, lik Likelihood, role func(module string) Role) (*Net, error) {
+	return newNet(input, layers, lik, role)
+}
+
+func allRandom(string) Role { return RoleRandom }
+
+// Whole is the same network with every tensor random: its θ is all parameters in the order of Tensors. It is n itself if n is
+// such a network.
+func (n *Net) Whole() *Net {
+	if !n.Partly() {
+		return n
+	}
+	whole, err := New(n.input, n.layers, n.lik)
+	if err != nil {
+		panic("nn: " + err.Error()) // n has the same layers
+	}
+	return whole
+}

@@ -83,7 +83,7 @@ func (r *reduction) work(ctx context.Context, p piece, load func(t *tape, first,
 	defer r.end(p, sums, look == nil)
 	t := r.m.prog.spare.tape(r.m.prog)
 	defer r.m.prog.spare.returnTape(t)
-	t.use(r.m, sums.theta)
+	t.use(r.m.phi, sums.theta)
 	if r.grad != nil {
 		t.grads = sums.grads
 	}

@@ -97,9 +97,9 @@ func (t *tape) dyFrom(v *value, g, b int) []float32 {
 	return t.grad[v.grad+(g*t.prog.gradients(v)+b)*v.size() : v.grad+groups*t.prog.gradients(v)*v.size()]
 }
 
-// use makes a tape ready for a task of a model that has no gradients yet.
-func (t *tape) use(m *Model, theta []float32) {
-	t.theta, t.phi, t.grads, t.psi, t.shares = theta, m.phi, nil, nil, nil
+// use makes a tape ready for a task: φ, and θ of its particles. It has no gradients yet.
+func (t *tape) use(phi, theta []float32) {
+	t.theta, t.phi, t.grads, t.psi, t.shares = theta, phi, nil, nil, nil
 }
 
 // sumLogLik adds the log-likelihoods of the tile's examples for the particles of the pass.

@@ -56,6 +56,12 @@ func (v *value) runs(f func(i, n int)) {
 	}
 }
 
+// origin is where a value comes from.
+type origin struct {
+	stage   stage
+	learned bool // it depends on ψ
+}
+
 // stage says when the ops of a layer run. A layer runs no earlier than its input. The stages before the first random tensor run
 // once a tile for all particles.
 type stage int
