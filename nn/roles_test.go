@@ -150,8 +150,12 @@ func tryRoles(net *Net, n, particles int, r *rand.Rand) error {
 			}
 		}
 		psi := make([]float64, net.learned)
+		before := slices.Clone(grad)
 		if err := m.LearnedGradient(ctx, rows, theta, weights, psi); err != nil {
 			return err
+		}
+		if !slices.Equal(grad, before) {
+			return fmt.Errorf("%d threads: the gradient of ψ changes that of θ, which a call before has returned", threads)
 		}
 		for i, want := range wantPsi {
 			if !(math.Abs(psi[i]-want) <= 3e-5*scale*math.Sqrt(float64(particles))) {
