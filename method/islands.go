@@ -14,12 +14,14 @@ func (s *Sampling) islands(job *Job, start start, sampler func(i int) *smc.Sampl
 		one := sampler(i)
 		one.Model, one.Prior, one.Seed, one.Island, one.Pool = job.Model, job.Prior, job.Seed, i, job.Pool
 		one.Start = start.place(job, i, s.Particles)
-		if job.Net.Partly() {
-			one.Model, one.Psi = bnn.Learning{Model: job.Model}, start.shared(job, i)
-		}
 		part := &island{
 			job: job, sampler: one, evidence: s.estimates(), every: s.lines(job.Data.Train.Len()),
 			tested: s.Path.Batches() && job.Data.Validate == nil,
+		}
+		if job.Net.Partly() {
+			phi := start.shared(job, i)
+			one.Model = bnn.Learning{Model: job.Model.At(phi)}
+			one.Psi, part.frozen = phi[:job.Net.Learned()], phi[job.Net.Learned():]
 		}
 		one.Judge = part.judge
 		phase.Parts = append(phase.Parts, part)

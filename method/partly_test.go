@@ -148,7 +148,7 @@ func TestPartlySGD(t *testing.T) {
 			t.Errorf("partly %v: %q", partly, said)
 		}
 	}
-	if got := MethodsWhere(func(n Needs) bool { return n.Partly }); !slices.Equal(got, []string{"swag", "vi", "as-is", "mcmc", "smc"}) {
+	if got := MethodsWhere(func(n Needs) bool { return n.Partly }); !slices.Equal(got, []string{"swag", "vi", "svgd", "as-is", "mcmc", "smc"}) {
 		t.Errorf("partly random networks are for %q", got)
 	}
 }
@@ -192,9 +192,15 @@ func TestPartlySWAG(t *testing.T) {
 
 // networks are the particles of an ensemble as whole networks.
 func networks(e *bnn.Ensemble) (whole [][]float64) {
-	wide := make([]float64, len(e.Theta))
-	for i, x := range e.Theta {
-		wide[i] = float64(x)
+	wide := func(narrow []float32) (x []float64) {
+		for _, v := range narrow {
+			x = append(x, float64(v))
+		}
+		return x
 	}
-	return slices.Collect(slices.Chunk(wide, e.Net.Dim()))
+	d, s := e.Net.Dim(), e.Net.Shared()
+	for j, row := range e.Row {
+		whole = append(whole, e.Net.Join(wide(e.Theta[j*d:][:d]), wide(e.Shared[int(row)*s:][:s])))
+	}
+	return whole
 }
