@@ -74,7 +74,7 @@ func (s *Sampling) populationFindings(trace []TraceLine, examples int) (found []
 	islands := byIsland(trace)
 	for _, lines := range islands {
 		l := lines[len(lines)-1]
-		iterations.add(float64(l.K))
+		iterations.add(float64(s.iterations(l.K, examples)))
 		acceptance.add(float64(l.Acceptance))
 		ancestors.add(float64(l.Ancestors))
 		if l.Ancestors <= 1 {
