@@ -85,9 +85,12 @@ func TestStartNeedsRestarts(t *testing.T) {
 func TestLearnedHasNoEvidence(t *testing.T) {
 	for name, want := range map[string]string{
 		"partly-smc": "the layers that are not random change", "partly-metropolis": "the layers that are not random change",
-		"partly-svgd": "SVGD gives its particles no weights", "partly-sghmc": "", "partly-hmc": "",
+		"partly-full": "the layers that are not random change", "partly-svgd": "SVGD gives its particles no weights", "partly-sghmc": "", "partly-hmc": "",
 	} {
 		r := fitted(t, partlyRandom(t)[name], Options{Threads: 2})
+		if s := r.Spec.Method.Sampling(); s.Comparable {
+			t.Errorf("%s: islands can be weighted by evidence", name)
+		}
 		if r.Metrics.LogEvidence != nil || r.Metrics.Combined != nil {
 			t.Errorf("%s: evidence %v, combined %v", name, r.Metrics.LogEvidence, r.Metrics.Combined)
 		}

@@ -24,6 +24,7 @@ method: {smc: {particles: 5, islands: 2, combine: evidence, move: {pcn: {mutatio
 		"partly-smc": wave("first", "{smc: {particles: 6, islands: 2, path: {constant: {epochs: 5, batch: 11}}, move: {leapfrog: {steps: 1, step: 0.1}}, learn: {adam: {rate: 0.05}}, keep: best, trace: {every: 2}}}",
 			sets, "model.layers.2.dense=2", "model.likelihood={gaussian: {sd: predicted}}"),
 		"partly-walk":       wave("first", "{smc: {particles: 6, weight: bootstrap, path: {constant: {epochs: 3, batch: 20}}, move: {walk: {sd: 0.1}}, learn: {sgd: {rate: 0.02, momentum: 0.5}}}}"),
+		"partly-full":       wave("first", "{smc: {particles: 5, islands: 2, path: {full: {iterations: 4}}, move: {leapfrog: {steps: 2, step: 0.02}}, keep: {after: {iterations: 1}}}}"),
 		"partly-metropolis": wave("last", "{smc: {particles: 6, path: {constant: {epochs: 3, batch: 20}}, move: {metropolis: {sd: 0.2}}, learn: adamw, keep: {after: {iterations: 4}}}}"),
 		"partly-sghmc":      wave("first", "{mcmc: {chains: 2, start: prior, epochs: 8, keep: 8, move: {sghmc: {batch: 9, step: 1.0e-4}}}}"),
 		"partly-hmc":        wave("[\"2\"]", "{mcmc: {chains: 2, start: prior, epochs: 40, keep: 4, move: {hmc: {steps: 2, step: 0.02}}}}"),
