@@ -2,6 +2,7 @@ package starling
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -76,5 +77,43 @@ func TestStartNeedsRestarts(t *testing.T) {
 	}
 	if _, err := ParseSpec("trees.yaml", text, method, "map.restarts=6"); err != nil {
 		t.Error(err)
+	}
+}
+
+// Where layers are learned while the particles move, the model changes, and no log evidence is anybody's: the posterior has 0, as for
+// chains, the metrics and the trace have none, and a note says why. Where they stay as they are, the model has one.
+func TestLearnedHasNoEvidence(t *testing.T) {
+	for name, want := range map[string]string{
+		"partly-smc": "the layers that are not random change", "partly-metropolis": "the layers that are not random change",
+		"partly-full": "the layers that are not random change", "partly-svgd": "SVGD gives its particles no weights", "partly-sghmc": "", "partly-hmc": "",
+	} {
+		r := fitted(t, partlyRandom(t)[name], Options{Threads: 2})
+		if s := r.Spec.Method.Sampling(); s.Comparable {
+			t.Errorf("%s: islands can be weighted by evidence", name)
+		}
+		if r.Metrics.LogEvidence != nil || r.Metrics.Combined != nil {
+			t.Errorf("%s: evidence %v, combined %v", name, r.Metrics.LogEvidence, r.Metrics.Combined)
+		}
+		for _, l := range r.Posterior.LogEvidence {
+			if l != 0 {
+				t.Errorf("%s: the posterior has the log evidence %v", name, l)
+			}
+		}
+		for _, l := range r.Trace {
+			if l.LogZ != 0 {
+				t.Fatalf("%s: the trace has a log evidence in iteration %d", name, l.K)
+			}
+		}
+		if notes := strings.Join(r.Notes(), "\n"); !strings.Contains(notes, want) || strings.Contains(notes, "no evidence") != (want != "") {
+			t.Errorf("%s: notes %q, want %q", name, r.Notes(), want)
+		}
+	}
+	r := fitted(t, partlyRandom(t)["partly-tempering"], Options{Threads: 2})
+	if r.Metrics.LogEvidence == nil || r.Metrics.Combined == nil || r.Posterior.LogEvidence[0] == 0 {
+		t.Errorf("nothing is learned: evidence %v, combined %v, in the posterior %v", r.Metrics.LogEvidence, r.Metrics.Combined, r.Posterior.LogEvidence)
+	}
+	_, init := fitInit(t, partlyRandom(t)["partly-tempering"])
+	if _, phi := r.Net.Split(init); !slices.EqualFunc(r.Posterior.Shared[:len(phi)], phi, func(a float32, b float64) bool { return a == float32(b) }) {
+		t.Error("the layers that are not random are not those of model.init")
 	}
 }

@@ -29,15 +29,17 @@ func TestMemory(t *testing.T) {
 		}
 		return loaded, err
 	}
+	alone := map[string][]string{"svgd": {"map=null", "prior.anchor=null"}}
 	for name, c := range map[string]struct{ sets, would, again string }{
 		"particles": {"method.smc.particles=200000", `; (\d+) particles would fit`, "method.smc.particles="},
 		"islands":   {"method.smc.islands=100000", `; (\d+) islands of 8 would fit`, "method.smc.islands="},
 		"chains": {
 			"method={mcmc: {chains: 100000, start: prior, epochs: 2, keep: last, move: {pcn: {}}}}", `; (\d+) chains would fit`, "method.mcmc.chains=",
 		},
+		"svgd": {"method={svgd: {particles: 60000, epochs: 1}}", `; (\d+) particles would fit`, "method.svgd.particles="},
 	} {
 		var config *ConfigError
-		loaded, err := begins(trees(t, c.sets))
+		loaded, err := begins(trees(t, append(alone[name], c.sets)...))
 		if loaded || !errors.As(err, &config) || !strings.Contains(err.Error(), "of memory, but only 60 MB are available") {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -49,7 +51,7 @@ func TestMemory(t *testing.T) {
 		}
 		n, _ := strconv.Atoi(match[1])
 		for more, fits := range []bool{true, false} {
-			loaded, err := begins(trees(t, c.sets, c.again+strconv.Itoa(n+more)))
+			loaded, err := begins(trees(t, append(alone[name], c.sets, c.again+strconv.Itoa(n+more))...))
 			if loaded != fits || errors.As(err, &config) == fits {
 				t.Errorf("%s: %d: %v", name, n+more, err)
 			}

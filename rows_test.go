@@ -3,6 +3,7 @@ package starling
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"math"
 	"path/filepath"
 	"slices"
@@ -60,6 +61,7 @@ func small(t *testing.T) map[string]Spec {
 		"metropolis": trees(t, "method.smc={particles: 6, move: {metropolis: {sd: 0.2}}}", "map=null"),
 		"literal":    trees(t, "method.smc={particles: 4, weight: literal, path: {linear: {iterations: 6, batch: 9}}, move: {leapfrog: {step: 0.05}}}", "map=null"),
 	}
+	maps.Copy(specs, partlyRandom(t))
 	for _, scheme := range []string{"constant", "full", "ctr", "linear", "automated", "sda"} {
 		batch := ", batch: 9"
 		if scheme == "full" {
@@ -126,6 +128,13 @@ func rows(spec Spec) (used []string) {
 	if m, ok := spec.Method.(method.SMC); ok && m.Weight != nil {
 		add("weighting", smc.Weightings.Name(m.Weight))
 	}
+	learn, keep := learning(spec.Method)
+	if learn != nil {
+		add("learner", smc.Learners.Name(learn))
+	}
+	if keep != nil {
+		add("keeper", smc.Keepers.Name(keep))
+	}
 	if s := spec.Method.Sampling(); s != nil {
 		add("move", mcmc.Moves.Name(s.Move))
 		add("path", smc.Paths.Name(s.Path))
@@ -140,7 +149,7 @@ func rows(spec Spec) (used []string) {
 var tables = map[string]config.Family{
 	"method": method.Methods, "likelihood": nn.Likelihoods, "layer": nn.Layers, "prior": bnn.Priors,
 	"optimiser": nn.Optimisers, "schedule": nn.Schedules, "weighting": smc.Weightings, "move": mcmc.Moves, "path": smc.Paths, "scheme": smc.Schemes,
-	"occasion": smc.Occasions, "combination": bnn.Combinations,
+	"occasion": smc.Occasions, "combination": bnn.Combinations, "learner": smc.Learners, "keeper": smc.Keepers,
 }
 
 // TestEveryRowRuns: each row of each table is part of a small run, whose bits TestSameBytes compares, which TestStopAndGoOn stops
@@ -203,6 +212,7 @@ var settings = map[string]string{
 	"method swag":            "method={swag: {rate: 0.001, momentum: 0.5, warmup: 3, snapshots: 9, rank: 4, scale: 0.7, draws: 5}}",
 	"method dropout":         "model.layers=[{dropout: 0.1}, {dense: 8}]\nmethod={dropout: {passes: 4}}",
 	"method vi":              "method={vi: {rate: 0.002, epochs: 70, batch: 20, draws: 5}}",
+	"method svgd":            "method={svgd: {particles: 7, epochs: 60, batch: 30, rate: 0.01, keep: {after: {iterations: 5}}, trace: {every: 4}}}",
 	"layer dropout":          "model.layers=[{dropout: 0.25}, {dense: 8}]\nmethod=map",
 	"optimiser sgd":          "map={optimiser: {sgd: {momentum: 0.9}}}",
 	"optimiser adam":         "map={optimiser: {adam: {beta1: 0.8, beta2: 0.99, epsilon: 1.0e-6}}}",
@@ -211,6 +221,13 @@ var settings = map[string]string{
 	"schedule step":          "map={schedule: {step: {every: 7, factor: 0.5}}}",
 	"schedule cosine":        "map={schedule: cosine}",
 	"method ensemble":        "method=ensemble",
+	"learner adam":           "model.random=first\nmethod.smc={path: {full: {epochs: 7}}, move: {leapfrog: {step: 0.1}}, learn: {adam: {rate: 0.02, beta1: 0.8, beta2: 0.99, epsilon: 1.0e-6}}}",
+	"learner adamw":          "model.random=[\"0\"]\nmethod={mcmc: {start: prior, learn: {adamw: {rate: 0.02, decay: 0.1}}}}",
+	"learner sgd":            "model.random=last\nmethod={svgd: {learn: {sgd: {rate: 0.02, momentum: 0.9}}}}",
+	"keeper last":            "method.smc.keep=last",
+	"keeper spread":          "method={svgd: {keep: {spread: {states: 40}}}}",
+	"keeper after":           "method.smc={path: {full: {iterations: 9}}, move: {leapfrog: {step: 0.1}}, keep: {after: {iterations: 5}}}",
+	"keeper best":            "method.smc.keep=best",
 	"likelihood categorical": "model.likelihood=categorical",
 	"combination equal":      "method.smc.combine=equal",
 	"scheme multinomial":     "method.smc.resample={scheme: multinomial}",

@@ -149,6 +149,9 @@ func (m SVGD) Mutate(ctx context.Context, w *Work, t *Target, p *Population, _ [
 	*p, w.Proposal = w.Proposal, *p
 	out := w.outcome
 	for j := range p.J {
+		if !isFinite(t.LogDensity(p, j)) {
+			return Outcome{}, fmt.Errorf("SVGD diverged: particle %d ends at log-likelihood %v and log-prior %v; try a smaller rate than %.4g", j, p.LL[j], p.LP[j], m.Rate)
+		}
 		out.Energy[j], out.Probability[j] = 0, math.NaN()
 	}
 	n := t.Examples()

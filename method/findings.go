@@ -74,7 +74,7 @@ func (s *Sampling) populationFindings(trace []TraceLine, examples int) (found []
 	islands := byIsland(trace)
 	for _, lines := range islands {
 		l := lines[len(lines)-1]
-		iterations.add(float64(l.K))
+		iterations.add(float64(s.iterations(l.K, examples)))
 		acceptance.add(float64(l.Acceptance))
 		ancestors.add(float64(l.Ancestors))
 		if l.Ancestors <= 1 {
@@ -91,7 +91,7 @@ func (s *Sampling) populationFindings(trace []TraceLine, examples int) (found []
 		int(iterations.low), int(iterations.high), acceptance.low, acceptance.high, s.Path.Batches(), !s.Move.Invariant(),
 	))
 	switch {
-	case d.Optimiser(), d.Merged(): // reported already
+	case d.Optimiser(), d.Merged(), s.Move.Biased(): // reported already, or never resampled
 	case single > 0:
 		found = append(found, finding.SingleAncestor(single, len(islands)))
 	default:
@@ -102,7 +102,7 @@ func (s *Sampling) populationFindings(trace []TraceLine, examples int) (found []
 
 // evidenceFindings reports which evidence the islands estimate, and the scatter of the log evidences.
 func (s *Sampling) evidenceFindings(trace []TraceLine, logZ []float64, examples int) (found []finding.Finding) {
-	if s.Path.Batches() {
+	if s.Path.Batches() && !s.Chains() {
 		found = s.evidence(trace, examples)
 	}
 	if !s.Comparable || s.Diagnostics(trace).Optimiser() || s.motion(trace).unmoved() {

@@ -86,7 +86,9 @@ func (s *Sampling) evidence(trace []TraceLine, examples int) (none []finding.Fin
 	if !s.Drawn {
 		none = append(none, finding.NoEvidence(s.Start))
 	}
-	if s.NoPath != "" {
+	if s.Move.Biased() {
+		none = append(none, finding.NoWeights(s.Move.String()))
+	} else if s.NoPath != "" {
 		none = append(none, finding.NoPathOfTargets(s.NoPath))
 	}
 	if s.Learned {

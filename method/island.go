@@ -22,6 +22,7 @@ type island struct {
 	evidence bool       // the weights estimate an evidence; if not, the trace has 0
 	tested   bool       // the island is evaluated on the test examples every TestedEvery iterations
 	every    int        // iterations of a step, which leaves one line in the trace
+	frozen   []float64  // of φ, what nobody moves: it stands behind ψ
 
 	judged   int // the iteration of the scores below
 	nll      *uq.Number
@@ -113,12 +114,21 @@ func (p *island) judge(ctx context.Context, st *smc.State) (loss float64, err er
 
 // score evaluates the weighted ensemble of a state on a set. accuracy is nil for regression.
 func (p *island) score(ctx context.Context, st *smc.State, set *data.Set) (nll, accuracy *uq.Number, err error) {
-	e, err := bnn.Combine(p.job.Net, []bnn.Island{{Theta: st.Theta, LogWeights: st.LogW, Shared: st.Psi}}, bnn.Equal{})
+	e, err := bnn.Combine(p.job.Net, []bnn.Island{{Theta: st.Theta, LogWeights: st.LogW, Shared: p.shared(st.Psi, 1)}}, bnn.Equal{})
 	if err != nil {
 		return nil, nil, err
 	}
 	value, accuracy, err := eval.Validation(ctx, e, set, p.job.Data, p.job.Pool)
 	return &value, accuracy, err
+}
+
+// shared returns φ of some times, whose ψ is given: ψ of each, and the frozen parameters behind it.
+func (p *island) shared(psi []float64, times int) (phi []float64) {
+	n := len(psi) / times
+	for i := range times {
+		phi = append(append(phi, psi[i*n:(i+1)*n]...), p.frozen...)
+	}
+	return phi
 }
 
 // WriteTo packs the state. Errors are those of w.
@@ -145,7 +155,7 @@ func gather(job *Job, phases []runs.Phase, by bnn.Combination) (*bnn.Ensemble, e
 	for _, part := range phases[len(phases)-1].Parts {
 		p := part.(*island)
 		kept := p.state.Ensemble()
-		one := bnn.Island{Theta: kept.Theta, LogWeights: kept.LogW, Shared: kept.Psi}
+		one := bnn.Island{Theta: kept.Theta, LogWeights: kept.LogW, Shared: p.shared(kept.Psi, kept.Times)}
 		if p.evidence {
 			one.LogEvidence = p.state.LogZ
 		}

@@ -14,12 +14,14 @@ func (s *Sampling) islands(job *Job, start start, sampler func(i int) *smc.Sampl
 		one := sampler(i)
 		one.Model, one.Prior, one.Seed, one.Island, one.Pool = job.Model, job.Prior, job.Seed, i, job.Pool
 		one.Start = start.place(job, i, s.Particles)
-		if job.Net.Partly() {
-			one.Model, one.Psi = bnn.Learning{Model: job.Model}, start.shared(job, i)
-		}
 		part := &island{
 			job: job, sampler: one, evidence: s.estimates(), every: s.lines(job.Data.Train.Len()),
 			tested: s.Path.Batches() && job.Data.Validate == nil,
+		}
+		if job.Net.Partly() {
+			phi := start.shared(job, i)
+			one.Model = bnn.Learning{Model: job.Model.At(phi)}
+			one.Psi, part.frozen = phi[:job.Net.Learned()], phi[job.Net.Learned():]
 		}
 		one.Judge = part.judge
 		phase.Parts = append(phase.Parts, part)
@@ -28,6 +30,18 @@ func (s *Sampling) islands(job *Job, start start, sampler func(i int) *smc.Sampl
 	watch.begin()
 	phase.Watch, phase.Resumed = watch.step, watch.resumed
 	return phase
+}
+
+// iterations is the number of iterations of so many lines of the trace, of which the last may have fewer than the others.
+func (s *Sampling) iterations(lines, examples int) int {
+	n := lines * s.lines(examples)
+	if path, ok := s.Path.(interface {
+		Count(st *smc.State) (made, all int)
+	}); ok {
+		_, all := path.Count(&smc.State{Examples: examples})
+		n = min(n, all)
+	}
+	return n
 }
 
 // lines is the number of iterations of a line of the trace, for a number of training examples.

@@ -240,7 +240,11 @@ func (m MCMC) Memory(job *Job) Memory {
 func (m MCMC) Phases(job *Job) ([]runs.Phase, error) {
 	s := m.Sampling()
 	return []runs.Phase{s.islands(job, chainStarts.find(m.Start), func(int) *smc.Sampler {
-		return &smc.Sampler{Path: s.Path, Move: m.Move, Keep: m.keeper(), Resample: s.Resample, Particles: 1, Learn: m.Learn}
+		one := &smc.Sampler{Path: s.Path, Move: m.Move, Keep: m.keeper(), Resample: s.Resample, Particles: 1, Learn: m.Learn}
+		if m.Learn != nil {
+			one.Weighting = smc.Unweighted{} // ψ moves by equal weights
+		}
+		return one
 	})}, nil
 }
 

@@ -237,3 +237,13 @@ func TestMemoryOfThreads(t *testing.T) {
 		t.Errorf("too many particles for one thread: %q", said)
 	}
 }
+
+// The kernel of SVGD and its distances, 3J²/2 numbers, count as memory.
+func TestMemoryOfSVGD(t *testing.T) {
+	job := newJob(t, 1)
+	bytes := func(n int) float64 { return float64(SVGD{Particles: n}.Complete(Around{}).Memory(job).Bytes) }
+	const n = 4000
+	if second := (bytes(3*n) - 2*bytes(2*n) + bytes(n)) / (n * n); !(math.Abs(second-2*12) < 0.1) {
+		t.Errorf("memory grows as %v J² bytes, want 12", second/2)
+	}
+}

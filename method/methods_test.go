@@ -25,7 +25,10 @@ var small = map[string]struct {
 	"swag":     {SWAG{Averaging: Averaging{Snapshots: 3}, Rank: 2, Draws: 4}, "SWAG (rank 2, 3 snapshots, 4 draws)", 4, []string{"swag-spread"}},
 	"dropout":  {Dropout{Passes: 6}, "Monte Carlo dropout of the best MAP, 6 masks", 6, nil},
 	"vi":       {VI{Epochs: 4, Draws: 12}, "mean-field variational inference (4 epochs, 12 draws)", 12, nil},
-	"as-is":    {AsIs{}, "a trained network as it is", 1, []string{"as-is"}},
+	"svgd": {
+		SVGD{Particles: 5, Epochs: 3, Batch: 16}, "SVGD of 5 particles, 3 epochs", 5, []string{"svgd", "islands-end", "no-weights"},
+	},
+	"as-is": {AsIs{}, "a trained network as it is", 1, []string{"as-is"}},
 	"mcmc": {
 		MCMC{Chains: 3, Epochs: 1200, Keep: 6, Move: mcmc.HMC{Steps: 60}}, "3 chains of HMC (60 leapfrogs), 1,200 epochs each", 6,
 		[]string{"chains-end"},

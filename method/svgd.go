@@ -77,7 +77,7 @@ func (m SVGD) sampling(rate float64) *Sampling {
 	return &Sampling{
 		Unit: "island", Islands: 1, Particles: m.Particles, Path: path, Whole: path, Move: mcmc.SVGD{Rate: rate}, Step: "method.svgd.rate",
 		Resample: smc.Resampler{Scheme: smc.Multinomial{}, When: smc.Never{}}, Combine: bnn.Equal{}, Start: "prior", Drawn: true,
-		NoPath: "svgd", Learned: m.Learn != nil, every: m.Trace.Every, words: m.words,
+		Learned: m.Learn != nil, every: m.Trace.Every, words: m.words,
 	}
 }
 
@@ -115,5 +115,5 @@ func (m SVGD) Gather(job *Job, phases []runs.Phase, trace []TraceLine) (*bnn.Ens
 	if err != nil {
 		return nil, nil, err
 	}
-	return e, m.Sampling().Findings(trace, e, job.Data.Train.Len()), nil
+	return e, append([]finding.Finding{finding.SVGDSpread()}, m.Sampling().Findings(trace, e, job.Data.Train.Len())...), nil
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/starling-smc/starling/mcmc"
+	"github.com/starling-smc/starling/smc"
 )
 
 // A line for every n moves changes no state, kept ones included; its numbers are those of its moves together. A line ends with the
@@ -112,4 +113,21 @@ func (c *ending) Err() error {
 		return context.Canceled
 	}
 	return nil
+}
+
+// A line of an island's trace may have several iterations, and the last line fewer: what is told of the run are iterations.
+func TestIterationsOfLines(t *testing.T) {
+	path := smc.Schedule[smc.Constant]{Epochs: 5, Rule: smc.Constant{Batch: 20}}
+	for _, c := range []struct {
+		path               smc.Path
+		every, lines, want int
+	}{
+		{path, 0, 5, 15}, {path, 2, 3, 15}, {path, 2, 2, 12},
+		{smc.Schedule[smc.Full]{Iterations: 7}, 0, 7, 7}, {smc.Schedule[smc.Full]{Iterations: 7}, 3, 3, 7}, {smc.Tempering{}, 0, 9, 9},
+	} {
+		s := SMC{Path: c.path, Trace: Trace{Every: c.every}}.Complete(Around{}).Sampling()
+		if got := s.iterations(c.lines, 60); got != c.want {
+			t.Errorf("%v, %d lines of %d: %d iterations, want %d", c.path, c.lines, c.every, got, c.want)
+		}
+	}
 }

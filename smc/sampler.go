@@ -118,7 +118,7 @@ func (s *Sampler) step(ctx context.Context, st *State) (info Info, err error) {
 		return info, err
 	}
 	if _, err = st.reweight(weighting.After(&st.Population, change, s.energy)); err != nil { // what is the move worth?
-		return info, err
+		return info, fmt.Errorf("%w: take a smaller step of %v%s", err, s.Move, s.orRate())
 	}
 	if err = s.learn(ctx, st, target); err != nil { // how do the parameters that all particles share move?
 		return info, err
@@ -191,6 +191,14 @@ func (s *Sampler) learn(ctx context.Context, st *State, target *mcmc.Target) err
 		}
 	}
 	return nil
+}
+
+// orRate names the other thing that may be too large where particles die.
+func (s *Sampler) orRate() string {
+	if s.Learn == nil {
+		return ""
+	}
+	return fmt.Sprintf(", or a smaller rate in learn (%v)", s.Learn)
 }
 
 // advance counts the iteration.

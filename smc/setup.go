@@ -249,8 +249,9 @@ func (s *Sampler) check() error {
 		if budget == 0 && j > 1 && weighs(s.weighting()) {
 			f = append(f, refused(move)...)
 		}
-	} else if move, ok := s.Move.(interface{ Biased() bool }); ok && move.Biased() {
-		f.add(weighs(s.weighting()), "sampler: no weight corrects %v: take the weighting Unweighted", s.Move)
+	}
+	if move, ok := s.Move.(interface{ Biased() bool }); ok && move.Biased() {
+		f.add(budget == 0 && weighs(s.weighting()), "sampler: no weight corrects %v: take the weighting Unweighted", s.Move)
 	}
 	s.checkLearn(&f)
 	if s.Keep != nil {

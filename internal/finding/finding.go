@@ -6,6 +6,7 @@ package finding
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -79,6 +80,11 @@ func NoPathOfTargets(weight string) Finding {
 	return Finding{Kind: "no-path-of-targets", Names: map[string]string{"weight": weight}}
 }
 
+// NoWeights says that a method whose particles have no weights gives no evidence; move is its title.
+func NoWeights(move string) Finding {
+	return Finding{Kind: "no-weights", Names: map[string]string{"move": move}}
+}
+
 // NoFixedModel says that a model that is learned while the particles move has no evidence.
 func NoFixedModel() Finding { return Finding{Kind: "no-fixed-model"} }
 
@@ -130,6 +136,9 @@ func BiasedChainsEnd(chains int, lowest, highest float64) Finding {
 func Biased(move, step string) Finding {
 	return Finding{Kind: "biased", Names: map[string]string{"move": move, "step": step}}
 }
+
+// SVGDSpread says what the spread of the particles of SVGD is.
+func SVGDSpread() Finding { return Finding{Kind: "svgd"} }
 
 // SWAGSpread says what the spread of SWAG's draws is.
 func SWAGSpread() Finding { return Finding{Kind: "swag-spread"} }
@@ -208,7 +217,7 @@ func SingleAncestor(single, islands int) Finding {
 
 // IslandsEnd gives the ranges, over the islands, of the number of iterations and of the acceptance of the last moves.
 // batches: the path is one of batches. stand: the moves have no accept or reject, and acceptance is the probability that such
-// a step would have had.
+// a step would have had; NaN where nothing says what it would be.
 func IslandsEnd(fewest, most int, least, highest float64, batches, stand bool) Finding {
 	names := map[string]string{"path": "tempering", "moves": "accepted"}
 	if batches {
@@ -217,10 +226,13 @@ func IslandsEnd(fewest, most int, least, highest float64, batches, stand bool) F
 	if stand {
 		names["moves"] = "stand"
 	}
-	return Finding{
-		Kind: "islands-end", Names: names,
-		Numbers: numbers{"fewest": float64(fewest), "most": float64(most), "least": least, "highest": highest}.safe(),
+	all := numbers{"fewest": float64(fewest), "most": float64(most)}
+	if math.IsNaN(least) {
+		names["moves"] = "alone"
+	} else {
+		all["least"], all["highest"] = least, highest
 	}
+	return Finding{Kind: "islands-end", Names: names, Numbers: all.safe()}
 }
 
 // Ancestors gives the range, over the islands, of the number of initial particles that have descendants at the end.

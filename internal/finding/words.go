@@ -50,9 +50,10 @@ var kinds = map[string]struct {
 
 	"ancestors": {note | page, `of the {{.Count "particles"}} particles that an island started with, {{.Range "fewest" "most" 0}} still have descendants`, ""},
 	"islands-end": {note | page, `{{if .Is "path" "batches"}}the path of batches took {{.Range "fewest" "most" 0}} iterations` +
-		`{{else}}the path from the prior to the posterior took {{.Range "fewest" "most" 0}} steps{{end}}; ` +
-		`{{if .Is "moves" "stand"}}an accept/reject step would have accepted {{.Percents "least" "highest"}} of the last moves, but these moves have none: their errors are in the weights` +
-		`{{else}}at the end {{.Percents "least" "highest"}} of the moves were accepted{{end}}`, ""},
+		`{{else}}the path from the prior to the posterior took {{.Range "fewest" "most" 0}} steps{{end}}` +
+		`{{if .Is "moves" "alone"}}, of moves without an accept step` +
+		`{{else if .Is "moves" "stand"}}; an accept/reject step would have accepted {{.Percents "least" "highest"}} of the last moves, but these moves have none: their errors are in the weights` +
+		`{{else}}; at the end {{.Percents "least" "highest"}} of the moves were accepted{{end}}`, ""},
 
 	"few-draws": {warning, `in {{.Count "some"}} of {{.Count "scans"}} scans the samples are worth fewer than {{.Count "enough"}} independent draws ({{.Fixed "least" 1}} in the worst): ` +
 		`there the means and spreads are rough. More particles help, or for smcmc a longer burn-in with refine: {walk: {sd: adapted}}`, ""},
@@ -68,6 +69,7 @@ var kinds = map[string]struct {
 
 	"no-evidence":        {note | ofEvidence, `no evidence: start {{.Name "start"}} leaves the weights of the first particles unknown`, ""},
 	"no-path-of-targets": {note | ofEvidence, `no evidence: weight {{.Name "weight"}} leaves out the change of target, so the weights follow no path of targets`, ""},
+	"no-weights":         {note | ofEvidence, `no evidence: {{.Name "move"}} gives its particles no weights`, ""},
 	"no-fixed-model":     {note | ofEvidence, `no evidence: the layers that are not random change while the particles move, so the weights are of no one model`, ""},
 	"evidence":           {note | ofEvidence, `{{template "evidence" .}} is an estimate of {{template "target" .}}`, ""},
 	"evidence-merged":    {warning | ofEvidence, `{{template "evidence" .}} rests on one draw of the start; it is an estimate of {{template "target" .}}`, ""},
@@ -84,6 +86,8 @@ var kinds = map[string]struct {
 
 	"chains-end": {note, `{{if .One "chains"}}the chain ends at log-likelihood {{.Fixed "lowest" 1}}{{if .Has "least"}}; it accepted {{.Fixed "least" 2}} of its moves in the second half{{end}}` +
 		`{{else}}chains end at log-likelihoods of {{.Range "lowest" "highest" 1}}{{if .Has "least"}}; they accepted {{.Range "least" "most" 2}} of their moves in the second half{{end}}{{end}}`, ""},
+	"svgd": {note, `SVGD has no weights and no accept step: where parameters are many and particles few, its particles are closer together than draws of the posterior. ` +
+		`Compare its spread with that of chains before you rely on it`, ""},
 	"biased": {warning, `{{.Name "move"}} has no accept step: its draws are biased by the step and by the noise of the mini-batches; ` +
 		`a smaller step ({{.Name "step"}}) or larger batches make the bias smaller`, ""},
 	"chain-stuck": {warning, `chain {{.Count "chain"}} is stuck: it accepted {{.Fixed "acceptance" 2}} of its moves in the second half ` +
