@@ -15,6 +15,7 @@ var families = map[string]func(){
 	"loss":       loss,
 	"layout":     layout,
 	"density":    density,
+	"philox":     philox,
 }
 
 func main() {
