@@ -23,6 +23,7 @@
 //   - [Categorical], [Bernoulli] and [Gaussian]: log-likelihoods and their gradients, with [MaskLanes] and [LaneSums]
 //     for groups that are not full;
 //   - [SquareSum], [NormalTerms] and [MixtureTerm]: densities of many measurements or means at one point, for filters;
+//   - [AddScaled], [Kick], [Squares], [NormalSquares] and [NormalGradient] in float64: leapfrogs and normal priors;
 //   - [Philox], the blocks of random streams;
 //   - [SumRows], the gradients of biases; [Float32s] and [AddFloat64s] to and from float64.
 //

@@ -16,6 +16,7 @@ var families = map[string]func(){
 	"layout":     layout,
 	"density":    density,
 	"philox":     philox,
+	"leapfrog":   leapfrog,
 }
 
 func main() {
