@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/starling-smc/starling/internal/lanes"
 	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/mcmc"
 	"github.com/starling-smc/starling/nn"
@@ -112,17 +113,11 @@ func (p *Normal) LogDensity(theta, grad []float64) float64 {
 	if len(theta) != len(p.mean) || grad != nil && len(grad) != len(p.mean) {
 		panic(fmt.Sprintf("bnn: %d parameters and a gradient of %d for a prior of %d", len(theta), len(grad), len(p.mean)))
 	}
-	mean, precision := p.mean[:len(theta)], p.precision[:len(theta)]
-	var even, odd float64 // two sums in a fixed order: additions to a single sum would wait for each other
-	for i, x := range theta {
-		d := x - mean[i]
-		u := d * precision[i]
-		if grad != nil {
-			grad[i] = -u
-		}
-		even, odd = odd, even+float64(d*u)
+	squares := lanes.NormalSquares(theta, p.mean, p.precision)
+	if grad != nil {
+		lanes.NormalGradient(theta, p.mean, p.precision, grad)
 	}
-	return p.constant - 0.5*(even+odd)
+	return p.constant - 0.5*squares
 }
 
 func positive(x float64) bool { return x > 0 && !math.IsInf(x, 1) }

@@ -3,6 +3,7 @@ package mcmc
 import (
 	"context"
 
+	"github.com/starling-smc/starling/internal/lanes"
 	"github.com/starling-smc/starling/internal/rng"
 )
 
@@ -50,22 +51,12 @@ func (w *Work) kick(t *Target, p *Population, j int, in scale, h float64) (lp fl
 	if p.AnnealedGrad != nil {
 		in.kick(momentum, p.row(p.AnnealedGrad, j), float64(h*t.Mu))
 	}
-	for i, g := range p.row(p.GradLL, j)[:len(gradient)] {
-		gradient[i] = float64(t.Lambda*g) + gradient[i]
-	}
-	in.kick(momentum, gradient, h)
+	in.kickSum(momentum, t.Lambda, p.row(p.GradLL, j), gradient, h)
 	return lp
 }
 
-// Kinetic returns p·p/2, the kinetic energy of a momentum, for unit mass. It sums every fourth term on its own, so that
-// additions need not wait for each other.
-func Kinetic(momentum []float64) float64 {
-	var a [4]float64
-	for i, p := range momentum {
-		a[i&3] += float64(p * p)
-	}
-	return float64(0.5 * (a[0] + a[1] + (a[2] + a[3])))
-}
+// Kinetic returns p·p/2, the kinetic energy of a momentum, for unit mass.
+func Kinetic(momentum []float64) float64 { return float64(0.5 * lanes.Squares(momentum)) }
 
 // drawMomentum draws a new momentum for particle j of p from N(0, I), and records its kinetic energy. Moves have the purpose
 // rng.Momentum, trials rng.Search, so that trials leave the momenta of moves as they are.

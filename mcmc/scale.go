@@ -1,5 +1,7 @@
 package mcmc
 
+import "github.com/starling-smc/starling/internal/lanes"
+
 // scale is a linear change of variables, θ = L z. A Hamiltonian move sees the target in z, where momenta are N(0, I) and the
 // coordinates are alike if L is chosen well:
 //
@@ -31,10 +33,18 @@ func (s scale) kick(momentum, g []float64, h float64) {
 			momentum[i] += float64(float64(h*sd[i]) * g[i])
 		}
 	default:
-		for i := range momentum {
-			momentum[i] += float64(h * g[i])
-		}
+		lanes.AddScaled(momentum, momentum, h, g)
 	}
+}
+
+// kickSum adds h Lᵀ (λ slope + prior) to the momentum. It may change prior.
+func (s scale) kickSum(momentum []float64, lambda float64, slope, prior []float64, h float64) {
+	if s.factor == nil && s.sd == nil { // one pass for two
+		lanes.Kick(momentum, h, lambda, slope, prior)
+		return
+	}
+	lanes.AddScaled(prior, prior, lambda, slope)
+	s.kick(momentum, prior, h)
 }
 
 // drift sets place to θ + h L p.
@@ -56,8 +66,6 @@ func (s scale) drift(theta, place, momentum []float64, h float64) {
 			place[i] = theta[i] + float64(float64(h*sd[i])*p)
 		}
 	default:
-		for i, p := range momentum {
-			place[i] = theta[i] + float64(h*p)
-		}
+		lanes.AddScaled(place, theta, h, momentum)
 	}
 }

@@ -54,6 +54,12 @@ func (s *Sampler) blind() bool {
 	return ok && move.Blind()
 }
 
+// renews reports whether retarget comes after resampling and computes all gradients anew.
+func (s *Sampler) renews(st *State) bool {
+	w := s.weighting()
+	return st.stale() && !w.Early() && !(afresh(w) && s.blind())
+}
+
 // evaluate updates the particles' cached sums from the last stage's examples to those of st.
 func (s *Sampler) evaluate(ctx context.Context, st *State, target *mcmc.Target, last Stage) error {
 	some := last.Rows != (Rows{}) && st.Rows != (Rows{})

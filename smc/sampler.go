@@ -143,13 +143,17 @@ func (s *Sampler) choose(st *State, info *Info) {
 	}
 }
 
-// resample replaces the particles by copies of their parents, with all cached values, and makes the weights equal.
+// resample replaces the particles by copies of their parents, with all cached values that are still read, and makes the weights equal.
 func (s *Sampler) resample(st *State) {
 	weights.Exp(st.LogW, s.scratch)
 	key := rng.Key{Seed: s.Seed, Purpose: rng.Resample, Island: s.Island, Iteration: st.K}
 	s.Resample.scheme().Ancestors(s.scratch, key.Stream().Float64, s.ancestors)
 
-	s.work.Proposal.Gather(s.Pool, &st.Population, s.ancestors)
+	parents := st.Population
+	if s.renews(st) {
+		parents.GradLL = nil // Gather copies what is there
+	}
+	s.work.Proposal.Gather(s.Pool, &parents, s.ancestors)
 	st.Population, s.work.Proposal = s.work.Proposal, st.Population
 	for j := range s.ancestors {
 		st.LogW[j] = -rng.Log(float64(st.J))

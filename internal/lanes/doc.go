@@ -23,6 +23,8 @@
 //   - [Categorical], [Bernoulli] and [Gaussian]: log-likelihoods and their gradients, with [MaskLanes] and [LaneSums]
 //     for groups that are not full;
 //   - [SquareSum], [NormalTerms] and [MixtureTerm]: densities of many measurements or means at one point, for filters;
+//   - [AddScaled], [Kick], [Squares], [NormalSquares] and [NormalGradient] in float64: leapfrogs and normal priors;
+//   - [Philox], the blocks of random streams;
 //   - [SumRows], the gradients of biases; [Float32s] and [AddFloat64s] to and from float64.
 //
 // Their elementary functions are polynomials of this package. Comments state their errors.
@@ -50,7 +52,8 @@
 //   - the size of a tile does not change that sequence, so plans are the same for all implementations; where a tile
 //     needs more registers than AVX2 has, the AVX2 kernel makes several passes over parts of it;
 //   - maxima and comparisons are written in the direction that gives the stated results for NaN and −0;
-//   - sums over lanes are the tree (i,i+8), (i,i+4), (i,i+2), (i,i+1).
+//   - sums over lanes are the tree (i,i+8), (i,i+4), (i,i+2), (i,i+1);
+//   - float64 kernels round every product, and take the terms of a sum in the order that their comments state.
 //
 // Where one implementation gives a NaN, all do; its sign and payload may differ. Denormals are kept (the processor's
 // default in Go programs).

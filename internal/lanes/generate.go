@@ -6,3 +6,5 @@ package lanes
 //go:generate go run -C _gen . -family loss -pkg lanes -out ../loss_amd64.s -stubs ../loss_stubs_amd64.go
 //go:generate go run -C _gen . -family layout -pkg lanes -out ../layout_amd64.s -stubs ../layout_stubs_amd64.go
 //go:generate go run -C _gen . -family density -pkg lanes -out ../density_amd64.s -stubs ../density_stubs_amd64.go
+//go:generate go run -C _gen . -family philox -pkg lanes -out ../philox_amd64.s -stubs ../philox_stubs_amd64.go
+//go:generate go run -C _gen . -family leapfrog -pkg lanes -out ../leapfrog_amd64.s -stubs ../leapfrog_stubs_amd64.go

@@ -1,6 +1,10 @@
 package rng
 
-import "math"
+import (
+	"math"
+
+	"github.com/starling-smc/starling/internal/lanes"
+)
 
 // Standard normal numbers by the ziggurat (Marsaglia and Tsang 2000): the half plane under e^(−x²/2) is covered by
 // 256 strips of equal area, the lowest with the tail. One 64-bit number picks a strip (8 bits) and a signed place
@@ -38,9 +42,66 @@ func (s *Stream) Normal() float64 {
 
 // Normals fills dst with standard normal numbers: the same as calling Normal for each.
 func (s *Stream) Normals(dst []float64) {
+	for len(dst) >= fewNormals && s.next < lastBlock {
+		if s.pos < ahead {
+			dst[0] = s.Normal()
+			dst = dst[1:]
+			continue
+		}
+		dst = dst[s.normals(dst):]
+	}
 	for k := range dst {
 		dst[k] = s.Normal()
 	}
+}
+
+const (
+	fewNormals = 64  // for fewer, blocks are not computed in bulk
+	bulk       = 256 // 64-bit numbers computed in bulk
+)
+
+// normals fills the beginning of dst, as far as some blocks reach that it computes in bulk, and returns how many numbers it wrote.
+// dst must not be short, nor the stream at its end, and all of s.buf must have been read. Most numbers are those of Normal that need no
+// edge. For the others it puts the stream behind the number that they begin with, and goes on where edge leaves the stream.
+func (s *Stream) normals(dst []float64) int {
+	var buf [bulk]uint64
+	first := s.next
+	u := buf[:min(bulk, 2*(lastBlock-first), uint64(len(dst))&^(ahead-1))]
+	lanes.Philox(s.ctr, uint32(first), s.key, u)
+	i, k := 0, 0 // numbers read and written; k ≤ i
+	for i < len(u) {
+		rest, to := u[i:], dst[k:]
+		to = to[:len(rest)]
+		n, strip, x := 0, uint64(0), 0.0
+		for n < len(rest) {
+			v := rest[n]
+			strip = v & 255
+			x = float64(int64(v)>>11) * ziggurat.step[strip]
+			if !(math.Abs(x) < ziggurat.x[strip+1]) {
+				break
+			}
+			to[n] = x
+			n++
+		}
+		i, k = i+n, k+n
+		if n < len(rest) {
+			i++
+			s.behind(first, u, i)
+			dst[k] = s.edge(int(strip), x)
+			k++
+			i = 2*int(s.next-first) - (ahead - s.pos)
+		}
+	}
+	if i == len(u) { // otherwise the last edge has read what follows
+		s.behind(first, u, i)
+	}
+	return k
+}
+
+// behind puts the stream behind the first i of numbers u, whose first block is first; i > 0.
+func (s *Stream) behind(first uint64, u []uint64, i int) {
+	group := (i - 1) &^ (ahead - 1)
+	s.buf, s.pos, s.next = [ahead]uint64(u[group:]), i-group, first+uint64(group+ahead)/2
 }
 
 // edge decides on an x in the part of strip i that the curve crosses. If the point is not under the curve, it draws again.

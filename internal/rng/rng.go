@@ -20,6 +20,8 @@ package rng
 import (
 	"fmt"
 	"slices"
+
+	"github.com/starling-smc/starling/internal/lanes"
 )
 
 // Purpose says what the numbers of a stream are for. The values are part of the format: never renumber.
@@ -106,6 +108,9 @@ func (s *Stream) seek(k Key) {
 // idle, and a stream of one number would waste more.
 const ahead = 4
 
+// lastBlock is the number of blocks of a stream.
+const lastBlock = 1 << 32
+
 // Stream is a sequence of random numbers. It is not safe for concurrent use: give each goroutine a key of its own.
 type Stream struct {
 	key  [2]uint32
@@ -127,10 +132,10 @@ func (s *Stream) Uint64() uint64 {
 
 // refill computes the next two blocks.
 func (s *Stream) refill() {
-	if s.next >= 1<<32 {
+	if s.next >= lastBlock {
 		panic("random stream: more than 2³³ numbers drawn from one key")
 	}
-	a, b := philox(s.ctr[0], s.ctr[1], s.ctr[2], uint32(s.next), uint32(s.next)+1, s.key[0], s.key[1])
+	a, b := lanes.PhiloxPair(s.ctr, uint32(s.next), uint32(s.next)+1, s.key)
 	s.buf = [ahead]uint64{a[0], a[1], b[0], b[1]}
 	s.next += 2
 	s.pos = 0

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/starling-smc/starling/internal/lanes"
 )
 
 // Known answers of Random123 (kat_vectors, philox4x32 10).
@@ -21,9 +23,9 @@ func TestPhiloxKnownAnswers(t *testing.T) {
 			[4]uint32{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}},
 	} {
 		want := [2]uint64{uint64(c.want[0]) | uint64(c.want[1])<<32, uint64(c.want[2]) | uint64(c.want[3])<<32}
-		a, b := philox(c.ctr[0], c.ctr[1], c.ctr[2], c.ctr[3], c.ctr[3], c.key[0], c.key[1])
+		a, b := lanes.PhiloxPair([3]uint32(c.ctr[:3]), c.ctr[3], c.ctr[3], c.key)
 		if a != want || b != want {
-			t.Errorf("philox(%x, %x) = %x, %x, want %x", c.ctr, c.key, a, b, want)
+			t.Errorf("Philox(%x, %x) = %x, %x, want %x", c.ctr, c.key, a, b, want)
 		}
 	}
 }
@@ -33,7 +35,7 @@ func TestStreamIsPhiloxOfItsAddress(t *testing.T) {
 	k := Key{Seed: 0x0123456789abcdef, Purpose: Momentum, Island: 0xabcdef, Iteration: 0xfedcba98, Mutation: 0x765, Particle: 0x43210}
 	s := k.Stream()
 	for block := range uint32(37) {
-		a, _ := philox(3<<24|0xabcdef, 0xfedcba98, 0x765<<20|0x43210, block, 0, 0x89abcdef, 0x01234567)
+		a, _ := lanes.PhiloxPair([3]uint32{3<<24 | 0xabcdef, 0xfedcba98, 0x765<<20 | 0x43210}, block, 0, [2]uint32{0x89abcdef, 0x01234567})
 		if x, y := s.Uint64(), s.Uint64(); x != a[0] || y != a[1] {
 			t.Fatalf("block %d: %x %x, want %x", block, x, y, a)
 		}
@@ -100,14 +102,60 @@ func TestStreamsAreFrozen(t *testing.T) {
 	}
 }
 
+// Normals gives the numbers of Normal, and leaves the stream where Normal does: with any kernel, for any lengths, and with other draws
+// between them.
 func TestNormalsEqualsNormal(t *testing.T) {
-	k := Key{Seed: 9, Purpose: Synthetic}
-	all := make([]float64, 1000)
-	k.Stream().Normals(all)
-	s := k.Stream()
-	for i, want := range all {
-		if got := s.Normal(); got != want {
-			t.Fatalf("number %d: %v, want %v", i, got, want)
+	for _, kernel := range lanes.Kernels() {
+		restore, err := lanes.SetKernel(kernel)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer restore()
+		k := Key{Seed: 9, Purpose: Synthetic}
+		s, alone, lengths := k.Stream(), k.Stream(), Key{Seed: 10, Purpose: Synthetic}.Stream()
+		for call := range 3000 {
+			all := make([]float64, lengths.IntN(150))
+			if call%50 == 0 {
+				all = make([]float64, 200+lengths.IntN(2000))
+			}
+			s.Normals(all)
+			for i, got := range all {
+				if want := alone.Normal(); got != want {
+					t.Fatalf("%s, call %d: number %d of %d is %v, want %v", kernel, call, i, len(all), got, want)
+				}
+			}
+			for i := range lengths.IntN(4) {
+				if got, want := s.Uint64(), alone.Uint64(); got != want {
+					t.Fatalf("%s, call %d: number %d after %d normals is %#x, want %#x", kernel, call, i, len(all), got, want)
+				}
+			}
+		}
+	}
+}
+
+// A stream has 2³³ numbers: Normals gives the last of them and panics behind, as Normal does.
+func TestStreamEnds(t *testing.T) {
+	panics := func(f func()) (yes bool) {
+		defer func() { yes = recover() != nil }()
+		f()
+		return false
+	}
+	for seed := range uint64(20) { // with and without edge cases among the last numbers
+		for _, before := range []uint64{0, 2, 16, 30, 64, 200} {
+			s := Key{Seed: seed, Purpose: Synthetic}.Stream()
+			s.next = lastBlock - before
+			alone, again, n := *s, *s, 0
+			panics(func() {
+				for ; ; n++ {
+					alone.Normal()
+				}
+			})
+			if s.Normals(make([]float64, n)); s.next != lastBlock {
+				t.Errorf("%d blocks before the end: %d normals lead to block %d", before, n, s.next)
+			}
+			if len := max(n+1, 64); !panics(func() { again.Normals(make([]float64, len)) }) {
+				t.Errorf("%d blocks before the end: no panic in %d normals", before, len)
+			}
 		}
 	}
 }

@@ -15,6 +15,8 @@ var families = map[string]func(){
 	"loss":       loss,
 	"layout":     layout,
 	"density":    density,
+	"philox":     philox,
+	"leapfrog":   leapfrog,
 }
 
 func main() {
