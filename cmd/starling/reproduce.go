@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -19,7 +20,7 @@ import (
 	"github.com/starling-smc/starling/paper"
 )
 
-var tables = []*paper.Table{&paper.DataAnnealing}
+var tables = paper.Tables
 
 func newReproduce() *cobra.Command {
 	var r reproduce
@@ -43,7 +44,7 @@ Tables: ` + strings.Join(names, ", "),
 	flags := cmd.Flags()
 	flags.StringVar(&r.out, "out", "reproduce", "folder `DIR` of the runs, one folder a table")
 	flags.UintSliceVar(&r.seeds, "seeds", []uint{1}, "seeds to run")
-	flags.StringVar(&r.budget, "budget", "full", "full: the paper's protocol; reduced: 50 iterations and 4 particles")
+	flags.StringVar(&r.budget, "budget", "full", "full: the paper's protocol; reduced: fewer iterations and particles, to try a cell")
 	flags.BoolVar(&r.resume, "resume", false, "also continue every run in the folder that was stopped")
 	flags.StringVar(&r.markdown, "markdown", "", "also write the table as Markdown to this `FILE`")
 	forced(cmd, &r.force)
@@ -68,7 +69,8 @@ type reproduce struct {
 	seeds                                  []uint
 	threads                                int
 	resume, json, quiet, force             bool
-	leftOut                                map[string]bool // folders that leaveOut has named
+	leftOut                                map[string]bool       // folders that leaveOut has named
+	done                                   map[string]*paper.Run // by folder: what read has read
 }
 
 func (r *reproduce) run(cmd *cobra.Command, args []string) error {
@@ -92,8 +94,9 @@ func (r *reproduce) run(cmd *cobra.Command, args []string) error {
 	if err := r.checkFiles(); err != nil {
 		return err
 	}
-	r.leftOut = map[string]bool{}
-	due, err := r.due(args[1:])
+	r.leftOut, r.done = map[string]bool{}, map[string]*paper.Run{}
+	ctx := cmd.Context()
+	due, err := r.due(ctx, args[1:])
 	if err != nil {
 		return err
 	}
@@ -104,7 +107,7 @@ func (r *reproduce) run(cmd *cobra.Command, args []string) error {
 		}
 		defer unlock()
 	}
-	runs, err := r.write() // first, so that hours are not spent on results that cannot be written
+	runs, err := r.write(ctx) // first, so that hours are not spent on results that cannot be written
 	if err != nil {
 		return err
 	}
@@ -117,12 +120,12 @@ func (r *reproduce) run(cmd *cobra.Command, args []string) error {
 		if err != nil {
 			return err
 		}
-		if runs, err = r.write(); err != nil {
+		if runs, err = r.write(ctx); err != nil {
 			return err
 		}
 	}
 	if r.json {
-		return jsontext.Write(cmd.OutOrStdout(), map[string]any{"table": r.table.Name, "published": r.table.Published(), "runs": runs})
+		return jsontext.Write(cmd.OutOrStdout(), map[string]any{"table": r.table.Name, "published": r.table.Published(), "runs": r.table.Record(runs)})
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "%s\n\n", r.table.Title)
 	return r.table.WriteText(cmd.OutOrStdout(), runs)
@@ -192,7 +195,7 @@ func (r *reproduce) present() (units []unit, err error) {
 }
 
 // due lists the runs to make, each once: those of the patterns and then, with --resume, those that were stopped.
-func (r *reproduce) due(patterns []string) (due []unit, err error) {
+func (r *reproduce) due(ctx context.Context, patterns []string) (due []unit, err error) {
 	all, err := r.requested(patterns)
 	if err != nil {
 		return nil, err
@@ -210,7 +213,7 @@ func (r *reproduce) due(patterns []string) (due []unit, err error) {
 			continue
 		}
 		seen[u.dir] = true
-		if _, err := r.read(u); errors.As(err, new(*starling.NotDoneError)) {
+		if _, err := r.read(ctx, u); errors.As(err, new(*starling.NotDoneError)) {
 			due = append(due, u)
 		} else if err != nil && (u.asked || !errors.As(err, new(*starling.DataError))) { // held leaves such a folder out
 			return nil, err
@@ -219,8 +222,16 @@ func (r *reproduce) due(patterns []string) (due []unit, err error) {
 	return due, nil
 }
 
-func (r *reproduce) read(u unit) (*paper.Run, error) {
-	return r.table.Read(u.dir, u.cell, u.seed, u.reduced)
+// read reads a run that is done, once: figures may take a prediction of all its test examples.
+func (r *reproduce) read(ctx context.Context, u unit) (*paper.Run, error) {
+	if run := r.done[u.dir]; run != nil {
+		return run, nil
+	}
+	run, err := r.table.Read(ctx, u.dir, u.cell, u.seed, u.reduced, starling.Options{Threads: r.threads, DataDir: r.dataDir})
+	if err == nil {
+		r.done[u.dir] = run
+	}
+	return run, err
 }
 
 // fit makes a run or continues it: the count-th of those that are due.
@@ -258,13 +269,13 @@ func (r *reproduce) fit(cmd *cobra.Command, u unit, count string) error {
 	case err != nil:
 		return fmt.Errorf("%v: %w", u, err)
 	}
-	run, err := r.read(u)
+	run, err := r.read(cmd.Context(), u)
 	if err != nil {
 		return err
 	}
 	if !r.quiet {
 		took := time.Duration(run.Sampling * float64(time.Second))
-		line.say(fmt.Sprintf("%v: done, sampled in %s, accuracy %.2f %%", u, seconds(took), run.Accuracy))
+		line.say(fmt.Sprintf("%v: done, sampled in %s, %s", u, seconds(took), r.table.First(run)))
 	}
 	writeNotes(os.Stderr, result.Notes())
 	return nil
