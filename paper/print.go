@@ -55,7 +55,7 @@ func (t *Table) columns() (all []column) {
 	all = append(all, column{head: "runs", short: "runs", left: true, ours: func(r *Row) string { return fmt.Sprint(len(r.Runs)) }})
 	all = append(all, column{head: "protocol", ours: func(r *Row) string { return r.Protocol }})
 	if slices.ContainsFunc(t.Cells, func(c Cell) bool { return c.Config().Settings != "" }) {
-		all = append(all, column{head: "settings", ours: func(r *Row) string { return cmp.Or(r.Config().Settings, none) }})
+		all = append(all, column{head: "settings", ours: func(r *Row) string { return cmp.Or(r.settings(), none) }})
 	}
 	seconds := column{head: "seconds", short: "seconds", ours: means(func(run Run) float64 { return run.Sampling }, t, 0)}
 	if t.publishes("seconds") {
@@ -153,9 +153,9 @@ func (r *Row) published(m Measure) string {
 	return asPrinted(p, m.Digits)
 }
 
-func (t *Table) markdownHead() string {
+func markdownHead(columns []column) string {
 	heads := []string{"cell"}
-	for _, c := range t.columns() {
+	for _, c := range columns {
 		if c.separate {
 			heads = append(heads, c.head+": paper", "ours")
 		} else {
@@ -168,19 +168,20 @@ func (t *Table) markdownHead() string {
 
 // IsMarkdown reports whether a file begins as WriteMarkdown begins it.
 func (t *Table) IsMarkdown(beginning []byte) bool {
-	return bytes.HasPrefix(beginning, []byte(t.markdownHead()))
+	return bytes.HasPrefix(beginning, []byte(markdownHead(t.columns())))
 }
 
 // WriteMarkdown writes the table, the paper's figures beside ours, and the machines below it.
 func (t *Table) WriteMarkdown(w io.Writer, runs []Run) error {
 	rows := t.Rows(runs)
 	all := machines(rows)
+	columns := t.columns()
 	var b strings.Builder
-	b.WriteString(t.markdownHead())
+	b.WriteString(markdownHead(columns))
 	for i := range rows {
 		r := &rows[i]
 		cells := []string{r.Name}
-		for _, c := range t.columns() {
+		for _, c := range columns {
 			if c.separate {
 				cells = append(cells, c.paper(r))
 			}
@@ -285,6 +286,17 @@ func (r *Row) particles() string {
 		}
 	}
 	return strings.Join(all, ",")
+}
+
+// settings lists the settings of the row's runs, as they were when the runs were made.
+func (r *Row) settings() string {
+	var all []string
+	for _, run := range r.Runs {
+		if !slices.Contains(all, run.Settings) {
+			all = append(all, run.Settings)
+		}
+	}
+	return strings.Join(all, "; ")
 }
 
 // meanAndSD writes a mean, and its standard deviation if there is one.

@@ -89,7 +89,7 @@ type entry struct {
 
 // entries are the keys of a run before and after its figures.
 func (r *Run) entries() (before, after []entry) {
-	return []entry{{"cell", &r.Cell, false}, {"seed", &r.Seed, false}, {"protocol", &r.Protocol, false}, {"particles", &r.Particles, true}}, []entry{
+	return []entry{{"cell", &r.Cell, false}, {"seed", &r.Seed, false}, {"protocol", &r.Protocol, false}, {"settings", &r.Settings, true}, {"particles", &r.Particles, true}}, []entry{
 		{"ess", &r.ESS, false}, {"ancestors", &r.Ancestors, false}, {"gradients", &r.Gradients, false}, {"values", &r.Values, false},
 		{"sampling_seconds", &r.Sampling, false}, {"evaluation_seconds", &r.Evaluation, false}, {"machine", &r.Machine, false}, {"version", &r.Version, false},
 	}

@@ -26,7 +26,7 @@ type Table struct {
 }
 
 // Tables lists the tables that can be run again.
-var Tables = []*Table{&DataAnnealing}
+var Tables = []*Table{&DataAnnealing, &GOHSMC, &GOHSMCSearch}
 
 // Measure is one of the figures by which a table scores a run.
 type Measure struct {
@@ -123,6 +123,7 @@ type Run struct {
 	Cell       string
 	Seed       uint64
 	Protocol   string               // as Table.Protocol names it
+	Settings   string               // that a search has chosen, as Config.Settings
 	Particles  int                  // J; 0: recorded before this was kept, or the method has none
 	Figures    map[string]uq.Number // by the names of the table's measures
 	ESS        float64              // median over the iterations; 0: the method has no population
@@ -152,6 +153,9 @@ func (t *Table) Read(ctx context.Context, dir string, c Cell, seed uint64, reduc
 	if err != nil {
 		return nil, err
 	}
+	if spec.Model.Input == nil { // the run's has what it found in the data
+		spec.Model.Input = r.Spec.Model.Input
+	}
 	if err := r.Differs(spec); err != nil {
 		return nil, &starling.DataError{Err: fmt.Errorf("%s holds another run than cell %s asks for; move it away, or name another folder:\n%v", dir, c.Name, err)}
 	}
@@ -160,7 +164,7 @@ func (t *Table) Read(ctx context.Context, dir string, c Cell, seed uint64, reduc
 		return nil, err
 	}
 	out := &Run{
-		Cell: c.Name, Seed: seed, Protocol: t.Protocol(reduced), Figures: map[string]uq.Number{}, Evaluation: r.Manifest.EvaluationSeconds,
+		Cell: c.Name, Seed: seed, Protocol: t.Protocol(reduced), Settings: c.Config().Settings, Figures: map[string]uq.Number{}, Evaluation: r.Manifest.EvaluationSeconds,
 		Machine: machine(&r.Manifest), Version: strings.TrimSpace(r.Manifest.Version + " " + r.Manifest.Revision),
 	}
 	for _, m := range t.Figures {

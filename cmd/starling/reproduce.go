@@ -30,7 +30,7 @@ func newReproduce() *cobra.Command {
 		Short: "A paper's table beside ours",
 		Long: `Reproduce prints a paper's table beside starling's results: the results of the runs that come with the program, and of
 the runs in the folder --out. With CELLs it first makes the runs that the folder does not hold yet, one after another in the
-order in which they are named; a run that was stopped continues where it was saved. The files --record and --markdown are
+order in which they are named; a run that was stopped continues where it was saved, and one that fails is told of and left. The files --record and --markdown are
 written again after each run; a file of --markdown that holds something else is replaced only with --force. A CELL is a name of the table's first column or a pattern such as 'mnist-hmc-*'.
 
 Tables: ` + strings.Join(names, ", "),
@@ -111,10 +111,16 @@ func (r *reproduce) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	failed := 0 // runs that could not be made, as a setting of a search may diverge
 	for i, u := range due {
 		err := r.fit(cmd, u, fmt.Sprintf("%d of %d", i+1, len(due)))
 		if !u.asked && (errors.As(err, new(*starling.OtherRunError)) || errors.As(err, new(usageError))) {
 			r.leaveOut(u, err)
+			continue
+		}
+		if err != nil && i+1 < len(due) && ctx.Err() == nil && status(err, true) == 1 {
+			tell(fmt.Sprintf("starling: %v", err))
+			failed++
 			continue
 		}
 		if err != nil {
@@ -128,7 +134,10 @@ func (r *reproduce) run(cmd *cobra.Command, args []string) error {
 		return jsontext.Write(cmd.OutOrStdout(), map[string]any{"table": r.table.Name, "published": r.table.Published(), "runs": r.table.Record(runs)})
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "%s\n\n", r.table.Title)
-	return r.table.WriteText(cmd.OutOrStdout(), runs)
+	if err := r.table.WriteText(cmd.OutOrStdout(), runs); err != nil || failed == 0 {
+		return err
+	}
+	return fmt.Errorf("%d of %d runs could not be made; each error stands above", failed, len(due))
 }
 
 // unit is one run of a cell, in a folder CELL-SEED or CELL-SEED-reduced.
