@@ -17,9 +17,9 @@ func TestEveryCellParses(t *testing.T) {
 			}
 			seen[c.Name] = true
 			for _, reduced := range []bool{false, true} {
-				spec, err := c.Spec(3, reduced)
+				spec, err := c.Spec(3, reduced, "run", "data")
 				if err != nil {
-					t.Errorf("%s: %s, reduced %v: %v\n%s", table.Name, c.Name, reduced, err, c.Config().Text)
+					t.Errorf("%s: %s, reduced %v: %v\n%s", table.Name, c.Name, reduced, err, c.Config(Place{Data: "data", Rows: "rows"}).Text)
 					continue
 				}
 				back, err := starling.ParseSpec("back", spec.YAML())

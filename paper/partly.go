@@ -66,18 +66,18 @@ func (r recipe) words(at []float64) string {
 
 // text is the config of the recipe with a setting.
 func (r recipe) text(p problem, at []float64) []byte {
-	random := "first"
-	if r.all {
-		random = "all"
+	random, prior := "first", "variance: 1"
+	if r.all { // draws of N(0, 1) in every layer would be no start for a descent
+		random, prior = "all", "fan_in: 2"
 	}
 	return fmt.Appendf(nil, `data: %s
 model:
   layers: %s
   random: %s
   likelihood: {gaussian: %s}
-prior: {normal: {variance: 1}}
+prior: {normal: {%s}}
 %s
-`, p.data, p.layers, random, p.likelihood, r.config(p, at))
+`, p.data, p.layers, random, p.likelihood, prior, r.config(p, at))
 }
 
 // examples is the number of examples of a known set.
@@ -125,14 +125,29 @@ method: {swag: {members: 1, rate: %v, warmup: 10, snapshots: 40, rank: 20, scale
 		},
 	}
 	svgd = recipe{
-		name: "svgd", axes: []axis{{"rate × N/J", []float64{.03, .1, .3}}, {"rate of Adam", []float64{.003, .01}}}, usual: 3,
+		name: "svgd", axes: []axis{{"rate × N/J", []float64{.1, .3, 1}}, {"rate of Adam", []float64{.001, .003}}}, usual: 3,
 		reduced: []string{"method.svgd.particles=10", "method.svgd.epochs=5"},
 		config: func(p problem, at []float64) string {
 			return fmt.Sprintf("method: {svgd: {particles: %d, epochs: 100, batch: %d, rate: %v, %s, keep: best}}",
 				particles, p.batch, at[0]*particles/float64(p.train), learn(at[1]))
 		},
 	}
+	// Beside them in the other tables, with all layers random.
+	ensemble = recipe{name: "ensemble", all: true, reduced: []string{"map.epochs=5"}, config: func(p problem, _ []float64) string {
+		return descents(p, 5) + "\nmethod: {ensemble: {members: 5}}"
+	}}
+	hmc = recipe{
+		name: "hmc", all: true, reduced: []string{"map.epochs=5", "method.mcmc.epochs=500", "method.mcmc.keep=20"},
+		config: func(p problem, _ []float64) string {
+			return descents(p, 4) + fmt.Sprintf("\nmethod: {mcmc: {chains: 4, start: map, epochs: 4000, keep: %d, move: {hmc: {length: auto}}}}", particles)
+		},
+	}
 )
+
+// descents is the search for the starts of methods on all layers.
+func descents(p problem, restarts int) string {
+	return fmt.Sprintf("map: {restarts: %d, optimiser: adam, rate: 0.003, batch: %d, epochs: 300, patience: 30}", restarts, p.batch)
+}
 
 var reducedSMC = []string{"method.smc.particles=10", "method.smc.path.constant.epochs=5"}
 
@@ -143,4 +158,4 @@ func smcConfig(p problem, move string) string {
 func learn(rate float64) string { return fmt.Sprintf("learn: {adam: {rate: %v}}", rate) }
 
 // fewEpochs is what the reduced protocol of all these methods changes.
-const fewEpochs = "5 epochs (SGHMC 10), J = 10"
+const fewEpochs = "5 epochs (SGHMC 10, HMC 500), J = 10"

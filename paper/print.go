@@ -54,7 +54,7 @@ func (t *Table) columns() (all []column) {
 	}
 	all = append(all, column{head: "runs", short: "runs", left: true, ours: func(r *Row) string { return fmt.Sprint(len(r.Runs)) }})
 	all = append(all, column{head: "protocol", ours: func(r *Row) string { return r.Protocol }})
-	if slices.ContainsFunc(t.Cells, func(c Cell) bool { return c.Config().Settings != "" }) {
+	if slices.ContainsFunc(t.Cells, func(c Cell) bool { return c.Config(Place{}).Settings != "" }) {
 		all = append(all, column{head: "settings", ours: func(r *Row) string { return cmp.Or(r.settings(), none) }})
 	}
 	seconds := column{head: "seconds", short: "seconds", ours: means(func(run Run) float64 { return run.Sampling }, t, 0)}

@@ -27,7 +27,7 @@ func searchCells() (cells []Cell) {
 			for i, at := range m.grid() {
 				cells = append(cells, Cell{
 					Name: trial(p, m, i), Reduced: m.reduced,
-					Config: func() Config { return Config{Text: m.text(p, at), Settings: m.words(at)} },
+					Config: func(Place) Config { return Config{Text: m.text(p, at), Settings: m.words(at)} },
 				})
 			}
 		}
@@ -50,10 +50,10 @@ var searched = sync.OnceValue(func() map[string]Run {
 })
 
 // tuned is the config of a method with the setting that the search found, or with the usual one as long as it has not been run.
-func tuned(m recipe, p problem) func() Config {
-	return func() Config {
+func tuned(m recipe, p problem) func(Place) Config {
+	return func(Place) Config {
 		if m.axes == nil {
-			return Config{m.text(p, nil), "the paper's, 1 of 1"}
+			return Config{m.text(p, nil), "1 setting"}
 		}
 		at, how := m.choose(p, searched())
 		return Config{m.text(p, at), m.words(at) + ", " + how}

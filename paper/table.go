@@ -23,10 +23,13 @@ type Table struct {
 	Standard    bool   // ± is the standard error of a mean over seeds, of which each has a split of its own; else the standard deviation
 	Left        string // why cells are no targets (Cell.Excluded); empty: all are
 	Cells       []Cell
+
+	// Paired compares runs with those of others, split by split, whose figures are read from a folder of data; nil: there are none.
+	Paired func(t *Table, dataDir string, runs []Run) (string, error)
 }
 
 // Tables lists the tables that can be run again.
-var Tables = []*Table{&DataAnnealing, &GOHSMC, &GOHSMCSearch}
+var Tables = []*Table{&DataAnnealing, &GOHSMC, &GOHSMCSearch, &Uncertainty, &StandardSplits}
 
 // Measure is one of the figures by which a table scores a run.
 type Measure struct {
@@ -58,10 +61,19 @@ func (t *Table) Protocol(reduced bool) string {
 // Cell is one entry of a table: its published figures, and the config that runs it.
 type Cell struct {
 	Name      string
-	Config    func() Config
+	Config    func(Place) Config
 	Reduced   []string // the changes that the reduced protocol makes to it, as KEY=VALUE
 	Published Figures
 	Excluded  bool // what is published is no target: Table.Left says why
+
+	// Rows are the test rows of the split that a seed names, read from a folder of data; nil: the config divides the data.
+	Rows func(dataDir string, seed uint64) ([]int, error)
+}
+
+// Place is where a run finds what is not built in.
+type Place struct {
+	Data string // the folder of data
+	Rows string // the file of the test rows
 }
 
 // Config is the config of a cell. Settings are those that a search has chosen, in words; empty: none was to choose.
@@ -71,8 +83,8 @@ type Config struct {
 }
 
 // preset is the config of a cell that a preset runs.
-func preset(name string) func() Config {
-	return func() Config {
+func preset(name string) func(Place) Config {
+	return func(Place) Config {
 		text, err := starling.PresetText(name)
 		if err != nil {
 			panic(err) // a test asks for all
@@ -81,15 +93,18 @@ func preset(name string) func() Config {
 	}
 }
 
-// Spec is the config of a cell's run with a seed.
-func (c Cell) Spec(seed uint64, reduced bool) (starling.Spec, error) {
+// RowsFile is the file of the test rows of a run in a folder. It lies beside the folder.
+func RowsFile(dir string) string { return dir + ".rows" }
+
+// Spec is the config of a cell's run with a seed, in a folder, of data in another.
+func (c Cell) Spec(seed uint64, reduced bool, dir, dataDir string) (starling.Spec, error) {
 	name := fmt.Sprintf("%s-%d", c.Name, seed)
 	var sets []string
 	if reduced {
 		name += "-reduced"
 		sets = c.Reduced
 	}
-	return starling.ParseSpec(c.Name, c.Config().Text, append([]string{fmt.Sprint("seed=", seed), "name=" + name}, sets...)...)
+	return starling.ParseSpec(c.Name, c.Config(Place{Data: dataDir, Rows: RowsFile(dir)}).Text, append([]string{fmt.Sprint("seed=", seed), "name=" + name}, sets...)...)
 }
 
 // Figures are the published figures of a cell, by the names of measures; "seconds" are those of the sampling.
@@ -149,7 +164,7 @@ func (t *Table) Read(ctx context.Context, dir string, c Cell, seed uint64, reduc
 	if err != nil {
 		return nil, err
 	}
-	spec, err := c.Spec(seed, reduced)
+	spec, err := c.Spec(seed, reduced, dir, o.DataDir)
 	if err != nil {
 		return nil, err
 	}
@@ -164,7 +179,7 @@ func (t *Table) Read(ctx context.Context, dir string, c Cell, seed uint64, reduc
 		return nil, err
 	}
 	out := &Run{
-		Cell: c.Name, Seed: seed, Protocol: t.Protocol(reduced), Settings: c.Config().Settings, Figures: map[string]uq.Number{}, Evaluation: r.Manifest.EvaluationSeconds,
+		Cell: c.Name, Seed: seed, Protocol: t.Protocol(reduced), Settings: c.Config(Place{}).Settings, Figures: map[string]uq.Number{}, Evaluation: r.Manifest.EvaluationSeconds,
 		Machine: machine(&r.Manifest), Version: strings.TrimSpace(r.Manifest.Version + " " + r.Manifest.Revision),
 	}
 	for _, m := range t.Figures {

@@ -31,7 +31,7 @@ func TestCellsHaveConfigs(t *testing.T) {
 		}
 		seen[c.Name] = true
 		for _, reduced := range []bool{false, true} {
-			spec, err := c.Spec(7, reduced)
+			spec, err := c.Spec(7, reduced, "", "")
 			if err != nil {
 				t.Fatalf("%s: %v", c.Name, err)
 			}
@@ -233,7 +233,7 @@ func TestReadAnother(t *testing.T) {
 		"model.layers.0={conv: {filters: 1, kernel: 5, stride: 4}}", "map={restarts: 2, epochs: 1}",
 		"method={smc: {particles: 4, path: {constant: {iterations: 3, batch: 20}}, move: {leapfrog: {step: 0.01}}}}",
 	}}
-	spec, err := cell.Spec(3, true)
+	spec, err := cell.Spec(3, true, "", "")
 	if err != nil {
 		t.Fatal(err)
 	}

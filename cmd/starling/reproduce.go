@@ -134,7 +134,10 @@ func (r *reproduce) run(cmd *cobra.Command, args []string) error {
 		return jsontext.Write(cmd.OutOrStdout(), map[string]any{"table": r.table.Name, "published": r.table.Published(), "runs": r.table.Record(runs)})
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "%s\n\n", r.table.Title)
-	if err := r.table.WriteText(cmd.OutOrStdout(), runs); err != nil || failed == 0 {
+	if err := r.table.WriteText(cmd.OutOrStdout(), runs); err != nil {
+		return err
+	}
+	if err := r.writePaired(cmd.OutOrStdout(), runs); err != nil || failed == 0 {
 		return err
 	}
 	return fmt.Errorf("%d of %d runs could not be made; each error stands above", failed, len(due))
@@ -245,9 +248,12 @@ func (r *reproduce) read(ctx context.Context, u unit) (*paper.Run, error) {
 
 // fit makes a run or continues it: the count-th of those that are due.
 func (r *reproduce) fit(cmd *cobra.Command, u unit, count string) error {
-	spec, err := u.cell.Spec(u.seed, u.reduced)
+	spec, err := u.cell.Spec(u.seed, u.reduced, u.dir, r.dataDir)
 	if err != nil {
 		return err
+	}
+	if err := r.writeRows(u); err != nil {
+		return fmt.Errorf("%v: %w", u, err)
 	}
 	folder, err := starling.TakeFolder(u.dir, starling.FitRuns)
 	if errors.Is(err, fs.ErrExist) {

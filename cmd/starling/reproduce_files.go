@@ -151,3 +151,37 @@ func (r *reproduce) write(ctx context.Context) ([]paper.Run, error) {
 	}
 	return runs, nil
 }
+
+// writeRows writes the file of a run's test rows, if its cell has a split of its own.
+func (r *reproduce) writeRows(u unit) error {
+	if u.cell.Rows == nil {
+		return nil
+	}
+	rows, err := u.cell.Rows(r.dataDir, u.seed)
+	if err != nil {
+		return err
+	}
+	return ckpt.Replace(paper.RowsFile(u.dir), "", func(w io.Writer) error {
+		for _, row := range rows {
+			if _, err := fmt.Fprintln(w, row); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// writePaired writes the comparison with the runs of others split by split, where the folder of data has them.
+func (r *reproduce) writePaired(w io.Writer, runs []paper.Run) error {
+	if r.table.Paired == nil {
+		return nil
+	}
+	text, err := r.table.Paired(r.table, r.dataDir, runs)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil && text != "" {
+		_, err = io.WriteString(w, "\n"+text)
+	}
+	return err
+}
