@@ -210,11 +210,12 @@ func (r *Row) text(c column) string {
 	return none
 }
 
-// WriteText writes the table for a terminal of 120 columns, our figures below the paper's.
+// WriteText writes the table for a terminal of 120 columns, our figures below the paper's if there are any.
 func (t *Table) WriteText(w io.Writer, runs []Run) error {
 	rows := t.Rows(runs)
 	all := machines(rows)
 	columns := slices.DeleteFunc(t.columns(), func(c column) bool { return c.short == "" })
+	beside := slices.ContainsFunc(columns, func(c column) bool { return c.paper != nil })
 	heads, left := []string{"cell", ""}, []int{1}
 	for _, c := range columns {
 		if c.left {
@@ -226,7 +227,10 @@ func (t *Table) WriteText(w io.Writer, runs []Run) error {
 	var reduced []string
 	for i := range rows {
 		r := &rows[i]
-		paper, ours := []string{r.Name, "paper"}, []string{"", "ours"}
+		paper, ours := []string{r.Name, ""}, []string{"", "ours"}
+		if beside {
+			paper[1] = "paper"
+		}
 		if j := r.particles(); j != "" {
 			ours[0] = "J = " + j // in the column of the cell's name, which is free in this line
 		}
@@ -250,7 +254,11 @@ func (t *Table) WriteText(w io.Writer, runs []Run) error {
 			}
 			paper, ours = append(paper, above), append(ours, below)
 		}
-		lines.Add(append(paper, "")...)
+		if beside || r.Runs == nil {
+			lines.Add(append(paper, "")...)
+		} else {
+			ours[0] = r.Name
+		}
 		if r.Runs != nil {
 			lines.Add(append(ours, r.on(all))...)
 		}

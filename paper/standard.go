@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/starling-smc/starling"
+	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/uq"
 )
 
@@ -129,7 +130,7 @@ func paired(t *Table, dataDir string, runs []Run) (string, error) {
 			}
 			theirs[r.Seed] = [2]float64{s.Dropout.RMSE[r.Seed-1], s.Dropout.LL[r.Seed-1]}
 		}
-		fmt.Fprintf(&b, "%s − MC dropout, %d splits:", row.Name, len(row.Runs))
+		fmt.Fprintf(&b, "%s − MC dropout, %s:", row.Name, numeral.Several(len(row.Runs), "split"))
 		for i, m := range t.Figures {
 			mean, sd := row.Mean(func(r Run) float64 { return figure(m.Name)(r) - theirs[r.Seed][i] })
 			fmt.Fprintf(&b, "  %s %s", m.Title, meanAndSD(mean, sd/math.Sqrt(float64(len(row.Runs))), m.Digits))

@@ -355,5 +355,6 @@ func TestRecordedRuns(t *testing.T) {
 
 // pages are the pages that show the tables.
 var pages = map[string]string{
-	"data-annealing": "data-annealing.md",
+	"data-annealing": "data-annealing.md", "gohsmc": "gohsmc.md", "gohsmc-uncertainty": "gohsmc.md", "standard-splits": "gohsmc.md",
+	"gohsmc-search": "gohsmc-search.md",
 }

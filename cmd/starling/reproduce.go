@@ -118,7 +118,7 @@ func (r *reproduce) run(cmd *cobra.Command, args []string) error {
 			r.leaveOut(u, err)
 			continue
 		}
-		if err != nil && i+1 < len(due) && ctx.Err() == nil && status(err, true) == 1 {
+		if err != nil && len(due) > 1 && ctx.Err() == nil && status(err, true) == 1 {
 			tell(fmt.Sprintf("starling: %v", err))
 			failed++
 			continue
