@@ -10,7 +10,9 @@ import (
 	"testing"
 
 	"github.com/starling-smc/starling"
+	"github.com/starling-smc/starling/eval"
 	"github.com/starling-smc/starling/internal/jsontext"
+	"github.com/starling-smc/starling/internal/pool"
 	"github.com/starling-smc/starling/mcmc"
 	"github.com/starling-smc/starling/method"
 	"github.com/starling-smc/starling/smc"
@@ -232,8 +234,12 @@ method: {smc: {particles: 3, path: {constant: {epochs: 1, batch: 8}}, move: {lea
 	if got, err := width90(done); err != nil || !(math.Abs(got-width) <= 1e-9) || !(got > 2*1.64*sd) {
 		t.Errorf("mean width %v, want %v, %v", got, width, err)
 	}
-	if nll, err := validationNLL(done); err != nil || !(nll > .9189+math.Log(sd)) {
-		t.Errorf("validation NLL %v, %v", nll, err)
+	want, _, err := eval.Validation(t.Context(), result.Posterior, result.Data.Validate, result.Data, pool.New(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if nll, err := validationNLL(done); err != nil || nll != float64(want) || !(nll > .9189+math.Log(sd)) {
+		t.Errorf("validation NLL %v, want %v, %v", nll, want, err)
 	}
 
 	var text bytes.Buffer

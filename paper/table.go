@@ -28,9 +28,6 @@ type Table struct {
 	Paired func(t *Table, dataDir string, runs []Run) (string, error)
 }
 
-// Tables lists the tables that can be run again.
-var Tables = []*Table{&DataAnnealing, &GOHSMC, &GOHSMCSearch, &Uncertainty, &StandardSplits}
-
 // Measure is one of the figures by which a table scores a run.
 type Measure struct {
 	Name        string // in records
