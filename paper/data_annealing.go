@@ -1,6 +1,12 @@
 package paper
 
-import "strings"
+import (
+	"math"
+	"strings"
+
+	"github.com/starling-smc/starling/eval"
+	"github.com/starling-smc/starling/uq"
+)
 
 // DataAnnealing is Table 1 of Millard et al., "Investigating batch inference in a sequential Monte Carlo framework for
 // neural networks": six schedules, two data sets, Langevin and Hamiltonian dynamics, mean ± standard deviation of five
@@ -10,8 +16,18 @@ var DataAnnealing = Table{
 	Name:    "data-annealing",
 	Title:   "Data annealing: Table 1 of Millard et al., Investigating batch inference in a sequential Monte Carlo framework for neural networks",
 	Reduced: "50 iterations, J = 4",
-	Cells:   dataAnnealing(),
+	Figures: []Measure{
+		{Name: "accuracy", Title: "accuracy", Unit: "%", Digits: 2, Least: 0, Most: 100, Of: func(d *Done) (float64, error) {
+			share, err := of(func(m *eval.Metrics) *uq.Number { return m.Accuracy })(d)
+			return 100 * share, err
+		}},
+		{Name: "log_likelihood", Title: "log-likelihood", Digits: 3, Least: math.Inf(-1), Most: math.Inf(1), Of: logLikelihood},
+	},
+	Cells: dataAnnealing(),
 }
+
+// logLikelihood is the mean over the test examples, in nats.
+func logLikelihood(d *Done) (float64, error) { return -float64(d.Metrics.NLL), nil }
 
 // scheme is a row of Table 1: log-likelihood, accuracy in percent and seconds, each with its standard deviation.
 type scheme struct {
@@ -44,9 +60,9 @@ func dataAnnealing() (cells []Cell) {
 			f := move.figures
 			cells = append(cells, Cell{
 				Name:      strings.Join([]string{row.data, move.name, row.name}, "-"),
-				Preset:    presets[row.data] + "-" + row.name + move.suffix,
+				Config:    preset(presets[row.data] + "-" + row.name + move.suffix),
 				Reduced:   []string{"method.smc.particles=4", "method.smc.path." + row.name + ".iterations=50"},
-				Published: Figures{LogLikelihood: Figure{f[0], f[1]}, Accuracy: Figure{f[2], f[3]}, Seconds: Figure{f[4], f[5]}},
+				Published: Figures{"log_likelihood": {f[0], uq.Number(f[1])}, "accuracy": {f[2], uq.Number(f[3])}, "seconds": {f[4], uq.Number(f[5])}},
 			})
 		}
 	}

@@ -11,10 +11,13 @@ import (
 	"io/fs"
 	"math"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/starling-smc/starling"
+	"github.com/starling-smc/starling/internal/jsontext"
+	"github.com/starling-smc/starling/uq"
 )
 
 //go:embed results/*.json
@@ -51,17 +54,22 @@ func (t *Table) ReadRecord(file string) ([]Run, error) {
 }
 
 // decode reads a record. It refuses keys that it does not know, so that nothing is lost when the record is written again.
-func (t *Table) decode(text []byte) (runs []Run, err error) {
+func (t *Table) decode(text []byte) ([]Run, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&runs); err != nil {
+	var list []json.RawMessage
+	if err := d.Decode(&list); err != nil {
 		return nil, err
 	}
 	if _, err := d.Token(); err != io.EOF {
 		return nil, errors.New("something follows the list of runs")
 	}
-	for i, r := range runs {
-		err := t.check(r)
+	runs := make([]Run, len(list))
+	for i := range runs {
+		r := &runs[i]
+		err := t.decodeRun(list[i], r)
+		if err == nil {
+			err = t.check(*r)
+		}
 		if err == nil && slices.ContainsFunc(runs[:i], r.same) {
 			err = errors.New("the record has this run already")
 		}
@@ -72,6 +80,64 @@ func (t *Table) decode(text []byte) (runs []Run, err error) {
 	return runs, nil
 }
 
+// entry is a key of a run in a record, and where its value is. One that is optional is left out where it is 0.
+type entry struct {
+	key      string
+	value    any
+	optional bool
+}
+
+// entries are the keys of a run before and after its figures.
+func (r *Run) entries() (before, after []entry) {
+	return []entry{{"cell", &r.Cell, false}, {"seed", &r.Seed, false}, {"protocol", &r.Protocol, false}, {"settings", &r.Settings, true}, {"particles", &r.Particles, true}}, []entry{
+		{"ess", &r.ESS, false}, {"ancestors", &r.Ancestors, false}, {"gradients", &r.Gradients, false}, {"values", &r.Values, false},
+		{"sampling_seconds", &r.Sampling, false}, {"evaluation_seconds", &r.Evaluation, false}, {"machine", &r.Machine, false}, {"version", &r.Version, false},
+	}
+}
+
+// Record is runs of a table as a record has them: a list of objects, with figures in the order of the table's measures.
+func (t *Table) Record(runs []Run) any {
+	list := make([]recorded, len(runs))
+	for i := range runs {
+		list[i] = recorded{t, &runs[i]}
+	}
+	return list
+}
+
+type recorded struct {
+	table *Table
+	run   *Run
+}
+
+// MarshalJSON writes one object.
+func (r recorded) MarshalJSON() ([]byte, error) {
+	all, after := r.run.entries()
+	for _, m := range r.table.Figures {
+		all = append(all, entry{m.Name, r.run.Figures[m.Name], false})
+	}
+	all = slices.DeleteFunc(append(all, after...), func(e entry) bool { return e.optional && reflect.ValueOf(e.value).Elem().IsZero() })
+	return jsontext.Object(len(all), func(i int) (string, any) { return all[i].key, all[i].value })
+}
+
+// decodeRun reads what MarshalJSON writes.
+func (t *Table) decodeRun(text []byte, r *Run) error {
+	before, after := r.entries()
+	known := append(before, after...)
+	r.Figures = map[string]uq.Number{}
+	return jsontext.Members(text, func(name string, value *json.Decoder) error {
+		if k := slices.IndexFunc(known, func(e entry) bool { return e.key == name }); k >= 0 {
+			return value.Decode(known[k].value)
+		}
+		if !slices.ContainsFunc(t.Figures, func(m Measure) bool { return m.Name == name }) {
+			return fmt.Errorf("unknown field %q", name)
+		}
+		var figure uq.Number
+		err := value.Decode(&figure)
+		r.Figures[name] = figure
+		return err
+	})
+}
+
 // check refuses figures that no run can have.
 func (t *Table) check(r Run) error {
 	if !slices.ContainsFunc(t.Cells, func(c Cell) bool { return c.Name == r.Cell }) {
@@ -80,17 +146,22 @@ func (t *Table) check(r Run) error {
 	if how, reduced := strings.CutPrefix(r.Protocol, "reduced: "); r.Protocol != t.Protocol(false) && (!reduced || how == "") {
 		return fmt.Errorf("want protocol %q or \"reduced: …\"", t.Protocol(false))
 	}
-	for _, f := range []struct {
-		name        string
-		value, most float64
-	}{
-		{"accuracy", float64(r.Accuracy), 100}, {"particles", float64(r.Particles), math.Inf(1)}, {"ess", r.ESS, math.Inf(1)},
-		{"ancestors", r.Ancestors, 1 + 1e-9}, // earlier versions summed it, with rounding errors
-		{"gradients", float64(r.Gradients), math.Inf(1)}, {"values", float64(r.Values), math.Inf(1)},
-		{"sampling_seconds", r.Sampling, math.Inf(1)}, {"evaluation_seconds", r.Evaluation, math.Inf(1)},
-	} {
-		if f.value < 0 || f.value > f.most {
-			return fmt.Errorf("%s %v: want 0 to %v", f.name, f.value, f.most)
+	type bounded struct {
+		name               string
+		value, least, most float64
+	}
+	all := []bounded{
+		{"particles", float64(r.Particles), 0, math.Inf(1)}, {"ess", r.ESS, 0, math.Inf(1)},
+		{"ancestors", r.Ancestors, 0, 1 + 1e-9}, // earlier versions summed it, with rounding errors
+		{"gradients", float64(r.Gradients), 0, math.Inf(1)}, {"values", float64(r.Values), 0, math.Inf(1)},
+		{"sampling_seconds", r.Sampling, 0, math.Inf(1)}, {"evaluation_seconds", r.Evaluation, 0, math.Inf(1)},
+	}
+	for _, m := range t.Figures {
+		all = append(all, bounded{m.Name, figure(m.Name)(r), m.Least, m.Most})
+	}
+	for _, f := range all {
+		if f.value < f.least || f.value > f.most {
+			return fmt.Errorf("%s %v: want %v to %v", f.name, f.value, f.least, f.most)
 		}
 	}
 	return nil

@@ -4,21 +4,47 @@ package paper
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 
 	"github.com/starling-smc/starling"
-	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/uq"
 )
 
-// Table is a paper's table: its cells, each with the published figures.
+// Table is a paper's table: what its runs are scored by, and its cells, each with the published figures.
 type Table struct {
 	Name, Title string
 	Reduced     string // how the reduced protocol differs from the paper's
+	Figures     []Measure
+	Standard    bool   // ± is the standard error of a mean over seeds, of which each has a split of its own; else the standard deviation
+	Left        string // why cells are no targets (Cell.Excluded); empty: all are
 	Cells       []Cell
+
+	// Paired compares runs with those of others, split by split, whose figures are read from a folder of data; nil: there are none.
+	Paired func(t *Table, dataDir string, runs []Run) (string, error)
+}
+
+// Measure is one of the figures by which a table scores a run.
+type Measure struct {
+	Name        string // in records
+	Title, Unit string // of its column
+	Digits      int
+	Least, Most float64 // what it can be; NaN can be as well
+	Aside       bool    // for Markdown alone: a terminal is too narrow
+	Compared    bool    // with the published figure, as a ratio
+	Of          func(*Done) (float64, error)
+}
+
+// head is the heading of the measure's column.
+func (m *Measure) head() string {
+	if m.Unit == "" {
+		return m.Title
+	}
+	return m.Title + ", " + m.Unit
 }
 
 // Protocol names the protocol of a run: "same" is the paper's, "reduced: …" says how it differs.
@@ -29,36 +55,62 @@ func (t *Table) Protocol(reduced bool) string {
 	return "same"
 }
 
-// Cell is one entry of a table: its published figures, and the preset that runs it.
+// Cell is one entry of a table: its published figures, and the config that runs it.
 type Cell struct {
 	Name      string
-	Preset    string   // the paper's protocol
+	Config    func(Place) Config
 	Reduced   []string // the changes that the reduced protocol makes to it, as KEY=VALUE
 	Published Figures
+	Excluded  bool // what is published is no target: Table.Left says why
+
+	// Rows are the test rows of the split that a seed names, read from a folder of data; nil: the config divides the data.
+	Rows func(dataDir string, seed uint64) ([]int, error)
 }
 
-// Spec is the config of a cell's run with a seed.
-func (c Cell) Spec(seed uint64, reduced bool) (starling.Spec, error) {
+// Place is where a run finds what is not built in.
+type Place struct {
+	Data string // the folder of data
+	Rows string // the file of the test rows
+}
+
+// Config is the config of a cell. Settings are those that a search has chosen, in words; empty: none was to choose.
+type Config struct {
+	Text     []byte
+	Settings string
+}
+
+// preset is the config of a cell that a preset runs.
+func preset(name string) func(Place) Config {
+	return func(Place) Config {
+		text, err := starling.PresetText(name)
+		if err != nil {
+			panic(err) // a test asks for all
+		}
+		return Config{Text: text}
+	}
+}
+
+// RowsFile is the file of the test rows of a run in a folder. It lies beside the folder.
+func RowsFile(dir string) string { return dir + ".rows" }
+
+// Spec is the config of a cell's run with a seed, in a folder, of data in another.
+func (c Cell) Spec(seed uint64, reduced bool, dir, dataDir string) (starling.Spec, error) {
 	name := fmt.Sprintf("%s-%d", c.Name, seed)
 	var sets []string
 	if reduced {
 		name += "-reduced"
 		sets = c.Reduced
 	}
-	return starling.Preset(c.Preset, append([]string{fmt.Sprint("seed=", seed), "name=" + name}, sets...)...)
+	return starling.ParseSpec(c.Name, c.Config(Place{Data: dataDir, Rows: RowsFile(dir)}).Text, append([]string{fmt.Sprint("seed=", seed), "name=" + name}, sets...)...)
 }
 
-// Figures are the published figures of a cell.
-type Figures struct {
-	Accuracy      Figure `json:"accuracy"`       // percent
-	LogLikelihood Figure `json:"log_likelihood"` // nats, mean over the test examples
-	Seconds       Figure `json:"seconds"`
-}
+// Figures are the published figures of a cell, by the names of measures; "seconds" are those of the sampling.
+type Figures map[string]Figure
 
-// Figure is a mean and a standard deviation.
+// Figure is a mean and a standard deviation, NaN if none was published.
 type Figure struct {
-	Mean float64 `json:"mean"`
-	SD   float64 `json:"sd"`
+	Mean float64   `json:"mean"`
+	SD   uq.Number `json:"sd"`
 }
 
 // Published maps the names of the cells to their published figures.
@@ -70,65 +122,74 @@ func (t *Table) Published() map[string]Figures {
 	return all
 }
 
-// Run holds the results of one run of a cell.
-type Run struct {
-	Cell          string    `json:"cell"`
-	Seed          uint64    `json:"seed"`
-	Protocol      string    `json:"protocol"`            // as Table.Protocol names it
-	Particles     int       `json:"particles,omitempty"` // J; 0: recorded before this was kept
-	Accuracy      uq.Number `json:"accuracy"`            // percent
-	LogLikelihood uq.Number `json:"log_likelihood"`      // nats, mean over the test examples
-	ESS           float64   `json:"ess"`                 // median over the iterations
-	Ancestors     float64   `json:"ancestors"`           // share of the iterations with more than one surviving ancestor
-	Gradients     int       `json:"gradients"`           // in examples, over the particles
-	Values        int       `json:"values"`              // evaluations of the likelihood without gradient, in examples, over the particles
-	Sampling      float64   `json:"sampling_seconds"`    // includes reading the data; without evaluation and pauses
-	Evaluation    float64   `json:"evaluation_seconds"`  // on the test examples, during the run and at its end
-	Machine       string    `json:"machine"`
-	Version       string    `json:"version"`
+// publishes reports whether any cell has a published figure of that name.
+func (t *Table) publishes(name string) bool {
+	return slices.ContainsFunc(t.Cells, func(c Cell) bool {
+		_, ok := c.Published[name]
+		return ok
+	})
 }
 
-// Read reads the run of a cell from its folder. Errors are those of starling.OpenRun, such as a *starling.NotDoneError. The
-// error is a *starling.DataError if the folder's config is not that of the cell, perhaps because the preset has changed since,
-// or if a cell cannot have such a run.
-func (t *Table) Read(dir string, c Cell, seed uint64, reduced bool) (*Run, error) {
+// Run holds the results of one run of a cell.
+type Run struct {
+	Cell       string
+	Seed       uint64
+	Protocol   string               // as Table.Protocol names it
+	Settings   string               // that a search has chosen, as Config.Settings
+	Particles  int                  // J; 0: recorded before this was kept, or the method has none
+	Figures    map[string]uq.Number // by the names of the table's measures
+	ESS        float64              // median over the iterations; 0: the method has no population
+	Ancestors  float64              // share of the iterations with more than one surviving ancestor
+	Gradients  int                  // in examples, over the particles
+	Values     int                  // evaluations of the likelihood without gradient, in examples, over the particles
+	Sampling   float64              // seconds, with reading the data; without evaluation and pauses
+	Evaluation float64              // seconds on the test examples, during the run and at its end
+	Machine    string
+	Version    string
+}
+
+// figure returns a function that returns a run's figure of that name, as a number.
+func figure(name string) func(Run) float64 {
+	return func(r Run) float64 { return float64(r.Figures[name]) }
+}
+
+// Read reads the run of a cell from its folder. Options say where data are, for figures that take them. Errors are those of
+// starling.OpenRun, such as a *starling.NotDoneError. The error is a *starling.DataError if the folder's config is not that of
+// the cell, perhaps because the preset has changed since, or if a cell cannot have such a run.
+func (t *Table) Read(ctx context.Context, dir string, c Cell, seed uint64, reduced bool, o starling.Options) (*Run, error) {
 	r, err := starling.OpenRun(dir)
 	if err != nil {
 		return nil, err
 	}
-	spec, err := c.Spec(seed, reduced)
+	spec, err := c.Spec(seed, reduced, dir, o.DataDir)
 	if err != nil {
 		return nil, err
+	}
+	if spec.Model.Input == nil { // the run's has what it found in the data
+		spec.Model.Input = r.Spec.Model.Input
 	}
 	if err := r.Differs(spec); err != nil {
 		return nil, &starling.DataError{Err: fmt.Errorf("%s holds another run than cell %s asks for; move it away, or name another folder:\n%v", dir, c.Name, err)}
 	}
-	metrics, err := r.ReadMetrics()
-	if err != nil {
+	done := &Done{Run: r, ctx: ctx, options: o}
+	if done.Metrics, err = r.ReadMetrics(); err != nil {
 		return nil, err
 	}
-	if metrics.Accuracy == nil || len(r.Trace) == 0 {
-		return nil, &starling.DataError{Err: fmt.Errorf("%s has no accuracy or no trace, so it is not the run of a cell", dir)}
-	}
-	last := r.Trace[len(r.Trace)-1]
 	out := &Run{
-		Cell: c.Name, Seed: seed, Protocol: t.Protocol(reduced),
-		Accuracy: 100 * *metrics.Accuracy, LogLikelihood: -metrics.NLL,
-		Gradients: last.Gradients, Values: last.Values, Sampling: last.Seconds, Evaluation: r.Manifest.EvaluationSeconds,
+		Cell: c.Name, Seed: seed, Protocol: t.Protocol(reduced), Settings: c.Config(Place{}).Settings, Figures: map[string]uq.Number{}, Evaluation: r.Manifest.EvaluationSeconds,
 		Machine: machine(&r.Manifest), Version: strings.TrimSpace(r.Manifest.Version + " " + r.Manifest.Revision),
 	}
-	if s := r.Spec.Way().Sampling(); s != nil {
-		out.Particles = s.Particles
-	}
-	var ess []float64
-	several := 0
-	for _, l := range r.Trace {
-		ess = append(ess, l.ESS)
-		if l.Ancestors > 1 {
-			several++
+	for _, m := range t.Figures {
+		value, err := m.Of(done)
+		if errors.Is(err, errLacks) {
+			return nil, &starling.DataError{Err: fmt.Errorf("%s has no %s, so it is not the run of a cell", dir, m.Title)}
 		}
+		if err != nil {
+			return nil, err
+		}
+		out.Figures[m.Name] = uq.Number(value)
 	}
-	out.ESS, out.Ancestors = numeral.Median(ess), float64(several)/float64(len(ess))
+	done.cost(out)
 	return out, nil
 }
 
@@ -184,8 +245,8 @@ func protocols(runs []Run) []string {
 	return all
 }
 
-// Mean returns the mean of a figure over the runs, and its standard deviation, which is NaN for fewer than two runs. Both are
-// NaN if the figure of any run is NaN.
+// Mean returns the mean of a figure over the runs, and the standard deviation of a run, which is NaN for fewer than two runs. Both
+// are NaN if the figure of any run is NaN.
 func (r *Row) Mean(f func(Run) float64) (mean, sd float64) {
 	if len(r.Runs) == 0 {
 		return math.NaN(), math.NaN()

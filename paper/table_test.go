@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/starling-smc/starling"
+	"github.com/starling-smc/starling/internal/jsontext"
 	"github.com/starling-smc/starling/internal/testkit"
 	"github.com/starling-smc/starling/mcmc"
 	"github.com/starling-smc/starling/method"
@@ -30,7 +31,7 @@ func TestCellsHaveConfigs(t *testing.T) {
 		}
 		seen[c.Name] = true
 		for _, reduced := range []bool{false, true} {
-			spec, err := c.Spec(7, reduced)
+			spec, err := c.Spec(7, reduced, "", "")
 			if err != nil {
 				t.Fatalf("%s: %v", c.Name, err)
 			}
@@ -59,7 +60,7 @@ func TestPublishedFigures(t *testing.T) {
 	for _, c := range DataAnnealing.Cells {
 		key := c.Name[:strings.LastIndexByte(c.Name, '-')]
 		sum := got[key]
-		for i, f := range []Figure{c.Published.Accuracy, c.Published.LogLikelihood, c.Published.Seconds} {
+		for i, f := range []Figure{c.Published["accuracy"], c.Published["log_likelihood"], c.Published["seconds"]} {
 			sum[i] += f.Mean
 		}
 		got[key] = sum
@@ -73,15 +74,20 @@ func TestPublishedFigures(t *testing.T) {
 	}
 }
 
+// scores are the figures of a run of DataAnnealing.
+func scores(accuracy, likelihood uq.Number) map[string]uq.Number {
+	return map[string]uq.Number{"accuracy": accuracy, "log_likelihood": likelihood}
+}
+
 func TestRowsAndMeans(t *testing.T) {
 	runs := []Run{
-		{Cell: "mnist-hmc-ctr", Seed: 2, Protocol: "same", Accuracy: 98, Particles: 10},
-		{Cell: "mnist-hmc-ctr", Seed: 1, Protocol: "same", Accuracy: 96},
-		{Cell: "mnist-hmc-ctr", Seed: 3, Protocol: "reduced: 50 iterations, J = 4", Accuracy: 10},
-		{Cell: "mnist-hmc-full", Seed: 1, Protocol: "reduced: 50 iterations, J = 4", Accuracy: 90},
+		{Cell: "mnist-hmc-ctr", Seed: 2, Protocol: "same", Figures: scores(98, 0), Particles: 10},
+		{Cell: "mnist-hmc-ctr", Seed: 1, Protocol: "same", Figures: scores(96, 0)},
+		{Cell: "mnist-hmc-ctr", Seed: 3, Protocol: "reduced: 50 iterations, J = 4", Figures: scores(10, 0)},
+		{Cell: "mnist-hmc-full", Seed: 1, Protocol: "reduced: 50 iterations, J = 4", Figures: scores(90, 0)},
 	}
 	for _, r := range DataAnnealing.Rows(runs) {
-		mean, sd := r.Mean(func(r Run) float64 { return float64(r.Accuracy) })
+		mean, sd := r.Mean(figure("accuracy"))
 		switch r.Name {
 		case "mnist-hmc-ctr":
 			if mean != 97 || !(math.Abs(sd-math.Sqrt2) <= 1e-12) || r.Protocol != "same" || len(r.Runs) != 2 || r.Runs[0].Seed != 1 {
@@ -97,8 +103,8 @@ func TestRowsAndMeans(t *testing.T) {
 			}
 		}
 	}
-	merged := Merge(runs, []Run{{Cell: "mnist-hmc-ctr", Seed: 2, Protocol: "same", Accuracy: 97}})
-	if len(merged) != 4 || merged[1].Accuracy != 97 {
+	merged := Merge(runs, []Run{{Cell: "mnist-hmc-ctr", Seed: 2, Protocol: "same", Figures: scores(97, 0)}})
+	if len(merged) != 4 || merged[1].Figures["accuracy"] != 97 {
 		t.Errorf("merged: %+v", merged)
 	}
 	var text, markdown bytes.Buffer
@@ -128,7 +134,7 @@ func TestTextFits(t *testing.T) {
 	var runs []Run
 	for i, c := range DataAnnealing.Cells {
 		for seed := range uint64(2) {
-			runs = append(runs, Run{Cell: c.Name, Seed: seed, Protocol: DataAnnealing.Protocol(i%3 == 0), Accuracy: 80 + 10*uq.Number(seed), LogLikelihood: -.5,
+			runs = append(runs, Run{Cell: c.Name, Seed: seed, Protocol: DataAnnealing.Protocol(i%3 == 0), Figures: scores(80+10*uq.Number(seed), -.5),
 				Particles: 10, ESS: 10, Ancestors: 1, Gradients: 4e9, Sampling: 10000 + 100*float64(seed), Evaluation: 10 + float64(seed), Machine: strings.Repeat("m", 1+int(seed))})
 		}
 	}
@@ -154,15 +160,15 @@ func TestTextFits(t *testing.T) {
 func TestNotFinite(t *testing.T) {
 	const cell = "mnist-hmc-ctr"
 	runs := []Run{
-		{Cell: cell, Seed: 1, Protocol: "same", Accuracy: 98, LogLikelihood: -.1},
-		{Cell: cell, Seed: 2, Protocol: "same", Accuracy: uq.Number(math.NaN()), LogLikelihood: uq.Number(math.Inf(-1))},
+		{Cell: cell, Seed: 1, Protocol: "same", Figures: scores(98, -.1)},
+		{Cell: cell, Seed: 2, Protocol: "same", Figures: scores(uq.Number(math.NaN()), uq.Number(math.Inf(-1)))},
 	}
-	text, err := json.Marshal(runs)
+	text, err := json.Marshal(DataAnnealing.Record(runs))
 	if err != nil {
 		t.Fatal(err)
 	}
 	back, err := DataAnnealing.decode(text)
-	if err != nil || len(back) != 2 || !math.IsNaN(float64(back[1].Accuracy)) || back[1].LogLikelihood != runs[1].LogLikelihood {
+	if err != nil || len(back) != 2 || !math.IsNaN(figure("accuracy")(back[1])) || back[1].Figures["log_likelihood"] != runs[1].Figures["log_likelihood"] {
 		t.Errorf("%s reads as %+v, %v", text, back, err)
 	}
 	for _, write := range []func(io.Writer, []Run) error{DataAnnealing.WriteText, DataAnnealing.WriteMarkdown} {
@@ -223,11 +229,11 @@ func TestMillions(t *testing.T) {
 
 // A run counts for the cell, seed and protocol whose config it has, and for no other.
 func TestReadAnother(t *testing.T) {
-	cell := Cell{Name: "digits", Preset: "mnist7-smc", Reduced: []string{
+	cell := Cell{Name: "digits", Config: preset("mnist7-smc"), Reduced: []string{
 		"model.layers.0={conv: {filters: 1, kernel: 5, stride: 4}}", "map={restarts: 2, epochs: 1}",
 		"method={smc: {particles: 4, path: {constant: {iterations: 3, batch: 20}}, move: {leapfrog: {step: 0.01}}}}",
 	}}
-	spec, err := cell.Spec(3, true)
+	spec, err := cell.Spec(3, true, "", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,11 +250,11 @@ func TestReadAnother(t *testing.T) {
 	if err := folder.Close(); err != nil {
 		t.Fatal(err)
 	}
-	run, err := DataAnnealing.Read(dir, cell, 3, true)
+	run, err := DataAnnealing.Read(t.Context(), dir, cell, 3, true, starling.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if run.Cell != "digits" || run.Seed != 3 || run.Particles != 4 || run.Protocol != DataAnnealing.Protocol(true) || run.Accuracy != 100**result.Metrics.Accuracy {
+	if run.Cell != "digits" || run.Seed != 3 || run.Particles != 4 || run.Protocol != DataAnnealing.Protocol(true) || run.Figures["accuracy"] != 100**result.Metrics.Accuracy {
 		t.Errorf("%+v", run)
 	}
 	changed := cell
@@ -264,7 +270,7 @@ func TestReadAnother(t *testing.T) {
 		{cell, 3, false, "model.layers.0.conv.filters: 4, but the run was begun with 1"},
 	} {
 		var bad *starling.DataError
-		if _, err := DataAnnealing.Read(dir, c.cell, c.seed, c.reduced); !errors.As(err, &bad) || !strings.Contains(err.Error(), c.want) ||
+		if _, err := DataAnnealing.Read(t.Context(), dir, c.cell, c.seed, c.reduced, starling.Options{}); !errors.As(err, &bad) || !strings.Contains(err.Error(), c.want) ||
 			!strings.Contains(err.Error(), "move it away") {
 			t.Errorf("want %q: %v", c.want, err)
 		}
@@ -281,12 +287,12 @@ func TestReadUnfinished(t *testing.T) {
 			os.WriteFile(dir+"/config.yaml", []byte("{}"), 0o666)
 			os.WriteFile(dir+"/manifest.json", testkit.Seal([]byte(manifest)), 0o666)
 		}
-		if _, err := DataAnnealing.Read(dir, DataAnnealing.Cells[0], 1, false); !errors.As(err, &unfinished) {
+		if _, err := DataAnnealing.Read(t.Context(), dir, DataAnnealing.Cells[0], 1, false, starling.Options{}); !errors.As(err, &unfinished) {
 			t.Errorf("manifest %q: %v", manifest, err)
 		}
 	}
 	os.WriteFile(dir+"/manifest.json", testkit.Seal([]byte(`{"kind": "fit", "status": "done", "files": {"config.yaml": ""}, "checksum": ""}`)), 0o666)
-	if _, err := DataAnnealing.Read(dir, DataAnnealing.Cells[0], 1, false); err == nil || errors.As(err, &unfinished) {
+	if _, err := DataAnnealing.Read(t.Context(), dir, DataAnnealing.Cells[0], 1, false, starling.Options{}); err == nil || errors.As(err, &unfinished) {
 		t.Errorf("a run that is done and lacks its files: %v", err)
 	}
 }
@@ -306,31 +312,49 @@ func TestMachine(t *testing.T) {
 	}
 }
 
-// The recorded runs are runs of the table's cells, each seed and protocol once, and docs/results shows them.
+// The recorded runs are runs of their table's cells, each seed and protocol once; written again the record has the same bytes; and
+// docs/results shows them.
 func TestRecordedRuns(t *testing.T) {
-	runs := DataAnnealing.Recorded()
-	if len(runs) == 0 {
-		t.Fatal("no run is recorded")
+	for _, table := range Tables {
+		t.Run(table.Name, func(t *testing.T) {
+			runs := table.Recorded()
+			if merged := Merge(runs, runs); len(merged) != len(runs) {
+				t.Errorf("%d runs, %d of them different", len(runs), len(merged))
+			}
+			placed := 0
+			for _, r := range table.Rows(runs) {
+				placed += len(r.Runs)
+			}
+			if placed != len(runs) {
+				t.Errorf("%d of %d runs have a cell", placed, len(runs))
+			}
+			file, err := os.ReadFile("results/" + table.Name + ".json")
+			if err != nil {
+				t.Fatal(err)
+			}
+			var again, markdown bytes.Buffer
+			if err := jsontext.Write(&again, table.Record(runs)); err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(again.Bytes(), file) {
+				t.Errorf("the record is written again as\n%.300s", again.String())
+			}
+			if err := table.WriteMarkdown(&markdown, runs); err != nil {
+				t.Fatal(err)
+			}
+			page, err := os.ReadFile("../docs/results/" + pages[table.Name])
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(string(page), markdown.String()) {
+				t.Errorf("docs/results/%s does not show the recorded runs: it says how it is renewed", pages[table.Name])
+			}
+		})
 	}
-	if merged := Merge(runs, runs); len(merged) != len(runs) {
-		t.Errorf("%d runs, %d of them different", len(runs), len(merged))
-	}
-	placed := 0
-	for _, r := range DataAnnealing.Rows(runs) {
-		placed += len(r.Runs)
-	}
-	if placed != len(runs) {
-		t.Errorf("%d of %d runs have a cell", placed, len(runs))
-	}
-	var table bytes.Buffer
-	if err := DataAnnealing.WriteMarkdown(&table, runs); err != nil {
-		t.Fatal(err)
-	}
-	page, err := os.ReadFile("../docs/results/data-annealing.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(string(page), table.String()) {
-		t.Error("docs/results/data-annealing.md does not show the recorded runs: it says how it is renewed")
-	}
+}
+
+// pages are the pages that show the tables.
+var pages = map[string]string{
+	"data-annealing": "data-annealing.md", "gohsmc": "gohsmc.md", "gohsmc-uncertainty": "gohsmc.md", "standard-splits": "gohsmc.md",
+	"gohsmc-search": "gohsmc-search.md",
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -19,7 +20,7 @@ import (
 	"github.com/starling-smc/starling/paper"
 )
 
-var tables = []*paper.Table{&paper.DataAnnealing}
+var tables = paper.Tables
 
 func newReproduce() *cobra.Command {
 	var r reproduce
@@ -29,7 +30,7 @@ func newReproduce() *cobra.Command {
 		Short: "A paper's table beside ours",
 		Long: `Reproduce prints a paper's table beside starling's results: the results of the runs that come with the program, and of
 the runs in the folder --out. With CELLs it first makes the runs that the folder does not hold yet, one after another in the
-order in which they are named; a run that was stopped continues where it was saved. The files --record and --markdown are
+order in which they are named; a run that was stopped continues where it was saved, and one that fails is told of and left. The files --record and --markdown are
 written again after each run; a file of --markdown that holds something else is replaced only with --force. A CELL is a name of the table's first column or a pattern such as 'mnist-hmc-*'.
 
 Tables: ` + strings.Join(names, ", "),
@@ -43,7 +44,7 @@ Tables: ` + strings.Join(names, ", "),
 	flags := cmd.Flags()
 	flags.StringVar(&r.out, "out", "reproduce", "folder `DIR` of the runs, one folder a table")
 	flags.UintSliceVar(&r.seeds, "seeds", []uint{1}, "seeds to run")
-	flags.StringVar(&r.budget, "budget", "full", "full: the paper's protocol; reduced: 50 iterations and 4 particles")
+	flags.StringVar(&r.budget, "budget", "full", "full: the paper's protocol; reduced: fewer iterations and particles, to try a cell")
 	flags.BoolVar(&r.resume, "resume", false, "also continue every run in the folder that was stopped")
 	flags.StringVar(&r.markdown, "markdown", "", "also write the table as Markdown to this `FILE`")
 	forced(cmd, &r.force)
@@ -68,7 +69,8 @@ type reproduce struct {
 	seeds                                  []uint
 	threads                                int
 	resume, json, quiet, force             bool
-	leftOut                                map[string]bool // folders that leaveOut has named
+	leftOut                                map[string]bool       // folders that leaveOut has named
+	done                                   map[string]*paper.Run // by folder: what read has read
 }
 
 func (r *reproduce) run(cmd *cobra.Command, args []string) error {
@@ -92,8 +94,9 @@ func (r *reproduce) run(cmd *cobra.Command, args []string) error {
 	if err := r.checkFiles(); err != nil {
 		return err
 	}
-	r.leftOut = map[string]bool{}
-	due, err := r.due(args[1:])
+	r.leftOut, r.done = map[string]bool{}, map[string]*paper.Run{}
+	ctx := cmd.Context()
+	due, err := r.due(ctx, args[1:])
 	if err != nil {
 		return err
 	}
@@ -104,28 +107,40 @@ func (r *reproduce) run(cmd *cobra.Command, args []string) error {
 		}
 		defer unlock()
 	}
-	runs, err := r.write() // first, so that hours are not spent on results that cannot be written
+	runs, err := r.write(ctx) // first, so that hours are not spent on results that cannot be written
 	if err != nil {
 		return err
 	}
+	failed := 0 // runs that could not be made, as a setting of a search may diverge
 	for i, u := range due {
 		err := r.fit(cmd, u, fmt.Sprintf("%d of %d", i+1, len(due)))
 		if !u.asked && (errors.As(err, new(*starling.OtherRunError)) || errors.As(err, new(usageError))) {
 			r.leaveOut(u, err)
 			continue
 		}
+		if err != nil && len(due) > 1 && ctx.Err() == nil && status(err, true) == 1 {
+			tell(fmt.Sprintf("starling: %v", err))
+			failed++
+			continue
+		}
 		if err != nil {
 			return err
 		}
-		if runs, err = r.write(); err != nil {
+		if runs, err = r.write(ctx); err != nil {
 			return err
 		}
 	}
 	if r.json {
-		return jsontext.Write(cmd.OutOrStdout(), map[string]any{"table": r.table.Name, "published": r.table.Published(), "runs": runs})
+		return jsontext.Write(cmd.OutOrStdout(), map[string]any{"table": r.table.Name, "published": r.table.Published(), "runs": r.table.Record(runs)})
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "%s\n\n", r.table.Title)
-	return r.table.WriteText(cmd.OutOrStdout(), runs)
+	if err := r.table.WriteText(cmd.OutOrStdout(), runs); err != nil {
+		return err
+	}
+	if err := r.writePaired(cmd.OutOrStdout(), runs); err != nil || failed == 0 {
+		return err
+	}
+	return fmt.Errorf("%d of %d runs could not be made; each error stands above", failed, len(due))
 }
 
 // unit is one run of a cell, in a folder CELL-SEED or CELL-SEED-reduced.
@@ -192,7 +207,7 @@ func (r *reproduce) present() (units []unit, err error) {
 }
 
 // due lists the runs to make, each once: those of the patterns and then, with --resume, those that were stopped.
-func (r *reproduce) due(patterns []string) (due []unit, err error) {
+func (r *reproduce) due(ctx context.Context, patterns []string) (due []unit, err error) {
 	all, err := r.requested(patterns)
 	if err != nil {
 		return nil, err
@@ -210,7 +225,7 @@ func (r *reproduce) due(patterns []string) (due []unit, err error) {
 			continue
 		}
 		seen[u.dir] = true
-		if _, err := r.read(u); errors.As(err, new(*starling.NotDoneError)) {
+		if _, err := r.read(ctx, u); errors.As(err, new(*starling.NotDoneError)) {
 			due = append(due, u)
 		} else if err != nil && (u.asked || !errors.As(err, new(*starling.DataError))) { // held leaves such a folder out
 			return nil, err
@@ -219,15 +234,26 @@ func (r *reproduce) due(patterns []string) (due []unit, err error) {
 	return due, nil
 }
 
-func (r *reproduce) read(u unit) (*paper.Run, error) {
-	return r.table.Read(u.dir, u.cell, u.seed, u.reduced)
+// read reads a run that is done, once: figures may take a prediction of all its test examples.
+func (r *reproduce) read(ctx context.Context, u unit) (*paper.Run, error) {
+	if run := r.done[u.dir]; run != nil {
+		return run, nil
+	}
+	run, err := r.table.Read(ctx, u.dir, u.cell, u.seed, u.reduced, starling.Options{Threads: r.threads, DataDir: r.dataDir})
+	if err == nil {
+		r.done[u.dir] = run
+	}
+	return run, err
 }
 
 // fit makes a run or continues it: the count-th of those that are due.
 func (r *reproduce) fit(cmd *cobra.Command, u unit, count string) error {
-	spec, err := u.cell.Spec(u.seed, u.reduced)
+	spec, err := u.cell.Spec(u.seed, u.reduced, u.dir, r.dataDir)
 	if err != nil {
 		return err
+	}
+	if err := r.writeRows(u); err != nil {
+		return fmt.Errorf("%v: %w", u, err)
 	}
 	folder, err := starling.TakeFolder(u.dir, starling.FitRuns)
 	if errors.Is(err, fs.ErrExist) {
@@ -258,13 +284,13 @@ func (r *reproduce) fit(cmd *cobra.Command, u unit, count string) error {
 	case err != nil:
 		return fmt.Errorf("%v: %w", u, err)
 	}
-	run, err := r.read(u)
+	run, err := r.read(cmd.Context(), u)
 	if err != nil {
 		return err
 	}
 	if !r.quiet {
 		took := time.Duration(run.Sampling * float64(time.Second))
-		line.say(fmt.Sprintf("%v: done, sampled in %s, accuracy %.2f %%", u, seconds(took), run.Accuracy))
+		line.say(fmt.Sprintf("%v: done, sampled in %s, %s", u, seconds(took), r.table.First(run)))
 	}
 	writeNotes(os.Stderr, result.Notes())
 	return nil

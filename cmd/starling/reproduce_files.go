@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -27,7 +28,7 @@ func (r *reproduce) checkFiles() error {
 		}
 	}
 	if r.markdown != "" {
-		if err := checkNew("--markdown", r.markdown, written{"a table of starling reproduce", paper.IsMarkdown}, r.force); err != nil {
+		if err := checkNew("--markdown", r.markdown, written{"a table of starling reproduce", r.table.IsMarkdown}, r.force); err != nil {
 			return err
 		}
 	}
@@ -91,13 +92,13 @@ func (r *reproduce) lockRecord() (l *lock.Lock, err error) {
 }
 
 // held reads the runs in the folder --out. Folders that hold something else are left out.
-func (r *reproduce) held() (runs []paper.Run, err error) {
+func (r *reproduce) held(ctx context.Context) (runs []paper.Run, err error) {
 	units, err := r.present()
 	if err != nil {
 		return nil, err
 	}
 	for _, u := range units {
-		run, err := r.read(u)
+		run, err := r.read(ctx, u)
 		switch {
 		case err == nil:
 			runs = append(runs, *run)
@@ -121,8 +122,8 @@ func (r *reproduce) leaveOut(u unit, err error) {
 
 // write writes the files --record and --markdown, and returns the runs in them: those that come with the program, those in the
 // file --record, and those in the folder. Later ones replace earlier ones.
-func (r *reproduce) write() ([]paper.Run, error) {
-	held, err := r.held()
+func (r *reproduce) write(ctx context.Context) ([]paper.Run, error) {
+	held, err := r.held(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +142,7 @@ func (r *reproduce) write() ([]paper.Run, error) {
 	}
 	runs = paper.Merge(runs, held)
 	if r.record != "" {
-		if err := ckpt.Replace(r.record, "", func(w io.Writer) error { return jsontext.Write(w, runs) }); err != nil {
+		if err := ckpt.Replace(r.record, "", func(w io.Writer) error { return jsontext.Write(w, r.table.Record(runs)) }); err != nil {
 			return nil, err
 		}
 	}
@@ -149,4 +150,38 @@ func (r *reproduce) write() ([]paper.Run, error) {
 		return runs, ckpt.Replace(r.markdown, "", func(w io.Writer) error { return r.table.WriteMarkdown(w, runs) })
 	}
 	return runs, nil
+}
+
+// writeRows writes the file of a run's test rows, if its cell has a split of its own.
+func (r *reproduce) writeRows(u unit) error {
+	if u.cell.Rows == nil {
+		return nil
+	}
+	rows, err := u.cell.Rows(r.dataDir, u.seed)
+	if err != nil {
+		return err
+	}
+	return ckpt.Replace(paper.RowsFile(u.dir), "", func(w io.Writer) error {
+		for _, row := range rows {
+			if _, err := fmt.Fprintln(w, row); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// writePaired writes the comparison with the runs of others split by split, where the folder of data has them.
+func (r *reproduce) writePaired(w io.Writer, runs []paper.Run) error {
+	if r.table.Paired == nil {
+		return nil
+	}
+	text, err := r.table.Paired(r.table, r.dataDir, runs)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil && text != "" {
+		_, err = io.WriteString(w, "\n"+text)
+	}
+	return err
 }

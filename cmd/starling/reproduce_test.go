@@ -19,7 +19,7 @@ func TestRecordByOne(t *testing.T) {
 	r := reproduce{table: &paper.DataAnnealing, out: filepath.Join(dir, "none"), record: filepath.Join(dir, "record.json")}
 	written := make(chan error)
 	go func() {
-		_, err := r.write()
+		_, err := r.write(t.Context())
 		written <- err
 	}()
 	select {

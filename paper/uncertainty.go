@@ -1,0 +1,57 @@
+package paper
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/starling-smc/starling/eval"
+	"github.com/starling-smc/starling/uq"
+)
+
+// Uncertainty is the table for which GOHSMC's has no room: noise that is learned, and noise that the network says for each example,
+// so that NLL and coverage mean something. Splits, networks and settings of the methods are those of GOHSMC. Targets are
+// standardised on every set, figures are in the target's units. Deep ensembles and chains on all layers stand beside.
+var Uncertainty = Table{
+	Name:    "gohsmc-uncertainty",
+	Title:   "Partly random networks with noise that is learned or predicted: what NLL, CRPS and coverage say",
+	Reduced: fewEpochs,
+	Figures: []Measure{
+		{Name: "nll", Title: "NLL", Digits: 3, Least: math.Inf(-1), Most: math.Inf(1), Of: of(func(m *eval.Metrics) *uq.Number { return &m.NLL })},
+		{Name: "crps", Title: "CRPS", Digits: 4, Most: math.Inf(1), Aside: true, Of: of(func(m *eval.Metrics) *uq.Number { return m.CRPS })},
+		{Name: "rmse", Title: "RMSE", Digits: 4, Most: math.Inf(1), Of: rmse},
+		{Name: "coverage90", Title: "in 90 %", Unit: "%", Digits: 1, Most: 100, Of: coverage90},
+		{Name: "width90", Title: "width of 90 %", Digits: 4, Most: math.Inf(1), Aside: true, Of: width90},
+	},
+	Cells: uncertaintyCells(),
+}
+
+func rmse(d *Done) (float64, error) {
+	return of(func(m *eval.Metrics) *uq.Number { return m.RMSE })(d)
+}
+
+// coverage90 is the share of the test targets in the central intervals of 90 %, in percent.
+func coverage90(d *Done) (float64, error) {
+	if d.Metrics.Coverage == nil {
+		return 0, errLacks
+	}
+	return 100 * float64(d.Metrics.Coverage.In90), nil
+}
+
+func uncertaintyCells() (cells []Cell) {
+	methods := append(table1Methods[:len(table1Methods):len(table1Methods)], ensemble, hmc)
+	for _, e := range experiments {
+		for _, noise := range []struct {
+			sd      string
+			outputs int
+		}{{"learned", 1}, {"predicted", 2}} {
+			p := e.problem()
+			p.data = split(e.set, "both")
+			p.layers = fmt.Sprintf("[{dense: %d}, gelu, {dense: 20}, gelu, {dense: %d}]", e.width, noise.outputs)
+			p.likelihood = fmt.Sprintf("{sd: %s}", noise.sd)
+			for _, m := range methods {
+				cells = append(cells, Cell{Name: e.set + "-" + noise.sd + "-" + m.name, Config: tuned(m, p), Reduced: m.reduced})
+			}
+		}
+	}
+	return cells
+}
