@@ -23,7 +23,7 @@ func TestRandomRefused(t *testing.T) {
 model: {`+input+`layers: [{dense: 6, name: fc1}, gelu, {dense: 1}], likelihood: {gaussian: {sd: 1}},
   random: `+random+`}
 prior: {normal: {variance: 1}}
-method: {smc: {particles: 4}}
+method: {smc: {particles: 4, path: {constant: {epochs: 2, batch: 5}}, move: {leapfrog: {steps: 1, step: 0.1}}}}
 `))
 			if input == "" && err == nil {
 				_, err = Fit(t.Context(), spec, Options{})

@@ -23,7 +23,9 @@ func (s *Sampling) islands(job *Job, start start, sampler func(i int) *smc.Sampl
 			one.Model = bnn.Learning{Model: job.Model.At(phi)}
 			one.Psi, part.frozen = phi[:job.Net.Learned()], phi[job.Net.Learned():]
 		}
-		one.Judge = part.judge
+		if job.Data.Validate != nil {
+			one.Judge = part.judge
+		}
 		phase.Parts = append(phase.Parts, part)
 	}
 	watch := newWatch(s, job)

@@ -31,7 +31,7 @@ type Sampling struct {
 }
 
 // estimates reports whether islands estimate an evidence.
-func (s *Sampling) estimates() bool { return s.Drawn && !s.Learned }
+func (s *Sampling) estimates() bool { return s.Drawn && !s.Learned && s.NoPath == "" }
 
 // Chains reports whether each island is a chain, which has a budget of epochs.
 func (s *Sampling) Chains() bool { return s.chains }

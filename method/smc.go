@@ -164,6 +164,11 @@ func (m SMC) CheckWithin(around Around, at string, f *config.Faults) {
 	}
 	m.Learning.checkWithin(around, at, f)
 	checkKeep(m.Keep, around, at, f)
+	if m.Learn != nil && m.path().Share() > 0 {
+		f.Conflict(in("learn", "path", "start"),
+			"adaptive tempering chooses each temperature by likelihoods that learning changes at once: take path constant, as in "+
+				"{constant: {epochs: 100, batch: 50}}, or leave learn out (model.init has the other layers then)")
+	}
 	if m.Learn != nil && m.Path.AnnealsIn() {
 		f.Conflict(in("learn", "path."+smc.Paths.Name(m.Path)),
 			"the likelihood of examples that are annealed in changes with the layers that are learned: take another path, as constant, or leave learn out")

@@ -53,7 +53,7 @@ func (v *variational) UnmarshalBinary(b []byte) error {
 		return fmt.Errorf("an approximation of %d epochs, at most %d are made", s.Epochs, v.VI.Epochs)
 	}
 	for _, vector := range [][]float64{s.At, s.Moments.First, s.Moments.Second, s.Watch.Theta} {
-		if n := len(vector); n != len(v.first) && (n > 0 || s.Watch.BestAt > 0) {
+		if n := len(vector); n != len(v.first) && (n > 0 || s.Watch.BestAt > 0) || s.Epochs > 0 && len(s.At) != len(v.first) {
 			return fmt.Errorf("an approximation of %d parameters; that of the network has %d", n, len(v.first))
 		}
 	}

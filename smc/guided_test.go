@@ -395,8 +395,8 @@ func TestGuidedBootstrap(t *testing.T) {
 		if st.K == 1 && (before.LogZ != 0 || !golden.Near(before.LogW[7], -math.Log(150), 1e-12, 0)) {
 			t.Errorf("weights at the start %v", before.LogW)
 		}
-		if len(slices.Compact(slices.Sorted(slices.Values(s.ancestors)))) == 150 {
-			t.Errorf("iteration %d: nothing was resampled", st.K)
+		if all := len(slices.Compact(slices.Sorted(slices.Values(s.ancestors)))) == 150; all != (st.K == 1) {
+			t.Errorf("iteration %d: resampled: %v; draws from the prior are not, all later particles are", st.K, !all)
 		}
 	})
 	if n := 150 * 11; st.Values != n*(1+st.K) || st.Gradients != n*st.K {

@@ -111,8 +111,12 @@ func (k Spread) keep(_ context.Context, s keeping, st *State, spent int, _ *Info
 	return nil
 }
 
-func (k After) keep(_ context.Context, _ keeping, st *State, _ int, _ *Info) error {
-	if st.K > k.Iterations {
+func (k After) keep(_ context.Context, s keeping, st *State, _ int, _ *Info) error {
+	made, all := counted(s.path, st)
+	if all == 0 {
+		made = st.K // on a path with a budget
+	}
+	if made > k.Iterations {
 		st.hold()
 		st.KeptLogW = append(st.KeptLogW, st.LogW...)
 	}
@@ -120,8 +124,11 @@ func (k After) keep(_ context.Context, _ keeping, st *State, _ int, _ *Info) err
 }
 
 func (Best) keep(ctx context.Context, s keeping, st *State, _ int, info *Info) error {
-	made, _ := counted(s.path, st)
-	if epoch := perEpoch(s.path, st.Examples); epoch > 0 && (made == 0 || made%epoch != 0) && !s.path.Done(st) {
+	made, all := counted(s.path, st)
+	if all > 0 && made == 0 { // a TemperedStart has not reached the path
+		return nil
+	}
+	if epoch := perEpoch(s.path, st.Examples); epoch > 0 && made%epoch != 0 && !s.path.Done(st) {
 		return nil
 	}
 	loss, err := s.judge(ctx, st)
@@ -192,8 +199,8 @@ func (st *State) thin(n int) {
 	}
 }
 
-// counted returns how many iterations of a path are made at st, and how many it has: 0 where that is not known, and before a
-// TemperedStart has reached the path.
+// counted returns how many iterations of a path are made at st, and how many it has in all, 0 where that is not known. Before a
+// TemperedStart has reached its path, none is made.
 func counted(path Targets, st *State) (made, all int) {
 	if path, ok := path.(interface {
 		Count(st *State) (made, all int)

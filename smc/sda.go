@@ -114,6 +114,9 @@ func (s SDA) Count(st *State) (made, all int) { return st.K, s.Iterations }
 // Batches is true.
 func (SDA) Batches() bool { return true }
 
+// SuitsWeighting refuses weightings that follow no target.
+func (SDA) SuitsWeighting(w Weigher) error { return refuseAfresh(w) }
+
 // Evidence says only whether likelihoods are scaled: the trace shows whether the last target holds all examples at power 1.
 func (s SDA) Evidence() Evidence {
 	return Evidence{Scaled: s.Scale, Unsure: "may end before all examples are annealed in"}

@@ -67,6 +67,7 @@ func (s *Sampler) unit(st *State) string {
 // target, and any particle whose likelihood is 0 by 0, whatever the target's power. It refuses starts that no weight can mend,
 // by the rule of mcmc.Model.
 func (s *Sampler) weighStart(st *State, weigh bool) error {
+	weigh = weigh && weighs(s.weighting())
 	weighted := weigh && s.Start == nil && !afresh(s.weighting())
 	first, impossible := make([]float64, st.J), 0
 	for j := range first {

@@ -17,14 +17,13 @@ func (s *Sampler) Step(ctx context.Context, st *State) (Info, error) { return s.
 // iterations together,
 //
 //	Mutations, Divergent         the sums
-//	Acceptance                   the mean
+//	Acceptance, ESS, LogWeightVar the means
 //	EnergySD                     over all moves
-//	ESS                          the smallest
 //	Resampled, Stuck, ScaleKept  whether any was
 //	Parents, Displacement        counted and measured from the particles at the beginning, through all resampling
 //	Loss                         the last that was judged
 //
-// LogWeightVar, Dead, Step and Leapfrogs are the last iteration's.
+// Dead, Step and Leapfrogs are the last iteration's.
 //
 // After an error, also of a cancelled context, st is as it was before the first of them.
 func (s *Sampler) Steps(ctx context.Context, st *State, n int) (all Info, err error) {
@@ -70,7 +69,9 @@ func (s *Sampler) join(all, one Info, i int, energies *spread) Info {
 	one.Mutations += all.Mutations
 	one.Stuck, one.ScaleKept = one.Stuck || all.Stuck, one.ScaleKept || all.ScaleKept
 	one.Divergent += all.Divergent
-	one.ESS, one.Resampled = min(one.ESS, all.ESS), one.Resampled || all.Resampled
+	one.ESS = all.ESS + (one.ESS-all.ESS)/float64(i+1)
+	one.LogWeightVar = all.LogWeightVar + (one.LogWeightVar-all.LogWeightVar)/numeral.Number(i+1)
+	one.Resampled = one.Resampled || all.Resampled
 	if one.Loss == nil {
 		one.Loss = all.Loss
 	}

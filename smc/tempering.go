@@ -69,6 +69,9 @@ func (Tempering) PerEpoch(int) int { return 0 }
 // Batches is false.
 func (Tempering) Batches() bool { return false }
 
+// SuitsWeighting refuses weightings that follow no target.
+func (Tempering) SuitsWeighting(w Weigher) error { return refuseAfresh(w) }
+
 // Evidence is the model's.
 func (Tempering) Evidence() Evidence { return Evidence{Sure: true} }
 

@@ -1,6 +1,7 @@
 package smc
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 
@@ -51,6 +52,14 @@ func DefaultWeighting(move mcmc.Kernel) Weighting {
 func afresh(w Weigher) bool {
 	weigher, ok := w.(interface{ Afresh() bool })
 	return ok && weigher.Afresh()
+}
+
+// refuseAfresh refuses weights that count the whole likelihood anew in each iteration, for paths on which it enters little by little.
+func refuseAfresh(w Weigher) error {
+	if afresh(w) {
+		return errors.New("counts the whole likelihood of each batch, and this path lets it in little by little: take path constant or full")
+	}
+	return nil
 }
 
 // weighs reports whether weights may differ.
