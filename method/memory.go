@@ -20,7 +20,7 @@ import (
 //	every island that has begun   state s, packed for the checkpoint s
 //	and those that run            state before the step s, proposal s, momentum 1
 //
-// J·D each; and what the move tunes, as often as the state, and its scratch memory. Measured peaks of five runs of 0.1 to
+// J·D each; what is learned and its two moments, as often as the state; and what the move tunes, as often as the state, and its scratch memory. Measured peaks of five runs of 0.1 to
 // 0.8 GB were 0.91 to 1.06 of it (docs/benchmarks.md, section 5).
 func (s *Sampling) bytes(job *Job, islands, particles, kept int) int64 {
 	d, threads := int64(job.Net.Dim()), int64(job.Pool.Threads())
@@ -41,6 +41,7 @@ func (s *Sampling) bytes(job *Job, islands, particles, kept int) int64 {
 		job.bytes(particles),
 		product(8, jd, sum(product(2, numbers, all), product(2*numbers+1, running))),
 		product(8, sum(product(int64(tuned), sum(product(2, all), running)), product(int64(scratch), running))),
+		product(8, int64(job.Net.Learned()), 3, sum(product(2, all), running)),
 		product(8, d, states, 3),                                 // as they grow, and packed
 		product(4, 3, jd, running),                               // while they are scored
 		product(4, 3, max(product(all, jd), product(states, d))), // as an ensemble and its file

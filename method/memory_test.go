@@ -120,6 +120,29 @@ func TestMemoryOfParticles(t *testing.T) {
 	}
 }
 
+// States that islands keep beside the present ones: they grow, are packed, and are gathered in float32 in place of the particles.
+func TestMemoryOfKeptStates(t *testing.T) {
+	job := newJob(t, 1)
+	d, particles := int64(job.Net.Dim()), int64(1000)
+	of := func(k smc.Keeper) int64 {
+		return SMC{Particles: int(particles), Islands: 1, Path: smc.Schedule[smc.Full]{Iterations: 50}, Move: mcmc.Unadjusted{}, Keep: k}.Memory(job).Bytes
+	}
+	last := of(nil)
+	for what, c := range map[string]struct {
+		keep smc.Keeper
+		want int64
+	}{
+		"last":   {smc.Last{}, 0},
+		"best":   {smc.Best{}, particles * d * 8 * 3},
+		"after":  {smc.After{Iterations: 20}, 30*particles*d*8*3 + 29*particles*d*4*3},
+		"spread": {smc.Spread{States: 5000}, 5*particles*d*8*3 + 4*particles*d*4*3},
+	} {
+		if got := of(c.keep) - last; got != c.want {
+			t.Errorf("%s: %d bytes more than the last state alone, want %d", what, got, c.want)
+		}
+	}
+}
+
 // modelBytes is what the models take for a particle more, on one thread.
 func modelBytes(job *Job) int64 {
 	return 2 * int64(job.Net.Scratch(200_000)-job.Net.Scratch(100_000)) / 100_000

@@ -289,8 +289,9 @@ func (m SMC) takesParticles(n int) bool {
 // Memory estimates the memory of the islands.
 func (m SMC) Memory(job *Job) Memory {
 	s := m.Sampling()
-	particles := func(n int) int64 { return s.bytes(job, m.Islands, n, 0) }
-	islands := func(n int) int64 { return s.bytes(job, n, m.Particles, 0) }
+	kept := func(particles int) int { return smc.Held(m.Keep, m.path(), particles, job.Data.Train.Len()) }
+	particles := func(n int) int64 { return s.bytes(job, m.Islands, n, kept(n)) }
+	islands := func(n int) int64 { return s.bytes(job, n, m.Particles, kept(m.Particles)) }
 	return Memory{Bytes: particles(m.Particles), Scales: []Scale{
 		{
 			Field: "particles", Now: m.Particles, Bytes: particles, Takes: m.takesParticles,

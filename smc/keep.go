@@ -14,6 +14,17 @@ type Keeper interface {
 	suits(s keeping, f *faults)
 	// keep keeps the state after an iteration that began with spent, if it is one of them.
 	keep(ctx context.Context, s keeping, st *State, spent int, info *Info) error
+	// held is the largest number of states that are kept, of all particles together, in a run of so many iterations.
+	held(particles, iterations int) int
+}
+
+// Held is the largest number of states that a run keeps in addition to the present ones of its particles, on a path for n examples.
+func Held(k Keeper, path Targets, particles, n int) int {
+	if k == nil {
+		return 0
+	}
+	_, iterations := counted(path, &State{Examples: n})
+	return k.held(particles, iterations)
 }
 
 // keeping is what a Keeper knows of a sampler.
@@ -58,6 +69,16 @@ type After struct {
 // Best is the state of the smallest loss by Sampler.Judge, the first of several that are as good. States are judged at the end of
 // each epoch on a path in epochs, else in every iteration. A loss that is NaN counts as infinite.
 type Best struct{}
+
+func (Last) held(int, int) int { return 0 }
+
+func (k Spread) held(int, int) int { return k.States }
+
+func (k After) held(particles, iterations int) int {
+	return particles * max(0, iterations-k.Iterations)
+}
+
+func (Best) held(particles, _ int) int { return particles }
 
 // Check notes impossible settings.
 func (k Spread) Check(f *config.Faults) {
