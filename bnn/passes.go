@@ -19,21 +19,15 @@ const (
 // pass. A pass has at most so many particles, and all of them share φ.
 func (e *Ensemble) passes(model *nn.Model, particles []int, most int) iter.Seq2[*nn.Model, []int] {
 	return func(yield func(*nn.Model, []int) bool) {
-		if !e.Net.Partly() {
-			for group := range slices.Chunk(particles, most) {
-				if !yield(model, group) {
-					return
+		for s := e.Net.Shared(); len(particles) > 0; {
+			at, end := model, len(particles)
+			if s > 0 {
+				row := e.Row[particles[0]]
+				for end = 1; end < len(particles) && e.Row[particles[end]] == row; {
+					end++
 				}
+				at = model.At(widen(nil, e.Shared[int(row)*s:][:s]))
 			}
-			return
-		}
-		s := e.Net.Shared()
-		for len(particles) > 0 {
-			row, end := e.Row[particles[0]], 1
-			for end < len(particles) && e.Row[particles[end]] == row {
-				end++
-			}
-			at := model.At(widen(nil, e.Shared[int(row)*s:][:s]))
 			for group := range slices.Chunk(particles[:end], most) {
 				if !yield(at, group) {
 					return

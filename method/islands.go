@@ -37,10 +37,7 @@ func (s *Sampling) islands(job *Job, start start, sampler func(i int) *smc.Sampl
 // iterations is the number of iterations of so many lines of the trace, of which the last may have fewer than the others.
 func (s *Sampling) iterations(lines, examples int) int {
 	n := lines * s.lines(examples)
-	if path, ok := s.Path.(interface {
-		Count(st *smc.State) (made, all int)
-	}); ok {
-		_, all := path.Count(&smc.State{Examples: examples})
+	if all := smc.Iterations(s.Path, examples); all > 0 {
 		n = min(n, all)
 	}
 	return n

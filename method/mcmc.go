@@ -37,6 +37,11 @@ type Trace struct {
 	Every int `yaml:"every,nonzero"`
 }
 
+// Check notes impossible settings.
+func (t Trace) Check(f *config.Faults) {
+	f.If(t.Every < 0, "every", "want at least 1, have %d", t.Every)
+}
+
 // often is the number of moves of a chain from which a line of the trace has several by default, and then the largest number
 // of lines.
 const often = 10000
@@ -121,7 +126,6 @@ func (m MCMC) Check(f *config.Faults) {
 	f.OneOf("start", m.Start, chainStarts.names()...)
 	f.AtLeast("epochs", m.Epochs, 1)
 	f.If(m.Keep < KeepLast, "keep", "want a number of states or last, have %d", m.Keep)
-	f.If(m.Trace.Every < 0, "trace.every", "want at least 1, have %d", m.Trace.Every)
 	if f.If(m.Move == nil, "move", "want one of %s", strings.Join(mcmc.Moves.Names(), ", ")); m.Move != nil {
 		m.Move.CheckForChains(f.In("move." + mcmc.Moves.Name(m.Move)))
 	}

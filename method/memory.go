@@ -20,8 +20,8 @@ import (
 //	every island that has begun   state s, packed for the checkpoint s
 //	and those that run            state before the step s, proposal s, momentum 1
 //
-// J·D each; what is learned and its two moments, as often as the state; and what the move tunes, as often as the state, and its scratch memory. Measured peaks of five runs of 0.1 to
-// 0.8 GB were 0.91 to 1.06 of it (docs/benchmarks.md, section 5).
+// J·D each; what is learned, with its two moments, and what the move tunes, as often as the state; and the move's scratch
+// memory. Measured peaks of five runs of 0.1 to 0.8 GB were 0.91 to 1.06 of it (docs/benchmarks.md, section 5).
 func (s *Sampling) bytes(job *Job, islands, particles, kept int) int64 {
 	d, threads := int64(job.Net.Dim()), int64(job.Pool.Threads())
 	numbers := int64(1)

@@ -184,11 +184,10 @@ func class(outputs []float32) int32 {
 
 // copy makes s a deep copy of from.
 func (s *descent) copy(from *descent) {
-	theta, first, second, best := s.Theta, s.Moments.First, s.Moments.Second, s.Watch.Theta
+	theta, moments, best := s.Theta, s.Moments, s.Watch.Theta
+	moments.Copy(&from.Moments)
 	*s = *from
-	s.Theta = append(theta[:0], from.Theta...)
-	s.Moments.First = append(first[:0], from.Moments.First...)
-	s.Moments.Second = append(second[:0], from.Moments.Second...)
+	s.Theta, s.Moments = append(theta[:0], from.Theta...), moments
 	s.Watch.Theta = append(best[:0], from.Watch.Theta...)
 }
 

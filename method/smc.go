@@ -102,7 +102,6 @@ func (m SMC) start() start {
 func (m SMC) Check(f *config.Faults) {
 	f.Within("particles", m.Particles, fewestParticles, rng.MaxParticles)
 	f.Within("islands", m.Islands, 1, rng.MaxIslands)
-	f.If(m.Trace.Every < 0, "trace.every", "want at least 1, have %d", m.Trace.Every)
 	if m.Start != "" {
 		f.OneOf("start", m.Start, islandStarts.names()...)
 	}

@@ -54,7 +54,6 @@ func (m SVGD) Check(f *config.Faults) {
 	if m.Rate != 0 {
 		f.Positive("rate", m.Rate)
 	}
-	f.If(m.Trace.Every < 0, "trace.every", "want at least 1, have %d", m.Trace.Every)
 }
 
 // CheckWithin refuses settings that contradict the settings around the method.

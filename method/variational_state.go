@@ -9,11 +9,10 @@ import (
 
 // copy makes s a deep copy of from.
 func (s *approximation) copy(from *approximation) {
-	at, first, second, best := s.At, s.Moments.First, s.Moments.Second, s.Watch.Theta
+	at, moments, best := s.At, s.Moments, s.Watch.Theta
+	moments.Copy(&from.Moments)
 	*s = *from
-	s.At = append(at[:0], from.At...)
-	s.Moments.First = append(first[:0], from.Moments.First...)
-	s.Moments.Second = append(second[:0], from.Moments.Second...)
+	s.At, s.Moments = append(at[:0], from.At...), moments
 	s.Watch.Theta = append(best[:0], from.Watch.Theta...)
 }
 

@@ -32,6 +32,13 @@ type Moments struct {
 	Second []float64 // running mean of the squared gradient of Adam
 }
 
+// Copy makes m a deep copy of from, in the memory of m where that is large enough.
+func (m *Moments) Copy(from *Moments) {
+	m.Steps = from.Steps
+	m.First = append(m.First[:0], from.First...)
+	m.Second = append(m.Second[:0], from.Second...)
+}
+
 // moment returns a vector of Moments, which the first step makes.
 func moment(v *[]float64, n int) []float64 {
 	if len(*v) == 0 {

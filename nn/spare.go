@@ -10,12 +10,13 @@ type spare struct {
 	partials []*partial
 }
 
-// partial holds the parameters of the particles of one task, and their sums.
+// partial holds the parameters of the particles of one task, and their sums. A task of LearnedGradient has one gradient for all
+// its particles, of ψ.
 type partial struct {
 	theta []float32 // particles of the task × D
-	grads []float32 // particles of the task × prog.gradSize: sums over the chunk
+	grads []float32 // particles of the task × prog.own.size, sums over the chunk; or prog.psi.size, over the task
 	ll    []float64 // particles of the task: sums over the segment
-	grad  []float64 // particles of the task × D, likewise: own, or a part of the call's result (see take)
+	grad  []float64 // particles of the task × D, likewise; or ψ. It is own, or a part of the call's result (see take)
 	own   []float64
 }
 

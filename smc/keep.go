@@ -23,8 +23,13 @@ func Held(k Keeper, path Targets, particles, n int) int {
 	if k == nil {
 		return 0
 	}
-	_, iterations := counted(path, &State{Examples: n})
-	return k.held(particles, iterations)
+	return k.held(particles, Iterations(path, n))
+}
+
+// Iterations is the number of iterations of a path for n examples; 0: it is not known before the end.
+func Iterations(path Targets, n int) int {
+	_, all := counted(path, &State{Examples: n})
+	return all
 }
 
 // keeping is what a Keeper knows of a sampler.
@@ -39,9 +44,7 @@ type keeping struct {
 
 // limits are the budget of the path, and all the number of its iterations, for the sampler's examples; 0: there is none, or it is not known.
 func (s keeping) limits() (budget, all int) {
-	start := &State{Examples: s.examples}
-	_, all = counted(s.path, start)
-	return s.path.Budget(start), all
+	return s.path.Budget(&State{Examples: s.examples}), Iterations(s.path, s.examples)
 }
 
 // Keepers lists what a config can say of the states to keep. A state has the particles, their weights and ψ of one iteration.

@@ -94,8 +94,8 @@ func (st *State) copy(s *State) {
 	st.Roots = append(roots[:0], s.Roots...)
 	st.Tuning = append(tuning[:0], s.Tuning...)
 	st.Psi = append(psi[:0], s.Psi...)
-	st.Moments.First = append(moments.First[:0], s.Moments.First...)
-	st.Moments.Second = append(moments.Second[:0], s.Moments.Second...)
+	moments.Copy(&s.Moments)
+	st.Moments = moments
 	st.Memory = slices.Clone(s.Memory)
 }
 
