@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/internal/lanes"
 	"github.com/starling-smc/starling/internal/rng"
 )
 
@@ -20,9 +21,10 @@ import (
 // number is even. If m is 0, the kernel is 1 between particles at one place, 0 between others, and has no gradient.
 //
 // Nothing is random, no weight corrects it, and with few particles their spread is too small in many dimensions (Ba et al. 2022). A
-// sampler takes it with the weighting smc.Unweighted. It is no row of Moves: package method has a method of that name. A move costs one gradient, at the places where the particles are. Values are then
-// evaluated where they went, for diagnostics alone (Outcome.Shown); values and gradients that the population carries would be
-// those of another batch in the next iteration. The kernel is exact: it has J² numbers in memory and takes 3J²D multiplications.
+// sampler takes it with the weighting smc.Unweighted. It is no row of Moves: package method has a method of that name. A move costs
+// one gradient, at the places where the particles are. Values are then evaluated where they went, for diagnostics alone
+// (Outcome.Shown); values and gradients that the population carries would be those of another batch in the next iteration. The
+// kernel is exact: it has J² numbers in memory and takes 3/2 J²D multiplications.
 type SVGD struct {
 	Rate float64 `yaml:"rate,nonzero"` // η, must be set
 }
@@ -136,6 +138,10 @@ func (m SVGD) Mutate(ctx context.Context, w *Work, t *Target, p *Population, _ [
 		}
 	})
 	push := work.fill(t.Pool, p)
+	p.each(t.Pool, func(j int) {
+		g := p.row(w.momentum, j)
+		lanes.AddScaled(g, g, -push, p.row(p.Theta, j))
+	})
 	q := &w.Proposal
 	inBlocks(t.Pool, p.J, func(from, to int) { m.ascend(p, q, work.kernel, w.momentum, push, from, to) })
 	for i, x := range q.Theta {
@@ -164,21 +170,19 @@ func (m SVGD) Mutate(ctx context.Context, w *Work, t *Target, p *Population, _ [
 func (s *svgd) fill(workers *Pool, p *Population) (push float64) {
 	n := p.J
 	inBlocks(workers, n, func(from, to int) {
+		var apart [svgdChunk]float64
 		for other := 0; other < to; other += svgdBlock {
 			for at := 0; at < p.D; at += svgdChunk {
 				end := min(at+svgdChunk, p.D)
 				for i := from; i < to; i++ {
 					x := p.row(p.Theta, i)[at:end]
 					for j := other; j < min(other+svgdBlock, i); j++ {
-						sum := 0.0
+						lanes.AddScaled(apart[:end-at], x, -1, p.row(p.Theta, j)[at:end])
+						square := lanes.Squares(apart[:end-at])
 						if at > 0 {
-							sum = s.kernel[i*n+j]
+							square += s.kernel[i*n+j]
 						}
-						y := p.row(p.Theta, j)[at:end]
-						for k, v := range x {
-							sum += float64((v - y[k]) * (v - y[k]))
-						}
-						s.kernel[i*n+j] = sum
+						s.kernel[i*n+j] = square
 					}
 				}
 			}
@@ -212,8 +216,12 @@ func (s *svgd) fill(workers *Pool, p *Population) (push float64) {
 	return push
 }
 
-// ascend moves the particles from … to−1 of p by η φ, to q. Sums are in the order of the particles.
-func (m SVGD) ascend(p, q *Population, kernel, gradient []float64, push float64, from, to int) {
+// ascend moves the particles from … to−1 of p by η φ, to q. With the kernel's gradient, k(θ_j, θ_i)(θ_i − θ_j)·2/b, the sum is
+//
+//	J φ(θ_i) = Σ_j k(θ_j, θ_i) [∇log π(θ_j) − (2/b) θ_j] + (2/b) θ_i Σ_j k(θ_j, θ_i),
+//
+// of which attraction holds the brackets. Sums are in the order of the particles.
+func (m SVGD) ascend(p, q *Population, kernel, attraction []float64, push float64, from, to int) {
 	rate := m.Rate / float64(p.J)
 	for at := 0; at < p.D; at += svgdChunk {
 		end := min(at+svgdChunk, p.D)
@@ -221,21 +229,20 @@ func (m SVGD) ascend(p, q *Population, kernel, gradient []float64, push float64,
 			clear(q.row(q.Theta, i)[at:end])
 		}
 		for j := range p.J {
-			g, y := p.row(gradient, j)[at:end], p.row(p.Theta, j)[at:end]
+			y := p.row(attraction, j)[at:end]
 			for i := from; i < to; i++ {
-				k := kernel[i*p.J+j]
-				apart := float64(push * k)
-				sum, x := q.row(q.Theta, i)[at:end], p.row(p.Theta, i)[at:end]
-				for d, v := range g {
-					sum[d] += float64(k*v) + float64(apart*(x[d]-y[d]))
-				}
+				sum := q.row(q.Theta, i)[at:end]
+				lanes.AddScaled(sum, sum, kernel[i*p.J+j], y)
 			}
 		}
 		for i := from; i < to; i++ {
-			sum, x := q.row(q.Theta, i)[at:end], p.row(p.Theta, i)[at:end]
-			for d, v := range sum {
-				sum[d] = x[d] + float64(rate*v)
+			all := 0.0
+			for _, k := range kernel[i*p.J : (i+1)*p.J] {
+				all += k
 			}
+			sum, x := q.row(q.Theta, i)[at:end], p.row(p.Theta, i)[at:end]
+			lanes.AddScaled(sum, sum, float64(push*all), x)
+			lanes.AddScaled(sum, x, rate, sum)
 		}
 	}
 }
