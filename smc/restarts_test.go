@@ -221,6 +221,9 @@ func TestRestartsSameBytes(t *testing.T) {
 		var ends []*State
 		for k := range 5 {
 			ends = append(ends, advanceTo(t, r, st, k+1))
+			if st.Moments.Steps != k+1 || ends[k].Moments.Steps != k+1 {
+				t.Errorf("the moments after step %d count %d", k, st.Moments.Steps)
+			}
 			if threads == 2 { // another process takes it from here
 				first, second := slices.Clone(st.Moments.First), slices.Clone(st.Moments.Second)
 				st = &Restarts{K: st.K, Psi: slices.Clone(st.Psi), Moments: nn.Moments{Steps: st.Moments.Steps, First: first, Second: second}}
