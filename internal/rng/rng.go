@@ -51,6 +51,7 @@ const (
 	Predict   Purpose = 22 // states that a filter pushes through a transition
 	Scene     Purpose = 23 // states and measurements of simulated scans
 	Hold      Purpose = 24 // measurements that a filter does not see, to judge its predictions
+	Restart   Purpose = 25 // seeds of runs that begin again from the prior
 )
 
 // Key is the address of a stream.
