@@ -101,7 +101,7 @@ func (s *Sampler) step(ctx context.Context, st *State) (info Info, err error) {
 	}
 	if early { // … or by this change as well?
 		if err = s.weigh(st, change, &info); err != nil {
-			return info, err
+			return info, s.died(st, err)
 		}
 		change = nil // it is in the weights
 	}
@@ -114,11 +114,11 @@ func (s *Sampler) step(ctx context.Context, st *State) (info Info, err error) {
 	if err = s.mutate(ctx, st, target, &info); err != nil { // how does a particle travel?
 		return info, err
 	}
-	if err = st.checkMoved(); err != nil {
+	if err = s.checkMoved(st); err != nil {
 		return info, err
 	}
 	if _, err = st.reweight(weighting.After(&st.Population, change, s.energy)); err != nil { // what is the move worth?
-		return info, fmt.Errorf("%w: take a smaller step of %v%s", err, s.Move, s.orRate())
+		return info, s.died(st, err)
 	}
 	if err = s.learn(ctx, st, target); err != nil { // how do the parameters that all particles share move?
 		return info, err
@@ -198,14 +198,6 @@ func (s *Sampler) learn(ctx context.Context, st *State, target *mcmc.Target) err
 		}
 	}
 	return nil
-}
-
-// orRate names the other thing that may be too large where particles die.
-func (s *Sampler) orRate() string {
-	if s.Learn == nil {
-		return ""
-	}
-	return fmt.Sprintf(", or a smaller rate in learn (%v)", s.Learn)
 }
 
 // advance counts the iteration.
