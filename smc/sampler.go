@@ -213,7 +213,7 @@ func (s *Sampler) keep(ctx context.Context, st *State, spent int, info *Info) er
 	if s.Keep == nil {
 		return nil
 	}
-	return s.Keep.keep(ctx, s.keeping(), st, spent, info)
+	return s.Keep.keep(ctx, s.keeping(st.Examples), st, spent, info)
 }
 
 // record completes info by what st shows.
