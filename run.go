@@ -156,7 +156,7 @@ func (r *Run) readPosterior(text []byte) (err error) {
 		return err
 	}
 	if s, n := r.Spec.Way().Sampling(), len(r.Posterior.LogEvidence); s != nil && s.Islands != n {
-		return fmt.Errorf("has the particles of %s, and the method in %s has %d: want the file that the run wrote", numeral.Several(n, s.Unit), configFile, s.Islands)
+		return fmt.Errorf("has the particles of %s, and the method in config.yaml has %d: want the file that the run wrote", numeral.Several(n, s.Unit), s.Islands)
 	}
 	return nil
 }
