@@ -1,7 +1,6 @@
 package mcmc
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/starling-smc/starling/internal/pool"
@@ -81,17 +80,6 @@ func (p *Population) row(m []float64, j int) []float64 {
 		return nil
 	}
 	return m[j*p.D : (j+1)*p.D : (j+1)*p.D]
-}
-
-// Broken says which parameter is the first that is NaN or infinite, by its name if the model has one: "parameter 3 (2.weight[0, 1]) of
-// particle 0 became NaN". It is empty if all are finite.
-func (p *Population) Broken(model Model) string {
-	for i, x := range p.Theta {
-		if !isFinite(x) {
-			return fmt.Sprintf("parameter %d%s of particle %d became %v", i%p.D, name(model, i%p.D), i/p.D, x)
-		}
-	}
-	return ""
 }
 
 // Set makes particle j of p a copy of particle i of q, with all values that p carries.

@@ -107,15 +107,6 @@ func (After) Judged() bool { return false }
 // Judged is true.
 func (Best) Judged() bool { return true }
 
-// SuitsKeep says why the sampler cannot keep the states that it should of a run with n examples. It asks neither for a Model nor for a
-// Judge.
-func (s *Sampler) SuitsKeep(n int) []error {
-	if s.Keep == nil {
-		return nil
-	}
-	return s.Keep.suits(s.keeping(n))
-}
-
 const noEnd = "only a path with a budget of epochs, or with a number of iterations that is known before, keeps states along the way: keep the last"
 
 func (Last) suits(keeping) faults { return nil }

@@ -267,6 +267,15 @@ func (s *Sampler) check() error {
 	return errors.Join(f...)
 }
 
+// SuitsKeep says why the sampler cannot keep the states that it should of a run with n examples. It asks neither for a Model nor for a
+// Judge.
+func (s *Sampler) SuitsKeep(n int) []error {
+	if s.Keep == nil {
+		return nil
+	}
+	return s.Keep.suits(s.keeping(n))
+}
+
 // keeping is what a Keeper asks of the sampler, for n examples.
 func (s *Sampler) keeping(n int) keeping {
 	return keeping{
