@@ -36,7 +36,7 @@ func Fit(ctx context.Context, spec Spec, o Options) (*Result, error) {
 		return f.readBack(ctx, o.Folder.Dir)
 	}
 	if err := f.job.Run.Close(f.work(ctx)); err != nil {
-		return nil, err
+		return nil, damage(err)
 	}
 	f.Manifest = f.job.Run.Manifest
 	return &f.Result, nil

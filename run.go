@@ -13,6 +13,7 @@ import (
 	"github.com/starling-smc/starling/eval"
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/jsontext"
+	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/internal/pool"
 	"github.com/starling-smc/starling/internal/runs"
 	"github.com/starling-smc/starling/method"
@@ -151,8 +152,13 @@ func (r *Run) readSchema(text []byte) (err error) {
 }
 
 func (r *Run) readPosterior(text []byte) (err error) {
-	r.Posterior, err = bnn.ReadPosterior(text, r.Net)
-	return err
+	if r.Posterior, err = bnn.ReadPosterior(text, r.Net); err != nil {
+		return err
+	}
+	if s, n := r.Spec.Way().Sampling(), len(r.Posterior.LogEvidence); s != nil && s.Islands != n {
+		return fmt.Errorf("has the particles of %s, and the method in config.yaml has %d: want the file that the run wrote", numeral.Several(n, s.Unit), s.Islands)
+	}
+	return nil
 }
 
 func (r *Run) readRestarts(text []byte) (err error) {

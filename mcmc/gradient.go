@@ -103,11 +103,3 @@ func compareGradient(what string, f func(theta, l, grad []float64) error, theta 
 	}
 	return true, nil
 }
-
-// name returns the model's name of coordinate i, in brackets; empty if it has none.
-func name(model Model, i int) string {
-	if named, ok := model.(interface{ Name(i int) string }); ok {
-		return " (" + named.Name(i) + ")"
-	}
-	return ""
-}

@@ -144,10 +144,8 @@ func (m SVGD) Mutate(ctx context.Context, w *Work, t *Target, p *Population, _ [
 	})
 	q := &w.Proposal
 	inBlocks(t.Pool, p.J, func(from, to int) { m.ascend(p, q, work.kernel, w.momentum, push, from, to) })
-	for i, x := range q.Theta {
-		if !isFinite(x) {
-			return Outcome{}, fmt.Errorf("SVGD diverged: parameter %d%s of particle %d became %v; try a smaller rate than %.4g", i%p.D, name(t.Model, i%p.D), i/p.D, x, m.Rate)
-		}
+	if broken := q.Broken(t.Model); broken != "" {
+		return Outcome{}, fmt.Errorf("SVGD diverged: %s; try a smaller rate than %.4g", broken, m.Rate)
 	}
 	if err := t.Evaluate(ctx, q); err != nil {
 		return Outcome{}, err

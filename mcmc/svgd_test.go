@@ -169,6 +169,9 @@ func TestSVGDRefuses(t *testing.T) {
 	}
 	target, p = svgdOf(3, 2)
 	p.Theta[4] = 1e308
+	if got := p.Broken(target.Model); got != "" {
+		t.Errorf("finite parameters: %s", got)
+	}
 	w = Work{}
 	if _, err := (SVGD{Rate: 10}).Mutate(t.Context(), &w, target, &p, nil, StepContext{}); err == nil || !strings.Contains(err.Error(), "SVGD diverged: parameter 0 of particle ") ||
 		!strings.HasSuffix(err.Error(), "try a smaller rate than 10") {

@@ -8,6 +8,7 @@ import (
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/mcmc"
+	"github.com/starling-smc/starling/nn"
 	"github.com/starling-smc/starling/smc"
 )
 
@@ -218,6 +219,55 @@ func TestCheckData(t *testing.T) {
 		said := strings.Join(faults(func(f *config.Faults) { m.CheckData(60, 40, "method.smc", f) }), "\n")
 		if said != want {
 			t.Errorf("%d examples: %q, want %q", n, said, want)
+		}
+	}
+}
+
+// States that a path does not have are refused before anything runs.
+func TestCheckDataKeep(t *testing.T) {
+	epochs := smc.Schedule[smc.Constant]{Epochs: 4, Rule: smc.Constant{Batch: 20}} // 12 iterations of 60 examples
+	spread, after := func(n int) smc.Keeper { return smc.Spread{States: n} }, func(n int) smc.Keeper { return smc.After{Iterations: n} }
+	const equal = "keep: states spread over the second half have equal weights, those of this population differ: take after, which keeps weights"
+	for _, c := range []struct {
+		m    Method
+		want string
+	}{
+		{SMC{Path: epochs}, ""}, {SMC{Path: epochs, Keep: smc.Best{}}, ""}, {SMC{Keep: smc.Last{}}, ""},
+		{SMC{Path: epochs, Keep: after(11)}, ""},
+		{SMC{Path: epochs, Keep: after(12)}, "keep: a warm-up of 12 iterations leaves none of 12"},
+		{SMC{Keep: after(3)}, "keep: only a path with a budget of epochs, or with a number of iterations that is known before, keeps states along the way: keep the last"},
+		{SMC{Path: epochs, Keep: spread(20)}, equal},
+		{SVGD{Particles: 5, Epochs: 4, Batch: 20, Keep: spread(30)}, ""},
+		{SVGD{Particles: 5, Epochs: 4, Batch: 20, Keep: spread(31)}, "keep: 31 states to keep are not a multiple of 5 particles, keep: 31 states to keep, but the second half of 12 iterations has 30"},
+		{SVGD{Particles: 5, Epochs: 4, Batch: 20, Keep: after(12)}, "keep: a warm-up of 12 iterations leaves none of 12"},
+	} {
+		m := c.m.Complete(Around{Partly: true, Init: true})
+		said := strings.Join(faults(func(f *config.Faults) { m.CheckData(60, 40, "", f) }), ", ")
+		if said = strings.ReplaceAll(said, ".keep", "keep"); said != c.want {
+			t.Errorf("%+v: %q, want %q", m, said, c.want)
+		}
+	}
+}
+
+// Where layers are learned, the default path is one on which they can be.
+func TestPathOfLearning(t *testing.T) {
+	for _, c := range []struct {
+		m      SMC
+		around Around
+		want   smc.Path
+	}{
+		{SMC{}, Around{}, smc.Tempering{}}, {SMC{}, Around{Partly: true, Init: true}, smc.Tempering{}},
+		{SMC{}, Around{Partly: true}, smc.Schedule[smc.Constant]{Epochs: 100, Rule: smc.Constant{Batch: 50}}},
+		{SMC{Learning: Learning{smc.By[nn.SGD]{Rate: 1}}}, Around{Partly: true, Init: true}, smc.Schedule[smc.Constant]{Epochs: 100, Rule: smc.Constant{Batch: 50}}},
+		{SMC{Path: smc.Tempering{ESS: .3}}, Around{Partly: true}, smc.Tempering{ESS: .3}},
+	} {
+		m := c.m.Complete(c.around).(SMC)
+		if m.Path != c.want {
+			t.Errorf("%+v, %+v: path %+v", c.m, c.around, m.Path)
+		}
+		said := faults(func(f *config.Faults) { m.CheckWithin(c.around, "method.smc", f) })
+		if asked := c.m.Path != nil; asked != (len(said) == 1) || asked && !strings.Contains(said[0], "adaptive tempering chooses each temperature by likelihoods that learning changes") {
+			t.Errorf("%+v, %+v: %q", c.m, c.around, said)
 		}
 	}
 }

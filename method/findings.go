@@ -63,6 +63,9 @@ func (s *Sampling) populationFindings(trace []TraceLine, examples int) (found []
 		Islands: s.Islands, Particles: s.Particles, Iterations: d.Iterations, Single: d.SingleAncestor, Resampled: d.Resampled,
 		ESS: d.ESS, LogWeightVar: d.LogWeightVar,
 	}
+	if line := s.Line(); line != "iteration" {
+		population.Lines = line + "s"
+	}
 	switch {
 	case d.Optimiser():
 		found = append(found, finding.Optimiser(population))

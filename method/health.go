@@ -10,7 +10,7 @@ import (
 )
 
 // Diagnostics summarise weight degeneracy over all iterations of all islands of a run on a path of batches
-// (data-annealing-smc, section 6). They leave out the iterations of a tempered start, whose steps are chosen so that the
+// (data-annealing-smc, section 6). Where a line of the trace has several, they are of lines. They leave out the iterations of a tempered start, whose steps are chosen so that the
 // weights do not degenerate.
 type Diagnostics struct {
 	Iterations     int

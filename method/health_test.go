@@ -139,6 +139,27 @@ func TestDiagnosticsOfIslands(t *testing.T) {
 	}
 }
 
+// Where a line of the trace has several iterations, lines are counted, and called so.
+func TestDiagnosticsOfLines(t *testing.T) {
+	epochs, full := smc.Schedule[smc.Constant]{Epochs: 5, Rule: smc.Constant{Batch: 20}}, smc.Schedule[smc.Full]{Iterations: 7}
+	for _, c := range []struct {
+		path  smc.Path
+		every int
+		want  string
+	}{
+		{epochs, 0, "of 2 epochs"}, {epochs, 1, "of 2 epochs"}, {epochs, 2, "of 2 trace lines"}, {full, 0, "of 2 iterations"}, {full, 3, "of 2 trace lines"},
+	} {
+		s := SMC{Particles: 10, Islands: 1, Path: c.path, Move: mcmc.Unadjusted{}, Trace: Trace{c.every}}.Sampling()
+		merged, optimised := line(.5, 7.5, .37, 1), line(.5, 1, 9, 1)
+		for _, l := range []TraceLine{merged, optimised} {
+			found := s.populationFindings([]TraceLine{l, l}, 60)
+			if said := strings.ToLower(found[0].Words()); !strings.Contains(said, c.want) {
+				t.Errorf("%v, a line of %d: %q, want %q", c.path, c.every, said, c.want)
+			}
+		}
+	}
+}
+
 // Every reason why there is no evidence is told.
 func TestNoEvidence(t *testing.T) {
 	for _, c := range []struct {

@@ -40,12 +40,12 @@ const TestedEvery = 20
 // Done reports whether the island is at the end of its path.
 func (p *island) Done() bool { return p.state != nil && p.sampler.Done(p.state) }
 
-// K is the number of steps made. Only the last may have fewer iterations than the others.
+// K is the number of steps made. The last may have fewer iterations than the others, and so may the last of a warm-up.
 func (p *island) K() int {
 	if p.state == nil {
 		return 0
 	}
-	return (p.state.K + p.every - 1) / p.every
+	return smc.Calls(p.sampler.Path, p.state, p.every)
 }
 
 // spent counts an evaluation of the validation examples by every particle at every line of the trace.

@@ -33,17 +33,3 @@ func (s *Sampling) islands(job *Job, start start, sampler func(i int) *smc.Sampl
 	phase.Watch, phase.Resumed = watch.step, watch.resumed
 	return phase
 }
-
-// iterations is the number of iterations of so many lines of the trace, of which the last may have fewer than the others.
-func (s *Sampling) iterations(lines, examples int) int {
-	n := lines * s.lines(examples)
-	if all := smc.Iterations(s.Path, examples); all > 0 {
-		n = min(n, all)
-	}
-	return n
-}
-
-// lines is the number of iterations of a line of the trace, for a number of training examples.
-func (s *Sampling) lines(examples int) int {
-	return max(1, s.every) * max(1, s.Path.PerEpoch(examples))
-}

@@ -29,8 +29,15 @@ func (l Learning) checkWithin(around Around, at string, f *config.Faults) {
 
 // checkKeep refuses the best state by validation where nothing can judge it.
 func checkKeep(k smc.Keeper, around Around, at string, f *config.Faults) {
-	if _, best := k.(smc.Best); best && !around.Judged {
+	if k != nil && k.Judged() && !around.Judged {
 		f.Conflict([]string{at + ".keep", "data.whole", "data.set"},
-			"best is the state of the smallest loss on the validation examples, and the data hold none out: take keep: last, or data with validation examples")
+			"%s is the state of the smallest loss on the validation examples, and the data hold none out: take keep: last, or data with validation examples", smc.Keepers.Name(k))
+	}
+}
+
+// checkKept refuses states that a sampler on n examples cannot keep.
+func checkKept(s *smc.Sampler, n int, at string, f *config.Faults) {
+	for _, err := range s.SuitsKeep(n) {
+		f.Conflict([]string{at + ".keep", at + ".path", at + ".particles", at + ".epochs"}, "%v", err)
 	}
 }

@@ -97,7 +97,7 @@ func (w *watch) status() Status {
 		}
 		shown++
 		now.lambda = min(now.lambda, w.sampling.Path.Power(i, w.examples))
-		now.iteration += float64(i.K)
+		now.iteration += float64(w.sampling.made(i.K, w.examples))
 		now.examples += float64(i.Examples)
 		now.ess += i.ESS
 		now.acceptance += float64(i.Acceptance)

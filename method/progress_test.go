@@ -55,16 +55,22 @@ func TestStatusOfBiasedChains(t *testing.T) {
 
 // Islands show the power of the likelihood on a path of temperatures, and iteration and examples on one of batches.
 func TestStatusOfIslands(t *testing.T) {
+	epochs := smc.Schedule[smc.Constant]{Epochs: 17, Rule: smc.Constant{Batch: 9}} // of 5 iterations
 	info := smc.Info{K: 7, Progress: 0.25, Lambda: 0.25, Examples: 1500, ESS: 4.25, Acceptance: 0.75, Ancestors: 3}
 	for _, c := range []struct {
 		path        smc.Path
+		every       int // of a line of the trace
 		long, short string
 	}{
-		{smc.Tempering{}, "λ 0.25  ESS 4.2/10  accepted 0.75  ancestors 3", "λ 0.25  ESS 4  acc 0.75  anc 3"},
-		{smc.Schedule[smc.Full]{Iterations: 9}, "iteration 7  1,500 examples  ESS 4.2/10  ancestors 3", "k 7  n 1500  ESS 4.2  anc 3"},
-		{smc.SDA{Iterations: 9}, "iteration 7  1,500 examples  ESS 4.2/10  ancestors 3", "k 7  n 1500  ESS 4.2  anc 3"},
+		{smc.Tempering{}, 1, "λ 0.25  ESS 4.2/10  accepted 0.75  ancestors 3", "λ 0.25  ESS 4  acc 0.75  anc 3"},
+		{epochs, 0, "epoch 7  1,500 examples  ESS 4.2/10  ancestors 3", "ep 7  n 1500  ESS 4.2  anc 3"},
+		{epochs, 2, "epoch 14  1,500 examples  ESS 4.2/10  ancestors 3", "ep 14  n 1500  ESS 4.2  anc 3"},
+		{epochs, 3, "epoch 17  1,500 examples  ESS 4.2/10  ancestors 3", "ep 17  n 1500  ESS 4.2  anc 3"},
+		{smc.Schedule[smc.Full]{Iterations: 30}, 4, "iteration 28  1,500 examples  ESS 4.2/10  ancestors 3", "k 28  n 1500  ESS 4.2  anc 3"},
+		{smc.Schedule[smc.Full]{Iterations: 9}, 1, "iteration 7  1,500 examples  ESS 4.2/10  ancestors 3", "k 7  n 1500  ESS 4.2  anc 3"},
+		{smc.SDA{Iterations: 9}, 1, "iteration 7  1,500 examples  ESS 4.2/10  ancestors 3", "k 7  n 1500  ESS 4.2  anc 3"},
 	} {
-		w := watching(SMC{Particles: 10, Islands: 2, Path: c.path, Move: mcmc.HMC{}})
+		w := watching(SMC{Particles: 10, Islands: 2, Path: c.path, Move: mcmc.HMC{}, Trace: Trace{c.every}})
 		w.islands[0] = islandProgress{info: info, first: 0.0625}
 		got := w.status()
 		got.Share = 0 // TestShare

@@ -37,7 +37,7 @@ func (s *Sampling) estimates() bool { return s.Drawn && !s.Learned && s.NoPath =
 func (s *Sampling) Chains() bool { return s.chains }
 
 // figures are means over the islands at work; but lambda is their lowest power of the likelihood, and epochs the mean over
-// all islands.
+// all islands. iteration counts epochs on a path in epochs (unit).
 type figures struct {
 	epochs, lambda, iteration, examples, ess, acceptance, step, ancestors float64
 }

@@ -20,7 +20,7 @@ type SMC struct {
 	Particles int             `yaml:"particles"` // particles of an island; default 10
 	Islands   int             `yaml:"islands"`   // default 1
 	Combine   bnn.Combination `yaml:"combine"`   // how islands are weighted in the posterior; default equal
-	Path      smc.Path        `yaml:"path"`      // default tempering
+	Path      smc.Path        `yaml:"path"`      // default tempering or, where layers are learned, constant of 100 epochs with batches of 50
 	Move      mcmc.Move       `yaml:"move"`      // default hmc
 	Resample  smc.Resampler   `yaml:"resample"`  // default multinomial; when: the path's default
 
@@ -62,8 +62,12 @@ func (m SMC) Complete(around Around) Method {
 	if m.Combine == nil {
 		m.Combine = bnn.Equal{}
 	}
+	m.Learning.complete(around)
 	if m.Path == nil {
 		m.Path = smc.Tempering{}
+		if m.Learn != nil { // adaptive temperatures and learning do not go together
+			m.Path = smc.Schedule[smc.Constant]{Epochs: 100, Rule: smc.Constant{Batch: 50}}
+		}
 	}
 	free := around.Init && !around.Partly && around.Search == nil && around.Prior.Anchor == nil // nothing else uses model.init
 	if free {
@@ -83,7 +87,6 @@ func (m SMC) Complete(around Around) Method {
 		m.Resample.When = smc.DefaultOccasion(m.Path, m.Weight)
 	}
 	m.Resample.Defaults()
-	m.Learning.complete(around)
 	return m
 }
 
@@ -222,13 +225,15 @@ func (m SMC) checkSubsample(at string, f *config.Faults) {
 // gradient returns the path of the move's mini-batch in the config.
 func (m SMC) gradient(at string) string { return at + ".move." + mcmc.Moves.Name(m.Move) + ".gradient" }
 
-// CheckData refuses mini-batch gradients whose mini-batches are not smaller than the training set, and scales that are too large.
+// CheckData refuses mini-batch gradients whose mini-batches are not smaller than the training set, scales that are too large, and states
+// to keep that the path does not have.
 func (m SMC) CheckData(examples, parameters int, at string, f *config.Faults) {
 	m.Move.CheckForDim(parameters, f.In(at).In("move."+mcmc.Moves.Name(m.Move)))
 	if n := m.Move.Subsample(); n >= examples {
 		f.Add(m.gradient(at),
 			"%d examples save nothing: a mini-batch must be smaller than the training set of %d; leave it out, or take fewer", n, examples)
 	}
+	checkKept(m.sampler(), examples, at, f)
 }
 
 // Needs is a restart for each particle that starts from one, or several to choose the best from.
@@ -258,12 +263,13 @@ func (m SMC) Sampling() *Sampling {
 	}
 }
 
-// words describes the progress of islands: on a path of batches by iteration and examples, on a path of temperatures by the
+// words describes the progress of islands: on a path of batches by iteration or epoch and examples, on a path of temperatures by the
 // power of the likelihood.
 func (m SMC) words(f figures) (long, short string) {
 	if m.Path.Batches() {
-		return fmt.Sprintf("iteration %.0f  %s examples  ESS %.1f/%d  ancestors %.0f", f.iteration, numeral.Count(int(f.examples)), f.ess, m.Particles, f.ancestors),
-			fmt.Sprintf("k %.0f  n %.0f  ESS %.1f  anc %.0f", f.iteration, f.examples, f.ess, f.ancestors)
+		unit, letter := unit(m.Path)
+		return fmt.Sprintf("%s %.0f  %s examples  ESS %.1f/%d  ancestors %.0f", unit, f.iteration, numeral.Count(int(f.examples)), f.ess, m.Particles, f.ancestors),
+			fmt.Sprintf("%s %.0f  n %.0f  ESS %.1f  anc %.0f", letter, f.iteration, f.examples, f.ess, f.ancestors)
 	}
 	return fmt.Sprintf("λ %.2g  ESS %.1f/%d  accepted %.2f  ancestors %.0f", f.lambda, f.ess, m.Particles, f.acceptance, f.ancestors),
 		fmt.Sprintf("λ %.2g  ESS %.0f  acc %.2f  anc %.0f", f.lambda, f.ess, f.acceptance, f.ancestors)
@@ -308,13 +314,16 @@ func (m SMC) Memory(job *Job) Memory {
 // Phases is the islands.
 func (m SMC) Phases(job *Job) ([]runs.Phase, error) {
 	s := m.Sampling()
-	return []runs.Phase{s.islands(job, m.start(), func(int) *smc.Sampler {
-		one := &smc.Sampler{Path: m.path(), Move: m.Move, Resample: m.Resample, Particles: m.Particles, Learn: m.Learn, Keep: m.Keep}
-		if m.Weight != nil {
-			one.Weighting = m.Weight
-		}
-		return one
-	})}, nil
+	return []runs.Phase{s.islands(job, m.start(), func(int) *smc.Sampler { return m.sampler() })}, nil
+}
+
+// sampler is an island's settings, as far as they are the method's.
+func (m SMC) sampler() *smc.Sampler {
+	one := &smc.Sampler{Path: m.path(), Move: m.Move, Resample: m.Resample, Particles: m.Particles, Learn: m.Learn, Keep: m.Keep}
+	if m.Weight != nil {
+		one.Weighting = m.Weight
+	}
+	return one
 }
 
 // Gather joins the islands, weighted by Combine, and returns findings about their weights.

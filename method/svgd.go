@@ -62,8 +62,10 @@ func (m SVGD) CheckWithin(around Around, at string, f *config.Faults) {
 	checkKeep(m.Keep, around, at, f)
 }
 
-// CheckData refuses nothing.
-func (SVGD) CheckData(int, int, string, *config.Faults) {}
+// CheckData refuses states to keep that the epochs do not have.
+func (m SVGD) CheckData(examples, _ int, at string, f *config.Faults) {
+	checkKept(m.sampler(m.sampling(m.Rate)), examples, at, f)
+}
 
 // Needs is a prior.
 func (SVGD) Needs() Needs { return Needs{Prior: true, Posterior: true, Partly: true} }
@@ -82,7 +84,7 @@ func (m SVGD) sampling(rate float64) *Sampling {
 
 // words describes the progress.
 func (m SVGD) words(f figures) (long, short string) {
-	return fmt.Sprintf("iteration %.0f", f.iteration), fmt.Sprintf("k %.0f", f.iteration)
+	return fmt.Sprintf("epoch %.0f", f.iteration), fmt.Sprintf("ep %.0f", f.iteration)
 }
 
 // Memory estimates the memory of the particles and of their kernel.
@@ -104,11 +106,14 @@ func (m SVGD) Phases(job *Job) ([]runs.Phase, error) {
 		rate = float64(m.Particles) / (10 * float64(job.Data.Train.Len()))
 	}
 	s := m.sampling(rate)
-	return []runs.Phase{s.islands(job, start{name: "prior", drawn: true}, func(int) *smc.Sampler {
-		return &smc.Sampler{
-			Path: s.Path, Move: s.Move, Weighting: smc.Unweighted{}, Resample: s.Resample, Particles: m.Particles, Learn: m.Learn, Keep: m.Keep,
-		}
-	})}, nil
+	return []runs.Phase{s.islands(job, start{name: "prior", drawn: true}, func(int) *smc.Sampler { return m.sampler(s) })}, nil
+}
+
+// sampler is the settings of the island, as far as they are the method's.
+func (m SVGD) sampler(s *Sampling) *smc.Sampler {
+	return &smc.Sampler{
+		Path: s.Path, Move: s.Move, Weighting: smc.Unweighted{}, Resample: s.Resample, Particles: m.Particles, Learn: m.Learn, Keep: m.Keep,
+	}
 }
 
 // Gather is the particles, equally weighted.

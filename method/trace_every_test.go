@@ -13,9 +13,15 @@ import (
 // A line for every n moves changes no state, kept ones included; its numbers are those of its moves together. A line ends with the
 // warm-up, so that none has moves of both halves.
 func TestSparseTrace(t *testing.T) {
-	const every, epochs = 4, 38
+	for _, epochs := range []int{38, 36} { // in either half 19 moves; 18, of which both last lines have 2
+		testSparseTrace(t, epochs)
+	}
+}
+
+func testSparseTrace(t *testing.T, epochs int) {
+	const every = 4
 	m := chains(2, epochs, 0)
-	m.Keep, m.Move = 20, mcmc.HMC{Steps: 1, Accept: 0.574}
+	m.Keep, m.Move = 18, mcmc.HMC{Steps: 1, Accept: 0.574}
 	dense := do(t, newJob(t, 1), m)
 	m.Trace.Every = every
 	sparse := do(t, newJob(t, 2), m)

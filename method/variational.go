@@ -262,17 +262,19 @@ func (v *variational) divergence() (sum float64) {
 	return sum
 }
 
-// broken is the error of an approximation that is no longer finite. It names the first parameter that is not.
+// broken is the error of an approximation that is no longer finite. It names the first parameter that is not or, where all are, the
+// first that is infinite in the network, which has float32.
 func (v *variational) broken() error {
-	what, d := "the ELBO is not finite", len(v.random)
-	if i := slices.IndexFunc(v.At, func(x float64) bool { return x-x != 0 }); i >= 2*d {
+	what, d := "the ELBO is not finite, but all parameters are", len(v.random)
+	i := slices.IndexFunc(v.At, func(x float64) bool { return x-x != 0 })
+	if i < 0 {
+		i = slices.IndexFunc(v.At, func(x float64) bool { return math.Abs(x) > math.MaxFloat32 })
+	}
+	switch {
+	case i >= 2*d:
 		what = fmt.Sprintf("%s is %v", v.job.Net.SharedName(i-2*d), v.At[i])
-	} else if i >= 0 {
-		for _, t := range v.job.Net.Random() {
-			if at := i%d - t.Offset; at >= 0 && at < t.Size {
-				what = fmt.Sprintf("the %s of %s is %v", [...]string{"mean", "spread"}[i/d], t.Element(at), v.At[i])
-			}
-		}
+	case i >= 0:
+		what = fmt.Sprintf("the %s of %s is %v", [...]string{"mean", "spread"}[i/d], v.job.Net.RandomName(i%d), v.At[i])
 	}
 	return fmt.Errorf("%s; try a rate below %v", what, v.Rate)
 }

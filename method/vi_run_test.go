@@ -174,9 +174,15 @@ func TestVIDiverges(t *testing.T) {
 			t.Errorf("%s: the state is another one", c.want)
 		}
 	}
+	// The parameters are finite, but not where the network has them, in float32.
 	v := approximated(t, job, VI{Epochs: 9, Rate: 1e300})
-	if _, err := v.Step(t.Context()); err == nil || !strings.Contains(err.Error(), "try a rate below 1e+300") || v.K() != 0 {
+	if _, err := v.Step(t.Context()); err == nil || !strings.HasPrefix(err.Error(), "VI, epoch 1: the mean of 0.weight[0, 0] is ") ||
+		!strings.HasSuffix(err.Error(), "e+299; try a rate below 1e+300") || v.K() != 0 {
 		t.Errorf("rate 1e300: %v", err)
+	}
+	v.At = make([]float64, len(v.first))
+	if err := v.broken(); err.Error() != "the ELBO is not finite, but all parameters are; try a rate below 1e+300" {
+		t.Errorf("finite parameters: %v", err)
 	}
 }
 

@@ -13,14 +13,15 @@ type Likelihood interface {
 	// Regression reports targets that are numbers.
 	Regression() bool
 
-	// Parameters are the names of the likelihood's own parameters, one number each, which are the last of θ.
+	// Parameters are the names of the likelihood's own parameters, one number each, which are the last of θ or, in a
+	// network that is partly random, of ψ.
 	Parameters() []string
 
 	// Targets is the number of target values of an example that a network with that many outputs predicts, 0 for classes.
 	Targets(outputs int) int
 
-	// Normal sets the means and standard deviations of the target values of one example, for its outputs z and a θ with that
-	// last number. There is nothing to set for classes.
+	// Normal sets the means and standard deviations of the target values of one example, for its outputs z and the last of its
+	// own parameters. There is nothing to set for classes.
 	Normal(z []float32, last float64, mean, sd []float64)
 
 	// checkOutputs reports settings, or a number of outputs, that the likelihood cannot take.
@@ -39,8 +40,8 @@ type Likelihood interface {
 	// the outputs unless it is nil.
 	logLik(t *tape, g int, z, ll, dz []float32)
 
-	// finish sets the gradient of the likelihood's own parameters for n examples, one particle's θ and the log-likelihood
-	// ll that they add up to.
+	// finish sets the gradient of the likelihood's own parameters for n examples, one particle's θ, or ψ, and the
+	// log-likelihood ll that they add up to. theta and grad end with these parameters.
 	finish(ll float64, theta, grad []float64, n, outputs int)
 }
 

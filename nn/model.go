@@ -71,6 +71,9 @@ func (m *Model) Learned() int { return m.net.learned }
 // Net is the model's network.
 func (m *Model) Net() *Net { return m.net }
 
+// Name names θ_i, as in "2.weight[0, 3]".
+func (m *Model) Name(i int) string { return m.net.RandomName(i) }
+
 // Dim returns D, the number of parameters in θ.
 func (m *Model) Dim() int { return m.net.dim }
 

@@ -72,11 +72,16 @@ func (t Tensor) in(theta, phi []float64) []float64 {
 }
 
 // SharedName names φ_i, as in "2.weight[0, 3]".
-func (n *Net) SharedName(i int) string {
+func (n *Net) SharedName(i int) string { return n.name(i, true) }
+
+// RandomName names θ_i likewise.
+func (n *Net) RandomName(i int) string { return n.name(i, false) }
+
+func (n *Net) name(i int, shared bool) string {
 	for _, t := range n.tensors {
-		if t.Role != RoleRandom && i >= t.Offset && i < t.Offset+t.Size {
+		if shared == (t.Role != RoleRandom) && i >= t.Offset && i < t.Offset+t.Size {
 			return t.Element(i - t.Offset)
 		}
 	}
-	panic("nn: no shared parameter has this index")
+	panic("nn: no parameter has this index")
 }

@@ -210,6 +210,9 @@ func TestRolesLayout(t *testing.T) {
 	if net.Dim() != 18 || net.Learned() != 11 || net.Shared() != 26 || net.Parameters() != 44 {
 		t.Errorf("%d random, %d learned, %d shared, %d in all", net.Dim(), net.Learned(), net.Shared(), net.Parameters())
 	}
+	if got := net.RandomName(0) + " " + net.RandomName(net.Dim()-1); got != "b.weight[0, 0] d.weight[0, 1]" {
+		t.Errorf("names of random parameters %s", got)
+	}
 	if got := net.SharedName(5) + " " + net.SharedName(10) + " " + net.SharedName(25); got != "3.weight[1, 1] log_sd[0] c.bias[1]" {
 		t.Errorf("names %s", got)
 	}

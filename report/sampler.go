@@ -41,7 +41,7 @@ func (v *view) draw(c curve) *figure {
 	if !c.tells() {
 		return nil
 	}
-	all, unit, chains, axis := c.islands, v.sampling.Unit, v.sampling.Chains(), "iteration"
+	all, unit, chains, axis := c.islands, v.sampling.Unit, v.sampling.Chains(), v.sampling.Line()
 	if chains {
 		axis = "epochs"
 	}

@@ -1,11 +1,14 @@
 package smc
 
 import (
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/mcmc"
+	"github.com/starling-smc/starling/nn"
 )
 
 // settings are a sampler's parts as a config has them.
@@ -108,6 +111,18 @@ func TestConfigs(t *testing.T) {
 			if !strings.Contains(all, name+":") && !strings.Contains(all, ":"+name) {
 				t.Errorf("no config has %s", name)
 			}
+		}
+	}
+}
+
+// A learner follows each optimiser, by its name.
+func TestLearnersAreOptimisers(t *testing.T) {
+	if got, want := Learners.Names(), nn.Optimisers.Names(); !slices.Equal(got, want) {
+		t.Fatalf("learners %q, optimisers %q", got, want)
+	}
+	for i, row := range Learners {
+		if rule := reflect.ValueOf(row.Part).FieldByName("Rule").Interface(); rule != any(nn.Optimisers[i].Part) {
+			t.Errorf("%s follows %T", row.Name, rule)
 		}
 	}
 }

@@ -26,6 +26,22 @@ func (Fixed) Next(*State) (Stage, error) { return Stage{Lambda: 1}, nil }
 // Done is true when the budget is spent.
 func (f Fixed) Done(st *State) bool { return st.Spent >= f.Budget(st) }
 
+// Remember keeps the number of iterations of the warm-up, once it has ended.
+func (f Fixed) Remember(st *State) []int {
+	if len(st.Memory) > 0 || warmsUp(f, st) {
+		return st.Memory
+	}
+	return []int{st.K}
+}
+
+// WarmedUp is the number of iterations of the warm-up; 0 while it lasts.
+func (Fixed) WarmedUp(st *State) int {
+	if len(st.Memory) == 0 {
+		return 0
+	}
+	return st.Memory[0]
+}
+
 // Progress is the share of the budget that is spent.
 func (f Fixed) Progress(st *State) float64 { return min(1, float64(st.Spent)/float64(f.Budget(st))) }
 

@@ -34,6 +34,15 @@ func (poison) Step(m *nn.Moments, psi, _ []float64) {
 	}
 }
 
+// leap is a Learner that throws ψ_1 far away.
+type leap struct{ to float64 }
+
+func (leap) String() string { return "leap" }
+func (l leap) Step(m *nn.Moments, psi, _ []float64) {
+	m.Steps++
+	psi[1] = l.to
+}
+
 // bent is y ~ N(ψ_0 tanh(θ·x) + ψ_1, 1), the model of the golden gradient.
 type bent struct {
 	x   [][]float64
@@ -431,6 +440,31 @@ func TestGuidedPsiMustBeFinite(t *testing.T) {
 	}
 	if got, _ := st.MarshalBinary(); !bytes.Equal(got, good) {
 		t.Error("the state changed")
+	}
+}
+
+// Where ψ goes so far that all particles die, the error says what ψ and θ are, and what may be too large.
+func TestGuidedAllDead(t *testing.T) {
+	for _, c := range []struct {
+		move mcmc.Kernel
+		want string
+	}{
+		{mcmc.Unadjusted{Steps: 1, Step: 0.01}, "iteration 1: all 150 particles are dead: every log-weight is -Inf; all parameters are finite, " +
+			"the largest of those that are learned is offset[1] at -1e+200: take a smaller step of unadjusted Langevin dynamics, or a smaller rate in learn (leap)"},
+		{mcmc.HMC{Steps: 1, Step: 0.01}, "learned is offset[1] at -1e+200: take more particles, or a prior or start where the model is defined, or a smaller rate in learn (leap)"},
+	} {
+		s := kinds()["learn constant"](0)
+		s.Move, s.Learn, s.Keep = c.move, leap{-1e200}, nil
+		st, err := s.Init(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err = s.Step(t.Context(), st); err == nil {
+			_, err = s.Step(t.Context(), st)
+		}
+		if err == nil || !strings.HasSuffix(err.Error(), c.want) || st.K != 1 {
+			t.Errorf("%v after %d iterations, want %s", err, st.K, c.want)
+		}
 	}
 }
 

@@ -10,8 +10,10 @@ import (
 
 // Keeper says which states of a run make its ensemble. Without one it is the last state.
 type Keeper interface {
-	// suits notes why a sampler cannot keep these states.
-	suits(s keeping, f *faults)
+	// Judged reports whether states are chosen by Sampler.Judge, which must be there then.
+	Judged() bool
+	// suits says why a sampler cannot keep these states.
+	suits(s keeping) (f faults)
 	// keep keeps the state after an iteration that began with spent, if it is one of them.
 	keep(ctx context.Context, s keeping, st *State, spent int, info *Info) error
 	// held is the largest number of states that are kept, of all particles together, in a run of so many iterations.
@@ -93,32 +95,46 @@ func (k After) Check(f *config.Faults) {
 	f.If(k.Iterations < 0, "iterations", "want at least 0, have %d", k.Iterations)
 }
 
-func (Last) suits(keeping, *faults) {}
+// Judged is false.
+func (Last) Judged() bool { return false }
 
-func (k Spread) suits(s keeping, f *faults) {
+// Judged is false.
+func (Spread) Judged() bool { return false }
+
+// Judged is false.
+func (After) Judged() bool { return false }
+
+// Judged is true.
+func (Best) Judged() bool { return true }
+
+const noEnd = "only a path with a budget of epochs, or with a number of iterations that is known before, keeps states along the way: keep the last"
+
+func (Last) suits(keeping) faults { return nil }
+
+func (k Spread) suits(s keeping) (f faults) {
 	j, n := s.particles, s.examples
 	budget, all := s.limits()
-	f.add(k.States%j != 0, "sampler: %d states to keep are not a multiple of %d particles", k.States, j)
+	f.add(k.States%j != 0, "%d states to keep are not a multiple of %d particles", k.States, j)
 	if budget > 0 {
 		most := j * (budget / n) / (2 * s.costs)
-		f.add(k.States > most, "sampler: %d states to keep, but the second half of %d epochs has moves for %d", k.States, budget/n, most)
-		return
+		f.add(k.States > most, "%d states to keep, but the second half of %d epochs has moves for %d", k.States, budget/n, most)
+		return f
 	}
 	most := j * (all / 2)
-	f.add(all == 0, "sampler: only a path with a budget, such as Fixed, or a number of iterations keeps states along the way")
-	f.add(all > 0 && k.States > most, "sampler: %d states to keep, but the second half of %d iterations has %d", k.States, all, most)
-	f.add(j > 1 && s.weighs, "sampler: states spread over the second half have equal weights, those of this population differ: keep After, which keeps weights")
+	f.add(all == 0, noEnd)
+	f.add(all > 0 && k.States > most, "%d states to keep, but the second half of %d iterations has %d", k.States, all, most)
+	f.add(j > 1 && s.weighs, "states spread over the second half have equal weights, those of this population differ: take after, which keeps weights")
+	return f
 }
 
-func (k After) suits(s keeping, f *faults) {
+func (k After) suits(s keeping) (f faults) {
 	budget, all := s.limits()
-	f.add(all == 0 && budget == 0, "sampler: only a path with a budget, such as Fixed, or a number of iterations keeps states along the way")
-	f.add(all > 0 && k.Iterations >= all, "sampler: a warm-up of %d iterations leaves none of %d", k.Iterations, all)
+	f.add(all == 0 && budget == 0, noEnd)
+	f.add(all > 0 && k.Iterations >= all, "a warm-up of %d iterations leaves none of %d", k.Iterations, all)
+	return f
 }
 
-func (Best) suits(s keeping, f *faults) {
-	f.add(s.judge == nil, "sampler: the best state needs a Judge, which has validation examples")
-}
+func (Best) suits(keeping) faults { return nil }
 
 func (Last) keep(context.Context, keeping, *State, int, *Info) error { return nil }
 

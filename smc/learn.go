@@ -30,11 +30,11 @@ type By[O nn.Optimiser] struct {
 	Rule O       `yaml:",inline"`
 }
 
-// Learners lists the learners that a config can name.
+// Learners lists the learners that a config can name: one for each row of nn.Optimisers, with its name.
 var Learners = config.Table[Learner]{
+	{Name: "sgd", Part: By[nn.SGD]{}},
 	{Name: "adam", Part: By[nn.Adam]{}},
 	{Name: "adamw", Part: By[nn.AdamW]{}},
-	{Name: "sgd", Part: By[nn.SGD]{}},
 }
 
 func (b By[O]) String() string { return fmt.Sprintf("%v, rate %v", b.Rule, b.Rate) }

@@ -13,6 +13,7 @@ import "github.com/starling-smc/starling/mcmc"
 //	Resampling() Occasion               as in Path; without it, below an effective sample size of half the particles
 //	PerEpoch(n int) int                 as in Path; without it, 0
 //	Count(st *State) (made, all int)    the iterations made at st, and in all: Keepers choose states by them
+//	WarmedUp(st *State) int             the iterations of a chain's warm-up (mcmc.WarmUp), 0 while it lasts: Calls counts by them
 //	SuitsWeighting(w Weigher) error     why a weighting cannot go with it; the text follows the weighting's name
 type Targets interface {
 	// Start returns the target of the first particles for n examples, and whether draws from the prior must be weighted for

@@ -101,7 +101,7 @@ func (s *Sampler) step(ctx context.Context, st *State) (info Info, err error) {
 	}
 	if early { // … or by this change as well?
 		if err = s.weigh(st, change, &info); err != nil {
-			return info, err
+			return info, s.died(st, err)
 		}
 		change = nil // it is in the weights
 	}
@@ -114,11 +114,11 @@ func (s *Sampler) step(ctx context.Context, st *State) (info Info, err error) {
 	if err = s.mutate(ctx, st, target, &info); err != nil { // how does a particle travel?
 		return info, err
 	}
-	if err = st.checkMoved(); err != nil {
+	if err = s.checkMoved(st); err != nil {
 		return info, err
 	}
 	if _, err = st.reweight(weighting.After(&st.Population, change, s.energy)); err != nil { // what is the move worth?
-		return info, fmt.Errorf("%w: take a smaller step of %v%s", err, s.Move, s.orRate())
+		return info, s.died(st, err)
 	}
 	if err = s.learn(ctx, st, target); err != nil { // how do the parameters that all particles share move?
 		return info, err
@@ -200,12 +200,43 @@ func (s *Sampler) learn(ctx context.Context, st *State, target *mcmc.Target) err
 	return nil
 }
 
-// orRate names the other thing that may be too large where particles die.
-func (s *Sampler) orRate() string {
-	if s.Learn == nil {
-		return ""
+// checkMoved refuses values that a move must not keep (mcmc.Model). The moves of package mcmc keep none, a program's own might.
+func (s *Sampler) checkMoved(st *State) error {
+	for j, l := range st.LL {
+		if l < math.Inf(1) {
+			continue
+		}
+		broken := st.Broken(s.Model)
+		if broken != "" {
+			broken = ", where " + broken
+		}
+		return fmt.Errorf("the move left particle %d at log-likelihood %v%s: a move must reject a proposal whose log-likelihood is NaN or +Inf", j, l, broken)
 	}
-	return fmt.Sprintf(", or a smaller rate in learn (%v)", s.Learn)
+	return nil
+}
+
+// died adds to the error of weights that cannot be normalised what the parameters are, and what to change. Moves put a particle that
+// dies back to where it was, so its parameters are finite and only the likelihood says what happened.
+func (s *Sampler) died(st *State, err error) error {
+	what := st.Broken(s.Model)
+	if what == "" {
+		what = "all parameters are finite"
+	}
+	mend := "more particles, or a prior or start where the model is defined"
+	if !s.weighting().Early() {
+		mend = fmt.Sprintf("a smaller step of %v", s.Move)
+	}
+	if s.Learn != nil {
+		largest := 0
+		for i, x := range st.Psi {
+			if math.Abs(x) > math.Abs(st.Psi[largest]) {
+				largest = i
+			}
+		}
+		what += fmt.Sprintf(", the largest of those that are learned is %s at %.3g", s.learned().LearnedName(largest), st.Psi[largest])
+		mend += fmt.Sprintf(", or a smaller rate in learn (%v)", s.Learn)
+	}
+	return fmt.Errorf("%w; %s: take %s", err, what, mend)
 }
 
 // advance counts the iteration.
@@ -221,7 +252,7 @@ func (s *Sampler) keep(ctx context.Context, st *State, spent int, info *Info) er
 	if s.Keep == nil {
 		return nil
 	}
-	return s.Keep.keep(ctx, s.keeping(), st, spent, info)
+	return s.Keep.keep(ctx, s.keeping(st.Examples), st, spent, info)
 }
 
 // record completes info by what st shows.

@@ -23,7 +23,7 @@ func TestSettingsAreRefusedWithReasons(t *testing.T) {
 		"not above":                            func(s *Sampler) { s.Path = Ladder{0.5, 0.5, 1} },
 		"not 1":                                func(s *Sampler) { s.Path = Ladder{0.5} },
 		"path: ess: want":                      func(s *Sampler) { s.Path = Tempering{ESS: 1} },
-		"such as Fixed, or a number":           func(s *Sampler) { s.Keep = Spread{150} },
+		"of epochs, or with a number":          func(s *Sampler) { s.Keep = Spread{150} },
 		"not a multiple":                       func(s *Sampler) { s.Path, s.Keep = Fixed{100}, Spread{151} },
 		"has moves for":                        func(s *Sampler) { s.Path, s.Keep = Fixed{100}, Spread{1500} },
 		"move: mutations: a fixed number of 3": func(s *Sampler) { s.Move = mcmc.HMC{Mutations: mcmc.Mutations{Count: 3, Eta: 0.1}} },

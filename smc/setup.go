@@ -258,16 +258,28 @@ func (s *Sampler) check() error {
 	if s.Keep != nil {
 		f.part("keep", s.Keep)
 		if j > 0 && n > 0 {
-			s.Keep.suits(s.keeping(), &f)
+			for _, err := range s.SuitsKeep(n) {
+				f.add(true, "sampler: %w", err)
+			}
 		}
+		f.add(s.Keep.Judged() && s.Judge == nil, "sampler: the best state needs a Judge, which has validation examples")
 	}
 	return errors.Join(f...)
 }
 
-// keeping is what a Keeper asks of the sampler.
-func (s *Sampler) keeping() keeping {
+// SuitsKeep says why the sampler cannot keep the states that it should of a run with n examples. It asks neither for a Model nor for a
+// Judge.
+func (s *Sampler) SuitsKeep(n int) []error {
+	if s.Keep == nil {
+		return nil
+	}
+	return s.Keep.suits(s.keeping(n))
+}
+
+// keeping is what a Keeper asks of the sampler, for n examples.
+func (s *Sampler) keeping(n int) keeping {
 	return keeping{
-		path: s.Path, particles: s.Particles, examples: s.Model.Examples(), costs: s.costs(),
+		path: s.Path, particles: s.Particles, examples: n, costs: s.costs(),
 		varies: s.varies(), weighs: weighs(s.weighting()), judge: s.Judge,
 	}
 }

@@ -244,16 +244,6 @@ func (st *State) check() error {
 	return nil
 }
 
-// checkMoved refuses values that a move must not keep (mcmc.Model). The moves of package mcmc keep none, a program's own might.
-func (st *State) checkMoved() error {
-	for j, l := range st.LL {
-		if !(l < math.Inf(1)) {
-			return fmt.Errorf("the move left particle %d at log-likelihood %v: a move must reject a proposal whose log-likelihood is NaN or +Inf", j, l)
-		}
-	}
-	return nil
-}
-
 // logLikelihood is the mean over the particles alive. The log-likelihood of a dead particle may be undefined.
 func (st *State) logLikelihood() (mean float64) {
 	living := float64(st.J - dead(st.LogW))

@@ -33,8 +33,8 @@ func (s *Sampler) Steps(ctx context.Context, st *State, n int) (all Info, err er
 	s.several = n > 1
 	s.before.copy(st)
 	var energies spread
-	warm := s.warmUp(st)
-	for i := 0; i < n && !s.Done(st) && s.warmUp(st) == warm; i++ {
+	warm := warmsUp(s.Path, st)
+	for i := 0; i < n && !s.Done(st) && warmsUp(s.Path, st) == warm; i++ {
 		k := st.K
 		themselves(s.ancestors)
 		one, err := s.step(ctx, st)
@@ -48,10 +48,20 @@ func (s *Sampler) Steps(ctx context.Context, st *State, n int) (all Info, err er
 	return all, nil
 }
 
-// warmUp reports whether a chain is in its warm-up.
-func (s *Sampler) warmUp(st *State) bool {
-	budget := s.Path.Budget(st)
+// warmsUp reports whether a chain is in its warm-up.
+func warmsUp(path Targets, st *State) bool {
+	budget := path.Budget(st)
 	return budget > 0 && float64(st.Spent) < mcmc.WarmUp*float64(budget)
+}
+
+// Calls is the number of calls of Steps, of n iterations each, that lead to st. A path with a budget must know where the warm-up
+// ended: see Targets.
+func Calls(path Targets, st *State, n int) int {
+	warm := 0
+	if path, ok := path.(interface{ WarmedUp(st *State) int }); ok {
+		warm = path.WarmedUp(st)
+	}
+	return (warm+n-1)/n + (st.K-warm+n-1)/n
 }
 
 // Undo takes back the last Step or Steps: st is as it was before. It must be called at most once after a Step that succeeded on

@@ -36,9 +36,9 @@ func TestSteps(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for !many.Done(b) {
+		for calls := 1; !many.Done(b); calls++ {
 			before, _ := b.MarshalBinary()
-			k, from, warm := b.K, slices.Clone(b.Theta), many.warmUp(b)
+			k, from, warm := b.K, slices.Clone(b.Theta), warmsUp(many.Path, b)
 			if _, err := many.Steps(context.Background(), b, 3); err != nil {
 				t.Fatal(err)
 			}
@@ -57,8 +57,11 @@ func TestSteps(t *testing.T) {
 			if want := displaced(began, b.Theta, b.D); !golden.Near(float64(info.Displacement), want, 1e-9, 0) {
 				t.Errorf("%s: displacement %v, want %v", name, info.Displacement, want)
 			}
-			if info.K != b.K || b.K != k+3 && !many.Done(b) && !(warm && !many.warmUp(b)) {
+			if info.K != b.K || b.K != k+3 && !many.Done(b) && !(warm && !warmsUp(many.Path, b)) {
 				t.Errorf("%s: %d iterations in place of 3, K = %d", name, b.K-k, info.K)
+			}
+			if got := Calls(many.Path, b, 3); got != calls {
+				t.Errorf("%s: %d calls counted after %d, K = %d", name, got, calls, b.K)
 			}
 		}
 		want, _ := a.MarshalBinary()

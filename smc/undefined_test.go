@@ -203,23 +203,32 @@ func TestBatchesMayBeUndefinedForReversal(t *testing.T) {
 }
 
 // careless is a program's own move that keeps whatever the model says.
-type careless struct{ scripted }
+type careless struct {
+	scripted
+	at float64 // where it leaves particle 3
+}
 
 func (m careless) Mutate(ctx context.Context, w *mcmc.Work, target *mcmc.Target, p *mcmc.Population, tuning []float64, now mcmc.StepContext) (mcmc.Outcome, error) {
 	out, err := m.scripted.Mutate(ctx, w, target, p, tuning, now)
 	p.LL[3] = math.NaN()
+	p.Theta[3] = m.at
 	return out, err
 }
 
 // A program's own move that keeps NaN is told so, before a path or a weight meets it.
 func TestMovesMustNotKeepNaN(t *testing.T) {
-	s := undefined(math.NaN())["tempering"]
-	s.Move = careless{scripted(func(int, []float64) {})}
-	st, err := s.Init(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Step(context.Background(), st); err == nil || !strings.Contains(err.Error(), "the move left particle 3 at log-likelihood NaN") {
-		t.Errorf("error %v", err)
+	for at, want := range map[float64]string{
+		1:            "iteration 0: the move left particle 3 at log-likelihood NaN: a move must reject",
+		math.Inf(-1): "iteration 0: the move left particle 3 at log-likelihood NaN, where parameter 0 of particle 3 became -Inf: a move must reject",
+	} {
+		s := undefined(math.NaN())["tempering"]
+		s.Move = careless{scripted(func(int, []float64) {}), at}
+		st, err := s.Init(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Step(context.Background(), st); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
 	}
 }

@@ -30,6 +30,7 @@ import (
 	"hash/crc32"
 	"io"
 	"math"
+	"strings"
 )
 
 const (
@@ -185,7 +186,11 @@ func NewDecoder(b []byte, kind string) (*Decoder, error) {
 		return nil, fmt.Errorf("checkpoint: %d bytes after the last section", len(rest))
 	}
 	if got := string(d.Bytes("kind")); d.err == nil && got != kind {
-		return nil, fmt.Errorf("checkpoint: holds %q, not %q", got, kind)
+		other := ""
+		if name, _, _ := strings.Cut(kind, "/"); strings.HasPrefix(got, name+"/") {
+			other = ": another version of the program wrote it"
+		}
+		return nil, fmt.Errorf("checkpoint: holds %q, not %q%s", got, kind, other)
 	}
 	return d, d.err
 }

@@ -30,12 +30,28 @@ type Finding struct {
 	Names   map[string]string         `json:"names,omitempty"`
 }
 
-// Population summarises weight degeneracy on a path of batches, over all iterations of all islands.
+// Population summarises weight degeneracy on a path of batches, over all iterations of all islands or, where a line of the trace has
+// several, over all lines.
 type Population struct {
 	Islands, Particles int     // particles: of one island
 	Iterations         int     // of all islands together
 	Single, Resampled  int     // iterations with a single ancestor, and with a resampling
 	ESS, LogWeightVar  float64 // medians; the variance is in nats²
+	Lines              string  // what is counted in place of iterations: Epochs or Lines; empty: iterations
+}
+
+// What is counted where a line of the trace has several iterations: it is an epoch, or something else.
+const (
+	Epochs = "epochs"
+	Lines  = "trace lines"
+)
+
+func (p Population) of(kind string) Finding {
+	f := Finding{Kind: kind, Numbers: p.numbers()}
+	if p.Lines != "" {
+		f.Names = map[string]string{"lines": p.Lines}
+	}
+	return f
 }
 
 func (p Population) numbers() map[string]numeral.Number {
@@ -46,10 +62,10 @@ func (p Population) numbers() map[string]numeral.Number {
 }
 
 // Optimiser says that the weights degenerate: the variance of the log-weights is too large for the number of particles.
-func Optimiser(p Population) Finding { return Finding{Kind: KindOptimiser, Numbers: p.numbers()} }
+func Optimiser(p Population) Finding { return p.of(KindOptimiser) }
 
 // Merged says that in most iterations one ancestor is left, although the variance of the log-weights is not too large.
-func Merged(p Population) Finding { return Finding{Kind: KindMerged, Numbers: p.numbers()} }
+func Merged(p Population) Finding { return p.of(KindMerged) }
 
 // OptimisedRuns names the runs of a comparison that behaved as optimisers.
 func OptimisedRuns(runs []string) Finding { return ofRuns("optimised-runs", runs) }

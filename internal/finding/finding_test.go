@@ -20,7 +20,9 @@ func all() []Finding {
 	one := Population{Islands: 1, Particles: 10, Iterations: 200, Single: 200, Resampled: 180, ESS: 1.25, LogWeightVar: 3204.5}
 	many := one
 	many.Islands, many.Particles, many.Iterations = 8, 1200, 1600
-	fs := []Finding{Optimiser(one), Optimiser(many), Merged(one), Merged(many), NoEvidence("map"), NoPathOfTargets("bootstrap"), NoWeights("SVGD"), NoFixedModel(), SVGDSpread()}
+	epochs, lines := many, one
+	epochs.Lines, lines.Lines = Epochs, Lines
+	fs := []Finding{Optimiser(one), Optimiser(many), Optimiser(epochs), Merged(one), Merged(many), Merged(lines), NoEvidence("map"), NoPathOfTargets("bootstrap"), NoWeights("SVGD"), NoFixedModel(), SVGDSpread()}
 	for _, target := range []Target{EveryTarget, LastTarget, LastBatch, PartialTarget} {
 		for _, trust := range []Trust{Estimate, OneDraw, NoTrust, Unmoved} {
 			fs = append(fs, Evidence(target, trust, target == LastBatch))

@@ -34,13 +34,13 @@ var kinds = map[string]struct {
 	KindOptimiser: {warning, `the run behaved as an optimiser, not as a sampler of the posterior: ` +
 		`it kept little more than the best of {{.Count "particles"}} noisy optimisation runs{{if .Several "islands"}} on each island{{end}}, ` +
 		`so the disagreement of its particles says little about uncertainty. ` +
-		`Of {{.Count "iterations"}} iterations{{template "together" .}}, {{.Count "single"}} had a single surviving ancestor and {{.Count "resampled"}} resampled. ` +
+		`Of {{.Count "iterations"}} {{.Lines}}{{template "together" .}}, {{.Count "single"}} had a single surviving ancestor and {{.Count "resampled"}} resampled. ` +
 		`The median effective sample size was {{.Fixed "ess" 1}} of {{.Count "particles"}}. ` +
 		`The median variance of the log-weights was {{.Fixed "log_weight_var" 1}} nats², where {{.Count "particles"}} particles carry about {{.Log "particles" 1}}`,
 		"no estimate: the run behaved as an optimiser"},
-	KindMerged: {warning, `all particles{{if .Several "islands"}} of an island{{end}} descend from one particle of the start in {{.Count "single"}} of {{.Count "iterations"}} iterations{{template "together" .}}. ` +
+	KindMerged: {warning, `all particles{{if .Several "islands"}} of an island{{end}} descend from one particle of the start in {{.Count "single"}} of {{.Count "iterations"}} {{.Lines}}{{template "together" .}}. ` +
 		`The log-weights differ by no more than {{.Count "particles"}} particles carry (median effective sample size {{.Fixed "ess" 1}}), ` +
-		`but {{.Count "resampled"}} iterations resampled, and each resampling loses ancestors. ` +
+		`but {{.Count "resampled"}} {{.Lines}} resampled, and each resampling loses ancestors. ` +
 		`The particles differ only by the moves since, so the run may understate uncertainty; more particles or more islands keep more ancestors`,
 		"rests on one draw of the start"},
 	"single-ancestor": {warning | page, `at the end all particles {{if not (.Several "islands")}}{{else if .Equal "single" "islands"}}of each island {{else}}of {{.Count "single"}} of {{.Count "islands"}} islands {{end}}` +
@@ -330,6 +330,14 @@ func (f filled) Several(key string) (bool, error) {
 
 // One reports whether a count is 1; findings of older versions may have no such count.
 func (f filled) One(key string) bool { return f.Numbers[key] == 1 }
+
+// Lines is what a population's finding counts: iterations, or what it says of the lines of the trace.
+func (f filled) Lines() string {
+	if name := f.Names["lines"]; name == Epochs || name == Lines {
+		return name
+	}
+	return "iterations"
+}
 
 // WhatRHatIs defines R-hat for the number of chains.
 func (f filled) WhatRHatIs() (string, error) {
