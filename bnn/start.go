@@ -9,7 +9,8 @@ import (
 )
 
 // DrawShared draws φ, the parameters that particles share, for a network that nobody has trained: weights from N(0, 1/fan_in)
-// (LeCun et al., Efficient BackProp, 1998), biases 0, and the likelihood's own parameter, log σ, 0.
+// (LeCun et al., Efficient BackProp, 1998), biases 0, and the likelihood's own parameter, log σ, 0. Weights of outputs that are scales
+// are 0 too (nn.Tensor.Zero).
 func DrawShared(net *nn.Net, s *rng.Stream) []float64 {
 	phi := make([]float64, net.Shared())
 	for _, t := range net.Tensors() {
@@ -21,6 +22,7 @@ func DrawShared(net *nn.Net, s *rng.Stream) []float64 {
 		for i := range weights {
 			weights[i] *= sd
 		}
+		clear(weights[t.Size-t.Zero:])
 	}
 	return phi
 }

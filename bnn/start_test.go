@@ -46,6 +46,18 @@ func TestDrawShared(t *testing.T) {
 			t.Errorf("%s of %v inputs: mean %v, mean square %v", x.Name, in, mean, square)
 		}
 	}
+	twins, err := nn.NewPartly([]int{3}, []nn.Layer{nn.Dense{Units: 5, Name: "in"}, nn.Tanh, nn.Dense{Units: 4, Name: "out"}},
+		nn.Gaussian{SD: nn.Predicted}, func(module string) nn.Role {
+			return map[string]nn.Role{"in": nn.RoleRandom, "out": nn.RoleFrozen}[module]
+		})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, x := range DrawShared(twins, rng.Key{Seed: 2, Purpose: rng.Start}.Stream()) {
+		if mean := i < 2*5; mean == (x == 0) {
+			t.Errorf("value %d of two means and two log σ begins at %v", i, x)
+		}
+	}
 	if again := DrawShared(net, rng.Key{Seed: 2, Purpose: rng.Start}.Stream()); again[3] != phi[3] || phi[3] == phi[4] {
 		t.Error("another draw from the same stream")
 	}

@@ -55,8 +55,8 @@ func TestSearchLeavesSmallSteps(t *testing.T) {
 // the search ends within .1 of the aim: .25 is that and two of both.
 func TestStepsArrive(t *testing.T) {
 	for _, move := range []Move{
-		HMC{Steps: 1}.ForPopulation(Mutations{}), HMC{Steps: 5, Scale: None}.ForPopulation(Mutations{}), HMC{}.ForPopulation(Mutations{}),
-		PCN{}.ForPopulation(Mutations{}),
+		HMC{Steps: 1}.ForPopulation(Mutations{}, false), HMC{Steps: 5, Scale: None}.ForPopulation(Mutations{}, false), HMC{}.ForPopulation(Mutations{}, false),
+		PCN{}.ForPopulation(Mutations{}, false),
 	} {
 		for _, width := range []float64{1e-3, 0.03, 0.3} {
 			m := pairs{slices.Repeat([]float64{width}, 6), 0.3}

@@ -131,7 +131,7 @@ func (m HMC) ForChains() Move {
 
 // ForPopulation applies the defaults of populations: the length by rule, acceptance .9 and a jitter of .2; with given steps,
 // acceptance .65 (.574 for one) and no jitter.
-func (m HMC) ForPopulation(repeats Mutations) Move {
+func (m HMC) ForPopulation(repeats Mutations, _ bool) Move {
 	if m.Step == 0 {
 		def(&m.Accept, m.usualAim(false))
 	}
@@ -154,7 +154,7 @@ func (m HMC) byLength() HMC {
 func (m HMC) CheckForChains(f *config.Faults) { checkNoMutations(f, m.Mutations) }
 
 // CheckForPopulation refuses nothing.
-func (HMC) CheckForPopulation(*config.Faults) {}
+func (HMC) CheckForPopulation(bool, *config.Faults) {}
 
 // CheckForDim refuses dense scales that are too large.
 func (m HMC) CheckForDim(d int, f *config.Faults) {

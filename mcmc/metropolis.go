@@ -53,13 +53,13 @@ func (Metropolis) Memory(int, int) (tuned, scratch int) { return 0, 0 }
 func (m Metropolis) ForChains() Move { return m }
 
 // ForPopulation returns m unchanged.
-func (m Metropolis) ForPopulation(Mutations) Move { return m }
+func (m Metropolis) ForPopulation(Mutations, bool) Move { return m }
 
 // CheckForChains refuses nothing.
 func (Metropolis) CheckForChains(*config.Faults) {}
 
 // CheckForPopulation refuses nothing.
-func (Metropolis) CheckForPopulation(*config.Faults) {}
+func (Metropolis) CheckForPopulation(bool, *config.Faults) {}
 
 // CheckForDim refuses nothing.
 func (Metropolis) CheckForDim(int, *config.Faults) {}

@@ -85,13 +85,14 @@ type Move interface {
 	Memory(particles, d int) (tuned, scratch int)
 
 	// ForChains and ForPopulation return the move with defaults applied: chains make long moves on the posterior, populations
-	// short moves on every target, by default repeats of them in an iteration.
+	// short moves on every target, by default repeats of them in an iteration. learns: parameters that the particles share are
+	// learned while they move.
 	ForChains() Move
-	ForPopulation(repeats Mutations) Move
+	ForPopulation(repeats Mutations, learns bool) Move
 
 	// CheckForChains notes the settings that chains cannot have, and CheckForPopulation those that populations cannot have.
 	CheckForChains(f *config.Faults)
-	CheckForPopulation(f *config.Faults)
+	CheckForPopulation(learns bool, f *config.Faults)
 
 	// CheckForDim notes the settings that a model of D parameters cannot have.
 	CheckForDim(d int, f *config.Faults)

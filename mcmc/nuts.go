@@ -83,13 +83,13 @@ func (m NUTS) ForChains() Move {
 }
 
 // ForPopulation returns m unchanged: CheckForPopulation refuses the move.
-func (m NUTS) ForPopulation(Mutations) Move { return m }
+func (m NUTS) ForPopulation(Mutations, bool) Move { return m }
 
 // CheckForChains refuses nothing.
 func (NUTS) CheckForChains(*config.Faults) {}
 
 // CheckForPopulation refuses the move: its warm-up is for one target.
-func (NUTS) CheckForPopulation(f *config.Faults) {
+func (NUTS) CheckForPopulation(_ bool, f *config.Faults) {
 	f.Add("", "belongs to mcmc: it learns its step and scale on one target, and a population's target changes; take hmc")
 }
 

@@ -77,7 +77,7 @@ func (m PCN) ForChains() Move {
 }
 
 // ForPopulation adapts b to acceptance .25.
-func (m PCN) ForPopulation(repeats Mutations) Move {
+func (m PCN) ForPopulation(repeats Mutations, _ bool) Move {
 	def(&m.Accept, m.Aim())
 	def(&m.Mutations, repeats)
 	m.Mutations.Defaults()
@@ -88,7 +88,7 @@ func (m PCN) ForPopulation(repeats Mutations) Move {
 func (m PCN) CheckForChains(f *config.Faults) { checkNoMutations(f, m.Mutations) }
 
 // CheckForPopulation refuses nothing.
-func (PCN) CheckForPopulation(*config.Faults) {}
+func (PCN) CheckForPopulation(bool, *config.Faults) {}
 
 // CheckForDim refuses nothing.
 func (PCN) CheckForDim(int, *config.Faults) {}

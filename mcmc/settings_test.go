@@ -92,7 +92,7 @@ func TestEveryMoveAnswers(t *testing.T) {
 			continue
 		}
 		m := c.plain
-		got := facts{m.Invariant(), m.Biased(), m.Varies(), m.Needs(), m.Subsample(), memory(m), m.ForChains(), m.ForPopulation(Mutations{Count: 7})}
+		got := facts{m.Invariant(), m.Biased(), m.Varies(), m.Needs(), m.Subsample(), memory(m), m.ForChains(), m.ForPopulation(Mutations{Count: 7}, false)}
 		if !reflect.DeepEqual(got, c.facts) || m.String() != c.title {
 			t.Errorf("%s answers %q, %+v, want %q, %+v", row.Name, m, got, c.title, c.facts)
 		}
@@ -116,13 +116,21 @@ func TestMovesAreCompleted(t *testing.T) {
 		{PCN{Accept: 0.4}, PCN{Accept: 0.4}, PCN{Accept: 0.4, Mutations: repeats}},
 		{PCN{Step: 0.3, Accept: 0.4}, PCN{Step: 0.3, Accept: 0.4}, PCN{Step: 0.3, Accept: 0.4, Mutations: repeats}},
 		{Unadjusted{Steps: 1, Step: 1}, nil, Unadjusted{Steps: 1, Step: 1}},
+		{Unadjusted{}, nil, Unadjusted{Steps: 3}},
 		{SGHMC{Batch: 5, Step: 1, Friction: 1}, SGHMC{Batch: 5, Step: 1, Friction: 1}, SGHMC{Batch: 5, Step: 1, Friction: 1}},
 	} {
 		if got := c.move.ForChains(); c.chain != nil && !reflect.DeepEqual(got, c.chain) {
 			t.Errorf("%+v for chains is %+v, want %+v", c.move, got, c.chain)
 		}
-		if got := c.move.ForPopulation(Mutations{Count: 7}); !reflect.DeepEqual(got, c.population) {
+		if got := c.move.ForPopulation(Mutations{Count: 7}, false); !reflect.DeepEqual(got, c.population) {
 			t.Errorf("%+v for populations is %+v, want %+v", c.move, got, c.population)
+		}
+		learns := c.population
+		if learns == (Unadjusted{Steps: 3}) {
+			learns = Unadjusted{Steps: 3, Step: AutoStep}
+		}
+		if got := c.move.ForPopulation(Mutations{Count: 7}, true); !reflect.DeepEqual(got, learns) {
+			t.Errorf("%+v for populations that learn is %+v, want %+v", c.move, got, learns)
 		}
 	}
 }
@@ -239,6 +247,7 @@ func TestMovesAreChecked(t *testing.T) {
 		"mutations.max: want below 4097, have 5000":                                                                    PCN{Mutations: Mutations{Eta: 0.1, Max: 5000}},
 		"step: want a number above 0, at most 1, have 2":                                                               PCN{Step: 2},
 		"needs a step, as in {steps: 3, step: 0.002}: without accept or reject there is nothing to adapt it to":        Unadjusted{},
+		"step: want a number above 0, have -3":                                                                         Unadjusted{Step: -3},
 		"gradient: needs a batch, as in {batch: 500}":                                                                  Unadjusted{Step: 1, Gradient: &MiniBatch{}},
 		"gradient.batch: want at least 1, have -3":                                                                     Unadjusted{Step: 1, Gradient: &MiniBatch{-3}},
 		"batch: needs a batch, as in {batch: 100, step: 2e-5}":                                                         SGHMC{Step: 1},
@@ -258,7 +267,7 @@ func TestMovesAreChecked(t *testing.T) {
 		}
 	}
 	for _, row := range Moves {
-		full := row.Part.ForPopulation(Mutations{})
+		full := row.Part.ForPopulation(Mutations{}, false)
 		if err := config.Check(full); err != nil && !strings.Contains(err.Error(), "needs a s") {
 			t.Errorf("%s with its defaults: %v", row.Name, err)
 		}

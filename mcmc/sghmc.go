@@ -93,13 +93,13 @@ func (m SGHMC) ForChains() Move {
 }
 
 // ForPopulation returns m unchanged: CheckForPopulation refuses the move.
-func (m SGHMC) ForPopulation(Mutations) Move { return m }
+func (m SGHMC) ForPopulation(Mutations, bool) Move { return m }
 
 // CheckForChains refuses nothing.
 func (SGHMC) CheckForChains(*config.Faults) {}
 
 // CheckForPopulation refuses the move: it has no weight.
-func (SGHMC) CheckForPopulation(f *config.Faults) {
+func (SGHMC) CheckForPopulation(_ bool, f *config.Faults) {
 	f.Add("", "belongs to mcmc: it has no accept step, and no weight corrects its errors; take hmc, or on a path of batches leapfrog")
 }
 

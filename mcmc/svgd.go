@@ -71,7 +71,7 @@ func (SVGD) Fewest() int { return 0 }
 func (m SVGD) ForChains() Move { return m }
 
 // ForPopulation returns m unchanged.
-func (m SVGD) ForPopulation(Mutations) Move { return m }
+func (m SVGD) ForPopulation(Mutations, bool) Move { return m }
 
 // CheckForChains refuses the move.
 func (SVGD) CheckForChains(f *config.Faults) {
@@ -79,7 +79,7 @@ func (SVGD) CheckForChains(f *config.Faults) {
 }
 
 // CheckForPopulation refuses nothing.
-func (SVGD) CheckForPopulation(*config.Faults) {}
+func (SVGD) CheckForPopulation(bool, *config.Faults) {}
 
 // CheckForDim refuses nothing.
 func (SVGD) CheckForDim(int, *config.Faults) {}

@@ -46,9 +46,32 @@ import (
 // since log π_k(θ) cancels. This implementation lets the particle die, so the evidence is too low by the weight of such
 // particles. Likelihoods that are positive everywhere are not affected.
 type Unadjusted struct {
-	Steps    int        `yaml:"steps"` // S, leapfrogs a move; 0: 1
-	Step     float64    `yaml:"step"`  // h, must be set
+	Steps    int        `yaml:"steps"`                           // S, leapfrogs a move; 0: 1
+	Step     float64    `yaml:"step" words:"auto=-1,literal=-2"` // h, must be set: a number, AutoStep or LiteralStep
 	Gradient *MiniBatch `yaml:"gradient,omitempty"`
+}
+
+// The steps by rule, for a model of N examples of which a part of the parameters is learned while the particles move
+// (guided-open-horizon-smc, section 4, "Kernel scales"). AutoStep, the default there, is h = 1/√N: on a target of batches that are
+// scaled to all N examples, the drift of a move is then half the gradient of the mean log-likelihood, whatever N. LiteralStep is
+// h = 1/N, the paper's "LD scale 1/N" read as h: the drift is smaller by N, and particles hardly move.
+const (
+	AutoStep    = -1
+	LiteralStep = -2
+)
+
+func (m Unadjusted) byRule() bool { return m.Step == AutoStep || m.Step == LiteralStep }
+
+// size is h for a target.
+func (m Unadjusted) size(t *Target) float64 {
+	n := float64(t.Model.Examples())
+	switch m.Step {
+	case AutoStep:
+		return 1 / math.Sqrt(n)
+	case LiteralStep:
+		return 1 / n
+	}
+	return m.Step
 }
 
 // MiniBatch makes trajectories of Unadjusted use mini-batch gradients. It cannot be used with a path that anneals examples
@@ -115,9 +138,12 @@ func (m Unadjusted) Memory(particles, d int) (tuned, scratch int) {
 // ForChains returns m unchanged: CheckForChains refuses the move.
 func (m Unadjusted) ForChains() Move { return m }
 
-// ForPopulation applies the default of 3 leapfrogs.
-func (m Unadjusted) ForPopulation(Mutations) Move {
+// ForPopulation applies the default of 3 leapfrogs and, where something is learned, of the step.
+func (m Unadjusted) ForPopulation(_ Mutations, learns bool) Move {
 	def(&m.Steps, 3)
+	if learns {
+		def(&m.Step, AutoStep)
+	}
 	return m
 }
 
@@ -126,8 +152,10 @@ func (Unadjusted) CheckForChains(f *config.Faults) {
 	f.Add("", "belongs to smc, whose weights correct its errors: chains need %s", strings.Join(MovesWhere(true), " or "))
 }
 
-// CheckForPopulation refuses nothing.
-func (Unadjusted) CheckForPopulation(*config.Faults) {}
+// CheckForPopulation refuses a step by rule where nothing is learned: targets of data annealing are not scaled to N examples.
+func (m Unadjusted) CheckForPopulation(learns bool, f *config.Faults) {
+	f.If(!learns && m.byRule(), "step", "auto and literal are for layers that are learned (learn): want a number here, as in {steps: 3, step: 0.002}")
+}
 
 // CheckForDim refuses nothing.
 func (Unadjusted) CheckForDim(int, *config.Faults) {}
@@ -136,7 +164,7 @@ func (Unadjusted) CheckForDim(int, *config.Faults) {}
 func (m Unadjusted) Check(f *config.Faults) {
 	f.If(m.Steps < 0, "steps", "want at least 1, have %d", m.Steps)
 	f.If(m.Step == 0, "", "needs a step, as in {steps: 3, step: 0.002}: without accept or reject there is nothing to adapt it to")
-	f.If(!(m.Step >= 0) || math.IsInf(m.Step, 0), "step", "want a number above 0, have %.12g", m.Step)
+	f.If(!(m.Step >= 0) && !m.byRule() || math.IsInf(m.Step, 0), "step", "want a number above 0, have %.12g", m.Step)
 }
 
 // Check notes impossible settings.
@@ -158,7 +186,7 @@ func (m Unadjusted) Tuning(t *Target) ([]float64, error) {
 	if err != nil {
 		return nil, fmt.Errorf("unadjusted dynamics: %w", err)
 	}
-	return []float64{rng.Log(m.Step)}, nil
+	return []float64{rng.Log(m.size(t))}, nil
 }
 
 // Mutate is one move of every particle. Outcome.Probability is the acceptance probability that accept/reject would have.
@@ -167,9 +195,9 @@ func (m Unadjusted) Mutate(ctx context.Context, w *Work, t *Target, p *Populatio
 	p.each(t.Pool, func(j int) { w.drawMomentum(p, j, now.Key, rng.Momentum) })
 	q, steps := &w.Proposal, max(1, m.Steps)
 	out := w.outcome
-	out.Step = m.Step
+	out.Step = m.size(t)
 	if m.Gradient == nil {
-		if err := w.leapfrog(ctx, t, p, q, scale{}, m.Step, steps); err != nil {
+		if err := w.leapfrog(ctx, t, p, q, scale{}, out.Step, steps); err != nil {
 			return Outcome{}, err
 		}
 		out.took(steps*t.Examples(), 0)
@@ -222,5 +250,5 @@ func (m Unadjusted) surrogate(ctx context.Context, w *Work, t *Target, p *Popula
 	if err := field.Evaluate(ctx, &w.surrogate); err != nil {
 		return 0, err
 	}
-	return len(w.batch), w.leapfrog(ctx, &field, &w.surrogate, &w.surrogate, scale{}, m.Step, max(1, m.Steps))
+	return len(w.batch), w.leapfrog(ctx, &field, &w.surrogate, &w.surrogate, scale{}, m.size(t), max(1, m.Steps))
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/internal/testkit"
 )
@@ -196,3 +197,52 @@ func cheapGradients(t *testing.T, target *Target) {
 		}
 	}
 }
+
+// A step by rule is 1/√N or 1/N, N being the examples of the model, not of the batch that a target has: the same bits as with that
+// number written, with mini-batch gradients too. The tuned value, which is kept, is its logarithm, and the outcome has it.
+func TestStepsByRule(t *testing.T) {
+	const d, particles = 3, 5
+	for _, gradient := range []*MiniBatch{nil, {Batch: 2}} {
+		for rule, number := range map[float64]float64{AutoStep: 0.25, LiteralStep: 1. / 16} {
+			target := &Target{Model: counted{&model{d: d, log: quartic, factor: 1}, 16}, Prior: unit(d), Lambda: 4, Rows: []int32{1, 2, 3, 4}}
+			var ends [2]Population
+			for i, h := range []float64{rule, number} {
+				move := Unadjusted{Steps: 2, Step: h, Gradient: gradient}
+				p := NewPopulation(particles, d, move.Needs())
+				rng.Key{Seed: 1}.Stream().Normals(p.Theta)
+				if err := target.Evaluate(context.Background(), &p); err != nil {
+					t.Fatal(err)
+				}
+				tuning, err := move.Tuning(target)
+				if _, out := unadjustedMove(t, move, target, &p); err != nil || out.Step != number || tuning[0] != rng.Log(number) {
+					t.Errorf("step %v: %v, tuned to e^%v, %v; want %v", h, out.Step, tuning, err, number)
+				}
+				ends[i] = p
+			}
+			if !slices.Equal(ends[0].Theta, ends[1].Theta) || !slices.Equal(ends[0].LL, ends[1].LL) {
+				t.Errorf("step %v moves otherwise than %v", rule, number)
+			}
+		}
+	}
+}
+
+// Where nothing is learned a step by rule is refused, and a number is not.
+func TestStepsByRuleAreForLearning(t *testing.T) {
+	for _, step := range []float64{AutoStep, LiteralStep, 0.1} {
+		for _, learns := range []bool{false, true} {
+			f := config.NewFaults()
+			Unadjusted{Step: step}.CheckForPopulation(learns, f)
+			if refused := len(f.All()) > 0; refused != (step < 0 && !learns) {
+				t.Errorf("step %v, learned %v: %v", step, learns, f.All())
+			}
+		}
+	}
+}
+
+// counted is a model of n examples.
+type counted struct {
+	*model
+	n int
+}
+
+func (c counted) Examples() int { return c.n }

@@ -62,7 +62,7 @@ func (Walk) Memory(int, int) (tuned, scratch int) { return 0, 0 }
 func (m Walk) ForChains() Move { return m }
 
 // ForPopulation returns m unchanged.
-func (m Walk) ForPopulation(Mutations) Move { return m }
+func (m Walk) ForPopulation(Mutations, bool) Move { return m }
 
 // CheckForChains refuses the move: chains have no weights.
 func (Walk) CheckForChains(f *config.Faults) {
@@ -70,7 +70,7 @@ func (Walk) CheckForChains(f *config.Faults) {
 }
 
 // CheckForPopulation refuses nothing.
-func (Walk) CheckForPopulation(*config.Faults) {}
+func (Walk) CheckForPopulation(bool, *config.Faults) {}
 
 // CheckForDim refuses nothing.
 func (Walk) CheckForDim(int, *config.Faults) {}

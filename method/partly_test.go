@@ -204,3 +204,13 @@ func networks(e *bnn.Ensemble) (whole [][]float64) {
 	}
 	return whole
 }
+
+// Where layers are learned by default, a step that is left out has its rule at once.
+func TestPartlyStepByRule(t *testing.T) {
+	m := SMC{Path: smc.Schedule[smc.Constant]{Epochs: 1, Rule: smc.Constant{Batch: 5}}, Move: mcmc.Unadjusted{Steps: 1}}
+	for partly, want := range map[bool]float64{false: 0, true: mcmc.AutoStep} {
+		if got := m.Complete(Around{Partly: partly}).(SMC).Move; got != (mcmc.Unadjusted{Steps: 1, Step: want}) {
+			t.Errorf("partly random %v: %+v, want a step of %v", partly, got, want)
+		}
+	}
+}

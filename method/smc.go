@@ -79,7 +79,8 @@ func (m SMC) Complete(around Around) Method {
 	if m.Move == nil {
 		m.Move = mcmc.HMC{}
 	}
-	m.Move = m.Move.ForPopulation(m.Path.Mutations())
+	m.Learning.complete(around)
+	m.Move = m.Move.ForPopulation(m.Path.Mutations(), m.Learn != nil)
 	if m.Weight == nil && !m.Move.Invariant() { // other moves have one weighting, which a config leaves out
 		m.Weight = smc.DefaultWeighting(m.Move)
 	}
@@ -113,7 +114,7 @@ func (m SMC) Check(f *config.Faults) {
 		f.If(m.Move == nil, "move", "want one of %s", strings.Join(mcmc.Moves.Names(), ", "))
 		return
 	}
-	m.Move.CheckForPopulation(f.In("move." + mcmc.Moves.Name(m.Move)))
+	m.Move.CheckForPopulation(m.Learn != nil, f.In("move."+mcmc.Moves.Name(m.Move)))
 	if start := m.start(); start.name != "" && m.Start != "" && !start.init && !m.Path.Batches() {
 		f.Add("start", "%s goes with a path of batches: with path %s leave start out, which begins at the prior (at model.init, if nothing else uses it)",
 			start.name, smc.Paths.Name(m.Path))

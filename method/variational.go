@@ -104,7 +104,7 @@ func (v *variational) place() []float64 {
 }
 
 // begin sets the start: m and φ at the network that is given or, where none is, m at a draw N(μ, min(s, fan_in^−½)²) for a prior
-// N(μ, s²), which keeps the values of the layers in scale whatever the prior, with biases at μ.
+// N(μ, s²), which keeps the values of the layers in scale whatever the prior. Biases are at μ, and so is what nn.Tensor.Zero names.
 func (v *variational) begin() {
 	net := v.job.Net
 	m, phi := v.job.divide(v.place())
@@ -116,7 +116,7 @@ func (v *variational) begin() {
 				continue
 			}
 			widest := 1 / math.Sqrt(float64(t.FanIn))
-			for i := t.Offset; i < t.Offset+t.Size; i++ {
+			for i := t.Offset; i < t.Offset+t.Size-t.Zero; i++ {
 				m[i] += float64(min(v.sd[i], widest) * s.Normal())
 			}
 		}

@@ -28,6 +28,8 @@ func (Bernoulli) Targets(int) int { return 0 }
 // Normal implements Likelihood.
 func (Bernoulli) Normal([]float32, float64, []float64, []float64) {}
 
+func (Bernoulli) scales(int) int { return 0 }
+
 func (Bernoulli) checkOutputs(outputs int) error {
 	if outputs != 1 {
 		return fmt.Errorf("bernoulli likelihood needs 1 output, the network has %d", outputs)

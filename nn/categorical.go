@@ -28,6 +28,8 @@ func (Categorical) Targets(int) int { return 0 }
 // Normal implements Likelihood.
 func (Categorical) Normal([]float32, float64, []float64, []float64) {}
 
+func (Categorical) scales(int) int { return 0 }
+
 func (Categorical) checkOutputs(outputs int) error {
 	if outputs < 2 {
 		return fmt.Errorf("categorical likelihood needs at least 2 outputs, the network has %d (bernoulli takes 1)", outputs)

@@ -70,6 +70,13 @@ func (l Gaussian) Normal(z []float32, last float64, mean, sd []float64) {
 	}
 }
 
+func (l Gaussian) scales(outputs int) int {
+	if l.SD == Predicted {
+		return outputs / 2
+	}
+	return 0
+}
+
 func (l Gaussian) checkOutputs(outputs int) error {
 	switch l.SD {
 	case Learned:

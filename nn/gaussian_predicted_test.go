@@ -2,6 +2,7 @@ package nn
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"strings"
 	"testing"
@@ -112,5 +113,40 @@ func BenchmarkPredicted(b *testing.B) {
 	dz := make([]float32, len(z))
 	for b.Loop() {
 		predictedLogLik(z, y, ll, dz)
+	}
+}
+
+// The values that begin at 0 are the rows of log σ, the last ones, in the weight and the bias of the layer that gives the outputs.
+// Other tensors, other likelihoods, and a layer whose units are no outputs have none.
+func TestScalesBeginAtZero(t *testing.T) {
+	conv := Conv{Filters: 4, Kernel: [2]int{2, 3}, Name: "out"}
+	for _, c := range []struct {
+		name   string
+		input  []int
+		layers []Layer
+		lik    Likelihood
+		want   map[string]int
+	}{
+		{"dense", []int{3}, []Layer{Dense{Units: 4, Name: "in"}, Tanh, Dense{Units: 4, Name: "out"}}, Gaussian{SD: Predicted}, map[string]int{"out.weight": 8, "out.bias": 2}},
+		{"no bias, activation", []int{3}, []Layer{Dense{Units: 2, Name: "out", NoBias: true}, Tanh}, Gaussian{SD: Predicted}, map[string]int{"out.weight": 3}},
+		{"filters", []int{5, 4, 4}, []Layer{conv, GlobalAvgPool{}}, Gaussian{SD: Predicted}, map[string]int{"out.weight": 2 * 5 * 2 * 3, "out.bias": 2}},
+		{"pixels", []int{1, 2, 4}, []Layer{conv}, Gaussian{SD: Predicted}, nil},
+		{"residual", []int{4}, []Layer{Dense{Units: 4}, residual{body: []Layer{Dense{Units: 4}}}}, Gaussian{SD: Predicted}, nil},
+		{"learned", []int{3}, []Layer{Dense{Units: 2}}, Gaussian{SD: Learned}, nil},
+		{"classes", []int{3}, []Layer{Dense{Units: 2}}, Categorical{}, nil},
+	} {
+		net, err := New(c.input, c.layers, c.lik)
+		if err != nil {
+			t.Fatal(c.name, err)
+		}
+		got := map[string]int{}
+		for _, x := range net.Tensors() {
+			if x.Zero != 0 {
+				got[x.Name] = x.Zero
+			}
+		}
+		if len(got) != len(c.want) || !maps.Equal(got, c.want) && c.want != nil {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
 	}
 }

@@ -24,6 +24,11 @@ type Likelihood interface {
 	// own parameters. There is nothing to set for classes.
 	Normal(z []float32, last float64, mean, sd []float64)
 
+	// scales is how many of the outputs, the last ones, are logarithms of standard deviations. A random network would have such outputs
+	// of size 2 somewhere, so that the first step there is e⁴ times too long. So they begin at 0, wherever a start is no draw of the
+	// prior that a sampler must have (Tensor.Zero).
+	scales(outputs int) int
+
 	// checkOutputs reports settings, or a number of outputs, that the likelihood cannot take.
 	checkOutputs(outputs int) error
 

@@ -35,6 +35,7 @@ type Tensor struct {
 	FanIn  int // inputs of one unit (a bias has its layer's); 0 for the likelihood's parameters
 	Bias   bool
 	Layer  int // index of its layer in Net.Layers; −1 for the likelihood's parameters
+	Zero   int // its last values, for outputs that are scales (Likelihood): 0 at the start where they are learned or descend
 	Role   Role
 }
 

@@ -41,6 +41,7 @@ func newNet(input []int, layers []Layer, lik Likelihood, role func(module string
 		return nil, err
 	}
 	net.settle()
+	net.markScales()
 	return net, nil
 }
 

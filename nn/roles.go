@@ -35,6 +35,20 @@ func (n *Net) settle() {
 	}
 }
 
+// markScales marks the values that begin at 0: in the layer that gives the outputs, the rows of those that are scales. Nothing is marked where
+// the outputs are not the units of one layer, as behind a layer that consists of others.
+func (n *Net) markScales() {
+	scales, at := n.lik.scales(n.Outputs()), len(n.nodes)-1
+	for at > 0 && len(n.nodes[at].params) == 0 && n.nodes[at].inner == nil {
+		at--
+	}
+	for _, i := range n.nodes[at].params {
+		if t := &n.tensors[i]; t.Shape[0] == n.Outputs() {
+			t.Zero = scales * (t.Size / t.Shape[0])
+		}
+	}
+}
+
 // Size says how many parameters the network has: "9,541 parameters, 4,050 of them random".
 func (n *Net) Size() string {
 	size := numeral.Several(n.Parameters(), "parameter")

@@ -49,6 +49,9 @@ func uncertaintyCells() (cells []Cell) {
 			p.layers = fmt.Sprintf("[{dense: %d}, gelu, {dense: 20}, gelu, {dense: %d}]", e.width, noise.outputs)
 			p.likelihood = fmt.Sprintf("{sd: %s}", noise.sd)
 			for _, m := range methods {
+				if noise.sd == "predicted" && m.name == gohsmc.name {
+					m = gohsmcPredicted
+				}
 				cells = append(cells, Cell{Name: e.set + "-" + noise.sd + "-" + m.name, Config: tuned(m, p), Reduced: m.reduced})
 			}
 		}

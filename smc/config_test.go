@@ -28,7 +28,7 @@ func (s *settings) Defaults() {
 	if s.Move == nil {
 		s.Move = mcmc.HMC{}
 	}
-	s.Move = s.Move.ForPopulation(s.Path.Mutations())
+	s.Move = s.Move.ForPopulation(s.Path.Mutations(), s.Learn != nil)
 	if s.Resample.When == nil {
 		s.Resample.When = s.Path.Resampling()
 	}
@@ -69,6 +69,10 @@ func TestConfigs(t *testing.T) {
 			"path: {full: {epochs: 3}}|move: {metropolis: {sd: 0.1}}|learn: {adamw: {rate: 0.01, decay: 0.01}}|keep: {spread: {states: 8}}|" + multinomial},
 		{"path: {full: {}}|learn: {sgd: {momentum: 0.5}}|keep: {after: {iterations: 8}}",
 			"path: {full: {iterations: 200}}|" + once + "|learn: {sgd: {rate: 0.01, momentum: 0.5}}|keep: {after: {iterations: 8}}|" + multinomial},
+		{"path: {constant: {epochs: 100, batch: 50}}|move: {leapfrog: {steps: 1}}|learn: adam",
+			"path: {constant: {epochs: 100, batch: 50}}|move: {leapfrog: {steps: 1, step: auto}}|learn: {adam: {rate: 0.01}}|" + multinomial},
+		{"path: {constant: {epochs: 100, batch: 50}}|move: {leapfrog: {steps: 1, step: literal}}|learn: adam",
+			"path: {constant: {epochs: 100, batch: 50}}|move: {leapfrog: {steps: 1, step: literal}}|learn: {adam: {rate: 0.01}}|" + multinomial},
 		{"path: {full: {}}|keep: last", "path: {full: {iterations: 200}}|" + once + "|keep: last|" + multinomial},
 		{"move: {hmc: {steps: 4, jitter: 0.25, mutations: 3}}",
 			"path: {tempering: {ess: 0.5}}|move: {hmc: {steps: 4, step: adapted, accept: 0.65, jitter: 0.25, mutations: 3}}|resample: {scheme: multinomial, when: always}"},

@@ -55,7 +55,7 @@ func TestMovesDrawAnew(t *testing.T) {
 				Model: m, Prior: m.problem().prior, Path: Ladder{0.1, 0.2, 1}, Move: move, Resample: Resampler{When: Never{}},
 				Particles: 30, Start: slices.Repeat([]float64{1, 2, 3}, 30), Seed: seed, Island: island,
 			}
-			if refused(move) != nil {
+			if refused(move, false) != nil {
 				s.Path = Fixed{Epochs: 1000}
 			}
 			st, err := s.Init(context.Background())

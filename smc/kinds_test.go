@@ -253,9 +253,9 @@ func kinds() map[string]func(island int) *Sampler {
 	}
 	for _, row := range mcmc.Moves {
 		faults := config.NewFaults()
-		row.Part.CheckForPopulation(faults)
+		row.Part.CheckForPopulation(false, faults)
 		if row.Part.Invariant() && len(faults.All()) == 0 && config.Check(row.Part) == nil { // the others move chains, or need settings
-			all["move "+row.Name] = with(func(s *Sampler) { s.Move = row.Part.ForPopulation(mcmc.Mutations{Count: 4}) })
+			all["move "+row.Name] = with(func(s *Sampler) { s.Move = row.Part.ForPopulation(mcmc.Mutations{Count: 4}, false) })
 		}
 	}
 	for _, row := range Schemes {

@@ -60,6 +60,7 @@ func TestSettingsAreRefusedWithReasons(t *testing.T) {
 		},
 		"steps: want at least 1, have -2": func(s *Sampler) { s.Move = mcmc.Unadjusted{Step: 1, Steps: -2} },
 		"move: needs a step":              func(s *Sampler) { s.Move = mcmc.Unadjusted{} },
+		"auto and literal are for layers": func(s *Sampler) { s.Move = mcmc.Unadjusted{Step: mcmc.AutoStep} },
 		"gradient.batch: want at least 1": func(s *Sampler) { s.Move = mcmc.Unadjusted{Step: 1, Gradient: &mcmc.MiniBatch{Batch: -2}} },
 		"gradient: needs a batch":         func(s *Sampler) { s.Move = mcmc.Unadjusted{Step: 1, Gradient: &mcmc.MiniBatch{}} },
 		"gradients of 8": func(s *Sampler) {

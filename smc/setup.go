@@ -248,7 +248,7 @@ func (s *Sampler) check() error {
 		f.add(budget > 0 && few < move.Fewest(), "sampler: chains of %v learn their moves in the first half of at least %d epochs, and have %d: take more, or give the steps of a trajectory",
 			move, move.Fewest(), few)
 		if budget == 0 && j > 1 && weighs(s.weighting()) {
-			f = append(f, refused(move)...)
+			f = append(f, refused(move, s.Learn != nil)...)
 		}
 	}
 	if move, ok := s.Move.(interface{ Biased() bool }); ok && move.Biased() {
@@ -294,9 +294,9 @@ func (s *Sampler) costs() int {
 }
 
 // refused lists why a move is not for populations.
-func refused(m mcmc.Move) (f faults) {
+func refused(m mcmc.Move, learns bool) (f faults) {
 	all := config.NewFaults()
-	m.CheckForPopulation(all)
+	m.CheckForPopulation(learns, all)
 	for _, fault := range all.All() {
 		f.add(true, "%v: %s", m, fault.Message)
 	}
