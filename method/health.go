@@ -10,8 +10,8 @@ import (
 )
 
 // Diagnostics summarise weight degeneracy over all iterations of all islands of a run on a path of batches
-// (data-annealing-smc, section 6). Where a line of the trace has several, they are of lines. They leave out the iterations of a tempered start, whose steps are chosen so that the
-// weights do not degenerate.
+// (data-annealing-smc, section 6). Where a line of the trace has several, they are of lines. They leave out the iterations of a
+// tempered start, whose steps are chosen so that the weights do not degenerate.
 type Diagnostics struct {
 	Iterations     int
 	SingleAncestor int     // of them, those with one surviving ancestor

@@ -96,8 +96,8 @@ func (r *restart) Step(ctx context.Context) (runs.Line, error) {
 	return runs.Line{}, nil
 }
 
-// begin sets the parameters to a draw of the prior, but for outputs that are scales (nn.Tensor.Zero). The first restart begins at the given network instead, if there is one,
-// and scores it.
+// begin sets the parameters to a draw of the prior, but for outputs that are scales (nn.Tensor.Zero). The first restart begins at the
+// given network instead, if there is one, and scores it.
 func (r *restart) begin(ctx context.Context) (err error) {
 	r.descent = descent{Theta: make([]float64, r.train.Dim()), Watch: nn.EarlyStop{Patience: r.Patience}, Accuracy: math.NaN()}
 	if r.number > 0 || r.first == nil {

@@ -11,8 +11,8 @@ import (
 
 // Search looks for the maximum of the posterior (MAP) by early-stopped stochastic gradient descent from several starts
 // (Liang et al., Scalable Bayesian Monte Carlo, Algorithm 1, line 1; the settings that the paper leaves open are defaults of
-// this project). Each restart begins at a draw of the prior, where outputs
-// that are logarithms of standard deviations are set to 0, and takes steps of the optimiser on
+// this project). Each restart begins at a draw of the prior, where outputs that are logarithms of standard deviations are set to 0,
+// and takes steps of the optimiser on
 //
 //	mean over the batch of −log p(y|x,θ)  −  log p(θ) / N
 //

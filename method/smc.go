@@ -79,7 +79,6 @@ func (m SMC) Complete(around Around) Method {
 	if m.Move == nil {
 		m.Move = mcmc.HMC{}
 	}
-	m.Learning.complete(around)
 	m.Move = m.Move.ForPopulation(m.Path.Mutations(), m.Learn != nil)
 	if m.Weight == nil && !m.Move.Invariant() { // other moves have one weighting, which a config leaves out
 		m.Weight = smc.DefaultWeighting(m.Move)

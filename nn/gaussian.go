@@ -11,7 +11,8 @@ import (
 )
 
 // Gaussian is Σ_k log N(y_k; output_k, SD²). SD is a number above 0, or Learned: then log σ is one more parameter,
-// the last of θ or, in a network that is partly random, of ψ, in a tensor named log_sd. With Predicted each target value has a second output, its own log σ.
+// the last of θ or, in a network that is partly random, of ψ, in a tensor named log_sd. With Predicted each target value has a second
+// output, its own log σ.
 type Gaussian struct {
 	SD float64 `yaml:"sd" words:"learned=-1,predicted=-2"`
 }

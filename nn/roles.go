@@ -35,8 +35,8 @@ func (n *Net) settle() {
 	}
 }
 
-// markScales marks the values that begin at 0: in the layer that gives the outputs, the rows of those that are scales. Nothing is marked where
-// the outputs are not the units of one layer, as behind a layer that consists of others.
+// markScales marks the values that begin at 0: in the layer that gives the outputs, the rows of those that are scales. Nothing is
+// marked where the outputs are not the units of one layer, as behind a layer that consists of others.
 func (n *Net) markScales() {
 	scales, at := n.lik.scales(n.Outputs()), len(n.nodes)-1
 	for at > 0 && len(n.nodes[at].params) == 0 && n.nodes[at].inner == nil {

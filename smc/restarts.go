@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/mcmc"
@@ -24,15 +25,16 @@ import (
 // with the particles and the weights at the end of the run. With n = N this is SMC-pBNN. With mini-batches, n < N, it is SGSMC. The
 // papers have N/n in place of 1/n, in the gradient alone: Learner says what that changes.
 //
-// Every iteration of a run weights the particles for its block, resamples them if it is time, and moves them on the target with that block.
-// The first weights are those of Init. So the order is that of the papers, but for one more move at the end, on the target of the gradient.
-// A move that does not leave its target invariant is weighted by Momentum.
+// With a move that leaves its target invariant, every iteration of a run weights the particles for its block, resamples them if it is
+// time, and moves them on the target with that block. The first weights are those of Init. So the order is that of the papers, but for
+// one more move at the end, on the target of the gradient. Another move is weighted by Momentum: it comes after resampling by the earlier
+// weights, and before the weights of its block.
 //
 // GOHSMC and OHSMC (Sampler.Learn) have one iteration for each step of ψ in place of such a run. Restarting is their point of reference.
 type Restarting struct {
 	Model     mcmc.Partial
 	Prior     mcmc.Prior  // q_0
-	Move      mcmc.Kernel // with its own weighting
+	Move      mcmc.Kernel // with its own weighting; a step by rule is refused, as targets are not scaled to N examples
 	Resample  Resampler   // zero: multinomial, when the effective sample size is below half the particles
 	Particles int         // J
 	Batch     int         // n; 0: all N examples
@@ -55,8 +57,8 @@ type Restarts struct {
 
 // Step makes a step of ψ and returns the last state of its run: the weighted particles, with ψ after the step. State.LogZ estimates the
 // log-evidence of the step's examples at ψ before the step. Batches are consecutive parts of one random order of all examples, then of the
-// next order. Within a run the order is random as well. The state shares the memory of ψ and its moments with st; later steps leave it
-// unchanged. After an error st is unchanged.
+// next order; the one in which an order ends may hold an example twice. Within a run the order is random as well. The state shares the
+// memory of ψ and its moments with st; later steps leave it unchanged. After an error st is unchanged.
 func (r *Restarting) Step(ctx context.Context, st *Restarts) (*State, error) {
 	if err := r.check(st); err != nil {
 		return nil, err
@@ -163,6 +165,9 @@ type some struct {
 // Examples is n.
 func (m some) Examples() int { return len(m.rows) }
 
+// Name names coordinate i of θ, for errors.
+func (m some) Name(i int) string { return parameterName(m.Partial, i) }
+
 // At returns the model of these examples at ψ.
 func (m some) At(psi []float64) mcmc.Model { return someAt{m.Partial.At(psi), m.rows} }
 
@@ -179,6 +184,17 @@ type someAt struct {
 
 // Examples is n.
 func (m someAt) Examples() int { return len(m.rows) }
+
+// Name names coordinate i of θ, for errors.
+func (m someAt) Name(i int) string { return parameterName(m.Model, i) }
+
+// parameterName is a model's name of coordinate i; its number, if the model has none.
+func parameterName(model mcmc.Model, i int) string {
+	if named, ok := model.(interface{ Name(i int) string }); ok {
+		return named.Name(i)
+	}
+	return strconv.Itoa(i)
+}
 
 // LogLik is that of the other model for the same examples.
 func (m someAt) LogLik(ctx context.Context, rows []int32, theta, ll, grad []float64) error {

@@ -102,7 +102,7 @@ func (st *State) copy(s *State) {
 // maxMemory is the largest number of numbers that a path may remember.
 const maxMemory = 64
 
-const stateKind = "smc.State/7"
+const stateKind = "smc.State/8"
 
 // MarshalBinary packs the state into a container of internal/ckpt. It never fails.
 func (st *State) MarshalBinary() ([]byte, error) { return st.encoder().Encode(), nil }
