@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/starling-smc/starling/internal/rng"
+	"github.com/starling-smc/starling/internal/safetensors"
 	"github.com/starling-smc/starling/internal/weights"
 	"github.com/starling-smc/starling/nn"
 )
@@ -18,12 +19,16 @@ import (
 // Net.Shared() numbers each, and particle j is the network of Theta's row j and Shared's row Row[j]. Else both are empty.
 type Ensemble struct {
 	Net         *nn.Net
-	Theta       []float32 // J×D, particles over all islands, island after island
+	Theta       []float32 // J×D, particles over all islands, island after island; empty where Members has them
+	Members     *Members  // of ensembles that are read from files a few particles at a time; else nil
 	LogWeights  []float64 // J, normalised: Σ exp = 1; −Inf is a dead particle
 	Island      []int32   // J, the island of each particle, not decreasing
 	LogEvidence []float64 // of each island, in nats; 0 if the method estimates none
 	Shared      []float32 // rows×S, a row for each island or several, island after island
 	Row         []int32   // J, the row of Shared of each particle, not decreasing
+
+	// Format is the format of θ in the ensemble's file; empty: float32. Parameters are numbers of this format.
+	Format safetensors.Format
 }
 
 // Size is the number J of particles.
@@ -35,6 +40,17 @@ type Island struct {
 	LogWeights  []float64 // I, up to a constant; nil: all equal
 	LogEvidence float64   // of this island, in nats; 0 for chains
 	Shared      []float64 // R×S, φ of R groups of particles of equal size, one after another: R = 1, or the times at which states were kept
+
+	Members *Members           // of an island that lies in files: Theta is empty then. All islands of an ensemble lie in files, or none
+	Format  safetensors.Format // of the parameters; empty: float32
+}
+
+// size is the number of particles.
+func (i Island) size(net *nn.Net) int {
+	if i.Members != nil {
+		return i.Members.Size()
+	}
+	return len(i.Theta) / net.Dim()
 }
 
 // Combine joins islands into one ensemble (Liang et al., eq. 5): particle i of island p has weight ω_p W_i with W the
@@ -43,8 +59,8 @@ type Island struct {
 func Combine(net *nn.Net, islands []Island, by Combination) (*Ensemble, error) {
 	e := &Ensemble{Net: net}
 	for p, island := range islands {
-		size := len(island.Theta) / net.Dim()
-		if size*net.Dim() != len(island.Theta) || island.LogWeights != nil && len(island.LogWeights) != size {
+		size := island.size(net)
+		if island.Members == nil && size*net.Dim() != len(island.Theta) || island.LogWeights != nil && len(island.LogWeights) != size {
 			panic(fmt.Sprintf("bnn: island %d has %d parameters and %d weights for a network of %d", p, len(island.Theta), len(island.LogWeights), net.Dim()))
 		}
 		e.LogEvidence = append(e.LogEvidence, island.LogEvidence)
@@ -52,7 +68,11 @@ func Combine(net *nn.Net, islands []Island, by Combination) (*Ensemble, error) {
 		for range size {
 			e.Island = append(e.Island, int32(p))
 		}
+		e.Format = island.Format
 		e.Theta = narrow(e.Theta, island.Theta)
+		if island.Members != nil {
+			e.Members = e.Members.join(island.Members)
+		}
 		e.share(p, island, size)
 	}
 	var err error
@@ -90,7 +110,7 @@ func (e *Ensemble) Weigh(by Combination) ([]float64, error) {
 // check returns the first inconsistency of an ensemble that was read from a file.
 func (e *Ensemble) check() error {
 	j, d := e.Size(), e.Net.Dim()
-	if len(e.Theta) != j*d || len(e.Island) != j {
+	if e.Members == nil && len(e.Theta) != j*d || len(e.Island) != j {
 		return fmt.Errorf("%d parameters and %d islands for %d particles of %d", len(e.Theta), len(e.Island), j, d)
 	}
 	sum := 0.0
@@ -163,6 +183,9 @@ func (e *Ensemble) checkShared() error {
 func (e *Ensemble) own(j int) float64 {
 	switch d, learned := e.Net.Dim(), e.Net.Learned(); {
 	case !e.Net.Partly():
+		if e.Members != nil {
+			return float64(e.Members.last[j])
+		}
 		return float64(e.Theta[(j+1)*d-1])
 	case learned > 0:
 		return float64(e.Shared[int(e.Row[j])*e.Net.Shared()+learned-1])

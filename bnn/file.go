@@ -1,6 +1,7 @@
 package bnn
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -43,18 +44,24 @@ func WritePosterior(w io.Writer, e *Ensemble) error {
 	return safetensors.WriteWith(w, roles, append(tensors, integers("shared", e.Row)))
 }
 
-// ReadPosterior reads a file of WritePosterior. An error names the first tensor that does not fit net, with both shapes, or a
-// fault of the weights.
+// ReadPosterior reads a file of WritePosterior whole. Errors are those of OpenPosterior.
 func ReadPosterior(file []byte, net *nn.Net) (*Ensemble, error) {
+	return OpenPosterior(bytes.NewReader(file), int64(len(file)), net)
+}
+
+// OpenPosterior reads a file of WritePosterior of some size. Parameters of many particles stay in the file, which must stay open, and are
+// read a few particles at a time: see Members. An error names the first tensor that does not fit net, with both shapes, or a
+// fault of the weights.
+func OpenPosterior(file io.ReaderAt, size int64, net *nn.Net) (*Ensemble, error) {
 	extra := []string{"log_weights", "log_evidence", "island"}
 	if net.Partly() {
 		extra = append(extra, "shared")
 	}
-	f, err := open(file, net, extra...)
+	f, err := open(file, size, net, extra...)
 	if err != nil {
 		return nil, err
 	}
-	e := &Ensemble{Net: net, Theta: f.theta, Shared: f.shared, Row: f.row}
+	e := &Ensemble{Net: net, Members: f.members, Shared: f.shared, Row: f.row, Format: f.format}
 	if e.LogWeights, err = f.values("log_weights", "F64", f.particles); err != nil {
 		return nil, err
 	}
@@ -67,7 +74,7 @@ func ReadPosterior(file []byte, net *nn.Net) (*Ensemble, error) {
 	if err := e.check(); err != nil {
 		return nil, fmt.Errorf("posterior: %w", err)
 	}
-	return e, nil
+	return e, e.load()
 }
 
 // WriteRestarts writes the MAP restarts of a network, an ensemble of equal weights whose tensors are all random (nn.Net.Whole), as
@@ -81,7 +88,7 @@ func WriteRestarts(w io.Writer, e *Ensemble, nll []float64, chosen int) error {
 // ReadRestarts reads a file of WriteRestarts as an ensemble of net.Whole().
 func ReadRestarts(file []byte, net *nn.Net) (e *Ensemble, nll []float64, chosen int, err error) {
 	net = net.Whole()
-	f, err := open(file, net, "val_nll", "chosen")
+	f, err := open(bytes.NewReader(file), int64(len(file)), net, "val_nll", "chosen")
 	if err != nil {
 		return nil, nil, 0, err
 	}
@@ -95,7 +102,9 @@ func ReadRestarts(file []byte, net *nn.Net) (e *Ensemble, nll []float64, chosen 
 	if chosen = int(a.Float64s()[0]); chosen < 0 || chosen >= f.particles {
 		return nil, nil, 0, fmt.Errorf("restart %d is chosen of %d", chosen, f.particles)
 	}
-	e = &Ensemble{Net: net, Theta: f.theta, LogWeights: make([]float64, f.particles), Island: make([]int32, f.particles), LogEvidence: []float64{0}}
-	e.LogWeights, err = e.Weigh(Equal{})
+	e = &Ensemble{Net: net, Members: f.members, LogWeights: make([]float64, f.particles), Island: make([]int32, f.particles), LogEvidence: []float64{0}}
+	if e.LogWeights, err = e.Weigh(Equal{}); err == nil {
+		err = e.load()
+	}
 	return e, nll, chosen, err
 }

@@ -98,7 +98,11 @@ func (e *Ensemble) blocks(ctx context.Context, model *nn.Model, particles []int,
 		done := 0
 		for model, group := range e.passes(model, particles, e.most()) {
 			size := len(group) * len(rows) * k
-			if err := model.Outputs(ctx, rows, e.wide(group), out[done:done+size]); err != nil {
+			theta, err := e.wide(group)
+			if err == nil {
+				err = model.Outputs(ctx, rows, theta, out[done:done+size])
+			}
+			if err != nil {
 				return err
 			}
 			done += size

@@ -165,7 +165,11 @@ func (e *Ensemble) stream(ctx context.Context, set *data.Set, particles []int, p
 		here := consumers[first/stretch : (first+len(rows)+stretch-1)/stretch]
 		for model, group := range e.passes(model, particles, most) {
 			outputs := out[:len(group)*len(rows)*k]
-			if err := model.Outputs(ctx, rows, e.wide(group), outputs); err != nil {
+			theta, err := e.wide(group)
+			if err == nil {
+				err = model.Outputs(ctx, rows, theta, outputs)
+			}
+			if err != nil {
 				return err
 			}
 			p.Run(len(here), func(r int) {
@@ -188,12 +192,21 @@ func span(first, end int) []int32 {
 	return rows
 }
 
-// wide returns what some of the particles have of their own as float64.
-func (e *Ensemble) wide(particles []int) []float64 {
+// wide returns what some of the particles have of their own as float64. They are in increasing order.
+func (e *Ensemble) wide(particles []int) ([]float64, error) {
 	d := e.Net.Dim()
 	theta := make([]float64, 0, len(particles)*d)
-	for _, j := range particles {
-		theta = widen(theta, e.Theta[j*d:(j+1)*d])
+	var some []float32
+	for len(particles) > 0 {
+		n := 1
+		for n < len(particles) && particles[n] == particles[0]+n {
+			n++
+		}
+		some = slices.Grow(some[:0], n*d)[:n*d]
+		if err := e.parameters(particles[0], n, 0, d, some); err != nil {
+			return nil, err
+		}
+		theta, particles = widen(theta, some), particles[n:]
 	}
-	return theta
+	return theta, nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 
@@ -32,22 +33,40 @@ func integers(name string, values []int32) safetensors.Tensor {
 func stack(e *Ensemble) []safetensors.Tensor {
 	var tensors []safetensors.Tensor
 	for _, t := range e.Net.Tensors() {
-		of, pitch := e.Theta, e.Net.Dim()
+		format, n, read := cmp.Or(e.Format, safetensors.Float32), e.Size(), e.parameters
 		if t.Role != nn.RoleRandom {
-			of, pitch = e.Shared, e.Net.Shared()
-		}
-		n := len(of) / pitch
-		a := safetensors.Tensor{Name: t.Name, DType: "F32", Shape: append([]int{n}, t.Shape...), Data: make([]byte, 0, 4*n*t.Size)}
-		for p := range n {
-			at := p*pitch + t.Offset
-			for _, x := range of[at : at+t.Size] {
-				a.Data = binary.LittleEndian.AppendUint32(a.Data, math.Float32bits(x))
+			format, n, read = safetensors.Float32, e.rows(), func(first, n, offset, size int, to []float32) error {
+				slice(e.Shared[first*e.Net.Shared():], e.Net.Shared(), n, offset, size, to)
+				return nil
 			}
 		}
-		tensors = append(tensors, a)
+		tensors = append(tensors, stackOne(t, format, n, read))
 	}
 	return tensors
 }
+
+// stackOne is a tensor of n vectors, whose values read returns a few vectors at a time.
+func stackOne(t nn.Tensor, format safetensors.Format, n int, read func(first, n, offset, size int, to []float32) error) safetensors.Tensor {
+	a := safetensors.Tensor{Name: t.Name, DType: format.DType(), Shape: append([]int{n}, t.Shape...)}
+	a.Values = func(w io.Writer) error {
+		few := min(n, 1+reading/t.Size)
+		values, text := make([]float32, few*t.Size), make([]byte, 0, few*t.Size*format.Bytes())
+		for first := 0; first < n; first += few {
+			some := min(few, n-first)
+			if err := read(first, some, t.Offset, t.Size, values); err != nil {
+				return err
+			}
+			if _, err := w.Write(format.Append(text, values[:some*t.Size])); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return a
+}
+
+// reading is about how many parameters are read at a time.
+const reading = 1 << 18
 
 // writeRoles returns the metadata of a file of a partly random network.
 func writeRoles(net *nn.Net) (map[string]string, error) {
@@ -78,73 +97,87 @@ func checkRoles(metadata map[string]string, net *nn.Net) error {
 // stacked is an opened file: the network's parameters, and the tensors beside them by name.
 type stacked struct {
 	particles int
-	theta     []float32
+	members   *Members
+	format    safetensors.Format
 	shared    []float32
 	row       []int32
 	extra     map[string]safetensors.Tensor
 }
 
-// open reads a file that holds the tensors of net, stacked, and exactly the extra tensors.
-func open(file []byte, net *nn.Net, extra ...string) (*stacked, error) {
-	tensors, metadata, err := safetensors.Parse(file)
+// open reads a file that holds the tensors of net, stacked, and exactly the extra tensors. Parameters of particles stay in the file.
+func open(file io.ReaderAt, size int64, net *nn.Net, extra ...string) (*stacked, error) {
+	opened, err := safetensors.Open(file, size)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkRoles(metadata, net); err != nil {
+	if err := checkRoles(opened.Metadata, net); err != nil {
 		return nil, err
 	}
-	byName := make(map[string]safetensors.Tensor, len(tensors))
-	for _, a := range tensors {
-		byName[a.Name] = a
+	at := make(map[string]int, len(opened.Tensors))
+	for i, a := range opened.Tensors {
+		at[a.Name] = i
 	}
 	f := &stacked{extra: map[string]safetensors.Tensor{}}
 	for _, name := range extra {
-		if a, ok := byName[name]; ok {
-			f.extra[name] = a
+		if i, ok := at[name]; ok {
+			if f.extra[name], err = opened.All(i); err != nil {
+				return nil, err
+			}
 		}
 	}
-	if a, ok := byName[net.Random()[0].Name]; ok && len(a.Shape) > 0 {
-		f.particles = a.Shape[0]
+	if i, ok := at[net.Random()[0].Name]; ok {
+		a := opened.Tensors[i]
+		if len(a.Shape) > 0 {
+			f.particles = a.Shape[0]
+		}
+		if f.format = safetensors.Float32; a.DType == safetensors.BFloat16.DType() {
+			f.format = safetensors.BFloat16
+		}
 	}
 	rows, err := f.rows()
 	if err != nil {
 		return nil, err
 	}
-	var layers []safetensors.Tensor
+	var numbers []int // of the network's tensors, in the file
 	for _, t := range net.Tensors() {
-		a, ok := byName[t.Name]
+		i, ok := at[t.Name]
 		if !ok {
 			return nil, fmt.Errorf("tensor %s %v of the network is not in the file", t.Name, t.Shape)
 		}
-		if err := f.fits(a, t, rows); err != nil {
+		if err := f.fits(opened.Tensors[i], t, rows); err != nil {
 			return nil, err
 		}
-		layers = append(layers, a)
-		delete(byName, t.Name)
+		numbers = append(numbers, i)
+		delete(at, t.Name)
 	}
 	for _, name := range extra {
 		if _, ok := f.extra[name]; !ok {
 			return nil, fmt.Errorf("tensor %s is not in the file", name)
 		}
-		delete(byName, name)
+		delete(at, name)
 	}
-	for _, a := range tensors {
-		if _, ok := byName[a.Name]; ok {
+	for _, a := range opened.Tensors {
+		if _, ok := at[a.Name]; ok {
 			return nil, fmt.Errorf("tensor %s in the file is not in the network", a.Name)
 		}
 	}
-	f.theta = make([]float32, f.particles*net.Dim()) // bounded by the size of the file
-	f.shared = make([]float32, rows*net.Shared())
-	for i, t := range net.Tensors() {
-		to, pitch := f.theta, net.Dim()
-		if t.Role != nn.RoleRandom {
-			to, pitch = f.shared, net.Shared()
+	f.shared = make([]float32, rows*net.Shared()) // bounded by the size of the file
+	one := memberFile{file: opened, particles: f.particles}
+	for k, t := range net.Tensors() {
+		if t.Role == nn.RoleRandom {
+			one.tensors = append(one.tensors, numbers[k])
+			continue
 		}
-		for j, x := range layers[i].Float64s() {
-			to[j/t.Size*pitch+t.Offset+j%t.Size] = float32(x)
+		a, err := opened.All(numbers[k])
+		if err != nil {
+			return nil, err
+		}
+		for j, x := range a.Float64s() {
+			f.shared[j/t.Size*net.Shared()+t.Offset+j%t.Size] = float32(x)
 		}
 	}
-	return f, nil
+	f.members, err = newMembers(net, one)
+	return f, err
 }
 
 // rows reads the row of φ of each particle, and returns the number of rows.
@@ -167,8 +200,8 @@ func (f *stacked) rows() (rows int, err error) {
 // fits refuses a stacked tensor of another type or shape than the network's.
 func (f *stacked) fits(a safetensors.Tensor, t nn.Tensor, rows int) error {
 	if t.Role == nn.RoleRandom {
-		if want := append([]int{f.particles}, t.Shape...); a.DType != "F32" || f.particles == 0 || !slices.Equal(a.Shape, want) {
-			return fmt.Errorf("tensor %s is %s %v in the file, the network has F32 %v after the axis of particles", t.Name, a.DType, a.Shape, t.Shape)
+		if want := append([]int{f.particles}, t.Shape...); a.DType != f.format.DType() || f.particles == 0 || !slices.Equal(a.Shape, want) {
+			return fmt.Errorf("tensor %s is %s %v in the file, the network has %s %v after the axis of particles", t.Name, a.DType, a.Shape, f.format.DType(), t.Shape)
 		}
 		return nil
 	}

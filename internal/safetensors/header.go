@@ -24,33 +24,56 @@ const least = len(`"":{"dtype":"U8","shape":[],"data_offsets":[0,0]},`)
 
 // Parse returns the tensors of a file, in the order of its header, and its metadata.
 func Parse(file []byte) ([]Tensor, map[string]string, error) {
-	if len(file) < 8 {
-		return nil, nil, fmt.Errorf("safetensors: %d bytes, too short for the length of a header; is it the right file?", len(file))
+	n, err := headerLength(file, int64(len(file)))
+	if err != nil {
+		return nil, nil, err
 	}
-	n, body := binary.LittleEndian.Uint64(file), file[8:]
-	if n > maxHeader {
-		return nil, nil, fmt.Errorf("safetensors: a header of %d bytes is announced, at most %d are read; is it the right file?", n, maxHeader)
+	body := file[8+n:]
+	h, err := parseHeader(file[8:8+n], len(body))
+	if err != nil {
+		return nil, nil, err
 	}
-	if n > uint64(len(body)) {
-		return nil, nil, fmt.Errorf("safetensors: a header of %d bytes is announced, %d bytes follow; the file was cut short", n, len(body))
-	}
-	h := headerReader{scanner: scanner{text: body[:n]}, data: body[n:]}
-	if err := h.read(); err != nil {
-		return nil, nil, fmt.Errorf("safetensors header: %w", err)
-	}
-	if err := h.cover(); err != nil {
-		return nil, nil, fmt.Errorf("safetensors: %w", err)
+	for i, begin := range h.begins {
+		h.tensors[i].Data = body[begin:h.ends[i]:h.ends[i]]
 	}
 	return h.tensors, h.metadata, nil
+}
+
+// headerLength reads the number of bytes of the header of a file of some size, from its first bytes.
+func headerLength(first []byte, size int64) (int, error) {
+	if len(first) < 8 {
+		return 0, fmt.Errorf("safetensors: %d bytes, too short for the length of a header; is it the right file?", len(first))
+	}
+	n, left := binary.LittleEndian.Uint64(first), size-8
+	if n > maxHeader {
+		return 0, fmt.Errorf("safetensors: a header of %d bytes is announced, at most %d are read; is it the right file?", n, maxHeader)
+	}
+	if n > uint64(left) {
+		return 0, fmt.Errorf("safetensors: a header of %d bytes is announced, %d bytes follow; the file was cut short", n, left)
+	}
+	return int(n), nil
+}
+
+// parseHeader reads a header that some bytes of data follow.
+func parseHeader(text []byte, data int) (*headerReader, error) {
+	h := &headerReader{scanner: scanner{text: text}, data: data}
+	if err := h.read(); err != nil {
+		return nil, fmt.Errorf("safetensors header: %w", err)
+	}
+	if err := h.cover(); err != nil {
+		return nil, fmt.Errorf("safetensors: %w", err)
+	}
+	return h, nil
 }
 
 // headerReader reads the header strictly: encoding/json accepts duplicate keys, nulls and fractions. What it keeps of a header
 // takes at most four times the header's size.
 type headerReader struct {
 	scanner
-	data     []byte // what follows the header
+	data     int // bytes that follow the header
 	tensors  []Tensor
 	begins   []int // data_offsets of tensors
+	ends     []int
 	metadata map[string]string
 }
 
@@ -62,7 +85,7 @@ func (h *headerReader) read() error {
 		return errors.New("is not valid UTF-8")
 	}
 	most := min(bytes.Count(h.text, []byte("{")), len(h.text)/least+1)
-	h.tensors, h.begins = make([]Tensor, 0, most), make([]int, 0, most)
+	h.tensors, h.begins, h.ends = make([]Tensor, 0, most), make([]int, 0, most), make([]int, 0, most)
 	err := h.object(func(name []byte) error {
 		if string(name) == "__metadata__" {
 			return h.readMetadata()
@@ -134,8 +157,8 @@ func (h *headerReader) readTensor(name string) error {
 		return errors.New("has no dtype")
 	case t.Shape == nil:
 		return errors.New("has no shape")
-	case len(offsets) != 2 || offsets[0] > offsets[1] || offsets[1] > len(h.data):
-		return fmt.Errorf("data_offsets %v do not lie in the %d bytes of data; was the file cut short?", offsets, len(h.data))
+	case len(offsets) != 2 || offsets[0] > offsets[1] || offsets[1] > h.data:
+		return fmt.Errorf("data_offsets %v do not lie in the %d bytes of data; was the file cut short?", offsets, h.data)
 	}
 	need := sizes[t.DType]
 	for _, d := range t.Shape {
@@ -147,9 +170,8 @@ func (h *headerReader) readTensor(name string) error {
 	if need != offsets[1]-offsets[0] {
 		return fmt.Errorf("shape %v of %s takes %d bytes, data_offsets give %d", t.Shape, t.DType, need, offsets[1]-offsets[0])
 	}
-	t.Data = h.data[offsets[0]:offsets[1]:offsets[1]]
 	h.tensors = append(h.tensors, t)
-	h.begins = append(h.begins, offsets[0])
+	h.begins, h.ends = append(h.begins, offsets[0]), append(h.ends, offsets[1])
 	return nil
 }
 
@@ -206,17 +228,17 @@ func (h *headerReader) cover() error {
 		if d := h.begins[i] - h.begins[j]; d != 0 {
 			return d
 		}
-		return len(h.tensors[i].Data) - len(h.tensors[j].Data) // empty ones first
+		return h.ends[i] - h.ends[j] // empty ones first
 	})
 	at := 0
 	for _, i := range order {
 		if h.begins[i] != at {
 			return fmt.Errorf("tensor %q begins at byte %d of the data, not at %d where the one before it ends", h.tensors[i].Name, h.begins[i], at)
 		}
-		at += len(h.tensors[i].Data)
+		at = h.ends[i]
 	}
-	if at != len(h.data) {
-		return fmt.Errorf("the last tensor ends at byte %d of %d bytes of data", at, len(h.data))
+	if at != h.data {
+		return fmt.Errorf("the last tensor ends at byte %d of %d bytes of data", at, h.data)
 	}
 	return nil
 }

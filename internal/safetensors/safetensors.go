@@ -25,6 +25,30 @@ type Tensor struct {
 	DType string // BOOL, U8, I8, U16, I16, F16, BF16, U32, I32, F32, U64, I64 or F64
 	Shape []int  // empty: a scalar
 	Data  []byte // the values, little endian, row-major; Parse returns a part of the file's bytes
+
+	// Values, if not nil, writes the values in place of Data, which need not be in memory then.
+	Values func(w io.Writer) error
+}
+
+// bytes is the number of bytes of the values.
+func (t Tensor) bytes() int {
+	if t.Values == nil {
+		return len(t.Data)
+	}
+	n := sizes[t.DType]
+	for _, d := range t.Shape {
+		n *= d
+	}
+	return n
+}
+
+// writeTo writes the values.
+func (t Tensor) writeTo(w io.Writer) error {
+	if t.Values != nil {
+		return t.Values(w)
+	}
+	_, err := w.Write(t.Data)
+	return err
 }
 
 // sizes are the numbers of bytes of one value, by DType.
@@ -119,8 +143,8 @@ func WriteWith(w io.Writer, metadata map[string]string, tensors []Tensor) error 
 		if header.Len() > 1 {
 			header.WriteByte(',')
 		}
-		fmt.Fprintf(&header, `%s:{"dtype":%q,"shape":%s,"data_offsets":[%d,%d]}`, name, t.DType, shape, at, at+len(t.Data))
-		at += len(t.Data)
+		fmt.Fprintf(&header, `%s:{"dtype":%q,"shape":%s,"data_offsets":[%d,%d]}`, name, t.DType, shape, at, at+t.bytes())
+		at += t.bytes()
 	}
 	header.WriteByte('}')
 	for header.Len()%8 != 0 { // so that the data begins at a multiple of 8
@@ -133,7 +157,7 @@ func WriteWith(w io.Writer, metadata map[string]string, tensors []Tensor) error 
 		}
 	}
 	for _, t := range tensors {
-		if _, err := w.Write(t.Data); err != nil {
+		if err := t.writeTo(w); err != nil {
 			return err
 		}
 	}

@@ -329,8 +329,8 @@ func FuzzParse(f *testing.F) {
 func TestWriteLayout(t *testing.T) {
 	var b bytes.Buffer
 	err := Write(&b, []Tensor{
-		{"0.weight", "F32", []int{1, 2}, make([]byte, 8)},
-		{`quote"d`, "I32", nil, []byte{7, 0, 0, 0}},
+		{Name: "0.weight", DType: "F32", Shape: []int{1, 2}, Data: make([]byte, 8)},
+		{Name: `quote"d`, DType: "I32", Data: []byte{7, 0, 0, 0}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -353,7 +353,7 @@ func TestWriteLayout(t *testing.T) {
 func TestWriteMetadata(t *testing.T) {
 	metadata := map[string]string{"roles": `{"a": "learned"}`, "other": "x"}
 	var b bytes.Buffer
-	if err := WriteWith(&b, metadata, []Tensor{{"a", "U8", []int{1}, []byte{7}}}); err != nil {
+	if err := WriteWith(&b, metadata, []Tensor{{Name: "a", DType: "U8", Shape: []int{1}, Data: []byte{7}}}); err != nil {
 		t.Fatal(err)
 	}
 	header := `{"__metadata__":{"other":"x","roles":"{\"a\": \"learned\"}"},"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}}`
