@@ -39,6 +39,13 @@ func Fit(ctx context.Context, spec Spec, o Options) (*Result, error) {
 		return nil, damage(err)
 	}
 	f.Manifest = f.job.Run.Manifest
+	if f.Posterior.Members != nil { // of files that are gone, since the run is done
+		was, err := OpenRun(o.Folder.Dir)
+		if err != nil {
+			return nil, err
+		}
+		f.Posterior = was.Posterior
+	}
 	return &f.Result, nil
 }
 

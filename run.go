@@ -15,6 +15,7 @@ import (
 	"github.com/starling-smc/starling/internal/jsontext"
 	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/internal/pool"
+	"github.com/starling-smc/starling/internal/regular"
 	"github.com/starling-smc/starling/internal/runs"
 	"github.com/starling-smc/starling/method"
 	"github.com/starling-smc/starling/nn"
@@ -34,7 +35,7 @@ type Kind = runs.Kind
 
 // FitRuns is the kind of run that Fit makes.
 var FitRuns = Kind{
-	Name: "fit", Files: []string{schemaFile, posteriorFile, restartsFile, metricsFile, reportFile}, Differ: config.Diff,
+	Name: "fit", Files: []string{schemaFile, posteriorFile, restartsFile, metricsFile, reportFile}, Shards: "samples", Differ: config.Diff,
 }
 
 // TakeFolder makes a folder for a run. If dir exists, the error is fs.ErrExist.
@@ -129,7 +130,7 @@ func OpenRun(dir string) (*Run, error) {
 	for _, f := range []struct {
 		name string
 		read func(text []byte) error
-	}{{schemaFile, r.readSchema}, {posteriorFile, r.readPosterior}, {restartsFile, r.readRestarts}} {
+	}{{schemaFile, r.readSchema}, {restartsFile, r.readRestarts}} {
 		if f.name == restartsFile && r.Spec.MAP == nil {
 			continue
 		}
@@ -141,6 +142,13 @@ func OpenRun(dir string) (*Run, error) {
 			return nil, damaged(f.name, err)
 		}
 	}
+	posterior, err := record.Open(posteriorFile)
+	if err != nil {
+		return nil, damage(err)
+	}
+	if err := r.readPosterior(posterior); err != nil {
+		return nil, damaged(posteriorFile, err)
+	}
 	return r, nil
 }
 
@@ -151,9 +159,13 @@ func (r *Run) readSchema(text []byte) (err error) {
 	return err
 }
 
-func (r *Run) readPosterior(text []byte) (err error) {
-	if r.Posterior, err = bnn.ReadPosterior(text, r.Net); err != nil {
+// readPosterior reads the posterior from its file, which stays open where many particles lie in it.
+func (r *Run) readPosterior(file *regular.File) (err error) {
+	if r.Posterior, err = bnn.OpenPosterior(file, file.Size(), r.Net); err != nil {
 		return err
+	}
+	if r.Posterior.Members == nil {
+		file.Close()
 	}
 	if s, n := r.Spec.Way().Sampling(), len(r.Posterior.LogEvidence); s != nil && s.Islands != n {
 		return fmt.Errorf("has the particles of %s, and the method in config.yaml has %d: want the file that the run wrote", numeral.Several(n, s.Unit), s.Islands)

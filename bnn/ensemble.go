@@ -71,7 +71,7 @@ func Combine(net *nn.Net, islands []Island, by Combination) (*Ensemble, error) {
 		e.Format = island.Format
 		e.Theta = narrow(e.Theta, island.Theta)
 		if island.Members != nil {
-			e.Members = e.Members.join(island.Members)
+			e.Members = e.Members.Join(island.Members)
 		}
 		e.share(p, island, size)
 	}

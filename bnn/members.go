@@ -54,8 +54,8 @@ func newMembers(net *nn.Net, one memberFile) (*Members, error) {
 // Size is the number of members.
 func (m *Members) Size() int { return len(m.last) }
 
-// join returns the members of m and then those of other. m may be nil.
-func (m *Members) join(other *Members) *Members {
+// Join returns the members of m and then those of other. m may be nil.
+func (m *Members) Join(other *Members) *Members {
 	if m == nil {
 		return other
 	}
@@ -143,7 +143,7 @@ func WriteShard(w io.Writer, net *nn.Net, theta []float64, format safetensors.Fo
 	return safetensors.WriteWith(w, map[string]string{"before": strconv.Itoa(before), "island": strconv.Itoa(island)}, tensors)
 }
 
-// OpenShard opens a file of WriteShard.
+// OpenShard opens a file of WriteShard of some size.
 func OpenShard(file io.ReaderAt, size int64, net *nn.Net) (*Members, error) {
 	opened, err := safetensors.Open(file, size)
 	if err != nil {

@@ -96,6 +96,9 @@ func (p *island) Step(ctx context.Context) (line runs.Line, err error) {
 			return line, err
 		}
 	}
+	if err = p.store(); err != nil {
+		return line, err
+	}
 	if p.Done() {
 		p.sampler.Release()
 	}
@@ -146,7 +149,8 @@ func (p *island) UnmarshalBinary(b []byte) error {
 		return err
 	}
 	p.state = st
-	return nil
+	_, err := p.stored() // a file that is missing or damaged is named now, not at the end
+	return err
 }
 
 // gather joins the islands of the last phase in one ensemble. combine weights the islands.
@@ -155,9 +159,13 @@ func gather(job *Job, phases []runs.Phase, by bnn.Combination) (*bnn.Ensemble, e
 	for _, part := range phases[len(phases)-1].Parts {
 		p := part.(*island)
 		kept := p.state.Ensemble()
-		one := bnn.Island{Theta: kept.Theta, LogWeights: kept.LogW, Shared: p.shared(kept.Psi, kept.Times)}
+		one := bnn.Island{Theta: kept.Theta, LogWeights: kept.LogW, Shared: p.shared(kept.Psi, kept.Times), Format: p.format()}
 		if p.evidence {
 			one.LogEvidence = p.state.LogZ
+		}
+		var err error
+		if one.Members, err = p.stored(); err != nil {
+			return nil, err
 		}
 		parts = append(parts, one)
 	}

@@ -1,11 +1,14 @@
 package smc
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"math"
 
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/numeral"
+	"github.com/starling-smc/starling/internal/safetensors"
 )
 
 // Keeper says which states of a run make its ensemble. Without one it is the last state.
@@ -66,9 +69,12 @@ type Spread struct {
 	States int `yaml:"states,nonzero"` // of all particles together; fewer are kept if moves that vary, as NUTS does, are fewer
 }
 
-// After is the state of every iteration after a warm-up, with its weights.
+// After is the state of every iteration after a warm-up, with its weights (smc-sghmc-ensembles, section 2.2, line 8). Parameters are
+// rounded to the nearest number of the format, so that the ensemble is the same whether its states were moved to files on the way
+// (State.Unload) or not.
 type After struct {
-	Iterations int `yaml:"iterations"` // of the warm-up
+	Iterations int                `yaml:"iterations,short"` // of the warm-up
+	As         safetensors.Format `yaml:"as,beside"`        // float32 or bfloat16; empty: float32
 }
 
 // Best is the state of the smallest loss by Sampler.Judge, the first of several that are as good. States are judged at the end of
@@ -93,7 +99,13 @@ func (k Spread) Check(f *config.Faults) {
 // Check notes impossible settings.
 func (k After) Check(f *config.Faults) {
 	f.If(k.Iterations < 0, "iterations", "want at least 0, have %d", k.Iterations)
+	if k.As != "" {
+		f.OneOf("as", string(k.As), safetensors.Formats...)
+	}
 }
+
+// Defaults fills in the format.
+func (k *After) Defaults() { k.As = cmp.Or(k.As, safetensors.Float32) }
 
 // Judged is false.
 func (Last) Judged() bool { return false }
@@ -156,10 +168,19 @@ func (k After) keep(_ context.Context, s keeping, st *State, _ int, _ *Info) err
 	if all == 0 {
 		made = st.K // on a path with a budget
 	}
-	if made > k.Iterations {
-		st.hold()
-		st.KeptLogW = append(st.KeptLogW, st.LogW...)
+	if made <= k.Iterations {
+		return nil
 	}
+	at, format := len(st.Kept), cmp.Or(k.As, safetensors.Float32)
+	st.hold()
+	for i, x := range st.Kept[at:] {
+		rounded, ok := format.Round(x)
+		if !ok {
+			return fmt.Errorf("parameter %d of particle %d is %v, which %s cannot hold: the particle has diverged, or take another format to keep", i%st.D, i/st.D, x, format)
+		}
+		st.Kept[at+i] = float64(rounded)
+	}
+	st.KeptLogW = append(st.KeptLogW, st.LogW...)
 	return nil
 }
 

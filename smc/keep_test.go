@@ -98,6 +98,11 @@ func TestKeepOnSchedules(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
+		if _, after := c.keep.(After); after {
+			for i, x := range theta {
+				theta[i] = float64(float32(x))
+			}
+		}
 		kept := st.Ensemble()
 		if kept.Times != len(c.want) || !slices.Equal(kept.Theta, theta) || !slices.Equal(kept.Psi, psi) {
 			t.Errorf("%s with %+v keeps %d times, want %v", c.name, c.keep, kept.Times, c.want)

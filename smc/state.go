@@ -1,6 +1,7 @@
 package smc
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"io"
 	"math"
@@ -35,7 +36,8 @@ type State struct {
 	Moments nn.Moments // of the optimiser that moves them
 
 	Late     int       // iterations in the second half of the budget, for moves whose cost varies
-	Kept     []float64 // states kept along the way, n×D: all particles of one time, then all of the next
+	Kept     []float64 // states kept along the way, n×D: all particles of one time, then all of the next; without those moved to files
+	Shards   []Shard   // the files to which the first of them were moved
 	KeptLL   []float64 // n, their log-likelihoods
 	KeptLogW []float64 // n, their log-weights, normalised at each time; empty: equal
 	KeptPsi  []float64 // ψ of each time
@@ -47,10 +49,30 @@ type State struct {
 	BestPsi   []float64
 }
 
+// Shard is a file to which kept states were moved: of which vectors, and the SHA-256 of the file.
+type Shard struct {
+	Vectors int
+	Sum     [sha256.Size]byte
+}
+
+// Unload moves the states in Kept to a file, which has this sum. Their log-likelihoods, weights and ψ stay.
+func (st *State) Unload(sum [sha256.Size]byte) {
+	st.Shards = append(slices.Clip(st.Shards), Shard{len(st.Kept) / st.D, sum})
+	st.Kept = nil
+}
+
+// Unloaded is the number of vectors that were moved to files.
+func (st *State) Unloaded() (n int) {
+	for _, s := range st.Shards {
+		n += s.Vectors
+	}
+	return n
+}
+
 // Kept is the ensemble of a run: n = T·J parameter vectors of the T times at which states were kept, time after time.
 type Kept struct {
 	Times int       // T
-	Theta []float64 // n×D, row-major
+	Theta []float64 // n×D, row-major; without the vectors that lie in files (State.Shards), which come first
 	LogW  []float64 // n, log-weights, normalised over all times; nil: equal
 	Psi   []float64 // T rows of the parameters that the particles of a time share; empty where the model learns none
 }
@@ -102,7 +124,7 @@ func (st *State) copy(s *State) {
 // maxMemory is the largest number of numbers that a path may remember.
 const maxMemory = 64
 
-const stateKind = "smc.State/8"
+const stateKind = "smc.State/9"
 
 // MarshalBinary packs the state into a container of internal/ckpt. It never fails.
 func (st *State) MarshalBinary() ([]byte, error) { return st.encoder().Encode(), nil }
@@ -120,7 +142,30 @@ func (st *State) encoder() *ckpt.Encoder {
 		e.Float64s(a.name, *a.data)
 	}
 	e.Int32s("roots", st.Roots)
+	var vectors, sums = make([]int, 0, len(st.Shards)), make([]byte, 0, len(st.Shards)*sha256.Size)
+	for _, s := range st.Shards {
+		vectors, sums = append(vectors, s.Vectors), append(sums, s.Sum[:]...)
+	}
+	e.Ints("shards", vectors...)
+	e.Bytes("shard sums", sums)
 	return e
+}
+
+func decodeShards(d *ckpt.Decoder) (shards []Shard) {
+	sums := d.Bytes("shard sums")
+	if len(sums)%sha256.Size != 0 {
+		d.Fail("section %q has %d bytes, not a multiple of %d", "shard sums", len(sums), sha256.Size)
+		return nil
+	}
+	if len(sums) > 0 {
+		shards = make([]Shard, len(sums)/sha256.Size)
+	}
+	vectors := make([]*int, len(shards))
+	for i := range shards {
+		vectors[i], shards[i].Sum = &shards[i].Vectors, [sha256.Size]byte(sums[i*sha256.Size:])
+	}
+	d.Ints("shards", vectors...)
+	return shards
 }
 
 // UnmarshalBinary is the inverse of MarshalBinary. It refuses damaged bytes and shapes that do not fit each other.
@@ -152,6 +197,7 @@ func (st *State) UnmarshalBinary(b []byte) error {
 		*a.data = d.Float64s(a.name)
 	}
 	s.Roots = d.Int32s("roots")
+	s.Shards = decodeShards(d)
 	if err := d.Err(); err != nil {
 		return err
 	}
@@ -197,7 +243,7 @@ func (st *State) check() error {
 		{"numbers that the path remembers", len(st.Memory), len(st.Memory) <= maxMemory},
 		{"log-weights", len(st.LogW), len(st.LogW) == j},
 		{"first ancestors", len(st.Roots), len(st.Roots) == j},
-		{"states kept", len(st.Kept), len(st.Kept)%d == 0 && len(st.Kept)/d == len(st.KeptLL) && len(st.KeptLL)%j == 0},
+		{"states kept", len(st.Kept), len(st.Kept)%d == 0 && len(st.Kept)/d+st.Unloaded() == len(st.KeptLL) && len(st.KeptLL)%j == 0},
 		{"log-weights of states kept", len(st.KeptLogW), len(st.KeptLogW) == 0 || len(st.KeptLogW) == len(st.KeptLL)},
 		{"learned parameters of states kept", len(st.KeptPsi), len(st.KeptPsi) == len(st.KeptLL)/j*len(st.Psi)},
 		{"moments of learned parameters", len(st.Moments.First), len(st.Moments.First) == 0 || len(st.Moments.First) == len(st.Psi)},
@@ -220,6 +266,11 @@ func (st *State) check() error {
 	} {
 		if c.n < 0 {
 			return fmt.Errorf("state counts %d %s", c.n, c.name)
+		}
+	}
+	for i, s := range st.Shards {
+		if s.Vectors < 1 {
+			return fmt.Errorf("state moved %d vectors to file %d", s.Vectors, i)
 		}
 	}
 	for _, k := range st.Memory {

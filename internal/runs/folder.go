@@ -20,6 +20,10 @@ type Kind struct {
 	Name  string   // in the manifest; also the verb of the command that resumes such a run
 	Files []string // of the result, and any other files that such a run may keep in its folder
 
+	// Shards is the beginning of the names of the files in which parts keep what is too large for a checkpoint (Run.Store): SHARDS-PART-NUMBER.
+	// They are gone when the run is done, whose result has all of it. Empty: there are none.
+	Shards string
+
 	// Differ returns an error that lists the values in which two resolved configs differ. It is called only if their bytes
 	// differ.
 	Differ func(was, is []byte) error
@@ -29,6 +33,18 @@ type Kind struct {
 func (k *Kind) files() []string {
 	return append([]string{configFile, manifestFile, traceFile, checkpointFile, previousFile}, k.Files...)
 }
+
+// has reports whether a name is one of the files in a run's folder.
+func (k *Kind) has(name string) bool { return slices.Contains(k.files(), name) || k.isShard(name) }
+
+// isShard reports whether a name is that of a shard.
+func (k *Kind) isShard(name string) bool {
+	numbers, ok := strings.CutPrefix(name, k.Shards+"-")
+	part, number, both := strings.Cut(numbers, "-")
+	return k.Shards != "" && ok && both && isNumber(part) && isNumber(number)
+}
+
+func isNumber(text string) bool { return text != "" && strings.Trim(text, "0123456789") == "" }
 
 // Folder is the folder of a run. One process at a time has it, and takes it before the work begins.
 type Folder struct {
@@ -149,7 +165,7 @@ func (f *Folder) sweep() error {
 			half = append(half, name)
 		case name == manifestFile, name == checkpointFile, name == previousFile:
 			begun = true
-		case name != lockFile && (other == "" || slices.Contains(f.kind.files(), other)): // a foreign name says more
+		case name != lockFile && (other == "" || f.kind.has(other)): // a foreign name says more
 			other = name
 		}
 	}
@@ -166,13 +182,8 @@ func (f *Folder) sweep() error {
 
 // halfWritten reports whether a name is one that ckpt.Replace gives to a file of a run while it writes it: .NAME.DIGITS.
 func (k *Kind) halfWritten(name string) bool {
-	for _, file := range k.files() {
-		digits, ok := strings.CutPrefix(name, "."+file+".")
-		if ok && digits != "" && strings.Trim(digits, "0123456789") == "" {
-			return true
-		}
-	}
-	return false
+	at := strings.LastIndexByte(name, '.')
+	return at > 0 && name[0] == '.' && isNumber(name[at+1:]) && k.has(name[1:at])
 }
 
 // held reports whether this process has the folder.
@@ -192,6 +203,7 @@ func (f *Folder) Close() error {
 		for _, name := range f.kind.files() {
 			os.Remove(f.path(name))
 		}
+		f.removeShards()
 	}
 	err := f.lock.Free()
 	if leave {
@@ -219,7 +231,7 @@ func (f *Folder) path(name string) string { return filepath.Join(f.Dir, name) }
 func IsRunFile(path string, kinds ...Kind) bool {
 	dir, name := filepath.Split(path)
 	_, err := os.Stat(filepath.Join(dir, manifestFile))
-	return err == nil && slices.ContainsFunc(kinds, func(k Kind) bool { return slices.Contains(k.files(), name) })
+	return err == nil && slices.ContainsFunc(kinds, func(k Kind) bool { return k.has(name) })
 }
 
 // File is a file of a run's result. Its name is one of the Kind's.
@@ -272,10 +284,27 @@ func (f *Folder) Write(config []byte, trace []TraceLine, files []File, m *Manife
 
 // tidy removes the files that a finished run does not need.
 func (f *Folder) tidy() error {
+	if err := f.removeShards(); err != nil {
+		return err
+	}
 	if err := os.Remove(f.path(previousFile)); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
+}
+
+// removeShards removes what parts have stored.
+func (f *Folder) removeShards() error {
+	if f.kind.Shards == "" {
+		return nil
+	}
+	entries, err := os.ReadDir(f.Dir)
+	for _, e := range entries {
+		if f.kind.isShard(e.Name()) {
+			err = errors.Join(err, os.Remove(f.path(e.Name())))
+		}
+	}
+	return err
 }
 
 // damaged returns the error for a finished run whose files do not fit together. It says what to do, unless err does.

@@ -73,6 +73,26 @@ func (r *Record) File(name string) ([]byte, error) {
 	return text, nil
 }
 
+// Open opens a file of the run that may be large. Errors are those of File.
+func (r *Record) Open(name string) (*regular.File, error) {
+	path := filepath.Join(r.Dir, name)
+	want, listed := r.Manifest.Files[name]
+	if !listed {
+		return nil, r.damaged(fmt.Errorf("%s: %s does not list it", path, manifestFile))
+	}
+	f, err := openSummed(path, want)
+	if err == errOther {
+		err = fmt.Errorf("%s: %w", path, errChanged)
+	}
+	if err != nil {
+		return nil, r.damaged(err)
+	}
+	return f, nil
+}
+
+// errOther is the error for a file that has another checksum.
+var errOther = errors.New("has another checksum")
+
 // errChanged is the error for a file whose checksum is not the one in the manifest.
 var errChanged = errors.New("is not as the run wrote it: its checksum is not the one in " + manifestFile)
 

@@ -133,7 +133,7 @@ func (v *Verification) others(f *Folder) error {
 		name := e.Name()
 		switch {
 		case slices.ContainsFunc(v.Files, func(file Verified) bool { return file.File == name }), name == lockFile:
-		case !slices.Contains(f.kind.files(), name):
+		case !f.kind.has(name):
 			v.add(name, Unlisted, "not a file of the run")
 		case v.Status == Done:
 			v.add(name, Unlisted, "written after the run was done, or left from before")

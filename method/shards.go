@@ -1,0 +1,71 @@
+package method
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+
+	"github.com/starling-smc/starling/bnn"
+	"github.com/starling-smc/starling/internal/safetensors"
+	"github.com/starling-smc/starling/smc"
+)
+
+// shardBytes is about the size of a file of kept states: what an island holds in memory, and what a checkpoint holds. Files are cut by
+// it alone, and not by time, so that a run has the same files however often it was stopped.
+const shardBytes = 2 << 20
+
+// format is the format of the states that the island keeps; empty: of one that keeps no states in files.
+func (p *island) format() safetensors.Format {
+	if keep, ok := p.sampler.Keep.(smc.After); ok {
+		return cmp.Or(keep.As, safetensors.Float32)
+	}
+	return ""
+}
+
+// store moves the kept states to a file if they are many, or if they are the last and others lie in files already. Without a folder they
+// stay in memory.
+func (p *island) store() error {
+	st, format := p.state, p.format()
+	bytes := len(st.Kept) * safetensors.Float32.Bytes() // whatever the format: memory has float64
+	last := p.Done() && len(st.Shards) > 0 && bytes > 0
+	if format == "" || !p.job.Run.Stores() || bytes < shardBytes && !last {
+		return nil
+	}
+	sum, err := p.job.Run.Store(p.sampler.Island, len(st.Shards), func(w io.Writer) error {
+		return bnn.WriteShard(w, p.job.Net, st.Kept, format, p.sampler.Island, st.Unloaded())
+	})
+	if err == nil {
+		st.Unload(sum)
+	}
+	return err
+}
+
+// stored are the kept states that lie in files, each of which must be the one that the state knows; nil where there are none.
+func (p *island) stored() (all *bnn.Members, err error) {
+	for i, shard := range p.state.Shards {
+		if !p.job.Run.Stores() {
+			return nil, fmt.Errorf("%d of its kept states lie in files of a run's folder, and there is no folder", p.state.Unloaded())
+		}
+		one, err := p.shard(i, shard)
+		if err != nil {
+			return nil, err
+		}
+		all = all.Join(one)
+	}
+	return all, nil
+}
+
+func (p *island) shard(i int, shard smc.Shard) (*bnn.Members, error) {
+	file, size, err := p.job.Run.Stored(p.sampler.Island, i, shard.Sum)
+	if err != nil {
+		return nil, err
+	}
+	one, err := bnn.OpenShard(file, size, p.job.Net)
+	if err == nil && one.Size() != shard.Vectors {
+		err = fmt.Errorf("has %d vectors, not %d", one.Size(), shard.Vectors)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("file %d of the kept states: %w", i, err)
+	}
+	return one, nil
+}
