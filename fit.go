@@ -35,7 +35,11 @@ func Fit(ctx context.Context, spec Spec, o Options) (*Result, error) {
 	if f.job.Run.Done() {
 		return f.readBack(ctx, o.Folder.Dir)
 	}
-	if err := f.job.Run.Close(f.work(ctx)); err != nil {
+	err := f.checkDisk(o.Folder)
+	if err == nil {
+		err = f.work(ctx)
+	}
+	if err := f.job.Run.Close(err); err != nil {
 		return nil, damage(err)
 	}
 	f.Manifest = f.job.Run.Manifest
@@ -88,6 +92,7 @@ func (f *fit) prepare(spec Spec, o Options) (err error) {
 		return f.Spec.Fault("model", "%v", err)
 	}
 	f.Spec.Method.CheckData(f.Data.Train.Len(), f.Net.Dim(), f.Spec.At(), faults)
+	f.job.Files = o.Folder != nil
 	f.job.CheckMemory(f.Spec.Way(), o.Memory, f.Spec.At(), faults)
 	if err := f.Spec.Error(faults.All()...); err != nil {
 		return err
@@ -116,6 +121,17 @@ func (f *fit) open(o Options) (err error) {
 		Every: o.Every, Now: o.now, Notice: func(text string) { f.progress(&Notice{text}) },
 	})
 	return damage(err)
+}
+
+// checkDisk refuses a run whose kept states will not fit on the disk. Those that a resumed run has there already count as free.
+func (f *fit) checkDisk(folder *Folder) error {
+	free, ok := folder.Free()
+	if !ok {
+		return nil
+	}
+	faults := config.NewFaults()
+	f.job.CheckDisk(f.Spec.Way(), free, f.Spec.At(), faults)
+	return f.Spec.Error(faults.All()...)
 }
 
 // work carries out the run, from the data to the result.

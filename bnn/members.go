@@ -1,6 +1,8 @@
 package bnn
 
 import (
+	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"sort"
@@ -27,7 +29,7 @@ type memberFile struct {
 }
 
 // inMemory is the number of parameters of an ensemble up to which a file is read whole.
-const inMemory = 1 << 23
+const inMemory = 1 << 21
 
 // newMembers opens one file, and refuses numbers in it that are not finite.
 func newMembers(net *nn.Net, one memberFile) (*Members, error) {
@@ -141,6 +143,20 @@ func WriteShard(w io.Writer, net *nn.Net, theta []float64, format safetensors.Fo
 		}))
 	}
 	return safetensors.WriteWith(w, map[string]string{"before": strconv.Itoa(before), "island": strconv.Itoa(island)}, tensors)
+}
+
+// Store makes Members of an island in memory if want is true, for an ensemble whose other islands lie in files.
+func (i *Island) Store(net *nn.Net, want bool) error {
+	if !want || i.Members != nil {
+		return nil
+	}
+	var file bytes.Buffer
+	err := WriteShard(&file, net, i.Theta, cmp.Or(i.Format, safetensors.Float32), 0, 0)
+	if err == nil {
+		i.Members, err = OpenShard(bytes.NewReader(file.Bytes()), int64(file.Len()), net)
+	}
+	i.Theta = nil
+	return err
 }
 
 // OpenShard opens a file of WriteShard of some size.

@@ -156,6 +156,7 @@ func (p *island) UnmarshalBinary(b []byte) error {
 // gather joins the islands of the last phase in one ensemble. combine weights the islands.
 func gather(job *Job, phases []runs.Phase, by bnn.Combination) (*bnn.Ensemble, error) {
 	var parts []bnn.Island
+	files := false
 	for _, part := range phases[len(phases)-1].Parts {
 		p := part.(*island)
 		kept := p.state.Ensemble()
@@ -167,7 +168,13 @@ func gather(job *Job, phases []runs.Phase, by bnn.Combination) (*bnn.Ensemble, e
 		if one.Members, err = p.stored(); err != nil {
 			return nil, err
 		}
+		files = files || one.Members != nil
 		parts = append(parts, one)
+	}
+	for i := range parts {
+		if err := parts[i].Store(job.Net, files); err != nil {
+			return nil, err
+		}
 	}
 	return bnn.Combine(job.Net, parts, by)
 }

@@ -26,6 +26,7 @@ type Job struct {
 	Points *Points      // the search's result; nil: there was none
 	Pool   *pool.Pool   // the threads
 	Run    *runs.Run    // saves the parts
+	Files  bool         // there will be a Run in a folder, to which parts may move what they keep
 	Tell   func(Status) // called with progress; nil: nobody is told
 
 	descents *search // Search, bound to network and data

@@ -114,6 +114,15 @@ func (j *Job) CheckMemory(m Method, limit int64, at string, f *config.Faults) {
 	f.Add(field, "%s (GOMEMLIMIT sets another limit)", text)
 }
 
+// CheckDisk refuses a method whose kept states will not fit in the free bytes of a disk.
+func (j *Job) CheckDisk(m Method, free int64, at string, f *config.Faults) {
+	memory := m.Memory(j)
+	if need := product(2, memory.Disk); need > free {
+		f.Add(at+"."+memory.Field, "the states that are kept need %s of the disk while the run ends, and only %s are free there: keep fewer, or as: bfloat16, or name a folder on another disk with --out",
+			needed(need), bytesText(free, math.Floor))
+	}
+}
+
 // on is the job on another number of threads.
 func (j *Job) on(threads int) *Job {
 	other := *j

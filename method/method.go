@@ -83,6 +83,11 @@ type Around struct {
 type Memory struct {
 	Bytes  int64
 	Scales []Scale // settings that would lower the estimate, most important first
+
+	// Disk is the number of bytes of states that are kept in files, of which a finished run has one copy, and one that is about to finish two.
+	// Field is the setting of the method that they are due to.
+	Disk  int64
+	Field string
 }
 
 // Scale is a setting that memory grows with.

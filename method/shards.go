@@ -14,12 +14,30 @@ import (
 // it alone, and not by time, so that a run has the same files however often it was stopped.
 const shardBytes = 2 << 20
 
-// format is the format of the states that the island keeps; empty: of one that keeps no states in files.
-func (p *island) format() safetensors.Format {
-	if keep, ok := p.sampler.Keep.(smc.After); ok {
+// filed is the format of states that are kept in files; empty: these are kept in memory.
+func filed(k smc.Keeper) safetensors.Format {
+	if keep, ok := k.(smc.After); ok {
 		return cmp.Or(keep.As, safetensors.Float32)
 	}
 	return ""
+}
+
+func (p *island) format() safetensors.Format { return filed(p.sampler.Keep) }
+
+// inFiles is how many of an island's kept states are in memory at a time, at most.
+func inFiles(job *Job, k smc.Keeper, particles, kept int) int {
+	if !job.Files || filed(k) == "" {
+		return kept
+	}
+	return min(kept, shardBytes/(safetensors.Float32.Bytes()*job.Net.Dim())+particles)
+}
+
+// diskBytes are the bytes of the states of all islands that are kept in files.
+func diskBytes(job *Job, k smc.Keeper, islands, kept int) int64 {
+	if !job.Files || filed(k) == "" {
+		return 0
+	}
+	return product(int64(islands), int64(kept), int64(job.Net.Dim()), int64(filed(k).Bytes()))
 }
 
 // store moves the kept states to a file if they are many, or if they are the last and others lie in files already. Without a folder they

@@ -294,10 +294,11 @@ func (m SMC) takesParticles(n int) bool {
 // Memory estimates the memory of the islands.
 func (m SMC) Memory(job *Job) Memory {
 	s := m.Sampling()
-	kept := func(particles int) int { return smc.Held(m.Keep, m.path(), particles, job.Data.Train.Len()) }
+	held := func(particles int) int { return smc.Held(m.Keep, m.path(), particles, job.Data.Train.Len()) }
+	kept := func(particles int) int { return inFiles(job, m.Keep, particles, held(particles)) }
 	particles := func(n int) int64 { return s.bytes(job, m.Islands, n, kept(n)) }
 	islands := func(n int) int64 { return s.bytes(job, n, m.Particles, kept(m.Particles)) }
-	return Memory{Bytes: particles(m.Particles), Scales: []Scale{
+	return Memory{Bytes: particles(m.Particles), Disk: diskBytes(job, m.Keep, m.Islands, held(m.Particles)), Field: "keep", Scales: []Scale{
 		{
 			Field: "particles", Now: m.Particles, Bytes: particles, Takes: m.takesParticles,
 			Fits: func(n int) string { return fmt.Sprintf("%d particles would fit", n) },

@@ -293,20 +293,6 @@ func (f *Folder) tidy() error {
 	return nil
 }
 
-// removeShards removes what parts have stored.
-func (f *Folder) removeShards() error {
-	if f.kind.Shards == "" {
-		return nil
-	}
-	entries, err := os.ReadDir(f.Dir)
-	for _, e := range entries {
-		if f.kind.isShard(e.Name()) {
-			err = errors.Join(err, os.Remove(f.path(e.Name())))
-		}
-	}
-	return err
-}
-
 // damaged returns the error for a finished run whose files do not fit together. It says what to do, unless err does.
 func (f *Folder) damaged(err error) error {
 	if errors.As(err, new(*DamagedError)) {

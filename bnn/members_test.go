@@ -1,0 +1,92 @@
+package bnn
+
+import (
+	"bytes"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/safetensors"
+)
+
+// An ensemble whose parameters lie in files predicts and is written as the one in memory, whatever the cut into files; a bfloat16
+// posterior comes back as it was written.
+func TestMembers(t *testing.T) {
+	net := convNet(t)
+	for _, format := range []safetensors.Format{safetensors.Float32, safetensors.BFloat16} {
+		islands := numbered(net, 2, 19)
+		for p := range islands {
+			for i, x := range islands[p].Theta {
+				y, _ := format.Round(math.Sin(float64(i) + x))
+				islands[p].Theta[i] = float64(y)
+			}
+			islands[p].Format = format
+			islands[p].LogWeights = make([]float64, 19)
+			islands[p].LogWeights[5+p] = math.Inf(-1)
+		}
+		memory := combine(t, net, islands, Equal{})
+		for p := range islands {
+			theta, d := islands[p].Theta, net.Dim()
+			islands[p].Theta = nil
+			for _, cut := range [][2]int{{0, 4}, {4, 5}, {5, 19}} {
+				var file bytes.Buffer
+				if err := WriteShard(&file, net, theta[cut[0]*d:cut[1]*d], format, p, cut[0]); err != nil {
+					t.Fatal(err)
+				}
+				one, err := OpenShard(bytes.NewReader(file.Bytes()), int64(file.Len()), net)
+				if err != nil {
+					t.Fatal(err)
+				}
+				islands[p].Members = islands[p].Members.Join(one)
+			}
+		}
+		files := combine(t, net, islands, Equal{})
+		if files.Members == nil || len(files.Theta) > 0 || files.Members.Size() != 38 {
+			t.Fatal("parameters are in memory")
+		}
+		set := &data.Set{Shape: []int{1, 6, 6}, F32: make([]float32, 36*7)}
+		for i := range set.F32 {
+			set.F32[i] = float32(i%11) / 7
+		}
+		a, err := memory.Predict(t.Context(), set, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := files.Predict(t.Context(), set, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(a.Probs, b.Probs) || !slices.Equal(a.Energy, b.Energy) {
+			t.Error("predictions differ")
+		}
+		var one, two bytes.Buffer
+		if err := WritePosterior(&one, memory); err != nil {
+			t.Fatal(err)
+		}
+		if err := WritePosterior(&two, files); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(one.Bytes(), two.Bytes()) {
+			t.Error("files differ")
+		}
+		back, err := ReadPosterior(one.Bytes(), net)
+		if err != nil || !slices.Equal(back.Theta, memory.Theta) || back.Format != format {
+			t.Errorf("%v: read back as %v, %v", format, back.Format, err)
+		}
+	}
+}
+
+// Members that are not finite are refused.
+func TestMembersOfNaN(t *testing.T) {
+	net := convNet(t)
+	theta := make([]float64, 3*net.Dim())
+	theta[net.Dim()+1] = math.NaN()
+	var file bytes.Buffer
+	if err := WriteShard(&file, net, theta, safetensors.Float32, 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenShard(bytes.NewReader(file.Bytes()), int64(file.Len()), net); err == nil || err.Error() != "posterior: parameter 1 of particle 1 is NaN" {
+		t.Errorf("%v", err)
+	}
+}

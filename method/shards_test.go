@@ -1,0 +1,40 @@
+package method
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/internal/safetensors"
+	"github.com/starling-smc/starling/mcmc"
+	"github.com/starling-smc/starling/smc"
+)
+
+// Kept states that are moved to files cost disk and not memory; what will not fit on the disk is refused before the run.
+func TestKeptInFiles(t *testing.T) {
+	job := newJob(t, 2)
+	d := int64(job.Net.Dim())
+	of := func(iterations int, as safetensors.Format) SMC {
+		return SMC{
+			Particles: 8, Islands: 3, Path: smc.Schedule[smc.Full]{Iterations: iterations}, Move: mcmc.Unadjusted{Steps: 1, Step: 0.1},
+			Keep: smc.After{Iterations: 10, As: as},
+		}
+	}
+	if few, many := of(1000, "").Memory(job), of(100_000, "").Memory(job); many.Bytes < 2*few.Bytes || many.Disk != 0 {
+		t.Errorf("without a folder %d bytes for 1,000 iterations and %d for 100,000", few.Bytes, many.Bytes)
+	}
+	job.Files = true
+	few, many := of(100_000, "").Memory(job), of(1_000_000, safetensors.BFloat16).Memory(job)
+	if few.Bytes != many.Bytes || few.Disk != 3*8*(100_000-10)*d*4 || many.Disk != 3*8*(1_000_000-10)*d*2 {
+		t.Errorf("in files %+v and %+v", few, many)
+	}
+	said := func(free int64) string {
+		return strings.Join(faults(func(f *config.Faults) { job.CheckDisk(of(100_000, ""), free, "method.smc", f) }), "\n")
+	}
+	if got := said(2 * few.Disk); got != "" {
+		t.Error(got)
+	}
+	if got := said(2*few.Disk - 1); !strings.HasPrefix(got, "method.smc.keep: the states that are kept need about ") || !strings.Contains(got, "or as: bfloat16") {
+		t.Error(got)
+	}
+}
