@@ -293,6 +293,37 @@ func (f *Folder) tidy() error {
 	return nil
 }
 
+// shards lists the shards in the folder.
+func (f *Folder) shards() (found []os.DirEntry, err error) {
+	entries, err := os.ReadDir(f.Dir)
+	for _, e := range entries {
+		if f.kind.isShard(e.Name()) {
+			found = append(found, e)
+		}
+	}
+	return found, err
+}
+
+// shardBytes is the size of all of them.
+func (f *Folder) shardBytes() (bytes int64) {
+	shards, _ := f.shards()
+	for _, e := range shards {
+		if info, err := e.Info(); err == nil {
+			bytes += info.Size()
+		}
+	}
+	return bytes
+}
+
+// removeShards removes what parts have stored.
+func (f *Folder) removeShards() error {
+	shards, err := f.shards()
+	for _, e := range shards {
+		err = errors.Join(err, os.Remove(f.path(e.Name())))
+	}
+	return err
+}
+
 // damaged returns the error for a finished run whose files do not fit together. It says what to do, unless err does.
 func (f *Folder) damaged(err error) error {
 	if errors.As(err, new(*DamagedError)) {

@@ -90,9 +90,6 @@ func (r *Record) Open(name string) (*regular.File, error) {
 	return f, nil
 }
 
-// errOther is the error for a file that has another checksum.
-var errOther = errors.New("has another checksum")
-
 // errChanged is the error for a file whose checksum is not the one in the manifest.
 var errChanged = errors.New("is not as the run wrote it: its checksum is not the one in " + manifestFile)
 

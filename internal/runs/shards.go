@@ -2,10 +2,8 @@ package runs
 
 import (
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/starling-smc/starling/internal/ckpt"
 	"github.com/starling-smc/starling/internal/regular"
@@ -57,55 +55,4 @@ func (path reopened) ReadAt(b []byte, at int64) (int, error) {
 
 func (r *Run) shard(part, n int) string {
 	return r.folder.path(fmt.Sprintf("%s-%d-%d", r.folder.kind.Shards, part, n))
-}
-
-// openSummed opens a file for reading if its SHA-256 is the given one, and else returns errOther. It does not hold the file in memory.
-func openSummed(path, hex string) (*regular.File, error) {
-	f, err := regular.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	s := newSumming()
-	if _, err = io.Copy(s, f); err == nil {
-		err = f.Unchanged()
-	}
-	if err == nil && s.sum().hex() != hex {
-		err = errOther
-	}
-	if err != nil {
-		f.Close()
-		return nil, err
-	}
-	return f, nil
-}
-
-// shards lists the shards in the folder.
-func (f *Folder) shards() (found []os.DirEntry, err error) {
-	entries, err := os.ReadDir(f.Dir)
-	for _, e := range entries {
-		if f.kind.isShard(e.Name()) {
-			found = append(found, e)
-		}
-	}
-	return found, err
-}
-
-// shardBytes is the size of all of them.
-func (f *Folder) shardBytes() (bytes int64) {
-	shards, _ := f.shards()
-	for _, e := range shards {
-		if info, err := e.Info(); err == nil {
-			bytes += info.Size()
-		}
-	}
-	return bytes
-}
-
-// removeShards removes what parts have stored.
-func (f *Folder) removeShards() error {
-	shards, err := f.shards()
-	for _, e := range shards {
-		err = errors.Join(err, os.Remove(f.path(e.Name())))
-	}
-	return err
 }
