@@ -105,9 +105,10 @@ func (f *fit) prepare(spec Spec, o Options) (err error) {
 		return &DataError{fmt.Errorf("model.init: %w", err)}
 	}
 	if f.Spec.Prior.Family != nil {
-		if f.job.Prior, err = f.Spec.Prior.Family.Prior(f.Net.Random()); err != nil {
+		if f.job.Prior, err = f.Spec.Prior.Family.Prior(f.Net.Random(), f.Data.Train.Len()); err != nil {
 			return err
 		}
+		f.Findings = append(f.Findings, f.Spec.Prior.Family.Findings(f.Data.Train.Len())...)
 	}
 	f.progress(&Loaded{&f.Spec, f.Data, f.Net})
 	return nil

@@ -128,7 +128,7 @@ func TestRandomFirstLayerAsHandWritten(t *testing.T) {
 	psi := make([]float64, net.Learned())
 	s.Normals(psi)
 	hand := &firstLayer{inputs: set.F32, values: set.Values, b: psi[:8], bias: psi[8:10], sd: math.Exp(psi[10])}
-	prior, err := (NormalPrior{Variance: 0.5}).Prior(net.Random())
+	prior, err := (NormalPrior{Variance: 0.5}).Prior(net.Random(), 1)
 	if err != nil {
 		t.Fatal(err)
 	}

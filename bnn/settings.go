@@ -2,8 +2,10 @@ package bnn
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/internal/finding"
 	"github.com/starling-smc/starling/mcmc"
 	"github.com/starling-smc/starling/nn"
 )
@@ -17,8 +19,11 @@ type PriorSettings struct {
 
 // PriorFamily is a family of priors with its settings.
 type PriorFamily interface {
-	// Prior builds the prior over the parameters of tensors: of a network's random ones, nn.Net.Random.
-	Prior(tensors []nn.Tensor) (mcmc.Prior, error)
+	// Prior builds the prior over the parameters of tensors: of a network's random ones, nn.Net.Random. examples is the number N of training
+	// examples.
+	Prior(tensors []nn.Tensor, examples int) (mcmc.Prior, error)
+	// Findings says what a reader of a run on some examples should know of the prior.
+	Findings(examples int) []finding.Finding
 	// Gaussian reports whether the prior's components are independent normals. Such a prior is an mcmc.GaussianPrior, which
 	// pCN needs, and has a method Anchored as Normal has, which an anchor needs.
 	Gaussian() bool
@@ -37,16 +42,36 @@ func (p PriorSettings) Check(f *config.Faults) {
 type NormalPrior struct {
 	Variance float64 `yaml:"variance,omitempty,nonzero"` // of every component
 	FanIn    float64 `yaml:"fan_in,omitempty,nonzero"`   // the variance is FanIn/(number of inputs of a unit), for each layer
+
+	// Decay is the coefficient of a weight decay that was trained with: a loss of −1/N log p(D|θ) + decay/2 |θ|² is −1/N times the
+	// log-posterior if the variance is 1/(Decay·N) (smc-sghmc-ensembles, section 4, A9).
+	Decay float64 `yaml:"decay,omitempty,nonzero"`
 }
 
-// Check wants one of variance and fan_in, positive.
+// given lists the settings that are not 0.
+func (n NormalPrior) given() (names []string) {
+	for _, s := range []struct {
+		name  string
+		value float64
+	}{{"decay", n.Decay}, {"fan_in", n.FanIn}, {"variance", n.Variance}} {
+		if s.value != 0 {
+			names = append(names, s.name)
+		}
+	}
+	return names
+}
+
+// Check wants one of the settings, positive.
 func (n NormalPrior) Check(f *config.Faults) {
-	switch {
-	case n.Variance == 0 && n.FanIn == 0:
-		f.Conflict([]string{"", "fan_in", "variance"}, "want one of fan_in, variance")
+	all := []string{"", "decay", "fan_in", "variance"}
+	given := n.given()
+	switch len(given) {
+	case 0:
+		f.Conflict(all, "want one of decay, fan_in, variance")
 		return
-	case n.Variance != 0 && n.FanIn != 0:
-		f.Conflict([]string{"", "fan_in", "variance"}, "has fan_in and variance: want one of them")
+	case 1:
+	default:
+		f.Conflict(all, "has %s: want one of them", strings.Join(given, " and "))
 	}
 	if n.Variance != 0 {
 		f.Positive("variance", n.Variance)
@@ -54,14 +79,31 @@ func (n NormalPrior) Check(f *config.Faults) {
 	if n.FanIn != 0 {
 		f.Positive("fan_in", n.FanIn)
 	}
+	if n.Decay != 0 {
+		f.Positive("decay", n.Decay)
+	}
 }
 
 // Prior builds a *Normal.
-func (n NormalPrior) Prior(tensors []nn.Tensor) (mcmc.Prior, error) {
-	if n.Variance != 0 {
-		return Isotropic(tensors, n.Variance)
+func (n NormalPrior) Prior(tensors []nn.Tensor, examples int) (mcmc.Prior, error) {
+	switch {
+	case n.FanIn != 0:
+		return FanIn(tensors, n.FanIn)
+	case n.Decay != 0:
+		return Isotropic(tensors, n.decayed(examples))
 	}
-	return FanIn(tensors, n.FanIn)
+	return Isotropic(tensors, n.Variance)
+}
+
+// decayed is the variance that belongs to Decay.
+func (n NormalPrior) decayed(examples int) float64 { return 1 / (n.Decay * float64(examples)) }
+
+// Findings says which variance belongs to a weight decay, since a config does not.
+func (n NormalPrior) Findings(examples int) []finding.Finding {
+	if n.Decay == 0 {
+		return nil
+	}
+	return []finding.Finding{finding.PriorOfDecay(n.Decay, examples, n.decayed(examples))}
 }
 
 // Gaussian is true.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/internal/finding"
 	"github.com/starling-smc/starling/mcmc"
 	"github.com/starling-smc/starling/nn"
 )
@@ -37,7 +38,7 @@ func TestPriorSettingsCheck(t *testing.T) {
 		{PriorSettings{Family: NormalPrior{Variance: 0.1}}, ""},
 		{PriorSettings{Family: NormalPrior{FanIn: 2}, Anchor: &Anchor{S: 1}}, ""},
 		{PriorSettings{Family: NormalPrior{FanIn: 2}, Anchor: &Anchor{}}, ""},
-		{PriorSettings{Family: NormalPrior{}}, "normal: want one of fan_in, variance"},
+		{PriorSettings{Family: NormalPrior{}}, "normal: want one of decay, fan_in, variance"},
 		{PriorSettings{Family: NormalPrior{Variance: 1, FanIn: 2}}, "normal: has fan_in and variance: want one of them"},
 		{PriorSettings{Family: NormalPrior{Variance: -1}}, "normal.variance: want a number above 0, have -1"},
 		{PriorSettings{Family: NormalPrior{Variance: math.NaN()}}, "normal.variance: want a number above 0, have NaN"},
@@ -59,8 +60,9 @@ type flat struct{ mcmc.Prior }
 
 type flatFamily struct{}
 
-func (flatFamily) Prior([]nn.Tensor) (mcmc.Prior, error) { return flat{}, nil }
-func (flatFamily) Gaussian() bool                        { return false }
+func (flatFamily) Prior([]nn.Tensor, int) (mcmc.Prior, error) { return flat{}, nil }
+func (flatFamily) Gaussian() bool                             { return false }
+func (flatFamily) Findings(int) []finding.Finding             { return nil }
 
 // TestWrittenSettings: a config must write the anchor's s, and a 0 is refused where it was written. A Go program's 0 is 0.
 func TestWrittenSettings(t *testing.T) {
@@ -69,8 +71,10 @@ func TestWrittenSettings(t *testing.T) {
 		"{normal: {variance: 1}, anchor: {}}":     "p.yaml:1:33: anchor: needs s",
 		"{normal: {variance: 1}, anchor: {s: }}":  "p.yaml:1:37: anchor: needs s",
 		"{normal: {variance: 1}, anchor: {s: 2}}": "p.yaml:1:37: anchor.s: want 0 to 1, have 2",
-		"{normal: {}}":                                "p.yaml:1:10: normal: want one of fan_in, variance",
+		"{normal: {}}":                                "p.yaml:1:10: normal: want one of decay, fan_in, variance",
 		"{normal: {variance: 0}}":                     "p.yaml:1:21: normal.variance: want a number above 0, have 0",
+		"{normal: {decay: -1}}":                       "p.yaml:1:18: normal.decay: want a number above 0, have -1",
+		"{normal: {decay: 1, variance: 2}}":           "p.yaml:1:11: normal: has decay and variance: want one of them",
 		"{normal: {fan_in: 0}}":                       "p.yaml:1:19: normal.fan_in: want a number above 0, have 0",
 		"{normal: {fan_in: 2}, anchor: {s: 0, t: 1}}": `p.yaml:1:38: anchor: unknown key "t" (known: s)`,
 	} {
@@ -101,11 +105,12 @@ func TestPriorSettingsBuild(t *testing.T) {
 	}{
 		{PriorSettings{Family: NormalPrior{Variance: 0.25}}, 0, 0.5, false, false},
 		{PriorSettings{Family: NormalPrior{FanIn: 2}}, 0, math.Sqrt(0.5), false, false},
+		{PriorSettings{Family: NormalPrior{Decay: 0.005}}, 0, 2, false, false}, // 1/(0.005 · 50)
 		{PriorSettings{Family: NormalPrior{Variance: 4}, Anchor: &Anchor{S: 0.25}}, 7, 1, true, false},
 		{PriorSettings{Family: NormalPrior{Variance: 2}, Anchor: &Anchor{S: 0.5}}, 0, 1, false, false},
 		{PriorSettings{Family: NormalPrior{Variance: 2}, Anchor: &Anchor{S: 0}}, 7, 0, true, true},
 	} {
-		p, err := c.settings.Family.Prior(tensors)
+		p, err := c.settings.Family.Prior(tensors, 50)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -136,7 +141,7 @@ func TestPriorSettingsBuild(t *testing.T) {
 		if row.Name == "normal" {
 			family = NormalPrior{Variance: 1}
 		}
-		p, err := family.Prior(tensors)
+		p, err := family.Prior(tensors, 50)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -37,7 +37,7 @@ func pointOfReference(t *testing.T, result *starling.Result, batch, block, parti
 	if err != nil {
 		t.Fatal(err)
 	}
-	prior, err := result.Spec.Prior.Family.Prior(result.Net.Random())
+	prior, err := result.Spec.Prior.Family.Prior(result.Net.Random(), result.Data.Train.Len())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -168,6 +168,14 @@ func PointAtMAP() Finding { return Finding{Kind: "point", Names: map[string]stri
 // PointAtInit says that with s = 0 the posterior is the network of model.init alone.
 func PointAtInit() Finding { return Finding{Kind: "point", Names: map[string]string{"at": "init"}} }
 
+// PriorOfDecay says which variance of the prior belongs to a weight decay.
+func PriorOfDecay(decay float64, examples int, variance float64) Finding {
+	return Finding{
+		Kind: "prior-of-decay", Numbers: numbers{"examples": float64(examples)}.safe(),
+		Names: map[string]string{"decay": fmt.Sprintf("%.4g", decay), "variance": fmt.Sprintf("%.4g", variance)},
+	}
+}
+
 // BeganAtInit says that all particles began at model.init. tempering: the path is one of temperatures, which then has one
 // step.
 func BeganAtInit(tempering bool) Finding {
