@@ -89,11 +89,10 @@ func (m SVGD) words(f figures) (long, short string) {
 
 // Memory estimates the memory of the particles and of their kernel.
 func (m SVGD) Memory(job *Job) Memory {
-	bytes := func(n int) int64 {
-		s := m.sampling(1)
-		return s.bytes(job, 1, n, smc.Held(m.Keep, s.Path, n, job.Data.Train.Len()))
-	}
-	return Memory{Bytes: bytes(m.Particles), Scales: []Scale{{
+	s := m.sampling(1)
+	held := func(n int) int { return smc.Held(m.Keep, s.Path, n, job.Data.Train.Len()) }
+	bytes := func(n int) int64 { return s.bytes(job, 1, n, inFiles(job, m.Keep, n, held(n))) }
+	return Memory{Bytes: bytes(m.Particles), Disk: diskBytes(job, m.Keep, 1, held(m.Particles)), Field: "keep", Scales: []Scale{{
 		Field: "particles", Now: m.Particles, Bytes: bytes, Takes: func(n int) bool { return n >= fewestParticles },
 		Fits: func(n int) string { return fmt.Sprintf("%d particles would fit", n) },
 	}}}
