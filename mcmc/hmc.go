@@ -156,8 +156,8 @@ func (m HMC) CheckForChains(f *config.Faults) { checkNoMutations(f, m.Mutations)
 // CheckForPopulation refuses nothing.
 func (HMC) CheckForPopulation(bool, *config.Faults) {}
 
-// CheckForDim refuses dense scales that are too large.
-func (m HMC) CheckForDim(d int, f *config.Faults) {
+// CheckForData refuses dense scales that are too large.
+func (m HMC) CheckForData(_, d int, f *config.Faults) {
 	if _, err := m.Scale.resolve(d, m.Step != 0); err != nil {
 		f.Add("scale", "%v", err)
 	}

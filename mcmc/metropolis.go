@@ -61,8 +61,8 @@ func (Metropolis) CheckForChains(*config.Faults) {}
 // CheckForPopulation refuses nothing.
 func (Metropolis) CheckForPopulation(bool, *config.Faults) {}
 
-// CheckForDim refuses nothing.
-func (Metropolis) CheckForDim(int, *config.Faults) {}
+// CheckForData refuses nothing.
+func (Metropolis) CheckForData(int, int, *config.Faults) {}
 
 // Check notes impossible settings.
 func (m Metropolis) Check(f *config.Faults) { checkWalk(f, m.SD) }

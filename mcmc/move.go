@@ -94,8 +94,8 @@ type Move interface {
 	CheckForChains(f *config.Faults)
 	CheckForPopulation(learns bool, f *config.Faults)
 
-	// CheckForDim notes the settings that a model of D parameters cannot have.
-	CheckForDim(d int, f *config.Faults)
+	// CheckForData notes the settings that a model of N examples and D parameters cannot have.
+	CheckForData(examples, d int, f *config.Faults)
 }
 
 // StepContext is the step context of a move: its random key, and the budget of the run.
@@ -138,12 +138,18 @@ type Work struct {
 
 // Fit allocates memory for moves of populations like p.
 func (w *Work) Fit(p *Population) {
+	w.Shape(p)
+	if len(w.momentum) != p.J*p.D {
+		w.momentum, w.kinetic = make([]float64, p.J*p.D), make([]float64, p.J)
+	}
+}
+
+// Shape is Fit without room for the momenta of all particles.
+func (w *Work) Shape(p *Population) {
 	if w.Proposal.Like(p) {
 		return
 	}
 	w.Proposal = p.Blank()
-	w.momentum = make([]float64, p.J*p.D)
-	w.kinetic = make([]float64, p.J)
 	d := p.D
 	w.spare = &sync.Pool{New: func() any { row := make([]float64, d); return &row }}
 	w.outcome.Energy = make([]float64, p.J)
@@ -174,6 +180,16 @@ func (w *Work) metropolis(workers *pool.Pool, p *Population, key rng.Key, finite
 		}
 	}
 	return out
+}
+
+// alongside calls f for each of n particles, in parallel if there is enough work, with scratch memory of length D.
+func (w *Work) alongside(workers *pool.Pool, n int, f func(j int, spare []float64)) {
+	few := Population{J: n, D: w.Proposal.D}
+	few.each(workers, func(j int) {
+		spare := w.spare.Get().(*[]float64)
+		defer w.spare.Put(spare)
+		f(j, *spare)
+	})
 }
 
 // took records the evaluations of every particle, in examples.

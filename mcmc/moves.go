@@ -8,6 +8,7 @@ var Moves = config.Table[Move]{
 	{Name: "pcn", Part: PCN{}},
 	{Name: "nuts", Part: NUTS{}},
 	{Name: "leapfrog", Part: Unadjusted{}},
+	{Name: "epoch", Part: Epoch{}},
 	{Name: "sghmc", Part: SGHMC{}},
 	{Name: "walk", Part: Walk{}},
 	{Name: "metropolis", Part: Metropolis{}},

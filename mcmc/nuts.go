@@ -93,8 +93,8 @@ func (NUTS) CheckForPopulation(_ bool, f *config.Faults) {
 	f.Add("", "belongs to mcmc: it learns its step and scale on one target, and a population's target changes; take hmc")
 }
 
-// CheckForDim refuses nothing.
-func (NUTS) CheckForDim(int, *config.Faults) {}
+// CheckForData refuses nothing.
+func (NUTS) CheckForData(int, int, *config.Faults) {}
 
 // Check notes impossible settings.
 func (m NUTS) Check(f *config.Faults) {

@@ -90,8 +90,8 @@ func (m PCN) CheckForChains(f *config.Faults) { checkNoMutations(f, m.Mutations)
 // CheckForPopulation refuses nothing.
 func (PCN) CheckForPopulation(bool, *config.Faults) {}
 
-// CheckForDim refuses nothing.
-func (PCN) CheckForDim(int, *config.Faults) {}
+// CheckForData refuses nothing.
+func (PCN) CheckForData(int, int, *config.Faults) {}
 
 // Check notes impossible settings.
 func (m PCN) Check(f *config.Faults) {

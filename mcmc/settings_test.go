@@ -46,6 +46,10 @@ var moveCases = map[string]moveCase{
 		Unadjusted{Steps: 2, Step: 0.01}, Unadjusted{Step: 0.1}, "unadjusted Langevin dynamics",
 		facts{false, false, false, Needs{Gradient: true}, 0, [2]int{1, 0}, Unadjusted{Step: 0.1}, Unadjusted{Steps: 3, Step: 0.1}},
 	},
+	"epoch": {
+		Epoch{Batch: 1, Step: 0.01}, Epoch{Batch: 7, Step: 0.1}, "SGHMC epochs without noise (batches of 7)",
+		facts{false, false, false, Needs{}, 0, [2]int{0, 40 * 2}, Epoch{Batch: 7, Step: 0.1}, Epoch{Batch: 7, Step: 0.1, Order: sharedOrder}},
+	},
 	"sghmc": {
 		SGHMC{Batch: 1, Step: 0.1, Friction: 0.5}, SGHMC{Batch: 7, Step: 0.1}, "SGHMC (batches of 7 examples)", facts{
 			false, true, false, Needs{Momentum: true}, 7, [2]int{}, SGHMC{Batch: 7, Step: 0.1, Friction: 0.1}, SGHMC{Batch: 7, Step: 0.1},
@@ -142,7 +146,7 @@ func TestAim(t *testing.T) {
 		want float64
 	}{
 		{HMC{}, 0.9}, {HMC{Steps: 1}, 0.574}, {HMC{Steps: 2}, 0.65}, {HMC{Accept: 0.8}, 0.8}, {HMC{Step: 1, Accept: 0.8}, 0},
-		{PCN{}, 0.25}, {PCN{Accept: 0.3}, 0.3}, {PCN{Step: 1, Accept: 0.3}, 0}, {Unadjusted{Step: 1}, 0}, {Walk{SD: 1}, 0}, {Metropolis{SD: 1}, 0}, {SGHMC{Batch: 1, Step: 1}, 0},
+		{PCN{}, 0.25}, {PCN{Accept: 0.3}, 0.3}, {PCN{Step: 1, Accept: 0.3}, 0}, {Unadjusted{Step: 1}, 0}, {Walk{SD: 1}, 0}, {Epoch{Batch: 1, Step: 1}, 0}, {Metropolis{SD: 1}, 0}, {SGHMC{Batch: 1, Step: 1}, 0},
 	} {
 		if got := c.move.Aim(); got != c.want {
 			t.Errorf("%+v aims at %v, want %v", c.move, got, c.want)

@@ -103,8 +103,8 @@ func (SGHMC) CheckForPopulation(_ bool, f *config.Faults) {
 	f.Add("", "belongs to mcmc: it has no accept step, and no weight corrects its errors; take hmc, or on a path of batches leapfrog")
 }
 
-// CheckForDim refuses nothing.
-func (SGHMC) CheckForDim(int, *config.Faults) {}
+// CheckForData refuses nothing.
+func (SGHMC) CheckForData(int, int, *config.Faults) {}
 
 // Check notes impossible settings.
 func (m SGHMC) Check(f *config.Faults) {

@@ -81,8 +81,8 @@ func (SVGD) CheckForChains(f *config.Faults) {
 // CheckForPopulation refuses nothing.
 func (SVGD) CheckForPopulation(bool, *config.Faults) {}
 
-// CheckForDim refuses nothing.
-func (SVGD) CheckForDim(int, *config.Faults) {}
+// CheckForData refuses nothing.
+func (SVGD) CheckForData(int, int, *config.Faults) {}
 
 // Evaluations is 1.
 func (SVGD) Evaluations() int { return 1 }

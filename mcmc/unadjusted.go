@@ -157,8 +157,8 @@ func (m Unadjusted) CheckForPopulation(learns bool, f *config.Faults) {
 	f.If(!learns && m.byRule(), "step", "auto and literal are for layers that are learned (learn): want a number here, as in {steps: 3, step: 0.002}")
 }
 
-// CheckForDim refuses nothing.
-func (Unadjusted) CheckForDim(int, *config.Faults) {}
+// CheckForData refuses nothing.
+func (Unadjusted) CheckForData(int, int, *config.Faults) {}
 
 // Check notes impossible settings.
 func (m Unadjusted) Check(f *config.Faults) {

@@ -72,8 +72,8 @@ func (Walk) CheckForChains(f *config.Faults) {
 // CheckForPopulation refuses nothing.
 func (Walk) CheckForPopulation(bool, *config.Faults) {}
 
-// CheckForDim refuses nothing.
-func (Walk) CheckForDim(int, *config.Faults) {}
+// CheckForData refuses nothing.
+func (Walk) CheckForData(int, int, *config.Faults) {}
 
 // Check notes impossible settings.
 func (m Walk) Check(f *config.Faults) { checkWalk(f, m.SD) }

@@ -177,7 +177,7 @@ func (m MCMC) CheckWithin(around Around, at string, f *config.Faults) {
 // CheckData refuses scales that are too large, and mini-batches of more examples than there are.
 func (m MCMC) CheckData(examples, parameters int, at string, f *config.Faults) {
 	f = f.In(at).In("move." + mcmc.Moves.Name(m.Move))
-	m.Move.CheckForDim(parameters, f)
+	m.Move.CheckForData(examples, parameters, f)
 	n := m.Move.Subsample()
 	f.If(n > examples, "batch", "want at most the %d training examples, have %d", examples, n)
 }

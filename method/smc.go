@@ -228,7 +228,7 @@ func (m SMC) gradient(at string) string { return at + ".move." + mcmc.Moves.Name
 // CheckData refuses mini-batch gradients whose mini-batches are not smaller than the training set, scales that are too large, and states
 // to keep that the path does not have.
 func (m SMC) CheckData(examples, parameters int, at string, f *config.Faults) {
-	m.Move.CheckForDim(parameters, f.In(at).In("move."+mcmc.Moves.Name(m.Move)))
+	m.Move.CheckForData(examples, parameters, f.In(at).In("move."+mcmc.Moves.Name(m.Move)))
 	if n := m.Move.Subsample(); n >= examples {
 		f.Add(m.gradient(at),
 			"%d examples save nothing: a mini-batch must be smaller than the training set of %d; leave it out, or take fewer", n, examples)
@@ -336,6 +336,9 @@ func (m SMC) Gather(job *Job, phases []runs.Phase, trace []TraceLine) (*bnn.Ense
 	var found []finding.Finding
 	if m.start().init {
 		found = append(found, finding.BeganAtInit(!m.Path.Batches()))
+	}
+	if move, ok := m.Move.(interface{ Findings(examples int) []finding.Finding }); ok {
+		found = append(found, move.Findings(job.Data.Train.Len())...)
 	}
 	return e, append(found, m.Sampling().Findings(trace, e, job.Data.Train.Len())...), nil
 }

@@ -61,6 +61,8 @@ func TestConfigs(t *testing.T) {
 			"path: {sda: {iterations: 200, batch: 500, grow: 500, exact: true, scale: true}}|" + once + "|resample: {scheme: stratified, when: {ess: 0.5}}"},
 		{"move: {pcn: {step: 0.25, mutations: {eta: 0.1}}}|resample: {scheme: residual, when: {ess: 0.25}}",
 			"path: {tempering: {ess: 0.5}}|move: {pcn: {step: 0.25, mutations: {max: 50, eta: 0.1}}}|resample: {scheme: residual, when: {ess: 0.25}}"},
+		{"path: {full: {}}|move: {epoch: {batch: 9, step: 0.5}}|keep: {after: 3, as: bfloat16}",
+			"path: {full: {iterations: 200}}|move: {epoch: {batch: 9, step: 0.5, order: shared}}|keep: {after: 3, as: bfloat16}|" + multinomial},
 		{"move: {sghmc: {batch: 9, step: 0.5, friction: 0.25}}",
 			"path: {tempering: {ess: 0.5}}|move: {sghmc: {batch: 9, step: 0.5, friction: 0.25}}|resample: {scheme: multinomial, when: always}"},
 		{"path: {constant: {epochs: 100, batch: 50}}|move: {walk: {sd: 0.1}}|weight: bootstrap|learn: {adam: {rate: 0.01}}|keep: best",

@@ -240,6 +240,12 @@ func kinds() map[string]func(island int) *Sampler {
 		"chains of metropolis": with(func(s *Sampler) {
 			s.Path, s.Resample, s.Move = Fixed{Epochs: 30}, Resampler{}, mcmc.Metropolis{SD: 0.4}
 		}),
+		"epoch": with(func(s *Sampler) {
+			s.Path, s.Move, s.Resample, s.Keep = Schedule[Full]{Iterations: 5}, mcmc.Epoch{Batch: 11, Step: 0.02}, Resampler{}, After{Iterations: 2, As: "bfloat16"}
+		}),
+		"epoch of its own": learned(Schedule[Constant]{Iterations: 5, Rule: Constant{Batch: 11}}, func(s *Sampler) {
+			s.Move, s.Weighting = mcmc.Epoch{Batch: 4, Step: 0.02, Order: "own"}, Bootstrap{}
+		}),
 		"weights kept": with(func(s *Sampler) {
 			s.Path, s.Move, s.Resample, s.Keep = Schedule[Full]{Iterations: 6}, mcmc.Unadjusted{Step: 0.05}, Resampler{}, After{Iterations: 3}
 		}),

@@ -186,7 +186,7 @@ func (s *Sampler) prepare(st *State) error {
 	if err := s.checkTuning(st); err != nil {
 		return err
 	}
-	s.work.Fit(&st.Population)
+	s.work.Shape(&st.Population)
 	if len(s.ancestors) != st.J {
 		s.ancestors, s.place = make([]int32, st.J), make([]int32, st.J)
 		s.lineage, s.inherited = make([]int32, st.J), make([]int32, st.J)

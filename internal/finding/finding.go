@@ -168,6 +168,11 @@ func PointAtMAP() Finding { return Finding{Kind: "point", Names: map[string]stri
 // PointAtInit says that with s = 0 the posterior is the network of model.init alone.
 func PointAtInit() Finding { return Finding{Kind: "point", Names: map[string]string{"at": "init"}} }
 
+// OneBatch says that a mini-batch has all examples, so that an epoch is one leapfrog.
+func OneBatch(examples int) Finding {
+	return Finding{Kind: "one-batch", Numbers: numbers{"examples": float64(examples)}.safe()}
+}
+
 // PriorOfDecay says which variance of the prior belongs to a weight decay.
 func PriorOfDecay(decay float64, examples int, variance float64) Finding {
 	return Finding{

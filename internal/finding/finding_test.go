@@ -55,7 +55,7 @@ func all() []Finding {
 		ChainsUntold(8, "a chain keeps 1 state, and R-hat needs 8"), ChainsUntold(1, "no prediction is finite in all states and differs between them"),
 		EvidenceAgrees(-2031.26, 0.52), EvidenceScatters(-2031.26, 7.02, 1.18, 8), EvidenceOfOne(-2031.26),
 		UnevenWeights(80, 3.21), DeadNetworks(1), DeadNetworks(12),
-		FewDraws(3, 20, 8.2, 50), FewDraws(1, 1, 8.2, 50), LoneAncestor(1, 20), PriorOfDecay(0.01, 48000, 1./480), ScansLeftOut(1), ScansLeftOut(2), OptimisedRuns([]string{"linear"}), OptimisedRuns([]string{"linear", "ctr"}), MergedRuns([]string{"linear", "ctr"}), UnmovedRuns([]string{"linear"}), UnmovedRuns([]string{"linear", "ctr"}), EnsembleBetter(8, "0.25", "0.4"), EnsembleBetter(1, "0.25", "0.4"),
+		FewDraws(3, 20, 8.2, 50), FewDraws(1, 1, 8.2, 50), LoneAncestor(1, 20), OneBatch(500), PriorOfDecay(0.01, 48000, 1./480), ScansLeftOut(1), ScansLeftOut(2), OptimisedRuns([]string{"linear"}), OptimisedRuns([]string{"linear", "ctr"}), MergedRuns([]string{"linear", "ctr"}), UnmovedRuns([]string{"linear"}), UnmovedRuns([]string{"linear", "ctr"}), EnsembleBetter(8, "0.25", "0.4"), EnsembleBetter(1, "0.25", "0.4"),
 		SingleAncestor(1, 1), SingleAncestor(3, 3), SingleAncestor(1, 3),
 	)
 }

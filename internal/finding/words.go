@@ -131,6 +131,7 @@ var kinds = map[string]struct {
 	"as-is": {note, `as-is: the posterior is the network of model.init alone, an ensemble of one; nothing was sampled`, ""},
 	"point": {note, `s = 0: the posterior is the {{if .Is "at" "map"}}MAP{{else}}network of model.init{{end}} alone, an ensemble of one; nothing was sampled`, ""},
 
+	"one-batch":      {note, `a mini-batch has all {{.Count "examples"}} training examples, so an epoch is one leapfrog`, ""},
 	"prior-of-decay": {note, `a weight decay of {{.Name "decay"}} on {{.Count "examples"}} examples is the prior N(0, {{.Name "variance"}}) of each parameter`, ""},
 	"began-at-init":  {note, `all particles began at model.init, not at draws of the prior`, ""},
 	"began-at-init-tempering": {warning, `all particles began at model.init, not at draws of the prior: tempering is one step, and no evidence is estimated; ` +
