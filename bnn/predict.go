@@ -59,6 +59,7 @@ func (e *Ensemble) predict(ctx context.Context, set *data.Set, logWeights [][]fl
 			all.Aleatoric = append(all.Aleatoric, part.Aleatoric...)
 			all.Epistemic = append(all.Epistemic, part.Epistemic...)
 			all.Energy = append(all.Energy, part.Energy...)
+			all.MeanLogits = append(all.MeanLogits, part.MeanLogits...)
 		}
 		predictives[w] = all
 	}
