@@ -26,6 +26,7 @@ const (
 	posteriorFile = "posterior.safetensors" // the posterior ensemble
 	restartsFile  = "map.safetensors"       // the MAP restarts, if there were any
 	metricsFile   = "metrics.json"          // eval.Metrics
+	decisionFile  = "decision.json"         // eval.Decision, if there is one
 	reportFile    = "report.html"           // the page, written by the command
 )
 
@@ -34,7 +35,7 @@ type Kind = runs.Kind
 
 // FitRuns is the kind of run that Fit makes.
 var FitRuns = Kind{
-	Name: "fit", Files: []string{schemaFile, posteriorFile, restartsFile, metricsFile, reportFile}, Differ: config.Diff,
+	Name: "fit", Files: []string{schemaFile, posteriorFile, restartsFile, metricsFile, decisionFile, reportFile}, Differ: config.Diff,
 }
 
 // TakeFolder makes a folder for a run. If dir exists, the error is fs.ErrExist.
@@ -64,6 +65,9 @@ func (r *Result) files() []runs.File {
 		files = append(files, runs.File{Name: restartsFile, Write: func(w io.Writer) error {
 			return bnn.WriteRestarts(w, r.Restarts, r.NLL, r.Chosen)
 		}})
+	}
+	if r.Decision != nil {
+		files = append(files, runs.File{Name: decisionFile, Write: func(w io.Writer) error { return jsontext.Write(w, r.Decision) }})
 	}
 	return files
 }
@@ -129,9 +133,12 @@ func OpenRun(dir string) (*Run, error) {
 	for _, f := range []struct {
 		name string
 		read func(text []byte) error
-	}{{schemaFile, r.readSchema}, {posteriorFile, r.readPosterior}, {restartsFile, r.readRestarts}} {
+	}{{schemaFile, r.readSchema}, {posteriorFile, r.readPosterior}, {restartsFile, r.readRestarts}, {decisionFile, r.readDecision}} {
 		if f.name == restartsFile && r.Spec.MAP == nil {
 			continue
+		}
+		if _, listed := r.Manifest.Files[decisionFile]; f.name == decisionFile && !listed {
+			continue // there were no validation examples, or the run is older
 		}
 		text, err := record.File(f.name)
 		if err != nil {
@@ -163,6 +170,11 @@ func (r *Run) readPosterior(text []byte) (err error) {
 
 func (r *Run) readRestarts(text []byte) (err error) {
 	r.Restarts, r.NLL, r.Chosen, err = bnn.ReadRestarts(text, r.Net.Whole())
+	return err
+}
+
+func (r *Run) readDecision(text []byte) (err error) {
+	r.Decision, err = eval.ReadDecision(text)
 	return err
 }
 
@@ -281,7 +293,7 @@ func (r *Run) own(dir string) (*data.Problem, error) {
 	return p, nil
 }
 
-// Predictor returns a predictor that predicts files of inputs by the run's posterior.
+// Predictor returns a predictor that predicts files of inputs by the run's posterior, and by its threshold, if it keeps one.
 func (r *Run) Predictor(o Options) *eval.Predictor {
-	return &eval.Predictor{Posterior: r.Posterior, Schema: r.Schema, Pool: pool.New(o.Threads)}
+	return &eval.Predictor{Posterior: r.Posterior, Schema: r.Schema, Decision: r.Decision, Pool: pool.New(o.Threads)}
 }

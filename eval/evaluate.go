@@ -21,6 +21,7 @@ type Ensembles struct {
 	NLL       []float64     // of each restart on the validation examples, for targets in their own units; NaN without them
 	Chains    *Record       // of the chains that the posterior was drawn by; nil for any other method
 	Cost      *Cost         // of making them; nil: not known
+	Decision  *Decision     // when the posterior declares an input OOD; nil: never
 }
 
 // Assessment is the evaluation of a run's ensembles, with the posterior's predictions: everything that a report shows.
@@ -96,6 +97,7 @@ func evaluate(ctx context.Context, e *Ensembles, problem *data.Problem, combined
 		return nil, err
 	}
 	m.Evaluation = scores[0]
+	e.Decision.detect(a)
 	if evidences {
 		for i, row := range bnn.Combinations {
 			m.Combined = append(m.Combined, CombinedBy{row.Name, scores[ways[i]]})

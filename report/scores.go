@@ -187,6 +187,29 @@ func (v *view) detectors() []table {
 	if t.Rows == nil {
 		return nil
 	}
+	return append([]table{t}, v.declared()...)
+}
+
+// declared shows which inputs the run's threshold of the energy declares out of distribution; none where it has no threshold or
+// there is no such group.
+func (v *view) declared() []table {
+	if v.run.Decision == nil {
+		return nil
+	}
+	share := func(x uq.Number) string { return percent(float64(x)) }
+	t := table{
+		Caption: fmt.Sprintf("Declared out of distribution: an energy above %s, which %s of %s do not exceed",
+			fixed(float64(v.run.Decision.Threshold), 3), percentRound(v.run.Decision.Pass), several(v.run.Decision.N, "validation example")),
+		Head: []string{"group", "accuracy", "precision", "recall", "F1", "specificity"},
+	}
+	for _, g := range v.a.Metrics.Groups {
+		if d := g.ByEnergy; d != nil {
+			t.add(groupName(g.Name), share(d.Accuracy), share(d.Precision), share(d.Recall), fixed(float64(d.F1), 3), share(d.Specificity))
+		}
+	}
+	if t.Rows == nil {
+		return nil
+	}
 	return []table{t}
 }
 

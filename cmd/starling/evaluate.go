@@ -14,7 +14,9 @@ func newEvaluate() *cobra.Command {
 		Use:   "evaluate [RUN]",
 		Short: "Evaluate a run again, or score any program's predictions",
 		Long: `Evaluate reads the ensembles of a run's folder and scores them: on the run's own test examples, with the same
-figures as fit printed, or on other data, standardised as the run's were; and on out-of-distribution inputs.
+figures as fit printed, or on other data, standardised as the run's were; and on out-of-distribution inputs. A run with
+validation examples keeps a threshold of the energy, which 95 % of them are below: a table says which inputs it declares
+out of distribution.
 
 With --probs it scores the class probabilities of any other program, an .npy of shape [examples, classes] or
 [particles, examples, classes], against labels: .npy, IDX or a CSV of one column. Labels count from 0. Where a run is given,
@@ -37,6 +39,7 @@ too, they may be the names of its classes.`,
 	cmd.Flags().StringArrayVar(&e.on.OOD, "ood", nil, "`SET|FILE` of out-of-distribution inputs; repeatable")
 	cmd.Flags().StringVar(&e.probs, "probs", "", "`FILE` of class probabilities to score, instead of a run's")
 	cmd.Flags().StringVar(&e.weights, "weights", "", "`FILE` of the weights of the particles in --probs (default: all equal)")
+	decideByMeanLogits(cmd, &e.meanLogits)
 	e.flags(cmd)
 	return cmd
 }
@@ -45,6 +48,7 @@ type evaluate struct {
 	evaluation
 	on             starling.On
 	probs, weights string
+	meanLogits     bool
 }
 
 // run evaluates a run.
@@ -68,13 +72,14 @@ func (e *evaluate) run(cmd *cobra.Command, args []string) error {
 		return a.Metrics.WriteJSON(cmd.OutOrStdout())
 	}
 	showMetrics(cmd.OutOrStdout(), &run.Spec, &run.Ensembles, a, true)
+	showDetection(cmd.OutOrStdout(), a.Metrics.Groups, e.meanLogits)
 	writeNotes(cmd.OutOrStdout(), run.Notes())
 	return nil
 }
 
 // scores scores another program's predictions. A run gives the names of the classes.
 func (e *evaluate) scores(cmd *cobra.Command, args []string) error {
-	for _, flag := range []string{"data", "ood", "threads", "data-dir"} {
+	for _, flag := range []string{"data", "ood", "mean-logits", "threads", "data-dir"} {
 		if cmd.Flags().Changed(flag) {
 			return wrongUse("--%s is for a run, --probs for another program's predictions", flag)
 		}
