@@ -219,16 +219,22 @@ type On struct {
 	Data   string   // another data set by name, or a file of examples
 	Labels string   // the targets, if Data is a file of inputs alone
 	OOD    []string // data sets or files of out-of-distribution inputs
+
+	Members int // evaluate so many of the posterior's members, those kept last (bnn.Ensemble.Last); 0: all
 }
 
 // Evaluate scores the ensembles of a run again: on the run's own data it gives the same metrics bit for bit. The error is a
 // *ConfigError for an unknown name, and a *DataError for data that have changed or do not fit the network.
 func (r *Run) Evaluate(ctx context.Context, on On, o Options) (*eval.Assessment, error) {
+	if most := r.Posterior.Alive(); on.Members < 0 || on.Members > most {
+		return nil, wrongUse("%d members: the posterior of the run in %s has %d that carry a weight: want a number from 1 to %d", on.Members, r.Dir, most, most)
+	}
 	p, err := r.problem(on, o.DataDir)
 	if err != nil {
 		return nil, readFault(err)
 	}
 	ensembles := r.Ensembles
+	ensembles.Last = on.Members
 	if !r.isOwn(on) { // chains are compared on the validation examples of the run
 		ensembles.Chains = nil
 	}

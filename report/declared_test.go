@@ -32,3 +32,17 @@ func TestDeclared(t *testing.T) {
 		t.Errorf("without a threshold: %+v", tables)
 	}
 }
+
+// TestMembers: a row for each number of members, and no table for few.
+func TestMembers(t *testing.T) {
+	f := shape{}.make(t)
+	f.a.Metrics.Members = []eval.Members{{M: 1, Accuracy: 0.5, NLL: 1.23456, ECE: 0.1}, {M: 1200, Accuracy: 0.75, NLL: 1, ECE: 0.01}}
+	tables := f.view(t).members()
+	if len(tables) != 1 || len(tables[0].Rows) != 2 || tables[0].Rows[1].Name != "1,200" || tables[0].Rows[0].Cells[1].Text != "1.2346" {
+		t.Errorf("tables %+v", tables)
+	}
+	f.a.Metrics.Members = nil
+	if tables := f.view(t).members(); tables != nil {
+		t.Errorf("for few members: %+v", tables)
+	}
+}

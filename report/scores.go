@@ -55,8 +55,21 @@ func (v *view) scores() section {
 			weighed += fmt.Sprintf(" “%s” is the posterior with its islands weighted in that way.", row.Part)
 		}
 	}
-	return section{ID: "figures", Title: "Figures", Tables: compare(columns, all),
+	return section{ID: "figures", Title: "Figures", Tables: append(compare(columns, all), v.members()...),
 		Text: []string{fmt.Sprintf("On %s %s. Arrows show whether more or less is better; the best of a row is bold.%s%s", count(v.a.Metrics.N), v.part(), dash(all), weighed)}}
+}
+
+// members shows what fewer members of the posterior score; nothing for few members.
+func (v *view) members() []table {
+	rows := v.a.Metrics.Members
+	if rows == nil {
+		return nil
+	}
+	t := table{Caption: "Scores by the number of members, those kept last", Head: []string{"members", "accuracy ↑", "NLL, nats ↓", "ECE ↓"}}
+	for _, r := range rows {
+		t.add(count(r.M), percent(float64(r.Accuracy)), fixed(float64(r.NLL), 4), fixed(float64(r.ECE), 4))
+	}
+	return []table{t}
 }
 
 // metric is a row of the table of figures: higher is better if sign is 1, lower if −1, neither if 0.

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"strconv"
+
 	"github.com/spf13/cobra"
 
 	"github.com/starling-smc/starling"
@@ -24,6 +26,7 @@ too, they may be the names of its classes.`,
 		Example: `  starling evaluate runs/mnist7
   starling evaluate runs/mine --data new.csv --json
   starling evaluate runs/mine --data x.npy --labels y.npy --ood noise.npy
+  starling evaluate runs/mine --members table
   starling evaluate --probs probabilities.npy --labels labels.npy
   starling evaluate runs/mine --probs probabilities.npy --labels names.csv`,
 		Args: cobra.MaximumNArgs(1),
@@ -39,6 +42,7 @@ too, they may be the names of its classes.`,
 	cmd.Flags().StringArrayVar(&e.on.OOD, "ood", nil, "`SET|FILE` of out-of-distribution inputs; repeatable")
 	cmd.Flags().StringVar(&e.probs, "probs", "", "`FILE` of class probabilities to score, instead of a run's")
 	cmd.Flags().StringVar(&e.weights, "weights", "", "`FILE` of the weights of the particles in --probs (default: all equal)")
+	cmd.Flags().StringVar(&e.members, "members", "", "evaluate `M` of the posterior's members, those kept last; or table, which shows what 1, 5, 10, 20, 30 and all of them score")
 	decideByMeanLogits(cmd, &e.meanLogits)
 	e.flags(cmd)
 	return cmd
@@ -48,6 +52,7 @@ type evaluate struct {
 	evaluation
 	on             starling.On
 	probs, weights string
+	members        string
 	meanLogits     bool
 }
 
@@ -61,6 +66,9 @@ func (e *evaluate) run(cmd *cobra.Command, args []string) error {
 	case e.on.Labels != "" && e.on.Data == "":
 		return wrongUse("--labels needs --data, the inputs that they belong to")
 	}
+	if err := e.some(cmd); err != nil {
+		return err
+	}
 	line := e.progress()
 	defer line.end()
 	run, a, err := e.of(cmd, args[0], e.on, line)
@@ -73,13 +81,30 @@ func (e *evaluate) run(cmd *cobra.Command, args []string) error {
 	}
 	showMetrics(cmd.OutOrStdout(), &run.Spec, &run.Ensembles, a, true)
 	showDetection(cmd.OutOrStdout(), a.Metrics.Groups, e.meanLogits)
+	if e.members == membersTable {
+		showMembers(cmd.OutOrStdout(), a.Metrics.Members)
+	}
 	writeNotes(cmd.OutOrStdout(), run.Notes())
+	return nil
+}
+
+// membersTable is the value of --members that asks for the table.
+const membersTable = "table"
+
+// some takes the number of members from its flag.
+func (e *evaluate) some(cmd *cobra.Command) (err error) {
+	if !cmd.Flags().Changed("members") || e.members == membersTable {
+		return nil
+	}
+	if e.on.Members, err = strconv.Atoi(e.members); err != nil || e.on.Members < 1 {
+		return wrongUse("--members %s: want a number from 1, or %s", e.members, membersTable)
+	}
 	return nil
 }
 
 // scores scores another program's predictions. A run gives the names of the classes.
 func (e *evaluate) scores(cmd *cobra.Command, args []string) error {
-	for _, flag := range []string{"data", "ood", "mean-logits", "threads", "data-dir"} {
+	for _, flag := range []string{"data", "ood", "members", "mean-logits", "threads", "data-dir"} {
 		if cmd.Flags().Changed(flag) {
 			return wrongUse("--%s is for a run, --probs for another program's predictions", flag)
 		}
