@@ -220,6 +220,10 @@ type On struct {
 	Labels string   // the targets, if Data is a file of inputs alone
 	OOD    []string // data sets or files of out-of-distribution inputs
 
+	// Classes say which class of the network each class of Data is, where Data has other classes; nil: they are the network's. The
+	// examples of classes that it has are scored, and then all of them, the others as wrong (eval.Metrics.AllClasses).
+	Classes data.ClassMap
+
 	Members int // evaluate so many of the posterior's members, those kept last (bnn.Ensemble.Last); 0: all
 }
 
@@ -255,12 +259,16 @@ func (r *Run) isOwn(on On) bool { return on.Data == "" || on.Data == r.Spec.Data
 
 // problem loads the data that a run is evaluated on into memory, as inputs and targets of its network.
 func (r *Run) problem(on On, dir string) (p *data.Problem, err error) {
-	if r.isOwn(on) {
-		if on.Labels != "" {
-			return nil, wrongUse("the labels %s need a file of inputs", on.Labels)
-		}
+	switch {
+	case r.isOwn(on) && on.Labels != "":
+		return nil, wrongUse("the labels %s need a file of inputs", on.Labels)
+	case r.isOwn(on) && on.Classes != nil:
+		return nil, wrongUse("classes are numbered anew for other data than the run's")
+	case r.isOwn(on):
 		p, err = r.own(dir)
-	} else {
+	case on.Classes != nil:
+		p, err = r.Schema.ReadClasses(on.Data, on.Labels, dir, on.Classes)
+	default:
 		p, err = r.Schema.Read(on.Data, on.Labels, dir)
 	}
 	if err == nil {

@@ -110,6 +110,9 @@ func evaluate(ctx context.Context, e *Ensembles, problem *data.Problem, combined
 		return nil, err
 	}
 	m.Evaluation = scores[0]
+	if m.AllClasses, err = allClasses(ctx, e.Posterior, a, p); err != nil {
+		return nil, err
+	}
 	m.Members = membersTable(counts, scores[len(weightings):], e.Posterior.Alive(), scores[0])
 	e.Decision.detect(a)
 	if evidences {

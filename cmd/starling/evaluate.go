@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/starling-smc/starling"
+	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/eval"
 	"github.com/starling-smc/starling/internal/jsontext"
 )
@@ -26,6 +27,7 @@ too, they may be the names of its classes.`,
 		Example: `  starling evaluate runs/mnist7
   starling evaluate runs/mine --data new.csv --json
   starling evaluate runs/mine --data x.npy --labels y.npy --ood noise.npy
+  starling evaluate runs/mine --data x.npy --labels y.npy --classes 0=0,1=2,2=1,7=none
   starling evaluate runs/mine --members table
   starling evaluate --probs probabilities.npy --labels labels.npy
   starling evaluate runs/mine --probs probabilities.npy --labels names.csv`,
@@ -42,6 +44,7 @@ too, they may be the names of its classes.`,
 	cmd.Flags().StringArrayVar(&e.on.OOD, "ood", nil, "`SET|FILE` of out-of-distribution inputs; repeatable")
 	cmd.Flags().StringVar(&e.probs, "probs", "", "`FILE` of class probabilities to score, instead of a run's")
 	cmd.Flags().StringVar(&e.weights, "weights", "", "`FILE` of the weights of the particles in --probs (default: all equal)")
+	cmd.Flags().StringVar(&e.classes, "classes", "", "`MAP` of the classes of --data to the network's, as 0=0,1=2,7=none, where they are others")
 	cmd.Flags().StringVar(&e.members, "members", "", "evaluate `M` of the posterior's members, those kept last; or table, which shows what 1, 5, 10, 20, 30 and all of them score")
 	decideByMeanLogits(cmd, &e.meanLogits)
 	e.flags(cmd)
@@ -53,6 +56,7 @@ type evaluate struct {
 	on             starling.On
 	probs, weights string
 	members        string
+	classes        string
 	meanLogits     bool
 }
 
@@ -65,6 +69,14 @@ func (e *evaluate) run(cmd *cobra.Command, args []string) error {
 		return wrongUse("--weights are for --probs: a run has its own")
 	case e.on.Labels != "" && e.on.Data == "":
 		return wrongUse("--labels needs --data, the inputs that they belong to")
+	case cmd.Flags().Changed("classes") && e.on.Data == "":
+		return wrongUse("--classes needs --data, whose classes are not the run's")
+	}
+	if cmd.Flags().Changed("classes") {
+		var err error
+		if e.on.Classes, err = data.ParseClassMap(e.classes); err != nil {
+			return wrongUse("--classes %w", err)
+		}
 	}
 	if err := e.some(cmd); err != nil {
 		return err
@@ -80,6 +92,7 @@ func (e *evaluate) run(cmd *cobra.Command, args []string) error {
 		return a.Metrics.WriteJSON(cmd.OutOrStdout())
 	}
 	showMetrics(cmd.OutOrStdout(), &run.Spec, &run.Ensembles, a, true)
+	showAllClasses(cmd.OutOrStdout(), a.Metrics)
 	showDetection(cmd.OutOrStdout(), a.Metrics.Groups, e.meanLogits)
 	if e.members == membersTable {
 		showMembers(cmd.OutOrStdout(), a.Metrics.Members)
@@ -104,7 +117,7 @@ func (e *evaluate) some(cmd *cobra.Command) (err error) {
 
 // scores scores another program's predictions. A run gives the names of the classes.
 func (e *evaluate) scores(cmd *cobra.Command, args []string) error {
-	for _, flag := range []string{"data", "ood", "members", "mean-logits", "threads", "data-dir"} {
+	for _, flag := range []string{"data", "classes", "ood", "members", "mean-logits", "threads", "data-dir"} {
 		if cmd.Flags().Changed(flag) {
 			return wrongUse("--%s is for a run, --probs for another program's predictions", flag)
 		}

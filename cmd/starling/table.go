@@ -84,6 +84,14 @@ func classesTable(rows []pages.Scored, groups int) *table.Table {
 	return &t
 }
 
+// showAllClasses writes the scores that count examples of classes which the network does not have as wrong.
+func showAllClasses(w io.Writer, m *eval.Metrics) {
+	if s := m.AllClasses; s != nil {
+		wrap(w, fmt.Sprintf("the figures are of the %s of classes that the network has; over all %s, where those of other classes count as wrong: accuracy %s, NLL %s, ECE %s",
+			numeral.Several(m.N, "example"), numeral.Count(s.N), percent(s.Accuracy), fixed(s.NLL, 3), fixed(s.ECE, 3)))
+	}
+}
+
 // showMembers writes what fewer members of the posterior score.
 func showMembers(w io.Writer, rows []eval.Members) {
 	if rows == nil {
