@@ -43,15 +43,6 @@ func ParseClassMap(text string) (ClassMap, error) {
 	return m, nil
 }
 
-// Unshared are test examples of classes that the network does not have.
-type Unshared struct {
-	Set *Set
-
-	// Class stands for theirs where a score needs the probability of their class: the network's first class that is none of the
-	// data's. It is NoClass if there is none: then their class has probability 0.
-	Class int32
-}
-
 // ReadClasses is Read for a set of other classes than the run's: a known set, or a file of inputs and a file of their labels. The
 // examples of classes that the network has are in Problem.Test, with the network's labels, the others in Problem.Unshared.
 func (s *Schema) ReadClasses(name, labels, dir string, m ClassMap) (*Problem, error) {

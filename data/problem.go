@@ -20,3 +20,12 @@ type Group struct {
 	Name string
 	Set  *Set
 }
+
+// Unshared are test examples of classes that the network does not have.
+type Unshared struct {
+	Set *Set
+
+	// Class stands for theirs where a score needs the probability of their class: the network's first class that is none of the
+	// data's. It is NoClass if there is none: then their class has probability 0.
+	Class int32
+}

@@ -21,9 +21,9 @@ type AllClasses struct {
 	Class    *int32    `json:"loss_class,omitempty"` // data.Unshared.Class
 }
 
-// allClasses scores a posterior on the shared classes, whose prediction a has, and on the others. It is nil where there are no others.
-func allClasses(ctx context.Context, e *bnn.Ensemble, a *Assessment, p *pool.Pool) (*AllClasses, error) {
-	others := a.Problem.Unshared
+// allClasses scores a posterior on examples of shared classes, whose prediction and labels are known, and on the others. It is nil
+// where there are no others.
+func allClasses(ctx context.Context, e *bnn.Ensemble, others *data.Unshared, shared *uq.Predictive, known []int32, p *pool.Pool) (*AllClasses, error) {
 	if others == nil {
 		return nil, nil
 	}
@@ -31,8 +31,8 @@ func allClasses(ctx context.Context, e *bnn.Ensemble, a *Assessment, p *pool.Poo
 	if err != nil {
 		return nil, err
 	}
-	known, classes := a.Set().Labels, a.Test.Classes
-	probs := slices.Concat(a.Test.Probs, more.Probs)
+	classes := shared.Classes
+	probs := slices.Concat(shared.Probs, more.Probs)
 	wrong := slices.Concat(known, slices.Repeat([]int32{int32(classes)}, more.Len())) // no answer of the network is this class
 	s := &AllClasses{
 		N:        len(wrong),

@@ -69,16 +69,16 @@ func (d *Decision) check() error {
 	return nil
 }
 
-// detect scores the decision for each OOD group of a posterior's evaluation. Groups of the test examples, which come before
-// them, have no decision to score.
-func (d *Decision) detect(a *Assessment) {
-	if d == nil || a.Test == nil {
+// detect scores the decision for predictions of test examples and OOD groups, and adds the scores to those of the groups. Groups of
+// the test examples, which come before them in scores, have no decision to score.
+func (d *Decision) detect(test *uq.Predictive, groups []*uq.Predictive, scores uq.Groups) {
+	if d == nil {
 		return
 	}
-	groups := a.Metrics.Groups[len(a.Metrics.Groups)-len(a.Groups):]
-	for i, g := range a.Groups {
-		groups[i].ByEnergy = uq.Detect(a.Test.Energy, g.Energy, float64(d.Threshold))
-		groups[i].ByMeanLogits = uq.Detect(a.Test.MeanLogits, g.MeanLogits, float64(d.MeanLogits))
+	scores = scores[len(scores)-len(groups):]
+	for i, g := range groups {
+		scores[i].ByEnergy = uq.Detect(test.Energy, g.Energy, float64(d.Threshold))
+		scores[i].ByMeanLogits = uq.Detect(test.MeanLogits, g.MeanLogits, float64(d.MeanLogits))
 	}
 }
 

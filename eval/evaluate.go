@@ -110,11 +110,11 @@ func evaluate(ctx context.Context, e *Ensembles, problem *data.Problem, combined
 		return nil, err
 	}
 	m.Evaluation = scores[0]
-	if m.AllClasses, err = allClasses(ctx, e.Posterior, a, p); err != nil {
+	if m.AllClasses, err = allClasses(ctx, e.Posterior, problem.Unshared, a.Test, a.Set().Labels, p); err != nil {
 		return nil, err
 	}
 	m.Members = membersTable(counts, scores[len(weightings):], e.Posterior.Alive(), scores[0])
-	e.Decision.detect(a)
+	e.Decision.detect(a.Test, a.Groups, m.Groups)
 	if evidences {
 		for i, row := range bnn.Combinations {
 			m.Combined = append(m.Combined, CombinedBy{row.Name, scores[ways[i]]})
