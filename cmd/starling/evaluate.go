@@ -27,7 +27,7 @@ too, they may be the names of its classes.`,
 		Example: `  starling evaluate runs/mnist7
   starling evaluate runs/mine --data new.csv --json
   starling evaluate runs/mine --data x.npy --labels y.npy --ood noise.npy
-  starling evaluate runs/mine --data x.npy --labels y.npy --classes 0=0,1=2,2=1,7=none
+  starling evaluate runs/mine --data x.npy --labels y.npy --classes 0=1,1=none
   starling evaluate runs/mine --members table
   starling evaluate --probs probabilities.npy --labels labels.npy
   starling evaluate runs/mine --probs probabilities.npy --labels names.csv`,
