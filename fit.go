@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/starling-smc/starling/eval"
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/finding"
 	"github.com/starling-smc/starling/internal/lanes"
@@ -166,6 +167,11 @@ func (f *fit) work(ctx context.Context) error {
 func (f *fit) evaluate(ctx context.Context) error {
 	f.job.Tell(method.Status{Phase: "evaluation"})
 	return f.job.Run.Aside(func() (err error) {
+		if !f.job.Run.Done() { // a run that is done keeps its decision, or an older version made it without one
+			if f.Decision, err = eval.Decide(ctx, f.Posterior, f.Data.Validate, f.job.Pool); err != nil {
+				return fmt.Errorf("evaluation of the validation examples: %w", err)
+			}
+		}
 		f.Assessment, err = f.Spec.Evaluate(ctx, &f.Ensembles, f.Data, f.job.Pool)
 		if err != nil {
 			return fmt.Errorf("evaluation: %w", err)

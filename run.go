@@ -27,6 +27,7 @@ const (
 	posteriorFile = "posterior.safetensors" // the posterior ensemble
 	restartsFile  = "map.safetensors"       // the MAP restarts, if there were any
 	metricsFile   = "metrics.json"          // eval.Metrics
+	decisionFile  = "decision.json"         // eval.Decision, if there is one
 	reportFile    = "report.html"           // the page, written by the command
 )
 
@@ -35,7 +36,7 @@ type Kind = runs.Kind
 
 // FitRuns is the kind of run that Fit makes.
 var FitRuns = Kind{
-	Name: "fit", Files: []string{schemaFile, posteriorFile, restartsFile, metricsFile, reportFile}, Shards: "samples", Differ: config.Diff,
+	Name: "fit", Files: []string{schemaFile, posteriorFile, restartsFile, metricsFile, decisionFile, reportFile}, Shards: "samples", Differ: config.Diff,
 }
 
 // TakeFolder makes a folder for a run. If dir exists, the error is fs.ErrExist.
@@ -65,6 +66,9 @@ func (r *Result) files() []runs.File {
 		files = append(files, runs.File{Name: restartsFile, Write: func(w io.Writer) error {
 			return bnn.WriteRestarts(w, r.Restarts, r.NLL, r.Chosen)
 		}})
+	}
+	if r.Decision != nil {
+		files = append(files, runs.File{Name: decisionFile, Write: func(w io.Writer) error { return jsontext.Write(w, r.Decision) }})
 	}
 	return files
 }
@@ -130,9 +134,12 @@ func OpenRun(dir string) (*Run, error) {
 	for _, f := range []struct {
 		name string
 		read func(text []byte) error
-	}{{schemaFile, r.readSchema}, {restartsFile, r.readRestarts}} {
+	}{{schemaFile, r.readSchema}, {restartsFile, r.readRestarts}, {decisionFile, r.readDecision}} {
 		if f.name == restartsFile && r.Spec.MAP == nil {
 			continue
+		}
+		if _, listed := r.Manifest.Files[decisionFile]; f.name == decisionFile && !listed {
+			continue // there were no validation examples, or the run is older
 		}
 		text, err := record.File(f.name)
 		if err != nil {
@@ -178,6 +185,11 @@ func (r *Run) readRestarts(text []byte) (err error) {
 	return err
 }
 
+func (r *Run) readDecision(text []byte) (err error) {
+	r.Decision, err = eval.ReadDecision(text)
+	return err
+}
+
 // ReadMetrics reads the scores that the run wrote when it was done: metrics.json. The error is a *DataError.
 func (r *Run) ReadMetrics() (*eval.Metrics, error) {
 	text, err := r.record.File(metricsFile)
@@ -219,16 +231,26 @@ type On struct {
 	Data   string   // another data set by name, or a file of examples
 	Labels string   // the targets, if Data is a file of inputs alone
 	OOD    []string // data sets or files of out-of-distribution inputs
+
+	// Classes say which class of the network each class of Data is, where Data has other classes; nil: they are the network's. The
+	// examples of classes that it has are scored, and then all of them, the others as wrong (eval.Metrics.AllClasses).
+	Classes data.ClassMap
+
+	Members int // evaluate so many of the posterior's members, those kept last (bnn.Ensemble.Last); 0: all
 }
 
 // Evaluate scores the ensembles of a run again: on the run's own data it gives the same metrics bit for bit. The error is a
 // *ConfigError for an unknown name, and a *DataError for data that have changed or do not fit the network.
 func (r *Run) Evaluate(ctx context.Context, on On, o Options) (*eval.Assessment, error) {
+	if most := r.Posterior.Alive(); on.Members < 0 || on.Members > most {
+		return nil, wrongUse("%d members: the posterior of the run in %s has %d that carry a weight: want a number from 1 to %d", on.Members, r.Dir, most, most)
+	}
 	p, err := r.problem(on, o.DataDir)
 	if err != nil {
 		return nil, readFault(err)
 	}
 	ensembles := r.Ensembles
+	ensembles.Last = on.Members
 	if !r.isOwn(on) { // chains are compared on the validation examples of the run
 		ensembles.Chains = nil
 	}
@@ -249,12 +271,16 @@ func (r *Run) isOwn(on On) bool { return on.Data == "" || on.Data == r.Spec.Data
 
 // problem loads the data that a run is evaluated on into memory, as inputs and targets of its network.
 func (r *Run) problem(on On, dir string) (p *data.Problem, err error) {
-	if r.isOwn(on) {
-		if on.Labels != "" {
-			return nil, wrongUse("the labels %s need a file of inputs", on.Labels)
-		}
+	switch {
+	case r.isOwn(on) && on.Labels != "":
+		return nil, wrongUse("the labels %s need a file of inputs", on.Labels)
+	case r.isOwn(on) && on.Classes != nil:
+		return nil, wrongUse("classes are numbered anew for other data than the run's")
+	case r.isOwn(on):
 		p, err = r.own(dir)
-	} else {
+	case on.Classes != nil:
+		p, err = r.Schema.ReadClasses(on.Data, on.Labels, dir, on.Classes)
+	default:
 		p, err = r.Schema.Read(on.Data, on.Labels, dir)
 	}
 	if err == nil {
@@ -293,7 +319,7 @@ func (r *Run) own(dir string) (*data.Problem, error) {
 	return p, nil
 }
 
-// Predictor returns a predictor that predicts files of inputs by the run's posterior.
+// Predictor returns a predictor that predicts files of inputs by the run's posterior, and by its threshold, if it keeps one.
 func (r *Run) Predictor(o Options) *eval.Predictor {
-	return &eval.Predictor{Posterior: r.Posterior, Schema: r.Schema, Pool: pool.New(o.Threads)}
+	return &eval.Predictor{Posterior: r.Posterior, Schema: r.Schema, Decision: r.Decision, Pool: pool.New(o.Threads)}
 }

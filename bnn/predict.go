@@ -59,6 +59,7 @@ func (e *Ensemble) predict(ctx context.Context, set *data.Set, logWeights [][]fl
 			all.Aleatoric = append(all.Aleatoric, part.Aleatoric...)
 			all.Epistemic = append(all.Epistemic, part.Epistemic...)
 			all.Energy = append(all.Energy, part.Energy...)
+			all.MeanLogits = append(all.MeanLogits, part.MeanLogits...)
 		}
 		predictives[w] = all
 	}
@@ -105,20 +106,21 @@ type EvaluatedClasses struct {
 }
 
 // EvaluateClasses predicts and scores a labelled test set and groups of out-of-distribution (OOD) inputs, under several
-// weightings of the particles at once, given as normalised log-weights.
-func (e *Ensemble) EvaluateClasses(ctx context.Context, test *data.Set, groups []data.Group, logWeights [][]float64, p *nn.Pool) ([]EvaluatedClasses, error) {
+// weightings of the particles at once, given as normalised log-weights. Under the weightings alone it scores the test set alone;
+// their evaluations come after the others.
+func (e *Ensemble) EvaluateClasses(ctx context.Context, test *data.Set, groups []data.Group, logWeights, alone [][]float64, p *nn.Pool) ([]EvaluatedClasses, error) {
 	if test.Labels == nil {
 		return nil, fmt.Errorf("data set %q has no class labels to score against", test.Name)
 	}
-	known, err := e.predict(ctx, test, logWeights, p)
+	known, err := e.predict(ctx, test, slices.Concat(logWeights, alone), p)
 	if err != nil {
 		return nil, err
 	}
 	if test.Classes > known[0].Classes {
 		return nil, fmt.Errorf("data set %q has %d classes, the network predicts %d", test.Name, test.Classes, known[0].Classes)
 	}
-	evaluated := make([]EvaluatedClasses, len(logWeights))
-	ood := make([][]uq.OOD, len(logWeights))
+	evaluated := make([]EvaluatedClasses, len(known))
+	ood := make([][]uq.OOD, len(known))
 	for _, g := range groups {
 		predictives, err := e.predict(ctx, g.Set, logWeights, p)
 		if err != nil {
@@ -138,7 +140,7 @@ func (e *Ensemble) EvaluateClasses(ctx context.Context, test *data.Set, groups [
 
 // Evaluate returns the scores of EvaluateClasses under the ensemble's own weights.
 func (e *Ensemble) Evaluate(ctx context.Context, test *data.Set, groups []data.Group, p *nn.Pool) (*uq.Evaluation, error) {
-	evaluated, err := e.EvaluateClasses(ctx, test, groups, [][]float64{e.LogWeights}, p)
+	evaluated, err := e.EvaluateClasses(ctx, test, groups, [][]float64{e.LogWeights}, nil, p)
 	if err != nil {
 		return nil, err
 	}

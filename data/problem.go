@@ -4,11 +4,12 @@ package data
 type Problem struct {
 	Name     string
 	Train    *Set
-	Validate *Set    // nil: Split holds it out of Train
-	Test     *Set    // nil: likewise
-	Groups   []Group // out-of-distribution inputs, on which a network should be uncertain
-	Whole    bool    // nothing is held out: the task is about Train itself, such as its evidence
-	Schema   *Schema // how files become inputs and targets; nil if there is none
+	Validate *Set      // nil: Split holds it out of Train
+	Test     *Set      // nil: likewise
+	Unshared *Unshared // of a set with other classes, those that the network does not have; nil: none
+	Groups   []Group   // out-of-distribution inputs, on which a network should be uncertain
+	Whole    bool      // nothing is held out: the task is about Train itself, such as its evidence
+	Schema   *Schema   // how files become inputs and targets; nil if there is none
 
 	targets map[string]string // of arrays: the files of the parts' targets, for messages
 }
@@ -18,4 +19,13 @@ type Problem struct {
 type Group struct {
 	Name string
 	Set  *Set
+}
+
+// Unshared are test examples of classes that the network does not have.
+type Unshared struct {
+	Set *Set
+
+	// Class stands for theirs where a score needs the probability of their class: the network's first class that is none of the
+	// data's. It is NoClass if there is none: then their class has probability 0.
+	Class int32
 }

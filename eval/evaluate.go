@@ -2,6 +2,7 @@ package eval
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 
@@ -21,6 +22,8 @@ type Ensembles struct {
 	NLL       []float64     // of each restart on the validation examples, for targets in their own units; NaN without them
 	Chains    *Record       // of the chains that the posterior was drawn by; nil for any other method
 	Cost      *Cost         // of making them; nil: not known
+	Last      int           // evaluate so many of the posterior's members, those kept last (bnn.Ensemble.Last); 0: all
+	Decision  *Decision     // when the posterior declares an input OOD; nil: never
 }
 
 // Assessment is the evaluation of a run's ensembles, with the posterior's predictions: everything that a report shows.
@@ -78,6 +81,16 @@ func Evaluate(ctx context.Context, e *Ensembles, problem *data.Problem, combined
 }
 
 func evaluate(ctx context.Context, e *Ensembles, problem *data.Problem, combined bnn.Combination, evidences bool, p *pool.Pool) (*Assessment, error) {
+	if e.Last > 0 {
+		if alive := e.Posterior.Alive(); e.Last > alive {
+			return nil, fmt.Errorf("%d members of the posterior, which has %d", e.Last, alive)
+		}
+		some := *e.Posterior
+		some.LogWeights = some.Last(e.Last)
+		part := *e
+		part.Posterior, part.Chains = &some, nil // an evidence, and the chains' agreement, are of all members
+		e, evidences = &part, false
+	}
 	_, ess, err := weights.Normalise(slices.Clone(e.Posterior.LogWeights), "particle")
 	if err != nil {
 		return nil, err
@@ -91,11 +104,17 @@ func evaluate(ctx context.Context, e *Ensembles, problem *data.Problem, combined
 			return nil, err
 		}
 	}
-	scores, err := score(ctx, e.Posterior, weightings, problem, p, a)
+	counts := memberCounts(e.Posterior)
+	scores, err := score(ctx, e.Posterior, weightings, lasts(e.Posterior, counts), problem, p, a)
 	if err != nil {
 		return nil, err
 	}
 	m.Evaluation = scores[0]
+	if m.AllClasses, err = allClasses(ctx, e.Posterior, problem.Unshared, a.Test, a.Set().Labels, p); err != nil {
+		return nil, err
+	}
+	m.Members = membersTable(counts, scores[len(weightings):], e.Posterior.Alive(), scores[0])
+	e.Decision.detect(a.Test, a.Groups, m.Groups)
 	if evidences {
 		for i, row := range bnn.Combinations {
 			m.Combined = append(m.Combined, CombinedBy{row.Name, scores[ways[i]]})
@@ -116,7 +135,7 @@ func evaluate(ctx context.Context, e *Ensembles, problem *data.Problem, combined
 				chosen[i] = math.Inf(-1)
 			}
 		}
-		scores, err := score(ctx, e.Restarts, [][]float64{e.Restarts.LogWeights, chosen}, problem, p, nil)
+		scores, err := score(ctx, e.Restarts, [][]float64{e.Restarts.LogWeights, chosen}, nil, problem, p, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -150,11 +169,12 @@ func combinations(e *bnn.Ensemble, combined bnn.Combination) (weightings [][]flo
 	return weightings, ways, nil
 }
 
-// score scores an ensemble under several weightings of its particles; the network is evaluated once for all of them. The
-// predictions under the first weighting are kept in a, unless that is nil.
-func score(ctx context.Context, e *bnn.Ensemble, logWeights [][]float64, problem *data.Problem, p *pool.Pool, a *Assessment) ([]Evaluation, error) {
+// score scores an ensemble under several weightings of its particles; the network is evaluated once for all of them. Classes are
+// scored without OOD groups under the weightings alone, whose scores come last; a regression has none. The predictions under the
+// first weighting are kept in a, unless that is nil.
+func score(ctx context.Context, e *bnn.Ensemble, logWeights, alone [][]float64, problem *data.Problem, p *pool.Pool, a *Assessment) ([]Evaluation, error) {
 	on, set := testPart(problem)
-	scores := make([]Evaluation, len(logWeights))
+	scores := make([]Evaluation, len(logWeights)+len(alone))
 	for i := range scores {
 		scores[i] = Evaluation{On: on, N: set.Len()}
 	}
@@ -178,7 +198,7 @@ func score(ctx context.Context, e *bnn.Ensemble, logWeights [][]float64, problem
 		}
 		return scores, nil
 	}
-	predictions, err := e.EvaluateClasses(ctx, set, problem.Groups, logWeights, p)
+	predictions, err := e.EvaluateClasses(ctx, set, problem.Groups, logWeights, alone, p)
 	if err != nil {
 		return nil, err
 	}

@@ -68,6 +68,16 @@ func member(e *bnn.Ensemble, j int) *bnn.Ensemble {
 	}
 }
 
+// decided is the decision of an ensemble.
+func decided(t *testing.T, e *bnn.Ensemble, validate *data.Set) *Decision {
+	t.Helper()
+	d, err := Decide(t.Context(), e, validate, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
 // evaluated is Evaluate of a posterior alone.
 func evaluated(t *testing.T, e *bnn.Ensemble, p *data.Problem) *Assessment {
 	t.Helper()

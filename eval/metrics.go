@@ -26,6 +26,8 @@ type Metrics struct {
 	LogEvidence      *uq.Number  `json:"log_evidence,omitempty"`  // of the model, log-mean-exp over the islands, in nats; nil if Combined is nil
 	LogEvidenceSD    *uq.Number  `json:"log_evidence_sd,omitempty"`
 	EffectiveIslands *uq.Number  `json:"effective_islands,omitempty"` // 1/Σω² of the evidence weights
+	AllClasses       *AllClasses `json:"all_classes,omitempty"`       // with examples of classes that the network does not have; nil without such
+	Members          []Members   `json:"members,omitempty"`           // how the scores of classes grow with the number of members; nil for few
 	Chains           *Chains     `json:"chains,omitempty"`            // nil if the posterior was not drawn by chains
 	Cost             *Cost       `json:"cost,omitempty"`              // of making the ensembles; nil for ensembles from elsewhere
 

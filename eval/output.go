@@ -41,13 +41,29 @@ func columns(classes, outputs int) (names []string) {
 	return names
 }
 
-// header names the columns of a CSV.
-func header(classes, outputs int) []string {
-	if classes > 0 {
-		return slices.Concat([]string{"row", "class"}, columns(classes, outputs), []string{"abstain"})
+// width is how many numbers a prediction has: the columns, and those of the decision.
+func (p *Predictor) width() int {
+	n := len(p.columns())
+	if p.Decision != nil {
+		n += len(decision)
 	}
-	return append([]string{"row"}, columns(classes, outputs)...)
+	return n
 }
+
+// header names the columns of a CSV.
+func header(classes, outputs int, decided bool) []string {
+	if classes == 0 {
+		return append([]string{"row"}, columns(classes, outputs)...)
+	}
+	names := slices.Concat([]string{"row", "class"}, columns(classes, outputs), []string{"abstain"})
+	if decided {
+		names = append(names, decision...)
+	}
+	return names
+}
+
+// decision names the columns of the numbers by which an input is declared out of distribution.
+var decision = []string{"energy", "foreign"}
 
 // IsPredictions reports whether a file begins as predictions do that a Predictor wrote: by its header, whatever the number of
 // classes or outputs is.
@@ -57,7 +73,8 @@ func IsPredictions(beginning []byte) bool {
 	}
 	line, _, _ := bytes.Cut(beginning, []byte("\n"))
 	n := bytes.Count(line, []byte(",")) + 1
-	for _, names := range [][]string{header(max(0, n-len(header(1, 1))+1), 1), header(0, max(1, n/len(columns(0, 1))))} {
+	classes := func(decided bool) []string { return header(max(0, n-len(header(1, 1, decided))+1), 1, decided) }
+	for _, names := range [][]string{classes(false), classes(true), header(0, max(1, n/len(columns(0, 1))), false)} {
 		if string(line) == strings.Join(names, ",") {
 			return true
 		}
@@ -113,7 +130,7 @@ func (p *Predictor) writer(w io.Writer, rows int, out string) predictions {
 
 func (p *Predictor) writeNPY(b *bufio.Writer, rows int) func([]float64) error {
 	net := p.Posterior.Net
-	width := len(p.columns())
+	width := p.width()
 	shape, kept := []int{rows, width}, width
 	if n := net.Classes(); n > 0 {
 		kept = n
@@ -135,22 +152,25 @@ func (p *Predictor) writeNPY(b *bufio.Writer, rows int) func([]float64) error {
 }
 
 func (p *Predictor) writeCSV(b *bufio.Writer) func([]float64) error {
-	names, n, row := p.columns(), p.Posterior.Net.Classes(), 0
+	width, said, n, row := p.width(), len(p.columns()), p.Posterior.Net.Classes(), 0
 	lines := csv.NewWriter(b)
-	record := header(n, p.Posterior.Net.Targets())
+	record := header(n, p.Posterior.Net.Targets(), p.Decision != nil)
 	lines.Write(record)
 	lines.Flush()
 	return func(values []float64) error {
-		for ; len(values) > 0; values = values[len(names):] {
+		for ; len(values) > 0; values = values[width:] {
 			record = append(record[:0], strconv.Itoa(row))
 			if n > 0 {
 				record = append(record, p.class(values[:n]))
 			}
-			for _, v := range values[:len(names)] {
+			for _, v := range values[:said] {
 				record = append(record, shortest(v))
 			}
 			if n > 0 {
 				record = append(record, "")
+			}
+			for _, v := range values[said:width] {
+				record = append(record, shortest(v))
 			}
 			if err := lines.Write(record); err != nil {
 				return err

@@ -20,11 +20,13 @@ const block = 1024
 
 // Predictor writes the posterior's predictions for files of inputs.
 type Predictor struct {
-	Posterior *bnn.Ensemble
-	Schema    *data.Schema         // of the run: how a file becomes inputs, and predictions numbers in the target's units
-	Pool      *pool.Pool           // nil: one with a thread for each CPU
-	Progress  func(done, rows int) // called after each block of rows, and once before the first; nil: not called
-	Safe      bool                 // in a CSV an apostrophe stands before names of classes that spreadsheets take for formulas
+	Posterior  *bnn.Ensemble
+	Schema     *data.Schema         // of the run: how a file becomes inputs, and predictions numbers in the target's units
+	Decision   *Decision            // which rows are declared OOD; nil: the CSV does not say
+	Pool       *pool.Pool           // nil: one with a thread for each CPU
+	Progress   func(done, rows int) // called after each block of rows, and once before the first; nil: not called
+	MeanLogits bool                 // decide by the energy of the mean logits, not by the mean energy
+	Safe       bool                 // in a CSV an apostrophe stands before names of classes that spreadsheets take for formulas
 }
 
 // File writes the posterior's prediction for every row of a file of inputs, CSV, NPY or IDX, to another file, CSV or NPY by
@@ -33,10 +35,11 @@ type Predictor struct {
 //
 // For classes a CSV has the columns row (from 0), class (the most probable: its name, or its number where classes have no
 // names; empty where the network overflows and probabilities are NaN), p_0 … p_{C−1}, the entropies entropy_total,
-// entropy_aleatoric and entropy_epistemic in nats, and abstain, which is empty as long as a run has no threshold; NPY has
-// the probabilities [n, C]. For a regression the columns are row, mean, sd_aleatoric, sd_epistemic, q05, q50 and q95 in
-// the target's units, with several target values these six of each, mean_0 and so on; NPY has the six, [n, 6] or [n, values, 6].
-// IsPredictions tells such a file by its header; that of an NPY has 512 bytes.
+// entropy_aleatoric and entropy_epistemic in nats, and abstain, which is always empty. With a Decision there are two more:
+// energy, and foreign, which is 1 where the row is declared OOD and else 0. NPY has the probabilities [n, C]. For a regression
+// the columns are row, mean, sd_aleatoric, sd_epistemic, q05, q50 and q95 in the target's units, with several target values
+// these six of each, mean_0 and so on; NPY has the six, [n, 6] or [n, values, 6]. IsPredictions tells such a file by its header;
+// that of an NPY has 512 bytes.
 //
 // The error is a *UsageError for file names that cannot be used, and an *InputError for the inputs.
 func (p *Predictor) File(ctx context.Context, in, out string) (int, error) {
@@ -120,6 +123,17 @@ func (p *Predictor) predict(ctx context.Context, set *data.Set) ([]float64, erro
 	for i := range set.Len() {
 		values = append(values, v.Probs[i*v.Classes:(i+1)*v.Classes]...)
 		values = append(values, v.Total[i], v.Aleatoric[i], v.Epistemic[i])
+		if p.Decision != nil {
+			energy, ood := p.Decision.energy(v, i, p.MeanLogits)
+			values = append(values, energy, indicator(ood))
+		}
 	}
 	return values, nil
+}
+
+func indicator(yes bool) float64 {
+	if yes {
+		return 1
+	}
+	return 0
 }

@@ -55,8 +55,21 @@ func (v *view) scores() section {
 			weighed += fmt.Sprintf(" “%s” is the posterior with its islands weighted in that way.", row.Part)
 		}
 	}
-	return section{ID: "figures", Title: "Figures", Tables: compare(columns, all),
+	return section{ID: "figures", Title: "Figures", Tables: append(compare(columns, all), v.members()...),
 		Text: []string{fmt.Sprintf("On %s %s. Arrows show whether more or less is better; the best of a row is bold.%s%s", count(v.a.Metrics.N), v.part(), dash(all), weighed)}}
+}
+
+// members shows what fewer members of the posterior score; nothing for few members.
+func (v *view) members() []table {
+	rows := v.a.Metrics.Members
+	if rows == nil {
+		return nil
+	}
+	t := table{Caption: "Scores by the number of members, those kept last", Head: []string{"members", "accuracy ↑", "NLL, nats ↓", "ECE ↓"}}
+	for _, r := range rows {
+		t.add(count(r.M), percent(float64(r.Accuracy)), fixed(float64(r.NLL), 4), fixed(float64(r.ECE), 4))
+	}
+	return []table{t}
 }
 
 // metric is a row of the table of figures: higher is better if sign is 1, lower if −1, neither if 0.
@@ -183,6 +196,29 @@ func (v *view) detectors() []table {
 			return "–"
 		}
 		t.add(groupName(g.Name), count(g.N), told(g.AUROC, g.FPR95), told(g.AUROCMaxProb, g.FPR95MaxProb), told(g.AUROCEnergy, g.FPR95Energy))
+	}
+	if t.Rows == nil {
+		return nil
+	}
+	return append([]table{t}, v.declared()...)
+}
+
+// declared shows which inputs the run's threshold of the energy declares out of distribution; none where it has no threshold or
+// there is no such group.
+func (v *view) declared() []table {
+	if v.run.Decision == nil {
+		return nil
+	}
+	share := func(x uq.Number) string { return percent(float64(x)) }
+	t := table{
+		Caption: fmt.Sprintf("Declared out of distribution: an energy above %s, which %s of %s do not exceed",
+			fixed(float64(v.run.Decision.Threshold), 3), percentRound(v.run.Decision.Pass), several(v.run.Decision.N, "validation example")),
+		Head: []string{"group", "accuracy", "precision", "recall", "F1", "specificity"},
+	}
+	for _, g := range v.a.Metrics.Groups {
+		if d := g.ByEnergy; d != nil {
+			t.add(groupName(g.Name), share(d.Accuracy), share(d.Precision), share(d.Recall), fixed(float64(d.F1), 3), share(d.Specificity))
+		}
 	}
 	if t.Rows == nil {
 		return nil

@@ -3,6 +3,7 @@ package uq
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/starling-smc/starling/internal/rng"
 )
@@ -25,6 +26,10 @@ type Predictive struct {
 	Aleatoric []float64 // H_al, [n]
 	Epistemic []float64 // H_ep, [n]
 	Energy    []float64 // Σ_j W_j E_j, [n], E = −ln Σ_c e^{z_c} of logits z: low where certain; nil without logits
+
+	// MeanLogits is the energy of the mean logits, −ln Σ_c e^{z̄_c} with z̄ = Σ_j W_j z_j, [n]. It is at least Energy, since E is
+	// concave. Nil without one logit for each class.
+	MeanLogits []float64
 }
 
 // Len is the number of examples n.
@@ -47,19 +52,26 @@ func Confidence(probs []float64, classes int) []float64 {
 // Rows is the prediction for some of the examples, in the order of rows.
 func (p *Predictive) Rows(rows []int) *Predictive {
 	q := &Predictive{Classes: p.Classes}
-	if p.Energy != nil {
-		q.Energy = make([]float64, 0, len(rows))
-	}
 	for _, i := range rows {
 		q.Probs = append(q.Probs, p.Probs[i*p.Classes:(i+1)*p.Classes]...)
 		q.Total = append(q.Total, p.Total[i])
 		q.Aleatoric = append(q.Aleatoric, p.Aleatoric[i])
 		q.Epistemic = append(q.Epistemic, p.Epistemic[i])
-		if p.Energy != nil {
-			q.Energy = append(q.Energy, p.Energy[i])
-		}
 	}
+	q.Energy, q.MeanLogits = some(p.Energy, rows), some(p.MeanLogits, rows)
 	return q
+}
+
+// some is the values of some of the examples; nil stays nil.
+func some(values []float64, rows []int) []float64 {
+	if values == nil {
+		return nil
+	}
+	picked := make([]float64, 0, len(rows))
+	for _, i := range rows {
+		picked = append(picked, values[i])
+	}
+	return picked
 }
 
 // Mixture averages the predictions of weighted particles, which are added one at a time. It holds n×classes numbers for any
@@ -71,11 +83,15 @@ type Mixture struct {
 	probs     []float64 // Σ_j w_j p_j
 	aleatoric []float64 // Σ_j w_j H(p_j)
 	energy    []float64 // Σ_j w_j E_j; nil once a particle has none
+	logits    []float64 // Σ_j w_j z_j; likewise
 }
 
 // NewMixture returns an empty mixture for n examples.
 func NewMixture(n, classes int) *Mixture {
-	return &Mixture{classes: classes, probs: make([]float64, n*classes), aleatoric: make([]float64, n), energy: make([]float64, n)}
+	return &Mixture{
+		classes: classes, probs: make([]float64, n*classes), aleatoric: make([]float64, n),
+		energy: make([]float64, n), logits: make([]float64, n*classes),
+	}
 }
 
 // Add adds one particle: its weight, on any scale common to all, and its prediction. A particle of weight 0 changes nothing.
@@ -105,6 +121,12 @@ func (m *Mixture) Add(weight float64, p *Member) {
 	if m.energy != nil {
 		add(m.energy, p.Energy)
 	}
+	if p.Logits == nil {
+		m.logits = nil
+	}
+	if m.logits != nil {
+		add(m.logits, p.Logits)
+	}
 }
 
 // Predictive returns the weighted mean so far. It panics if no particle has weight.
@@ -128,6 +150,11 @@ func (m *Mixture) Predictive() *Predictive {
 	p := &Predictive{Classes: c, Probs: mean(m.probs), Total: make([]float64, n), Aleatoric: mean(m.aleatoric), Epistemic: make([]float64, n)}
 	if m.energy != nil {
 		p.Energy = mean(m.energy)
+	}
+	if m.logits != nil {
+		for z := range slices.Chunk(mean(m.logits), c) {
+			p.MeanLogits = append(p.MeanLogits, Energy(z))
+		}
 	}
 	const ulp = 0x1p-52
 	rounding := 2 * ulp * float64(m.particles+c) * (1 + rng.Log(float64(c)))

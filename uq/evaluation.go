@@ -32,6 +32,9 @@ type Group struct {
 	FPR95MaxProb *Number `json:"fpr95_max_probability,omitempty"`
 	AUROCEnergy  *Number `json:"auroc_energy,omitempty"` // high where uncertain
 	FPR95Energy  *Number `json:"fpr95_energy,omitempty"`
+
+	ByEnergy     *Detection `json:"by_energy,omitempty"`      // of OOD inputs at a run's threshold; nil without one
+	ByMeanLogits *Detection `json:"by_mean_logits,omitempty"` // the same by the energy of the mean logits
 }
 
 // Spread is the mean uncertainty of a regression over a group of examples, in the target's unit, and how well the standard

@@ -143,7 +143,7 @@ func goldenEntropy(t *testing.T, c golden.Case) {
 	nearAll(t, "epistemic", p.Epistemic, want.Epistemic)
 }
 
-// An ensemble's energy can be read in two ways: here it is the weighted mean of the particles' energies. Package uq has no
+// An ensemble's energy can be read in two ways: the weighted mean of the particles' energies, and that of mean logits. Package uq has no
 // temperatures other than 1: these cases only show that Energy is right for any logits.
 func goldenEnergy(t *testing.T, c golden.Case) {
 	var in struct {
@@ -169,15 +169,12 @@ func goldenEnergy(t *testing.T, c golden.Case) {
 		Softmax(m, scaled)
 		return m.Energy
 	}
-	mix, meanLogits := NewMixture(n, classes), make([]float64, n*classes)
+	mix := NewMixture(n, classes)
 	for j, w := range in.Weights {
 		z := flat(in.Logits[j])
 		m := NewMember(n, classes)
 		Softmax(m, z)
 		mix.Add(float64(w), m)
-		for i := range z {
-			meanLogits[i] += float64(w) * z[i]
-		}
 		nearAll(t, "energy", m.Energy, want.PerMember[j])
 		hot := energy(z, in.Temperature)
 		nearAll(t, "energy at a temperature", hot, want.Printed[j])
@@ -187,7 +184,7 @@ func goldenEnergy(t *testing.T, c golden.Case) {
 		nearAll(t, "energy at a temperature", hot, want.Liu[j])
 	}
 	nearAll(t, "weighted mean", mix.Predictive().Energy, want.Weighted)
-	nearAll(t, "energy of mean logits", energy(meanLogits, 1), want.MeanLogits)
+	nearAll(t, "energy of mean logits", mix.Predictive().MeanLogits, want.MeanLogits)
 }
 
 // The other threshold, between two order statistics, is not used here.
@@ -196,10 +193,14 @@ func goldenOOD(t *testing.T, c golden.Case) {
 		ID  []Number `json:"energy_id"`
 		OOD []Number `json:"energy_ood"`
 	}
-	var want struct{ AUROC, FPR95 Number }
+	var want struct {
+		AUROC, FPR95 Number
+		Threshold    Number `json:"threshold_order_statistic"`
+	}
 	decode(t, c, &in, &want)
 	near(t, "AUROC", AUROC(floats(in.ID), floats(in.OOD)), want.AUROC)
 	near(t, "FPR95", FPR95(floats(in.ID), floats(in.OOD)), want.FPR95)
+	near(t, "threshold", Threshold(floats(in.ID), Pass), want.Threshold)
 }
 
 // An ensemble without noise is a mixture of points. The fair CRPS, for members that are draws, is not computed.

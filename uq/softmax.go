@@ -15,6 +15,7 @@ package uq
 
 import (
 	"math"
+	"slices"
 
 	"github.com/starling-smc/starling/internal/rng"
 )
@@ -25,6 +26,7 @@ type Member struct {
 	Probs   []float64 // [n, classes]
 	Entropy []float64 // [n], nats
 	Energy  []float64 // [n], −ln Σ_c e^{z_c} of logits z; nil if there are only probabilities
+	Logits  []float64 // [n, classes], z; nil without one logit for each class
 }
 
 // NewMember returns a Member of n examples, for Softmax or Sigmoid to fill.
@@ -44,8 +46,12 @@ func Probabilities(probs []float64, classes int) *Member {
 // first, so that no exponential overflows.
 func Softmax[T float32 | float64](m *Member, logits []T) {
 	mustRows(len(m.Probs), m.classes, len(logits))
+	m.Logits = slices.Grow(m.Logits[:0], len(logits))
 	for i := range m.Energy {
 		p, z := m.row(i), logits[i*m.classes:(i+1)*m.classes]
+		for _, v := range z {
+			m.Logits = append(m.Logits, float64(v))
+		}
 		top := math.Inf(-1)
 		for _, v := range z {
 			top = max(top, float64(v))
@@ -67,6 +73,7 @@ func Softmax[T float32 | float64](m *Member, logits []T) {
 // 1/(1+e^−z), as for the two logits 0 and z.
 func Sigmoid[T float32 | float64](m *Member, logits []T) {
 	mustRows(len(m.Probs), 2, 2*len(logits))
+	m.Logits = nil
 	for i, v := range logits {
 		e := rng.Exp(-math.Abs(float64(v)))
 		likely, other := 1/(1+e), e/(1+e)

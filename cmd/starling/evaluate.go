@@ -1,9 +1,12 @@
 package main
 
 import (
+	"strconv"
+
 	"github.com/spf13/cobra"
 
 	"github.com/starling-smc/starling"
+	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/eval"
 	"github.com/starling-smc/starling/internal/jsontext"
 )
@@ -14,7 +17,9 @@ func newEvaluate() *cobra.Command {
 		Use:   "evaluate [RUN]",
 		Short: "Evaluate a run again, or score any program's predictions",
 		Long: `Evaluate reads the ensembles of a run's folder and scores them: on the run's own test examples, with the same
-figures as fit printed, or on other data, standardised as the run's were; and on out-of-distribution inputs.
+figures as fit printed, or on other data, standardised as the run's were; and on out-of-distribution inputs. A run with
+validation examples keeps a threshold of the energy, which 95 % of them are below: a table says which inputs it declares
+out of distribution.
 
 With --probs it scores the class probabilities of any other program, an .npy of shape [examples, classes] or
 [particles, examples, classes], against labels: .npy, IDX or a CSV of one column. Labels count from 0. Where a run is given,
@@ -22,6 +27,8 @@ too, they may be the names of its classes.`,
 		Example: `  starling evaluate runs/mnist7
   starling evaluate runs/mine --data new.csv --json
   starling evaluate runs/mine --data x.npy --labels y.npy --ood noise.npy
+  starling evaluate runs/mine --data x.npy --labels y.npy --classes 0=1,1=none
+  starling evaluate runs/mine --members table
   starling evaluate --probs probabilities.npy --labels labels.npy
   starling evaluate runs/mine --probs probabilities.npy --labels names.csv`,
 		Args: cobra.MaximumNArgs(1),
@@ -37,6 +44,9 @@ too, they may be the names of its classes.`,
 	cmd.Flags().StringArrayVar(&e.on.OOD, "ood", nil, "`SET|FILE` of out-of-distribution inputs; repeatable")
 	cmd.Flags().StringVar(&e.probs, "probs", "", "`FILE` of class probabilities to score, instead of a run's")
 	cmd.Flags().StringVar(&e.weights, "weights", "", "`FILE` of the weights of the particles in --probs (default: all equal)")
+	cmd.Flags().StringVar(&e.classes, "classes", "", "`MAP` of the classes of --data to the network's, as 0=0,1=2,7=none, where they are others")
+	cmd.Flags().StringVar(&e.members, "members", "", "evaluate `M` of the posterior's members, those kept last; or table, which shows what 1, 5, 10, 20, 30 and all of them score")
+	decideByMeanLogits(cmd, &e.meanLogits)
 	e.flags(cmd)
 	return cmd
 }
@@ -45,6 +55,9 @@ type evaluate struct {
 	evaluation
 	on             starling.On
 	probs, weights string
+	members        string
+	classes        string
+	meanLogits     bool
 }
 
 // run evaluates a run.
@@ -56,6 +69,17 @@ func (e *evaluate) run(cmd *cobra.Command, args []string) error {
 		return wrongUse("--weights are for --probs: a run has its own")
 	case e.on.Labels != "" && e.on.Data == "":
 		return wrongUse("--labels needs --data, the inputs that they belong to")
+	case cmd.Flags().Changed("classes") && e.on.Data == "":
+		return wrongUse("--classes needs --data, whose classes are not the run's")
+	}
+	if cmd.Flags().Changed("classes") {
+		var err error
+		if e.on.Classes, err = data.ParseClassMap(e.classes); err != nil {
+			return wrongUse("--classes %w", err)
+		}
+	}
+	if err := e.some(cmd); err != nil {
+		return err
 	}
 	line := e.progress()
 	defer line.end()
@@ -68,13 +92,32 @@ func (e *evaluate) run(cmd *cobra.Command, args []string) error {
 		return a.Metrics.WriteJSON(cmd.OutOrStdout())
 	}
 	showMetrics(cmd.OutOrStdout(), &run.Spec, &run.Ensembles, a, true)
+	showAllClasses(cmd.OutOrStdout(), a.Metrics)
+	showDetection(cmd.OutOrStdout(), a.Metrics.Groups, e.meanLogits)
+	if e.members == membersTable {
+		showMembers(cmd.OutOrStdout(), a.Metrics.Members)
+	}
 	writeNotes(cmd.OutOrStdout(), run.Notes())
+	return nil
+}
+
+// membersTable is the value of --members that asks for the table.
+const membersTable = "table"
+
+// some takes the number of members from its flag.
+func (e *evaluate) some(cmd *cobra.Command) (err error) {
+	if !cmd.Flags().Changed("members") || e.members == membersTable {
+		return nil
+	}
+	if e.on.Members, err = strconv.Atoi(e.members); err != nil || e.on.Members < 1 {
+		return wrongUse("--members %s: want a number from 1, or %s", e.members, membersTable)
+	}
 	return nil
 }
 
 // scores scores another program's predictions. A run gives the names of the classes.
 func (e *evaluate) scores(cmd *cobra.Command, args []string) error {
-	for _, flag := range []string{"data", "ood", "threads", "data-dir"} {
+	for _, flag := range []string{"data", "classes", "ood", "members", "mean-logits", "threads", "data-dir"} {
 		if cmd.Flags().Changed(flag) {
 			return wrongUse("--%s is for a run, --probs for another program's predictions", flag)
 		}

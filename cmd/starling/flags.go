@@ -33,6 +33,11 @@ func threads(cmd *cobra.Command, n *int) {
 	cmd.Flags().IntVar(n, "threads", 0, "compute with `N` threads; the result does not depend on it (default: one a CPU)")
 }
 
+// decideByMeanLogits adds --mean-logits.
+func decideByMeanLogits(cmd *cobra.Command, on *bool) {
+	cmd.Flags().BoolVar(on, "mean-logits", false, "tell foreign inputs by the energy of the members' mean logits instead of the mean of their energies")
+}
+
 // mostThreads is more than any machine has CPUs for. Each thread takes memory, and threads beyond the CPUs gain nothing.
 const mostThreads = 4096
 

@@ -40,6 +40,29 @@ func showGroups(w io.Writer, groups uq.Groups) {
 	t.Write(w)
 }
 
+// showDetection writes which inputs the run's threshold of the energy declares out of distribution (OOD); nothing where it has no
+// threshold or there is no such group.
+func showDetection(w io.Writer, groups uq.Groups, meanLogits bool) {
+	of, by := func(g uq.Group) *uq.Detection { return g.ByEnergy }, "energy"
+	if meanLogits {
+		of, by = func(g uq.Group) *uq.Detection { return g.ByMeanLogits }, "energy of mean logits"
+	}
+	var t table.Table
+	var tau uq.Number
+	t.Add("group", "accuracy", "precision", "recall", "F1", "specificity", "AUROC (FPR95)")
+	for _, g := range groups {
+		if d := of(g); d != nil {
+			tau = d.Threshold
+			t.Add(shortened(g.Name), percent(d.Accuracy), percent(d.Precision), percent(d.Recall), fixed(d.F1, 2), percent(d.Specificity), separation(&d.AUROC, &d.FPR95))
+		}
+	}
+	if len(t.Rows) < 2 {
+		return
+	}
+	fmt.Fprintf(w, "declared out of distribution: %s above %s, the threshold of the run\n", by, significant(tau))
+	t.Write(w)
+}
+
 // showSpread is showGroups of a regression.
 func showSpread(w io.Writer, groups uq.Spreads) {
 	if len(groups) < 2 { // there is nothing to compare

@@ -15,18 +15,20 @@ import (
 
 func newPredict() *cobra.Command {
 	var (
-		in, out string
-		options starling.Options
-		jsonOut bool
-		quiet   bool
-		force   bool
-		safe    bool
+		in, out    string
+		options    starling.Options
+		jsonOut    bool
+		quiet      bool
+		force      bool
+		safe       bool
+		meanLogits bool
 	)
 	cmd := &cobra.Command{
 		Use:   "predict RUN --in FILE --out FILE",
 		Short: "Predict each row of a file, with its uncertainty",
 		Long: `Predict reads inputs, CSV, NPY or IDX, and writes the posterior's prediction for every row, as CSV or NPY: for classes
-their probabilities and entropies, for a regression mean, standard deviations and quantiles in the target's units. Inputs
+their probabilities and entropies, and, where the run keeps a threshold, the energy and 1 for a row that it declares
+foreign (out of distribution), 0 for another; for a regression mean, standard deviations and quantiles in the target's units. Inputs
 are standardised as the run's were; columns of a CSV are found by their names.
 
 A file that is there already is replaced only if it holds predictions of starling's, told by its header, or with --force.
@@ -59,7 +61,7 @@ from elsewhere may do harm: with --safe-csv such names begin with an apostrophe.
 			line := newProgress(quiet, jsonOut)
 			defer line.end()
 			predictor := run.Predictor(options)
-			predictor.Safe = safe
+			predictor.Safe, predictor.MeanLogits = safe, meanLogits
 			predictor.Progress = func(done, rows int) {
 				text := fmt.Sprintf("%s of %s rows", numeral.Count(done), numeral.Count(rows))
 				line.show(method.Status{Phase: "predict", Share: float64(done) / float64(max(1, rows)), Ended: done == rows, Long: text})
@@ -78,6 +80,7 @@ from elsewhere may do harm: with --safe-csv such names begin with an apostrophe.
 	}
 	cmd.Flags().StringVar(&in, "in", "", "`FILE` of inputs: CSV, NPY or IDX")
 	cmd.Flags().StringVar(&out, "out", "", "`FILE` of predictions: .csv or .npy")
+	decideByMeanLogits(cmd, &meanLogits)
 	cmd.Flags().BoolVar(&safe, "safe-csv", false, "write an apostrophe before names of classes that spreadsheets take for formulas")
 	forced(cmd, &force)
 	threads(cmd, &options.Threads)

@@ -84,6 +84,28 @@ func classesTable(rows []pages.Scored, groups int) *table.Table {
 	return &t
 }
 
+// showAllClasses writes the scores that count examples of classes which the network does not have as wrong.
+func showAllClasses(w io.Writer, m *eval.Metrics) {
+	if s := m.AllClasses; s != nil {
+		wrap(w, fmt.Sprintf("the figures are of the %s of classes that the network has; over all %s, where those of other classes count as wrong: accuracy %s, NLL %s, ECE %s",
+			numeral.Several(m.N, "example"), numeral.Count(s.N), percent(s.Accuracy), fixed(s.NLL, 3), fixed(s.ECE, 3)))
+	}
+}
+
+// showMembers writes what fewer members of the posterior score.
+func showMembers(w io.Writer, rows []eval.Members) {
+	if rows == nil {
+		wrap(w, "no table of members: it is for classes, and for a posterior of more than 10 members")
+		return
+	}
+	var t table.Table
+	t.Add("members", "accuracy", "NLL", "ECE")
+	for _, r := range rows {
+		t.Add(numeral.Count(r.M), percent(r.Accuracy), fixed(r.NLL, 4), fixed(r.ECE, 4))
+	}
+	t.Write(w)
+}
+
 // regressionTable compares regressions, in the target's units.
 func regressionTable(rows []pages.Scored) *table.Table {
 	t := table.Table{Headings: []table.Heading{{Above: 5, Text: "targets in the central"}}}

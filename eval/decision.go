@@ -1,0 +1,91 @@
+package eval
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/starling-smc/starling/bnn"
+	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/jsontext"
+	"github.com/starling-smc/starling/internal/pool"
+	"github.com/starling-smc/starling/uq"
+)
+
+// Decision is a run's rule that declares an input out of distribution (OOD): its energy is above a threshold, which accepts a
+// share of the validation examples. Its JSON is decision.json.
+type Decision struct {
+	Pass       float64   `json:"pass"`                  // share of the validation examples that are accepted
+	By         string    `json:"by"`                    // the score that the thresholds are of: energy
+	Threshold  uq.Number `json:"threshold"`             // of the weighted mean of the members' energies
+	MeanLogits uq.Number `json:"threshold_mean_logits"` // of the energy of their mean logits
+	N          int       `json:"n"`                     // validation examples
+}
+
+const byEnergy = "energy"
+
+// Decide takes the thresholds from an ensemble's energies for validation examples, and from nothing else. There is no decision,
+// nil, without such examples, for a likelihood that has not one logit for each class, and where an energy is not finite.
+func Decide(ctx context.Context, posterior *bnn.Ensemble, validate *data.Set, p *pool.Pool) (*Decision, error) {
+	if net := posterior.Net; validate == nil || validate.Len() == 0 || net.Classes() == 0 || net.Classes() != net.Outputs() {
+		return nil, nil
+	}
+	v, err := posterior.Predict(ctx, validate, p)
+	if err != nil {
+		return nil, err
+	}
+	d := &Decision{
+		Pass: uq.Pass, By: byEnergy, N: v.Len(),
+		Threshold: uq.Number(uq.Threshold(v.Energy, uq.Pass)), MeanLogits: uq.Number(uq.Threshold(v.MeanLogits, uq.Pass)),
+	}
+	if d.check() != nil {
+		return nil, nil
+	}
+	return d, nil
+}
+
+// ReadDecision reads decision.json.
+func ReadDecision(text []byte) (*Decision, error) {
+	d := new(Decision)
+	if err := jsontext.Read(text, d); err != nil {
+		return nil, err
+	}
+	return d, d.check()
+}
+
+func (d *Decision) check() error {
+	switch {
+	case d.By != byEnergy:
+		return fmt.Errorf("decides by %q, want %q", d.By, byEnergy)
+	case !(d.Pass > 0 && d.Pass <= 1):
+		return fmt.Errorf("accepts a share of %v of the validation examples, want a number above 0 and at most 1", d.Pass)
+	}
+	for _, tau := range []uq.Number{d.Threshold, d.MeanLogits} {
+		if math.IsNaN(float64(tau)) || math.IsInf(float64(tau), 0) {
+			return errors.New("has a threshold that is not finite")
+		}
+	}
+	return nil
+}
+
+// detect scores the decision for predictions of test examples and OOD groups, and adds the scores to those of the groups. Groups of
+// the test examples, which come before them in scores, have no decision to score.
+func (d *Decision) detect(test *uq.Predictive, groups []*uq.Predictive, scores uq.Groups) {
+	if d == nil {
+		return
+	}
+	scores = scores[len(scores)-len(groups):]
+	for i, g := range groups {
+		scores[i].ByEnergy = uq.Detect(test.Energy, g.Energy, float64(d.Threshold))
+		scores[i].ByMeanLogits = uq.Detect(test.MeanLogits, g.MeanLogits, float64(d.MeanLogits))
+	}
+}
+
+// energy is the score of one example, and whether it is declared OOD.
+func (d *Decision) energy(v *uq.Predictive, i int, meanLogits bool) (energy float64, ood bool) {
+	if meanLogits {
+		return v.MeanLogits[i], uq.IsOOD(v.MeanLogits[i], float64(d.MeanLogits))
+	}
+	return v.Energy[i], uq.IsOOD(v.Energy[i], float64(d.Threshold))
+}

@@ -1,0 +1,143 @@
+package eval
+
+import (
+	"bytes"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/starling-smc/starling/bnn"
+	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/jsontext"
+	"github.com/starling-smc/starling/internal/testkit"
+	"github.com/starling-smc/starling/nn"
+	"github.com/starling-smc/starling/uq"
+)
+
+// TestDecide: the thresholds are the energies that 95 % of the validation examples do not exceed, and test examples do not
+// matter. Without such examples, or one logit for each class, there is no decision.
+func TestDecide(t *testing.T) {
+	p := problem(t, testkit.Table(300, "yes", "no", "perhaps"), true, false)
+	e := ensemble(t, network(t, 3, nn.Categorical{}), 2, 6, bnn.Equal{})
+	d := decided(t, e, p.Validate)
+	said, err := e.Predict(t.Context(), p.Validate, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := p.Validate.Len()
+	for name, c := range map[string]struct {
+		energies  []float64
+		threshold uq.Number
+	}{"energy": {said.Energy, d.Threshold}, "mean logits": {said.MeanLogits, d.MeanLogits}} {
+		if sorted := slices.Sorted(slices.Values(c.energies)); float64(c.threshold) != sorted[(95*n+99)/100-1] {
+			t.Errorf("%s: threshold %v of %d energies up to %v", name, c.threshold, n, sorted[n-1])
+		}
+	}
+	if d.Pass != 0.95 || d.By != "energy" || d.N != n {
+		t.Errorf("decision %+v", d)
+	}
+	var text bytes.Buffer
+	if err := jsontext.Write(&text, d); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := ReadDecision(text.Bytes()); err != nil || *again != *d {
+		t.Errorf("read back as %+v, %v", again, err)
+	}
+
+	if decided(t, e, nil) != nil || decided(t, e, p.Validate.Slice("none", 0, 0)) != nil {
+		t.Error("a decision without validation examples")
+	}
+	two := problem(t, testkit.Table(60, "yes", "no"), true, false)
+	if decided(t, ensemble(t, network(t, 1, nn.Bernoulli{}), 1, 3, nil), two.Validate) != nil {
+		t.Error("a decision by one logit of two classes")
+	}
+	numbers := problem(t, testkit.Table(60), false, true)
+	if decided(t, ensemble(t, network(t, 1, nn.Gaussian{SD: nn.Learned}), 1, 3, nil), numbers.Validate) != nil {
+		t.Error("a decision for a regression")
+	}
+}
+
+// TestDetection: an evaluation scores the decision for OOD groups alone, by the kept thresholds, whatever examples it is on.
+func TestDetection(t *testing.T) {
+	p := problem(t, testkit.Table(300, "yes", "no", "perhaps"), true, false)
+	p.Groups = []data.Group{{Name: "train", Set: p.Train}}
+	e := ensemble(t, network(t, 3, nn.Categorical{}), 2, 6, bnn.Equal{})
+	d := decided(t, e, p.Validate)
+	a, err := Evaluate(t.Context(), &Ensembles{Posterior: e, Decision: d}, p, nil, false, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	groups := a.Metrics.Groups
+	if groups[0].ByEnergy != nil || groups[1].ByMeanLogits != nil {
+		t.Error("test examples are scored as OOD")
+	}
+	if got, want := *groups[2].ByEnergy, *uq.Detect(a.Test.Energy, a.Groups[0].Energy, float64(d.Threshold)); got != want {
+		t.Errorf("by energy %+v, want %+v", got, want)
+	}
+	if got, want := *groups[2].ByMeanLogits, *uq.Detect(a.Test.MeanLogits, a.Groups[0].MeanLogits, float64(d.MeanLogits)); got != want {
+		t.Errorf("by mean logits %+v, want %+v", got, want)
+	}
+	if float64(groups[2].ByEnergy.AUROC) != float64(*groups[2].AUROCEnergy) || groups[2].ByEnergy.Threshold != d.Threshold {
+		t.Errorf("AUROC %v, threshold %v", groups[2].ByEnergy.AUROC, groups[2].ByEnergy.Threshold)
+	}
+	if without := evaluated(t, e, p).Metrics.Groups[2]; without.ByEnergy != nil || without.ByMeanLogits != nil {
+		t.Error("without a decision it is scored")
+	}
+}
+
+// TestPredictDecides: the CSV has energy and foreign after abstain, by the kept threshold, and is known by its header; the NPY stays
+// as it is.
+func TestPredictDecides(t *testing.T) {
+	text := testkit.Table(200, "yes", "no", "perhaps")
+	p := problem(t, text, true, false)
+	run := predictor(t, p, 3, nn.Categorical{})
+	run.Decision = decided(t, run.Posterior, p.Validate)
+	in := saved(t, "in.csv", text)
+	for _, meanLogits := range []bool{false, true} {
+		run.MeanLogits = meanLogits
+		table := predicted(t, run, in)
+		head := strings.Join(table[0], ",")
+		if head != "row,class,p_0,p_1,p_2,entropy_total,entropy_aleatoric,entropy_epistemic,abstain,energy,foreign" || !IsPredictions([]byte(head+"\n")) {
+			t.Errorf("columns %s", head)
+		}
+		tau, foreign := float64(run.Decision.Threshold), 0
+		if meanLogits {
+			tau = float64(run.Decision.MeanLogits)
+		}
+		for r, row := range table[1:] {
+			if row[8] != "" {
+				t.Fatalf("row %d: abstain is %q", r, row[8])
+			}
+			want := "0"
+			if testkit.Number(t, row[9]) > tau {
+				want = "1"
+				foreign++
+			}
+			if row[10] != want {
+				t.Fatalf("row %d: energy %s, threshold %v, foreign %s", r, row[9], tau, row[10])
+			}
+		}
+		if foreign == 0 || foreign == len(table)-1 {
+			t.Errorf("%d of %d rows are foreign", foreign, len(table)-1)
+		}
+	}
+}
+
+// TestReadDecision: a file that no run writes is refused, with the reason.
+func TestReadDecision(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"pass": 0.95, "by": "entropy", "threshold": 1, "threshold_mean_logits": 1, "n": 3}`: `decides by "entropy"`,
+		`{"pass": 0, "by": "energy", "threshold": 1, "threshold_mean_logits": 1, "n": 3}`:     "accepts a share of 0",
+		`{"pass": 0.95, "by": "energy", "threshold": "NaN", "threshold_mean_logits": 1}`:      "not finite",
+		`{"pass": 0.95, "by": "energy", "tau": 1}`:                                            "tau",
+		`{`: "cut off",
+	} {
+		if _, err := ReadDecision([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+	if d := (&Decision{Pass: 0.95, By: "energy", Threshold: uq.Number(math.Inf(-1))}); d.check() == nil {
+		t.Error("an infinite threshold")
+	}
+}
