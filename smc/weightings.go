@@ -8,4 +8,5 @@ var Weightings = config.Table[Weighting]{
 	{Name: "literal", Part: Momentum{Literal: true}},
 	{Name: "reversal", Part: Reversal{}},
 	{Name: "bootstrap", Part: Bootstrap{}},
+	{Name: "equal", Part: Equal{}},
 }
