@@ -55,7 +55,7 @@ func (t Temperature) Check(f *config.Faults) {
 		key string
 		t   float64
 	}{{"", t.Both}, {"warmup", t.Warmup}, {"sampling", t.Sampling}} {
-		f.If(one.t != 0 && one.t != Examples && (!(one.t > 0) || math.IsInf(one.t, 1)), one.key, "want a number above 0, or examples, have %v", one.t)
+		f.If(one.t != 0 && one.t != Examples && (!(one.t > 0) || math.IsInf(one.t, 1)), one.key, "want a number above 0 or examples, have %v", one.t)
 	}
 	f.If(t.Both != 0 && (t.Warmup != 0 || t.Sampling != 0), "", "want one temperature, or those of warmup and sampling")
 }

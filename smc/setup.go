@@ -239,6 +239,7 @@ func (s *Sampler) check() error {
 	f.part("path", s.Path)
 	f.part("move", s.Move)
 	f.part("resampling", s.Resample)
+	f.part("weighting", s.weighting())
 	j, d, n := s.Particles, s.Model.Dim(), s.Model.Examples()
 	f.add(j < 1, "sampler: %d particles", j)
 	f.add(d < 1 || s.Prior.Dim() != d, "sampler: model of %d parameters and prior of %d", d, s.Prior.Dim())
