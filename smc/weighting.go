@@ -2,8 +2,6 @@ package smc
 
 import (
 	"errors"
-	"fmt"
-	"reflect"
 
 	"github.com/starling-smc/starling/mcmc"
 )
@@ -51,14 +49,6 @@ type Weighting interface {
 	ForPopulation(learns bool) Weighting
 }
 
-// DefaultWeighting returns Reversal for moves that leave their target invariant, else Momentum.
-func DefaultWeighting(move mcmc.Kernel) Weighting {
-	if !move.Invariant() {
-		return Momentum{}
-	}
-	return Reversal{}
-}
-
 // afresh reports whether weights depend on the population after the move alone.
 func afresh(w Weigher) bool {
 	weigher, ok := w.(interface{ Afresh() bool })
@@ -77,36 +67,4 @@ func refuseAfresh(w Weigher) error {
 func weighs(w Weigher) bool {
 	weigher, ok := w.(interface{ Weighs() bool })
 	return !ok || weigher.Weighs()
-}
-
-// SuitsWeighting says why a weighting cannot go with a path, if the path has a method that decides it. The text begins with the
-// weighting's name.
-func SuitsWeighting(path Targets, w Weigher) error {
-	if path, ok := path.(interface{ SuitsWeighting(w Weigher) error }); ok {
-		if err := path.SuitsWeighting(w); err != nil {
-			return fmt.Errorf("%s %w", nameOf(w), err)
-		}
-	}
-	return nil
-}
-
-// SuitsMove says why a weighting cannot go with a move, if the weighting has a method that decides it. The text begins with
-// the weighting's name.
-func SuitsMove(w Weigher, move mcmc.Kernel) error {
-	if suits, ok := w.(interface{ Suits(invariant bool) error }); ok {
-		if err := suits.Suits(move.Invariant()); err != nil {
-			return fmt.Errorf("%s %w", nameOf(w), err)
-		}
-	}
-	return nil
-}
-
-// nameOf is a weighting's name in a config, or the type of a program's own.
-func nameOf(w Weigher) string {
-	if row, ok := reflect.Indirect(reflect.ValueOf(w)).Interface().(Weighting); ok {
-		if name := Weightings.Name(row); name != "" {
-			return name
-		}
-	}
-	return fmt.Sprintf("%T", w)
 }
