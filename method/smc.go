@@ -31,7 +31,7 @@ type SMC struct {
 	Start string `yaml:"start,omitempty"`
 
 	// Weight must suit the move, and by default it is the move's own. With accept or reject: reversal. Without: momentum, or
-	// bootstrap, or literal, as eq. 12 is printed, for comparison only (data-annealing-smc, section 5, A3).
+	// bootstrap, or, for comparison only, equal, or literal, as eq. 12 is printed (data-annealing-smc, section 5, A3).
 	Weight smc.Weighting `yaml:"weight,omitempty"`
 
 	Learning `yaml:",inline"`
@@ -82,6 +82,9 @@ func (m SMC) Complete(around Around) Method {
 	m.Move = m.Move.ForPopulation(m.Path.Mutations(), m.Learn != nil)
 	if m.Weight == nil && !m.Move.Invariant() { // other moves have one weighting, which a config leaves out
 		m.Weight = smc.DefaultWeighting(m.Move)
+	}
+	if m.Weight != nil {
+		m.Weight = m.Weight.ForPopulation(m.Learn != nil)
 	}
 	if m.Resample.When == nil {
 		m.Resample.When = smc.DefaultOccasion(m.Path, m.Weight)

@@ -4,11 +4,14 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/starling-smc/starling/bnn"
+	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/weights"
 	"github.com/starling-smc/starling/mcmc"
+	"github.com/starling-smc/starling/nn"
 	"github.com/starling-smc/starling/smc"
 )
 
@@ -133,6 +136,36 @@ func TestSamplersOfIslands(t *testing.T) {
 				fmt.Sprintf("%#v", []any{s.Path, s.Move}) != fmt.Sprintf("%#v", []any{c.path, c.move}) {
 				t.Errorf("%s: island %d is %+v", m.Title(), i, s)
 			}
+		}
+	}
+}
+
+// Weights that leave out the change of target estimate no evidence, and islands are not weighted by it. Bootstrap weights have their
+// temperature, and with it the occasion to resample, by whether layers are learned.
+func TestWeightsWithoutEvidence(t *testing.T) {
+	for _, row := range smc.Weightings {
+		m := SMC{Path: smc.Schedule[smc.Full]{Iterations: 9}, Move: mcmc.Unadjusted{Step: 0.1}, Weight: row.Part, Combine: bnn.Evidence{}}
+		if row.Part.Suits(true) == nil {
+			m.Move = mcmc.HMC{}
+		}
+		m = m.Complete(Around{}).(SMC)
+		all := config.NewFaults()
+		m.CheckWithin(Around{}, "method.smc", all)
+		refused := slices.ContainsFunc(all.All(), func(f config.Fault) bool {
+			return strings.Contains(f.Message, "islands cannot be weighted by evidence")
+		})
+		if follows := row.Part.FollowsTargets(); refused == follows || m.comparable() != follows || m.Sampling().estimates() != follows {
+			t.Errorf("%s: combine by evidence refused: %v; comparable: %v; estimates an evidence: %v", row.Name, refused, m.comparable(), m.Sampling().estimates())
+		}
+	}
+	m := SMC{Path: smc.Schedule[smc.Full]{Iterations: 9}, Move: mcmc.Unadjusted{Step: 0.1}, Weight: smc.Bootstrap{}}
+	for learn, want := range map[smc.Learner]SMC{
+		nil:                         {Weight: smc.Bootstrap{Temperature: smc.Temperature{Both: smc.Examples}}, Resample: smc.Resampler{When: smc.BelowHalf}},
+		smc.By[nn.Adam]{Rate: 0.01}: {Weight: smc.Bootstrap{Temperature: smc.Temperature{Both: 1}}, Resample: smc.Resampler{When: smc.Always{}}},
+	} {
+		m.Learn = learn
+		if got := m.Complete(Around{Partly: learn != nil}).(SMC); got.Weight != want.Weight || got.Resample.When != want.Resample.When {
+			t.Errorf("learning by %v: %+v, resampled %v", learn, got.Weight, got.Resample.When)
 		}
 	}
 }

@@ -76,7 +76,7 @@ func TestGuidedCells(t *testing.T) {
 				t.Errorf("%s moves by %+v, weights %v", c.Name, move, m.Weight)
 			}
 		case mcmc.Walk:
-			if how != "ohsmc" || move.SD != .1 || m.Weight != (smc.Bootstrap{}) || m.Resample.When != (smc.Always{}) {
+			if how != "ohsmc" || move.SD != .1 || m.Weight != (smc.Bootstrap{Temperature: smc.Temperature{Both: 1}}) || m.Resample.When != (smc.Always{}) {
 				t.Errorf("%s moves by %+v, weights %v", c.Name, move, m.Weight)
 			}
 		case mcmc.Metropolis:

@@ -84,11 +84,11 @@ func TestMovesDrawAnew(t *testing.T) {
 type late struct{}
 
 func (late) Early() bool { return false }
-func (late) After(_ *mcmc.Population, change, energy []float64) []float64 {
-	for j := range change {
-		change[j] -= energy[j]
+func (late) After(m Moved) []float64 {
+	for j := range m.Change {
+		m.Change[j] -= m.Energy[j]
 	}
-	return change
+	return m.Change
 }
 
 // What a weighting hears after the move is the change of target of the particle's ancestor and the sum of the energy

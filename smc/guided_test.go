@@ -412,11 +412,11 @@ func TestGuidedBootstrap(t *testing.T) {
 		t.Errorf("%d values and %d gradients in %d iterations of %d", st.Values, st.Gradients, st.K, n)
 	}
 	energy := []float64{3, math.Inf(1), -2}
-	if got := (Bootstrap{}).After(&mcmc.Population{J: 3, LL: []float64{-1, -2, -3}}, nil, energy); !slices.Equal(got, []float64{-1, math.Inf(-1), -3}) {
+	if got := (Bootstrap{Temperature{Both: 1}}).After(Moved{Population: &mcmc.Population{J: 3, LL: []float64{-1, -2, -3}}, Energy: energy}); !slices.Equal(got, []float64{-1, math.Inf(-1), -3}) {
 		t.Errorf("increments %v, the second particle was put back", got)
 	}
-	if (DefaultOccasion(Schedule[Full]{}, Bootstrap{}) != Always{}) || DefaultOccasion(Schedule[Full]{}, Momentum{}) != BelowHalf {
-		t.Error("bootstrap weights are not resampled every time, or others are")
+	if occasion := DefaultOccasion(Schedule[Full]{}, Bootstrap{}.ForPopulation(true)); occasion != (Always{}) {
+		t.Errorf("bootstrap weights of a model that learns are resampled at %v, want every time", occasion)
 	}
 }
 

@@ -19,6 +19,8 @@ type Keeper interface {
 	suits(s keeping) (f faults)
 	// keep keeps the state after an iteration that began with spent, if it is one of them.
 	keep(ctx context.Context, s keeping, st *State, spent int, info *Info) error
+	// warmup is the number of iterations before the first state that may be kept, if the settings say it, else 0.
+	warmup() int
 	// held is the largest number of states that are kept, of all particles together, in a run of so many iterations.
 	held(particles, iterations int) int
 }
@@ -80,6 +82,14 @@ type After struct {
 // Best is the state of the smallest loss by Sampler.Judge, the first of several that are as good. States are judged at the end of
 // each epoch on a path in epochs, else in every iteration. A loss that is NaN counts as infinite.
 type Best struct{}
+
+func (Last) warmup() int { return 0 }
+
+func (Spread) warmup() int { return 0 }
+
+func (k After) warmup() int { return k.Iterations }
+
+func (Best) warmup() int { return 0 }
 
 func (Last) held(int, int) int { return 0 }
 
@@ -164,11 +174,7 @@ func (k Spread) keep(_ context.Context, s keeping, st *State, spent int, _ *Info
 }
 
 func (k After) keep(_ context.Context, s keeping, st *State, _ int, _ *Info) error {
-	made, all := counted(s.path, st)
-	if all == 0 {
-		made = st.K // on a path with a budget
-	}
-	if made <= k.Iterations {
+	if iterations(s.path, st) <= k.Iterations {
 		return nil
 	}
 	at, format := len(st.Kept), cmp.Or(k.As, safetensors.Float32)
@@ -269,6 +275,15 @@ func counted(path Targets, st *State) (made, all int) {
 		return path.Count(st)
 	}
 	return 0, 0
+}
+
+// iterations is how many iterations are made at st, those of a path with a budget included.
+func iterations(path Targets, st *State) int {
+	made, all := counted(path, st)
+	if all == 0 {
+		return st.K
+	}
+	return made
 }
 
 // perEpoch is the number of iterations of an epoch; 0 where the path is not in epochs.

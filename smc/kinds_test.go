@@ -230,6 +230,13 @@ func kinds() map[string]func(island int) *Sampler {
 		"bootstrap": learned(Schedule[Constant]{Epochs: 2, Rule: Constant{Batch: 11}}, func(s *Sampler) {
 			s.Move, s.Weighting, s.Keep = mcmc.Walk{SD: 0.1}, Bootstrap{}, Best{}
 		}),
+		"tempered bootstrap": with(func(s *Sampler) {
+			s.Path, s.Move, s.Resample, s.Keep = Schedule[Full]{Iterations: 6}, mcmc.Unadjusted{Steps: 2, Step: 0.05}, Resampler{}, After{Iterations: 3}
+			s.Weighting = Bootstrap{Temperature{Warmup: 5}}
+		}),
+		"equal": with(func(s *Sampler) {
+			s.Path, s.Move, s.Resample, s.Weighting = Schedule[Full]{Iterations: 6}, mcmc.Unadjusted{Steps: 2, Step: 0.05}, Resampler{}, Equal{}
+		}),
 		"metropolis": learned(Schedule[Full]{Iterations: 4}, func(s *Sampler) { s.Move = mcmc.Metropolis{SD: 0.3} }),
 		"svgd": learned(Schedule[Constant]{Epochs: 2, Rule: Constant{Batch: 11}}, func(s *Sampler) {
 			s.Move, s.Weighting = mcmc.SVGD{Rate: 0.01}, Unweighted{}

@@ -3,8 +3,6 @@ package smc
 import (
 	"errors"
 	"math"
-
-	"github.com/starling-smc/starling/mcmc"
 )
 
 // Momentum is the weight of moves without accept/reject (data-annealing-smc, eq. 12; mcmc.Unadjusted has the proof):
@@ -25,11 +23,11 @@ func (Momentum) Early() bool { return false }
 
 // After returns the change minus the energy error. A particle whose move has infinite energy gets weight 0, whatever the
 // change.
-func (m Momentum) After(_ *mcmc.Population, change, energy []float64) []float64 {
-	increments := make([]float64, len(energy))
-	for j, e := range energy {
-		if increments[j] = -e; change != nil && !m.Literal && !math.IsInf(e, 1) {
-			increments[j] += change[j]
+func (m Momentum) After(moved Moved) []float64 {
+	increments := make([]float64, len(moved.Energy))
+	for j, e := range moved.Energy {
+		if increments[j] = -e; moved.Change != nil && !m.Literal && !math.IsInf(e, 1) {
+			increments[j] += moved.Change[j]
 		}
 	}
 	return increments
@@ -45,3 +43,6 @@ func (Momentum) Suits(invariant bool) error {
 
 // FollowsTargets is true unless Literal.
 func (m Momentum) FollowsTargets() bool { return !m.Literal }
+
+// ForPopulation returns m unchanged.
+func (m Momentum) ForPopulation(bool) Weighting { return m }

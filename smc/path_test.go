@@ -159,7 +159,7 @@ func TestEveryWeightingAnswers(t *testing.T) {
 		invariant, follows bool
 	}{
 		"momentum": {Momentum{}, false, true}, "literal": {Momentum{Literal: true}, false, false}, "reversal": {Reversal{}, true, true},
-		"bootstrap": {Bootstrap{}, false, false},
+		"bootstrap": {Bootstrap{}, false, false}, "equal": {Equal{}, false, false},
 	}
 	for _, row := range Weightings {
 		c, ok := cases[row.Name]
@@ -181,10 +181,10 @@ func TestEveryWeightingAnswers(t *testing.T) {
 type fresher struct{}
 
 func (fresher) Early() bool { return false }
-func (fresher) After(p *mcmc.Population, _, energy []float64) []float64 {
-	increments := make([]float64, p.J)
+func (fresher) After(m Moved) []float64 {
+	increments := make([]float64, m.Population.J)
 	for j := range increments {
-		increments[j] = p.LL[j] - energy[j]
+		increments[j] = m.Population.LL[j] - m.Energy[j]
 	}
 	return increments
 }

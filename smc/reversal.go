@@ -1,10 +1,6 @@
 package smc
 
-import (
-	"errors"
-
-	"github.com/starling-smc/starling/mcmc"
-)
+import "errors"
 
 // Reversal is the weight of moves that leave the new target invariant, with the time reversal of the move as backward
 // kernel (Del Moral, Doucet, Jasra 2006): the move cancels, and the change of target at the position before it remains; for
@@ -15,7 +11,7 @@ type Reversal struct{}
 func (Reversal) Early() bool { return true }
 
 // After returns nil.
-func (Reversal) After(*mcmc.Population, []float64, []float64) []float64 { return nil }
+func (Reversal) After(Moved) []float64 { return nil }
 
 // Suits refuses moves that do not leave their target invariant.
 func (Reversal) Suits(invariant bool) error {
@@ -27,3 +23,6 @@ func (Reversal) Suits(invariant bool) error {
 
 // FollowsTargets is true.
 func (Reversal) FollowsTargets() bool { return true }
+
+// ForPopulation returns w unchanged.
+func (w Reversal) ForPopulation(bool) Weighting { return w }

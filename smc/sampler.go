@@ -117,7 +117,7 @@ func (s *Sampler) step(ctx context.Context, st *State) (info Info, err error) {
 	if err = s.checkMoved(st); err != nil {
 		return info, err
 	}
-	if _, err = st.reweight(weighting.After(&st.Population, change, s.energy)); err != nil { // what is the move worth?
+	if _, err = st.reweight(weighting.After(s.moved(st, change, s.energy))); err != nil { // what is the move worth?
 		return info, s.died(st, err)
 	}
 	if err = s.learn(ctx, st, target); err != nil { // how do the parameters that all particles share move?
@@ -125,6 +125,15 @@ func (s *Sampler) step(ctx context.Context, st *State) (info Info, err error) {
 	}
 	s.advance(st)
 	return info, s.keep(ctx, st, spent, &info)
+}
+
+// moved is the iteration after st as a Weigher sees it. Nothing has counted it yet.
+func (s *Sampler) moved(st *State, change, energy []float64) Moved {
+	m := Moved{Population: &st.Population, Change: change, Energy: energy, Iteration: iterations(s.Path, st) + 1, Examples: st.Examples}
+	if s.Keep != nil {
+		m.Warmup = s.Keep.warmup()
+	}
+	return m
 }
 
 // weigh adds increments, if there are any, to the log-weights.
@@ -138,7 +147,7 @@ func (s *Sampler) weigh(st *State, increments []float64, info *Info) (err error)
 
 // choose resamples if the Resampler says so.
 func (s *Sampler) choose(st *State, info *Info) {
-	if st.K == 0 && afresh(s.weighting()) {
+	if st.K == 0 && s.movesFirst() {
 		return // nothing has weighted the draws of the prior yet
 	}
 	if info.Resampled = s.Resample.when(s.Path, s.weighting()).Due(info.ESS, st.J); info.Resampled {

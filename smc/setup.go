@@ -63,13 +63,23 @@ func (s *Sampler) unit(st *State) string {
 	return "island"
 }
 
+// movesFirst reports whether draws from the prior have equal weights until they have moved.
+func (s *Sampler) movesFirst() bool {
+	w := s.weighting()
+	return afresh(w) && (s.Learn != nil || !weighs(w))
+}
+
 // weighStart weights the first particles on a path that weighs them: draws from the prior by their likelihood under the first
-// target, and any particle whose likelihood is 0 by 0, whatever the target's power. It refuses starts that no weight can mend,
+// target, or as a weighting does that weighs the population afresh, and any particle whose likelihood is 0 by 0, whatever the target's power. It refuses starts that no weight can mend,
 // by the rule of mcmc.Model.
 func (s *Sampler) weighStart(st *State, weigh bool) error {
 	weigh = weigh && weighs(s.weighting())
-	weighted := weigh && s.Start == nil && !afresh(s.weighting())
+	weighted := weigh && s.Start == nil && !s.movesFirst()
 	first, impossible := make([]float64, st.J), 0
+	again := weighted && afresh(s.weighting())
+	if again {
+		copy(first, s.weighting().After(s.moved(st, nil, make([]float64, st.J))))
+	}
 	for j := range first {
 		l := st.LL[j]
 		if st.AnnealedLL != nil {
@@ -80,7 +90,7 @@ func (s *Sampler) weighStart(st *State, weigh bool) error {
 			return fmt.Errorf("particle %d starts with log-likelihood %v and log-prior %v at θ = %s: want finite numbers",
 				j, l, lp, numeral.Vector(st.Theta[j*st.D:(j+1)*st.D]))
 		}
-		if weighted {
+		if weighted && !again {
 			first[j] = st.Stage.logLik(&st.Population, j)
 		}
 		if zero {
@@ -229,6 +239,7 @@ func (s *Sampler) check() error {
 	f.part("path", s.Path)
 	f.part("move", s.Move)
 	f.part("resampling", s.Resample)
+	f.part("weighting", s.weighting())
 	j, d, n := s.Particles, s.Model.Dim(), s.Model.Examples()
 	f.add(j < 1, "sampler: %d particles", j)
 	f.add(d < 1 || s.Prior.Dim() != d, "sampler: model of %d parameters and prior of %d", d, s.Prior.Dim())
@@ -303,12 +314,16 @@ func refused(m mcmc.Move, learns bool) (f faults) {
 	return f
 }
 
-// weighting is the configured weighting, or the move's default.
+// weighting is the configured weighting, or the move's default. A row of Weightings has its defaults.
 func (s *Sampler) weighting() Weigher {
-	if s.Weighting != nil {
-		return s.Weighting
+	w := s.Weighting
+	if w == nil {
+		w = DefaultWeighting(s.Move)
 	}
-	return DefaultWeighting(s.Move)
+	if row, ok := w.(Weighting); ok {
+		return row.ForPopulation(s.Learn != nil)
+	}
+	return w
 }
 
 // checkWeighting refuses a weighting that does not suit the move or the path, if they have methods that decide it.

@@ -1,7 +1,5 @@
 package smc
 
-import "github.com/starling-smc/starling/mcmc"
-
 // Unweighted keeps the weights of all particles equal. It is for moves that no weight corrects, such as mcmc.SVGD, and for chains.
 type Unweighted struct{}
 
@@ -9,7 +7,7 @@ type Unweighted struct{}
 func (Unweighted) Early() bool { return false }
 
 // After returns nil.
-func (Unweighted) After(*mcmc.Population, []float64, []float64) []float64 { return nil }
+func (Unweighted) After(Moved) []float64 { return nil }
 
 // Afresh is true.
 func (Unweighted) Afresh() bool { return true }

@@ -2,8 +2,6 @@ package smc
 
 import (
 	"errors"
-	"fmt"
-	"reflect"
 
 	"github.com/starling-smc/starling/mcmc"
 )
@@ -13,19 +11,28 @@ import (
 //
 // A Weigher may also have the other methods of Weighting, and these, which a sampler uses if they are there:
 //
-//	Afresh() bool           After uses neither change nor a finite energy, but only the population after the move. Draws from
-//	                        the prior then have equal weights, and their likelihood under a new target is evaluated only where
-//	                        the move needs it
+//	Afresh() bool           After uses neither Change nor a finite Energy, but only the population after the move. After weights
+//	                        draws from the prior, too, as if they had moved there; but where parameters are learned that all
+//	                        particles share, their first weights are equal. Their likelihood under a new target is evaluated only
+//	                        where the move needs it
 //	Weighs() bool           false: all weights are equal
 //	Resampling() Occasion   the default of when to resample, in place of the path's
 type Weigher interface {
 	// Early reports whether a change of target enters the weights before resampling. If not, it enters after the move, and a
 	// new batch is evaluated after resampling, once for all copies of one parent.
 	Early() bool
-	// After returns the increments after the move, nil for none. p is the population after the move and must not be changed.
-	// energy[j] is the energy error ΔH of particle j, summed over the mutations. change is nil if it entered before
-	// resampling. After may write to change and energy, and may return one of them.
-	After(p *mcmc.Population, change, energy []float64) []float64
+	// After returns the increments after the move, nil for none. It may write to m.Change and m.Energy, and may return one of them.
+	After(m Moved) []float64
+}
+
+// Moved is an iteration after its move, as a Weigher sees it.
+type Moved struct {
+	Population *mcmc.Population // after the move; it must not be changed
+	Change     []float64        // of the target at the particles before the move; nil if it entered before resampling
+	Energy     []float64        // energy errors ΔH of the particles, summed over the mutations
+	Iteration  int              // k, from 1
+	Warmup     int              // iterations of the warm-up: those before the states that Sampler.Keep keeps (After); else 0
+	Examples   int              // N of the model, whatever the batch
 }
 
 // Weighting is a row of the table Weightings.
@@ -38,14 +45,8 @@ type Weighting interface {
 	// FollowsTargets reports whether changes of target enter the weights. If not, the product of the weights estimates no
 	// evidence.
 	FollowsTargets() bool
-}
-
-// DefaultWeighting returns Reversal for moves that leave their target invariant, else Momentum.
-func DefaultWeighting(move mcmc.Kernel) Weighting {
-	if !move.Invariant() {
-		return Momentum{}
-	}
-	return Reversal{}
+	// ForPopulation returns the weighting with defaults applied. learns: parameters that the particles share are learned.
+	ForPopulation(learns bool) Weighting
 }
 
 // afresh reports whether weights depend on the population after the move alone.
@@ -54,10 +55,10 @@ func afresh(w Weigher) bool {
 	return ok && weigher.Afresh()
 }
 
-// refuseAfresh refuses weights that count the whole likelihood anew in each iteration, for paths on which it enters little by little.
+// refuseAfresh refuses weights of the population after the move alone, for paths on which the likelihood enters little by little.
 func refuseAfresh(w Weigher) error {
 	if afresh(w) {
-		return errors.New("counts the whole likelihood of each batch, and this path lets it in little by little: take path constant or full")
+		return errors.New("leaves out the change of target, and this path lets the likelihood in little by little: take path constant or full")
 	}
 	return nil
 }
@@ -66,36 +67,4 @@ func refuseAfresh(w Weigher) error {
 func weighs(w Weigher) bool {
 	weigher, ok := w.(interface{ Weighs() bool })
 	return !ok || weigher.Weighs()
-}
-
-// SuitsWeighting says why a weighting cannot go with a path, if the path has a method that decides it. The text begins with the
-// weighting's name.
-func SuitsWeighting(path Targets, w Weigher) error {
-	if path, ok := path.(interface{ SuitsWeighting(w Weigher) error }); ok {
-		if err := path.SuitsWeighting(w); err != nil {
-			return fmt.Errorf("%s %w", nameOf(w), err)
-		}
-	}
-	return nil
-}
-
-// SuitsMove says why a weighting cannot go with a move, if the weighting has a method that decides it. The text begins with
-// the weighting's name.
-func SuitsMove(w Weigher, move mcmc.Kernel) error {
-	if suits, ok := w.(interface{ Suits(invariant bool) error }); ok {
-		if err := suits.Suits(move.Invariant()); err != nil {
-			return fmt.Errorf("%s %w", nameOf(w), err)
-		}
-	}
-	return nil
-}
-
-// nameOf is a weighting's name in a config, or the type of a program's own.
-func nameOf(w Weigher) string {
-	if row, ok := reflect.Indirect(reflect.ValueOf(w)).Interface().(Weighting); ok {
-		if name := Weightings.Name(row); name != "" {
-			return name
-		}
-	}
-	return fmt.Sprintf("%T", w)
 }

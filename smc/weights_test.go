@@ -131,8 +131,9 @@ func goldenEq12(t *testing.T, c golden.Case) {
 		change[j] = 3.5 - 2*float64(j)
 		energy[j] = kinetic(in.PNew[j]) - in.New[j] - (kinetic(in.POld[j]) - (in.Old[j] + change[j]))
 	}
-	literal := Momentum{Literal: true}.After(nil, change, energy)
-	for j, increment := range (Momentum{}).After(nil, change, energy) {
+	moved := Moved{Change: change, Energy: energy}
+	literal := Momentum{Literal: true}.After(moved)
+	for j, increment := range (Momentum{}).After(moved) {
 		logw[j] = in.Prev[j] + increment
 		expectLog(t, "log-weight", logw[j], want.LogW[j])
 		expectLog(t, "literal log-weight", in.Prev[j]+literal[j], want.LogW[j]-change[j])

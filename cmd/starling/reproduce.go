@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -32,6 +33,8 @@ func newReproduce() *cobra.Command {
 the runs in the folder --out. With CELLs it first makes the runs that the folder does not hold yet, one after another in the
 order in which they are named; a run that was stopped continues where it was saved, and one that fails is told of and left. The files --record and --markdown are
 written again after each run; a file of --markdown that holds something else is replaced only with --force. A CELL is a name of the table's first column or a pattern such as 'mnist-hmc-*'.
+
+A name of two words is of runs without data, which take seconds and are made at once; a picture of them is written to --out.
 
 Tables: ` + strings.Join(names, ", "),
 		Example: `  starling reproduce data-annealing
@@ -60,6 +63,9 @@ func tableNames() (names []string) {
 	for _, t := range tables {
 		names = append(names, t.Name)
 	}
+	for _, s := range paper.Studies {
+		names = append(names, s.Table+" "+s.Name)
+	}
 	return names
 }
 
@@ -74,6 +80,11 @@ type reproduce struct {
 }
 
 func (r *reproduce) run(cmd *cobra.Command, args []string) error {
+	for _, s := range paper.Studies {
+		if slices.Equal(args, []string{s.Table, s.Name}) {
+			return r.study(cmd, s)
+		}
+	}
 	for _, t := range tables {
 		if t.Name == args[0] {
 			r.table = t
@@ -85,8 +96,8 @@ func (r *reproduce) run(cmd *cobra.Command, args []string) error {
 	if len(args) == 1 && (cmd.Flags().Changed("seeds") || cmd.Flags().Changed("budget")) {
 		return wrongUse("--seeds and --budget say how CELLs run, and none is named: name some, or '*' for all")
 	}
-	if r.budget != "full" && r.budget != "reduced" {
-		return wrongUse("--budget %q: want full or reduced", r.budget)
+	if _, err := r.isReduced(); err != nil {
+		return err
 	}
 	if err := checkThreads(r.threads); err != nil {
 		return err
@@ -141,6 +152,14 @@ func (r *reproduce) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	return fmt.Errorf("%d of %d runs could not be made; each error stands above", failed, len(due))
+}
+
+// isReduced reads --budget.
+func (r *reproduce) isReduced() (bool, error) {
+	if r.budget != "full" && r.budget != "reduced" {
+		return false, wrongUse("--budget %q: want full or reduced", r.budget)
+	}
+	return r.budget == "reduced", nil
 }
 
 // unit is one run of a cell, in a folder CELL-SEED or CELL-SEED-reduced.

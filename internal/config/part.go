@@ -151,8 +151,24 @@ func (d *decoder) settings(outer, path string, c *choice, row int, part reflect.
 	case c.inline:
 		d.fault(n, path, "%s has no settings: write it as {%s: {}}", name, name)
 	default:
-		d.fault(n, outer, "%s has no settings: write it as a name", name)
+		d.fault(n, outer, "%s has no settings: write it as a name%s", name, whose(c.family, n))
 	}
+}
+
+// whose says which parts of a family have the settings that are written for another one.
+func whose(f Family, n *node) (s string) {
+	for _, k := range n.keys {
+		var have []string
+		for row, name := range f.Names() {
+			if slices.ContainsFunc(settingsOf(f.part(row)), func(s slot) bool { return s.name == k.name }) {
+				have = append(have, name)
+			}
+		}
+		if have != nil {
+			s += fmt.Sprintf("; %s is a setting of %s", k.name, either(have))
+		}
+	}
+	return s
 }
 
 // take sets a family's field to the part that was named.

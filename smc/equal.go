@@ -1,0 +1,42 @@
+package smc
+
+import (
+	"errors"
+	"math"
+)
+
+// Equal keeps the weights equal after moves without accept or reject, whose errors nothing then corrects: the ablation of
+// smc-sghmc-ensembles, section 5, where tempered weights are nearly equal anyway. Only a particle whose move has infinite energy gets
+// weight 0.
+type Equal struct{}
+
+// Early is false.
+func (Equal) Early() bool { return false }
+
+// After returns 0, or minus infinity for the dead.
+func (Equal) After(m Moved) []float64 {
+	increments := make([]float64, len(m.Energy))
+	for j, e := range m.Energy {
+		if math.IsInf(e, 1) {
+			increments[j] = math.Inf(-1)
+		}
+	}
+	return increments
+}
+
+// Suits refuses moves that leave their target invariant.
+func (Equal) Suits(invariant bool) error {
+	if invariant {
+		return errors.New("leaves out the weights of moves without accept or reject, and moves with it, on path full, have equal weights as it is")
+	}
+	return nil
+}
+
+// FollowsTargets is false.
+func (Equal) FollowsTargets() bool { return false }
+
+// Afresh is true.
+func (Equal) Afresh() bool { return true }
+
+// ForPopulation returns w unchanged.
+func (w Equal) ForPopulation(bool) Weighting { return w }
