@@ -63,11 +63,11 @@ func small(t *testing.T) map[string]Spec {
 	}
 	maps.Copy(specs, partlyRandom(t))
 	for _, scheme := range []string{"constant", "full", "ctr", "linear", "automated", "sda"} {
-		batch := ", batch: 9"
+		batch, trace := ", batch: 9", ""
 		if scheme == "full" {
-			batch = ""
+			batch, trace = "", ", trace: {unlearning: true}"
 		}
-		specs[scheme] = trees(t, "method.smc={particles: 6, islands: 2, path: {"+scheme+": {iterations: 10"+batch+"}}, move: {leapfrog: {steps: 2, step: 0.05}}}", "map=null")
+		specs[scheme] = trees(t, "method.smc={particles: 6, islands: 2, path: {"+scheme+": {iterations: 10"+batch+"}}, move: {leapfrog: {steps: 2, step: 0.05}}"+trace+"}", "map=null")
 	}
 	return specs
 }
@@ -226,7 +226,7 @@ var settings = map[string]string{
 	"learner sgd":            "model.random=last\nmethod={svgd: {learn: {sgd: {rate: 0.02, momentum: 0.9}}}}",
 	"keeper last":            "method.smc.keep=last",
 	"keeper spread":          "method={svgd: {keep: {spread: {states: 40}}}}",
-	"keeper after":           "method.smc={path: {full: {iterations: 9}}, move: {leapfrog: {step: 0.1}}, keep: {after: {iterations: 5}}}",
+	"keeper after":           "method.smc={path: {full: {iterations: 9}}, move: {leapfrog: {step: 0.1}}, keep: {after: {iterations: 5}}, trace: {unlearning: true}}",
 	"keeper best":            "method.smc.keep=best",
 	"likelihood categorical": "model.likelihood=categorical",
 	"combination equal":      "method.smc.combine=equal",

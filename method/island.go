@@ -21,6 +21,7 @@ type island struct {
 	state    *smc.State // nil: the island has not begun
 	evidence bool       // the weights estimate an evidence; if not, the trace has 0
 	tested   bool       // the island is evaluated on the test examples every TestedEvery iterations
+	follows  bool       // lines of the trace have Unlearning
 	every    int        // iterations of a step, which leaves one line in the trace
 	frozen   []float64  // of φ, what nobody moves: it stands behind ψ
 
@@ -48,11 +49,17 @@ func (p *island) K() int {
 	return smc.Calls(p.sampler.Path, p.state, p.every)
 }
 
-// spent counts an evaluation of the validation examples by every particle at every line of the trace.
+// spent counts an evaluation of the validation examples by every particle at every line of the trace, and what Unlearning costs.
 func (p *island) spent() eval.Work {
 	w := eval.Work{Gradients: p.state.Gradients, Values: p.state.Values}
 	if set := p.job.Data.Validate; set != nil {
 		w.Validation = p.K() * p.state.J * set.Len()
+	}
+	if p.follows { // by itself and in the ensemble, and once before the first iteration
+		w.Values += (p.K() + 1) * p.state.J * p.job.Data.Train.Len()
+		if set := p.job.Data.Validate; set != nil {
+			w.Validation += (p.K() + 2) * p.state.J * set.Len()
+		}
 	}
 	return w
 }
@@ -62,6 +69,12 @@ func (p *island) Step(ctx context.Context) (line runs.Line, err error) {
 	if p.state == nil {
 		if p.state, err = p.sampler.Init(ctx); err != nil {
 			p.state = nil
+			return line, err
+		}
+	}
+	var it Iteration
+	if p.follows && p.state.K == 0 {
+		if it.AtStart, err = p.unlearned(ctx); err != nil {
 			return line, err
 		}
 	}
@@ -77,7 +90,7 @@ func (p *island) Step(ctx context.Context) (line runs.Line, err error) {
 	if !p.evidence {
 		info.LogZ = 0
 	}
-	it := Iteration{Info: info}
+	it.Info = info
 	ctx = context.WithoutCancel(ctx) // a run that is stopped still completes this step
 	if set := p.job.Data.Validate; set != nil {
 		if p.judged != p.state.K {
@@ -86,6 +99,11 @@ func (p *island) Step(ctx context.Context) (line runs.Line, err error) {
 			}
 		}
 		it.ValNLL, it.ValAccuracy = p.nll, p.accuracy
+	}
+	if p.follows {
+		if it.Unlearning, err = p.unlearned(ctx); err != nil {
+			return line, err
+		}
 	}
 	if set := p.job.Data.Test; p.tested && set != nil && (info.K%TestedEvery == 0 || p.Done()) {
 		err = p.job.Run.Aside(func() (err error) {

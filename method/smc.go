@@ -35,8 +35,8 @@ type SMC struct {
 	Weight smc.Weighting `yaml:"weight,omitempty"`
 
 	Learning `yaml:",inline"`
-	Keep     smc.Keeper `yaml:"keep,omitempty"`  // the states that make the ensemble; default: the last
-	Trace    Trace      `yaml:"trace,omitempty"` // a line of the trace: 1 iteration by default or, on a path in epochs, 1 epoch
+	Keep     smc.Keeper  `yaml:"keep,omitempty"`  // the states that make the ensemble; default: the last
+	Trace    IslandTrace `yaml:"trace,omitempty"` // a line of the trace: 1 iteration by default or, on a path in epochs, 1 epoch
 }
 
 var _ Method = SMC{}
@@ -166,6 +166,7 @@ func (m SMC) CheckWithin(around Around, at string, f *config.Faults) {
 	}
 	m.Learning.checkWithin(around, at, f)
 	checkKeep(m.Keep, around, at, f)
+	m.Trace.checkWithin(m, at, f)
 	if m.Learn != nil && m.path().Share() > 0 {
 		f.Conflict(in("learn", "path", "start"),
 			"adaptive tempering chooses each temperature by likelihoods that learning changes at once: take path constant, as in "+
@@ -259,7 +260,7 @@ func (m SMC) Sampling() *Sampling {
 	return &Sampling{
 		Unit: "island", Islands: m.Islands, Particles: m.Particles, Path: m.Path, Move: m.Move, Resample: m.Resample, Combine: m.Combine,
 		Step: "method.smc.move." + mcmc.Moves.Name(m.Move) + ".step", Start: m.start().name, Whole: m.path(), NoPath: m.noPath(), Drawn: m.start().drawn, Learned: m.Learn != nil, Comparable: m.comparable(),
-		every: m.Trace.Every, words: m.words,
+		every: m.Trace.Every, unlearning: m.Trace.Unlearning, words: m.words,
 	}
 }
 

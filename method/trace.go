@@ -25,7 +25,11 @@ type Iteration struct {
 	ValNLL      *uq.Number `json:"val_nll,omitempty"` // of the island's weighted ensemble on the validation examples
 	ValAccuracy *uq.Number `json:"val_accuracy,omitempty"`
 
-	// The same on the test examples, for monitoring only: no decision depends on them. A path of batches without validation
+	// What the settings of the trace ask for (IslandTrace): after the iteration and, in the first line, before it too, at k = 0.
+	Unlearning *Unlearning `json:"unlearning,omitempty"`
+	AtStart    *Unlearning `json:"unlearning_at_start,omitempty"`
+
+	// The scores on the test examples, for monitoring only: no decision depends on them. A path of batches without validation
 	// examples (data.whole) has them every TestedEvery iterations and at the end.
 	TestNLL      *uq.Number `json:"test_nll,omitempty"`
 	TestAccuracy *uq.Number `json:"test_accuracy,omitempty"`
