@@ -54,9 +54,12 @@ func small(t *testing.T) map[string]Spec {
 			"data.split={train: 0.5, validate: 0.3, test: 0.2}"),
 		"bernoulli": trees(t, "data.csv={file: "+yes+", target: y}", "model={layers: [{dense: 3}, tanh, {dense: 1}], likelihood: bernoulli}",
 			"method.smc.resample={scheme: systematic, when: never}", "map=null"),
-		"followed":   followed(t),
-		"tempered":   trees(t, "method.smc={particles: 6, start: tempered, path: {ctr: {iterations: 10, batch: 9}}, move: {leapfrog: {step: 0.05, gradient: {batch: 5}}}}", "map=null"),
-		"sgd":        trees(t, "method.smc={particles: 3, start: sgd, path: {sda: {iterations: 8, batch: 9, exact: true}}, move: {leapfrog: {step: 0.05}}}", "map.epochs=2"),
+		"followed": followed(t),
+		"tempered": trees(t, "method.smc={particles: 6, start: tempered, path: {ctr: {iterations: 10, batch: 9}}, move: {leapfrog: {step: 0.05, gradient: {batch: 5}}}}", "map=null"),
+		"sgd":      trees(t, "method.smc={particles: 3, start: sgd, path: {sda: {iterations: 8, batch: 9, exact: true}}, move: {leapfrog: {step: 0.05}}}", "map.epochs=2"),
+		"stopped": trees(t, "method.smc={particles: 4, islands: 2, start: prior, path: {full: {iterations: 60}}, move: {leapfrog: {step: 0.005}}, "+
+			"keep: {after: {iterations: 3}}, stop: {patience: 2}}", "map=null"),
+		"unstopped":  trees(t, "method.smc={particles: 4, move: {metropolis: {sd: 0.2}}, stop: none}", "map=null"),
 		"walk":       trees(t, "method.smc={particles: 6, weight: bootstrap, path: {constant: {epochs: 3, batch: 20}}, move: {walk: {sd: 0.1}}}", "map=null"),
 		"metropolis": trees(t, "method.smc={particles: 6, move: {metropolis: {sd: 0.2}}}", "map=null"),
 		"literal":    trees(t, "method.smc={particles: 4, weight: literal, path: {linear: {iterations: 6, batch: 9}}, move: {leapfrog: {step: 0.05}}}", "map=null"),
@@ -128,6 +131,9 @@ func rows(spec Spec) (used []string) {
 	if m, ok := spec.Method.(method.SMC); ok && m.Weight != nil {
 		add("weighting", smc.Weightings.Name(m.Weight))
 	}
+	if m, ok := spec.Method.(method.SMC); ok && m.Stop != nil {
+		add("stop", method.Stops.Name(m.Stop))
+	}
 	learn, keep := learning(spec.Method)
 	if learn != nil {
 		add("learner", smc.Learners.Name(learn))
@@ -149,7 +155,7 @@ func rows(spec Spec) (used []string) {
 var tables = map[string]config.Family{
 	"method": method.Methods, "likelihood": nn.Likelihoods, "layer": nn.Layers, "prior": bnn.Priors,
 	"optimiser": nn.Optimisers, "schedule": nn.Schedules, "weighting": smc.Weightings, "move": mcmc.Moves, "path": smc.Paths, "scheme": smc.Schemes,
-	"occasion": smc.Occasions, "combination": bnn.Combinations, "learner": smc.Learners, "keeper": smc.Keepers,
+	"occasion": smc.Occasions, "combination": bnn.Combinations, "learner": smc.Learners, "keeper": smc.Keepers, "stop": method.Stops,
 }
 
 // TestEveryRowRuns: each row of each table is part of a small run, whose bits TestSameBytes compares, which TestStopAndGoOn stops
@@ -228,6 +234,8 @@ var settings = map[string]string{
 	"keeper spread":          "method={svgd: {keep: {spread: {states: 40}}}}",
 	"keeper after":           "method.smc={path: {full: {iterations: 9}}, move: {leapfrog: {step: 0.1}}, keep: {after: {iterations: 5}}, trace: {unlearning: true}}",
 	"keeper best":            "method.smc.keep=best",
+	"stop none":              "method.smc.stop=none",
+	"stop patience":          "data={csv: {file: rows.csv, target: y}}\nmethod.smc={path: {full: {iterations: 9}}, move: {leapfrog: {step: 0.1}}, keep: {after: {iterations: 5}}, stop: {patience: 3}}",
 	"likelihood categorical": "model.likelihood=categorical",
 	"combination equal":      "method.smc.combine=equal",
 	"scheme multinomial":     "method.smc.resample={scheme: multinomial}",

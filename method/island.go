@@ -25,7 +25,11 @@ type island struct {
 	every    int        // iterations of a step, which leaves one line in the trace
 	frozen   []float64  // of φ, what nobody moves: it stands behind ψ
 
+	patience int      // of the stopping rule; 0: there is none
+	stopping Stopping // its state
+
 	judged   int // the iteration of the scores below
+	losses   []float64
 	nll      *uq.Number
 	accuracy *uq.Number
 }
@@ -38,8 +42,10 @@ var (
 // TestedEvery is the number of iterations from one evaluation on the test examples to the next.
 const TestedEvery = 20
 
-// Done reports whether the island is at the end of its path.
-func (p *island) Done() bool { return p.state != nil && p.sampler.Done(p.state) }
+// Done reports whether the island is at the end of its path, or was stopped.
+func (p *island) Done() bool {
+	return p.state != nil && (p.stopping.Stopped || p.sampler.Done(p.state))
+}
 
 // K is the number of steps made. The last may have fewer iterations than the others, and so may the last of a warm-up.
 func (p *island) K() int {
@@ -107,23 +113,26 @@ func (p *island) Step(ctx context.Context) (line runs.Line, err error) {
 	}
 	if set := p.job.Data.Test; p.tested && set != nil && (info.K%TestedEvery == 0 || p.Done()) {
 		err = p.job.Run.Aside(func() (err error) {
-			it.TestNLL, it.TestAccuracy, err = p.score(ctx, p.state, set)
+			_, it.TestNLL, it.TestAccuracy, err = p.score(ctx, p.state, set)
 			return err
 		})
 		if err != nil {
 			return line, err
 		}
 	}
+	if kept, ok := p.sampler.Keep.(after); ok && p.patience > 0 && kept.Keeps(p.sampler.Path, p.state) && p.stopping.Observe(p.losses, p.patience) {
+		it.Progress = 1
+	}
 	if p.Done() {
 		p.sampler.Release()
 	}
-	return runs.Line{Progress: info.Progress, Fields: it}, nil
+	return runs.Line{Progress: it.Progress, Fields: it}, nil
 }
 
 // judge is the loss of a state: the validation NLL of its weighted ensemble. The line of the trace shows it too.
 func (p *island) judge(ctx context.Context, st *smc.State) (loss float64, err error) {
 	p.judged = 0
-	if p.nll, p.accuracy, err = p.score(ctx, st, p.job.Data.Validate); err != nil {
+	if p.losses, p.nll, p.accuracy, err = p.score(ctx, st, p.job.Data.Validate); err != nil {
 		return 0, err
 	}
 	p.judged = st.K
@@ -131,13 +140,14 @@ func (p *island) judge(ctx context.Context, st *smc.State) (loss float64, err er
 }
 
 // score evaluates the weighted ensemble of a state on a set. accuracy is nil for regression.
-func (p *island) score(ctx context.Context, st *smc.State, set *data.Set) (nll, accuracy *uq.Number, err error) {
+func (p *island) score(ctx context.Context, st *smc.State, set *data.Set) (losses []float64, nll, accuracy *uq.Number, err error) {
 	e, err := bnn.Combine(p.job.Net, []bnn.Island{{Theta: st.Theta, LogWeights: st.LogW, Shared: p.shared(st.Psi, 1)}}, bnn.Equal{})
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	value, accuracy, err := eval.Validation(ctx, e, set, p.job.Data, p.job.Pool)
-	return &value, accuracy, err
+	losses, accuracy, err = eval.Losses(ctx, e, set, p.job.Pool)
+	value := eval.MeanNLL(losses, p.job.Data)
+	return losses, &value, accuracy, err
 }
 
 // shared returns φ of some times, whose ψ is given: ψ of each, and the frozen parameters behind it.
@@ -154,16 +164,26 @@ func (p *island) WriteTo(w io.Writer) (int64, error) {
 	if p.state == nil {
 		return 0, errors.New("an island that has not begun has no state")
 	}
+	if p.patience > 0 {
+		return p.stopping.writeTo(w, p.state)
+	}
 	return p.state.WriteTo(w)
 }
 
 // UnmarshalBinary is the inverse of WriteTo.
 func (p *island) UnmarshalBinary(b []byte) error {
+	var stopping Stopping
+	if p.patience > 0 {
+		var err error
+		if b, err = stopping.unpack(b, p.job.Data.Validate.Len()); err != nil {
+			return err
+		}
+	}
 	st := new(smc.State)
 	if err := st.UnmarshalBinary(b); err != nil {
 		return err
 	}
-	p.state = st
+	p.state, p.stopping = st, stopping
 	return nil
 }
 

@@ -37,6 +37,9 @@ type SMC struct {
 	Learning `yaml:",inline"`
 	Keep     smc.Keeper  `yaml:"keep,omitempty"`  // the states that make the ensemble; default: the last
 	Trace    IslandTrace `yaml:"trace,omitempty"` // a line of the trace: 1 iteration by default or, on a path in epochs, 1 epoch
+
+	// Stop ends an island before its path does. Default: none.
+	Stop Stop `yaml:"stop,omitempty"`
 }
 
 var _ Method = SMC{}
@@ -167,6 +170,7 @@ func (m SMC) CheckWithin(around Around, at string, f *config.Faults) {
 	m.Learning.checkWithin(around, at, f)
 	checkKeep(m.Keep, around, at, f)
 	m.Trace.checkWithin(m, at, f)
+	m.checkStop(around, at, f)
 	if m.Learn != nil && m.path().Share() > 0 {
 		f.Conflict(in("learn", "path", "start"),
 			"adaptive tempering chooses each temperature by likelihoods that learning changes at once: take path constant, as in "+
@@ -260,7 +264,7 @@ func (m SMC) Sampling() *Sampling {
 	return &Sampling{
 		Unit: "island", Islands: m.Islands, Particles: m.Particles, Path: m.Path, Move: m.Move, Resample: m.Resample, Combine: m.Combine,
 		Step: "method.smc.move." + mcmc.Moves.Name(m.Move) + ".step", Start: m.start().name, Whole: m.path(), NoPath: m.noPath(), Drawn: m.start().drawn, Learned: m.Learn != nil, Comparable: m.comparable(),
-		every: m.Trace.Every, unlearning: m.Trace.Unlearning, words: m.words,
+		every: m.Trace.Every, unlearning: m.Trace.Unlearning, patience: m.patience(), words: m.words,
 	}
 }
 
@@ -337,5 +341,6 @@ func (m SMC) Gather(job *Job, phases []runs.Phase, trace []TraceLine) (*bnn.Ense
 	if m.start().init {
 		found = append(found, finding.BeganAtInit(!m.Path.Batches()))
 	}
+	found = append(found, m.stopped(phases, job.Data.Train.Len())...)
 	return e, append(found, m.Sampling().Findings(trace, e, job.Data.Train.Len())...), nil
 }

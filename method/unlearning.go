@@ -54,7 +54,7 @@ func (p *island) unlearned(ctx context.Context) (u *Unlearning, err error) {
 		u.Train -= uq.Number(st.LL[j])
 	}
 	u.Train = uq.Number(eval.LogScale(p.job.Data)) + u.Train/uq.Number(len(alive)*examples.Len())
-	train, _, err := p.score(ctx, st, examples)
+	_, train, _, err := p.score(ctx, st, examples)
 	if err != nil {
 		return nil, err
 	}

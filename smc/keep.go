@@ -152,15 +152,20 @@ func (k Spread) keep(_ context.Context, s keeping, st *State, spent int, _ *Info
 }
 
 func (k After) keep(_ context.Context, s keeping, st *State, _ int, _ *Info) error {
-	made, all := counted(s.path, st)
-	if all == 0 {
-		made = st.K // on a path with a budget
-	}
-	if made > k.Iterations {
+	if k.Keeps(s.path, st) {
 		st.hold()
 		st.KeptLogW = append(st.KeptLogW, st.LogW...)
 	}
 	return nil
+}
+
+// Keeps reports whether the state after an iteration is kept.
+func (k After) Keeps(path Targets, st *State) bool {
+	made, all := counted(path, st)
+	if all == 0 {
+		made = st.K // on a path with a budget
+	}
+	return made > k.Iterations
 }
 
 func (Best) keep(ctx context.Context, s keeping, st *State, _ int, info *Info) error {
