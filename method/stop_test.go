@@ -107,6 +107,23 @@ func TestStopping(t *testing.T) {
 	}
 }
 
+// Gains add up. Of two examples the mixture's losses are 1 − .001 m ± .01, with the other sign in every iteration: from one iteration to
+// the next one example gets better by far more than the mean does, and over two iterations both do by .002.
+func TestStoppingAddsUp(t *testing.T) {
+	prob := func(m, i int) float64 {
+		return math.Exp(-(1 - 0.001*float64(m) + 0.01*float64(1-2*((m+i)%2))))
+	}
+	at, s := stopsAt(20, 3, func(m int) (losses []float64) {
+		for i := range 2 {
+			losses = append(losses, -math.Log(float64(m)*prob(m, i)-float64(m-1)*prob(m-1, i)))
+		}
+		return losses
+	})
+	if at != 0 || s.BestAt < 19 {
+		t.Errorf("stopped at %d, with its best at %d", at, s.BestAt)
+	}
+}
+
 // The mixture's losses are −log of the mean of the probabilities, also where these underflow or are 0. NaN counts as probability 0.
 func TestStoppingMixes(t *testing.T) {
 	var s Stopping
@@ -126,14 +143,14 @@ func TestStoppingMixes(t *testing.T) {
 func stopping(patience int) SMC {
 	m := full(40)
 	m.Islands, m.Move = 2, mcmc.Unadjusted{Steps: 2, Step: 0.05}
-	m.Keep, m.Stop = smc.After{Iterations: 3}, Patience(patience)
+	m.Keep, m.Stop = smc.After{Iterations: 1}, Patience(patience)
 	return m
 }
 
 // TestIslandsStop: an island stops where the rule says, which is found here by the log-likelihoods of the states that a run without it
 // keeps: the ensemble is those states up to there, and the run says so.
 func TestIslandsStop(t *testing.T) {
-	const warmup, patience = 3, 2
+	const warmup, patience = 1, 2
 	m := stopping(patience)
 	out := do(t, newJob(t, 2), m)
 	m.Stop = Unstopped{}
@@ -213,7 +230,7 @@ func TestStoppingIsSaved(t *testing.T) {
 	}
 	saved := packed(t, p)
 	back := part()
-	if err := back.UnmarshalBinary(saved); err != nil || back.stopping.Kept != 3 || !slices.Equal(back.stopping.LogSum, p.stopping.LogSum) {
+	if err := back.UnmarshalBinary(saved); err != nil || back.stopping.Kept != 5 || !slices.Equal(back.stopping.LogSum, p.stopping.LogSum) {
 		t.Errorf("read back %+v, %v", back.stopping, err)
 	}
 	for _, cut := range []int{0, 7, 8, 100, len(saved) - 1} {
