@@ -142,7 +142,7 @@ func TestStoppingMixes(t *testing.T) {
 // stopping are islands that stop early.
 func stopping(patience int) SMC {
 	m := full(40)
-	m.Islands, m.Move = 2, mcmc.Unadjusted{Steps: 2, Step: 0.05}
+	m.Islands, m.Move = 2, mcmc.Unadjusted{Steps: 2, Step: 0.1}
 	m.Keep, m.Stop = smc.After{Iterations: 1}, Patience(patience)
 	return m
 }
