@@ -344,3 +344,71 @@ func (m SMC) Gather(job *Job, phases []runs.Phase, trace []TraceLine) (*bnn.Ense
 	found = append(found, m.stopped(phases, job.Data.Train.Len())...)
 	return e, append(found, m.Sampling().Findings(trace, e, job.Data.Train.Len())...), nil
 }
+
+// IslandTrace is what a line of the trace of islands has.
+type IslandTrace struct {
+	Trace `yaml:",inline"`
+
+	// Unlearning adds the scores of Unlearning to every line. No state depends on them. A line costs two passes over the validation
+	// examples and one over the training examples, for each particle.
+	Unlearning bool `yaml:"unlearning,omitempty"`
+}
+
+// checkWithin refuses the scores where particles are not evaluated on all training examples, at the parameters that they share now.
+func (t IslandTrace) checkWithin(m SMC, at string, f *config.Faults) {
+	if !t.Unlearning {
+		return
+	}
+	if !m.Path.Evidence().Every {
+		f.Conflict([]string{at + ".trace.unlearning", at + ".path"},
+			"compares the particles on all training examples, which only path full evaluates in every iteration: take path full, or leave unlearning out")
+	}
+	if m.Learn != nil {
+		f.Conflict([]string{at + ".trace.unlearning", at + ".learn"},
+			"the layers that are learned move after the particles are evaluated: leave unlearning out, or learn")
+	}
+}
+
+// patience is the number of iterations that m.Stop waits for; 0: it does not stop.
+func (m SMC) patience() int {
+	if m.Stop == nil {
+		return 0
+	}
+	return m.Stop.Iterations()
+}
+
+// stopped reports which islands the rule ended before their path.
+func (m SMC) stopped(phases []runs.Phase, examples int) (found []finding.Finding) {
+	ends := newExtent()
+	n := 0
+	for _, part := range phases[len(phases)-1].Parts {
+		if p := part.(*island); p.stopping.Stopped && !p.sampler.Done(p.state) {
+			n++
+			ends.add(float64(p.state.K))
+		}
+	}
+	if n > 0 {
+		found = append(found, finding.Stopped(n, m.Islands, int(ends.low), int(ends.high), smc.Iterations(m.Path, examples), m.patience()))
+	}
+	return found
+}
+
+// checkStop refuses a rule that has nothing to judge, or whose end would leave a target of the path unreached.
+func (m SMC) checkStop(around Around, at string, f *config.Faults) {
+	if m.patience() == 0 {
+		return
+	}
+	if !around.Judged {
+		f.Conflict([]string{at + ".stop", "data.whole", "data.set"},
+			"judges the kept states by the validation examples, and the data hold none out: take stop: none, or data with validation examples")
+	}
+	if _, ok := m.Keep.(after); !ok {
+		f.Conflict([]string{at + ".stop", at + ".keep"}, "judges the states that are kept after a warm-up: say how long that is, as in keep: {after: {iterations: 25}}, or take stop: none")
+	}
+	if !m.Path.Evidence().Every {
+		f.Conflict([]string{at + ".stop", at + ".path"}, "may end the path anywhere, and only the targets of path full are all the posterior: take path full, or stop: none")
+	}
+	if m.Trace.Every > 1 {
+		f.Conflict([]string{at + ".stop", at + ".trace.every"}, "judges every iteration, and a line of the trace has %d: leave trace.every out, or take stop: none", m.Trace.Every)
+	}
+}

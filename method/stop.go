@@ -10,9 +10,7 @@ import (
 
 	"github.com/starling-smc/starling/internal/ckpt"
 	"github.com/starling-smc/starling/internal/config"
-	"github.com/starling-smc/starling/internal/finding"
 	"github.com/starling-smc/starling/internal/rng"
-	"github.com/starling-smc/starling/internal/runs"
 	"github.com/starling-smc/starling/smc"
 	"github.com/starling-smc/starling/uq"
 )
@@ -184,48 +182,4 @@ func (s *Stopping) unpack(b []byte, examples int) (island []byte, err error) {
 // after is a Keeper that keeps the states of all iterations after a warm-up.
 type after interface {
 	Keeps(path smc.Targets, st *smc.State) bool
-}
-
-// patience is the number of iterations that m.Stop waits for; 0: it does not stop.
-func (m SMC) patience() int {
-	if m.Stop == nil {
-		return 0
-	}
-	return m.Stop.Iterations()
-}
-
-// stopped reports which islands the rule ended before their path.
-func (m SMC) stopped(phases []runs.Phase, examples int) (found []finding.Finding) {
-	ends := newExtent()
-	n := 0
-	for _, part := range phases[len(phases)-1].Parts {
-		if p := part.(*island); p.stopping.Stopped && !p.sampler.Done(p.state) {
-			n++
-			ends.add(float64(p.state.K))
-		}
-	}
-	if n > 0 {
-		found = append(found, finding.Stopped(n, m.Islands, int(ends.low), int(ends.high), smc.Iterations(m.Path, examples), m.patience()))
-	}
-	return found
-}
-
-// checkStop refuses a rule that has nothing to judge, or whose end would leave a target of the path unreached.
-func (m SMC) checkStop(around Around, at string, f *config.Faults) {
-	if m.patience() == 0 {
-		return
-	}
-	if !around.Judged {
-		f.Conflict([]string{at + ".stop", "data.whole", "data.set"},
-			"judges the kept states by the validation examples, and the data hold none out: take stop: none, or data with validation examples")
-	}
-	if _, ok := m.Keep.(after); !ok {
-		f.Conflict([]string{at + ".stop", at + ".keep"}, "judges the states that are kept after a warm-up: say how long that is, as in keep: {after: {iterations: 25}}, or take stop: none")
-	}
-	if !m.Path.Evidence().Every {
-		f.Conflict([]string{at + ".stop", at + ".path"}, "may end the path anywhere, and only the targets of path full are all the posterior: take path full, or stop: none")
-	}
-	if m.Trace.Every > 1 {
-		f.Conflict([]string{at + ".stop", at + ".trace.every"}, "judges every iteration, and a line of the trace has %d: leave trace.every out, or take stop: none", m.Trace.Every)
-	}
 }

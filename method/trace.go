@@ -35,6 +35,17 @@ type Iteration struct {
 	TestAccuracy *uq.Number `json:"test_accuracy,omitempty"`
 }
 
+// Unlearning is the unlearning trace (smc-sghmc-ensembles, appendix E): the mean NLL of the training and of the validation examples, of
+// single particles and of the island's weighted ensemble. A network that was trained too long has a training NLL far below that of the
+// validation examples; when it unlearns, the training NLL rises, and the validation NLL stays or falls. Numbers are in nats, of targets in
+// their own units.
+type Unlearning struct {
+	Train         uq.Number  `json:"train_nll"`                  // of a particle, mean over the particles alive, without their weights
+	TrainEnsemble uq.Number  `json:"train_nll_ensemble"`         // of the weighted mean of their predictions
+	Val           *uq.Number `json:"val_nll,omitempty"`          // the same on the validation examples; nil without them
+	ValEnsemble   *uq.Number `json:"val_nll_ensemble,omitempty"` // equal to val_nll of the line
+}
+
 // byIsland divides a trace, which is sorted by island and iteration.
 func byIsland(trace []TraceLine) (islands [][]TraceLine) {
 	for i, l := range trace {

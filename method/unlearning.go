@@ -6,44 +6,8 @@ import (
 
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/eval"
-	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/uq"
 )
-
-// IslandTrace is what a line of the trace of islands has.
-type IslandTrace struct {
-	Trace `yaml:",inline"`
-
-	// Unlearning adds the scores of Unlearning to every line. No state depends on them. A line costs two passes over the validation
-	// examples and one over the training examples, for each particle.
-	Unlearning bool `yaml:"unlearning,omitempty"`
-}
-
-// Unlearning is the unlearning trace (smc-sghmc-ensembles, appendix E): the mean NLL of the training and of the validation examples, of
-// single particles and of the island's weighted ensemble. A network that was trained too long has a training NLL far below that of the
-// validation examples; when it unlearns, the training NLL rises, and the validation NLL stays or falls. Numbers are in nats, of targets in
-// their own units.
-type Unlearning struct {
-	Train         uq.Number  `json:"train_nll"`                  // of a particle, mean over the particles alive, without their weights
-	TrainEnsemble uq.Number  `json:"train_nll_ensemble"`         // of the weighted mean of their predictions
-	Val           *uq.Number `json:"val_nll,omitempty"`          // the same on the validation examples; nil without them
-	ValEnsemble   *uq.Number `json:"val_nll_ensemble,omitempty"` // equal to val_nll of the line
-}
-
-// checkWithin refuses the scores where particles are not evaluated on all training examples, at the parameters that they share now.
-func (t IslandTrace) checkWithin(m SMC, at string, f *config.Faults) {
-	if !t.Unlearning {
-		return
-	}
-	if !m.Path.Evidence().Every {
-		f.Conflict([]string{at + ".trace.unlearning", at + ".path"},
-			"compares the particles on all training examples, which only path full evaluates in every iteration: take path full, or leave unlearning out")
-	}
-	if m.Learn != nil {
-		f.Conflict([]string{at + ".trace.unlearning", at + ".learn"},
-			"the layers that are learned move after the particles are evaluated: leave unlearning out, or learn")
-	}
-}
 
 // unlearned scores the present state. LL of a path that passes checkWithin is of all training examples.
 func (p *island) unlearned(ctx context.Context) (u *Unlearning, err error) {
