@@ -61,17 +61,20 @@ func small(t *testing.T) map[string]Spec {
 		"walk":     trees(t, "method.smc={particles: 6, weight: bootstrap, path: {constant: {epochs: 3, batch: 20}}, move: {walk: {sd: 0.1}}}", "map=null"),
 		"tempered-weights": trees(t, "method.smc={particles: 6, weight: {bootstrap: {temperature: {warmup: 3, sampling: examples}}}, path: {full: {iterations: 5}}, "+
 			"move: {leapfrog: {step: 0.02}}, keep: {after: {iterations: 3}}}", "map=null"),
-		"equal":      trees(t, "method.smc={particles: 6, weight: equal, path: {full: {iterations: 5}}, move: {leapfrog: {step: 0.02}}}", "map=null"),
+		"equal": trees(t, "method.smc={particles: 6, weight: equal, path: {full: {iterations: 5}}, move: {leapfrog: {step: 0.02}}}", "map=null"),
+		"stopped": trees(t, "method.smc={particles: 4, islands: 2, start: prior, path: {full: {iterations: 60}}, move: {leapfrog: {step: 0.005}}, "+
+			"keep: {after: {iterations: 3}}, stop: {patience: 2}}", "map=null"),
+		"unstopped":  trees(t, "method.smc={particles: 4, move: {metropolis: {sd: 0.2}}, stop: none}", "map=null"),
 		"metropolis": trees(t, "method.smc={particles: 6, move: {metropolis: {sd: 0.2}}}", "map=null"),
 		"literal":    trees(t, "method.smc={particles: 4, weight: literal, path: {linear: {iterations: 6, batch: 9}}, move: {leapfrog: {step: 0.05}}}", "map=null"),
 	}
 	maps.Copy(specs, partlyRandom(t))
 	for _, scheme := range []string{"constant", "full", "ctr", "linear", "automated", "sda"} {
-		batch := ", batch: 9"
+		batch, trace := ", batch: 9", ""
 		if scheme == "full" {
-			batch = ""
+			batch, trace = "", ", trace: {unlearning: true}"
 		}
-		specs[scheme] = trees(t, "method.smc={particles: 6, islands: 2, path: {"+scheme+": {iterations: 10"+batch+"}}, move: {leapfrog: {steps: 2, step: 0.05}}}", "map=null")
+		specs[scheme] = trees(t, "method.smc={particles: 6, islands: 2, path: {"+scheme+": {iterations: 10"+batch+"}}, move: {leapfrog: {steps: 2, step: 0.05}}"+trace+"}", "map=null")
 	}
 	return specs
 }
@@ -132,6 +135,9 @@ func rows(spec Spec) (used []string) {
 	if m, ok := spec.Method.(method.SMC); ok && m.Weight != nil {
 		add("weighting", smc.Weightings.Name(m.Weight))
 	}
+	if m, ok := spec.Method.(method.SMC); ok && m.Stop != nil {
+		add("stop", method.Stops.Name(m.Stop))
+	}
 	learn, keep := learning(spec.Method)
 	if learn != nil {
 		add("learner", smc.Learners.Name(learn))
@@ -153,7 +159,7 @@ func rows(spec Spec) (used []string) {
 var tables = map[string]config.Family{
 	"method": method.Methods, "likelihood": nn.Likelihoods, "layer": nn.Layers, "prior": bnn.Priors,
 	"optimiser": nn.Optimisers, "schedule": nn.Schedules, "weighting": smc.Weightings, "move": mcmc.Moves, "path": smc.Paths, "scheme": smc.Schemes,
-	"occasion": smc.Occasions, "combination": bnn.Combinations, "learner": smc.Learners, "keeper": smc.Keepers,
+	"occasion": smc.Occasions, "combination": bnn.Combinations, "learner": smc.Learners, "keeper": smc.Keepers, "stop": method.Stops,
 }
 
 // TestEveryRowRuns: each row of each table is part of a small run, whose bits TestSameBytes compares, which TestStopAndGoOn stops
@@ -232,8 +238,10 @@ var settings = map[string]string{
 	"learner sgd":            "model.random=last\nmethod={svgd: {learn: {sgd: {rate: 0.02, momentum: 0.9}}}}",
 	"keeper last":            "method.smc.keep=last",
 	"keeper spread":          "method={svgd: {keep: {spread: {states: 40}}}}",
-	"keeper after":           "method.smc={path: {full: {iterations: 9}}, move: {leapfrog: {step: 0.1}}, keep: {after: 5}}",
+	"keeper after":           "method.smc={path: {full: {iterations: 9}}, move: {leapfrog: {step: 0.1}}, keep: {after: 5}, trace: {unlearning: true}}",
 	"keeper best":            "method.smc.keep=best",
+	"stop none":              "method.smc.stop=none",
+	"stop patience":          "data={csv: {file: rows.csv, target: y}}\nmethod.smc={path: {full: {iterations: 9}}, move: {leapfrog: {step: 0.1}}, keep: {after: {iterations: 5}}, stop: {patience: 3}}",
 	"likelihood categorical": "model.likelihood=categorical",
 	"combination equal":      "method.smc.combine=equal",
 	"scheme multinomial":     "method.smc.resample={scheme: multinomial}",

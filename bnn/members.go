@@ -145,17 +145,19 @@ func WriteShard(w io.Writer, net *nn.Net, theta []float64, format safetensors.Fo
 	return safetensors.WriteWith(w, map[string]string{"before": strconv.Itoa(before), "island": strconv.Itoa(island)}, tensors)
 }
 
-// Store makes Members of an island in memory if want is true, for an ensemble whose other islands lie in files.
-func (i *Island) Store(net *nn.Net, want bool) error {
-	if !want || i.Members != nil {
+// Store moves Theta behind the Members, as a file in memory, for an ensemble whose other particles lie in files.
+func (i *Island) Store(net *nn.Net) error {
+	if len(i.Theta) == 0 {
 		return nil
 	}
 	var file bytes.Buffer
-	err := WriteShard(&file, net, i.Theta, cmp.Or(i.Format, safetensors.Float32), 0, 0)
-	if err == nil {
-		i.Members, err = OpenShard(bytes.NewReader(file.Bytes()), int64(file.Len()), net)
+	if err := WriteShard(&file, net, i.Theta, cmp.Or(i.Format, safetensors.Float32), 0, 0); err != nil {
+		return err
 	}
-	i.Theta = nil
+	last, err := OpenShard(bytes.NewReader(file.Bytes()), int64(file.Len()), net)
+	if err == nil {
+		i.Members, i.Theta = i.Members.Join(last), nil
+	}
 	return err
 }
 

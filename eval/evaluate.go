@@ -9,6 +9,7 @@ import (
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/internal/pool"
+	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/internal/weights"
 	"github.com/starling-smc/starling/smc"
 	"github.com/starling-smc/starling/uq"
@@ -240,19 +241,35 @@ func spreads(on string, v *bnn.EvaluatedRegression, problem *data.Problem) uq.Sp
 // Validation scores an ensemble on a set that monitors a run, with targets in their own units. accuracy is nil for
 // regression.
 func Validation(ctx context.Context, e *bnn.Ensemble, set *data.Set, problem *data.Problem, p *pool.Pool) (nll uq.Number, accuracy *uq.Number, err error) {
+	losses, accuracy, err := Losses(ctx, e, set, p)
+	return MeanNLL(losses, problem), accuracy, err
+}
+
+// MeanNLL is the mean of Losses, with targets in their own units.
+func MeanNLL(losses []float64, problem *data.Problem) uq.Number {
+	return uq.Number(LogScale(problem) + uq.Mean(losses))
+}
+
+// Losses are the negative log predictive probabilities of the examples of a set or, for regression, the negative log-densities, of
+// targets as the network learns them. accuracy is nil for regression.
+func Losses(ctx context.Context, e *bnn.Ensemble, set *data.Set, p *pool.Pool) (losses []float64, accuracy *uq.Number, err error) {
 	if e.Net.Likelihood().Regression() {
-		density, err := e.LogDensity(ctx, set, p)
-		if err != nil {
-			return 0, nil, err
+		losses, err = e.LogDensity(ctx, set, p)
+		for i := range losses {
+			losses[i] = -losses[i]
 		}
-		return uq.Number(LogScale(problem) - uq.Mean(density)), nil, nil
+		return losses, nil, err
 	}
 	predictive, err := e.Predict(ctx, set, p)
 	if err != nil {
-		return 0, nil, err
+		return nil, nil, err
+	}
+	losses = make([]float64, set.Len())
+	for i, y := range set.Labels {
+		losses[i] = -rng.Log(predictive.Probs[i*predictive.Classes+int(y)])
 	}
 	right := uq.Number(uq.Accuracy(predictive.Probs, predictive.Classes, set.Labels))
-	return uq.Number(uq.NLL(predictive.Probs, predictive.Classes, set.Labels)), &right, nil
+	return losses, &right, nil
 }
 
 // evidence combines the log evidences of the islands.

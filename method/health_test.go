@@ -149,7 +149,7 @@ func TestDiagnosticsOfLines(t *testing.T) {
 	}{
 		{epochs, 0, "of 2 epochs"}, {epochs, 1, "of 2 epochs"}, {epochs, 2, "of 2 trace lines"}, {full, 0, "of 2 iterations"}, {full, 3, "of 2 trace lines"},
 	} {
-		s := SMC{Particles: 10, Islands: 1, Path: c.path, Move: mcmc.Unadjusted{}, Trace: Trace{c.every}}.Sampling()
+		s := SMC{Particles: 10, Islands: 1, Path: c.path, Move: mcmc.Unadjusted{}, Trace: IslandTrace{Trace: Trace{c.every}}}.Sampling()
 		merged, optimised := line(.5, 7.5, .37, 1), line(.5, 1, 9, 1)
 		for _, l := range []TraceLine{merged, optimised} {
 			found := s.populationFindings([]TraceLine{l, l}, 60)

@@ -21,10 +21,15 @@ type island struct {
 	state    *smc.State // nil: the island has not begun
 	evidence bool       // the weights estimate an evidence; if not, the trace has 0
 	tested   bool       // the island is evaluated on the test examples every TestedEvery iterations
+	follows  bool       // lines of the trace have Unlearning
 	every    int        // iterations of a step, which leaves one line in the trace
 	frozen   []float64  // of φ, what nobody moves: it stands behind ψ
 
+	patience int      // of the stopping rule; 0: there is none
+	stopping Stopping // its state
+
 	judged   int // the iteration of the scores below
+	losses   []float64
 	nll      *uq.Number
 	accuracy *uq.Number
 }
@@ -37,8 +42,10 @@ var (
 // TestedEvery is the number of iterations from one evaluation on the test examples to the next.
 const TestedEvery = 20
 
-// Done reports whether the island is at the end of its path.
-func (p *island) Done() bool { return p.state != nil && p.sampler.Done(p.state) }
+// Done reports whether the island is at the end of its path, or was stopped.
+func (p *island) Done() bool {
+	return p.state != nil && (p.stopping.Stopped || p.sampler.Done(p.state))
+}
 
 // K is the number of steps made. The last may have fewer iterations than the others, and so may the last of a warm-up.
 func (p *island) K() int {
@@ -48,11 +55,17 @@ func (p *island) K() int {
 	return smc.Calls(p.sampler.Path, p.state, p.every)
 }
 
-// spent counts an evaluation of the validation examples by every particle at every line of the trace.
+// spent counts an evaluation of the validation examples by every particle at every line of the trace, and what Unlearning costs.
 func (p *island) spent() eval.Work {
 	w := eval.Work{Gradients: p.state.Gradients, Values: p.state.Values}
 	if set := p.job.Data.Validate; set != nil {
 		w.Validation = p.K() * p.state.J * set.Len()
+	}
+	if p.follows { // by itself and in the ensemble, and once before the first iteration
+		w.Values += (p.K() + 1) * p.state.J * p.job.Data.Train.Len()
+		if set := p.job.Data.Validate; set != nil {
+			w.Validation += (p.K() + 2) * p.state.J * set.Len()
+		}
 	}
 	return w
 }
@@ -62,6 +75,12 @@ func (p *island) Step(ctx context.Context) (line runs.Line, err error) {
 	if p.state == nil {
 		if p.state, err = p.sampler.Init(ctx); err != nil {
 			p.state = nil
+			return line, err
+		}
+	}
+	var it Iteration
+	if p.follows && p.state.K == 0 {
+		if it.AtStart, err = p.unlearned(ctx); err != nil {
 			return line, err
 		}
 	}
@@ -77,7 +96,7 @@ func (p *island) Step(ctx context.Context) (line runs.Line, err error) {
 	if !p.evidence {
 		info.LogZ = 0
 	}
-	it := Iteration{Info: info}
+	it.Info = info
 	ctx = context.WithoutCancel(ctx) // a run that is stopped still completes this step
 	if set := p.job.Data.Validate; set != nil {
 		if p.judged != p.state.K {
@@ -87,9 +106,14 @@ func (p *island) Step(ctx context.Context) (line runs.Line, err error) {
 		}
 		it.ValNLL, it.ValAccuracy = p.nll, p.accuracy
 	}
+	if p.follows {
+		if it.Unlearning, err = p.unlearned(ctx); err != nil {
+			return line, err
+		}
+	}
 	if set := p.job.Data.Test; p.tested && set != nil && (info.K%TestedEvery == 0 || p.Done()) {
 		err = p.job.Run.Aside(func() (err error) {
-			it.TestNLL, it.TestAccuracy, err = p.score(ctx, p.state, set)
+			_, it.TestNLL, it.TestAccuracy, err = p.score(ctx, p.state, set)
 			return err
 		})
 		if err != nil {
@@ -99,16 +123,19 @@ func (p *island) Step(ctx context.Context) (line runs.Line, err error) {
 	if err = p.store(); err != nil {
 		return line, err
 	}
+	if kept, ok := p.sampler.Keep.(after); ok && p.patience > 0 && kept.Keeps(p.sampler.Path, p.state) && p.stopping.Observe(p.losses, p.patience) {
+		it.Progress = 1
+	}
 	if p.Done() {
 		p.sampler.Release()
 	}
-	return runs.Line{Progress: info.Progress, Fields: it}, nil
+	return runs.Line{Progress: it.Progress, Fields: it}, nil
 }
 
 // judge is the loss of a state: the validation NLL of its weighted ensemble. The line of the trace shows it too.
 func (p *island) judge(ctx context.Context, st *smc.State) (loss float64, err error) {
 	p.judged = 0
-	if p.nll, p.accuracy, err = p.score(ctx, st, p.job.Data.Validate); err != nil {
+	if p.losses, p.nll, p.accuracy, err = p.score(ctx, st, p.job.Data.Validate); err != nil {
 		return 0, err
 	}
 	p.judged = st.K
@@ -116,13 +143,14 @@ func (p *island) judge(ctx context.Context, st *smc.State) (loss float64, err er
 }
 
 // score evaluates the weighted ensemble of a state on a set. accuracy is nil for regression.
-func (p *island) score(ctx context.Context, st *smc.State, set *data.Set) (nll, accuracy *uq.Number, err error) {
+func (p *island) score(ctx context.Context, st *smc.State, set *data.Set) (losses []float64, nll, accuracy *uq.Number, err error) {
 	e, err := bnn.Combine(p.job.Net, []bnn.Island{{Theta: st.Theta, LogWeights: st.LogW, Shared: p.shared(st.Psi, 1)}}, bnn.Equal{})
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	value, accuracy, err := eval.Validation(ctx, e, set, p.job.Data, p.job.Pool)
-	return &value, accuracy, err
+	losses, accuracy, err = eval.Losses(ctx, e, set, p.job.Pool)
+	value := eval.MeanNLL(losses, p.job.Data)
+	return losses, &value, accuracy, err
 }
 
 // shared returns φ of some times, whose ψ is given: ψ of each, and the frozen parameters behind it.
@@ -139,16 +167,26 @@ func (p *island) WriteTo(w io.Writer) (int64, error) {
 	if p.state == nil {
 		return 0, errors.New("an island that has not begun has no state")
 	}
+	if p.patience > 0 {
+		return p.stopping.writeTo(w, p.state)
+	}
 	return p.state.WriteTo(w)
 }
 
 // UnmarshalBinary is the inverse of WriteTo.
 func (p *island) UnmarshalBinary(b []byte) error {
+	var stopping Stopping
+	if p.patience > 0 {
+		var err error
+		if b, err = stopping.unpack(b, p.job.Data.Validate.Len()); err != nil {
+			return err
+		}
+	}
 	st := new(smc.State)
 	if err := st.UnmarshalBinary(b); err != nil {
 		return err
 	}
-	p.state = st
+	p.state, p.stopping = st, stopping
 	_, err := p.stored() // a file that is missing or damaged is named now, not at the end
 	return err
 }
@@ -172,7 +210,10 @@ func gather(job *Job, phases []runs.Phase, by bnn.Combination) (*bnn.Ensemble, e
 		parts = append(parts, one)
 	}
 	for i := range parts {
-		if err := parts[i].Store(job.Net, files); err != nil {
+		if !files {
+			break
+		}
+		if err := parts[i].Store(job.Net); err != nil {
 			return nil, err
 		}
 	}

@@ -27,7 +27,7 @@ func followed() SMC {
 // whenever they were saved.
 func TestIslandAlone(t *testing.T) {
 	for _, m := range []Method{
-		followed(), MCMC{Chains: 2, Start: "prior", Epochs: 120, Keep: 4, Move: mcmc.HMC{Steps: 2}}.Complete(Around{}),
+		followed(), stopping(2), MCMC{Chains: 2, Start: "prior", Epochs: 120, Keep: 4, Move: mcmc.HMC{Steps: 2}}.Complete(Around{}),
 		MCMC{Chains: 2, Start: "prior", Epochs: 33, Keep: 20, Move: mcmc.HMC{Steps: 1}, Trace: Trace{4}}.Complete(Around{}),
 	} {
 		phases := func(threads int) (*Job, runs.Phase) {

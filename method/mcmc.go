@@ -34,7 +34,7 @@ type Trace struct {
 	// Every is the number of moves of a line or, on a path in epochs, of epochs. 0: 1 if a chain has fewer than 10,000 moves. For
 	// more, a line has at least 100 leapfrogs and a chain at most 10,000 lines: lines would take more time than short moves, and
 	// fill the disk.
-	Every int `yaml:"every,nonzero"`
+	Every int `yaml:"every,omitempty,nonzero"`
 }
 
 // Check notes impossible settings.

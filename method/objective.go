@@ -11,7 +11,8 @@ import (
 	"github.com/starling-smc/starling/nn"
 )
 
-// objective is the loss that point estimates minimise, which Search states, on one network and its training examples.
+// objective is the loss that point estimates minimise, which Search states, on one network and its training examples. An optimiser that
+// decays (nn.Optimiser) sees it without the prior.
 type objective struct {
 	train *nn.Model
 	prior mcmc.Prior
@@ -22,7 +23,7 @@ type objective struct {
 type buffers struct {
 	ll    [1]float64
 	grad  []float64
-	prior []float64
+	prior []float64 // gradient of the log-prior; 0 for an optimiser that decays
 	order []int32
 }
 
@@ -44,7 +45,9 @@ func (o *objective) pass(ctx context.Context, w *buffers, key rng.Key, by nn.Opt
 		if err := finite("log-likelihood of a batch", w.ll[0], rate); err != nil {
 			return err
 		}
-		o.prior.LogDensity(theta, w.prior)
+		if !by.Decays() {
+			o.prior.LogDensity(theta, w.prior)
+		}
 		perB := 1 / float64(len(batch))
 		for i, g := range w.prior {
 			w.grad[i] = -(float64(perB*w.grad[i]) + float64(perN*g))

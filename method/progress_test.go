@@ -70,7 +70,7 @@ func TestStatusOfIslands(t *testing.T) {
 		{smc.Schedule[smc.Full]{Iterations: 9}, 1, "iteration 7  1,500 examples  ESS 4.2/10  ancestors 3", "k 7  n 1500  ESS 4.2  anc 3"},
 		{smc.SDA{Iterations: 9}, 1, "iteration 7  1,500 examples  ESS 4.2/10  ancestors 3", "k 7  n 1500  ESS 4.2  anc 3"},
 	} {
-		w := watching(SMC{Particles: 10, Islands: 2, Path: c.path, Move: mcmc.HMC{}, Trace: Trace{c.every}})
+		w := watching(SMC{Particles: 10, Islands: 2, Path: c.path, Move: mcmc.HMC{}, Trace: IslandTrace{Trace: Trace{c.every}}})
 		w.islands[0] = islandProgress{info: info, first: 0.0625}
 		got := w.status()
 		got.Share = 0 // TestShare

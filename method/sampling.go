@@ -25,9 +25,11 @@ type Sampling struct {
 	Learned    bool     // layers that are not random are learned, so that no one model has the evidence
 	Comparable bool     // the final target is always the posterior, so islands can be weighted by their evidences
 
-	chains bool                               // each island is a chain
-	every  int                                // of a line of the trace: epochs on a path in epochs, else iterations; 0: 1
-	words  func(figures) (long, short string) // describes progress, for a wide terminal and for a narrow one
+	chains     bool                               // each island is a chain
+	patience   int                                // of the rule that stops islands early; 0: there is none
+	unlearning bool                               // lines of the trace have Unlearning
+	every      int                                // of a line of the trace: epochs on a path in epochs, else iterations; 0: 1
+	words      func(figures) (long, short string) // describes progress, for a wide terminal and for a narrow one
 }
 
 // estimates reports whether islands estimate an evidence.

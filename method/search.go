@@ -16,7 +16,10 @@ import (
 //
 //	mean over the batch of −log p(y|x,θ)  −  log p(θ) / N
 //
-// over mini-batches, in an order of its own for every epoch. The last batch of an epoch is the remainder, with its own mean.
+// over mini-batches, in an order of its own for every epoch. For an optimiser with a weight decay of its own, AdamW, the second term is
+// left out: the decay takes the place of the prior, which would count twice. The result is then the maximum of the posterior for no
+// prior, but the network that PyTorch's AdamW trains on the mean of the loss. Adam has no decay, and takes the prior. The last batch of an
+// epoch is the remainder, with its own mean.
 // The schedule sets the rate of every epoch.
 // After each epoch the mean negative log-likelihood (NLL) of the validation examples is computed and the best state is kept;
 // Patience epochs without a new best end the restart. Where restart 0 begins at a given network, that network is scored before

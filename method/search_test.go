@@ -149,35 +149,52 @@ func TestMAPChoosesByPosterior(t *testing.T) {
 }
 
 // Two epochs of 10 examples in batches of 4, 4 and 2, step by step in float64: each batch, the remainder too, counts
-// by its own mean, and the prior by 1/N.
+// by its own mean, and the prior by 1/N; for AdamW, whose decay takes its place, not at all. Of two epochs by cosine the second has
+// half the rate.
 func TestMAPStepByStep(t *testing.T) {
+	const decay, b1, b2, eps = 0.2, 0.9, 0.999, 1e-8
 	for _, c := range []struct {
-		momentum float64
+		by       nn.Optimiser
 		schedule nn.Schedule
 		rates    []float64 // of the epochs
+		prior    float64   // its factor
 	}{
-		{0, nn.Constant{}, []float64{0.1, 0.1}},
-		{0.5, nn.StepDecay{Every: 1, Factor: 0.25}, []float64{0.1, 0.025}},
+		{nn.SGD{}, nn.Constant{}, []float64{0.1, 0.1}, 1},
+		{nn.SGD{Momentum: 0.5}, nn.StepDecay{Every: 1, Factor: 0.25}, []float64{0.1, 0.025}, 1},
+		{nn.AdamW{Decay: decay}, nn.Cosine{}, []float64{0.1, 0.05}, 0},
 	} {
-		stepByStep(t, nn.SGD{Momentum: c.momentum}, c.schedule, c.rates)
+		stepByStep(t, c.by, c.schedule, c.rates, c.prior, func() func(x *float64, grad, rate float64) {
+			first, second, steps := 0.0, 0.0, 0.0
+			return func(x *float64, grad, rate float64) {
+				steps++
+				if by, ok := c.by.(nn.SGD); ok {
+					first = by.Momentum*first + grad
+					*x -= rate * first
+					return
+				}
+				first, second = b1*first+(1-b1)*grad, b2*second+(1-b2)*grad*grad
+				*x -= rate*decay**x + rate*first/(1-math.Pow(b1, steps))/(math.Sqrt(second/(1-math.Pow(b2, steps)))+eps)
+			}
+		})
 	}
 }
 
-func stepByStep(t *testing.T, by nn.SGD, schedule nn.Schedule, rates []float64) {
+// stepByStep compares with steps that are written out here; stepping returns the steps of one parameter.
+func stepByStep(t *testing.T, by nn.Optimiser, schedule nn.Schedule, rates []float64, prioring float64, stepping func() func(x *float64, grad, rate float64)) {
 	t.Helper()
 	const n, batch, sd, v, seed = 10, 4, 0.5, 0.3, 5
 	set := regression(n)
 	net := linear(t, nn.Gaussian{SD: sd})
 	r := looking{Search: Search{Restarts: 2, Batch: batch, Rate: rates[0], Epochs: 2, Optimiser: by, Schedule: schedule}, seed: seed}.fit(t, net, v, set, nil, 1)
 	for restart := range 2 {
-		theta, velocity := make([]float64, 3), make([]float64, 3)
+		theta, steps := make([]float64, 3), []func(*float64, float64, float64){stepping(), stepping(), stepping()}
 		prior(t, net, v).Sample(rng.Key{Seed: seed, Purpose: rng.Start, Particle: restart}.Stream(), theta)
 		for epoch := 1; epoch <= 2; epoch++ {
 			order := data.Order(n, rng.Key{Seed: seed, Purpose: rng.Batch, Iteration: epoch, Particle: restart})
 			for _, rows := range [][]int32{order[:4], order[4:8], order[8:]} {
 				grad := make([]float64, 3)
 				for k := range grad {
-					grad[k] = theta[k] / (v * n)
+					grad[k] = prioring * theta[k] / (v * n)
 				}
 				for _, i := range rows {
 					e := -float64(set.Values[i])
@@ -189,12 +206,11 @@ func stepByStep(t *testing.T, by nn.SGD, schedule nn.Schedule, rates []float64) 
 					}
 				}
 				for k := range 3 {
-					velocity[k] = by.Momentum*velocity[k] + grad[k]
-					theta[k] -= rates[epoch-1] * velocity[k]
+					steps[k](&theta[k], grad[k], rates[epoch-1])
 				}
 			}
 		}
-		wantNear(t, fmt.Sprintf("restart %d", restart), r.at(restart, 1), theta, 2e-6)
+		wantNear(t, fmt.Sprintf("%v, restart %d", by, restart), r.at(restart, 1), theta, 2e-6)
 	}
 }
 

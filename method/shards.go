@@ -40,13 +40,11 @@ func diskBytes(job *Job, k smc.Keeper, islands, kept int) int64 {
 	return product(int64(islands), int64(kept), int64(job.Net.Dim()), int64(filed(k).Bytes()))
 }
 
-// store moves the kept states to a file if they are many, or if they are the last and others lie in files already. Without a folder they
-// stay in memory.
+// store moves the kept states to a file if they are many. Without a folder they stay in memory.
 func (p *island) store() error {
 	st, format := p.state, p.format()
 	bytes := len(st.Kept) * safetensors.Float32.Bytes() // whatever the format: memory has float64
-	last := p.Done() && len(st.Shards) > 0 && bytes > 0
-	if format == "" || !p.job.Run.Stores() || bytes < shardBytes && !last {
+	if format == "" || !p.job.Run.Stores() || bytes < shardBytes {
 		return nil
 	}
 	sum, err := p.job.Run.Store(p.sampler.Island, len(st.Shards), func(w io.Writer) error {

@@ -35,8 +35,11 @@ type SMC struct {
 	Weight smc.Weighting `yaml:"weight,omitempty"`
 
 	Learning `yaml:",inline"`
-	Keep     smc.Keeper `yaml:"keep,omitempty"`  // the states that make the ensemble; default: the last
-	Trace    Trace      `yaml:"trace,omitempty"` // a line of the trace: 1 iteration by default or, on a path in epochs, 1 epoch
+	Keep     smc.Keeper  `yaml:"keep,omitempty"`  // the states that make the ensemble; default: the last
+	Trace    IslandTrace `yaml:"trace,omitempty"` // a line of the trace: 1 iteration by default or, on a path in epochs, 1 epoch
+
+	// Stop ends an island before its path does. Default: none.
+	Stop Stop `yaml:"stop,omitempty"`
 }
 
 var _ Method = SMC{}
@@ -169,6 +172,8 @@ func (m SMC) CheckWithin(around Around, at string, f *config.Faults) {
 	}
 	m.Learning.checkWithin(around, at, f)
 	checkKeep(m.Keep, around, at, f)
+	m.Trace.checkWithin(m, at, f)
+	m.checkStop(around, at, f)
 	if m.Learn != nil && m.path().Share() > 0 {
 		f.Conflict(in("learn", "path", "start"),
 			"adaptive tempering chooses each temperature by likelihoods that learning changes at once: take path constant, as in "+
@@ -262,7 +267,7 @@ func (m SMC) Sampling() *Sampling {
 	return &Sampling{
 		Unit: "island", Islands: m.Islands, Particles: m.Particles, Path: m.Path, Move: m.Move, Resample: m.Resample, Combine: m.Combine,
 		Step: "method.smc.move." + mcmc.Moves.Name(m.Move) + ".step", Start: m.start().name, Whole: m.path(), NoPath: m.noPath(), Drawn: m.start().drawn, Learned: m.Learn != nil, Comparable: m.comparable(),
-		every: m.Trace.Every, words: m.words,
+		every: m.Trace.Every, unlearning: m.Trace.Unlearning, patience: m.patience(), words: m.words,
 	}
 }
 
@@ -340,8 +345,79 @@ func (m SMC) Gather(job *Job, phases []runs.Phase, trace []TraceLine) (*bnn.Ense
 	if m.start().init {
 		found = append(found, finding.BeganAtInit(!m.Path.Batches()))
 	}
-	if move, ok := m.Move.(interface{ Findings(examples int) []finding.Finding }); ok {
+	if move, ok := m.Move.(interface {
+		Findings(examples int) []finding.Finding
+	}); ok {
 		found = append(found, move.Findings(job.Data.Train.Len())...)
 	}
+	found = append(found, m.stopped(phases, job.Data.Train.Len())...)
 	return e, append(found, m.Sampling().Findings(trace, e, job.Data.Train.Len())...), nil
+}
+
+// IslandTrace is what a line of the trace of islands has.
+type IslandTrace struct {
+	Trace `yaml:",inline"`
+
+	// Unlearning adds the scores of Unlearning to every line. No state depends on them. A line costs two passes over the validation
+	// examples and one over the training examples, for each particle.
+	Unlearning bool `yaml:"unlearning,omitempty"`
+}
+
+// checkWithin refuses the scores where particles are not evaluated on all training examples, at the parameters that they share now.
+func (t IslandTrace) checkWithin(m SMC, at string, f *config.Faults) {
+	if !t.Unlearning {
+		return
+	}
+	if !m.Path.Evidence().Every {
+		f.Conflict([]string{at + ".trace.unlearning", at + ".path"},
+			"compares the particles on all training examples, which only path full evaluates in every iteration: take path full, or leave unlearning out")
+	}
+	if m.Learn != nil {
+		f.Conflict([]string{at + ".trace.unlearning", at + ".learn"},
+			"the layers that are learned move after the particles are evaluated: leave unlearning out, or learn")
+	}
+}
+
+// patience is the number of iterations that m.Stop waits for; 0: it does not stop.
+func (m SMC) patience() int {
+	if m.Stop == nil {
+		return 0
+	}
+	return m.Stop.Iterations()
+}
+
+// stopped reports which islands the rule ended before their path.
+func (m SMC) stopped(phases []runs.Phase, examples int) (found []finding.Finding) {
+	ends := newExtent()
+	n := 0
+	for _, part := range phases[len(phases)-1].Parts {
+		if p := part.(*island); p.stopping.Stopped && !p.sampler.Done(p.state) {
+			n++
+			ends.add(float64(p.state.K))
+		}
+	}
+	if n > 0 {
+		found = append(found, finding.Stopped(n, m.Islands, int(ends.low), int(ends.high), smc.Iterations(m.Path, examples), m.patience()))
+	}
+	return found
+}
+
+// checkStop refuses a rule that has nothing to judge, or whose end would leave a target of the path unreached.
+func (m SMC) checkStop(around Around, at string, f *config.Faults) {
+	if m.patience() == 0 {
+		return
+	}
+	if !around.Judged {
+		f.Conflict([]string{at + ".stop", "data.whole", "data.set"},
+			"judges the kept states by the validation examples, and the data hold none out: take stop: none, or data with validation examples")
+	}
+	if _, ok := m.Keep.(after); !ok {
+		f.Conflict([]string{at + ".stop", at + ".keep"}, "judges the states that are kept after a warm-up: say how long that is, as in keep: {after: {iterations: 25}}, or take stop: none")
+	}
+	if !m.Path.Evidence().Every {
+		f.Conflict([]string{at + ".stop", at + ".path"}, "may end the path anywhere, and only the targets of path full are all the posterior: take path full, or stop: none")
+	}
+	if m.Trace.Every > 1 {
+		f.Conflict([]string{at + ".stop", at + ".trace.every"}, "judges every iteration, and a line of the trace has %d: leave trace.every out, or take stop: none", m.Trace.Every)
+	}
 }

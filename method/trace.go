@@ -25,10 +25,25 @@ type Iteration struct {
 	ValNLL      *uq.Number `json:"val_nll,omitempty"` // of the island's weighted ensemble on the validation examples
 	ValAccuracy *uq.Number `json:"val_accuracy,omitempty"`
 
-	// The same on the test examples, for monitoring only: no decision depends on them. A path of batches without validation
+	// What the settings of the trace ask for (IslandTrace): after the iteration and, in the first line, before it too, at k = 0.
+	Unlearning *Unlearning `json:"unlearning,omitempty"`
+	AtStart    *Unlearning `json:"unlearning_at_start,omitempty"`
+
+	// The scores on the test examples, for monitoring only: no decision depends on them. A path of batches without validation
 	// examples (data.whole) has them every TestedEvery iterations and at the end.
 	TestNLL      *uq.Number `json:"test_nll,omitempty"`
 	TestAccuracy *uq.Number `json:"test_accuracy,omitempty"`
+}
+
+// Unlearning is the unlearning trace (smc-sghmc-ensembles, appendix E): the mean NLL of the training and of the validation examples, of
+// single particles and of the island's weighted ensemble. A network that was trained too long has a training NLL far below that of the
+// validation examples; when it unlearns, the training NLL rises, and the validation NLL stays or falls. Numbers are in nats, of targets in
+// their own units.
+type Unlearning struct {
+	Train         uq.Number  `json:"train_nll"`                  // of a particle, mean over the particles alive, without their weights
+	TrainEnsemble uq.Number  `json:"train_nll_ensemble"`         // of the weighted mean of their predictions
+	Val           *uq.Number `json:"val_nll,omitempty"`          // the same on the validation examples; nil without them
+	ValEnsemble   *uq.Number `json:"val_nll_ensemble,omitempty"` // equal to val_nll of the line
 }
 
 // byIsland divides a trace, which is sorted by island and iteration.

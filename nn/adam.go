@@ -30,6 +30,9 @@ func (o Adam) Check(f *config.Faults) {
 // Usual is .001.
 func (Adam) Usual() float64 { return 0.001 }
 
+// Decays is false.
+func (Adam) Decays() bool { return false }
+
 // Step implements Optimiser.
 func (o Adam) Step(m *Moments, theta, grad []float64, rate float64) { o.step(m, theta, grad, rate, 0) }
 
@@ -48,8 +51,9 @@ func (o Adam) step(m *Moments, theta, grad []float64, rate, decay float64) {
 	}
 }
 
-// AdamW is Adam with decoupled weight decay (Loshchilov & Hutter 2019): θ ← θ − η·Decay·θ before Adam's step. If the loss has a
-// term of the prior, the decay comes in addition.
+// AdamW is Adam with decoupled weight decay (Loshchilov & Hutter 2019), in PyTorch's order: θ ← θ − η·Decay·θ before Adam's step. The
+// decay takes the place of a prior (Optimiser.Decays): the gradient is that of the mean negative log-likelihood alone, as for PyTorch's
+// AdamW with a cross-entropy.
 type AdamW struct {
 	Adam  `yaml:",inline"`
 	Decay float64 `yaml:"decay"` // above 0; default 0.01, as in PyTorch
@@ -65,6 +69,9 @@ func (o AdamW) Check(f *config.Faults) {
 	o.Adam.Check(f)
 	f.If(!(o.Decay >= 0) || math.IsInf(o.Decay, 0), "decay", "want a number above 0, have %.12g: adam has no decay", o.Decay)
 }
+
+// Decays is true.
+func (AdamW) Decays() bool { return true }
 
 // Step implements Optimiser.
 func (o AdamW) Step(m *Moments, theta, grad []float64, rate float64) {

@@ -15,6 +15,10 @@ type Optimiser interface {
 
 	// Usual is a rate that suits the optimiser, where the loss is a mean over examples.
 	Usual() float64
+
+	// Decays reports whether a step shrinks the parameters, as a normal prior of mean 0 does. A loss for it has no term of a prior, so
+	// that nothing counts twice.
+	Decays() bool
 }
 
 // Optimisers lists the optimisers by their names in a config.

@@ -111,6 +111,48 @@ func TestAdamWDecay(t *testing.T) {
 	wantNear(t, theta, []float64{0.99}, 1e-15, 0)
 }
 
+// TestAdamWAndCosine compares with PyTorch 2.13 in float64: torch.optim.AdamW(lr=.05, weight_decay=.1) and
+// CosineAnnealingLR(T_max=5), which steps once an epoch, on the logistic regression of four examples in batches of two,
+// binary_cross_entropy_with_logits. The parameters after each epoch are those that PyTorch printed.
+func TestAdamWAndCosine(t *testing.T) {
+	x := [][]float64{{1, 0.5, 1}, {1, -1.5, 2}, {1, 2, -0.5}, {1, -0.25, -1}}
+	y := []float64{1, 0, 1, 0}
+	theta, o, m := []float64{0.5, -1, 2}, AdamW{Decay: 0.1}, Moments{}
+	for epoch, want := range [][]float64{
+		{0.4421297449199185, -0.8902573755081551, 1.8923909578689304},
+		{0.4157269433329418, -0.7921804055055969, 1.8021900074175785},
+		{0.4003277001839576, -0.721842919397603, 1.7385761592157767},
+		{0.39290831541375554, -0.6849541398570269, 1.7054980010794185},
+		{0.3909423761119179, -0.6747945911774959, 1.6964357754968173},
+	} {
+		for batch := 0; batch < 4; batch += 2 {
+			grad := make([]float64, 3)
+			for i := batch; i < batch+2; i++ {
+				z := 0.0
+				for k := range theta {
+					z += theta[k] * x[i][k]
+				}
+				for k := range theta {
+					grad[k] += (1/(1+math.Exp(-z)) - y[i]) * x[i][k] / 2
+				}
+			}
+			o.Step(&m, theta, grad, 0.05*Cosine{}.Share(epoch, 5))
+		}
+		wantNear(t, theta, want, 1e-13, 0)
+	}
+}
+
+// TestDecays: where an optimiser decays, a step without a gradient shrinks the parameters; where it does not, they stay.
+func TestDecays(t *testing.T) {
+	for _, row := range Optimisers {
+		theta := []float64{2}
+		row.Part.Step(new(Moments), theta, []float64{0}, 0.1)
+		if row.Part.Decays() != (theta[0] < 2) {
+			t.Errorf("%s decays: %v, and a step without a gradient leads from 2 to %v", row.Name, row.Part.Decays(), theta[0])
+		}
+	}
+}
+
 // A state that was saved in the middle continues with the same bytes.
 func TestMomentsRoundTrip(t *testing.T) {
 	for _, row := range Optimisers {

@@ -32,6 +32,9 @@ func (o SGD) Usual() float64 {
 	return math.Round(0.03*(1-o.Momentum)*digits) / digits
 }
 
+// Decays is false.
+func (SGD) Decays() bool { return false }
+
 // Step implements Optimiser.
 func (o SGD) Step(m *Moments, theta, grad []float64, rate float64) {
 	checkLength(len(theta), grad)

@@ -30,6 +30,9 @@ func (v *view) sampler() section {
 			}
 		}
 	}
+	if f := v.unlearning(); f != nil {
+		s.Figures = append(s.Figures, *f)
+	}
 	if f := v.evidence(); f != nil {
 		s.Figures = append(s.Figures, *f)
 	}

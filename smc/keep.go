@@ -174,7 +174,7 @@ func (k Spread) keep(_ context.Context, s keeping, st *State, spent int, _ *Info
 }
 
 func (k After) keep(_ context.Context, s keeping, st *State, _ int, _ *Info) error {
-	if iterations(s.path, st) <= k.Iterations {
+	if !k.Keeps(s.path, st) {
 		return nil
 	}
 	at, format := len(st.Kept), cmp.Or(k.As, safetensors.Float32)
@@ -188,6 +188,11 @@ func (k After) keep(_ context.Context, s keeping, st *State, _ int, _ *Info) err
 	}
 	st.KeptLogW = append(st.KeptLogW, st.LogW...)
 	return nil
+}
+
+// Keeps reports whether the state after an iteration is kept.
+func (k After) Keeps(path Targets, st *State) bool {
+	return iterations(path, st) > k.Iterations
 }
 
 func (Best) keep(ctx context.Context, s keeping, st *State, _ int, info *Info) error {

@@ -53,7 +53,7 @@ type Model struct {
 
 // Families lists the tables of all parts that a Spec may name.
 var Families = []config.Family{
-	method.Methods, mcmc.Moves, smc.Paths, smc.Weightings, smc.Schemes, smc.Occasions, nn.Layers, nn.Likelihoods, nn.Optimisers, nn.Schedules, smc.Learners, smc.Keepers, bnn.Priors, bnn.Combinations,
+	method.Methods, mcmc.Moves, smc.Paths, smc.Weightings, smc.Schemes, smc.Occasions, nn.Layers, nn.Likelihoods, nn.Optimisers, nn.Schedules, smc.Learners, smc.Keepers, method.Stops, bnn.Priors, bnn.Combinations,
 }
 
 // Parse reads a config in strict YAML. Each of sets changes a value before decoding ("method.smc.islands=4": dotted keys,

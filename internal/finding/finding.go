@@ -190,6 +190,14 @@ func BeganAtInit(tempering bool) Finding {
 	return Finding{Kind: "began-at-init"}
 }
 
+// Stopped says that so many islands ended before their path, because their kept states together did not improve for so many iterations.
+// They made first to last of all iterations.
+func Stopped(stopped, islands, first, last, all, patience int) Finding {
+	return Finding{Kind: "stopped", Numbers: numbers{
+		"stopped": float64(stopped), "islands": float64(islands), "first": float64(first), "last": float64(last), "all": float64(all), "patience": float64(patience),
+	}.safe()}
+}
+
 // InitUnused says that model.init was given, but no particle begins there and the prior's mean is 0.
 func InitUnused() Finding { return Finding{Kind: "init-unused"} }
 

@@ -136,6 +136,8 @@ var kinds = map[string]struct {
 	"began-at-init":  {note, `all particles began at model.init, not at draws of the prior`, ""},
 	"began-at-init-tempering": {warning, `all particles began at model.init, not at draws of the prior: tempering is one step, and no evidence is estimated; ` +
 		`chains (method: mcmc) or prior.anchor make better use of a trained network`, ""},
+	"stopped": {note, `{{if .Several "islands"}}{{.Count "stopped"}} of {{.Count "islands"}} islands{{else}}the island{{end}} stopped after iteration {{.Range "first" "last" 0}} of {{.Count "all"}}: ` +
+		`in {{if .Several "patience"}}{{.Count "patience"}} iterations{{else}}an iteration{{end}} the validation NLL of the states kept so far had not fallen by more than its standard error (stop: {patience: {{.Count "patience"}}})`, ""},
 	"init-unused": {warning, `model.init was not used: from s = 0.5 on, the anchored prior has mean 0`, ""},
 
 	"constant-columns": {note | ofData, `{{if .Several "count"}}columns {{.Name "columns"}} are constant over the training rows and were{{else}}column {{.Name "columns"}} is constant over the training rows and was{{end}} dropped`, ""},
