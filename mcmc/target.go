@@ -1,5 +1,5 @@
 // Package mcmc moves populations of parameter vectors by Markov kernels of three kinds: HMC, PCN, NUTS and Metropolis leave a target
-// invariant; Unadjusted and Walk do not, and a weight must correct their error (package smc); SGHMC and SVGD do not, and nothing
+// invariant; Unadjusted, Epoch and Walk do not, and a weight must correct their error (package smc); SGHMC and SVGD do not, and nothing
 // corrects them.
 //
 // A target is π(θ) ∝ exp(λ·l(θ))·p(θ): the likelihood to the power λ, the inverse temperature, times the prior. Model

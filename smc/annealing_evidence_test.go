@@ -37,10 +37,18 @@ func TestAnnealingCheck5BlocksGiveTheSameEvidence(t *testing.T) {
 func TestEpochWeightsAreExact(t *testing.T) {
 	testkit.Statistics(t)
 	m := newLocation(2)
-	checkPosterior(t, m.problem(), 1, replicate(t, m.problem(), 20, Sampler{
+	states := replicate(t, m.problem(), 20, Sampler{
 		Path: TemperedStart{Then: Schedule[Full]{Iterations: 6}}, Move: mcmc.Epoch{Step: 0.06, Batch: 12, Order: "own"},
 		Weighting: Momentum{}, Particles: 1000, Seed: 27,
-	}))
+	})
+	checkPosterior(t, m.problem(), 1, states)
+	var logZ []float64
+	for _, st := range states {
+		logZ = append(logZ, st.LogZ)
+	}
+	if c, err := Combine(logZ); err != nil || !(c.SD < 1) { // wrong weights are so uneven that no mean of them is far from anything
+		t.Errorf("log Z has a standard deviation of %v over the islands: the test is too weak (%v)", c.SD, err)
+	}
 }
 
 // Check 5 with steps so large that energy errors count: at h = .25 the product of step and curvature is hω = 1.15 and 1.12,
