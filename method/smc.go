@@ -167,6 +167,9 @@ func (m SMC) CheckWithin(around Around, at string, f *config.Faults) {
 			f.Conflict(in("start", "weight"), "weight %v; leave weight out for the move's own, or take another start", err)
 		}
 	}
+	if err := smc.SuitsWarmUp(m.Weight, m.Keep); m.Weight != nil && err != nil {
+		f.Conflict(in("weight", "keep"), "weight %s %v", smc.Weightings.Name(m.Weight), err)
+	}
 	if m.Combine != nil && m.Combine.NeedsEvidence() {
 		m.checkComparable(in, f)
 	}

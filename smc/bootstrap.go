@@ -73,6 +73,9 @@ func (t Temperature) of(m Moved) float64 {
 	return t.Both
 }
 
+// WarmsUp reports whether the warm-up has a temperature of its own.
+func (w Bootstrap) WarmsUp() bool { return w.Temperature.Warmup != 0 }
+
 // Early is false.
 func (Bootstrap) Early() bool { return false }
 

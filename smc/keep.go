@@ -3,6 +3,7 @@ package smc
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -31,6 +32,15 @@ func Held(k Keeper, path Targets, particles, n int) int {
 		return 0
 	}
 	return k.held(particles, Iterations(path, n))
+}
+
+// SuitsWarmUp refuses a weighting with a rule for the warm-up where no iteration is one.
+func SuitsWarmUp(w Weigher, k Keeper) error {
+	weigher, ok := w.(interface{ WarmsUp() bool })
+	if !ok || !weigher.WarmsUp() || k != nil && k.warmup() > 0 {
+		return nil
+	}
+	return errors.New("has a temperature for the warm-up, but no iteration is one: want keep: {after: …} with the iterations of the warm-up, or one temperature")
 }
 
 // Iterations is the number of iterations of a path for n examples; 0: it is not known before the end.

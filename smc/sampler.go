@@ -147,8 +147,8 @@ func (s *Sampler) weigh(st *State, increments []float64, info *Info) (err error)
 
 // choose resamples if the Resampler says so.
 func (s *Sampler) choose(st *State, info *Info) {
-	if st.K == 0 && s.movesFirst() {
-		return // nothing has weighted the draws of the prior yet
+	if st.K == 0 && afresh(s.weighting()) && (s.Start != nil || s.movesFirst()) {
+		return // nothing has weighted the particles yet
 	}
 	if info.Resampled = s.Resample.when(s.Path, s.weighting()).Due(info.ESS, st.J); info.Resampled {
 		s.resample(st)

@@ -70,8 +70,8 @@ func (s *Sampler) movesFirst() bool {
 }
 
 // weighStart weights the first particles on a path that weighs them: draws from the prior by their likelihood under the first
-// target, or as a weighting does that weighs the population afresh, and any particle whose likelihood is 0 by 0, whatever the target's power. It refuses starts that no weight can mend,
-// by the rule of mcmc.Model.
+// target, or as a weighting does that weighs the population afresh, and any particle whose likelihood is 0 by 0, whatever the
+// target's power. It refuses starts that no weight can mend, by the rule of mcmc.Model.
 func (s *Sampler) weighStart(st *State, weigh bool) error {
 	weigh = weigh && weighs(s.weighting())
 	weighted := weigh && s.Start == nil && !s.movesFirst()

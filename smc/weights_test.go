@@ -431,3 +431,41 @@ func TestOwnMovesGetTheirWeighting(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// Given starts that nothing has weighted are not resampled before their first move: each begins a line of its own.
+func TestGivenStartsAreNotResampledFirst(t *testing.T) {
+	for _, w := range []Weigher{Bootstrap{Temperature: Temperature{Both: 1}}, Equal{}} {
+		s := kinds()["weights kept"](0)
+		s.Weighting, s.Keep, s.Resample = w, nil, Resampler{When: Always{}}
+		s.Start = make([]float64, s.Particles*s.Model.Dim())
+		for i := range s.Start {
+			s.Start[i] = float64(i%7) / 10
+		}
+		st, err := s.Init(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Step(t.Context(), st); err != nil {
+			t.Fatal(err)
+		}
+		for j, r := range st.Roots {
+			if int(r) != j {
+				t.Fatalf("%T: particle %d descends from %d after one iteration", w, j, r)
+			}
+		}
+	}
+}
+
+// A temperature of the warm-up wants one.
+func TestSuitsWarmUp(t *testing.T) {
+	two := Bootstrap{Temperature: Temperature{Warmup: 3, Sampling: 1}}
+	for _, c := range []struct {
+		w  Weigher
+		k  Keeper
+		ok bool
+	}{{two, nil, false}, {two, Last{}, false}, {two, After{}, false}, {two, After{Iterations: 1}, true}, {Bootstrap{}, nil, true}, {Momentum{}, nil, true}, {nil, nil, true}} {
+		if err := SuitsWarmUp(c.w, c.k); (err == nil) != c.ok {
+			t.Errorf("%+v with %+v: %v", c.w, c.k, err)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 
@@ -141,6 +142,9 @@ func (w *work) restore() error {
 
 // refused returns the error for a checkpoint of this run that is complete, but holds a part that cannot be restored.
 func (w *work) refused(err error) error {
+	if errors.As(err, new(*DamagedError)) { // another file is damaged, and says what to do: the checkpoint is good
+		return &DamagedError{fmt.Errorf("phase %q: %w", w.Name, err)}
+	}
 	return &DamagedError{fmt.Errorf("the checkpoint %s is refused: phase %q: %w; remove it to go on from the one before, or begin anew in another folder",
 		w.run.keep.folder.path(w.run.keep.from), w.Name, err)}
 }
