@@ -122,8 +122,8 @@ func loadMNIST7(k *Known, dir string) (*Problem, error) {
 	p.Groups = []Group{
 		{"eight", withoutTargets("eight", test.Slice("", eights, nines))},
 		{"nine", withoutTargets("nine", test.Slice("", nines, nines+mnist7OOD))},
-		{"noise", whiteNoise(p.Test.Shape)},
-		{"perturbed", perturbed(p.Test.Slice("", 0, mnist7OOD))},
+		WhiteNoise(p.Test.Shape, mnist7OOD),
+		Perturbed(p.Test.Slice("", 0, mnist7OOD)),
 	}
 	return p, nil
 }
@@ -133,23 +133,26 @@ func withoutTargets(name string, s *Set) *Set {
 	return &Set{Name: name, Shape: s.Shape, U8: s.U8, F32: s.F32}
 }
 
-func whiteNoise(shape []int) *Set {
+// WhiteNoise is a group of n images of white noise, uniform on [0, 1]: the same in every run.
+func WhiteNoise(shape []int, n int) Group {
 	s := &Set{Name: "noise", Shape: shape}
-	s.F32 = make([]float32, mnist7OOD*s.Features())
+	s.F32 = make([]float32, n*s.Features())
 	r := rng.Key{Seed: mnist7Seed, Purpose: rng.Noise, Iteration: mnist7White}.Stream()
 	for i := range s.F32 {
 		s.F32[i] = float32(r.Float64())
 	}
-	return s
+	return Group{s.Name, s}
 }
 
-func perturbed(clean *Set) *Set {
+// Perturbed is a group of images of bytes, read as [0, 1], with normal noise of standard deviation 0.5 added to each pixel, not clipped:
+// the same in every run.
+func Perturbed(clean *Set) Group {
 	s := &Set{Name: "perturbed", Shape: clean.Shape, F32: make([]float32, len(clean.U8))}
 	r := rng.Key{Seed: mnist7Seed, Purpose: rng.Noise, Iteration: mnist7Normal}.Stream()
 	for i, v := range clean.U8 {
 		s.F32[i] = float32(float64(v)/255 + float64(0.5*r.Normal()))
 	}
-	return s
+	return Group{s.Name, s}
 }
 
 // loadPima returns the benchmark form of the Pima data: each predictor centred and scaled to population sd 0.5, after a

@@ -18,7 +18,8 @@ type Done struct {
 
 	ctx      context.Context
 	options  starling.Options
-	assessed *eval.Assessment // nil: not yet
+	assessed *eval.Assessment   // nil: not yet
+	figures  map[string]float64 // those of beside; nil: not yet
 }
 
 // errLacks is the error of a measure that a run does not have.

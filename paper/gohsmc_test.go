@@ -327,7 +327,7 @@ func TestStandardSplits(t *testing.T) {
 		{Cell: "yacht-vi", Seed: 2, Protocol: "same", Figures: map[string]uq.Number{"rmse": 5, "log_likelihood": -1}},
 	}
 	// Differences 1 and 3: mean 2, sd √2, over √2; and 0 and 1.
-	if text, err := StandardSplits.Paired(&StandardSplits, dir, runs); err != nil || text != "yacht-vi − MC dropout, 2 splits:  RMSE 2.0000 ± 1.0000  log-likelihood 0.500 ± 0.500\n" {
+	if text, err := StandardSplits.More(&StandardSplits, dir, runs); err != nil || text != "yacht-vi − MC dropout, 2 splits:  RMSE 2.0000 ± 1.0000  log-likelihood 0.500 ± 0.500\n" {
 		t.Errorf("%q, %v", text, err)
 	}
 	var markdown bytes.Buffer

@@ -50,7 +50,9 @@ type column struct {
 // columns are the columns between the name of the cell and the machine. Rows without runs are not asked for ours.
 func (t *Table) columns() (all []column) {
 	for _, m := range t.Figures {
-		all = append(all, t.scored(m)...)
+		if !m.Beside {
+			all = append(all, t.scored(m)...)
+		}
 	}
 	all = append(all, column{head: "runs", short: "runs", left: true, ours: func(r *Row) string { return fmt.Sprint(len(r.Runs)) }})
 	all = append(all, column{head: "protocol", ours: func(r *Row) string { return r.Protocol }})

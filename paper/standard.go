@@ -28,8 +28,8 @@ var StandardSplits = Table{
 		{Name: "rmse", Title: "RMSE", Digits: 4, Most: math.Inf(1), Of: rmse},
 		{Name: "log_likelihood", Title: "log-likelihood", Digits: 3, Least: math.Inf(-1), Most: math.Inf(1), Of: logLikelihood},
 	},
-	Cells:  standardCells(),
-	Paired: paired,
+	Cells: standardCells(),
+	More:  paired,
 }
 
 // benchmark is a set of the benchmark: its key in the file of splits, its data, and the means of MC dropout.

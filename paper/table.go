@@ -24,8 +24,9 @@ type Table struct {
 	Left        string // why cells are no targets (Cell.Excluded); empty: all are
 	Cells       []Cell
 
-	// Paired compares runs with those of others, split by split, whose figures are read from a folder of data; nil: there are none.
-	Paired func(t *Table, dataDir string, runs []Run) (string, error)
+	// More is what the runs show beside the table, such as a comparison with the runs of others, whose figures are read from a folder
+	// of data; nil: nothing.
+	More func(t *Table, dataDir string, runs []Run) (string, error)
 }
 
 // Measure is one of the figures by which a table scores a run.
@@ -36,6 +37,7 @@ type Measure struct {
 	Least, Most float64 // what it can be; NaN can be as well
 	Aside       bool    // for Markdown alone: a terminal is too narrow
 	Compared    bool    // with the published figure, as a ratio
+	Beside      bool    // in records alone: Table.More shows it. It may be NaN for a way of training that has none
 	Of          func(*Done) (float64, error)
 }
 
@@ -179,7 +181,15 @@ func (t *Table) Read(ctx context.Context, dir string, c Cell, seed uint64, reduc
 		Cell: c.Name, Seed: seed, Protocol: t.Protocol(reduced), Settings: c.Config(Place{}).Settings, Figures: map[string]uq.Number{}, Evaluation: r.Manifest.EvaluationSeconds,
 		Machine: machine(&r.Manifest), Version: strings.TrimSpace(r.Manifest.Version + " " + r.Manifest.Revision),
 	}
+	kept, err := readFigures(dir, r.Manifest.Checksum)
+	if err != nil {
+		return nil, err
+	}
 	for _, m := range t.Figures {
+		if value, ok := kept[m.Name]; ok && m.Beside {
+			out.Figures[m.Name] = value
+			continue
+		}
 		value, err := m.Of(done)
 		if errors.Is(err, errLacks) {
 			return nil, &starling.DataError{Err: fmt.Errorf("%s has no %s, so it is not the run of a cell", dir, m.Title)}
@@ -190,7 +200,7 @@ func (t *Table) Read(ctx context.Context, dir string, c Cell, seed uint64, reduc
 		out.Figures[m.Name] = uq.Number(value)
 	}
 	done.cost(out)
-	return out, nil
+	return out, t.keepFigures(dir, r.Manifest.Checksum, out.Figures, kept)
 }
 
 // machine describes the machine of a run, and the number of threads if it is not one a CPU.

@@ -148,7 +148,7 @@ func (r *reproduce) run(cmd *cobra.Command, args []string) error {
 	if err := r.table.WriteText(cmd.OutOrStdout(), runs); err != nil {
 		return err
 	}
-	if err := r.writePaired(cmd.OutOrStdout(), runs); err != nil || failed == 0 {
+	if err := r.writeMore(cmd.OutOrStdout(), runs); err != nil || failed == 0 {
 		return err
 	}
 	return fmt.Errorf("%d of %d runs could not be made; each error stands above", failed, len(due))

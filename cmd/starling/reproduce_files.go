@@ -171,12 +171,12 @@ func (r *reproduce) writeRows(u unit) error {
 	})
 }
 
-// writePaired writes the comparison with the runs of others split by split, where the folder of data has them.
-func (r *reproduce) writePaired(w io.Writer, runs []paper.Run) error {
-	if r.table.Paired == nil {
+// writeMore writes what the runs show beside the table, where the folder of data has what that takes.
+func (r *reproduce) writeMore(w io.Writer, runs []paper.Run) error {
+	if r.table.More == nil {
 		return nil
 	}
-	text, err := r.table.Paired(r.table, r.dataDir, runs)
+	text, err := r.table.More(r.table, r.dataDir, runs)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -1,0 +1,323 @@
+package paper
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/starling-smc/starling"
+	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/eval"
+	"github.com/starling-smc/starling/internal/pool"
+	"github.com/starling-smc/starling/internal/weights"
+	"github.com/starling-smc/starling/method"
+	"github.com/starling-smc/starling/uq"
+)
+
+// What SMCSGHMC's runs say beside the table: other weights and fewer members of the same kept states (Table 5), inputs of other kinds
+// (Table 2), where the rule of method.Stopping would have stopped, and what was unlearned (appendix E).
+
+var (
+	// foreign are the groups of inputs that are not of a run's data: the other set, white noise, and its test images with noise added.
+	foreign = []string{"other", "noise", "perturbed"}
+
+	// separations are the figures of a group: how well three scores separate it from the test images, and what the energy decides
+	// at the threshold of the validation images.
+	separations = []string{"auroc", "auroc_max_probability", "auroc_energy", "fpr95_energy", "detected", "precision", "recall", "f1", "specificity"}
+
+	// subsets are the numbers of members of Table 5, and a single one.
+	subsets = []int{1, 5, 10, 20, 30}
+
+	scored    = []string{"accuracy", "nll", "ece"}
+	stopped   = []string{"stop_at", "stop_nll", "best_at", "best_nll", "last_at", "last_nll"}
+	unlearned = []string{"train_start", "train_end", "validate_start", "validate_least", "validate_least_at", "validate_end"}
+)
+
+// besides are the measures of those figures.
+func besides() (all []Measure) {
+	add := func(prefix string, names []string) {
+		for _, name := range names {
+			name = prefix + name
+			all = append(all, Measure{Name: name, Title: name, Least: math.Inf(-1), Most: math.Inf(1), Beside: true, Of: func(d *Done) (float64, error) {
+				f, err := d.beside()
+				if v, ok := f[name]; ok || err != nil {
+					return v, err
+				}
+				return math.NaN(), nil
+			}})
+		}
+	}
+	add("equal_", scored)
+	for _, m := range subsets {
+		add(fmt.Sprintf("members%d_", m), scored)
+	}
+	for _, group := range foreign {
+		add(group+"_", separations)
+	}
+	add("", stopped)
+	add("", unlearned)
+	return all
+}
+
+// beside computes the figures of a run, by name. Those that it cannot have are left out.
+func (d *Done) beside() (map[string]float64, error) {
+	if d.figures != nil {
+		return d.figures, nil
+	}
+	p, err := d.Spec.Load(d.options.DataDir, d.Schema)
+	for _, s := range imageSets {
+		if err == nil && s.set != p.Name {
+			err = p.ReadGroups(d.options.DataDir, s.set)
+		}
+	}
+	if err != nil {
+		return nil, &starling.DataError{Err: err}
+	}
+	p.Groups = append(p.Groups, data.WhiteNoise(p.Test.Shape, p.Test.Len()), data.Perturbed(p.Test))
+	f := map[string]float64{}
+	if err := d.otherwise(p, f); err != nil {
+		return nil, err
+	}
+	if err := d.stopping(p, f); err != nil {
+		return nil, err
+	}
+	d.unlearning(f)
+	d.figures = f
+	return f, nil
+}
+
+// iterations is the number of iterations whose states are the posterior, each with all particles; 0 if it is of another kind.
+func (d *Done) iterations() int {
+	if s := d.Spec.Way().Sampling(); s != nil && s.Particles > 1 {
+		return d.Posterior.Size() / s.Particles
+	}
+	return 0
+}
+
+// otherwise scores the same members under other weights, and how the run takes foreign inputs.
+func (d *Done) otherwise(p *data.Problem, f map[string]float64) error {
+	e := d.Posterior
+	var names []string
+	var alone [][]float64
+	for _, m := range subsets {
+		if m < e.Alive() {
+			names, alone = append(names, fmt.Sprintf("members%d_", m)), append(alone, e.Last(m))
+		}
+	}
+	if d.iterations() > 0 {
+		names, alone = append(names, "equal_"), append(alone, equalWeights(e.LogWeights))
+	}
+	evaluated, err := e.EvaluateClasses(d.ctx, p.Test, p.Groups, [][]float64{e.LogWeights}, alone, pool.New(d.options.Threads))
+	if err != nil {
+		return err
+	}
+	own := evaluated[0]
+	for i, name := range names {
+		s := evaluated[1+i].Evaluation
+		f[name+"accuracy"], f[name+"nll"], f[name+"ece"] = 100*float64(s.Accuracy), float64(s.NLL), float64(s.ECE)
+	}
+	groups := own.Evaluation.Groups[len(own.Evaluation.Groups)-len(foreign):] // after those of the test images
+	for i, name := range foreign {
+		g := groups[i]
+		values := []float64{float64(*g.AUROC), float64(*g.AUROCMaxProb), float64(*g.AUROCEnergy), float64(*g.FPR95Energy)}
+		if d.Decision != nil {
+			by := uq.Detect(own.Test.Energy, own.Groups[i].Energy, float64(d.Decision.Threshold))
+			for _, v := range []uq.Number{by.Accuracy, by.Precision, by.Recall, by.F1, by.Specificity} {
+				values = append(values, float64(v))
+			}
+		}
+		for k, v := range values {
+			f[name+"_"+separations[k]] = v
+		}
+	}
+	return nil
+}
+
+// equalWeights are equal log-weights of all particles that are not dead.
+func equalWeights(logWeights []float64) []float64 {
+	alive := 0.0
+	for _, w := range logWeights {
+		if !math.IsInf(w, -1) {
+			alive++
+		}
+	}
+	equal := slices.Clone(logWeights)
+	for j, w := range equal {
+		if !math.IsInf(w, -1) {
+			equal[j] = -math.Log(alive)
+		}
+	}
+	return equal
+}
+
+// stopping follows the rule along a run that it did not stop: the ensemble of the states kept so far, its NLL on the validation images,
+// which the rule sees, and on the test images, which it does not.
+func (d *Done) stopping(p *data.Problem, f map[string]float64) error {
+	n := d.iterations()
+	if n < 2 || p.Validate == nil {
+		return nil
+	}
+	every := d.Posterior.Size() / n
+	var rule, test method.Stopping
+	var validated, tested []float64 // mean NLL of the ensembles, iteration after iteration
+	stop := 0
+	for t := range n {
+		one := *d.Posterior
+		one.LogWeights = only(one.LogWeights, t*every, (t+1)*every)
+		for _, part := range []struct {
+			set  *data.Set
+			rule *method.Stopping
+			nll  *[]float64
+		}{{p.Validate, &rule, &validated}, {p.Test, &test, &tested}} {
+			losses, _, err := eval.Losses(d.ctx, &one, part.set, pool.New(d.options.Threads))
+			if err != nil {
+				return err
+			}
+			part.rule.Observe(losses, patience)
+			*part.nll = append(*part.nll, uq.Mean(part.rule.Losses()))
+		}
+		if rule.Stopped && stop == 0 {
+			stop = t + 1
+		}
+	}
+	if stop == 0 {
+		stop = n
+	}
+	best, warmup := 1, len(d.Trace)-n
+	for t := range validated {
+		if validated[t] < validated[best-1] {
+			best = t + 1
+		}
+	}
+	for k, at := range []int{stop, best, n} {
+		f[stopped[2*k]], f[stopped[2*k+1]] = float64(warmup+at), tested[at-1]
+	}
+	return nil
+}
+
+// patience is that of the rule by default.
+const patience = int(method.Patience(10))
+
+// only are the log-weights of the particles from first to end, normalised.
+func only(logWeights []float64, first, end int) []float64 {
+	some := slices.Repeat([]float64{math.Inf(-1)}, len(logWeights))
+	copy(some[first:end], logWeights[first:end])
+	if _, _, err := weights.Normalise(some, "particle"); err != nil {
+		panic("paper: " + err.Error()) // an iteration in which all particles are dead ends a run
+	}
+	return some
+}
+
+// unlearning reads the mean NLL of single particles on training and validation images off the trace.
+func (d *Done) unlearning(f map[string]float64) {
+	if len(d.Trace) == 0 || d.Trace[0].AtStart == nil || d.Trace[0].AtStart.Val == nil {
+		return
+	}
+	start, last := d.Trace[0].AtStart, d.Trace[len(d.Trace)-1].Unlearning
+	least, at := float64(*start.Val), 0
+	for k, l := range d.Trace {
+		if v := float64(*l.Unlearning.Val); v < least {
+			least, at = v, k+1
+		}
+	}
+	for k, v := range []float64{float64(start.Train), float64(last.Train), float64(*start.Val), least, float64(at), float64(*last.Val)} {
+		f[unlearned[k]] = v
+	}
+}
+
+// sheet is a table of figures that stand beside: a line for each cell, or for each run.
+type sheet struct {
+	title, first string // heading, and head of the first column
+	columns      []sheetColumn
+	each         bool // a line for each run
+}
+
+// sheetColumn shows one figure, or several, divided by strokes.
+type sheetColumn struct {
+	head   string
+	names  []string
+	digits []int
+}
+
+// single are columns of one figure each.
+func single(prefix string, digits []int, names []string, heads ...string) (all []sheetColumn) {
+	for i, head := range heads {
+		all = append(all, sheetColumn{head, []string{prefix + names[i]}, []int{digits[min(i, len(digits)-1)]}})
+	}
+	return all
+}
+
+func sheets() (all []sheet) {
+	three := func(prefix string) []string { return []string{prefix + "accuracy", prefix + "nll", prefix + "ece"} }
+	digits := []int{2, 4, 4}
+	members := sheet{title: "The members kept last, all, and all with equal weights: accuracy in % / NLL / ECE", first: "cell"}
+	for _, m := range subsets {
+		members.columns = append(members.columns, sheetColumn{fmt.Sprint("m = ", m), three(fmt.Sprintf("members%d_", m)), digits})
+	}
+	members.columns = append(members.columns, sheetColumn{"all", three(""), digits}, sheetColumn{"all, equal", three("equal_"), digits})
+	all = append(all, members)
+	for i, title := range []string{"FashionMNIST for MNIST and MNIST for FashionMNIST", "white noise", "test images with normal noise of sd 0.5"} {
+		all = append(all, sheet{title: "Foreign inputs: " + title, first: "cell", columns: single(foreign[i]+"_", []int{4}, separations,
+			"AUROC, epistemic", "AUROC, max. probability", "AUROC, energy", "FPR95, energy", "accuracy", "precision", "recall", "F1", "specificity")})
+	}
+	return append(all,
+		sheet{title: "Where the stopping rule stops: NLL of the ensemble so far on the test images", first: "run", each: true, columns: single("", []int{0, 4, 0, 4, 0, 4}, stopped,
+			"stops at", "NLL there", "best by validation at", "NLL there", "end", "NLL at the end")},
+		sheet{title: "Unlearning: mean NLL of single particles", first: "cell", columns: single("", []int{4, 4, 4, 4, 0, 4}, unlearned,
+			"training, start", "training, end", "validation, start", "validation, least", "at iteration", "validation, end")})
+}
+
+// writeSheets writes what stands beside, as Markdown.
+func writeSheets(t *Table, _ string, runs []Run) (string, error) {
+	var b strings.Builder
+	for _, s := range sheets() {
+		lines := s.lines(t.Rows(runs))
+		if lines == nil {
+			continue
+		}
+		var heads []string
+		for _, c := range s.columns {
+			heads = append(heads, c.head)
+		}
+		fmt.Fprintf(&b, "### %s\n\n| %s | %s |\n|---|%s\n%s\n", s.title, s.first, strings.Join(heads, " | "), strings.Repeat("---|", len(heads)), strings.Join(lines, ""))
+	}
+	return b.String(), nil
+}
+
+// lines are those of the cells, or of the runs, that have any figure of the sheet's own.
+func (s *sheet) lines(rows []Row) (lines []string) {
+	for _, row := range rows {
+		one := []Row{row}
+		if s.each {
+			one = nil
+			for _, run := range row.Runs {
+				one = append(one, Row{Cell: Cell{Name: fmt.Sprintf("%s-%d", row.Name, run.Seed)}, Runs: []Run{run}})
+			}
+		}
+		for _, r := range one {
+			if first, _ := r.Mean(figure(s.columns[0].names[0])); len(r.Runs) == 0 || math.IsNaN(first) {
+				continue
+			}
+			cells := []string{r.Name}
+			for _, c := range s.columns {
+				cells = append(cells, c.of(&r))
+			}
+			lines = append(lines, "| "+strings.Join(cells, " | ")+" |\n")
+		}
+	}
+	return lines
+}
+
+// of is what stands in the column.
+func (c *sheetColumn) of(r *Row) string {
+	var parts []string
+	for i, name := range c.names {
+		mean, sd := r.Mean(figure(name))
+		if math.IsNaN(mean) {
+			return none
+		}
+		parts = append(parts, meanAndSD(mean, sd, c.digits[i]))
+	}
+	return strings.Join(parts, " / ")
+}

@@ -1,0 +1,135 @@
+package paper
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/starling-smc/starling/eval"
+	"github.com/starling-smc/starling/uq"
+)
+
+// SMCSGHMC is the MNIST and FashionMNIST part of Table 1 of Millard, Zhao, Murphy and Maskell, "Humble your overconfident networks:
+// unlearning overfitting via sequential Monte Carlo tempered deep ensembles", with what stands beside it there for larger networks:
+// weights at T = 1 (Table 6), the network that is refined, deep ensembles and SWAG. The paper states neither the batch size and the
+// warm-up of these two sets, nor the prior, the activations and the pooling: see docs/results/smc-sghmc.md.
+var SMCSGHMC = Table{
+	Name: "smc-sghmc",
+	Title: "SMC with SGHMC moves: MNIST and FashionMNIST of Table 1 of Millard et al., Humble your overconfident networks: unlearning " +
+		"overfitting via sequential Monte Carlo tempered deep ensembles",
+	Reduced: "8 iterations or 4 epochs, J = 4",
+	Figures: append([]Measure{
+		{Name: "accuracy", Title: "accuracy", Unit: "%", Digits: 2, Most: 100, Of: func(d *Done) (float64, error) {
+			share, err := of(func(m *eval.Metrics) *uq.Number { return m.Accuracy })(d)
+			return 100 * share, err
+		}},
+		{Name: "nll", Title: "NLL", Digits: 4, Most: math.Inf(1), Of: of(func(m *eval.Metrics) *uq.Number { return &m.NLL })},
+		{Name: "ece", Title: "ECE", Digits: 4, Most: 1, Of: of(func(m *eval.Metrics) *uq.Number { return m.ECE })},
+	}, besides()...),
+	Cells: sghmcCells(),
+	More:  writeSheets,
+}
+
+// images is a set of the paper's with its network, and the published figures of the method, each with its standard deviation.
+type images struct {
+	name, set     string
+	layers        string
+	accuracy, nll [2]float64
+	ece           [2]float64
+}
+
+var imageSets = []images{
+	{"mnist", "mnist", `
+    - conv: {filters: 6, kernel: 5, pad: 2}
+    - tanh
+    - avgpool: 2
+    - conv: {filters: 16, kernel: 5}
+    - tanh
+    - avgpool: 2
+    - dense: 120
+    - tanh
+    - dense: 84
+    - tanh
+    - dense: 10`, [2]float64{99.22, .04}, [2]float64{.0216, .0002}, [2]float64{.0083, .0001}},
+	{"fashion", "fashion-mnist", `
+    - conv: {filters: 8, kernel: 3, pad: 1}
+    - relu
+    - avgpool: 2
+    - conv: {filters: 16, kernel: 3, pad: 1}
+    - relu
+    - avgpool: 2
+    - dense: 120
+    - relu
+    - dense: 10`, [2]float64{92.23, .06}, [2]float64{.2426, .0017}, [2]float64{.0614, .0008}},
+}
+
+// sghmcRecipe is a way to networks, the same for both sets.
+type sghmcRecipe struct {
+	name    string
+	config  string // the blocks method and, where it needs one, map
+	reduced []string
+}
+
+// sghmcRecipes have the paper's settings: 10 particles, h = 2e-5, 200 iterations, of which a half warms up.
+//
+// Descents are those of a user of PyTorch: AdamW with a cosine rate. A deep ensemble of 10 with 200 epochs each takes as many
+// gradients as the 200 epochs of 10 particles.
+var sghmcRecipes = []sghmcRecipe{
+	{"smc", sghmcConfig("", "prior", 200, "{bootstrap: {temperature: examples}}"), reducedSGHMC},
+	{"untempered", sghmcConfig("", "prior", 200, "{bootstrap: {temperature: 1}}"), reducedSGHMC},
+	{"momentum", sghmcConfig("", "prior", 200, "momentum"), reducedSGHMC},
+	{"adamw", adamW(1, 20) + "\nmethod: map", reducedDescent},
+	{"refined", sghmcConfig(adamW(1, 20), "map", 50, "{bootstrap: {temperature: examples}}"), slices.Concat(reducedSGHMC, reducedDescent)},
+	{"continued", adamW(1, 70) + "\nmethod: map", reducedDescent},
+	{"ensemble", adamW(10, 20) + "\nmethod: {ensemble: {members: 10}}", reducedDescent},
+	{"ensemble-equal", adamW(10, 200) + "\nmethod: {ensemble: {members: 10}}", reducedDescent},
+	{"swag", adamW(1, 20) + "\nmethod: {swag: {members: 1, rate: 0.001, warmup: 1, snapshots: 30, rank: 20, draws: 30}}",
+		append([]string{"method.swag.snapshots=4", "method.swag.rank=4"}, reducedDescent...)},
+}
+
+var (
+	reducedSGHMC   = []string{"method.smc.particles=4", "method.smc.path.full.iterations=8", "method.smc.keep.after=4"}
+	reducedDescent = []string{"map.epochs=4"}
+)
+
+// adamW is a search for point estimates whose rate falls to 0 at its end.
+func adamW(restarts, epochs int) string {
+	return fmt.Sprintf("map: {restarts: %d, optimiser: adamw, schedule: cosine, rate: 0.002, batch: 128, epochs: %d, patience: %d}", restarts, epochs, epochs)
+}
+
+func sghmcConfig(search, start string, iterations int, weight string) string {
+	return fmt.Sprintf(`%s
+method:
+  smc:
+    particles: 10
+    start: %s
+    path: {full: {iterations: %d}}
+    move: {epoch: {step: 2.0e-5, batch: 500}}
+    weight: %s
+    resample: {when: {ess: 0.5}}
+    keep: {after: %d}
+    trace: {unlearning: true}`, search, start, iterations, weight, iterations/2)
+}
+
+func sghmcCells() (cells []Cell) {
+	for _, s := range imageSets {
+		for _, r := range sghmcRecipes {
+			text := fmt.Appendf(nil, `data: {set: %s, split: {validate: 0.2}}
+model:
+  input: [1, 28, 28]
+  layers:%s
+  likelihood: categorical
+prior: {normal: {fan_in: 2}}
+%s
+`, s.set, s.layers, r.config)
+			c := Cell{Name: s.name + "-" + r.name, Config: func(Place) Config { return Config{Text: text} }, Reduced: r.reduced}
+			if r.name == "smc" {
+				c.Published = Figures{
+					"accuracy": {s.accuracy[0], uq.Number(s.accuracy[1])}, "nll": {s.nll[0], uq.Number(s.nll[1])}, "ece": {s.ece[0], uq.Number(s.ece[1])},
+				}
+			}
+			cells = append(cells, c)
+		}
+	}
+	return cells
+}
