@@ -2,11 +2,14 @@ package starling_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"testing"
+	"time"
 
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/lanes"
 	"github.com/starling-smc/starling/internal/pool"
 	"github.com/starling-smc/starling/mcmc"
 	"github.com/starling-smc/starling/nn"
@@ -16,27 +19,8 @@ import (
 // BenchmarkAnnealing is one iteration of data annealing: LeNet-5 on all of MNIST and on fresh batches of 500, 10 particles,
 // 3 leapfrogs; beside it the gradients alone that such an iteration needs.
 func BenchmarkAnnealing(b *testing.B) {
-	problem, err := data.Load("mnist", os.Getenv("STARLING_DATA"))
-	if err != nil {
-		b.Skip(err)
-	}
 	ctx, p := context.Background(), pool.New(0)
-	net, err := nn.New([]int{1, 28, 28}, []nn.Layer{
-		nn.Conv{Filters: 6, Kernel: [2]int{5, 5}, Stride: [2]int{1, 1}, Pad: [2]int{2, 2}}, nn.ReLU, nn.AvgPool{Size: [2]int{2, 2}, Stride: [2]int{2, 2}},
-		nn.Conv{Filters: 16, Kernel: [2]int{5, 5}, Stride: [2]int{1, 1}}, nn.ReLU, nn.AvgPool{Size: [2]int{2, 2}, Stride: [2]int{2, 2}},
-		nn.Dense{Units: 120}, nn.ReLU, nn.Dense{Units: 84}, nn.ReLU, nn.Dense{Units: 10},
-	}, nn.Categorical{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	model, err := nn.NewModel(net, problem.Train, p)
-	if err != nil {
-		b.Fatal(err)
-	}
-	prior, err := bnn.FanIn(net.Tensors(), 2)
-	if err != nil {
-		b.Fatal(err)
-	}
+	model, prior := lenet5(b, p)
 	for _, c := range []struct {
 		name string
 		path smc.Path
@@ -75,6 +59,71 @@ func BenchmarkAnnealing(b *testing.B) {
 					}
 				}
 			}
+		})
+	}
+}
+
+// lenet5 is LeNet-5 on all training images of MNIST.
+func lenet5(b *testing.B, p *mcmc.Pool) (*nn.Model, mcmc.Prior) {
+	b.Helper()
+	problem, err := data.Load("mnist", os.Getenv("STARLING_DATA"))
+	if err != nil {
+		b.Skip(err)
+	}
+	net, err := nn.New([]int{1, 28, 28}, []nn.Layer{
+		nn.Conv{Filters: 6, Kernel: [2]int{5, 5}, Stride: [2]int{1, 1}, Pad: [2]int{2, 2}}, nn.ReLU, nn.AvgPool{Size: [2]int{2, 2}, Stride: [2]int{2, 2}},
+		nn.Conv{Filters: 16, Kernel: [2]int{5, 5}, Stride: [2]int{1, 1}}, nn.ReLU, nn.AvgPool{Size: [2]int{2, 2}, Stride: [2]int{2, 2}},
+		nn.Dense{Units: 120}, nn.ReLU, nn.Dense{Units: 84}, nn.ReLU, nn.Dense{Units: 10},
+	}, nn.Categorical{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	model, err := nn.NewModel(net, problem.Train, p)
+	if err != nil {
+		b.Fatal(err)
+	}
+	prior, err := bnn.FanIn(net.Tensors(), 2)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return model, prior
+}
+
+// BenchmarkEpoch is one iteration of SMC with SGHMC moves on the same: 10 particles, an epoch of batches of 500, and the weights by all
+// images. The peak of one thread is measured between the iterations.
+func BenchmarkEpoch(b *testing.B) {
+	const particles, batch = 10, 500
+	const forward = 2 * (6*25*28*28 + 16*150*10*10 + 400*120 + 120*84 + 84*10) // operations of an image without gradient
+	for _, threads := range []int{1, 2} {
+		b.Run(fmt.Sprintf("threads=%d", threads), func(b *testing.B) {
+			ctx, p := context.Background(), pool.New(threads)
+			model, prior := lenet5(b, p)
+			n := float64(model.Examples())
+			sampler := &smc.Sampler{
+				Model: model, Prior: prior, Path: smc.Schedule[smc.Full]{Iterations: 1 << 20}, Pool: p, Particles: particles,
+				Move: mcmc.Epoch{Batch: batch, Step: 2e-5}, Weighting: smc.Bootstrap{Temperature: smc.Temperature{Both: n}},
+			}
+			st, err := sampler.Init(ctx)
+			if err != nil {
+				b.Fatal(err)
+			}
+			peak, spent := 0.0, time.Duration(0)
+			b.ResetTimer()
+			for range b.N {
+				b.StopTimer()
+				for float64(spent) <= .05*float64(b.Elapsed()) {
+					start := time.Now()
+					peak += lanes.PeakFMA(1 << 14)
+					spent += time.Since(start)
+				}
+				b.StartTimer()
+				if _, err := sampler.Step(ctx, st); err != nil {
+					b.Fatal(err)
+				}
+			}
+			rate := particles * float64(b.N) * ((n+batch)*model.Net().Flops() + n*forward) / b.Elapsed().Seconds()
+			b.ReportMetric(rate/1e9, "gflops")
+			b.ReportMetric(100*rate/(peak/spent.Seconds())/float64(threads), "%peak")
 		})
 	}
 }
