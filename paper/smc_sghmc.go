@@ -79,7 +79,7 @@ var sghmcRecipes = []sghmcRecipe{
 	{"untempered", sghmcConfig("", "prior", 200, "{bootstrap: {temperature: 1}}"), reducedSGHMC},
 	{"momentum", sghmcConfig("", "prior", 200, "momentum"), reducedSGHMC},
 	{"adamw", adamW(1, 20) + "\nmethod: map", reducedDescent},
-	{"refined", sghmcConfig(adamW(1, 20), "map", 50, "{bootstrap: {temperature: examples}}"), slices.Concat(reducedSGHMC, reducedDescent)},
+	{"refined", sghmcConfig(adamW(1, 20), "map", 50, "{bootstrap: {temperature: examples}}") + "\n    trace: {unlearning: true}", slices.Concat(reducedSGHMC, reducedDescent)},
 	{"continued", adamW(1, 70) + "\nmethod: map", reducedDescent},
 	{"ensemble", adamW(10, 20) + "\nmethod: {ensemble: {members: 10}}", reducedDescent},
 	{"ensemble-equal", adamW(10, 200) + "\nmethod: {ensemble: {members: 10}}", reducedDescent},
@@ -107,8 +107,7 @@ method:
     move: {epoch: {step: 2.0e-5, batch: 500}}
     weight: %s
     resample: {when: {ess: 0.5}}
-    keep: {after: %d}
-    trace: {unlearning: true}`, search, start, iterations, weight, iterations/2)
+    keep: {after: %d}`, search, start, iterations, weight, iterations/2)
 }
 
 func sghmcCells() (cells []Cell) {
