@@ -82,7 +82,9 @@ func (d *Done) beside() (map[string]float64, error) {
 	if err := d.stopping(p, f); err != nil {
 		return nil, err
 	}
-	d.unlearning(f)
+	if err := d.unlearning(p, f); err != nil {
+		return nil, err
+	}
 	d.figures = f
 	return f, nil
 }
@@ -209,10 +211,21 @@ func only(logWeights []float64, first, end int) []float64 {
 	return some
 }
 
-// unlearning reads the mean NLL of single particles on training and validation images off the trace.
-func (d *Done) unlearning(f map[string]float64) {
-	if len(d.Trace) == 0 || d.Trace[0].AtStart == nil || d.Trace[0].AtStart.Val == nil {
-		return
+// unlearning reads the mean NLL of single particles on training and validation images off the trace. A single network, such as a
+// descent that was continued, has it at its end.
+func (d *Done) unlearning(p *data.Problem, f map[string]float64) error {
+	if d.Posterior.Size() == 1 {
+		for name, set := range map[string]*data.Set{"train_end": p.Train, "validate_end": p.Validate} {
+			losses, _, err := eval.Losses(d.ctx, d.Posterior, set, pool.New(d.options.Threads))
+			if err != nil {
+				return err
+			}
+			f[name] = uq.Mean(losses)
+		}
+		return nil
+	}
+	if len(d.Trace) == 0 || d.Trace[0].AtStart == nil {
+		return nil
 	}
 	start, last := d.Trace[0].AtStart, d.Trace[len(d.Trace)-1].Unlearning
 	least, at := float64(*start.Val), 0
@@ -224,6 +237,7 @@ func (d *Done) unlearning(f map[string]float64) {
 	for k, v := range []float64{float64(start.Train), float64(last.Train), float64(*start.Val), least, float64(at), float64(*last.Val)} {
 		f[unlearned[k]] = v
 	}
+	return nil
 }
 
 // sheet is a table of figures that stand beside: a line for each cell, or for each run.
@@ -264,7 +278,7 @@ func sheets() (all []sheet) {
 	return append(all,
 		sheet{title: "Where the stopping rule stops: NLL of the ensemble so far on the test images", first: "run", each: true, columns: single("", []int{0, 4, 0, 4, 0, 4}, stopped,
 			"stops at", "NLL there", "best by validation at", "NLL there", "end", "NLL at the end")},
-		sheet{title: "Unlearning: mean NLL of single particles", first: "cell", columns: single("", []int{4, 4, 4, 4, 0, 4}, unlearned,
+		sheet{title: "Unlearning: mean NLL of single networks", first: "cell", columns: single("", []int{4, 4, 4, 4, 0, 4}, unlearned,
 			"training, start", "training, end", "validation, start", "validation, least", "at iteration", "validation, end")})
 }
 
@@ -285,7 +299,7 @@ func writeSheets(t *Table, _ string, runs []Run) (string, error) {
 	return b.String(), nil
 }
 
-// lines are those of the cells, or of the runs, that have any figure of the sheet's own.
+// lines are those of the cells, or of the runs, that have any figure of the sheet that does not stand in the table itself.
 func (s *sheet) lines(rows []Row) (lines []string) {
 	for _, row := range rows {
 		one := []Row{row}
@@ -296,14 +310,14 @@ func (s *sheet) lines(rows []Row) (lines []string) {
 			}
 		}
 		for _, r := range one {
-			if first, _ := r.Mean(figure(s.columns[0].names[0])); len(r.Runs) == 0 || math.IsNaN(first) {
-				continue
-			}
-			cells := []string{r.Name}
+			cells, own := []string{r.Name}, false
 			for _, c := range s.columns {
-				cells = append(cells, c.of(&r))
+				text := c.of(&r)
+				cells, own = append(cells, text), own || text != none && c.names[0] != "accuracy"
 			}
-			lines = append(lines, "| "+strings.Join(cells, " | ")+" |\n")
+			if own {
+				lines = append(lines, "| "+strings.Join(cells, " | ")+" |\n")
+			}
 		}
 	}
 	return lines

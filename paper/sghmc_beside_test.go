@@ -5,10 +5,14 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/starling-smc/starling"
+	"github.com/starling-smc/starling/bnn"
+	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/pool"
 	"github.com/starling-smc/starling/uq"
 )
 
@@ -79,7 +83,9 @@ func TestSheets(t *testing.T) {
 		return r
 	}
 	single := run("mnist-adamw", 1, 100)
-	single.Figures["stop_at"] = uq.Number(math.NaN())
+	for _, name := range stopped {
+		single.Figures[name] = uq.Number(math.NaN())
+	}
 	text, err := writeSheets(&SMCSGHMC, "", []Run{run("mnist-smc", 1, 120), run("mnist-smc", 2, 140), single})
 	if err != nil {
 		t.Fatal(err)
@@ -95,4 +101,114 @@ func TestSheets(t *testing.T) {
 	if strings.Contains(text, "Unlearning") || strings.Contains(text, "mnist-adamw-1") {
 		t.Errorf("a sheet without figures is shown:\n%s", text)
 	}
+}
+
+// What stands beside is computed once more by other roads: predictions of each network alone, averaged here; the scores of an evaluation
+// with the other set as foreign inputs; and the metrics of the run.
+func TestBeside(t *testing.T) {
+	if os.Getenv("STARLING_DATA") == "" {
+		t.Skip("STARLING_DATA names no folder of data sets")
+	}
+	cell := SMCSGHMC.Cells[slices.IndexFunc(SMCSGHMC.Cells, func(c Cell) bool { return c.Name == "mnist-refined" })]
+	cell.Reduced = append(slices.Clone(cell.Reduced), "map.epochs=2", "map.patience=2", "data.split={train: 0.01, validate: 0.02}",
+		"method.smc.particles=2", "method.smc.move.epoch={step: 0.002, batch: 200}", "method.smc.path.full.iterations=5", "method.smc.keep.after=2")
+	o := starling.Options{DataDir: os.Getenv("STARLING_DATA")}
+	spec, err := cell.Spec(1, true, "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir() + "/run"
+	folder, err := starling.TakeFolder(dir, starling.FitRuns)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Folder = folder
+	if _, err := starling.Fit(t.Context(), spec, o); err != nil {
+		t.Fatal(err)
+	}
+	if err := folder.Close(); err != nil {
+		t.Fatal(err)
+	}
+	o.Folder = nil
+	read, err := SMCSGHMC.Read(t.Context(), dir, cell, 1, true, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, err := starling.OpenRun(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	is := func(name string, want, within float64) {
+		t.Helper()
+		if got := float64(read.Figures[name]); !(math.Abs(got-want) <= within) {
+			t.Errorf("%s is %v, want %v", name, got, want)
+		}
+	}
+	p, err := run.Spec.Load(o.DataDir, run.Schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const particles, kept = 2, 3
+	nll := func(set *data.Set, first, end int, equal bool) float64 { // of the mixture of some members
+		sum, total := make([]float64, set.Len()), 0.0
+		for j := first; j < end; j++ {
+			one, err := bnn.Combine(run.Posterior.Net, []bnn.Island{{Theta: wide(run.Posterior, j)}}, bnn.Equal{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			v, err := one.Predict(t.Context(), set, pool.New(0))
+			if err != nil {
+				t.Fatal(err)
+			}
+			w := math.Exp(run.Posterior.LogWeights[j])
+			if equal {
+				w = 1
+			}
+			total += w
+			for i, y := range set.Labels {
+				sum[i] += w * v.Probs[i*v.Classes+int(y)]
+			}
+		}
+		mean := 0.0
+		for _, s := range sum {
+			mean -= math.Log(s/total) / float64(len(sum))
+		}
+		return mean
+	}
+	is("equal_nll", nll(p.Test, 0, particles*kept, true), 1e-6)
+	is("members5_nll", nll(p.Test, particles*kept-5, particles*kept, false), 1e-6)
+	is("last_nll", float64(read.Figures["nll"]), 1e-9)
+	is("last_at", 5, 0)
+	validated := make([]float64, kept)
+	best := 0
+	for k := range validated {
+		if validated[k] = nll(p.Validate, 0, (k+1)*particles, false); validated[k] < validated[best] {
+			best = k
+		}
+	}
+	is("best_at", float64(2+best+1), 0)
+	is("best_nll", nll(p.Test, 0, (best+1)*particles, false), 1e-6)
+	again, err := run.Evaluate(t.Context(), starling.On{OOD: []string{"fashion-mnist"}}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := again.Metrics.Groups[len(again.Metrics.Groups)-1]
+	is("other_auroc", float64(*g.AUROC), 0)
+	is("other_auroc_energy", float64(*g.AUROCEnergy), 0)
+	is("other_recall", float64(g.ByEnergy.Recall), 0)
+	is("noise_specificity", float64(g.ByEnergy.Specificity), 0)
+	is("train_start", float64(run.Trace[0].AtStart.Train), 0)
+	is("validate_end", float64(*run.Trace[len(run.Trace)-1].Unlearning.Val), 0)
+	if a, b := read.Figures["noise_auroc"], read.Figures["perturbed_auroc"]; a == b || a == read.Figures["other_auroc"] {
+		t.Error("two groups have the same scores")
+	}
+}
+
+// wide is the parameter vector of a member.
+func wide(e *bnn.Ensemble, j int) []float64 {
+	theta := make([]float64, e.Net.Dim())
+	for i := range theta {
+		theta[i] = float64(e.Theta[j*e.Net.Dim()+i])
+	}
+	return theta
 }
