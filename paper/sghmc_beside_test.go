@@ -109,6 +109,9 @@ func TestBeside(t *testing.T) {
 	if os.Getenv("STARLING_DATA") == "" {
 		t.Skip("STARLING_DATA names no folder of data sets")
 	}
+	if testing.Short() {
+		t.Skip("a run of a convolutional network: minutes without assembly")
+	}
 	cell := SMCSGHMC.Cells[slices.IndexFunc(SMCSGHMC.Cells, func(c Cell) bool { return c.Name == "mnist-refined" })]
 	cell.Reduced = append(slices.Clone(cell.Reduced), "map.epochs=2", "map.patience=2", "data.split={train: 0.01, validate: 0.02}",
 		"method.smc.particles=2", "method.smc.move.epoch={step: 0.002, batch: 200}", "method.smc.path.full.iterations=5", "method.smc.keep.after=2")
