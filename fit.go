@@ -36,7 +36,7 @@ func Fit(ctx context.Context, spec Spec, o Options) (*Result, error) {
 	if f.job.Run.Done() {
 		return f.readBack(ctx, o.Folder.Dir)
 	}
-	err := f.checkDisk(o.Folder)
+	err := f.checkDisk()
 	if err == nil {
 		err = f.work(ctx)
 	}
@@ -59,6 +59,7 @@ type fit struct {
 	Result
 	job      method.Job
 	initSum  string // checksum of the file of model.init
+	most     int64  // bytes beyond which the posterior is written as several files; 0: no limit
 	began    time.Time
 	progress func(Event)
 }
@@ -117,17 +118,20 @@ func (f *fit) prepare(spec Spec, o Options) (err error) {
 
 // open begins the run in the folder, if there is one, or reads the state of the run that was begun there.
 func (f *fit) open(o Options) (err error) {
+	if o.Folder != nil {
+		f.most = o.Folder.Most()
+	}
 	m := Manifest{Started: f.began, Threads: f.job.Pool.Threads(), Kernel: lanes.Kernel(), Data: f.Data.Checksums(), Init: f.initSum}
 	m.Version, m.Revision = Version()
 	f.job.Run, err = runs.Open(o.Folder, f.Spec.YAML(), m, runs.Options{
-		Every: o.Every, Now: o.now, Notice: func(text string) { f.progress(&Notice{text}) },
+		Every: o.Every, Now: o.now, Free: o.free, Notice: func(text string) { f.progress(&Notice{text}) },
 	})
 	return damage(err)
 }
 
 // checkDisk refuses a run whose kept states will not fit on the disk. Those that a resumed run has there already count as free.
-func (f *fit) checkDisk(folder *Folder) error {
-	free, ok := folder.Free()
+func (f *fit) checkDisk() error {
+	free, ok := f.job.Run.Free()
 	if !ok {
 		return nil
 	}
@@ -161,7 +165,11 @@ func (f *fit) work(ctx context.Context) error {
 	if m.Cost, err = json.Marshal(f.Cost); err != nil {
 		return err
 	}
-	return f.job.Run.Finish(f.files())
+	files, err := f.files(f.most)
+	if err != nil {
+		return err
+	}
+	return f.job.Run.Finish(files)
 }
 
 func (f *fit) evaluate(ctx context.Context) error {

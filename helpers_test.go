@@ -104,7 +104,7 @@ func fingerprint(t *testing.T, r *Result) string {
 	t.Helper()
 	var out strings.Builder
 	fmt.Fprintf(&out, "trace %x\n", sha256.Sum256(timeless(t, r.Trace)))
-	for _, f := range r.files() {
+	for _, f := range resultFiles(t, r) {
 		var b bytes.Buffer
 		if err := f.Write(&b); err != nil {
 			t.Fatal(err)
@@ -112,6 +112,16 @@ func fingerprint(t *testing.T, r *Result) string {
 		fmt.Fprintf(&out, "%s %x\n", f.Name, sha256.Sum256(b.Bytes()))
 	}
 	return out.String()
+}
+
+// resultFiles are the files of a result.
+func resultFiles(t *testing.T, r *Result) []runs.File {
+	t.Helper()
+	files, err := r.files(FitRuns.Most)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
 }
 
 // timeless is a trace without its seconds.

@@ -110,12 +110,12 @@ func TestKilledAnywhere(t *testing.T) {
 	for _, file := range []string{checkpointFile, traceFile} {
 		save(t, filepath.Join(last, file), read(t, dir, file))
 	}
-	for i, file := range r.files() {
+	for i, file := range resultFiles(t, r) {
 		name := filepath.Join(root, fmt.Sprint("end", i))
 		if err := os.CopyFS(name, os.DirFS(last)); err != nil {
 			t.Fatal(err)
 		}
-		for _, file := range r.files()[:i+1] {
+		for _, file := range resultFiles(t, r)[:i+1] {
 			w, err := os.Create(filepath.Join(name, file.Name))
 			if err == nil {
 				err = errors.Join(file.Write(w), w.Close())

@@ -13,10 +13,9 @@ import (
 	"github.com/starling-smc/starling/eval"
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/jsontext"
-	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/internal/pool"
-	"github.com/starling-smc/starling/internal/regular"
 	"github.com/starling-smc/starling/internal/runs"
+	"github.com/starling-smc/starling/internal/safetensors"
 	"github.com/starling-smc/starling/method"
 	"github.com/starling-smc/starling/nn"
 )
@@ -37,6 +36,7 @@ type Kind = runs.Kind
 // FitRuns is the kind of run that Fit makes.
 var FitRuns = Kind{
 	Name: "fit", Files: []string{schemaFile, posteriorFile, restartsFile, metricsFile, decisionFile, reportFile}, Shards: "samples", Differ: config.Diff,
+	Most: 1e9, IsCut: func(name string) bool { return safetensors.IsCut(posteriorFile, name) },
 }
 
 // TakeFolder makes a folder for a run. If dir exists, the error is fs.ErrExist.
@@ -55,13 +55,17 @@ func ResumeFolder(dir string, kind Kind) (*Folder, error) {
 // IsRunFile reports whether path is a file in a run's folder. Other output should not be written there.
 func IsRunFile(path string) bool { return runs.IsRunFile(path, FitRuns, FilterRuns) }
 
-// files returns the files of a result, in addition to those of package runs.
-func (r *Result) files() []runs.File {
-	files := []runs.File{
-		{Name: schemaFile, Write: func(w io.Writer) error { return jsontext.Write(w, r.Data.Schema) }},
-		{Name: posteriorFile, Write: func(w io.Writer) error { return bnn.WritePosterior(w, r.Posterior) }},
-		{Name: metricsFile, Write: r.Metrics.WriteJSON},
+// files returns the files of a result, in addition to those of package runs. A posterior of more than most bytes has several.
+func (r *Result) files(most int64) ([]runs.File, error) {
+	files := []runs.File{{Name: schemaFile, Write: func(w io.Writer) error { return jsontext.Write(w, r.Data.Schema) }}}
+	posterior, err := bnn.PosteriorFiles(r.Posterior, posteriorFile, most)
+	if err != nil {
+		return nil, err
 	}
+	for _, f := range posterior {
+		files = append(files, runs.File{Name: f.Name, Write: f.Write})
+	}
+	files = append(files, runs.File{Name: metricsFile, Write: r.Metrics.WriteJSON})
 	if r.Restarts != nil {
 		files = append(files, runs.File{Name: restartsFile, Write: func(w io.Writer) error {
 			return bnn.WriteRestarts(w, r.Restarts, r.NLL, r.Chosen)
@@ -70,7 +74,7 @@ func (r *Result) files() []runs.File {
 	if r.Decision != nil {
 		files = append(files, runs.File{Name: decisionFile, Write: func(w io.Writer) error { return jsontext.Write(w, r.Decision) }})
 	}
-	return files
+	return files, nil
 }
 
 // Run is a run's folder, read back.
@@ -149,12 +153,8 @@ func OpenRun(dir string) (*Run, error) {
 			return nil, damaged(f.name, err)
 		}
 	}
-	posterior, err := record.Open(posteriorFile)
-	if err != nil {
-		return nil, damage(err)
-	}
-	if err := r.readPosterior(posterior); err != nil {
-		return nil, damaged(posteriorFile, err)
+	if err := r.readPosterior(); err != nil {
+		return nil, err
 	}
 	return r, nil
 }
@@ -164,20 +164,6 @@ func (r *Run) readSchema(text []byte) (err error) {
 		err = fmt.Errorf("examples of shape %v, the network takes %v", r.Schema.Shape, r.Spec.Model.Input)
 	}
 	return err
-}
-
-// readPosterior reads the posterior from its file, which stays open where many particles lie in it.
-func (r *Run) readPosterior(file *regular.File) (err error) {
-	if r.Posterior, err = bnn.OpenPosterior(file, file.Size(), r.Net); err != nil {
-		return err
-	}
-	if r.Posterior.Members == nil {
-		file.Close()
-	}
-	if s, n := r.Spec.Way().Sampling(), len(r.Posterior.LogEvidence); s != nil && s.Islands != n {
-		return fmt.Errorf("has the particles of %s, and the method in config.yaml has %d: want the file that the run wrote", numeral.Several(n, s.Unit), s.Islands)
-	}
-	return nil
 }
 
 func (r *Run) readRestarts(text []byte) (err error) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -107,5 +108,93 @@ func TestDamagedShards(t *testing.T) {
 	}
 	if got, want := contents(t, dir), contents(t, done); got != want {
 		t.Errorf("after damage\n%s\nwithout\n%s", got, want)
+	}
+}
+
+// TestFullDisk: the disk is asked before the run, and again when a file of kept states is begun. The error names the file, the bytes and
+// the mend; the last good state is kept, and the run goes on from it when there is room.
+func TestFullDisk(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the folder is the same in every build")
+	}
+	spec, dir := many(t), filepath.Join(t.TempDir(), "run")
+	_, done := kept(t, spec)
+	full := func(asked int) func(string) (int64, bool) { // from one question on
+		n := 0
+		return func(string) (int64, bool) {
+			if n++; n >= asked {
+				return 1000, true
+			}
+			return 1 << 40, true
+		}
+	}
+	if _, err := resume(t.Context(), dir, spec, Options{free: full(1)}); err == nil || !strings.Contains(err.Error(), "method.smc.keep: the states that are kept need about ") {
+		t.Errorf("before the run: %v", err)
+	}
+	_, err := resume(t.Context(), dir, spec, Options{Every: 1, free: full(4)})
+	if err == nil || !strings.Contains(err.Error(), filepath.Join(dir, "samples-")) || !strings.Contains(err.Error(), "bytes of the disk, which has 1000 free: make room there, and resume the run with --resume") ||
+		!strings.Contains(err.Error(), "the last good state is kept in "+dir) {
+		t.Errorf("while it runs: %v", err)
+	}
+	if n := len(shards(t, dir)); n != 2 {
+		t.Errorf("%d files of kept states, want the 2 before the disk was full", n)
+	}
+	if _, err := resume(t.Context(), dir, spec, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := contents(t, dir), contents(t, done); got != want {
+		t.Errorf("with room again\n%s\nwithout\n%s", got, want)
+	}
+}
+
+// killDir is the variable of the environment that makes TestKilledInShard the process that is killed, with a folder.
+const killDir = "STARLING_TEST_KILL"
+
+// TestKilledInShard: a process that is killed while it writes a file of kept states, with a part of it on the disk, loses nothing: the run
+// goes on from its last state to the same bytes.
+func TestKilledInShard(t *testing.T) {
+	spec := many(t)
+	if dir := os.Getenv(killDir); dir != "" {
+		begun := 0
+		_, err := resume(t.Context(), dir, spec, Options{Every: 1, free: func(string) (int64, bool) {
+			if begun++; begun == 4 { // before the run, and at each of three files
+				go func() {
+					for {
+						if half, _ := filepath.Glob(filepath.Join(dir, ".samples-*")); len(half) > 0 {
+							p, _ := os.FindProcess(os.Getpid())
+							p.Kill()
+						}
+					}
+				}()
+			}
+			return 1 << 40, true
+		}})
+		t.Fatalf("was not killed: %v", err)
+	}
+	if testing.Short() {
+		t.Skip("the folder is the same in every build")
+	}
+	_, done := kept(t, spec)
+	dir, half := "", []string(nil)
+	for try := 0; half == nil; try++ {
+		dir = filepath.Join(t.TempDir(), "run")
+		cmd := exec.Command(os.Args[0], "-test.run=^TestKilledInShard$")
+		cmd.Env = append(os.Environ(), killDir+"="+dir)
+		if out, err := cmd.CombinedOutput(); err == nil || cmd.ProcessState.ExitCode() == 1 {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		half, _ = filepath.Glob(filepath.Join(dir, ".samples-*"))
+		if try == 20 {
+			t.Fatal("20 processes were killed before or after, but not while they wrote")
+		}
+	}
+	if n := len(shards(t, dir)); n < 2 {
+		t.Errorf("%d whole files of kept states beside the half one, want 2 or more", n)
+	}
+	if _, err := resume(t.Context(), dir, spec, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := contents(t, dir), contents(t, done); got != want {
+		t.Errorf("killed, and gone on with\n%s\nwithout\n%s", got, want)
 	}
 }

@@ -39,7 +39,8 @@ type Options struct {
 	Every  time.Duration // interval between saved states; 0: SaveEvery
 	Memory int64         // limit in bytes: a run that will need more is refused; 0: no limit
 
-	now func() time.Time // nil: the clock
+	now  func() time.Time                        // nil: the clock
+	free func(dir string) (bytes int64, ok bool) // of a folder's disk; nil: as the system says
 }
 
 // Event reports the progress of a run. Fit sends *Loaded once, *Progress many times, and *Notice for messages.

@@ -58,6 +58,7 @@ func (i Island) size(net *nn.Net) int {
 // weights are NaN or +Inf, or all zero.
 func Combine(net *nn.Net, islands []Island, by Combination) (*Ensemble, error) {
 	e := &Ensemble{Net: net}
+	members := make([]*Members, len(islands))
 	for p, island := range islands {
 		size := island.size(net)
 		if island.Members == nil && size*net.Dim() != len(island.Theta) || island.LogWeights != nil && len(island.LogWeights) != size {
@@ -70,11 +71,10 @@ func Combine(net *nn.Net, islands []Island, by Combination) (*Ensemble, error) {
 		}
 		e.Format = island.Format
 		e.Theta = narrow(e.Theta, island.Theta)
-		if island.Members != nil {
-			e.Members = e.Members.Join(island.Members)
-		}
+		members[p] = island.Members
 		e.share(p, island, size)
 	}
+	e.Members = JoinMembers(members...)
 	var err error
 	e.LogWeights, err = e.Weigh(by)
 	return e, err

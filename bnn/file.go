@@ -29,39 +29,58 @@ import (
 
 // WritePosterior writes an ensemble as posterior.safetensors.
 func WritePosterior(w io.Writer, e *Ensemble) error {
-	tensors := []safetensors.Tensor{
+	metadata, tensors, err := posterior(e)
+	if err != nil {
+		return err
+	}
+	return safetensors.WriteWith(w, metadata, tensors)
+}
+
+// PosteriorFiles returns the files of an ensemble: WritePosterior's, by this name, or several and an index if it would have more than most
+// bytes (safetensors.Cut).
+func PosteriorFiles(e *Ensemble, name string, most int64) ([]safetensors.Output, error) {
+	metadata, tensors, err := posterior(e)
+	if err != nil {
+		return nil, err
+	}
+	return safetensors.Cut(name, most, metadata, tensors)
+}
+
+func posterior(e *Ensemble) (metadata map[string]string, tensors []safetensors.Tensor, err error) {
+	tensors = []safetensors.Tensor{
 		floats("log_weights", e.LogWeights),
 		floats("log_evidence", e.LogEvidence),
 	}
 	tensors = append(append(tensors, stack(e)...), integers("island", e.Island))
 	if !e.Net.Partly() {
-		return safetensors.Write(w, tensors)
+		return nil, tensors, nil
 	}
-	roles, err := writeRoles(e.Net)
-	if err != nil {
-		return err
-	}
-	return safetensors.WriteWith(w, roles, append(tensors, integers("shared", e.Row)))
+	metadata, err = writeRoles(e.Net)
+	return metadata, append(tensors, integers("shared", e.Row)), err
 }
 
 // ReadPosterior reads a file of WritePosterior whole. Errors are those of OpenPosterior.
 func ReadPosterior(file []byte, net *nn.Net) (*Ensemble, error) {
-	return OpenPosterior(bytes.NewReader(file), int64(len(file)), net)
+	opened, err := safetensors.Open(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		return nil, err
+	}
+	return OpenPosterior(opened, net)
 }
 
-// OpenPosterior reads a file of WritePosterior of some size. Parameters of many particles stay in the file, which must stay open, and are
-// read a few particles at a time: see Members. An error names the first tensor that does not fit net, with both shapes, or a
-// fault of the weights.
-func OpenPosterior(file io.ReaderAt, size int64, net *nn.Net) (*Ensemble, error) {
+// OpenPosterior reads a file of WritePosterior, or those of PosteriorFiles as one. It reads them once, in their order. Parameters of many
+// particles stay there, and are read a few particles at a time: see Members. An error names the first tensor that does not fit net, with
+// both shapes, or a fault of the weights.
+func OpenPosterior(file *safetensors.File, net *nn.Net) (*Ensemble, error) {
 	extra := []string{"log_weights", "log_evidence", "island"}
 	if net.Partly() {
 		extra = append(extra, "shared")
 	}
-	f, err := open(file, size, net, extra...)
+	f, err := open(file, net, extra...)
 	if err != nil {
 		return nil, err
 	}
-	e := &Ensemble{Net: net, Members: f.members, Shared: f.shared, Row: f.row, Format: f.format}
+	e := &Ensemble{Net: net, Theta: f.theta, Members: f.members, Shared: f.shared, Row: f.row, Format: f.format}
 	if e.LogWeights, err = f.values("log_weights", "F64", f.particles); err != nil {
 		return nil, err
 	}
@@ -74,7 +93,7 @@ func OpenPosterior(file io.ReaderAt, size int64, net *nn.Net) (*Ensemble, error)
 	if err := e.check(); err != nil {
 		return nil, fmt.Errorf("posterior: %w", err)
 	}
-	return e, e.load()
+	return e, nil
 }
 
 // WriteRestarts writes the MAP restarts of a network, an ensemble of equal weights whose tensors are all random (nn.Net.Whole), as
@@ -88,7 +107,11 @@ func WriteRestarts(w io.Writer, e *Ensemble, nll []float64, chosen int) error {
 // ReadRestarts reads a file of WriteRestarts as an ensemble of net.Whole().
 func ReadRestarts(file []byte, net *nn.Net) (e *Ensemble, nll []float64, chosen int, err error) {
 	net = net.Whole()
-	f, err := open(bytes.NewReader(file), int64(len(file)), net, "val_nll", "chosen")
+	opened, err := safetensors.Open(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	f, err := open(opened, net, "val_nll", "chosen")
 	if err != nil {
 		return nil, nil, 0, err
 	}
@@ -102,9 +125,7 @@ func ReadRestarts(file []byte, net *nn.Net) (e *Ensemble, nll []float64, chosen 
 	if chosen = int(a.Float64s()[0]); chosen < 0 || chosen >= f.particles {
 		return nil, nil, 0, fmt.Errorf("restart %d is chosen of %d", chosen, f.particles)
 	}
-	e = &Ensemble{Net: net, Members: f.members, LogWeights: make([]float64, f.particles), Island: make([]int32, f.particles), LogEvidence: []float64{0}}
-	if e.LogWeights, err = e.Weigh(Equal{}); err == nil {
-		err = e.load()
-	}
+	e = &Ensemble{Net: net, Theta: f.theta, Members: f.members, LogWeights: make([]float64, f.particles), Island: make([]int32, f.particles), LogEvidence: []float64{0}}
+	e.LogWeights, err = e.Weigh(Equal{})
 	return e, nll, chosen, err
 }

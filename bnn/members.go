@@ -31,40 +31,63 @@ type memberFile struct {
 // inMemory is the number of parameters of an ensemble up to which a file is read whole.
 const inMemory = 1 << 21
 
-// newMembers opens one file, and refuses numbers in it that are not finite.
-func newMembers(net *nn.Net, one memberFile) (*Members, error) {
-	m := &Members{net: net, files: []memberFile{one}}
-	few, d := max(1, reading/net.Dim()), net.Dim()
-	some := make([]float32, min(few, one.particles)*d)
-	for first := 0; first < one.particles; first += few {
-		n := min(few, one.particles-first)
-		if err := m.read(first, n, 0, d, some); err != nil {
-			return nil, err
+// reader reads the random tensors of a file for the first time, and refuses numbers in them that are not finite.
+type reader struct {
+	memberFile
+	dim   int
+	theta []float32 // becomes all parameters, unless it is nil
+	last  []float32 // becomes the last number of each vector
+}
+
+// read reads t, which is tensor i of the file.
+func (r *reader) read(i int, t nn.Tensor) error {
+	few := max(1, reading/t.Size)
+	for first := 0; first < r.particles; first += few {
+		n := min(few, r.particles-first)
+		values, err := r.file.Values(i, first*t.Size, n*t.Size)
+		if err != nil {
+			return err
 		}
-		for i, x := range some[:n*d] {
-			if x-x != 0 {
-				return nil, fmt.Errorf("posterior: parameter %d of particle %d is %v", i%d, first+i/d, x)
+		for p := range n {
+			for k, x := range values[p*t.Size : (p+1)*t.Size] {
+				if x-x != 0 {
+					return fmt.Errorf("posterior: parameter %d of particle %d is %v", t.Offset+k, first+p, x)
+				}
+				if r.theta != nil {
+					r.theta[(first+p)*r.dim+t.Offset+k] = float32(x)
+				}
+			}
+			if t.Offset+t.Size == r.dim {
+				r.last[first+p] = float32(values[(p+1)*t.Size-1])
 			}
 		}
-		for j := range n {
-			m.last = append(m.last, some[(j+1)*d-1])
-		}
 	}
-	return m, nil
+	return nil
+}
+
+// members are those of the file that was read.
+func (r *reader) members(net *nn.Net) *Members {
+	return &Members{net: net, files: []memberFile{r.memberFile}, last: r.last}
 }
 
 // Size is the number of members.
 func (m *Members) Size() int { return len(m.last) }
 
-// Join returns the members of m and then those of other. m may be nil.
-func (m *Members) Join(other *Members) *Members {
-	if m == nil {
-		return other
-	}
-	all := &Members{net: m.net, files: append([]memberFile(nil), m.files...), last: append(append([]float32(nil), m.last...), other.last...)}
-	for _, f := range other.files {
-		f.before += m.Size()
-		all.files = append(all.files, f)
+// JoinMembers returns the members of several, one after another, in time in proportion to their number. nil has none.
+func JoinMembers(parts ...*Members) *Members {
+	var all *Members
+	for _, m := range parts {
+		switch {
+		case m == nil:
+			continue
+		case all == nil:
+			all = &Members{net: m.net}
+		}
+		for _, f := range m.files {
+			f.before += all.Size()
+			all.files = append(all.files, f)
+		}
+		all.last = append(all.last, m.last...)
 	}
 	return all
 }
@@ -117,20 +140,6 @@ func slice(matrix []float32, pitch, n, offset, size int, to []float32) {
 	}
 }
 
-// load reads members into memory, if they are few.
-func (e *Ensemble) load() error {
-	n := e.Size() * e.Net.Dim()
-	if n > inMemory {
-		return nil
-	}
-	e.Theta = make([]float32, n)
-	if err := e.Members.read(0, e.Size(), 0, e.Net.Dim(), e.Theta); err != nil {
-		return err
-	}
-	e.Members = nil
-	return nil
-}
-
 // WriteShard writes some of the parameter vectors of an island, n×D numbers that the format can hold, as a file whose tensors are those of
 // posterior.safetensors. Its metadata have the island, and the number of its vectors that were written before.
 func WriteShard(w io.Writer, net *nn.Net, theta []float64, format safetensors.Format, island, before int) error {
@@ -156,7 +165,7 @@ func (i *Island) Store(net *nn.Net) error {
 	}
 	last, err := OpenShard(bytes.NewReader(file.Bytes()), int64(file.Len()), net)
 	if err == nil {
-		i.Members, i.Theta = i.Members.Join(last), nil
+		i.Members, i.Theta = JoinMembers(i.Members, last), nil
 	}
 	return err
 }
@@ -175,5 +184,11 @@ func OpenShard(file io.ReaderAt, size int64, net *nn.Net) (*Members, error) {
 		}
 		one.tensors, one.particles = append(one.tensors, i), opened.Tensors[i].Shape[0]
 	}
-	return newMembers(net, one)
+	r := reader{memberFile: one, dim: net.Dim(), last: make([]float32, one.particles)}
+	for k, t := range net.Random() { // in the order in which they were written
+		if err := r.read(one.tensors[k], t); err != nil {
+			return nil, err
+		}
+	}
+	return r.members(net), nil
 }

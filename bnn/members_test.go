@@ -38,7 +38,7 @@ func TestMembers(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				islands[p].Members = islands[p].Members.Join(one)
+				islands[p].Members = JoinMembers(islands[p].Members, one)
 			}
 		}
 		files := combine(t, net, islands, Equal{})

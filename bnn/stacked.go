@@ -48,11 +48,11 @@ func stack(e *Ensemble) []safetensors.Tensor {
 // stackOne is a tensor of n vectors, whose values read returns a few vectors at a time.
 func stackOne(t nn.Tensor, format safetensors.Format, n int, read func(first, n, offset, size int, to []float32) error) safetensors.Tensor {
 	a := safetensors.Tensor{Name: t.Name, DType: format.DType(), Shape: append([]int{n}, t.Shape...)}
-	a.Values = func(w io.Writer) error {
+	a.Rows = func(w io.Writer, first, n int) error {
 		few := min(n, 1+reading/t.Size)
 		values, text := make([]float32, few*t.Size), make([]byte, 0, few*t.Size*format.Bytes())
-		for first := 0; first < n; first += few {
-			some := min(few, n-first)
+		for end := first + n; first < end; first += few {
+			some := min(few, end-first)
 			if err := read(first, some, t.Offset, t.Size, values); err != nil {
 				return err
 			}
@@ -97,19 +97,16 @@ func checkRoles(metadata map[string]string, net *nn.Net) error {
 // stacked is an opened file: the network's parameters, and the tensors beside them by name.
 type stacked struct {
 	particles int
-	members   *Members
+	members   *Members  // nil: they are in theta
+	theta     []float32 // of few particles
 	format    safetensors.Format
 	shared    []float32
 	row       []int32
 	extra     map[string]safetensors.Tensor
 }
 
-// open reads a file that holds the tensors of net, stacked, and exactly the extra tensors. Parameters of particles stay in the file.
-func open(file io.ReaderAt, size int64, net *nn.Net, extra ...string) (*stacked, error) {
-	opened, err := safetensors.Open(file, size)
-	if err != nil {
-		return nil, err
-	}
+// open reads a file that holds the tensors of net, stacked, and exactly the extra tensors. Parameters of many particles stay in the file.
+func open(opened *safetensors.File, net *nn.Net, extra ...string) (f *stacked, err error) {
 	if err := checkRoles(opened.Metadata, net); err != nil {
 		return nil, err
 	}
@@ -117,7 +114,7 @@ func open(file io.ReaderAt, size int64, net *nn.Net, extra ...string) (*stacked,
 	for i, a := range opened.Tensors {
 		at[a.Name] = i
 	}
-	f := &stacked{extra: map[string]safetensors.Tensor{}}
+	f = &stacked{extra: map[string]safetensors.Tensor{}}
 	for _, name := range extra {
 		if i, ok := at[name]; ok {
 			if f.extra[name], err = opened.All(i); err != nil {
@@ -161,23 +158,47 @@ func open(file io.ReaderAt, size int64, net *nn.Net, extra ...string) (*stacked,
 			return nil, fmt.Errorf("tensor %s in the file is not in the network", a.Name)
 		}
 	}
+	return f, f.read(opened, net, numbers, rows)
+}
+
+// read reads the network's tensors, whose numbers in the file are given, in the file's order.
+func (f *stacked) read(opened *safetensors.File, net *nn.Net, numbers []int, rows int) error {
 	f.shared = make([]float32, rows*net.Shared()) // bounded by the size of the file
-	one := memberFile{file: opened, particles: f.particles}
+	if n := f.particles * net.Dim(); n <= inMemory {
+		f.theta = make([]float32, n)
+	}
+	var random []int // of the random tensors, their numbers in the file
 	for k, t := range net.Tensors() {
 		if t.Role == nn.RoleRandom {
-			one.tensors = append(one.tensors, numbers[k])
+			random = append(random, numbers[k])
+		}
+	}
+	one := memberFile{file: opened, tensors: random, particles: f.particles}
+	r := reader{memberFile: one, dim: net.Dim(), theta: f.theta, last: make([]float32, f.particles)}
+	for i := range opened.Tensors {
+		k := slices.Index(numbers, i)
+		if k < 0 {
 			continue
 		}
-		a, err := opened.All(numbers[k])
+		t := net.Tensors()[k]
+		if t.Role == nn.RoleRandom {
+			if err := r.read(i, t); err != nil {
+				return err
+			}
+			continue
+		}
+		a, err := opened.All(i)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for j, x := range a.Float64s() {
 			f.shared[j/t.Size*net.Shared()+t.Offset+j%t.Size] = float32(x)
 		}
 	}
-	f.members, err = newMembers(net, one)
-	return f, err
+	if f.theta == nil {
+		f.members = r.members(net)
+	}
+	return nil
 }
 
 // rows reads the row of φ of each particle, and returns the number of rows.

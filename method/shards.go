@@ -47,7 +47,7 @@ func (p *island) store() error {
 	if format == "" || !p.job.Run.Stores() || bytes < shardBytes {
 		return nil
 	}
-	sum, err := p.job.Run.Store(p.sampler.Island, len(st.Shards), func(w io.Writer) error {
+	sum, err := p.job.Run.Store(p.sampler.Island, len(st.Shards), int64(len(st.Kept)*format.Bytes()), func(w io.Writer) error {
 		return bnn.WriteShard(w, p.job.Net, st.Kept, format, p.sampler.Island, st.Unloaded())
 	})
 	if err == nil {
@@ -57,31 +57,29 @@ func (p *island) store() error {
 }
 
 // stored are the kept states that lie in files, each of which must be the one that the state knows; nil where there are none.
-func (p *island) stored() (all *bnn.Members, err error) {
+func (p *island) stored() (*bnn.Members, error) {
+	parts := make([]*bnn.Members, len(p.state.Shards))
 	for i, shard := range p.state.Shards {
 		if !p.job.Run.Stores() {
 			return nil, fmt.Errorf("%d of its kept states lie in files of a run's folder, and there is no folder", p.state.Unloaded())
 		}
-		one, err := p.shard(i, shard)
-		if err != nil {
+		var err error
+		if parts[i], err = p.shard(i, shard); err != nil {
 			return nil, err
 		}
-		all = all.Join(one)
 	}
-	return all, nil
+	return bnn.JoinMembers(parts...), nil
 }
 
-func (p *island) shard(i int, shard smc.Shard) (*bnn.Members, error) {
-	file, size, err := p.job.Run.Stored(p.sampler.Island, i, shard.Sum)
-	if err != nil {
-		return nil, err
-	}
-	one, err := bnn.OpenShard(file, size, p.job.Net)
-	if err == nil && one.Size() != shard.Vectors {
-		err = fmt.Errorf("has %d vectors, not %d", one.Size(), shard.Vectors)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("file %d of the kept states: %w", i, err)
-	}
-	return one, nil
+func (p *island) shard(i int, shard smc.Shard) (one *bnn.Members, err error) {
+	err = p.job.Run.Stored(p.sampler.Island, i, shard.Sum, func(file io.ReaderAt, size int64) error {
+		if one, err = bnn.OpenShard(file, size, p.job.Net); err == nil && one.Size() != shard.Vectors {
+			err = fmt.Errorf("has %d vectors, not %d", one.Size(), shard.Vectors)
+		}
+		if err != nil {
+			return fmt.Errorf("file %d of the kept states: %w", i, err)
+		}
+		return nil
+	})
+	return one, err
 }

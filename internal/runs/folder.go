@@ -24,6 +24,11 @@ type Kind struct {
 	// They are gone when the run is done, whose result has all of it. Empty: there are none.
 	Shards string
 
+	// Most is the number of bytes beyond which a file of the result is written as several, if it can be. IsCut reports whether a name is that
+	// of one of these, which are not among Files; nil: there are none.
+	Most  int64
+	IsCut func(name string) bool
+
 	// Differ returns an error that lists the values in which two resolved configs differ. It is called only if their bytes
 	// differ.
 	Differ func(was, is []byte) error
@@ -35,7 +40,9 @@ func (k *Kind) files() []string {
 }
 
 // has reports whether a name is one of the files in a run's folder.
-func (k *Kind) has(name string) bool { return slices.Contains(k.files(), name) || k.isShard(name) }
+func (k *Kind) has(name string) bool {
+	return slices.Contains(k.files(), name) || k.isShard(name) || k.IsCut != nil && k.IsCut(name)
+}
 
 // isShard reports whether a name is that of a shard.
 func (k *Kind) isShard(name string) bool {
@@ -192,6 +199,9 @@ func (f *Folder) held() bool { return f.lock.Held() }
 // Kept reports whether the folder holds a state to resume from, or a result.
 func (f *Folder) Kept() bool { return f.kept }
 
+// Most is the number of bytes beyond which a file of the result is written as several, if it can be.
+func (f *Folder) Most() int64 { return f.kind.Most }
+
 // Close releases the folder. A folder that this process made and in which nothing is kept is removed, unless others have put
 // files there. Closing it again does nothing.
 func (f *Folder) Close() error {
@@ -200,10 +210,12 @@ func (f *Folder) Close() error {
 	}
 	leave := f.made && !f.kept
 	if leave {
-		for _, name := range f.kind.files() {
-			os.Remove(f.path(name))
+		entries, _ := os.ReadDir(f.Dir)
+		for _, e := range entries {
+			if f.kind.has(e.Name()) {
+				os.Remove(f.path(e.Name()))
+			}
 		}
-		f.removeShards()
 	}
 	err := f.lock.Free()
 	if leave {
@@ -234,7 +246,7 @@ func IsRunFile(path string, kinds ...Kind) bool {
 	return err == nil && slices.ContainsFunc(kinds, func(k Kind) bool { return k.has(name) })
 }
 
-// File is a file of a run's result. Its name is one of the Kind's.
+// File is a file of a run's result. Its name is one of the Kind's, or one that IsCut knows.
 type File struct {
 	Name  string
 	Write func(w io.Writer) error
@@ -248,7 +260,7 @@ func (f *Folder) Write(config []byte, trace []TraceLine, files []File, m *Manife
 		return err
 	}}}
 	for _, file := range files {
-		if !slices.Contains(f.kind.Files, file.Name) {
+		if !slices.Contains(f.kind.Files, file.Name) && (f.kind.IsCut == nil || !f.kind.IsCut(file.Name)) {
 			return fmt.Errorf("a run of kind %s has no file %s", f.kind.Name, file.Name)
 		}
 		all = append(all, file)

@@ -124,7 +124,7 @@ func (k *keeper) write(sorted sum) error {
 		k.failed = ckpt.Replace(k.folder.path(checkpointFile), previous, k.state.writeTo)
 	}
 	if k.failed != nil {
-		k.failed = fmt.Errorf("saving the run: %w", k.failed)
+		k.failed = saving(k.failed)
 		return k.failed
 	}
 	k.rotate, k.changed, k.folder.kept = true, false, true
@@ -176,7 +176,7 @@ func (k *keeper) line(l TraceLine) error {
 	k.phase.traced = true
 	if k.failed == nil {
 		if err := json.NewEncoder(io.MultiWriter(k.trace, k.traced)).Encode(l); err != nil {
-			k.failed = fmt.Errorf("saving the run: %w", err)
+			k.failed = saving(err)
 		}
 	}
 	return k.failed

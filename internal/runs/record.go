@@ -59,7 +59,7 @@ func Read(dir string, kind Kind) (*Record, error) {
 
 // File reads a file of the run. If it is not the one that the run wrote, the error is a *DamagedError.
 func (r *Record) File(name string) ([]byte, error) {
-	path := filepath.Join(r.Dir, name)
+	path := r.path(name)
 	text, err := regular.Read(path, limit(name))
 	if err != nil {
 		return nil, r.damaged(err)
@@ -73,22 +73,7 @@ func (r *Record) File(name string) ([]byte, error) {
 	return text, nil
 }
 
-// Open opens a file of the run that may be large. Errors are those of File.
-func (r *Record) Open(name string) (*regular.File, error) {
-	path := filepath.Join(r.Dir, name)
-	want, listed := r.Manifest.Files[name]
-	if !listed {
-		return nil, r.damaged(fmt.Errorf("%s: %s does not list it", path, manifestFile))
-	}
-	f, err := openSummed(path, want)
-	if err == errOther {
-		err = fmt.Errorf("%s: %w", path, errChanged)
-	}
-	if err != nil {
-		return nil, r.damaged(err)
-	}
-	return f, nil
-}
+func (r *Record) path(name string) string { return filepath.Join(r.Dir, name) }
 
 // errChanged is the error for a file whose checksum is not the one in the manifest.
 var errChanged = errors.New("is not as the run wrote it: its checksum is not the one in " + manifestFile)

@@ -21,6 +21,8 @@ type Options struct {
 	Every  time.Duration     // interval between checkpoints; 0: SaveEvery
 	Notice func(text string) // called with messages for the user; nil: no messages
 	Now    func() time.Time  // nil: time.Now
+
+	Free func(dir string) (bytes int64, ok bool) // of the disk of a folder, where it is known; nil: as the system says
 }
 
 // Run is work in progress, in a folder or without one. The zero Run has no folder. Its methods, except Aside, must be called
@@ -30,6 +32,7 @@ type Run struct {
 
 	config []byte
 	notice func(text string)
+	free   func(dir string) (bytes int64, ok bool)
 	clock  clock
 	folder *Folder
 	keep   *keeper // nil: nothing is saved
@@ -47,9 +50,12 @@ type Run struct {
 //
 // If the run in the folder is already done, Run.Done reports it. The caller then calls ReadBack instead of Phase and Finish.
 func Open(folder *Folder, config []byte, m Manifest, o Options) (*Run, error) {
-	r := &Run{Manifest: m, config: config, notice: o.Notice, folder: folder}
+	r := &Run{Manifest: m, config: config, notice: o.Notice, free: o.Free, folder: folder}
 	if r.notice == nil {
 		r.notice = func(string) {}
+	}
+	if r.free == nil {
+		r.free = diskFree
 	}
 	r.clock.now = o.Now
 	if r.Manifest.Started.IsZero() {
@@ -169,7 +175,7 @@ func (r *Run) Finish(files []File) error {
 		err = r.folder.Write(r.config, r.trace, files, &r.Manifest)
 	}
 	if err != nil {
-		return fmt.Errorf("the run is done but could not be written: %w", err)
+		return fmt.Errorf("the run is done but could not be written: %w", remedied(err))
 	}
 	r.open = false
 	return nil

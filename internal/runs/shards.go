@@ -2,11 +2,12 @@ package runs
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
+	"syscall"
 
 	"github.com/starling-smc/starling/internal/ckpt"
-	"github.com/starling-smc/starling/internal/regular"
 )
 
 // A part may grow what never changes again, such as the states that a sampler keeps. In a checkpoint it would be written anew each
@@ -16,41 +17,60 @@ import (
 // Stores reports whether Store can be called: the run has a folder, and its kind has shards.
 func (r *Run) Stores() bool { return r != nil && r.open && r.folder.kind.Shards != "" }
 
-// Store writes shard number n of a part, and returns its sum. Several parts may call it at the same time.
-func (r *Run) Store(part, n int, write func(io.Writer) error) (sum [sha256.Size]byte, err error) {
+// Free is the number of bytes that the folder's disk has for this user, with those of the folder's shards: a run that goes on has need of
+// so much less. ok is false where it is not known.
+func (r *Run) Free() (bytes int64, ok bool) {
+	if r.folder == nil {
+		return 0, false
+	}
+	bytes, ok = r.free(r.folder.Dir)
+	return bytes + r.folder.shardBytes(), ok
+}
+
+// Store writes shard number n of a part, of about so many bytes, and returns its sum. If the disk has less, nothing is written. Several
+// parts may call it at the same time.
+func (r *Run) Store(part, n int, bytes int64, write func(io.Writer) error) (sum [sha256.Size]byte, err error) {
+	path := r.shard(part, n)
+	if free, ok := r.free(r.folder.Dir); ok && free < bytes {
+		return sum, fmt.Errorf("saving the run: %s: needs %d bytes of the disk, which has %d free: %s", path, bytes, free, makeRoom)
+	}
 	s := newSumming()
-	err = ckpt.Replace(r.shard(part, n), "", func(w io.Writer) error { return write(io.MultiWriter(w, s)) })
+	err = ckpt.Replace(path, "", func(w io.Writer) error { return write(io.MultiWriter(w, s)) })
 	if err != nil {
-		return sum, fmt.Errorf("saving the run: %w", err)
+		return sum, saving(err)
 	}
 	return s.sum().sha256, nil
 }
 
-// Stored returns a reader of shard number n of a part, and its size. If it is not the one with this sum, the error is a *DamagedError. A
-// run may have thousands of shards: each is opened for every read alone, and must stay as it is.
-func (r *Run) Stored(part, n int, sum [sha256.Size]byte) (io.ReaderAt, int64, error) {
-	path := r.shard(part, n)
-	f, err := openSummed(path, fmt.Sprintf("%x", sum))
-	if err == errOther {
-		err = fmt.Errorf("%s: is not as the run wrote it: its checksum is not the one in the checkpoint", path)
+// makeRoom says what to do about a full disk.
+const makeRoom = "make room there, and resume the run with --resume"
+
+// saving is the error for a write that failed while the run goes on.
+func saving(err error) error { return fmt.Errorf("saving the run: %w", remedied(err)) }
+
+// remedied adds to the error of a full disk what to do.
+func remedied(err error) error {
+	if errors.Is(err, syscall.ENOSPC) {
+		return fmt.Errorf("%w: %s", err, makeRoom)
 	}
-	if err != nil {
-		return nil, 0, &DamagedError{fmt.Errorf("states that the run has kept: %w; put the file back, or begin anew in another folder", err)}
-	}
-	return reopened(path), f.Size(), f.Close()
+	return err
 }
 
-// reopened is the path of a file that is opened for each read.
-type reopened string
-
-// ReadAt reads from the file as it is now.
-func (path reopened) ReadAt(b []byte, at int64) (int, error) {
-	f, err := regular.Open(string(path))
-	if err != nil {
-		return 0, err
+// Stored calls read with shard number n of a part, and its size. If it is not the one with this sum, which is compared as in Record.Open,
+// the error is a *DamagedError. A run may have thousands of shards: after read each is opened for every read alone, and must stay as it is.
+func (r *Run) Stored(part, n int, sum [sha256.Size]byte, read func(file io.ReaderAt, size int64) error) error {
+	f, err := openLarge(r.shard(part, n))
+	if err == nil {
+		failed := read(f, f.size)
+		if err = f.compare(fmt.Sprintf("%x", sum)); err == errOther {
+			err = fmt.Errorf("%s: is not as the run wrote it: its checksum is not the one in the checkpoint", f.path)
+		}
+		f.Close()
+		if err == nil {
+			return failed
+		}
 	}
-	defer f.Close()
-	return f.ReadAt(b, at)
+	return &DamagedError{fmt.Errorf("states that the run has kept: %w; put the file back, or begin anew in another folder", err)}
 }
 
 func (r *Run) shard(part, n int) string {

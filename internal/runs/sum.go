@@ -3,7 +3,6 @@ package runs
 import (
 	"crypto/sha256"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"hash"
 	"io"
@@ -66,26 +65,3 @@ func sumFile(path string) (sum, error) {
 	}
 	return s.sum(), f.Unchanged()
 }
-
-// openSummed opens a file for reading if its SHA-256 is the given one, and else returns errOther. It does not hold the file in memory.
-func openSummed(path, hex string) (*regular.File, error) {
-	f, err := regular.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	s := newSumming()
-	if _, err = io.Copy(s, f); err == nil {
-		err = f.Unchanged()
-	}
-	if err == nil && s.sum().hex() != hex {
-		err = errOther
-	}
-	if err != nil {
-		f.Close()
-		return nil, err
-	}
-	return f, nil
-}
-
-// errOther is the error for a file that has another checksum.
-var errOther = errors.New("has another checksum")

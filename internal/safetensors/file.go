@@ -11,9 +11,14 @@ type File struct {
 	Tensors  []Tensor // without Data
 	Metadata map[string]string
 
-	from   io.ReaderAt
-	begins []int64 // of each tensor's values in the file
-	sizes  []int   // bytes of a value
+	places [][]place // of each tensor's values: one, or several that follow each other
+}
+
+// place is where values lie.
+type place struct {
+	from  io.ReaderAt
+	begin int64
+	bytes int
 }
 
 // Open reads the header of a file of some size. It is as strict as Parse.
@@ -34,10 +39,9 @@ func Open(from io.ReaderAt, size int64) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &File{Tensors: h.tensors, Metadata: h.metadata, from: from}
-	for i, t := range h.tensors {
-		f.begins = append(f.begins, int64(8+n+h.begins[i]))
-		f.sizes = append(f.sizes, sizes[t.DType])
+	f := &File{Tensors: h.tensors, Metadata: h.metadata}
+	for i, begin := range h.begins {
+		f.places = append(f.places, []place{{from, int64(8 + n + begin), h.ends[i] - begin}})
 	}
 	return f, nil
 }
@@ -47,11 +51,19 @@ func (f *File) Find(name string) int {
 	return slices.IndexFunc(f.Tensors, func(t Tensor) bool { return t.Name == name })
 }
 
+// bytes is the number of bytes of tensor i.
+func (f *File) bytes(i int) (n int) {
+	for _, p := range f.places[i] {
+		n += p.bytes
+	}
+	return n
+}
+
 // Values returns n values of tensor i, from one on.
 func (f *File) Values(i, from, n int) ([]float64, error) {
-	t := f.Tensors[i]
-	t.Data = make([]byte, n*f.sizes[i])
-	if err := readAt(f.from, t.Data, f.begins[i]+int64(from*f.sizes[i])); err != nil {
+	t, size := f.Tensors[i], sizes[f.Tensors[i].DType]
+	t.Data = make([]byte, n*size)
+	if err := f.read(i, t.Data, from*size); err != nil {
 		return nil, fmt.Errorf("tensor %q: %w", t.Name, err)
 	}
 	return t.Float64s(), nil
@@ -60,12 +72,22 @@ func (f *File) Values(i, from, n int) ([]float64, error) {
 // All returns tensor i with its Data.
 func (f *File) All(i int) (Tensor, error) {
 	t := f.Tensors[i]
-	n := f.sizes[i]
-	for _, d := range t.Shape {
-		n *= d
+	t.Data = make([]byte, f.bytes(i))
+	return t, f.read(i, t.Data, 0)
+}
+
+// read fills b with bytes of tensor i, from one on.
+func (f *File) read(i int, b []byte, from int) error {
+	for _, p := range f.places[i] {
+		if n := min(len(b), p.bytes-from); n > 0 {
+			if err := readAt(p.from, b[:n], p.begin+int64(from)); err != nil {
+				return err
+			}
+			b, from = b[n:], from+n
+		}
+		from -= p.bytes
 	}
-	t.Data = make([]byte, n)
-	return t, readAt(f.from, t.Data, f.begins[i])
+	return nil
 }
 
 // readAt fills b.

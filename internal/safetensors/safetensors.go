@@ -26,13 +26,13 @@ type Tensor struct {
 	Shape []int  // empty: a scalar
 	Data  []byte // the values, little endian, row-major; Parse returns a part of the file's bytes
 
-	// Values, if not nil, writes the values in place of Data, which need not be in memory then.
-	Values func(w io.Writer) error
+	// Rows, if not nil, writes the values of n entries of the first axis in place of Data, which need not be in memory then.
+	Rows func(w io.Writer, first, n int) error
 }
 
 // bytes is the number of bytes of the values.
 func (t Tensor) bytes() int {
-	if t.Values == nil {
+	if t.Rows == nil {
 		return len(t.Data)
 	}
 	n := sizes[t.DType]
@@ -44,8 +44,8 @@ func (t Tensor) bytes() int {
 
 // writeTo writes the values.
 func (t Tensor) writeTo(w io.Writer) error {
-	if t.Values != nil {
-		return t.Values(w)
+	if t.Rows != nil {
+		return t.Rows(w, 0, t.Shape[0])
 	}
 	_, err := w.Write(t.Data)
 	return err
@@ -121,12 +121,29 @@ func Write(w io.Writer, tensors []Tensor) error { return WriteWith(w, nil, tenso
 
 // WriteWith is Write with metadata, unless there are none.
 func WriteWith(w io.Writer, metadata map[string]string, tensors []Tensor) error {
+	head, err := header(metadata, tensors)
+	if err != nil {
+		return err
+	}
+	if _, err := w.Write(head); err != nil {
+		return err
+	}
+	for _, t := range tensors {
+		if err := t.writeTo(w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// header is all that stands before the values.
+func header(metadata map[string]string, tensors []Tensor) ([]byte, error) {
 	var header strings.Builder
 	header.WriteByte('{')
 	if len(metadata) > 0 {
 		text, err := json.Marshal(metadata) // in the order of the keys
 		if err != nil {
-			return err
+			return nil, err
 		}
 		fmt.Fprintf(&header, `"__metadata__":%s`, text)
 	}
@@ -134,11 +151,11 @@ func WriteWith(w io.Writer, metadata map[string]string, tensors []Tensor) error 
 	for _, t := range tensors {
 		name, err := json.Marshal(t.Name)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		shape, err := json.Marshal(append([]int{}, t.Shape...))
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if header.Len() > 1 {
 			header.WriteByte(',')
@@ -150,16 +167,5 @@ func WriteWith(w io.Writer, metadata map[string]string, tensors []Tensor) error 
 	for header.Len()%8 != 0 { // so that the data begins at a multiple of 8
 		header.WriteByte(' ')
 	}
-	n := binary.LittleEndian.AppendUint64(nil, uint64(header.Len()))
-	for _, part := range [][]byte{n, []byte(header.String())} {
-		if _, err := w.Write(part); err != nil {
-			return err
-		}
-	}
-	for _, t := range tensors {
-		if err := t.writeTo(w); err != nil {
-			return err
-		}
-	}
-	return nil
+	return append(binary.LittleEndian.AppendUint64(nil, uint64(header.Len())), header.String()...), nil
 }
