@@ -13,14 +13,14 @@ import (
 // lists; a run without such examples keeps none.
 func TestDecisionOfValidation(t *testing.T) {
 	result, dir := kept(t, trees(t))
-	want, err := eval.Decide(t.Context(), result.Posterior, result.Data.Validate, nil)
+	want, _, err := eval.Decide(t.Context(), result.Posterior, result.Data.Validate, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if result.Decision == nil || *result.Decision != *want {
 		t.Fatalf("decision %+v, that of the validation examples is %+v", result.Decision, want)
 	}
-	if other, err := eval.Decide(t.Context(), result.Posterior, result.Data.Test, nil); err != nil || other.Threshold == want.Threshold {
+	if other, _, err := eval.Decide(t.Context(), result.Posterior, result.Data.Test, nil); err != nil || other.Threshold == want.Threshold {
 		t.Fatalf("test and validation examples have the same threshold %v: the test says nothing (%v)", want.Threshold, err)
 	}
 	var text bytes.Buffer

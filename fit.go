@@ -90,7 +90,7 @@ func (f *fit) prepare(spec Spec, o Options) (err error) {
 	}
 	f.job = method.Job{Seed: spec.Seed, Data: f.Data, Net: f.Net, Search: f.Spec.MAP, Anchor: f.Spec.Prior.Anchor, Pool: pool.New(o.Threads)}
 	f.job.Tell = func(s method.Status) { f.progress(&Progress{s}) }
-	if f.job.Model, err = nn.NewModel(f.Net, f.Data.Train, f.job.Pool); err != nil {
+	if f.job.Model, err = nn.NewTraining(f.Net, f.Data, f.job.Pool); err != nil {
 		return f.Spec.Fault("model", "%v", err)
 	}
 	f.Spec.Method.CheckData(f.Data.Train.Len(), f.Net.Dim(), f.Spec.At(), faults)
@@ -176,9 +176,11 @@ func (f *fit) evaluate(ctx context.Context) error {
 	f.job.Tell(method.Status{Phase: "evaluation"})
 	return f.job.Run.Aside(func() (err error) {
 		if !f.job.Run.Done() { // a run that is done keeps its decision, or an older version made it without one
-			if f.Decision, err = eval.Decide(ctx, f.Posterior, f.Data.Validate, f.job.Pool); err != nil {
+			var found []Finding
+			if f.Decision, found, err = eval.Decide(ctx, f.Posterior, f.Data.Validate, f.job.Pool); err != nil {
 				return fmt.Errorf("evaluation of the validation examples: %w", err)
 			}
+			f.Findings = append(f.Findings, found...)
 		}
 		f.Assessment, err = f.Spec.Evaluate(ctx, &f.Ensembles, f.Data, f.job.Pool)
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"slices"
 
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/data"
@@ -240,6 +241,12 @@ func (r *Run) Evaluate(ctx context.Context, on On, o Options) (*eval.Assessment,
 	if !r.isOwn(on) { // chains are compared on the validation examples of the run
 		ensembles.Chains = nil
 	}
+	var found []Finding
+	if on.Members > 0 && r.Decision != nil && len(p.Groups) > 0 {
+		if ensembles.Decision, found, err = r.decideAgain(ctx, on, p, o); err != nil {
+			return nil, err
+		}
+	}
 	a, err := r.Spec.Evaluate(ctx, &ensembles, p, pool.New(o.Threads))
 	var input *eval.InputError
 	if errors.As(err, &input) {
@@ -248,8 +255,24 @@ func (r *Run) Evaluate(ctx context.Context, on On, o Options) (*eval.Assessment,
 	if err != nil {
 		return nil, err
 	}
-	a.Metrics.Findings = r.Findings
+	a.Metrics.Findings = slices.Concat(r.Findings, found)
 	return a, nil
+}
+
+// decideAgain returns the decision by some of the posterior's members, whose energies have a threshold of their own: that of the run's
+// validation examples, whatever data on names.
+func (r *Run) decideAgain(ctx context.Context, on On, p *data.Problem, o Options) (*eval.Decision, []Finding, error) {
+	if !r.isOwn(on) {
+		var err error
+		if p, err = r.own(o.DataDir); err != nil {
+			return nil, nil, readFault(fmt.Errorf("the threshold of %d members comes from the run's validation examples: %w", on.Members, err))
+		}
+	}
+	d, found, err := eval.DecideByLast(ctx, r.Posterior, on.Members, p.Validate, pool.New(o.Threads))
+	if err != nil {
+		return nil, nil, fmt.Errorf("evaluation of the validation examples: %w", err)
+	}
+	return d, found, nil
 }
 
 // isOwn reports whether on names the run's own data.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/mcmc"
 	"github.com/starling-smc/starling/nn"
@@ -16,7 +17,7 @@ import (
 func TestLearningGradient(t *testing.T) {
 	net := partlyNet(t, "a", 2, nn.Gaussian{SD: nn.Learned})
 	_, set := inputs(60)
-	model, err := nn.NewModel(net, set, nil)
+	model, err := nn.NewTraining(net, &data.Problem{Train: set}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +121,7 @@ func TestRandomFirstLayerAsHandWritten(t *testing.T) {
 	}
 	const particles = 20
 	_, set := inputs(50)
-	model, err := nn.NewModel(net, set, nil)
+	model, err := nn.NewTraining(net, &data.Problem{Train: set}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -135,7 +135,8 @@ func TestReadClasses(t *testing.T) {
 		t.Errorf("a label beyond: %v", err)
 	}
 	small := &Array{Name: "small", Shape: []int{1, 4, 4}, Values: make([]uint8, 16)}
-	if _, err := digits.Schema.Examples("small", small); err == nil || err.Error() != "small: examples of shape [1 4 4], the run was trained on examples of shape [1 28 28]" {
+	if _, err := digits.Schema.Examples("small", small); err == nil || err.Error() != "small: examples of shape [1 4 4], the run was trained on examples of shape [1 28 28]: "+
+		"starling data pad small --size 28x28 --out FILE makes them fit" {
 		t.Errorf("images of another size: %v", err)
 	}
 	numbers := loaded(t, Settings{Set: "yacht"}, Need{Regression: true})

@@ -62,7 +62,7 @@ func (s *Schema) examples(name string, a *Array, rows []int32) (*Set, error) {
 	read := a.input
 	switch {
 	case s.Columns == nil && !slices.Equal(shape, s.Shape):
-		return nil, fmt.Errorf("%s: examples of shape %v, the run was trained on examples of shape %v", a.Name, shape, s.Shape)
+		return nil, fmt.Errorf("%s: examples of shape %v, the run was trained on examples of shape %v%s", a.Name, shape, s.Shape, otherSize(a.Name, shape, s.Shape))
 	case s.Columns == nil && s.Inputs == nil:
 		set, err := NewInputs(name, a)
 		if err == nil && rows != nil {

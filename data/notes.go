@@ -2,6 +2,7 @@ package data
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/starling-smc/starling/internal/finding"
@@ -33,6 +34,9 @@ func (p *Problem) Findings() (found []finding.Finding) {
 	if zero := p.Schema.alwaysZero(); zero != nil {
 		found = append(found, finding.ZeroFeatures(zero))
 	}
+	if classes, examples := p.unseen(); classes != nil {
+		found = append(found, finding.UnseenClasses(classes, examples))
+	}
 	return found
 }
 
@@ -53,6 +57,38 @@ func (s *Schema) alwaysZero() []int {
 		return nil
 	}
 	return s.Inputs.Constant()
+}
+
+// unseen lists the classes of validation and test examples that no training example has, and counts these examples.
+func (p *Problem) unseen() (classes []string, examples int) {
+	if p.Train.Labels == nil {
+		return nil, 0
+	}
+	const trained, listed = 1, 2
+	seen := make([]byte, p.Train.Classes)
+	for _, label := range p.Train.Labels {
+		seen[label] = trained
+	}
+	for _, set := range []*Set{p.Validate, p.Test} {
+		if set == nil {
+			continue
+		}
+		for _, label := range set.Labels {
+			if seen[label] == trained {
+				continue
+			}
+			if examples++; seen[label] == listed {
+				continue
+			}
+			seen[label] = listed
+			name := strconv.Itoa(int(label))
+			if p.Train.Names != nil {
+				name = p.Train.Names[label]
+			}
+			classes = append(classes, name)
+		}
+	}
+	return classes, examples
 }
 
 // ClassCount says how many classes the data have. For arrays it also names the file with the largest label, and the labels

@@ -311,9 +311,12 @@ func WriteNPY(w io.Writer, shape []int, values []float64) error {
 
 // NPYHeader returns the bytes before the values in a file of float64 numbers in C order, little-endian, for programs that
 // write the values one by one. The number of bytes is a multiple of 64.
-func NPYHeader(shape []int) []byte {
+func NPYHeader(shape []int) []byte { return npyBegin("<f8", shape) }
+
+// npyBegin is NPYHeader of any type, as NumPy writes it: '<f8'.
+func npyBegin(dtype string, shape []int) []byte {
 	var b strings.Builder
-	b.WriteString("{'descr': '<f8', 'fortran_order': False, 'shape': (")
+	fmt.Fprintf(&b, "{'descr': '%s', 'fortran_order': False, 'shape': (", dtype)
 	for i, d := range shape {
 		if i > 0 {
 			b.WriteByte(' ')

@@ -20,6 +20,10 @@ func (s *Schema) Read(name, labels, dir string) (*Problem, error) {
 		if err == nil {
 			p.Test, err = s.Labelled("test", inputs, targets, nil)
 		}
+		var label *labelError
+		if errors.As(err, &label) {
+			err = fmt.Errorf("%w, the classes of the run: for data with other classes say which is which with --classes", err)
+		}
 		return p, err
 	}
 	_, err := os.Stat(name)
@@ -154,7 +158,7 @@ func (s *Schema) sameShape(name string, set *Set) error {
 	if set == nil || TakesShape(s.Shape, set.Shape) {
 		return nil
 	}
-	return fmt.Errorf("%s: examples of shape %v, the run was trained on examples of shape %v", name, set.Shape, s.Shape)
+	return fmt.Errorf("%s: examples of shape %v, the run was trained on examples of shape %v%s", name, set.Shape, s.Shape, otherSize(name, set.Shape, s.Shape))
 }
 
 // TakesShape reports whether a network of an input shape takes examples of another shape: as they are, or flattened.

@@ -64,10 +64,22 @@ func (s *Set) Check() error {
 	}
 	for i, y := range s.Labels {
 		if y < 0 || int(y) >= s.Classes {
-			return fmt.Errorf("data set %q: example %d has label %d, want 0 to %d", s.Name, i, y, s.Classes-1)
+			return &labelError{s.Name, i, y, s.Classes}
 		}
 	}
 	return nil
+}
+
+// labelError says that a label of a set is none of its classes.
+type labelError struct {
+	set     string
+	example int
+	label   int32
+	classes int
+}
+
+func (e *labelError) Error() string {
+	return fmt.Sprintf("data set %q: example %d has label %d, want 0 to %d", e.set, e.example, e.label, e.classes-1)
 }
 
 // Select returns a new set of the given rows, in their order, copied.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/finding"
 	"github.com/starling-smc/starling/internal/jsontext"
 	"github.com/starling-smc/starling/internal/pool"
 	"github.com/starling-smc/starling/uq"
@@ -26,23 +27,41 @@ type Decision struct {
 const byEnergy = "energy"
 
 // Decide takes the thresholds from an ensemble's energies for validation examples, and from nothing else. There is no decision,
-// nil, without such examples, for a likelihood that has not one logit for each class, and where an energy is not finite.
-func Decide(ctx context.Context, posterior *bnn.Ensemble, validate *data.Set, p *pool.Pool) (*Decision, error) {
+// nil, without such examples, for a likelihood that has not one logit for each class, and where a threshold would not be finite. Only the
+// last is a finding.
+func Decide(ctx context.Context, posterior *bnn.Ensemble, validate *data.Set, p *pool.Pool) (*Decision, []finding.Finding, error) {
 	if net := posterior.Net; validate == nil || validate.Len() == 0 || net.Classes() == 0 || net.Classes() != net.Outputs() {
-		return nil, nil
+		return nil, nil, nil
 	}
 	v, err := posterior.Predict(ctx, validate, p)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	d := &Decision{
 		Pass: uq.Pass, By: byEnergy, N: v.Len(),
 		Threshold: uq.Number(uq.Threshold(v.Energy, uq.Pass)), MeanLogits: uq.Number(uq.Threshold(v.MeanLogits, uq.Pass)),
 	}
 	if d.check() != nil {
-		return nil, nil
+		return nil, []finding.Finding{finding.NoThreshold(undefined(v), v.Len())}, nil
 	}
-	return d, nil
+	return d, nil, nil
+}
+
+// undefined counts the examples one of whose energies is not finite.
+func undefined(v *uq.Predictive) (n int) {
+	for i, e := range v.Energy {
+		if !finite(e) || !finite(v.MeanLogits[i]) {
+			n++
+		}
+	}
+	return n
+}
+
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
+
+// DecideByLast is Decide of the m members of an ensemble that were kept last.
+func DecideByLast(ctx context.Context, posterior *bnn.Ensemble, m int, validate *data.Set, p *pool.Pool) (*Decision, []finding.Finding, error) {
+	return Decide(ctx, last(posterior, m), validate, p)
 }
 
 // ReadDecision reads decision.json.
@@ -62,7 +81,7 @@ func (d *Decision) check() error {
 		return fmt.Errorf("accepts a share of %v of the validation examples, want a number above 0 and at most 1", d.Pass)
 	}
 	for _, tau := range []uq.Number{d.Threshold, d.MeanLogits} {
-		if math.IsNaN(float64(tau)) || math.IsInf(float64(tau), 0) {
+		if !finite(float64(tau)) {
 			return errors.New("has a threshold that is not finite")
 		}
 	}

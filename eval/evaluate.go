@@ -86,10 +86,8 @@ func evaluate(ctx context.Context, e *Ensembles, problem *data.Problem, combined
 		if alive := e.Posterior.Alive(); e.Last > alive {
 			return nil, fmt.Errorf("%d members of the posterior, which has %d", e.Last, alive)
 		}
-		some := *e.Posterior
-		some.LogWeights = some.Last(e.Last)
 		part := *e
-		part.Posterior, part.Chains = &some, nil // an evidence, and the chains' agreement, are of all members
+		part.Posterior, part.Chains = last(e.Posterior, e.Last), nil // an evidence, and the chains' agreement, are of all members
 		e, evidences = &part, false
 	}
 	_, ess, err := weights.Normalise(slices.Clone(e.Posterior.LogWeights), "particle")

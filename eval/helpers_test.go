@@ -71,7 +71,7 @@ func member(e *bnn.Ensemble, j int) *bnn.Ensemble {
 // decided is the decision of an ensemble.
 func decided(t *testing.T, e *bnn.Ensemble, validate *data.Set) *Decision {
 	t.Helper()
-	d, err := Decide(t.Context(), e, validate, nil)
+	d, _, err := Decide(t.Context(), e, validate, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

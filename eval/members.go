@@ -32,6 +32,13 @@ func memberCounts(e *bnn.Ensemble) (counts []int) {
 	return counts
 }
 
+// last is an ensemble with the weights of the m members that were kept last.
+func last(e *bnn.Ensemble, m int) *bnn.Ensemble {
+	some := *e
+	some.LogWeights = e.Last(m)
+	return &some
+}
+
 // lasts are the weightings under which so many members count.
 func lasts(e *bnn.Ensemble, counts []int) (logWeights [][]float64) {
 	for _, m := range counts {

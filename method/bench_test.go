@@ -62,7 +62,7 @@ func BenchmarkEvaluate(b *testing.B) {
 func BenchmarkGold(b *testing.B) {
 	net, problem := mnist7(b)
 	workers := pool.New(0)
-	model, err := nn.NewModel(net, problem.Train, workers)
+	model, err := nn.NewTraining(net, problem, workers)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -234,12 +234,12 @@ func TestCheckDataKeep(t *testing.T) {
 	}{
 		{SMC{Path: epochs}, ""}, {SMC{Path: epochs, Keep: smc.Best{}}, ""}, {SMC{Keep: smc.Last{}}, ""},
 		{SMC{Path: epochs, Keep: after(11)}, ""},
-		{SMC{Path: epochs, Keep: after(12)}, "keep: a warm-up of 12 iterations leaves none of 12"},
+		{SMC{Path: epochs, Keep: after(12)}, "keep: a warm-up of 12 iterations leaves none of the 12 of the path: take fewer than 12, or more iterations of the path"},
 		{SMC{Keep: after(3)}, "keep: only a path with a budget of epochs, or with a number of iterations that is known before, keeps states along the way: keep the last"},
 		{SMC{Path: epochs, Keep: spread(20)}, equal},
 		{SVGD{Particles: 5, Epochs: 4, Batch: 20, Keep: spread(30)}, ""},
 		{SVGD{Particles: 5, Epochs: 4, Batch: 20, Keep: spread(31)}, "keep: 31 states to keep are not a multiple of 5 particles, keep: 31 states to keep, but the second half of 12 iterations has 30"},
-		{SVGD{Particles: 5, Epochs: 4, Batch: 20, Keep: after(12)}, "keep: a warm-up of 12 iterations leaves none of 12"},
+		{SVGD{Particles: 5, Epochs: 4, Batch: 20, Keep: after(12)}, "keep: a warm-up of 12 iterations leaves none of the 12 of the path: take fewer than 12, or more iterations of the path"},
 	} {
 		m := c.m.Complete(Around{Partly: true, Init: true})
 		said := strings.Join(faults(func(f *config.Faults) { m.CheckData(60, 40, "", f) }), ", ")

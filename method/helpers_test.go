@@ -115,7 +115,7 @@ func newJob(t testing.TB, threads int) *Job {
 	}
 	j.Prior = prior(t, j.Net, 0.5)
 	var err error
-	if j.Model, err = nn.NewModel(j.Net, j.Data.Train, j.Pool); err != nil {
+	if j.Model, err = nn.NewTraining(j.Net, j.Data, j.Pool); err != nil {
 		t.Fatal(err)
 	}
 	return j
@@ -144,7 +144,7 @@ func (j *Job) provide(m Method) *Job {
 	if m.Needs().Dropout {
 		j.Net = dropping(0.3)
 		var err error
-		if j.Model, err = nn.NewModel(j.Net, j.Data.Train, j.Pool); err != nil {
+		if j.Model, err = nn.NewTraining(j.Net, j.Data, j.Pool); err != nil {
 			panic(err)
 		}
 	}

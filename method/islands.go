@@ -20,7 +20,7 @@ func (s *Sampling) islands(job *Job, start start, sampler func(i int) *smc.Sampl
 		}
 		if job.Net.Partly() {
 			phi := start.shared(job, i)
-			one.Model = bnn.Learning{Model: job.Model.At(phi)}
+			one.Model = bnn.Learning{Training: job.Model.At(phi)}
 			one.Psi, part.frozen = phi[:job.Net.Learned()], phi[job.Net.Learned():]
 		}
 		if job.Data.Validate != nil {

@@ -18,7 +18,7 @@ type Job struct {
 	Seed   uint64
 	Data   *data.Problem
 	Net    *nn.Net
-	Model  *nn.Model    // the network on the training examples
+	Model  nn.Training  // the network on the training examples, and never on others
 	Prior  mcmc.Prior   // of the network's parameters; nil where none is needed
 	Anchor *bnn.Anchor  // of the prior; nil: none
 	Init   []float64    // the trained network, model.init, whole (nn.Net.Split); nil: none

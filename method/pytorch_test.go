@@ -34,7 +34,7 @@ func TestPyTorchEpochs(t *testing.T) {
 	job := &Job{Seed: 4, Net: net, Prior: prior(t, net, variance), Data: problem, Search: &Search{Restarts: 1, Epochs: 1}, Pool: pool.New(2), Run: without(t)}
 	job.Search.Complete(0, false)
 	var err error
-	if job.Model, err = nn.NewModel(net, problem.Train, job.Pool); err != nil {
+	if job.Model, err = nn.NewTraining(net, job.Data, job.Pool); err != nil {
 		t.Fatal(err)
 	}
 	if err := job.search(t.Context(), newOutcome()); err != nil {

@@ -27,12 +27,12 @@ const (
 type variational struct {
 	VI
 	job      *Job
-	model    *nn.Model // of whole networks, whose gradient is that of θ and ψ in one pass
-	mean, sd []float64 // of the prior of θ
-	random   []int     // the place of θ_i in a whole network
-	learned  []int     // that of ψ_i
-	first    []float64 // m, ρ and ψ at the start
-	frozen   []float64 // what follows ψ in φ
+	model    nn.Training // of whole networks, whose gradient is that of θ and ψ in one pass
+	mean, sd []float64   // of the prior of θ
+	random   []int       // the place of θ_i in a whole network
+	learned  []int       // that of ψ_i
+	first    []float64   // m, ρ and ψ at the start
+	frozen   []float64   // what follows ψ in φ
 
 	approximation
 	before approximation // the state when the epoch began
@@ -70,7 +70,7 @@ func newVariational(m VI, job *Job) (*variational, error) {
 	v := &variational{VI: m, job: job, model: job.Model}
 	if job.Net.Partly() {
 		var err error
-		if v.model, err = nn.NewModel(job.Net.Whole(), job.Data.Train, job.Pool); err != nil {
+		if v.model, err = nn.NewTraining(job.Net.Whole(), job.Data, job.Pool); err != nil {
 			return nil, err
 		}
 	}

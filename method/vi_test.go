@@ -54,7 +54,7 @@ func table(t testing.TB, net *nn.Net, x, y []float32, variance float64) *Job {
 	set := &data.Set{Name: "table", Shape: []int{len(x) / len(y)}, F32: x, Values: y, Outputs: 1}
 	job := &Job{Seed: 5, Net: net, Pool: pool.New(1), Run: without(t), Data: &data.Problem{Name: "table", Train: set}}
 	var err error
-	if job.Model, err = nn.NewModel(net, set, job.Pool); err != nil {
+	if job.Model, err = nn.NewTraining(net, job.Data, job.Pool); err != nil {
 		t.Fatal(err)
 	}
 	if job.Prior, err = bnn.Isotropic(net.Random(), variance); err != nil {
@@ -165,7 +165,7 @@ func (j *Job) become(t testing.TB, role func(string) nn.Role) {
 	if j.Net, err = nn.NewPartly(j.Net.Input(), j.Net.Layers(), j.Net.Likelihood(), role); err != nil {
 		t.Fatal(err)
 	}
-	if j.Model, err = nn.NewModel(j.Net, j.Data.Train, j.Pool); err != nil {
+	if j.Model, err = nn.NewTraining(j.Net, j.Data, j.Pool); err != nil {
 		t.Fatal(err)
 	}
 	if j.Prior, err = bnn.Isotropic(j.Net.Random(), 0.5); err != nil {

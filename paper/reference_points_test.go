@@ -33,7 +33,7 @@ var referencePoints = []struct {
 // pointOfReference is one of them on the problem of a cell, with the ψ at which the cell's run with this seed begins.
 func pointOfReference(t *testing.T, result *starling.Result, batch, block, particles int, workers *pool.Pool) (*smc.Restarting, *smc.Restarts) {
 	t.Helper()
-	model, err := nn.NewModel(result.Net, result.Data.Train, workers)
+	model, err := nn.NewTraining(result.Net, result.Data, workers)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func pointOfReference(t *testing.T, result *starling.Result, batch, block, parti
 	}
 	phi := bnn.DrawShared(result.Net, rng.Key{Seed: result.Spec.Seed, Purpose: rng.Start, Mutation: 1}.Stream())
 	r := &smc.Restarting{
-		Model: bnn.Learning{Model: model.At(phi)}, Prior: prior, Move: mcmc.PCN{}, Particles: particles, Batch: batch, Block: block,
+		Model: bnn.Learning{Training: model.At(phi)}, Prior: prior, Move: mcmc.PCN{}, Particles: particles, Batch: batch, Block: block,
 		Learn: smc.By[nn.Adam]{Rate: 0.01}, Seed: result.Spec.Seed, Pool: workers,
 	}
 	return r, &smc.Restarts{Psi: phi}

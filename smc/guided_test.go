@@ -450,7 +450,7 @@ func TestGuidedAllDead(t *testing.T) {
 		want string
 	}{
 		{mcmc.Unadjusted{Steps: 1, Step: 0.01}, "iteration 1: all 150 particles are dead: every log-weight is -Inf; all parameters are finite, " +
-			"the largest of those that are learned is offset[1] at -1e+200: take a smaller step of unadjusted Langevin dynamics, or a smaller rate in learn (leap)"},
+			"the largest of those that are learned is offset[1] at -1e+200: take a smaller step than 0.01 of unadjusted Langevin dynamics, or a smaller rate in learn (leap)"},
 		{mcmc.HMC{Steps: 1, Step: 0.01}, "learned is offset[1] at -1e+200: take more particles, or a prior or start where the model is defined, or a smaller rate in learn (leap)"},
 	} {
 		s := kinds()["learn constant"](0)
@@ -471,20 +471,20 @@ func TestGuidedAllDead(t *testing.T) {
 // What does not go with parameters that all particles share is refused.
 func TestGuidedSettings(t *testing.T) {
 	for want, change := range map[string]func(s *Sampler){
-		"2 learned parameters and a start of them (Psi) of 0":     func(s *Sampler) { s.Psi = nil },
-		"offset[1] starts at NaN":                                 func(s *Sampler) { s.Psi = []float64{1, math.NaN()} },
-		"learn: the model has no parameters that all":             func(s *Sampler) { s.Model, s.Psi = newLocation(3), nil },
-		"0 learned parameters and a start of them (Psi) of 2":     func(s *Sampler) { s.Model, s.Learn = newLocation(3), nil },
-		"examples that are annealed in, but that changes with":    func(s *Sampler) { s.Path = SDA{Iterations: 9} },
-		"learn: rate: want a number above 0, as in":               func(s *Sampler) { s.Learn = By[nn.Adam]{} },
-		"rate: want a number above 0, as in {rate: 0.01}, have N": func(s *Sampler) { s.Learn = By[nn.Adam]{Rate: math.NaN()} },
-		"as in {rate: 0.01}, have +Inf":                           func(s *Sampler) { s.Learn = By[nn.SGD]{Rate: math.Inf(1)} },
-		"the best state needs a Judge":                            func(s *Sampler) { s.Keep, s.Judge = Best{}, nil },
-		"equal weights, those of this population differ":          func(s *Sampler) { s.Keep = Spread{States: 150} },
-		"second half of 12 iterations has 900":                    func(s *Sampler) { s.Keep, s.Weighting = Spread{States: 1050}, Unweighted{} },
-		"a warm-up of 12 iterations leaves none of 12":            func(s *Sampler) { s.Keep = After{Iterations: 12} },
-		"no weight corrects SVGD: take the weighting Unweighted":  func(s *Sampler) { s.Move = mcmc.SVGD{Rate: 0.1} },
-		"belongs to mcmc: it has no accept step":                  func(s *Sampler) { s.Move = mcmc.SGHMC{Batch: 9, Step: 0.01} },
+		"2 learned parameters and a start of them (Psi) of 0":       func(s *Sampler) { s.Psi = nil },
+		"offset[1] starts at NaN":                                   func(s *Sampler) { s.Psi = []float64{1, math.NaN()} },
+		"learn: the model has no parameters that all":               func(s *Sampler) { s.Model, s.Psi = newLocation(3), nil },
+		"0 learned parameters and a start of them (Psi) of 2":       func(s *Sampler) { s.Model, s.Learn = newLocation(3), nil },
+		"examples that are annealed in, but that changes with":      func(s *Sampler) { s.Path = SDA{Iterations: 9} },
+		"learn: rate: want a number above 0, as in":                 func(s *Sampler) { s.Learn = By[nn.Adam]{} },
+		"rate: want a number above 0, as in {rate: 0.01}, have N":   func(s *Sampler) { s.Learn = By[nn.Adam]{Rate: math.NaN()} },
+		"as in {rate: 0.01}, have +Inf":                             func(s *Sampler) { s.Learn = By[nn.SGD]{Rate: math.Inf(1)} },
+		"the best state needs a Judge":                              func(s *Sampler) { s.Keep, s.Judge = Best{}, nil },
+		"equal weights, those of this population differ":            func(s *Sampler) { s.Keep = Spread{States: 150} },
+		"second half of 12 iterations has 900":                      func(s *Sampler) { s.Keep, s.Weighting = Spread{States: 1050}, Unweighted{} },
+		"leaves none of the 12 of the path: take fewer than 12, or": func(s *Sampler) { s.Keep = After{Iterations: 12} },
+		"no weight corrects SVGD: take the weighting Unweighted":    func(s *Sampler) { s.Move = mcmc.SVGD{Rate: 0.1} },
+		"belongs to mcmc: it has no accept step":                    func(s *Sampler) { s.Move = mcmc.SGHMC{Batch: 9, Step: 0.01} },
 	} {
 		s := kinds()["learn constant"](0)
 		s.Keep = nil

@@ -162,7 +162,7 @@ func (k Spread) suits(s keeping) (f faults) {
 func (k After) suits(s keeping) (f faults) {
 	budget, all := s.limits()
 	f.add(all == 0 && budget == 0, noEnd)
-	f.add(all > 0 && k.Iterations >= all, "a warm-up of %d iterations leaves none of %d", k.Iterations, all)
+	f.add(all > 0 && k.Iterations >= all, "a warm-up of %d iterations leaves none of the %d of the path: take fewer than %d, or more iterations of the path", k.Iterations, all, all)
 	return f
 }
 
@@ -192,7 +192,7 @@ func (k After) keep(_ context.Context, s keeping, st *State, _ int, _ *Info) err
 	for i, x := range st.Kept[at:] {
 		rounded, ok := format.Round(x)
 		if !ok {
-			return fmt.Errorf("parameter %d of particle %d is %v, which %s cannot hold: the particle has diverged, or take another format to keep", i%st.D, i/st.D, x, format)
+			return fmt.Errorf("parameter %d of particle %d is %.6g, beyond the range of %s in which states are kept: take a smaller step, or a narrower prior", i%st.D, i/st.D, x, format)
 		}
 		st.Kept[at+i] = float64(rounded)
 	}

@@ -101,7 +101,7 @@ func (s *Sampler) step(ctx context.Context, st *State) (info Info, err error) {
 	}
 	if early { // … or by this change as well?
 		if err = s.weigh(st, change, &info); err != nil {
-			return info, s.died(st, err)
+			return info, s.died(st, info.Step, err)
 		}
 		change = nil // it is in the weights
 	}
@@ -118,7 +118,7 @@ func (s *Sampler) step(ctx context.Context, st *State) (info Info, err error) {
 		return info, err
 	}
 	if _, err = st.reweight(weighting.After(s.moved(st, change, s.energy))); err != nil { // what is the move worth?
-		return info, s.died(st, err)
+		return info, s.died(st, info.Step, err)
 	}
 	if err = s.learn(ctx, st, target); err != nil { // how do the parameters that all particles share move?
 		return info, err
@@ -225,15 +225,15 @@ func (s *Sampler) checkMoved(st *State) error {
 }
 
 // died adds to the error of weights that cannot be normalised what the parameters are, and what to change. Moves put a particle that
-// dies back to where it was, so its parameters are finite and only the likelihood says what happened.
-func (s *Sampler) died(st *State, err error) error {
+// dies back to where it was, so its parameters are finite and only the likelihood says what happened. step is that of the moves.
+func (s *Sampler) died(st *State, step float64, err error) error {
 	what := st.Broken(s.Model)
 	if what == "" {
 		what = "all parameters are finite"
 	}
 	mend := "more particles, or a prior or start where the model is defined"
 	if !s.weighting().Early() {
-		mend = fmt.Sprintf("a smaller step of %v", s.Move)
+		mend = fmt.Sprintf("a smaller step than %.4g of %v", step, s.Move)
 	}
 	if s.Learn != nil {
 		largest := 0

@@ -22,7 +22,7 @@ func newData() *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newDataList(), newDataShow(), newDataVerify(), newDataFetch())
+	cmd.AddCommand(newDataList(), newDataShow(), newDataVerify(), newDataFetch(), newDataPad())
 	return cmd
 }
 

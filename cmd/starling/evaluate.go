@@ -93,7 +93,7 @@ func (e *evaluate) run(cmd *cobra.Command, args []string) error {
 	}
 	showMetrics(cmd.OutOrStdout(), &run.Spec, &run.Ensembles, a, true)
 	showAllClasses(cmd.OutOrStdout(), a.Metrics)
-	showDetection(cmd.OutOrStdout(), a.Metrics.Groups, e.meanLogits)
+	showDetection(cmd.OutOrStdout(), a.Metrics.Groups, e.on.Members, e.meanLogits)
 	if e.members == membersTable {
 		showMembers(cmd.OutOrStdout(), a.Metrics.Members)
 	}

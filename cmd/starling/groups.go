@@ -41,8 +41,8 @@ func showGroups(w io.Writer, groups uq.Groups) {
 }
 
 // showDetection writes which inputs the run's threshold of the energy declares out of distribution (OOD); nothing where it has no
-// threshold or there is no such group.
-func showDetection(w io.Writer, groups uq.Groups, meanLogits bool) {
+// threshold or there is no such group. members is the number of those that were evaluated; 0: all.
+func showDetection(w io.Writer, groups uq.Groups, members int, meanLogits bool) {
 	of, by := func(g uq.Group) *uq.Detection { return g.ByEnergy }, "energy"
 	if meanLogits {
 		of, by = func(g uq.Group) *uq.Detection { return g.ByMeanLogits }, "energy of mean logits"
@@ -59,7 +59,11 @@ func showDetection(w io.Writer, groups uq.Groups, meanLogits bool) {
 	if len(t.Rows) < 2 {
 		return
 	}
-	fmt.Fprintf(w, "declared out of distribution: %s above %s, the threshold of the run\n", by, significant(tau))
+	owner := "the run"
+	if members > 0 {
+		owner = numeral.Several(members, "member")
+	}
+	fmt.Fprintf(w, "declared out of distribution: %s above %s, the threshold of %s\n", by, significant(tau), owner)
 	t.Write(w)
 }
 

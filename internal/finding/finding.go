@@ -228,6 +228,19 @@ func ChannelsLast(file string, channels, height, width int) Finding {
 	}
 }
 
+// UnseenClasses names classes that validation and test examples have, so many of them, and no training example.
+func UnseenClasses(classes []string, examples int) Finding {
+	return Finding{
+		Kind: "unseen-classes", Numbers: numbers{"count": float64(len(classes)), "examples": float64(examples)}.safe(),
+		Names: map[string]string{"classes": numeral.List(classes)},
+	}
+}
+
+// NoThreshold says that a run keeps no threshold of the energy, because that of some of the validation examples is not finite.
+func NoThreshold(undefined, examples int) Finding {
+	return Finding{Kind: "no-threshold", Numbers: numbers{"count": float64(undefined), "examples": float64(examples)}.safe()}
+}
+
 // StoppedEarly says that an island, counted from 0, ended its tempering at a power of the likelihood below 1.
 func StoppedEarly(island int, temperature float64) Finding {
 	return Finding{Kind: "stopped-early", Numbers: numbers{"island": float64(island), "temperature": temperature}.safe()}

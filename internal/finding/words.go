@@ -143,6 +143,10 @@ var kinds = map[string]struct {
 	"constant-columns": {note | ofData, `{{if .Several "count"}}columns {{.Name "columns"}} are constant over the training rows and were{{else}}column {{.Name "columns"}} is constant over the training rows and was{{end}} dropped`, ""},
 	"zero-features": {note | ofData, `{{if .Several "count"}}{{.Count "count"}} features (from 0: {{.Name "features"}}) are constant over the training examples: the network sees them` +
 		`{{else}}feature {{.Name "features"}} (from 0) is constant over the training examples: the network sees it{{end}} as 0 everywhere`, ""},
+	"unseen-classes": {warning | ofData, `no training example has {{if .Several "count"}}the classes{{else}}class{{end}} {{.Name "classes"}}, which {{.Count "examples"}} validation and test ` +
+		`{{if .Several "examples"}}examples have{{else}}example has{{end}}: a network cannot learn {{if .Several "count"}}them{{else}}it{{end}}; take another division (seed, data.split) or more examples`, ""},
+	"no-threshold": {warning, `no threshold declares inputs out of distribution: {{.Count "count"}} of {{.Count "examples"}} validation examples {{if .Several "count"}}have energies that are{{else}}has an energy that is{{end}} not finite, ` +
+		`because members of the posterior overflow there; check the scale of these inputs, or take a smaller step`, ""},
 	"channels-last": {warning | ofData, `{{with .Name "file"}}{{.}}: {{end}}taken as {{.Count "channels"}} channels of {{.Count "height"}}×{{.Count "width"}}; images with channels last need np.moveaxis(x, -1, 1)`, ""},
 }
 

@@ -1,0 +1,20 @@
+package nn
+
+import "github.com/starling-smc/starling/data"
+
+// Training is the model of the examples that a network is fitted to. Weights of particles and gradients of moves come from a Training,
+// predictions from a Model of any examples. Only NewTraining makes one, from the training part of a problem: a model of validation or
+// test examples does not compile in its place.
+type Training struct{ *model }
+
+// model keeps other packages from making a Training of a Model.
+type model = Model
+
+// NewTraining joins a network and the training examples of a problem, as NewModel does.
+func NewTraining(net *Net, p *data.Problem, pool *Pool) (Training, error) {
+	m, err := NewModel(net, p.Train, pool)
+	return Training{m}, err
+}
+
+// At is Model.At: the examples stay those that train.
+func (t Training) At(shared []float64) Training { return Training{t.model.At(shared)} }
