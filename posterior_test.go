@@ -81,6 +81,9 @@ func TestLargePosterior(t *testing.T) {
 		_, another := keptIn(t, trees(t, "seed=9"), cutFits())
 		for _, path := range files {
 			file := filepath.Base(path)
+			if !IsRunFile(path) {
+				t.Errorf("%s is not known as a file of its run", path)
+			}
 			good := read(t, dir, file)
 			flipped := bytes.Clone(good)
 			flipped[len(flipped)-5] ^= 1

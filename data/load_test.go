@@ -310,6 +310,23 @@ func TestFindings(t *testing.T) {
 	}
 }
 
+// TestUnseenClasses: classes that only validation and test examples have are named, once each, with the number of these examples.
+func TestUnseenClasses(t *testing.T) {
+	few := [][]float64{{1, 5}, {2, 4}, {3, 3}, {4, 1}}
+	of := func(validate, test []int) *Problem {
+		return loaded(t, Settings{Memory: &Memory{
+			Train: &Slices{Inputs: few, Labels: []int{0, 1, 0, 1}}, Validate: &Slices{Inputs: few[:2], Labels: validate}, Test: &Slices{Inputs: few[:3], Labels: test},
+		}}, Need{})
+	}
+	if found := of([]int{1, 0}, []int{0, 1, 1}).Findings(); len(found) > 0 {
+		t.Errorf("every class has training examples: %s", found[0].Words())
+	}
+	found := of([]int{1, 3}, []int{3, 2, 0}).Findings()
+	if len(found) != 1 || !strings.HasPrefix(found[0].Words(), "no training example has the classes 3 and 2, which 3 validation and test examples have: ") {
+		t.Errorf("%+v", found)
+	}
+}
+
 // TestClassCount: how many classes there are is said with the file whose labels say so, and the labels that no example has.
 func TestClassCount(t *testing.T) {
 	dir := t.TempDir()

@@ -141,3 +141,42 @@ func TestReadDecision(t *testing.T) {
 		t.Error("an infinite threshold")
 	}
 }
+
+// TestDecideUndefined: where the threshold would not be finite there is no decision, and a finding says of how many examples the energy
+// is not. One such example of many is above any threshold, and leaves it as it is.
+func TestDecideUndefined(t *testing.T) {
+	p := problem(t, testkit.Table(300, "yes", "no", "perhaps"), true, false)
+	e := ensemble(t, network(t, 3, nn.Categorical{}), 2, 6, bnn.Equal{})
+	broken := *e
+	broken.Theta = slices.Repeat([]float32{math.MaxFloat32}, len(e.Theta))
+	d, found, err := Decide(t.Context(), &broken, p.Validate, nil)
+	if err != nil || d != nil || len(found) != 1 || found[0].Kind != "no-threshold" {
+		t.Fatalf("%+v, %v, %v", d, found, err)
+	}
+	if n := found[0].Numbers["examples"]; int(n) != p.Validate.Len() || found[0].Numbers["count"] != n {
+		t.Errorf("%v of %v examples", found[0].Numbers["count"], n)
+	}
+	if _, found, err := Decide(t.Context(), e, p.Validate, nil); err != nil || found != nil {
+		t.Errorf("a decision that can be made: %v, %v", found, err)
+	}
+}
+
+// TestDecideByLast: the threshold of m members is that of an ensemble of these alone.
+func TestDecideByLast(t *testing.T) {
+	p := problem(t, testkit.Table(300, "yes", "no", "perhaps"), true, false)
+	e := ensemble(t, network(t, 3, nn.Categorical{}), 1, 6, bnn.Equal{})
+	d := e.Net.Dim()
+	two := &bnn.Ensemble{Net: e.Net, Theta: e.Theta[4*d:], Island: e.Island[4:], LogEvidence: e.LogEvidence, LogWeights: slices.Clone(e.LogWeights[4:])}
+	total := math.Log(math.Exp(two.LogWeights[0]) + math.Exp(two.LogWeights[1]))
+	for j := range two.LogWeights {
+		two.LogWeights[j] -= total
+	}
+	want := decided(t, two, p.Validate)
+	got, _, err := DecideByLast(t.Context(), e, 2, p.Validate, nil)
+	if err != nil || math.Abs(float64(got.Threshold-want.Threshold)) > 1e-12 || math.Abs(float64(got.MeanLogits-want.MeanLogits)) > 1e-12 {
+		t.Errorf("%+v, want %+v (%v)", got, want, err)
+	}
+	if all := decided(t, e, p.Validate); all.Threshold == want.Threshold {
+		t.Error("all members have the same threshold: the test says nothing")
+	}
+}

@@ -2,11 +2,13 @@ package smc
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"testing"
 
 	"github.com/starling-smc/starling/internal/golden"
+	"github.com/starling-smc/starling/internal/safetensors"
 )
 
 // The best state is θ, weights and ψ of the iteration with the smallest loss, judged at the ends of epochs after ψ has moved.
@@ -150,5 +152,29 @@ func TestEpochs(t *testing.T) {
 	}
 	if done, all := path.Work(Info{Progress: 0.25}, 0, 41); done != 33 || all != 132 {
 		t.Errorf("work %v of %v, want 33 of 132", done, all)
+	}
+}
+
+// A number that the format of kept states cannot hold is refused with its place and what to do, and not kept as an infinity.
+func TestKeptOverflow(t *testing.T) {
+	s := kinds()["epoch"](0)
+	st, err := s.Init(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	keep := After{As: "bfloat16"}
+	for _, c := range []struct {
+		x  float64
+		as safetensors.Format
+		ok bool
+	}{{3.38e38, "bfloat16", true}, {3.4e38, "bfloat16", false}, {3.4e38, "float32", true}, {-1e39, "float32", false}} {
+		one := new(State)
+		one.copy(st)
+		one.K, one.Theta[one.D+1], keep.As = 1, c.x, c.as
+		err := keep.keep(t.Context(), s.keeping(one.Examples), one, 0, nil)
+		want := fmt.Sprintf("parameter 1 of particle 1 is %.6g, beyond the range of %s in which states are kept: take a smaller step, or a narrower prior", c.x, c.as)
+		if c.ok && err != nil || !c.ok && (err == nil || err.Error() != want) {
+			t.Errorf("%v as %s: %v", c.x, c.as, err)
+		}
 	}
 }

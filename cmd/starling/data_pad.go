@@ -33,9 +33,9 @@ images is repeated, as grey is shown in RGB. Images are not cut or scaled.
 
 So MNIST becomes out-of-distribution inputs of a network of CIFAR images, which are 32×32 in RGB. Bytes stay bytes, and other
 numbers become float32. The order of the images stays, so that their file of labels fits the new file.`,
-		Example: `  starling data pad t10k-images-idx3-ubyte.gz --size 32x32 --channels 3 --out mnist-32.npy
+		Example: `  starling data pad images.npy --size 32x32 --channels 3 --out rgb-32.npy
   starling data pad fashion-mnist --size 32x32 --out fashion-32.npy
-  starling evaluate runs/cifar --ood mnist-32.npy`,
+  starling evaluate runs/cifar --ood rgb-32.npy`,
 		Args: cobra.ExactArgs(1),
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 			names, _ := setNames(cmd, args, typed)

@@ -1,5 +1,11 @@
 package runs
 
+import (
+	"errors"
+	"fmt"
+	"syscall"
+)
+
 // NotDoneError is returned by Read where there is no finished run: the folder does not belong to a run, or the run was
 // stopped or is still at work.
 type NotDoneError struct{ Err error }
@@ -34,3 +40,17 @@ type DamagedError struct{ Err error }
 
 func (e *DamagedError) Error() string { return e.Err.Error() }
 func (e *DamagedError) Unwrap() error { return e.Err }
+
+// makeRoom says what to do about a full disk.
+const makeRoom = "make room there, and resume the run with --resume"
+
+// saving is the error for a write that failed while the run goes on.
+func saving(err error) error { return fmt.Errorf("saving the run: %w", remedied(err)) }
+
+// remedied adds to the error of a full disk what to do.
+func remedied(err error) error {
+	if errors.Is(err, syscall.ENOSPC) {
+		return fmt.Errorf("%w: %s", err, makeRoom)
+	}
+	return err
+}

@@ -2,10 +2,8 @@ package runs
 
 import (
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"io"
-	"syscall"
 
 	"github.com/starling-smc/starling/internal/ckpt"
 )
@@ -40,20 +38,6 @@ func (r *Run) Store(part, n int, bytes int64, write func(io.Writer) error) (sum 
 		return sum, saving(err)
 	}
 	return s.sum().sha256, nil
-}
-
-// makeRoom says what to do about a full disk.
-const makeRoom = "make room there, and resume the run with --resume"
-
-// saving is the error for a write that failed while the run goes on.
-func saving(err error) error { return fmt.Errorf("saving the run: %w", remedied(err)) }
-
-// remedied adds to the error of a full disk what to do.
-func remedied(err error) error {
-	if errors.Is(err, syscall.ENOSPC) {
-		return fmt.Errorf("%w: %s", err, makeRoom)
-	}
-	return err
 }
 
 // Stored calls read with shard number n of a part, and its size. If it is not the one with this sum, which is compared as in Record.Open,
