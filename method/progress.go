@@ -50,7 +50,11 @@ func (w *watch) resumed(kept []runs.TraceLine) error {
 			return err
 		}
 	}
-	w.report()
+	if w.tell != nil {
+		s := w.status()
+		s.Resumed = true
+		w.tell(s)
+	}
 	return nil
 }
 

@@ -150,7 +150,12 @@ func TestWatch(t *testing.T) {
 	}
 	// Of a run that is resumed, all that was kept is told at once.
 	kept, again := []runs.TraceLine{{Part: 1, K: 1, Progress: 0.01, Fields: []byte(`{"temperature":0.01}`)}, {Part: 1, K: 2, Progress: 0.1, Fields: []byte(`{"temperature":0.1,"ess":3}`)}}, watching(islands)
-	again.tell, told = w.tell, 0
+	told = 0
+	again.tell = func(s Status) {
+		if told++; !s.Resumed {
+			t.Error("not told as what was done before")
+		}
+	}
 	if err := again.resumed(kept); err != nil || again.islands[1] != want || told != 1 {
 		t.Errorf("resumed: %+v, want %+v; told %d times, %v", again.islands, want, told, err)
 	}

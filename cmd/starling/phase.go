@@ -11,13 +11,13 @@ import (
 type phase struct {
 	method.Status
 	began   time.Time // when its first status came
-	first   float64   // the share that was done at that time: above 0 if a run is resumed
+	first   float64   // the share that was done then: above 0 if a run is resumed
 	updated time.Time // when the last status came
 }
 
 // update records a status, which may belong to the next phase.
 func (p *phase) update(s method.Status, now time.Time) {
-	if s.Phase != p.Phase || p.Ended {
+	if s.Phase != p.Phase || p.Ended || s.Resumed {
 		p.began, p.first = now, s.Share
 	}
 	p.Status, p.updated = s, now
