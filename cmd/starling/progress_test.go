@@ -95,8 +95,8 @@ func TestTerminalLines(t *testing.T) {
 
 // TestTimeLeftOfResumed: of a run that goes on from a half, the time left is by the speed since then, and not by the share of all.
 func TestTimeLeftOfResumed(t *testing.T) {
-	written := shown(wide(60), time.Second, method.Status{Phase: "islands 8×10"}, method.Status{Phase: "islands 8×10", Share: 0.5, Resumed: true},
-		method.Status{Phase: "islands 8×10", Share: 0.51})
+	written := shown(wide(60), time.Second, method.Status{Phase: "islands 8×10"}, method.Status{Phase: "islands 8×10", Share: 0.5, Resumed: true, Long: "λ 0.1"},
+		method.Status{Phase: "islands 8×10", Share: 0.51, Long: "λ 0.2"})
 	if last := written[2]; !strings.Contains(last, "ETA 49 s") {
 		t.Errorf("a hundredth in a second, 49 hundredths are left: %q", last)
 	}
