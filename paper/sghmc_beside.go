@@ -199,7 +199,7 @@ func (d *Done) stopping(p *data.Problem, f map[string]float64) error {
 }
 
 // patience is that of the rule by default.
-const patience = int(method.Patience(10))
+const patience = int(method.DefaultPatience)
 
 // only are the log-weights of the particles from first to end, normalised.
 func only(logWeights []float64, first, end int) []float64 {
