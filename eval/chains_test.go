@@ -208,7 +208,7 @@ func TestChains(t *testing.T) {
 		if ess := mcmc.BulkESS(last); c.ess && (float64(*got.ESSPredictions) != ess || float64(*got.ESSPerGradient) != ess/gradients) {
 			t.Errorf("%s: ESS %v and %v, want %v", c.name, *got.ESSPredictions, *got.ESSPerGradient, ess)
 		}
-		if kind := got.Finding().Kind; c.kind != "" && kind != c.kind {
+		if kind := got.Findings()[0].Kind; c.kind != "" && kind != c.kind {
 			t.Errorf("%s: %s, want %s", c.name, kind, c.kind)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/eval"
+	"github.com/starling-smc/starling/internal/finding"
 	"github.com/starling-smc/starling/method"
 	"github.com/starling-smc/starling/uq"
 )
@@ -17,10 +18,11 @@ import (
 type view struct {
 	run      *starling.Run
 	a        *eval.Assessment
-	set      *data.Set        // evaluated on
-	sampling *method.Sampling // nil if nothing was sampled
-	islands  []island         // traces; none if nothing was sampled
-	groups   []group          // for classification: right answers, wrong answers, then the out-of-distribution groups
+	set      *data.Set         // evaluated on
+	sampling *method.Sampling  // nil if nothing was sampled
+	islands  []island          // traces; none if nothing was sampled
+	found    []finding.Finding // of the run, then of its predictions
+	groups   []group           // for classification: right answers, wrong answers, then the out-of-distribution groups
 }
 
 // group is some examples with the posterior's predictions for them.
@@ -44,6 +46,7 @@ func newView(run *starling.Run, a *eval.Assessment) (*view, error) {
 		if n := v.set.Len() * a.Regression.Outputs; len(a.Regression.Mean) != n || len(a.Regression.Targets) != n {
 			return nil, fmt.Errorf("report: %d predictions and %d targets for %d examples", len(a.Regression.Mean), len(a.Regression.Targets), v.set.Len())
 		}
+		v.find()
 		return v, nil
 	case a.Test.Len() != v.set.Len() || len(v.set.Labels) != v.set.Len() || len(a.Groups) != len(a.Problem.Groups):
 		return nil, fmt.Errorf("report: predictions for %d examples and %d groups, want %d and %d",
@@ -66,7 +69,30 @@ func newView(run *starling.Run, a *eval.Assessment) (*view, error) {
 		}
 		v.groups = append(v.groups, f)
 	}
+	v.find()
 	return v, nil
+}
+
+// find lists the findings of the run and of its predictions.
+func (v *view) find() {
+	v.found = append(slices.Clone(v.run.Findings), v.a.Findings(&v.run.Ensembles, v.given())...)
+	if v.guesses() {
+		guess := finding.Mean
+		if v.classes() {
+			guess = finding.Class
+		}
+		v.found = append(v.found, finding.NoSkill(guess))
+	}
+}
+
+// guesses reports whether the predictions are not clearly better than the most frequent class, or the mean of the targets.
+func (v *view) guesses() bool {
+	if !v.classes() {
+		return !(number(v.a.Metrics.RMSE) < v.spread())
+	}
+	n := float64(v.a.Metrics.N)
+	low, _ := wilson(number(v.a.Metrics.Accuracy)*n, n)
+	return !(low > v.mostFrequent())
 }
 
 func (v *view) classes() bool { return v.a.Test != nil }
@@ -104,9 +130,9 @@ func (v *view) restarts() int {
 	return v.run.Restarts.Size()
 }
 
-// found reports whether the run has a finding of a kind.
-func (v *view) found(kind string) bool {
-	return slices.ContainsFunc(v.run.Findings, func(f starling.Finding) bool { return f.Kind == kind })
+// has reports whether the run has a finding of one of some kinds.
+func (v *view) has(kinds ...string) bool {
+	return slices.ContainsFunc(v.found, func(f finding.Finding) bool { return slices.Contains(kinds, f.Kind) })
 }
 
 // part names the examples that a run was evaluated on.
