@@ -18,14 +18,22 @@ func (v *view) agreement() *figure {
 		return nil
 	}
 	d := chart.Dots{ID: "rhat", Title: "R-hat of the chains", X: chart.Axis{Label: "R-hat; 1 is agreement"}, Rule: finding.MostRHat}
-	data := &table{Caption: d.Title, Head: []string{"of", "R-hat", "interval", "ESS"}}
+	data := &table{Caption: d.Title, Head: []string{"of", "R-hat", "interval"}}
+	worth := c.ESSPredictions != nil || c.ESSLogLikelihood != nil
+	if worth {
+		data.Head = append(data.Head, "ESS")
+	}
 	add := func(name string, at float64, between *[2]uq.Number, ess *uq.Number) {
 		dot, interval := chart.Dot{Name: name, Value: at, Note: fixed(at, 2), Class: "s0"}, "–"
 		if between != nil {
 			dot.Low, dot.High = float64(between[0]), float64(between[1])
 			interval = fixed(dot.Low, 2) + " to " + fixed(dot.High, 2)
 		}
-		data.add(name, fixed(at, 2), interval, fixed(number(ess), 0))
+		cells := []string{fixed(at, 2), interval}
+		if worth {
+			cells = append(cells, fixed(number(ess), 0))
+		}
+		data.add(name, cells...)
 		d.Desc += fmt.Sprintf("%s: %s. ", name, fixed(at, 2))
 		if !math.IsInf(at, 0) {
 			d.Rows = append(d.Rows, dot)

@@ -35,6 +35,7 @@ func (v *tracking) tracks() section {
 			f.Legend = append(f.Legend, key{shade.Sample, name + " returns"})
 		}
 	}
+	var names []chart.Mark // over all lines
 	for r, id := range v.IDs {
 		line, truth := v.path(r, (*FilteredScan).estimate), v.path(r, (*FilteredScan).known)
 		line.Class = class(r) + " solid"
@@ -49,7 +50,7 @@ func (v *tracking) tracks() section {
 			truth.Class = "truth"
 			c.Marks = append(c.Marks, truth)
 		}
-		c.Marks = append(c.Marks, chart.Label{X: line.X[n-1], Y: line.Y[n-1], Text: axisName(id)})
+		names = append(names, chart.Label{X: line.X[n-1], Y: line.Y[n-1], Text: axisName(id), Below: r%2 == 1})
 		if r < rowsAll {
 			first, last := v.Scans[0].Mean[r], v.Scans[len(v.Scans)-1].Mean[r]
 			f.Data.add(id, significant(first[0]), significant(first[1]), significant(last[0]), significant(last[1]),
@@ -63,6 +64,7 @@ func (v *tracking) tracks() section {
 		f.Legend = append(f.Legend, lineKey("truth", "truth"))
 		f.Caption += " The truth should lie inside nearly all ellipses."
 	}
+	c.Marks = append(c.Marks, names...)
 	f.Charts = []template.HTML{c.SVG()}
 	s.Figures = []figure{f, v.positions(0), v.positions(1)}
 	return s

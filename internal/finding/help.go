@@ -47,13 +47,13 @@ func (f Finding) Help() string {
 }
 
 // First lists what to do first: findings that have a cure, the most urgent first, one of a kind and at most so many. A failed run
-// comes before warnings, and warnings before notes.
+// comes before warnings; notes, and warnings for pages alone, which hold for many healthy runs, come last.
 func First(found []Finding, most int) []Finding {
 	urgency := func(f Finding) int {
 		switch {
 		case f.Failure():
 			return 0
-		case f.Warning():
+		case f.Warning() && !f.PageOnly():
 			return 1
 		}
 		return 2

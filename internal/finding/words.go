@@ -92,7 +92,7 @@ var kinds = map[string]kind{
 	"ensemble-better": {
 		look: warning | ofPredictions, says: `{{if .Several "restarts"}}the deep ensemble of the {{.Count "restarts"}} MAPs{{else}}the best MAP alone{{end}}, which needs no sampling, is better than the posterior on the {{.Count "examples"}} test examples`,
 		means: `NLL {{.Name "ensemble"}} against {{.Name "posterior"}}`,
-		cure: `try prior: {normal: {variance: learned}} if the variance is fixed, then more epochs or particles; if neither helps, take ` +
+		cure: `try prior: {normal: {variance: learned}} and more epochs or particles, or take ` +
 			`{{if .Several "restarts"}}method: ensemble{{else}}method: ensemble or method: map{{end}}`, help: helpScores,
 	},
 	"no-skill": {
@@ -102,16 +102,15 @@ var kinds = map[string]kind{
 	},
 	KindUnderconfident: {
 		look: warning | ofPredictions, says: `the posterior is under-confident`,
-		means: `{{template "confidence" .}}`,
-		cure:  `take prior: {normal: {variance: learned}} if the variance is fixed: a narrow prior keeps a network from being sure; if it is learned, take more units`,
+		means: `{{template "confidence" .}}. A narrow prior keeps a network from being sure`,
+		cure:  `take prior: {normal: {variance: learned}}, or more units if the variance is learned already`,
 		help:  helpCalibration,
 	},
 	KindOverconfident: {
 		look: warning | ofPredictions, says: `the posterior is over-confident`,
 		means: `{{template "confidence" .}}`,
 		cure: `{{if .Has "single"}}take an ensemble in place of one network: method: mcmc or method: smc` +
-			`{{else}}take more chains or islands, or prior: {normal: {variance: learned}} if the variance is fixed and wide{{end}}; ` +
-			`and see whether the test examples are like the training examples`,
+			`{{else}}take more chains or islands, or prior: {normal: {variance: learned}} if the variance is fixed and wide{{end}}`,
 		help: helpCalibration,
 	},
 	KindMiscalibrated: {
@@ -121,11 +120,11 @@ var kinds = map[string]kind{
 	},
 	KindNarrow: {
 		look: warning | ofPredictions, says: `the intervals are too narrow`, means: `{{template "coverage" .}}`,
-		cure: `let the noise be learned (likelihood: {gaussian: {sd: learned}}), or predicted for each example (sd: predicted); and take more chains or islands`, help: helpCalibration,
+		cure: `let the noise be learned (likelihood: {gaussian: {sd: learned}}) or predicted for each example (sd: predicted), and take more chains or islands`, help: helpCalibration,
 	},
 	KindWide: {
 		look: warning | ofPredictions, says: `the intervals are too wide`, means: `{{template "coverage" .}}`,
-		cure: `take prior: {normal: {variance: learned}} if the variance is fixed, and let the noise be learned or predicted (likelihood: {gaussian: {sd: learned}})`, help: helpCalibration,
+		cure: `take prior: {normal: {variance: learned}}, and let the noise be learned (likelihood: {gaussian: {sd: learned}})`, help: helpCalibration,
 	},
 
 	"no-evidence":        {look: note | ofEvidence, says: `no evidence: start {{.Name "start"}} leaves the weights of the first particles unknown`},
