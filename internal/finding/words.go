@@ -289,7 +289,7 @@ var kinds = map[string]kind{
 	},
 	"channels-last": {
 		look: warning | ofData, says: `{{with .Name "file"}}{{.}}: {{end}}taken as {{.Count "channels"}} channels of {{.Count "height"}}×{{.Count "width"}}`,
-		means: `images with channels last need np.moveaxis(x, -1, 1)`, cure: `if that is not meant, move the axes before you save the array`, help: helpData,
+		cure: `if the channels are last, move them before you save the array: np.moveaxis(x, -1, 1)`, help: helpData,
 	},
 }
 
