@@ -46,7 +46,7 @@ func (f Finding) Help() string {
 	return h.page + ", “" + h.section + "”"
 }
 
-// First lists what to do first: findings that have a cure, the most urgent first, one of a kind and at most so many. A failed run
+// First lists what to do first: findings that have a cure, the most urgent first, one of a section and at most so many. A failed run
 // comes before warnings; notes, and warnings for pages alone, which hold for many healthy runs, come last.
 func First(found []Finding, most int) []Finding {
 	urgency := func(f Finding) int {
@@ -58,27 +58,27 @@ func First(found []Finding, most int) []Finding {
 		}
 		return 2
 	}
+	found = slices.Clone(found)
+	slices.SortStableFunc(found, func(f, g Finding) int {
+		return cmp.Or(cmp.Compare(urgency(f), urgency(g)), cmp.Compare(kinds[f.Kind].help, kinds[g.Kind].help))
+	})
 	var list []Finding
 	for _, f := range found {
-		if f.Cure() != "" && !slices.ContainsFunc(list, func(g Finding) bool { return g.Kind == f.Kind }) {
+		told := slices.ContainsFunc(list, func(g Finding) bool { return kinds[g.Kind].help == kinds[f.Kind].help })
+		if f.Cure() != "" && !told && len(list) < most {
 			list = append(list, f)
 		}
 	}
-	slices.SortStableFunc(list, func(f, g Finding) int {
-		return cmp.Or(cmp.Compare(urgency(f), urgency(g)), cmp.Compare(kinds[f.Kind].help, kinds[g.Kind].help))
-	})
-	return list[:min(most, len(list))]
+	return list
 }
 
 // More says on a terminal where more is told of findings that have a cure, in the order of First; empty if none has one.
 func More(found []Finding) string {
 	sections := map[string][]string{}
 	var pages []string
-	for _, f := range First(found, len(found)) {
+	shown := slices.DeleteFunc(slices.Clone(found), Finding.PageOnly)
+	for _, f := range First(shown, len(shown)) {
 		h := helps[kinds[f.Kind].help]
-		if f.PageOnly() || slices.Contains(sections[h.page], h.section) {
-			continue
-		}
 		if sections[h.page] == nil {
 			pages = append(pages, h.page)
 		}
