@@ -148,14 +148,6 @@ func (t *topic) beside(v *view) {
 	}
 }
 
-func (v *view) mostFrequent() float64 {
-	counts := make([]float64, v.a.Test.Classes)
-	for _, y := range v.set.Labels {
-		counts[y]++
-	}
-	return slices.Max(counts) / float64(len(v.set.Labels))
-}
-
 // knows says whether uncertainty is high for wrong answers and out-of-distribution inputs.
 func (v *view) knows() topic {
 	t := topic{Title: "Does it know when it does not know?"}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/data"
@@ -73,28 +72,6 @@ func newView(run *starling.Run, a *eval.Assessment) (*view, error) {
 	return v, nil
 }
 
-// find lists the findings of the run and of its predictions.
-func (v *view) find() {
-	v.found = append(slices.Clone(v.run.Findings), v.a.Findings(&v.run.Ensembles, v.given())...)
-	if v.guesses() {
-		guess := finding.Mean
-		if v.classes() {
-			guess = finding.Class
-		}
-		v.found = append(v.found, finding.NoSkill(guess))
-	}
-}
-
-// guesses reports whether the predictions are not clearly better than the most frequent class, or the mean of the targets.
-func (v *view) guesses() bool {
-	if !v.classes() {
-		return !(number(v.a.Metrics.RMSE) < v.spread())
-	}
-	n := float64(v.a.Metrics.N)
-	low, _ := wilson(number(v.a.Metrics.Accuracy)*n, n)
-	return !(low > v.mostFrequent())
-}
-
 func (v *view) classes() bool { return v.a.Test != nil }
 
 // single reports whether the posterior is one network, which has no epistemic uncertainty.
@@ -128,11 +105,6 @@ func (v *view) restarts() int {
 		return 0
 	}
 	return v.run.Restarts.Size()
-}
-
-// has reports whether the run has a finding of one of some kinds.
-func (v *view) has(kinds ...string) bool {
-	return slices.ContainsFunc(v.found, func(f finding.Finding) bool { return slices.Contains(kinds, f.Kind) })
 }
 
 // part names the examples that a run was evaluated on.
