@@ -154,7 +154,7 @@ func (f *fit) work(ctx context.Context) error {
 		return err
 	}
 	if chains := f.Metrics.Chains; chains != nil {
-		f.Findings = append(f.Findings, chains.Finding())
+		f.Findings = append(f.Findings, chains.Findings()...)
 		f.Metrics.Findings = f.Findings
 	}
 	m := &f.job.Run.Manifest

@@ -47,7 +47,7 @@ func TestStuckInTheSecondHalf(t *testing.T) {
 			trace = append(trace, l)
 		}
 	}
-	for step, mend := range map[float64]string{0.1: ": take a smaller step (", 0: ": take more epochs, or write a smaller step ("} {
+	for step, mend := range map[float64]string{0.1: ". Take a smaller step (", 0: ". Take more epochs, or write a smaller step ("} {
 		m.Move = mcmc.HMC{Steps: 1, Step: step}
 		want := []finding.Finding{finding.ChainsEnd(3, -30, -10, 0.0625, 1), finding.ChainStuck(0, 0.0625, -10, "method.mcmc.move.hmc.step", step > 0)}
 		if got := words(m.Sampling().Findings(trace, &bnn.Ensemble{LogWeights: []float64{0}}, 60)); got != words(want) || !strings.Contains(got, mend) {

@@ -74,11 +74,11 @@ func NewComparison(runs []Evaluated) (*Comparison, error) {
 	var optimised, unmoved, merged []string
 	for i, r := range runs {
 		switch v := c.views[i]; {
-		case v.found(finding.KindOptimiser):
+		case v.has(finding.KindOptimiser):
 			optimised = append(optimised, r.Name)
-		case v.found(finding.KindStuck), v.found(finding.KindStill), v.found(finding.KindUnmoved), v.found(finding.KindFailed):
+		case v.has(finding.KindStuck, finding.KindStill, finding.KindUnmoved, finding.KindFailed):
 			unmoved = append(unmoved, r.Name)
-		case v.found(finding.KindMerged) && r.Metrics.LogEvidence != nil:
+		case v.has(finding.KindMerged) && r.Metrics.LogEvidence != nil:
 			merged = append(merged, r.Name)
 		}
 	}

@@ -121,7 +121,7 @@ func TestEvidencesOnOtherScales(t *testing.T) {
 // TestOptimisersBesideOthers: a word stands where a run on a path of batches behaved as an optimiser, whether it has an evidence
 // or not, where its particles hardly moved, and where an evidence rests on one draw.
 func TestOptimisersBesideOthers(t *testing.T) {
-	const say = " of the posterior: the disagreement of their networks says little about uncertainty, and their log evidences are no estimates."
+	const say = " of the posterior: the disagreement of their networks says little about uncertainty, and their log evidences are no estimates. Compare the scores alone, or sample by chains or by tempering."
 	for _, c := range []struct {
 		ess          float64
 		ancestors    int
@@ -129,8 +129,8 @@ func TestOptimisersBesideOthers(t *testing.T) {
 		want         []string
 	}{
 		{4, 2, 1, nil},
-		{4, 2, 0, []string{"The runs tempered, linear and constant had islands whose particles hardly moved: neither their posteriors nor their log evidences are to be trusted."}},
-		{4, 1, 1, []string{"The log evidence of linear rests on one draw of the start: all particles of an island descend from it."}},
+		{4, 2, 0, []string{"The runs tempered, linear and constant had islands whose particles hardly moved: neither their posteriors nor their log evidences are to be trusted. Look at the warnings of these runs first."}},
+		{4, 1, 1, []string{"The log evidence of linear rests on one draw of the start: all particles of an island descend from it. Take more islands before you compare log evidences."}},
 		{1, 1, 1, []string{"The runs linear and constant behaved as optimisers, not as samplers" + say}},
 	} {
 		tempered, chains := shape{}.make(t), shape{chains: true}.make(t)

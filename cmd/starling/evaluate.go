@@ -98,6 +98,7 @@ func (e *evaluate) run(cmd *cobra.Command, args []string) error {
 		showMembers(cmd.OutOrStdout(), a.Metrics.Members)
 	}
 	writeNotes(cmd.OutOrStdout(), run.Notes())
+	showMore(cmd.OutOrStdout(), run.Findings, a.Findings(&run.Ensembles, run.Spec.Method.Needs().Whole))
 	return nil
 }
 

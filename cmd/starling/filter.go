@@ -120,6 +120,7 @@ func (f *filterRun) run(cmd *cobra.Command, args []string) error {
 		showFilterPage(o.Folder.Dir, line)
 	}
 	writeNotes(os.Stderr, result.Notes())
+	showMore(os.Stderr, result.Findings)
 	if f.json {
 		return writeMetrics(cmd.OutOrStdout(), result.Metrics)
 	}

@@ -46,12 +46,21 @@ func (r RHat) finding(kind string) Finding {
 func ChainsAgree(r RHat) Finding { return r.finding("chains-agree") }
 
 // ChainsApart says that each chain samples a part of the posterior of its own.
-func ChainsApart(r RHat) Finding { return r.finding("chains-apart") }
+func ChainsApart(r RHat) Finding { return r.finding(KindApart) }
 
 // ChainsUnsure says that the states are too few to tell, or that predictions agree and log-likelihoods do not.
 func ChainsUnsure(r RHat) Finding { return r.finding("chains-unsure") }
 
-// ChainsUntold says that there is no R-hat, and why.
-func ChainsUntold(chains int, why string) Finding {
-	return Finding{Kind: "chains-untold", Numbers: numbers{"chains": float64(chains)}.safe(), Names: map[string]string{"why": why}}
+// ChainsUntold says that there is no R-hat, and why. few: the chains keep too few states.
+func ChainsUntold(chains int, why string, few bool) Finding {
+	f := Finding{Kind: "chains-untold", Numbers: numbers{"chains": float64(chains)}.safe(), Names: map[string]string{"why": why}}
+	if few {
+		f.Names["because"] = "few"
+	}
+	return f
+}
+
+// FewStates says that the states of all chains are worth fewer independent ones than enough.
+func FewStates(ess, enough float64) Finding {
+	return Finding{Kind: "few-states", Numbers: numbers{"ess": ess, "enough": enough}.safe()}
 }

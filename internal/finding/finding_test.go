@@ -52,10 +52,12 @@ func all() []Finding {
 		ChainsApart(RHat{8, 1.93, 3.41, 1.52, 2.36, 1.24, math.NaN()}), ChainsApart(RHat{8, math.Inf(1), math.Inf(1), math.Inf(1), math.Inf(1), math.NaN(), math.NaN()}),
 		ChainsApart(RHat{1, 1.93, 3.41, 1.93, 1.93, 1.24, 4.6}),
 		ChainsUnsure(RHat{8, 1.08, 1.31, 0.97, 1.2, 1.02, math.NaN()}), ChainsUnsure(RHat{1, 1.08, 1.31, 1.08, 1.08, 1.6, math.NaN()}),
-		ChainsUntold(8, "a chain keeps 1 state, and R-hat needs 8"), ChainsUntold(1, "no prediction is finite in all states and differs between them"),
+		ChainsUntold(8, "a chain keeps 1 state, and R-hat needs 8", true), ChainsUntold(1, "no prediction is finite in all states and differs between them", false), FewStates(31.6, 50),
 		EvidenceAgrees(-2031.26, 0.52), EvidenceScatters(-2031.26, 7.02, 1.18, 8), EvidenceOfOne(-2031.26),
 		UnevenWeights(80, 3.21), DeadNetworks(1), DeadNetworks(12),
-		FewDraws(3, 20, 8.2, 50), FewDraws(1, 1, 8.2, 50), LoneAncestor(1, 20), OneBatch(500), PriorOfDecay(0.01, 48000, 1./480), ScansLeftOut(1), ScansLeftOut(2), OptimisedRuns([]string{"linear"}), OptimisedRuns([]string{"linear", "ctr"}), MergedRuns([]string{"linear", "ctr"}), UnmovedRuns([]string{"linear"}), UnmovedRuns([]string{"linear", "ctr"}), EnsembleBetter(8, "0.25", "0.4"), EnsembleBetter(1, "0.25", "0.4"),
+		FewDraws(3, 20, 8.2, 50), FewDraws(1, 1, 8.2, 50), LoneAncestor(1, 20), OneBatch(500), PriorOfDecay(0.01, 48000, 1./480), ScansLeftOut(1), ScansLeftOut(2), OptimisedRuns([]string{"linear"}), OptimisedRuns([]string{"linear", "ctr"}), MergedRuns([]string{"linear", "ctr"}), UnmovedRuns([]string{"linear"}), UnmovedRuns([]string{"linear", "ctr"}), EnsembleBetter(8, "0.25", "0.4", 7000), EnsembleBetter(1, "0.25", "0.4", 15),
+		NoSkill(Class), NoSkill(Mean), Underconfident(Confidence{7000, 0.893, 0.9491, false, 1000}), Overconfident(Confidence{7000, 0.9491, 0.893, false, 1000}),
+		Overconfident(Confidence{7000, 0.9491, 0.893, true, 1000}), Miscalibrated(0.083, 0.0312, 199), IntervalsNarrow(0.712, 1200, 1000), IntervalsWide(0.9815, 1200, 1000),
 		SingleAncestor(1, 1), SingleAncestor(3, 3), SingleAncestor(1, 3),
 	)
 }
