@@ -183,6 +183,16 @@ func (m HMC) Evaluations() int {
 	return mostLeapfrogs
 }
 
+// Shortest is S, or the leapfrogs of a length at the step that suits D independent normals in scaled coordinates (usualStep). The
+// posterior of a network is less smooth, and its step is smaller.
+func (m HMC) Shortest(d int) int {
+	if s := m.given(); s > 0 {
+		return s
+	}
+	length, most := m.trajectory(StepContext{Left: 1})
+	return divide(length, usualStep(d, 1, false), most)
+}
+
 // Tuning returns what the move learns: the step, and the scale.
 func (m HMC) Tuning(t *Target) ([]float64, error) {
 	if err := config.Check(m); err != nil {

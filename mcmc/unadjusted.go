@@ -176,6 +176,9 @@ func (b MiniBatch) Check(f *config.Faults) {
 // Evaluations is S.
 func (m Unadjusted) Evaluations() int { return max(1, m.Steps) }
 
+// Shortest is Evaluations.
+func (m Unadjusted) Shortest(int) int { return m.Evaluations() }
+
 // Tuning returns log h, which is not adapted.
 func (m Unadjusted) Tuning(t *Target) ([]float64, error) {
 	err := config.Check(m)

@@ -193,7 +193,7 @@ func (m MCMC) Sampling() *Sampling {
 	return &Sampling{
 		Unit: "chain", Islands: m.Chains, Particles: 1, Path: path, Whole: path, Move: m.Move, Step: "method.mcmc.move." + mcmc.Moves.Name(m.Move) + ".step",
 		Resample: smc.Resampler{Scheme: smc.Multinomial{}, When: smc.Never{}}, Combine: bnn.Equal{}, Start: m.Start,
-		chains: true, every: m.every(), words: m.words,
+		chains: true, budget: m.Epochs, every: m.every(), words: m.words,
 	}
 }
 

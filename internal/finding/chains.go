@@ -55,3 +55,30 @@ func ChainsUnsure(r RHat) Finding { return r.finding("chains-unsure") }
 func ChainsUntold(chains int, why string) Finding {
 	return Finding{Kind: "chains-untold", Numbers: numbers{"chains": float64(chains)}.safe(), Names: map[string]string{"why": why}}
 }
+
+// Budget is a chain's budget of epochs, and how many trajectories it makes.
+type Budget struct {
+	Chains, Few  int     // of all chains, those with too few trajectories
+	Epochs       int     // of a chain
+	Trajectories int     // of a chain, of those the fewest
+	Leapfrogs    float64 // of a trajectory, each an epoch
+	Least        bool    // the leapfrogs are not known yet, and are at least so many
+	Enough, Need int     // the least number of trajectories, and the epochs that make so many
+	Field        string  // the path of the epochs in the config
+}
+
+// FewTrajectories says that chains make too few trajectories to leave their start, and how many epochs would do.
+func FewTrajectories(b Budget) Finding {
+	known := "known"
+	if b.Least {
+		known = "least"
+	}
+	return Finding{
+		Kind: KindFew,
+		Numbers: numbers{
+			"chains": float64(b.Chains), "few": float64(b.Few), "epochs": float64(b.Epochs), "trajectories": float64(b.Trajectories),
+			"leapfrogs": b.Leapfrogs, "enough": float64(b.Enough), "need": float64(b.Need),
+		}.safe(),
+		Names: map[string]string{"field": b.Field, "leapfrogs": known},
+	}
+}

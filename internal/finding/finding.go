@@ -21,6 +21,7 @@ const (
 	KindStill     = "islands-still"
 	KindUnmoved   = "moves-stuck"
 	KindFailed    = "sampling-failed"
+	KindFew       = "few-trajectories"
 )
 
 // Finding is one diagnosis or warning. A run's folder may hold kinds that this version does not know, written by another one.

@@ -99,7 +99,12 @@ var kinds = map[string]struct {
 	"chains-diverged": {warning, `{{.Count "trajectories"}} {{if .Several "trajectories"}}trajectories{{else}}trajectory{{end}} of the second half diverged: ` +
 		`parts of the posterior are too narrow for this step size, and the chains may miss them: take a higher accept or a smaller step ({{.Name "step"}})`, ""},
 	"chains-outlying": {warning, `{{if .Several "count"}}chains{{else}}chain{{end}} {{.Name "chains"}} ended at {{if .Several "count"}}log-likelihoods{{else}}a log-likelihood{{end}} far from {{if .Several "count"}}those{{else}}that{{end}} of the other chains`, ""},
-	"chains-agree":    {note, `{{if .Several "chains"}}the {{.Count "chains"}} chains agree{{else}}the two halves of the chain agree{{end}}. {{template "r-hat" .}}`, ""},
+	KindFew: {warning, `{{if .Is "leapfrogs" "least"}}the budget cannot be enough: on a model of this size a trajectory takes about {{.Count "leapfrogs"}} leapfrogs or more, ` +
+		`and {{.Count "epochs"}} epochs make at most {{.Count "trajectories"}} trajectories` +
+		`{{else}}{{if not (.Several "chains")}}the chain makes{{else if .Equal "few" "chains"}}each chain makes{{else}}{{.Count "few"}} of {{.Count "chains"}} chains make{{end}} too few moves: ` +
+		`{{.Count "epochs"}} epochs are {{.Count "trajectories"}}{{if .Several "leapfrogs"}} {{if .Several "trajectories"}}trajectories{{else}}trajectory{{end}} of {{.Count "leapfrogs"}} leapfrogs{{else}} moves{{end}}{{end}}. ` +
+		`A chain of fewer than {{.Count "enough"}} stays near its start: take at least {{.Count "need"}} epochs ({{.Name "field"}}){{if .Several "leapfrogs"}}, or shorter trajectories{{end}}`, ""},
+	"chains-agree": {note, `{{if .Several "chains"}}the {{.Count "chains"}} chains agree{{else}}the two halves of the chain agree{{end}}. {{template "r-hat" .}}`, ""},
 	"chains-apart": {note, `{{if not (.Several "chains")}}the chain has not mixed, as its two halves differ. {{template "r-hat" .}}. More epochs would show whether it does` +
 		`{{else if .Has "low"}}the {{.Count "chains"}} chains are not one mixed posterior. {{template "r-hat" .}}. ` +
 		`Each chain explores a part of its own: a mode or, as the chains are short, its way from the start` +
