@@ -22,6 +22,9 @@ const (
 	KindUnmoved   = "moves-stuck"
 	KindFailed    = "sampling-failed"
 	KindFew       = "few-trajectories"
+
+	KindChainStuck  = "chain-stuck"
+	KindChainsStill = "chains-still"
 )
 
 // Finding is one diagnosis or warning. A run's folder may hold kinds that this version does not know, written by another one.

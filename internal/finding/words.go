@@ -90,10 +90,10 @@ var kinds = map[string]struct {
 		`Compare its spread with that of chains before you rely on it`, ""},
 	"biased": {warning, `{{.Name "move"}} has no accept step: its draws are biased by the step and by the noise of the mini-batches; ` +
 		`a smaller step ({{.Name "step"}}) or larger batches make the bias smaller`, ""},
-	"chain-stuck": {warning, `chain {{.Count "chain"}} is stuck: it accepted {{.Fixed "acceptance" 2}} of its moves in the second half ` +
+	KindChainStuck: {warning, `chain {{.Count "chain"}} is stuck: it accepted {{.Fixed "acceptance" 2}} of its moves in the second half ` +
 		`and ends at log-likelihood {{.Fixed "log_likelihood" 1}}, so its states are no draws of the posterior: ` +
 		`take {{if .Said "size" "adapted"}}more epochs, or write a smaller step ({{.Name "step"}}){{else}}a smaller step ({{.Name "step"}}), or leave it out{{end}}`, ""},
-	"chains-still": {warning, `chain{{if .Several "count"}}s{{end}} {{.Name "chains"}} stood still: the moves of the second half carried ` +
+	KindChainsStill: {warning, `chain{{if .Several "count"}}s{{end}} {{.Name "chains"}} stood still: the moves of the second half carried ` +
 		`{{if .Several "count"}}each{{else}}it{{end}} by less than {{.Fixed "bound" 3}} of its length, so {{if .Several "count"}}their{{else}}its{{end}} states are no draws of the posterior: ` +
 		`take a larger step ({{.Name "step"}}) or more epochs`, ""},
 	"chains-diverged": {warning, `{{.Count "trajectories"}} {{if .Several "trajectories"}}trajectories{{else}}trajectory{{end}} of the second half diverged: ` +
