@@ -19,7 +19,7 @@ func TestDifferences(t *testing.T) {
 	if got := Differences(a, b, a); !reflect.DeepEqual(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got := Differences(a, a); got != nil && len(got) > 0 {
+	if got := Differences(a, a); len(got) > 0 {
 		t.Errorf("a config differs from itself: %q", got)
 	}
 	if got := Differences(a, []byte("{")); len(got) != 4 || got[0].Values[1] != "–" {
