@@ -24,7 +24,7 @@ import (
 // trajectory, h·S (length.go).
 type HMC struct {
 	Steps  int     `yaml:"steps,omitempty,nonzero"`                  // S, leapfrogs a move; 0: by Length
-	Length float64 `yaml:"length,omitempty,nonzero" words:"auto=-1"` // h·S, in scaled coordinates; AutoLength, or 0 where Steps is 0: by rule
+	Length float64 `yaml:"length,omitempty,nonzero" words:"auto=-1"` // h·S, in scaled coordinates; auto, or 0 where Steps is 0: by rule
 	Step   float64 `yaml:"step" words:"adapted=0"`                   // h, fixed; 0: adapted
 	Start  float64 `yaml:"-"`                                        // h where the search for an adapted step begins; 0: by rule
 	Scale  Scaling `yaml:"scale,omitempty"`                          // of the coordinates; "": by rule

@@ -47,7 +47,7 @@ import (
 // particles. Likelihoods that are positive everywhere are not affected.
 type Unadjusted struct {
 	Steps    int        `yaml:"steps"`                           // S, leapfrogs a move; 0: 1
-	Step     float64    `yaml:"step" words:"auto=-1,literal=-2"` // h, must be set: a number, AutoStep or LiteralStep
+	Step     float64    `yaml:"step" words:"auto=-1,literal=-2"` // h, must be set: a number, auto or literal
 	Gradient *MiniBatch `yaml:"gradient,omitempty"`
 }
 
