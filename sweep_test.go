@@ -106,7 +106,7 @@ func TestBest(t *testing.T) {
 		}
 	}
 	// Paired differences 1, 2, 3, 6: mean 3, standard deviation √(14/3), standard error √(14/12).
-	a, b := &Judgement{Value: 4, losses: []float64{2, 3, 4, 7}}, &Judgement{Value: 1, losses: []float64{1, 1, 1, 1}}
+	a, b := &Judgement{Value: 4, losses: []float64{1, 4, 4, 7}}, &Judgement{Value: 1, losses: []float64{0, 2, 1, 1}}
 	if by, se := nll.Behind(a, b); by != 3 || !(math.Abs(se-math.Sqrt(14.0/12)) < 1e-12) {
 		t.Errorf("behind by %v ± %v", by, se)
 	}
