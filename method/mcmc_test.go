@@ -100,7 +100,7 @@ func TestChainsEnd(t *testing.T) {
 // may stand still. The budget pays for gradients alone.
 func TestChainsOfSGHMC(t *testing.T) {
 	for step, want := range map[float64][]string{1e-3: {"chains-end", "biased"}, 1e-12: {"chains-end", "biased", "chains-still"}} {
-		m := chains(2, 20, 0)
+		m := chains(2, 6, 0)
 		m.Move = mcmc.SGHMC{Batch: 7, Step: step}.ForChains()
 		out := do(t, newJob(t, 2), m)
 		if got := words(out.Findings); !slices.Equal(kinds(out.Findings), want) || strings.Contains(got, "accepted") ||

@@ -25,7 +25,7 @@ func newSweep() *cobra.Command {
 	var s sweep
 	cmd := &cobra.Command{
 		Use:   "sweep CONFIG|PRESET --over KEY=V1,V2,…",
-		Short: "Try values of settings, and choose among the runs without test data",
+		Short: "Try values of settings, and choose without test data",
 		Long: `Sweep makes a run for each combination of the values that --over gives, and tells which is the best: by the NLL of the
 posterior on the validation examples or, with --by log_evidence, by the log evidence. No test example is used for the choice.
 
@@ -35,8 +35,8 @@ fails is told, and left out of the choice.
 
 Values are in YAML with commas between them; commas inside brackets and braces do not count.`,
 		Example: `  starling sweep mine.yaml --over prior.normal.variance=0.1,1,10
-  starling sweep mine.yaml --over 'prior={normal: {variance: 1}},{laplace: {scale: 1}}' --over method.mcmc.epochs=1600,6400
-  starling sweep mine.yaml --over prior.normal.variance=0.1,1,10 --by log_evidence --out runs/variances --resume`,
+  starling sweep mine.yaml --over map.epochs=50,300 --over map.rate=0.01,0.1 --resume
+  starling sweep mine.yaml --over prior.normal.variance=1,10 --by log_evidence`,
 		Args: cobra.ExactArgs(1),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return starling.PresetsFor("fit"), cobra.ShellCompDirectiveDefault
