@@ -35,7 +35,7 @@ fails is told, and left out of the choice.
 
 Values are in YAML with commas between them; commas inside brackets and braces do not count.`,
 		Example: `  starling sweep mine.yaml --over prior.normal.variance=0.1,1,10
-  starling sweep mine.yaml --over map.epochs=50,300 --over map.rate=0.01,0.1 --resume
+  starling sweep mine.yaml --over map.epochs=50,300 --over map.batch=8,64
   starling sweep mine.yaml --over prior.normal.variance=1,10 --by log_evidence`,
 		Args: cobra.ExactArgs(1),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
