@@ -113,6 +113,11 @@ func (f *fit) prepare(spec Spec, o Options) (err error) {
 		f.Findings = append(f.Findings, f.Spec.Prior.Family.Findings(f.Data.Train.Len())...)
 	}
 	f.progress(&Loaded{&f.Spec, f.Data, f.Net})
+	if s := f.Spec.Way().Sampling(); s != nil && (o.Folder == nil || !o.Folder.Kept()) { // a run that goes on has said it
+		for _, foreseen := range s.Foresee(f.Net.Dim()) {
+			f.progress(&Notice{foreseen.Words()})
+		}
+	}
 	return nil
 }
 

@@ -112,7 +112,7 @@ func (NormalPrior) Gaussian() bool { return true }
 // Anchor shrinks a normal prior by s in [0, 1] (Liang et al., Scalable Bayesian Monte Carlo, eq. 2): the mean is the best
 // MAP restart by validation NLL for s < 1/2, else 0; the variance is s times the prior's. S = 0 is the MAP estimate itself.
 type Anchor struct {
-	S float64 `yaml:"s,zero,required"`
+	S float64 `yaml:"s,zero,required"` // from 0, the anchor alone, to 1, the prior without it
 }
 
 // Check wants S between 0 and 1.

@@ -131,6 +131,9 @@ func (m Epoch) Check(f *config.Faults) {
 // Evaluations is 1: an epoch's mini-batches are all examples.
 func (Epoch) Evaluations() int { return 1 }
 
+// Shortest is 1.
+func (Epoch) Shortest(int) int { return 1 }
+
 // Tuning is nothing.
 func (m Epoch) Tuning(t *Target) ([]float64, error) {
 	err := config.Check(m)

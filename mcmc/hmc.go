@@ -24,7 +24,7 @@ import (
 // trajectory, h·S (length.go).
 type HMC struct {
 	Steps  int     `yaml:"steps,omitempty,nonzero"`                  // S, leapfrogs a move; 0: by Length
-	Length float64 `yaml:"length,omitempty,nonzero" words:"auto=-1"` // h·S, in scaled coordinates; AutoLength, or 0 where Steps is 0: by rule
+	Length float64 `yaml:"length,omitempty,nonzero" words:"auto=-1"` // h·S, in scaled coordinates; auto, or 0 where Steps is 0: by rule
 	Step   float64 `yaml:"step" words:"adapted=0"`                   // h, fixed; 0: adapted
 	Start  float64 `yaml:"-"`                                        // h where the search for an adapted step begins; 0: by rule
 	Scale  Scaling `yaml:"scale,omitempty"`                          // of the coordinates; "": by rule
@@ -181,6 +181,16 @@ func (m HMC) Evaluations() int {
 		return s
 	}
 	return mostLeapfrogs
+}
+
+// Shortest is S, or the leapfrogs of a length at the step that suits D independent normals in scaled coordinates (usualStep). The
+// posterior of a network is less smooth, and its step is smaller.
+func (m HMC) Shortest(d int) int {
+	if s := m.given(); s > 0 {
+		return s
+	}
+	length, most := m.trajectory(StepContext{Left: 1})
+	return divide(length, usualStep(d, 1, false), most)
 }
 
 // Tuning returns what the move learns: the step, and the scale.

@@ -70,6 +70,9 @@ func (m Metropolis) Check(f *config.Faults) { checkWalk(f, m.SD) }
 // Evaluations is 1.
 func (Metropolis) Evaluations() int { return 1 }
 
+// Shortest is 1.
+func (Metropolis) Shortest(int) int { return 1 }
+
 // Tuning is nothing.
 func (m Metropolis) Tuning(*Target) ([]float64, error) {
 	if err := config.Check(m); err != nil {

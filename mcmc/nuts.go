@@ -105,6 +105,9 @@ func (m NUTS) Check(f *config.Faults) {
 // Evaluations is those of a trajectory of 10 doublings and of a search for the first step size.
 func (NUTS) Evaluations() int { return 1<<mostDoublings - 1 + mostDoublings }
 
+// Shortest is 1: a trajectory may turn back at once.
+func (NUTS) Shortest(int) int { return 1 }
+
 // Tuning returns the state of the warm-up.
 func (m NUTS) Tuning(t *Target) ([]float64, error) {
 	if err := config.Check(m); err != nil {

@@ -102,6 +102,9 @@ func (m PCN) Check(f *config.Faults) {
 // Evaluations is 1.
 func (PCN) Evaluations() int { return 1 }
 
+// Shortest is 1.
+func (PCN) Shortest(int) int { return 1 }
+
 // Tuning returns the numbers of dual averaging, for logit b.
 func (m PCN) Tuning(t *Target) ([]float64, error) {
 	if _, ok := t.Prior.(GaussianPrior); !ok {

@@ -118,6 +118,9 @@ func (m SGHMC) Check(f *config.Faults) {
 // Evaluations is 1: an epoch's mini-batches are all examples.
 func (SGHMC) Evaluations() int { return 1 }
 
+// Shortest is 1.
+func (SGHMC) Shortest(int) int { return 1 }
+
 // Tuning is nothing.
 func (m SGHMC) Tuning(t *Target) ([]float64, error) {
 	err := config.Check(m)

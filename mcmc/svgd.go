@@ -87,6 +87,9 @@ func (SVGD) CheckForData(int, int, *config.Faults) {}
 // Evaluations is 1.
 func (SVGD) Evaluations() int { return 1 }
 
+// Shortest is 1.
+func (SVGD) Shortest(int) int { return 1 }
+
 // Memory is what the move holds in addition to two populations and the momenta, as Move.Memory: the kernel, and distances in order.
 func (SVGD) Memory(particles, _ int) (tuned, scratch int) {
 	return 0, particles*particles + particles*(particles-1)/2

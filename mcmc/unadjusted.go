@@ -47,7 +47,7 @@ import (
 // particles. Likelihoods that are positive everywhere are not affected.
 type Unadjusted struct {
 	Steps    int        `yaml:"steps"`                           // S, leapfrogs a move; 0: 1
-	Step     float64    `yaml:"step" words:"auto=-1,literal=-2"` // h, must be set: a number, AutoStep or LiteralStep
+	Step     float64    `yaml:"step" words:"auto=-1,literal=-2"` // h, must be set: a number, auto or literal
 	Gradient *MiniBatch `yaml:"gradient,omitempty"`
 }
 
@@ -175,6 +175,9 @@ func (b MiniBatch) Check(f *config.Faults) {
 
 // Evaluations is S.
 func (m Unadjusted) Evaluations() int { return max(1, m.Steps) }
+
+// Shortest is Evaluations.
+func (m Unadjusted) Shortest(int) int { return m.Evaluations() }
 
 // Tuning returns log h, which is not adapted.
 func (m Unadjusted) Tuning(t *Target) ([]float64, error) {

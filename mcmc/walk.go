@@ -81,6 +81,9 @@ func (m Walk) Check(f *config.Faults) { checkWalk(f, m.SD) }
 // Evaluations is 1.
 func (Walk) Evaluations() int { return 1 }
 
+// Shortest is 1.
+func (Walk) Shortest(int) int { return 1 }
+
 // Tuning is nothing.
 func (m Walk) Tuning(*Target) ([]float64, error) {
 	if err := config.Check(m); err != nil {

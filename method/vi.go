@@ -29,7 +29,7 @@ import (
 // The best q of this kind is too narrow where parameters depend on each other in the posterior.
 type VI struct {
 	Rate   float64 `yaml:"rate"`   // of Adam; default 0.01
-	Epochs int     `yaml:"epochs"` // default 500
+	Epochs int     `yaml:"epochs"` // passes over the examples; default 500
 	Batch  int     `yaml:"batch"`  // examples of a step; default 64
 	Draws  int     `yaml:"draws"`  // networks drawn from q; default 100
 }

@@ -109,7 +109,7 @@ func (f *filterRun) run(cmd *cobra.Command, args []string) error {
 	case stopped(cmd.Context(), err):
 		return f.saved("filter", args[0], o.Folder, f.flagged()...)
 	case o.Folder != nil && o.Folder.Kept() && (filtering.AboutScans(err) || errors.Is(err, syscall.EPIPE)):
-		return fmt.Errorf("%w; to go on from there:\n  %s", err, f.again("filter", args[0], o.Folder, f.flagged()...))
+		return fmt.Errorf("%w; to go on from there:\n  %s", err, f.again("filter", args[0], o.Folder.Dir, f.flagged()...))
 	case err != nil:
 		return err
 	}

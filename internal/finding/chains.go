@@ -64,3 +64,30 @@ func ChainsUntold(chains int, why string, few bool) Finding {
 func FewStates(ess, enough float64) Finding {
 	return Finding{Kind: "few-states", Numbers: numbers{"ess": ess, "enough": enough}.safe()}
 }
+
+// Budget is a chain's budget of epochs, and how many trajectories it makes.
+type Budget struct {
+	Chains, Few  int     // of all chains, those with too few trajectories
+	Epochs       int     // of a chain
+	Trajectories int     // of a chain, of those the fewest
+	Leapfrogs    float64 // of a trajectory, each an epoch
+	Least        bool    // the leapfrogs are not known yet, and are at least so many
+	Enough, Need int     // the least number of trajectories, and the epochs that make so many
+	Field        string  // the path of the epochs in the config
+}
+
+// FewTrajectories says that chains make too few trajectories to leave their start, and how many epochs would do.
+func FewTrajectories(b Budget) Finding {
+	known := "known"
+	if b.Least {
+		known = "least"
+	}
+	return Finding{
+		Kind: KindFew,
+		Numbers: numbers{
+			"chains": float64(b.Chains), "few": float64(b.Few), "epochs": float64(b.Epochs), "trajectories": float64(b.Trajectories),
+			"leapfrogs": b.Leapfrogs, "enough": float64(b.Enough), "need": float64(b.Need),
+		}.safe(),
+		Names: map[string]string{"field": b.Field, "leapfrogs": known},
+	}
+}

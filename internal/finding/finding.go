@@ -30,6 +30,11 @@ const (
 	KindUnderconfident = "underconfident"
 	KindOverconfident  = "overconfident"
 	KindMiscalibrated  = "miscalibrated"
+
+	KindFew = "few-trajectories"
+
+	KindChainStuck  = "chain-stuck"
+	KindChainsStill = "chains-still"
 )
 
 // Finding is one diagnosis or warning. A run's folder may hold kinds that this version does not know, written by another one.

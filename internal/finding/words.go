@@ -170,13 +170,13 @@ var kinds = map[string]kind{
 		look: warning, says: `{{.Name "move"}} has no accept step`, means: `its draws are biased by the step and by the noise of the mini-batches`,
 		cure: `take a smaller step ({{.Name "step"}}) or larger batches, which make the bias smaller`, help: helpMoves,
 	},
-	"chain-stuck": {
+	KindChainStuck: {
 		look: warning, says: `chain {{.Count "chain"}} is stuck`,
 		means: `it accepted {{.Fixed "acceptance" 2}} of its moves in the second half ` +
 			`and ends at log-likelihood {{.Fixed "log_likelihood" 1}}, so its states are no draws of the posterior`,
 		cure: `take {{if .Said "size" "adapted"}}more epochs, or write a smaller step ({{.Name "step"}}){{else}}a smaller step ({{.Name "step"}}), or leave it out{{end}}`, help: helpMoves,
 	},
-	"chains-still": {
+	KindChainsStill: {
 		look: warning, says: `chain{{if .Several "count"}}s{{end}} {{.Name "chains"}} stood still`,
 		means: `the moves of the second half carried ` +
 			`{{if .Several "count"}}each{{else}}it{{end}} by less than {{.Fixed "bound" 3}} of its length, so {{if .Several "count"}}their{{else}}its{{end}} states are no draws of the posterior`,
@@ -191,6 +191,14 @@ var kinds = map[string]kind{
 		look: warning, says: `{{if .Several "count"}}chains{{else}}chain{{end}} {{.Name "chains"}} ended at {{if .Several "count"}}log-likelihoods{{else}}a log-likelihood{{end}} far from {{if .Several "count"}}those{{else}}that{{end}} of the other chains`,
 		means: `{{if .Several "count"}}they are{{else}}it is{{end}} in another mode, or still on {{if .Several "count"}}their{{else}}its{{end}} way`,
 		cure:  `take more epochs, which show whether {{if .Several "count"}}they join{{else}}it joins{{end}} the others; more chains make one of them count less`, help: helpMixing,
+	},
+	KindFew: {
+		look: warning, says: `{{if .Is "leapfrogs" "least"}}the budget cannot be enough, as on a model of this size a trajectory takes about {{.Count "leapfrogs"}} leapfrogs or more, ` +
+			`and {{.Count "epochs"}} epochs make at most {{.Count "trajectories"}} trajectories` +
+			`{{else}}{{if not (.Several "chains")}}the chain makes{{else if .Equal "few" "chains"}}each chain makes{{else}}{{.Count "few"}} of {{.Count "chains"}} chains make{{end}} too few moves, as ` +
+			`{{.Count "epochs"}} epochs are {{.Count "trajectories"}}{{if .Several "leapfrogs"}} {{if .Several "trajectories"}}trajectories{{else}}trajectory{{end}} of {{.Count "leapfrogs"}} leapfrogs{{else}} moves{{end}}{{end}}`,
+		means: `a chain of fewer than {{.Count "enough"}} stays near its start`,
+		cure:  `take at least {{.Count "need"}} epochs ({{.Name "field"}}){{if .Several "leapfrogs"}}, or shorter trajectories{{end}}`, help: helpMixing,
 	},
 	"chains-agree": {look: note, says: `{{if .Several "chains"}}the {{.Count "chains"}} chains agree{{else}}the two halves of the chain agree{{end}}`, means: `{{template "r-hat" .}}`},
 	KindApart: {
