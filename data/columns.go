@@ -10,8 +10,8 @@ import (
 	"github.com/starling-smc/starling/internal/cells"
 )
 
-// Columns says how the columns of a table become inputs and targets: every column but the target is an input, unless
-// it was left out or is constant over the training rows.
+// Columns says how the columns of a table become inputs and targets: every column but the target is an input, or several if it holds
+// words or may be missing, unless it was left out or is constant over the training rows.
 type Columns struct {
 	// Target is the target's column: its name, or without a header its number from 1.
 	Target string
@@ -25,10 +25,16 @@ type Columns struct {
 	Standardise bool
 	// Intercept says that an input of constant 1 stands before the others.
 	Intercept bool
+	// Missing says that a missing value of an input is no error, but the mean of the training rows, or no category, with an input
+	// beside it that is 1 where it is missing (Expansion).
+	Missing bool
+	// Zeros says that a word which no training row has in its column is no category; without it, it is an error.
+	Zeros bool
 }
 
 // Schema measures the training rows of a table: which columns are constant, and means and deviations, in float64
-// before values are rounded to float32. A missing or infinite value in any row is an error that names its line and column.
+// before values are rounded to float32. A missing or infinite value in any row is an error that names its line and column, unless
+// Missing allows it.
 func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 	target, err := t.Column(c.Target)
 	if err != nil {
@@ -59,11 +65,11 @@ func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 			all = append(all, j)
 		}
 	}
-	if err := t.finite(all); err != nil {
+	if err := t.finite(all, func(j int) bool { return c.Missing && j != target }); err != nil {
 		return nil, err
 	}
-	if t.Text >= 0 && (t.Text != target || !c.Classes) {
-		return nil, &NamesError{t.Name, t.column(t.Text), t.Names[0]}
+	if t.words(target) != nil && !c.Classes {
+		return nil, &NamesError{t.Name, t.column(target), t.words(target)[0]}
 	}
 	if s.Outputs = 1; c.Classes {
 		s.Outputs = 0
@@ -76,35 +82,39 @@ func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 		switch {
 		case j == target:
 		case t.leftOut(j):
-			s.LeftOut = append(s.LeftOut, s.Columns[j])
+			if s.LeftOut = append(s.LeftOut, s.Columns[j]); slices.Contains(t.counts, j) {
+				s.Counted = append(s.Counted, s.Columns[j])
+			}
 		case constant(t, train, j):
 			s.Dropped = append(s.Dropped, s.Columns[j])
 		default:
 			features = append(features, j)
+			if e := c.expansion(t, train, j); e != nil {
+				s.Expand = append(s.Expand, *e)
+			}
 		}
 	}
 	if features == nil {
 		return nil, fmt.Errorf("%s: every column but the target is constant over the training rows or left out: there are no inputs", t.Name)
 	}
-	s.Shape = []int{len(features)}
+	if c.Zeros {
+		s.Other = otherZeros
+	}
+	s.Shape = []int{len(s.InputNames())}
 	if c.Intercept {
 		s.Shape[0]++
 	}
+	numbers := slices.DeleteFunc(slices.Clone(features), func(j int) bool { return t.words(j) != nil })
 	if c.SD != 0 {
-		s.Inputs = fitStandard(len(train), len(features), c.SD, func(i int, dst []float64) {
-			for k, j := range features {
-				dst[k] = t.Values[int(train[i])*t.Cols+j]
-			}
-		})
-		if k := s.Inputs.undefined(); k >= 0 {
-			return nil, fmt.Errorf("%s: %s: %s", t.Name, t.column(features[k]), tooSmall)
+		if err := s.fitInputs(t, train, features, c.SD); err != nil {
+			return nil, err
 		}
 	}
 	unscaled := func(j int, standardise string) error {
 		return scaleFault(t.Name+": "+t.column(j), t.largest(train, j), standardise)
 	}
 	if c.SD == 0 {
-		for _, j := range features {
+		for _, j := range numbers {
 			if err := unscaled(j, "inputs"); err != nil {
 				return nil, err
 			}
@@ -119,9 +129,11 @@ func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 	return s, unscaled(target, "both")
 }
 
+// constant reports whether column j has the same value, or none, in all of some rows.
 func constant(t *Table, rows []int32, j int) bool {
+	first := t.Values[int(rows[0])*t.Cols+j]
 	for _, i := range rows {
-		if t.Values[int(i)*t.Cols+j] != t.Values[int(rows[0])*t.Cols+j] {
+		if v := t.Values[int(i)*t.Cols+j]; v != first && !(v != v && first != first) {
 			return false
 		}
 	}
@@ -148,8 +160,8 @@ const tellsApart = 1 << 53
 
 // classes finds the classes among the targets: the sorted names if the column holds names, else the numbers.
 func (t *Table) classes(j int) (names []string, classes int, err error) {
-	if t.Text == j {
-		return t.Names, len(t.Names), nil
+	if names := t.words(j); names != nil {
+		return names, len(names), nil
 	}
 	var values []float64
 	for i := range t.Rows() {

@@ -60,14 +60,14 @@ func TestCSVReads(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if got.Delimiter != c.delim || got.Cols != c.cols || !slices.Equal(got.Header, c.header) || !slices.Equal(got.Names, c.names) {
+				if got.Delimiter != c.delim || got.Cols != c.cols || !slices.Equal(got.Header, c.header) || !slices.Equal(got.words(min(1, got.Cols-1)), c.names) {
 					t.Errorf("delimiter %q, %d columns, header %q, names %q", got.Delimiter, got.Cols, got.Header, got.Names)
 				}
 				if d := cmp.Diff(c.want, got.Values, cmpopts.EquateNaNs(), cmpopts.EquateEmpty()); d != "" {
 					t.Error(d)
 				}
-				if (got.Text >= 0) != (c.names != nil) || got.Rows()*got.Cols != len(got.Values) {
-					t.Errorf("text column %d, %d rows", got.Text, got.Rows())
+				if (got.Names != nil) != (c.names != nil) || got.Rows()*got.Cols != len(got.Values) {
+					t.Errorf("names %q, %d rows", got.Names, got.Rows())
 				}
 			}
 		})
@@ -179,8 +179,8 @@ func write(t *Table) []byte {
 	for i := range t.Rows() {
 		line(t.Cols, func(j int) string {
 			v := t.Values[i*t.Cols+j]
-			if j == t.Text && v == v {
-				return t.Names[int(v)]
+			if words := t.words(j); words != nil && v == v {
+				return words[int(v)]
 			}
 			return strconv.FormatFloat(v, 'g', -1, 64)
 		})
@@ -190,7 +190,7 @@ func write(t *Table) []byte {
 
 // sameTable compares all but the delimiter and the lines.
 func sameTable(a, b *Table) bool {
-	return slices.Equal(a.Header, b.Header) && slices.Equal(a.Names, b.Names) && a.Text == b.Text && a.Cols == b.Cols &&
+	return slices.Equal(a.Header, b.Header) && slices.EqualFunc(a.Names, b.Names, slices.Equal) && a.Cols == b.Cols &&
 		slices.EqualFunc(a.Values, b.Values, same)
 }
 

@@ -84,6 +84,9 @@ func (p *Problem) learnable() error {
 // loadTable reads the user's own CSV or a known table.
 func (s Settings) loadTable(dir string, need Need) (*Problem, error) {
 	columns := Columns{Classes: !need.Regression, Standardise: s.Standardise == "both"}
+	if s.CSV != nil {
+		columns.Missing, columns.Zeros = s.CSV.Missing == missingIndicator, s.CSV.Other == otherZeros
+	}
 	if s.Standardise != "none" {
 		columns.SD = 1
 	}
@@ -104,6 +107,9 @@ func (s Settings) loadTable(dir string, need Need) (*Problem, error) {
 		return nil, fmt.Errorf("%s: %w", t.Name, err)
 	}
 	if need.Schema == nil {
+		if s.CSV != nil {
+			t.leaveOutCounters(s.CSV.Target, s.CSV.Keep)
+		}
 		if p.Schema, err = columns.Schema(t, kept); err != nil {
 			return nil, err
 		}
@@ -122,7 +128,9 @@ func (s Settings) loadTable(dir string, need Need) (*Problem, error) {
 
 // load reads the table that the settings name. A column that it lacks is a fault of the settings.
 func (o *CSV) load() (*Table, error) {
-	t, err := ReadCSV(o.File, *o)
+	read := *o
+	read.Words = true
+	t, err := ReadCSV(o.File, read)
 	var column *ColumnError
 	if errors.As(err, &column) {
 		hint := spelling.Suggest(column.Name, column.Header)
@@ -133,6 +141,9 @@ func (o *CSV) load() (*Table, error) {
 		if k := slices.Index(o.Drop, column.Name); k >= 0 {
 			field = fmt.Sprintf("csv.drop.%d", k)
 		}
+		if k := slices.Index(o.Keep, column.Name); k >= 0 {
+			field = fmt.Sprintf("csv.keep.%d", k)
+		}
 		return nil, fieldError(field, "%v%s", err, hint)
 	}
 	var cell *CellError
@@ -142,6 +153,10 @@ func (o *CSV) load() (*Table, error) {
 			fill = "fill it, remove the row, or "
 		}
 		err = fmt.Errorf("%w: %sleave the column out with data.csv.drop: [%s]", err, fill, config.Scalar(cell.Name))
+	}
+	var many *manyWords
+	if errors.As(err, &many) {
+		err = fmt.Errorf("%w, or leave the column out with data.csv.drop: [%s]", err, config.Scalar(many.column))
 	}
 	return t, err
 }

@@ -85,12 +85,13 @@ func (f *csvFile) whole() (t *Table, err error) {
 	}
 	keep := func(whole *Table) error { t = whole; return nil }
 	all := extent{rows: math.MaxInt, values: math.MaxInt, room: lines, whole: true}
-	err = f.blocks(all, nil, keep)
-	if err == errNames {
-		names := map[string]int32{}
-		if err = f.blocks(all, names, keep); err == nil {
-			t.sortNames(names)
-		}
+	d := &dictionary{}
+	if err = f.blocks(all, d, keep); err == errNames {
+		d = &dictionary{target: true}
+		err = f.blocks(all, d, keep)
+	}
+	if err == nil {
+		err = t.sortNames(d)
 	}
 	return t, f.named(err)
 }
@@ -130,30 +131,26 @@ func (f *csvFile) scan(rows int, fn func(*Table) error) error {
 	if rows < 1 {
 		panic("data: ScanCSV in blocks of no rows")
 	}
-	var names map[string]int32
 	var err error
+	d := &dictionary{}
 	const most = 1 << 20 // values, 8 MB: a block of many columns has few rows
 	block := extent{rows: rows, values: most, room: rows}
-	if f.o.Target != "" {
-		ignore := func(*Table) error { return nil }
-		if err = f.blocks(block, nil, ignore); err == errNames {
-			names = map[string]int32{}
-			err = f.blocks(block, names, ignore)
+	if f.o.Target != "" || f.o.Words {
+		var last *Table
+		ignore := func(t *Table) error { last = t; return nil }
+		if err = f.blocks(block, d, ignore); err == errNames {
+			d = &dictionary{target: true}
+			err = f.blocks(block, d, ignore)
+		}
+		if err == nil {
+			err = last.complete(d)
 		}
 		if err != nil {
 			return f.named(err)
 		}
 	}
-	var sorted []string
-	if names != nil {
-		sorted = inOrder(names)
-	}
 	var failed error
-	err = f.blocks(block, names, func(t *Table) error {
-		if len(names) != len(sorted) {
-			return fmt.Errorf("%s: changed while it was read", f.name)
-		}
-		t.Names = sorted
+	err = f.blocks(block, d, func(t *Table) error {
 		failed = fn(t)
 		return failed
 	})
@@ -171,32 +168,65 @@ func (f *csvFile) named(err error) error {
 	return fmt.Errorf("%s: %w", f.name, err)
 }
 
-// inOrder returns the names in order and gives each its place as its number.
-func inOrder(names map[string]int32) []string {
-	sorted := make([]string, 0, len(names))
-	for n := range names {
-		sorted = append(sorted, n)
-	}
-	slices.Sort(sorted)
-	for k, n := range sorted {
-		names[n] = int32(k)
-	}
-	return sorted
-}
-
-// sortNames renumbers the names in the target column. They were numbered in the order of the rows; the new numbers are places
-// in sorted order, which do not depend on the order of the rows.
-func (t *Table) sortNames(names map[string]int32) {
-	came := make([]string, len(names))
-	for n, id := range names {
-		came[id] = n
-	}
-	t.Names = inOrder(names)
-	for i := t.Text; i < len(t.Values); i += t.Cols {
-		if v := t.Values[i]; v == v {
-			t.Values[i] = float64(names[came[int(v)]])
+// complete ends the reading of words: it puts the words of all columns in order, and leaves out the columns of which no two words
+// are the same and that have too many.
+func (t *Table) complete(d *dictionary) error {
+	for j := range t.Cols {
+		w := d.columns[j]
+		switch {
+		case w == nil || w.names != nil:
+		case w.all == nil:
+			w.complete()
+		case w.distinct():
+			t.leaveOut([]int{j})
+			t.counts = append(t.counts, j)
+		default:
+			return fmt.Errorf("%s: %w", t.column(j), &manyWords{t.name(j)})
 		}
 	}
+	t.nameWords(d)
+	return nil
+}
+
+// nameWords gives a table the words of its columns.
+func (t *Table) nameWords(d *dictionary) {
+	for j, w := range d.columns {
+		if w.names == nil {
+			continue
+		}
+		if t.Names == nil {
+			t.Names = make([][]string, t.Cols)
+		}
+		t.Names[j] = w.names
+	}
+}
+
+// sortNames completes the words, and renumbers those of each column. They were numbered in the order of the rows; the new numbers
+// are places in sorted order, which do not depend on the order of the rows.
+func (t *Table) sortNames(d *dictionary) error {
+	came := map[int][]string{} // the words of each column by their first numbers
+	for j, w := range d.columns {
+		if w.names != nil {
+			continue
+		}
+		came[j] = make([]string, len(w.ids))
+		for n, id := range w.ids {
+			came[j][id] = n
+		}
+	}
+	if err := t.complete(d); err != nil {
+		return err
+	}
+	for j, words := range came {
+		for i := j; i < len(t.Values); i += t.Cols {
+			if v := t.Values[i]; t.leftOut(j) {
+				t.Values[i] = math.NaN()
+			} else if v == v {
+				t.Values[i] = float64(d.columns[j].ids[words[int(v)]])
+			}
+		}
+	}
+	return nil
 }
 
 // cells begins to cut the text into cells.
@@ -208,10 +238,9 @@ func (f *csvFile) cells() *cells.Reader {
 	return cells.NewReader(text, f.o.Delimiter, f.limit, min(f.window, f.size+1))
 }
 
-// blocks reads the text from the beginning and calls emit with tables of a given extent, at least once. With names,
-// the texts of the target column are numbered in the order in which they first appear; texts that are in names keep their
-// number.
-func (f *csvFile) blocks(of extent, names map[string]int32, emit func(*Table) error) error {
+// blocks reads the text from the beginning and calls emit with tables of a given extent, at least once. Words are numbered in the
+// order in which they first appear in their column; those that are in the dictionary keep their number.
+func (f *csvFile) blocks(of extent, d *dictionary, emit func(*Table) error) error {
 	c := f.cells()
 	first, ok, err := c.Record()
 	if err != nil {
@@ -220,8 +249,8 @@ func (f *csvFile) blocks(of extent, names map[string]int32, emit func(*Table) er
 	if !ok {
 		return errors.New("line 1: the file is empty")
 	}
-	b := tableBuilder{cells: c, extent: of, names: names, target: -1, emit: emit}
-	b.t = &Table{Name: f.name, Delimiter: f.o.Delimiter, Cols: len(first), Text: -1}
+	b := tableBuilder{cells: c, extent: of, dictionary: d, target: -1, key: -1, emit: emit}
+	b.t = &Table{Name: f.name, Delimiter: f.o.Delimiter, Cols: len(first)}
 	named := f.o.Header != nil && *f.o.Header || f.o.Header == nil && looksLikeHeader(first)
 	if named {
 		b.t.Header = make([]string, len(first))
@@ -235,9 +264,7 @@ func (f *csvFile) blocks(of extent, names map[string]int32, emit func(*Table) er
 	if err := b.columns(f.o); err != nil {
 		return err
 	}
-	if names != nil {
-		b.t.Text = b.target
-	}
+	b.begin(f.o)
 	b.rows = max(1, min(b.rows, b.values/b.t.Cols))
 	b.optional = f.o.schema != nil
 	if b.t.Values = f.values; b.t.Values == nil {
@@ -283,11 +310,17 @@ type tableBuilder struct {
 	cells  *cells.Reader
 	wanted int // cells so far in columns that need a value in every row
 	target int // −1: none
-	names  map[string]int32
+	key    int // −1: none
 	emit   func(*Table) error
 	done   bool // a table was emitted
 
-	optional bool // the target may be missing
+	dictionary *dictionary
+	words      []*words // of each column; nil: it holds numbers
+	numbers    []int    // for each column the line of its first number, 0 if there is none so far; nil: columns cannot hold words
+	keep       []bool   // of columns of words: however many they are
+
+	optional bool    // the target may be missing
+	ofRun    *Schema // nil: none
 }
 
 // makeRoom makes room for the values of a table, fewer than the cells that a text of size bytes may hold before it is refused.
@@ -312,7 +345,7 @@ func (b *tableBuilder) row(rec []cells.Cell, line int) error {
 	if b.t.Rows() == b.rows {
 		full := b.t
 		next := *full
-		next.Values, next.lines, next.large = make([]float64, 0, len(full.Values)), nil, ""
+		next.Values, next.lines, next.large, next.Keys = make([]float64, 0, len(full.Values)), nil, "", nil
 		b.t, b.done = &next, true
 		if err := b.emit(full); err != nil {
 			return err
@@ -323,26 +356,23 @@ func (b *tableBuilder) row(rec []cells.Cell, line int) error {
 		return fmt.Errorf("line %d: %d cells where the first record has %d (delimiter %q)", line, len(rec), t.Cols, t.Delimiter)
 	}
 	t.startsOn(line)
+	if b.key >= 0 {
+		t.Keys = append(t.Keys, string(rec[b.key].Text))
+	}
 	for j, c := range rec {
 		if t.leftOut(j) {
 			t.Values = append(t.Values, math.NaN())
 			continue
 		}
-		v, err := cells.Number(c.Text)
-		switch {
-		case j == b.target && b.names != nil:
-			if v, err = b.name(c.Text); err != nil {
-				return fmt.Errorf("line %d, %s: %w", c.Line, t.column(j), err)
-			}
-		case j == b.target && err != nil:
-			return errNames
-		case err == cells.ErrText:
-			return &CellError{c.Line, t.name(j), t.column(j), cells.Quote(c.Text), slices.Contains(forMissing, strings.ToLower(string(c.Text)))}
-		case err != nil:
-			return fmt.Errorf("line %d, %s: %w", c.Line, t.column(j), err)
+		var v float64
+		var err error
+		if w := b.words[j]; w != nil {
+			v, err = w.number(c.Text, b.keep != nil && b.keep[j])
+		} else {
+			v, err = b.number(j, c)
 		}
-		if j == b.target && b.names == nil && math.Abs(v) >= tellsApart && t.large == "" {
-			t.large = cells.Clip(string(c.Text))
+		if err != nil {
+			return b.place(err, j, c)
 		}
 		t.Values = append(t.Values, v)
 		if b.wants(j) {
@@ -358,27 +388,126 @@ func (b *tableBuilder) row(rec []cells.Cell, line int) error {
 // few rows may take more memory than four times their text.
 const few = 2
 
+// number reads a cell of a column without words so far.
+func (b *tableBuilder) number(j int, c cells.Cell) (float64, error) {
+	v, err := cells.Number(c.Text)
+	switch {
+	case err != nil && j == b.target:
+		return 0, errNames
+	case err != nil && b.numbers != nil && b.numbers[j] == 0 && (err == cells.ErrText || wordWithComma(c.Text)):
+		if isDate(string(c.Text)) {
+			return 0, &CellError{Line: c.Line, Text: cells.Quote(c.Text), Date: true}
+		}
+		w := b.dictionary.of(j)
+		w.line, w.first, b.words[j] = c.Line, string(c.Text[:min(len(c.Text), 64)]), w
+		return w.number(c.Text, b.keep != nil && b.keep[j])
+	case err == cells.ErrText:
+		e := &CellError{Line: c.Line, Text: cells.Quote(c.Text), Missing: isMissing(string(c.Text))}
+		if b.numbers != nil {
+			e.Number = b.numbers[j]
+		}
+		return 0, e
+	case err == nil && v == v && b.numbers != nil && b.numbers[j] == 0:
+		b.numbers[j] = c.Line
+	}
+	if j == b.target && math.Abs(v) >= tellsApart && b.t.large == "" {
+		b.t.large = cells.Clip(string(c.Text))
+	}
+	return v, err
+}
+
+// place completes an error about a cell.
+func (b *tableBuilder) place(err error, j int, c cells.Cell) error {
+	t := b.t
+	var cell *CellError
+	switch {
+	case err == errNames:
+		return err
+	case errors.As(err, &cell):
+		if w := b.words[j]; w != nil {
+			cell.Number, cell.Text = c.Line, cells.Quote([]byte(w.first))
+		}
+		cell.Name, cell.Column = t.name(j), t.column(j)
+		return cell
+	case err == errManyWords:
+		err = &manyWords{t.name(j)}
+	case err == errNewWord && b.ofRun != nil:
+		err = b.ofRun.unknown(string(c.Text), b.words[j].names)
+	}
+	return fmt.Errorf("line %d, %s: %w", c.Line, t.column(j), err)
+}
+
+// manyWords says that a column holds more words than can be categories.
+type manyWords struct{ column string }
+
+func (e *manyWords) Error() string { return errManyWords.Error() }
+
+// begin makes the columns ready for the first row.
+func (b *tableBuilder) begin(o CSV) {
+	t := b.t
+	b.words = make([]*words, t.Cols)
+	if o.Words && o.schema == nil {
+		b.numbers = make([]int, t.Cols)
+	}
+	for _, name := range o.Keep {
+		if b.keep == nil {
+			b.keep = make([]bool, t.Cols)
+		}
+		for _, j := range t.named(name) {
+			b.keep[j] = true
+		}
+	}
+	if b.dictionary.target && b.target >= 0 {
+		b.dictionary.of(b.target).labels = true
+	}
+	for j, w := range b.dictionary.columns {
+		if w.all == nil {
+			b.words[j] = w
+		} else {
+			t.leaveOut([]int{j})
+			t.counts = append(t.counts, j)
+		}
+	}
+	t.nameWords(b.dictionary)
+}
+
 // columns finds the target, and the columns that are left out.
 func (b *tableBuilder) columns(o CSV) (err error) {
 	t := b.t
-	if o.schema != nil {
-		r, err := o.schema.find(t)
+	if o.key != "" {
+		if b.key, err = t.Column(o.key); err != nil {
+			return err
+		}
+		t.Key = o.key
+	}
+	if s := o.schema; s != nil {
+		b.ofRun = s
+		r, err := s.find(t, o.inputs)
+		if err != nil {
+			return err
+		}
 		b.target = r.target
 		t.leaveOut(r.left)
-		return err
+		for _, j := range r.extra {
+			if j != b.key {
+				t.Ignored = append(t.Ignored, t.name(j))
+			}
+		}
+		s.known(b.dictionary, r.features)
+		return nil
 	}
 	if o.Target != "" {
 		if b.target, err = t.Column(o.Target); err != nil {
 			return err
 		}
 	}
-	for _, name := range o.Drop {
-		var columns []int
-		for j := range t.Cols {
-			if t.name(j) == name {
-				columns = append(columns, j)
-			}
+	for _, name := range o.Keep {
+		if t.named(name) == nil {
+			return &ColumnError{Name: name, Cols: t.Cols, Header: t.Header}
 		}
+	}
+	for _, name := range o.Drop {
+		columns := t.named(name)
 		switch {
 		case columns == nil:
 			return &ColumnError{Name: name, Cols: t.Cols, Header: t.Header}
@@ -388,25 +517,6 @@ func (b *tableBuilder) columns(o CSV) (err error) {
 		t.leaveOut(columns)
 	}
 	return nil
-}
-
-// name returns the number of a name, NaN for a missing one.
-func (b *tableBuilder) name(text []byte) (float64, error) {
-	if v, err := cells.Number(text); err == nil && math.IsNaN(v) {
-		return v, nil
-	}
-	if !utf8.Valid(text) {
-		return 0, errors.New("the name is not UTF-8 text: save the file as UTF-8")
-	}
-	id, ok := b.names[string(text)]
-	if !ok {
-		if len(b.names) == maxNames {
-			return 0, fmt.Errorf("more than %d different names: these are not classes", maxNames)
-		}
-		id = int32(len(b.names))
-		b.names[string(text)] = id
-	}
-	return float64(id), nil
 }
 
 // ReadCSV reads a file. Errors name file, line and column.

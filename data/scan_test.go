@@ -36,7 +36,7 @@ func sameText(t *testing.T, raw []byte, o CSV, rows, window, limit int) {
 			c.lines = slices.Clone(b.lines)
 			got = &c
 			return nil
-		case b.Delimiter != got.Delimiter || !sameTable(&Table{Header: got.Header, Names: got.Names, Text: got.Text, Cols: got.Cols, Values: b.Values}, b):
+		case b.Delimiter != got.Delimiter || !sameTable(&Table{Header: got.Header, Names: got.Names, Cols: got.Cols, Values: b.Values}, b):
 			return fmt.Errorf("blocks differ in form: %+v, %+v", b, got)
 		}
 		for i := range b.Rows() {

@@ -6,7 +6,7 @@ import (
 )
 
 // TableSummary describes a table of numbers. Rows holds its first rows, with MaxShown values at most. A cell is a Number, a
-// string in a target column of names, or nil in a column that is left out.
+// string in a column of names, or nil in a column that is left out.
 type TableSummary struct {
 	Delimiter string
 	Header    []string // nil: none
@@ -49,16 +49,17 @@ type tableTally struct {
 	sum     TableSummary
 	columns []tally
 	left    []bool // for each column, whether it is left out; nil: none is
-	of      []int  // rows of each name
-	text    int    // the column of names, −1: none
-	names   []string
+	names   [][]string
+	of      [][]int // for each column of names, the rows of each
 }
 
 func (s *tableTally) add(t *Table) error {
 	if s.columns == nil {
 		s.sum = TableSummary{Delimiter: t.Delimiter, Header: t.Header}
-		s.columns, s.of, s.text, s.names = make([]tally, t.Cols), make([]int, len(t.Names)), t.Text, t.Names
-		s.left = t.LeftOut
+		s.columns, s.of, s.names, s.left = make([]tally, t.Cols), make([][]int, t.Cols), t.Names, t.LeftOut
+		for j := range t.Cols {
+			s.of[j] = make([]int, len(t.words(j)))
+		}
 	}
 	for i := 0; i < t.Rows() && (len(s.sum.Rows)+1)*t.Cols <= MaxShown; i++ {
 		s.sum.Rows = append(s.sum.Rows, t.cells(i))
@@ -73,12 +74,12 @@ func (s *tableTally) add(t *Table) error {
 			column[i] = t.Values[i*t.Cols+j]
 		}
 		tallyOf(&s.columns[j], column)
-		if j != s.text {
+		if t.words(j) == nil {
 			continue
 		}
 		for _, v := range column {
 			if v == v {
-				s.of[int(v)]++
+				s.of[j][int(v)]++
 			}
 		}
 	}
@@ -91,8 +92,8 @@ func (t *Table) cells(i int) []any {
 	for j, v := range t.Values[i*t.Cols:][:t.Cols] {
 		switch {
 		case t.leftOut(j):
-		case j == t.Text && v == v:
-			row[j] = t.Names[int(v)]
+		case t.words(j) != nil && v == v:
+			row[j] = t.words(j)[int(v)]
 		default:
 			row[j] = numberOf(v)
 		}
@@ -107,8 +108,8 @@ func (s *tableTally) summary() *TableSummary {
 		if s.sum.Header != nil {
 			c.Name = s.sum.Header[j]
 		}
-		if j == s.text {
-			c.Names, c.Of = s.names, s.of
+		if s.names != nil {
+			c.Names, c.Of = s.names[j], s.of[j]
 		}
 		s.sum.Columns = append(s.sum.Columns, c)
 	}
