@@ -99,8 +99,10 @@ func (s *Schema) check() error {
 			return fmt.Errorf("inputs of shape %v from the columns %s with target %q, without %s", s.Shape, quoteSome(s.Columns), s.Target, quoteSome(slices.Concat(s.Dropped, s.LeftOut)))
 		}
 		p = len(s.InputNames())
-	} else if s.Intercept || s.Expand != nil {
-		return errors.New("an intercept or expansions without columns")
+	} else if s.Intercept {
+		return errors.New("an intercept without columns")
+	} else if s.Expand != nil {
+		return errors.New("expansions without columns")
 	}
 	switch {
 	case s.Names != nil && len(s.Names) != s.Classes:

@@ -8,7 +8,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/starling-smc/starling/internal/cells"
@@ -148,6 +147,67 @@ func inOrder(names map[string]int32) []string {
 	return sorted
 }
 
+// complete ends the reading of words: it puts the words of all columns in order, and leaves out the columns of which no two words
+// are the same and that have too many.
+func (t *Table) complete(d *dictionary) error {
+	for j := range t.Cols {
+		w := d.columns[j]
+		switch {
+		case w == nil || w.names != nil:
+		case w.all == nil:
+			w.complete()
+		case w.distinct():
+			t.leaveOut([]int{j})
+			t.counts = append(t.counts, j)
+		default:
+			return fmt.Errorf("%s: %w", t.column(j), &manyWords{t.name(j)})
+		}
+	}
+	t.nameWords(d)
+	return nil
+}
+
+// nameWords gives a table the words of its columns.
+func (t *Table) nameWords(d *dictionary) {
+	for j, w := range d.columns {
+		if w.names == nil {
+			continue
+		}
+		if t.Names == nil {
+			t.Names = make([][]string, t.Cols)
+		}
+		t.Names[j] = w.names
+	}
+}
+
+// sortNames completes the words, and renumbers those of each column. They were numbered in the order of the rows; the new numbers
+// are places in sorted order, which do not depend on the order of the rows.
+func (t *Table) sortNames(d *dictionary) error {
+	came := map[int][]string{} // the words of each column by their first numbers
+	for j, w := range d.columns {
+		if w.names != nil {
+			continue
+		}
+		came[j] = make([]string, len(w.ids))
+		for n, id := range w.ids {
+			came[j][id] = n
+		}
+	}
+	if err := t.complete(d); err != nil {
+		return err
+	}
+	for j, words := range came {
+		for i := j; i < len(t.Values); i += t.Cols {
+			if v := t.Values[i]; t.leftOut(j) {
+				t.Values[i] = math.NaN()
+			} else if v == v {
+				t.Values[i] = float64(d.columns[j].ids[words[int(v)]])
+			}
+		}
+	}
+	return nil
+}
+
 // hash is a hash that is the same in every run.
 func hash(word string) uint64 {
 	h := fnv.New64a()
@@ -167,40 +227,4 @@ func wordWithComma(text []byte) bool {
 	}
 	_, err := cells.Number(bytes.Replace(text, []byte(","), []byte("."), 1))
 	return err != nil
-}
-
-// dates are the forms of dates and times of day that a column may have in place of words.
-var dates = []string{
-	"2006-01-02", "2006/01/02", "2006.01.02", "2006-01", "02.01.2006", "2.1.2006", "2.1.06", "02/01/2006", "1/2/2006", "2/1/2006", "1/2/06", "2/1/06",
-	"02-01-2006", "1-2-2006", "2-1-2006", "2-Jan-2006", "2-Jan-06", "2 Jan 2006", "2 January 2006", "Jan 2, 2006", "January 2, 2006", "Jan 2006", "January 2006",
-	time.RFC1123, time.RFC1123Z, time.ANSIC,
-}
-
-// isDate reports whether a text is a date, a time of day or both.
-func isDate(text string) bool {
-	if len(text) < 4 || len(text) > 40 {
-		return false
-	}
-	day, clock := text, ""
-	if k := strings.IndexAny(text, "T"); k > 0 && k+1 < len(text) && text[k+1] >= '0' && text[k+1] <= '9' {
-		day, clock = text[:k], text[k+1:]
-	} else if k := strings.LastIndexByte(text, ' '); k > 0 && strings.Contains(text[k:], ":") {
-		day, clock = text[:k], text[k+1:]
-	}
-	isTime := func(s string) bool {
-		return slices.ContainsFunc([]string{"15:04", "15:04:05", "15:04Z07:00", "15:04:05Z07:00", "15:04:05Z0700", "15:04:05-07"}, func(form string) bool {
-			_, err := time.Parse(form, s)
-			return err == nil
-		})
-	}
-	if isTime(text) {
-		return true
-	}
-	if clock != "" && !isTime(clock) {
-		day = text
-	}
-	return slices.ContainsFunc(dates, func(form string) bool {
-		_, err := time.Parse(form, day)
-		return err == nil
-	})
 }
