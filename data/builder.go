@@ -106,6 +106,7 @@ func (b *tableBuilder) number(j int, c cells.Cell) (float64, error) {
 		}
 		w := b.dictionary.of(j)
 		w.line, w.first, b.words[j] = c.Line, string(c.Text[:min(len(c.Text), 64)]), w
+		w.lacks = b.done || len(b.t.Values) > j // the rows before have neither numbers nor words here
 		return w.number(c.Text, b.keep != nil && b.keep[j])
 	case err == cells.ErrText:
 		e := &CellError{Line: c.Line, Text: cells.Quote(c.Text), Missing: isMissing(string(c.Text))}

@@ -2,42 +2,52 @@ package data
 
 import "slices"
 
-// leaveOutCounters leaves out the columns that count the rows of the file, except the target and those to keep: 0, 1, 2, …, or 1, 2, …,
-// or words of which no two are the same. They tell a row from the others, and say nothing of rows that are not in the table.
-func (t *Table) leaveOutCounters(target string, keep []string) {
-	for j := range t.Cols {
-		if name := t.name(j); !t.leftOut(j) && name != target && !slices.Contains(keep, name) && t.isCounter(j) {
-			t.leaveOut([]int{j})
-			t.counts = append(t.counts, j)
+// counter tells whether a column counts the rows of a file: 0, 1, 2, …, or 1, 2, …, or words of which no two are the same.
+type counter struct {
+	rows  int
+	first float64
+	words []string
+	other bool // it does not
+}
+
+// add takes the next values of the column, and its words, which are nil for a column of numbers.
+func (c *counter) add(values []float64, words []string) {
+	if c.rows == 0 && len(values) > 0 {
+		c.first, c.words = values[0], words
+		c.other = words == nil && c.first != 0 && c.first != 1
+	}
+	for _, v := range values {
+		if c.other {
+			return
+		}
+		if c.rows++; words != nil {
+			c.other = v != v || c.rows > len(words)
+		} else {
+			c.other = v != c.first+float64(c.rows-1)
 		}
 	}
 }
 
-// isCounter reports whether column j counts the rows, of which there must be two.
-func (t *Table) isCounter(j int) bool {
-	n := t.Rows()
-	if n < 2 {
-		return false
-	}
-	if words := t.words(j); words != nil {
-		if len(words) != n {
-			return false
+// counts reports whether the column counts the rows, of which there must be two. As many words as rows that all have one are all
+// different.
+func (c *counter) counts() bool {
+	return !c.other && c.rows > 1 && (c.words == nil || c.rows == len(c.words))
+}
+
+// leaveOutCounters leaves out the columns that count the rows of the file, except the target and those to keep. They tell a row from
+// the others, and say nothing of rows that are not in the table.
+func (t *Table) leaveOutCounters(target string, keep []string) {
+	for j := range t.Cols {
+		if name := t.name(j); t.leftOut(j) || name == target || slices.Contains(keep, name) {
+			continue
 		}
-		for i := range n { // n words in n rows are all different, unless a row has none
-			if v := t.Values[i*t.Cols+j]; v != v {
-				return false
-			}
+		c, words := counter{}, t.words(j)
+		for i := j; i < len(t.Values) && !c.other; i += t.Cols {
+			c.add(t.Values[i:i+1], words)
 		}
-		return true
-	}
-	first := t.Values[j]
-	if first != 0 && first != 1 {
-		return false
-	}
-	for i := range n {
-		if t.Values[i*t.Cols+j] != first+float64(i) {
-			return false
+		if c.counts() {
+			t.leaveOut([]int{j})
+			t.counts = append(t.counts, j)
 		}
 	}
-	return true
 }

@@ -56,7 +56,7 @@ const (
 
 // Told reports whether anything is set that a reader would otherwise guess.
 func (o CSV) Told() bool {
-	return o.Delimiter != "" || o.Header != nil || o.Target != "" || len(o.Drop) > 0
+	return o.Delimiter != "" || o.Header != nil || o.Target != "" || len(o.Drop) > 0 || o.Words
 }
 
 // Table is a table of numbers, row-major.

@@ -199,47 +199,57 @@ func FuzzCSV(f *testing.F) {
 		f.Add(raw, "a")
 	}
 	f.Fuzz(func(t *testing.T, raw []byte, target string) {
-		o := CSV{Target: target}
-		table, err := DecodeCSV("f", raw, o)
-		if err != nil {
-			return
-		}
-		if len(table.Values) != table.Rows()*table.Cols || len(table.Values) > len(raw)+1 {
-			t.Fatalf("%d values, %d rows, %d columns from %d bytes", len(table.Values), table.Rows(), table.Cols, len(raw))
-		}
-		for i := 1; i < table.Rows(); i++ {
-			if table.Line(i) <= table.Line(i-1) {
-				t.Fatal("lines of the rows do not ascend")
-			}
-		}
-		again := CSV{Delimiter: ",", Header: &no, Target: target}
-		if table.Header != nil {
-			again.Header = &yes
-		}
-		copied, err := DecodeCSV("copy", write(table), again)
-		if err != nil {
-			t.Fatalf("%v\n%s", err, write(table))
-		}
-		if !sameTable(table, copied) {
-			t.Fatalf("%+v comes back as %+v", table, copied)
-		}
-		if target == "" {
-			return
-		}
-		all := make([]int32, table.Rows())
-		for i := range all {
-			all[i] = int32(i)
-		}
-		for _, c := range []Columns{{Target: target, Classes: true, SD: 1}, {Target: target, Intercept: true}} {
-			sets, _, err := c.Sets(table, all)
-			if err != nil {
-				continue
-			}
-			if err := sets[0].Check(); err != nil {
-				t.Fatal(err)
-			}
+		for _, words := range []bool{false, true} {
+			readAndWrite(t, raw, target, words)
 		}
 	})
+}
+
+// readAndWrite reads a table, writes it and reads it again, and makes sets of it.
+func readAndWrite(t *testing.T, raw []byte, target string, words bool) {
+	o := CSV{Target: target, Words: words}
+	table, err := DecodeCSV("f", raw, o)
+	if err != nil {
+		return
+	}
+	if len(table.Values) != table.Rows()*table.Cols || len(table.Values) > len(raw)+1 {
+		t.Fatalf("%d values, %d rows, %d columns from %d bytes", len(table.Values), table.Rows(), table.Cols, len(raw))
+	}
+	for i := 1; i < table.Rows(); i++ {
+		if table.Line(i) <= table.Line(i-1) {
+			t.Fatal("lines of the rows do not ascend")
+		}
+	}
+	again := CSV{Delimiter: ",", Header: &no, Target: target, Words: words}
+	if table.Header != nil {
+		again.Header = &yes
+	}
+	copied, err := DecodeCSV("copy", write(table), again)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, write(table))
+	}
+	if !sameTable(table, copied) {
+		t.Fatalf("%+v comes back as %+v", table, copied)
+	}
+	if target == "" {
+		return
+	}
+	all := make([]int32, table.Rows())
+	for i := range all {
+		all[i] = int32(i)
+	}
+	for _, c := range []Columns{{Target: target, Classes: true, SD: 1, Missing: words}, {Target: target, Intercept: true, Missing: true, Zeros: true}} {
+		sets, s, err := c.Sets(table, all)
+		if err != nil {
+			continue
+		}
+		if err := sets[0].Check(); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.check(); err != nil {
+			t.Fatalf("%v: %+v", err, s)
+		}
+	}
 }
 
 // TestLines: the line of each row is right, whatever lies between the rows.

@@ -3,6 +3,8 @@ package data
 import (
 	"encoding/json"
 	"io"
+	"slices"
+	"strconv"
 )
 
 // TableSummary describes a table of numbers. Rows holds its first rows, with MaxShown values at most. A cell is a Number, a
@@ -22,7 +24,8 @@ func (t *TableSummary) All() bool { return len(t.Rows) == t.Count }
 // rows without one.
 type ColumnSummary struct {
 	Name    string // empty: the table has no header
-	LeftOut bool   // its cells were not looked at
+	LeftOut bool   // its cells were not looked at, or hold more words than can be categories, all different
+	Counts  bool   // it counts the rows, so that fit leaves it out unless it is kept; told of tables that may hold words alone
 	Summary
 	Names []string
 	Of    []int
@@ -31,6 +34,7 @@ type ColumnSummary struct {
 // showTable describes a CSV file, in the memory of a block.
 func showTable(path string, file io.ReaderAt, size int, o CSV) (*TableSummary, error) {
 	var s tableTally
+	s.counting, s.target = o.Words, o.Target
 	if err := scanCSV(path, file, size, o, MaxShown, s.add); err != nil {
 		return nil, err
 	}
@@ -51,6 +55,11 @@ type tableTally struct {
 	left    []bool // for each column, whether it is left out; nil: none is
 	names   [][]string
 	of      [][]int // for each column of names, the rows of each
+
+	counting bool   // say which columns count the rows
+	target   string // which does not
+	counters []counter
+	counted  []int // columns that the reader left out for this reason
 }
 
 func (s *tableTally) add(t *Table) error {
@@ -59,6 +68,9 @@ func (s *tableTally) add(t *Table) error {
 		s.columns, s.of, s.names, s.left = make([]tally, t.Cols), make([][]int, t.Cols), t.Names, t.LeftOut
 		for j := range t.Cols {
 			s.of[j] = make([]int, len(t.words(j)))
+		}
+		if s.counting {
+			s.counters, s.counted = make([]counter, t.Cols), t.counts
 		}
 	}
 	for i := 0; i < t.Rows() && (len(s.sum.Rows)+1)*t.Cols <= MaxShown; i++ {
@@ -74,6 +86,9 @@ func (s *tableTally) add(t *Table) error {
 			column[i] = t.Values[i*t.Cols+j]
 		}
 		tallyOf(&s.columns[j], column)
+		if s.counting {
+			s.counters[j].add(column, t.words(j))
+		}
 		if t.words(j) == nil {
 			continue
 		}
@@ -84,6 +99,14 @@ func (s *tableTally) add(t *Table) error {
 		}
 	}
 	return nil
+}
+
+// name is the name of column j or, without a header, its number from 1.
+func (t *TableSummary) name(j int) string {
+	if t.Header == nil {
+		return strconv.Itoa(j + 1)
+	}
+	return t.Header[j]
 }
 
 // cells returns row i as it is shown.
@@ -105,6 +128,7 @@ func (s *tableTally) summary() *TableSummary {
 	for j := range s.columns {
 		c := ColumnSummary{Summary: s.columns[j].summary()}
 		c.LeftOut = s.left != nil && s.left[j]
+		c.Counts = slices.Contains(s.counted, j) || s.counters != nil && s.counters[j].counts() && s.sum.name(j) != s.target
 		if s.sum.Header != nil {
 			c.Name = s.sum.Header[j]
 		}
@@ -129,11 +153,13 @@ type tableJSON struct {
 type numbersJSON struct {
 	Name string `json:"name,omitempty"`
 	Summary
+	Counts bool `json:"counts_rows,omitempty"`
 }
 
 type leftOutJSON struct {
 	Name    string `json:"name,omitempty"`
 	LeftOut bool   `json:"left_out"`
+	Counts  bool   `json:"counts_rows,omitempty"`
 }
 
 type namesJSON struct {
@@ -141,6 +167,8 @@ type namesJSON struct {
 	Count int            `json:"count"`
 	Names map[string]int `json:"names"` // rows of each
 	NaN   int            `json:"nan"`
+
+	Counts bool `json:"counts_rows,omitempty"`
 }
 
 func (t *TableSummary) json() tableJSON {
@@ -153,18 +181,18 @@ func (t *TableSummary) json() tableJSON {
 	for i := range t.Columns {
 		c := &t.Columns[i]
 		if c.LeftOut {
-			j.Columns = append(j.Columns, leftOutJSON{c.Name, true})
+			j.Columns = append(j.Columns, leftOutJSON{c.Name, true, c.Counts})
 			continue
 		}
 		if c.Names == nil {
-			j.Columns = append(j.Columns, numbersJSON{c.Name, c.Summary})
+			j.Columns = append(j.Columns, numbersJSON{c.Name, c.Summary, c.Counts})
 			continue
 		}
 		names := map[string]int{}
 		for k, n := range c.Names {
 			names[n] = c.Of[k]
 		}
-		j.Columns = append(j.Columns, namesJSON{c.Name, c.Count, names, c.NaN})
+		j.Columns = append(j.Columns, namesJSON{c.Name, c.Count, names, c.NaN, c.Counts})
 	}
 	return j
 }
