@@ -131,8 +131,11 @@ func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 
 // constant reports whether column j has the same value, or none, in all of some rows.
 func constant(t *Table, rows []int32, j int) bool {
-	first := t.Values[int(rows[0])*t.Cols+j]
-	for _, i := range rows {
+	first := math.NaN()
+	for n, i := range rows {
+		if n == 0 {
+			first = t.Values[int(i)*t.Cols+j]
+		}
 		if v := t.Values[int(i)*t.Cols+j]; v != first && !(v != v && first != first) {
 			return false
 		}

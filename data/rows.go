@@ -92,7 +92,7 @@ func (s *Schema) Set(name string, t *Table, rows []int32, targets bool) (*Set, e
 }
 
 // roles holds the indices of a table's columns: the features in the schema's order, the target, −1 if there is none, the columns that
-// are left out, and those among them that the run's table had not.
+// are left out, because the run leaves them out or found them constant, and those among them that the run's table had not.
 type roles struct {
 	features, left, extra []int
 	target                int
@@ -113,7 +113,7 @@ func (s *Schema) find(t *Table, ignore bool) (roles, error) {
 	}
 	var extra, missing []string
 	for j, name := range t.Header {
-		if slices.Contains(s.LeftOut, name) {
+		if slices.Contains(s.LeftOut, name) || slices.Contains(s.Dropped, name) {
 			r.left = append(r.left, j)
 			continue
 		}
@@ -189,10 +189,10 @@ func (s *Schema) places(n int) (roles, error) {
 		switch {
 		case c == s.Target:
 			r.target = j
-		case left(c):
-			r.left = append(r.left, j)
 		case s.input(c):
 			r.features = append(r.features, j)
+		default:
+			r.left = append(r.left, j)
 		}
 	}
 	return r, nil
