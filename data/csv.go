@@ -266,7 +266,7 @@ func (t *Table) tooLarge(i, j int) error {
 // not allow them; nil: none may. Its error lists the first few lines that have one.
 func (t *Table) finite(columns []int, lacks func(j int) bool) error {
 	const few = 5
-	var first error
+	var first *missingError
 	var lines []string
 	bad := 0
 	for i := range t.Rows() {
@@ -285,19 +285,33 @@ func (t *Table) finite(columns []int, lacks func(j int) bool) error {
 			if math.IsInf(row[columns[k]], 0) {
 				what = "the value is infinite"
 			}
-			first = fmt.Errorf("%s: line %d, %s: %s", t.Name, t.Line(i), t.column(columns[k]), what)
+			first = &missingError{
+				column: columns[k], message: fmt.Sprintf("%s: line %d, %s: %s", t.Name, t.Line(i), t.column(columns[k]), what),
+				infinite: math.IsInf(row[columns[k]], 0),
+			}
 		}
 	}
 	switch {
 	case bad == 0:
 		return nil
 	case bad == 1:
-		return fmt.Errorf("%w: fill it or remove the row", first)
+		first.message += ": fill it or remove the row"
+		return first
 	case bad > few:
 		lines = append(lines, "…")
 	}
-	return fmt.Errorf("%w; %d rows have such values (lines %s): fill them or remove the rows", first, bad, strings.Join(lines, ", "))
+	first.message += fmt.Sprintf("; %d rows have such values (lines %s): fill them or remove the rows", bad, strings.Join(lines, ", "))
+	return first
 }
+
+// missingError says that a value is missing or infinite: the first of them.
+type missingError struct {
+	message  string
+	column   int
+	infinite bool
+}
+
+func (e *missingError) Error() string { return e.message }
 
 // CSV says how to read a table of the run's inputs. The table may also have the target's column and columns that are left
 // out.

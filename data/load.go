@@ -111,7 +111,7 @@ func (s Settings) loadTable(dir string, need Need) (*Problem, error) {
 			t.leaveOutCounters(s.CSV.Target, s.CSV.Keep)
 		}
 		if p.Schema, err = columns.Schema(t, kept); err != nil {
-			return nil, err
+			return nil, s.withMend(t, err)
 		}
 		if s.CSV != nil {
 			p.Schema.Delimiter, p.Schema.Header = s.CSV.Delimiter, s.CSV.Header
@@ -124,6 +124,15 @@ func (s Settings) loadTable(dir string, need Need) (*Problem, error) {
 		p.Validate, err = p.Schema.Set("validate", t, held[1], true)
 	}
 	return p, err
+}
+
+// withMend adds to an error about a missing input which setting takes it.
+func (s Settings) withMend(t *Table, err error) error {
+	var missing *missingError
+	if s.CSV != nil && errors.As(err, &missing) && !missing.infinite && t.name(missing.column) != s.CSV.Target {
+		err = fmt.Errorf("%w, or take data.csv.missing: indicator", err)
+	}
+	return err
 }
 
 // load reads the table that the settings name. A column that it lacks is a fault of the settings.
@@ -148,11 +157,14 @@ func (o *CSV) load() (*Table, error) {
 	}
 	var cell *CellError
 	if errors.As(err, &cell) {
-		fill := ""
-		if cell.Missing {
-			fill = "fill it, remove the row, or "
+		mend := ": "
+		switch {
+		case cell.Missing:
+			mend = ": fill it, remove the row, or "
+		case cell.Date:
+			mend = ", or "
 		}
-		err = fmt.Errorf("%w: %sleave the column out with data.csv.drop: [%s]", err, fill, config.Scalar(cell.Name))
+		err = fmt.Errorf("%w%sleave the column out with data.csv.drop: [%s]", err, mend, config.Scalar(cell.Name))
 	}
 	var many *manyWords
 	if errors.As(err, &many) {

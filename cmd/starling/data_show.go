@@ -62,7 +62,7 @@ If NAME is both a data set and a file, the data set is shown: write ./NAME for t
 			list := data.List(dir)
 			if k := slices.IndexFunc(list, func(k data.Known) bool { return k.Name == args[0] }); k >= 0 {
 				if o.Told() {
-					return wrongUse("%s is a data set: --target, --drop, --words, --delimiter and --header are for CSV files", args[0])
+					return wrongUse("%s is a data set: --target, --words, --drop, --delimiter and --header are for CSV files", args[0])
 				}
 				return showSet(out, list[k], dir, jsonOut)
 			}
@@ -74,7 +74,11 @@ If NAME is both a data set and a file, the data set is shown: write ./NAME for t
 				if target == "" && !cell.Missing {
 					mend += ", or, if it holds the classes, name it with --target " + quoted(cell.Name)
 				}
-				err = fmt.Errorf("%w: leave the column out with %s", err, mend)
+				or := ": "
+				if cell.Date {
+					or = ", or "
+				}
+				err = fmt.Errorf("%w%sleave the column out with %s", err, or, mend)
 				if !words && !cell.Missing {
 					writeNotes(os.Stderr, []string{"fit takes a column of words as categories: --words shows the table so."})
 				}
