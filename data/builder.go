@@ -9,6 +9,19 @@ import (
 	"github.com/starling-smc/starling/internal/cells"
 )
 
+// errNames says that the target column, read as numbers, turned out to hold names.
+var errNames = errors.New("the target column holds names")
+
+// tellsApart is 2⁵³: a float64 holds every integer below it, but not 2⁵³ + 1.
+const tellsApart = 1 << 53
+
+// extent says how much of a text becomes one table.
+type extent struct {
+	rows, values int // a table has no more, except that it may have one row of more values
+	room         int // rows that there is room for at once
+	whole        bool
+}
+
 // tableBuilder appends records to a table and emits it when it is full.
 type tableBuilder struct {
 	extent
@@ -25,8 +38,8 @@ type tableBuilder struct {
 	numbers    []int    // for each column the line of its first number, 0 if there is none so far; nil: columns cannot hold words
 	keep       []bool   // of columns of words: however many they are
 
-	optional bool    // the target may be missing
-	ofRun    *Schema // nil: none
+	optional bool  // the target may be missing
+	run      ofRun // nil: none
 }
 
 // makeRoom makes room for the values of a table, fewer than the cells that a text of size bytes may hold before it is refused.
@@ -138,22 +151,17 @@ func (b *tableBuilder) place(err error, j int, c cells.Cell) error {
 		return cell
 	case err == errManyWords:
 		err = &manyWords{t.name(j)}
-	case err == errNewWord && b.ofRun != nil:
-		err = b.ofRun.unknown(string(c.Text), b.words[j].names)
+	case err == errNewWord && b.run != nil:
+		err = b.run.unknown(string(c.Text), b.words[j].names)
 	}
 	return fmt.Errorf("line %d, %s: %w", c.Line, t.column(j), err)
 }
-
-// manyWords says that a column holds more words than can be categories.
-type manyWords struct{ column string }
-
-func (e *manyWords) Error() string { return errManyWords.Error() }
 
 // begin makes the columns ready for the first row.
 func (b *tableBuilder) begin(o CSV) {
 	t := b.t
 	b.words = make([]*words, t.Cols)
-	if o.Words && o.schema == nil {
+	if o.Words && o.run == nil {
 		b.numbers = make([]int, t.Cols)
 	}
 	for _, name := range o.Keep {
@@ -187,8 +195,8 @@ func (b *tableBuilder) columns(o CSV) (err error) {
 		}
 		t.Key = o.key
 	}
-	if s := o.schema; s != nil {
-		b.ofRun = s
+	if s := o.run; s != nil {
+		b.run = s
 		r, err := s.find(t, o.inputs)
 		if err != nil {
 			return err

@@ -134,6 +134,79 @@ func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 	return s, unscaled(target, "both")
 }
 
+// expansion measures column j of a table on the training rows; nil: it is one number.
+func (c Columns) expansion(t *Table, train []int32, j int) *Expansion {
+	e := &Expansion{Column: t.name(j)}
+	sum, n := 0.0, 0
+	words := t.words(j)
+	seen := make([]bool, len(words))
+	for i := range t.Rows() {
+		if v := t.Values[i*t.Cols+j]; v != v {
+			e.Missing = true // in a row that need not train: it can be told from then on
+		}
+	}
+	for _, i := range train {
+		v := t.Values[int(i)*t.Cols+j]
+		switch {
+		case v != v:
+			e.Indicator = true
+		case words != nil:
+			seen[int(v)] = true
+		default:
+			sum += v
+			n++
+		}
+	}
+	if words == nil && !e.Missing {
+		return nil
+	}
+	for k, name := range words {
+		if seen[k] {
+			e.Categories = append(e.Categories, name)
+		}
+	}
+	if words == nil {
+		e.Mean = sum / float64(n)
+	}
+	return e
+}
+
+// fitInputs measures the training rows of a table, whose features are given, to standardise its inputs to standard deviation sd.
+// Inputs of 0 and 1 that are made of words and missing values stay as they are.
+func (s *Schema) fitInputs(t *Table, train []int32, features []int, sd float64) error {
+	var numbers []int // features that are numbers
+	var at []int      // their inputs
+	for k, width, expand := 0, 0, s.expansions(); k < len(features); k++ {
+		words, e := false, (*Expansion)(nil)
+		if expand != nil {
+			e = expand[k]
+			words = e != nil && e.Categories != nil
+		}
+		if !words {
+			numbers, at = append(numbers, features[k]), append(at, width)
+		}
+		if width++; e != nil {
+			width += e.width() - 1
+		}
+	}
+	standard := fitStandard(len(train), len(numbers), sd, func(i int, dst []float64) {
+		for k, j := range numbers {
+			if dst[k] = t.Values[int(train[i])*t.Cols+j]; dst[k] != dst[k] {
+				dst[k] = s.expansion(s.Columns[j]).Mean
+			}
+		}
+	})
+	if k := standard.undefined(); k >= 0 {
+		return fmt.Errorf("%s: %s: %s", t.Name, t.column(numbers[k]), tooSmall)
+	}
+	n := len(s.InputNames())
+	s.Inputs = &Standard{Mean: make([]float64, n), SD: slices.Repeat([]float64{sd}, n), To: sd}
+	for k, i := range at {
+		s.Inputs.Mean[i], s.Inputs.SD[i] = standard.Mean[k], standard.SD[k]
+	}
+	return nil
+}
+
 // constant reports whether column j has the same value, or none, in all of some rows.
 func constant(t *Table, rows []int32, j int) bool {
 	first := math.NaN()
@@ -162,9 +235,6 @@ func (c Columns) Sets(t *Table, parts ...[]int32) ([]*Set, *Schema, error) {
 	}
 	return sets, s, nil
 }
-
-// tellsApart is 2⁵³: a float64 holds every integer below it, but not 2⁵³ + 1.
-const tellsApart = 1 << 53
 
 // classes finds the classes among the targets: the sorted names if the column holds names, else the numbers.
 func (t *Table) classes(j int) (names []string, classes int, err error) {

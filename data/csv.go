@@ -43,9 +43,26 @@ type CSV struct {
 	// Words says that a column without numbers may hold words: its values are indices in Table.Names. Settings say so.
 	Words bool `yaml:"-"`
 
-	schema *Schema // of the run whose columns the table must have; nil: none
-	inputs bool    // with schema: the target is not read, and columns that the run's table had not are ignored
-	key    string  // a column whose texts are kept; empty: none
+	run    ofRun  // whose columns the table must have; nil: none
+	inputs bool   // with run: the target is not read, and columns that the run's table had not are ignored
+	key    string // a column whose texts are kept; empty: none
+}
+
+// ofRun is what a reader asks of the schema of a run.
+type ofRun interface {
+	// find finds the columns of a table.
+	find(t *Table, ignore bool) (roles, error)
+	// known gives a dictionary the words of the features, at the given places of a table.
+	known(d *dictionary, features []int)
+	// unknown is the error for a word that is none of a column's categories.
+	unknown(text string, categories []string) error
+}
+
+// roles holds the indices of a table's columns: the features in the schema's order, the target, −1 if there is none, the columns that
+// are left out, because the run leaves them out or found them constant, and those among them that the run's table had not.
+type roles struct {
+	features, left, extra []int
+	target                int
 }
 
 // The values of CSV.Other and CSV.Missing that are not the default.
@@ -312,15 +329,3 @@ type missingError struct {
 }
 
 func (e *missingError) Error() string { return e.message }
-
-// CSV says how to read a table of the run's inputs. The table may also have the target's column and columns that are left
-// out.
-func (s *Schema) CSV() CSV {
-	return CSV{Delimiter: s.Delimiter, Header: s.Header, Target: s.Target, schema: s}
-}
-
-// CSVToPredict says how to read a table to predict: its target is not looked at, and columns that the run's table had not are
-// ignored. The texts of a key column are kept; empty: none are.
-func (s *Schema) CSVToPredict(key string) CSV {
-	return CSV{Delimiter: s.Delimiter, Header: s.Header, schema: s, inputs: true, key: key}
-}

@@ -26,79 +26,6 @@ type Expansion struct {
 	Mean      float64 `json:"mean,omitempty"`
 }
 
-// expansion measures column j of a table on the training rows; nil: it is one number.
-func (c Columns) expansion(t *Table, train []int32, j int) *Expansion {
-	e := &Expansion{Column: t.name(j)}
-	sum, n := 0.0, 0
-	words := t.words(j)
-	seen := make([]bool, len(words))
-	for i := range t.Rows() {
-		if v := t.Values[i*t.Cols+j]; v != v {
-			e.Missing = true // in a row that need not train: it can be told from then on
-		}
-	}
-	for _, i := range train {
-		v := t.Values[int(i)*t.Cols+j]
-		switch {
-		case v != v:
-			e.Indicator = true
-		case words != nil:
-			seen[int(v)] = true
-		default:
-			sum += v
-			n++
-		}
-	}
-	if words == nil && !e.Missing {
-		return nil
-	}
-	for k, name := range words {
-		if seen[k] {
-			e.Categories = append(e.Categories, name)
-		}
-	}
-	if words == nil {
-		e.Mean = sum / float64(n)
-	}
-	return e
-}
-
-// fitInputs measures the training rows of a table, whose features are given, to standardise its inputs to standard deviation sd.
-// Inputs of 0 and 1 that are made of words and missing values stay as they are.
-func (s *Schema) fitInputs(t *Table, train []int32, features []int, sd float64) error {
-	var numbers []int // features that are numbers
-	var at []int      // their inputs
-	for k, width, expand := 0, 0, s.expansions(); k < len(features); k++ {
-		words, e := false, (*Expansion)(nil)
-		if expand != nil {
-			e = expand[k]
-			words = e != nil && e.Categories != nil
-		}
-		if !words {
-			numbers, at = append(numbers, features[k]), append(at, width)
-		}
-		if width++; e != nil {
-			width += e.width() - 1
-		}
-	}
-	standard := fitStandard(len(train), len(numbers), sd, func(i int, dst []float64) {
-		for k, j := range numbers {
-			if dst[k] = t.Values[int(train[i])*t.Cols+j]; dst[k] != dst[k] {
-				dst[k] = s.expansion(s.Columns[j]).Mean
-			}
-		}
-	})
-	if k := standard.undefined(); k >= 0 {
-		return fmt.Errorf("%s: %s: %s", t.Name, t.column(numbers[k]), tooSmall)
-	}
-	n := len(s.InputNames())
-	s.Inputs = &Standard{Mean: make([]float64, n), SD: slices.Repeat([]float64{sd}, n), To: sd}
-	for k, i := range at {
-		s.Inputs.Mean[i], s.Inputs.SD[i] = standard.Mean[k], standard.SD[k]
-	}
-	return nil
-}
-
 // width is the number of inputs.
 func (e *Expansion) width() int {
 	n := max(1, len(e.Categories))
@@ -232,7 +159,7 @@ func (s *Schema) known(d *dictionary, features []int) {
 			if d.columns == nil {
 				d.columns = map[int]*words{}
 			}
-			d.columns[features[k]] = ofRun(e.Categories, s.Other == otherZeros)
+			d.columns[features[k]] = wordsOf(e.Categories, s.Other == otherZeros)
 		}
 	}
 }

@@ -91,13 +91,6 @@ func (s *Schema) Set(name string, t *Table, rows []int32, targets bool) (*Set, e
 	return set, nil
 }
 
-// roles holds the indices of a table's columns: the features in the schema's order, the target, −1 if there is none, the columns that
-// are left out, because the run leaves them out or found them constant, and those among them that the run's table had not.
-type roles struct {
-	features, left, extra []int
-	target                int
-}
-
 // find finds the columns of a table. Columns that the run's table had not are an error, or left out if ignore says so.
 func (s *Schema) find(t *Table, ignore bool) (roles, error) {
 	if t.Header == nil || !s.Named {
@@ -243,4 +236,16 @@ func (s *Schema) labels(t *Table, rows []int32, target int) ([]int32, error) {
 		}
 	}
 	return labels, nil
+}
+
+// CSV says how to read a table of the run's inputs. The table may also have the target's column and columns that are left
+// out.
+func (s *Schema) CSV() CSV {
+	return CSV{Delimiter: s.Delimiter, Header: s.Header, Target: s.Target, run: s}
+}
+
+// CSVToPredict says how to read a table to predict: its target is not looked at, and columns that the run's table had not are
+// ignored. The texts of a key column are kept; empty: none are.
+func (s *Schema) CSVToPredict(key string) CSV {
+	return CSV{Delimiter: s.Delimiter, Header: s.Header, run: s, inputs: true, key: key}
 }

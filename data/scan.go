@@ -13,9 +13,6 @@ import (
 	"github.com/starling-smc/starling/internal/regular"
 )
 
-// errNames says that the target column, read as numbers, turned out to hold names.
-var errNames = errors.New("the target column holds names")
-
 // csvFile is a text that can be read again from its beginning.
 type csvFile struct {
 	name   string
@@ -118,13 +115,6 @@ func (f *csvFile) lines() (int, error) {
 	}
 }
 
-// extent says how much of a text becomes one table.
-type extent struct {
-	rows, values int // a table has no more, except that it may have one row of more values
-	room         int // rows that there is room for at once
-	whole        bool
-}
-
 // scan reads the text in blocks.
 func (f *csvFile) scan(rows int, fn func(*Table) error) error {
 	if rows < 1 {
@@ -204,7 +194,7 @@ func (f *csvFile) blocks(of extent, d *dictionary, emit func(*Table) error) erro
 	}
 	b.begin(f.o)
 	b.rows = max(1, min(b.rows, b.values/b.t.Cols))
-	b.optional = f.o.schema != nil
+	b.optional = f.o.run != nil
 	if b.t.Values = f.values; b.t.Values == nil {
 		b.t.Values = b.makeRoom(f.size)
 	}

@@ -56,8 +56,8 @@ func (d *dictionary) of(j int) *words {
 	return w
 }
 
-// ofRun returns the categories of a run's column, to which no word is added.
-func ofRun(categories []string, other bool) *words {
+// wordsOf returns the categories of a run's column, to which no word is added.
+func wordsOf(categories []string, other bool) *words {
 	w := &words{ids: make(map[string]int32, len(categories)), names: categories, other: other}
 	for k, c := range categories {
 		w.ids[c] = int32(k)
@@ -69,6 +69,11 @@ var (
 	errManyWords = fmt.Errorf("more than %d different words: write fewer categories", maxCategories)
 	errNewWord   = errors.New("changed while it was read")
 )
+
+// manyWords says that a column holds more words than can be categories.
+type manyWords struct{ column string }
+
+func (e *manyWords) Error() string { return errManyWords.Error() }
 
 // number is the number of the word in a cell: NaN if the cell is missing. An error has no place.
 func (w *words) number(text []byte, keep bool) (float64, error) {
