@@ -141,7 +141,7 @@ var kinds = map[string]struct {
 	"init-unused": {warning, `model.init was not used: from s = 0.5 on, the anchored prior has mean 0`, ""},
 
 	"constant-columns": {note | ofData, `{{if .Several "count"}}columns {{.Name "columns"}} are constant over the training rows and were{{else}}column {{.Name "columns"}} is constant over the training rows and was{{end}} dropped`, ""},
-	"row-counters": {note | ofData, `{{if .Several "count"}}columns {{.Name "columns"}} count the rows and were{{else}}column {{.Name "columns"}} counts the rows and was{{end}} left out (data.csv.keep: {{.Name "keep"}} keeps {{if .Several "count"}}them{{else}}it{{end}})`, ""},
+	"row-counters":     {note | ofData, `{{if .Several "count"}}columns {{.Name "columns"}} count the rows and were{{else}}column {{.Name "columns"}} counts the rows and was{{end}} left out (data.csv.keep: {{.Name "keep"}} keeps {{if .Several "count"}}them{{else}}it{{end}})`, ""},
 	"word-columns": {note | ofData, `{{if .Several "count"}}columns {{.Name "columns"}} hold words, whose{{else}}column {{.Name "columns"}} holds words, whose{{end}} categories became {{.Count "inputs"}} ` +
 		`{{if .Several "inputs"}}inputs{{else}}input{{end}} of 0 and 1`, ""},
 	"missing-values": {note | ofData, `{{if .Several "count"}}columns {{.Name "columns"}} lack{{else}}column {{.Name "columns"}} lacks{{end}} values: the mean of the training rows, or no category, ` +
