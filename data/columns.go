@@ -8,10 +8,11 @@ import (
 	"strconv"
 
 	"github.com/starling-smc/starling/internal/cells"
+	"github.com/starling-smc/starling/internal/config"
 )
 
-// Columns says how the columns of a table become inputs and targets: every column but the target is an input, unless
-// it was left out or is constant over the training rows.
+// Columns says how the columns of a table become inputs and targets: every column but the target is an input, or several if it holds
+// words or may be missing, unless it was left out or is constant over the training rows.
 type Columns struct {
 	// Target is the target's column: its name, or without a header its number from 1.
 	Target string
@@ -25,10 +26,16 @@ type Columns struct {
 	Standardise bool
 	// Intercept says that an input of constant 1 stands before the others.
 	Intercept bool
+	// Missing says that a missing value of an input is no error, but the mean of the training rows, or no category, with an input
+	// beside it that is 1 where it is missing (Expansion).
+	Missing bool
+	// Zeros says that a word which no training row has in its column is no category; without it, it is an error.
+	Zeros bool
 }
 
 // Schema measures the training rows of a table: which columns are constant, and means and deviations, in float64
-// before values are rounded to float32. A missing or infinite value in any row is an error that names its line and column.
+// before values are rounded to float32. A missing or infinite value in any row is an error that names its line and column, unless
+// Missing allows it.
 func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 	target, err := t.Column(c.Target)
 	if err != nil {
@@ -59,11 +66,11 @@ func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 			all = append(all, j)
 		}
 	}
-	if err := t.finite(all); err != nil {
+	if err := t.finite(all, func(j int) bool { return c.Missing && j != target }); err != nil {
 		return nil, err
 	}
-	if t.Text >= 0 && (t.Text != target || !c.Classes) {
-		return nil, &NamesError{t.Name, t.column(t.Text), t.Names[0]}
+	if t.words(target) != nil && !c.Classes {
+		return nil, &NamesError{t.Name, t.column(target), t.words(target)[0]}
 	}
 	if s.Outputs = 1; c.Classes {
 		s.Outputs = 0
@@ -76,35 +83,43 @@ func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 		switch {
 		case j == target:
 		case t.leftOut(j):
-			s.LeftOut = append(s.LeftOut, s.Columns[j])
+			if s.LeftOut = append(s.LeftOut, s.Columns[j]); slices.Contains(t.counts, j) {
+				s.Counted = append(s.Counted, s.Columns[j])
+			}
 		case constant(t, train, j):
 			s.Dropped = append(s.Dropped, s.Columns[j])
 		default:
 			features = append(features, j)
+			if e := c.expansion(t, train, j); e != nil {
+				s.Expand = append(s.Expand, *e)
+			}
 		}
 	}
 	if features == nil {
-		return nil, fmt.Errorf("%s: every column but the target is constant over the training rows or left out: there are no inputs", t.Name)
+		hint := ""
+		if s.Counted != nil {
+			hint = fmt.Sprintf(" (%s counts the rows: to keep it, data.csv.keep: [%s])", cells.Clip(s.Counted[0]), config.Scalar(s.Counted[0]))
+		}
+		return nil, fmt.Errorf("%s: every column but the target is constant over the training rows or left out: there are no inputs%s", t.Name, hint)
 	}
-	s.Shape = []int{len(features)}
+	if c.Zeros {
+		s.Other = otherZeros
+	}
+	s.Shape = []int{len(s.InputNames())}
 	if c.Intercept {
 		s.Shape[0]++
 	}
+	numbers := slices.DeleteFunc(slices.Clone(features), func(j int) bool { return t.words(j) != nil })
 	if c.SD != 0 {
-		s.Inputs = fitStandard(len(train), len(features), c.SD, func(i int, dst []float64) {
-			for k, j := range features {
-				dst[k] = t.Values[int(train[i])*t.Cols+j]
-			}
-		})
-		if k := s.Inputs.undefined(); k >= 0 {
-			return nil, fmt.Errorf("%s: %s: %s", t.Name, t.column(features[k]), tooSmall)
+		if err := s.fitInputs(t, train, features, c.SD); err != nil {
+			return nil, err
 		}
 	}
 	unscaled := func(j int, standardise string) error {
 		return scaleFault(t.Name+": "+t.column(j), t.largest(train, j), standardise)
 	}
 	if c.SD == 0 {
-		for _, j := range features {
+		for _, j := range numbers {
 			if err := unscaled(j, "inputs"); err != nil {
 				return nil, err
 			}
@@ -119,9 +134,87 @@ func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 	return s, unscaled(target, "both")
 }
 
+// expansion measures column j of a table on the training rows; nil: it is one number.
+func (c Columns) expansion(t *Table, train []int32, j int) *Expansion {
+	e := &Expansion{Column: t.name(j)}
+	sum, n := 0.0, 0
+	words := t.words(j)
+	seen := make([]bool, len(words))
+	for i := range t.Rows() {
+		if v := t.Values[i*t.Cols+j]; v != v {
+			e.Missing = true // in a row that need not train: it can be told from then on
+		}
+	}
+	for _, i := range train {
+		v := t.Values[int(i)*t.Cols+j]
+		switch {
+		case v != v:
+			e.Indicator = true
+		case words != nil:
+			seen[int(v)] = true
+		default:
+			sum += v
+			n++
+		}
+	}
+	if words == nil && !e.Missing {
+		return nil
+	}
+	for k, name := range words {
+		if seen[k] {
+			e.Categories = append(e.Categories, name)
+		}
+	}
+	if words == nil {
+		e.Mean = sum / float64(n)
+	}
+	return e
+}
+
+// fitInputs measures the training rows of a table, whose features are given, to standardise its inputs to standard deviation sd.
+// Inputs of 0 and 1 that are made of words and missing values stay as they are.
+func (s *Schema) fitInputs(t *Table, train []int32, features []int, sd float64) error {
+	var numbers []int // features that are numbers
+	var at []int      // their inputs
+	for k, width, expand := 0, 0, s.expansions(); k < len(features); k++ {
+		words, e := false, (*Expansion)(nil)
+		if expand != nil {
+			e = expand[k]
+			words = e != nil && e.Categories != nil
+		}
+		if !words {
+			numbers, at = append(numbers, features[k]), append(at, width)
+		}
+		if width++; e != nil {
+			width += e.width() - 1
+		}
+	}
+	standard := fitStandard(len(train), len(numbers), sd, func(i int, dst []float64) {
+		for k, j := range numbers {
+			if dst[k] = t.Values[int(train[i])*t.Cols+j]; dst[k] != dst[k] {
+				dst[k] = s.expansion(s.Columns[j]).Mean
+			}
+		}
+	})
+	if k := standard.undefined(); k >= 0 {
+		return fmt.Errorf("%s: %s: %s", t.Name, t.column(numbers[k]), tooSmall)
+	}
+	n := len(s.InputNames())
+	s.Inputs = &Standard{Mean: make([]float64, n), SD: slices.Repeat([]float64{sd}, n), To: sd}
+	for k, i := range at {
+		s.Inputs.Mean[i], s.Inputs.SD[i] = standard.Mean[k], standard.SD[k]
+	}
+	return nil
+}
+
+// constant reports whether column j has the same value, or none, in all of some rows.
 func constant(t *Table, rows []int32, j int) bool {
-	for _, i := range rows {
-		if t.Values[int(i)*t.Cols+j] != t.Values[int(rows[0])*t.Cols+j] {
+	first := math.NaN()
+	for n, i := range rows {
+		if n == 0 {
+			first = t.Values[int(i)*t.Cols+j]
+		}
+		if v := t.Values[int(i)*t.Cols+j]; v != first && !(v != v && first != first) {
 			return false
 		}
 	}
@@ -143,13 +236,10 @@ func (c Columns) Sets(t *Table, parts ...[]int32) ([]*Set, *Schema, error) {
 	return sets, s, nil
 }
 
-// tellsApart is 2⁵³: a float64 holds every integer below it, but not 2⁵³ + 1.
-const tellsApart = 1 << 53
-
 // classes finds the classes among the targets: the sorted names if the column holds names, else the numbers.
 func (t *Table) classes(j int) (names []string, classes int, err error) {
-	if t.Text == j {
-		return t.Names, len(t.Names), nil
+	if names := t.words(j); names != nil {
+		return names, len(names), nil
 	}
 	var values []float64
 	for i := range t.Rows() {

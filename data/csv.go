@@ -11,12 +11,13 @@ import (
 )
 
 // CSV says how a text table is read; the zero value guesses delimiter and header and expects numbers only. In Settings it
-// names a table of examples: the column Target is the target, and every other column that is not dropped is an input.
+// names a table of examples: the column Target is the target, and every other column that is not left out is an input or, if it
+// holds words, several (Expansion).
 //
 // A cell is a decimal number, nan, inf or empty (= NaN); anything else is an error with its line and column, both
-// counted from 1, except in the column Target and in those that are dropped. Cells may stand in double quotes, a quote
-// within them doubled; blanks around a cell do not count. Lines end in LF, CR LF or CR. Blank lines are skipped, except
-// within a table of one column, where they are empty cells. A byte-order mark is skipped.
+// counted from 1, except in the column Target, in those that are dropped and, with Words, in columns without numbers. Cells may
+// stand in double quotes, a quote within them doubled; blanks around a cell do not count. Lines end in LF, CR LF or CR. Blank
+// lines are skipped, except within a table of one column, where they are empty cells. A byte-order mark is skipped.
 type CSV struct {
 	// File is the path of the examples in Settings, where it is required. Readers that are given a path do not look at it.
 	File string `yaml:"file"`
@@ -30,13 +31,49 @@ type CSV struct {
 	Header *bool `yaml:"header,omitempty"`
 	// Drop are columns that are left out, by name, or without a header by number from 1: their cells are not looked at.
 	Drop []string `yaml:"drop,omitempty"`
+	// Keep are columns, named likewise, that are inputs although they count the rows: 0, 1, 2, …, or 1, 2, …, or words of which no
+	// two are the same. Such columns are otherwise left out of the examples in Settings.
+	Keep []string `yaml:"keep,omitempty"`
+	// Other says what a word is that no training row has in its column: error, or zeros, no category at all. Empty: error.
+	Other string `yaml:"other,omitempty"`
+	// Missing says what a missing value of an input is: refuse, an error, or indicator. With it, a number is the mean of the
+	// training rows and a word is no category, and an input beside them is 1 where the value is missing and else 0. Empty: refuse.
+	Missing string `yaml:"missing,omitempty"`
 
-	schema *Schema // of the run whose columns the table must have; nil: none
+	// Words says that a column without numbers may hold words: its values are indices in Table.Names. Settings say so.
+	Words bool `yaml:"-"`
+
+	run    ofRun  // whose columns the table must have; nil: none
+	inputs bool   // with run: the target is not read, and columns that the run's table had not are ignored
+	key    string // a column whose texts are kept; empty: none
 }
+
+// ofRun is what a reader asks of the schema of a run.
+type ofRun interface {
+	// find finds the columns of a table.
+	find(t *Table, ignore bool) (roles, error)
+	// known gives a dictionary the words of the features, at the given places of a table.
+	known(d *dictionary, features []int)
+	// unknown is the error for a word that is none of a column's categories.
+	unknown(text string, categories []string) error
+}
+
+// roles holds the indices of a table's columns: the features in the schema's order, the target, −1 if there is none, the columns that
+// are left out, because the run leaves them out or found them constant, and those among them that the run's table had not.
+type roles struct {
+	features, left, extra []int
+	target                int
+}
+
+// The values of CSV.Other and CSV.Missing that are not the default.
+const (
+	otherZeros       = "zeros"
+	missingIndicator = "indicator"
+)
 
 // Told reports whether anything is set that a reader would otherwise guess.
 func (o CSV) Told() bool {
-	return o.Delimiter != "" || o.Header != nil || o.Target != "" || len(o.Drop) > 0
+	return o.Delimiter != "" || o.Header != nil || o.Target != "" || len(o.Drop) > 0 || o.Words
 }
 
 // Table is a table of numbers, row-major.
@@ -48,12 +85,26 @@ type Table struct {
 	Values    []float64 // rows × Cols; NaN where a cell is missing or the column left out
 	LeftOut   []bool    // for each column, whether it is left out; nil: none is
 
-	// Column Text holds names instead of numbers: its values are indices in Names, which is sorted. −1: no column.
-	Text  int
-	Names []string
+	// Names are, for each column that holds words in place of numbers, all its words in order: values are indices in them. They
+	// are nil for a column of numbers; Names is nil if all columns are.
+	Names [][]string
+	// Keys are the texts of the key column, one for each row, and Key is its name; Ignored names the columns that are left out
+	// because the run's table had not got them. They are set by readers of files to predict alone.
+	Key     string
+	Keys    []string
+	Ignored []string
 
-	lines []evenLines
-	large string // the text of the target's first number from 2⁵³, which is not all in Values
+	lines  []evenLines
+	large  string // the text of the target's first number from 2⁵³, which is not all in Values
+	counts []int  // columns that are left out because they count the rows
+}
+
+// words returns the words of column j; nil if it holds numbers.
+func (t *Table) words(j int) []string {
+	if t.Names == nil || j < 0 {
+		return nil
+	}
+	return t.Names[j]
 }
 
 // evenLines are rows whose lines in the file have the same distance.
@@ -124,6 +175,16 @@ func (t *Table) name(j int) string {
 	return t.Header[j]
 }
 
+// named returns the columns of a name or, without a header, of a number from 1.
+func (t *Table) named(name string) (columns []int) {
+	for j := range t.Cols {
+		if t.name(j) == name {
+			columns = append(columns, j)
+		}
+	}
+	return columns
+}
+
 // leftOut reports whether column j is left out.
 func (t *Table) leftOut(j int) bool { return t.LeftOut != nil && t.LeftOut[j] }
 
@@ -148,12 +209,19 @@ type CellError struct {
 	Text   string // of the cell, as an error shows it
 	// Missing says that other programs write this text for a missing value.
 	Missing bool
+	Number  int  // the line of a number in a column that could hold words instead; 0: none
+	Date    bool // the text is a date
 }
 
 func (e *CellError) Error() string {
 	hint := ""
-	if e.Missing {
+	switch {
+	case e.Missing:
 		hint = " (a missing value is an empty cell or nan)"
+	case e.Date:
+		hint = " but a date: write a number in its place, such as the days since the first one, the month or the weekday"
+	case e.Number > 0:
+		hint = fmt.Sprintf(", and line %d has one: a column holds either numbers or words", e.Number)
 	}
 	return fmt.Sprintf("line %d, %s: %s is not a number%s", e.Line, e.Column, e.Text, hint)
 }
@@ -211,15 +279,18 @@ func (t *Table) tooLarge(i, j int) error {
 	return fmt.Errorf("%s: line %d, %s: the value is too large for a float32: change its unit", t.Name, t.Line(i), t.column(j))
 }
 
-// finite refuses missing and infinite values in some columns. Its error lists the first few lines that have one.
-func (t *Table) finite(columns []int) error {
+// finite refuses infinite values in some columns, and missing ones where lacks, which says whether a column may lack values, does
+// not allow them; nil: none may. Its error lists the first few lines that have one.
+func (t *Table) finite(columns []int, lacks func(j int) bool) error {
 	const few = 5
-	var first error
+	var first *missingError
 	var lines []string
 	bad := 0
 	for i := range t.Rows() {
 		row := t.Values[i*t.Cols : (i+1)*t.Cols]
-		k := slices.IndexFunc(columns, func(j int) bool { return math.IsNaN(row[j]) || math.IsInf(row[j], 0) })
+		k := slices.IndexFunc(columns, func(j int) bool {
+			return math.IsNaN(row[j]) && (lacks == nil || !lacks(j)) || math.IsInf(row[j], 0)
+		})
 		if k < 0 {
 			continue
 		}
@@ -231,22 +302,30 @@ func (t *Table) finite(columns []int) error {
 			if math.IsInf(row[columns[k]], 0) {
 				what = "the value is infinite"
 			}
-			first = fmt.Errorf("%s: line %d, %s: %s", t.Name, t.Line(i), t.column(columns[k]), what)
+			first = &missingError{
+				column: columns[k], message: fmt.Sprintf("%s: line %d, %s: %s", t.Name, t.Line(i), t.column(columns[k]), what),
+				infinite: math.IsInf(row[columns[k]], 0),
+			}
 		}
 	}
 	switch {
 	case bad == 0:
 		return nil
 	case bad == 1:
-		return fmt.Errorf("%w: fill it or remove the row", first)
+		first.message += ": fill it or remove the row"
+		return first
 	case bad > few:
 		lines = append(lines, "…")
 	}
-	return fmt.Errorf("%w; %d rows have such values (lines %s): fill them or remove the rows", first, bad, strings.Join(lines, ", "))
+	first.message += fmt.Sprintf("; %d rows have such values (lines %s): fill them or remove the rows", bad, strings.Join(lines, ", "))
+	return first
 }
 
-// CSV says how to read a table of the run's inputs. The table may also have the target's column and columns that are left
-// out.
-func (s *Schema) CSV() CSV {
-	return CSV{Delimiter: s.Delimiter, Header: s.Header, Target: s.Target, schema: s}
+// missingError says that a value is missing or infinite: the first of them.
+type missingError struct {
+	message  string
+	column   int
+	infinite bool
 }
+
+func (e *missingError) Error() string { return e.message }

@@ -60,14 +60,14 @@ func TestCSVReads(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if got.Delimiter != c.delim || got.Cols != c.cols || !slices.Equal(got.Header, c.header) || !slices.Equal(got.Names, c.names) {
+				if got.Delimiter != c.delim || got.Cols != c.cols || !slices.Equal(got.Header, c.header) || !slices.Equal(got.words(min(1, got.Cols-1)), c.names) {
 					t.Errorf("delimiter %q, %d columns, header %q, names %q", got.Delimiter, got.Cols, got.Header, got.Names)
 				}
 				if d := cmp.Diff(c.want, got.Values, cmpopts.EquateNaNs(), cmpopts.EquateEmpty()); d != "" {
 					t.Error(d)
 				}
-				if (got.Text >= 0) != (c.names != nil) || got.Rows()*got.Cols != len(got.Values) {
-					t.Errorf("text column %d, %d rows", got.Text, got.Rows())
+				if (got.Names != nil) != (c.names != nil) || got.Rows()*got.Cols != len(got.Values) {
+					t.Errorf("names %q, %d rows", got.Names, got.Rows())
 				}
 			}
 		})
@@ -179,8 +179,8 @@ func write(t *Table) []byte {
 	for i := range t.Rows() {
 		line(t.Cols, func(j int) string {
 			v := t.Values[i*t.Cols+j]
-			if j == t.Text && v == v {
-				return t.Names[int(v)]
+			if words := t.words(j); words != nil && v == v {
+				return words[int(v)]
 			}
 			return strconv.FormatFloat(v, 'g', -1, 64)
 		})
@@ -190,7 +190,7 @@ func write(t *Table) []byte {
 
 // sameTable compares all but the delimiter and the lines.
 func sameTable(a, b *Table) bool {
-	return slices.Equal(a.Header, b.Header) && slices.Equal(a.Names, b.Names) && a.Text == b.Text && a.Cols == b.Cols &&
+	return slices.Equal(a.Header, b.Header) && slices.EqualFunc(a.Names, b.Names, slices.Equal) && a.Cols == b.Cols &&
 		slices.EqualFunc(a.Values, b.Values, same)
 }
 
@@ -199,47 +199,57 @@ func FuzzCSV(f *testing.F) {
 		f.Add(raw, "a")
 	}
 	f.Fuzz(func(t *testing.T, raw []byte, target string) {
-		o := CSV{Target: target}
-		table, err := DecodeCSV("f", raw, o)
-		if err != nil {
-			return
-		}
-		if len(table.Values) != table.Rows()*table.Cols || len(table.Values) > len(raw)+1 {
-			t.Fatalf("%d values, %d rows, %d columns from %d bytes", len(table.Values), table.Rows(), table.Cols, len(raw))
-		}
-		for i := 1; i < table.Rows(); i++ {
-			if table.Line(i) <= table.Line(i-1) {
-				t.Fatal("lines of the rows do not ascend")
-			}
-		}
-		again := CSV{Delimiter: ",", Header: &no, Target: target}
-		if table.Header != nil {
-			again.Header = &yes
-		}
-		copied, err := DecodeCSV("copy", write(table), again)
-		if err != nil {
-			t.Fatalf("%v\n%s", err, write(table))
-		}
-		if !sameTable(table, copied) {
-			t.Fatalf("%+v comes back as %+v", table, copied)
-		}
-		if target == "" {
-			return
-		}
-		all := make([]int32, table.Rows())
-		for i := range all {
-			all[i] = int32(i)
-		}
-		for _, c := range []Columns{{Target: target, Classes: true, SD: 1}, {Target: target, Intercept: true}} {
-			sets, _, err := c.Sets(table, all)
-			if err != nil {
-				continue
-			}
-			if err := sets[0].Check(); err != nil {
-				t.Fatal(err)
-			}
+		for _, words := range []bool{false, true} {
+			readAndWrite(t, raw, target, words)
 		}
 	})
+}
+
+// readAndWrite reads a table, writes it and reads it again, and makes sets of it.
+func readAndWrite(t *testing.T, raw []byte, target string, words bool) {
+	o := CSV{Target: target, Words: words}
+	table, err := DecodeCSV("f", raw, o)
+	if err != nil {
+		return
+	}
+	if len(table.Values) != table.Rows()*table.Cols || len(table.Values) > len(raw)+1 {
+		t.Fatalf("%d values, %d rows, %d columns from %d bytes", len(table.Values), table.Rows(), table.Cols, len(raw))
+	}
+	for i := 1; i < table.Rows(); i++ {
+		if table.Line(i) <= table.Line(i-1) {
+			t.Fatal("lines of the rows do not ascend")
+		}
+	}
+	again := CSV{Delimiter: ",", Header: &no, Target: target, Words: words}
+	if table.Header != nil {
+		again.Header = &yes
+	}
+	copied, err := DecodeCSV("copy", write(table), again)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, write(table))
+	}
+	if !sameTable(table, copied) {
+		t.Fatalf("%+v comes back as %+v", table, copied)
+	}
+	if target == "" {
+		return
+	}
+	all := make([]int32, table.Rows())
+	for i := range all {
+		all[i] = int32(i)
+	}
+	for _, c := range []Columns{{Target: target, Classes: true, SD: 1, Missing: words}, {Target: target, Intercept: true, Missing: true, Zeros: true}} {
+		sets, s, err := c.Sets(table, all)
+		if err != nil {
+			continue
+		}
+		if err := sets[0].Check(); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.check(); err != nil {
+			t.Fatalf("%v: %+v", err, s)
+		}
+	}
 }
 
 // TestLines: the line of each row is right, whatever lies between the rows.

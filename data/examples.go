@@ -80,7 +80,17 @@ func (s *Schema) examples(name string, a *Array, rows []int32) (*Set, error) {
 		columns = r.features
 		read = a.row // as in a table: bytes are numbers, not pixels
 	}
-	if err := a.checkFinite("feature", p, columns); err != nil {
+	expand := s.expansions()
+	must := slices.Clone(columns) // have a finite value
+	for k, e := range slices.Backward(expand) {
+		switch {
+		case e != nil && e.Categories != nil:
+			return nil, fmt.Errorf("%s: the run's table has words in the column %q, which an array cannot hold: name a CSV", a.Name, e.Column)
+		case e != nil && e.Missing:
+			must = slices.Delete(must, k, k+1)
+		}
+	}
+	if err := a.checkFinite("feature", p, must); err != nil {
 		return nil, err
 	}
 	n := a.Shape[0]
@@ -88,7 +98,7 @@ func (s *Schema) examples(name string, a *Array, rows []int32) (*Set, error) {
 		n = len(rows)
 	}
 	out := &Set{Name: name, Shape: s.Shape, F32: make([]float32, 0, n*size(s.Shape))}
-	values, row := make([]float64, p), make([]float64, len(columns))
+	values, row, buffer := make([]float64, p), make([]float64, len(columns)), []float64(nil)
 	for i := range n {
 		if rows != nil {
 			i = int(rows[i])
@@ -97,7 +107,7 @@ func (s *Schema) examples(name string, a *Array, rows []int32) (*Set, error) {
 		for k, j := range columns {
 			row[k] = values[j]
 		}
-		if k := s.append(out, row); k >= 0 {
+		if k := s.append(out, row, expand, &buffer); k >= 0 {
 			return nil, fmt.Errorf("%s: example %d, feature %d is too large for a float32 when standardised", a.Name, a.First+i, columns[k])
 		}
 	}

@@ -84,6 +84,9 @@ func (p *Problem) learnable() error {
 // loadTable reads the user's own CSV or a known table.
 func (s Settings) loadTable(dir string, need Need) (*Problem, error) {
 	columns := Columns{Classes: !need.Regression, Standardise: s.Standardise == "both"}
+	if s.CSV != nil {
+		columns.Missing, columns.Zeros = s.CSV.Missing == missingIndicator, s.CSV.Other == otherZeros
+	}
 	if s.Standardise != "none" {
 		columns.SD = 1
 	}
@@ -104,8 +107,11 @@ func (s Settings) loadTable(dir string, need Need) (*Problem, error) {
 		return nil, fmt.Errorf("%s: %w", t.Name, err)
 	}
 	if need.Schema == nil {
+		if s.CSV != nil {
+			t.leaveOutCounters(s.CSV.Target, s.CSV.Keep)
+		}
 		if p.Schema, err = columns.Schema(t, kept); err != nil {
-			return nil, err
+			return nil, s.withMend(t, err)
 		}
 		if s.CSV != nil {
 			p.Schema.Delimiter, p.Schema.Header = s.CSV.Delimiter, s.CSV.Header
@@ -120,9 +126,20 @@ func (s Settings) loadTable(dir string, need Need) (*Problem, error) {
 	return p, err
 }
 
+// withMend adds to an error about a missing input which setting takes it.
+func (s Settings) withMend(t *Table, err error) error {
+	var missing *missingError
+	if s.CSV != nil && errors.As(err, &missing) && !missing.infinite && t.name(missing.column) != s.CSV.Target {
+		err = fmt.Errorf("%w, or take data.csv.missing: indicator", err)
+	}
+	return err
+}
+
 // load reads the table that the settings name. A column that it lacks is a fault of the settings.
 func (o *CSV) load() (*Table, error) {
-	t, err := ReadCSV(o.File, *o)
+	read := *o
+	read.Words = true
+	t, err := ReadCSV(o.File, read)
 	var column *ColumnError
 	if errors.As(err, &column) {
 		hint := spelling.Suggest(column.Name, column.Header)
@@ -133,15 +150,25 @@ func (o *CSV) load() (*Table, error) {
 		if k := slices.Index(o.Drop, column.Name); k >= 0 {
 			field = fmt.Sprintf("csv.drop.%d", k)
 		}
+		if k := slices.Index(o.Keep, column.Name); k >= 0 {
+			field = fmt.Sprintf("csv.keep.%d", k)
+		}
 		return nil, fieldError(field, "%v%s", err, hint)
 	}
 	var cell *CellError
 	if errors.As(err, &cell) {
-		fill := ""
-		if cell.Missing {
-			fill = "fill it, remove the row, or "
+		mend := ": "
+		switch {
+		case cell.Missing:
+			mend = ": fill it, remove the row, or "
+		case cell.Date:
+			mend = ", or "
 		}
-		err = fmt.Errorf("%w: %sleave the column out with data.csv.drop: [%s]", err, fill, config.Scalar(cell.Name))
+		err = fmt.Errorf("%w%sleave the column out with data.csv.drop: [%s]", err, mend, config.Scalar(cell.Name))
+	}
+	var many *manyWords
+	if errors.As(err, &many) {
+		err = fmt.Errorf("%w, or leave the column out with data.csv.drop: [%s]", err, config.Scalar(many.column))
 	}
 	return t, err
 }

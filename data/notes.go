@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/finding"
 )
 
@@ -22,12 +23,10 @@ func (p *Problem) Checksums() map[string]string {
 	return sums
 }
 
-// Findings returns findings about the inputs that may surprise a user: dropped columns, images whose channels seem to come
+// Findings returns findings about the inputs that may surprise a user: what became of columns, images whose channels seem to come
 // last, and features that are always 0.
 func (p *Problem) Findings() (found []finding.Finding) {
-	if f, ok := p.Schema.DroppedColumns(); ok {
-		found = append(found, f)
-	}
+	found = p.Schema.ColumnFindings()
 	if shape := p.Schema.Shape; p.targets != nil && channelsLast(shape) {
 		found = append(found, finding.ChannelsLast(p.Name, shape[0], shape[1], shape[2]))
 	}
@@ -40,15 +39,53 @@ func (p *Problem) Findings() (found []finding.Finding) {
 	return found
 }
 
-// DroppedColumns says which columns were dropped because they are constant; ok is false if none was.
-func (s *Schema) DroppedColumns() (f finding.Finding, ok bool) {
-	names := make([]string, len(s.Dropped))
-	for i, name := range s.Dropped {
+// ColumnFindings says which columns of a table are not one input each: those that were dropped because they are constant, those that
+// count the rows, and those of words and of missing values.
+func (s *Schema) ColumnFindings() (found []finding.Finding) {
+	if len(s.Dropped) > 0 {
+		found = append(found, finding.ConstantColumns(s.titles(s.Dropped)))
+	}
+	if len(s.Counted) > 0 {
+		names := make([]string, len(s.Counted))
+		for i, name := range s.Counted {
+			names[i] = config.Scalar(name)
+		}
+		found = append(found, finding.RowCounters(s.titles(s.Counted), "["+strings.Join(names, ", ")+"]"))
+	}
+	var words, told, untold []string
+	inputs := 0
+	for _, e := range s.Expand {
+		if e.Categories != nil {
+			words, inputs = append(words, e.Column), inputs+len(e.Categories)
+		}
+		switch {
+		case e.Indicator:
+			told = append(told, e.Column)
+		case e.Missing:
+			untold = append(untold, e.Column)
+		}
+	}
+	if words != nil {
+		found = append(found, finding.WordColumns(s.titles(words), inputs))
+	}
+	if told != nil {
+		found = append(found, finding.MissingValues(s.titles(told), true))
+	}
+	if untold != nil {
+		found = append(found, finding.MissingValues(s.titles(untold), false))
+	}
+	return found
+}
+
+// titles names columns in a sentence.
+func (s *Schema) titles(columns []string) []string {
+	names := make([]string, len(columns))
+	for i, name := range columns {
 		if names[i] = name; !s.Named {
 			names[i] = "number " + name
 		}
 	}
-	return finding.ConstantColumns(names), len(names) > 0
+	return names
 }
 
 // alwaysZero lists the features of arrays that are always 0 after standardisation. Arrays drop no constant features.

@@ -7,9 +7,6 @@ import (
 	"github.com/starling-smc/starling/internal/cells"
 )
 
-// forMissing are texts that other programs write for a missing value, in lower case.
-var forMissing = []string{"na", "n/a", "#n/a", "null", "none", "?", "-"}
-
 func looksLikeHeader(rec []cells.Cell) bool {
 	words := false
 	for _, c := range rec {
@@ -36,6 +33,3 @@ func quoteSome(names []string) string {
 	}
 	return strings.Join(q, ", ")
 }
-
-// maxNames bounds the different names in a target column, each of which takes many times its size in the text.
-const maxNames = 1 << 16

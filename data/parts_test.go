@@ -129,7 +129,7 @@ func TestSplitByRows(t *testing.T) {
 	split := &Parts{TestRows: rows}
 	var first *Problem
 	for name, s := range map[string]Settings{
-		"table":  {CSV: &CSV{File: csv, Target: "y"}, Split: split, Standardise: "none"},
+		"table":  {CSV: &CSV{File: csv, Target: "y", Keep: []string{"a"}}, Split: split, Standardise: "none"},
 		"arrays": {Train: &Arrays{x, y}, Split: split},
 		"memory": {Memory: &Memory{Train: &memory}, Split: split},
 	} {
@@ -156,7 +156,7 @@ func TestSplitByRows(t *testing.T) {
 		}
 	}
 	// What is standardised is measured on the rows that train.
-	p := loaded(t, Settings{CSV: &CSV{File: csv, Target: "y"}, Split: split}, Need{Regression: true, Seed: 4})
+	p := loaded(t, Settings{CSV: &CSV{File: csv, Target: "y", Keep: []string{"a"}}, Split: split}, Need{Regression: true, Seed: 4})
 	mean := 0.0
 	for _, i := range rowsOf(first.Train) {
 		mean += float64(i) / 42
@@ -186,7 +186,7 @@ func TestSplitByShares(t *testing.T) {
 		need                  Need
 		train, validate, test int
 	}{
-		{"table", Settings{CSV: &CSV{File: csv, Target: "y"}, Split: three}, Need{Regression: true}, 25, 15, 5},
+		{"table", Settings{CSV: &CSV{File: csv, Target: "y", Keep: []string{"a"}}, Split: three}, Need{Regression: true}, 25, 15, 5},
 		{"known table", Settings{Set: "concrete", Split: &Parts{Train: 0.6, Validate: 0.3, Test: 0.1}}, Need{Regression: true}, 618, 309, 103},
 		{"arrays", Settings{Train: &Arrays{x, y}, Split: three}, Need{Regression: true}, 25, 15, 5},
 		{"arrays with a test part", Settings{Train: &Arrays{x, y}, Test: &Arrays{x, y}, Split: &Parts{Train: 0.5}}, Need{Regression: true}, 25, 5, 50},
@@ -222,12 +222,12 @@ func TestRowsFile(t *testing.T) {
 		strings.Repeat("1", 1<<17):               "a line of more than",
 	} {
 		file := put(t, dir, "rows.txt", text)
-		_, err := (Settings{CSV: &CSV{File: csv, Target: "y"}, Split: &Parts{TestRows: file}}).Load("", Need{Regression: true})
+		_, err := (Settings{CSV: &CSV{File: csv, Target: "y", Keep: []string{"a"}}, Split: &Parts{TestRows: file}}).Load("", Need{Regression: true})
 		if err == nil || !strings.Contains(err.Error(), file+": "+want) {
 			t.Errorf("%.20q: %v, want %s", text, err, want)
 		}
 	}
-	_, err := (Settings{CSV: &CSV{File: csv, Target: "y"}, Split: &Parts{TestRows: filepath.Join(dir, "none")}}).Load("", Need{Regression: true})
+	_, err := (Settings{CSV: &CSV{File: csv, Target: "y", Keep: []string{"a"}}, Split: &Parts{TestRows: filepath.Join(dir, "none")}}).Load("", Need{Regression: true})
 	if err == nil || !strings.Contains(err.Error(), "none") {
 		t.Errorf("a missing file: %v", err)
 	}

@@ -13,13 +13,14 @@ import (
 // by the names of the training table. Columns that were dropped or left out may be missing, and so may the target if no
 // targets are wanted; an unknown name is an error. Without a header, the table must have as many columns as the run has
 // features, or as the training table has, with or without the target and the columns that were left out. For a run on arrays,
-// it must have as many columns as the arrays have features. Errors name file, line and column.
+// it must have as many columns as the arrays have features. Columns of words become the inputs of their Expansion. Errors name file,
+// line and column.
 func (s *Schema) Set(name string, t *Table, rows []int32, targets bool) (*Set, error) {
-	r, err := s.find(t)
+	r, err := s.find(t, false)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t.Name, err)
 	}
-	columns, target := r.features, r.target
+	columns, target, expand := r.features, r.target, s.expansions()
 	used := columns
 	if targets {
 		if s.Columns == nil {
@@ -30,22 +31,40 @@ func (s *Schema) Set(name string, t *Table, rows []int32, targets bool) (*Set, e
 		}
 		used = append(slices.Clone(columns), target)
 	}
-	if slices.Contains(columns, t.Text) || targets && t.Text == target && s.Classes == 0 {
-		return nil, &NamesError{t.Name, t.column(t.Text), t.Names[0]}
+	for k, j := range used {
+		if isWords := j != target && expand != nil && expand[k] != nil && expand[k].Categories != nil; t.words(j) != nil && !isWords && !(j == target && s.Classes > 0) {
+			return nil, &NamesError{t.Name, t.column(j), append(t.words(j), "")[0]}
+		}
 	}
-	if err := t.finite(used); err != nil {
+	lacks := func(j int) bool {
+		k := slices.Index(columns, j)
+		return expand != nil && k >= 0 && expand[k] != nil && expand[k].Missing
+	}
+	if err := t.finite(used, lacks); err != nil {
 		return nil, err
 	}
 	if rows == nil {
 		rows = allRows(t)
 	}
+	numberings, err := s.numberings(t, rows, columns, expand)
+	if err != nil {
+		return nil, err
+	}
 	set := &Set{Name: name, Shape: s.Shape, F32: make([]float32, 0, len(rows)*s.Shape[0])}
-	x := make([]float64, len(columns))
+	x, buffer := make([]float64, len(columns)), []float64(nil)
 	for _, i := range rows {
 		for k, j := range columns {
-			x[k] = t.Values[int(i)*t.Cols+j]
+			v := t.Values[int(i)*t.Cols+j]
+			if numbers := numberings[k]; numbers != nil && v == v {
+				n := numbers[int(v)]
+				if n == len(expand[k].Categories) && s.Other != otherZeros {
+					return nil, fmt.Errorf("%s: line %d, %s: %w", t.Name, t.Line(int(i)), t.column(j), s.unknown(t.words(j)[int(v)], expand[k].Categories))
+				}
+				v = float64(n)
+			}
+			x[k] = v
 		}
-		if k := s.append(set, x); k >= 0 {
+		if k := s.append(set, x, expand, &buffer); k >= 0 {
 			return nil, t.tooLarge(int(i), columns[k])
 		}
 	}
@@ -72,17 +91,14 @@ func (s *Schema) Set(name string, t *Table, rows []int32, targets bool) (*Set, e
 	return set, nil
 }
 
-// roles holds the indices of a table's columns: the features in the schema's order, the target, −1 if there is none, and the
-// columns that are left out.
-type roles struct {
-	features, left []int
-	target         int
-}
-
-// find finds the columns of a table.
-func (s *Schema) find(t *Table) (roles, error) {
+// find finds the columns of a table. Columns that the run's table had not are an error, or left out if ignore says so.
+func (s *Schema) find(t *Table, ignore bool) (roles, error) {
 	if t.Header == nil || !s.Named {
-		return s.places(t.Cols)
+		r, err := s.places(t.Cols)
+		if ignore && r.target >= 0 {
+			r.target, r.left = -1, append(r.left, r.target)
+		}
+		return r, err
 	}
 	r, at, known := roles{target: -1}, map[string]int{}, map[string]bool{}
 	for _, name := range s.Columns {
@@ -90,8 +106,12 @@ func (s *Schema) find(t *Table) (roles, error) {
 	}
 	var extra, missing []string
 	for j, name := range t.Header {
-		if slices.Contains(s.LeftOut, name) {
+		if slices.Contains(s.LeftOut, name) || slices.Contains(s.Dropped, name) {
 			r.left = append(r.left, j)
+			continue
+		}
+		if !known[name] && (ignore || t.leftOut(j)) {
+			extra, r.extra, r.left = append(extra, name), append(r.extra, j), append(r.left, j)
 			continue
 		}
 		if k, twice := at[name]; twice {
@@ -113,11 +133,13 @@ func (s *Schema) find(t *Table) (roles, error) {
 		return r, fmt.Errorf("lacks %s of the run's columns, and has %s instead", quoteSome(missing), quoteSome(extra))
 	case missing != nil:
 		return r, fmt.Errorf("lacks %s of the run's columns", quoteSome(missing))
-	case extra != nil:
+	case len(extra) > len(r.extra):
 		return r, fmt.Errorf("has columns that the run's table had not: %s", quoteSome(extra))
 	}
 	if j, ok := at[s.Target]; ok {
-		r.target = j
+		if r.target = j; ignore {
+			r.target, r.left = -1, append(r.left, j)
+		}
 	}
 	return r, nil
 }
@@ -160,10 +182,10 @@ func (s *Schema) places(n int) (roles, error) {
 		switch {
 		case c == s.Target:
 			r.target = j
-		case left(c):
-			r.left = append(r.left, j)
 		case s.input(c):
 			r.features = append(r.features, j)
+		default:
+			r.left = append(r.left, j)
 		}
 	}
 	return r, nil
@@ -193,8 +215,8 @@ func (s *Schema) labels(t *Table, rows []int32, target int) ([]int32, error) {
 		v := t.Values[int(i)*t.Cols+target]
 		name, ok := "", false
 		switch {
-		case t.Text == target:
-			name = t.Names[int(v)]
+		case t.words(target) != nil:
+			name = t.words(target)[int(v)]
 			labels[n], ok = number[name]
 		case s.Names != nil:
 			name = strconv.FormatFloat(v, 'f', -1, 64)
@@ -214,4 +236,16 @@ func (s *Schema) labels(t *Table, rows []int32, target int) ([]int32, error) {
 		}
 	}
 	return labels, nil
+}
+
+// CSV says how to read a table of the run's inputs. The table may also have the target's column and columns that are left
+// out.
+func (s *Schema) CSV() CSV {
+	return CSV{Delimiter: s.Delimiter, Header: s.Header, Target: s.Target, run: s}
+}
+
+// CSVToPredict says how to read a table to predict: its target is not looked at, and columns that the run's table had not are
+// ignored. The texts of a key column are kept; empty: none are.
+func (s *Schema) CSVToPredict(key string) CSV {
+	return CSV{Delimiter: s.Delimiter, Header: s.Header, run: s, inputs: true, key: key}
 }

@@ -36,7 +36,7 @@ func sameText(t *testing.T, raw []byte, o CSV, rows, window, limit int) {
 			c.lines = slices.Clone(b.lines)
 			got = &c
 			return nil
-		case b.Delimiter != got.Delimiter || !sameTable(&Table{Header: got.Header, Names: got.Names, Text: got.Text, Cols: got.Cols, Values: b.Values}, b):
+		case b.Delimiter != got.Delimiter || !sameTable(&Table{Header: got.Header, Names: got.Names, Cols: got.Cols, Values: b.Values}, b):
 			return fmt.Errorf("blocks differ in form: %+v, %+v", b, got)
 		}
 		for i := range b.Rows() {
@@ -74,7 +74,7 @@ func TestScanEqualsWhole(t *testing.T) {
 		texts = append(texts, raw)
 	}
 	for _, raw := range texts {
-		for _, o := range []CSV{{}, {Target: "y"}, {Target: "2"}, {Target: "1", Drop: []string{"2"}}, {Drop: []string{"a", "b"}}, {Drop: []string{"1"}}, {Delimiter: "whitespace"}, {Delimiter: "\t", Header: &no}} {
+		for _, o := range []CSV{{}, {Target: "y"}, {Target: "2"}, {Target: "1", Drop: []string{"2"}}, {Drop: []string{"a", "b"}}, {Drop: []string{"1"}}, {Delimiter: "whitespace"}, {Delimiter: "\t", Header: &no}, {Target: "2", Words: true}} {
 			for rows := 1; rows < 5; rows++ {
 				for window := 1; window < 9; window++ {
 					for _, limit := range []int{1, 2, 3, 5, 8, 13, 1000} {
@@ -186,6 +186,8 @@ func FuzzScanCSV(f *testing.F) {
 		f.Add(raw, "a", uint8(1), uint8(1), uint8(200))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte, target string, rows, window, limit uint8) {
-		sameText(t, raw, CSV{Target: target}, int(rows)+1, int(window)+1, int(limit)+1)
+		for _, words := range []bool{false, true} {
+			sameText(t, raw, CSV{Target: target, Words: words}, int(rows)+1, int(window)+1, int(limit)+1)
+		}
 	})
 }

@@ -19,7 +19,13 @@ type Schema struct {
 	Named   bool     `json:"named,omitempty"` // columns have names
 	Target  string   `json:"target,omitempty"`
 	Dropped []string `json:"dropped,omitempty"`
-	LeftOut []string `json:"left_out,omitempty"` // columns that the config drops: they may hold any text
+	LeftOut []string `json:"left_out,omitempty"` // columns that the config drops, and Counted: they may hold any text
+	Counted []string `json:"counted,omitempty"`  // columns that are left out because they count the rows
+
+	// Expand says which inputs columns become that are not one number each, in the order of the columns. Other is zeros if a word that is
+	// no category is all zeros; empty: it is an error.
+	Expand []Expansion `json:"expand,omitempty"`
+	Other  string      `json:"other,omitempty"`
 
 	Delimiter string `json:"delimiter,omitempty"` // as the config says; empty: guessed
 	Header    *bool  `json:"header,omitempty"`    // likewise
@@ -82,16 +88,21 @@ func (s *Schema) check() error {
 		return fmt.Errorf("shape %v", s.Shape)
 	}
 	if s.Columns != nil {
-		features := len(s.Features())
-		if s.Intercept {
-			features++
+		if err := s.checkExpand(); err != nil {
+			return err
 		}
-		if len(s.Shape) != 1 || p != features || !slices.Contains(s.Columns, s.Target) || slices.Contains(s.LeftOut, s.Target) {
+		inputs := len(s.InputNames())
+		if s.Intercept {
+			inputs++
+		}
+		if len(s.Shape) != 1 || p != inputs || !slices.Contains(s.Columns, s.Target) || slices.Contains(s.LeftOut, s.Target) {
 			return fmt.Errorf("inputs of shape %v from the columns %s with target %q, without %s", s.Shape, quoteSome(s.Columns), s.Target, quoteSome(slices.Concat(s.Dropped, s.LeftOut)))
 		}
-		p = len(s.Features())
+		p = len(s.InputNames())
 	} else if s.Intercept {
 		return errors.New("an intercept without columns")
+	} else if s.Expand != nil {
+		return errors.New("expansions without columns")
 	}
 	switch {
 	case s.Names != nil && len(s.Names) != s.Classes:
@@ -102,6 +113,30 @@ func (s *Schema) check() error {
 		return fmt.Errorf("inputs: want %d finite means and standard deviations from 0", p)
 	case s.Targets != nil && (!s.Targets.of(s.Outputs) || s.Targets.Constant() != nil):
 		return fmt.Errorf("targets: want %d finite means and standard deviations above 0", s.Outputs)
+	}
+	return nil
+}
+
+// checkExpand returns the first inconsistency of the expansions.
+func (s *Schema) checkExpand() error {
+	features, at := s.Features(), 0
+	for i := range s.Expand {
+		k := slices.Index(features[at:], s.Expand[i].Column)
+		if k < 0 {
+			return fmt.Errorf("an expansion of column %q: want the columns that are inputs, each once and in order: %s", s.Expand[i].Column, quoteSome(features))
+		}
+		at += k + 1
+		if err := s.Expand[i].check(); err != nil {
+			return err
+		}
+	}
+	if s.Other != "" && s.Other != otherZeros {
+		return fmt.Errorf("other %q: want %s", s.Other, otherZeros)
+	}
+	for _, c := range s.Counted {
+		if !slices.Contains(s.LeftOut, c) {
+			return fmt.Errorf("column %q counts the rows, and is not left out", c)
+		}
 	}
 	return nil
 }
@@ -130,20 +165,48 @@ func (s *Schema) Standardise(set *Set) (*Set, error) {
 	return s.Inputs.Apply(set)
 }
 
-// append adds the features of an example, in the units of their file, to a set. It returns the index of the first feature
-// that is beyond float32, −1 if there is none.
-func (s *Schema) append(set *Set, row []float64) int {
+// append adds the inputs of an example to a set: row has its features in the units of their file, of columns of words the number of a
+// category, NaN where a value that may be missing is. expand is expansions(). buffer is used up. append returns the index of the
+// first feature that is beyond float32, −1 if there is none.
+func (s *Schema) append(set *Set, row []float64, expand []*Expansion, buffer *[]float64) int {
 	if s.Intercept {
 		set.F32 = append(set.F32, 1)
 	}
-	if s.Inputs != nil {
-		s.Inputs.row(row)
+	x := row
+	if expand != nil {
+		x = (*buffer)[:0]
+		for k, v := range row {
+			if e := expand[k]; e != nil {
+				x = e.append(x, v)
+			} else {
+				x = append(x, v)
+			}
+		}
+		*buffer = x
 	}
-	for k, v := range row {
+	if s.Inputs != nil {
+		s.Inputs.row(x)
+	}
+	for k, v := range x {
 		if !(math.Abs(v) <= math.MaxFloat32) {
-			return k
+			return feature(expand, k)
 		}
 		set.F32 = append(set.F32, float32(v))
 	}
 	return -1
+}
+
+// feature is the feature of which input k is made.
+func feature(expand []*Expansion, k int) int {
+	for f, e := range expand {
+		n := 1
+		if e != nil {
+			n = e.width()
+		}
+		if k < n {
+			return f
+		}
+		k -= n
+	}
+	return k
 }

@@ -312,6 +312,8 @@ func FuzzSchema(f *testing.F) {
 	f.Add([]byte(`{"columns":["1","2"],"target":"2","intercept":true,"shape":[2],"outputs":1,"targets":{"mean":[1],"sd":[2],"to":1}}`), "1,2\n3,4\n")
 	f.Add([]byte(`{"shape":[2],"outputs":1}`), "1,2\n")
 	f.Add([]byte(`{"columns":["id","a","y"],"named":true,"target":"y","left_out":["id"],"shape":[1],"classes":2,"names":["n","y"]}`), "y,id,a\nn,x,2\n")
+	f.Add([]byte(`{"columns":["id","a","b","y"],"named":true,"target":"y","left_out":["id"],"counted":["id"],"expand":[{"column":"a","categories":["p","q"],"missing":true,"indicator":true},`+
+		`{"column":"b","missing":true,"mean":2}],"other":"zeros","shape":[4],"outputs":1,"inputs":{"mean":[0,0,0,1],"sd":[1,1,1,2],"to":1}}`), "y,a,b,c\n1,q,2,z\n2,r,,z\n3,,4,\n")
 	f.Fuzz(func(t *testing.T, raw []byte, text string) {
 		s, err := DecodeSchema(raw)
 		if err != nil {
@@ -320,6 +322,16 @@ func FuzzSchema(f *testing.F) {
 		tab, err := DecodeCSV("f", []byte(text), s.CSV())
 		if err != nil {
 			return
+		}
+		if free, err := DecodeCSV("f", []byte(text), CSV{Words: true}); err == nil {
+			s.Set("f", free, nil, true)
+		}
+		if inputs, err := DecodeCSV("f", []byte(text), s.CSVToPredict("")); err == nil {
+			if set, err := s.Set("f", inputs, nil, false); err == nil {
+				if err := set.Check(); err != nil {
+					t.Fatal(err)
+				}
+			}
 		}
 		for _, targets := range []bool{false, true} {
 			if set, err := s.Set("f", tab, nil, targets); err == nil {

@@ -196,4 +196,14 @@ func (o CSV) Check(f *config.Faults) {
 	if k := slices.Index(o.Drop, o.Target); k >= 0 && o.Target != "" {
 		f.Add(fmt.Sprintf("drop.%d", k), "%s is the target: name columns that are neither target nor inputs", o.Target)
 	}
+	for k, name := range o.Keep {
+		f.If(name == o.Target && name != "", fmt.Sprintf("keep.%d", k), "%s is the target: name columns that are inputs", name)
+		f.If(slices.Contains(o.Drop, name), fmt.Sprintf("keep.%d", k), "%s is to be dropped, too: name it in one of keep and drop", name)
+	}
+	if o.Other != "" {
+		f.OneOf("other", o.Other, "error", otherZeros)
+	}
+	if o.Missing != "" {
+		f.OneOf("missing", o.Missing, "refuse", missingIndicator)
+	}
 }

@@ -73,7 +73,7 @@ func show(path string, file content, size int, o CSV) (d *Description, err error
 type NotCSVError struct{ File, Format string }
 
 func (e *NotCSVError) Error() string {
-	return fmt.Sprintf("%s: target, drop, delimiter and header are of CSV files, this one is %s", e.File, e.Format)
+	return fmt.Sprintf("%s: target, drop, words, delimiter and header are of CSV files, this one is %s", e.File, e.Format)
 }
 
 // formatOf finds the format, first by the content, then by the end of the name.

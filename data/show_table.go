@@ -3,10 +3,12 @@ package data
 import (
 	"encoding/json"
 	"io"
+	"slices"
+	"strconv"
 )
 
 // TableSummary describes a table of numbers. Rows holds its first rows, with MaxShown values at most. A cell is a Number, a
-// string in a target column of names, or nil in a column that is left out.
+// string in a column of names, or nil in a column that is left out.
 type TableSummary struct {
 	Delimiter string
 	Header    []string // nil: none
@@ -22,7 +24,8 @@ func (t *TableSummary) All() bool { return len(t.Rows) == t.Count }
 // rows without one.
 type ColumnSummary struct {
 	Name    string // empty: the table has no header
-	LeftOut bool   // its cells were not looked at
+	LeftOut bool   // its cells were not looked at, or hold more words than can be categories, all different
+	Counts  bool   // it counts the rows, so that fit leaves it out unless it is kept; told of tables that may hold words alone
 	Summary
 	Names []string
 	Of    []int
@@ -31,6 +34,7 @@ type ColumnSummary struct {
 // showTable describes a CSV file, in the memory of a block.
 func showTable(path string, file io.ReaderAt, size int, o CSV) (*TableSummary, error) {
 	var s tableTally
+	s.counting, s.target = o.Words, o.Target
 	if err := scanCSV(path, file, size, o, MaxShown, s.add); err != nil {
 		return nil, err
 	}
@@ -49,16 +53,25 @@ type tableTally struct {
 	sum     TableSummary
 	columns []tally
 	left    []bool // for each column, whether it is left out; nil: none is
-	of      []int  // rows of each name
-	text    int    // the column of names, −1: none
-	names   []string
+	names   [][]string
+	of      [][]int // for each column of names, the rows of each
+
+	counting bool   // say which columns count the rows
+	target   string // which does not
+	counters []counter
+	counted  []int // columns that the reader left out for this reason
 }
 
 func (s *tableTally) add(t *Table) error {
 	if s.columns == nil {
 		s.sum = TableSummary{Delimiter: t.Delimiter, Header: t.Header}
-		s.columns, s.of, s.text, s.names = make([]tally, t.Cols), make([]int, len(t.Names)), t.Text, t.Names
-		s.left = t.LeftOut
+		s.columns, s.of, s.names, s.left = make([]tally, t.Cols), make([][]int, t.Cols), t.Names, t.LeftOut
+		for j := range t.Cols {
+			s.of[j] = make([]int, len(t.words(j)))
+		}
+		if s.counting {
+			s.counters, s.counted = make([]counter, t.Cols), t.counts
+		}
 	}
 	for i := 0; i < t.Rows() && (len(s.sum.Rows)+1)*t.Cols <= MaxShown; i++ {
 		s.sum.Rows = append(s.sum.Rows, t.cells(i))
@@ -73,16 +86,27 @@ func (s *tableTally) add(t *Table) error {
 			column[i] = t.Values[i*t.Cols+j]
 		}
 		tallyOf(&s.columns[j], column)
-		if j != s.text {
+		if s.counting {
+			s.counters[j].add(column, t.words(j))
+		}
+		if t.words(j) == nil {
 			continue
 		}
 		for _, v := range column {
 			if v == v {
-				s.of[int(v)]++
+				s.of[j][int(v)]++
 			}
 		}
 	}
 	return nil
+}
+
+// name is the name of column j or, without a header, its number from 1.
+func (t *TableSummary) name(j int) string {
+	if t.Header == nil {
+		return strconv.Itoa(j + 1)
+	}
+	return t.Header[j]
 }
 
 // cells returns row i as it is shown.
@@ -91,8 +115,8 @@ func (t *Table) cells(i int) []any {
 	for j, v := range t.Values[i*t.Cols:][:t.Cols] {
 		switch {
 		case t.leftOut(j):
-		case j == t.Text && v == v:
-			row[j] = t.Names[int(v)]
+		case t.words(j) != nil && v == v:
+			row[j] = t.words(j)[int(v)]
 		default:
 			row[j] = numberOf(v)
 		}
@@ -104,11 +128,12 @@ func (s *tableTally) summary() *TableSummary {
 	for j := range s.columns {
 		c := ColumnSummary{Summary: s.columns[j].summary()}
 		c.LeftOut = s.left != nil && s.left[j]
+		c.Counts = slices.Contains(s.counted, j) || s.counters != nil && s.counters[j].counts() && s.sum.name(j) != s.target
 		if s.sum.Header != nil {
 			c.Name = s.sum.Header[j]
 		}
-		if j == s.text {
-			c.Names, c.Of = s.names, s.of
+		if s.names != nil {
+			c.Names, c.Of = s.names[j], s.of[j]
 		}
 		s.sum.Columns = append(s.sum.Columns, c)
 	}
@@ -128,11 +153,13 @@ type tableJSON struct {
 type numbersJSON struct {
 	Name string `json:"name,omitempty"`
 	Summary
+	Counts bool `json:"counts_rows,omitempty"`
 }
 
 type leftOutJSON struct {
 	Name    string `json:"name,omitempty"`
 	LeftOut bool   `json:"left_out"`
+	Counts  bool   `json:"counts_rows,omitempty"`
 }
 
 type namesJSON struct {
@@ -140,6 +167,8 @@ type namesJSON struct {
 	Count int            `json:"count"`
 	Names map[string]int `json:"names"` // rows of each
 	NaN   int            `json:"nan"`
+
+	Counts bool `json:"counts_rows,omitempty"`
 }
 
 func (t *TableSummary) json() tableJSON {
@@ -152,18 +181,18 @@ func (t *TableSummary) json() tableJSON {
 	for i := range t.Columns {
 		c := &t.Columns[i]
 		if c.LeftOut {
-			j.Columns = append(j.Columns, leftOutJSON{c.Name, true})
+			j.Columns = append(j.Columns, leftOutJSON{c.Name, true, c.Counts})
 			continue
 		}
 		if c.Names == nil {
-			j.Columns = append(j.Columns, numbersJSON{c.Name, c.Summary})
+			j.Columns = append(j.Columns, numbersJSON{c.Name, c.Summary, c.Counts})
 			continue
 		}
 		names := map[string]int{}
 		for k, n := range c.Names {
 			names[n] = c.Of[k]
 		}
-		j.Columns = append(j.Columns, namesJSON{c.Name, c.Count, names, c.NaN})
+		j.Columns = append(j.Columns, namesJSON{c.Name, c.Count, names, c.NaN, c.Counts})
 	}
 	return j
 }

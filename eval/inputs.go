@@ -2,16 +2,21 @@ package eval
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
+	"strconv"
 
 	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/numeral"
+	"github.com/starling-smc/starling/internal/spelling"
 )
 
-// inputs are the rows of a file. each passes them to fn in blocks, as the network's inputs. A fault of the file is an
-// *InputError; an error of fn is returned as it is.
+// inputs are the rows of a file. each passes them to fn in blocks, as the network's inputs, with their keys, if there are any. A fault
+// of the file is an *InputError; an error of fn is returned as it is.
 type inputs struct {
 	rows int
-	each func(fn func(*data.Set) error) error
+	each func(fn func(set *data.Set, keys []string) error) error
 }
 
 // open opens a file of inputs. A CSV is read once in advance, so that its faults are found before the work begins.
@@ -22,14 +27,17 @@ func (p *Predictor) open(ctx context.Context, file string) (*inputs, error) {
 	}
 	scan := p.scanTable
 	if array {
+		if p.Key != "" {
+			return nil, wrongUse("%s is an array, which has no column %q: name a CSV to copy a column of it", file, p.Key)
+		}
 		scan = p.scanArray
 	}
 	in := &inputs{}
-	in.each = func(fn func(*data.Set) error) error {
+	in.each = func(fn func(*data.Set, []string) error) error {
 		var failed error
-		err := scan(file, func(set *data.Set) error {
+		err := scan(file, func(set *data.Set, keys []string) error {
 			if failed = ctx.Err(); failed == nil {
-				failed = fn(set)
+				failed = fn(set, keys)
 			}
 			return failed
 		})
@@ -46,21 +54,64 @@ func (p *Predictor) open(ctx context.Context, file string) (*inputs, error) {
 		in.rows = a.Shape()[0]
 		return in, a.Close()
 	}
-	err = in.each(func(set *data.Set) error { in.rows += set.Len(); return nil })
-	return in, err
+	var ignored []string
+	err = data.ScanCSV(file, p.Schema.CSVToPredict(p.Key), block, func(t *data.Table) error {
+		in.rows, ignored = in.rows+t.Rows(), t.Ignored
+		_, err := p.Schema.Set(file, t, nil, false)
+		if err == nil {
+			err = ctx.Err()
+		}
+		return err
+	})
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
+		return nil, &InputError{p.keyFault(err)}
+	}
+	if ignored != nil && p.Note != nil {
+		p.Note(ignoredColumns(file, ignored))
+	}
+	return in, nil
 }
 
-func (p *Predictor) scanTable(file string, fn func(*data.Set) error) error {
-	return data.ScanCSV(file, p.Schema.CSV(), block, func(t *data.Table) error {
+// ignoredColumns says which columns of a file the run does not know.
+func ignoredColumns(file string, names []string) string {
+	const few = 10
+	quoted := make([]string, 0, few+1)
+	for _, name := range names[:min(few, len(names))] {
+		quoted = append(quoted, strconv.Quote(name))
+	}
+	if more := len(names) - few; more > 0 {
+		quoted = append(quoted, fmt.Sprintf("%d more", more))
+	}
+	what := "column"
+	if len(names) > 1 {
+		what = "columns"
+	}
+	return fmt.Sprintf("%s: the run's table had no %s %s: ignored", file, what, numeral.List(quoted))
+}
+
+// keyFault adds the nearest column to the error that a file lacks the key column.
+func (p *Predictor) keyFault(err error) error {
+	var column *data.ColumnError
+	if errors.As(err, &column) && column.Name == p.Key {
+		return fmt.Errorf("%w%s", err, spelling.Suggest(p.Key, column.Header))
+	}
+	return err
+}
+
+func (p *Predictor) scanTable(file string, fn func(*data.Set, []string) error) error {
+	return data.ScanCSV(file, p.Schema.CSVToPredict(p.Key), block, func(t *data.Table) error {
 		set, err := p.Schema.Set(file, t, nil, false)
 		if err != nil {
 			return err
 		}
-		return fn(set)
+		return fn(set, t.Keys)
 	})
 }
 
-func (p *Predictor) scanArray(file string, fn func(*data.Set) error) error {
+func (p *Predictor) scanArray(file string, fn func(*data.Set, []string) error) error {
 	a, err := data.OpenArray(file)
 	if err != nil {
 		return err
@@ -78,7 +129,7 @@ func (p *Predictor) scanArray(file string, fn func(*data.Set) error) error {
 		if err != nil {
 			return err
 		}
-		if err := fn(set); err != nil {
+		if err := fn(set, nil); err != nil {
 			return err
 		}
 	}

@@ -19,12 +19,23 @@ import (
 
 // columns names the numbers of a prediction.
 func (p *Predictor) columns() (names []string) {
-	return columns(p.Posterior.Net.Classes(), p.Posterior.Net.Targets())
+	return columns(p.classes(), p.Posterior.Net.Targets())
 }
 
-func columns(classes, outputs int) (names []string) {
-	for c := range classes {
-		names = append(names, fmt.Sprint("p_", c))
+// classes names the classes: by the schema's names or, without them, by numbers. It is nil for a regression.
+func (p *Predictor) classes() []string {
+	names := make([]string, p.Posterior.Net.Classes())
+	for c := range names {
+		if names[c] = strconv.Itoa(c); c < len(p.Schema.Names) {
+			names[c] = p.Schema.Names[c]
+		}
+	}
+	return names
+}
+
+func columns(classes []string, outputs int) (names []string) {
+	for _, c := range classes {
+		names = append(names, probability+c)
 	}
 	if names != nil {
 		return append(names, "entropy_total", "entropy_aleatoric", "entropy_epistemic")
@@ -41,6 +52,9 @@ func columns(classes, outputs int) (names []string) {
 	return names
 }
 
+// probability begins the name of a class's column.
+const probability = "p_"
+
 // width is how many numbers a prediction has: the columns, and those of the decision.
 func (p *Predictor) width() int {
 	n := len(p.columns())
@@ -50,12 +64,13 @@ func (p *Predictor) width() int {
 	return n
 }
 
-// header names the columns of a CSV.
-func header(classes, outputs int, decided bool) []string {
-	if classes == 0 {
-		return append([]string{"row"}, columns(classes, outputs)...)
+// header names the columns of a CSV. keys are none, or the name of the key column.
+func header(classes []string, outputs int, decided bool, keys ...string) []string {
+	names := append([]string{"row"}, keys...)
+	if len(classes) == 0 {
+		return append(names, columns(nil, outputs)...)
 	}
-	names := slices.Concat([]string{"row", "class"}, columns(classes, outputs), []string{"abstain"})
+	names = slices.Concat(names, []string{"class"}, columns(classes, outputs), []string{"abstain"})
 	if decided {
 		names = append(names, decision...)
 	}
@@ -65,18 +80,34 @@ func header(classes, outputs int, decided bool) []string {
 // decision names the columns of the numbers by which an input is declared out of distribution.
 var decision = []string{"energy", "foreign"}
 
-// IsPredictions reports whether a file begins as predictions do that a Predictor wrote: by its header, whatever the number of
-// classes or outputs is.
+// IsPredictions reports whether a file begins as predictions do that a Predictor wrote: by its header, whatever the classes, the
+// number of outputs and the key column are.
 func IsPredictions(beginning []byte) bool {
 	if isArray(beginning) {
 		return true
 	}
-	line, _, _ := bytes.Cut(beginning, []byte("\n"))
-	n := bytes.Count(line, []byte(",")) + 1
-	classes := func(decided bool) []string { return header(max(0, n-len(header(1, 1, decided))+1), 1, decided) }
-	for _, names := range [][]string{classes(false), classes(true), header(0, max(1, n/len(columns(0, 1))), false)} {
-		if string(line) == strings.Join(names, ",") {
-			return true
+	names, err := csv.NewReader(bytes.NewReader(beginning)).Read()
+	if err != nil || len(names) < 2 || names[0] != "row" {
+		return false
+	}
+	if line := appendLine(nil, names); !bytes.HasPrefix(beginning, line) && len(beginning) >= len(line) {
+		return false // a spreadsheet writes other quotes and line ends
+	}
+	for _, keys := range [][]string{nil, names[1:2]} {
+		rest := names[1+len(keys):]
+		var classes []string
+		for _, name := range rest[min(1, len(rest)):] {
+			class, is := strings.CutPrefix(name, probability)
+			if !is {
+				break
+			}
+			classes = append(classes, class)
+		}
+		outputs := max(1, len(rest)/len(columns(nil, 1)))
+		for _, want := range [][]string{header(classes, 1, false, keys...), header(classes, 1, true, keys...), header(nil, outputs, false, keys...)} {
+			if slices.Equal(names, want) {
+				return true
+			}
 		}
 	}
 	return false
@@ -113,22 +144,25 @@ func isArray(beginning []byte) bool {
 	return bytes.Equal(beginning[:arrayHeader], arrayBegin(sizes))
 }
 
-// predictions writes the numbers of predictions one block after another; write errors may first show at Flush.
+// predictions writes the numbers of predictions one block after another, and the keys of their rows, if there are any; write errors
+// may first show at Flush.
 type predictions struct {
 	*bufio.Writer
-	write func(values []float64) error
+	write func(values []float64, keys []string) error
 }
 
 // writer begins a file of predictions.
 func (p *Predictor) writer(w io.Writer, rows int, out string) predictions {
-	b := bufio.NewWriter(w)
-	if strings.EqualFold(filepath.Ext(out), ".npy") {
+	b := bufio.NewWriterSize(w, 64<<10)
+	if isNPY(out) {
 		return predictions{b, p.writeNPY(b, rows)}
 	}
 	return predictions{b, p.writeCSV(b)}
 }
 
-func (p *Predictor) writeNPY(b *bufio.Writer, rows int) func([]float64) error {
+func isNPY(out string) bool { return strings.EqualFold(filepath.Ext(out), ".npy") }
+
+func (p *Predictor) writeNPY(b *bufio.Writer, rows int) func([]float64, []string) error {
 	net := p.Posterior.Net
 	width := p.width()
 	shape, kept := []int{rows, width}, width
@@ -139,7 +173,7 @@ func (p *Predictor) writeNPY(b *bufio.Writer, rows int) func([]float64) error {
 		shape = []int{rows, k, width / k}
 	}
 	b.Write(arrayBegin(shape))
-	return func(values []float64) error {
+	return func(values []float64, _ []string) error {
 		for ; len(values) > 0; values = values[width:] {
 			for _, v := range values[:kept] {
 				if _, err := b.Write(binary.LittleEndian.AppendUint64(b.AvailableBuffer(), math.Float64bits(v))); err != nil {
@@ -151,35 +185,68 @@ func (p *Predictor) writeNPY(b *bufio.Writer, rows int) func([]float64) error {
 	}
 }
 
-func (p *Predictor) writeCSV(b *bufio.Writer) func([]float64) error {
+func (p *Predictor) writeCSV(b *bufio.Writer) func([]float64, []string) error {
 	width, said, n, row := p.width(), len(p.columns()), p.Posterior.Net.Classes(), 0
-	lines := csv.NewWriter(b)
-	record := header(n, p.Posterior.Net.Targets(), p.Decision != nil)
-	lines.Write(record)
-	lines.Flush()
-	return func(values []float64) error {
-		for ; len(values) > 0; values = values[width:] {
-			record = append(record[:0], strconv.Itoa(row))
+	line := appendLine(nil, p.header())
+	_, err := b.Write(line)
+	return func(values []float64, keys []string) error {
+		for ; len(values) > 0 && err == nil; values = values[width:] {
+			line = strconv.AppendInt(line[:0], int64(row), 10)
+			if p.Key != "" {
+				line, keys = appendText(append(line, ','), p.safe(keys[0])), keys[1:]
+			}
 			if n > 0 {
-				record = append(record, p.class(values[:n]))
+				line = appendText(append(line, ','), p.class(values[:n]))
 			}
 			for _, v := range values[:said] {
-				record = append(record, shortest(v))
+				line = appendNumber(append(line, ','), v)
 			}
 			if n > 0 {
-				record = append(record, "")
+				line = append(line, ',')
 			}
 			for _, v := range values[said:width] {
-				record = append(record, shortest(v))
+				line = appendNumber(append(line, ','), v)
 			}
-			if err := lines.Write(record); err != nil {
-				return err
-			}
+			_, err = b.Write(append(line, '\n'))
 			row++
 		}
-		lines.Flush()
-		return lines.Error()
+		return err
 	}
+}
+
+// header names the columns of a CSV of predictions.
+func (p *Predictor) header() []string {
+	classes, outputs, decided := p.classes(), p.Posterior.Net.Targets(), p.Decision != nil
+	if p.Key == "" {
+		return header(classes, outputs, decided)
+	}
+	return header(classes, outputs, decided, p.safe(p.Key))
+}
+
+// appendLine appends a line of texts.
+func appendLine(line []byte, texts []string) []byte {
+	for i, text := range texts {
+		if i > 0 {
+			line = append(line, ',')
+		}
+		line = appendText(line, text)
+	}
+	return append(line, '\n')
+}
+
+// appendText appends a cell, in quotes if it would otherwise be read as another text.
+func appendText(line []byte, text string) []byte {
+	if !strings.ContainsAny(text, ",\"\r\n") && strings.TrimSpace(text) == text {
+		return append(line, text...)
+	}
+	line = append(line, '"')
+	for i := range len(text) {
+		if text[i] == '"' {
+			line = append(line, '"')
+		}
+		line = append(line, text[i])
+	}
+	return append(line, '"')
 }
 
 // class is the most probable class, the first of equals; empty where probabilities are NaN.
@@ -189,22 +256,26 @@ func (p *Predictor) class(probs []float64) string {
 	case best < 0:
 		return ""
 	case best < len(p.Schema.Names):
-		name := p.Schema.Names[best]
-		if p.Safe && data.Formula(name) {
-			name = "'" + name
-		}
-		return name
+		return p.safe(p.Schema.Names[best])
 	}
 	return strconv.Itoa(best)
 }
 
-// shortest returns the shortest text that package data reads back as v.
-func shortest(v float64) string {
+// safe is a text as it is written: behind an apostrophe, if it could be a formula and Safe asks for it.
+func (p *Predictor) safe(text string) string {
+	if p.Safe && data.Formula(text) {
+		return "'" + text
+	}
+	return text
+}
+
+// appendNumber appends the shortest text that package data reads back as v.
+func appendNumber(line []byte, v float64) []byte {
 	switch {
 	case math.IsInf(v, 1):
-		return "inf"
+		return append(line, "inf"...)
 	case math.IsInf(v, -1):
-		return "-inf"
+		return append(line, "-inf"...)
 	}
-	return strconv.FormatFloat(v, 'g', -1, 64)
+	return strconv.AppendFloat(line, v, 'g', -1, 64)
 }

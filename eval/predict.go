@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/starling-smc/starling/bnn"
@@ -26,7 +27,9 @@ type Predictor struct {
 	Pool       *pool.Pool           // nil: one with a thread for each CPU
 	Progress   func(done, rows int) // called after each block of rows, and once before the first; nil: not called
 	MeanLogits bool                 // decide by the energy of the mean logits, not by the mean energy
-	Safe       bool                 // in a CSV an apostrophe stands before names of classes that spreadsheets take for formulas
+	Safe       bool                 // in a CSV an apostrophe stands before names of classes and keys that spreadsheets take for formulas
+	Key        string               // a column of the inputs whose text is copied, by name or number; empty: none
+	Note       func(text string)    // called at most once for a file: columns that the run does not know were ignored; nil: not called
 }
 
 // File writes the posterior's prediction for every row of a file of inputs, CSV, NPY or IDX, to another file, CSV or NPY by
@@ -34,16 +37,20 @@ type Predictor struct {
 // is unchanged.
 //
 // For classes a CSV has the columns row (from 0), class (the most probable: its name, or its number where classes have no
-// names; empty where the network overflows and probabilities are NaN), p_0 … p_{C−1}, the entropies entropy_total,
+// names; empty where the network overflows and probabilities are NaN), a probability of each class, p_ and its name or, where classes
+// have no names, p_0 … p_{C−1}, the entropies entropy_total,
 // entropy_aleatoric and entropy_epistemic in nats, and abstain, which is always empty. With a Decision there are two more:
 // energy, and foreign, which is 1 where the row is declared OOD and else 0. NPY has the probabilities [n, C]. For a regression
 // the columns are row, mean, sd_aleatoric, sd_epistemic, q05, q50 and q95 in the target's units, with several target values
-// these six of each, mean_0 and so on; NPY has the six, [n, 6] or [n, values, 6]. IsPredictions tells such a file by its header;
+// these six of each, mean_0 and so on. With a Key its column stands after row. NPY has the six, [n, 6] or [n, values, 6]. IsPredictions tells such a file by its header;
 // that of an NPY has 512 bytes.
 //
 // The error is a *UsageError for file names that cannot be used, and an *InputError for the inputs.
 func (p *Predictor) File(ctx context.Context, in, out string) (int, error) {
 	if err := checkOut(in, out); err != nil {
+		return 0, err
+	}
+	if err := p.checkKey(out); err != nil {
 		return 0, err
 	}
 	progress := p.Progress
@@ -58,10 +65,10 @@ func (p *Predictor) File(ctx context.Context, in, out string) (int, error) {
 	progress(0, source.rows)
 	err = ckpt.Replace(out, "", func(w io.Writer) error {
 		to := p.writer(w, source.rows, out)
-		err := source.each(func(set *data.Set) error {
+		err := source.each(func(set *data.Set, keys []string) error {
 			values, err := p.predict(ctx, set)
 			if err == nil {
-				err = to.write(values)
+				err = to.write(values, keys)
 			}
 			done += set.Len()
 			progress(done, source.rows)
@@ -97,6 +104,18 @@ func checkOut(in, out string) error {
 	}
 	if !there.Mode().IsRegular() {
 		return wrongUse("%s exists and is not a file", out)
+	}
+	return nil
+}
+
+// checkKey refuses a key column that cannot be written.
+func (p *Predictor) checkKey(out string) error {
+	switch {
+	case p.Key == "":
+	case isNPY(out):
+		return wrongUse("%s: an array holds numbers alone: to copy the column %q, write the predictions as .csv", out, p.Key)
+	case slices.Contains(header(p.classes(), p.Posterior.Net.Targets(), p.Decision != nil), p.safe(p.Key)):
+		return wrongUse("the predictions have a column %q of their own: give the key column another name", p.Key)
 	}
 	return nil
 }

@@ -49,7 +49,7 @@ func TestPredictEqualsEvaluate(t *testing.T) {
 	if !slices.Equal(told, [][2]int{{0, 1500}, {1024, 1500}, {1500, 1500}}) {
 		t.Errorf("progress %v", told)
 	}
-	if got := strings.Join(table[0], ","); got != "row,class,p_0,p_1,p_2,entropy_total,entropy_aleatoric,entropy_epistemic,abstain" {
+	if got := strings.Join(table[0], ","); got != "row,class,p_no,p_perhaps,p_yes,entropy_total,entropy_aleatoric,entropy_epistemic,abstain" {
 		t.Errorf("columns %s", got)
 	}
 	n := len(held[0])
@@ -276,7 +276,6 @@ func TestPredictRefuses(t *testing.T) {
 		target    any
 		want      string
 	}{
-		"extra":        {"a,b,c\n1,2,3\n", out, &bad, `has columns that the run's table had not: "c"`},
 		"missing":      {"a,same,y\n1,2,3\n", out, &bad, `lacks "b" of the run's columns`},
 		"misspelt":     {"A,b\n1,2\n", out, &bad, `lacks "a" of the run's columns, and has "A" instead`},
 		"twice":        {"a,b,a\n1,2,3\n", out, &bad, `columns 1 and 3 are both named "a"`},
@@ -333,10 +332,10 @@ func TestPredictUndefined(t *testing.T) {
 		}
 	}
 	for v, want := range map[float64]string{math.Inf(1): "inf", math.Inf(-1): "-inf", 0.1: "0.1", -1e300: "-1e+300"} {
-		if got := shortest(v); got != want {
+		if got := string(appendNumber(nil, v)); got != want {
 			t.Errorf("%v is written %s", v, got)
 		}
-		table, err := data.DecodeCSV("cell", []byte("a\n"+shortest(v)+"\n"), data.CSV{})
+		table, err := data.DecodeCSV("cell", []byte("a\n"+want+"\n"), data.CSV{})
 		if err != nil || table.Values[0] != v {
 			t.Errorf("%v is read as %+v, %v", v, table, err)
 		}
@@ -372,7 +371,12 @@ func TestIsPredictions(t *testing.T) {
 		"row,class,p_0,p_1,p_2,p_3,p_4,entropy_total,entropy_aleatoric,entropy_epistemic,abstain\n":                            true,
 		"row,mean,sd_aleatoric,sd_epistemic,q05,q50,q95\n":                                                                     true,
 		"row,mean_0,sd_aleatoric_0,sd_epistemic_0,q05_0,q50_0,q95_0,mean_1,sd_aleatoric_1,sd_epistemic_1,q05_1,q50_1,q95_1\n1": true,
-		"row,class,p_0,p_2,entropy_total,entropy_aleatoric,entropy_epistemic,abstain\n":                                        false,
+		"row,class,p_0,p_2,entropy_total,entropy_aleatoric,entropy_epistemic,abstain\n":                                        true, // of classes 0 and 2
+		"row,id,class,p_no,\"p_a, b\",entropy_total,entropy_aleatoric,entropy_epistemic,abstain,energy,foreign\n0,7,no":        true,
+		"row,\"my\nid\",mean,sd_aleatoric,sd_epistemic,q05,q50,q95\n":                                                          true,
+		"row,id,other,mean,sd_aleatoric,sd_epistemic,q05,q50,q95\n":                                                            false,
+		"row,class,\"p_no\",entropy_total,entropy_aleatoric,entropy_epistemic,abstain\n":                                       false, // other quotes
+		"row,class,no,yes,entropy_total,entropy_aleatoric,entropy_epistemic,abstain\n":                                         false,
 		"row,class,p_0,p_1,entropy_total,entropy_aleatoric,entropy_epistemic,abstain,note\n":                                   false,
 		"row,class,p_0,p_1,entropy_total,entropy_aleatoric,entropy_epistemic,abstain\r\n":                                      false, // saved by a spreadsheet
 		"row,class,entropy_total,entropy_aleatoric,entropy_epistemic,abstain\n":                                                false,

@@ -82,8 +82,8 @@ func readNames(file string, n int, names []string) ([]int32, error) {
 		name := ""
 		switch v := t.Values[i]; {
 		case v != v: // an empty cell
-		case t.Text >= 0:
-			name = t.Names[int(v)]
+		case t.Names != nil:
+			name = t.Names[0][int(v)]
 		default: // names may be numbers, too
 			name = strconv.FormatFloat(v, 'f', -1, 64)
 		}

@@ -82,8 +82,12 @@ func (a *Architecture) Network(p *data.Problem, f *config.Faults) *Net {
 	if given && !data.TakesShape(a.Input, set.Shape) {
 		hint := "leave input out to take theirs"
 		if p.Schema != nil {
-			if f, dropped := p.Schema.DroppedColumns(); dropped {
-				hint = f.Words()
+			for i, f := range p.Schema.ColumnFindings() {
+				if i == 0 {
+					hint = f.Words()
+				} else {
+					hint += "; " + f.Words()
+				}
 			}
 		}
 		f.Add("input", "%s has examples of shape %v, the network takes %v: %s", p.Name, set.Shape, a.Input, hint)

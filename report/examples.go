@@ -202,21 +202,22 @@ func (v *view) rows(g group, caption string, rows []int) table {
 	return t
 }
 
-// features returns the inputs of rows in the units of their file, with their names; the first ones if there are many.
+// features returns the inputs of rows as their file has them, with their names: numbers in its units, words, and nothing where a
+// value is missing; the first ones if there are many.
 func (v *view) features(set *data.Set, rows []int) (names []string, values [][]string) {
 	schema, width := v.run.Schema, set.Features()
 	if len(set.Shape) != 1 {
 		return nil, make([][]string, len(rows))
 	}
 	skip := 0
-	if schema != nil {
-		names = schema.Features()
-		if schema.Intercept {
-			skip = 1
-		}
+	if schema != nil && schema.Intercept {
+		skip = 1
 	}
-	if len(names) != width-skip {
-		names, skip = nil, 0
+	table := schema != nil && len(schema.InputNames()) == width-skip
+	if table {
+		names = schema.Features()
+	} else {
+		skip = 0
 		for i := range width {
 			names = append(names, fmt.Sprintf("input %d", i))
 		}
@@ -232,9 +233,14 @@ func (v *view) features(set *data.Set, rows []int) (names []string, values [][]s
 				size[j] = math.Abs(m) + schema.Inputs.SD[j]
 			}
 		}
+		number := func(input int) string { return shortest(row[input], size[input]) }
 		var cells []string
-		for j, v := range row[:few] {
-			cells = append(cells, shortest(v, size[j]))
+		if table {
+			cells = schema.Cells(row, number)[:few]
+		} else {
+			for j := range few {
+				cells = append(cells, number(j))
+			}
 		}
 		values = append(values, cells)
 	}

@@ -23,6 +23,15 @@ func TestRowsInTheirUnits(t *testing.T) {
 	if !slices.Equal(names, []string{"a", "b"}) || !slices.Equal(values[0], []string{"5.2", "2,005"}) || !slices.Equal(values[1], []string{"5", "0"}) {
 		t.Errorf("%q: %q", names, values)
 	}
+	f.run.Schema = &data.Schema{
+		Columns: []string{"colour", "age", "y"}, Target: "y", Inputs: &data.Standard{Mean: []float64{0, 0, 30, 0}, SD: []float64{1, 1, 10, 1}, To: 1},
+		Expand: []data.Expansion{{Column: "colour", Categories: []string{"blue", "red"}}, {Column: "age", Missing: true, Indicator: true, Mean: 30}},
+	}
+	of := &data.Set{Shape: []int{4}, F32: []float32{0, 1, 1.5, 0, 0, 0, 0, 1}}
+	names, values = v.features(of, []int{0, 1})
+	if !slices.Equal(names, []string{"colour", "age"}) || !slices.Equal(values[0], []string{"red", "45"}) || !slices.Equal(values[1], []string{"", ""}) {
+		t.Errorf("words and missing values: %q: %q", names, values)
+	}
 	f.run.Schema = nil
 	names, values = v.features(set, []int{0})
 	if !slices.Equal(names, []string{"input 0", "input 1", "input 2"}) || !slices.Equal(values[0], []string{"1", "0", "−2.5"}) {

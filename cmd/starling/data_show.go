@@ -22,6 +22,7 @@ func newDataShow() *cobra.Command {
 	var (
 		dir, target, delimiter string
 		headerFlag, jsonOut    bool
+		words                  bool
 		drop                   []string
 	)
 	cmd := &cobra.Command{
@@ -31,11 +32,12 @@ func newDataShow() *cobra.Command {
 from the content. Missing values and NaN are shown; fit refuses them. Names that a spreadsheet takes for formulas are warned of.
 
 The delimiter and the header of a CSV are guessed, unless they are given. A cell is a number, nan, inf or empty. The column that
---target names may hold names of classes, and the columns that --drop names are ignored. With --json all values are listed if
-there are at most 4,096, else a summary of them.
+--target names may hold names of classes, and the columns that --drop names are ignored. With --words other columns may hold words,
+too, as fit takes them, and columns that count the rows are told, which fit leaves out. With --json all values are listed if there are
+at most 4,096, else a summary of them.
 
 If NAME is both a data set and a file, the data set is shown: write ./NAME for the file.`,
-		Example: `  starling data show mine.csv --target species
+		Example: `  starling data show mine.csv --target species --words
   starling data show train-images-idx3-ubyte.gz --json
   starling data show mnist7`,
 		Args: cobra.ExactArgs(1),
@@ -44,7 +46,7 @@ If NAME is both a data set and a file, the data set is shown: write ./NAME for t
 			return names, cobra.ShellCompDirectiveDefault // files too
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o := data.CSV{Target: target, Drop: drop}
+			o := data.CSV{Target: target, Drop: drop, Words: words}
 			if cmd.Flags().Changed("delimiter") {
 				if o.Delimiter = delimiter; delimiter == `\t` { // a tab is hard to type
 					o.Delimiter = "\t"
@@ -60,7 +62,7 @@ If NAME is both a data set and a file, the data set is shown: write ./NAME for t
 			list := data.List(dir)
 			if k := slices.IndexFunc(list, func(k data.Known) bool { return k.Name == args[0] }); k >= 0 {
 				if o.Told() {
-					return wrongUse("%s is a data set: --target, --drop, --delimiter and --header are for CSV files", args[0])
+					return wrongUse("%s is a data set: --target, --words, --drop, --delimiter and --header are for CSV files", args[0])
 				}
 				return showSet(out, list[k], dir, jsonOut)
 			}
@@ -72,7 +74,14 @@ If NAME is both a data set and a file, the data set is shown: write ./NAME for t
 				if target == "" && !cell.Missing {
 					mend += ", or, if it holds the classes, name it with --target " + quoted(cell.Name)
 				}
-				err = fmt.Errorf("%w: leave the column out with %s", err, mend)
+				or := ": "
+				if cell.Date {
+					or = ", or "
+				}
+				err = fmt.Errorf("%w%sleave the column out with %s", err, or, mend)
+				if !words && !cell.Missing {
+					writeNotes(os.Stderr, []string{"fit takes a column of words as categories: --words shows the table so."})
+				}
 			}
 			switch {
 			case errors.As(err, &noCSV):
@@ -95,6 +104,7 @@ If NAME is both a data set and a file, the data set is shown: write ./NAME for t
 	}
 	cmd.Flags().StringVar(&target, "target", "", "`COLUMN` of a CSV that may hold names: its name, or its number if there is no header")
 	cmd.Flags().StringSliceVar(&drop, "drop", nil, "`COLUMNS` of a CSV that are left out, whatever they hold: names, or numbers if there is no header")
+	cmd.Flags().BoolVar(&words, "words", false, "columns of a CSV may hold words, as fit takes them; tell which columns count the rows")
 	cmd.Flags().StringVar(&delimiter, "delimiter", "", "delimiter of a CSV: one `CHAR` (\\t for a tab), or whitespace")
 	cmd.Flags().BoolVar(&headerFlag, "header", true, "whether the first line of a CSV names the columns: =true or =false")
 	cmd.Flag("header").DefValue = ""

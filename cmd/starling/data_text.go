@@ -207,6 +207,11 @@ func showTable(w io.Writer, s *data.TableSummary) {
 	if more := len(s.Columns) - listedColumns; more > 0 {
 		fmt.Fprintf(w, "… %s more\n", numeral.Several(more, "column"))
 	}
+	for j, c := range s.Columns {
+		if c.Counts {
+			named = append(named, columnName(s, j)+":", "counts the rows: fit leaves it out, unless data.csv.keep names it")
+		}
+	}
 	for i := 0; i < len(named); i += 2 {
 		beside(w, named[i], named[i+1])
 	}

@@ -16,6 +16,7 @@ import (
 func newPredict() *cobra.Command {
 	var (
 		in, out    string
+		key        string
 		options    starling.Options
 		jsonOut    bool
 		quiet      bool
@@ -29,13 +30,16 @@ func newPredict() *cobra.Command {
 		Long: `Predict reads inputs, CSV, NPY or IDX, and writes the posterior's prediction for every row, as CSV or NPY: for classes
 their probabilities and entropies, and, where the run keeps a threshold, the energy and 1 for a row that it declares
 foreign (out of distribution), 0 for another; for a regression mean, standard deviations and quantiles in the target's units. Inputs
-are standardised as the run's were; columns of a CSV are found by their names.
+are standardised as the run's were; columns of a CSV are found by their names, and those that the run's table had not are ignored.
+With --key the text of a column is copied, so that predictions can be joined with other data.
 
 A file that is there already is replaced only if it holds predictions of starling's, told by its header, or with --force.
 
-A class is written by its name. Spreadsheets take a name that begins with =, +, - or @ for a formula, and a formula in a file
-from elsewhere may do harm: with --safe-csv such names begin with an apostrophe.`,
+A class is written by its name, and so is the column of its probability: p_setosa. Spreadsheets take a text that begins with =, +, -
+or @ for a formula, and a formula in a file from elsewhere may do harm: with --safe-csv such names and keys begin with an
+apostrophe.`,
 		Example: `  starling predict runs/iris --in new.csv --out predictions.csv
+  starling predict runs/iris --in new.csv --out predictions.csv --key id
   starling predict runs/digits --in images.npy --out probabilities.npy --json`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -61,7 +65,9 @@ from elsewhere may do harm: with --safe-csv such names begin with an apostrophe.
 			line := newProgress(quiet, jsonOut)
 			defer line.end()
 			predictor := run.Predictor(options)
-			predictor.Safe, predictor.MeanLogits = safe, meanLogits
+			predictor.Safe, predictor.MeanLogits, predictor.Key = safe, meanLogits, key
+			var noted []string
+			predictor.Note = func(text string) { noted = append(noted, text) }
 			predictor.Progress = func(done, rows int) {
 				text := fmt.Sprintf("%s of %s rows", numeral.Count(done), numeral.Count(rows))
 				line.show(method.Status{Phase: "predict", Share: float64(done) / float64(max(1, rows)), Ended: done == rows, Long: text})
@@ -71,6 +77,7 @@ from elsewhere may do harm: with --safe-csv such names begin with an apostrophe.
 				return err
 			}
 			line.end()
+			writeNotes(cmd.ErrOrStderr(), noted)
 			if jsonOut {
 				return jsontext.Write(cmd.OutOrStdout(), map[string]any{"rows": rows, "out": out})
 			}
@@ -80,8 +87,9 @@ from elsewhere may do harm: with --safe-csv such names begin with an apostrophe.
 	}
 	cmd.Flags().StringVar(&in, "in", "", "`FILE` of inputs: CSV, NPY or IDX")
 	cmd.Flags().StringVar(&out, "out", "", "`FILE` of predictions: .csv or .npy")
+	cmd.Flags().StringVar(&key, "key", "", "`COLUMN` of a CSV whose text is copied, after the row: its name, or its number if there is no header")
 	decideByMeanLogits(cmd, &meanLogits)
-	cmd.Flags().BoolVar(&safe, "safe-csv", false, "write an apostrophe before names of classes that spreadsheets take for formulas")
+	cmd.Flags().BoolVar(&safe, "safe-csv", false, "write an apostrophe before names of classes and keys that spreadsheets take for formulas")
 	forced(cmd, &force)
 	threads(cmd, &options.Threads)
 	asJSON(cmd, &jsonOut)

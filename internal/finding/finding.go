@@ -211,6 +211,34 @@ func ConstantColumns(names []string) Finding {
 	return Finding{Kind: "constant-columns", Numbers: numbers{"count": float64(len(names))}.safe(), Names: map[string]string{"columns": strings.Join(names, ", ")}}
 }
 
+// RowCounters names the columns of a table that were left out because they count its rows. keep is the setting that keeps them, as a
+// config has it.
+func RowCounters(names []string, keep string) Finding {
+	f := ofColumns("row-counters", names)
+	f.Names["keep"] = keep
+	return f
+}
+
+// WordColumns names the columns of a table that hold words, which became so many inputs of 0 and 1.
+func WordColumns(names []string, inputs int) Finding {
+	f := ofColumns("word-columns", names)
+	f.Numbers["inputs"] = numeral.Number(inputs)
+	return f
+}
+
+// MissingValues names the columns of a table that lack values. told: an input beside the column says so; else no training row lacks
+// the value, so that there is no such input.
+func MissingValues(names []string, told bool) Finding {
+	if told {
+		return ofColumns("missing-values", names)
+	}
+	return ofColumns("missing-elsewhere", names)
+}
+
+func ofColumns(kind string, names []string) Finding {
+	return Finding{Kind: kind, Numbers: numbers{"count": float64(len(names))}.safe(), Names: map[string]string{"columns": numeral.List(names)}}
+}
+
 // ZeroFeatures lists the constant features of arrays, counted from 0. The network sees them as 0 everywhere.
 func ZeroFeatures(features []int) Finding {
 	const few = 20

@@ -41,6 +41,8 @@ func all() []Finding {
 		FewTrajectories(Budget{Chains: 8, Few: 8, Epochs: 500, Trajectories: 11, Leapfrogs: 43, Least: true, Enough: 20, Need: 860, Field: "method.mcmc.epochs"}),
 		AsIs(), SWAGSpread(), PointAtMAP(), PointAtInit(), BeganAtInit(false), BeganAtInit(true), InitUnused(), Stopped(1, 1, 31, 31, 50, 10), Stopped(2, 3, 31, 44, 50, 1),
 		ConstantColumns([]string{"age"}), ConstantColumns([]string{"number 3", "number 5"}),
+		RowCounters([]string{"id"}, "[id]"), RowCounters([]string{"id", "number 2"}, "[id, \"2\"]"), WordColumns([]string{"colour"}, 3), WordColumns([]string{"colour", "size"}, 1),
+		MissingValues([]string{"age"}, true), MissingValues([]string{"age", "colour"}, true), MissingValues([]string{"age"}, false), MissingValues([]string{"age", "colour"}, false),
 		ZeroFeatures([]int{4}), ZeroFeatures([]int{4, 9}), ZeroFeatures(make([]int, 21)), UnseenClasses([]string{"cedar"}, 1), UnseenClasses([]string{"3", "7"}, 12), NoThreshold(1, 200), NoThreshold(3, 200), ChannelsLast("x.npy", 28, 28, 1),
 		StoppedEarly(3, 0.03125), IslandsStuck([]int{0}, 0.1, pcn, true), IslandsStuck([]int{0, 2, 5}, 0.1, pcn, false),
 		IslandsStill([]int{0}, 0.1, pcn), IslandsStill([]int{0, 2, 5}, 0.1, pcn),

@@ -282,6 +282,13 @@ var kinds = map[string]kind{
 	},
 
 	"constant-columns": {look: note | ofData, says: `{{if .Several "count"}}columns {{.Name "columns"}} are constant over the training rows and were{{else}}column {{.Name "columns"}} is constant over the training rows and was{{end}} dropped`},
+	"row-counters":     {look: note | ofData, says: `{{if .Several "count"}}columns {{.Name "columns"}} count the rows and were{{else}}column {{.Name "columns"}} counts the rows and was{{end}} left out (data.csv.keep: {{.Name "keep"}} keeps {{if .Several "count"}}them{{else}}it{{end}})`},
+	"word-columns": {look: note | ofData, says: `{{if .Several "count"}}columns {{.Name "columns"}} hold words, whose{{else}}column {{.Name "columns"}} holds words, whose{{end}} categories became {{.Count "inputs"}} ` +
+		`{{if .Several "inputs"}}inputs{{else}}input{{end}} of 0 and 1`},
+	"missing-values": {look: note | ofData, says: `{{if .Several "count"}}columns {{.Name "columns"}} lack{{else}}column {{.Name "columns"}} lacks{{end}} values: the mean of the training rows, or no category, ` +
+		`stands in their place, and one more input{{if .Several "count"}} for each column{{end}} is 1 where the value is missing`},
+	"missing-elsewhere": {look: note | ofData, says: `{{if .Several "count"}}columns {{.Name "columns"}} lack{{else}}column {{.Name "columns"}} lacks{{end}} values only in rows that do not train: ` +
+		`the mean of the training rows, or no category, stands in their place`},
 	"zero-features": {look: note | ofData, says: `{{if .Several "count"}}{{.Count "count"}} features (from 0: {{.Name "features"}}) are constant over the training examples: the network sees them` +
 		`{{else}}feature {{.Name "features"}} (from 0) is constant over the training examples: the network sees it{{end}} as 0 everywhere`},
 	"unseen-classes": {
