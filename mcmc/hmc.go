@@ -62,6 +62,9 @@ func (m HMC) Varies() bool { return m.given() == 0 }
 // Selects is false: S is the same for all states.
 func (HMC) Selects() bool { return false }
 
+// NeedsGaussian is false.
+func (HMC) NeedsGaussian() bool { return false }
+
 // Aim is Accept, or the default of populations, if the step size is adapted.
 func (m HMC) Aim() float64 {
 	switch {
