@@ -11,7 +11,9 @@ import (
 // run's config.
 func TestLearnedWidths(t *testing.T) {
 	const chains = "method={mcmc: {chains: 2, epochs: 60, keep: 4, move: {hmc: {steps: 3}}}}"
-	of := func(sets ...string) *Result { return fitted(t, trees(t, append(sets, "prior.anchor=null", "map.epochs=2")...), Options{}) }
+	of := func(sets ...string) *Result {
+		return fitted(t, trees(t, append(sets, "prior.anchor=null", "map.epochs=2")...), Options{})
+	}
 	long, short := of("prior={learned: {}}", chains), of("prior={normal: {variance: learned}}", chains)
 	var names []string
 	for i, w := range long.Metrics.Widths {

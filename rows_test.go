@@ -64,12 +64,12 @@ func small(t *testing.T) map[string]Spec {
 		"equal": trees(t, "method.smc={particles: 6, weight: equal, path: {full: {iterations: 5}}, move: {leapfrog: {step: 0.02}}}", "map=null"),
 		"stopped": trees(t, "method.smc={particles: 4, islands: 2, start: prior, path: {full: {iterations: 60}}, move: {leapfrog: {step: 0.005}}, "+
 			"keep: {after: {iterations: 3}}, stop: {patience: 2}}", "map=null"),
-		"unstopped":  trees(t, "method.smc={particles: 4, move: {metropolis: {sd: 0.2}}, stop: none}", "map=null"),
+		"unstopped": trees(t, "method.smc={particles: 4, move: {metropolis: {sd: 0.2}}, stop: none}", "map=null"),
 		"learned": trees(t, "prior={learned: {shape: 2, rate: 0.5}}", "map.epochs=3",
 			"method={mcmc: {chains: 3, epochs: 90, keep: 6, move: {hmc: {steps: 3}}}}"),
 		"learned-tempering": trees(t, "prior={normal: {variance: learned}}", "map=null"),
-		"metropolis": trees(t, "method.smc={particles: 6, move: {metropolis: {sd: 0.2}}}", "map=null"),
-		"literal":    trees(t, "method.smc={particles: 4, weight: literal, path: {linear: {iterations: 6, batch: 9}}, move: {leapfrog: {step: 0.05}}}", "map=null"),
+		"metropolis":        trees(t, "method.smc={particles: 6, move: {metropolis: {sd: 0.2}}}", "map=null"),
+		"literal":           trees(t, "method.smc={particles: 4, weight: literal, path: {linear: {iterations: 6, batch: 9}}, move: {leapfrog: {step: 0.05}}}", "map=null"),
 	}
 	maps.Copy(specs, partlyRandom(t))
 	for _, scheme := range []string{"constant", "full", "ctr", "linear", "automated", "sda"} {

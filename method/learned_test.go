@@ -217,4 +217,3 @@ func TestLearnedRestarts(t *testing.T) {
 		t.Errorf("a job's restart has |θ|² = %v", norm)
 	}
 }
-
