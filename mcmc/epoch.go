@@ -75,6 +75,9 @@ func (Epoch) Varies() bool { return false }
 // Selects is false.
 func (Epoch) Selects() bool { return false }
 
+// NeedsGaussian is false.
+func (Epoch) NeedsGaussian() bool { return false }
+
 // Aim is 0: without accept/reject there is nothing to adapt to.
 func (Epoch) Aim() float64 { return 0 }
 

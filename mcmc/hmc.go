@@ -62,6 +62,9 @@ func (m HMC) Varies() bool { return m.given() == 0 }
 // Selects is false: S is the same for all states.
 func (HMC) Selects() bool { return false }
 
+// NeedsGaussian is false.
+func (HMC) NeedsGaussian() bool { return false }
+
 // Aim is Accept, or the default of populations, if the step size is adapted.
 func (m HMC) Aim() float64 {
 	switch {
@@ -219,12 +222,16 @@ func (m HMC) reads(t *Target, tuning []float64) learner {
 	return l
 }
 
-// Begin learns the scale of a population from its weighted particles, and finds the step.
+// Begin learns the scale of a population from its weighted particles, and finds the step. The scale of a chain that begins is the
+// prior's.
 func (m HMC) Begin(ctx context.Context, w *Work, t *Target, p *Population, weights, tuning []float64, now StepContext) (Trials, error) {
 	learnt := m.reads(t, tuning)
 	var trials Trials
-	if p.J > 1 {
+	switch {
+	case p.J > 1:
 		trials.Kept = !learnt.fromPopulation(t, p, weights, now.Related)
+	case now.Progress == 0:
+		learnt.fromPrior(t, p)
 	}
 	if m.Step != 0 {
 		return trials, nil

@@ -125,6 +125,20 @@ func (l learner) fromPopulation(t *Target, p *Population, weights []float64, rel
 	return s.learn(l.kind, blocks(t), l.sd, l.factor)
 }
 
+// fromPrior sets the scale with which a chain begins, where that of the prior depends on the place.
+func (l learner) fromPrior(t *Target, p *Population) {
+	prior, ok := t.Prior.(LocalPrior)
+	if !ok || l.kind == None {
+		return
+	}
+	prior.SDs(p.row(p.Theta, 0), l.sd)
+	for i := range l.sd {
+		if l.factor != nil {
+			l.factor[i*len(l.sd)+i] = l.sd[i]
+		}
+	}
+}
+
 // relaxation is γ of the dual averaging. Stan's .05 suits acceptances that are means over a trajectory, and steps that begin far
 // off. Here the acceptance of one move is 0 or 1 more often than not, and .05 would have the step jump by factors of ten.
 const relaxation = 0.5

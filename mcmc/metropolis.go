@@ -37,6 +37,9 @@ func (Metropolis) Varies() bool { return false }
 // Selects is false.
 func (Metropolis) Selects() bool { return false }
 
+// NeedsGaussian is false.
+func (Metropolis) NeedsGaussian() bool { return false }
+
 // Aim is 0: the step is fixed.
 func (Metropolis) Aim() float64 { return 0 }
 

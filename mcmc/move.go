@@ -71,6 +71,9 @@ type Move interface {
 	// than after others, and the last state of a chain is no draw.
 	Selects() bool
 
+	// NeedsGaussian reports whether the move works with a GaussianPrior alone.
+	NeedsGaussian() bool
+
 	// Aim is the acceptance that the step size is adapted to; 0 if the step size is fixed.
 	Aim() float64
 

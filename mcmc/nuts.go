@@ -51,6 +51,9 @@ func (NUTS) Repeats() Mutations { return Mutations{} }
 // Selects is true: a trajectory is as long as it takes to turn back.
 func (NUTS) Selects() bool { return true }
 
+// NeedsGaussian is false.
+func (NUTS) NeedsGaussian() bool { return false }
+
 // Aim is Accept, or its default, if the step size is adapted.
 func (m NUTS) Aim() float64 {
 	switch {

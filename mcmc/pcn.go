@@ -45,6 +45,9 @@ func (PCN) Varies() bool { return false }
 // Selects is false.
 func (PCN) Selects() bool { return false }
 
+// NeedsGaussian is true: proposals are draws of the prior, shrunk.
+func (PCN) NeedsGaussian() bool { return true }
+
 // Aim is Accept, or its default, if b is adapted.
 func (m PCN) Aim() float64 {
 	switch {

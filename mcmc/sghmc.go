@@ -74,6 +74,9 @@ func (SGHMC) Varies() bool { return false }
 // Selects is false.
 func (SGHMC) Selects() bool { return false }
 
+// NeedsGaussian is false.
+func (SGHMC) NeedsGaussian() bool { return false }
+
 // Aim is 0: without accept or reject there is nothing to adapt to.
 func (SGHMC) Aim() float64 { return 0 }
 

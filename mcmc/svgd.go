@@ -58,6 +58,9 @@ func (SVGD) Varies() bool { return false }
 // Selects is false.
 func (SVGD) Selects() bool { return false }
 
+// NeedsGaussian is false.
+func (SVGD) NeedsGaussian() bool { return false }
+
 // Aim is 0.
 func (SVGD) Aim() float64 { return 0 }
 

@@ -113,6 +113,9 @@ func (Unadjusted) Varies() bool { return false }
 // Selects is false.
 func (Unadjusted) Selects() bool { return false }
 
+// NeedsGaussian is false.
+func (Unadjusted) NeedsGaussian() bool { return false }
+
 // Aim is 0: without accept/reject there is nothing to adapt to.
 func (Unadjusted) Aim() float64 { return 0 }
 

@@ -46,6 +46,9 @@ func (Walk) Varies() bool { return false }
 // Selects is false.
 func (Walk) Selects() bool { return false }
 
+// NeedsGaussian is false.
+func (Walk) NeedsGaussian() bool { return false }
+
 // Aim is 0: without accept/reject there is nothing to adapt to.
 func (Walk) Aim() float64 { return 0 }
 

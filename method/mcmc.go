@@ -139,6 +139,7 @@ func (m MCMC) CheckWithin(around Around, at string, f *config.Faults) {
 		f.Conflict([]string{at + ".start", "model.init"}, "%s draws the starts of all chains and does not use model.init: want start: init, or no model.init", start.name)
 	}
 	m.Learning.checkWithin(around, at, f)
+	checkMove(m.Move, around, at, f)
 	if p := around.Search; p != nil && p.Restarts < m.Needs().Restarts {
 		f.Conflict([]string{at + ".chains", "map.restarts", at + ".start"},
 			"%d chains start from %d MAP restarts, one each: want map.restarts of at least %d, or start: prior", m.Chains, p.Restarts, m.Chains)

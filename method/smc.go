@@ -162,6 +162,7 @@ func (m SMC) CheckWithin(around Around, at string, f *config.Faults) {
 			"tempering keeps a share of %v of %d particles effective: at most one particle, so the path would be one step; want more than %.4g particles",
 			share, m.Particles, 1/share)
 	}
+	checkMove(m.Move, around, at, f)
 	if m.Weight != nil {
 		if err := smc.SuitsWeighting(m.path(), m.Weight); err != nil {
 			f.Conflict(in("start", "weight"), "weight %v; leave weight out for the move's own, or take another start", err)

@@ -63,8 +63,10 @@ func (m VI) Check(f *config.Faults) {
 	f.Within("draws", m.Draws, 1, mostEpochs)
 }
 
-// CheckWithin refuses nothing.
-func (VI) CheckWithin(Around, string, *config.Faults) {}
+// CheckWithin refuses a prior that is not normal: the divergence from it has no closed form.
+func (VI) CheckWithin(around Around, at string, f *config.Faults) {
+	checkGaussian("vi", at, "method: mcmc", around, f)
+}
 
 // CheckData refuses nothing: a batch of more examples than there are is all of them.
 func (VI) CheckData(int, int, string, *config.Faults) {}
