@@ -18,8 +18,12 @@ import (
 // within them doubled; blanks around a cell do not count. Lines end in LF, CR LF or CR. Blank lines are skipped, except
 // within a table of one column, where they are empty cells. A byte-order mark is skipped.
 type CSV struct {
-	// File is the path of the examples in Settings, where it is required. Readers that are given a path do not look at it.
+	// File is the path of the examples in Settings, where it is required: CSV, packed with gzip or not, or Parquet. Readers that are
+	// given a path do not look at it.
 	File string `yaml:"file"`
+	// Test and Validate are files of the same columns, whose rows are the parts of these names; empty: held out of File.
+	Test     string `yaml:"test,omitempty"`
+	Validate string `yaml:"validate,omitempty"`
 	// Target is the column that may hold names of classes: its name, or without a header its number from 1. Empty:
 	// none. Names are kept only if a cell of it is not a number. Settings require it.
 	Target string `yaml:"target"`

@@ -1,0 +1,166 @@
+package data
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/starling-smc/starling/internal/cells"
+	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/internal/spelling"
+)
+
+// loadTable reads the user's own table or a known one.
+func (s Settings) loadTable(dir string, need Need) (*Problem, error) {
+	columns := Columns{Classes: !need.Regression, Standardise: s.Standardise == "both"}
+	if s.Standardise != "none" {
+		columns.SD = 1
+	}
+	var t *Table
+	var err error
+	own := CSV{}
+	if s.CSV == nil {
+		t, columns.Target, err = LoadTable(s.Set, dir)
+	} else {
+		own, columns.Target = *s.CSV, s.CSV.Target
+		t, err = own.load()
+	}
+	if err != nil {
+		return nil, err
+	}
+	var classes strata // a known table keeps the division that its results were published with
+	if s.CSV != nil && columns.Classes {
+		j, err := t.Column(columns.Target)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", t.Name, err)
+		}
+		classes = t.byClass(j)
+	}
+	p := &Problem{Name: t.Name, Schema: need.Schema, Whole: need.Whole}
+	if s.CSV != nil {
+		p.Name = own.File
+	}
+	parts := []struct {
+		name, file string
+		into       **Set
+	}{{"test", own.Test, &p.Test}, {"validate", own.Validate, &p.Validate}}
+	kept, held, err := s.Split.divide(t.Rows(), need.Seed, classes, !p.Whole && own.Test == "", !p.Whole && own.Validate == "")
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", t.Name, err)
+	}
+	if p.Schema == nil {
+		if p.Schema, err = columns.Schema(t, kept); err != nil {
+			return nil, err
+		}
+		if s.CSV != nil {
+			p.Schema.Delimiter, p.Schema.Header = own.Delimiter, own.Header
+		}
+	}
+	tables := make([]*Table, len(parts))
+	for k, part := range parts {
+		if part.file == "" {
+			continue
+		}
+		if tables[k], err = ReadCSV(part.file, p.Schema.CSV()); err == nil && need.Schema == nil {
+			err = p.Schema.admit(tables[k])
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if p.Train, err = p.Schema.Set("train", t, kept, true); err != nil {
+		return nil, err
+	}
+	for k, part := range parts {
+		switch {
+		case tables[k] != nil:
+			*part.into, err = p.Schema.Set(part.name, tables[k], nil, true)
+		case !p.Whole:
+			*part.into, err = p.Schema.Set(part.name, t, held[0], true)
+			held = held[1:]
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// admit adds the classes of another table of the run's own: a class may have no training examples.
+func (s *Schema) admit(t *Table) error {
+	if s.Classes == 0 {
+		return nil
+	}
+	r, err := s.find(t)
+	if err != nil || r.target < 0 {
+		return nil // the sets that are made of it have the error
+	}
+	if err := t.finite([]int{r.target}); err != nil {
+		return err
+	}
+	names, n, err := t.classes(r.target)
+	if err != nil {
+		return err
+	}
+	if names == nil && s.Names == nil {
+		s.Classes = max(s.Classes, n)
+		return nil
+	}
+	all := append(numbered(names, n), numbered(s.Names, s.Classes)...)
+	values, numbers := map[string]float64{}, true
+	for _, name := range all {
+		v, err := cells.Number([]byte(name))
+		values[name], numbers = v, numbers && err == nil
+	}
+	if numbers {
+		slices.SortFunc(all, func(a, b string) int { return cmp.Compare(values[a], values[b]) })
+	} else {
+		slices.Sort(all)
+	}
+	s.Names = slices.Compact(all)
+	s.Classes = len(s.Names)
+	return nil
+}
+
+// numbered returns the names of classes, which are their numbers if they have none.
+func numbered(names []string, n int) []string {
+	if names != nil {
+		return slices.Clone(names)
+	}
+	for c := range n {
+		names = append(names, strconv.Itoa(c))
+	}
+	return names
+}
+
+// load reads the table that the settings name. A column that it lacks is a fault of the settings.
+func (o *CSV) load() (*Table, error) {
+	t, err := ReadCSV(o.File, *o)
+	var column *ColumnError
+	if errors.As(err, &column) {
+		hint := spelling.Suggest(column.Name, column.Header)
+		if column.Cols == 1 {
+			hint = ": a single column; is the delimiter right?"
+		}
+		field := "csv.target"
+		if k := slices.Index(o.Drop, column.Name); k >= 0 {
+			field = fmt.Sprintf("csv.drop.%d", k)
+		}
+		return nil, fieldError(field, "%v%s", err, hint)
+	}
+	var kind *ColumnTypeError
+	if errors.As(err, &kind) {
+		err = fmt.Errorf("%w with data.csv.drop: [%s]", err, config.Scalar(kind.Name))
+	}
+	var cell *CellError
+	if errors.As(err, &cell) {
+		fill := ""
+		if cell.Missing {
+			fill = "fill it, remove the row, or "
+		}
+		err = fmt.Errorf("%w: %sleave the column out with data.csv.drop: [%s]", err, fill, config.Scalar(cell.Name))
+	}
+	return t, err
+}
