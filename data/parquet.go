@@ -130,8 +130,11 @@ func textOf(c *parquet.Column) (write func([]byte, parquet.Value) []byte, what, 
 		if write := plainly[kind]; write != nil {
 			return write, "", ""
 		}
-		if kind == parquet.Int96 {
+		switch kind {
+		case parquet.Int96:
 			return nil, "times", asNumbers
+		case parquet.FixedLenByteArray:
+			return nil, "bytes of a fixed length, such as half-precision floats", asNumbers
 		}
 		return nil, "bytes", asNumbers
 	case *format.IntType:

@@ -8,7 +8,8 @@ import (
 // TableSummary describes a table of numbers. Rows holds its first rows, with MaxShown values at most. A cell is a Number, a
 // string in a target column of names, or nil in a column that is left out.
 type TableSummary struct {
-	Delimiter string
+	Delimiter string   // empty: the table is a Parquet file
+	RowGroups int      // of a Parquet file
 	Header    []string // nil: none
 	Count     int      // rows
 	Rows      [][]any
@@ -28,13 +29,21 @@ type ColumnSummary struct {
 	Of    []int
 }
 
-// showTable describes a CSV file, in the memory of a block.
-func showTable(path string, file io.ReaderAt, size int, o CSV) (*TableSummary, error) {
-	var s tableTally
-	if err := scanCSV(path, file, size, o, MaxShown, s.add); err != nil {
-		return nil, err
+// showTable describes a table in a file, in the memory of a block, and says whether it is packed with gzip.
+func showTable(path string, file io.ReaderAt, size int, o CSV) (sum *TableSummary, packed bool, err error) {
+	f, err := newCSVFile(path, file, size, o)
+	if err != nil {
+		return nil, false, err
 	}
-	return s.summary(), nil
+	var s tableTally
+	if err := f.scan(MaxShown, s.add); err != nil {
+		return nil, false, err
+	}
+	sum = s.summary()
+	if f.p != nil {
+		sum.Delimiter, sum.RowGroups = "", len(f.p.file.RowGroups())
+	}
+	return sum, f.kind == gzipText, nil
 }
 
 // Show describes a table.
@@ -119,7 +128,8 @@ func (s *tableTally) summary() *TableSummary {
 type tableJSON struct {
 	DType     string   `json:"dtype"`
 	Shape     []int    `json:"shape"`
-	Delimiter string   `json:"delimiter"`
+	Delimiter string   `json:"delimiter,omitempty"`
+	RowGroups int      `json:"row_groups,omitempty"`
 	Header    []string `json:"header"`
 	Rows      *[][]any `json:"rows,omitempty"`
 	Columns   []any    `json:"columns,omitempty"`
@@ -143,7 +153,7 @@ type namesJSON struct {
 }
 
 func (t *TableSummary) json() tableJSON {
-	j := tableJSON{DType: "float64", Shape: []int{t.Count, len(t.Columns)}, Delimiter: t.Delimiter, Header: t.Header}
+	j := tableJSON{DType: "float64", Shape: []int{t.Count, len(t.Columns)}, Delimiter: t.Delimiter, RowGroups: t.RowGroups, Header: t.Header}
 	if t.All() {
 		rows := append([][]any{}, t.Rows...)
 		j.Rows = &rows
