@@ -120,7 +120,9 @@ func (s *Schema) admit(t *Table) error {
 		slices.Sort(all)
 	}
 	s.Names = slices.Compact(all)
-	s.Classes = len(s.Names)
+	if s.Classes = len(s.Names); slices.Equal(s.Names, numbered(nil, s.Classes)) {
+		s.Names = nil
+	}
 	return nil
 }
 

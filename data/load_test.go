@@ -322,7 +322,7 @@ func TestUnseenClasses(t *testing.T) {
 	few := [][]float64{{1, 5}, {2, 4}, {3, 3}, {4, 1}}
 	of := func(validate, test []int) *Problem {
 		return loaded(t, Settings{Memory: &Memory{
-			Train: &Slices{Inputs: few, Labels: []int{0, 1, 0, 1}}, Validate: &Slices{Inputs: few[:2], Labels: validate}, Test: &Slices{Inputs: few[:3], Labels: test},
+			Train: &Slices{Inputs: slices.Repeat(few, 3), Labels: slices.Repeat([]int{0, 1}, 6)}, Validate: &Slices{Inputs: few[:2], Labels: validate}, Test: &Slices{Inputs: few[:3], Labels: test},
 		}}, Need{})
 	}
 	if found := of([]int{1, 0}, []int{0, 1, 1}).Findings(); len(found) > 0 {
@@ -330,6 +330,19 @@ func TestUnseenClasses(t *testing.T) {
 	}
 	found := of([]int{1, 3}, []int{3, 2, 0}).Findings()
 	if len(found) != 1 || !strings.HasPrefix(found[0].Words(), "no training example has the classes 3 and 2, which 3 validation and test examples have: ") {
+		t.Errorf("%+v", found)
+	}
+}
+
+// TestRareClasses: classes of one to four training examples are named with their number, and no others.
+func TestRareClasses(t *testing.T) {
+	labels := slices.Concat(slices.Repeat([]int{0}, 5), slices.Repeat([]int{1}, 4), []int{3}, slices.Repeat([]int{2}, 9))
+	inputs := make([][]float64, len(labels))
+	for i := range inputs {
+		inputs[i] = []float64{float64(i)}
+	}
+	found := loaded(t, Settings{Memory: &Memory{Train: &Slices{Inputs: inputs, Labels: labels}}, Whole: true}, Need{}).Findings()
+	if len(found) != 1 || !strings.HasPrefix(found[0].Words(), "classes with fewer than 5 training examples: 1 (4) and 3 (1). ") {
 		t.Errorf("%+v", found)
 	}
 }

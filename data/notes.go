@@ -23,7 +23,7 @@ func (p *Problem) Checksums() map[string]string {
 }
 
 // Findings returns findings about the inputs that may surprise a user: dropped columns, images whose channels seem to come
-// last, and features that are always 0.
+// last, features that are always 0, and classes without training examples or with few.
 func (p *Problem) Findings() (found []finding.Finding) {
 	if f, ok := p.Schema.DroppedColumns(); ok {
 		found = append(found, f)
@@ -37,7 +37,35 @@ func (p *Problem) Findings() (found []finding.Finding) {
 	if classes, examples := p.unseen(); classes != nil {
 		found = append(found, finding.UnseenClasses(classes, examples))
 	}
+	if classes := p.rare(); classes != nil {
+		found = append(found, finding.RareClasses(classes, fewExamples))
+	}
 	return found
+}
+
+// fewExamples are the training examples of a class below which it is said that there are few.
+const fewExamples = 5
+
+// rare lists the classes that have training examples, but few, with their number.
+func (p *Problem) rare() (classes []string) {
+	of := make([]int, p.Train.Classes)
+	for _, label := range p.Train.Labels {
+		of[label]++
+	}
+	for c, n := range of {
+		if n > 0 && n < fewExamples {
+			classes = append(classes, fmt.Sprintf("%s (%d)", p.Train.class(int32(c)), n))
+		}
+	}
+	return classes
+}
+
+// class is the name of a class, or its number if classes have none.
+func (s *Set) class(c int32) string {
+	if s.Names == nil {
+		return strconv.Itoa(int(c))
+	}
+	return s.Names[c]
 }
 
 // DroppedColumns says which columns were dropped because they are constant; ok is false if none was.
@@ -81,11 +109,7 @@ func (p *Problem) unseen() (classes []string, examples int) {
 				continue
 			}
 			seen[label] = listed
-			name := strconv.Itoa(int(label))
-			if p.Train.Names != nil {
-				name = p.Train.Names[label]
-			}
-			classes = append(classes, name)
+			classes = append(classes, p.Train.class(label))
 		}
 	}
 	return classes, examples

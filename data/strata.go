@@ -122,8 +122,10 @@ func (s strata) allot(n int, sizes []int) [][]int {
 				}
 			}
 		}
-		for part := range sizes {
-			shares[c][part] /= n
+	}
+	for _, counts := range shares {
+		for part := range counts {
+			counts[part] /= n
 		}
 	}
 	return shares
