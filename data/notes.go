@@ -2,7 +2,6 @@ package data
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/starling-smc/starling/internal/finding"
@@ -54,18 +53,10 @@ func (p *Problem) rare() (classes []string) {
 	}
 	for c, n := range of {
 		if n > 0 && n < fewExamples {
-			classes = append(classes, fmt.Sprintf("%s (%d)", p.Train.class(int32(c)), n))
+			classes = append(classes, fmt.Sprintf("%s (%d)", p.Train.Class(int32(c)), n))
 		}
 	}
 	return classes
-}
-
-// class is the name of a class, or its number if classes have none.
-func (s *Set) class(c int32) string {
-	if s.Names == nil {
-		return strconv.Itoa(int(c))
-	}
-	return s.Names[c]
 }
 
 // DroppedColumns says which columns were dropped because they are constant; ok is false if none was.
@@ -109,7 +100,7 @@ func (p *Problem) unseen() (classes []string, examples int) {
 				continue
 			}
 			seen[label] = listed
-			classes = append(classes, p.Train.class(label))
+			classes = append(classes, p.Train.Class(label))
 		}
 	}
 	return classes, examples

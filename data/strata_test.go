@@ -190,7 +190,7 @@ func TestCSVParts(t *testing.T) {
 	if p.Test.F32[0] != float32(x[0]) || p.Test.F32[1] != float32(x[1]) {
 		t.Errorf("inputs %v, want %v: standardised as the training rows", p.Test.F32[:2], x)
 	}
-	if found := p.Findings(); len(found) != 1 || !strings.HasPrefix(found[0].Words(), "no training example has class dahlia, which a ") {
+	if found := p.Findings(); len(found) != 1 || !strings.HasPrefix(found[0].Words(), "no training example has class dahlia, which 1 ") {
 		t.Errorf("%+v", found)
 	}
 	if p := of(CSV{Test: test}); p.Train.Len() != 135 || p.Validate.Len() != 15 || p.Test.Len() != 2 {
