@@ -342,7 +342,7 @@ func TestRareClasses(t *testing.T) {
 		inputs[i] = []float64{float64(i)}
 	}
 	found := loaded(t, Settings{Memory: &Memory{Train: &Slices{Inputs: inputs, Labels: labels}}, Whole: true}, Need{}).Findings()
-	if len(found) != 1 || !strings.HasPrefix(found[0].Words(), "classes with fewer than 5 training examples: 1 (4) and 3 (1). ") {
+	if len(found) != 1 || !strings.HasPrefix(found[0].Words(), "the classes 1 (4) and 3 (1) have fewer than 5 training examples: ") {
 		t.Errorf("%+v", found)
 	}
 }

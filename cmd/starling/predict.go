@@ -26,17 +26,20 @@ func newPredict() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "predict RUN --in FILE --out FILE",
 		Short: "Predict each row of a file, with its uncertainty",
-		Long: `Predict reads inputs, CSV, NPY or IDX, and writes the posterior's prediction for every row, as CSV or NPY: for classes
+		Long: `Predict reads inputs, CSV, Parquet, NPY or IDX, and writes the posterior's prediction for every row, as CSV or NPY: for classes
 their probabilities and entropies, and, where the run keeps a threshold, the energy and 1 for a row that it declares
 foreign (out of distribution), 0 for another; for a regression mean, standard deviations and quantiles in the target's units. Inputs
 are standardised as the run's were; columns of a CSV are found by their names.
+
+With --in - it reads stdin, to its end, and with --out - it writes a CSV to stdout, and nothing else there.
 
 A file that is there already is replaced only if it holds predictions of starling's, told by its header, or with --force.
 
 A class is written by its name. Spreadsheets take a name that begins with =, +, - or @ for a formula, and a formula in a file
 from elsewhere may do harm: with --safe-csv such names begin with an apostrophe.`,
 		Example: `  starling predict runs/iris --in new.csv --out predictions.csv
-  starling predict runs/digits --in images.npy --out probabilities.npy --json`,
+  starling predict runs/digits --in images.npy --out probabilities.npy --json
+  gunzip -c new.csv.gz | starling predict runs/iris --in - --out - | head`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkThreads(options.Threads); err != nil {
@@ -44,15 +47,19 @@ from elsewhere may do harm: with --safe-csv such names begin with an apostrophe.
 			}
 			switch {
 			case in == "":
-				return wrongUse("name the file of inputs: --in FILE, a .csv, .npy or IDX")
+				return wrongUse("name the file of inputs: --in FILE, a CSV, Parquet, NPY or IDX, or - for stdin")
 			case out == "":
-				return wrongUse("name the file to write: --out FILE, a .csv or .npy")
+				return wrongUse("name the file to write: --out FILE, a .csv or .npy, or - for stdout")
+			case out == pipe && jsonOut:
+				return wrongUse("--json and --out - both write to stdout: leave one of them out")
 			}
-			if sameFile(in, out) {
-				return wrongUse("%s is the file of inputs: name another file to write to", out)
-			}
-			if err := checkNew("--out", out, written{"predictions of starling's", eval.IsPredictions}, force); err != nil {
-				return err
+			if out != pipe {
+				if in != pipe && sameFile(in, out) {
+					return wrongUse("%s is the file of inputs: name another file to write to", out)
+				}
+				if err := checkNew("--out", out, written{"predictions of starling's", eval.IsPredictions}, force); err != nil {
+					return err
+				}
 			}
 			run, err := openRun(args[0])
 			if err != nil {
@@ -66,8 +73,25 @@ from elsewhere may do harm: with --safe-csv such names begin with an apostrophe.
 				text := fmt.Sprintf("%s of %s rows", numeral.Count(done), numeral.Count(rows))
 				line.show(method.Status{Phase: "predict", Share: float64(done) / float64(max(1, rows)), Ended: done == rows, Long: text})
 			}
-			rows, err := predictor.File(cmd.Context(), in, out)
-			if err != nil {
+			from := in
+			if in == pipe {
+				path, remove, err := spool(cmd.Context(), cmd.InOrStdin())
+				if err != nil {
+					return err
+				}
+				defer remove()
+				from, in = path, "stdin"
+			}
+			var rows int
+			if out == pipe {
+				rows, err = predictor.To(cmd.Context(), from, bytesTo(cmd.OutOrStdout()))
+			} else {
+				rows, err = predictor.File(cmd.Context(), from, out)
+			}
+			if err != nil && in == "stdin" {
+				err = ofStdin(err, from)
+			}
+			if err != nil || out == pipe {
 				return err
 			}
 			line.end()
@@ -78,8 +102,8 @@ from elsewhere may do harm: with --safe-csv such names begin with an apostrophe.
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&in, "in", "", "`FILE` of inputs: CSV, NPY or IDX")
-	cmd.Flags().StringVar(&out, "out", "", "`FILE` of predictions: .csv or .npy")
+	cmd.Flags().StringVar(&in, "in", "", "`FILE` of inputs: CSV (packed with gzip or not), Parquet, NPY or IDX, or - for stdin")
+	cmd.Flags().StringVar(&out, "out", "", "`FILE` of predictions: .csv or .npy, or - for a CSV on stdout")
 	decideByMeanLogits(cmd, &meanLogits)
 	cmd.Flags().BoolVar(&safe, "safe-csv", false, "write an apostrophe before names of classes that spreadsheets take for formulas")
 	forced(cmd, &force)

@@ -145,8 +145,8 @@ var kinds = map[string]struct {
 		`{{else}}feature {{.Name "features"}} (from 0) is constant over the training examples: the network sees it{{end}} as 0 everywhere`, ""},
 	"unseen-classes": {warning | ofData, `no training example has {{if .Several "count"}}the classes{{else}}class{{end}} {{.Name "classes"}}, which {{.Count "examples"}} validation and test ` +
 		`{{if .Several "examples"}}examples have{{else}}example has{{end}}: a network cannot learn {{if .Several "count"}}them{{else}}it{{end}}; take another division (seed, data.split) or more examples`, ""},
-	"rare-classes": {warning | ofData, `{{if .Several "count"}}classes{{else}}a class{{end}} with fewer than {{.Count "enough"}} training examples: {{.Name "classes"}}. A network learns little of {{if .Several "count"}}them{{else}}it{{end}} ` +
-		`from so few, and {{if .Several "count"}}their{{else}}its{{end}} scores rest on fewer still; more examples help`, ""},
+	"rare-classes": {warning | ofData, `{{if .Several "count"}}the classes {{.Name "classes"}} have{{else}}the class {{.Name "classes"}} has{{end}} fewer than {{.Count "enough"}} training examples: ` +
+		`a network learns little of {{if .Several "count"}}them{{else}}it{{end}} from so few, and the scores of {{if .Several "count"}}these classes{{else}}this class{{end}} rest on fewer still; more examples help`, ""},
 	"no-threshold": {warning, `no threshold declares inputs out of distribution: {{.Count "count"}} of {{.Count "examples"}} validation examples {{if .Several "count"}}have energies that are{{else}}has an energy that is{{end}} not finite, ` +
 		`because members of the posterior overflow there; check the scale of these inputs, or take a smaller step`, ""},
 	"channels-last": {warning | ofData, `{{with .Name "file"}}{{.}}: {{end}}taken as {{.Count "channels"}} channels of {{.Count "height"}}×{{.Count "width"}}; images with channels last need np.moveaxis(x, -1, 1)`, ""},
