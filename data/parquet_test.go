@@ -264,3 +264,55 @@ func FuzzParquet(f *testing.F) {
 		}
 	})
 }
+
+// TestParquetPages: what the pages of a column claim is compared with their bytes, so that a few bytes cannot claim all memory.
+func TestParquetPages(t *testing.T) {
+	for name, c := range map[string]struct {
+		bytes string
+		bits  int
+		n     uint64
+		ok    bool
+	}{
+		"a run of ten":         {"\x14\x01", 1, 10, true},
+		"a run of eleven":      {"\x26\x01", 1, 11, false}, // of nineteen
+		"a run of 2³⁰":         {"\x80\x80\x80\x80\x08\x01", 1, 10, false},
+		"eights":               {"\x05\xff\xff", 1, 10, true}, // two of them, of which ten values count
+		"too many eights":      {"\x07\xff\xff\xff", 1, 10, false},
+		"packed, cut":          {"\x05\xff", 1, 10, false},
+		"a run, cut":           {"\x14\x01", 9, 10, false},
+		"runs one after other": {"\x0a\x01\x0a\x00", 1, 10, true},
+		"and one more":         {"\x0a\x01\x0a\x00\x10\x00", 1, 10, false},
+		"nothing":              {"", 1, 10, true},
+		"no number":            {"\xff\xff\xff", 1, 10, false},
+	} {
+		if err := checkRuns([]byte(c.bytes), c.bits, c.n); (err == nil) != c.ok {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for text, ok := range map[string]bool{"\x80\x01\x04\x0a\x02": true, "\x80\x01\x04\x0b\x02": false, "\x80\x80\x80\x01\x04\x0a": false, "\x80\x01": false, "": true} {
+		if err := checkDeltas([]byte(text), 10); (err == nil) != ok {
+			t.Errorf("% x: %v", text, err)
+		}
+	}
+	packed := map[string][]byte{"Snappy": {0x05, 0x10, 'a', 'b', 'c', 'd', 'e'}, "Gzip": gzipped(t, []byte("abcde")), "Uncompressed": []byte("abcde")}
+	tried := 0
+	for name, raw := range packed {
+		for kind, unpack := range codecs {
+			if kind.String() != strings.ToUpper(name) {
+				continue
+			}
+			tried++
+			if b, err := unpack(raw, 5); err != nil || string(b) != "abcde" {
+				t.Errorf("%s: %q, %v", name, b, err)
+			}
+			for _, size := range []int{0, 4, 6, 1 << 20} {
+				if _, err := unpack(raw, size); err == nil && size > 0 {
+					t.Errorf("%s: takes five bytes for %d", name, size)
+				}
+			}
+		}
+	}
+	if tried != len(packed) {
+		t.Errorf("%d of %d codecs tried", tried, len(packed))
+	}
+}
