@@ -97,7 +97,7 @@ func tableBytes(path string, o CSV) int64 {
 			return 0, err
 		}
 		if f.p != nil {
-			return f.p.bytes(), nil
+			return f.p.Rows * int64(len(f.p.Columns)*(inTable+inSet)+inRow), nil
 		}
 		c, err := f.cells()
 		if err != nil {

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/starling-smc/starling/internal/parquet"
 )
 
 // otherKind returns an error that says what a file is and what to do with it, if its first bytes are those of a known other
@@ -23,7 +25,7 @@ func otherKind(name string, file io.ReaderAt) error {
 		}
 		n, _ := io.ReadFull(z, head[:cap(head)])
 		head, packed = head[:n], "gzip of "
-		if isParquet(head) {
+		if parquet.Is(head) {
 			return fmt.Errorf("%s: is gzip of a Parquet file, which is packed in itself: unpack it with gunzip first", name)
 		}
 	}

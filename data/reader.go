@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/starling-smc/starling/internal/parquet"
 	"github.com/starling-smc/starling/internal/regular"
 )
 
@@ -45,7 +46,7 @@ func (s *source) anyHeader(first [4]byte) (*layout, error) {
 		return s.npyHeader(first)
 	case first[0] == 0 && first[1] == 0:
 		return s.idxHeader(first)
-	case isParquet(first[:]):
+	case parquet.Is(first[:]):
 		return nil, fmt.Errorf("%s: is a Parquet file, which is a table: want an array, NPY or IDX", s.name)
 	}
 	return nil, s.errorf(0, "% x begins neither a NumPy file (93 4e 55 4d) nor an IDX file (00 00)", first)

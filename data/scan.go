@@ -38,8 +38,9 @@ func newCSVFile(name string, raw io.ReaderAt, size int, o CSV) (*csvFile, error)
 	f := &csvFile{tableText: t, o: o, window: cells.Window, limit: cells.MaxRecord, bytes: math.MaxInt / 2}
 	switch t.kind {
 	case parquetText:
-		f.name = t.p.name
-		f.o.Delimiter, f.o.Header = ",", &t.p.named
+		named := true
+		f.name += ", as a CSV"
+		f.o.Delimiter, f.o.Header = ",", &named
 		return f, nil
 	case plainText:
 		f.bytes = size

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/starling-smc/starling/internal/finding"
+	"github.com/starling-smc/starling/internal/parquet"
 	"github.com/starling-smc/starling/internal/regular"
 	"github.com/starling-smc/starling/internal/safetensors"
 )
@@ -90,7 +91,7 @@ func formatOf(path string, file content, size int) (string, error) {
 		return "", err
 	}
 	switch {
-	case isParquet(head):
+	case parquet.Is(head):
 		return "parquet", nil
 	case is(npyMagic):
 		return "npy", nil

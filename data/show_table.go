@@ -41,7 +41,7 @@ func showTable(path string, file io.ReaderAt, size int, o CSV) (sum *TableSummar
 	}
 	sum = s.summary()
 	if f.p != nil {
-		sum.Delimiter, sum.RowGroups = "", len(f.p.file.RowGroups())
+		sum.Delimiter, sum.RowGroups = "", f.p.Groups
 	}
 	return sum, f.kind == gzipText, nil
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+
+	"github.com/starling-smc/starling/internal/parquet"
 )
 
 // tableText is the text of a table, which can be read again from its beginning: the bytes of a file, what gzip packed in them, or a
@@ -13,7 +15,7 @@ type tableText struct {
 	raw  io.ReaderAt
 	size int // of the file
 	kind textKind
-	p    *parquetFile // of a Parquet file
+	p    *parquet.File // of a Parquet file
 }
 
 type textKind int
@@ -35,7 +37,7 @@ func newText(name string, raw io.ReaderAt, size int, o CSV) (*tableText, error) 
 	switch {
 	case bytes.HasPrefix(head[:n], []byte("\x1f\x8b")):
 		t.kind = gzipText
-	case isParquet(head[:n]):
+	case parquet.Is(head[:n]):
 		t.kind = parquetText
 		var err error
 		t.p, err = openParquet(name, raw, size, o)
@@ -49,7 +51,7 @@ func (t *tableText) open() (io.Reader, error) {
 	file := io.NewSectionReader(t.raw, 0, int64(t.size))
 	switch t.kind {
 	case parquetText:
-		return t.p.text(), nil
+		return t.p.Text(), nil
 	case gzipText:
 		s, err := newSource(t.name, file, t.size)
 		return &unpacked{s}, err
