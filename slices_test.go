@@ -35,22 +35,40 @@ func TestSlicesFitAsFiles(t *testing.T) {
 	save(t, file("x.npy"), npy(t, []int{n, 2}, flat...))
 	save(t, file("y.npy"), npy(t, []int{n}, y...))
 	save(t, file("labels.idx"), bytes)
-	save(t, file("labels.csv"), []byte(classes))
 	save(t, file("rows.csv"), []byte(numbers))
+	// A table of classes is divided by class, and arrays are not, so the parts of classes have files of their own.
+	const held = 8
+	classesOf := strings.SplitAfter(classes, "\n")
+	rows := func(from, to int) string { return classesOf[0] + strings.Join(classesOf[1+from:1+to], "") }
+	part := func(name string, from, to int) string {
+		save(t, file(name+".csv"), []byte(rows(from, to)))
+		save(t, file(name+".npy"), npy(t, []int{to - from, 2}, flat[2*from:2*to]...))
+		save(t, file(name+".idx"), slices.Concat([]byte{0, 0, 8, 1, 0, 0, 0, byte(to - from)}, bytes[8+from:8+to]))
+		return file(name)
+	}
+	train, test, validate := part("train", 0, n-2*held), part("test", n-2*held, n-held), part("validate", n-held, n)
+	slice := func(from, to int) *data.Slices { return &data.Slices{Inputs: x[from:to], Labels: labels[from:to]} }
 	for _, c := range []struct {
-		table, targets, likelihood, standardise string
-		memory                                  data.Slices
+		table, arrays, targets, likelihood, standardise string
+		memory                                          data.Memory
 	}{
-		{"labels.csv", "labels.idx", "bernoulli", "inputs", data.Slices{Inputs: x, Labels: labels}},
-		{"rows.csv", "y.npy", "{gaussian: {sd: learned}}", "both", data.Slices{Inputs: x, Targets: y}},
+		{
+			fmt.Sprintf("csv: {file: %s.csv, test: %s.csv, validate: %s.csv, target: y}", train, test, validate),
+			fmt.Sprintf("train: {inputs: %[1]s.npy, targets: %[1]s.idx}, test: {inputs: %[2]s.npy, targets: %[2]s.idx}, validate: {inputs: %[3]s.npy, targets: %[3]s.idx}", train, test, validate),
+			"labels.idx", "bernoulli", "inputs", data.Memory{Train: slice(0, n-2*held), Test: slice(n-2*held, n-held), Validate: slice(n-held, n)},
+		},
+		{
+			fmt.Sprintf("csv: {file: %s, target: y}", file("rows.csv")), fmt.Sprintf("train: {inputs: %s, targets: %s}", file("x.npy"), file("y.npy")),
+			"y.npy", "{gaussian: {sd: learned}}", "both", data.Memory{Train: &data.Slices{Inputs: x, Targets: y}},
+		},
 	} {
-		table := tiny(t, fmt.Sprintf("{csv: {file: %s, target: y}, standardise: %s}", file(c.table), c.standardise), c.likelihood, 1, "seed=5")
-		arrays := tiny(t, fmt.Sprintf("{train: {inputs: %s, targets: %s}, standardise: %s}", file("x.npy"), file(c.targets), c.standardise), c.likelihood, 1, "seed=5")
+		table := tiny(t, fmt.Sprintf("{%s, standardise: %s}", c.table, c.standardise), c.likelihood, 1, "seed=5")
+		arrays := tiny(t, fmt.Sprintf("{%s, standardise: %s}", c.arrays, c.standardise), c.likelihood, 1, "seed=5")
 		memory := tiny(t, fmt.Sprintf("{memory: {}, standardise: %s}", c.standardise), c.likelihood, 1, "seed=5")
 		if _, err := Fit(t.Context(), memory, Options{}); err == nil {
 			t.Errorf("%s: a config without examples is fitted", c.likelihood)
 		}
-		memory.Data.Memory = &data.Memory{Train: &c.memory}
+		memory.Data.Memory = &c.memory
 		var first *Run
 		var want [][]string
 		var nll []float64

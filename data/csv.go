@@ -19,8 +19,13 @@ import (
 // stand in double quotes, a quote within them doubled; blanks around a cell do not count. Lines end in LF, CR LF or CR. Blank
 // lines are skipped, except within a table of one column, where they are empty cells. A byte-order mark is skipped.
 type CSV struct {
-	// File is the path of the examples in Settings, where it is required. Readers that are given a path do not look at it.
+	// File is the path of the examples in Settings, where it is required: CSV, packed with gzip or not, or Parquet. Readers that are
+	// given a path do not look at it.
 	File string `yaml:"file"`
+	// Test is a file of the same columns whose rows are the test part. Empty: the part is held out of File.
+	Test string `yaml:"test,omitempty"`
+	// Validate is likewise the file of the validation part.
+	Validate string `yaml:"validate,omitempty"`
 	// Target is the column that may hold names of classes: its name, or without a header its number from 1. Empty:
 	// none. Names are kept only if a cell of it is not a number. Settings require it.
 	Target string `yaml:"target"`
@@ -52,6 +57,8 @@ type CSV struct {
 type ofRun interface {
 	// find finds the columns of a table.
 	find(t *Table, ignore bool) (roles, error)
+	// uses reports whether the cells of a column are looked at; inputs: the target is not.
+	uses(column string, inputs bool) bool
 	// known gives a dictionary the words of the features, at the given places of a table.
 	known(d *dictionary, features []int)
 	// unknown is the error for a word that is none of a column's categories.

@@ -58,7 +58,12 @@ func trainingMean(t *testing.T, text, column string, seed uint64) float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	train, _, err := Split(tab.Rows(), seed, 2)
+	y, err := tab.Column("y")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var none *Parts
+	train, _, err := none.divide(tab.Rows(), seed, tab.byClass(y), true, true)
 	if err != nil {
 		t.Fatal(err)
 	}

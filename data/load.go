@@ -1,21 +1,17 @@
 package data
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/starling-smc/starling/internal/config"
-	"github.com/starling-smc/starling/internal/spelling"
 )
 
 // Need says what a network and its method require of the examples.
 type Need struct {
 	Regression bool    // targets are numbers, not classes
 	Whole      bool    // hold nothing out, because the network is evaluated as it is, unless the settings divide the examples
-	Seed       uint64  // seed of the draw of the parts that are held out
+	Seed       uint64  // seed of the draw of the parts that are held out, unless the settings have one
 	Schema     *Schema // of an earlier run on the same data; nil: measure it on the training examples
 }
 
@@ -28,6 +24,9 @@ type Need struct {
 func (s Settings) Load(dir string, need Need) (*Problem, error) {
 	s.DefaultsFor(need.Regression)
 	need.Whole = need.Whole && s.Split == nil || s.Whole
+	if s.Seed != nil {
+		need.Seed = *s.Seed
+	}
 	p, err := s.parts(dir, need)
 	if err == nil && need.Schema == nil && !p.Whole {
 		err = p.learnable()
@@ -79,98 +78,6 @@ func (p *Problem) learnable() error {
 		class = p.Train.Names[labels[0]]
 	}
 	return fmt.Errorf("%s: the target has one class only, %s, in all %d training examples: there is nothing to learn", file, class, len(labels))
-}
-
-// loadTable reads the user's own CSV or a known table.
-func (s Settings) loadTable(dir string, need Need) (*Problem, error) {
-	columns := Columns{Classes: !need.Regression, Standardise: s.Standardise == "both"}
-	if s.CSV != nil {
-		columns.Missing, columns.Zeros = s.CSV.Missing == missingIndicator, s.CSV.Other == otherZeros
-	}
-	if s.Standardise != "none" {
-		columns.SD = 1
-	}
-	var t *Table
-	var err error
-	if s.CSV == nil {
-		t, columns.Target, err = LoadTable(s.Set, dir)
-	} else {
-		columns.Target = s.CSV.Target
-		t, err = s.CSV.load()
-	}
-	if err != nil {
-		return nil, err
-	}
-	p := &Problem{Name: t.Name, Schema: need.Schema, Whole: need.Whole}
-	kept, held, err := s.Split.divide(t.Rows(), need.Seed, !p.Whole, !p.Whole)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", t.Name, err)
-	}
-	if need.Schema == nil {
-		if s.CSV != nil {
-			t.leaveOutCounters(s.CSV.Target, s.CSV.Keep)
-		}
-		if p.Schema, err = columns.Schema(t, kept); err != nil {
-			return nil, s.withMend(t, err)
-		}
-		if s.CSV != nil {
-			p.Schema.Delimiter, p.Schema.Header = s.CSV.Delimiter, s.CSV.Header
-		}
-	}
-	if p.Train, err = p.Schema.Set("train", t, kept, true); err != nil || p.Whole {
-		return p, err
-	}
-	if p.Test, err = p.Schema.Set("test", t, held[0], true); err == nil {
-		p.Validate, err = p.Schema.Set("validate", t, held[1], true)
-	}
-	return p, err
-}
-
-// withMend adds to an error about a missing input which setting takes it.
-func (s Settings) withMend(t *Table, err error) error {
-	var missing *missingError
-	if s.CSV != nil && errors.As(err, &missing) && !missing.infinite && t.name(missing.column) != s.CSV.Target {
-		err = fmt.Errorf("%w, or take data.csv.missing: indicator", err)
-	}
-	return err
-}
-
-// load reads the table that the settings name. A column that it lacks is a fault of the settings.
-func (o *CSV) load() (*Table, error) {
-	read := *o
-	read.Words = true
-	t, err := ReadCSV(o.File, read)
-	var column *ColumnError
-	if errors.As(err, &column) {
-		hint := spelling.Suggest(column.Name, column.Header)
-		if column.Cols == 1 {
-			hint = ": a single column; is the delimiter right?"
-		}
-		field := "csv.target"
-		if k := slices.Index(o.Drop, column.Name); k >= 0 {
-			field = fmt.Sprintf("csv.drop.%d", k)
-		}
-		if k := slices.Index(o.Keep, column.Name); k >= 0 {
-			field = fmt.Sprintf("csv.keep.%d", k)
-		}
-		return nil, fieldError(field, "%v%s", err, hint)
-	}
-	var cell *CellError
-	if errors.As(err, &cell) {
-		mend := ": "
-		switch {
-		case cell.Missing:
-			mend = ": fill it, remove the row, or "
-		case cell.Date:
-			mend = ", or "
-		}
-		err = fmt.Errorf("%w%sleave the column out with data.csv.drop: [%s]", err, mend, config.Scalar(cell.Name))
-	}
-	var many *manyWords
-	if errors.As(err, &many) {
-		err = fmt.Errorf("%w, or leave the column out with data.csv.drop: [%s]", err, config.Scalar(many.column))
-	}
-	return t, err
 }
 
 // loadSet loads a known set that is not a table.
@@ -268,7 +175,7 @@ func (s Settings) loadArrays(need Need) (*Problem, error) {
 		return nil, fmt.Errorf("%s: a single number, want inputs [examples, …]", train.inputs.Name)
 	}
 	lacks := func(k int) bool { return parts[k].inputs == nil && !p.Whole }
-	rows, held, err := s.Split.divide(train.inputs.Shape[0], need.Seed, lacks(1), lacks(2))
+	rows, held, err := s.Split.divide(train.inputs.Shape[0], need.Seed, nil, lacks(1), lacks(2))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", p.Name, err)
 	}

@@ -199,7 +199,8 @@ func TestWholeSplitsNothing(t *testing.T) {
 
 // TestLoadOneProblem: the same rows as a table, as float64 arrays in files and as slices in memory make the same problem to
 // the last bit, also when they are loaded again by the schema of the first. One input is a time in seconds, which float32
-// cannot tell from the next; so is a target.
+// cannot tell from the next; so is a target. A table of classes is divided in another way than arrays, so its problem is the same
+// where nothing is held out.
 func TestLoadOneProblem(t *testing.T) {
 	const n = 80
 	dir := t.TempDir()
@@ -233,10 +234,16 @@ func TestLoadOneProblem(t *testing.T) {
 			{Memory: &Memory{Train: &flat, Groups: []MemoryGroup{{"again", Slices{Array: flat.Array}}}}},
 		}
 		var first *Problem
+		var whole map[string]string
 		for k, s := range settings {
 			s.Standardise = c.both
 			p := loaded(t, s, Need{Regression: c.regression, Seed: 5})
-			if first == nil {
+			if sums := loaded(t, s, Need{Regression: c.regression, Whole: true}).Checksums(); whole == nil {
+				whole = sums
+			} else if len(sums) != 2 || !reflect.DeepEqual(sums, whole) {
+				t.Errorf("settings %d: other examples where nothing is held out: %v", k, sums)
+			}
+			if first == nil || !c.regression && k == 1 {
 				first = p
 			}
 			if !reflect.DeepEqual(p.Schema.Inputs, first.Schema.Inputs) || !reflect.DeepEqual(p.Schema.Targets, first.Schema.Targets) {
@@ -315,7 +322,7 @@ func TestUnseenClasses(t *testing.T) {
 	few := [][]float64{{1, 5}, {2, 4}, {3, 3}, {4, 1}}
 	of := func(validate, test []int) *Problem {
 		return loaded(t, Settings{Memory: &Memory{
-			Train: &Slices{Inputs: few, Labels: []int{0, 1, 0, 1}}, Validate: &Slices{Inputs: few[:2], Labels: validate}, Test: &Slices{Inputs: few[:3], Labels: test},
+			Train: &Slices{Inputs: slices.Repeat(few, 3), Labels: slices.Repeat([]int{0, 1}, 6)}, Validate: &Slices{Inputs: few[:2], Labels: validate}, Test: &Slices{Inputs: few[:3], Labels: test},
 		}}, Need{})
 	}
 	if found := of([]int{1, 0}, []int{0, 1, 1}).Findings(); len(found) > 0 {
@@ -323,6 +330,19 @@ func TestUnseenClasses(t *testing.T) {
 	}
 	found := of([]int{1, 3}, []int{3, 2, 0}).Findings()
 	if len(found) != 1 || !strings.HasPrefix(found[0].Words(), "no training example has the classes 3 and 2, which 3 validation and test examples have: ") {
+		t.Errorf("%+v", found)
+	}
+}
+
+// TestRareClasses: classes of one to four training examples are named with their number, and no others.
+func TestRareClasses(t *testing.T) {
+	labels := slices.Concat(slices.Repeat([]int{0}, 5), slices.Repeat([]int{1}, 4), []int{3}, slices.Repeat([]int{2}, 9))
+	inputs := make([][]float64, len(labels))
+	for i := range inputs {
+		inputs[i] = []float64{float64(i)}
+	}
+	found := loaded(t, Settings{Memory: &Memory{Train: &Slices{Inputs: inputs, Labels: labels}}, Whole: true}, Need{}).Findings()
+	if len(found) != 1 || !strings.HasPrefix(found[0].Words(), "the classes 1 (4) and 3 (1) have fewer than 5 training examples: ") {
 		t.Errorf("%+v", found)
 	}
 }

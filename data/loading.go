@@ -96,7 +96,14 @@ func tableBytes(path string, o CSV) int64 {
 		if err != nil {
 			return 0, err
 		}
-		bytes, c := 0, f.cells()
+		if f.p != nil {
+			return f.p.Rows * int64(len(f.p.Columns)*(inTable+inSet)+inRow), nil
+		}
+		c, err := f.cells()
+		if err != nil {
+			return 0, err
+		}
+		bytes := 0
 		for c.Read() < cells.GuessBytes {
 			record, ok, err := c.Record()
 			if err != nil {
@@ -107,7 +114,7 @@ func tableBytes(path string, o CSV) int64 {
 			}
 			bytes += len(record)*(inTable+inSet) + inRow
 		}
-		return int64(float64(bytes) * float64(f.size) / float64(max(1, c.Read()))), nil
+		return int64(float64(bytes) * float64(f.estimate()) / float64(max(1, c.Read()))), nil
 	})
 	if err != nil {
 		return 0

@@ -2,7 +2,6 @@ package data
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/starling-smc/starling/internal/config"
@@ -24,7 +23,7 @@ func (p *Problem) Checksums() map[string]string {
 }
 
 // Findings returns findings about the inputs that may surprise a user: what became of columns, images whose channels seem to come
-// last, and features that are always 0.
+// last, features that are always 0, and classes without training examples or with few.
 func (p *Problem) Findings() (found []finding.Finding) {
 	found = p.Schema.ColumnFindings()
 	if shape := p.Schema.Shape; p.targets != nil && channelsLast(shape) {
@@ -36,7 +35,27 @@ func (p *Problem) Findings() (found []finding.Finding) {
 	if classes, examples := p.unseen(); classes != nil {
 		found = append(found, finding.UnseenClasses(classes, examples))
 	}
+	if classes := p.rare(); classes != nil {
+		found = append(found, finding.RareClasses(classes, fewExamples))
+	}
 	return found
+}
+
+// fewExamples are the training examples of a class below which it is said that there are few.
+const fewExamples = 5
+
+// rare lists the classes that have training examples, but few, with their number.
+func (p *Problem) rare() (classes []string) {
+	of := make([]int, p.Train.Classes)
+	for _, label := range p.Train.Labels {
+		of[label]++
+	}
+	for c, n := range of {
+		if n > 0 && n < fewExamples {
+			classes = append(classes, fmt.Sprintf("%s (%d)", p.Train.Class(int32(c)), n))
+		}
+	}
+	return classes
 }
 
 // ColumnFindings says which columns of a table are not one input each: those that were dropped because they are constant, those that
@@ -118,11 +137,7 @@ func (p *Problem) unseen() (classes []string, examples int) {
 				continue
 			}
 			seen[label] = listed
-			name := strconv.Itoa(int(label))
-			if p.Train.Names != nil {
-				name = p.Train.Names[label]
-			}
-			classes = append(classes, name)
+			classes = append(classes, p.Train.Class(label))
 		}
 	}
 	return classes, examples

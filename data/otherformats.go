@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/starling-smc/starling/internal/parquet"
 )
 
 // otherKind returns an error that says what a file is and what to do with it, if its first bytes are those of a known other
@@ -23,8 +25,8 @@ func otherKind(name string, file io.ReaderAt) error {
 		}
 		n, _ := io.ReadFull(z, head[:cap(head)])
 		head, packed = head[:n], "gzip of "
-		if isText(head) {
-			return fmt.Errorf("%s: is gzip of a text: unpack it with gunzip first", name)
+		if parquet.Is(head) {
+			return fmt.Errorf("%s: is gzip of a Parquet file, which is packed in itself: unpack it with gunzip first", name)
 		}
 	}
 	what, remedy := kind(head)
@@ -44,8 +46,6 @@ func kind(head []byte) (what, remedy string) {
 		return zipKind(head)
 	case len(head) > 8 && head[8] == '{' && binary.LittleEndian.Uint64(head) < 1<<32: // after the length of its header
 		return "a safetensors file", "it holds named tensors: save the one that is meant with np.save"
-	case is("PAR1"):
-		return "a Parquet file", asCSV + " (df.to_csv(FILE, index=False)), or its numbers with np.save"
 	case is("ARROW1"), is("FEA1"):
 		return "an Arrow or Feather file", asCSV + " (df.to_csv(FILE, index=False)), or its numbers with np.save"
 	case is("\x89HDF\r\n\x1a\n"):

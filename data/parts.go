@@ -93,8 +93,9 @@ func (s Settings) checkSplit(f *config.Faults) {
 }
 
 // divide chooses among n training examples those that train, and those of the parts that the data lack: first to test, then to
-// validate. All lists are in ascending order. Without settings each part is a tenth (Split).
-func (p *Parts) divide(n int, seed uint64, lackTest, lackValidate bool) (kept []int32, held [][]int32, err error) {
+// validate. All lists are in ascending order. Without settings each part is a tenth (Split). Strata give each part its share of every
+// class, and do not change the parts' sizes; nil draws regardless of the classes.
+func (p *Parts) divide(n int, seed uint64, s strata, lackTest, lackValidate bool) (kept []int32, held [][]int32, err error) {
 	var lacking []share
 	given := Parts{}
 	if p != nil {
@@ -108,13 +109,14 @@ func (p *Parts) divide(n int, seed uint64, lackTest, lackValidate bool) (kept []
 	}
 	switch {
 	case p == nil:
-		return Split(n, seed, len(lacking))
+		return splitBy(s, n, seed, len(lacking))
 	case p.TestRows != "" && !lackTest:
 		return nil, nil, fieldError("split.test_rows", ownPart, "test")
 	case p.TestRows != "":
-		return p.byRows(n, seed, len(lacking)-1)
+		return p.byRows(n, seed, s, len(lacking)-1)
 	}
-	rest, sum := Order(n, splitKey(seed)), p.Train
+	var sizes []int
+	left, sum := n, p.Train
 	for _, part := range lacking {
 		size := max(n/10, 1)
 		if part.value == 0 {
@@ -123,17 +125,22 @@ func (p *Parts) divide(n int, seed uint64, lackTest, lackValidate bool) (kept []
 			return nil, nil, err
 		}
 		sum += part.value
-		size = min(size, len(rest))
-		held = append(held, slices.Sorted(slices.Values(rest[:size])))
-		rest = rest[size:]
+		size = min(size, left)
+		sizes, left = append(sizes, size), left-size
 	}
 	if p.Train != 0 && sum < 1-roundings {
 		size, err := share{"train", p.Train}.of(n)
 		if err != nil {
 			return nil, nil, err
 		}
-		rest = rest[:min(size, len(rest))]
+		left = min(size, left)
 	}
+	rest := s.arrange(Order(n, splitKey(seed)), append(slices.Clone(sizes), left)...)
+	for _, size := range sizes {
+		held = append(held, slices.Sorted(slices.Values(rest[:size])))
+		rest = rest[size:]
+	}
+	rest = rest[:left]
 	if len(rest) == 0 {
 		return nil, nil, fieldError("split", "leaves none of %d examples to train", n)
 	}
@@ -151,9 +158,9 @@ func (s share) of(n int) (int, error) {
 	return size, nil
 }
 
-// byRows divides n training examples by the file of test rows: those rows are for the test, and of the others a tenth each is
-// held out for as many more parts.
-func (p *Parts) byRows(n int, seed uint64, parts int) (kept []int32, held [][]int32, err error) {
+// byRows divides n training examples by the file of test rows: those rows are for the test, and of the others a tenth each, of every
+// class where there are strata, is held out for as many more parts.
+func (p *Parts) byRows(n int, seed uint64, s strata, parts int) (kept []int32, held [][]int32, err error) {
 	test, err := readRows(p.TestRows, n)
 	if err != nil {
 		return nil, nil, err
@@ -166,7 +173,7 @@ func (p *Parts) byRows(n int, seed uint64, parts int) (kept []int32, held [][]in
 		}
 		others = append(others, i)
 	}
-	places, more, err := Split(len(others), seed, parts)
+	places, more, err := splitBy(s.among(others), len(others), seed, parts)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: beside these rows: %w", p.TestRows, err)
 	}

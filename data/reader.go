@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/starling-smc/starling/internal/parquet"
 	"github.com/starling-smc/starling/internal/regular"
 )
 
@@ -14,19 +15,28 @@ func ReadArray(path string) (*Array, error) {
 	return withSource(path, func(s *source) (*Array, error) { return s.array((*source).anyHeader) })
 }
 
-// IsArray reports whether a file begins like NPY, IDX or gzip, as no text does. For a file of another known format, the error
-// names the format.
+// IsArray reports whether a file begins like NPY or IDX, as no table does, packed with gzip or not. For a file of another known
+// format, the error names the format.
 func IsArray(path string) (bool, error) {
 	file, err := openReadable(path)
 	if err != nil {
 		return false, err
 	}
 	defer file.Close()
-	var magic [2]byte
-	if _, err := io.ReadFull(file, magic[:]); err != nil {
-		return false, nil // too short for any array: the reader of text reports the error
+	return beginsArray(path, file, int(file.Size())), nil
+}
+
+// beginsArray is IsArray of an open file. Of a file that is too short, or is damaged, its reader reports the error.
+func beginsArray(name string, file io.ReaderAt, size int) bool {
+	s, err := newSource(name, io.NewSectionReader(file, 0, int64(size)), size)
+	if err != nil {
+		return true
 	}
-	return magic == [2]byte{npyMagic[0], npyMagic[1]} || magic == [2]byte{0x1f, 0x8b} || magic == [2]byte{}, nil
+	var magic [2]byte
+	if s.fill(magic[:]) != nil {
+		return s.packed
+	}
+	return string(magic[:]) == npyMagic[:2] || magic == [2]byte{}
 }
 
 // anyHeader reads a header of either format, whose first four bytes have been read.
@@ -36,6 +46,8 @@ func (s *source) anyHeader(first [4]byte) (*layout, error) {
 		return s.npyHeader(first)
 	case first[0] == 0 && first[1] == 0:
 		return s.idxHeader(first)
+	case parquet.Is(first[:]):
+		return nil, fmt.Errorf("%s: is a Parquet file, which is a table: want an array, NPY or IDX", s.name)
 	}
 	return nil, s.errorf(0, "% x begins neither a NumPy file (93 4e 55 4d) nor an IDX file (00 00)", first)
 }

@@ -1,6 +1,7 @@
 package data
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -15,34 +16,42 @@ import (
 
 // csvFile is a text that can be read again from its beginning.
 type csvFile struct {
-	name   string
-	raw    io.ReaderAt
-	size   int
+	*tableText
 	o      CSV // with a delimiter
 	window int // bytes in memory at first
 	limit  int // bytes of a record
+	bytes  int // of the text; more where that is not known
 
 	values []float64 // of a first pass over the whole text, which the second takes
 }
 
 // newCSVFile finds the encoding of a file and, unless o gives it, the delimiter, from the beginning of the text.
 func newCSVFile(name string, raw io.ReaderAt, size int, o CSV) (*csvFile, error) {
-	head := make([]byte, min(size, cells.GuessBytes))
-	n, err := raw.ReadAt(head, 0)
-	if err != nil && err != io.EOF {
+	t, err := newText(name, raw, size, o)
+	if err != nil {
 		return nil, err
 	}
-	head = head[:n]
-	if s := string(head[:min(n, 2)]); s == "\xff\xfe" || s == "\xfe\xff" {
+	f := &csvFile{tableText: t, o: o, window: cells.Window, limit: cells.MaxRecord, bytes: math.MaxInt / 2}
+	switch t.kind {
+	case parquetText:
+		named := true
+		f.name += ", as a CSV"
+		f.o.Delimiter, f.o.Header = ",", &named
+		return f, nil
+	case plainText:
+		f.bytes = size
+	}
+	head, more, err := t.head(cells.GuessBytes)
+	if err != nil {
+		return nil, err
+	}
+	if s := string(head[:min(len(head), 2)]); s == "\xff\xfe" || s == "\xfe\xff" {
 		return nil, fmt.Errorf("%s: line 1: the text is UTF-16, save it as UTF-8", name)
 	}
 	if o.Delimiter == "" {
-		o.Delimiter = cells.GuessDelimiter(head[byteOrderMark(head):], n < size)
+		f.o.Delimiter = cells.GuessDelimiter(head[byteOrderMark(head):], more)
 	}
-	if err := CheckDelimiter(o.Delimiter); err != nil {
-		return nil, err
-	}
-	return &csvFile{name: name, raw: raw, size: size, o: o, window: cells.Window, limit: cells.MaxRecord}, nil
+	return f, CheckDelimiter(f.o.Delimiter)
 }
 
 // byteOrderMark is the length of UTF-8's mark at the beginning of a text, or 0.
@@ -75,10 +84,11 @@ func readCSV(name string, raw io.ReaderAt, size int, o CSV) (*Table, error) {
 // whole reads the text as one table. A first pass counts lines, so that there is room for all values at once: an array that
 // grew would be in memory twice.
 func (f *csvFile) whole() (t *Table, err error) {
-	lines, err := f.lines()
+	lines, size, err := f.lines(f.window)
 	if err != nil {
 		return nil, err
 	}
+	f.bytes = size
 	keep := func(whole *Table) error { t = whole; return nil }
 	all := extent{rows: math.MaxInt, values: math.MaxInt, room: lines, whole: true}
 	d := &dictionary{}
@@ -98,21 +108,6 @@ func scanCSV(name string, raw io.ReaderAt, size int, o CSV, rows int, fn func(*T
 		return err
 	}
 	return f.scan(rows, fn)
-}
-
-// lines is at least the number of rows.
-func (f *csvFile) lines() (int, error) {
-	n, buf := 1, make([]byte, f.window)
-	for text := io.NewSectionReader(f.raw, 0, int64(f.size)); ; {
-		k, err := text.Read(buf)
-		n += bytes.Count(buf[:k], []byte("\n")) + bytes.Count(buf[:k], []byte("\r")) - bytes.Count(buf[:k], []byte("\r\n"))
-		if err == io.EOF {
-			return n, nil
-		}
-		if err != nil {
-			return 0, err
-		}
-	}
 }
 
 // scan reads the text in blocks.
@@ -158,18 +153,25 @@ func (f *csvFile) named(err error) error {
 }
 
 // cells begins to cut the text into cells.
-func (f *csvFile) cells() *cells.Reader {
-	var mark [3]byte
-	n, _ := f.raw.ReadAt(mark[:], 0)
-	skip := byteOrderMark(mark[:n])
-	text := io.NewSectionReader(f.raw, int64(skip), int64(f.size-skip))
-	return cells.NewReader(text, f.o.Delimiter, f.limit, min(f.window, f.size+1))
+func (f *csvFile) cells() (*cells.Reader, error) {
+	r, err := f.open()
+	if err != nil {
+		return nil, err
+	}
+	text := bufio.NewReaderSize(r, 16)
+	if mark, _ := text.Peek(3); byteOrderMark(mark) > 0 {
+		text.Discard(3)
+	}
+	return cells.NewReader(text, f.o.Delimiter, f.limit, min(f.window, f.bytes+1)), nil
 }
 
 // blocks reads the text from the beginning and calls emit with tables of a given extent, at least once. Words are numbered in the
 // order in which they first appear in their column; those that are in the dictionary keep their number.
 func (f *csvFile) blocks(of extent, d *dictionary, emit func(*Table) error) error {
-	c := f.cells()
+	c, err := f.cells()
+	if err != nil {
+		return err
+	}
 	first, ok, err := c.Record()
 	if err != nil {
 		return err
@@ -196,7 +198,7 @@ func (f *csvFile) blocks(of extent, d *dictionary, emit func(*Table) error) erro
 	b.rows = max(1, min(b.rows, b.values/b.t.Cols))
 	b.optional = f.o.run != nil
 	if b.t.Values = f.values; b.t.Values == nil {
-		b.t.Values = b.makeRoom(f.size)
+		b.t.Values = b.makeRoom(f.bytes)
 	}
 	if b.whole {
 		f.values = b.t.Values

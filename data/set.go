@@ -13,6 +13,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math"
+	"strconv"
 )
 
 // Set is a set of examples in memory, example-major: example i's inputs are U8[i·P:(i+1)·P] or F32[i·P:(i+1)·P]
@@ -148,6 +149,14 @@ func (s *Set) Checksum() string {
 	h.Write(buf)
 	h.Write(s.U8)
 	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Class is the name of a class, or its number if classes have none.
+func (s *Set) Class(c int32) string {
+	if s.Names == nil {
+		return strconv.Itoa(int(c))
+	}
+	return s.Names[c]
 }
 
 // gather copies rows of width p; nil stays nil.

@@ -10,7 +10,8 @@ import (
 
 // Settings name the examples that a network learns from: exactly one of a known Set, a CSV file, arrays in files, of which
 // Train is required, and slices in Memory. A test or validation part that is missing is a tenth of the training examples,
-// drawn by the seed, or as Split says. File names are relative to the working directory.
+// drawn by the seed, or as Split says. Of a CSV with classes each part gets its share of every class. File names are relative to the
+// working directory.
 type Settings struct {
 	Set      string      `yaml:"set,omitempty"` // a name of List
 	CSV      *CSV        `yaml:"csv,omitempty"`
@@ -20,6 +21,7 @@ type Settings struct {
 	Memory   *Memory     `yaml:"memory,omitempty"`       // set by Go programs only: {} in the config of such a run
 	Groups   []GroupFile `yaml:"groups,omitempty,pairs"` // out-of-distribution inputs, on which a network should be uncertain
 	Split    *Parts      `yaml:"split,omitempty"`        // how the training examples are divided
+	Seed     *uint64     `yaml:"seed,omitempty"`         // draws the parts that are held out; nil: the run's seed does, so another seed is another division
 	Whole    bool        `yaml:"whole,omitempty"`        // hold nothing out of the training examples: a missing part stays missing
 
 	// Standardise is none, inputs or both. Inputs have mean 0 and sd 1 over the training examples. Both does the same to the
@@ -88,6 +90,9 @@ func (s Settings) Validates() bool {
 // own reports which parts the data have of their own.
 func (s Settings) own() (validate, test bool) {
 	validate, test = s.Validate != nil, s.Test != nil
+	if c := s.CSV; c != nil {
+		validate, test = c.Validate != "", c.Test != ""
+	}
 	if m := s.Memory; m != nil {
 		validate, test = validate || m.Validate != nil, test || m.Test != nil
 	}
@@ -121,7 +126,7 @@ func (s Settings) Check(f *config.Faults) {
 		switch {
 		case part.arrays == nil:
 		case s.Train == nil:
-			f.Add(part.name, "can be used with train only (your own arrays); a set has its own parts, a csv is split by the seed")
+			f.Add(part.name, "can be used with train only (your own arrays); a set has its own parts, and a csv is split by the seed or has csv.%s, a file", part.name)
 		case part.arrays.Inputs == "" || part.arrays.Targets == "":
 			f.Add(part.name, "needs inputs and targets, as in {inputs: x.npy, targets: y.npy}")
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/starling-smc/starling/internal/finding"
+	"github.com/starling-smc/starling/internal/parquet"
 	"github.com/starling-smc/starling/internal/regular"
 	"github.com/starling-smc/starling/internal/safetensors"
 )
@@ -16,7 +17,7 @@ import (
 // Description describes the contents of a file. Depending on the format, Arrays or Table is set.
 type Description struct {
 	File   string
-	Format string // idx, npy, safetensors, csv, cifar10 or cifar100
+	Format string // idx, npy, safetensors, csv, parquet, cifar10 or cifar100
 	Bytes  int    // size of the file
 	Packed bool   // compressed with gzip
 
@@ -50,12 +51,12 @@ func show(path string, file content, size int, o CSV) (d *Description, err error
 	if d.Format, err = formatOf(path, file, size); err != nil {
 		return nil, err
 	}
-	if d.Format != "csv" && o.Told() {
+	if d.Format != "csv" && d.Format != "parquet" && o.Told() {
 		return nil, &NotCSVError{path, d.Format}
 	}
 	switch d.Format {
-	case "csv":
-		d.Table, err = showTable(path, file, size, o)
+	case "csv", "parquet":
+		d.Table, d.Packed, err = showTable(path, file, size, o)
 	case "safetensors":
 		err = d.tensors(file)
 	case "cifar10", "cifar100":
@@ -90,6 +91,8 @@ func formatOf(path string, file content, size int) (string, error) {
 		return "", err
 	}
 	switch {
+	case parquet.Is(head):
+		return "parquet", nil
 	case is(npyMagic):
 		return "npy", nil
 	case is("\x1f\x8b"):
@@ -116,18 +119,22 @@ func formatOf(path string, file content, size int) (string, error) {
 	case size == 0:
 		return "", fmt.Errorf("%s: the file is empty", path)
 	}
-	return "", fmt.Errorf("%s: is not in a format that can be read (NPY, IDX, CSV, safetensors, or CIFAR as .bin): it begins with % x", path, head[:min(len(head), 8)])
+	return "", fmt.Errorf("%s: is not in a format that can be read (NPY, IDX, CSV, Parquet, safetensors, or CIFAR as .bin): it begins with % x", path, head[:min(len(head), 8)])
 }
 
-// packedFormat returns the format inside a gzip file: NPY, or else IDX.
+// packedFormat returns the format inside a gzip file: NPY, a text or else IDX.
 func packedFormat(path string, file content, size int) (string, error) {
 	s, err := newSource(path, io.NewSectionReader(file, 0, int64(size)), size)
 	if err != nil {
 		return "", err
 	}
-	var first [4]byte
-	if s.fill(first[:]) == nil && string(first[:]) == npyMagic[:4] {
+	head := make([]byte, 512)
+	n, _ := io.ReadFull(s.r, head) // what is damaged further on is said by the format's reader
+	switch head = head[:n]; {
+	case strings.HasPrefix(string(head), npyMagic[:4]):
 		return "npy", nil
+	case isText(head):
+		return "csv", nil
 	}
 	return "idx", nil
 }
@@ -271,7 +278,7 @@ func (d *Description) MarshalJSON() ([]byte, error) {
 	}
 	f := file{d.File, d.Format, d.Bytes, d.Packed}
 	switch d.Format {
-	case "csv":
+	case "csv", "parquet":
 		return json.Marshal(struct {
 			file
 			tableJSON

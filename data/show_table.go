@@ -10,7 +10,8 @@ import (
 // TableSummary describes a table of numbers. Rows holds its first rows, with MaxShown values at most. A cell is a Number, a
 // string in a column of names, or nil in a column that is left out.
 type TableSummary struct {
-	Delimiter string
+	Delimiter string   // empty: the table is a Parquet file
+	RowGroups int      // of a Parquet file
 	Header    []string // nil: none
 	Count     int      // rows
 	Rows      [][]any
@@ -31,14 +32,22 @@ type ColumnSummary struct {
 	Of    []int
 }
 
-// showTable describes a CSV file, in the memory of a block.
-func showTable(path string, file io.ReaderAt, size int, o CSV) (*TableSummary, error) {
+// showTable describes a table in a file, in the memory of a block, and says whether it is packed with gzip.
+func showTable(path string, file io.ReaderAt, size int, o CSV) (sum *TableSummary, packed bool, err error) {
+	f, err := newCSVFile(path, file, size, o)
+	if err != nil {
+		return nil, false, err
+	}
 	var s tableTally
 	s.counting, s.target = o.Words, o.Target
-	if err := scanCSV(path, file, size, o, MaxShown, s.add); err != nil {
-		return nil, err
+	if err := f.scan(MaxShown, s.add); err != nil {
+		return nil, false, err
 	}
-	return s.summary(), nil
+	sum = s.summary()
+	if f.p != nil {
+		sum.Delimiter, sum.RowGroups = "", f.p.Groups
+	}
+	return sum, f.kind == gzipText, nil
 }
 
 // Show describes a table.
@@ -144,7 +153,8 @@ func (s *tableTally) summary() *TableSummary {
 type tableJSON struct {
 	DType     string   `json:"dtype"`
 	Shape     []int    `json:"shape"`
-	Delimiter string   `json:"delimiter"`
+	Delimiter string   `json:"delimiter,omitempty"`
+	RowGroups int      `json:"row_groups,omitempty"`
 	Header    []string `json:"header"`
 	Rows      *[][]any `json:"rows,omitempty"`
 	Columns   []any    `json:"columns,omitempty"`
@@ -172,7 +182,7 @@ type namesJSON struct {
 }
 
 func (t *TableSummary) json() tableJSON {
-	j := tableJSON{DType: "float64", Shape: []int{t.Count, len(t.Columns)}, Delimiter: t.Delimiter, Header: t.Header}
+	j := tableJSON{DType: "float64", Shape: []int{t.Count, len(t.Columns)}, Delimiter: t.Delimiter, RowGroups: t.RowGroups, Header: t.Header}
 	if t.All() {
 		rows := append([][]any{}, t.Rows...)
 		j.Rows = &rows

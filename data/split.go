@@ -10,11 +10,16 @@ import (
 // Split holds out parts of ⌊n/10⌋ of the rows 0 … n−1 each (at least one row), drawn at random from the seed, and
 // keeps the rest. All lists are in ascending order.
 func Split(n int, seed uint64, parts int) (kept []int32, held [][]int32, err error) {
+	return splitBy(nil, n, seed, parts)
+}
+
+// splitBy is Split with the shares of every class, unless there are no strata.
+func splitBy(s strata, n int, seed uint64, parts int) (kept []int32, held [][]int32, err error) {
 	size := max(n/10, 1)
 	if n <= parts*size {
 		return nil, nil, fmt.Errorf("too few examples to hold out %d parts: %d", parts, n)
 	}
-	rest := Order(n, splitKey(seed))
+	rest := s.arrange(Order(n, splitKey(seed)), slices.Repeat([]int{size}, parts)...)
 	for range parts {
 		held = append(held, slices.Sorted(slices.Values(rest[:size])))
 		rest = rest[size:]
@@ -47,7 +52,7 @@ func (p *Problem) split(by *Parts, seed uint64) error {
 	if len(missing) == 0 && by == nil {
 		return nil
 	}
-	kept, held, err := by.divide(p.Train.Len(), seed, p.Test == nil, p.Validate == nil)
+	kept, held, err := by.divide(p.Train.Len(), seed, nil, p.Test == nil, p.Validate == nil)
 	if err != nil {
 		return fmt.Errorf("data set %q: %w", p.Name, err)
 	}

@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -19,6 +20,44 @@ type AllClasses struct {
 	NLL      uq.Number `json:"nll"` // −ln of the probability of Class where the network does not have the class; infinite without Class
 	ECE      uq.Number `json:"ece"`
 	Class    *int32    `json:"loss_class,omitempty"` // data.Unshared.Class
+}
+
+// ByClass are the scores of the answers for one class.
+type ByClass struct {
+	Class string `json:"class"` // its name, or its number if classes have none
+	uq.ClassScore
+}
+
+// byClass scores the prediction for a set of examples for each class; nil without a prediction.
+func byClass(p *uq.Predictive, set *data.Set) (scores []ByClass) {
+	if p == nil {
+		return nil
+	}
+	for c, s := range uq.ByClass(p.Probs, p.Classes, set.Labels) {
+		scores = append(scores, ByClass{set.Class(int32(c)), s})
+	}
+	return scores
+}
+
+// Weakest returns the scores by class, in their order, of the given number of classes that have the lowest F1, the first of equals. A
+// class without examples and without answers has none: it comes last.
+func (m *Metrics) Weakest(most int) []ByClass {
+	order := make([]int, len(m.ByClass))
+	for c := range order {
+		order[c] = c
+	}
+	f1 := func(c int) float64 {
+		if v := float64(m.ByClass[c].F1); v == v {
+			return v
+		}
+		return math.Inf(1)
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(f1(a), f1(b)) })
+	var weakest []ByClass
+	for _, c := range slices.Sorted(slices.Values(order[:min(most, len(order))])) {
+		weakest = append(weakest, m.ByClass[c])
+	}
+	return weakest
 }
 
 // allClasses scores a posterior on examples of shared classes, whose prediction and labels are known, and on the others. It is nil

@@ -22,6 +22,7 @@ type Metrics struct {
 	ESS              uq.Number   `json:"ess"`                     // 1/Σ W² of the weights of the posterior's particles as they are kept
 	MAP              *Evaluation `json:"map,omitempty"`           // the best restart
 	DeepEnsemble     *Evaluation `json:"deep_ensemble,omitempty"` // all restarts
+	ByClass          []ByClass   `json:"by_class,omitempty"`      // the posterior's scores for each class, in the order of the classes; nil for a regression
 	Combined         Combined    `json:"combined,omitempty"`      // nil without comparable evidences
 	LogEvidence      *uq.Number  `json:"log_evidence,omitempty"`  // of the model, log-mean-exp over the islands, in nats; nil if Combined is nil
 	LogEvidenceSD    *uq.Number  `json:"log_evidence_sd,omitempty"`

@@ -32,7 +32,7 @@ type Predictor struct {
 	Note       func(text string)    // called at most once for a file: columns that the run does not know were ignored; nil: not called
 }
 
-// File writes the posterior's prediction for every row of a file of inputs, CSV, NPY or IDX, to another file, CSV or NPY by
+// File writes the posterior's prediction for every row of a file of inputs, CSV, Parquet, NPY or IDX, to another file, CSV or NPY by
 // the ending of its name, and returns the number of rows. Either file may be larger than memory. After an error the file out
 // is unchanged.
 //
@@ -53,37 +53,51 @@ func (p *Predictor) File(ctx context.Context, in, out string) (int, error) {
 	if err := p.checkKey(out); err != nil {
 		return 0, err
 	}
-	progress := p.Progress
-	if progress == nil {
-		progress = func(int, int) {}
-	}
 	source, err := p.open(ctx, in)
 	if err != nil {
 		return 0, err
 	}
 	done := 0
-	progress(0, source.rows)
-	err = ckpt.Replace(out, "", func(w io.Writer) error {
-		to := p.writer(w, source.rows, out)
-		err := source.each(func(set *data.Set, keys []string) error {
-			values, err := p.predict(ctx, set)
-			if err == nil {
-				err = to.write(values, keys)
-			}
-			done += set.Len()
-			progress(done, source.rows)
-			return err
-		})
-		if err == nil && done != source.rows {
-			err = &InputError{fmt.Errorf("%s: changed while it was read", in)}
-		}
-		return errors.Join(err, to.Flush())
+	err = ckpt.Replace(out, "", func(w io.Writer) (err error) {
+		done, err = p.write(ctx, in, source, p.writer(w, source.rows, out))
+		return err
 	})
 	var bad *InputError
 	if errors.As(err, &bad) { // not the error of ckpt.Replace around it, which is about out
 		err = bad
 	}
 	return done, err
+}
+
+// To is File to a writer, as CSV. After an error a part may have been written.
+func (p *Predictor) To(ctx context.Context, in string, w io.Writer) (int, error) {
+	source, err := p.open(ctx, in)
+	if err != nil {
+		return 0, err
+	}
+	return p.write(ctx, in, source, p.writer(w, source.rows, ""))
+}
+
+// write predicts all rows of a file, and returns their number.
+func (p *Predictor) write(ctx context.Context, in string, source *inputs, to predictions) (done int, err error) {
+	progress := p.Progress
+	if progress == nil {
+		progress = func(int, int) {}
+	}
+	progress(0, source.rows)
+	err = source.each(func(set *data.Set, keys []string) error {
+		values, err := p.predict(ctx, set)
+		if err == nil {
+			err = to.write(values, keys)
+		}
+		done += set.Len()
+		progress(done, source.rows)
+		return err
+	})
+	if err == nil && done != source.rows {
+		err = &InputError{fmt.Errorf("%s: changed while it was read", in)}
+	}
+	return done, errors.Join(err, to.Flush())
 }
 
 // checkOut refuses an output file that cannot be written, before any work is done.

@@ -55,7 +55,7 @@ func (v *view) scores() section {
 			weighed += fmt.Sprintf(" “%s” is the posterior with its islands weighted in that way.", row.Part)
 		}
 	}
-	return section{ID: "figures", Title: "Figures", Tables: append(compare(columns, all), v.members()...),
+	return section{ID: "figures", Title: "Figures", Tables: slices.Concat(compare(columns, all), v.members(), v.byClass()),
 		Text: []string{fmt.Sprintf("On %s %s. Arrows show whether more or less is better; the best of a row is bold.%s%s", count(v.a.Metrics.N), v.part(), dash(all), weighed)}}
 }
 
@@ -68,6 +68,23 @@ func (v *view) members() []table {
 	t := table{Caption: "Scores by the number of members, those kept last", Head: []string{"members", "accuracy ↑", "NLL, nats ↓", "ECE ↓"}}
 	for _, r := range rows {
 		t.add(count(r.M), percent(float64(r.Accuracy)), fixed(float64(r.NLL), 4), fixed(float64(r.ECE), 4))
+	}
+	return []table{t}
+}
+
+// byClass is the table of the posterior's scores for each class, or the weakest of many.
+func (v *view) byClass() []table {
+	const most = 20
+	m := v.a.Metrics
+	if m.ByClass == nil {
+		return nil
+	}
+	t := table{Caption: "The posterior's scores by class", Head: []string{"class", "examples", "precision ↑", "recall ↑", "F1 ↑"}}
+	if len(m.ByClass) > most {
+		t.Caption = fmt.Sprintf("The posterior's scores for the %d weakest of %d classes", most, len(m.ByClass))
+	}
+	for _, c := range m.Weakest(most) {
+		t.add(c.Class, count(c.N), percent(float64(c.Precision)), percent(float64(c.Recall)), fixed(c.F1, 3))
 	}
 	return []table{t}
 }

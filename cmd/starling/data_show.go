@@ -28,8 +28,8 @@ func newDataShow() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show FILE|SET",
 		Short: "Describe a file, or a data set known by name",
-		Long: `Show describes a file: NPY or IDX (packed with gzip or not), CSV, safetensors, or a .bin of CIFAR. It detects the format
-from the content. Missing values and NaN are shown; fit refuses them. Names that a spreadsheet takes for formulas are warned of.
+		Long: `Show describes a file: NPY, IDX or CSV (packed with gzip or not), Parquet, safetensors, or a .bin of CIFAR. It detects the
+format from the content. Missing values and NaN are shown; fit refuses them. Names that a spreadsheet takes for formulas are warned of.
 
 The delimiter and the header of a CSV are guessed, unless they are given. A cell is a number, nan, inf or empty. The column that
 --target names may hold names of classes, and the columns that --drop names are ignored. With --words other columns may hold words,
@@ -68,6 +68,10 @@ If NAME is both a data set and a file, the data set is shown: write ./NAME for t
 			}
 			d, err := data.Show(args[0], o)
 			var noCSV *data.NotCSVError
+			var kind *data.ColumnTypeError
+			if errors.As(err, &kind) {
+				err = fmt.Errorf("%w with --drop %s", err, quoted(inList(kind.Name)))
+			}
 			var cell *data.CellError
 			if errors.As(err, &cell) {
 				mend := "--drop " + quoted(inList(cell.Name))

@@ -15,7 +15,7 @@ import (
 
 // showFile writes a description as text.
 func showFile(w io.Writer, d *data.Description) {
-	format := map[string]string{"npy": "NPY", "idx": "IDX", "csv": "CSV", "cifar10": "CIFAR-10", "cifar100": "CIFAR-100"}[d.Format]
+	format := map[string]string{"npy": "NPY", "idx": "IDX", "csv": "CSV", "parquet": "Parquet", "cifar10": "CIFAR-10", "cifar100": "CIFAR-100"}[d.Format]
 	if format == "" {
 		format = d.Format
 	}
@@ -24,7 +24,7 @@ func showFile(w io.Writer, d *data.Description) {
 	}
 	fmt.Fprintf(w, "%s: %s, %s bytes\n", d.File, format, numeral.Count(d.Bytes))
 	switch d.Format {
-	case "csv":
+	case "csv", "parquet":
 		showTable(w, d.Table)
 	case "safetensors":
 		showTensors(w, d)
@@ -179,7 +179,11 @@ func showTable(w io.Writer, s *data.TableSummary) {
 	if s.Header == nil {
 		header = "no header"
 	}
-	fmt.Fprintf(w, "%s × %s, delimited by %s, %s\n\n", numeral.Several(s.Count, "row"), numeral.Several(len(s.Columns), "column"), delimiter, header)
+	form := fmt.Sprintf("delimited by %s, %s", delimiter, header)
+	if s.Delimiter == "" {
+		form = "in " + numeral.Several(s.RowGroups, "row group")
+	}
+	fmt.Fprintf(w, "%s × %s, %s\n\n", numeral.Several(s.Count, "row"), numeral.Several(len(s.Columns), "column"), form)
 	var t table.Table
 	t.Add("column", "min", "mean", "max", "missing")
 	var named []string

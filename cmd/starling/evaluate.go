@@ -17,7 +17,7 @@ func newEvaluate() *cobra.Command {
 		Use:   "evaluate [RUN]",
 		Short: "Evaluate a run again, or score any program's predictions",
 		Long: `Evaluate reads the ensembles of a run's folder and scores them: on the run's own test examples, with the same
-figures as fit printed, or on other data, standardised as the run's were; and on out-of-distribution inputs. A run with
+figures as fit printed and those of each class, or on other data, standardised as the run's were; and on out-of-distribution inputs. A run with
 validation examples keeps a threshold of the energy, which 95 % of them are below: a table says which inputs it declares
 out of distribution.
 
@@ -91,6 +91,7 @@ func (e *evaluate) run(cmd *cobra.Command, args []string) error {
 		return a.Metrics.WriteJSON(cmd.OutOrStdout())
 	}
 	showMetrics(cmd.OutOrStdout(), &run.Spec, &run.Ensembles, a, true)
+	showByClass(cmd.OutOrStdout(), a.Metrics)
 	showAllClasses(cmd.OutOrStdout(), a.Metrics)
 	showDetection(cmd.OutOrStdout(), a.Metrics.Groups, e.on.Members, e.meanLogits)
 	if e.members == membersTable {

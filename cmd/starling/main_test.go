@@ -83,6 +83,7 @@ func TestScripts(t *testing.T) {
 			"serve":     serve,
 			"await":     await,
 			"npy":       npy,
+			"toparquet": toParquet,
 			"hostile":   hostile,
 			"harmless":  harmless,
 		},

@@ -37,6 +37,15 @@ func (o *output) Write(b []byte) (int, error) {
 	return n, err
 }
 
+// bytesTo is where w writes to, for what is not for people: without a change of control characters.
+func bytesTo(w io.Writer) io.Writer {
+	if o, ok := w.(*output); ok {
+		o.text.Flush()
+		return o.w
+	}
+	return w
+}
+
 // tell writes a line to stderr, with control characters made visible.
 func tell(text string) { fmt.Fprintln(os.Stderr, visible.Text(text)) }
 

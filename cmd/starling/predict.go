@@ -27,11 +27,13 @@ func newPredict() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "predict RUN --in FILE --out FILE",
 		Short: "Predict each row of a file, with its uncertainty",
-		Long: `Predict reads inputs, CSV, NPY or IDX, and writes the posterior's prediction for every row, as CSV or NPY: for classes
+		Long: `Predict reads inputs, CSV, Parquet, NPY or IDX, and writes the posterior's prediction for every row, as CSV or NPY: for classes
 their probabilities and entropies, and, where the run keeps a threshold, the energy and 1 for a row that it declares
 foreign (out of distribution), 0 for another; for a regression mean, standard deviations and quantiles in the target's units. Inputs
 are standardised as the run's were; columns of a CSV are found by their names, and those that the run's table had not are ignored.
 With --key the text of a column is copied, so that predictions can be joined with other data.
+
+With --in - it reads stdin, to its end, and with --out - it writes a CSV to stdout, and nothing else there.
 
 A file that is there already is replaced only if it holds predictions of starling's, told by its header, or with --force.
 
@@ -40,7 +42,8 @@ or @ for a formula, and a formula in a file from elsewhere may do harm: with --s
 apostrophe.`,
 		Example: `  starling predict runs/iris --in new.csv --out predictions.csv
   starling predict runs/iris --in new.csv --out predictions.csv --key id
-  starling predict runs/digits --in images.npy --out probabilities.npy --json`,
+  starling predict runs/digits --in images.npy --out probabilities.npy --json
+  gunzip -c new.csv.gz | starling predict runs/iris --in - --out - | head`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkThreads(options.Threads); err != nil {
@@ -48,15 +51,19 @@ apostrophe.`,
 			}
 			switch {
 			case in == "":
-				return wrongUse("name the file of inputs: --in FILE, a .csv, .npy or IDX")
+				return wrongUse("name the file of inputs: --in FILE, a CSV, Parquet, NPY or IDX, or - for stdin")
 			case out == "":
-				return wrongUse("name the file to write: --out FILE, a .csv or .npy")
+				return wrongUse("name the file to write: --out FILE, a .csv or .npy, or - for stdout")
+			case out == pipe && jsonOut:
+				return wrongUse("--json and --out - both write to stdout: leave one of them out")
 			}
-			if sameFile(in, out) {
-				return wrongUse("%s is the file of inputs: name another file to write to", out)
-			}
-			if err := checkNew("--out", out, written{"predictions of starling's", eval.IsPredictions}, force); err != nil {
-				return err
+			if out != pipe {
+				if in != pipe && sameFile(in, out) {
+					return wrongUse("%s is the file of inputs: name another file to write to", out)
+				}
+				if err := checkNew("--out", out, written{"predictions of starling's", eval.IsPredictions}, force); err != nil {
+					return err
+				}
 			}
 			run, err := openRun(args[0])
 			if err != nil {
@@ -72,8 +79,25 @@ apostrophe.`,
 				text := fmt.Sprintf("%s of %s rows", numeral.Count(done), numeral.Count(rows))
 				line.show(method.Status{Phase: "predict", Share: float64(done) / float64(max(1, rows)), Ended: done == rows, Long: text})
 			}
-			rows, err := predictor.File(cmd.Context(), in, out)
-			if err != nil {
+			from := in
+			if in == pipe {
+				path, remove, err := spool(cmd.Context(), cmd.InOrStdin())
+				if err != nil {
+					return err
+				}
+				defer remove()
+				from, in = path, "stdin"
+			}
+			var rows int
+			if out == pipe {
+				rows, err = predictor.To(cmd.Context(), from, bytesTo(cmd.OutOrStdout()))
+			} else {
+				rows, err = predictor.File(cmd.Context(), from, out)
+			}
+			if err != nil && in == "stdin" {
+				err = ofStdin(err, from)
+			}
+			if err != nil || out == pipe {
 				return err
 			}
 			line.end()
@@ -85,9 +109,9 @@ apostrophe.`,
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&in, "in", "", "`FILE` of inputs: CSV, NPY or IDX")
-	cmd.Flags().StringVar(&out, "out", "", "`FILE` of predictions: .csv or .npy")
-	cmd.Flags().StringVar(&key, "key", "", "`COLUMN` of a CSV whose text is copied, after the row: its name, or its number if there is no header")
+	cmd.Flags().StringVar(&in, "in", "", "`FILE` of inputs: CSV (packed with gzip or not), Parquet, NPY or IDX, or - for stdin")
+	cmd.Flags().StringVar(&out, "out", "", "`FILE` of predictions: .csv or .npy, or - for a CSV on stdout")
+	cmd.Flags().StringVar(&key, "key", "", "`COLUMN` of a table whose text is copied, after the row: its name, or its number if there is no header")
 	decideByMeanLogits(cmd, &meanLogits)
 	cmd.Flags().BoolVar(&safe, "safe-csv", false, "write an apostrophe before names of classes and keys that spreadsheets take for formulas")
 	forced(cmd, &force)

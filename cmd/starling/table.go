@@ -86,6 +86,23 @@ func showAllClasses(w io.Writer, m *eval.Metrics) {
 	}
 }
 
+// showByClass writes the posterior's scores for each class, or for the weakest of many.
+func showByClass(w io.Writer, m *eval.Metrics) {
+	const most = 20
+	if m.ByClass == nil {
+		return
+	}
+	var t table.Table
+	t.Add("class", "n", "precision", "recall", "F1")
+	for _, c := range m.Weakest(most) {
+		t.Add(shortened(c.Class), numeral.Count(c.N), percent(c.Precision), percent(c.Recall), fixed(c.F1, 2))
+	}
+	if more := len(m.ByClass) - most; more > 0 {
+		t.Add(fmt.Sprintf("… %s more, whose F1 is higher", numeral.Count(more)))
+	}
+	t.Write(w)
+}
+
 // showMembers writes what fewer members of the posterior score.
 func showMembers(w io.Writer, rows []eval.Members) {
 	if rows == nil {

@@ -269,6 +269,19 @@ func UnseenClasses(classes []string, examples int) Finding {
 	}
 }
 
+// RareClasses names classes of fewer than enough training examples, each with their number.
+func RareClasses(classes []string, enough int) Finding {
+	const few = 10
+	listed := classes[:min(len(classes), few)]
+	if more := len(classes) - few; more > 0 {
+		listed = append(slices.Clone(listed), numeral.Count(more)+" more")
+	}
+	return Finding{
+		Kind: "rare-classes", Numbers: numbers{"count": float64(len(classes)), "enough": float64(enough)}.safe(),
+		Names: map[string]string{"classes": numeral.List(listed)},
+	}
+}
+
 // NoThreshold says that a run keeps no threshold of the energy, because that of some of the validation examples is not finite.
 func NoThreshold(undefined, examples int) Finding {
 	return Finding{Kind: "no-threshold", Numbers: numbers{"count": float64(undefined), "examples": float64(examples)}.safe()}

@@ -296,6 +296,11 @@ var kinds = map[string]kind{
 			`{{if .Several "examples"}}examples have{{else}}example has{{end}}`,
 		means: `a network cannot learn {{if .Several "count"}}them{{else}}it{{end}}`, cure: `take another division (seed, data.split) or more examples`, help: helpData,
 	},
+	"rare-classes": {
+		look: warning | ofData, says: `{{if .Several "count"}}the classes {{.Name "classes"}} have{{else}}the class {{.Name "classes"}} has{{end}} fewer than {{.Count "enough"}} training examples`,
+		means: `a network learns little of {{if .Several "count"}}them{{else}}it{{end}} from so few, and the scores of {{if .Several "count"}}these classes{{else}}this class{{end}} rest on fewer still`,
+		cure:  `take more examples, or one class in place of several rare ones`, help: helpData,
+	},
 	"no-threshold": {
 		look: warning, says: `no threshold declares inputs out of distribution`,
 		means: `{{.Count "count"}} of {{.Count "examples"}} validation examples {{if .Several "count"}}have energies that are{{else}}has an energy that is{{end}} not finite, ` +

@@ -1,0 +1,195 @@
+package data
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/starling-smc/starling/internal/cells"
+	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/internal/spelling"
+)
+
+// loadTable reads the user's own table or a known one.
+func (s Settings) loadTable(dir string, need Need) (*Problem, error) {
+	columns := Columns{Classes: !need.Regression, Standardise: s.Standardise == "both"}
+	if s.CSV != nil {
+		columns.Missing, columns.Zeros = s.CSV.Missing == missingIndicator, s.CSV.Other == otherZeros
+	}
+	if s.Standardise != "none" {
+		columns.SD = 1
+	}
+	var t *Table
+	var err error
+	own := CSV{}
+	if s.CSV == nil {
+		t, columns.Target, err = LoadTable(s.Set, dir)
+	} else {
+		own, columns.Target = *s.CSV, s.CSV.Target
+		t, err = own.load()
+	}
+	if err != nil {
+		return nil, err
+	}
+	var classes strata // a known table keeps the division that its results were published with
+	if s.CSV != nil && columns.Classes {
+		j, err := t.Column(columns.Target)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", t.Name, err)
+		}
+		classes = t.byClass(j)
+	}
+	p := &Problem{Name: t.Name, Schema: need.Schema, Whole: need.Whole}
+	if s.CSV != nil {
+		p.Name = own.File
+	}
+	parts := []struct {
+		name, file string
+		into       **Set
+	}{{"test", own.Test, &p.Test}, {"validate", own.Validate, &p.Validate}}
+	kept, held, err := s.Split.divide(t.Rows(), need.Seed, classes, !p.Whole && own.Test == "", !p.Whole && own.Validate == "")
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", t.Name, err)
+	}
+	if p.Schema == nil {
+		if s.CSV != nil {
+			t.leaveOutCounters(own.Target, own.Keep)
+		}
+		if p.Schema, err = columns.Schema(t, kept); err != nil {
+			return nil, s.withMend(t, err)
+		}
+		if s.CSV != nil {
+			p.Schema.Delimiter, p.Schema.Header = own.Delimiter, own.Header
+		}
+	}
+	tables := make([]*Table, len(parts))
+	for k, part := range parts {
+		if part.file == "" {
+			continue
+		}
+		if tables[k], err = ReadCSV(part.file, p.Schema.CSV()); err == nil && need.Schema == nil {
+			err = p.Schema.admit(tables[k])
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if p.Train, err = p.Schema.Set("train", t, kept, true); err != nil {
+		return nil, err
+	}
+	for k, part := range parts {
+		switch {
+		case tables[k] != nil:
+			*part.into, err = p.Schema.Set(part.name, tables[k], nil, true)
+		case !p.Whole:
+			*part.into, err = p.Schema.Set(part.name, t, held[0], true)
+			held = held[1:]
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// admit adds the classes of another table of the run's own: a class may have no training examples.
+func (s *Schema) admit(t *Table) error {
+	if s.Classes == 0 {
+		return nil
+	}
+	r, err := s.find(t, false)
+	if err != nil || r.target < 0 {
+		return nil // the sets that are made of it have the error
+	}
+	if err := t.finite([]int{r.target}, func(int) bool { return false }); err != nil {
+		return err
+	}
+	names, n, err := t.classes(r.target)
+	if err != nil {
+		return err
+	}
+	if names == nil && s.Names == nil {
+		s.Classes = max(s.Classes, n)
+		return nil
+	}
+	all := append(numbered(names, n), numbered(s.Names, s.Classes)...)
+	values, numbers := map[string]float64{}, true
+	for _, name := range all {
+		v, err := cells.Number([]byte(name))
+		values[name], numbers = v, numbers && err == nil
+	}
+	if numbers {
+		slices.SortFunc(all, func(a, b string) int { return cmp.Compare(values[a], values[b]) })
+	} else {
+		slices.Sort(all)
+	}
+	s.Names = slices.Compact(all)
+	if s.Classes = len(s.Names); slices.Equal(s.Names, numbered(nil, s.Classes)) {
+		s.Names = nil
+	}
+	return nil
+}
+
+// numbered returns the names of classes, which are their numbers if they have none.
+func numbered(names []string, n int) []string {
+	if names != nil {
+		return slices.Clone(names)
+	}
+	for c := range n {
+		names = append(names, strconv.Itoa(c))
+	}
+	return names
+}
+
+// withMend adds to an error about a missing input which setting takes it.
+func (s Settings) withMend(t *Table, err error) error {
+	var missing *missingError
+	if s.CSV != nil && errors.As(err, &missing) && !missing.infinite && t.name(missing.column) != s.CSV.Target {
+		err = fmt.Errorf("%w, or take data.csv.missing: indicator", err)
+	}
+	return err
+}
+
+// load reads the table that the settings name. A column that it lacks is a fault of the settings.
+func (o *CSV) load() (*Table, error) {
+	read := *o
+	read.Words = true
+	t, err := ReadCSV(o.File, read)
+	var column *ColumnError
+	if errors.As(err, &column) {
+		hint := spelling.Suggest(column.Name, column.Header)
+		if column.Cols == 1 {
+			hint = ": a single column; is the delimiter right?"
+		}
+		field := "csv.target"
+		if k := slices.Index(o.Drop, column.Name); k >= 0 {
+			field = fmt.Sprintf("csv.drop.%d", k)
+		}
+		if k := slices.Index(o.Keep, column.Name); k >= 0 {
+			field = fmt.Sprintf("csv.keep.%d", k)
+		}
+		return nil, fieldError(field, "%v%s", err, hint)
+	}
+	var kind *ColumnTypeError
+	if errors.As(err, &kind) {
+		err = fmt.Errorf("%w with data.csv.drop: [%s]", err, config.Scalar(kind.Name))
+	}
+	var cell *CellError
+	if errors.As(err, &cell) {
+		mend := ": "
+		switch {
+		case cell.Missing:
+			mend = ": fill it, remove the row, or "
+		case cell.Date:
+			mend = ", or "
+		}
+		err = fmt.Errorf("%w%sleave the column out with data.csv.drop: [%s]", err, mend, config.Scalar(cell.Name))
+	}
+	var many *manyWords
+	if errors.As(err, &many) {
+		err = fmt.Errorf("%w, or leave the column out with data.csv.drop: [%s]", err, config.Scalar(many.column))
+	}
+	return t, err
+}

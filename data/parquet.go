@@ -1,0 +1,59 @@
+package data
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/starling-smc/starling/internal/cells"
+	"github.com/starling-smc/starling/internal/parquet"
+)
+
+// ColumnTypeError says that a column of a Parquet file has values that a table cannot hold.
+type ColumnTypeError struct {
+	File, Name string
+	Column     int    // from 1
+	What       string // the values
+	Mend       string
+}
+
+func (e *ColumnTypeError) Error() string {
+	return fmt.Sprintf("%s: column %d (%s): holds %s, not numbers, booleans or strings: %s", e.File, e.Column, cells.Clip(e.Name), e.What, e.Mend)
+}
+
+// openParquet opens a Parquet file. A column may have any type if its cells are not looked at.
+func openParquet(name string, raw io.ReaderAt, size int, o CSV) (*parquet.File, error) {
+	if o.run == nil && (o.Delimiter != "" || o.Header != nil) {
+		return nil, fmt.Errorf("%s: delimiter and header are of CSV files, this one is Parquet: leave them out", name)
+	}
+	p, err := parquet.Open(raw, int64(size), o.uses)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, ended(err))
+	}
+	for j, c := range p.Columns {
+		if c.What != "" && !c.Unused {
+			return nil, &ColumnTypeError{name, c.Name, j + 1, c.What, c.Mend}
+		}
+	}
+	return p, nil
+}
+
+// uses reports whether the cells of a column are looked at.
+func (o *CSV) uses(column string) bool {
+	switch {
+	case column == o.key && o.key != "":
+		return true
+	case o.run != nil:
+		return o.run.uses(column, o.inputs)
+	}
+	return !slices.Contains(o.Drop, column)
+}
+
+// uses reports whether a run looks at the cells of a column: it is neither left out nor unknown to it and, where inputs alone are read,
+// not the target.
+func (s *Schema) uses(column string, inputs bool) bool {
+	if s.Columns == nil || !s.Named {
+		return true
+	}
+	return column == s.Target && !inputs || slices.Contains(s.Columns, column) && s.input(column)
+}

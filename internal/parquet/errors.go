@@ -1,0 +1,34 @@
+package parquet
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+)
+
+var little = binary.LittleEndian
+
+var (
+	errDamaged  = errors.New("the Parquet file is damaged")
+	errEarly    = errors.New("the file ends early")
+	errEncoding = errors.New("its values are encoded in a way that is not read: write the file with the encodings PLAIN or RLE_DICTIONARY, the usual ones")
+)
+
+// ended replaces the errors for a file that ends early by a plain sentence.
+func ended(err error) error {
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return errEarly
+	}
+	return err
+}
+
+// recovered makes a panic an error: a place in a dictionary may be beyond its end, and the library may panic.
+func recovered(err *error) {
+	if panicked := recover(); panicked != nil {
+		*err = fmt.Errorf("%w: %v", errDamaged, panicked)
+	}
+}
+
+// short shortens a name for an error.
+func short(name string) string { return fmt.Sprintf("%.40s", name) }

@@ -1,0 +1,160 @@
+package parquet
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// append appends the text of value i.
+func (v *values) append(b []byte, c *Column, i int) []byte {
+	switch c.kind {
+	case format.Boolean:
+		return strconv.AppendBool(b, v.bits[i] != 0)
+	case format.Int32:
+		if x := little.Uint32(v.fixed[4*i:]); c.unsigned {
+			return strconv.AppendUint(b, uint64(x), 10)
+		} else {
+			return strconv.AppendInt(b, int64(int32(x)), 10)
+		}
+	case format.Int64:
+		if x := little.Uint64(v.fixed[8*i:]); c.unsigned {
+			return strconv.AppendUint(b, x, 10)
+		} else {
+			return strconv.AppendInt(b, int64(x), 10)
+		}
+	case format.Float:
+		return strconv.AppendFloat(b, float64(math.Float32frombits(little.Uint32(v.fixed[4*i:]))), 'g', -1, 64)
+	case format.Double:
+		return strconv.AppendFloat(b, math.Float64frombits(little.Uint64(v.fixed[8*i:])), 'g', -1, 64)
+	}
+	return appendQuoted(b, v.text[v.offsets[i]:v.offsets[i+1]])
+}
+
+// appendQuoted appends a cell in double quotes, a quote within it doubled.
+func appendQuoted(b, cell []byte) []byte {
+	b = append(b, '"')
+	for {
+		k := bytes.IndexByte(cell, '"')
+		if k < 0 {
+			return append(append(b, cell...), '"')
+		}
+		b = append(append(b, cell[:k+1]...), '"')
+		cell = cell[k+1:]
+	}
+}
+
+// missing is the text of a missing value. A row of nothing else would be a blank line.
+const missing = `""`
+
+// reader writes the rows of a file as the lines of a CSV.
+type reader struct {
+	f      *File
+	line   []byte // text that is not yet read
+	group  int    // the next row group
+	left   int64  // rows of the present one
+	chunks []*chunk
+	err    error
+}
+
+// Text begins to read the file as a CSV, whose first line has the names of the columns.
+func (f *File) Text() io.Reader {
+	r := &reader{f: f}
+	for j := range f.Columns {
+		if j > 0 {
+			r.line = append(r.line, ',')
+		}
+		r.line = appendQuoted(r.line, []byte(f.Columns[j].Name))
+	}
+	r.line = append(r.line, '\n')
+	return r
+}
+
+// Read implements io.Reader.
+func (r *reader) Read(b []byte) (n int, err error) {
+	for n < len(b) {
+		if len(r.line) == 0 && r.err == nil {
+			r.line, r.err = r.next(r.line[:0])
+		}
+		if len(r.line) == 0 {
+			break
+		}
+		k := copy(b[n:], r.line)
+		n, r.line = n+k, r.line[k:]
+	}
+	if n > 0 || len(b) == 0 {
+		return n, nil
+	}
+	return 0, r.err
+}
+
+// next writes the next rows. At the end of the file the error is io.EOF.
+func (r *reader) next(text []byte) (_ []byte, err error) {
+	defer recovered(&err)
+	for r.left == 0 {
+		if r.group == len(r.f.meta.RowGroups) {
+			return nil, io.EOF
+		}
+		r.begin()
+	}
+	const enough = 16 << 10
+	for ; r.left > 0 && len(text) < enough; r.left-- {
+		for j, k := range r.chunks {
+			if j > 0 {
+				text = append(text, ',')
+			}
+			if text, err = k.append(text); err != nil {
+				return nil, fmt.Errorf("column %d (%s): %w", j+1, short(r.f.Columns[j].Name), err)
+			}
+		}
+		text = append(text, '\n')
+	}
+	return text, nil
+}
+
+// begin opens the columns of the next row group.
+func (r *reader) begin() {
+	g := &r.f.meta.RowGroups[r.group]
+	r.group++
+	r.left, r.chunks = g.NumRows, nil
+	for j := range r.f.Columns {
+		c := &r.f.Columns[j]
+		if c.Unused {
+			r.chunks = append(r.chunks, nil)
+			continue
+		}
+		m := &g.Columns[c.leaf].MetaData
+		from, n := place(m)
+		r.chunks = append(r.chunks, &chunk{
+			c: c, r: bufio.NewReaderSize(io.NewSectionReader(r.f.raw, from, n), int(min(buffer, n+1))), unpack: codecs[m.Codec],
+			left: g.NumRows, most: max(fewValues, min(1<<26, ratio*r.f.size)), room: n,
+		})
+	}
+}
+
+// append appends the text of the next value of a column, which is missing where the column is not used.
+func (k *chunk) append(text []byte) ([]byte, error) {
+	if k == nil {
+		return append(text, missing...), nil
+	}
+	for k.row == k.rows {
+		if err := k.next(); err != nil {
+			return nil, err
+		}
+	}
+	there := k.page.there == nil || k.page.there[k.row] != 0
+	if k.row++; !there {
+		return append(text, missing...), nil
+	}
+	i := k.value
+	k.value++
+	if k.page.index == nil {
+		return k.page.append(text, k.c, i), nil
+	}
+	return k.dictionary.append(text, k.c, int(k.page.index[i])), nil
+}
