@@ -36,7 +36,7 @@ type Kind = runs.Kind
 
 // FitRuns is the kind of run that Fit makes.
 var FitRuns = Kind{
-	Name: "fit", Files: []string{schemaFile, posteriorFile, restartsFile, metricsFile, decisionFile, reportFile}, Shards: "samples", Differ: config.Diff,
+	Name: "fit", Files: []string{schemaFile, posteriorFile, restartsFile, metricsFile, decisionFile, reportFile}, Shards: "samples", Stored: method.StoredSums, Differ: config.Diff,
 	Most: 1e9, IsCut: func(name string) bool { return safetensors.IsCut(posteriorFile, name) },
 }
 

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/starling-smc/starling/internal/runs"
 )
 
 // many is a small run that keeps so many states that they are moved to files.
@@ -108,6 +110,61 @@ func TestDamagedShards(t *testing.T) {
 	}
 	if got, want := contents(t, dir), contents(t, done); got != want {
 		t.Errorf("after damage\n%s\nwithout\n%s", got, want)
+	}
+}
+
+// TestVerifyShards: of a run that is not done, verify names a file of kept states that the checkpoint counts and that is missing, cut or
+// changed, whether the run has a stopping rule, whose state stands before that of the island, or not. A file that the checkpoint does not
+// count is not blamed.
+func TestVerifyShards(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the folder is the same in every build")
+	}
+	for _, sets := range [][]string{nil, {"method.smc.path={full: {iterations: 50}}", "method.smc.stop={patience: 40}"}} {
+		spec, dir := many(t, sets...), filepath.Join(t.TempDir(), "run")
+		interruptAfter(t, dir, spec, 60)
+		files := shards(t, dir)
+		if len(files) == 0 {
+			t.Fatal("no files to damage")
+		}
+		save(t, filepath.Join(dir, "samples-1-77"), []byte("from a step that no checkpoint has"))
+		states := func() map[string]runs.State {
+			v, err := VerifyRun(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			states := map[string]runs.State{}
+			for _, f := range v.Files {
+				states[f.File] = f.State
+			}
+			return states
+		}
+		first := states()
+		for _, name := range files {
+			if first[name] != runs.OK {
+				t.Errorf("%v: %s is %q", sets, name, first[name])
+			}
+		}
+		if first["samples-1-77"] != runs.Unlisted {
+			t.Errorf("%v: a file that no checkpoint counts is %q", sets, first["samples-1-77"])
+		}
+		for _, name := range files {
+			good := read(t, dir, name)
+			flipped := slices.Clone(good)
+			flipped[len(flipped)/2] ^= 1
+			for want, text := range map[runs.State][]byte{runs.Differs: flipped, runs.Missing: nil} {
+				path := filepath.Join(dir, name)
+				if save(t, path, text); text == nil {
+					os.Remove(path)
+				}
+				for file, state := range states() {
+					if file == name && state != want || file != name && state != first[file] {
+						t.Errorf("%v: %s is to be %q: %s is %q", sets, name, want, file, state)
+					}
+				}
+			}
+			save(t, filepath.Join(dir, name), good)
+		}
 	}
 }
 

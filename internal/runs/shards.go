@@ -2,6 +2,7 @@ package runs
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 
@@ -47,7 +48,7 @@ func (r *Run) Stored(part, n int, sum [sha256.Size]byte, read func(file io.Reade
 	if err == nil {
 		failed := read(f, f.size)
 		if err = f.compare(fmt.Sprintf("%x", sum)); err == errOther {
-			err = fmt.Errorf("%s: is not as the run wrote it: its checksum is not the one in the checkpoint", f.path)
+			err = fmt.Errorf("%s: %w", f.path, errShard)
 		}
 		f.Close()
 		if err == nil {
@@ -57,6 +58,9 @@ func (r *Run) Stored(part, n int, sum [sha256.Size]byte, read func(file io.Reade
 	return &DamagedError{fmt.Errorf("states that the run has kept: %w; put the file back, or begin anew in another folder", err)}
 }
 
+// errShard is the error for a shard that was damaged after it was written, or is another run's.
+var errShard = errors.New("is not as the run wrote it: its checksum is not the one in the checkpoint")
+
 func (r *Run) shard(part, n int) string {
-	return r.folder.path(fmt.Sprintf("%s-%d-%d", r.folder.kind.Shards, part, n))
+	return r.folder.path(r.folder.kind.shard(part, n))
 }
