@@ -354,6 +354,11 @@ func (m SMC) Gather(job *Job, phases []runs.Phase, trace []TraceLine) (*bnn.Ense
 		found = append(found, move.Findings(job.Data.Train.Len())...)
 	}
 	found = append(found, m.stopped(phases, job.Data.Train.Len())...)
+	exploded, err := m.exploded(job, phases, trace)
+	if err != nil {
+		return nil, nil, err
+	}
+	found = append(found, exploded...)
 	return e, append(found, m.Sampling().Findings(trace, e, job.Data.Train.Len())...), nil
 }
 

@@ -35,7 +35,7 @@ func all() []Finding {
 		ChainStuck(2, 0.04, -1503.2, hmc, true), ChainStuck(0, 0, math.Inf(-1), hmc, false),
 		ChainsStill([]int{1}, 0.001, hmc), ChainsStill([]int{1, 3}, 0.001, hmc),
 		ChainsDiverged(1, "method.mcmc.move.nuts.step"), ChainsDiverged(12, "method.mcmc.move.nuts.step"),
-		AsIs(), SWAGSpread(), PointAtMAP(), PointAtInit(), BeganAtInit(false), BeganAtInit(true), InitUnused(), Stopped(1, 1, 31, 31, 50, 10), Stopped(2, 3, 31, 44, 50, 1),
+		AsIs(), SWAGSpread(), PointAtMAP(), PointAtInit(), BeganAtInit(false), BeganAtInit(true), InitUnused(), Stopped(1, 1, 31, 31, 50, 10), Stopped(2, 3, 31, 44, 50, 1), Exploded(1, 1, 198.57, 1.5015, 1.0986, "method.smc.move.epoch.step"), Exploded(2, 3, 4.25, 1.53, 1.4189, "method.smc.move.leapfrog.step"),
 		ConstantColumns([]string{"age"}), ConstantColumns([]string{"number 3", "number 5"}),
 		ZeroFeatures([]int{4}), ZeroFeatures([]int{4, 9}), ZeroFeatures(make([]int, 21)), UnseenClasses([]string{"cedar"}, 1), UnseenClasses([]string{"3", "7"}, 12), NoThreshold(1, 200), NoThreshold(3, 200), ChannelsLast("x.npy", 28, 28, 1),
 		StoppedEarly(3, 0.03125), IslandsStuck([]int{0}, 0.1, pcn, true), IslandsStuck([]int{0, 2, 5}, 0.1, pcn, false),

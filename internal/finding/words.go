@@ -124,8 +124,11 @@ var kinds = map[string]struct {
 		`as too few particles of different descent were left to learn it from`, ""},
 	"unmoved-runs": {warning | page, `the {{if .Several "count"}}runs{{else}}run{{end}} {{.Name "runs"}} had islands whose particles hardly moved: neither ` +
 		`{{if .Several "count"}}their posteriors nor their log evidences are{{else}}its posterior nor its log evidence is{{end}} to be trusted`, ""},
-	"stopped-early":     {warning, `island {{.Count "island"}} ended at the power {{.Fixed "temperature" 4}} of the likelihood, before the posterior`, ""},
-	"divergent":         {warning, `{{.Count "moves"}} {{if .Several "moves"}}moves{{else}}move{{end}} had infinite or undefined energy and left no weight: the step may be too large`, ""},
+	"stopped-early": {warning, `island {{.Count "island"}} ended at the power {{.Fixed "temperature" 4}} of the likelihood, before the posterior`, ""},
+	"divergent":     {warning, `{{.Count "moves"}} {{if .Several "moves"}}moves{{else}}move{{end}} had infinite or undefined energy and left no weight: the step may be too large`, ""},
+	"exploded": {warning, `the steps are too long: the particles{{if .Several "islands"}} of {{.Count "exploded"}} of {{.Count "islands"}} islands{{end}} ended with a training NLL of {{.Fixed "end" 2}} on average, ` +
+		`above {{.Fixed "start" 2}} at the start and {{.Fixed "guess" 2}} of a guess that does not look at the inputs, so their networks are no draws of the posterior: ` +
+		`take a smaller step ({{.Name "step"}})`, ""},
 	"divergent-refused": {warning | page, `{{.Count "moves"}} {{if .Several "moves"}}proposals{{else}}proposal{{end}} had infinite or undefined energy and {{if .Several "moves"}}were{{else}}was{{end}} refused: the step may be too large`, ""},
 
 	"as-is": {note, `as-is: the posterior is the network of model.init alone, an ensemble of one; nothing was sampled`, ""},
