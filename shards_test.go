@@ -204,6 +204,62 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
+// TestDiskOfResume: on a disk that has just as much as the question before the run asks for, the run comes to its end, and is never refused
+// when it goes on. What it has saved so far takes of the disk.
+func TestDiskOfResume(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the folder is the same in every build")
+	}
+	spec, asked := many(t), fit{}
+	if err := asked.prepare(spec, Options{Folder: &Folder{}}); err != nil {
+		t.Fatal(err)
+	}
+	memory := spec.Way().Memory(&asked.job)
+	enough, capacity := 2*memory.Disk+3*memory.Saved, int64(0)
+	dir := filepath.Join(t.TempDir(), "run")
+	used := func() (bytes int64) {
+		entries, _ := os.ReadDir(dir) // none: it is gone after a refusal
+		for _, e := range entries {
+			if info, err := e.Info(); err == nil {
+				bytes += info.Size()
+			}
+		}
+		return bytes
+	}
+	free := func(string) (int64, bool) { return capacity - used(), true }
+	with := func(c int64) error {
+		capacity = c
+		ctx, cancel := context.WithCancel(t.Context())
+		events := 0
+		defer cancel()
+		_, err := resume(ctx, dir, spec, Options{Every: 1, free: free, Progress: func(Event) {
+			if events++; events == 40 {
+				cancel()
+			}
+		}})
+		return err
+	}
+	if err := with(enough - 1); err == nil || !strings.Contains(err.Error(), "iterations would fit)") {
+		t.Errorf("a byte less: %v", err)
+	}
+	for stops := 0; ; stops++ {
+		err := with(enough + 1<<10) // the lock
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, context.Canceled) || stops > 20 {
+			t.Fatalf("after %d stops, with %d of %d bytes used: %v", stops, used(), enough, err)
+		}
+		info, err := os.Stat(filepath.Join(dir, "checkpoint"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !(info.Size() < memory.Saved+4096) {
+			t.Errorf("after %d stops a checkpoint of %d bytes, estimated as %d", stops, info.Size(), memory.Saved)
+		}
+	}
+}
+
 // killDir is the variable of the environment that makes TestKilledInShard the process that is killed, with a folder.
 const killDir = "STARLING_TEST_KILL"
 

@@ -309,7 +309,7 @@ func (m SMC) Memory(job *Job) Memory {
 	kept := func(particles int) int { return inFiles(job, m.Keep, particles, held(particles)) }
 	particles := func(n int) int64 { return s.bytes(job, m.Islands, n, kept(n)) }
 	islands := func(n int) int64 { return s.bytes(job, n, m.Particles, kept(m.Particles)) }
-	return Memory{Bytes: particles(m.Particles), Disk: diskBytes(job, m.Keep, m.Islands, held(m.Particles)), Field: "keep", Scales: []Scale{
+	return s.onDisk(Memory{Bytes: particles(m.Particles), Scales: []Scale{
 		{
 			Field: "particles", Now: m.Particles, Bytes: particles, Takes: m.takesParticles,
 			Fits: func(n int) string { return fmt.Sprintf("%d particles would fit", n) },
@@ -320,7 +320,7 @@ func (m SMC) Memory(job *Job) Memory {
 			}
 			return fmt.Sprintf("%d islands of %d would fit", n, m.Particles)
 		}},
-	}}
+	}}, job, m.Keep, held(m.Particles))
 }
 
 // Phases is the islands.

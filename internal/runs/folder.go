@@ -323,10 +323,13 @@ func (f *Folder) shards() (found []os.DirEntry, err error) {
 	return found, err
 }
 
-// shardBytes is the size of all of them.
-func (f *Folder) shardBytes() (bytes int64) {
-	shards, _ := f.shards()
-	for _, e := range shards {
+// bytes is the size of the run's files in the folder.
+func (f *Folder) bytes() (bytes int64) {
+	entries, _ := os.ReadDir(f.Dir)
+	for _, e := range entries {
+		if !f.kind.has(e.Name()) {
+			continue
+		}
 		if info, err := e.Info(); err == nil {
 			bytes += info.Size()
 		}

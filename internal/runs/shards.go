@@ -16,14 +16,14 @@ import (
 // Stores reports whether Store can be called: the run has a folder, and its kind has shards.
 func (r *Run) Stores() bool { return r != nil && r.open && r.folder.kind.Shards != "" }
 
-// Free is the number of bytes that the folder's disk has for this user, with those of the folder's shards: a run that goes on has need of
-// so much less. ok is false where it is not known.
+// Free is the number of bytes that the folder's disk has for this user, with those of the run's files in the folder, as shards and
+// checkpoints: a run that goes on needs so much less. ok is false where it is not known.
 func (r *Run) Free() (bytes int64, ok bool) {
 	if r.folder == nil {
 		return 0, false
 	}
 	bytes, ok = r.free(r.folder.Dir)
-	return bytes + r.folder.shardBytes(), ok
+	return bytes + r.folder.bytes(), ok
 }
 
 // Store writes shard number n of a part, of about so many bytes, and returns its sum. If the disk has less, nothing is written. Several
