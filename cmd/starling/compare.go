@@ -43,7 +43,7 @@ and in each phase of a run. With --by-cost the run that took the fewest is first
 			defer line.end()
 			var runs []pages.Evaluated
 			for i, name := range names(args) {
-				run, a, err := e.of(cmd, args[i], starling.On{}, line)
+				run, a, err := e.of(cmd, args[i], starling.On{}, line, nil)
 				if err != nil {
 					return err
 				}

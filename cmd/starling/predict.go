@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -54,7 +55,13 @@ from elsewhere may do harm: with --safe-csv such names begin with an apostrophe.
 			if err := checkNew("--out", out, written{"predictions of starling's", eval.IsPredictions}, force); err != nil {
 				return err
 			}
+			if meanLogits && strings.EqualFold(filepath.Ext(out), ".npy") {
+				return wrongUse("--mean-logits is for a .csv, which says what is foreign: %s will have probabilities alone: leave it out, or name a .csv", out)
+			}
 			run, err := openRun(args[0])
+			if err == nil {
+				err = checkMeanLogits(meanLogits, run)
+			}
 			if err != nil {
 				return err
 			}
