@@ -134,7 +134,8 @@ func (f *fit) open(o Options) (err error) {
 	return damage(err)
 }
 
-// checkDisk refuses a run whose kept states will not fit on the disk. Those that a resumed run has there already count as free.
+// checkDisk refuses a run whose kept states and checkpoints will not fit on the disk. Those that a resumed run has there already count as
+// free.
 func (f *fit) checkDisk() error {
 	free, ok := f.job.Run.Free()
 	if !ok {

@@ -45,19 +45,19 @@ func TestPartlyDiverges(t *testing.T) {
 	}{
 		"smc, learn": {regression(t, "both", "model.random=first",
 			"method={smc: {particles: 4, path: {constant: {epochs: 9, batch: 20}}, move: {leapfrog: {steps: 1, step: 0.01}}, learn: {adamw: {rate: 1.0e+308, decay: 100}}}}"),
-			[]string{"island 0, iteration 0: the learned parameter ", " became NaN: take a smaller rate in learn (AdamW"}},
+			[]string{"island 0, iteration 1: the learned parameter ", " became NaN: take a smaller rate in learn (AdamW"}},
 		"smc, all dead": {regression(t, "both", "model.random=first",
 			"method={smc: {particles: 4, path: {constant: {epochs: 9, batch: 20}}, move: {leapfrog: {steps: 1, step: 0.01}}, learn: {sgd: {rate: 1.0e+200}}}}"),
-			[]string{"island 0, iteration 1: all 4 particles are dead: every log-weight is -Inf; all parameters are finite, the largest of those that are learned is 2.",
+			[]string{"island 0, iteration 2: all 4 particles are dead: every log-weight is -Inf; all parameters are finite, the largest of those that are learned is 2.",
 				"e+19", ": take a smaller step than 0.01 of ", ", or a smaller rate in learn (SGD, rate 1e+200)"}},
 		"smc, θ": {regression(t, "both", "model.random=first",
 			"method={smc: {particles: 4, path: {constant: {epochs: 9, batch: 20}}, move: {leapfrog: {steps: 3, step: 1.0e+200}}}}"),
-			[]string{"island 0, iteration 0: all 4 particles are dead: every log-weight is -Inf; all parameters are finite, ", ": take a smaller step than 1e+200 of "}},
+			[]string{"island 0, iteration 1: all 4 particles are dead: every log-weight is -Inf; all parameters are finite, ", ": take a smaller step than 1e+200 of "}},
 		"smc, θ infinite": {regression(t, "both", "model.random=first",
-			"method={smc: {particles: 4, path: {constant: {epochs: 9, batch: 20}}, move: {walk: {sd: 1.0e+308}}, weight: bootstrap}}"), []string{"island 0, iteration 0: "}},
+			"method={smc: {particles: 4, path: {constant: {epochs: 9, batch: 20}}, move: {walk: {sd: 1.0e+308}}, weight: bootstrap}}"), []string{"island 0, iteration 1: "}},
 		"vi":    {regression(t, "both", "model.random=first", "method={vi: {rate: 1.0e+300, epochs: 9, batch: 20, draws: 5}}"), []string{"VI, epoch 1: the mean of 0.weight[0, 0] is ", "; try a rate below 1e+300"}},
-		"svgd":  {regression(t, "both", "model.random=last", "method={svgd: {particles: 4, epochs: 9, batch: 20, rate: 1.0e+300}}"), []string{"island 0, iteration 0: SVGD diverged: ", "try a smaller rate than 1e+300"}},
-		"sghmc": {regression(t, "both", "model.random=first", "method={mcmc: {chains: 2, start: prior, epochs: 8, keep: 4, move: {sghmc: {batch: 9, step: 1.0e+100}}}}"), []string{", iteration 0: SGHMC diverged in iteration 1: particle 0 ends at", "try a smaller step than 1e+100"}},
+		"svgd":  {regression(t, "both", "model.random=last", "method={svgd: {particles: 4, epochs: 9, batch: 20, rate: 1.0e+300}}"), []string{"island 0, iteration 1: SVGD diverged: ", "try a smaller rate than 1e+300"}},
+		"sghmc": {regression(t, "both", "model.random=first", "method={mcmc: {chains: 2, start: prior, epochs: 8, keep: 4, move: {sghmc: {batch: 9, step: 1.0e+100}}}}"), []string{", iteration 1: SGHMC diverged in iteration 1: particle 0 ends at", "try a smaller step than 1e+100"}},
 	} {
 		dir := filepath.Join(t.TempDir(), "run")
 		f, err := TakeFolder(dir, FitRuns)

@@ -36,7 +36,7 @@ type Kind = runs.Kind
 
 // FitRuns is the kind of run that Fit makes.
 var FitRuns = Kind{
-	Name: "fit", Files: []string{schemaFile, posteriorFile, restartsFile, metricsFile, decisionFile, reportFile}, Shards: "samples", Differ: config.Diff,
+	Name: "fit", Files: []string{schemaFile, posteriorFile, restartsFile, metricsFile, decisionFile, reportFile}, Shards: "samples", Stored: method.StoredSums, Differ: config.Diff,
 	Most: 1e9, IsCut: func(name string) bool { return safetensors.IsCut(posteriorFile, name) },
 }
 
@@ -284,7 +284,7 @@ func (r *Run) problem(on On, dir string) (p *data.Problem, err error) {
 	case r.isOwn(on) && on.Labels != "":
 		return nil, wrongUse("the labels %s need a file of inputs", on.Labels)
 	case r.isOwn(on) && on.Classes != nil:
-		return nil, wrongUse("classes are numbered anew for other data than the run's")
+		return nil, wrongUse("--classes are for other data than the run's")
 	case r.isOwn(on):
 		p, err = r.own(dir)
 	case on.Classes != nil:

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/starling-smc/starling/internal/runs"
 )
 
 // many is a small run that keeps so many states that they are moved to files.
@@ -111,6 +113,61 @@ func TestDamagedShards(t *testing.T) {
 	}
 }
 
+// TestVerifyShards: of a run that is not done, verify names a file of kept states that the checkpoint counts and that is missing, cut or
+// changed, whether the run has a stopping rule, whose state stands before that of the island, or not. A file that the checkpoint does not
+// count is not blamed.
+func TestVerifyShards(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the folder is the same in every build")
+	}
+	for _, sets := range [][]string{nil, {"method.smc.path={full: {iterations: 50}}", "method.smc.stop={patience: 40}"}} {
+		spec, dir := many(t, sets...), filepath.Join(t.TempDir(), "run")
+		interruptAfter(t, dir, spec, 60)
+		files := shards(t, dir)
+		if len(files) == 0 {
+			t.Fatal("no files to damage")
+		}
+		save(t, filepath.Join(dir, "samples-1-77"), []byte("from a step that no checkpoint has"))
+		states := func() map[string]runs.State {
+			v, err := VerifyRun(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			states := map[string]runs.State{}
+			for _, f := range v.Files {
+				states[f.File] = f.State
+			}
+			return states
+		}
+		first := states()
+		for _, name := range files {
+			if first[name] != runs.OK {
+				t.Errorf("%v: %s is %q", sets, name, first[name])
+			}
+		}
+		if first["samples-1-77"] != runs.Unlisted {
+			t.Errorf("%v: a file that no checkpoint counts is %q", sets, first["samples-1-77"])
+		}
+		for _, name := range files {
+			good := read(t, dir, name)
+			flipped := slices.Clone(good)
+			flipped[len(flipped)/2] ^= 1
+			for want, text := range map[runs.State][]byte{runs.Differs: flipped, runs.Missing: nil} {
+				path := filepath.Join(dir, name)
+				if save(t, path, text); text == nil {
+					os.Remove(path)
+				}
+				for file, state := range states() {
+					if file == name && state != want || file != name && state != first[file] {
+						t.Errorf("%v: %s is to be %q: %s is %q", sets, name, want, file, state)
+					}
+				}
+			}
+			save(t, filepath.Join(dir, name), good)
+		}
+	}
+}
+
 // TestFullDisk: the disk is asked before the run, and again when a file of kept states is begun. The error names the file, the bytes and
 // the mend; the last good state is kept, and the run goes on from it when there is room.
 func TestFullDisk(t *testing.T) {
@@ -144,6 +201,62 @@ func TestFullDisk(t *testing.T) {
 	}
 	if got, want := contents(t, dir), contents(t, done); got != want {
 		t.Errorf("with room again\n%s\nwithout\n%s", got, want)
+	}
+}
+
+// TestDiskOfResume: on a disk that has just as much as the question before the run asks for, the run comes to its end, and is never refused
+// when it goes on. What it has saved so far takes of the disk.
+func TestDiskOfResume(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the folder is the same in every build")
+	}
+	spec, asked := many(t), fit{}
+	if err := asked.prepare(spec, Options{Folder: &Folder{}}); err != nil {
+		t.Fatal(err)
+	}
+	memory := spec.Way().Memory(&asked.job)
+	enough, capacity := 2*memory.Disk+3*memory.Saved, int64(0)
+	dir := filepath.Join(t.TempDir(), "run")
+	used := func() (bytes int64) {
+		entries, _ := os.ReadDir(dir) // none: it is gone after a refusal
+		for _, e := range entries {
+			if info, err := e.Info(); err == nil {
+				bytes += info.Size()
+			}
+		}
+		return bytes
+	}
+	free := func(string) (int64, bool) { return capacity - used(), true }
+	with := func(c int64) error {
+		capacity = c
+		ctx, cancel := context.WithCancel(t.Context())
+		events := 0
+		defer cancel()
+		_, err := resume(ctx, dir, spec, Options{Every: 1, free: free, Progress: func(Event) {
+			if events++; events == 40 {
+				cancel()
+			}
+		}})
+		return err
+	}
+	if err := with(enough - 1); err == nil || !strings.Contains(err.Error(), "iterations would fit)") {
+		t.Errorf("a byte less: %v", err)
+	}
+	for stops := 0; ; stops++ {
+		err := with(enough + 1<<10) // the lock
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, context.Canceled) || stops > 20 {
+			t.Fatalf("after %d stops, with %d of %d bytes used: %v", stops, used(), enough, err)
+		}
+		info, err := os.Stat(filepath.Join(dir, "checkpoint"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !(info.Size() < memory.Saved+4096) {
+			t.Errorf("after %d stops a checkpoint of %d bytes, estimated as %d", stops, info.Size(), memory.Saved)
+		}
 	}
 }
 

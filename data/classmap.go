@@ -47,7 +47,7 @@ func ParseClassMap(text string) (ClassMap, error) {
 // examples of classes that the network has are in Problem.Test, with the network's labels, the others in Problem.Unshared.
 func (s *Schema) ReadClasses(name, labels, dir string, m ClassMap) (*Problem, error) {
 	if s.Classes == 0 {
-		return nil, fieldError("", "classes are for a network of classes: this one predicts numbers")
+		return nil, mapError("are for a network of classes: this one predicts numbers")
 	}
 	p, set, known := &Problem{Name: name, Schema: s}, (*Set)(nil), 0
 	switch {
@@ -81,6 +81,9 @@ func (s *Schema) ReadClasses(name, labels, dir string, m ClassMap) (*Problem, er
 	return p, p.share(set, m)
 }
 
+// mapError is a fieldError about a ClassMap, which the option --classes gives.
+func mapError(format string, args ...any) error { return fieldError("", "--classes "+format, args...) }
+
 // check refuses a map that does not fit the labels of a set or the classes of a network. known is the number of the set's classes, 0
 // where only the labels are known.
 func (m ClassMap) check(set *Set, known, classes int) error {
@@ -88,17 +91,17 @@ func (m ClassMap) check(set *Set, known, classes int) error {
 	for from, to := range m {
 		most = max(most, from)
 		if int(to) >= classes {
-			return fieldError("", "class %d of the network, for class %d of the data: it has %d classes, 0 to %d", to, from, classes, classes-1)
+			return mapError("class %d of the network, for class %d of the data: it has %d classes, 0 to %d", to, from, classes, classes-1)
 		}
 	}
 	if known > 0 && int(most) >= known {
-		return fieldError("", "class %d of the data: it has %d classes, 0 to %d", most, known, known-1)
+		return mapError("class %d of the data: it has %d classes, 0 to %d", most, known, known-1)
 	}
 	missing := func(class int32) error {
 		if _, ok := m[class]; ok {
 			return nil
 		}
-		return fieldError("", "class %d of the data is missing: say which class of the network it is, or %d=none", class, class)
+		return mapError("class %d of the data is missing: say which class of the network it is, or %d=none", class, class)
 	}
 	for class := range int32(known) {
 		if err := missing(class); err != nil {
@@ -124,7 +127,7 @@ func (p *Problem) share(set *Set, m ClassMap) error {
 		}
 	}
 	if shared == nil {
-		return fieldError("", "%s has no example of a class that the network has", p.Name)
+		return mapError("%s has no example of a class that the network has", p.Name)
 	}
 	p.Test = set.Select("test", shared)
 	p.Test.Classes, p.Test.Names = p.Schema.Classes, p.Schema.Names

@@ -3,6 +3,7 @@ package data
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Padding brings images to the size that a network takes: zeros around them, the image in the middle (of an odd number of rows or columns
@@ -41,9 +42,9 @@ func (p Padding) shape(name string, from []int) ([]int, error) {
 	case size(to) > largestImage:
 		return nil, fmt.Errorf("%s: images of shape %v: want at most %s values", name, to, thousands(largestImage))
 	case to[1] < from[1] || to[2] < from[2]:
-		return nil, fmt.Errorf("%s: images of %d×%d, which padding to %d×%d would cut: want at least their size", name, from[1], from[2], to[1], to[2])
+		return nil, fmt.Errorf("%s: images of %d×%d, which padding to %d×%d would cut: want at least their size, or cut or resize the images first", name, from[1], from[2], to[1], to[2])
 	case to[0] != from[0] && from[0] != 1:
-		return nil, fmt.Errorf("%s: images of %d channels for %d: only one channel is repeated as several", name, from[0], to[0])
+		return nil, fmt.Errorf("%s: images of %d channels for %d: only one channel is repeated as several: bring the images to one channel or to %[3]d first", name, from[0], to[0])
 	}
 	return to, nil
 }
@@ -72,9 +73,19 @@ func otherSize(name string, have, want []int) string {
 	if len(have) != 3 || len(want) != 3 || slices.Equal(have, want) {
 		return ""
 	}
-	p := Padding{want[1], want[2], want[0]}
-	if _, err := p.shape(name, have); err != nil {
-		return ": cut or resize the images first"
+	var first []string
+	if have[1] > want[1] || have[2] > want[2] {
+		first = append(first, fmt.Sprintf("cut or resize the images to %d×%d", want[1], want[2]))
+	}
+	switch {
+	case have[0] == want[0] || have[0] == 1:
+	case want[0] == 1:
+		first = append(first, fmt.Sprintf("make the images grey, %d channels to 1,", have[0]))
+	default:
+		first = append(first, fmt.Sprintf("bring the images from %d channels to %d", have[0], want[0]))
+	}
+	if first != nil {
+		return ": " + strings.Join(first, " and ") + " first"
 	}
 	channels := ""
 	if have[0] != want[0] {

@@ -37,7 +37,8 @@ import (
 // particles; Bootstrap and Equal do not look at ΔH.
 //
 // A trajectory that begins or ends at an infinite or undefined energy has ΔH = +∞, weight 0. The particle is put back to its start, as by
-// Unadjusted.
+// Unadjusted. No finite ΔH counts as divergent: mini-batches make it large in healthy runs. Trajectories that run away to finite energies
+// are told by what they lead to (package method).
 type Epoch struct {
 	Batch int     `yaml:"batch,nonzero"` // n, must be set; at most the examples
 	Step  float64 `yaml:"step,nonzero"`  // h, must be set

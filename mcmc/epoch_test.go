@@ -283,6 +283,118 @@ func TestEpochTogether(t *testing.T) {
 	}
 }
 
+// recorded is a model that notes the mini-batches whose gradients it computes.
+type recorded struct {
+	linear
+	batches *[][]int32
+}
+
+func (m recorded) LogLik(ctx context.Context, rows []int32, theta, ll, grad []float64) error {
+	if grad != nil {
+		*m.batches = append(*m.batches, slices.Clone(rows))
+	}
+	return m.linear.LogLik(ctx, rows, theta, ll, grad)
+}
+
+// An epoch takes each of the target's examples exactly once, where all examples belong to the target and where a part of them does. Another
+// iteration has another order, and so has another particle if particles have orders of their own; if they share it, all have the same.
+// 12 examples have 12! orders, 7 have 7!: with fair orders two of them are equal by chance with a probability of at most 2e-4, for the one
+// seed that is fixed here.
+func TestEpochOrder(t *testing.T) {
+	target, _, _, _, _, _, _ := epochCase(t)
+	for _, rows := range [][]int32{nil, {10, 2, 3, 5, 7, 8, 11}} {
+		n := 12
+		if rows != nil {
+			n = len(rows)
+		}
+		want := make([]int32, n)
+		for i := range want {
+			if want[i] = int32(i); rows != nil {
+				want[i] = rows[i]
+			}
+		}
+		slices.Sort(want)
+		// orders are those of the particles of an iteration, put together from the batches of the S+1 gradients of each.
+		orders := func(m Epoch, iteration int) (orders [][]int32) {
+			var batches [][]int32
+			one := *target
+			one.Rows, one.Model = rows, recorded{target.Model.(linear), &batches}
+			p := NewPopulation(3, 3, Needs{})
+			rng.Key{Seed: 8}.Stream().Normals(p.Theta)
+			if err := one.Evaluate(t.Context(), &p); err != nil {
+				t.Fatal(err)
+			}
+			var w Work
+			if _, err := m.mutate(t.Context(), &w, &one, &p, at(4, iteration), 1); err != nil {
+				t.Fatal(err)
+			}
+			gradients := (n-1)/m.Batch + 2
+			if len(batches) != 3*gradients {
+				t.Fatalf("%d gradients, want %d of each particle", len(batches), gradients)
+			}
+			for part := range slices.Chunk(batches, gradients) {
+				if !slices.Equal(part[gradients-1], part[gradients-2]) {
+					t.Errorf("the closing half kick is by %v, the last batch is %v", part[gradients-1], part[gradients-2])
+				}
+				order := slices.Concat(part[:gradients-1]...)
+				if orders = append(orders, order); !slices.Equal(slices.Sorted(slices.Values(order)), want) {
+					t.Errorf("the order %v is not one of %v", order, want)
+				}
+			}
+			return orders
+		}
+		shared, own := Epoch{Batch: 5, Step: 0.1}, Epoch{Batch: 5, Step: 0.1, Order: ownOrder}
+		first, second := orders(shared, 1), orders(shared, 2)
+		if slices.Equal(first[0], second[0]) {
+			t.Errorf("iterations 1 and 2 have the same order %v", first[0])
+		}
+		if !slices.Equal(first[0], first[1]) || !slices.Equal(first[0], first[2]) {
+			t.Errorf("a shared order differs between particles: %v", first)
+		}
+		first, second = orders(own, 1), orders(own, 2)
+		all := slices.Concat(first, second)
+		for i, a := range all {
+			for _, b := range all[:i] {
+				if slices.Equal(a, b) {
+					t.Errorf("of three particles and two iterations with orders of their own two have the same: %v", a)
+				}
+			}
+		}
+	}
+}
+
+// After a move the population has the log-likelihood of all examples at the place of each particle. Weights read it: that of a
+// mini-batch would be another number.
+func TestEpochLikelihood(t *testing.T) {
+	target, _, _, _, _, _, _ := epochCase(t)
+	for _, order := range []string{sharedOrder, ownOrder} {
+		p := NewPopulation(4, 3, Needs{})
+		rng.Key{Seed: 8}.Stream().Normals(p.Theta)
+		if err := target.Evaluate(t.Context(), &p); err != nil {
+			t.Fatal(err)
+		}
+		before := slices.Clone(p.LL)
+		var w Work
+		if _, err := (Epoch{Batch: 5, Step: 0.1, Order: order}).Mutate(t.Context(), &w, target, &p, nil, at(4, 2)); err != nil {
+			t.Fatal(err)
+		}
+		want, m := make([]float64, p.J), target.Model.(linear)
+		for j := range want { // the sum over examples by hand
+			for i, y := range m.y {
+				r := y
+				for k, x := range m.x[i] {
+					r -= x * p.Theta[j*p.D+k]
+				}
+				want[j] -= 0.5*r*r/m.noise + 0.5*math.Log(2*math.Pi*m.noise)
+			}
+			if want[j] == before[j] {
+				t.Errorf("particle %d has not moved", j)
+			}
+		}
+		near(t, "log-likelihood, order "+order, p.LL, want, 1e-12)
+	}
+}
+
 // The energy error is that of all examples, and a trajectory that diverges leaves the particle where it was, dead.
 func TestEpochEnergy(t *testing.T) {
 	target, _, _, _, _, _, _ := epochCase(t)

@@ -10,6 +10,7 @@ import (
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/internal/pool"
+	"github.com/starling-smc/starling/smc"
 )
 
 // bytes estimates the largest number of bytes that islands of particles have in use at the same time, including kept states.
@@ -24,17 +25,8 @@ import (
 // memory. Measured peaks of five runs of 0.1 to 0.8 GB were 0.91 to 1.06 of it (docs/benchmarks.md, section 5).
 func (s *Sampling) bytes(job *Job, islands, particles, kept int) int64 {
 	d, threads := int64(job.Net.Dim()), int64(job.Pool.Threads())
-	numbers := int64(1)
+	numbers := s.numbers()
 	tuned, scratch := s.Move.Memory(particles, int(d))
-	if s.Move.Needs().Gradient {
-		numbers = 2
-		if s.Path.AnnealsIn() {
-			numbers = 3
-		}
-	}
-	if s.Move.Needs().Momentum {
-		numbers++
-	}
 	all, running := int64(islands), min(int64(islands), threads)
 	jd, states := product(int64(particles), d), product(int64(kept), all)
 	return sum(
@@ -47,6 +39,33 @@ func (s *Sampling) bytes(job *Job, islands, particles, kept int) int64 {
 		product(4, 3, max(product(all, jd), product(states, d))), // as an ensemble and its file
 		s.comparisonBytes(job, max(states, all)),
 	)
+}
+
+// numbers is s of bytes.
+func (s *Sampling) numbers() int64 {
+	numbers := int64(1)
+	if s.Move.Needs().Gradient {
+		numbers = 2
+		if s.Path.AnnealsIn() {
+			numbers = 3
+		}
+	}
+	if s.Move.Needs().Momentum {
+		numbers++
+	}
+	return numbers
+}
+
+// onDisk adds to an estimate what lies on the disk if kept states are moved to files. held is the number of states that an island keeps.
+func (s *Sampling) onDisk(m Memory, job *Job, k smc.Keeper, held int) Memory {
+	m.Disk, m.Kept, m.Field = diskBytes(job, k, s.Islands, held), held/s.Particles, "keep"
+	d := int64(job.Net.Dim())
+	tuned, _ := s.Move.Memory(s.Particles, int(d))
+	m.Saved = product(8, int64(s.Islands), sum(
+		product(s.numbers(), int64(s.Particles), d), int64(tuned), product(3, int64(job.Net.Learned())),
+		product(int64(inFiles(job, k, s.Particles, held)), d), product(2, int64(held)), // states not yet in a file; log-likelihoods and log-weights of all
+	))
+	return m
 }
 
 // comparisonBytes is the memory for the comparison of chains by their kept states: the outputs of all, for some inputs at a time,
@@ -114,13 +133,21 @@ func (j *Job) CheckMemory(m Method, limit int64, at string, f *config.Faults) {
 	f.Add(field, "%s (GOMEMLIMIT sets another limit)", text)
 }
 
-// CheckDisk refuses a method whose kept states will not fit in the free bytes of a disk.
+// CheckDisk refuses a method whose kept states and checkpoints will not fit in the free bytes of a disk, and says how many would.
 func (j *Job) CheckDisk(m Method, free int64, at string, f *config.Faults) {
 	memory := m.Memory(j)
-	if need := product(2, memory.Disk); need > free {
-		f.Add(at+"."+memory.Field, "the states that are kept need %s of the disk while the run ends, and only %s are free there: keep fewer, or as: bfloat16, or name a folder on another disk with --out",
-			needed(need), bytesText(free, math.Floor))
+	need := func(iterations int) int64 {
+		return sum(product(2, memory.Disk/int64(max(1, memory.Kept)), int64(iterations)), product(3, memory.Saved))
 	}
+	if memory.Disk == 0 || need(memory.Kept) <= free {
+		return
+	}
+	fewer := "keep fewer"
+	if n := largest(memory.Kept, func(n int) bool { return need(n) <= free }); n > 0 {
+		fewer += fmt.Sprintf(" (those of %s of %s would fit)", numeral.Count(n), numeral.Several(memory.Kept, "iteration"))
+	}
+	f.Add(at+"."+memory.Field, "the states that are kept need %s of the disk while the run ends, its checkpoints included, and only %s are free there: %s, or as: bfloat16, or name a folder on another disk with --out",
+		needed(need(memory.Kept)), bytesText(free, math.Floor), fewer)
 }
 
 // on is the job on another number of threads.

@@ -85,9 +85,11 @@ type Memory struct {
 	Scales []Scale // settings that would lower the estimate, most important first
 
 	// Disk is the number of bytes of states that are kept in files, of which a finished run has one copy, and one that is about to finish two.
-	// Field is the setting of the method that they are due to.
-	Disk  int64
-	Field string
+	// They are of so many iterations (Kept). Field is the setting of the method that they are due to. Saved are the bytes of a checkpoint: while
+	// one is written, there are three.
+	Disk, Saved int64
+	Kept        int
+	Field       string
 }
 
 // Scale is a setting that memory grows with.

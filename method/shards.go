@@ -2,6 +2,7 @@ package method
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"fmt"
 	"io"
 
@@ -69,6 +70,21 @@ func (p *island) stored() (*bnn.Members, error) {
 		}
 	}
 	return bnn.JoinMembers(parts...), nil
+}
+
+// StoredSums are the checksums of the files of kept states that a packed island counts. A part of another phase, such as a search, has none.
+func StoredSums(part []byte) (sums [][sha256.Size]byte) {
+	if _, island, err := cutStopping(part); err == nil { // an island without a stopping rule begins otherwise, with no such size
+		part = island
+	}
+	var st smc.State
+	if st.UnmarshalBinary(part) != nil {
+		return nil
+	}
+	for _, s := range st.Shards {
+		sums = append(sums, s.Sum)
+	}
+	return sums
 }
 
 func (p *island) shard(i int, shard smc.Shard) (one *bnn.Members, err error) {

@@ -31,10 +31,20 @@ func TestKeptInFiles(t *testing.T) {
 	said := func(free int64) string {
 		return strings.Join(faults(func(f *config.Faults) { job.CheckDisk(of(100_000, ""), free, "method.smc", f) }), "\n")
 	}
-	if got := said(2 * few.Disk); got != "" {
+	// A checkpoint has the state, at float64 with its gradient, up to 2 MiB of states at float32 that are not in a file yet, held at float64,
+	// those of the last iteration with them, two numbers of each kept state, and the step.
+	unfiled := int64(2<<20)/(4*d) + 8
+	if want := 8 * 3 * (1 + 2*8*d + unfiled*d + 2*8*(100_000-10)); few.Saved != want || few.Kept != 99_990 {
+		t.Errorf("a checkpoint of %d bytes, want %d; %d iterations", few.Saved, want, few.Kept)
+	}
+	if got := said(2*few.Disk + 3*few.Saved); got != "" {
 		t.Error(got)
 	}
-	if got := said(2*few.Disk - 1); !strings.HasPrefix(got, "method.smc.keep: the states that are kept need about ") || !strings.Contains(got, "or as: bfloat16") {
+	if got := said(2*few.Disk + 3*few.Saved - 1); !strings.HasPrefix(got, "method.smc.keep: the states that are kept need about ") ||
+		!strings.Contains(got, "keep fewer (those of 99,989 of 99,990 iterations would fit), or as: bfloat16") {
+		t.Error(got)
+	}
+	if got := said(few.Saved); !strings.Contains(got, "keep fewer, or as: bfloat16") {
 		t.Error(got)
 	}
 }

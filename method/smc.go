@@ -310,7 +310,7 @@ func (m SMC) Memory(job *Job) Memory {
 	kept := func(particles int) int { return inFiles(job, m.Keep, particles, held(particles)) }
 	particles := func(n int) int64 { return s.bytes(job, m.Islands, n, kept(n)) }
 	islands := func(n int) int64 { return s.bytes(job, n, m.Particles, kept(m.Particles)) }
-	return Memory{Bytes: particles(m.Particles), Disk: diskBytes(job, m.Keep, m.Islands, held(m.Particles)), Field: "keep", Scales: []Scale{
+	return s.onDisk(Memory{Bytes: particles(m.Particles), Scales: []Scale{
 		{
 			Field: "particles", Now: m.Particles, Bytes: particles, Takes: m.takesParticles,
 			Fits: func(n int) string { return fmt.Sprintf("%d particles would fit", n) },
@@ -321,7 +321,7 @@ func (m SMC) Memory(job *Job) Memory {
 			}
 			return fmt.Sprintf("%d islands of %d would fit", n, m.Particles)
 		}},
-	}}
+	}}, job, m.Keep, held(m.Particles))
 }
 
 // Phases is the islands.
@@ -355,6 +355,11 @@ func (m SMC) Gather(job *Job, phases []runs.Phase, trace []TraceLine) (*bnn.Ense
 		found = append(found, move.Findings(job.Data.Train.Len())...)
 	}
 	found = append(found, m.stopped(phases, job.Data.Train.Len())...)
+	exploded, err := m.exploded(job, phases, trace)
+	if err != nil {
+		return nil, nil, err
+	}
+	found = append(found, exploded...)
 	return e, append(found, m.Sampling().Findings(trace, e, job.Data.Train.Len())...), nil
 }
 

@@ -155,14 +155,11 @@ func (s *Stopping) writeTo(w io.Writer, island *smc.State) (int64, error) {
 
 // unpack is the inverse of writeTo. It returns the bytes of the island, and refuses a state of another number of validation examples.
 func (s *Stopping) unpack(b []byte, examples int) (island []byte, err error) {
-	if len(b) < 8 {
-		return nil, errors.New("the state of the stopping rule is cut")
+	own, island, err := cutStopping(b)
+	if err != nil {
+		return nil, err
 	}
-	size, b := binary.LittleEndian.Uint64(b), b[8:]
-	if size > uint64(len(b)) {
-		return nil, errors.New("the state of the stopping rule is cut")
-	}
-	d, err := ckpt.NewDecoder(bytes.Clone(b[:size]), stoppingKind)
+	d, err := ckpt.NewDecoder(bytes.Clone(own), stoppingKind)
 	if err != nil {
 		return nil, err
 	}
@@ -180,7 +177,19 @@ func (s *Stopping) unpack(b []byte, examples int) (island []byte, err error) {
 	}
 	r.Stopped = stopped != 0
 	*s = r
-	return b[size:], nil
+	return island, nil
+}
+
+// cutStopping divides what writeTo wrote.
+func cutStopping(b []byte) (own, island []byte, err error) {
+	if len(b) < 8 {
+		return nil, nil, errors.New("the state of the stopping rule is cut")
+	}
+	size, b := binary.LittleEndian.Uint64(b), b[8:]
+	if size > uint64(len(b)) {
+		return nil, nil, errors.New("the state of the stopping rule is cut")
+	}
+	return b[:size], b[size:], nil
 }
 
 // after is a Keeper that keeps the states of all iterations after a warm-up.

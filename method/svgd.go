@@ -92,10 +92,10 @@ func (m SVGD) Memory(job *Job) Memory {
 	s := m.sampling(1)
 	held := func(n int) int { return smc.Held(m.Keep, s.Path, n, job.Data.Train.Len()) }
 	bytes := func(n int) int64 { return s.bytes(job, 1, n, inFiles(job, m.Keep, n, held(n))) }
-	return Memory{Bytes: bytes(m.Particles), Disk: diskBytes(job, m.Keep, 1, held(m.Particles)), Field: "keep", Scales: []Scale{{
+	return s.onDisk(Memory{Bytes: bytes(m.Particles), Scales: []Scale{{
 		Field: "particles", Now: m.Particles, Bytes: bytes, Takes: func(n int) bool { return n >= fewestParticles },
 		Fits: func(n int) string { return fmt.Sprintf("%d particles would fit", n) },
-	}}}
+	}}}, job, m.Keep, held(m.Particles))
 }
 
 // Phases is one island.

@@ -2,6 +2,7 @@ package nn
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/internal/lanes"
@@ -27,6 +28,9 @@ func (Bernoulli) Targets(int) int { return 0 }
 
 // Normal implements Likelihood.
 func (Bernoulli) Normal([]float32, float64, []float64, []float64) {}
+
+// Guess implements Likelihood.
+func (Bernoulli) Guess(*data.Set) float64 { return math.Ln2 }
 
 func (Bernoulli) scales(int) int { return 0 }
 

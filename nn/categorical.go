@@ -5,6 +5,7 @@ import (
 
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/internal/lanes"
+	"github.com/starling-smc/starling/internal/rng"
 )
 
 // Categorical is log softmax(outputs)[label]; one output a class.
@@ -27,6 +28,9 @@ func (Categorical) Targets(int) int { return 0 }
 
 // Normal implements Likelihood.
 func (Categorical) Normal([]float32, float64, []float64, []float64) {}
+
+// Guess implements Likelihood.
+func (Categorical) Guess(train *data.Set) float64 { return rng.Log(float64(train.Classes)) }
 
 func (Categorical) scales(int) int { return 0 }
 

@@ -71,6 +71,27 @@ func (l Gaussian) Normal(z []float32, last float64, mean, sd []float64) {
 	}
 }
 
+// Guess implements Likelihood. It is NaN if the standard deviation is learned and all values are equal: nothing is better than such a guess.
+func (l Gaussian) Guess(train *data.Set) (nll float64) {
+	n := float64(train.Len())
+	for k := range train.Outputs {
+		mean, square := 0.0, 0.0
+		for i := k; i < len(train.Values); i += train.Outputs {
+			mean += float64(train.Values[i]) / n
+		}
+		for i := k; i < len(train.Values); i += train.Outputs {
+			d := float64(train.Values[i]) - mean
+			square += float64(d*d) / n
+		}
+		noise := l.SD * l.SD
+		if l.SD == Learned || l.SD == Predicted {
+			noise = square
+		}
+		nll += halfLog2Pi + 0.5*rng.Log(noise) + 0.5*square/noise
+	}
+	return nll
+}
+
 func (l Gaussian) scales(outputs int) int {
 	if l.SD == Predicted {
 		return outputs / 2

@@ -24,6 +24,10 @@ type Likelihood interface {
 	// own parameters. There is nothing to set for classes.
 	Normal(z []float32, last float64, mean, sd []float64)
 
+	// Guess is the mean NLL of training examples under a guess that does not look at the inputs: all classes with equal probability, or
+	// each target value by the mean of all. Its standard deviation is that of the likelihood or, where that is learned, that of the values.
+	Guess(train *data.Set) float64
+
 	// scales is how many of the outputs, the last ones, are logarithms of standard deviations. A random network would have such outputs
 	// of size 2 somewhere, so that the first step there is e⁴ times too long. So they begin at 0, wherever a start is no draw of the
 	// prior that a sampler must have (Tensor.Zero).

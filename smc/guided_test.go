@@ -433,7 +433,7 @@ func TestGuidedPsiMustBeFinite(t *testing.T) {
 		good, _ = st.MarshalBinary()
 		_, err = s.Step(t.Context(), st)
 	}
-	for _, want := range []string{"island 0, iteration 2: the learned parameter offset[1] became NaN: take a smaller rate in learn (poison)"} {
+	for _, want := range []string{"island 0, iteration 3: the learned parameter offset[1] became NaN: take a smaller rate in learn (poison)"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v does not say %q", err, want)
 		}
@@ -449,7 +449,7 @@ func TestGuidedAllDead(t *testing.T) {
 		move mcmc.Kernel
 		want string
 	}{
-		{mcmc.Unadjusted{Steps: 1, Step: 0.01}, "iteration 1: all 150 particles are dead: every log-weight is -Inf; all parameters are finite, " +
+		{mcmc.Unadjusted{Steps: 1, Step: 0.01}, "iteration 2: all 150 particles are dead: every log-weight is -Inf; all parameters are finite, " +
 			"the largest of those that are learned is offset[1] at -1e+200: take a smaller step than 0.01 of unadjusted Langevin dynamics, or a smaller rate in learn (leap)"},
 		{mcmc.HMC{Steps: 1, Step: 0.01}, "learned is offset[1] at -1e+200: take more particles, or a prior or start where the model is defined, or a smaller rate in learn (leap)"},
 	} {

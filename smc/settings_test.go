@@ -179,7 +179,7 @@ func TestBadLikelihoods(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Run(context.Background(), st, nil); err == nil || !strings.Contains(err.Error(), "island 2, iteration 3: all 3 particles are dead") {
+	if err := s.Run(context.Background(), st, nil); err == nil || !strings.Contains(err.Error(), "island 2, iteration 4: all 3 particles are dead") {
 		t.Errorf("NaN on the way gives %v", err)
 	}
 }

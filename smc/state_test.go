@@ -248,7 +248,7 @@ func TestStepIsAllOrNothing(t *testing.T) {
 				before, _ = st.MarshalBinary()
 				_, err = s.Step(ctx, st)
 			}
-			if at := fmt.Sprintf("island 0, iteration %d", st.K); !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), at) {
+			if at := fmt.Sprintf("island 0, iteration %d:", st.K+1); !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), at) {
 				t.Errorf("%s: error %v", name, err)
 			}
 			if got, _ := st.MarshalBinary(); !bytes.Equal(got, before) {

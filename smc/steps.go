@@ -25,7 +25,7 @@ func (s *Sampler) Step(ctx context.Context, st *State) (Info, error) { return s.
 //
 // Dead, Step and Leapfrogs are the last iteration's.
 //
-// After an error, also of a cancelled context, st is as it was before the first of them.
+// After an error, which counts iterations from 1 as the trace does, also of a cancelled context, st is as it was before the first of them.
 func (s *Sampler) Steps(ctx context.Context, st *State, n int) (all Info, err error) {
 	if err := s.prepare(st); err != nil {
 		return Info{}, err
@@ -40,7 +40,7 @@ func (s *Sampler) Steps(ctx context.Context, st *State, n int) (all Info, err er
 		one, err := s.step(ctx, st)
 		if err != nil {
 			*st, s.before = s.before, *st
-			return Info{}, fmt.Errorf("%s %d, iteration %d: %w", s.unit(st), s.Island, k, err)
+			return Info{}, fmt.Errorf("%s %d, iteration %d: %w", s.unit(st), s.Island, k+1, err)
 		}
 		all = s.join(all, one, i, &energies)
 	}

@@ -218,8 +218,8 @@ func (m careless) Mutate(ctx context.Context, w *mcmc.Work, target *mcmc.Target,
 // A program's own move that keeps NaN is told so, before a path or a weight meets it.
 func TestMovesMustNotKeepNaN(t *testing.T) {
 	for at, want := range map[float64]string{
-		1:            "iteration 0: the move left particle 3 at log-likelihood NaN: a move must reject",
-		math.Inf(-1): "iteration 0: the move left particle 3 at log-likelihood NaN, where parameter 0 of particle 3 became -Inf: a move must reject",
+		1:            "iteration 1: the move left particle 3 at log-likelihood NaN: a move must reject",
+		math.Inf(-1): "iteration 1: the move left particle 3 at log-likelihood NaN, where parameter 0 of particle 3 became -Inf: a move must reject",
 	} {
 		s := undefined(math.NaN())["tempering"]
 		s.Move = careless{scripted(func(int, []float64) {}), at}

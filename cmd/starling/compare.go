@@ -52,7 +52,7 @@ fewest is first.`,
 			defer line.end()
 			var runs []pages.Evaluated
 			for i, name := range names(args) {
-				run, a, err := e.of(cmd, args[i], on, line)
+				run, a, err := e.of(cmd, args[i], on, line, nil)
 				if err != nil {
 					return err
 				}

@@ -82,7 +82,7 @@ func (e *evaluate) run(cmd *cobra.Command, args []string) error {
 	}
 	line := e.progress()
 	defer line.end()
-	run, a, err := e.of(cmd, args[0], e.on, line)
+	run, a, err := e.of(cmd, args[0], e.on, line, e.suits)
 	if err != nil {
 		return err
 	}
@@ -104,6 +104,14 @@ func (e *evaluate) run(cmd *cobra.Command, args []string) error {
 
 // membersTable is the value of --members that asks for the table.
 const membersTable = "table"
+
+// suits refuses what a run has no use for.
+func (e *evaluate) suits(run *starling.Run) error {
+	if e.members == membersTable && run.Net.Likelihood().Regression() {
+		return wrongUse("--members table is for classes, and the run in %s predicts numbers: take a number of members, as in --members 10", run.Dir)
+	}
+	return checkMeanLogits(e.meanLogits, run)
+}
 
 // some takes the number of members from its flag.
 func (e *evaluate) some(cmd *cobra.Command) (err error) {

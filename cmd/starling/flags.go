@@ -44,6 +44,19 @@ func decideByMeanLogits(cmd *cobra.Command, on *bool) {
 	cmd.Flags().BoolVar(on, "mean-logits", false, "tell foreign inputs by the energy of the members' mean logits instead of the mean of their energies")
 }
 
+// checkMeanLogits refuses --mean-logits for a run that has no threshold to decide by.
+func checkMeanLogits(on bool, run *starling.Run) error {
+	switch {
+	case !on:
+		return nil
+	case run.Net.Likelihood().Regression():
+		return wrongUse("--mean-logits is for classes, and the run in %s predicts numbers, which have no energy: leave it out", run.Dir)
+	case run.Decision == nil:
+		return wrongUse("--mean-logits needs a threshold of the energy, which a run with validation examples keeps, and the run in %s has none: leave it out", run.Dir)
+	}
+	return nil
+}
+
 // mostThreads is more than any machine has CPUs for. Each thread takes memory, and threads beyond the CPUs gain nothing.
 const mostThreads = 4096
 

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -65,7 +66,13 @@ apostrophe.`,
 					return err
 				}
 			}
+			if meanLogits && strings.EqualFold(filepath.Ext(out), ".npy") {
+				return wrongUse("--mean-logits is for a .csv, which says what is foreign: %s will have probabilities alone: leave it out, or name a .csv", out)
+			}
 			run, err := openRun(args[0])
+			if err == nil {
+				err = checkMeanLogits(meanLogits, run)
+			}
 			if err != nil {
 				return err
 			}

@@ -50,7 +50,7 @@ page needs no other file. Fit writes the same page when it is done. Of a filter'
 
 // page writes the page of a network's run, and returns its path.
 func (e *evaluation) page(cmd *cobra.Command, dir string, line *progress) (string, error) {
-	run, a, err := e.of(cmd, dir, starling.On{}, line)
+	run, a, err := e.of(cmd, dir, starling.On{}, line, nil)
 	if err != nil {
 		return "", err
 	}

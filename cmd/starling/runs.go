@@ -38,8 +38,8 @@ func (e *evaluation) flags(cmd *cobra.Command) {
 
 func (e *evaluation) progress() *progress { return newProgress(e.quiet, e.json) }
 
-// of reads a run and evaluates it. The zero value of on is the run's own data.
-func (e *evaluation) of(cmd *cobra.Command, dir string, on starling.On, line *progress) (*starling.Run, *eval.Assessment, error) {
+// of reads a run, asks whether the command suits it, and evaluates it. The zero value of on is the run's own data.
+func (e *evaluation) of(cmd *cobra.Command, dir string, on starling.On, line *progress, suits func(*starling.Run) error) (*starling.Run, *eval.Assessment, error) {
 	if err := checkThreads(e.options.Threads); err != nil {
 		return nil, nil, err
 	}
@@ -47,6 +47,11 @@ func (e *evaluation) of(cmd *cobra.Command, dir string, on starling.On, line *pr
 	run, err := openRun(dir)
 	if err != nil {
 		return nil, nil, err
+	}
+	if suits != nil {
+		if err := suits(run); err != nil {
+			return nil, nil, err
+		}
 	}
 	a, err := run.Evaluate(cmd.Context(), on, e.options)
 	return run, a, err

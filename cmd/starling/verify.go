@@ -22,8 +22,8 @@ func newVerify() *cobra.Command {
 its own. The other commands check the files that they read in the same way. report.html is not checked: starling report
 writes it again from the other files.
 
-Of a run that is not done, verify checks the checkpoints, which have checksums of their own, and by them the config and the
-trace up to the checkpoint. While such a run is at work its files change, and a file may seem to differ.
+Of a run that is not done, verify checks the checkpoints, which have checksums of their own, and by them the config, the
+trace up to the checkpoint, and the files of kept states that it counts. While such a run is at work its files change, and a file may seem to differ.
 
 The exit status is 3 if a file differs or is missing.`,
 		Example: `  starling verify runs/mnist7`,

@@ -301,6 +301,16 @@ func Divergent(moves int, refused bool) Finding {
 	return Finding{Kind: kind, Numbers: numbers{"moves": float64(moves)}.safe()}
 }
 
+// Exploded says that the particles of so many islands ended far from the posterior, because the steps are too long: their mean training
+// NLL, of the worst island, is above that of its start and that of a guess without the inputs. step is the path of the step size.
+func Exploded(exploded, islands int, end, start, guess float64, step string) Finding {
+	return Finding{
+		Kind:    "exploded",
+		Numbers: numbers{"exploded": float64(exploded), "islands": float64(islands), "end": end, "start": start, "guess": guess}.safe(),
+		Names:   map[string]string{"step": step},
+	}
+}
+
 // ChainsDiverged counts the trajectories of chains that diverged after the warm-up. step is the path of their step size.
 func ChainsDiverged(trajectories int, step string) Finding {
 	return Finding{Kind: "chains-diverged", Numbers: numbers{"trajectories": float64(trajectories)}.safe(), Names: map[string]string{"step": step}}

@@ -40,7 +40,7 @@ func all() []Finding {
 		FewTrajectories(Budget{Chains: 1, Few: 1, Epochs: 12, Trajectories: 12, Leapfrogs: 1, Enough: 20, Need: 20, Field: "method.mcmc.epochs"}),
 		FewTrajectories(Budget{Chains: 8, Few: 3, Epochs: 800, Trajectories: 1, Leapfrogs: 423.4, Enough: 20, Need: 8468, Field: "method.mcmc.epochs"}),
 		FewTrajectories(Budget{Chains: 8, Few: 8, Epochs: 500, Trajectories: 11, Leapfrogs: 43, Least: true, Enough: 20, Need: 860, Field: "method.mcmc.epochs"}),
-		AsIs(), SWAGSpread(), PointAtMAP(), PointAtInit(), BeganAtInit(false), BeganAtInit(true), InitUnused(), Stopped(1, 1, 31, 31, 50, 10), Stopped(2, 3, 31, 44, 50, 1),
+		AsIs(), SWAGSpread(), PointAtMAP(), PointAtInit(), BeganAtInit(false), BeganAtInit(true), InitUnused(), Stopped(1, 1, 31, 31, 50, 10), Stopped(2, 3, 31, 44, 50, 1), Exploded(1, 1, 198.57, 1.5015, 1.0986, "method.smc.move.epoch.step"), Exploded(2, 3, 4.25, 1.53, 1.4189, "method.smc.move.leapfrog.step"),
 		ConstantColumns([]string{"age"}), ConstantColumns([]string{"number 3", "number 5"}),
 		RowCounters([]string{"id"}, "[id]"), RowCounters([]string{"id", "number 2"}, "[id, \"2\"]"), WordColumns([]string{"colour"}, 3), WordColumns([]string{"colour", "size"}, 1),
 		MissingValues([]string{"age"}, true), MissingValues([]string{"age", "colour"}, true), MissingValues([]string{"age"}, false), MissingValues([]string{"age", "colour"}, false),

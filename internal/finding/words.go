@@ -259,6 +259,11 @@ var kinds = map[string]kind{
 		look: warning, says: `{{.Count "moves"}} {{if .Several "moves"}}moves{{else}}move{{end}} had infinite or undefined energy and left no weight`,
 		means: `the step may be too large`, cure: `take a smaller step`, help: helpMoves,
 	},
+	"exploded": {
+		look: warning, says: `the steps are too long, as the particles{{if .Several "islands"}} of {{.Count "exploded"}} of {{.Count "islands"}} islands{{end}} ended with a training NLL of {{.Fixed "end" 2}} on average, ` +
+			`above {{.Fixed "start" 2}} at the start and {{.Fixed "guess" 2}} of a guess that does not look at the inputs`,
+		means: `their networks are no draws of the posterior`, cure: `take a smaller step ({{.Name "step"}})`, help: helpMoves,
+	},
 	"divergent-refused": {
 		look: warning | page, says: `{{.Count "moves"}} {{if .Several "moves"}}proposals{{else}}proposal{{end}} had infinite or undefined energy and {{if .Several "moves"}}were{{else}}was{{end}} refused`,
 		means: `the step may be too large`, cure: `take a smaller step`, help: helpMoves,

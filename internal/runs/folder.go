@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -23,6 +24,9 @@ type Kind struct {
 	// Shards is the beginning of the names of the files in which parts keep what is too large for a checkpoint (Run.Store): SHARDS-PART-NUMBER.
 	// They are gone when the run is done, whose result has all of it. Empty: there are none.
 	Shards string
+
+	// Stored returns the sums of the shards that the packed state of a part counts, from number 0; none for a part that stores nothing.
+	Stored func(part []byte) [][sha256.Size]byte
 
 	// Most is the number of bytes beyond which a file of the result is written as several, if it can be. IsCut reports whether a name is that
 	// of one of these, which are not among Files; nil: there are none.
@@ -50,6 +54,9 @@ func (k *Kind) isShard(name string) bool {
 	part, number, both := strings.Cut(numbers, "-")
 	return k.Shards != "" && ok && both && isNumber(part) && isNumber(number)
 }
+
+// shard is the name of a shard.
+func (k *Kind) shard(part, n int) string { return fmt.Sprintf("%s-%d-%d", k.Shards, part, n) }
 
 func isNumber(text string) bool { return text != "" && strings.Trim(text, "0123456789") == "" }
 
@@ -316,10 +323,13 @@ func (f *Folder) shards() (found []os.DirEntry, err error) {
 	return found, err
 }
 
-// shardBytes is the size of all of them.
-func (f *Folder) shardBytes() (bytes int64) {
-	shards, _ := f.shards()
-	for _, e := range shards {
+// bytes is the size of the run's files in the folder.
+func (f *Folder) bytes() (bytes int64) {
+	entries, _ := os.ReadDir(f.Dir)
+	for _, e := range entries {
+		if !f.kind.has(e.Name()) {
+			continue
+		}
 		if info, err := e.Info(); err == nil {
 			bytes += info.Size()
 		}

@@ -2,6 +2,7 @@ package runs
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 
@@ -15,14 +16,14 @@ import (
 // Stores reports whether Store can be called: the run has a folder, and its kind has shards.
 func (r *Run) Stores() bool { return r != nil && r.open && r.folder.kind.Shards != "" }
 
-// Free is the number of bytes that the folder's disk has for this user, with those of the folder's shards: a run that goes on has need of
-// so much less. ok is false where it is not known.
+// Free is the number of bytes that the folder's disk has for this user, with those of the run's files in the folder, as shards and
+// checkpoints: a run that goes on needs so much less. ok is false where it is not known.
 func (r *Run) Free() (bytes int64, ok bool) {
 	if r.folder == nil {
 		return 0, false
 	}
 	bytes, ok = r.free(r.folder.Dir)
-	return bytes + r.folder.shardBytes(), ok
+	return bytes + r.folder.bytes(), ok
 }
 
 // Store writes shard number n of a part, of about so many bytes, and returns its sum. If the disk has less, nothing is written. Several
@@ -47,7 +48,7 @@ func (r *Run) Stored(part, n int, sum [sha256.Size]byte, read func(file io.Reade
 	if err == nil {
 		failed := read(f, f.size)
 		if err = f.compare(fmt.Sprintf("%x", sum)); err == errOther {
-			err = fmt.Errorf("%s: is not as the run wrote it: its checksum is not the one in the checkpoint", f.path)
+			err = fmt.Errorf("%s: %w", f.path, errShard)
 		}
 		f.Close()
 		if err == nil {
@@ -57,6 +58,9 @@ func (r *Run) Stored(part, n int, sum [sha256.Size]byte, read func(file io.Reade
 	return &DamagedError{fmt.Errorf("states that the run has kept: %w; put the file back, or begin anew in another folder", err)}
 }
 
+// errShard is the error for a shard that was damaged after it was written, or is another run's.
+var errShard = errors.New("is not as the run wrote it: its checksum is not the one in the checkpoint")
+
 func (r *Run) shard(part, n int) string {
-	return r.folder.path(fmt.Sprintf("%s-%d-%d", r.folder.kind.Shards, part, n))
+	return r.folder.path(r.folder.kind.shard(part, n))
 }

@@ -37,7 +37,8 @@ type Verification struct {
 	Status string     `json:"status"` // of the run, as in its manifest; empty if that cannot be read
 	Files  []Verified `json:"files"`  // the manifest first
 
-	dir string
+	dir  string
+	good *checkpoint // from which a run that is not done goes on
 }
 
 // Count returns how many files have one of the states.
@@ -67,7 +68,7 @@ func (v *Verification) compared(file, why string, err error) {
 }
 
 // Verify compares each file of a run's folder with its checksum in the manifest. A run that is not done has no such list: then
-// the checkpoints are checked, which have checksums of their own, and by them the config and the trace. If the folder holds
+// the checkpoints are checked, which have checksums of their own, and by them the config, the trace and the shards. If the folder holds
 // no run, the error is a *NotDoneError; if the run is of another kind, an *OtherRunError.
 func Verify(dir string, kind Kind) (*Verification, error) {
 	f := &Folder{Dir: dir, kind: kind}
@@ -97,30 +98,49 @@ func Verify(dir string, kind Kind) (*Verification, error) {
 
 // unfinished checks what a run that is not done goes on from.
 func (v *Verification) unfinished(f *Folder) {
-	var good *checkpoint
 	var trace []byte
 	for _, name := range []string{checkpointFile, previousFile} {
 		c, text, err := savedState(f.Dir, name)
 		if name == previousFile && !f.has(name) {
 			continue // the run has written one checkpoint
 		}
-		if good == nil && err == nil {
-			good, trace = c, text
+		if v.good == nil && err == nil {
+			v.good, trace = c, text
 		}
 		if c != nil && err != nil {
 			err = fmt.Errorf("the run cannot go on from it: %w", err)
 		}
 		v.compared(name, "", err)
 	}
-	if good == nil {
+	if v.good == nil {
 		return
 	}
 	config, err := regular.Read(f.path(configFile), limit(configFile))
-	if err == nil && !bytes.Equal(config, good.config) {
+	if err == nil && !bytes.Equal(config, v.good.config) {
 		err = errors.New("is not the config in the checkpoint")
 	}
 	v.compared(configFile, "", err)
 	v.add(traceFile, OK, fmt.Sprintf("its first %d bytes, up to the checkpoint", len(trace)))
+	v.shards(f)
+}
+
+// shards compares the shards that the checkpoint counts.
+func (v *Verification) shards(f *Folder) {
+	if f.kind.Stored == nil {
+		return
+	}
+	for _, phase := range v.good.phases {
+		for part, packed := range phase.parts {
+			for n, sum := range f.kind.Stored(packed) {
+				name := f.kind.shard(part, n)
+				is, err := sumFile(f.path(name))
+				if err == nil && is.sha256 != sum {
+					err = errShard
+				}
+				v.compared(name, "", err)
+			}
+		}
+	}
 }
 
 // others adds the files in the folder for which there is no checksum.
@@ -139,6 +159,8 @@ func (v *Verification) others(f *Folder) error {
 			v.add(name, Unlisted, "written after the run was done, or left from before")
 		case v.Status == "":
 			v.add(name, Unlisted, "cannot be checked without the manifest")
+		case f.kind.isShard(name) && v.good != nil:
+			v.add(name, Unlisted, "the checkpoint does not count it: a run that goes on writes it again")
 		default:
 			v.add(name, Unlisted, "cannot be checked before the run is done")
 		}
