@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -10,16 +11,20 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/starling-smc/starling"
+	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/method"
 )
 
 func newFit() *cobra.Command {
 	var f fit
 	cmd := &cobra.Command{
-		Use:   "fit CONFIG|PRESET",
+		Use:   "fit CONFIG|PRESET|TABLE",
 		Short: "Train a network, evaluate it, and keep the run in a folder",
 		Long: `Fit trains the network that a config file or a preset describes, samples its posterior, evaluates the ensemble on
 the test examples, and writes all of it to a folder: runs/NAME, or runs/NAME-2 and so on if that exists.
+
+With --target the file is a table, and the config that starling new would print for it is made on the way. The run keeps it as
+config.yaml.
 
 The run is saved there every ten seconds and when it is interrupted. --resume continues it after an interrupt or a crash.
 The result is the same, bit for bit, as that of a run that never stopped.
@@ -38,6 +43,7 @@ Parts that a config can name, each by its key:
 
 Every key can be completed after --set, and starling presets NAME prints a commented config.`,
 		Example: `  starling fit mnist7
+  starling fit flowers.csv --target species
   starling fit mine.yaml --out runs/mine --seed 2 --set map.restarts=4
   starling fit mine.yaml --out runs/mine --seed 2 --set map.restarts=4 --resume`,
 		Args: cobra.ExactArgs(1),
@@ -49,6 +55,7 @@ Every key can be completed after --set, and starling presets NAME prints a comme
 	flags := cmd.Flags()
 	f.flags(cmd, starling.Keys())
 	flags.BoolVar(&f.allowStuck, "allow-stuck", false, "end with exit status 0 even if the particles did not move in most stages")
+	flags.StringVar(&f.target, "target", "", "the file is a table: predict this `COLUMN` of it, with a config made by starling new")
 	dataDir(cmd, &f.dataDir)
 	return cmd
 }
@@ -57,14 +64,33 @@ type fit struct {
 	kept
 	dataDir    string
 	allowStuck bool
+	target     string // of a table; empty: the argument is a config
 }
+
+// spec reads the config, or makes that of a table.
+func (f *fit) spec(name string) (starling.Spec, error) {
+	if f.target == "" {
+		if slices.Contains(tableEndings, filepath.Ext(name)) {
+			return starling.Spec{}, wrongUse("%s is a table: name the column to predict with --target, or write a config with starling new", name)
+		}
+		return readSpec(name, f.set)
+	}
+	text, err := starling.NewConfig(data.CSV{File: name, Target: f.target})
+	if err != nil {
+		return starling.Spec{}, err
+	}
+	return starling.ParseSpec("the config of "+name, text, f.set...)
+}
+
+// tableEndings are the endings of files that are tables.
+var tableEndings = []string{".csv", ".tsv", ".parquet"}
 
 func (f *fit) run(cmd *cobra.Command, args []string) error {
 	if err := f.check(cmd); err != nil {
 		return err
 	}
 	began := time.Now()
-	spec, err := readSpec(args[0], f.set)
+	spec, err := f.spec(args[0])
 	if err != nil {
 		return err
 	}
@@ -88,7 +114,7 @@ func (f *fit) run(cmd *cobra.Command, args []string) error {
 	if stopped(cmd.Context(), err) {
 		line.end()
 		return f.saved("fit", args[0], folder,
-			flagged{"--data-dir", f.dataDir, f.dataDir != os.Getenv("STARLING_DATA")}, flagged{"--allow-stuck", "", f.allowStuck})
+			flagged{"--data-dir", f.dataDir, f.dataDir != os.Getenv("STARLING_DATA")}, flagged{"--allow-stuck", "", f.allowStuck}, flagged{"--target", f.target, f.target != ""})
 	}
 	if err != nil {
 		return err
