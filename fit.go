@@ -113,6 +113,11 @@ func (f *fit) prepare(spec Spec, o Options) (err error) {
 		f.Findings = append(f.Findings, f.Spec.Prior.Family.Findings(f.Data.Train.Len())...)
 	}
 	f.progress(&Loaded{&f.Spec, f.Data, f.Net})
+	if s := f.Spec.Way().Sampling(); s != nil && (o.Folder == nil || !o.Folder.Kept()) { // a run that goes on has said it
+		for _, foreseen := range s.Foresee(f.Net.Dim()) {
+			f.progress(&Notice{foreseen.Words()})
+		}
+	}
 	return nil
 }
 
@@ -154,7 +159,7 @@ func (f *fit) work(ctx context.Context) error {
 		return err
 	}
 	if chains := f.Metrics.Chains; chains != nil {
-		f.Findings = append(f.Findings, chains.Finding())
+		f.Findings = append(f.Findings, chains.Findings()...)
 		f.Metrics.Findings = f.Findings
 	}
 	m := &f.job.Run.Manifest

@@ -183,6 +183,10 @@ func TestEvents(t *testing.T) {
 					t.Errorf("%s: %+v", name, e)
 				}
 				share, ended = e.Share, e.Ended
+			case *Notice: // a budget that cannot work is told before the work begins
+				if len(phases) > 0 || !strings.Contains(e.Text, "too few moves") {
+					t.Errorf("%s: %q after %q", name, e.Text, phases)
+				}
 			default:
 				t.Errorf("%s: %T", name, e)
 			}

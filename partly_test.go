@@ -28,6 +28,7 @@ method: {smc: {particles: 5, islands: 2, combine: evidence, move: {pcn: {mutatio
 		"partly-metropolis": wave("last", "{smc: {particles: 6, path: {constant: {epochs: 3, batch: 20}}, move: {metropolis: {sd: 0.2}}, learn: adamw, keep: {after: {iterations: 4}}}}"),
 		"partly-sghmc":      wave("first", "{mcmc: {chains: 2, start: prior, epochs: 8, keep: 8, move: {sghmc: {batch: 9, step: 1.0e-4}}}}"),
 		"partly-hmc":        wave("[\"2\"]", "{mcmc: {chains: 2, start: prior, epochs: 40, keep: 4, move: {hmc: {steps: 2, step: 0.02}}}}"),
+		"partly-learned":    wave("first", "{mcmc: {chains: 2, start: prior, epochs: 40, keep: 4, move: {hmc: {steps: 2}}}}", "prior={learned: {}}"),
 		"partly-tempering":  trained,
 		"partly-vi":         wave("first", "{vi: {epochs: 4, batch: 20, draws: 5}}"),
 		"partly-swag":       wave("last", "{swag: {members: 2, warmup: 1, snapshots: 3, rank: 2, draws: 3}}", "map={restarts: 2, epochs: 3}"),

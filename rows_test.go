@@ -64,9 +64,12 @@ func small(t *testing.T) map[string]Spec {
 		"equal": trees(t, "method.smc={particles: 6, weight: equal, path: {full: {iterations: 5}}, move: {leapfrog: {step: 0.02}}}", "map=null"),
 		"stopped": trees(t, "method.smc={particles: 4, islands: 2, start: prior, path: {full: {iterations: 60}}, move: {leapfrog: {step: 0.005}}, "+
 			"keep: {after: {iterations: 3}}, stop: {patience: 2}}", "map=null"),
-		"unstopped":  trees(t, "method.smc={particles: 4, move: {metropolis: {sd: 0.2}}, stop: none}", "map=null"),
-		"metropolis": trees(t, "method.smc={particles: 6, move: {metropolis: {sd: 0.2}}}", "map=null"),
-		"literal":    trees(t, "method.smc={particles: 4, weight: literal, path: {linear: {iterations: 6, batch: 9}}, move: {leapfrog: {step: 0.05}}}", "map=null"),
+		"unstopped": trees(t, "method.smc={particles: 4, move: {metropolis: {sd: 0.2}}, stop: none}", "map=null"),
+		"learned": trees(t, "prior={learned: {shape: 2, rate: 0.5}}", "map.epochs=3",
+			"method={mcmc: {chains: 3, epochs: 90, keep: 6, move: {hmc: {steps: 3}}}}"),
+		"learned-tempering": trees(t, "prior={normal: {variance: learned}}", "map=null"),
+		"metropolis":        trees(t, "method.smc={particles: 6, move: {metropolis: {sd: 0.2}}}", "map=null"),
+		"literal":           trees(t, "method.smc={particles: 4, weight: literal, path: {linear: {iterations: 6, batch: 9}}, move: {leapfrog: {step: 0.05}}}", "map=null"),
 	}
 	maps.Copy(specs, partlyRandom(t))
 	for _, scheme := range []string{"constant", "full", "ctr", "linear", "automated", "sda"} {
@@ -192,6 +195,7 @@ var settings = map[string]string{
 	"layer maxpool":          "model.layers.0={maxpool: {size: [2, 3], stride: 1, pad: [1, 0]}}",
 	"layer avgpool":          "model.layers.0={avgpool: {size: 3, stride: [2, 1], pad: 1}}",
 	"prior normal":           "prior={normal: {variance: 0.3}, anchor: {s: 0.2}}",
+	"prior learned":          "prior={learned: {shape: 2.5, rate: 0.4}}",
 	"weighting momentum":     "method.smc={weight: momentum, path: {full: {}}, move: {leapfrog: {step: 0.1}}}",
 	"weighting literal":      "method.smc={weight: literal, path: {full: {}}, move: {leapfrog: {step: 0.1}}}",
 	"move hmc":               "method.smc.move={hmc: {steps: 4, step: 0.3, jitter: 0.1, mutations: {eta: 0.1, max: 9}}}",

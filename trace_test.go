@@ -16,7 +16,7 @@ import (
 
 // TestStuckChains: the notes of a run say which chains are stuck; chains that move have the note about all chains alone.
 func TestStuckChains(t *testing.T) {
-	const method = "method={mcmc: {chains: 2, epochs: 6, keep: last, move: {hmc: {steps: 1, step: "
+	const method = "method={mcmc: {chains: 2, epochs: 20, keep: last, move: {hmc: {steps: 1, step: "
 	notes := fitted(t, trees(t, method+"1000}}}}"), Options{}).Notes()
 	if len(notes) != 4 || !strings.Contains(notes[1], "chain 0 is stuck") || !strings.Contains(notes[2], "chain 1 is stuck") || !strings.Contains(notes[3], "diverged") {
 		t.Errorf("chains that cannot move: notes %q", notes)

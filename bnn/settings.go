@@ -27,6 +27,8 @@ type PriorFamily interface {
 	// Gaussian reports whether the prior's components are independent normals. Such a prior is an mcmc.GaussianPrior, which
 	// pCN needs, and has a method Anchored as Normal has, which an anchor needs.
 	Gaussian() bool
+	// Widths describes the widths that an ensemble of draws of the posterior has learned; nil where the prior's are given.
+	Widths(e *Ensemble) ([]Width, error)
 }
 
 // Check reports an anchor without a prior, or with one that cannot be anchored.
@@ -35,18 +37,29 @@ func (p PriorSettings) Check(f *config.Faults) {
 		return
 	}
 	f.If(p.Family == nil, "anchor", "scales a prior, and there is none: want normal beside it")
-	f.If(p.Family != nil && !p.Family.Gaussian(), "anchor", "needs a normal prior, this one is not")
+	f.If(p.Family != nil && !p.Family.Gaussian(), "anchor", "needs a normal prior with a given width, and this one has none: "+
+		"leave anchor out, or take a variance, as in {normal: {variance: 1}}")
 }
 
-// NormalPrior is the prior of independent normal components with mean 0. Exactly one of its settings is given.
+// Gaussian reports whether there is a prior whose components are independent normals.
+func (p PriorSettings) Gaussian() bool { return p.Family != nil && p.Family.Gaussian() }
+
+// NormalPrior is the prior of independent normal components with mean 0. Exactly one of its settings is given. Where Variance is
+// LearnedVariance, it is the usual LearnedPrior.
 type NormalPrior struct {
-	Variance float64 `yaml:"variance,omitempty,nonzero"` // of every component
-	FanIn    float64 `yaml:"fan_in,omitempty,nonzero"`   // the variance is FanIn/(number of inputs of a unit), for each layer
+	Variance float64 `yaml:"variance,omitempty,nonzero" words:"learned=-1"` // of every component; or LearnedVariance
+	FanIn    float64 `yaml:"fan_in,omitempty,nonzero"`                      // the variance is FanIn/(number of inputs of a unit), for each layer
 
 	// Decay is the coefficient of a weight decay that was trained with: a loss of −1/N log p(D|θ) + decay/2 |θ|² is −1/N times the
 	// log-posterior if the variance is 1/(Decay·N) (smc-sghmc-ensembles, section 4, A9).
 	Decay float64 `yaml:"decay,omitempty,nonzero"`
 }
+
+// LearnedVariance is the variance that is learned for each tensor.
+const LearnedVariance = -1
+
+// learned reports whether the prior is the usual LearnedPrior.
+func (n NormalPrior) learned() bool { return n.Variance == LearnedVariance }
 
 // given lists the settings that are not 0.
 func (n NormalPrior) given() (names []string) {
@@ -73,7 +86,7 @@ func (n NormalPrior) Check(f *config.Faults) {
 	default:
 		f.Conflict(all, "has %s: want one of them", strings.Join(given, " and "))
 	}
-	if n.Variance != 0 {
+	if n.Variance != 0 && !n.learned() {
 		f.Positive("variance", n.Variance)
 	}
 	if n.FanIn != 0 {
@@ -84,9 +97,11 @@ func (n NormalPrior) Check(f *config.Faults) {
 	}
 }
 
-// Prior builds a *Normal.
+// Prior builds a *Normal or, where the variance is learned, a *ScaleMixture.
 func (n NormalPrior) Prior(tensors []nn.Tensor, examples int) (mcmc.Prior, error) {
 	switch {
+	case n.learned():
+		return usual.Prior(tensors, examples)
 	case n.FanIn != 0:
 		return FanIn(tensors, n.FanIn)
 	case n.Decay != 0:
@@ -106,13 +121,21 @@ func (n NormalPrior) Findings(examples int) []finding.Finding {
 	return []finding.Finding{finding.PriorOfDecay(n.Decay, examples, n.decayed(examples))}
 }
 
-// Gaussian is true.
-func (NormalPrior) Gaussian() bool { return true }
+// Gaussian is true where the variance is given.
+func (n NormalPrior) Gaussian() bool { return !n.learned() }
+
+// Widths is nil where the variance is given.
+func (n NormalPrior) Widths(e *Ensemble) ([]Width, error) {
+	if n.learned() {
+		return usual.Widths(e)
+	}
+	return nil, nil
+}
 
 // Anchor shrinks a normal prior by s in [0, 1] (Liang et al., Scalable Bayesian Monte Carlo, eq. 2): the mean is the best
 // MAP restart by validation NLL for s < 1/2, else 0; the variance is s times the prior's. S = 0 is the MAP estimate itself.
 type Anchor struct {
-	S float64 `yaml:"s,zero,required"`
+	S float64 `yaml:"s,zero,required"` // from 0, the anchor alone, to 1, the prior without it
 }
 
 // Check wants S between 0 and 1.

@@ -40,14 +40,14 @@ func TestPriorSettingsCheck(t *testing.T) {
 		{PriorSettings{Family: NormalPrior{FanIn: 2}, Anchor: &Anchor{}}, ""},
 		{PriorSettings{Family: NormalPrior{}}, "normal: want one of decay, fan_in, variance"},
 		{PriorSettings{Family: NormalPrior{Variance: 1, FanIn: 2}}, "normal: has fan_in and variance: want one of them"},
-		{PriorSettings{Family: NormalPrior{Variance: -1}}, "normal.variance: want a number above 0, have -1"},
+		{PriorSettings{Family: NormalPrior{Variance: -2}}, "normal.variance: want a number above 0, have -2"},
 		{PriorSettings{Family: NormalPrior{Variance: math.NaN()}}, "normal.variance: want a number above 0, have NaN"},
 		{PriorSettings{Family: NormalPrior{FanIn: math.Inf(1)}}, "normal.fan_in: want a number above 0, have +Inf"},
 		{PriorSettings{Family: NormalPrior{FanIn: 2}, Anchor: &Anchor{S: 1.5}}, "anchor.s: want 0 to 1, have 1.5"},
 		{PriorSettings{Family: NormalPrior{FanIn: 2}, Anchor: &Anchor{S: -0.1}}, "anchor.s: want 0 to 1, have -0.1"},
 		{PriorSettings{Family: NormalPrior{FanIn: 2}, Anchor: &Anchor{S: math.NaN()}}, "anchor.s: want 0 to 1, have NaN"},
 		{PriorSettings{Anchor: &Anchor{S: 0.5}}, "anchor: scales a prior, and there is none: want normal beside it"},
-		{PriorSettings{Family: flatFamily{}, Anchor: &Anchor{S: 0.5}}, "anchor: needs a normal prior, this one is not"},
+		{PriorSettings{Family: flatFamily{}, Anchor: &Anchor{S: 0.5}}, "anchor: needs a normal prior with a given width, and this one has none: leave anchor out, or take a variance, as in {normal: {variance: 1}}"},
 	} {
 		if got := faults(c.prior); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.prior, got, c.want)
@@ -63,6 +63,7 @@ type flatFamily struct{}
 func (flatFamily) Prior([]nn.Tensor, int) (mcmc.Prior, error) { return flat{}, nil }
 func (flatFamily) Gaussian() bool                             { return false }
 func (flatFamily) Findings(int) []finding.Finding             { return nil }
+func (flatFamily) Widths(*Ensemble) ([]Width, error)          { return nil, nil }
 
 // TestWrittenSettings: a config must write the anchor's s, and a 0 is refused where it was written. A Go program's 0 is 0.
 func TestWrittenSettings(t *testing.T) {
@@ -71,12 +72,19 @@ func TestWrittenSettings(t *testing.T) {
 		"{normal: {variance: 1}, anchor: {}}":     "p.yaml:1:33: anchor: needs s",
 		"{normal: {variance: 1}, anchor: {s: }}":  "p.yaml:1:37: anchor: needs s",
 		"{normal: {variance: 1}, anchor: {s: 2}}": "p.yaml:1:37: anchor.s: want 0 to 1, have 2",
-		"{normal: {}}":                                "p.yaml:1:10: normal: want one of decay, fan_in, variance",
-		"{normal: {variance: 0}}":                     "p.yaml:1:21: normal.variance: want a number above 0, have 0",
-		"{normal: {decay: -1}}":                       "p.yaml:1:18: normal.decay: want a number above 0, have -1",
-		"{normal: {decay: 1, variance: 2}}":           "p.yaml:1:11: normal: has decay and variance: want one of them",
-		"{normal: {fan_in: 0}}":                       "p.yaml:1:19: normal.fan_in: want a number above 0, have 0",
-		"{normal: {fan_in: 2}, anchor: {s: 0, t: 1}}": `p.yaml:1:38: anchor: unknown key "t" (known: s)`,
+		"{normal: {}}":                                  "p.yaml:1:10: normal: want one of decay, fan_in, variance",
+		"{normal: {variance: 0}}":                       "p.yaml:1:21: normal.variance: want a number above 0 or learned, have 0",
+		"{normal: {variance: -1}}":                      "p.yaml:1:21: normal.variance: want a number above 0 or learned, have -1",
+		"{normal: {variance: learned}}":                 "",
+		"{normal: {fan_in: 1, variance: learned}}":      "p.yaml:1:11: normal: has fan_in and variance: want one of them",
+		"{learned: {}}":                                 "",
+		"{learned: {shape: 0}}":                         "p.yaml:1:19: learned.shape: want a number above 0, have 0",
+		"{learned: {rate: -2}}":                         "p.yaml:1:18: learned.rate: want a number above 0, have -2",
+		"{normal: {variance: learned}, anchor: {s: 1}}": "p.yaml:1:40: anchor: needs a normal prior with a given width, and this one has none: leave anchor out, or take a variance, as in {normal: {variance: 1}}",
+		"{normal: {decay: -1}}":                         "p.yaml:1:18: normal.decay: want a number above 0, have -1",
+		"{normal: {decay: 1, variance: 2}}":             "p.yaml:1:11: normal: has decay and variance: want one of them",
+		"{normal: {fan_in: 0}}":                         "p.yaml:1:19: normal.fan_in: want a number above 0, have 0",
+		"{normal: {fan_in: 2}, anchor: {s: 0, t: 1}}":   `p.yaml:1:38: anchor: unknown key "t" (known: s)`,
 	} {
 		_, _, err := config.Parse[PriorSettings]("p.yaml", []byte(text), nil, Priors)
 		if got := fmt.Sprint(err); got != want && (err != nil || want != "") {
@@ -84,7 +92,7 @@ func TestWrittenSettings(t *testing.T) {
 		}
 	}
 	_, _, err := config.Parse[PriorSettings]("p.yaml", []byte("{normal: {fan_in: 2}}"), []string{"normal.fan_in=null", "normal.variance=0"}, Priors)
-	if want := "--set normal.variance=0: normal.variance: want a number above 0, have 0"; err == nil || err.Error() != want {
+	if want := "--set normal.variance=0: normal.variance: want a number above 0 or learned, have 0"; err == nil || err.Error() != want {
 		t.Errorf("by --set: %v, want %s", err, want)
 	}
 	p := PriorSettings{Family: NormalPrior{Variance: 1}, Anchor: &Anchor{}}
@@ -138,8 +146,11 @@ func TestPriorSettingsBuild(t *testing.T) {
 	}
 	for _, row := range Priors {
 		family := row.Part
-		if row.Name == "normal" {
+		switch row.Name {
+		case "normal":
 			family = NormalPrior{Variance: 1}
+		case "learned":
+			family = usual
 		}
 		p, err := family.Prior(tensors, 50)
 		if err != nil {

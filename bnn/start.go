@@ -29,8 +29,11 @@ func DrawShared(net *nn.Net, s *rng.Stream) []float64 {
 
 // Whole is the prior of net.Whole() with which point estimates of whole networks are searched: the given one of θ, over
 // net.Random(), and flat on φ, whose log-density is 0 everywhere. A draw has φ of DrawShared. If every tensor is random, it is the
-// given prior.
+// given prior. In place of a prior whose mode is no good network it takes the one that the prior names (Searched).
 func Whole(prior mcmc.Prior, net *nn.Net) mcmc.Prior {
+	if p, ok := prior.(interface{ Searched() mcmc.Prior }); ok {
+		prior = p.Searched()
+	}
 	if !net.Partly() {
 		return prior
 	}

@@ -61,8 +61,7 @@ func BenchmarkReadCSV(b *testing.B) {
 	}
 }
 
-// BenchmarkPredictCSV makes inputs of a table of 100,000 rows with two columns of words, as predict does, by blocks. docs/benchmarks.md has
-// its figures.
+// BenchmarkPredictCSV makes inputs of a table of 100,000 rows with two columns of words, as predict does, by blocks.
 func BenchmarkPredictCSV(b *testing.B) {
 	const rows = 100_000
 	r := rand.New(rand.NewPCG(1, 2))

@@ -289,7 +289,7 @@ func TestFindings(t *testing.T) {
 	}{
 		{Settings{Train: &Arrays{inputs, targets}, Standardise: "inputs"}, "2 features (from 0: 1, 2) are constant over the training examples: the network sees them as 0 everywhere"},
 		{Settings{Train: &Arrays{inputs, targets}, Standardise: "none"}, ""},
-		{Settings{Train: &Arrays{last, targets}}, last + ": taken as 4 channels of 4×3; images with channels last need np.moveaxis(x, -1, 1)"},
+		{Settings{Train: &Arrays{last, targets}}, last + ": taken as 4 channels of 4×3. If the channels are last, move them before you save the array: np.moveaxis(x, -1, 1)"},
 		{Settings{Train: &Arrays{first, targets}}, ""},
 		{Settings{CSV: &CSV{File: columns, Target: "y"}}, "columns same, also are constant over the training rows and were dropped"},
 		{Settings{CSV: &CSV{File: columns, Target: "y", Drop: []string{"also"}}}, "column same is constant over the training rows and was dropped"},

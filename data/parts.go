@@ -20,9 +20,9 @@ import (
 // A missing share of Validate or Test is the data's own part or, without one, a tenth. A missing share of Train is the rest. If
 // all shares add up to less than 1, the examples that are left are not used.
 type Parts struct {
-	Train    float64 `yaml:"train,omitempty,nonzero"`
-	Validate float64 `yaml:"validate,omitempty,nonzero"`
-	Test     float64 `yaml:"test,omitempty,nonzero"`
+	Train    float64 `yaml:"train,omitempty,nonzero"`    // share of the examples to train on; default: the rest
+	Validate float64 `yaml:"validate,omitempty,nonzero"` // share of the validation examples; default: the data's own, or a tenth
+	Test     float64 `yaml:"test,omitempty,nonzero"`     // share of the test examples; default: the data's own, or a tenth
 
 	// TestRows is a text file with the number of a row in each line, counted from 0: these examples are for the test. A tenth of
 	// the others validate unless the data have validation examples of their own, and the rest train.

@@ -31,8 +31,8 @@ type Settings struct {
 // Arrays are two files, NPY or IDX: inputs [examples, features], [examples, height, width] or [examples, channels,
 // height, width], and targets [examples], or for a regression of k outputs [examples, k].
 type Arrays struct {
-	Inputs  string `yaml:"inputs"`
-	Targets string `yaml:"targets"`
+	Inputs  string `yaml:"inputs"`  // file of the inputs, NPY or IDX
+	Targets string `yaml:"targets"` // file of the classes or numbers to predict, NPY or IDX
 }
 
 // GroupFile is a named file of inputs without targets; {noise: noise.npy} in a config.

@@ -32,6 +32,7 @@ type Chains struct {
 
 	RHatLogLikelihood         *uq.Number    `json:"rhat_log_likelihood,omitempty"` // nil: no answer, for less than 8 moves
 	RHatLogLikelihoodInterval *[2]uq.Number `json:"rhat_log_likelihood_interval,omitempty"`
+	ESSLogLikelihood          *uq.Number    `json:"ess_log_likelihood,omitempty"` // nil where R-hat has an interval, or does not exist
 
 	On              string          `json:"on"`                         // validation or train: the inputs of the predictions
 	N               int             `json:"n"`                          // their number
@@ -61,7 +62,11 @@ type Record struct {
 // ComparedInputs is the largest number of inputs whose predictions are compared.
 const ComparedInputs = 500
 
-const leastStates = 50 // of a chain, for an autocorrelation time
+const (
+	leastStates   = 50 // of a chain, for an autocorrelation time
+	leastCompared = 8  // of a chain, for an R-hat
+	fewStates     = 50 // independent states of all chains, below which a reader is warned
+)
 
 // compareChains makes the Chains of a posterior, whose islands are the chains.
 func compareChains(ctx context.Context, e *bnn.Ensemble, r *Record, problem *data.Problem, p *pool.Pool) (*Chains, error) {
@@ -74,8 +79,8 @@ func compareChains(ctx context.Context, e *bnn.Ensemble, r *Record, problem *dat
 	}
 	set = evenly(set, ComparedInputs)
 	c.N = set.Len()
-	if c.States < 8 {
-		c.Reason = c.keeps() + "R-hat needs 8"
+	if c.States < leastCompared {
+		c.Reason = c.keeps() + fmt.Sprintf("R-hat needs %d", leastCompared)
 		return c, nil
 	}
 	few := c.States < leastStates
@@ -112,12 +117,22 @@ func (c *Chains) keeps() string {
 	return fmt.Sprintf("a chain keeps %s, and ", numeral.Several(c.States, "state"))
 }
 
-// Finding says in a sentence whether the chains sample one posterior together. They do not if the median R-hat of the
+// Findings say whether the chains sample one posterior together and, if they may, whether their states are worth too few independent
+// ones.
+func (c *Chains) Findings() []finding.Finding {
+	found := []finding.Finding{c.agreement()}
+	if ess := c.ESSPredictions; ess != nil && float64(*ess) < fewStates && found[0].Kind != finding.KindApart {
+		found = append(found, finding.FewStates(float64(*ess), fewStates))
+	}
+	return found
+}
+
+// agreement says in a sentence whether the chains sample one posterior together. They do not if the median R-hat of the
 // predictions is above 1.1, they do if it and the R-hat of the log-likelihood are not; an interval that holds 1.1 decides
 // neither, and a single chain that is too short for an ESS has none.
-func (c *Chains) Finding() finding.Finding {
+func (c *Chains) agreement() finding.Finding {
 	if c.RHatPredictions == nil {
-		return finding.ChainsUntold(c.Chains, c.Reason)
+		return finding.ChainsUntold(c.Chains, c.Reason, c.States < leastCompared)
 	}
 	f := finding.RHat{
 		Chains: c.Chains, Median: float64(c.RHatPredictions.Median), Q95: float64(c.RHatPredictions.Q95), LogLikelihood: math.NaN(), ESS: math.NaN(),
@@ -163,6 +178,8 @@ func (c *Chains) logLikelihoods(chains [][]float64) {
 	c.RHatLogLikelihood = number(rHat)
 	if c.Moves < leastStates || !(float64(c.Moves) >= 50*meanIACT(last)) {
 		c.RHatLogLikelihoodInterval = interval(rHat, withoutEach(last))
+	} else {
+		c.ESSLogLikelihood = number(mcmc.BulkESS(last))
 	}
 }
 

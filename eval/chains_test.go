@@ -208,8 +208,28 @@ func TestChains(t *testing.T) {
 		if ess := mcmc.BulkESS(last); c.ess && (float64(*got.ESSPredictions) != ess || float64(*got.ESSPerGradient) != ess/gradients) {
 			t.Errorf("%s: ESS %v and %v, want %v", c.name, *got.ESSPredictions, *got.ESSPerGradient, ess)
 		}
-		if kind := got.Finding().Kind; c.kind != "" && kind != c.kind {
+		if e := got.ESSLogLikelihood; (e != nil) != c.ess || c.ess && float64(*e) != mcmc.BulkESS(last) {
+			t.Errorf("%s: an ESS of the log-likelihood of %v, want %v", c.name, e, mcmc.BulkESS(last))
+		}
+		if kind := got.Findings()[0].Kind; c.kind != "" && kind != c.kind {
 			t.Errorf("%s: %s, want %s", c.name, kind, c.kind)
+		}
+	}
+}
+
+// TestFewStates: states that are worth fewer than 50 independent ones are warned of, unless the chains are apart, where each is worth
+// about one.
+func TestFewStates(t *testing.T) {
+	for _, c := range []struct {
+		rHat, ess float64
+		want      string
+	}{{1.01, 49.9, "chains-agree few-states "}, {1.01, 50, "chains-agree "}, {1.9, 4, "chains-apart "}} {
+		ess, likelihood := uq.Number(c.ess), uq.Number(1)
+		chains := &Chains{
+			Chains: 4, States: 100, RHatPredictions: &PredictionRHat{Median: uq.Number(c.rHat), Q95: 2}, RHatLogLikelihood: &likelihood, ESSPredictions: &ess,
+		}
+		if got := kinds(chains.Findings()); got != c.want {
+			t.Errorf("%+v: found %q", c, got)
 		}
 	}
 }

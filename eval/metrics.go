@@ -28,6 +28,7 @@ type Metrics struct {
 	EffectiveIslands *uq.Number  `json:"effective_islands,omitempty"` // 1/Σω² of the evidence weights
 	AllClasses       *AllClasses `json:"all_classes,omitempty"`       // with examples of classes that the network does not have; nil without such
 	Members          []Members   `json:"members,omitempty"`           // how the scores of classes grow with the number of members; nil for few
+	Widths           []bnn.Width `json:"widths,omitempty"`            // of the prior and of the posterior; nil unless the prior learns its widths
 	Chains           *Chains     `json:"chains,omitempty"`            // nil if the posterior was not drawn by chains
 	Cost             *Cost       `json:"cost,omitempty"`              // of making the ensembles; nil for ensembles from elsewhere
 

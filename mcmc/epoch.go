@@ -75,6 +75,9 @@ func (Epoch) Varies() bool { return false }
 // Selects is false.
 func (Epoch) Selects() bool { return false }
 
+// NeedsGaussian is false.
+func (Epoch) NeedsGaussian() bool { return false }
+
 // Aim is 0: without accept/reject there is nothing to adapt to.
 func (Epoch) Aim() float64 { return 0 }
 
@@ -130,6 +133,9 @@ func (m Epoch) Check(f *config.Faults) {
 
 // Evaluations is 1: an epoch's mini-batches are all examples.
 func (Epoch) Evaluations() int { return 1 }
+
+// Shortest is 1.
+func (Epoch) Shortest(int) int { return 1 }
 
 // Tuning is nothing.
 func (m Epoch) Tuning(t *Target) ([]float64, error) {

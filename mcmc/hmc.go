@@ -24,7 +24,7 @@ import (
 // trajectory, h·S (length.go).
 type HMC struct {
 	Steps  int     `yaml:"steps,omitempty,nonzero"`                  // S, leapfrogs a move; 0: by Length
-	Length float64 `yaml:"length,omitempty,nonzero" words:"auto=-1"` // h·S, in scaled coordinates; AutoLength, or 0 where Steps is 0: by rule
+	Length float64 `yaml:"length,omitempty,nonzero" words:"auto=-1"` // h·S, in scaled coordinates; auto, or 0 where Steps is 0: by rule
 	Step   float64 `yaml:"step" words:"adapted=0"`                   // h, fixed; 0: adapted
 	Start  float64 `yaml:"-"`                                        // h where the search for an adapted step begins; 0: by rule
 	Scale  Scaling `yaml:"scale,omitempty"`                          // of the coordinates; "": by rule
@@ -61,6 +61,9 @@ func (m HMC) Varies() bool { return m.given() == 0 }
 
 // Selects is false: S is the same for all states.
 func (HMC) Selects() bool { return false }
+
+// NeedsGaussian is false.
+func (HMC) NeedsGaussian() bool { return false }
 
 // Aim is Accept, or the default of populations, if the step size is adapted.
 func (m HMC) Aim() float64 {
@@ -183,6 +186,16 @@ func (m HMC) Evaluations() int {
 	return mostLeapfrogs
 }
 
+// Shortest is S, or the leapfrogs of a length at the step that suits D independent normals in scaled coordinates (usualStep). The
+// posterior of a network is less smooth, and its step is smaller.
+func (m HMC) Shortest(d int) int {
+	if s := m.given(); s > 0 {
+		return s
+	}
+	length, most := m.trajectory(StepContext{Left: 1})
+	return divide(length, usualStep(d, 1, false), most)
+}
+
 // Tuning returns what the move learns: the step, and the scale.
 func (m HMC) Tuning(t *Target) ([]float64, error) {
 	if err := config.Check(m); err != nil {
@@ -209,12 +222,16 @@ func (m HMC) reads(t *Target, tuning []float64) learner {
 	return l
 }
 
-// Begin learns the scale of a population from its weighted particles, and finds the step.
+// Begin learns the scale of a population from its weighted particles, and finds the step. The scale of a chain that begins is the
+// prior's.
 func (m HMC) Begin(ctx context.Context, w *Work, t *Target, p *Population, weights, tuning []float64, now StepContext) (Trials, error) {
 	learnt := m.reads(t, tuning)
 	var trials Trials
-	if p.J > 1 {
+	switch {
+	case p.J > 1:
 		trials.Kept = !learnt.fromPopulation(t, p, weights, now.Related)
+	case now.Progress == 0:
+		learnt.fromPrior(t, p)
 	}
 	if m.Step != 0 {
 		return trials, nil

@@ -89,20 +89,27 @@ func (l learner) scale() scale {
 // step is h.
 func (l learner) step() float64 { return rng.Exp(l.tuning[logStep]) }
 
-// firstStep is where the search for h begins: 1.65·D^(−1/6) for one leapfrog, 1.65·D^(−1/4) for more, in units of the scale. With no
-// scale it is in units of the smallest standard deviation of a Gaussian prior.
-func (l learner) firstStep(t *Target, one bool) float64 {
-	power, unit := 1.0/4, 1.0
+// usualStep is the step that suits d independent normals of a standard deviation, unit: 1.65·d^(−1/6) for one leapfrog, 1.65·d^(−1/4)
+// for more, in units of it.
+func usualStep(d int, unit float64, one bool) float64 {
+	power := 1.0 / 4
 	if one {
 		power = 1.0 / 6
 	}
+	return 1.65 * unit * rng.Exp(-power*rng.Log(float64(d)))
+}
+
+// firstStep is where the search for h begins: usualStep in units of the scale. With no scale it is in units of the smallest standard
+// deviation of a Gaussian prior.
+func (l learner) firstStep(t *Target, one bool) float64 {
+	unit := 1.0
 	if prior, ok := t.Prior.(GaussianPrior); ok && l.kind == None {
 		unit = math.Inf(1)
 		for i := range prior.Dim() {
 			unit = min(unit, prior.SD(i))
 		}
 	}
-	return 1.65 * unit * rng.Exp(-power*rng.Log(float64(t.Prior.Dim())))
+	return usualStep(t.Prior.Dim(), unit, one)
 }
 
 // fromPopulation learns the scale from weighted particles, and reports whether they could teach one. related: all particles
@@ -116,6 +123,20 @@ func (l learner) fromPopulation(t *Target, p *Population, weights []float64, rel
 	}
 	s := moments(t, p, weights, l.kind)
 	return s.learn(l.kind, blocks(t), l.sd, l.factor)
+}
+
+// fromPrior sets the scale with which a chain begins, where that of the prior depends on the place.
+func (l learner) fromPrior(t *Target, p *Population) {
+	prior, ok := t.Prior.(LocalPrior)
+	if !ok || l.kind == None {
+		return
+	}
+	prior.SDs(p.row(p.Theta, 0), l.sd)
+	for i := range l.sd {
+		if l.factor != nil {
+			l.factor[i*len(l.sd)+i] = l.sd[i]
+		}
+	}
 }
 
 // relaxation is γ of the dual averaging. Stan's .05 suits acceptances that are means over a trajectory, and steps that begin far

@@ -37,6 +37,9 @@ func (Metropolis) Varies() bool { return false }
 // Selects is false.
 func (Metropolis) Selects() bool { return false }
 
+// NeedsGaussian is false.
+func (Metropolis) NeedsGaussian() bool { return false }
+
 // Aim is 0: the step is fixed.
 func (Metropolis) Aim() float64 { return 0 }
 
@@ -69,6 +72,9 @@ func (m Metropolis) Check(f *config.Faults) { checkWalk(f, m.SD) }
 
 // Evaluations is 1.
 func (Metropolis) Evaluations() int { return 1 }
+
+// Shortest is 1.
+func (Metropolis) Shortest(int) int { return 1 }
 
 // Tuning is nothing.
 func (m Metropolis) Tuning(*Target) ([]float64, error) {

@@ -71,6 +71,9 @@ type Move interface {
 	// than after others, and the last state of a chain is no draw.
 	Selects() bool
 
+	// NeedsGaussian reports whether the move works with a GaussianPrior alone.
+	NeedsGaussian() bool
+
 	// Aim is the acceptance that the step size is adapted to; 0 if the step size is fixed.
 	Aim() float64
 
@@ -79,6 +82,10 @@ type Move interface {
 
 	// Fewest is the least number of evaluations in which a chain learns what it must; 0: there is nothing that it must learn.
 	Fewest() int
+
+	// Shortest is the least number of evaluations that a chain's move can be expected to take on a model of D parameters when its
+	// step is found. Where Varies is false, it is Evaluations.
+	Shortest(d int) int
 
 	// Memory is what the move holds in addition to two populations and the momenta, in numbers of 8 bytes: for every population, the
 	// values that it tunes, and, while moves are made, its scratch memory.

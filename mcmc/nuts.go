@@ -51,6 +51,9 @@ func (NUTS) Repeats() Mutations { return Mutations{} }
 // Selects is true: a trajectory is as long as it takes to turn back.
 func (NUTS) Selects() bool { return true }
 
+// NeedsGaussian is false.
+func (NUTS) NeedsGaussian() bool { return false }
+
 // Aim is Accept, or its default, if the step size is adapted.
 func (m NUTS) Aim() float64 {
 	switch {
@@ -104,6 +107,9 @@ func (m NUTS) Check(f *config.Faults) {
 
 // Evaluations is those of a trajectory of 10 doublings and of a search for the first step size.
 func (NUTS) Evaluations() int { return 1<<mostDoublings - 1 + mostDoublings }
+
+// Shortest is 1: a trajectory may turn back at once.
+func (NUTS) Shortest(int) int { return 1 }
 
 // Tuning returns the state of the warm-up.
 func (m NUTS) Tuning(t *Target) ([]float64, error) {

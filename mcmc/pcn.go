@@ -45,6 +45,9 @@ func (PCN) Varies() bool { return false }
 // Selects is false.
 func (PCN) Selects() bool { return false }
 
+// NeedsGaussian is true: proposals are draws of the prior, shrunk.
+func (PCN) NeedsGaussian() bool { return true }
+
 // Aim is Accept, or its default, if b is adapted.
 func (m PCN) Aim() float64 {
 	switch {
@@ -101,6 +104,9 @@ func (m PCN) Check(f *config.Faults) {
 
 // Evaluations is 1.
 func (PCN) Evaluations() int { return 1 }
+
+// Shortest is 1.
+func (PCN) Shortest(int) int { return 1 }
 
 // Tuning returns the numbers of dual averaging, for logit b.
 func (m PCN) Tuning(t *Target) ([]float64, error) {

@@ -242,3 +242,43 @@ func TestScalingsAreRefused(t *testing.T) {
 		t.Errorf("an unknown scale: %v", err)
 	}
 }
+
+// local is a prior whose standard deviations depend on θ.
+type local struct{ factorPrior }
+
+func (p local) SDs(theta, sd []float64) {
+	for i, x := range theta {
+		sd[i] = 2 * math.Abs(x)
+	}
+}
+
+// A chain begins with the scale that the prior has where it begins, and a population's is left to its particles. What the chain has
+// learned is not lost when it goes on.
+func TestScaleOfALocalPrior(t *testing.T) {
+	flat := gaussian([][]float64{{0, 0}, {0, 0}}, make([]float64, 2))
+	m := &model{d: 2, log: gaussian([][]float64{{1, 0}, {0, 1}}, make([]float64, 2)), factor: 1}
+	target := &Target{Model: m, Prior: local{factorPrior{2, flat, 0}}, Lambda: 1}
+	for _, kind := range []Scaling{Diagonal, Dense} {
+		for progress, want := range map[float64][]float64{0: {6, 1}, 0.3: {1, 1}} {
+			p := NewPopulation(1, 2, Needs{Gradient: true})
+			copy(p.Theta, []float64{3, -0.5})
+			if err := target.Evaluate(t.Context(), &p); err != nil {
+				t.Fatal(err)
+			}
+			move := HMC{Steps: 2, Scale: kind, Accept: 0.7}
+			tuning, err := move.Tuning(target)
+			if err != nil {
+				t.Fatal(err)
+			}
+			now := at(3, 0)
+			now.Left, now.Progress = 10000, progress
+			if _, err := move.Begin(t.Context(), new(Work), target, &p, []float64{1}, tuning, now); err != nil {
+				t.Fatal(err)
+			}
+			l := move.reads(target, tuning)
+			if !slices.Equal(l.sd, want) || kind == Dense && (l.factor[0] != want[0] || l.factor[3] != want[1] || l.factor[2] != 0) {
+				t.Errorf("%s at progress %v: scale %v, factor %v, want %v", kind, progress, l.sd, l.factor, want)
+			}
+		}
+	}
+}

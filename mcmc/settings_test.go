@@ -100,6 +100,10 @@ func TestEveryMoveAnswers(t *testing.T) {
 		if !reflect.DeepEqual(got, c.facts) || m.String() != c.title {
 			t.Errorf("%s answers %q, %+v, want %q, %+v", row.Name, m, got, c.title, c.facts)
 		}
+		bare := &Target{Model: &model{d: 2}, Prior: factorPrior{d: 2}, Lambda: 1}
+		if _, err := c.bold.Tuning(bare); (err != nil) != m.NeedsGaussian() {
+			t.Errorf("%s needs a Gaussian prior: %v; without one: %v", row.Name, m.NeedsGaussian(), err)
+		}
 		if name := Moves.Name(m); name != row.Name {
 			t.Errorf("the table calls %s %q", row.Name, name)
 		}

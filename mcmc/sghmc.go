@@ -74,6 +74,9 @@ func (SGHMC) Varies() bool { return false }
 // Selects is false.
 func (SGHMC) Selects() bool { return false }
 
+// NeedsGaussian is false.
+func (SGHMC) NeedsGaussian() bool { return false }
+
 // Aim is 0: without accept or reject there is nothing to adapt to.
 func (SGHMC) Aim() float64 { return 0 }
 
@@ -117,6 +120,9 @@ func (m SGHMC) Check(f *config.Faults) {
 
 // Evaluations is 1: an epoch's mini-batches are all examples.
 func (SGHMC) Evaluations() int { return 1 }
+
+// Shortest is 1.
+func (SGHMC) Shortest(int) int { return 1 }
 
 // Tuning is nothing.
 func (m SGHMC) Tuning(t *Target) ([]float64, error) {

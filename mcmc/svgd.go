@@ -58,6 +58,9 @@ func (SVGD) Varies() bool { return false }
 // Selects is false.
 func (SVGD) Selects() bool { return false }
 
+// NeedsGaussian is false.
+func (SVGD) NeedsGaussian() bool { return false }
+
 // Aim is 0.
 func (SVGD) Aim() float64 { return 0 }
 
@@ -86,6 +89,9 @@ func (SVGD) CheckForData(int, int, *config.Faults) {}
 
 // Evaluations is 1.
 func (SVGD) Evaluations() int { return 1 }
+
+// Shortest is 1.
+func (SVGD) Shortest(int) int { return 1 }
 
 // Memory is what the move holds in addition to two populations and the momenta, as Move.Memory: the kernel, and distances in order.
 func (SVGD) Memory(particles, _ int) (tuned, scratch int) {

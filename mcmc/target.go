@@ -80,6 +80,13 @@ type GaussianPrior interface {
 	SD(i int) float64
 }
 
+// LocalPrior is a prior without standard deviations, or with infinite ones, that has some at every θ, as a mixture of normals has. A
+// chain begins with them as its scale.
+type LocalPrior interface {
+	Prior
+	SDs(theta, sd []float64) // sets sd, of length D, to those at theta
+}
+
 // Target is the density exp(λ·l(θ) + μ·a(θ))·p(θ), not normalised: l is the log-likelihood summed over Rows, a the one
 // summed over Annealed.
 type Target struct {

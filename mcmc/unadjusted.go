@@ -47,7 +47,7 @@ import (
 // particles. Likelihoods that are positive everywhere are not affected.
 type Unadjusted struct {
 	Steps    int        `yaml:"steps"`                           // S, leapfrogs a move; 0: 1
-	Step     float64    `yaml:"step" words:"auto=-1,literal=-2"` // h, must be set: a number, AutoStep or LiteralStep
+	Step     float64    `yaml:"step" words:"auto=-1,literal=-2"` // h, must be set: a number, auto or literal
 	Gradient *MiniBatch `yaml:"gradient,omitempty"`
 }
 
@@ -113,6 +113,9 @@ func (Unadjusted) Varies() bool { return false }
 // Selects is false.
 func (Unadjusted) Selects() bool { return false }
 
+// NeedsGaussian is false.
+func (Unadjusted) NeedsGaussian() bool { return false }
+
 // Aim is 0: without accept/reject there is nothing to adapt to.
 func (Unadjusted) Aim() float64 { return 0 }
 
@@ -175,6 +178,9 @@ func (b MiniBatch) Check(f *config.Faults) {
 
 // Evaluations is S.
 func (m Unadjusted) Evaluations() int { return max(1, m.Steps) }
+
+// Shortest is Evaluations.
+func (m Unadjusted) Shortest(int) int { return m.Evaluations() }
 
 // Tuning returns log h, which is not adapted.
 func (m Unadjusted) Tuning(t *Target) ([]float64, error) {

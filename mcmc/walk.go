@@ -46,6 +46,9 @@ func (Walk) Varies() bool { return false }
 // Selects is false.
 func (Walk) Selects() bool { return false }
 
+// NeedsGaussian is false.
+func (Walk) NeedsGaussian() bool { return false }
+
 // Aim is 0: without accept/reject there is nothing to adapt to.
 func (Walk) Aim() float64 { return 0 }
 
@@ -80,6 +83,9 @@ func (m Walk) Check(f *config.Faults) { checkWalk(f, m.SD) }
 
 // Evaluations is 1.
 func (Walk) Evaluations() int { return 1 }
+
+// Shortest is 1.
+func (Walk) Shortest(int) int { return 1 }
 
 // Tuning is nothing.
 func (m Walk) Tuning(*Target) ([]float64, error) {

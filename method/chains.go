@@ -32,6 +32,7 @@ func (s *Sampling) chainFindings(trace []TraceLine) (found []finding.Finding) {
 	} else {
 		found = append(found, finding.ChainsEnd(len(chains), last.low, last.high, least.low, least.high))
 	}
+	found = append(found, s.budgetFindings(trace)...)
 	m := s.motion(trace)
 	for _, c := range m.stuck {
 		at := slices.IndexFunc(chains, func(lines []TraceLine) bool { return lines[0].Island == c })

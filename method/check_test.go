@@ -116,11 +116,20 @@ func TestCheckWithin(t *testing.T) {
 		unknown  = " the weights of the first particles are unknown"
 		dearer   = "; leave it out, or take fewer"
 	)
+	learned, short := bare, bare
+	learned.Prior.Family, short.Prior.Family = bnn.LearnedPrior{Shape: 1, Rate: 1}, bnn.NormalPrior{Variance: bnn.LearnedVariance}
+	width := " needs a normal prior with a given width, and this prior learns its own: take "
+	given := ", or a variance, as in prior: {normal: {variance: 1}}"
 	for _, c := range []struct {
 		m      Method
 		around Around
 		want   string
 	}{
+		{VI{}, learned, "method.vi: vi" + width + "method: mcmc" + given}, {VI{}, short, "method.vi: vi" + width + "method: mcmc" + given},
+		{MCMC{Start: "prior", Move: mcmc.PCN{}}, learned, "method.mcmc.move.pcn: pCN" + width + "move: hmc" + given},
+		{SMC{Move: mcmc.PCN{}}, short, "method.smc.move.pcn: pCN" + width + "move: hmc" + given},
+		{MCMC{Start: "prior", Move: mcmc.PCN{}}, bare, ""}, {VI{}, bare, ""},
+		{MCMC{}, learned, ""}, {SMC{}, short, ""}, {SVGD{}, learned, ""}, {Ensemble{}, learned, ""}, {SWAG{}, learned, ""}, {Dropout{}, short, ""},
 		{MAP{}, bare, ""}, {Ensemble{}, bare, ""}, {Ensemble{}, few, ""},
 		{Ensemble{Members: 5}, few, ""},
 		{MCMC{Start: "prior"}, init, "method.mcmc.start: prior draws the starts of all chains and does not use model.init: want start: init, or no model.init"},

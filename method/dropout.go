@@ -20,7 +20,7 @@ import (
 // expectation. Only the errors of several examples depend on each other here, since they have their masks in common. So
 // scores over many examples scatter more from seed to seed than with masks of their own, and more passes narrow that.
 type Dropout struct {
-	Passes int `yaml:"passes"` // default 10
+	Passes int `yaml:"passes"` // masks, each of which makes a network; default 10
 }
 
 var _ Method = Dropout{}

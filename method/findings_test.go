@@ -216,7 +216,7 @@ func TestMovesStuck(t *testing.T) {
 		s := SMC{Islands: 2, Particles: 4, Path: smc.Tempering{}, Move: c.move, Combine: bnn.Equal{}}.Sampling()
 		found := s.Findings(trace, &bnn.Ensemble{LogWeights: []float64{0}, LogEvidence: []float64{-20, -21}}, 60)
 		want := "in 2 of 20 stages of 2 islands together the particles did not move (first at λ 0.25: acceptance 0.06, 40 moves): " +
-			"log Z and the posterior cannot be trusted; take " + c.want
+			"log Z and the posterior cannot be trusted. Take " + c.want
 		if got := words(found); !strings.Contains(got, want) {
 			t.Errorf("%q, want %q", got, want)
 		}
@@ -230,8 +230,8 @@ func TestIslandsStuck(t *testing.T) {
 		trace[15+i].Acceptance = 0.05
 	}
 	for step, want := range map[float64]string{
-		0:   ": take more moves in an iteration, or write a smaller step (method.smc.move.hmc.step)",
-		0.1: ": take a smaller step (method.smc.move.hmc.step) or more moves in an iteration, or leave the step out",
+		0:   ". Take more moves in an iteration, or write a smaller step (method.smc.move.hmc.step)",
+		0.1: ". Take a smaller step (method.smc.move.hmc.step) or more moves in an iteration, or leave the step out",
 	} {
 		s := SMC{
 			Islands: 1, Particles: 4, Path: smc.Schedule[smc.Full]{Iterations: 20}, Move: mcmc.HMC{Steps: 1, Step: step}, Combine: bnn.Equal{},

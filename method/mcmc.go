@@ -18,11 +18,11 @@ import (
 // a fixed target and no resampling. An adapted step size is frozen after the first half of a chain; states are kept
 // in the second half.
 type MCMC struct {
-	Chains int       `yaml:"chains"`               // default 8
+	Chains int       `yaml:"chains"`               // number of chains; default 8
 	Start  string    `yaml:"start"`                // map: chain c at restart c (default); prior: at a draw; init: at model.init (default where it is given and map is not)
 	Epochs int       `yaml:"epochs"`               // full-batch gradients of a chain; default 1600
-	Keep   int       `yaml:"keep" words:"last=-1"` // states of all chains together, evenly over their second halves, or KeepLast; default 10 a chain, or all if fewer
-	Move   mcmc.Move `yaml:"move"`                 // default: hmc
+	Keep   int       `yaml:"keep" words:"last=-1"` // states of all chains together, evenly over their second halves, or last, the last of each; default 10 a chain, or all if fewer
+	Move   mcmc.Move `yaml:"move"`                 // how a chain moves; default: hmc
 	Trace  Trace     `yaml:"trace,omitempty"`
 
 	Learning `yaml:",inline"`
@@ -139,6 +139,7 @@ func (m MCMC) CheckWithin(around Around, at string, f *config.Faults) {
 		f.Conflict([]string{at + ".start", "model.init"}, "%s draws the starts of all chains and does not use model.init: want start: init, or no model.init", start.name)
 	}
 	m.Learning.checkWithin(around, at, f)
+	checkMove(m.Move, around, at, f)
 	if p := around.Search; p != nil && p.Restarts < m.Needs().Restarts {
 		f.Conflict([]string{at + ".chains", "map.restarts", at + ".start"},
 			"%d chains start from %d MAP restarts, one each: want map.restarts of at least %d, or start: prior", m.Chains, p.Restarts, m.Chains)
@@ -193,7 +194,7 @@ func (m MCMC) Sampling() *Sampling {
 	return &Sampling{
 		Unit: "chain", Islands: m.Chains, Particles: 1, Path: path, Whole: path, Move: m.Move, Step: "method.mcmc.move." + mcmc.Moves.Name(m.Move) + ".step",
 		Resample: smc.Resampler{Scheme: smc.Multinomial{}, When: smc.Never{}}, Combine: bnn.Equal{}, Start: m.Start,
-		chains: true, every: m.every(), words: m.words,
+		chains: true, budget: m.Epochs, every: m.every(), words: m.words,
 	}
 }
 

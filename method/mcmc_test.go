@@ -22,15 +22,15 @@ func chains(n, epochs int, step float64) MCMC {
 // Steps that are far too long are never accepted, and the findings say which chains they are;
 // ones that are far too short lead nowhere; others are no trouble.
 func TestStuckChains(t *testing.T) {
-	found := do(t, newJob(t, 2), chains(2, 6, 1000)).Findings
+	found := do(t, newJob(t, 2), chains(2, 20, 1000)).Findings
 	if got := words(found); !slices.Equal(kinds(found), []string{"chains-end", "chain-stuck", "chain-stuck", "chains-diverged"}) ||
 		!strings.Contains(got, "chain 0 is stuck: it accepted 0.00") || !strings.Contains(got, "chain 1 is stuck") {
 		t.Errorf("chains that cannot move: %q", got)
 	}
-	if found := do(t, newJob(t, 2), chains(2, 6, 1e-4)).Findings; !slices.Equal(kinds(found), []string{"chains-end", "chains-still"}) {
+	if found := do(t, newJob(t, 2), chains(2, 20, 1e-4)).Findings; !slices.Equal(kinds(found), []string{"chains-end", "chains-still"}) {
 		t.Errorf("chains that hardly move: %q", words(found))
 	}
-	if found := do(t, newJob(t, 2), chains(2, 6, 1e-2)).Findings; !slices.Equal(kinds(found), []string{"chains-end"}) {
+	if found := do(t, newJob(t, 2), chains(2, 20, 1e-2)).Findings; !slices.Equal(kinds(found), []string{"chains-end"}) {
 		t.Errorf("chains that move: %q", words(found))
 	}
 }
@@ -38,7 +38,7 @@ func TestStuckChains(t *testing.T) {
 // A chain that accepted well until its step was frozen, and not after, is stuck; the other way round it is not. A tenth is
 // enough. What would mend it depends on whether the step is written.
 func TestStuckInTheSecondHalf(t *testing.T) {
-	m := chains(3, 4, 0.1)
+	m := chains(3, 20, 0.1)
 	var trace []TraceLine
 	for c, acceptance := range [][]float64{{1, 1, 0.0625, 0.0625}, {0, 0, 1, 1}, {0, 0, 0.05, 0.15}} {
 		for k, a := range acceptance {
@@ -47,7 +47,7 @@ func TestStuckInTheSecondHalf(t *testing.T) {
 			trace = append(trace, l)
 		}
 	}
-	for step, mend := range map[float64]string{0.1: ": take a smaller step (", 0: ": take more epochs, or write a smaller step ("} {
+	for step, mend := range map[float64]string{0.1: ". Take a smaller step (", 0: ". Take more epochs, or write a smaller step ("} {
 		m.Move = mcmc.HMC{Steps: 1, Step: step}
 		want := []finding.Finding{finding.ChainsEnd(3, -30, -10, 0.0625, 1), finding.ChainStuck(0, 0.0625, -10, "method.mcmc.move.hmc.step", step > 0)}
 		if got := words(m.Sampling().Findings(trace, &bnn.Ensemble{LogWeights: []float64{0}}, 60)); got != words(want) || !strings.Contains(got, mend) {

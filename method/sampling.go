@@ -26,6 +26,7 @@ type Sampling struct {
 	Comparable bool     // the final target is always the posterior, so islands can be weighted by their evidences
 
 	chains     bool                               // each island is a chain
+	budget     int                                // epochs of a chain
 	patience   int                                // of the rule that stops islands early; 0: there is none
 	unlearning bool                               // lines of the trace have Unlearning
 	every      int                                // of a line of the trace: epochs on a path in epochs, else iterations; 0: 1

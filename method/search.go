@@ -26,14 +26,14 @@ import (
 // its first epoch, so that the descent cannot end with a worse one. Without validation examples every restart runs all its
 // epochs, its last state is its result, and the best restart is the one of highest posterior density.
 type Search struct {
-	Restarts int     `yaml:"restarts"`           // default 8, or as many as the method starts from
-	Rate     float64 `yaml:"rate"`               // of the first epoch; default: the optimiser's usual one, 0.03 for sgd
+	Restarts int     `yaml:"restarts"`           // descents, each from its own start; default 8, or as many as the method starts from
+	Rate     float64 `yaml:"rate"`               // step of the first epoch; default: the optimiser's usual one, 0.03 for sgd
 	Batch    int     `yaml:"batch"`              // examples a step; default 64
-	Epochs   int     `yaml:"epochs"`             // at most; default 300, without validation examples 5
-	Patience int     `yaml:"patience,omitempty"` // epochs; 0: no restart ends early. Default 20, without validation examples none
+	Epochs   int     `yaml:"epochs"`             // passes over the examples, at most; default 300, without validation examples 5
+	Patience int     `yaml:"patience,omitempty"` // epochs without a better validation NLL after which a restart ends; 0: no restart ends early. Default 20, without validation examples none
 
-	Optimiser nn.Optimiser `yaml:"optimiser"` // default: sgd
-	Schedule  nn.Schedule  `yaml:"schedule"`  // of the rate; default: constant
+	Optimiser nn.Optimiser `yaml:"optimiser"` // makes the steps; default: sgd
+	Schedule  nn.Schedule  `yaml:"schedule"`  // how the rate falls; default: constant
 }
 
 // Complete fills in defaults. restarts is the number that the method needs (Needs.Restarts).

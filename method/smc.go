@@ -18,11 +18,11 @@ import (
 // 3.2; data-annealing-smc, section 3).
 type SMC struct {
 	Particles int             `yaml:"particles"` // particles of an island; default 10
-	Islands   int             `yaml:"islands"`   // default 1
+	Islands   int             `yaml:"islands"`   // populations that never meet; default 1
 	Combine   bnn.Combination `yaml:"combine"`   // how islands are weighted in the posterior; default equal
-	Path      smc.Path        `yaml:"path"`      // default tempering or, where layers are learned, constant of 100 epochs with batches of 50
-	Move      mcmc.Move       `yaml:"move"`      // default hmc
-	Resample  smc.Resampler   `yaml:"resample"`  // default multinomial; when: the path's default
+	Path      smc.Path        `yaml:"path"`      // the targets from the prior to the posterior; default tempering or, where layers are learned, constant of 100 epochs with batches of 50
+	Move      mcmc.Move       `yaml:"move"`      // how particles move; default hmc
+	Resample  smc.Resampler   `yaml:"resample"`  // how and when particles are copied and dropped; default multinomial; when: the path's default
 
 	// Start is where particles begin. On paths of batches (data-annealing-smc, section 3.7): prior (default), draws weighted by
 	// the likelihood of the first batch; tempered, draws that adaptive tempering leads to the first batch; map, all at the best
@@ -162,6 +162,7 @@ func (m SMC) CheckWithin(around Around, at string, f *config.Faults) {
 			"tempering keeps a share of %v of %d particles effective: at most one particle, so the path would be one step; want more than %.4g particles",
 			share, m.Particles, 1/share)
 	}
+	checkMove(m.Move, around, at, f)
 	if m.Weight != nil {
 		if err := smc.SuitsWeighting(m.path(), m.Weight); err != nil {
 			f.Conflict(in("start", "weight"), "weight %v; leave weight out for the move's own, or take another start", err)

@@ -27,8 +27,8 @@ var Stops = config.Table[Stop]{
 	{Name: "patience", Part: DefaultPatience},
 }
 
-// DefaultPatience is enough for each of the runs from the prior in docs/results/smc-sghmc.md: with 20, one of them stops while the NLL of
-// its ensemble still falls by 3 %.
+// DefaultPatience is that of the stopping sheet in docs/results/smc-sghmc.md. It was chosen on the runs from the prior that stand there: with
+// 20, one of them stops while the NLL of its ensemble still falls by 3 %.
 const DefaultPatience = Patience(30)
 
 // Unstopped makes all iterations of the path, as in smc-sghmc-ensembles.

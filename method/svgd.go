@@ -16,8 +16,8 @@ import (
 // SVGD is Stein variational gradient descent on mini-batches (mcmc.SVGD; guided-open-horizon-smc, section 3.5): the sampler's loop
 // with one island on a path of batches in epochs, and no weights. Layers that are not random are learned between the moves.
 type SVGD struct {
-	Particles int     `yaml:"particles"`           // default 20
-	Epochs    int     `yaml:"epochs"`              // default 100
+	Particles int     `yaml:"particles"`           // number of particles; default 20
+	Epochs    int     `yaml:"epochs"`              // passes over the examples; default 100
 	Batch     int     `yaml:"batch"`               // examples of a mini-batch; default 50
 	Rate      float64 `yaml:"rate" words:"auto=0"` // η; 0: J/(10 N), with which a particle far from others follows .1 of the gradient of the mean loss
 	Learning  `yaml:",inline"`

@@ -29,7 +29,7 @@ import (
 // The best q of this kind is too narrow where parameters depend on each other in the posterior.
 type VI struct {
 	Rate   float64 `yaml:"rate"`   // of Adam; default 0.01
-	Epochs int     `yaml:"epochs"` // default 500
+	Epochs int     `yaml:"epochs"` // passes over the examples; default 500
 	Batch  int     `yaml:"batch"`  // examples of a step; default 64
 	Draws  int     `yaml:"draws"`  // networks drawn from q; default 100
 }
@@ -63,8 +63,10 @@ func (m VI) Check(f *config.Faults) {
 	f.Within("draws", m.Draws, 1, mostEpochs)
 }
 
-// CheckWithin refuses nothing.
-func (VI) CheckWithin(Around, string, *config.Faults) {}
+// CheckWithin refuses a prior that is not normal: the divergence from it has no closed form.
+func (VI) CheckWithin(around Around, at string, f *config.Faults) {
+	checkGaussian("vi", at, "method: mcmc", around, f)
+}
 
 // CheckData refuses nothing: a batch of more examples than there are is all of them.
 func (VI) CheckData(int, int, string, *config.Faults) {}

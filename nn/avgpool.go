@@ -9,9 +9,9 @@ import (
 // AvgPool takes the mean over windows, dividing by the window's full size (padding counts as zeros). A zero Stride
 // means Size.
 type AvgPool struct {
-	Size   [2]int `yaml:"size,short"`
-	Stride [2]int `yaml:"stride"`
-	Pad    [2]int `yaml:"pad"`
+	Size   [2]int `yaml:"size,short"` // of a window: height, width
+	Stride [2]int `yaml:"stride"`     // steps from one window to the next: down, across; default: the windows' size
+	Pad    [2]int `yaml:"pad"`        // rows and columns of zeros added on each side; default 0
 }
 
 // Defaults sets the stride to the size of the window.

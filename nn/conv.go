@@ -11,11 +11,11 @@ import (
 // Conv is a cross-correlation with zero padding (PyTorch's nn.Conv2d): weight [Filters, channels, kh, kw],
 // output size ⌊(h+2·pad−kh)/stride⌋+1. Pairs are height, width. A zero Stride means 1.
 type Conv struct {
-	Filters int    `yaml:"filters"`
-	Kernel  [2]int `yaml:"kernel"`
-	Stride  [2]int `yaml:"stride"`
-	Pad     [2]int `yaml:"pad"`
-	NoBias  bool   `yaml:"bias,not"`
+	Filters int    `yaml:"filters"`               // number of channels of the output
+	Kernel  [2]int `yaml:"kernel"`                // size of a filter: height, width
+	Stride  [2]int `yaml:"stride"`                // steps from one position of a filter to the next: down, across
+	Pad     [2]int `yaml:"pad"`                   // rows and columns of zeros added on each side; default 0
+	NoBias  bool   `yaml:"bias,not"`              // whether a bias is added; in Go, that none is
 	Name    string `yaml:"name,beside,omitempty"` // of its tensors; empty: the layer's number in an nn.Sequential
 }
 

@@ -10,8 +10,8 @@ import (
 // Dense is y = W x + b with W of shape [Units, inputs] (PyTorch's nn.Linear). An input of shape [c, h, w] is
 // flattened first, in that order.
 type Dense struct {
-	Units  int    `yaml:"units,short"`
-	NoBias bool   `yaml:"bias,not,omitempty"`
+	Units  int    `yaml:"units,short"`           // number of outputs
+	NoBias bool   `yaml:"bias,not,omitempty"`    // whether a bias is added; in Go, that none is
 	Name   string `yaml:"name,beside,omitempty"` // of its tensors; empty: the layer's number in an nn.Sequential
 }
 

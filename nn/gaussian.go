@@ -14,7 +14,7 @@ import (
 // the last of θ or, in a network that is partly random, of ψ, in a tensor named log_sd. With Predicted each target value has a second
 // output, its own log σ.
 type Gaussian struct {
-	SD float64 `yaml:"sd" words:"learned=-1,predicted=-2"`
+	SD float64 `yaml:"sd" words:"learned=-1,predicted=-2"` // standard deviation of the targets around the outputs, as the network learns them: a number, one learned parameter, or a second output of each
 }
 
 // Learned is the SD of a Gaussian whose standard deviation is a parameter.

@@ -8,9 +8,9 @@ import (
 
 // MaxPool takes the maximum over windows; padding counts as −∞. A zero Stride means Size.
 type MaxPool struct {
-	Size   [2]int `yaml:"size,short"`
-	Stride [2]int `yaml:"stride"`
-	Pad    [2]int `yaml:"pad"`
+	Size   [2]int `yaml:"size,short"` // of a window: height, width
+	Stride [2]int `yaml:"stride"`     // steps from one window to the next: down, across; default: the windows' size
+	Pad    [2]int `yaml:"pad"`        // rows and columns of −∞ added on each side; default 0
 }
 
 // Defaults sets the stride to the size of the window.

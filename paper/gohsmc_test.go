@@ -174,7 +174,7 @@ func TestFiguresByHand(t *testing.T) {
 		}
 	}
 	cell := Cell{Name: "yacht-gohsmc", Config: func(Place) Config {
-		return Config{Settings: "by hand", Text: fmt.Appendf(nil, `data: {csv: {file: %q, target: y}, split: {test_rows: %q}, standardise: both}
+		return Config{Settings: "by hand", Text: fmt.Appendf(nil, `data: {csv: {file: %q, target: y, keep: [x]}, split: {test_rows: %q}, standardise: both}
 model: {layers: [{dense: 2}, gelu, {dense: 1}], likelihood: {gaussian: {sd: 1}}, random: first}
 prior: {normal: {variance: 1}}
 method: {smc: {particles: 3, path: {constant: {epochs: 1, batch: 8}}, move: {leapfrog: {steps: 1, step: 0.1}}, keep: best}}

@@ -30,6 +30,7 @@ var (
 	subsets = []int{1, 5, 10, 20, 30}
 
 	scored    = []string{"accuracy", "nll", "ece"}
+	resampled = []string{"resampled"} // iterations
 	stopped   = []string{"stop_at", "stop_nll", "best_at", "best_nll", "last_at", "last_nll"}
 	unlearned = []string{"train_start", "train_end", "validate_start", "validate_least", "validate_least_at", "validate_end"}
 )
@@ -55,6 +56,7 @@ func besides() (all []Measure) {
 	for _, group := range foreign {
 		add(group+"_", separations)
 	}
+	add("", resampled)
 	add("", stopped)
 	add("", unlearned)
 	return all
@@ -79,6 +81,9 @@ func (d *Done) beside() (map[string]float64, error) {
 	if err := d.otherwise(p, f); err != nil {
 		return nil, err
 	}
+	if d.iterations() > 0 {
+		f[resampled[0]] = float64(d.resamplings())
+	}
 	if err := d.stopping(p, f); err != nil {
 		return nil, err
 	}
@@ -95,6 +100,16 @@ func (d *Done) iterations() int {
 		return d.Posterior.Size() / s.Particles
 	}
 	return 0
+}
+
+// resamplings counts the iterations that resampled.
+func (d *Done) resamplings() (n int) {
+	for _, line := range d.Trace {
+		if line.Resampled {
+			n++
+		}
+	}
+	return n
 }
 
 // otherwise scores the same members under other weights, and how the run takes foreign inputs.
@@ -276,6 +291,7 @@ func sheets() (all []sheet) {
 			"AUROC, epistemic", "AUROC, max. probability", "AUROC, energy", "FPR95, energy", "accuracy", "precision", "recall", "F1", "specificity")})
 	}
 	return append(all,
+		sheet{title: "Resampling", first: "run", each: true, columns: single("", []int{0}, resampled, "iterations that resampled")},
 		sheet{title: "Where the stopping rule stops: NLL of the ensemble so far on the test images", first: "run", each: true, columns: single("", []int{0, 4, 0, 4, 0, 4}, stopped,
 			"stops at", "NLL there", "best by validation at", "NLL there", "end", "NLL at the end")},
 		sheet{title: "Unlearning: mean NLL of single networks", first: "cell", columns: single("", []int{4, 4, 4, 4, 0, 4}, unlearned,

@@ -103,6 +103,32 @@ func TestSheets(t *testing.T) {
 	}
 }
 
+// An iteration that resampled counts once.
+func TestResamplings(t *testing.T) {
+	d := Done{Run: &starling.Run{Trace: make([]starling.TraceLine, 5)}}
+	for k := range d.Trace {
+		d.Trace[k].Resampled = k == 0 || k == 2
+	}
+	if n := d.resamplings(); n != 2 {
+		t.Errorf("%d of 5 iterations resampled, want 2", n)
+	}
+}
+
+// The page shows what the recorded runs say beside the table.
+func TestRecordedSheets(t *testing.T) {
+	text, err := writeSheets(&SMCSGHMC, "", SMCSGHMC.Recorded())
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile("../docs/results/smc-sghmc.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(page), strings.TrimSpace(text)) {
+		t.Error("docs/results/smc-sghmc.md does not show the sheets that starling reproduce smc-sghmc prints")
+	}
+}
+
 // What stands beside is computed once more by other roads: predictions of each network alone, averaged here; the scores of an evaluation
 // with the other set as foreign inputs; and the metrics of the run.
 func TestBeside(t *testing.T) {

@@ -19,24 +19,32 @@ func (v *view) agreement() *figure {
 	}
 	d := chart.Dots{ID: "rhat", Title: "R-hat of the chains", X: chart.Axis{Label: "R-hat; 1 is agreement"}, Rule: finding.MostRHat}
 	data := &table{Caption: d.Title, Head: []string{"of", "R-hat", "interval"}}
-	add := func(name string, at float64, between *[2]uq.Number) {
+	worth := c.ESSPredictions != nil || c.ESSLogLikelihood != nil
+	if worth {
+		data.Head = append(data.Head, "ESS")
+	}
+	add := func(name string, at float64, between *[2]uq.Number, ess *uq.Number) {
 		dot, interval := chart.Dot{Name: name, Value: at, Note: fixed(at, 2), Class: "s0"}, "–"
 		if between != nil {
 			dot.Low, dot.High = float64(between[0]), float64(between[1])
 			interval = fixed(dot.Low, 2) + " to " + fixed(dot.High, 2)
 		}
-		data.add(name, fixed(at, 2), interval)
+		cells := []string{fixed(at, 2), interval}
+		if worth {
+			cells = append(cells, fixed(number(ess), 0))
+		}
+		data.add(name, cells...)
 		d.Desc += fmt.Sprintf("%s: %s. ", name, fixed(at, 2))
 		if !math.IsInf(at, 0) {
 			d.Rows = append(d.Rows, dot)
 		}
 	}
 	if p := c.RHatPredictions; p != nil {
-		add("predictions, median", float64(p.Median), p.MedianInterval)
-		add("predictions, 95\u00a0% below", float64(p.Q95), p.Q95Interval)
+		add("predictions, median", float64(p.Median), p.MedianInterval, c.ESSPredictions)
+		add("predictions, 95\u00a0% below", float64(p.Q95), p.Q95Interval, nil)
 	}
 	if c.RHatLogLikelihood != nil {
-		add("log-likelihood", float64(*c.RHatLogLikelihood), c.RHatLogLikelihoodInterval)
+		add("log-likelihood", float64(*c.RHatLogLikelihood), c.RHatLogLikelihoodInterval, c.ESSLogLikelihood)
 	}
 	f := &figure{Title: "Agreement of the chains", Caption: whatIsCompared(c), Data: data}
 	if d.Rows != nil {
@@ -54,6 +62,9 @@ func whatIsCompared(c *eval.Chains) string {
 		several(c.States, "kept state"), several(c.N, inputs), several(c.Moves, "move"))
 	if p := c.RHatPredictions; p != nil && p.MedianInterval != nil || c.RHatLogLikelihoodInterval != nil {
 		text += " Lines are two standard errors over the chains to either side."
+	}
+	if c.ESSLogLikelihood != nil {
+		text += fmt.Sprintf(" The log-likelihoods are worth %s independent ones.", fixed(*c.ESSLogLikelihood, 0))
 	}
 	switch {
 	case c.ESSPredictions == nil:

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -43,15 +44,18 @@ func TestAgreement(t *testing.T) {
 			t.Errorf("%q lacks %q", figures[1].Caption, says)
 		}
 	}
-	inf, ess, gradient := uq.Number(math.Inf(1)), uq.Number(4021.7), uq.Number(.01256)
+	inf, ess, likelihood, gradient := uq.Number(math.Inf(1)), uq.Number(4021.7), uq.Number(95.2), uq.Number(.01256)
 	f.a.Metrics.Chains = &eval.Chains{
 		Chains: 4, Moves: 1000, States: 500, RHatLogLikelihood: &inf, On: "train", N: 1,
-		RHatPredictions: &eval.PredictionRHat{Median: inf, Q95: inf}, ESSPredictions: &ess,
+		RHatPredictions: &eval.PredictionRHat{Median: inf, Q95: inf}, ESSPredictions: &ess, ESSLogLikelihood: &likelihood,
 	}
 	one := f.view(t).agreement()
-	if one.Charts != nil || tells(one) != "∞ – ∞ – ∞ –" || !strings.Contains(one.Caption, "for 1 training input,") || strings.Contains(one.Caption, "standard errors") ||
-		!strings.Contains(one.Caption, "worth 4,022 independent ones") || strings.Contains(one.Caption, "gradient") {
+	if one.Charts != nil || tells(one) != "∞ – 4,022 ∞ – – ∞ – 95" || !strings.Contains(one.Caption, "for 1 training input,") || strings.Contains(one.Caption, "standard errors") ||
+		!strings.Contains(one.Caption, "log-likelihoods are worth 95 independent ones. The states are worth 4,022 independent ones") || strings.Contains(one.Caption, "gradient") {
 		t.Errorf("%q, %+v", tells(one), one)
+	}
+	if got, want := fmt.Sprint(f.view(t).cards()), "{R-hat ∞ of the predictions; ∞ of the log-likelihood} {ESS 4,022 of the predictions; 95 of the log-likelihood}"; !strings.Contains(got, want) {
+		t.Errorf("the cards %s lack %s", got, want)
 	}
 	f.a.Metrics.Chains.ESSPerGradient = &gradient
 	if one := f.view(t).agreement(); !strings.Contains(one.Caption, "0.01256 for each gradient") {

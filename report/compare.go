@@ -7,7 +7,6 @@ import (
 	"io"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/eval"
@@ -30,6 +29,7 @@ type Comparison struct {
 	Warnings []string // reasons why figures may not be comparable
 	Notes    []string // caveats for comparing the figures
 	views    []*view
+	other    []bool // of each run: it was evaluated on other examples than the first
 }
 
 // NewComparison compares runs. It refuses to compare classification with regression, and runs of different classes or
@@ -46,6 +46,7 @@ func NewComparison(runs []Evaluated) (*Comparison, error) {
 		}
 		c.views = append(c.views, v)
 	}
+	c.other = make([]bool, len(runs))
 	first := c.views[0]
 	var others []string
 	for i, v := range c.views[1:] {
@@ -60,11 +61,12 @@ func NewComparison(runs []Evaluated) (*Comparison, error) {
 			return nil, fmt.Errorf("%s predicts %s and %s predicts %d: they did not learn the same task",
 				a, several(first.a.Regression.Outputs, "number"), b, v.a.Regression.Outputs)
 		case !same(first, v):
+			c.other[i+1] = true
 			others = append(others, fmt.Sprintf("%s on %s %s (%s)", b, count(v.set.Len()), v.part(), short(v.checksum())))
 		}
 	}
 	if others != nil {
-		c.Warnings = append(c.Warnings, fmt.Sprintf("The runs were evaluated on different examples, so do not compare their scores one by one: "+
+		c.Warnings = append(c.Warnings, fmt.Sprintf("The runs were evaluated on different examples (those marked † on others than the first), so do not compare their scores one by one: "+
 			"%s on %s %s of %s (%s), %s.", runs[0].Name, count(first.set.Len()), first.part(), first.a.Problem.Name, short(first.checksum()), numeral.List(others)))
 	}
 	if others := c.scaled(); others != nil {
@@ -74,11 +76,11 @@ func NewComparison(runs []Evaluated) (*Comparison, error) {
 	var optimised, unmoved, merged []string
 	for i, r := range runs {
 		switch v := c.views[i]; {
-		case v.found(finding.KindOptimiser):
+		case v.has(finding.KindOptimiser):
 			optimised = append(optimised, r.Name)
-		case v.found(finding.KindStuck), v.found(finding.KindStill), v.found(finding.KindUnmoved), v.found(finding.KindFailed):
+		case v.has(finding.KindStuck, finding.KindStill, finding.KindUnmoved, finding.KindFailed):
 			unmoved = append(unmoved, r.Name)
-		case v.found(finding.KindMerged) && r.Metrics.LogEvidence != nil:
+		case v.has(finding.KindMerged) && r.Metrics.LogEvidence != nil:
 			merged = append(merged, r.Name)
 		}
 	}
@@ -172,59 +174,25 @@ func (v *view) original(i int) []float64 {
 	return x
 }
 
-// evaluations returns the scores of all runs, and their names.
-func (c *Comparison) evaluations() (names []string, all []Scored) {
-	for _, r := range c.Runs {
-		names = append(names, r.Name)
-		all = append(all, Scored{r.Name, &r.Metrics.Evaluation})
-	}
-	return names, all
-}
-
-// rHat is the median R-hat of the predictions of chains; NaN if there is none.
-func rHat(c *eval.Chains) float64 {
-	if c == nil || c.RHatPredictions == nil {
-		return math.NaN()
-	}
-	return float64(c.RHatPredictions.Median)
-}
-
-// cost is the table of size, evidence, agreement of chains and cost, a row a figure.
+// cost is the table of size, evidence and cost, a row a figure.
 func (c *Comparison) cost() table {
 	names, _ := c.evaluations()
-	t := table{Caption: "Size, evidence, agreement of chains and cost", Head: append([]string{""}, names...)}
-	type row struct {
-		name string
-		of   func(v *view) string
-	}
-	rows := []row{
+	rows := []figureOfRun{
 		{"parameters", func(v *view) string { return count(v.run.Net.Parameters()) }},
 		{"of them random", func(v *view) string { return v.random() }},
 		{"networks", func(v *view) string { return count(v.run.Posterior.Size()) }},
 		{"log evidence", func(v *view) string { return fixed(number(v.a.Metrics.LogEvidence), 1) }},
 		{"± over islands", func(v *view) string { return fixed(number(v.a.Metrics.LogEvidenceSD), 1) }},
-		{"R-hat of the predictions, median", func(v *view) string { return fixed(rHat(v.a.Metrics.Chains), 2) }},
 		{"gradients, examples", func(v *view) string { return v.gradientsOf("") }},
 	}
 	for _, phase := range phases(c.views) {
-		rows = append(rows, row{"of them in phase " + phase, func(v *view) string { return v.gradientsOf(phase) }})
+		rows = append(rows, figureOfRun{"of them in phase " + phase, func(v *view) string { return v.gradientsOf(phase) }})
 	}
 	rows = append(rows,
-		row{"seconds at work", func(v *view) string { return v.atWork() }},
-		row{"seconds of evaluation", func(v *view) string { return v.evaluating() }},
+		figureOfRun{"seconds at work", func(v *view) string { return v.atWork() }},
+		figureOfRun{"seconds of evaluation", func(v *view) string { return v.evaluating() }},
 	)
-	for _, r := range rows {
-		var cells []string
-		some := false
-		for _, v := range c.views {
-			cells = append(cells, r.of(v))
-			some = some || r.of(v) != "–"
-		}
-		if some {
-			t.add(r.name, cells...)
-		}
-	}
-	return t
+	return c.figures(table{Caption: "Size, evidence and cost", Head: append([]string{""}, names...)}, rows)
 }
 
 // random is the number of parameters that are random, a dash where all are.
@@ -233,26 +201,6 @@ func (v *view) random() string {
 		return "–"
 	}
 	return count(v.run.Net.Dim())
-}
-
-// Rows returns the figures as text: the name of a figure, then its value for every run. A row of one cell is a heading, or
-// empty.
-func (c *Comparison) Rows() (rows [][]string) {
-	names, all := c.evaluations()
-	rows = append(rows, append([]string{""}, names...))
-	for i, t := range append(compare(names, all), c.cost()) {
-		if i > 0 {
-			rows = append(rows, []string{""}, []string{t.Caption})
-		}
-		for _, r := range t.Rows {
-			line := []string{strings.ReplaceAll(r.Name, "\u00a0", " ")}
-			for _, c := range r.Cells {
-				line = append(line, strings.ReplaceAll(c.Text, "\u00a0", " "))
-			}
-			rows = append(rows, line)
-		}
-	}
-	return rows
 }
 
 // Write writes the page.
@@ -278,7 +226,7 @@ func (c *Comparison) Write(w io.Writer) error {
 	}
 	figures := section{
 		ID: "figures", Title: "Figures", Text: []string{"Arrows show whether more or less is better; the best of a row is bold." + dash(all) + " Seconds at work leave out pauses and evaluation."},
-		Tables: append(compare(names, all), c.cost()),
+		Tables: append(c.scores(), c.health(), c.cost()),
 	}
 	pictures := section{ID: "pictures", Title: "Side by side"}
 	nll := c.dots("nll", "NLL", "negative log-likelihood, nats per example", false, func(v *view) (at, low, high float64) {
@@ -304,7 +252,11 @@ func (c *Comparison) Write(w io.Writer) error {
 	}
 	pictures.Figures = append(pictures.Figures, c.calibration(), c.riskCoverage())
 	runs := section{ID: "runs", Title: "The runs", Tables: []table{methods}}
-	p.Sections = []section{figures, pictures}
+	settings := section{ID: "settings", Title: "How the configs differ", Text: []string{"A dash: the config does not have the setting."}, Tables: []table{c.configs()}}
+	if settings.Tables[0].Rows == nil {
+		settings.Text, settings.Tables = []string{"They do not, but for their names."}, nil
+	}
+	p.Sections = []section{settings, figures, pictures}
 	if samplers := c.samplers(); samplers.Figures != nil {
 		p.Sections = append(p.Sections, samplers)
 	}

@@ -2,12 +2,14 @@ package report
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/finding"
 	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/smc"
 	"github.com/starling-smc/starling/uq"
@@ -121,7 +123,7 @@ func TestEvidencesOnOtherScales(t *testing.T) {
 // TestOptimisersBesideOthers: a word stands where a run on a path of batches behaved as an optimiser, whether it has an evidence
 // or not, where its particles hardly moved, and where an evidence rests on one draw.
 func TestOptimisersBesideOthers(t *testing.T) {
-	const say = " of the posterior: the disagreement of their networks says little about uncertainty, and their log evidences are no estimates."
+	const say = " of the posterior: the disagreement of their networks says little about uncertainty, and their log evidences are no estimates. Compare the scores alone, or sample by chains or by tempering."
 	for _, c := range []struct {
 		ess          float64
 		ancestors    int
@@ -129,8 +131,8 @@ func TestOptimisersBesideOthers(t *testing.T) {
 		want         []string
 	}{
 		{4, 2, 1, nil},
-		{4, 2, 0, []string{"The runs tempered, linear and constant had islands whose particles hardly moved: neither their posteriors nor their log evidences are to be trusted."}},
-		{4, 1, 1, []string{"The log evidence of linear rests on one draw of the start: all particles of an island descend from it."}},
+		{4, 2, 0, []string{"The runs tempered, linear and constant had islands whose particles hardly moved: neither their posteriors nor their log evidences are to be trusted. Look at the warnings of these runs first."}},
+		{4, 1, 1, []string{"The log evidence of linear rests on one draw of the start: all particles of an island descend from it. Take more islands before you compare log evidences."}},
 		{1, 1, 1, []string{"The runs linear and constant behaved as optimisers, not as samplers" + say}},
 	} {
 		tempered, chains := shape{}.make(t), shape{chains: true}.make(t)
@@ -183,6 +185,71 @@ func TestOptimisersAreWarnedOf(t *testing.T) {
 				t.Errorf("variance %v: warned of %s: %v, want %v", variance, place, got, want)
 			}
 		}
+	}
+}
+
+// TestComparisonTables: the settings that differ come first, then scores, then health, then cost. Runs on other examples are marked, and
+// scores on training examples say so in every line.
+func TestComparisonTables(t *testing.T) {
+	tempered, stuck, other := shape{n: 60, islands: 3}.make(t), shape{n: 60, chains: true}.make(t), shape{n: 62, islands: 3}.make(t)
+	stuck.run.Spec.Seed = 8
+	stuck.a.Metrics.On = "train"
+	stuck.run.Findings = []finding.Finding{
+		finding.ChainStuck(0, 0, -10, "step", true), finding.ChainsStill([]int{1, 2}, 0.001, "step"),
+		finding.FewTrajectories(finding.Budget{Chains: 4, Few: 4, Epochs: 40, Trajectories: 2, Leapfrogs: 20, Enough: 20, Need: 400, Field: "epochs"}),
+	}
+	tempered.run.Findings = []finding.Finding{finding.Optimiser(finding.Population{Islands: 3, Particles: 4, Iterations: 6, Single: 6, Resampled: 6, ESS: 1})}
+	c, err := NewComparison([]Evaluated{{"a", tempered.run, tempered.a}, {"b", stuck.run, stuck.a}, {"c", other.run, other.a}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, headings := map[string][]string{}, []string{"Scores"}
+	for _, row := range c.Rows() {
+		if len(row) > 1 {
+			found[row[0]] = row[1:]
+		} else if row[0] != "" {
+			headings = append(headings, row[0])
+		}
+	}
+	if first, last := headings[0], headings[len(headings)-2:]; first != "Scores" || !slices.Equal(last, []string{"Health", "Size, evidence and cost"}) {
+		t.Errorf("the tables are %q", headings)
+	}
+	chains := fmt.Sprint(stuck.run.Spec.Way().Sampling().Islands)
+	for name, want := range map[string][]string{
+		"":                                     {"a", "b", "c †"},
+		"chains that are stuck or stood still": {"–", "3 of " + chains, "–"},
+		"trajectories of a chain":              {"–", "too few (2)", "–"},
+		"behaved as an optimiser":              {"yes", "–", "no"},
+		"particles did not move":               {"no", "–", "no"},
+		"warnings":                             {"1", "3", "1"},
+	} {
+		if !slices.Equal(found[name], want) {
+			t.Errorf("%q is %q, want %q", name, found[name], want)
+		}
+	}
+	for _, t0 := range c.scores() {
+		for _, r := range t0.Rows {
+			for i, cell := range r.Cells {
+				if strings.HasSuffix(cell.Text, " (train)") != (i == 1) || cell.Best {
+					t.Errorf("%s of %s: %q, best: %v", r.Name, c.Runs[i].Name, cell.Text, cell.Best)
+				}
+			}
+		}
+	}
+	differ := c.Differences()
+	if !slices.Equal(differ[0], []string{"", "a", "b", "c"}) || !slices.ContainsFunc(differ, func(row []string) bool { return slices.Equal(row, []string{"seed", "7", "8", "7"}) }) {
+		t.Errorf("the differences are %q", differ)
+	}
+	var page bytes.Buffer
+	if err := c.Write(&page); err != nil {
+		t.Fatal(err)
+	}
+	at := func(text string) int { return strings.Index(page.String(), text) }
+	if s, f := at(`id="settings"`), at(`id="figures"`); s < 0 || f < s || at("<caption>Health") < f {
+		t.Errorf("the page has the settings at %d, the figures at %d, the health at %d", s, f, at("<caption>Health"))
+	}
+	if c, err = comparison(t, shape{islands: 3}, shape{islands: 3}); err != nil || c.Differences() != nil {
+		t.Errorf("the same run twice: %v, %q", err, c.Differences())
 	}
 }
 

@@ -42,10 +42,11 @@ func (v *view) confusion() []figure {
 		data.add(m.Names[y], cells...)
 	}
 	m.Desc = "The number of examples of each class by answer; right answers are on the diagonal."
-	caption := "Right answers are on the diagonal."
+	caption := "Right answers are on the diagonal. A square is the darker, the larger its share of the true class."
 	if worst > 0 {
-		caption += fmt.Sprintf(" The most frequent mistake: %s, %s.", taken, several(worst, "time"))
-		m.Desc += caption[len("Right answers are on the diagonal."):]
+		mistake := fmt.Sprintf(" The most frequent mistake: %s, %s.", taken, several(worst, "time"))
+		caption += mistake
+		m.Desc += mistake
 	}
 	return []figure{{Title: "Which classes it confuses", Charts: []template.HTML{m.SVG()}, Caption: caption, Data: data}}
 }

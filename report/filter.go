@@ -8,7 +8,7 @@ func WriteFilter(w io.Writer, f *Filtered) error {
 		return err
 	}
 	v := newTracking(f)
-	p := page{Kind: onFilter, Title: f.Title, Lead: v.lead(), Cards: v.cards(), Summary: v.summary(), Made: made(f.Version, f.Revision)}
+	p := page{Kind: onFilter, Title: f.Title, Lead: v.lead(), Cards: v.cards(), First: first(f.Findings), Summary: v.summary(), Made: made(f.Version, f.Revision)}
 	if v.plane {
 		p.Sections = append(p.Sections, v.tracks())
 		if v.truth {

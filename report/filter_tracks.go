@@ -35,6 +35,7 @@ func (v *tracking) tracks() section {
 			f.Legend = append(f.Legend, key{shade.Sample, name + " returns"})
 		}
 	}
+	var names []chart.Label // over all lines
 	for r, id := range v.IDs {
 		line, truth := v.path(r, (*FilteredScan).estimate), v.path(r, (*FilteredScan).known)
 		line.Class = class(r) + " solid"
@@ -49,7 +50,7 @@ func (v *tracking) tracks() section {
 			truth.Class = "truth"
 			c.Marks = append(c.Marks, truth)
 		}
-		c.Marks = append(c.Marks, chart.Label{X: line.X[n-1], Y: line.Y[n-1], Text: axisName(id)})
+		names = append(names, chart.Label{X: line.X[n-1], Y: line.Y[n-1], Text: axisName(id)})
 		if r < rowsAll {
 			first, last := v.Scans[0].Mean[r], v.Scans[len(v.Scans)-1].Mean[r]
 			f.Data.add(id, significant(first[0]), significant(first[1]), significant(last[0]), significant(last[1]),
@@ -62,6 +63,10 @@ func (v *tracking) tracks() section {
 	if v.truth {
 		f.Legend = append(f.Legend, lineKey("truth", "truth"))
 		f.Caption += " The truth should lie inside nearly all ellipses."
+	}
+	for i, name := range names {
+		name.Below = nearestAbove(names, i)
+		c.Marks = append(c.Marks, name)
 	}
 	f.Charts = []template.HTML{c.SVG()}
 	s.Figures = []figure{f, v.positions(0), v.positions(1)}
@@ -145,4 +150,15 @@ func (v *tracking) around(track int) template.HTML {
 	inside := share(v.each(func(s *FilteredScan) float64 { return s.inside(track) }))
 	c.Desc = fmt.Sprintf("Errors of position around 0, with ellipses; %s of the truths lie inside their ellipses.", percent(inside))
 	return c.SVG()
+}
+
+// nearestAbove reports whether the nearest of the other names belongs to a higher place: then a name stands below its own.
+func nearestAbove(names []chart.Label, i int) (above bool) {
+	least := math.Inf(1)
+	for j, other := range names {
+		if away := math.Hypot(other.X-names[i].X, other.Y-names[i].Y); j != i && away < least {
+			least, above = away, other.Y > names[i].Y
+		}
+	}
+	return above
 }

@@ -32,7 +32,7 @@ func (f fixture) find() {
 		f.run.Findings = s.Findings(f.run.Trace, f.run.Posterior, f.a.Problem.Train.Len())
 	}
 	if c := f.a.Metrics.Chains; c != nil {
-		f.run.Findings = append(f.run.Findings, c.Finding())
+		f.run.Findings = append(f.run.Findings, c.Findings()...)
 	}
 }
 

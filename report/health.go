@@ -3,8 +3,8 @@ package report
 // healthy says whether the sampled networks can be taken for draws of the posterior, by the run's findings.
 func (v *view) healthy() topic {
 	t := topic{Title: "Is the posterior healthy?"}
-	for _, f := range v.run.Findings {
-		if !f.OfData() {
+	for _, f := range v.found {
+		if !f.OfData() && !f.OfPredictions() {
 			t.tell(f)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/starling-smc/starling/internal/chart"
 	"github.com/starling-smc/starling/internal/finding"
@@ -20,6 +21,7 @@ type page struct {
 	Title    string
 	Lead     string // one line: which data, which network, which method
 	Cards    []card
+	First    *steps // what to do first; nil: the page does not say
 	Summary  []topic
 	Sections []section
 	Made     string // the version that wrote the page
@@ -59,13 +61,33 @@ func (t *topic) warn(format string, args ...any) {
 	t.Warnings = append(t.Warnings, fmt.Sprintf(format, args...))
 }
 
-// tell says a finding, or warns of it.
+// tell says a finding, or warns of it, and names the page that tells more of it.
 func (t *topic) tell(f finding.Finding) {
-	if f.Warning() {
-		t.Warnings = append(t.Warnings, f.Sentence())
-	} else {
-		t.Text = append(t.Text, f.Sentence())
+	text := f.Sentence()
+	if help := f.Help(); help != "" && f.Cure() != "" {
+		text += " More: " + help + "."
 	}
+	if f.Warning() {
+		t.Warnings = append(t.Warnings, text)
+	} else {
+		t.Text = append(t.Text, text)
+	}
+}
+
+// step is something to do: what, why, and the page that tells more of it.
+type step struct{ Do, Why, More string }
+
+// steps are in the order in which to take them.
+type steps struct{ List []step }
+
+// first lists what to do first about findings.
+func first(found []finding.Finding) *steps {
+	const most = 3
+	s := new(steps)
+	for _, f := range finding.First(found, most) {
+		s.List = append(s.List, step{f.Cure(), f.Brief(), f.Help()})
+	}
+	return s
 }
 
 // section is a part of the page under a heading.
@@ -154,7 +176,27 @@ var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 	"style": func() template.CSS { return template.CSS(style) },
 	"word":  func(t table, column int) bool { return column == 0 || slices.Contains(t.Words, column) },
 	"span":  func(t table) int { return len(t.Head) },
+	"whole": whole,
+	"lone":  func(figures []figure, i int) bool { return i == len(figures)-1 && i%abreast != abreast-1 },
 }).Parse(pageHTML))
+
+// abreast is how many figures stand side by side on a wide screen, as the style sheet has it.
+const abreast = 3
+
+// whole keeps words with hyphens, such as names of runs, on one line: where one does not fit, it is moved to the next line as a whole.
+// Only a longer word than fits on a phone may be broken.
+func whole(text string) template.HTML {
+	const most = 32
+	words := strings.Split(text, " ")
+	for i, w := range words {
+		escaped := template.HTMLEscapeString(w)
+		if strings.Contains(w, "-") && utf8.RuneCountInString(w) <= most {
+			escaped = `<span class="whole">` + escaped + `</span>`
+		}
+		words[i] = escaped
+	}
+	return template.HTML(strings.Join(words, " "))
+}
 
 // write executes the template before it writes anything. Control characters in names are made visible.
 func (p *page) write(w io.Writer) error {

@@ -12,23 +12,6 @@ import (
 	"github.com/starling-smc/starling/uq"
 )
 
-// spread is the standard deviation of the targets, which is the RMSE of predicting their mean.
-func (v *view) spread() float64 {
-	t, k := v.a.Regression.Targets, v.a.Regression.Outputs
-	sum := 0.0
-	for o := range k {
-		var y []float64
-		for i := o; i < len(t); i += k {
-			y = append(y, t[i])
-		}
-		m := uq.Mean(y)
-		for _, x := range y {
-			sum += (x - m) * (x - m)
-		}
-	}
-	return math.Sqrt(sum / float64(len(t)))
-}
-
 // spreads are the predicted standard deviations: aleatoric and epistemic together.
 func (v *view) spreads() []float64 {
 	sd := make([]float64, len(v.a.Regression.Mean))

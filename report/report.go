@@ -16,7 +16,7 @@ func Write(w io.Writer, run *starling.Run, a *eval.Assessment) error {
 	if err != nil {
 		return err
 	}
-	p := page{Kind: onRun, Title: run.Spec.Name, Lead: v.lead(), Cards: v.cards(), Summary: v.summary(), Made: made(run.Manifest.Version, run.Manifest.Revision)}
+	p := page{Kind: onRun, Title: run.Spec.Name, Lead: v.lead(), Cards: v.cards(), First: first(v.found), Summary: v.summary(), Made: made(run.Manifest.Version, run.Manifest.Revision)}
 	p.Sections = append(p.Sections, v.scores())
 	if v.classes() {
 		p.Sections = append(p.Sections, v.calibration(), v.uncertainty(), v.examples())

@@ -19,7 +19,7 @@ const (
 
 // sampler shows what the sampler did, iteration by iteration.
 func (v *view) sampler() section {
-	s := section{ID: "sampler", Title: "What the sampler did"}
+	s := section{ID: "sampler", Title: "What the sampler did", Tables: v.widths()}
 	for _, c := range v.curves() {
 		if f := v.draw(c); f != nil {
 			s.Figures = append(s.Figures, *f)

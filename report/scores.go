@@ -310,6 +310,18 @@ func (v *view) cards() []card {
 		}
 		cards = append(cards, card{"log evidence", fixed(number(m.LogEvidence), 1), note})
 	}
+	if c := m.Chains; c != nil && c.RHatPredictions != nil {
+		note := func(of *uq.Number, decimals int) string {
+			if of == nil {
+				return "of the predictions"
+			}
+			return "of the predictions; " + fixed(*of, decimals) + " of the log-likelihood"
+		}
+		cards = append(cards, card{"R-hat", fixed(c.RHatPredictions.Median, 2), note(c.RHatLogLikelihood, 2)})
+		if c.ESSPredictions != nil {
+			cards = append(cards, card{"ESS", fixed(*c.ESSPredictions, 0), note(c.ESSLogLikelihood, 0)})
+		}
+	}
 	return append(cards, card{"networks", count(v.run.Posterior.Size()), "of " + v.run.Net.Size()})
 }
 

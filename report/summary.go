@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/starling-smc/starling/eval"
 	"github.com/starling-smc/starling/internal/finding"
 	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/uq"
@@ -14,13 +15,11 @@ import (
 
 // The summary says in sentences what the figures show, and warns of problems. Its thresholds:
 const (
-	soundECE  = 0.05 // calibration error above which probabilities are not reliable, unless it is within chance
 	almostAll = 0.95 // AUROC from which a group is "almost always" detected
 	mostly    = 0.85
 	often     = 0.70
 	hardly    = 0.60 // AUROC below which a group is not detected
 	sure      = 0.9  // probability above which an answer counts as certain
-	narrow    = 0.05 // largest error of coverage that counts as reliable
 )
 
 // lead names data, network and method in one line.
@@ -79,7 +78,7 @@ func (v *view) learnt() topic {
 		t.say("The result is an ensemble of %s networks, each with a weight. They answer together, and their disagreement is the "+
 			"epistemic uncertainty.", count(n))
 	}
-	for _, f := range v.run.Findings {
+	for _, f := range v.found {
 		if f.OfData() && f.Warning() {
 			t.tell(f)
 		}
@@ -104,48 +103,35 @@ func (v *view) good() topic {
 		most := v.mostFrequent()
 		t.say("It classifies %s of %s %s correctly (95\u00a0%% interval %s to %s). Always answering the most frequent class would give %s.",
 			percent(accuracy), count(m.N), v.part(), percent(low), percent(high), percent(most))
-		if !(low > most) {
-			t.warn("That is not clearly better than always answering the most frequent class.")
-		}
 		t.believe(v, accuracy)
 	} else {
 		t.say("On %s %s its typical error (RMSE) is %s. Predicting the mean of the targets would have an error of %s: the network explains %s of their variance.",
 			count(m.N), v.part(), significant(number(m.RMSE)), significant(v.spread()), percent(1-math.Pow(number(m.RMSE)/v.spread(), 2)))
-		if !(number(m.RMSE) < v.spread()) {
-			t.warn("That is no better than always predicting the mean.")
-		}
 	}
 	t.beside(v)
+	for _, f := range v.found {
+		if f.OfPredictions() && f.Kind != finding.KindNarrow && f.Kind != finding.KindWide {
+			t.tell(f)
+		}
+	}
 	return t
 }
 
-// believe says whether probabilities are calibrated.
+// believe says whether probabilities are calibrated, unless a finding does.
 func (t *topic) believe(v *view, accuracy float64) {
-	m := v.a.Metrics
-	bins := uq.Reliability(v.a.Test.Probs, v.a.Test.Classes, v.set.Labels, uq.Bins)
-	sum, chance := 0.0, 0.0 // chance: the error that a calibrated network would show for so few examples
-	for _, b := range bins {
-		if b.Count == 0 {
-			continue
-		}
-		c := float64(b.Count)
-		sum += c * b.Confidence
-		p := min(max(b.Confidence, 0), 1)
-		chance += c / float64(m.N) * math.Sqrt(2/math.Pi*p*(1-p)/c)
-	}
-	confident, ece := sum/float64(m.N), number(m.ECE)
-	way := "overconfident"
-	if confident < accuracy {
-		way = "underconfident"
-	}
-	says := fmt.Sprintf("its mean confidence is %s, its accuracy %s (calibration error %s)", percent(confident), percent(accuracy), fixed(ece, 3))
+	confidence, ece := uq.Confidence(v.a.Test.Probs, v.a.Test.Classes), number(v.a.Metrics.ECE)
+	simulated := uq.ECEByChance(confidence, uq.Bins, eval.Simulations)
+	chance := simulated[len(simulated)*19/20]
+	shown := fixed(ece, 3)
+	rule := fmt.Sprintf("as many examples give a calibrated network up to %s in 95\u00a0%% of simulations", fixed(chance, 3))
+	says := fmt.Sprintf("its mean confidence is %s, its accuracy %s (calibration error %s; %s)", percent(uq.Mean(confidence)), percent(accuracy), shown, rule)
 	switch {
-	case ece > soundECE && ece > 2*chance:
-		t.warn("Its probabilities are not reliable: it is %s; %s.", way, says)
-	case ece <= soundECE/2 || ece <= chance:
-		t.say("Its probabilities are reliable: %s.", says)
+	case v.has(finding.KindUnderconfident, finding.KindOverconfident, finding.KindMiscalibrated):
+		t.say("Its calibration error is %s; %s.", shown, rule)
+	case ece <= chance:
+		t.say("Its probabilities are as reliable as these examples can tell: %s.", says)
 	default:
-		t.say("Its probabilities are nearly reliable: it is a little %s; %s.", way, says)
+		t.say("Its probabilities are nearly reliable: %s.", says)
 	}
 }
 
@@ -156,31 +142,10 @@ func (t *topic) beside(v *view) {
 	if m.MAP == nil || v.single() {
 		return
 	}
-	best, nll := float64(m.MAP.NLL), float64(m.NLL)
-	t.say("Its NLL is %s; the NLL of the best single network (MAP) is %s.", figure(nll), figure(best))
-	if figure(best) != figure(nll) && best < nll {
-		t.warn("The best single network has a better NLL than the posterior.")
+	t.say("On the %s its NLL is %s; the NLL of the best single network (MAP) is %s.", v.part(), figure(float64(m.NLL)), figure(float64(m.MAP.NLL)))
+	if m.DeepEnsemble != nil && v.restarts() > 1 {
+		t.say("The NLL of the deep ensemble of the %d MAPs is %s.", v.restarts(), figure(float64(m.DeepEnsemble.NLL)))
 	}
-	if m.DeepEnsemble == nil || v.restarts() < 2 {
-		return
-	}
-	deep := float64(m.DeepEnsemble.NLL)
-	switch {
-	case figure(deep) == figure(nll):
-		t.say("The deep ensemble of the %d MAPs is as good: %s.", v.restarts(), figure(deep))
-	case deep < nll:
-		t.warn("%s", finding.EnsembleBetter(v.restarts(), figure(deep), figure(nll)).Sentence())
-	default:
-		t.say("The NLL of the deep ensemble of the %d MAPs is %s.", v.restarts(), figure(deep))
-	}
-}
-
-func (v *view) mostFrequent() float64 {
-	counts := make([]float64, v.a.Test.Classes)
-	for _, y := range v.set.Labels {
-		counts[y]++
-	}
-	return slices.Max(counts) / float64(len(v.set.Labels))
 }
 
 // knows says whether uncertainty is high for wrong answers and out-of-distribution inputs.
@@ -257,12 +222,16 @@ func (v *view) trusts() topic {
 	low, high := wilson(share*float64(len(v.a.Regression.PIT)), float64(len(v.a.Regression.PIT)))
 	says := fmt.Sprintf("%s of the targets lie in their 90\u00a0%% intervals (95\u00a0%% interval %s to %s)", percent(share), percent(low), percent(high))
 	switch {
-	case low <= .9 && .9 <= high || math.Abs(share-.9) < narrow:
-		t.say("Its intervals are reliable: %s.", says)
-	case share < .9:
-		t.warn("Its intervals are too narrow: %s.", says)
+	case v.has(finding.KindNarrow, finding.KindWide):
+		for _, f := range v.found {
+			if f.Kind == finding.KindNarrow || f.Kind == finding.KindWide {
+				t.tell(f)
+			}
+		}
+	case low <= .9 && .9 <= high:
+		t.say("Its intervals are as reliable as these examples can tell: %s.", says)
 	default:
-		t.warn("Its intervals are too wide: %s.", says)
+		t.say("Its intervals are nearly reliable: %s.", says)
 	}
 	risk := rootRisk(v.spreads(), v.squares())
 	t.say("The RMSE is %s over the half that it is surest of, and %s over all.", significant(riskAt(risk, .5)), significant(riskAt(risk, 1)))

@@ -19,6 +19,20 @@ func text(topics []topic) (all, warned string) {
 	return strings.ReplaceAll(all, "\u00a0", " "), strings.ReplaceAll(warned, "\u00a0", " ")
 }
 
+// answers gives every answer the same confidence. One of so many is wrong.
+func answers(f fixture, confidence float64, wrong int) {
+	labels := f.a.Set().Labels
+	for i, y := range labels {
+		p := probs(f.a.Test, i)
+		p[y], p[1-y] = confidence, 1-confidence
+		if i%wrong == 0 {
+			p[y], p[1-y] = p[1-y], p[y]
+		}
+	}
+	*f.a.Metrics.Accuracy = uq.Number(1 - 1/float64(wrong))
+	*f.a.Metrics.ECE = uq.Number(uq.ECE(uq.Reliability(f.a.Test.Probs, 2, labels, uq.Bins)))
+}
+
 // TestSummary breaks one thing at a time and reads the warning.
 func TestSummary(t *testing.T) {
 	smc, chains := shape{n: 200, restarts: true, groups: []string{"far"}}, shape{n: 200, chains: true, islands: 4, lines: 40}
@@ -48,7 +62,7 @@ func TestSummary(t *testing.T) {
 		{"evidence scatters", smc, func(f fixture) { f.run.Posterior.LogEvidence = []float64{-30, -20, -10} }, "", "standard deviation of 10.0 over the islands: it decides", ""},
 		{"evidence agrees", smc, func(f fixture) { f.run.Posterior.LogEvidence = []float64{-20.5, -20, -19.5} }, "standard deviation of 0.5 over the islands.", "", "decides"},
 		{"deep ensemble better", smc, func(fixture) {}, "", "deep ensemble of the 3 MAPs, which needs no sampling, is better", ""},
-		{"MAP better", smc, func(f fixture) { f.a.Metrics.MAP.NLL = .01 }, "", "best single network has a better NLL", ""},
+		{"MAP better", smc, func(f fixture) { f.a.Metrics.MAP.NLL = .01 }, "", "The best MAP alone, which needs no sampling, is better than the posterior on the 200 test examples: NLL 0.010", ""},
 		{"deep ensemble worse", smc, func(f fixture) { f.a.Metrics.DeepEnsemble.NLL = 9 }, "The NLL of the deep ensemble of the 3 MAPs is 9.000", "", "is better"},
 		{"uneven weights", smc, func(f fixture) {
 			for i := range f.run.Posterior.LogWeights {
@@ -67,7 +81,7 @@ func TestSummary(t *testing.T) {
 			for i := range f.run.Trace {
 				f.run.Trace[i].Displacement = 0
 			}
-		}, "", "take a larger step (method.smc.move.hmc.step)", "log evidence is −"},
+		}, "", "Take a larger step (method.smc.move.hmc.step)", "log evidence is −"},
 		{"not at the posterior", smc, func(f fixture) { f.run.Trace[len(f.run.Trace)-1].Lambda = .5 }, "", "Island 2 ended at the power 0.5000", ""},
 		{"training examples", smc, func(f fixture) { f.a.Metrics.On = "train" }, "of 200 training examples correctly", "evaluated on the examples that it learnt from", ""},
 		{
@@ -80,8 +94,10 @@ func TestSummary(t *testing.T) {
 			f.run.Schema.Target, f.run.Schema.Named = "price", true
 		}, "learnt to predict price from", "", ""},
 		{"guesses", smc, func(f fixture) { *f.a.Metrics.Accuracy = .5 }, "", "not clearly better than always answering the most frequent", ""},
-		{"badly calibrated", smc, func(f fixture) { *f.a.Metrics.ECE = .3 }, "", "Its probabilities are not reliable", ""},
-		{"calibrated", smc, func(f fixture) { *f.a.Metrics.ECE = .01 }, "Its probabilities are reliable", "", "reliable"},
+		{"under-confident", smc, func(fixture) {}, "Its calibration error is ", "The posterior is under-confident: for the 200 examples its mean confidence is ", "over-confident"},
+		{"over-confident", smc, func(f fixture) { answers(f, .98, 5) }, "Its calibration error is ", "The posterior is over-confident: for the 200 examples its mean confidence is 98.0 % and its accuracy 80.0 %", "under-confident"},
+		{"calibrated", smc, func(f fixture) { answers(f, .9, 10) }, "Its probabilities are as reliable as these examples can tell: its mean confidence is 90.0 %, its accuracy 90.0 %", "", "confident"},
+		{"nearly", smc, func(f fixture) { answers(f, .86, 10); *f.a.Metrics.ECE = .07 }, "Its probabilities are nearly reliable", "", "confident"},
 		{"blind", smc, func(f fixture) {
 			for i := range f.a.Groups[0].Epistemic {
 				f.a.Groups[0].Epistemic[i] = 0
@@ -110,7 +126,7 @@ func TestSummary(t *testing.T) {
 		}, "", "Chain 3 ended at a log-likelihood far from", ""},
 		{"together", chains, func(fixture) {}, "The 4 chains agree", "", "chains"},
 		{"one network", shape{single: true, n: 100}, func(fixture) {}, "The result is one network", "A single network has no epistemic entropy", ""},
-		{"intervals hold", shape{outputs: 1, n: 400}, func(fixture) {}, "Its intervals are reliable", "", "intervals"},
+		{"intervals hold", shape{outputs: 1, n: 400}, func(fixture) {}, "Its intervals are as reliable as these examples can tell", "", "intervals"},
 		{"too narrow", shape{outputs: 1, n: 400}, func(f fixture) {
 			for i := range f.a.Regression.PIT {
 				f.a.Regression.PIT[i] = float64(i % 2)
@@ -121,7 +137,7 @@ func TestSummary(t *testing.T) {
 				f.a.Regression.PIT[i] = .5
 			}
 		}, "", "intervals are too wide: 100.0 %", ""},
-		{"no better than the mean", shape{outputs: 1, n: 400}, func(f fixture) { *f.a.Metrics.RMSE = 1e6 }, "", "no better than always predicting the mean", ""},
+		{"no better than the mean", shape{outputs: 1, n: 400}, func(f fixture) { *f.a.Metrics.RMSE = 1e6 }, "", "not clearly better than always predicting the mean", ""},
 	} {
 		f := c.shape.make(t)
 		c.make(f)

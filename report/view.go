@@ -4,11 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/eval"
+	"github.com/starling-smc/starling/internal/finding"
 	"github.com/starling-smc/starling/method"
 	"github.com/starling-smc/starling/uq"
 )
@@ -17,10 +17,11 @@ import (
 type view struct {
 	run      *starling.Run
 	a        *eval.Assessment
-	set      *data.Set        // evaluated on
-	sampling *method.Sampling // nil if nothing was sampled
-	islands  []island         // traces; none if nothing was sampled
-	groups   []group          // for classification: right answers, wrong answers, then the out-of-distribution groups
+	set      *data.Set         // evaluated on
+	sampling *method.Sampling  // nil if nothing was sampled
+	islands  []island          // traces; none if nothing was sampled
+	found    []finding.Finding // of the run, then of its predictions
+	groups   []group           // for classification: right answers, wrong answers, then the out-of-distribution groups
 }
 
 // group is some examples with the posterior's predictions for them.
@@ -44,6 +45,7 @@ func newView(run *starling.Run, a *eval.Assessment) (*view, error) {
 		if n := v.set.Len() * a.Regression.Outputs; len(a.Regression.Mean) != n || len(a.Regression.Targets) != n {
 			return nil, fmt.Errorf("report: %d predictions and %d targets for %d examples", len(a.Regression.Mean), len(a.Regression.Targets), v.set.Len())
 		}
+		v.find()
 		return v, nil
 	case a.Test.Len() != v.set.Len() || len(v.set.Labels) != v.set.Len() || len(a.Groups) != len(a.Problem.Groups):
 		return nil, fmt.Errorf("report: predictions for %d examples and %d groups, want %d and %d",
@@ -66,6 +68,7 @@ func newView(run *starling.Run, a *eval.Assessment) (*view, error) {
 		}
 		v.groups = append(v.groups, f)
 	}
+	v.find()
 	return v, nil
 }
 
@@ -102,11 +105,6 @@ func (v *view) restarts() int {
 		return 0
 	}
 	return v.run.Restarts.Size()
-}
-
-// found reports whether the run has a finding of a kind.
-func (v *view) found(kind string) bool {
-	return slices.ContainsFunc(v.run.Findings, func(f starling.Finding) bool { return f.Kind == kind })
 }
 
 // part names the examples that a run was evaluated on.

@@ -29,9 +29,9 @@ type Bootstrap struct {
 // Temperature is T of the bootstrap weights: a number, Examples, or {warmup: T_B, sampling: T_M} for the iterations of the warm-up and
 // those after it. The zero value is Examples or, where parameters are learned that all particles share, 1.
 type Temperature struct {
-	Both     float64 `yaml:",short,nonzero" words:"examples=-1"` // 0: the other two count
-	Warmup   float64 `yaml:"warmup,omitempty,nonzero" words:"examples=-1"`
-	Sampling float64 `yaml:"sampling,omitempty,nonzero" words:"examples=-1"`
+	Both     float64 `yaml:",short,nonzero" words:"examples=-1"`             // 0: the other two count
+	Warmup   float64 `yaml:"warmup,omitempty,nonzero" words:"examples=-1"`   // T of the iterations of the warm-up
+	Sampling float64 `yaml:"sampling,omitempty,nonzero" words:"examples=-1"` // T of those after it
 }
 
 // Examples is the temperature N, the number of training examples.

@@ -32,7 +32,7 @@ import (
 // into the next, so that an epoch does not begin with an order.
 type Schedule[R Rule] struct {
 	Iterations int `yaml:"iterations,omitempty,nonzero"` // K; this or Epochs must be set, by default 200 in a config
-	Epochs     int `yaml:"epochs,omitempty,nonzero"`
+	Epochs     int `yaml:"epochs,omitempty,nonzero"`     // length of the path in passes over all examples, in place of Iterations
 	Rule       R   `yaml:",inline"`
 }
 

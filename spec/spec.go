@@ -272,5 +272,9 @@ func (s *Spec) Evaluate(ctx context.Context, e *eval.Ensembles, p *data.Problem,
 	if sampling := s.Way().Sampling(); sampling != nil {
 		combined, comparable = sampling.Combine, sampling.Comparable
 	}
-	return eval.Evaluate(ctx, e, p, combined, comparable, workers)
+	a, err := eval.Evaluate(ctx, e, p, combined, comparable, workers)
+	if err == nil && s.Way().Needs().Posterior {
+		a.Metrics.Widths, err = s.Prior.Family.Widths(e.Posterior)
+	}
+	return a, err
 }

@@ -20,7 +20,7 @@ type LinearGaussian struct {
 	Interval float64     `yaml:"interval"`   // seconds of one step of A and Q; default 1
 	A        [][]float64 `yaml:"a,required"` // rows of A
 	Q        [][]float64 `yaml:"q,required"` // positive definite
-	H        [][]float64 `yaml:"h,required"`
+	H        [][]float64 `yaml:"h,required"` // rows of H: a measurement has mean H x
 	R        [][]float64 `yaml:"r,required"` // positive definite
 	// Initial is the law of the state one interval before the first scan. nil: the stationary law N(0, P), P = A P Aᵀ + Q, which
 	// exists where all eigenvalues of A are smaller than 1 in absolute value.

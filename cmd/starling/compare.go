@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -19,21 +20,29 @@ import (
 func newCompare() *cobra.Command {
 	var (
 		e             evaluation
+		on            starling.On
 		out           string
 		force, byCost bool
 	)
 	cmd := &cobra.Command{
 		Use:   "compare RUN RUN…",
 		Short: "Compare runs side by side",
-		Long: `Compare evaluates each run on its own test examples and prints their scores, evidence and cost side by side. With --out
-it also writes an HTML page that needs no other file. A file that is there already is replaced only if it is such a page, or
-with --force. Runs that were evaluated on different examples are marked. Gradients are counted per example and network, in all
-and in each phase of a run. With --by-cost the run that took the fewest is first.`,
+		Long: `Compare evaluates each run on its own test examples and prints side by side in which settings the configs differ, what the
+runs score, whether they sampled, and what they cost. Runs that were evaluated on other examples than the first are marked with †, and a
+score on training examples says so. With --data all runs are evaluated on the same examples.
+
+With --out it also writes an HTML page that needs no other file. A file that is there already is replaced only if it is such a page, or
+with --force. Gradients are counted per example and network, in all and in each phase of a run. With --by-cost the run that took the
+fewest is first.`,
 		Example: `  starling compare runs/mnist7 runs/mnist7-smc
   starling compare runs/mnist7-* --by-cost
+  starling compare runs/mine runs/mine-2 --data held-out.csv
   starling compare runs/mnist7 runs/mnist7-smc --out compare.html`,
 		Args: cobra.MinimumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if on.Labels != "" && on.Data == "" {
+				return wrongUse("--labels needs --data, the inputs that they belong to")
+			}
 			if out != "" {
 				if err := checkNew("--out", out, written{"a page of starling compare", pages.IsComparison}, force); err != nil {
 					return err
@@ -43,7 +52,7 @@ and in each phase of a run. With --by-cost the run that took the fewest is first
 			defer line.end()
 			var runs []pages.Evaluated
 			for i, name := range names(args) {
-				run, a, err := e.of(cmd, args[i], starling.On{}, line)
+				run, a, err := e.of(cmd, args[i], on, line)
 				if err != nil {
 					return err
 				}
@@ -69,6 +78,7 @@ and in each phase of a run. With --by-cost the run that took the fewest is first
 			if e.json {
 				return jsontext.Write(cmd.OutOrStdout(), comparison(c, out))
 			}
+			showDifferences(cmd.OutOrStdout(), c)
 			var t table.Table
 			for _, row := range c.Rows() {
 				t.Add(row...)
@@ -85,11 +95,34 @@ and in each phase of a run. With --by-cost the run that took the fewest is first
 			return nil
 		},
 	}
+	otherData(cmd, &on, "--data")
 	cmd.Flags().StringVar(&out, "out", "", "also write the comparison as a page to this `FILE`")
 	cmd.Flags().BoolVar(&byCost, "by-cost", false, "order the runs by the gradients that they took, the fewest first")
 	forced(cmd, &force)
 	e.flags(cmd)
 	return cmd
+}
+
+// longestValue is the number of characters that a value of a setting is shown with on a terminal.
+const longestValue = 24
+
+// showDifferences writes the settings in which the configs of runs differ.
+func showDifferences(w io.Writer, c *pages.Comparison) {
+	rows := c.Differences()
+	if rows == nil {
+		fmt.Fprintln(w, "the configs do not differ, but for their names")
+	}
+	var t table.Table
+	for _, row := range rows {
+		for i, cell := range row[1:] {
+			if r := []rune(cell); len(r) > longestValue {
+				row[i+1] = string(r[:longestValue-1]) + "…"
+			}
+		}
+		t.Add(row...)
+	}
+	t.Write(w)
+	fmt.Fprintln(w)
 }
 
 // names returns the names of the runs' folders, or their whole paths if two names are equal.
@@ -141,7 +174,11 @@ func comparison(c *pages.Comparison, page string) map[string]any {
 		runs = append(runs, run{r.Name, r.Dir, r.Spec.Title(), r.Net.Parameters(), random, r.Posterior.Size(), gradients,
 			uq.Number(seconds), most, uq.Number(r.Manifest.EvaluationSeconds), r.Set().Checksum(), r.Metrics})
 	}
-	all := map[string]any{"runs": runs, "same_examples": c.Warnings == nil}
+	differences := map[string][]string{}
+	for _, row := range c.Differences()[min(1, len(c.Differences())):] {
+		differences[row[0]] = row[1:]
+	}
+	all := map[string]any{"runs": runs, "same_examples": c.Warnings == nil, "differences": differences}
 	if runs[0].Metrics.Accuracy != nil {
 		all["auroc_by"] = aurocBy
 	}

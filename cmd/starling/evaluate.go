@@ -39,8 +39,7 @@ too, they may be the names of its classes.`,
 			return e.run(cmd, args)
 		},
 	}
-	cmd.Flags().StringVar(&e.on.Data, "data", "", "`SET|FILE` to evaluate on instead: a set's name (starling data list), a CSV with the target's column, or an .npy or IDX of inputs, which needs --labels")
-	cmd.Flags().StringVar(&e.on.Labels, "labels", "", "`FILE` of the labels that belong to --data or --probs")
+	otherData(cmd, &e.on, "--data or --probs")
 	cmd.Flags().StringArrayVar(&e.on.OOD, "ood", nil, "`SET|FILE` of out-of-distribution inputs; repeatable")
 	cmd.Flags().StringVar(&e.probs, "probs", "", "`FILE` of class probabilities to score, instead of a run's")
 	cmd.Flags().StringVar(&e.weights, "weights", "", "`FILE` of the weights of the particles in --probs (default: all equal)")
@@ -98,6 +97,7 @@ func (e *evaluate) run(cmd *cobra.Command, args []string) error {
 		showMembers(cmd.OutOrStdout(), a.Metrics.Members)
 	}
 	writeNotes(cmd.OutOrStdout(), run.Notes())
+	showMore(cmd.OutOrStdout(), run.Findings, a.Findings(&run.Ensembles, run.Spec.Method.Needs().Whole))
 	return nil
 }
 

@@ -109,7 +109,7 @@ func (f *filterRun) run(cmd *cobra.Command, args []string) error {
 	case stopped(cmd.Context(), err):
 		return f.saved("filter", args[0], o.Folder, f.flagged()...)
 	case o.Folder != nil && o.Folder.Kept() && (filtering.AboutScans(err) || errors.Is(err, syscall.EPIPE)):
-		return fmt.Errorf("%w; to go on from there:\n  %s", err, f.again("filter", args[0], o.Folder, f.flagged()...))
+		return fmt.Errorf("%w; to go on from there:\n  %s", err, f.again("filter", args[0], o.Folder.Dir, f.flagged()...))
 	case err != nil:
 		return err
 	}
@@ -120,6 +120,7 @@ func (f *filterRun) run(cmd *cobra.Command, args []string) error {
 		showFilterPage(o.Folder.Dir, line)
 	}
 	writeNotes(os.Stderr, result.Notes())
+	showMore(os.Stderr, result.Findings)
 	if f.json {
 		return writeMetrics(cmd.OutOrStdout(), result.Metrics)
 	}

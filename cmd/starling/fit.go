@@ -136,6 +136,7 @@ func (f *fit) run(cmd *cobra.Command, args []string) error {
 	}
 	showMetrics(stdout, &result.Spec, &result.Ensembles, result.Assessment, false)
 	writeNotes(stdout, f.notes(result))
+	showMore(stdout, result.Findings, result.Assessment.Findings(&result.Ensembles, result.Spec.Method.Needs().Whole))
 	fmt.Fprintln(stdout, "written to "+folder.Dir)
 	if _, err = fmt.Fprintln(stdout, spent(began)); err != nil {
 		return err
@@ -164,7 +165,7 @@ func (f *fit) verdict(result *starling.Result, folder *starling.Folder) error {
 	}
 	for _, found := range result.Findings {
 		if found.Failure() {
-			return fmt.Errorf("%s; the run is complete in %s, and --allow-stuck accepts it", found.Words(), folder.Dir)
+			return fmt.Errorf("%s. The run is complete in %s, and --allow-stuck accepts it", found.Words(), folder.Dir)
 		}
 	}
 	return nil

@@ -18,6 +18,12 @@ func dataDir(cmd *cobra.Command, dir *string) {
 	cmd.Flag("data-dir").DefValue = ""
 }
 
+// otherData adds --data, the examples to evaluate runs on, and --labels, which belong to the inputs of some flag.
+func otherData(cmd *cobra.Command, on *starling.On, inputs string) {
+	cmd.Flags().StringVar(&on.Data, "data", "", "`SET|FILE` to evaluate on instead: a set's name (starling data list), a CSV with the target's column, or an .npy or IDX of inputs, which needs --labels")
+	cmd.Flags().StringVar(&on.Labels, "labels", "", "`FILE` of the labels that belong to "+inputs)
+}
+
 // asJSON adds --json.
 func asJSON(cmd *cobra.Command, on *bool) {
 	cmd.Flags().BoolVar(on, "json", false, "print one JSON object")

@@ -115,12 +115,12 @@ func (k *kept) saved(verb, config string, folder *starling.Folder, more ...flagg
 	if !folder.Kept() {
 		return interrupted{"nothing was saved"}
 	}
-	return interrupted{"the run is saved in " + folder.Dir + "; to continue it:\n  " + k.again(verb, config, folder, more...)}
+	return interrupted{"the run is saved in " + folder.Dir + "; to continue it:\n  " + k.again(verb, config, folder.Dir, more...)}
 }
 
 // again is the command that continues a run.
-func (k *kept) again(verb, config string, folder *starling.Folder, more ...flagged) string {
-	words := []string{"starling", verb, config, "--out", folder.Dir}
+func (k *kept) again(verb, config, dir string, more ...flagged) string {
+	words := []string{"starling", verb, config, "--out", dir}
 	for _, set := range k.set { // --seed is in the list too
 		words = append(words, "--set", set)
 	}

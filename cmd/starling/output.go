@@ -5,11 +5,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 
 	"golang.org/x/term"
 
+	"github.com/starling-smc/starling"
+	"github.com/starling-smc/starling/internal/finding"
 	"github.com/starling-smc/starling/internal/visible"
 )
 
@@ -48,5 +51,12 @@ func writeNotes(w io.Writer, notes []string) {
 	}
 	for _, note := range notes {
 		fmt.Fprintln(w, before+strings.Join(lines(visible.Text(note), columns), after+"\n"+before)+after)
+	}
+}
+
+// showMore says where more is told of what to do about findings.
+func showMore(w io.Writer, found ...[]starling.Finding) {
+	if more := finding.More(slices.Concat(found...)); more != "" {
+		wrap(w, more)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -82,11 +84,28 @@ func firstComment(text []byte) string {
 // presetsListed says where all presets are listed.
 const presetsListed = "to list them: starling presets"
 
-// presetText is starling.PresetText, whose error says where all presets are listed.
+// presetGroups lists the presets in groups, a line each: those of a data set, and those of filters.
+func presetGroups() string {
+	groups := map[string][]string{}
+	for _, name := range starling.Presets() {
+		group := "for starling filter"
+		if spec, err := starling.Preset(name); err == nil {
+			group = "on " + spec.Data.Set
+		}
+		groups[group] = append(groups[group], name)
+	}
+	var b strings.Builder
+	for _, group := range slices.Sorted(maps.Keys(groups)) {
+		beside(&b, "  "+group+":", strings.Join(groups[group], ", "))
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// presetText is starling.PresetText, whose error says where all presets are listed, and lists their names.
 func presetText(name string) ([]byte, error) {
 	text, err := starling.PresetText(name)
 	if err != nil {
-		return nil, wrongUse("%w (%s)", err, presetsListed)
+		return nil, wrongUse("%w (%s)\n%s", err, presetsListed, presetGroups())
 	}
 	return text, nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/internal/lanes"
 )
 
@@ -34,7 +35,7 @@ state of a model through scans of measurements, such as targets in clutter.`,
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{flagError(err)} })
 	root.SetHelpCommand(newHelp())
-	root.AddCommand(newNew(), newFit(), newFilter(), newEvaluate(), newPredict(), newReport(), newVerify(), newCompare(), newPresets(), newData(), newBench(), newReproduce(), newVersion())
+	root.AddCommand(newNew(), newFit(), newSweep(), newFilter(), newEvaluate(), newPredict(), newReport(), newVerify(), newCompare(), newPresets(), newData(), newBench(), newReproduce(), newVersion())
 	explainArgs(root)
 	wrapHelp(root)
 	return root
@@ -75,9 +76,21 @@ func flagError(err error) error {
 // newHelp is cobra's own help command, except that help about a command that does not exist is wrong use.
 func newHelp() *cobra.Command {
 	return &cobra.Command{
-		Use:   "help [command]",
-		Short: "Help about any command",
+		Use:   "help [command | config [KEY]]",
+		Short: "Help about any command, and about the keys of a config",
+		Example: `  starling help fit
+  starling help config
+  starling help config method.mcmc.move`,
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			if len(args) > 0 && args[0] == "config" {
+				return append(starling.Keys(), starling.FilterKeys()...), cobra.ShellCompDirectiveNoFileComp
+			}
+			return []string{"config"}, cobra.ShellCompDirectiveNoFileComp
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 && args[0] == "config" {
+				return helpConfig(cmd, args[1:])
+			}
 			about, rest, err := cmd.Root().Find(args)
 			if err != nil {
 				return usageError{err}

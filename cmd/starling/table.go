@@ -43,14 +43,8 @@ func showMetrics(w io.Writer, spec *starling.Spec, e *eval.Ensembles, a *eval.As
 	} else if line := found(m.Groups, e.Posterior.Size() == 1); line != "" {
 		wrap(w, line)
 	}
-	if d := m.DeepEnsemble; d != nil && d.NLL < m.NLL {
-		format := func(v uq.Number) string { return fixed(v, 3) }
-		if m.RMSE != nil {
-			format = significant
-		}
-		if better, worse := format(d.NLL), format(m.NLL); better != worse {
-			wrap(w, finding.EnsembleBetter(spec.MAP.Restarts, better, worse).Words())
-		}
+	for _, f := range a.Findings(e, spec.Method.Needs().Whole) {
+		wrap(w, f.Words())
 	}
 	switch {
 	case m.On == "train" && spec.Method.Needs().Whole:

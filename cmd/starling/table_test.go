@@ -43,6 +43,9 @@ func weighted(m eval.Metrics) eval.Metrics {
 // show calls showMetrics for an ensemble of so many networks.
 func show(w io.Writer, spec *starling.Spec, networks int, m *eval.Metrics, groups bool) {
 	e := &eval.Ensembles{Posterior: &bnn.Ensemble{LogWeights: make([]float64, networks)}}
+	if m.DeepEnsemble != nil {
+		e.Restarts = &bnn.Ensemble{LogWeights: make([]float64, spec.MAP.Restarts)}
+	}
 	showMetrics(w, spec, e, &eval.Assessment{Metrics: m, Problem: &data.Problem{Name: "wave"}}, groups)
 }
 
@@ -105,8 +108,10 @@ equally      90.2 %  0.200  0.020   0.10   0.20   0.40     –
 best MAP     90.3 %  0.300  0.030   0.15   0.30   0.60     –
 8 MAPs       90.2 %  0.250  0.025   0.12   0.25   0.50     –
 out-of-distribution inputs found (AUROC): eight 0.94; wrong answers 0.93
-the deep ensemble of the 8 MAPs, which needs no sampling, is better: NLL 0.250
-against 0.400
+the deep ensemble of the 8 MAPs, which needs no sampling, is better than the
+posterior on the 7000 test examples: NLL 0.250 against 0.400. Try prior:
+{normal: {variance: learned}} and more epochs or particles, or take method:
+ensemble
 log Z −182.6 ± 6.9; islands are weighted by evidence, which leaves 1.4 of 8
 effective
 `},

@@ -138,7 +138,7 @@ func TestHostile(t *testing.T) {
 			for _, svg := range []template.HTML{
 				(&Chart{ID: "a", Title: name, Desc: name, X: axis, Y: axis, Marks: []Mark{
 					Line{X: values, Y: values, Class: "s0"}, Points{X: values, Y: values, Low: values, High: values},
-					Bars{Edges: edges, Y: values}, Band{X: values, Low: values, High: values}, Label{first(values), first(values), name}, Ellipses{Of: []Ellipse{EllipseOf(first(values), first(values), [4]float64{first(values), 1, 1, nan}, .95)}},
+					Bars{Edges: edges, Y: values}, Band{X: values, Low: values, High: values}, Label{first(values), first(values), name, false}, Ellipses{Of: []Ellipse{EllipseOf(first(values), first(values), [4]float64{first(values), 1, 1, nan}, .95)}},
 					Cells{X: first(values), Y: first(values), Size: first(values), Columns: 2, Counts: []int{0, 1, 1 << 40, 0}}, Cells{}, Rule{nan, nan}, Rule{inf, 1}, Rule{nan, 2}}}).SVG(),
 				(&Chart{ID: "e", Title: name, Desc: name, X: Axis{Label: name, Min: axis.Min, Max: axis.Max}, Equal: true, Marks: []Mark{
 					Line{X: values, Y: values, Class: "s0"}, Ellipses{Of: []Ellipse{{first(values), 1, inf, nan, 1}, {first(values), 1, 2, 1, 1}}}}}).SVG(),

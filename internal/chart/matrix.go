@@ -3,11 +3,12 @@ package chart
 import (
 	"fmt"
 	"html/template"
+	"math"
 	"strconv"
 )
 
 // Matrix shows counts of pairs, such as a confusion matrix: one square for each pair, with the count in it. It is darker
-// the larger its share of the row.
+// the larger its share of the row: the opacity rises with the square root of the share, so that small shares are seen.
 type Matrix struct {
 	ID, Title, Desc string
 	Rows, Columns   string // their titles
@@ -41,9 +42,9 @@ func (m *Matrix) SVG() template.HTML {
 				share = float64(n) / float64(sum)
 			}
 			fmt.Fprintf(&p.b, `<rect class="cell" x="%s" y="%s" width="%s" height="%s" fill-opacity="%s"/>`,
-				num(x+1), num(y+1), num(side-2), num(height-2), strconv.FormatFloat(.05+.3*share, 'f', 2, 64))
+				num(x+1), num(y+1), num(side-2), num(height-2), strconv.FormatFloat(.05+.3*math.Sqrt(share), 'f', 2, 64))
 			if s := strconv.Itoa(n); n > 0 && letter*float64(len(s)) < side {
-				p.text(x+side/2, y+height/2+4, "middle", "label", s)
+				p.text(x+side/2, y+height/2+4, "middle", "count", s)
 			}
 		}
 		p.text(left+side*(float64(i)+.5), foot+17, "middle", "", shorten(m.Names[i], side))

@@ -49,7 +49,6 @@ func (r *Ridges) SVG() template.HTML {
 	}
 	for i, row := range r.Rows {
 		foot := float64((i + 1) * ridge)
-		p.text(xs.from, foot-ridge+room-6, "start", "label", row.Name)
 		p.line(xs.from, foot, xs.to, foot, "base")
 		edges, counts := Histogram(row.Values, x.low, x.high, r.Bins)
 		most := 0.0
@@ -59,8 +58,9 @@ func (r *Ridges) SVG() template.HTML {
 		ys := scale{0, max(most, 1), foot, foot - ridge + room + 2, false}
 		Bars{edges, counts, row.Class}.draw(p, xs, ys)
 		if m := numeral.Median(row.Values); finite(m) {
-			p.line(xs.at(m), foot-ridge+room, xs.at(m), foot+4, "median")
+			p.line(xs.at(m), foot-ridge+room, xs.at(m), foot+2, "median")
 		}
+		p.text(xs.from, foot-ridge+room-5, "start", "label", row.Name)
 	}
 	p.xAxis(ticks, xs, base, r.X.Label)
 	return p.end()

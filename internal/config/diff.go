@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -66,4 +67,32 @@ func (n *node) leaves(path string, f func(path, value string)) {
 		}
 		item.leaves(join(path, step), f)
 	}
+}
+
+// Difference is a value in which configs differ.
+type Difference struct {
+	Path   string
+	Values []string // of each config; a dash: it does not have the value
+}
+
+// Differences lists the values in which configs that Encode wrote differ, in the order of the first config that has them. Texts that are
+// no configs have no values.
+func Differences(texts ...[]byte) (all []Difference) {
+	at := map[string]int{}
+	for i, text := range texts {
+		n, f := parse(text)
+		if f != nil {
+			continue
+		}
+		n.leaves("", func(path, value string) {
+			if _, ok := at[path]; !ok {
+				at[path] = len(all)
+				all = append(all, Difference{path, slices.Repeat([]string{"–"}, len(texts))})
+			}
+			all[at[path]].Values[i] = value
+		})
+	}
+	return slices.DeleteFunc(all, func(d Difference) bool {
+		return !slices.ContainsFunc(d.Values, func(v string) bool { return v != d.Values[0] })
+	})
 }

@@ -46,12 +46,48 @@ func (r RHat) finding(kind string) Finding {
 func ChainsAgree(r RHat) Finding { return r.finding("chains-agree") }
 
 // ChainsApart says that each chain samples a part of the posterior of its own.
-func ChainsApart(r RHat) Finding { return r.finding("chains-apart") }
+func ChainsApart(r RHat) Finding { return r.finding(KindApart) }
 
 // ChainsUnsure says that the states are too few to tell, or that predictions agree and log-likelihoods do not.
 func ChainsUnsure(r RHat) Finding { return r.finding("chains-unsure") }
 
-// ChainsUntold says that there is no R-hat, and why.
-func ChainsUntold(chains int, why string) Finding {
-	return Finding{Kind: "chains-untold", Numbers: numbers{"chains": float64(chains)}.safe(), Names: map[string]string{"why": why}}
+// ChainsUntold says that there is no R-hat, and why. few: the chains keep too few states.
+func ChainsUntold(chains int, why string, few bool) Finding {
+	f := Finding{Kind: "chains-untold", Numbers: numbers{"chains": float64(chains)}.safe(), Names: map[string]string{"why": why}}
+	if few {
+		f.Names["because"] = "few"
+	}
+	return f
+}
+
+// FewStates says that the states of all chains are worth fewer independent ones than enough.
+func FewStates(ess, enough float64) Finding {
+	return Finding{Kind: "few-states", Numbers: numbers{"ess": ess, "enough": enough}.safe()}
+}
+
+// Budget is a chain's budget of epochs, and how many trajectories it makes.
+type Budget struct {
+	Chains, Few  int     // of all chains, those with too few trajectories
+	Epochs       int     // of a chain
+	Trajectories int     // of a chain, of those the fewest
+	Leapfrogs    float64 // of a trajectory, each an epoch
+	Least        bool    // the leapfrogs are not known yet, and are at least so many
+	Enough, Need int     // the least number of trajectories, and the epochs that make so many
+	Field        string  // the path of the epochs in the config
+}
+
+// FewTrajectories says that chains make too few trajectories to leave their start, and how many epochs would do.
+func FewTrajectories(b Budget) Finding {
+	known := "known"
+	if b.Least {
+		known = "least"
+	}
+	return Finding{
+		Kind: KindFew,
+		Numbers: numbers{
+			"chains": float64(b.Chains), "few": float64(b.Few), "epochs": float64(b.Epochs), "trajectories": float64(b.Trajectories),
+			"leapfrogs": b.Leapfrogs, "enough": float64(b.Enough), "need": float64(b.Need),
+		}.safe(),
+		Names: map[string]string{"field": b.Field, "leapfrogs": known},
+	}
 }

@@ -21,6 +21,20 @@ const (
 	KindStill     = "islands-still"
 	KindUnmoved   = "moves-stuck"
 	KindFailed    = "sampling-failed"
+	KindApart     = "chains-apart"
+	KindNarrow    = "intervals-narrow"
+	KindWide      = "intervals-wide"
+
+	KindFewDraws = "few-draws"
+
+	KindUnderconfident = "underconfident"
+	KindOverconfident  = "overconfident"
+	KindMiscalibrated  = "miscalibrated"
+
+	KindFew = "few-trajectories"
+
+	KindChainStuck  = "chain-stuck"
+	KindChainsStill = "chains-still"
 )
 
 // Finding is one diagnosis or warning. A run's folder may hold kinds that this version does not know, written by another one.
@@ -75,15 +89,6 @@ func MergedRuns(runs []string) Finding { return ofRuns("merged-runs", runs) }
 
 func ofRuns(kind string, runs []string) Finding {
 	return Finding{Kind: kind, Numbers: numbers{"count": float64(len(runs))}.safe(), Names: map[string]string{"runs": numeral.List(runs)}}
-}
-
-// EnsembleBetter says that the deep ensemble of the restarts has the better NLL. Both are given as they are shown elsewhere.
-func EnsembleBetter(restarts int, ensemble, posterior string) Finding {
-	return Finding{
-		Kind:    "ensemble-better",
-		Numbers: numbers{"restarts": float64(restarts)}.safe(),
-		Names:   map[string]string{"ensemble": ensemble, "posterior": posterior},
-	}
 }
 
 // NoEvidence says that islands that start at point estimates give no evidence; start is the value of the config's key start.
@@ -389,7 +394,7 @@ func (f Finding) raw() string {
 
 // FewDraws says that the samples of some scans are worth few independent draws; least is the smallest number of draws.
 func FewDraws(some, scans int, least, enough float64) Finding {
-	return Finding{Kind: "few-draws", Numbers: numbers{"some": float64(some), "scans": float64(scans), "least": least, "enough": enough}.safe()}
+	return Finding{Kind: KindFewDraws, Numbers: numbers{"some": float64(some), "scans": float64(scans), "least": least, "enough": enough}.safe()}
 }
 
 // LoneAncestor says that the filter of some scans comes from one particle of the scan before.

@@ -6,7 +6,7 @@ package finding
 // size.
 func ChainStuck(chain int, acceptance, logLikelihood float64, step string, written bool) Finding {
 	return Finding{
-		Kind:    "chain-stuck",
+		Kind:    KindChainStuck,
 		Numbers: numbers{"chain": float64(chain), "acceptance": acceptance, "log_likelihood": logLikelihood}.safe(),
 		Names:   map[string]string{"step": step, "size": sizeOf(written)},
 	}
@@ -15,7 +15,7 @@ func ChainStuck(chain int, acceptance, logLikelihood float64, step string, writt
 // ChainsStill names chains whose moves in the second half led less far than bound, a share of the chain's length |θ|.
 func ChainsStill(chains []int, bound float64, step string) Finding {
 	return Finding{
-		Kind:    "chains-still",
+		Kind:    KindChainsStill,
 		Numbers: numbers{"count": float64(len(chains)), "bound": bound}.safe(),
 		Names:   map[string]string{"chains": numbered(chains), "step": step},
 	}

@@ -2,6 +2,7 @@ package lint
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,18 +11,39 @@ import (
 	"testing"
 )
 
-// TestReadmeExampleBuilds compiles the README's Go program as a module of its own, as a user would: all that it uses must be
-// public.
+// TestReadmeExampleBuilds compiles the README's Go programs as a module of their own, as a user would: all that they use must be
+// public. The program on slices is the example whose output a test of the front door compares.
 func TestReadmeExampleBuilds(t *testing.T) {
 	readme, err := os.ReadFile("../../README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	code := regexp.MustCompile("(?s)```go\n(package main.*?)```").FindSubmatch(readme)
-	if code == nil {
-		t.Fatal("README.md has no Go program")
+	codes := regexp.MustCompile("(?s)```go\n(package main.*?)```").FindAllSubmatch(readme, -1)
+	if len(codes) != 2 {
+		t.Fatalf("README.md has %d Go programs, want one on a preset and one on slices", len(codes))
 	}
-	asUser(t, "build -o "+os.DevNull+" .", map[string][]byte{"main.go": code[1]})
+	files := map[string][]byte{}
+	for i, code := range codes {
+		files[fmt.Sprintf("program%d/main.go", i)] = code[1]
+	}
+	asUser(t, "vet ./...", files)
+
+	examples, err := os.ReadFile("../../example_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := func(text []byte, function string) string {
+		_, after, _ := strings.Cut(string(text), "\nfunc "+function+"() {\n")
+		inside, _, _ := strings.Cut(after, "\n}\n")
+		return inside
+	}
+	inside, output, _ := strings.Cut(body(examples, "ExampleFit_slices"), "\n\t// Output: ")
+	if inside == "" || body(codes[1][1], "main") != inside {
+		t.Error("the README's program on slices is not that of ExampleFit_slices")
+	}
+	if output == "" || !strings.Contains(string(readme), "It prints `"+output+"`") {
+		t.Errorf("the README does not say that its program on slices prints %q", output)
+	}
 }
 
 // TestExamplesBuild compiles the examples of the documentation as a user would who copies them: all that they use must be public.

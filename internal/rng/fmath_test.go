@@ -88,4 +88,7 @@ func TestFunctionsAreFrozen(t *testing.T) {
 	frozen("the angle and log gamma", 0xff355ff9c074e2a3, func(u float64) []float64 {
 		return []float64{Atan2(u, 1-u), Atan2(u-0.5, float64(u*u)-0.25), LogGamma(20 * u), LogGamma(Exp(20 * u))}
 	})
+	frozen("tails and draws of gamma distributions", 0x5148a53a1e3e2feb, func(u float64) []float64 {
+		return []float64{GammaTail(10*u, 5), GammaTail(4, 9*u), Key{Seed: math.Float64bits(u)}.Stream().LogOfGamma(3 * u)}
+	})
 }

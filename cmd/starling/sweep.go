@@ -1,0 +1,313 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/starling-smc/starling"
+	"github.com/starling-smc/starling/internal/ckpt"
+	"github.com/starling-smc/starling/internal/jsontext"
+	"github.com/starling-smc/starling/internal/runs"
+	"github.com/starling-smc/starling/internal/spelling"
+	pages "github.com/starling-smc/starling/report"
+)
+
+func newSweep() *cobra.Command {
+	var s sweep
+	cmd := &cobra.Command{
+		Use:   "sweep CONFIG|PRESET --over KEY=V1,V2,…",
+		Short: "Try values of settings, and choose without test data",
+		Long: `Sweep makes a run for each combination of the values that --over gives, and tells which is the best: by the NLL of the
+posterior on the validation examples or, with --by log_evidence, by the log evidence. No test example is used for the choice.
+
+The runs are beside one another in one folder, runs/NAME-sweep, each in a folder that is named after its values, and a page there
+compares them. --resume goes on with a sweep that was stopped: runs that are done are read back. It also takes more values. A run that
+fails is told, and left out of the choice.
+
+Values are in YAML with commas between them; commas inside brackets and braces do not count.`,
+		Example: `  starling sweep mine.yaml --over prior.normal.variance=0.1,1,10
+  starling sweep mine.yaml --over map.epochs=50,300 --over map.batch=8,64
+  starling sweep mine.yaml --over prior.normal.variance=1,10 --by log_evidence`,
+		Args: cobra.ExactArgs(1),
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return starling.PresetsFor("fit"), cobra.ShellCompDirectiveDefault
+		},
+		RunE: s.run,
+	}
+	flags := cmd.Flags()
+	s.flags(cmd, starling.Keys())
+	cmd.Flag("out").Usage = "folder `DIR` of the sweep, which must not exist yet, except with --resume"
+	cmd.Flag("resume").Usage = "go on with the sweep in --out, or in runs/NAME-sweep"
+	flags.StringArrayVar(&s.over, "over", nil, "try each of the values, `KEY=V1,V2`; repeatable, for every combination")
+	flags.StringVar(&s.by, "by", starling.Criteria[0].Name, "choose by `FIGURE`: "+strings.Join(criteria(), " or "))
+	cmd.RegisterFlagCompletionFunc("over", completeKeys(starling.Keys()))
+	cmd.RegisterFlagCompletionFunc("by", cobra.FixedCompletions(criteria(), cobra.ShellCompDirectiveNoFileComp))
+	dataDir(cmd, &s.dataDir)
+	return cmd
+}
+
+// criteria lists the names of the criteria.
+func criteria() (names []string) {
+	for _, c := range starling.Criteria {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
+type sweep struct {
+	kept
+	over    []string
+	by      string
+	dataDir string
+
+	config    string // the argument
+	criterion starling.Criterion
+	axes      []starling.Axis
+	points    []starling.Point
+	tried     []tried // of each point
+}
+
+// tried is what became of a point of a sweep.
+type tried struct {
+	dir    string
+	failed error               // why the run has no value; nil: it has one
+	judged *starling.Judgement // nil: failed
+	result *starling.Result    // nil: the run did not end
+}
+
+func (s *sweep) run(cmd *cobra.Command, args []string) error {
+	s.config = args[0]
+	if err := s.check(cmd); err != nil {
+		return err
+	}
+	if err := s.grid(); err != nil {
+		return err
+	}
+	if err := s.open(s.points[0].Spec.Name + "-sweep"); err != nil {
+		return err
+	}
+	line := newProgress(s.quiet, s.json)
+	defer line.end()
+	for i, p := range s.points {
+		if !s.quiet {
+			line.say(fmt.Sprintf("run %d of %d: %s", i+1, len(s.points), p.Name))
+		}
+		one, err := s.try(cmd.Context(), p, line)
+		if stopped(cmd.Context(), err) {
+			line.end()
+			return s.interrupted(i)
+		}
+		if err != nil {
+			return err
+		}
+		if one.failed != nil {
+			line.say(fmt.Sprintf("starling: %s is left out of the choice: %v", p.Name, one.failed))
+		}
+		s.tried = append(s.tried, one)
+	}
+	line.end()
+	c := s.choose()
+	if err := s.writePage(&c); err != nil {
+		return err
+	}
+	if s.json {
+		if err := jsontext.Write(cmd.OutOrStdout(), s.object(c)); err != nil {
+			return err
+		}
+	} else {
+		s.show(cmd.OutOrStdout(), c)
+	}
+	if slices.ContainsFunc(s.tried, func(t tried) bool { return t.judged != nil }) {
+		return nil
+	}
+	return fmt.Errorf("no run of the sweep has a value: %w", s.tried[0].failed)
+}
+
+// grid reads the flags and the config, and makes the points. All faults that need no data are found here, before anything is written.
+func (s *sweep) grid() error {
+	at := slices.Index(criteria(), s.by)
+	if at < 0 {
+		return wrongUse("--by %s: want %s%s", s.by, strings.Join(criteria(), " or "), spelling.Suggest(s.by, criteria()))
+	}
+	s.criterion = starling.Criteria[at]
+	if len(s.over) == 0 {
+		return wrongUse("name a setting and its values, as in --over prior.normal.variance=0.1,1,10")
+	}
+	for _, text := range s.over {
+		axis, err := starling.ParseAxis(text)
+		if err != nil {
+			return wrongUse("--over %w", err)
+		}
+		s.axes = append(s.axes, axis)
+	}
+	text, err := readConfig(s.config, "fit")
+	if err != nil {
+		return err
+	}
+	if s.points, err = starling.Grid(s.config, text, s.set, s.axes...); err != nil {
+		return err
+	}
+	for _, p := range s.points {
+		if err := s.criterion.Check(&p.Spec); err != nil {
+			return fmt.Errorf("run %s of the sweep: %w", p.Name, err)
+		}
+	}
+	return nil
+}
+
+// open makes the sweep's folder: --out, or the first of runs/NAME, runs/NAME-2, … that does not exist; with --resume it may exist.
+func (s *sweep) open(name string) error {
+	dir := s.out
+	if dir == "" {
+		dir = filepath.Join("runs", name)
+	}
+	if _, err := runs.ReadManifest(dir); err == nil {
+		return wrongUse("%s is the folder of a run: name another --out for the sweep", dir)
+	}
+	if s.resume {
+		s.out = dir
+		return usage(os.MkdirAll(dir, 0o777))
+	}
+	if err := os.MkdirAll(filepath.Dir(dir), 0o777); err != nil {
+		return usageError{err}
+	}
+	err := os.Mkdir(dir, 0o777)
+	for i := 2; s.out == "" && errors.Is(err, fs.ErrExist); i++ {
+		dir = filepath.Join("runs", fmt.Sprintf("%s-%d", name, i))
+		err = os.Mkdir(dir, 0o777)
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return wrongUse("%s exists: choose another --out, or go on with that sweep with --resume", dir)
+	}
+	s.out = dir
+	return usage(err)
+}
+
+// usage makes an error one of wrong use.
+func usage(err error) error {
+	if err != nil {
+		return usageError{err}
+	}
+	return nil
+}
+
+// try makes the run of a point, or reads it back, and judges it. The error is that of an interrupt, or of a folder that is not this
+// sweep's: every other one is the run's own.
+func (s *sweep) try(ctx context.Context, p starling.Point, line *progress) (tried, error) {
+	one := tried{dir: filepath.Join(s.out, p.Name)}
+	folder, err := starling.TakeFolder(one.dir, starling.FitRuns)
+	if errors.Is(err, fs.ErrExist) { // the sweep goes on
+		folder, err = starling.ResumeFolder(one.dir, starling.FitRuns)
+	}
+	if err != nil {
+		return one, wrongUse("cannot write a run to %s: %w", one.dir, err)
+	}
+	defer folder.Close()
+	o := starling.Options{Threads: s.threads, DataDir: s.dataDir, Folder: folder, Every: s.every}
+	one.result, one.failed = learn(ctx, p.Spec, o, line, func(*starling.Loaded) {})
+	var other *starling.OtherRunError
+	if errors.As(one.failed, &other) || stopped(ctx, one.failed) {
+		return one, one.failed
+	}
+	if one.failed == nil {
+		one.judged, one.failed = s.criterion.Judge(ctx, one.result, o)
+		if stopped(ctx, one.failed) {
+			return one, one.failed
+		}
+		showPage(one.result, one.dir, line)
+	}
+	return one, nil
+}
+
+// interrupted says what was done, and how to go on.
+func (s *sweep) interrupted(done int) error {
+	more := []flagged{{"--by", s.by, s.by != starling.Criteria[0].Name}, {"--data-dir", s.dataDir, s.dataDir != os.Getenv("STARLING_DATA")}}
+	for _, over := range s.over {
+		more = append(more, flagged{"--over", over, true})
+	}
+	return interrupted{fmt.Sprintf("the run is saved in %s, beside %d of %d that are done; to go on:\n  %s",
+		s.out, done, len(s.points), s.again("sweep", s.config, s.out, more...))}
+}
+
+// choice is the best run of a sweep.
+type choice struct {
+	best  int // −1: none
+	notes []string
+	page  string // empty: none
+}
+
+// choose compares the runs.
+func (s *sweep) choose() (c choice) {
+	var judged []*starling.Judgement
+	for _, t := range s.tried {
+		judged = append(judged, t.judged)
+	}
+	best, comparable := s.criterion.Best(judged)
+	c.best = best
+	switch {
+	case !comparable:
+		c.notes = append(c.notes, fmt.Sprintf("no run is chosen: the runs have a %s of different examples, as a setting of the data or the seed of its "+
+			"division varies, so the figures cannot be compared", s.criterion.Title))
+	case best >= 0:
+		c.notes = append(c.notes, s.chosen(best))
+	}
+	return c
+}
+
+// chosen says how the best run was chosen.
+func (s *sweep) chosen(best int) string {
+	j := s.tried[best].judged
+	by := fmt.Sprintf("the %s of %s", s.criterion.Title, examples(j.Examples, s.criterion))
+	return fmt.Sprintf("%s is the best by %s. No test example was used for the choice. As it is the best of several, its %s is too good: "+
+		"its scores on the test examples tell what it is worth", s.points[best].Name, by, s.criterion.Title)
+}
+
+// examples counts the examples that a criterion looks at.
+func examples(n int, c starling.Criterion) string {
+	kind := "validation examples"
+	if !c.Least {
+		kind = "training examples"
+	}
+	return fmt.Sprintf("%d %s", n, kind)
+}
+
+// pageFile is the name of the page of a sweep.
+const pageFile = "sweep.html"
+
+// writePage writes the page that compares the runs, if there are several that can be compared.
+func (s *sweep) writePage(c *choice) error {
+	var done []pages.Evaluated
+	for i, t := range s.tried {
+		if t.result == nil {
+			continue
+		}
+		run, err := openRun(t.dir)
+		if err != nil {
+			return err
+		}
+		done = append(done, pages.Evaluated{Name: s.points[i].Name, Run: run, Assessment: t.result.Assessment})
+	}
+	comparison, err := pages.NewComparison(done)
+	if err != nil {
+		c.notes = append(c.notes, "there is no page that compares the runs: "+err.Error())
+		return nil
+	}
+	for _, n := range c.notes {
+		comparison.Notes = append([]string{strings.ToUpper(n[:1]) + n[1:] + "."}, comparison.Notes...)
+	}
+	var page bytes.Buffer
+	if err := comparison.Write(&page); err != nil {
+		return err
+	}
+	c.page = filepath.Join(s.out, pageFile)
+	return ckpt.WriteFile(c.page, page.Bytes())
+}

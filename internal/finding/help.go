@@ -1,0 +1,94 @@
+package finding
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// help is a section of the docs that tells more of a finding. The sections are in the order in which to act: what comes first may be
+// the cause of what comes after it.
+type help int
+
+const (
+	noHelp          help = iota
+	helpData             // the network learns something else than was meant
+	helpMoves            // the states are no draws of the posterior
+	helpWeights          // few of the particles count
+	helpFilters          // the same, for filters
+	helpMixing           // chains or islands are no draws of one posterior
+	helpScores           // something simpler predicts better
+	helpCalibration      // the probabilities or intervals are not right
+	helpEvidence         // the log evidence is rough
+)
+
+const choosing, filters = "docs/choosing.md", "docs/filtering.md"
+
+// helps are the pages and titles of the sections.
+var helps = [...]struct{ page, section string }{
+	helpData:        {choosing, "The data or the config"},
+	helpMoves:       {choosing, "Moves that do not move"},
+	helpWeights:     {choosing, "Weights that collapse"},
+	helpFilters:     {filters, "Which method"},
+	helpMixing:      {choosing, "Chains that do not mix"},
+	helpScores:      {choosing, "Something simpler is better"},
+	helpCalibration: {choosing, "Over- and under-confidence"},
+	helpEvidence:    {choosing, "Log evidence and validation NLL"},
+}
+
+// Help names the page and the section that tell more of a finding, as docs/choosing.md, “Chains that do not mix”; empty if there is
+// none.
+func (f Finding) Help() string {
+	h := helps[kinds[f.Kind].help]
+	if h.page == "" {
+		return ""
+	}
+	return h.page + ", “" + h.section + "”"
+}
+
+// First lists what to do first: findings that have a cure, the most urgent first, one of a section and at most so many. A failed run
+// comes before warnings; notes, and warnings for pages alone, which hold for many healthy runs, come last.
+func First(found []Finding, most int) []Finding {
+	urgency := func(f Finding) int {
+		switch {
+		case f.Failure():
+			return 0
+		case f.Warning() && !f.PageOnly():
+			return 1
+		}
+		return 2
+	}
+	found = slices.Clone(found)
+	slices.SortStableFunc(found, func(f, g Finding) int {
+		return cmp.Or(cmp.Compare(urgency(f), urgency(g)), cmp.Compare(kinds[f.Kind].help, kinds[g.Kind].help))
+	})
+	var list []Finding
+	for _, f := range found {
+		told := slices.ContainsFunc(list, func(g Finding) bool { return kinds[g.Kind].help == kinds[f.Kind].help })
+		if f.Cure() != "" && !told && len(list) < most {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// More says on a terminal where more is told of findings that have a cure, in the order of First; empty if none has one.
+func More(found []Finding) string {
+	sections := map[string][]string{}
+	var pages []string
+	shown := slices.DeleteFunc(slices.Clone(found), Finding.PageOnly)
+	for _, f := range First(shown, len(shown)) {
+		h := helps[kinds[f.Kind].help]
+		if sections[h.page] == nil {
+			pages = append(pages, h.page)
+		}
+		sections[h.page] = append(sections[h.page], h.section)
+	}
+	for i, page := range pages {
+		pages[i] = page + ", “" + strings.Join(sections[page], "”, “") + "”"
+	}
+	if pages == nil {
+		return ""
+	}
+	return "what to do about it: " + strings.Join(pages, "; ")
+}

@@ -1,0 +1,61 @@
+package finding
+
+import (
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestEveryWarningHasACure: a warning says what was found, what to do about it, and which section of the docs tells more. That
+// section is there.
+func TestEveryWarningHasACure(t *testing.T) {
+	for _, f := range all() {
+		if f.Warning() && (f.Cure() == "" || f.Help() == "") {
+			t.Errorf("%s: cure %q, help %q", f.Kind, f.Cure(), f.Help())
+		}
+		if f.Cure() != "" && (!strings.HasSuffix(f.Sentence(), f.Cure()) || !strings.HasPrefix(f.Sentence(), strings.TrimSuffix(f.Brief(), "."))) {
+			t.Errorf("%s: %q does not begin with %q and end with %q", f.Kind, f.Sentence(), f.Brief(), f.Cure())
+		}
+	}
+	for _, h := range helps[1:] {
+		page, err := os.ReadFile("../../" + h.page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.ContainsFunc(strings.Split(string(page), "\n"), func(line string) bool {
+			return strings.HasPrefix(line, "#") && strings.TrimLeft(line, "# ") == h.section
+		}) {
+			t.Errorf("%s has no section %q", h.page, h.section)
+		}
+	}
+}
+
+// TestFirst: a failed run comes first, then causes before their consequences, then what only pages show; one finding of a section.
+func TestFirst(t *testing.T) {
+	const step = "method.mcmc.move.hmc.step"
+	r := RHat{8, 1.93, 3.41, 1.52, 2.36, math.NaN(), math.NaN()}
+	found := []Finding{
+		ChainsUnsure(r), SingleAncestor(3, 3), EvidenceScatters(-20, 7, 1.2, 8), Underconfident(Confidence{}), EnsembleBetter(8, "0.1", "0.2", 15), ChainsApart(r),
+		UnevenWeights(80, 3), AsIs(), ChainStuck(1, 0.01, -3, step, true), ChainStuck(2, 0.02, -3, step, true), UnseenClasses([]string{"a"}, 1),
+		MovesStuck(Stuck{Failed: true}), ChainsUntold(3, "they are equal", false),
+	}
+	const want = "sampling-failed unseen-classes uneven-weights chains-apart ensemble-better underconfident evidence-scatters"
+	var got []string
+	for _, f := range First(found, 100) {
+		got = append(got, f.Kind)
+	}
+	if said := strings.Join(got, " "); said != want {
+		t.Errorf("%s\nwant %s", said, want)
+	}
+	if two := First(found[:11], 2); len(two) != 2 || two[0].Kind != "unseen-classes" || two[1].Numbers["chain"] != 1 {
+		t.Errorf("%v, want two, and the first of the chains", two)
+	}
+	if got, want := More(found[:6]), "what to do about it: docs/choosing.md, “Chains that do not mix”, “Something simpler is better”, “Over- and under-confidence”"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := More([]Finding{AsIs(), SingleAncestor(1, 1)}); got != "" {
+		t.Errorf("%q, where a terminal shows no warning", got)
+	}
+}

@@ -1,0 +1,216 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/starling-smc/starling/eval"
+	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/internal/finding"
+)
+
+// The tables of a comparison, in the order in which a reader needs them: how the configs differ, what the runs score, whether they
+// sampled, and what they cost.
+
+// otherExamples marks the scores of a run that was evaluated on other examples than the first.
+const otherExamples = " †"
+
+// headed returns the names of the runs for the heads of tables. Those that were evaluated on other examples are marked.
+func (c *Comparison) headed() (names []string) {
+	for i, r := range c.Runs {
+		name := r.Name
+		if c.other[i] {
+			name += otherExamples
+		}
+		names = append(names, name)
+	}
+	return names
+}
+
+// configs is the table of the settings in which the configs differ.
+func (c *Comparison) configs() table {
+	names, _ := c.evaluations()
+	t := table{Caption: "Settings that differ", Head: append([]string{""}, names...)}
+	for i := range names {
+		t.Words = append(t.Words, i+1)
+	}
+	var texts [][]byte
+	for _, v := range c.views {
+		spec := v.run.Spec
+		spec.Name = ""
+		texts = append(texts, spec.YAML())
+	}
+	for _, d := range config.Differences(texts...) {
+		t.add(d.Path, d.Values...)
+	}
+	return t
+}
+
+// scores are the tables of scores. A score on training examples says so, and no score is the best of a row where the runs were evaluated
+// on different examples.
+func (c *Comparison) scores() []table {
+	_, all := c.evaluations()
+	tables := compare(c.headed(), all)
+	for _, t := range tables {
+		for _, r := range t.Rows {
+			for i := range r.Cells {
+				if v := c.views[i]; v.a.Metrics.On == "train" && !v.given() {
+					r.Cells[i].Text += " (train)"
+				}
+				r.Cells[i].Best = r.Cells[i].Best && c.Warnings == nil
+			}
+		}
+	}
+	return tables
+}
+
+// health is the table that says whether the runs sampled what they should.
+func (c *Comparison) health() table {
+	names, _ := c.evaluations()
+	return c.figures(table{Caption: "Health", Head: append([]string{""}, names...)}, []figureOfRun{
+		{"R-hat of the predictions, median", func(v *view) string { return fixed(rHat(v.a.Metrics.Chains), 2) }},
+		{"chains that are stuck or stood still", (*view).stuck},
+		{"trajectories of a chain", (*view).trajectories},
+		{"behaved as an optimiser", func(v *view) string { return v.population(finding.KindOptimiser) }},
+		{"particles did not move", func(v *view) string {
+			return v.population(finding.KindStuck, finding.KindStill, finding.KindUnmoved, finding.KindFailed)
+		}},
+		{"warnings", (*view).warnings},
+	})
+}
+
+// figureOfRun is a row of a table: a figure of every run, a dash where a run has none.
+type figureOfRun struct {
+	name string
+	of   func(v *view) string
+}
+
+// figures adds rows to a table. A row without any value is left out.
+func (c *Comparison) figures(t table, rows []figureOfRun) table {
+	for _, r := range rows {
+		var cells []string
+		some := false
+		for _, v := range c.views {
+			cells = append(cells, r.of(v))
+			some = some || r.of(v) != "–"
+		}
+		if some {
+			t.add(r.name, cells...)
+		}
+	}
+	return t
+}
+
+// chains is the number of chains; 0 if the run has none.
+func (v *view) chains() int {
+	if s := v.run.Spec.Way().Sampling(); s != nil && s.Chains() {
+		return s.Islands
+	}
+	return 0
+}
+
+// stuck counts the chains that are no draws of the posterior: their moves were refused, or led nowhere.
+func (v *view) stuck() string {
+	n := v.chains()
+	if n == 0 {
+		return "–"
+	}
+	stuck := 0
+	for _, f := range v.run.Findings {
+		switch f.Kind {
+		case finding.KindChainStuck:
+			stuck++
+		case finding.KindChainsStill:
+			stuck += int(f.Numbers["count"])
+		}
+	}
+	return fmt.Sprintf("%d of %d", stuck, n)
+}
+
+// trajectories says whether chains made trajectories enough.
+func (v *view) trajectories() string {
+	if v.chains() == 0 {
+		return "–"
+	}
+	for _, f := range v.run.Findings {
+		if f.Kind == finding.KindFew {
+			return fmt.Sprintf("too few (%.0f)", float64(f.Numbers["trajectories"]))
+		}
+	}
+	return "enough"
+}
+
+// population says whether a population of particles has one of the kinds of findings.
+func (v *view) population(kinds ...string) string {
+	if s := v.run.Spec.Way().Sampling(); s == nil || s.Particles < 2 {
+		return "–"
+	}
+	if v.has(kinds...) {
+		return "yes"
+	}
+	return "no"
+}
+
+// warnings counts the findings that a reader must know of.
+func (v *view) warnings() string {
+	n := 0
+	for _, f := range v.run.Findings {
+		if f.Warning() {
+			n++
+		}
+	}
+	return count(n)
+}
+
+// Differences returns the settings in which the configs differ, as text: the names of the runs, then a setting and its value in every
+// run, a dash where the run does not have it. It is nil if the configs are equal but for their names.
+func (c *Comparison) Differences() (rows [][]string) {
+	t := c.configs()
+	if t.Rows == nil {
+		return nil
+	}
+	return append([][]string{t.Head}, t.lines()...)
+}
+
+// Rows returns the figures as text: the name of a figure, then its value for every run. A row of one cell is a heading, or
+// empty.
+func (c *Comparison) Rows() (rows [][]string) {
+	rows = append(rows, append([]string{""}, c.headed()...))
+	for i, t := range append(c.scores(), c.health(), c.cost()) {
+		if i > 0 {
+			rows = append(rows, []string{""}, []string{t.Caption})
+		}
+		rows = append(rows, t.lines()...)
+	}
+	return rows
+}
+
+// lines returns the rows of a table as text for a terminal.
+func (t table) lines() (lines [][]string) {
+	for _, r := range t.Rows {
+		line := []string{strings.ReplaceAll(r.Name, "\u00a0", " ")}
+		for _, c := range r.Cells {
+			line = append(line, strings.ReplaceAll(c.Text, "\u00a0", " "))
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// evaluations returns the scores of all runs, and their names.
+func (c *Comparison) evaluations() (names []string, all []Scored) {
+	for _, r := range c.Runs {
+		names = append(names, r.Name)
+		all = append(all, Scored{r.Name, &r.Metrics.Evaluation})
+	}
+	return names, all
+}
+
+// rHat is the median R-hat of the predictions of chains; NaN if there is none.
+func rHat(c *eval.Chains) float64 {
+	if c == nil || c.RHatPredictions == nil {
+		return math.NaN()
+	}
+	return float64(c.RHatPredictions.Median)
+}
