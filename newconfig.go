@@ -1,20 +1,28 @@
 package starling
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
+	"unicode"
 
 	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/cells"
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/presets"
 )
 
 // NewConfig looks at a table and writes a commented config for it, which ParseSpec reads: what is predicted and from what, a network by
-// the size of the table, a prior that learns its widths, and chains with a budget by its rows. table names the file and the column to
-// predict, and how the file is read. The error is a *ConfigError for a column that the file lacks, and a *DataError for a file that is no
-// such table.
+// the size of the table, a prior that learns its widths, and chains with a budget by its rows. table names the file, the column to
+// predict, and columns to drop or to keep. The error is a *ConfigError for a column that the file lacks, and a *DataError for a file
+// that is no table from which the column can be learnt.
 func NewConfig(table data.CSV) ([]byte, error) {
+	faults := config.NewFaults()
+	if table.Check(faults.In("data.csv")); len(faults.All()) > 0 {
+		var none Spec
+		return nil, none.Error(faults.All()...)
+	}
 	look, err := table.Look()
 	if err != nil {
 		return nil, readFault(err)
@@ -24,19 +32,18 @@ func NewConfig(table data.CSV) ([]byte, error) {
 
 // tableConfig fills in the config of a table.
 func tableConfig(table data.CSV, look *data.Look) presets.Table {
+	name := runName(table.File)
 	t := presets.Table{
-		Name: runName(table.File), File: config.Scalar(table.File), Target: config.Scalar(table.Target),
-		Rows: look.Rows, Inputs: look.Inputs, Classes: look.Classes, Why: "whole numbers",
-		Missing: listed(look.Missing), OneHot: listed(look.OneHot), Counted: strings.Join(scalars(look.Counted), ", "),
-	}
-	if look.Words {
-		t.Why = "words"
+		Name: config.Scalar(name), Folder: "runs/" + name, File: config.Scalar(table.File), Target: config.Scalar(table.Target),
+		Rows: look.Rows, Inputs: look.Inputs, Classes: look.Classes, Kind: kind(look),
+		Drop: list(table.Drop), Keep: list(table.Keep), Counted: list(look.Counted),
+		Missing: listed(look.Missing), OneHot: listed(look.OneHot), Constant: listed(look.Constant),
 	}
 	t.Outputs, t.Likelihood = look.Classes, "categorical"
 	if look.Classes == 0 {
 		t.Outputs, t.Likelihood = 2, "{gaussian: {sd: predicted}}"
 	}
-	t.Activation, t.Hidden, t.Chains, t.Keep, t.Batch = "tanh", tableHidden, tableChains, tableKept, 32
+	t.Activation, t.Hidden, t.Chains, t.States, t.Batch = "tanh", tableHidden, tableChains, tableKept, 32
 	t.Epochs = tableEpochs(look.Rows, t.Hidden*(look.Inputs+1)+t.Outputs*(t.Hidden+1))
 	return t
 }
@@ -57,35 +64,55 @@ func tableEpochs(rows, parameters int) int {
 	return int(min(most, max(fewest, epochs))) / round * round
 }
 
-// runName is a name for a run on a file: its own without folder and endings, and without characters that a name cannot have.
+// runName is a name for a run on a file: its own without folder and endings, with hyphens for all but letters, digits and underscores, so
+// that neither a shell nor YAML takes a part of it for anything else.
 func runName(file string) string {
 	name, _, _ := strings.Cut(strings.TrimLeft(filepath.Base(file), "."), ".")
-	name = strings.Map(func(r rune) rune {
-		if r == '/' || r == '\\' || r < ' ' || r == 0x7f {
-			return '-'
-		}
-		return r
-	}, name)
+	name = strings.Join(strings.FieldsFunc(name, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }), "-")
 	if name == "" || !config.Printable(name) {
 		return "table"
 	}
-	return config.Scalar(name)
+	return name
 }
 
-// scalars writes names as YAML.
-func scalars(names []string) (all []string) {
+// kind says what the target is.
+func kind(look *data.Look) string {
+	what := "whole numbers"
+	switch {
+	case look.Classes == 0:
+		return "a number"
+	case look.Words:
+		what = "words"
+	}
+	names := ""
+	if look.Names != nil {
+		names = ", " + listed(look.Names)
+	}
+	return fmt.Sprintf("%s: one of %d classes%s", what, look.Classes, names)
+}
+
+// list writes names as a list of YAML; empty if there are none.
+func list(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	var all []string
 	for _, name := range names {
 		all = append(all, config.Scalar(name))
 	}
-	return all
+	return "[" + strings.Join(all, ", ") + "]"
 }
 
-// listed lists names in a comment, the first ten of them.
+// listed lists names in a comment, the first few of them.
 func listed(names []string) string {
-	const most = 10
-	all := scalars(names)
-	if len(all) > most {
-		all = append(all[:most:most], "others")
+	const few = 5
+	var all []string
+	for i, name := range names {
+		if i == few-1 && len(names) > few {
+			all = append(all, fmt.Sprintf("%d others", len(names)-i))
+			break
+		}
+		all = append(all, config.Scalar(cells.Clip(name)))
 	}
 	return numeral.List(all)
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -11,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/starling-smc/starling"
-	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/method"
 )
 
@@ -23,8 +21,8 @@ func newFit() *cobra.Command {
 		Long: `Fit trains the network that a config file or a preset describes, samples its posterior, evaluates the ensemble on
 the test examples, and writes all of it to a folder: runs/NAME, or runs/NAME-2 and so on if that exists.
 
-With --target the file is a table, and the config that starling new would print for it is made on the way. The run keeps it as
-config.yaml.
+With --target the file is a table, and starling makes the config for it that starling new prints. The run keeps it as config.yaml,
+with all defaults; --set changes it.
 
 The run is saved there every ten seconds and when it is interrupted. --resume continues it after an interrupt or a crash.
 The result is the same, bit for bit, as that of a run that never stopped.
@@ -55,7 +53,7 @@ Every key can be completed after --set, and starling presets NAME prints a comme
 	flags := cmd.Flags()
 	f.flags(cmd, starling.Keys())
 	flags.BoolVar(&f.allowStuck, "allow-stuck", false, "end with exit status 0 even if the particles did not move in most stages")
-	flags.StringVar(&f.target, "target", "", "the file is a table: predict this `COLUMN` of it, with a config made by starling new")
+	f.table.flags(cmd, "the file is a table: predict this `COLUMN` of it, with the config that starling new makes")
 	dataDir(cmd, &f.dataDir)
 	return cmd
 }
@@ -64,26 +62,25 @@ type fit struct {
 	kept
 	dataDir    string
 	allowStuck bool
-	target     string // of a table; empty: the argument is a config
+	table      tableToLearn // without a target, the argument is a config
 }
 
 // spec reads the config, or makes that of a table.
 func (f *fit) spec(name string) (starling.Spec, error) {
-	if f.target == "" {
-		if slices.Contains(tableEndings, filepath.Ext(name)) {
-			return starling.Spec{}, wrongUse("%s is a table: name the column to predict with --target, or write a config with starling new", name)
+	switch {
+	case f.table.target != "":
+		text, err := f.table.config(name)
+		if err != nil {
+			return starling.Spec{}, err
 		}
-		return readSpec(name, f.set)
+		return starling.ParseSpec("the config of "+name, text, f.set...)
+	case isTable(name):
+		return starling.Spec{}, wrongUse("%s is a table: name the column to predict with --target, or write a config with starling new", name)
+	case f.table.drop != nil || f.table.keep != nil:
+		return starling.Spec{}, wrongUse("--drop and --keep are for a table with --target; a config names such columns in data.csv.drop and data.csv.keep")
 	}
-	text, err := starling.NewConfig(data.CSV{File: name, Target: f.target})
-	if err != nil {
-		return starling.Spec{}, err
-	}
-	return starling.ParseSpec("the config of "+name, text, f.set...)
+	return readSpec(name, f.set)
 }
-
-// tableEndings are the endings of files that are tables.
-var tableEndings = []string{".csv", ".tsv", ".parquet"}
 
 func (f *fit) run(cmd *cobra.Command, args []string) error {
 	if err := f.check(cmd); err != nil {
@@ -113,8 +110,8 @@ func (f *fit) run(cmd *cobra.Command, args []string) error {
 		})
 	if stopped(cmd.Context(), err) {
 		line.end()
-		return f.saved("fit", args[0], folder,
-			flagged{"--data-dir", f.dataDir, f.dataDir != os.Getenv("STARLING_DATA")}, flagged{"--allow-stuck", "", f.allowStuck}, flagged{"--target", f.target, f.target != ""})
+		return f.saved("fit", args[0], folder, append(f.table.given(),
+			flagged{"--data-dir", f.dataDir, f.dataDir != os.Getenv("STARLING_DATA")}, flagged{"--allow-stuck", "", f.allowStuck})...)
 	}
 	if err != nil {
 		return err
