@@ -2,13 +2,13 @@ package data
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
 
 	"github.com/starling-smc/starling/internal/cells"
-	"github.com/starling-smc/starling/internal/config"
 )
 
 // Columns says how the columns of a table become inputs and targets: every column but the target is an input, or several if it holds
@@ -96,11 +96,11 @@ func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 		}
 	}
 	if features == nil {
-		hint := ""
+		none := t.Name + ": every column but the target is constant over the training rows or left out: there are no inputs"
 		if s.Counted != nil {
-			hint = fmt.Sprintf(" (%s counts the rows: to keep it, data.csv.keep: [%s])", cells.Clip(s.Counted[0]), config.Scalar(s.Counted[0]))
+			return nil, &ColumnFault{none + " (" + cells.Clip(s.Counted[0]) + " counts the rows: to keep it, ", ")", "keep", s.Counted[0]}
 		}
-		return nil, fmt.Errorf("%s: every column but the target is constant over the training rows or left out: there are no inputs%s", t.Name, hint)
+		return nil, errors.New(none)
 	}
 	if c.Zeros {
 		s.Other = otherZeros

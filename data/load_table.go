@@ -174,22 +174,37 @@ func (o *CSV) load() (*Table, error) {
 	}
 	var kind *ColumnTypeError
 	if errors.As(err, &kind) {
-		err = fmt.Errorf("%w with data.csv.drop: [%s]", err, config.Scalar(kind.Name))
+		return nil, &ColumnFault{before: err.Error() + " with ", Setting: "drop", Column: kind.Name}
 	}
+	const leaveOut = "leave the column out with "
 	var cell *CellError
 	if errors.As(err, &cell) {
-		mend := ": "
+		or := ": "
 		switch {
 		case cell.Missing:
-			mend = ": fill it, remove the row, or "
+			or = ": fill it, remove the row, or "
 		case cell.Date:
-			mend = ", or "
+			or = ", or "
 		}
-		err = fmt.Errorf("%w%sleave the column out with data.csv.drop: [%s]", err, mend, config.Scalar(cell.Name))
+		return nil, &ColumnFault{before: err.Error() + or + leaveOut, Setting: "drop", Column: cell.Name}
 	}
 	var many *manyWords
 	if errors.As(err, &many) {
-		err = fmt.Errorf("%w, or leave the column out with data.csv.drop: [%s]", err, config.Scalar(many.column))
+		return nil, &ColumnFault{before: err.Error() + ", or " + leaveOut, Setting: "drop", Column: many.column}
 	}
 	return t, err
 }
+
+// ColumnFault is a fault of a table that a setting about one of its columns mends.
+type ColumnFault struct {
+	before, after string // the setting, in a sentence
+	Setting       string // of data.csv: drop or keep
+	Column        string // its name, or without a header its number from 1
+}
+
+func (e *ColumnFault) Error() string {
+	return e.Mended("data.csv." + e.Setting + ": [" + config.Scalar(e.Column) + "]")
+}
+
+// Mended is the message with the setting as a user would write it.
+func (e *ColumnFault) Mended(setting string) string { return e.before + setting + e.after }

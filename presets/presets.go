@@ -11,7 +11,7 @@ import (
 	"text/template"
 )
 
-//go:embed *.yaml annealing/*.yaml
+//go:embed *.yaml annealing/*.yaml table/*.yaml
 var files embed.FS
 
 // Names lists the presets in alphabetical order.

@@ -16,10 +16,13 @@ import (
 func newFit() *cobra.Command {
 	var f fit
 	cmd := &cobra.Command{
-		Use:   "fit CONFIG|PRESET",
+		Use:   "fit CONFIG|PRESET|TABLE",
 		Short: "Train a network, evaluate it, and keep the run in a folder",
 		Long: `Fit trains the network that a config file or a preset describes, samples its posterior, evaluates the ensemble on
 the test examples, and writes all of it to a folder: runs/NAME, or runs/NAME-2 and so on if that exists.
+
+With --target the file is a table, and starling makes the config for it that starling new prints. The run keeps it as config.yaml,
+with all defaults; --set changes it.
 
 The run is saved there every ten seconds and when it is interrupted. --resume continues it after an interrupt or a crash.
 The result is the same, bit for bit, as that of a run that never stopped.
@@ -38,6 +41,7 @@ Parts that a config can name, each by its key:
 
 Every key can be completed after --set, and starling presets NAME prints a commented config.`,
 		Example: `  starling fit mnist7
+  starling fit flowers.csv --target species
   starling fit mine.yaml --out runs/mine --seed 2 --set map.restarts=4
   starling fit mine.yaml --out runs/mine --seed 2 --set map.restarts=4 --resume`,
 		Args: cobra.ExactArgs(1),
@@ -49,6 +53,7 @@ Every key can be completed after --set, and starling presets NAME prints a comme
 	flags := cmd.Flags()
 	f.flags(cmd, starling.Keys())
 	flags.BoolVar(&f.allowStuck, "allow-stuck", false, "end with exit status 0 even if the particles did not move in most stages")
+	f.table.flags(cmd, "the file is a table: predict this `COLUMN` of it, with the config that starling new makes")
 	dataDir(cmd, &f.dataDir)
 	return cmd
 }
@@ -57,6 +62,24 @@ type fit struct {
 	kept
 	dataDir    string
 	allowStuck bool
+	table      tableToLearn // without a target, the argument is a config
+}
+
+// spec reads the config, or makes that of a table.
+func (f *fit) spec(name string) (starling.Spec, error) {
+	switch {
+	case f.table.target != "":
+		text, err := f.table.config(name)
+		if err != nil {
+			return starling.Spec{}, err
+		}
+		return starling.ParseSpec("the config of "+name, text, f.set...)
+	case isTable(name):
+		return starling.Spec{}, wrongUse("%s is a table: name the column to predict with --target, or write a config with starling new", name)
+	case f.table.drop != nil || f.table.keep != nil:
+		return starling.Spec{}, wrongUse("--drop and --keep are for a table with --target; a config names such columns in data.csv.drop and data.csv.keep")
+	}
+	return readSpec(name, f.set)
 }
 
 func (f *fit) run(cmd *cobra.Command, args []string) error {
@@ -64,7 +87,7 @@ func (f *fit) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	began := time.Now()
-	spec, err := readSpec(args[0], f.set)
+	spec, err := f.spec(args[0])
 	if err != nil {
 		return err
 	}
@@ -87,8 +110,8 @@ func (f *fit) run(cmd *cobra.Command, args []string) error {
 		})
 	if stopped(cmd.Context(), err) {
 		line.end()
-		return f.saved("fit", args[0], folder,
-			flagged{"--data-dir", f.dataDir, f.dataDir != os.Getenv("STARLING_DATA")}, flagged{"--allow-stuck", "", f.allowStuck})
+		return f.saved("fit", args[0], folder, append(f.table.given(),
+			flagged{"--data-dir", f.dataDir, f.dataDir != os.Getenv("STARLING_DATA")}, flagged{"--allow-stuck", "", f.allowStuck})...)
 	}
 	if err != nil {
 		return err

@@ -19,6 +19,7 @@ func newRoot(understood *bool) *cobra.Command {
 ensemble, sampled from the posterior by sequential Monte Carlo or by chains, on this machine's CPU. It also follows the hidden
 state of a model through scans of measurements, such as targets in clutter.`,
 		Example: `  starling fit mnist7                    train on built-in data, and evaluate
+  starling fit flowers.csv --target species    on a table of yours, with nothing set by hand
   starling presets mnist7 > mine.yaml    a commented config to start from
   starling fit mine.yaml --out runs/mine
   starling filter clutter3               follow targets through scans`,
@@ -34,7 +35,7 @@ state of a model through scans of measurements, such as targets in clutter.`,
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{flagError(err)} })
 	root.SetHelpCommand(newHelp())
-	root.AddCommand(newFit(), newSweep(), newFilter(), newEvaluate(), newPredict(), newReport(), newVerify(), newCompare(), newPresets(), newData(), newBench(), newReproduce(), newVersion())
+	root.AddCommand(newNew(), newFit(), newSweep(), newFilter(), newEvaluate(), newPredict(), newReport(), newVerify(), newCompare(), newPresets(), newData(), newBench(), newReproduce(), newVersion())
 	explainArgs(root)
 	wrapHelp(root)
 	return root

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/starling-smc/starling"
+	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/jsontext"
+)
+
+func newNew() *cobra.Command {
+	var t tableToLearn
+	var jsonOut bool
+	cmd := &cobra.Command{
+		Use:   "new FILE --target COLUMN",
+		Short: "Look at a table, and print a commented config to train on it",
+		Long: `New looks at a table and prints a config for it: which column is predicted and whether it is a class or a number, which
+columns are left out, a network by the size of the table, a prior that learns its widths, and chains with a budget by its rows.
+Every line can be changed.
+
+The target is a class if it holds words, two whole numbers, or all whole numbers from 0 up to at most 29. Any other is a number.
+
+starling fit FILE --target COLUMN does the same and trains at once; the config, with all defaults, is then in the run's folder.`,
+		Example: `  starling new flowers.csv --target species > flowers.yaml
+  starling fit flowers.yaml`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if t.target == "" {
+				return wrongUse("starling new %s needs --target, the column to predict", quoted(args[0]))
+			}
+			text, err := t.config(args[0])
+			if err != nil {
+				return err
+			}
+			out := cmd.OutOrStdout()
+			if jsonOut {
+				return jsontext.Write(out, map[string]string{"config": string(text)})
+			}
+			_, err = out.Write(text)
+			return err
+		},
+	}
+	t.flags(cmd, "the `COLUMN` to predict: its name, or without a header its number from 1")
+	asJSON(cmd, &jsonOut)
+	return cmd
+}
+
+// tableToLearn holds the flags of commands that make the config of a table.
+type tableToLearn struct {
+	target     string
+	drop, keep []string
+}
+
+// flags adds the flags.
+func (t *tableToLearn) flags(cmd *cobra.Command, target string) {
+	cmd.Flags().StringVar(&t.target, "target", "", target)
+	cmd.Flags().StringSliceVar(&t.drop, "drop", nil, "`COLUMNS` of the table that are left out, whatever they hold: names, or numbers if there is no header")
+	cmd.Flags().StringSliceVar(&t.keep, "keep", nil, "`COLUMNS` of the table that are inputs although they count the rows")
+}
+
+// given are the flags as they were given, for the command that continues a run.
+func (t *tableToLearn) given() []flagged {
+	all := []flagged{{"--target", t.target, t.target != ""}}
+	for _, name := range t.drop {
+		all = append(all, flagged{"--drop", inList(name), true})
+	}
+	for _, name := range t.keep {
+		all = append(all, flagged{"--keep", inList(name), true})
+	}
+	return all
+}
+
+// config makes the config of a table.
+func (t *tableToLearn) config(name string) ([]byte, error) {
+	if isConfig(name) {
+		return nil, wrongUse("%s is a config, and --target names a column of a table: starling fit %s", name, quoted(name))
+	}
+	text, err := starling.NewConfig(data.CSV{File: name, Target: t.target, Drop: t.drop, Keep: t.keep})
+	var fault *data.ColumnFault
+	if errors.As(err, &fault) {
+		return nil, &starling.DataError{Err: errors.New(fault.Mended(fmt.Sprintf("--%s %s", fault.Setting, quoted(inList(fault.Column)))))}
+	}
+	return text, err
+}
+
+// isTable reports whether a file is a table, by its name.
+func isTable(name string) bool {
+	return slices.Contains([]string{".csv", ".tsv", ".parquet"}, filepath.Ext(strings.TrimSuffix(strings.ToLower(name), ".gz")))
+}
+
+// isConfig reports whether an argument is a config or a preset, by its name.
+func isConfig(name string) bool {
+	return slices.Contains([]string{".yaml", ".yml"}, strings.ToLower(filepath.Ext(name))) || slices.Contains(starling.Presets(), name)
+}

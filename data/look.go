@@ -1,0 +1,121 @@
+package data
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/starling-smc/starling/internal/cells"
+)
+
+// Look is what a table offers to a network that predicts one of its columns.
+type Look struct {
+	Rows   int
+	Inputs int // of the network; a column of words has one for each category
+
+	Classes int      // of the target; 0: the target is a number
+	Names   []string // of the classes; nil if they are the numbers 0 … Classes−1
+	Words   bool     // the target holds words
+
+	Missing  []string // columns in which values are missing
+	OneHot   []string // columns of words
+	Counted  []string // columns that count the rows, which are left out
+	Constant []string // columns that are the same in all rows, which are left out
+}
+
+// mostClasses is the largest number of integers 0 … C−1 that are taken for classes, and fewestOf the least number of rows of each on
+// average.
+const (
+	mostClasses = 30
+	fewestOf    = 5
+)
+
+// Look reads the table and says what its target is and how many inputs a network has. The target is a class if it holds words, two
+// integers, or all of the integers 0 … C−1 with C at most 30 and five rows of each on average; else it is a number. A target that
+// cannot be learnt is an error: missing values, the same value in all rows, words that are all different, numbers among which some
+// cells are words. A fault of the settings is a *FieldError.
+func (o CSV) Look() (*Look, error) {
+	t, err := o.load()
+	if err != nil {
+		return nil, err
+	}
+	t.leaveOutCounters(o.Target, o.Keep)
+	target, err := t.Column(o.Target)
+	if err != nil {
+		return nil, fmt.Errorf("%s: target: %w", t.Name, err)
+	}
+	classes := t.areClasses(target)
+	s, err := Columns{Target: o.Target, Classes: classes, SD: 1, Standardise: !classes, Missing: true}.Schema(t, allRows(t))
+	if err != nil {
+		return nil, err
+	}
+	if classes {
+		if err := t.learnableClasses(target, s); err != nil {
+			return nil, err
+		}
+	}
+	l := &Look{
+		Rows: t.Rows(), Inputs: s.Shape[0], Classes: s.Classes, Names: s.Names, Words: t.words(target) != nil,
+		Counted: s.Counted, Constant: s.Dropped,
+	}
+	for _, e := range s.Expand {
+		if e.Missing {
+			l.Missing = append(l.Missing, e.Column)
+		}
+		if e.Categories != nil {
+			l.OneHot = append(l.OneHot, e.Column)
+		}
+	}
+	return l, nil
+}
+
+// areClasses reports whether column j looks like classes.
+func (t *Table) areClasses(j int) bool {
+	if t.words(j) != nil {
+		return true
+	}
+	var values []float64
+	for i := j; i < len(t.Values); i += t.Cols {
+		v := t.Values[i]
+		if v != math.Trunc(v) { // NaN too, which Schema refuses where it stands
+			return false
+		}
+		if k, ok := slices.BinarySearch(values, v); !ok {
+			if values = slices.Insert(values, k, v); len(values) > mostClasses {
+				return false
+			}
+		}
+	}
+	n := len(values)
+	return n == 2 || n > 2 && values[0] == 0 && values[n-1] == float64(n-1) && t.Rows() >= fewestOf*n
+}
+
+// learnableClasses refuses a target of words of which nothing can be learnt, or which looks like numbers with a slip among them. Words
+// and integers together are classes, as in 0, 1, 2, more, but not if there are many integers or a number with a fraction.
+func (t *Table) learnableClasses(j int, s *Schema) error {
+	numbers, fractions, word := 0, false, -1
+	for k, name := range t.words(j) {
+		v, err := cells.Number([]byte(name))
+		switch {
+		case err == nil:
+			numbers++
+			fractions = fractions || v != math.Trunc(v)
+		case word < 0:
+			word = k
+		}
+	}
+	switch {
+	case word >= 0 && (fractions || numbers > mostClasses):
+		i := slices.IndexFunc(allRows(t), func(i int32) bool { return t.Values[int(i)*t.Cols+j] == float64(word) })
+		return fmt.Errorf("%s: line %d, %s: %s is not a number, and other rows of the target have numbers: write a number or remove the row",
+			t.Name, t.Line(i), t.column(j), cells.Quote([]byte(t.words(j)[word])))
+	case word >= 0 && isDate(t.words(j)[word]):
+		return fmt.Errorf("%s: %s: the target holds dates such as %s: write a number or a word in their place",
+			t.Name, t.column(j), cells.Quote([]byte(t.words(j)[word])))
+	case s.Classes == 1:
+		return fmt.Errorf("%s: %s: the target has one class only, %s, in all %d rows: there is nothing to learn", t.Name, t.column(j), s.Names[0], t.Rows())
+	case s.Classes == t.Rows():
+		return fmt.Errorf("%s: %s: no two rows have the same class: there is nothing to learn", t.Name, t.column(j))
+	}
+	return nil
+}

@@ -1,0 +1,54 @@
+package presets
+
+import (
+	"bytes"
+	"strings"
+	"text/template"
+	"unicode/utf8"
+)
+
+// Table says what fills in the config of a table that nobody wrote a config for. Strings are YAML.
+type Table struct {
+	Name, File, Target string
+	Folder             string // of the run, if no other has its name
+	Rows, Inputs       int
+	Classes            int    // 0: the target is a number
+	Kind               string // of the target, as a noun
+	Drop, Keep         string // columns, as lists of YAML
+	Missing, OneHot    string // columns, as a sentence lists them; empty: none
+	Constant           string // likewise
+	Counted            string // columns, as a list of YAML
+
+	Layers            string // the hidden ones, as items of a list, each with a comma behind it
+	Prior, Likelihood string // the settings of the prior that learns its widths; the likelihood
+
+	Outputs, Chains, Epochs, States, Batch int
+}
+
+// Config writes the config, commented. In the template a tab stands before the comment of a line.
+func (t Table) Config() []byte {
+	var b strings.Builder
+	text, err := template.ParseFS(files, "table/table.yaml")
+	if err == nil {
+		err = text.Execute(&b, t)
+	}
+	if err != nil {
+		panic(err) // the template is a constant, and a test fills it in
+	}
+	return aligned(b.String())
+}
+
+// aligned puts blanks for the tab in each line, so that comments begin at the same column where the text before leaves room.
+func aligned(text string) []byte {
+	const column = 37
+	var b bytes.Buffer
+	for line := range strings.Lines(text) {
+		before, comment, found := strings.Cut(line, "\t")
+		b.WriteString(before)
+		if found {
+			b.WriteString(strings.Repeat(" ", max(column-utf8.RuneCountInString(before), 2)))
+		}
+		b.WriteString(comment)
+	}
+	return b.Bytes()
+}
