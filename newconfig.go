@@ -43,7 +43,9 @@ func tableConfig(table data.CSV, look *data.Look) presets.Table {
 	network := ofClasses
 	if t.Outputs, t.Likelihood = look.Classes, "categorical"; look.Classes == 0 {
 		network = ofNumbers
-		t.Outputs, t.Likelihood = 2, "{gaussian: {sd: predicted}}"
+		if t.Outputs, t.Likelihood = 2, "{gaussian: {sd: predicted}}"; look.Few { // a network that predicts its noise puts spikes on them
+			t.Outputs, t.Likelihood = 1, "{gaussian: {sd: learned}}"
+		}
 	}
 	t.Layers, t.Prior, t.Chains, t.States, t.Batch = network.layers(), "{shape: 0.5, rate: 0.05}", tableChains, tableKept, 32
 	t.Epochs = tableEpochs(look.Rows, network.parameters(look.Inputs, t.Outputs))

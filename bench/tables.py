@@ -224,6 +224,23 @@ def show(results, names, n):
             third = f"{mean('ece'):.3f}" if name in CLASSES else f"{100 * mean('cover'):.0f} %"
             cells.append(f"{mean('nll'):.3f} / " + (f"{100 * mean('score'):.1f} %" if name in CLASSES else f"{mean('score'):.3g}") + f" / {third} / {mean('seconds'):.1f} s")
         print(f"| {name} | " + " | ".join(cells) + " |")
+    verdict(results, names, n)
+
+
+def verdict(results, names, n):
+    """Differences of starling's NLL to the best program's and to the linear model's, paired by split, with their standard errors."""
+    print("\n| table | best of the others | starling − best | starling − linear | seconds | ECE above chance |\n|---|---|---|---|---|---|")
+    for name in names:
+        of = lambda p, k: np.array([results[f"{name}/{s}/{p}"][k] for s in range(1, n + 1)])
+        if any(f"{name}/{s}/{p}" not in results for p in [*PEERS, "starling"] for s in range(1, n + 1)):
+            continue
+        best = min(PEERS, key=lambda p: of(p, "nll").mean())
+
+        def beside(p):
+            d = of("starling", "nll") - of(p, "nll")
+            return f"{d.mean():+.3f} ± {d.std(ddof=1) / np.sqrt(n):.3f}"
+        above = f"{(of('starling', 'ece') > of('starling', 'ece_calibrated')).sum()} of {n}" if name in CLASSES else "–"
+        print(f"| {name} | {best} | {beside(best)} | {beside('linear')} | {of('starling', 'seconds').mean():.1f} | {above} |")
 
 
 if __name__ == "__main__":

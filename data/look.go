@@ -16,6 +16,7 @@ type Look struct {
 	Classes int      // of the target; 0: the target is a number
 	Names   []string // of the classes; nil if they are the numbers 0 … Classes−1
 	Words   bool     // the target holds words
+	Few     bool     // the target is a number that takes at most mostClasses values
 
 	Missing  []string // columns in which values are missing
 	OneHot   []string // columns of words
@@ -55,7 +56,7 @@ func (o CSV) Look() (*Look, error) {
 		}
 	}
 	l := &Look{
-		Rows: t.Rows(), Inputs: s.Shape[0], Classes: s.Classes, Names: s.Names, Words: t.words(target) != nil,
+		Rows: t.Rows(), Inputs: s.Shape[0], Classes: s.Classes, Names: s.Names, Words: t.words(target) != nil, Few: !classes && t.few(target) != nil,
 		Counted: s.Counted, Constant: s.Dropped,
 	}
 	for _, e := range s.Expand {
@@ -74,20 +75,26 @@ func (t *Table) areClasses(j int) bool {
 	if t.words(j) != nil {
 		return true
 	}
-	var values []float64
-	for i := j; i < len(t.Values); i += t.Cols {
-		v := t.Values[i]
-		if v != math.Trunc(v) { // NaN too, which Schema refuses where it stands
-			return false
-		}
-		if k, ok := slices.BinarySearch(values, v); !ok {
-			if values = slices.Insert(values, k, v); len(values) > mostClasses {
-				return false
-			}
-		}
+	values := t.few(j)
+	if slices.ContainsFunc(values, func(v float64) bool { return v != math.Trunc(v) }) {
+		return false
 	}
 	n := len(values)
 	return n == 2 || n > 2 && values[0] == 0 && values[n-1] == float64(n-1) && t.Rows() >= fewestOf*n
+}
+
+// few returns the values of column j in order; nil if they are too many for classes, or if one is missing, which Schema refuses where it
+// stands.
+func (t *Table) few(j int) (values []float64) {
+	for i := j; i < len(t.Values); i += t.Cols {
+		v := t.Values[i]
+		if k, ok := slices.BinarySearch(values, v); !ok {
+			if values = slices.Insert(values, k, v); v != v || len(values) > mostClasses {
+				return nil
+			}
+		}
+	}
+	return values
 }
 
 // learnableClasses refuses a target of words of which nothing can be learnt, or which looks like numbers with a slip among them. Words
