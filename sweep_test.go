@@ -42,7 +42,7 @@ func TestGrid(t *testing.T) {
 	if err != nil || points[3].Name != "rate=0.2,prior=normal_variance_2_anchor_s_0.5" {
 		t.Errorf("%v, %v", points, err)
 	}
-	points, err = Grid("trees.yaml", text, nil, axis(`name="a/b","a:b"`))
+	_, err = Grid("trees.yaml", text, nil, axis(`name="a/b","a:b"`))
 	if err == nil || !strings.Contains(err.Error(), "run name=a_b of the sweep") {
 		t.Errorf("a name with a slash: %v", err)
 	}

@@ -178,7 +178,7 @@ func (k *chunk) decode(encoding format.Encoding, body []byte, n int) (err error)
 	switch {
 	case encoding == format.Plain:
 		return v.plain(kind, body, n)
-	case encoding == format.PlainDictionary || encoding == format.RLEDictionary:
+	case encoding == format.RLEDictionary || encoding == plainDictionary:
 		if k.dictionary == nil || len(body) == 0 || body[0] > 32 {
 			return errDamaged
 		}
@@ -288,3 +288,6 @@ func lengthFirst(b []byte) (part, rest []byte, err error) {
 	end := 4 + int(binary.LittleEndian.Uint32(b))
 	return b[4:end], b[end:], nil
 }
+
+// plainDictionary is the name that older writers give to RLEDictionary.
+const plainDictionary format.Encoding = 2
