@@ -1,9 +1,11 @@
 package data
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/starling-smc/starling/internal/cells"
 )
@@ -11,7 +13,8 @@ import (
 // Look is what a table offers to a network that predicts one of its columns.
 type Look struct {
 	Rows   int
-	Inputs int // of the network; a column of words has one for each category
+	Header bool // the first record names the columns, which cannot be told from it alone: a name in it is a number
+	Inputs int  // of the network; a column of words has one for each category
 
 	Classes int      // of the target; 0: the target is a number
 	Names   []string // of the classes; nil if they are the numbers 0 … Classes−1
@@ -35,7 +38,7 @@ const (
 // cannot be learnt is an error: missing values, the same value in all rows, words that are all different, numbers among which some
 // cells are words. A fault of the settings is a *FieldError.
 func (o CSV) Look() (*Look, error) {
-	t, err := o.load()
+	t, named, err := o.loadByName()
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +58,7 @@ func (o CSV) Look() (*Look, error) {
 		}
 	}
 	l := &Look{
-		Rows: t.Rows(), Inputs: s.Shape[0], Classes: s.Classes, Names: s.Names, Words: t.words(target) != nil,
+		Rows: t.Rows(), Header: named, Inputs: s.Shape[0], Classes: s.Classes, Names: s.Names, Words: t.words(target) != nil,
 		Counted: s.Counted, Constant: s.Dropped,
 	}
 	for _, e := range s.Expand {
@@ -67,6 +70,30 @@ func (o CSV) Look() (*Look, error) {
 		}
 	}
 	return l, nil
+}
+
+// loadByName loads the table. If it seems to have no header but the first record has the target's name, that record is the header, and
+// named is true: a name in it is a number.
+func (o CSV) loadByName() (t *Table, named bool, err error) {
+	if t, err = o.load(); o.Header != nil || !noTarget(err) {
+		return t, false, err
+	}
+	if _, number := strconv.Atoi(o.Target); number == nil {
+		return nil, false, err
+	}
+	header := true
+	o.Header = &header
+	t, again := o.load()
+	if noTarget(again) {
+		return nil, false, err
+	}
+	return t, true, again
+}
+
+// noTarget reports whether the target is a column that the table has not got.
+func noTarget(err error) bool {
+	var field *FieldError
+	return errors.As(err, &field) && field.Field == "csv.target"
 }
 
 // areClasses reports whether column j looks like classes.
