@@ -36,7 +36,7 @@ func tableConfig(table data.CSV, look *data.Look) presets.Table {
 	name := runName(table.File)
 	t := presets.Table{
 		Name: config.Scalar(name), Folder: "runs/" + name, File: config.Scalar(table.File), Target: config.Scalar(table.Target),
-		Rows: look.Rows, Inputs: look.Inputs, Classes: look.Classes, Kind: kind(look),
+		Size: numeral.Several(look.Rows, "row") + ", " + numeral.Several(look.Inputs, "input"), Kind: kind(look), Header: look.Header,
 		Drop: list(table.Drop), Keep: list(table.Keep), Counted: list(look.Counted),
 		Missing: listed(look.Missing), OneHot: listed(look.OneHot), Constant: listed(look.Constant),
 	}
@@ -107,20 +107,19 @@ func runName(file string) string {
 	return name
 }
 
-// kind says what the target is.
+// kind says what the target is and, where a guess was made, how to change it.
 func kind(look *data.Look) string {
-	what := "whole numbers"
+	of := fmt.Sprintf("one of %d classes", look.Classes)
+	if look.Names != nil {
+		of += ", " + listed(look.Names)
+	}
 	switch {
 	case look.Classes == 0:
-		return "a number"
+		return "a number. If it is a class: likelihood categorical, and as many outputs as classes"
 	case look.Words:
-		what = "words"
+		return "words: " + of
 	}
-	names := ""
-	if look.Names != nil {
-		names = ", " + listed(look.Names)
-	}
-	return fmt.Sprintf("%s: one of %d classes%s", what, look.Classes, names)
+	return "whole numbers: " + of + ". If it is an amount: likelihood {gaussian: {sd: learned}}, dense: 1"
 }
 
 // list writes names as a list of YAML; empty if there are none.

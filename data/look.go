@@ -1,9 +1,11 @@
 package data
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/starling-smc/starling/internal/cells"
 )
@@ -11,12 +13,13 @@ import (
 // Look is what a table offers to a network that predicts one of its columns.
 type Look struct {
 	Rows   int
-	Inputs int // of the network; a column of words has one for each category
+	Header bool // the first record names the columns, which cannot be told from it alone: a name in it is a number
+	Inputs int  // of the network; a column of words has one for each category
 
 	Classes int      // of the target; 0: the target is a number
 	Names   []string // of the classes; nil if they are the numbers 0 … Classes−1
 	Words   bool     // the target holds words
-	Few     bool     // the target is a number that takes at most mostClasses values
+	Few     bool     // the target is a number of few values: 30 at most, with five rows of each on average
 
 	Missing  []string // columns in which values are missing
 	OneHot   []string // columns of words
@@ -36,7 +39,7 @@ const (
 // cannot be learnt is an error: missing values, the same value in all rows, words that are all different, numbers among which some
 // cells are words. A fault of the settings is a *FieldError.
 func (o CSV) Look() (*Look, error) {
-	t, err := o.load()
+	t, named, err := o.loadByName()
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +59,8 @@ func (o CSV) Look() (*Look, error) {
 		}
 	}
 	l := &Look{
-		Rows: t.Rows(), Inputs: s.Shape[0], Classes: s.Classes, Names: s.Names, Words: t.words(target) != nil, Few: !classes && t.few(target) != nil,
+		Rows: t.Rows(), Header: named, Inputs: s.Shape[0], Classes: s.Classes, Names: s.Names, Words: t.words(target) != nil,
+		Few:     !classes && t.areFew(target),
 		Counted: s.Counted, Constant: s.Dropped,
 	}
 	for _, e := range s.Expand {
@@ -70,6 +74,30 @@ func (o CSV) Look() (*Look, error) {
 	return l, nil
 }
 
+// loadByName loads the table. If it seems to have no header but the first record has the target's name, that record is the header, and
+// named is true: a name in it is a number.
+func (o CSV) loadByName() (t *Table, named bool, err error) {
+	if t, err = o.load(); o.Header != nil || !noTarget(err) {
+		return t, false, err
+	}
+	if _, number := strconv.Atoi(o.Target); number == nil {
+		return nil, false, err
+	}
+	header := true
+	o.Header = &header
+	t, again := o.load()
+	if noTarget(again) {
+		return nil, false, err
+	}
+	return t, true, again
+}
+
+// noTarget reports whether the target is a column that the table has not got.
+func noTarget(err error) bool {
+	var field *FieldError
+	return errors.As(err, &field) && field.Field == "csv.target"
+}
+
 // areClasses reports whether column j looks like classes.
 func (t *Table) areClasses(j int) bool {
 	if t.words(j) != nil {
@@ -81,6 +109,12 @@ func (t *Table) areClasses(j int) bool {
 	}
 	n := len(values)
 	return n == 2 || n > 2 && values[0] == 0 && values[n-1] == float64(n-1) && t.Rows() >= fewestOf*n
+}
+
+// areFew reports whether column j takes few values, each several times.
+func (t *Table) areFew(j int) bool {
+	n := len(t.few(j))
+	return n > 0 && t.Rows() >= fewestOf*n
 }
 
 // few returns the values of column j in order; nil if they are too many for classes, or if one is missing, which Schema refuses where it

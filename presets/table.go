@@ -11,9 +11,9 @@ import (
 type Table struct {
 	Name, File, Target string
 	Folder             string // of the run, if no other has its name
-	Rows, Inputs       int
-	Classes            int    // 0: the target is a number
-	Kind               string // of the target, as a noun
+	Size               string // rows and inputs
+	Kind               string // of the target, as a comment
+	Header             bool   // it cannot be guessed that there is one
 	Drop, Keep         string // columns, as lists of YAML
 	Missing, OneHot    string // columns, as a sentence lists them; empty: none
 	Constant           string // likewise

@@ -18,11 +18,12 @@ func newRoot(understood *bool) *cobra.Command {
 		Long: `starling trains neural networks that know what they do not know: not one set of weights but a weighted
 ensemble, sampled from the posterior by sequential Monte Carlo or by chains, on this machine's CPU. It also follows the hidden
 state of a model through scans of measurements, such as targets in clutter.`,
-		Example: `  starling fit mnist7                    train on built-in data, and evaluate
-  starling fit flowers.csv --target species    on a table of yours, with nothing set by hand
-  starling presets mnist7 > mine.yaml    a commented config to start from
+		Example: `  starling fit mnist7                          train on built-in data
+  starling fit flowers.csv --target species    on a table of yours, nothing set
+  starling new flowers.csv --target species    its config, to start from
+  starling presets mnist7 > mine.yaml          another, commented like it
   starling fit mine.yaml --out runs/mine
-  starling filter clutter3               follow targets through scans`,
+  starling filter clutter3                     follow targets through scans`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		PersistentPreRunE: func(*cobra.Command, []string) error {

@@ -1,0 +1,197 @@
+package starling
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/testkit"
+)
+
+// odd are names that YAML or a reader could take for something else.
+var odd = []string{
+	"plain", "two words", "a: b", "a, b", `"quoted"`, "it's", "# hash", "- dash", "line\nbreak", "tab\there", "größe 日本", "{x}", "[1]", "null", "true", "y", "12", "1e3", "~",
+	"&a", "*a", "!t", "%p", "@at", "`tick`", `back\slash`, "=1+1", "a  b", "{{.Name}}", strings.Repeat("long ", 30) + "end",
+}
+
+// cell writes a name as a cell of CSV.
+func cell(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+
+// oddTable writes a table with a column of each odd name, whose columns are by turns numbers, numbers with gaps, words, a counter
+// and constant. The target has what is given.
+func oddTable(t *testing.T, file string, target func(i int) string) {
+	t.Helper()
+	var b strings.Builder
+	for _, name := range odd {
+		fmt.Fprint(&b, cell(name), ",")
+	}
+	fmt.Fprintln(&b, "target")
+	for i := range 40 {
+		for k := range odd {
+			fmt.Fprint(&b, []string{fmt.Sprint((i+k)*(i+k)%31, ".5"), []string{"", "1.5", "2"}[i%3], cell([]string{"b: 1", "a, #"}[i%2]), fmt.Sprint(i + 1), "7"}[k%5], ",")
+		}
+		fmt.Fprintln(&b, target(i))
+	}
+	save(t, file, []byte(b.String()))
+}
+
+// TestNewConfigOfOddNames: whatever columns, classes and files are called, the config parses to what was asked for, keeps to it when it
+// is completed, and its network fits the data.
+func TestNewConfigOfOddNames(t *testing.T) {
+	testkit.Elsewhere(t)
+	dir := t.TempDir()
+	number := func(i int) string { return fmt.Sprint(i*i%17, ".25") }
+	class := func(i int) string { return cell(odd[i%len(odd)%20]) }
+	check := func(file, target string, columns func(int) string, change func(c *data.CSV)) {
+		t.Helper()
+		oddTable(t, file, columns)
+		c := data.CSV{File: file, Target: target}
+		if change != nil {
+			change(&c)
+		}
+		text, err := NewConfig(c)
+		if err != nil {
+			t.Errorf("%q: %v", target, err)
+			return
+		}
+		spec, err := ParseSpec("new", text)
+		if err != nil {
+			t.Errorf("%q: %v:\n%s", target, err, text)
+			return
+		}
+		is := spec.Data.CSV
+		if is.File != c.File || is.Target != c.Target || !slices.Equal(is.Drop, c.Drop) || !slices.Equal(is.Keep, c.Keep) {
+			t.Errorf("%q: %+v, want %+v", target, is, c)
+		}
+		if err := spec.Verify(); err != nil {
+			t.Errorf("%q: %v", target, err)
+		}
+		if is.Other != "zeros" || is.Missing != "indicator" {
+			t.Errorf("words and missing values: %+v\n%s", is, text)
+		}
+		problem, err := spec.Load("", nil)
+		if err != nil {
+			t.Errorf("%q: %v", target, err)
+			return
+		}
+		if last := fmt.Sprintf("{dense: %d}]", max(problem.Schema.Classes, 2)); !strings.Contains(string(text), last) {
+			t.Errorf("%q: %d classes, want %s:\n%s", target, problem.Schema.Classes, last, text)
+		}
+		if in := fmt.Sprintf(" %d inputs. ", problem.Schema.Shape[0]); !strings.Contains(string(text), in) {
+			t.Errorf("%q: want%sin\n%s", target, in, text)
+		}
+	}
+	plain := filepath.Join(dir, "plain.csv")
+	for _, name := range odd {
+		if k := slices.Index(odd, name); k%5 < 3 && k%5 != 1 { // the others count, are constant or lack values
+			check(plain, name, number, nil)
+		}
+		if file := filepath.Join(dir, name+".csv"); !strings.ContainsAny(name, "\\\n\t*\"") {
+			check(file, "target", number, nil)
+		}
+	}
+	check(plain, "target", class, nil)
+	check(plain, "target", func(i int) string { return fmt.Sprint(i % 3) }, nil)
+	check(plain, "target", number, func(c *data.CSV) { c.Drop, c.Keep = []string{odd[0], odd[2]}, []string{odd[8], odd[3]} })
+}
+
+// TestNewConfigWithoutHeader: columns have numbers.
+func TestNewConfigWithoutHeader(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "t.csv")
+	var b strings.Builder
+	for i := range 40 {
+		fmt.Fprintf(&b, "%d,%d.5,%s,%s\n", i, i*i%17, []string{"", "1", "2"}[i%3], []string{"red", "blue"}[i%2])
+	}
+	save(t, file, []byte(b.String()))
+	text, err := NewConfig(data.CSV{File: file, Target: "4"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`target: "4"  `, "words: one of 2 classes, blue and red\n", `values are missing in "3":`, `# keep: ["1"]  `, " 3 inputs."} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("want %q in\n%s", want, text)
+		}
+	}
+	spec, err := ParseSpec("new", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := spec.Load("", nil); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestNewConfigRefuses: what is asked wrongly is a *ConfigError, what is wrong with the table a *DataError.
+func TestNewConfigRefuses(t *testing.T) {
+	dir := t.TempDir()
+	file, one := filepath.Join(dir, "t.csv"), filepath.Join(dir, "one.csv")
+	oddTable(t, file, func(i int) string { return fmt.Sprint(i % 2) })
+	oddTable(t, one, func(i int) string { return "yes" })
+	for want, table := range map[string]data.CSV{
+		"needs a target":  {File: file},
+		"needs a file":    {Target: "y"},
+		`no column "t"`:   {File: file, Target: "t"},
+		`no column "d"`:   {File: file, Target: "target", Drop: []string{"d"}},
+		`no column "k"`:   {File: file, Target: "target", Keep: []string{"k"}},
+		"is the target: ": {File: file, Target: "target", Drop: []string{"target"}},
+	} {
+		if text, err := NewConfig(table); !errors.As(err, new(*ConfigError)) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v, want %q\n%s", table, err, want, text)
+		}
+	}
+	for want, table := range map[string]data.CSV{
+		"one class only": {File: one, Target: "target"},
+		"no such file":   {File: filepath.Join(dir, "none.csv"), Target: "target"},
+	} {
+		text, err := NewConfig(table)
+		if !errors.As(err, new(*DataError)) || !strings.Contains(err.Error(), want) && !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%+v: %v, want %q\n%s", table, err, want, text)
+		}
+	}
+}
+
+// TestTableEpochs: the budget is within its bounds, falls with rows and with parameters, and is about the same number of operations
+// wherever it is between the bounds.
+func TestTableEpochs(t *testing.T) {
+	sizes := []int{1, 100, 1000, 3000, 10000, 30000, 100000, 1000000, 100000000}
+	least, most := tableEpochs(1<<40, 1), tableEpochs(1, 1)
+	if !(least > 0 && least < most) || tableEpochs(1, 1<<40) != least {
+		t.Fatalf("from %d to %d passes", least, most)
+	}
+	between := 0
+	for _, rows := range sizes {
+		for _, parameters := range sizes {
+			n := tableEpochs(rows, parameters)
+			if n < least || n > most || tableEpochs(parameters, rows) != n || tableEpochs(rows*2, parameters) > n || tableEpochs(rows, parameters*2) > n {
+				t.Errorf("%d rows, %d parameters: %d passes", rows, parameters, n)
+			}
+			if n > least && n < most {
+				between++
+				// passes are rounded down by less than the least of them
+				if more := tableEpochs(rows*2, parameters); more > least && !(n >= 2*more-2*least && n <= 2*more+2*least) {
+					t.Errorf("%d rows, %d parameters: %d passes, of twice the rows %d", rows, parameters, n, more)
+				}
+			}
+		}
+	}
+	if between < 5 {
+		t.Errorf("%d sizes between the bounds", between)
+	}
+}
+
+// TestRunName: a name for a run that needs no quotes.
+func TestRunName(t *testing.T) {
+	for file, want := range map[string]string{
+		"flowers.csv": "flowers", "../a b/My data (1).csv.gz": "My-data-1", ".hidden.csv": "hidden", "größe.csv": "größe", "2024.csv": "2024",
+		"a/b/": "b", "....": "table", "!?.csv": "table", "x\ny.csv": "x-y", strings.Repeat("n", 101) + ".csv": "table", "-x.csv": "x", "a_b.tsv": "a_b",
+	} {
+		if name := runName(file); name != want {
+			t.Errorf("%q: %q, want %q", file, name, want)
+		}
+	}
+}
