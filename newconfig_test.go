@@ -11,6 +11,8 @@ import (
 
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/internal/testkit"
+	"github.com/starling-smc/starling/method"
+	"github.com/starling-smc/starling/nn"
 )
 
 // odd are names that YAML or a reader could take for something else.
@@ -181,6 +183,31 @@ func TestTableEpochs(t *testing.T) {
 	}
 	if between < 5 {
 		t.Errorf("%d sizes between the bounds", between)
+	}
+}
+
+// TestBudgetByParameters: the budget of a config is that of the parameters of its network, for classes and for numbers.
+func TestBudgetByParameters(t *testing.T) {
+	for _, look := range []data.Look{{Inputs: 3}, {Inputs: 40}, {Inputs: 40, Classes: 20}, {Inputs: 7, Classes: 2}} {
+		between := false
+		for look.Rows = 64; look.Rows < 1<<24; look.Rows += look.Rows / 4 {
+			spec, err := ParseSpec("new", tableConfig(data.CSV{File: "t.csv", Target: "y"}, &look).Config())
+			if err != nil {
+				t.Fatal(err)
+			}
+			net, err := nn.New([]int{look.Inputs}, spec.Model.Layers, spec.Model.Likelihood)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := tableEpochs(look.Rows, net.Dim())
+			between = between || want > tableEpochs(1<<40, 1) && want < tableEpochs(1, 1)
+			if have := spec.Method.(method.MCMC).Epochs; have != want {
+				t.Errorf("%+v, %d parameters: %d passes, want %d", look, net.Dim(), have, want)
+			}
+		}
+		if !between {
+			t.Errorf("%+v: no budget between the bounds", look)
+		}
 	}
 }
 
