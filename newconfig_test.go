@@ -211,6 +211,23 @@ func TestBudgetByParameters(t *testing.T) {
 	}
 }
 
+// TestNewConfigOfFewValues: grades from 3 to 8 are a number with one noise, and numbers that hardly repeat have a noise that is predicted.
+func TestNewConfigOfFewValues(t *testing.T) {
+	for few, want := range map[bool]nn.Likelihood{true: nn.Gaussian{SD: nn.Learned}, false: nn.Gaussian{SD: nn.Predicted}} {
+		look := &data.Look{Rows: 100, Inputs: 3, Few: few}
+		spec, err := ParseSpec("new", tableConfig(data.CSV{File: "t.csv", Target: "y"}, look).Config())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if spec.Model.Likelihood != want {
+			t.Errorf("few values %v: %v, want %v", few, spec.Model.Likelihood, want)
+		}
+		if _, err := nn.New([]int{3}, spec.Model.Layers, spec.Model.Likelihood); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // TestRunName: a name for a run that needs no quotes.
 func TestRunName(t *testing.T) {
 	for file, want := range map[string]string{

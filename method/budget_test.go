@@ -71,7 +71,7 @@ func TestBudgetCounted(t *testing.T) {
 	}
 	found := s.budgetFindings(trace(20, 125, 100))
 	want := "2 of 3 chains make too few moves, as 1000 epochs are 8 trajectories of 125 leapfrogs"
-	if len(found) != 1 || !strings.Contains(words(found), want) || !strings.Contains(words(found), "take at least 2500 epochs (method.mcmc.epochs)") {
+	if len(found) != 1 || !strings.Contains(words(found), want) || !strings.Contains(words(found), "Take at least 2500 epochs (method.mcmc.epochs)") {
 		t.Errorf("%q, want %q", words(found), want)
 	}
 	if got := s.budgetFindings(trace(500, 500, 500)); len(got) != 1 || !strings.Contains(words(got), "each chain makes too few moves, as 1000 epochs are 2 trajectories of 500 leapfrogs") {
