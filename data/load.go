@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/spelling"
 )
 
@@ -173,20 +172,6 @@ func (o *CSV) load() (*Table, error) {
 	}
 	return t, err
 }
-
-// ColumnFault is a fault of a table that a setting about one of its columns mends.
-type ColumnFault struct {
-	before, after string // the setting, in a sentence
-	Setting       string // of data.csv: drop or keep
-	Column        string // its name, or without a header its number from 1
-}
-
-func (e *ColumnFault) Error() string {
-	return e.Mended("data.csv." + e.Setting + ": [" + config.Scalar(e.Column) + "]")
-}
-
-// Mended is the message with the setting as a user would write it.
-func (e *ColumnFault) Mended(setting string) string { return e.before + setting + e.after }
 
 // loadSet loads a known set that is not a table.
 func (s Settings) loadSet(dir string, need Need) (*Problem, error) {
