@@ -15,7 +15,7 @@ import (
 
 // TestGettingStarted carries docs/getting-started.md out as it stands: each block of yaml or csv is a file, named in its
 // first line, each line of a block of sh is a command, which fails if it begins with !, and each line of a block of
-// text stands in what the last command said, at the beginning of a line.
+// text stands in what the last command said, at the beginning of a line. COMMAND > FILE writes what it said to a file.
 func TestGettingStarted(t *testing.T) {
 	testkit.Elsewhere(t)
 	var script, files strings.Builder
@@ -35,7 +35,10 @@ func TestGettingStarted(t *testing.T) {
 				case !strings.HasPrefix(line, "cp "):
 					command = "exec " + command
 				}
-				fmt.Fprintln(&script, command)
+				command, file, redirected := strings.Cut(command, " > ")
+				if fmt.Fprintln(&script, command); redirected {
+					fmt.Fprintln(&script, "cp stdout", file)
+				}
 			}
 		case "text":
 			for _, line := range lines {
@@ -49,7 +52,7 @@ func TestGettingStarted(t *testing.T) {
 			t.Fatalf("docs/getting-started.md: a block of %s", language)
 		}
 	}
-	script.WriteString("exists runs/flowers/report.html\n")
+	script.WriteString("exists runs/rents/report.html runs/flowers/report.html\n")
 	runPage(t, script.String()+files.String(), func(env *testscript.Env) error {
 		return os.CopyFS(filepath.Join(env.WorkDir, "examples"), os.DirFS("../../examples"))
 	})
