@@ -40,12 +40,14 @@ func tableConfig(table data.CSV, look *data.Look) presets.Table {
 		Drop: list(table.Drop), Keep: list(table.Keep), Counted: list(look.Counted),
 		Missing: listed(look.Missing), OneHot: listed(look.OneHot), Constant: listed(look.Constant),
 	}
-	network := ofClasses
-	if t.Outputs, t.Likelihood = look.Classes, "categorical"; look.Classes == 0 {
-		network = ofNumbers
-		if t.Outputs, t.Likelihood = 2, "{gaussian: {sd: predicted}}"; look.Few { // a network that predicts its noise puts spikes on them
-			t.Outputs, t.Likelihood = 1, "{gaussian: {sd: learned}}"
-		}
+	network := ofNumbers
+	switch {
+	case look.Classes > 0:
+		network, t.Outputs, t.Likelihood = ofClasses, look.Classes, "categorical"
+	case look.Few: // a network that predicts its noise would put narrow spikes on them
+		t.Outputs, t.Likelihood = 1, "{gaussian: {sd: learned}}"
+	default:
+		t.Outputs, t.Likelihood = 2, "{gaussian: {sd: predicted}}"
 	}
 	t.Layers, t.Prior, t.Chains, t.States, t.Batch = network.layers(), "{shape: 0.5, rate: 0.05}", tableChains, tableKept, 32
 	t.Epochs = tableEpochs(look.Rows, network.parameters(look.Inputs, t.Outputs))

@@ -109,7 +109,6 @@ func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 	if c.Intercept {
 		s.Shape[0]++
 	}
-	numbers := slices.DeleteFunc(slices.Clone(features), func(j int) bool { return t.words(j) != nil })
 	if c.SD != 0 {
 		if err := s.fitInputs(t, train, features, c.SD); err != nil {
 			return nil, err
@@ -119,7 +118,10 @@ func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 		return scaleFault(t.Name+": "+t.column(j), t.largest(train, j), standardise)
 	}
 	if c.SD == 0 {
-		for _, j := range numbers {
+		for _, j := range features {
+			if t.words(j) != nil {
+				continue
+			}
 			if err := unscaled(j, "inputs"); err != nil {
 				return nil, err
 			}

@@ -108,7 +108,7 @@ func (t *Table) areClasses(j int) bool {
 		return false
 	}
 	n := len(values)
-	return n == 2 || n > 2 && values[0] == 0 && values[n-1] == float64(n-1) && t.Rows() >= fewestOf*n
+	return n == 2 || n > 2 && values[0] == 0 && values[n-1] == float64(n-1) && t.areFew(j)
 }
 
 // areFew reports whether column j takes few values, each several times.

@@ -102,15 +102,8 @@ func (d *Done) iterations() int {
 	return 0
 }
 
-// resamplings counts the iterations that resampled.
-func (d *Done) resamplings() (n int) {
-	for _, line := range d.Trace {
-		if line.Resampled {
-			n++
-		}
-	}
-	return n
-}
+// resamplings counts the iterations that resampled, of a run that has iterations.
+func (d *Done) resamplings() int { return d.Spec.Way().Sampling().Diagnostics(d.Trace).Resampled }
 
 // otherwise scores the same members under other weights, and how the run takes foreign inputs.
 func (d *Done) otherwise(p *data.Problem, f map[string]float64) error {

@@ -105,7 +105,11 @@ func TestSheets(t *testing.T) {
 
 // An iteration that resampled counts once.
 func TestResamplings(t *testing.T) {
-	d := Done{Run: &starling.Run{Trace: make([]starling.TraceLine, 5)}}
+	spec, err := SMCSGHMC.Cells[0].Spec(1, false, "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := Done{Run: &starling.Run{Spec: spec, Trace: make([]starling.TraceLine, 5)}}
 	for k := range d.Trace {
 		d.Trace[k].Resampled = k == 0 || k == 2
 	}
@@ -226,6 +230,13 @@ func TestBeside(t *testing.T) {
 	is("other_auroc_energy", float64(*g.AUROCEnergy), 0)
 	is("other_recall", float64(g.ByEnergy.Recall), 0)
 	is("noise_specificity", float64(g.ByEnergy.Specificity), 0)
+	resampled := 0
+	for _, line := range run.Trace {
+		if line.Resampled {
+			resampled++
+		}
+	}
+	is("resampled", float64(resampled), 0)
 	is("train_start", float64(run.Trace[0].AtStart.Train), 0)
 	is("validate_end", float64(*run.Trace[len(run.Trace)-1].Unlearning.Val), 0)
 	if a, b := read.Figures["noise_auroc"], read.Figures["perturbed_auroc"]; a == b || a == read.Figures["other_auroc"] {
