@@ -100,6 +100,10 @@ func (f *fit) prepare(spec Spec, o Options) (err error) {
 		return err
 	}
 	f.Findings = f.Data.Findings()
+	if f.Data.Amounts > 0 {
+		last := fmt.Sprint("model.layers.", len(f.Spec.Model.Layers)-1)
+		f.Findings = append(f.Findings, finding.WholeAmounts(f.Data.Schema.Target, f.Data.Amounts, last))
+	}
 	if f.Spec.InitUnused() {
 		f.Findings = append(f.Findings, finding.InitUnused())
 	}
@@ -113,10 +117,20 @@ func (f *fit) prepare(spec Spec, o Options) (err error) {
 		f.Findings = append(f.Findings, f.Spec.Prior.Family.Findings(f.Data.Train.Len())...)
 	}
 	f.progress(&Loaded{&f.Spec, f.Data, f.Net})
-	if s := f.Spec.Way().Sampling(); s != nil && (o.Folder == nil || !o.Folder.Kept()) { // a run that goes on has said it
-		for _, foreseen := range s.Foresee(f.Net.Dim()) {
-			f.progress(&Notice{foreseen.Words()})
+	if o.Folder != nil && o.Folder.Kept() { // a run that goes on has said it
+		return nil
+	}
+	var early []Finding
+	for _, found := range f.Findings {
+		if found.Early() {
+			early = append(early, found)
 		}
+	}
+	if s := f.Spec.Way().Sampling(); s != nil {
+		early = append(early, s.Foresee(f.Net.Dim())...)
+	}
+	for _, found := range early {
+		f.progress(&Notice{found.Words()})
 	}
 	return nil
 }
@@ -193,6 +207,7 @@ func (f *fit) evaluate(ctx context.Context) error {
 			return fmt.Errorf("evaluation: %w", err)
 		}
 		f.Metrics.Findings = f.Findings
+		f.Metrics.Predicted = f.Assessment.Findings(&f.Ensembles, f.Spec.Method.Needs().Whole)
 		return nil
 	})
 }

@@ -36,11 +36,16 @@ func tableConfig(table data.CSV, look *data.Look) presets.Table {
 	name := runName(table.File)
 	t := presets.Table{
 		Name: config.Scalar(name), Folder: "runs/" + name, File: config.Scalar(table.File), Target: config.Scalar(table.Target),
-		Size: numeral.Several(look.Rows, "row") + ", " + numeral.Several(look.Inputs, "input"), Kind: kind(look), Header: look.Header,
+		Size: numeral.Several(look.Rows, "row") + ", " + numeral.Several(look.Inputs, "input"), Kind: kind(look),
+		Delimiter: delimiter(table.Delimiter), Header: header(table.Header, look.Header),
 		Drop: list(table.Drop), Keep: list(table.Keep), Counted: list(look.Counted),
 		Missing: listed(look.Missing), OneHot: listed(look.OneHot), Constant: listed(look.Constant),
+		StandsFor: standsFor(look), Empty: listed(look.Empty), Unlike: list(look.Unlike), Units: list(look.Units),
 	}
 	network := ofNumbers
+	if look.Rows <= fewRows {
+		network = ofFewNumbers
+	}
 	switch {
 	case look.Classes > 0:
 		network, t.Outputs, t.Likelihood = ofClasses, look.Classes, "categorical"
@@ -50,24 +55,31 @@ func tableConfig(table data.CSV, look *data.Look) presets.Table {
 		t.Outputs, t.Likelihood = 2, "{gaussian: {sd: predicted}}"
 	}
 	t.Layers, t.Prior, t.Chains, t.States, t.Batch = network.layers(), "{shape: 0.5, rate: 0.05}", tableChains, tableKept, 32
-	t.Epochs = tableEpochs(look.Rows, network.parameters(look.Inputs, t.Outputs))
+	t.Epochs = network.epochs(look.Rows, network.parameters(look.Inputs, t.Outputs))
+	t.Move = network.move(t.Epochs)
 	return t
 }
 
 // tableNetwork is the network of a table that nobody has written a config for: hidden layers of so many units, with an activation after
-// each.
+// each. Its chains adapt to an acceptance, the usual one if it is 0, and make at most so many passes over the rows.
 type tableNetwork struct {
 	hidden     []int
 	activation string
+	accept     float64
+	most       int
 }
 
-// The networks, the prior and the chains were chosen on five tables, and looked at once on five others (docs/results/tables.md).
+// The networks, the prior and the chains were chosen on five tables, and looked at once on five others (docs/results/tables.md). On few
+// rows a second hidden layer predicts numbers no better, and its chains mix worse: their steps are so small that a budget has some twenty
+// trajectories. One layer can afford smaller steps, and more of them.
 var (
-	ofClasses = tableNetwork{[]int{16}, "relu"}
-	ofNumbers = tableNetwork{[]int{30, 30}, "tanh"}
+	ofClasses    = tableNetwork{[]int{16}, "relu", 0, 10000}
+	ofNumbers    = tableNetwork{[]int{30, 30}, "tanh", 0, 10000}
+	ofFewNumbers = tableNetwork{[]int{30}, "tanh", 0.9, 15000}
 )
 
 const (
+	fewRows     = 500 // up to which ofFewNumbers predicts numbers
 	tableChains = 4
 	tableKept   = 400
 )
@@ -90,12 +102,23 @@ func (n tableNetwork) parameters(inputs, outputs int) (all int) {
 	return all
 }
 
-// tableEpochs is the budget of a chain: what takes some 1e12 operations in all, but between 2,000 and 10,000 passes over the rows. A pass
-// takes 6 operations for each parameter and row.
-func tableEpochs(rows, parameters int) int {
-	const operations, fewest, most, round = 1e12, 2000, 10000, 500
+// epochs is the budget of a chain: what takes some 1e12 operations in all, but at least 2,000 passes over the rows, and at most as many
+// as are worth their time. A pass takes 6 operations for each parameter and row.
+func (n tableNetwork) epochs(rows, parameters int) int {
+	const operations, fewest, round = 1e12, 2000, 500
 	epochs := operations / (6 * tableChains * float64(rows) * float64(parameters))
-	return int(min(most, max(fewest, epochs))) / round * round
+	return int(min(float64(n.most), max(fewest, epochs))) / round * round
+}
+
+// move is the move, in YAML, of chains of so many epochs. Targets without noise, and those that often have the same value, make the posterior
+// so narrow that trajectories of the usual length would have hundreds of leapfrogs, and their step would not be adapted when states begin
+// to count. So a chain makes a hundred of them, or trajectories of at most 64 leapfrogs.
+func (n tableNetwork) move(epochs int) string {
+	accept := ""
+	if n.accept > 0 {
+		accept = fmt.Sprintf(", accept: %v", n.accept)
+	}
+	return fmt.Sprintf("{hmc: {length: auto, most: %d%s}}", max(64, epochs/100), accept)
 }
 
 // runName is a name for a run on a file: its own without folder and endings, with hyphens for all but letters, digits and underscores, so
@@ -115,6 +138,9 @@ func kind(look *data.Look) string {
 	if look.Names != nil {
 		of += ", " + listed(look.Names)
 	}
+	if look.Rows < 5*look.Classes {
+		of += ", each with fewer than five rows on average"
+	}
 	switch {
 	case look.Classes == 0:
 		return "a number. If it is a class: likelihood categorical, and as many outputs as classes"
@@ -122,6 +148,44 @@ func kind(look *data.Look) string {
 		return "words: " + of
 	}
 	return "whole numbers: " + of + ". If it is an amount: likelihood {gaussian: {sd: learned}}, dense: 1"
+}
+
+// delimiter writes a delimiter as YAML; empty: it is guessed.
+func delimiter(given string) string {
+	if given == "" {
+		return ""
+	}
+	return config.Scalar(given)
+}
+
+// header writes whether there is a header, with a comment; empty: it is guessed. named: it cannot be guessed that there is one.
+func header(given *bool, named bool) string {
+	switch {
+	case named:
+		return "true\t# the first line, although a name in it is a number"
+	case given == nil:
+		return ""
+	case *given:
+		return "true\t# the first line"
+	}
+	return "false\t# columns have numbers, from 1"
+}
+
+// standsFor says what stands for the missing values of a table's columns.
+func standsFor(look *data.Look) string {
+	words := 0
+	for _, name := range look.Missing {
+		if slices.Contains(look.OneHot, name) {
+			words++
+		}
+	}
+	switch words {
+	case 0:
+		return "the mean"
+	case len(look.Missing):
+		return "no category"
+	}
+	return "the mean, or no category,"
 }
 
 // list writes names as a list of YAML; empty if there are none.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/internal/testkit"
+	"github.com/starling-smc/starling/mcmc"
 	"github.com/starling-smc/starling/method"
 	"github.com/starling-smc/starling/nn"
 )
@@ -48,7 +49,7 @@ func TestNewConfigOfOddNames(t *testing.T) {
 	testkit.Elsewhere(t)
 	dir := t.TempDir()
 	number := func(i int) string { return fmt.Sprint(i*i%17, ".25") }
-	class := func(i int) string { return cell(odd[i%len(odd)%20]) }
+	class := func(i int) string { return cell(strings.Replace(odd[i%len(odd)%20], "null", "null!", 1)) } // null stands for a missing value
 	check := func(file, target string, columns func(int) string, change func(c *data.CSV)) {
 		t.Helper()
 		oddTable(t, file, columns)
@@ -128,6 +129,39 @@ func TestNewConfigWithoutHeader(t *testing.T) {
 	}
 }
 
+// TestNewConfigOfGivenForm: a delimiter and a header that are given are those of the config.
+func TestNewConfigOfGivenForm(t *testing.T) {
+	file, no, yes := filepath.Join(t.TempDir(), "t.txt"), false, true
+	for _, delimiter := range []string{"\t", "|", " ", "whitespace", "~", ";", ""} {
+		for _, header := range []*bool{&no, &yes, nil} {
+			between := map[string]string{"whitespace": "  ", "": ","}[delimiter]
+			if between == "" {
+				between = delimiter
+			}
+			var b strings.Builder
+			for i := range 40 {
+				fmt.Fprintf(&b, "%d.5%s%s\n", i*i%17, between, []string{"red", "blue"}[i%2])
+			}
+			save(t, file, []byte(b.String()))
+			target := "2"
+			if header == &yes {
+				target = "red"
+			}
+			text, err := NewConfig(data.CSV{File: file, Target: target, Delimiter: delimiter, Header: header})
+			if err != nil {
+				t.Fatalf("%q: %v", delimiter, err)
+			}
+			spec, err := ParseSpec("new", text)
+			if err != nil {
+				t.Fatalf("%q: %v\n%s", delimiter, err, text)
+			}
+			if have := spec.Data.CSV; have.Delimiter != delimiter || (have.Header == nil) != (header == nil) || header != nil && *have.Header != *header {
+				t.Errorf("delimiter %q, header %v: the config has %q, %v", delimiter, header, have.Delimiter, have.Header)
+			}
+		}
+	}
+}
+
 // TestNewConfigRefuses: what is asked wrongly is a *ConfigError, what is wrong with the table a *DataError.
 func TestNewConfigRefuses(t *testing.T) {
 	dir := t.TempDir()
@@ -160,9 +194,17 @@ func TestNewConfigRefuses(t *testing.T) {
 // TestTableEpochs: the budget is within its bounds, falls with rows and with parameters, and is about the same number of operations
 // wherever it is between the bounds.
 func TestTableEpochs(t *testing.T) {
+	for _, network := range []tableNetwork{ofClasses, ofNumbers, ofFewNumbers} {
+		checkEpochs(t, network)
+	}
+}
+
+func checkEpochs(t *testing.T, network tableNetwork) {
+	t.Helper()
+	tableEpochs := network.epochs
 	sizes := []int{1, 100, 1000, 3000, 10000, 30000, 100000, 1000000, 100000000}
 	least, most := tableEpochs(1<<40, 1), tableEpochs(1, 1)
-	if !(least > 0 && least < most) || tableEpochs(1, 1<<40) != least {
+	if !(least > 0 && least < most && most == network.most) || tableEpochs(1, 1<<40) != least {
 		t.Fatalf("from %d to %d passes", least, most)
 	}
 	between := 0
@@ -199,8 +241,15 @@ func TestBudgetByParameters(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := tableEpochs(look.Rows, net.Dim())
-			between = between || want > tableEpochs(1<<40, 1) && want < tableEpochs(1, 1)
+			network := ofNumbers
+			switch {
+			case look.Classes > 0:
+				network = ofClasses
+			case look.Rows <= 500:
+				network = ofFewNumbers
+			}
+			want := network.epochs(look.Rows, net.Dim())
+			between = between || want > network.epochs(1<<40, 1) && want < network.epochs(1, 1)
 			if have := spec.Method.(method.MCMC).Epochs; have != want {
 				t.Errorf("%+v, %d parameters: %d passes, want %d", look, net.Dim(), have, want)
 			}
@@ -208,6 +257,41 @@ func TestBudgetByParameters(t *testing.T) {
 		if !between {
 			t.Errorf("%+v: no budget between the bounds", look)
 		}
+	}
+}
+
+// TestNewConfigOfFewRows: up to 500 rows numbers are predicted by one hidden layer, whose chains aim at a high acceptance, and classes by
+// the same network as those of more rows.
+func TestNewConfigOfFewRows(t *testing.T) {
+	for _, c := range []struct {
+		look   data.Look
+		layers int // of weights
+		accept float64
+	}{
+		{data.Look{Rows: 500, Inputs: 3}, 2, .9}, {data.Look{Rows: 501, Inputs: 3}, 3, .75}, {data.Look{Rows: 500, Inputs: 3, Few: true}, 2, .9},
+		{data.Look{Rows: 500, Inputs: 3, Classes: 2}, 2, .75},
+	} {
+		spec, err := ParseSpec("new", tableConfig(data.CSV{File: "t.csv", Target: "y"}, &c.look).Config())
+		if err != nil {
+			t.Fatal(err)
+		}
+		dense := 0
+		for _, layer := range spec.Model.Layers {
+			if _, ok := layer.(nn.Dense); ok {
+				dense++
+			}
+		}
+		chains := spec.Method.(method.MCMC)
+		move := chains.Move.(mcmc.HMC)
+		if dense != c.layers || move.Accept != c.accept {
+			t.Errorf("%+v: %d layers of weights, accept %v", c, dense, move.Accept)
+		}
+		if move.Most != chains.Epochs/100 || move.Most < 64 {
+			t.Errorf("%+v: trajectories have up to %d leapfrogs of %d epochs, want a hundredth", c, move.Most, chains.Epochs)
+		}
+	}
+	if move := ofNumbers.move(2000); move != "{hmc: {length: auto, most: 64}}" {
+		t.Errorf("a small budget has the move %s", move)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/eval"
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/finding"
@@ -133,8 +134,14 @@ type Judgement struct {
 	SE       float64 // standard error of the log evidence, from its scatter over islands; NaN: unknown
 	Examples int     // on which the value was computed
 
-	losses []float64 // of the validation examples, in the targets' units; nil: none
-	on     string    // the checksum of the examples
+	losses  []float64 // of the validation examples, in the targets' units; nil: none
+	on      *data.Set // the examples
+	targets []float64 // of a regression, on the scale on which the value is a density
+}
+
+// comparable reports whether two values are of the same examples, whatever inputs the runs have: of the same rows and targets.
+func (j *Judgement) comparable(other *Judgement) bool {
+	return j.on.Checksum() == other.on.Checksum() || j.on.SameRows(other.on) && data.SameTargets(j.targets, other.targets)
 }
 
 // Check refuses a config whose runs would have no value. The error is a *ConfigError.
@@ -155,7 +162,7 @@ func (c Criterion) Judge(ctx context.Context, r *Result, o Options) (*Judgement,
 }
 
 // Best returns the index of the best run, the first of equals; nil stands for a run without a value. It is −1 if there is none, or if the
-// values are of different examples, so that they cannot be compared: then comparable is false.
+// values are of different rows or targets, so that they cannot be compared: then comparable is false. The runs' inputs may differ.
 func (c Criterion) Best(all []*Judgement) (best int, comparable bool) {
 	best = -1
 	for i, j := range all {
@@ -163,7 +170,7 @@ func (c Criterion) Best(all []*Judgement) (best int, comparable bool) {
 		case j == nil:
 		case best < 0:
 			best = i
-		case j.on != all[best].on:
+		case !j.comparable(all[best]):
 			return -1, false
 		case c.Least && j.Value < all[best].Value, !c.Least && j.Value > all[best].Value:
 			best = i
@@ -203,7 +210,7 @@ func judgeByValidation(ctx context.Context, r *Result, o Options) (*Judgement, e
 	if err != nil {
 		return nil, err
 	}
-	j := &Judgement{Value: float64(eval.MeanNLL(losses, r.Data)), SE: math.NaN(), Examples: len(losses), on: r.Data.Validate.Checksum()}
+	j := &Judgement{Value: float64(eval.MeanNLL(losses, r.Data)), SE: math.NaN(), Examples: len(losses), on: r.Data.Validate, targets: eval.Targets(r.Data.Validate, r.Data)}
 	shift := j.Value - uq.Mean(losses)
 	for _, l := range losses {
 		j.losses = append(j.losses, l+shift)
@@ -227,7 +234,11 @@ func judgeByEvidence(_ context.Context, r *Result, _ Options) (*Judgement, error
 			return nil, errors.New("its log evidence is " + finding.Beside([]Finding{f}))
 		}
 	}
-	j := &Judgement{Value: float64(*r.Metrics.LogEvidence), SE: math.NaN(), Examples: r.Data.Train.Len(), on: r.Data.Train.Checksum()}
+	train := r.Data.Train
+	j := &Judgement{Value: float64(*r.Metrics.LogEvidence), SE: math.NaN(), Examples: train.Len(), on: train}
+	for _, y := range train.Values {
+		j.targets = append(j.targets, float64(y))
+	}
 	if n := r.Spec.Way().Sampling().Islands; n > 1 {
 		j.SE = float64(*r.Metrics.LogEvidenceSD) / math.Sqrt(float64(n))
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/eval"
 )
 
@@ -86,7 +87,15 @@ func TestGrid(t *testing.T) {
 // TestBest: the lowest NLL, or the largest evidence, the first of equals; runs without a value are left out, and values of different
 // examples are not compared.
 func TestBest(t *testing.T) {
-	j := func(v float64) *Judgement { return &Judgement{Value: v, on: "a"} }
+	set := func(source string, rows []int32, labels ...int32) *data.Set {
+		inputs := []float32{float32(len(rows)), 2} // which do not count
+		return &data.Set{Shape: []int{1}, F32: inputs, Source: source, Rows: rows, Labels: labels, Classes: 2}
+	}
+	j := func(v float64) *Judgement { return &Judgement{Value: v, on: set("a", nil, 1, 0)} }
+	fewer := &Judgement{Value: 0.25, on: &data.Set{Shape: []int{2}, F32: []float32{1, 2, 3, 4}, Source: "a", Labels: []int32{1, 0}, Classes: 2}}
+	number := func(v float64, targets ...float64) *Judgement {
+		return &Judgement{Value: v, on: &data.Set{Shape: []int{1}, F32: []float32{float32(v), 2}, Source: "a"}, targets: targets}
+	}
 	nll, evidence := Criteria[0], Criteria[1]
 	for _, c := range []struct {
 		by         Criterion
@@ -98,8 +107,13 @@ func TestBest(t *testing.T) {
 		{evidence, []*Judgement{j(-50), j(-60), j(-40)}, 2, true},
 		{nll, []*Judgement{nil, j(0.5), nil, j(0.5)}, 1, true},
 		{nll, []*Judgement{nil, nil}, -1, true},
-		{nll, []*Judgement{j(0.5), {Value: 0.25, on: "b"}}, -1, false},
-		{nll, []*Judgement{nil, {Value: 0.25, on: "b"}}, 1, true},
+		{nll, []*Judgement{j(0.5), {Value: 0.25, on: set("b", []int32{0, 1}, 1, 0)}}, -1, false},
+		{nll, []*Judgement{j(0.5), {Value: 0.25, on: set("a", []int32{1, 2}, 1, 0)}}, -1, false},
+		{nll, []*Judgement{j(0.5), {Value: 0.25, on: set("a", nil, 0, 0)}}, -1, false},
+		{nll, []*Judgement{nil, {Value: 0.25, on: set("b", nil, 1, 0)}}, 1, true},
+		{nll, []*Judgement{j(0.5), fewer, j(0.75)}, 1, true},
+		{nll, []*Judgement{number(3, 100, 7), number(2, 100.0001, 7), number(4, 100, 7)}, 1, true},
+		{nll, []*Judgement{number(3, 100, 7), number(2, 100.01, 7)}, -1, false},
 	} {
 		if best, comparable := c.by.Best(c.all); best != c.best || comparable != c.comparable {
 			t.Errorf("%s of %v: %d, %v, want %d, %v", c.by.Name, c.all, best, comparable, c.best, c.comparable)

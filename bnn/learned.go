@@ -10,8 +10,11 @@ import (
 // LearnedPrior is the prior that learns its widths, a ScaleMixture: every tensor has a precision of its own, with a gamma distribution,
 // integrated out. {learned: {shape: 1, rate: 1}} may be written {normal: {variance: learned}}.
 type LearnedPrior struct {
-	Shape float64 `yaml:"shape,nonzero"` // a; default 1
-	Rate  float64 `yaml:"rate,nonzero"`  // b; default 1
+	// Shape is a of the distribution Gamma(a, b) of the precision of a tensor, which is 1/variance. With a smaller one the widths come from
+	// a wider range. Default 1.
+	Shape float64 `yaml:"shape,nonzero"`
+	// Rate is b of that distribution, whose mean is a/b. With a larger one larger weights are likely. Default 1.
+	Rate float64 `yaml:"rate,nonzero"`
 }
 
 // usual is LearnedPrior with its defaults.

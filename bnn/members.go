@@ -41,28 +41,24 @@ type reader struct {
 
 // read reads t, which is tensor i of the file.
 func (r *reader) read(i int, t nn.Tensor) error {
-	few := max(1, reading/t.Size)
-	for first := 0; first < r.particles; first += few {
-		n := min(few, r.particles-first)
-		values, err := r.file.Values(i, first*t.Size, n*t.Size)
-		if err != nil {
-			return err
-		}
-		for p := range n {
-			for k, x := range values[p*t.Size : (p+1)*t.Size] {
-				if x-x != 0 {
-					return fmt.Errorf("posterior: parameter %d of particle %d is %v", t.Offset+k, first+p, x)
-				}
-				if r.theta != nil {
-					r.theta[(first+p)*r.dim+t.Offset+k] = float32(x)
-				}
+	p, k := 0, t.Offset
+	return r.file.Values(i, 0, r.particles*t.Size, func(values []float64) error {
+		for _, x := range values {
+			if x-x != 0 {
+				return fmt.Errorf("posterior: parameter %d of particle %d is %v", k, p, x)
 			}
-			if t.Offset+t.Size == r.dim {
-				r.last[first+p] = float32(values[(p+1)*t.Size-1])
+			if r.theta != nil {
+				r.theta[p*r.dim+k] = float32(x)
+			}
+			if k == r.dim-1 {
+				r.last[p] = float32(x)
+			}
+			if k++; k == t.Offset+t.Size {
+				p, k = p+1, t.Offset
 			}
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // members are those of the file that was read.
@@ -111,14 +107,20 @@ func (f memberFile) read(net *nn.Net, first, n, offset, size int, to []float32) 
 		if from >= end {
 			continue
 		}
-		values, err := f.file.Values(f.tensors[i], first*t.Size, n*t.Size)
+		j, k := 0, t.Offset
+		err := f.file.Values(f.tensors[i], first*t.Size, n*t.Size, func(values []float64) error {
+			for _, x := range values {
+				if from <= k && k < end {
+					to[j*size+k-offset] = float32(x)
+				}
+				if k++; k == t.Offset+t.Size {
+					j, k = j+1, t.Offset
+				}
+			}
+			return nil
+		})
 		if err != nil {
 			return err
-		}
-		for j := range n {
-			for k := from; k < end; k++ {
-				to[j*size+k-offset] = float32(values[j*t.Size+k-t.Offset])
-			}
 		}
 	}
 	return nil

@@ -3,11 +3,15 @@ package bnn
 import (
 	"bytes"
 	"math"
+	"runtime"
 	"slices"
 	"testing"
 
 	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/pool"
 	"github.com/starling-smc/starling/internal/safetensors"
+	"github.com/starling-smc/starling/internal/testkit"
+	"github.com/starling-smc/starling/nn"
 )
 
 // An ensemble whose parameters lie in files predicts and is written as the one in memory, whatever the cut into files; a bfloat16
@@ -89,4 +93,64 @@ func TestMembersOfNaN(t *testing.T) {
 	if _, err := OpenShard(bytes.NewReader(file.Bytes()), int64(file.Len()), net); err == nil || err.Error() != "posterior: parameter 1 of particle 1 is NaN" {
 		t.Errorf("%v", err)
 	}
+}
+
+// A prediction takes no more memory for many members in a file than for those of two passes of the network.
+func TestMembersAreReadAFewAtATime(t *testing.T) {
+	if testkit.Race {
+		t.Skip("under the race detector a sync.Pool forgets at random what was put into it")
+	}
+	net, err := nn.New([]int{20}, []nn.Layer{nn.Dense{Units: 300}, nn.ReLU, nn.Dense{Units: 3}}, nn.Categorical{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const few, many = 2 * together, 40 * together
+	set := &data.Set{Shape: []int{20}, F32: make([]float32, 20*30)}
+	file := posteriorFile(t, net, many)
+	whole, err := safetensors.Open(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var e *Ensemble
+	opening := allocated(func() {
+		if e, err = OpenPosterior(whole, net); err != nil {
+			t.Fatal(err)
+		}
+	})
+	predicting := func(m int) int64 {
+		some := *e
+		some.LogWeights = e.Last(m)
+		return allocated(func() {
+			if _, err := some.Predict(t.Context(), set, pool.New(2)); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	predicting(few)                             // the network's own memory, which it keeps
+	read := 4 * int64(net.Dim()) * (many - few) // bytes
+	if more := predicting(many) - predicting(few); e.Members == nil || opening > read/10 || more > read/10 {
+		t.Errorf("to open a file of %d bytes takes %d bytes; to predict with %d members takes %d bytes more than with %d", len(file), opening, many, more, few)
+	}
+}
+
+// posteriorFile is a posterior of so many members that it is not read whole.
+func posteriorFile(t *testing.T, net *nn.Net, members int) []byte {
+	t.Helper()
+	if members*net.Dim() <= inMemory {
+		t.Fatalf("%d members are read whole", members)
+	}
+	var file bytes.Buffer
+	if err := WritePosterior(&file, combine(t, net, numbered(net, 1, members), Equal{})); err != nil {
+		t.Fatal(err)
+	}
+	return file.Bytes()
+}
+
+// allocated is the number of bytes that f allocates.
+func allocated(f func()) int64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return int64(after.TotalAlloc - before.TotalAlloc)
 }

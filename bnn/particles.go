@@ -91,14 +91,14 @@ func ParticlesBytes(particles, outputs, examples int) int64 {
 func (e *Ensemble) blocks(ctx context.Context, model *nn.Model, particles []int, visit func(first, n int, out []float32)) error {
 	examples, k := model.Examples(), e.Net.Outputs()
 	block := atATime(len(particles), k, examples)
-	all := make([]float32, len(particles)*block*k)
+	all, own := make([]float32, len(particles)*block*k), new(wide)
 	for first := 0; first < examples; first += block {
 		rows := span(first, min(first+block, examples))
 		out := all[:len(particles)*len(rows)*k]
 		done := 0
 		for model, group := range e.passes(model, particles, e.most()) {
 			size := len(group) * len(rows) * k
-			theta, err := e.wide(group)
+			theta, err := own.of(e, group)
 			if err == nil {
 				err = model.Outputs(ctx, rows, theta, out[done:done+size])
 			}

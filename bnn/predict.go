@@ -22,16 +22,32 @@ func (e *Ensemble) Predict(ctx context.Context, set *data.Set, p *nn.Pool) (*uq.
 	return all[0], nil
 }
 
-// predict is Predict under several weightings of the same particles, given as normalised log-weights: the network is
-// evaluated once for all weightings.
+// predict is Predict under several weightings of the same particles.
 func (e *Ensemble) predict(ctx context.Context, set *data.Set, logWeights [][]float64, p *nn.Pool) ([]*uq.Predictive, error) {
+	mixed, err := e.mix(ctx, set, logWeights, p)
+	if err != nil {
+		return nil, err
+	}
+	predictives := make([]*uq.Predictive, len(mixed))
+	for w := range mixed {
+		predictives[w] = mixed[w].predictive(e.Net.Classes())
+	}
+	return predictives, nil
+}
+
+// stretched are the predictions under one weighting, a mixture for each stretch of examples.
+type stretched []*uq.Mixture
+
+// mix averages the particles' predictions under several weightings of them, given as normalised log-weights: the network is
+// evaluated once for all weightings.
+func (e *Ensemble) mix(ctx context.Context, set *data.Set, logWeights [][]float64, p *nn.Pool) ([]stretched, error) {
 	probabilities, err := e.probabilities()
 	if err != nil {
 		return nil, err
 	}
 	classes := e.Net.Classes()
 	weights, alive := exponentials(logWeights)
-	mixtures := make([][]*uq.Mixture, len(weights))
+	mixtures := make([]stretched, len(weights))
 	err = e.stream(ctx, set, alive, p, func(count int) func(particle int, out []float32) {
 		member := uq.NewMember(count, classes)
 		var here []*uq.Mixture
@@ -46,24 +62,22 @@ func (e *Ensemble) predict(ctx context.Context, set *data.Set, logWeights [][]fl
 			}
 		}
 	})
-	if err != nil {
-		return nil, err
+	return mixtures, err
+}
+
+// predictive is the prediction for all examples.
+func (s stretched) predictive(classes int) *uq.Predictive {
+	all := &uq.Predictive{Classes: classes}
+	for _, m := range s {
+		part := m.Predictive()
+		all.Probs = append(all.Probs, part.Probs...)
+		all.Total = append(all.Total, part.Total...)
+		all.Aleatoric = append(all.Aleatoric, part.Aleatoric...)
+		all.Epistemic = append(all.Epistemic, part.Epistemic...)
+		all.Energy = append(all.Energy, part.Energy...)
+		all.MeanLogits = append(all.MeanLogits, part.MeanLogits...)
 	}
-	predictives := make([]*uq.Predictive, len(weights))
-	for w, stretches := range mixtures {
-		all := &uq.Predictive{Classes: classes}
-		for _, m := range stretches {
-			part := m.Predictive()
-			all.Probs = append(all.Probs, part.Probs...)
-			all.Total = append(all.Total, part.Total...)
-			all.Aleatoric = append(all.Aleatoric, part.Aleatoric...)
-			all.Epistemic = append(all.Epistemic, part.Epistemic...)
-			all.Energy = append(all.Energy, part.Energy...)
-			all.MeanLogits = append(all.MeanLogits, part.MeanLogits...)
-		}
-		predictives[w] = all
-	}
-	return predictives, nil
+	return all
 }
 
 // probabilities returns the rule by which outputs become the probabilities of classes.
@@ -98,7 +112,7 @@ func exponentials(logWeights [][]float64) (weights [][]float64, alive []int) {
 	return weights, alive
 }
 
-// EvaluatedClasses is a prediction of class probabilities and its scores.
+// EvaluatedClasses is a prediction of class probabilities and its scores, or the scores alone.
 type EvaluatedClasses struct {
 	Test   *uq.Predictive
 	Groups []*uq.Predictive
@@ -106,21 +120,22 @@ type EvaluatedClasses struct {
 }
 
 // EvaluateClasses predicts and scores a labelled test set and groups of out-of-distribution (OOD) inputs, under several
-// weightings of the particles at once, given as normalised log-weights. Under the weightings alone it scores the test set alone;
-// their evaluations come after the others.
+// weightings of the particles at once, given as normalised log-weights. Under the weightings alone it scores the probabilities of
+// the test set alone (uq.Score), and keeps no prediction; their evaluations come after the others.
 func (e *Ensemble) EvaluateClasses(ctx context.Context, test *data.Set, groups []data.Group, logWeights, alone [][]float64, p *nn.Pool) ([]EvaluatedClasses, error) {
 	if test.Labels == nil {
 		return nil, fmt.Errorf("data set %q has no class labels to score against", test.Name)
 	}
-	known, err := e.predict(ctx, test, slices.Concat(logWeights, alone), p)
+	known, err := e.mix(ctx, test, slices.Concat(logWeights, alone), p)
 	if err != nil {
 		return nil, err
 	}
-	if test.Classes > known[0].Classes {
-		return nil, fmt.Errorf("data set %q has %d classes, the network predicts %d", test.Name, test.Classes, known[0].Classes)
+	classes := e.Net.Classes()
+	if test.Classes > classes {
+		return nil, fmt.Errorf("data set %q has %d classes, the network predicts %d", test.Name, test.Classes, classes)
 	}
 	evaluated := make([]EvaluatedClasses, len(known))
-	ood := make([][]uq.OOD, len(known))
+	ood := make([][]uq.OOD, len(logWeights))
 	for _, g := range groups {
 		predictives, err := e.predict(ctx, g.Set, logWeights, p)
 		if err != nil {
@@ -132,8 +147,14 @@ func (e *Ensemble) EvaluateClasses(ctx context.Context, test *data.Set, groups [
 		}
 	}
 	p.Run(len(evaluated), func(w int) {
-		evaluated[w].Test = known[w]
-		evaluated[w].Evaluation = uq.Evaluate(known[w], test.Labels, ood[w])
+		predictive := known[w].predictive(classes)
+		known[w] = nil // which is as large
+		if w >= len(logWeights) {
+			evaluated[w].Evaluation = uq.Score(predictive.Probs, classes, test.Labels)
+			return
+		}
+		evaluated[w].Test = predictive
+		evaluated[w].Evaluation = uq.Evaluate(predictive, test.Labels, ood[w])
 	})
 	return evaluated, nil
 }
@@ -161,13 +182,13 @@ func (e *Ensemble) stream(ctx context.Context, set *data.Set, particles []int, p
 		consumers = append(consumers, consumer(min(stretch, n-first)))
 	}
 	most, block := e.pass(len(particles), n)
-	out := make([]float32, min(most, len(particles))*block*k)
+	out, own := make([]float32, min(most, len(particles))*block*k), new(wide)
 	for first := 0; first < n; first += block {
 		rows := span(first, min(first+block, n))
 		here := consumers[first/stretch : (first+len(rows)+stretch-1)/stretch]
 		for model, group := range e.passes(model, particles, most) {
 			outputs := out[:len(group)*len(rows)*k]
-			theta, err := e.wide(group)
+			theta, err := own.of(e, group)
 			if err == nil {
 				err = model.Outputs(ctx, rows, theta, outputs)
 			}
@@ -194,21 +215,26 @@ func span(first, end int) []int32 {
 	return rows
 }
 
-// wide returns what some of the particles have of their own as float64. They are in increasing order.
-func (e *Ensemble) wide(particles []int) ([]float64, error) {
+// wide is memory for what the particles of a pass have of their own. The next pass uses it again.
+type wide struct {
+	narrow []float32
+	theta  []float64
+}
+
+// of returns what some of an ensemble's particles have of their own as float64. They are in increasing order.
+func (w *wide) of(e *Ensemble, particles []int) ([]float64, error) {
 	d := e.Net.Dim()
-	theta := make([]float64, 0, len(particles)*d)
-	var some []float32
+	w.theta = slices.Grow(w.theta[:0], len(particles)*d)
 	for len(particles) > 0 {
 		n := 1
 		for n < len(particles) && particles[n] == particles[0]+n {
 			n++
 		}
-		some = slices.Grow(some[:0], n*d)[:n*d]
-		if err := e.parameters(particles[0], n, 0, d, some); err != nil {
+		w.narrow = slices.Grow(w.narrow[:0], n*d)[:n*d]
+		if err := e.parameters(particles[0], n, 0, d, w.narrow); err != nil {
 			return nil, err
 		}
-		theta, particles = widen(theta, some), particles[n:]
+		w.theta, particles = widen(w.theta, w.narrow), particles[n:]
 	}
-	return theta, nil
+	return w.theta, nil
 }

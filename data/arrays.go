@@ -76,7 +76,7 @@ func NewInputs(name string, inputs *Array) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Set{Name: name, Shape: shape}
+	s := &Set{Name: name, Shape: shape, Source: inputs.Name}
 	switch v := inputs.Values.(type) {
 	case []uint8:
 		s.U8 = v

@@ -86,7 +86,7 @@ func (b *tableBuilder) row(rec []cells.Cell, line int) error {
 		var v float64
 		var err error
 		if w := b.words[j]; w != nil {
-			v, err = w.number(c.Text, b.keep != nil && b.keep[j])
+			v, err = w.number(c, b.keep != nil && b.keep[j])
 		} else {
 			v, err = b.number(j, c)
 		}
@@ -114,15 +114,12 @@ func (b *tableBuilder) number(j int, c cells.Cell) (float64, error) {
 	case err != nil && j == b.target:
 		return 0, errNames
 	case err != nil && b.numbers != nil && b.numbers[j] == 0 && (err == cells.ErrText || wordWithComma(c.Text)):
-		if isDate(string(c.Text)) {
-			return 0, &CellError{Line: c.Line, Text: cells.Quote(c.Text), Date: true}
-		}
 		w := b.dictionary.of(j)
-		w.line, w.first, b.words[j] = c.Line, string(c.Text[:min(len(c.Text), 64)]), w
+		b.words[j] = w
 		w.lacks = b.done || len(b.t.Values) > j // the rows before have neither numbers nor words here
-		return w.number(c.Text, b.keep != nil && b.keep[j])
+		return w.number(c, b.keep != nil && b.keep[j])
 	case err == cells.ErrText:
-		e := &CellError{Line: c.Line, Text: cells.Quote(c.Text), Missing: isMissing(string(c.Text))}
+		e := &CellError{Line: c.Line, Text: cells.Quote(c.Text), Missing: standsForMissing(string(c.Text))}
 		if b.numbers != nil {
 			e.Number = b.numbers[j]
 		}
@@ -144,9 +141,6 @@ func (b *tableBuilder) place(err error, j int, c cells.Cell) error {
 	case err == errNames:
 		return err
 	case errors.As(err, &cell):
-		if w := b.words[j]; w != nil {
-			cell.Number, cell.Text = c.Line, cells.Quote([]byte(w.first))
-		}
 		cell.Name, cell.Column = t.name(j), t.column(j)
 		return cell
 	case err == errManyWords:
@@ -197,7 +191,7 @@ func (b *tableBuilder) columns(o CSV) (err error) {
 	}
 	if s := o.run; s != nil {
 		b.run = s
-		r, err := s.find(t, o.inputs)
+		r, err := s.find(t, o.inputs, o.ignore)
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,10 @@
 package data
 
-import "github.com/starling-smc/starling/internal/config"
+import (
+	"errors"
+
+	"github.com/starling-smc/starling/internal/config"
+)
 
 // ColumnFault is a fault of a table that a setting about one of its columns mends.
 type ColumnFault struct {
@@ -15,3 +19,15 @@ func (e *ColumnFault) Error() string {
 
 // Mended is the message with the setting as a user would write it.
 func (e *ColumnFault) Mended(setting string) string { return e.before + setting + e.after }
+
+// leaveOut begins the mend of a column that cannot be read.
+const leaveOut = "leave the column out with "
+
+// tooManyWords makes a fault that drop mends of a column with more words than can be categories. Other errors stay as they are.
+func tooManyWords(err error) error {
+	var many *manyWords
+	if errors.As(err, &many) {
+		return &ColumnFault{before: err.Error() + ", or " + leaveOut, Setting: "drop", Column: many.column}
+	}
+	return err
+}

@@ -53,7 +53,7 @@ func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 		}
 		k, twice := first[t.Header[j]]
 		if twice && !t.leftOut(j) {
-			return nil, fmt.Errorf("%s: columns %d and %d are both named %q", t.Name, k+1, j+1, cells.Clip(t.Header[j]))
+			return nil, fmt.Errorf("%s: columns %d and %d are both named %q: rename one of them", t.Name, k+1, j+1, cells.Clip(t.Header[j]))
 		}
 		if !twice {
 			first[t.Header[j]] = j
@@ -67,6 +67,9 @@ func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 		}
 	}
 	if err := t.finite(all, func(j int) bool { return c.Missing && j != target }); err != nil {
+		return nil, err
+	}
+	if err := t.completeTarget(target, c.Classes, nil); err != nil {
 		return nil, err
 	}
 	if t.words(target) != nil && !c.Classes {
@@ -87,13 +90,18 @@ func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 				s.Counted = append(s.Counted, s.Columns[j])
 			}
 		case constant(t, train, j):
-			s.Dropped = append(s.Dropped, s.Columns[j])
+			if s.Dropped = append(s.Dropped, s.Columns[j]); t.lacksAll(train, j) {
+				s.Empty = append(s.Empty, s.Columns[j])
+			}
 		default:
 			features = append(features, j)
 			if e := c.expansion(t, train, j); e != nil {
 				s.Expand = append(s.Expand, *e)
 			}
 		}
+	}
+	if features == nil && len(train) == 1 {
+		return nil, fmt.Errorf("%s: a single row to train: no column tells rows apart, so add rows", t.Name)
 	}
 	if features == nil {
 		none := t.Name + ": every column but the target is constant over the training rows or left out: there are no inputs"
@@ -221,6 +229,11 @@ func constant(t *Table, rows []int32, j int) bool {
 		}
 	}
 	return true
+}
+
+// lacksAll reports whether column j has no value in some rows.
+func (t *Table) lacksAll(rows []int32, j int) bool {
+	return !slices.ContainsFunc(rows, func(i int32) bool { v := t.Values[int(i)*t.Cols+j]; return v == v })
 }
 
 // Sets makes one set of each list of rows, as Schema and Schema.Set do. The first list is the training part.

@@ -27,8 +27,8 @@ func TestColumnsClasses(t *testing.T) {
 		t.Fatal(schema, err)
 	}
 	want := []*Set{
-		{Name: "f", Shape: []int{2}, F32: []float32{1, 2, 5, 6}, Labels: []int32{1, 1}, Classes: 2, Names: []string{"cat", "dog"}},
-		{Name: "f", Shape: []int{2}, F32: []float32{3, 4}, Labels: []int32{0}, Classes: 2, Names: []string{"cat", "dog"}},
+		{Name: "f", Source: "f", Rows: []int32{0, 2}, Shape: []int{2}, F32: []float32{1, 2, 5, 6}, Labels: []int32{1, 1}, Classes: 2, Names: []string{"cat", "dog"}},
+		{Name: "f", Source: "f", Rows: []int32{1}, Shape: []int{2}, F32: []float32{3, 4}, Labels: []int32{0}, Classes: 2, Names: []string{"cat", "dog"}},
 	}
 	if d := cmp.Diff(want, sets); d != "" {
 		t.Error(d)
@@ -61,8 +61,8 @@ func TestColumnsStandardise(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []*Set{
-		{Name: "f", Shape: []int{2}, F32: []float32{1, -0.5, 1, 0.5}, Values: []float32{-1, 1}, Outputs: 1},
-		{Name: "f", Shape: []int{2}, F32: []float32{1, 1.5}, Values: []float32{15}, Outputs: 1},
+		{Name: "f", Source: "f", Rows: []int32{0, 1}, Shape: []int{2}, F32: []float32{1, -0.5, 1, 0.5}, Values: []float32{-1, 1}, Outputs: 1},
+		{Name: "f", Source: "f", Rows: []int32{2}, Shape: []int{2}, F32: []float32{1, 1.5}, Values: []float32{15}, Outputs: 1},
 	}
 	if d := cmp.Diff(want, sets); d != "" {
 		t.Error(d)
@@ -84,6 +84,8 @@ func TestColumnsRefuse(t *testing.T) {
 		"a,y\n1,2\n,3\n4,5\n":                            {Columns{Target: "y"}, "f: line 3, column 1 (a): the value is missing: fill it or remove the row"},
 		"a,y\n1,2\n,3\n4,\n":                             {Columns{Target: "y"}, "line 3, column 1 (a): the value is missing; 2 rows have such values (lines 3, 4)"},
 		"a,y\n" + strings.Repeat("1,inf\n", 7):           {Columns{Target: "y"}, "line 2, column 2 (y): the value is infinite; 7 rows have such values (lines 2, 3, 4, 5, 6, …)"},
+		"a,y\n1,inf\n,2\n2,-inf\n":                       {Columns{Target: "y"}, "line 2, column 2 (y): the value is infinite; 2 rows have such values (lines 2, 4)"},
+		"a,y\n1,2\n":                                     {Columns{Target: "y"}, "f: a single row to train: no column tells rows apart, so add rows"},
 		"a,y\n" + strings.Repeat("1,inf\n", 5):           {Columns{Target: "y"}, "5 rows have such values (lines 2, 3, 4, 5, 6)"},
 		"a,y\n1,dog\n":                                   {Columns{Target: "y"}, `f: column 2 (y) holds names such as "dog", not numbers`},
 		"a,y\n1,2.5\n":                                   {Columns{Target: "y", Classes: true}, "line 2, column 2 (y): 2.5 is not a class"},
@@ -91,7 +93,7 @@ func TestColumnsRefuse(t *testing.T) {
 		"y\n1\n":                                         {Columns{Target: "y"}, "there are no inputs"},
 		"a,y\n1,2\n1,3\n":                                {Columns{Target: "y"}, "f: every column but the target is constant over the training rows"},
 		"a,y\n1,2\n2,2\n":                                {Columns{Target: "y", Standardise: true}, "f: target is 2 in all 2 training examples"},
-		"a,b,a,y\n1,2,3,4\n":                             {Columns{Target: "y"}, `f: columns 1 and 3 are both named "a"`},
+		"a,b,a,y\n1,2,3,4\n":                             {Columns{Target: "y"}, `f: columns 1 and 3 are both named "a": rename one of them`},
 		"y,a\n2,1e39\n1,1\n":                             {Columns{Target: "y"}, "line 2, column 2 (a): the value is too large for a float32"},
 		"a,y\n2,1e39\n1,2\n":                             {Columns{Target: "y"}, "line 2, column 2 (y): the value is too large"},
 		"a,y\n1e-310,1\n-1e-310,2\n":                     {Columns{Target: "y", SD: 1}, "f: column 1 (a): its numbers are too small for a float64 to hold their standard deviation"},

@@ -2,10 +2,8 @@ package data
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/starling-smc/starling/internal/cells"
 )
@@ -19,44 +17,46 @@ import (
 // stand in double quotes, a quote within them doubled; blanks around a cell do not count. Lines end in LF, CR LF or CR. Blank
 // lines are skipped, except within a table of one column, where they are empty cells. A byte-order mark is skipped.
 type CSV struct {
-	// File is the path of the examples in Settings, where it is required: CSV, packed with gzip or not, or Parquet. Readers that are
-	// given a path do not look at it.
+	// File is the table: CSV, packed with gzip or not, or Parquet. A config needs it (in Go: readers that are given a path do not look at
+	// it).
 	File string `yaml:"file"`
 	// Test is a file of the same columns whose rows are the test part. Empty: the part is held out of File.
 	Test string `yaml:"test,omitempty"`
 	// Validate is likewise the file of the validation part.
 	Validate string `yaml:"validate,omitempty"`
-	// Target is the column that may hold names of classes: its name, or without a header its number from 1. Empty:
-	// none. Names are kept only if a cell of it is not a number. Settings require it.
+	// Target is the column to predict: its name, or without a header its number from 1. It may hold words, which are the names of classes.
+	// A config needs it (in Go: readers take none where it is empty, and keep names only if a cell is not a number).
 	Target string `yaml:"target"`
 	// Delimiter is one ASCII character, or "whitespace" for runs of blanks. Empty: the first of tab, semicolon, comma
 	// and whitespace that cuts the first records into the same number of cells, at least two.
 	Delimiter string `yaml:"delimiter,omitempty"`
-	// Header says whether the first record names the columns. Nil: it does if no cell of it is a number.
+	// Header says whether the first record names the columns. Without it (nil), it does if no cell of it is a number.
 	Header *bool `yaml:"header,omitempty"`
 	// Drop are columns that are left out, by name, or without a header by number from 1: their cells are not looked at.
 	Drop []string `yaml:"drop,omitempty"`
 	// Keep are columns, named likewise, that are inputs although they count the rows: 0, 1, 2, …, or 1, 2, …, or words of which no
-	// two are the same. Such columns are otherwise left out of the examples in Settings.
+	// two are the same. Such columns are otherwise left out of the examples.
 	Keep []string `yaml:"keep,omitempty"`
 	// Other says what a word is that no training row has in its column: error, or zeros, no category at all. Empty: error.
 	Other string `yaml:"other,omitempty"`
 	// Missing says what a missing value of an input is: refuse, an error, or indicator. With it, a number is the mean of the
-	// training rows and a word is no category, and an input beside them is 1 where the value is missing and else 0. Empty: refuse.
+	// training rows and a word is no category, and an input beside them is 1 where the value is missing and else 0. Empty: refuse. A
+	// missing value is an empty cell or nan, and in a column of words also NA, N/A, #N/A, null, ? or -.
 	Missing string `yaml:"missing,omitempty"`
 
 	// Words says that a column without numbers may hold words: its values are indices in Table.Names. Settings say so.
 	Words bool `yaml:"-"`
 
 	run    ofRun  // whose columns the table must have; nil: none
-	inputs bool   // with run: the target is not read, and columns that the run's table had not are ignored
+	inputs bool   // with run: the target is not read
+	ignore bool   // with run: columns that the run's table had not are ignored
 	key    string // a column whose texts are kept; empty: none
 }
 
 // ofRun is what a reader asks of the schema of a run.
 type ofRun interface {
-	// find finds the columns of a table.
-	find(t *Table, ignore bool) (roles, error)
+	// find finds the columns of a table; inputs: the target is none of them, ignore: columns that the run's table had not are left out.
+	find(t *Table, inputs, ignore bool) (roles, error)
 	// uses reports whether the cells of a column are looked at; inputs: the target is not.
 	uses(column string, inputs bool) bool
 	// known gives a dictionary the words of the features, at the given places of a table.
@@ -96,7 +96,7 @@ type Table struct {
 	// are nil for a column of numbers; Names is nil if all columns are.
 	Names [][]string
 	// Keys are the texts of the key column, one for each row, and Key is its name; Ignored names the columns that are left out
-	// because the run's table had not got them. They are set by readers of files to predict alone.
+	// because the run's table had not got them. They are set by readers of files to predict and to evaluate on alone.
 	Key     string
 	Keys    []string
 	Ignored []string
@@ -169,7 +169,7 @@ func (t *Table) Column(name string) (int, error) {
 		return -1, &ColumnError{Name: name, Cols: t.Cols, Header: t.Header}
 	}
 	if k := slices.Index(t.Header[j+1:], name); k >= 0 {
-		return -1, fmt.Errorf("columns %d and %d are both named %q", j+1, j+k+2, name)
+		return -1, fmt.Errorf("columns %d and %d are both named %q: rename one of them", j+1, j+k+2, name)
 	}
 	return j, nil
 }
@@ -281,58 +281,3 @@ type NamesError struct{ File, Column, Example string }
 func (e *NamesError) Error() string {
 	return fmt.Sprintf("%s: %s holds names such as %s, not numbers", e.File, e.Column, cells.Quote([]byte(e.Example)))
 }
-
-func (t *Table) tooLarge(i, j int) error {
-	return fmt.Errorf("%s: line %d, %s: the value is too large for a float32: change its unit", t.Name, t.Line(i), t.column(j))
-}
-
-// finite refuses infinite values in some columns, and missing ones where lacks, which says whether a column may lack values, does
-// not allow them; nil: none may. Its error lists the first few lines that have one.
-func (t *Table) finite(columns []int, lacks func(j int) bool) error {
-	const few = 5
-	var first *missingError
-	var lines []string
-	bad := 0
-	for i := range t.Rows() {
-		row := t.Values[i*t.Cols : (i+1)*t.Cols]
-		k := slices.IndexFunc(columns, func(j int) bool {
-			return math.IsNaN(row[j]) && (lacks == nil || !lacks(j)) || math.IsInf(row[j], 0)
-		})
-		if k < 0 {
-			continue
-		}
-		if bad++; bad <= few {
-			lines = append(lines, strconv.Itoa(t.Line(i)))
-		}
-		if first == nil {
-			what := "the value is missing"
-			if math.IsInf(row[columns[k]], 0) {
-				what = "the value is infinite"
-			}
-			first = &missingError{
-				column: columns[k], message: fmt.Sprintf("%s: line %d, %s: %s", t.Name, t.Line(i), t.column(columns[k]), what),
-				infinite: math.IsInf(row[columns[k]], 0),
-			}
-		}
-	}
-	switch {
-	case bad == 0:
-		return nil
-	case bad == 1:
-		first.message += ": fill it or remove the row"
-		return first
-	case bad > few:
-		lines = append(lines, "…")
-	}
-	first.message += fmt.Sprintf("; %d rows have such values (lines %s): fill them or remove the rows", bad, strings.Join(lines, ", "))
-	return first
-}
-
-// missingError says that a value is missing or infinite: the first of them.
-type missingError struct {
-	message  string
-	column   int
-	infinite bool
-}
-
-func (e *missingError) Error() string { return e.message }

@@ -109,7 +109,7 @@ func TestDropRefuses(t *testing.T) {
 			t.Errorf("%s: %v, want %s", name, err, want)
 		}
 	}
-	tab, err := DecodeCSV("f", []byte("a,y\nx,2\n"), CSV{Drop: []string{"a"}})
+	tab, err := DecodeCSV("f", []byte("a,y\nx,2\nz,3\n"), CSV{Drop: []string{"a"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -97,7 +97,7 @@ func (s *Schema) examples(name string, a *Array, rows []int32) (*Set, error) {
 	if rows != nil {
 		n = len(rows)
 	}
-	out := &Set{Name: name, Shape: s.Shape, F32: make([]float32, 0, n*size(s.Shape))}
+	out := &Set{Name: name, Shape: s.Shape, Source: a.Name, Rows: rows, F32: make([]float32, 0, n*size(s.Shape))}
 	values, row, buffer := make([]float64, p), make([]float64, len(columns)), []float64(nil)
 	for i := range n {
 		if rows != nil {

@@ -166,8 +166,12 @@ func (s *Schema) known(d *dictionary, features []int) {
 
 // unknown is the error for a word that is none of a column's categories.
 func (s *Schema) unknown(text string, categories []string) error {
-	return fmt.Errorf("%s is no category that the training rows have (%s)%s: write one of them, or train with data.csv.other: zeros, which takes a new word for no category",
-		cells.Quote([]byte(text)), quoteSome(categories), spelling.Suggest(text, categories))
+	mend := ": write"
+	if hint := spelling.Suggest(text, categories); hint != "" {
+		mend = hint + " Write"
+	}
+	return fmt.Errorf("%s is no category that the training rows have (%s)%s one of them, or train with data.csv.other: zeros, which takes a new word for no category",
+		cells.Quote([]byte(text)), quoteSome(categories), mend)
 }
 
 // numberings returns, for each feature that is a column of words, the number of the category of each word of the table's column,

@@ -187,7 +187,7 @@ func TestCategoriesOfTrainingRows(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"a,b\nred,1\ngreen,2\n":   "g: line 3, column 1 (a): " + want,
-		"a,b\nred,1\nReds,2\n":    `g: line 3, column 1 (a): "Reds" is no category that the training rows have ("blue", "red"): did you mean "red"?: write`,
+		"a,b\nred,1\nReds,2\n":    `g: line 3, column 1 (a): "Reds" is no category that the training rows have ("blue", "red"): did you mean "red"? Write one of them, or`,
 		"a,b\nred,1\n7,2\n":       `g: line 3, column 1 (a): "7" is a number, where the run's table has words: "blue", "red"`,
 		"a,b\nred,1\nblue,two\n":  `g: line 3, column 2 (b): "two" is not a number`,
 		"a,b\nred,1\n,2\n":        "g: line 3, column 1 (a): the value is missing",

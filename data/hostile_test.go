@@ -150,7 +150,7 @@ func TestHostileNPY(t *testing.T) {
 		"size in gzip":            {badSize, "gzip: invalid checksum"},
 		"packed, cut in its end":  {packed[:len(packed)-3], "the file ends early"},
 		"packed, cut in its body": {packed[:len(packed)/2], "the file ends early"},
-		"packed, then text":       {append(slices.Clone(packed), "more"...), "the file ends early"},
+		"packed, then text":       {append(slices.Clone(packed), "more"...), "what follows the packed data is not gzip"},
 		"packed, then a line":     {append(slices.Clone(packed), "more than ten bytes\n"...), "what follows the packed data is not gzip"},
 		"packed twice":            {gzipped(t, packed), "1f 8b 08 00 is not the beginning"},
 		"bomb after the values":   {bomb(t, good, 1<<26), "bytes follow after the last value"},

@@ -202,9 +202,18 @@ func (s Settings) loadArrays(need Need) (*Problem, error) {
 }
 
 func (a *Arrays) read() (inputs, targets *Array, err error) {
-	if inputs, err = ReadArray(a.Inputs); err != nil {
+	if inputs, err = readArray(a.Inputs); err != nil {
 		return nil, nil, err
 	}
 	targets, err = ReadArray(a.Targets)
 	return inputs, targets, err
+}
+
+// readArray reads the inputs of examples, of which there must be one.
+func readArray(path string) (*Array, error) {
+	a, err := ReadArray(path)
+	if err == nil && len(a.Shape) > 0 && a.Shape[0] == 0 {
+		return nil, fmt.Errorf("%s: the array has no rows: its shape is %v: add examples, or name another file", path, a.Shape)
+	}
+	return a, err
 }

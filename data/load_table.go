@@ -32,17 +32,19 @@ func (s Settings) loadTable(dir string, need Need) (*Problem, error) {
 	if err != nil {
 		return nil, err
 	}
+	p := &Problem{Name: t.Name, Schema: need.Schema, Whole: need.Whole}
 	var classes strata // a known table keeps the division that its results were published with
-	if s.CSV != nil && columns.Classes {
+	if s.CSV != nil {
+		p.Name = own.File
 		j, err := t.Column(columns.Target)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", t.Name, err)
 		}
-		classes = t.byClass(j)
-	}
-	p := &Problem{Name: t.Name, Schema: need.Schema, Whole: need.Whole}
-	if s.CSV != nil {
-		p.Name = own.File
+		if columns.Classes {
+			classes = t.byClass(j)
+		} else {
+			p.Amounts = t.wholeFew(j)
+		}
 	}
 	parts := []struct {
 		name, file string
@@ -63,13 +65,14 @@ func (s Settings) loadTable(dir string, need Need) (*Problem, error) {
 			p.Schema.Delimiter, p.Schema.Header = own.Delimiter, own.Header
 		}
 	}
+	p.own = p.Schema.Classes
 	tables := make([]*Table, len(parts))
 	for k, part := range parts {
 		if part.file == "" {
 			continue
 		}
-		if tables[k], err = ReadCSV(part.file, p.Schema.CSV()); err == nil && need.Schema == nil {
-			err = p.Schema.admit(tables[k])
+		if tables[k], err = readExamples(part.file, p.Schema.CSV()); err == nil && need.Schema == nil {
+			err = p.admit(tables[k])
 		}
 		if err != nil {
 			return nil, err
@@ -94,15 +97,32 @@ func (s Settings) loadTable(dir string, need Need) (*Problem, error) {
 }
 
 // admit adds the classes of another table of the run's own: a class may have no training examples.
+func (p *Problem) admit(t *Table) error {
+	had := numbered(p.Schema.Names, p.Schema.Classes)
+	if err := p.Schema.admit(t); err != nil {
+		return err
+	}
+	now := numbered(p.Schema.Names, p.Schema.Classes)
+	added := slices.DeleteFunc(now, func(name string) bool { return slices.Contains(had, name) })
+	if len(added) > 0 {
+		p.admitted += fmt.Sprintf(", and %s has %s, which %s has not", t.Name, quoteSome(added), p.Name)
+	}
+	return nil
+}
+
+// admit adds the classes of a table to those of the schema.
 func (s *Schema) admit(t *Table) error {
 	if s.Classes == 0 {
 		return nil
 	}
-	r, err := s.find(t, false)
+	r, err := s.find(t, false, false)
 	if err != nil || r.target < 0 {
 		return nil // the sets that are made of it have the error
 	}
 	if err := t.finite([]int{r.target}, func(int) bool { return false }); err != nil {
+		return err
+	}
+	if err := t.completeTarget(r.target, true, s.Names); err != nil {
 		return err
 	}
 	names, n, err := t.classes(r.target)
@@ -151,11 +171,20 @@ func (s Settings) withMend(t *Table, err error) error {
 	return err
 }
 
+// readExamples reads a table of examples, of which there must be one.
+func readExamples(path string, o CSV) (*Table, error) {
+	t, err := ReadCSV(path, o)
+	if err == nil && t.Rows() == 0 {
+		return nil, fmt.Errorf("%s: the table has no rows: add rows, or name another file", t.Name)
+	}
+	return t, err
+}
+
 // load reads the table that the settings name. A column that it lacks is a fault of the settings.
 func (o *CSV) load() (*Table, error) {
 	read := *o
 	read.Words = true
-	t, err := ReadCSV(o.File, read)
+	t, err := readExamples(o.File, read)
 	var column *ColumnError
 	if errors.As(err, &column) {
 		hint := spelling.Suggest(column.Name, column.Header)
@@ -175,7 +204,6 @@ func (o *CSV) load() (*Table, error) {
 	if errors.As(err, &kind) {
 		return nil, &ColumnFault{before: err.Error() + " with ", Setting: "drop", Column: kind.Name}
 	}
-	const leaveOut = "leave the column out with "
 	var cell *CellError
 	if errors.As(err, &cell) {
 		or := ": "
@@ -187,9 +215,5 @@ func (o *CSV) load() (*Table, error) {
 		}
 		return nil, &ColumnFault{before: err.Error() + or + leaveOut, Setting: "drop", Column: cell.Name}
 	}
-	var many *manyWords
-	if errors.As(err, &many) {
-		return nil, &ColumnFault{before: err.Error() + ", or " + leaveOut, Setting: "drop", Column: many.column}
-	}
-	return t, err
+	return t, tooManyWords(err)
 }

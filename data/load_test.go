@@ -355,11 +355,21 @@ func TestClassCount(t *testing.T) {
 		gaps[i] = []byte{3, 16}[i%2]
 	}
 	file := putLabels(t, dir, "gaps.npy", gaps)
+	table := put(t, dir, "own.csv", "x,y\n1,no\n2,yes\n3,no\n5,yes\n7,no\n")
+	with := func(o CSV) Settings {
+		o.File, o.Target = table, "y"
+		return Settings{CSV: &o}
+	}
+	other, same := put(t, dir, "other.csv", "x,y\n1,false\n2,true\n3,no\n"), put(t, dir, "same.csv", "x,y\n1,yes\n")
+	one := put(t, dir, "one.csv", "x,y\n1,maybe\n")
 	for _, c := range []struct {
 		s    Settings
 		want string
 	}{
 		{Settings{Set: "mnist7"}, "mnist7 has 8 classes"},
+		{with(CSV{Validate: same}), table + " has 2 classes"},
+		{with(CSV{Test: other, Validate: same}), table + " has 2 classes, and " + other + ` has "false", "true", which ` + table + " has not: 4 classes in all"},
+		{with(CSV{Test: other, Validate: one}), table + " has 2 classes, and " + other + ` has "false", "true", which ` + table + " has not, and " + one + ` has "maybe", which ` + table + " has not: 5 classes in all"},
 		{Settings{Train: &Arrays{trainImages, trainLabels}}, trainLabels + " has 9 classes (the largest label is 8)"},
 		{Settings{Train: &Arrays{trainImages, file}}, file + " has 17 classes (the largest label is 16; no example has label 0, 1, 2, 4, 5, 6, 7, 8, 9, 10, …)"},
 		{Settings{Train: &Arrays{trainImages, trainLabels}, Test: &Arrays{trainImages, file}}, file + " has 17 classes (the largest label is 16; no example has label 9, 10, 11, 12, 13, 14, 15)"},

@@ -1,7 +1,6 @@
 package data
 
 import (
-	"github.com/starling-smc/starling/internal/cells"
 	"github.com/starling-smc/starling/internal/regular"
 )
 
@@ -88,33 +87,23 @@ func arrayBytes(path string, standardise bool) int64 {
 	return total
 }
 
-// tableBytes estimates the memory that a table takes with the sets that are made of it: of as many rows and cells in a byte of
-// the file as at its beginning.
+// tableBytes estimates the memory that a table takes with the sets that are made of it: of as many rows in a byte of the file, and of as
+// many inputs in a row, as at its beginning.
 func tableBytes(path string, o CSV) int64 {
 	total, err := reading(path, openReadable, func(file *regular.File) (int64, error) {
 		f, err := newCSVFile(path, file, int(file.Size()), o)
 		if err != nil {
 			return 0, err
 		}
-		if f.p != nil {
-			return f.p.Rows * int64(len(f.p.Columns)*(inTable+inSet)+inRow), nil
-		}
-		c, err := f.cells()
+		b, err := f.beginning()
 		if err != nil {
 			return 0, err
 		}
-		bytes := 0
-		for c.Read() < cells.GuessBytes {
-			record, ok, err := c.Record()
-			if err != nil {
-				return 0, err
-			}
-			if !ok {
-				break
-			}
-			bytes += len(record)*(inTable+inSet) + inRow
+		rows := float64(b.rows) * float64(f.estimate()) / float64(max(1, b.bytes))
+		if f.p != nil {
+			rows = float64(f.p.Rows)
 		}
-		return int64(float64(bytes) * float64(f.estimate()) / float64(max(1, c.Read()))), nil
+		return int64(rows * float64(b.columns*inTable+b.inputs()*inSet+inRow)), nil
 	})
 	if err != nil {
 		return 0

@@ -48,12 +48,18 @@ func TestLoadBytes(t *testing.T) {
 		}
 		return path
 	}
-	var digits, names, numbers strings.Builder
+	var digits, names, numbers, words, gaps strings.Builder
+	words.WriteString("id,street,x,town,y\n")
+	gaps.WriteString("a,b,c,d,y\n")
 	names.WriteString("a,b,c,y\n")
 	for i := range n {
 		fmt.Fprintf(&digits, "%d,%d,%d,%d\n", i%10, i%9, i%7, i%2)
 		fmt.Fprintf(&names, "%d,%d,%d,%s\r\n", i%10, i%9, i%7, []string{"yes", "no"}[i%2])
 		fmt.Fprintf(&numbers, "%v;%v\n", float64(i)/7, float64(i%100)/3)
+		if i < n/8 {
+			fmt.Fprintf(&words, "id%d,street %d,%d,town %d,%d\n", i, i*i%601, i%9, i%83, i%2)
+		}
+		fmt.Fprintf(&gaps, "%[1]s,%[1]s,%[1]s,%[1]s,%[2]d\n", []string{"", "1", "2.5"}[i%3], i%2)
 	}
 	values := make([]byte, 8*8*n)
 	for i := range values {
@@ -76,6 +82,9 @@ func TestLoadBytes(t *testing.T) {
 	}{
 		"digits":        {table(digits.String(), CSV{Target: "4", Header: &no}), Need{}},
 		"names":         {table(names.String(), CSV{Target: "y"}), Need{}},
+		"words":         {table(words.String(), CSV{Target: "y"}), Need{}},
+		"words dropped": {table(words.String(), CSV{Target: "y", Drop: []string{"street"}}), Need{}},
+		"gaps":          {table(gaps.String(), CSV{Target: "y", Missing: "indicator"}), Need{}},
 		"numbers":       {table(numbers.String(), CSV{Target: "2", Delimiter: ";"}), Need{Regression: true}},
 		"images":        {arrays(file("x.idx", images)), Need{}},
 		"packed images": {arrays(file("x.idx.gz", gzipped(t, images))), Need{}},

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/starling-smc/starling/internal/cells"
+	"github.com/starling-smc/starling/internal/numeral"
 )
 
 // Look is what a table offers to a network that predicts one of its columns.
@@ -25,6 +26,9 @@ type Look struct {
 	OneHot   []string // columns of words
 	Counted  []string // columns that count the rows, which are left out
 	Constant []string // columns that are the same in all rows, which are left out
+	Empty    []string // columns without a value in any row, which are left out
+	Unlike   []string // columns of words that are nearly all different
+	Units    []string // columns of words that are numbers with a sign or a unit
 }
 
 // mostClasses is the largest number of integers 0 … C−1 that are taken for classes, and fewestOf the least number of rows of each on
@@ -36,8 +40,8 @@ const (
 
 // Look reads the table and says what its target is and how many inputs a network has. The target is a class if it holds words, two
 // integers, or all of the integers 0 … C−1 with C at most 30 and five rows of each on average; else it is a number. A target that
-// cannot be learnt is an error: missing values, the same value in all rows, words that are all different, numbers among which some
-// cells are words. A fault of the settings is a *FieldError.
+// cannot be learnt is an error: missing values, the same value in all rows, words that are all different, more than 30 words without five
+// rows of each on average, numbers among which some cells are words. A fault of the settings is a *FieldError.
 func (o CSV) Look() (*Look, error) {
 	t, named, err := o.loadByName()
 	if err != nil {
@@ -61,7 +65,7 @@ func (o CSV) Look() (*Look, error) {
 	l := &Look{
 		Rows: t.Rows(), Header: named, Inputs: s.Shape[0], Classes: s.Classes, Names: s.Names, Words: t.words(target) != nil,
 		Few:     !classes && t.areFew(target),
-		Counted: s.Counted, Constant: s.Dropped,
+		Counted: s.Counted, Constant: s.constants(), Empty: s.Empty, Unlike: s.unlike(t.Rows()), Units: s.withUnits(),
 	}
 	for _, e := range s.Expand {
 		if e.Missing {
@@ -117,6 +121,15 @@ func (t *Table) areFew(j int) bool {
 	return n > 0 && t.Rows() >= fewestOf*n
 }
 
+// wholeFew returns how many values column j takes if they are few whole numbers, at least two, each several times; else 0.
+func (t *Table) wholeFew(j int) int {
+	values := t.few(j)
+	if t.words(j) != nil || len(values) < 2 || !t.areFew(j) || slices.ContainsFunc(values, func(v float64) bool { return v != math.Trunc(v) }) {
+		return 0
+	}
+	return len(values)
+}
+
 // few returns the values of column j in order; nil if they are too many for classes, or if one is missing, which Schema refuses where it
 // stands.
 func (t *Table) few(j int) (values []float64) {
@@ -157,6 +170,9 @@ func (t *Table) learnableClasses(j int, s *Schema) error {
 		return fmt.Errorf("%s: %s: the target has one class only, %s, in all %d rows: there is nothing to learn", t.Name, t.column(j), s.Names[0], t.Rows())
 	case s.Classes == t.Rows():
 		return fmt.Errorf("%s: %s: no two rows have the same class: there is nothing to learn", t.Name, t.column(j))
+	case s.Classes > mostClasses && t.Rows() < fewestOf*s.Classes:
+		return fmt.Errorf("%s: %s: the target has %s different words in %s rows: want %d rows of each on average to learn them as classes: write fewer classes, or numbers",
+			t.Name, t.column(j), numeral.Count(s.Classes), numeral.Count(t.Rows()), fewestOf)
 	}
 	return nil
 }

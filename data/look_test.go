@@ -55,6 +55,10 @@ func TestLookTarget(t *testing.T) {
 		"numbers":                    {20, func(i int) string { return fmt.Sprint(float64(i) / 4) }, 0, nil, false},
 		"integers and a word":        {60, of("0", "1", "2", "more"), 4, []string{"0", "1", "2", "more"}, true},
 		"counts, and not left out":   {40, func(i int) string { return fmt.Sprint(i) }, 0, nil, false},
+		"plus and minus":             {40, of("+", "-"), 2, []string{"+", "-"}, true},
+		"few rows of each":           {60, func(i int) string { return fmt.Sprint("w", i%30+10) }, 30, sortedWords(30), true},
+		"many words":                 {165, func(i int) string { return fmt.Sprint("w", i%33+10) }, 33, sortedWords(33), true},
+		"none":                       {40, of("None", "some"), 2, []string{"None", "some"}, true},
 		"integers of a large number": {40, of("1000000", "2000000"), 2, []string{"1000000", "2000000"}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -97,6 +101,11 @@ func TestLookColumns(t *testing.T) {
 	if d := cmp.Diff(want, l); d != "" || err != nil {
 		t.Error("dropped:", err, d)
 	}
+	want.Empty = []string{"void"}
+	l, err = looked(t, CSV{Target: "y", Drop: []string{"colour"}, Keep: []string{"id"}}, "void,id,colour,gap,same,y", 30, func(i int) string { return "," + row(i) })
+	if d := cmp.Diff(want, l); d != "" || err != nil {
+		t.Error("a column without values:", err, d)
+	}
 	want = &Look{
 		Rows: 30, Inputs: 6, Classes: 2, Missing: []string{"4"}, OneHot: []string{"3"},
 		Counted: []string{"2"}, Constant: []string{"5"},
@@ -131,8 +140,11 @@ func TestLookRefuses(t *testing.T) {
 		"one number":      {"y", "y", 20, func(int) string { return "3" }, "target is 3 in all 20 training examples: there is nothing to learn", ""},
 		"all different":   {"y", "y", 20, func(i int) string { return fmt.Sprint("w", i) }, "no two rows have the same class", ""},
 		"dates":           {"y", "y", 20, func(i int) string { return "2024-05-0" + fmt.Sprint(i%3+1) }, `column 2 (y): the target holds dates such as "2024-05-01"`, ""},
-		"word in numbers": {"y", "y", 20, but(6, "?", func(i int) string { return fmt.Sprintf("%d.5", i) }), `line 8, column 2 (y): "?" is not a number, and other rows of the target have numbers`, ""},
-		"word in counts":  {"y", "y", 200, but(6, "NA", func(i int) string { return fmt.Sprint(i % 60) }), `line 8, column 2 (y): "NA" is not a number, and other rows`, ""},
+		"word in numbers": {"y", "y", 20, but(6, "x", func(i int) string { return fmt.Sprintf("%d.5", i) }), `line 8, column 2 (y): "x" is not a number, and other rows of the target have numbers`, ""},
+		"word in counts":  {"y", "y", 200, but(6, "x", func(i int) string { return fmt.Sprint(i % 60) }), `line 8, column 2 (y): "x" is not a number, and other rows`, ""},
+		"NA":              {"y", "y", 20, but(6, "NA", bit), `line 8, column 2 (y): "NA" stands for a missing value: fill it, remove the row, or write another word if it is a class`, ""},
+		"many words":      {"y", "y", 160, func(i int) string { return fmt.Sprint("w", i/5+i%2) }, "column 2 (y): the target has 33 different words in 160 rows: want 5 rows of each on average", ""},
+		"minus":           {"y", "y", 20, but(6, "-", func(i int) string { return "ab"[i%2 : i%2+1] }), `line 8, column 2 (y): "-" stands for a missing value: `, ""},
 		"no column":       {"z", "y", 20, bit, `data.csv.target: `, ""},
 		"no inputs":       {"y", "y,q", 20, nil, "there are no inputs (q counts the rows: to keep it, data.csv.keep: [q])", "keep q"},
 		"date":            {"y", "a b,y", 20, func(i int) string { return "2024-05-0" + fmt.Sprint(i%3+1, ",", i%2) }, `"2024-05-01" is not a number but a date: `, "drop a b"},
@@ -160,4 +172,12 @@ func TestLookRefuses(t *testing.T) {
 			}
 		})
 	}
+}
+
+// sortedWords are the words w10, w11, …
+func sortedWords(n int) (words []string) {
+	for i := range n {
+		words = append(words, fmt.Sprint("w", i+10))
+	}
+	return words
 }

@@ -2,6 +2,7 @@ package data
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/starling-smc/starling/internal/config"
@@ -23,7 +24,7 @@ func (p *Problem) Checksums() map[string]string {
 }
 
 // Findings returns findings about the inputs that may surprise a user: what became of columns, images whose channels seem to come
-// last, features that are always 0, and classes without training examples or with few.
+// last, features that are always 0, words that are nearly all different or numbers with a unit, and classes without training examples or with few.
 func (p *Problem) Findings() (found []finding.Finding) {
 	found = p.Schema.ColumnFindings()
 	if shape := p.Schema.Shape; p.targets != nil && channelsLast(shape) {
@@ -31,6 +32,16 @@ func (p *Problem) Findings() (found []finding.Finding) {
 	}
 	if zero := p.Schema.alwaysZero(); zero != nil {
 		found = append(found, finding.ZeroFeatures(zero))
+	}
+	if names := p.Schema.unlike(p.Train.Len()); names != nil {
+		inputs := 0
+		for _, name := range names {
+			inputs += len(p.Schema.expansion(name).Categories)
+		}
+		found = append(found, finding.UnlikeWords(p.Schema.titles(names), scalars(names), inputs, p.Train.Len()))
+	}
+	if names := p.Schema.withUnits(); names != nil {
+		found = append(found, finding.UnitWords(p.Schema.titles(names), scalars(names)))
 	}
 	if classes, examples := p.unseen(); classes != nil {
 		found = append(found, finding.UnseenClasses(classes, examples))
@@ -58,18 +69,17 @@ func (p *Problem) rare() (classes []string) {
 	return classes
 }
 
-// ColumnFindings says which columns of a table are not one input each: those that were dropped because they are constant, those that
-// count the rows, and those of words and of missing values.
+// ColumnFindings says which columns of a table are not one input each: those that were dropped because they are constant or empty, those
+// that count the rows, and those of words and of missing values.
 func (s *Schema) ColumnFindings() (found []finding.Finding) {
-	if len(s.Dropped) > 0 {
-		found = append(found, finding.ConstantColumns(s.titles(s.Dropped)))
+	if names := s.constants(); len(names) > 0 {
+		found = append(found, finding.ConstantColumns(s.titles(names)))
+	}
+	if len(s.Empty) > 0 {
+		found = append(found, finding.EmptyColumns(s.titles(s.Empty)))
 	}
 	if len(s.Counted) > 0 {
-		names := make([]string, len(s.Counted))
-		for i, name := range s.Counted {
-			names[i] = config.Scalar(name)
-		}
-		found = append(found, finding.RowCounters(s.titles(s.Counted), "["+strings.Join(names, ", ")+"]"))
+		found = append(found, finding.RowCounters(s.titles(s.Counted), scalars(s.Counted)))
 	}
 	var words, told, untold []string
 	inputs := 0
@@ -96,12 +106,34 @@ func (s *Schema) ColumnFindings() (found []finding.Finding) {
 	return found
 }
 
+// constants are the dropped columns that have a value.
+func (s *Schema) constants() (columns []string) {
+	for _, name := range s.Dropped {
+		if !slices.Contains(s.Empty, name) {
+			columns = append(columns, name)
+		}
+	}
+	return columns
+}
+
+// scalars lists columns as a config does.
+func scalars(columns []string) string {
+	names := make([]string, len(columns))
+	for i, name := range columns {
+		names[i] = config.Scalar(name)
+	}
+	return "[" + strings.Join(names, ", ") + "]"
+}
+
 // titles names columns in a sentence.
 func (s *Schema) titles(columns []string) []string {
 	names := make([]string, len(columns))
 	for i, name := range columns {
-		if names[i] = name; !s.Named {
+		switch names[i] = name; {
+		case !s.Named:
 			names[i] = "number " + name
+		case name == "":
+			names[i] = `""`
 		}
 	}
 	return names
@@ -143,10 +175,13 @@ func (p *Problem) unseen() (classes []string, examples int) {
 	return classes, examples
 }
 
-// ClassCount says how many classes the data have. For arrays it also names the file with the largest label, and the labels
+// ClassCount says how many classes the data have. For a table it also names those that only the files of other parts have. For arrays it names the file with the largest label, and the labels
 // that no example has.
 func (p *Problem) ClassCount() string {
 	n := p.Train.Classes
+	if p.admitted != "" {
+		return fmt.Sprintf("%s has %d classes%s: %d classes in all", p.Name, p.own, p.admitted, n)
+	}
 	if p.targets == nil {
 		return fmt.Sprintf("%s has %d classes", p.Name, n)
 	}

@@ -7,6 +7,14 @@ import (
 	"github.com/starling-smc/starling/internal/cells"
 )
 
+// named reports whether the first record of a table names its columns.
+func (o CSV) named(first []cells.Cell) bool {
+	if o.Header != nil {
+		return *o.Header
+	}
+	return looksLikeHeader(first)
+}
+
 func looksLikeHeader(rec []cells.Cell) bool {
 	words := false
 	for _, c := range rec {

@@ -11,8 +11,8 @@ import (
 )
 
 // Read loads other examples than the run's own, to evaluate the run's network on: a known set by name, a CSV that has the
-// run's columns, or a file of inputs and a file of their labels; labels is empty for the first two. The examples are in
-// Problem.Test. The error is a *FieldError without a field for wrong arguments; every other error is about the examples.
+// run's columns, or a file of inputs and a file of their labels; labels is empty for the first two. Columns of a CSV that the run's table
+// had not are ignored. The examples are in Problem.Test. The error is a *FieldError without a field for wrong arguments; every other error is about the examples.
 func (s *Schema) Read(name, labels, dir string) (*Problem, error) {
 	p := &Problem{Name: name, Schema: s}
 	if labels != "" {
@@ -40,8 +40,11 @@ func (s *Schema) Read(name, labels, dir string) (*Problem, error) {
 	if array {
 		return nil, fieldError("", "%s holds inputs: the file of their labels is needed, too", name)
 	}
-	t, err := ReadCSV(name, s.CSV()) // the schema has the better error for a missing target
+	t, err := readExamples(name, s.CSVToEvaluate()) // the schema has the better error for a missing target
 	if err == nil {
+		if t.Ignored != nil {
+			p.Ignored = &Ignored{File: name, Columns: t.Ignored}
+		}
 		p.Test, err = s.Set("test", t, nil, true)
 	}
 	return p, err
@@ -128,13 +131,13 @@ func (s *Schema) readInputs(name, file string) (*Set, error) {
 		return nil, err
 	}
 	if array {
-		a, err := ReadArray(file)
+		a, err := readArray(file)
 		if err != nil {
 			return nil, err
 		}
 		return s.Examples(name, a)
 	}
-	t, err := ReadCSV(file, s.CSV())
+	t, err := readExamples(file, s.CSV())
 	if err != nil {
 		return nil, err
 	}

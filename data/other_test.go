@@ -32,6 +32,7 @@ func TestRead(t *testing.T) {
 	run := loaded(t, Settings{CSV: &CSV{File: put(t, dir, "own.csv", table), Target: "y"}}, Need{})
 	again := put(t, dir, "again.csv", "y,b,a\nno,0.001,50\nyes,0,51\nno,0,49\n")
 	other := put(t, dir, "other.csv", "a,same,b\n10,7,5\n90,7,5\n")
+	empty := putNPY(t, dir, "empty.npy", []int{0, 2}, nil)
 	taken := put(t, dir, "test.csv", "a,b\n1,2\n")
 	for name, c := range map[string]struct {
 		data, labels string // empty data: the run's own
@@ -53,6 +54,10 @@ func TestRead(t *testing.T) {
 		"table by name":  {"yacht", "", nil, 0, "", false, `yacht: lacks "a", "b" of the run's columns`},
 		"group by name":  {"", "", []string{"yacht"}, 0, "", false, `yacht: lacks "a", "b" of the run's columns`},
 		"other class":    {put(t, dir, "class.csv", "a,b,y\n1,2,maybe\n"), "", nil, 0, "", false, `"maybe" is not a class of the run ("no", "yes")`},
+		"no rows":        {put(t, dir, "none.csv", "a,b,y\n"), "", nil, 0, "", false, "none.csv: the table has no rows: add rows, or name another file"},
+		"no strange":     {"", "", []string{put(t, dir, "strange.csv", "a,b\n")}, 0, "", false, "strange.csv: the table has no rows: "},
+		"empty array":    {empty, testLabels, nil, 0, "", false, "empty.npy: the array has no rows: its shape is [0 2]: "},
+		"empty group":    {"", "", []string{empty}, 0, "", false, "empty.npy: the array has no rows: "},
 		"no target":      {other, "", nil, 0, "", false, `lacks the target, column "y" of the run`},
 		"array alone":    {testImages, "", nil, 0, "", true, "the file of their labels is needed"},
 		"array's shape":  {testImages, testLabels, nil, 0, "", false, "the run was trained on rows of 2 inputs"},
@@ -90,6 +95,27 @@ func TestRead(t *testing.T) {
 		if c.data == again && !slices.Equal(p.Test.Labels, []int32{0, 1, 0}) {
 			t.Errorf("%s: labels %v", name, p.Test.Labels)
 		}
+	}
+}
+
+// TestReadIgnores: columns that the run's table had not play no part, whatever they hold, and are named; a missing one is an error.
+func TestReadIgnores(t *testing.T) {
+	dir := t.TempDir()
+	run := loaded(t, Settings{CSV: &CSV{File: put(t, dir, "own.csv", "a,b,y\n"+strings.Repeat("50,0.1,yes\n51,0.2,no\n52,0.3,no\n", 20)), Target: "y"}}, Need{})
+	plain, err := run.Schema.Read(put(t, dir, "plain.csv", "a,b,y\n50,1,no\n52,2,yes\n"), "", "")
+	if err != nil || plain.Ignored != nil {
+		t.Fatalf("%v, ignored %v", err, plain.Ignored)
+	}
+	file := put(t, dir, "more.csv", "day,b,a,note,y\n2024-01-05,1,50,\"x, y\",no\n,2,52,7,yes\n")
+	more, err := run.Schema.Read(file, "", "")
+	if err != nil || !slices.Equal(more.Test.F32, plain.Test.F32) || !slices.Equal(more.Test.Labels, plain.Test.Labels) {
+		t.Fatalf("%v: %+v, want %+v", err, more, plain)
+	}
+	if want := file + `: the run's table had no columns "day" and "note": ignored`; more.Ignored == nil || more.Ignored.String() != want {
+		t.Errorf("ignored %v, want %s", more.Ignored, want)
+	}
+	if _, err := run.Schema.Read(put(t, dir, "less.csv", "a,day,y\n50,1,no\n"), "", ""); err == nil || !strings.Contains(err.Error(), `less.csv: lacks "b" of the run's columns`) {
+		t.Errorf("a column is missing: %v", err)
 	}
 }
 

@@ -10,8 +10,15 @@ type Problem struct {
 	Groups   []Group   // out-of-distribution inputs, on which a network should be uncertain
 	Whole    bool      // nothing is held out: the task is about Train itself, such as its evidence
 	Schema   *Schema   // how files become inputs and targets; nil if there is none
+	Ignored  *Ignored  // columns of the file of Test that the run's table had not; nil: none
 
-	targets map[string]string // of arrays: the files of the parts' targets, for messages
+	// Amounts is, for a regression on a table of the user's, how many values the target takes if they are few whole numbers, each in
+	// five rows on average, which may be classes; else 0.
+	Amounts int
+
+	targets  map[string]string // of arrays: the files of the parts' targets, for messages
+	own      int               // of a table: the classes of its file
+	admitted string            // likewise: the classes that only the files of other parts have, in words
 }
 
 // Group is a named set of out-of-distribution inputs: of none of the problem's classes, or distorted. Its labels, if it has

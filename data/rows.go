@@ -16,7 +16,7 @@ import (
 // it must have as many columns as the arrays have features. Columns of words become the inputs of their Expansion. Errors name file,
 // line and column.
 func (s *Schema) Set(name string, t *Table, rows []int32, targets bool) (*Set, error) {
-	r, err := s.find(t, false)
+	r, err := s.find(t, false, false)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t.Name, err)
 	}
@@ -30,6 +30,9 @@ func (s *Schema) Set(name string, t *Table, rows []int32, targets bool) (*Set, e
 			return nil, fmt.Errorf("%s: lacks the target, column %q of the run", t.Name, s.Target)
 		}
 		used = append(slices.Clone(columns), target)
+		if err := t.completeTarget(target, s.Classes > 0, s.Names); err != nil {
+			return nil, err
+		}
 	}
 	for k, j := range used {
 		if isWords := j != target && expand != nil && expand[k] != nil && expand[k].Categories != nil; t.words(j) != nil && !isWords && !(j == target && s.Classes > 0) {
@@ -43,6 +46,7 @@ func (s *Schema) Set(name string, t *Table, rows []int32, targets bool) (*Set, e
 	if err := t.finite(used, lacks); err != nil {
 		return nil, err
 	}
+	set := &Set{Name: name, Shape: s.Shape, Source: t.Name, Rows: rows}
 	if rows == nil {
 		rows = allRows(t)
 	}
@@ -50,7 +54,7 @@ func (s *Schema) Set(name string, t *Table, rows []int32, targets bool) (*Set, e
 	if err != nil {
 		return nil, err
 	}
-	set := &Set{Name: name, Shape: s.Shape, F32: make([]float32, 0, len(rows)*s.Shape[0])}
+	set.F32 = make([]float32, 0, len(rows)*s.Shape[0])
 	x, buffer := make([]float64, len(columns)), []float64(nil)
 	for _, i := range rows {
 		for k, j := range columns {
@@ -92,10 +96,10 @@ func (s *Schema) Set(name string, t *Table, rows []int32, targets bool) (*Set, e
 }
 
 // find finds the columns of a table. Columns that the run's table had not are an error, or left out if ignore says so.
-func (s *Schema) find(t *Table, ignore bool) (roles, error) {
+func (s *Schema) find(t *Table, inputs, ignore bool) (roles, error) {
 	if t.Header == nil || !s.Named {
 		r, err := s.places(t.Cols)
-		if ignore && r.target >= 0 {
+		if inputs && r.target >= 0 {
 			r.target, r.left = -1, append(r.left, r.target)
 		}
 		return r, err
@@ -115,7 +119,7 @@ func (s *Schema) find(t *Table, ignore bool) (roles, error) {
 			continue
 		}
 		if k, twice := at[name]; twice {
-			return r, fmt.Errorf("columns %d and %d are both named %q", k+1, j+1, cells.Clip(name))
+			return r, fmt.Errorf("columns %d and %d are both named %q: rename one of them", k+1, j+1, cells.Clip(name))
 		}
 		if at[name] = j; !known[name] {
 			extra = append(extra, name)
@@ -137,7 +141,7 @@ func (s *Schema) find(t *Table, ignore bool) (roles, error) {
 		return r, fmt.Errorf("has columns that the run's table had not: %s", quoteSome(extra))
 	}
 	if j, ok := at[s.Target]; ok {
-		if r.target = j; ignore {
+		if r.target = j; inputs {
 			r.target, r.left = -1, append(r.left, j)
 		}
 	}
@@ -238,8 +242,7 @@ func (s *Schema) labels(t *Table, rows []int32, target int) ([]int32, error) {
 	return labels, nil
 }
 
-// CSV says how to read a table of the run's inputs. The table may also have the target's column and columns that are left
-// out.
+// CSV says how to read a table of the run's own. It may also have the target's column and columns that are left out.
 func (s *Schema) CSV() CSV {
 	return CSV{Delimiter: s.Delimiter, Header: s.Header, Target: s.Target, run: s}
 }
@@ -247,5 +250,12 @@ func (s *Schema) CSV() CSV {
 // CSVToPredict says how to read a table to predict: its target is not looked at, and columns that the run's table had not are
 // ignored. The texts of a key column are kept; empty: none are.
 func (s *Schema) CSVToPredict(key string) CSV {
-	return CSV{Delimiter: s.Delimiter, Header: s.Header, run: s, inputs: true, key: key}
+	return CSV{Delimiter: s.Delimiter, Header: s.Header, run: s, inputs: true, ignore: true, key: key}
+}
+
+// CSVToEvaluate says how to read a table to evaluate on: columns that the run's table had not are ignored, as in a table to predict.
+func (s *Schema) CSVToEvaluate() CSV {
+	o := s.CSV()
+	o.ignore = true
+	return o
 }

@@ -181,7 +181,7 @@ func (f *csvFile) blocks(of extent, d *dictionary, emit func(*Table) error) erro
 	}
 	b := tableBuilder{cells: c, extent: of, dictionary: d, target: -1, key: -1, emit: emit}
 	b.t = &Table{Name: f.name, Delimiter: f.o.Delimiter, Cols: len(first)}
-	named := f.o.Header != nil && *f.o.Header || f.o.Header == nil && looksLikeHeader(first)
+	named := f.o.named(first)
 	if named {
 		b.t.Header = make([]string, len(first))
 		for j, cell := range first {

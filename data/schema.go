@@ -19,6 +19,7 @@ type Schema struct {
 	Named   bool     `json:"named,omitempty"` // columns have names
 	Target  string   `json:"target,omitempty"`
 	Dropped []string `json:"dropped,omitempty"`
+	Empty   []string `json:"empty,omitempty"`    // of the dropped columns, those that have no value in any training row
 	LeftOut []string `json:"left_out,omitempty"` // columns that the config drops, and Counted: they may hold any text
 	Counted []string `json:"counted,omitempty"`  // columns that are left out because they count the rows
 
@@ -132,6 +133,11 @@ func (s *Schema) checkExpand() error {
 	}
 	if s.Other != "" && s.Other != otherZeros {
 		return fmt.Errorf("other %q: want %s", s.Other, otherZeros)
+	}
+	for _, c := range s.Empty {
+		if !slices.Contains(s.Dropped, c) {
+			return fmt.Errorf("column %q has no values, and is not dropped", c)
+		}
 	}
 	for _, c := range s.Counted {
 		if !slices.Contains(s.LeftOut, c) {

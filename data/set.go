@@ -13,6 +13,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 )
 
@@ -24,6 +25,11 @@ type Set struct {
 	Shape []int     // of one example: channels, height, width; or the number of features
 	U8    []uint8   // pixels; a network sees v/255
 	F32   []float32 // values as a network sees them
+
+	// Source names the file that the examples come from, empty where that is not known, and Rows their numbers there, counted from 0; nil:
+	// 0, 1, 2, …
+	Source string
+	Rows   []int32
 
 	// Targets: Labels for classes (0 ≤ label < Classes), else Values, N×Outputs.
 	Labels  []int32
@@ -83,11 +89,38 @@ func (e *labelError) Error() string {
 	return fmt.Sprintf("data set %q: example %d has label %d, want 0 to %d", e.set, e.example, e.label, e.classes-1)
 }
 
+// SameRows reports whether two sets hold the same rows of one file in the same order, with the same labels. Their inputs may differ, as
+// where one lacks columns, and so may the scale of values.
+func (s *Set) SameRows(other *Set) bool {
+	return s.Source != "" && s.Source == other.Source && s.Len() == other.Len() && slices.Equal(s.Rows, other.Rows) && slices.Equal(s.Labels, other.Labels)
+}
+
+// SameTargets reports whether two lists of targets are the same, up to the rounding of numbers that were restored from float32 numbers on
+// another scale.
+func SameTargets(x, y []float64) bool {
+	if len(x) != len(y) {
+		return false
+	}
+	size := 0.0
+	for _, v := range x {
+		size = max(size, math.Abs(v))
+	}
+	for i := range x {
+		if !(math.Abs(x[i]-y[i]) <= 1e-5*size) {
+			return false
+		}
+	}
+	return true
+}
+
 // Select returns a new set of the given rows, in their order, copied.
 func (s *Set) Select(name string, rows []int32) *Set {
 	t := *s
 	t.Name = name
 	p := s.Features()
+	if t.Rows = gather(s.Rows, rows, 1); t.Rows == nil {
+		t.Rows = slices.Clone(rows)
+	}
 	t.U8 = gather(s.U8, rows, p)
 	t.F32 = gather(s.F32, rows, p)
 	t.Labels = gather(s.Labels, rows, 1)
@@ -100,6 +133,11 @@ func (s *Set) Slice(name string, lo, hi int) *Set {
 	t := *s
 	t.Name = name
 	p := s.Features()
+	if t.Rows = part(s.Rows, lo, hi, 1); t.Rows == nil && lo > 0 {
+		for i := lo; i < hi; i++ {
+			t.Rows = append(t.Rows, int32(i))
+		}
+	}
 	t.U8 = part(s.U8, lo, hi, p)
 	t.F32 = part(s.F32, lo, hi, p)
 	t.Labels = part(s.Labels, lo, hi, 1)

@@ -13,15 +13,15 @@ import (
 // drawn by the seed, or as Split says. Of a CSV with classes each part gets its share of every class. File names are relative to the
 // working directory.
 type Settings struct {
-	Set      string      `yaml:"set,omitempty"` // a name of List
-	CSV      *CSV        `yaml:"csv,omitempty"`
+	Set      string      `yaml:"set,omitempty"` // a data set that starling knows by name; starling data list shows all
+	CSV      *CSV        `yaml:"csv,omitempty"` // a table of text or Parquet, and what its columns are
 	Train    *Arrays     `yaml:"train,omitempty"`
 	Validate *Arrays     `yaml:"validate,omitempty"`
 	Test     *Arrays     `yaml:"test,omitempty"`
 	Memory   *Memory     `yaml:"memory,omitempty"`       // set by Go programs only: {} in the config of such a run
 	Groups   []GroupFile `yaml:"groups,omitempty,pairs"` // out-of-distribution inputs, on which a network should be uncertain
 	Split    *Parts      `yaml:"split,omitempty"`        // how the training examples are divided
-	Seed     *uint64     `yaml:"seed,omitempty"`         // draws the parts that are held out; nil: the run's seed does, so another seed is another division
+	Seed     *uint64     `yaml:"seed,omitempty"`         // draws the parts that are held out. Without it (nil), the run's seed does
 	Whole    bool        `yaml:"whole,omitempty"`        // hold nothing out of the training examples: a missing part stays missing
 
 	// Standardise is none, inputs or both. Inputs have mean 0 and sd 1 over the training examples. Both does the same to the

@@ -43,7 +43,8 @@ func (a *ArraySummary) All() bool { return len(a.First) == a.Count }
 // Show describes a file that the program can read. The content decides the format; if several are possible, the file's name
 // does. o says how a CSV is read. For other formats any setting in o is an error.
 func Show(path string, o CSV) (*Description, error) {
-	return reading(path, regular.Open, func(file *regular.File) (*Description, error) { return show(path, file, int(file.Size()), o) })
+	d, err := reading(path, regular.Open, func(file *regular.File) (*Description, error) { return show(path, file, int(file.Size()), o) })
+	return d, tooManyWords(err)
 }
 
 func show(path string, file content, size int, o CSV) (d *Description, err error) {

@@ -42,7 +42,7 @@ func newSource(name string, c content, size int) (*source, error) {
 	s := &source{name: name, r: c, file: size}
 	var magic [2]byte
 	if n, _ := c.ReadAt(magic[:], 0); n == 2 && magic == [2]byte{0x1f, 0x8b} {
-		z, err := gzip.NewReader(c)
+		z, err := newMembers(c)
 		if err != nil {
 			return nil, fmt.Errorf("%s: byte 0: damaged gzip header: %w", name, ended(err))
 		}

@@ -212,10 +212,15 @@ func TestCSVParts(t *testing.T) {
 		"x,z\n1,1\n":        `d.csv: has columns that the run's table had not: "z"`,
 		"x\n1\n":            `d.csv: lacks the target, column "y" of the run`,
 		"x,y\n1,a\n2,1\n":   "",
+		"x,y\n":             "d.csv: the table has no rows: add rows, or name another file",
 	} {
-		numbers.CSV.Test = put(t, dir, "d.csv", text)
+		numbers.CSV.Test, numbers.CSV.Validate = put(t, dir, "d.csv", text), ""
 		if _, err := numbers.Load("", Need{}); want != "" && (err == nil || !strings.Contains(err.Error(), want)) || want == "" && err != nil {
 			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+		numbers.CSV.Test, numbers.CSV.Validate = "", numbers.CSV.Test
+		if _, err := numbers.Load("", Need{}); want != "" && (err == nil || !strings.Contains(err.Error(), want)) || want == "" && err != nil {
+			t.Errorf("%q to validate: %v, want %q", text, err, want)
 		}
 	}
 }
@@ -253,6 +258,7 @@ func TestGzipDamaged(t *testing.T) {
 		"cut in the middle":    {whole[:len(whole)/2], "after unpacking: the file ends early"},
 		"cut in the header":    {whole[:5], "byte 0: damaged gzip header: the file ends early"},
 		"followed by garbage":  {append(slices.Clone(whole), "garbage that follows"...), "what follows the packed data is not gzip"},
+		"followed by 4 bytes":  {append(slices.Clone(whole), "\x00\x00\x00\x00"...), "what follows the packed data is not gzip"},
 		"a wrong sum":          {append(slices.Clone(whole[:len(whole)-8]), make([]byte, 8)...), "after unpacking: gzip: invalid checksum"},
 		"two parts":            {two, ""},
 		"far more than a file": {bomb, "more than 8,388,608 bytes of text in a packed file of"},

@@ -31,8 +31,8 @@ type words struct {
 	ids map[string]int32
 	// names are the words in order, once no more are added. The number of a word is then its place in them.
 	names  []string
-	line   int    // of the first word
-	first  string // the first word, as an error shows it
+	line   int    // of the first word, or of a text that stands for a missing value as long as there is no word; 0: none
+	first  string // that word or text
 	labels bool   // numbers are words, too: the column is the target
 
 	repeated, lacks bool
@@ -75,51 +75,79 @@ type manyWords struct{ column string }
 
 func (e *manyWords) Error() string { return errManyWords.Error() }
 
-// number is the number of the word in a cell: NaN if the cell is missing. An error has no place.
-func (w *words) number(text []byte, keep bool) (float64, error) {
-	if id, ok := w.ids[string(text)]; ok {
+// number is the number of the word in a cell: NaN if the cell is missing. keep: the words are categories, however many they are. An error
+// has no place.
+func (w *words) number(c cells.Cell, keep bool) (float64, error) {
+	if id, ok := w.ids[string(c.Text)]; ok {
 		w.repeated = true
 		return float64(id), nil
 	}
-	v, err := cells.Number(text)
+	v, err := cells.Number(c.Text)
 	switch {
 	case err == nil && math.IsNaN(v):
-		if w.lacks = true; w.all != nil {
-			return 0, errManyWords
-		}
-		return v, nil
+		return w.missing(c)
 	case w.labels:
 	case err == nil && w.names != nil:
-		return 0, fmt.Errorf("%s is a number, where the run's table has words: %s", cells.Quote(text), quoteSome(w.names))
+		return 0, fmt.Errorf("%s is a number, where the run's table has words: %s", cells.Quote(c.Text), quoteSome(w.names))
 	case err == nil:
-		return 0, &CellError{Line: w.line, Text: w.first, Missing: isMissing(w.first)} // completed by the reader
-	case err != cells.ErrText && !wordWithComma(text):
+		return 0, &CellError{Line: w.line, Text: cells.Quote([]byte(w.first)), Missing: standsForMissing(w.first), Number: c.Line}
+	case err != cells.ErrText && !wordWithComma(c.Text):
 		return 0, err
+	case isMissing(string(c.Text)):
+		return w.missing(c)
 	}
-	switch {
-	case !utf8.Valid(text):
+	if !utf8.Valid(c.Text) {
 		return 0, errors.New("the name is not UTF-8 text: save the file as UTF-8")
-	case w.names != nil && w.other:
-		return float64(len(w.names)), nil
-	case w.names != nil:
+	}
+	if w.names == nil {
+		return w.add(c, keep)
+	}
+	if !w.other {
 		return 0, errNewWord
-	case w.all != nil:
-		w.all = append(w.all, hash(string(text)))
-		return math.NaN(), nil
-	case w.labels && len(w.ids) == maxNames:
-		return 0, fmt.Errorf("more than %d different names: these are not classes", maxNames)
-	case !w.labels && len(w.ids) == maxCategories && (w.repeated || w.lacks || keep):
+	}
+	return float64(len(w.names)), nil
+}
+
+// missing takes a cell without a value.
+func (w *words) missing(c cells.Cell) (float64, error) {
+	if w.lacks = true; w.all != nil {
 		return 0, errManyWords
-	case !w.labels && len(w.ids) == maxCategories:
+	}
+	w.begin(c)
+	return math.NaN(), nil
+}
+
+// begin notes the first word or, until there is one, the first text that stands for a missing value.
+func (w *words) begin(c cells.Cell) {
+	if w.line == 0 || isMissing(w.first) && !isMissing(string(c.Text)) && len(c.Text) > 0 {
+		w.line, w.first = c.Line, string(c.Text[:min(len(c.Text), 64)])
+	}
+}
+
+// add takes a new word. Beyond maxCategories words that are all different, hashes of them stand for them, and their numbers are NaN.
+func (w *words) add(c cells.Cell, keep bool) (float64, error) {
+	text := string(c.Text)
+	switch n := len(w.ids); {
+	case w.labels && n == maxNames:
+		return 0, fmt.Errorf("more than %d different names: these are not classes", maxNames)
+	case w.labels:
+	case isDate(text):
+		return 0, &CellError{Line: c.Line, Text: cells.Quote(c.Text), Date: true}
+	case n == maxCategories && (w.repeated || w.lacks || keep):
+		return 0, errManyWords
+	case n == maxCategories:
 		for name := range w.ids {
 			w.all = append(w.all, hash(name))
 		}
 		clear(w.ids)
-		w.all = append(w.all, hash(string(text)))
+	}
+	if w.all != nil {
+		w.all = append(w.all, hash(text))
 		return math.NaN(), nil
 	}
+	w.begin(c)
 	id := int32(len(w.ids))
-	w.ids[string(text)] = id
+	w.ids[text] = id
 	return float64(id), nil
 }
 
@@ -172,10 +200,10 @@ func (t *Table) complete(d *dictionary) error {
 	return nil
 }
 
-// nameWords gives a table the words of its columns.
+// nameWords gives a table the words of its columns. One in which all cells are missing has none.
 func (t *Table) nameWords(d *dictionary) {
 	for j, w := range d.columns {
-		if w.names == nil {
+		if len(w.names) == 0 {
 			continue
 		}
 		if t.Names == nil {
@@ -221,9 +249,36 @@ func hash(word string) uint64 {
 }
 
 // forMissing are texts that other programs write for a missing value, in lower case.
-var forMissing = []string{"na", "n/a", "#n/a", "null", "none", "?", "-"}
+var forMissing = []string{"na", "n/a", "#n/a", "null", "?", "-"}
 
+// isMissing reports whether a text in a column of words stands for a missing value.
 func isMissing(text string) bool { return slices.Contains(forMissing, strings.ToLower(text)) }
+
+// standsForMissing reports whether a text in a column of numbers may stand for a missing value. None, which Python writes, is a word
+// among words.
+func standsForMissing(text string) bool { return isMissing(text) || strings.EqualFold(text, "none") }
+
+// completeTarget refuses a word of the target, column j, that stands for a missing value and is not the name of a class that is known. A
+// minus is a word beside a plus.
+func (t *Table) completeTarget(j int, classes bool, known []string) error {
+	words := t.words(j)
+	if slices.Contains(words, "+") || slices.Contains(known, "+") {
+		known = append(slices.Clone(known), "-")
+	}
+	missing := func(v float64) bool { return isMissing(words[int(v)]) && !slices.Contains(known, words[int(v)]) }
+	for i := 0; words != nil && i < t.Rows(); i++ {
+		v := t.Values[i*t.Cols+j]
+		if v != v || !missing(v) {
+			continue
+		}
+		mend := "fill it or remove the row"
+		if classes {
+			mend = "fill it, remove the row, or write another word if it is a class"
+		}
+		return fmt.Errorf("%s: line %d, %s: %s stands for a missing value: %s", t.Name, t.Line(i), t.column(j), cells.Quote([]byte(words[int(v)])), mend)
+	}
+	return nil
+}
 
 // wordWithComma reports whether a text with a comma is a word, and not a number with a comma for its decimal mark.
 func wordWithComma(text []byte) bool {

@@ -36,7 +36,8 @@ func TestWordsRead(t *testing.T) {
 		"and a target":               {"a,y\nx,10\nz,9\nx,no\n", CSV{Target: "y"}, []float64{0, 0, 1, 1, 0, 2}, [][]string{{"x", "z"}, {"10", "9", "no"}}},
 		"target of numbers":          {"a,y\nx,10\nz,9\n", CSV{Target: "y"}, []float64{0, 10, 1, 9}, [][]string{{"x", "z"}, nil}},
 		"commas, quotes":             {"a,b\n\"Paris, France\",1\n\"say \"\"no\"\"\",2\n", CSV{}, []float64{0, 1, 1, 2}, [][]string{{"Paris, France", `say "no"`}, nil}},
-		"what others write":          {"a,b\nNA,1\nnone,2\n", CSV{}, []float64{0, 1, 1, 2}, [][]string{{"NA", "none"}, nil}},
+		"what others write":          {"a,b\nNA,1\nnone,2\n?,3\nnull,4\nx,5\n", CSV{}, []float64{nan(), 1, 0, 2, nan(), 3, nan(), 4, 1, 5}, [][]string{{"none", "x"}, nil}},
+		"nothing but that":           {"a,b\nNA,1\nNA,2\n", CSV{}, []float64{nan(), 1, nan(), 2}, nil},
 		"left out":                   {"a,b\n2024-01-01,x\n7,y\n", CSV{Drop: []string{"a"}}, []float64{nan(), 0, nan(), 1}, [][]string{nil, {"x", "y"}}},
 		"nothing":                    {"a,b\n,1\n,2\n", CSV{}, []float64{nan(), 1, nan(), 2}, nil},
 		"not dates":                  {"a,b\n1-2,1\nMay,2\n12:99,3\n2020-21,4\n", CSV{}, []float64{0, 1, 3, 2, 1, 3, 2, 4}, [][]string{{"1-2", "12:99", "2020-21", "May"}, nil}},
@@ -67,6 +68,10 @@ func TestWordsRefuse(t *testing.T) {
 		"a,b\n1,4\n3,NA\n":              `f: line 3, column 2 (b): "NA" is not a number (a missing value is an empty cell or nan)`,
 		"a;b\n1;2,5\n":                  `f: line 2, column 2 (b): "2,5" is not a number (the decimal mark is a point)`,
 		"a;b\n1;x\n2;2,5\n":             `f: line 3, column 2 (b): "2,5" is not a number (the decimal mark is a point)`,
+		"a,b\n1,NA\n3,red\n4,5\n":       `f: line 3, column 2 (b): "red" is not a number, and line 4 has one`,
+		"a,b\n1,n.a.\n3,2024-01-31\n":   `f: line 3, column 2 (b): "2024-01-31" is not a number but a date`,
+		"a,b\n1,None\n3,4\n":            `f: line 2, column 2 (b): "None" is not a number (a missing value is an empty cell or nan)`,
+		"a,b\nNA,1\n" + ids(2000):       "f: line 1003, column 1 (a): more than 1000 different words",
 		"a,b\n1,1e400\n":                `f: line 2, column 2 (b): "1e400" is too large for a float64`,
 		"a,b\n1,\xff\n":                 `f: line 2, column 2 (b): the name is not UTF-8 text`,
 		"a,b\n1,2024-01-31\n":           `f: line 2, column 2 (b): "2024-01-31" is not a number but a date: write a number in its place, such as the days since the first one, the month or the weekday`,
@@ -184,5 +189,57 @@ func TestDates(t *testing.T) {
 		if got := isDate(text); got != want {
 			t.Errorf("%q: %v", text, got)
 		}
+	}
+}
+
+// TestWordsForMissing: in a column of words, what other programs write for a missing value is one, as an empty cell is, also in the file
+// of another part and in a file to predict; it is refused unless the settings take missing values. In the target it is refused with
+// its line.
+func TestWordsForMissing(t *testing.T) {
+	dir := t.TempDir()
+	table := func(name, gap string) string {
+		var b strings.Builder
+		b.WriteString("colour,x,y\n")
+		for i := range 60 {
+			colour := []string{"red", "blue", "green", gap}[i%4]
+			fmt.Fprintf(&b, "%s,%d,%s\n", colour, i*i%17, []string{"a", "b"}[i/2%2])
+		}
+		return put(t, dir, name, b.String())
+	}
+	want := Settings{CSV: &CSV{File: table("empty.csv", ""), Target: "y", Missing: "indicator", Test: table("e.csv", "")}}
+	had := loaded(t, want, Need{})
+	for _, gap := range []string{"NA", "?", "Null", "n/a", "-"} {
+		s := Settings{CSV: &CSV{File: table("gap.csv", gap), Target: "y", Missing: "indicator", Test: table("g.csv", gap)}}
+		p := loaded(t, s, Need{})
+		if d := cmp.Diff(had.Schema, p.Schema) + cmp.Diff(had.Checksums(), p.Checksums()); d != "" {
+			t.Errorf("%s: %s", gap, d)
+		}
+		tab, err := ReadCSV(s.CSV.Test, p.Schema.CSVToPredict(""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if set, err := p.Schema.Set("rows", tab, nil, false); err != nil || !slices.Equal(set.F32, p.Test.F32) {
+			t.Errorf("%s: to predict: %v", gap, err)
+		}
+		s.CSV.Missing = ""
+		if _, err := s.Load("", Need{}); err == nil || !strings.Contains(err.Error(), "gap.csv: line 5, column 1 (colour): the value is missing; 15 rows") ||
+			!strings.HasSuffix(err.Error(), "or take data.csv.missing: indicator") {
+			t.Errorf("%s: %v", gap, err)
+		}
+	}
+	for _, regression := range []bool{false, true} {
+		s := Settings{CSV: &CSV{File: put(t, dir, "y.csv", "x,y\n1,0\n2,1\n3,0\n4,NA\n5,1\n6,NA\n"), Target: "y"}}
+		want := `y.csv: line 5, column 2 (y): "NA" stands for a missing value: fill it`
+		if _, err := s.Load("", Need{Regression: regression}); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "if it is a class") == regression {
+			t.Errorf("%v, want %q", err, want)
+		}
+		s.CSV.File, s.CSV.Test = put(t, dir, "train.csv", "x,y\n1,0\n2,1\n3,0\n5,0\n5,1\n6,1\n"), s.CSV.File
+		if _, err := s.Load("", Need{Regression: regression}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("the file of test rows: %v, want %q", err, want)
+		}
+	}
+	signs := Settings{CSV: &CSV{File: put(t, dir, "signs.csv", "x,y\n1,+\n7,-\n3,+\n4,-\n5,+\n9,-\n"), Test: put(t, dir, "minus.csv", "x,y\n1,-\n2,-\n"), Target: "y"}}
+	if p := loaded(t, signs, Need{}); p.Schema.Classes != 2 || p.Test.Len() != 2 {
+		t.Errorf("a file of the class - alone: %d classes, %d examples", p.Schema.Classes, p.Test.Len())
 	}
 }

@@ -129,7 +129,8 @@ func (c *Chains) Findings() []finding.Finding {
 
 // agreement says in a sentence whether the chains sample one posterior together. They do not if the median R-hat of the
 // predictions is above 1.1, they do if it and the R-hat of the log-likelihood are not; an interval that holds 1.1 decides
-// neither, and a single chain that is too short for an ESS has none.
+// neither. Short chains may have no interval, as where all but one stand still: a median above 1.1 then says that several are apart,
+// and nothing says that they agree. Of a single short chain nothing is said, unless it stands still.
 func (c *Chains) agreement() finding.Finding {
 	if c.RHatPredictions == nil {
 		return finding.ChainsUntold(c.Chains, c.Reason, c.States < leastCompared)
@@ -147,12 +148,13 @@ func (c *Chains) agreement() finding.Finding {
 	if c.ESSPredictions != nil {
 		f.ESS = float64(*c.ESSPredictions)
 	}
+	untold := f.Low == f.High && c.ESSPredictions == nil // short chains without an interval
 	switch {
-	case f.Low == f.High && c.ESSPredictions == nil && !math.IsInf(f.Median, 1): // one short chain
+	case untold && c.Chains == 1 && !math.IsInf(f.Median, 1):
 		return finding.ChainsUnsure(f)
 	case f.Low > finding.MostRHat:
 		return finding.ChainsApart(f)
-	case f.High <= finding.MostRHat && !(f.LogLikelihood > finding.MostRHat):
+	case f.High <= finding.MostRHat && !(f.LogLikelihood > finding.MostRHat) && !untold:
 		return finding.ChainsAgree(f)
 	}
 	return finding.ChainsUnsure(f)

@@ -162,6 +162,10 @@ func TestChainsAreComparedByTheirPredictions(t *testing.T) {
 func TestChains(t *testing.T) {
 	p := problem(t, testkit.Table(300), false, false)
 	still := [][]float64{slices.Repeat([]float64{1}, 60), slices.Repeat([]float64{2}, 60)}
+	standing := walk(4, 10, 0, 0) // one moves and the others do not: without it R-hat is infinite, so there is no interval
+	for c := range 3 {
+		standing[c] = slices.Repeat([]float64{float64(10 * c)}, 10)
+	}
 	uneven := walk(3, 80, 0, 0)
 	uneven[1] = append([]float64{1e3, 1e3, 1e3}, uneven[1]...) // it keeps more: the last ones count
 	for _, c := range []struct {
@@ -178,6 +182,7 @@ func TestChains(t *testing.T) {
 		{"few, in different modes", walk(8, 10, 0, 5), true, true, false, "a chain keeps 10 states, and an ESS needs 50.", "chains-apart"},
 		{"few", walk(8, 10, 0.5, 0), true, true, false, "10 states, and an ESS needs 50.", "chains-unsure"},
 		{"slow", walk(4, 100, 0.95, 0), true, true, false, "a chain keeps 100 states, and an ESS needs 50 autocorrelation times of ", "chains-apart"},
+		{"few, all but one standing", standing, true, false, false, "10 states, and an ESS needs 50.", "chains-apart"},
 		{"one, long", walk(1, 400, 0, 0), true, false, true, "", "chains-agree"},
 		{"one, few", walk(1, 20, 0, 0), true, false, false, "20 states, and an ESS needs 50.", "chains-unsure"},
 		{"last states", walk(8, 1, 0, 0), false, false, false, "a chain keeps 1 state, and R-hat needs 8", "chains-untold"},
@@ -228,6 +233,20 @@ func TestFewStates(t *testing.T) {
 		chains := &Chains{
 			Chains: 4, States: 100, RHatPredictions: &PredictionRHat{Median: uq.Number(c.rHat), Q95: 2}, RHatLogLikelihood: &likelihood, ESSPredictions: &ess,
 		}
+		if got := kinds(chains.Findings()); got != c.want {
+			t.Errorf("%+v: found %q", c, got)
+		}
+	}
+}
+
+// TestShortChainsWithoutInterval: several are apart by their median, and never agree by it; one is uncertain unless it stands still.
+func TestShortChainsWithoutInterval(t *testing.T) {
+	for _, c := range []struct {
+		chains int
+		rHat   float64
+		want   string
+	}{{4, 10.28, "chains-apart "}, {4, 1.05, "chains-unsure "}, {1, 10.28, "chains-unsure "}, {1, 1.05, "chains-unsure "}, {1, math.Inf(1), "chains-apart "}} {
+		chains := &Chains{Chains: c.chains, States: 10, RHatPredictions: &PredictionRHat{Median: uq.Number(c.rHat), Q95: uq.Number(c.rHat)}}
 		if got := kinds(chains.Findings()); got != c.want {
 			t.Errorf("%+v: found %q", c, got)
 		}

@@ -34,6 +34,7 @@ type Assessment struct {
 	Test       *uq.Predictive   // the posterior's prediction for the examples of Set; nil for regression
 	Groups     []*uq.Predictive // likewise for Problem.Groups, in their order
 	Regression *Regression      // nil for classes
+	Losses     ExampleLosses    // of the examples of Set, by the posterior and by the point estimates
 }
 
 // Set is the set of examples that Test and Regression predict: the problem's test part, or its training part if nothing was
@@ -104,11 +105,11 @@ func evaluate(ctx context.Context, e *Ensembles, problem *data.Problem, combined
 		}
 	}
 	counts := memberCounts(e.Posterior)
-	scores, err := score(ctx, e.Posterior, weightings, lasts(e.Posterior, counts), problem, p, a)
+	scores, losses, err := score(ctx, e.Posterior, weightings, lasts(e.Posterior, counts), problem, p, a)
 	if err != nil {
 		return nil, err
 	}
-	m.Evaluation = scores[0]
+	m.Evaluation, a.Losses.Posterior = scores[0], losses[0]
 	m.ByClass = byClass(a.Test, a.Set())
 	if m.AllClasses, err = allClasses(ctx, e.Posterior, problem.Unshared, a.Test, a.Set().Labels, p); err != nil {
 		return nil, err
@@ -135,11 +136,12 @@ func evaluate(ctx context.Context, e *Ensembles, problem *data.Problem, combined
 				chosen[i] = math.Inf(-1)
 			}
 		}
-		scores, err := score(ctx, e.Restarts, [][]float64{e.Restarts.LogWeights, chosen}, nil, problem, p, nil)
+		scores, losses, err := score(ctx, e.Restarts, [][]float64{e.Restarts.LogWeights, chosen}, nil, problem, p, nil)
 		if err != nil {
 			return nil, err
 		}
 		m.DeepEnsemble, m.MAP = &scores[0], &scores[1]
+		a.Losses.DeepEnsemble, a.Losses.MAP = losses[0], losses[1]
 	}
 	return a, nil
 }
@@ -170,11 +172,11 @@ func combinations(e *bnn.Ensemble, combined bnn.Combination) (weightings [][]flo
 }
 
 // score scores an ensemble under several weightings of its particles; the network is evaluated once for all of them. Classes are
-// scored without OOD groups under the weightings alone, whose scores come last; a regression has none. The predictions under the
-// first weighting are kept in a, unless that is nil.
-func score(ctx context.Context, e *bnn.Ensemble, logWeights, alone [][]float64, problem *data.Problem, p *pool.Pool, a *Assessment) ([]Evaluation, error) {
+// scored without OOD groups under the weightings alone, whose scores come last; a regression has none. The losses are those of each
+// example, under each of the other weightings. The predictions under the first weighting are kept in a, unless that is nil.
+func score(ctx context.Context, e *bnn.Ensemble, logWeights, alone [][]float64, problem *data.Problem, p *pool.Pool, a *Assessment) (scores []Evaluation, losses [][]float64, err error) {
 	on, set := testPart(problem)
-	scores := make([]Evaluation, len(logWeights)+len(alone))
+	scores = make([]Evaluation, len(logWeights)+len(alone))
 	for i := range scores {
 		scores[i] = Evaluation{On: on, N: set.Len()}
 	}
@@ -185,30 +187,34 @@ func score(ctx context.Context, e *bnn.Ensemble, logWeights, alone [][]float64, 
 		}
 		predictions, err := e.EvaluateRegression(ctx, set, problem.Groups, quantiles, logWeights, p)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		truth := inUnits(set, standard(problem))
+		truth := Targets(set, problem)
 		for i, v := range predictions {
 			scores[i].Spread = spreads(on, v, problem)
 			restore(v, standard(problem))
 			scores[i].regression(v, truth)
+			losses = append(losses, negative(v.LogDensity))
 		}
 		if a != nil {
 			a.Regression = newRegression(predictions[0], truth)
 		}
-		return scores, nil
+		return scores, losses, nil
 	}
 	predictions, err := e.EvaluateClasses(ctx, set, problem.Groups, logWeights, alone, p)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for i, v := range predictions {
 		scores[i].classification(v.Evaluation)
 	}
+	for _, v := range predictions[:len(logWeights)] { // under the others no prediction is kept
+		losses = append(losses, lossesOf(v.Test, set))
+	}
 	if a != nil {
 		a.Test, a.Groups = predictions[0].Test, predictions[0].Groups
 	}
-	return scores, nil
+	return scores, losses, nil
 }
 
 // spreads describes the uncertainty about the part evaluated on and about OOD groups. v is in the units of the network. With
@@ -253,22 +259,33 @@ func MeanNLL(losses []float64, problem *data.Problem) uq.Number {
 // targets as the network learns them. accuracy is nil for regression.
 func Losses(ctx context.Context, e *bnn.Ensemble, set *data.Set, p *pool.Pool) (losses []float64, accuracy *uq.Number, err error) {
 	if e.Net.Likelihood().Regression() {
-		losses, err = e.LogDensity(ctx, set, p)
-		for i := range losses {
-			losses[i] = -losses[i]
-		}
-		return losses, nil, err
+		log, err := e.LogDensity(ctx, set, p)
+		return negative(log), nil, err
 	}
 	predictive, err := e.Predict(ctx, set, p)
 	if err != nil {
 		return nil, nil, err
 	}
-	losses = make([]float64, set.Len())
-	for i, y := range set.Labels {
-		losses[i] = -rng.Log(predictive.Probs[i*predictive.Classes+int(y)])
-	}
 	right := uq.Number(uq.Accuracy(predictive.Probs, predictive.Classes, set.Labels))
-	return losses, &right, nil
+	return lossesOf(predictive, set), &right, nil
+}
+
+// lossesOf are the losses of predicted classes.
+func lossesOf(p *uq.Predictive, set *data.Set) []float64 {
+	losses := make([]float64, set.Len())
+	for i, y := range set.Labels {
+		losses[i] = -rng.Log(p.Probs[i*p.Classes+int(y)])
+	}
+	return losses
+}
+
+// negative returns −x.
+func negative(x []float64) []float64 {
+	y := make([]float64, len(x))
+	for i, v := range x {
+		y[i] = -v
+	}
+	return y
 }
 
 // evidence combines the log evidences of the islands.

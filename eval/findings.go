@@ -3,8 +3,8 @@ package eval
 import (
 	"math"
 
+	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/internal/finding"
-	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/uq"
 )
 
@@ -20,17 +20,21 @@ const (
 // Simulations is how often the calibration error of a calibrated network is simulated.
 const Simulations = 199
 
-// Findings are diagnoses of the predictions: a point estimate or the deep ensemble that is better than the posterior, and probabilities
-// or intervals that are not right. whole: nothing was learnt from the examples, although all are used. There are none on
-// examples that the networks learnt from.
+// Findings are diagnoses of the predictions: a guess that is as good as the posterior, a point estimate or the deep ensemble that is
+// better, and probabilities or intervals that are not right. whole: nothing was learnt from the examples, although all are used. On
+// examples that the networks learnt from, they say no more than whether anything was learnt: whether the predictions are better than a
+// guess.
 func (a *Assessment) Findings(e *Ensembles, whole bool) (found []finding.Finding) {
-	if a.Metrics.On == "train" && !whole {
-		return nil
+	if guess := a.skill(); guess != nil {
+		found = append(found, *guess)
+	}
+	if (a.Metrics.On == "train" || a.Metrics.TrainedOn > 0) && !whole {
+		return found
 	}
 	if better := a.better(e); better != nil {
 		found = append(found, *better)
 	}
-	calibrated := a.intervals
+	calibrated := func() *finding.Finding { return a.intervals(e.Posterior) }
 	if a.Test != nil {
 		calibrated = func() *finding.Finding { return a.confidence(e.Posterior.Size() == 1) }
 	}
@@ -38,28 +42,6 @@ func (a *Assessment) Findings(e *Ensembles, whole bool) (found []finding.Finding
 		found = append(found, *off)
 	}
 	return found
-}
-
-// better compares the posterior with the better one of the deep ensemble and the best restart; nil if it is as good as both, by NLLs as
-// they are shown.
-func (a *Assessment) better(e *Ensembles) *finding.Finding {
-	m := a.Metrics
-	if m.MAP == nil || m.DeepEnsemble == nil || e.Restarts == nil {
-		return nil
-	}
-	write := func(nll uq.Number) string { return numeral.Fixed(float64(nll), 3) }
-	if m.RMSE != nil {
-		write = func(nll uq.Number) string { return numeral.Significant(float64(nll)) }
-	}
-	best, restarts := m.DeepEnsemble, e.Restarts.Size()
-	if m.MAP.NLL < best.NLL {
-		best, restarts = m.MAP, 1
-	}
-	if !(best.NLL < m.NLL) || write(best.NLL) == write(m.NLL) {
-		return nil
-	}
-	f := finding.EnsembleBetter(restarts, write(best.NLL), write(m.NLL), m.N)
-	return &f
 }
 
 // confidence compares the probabilities of the answers with their accuracy; nil if they agree. The number of right answers of a
@@ -72,7 +54,7 @@ func (a *Assessment) confidence(single bool) *finding.Finding {
 	for _, b := range bins {
 		right += float64(b.Accuracy * float64(b.Count))
 	}
-	c := finding.Confidence{Examples: len(labels), Mean: uq.Mean(confidence), Accuracy: right / float64(len(labels)), Single: single, Once: rarely}
+	c := finding.Confidence{Examples: len(labels), Mean: uq.Mean(confidence), Accuracy: right / float64(len(labels)), Single: single, Once: rarely, Learned: a.learned()}
 	rare := uq.LogChance(confidence, int(math.Round(right))) < -math.Log(rarely)
 	switch gap := c.Accuracy - c.Mean; {
 	case rare && gap > material:
@@ -92,7 +74,7 @@ func found(f finding.Finding) *finding.Finding { return &f }
 
 // intervals compares the coverage of the intervals with their level; nil if they agree. Several outputs of one example depend on each
 // other in an unknown way: their bound is that of as many examples.
-func (a *Assessment) intervals() *finding.Finding {
+func (a *Assessment) intervals(e *bnn.Ensemble) *finding.Finding {
 	r := a.Regression
 	if r == nil || len(r.PIT) == 0 {
 		return nil
@@ -106,11 +88,15 @@ func (a *Assessment) intervals() *finding.Finding {
 	if !(log < -math.Log(rarely)) {
 		return nil
 	}
+	c := finding.Coverage{Inside: inside, Targets: len(p), Once: rarely, Learned: a.learned(), Noise: e.Net.Likelihood().Noise()}
 	switch {
 	case inside < nominal-narrow:
-		return found(finding.IntervalsNarrow(inside, len(p), rarely))
+		return found(finding.IntervalsNarrow(c))
 	case inside > nominal+narrow:
-		return found(finding.IntervalsWide(inside, len(p), rarely))
+		return found(finding.IntervalsWide(c))
 	}
 	return nil
 }
+
+// learned reports whether the prior learns its widths.
+func (a *Assessment) learned() bool { return a.Metrics.Widths != nil }

@@ -1,12 +1,16 @@
 package eval
 
 import (
+	"math"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/internal/finding"
 	"github.com/starling-smc/starling/internal/rng"
+	"github.com/starling-smc/starling/nn"
 	"github.com/starling-smc/starling/uq"
 )
 
@@ -106,34 +110,78 @@ func TestIntervals(t *testing.T) {
 			r.PIT = append(r.PIT, pit)
 		}
 		a := &Assessment{Metrics: &Metrics{Evaluation: Evaluation{On: "test", N: c.n / c.outputs}}, Regression: r}
-		if got := kinds(a.Findings(two(), false)); got != c.want {
+		e := two()
+		e.Posterior.Net = network(t, 1, nn.Gaussian{SD: 1})
+		if got := kinds(a.Findings(e, false)); got != c.want {
 			t.Errorf("%s: found %q, want %q", c.name, got, c.want)
 		}
 	}
 }
 
-// TestSimplerIsBetter: the better one of the deep ensemble and the best restart is named, if it is better than the posterior in the
-// digits that are shown. On examples that the networks learnt from nothing is found, unless nothing was learnt.
-func TestSimplerIsBetter(t *testing.T) {
+// TestCuresAreNotTaken: no cure names what the run does already, and every finding knows what that is.
+func TestCuresAreNotTaken(t *testing.T) {
+	const prior, noise, each = "prior: {normal: {variance: learned}}", "sd: learned", "sd: predicted"
+	widths := []bnn.Width{{Tensor: "0.weight"}}
 	for _, c := range []struct {
-		posterior, deep, best float64
-		restarts              float64 // 0: nothing is found
-	}{{.4, .3, .35, 3}, {.4, .36, .35, 1}, {.4, .5, .35, 1}, {.3, .3001, .4, 0}, {.3002, .3, .4, 0}, {.2, .3, .4, 0}} {
-		a := answered(rng.Key{Seed: 7, Purpose: rng.Synthetic}.Stream(), 15, .9, func(c float64) float64 { return c })
-		a.Metrics.NLL = uq.Number(c.posterior)
-		a.Metrics.DeepEnsemble, a.Metrics.MAP = &Evaluation{NLL: uq.Number(c.deep)}, &Evaluation{NLL: uq.Number(c.best)}
+		likelihood     nn.Likelihood
+		widths         []bnn.Width
+		pit            float64 // of every target
+		says, saysNone string  // in the cure
+	}{
+		{nn.Gaussian{SD: 1}, nil, .99, noise, prior}, {nn.Gaussian{SD: nn.Learned}, nil, .99, each, noise}, {nn.Gaussian{SD: nn.Predicted}, nil, .99, noise, each},
+		{nn.Gaussian{SD: 1}, nil, .5, prior, each}, {nn.Gaussian{SD: 1}, widths, .5, noise, prior}, {nn.Gaussian{SD: nn.Learned}, nil, .5, prior, noise},
+		{nn.Gaussian{SD: nn.Learned}, widths, .5, each, noise}, {nn.Gaussian{SD: nn.Predicted}, widths, .5, noise, prior},
+		{nn.Categorical{}, nil, 0, prior, "more units"}, {nn.Categorical{}, widths, 0, "did not mend it", prior},
+	} {
 		e := two()
-		e.Restarts = &bnn.Ensemble{LogWeights: make([]float64, 3)}
+		e.Posterior.Net = network(t, 2, c.likelihood)
+		a := answered(rng.Key{Seed: 5, Purpose: rng.Synthetic}.Stream(), 2000, .6, func(c float64) float64 { return min(c+.06, 1) })
+		if c.likelihood.Regression() {
+			a.Test, a.Regression = nil, &Regression{Outputs: 1, PIT: slices.Repeat([]float64{c.pit}, 200)}
+		}
+		a.Metrics.Widths = c.widths
 		found := a.Findings(e, false)
-		if got := len(found) == 1 && found[0].Kind == "ensemble-better"; got != (c.restarts > 0) || got && float64(found[0].Numbers["restarts"]) != c.restarts {
-			t.Errorf("%+v: found %v", c, found)
+		if len(found) != 1 || !strings.Contains(found[0].Cure(), c.says) || strings.Contains(found[0].Cure(), c.saysNone) {
+			t.Errorf("%+v, widths %v, ranks %v: found %v, want a cure that says %q and not %q", c.likelihood, c.widths, c.pit, found, c.says, c.saysNone)
 		}
-		a.Metrics.On = "train"
-		if found := a.Findings(e, false); found != nil {
-			t.Errorf("%+v: found %v on training examples", c, found)
-		}
-		if found := a.Findings(e, true); (len(found) > 0) != (c.restarts > 0) {
-			t.Errorf("%+v: found %v where nothing was learnt", c, found)
+	}
+}
+
+// TestNoSkill: answers that are not clearly better than the most frequent class, and numbers that are no better than the mean, are told
+// of, also on training examples.
+func TestNoSkill(t *testing.T) {
+	number := func(v float64) *uq.Number { return (*uq.Number)(&v) }
+	set := &data.Set{Shape: []int{1}, F32: make([]float32, 100), Classes: 2, Labels: slices.Concat(make([]int32, 60), slices.Repeat([]int32{1}, 40))}
+	classes := func(accuracy float64) *Assessment { // of 100, where Wilson's interval of .7 begins at .604 and that of .69 at .594
+		p := &uq.Predictive{Classes: 2, Probs: slices.Repeat([]float64{accuracy, 1 - accuracy}, 100)}
+		return &Assessment{Metrics: &Metrics{Evaluation: Evaluation{N: 100, Accuracy: number(accuracy)}}, Problem: &data.Problem{Test: set}, Test: p}
+	}
+	numbers := func(rmse float64) *Assessment { // of two outputs with the standard deviations 1 and 3
+		r := &Regression{Outputs: 2, Targets: []float64{1, 103, 3, 97, 1, 97, 3, 103}}
+		return &Assessment{Metrics: &Metrics{Evaluation: Evaluation{N: 4, RMSE: number(rmse)}}, Regression: r}
+	}
+	for _, c := range []struct {
+		name string
+		a    *Assessment
+		want string
+	}{
+		{"classes", classes(.69), "class"}, {"better", classes(.7), ""}, {"numbers", numbers(math.Sqrt(5) + 1e-12), "mean"}, {"better numbers", numbers(2.23), ""},
+		{"undefined", numbers(math.NaN()), "mean"},
+		{"one class", &Assessment{Metrics: &Metrics{Evaluation: Evaluation{N: 60, Accuracy: number(1)}}, Problem: &data.Problem{Test: set.Slice("", 0, 60)},
+			Test: &uq.Predictive{Classes: 2, Probs: slices.Repeat([]float64{1, 0}, 60)}}, ""},
+		{"one row", &Assessment{Metrics: &Metrics{Evaluation: Evaluation{N: 1, RMSE: number(.1)}}, Regression: &Regression{Outputs: 1, Targets: []float64{3}}}, ""},
+	} {
+		for _, on := range []string{"test", "train"} {
+			c.a.Metrics.On = on
+			guess := ""
+			for _, f := range c.a.Findings(two(), false) {
+				if f.Kind == "no-skill" {
+					guess = f.Names["guess"]
+				}
+			}
+			if guess != c.want {
+				t.Errorf("%s on %s examples: no better than %q, want %q", c.name, on, guess, c.want)
+			}
 		}
 	}
 }

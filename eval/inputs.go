@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 
 	"github.com/starling-smc/starling/data"
-	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/internal/spelling"
 )
 
@@ -19,8 +17,12 @@ type inputs struct {
 	each func(fn func(set *data.Set, keys []string) error) error
 }
 
-// open opens a file of inputs. A CSV is read once in advance, so that its faults are found before the work begins.
-func (p *Predictor) open(ctx context.Context, file string) (*inputs, error) {
+// open opens a file of inputs whose predictions go to the file out; empty: to a CSV without a name. A CSV is read once in advance, so
+// that its faults are found before the work begins.
+func (p *Predictor) open(ctx context.Context, file, out string) (*inputs, error) {
+	if err := p.checkKey(out); err != nil {
+		return nil, err
+	}
 	array, err := data.IsArray(file)
 	if err != nil {
 		return nil, &InputError{err}
@@ -55,8 +57,9 @@ func (p *Predictor) open(ctx context.Context, file string) (*inputs, error) {
 		return in, a.Close()
 	}
 	var ignored []string
+	named := true
 	err = data.ScanCSV(file, p.Schema.CSVToPredict(p.Key), block, func(t *data.Table) error {
-		in.rows, ignored = in.rows+t.Rows(), t.Ignored
+		in.rows, ignored, named = in.rows+t.Rows(), t.Ignored, t.Header != nil
 		_, err := p.Schema.Set(file, t, nil, false)
 		if err == nil {
 			err = ctx.Err()
@@ -69,27 +72,14 @@ func (p *Predictor) open(ctx context.Context, file string) (*inputs, error) {
 	case err != nil:
 		return nil, &InputError{p.keyFault(err)}
 	}
-	if ignored != nil && p.Note != nil {
-		p.Note(ignoredColumns(file, ignored))
+	switch {
+	case p.Note == nil:
+	case ignored != nil:
+		p.Note(data.Ignored{File: file, Columns: ignored}.String())
+	case !named && p.Schema.Named:
+		p.Note(file + ": has no header, so its columns are taken in the order of the run's table")
 	}
 	return in, nil
-}
-
-// ignoredColumns says which columns of a file the run does not know.
-func ignoredColumns(file string, names []string) string {
-	const few = 10
-	quoted := make([]string, 0, few+1)
-	for _, name := range names[:min(few, len(names))] {
-		quoted = append(quoted, strconv.Quote(name))
-	}
-	if more := len(names) - few; more > 0 {
-		quoted = append(quoted, fmt.Sprintf("%d more", more))
-	}
-	what := "column"
-	if len(names) > 1 {
-		what = "columns"
-	}
-	return fmt.Sprintf("%s: the run's table had no %s %s: ignored", file, what, numeral.List(quoted))
 }
 
 // keyFault adds the nearest column to the error that a file lacks the key column.

@@ -114,6 +114,28 @@ func TestPredictKeyRefuses(t *testing.T) {
 			t.Errorf("%s: %T %v, want %s", c.key, err, err, c.want)
 		}
 	}
+	for _, key := range []string{"row", "class", "p_yes"} { // a pipe as well as a file
+		run.Key = key
+		var text strings.Builder
+		_, err := run.To(t.Context(), saved(t, "in.csv", "a,b,row,class,p_yes\n50.5,0.001,x,y,z\n"), &text)
+		if want := fmt.Sprintf("the predictions have a column %q of their own", key); !errors.As(err, &usage) || !strings.Contains(err.Error(), want) || text.Len() > 0 {
+			t.Errorf("to a pipe, key %s: %v, want %s; written %q", key, err, want, text.String())
+		}
+	}
+}
+
+// TestPredictByPlace: a file without a header is taken by the order of the columns, which is noted where those of the run have names.
+func TestPredictByPlace(t *testing.T) {
+	run := predictor(t, problem(t, testkit.Table(60), false, true), 1, nn.Gaussian{SD: nn.Learned})
+	var notes []string
+	run.Note = func(text string) { notes = append(notes, text) }
+	named, in := predicted(t, run, saved(t, "in.csv", "b,a\n0.001,50.5\n")), saved(t, "in.csv", "50.5,0.001\n")
+	if got := predicted(t, run, in); notes == nil || !slices.Equal(got[1], named[1]) {
+		t.Errorf("%q, with names %q", got, named)
+	}
+	if want := in + ": has no header, so its columns are taken in the order of the run's table"; !slices.Equal(notes, []string{want}) {
+		t.Errorf("notes %q, want %q", notes, want)
+	}
 }
 
 // TestPredictClassNames: the column of a class's probability has its name, whatever is in it; names that differ only in blanks or in

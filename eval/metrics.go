@@ -19,6 +19,7 @@ import (
 // and the posterior under every weighting of islands. Its JSON is metrics.json.
 type Metrics struct {
 	Evaluation
+	TrainedOn        int         `json:"trained_on,omitempty"`    // of the examples evaluated on, those that the run learnt from, in data other than its own
 	ESS              uq.Number   `json:"ess"`                     // 1/Σ W² of the weights of the posterior's particles as they are kept
 	MAP              *Evaluation `json:"map,omitempty"`           // the best restart
 	DeepEnsemble     *Evaluation `json:"deep_ensemble,omitempty"` // all restarts
@@ -35,6 +36,9 @@ type Metrics struct {
 
 	// Findings are the run's, as in manifest.json: whether the posterior and the log evidence can be trusted at all.
 	Findings []finding.Finding `json:"findings,omitempty"`
+
+	// Predicted are the findings about the predictions for the examples evaluated on (Assessment.Findings).
+	Predicted []finding.Finding `json:"findings_on_predictions,omitempty"`
 }
 
 // WriteJSON writes the metrics in the format of metrics.json.

@@ -29,7 +29,7 @@ type Predictor struct {
 	MeanLogits bool                 // decide by the energy of the mean logits, not by the mean energy
 	Safe       bool                 // in a CSV an apostrophe stands before names of classes and keys that spreadsheets take for formulas
 	Key        string               // a column of the inputs whose text is copied, by name or number; empty: none
-	Note       func(text string)    // called at most once for a file: columns that the run does not know were ignored; nil: not called
+	Note       func(text string)    // called at most once for a file: columns were ignored, or taken by their places; nil: not called
 }
 
 // File writes the posterior's prediction for every row of a file of inputs, CSV, Parquet, NPY or IDX, to another file, CSV or NPY by
@@ -50,10 +50,7 @@ func (p *Predictor) File(ctx context.Context, in, out string) (int, error) {
 	if err := checkOut(in, out); err != nil {
 		return 0, err
 	}
-	if err := p.checkKey(out); err != nil {
-		return 0, err
-	}
-	source, err := p.open(ctx, in)
+	source, err := p.open(ctx, in, out)
 	if err != nil {
 		return 0, err
 	}
@@ -71,7 +68,7 @@ func (p *Predictor) File(ctx context.Context, in, out string) (int, error) {
 
 // To is File to a writer, as CSV. After an error a part may have been written.
 func (p *Predictor) To(ctx context.Context, in string, w io.Writer) (int, error) {
-	source, err := p.open(ctx, in)
+	source, err := p.open(ctx, in, "")
 	if err != nil {
 		return 0, err
 	}
@@ -122,7 +119,7 @@ func checkOut(in, out string) error {
 	return nil
 }
 
-// checkKey refuses a key column that cannot be written.
+// checkKey refuses a key column that cannot be written to the file out; empty: to a CSV without a name.
 func (p *Predictor) checkKey(out string) error {
 	switch {
 	case p.Key == "":

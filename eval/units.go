@@ -16,6 +16,9 @@ func standard(p *data.Problem) *data.Standard {
 	return p.Schema.Targets
 }
 
+// Targets returns the targets of a set of a problem, [n, Outputs], in their own units; none for classes.
+func Targets(set *data.Set, p *data.Problem) []float64 { return inUnits(set, standard(p)) }
+
 // inUnits returns the targets of a set, [n, Outputs], in their own units.
 func inUnits(set *data.Set, s *data.Standard) []float64 {
 	y := make([]float64, len(set.Values))

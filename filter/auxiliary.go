@@ -27,7 +27,7 @@ import (
 // of few particles may choose one ancestor for all: Info.Ancestors tells.
 type Auxiliary struct {
 	Particles int        `yaml:"particles"` // N, below 2²⁰
-	Scheme    smc.Scheme `yaml:"scheme"`    // by which ancestors are drawn; nil: systematic
+	Scheme    smc.Scheme `yaml:"scheme"`    // draws the ancestors (nil: Systematic)
 }
 
 // Defaults implements config.Defaulter.

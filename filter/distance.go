@@ -23,7 +23,7 @@ func Distance(a, b *State, i int) float64 {
 	if jumps == nil && more == nil { // two normal distributions: at many points of both
 		for _, st := range []*State{a, b} {
 			for p := range 999 {
-				x := st.Mean[i] + float64(math.Sqrt(st.Cov[i*st.Dim+i])*normalQuantile(float64(p+1)/1000))
+				x := st.Mean[i] + float64(math.Sqrt(st.Cov[i*st.Dim+i])*rng.NormalQuantile(float64(p+1)/1000))
 				_, u := fa(x)
 				_, v := fb(x)
 				most = max(most, math.Abs(u-v))

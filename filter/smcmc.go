@@ -33,9 +33,9 @@ type SMCMC struct {
 	// Burn is the number of steps before; 0: none. Left out of a config: Particles/4.
 	Burn int `yaml:"burn,zero"`
 
-	Joint  Joint      `yaml:"joint"`  // nil: NoJoint
-	Index  Index      `yaml:"index"`  // nil: FixedIndex
-	Refine Refinement `yaml:"refine"` // nil: NoRefinement
+	Joint  Joint      `yaml:"joint"`  // moves the state and its index together (nil: NoJoint)
+	Index  Index      `yaml:"index"`  // moves the index alone (nil: FixedIndex)
+	Refine Refinement `yaml:"refine"` // moves the state alone, after the joint move (nil: NoRefinement)
 }
 
 // Defaults implements config.Defaulter.

@@ -96,7 +96,7 @@ func (st *State) Quantiles(p float64) []float64 {
 	q := make([]float64, st.Dim)
 	if st.X == nil {
 		for i := range q {
-			q[i] = st.Mean[i] + float64(math.Sqrt(st.Cov[i*st.Dim+i])*normalQuantile(p))
+			q[i] = st.Mean[i] + float64(math.Sqrt(st.Cov[i*st.Dim+i])*rng.NormalQuantile(p))
 		}
 		return q
 	}
@@ -125,19 +125,6 @@ func (st *State) Quantiles(p float64) []float64 {
 		}
 	}
 	return q
-}
-
-// normalQuantile returns the p-quantile of the standard normal distribution, by bisection of Φ.
-func normalQuantile(p float64) float64 {
-	low, high := -40.0, 40.0
-	for range 64 {
-		if mid := (low + high) / 2; 0.5*rng.Erfc(-mid/math.Sqrt2) < p {
-			low = mid
-		} else {
-			high = mid
-		}
-	}
-	return (low + high) / 2
 }
 
 const stateKind = "filter.State/1"

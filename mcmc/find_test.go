@@ -4,7 +4,10 @@ import (
 	"context"
 	"math"
 	"slices"
+	"strings"
 	"testing"
+
+	"github.com/starling-smc/starling/internal/config"
 )
 
 // The search brackets the value of a falling acceptance and comes near its aim, wherever it starts, within its trials.
@@ -47,6 +50,25 @@ func TestSearchLeavesSmallSteps(t *testing.T) {
 	m, now := HMC{Length: AutoLength}, at(1, 0)
 	if m.cut(stageLength/mostInStage*1.01, now) || !m.cut(stageLength/mostInStage*0.99, now) || (HMC{Steps: 3}).cut(1e-9, now) {
 		t.Error("the trajectories of a population have at most 64 leapfrogs")
+	}
+}
+
+// Most cuts the trajectories that a rule makes long, of chains and of populations, and no other.
+func TestMostCutsLongTrajectories(t *testing.T) {
+	for _, now := range []StepContext{{Left: 5000, Progress: 0.6}, at(1, 0)} {
+		m := HMC{Length: AutoLength, Most: 12}
+		length, _ := m.trajectory(now)
+		if s := m.leapfrogs(length/1e4, now); s != 12 || m.Evaluations() != 12 || !m.cut(length/13, now) || m.cut(length/11.5, now) {
+			t.Errorf("%+v: %d leapfrogs, want 12", now, s)
+		}
+		if s := m.leapfrogs(length/6.5, now); s != 7 {
+			t.Errorf("%+v: %d leapfrogs where the length has 7", now, s)
+		}
+	}
+	for _, m := range []HMC{{Most: -1}, {Most: 12, Steps: 3}, {Most: 12, Length: 2}} {
+		if err := config.Check(m); err == nil || !strings.Contains(err.Error(), "most: ") {
+			t.Errorf("%+v: %v", m, err)
+		}
 	}
 }
 

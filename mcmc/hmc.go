@@ -1,6 +1,7 @@
 package mcmc
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -25,9 +26,10 @@ import (
 type HMC struct {
 	Steps  int     `yaml:"steps,omitempty,nonzero"`                  // S, leapfrogs a move; 0: by Length
 	Length float64 `yaml:"length,omitempty,nonzero" words:"auto=-1"` // h·S, in scaled coordinates; auto, or 0 where Steps is 0: by rule
+	Most   int     `yaml:"most,omitempty,nonzero"`                   // leapfrogs of a trajectory at most, where a rule says how many; 0: 1,000 for chains, 64 for populations
 	Step   float64 `yaml:"step" words:"adapted=0"`                   // h, fixed; 0: adapted
 	Start  float64 `yaml:"-"`                                        // h where the search for an adapted step begins; 0: by rule
-	Scale  Scaling `yaml:"scale,omitempty"`                          // of the coordinates; "": by rule
+	Scale  Scaling `yaml:"scale,omitempty"`                          // scales of the steps: none (all are 1), tensor (one for each tensor), diagonal (one for each parameter) or dense (a covariance); default: by rule, none where Step is given
 	Accept float64 `yaml:"accept,omitempty"`                         // acceptance to adapt to; 0: .574 for S = 1, .65 for more, .9 by length; chains .75 for S other than 1
 	Jitter float64 `yaml:"jitter,zero"`                              // every move multiplies h by a uniform number from 1 − Jitter to 1 + Jitter
 
@@ -171,6 +173,8 @@ func (m HMC) Check(f *config.Faults) {
 	f.If(m.Steps < 0, "steps", "want at least 1, have %d", m.Steps)
 	f.If(m.Length != AutoLength && !(m.Length >= 0) || math.IsInf(m.Length, 0), "length", "want a number above 0 or auto, have %.12g", m.Length)
 	f.If(m.Steps > 0 && m.Length != 0, "length", "steps and length both say where a trajectory ends: want one of them")
+	f.If(m.Most < 0, "most", "want at least 1, have %d", m.Most)
+	f.If(m.Most > 0 && (m.Steps > 0 || m.Length > 0), "most", "is for length: auto alone: leave it out, as the other settings say where a trajectory ends")
 	f.If(!(m.Step >= 0) || math.IsInf(m.Step, 0), "step", "want a number above 0, have %.12g", m.Step)
 	f.If(!(m.Start >= 0) || math.IsInf(m.Start, 0), "", "first step size %v", m.Start)
 	f.If(m.Step > 0 && m.Start > 0, "", "Start is for an adapted step, Step fixes it: set one of them")
@@ -180,7 +184,7 @@ func (m HMC) Check(f *config.Faults) {
 
 // Evaluations is S, or the largest number of leapfrogs that a length is divided into.
 func (m HMC) Evaluations() int {
-	if s := m.given(); s > 0 {
+	if s := cmp.Or(m.given(), m.Most); s > 0 {
 		return s
 	}
 	return mostLeapfrogs

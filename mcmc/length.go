@@ -1,6 +1,7 @@
 package mcmc
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -12,7 +13,8 @@ import (
 // In coordinates of standard deviation 1 a trajectory on a Gaussian target is a rotation of θ into its momentum: after π/2 the
 // position is independent of where it began. Populations learn their scale from the particles. Chains learn it from their early
 // states, beginning with the prior's standard deviations; states that are too alike make it too small, which a longer
-// trajectory mends (docs/adr/0015-length-of-trajectories.md has what was tried).
+// trajectory mends (docs/adr/0015-length-of-trajectories.md has what was tried). Where steps are tiny, such trajectories are so long that a
+// budget has few of them, and the step is not adapted when states begin to count. HMC.Most cuts them.
 const AutoLength = -1
 
 const (
@@ -58,9 +60,9 @@ func (m HMC) trajectory(now StepContext) (length float64, most int) {
 	case m.Length > 0:
 		return m.Length, mostLeapfrogs
 	case now.Left > 0:
-		return chainLength, mostLeapfrogs
+		return chainLength, cmp.Or(m.Most, mostLeapfrogs)
 	}
-	return stageLength, mostInStage
+	return stageLength, cmp.Or(m.Most, mostInStage)
 }
 
 // cut reports whether h is so small that trajectories end before their length.

@@ -14,10 +14,11 @@ type Mutations struct {
 	// Count is the number of moves; 0: 1, unless Max or Eta is set.
 	Count int `yaml:",short"`
 
-	// Max alone makes the number adaptive: moves end when the particles have travelled (Travel), and at Max at the latest.
+	// Max is the most moves. Alone it makes the number adaptive: moves end when the particles are far enough
+	// from where the iteration began.
 	Max int `yaml:"max,omitempty,nonzero"` // 0 with Eta: 50
 
-	// Eta, if positive, ends moves where the particles' distance from their start no longer changes
+	// Eta is the relative change below which the particles' distance from their start counts as constant; moves then end
 	// (scalable-bayesian-monte-carlo, Appendix D): with
 	//
 	//	dist_m = (1/J) Σ_j |θ_j^m − θ_j^0|₂

@@ -74,7 +74,7 @@ func (m Unadjusted) size(t *Target) float64 {
 	return m.Step
 }
 
-// MiniBatch makes trajectories of Unadjusted use mini-batch gradients. It cannot be used with a path that anneals examples
+// MiniBatch is the use of mini-batches for the gradients of a trajectory. It cannot be used with a path that anneals examples
 // in.
 type MiniBatch struct {
 	Batch int `yaml:"batch"` // n, examples

@@ -8,8 +8,8 @@ import (
 
 // Learning moves the layers that are not random (model.random), which all particles of an island share.
 type Learning struct {
-	// Learn is how they are learned while the particles move. Without it they stay as model.init has them. Default: adam, rate
-	// .01; or nothing, where model.init is given.
+	// Learn is how the parameters of layers that are not random (model.random) are learned while the particles move. Without it they
+	// stay as model.init has them. Default: adam, rate .01; or nothing, where model.init is given.
 	Learn smc.Learner `yaml:"learn,omitempty"`
 }
 

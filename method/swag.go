@@ -28,9 +28,9 @@ import (
 // the posterior.
 type SWAG struct {
 	Averaging `yaml:",inline"`
-	Rank      int     `yaml:"rank,omitempty"`     // K; default 20, or as many as there are snapshots
-	Diagonal  bool    `yaml:"diagonal,omitempty"` // without Dev
-	Scale     float64 `yaml:"scale"`              // c; default ½, or 1 if diagonal
+	Rank      int     `yaml:"rank,omitempty"`     // K, the last snapshots whose deviations give the covariance between parameters; default 20, or as many as there are snapshots
+	Diagonal  bool    `yaml:"diagonal,omitempty"` // leave out the covariance between parameters
+	Scale     float64 `yaml:"scale"`              // c, the factor of the whole covariance; default ½, or 1 if diagonal
 	Draws     int     `yaml:"draws"`              // of each member; default 10
 }
 

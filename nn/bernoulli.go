@@ -23,6 +23,9 @@ func (Bernoulli) Regression() bool { return false }
 // Parameters implements Likelihood.
 func (Bernoulli) Parameters() []string { return nil }
 
+// Noise implements Likelihood.
+func (Bernoulli) Noise() string { return "" }
+
 // Targets implements Likelihood.
 func (Bernoulli) Targets(int) int { return 0 }
 

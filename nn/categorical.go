@@ -23,6 +23,9 @@ func (Categorical) Regression() bool { return false }
 // Parameters implements Likelihood.
 func (Categorical) Parameters() []string { return nil }
 
+// Noise implements Likelihood.
+func (Categorical) Noise() string { return "" }
+
 // Targets implements Likelihood.
 func (Categorical) Targets(int) int { return 0 }
 

@@ -15,8 +15,8 @@ type Conv struct {
 	Kernel  [2]int `yaml:"kernel"`                // size of a filter: height, width
 	Stride  [2]int `yaml:"stride"`                // steps from one position of a filter to the next: down, across
 	Pad     [2]int `yaml:"pad"`                   // rows and columns of zeros added on each side; default 0
-	NoBias  bool   `yaml:"bias,not"`              // whether a bias is added; in Go, that none is
-	Name    string `yaml:"name,beside,omitempty"` // of its tensors; empty: the layer's number in an nn.Sequential
+	NoBias  bool   `yaml:"bias,not"`              // whether a bias is added (in Go: whether none is)
+	Name    string `yaml:"name,beside,omitempty"` // how its tensors begin in files of weights: NAME.weight, NAME.bias; default: the layer's number, counted from 0 over all layers, as in PyTorch's nn.Sequential
 }
 
 // Defaults sets the stride to 1.

@@ -11,8 +11,8 @@ import (
 // flattened first, in that order.
 type Dense struct {
 	Units  int    `yaml:"units,short"`           // number of outputs
-	NoBias bool   `yaml:"bias,not,omitempty"`    // whether a bias is added; in Go, that none is
-	Name   string `yaml:"name,beside,omitempty"` // of its tensors; empty: the layer's number in an nn.Sequential
+	NoBias bool   `yaml:"bias,not,omitempty"`    // whether a bias is added (in Go: whether none is)
+	Name   string `yaml:"name,beside,omitempty"` // how its tensors begin in files of weights: NAME.weight, NAME.bias; default: the layer's number, counted from 0 over all layers, as in PyTorch's nn.Sequential
 }
 
 // Check implements config.Checker.

@@ -48,6 +48,17 @@ func (l Gaussian) Parameters() []string {
 	return nil
 }
 
+// Noise implements Likelihood.
+func (l Gaussian) Noise() string {
+	switch l.SD {
+	case Learned:
+		return LearnedNoise
+	case Predicted:
+		return PredictedNoise
+	}
+	return GivenNoise
+}
+
 // Targets implements Likelihood.
 func (l Gaussian) Targets(outputs int) int {
 	if l.SD == Predicted {

@@ -17,6 +17,10 @@ type Likelihood interface {
 	// network that is partly random, of ψ.
 	Parameters() []string
 
+	// Noise says where the standard deviation of a target value around its output comes from: GivenNoise, LearnedNoise or
+	// PredictedNoise; empty for classes.
+	Noise() string
+
 	// Targets is the number of target values of an example that a network with that many outputs predicts, 0 for classes.
 	Targets(outputs int) int
 
@@ -53,6 +57,13 @@ type Likelihood interface {
 	// log-likelihood ll that they add up to. theta and grad end with these parameters.
 	finish(ll float64, theta, grad []float64, n, outputs int)
 }
+
+// Where the noise of numbers comes from.
+const (
+	GivenNoise     = "given"     // a number in the config
+	LearnedNoise   = "learned"   // one parameter for all examples
+	PredictedNoise = "predicted" // an output of the network, for each example
+)
 
 // lastLayer stands for the field of the last layer, which gives the outputs.
 const lastLayer = "layers"

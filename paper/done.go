@@ -8,6 +8,7 @@ import (
 	"github.com/starling-smc/starling/eval"
 	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/internal/pool"
+	"github.com/starling-smc/starling/method"
 	"github.com/starling-smc/starling/uq"
 )
 
@@ -20,6 +21,13 @@ type Done struct {
 	options  starling.Options
 	assessed *eval.Assessment   // nil: not yet
 	figures  map[string]float64 // those of beside; nil: not yet
+}
+
+// tell reports the progress of figures that take long.
+func (d *Done) tell(s method.Status) {
+	if d.options.Progress != nil {
+		d.options.Progress(&starling.Progress{Status: s})
+	}
 }
 
 // errLacks is the error of a measure that a run does not have.

@@ -62,11 +62,15 @@ func besides() (all []Measure) {
 	return all
 }
 
-// beside computes the figures of a run, by name. Those that it cannot have are left out.
+// beside computes the figures of a run, by name. Those that it cannot have are left out. It tells when it begins and ends, for a
+// thousand members take minutes.
 func (d *Done) beside() (map[string]float64, error) {
 	if d.figures != nil {
 		return d.figures, nil
 	}
+	phase := "other weights, fewer members and foreign inputs of " + d.Spec.Name
+	d.tell(method.Status{Phase: phase})
+	defer d.tell(method.Status{Phase: phase, Share: 1, Ended: true})
 	p, err := d.Spec.Load(d.options.DataDir, d.Schema)
 	for _, s := range imageSets {
 		if err == nil && s.set != p.Name {

@@ -163,9 +163,17 @@ func TestBeside(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.Folder = nil
+	var told []bool // whether each status ended the phase
+	o.Progress = func(e starling.Event) { told = append(told, e.(*starling.Progress).Ended) }
 	read, err := SMCSGHMC.Read(t.Context(), dir, cell, 1, true, o)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if !slices.Equal(told, []bool{false, true}) {
+		t.Errorf("figures that take long told of phases %v, want one that began and ended", told)
+	}
+	if _, err := SMCSGHMC.Read(t.Context(), dir, cell, 1, true, o); err != nil || len(told) != 2 {
+		t.Errorf("figures that are kept were computed anew: %v, %v", told, err)
 	}
 	run, err := starling.OpenRun(dir)
 	if err != nil {

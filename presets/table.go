@@ -13,14 +13,17 @@ type Table struct {
 	Folder             string // of the run, if no other has its name
 	Size               string // rows and inputs
 	Kind               string // of the target, as a comment
-	Header             bool   // it cannot be guessed that there is one
+	Delimiter, Header  string // as they are given, or where they cannot be guessed; empty: guessed. Header has its comment
 	Drop, Keep         string // columns, as lists of YAML
 	Missing, OneHot    string // columns, as a sentence lists them; empty: none
-	Constant           string // likewise
+	StandsFor          string // what stands for a missing value
+	Constant, Empty    string // columns, as a sentence lists them; empty: none
 	Counted            string // columns, as a list of YAML
+	Unlike, Units      string // columns of words, likewise: nearly all different, and numbers with a sign or a unit
 
 	Layers            string // the hidden ones, as items of a list, each with a comma behind it
 	Prior, Likelihood string // the settings of the prior that learns its widths; the likelihood
+	Move              string // of the chains
 
 	Outputs, Chains, Epochs, States, Batch int
 }

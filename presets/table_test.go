@@ -8,10 +8,10 @@ import (
 // TestTable: every line of the template stands where what it needs is given, and no other; comments begin at one column, unless the text
 // before is longer.
 func TestTable(t *testing.T) {
-	least := Table{Name: "NAME", File: "FILE", Target: "TARGET", Folder: "FOLDER", Size: "SIZE", Kind: "KIND", Layers: "ACT, ", Likelihood: "LIKE"}
+	least := Table{Name: "NAME", File: "FILE", Target: "TARGET", Folder: "FOLDER", Size: "SIZE", Kind: "KIND", Layers: "ACT, ", Likelihood: "LIKE", Move: "MOVE"}
 	most := least
-	most.Header = true
-	most.Drop, most.Keep, most.Missing, most.OneHot, most.Constant, most.Counted = "DROP", "KEEP", "MISSING", "ONEHOT", "CONSTANT", "COUNTED"
+	most.Delimiter, most.Header, most.Drop, most.Keep, most.Missing, most.OneHot, most.Constant, most.Counted = "DELIM", "HEADER", "DROP", "KEEP", "MISSING", "ONEHOT", "CONSTANT", "COUNTED"
+	most.Unlike, most.Units, most.Empty, most.StandsFor = "UNLIKE", "UNITS", "EMPTY", "MEAN"
 	most.File = strings.Repeat("größe", 20)
 	if text := string(least.Config()); strings.Count(text, "drop:") != 1 {
 		t.Errorf("no example of columns to drop:\n%s", text)
@@ -19,9 +19,10 @@ func TestTable(t *testing.T) {
 	for _, table := range []Table{least, most} {
 		text := string(table.Config())
 		given := map[string]string{
-			"header: true ": map[bool]string{true: "yes"}[table.Header], "missing: indicator ": table.Missing, "other: zeros ": table.OneHot, "    keep: KEEP ": table.Keep, "    # keep: COUNTED ": table.Counted,
-			"    drop: DROP ": table.Drop, "all rows: CONSTANT": table.Constant,
-			"name: NAME": "yes", "target: TARGET": "yes", "file: " + table.File: "yes", "predict FOLDER ": "yes", "SIZE": "yes", "# KIND": "yes", "ACT": "yes", "likelihood: LIKE": "yes",
+			"delimiter: DELIM ": table.Delimiter, "header: HEADER": table.Header, "missing: indicator ": table.Missing, "other: zeros ": table.OneHot, "    keep: KEEP ": table.Keep, "    # keep: COUNTED ": table.Counted,
+			"    # drop: UNLIKE ": table.Unlike, "    # drop: UNITS ": table.Units,
+			"    drop: DROP ": table.Drop, "all rows: CONSTANT": table.Constant, "all rows: EMPTY": table.Empty, "MISSING: MEAN stands for": table.Missing,
+			"name: NAME": "yes", "target: TARGET": "yes", "file: " + table.File: "yes", "predict FOLDER ": "yes", "SIZE": "yes", "# KIND": "yes", "ACT": "yes", "likelihood: LIKE": "yes", "move: MOVE": "yes",
 		}
 		for line, by := range given {
 			if strings.Contains(text, line) != (by != "") {

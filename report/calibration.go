@@ -29,7 +29,7 @@ func (v *view) reliability() figure {
 		if b.Count == 0 {
 			continue
 		}
-		l, h := wilson(b.Accuracy*float64(b.Count), float64(b.Count))
+		l, h := uq.Wilson(b.Accuracy*float64(b.Count), float64(b.Count))
 		at, right, low, high = append(at, b.Confidence), append(right, b.Accuracy), append(low, l), append(high, h)
 		data.add(fixed(lo, 2)+" to "+fixed(hi, 2), count(b.Count), percent(b.Confidence), percent(b.Accuracy), percent(l)+" to "+percent(h))
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/starling-smc/starling"
+	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/eval"
 	"github.com/starling-smc/starling/internal/chart"
 	"github.com/starling-smc/starling/internal/finding"
@@ -90,6 +91,12 @@ func NewComparison(runs []Evaluated) (*Comparison, error) {
 	if unmoved != nil {
 		c.Notes = append(c.Notes, finding.UnmovedRuns(unmoved).Sentence())
 	}
+	for i, v := range c.views {
+		if n := v.a.Metrics.TrainedOn; n > 0 {
+			c.Notes = append(c.Notes, fmt.Sprintf("%s learnt from %s of the %s that it was evaluated on: its scores on them are too good.",
+				runs[i].Name, count(n), several(v.set.Len(), "example")))
+		}
+	}
 	if merged != nil {
 		c.Notes = append(c.Notes, finding.MergedRuns(merged).Sentence())
 	}
@@ -131,7 +138,8 @@ func (v *view) checksum() string { return v.set.Checksum() }
 
 func short(checksum string) string { return checksum[:12] }
 
-// same reports whether two runs were evaluated on the same examples in the same order, whatever their standardisation is.
+// same reports whether two runs were evaluated on the same examples in the same order, whatever their standardisation is and, where their
+// inputs are other columns of the same rows, whatever these are.
 func same(a, b *view) bool {
 	if a.checksum() == b.checksum() {
 		return true
@@ -140,23 +148,27 @@ func same(a, b *view) bool {
 	if b.set.Len() != n || !slices.Equal(a.set.Labels, b.set.Labels) {
 		return false
 	}
-	near := func(x, y []float64, size float64) bool {
-		for i := range x {
-			if !(math.Abs(x[i]-y[i]) <= 1e-5*(size+math.Abs(x[i]))) {
-				return false
-			}
-		}
-		return len(x) == len(y)
-	}
-	if !a.classes() && !near(a.a.Regression.Targets, b.a.Regression.Targets, 0) {
+	near := func(x, y float64) bool { return math.Abs(x-y) <= 1e-5*(1+math.Abs(x)) }
+	if !a.classes() && !data.SameTargets(a.a.Regression.Targets, b.a.Regression.Targets) {
 		return false
 	}
+	if !slices.Equal(a.columns(), b.columns()) {
+		return a.set.SameRows(b.set)
+	}
 	for i := range n {
-		if x, y := a.original(i), b.original(i); !near(x, y, 1) {
+		if !slices.EqualFunc(a.original(i), b.original(i), near) {
 			return false
 		}
 	}
 	return true
+}
+
+// columns are the names of the inputs; nil for arrays.
+func (v *view) columns() []string {
+	if v.run.Schema == nil {
+		return nil
+	}
+	return v.run.Schema.Features()
 }
 
 // original returns example i of the set that the run was evaluated on, in the units of its file.
@@ -235,7 +247,7 @@ func (c *Comparison) Write(w io.Writer) error {
 	if first.classes() {
 		pictures.Figures = append(pictures.Figures, c.dots("accuracy", "Accuracy", "accuracy", true, func(v *view) (at, low, high float64) {
 			at = number(v.a.Metrics.Accuracy)
-			low, high = wilson(at*float64(v.a.Metrics.N), float64(v.a.Metrics.N))
+			low, high = uq.Wilson(at*float64(v.a.Metrics.N), float64(v.a.Metrics.N))
 			return at, low, high
 		}))
 	} else {

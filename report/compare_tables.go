@@ -55,14 +55,25 @@ func (c *Comparison) scores() []table {
 	for _, t := range tables {
 		for _, r := range t.Rows {
 			for i := range r.Cells {
-				if v := c.views[i]; v.a.Metrics.On == "train" && !v.given() {
-					r.Cells[i].Text += " (train)"
-				}
+				r.Cells[i].Text += c.views[i].trained()
 				r.Cells[i].Best = r.Cells[i].Best && c.Warnings == nil
 			}
 		}
 	}
 	return tables
+}
+
+// trained says behind a score which share of its examples the run learnt from; empty if none.
+func (v *view) trained() string {
+	m := v.a.Metrics
+	switch {
+	case v.given():
+	case m.On == "train", m.TrainedOn == m.N:
+		return " (train)"
+	case m.TrainedOn > 0:
+		return fmt.Sprintf(" (%s train)", percent(float64(m.TrainedOn)/float64(m.N)))
+	}
+	return ""
 }
 
 // health is the table that says whether the runs sampled what they should.
@@ -152,10 +163,10 @@ func (v *view) population(kinds ...string) string {
 	return "no"
 }
 
-// warnings counts the findings that a reader must know of.
+// warnings counts the findings that a reader must know of, about the run and about its predictions.
 func (v *view) warnings() string {
 	n := 0
-	for _, f := range v.run.Findings {
+	for _, f := range v.found {
 		if f.Warning() {
 			n++
 		}

@@ -68,6 +68,7 @@ func TestSameExamples(t *testing.T) {
 	a, b := shape{}.make(t), shape{}.make(t)
 	standardised := *b.a.Problem.Test
 	b.run.Schema.Inputs = standard(3)
+	standardSchema := b.run.Schema
 	standardised.F32 = nil
 	for i := range a.a.Problem.Test.F32 {
 		standardised.F32 = append(standardised.F32, (a.a.Problem.Test.F32[i]-5)/2)
@@ -77,6 +78,22 @@ func TestSameExamples(t *testing.T) {
 	if err != nil || c.Warnings != nil {
 		t.Errorf("standardised: %v, %q", err, c.Warnings)
 	}
+	other := standardised
+	other.Shape, other.F32 = []int{other.Features() - 1}, nil
+	for i := range standardised.Len() {
+		other.F32 = append(other.F32, standardised.F32[i*standardised.Features()+1:(i+1)*standardised.Features()]...)
+	}
+	for _, columns := range [][]string{{"b", "c"}, a.run.Schema.Features()} {
+		for _, source := range []string{"rows.csv", "others.csv"} {
+			a.a.Problem.Test.Source, other.Source, b.run.Schema = "rows.csv", source, &data.Schema{Columns: columns, Shape: other.Shape}
+			b.a.Problem.Test = &other
+			c, err = NewComparison([]Evaluated{{"a", a.run, a.a}, {"b", b.run, b.a}})
+			if want := source == "rows.csv" && len(columns) > 0; err != nil || (c.Warnings == nil) != want {
+				t.Errorf("columns %q of %s: %v, %q", columns, source, err, c.Warnings)
+			}
+		}
+	}
+	b.run.Schema, b.a.Problem.Test = standardSchema, &standardised
 	standardised.F32[7] += .1
 	c, err = NewComparison([]Evaluated{{"a", a.run, a.a}, {"b", b.run, b.a}})
 	if err != nil || c.Warnings == nil {
@@ -221,7 +238,7 @@ func TestComparisonTables(t *testing.T) {
 		"trajectories of a chain":              {"–", "too few (2)", "–"},
 		"behaved as an optimiser":              {"yes", "–", "no"},
 		"particles did not move":               {"no", "–", "no"},
-		"warnings":                             {"1", "3", "1"},
+		"warnings":                             {"2", "3", "2"}, // of the run and, on test examples, that the deep ensemble is better
 	} {
 		if !slices.Equal(found[name], want) {
 			t.Errorf("%q is %q, want %q", name, found[name], want)
@@ -235,6 +252,22 @@ func TestComparisonTables(t *testing.T) {
 				}
 			}
 		}
+	}
+	stuck.a.Metrics.On, stuck.a.Metrics.TrainedOn, other.a.Metrics.TrainedOn = "test", 60, 31
+	if c, err = NewComparison([]Evaluated{{"a", tempered.run, tempered.a}, {"b", stuck.run, stuck.a}, {"c", other.run, other.a}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, t0 := range c.scores() {
+		for _, r := range t0.Rows {
+			for i, share := range []string{"", " (train)", " (50.0\u00a0% train)"} {
+				if cell := r.Cells[i].Text; !strings.HasSuffix(cell, share) || share == "" && strings.Contains(cell, "train") {
+					t.Errorf("%s of %s: %q, want a share of training examples%s", r.Name, c.Runs[i].Name, cell, share)
+				}
+			}
+		}
+	}
+	if note := "c learnt from 31 of the 62 examples that it was evaluated on: its scores on them are too good."; !slices.Contains(c.Notes, note) {
+		t.Errorf("notes %q, want %q", c.Notes, note)
 	}
 	differ := c.Differences()
 	if !slices.Equal(differ[0], []string{"", "a", "b", "c"}) || !slices.ContainsFunc(differ, func(row []string) bool { return slices.Equal(row, []string{"seed", "7", "8", "7"}) }) {

@@ -43,7 +43,7 @@ func TestWhatToDoFirst(t *testing.T) {
 		"Take more epochs, or write a smaller step (method.mcmc.move.hmc.step). Chain 1 is stuck. More: docs/choosing.md, “Moves that do not move”.",
 		"Take more particles or more moves in an iteration; islands that are weighted by evidence may be weighted equally (combine: equal). " +
 			"The weights are uneven. More: docs/choosing.md, “Weights that collapse”.",
-		"Take prior: {normal: {variance: learned}}, or more units if the variance is learned already. The posterior is under-confident. " +
+		"Take prior: {normal: {variance: learned}}. The posterior is under-confident. " +
 			"More: docs/choosing.md, “Over- and under-confidence”.",
 	}
 	if got := strings.Join(items, "\n"); got != strings.Join(want, "\n") {

@@ -154,6 +154,11 @@ func (s shape) make(t testing.TB) fixture {
 		deep := m
 		m.NLL, deep.NLL = m.NLL*1.1, m.NLL*.9
 		a.Metrics.MAP, a.Metrics.DeepEnsemble = &m, &deep
+		for i := range n { // all differences are about the same
+			around := .01 * float64(1-2*(i%2))
+			a.Losses.Posterior = append(a.Losses.Posterior, float64(a.Metrics.NLL))
+			a.Losses.DeepEnsemble, a.Losses.MAP = append(a.Losses.DeepEnsemble, float64(deep.NLL)+around), append(a.Losses.MAP, float64(m.NLL)+around)
+		}
 	}
 	if s.undefined {
 		nan, inf := uq.Number(math.NaN()), uq.Number(math.Inf(1))

@@ -106,7 +106,7 @@ func (v *view) coverage() figure {
 	data := &table{Caption: "Coverage of central intervals", Head: []string{"level", "targets inside", "95\u00a0% interval"}}
 	for _, level := range []float64{.1, .2, .3, .4, .5, .6, .7, .8, .9, .95, .99} {
 		share := uq.Coverage(pit, level)
-		l, h := wilson(share*n, n)
+		l, h := uq.Wilson(share*n, n)
 		x, y, low, high = append(x, level), append(y, share), append(low, l), append(high, h)
 		data.add(percentRound(level), percent(share), percent(l)+" to "+percent(h))
 	}

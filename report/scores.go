@@ -303,7 +303,7 @@ func (v *view) cards() []card {
 	m := v.a.Metrics
 	var cards []card
 	if v.classes() {
-		low, high := wilson(number(m.Accuracy)*float64(m.N), float64(m.N))
+		low, high := uq.Wilson(number(m.Accuracy)*float64(m.N), float64(m.N))
 		cards = append(cards, card{"accuracy", percent(number(m.Accuracy)), "95\u00a0% interval " + fixed(100*low, 1) + " to " + fixed(100*high, 1)})
 	} else {
 		cards = append(cards, card{"RMSE", significant(number(m.RMSE)), "in the target's units"})

@@ -99,14 +99,14 @@ func (v *view) good() topic {
 	}
 	if v.classes() {
 		accuracy := number(m.Accuracy)
-		low, high := wilson(accuracy*n, n)
-		most := v.mostFrequent()
+		low, high := uq.Wilson(accuracy*n, n)
+		most := v.a.MostFrequent()
 		t.say("It classifies %s of %s %s correctly (95\u00a0%% interval %s to %s). Always answering the most frequent class would give %s.",
 			percent(accuracy), count(m.N), v.part(), percent(low), percent(high), percent(most))
 		t.believe(v, accuracy)
 	} else {
 		t.say("On %s %s its typical error (RMSE) is %s. Predicting the mean of the targets would have an error of %s: the network explains %s of their variance.",
-			count(m.N), v.part(), significant(number(m.RMSE)), significant(v.spread()), percent(1-math.Pow(number(m.RMSE)/v.spread(), 2)))
+			count(m.N), v.part(), significant(number(m.RMSE)), significant(v.a.TargetSD()), percent(1-math.Pow(number(m.RMSE)/v.a.TargetSD(), 2)))
 	}
 	t.beside(v)
 	for _, f := range v.found {
@@ -219,7 +219,7 @@ func how(area float64) string {
 func (v *view) trusts() topic {
 	t := topic{Title: "Does it know how wrong it may be?"}
 	share := uq.Coverage(v.a.Regression.PIT, .9)
-	low, high := wilson(share*float64(len(v.a.Regression.PIT)), float64(len(v.a.Regression.PIT)))
+	low, high := uq.Wilson(share*float64(len(v.a.Regression.PIT)), float64(len(v.a.Regression.PIT)))
 	says := fmt.Sprintf("%s of the targets lie in their 90\u00a0%% intervals (95\u00a0%% interval %s to %s)", percent(share), percent(low), percent(high))
 	switch {
 	case v.has(finding.KindNarrow, finding.KindWide):

@@ -62,7 +62,7 @@ func TestSummary(t *testing.T) {
 		{"evidence scatters", smc, func(f fixture) { f.run.Posterior.LogEvidence = []float64{-30, -20, -10} }, "", "standard deviation of 10.0 over the islands: it decides", ""},
 		{"evidence agrees", smc, func(f fixture) { f.run.Posterior.LogEvidence = []float64{-20.5, -20, -19.5} }, "standard deviation of 0.5 over the islands.", "", "decides"},
 		{"deep ensemble better", smc, func(fixture) {}, "", "deep ensemble of the 3 MAPs, which needs no sampling, is better", ""},
-		{"MAP better", smc, func(f fixture) { f.a.Metrics.MAP.NLL = .01 }, "", "The best MAP alone, which needs no sampling, is better than the posterior on the 200 test examples: NLL 0.010", ""},
+		{"MAP better", smc, func(f fixture) { f.a.Metrics.MAP.NLL, f.a.Losses.MAP = .01, f.a.Losses.DeepEnsemble }, "", "The best MAP alone, which needs no sampling, is better than the posterior on the 200 test examples: NLL 0.010", ""},
 		{"deep ensemble worse", smc, func(f fixture) { f.a.Metrics.DeepEnsemble.NLL = 9 }, "The NLL of the deep ensemble of the 3 MAPs is 9.000", "", "is better"},
 		{"uneven weights", smc, func(f fixture) {
 			for i := range f.run.Posterior.LogWeights {
@@ -172,7 +172,7 @@ func TestNoiseOfTheConfig(t *testing.T) {
 // TestWilson compares with Brown, Cai & DasGupta (2001): 0 of 10 gives (0, 0.2775), 5 of 10 (0.2366, 0.7634).
 func TestWilson(t *testing.T) {
 	for _, c := range [][4]float64{{0, 10, 0, .2775}, {5, 10, .2366, .7634}, {10, 10, .7225, 1}, {0, 0, 0, 1}} {
-		if l, h := wilson(c[0], c[1]); !(math.Abs(l-c[2]) < 1e-4 && math.Abs(h-c[3]) < 1e-4) {
+		if l, h := uq.Wilson(c[0], c[1]); !(math.Abs(l-c[2]) < 1e-4 && math.Abs(h-c[3]) < 1e-4) {
 			t.Errorf("%v of %v: %v to %v", c[0], c[1], l, h)
 		}
 	}

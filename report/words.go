@@ -44,18 +44,6 @@ func count(n int) string { return numeral.Grouped(strconv.Itoa(n)) }
 // several writes 1 island, 8 islands.
 func several(n int, what string) string { return numeral.Several(n, what) }
 
-// wilson returns the 95 % interval of a share of k in n (Wilson 1927).
-func wilson(k, n float64) (low, high float64) {
-	const z = 1.959963984540054
-	if n == 0 {
-		return 0, 1
-	}
-	p := k / n
-	middle := (p + z*z/(2*n)) / (1 + z*z/n)
-	half := z / (1 + z*z/n) * math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
-	return max(middle-half, 0), min(middle+half, 1)
-}
-
 // number returns the value of an optional number, NaN if it is missing.
 func number(v *uq.Number) float64 {
 	if v == nil {

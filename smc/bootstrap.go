@@ -26,8 +26,8 @@ type Bootstrap struct {
 	Temperature Temperature `yaml:"temperature,omitempty"`
 }
 
-// Temperature is T of the bootstrap weights: a number, Examples, or {warmup: T_B, sampling: T_M} for the iterations of the warm-up and
-// those after it. The zero value is Examples or, where parameters are learned that all particles share, 1.
+// Temperature is T of the bootstrap weights: a number, examples (in Go Examples), or {warmup: T_B, sampling: T_M} for the iterations of
+// the warm-up and those after it. The zero value is Examples or, where parameters are learned that all particles share, 1.
 type Temperature struct {
 	Both     float64 `yaml:",short,nonzero" words:"examples=-1"`             // 0: the other two count
 	Warmup   float64 `yaml:"warmup,omitempty,nonzero" words:"examples=-1"`   // T of the iterations of the warm-up

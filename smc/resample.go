@@ -2,8 +2,8 @@ package smc
 
 // Resampler multiplies particles of large weight and drops particles of small weight. All weights are equal afterwards.
 type Resampler struct {
-	Scheme Scheme   `yaml:"scheme"` // nil: Multinomial
-	When   Occasion `yaml:"when"`   // nil: DefaultOccasion
+	Scheme Scheme   `yaml:"scheme"` // draws the ancestors (nil: Multinomial)
+	When   Occasion `yaml:"when"`   // says after which iterations (nil: DefaultOccasion)
 }
 
 // Scheme draws ancestors. Every scheme gives particle j on average J·W_j copies; schemes differ in the variance of the number

@@ -20,7 +20,7 @@ type Filtering struct {
 	Model  ssm.Model      `yaml:"model"`           // how the state moves, and what it shows
 	Scans  scans.Settings `yaml:"scans,omitempty"` // where the measurements come from
 	Method filter.Method  `yaml:"method"`          // the filter
-	// Against is a method that filters the same scans, to compare; nil: none.
+	// Against is a method that filters the same scans, to compare. Without it (nil), none does.
 	Against filter.Method `yaml:"against,omitempty"`
 
 	Keep Keep `yaml:"keep,omitempty"` // what is kept of every scan beside its line; empty: nothing

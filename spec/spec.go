@@ -35,7 +35,7 @@ type Spec struct {
 	Data   data.Settings     `yaml:"data"`            // the examples to learn from
 	Model  Model             `yaml:"model"`           // the network
 	Prior  bnn.PriorSettings `yaml:"prior,omitempty"` // of the network's parameters; none for method as-is
-	MAP    *method.Search    `yaml:"map,omitempty"`   // the search for point estimates; nil: none, unless the prior or the method needs it
+	MAP    *method.Search    `yaml:"map,omitempty"`   // the search for point estimates. Without it (nil), there is none, unless the prior or the method needs it
 	Method method.Method     `yaml:"method"`          // the way to the posterior
 
 	source *config.Source // where the fields were written; nil unless Parse read the Spec

@@ -22,8 +22,8 @@ type LinearGaussian struct {
 	Q        [][]float64 `yaml:"q,required"` // positive definite
 	H        [][]float64 `yaml:"h,required"` // rows of H: a measurement has mean H x
 	R        [][]float64 `yaml:"r,required"` // positive definite
-	// Initial is the law of the state one interval before the first scan. nil: the stationary law N(0, P), P = A P Aᵀ + Q, which
-	// exists where all eigenvalues of A are smaller than 1 in absolute value.
+	// Initial is the law of the state one interval before the first scan. Without it (nil), it is the stationary law N(0, P),
+	// P = A P Aᵀ + Q, which exists where all eigenvalues of A are smaller than 1 in absolute value.
 	Initial *Initial `yaml:"start,omitempty"`
 	Returns int      `yaml:"returns"` // number of measurements of a simulated scan; default 1
 }

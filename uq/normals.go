@@ -150,11 +150,11 @@ func absolute(m, s float64) float64 {
 	return float64(m*rng.Erf(t)) + float64(sqrt2OverPi*s*rng.Exp(float64(-t*t)))
 }
 
-// Quantile is the y at which the mixture's CDF is q, to the precision of the CDF. It panics unless 0 < q < 1.
+// Quantile is the y at which the mixture's CDF is q, to 2⁻⁵⁰ of q, which is about the precision of the CDF. It panics unless 0 < q < 1.
 //
 // By Cantelli's inequality y lies within [m − s√((1−q)/q), m + s√(q/(1−q))] of the mixture's mean and standard deviation.
-// Newton's steps shrink that bracket. After a step that does not halve the error, the next step is a bisection, so the search
-// always ends.
+// Newton's steps shrink that bracket, from the quantile of the normal distribution with that mean and standard deviation. After a step
+// that does not halve the error, the next step is a bisection, so the search always ends.
 func (n *Normals) Quantile(q float64) float64 {
 	if !(0 < q && q < 1) {
 		panic("uq: the level of a quantile must lie between 0 and 1")
@@ -163,13 +163,23 @@ func (n *Normals) Quantile(q float64) float64 {
 	sd := math.Sqrt(float64(aleatoric*aleatoric) + float64(epistemic*epistemic))
 	lo := mean - float64(1.0000001*sd*math.Sqrt((1-q)/q)) // a margin for rounding
 	hi := mean + float64(1.0000001*sd*math.Sqrt(q/(1-q)))
-	x, last := mean, math.Inf(1)
+	z := rng.NormalQuantile(q)
+	x, last := mean+float64(sd*z), math.Inf(1)
+	if math.IsInf(sd, 0) { // its square overflows: y lies between the quantiles of the components
+		lo, hi = math.Inf(1), math.Inf(-1)
+		for j, m := range n.Mean {
+			y := m + float64(n.SD[j]*z)
+			lo, hi = min(lo, y), max(hi, y)
+		}
+		x = min(max(mean, lo), hi)
+		lo, hi = math.Nextafter(lo, math.Inf(-1)), math.Nextafter(hi, math.Inf(1))
+	}
 	for math.Nextafter(lo, hi) < hi {
 		excess := n.CDF(x) - q
 		switch {
 		case math.IsNaN(excess):
 			return excess
-		case math.Abs(excess) <= 0x1p-53*q:
+		case math.Abs(excess) <= 0x1p-50*q:
 			return x
 		case excess < 0:
 			lo = x

@@ -130,6 +130,18 @@ func TestQuantileOfHardMixtures(t *testing.T) {
 			t.Errorf("quantile %v of points is %v, want %v", q, got, want)
 		}
 	}
+	huge := Normals{Weights: []float64{1}, Mean: []float64{1}, SD: []float64{1e160}} // the square of its deviation overflows
+	for _, q := range []float64{.05, .5, .95} {
+		if got, want := huge.Quantile(q)/1e160, (&Normals{Weights: []float64{1}, Mean: []float64{0}, SD: []float64{1}}).Quantile(q); !(math.Abs(got-want) <= 1e-15) {
+			t.Errorf("quantile %v of huge noise is %v, want %v", q, got, want)
+		}
+	}
+	mixed := Normals{Weights: []float64{.5, .5}, Mean: []float64{0, 1}, SD: []float64{1, 1e160}}
+	for _, q := range []float64{.05, .5, .95} {
+		if x := mixed.Quantile(q); !(math.Abs(mixed.CDF(x)-q) <= 1e-15) {
+			t.Errorf("quantile %v of a mixture with huge noise is %v", q, x)
+		}
+	}
 	same := Normals{Weights: []float64{0.3, 0.7}, Mean: []float64{0.1, 0.1}, SD: []float64{0, 0}}
 	if got := same.Quantile(0.3); got != 0.1 {
 		t.Errorf("quantile of one point is %v", got)

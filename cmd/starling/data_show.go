@@ -20,16 +20,17 @@ import (
 
 func newDataShow() *cobra.Command {
 	var (
-		dir, target, delimiter string
-		headerFlag, jsonOut    bool
-		words                  bool
-		drop                   []string
+		dir, target    string
+		form           csvForm
+		words, jsonOut bool
+		drop           []string
 	)
 	cmd := &cobra.Command{
 		Use:   "show FILE|SET",
 		Short: "Describe a file, or a data set known by name",
 		Long: `Show describes a file: NPY, IDX or CSV (packed with gzip or not), Parquet, safetensors, or a .bin of CIFAR. It detects the
-format from the content. Missing values and NaN are shown; fit refuses them. Names that a spreadsheet takes for formulas are warned of.
+format from the content. Missing values and NaN are counted; data.csv.missing says what fit makes of them.
+Names that a spreadsheet takes for formulas are warned of.
 
 The delimiter and the header of a CSV are guessed, unless they are given. A cell is a number, nan, inf or empty. The column that
 --target names may hold names of classes, and the columns that --drop names are ignored. With --words other columns may hold words,
@@ -47,16 +48,8 @@ If NAME is both a data set and a file, the data set is shown: write ./NAME for t
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o := data.CSV{Target: target, Drop: drop, Words: words}
-			if cmd.Flags().Changed("delimiter") {
-				if o.Delimiter = delimiter; delimiter == `\t` { // a tab is hard to type
-					o.Delimiter = "\t"
-				}
-				if err := data.CheckDelimiter(o.Delimiter); err != nil {
-					return usageError{err}
-				}
-			}
-			if cmd.Flags().Changed("header") {
-				o.Header = &headerFlag
+			if err := form.tell(&o); err != nil {
+				return err
 			}
 			out := cmd.OutOrStdout()
 			list := data.List(dir)
@@ -72,6 +65,10 @@ If NAME is both a data set and a file, the data set is shown: write ./NAME for t
 			if errors.As(err, &kind) {
 				err = fmt.Errorf("%w with --drop %s", err, quoted(inList(kind.Name)))
 			}
+			var fault *data.ColumnFault
+			if errors.As(err, &fault) {
+				err = errors.New(fault.Mended("--" + fault.Setting + " " + quoted(inList(fault.Column))))
+			}
 			var cell *data.CellError
 			if errors.As(err, &cell) {
 				mend := "--drop " + quoted(inList(cell.Name))
@@ -83,7 +80,8 @@ If NAME is both a data set and a file, the data set is shown: write ./NAME for t
 					or = ", or "
 				}
 				err = fmt.Errorf("%w%sleave the column out with %s", err, or, mend)
-				if !words && !cell.Missing {
+				o.Words = true
+				if _, still := data.Show(args[0], o); still == nil && !words {
 					writeNotes(os.Stderr, []string{"fit takes a column of words as categories: --words shows the table so."})
 				}
 			}
@@ -107,11 +105,9 @@ If NAME is both a data set and a file, the data set is shown: write ./NAME for t
 		},
 	}
 	cmd.Flags().StringVar(&target, "target", "", "`COLUMN` of a CSV that may hold names: its name, or its number if there is no header")
-	cmd.Flags().StringSliceVar(&drop, "drop", nil, "`COLUMNS` of a CSV that are left out, whatever they hold: names, or numbers if there is no header")
+	columnsFlag(cmd, &drop, "drop", "`COLUMNS` of a CSV that are left out, whatever they hold: names, or numbers if there is no header")
 	cmd.Flags().BoolVar(&words, "words", false, "columns of a CSV may hold words, as fit takes them; tell which columns count the rows")
-	cmd.Flags().StringVar(&delimiter, "delimiter", "", "delimiter of a CSV: one `CHAR` (\\t for a tab), or whitespace")
-	cmd.Flags().BoolVar(&headerFlag, "header", true, "whether the first line of a CSV names the columns: =true or =false")
-	cmd.Flag("header").DefValue = ""
+	form.flags(cmd, "a CSV")
 	dataDir(cmd, &dir)
 	asJSON(cmd, &jsonOut)
 	return cmd

@@ -21,6 +21,8 @@ figures as fit printed and those of each class, or on other data, standardised a
 validation examples keeps a threshold of the energy, which 95 % of them are below: a table says which inputs it declares
 out of distribution.
 
+Columns of a table to evaluate on are found by their names, and those that the run's table had not are ignored.
+
 With --probs it scores the class probabilities of any other program, an .npy of shape [examples, classes] or
 [particles, examples, classes], against labels: .npy, IDX or a CSV of one column. Labels count from 0. Where a run is given,
 too, they may be the names of its classes.`,

@@ -74,10 +74,12 @@ func (f *fit) spec(name string) (starling.Spec, error) {
 			return starling.Spec{}, err
 		}
 		return starling.ParseSpec("the config of "+name, text, f.set...)
+	case isTable(name) && !exists(name):
+		return starling.Spec{}, wrongUse("there is no file %s", name)
 	case isTable(name):
 		return starling.Spec{}, wrongUse("%s is a table: name the column to predict with --target, or write a config with starling new", name)
-	case f.table.drop != nil || f.table.keep != nil:
-		return starling.Spec{}, wrongUse("--drop and --keep are for a table with --target; a config names such columns in data.csv.drop and data.csv.keep")
+	case f.table.told():
+		return starling.Spec{}, wrongUse("--drop, --keep, --delimiter and --header are for a table with --target; a config has them as data.csv.drop, keep, delimiter and header")
 	}
 	return readSpec(name, f.set)
 }

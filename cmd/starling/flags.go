@@ -1,6 +1,8 @@
 package main
 
 import (
+	"encoding/csv"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -85,3 +87,31 @@ func checkFile(flag, out string) error {
 	}
 	return nil
 }
+
+// columnNames is a flag that takes names with commas between them, and may be repeated.
+type columnNames struct{ names *[]string }
+
+// columnsFlag adds such a flag.
+func columnsFlag(cmd *cobra.Command, names *[]string, flag, usage string) {
+	cmd.Flags().Var(columnNames{names}, flag, usage+"; commas stand between them, and a name with a comma or a quote in double quotes")
+}
+
+// Set implements pflag.Value.
+func (c columnNames) Set(text string) error {
+	if text == "" {
+		return nil
+	}
+	records, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+	if err != nil || len(records) != 1 {
+		return fmt.Errorf("want names with commas between them; a name with a comma or a quote stands in double quotes, in which a quote is doubled, as in %s",
+			quoted(`"the ""z"", in m"`))
+	}
+	*c.names = append(*c.names, records[0]...)
+	return nil
+}
+
+// String implements pflag.Value.
+func (c columnNames) String() string { return "" }
+
+// Type implements pflag.Value.
+func (c columnNames) Type() string { return "COLUMNS" }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"os"
-	"runtime/debug"
 
 	"github.com/starling-smc/starling"
 )
@@ -24,12 +23,4 @@ func learn(ctx context.Context, spec starling.Spec, o starling.Options, p *progr
 		}
 	}
 	return starling.Fit(ctx, spec, o)
-}
-
-// limitGarbage sets GOGC to 20, unless the environment sets it: garbage grows to a fifth of the memory in use at most.
-// Collecting arrays of numbers is cheap, and particles may be most of the memory.
-func limitGarbage() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(20)
-	}
 }

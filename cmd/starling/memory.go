@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"io/fs"
 	"math"
+	"os"
 	"path"
 	"runtime/debug"
 	"strconv"
@@ -21,6 +22,14 @@ func memoryLimit(root fs.FS) int64 {
 		debug.SetMemoryLimit(limit)
 	}
 	return limit
+}
+
+// limitGarbage sets GOGC to 20, unless the environment sets it: garbage grows to a fifth of the memory in use at most.
+// Collecting arrays of numbers is cheap, and particles or examples may be most of the memory.
+func limitGarbage() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(20)
+	}
 }
 
 // available reads Linux's files below root: the memory that is available without swapping, and the limits of the process's

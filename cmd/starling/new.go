@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -25,6 +27,7 @@ columns are left out, a network by the size of the table, a prior that learns it
 Every line can be changed.
 
 The target is a class if it holds words, two whole numbers, or all whole numbers from 0 up to at most 29. Any other is a number.
+The delimiter and the header of a CSV are guessed, unless --delimiter and --header say them; then the config does, too.
 
 starling fit FILE --target COLUMN does the same and trains at once; the config, with all defaults, is then in the run's folder.`,
 		Example: `  starling new flowers.csv --target species > flowers.yaml
@@ -55,14 +58,19 @@ starling fit FILE --target COLUMN does the same and trains at once; the config, 
 type tableToLearn struct {
 	target     string
 	drop, keep []string
+	form       csvForm
 }
 
 // flags adds the flags.
 func (t *tableToLearn) flags(cmd *cobra.Command, target string) {
 	cmd.Flags().StringVar(&t.target, "target", "", target)
-	cmd.Flags().StringSliceVar(&t.drop, "drop", nil, "`COLUMNS` of the table that are left out, whatever they hold: names, or numbers if there is no header")
-	cmd.Flags().StringSliceVar(&t.keep, "keep", nil, "`COLUMNS` of the table that are inputs although they count the rows")
+	columnsFlag(cmd, &t.drop, "drop", "`COLUMNS` of the table that are left out, whatever they hold: names, or numbers if there is no header")
+	columnsFlag(cmd, &t.keep, "keep", "`COLUMNS` of the table that are inputs although they count the rows")
+	t.form.flags(cmd, "the table, if it is a CSV")
 }
+
+// told reports whether a flag besides the target is given.
+func (t *tableToLearn) told() bool { return t.drop != nil || t.keep != nil || t.form.told() }
 
 // given are the flags as they were given, for the command that continues a run.
 func (t *tableToLearn) given() []flagged {
@@ -73,7 +81,7 @@ func (t *tableToLearn) given() []flagged {
 	for _, name := range t.keep {
 		all = append(all, flagged{"--keep", inList(name), true})
 	}
-	return all
+	return append(all, t.form.given()...)
 }
 
 // config makes the config of a table.
@@ -81,7 +89,11 @@ func (t *tableToLearn) config(name string) ([]byte, error) {
 	if isConfig(name) {
 		return nil, wrongUse("%s is a config, and --target names a column of a table: starling fit %s", name, quoted(name))
 	}
-	text, err := starling.NewConfig(data.CSV{File: name, Target: t.target, Drop: t.drop, Keep: t.keep})
+	table := data.CSV{File: name, Target: t.target, Drop: t.drop, Keep: t.keep}
+	if err := t.form.tell(&table); err != nil {
+		return nil, err
+	}
+	text, err := starling.NewConfig(table)
 	var fault *data.ColumnFault
 	if errors.As(err, &fault) {
 		return nil, &starling.DataError{Err: errors.New(fault.Mended(fmt.Sprintf("--%s %s", fault.Setting, quoted(inList(fault.Column)))))}
@@ -92,6 +104,12 @@ func (t *tableToLearn) config(name string) ([]byte, error) {
 // isTable reports whether a file is a table, by its name.
 func isTable(name string) bool {
 	return slices.Contains([]string{".csv", ".tsv", ".parquet"}, filepath.Ext(strings.TrimSuffix(strings.ToLower(name), ".gz")))
+}
+
+// exists reports whether there is a file of a name, or something else than that it is missing keeps it from being read.
+func exists(name string) bool {
+	_, err := os.Stat(name)
+	return !errors.Is(err, fs.ErrNotExist)
 }
 
 // isConfig reports whether an argument is a config or a preset, by its name.

@@ -53,9 +53,9 @@ func TestGettingStarted(t *testing.T) {
 		}
 	}
 	script.WriteString("exists runs/rents/report.html runs/flowers/report.html\n")
-	runPage(t, script.String()+files.String(), func(env *testscript.Env) error {
+	runPage(t, script.String()+files.String(), testscript.Params{Setup: func(env *testscript.Env) error {
 		return os.CopyFS(filepath.Join(env.WorkDir, "examples"), os.DirFS("../../examples"))
-	})
+	}})
 }
 
 // blocks are those of a page of docs that are code, with their languages.
@@ -73,11 +73,11 @@ func blocks(t *testing.T, page string) [][2]string {
 }
 
 // runPage runs the script, with its files, that a page was made into.
-func runPage(t *testing.T, script string, setup func(*testscript.Env) error) {
+func runPage(t *testing.T, script string, with testscript.Params) {
 	t.Helper()
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "page.txt"), []byte(script), 0o666); err != nil {
+	with.Dir = t.TempDir()
+	if err := os.WriteFile(filepath.Join(with.Dir, "page.txt"), []byte(script), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	testscript.Run(t, testscript.Params{Dir: dir, Setup: setup})
+	testscript.Run(t, with)
 }

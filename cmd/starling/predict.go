@@ -112,13 +112,13 @@ apostrophe.`,
 			if jsonOut {
 				return jsontext.Write(cmd.OutOrStdout(), map[string]any{"rows": rows, "out": out})
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s rows of %s predicted, written to %s\n", numeral.Count(rows), filepath.Base(in), out)
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s of %s predicted, written to %s\n", numeral.Several(rows, "row"), filepath.Base(in), out)
 			return err
 		},
 	}
 	cmd.Flags().StringVar(&in, "in", "", "`FILE` of inputs: CSV (packed with gzip or not), Parquet, NPY or IDX, or - for stdin")
 	cmd.Flags().StringVar(&out, "out", "", "`FILE` of predictions: .csv or .npy, or - for a CSV on stdout")
-	cmd.Flags().StringVar(&key, "key", "", "`COLUMN` of a table whose text is copied, after the row: its name, or its number if there is no header")
+	cmd.Flags().StringVar(&key, "key", "", "`COLUMN` of a table whose text is copied without the blanks around it, after the row: its name, or its number if there is no header")
 	decideByMeanLogits(cmd, &meanLogits)
 	cmd.Flags().BoolVar(&safe, "safe-csv", false, "write an apostrophe before names of classes and keys that spreadsheets take for formulas")
 	forced(cmd, &force)

@@ -1,17 +1,25 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/starling-smc/starling/eval"
 )
 
 // TestPyTorchSnippet carries docs/pytorch.md out as it stands, with a Python that has torch and safetensors: the one
-// that STARLING_PYTHON names, or python3. What PyTorch predicts from posterior.safetensors must be what starling does.
+// that STARLING_PYTHON names, or python3. What PyTorch predicts from posterior.safetensors must be what starling does,
+// and the posterior must better the network.
 func TestPyTorchSnippet(t *testing.T) {
 	python := os.Getenv("STARLING_PYTHON")
 	if python == "" {
@@ -47,8 +55,73 @@ func TestPyTorchSnippet(t *testing.T) {
 	if compared != 2 {
 		t.Fatalf("docs/pytorch.md compares %d posteriors with PyTorch, want 2", compared)
 	}
-	runPage(t, script.String()+files.String(), func(env *testscript.Env) error {
-		env.Setenv("PYTHON", python)
-		return nil
+	fmt.Fprintf(&script, "betters runs/bayesian runs/as-is %v\nbetters runs/partly runs/as-is %v\n", recipeShare, partlyShare)
+	for run, row := range map[string]string{"runs/as-is": trainedRow, "runs/bayesian": posteriorRow} {
+		f := figuresOf(t, row)
+		fmt.Fprintln(&script, "figures", run, f[0], f[1], f[2])
+	}
+	runPage(t, script.String()+files.String(), testscript.Params{
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("PYTHON", python)
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"betters": betters, "figures": figures},
 	})
+}
+
+// The page's recipes leave at most these shares of the trained network's NLL. With eight seeds of train.py the first had 0.29 to 0.53 of
+// it and the second 0.38 to 0.69.
+const recipeShare, partlyShare = 0.7, 0.8
+
+// betters RUN OTHER SHARE: on the test examples RUN has at most this share of the NLL of OTHER, and is more often right.
+func betters(ts *testscript.TestScript, neg bool, args []string) {
+	m, other := metricsOf(ts, args[0]), metricsOf(ts, args[1])
+	share, err := strconv.ParseFloat(args[2], 64)
+	ts.Check(err)
+	ts.Logf("%s has %.2f of the NLL of %s, accuracies %.3f and %.3f", args[0], m.NLL/other.NLL, args[1], *m.Accuracy, *other.Accuracy)
+	if !(float64(m.NLL) <= share*float64(other.NLL)) || !(*m.Accuracy > *other.Accuracy) {
+		ts.Fatalf("%s: want at most %v of that NLL, and a higher accuracy", args[0], share)
+	}
+}
+
+// figures RUN ACCURACY NLL ECE: the scores of RUN are those of the page, as near as other bits of PyTorch allow: chains from other
+// bits are other draws. With six seeds of the run accuracies were 97.5 to
+// 98.2 %, NLLs 0.112 to 0.142 and ECEs 0.070 to 0.082.
+func figures(ts *testscript.TestScript, neg bool, args []string) {
+	m := metricsOf(ts, args[0])
+	for i, have := range []float64{100 * float64(*m.Accuracy), float64(m.NLL), float64(*m.ECE)} {
+		want, err := strconv.ParseFloat(args[i+1], 64)
+		ts.Check(err)
+		if within := []float64{2, 0.3 * want, 0.03}[i]; !(math.Abs(have-want) <= within) {
+			ts.Fatalf("%s: %v, and docs/pytorch.md says %v", args[0], have, want)
+		}
+	}
+}
+
+// metricsOf reads the scores of a run.
+func metricsOf(ts *testscript.TestScript, run string) (m eval.Metrics) {
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile(filepath.Join(run, "metrics.json"))), &m))
+	return m
+}
+
+// The rows of the page's table.
+const trainedRow, posteriorRow = "the trained network", "40 networks of its posterior"
+
+// figuresOf is the accuracy in percent, the NLL and the ECE of a row of the page's table.
+func figuresOf(t *testing.T, row string) (figures [3]float64) {
+	t.Helper()
+	text, err := os.ReadFile("../../docs/pytorch.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := regexp.MustCompile(`(?m)^\| ` + row + ` \| ([0-9.]+) % \| ([0-9.]+) \| ([0-9.]+) \|$`).FindStringSubmatch(string(text))
+	if found == nil {
+		t.Fatalf("docs/pytorch.md has no figures of %s", row)
+	}
+	for i := range figures {
+		if figures[i], err = strconv.ParseFloat(found[i+1], 64); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return figures
 }

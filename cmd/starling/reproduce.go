@@ -258,7 +258,18 @@ func (r *reproduce) read(ctx context.Context, u unit) (*paper.Run, error) {
 	if run := r.done[u.dir]; run != nil {
 		return run, nil
 	}
-	run, err := r.table.Read(ctx, u.dir, u.cell, u.seed, u.reduced, starling.Options{Threads: r.threads, DataDir: r.dataDir})
+	var line *progress // of figures that take long; most are read at once
+	run, err := r.table.Read(ctx, u.dir, u.cell, u.seed, u.reduced, starling.Options{Threads: r.threads, DataDir: r.dataDir, Progress: func(e starling.Event) {
+		if p, ok := e.(*starling.Progress); ok {
+			if line == nil {
+				line = newProgress(r.quiet, r.json)
+			}
+			line.show(p.Status)
+		}
+	}})
+	if line != nil {
+		line.end()
+	}
 	if err == nil {
 		r.done[u.dir] = run
 	}

@@ -10,8 +10,10 @@ import (
 	"github.com/starling-smc/starling/method"
 )
 
-// openRun reads a run's folder. A folder without a run, or whose run is not done, is wrong use.
+// openRun reads a run's folder, to evaluate the run or to predict with it. A folder without a run, or whose run is not done, is
+// wrong use.
 func openRun(dir string) (*starling.Run, error) {
+	limitGarbage()
 	run, err := starling.OpenRun(dir)
 	var bad *starling.DataError
 	switch {
@@ -27,6 +29,7 @@ func openRun(dir string) (*starling.Run, error) {
 type evaluation struct {
 	options     starling.Options
 	json, quiet bool
+	ignored     string // the last note of columns that were ignored; several runs on one file need it once
 }
 
 func (e *evaluation) flags(cmd *cobra.Command) {
@@ -54,5 +57,11 @@ func (e *evaluation) of(cmd *cobra.Command, dir string, on starling.On, line *pr
 		}
 	}
 	a, err := run.Evaluate(cmd.Context(), on, e.options)
+	if err == nil && a.Problem.Ignored != nil {
+		if note := a.Problem.Ignored.String(); note != e.ignored {
+			e.ignored = note
+			line.say(note)
+		}
+	}
 	return run, a, err
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -14,11 +13,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/starling-smc/starling"
-	"github.com/starling-smc/starling/internal/ckpt"
 	"github.com/starling-smc/starling/internal/jsontext"
 	"github.com/starling-smc/starling/internal/runs"
 	"github.com/starling-smc/starling/internal/spelling"
-	pages "github.com/starling-smc/starling/report"
 )
 
 func newSweep() *cobra.Command {
@@ -149,6 +146,9 @@ func (s *sweep) grid() error {
 		}
 		s.axes = append(s.axes, axis)
 	}
+	if isTable(s.config) {
+		return wrongUse("%s is a table: write a config with starling new", s.config)
+	}
 	text, err := readConfig(s.config, "fit")
 	if err != nil {
 		return err
@@ -278,36 +278,4 @@ func examples(n int, c starling.Criterion) string {
 		kind = "training examples"
 	}
 	return fmt.Sprintf("%d %s", n, kind)
-}
-
-// pageFile is the name of the page of a sweep.
-const pageFile = "sweep.html"
-
-// writePage writes the page that compares the runs, if there are several that can be compared.
-func (s *sweep) writePage(c *choice) error {
-	var done []pages.Evaluated
-	for i, t := range s.tried {
-		if t.result == nil {
-			continue
-		}
-		run, err := openRun(t.dir)
-		if err != nil {
-			return err
-		}
-		done = append(done, pages.Evaluated{Name: s.points[i].Name, Run: run, Assessment: t.result.Assessment})
-	}
-	comparison, err := pages.NewComparison(done)
-	if err != nil {
-		c.notes = append(c.notes, "there is no page that compares the runs: "+err.Error())
-		return nil
-	}
-	for _, n := range c.notes {
-		comparison.Notes = append([]string{strings.ToUpper(n[:1]) + n[1:] + "."}, comparison.Notes...)
-	}
-	var page bytes.Buffer
-	if err := comparison.Write(&page); err != nil {
-		return err
-	}
-	c.page = filepath.Join(s.out, pageFile)
-	return ckpt.WriteFile(c.page, page.Bytes())
 }

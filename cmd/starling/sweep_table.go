@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"path/filepath"
+	"slices"
 
 	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/internal/table"
@@ -59,9 +60,9 @@ func (s *sweep) use(i int) string {
 	return "starling predict " + quoted(s.tried[i].dir) + " --in FILE --out predictions.csv"
 }
 
-// warnings counts the findings that a reader must know of.
+// warnings counts the findings that a reader must know of, about the run and about its predictions.
 func (t tried) warnings() (n int) {
-	for _, f := range t.result.Findings {
+	for _, f := range slices.Concat(t.result.Findings, t.result.Metrics.Predicted) {
 		if f.Warning() {
 			n++
 		}

@@ -27,9 +27,11 @@ func (c codec) parse(file string, text []byte, sets []string, v reflect.Value) (
 		return nil, source.error([]fault{*f})
 	}
 	var bad []fault
-	for _, arg := range sets {
-		if f := root.set(arg); f != nil {
-			bad = append(bad, *f)
+	if root.table || root.null() {
+		for _, arg := range sets {
+			if f := root.set(arg); f != nil {
+				bad = append(bad, *f)
+			}
 		}
 	}
 	if bad != nil {

@@ -113,6 +113,9 @@ func TestFaults(t *testing.T) {
 		"null":          {"null", nil, "g.yaml:1:1: rows: needs a plant or a bed"},
 		"text":          {"just a text", nil, `g.yaml:1:1: want a mapping of name, seed, size, beds, rows, soil, water, labels, tools, colour, tended, have "just a text"`},
 		"long text":     {strings.Repeat("x", 70), nil, `g.yaml:1:1: want a mapping of name, seed, size, beds, rows, soil, water, labels, tools, colour, tended, have "` + strings.Repeat("x", 60) + `"…`},
+		"text and sets": {strings.Repeat("x", 70), []string{"rows=[mint]", "a.b=1", "a"}, `g.yaml:1:1: want a mapping of name, seed, size, beds, rows, soil, water, labels, tools, colour, tended, have "` + strings.Repeat("x", 60) + `"…`},
+		"list and sets": {"[mint]", []string{"0.x=1"}, "g.yaml:1:1: want a mapping of name, seed, size, beds, rows, soil, water, labels, tools, colour, tended, have a list"},
+		"set in a text": {"name: " + strings.Repeat("x", 70), []string{"name.a=1"}, `--set name.a=1: name is "` + strings.Repeat("x", 60) + `"…, which has no part "a"`},
 		"not UTF-8":     {"\xff\xfe", nil, "g.yaml: the text is not UTF-8: save it as UTF-8"},
 		"tab":           {"soil:\n\tclay: {}", nil, "g.yaml:2:1: a tab, which YAML does not take: indent by blanks"},
 		"twice":         {"name: a\nname: b", nil, `g.yaml:2:1: key "name" is there twice, first in line 1`},
@@ -165,7 +168,7 @@ g.yaml:1:50: rows.4: want one of beans, grass, hedge, lawn, mint, sage, under
 g.yaml:2:14: soil.clay: clay has no settings: write it as {clay: {}}
 g.yaml:3:9: tended: height needs its settings, as in {height: 0.5}`},
 		"a name whose defaults do not suffice": {"rows: [mint, under]", nil, "g.yaml:1:14: rows.1.under.of: needs a plant"},
-		"a step that is not the name":          {"rows: [beans]", []string{"rows.0.lawn.every=2"}, `--set rows.0.lawn.every=2: rows.0 is beans, which has no part "lawn"`},
+		"a step that is not the name":          {"rows: [beans]", []string{"rows.0.lawn.every=2"}, `--set rows.0.lawn.every=2: rows.0 is "beans", which has no part "lawn"`},
 		"beside what it stands inside": {"rows: [{beans: 3, mulch: false}, {beans: {gap: 2}, height: 1}, {gap: 2, lawn: {every: 1}}]\nsoil: {sand: 0.5, sieve: [1]}", nil,
 			`g.yaml:1:19: rows.0.mulch: stands inside beans, as in beans: {poles: 3, mulch: false}
 g.yaml:1:52: rows.1.height: stands inside beans, as in beans: {gap: 2, height: 1}
@@ -216,7 +219,7 @@ g.yaml:3:9: beds.0: unknown key "nials": did you mean "nails"? (known: width, ra
 --set rows.1=mint: rows has items 0 to 0, not "1"
 --set rows.x=mint: rows has items 0 to 0, not "x"
 --set tools.0=a: tools has no items, not "0"
---set rows.0.x=3: rows.0 is mint, which has no part "x"
+--set rows.0.x=3: rows.0 is "mint", which has no part "x"
 --set name=[: "[" is not a YAML value: did not find expected node content
 --set name=a
 ---

@@ -11,8 +11,10 @@ import (
 // made, so that a default can be changed. Decoding finds unknown keys.
 //
 // A null leaves a value out, whatever the file says: map=null.
+//
+// A file that is no mapping has no settings to change: decoding says what it should be.
 
-// set applies one --set argument.
+// set applies one --set argument to the tree of a config.
 func (n *node) set(arg string) *fault {
 	path, text, ok := strings.Cut(arg, "=")
 	here := place{set: arg}
@@ -60,7 +62,7 @@ func (n *node) set(arg string) *fault {
 			}
 			n = n.get(step)
 		default:
-			return bad("%s is %v, which has no part %q", strings.Join(steps[:i], "."), n.scalar, step)
+			return bad("%s is %s, which has no part %q", strings.Join(steps[:i], "."), n.kind(), step)
 		}
 	}
 	return nil

@@ -5,8 +5,6 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/starling-smc/starling/internal/numeral"
 )
@@ -16,27 +14,19 @@ import (
 func (f Finding) Words() string { return f.say(false, "says", "means", "cure") }
 
 // Sentence says the finding and its cure for a page: whole sentences, with numbers as people write them.
-func (f Finding) Sentence() string { return capital(f.say(true, "says", "means", "cure")) + "." }
+func (f Finding) Sentence() string {
+	return numeral.Capital(f.say(true, "says", "means", "cure")) + "."
+}
 
 // Brief says for a page, in a sentence, what was found: neither what follows from it, nor the cure.
-func (f Finding) Brief() string { return capital(f.say(true, "says")) + "." }
+func (f Finding) Brief() string { return numeral.Capital(f.say(true, "says")) + "." }
 
 // Cure says for a page what to do about the finding; empty if there is nothing to do.
 func (f Finding) Cure() string {
 	if s := f.say(true, "cure"); s != "" && s != f.raw() {
-		return capital(s) + "."
+		return numeral.Capital(s) + "."
 	}
 	return ""
-}
-
-// capital makes the first letter of a sentence a capital. Names of files, keys and symbols stay as they are.
-func capital(s string) string {
-	word, _, _ := strings.Cut(s, " ")
-	if len(word) > 1 && !strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) }) {
-		first, size := utf8.DecodeRuneInString(s)
-		return string(unicode.ToUpper(first)) + s[size:]
-	}
-	return s
 }
 
 // say joins parts of a finding's words: what it means follows after a colon, the cure as a sentence of its own.
@@ -54,7 +44,7 @@ func (f Finding) say(page bool, parts ...string) string {
 		case said == "" || text == "":
 			said += text
 		case part == "cure":
-			said += ". " + capital(text)
+			said += ". " + numeral.Capital(text)
 		default:
 			said += ": " + text
 		}

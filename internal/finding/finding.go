@@ -206,82 +206,6 @@ func Stopped(stopped, islands, first, last, all, patience int) Finding {
 // InitUnused says that model.init was given, but no particle begins there and the prior's mean is 0.
 func InitUnused() Finding { return Finding{Kind: "init-unused"} }
 
-// ConstantColumns names the columns of a table that were dropped.
-func ConstantColumns(names []string) Finding {
-	return Finding{Kind: "constant-columns", Numbers: numbers{"count": float64(len(names))}.safe(), Names: map[string]string{"columns": strings.Join(names, ", ")}}
-}
-
-// RowCounters names the columns of a table that were left out because they count its rows. keep is the setting that keeps them, as a
-// config has it.
-func RowCounters(names []string, keep string) Finding {
-	f := ofColumns("row-counters", names)
-	f.Names["keep"] = keep
-	return f
-}
-
-// WordColumns names the columns of a table that hold words, which became so many inputs of 0 and 1.
-func WordColumns(names []string, inputs int) Finding {
-	f := ofColumns("word-columns", names)
-	f.Numbers["inputs"] = numeral.Number(inputs)
-	return f
-}
-
-// MissingValues names the columns of a table that lack values. told: an input beside the column says so; else no training row lacks
-// the value, so that there is no such input.
-func MissingValues(names []string, told bool) Finding {
-	if told {
-		return ofColumns("missing-values", names)
-	}
-	return ofColumns("missing-elsewhere", names)
-}
-
-func ofColumns(kind string, names []string) Finding {
-	return Finding{Kind: kind, Numbers: numbers{"count": float64(len(names))}.safe(), Names: map[string]string{"columns": numeral.List(names)}}
-}
-
-// ZeroFeatures lists the constant features of arrays, counted from 0. The network sees them as 0 everywhere.
-func ZeroFeatures(features []int) Finding {
-	const few = 20
-	var names []string
-	for _, j := range features[:min(few, len(features))] {
-		names = append(names, fmt.Sprint(j))
-	}
-	if len(features) > few {
-		names = append(names, "…")
-	}
-	return Finding{Kind: "zero-features", Numbers: numbers{"count": float64(len(features))}.safe(), Names: map[string]string{"features": strings.Join(names, ", ")}}
-}
-
-// ChannelsLast says that a file of images probably has its channels last, but was read as channels × height × width.
-func ChannelsLast(file string, channels, height, width int) Finding {
-	return Finding{
-		Kind:    "channels-last",
-		Numbers: numbers{"channels": float64(channels), "height": float64(height), "width": float64(width)}.safe(),
-		Names:   map[string]string{"file": file},
-	}
-}
-
-// UnseenClasses names classes that validation and test examples have, so many of them, and no training example.
-func UnseenClasses(classes []string, examples int) Finding {
-	return Finding{
-		Kind: "unseen-classes", Numbers: numbers{"count": float64(len(classes)), "examples": float64(examples)}.safe(),
-		Names: map[string]string{"classes": numeral.List(classes)},
-	}
-}
-
-// RareClasses names classes of fewer than enough training examples, each with their number.
-func RareClasses(classes []string, enough int) Finding {
-	const few = 10
-	listed := classes[:min(len(classes), few)]
-	if more := len(classes) - few; more > 0 {
-		listed = append(slices.Clone(listed), numeral.Count(more)+" more")
-	}
-	return Finding{
-		Kind: "rare-classes", Numbers: numbers{"count": float64(len(classes)), "enough": float64(enough)}.safe(),
-		Names: map[string]string{"classes": numeral.List(listed)},
-	}
-}
-
 // NoThreshold says that a run keeps no threshold of the energy, because that of some of the validation examples is not finite.
 func NoThreshold(undefined, examples int) Finding {
 	return Finding{Kind: "no-threshold", Numbers: numbers{"count": float64(undefined), "examples": float64(examples)}.safe()}
@@ -413,19 +337,4 @@ func (f Finding) raw() string {
 		return f.Kind
 	}
 	return f.Kind + ": " + strings.Join(parts, ", ")
-}
-
-// FewDraws says that the samples of some scans are worth few independent draws; least is the smallest number of draws.
-func FewDraws(some, scans int, least, enough float64) Finding {
-	return Finding{Kind: KindFewDraws, Numbers: numbers{"some": float64(some), "scans": float64(scans), "least": least, "enough": enough}.safe()}
-}
-
-// LoneAncestor says that the filter of some scans comes from one particle of the scan before.
-func LoneAncestor(some, scans int) Finding {
-	return Finding{Kind: "lone-ancestor", Numbers: numbers{"some": float64(some), "scans": float64(scans)}.safe()}
-}
-
-// ScansLeftOut says that some scans could not be used.
-func ScansLeftOut(n int) Finding {
-	return Finding{Kind: "scans-left-out", Numbers: numbers{"count": float64(n)}.safe()}
 }

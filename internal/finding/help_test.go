@@ -37,7 +37,7 @@ func TestFirst(t *testing.T) {
 	const step = "method.mcmc.move.hmc.step"
 	r := RHat{8, 1.93, 3.41, 1.52, 2.36, math.NaN(), math.NaN()}
 	found := []Finding{
-		ChainsUnsure(r), SingleAncestor(3, 3), EvidenceScatters(-20, 7, 1.2, 8), Underconfident(Confidence{}), EnsembleBetter(8, "0.1", "0.2", 15), ChainsApart(r),
+		ChainsUnsure(r), SingleAncestor(3, 3), EvidenceScatters(-20, 7, 1.2, 8), Underconfident(Confidence{}), EnsembleBetter(Better{}), ChainsApart(r),
 		UnevenWeights(80, 3), AsIs(), ChainStuck(1, 0.01, -3, step, true), ChainStuck(2, 0.02, -3, step, true), UnseenClasses([]string{"a"}, 1),
 		MovesStuck(Stuck{Failed: true}), ChainsUntold(3, "they are equal", false),
 	}

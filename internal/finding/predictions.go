@@ -2,13 +2,21 @@ package finding
 
 // Findings about predictions for examples that the networks did not learn from.
 
-// EnsembleBetter says that the deep ensemble of the restarts has the better NLL on so many examples; with one restart, that the best
-// point estimate has. Both NLLs are given as they are shown elsewhere.
-func EnsembleBetter(restarts int, ensemble, posterior string, examples int) Finding {
+// Better compares the posterior with the better one of the deep ensemble of the restarts and the best restart.
+type Better struct {
+	Restarts            int     // of the better one: 1 is the best restart alone
+	Ensemble, Posterior string  // NLLs, as they are shown elsewhere
+	By, SE              float64 // the mean difference of the losses of an example, and its standard error
+	Examples, Once      int     // chance makes such a difference less than once in so many times
+	Learned             bool    // the prior learns its widths
+}
+
+// EnsembleBetter says that the deep ensemble of the restarts has the better NLL; with one restart, that the best point estimate has.
+func EnsembleBetter(b Better) Finding {
 	return Finding{
 		Kind:    "ensemble-better",
-		Numbers: numbers{"restarts": float64(restarts), "examples": float64(examples)}.safe(),
-		Names:   map[string]string{"ensemble": ensemble, "posterior": posterior},
+		Numbers: numbers{"restarts": float64(b.Restarts), "by": b.By, "se": b.SE, "examples": float64(b.Examples), "once": float64(b.Once)}.safe(),
+		Names:   map[string]string{"ensemble": b.Ensemble, "posterior": b.Posterior, "prior": prior(b.Learned)},
 	}
 }
 
@@ -29,6 +37,7 @@ type Confidence struct {
 	Mean, Accuracy float64
 	Single         bool // the posterior is one network
 	Once           int  // chance makes such a difference less than once in so many times
+	Learned        bool // the prior learns its widths
 }
 
 func (c Confidence) of(kind string) Finding {
@@ -36,7 +45,15 @@ func (c Confidence) of(kind string) Finding {
 	if c.Single {
 		n["single"] = 1
 	}
-	return Finding{Kind: kind, Numbers: n.safe()}
+	return Finding{Kind: kind, Numbers: n.safe(), Names: map[string]string{"prior": prior(c.Learned)}}
+}
+
+// prior says whether a prior learns its widths, as findings keep it.
+func prior(learned bool) string {
+	if learned {
+		return "learned"
+	}
+	return "given"
 }
 
 // Underconfident says that answers are more often right than their probabilities say.
@@ -51,17 +68,24 @@ func Miscalibrated(ece, chance float64, draws int) Finding {
 	return Finding{Kind: KindMiscalibrated, Numbers: numbers{"ece": ece, "chance": chance, "draws": float64(draws)}.safe()}
 }
 
-// IntervalsNarrow says that too few of so many targets lie in their 90 % intervals: the share inside. Chance makes such a difference
-// less than once in so many times.
-func IntervalsNarrow(inside float64, targets, once int) Finding {
-	return intervals(KindNarrow, inside, targets, once)
+// Coverage is the share of targets that lie in their 90 % intervals.
+type Coverage struct {
+	Inside  float64 // the share
+	Targets int
+	Once    int    // chance makes such a difference from 90 % less than once in so many times
+	Learned bool   // the prior learns its widths
+	Noise   string // given, learned or predicted
 }
+
+// IntervalsNarrow says that too few targets lie in their intervals.
+func IntervalsNarrow(c Coverage) Finding { return c.of(KindNarrow) }
 
 // IntervalsWide says that too many do.
-func IntervalsWide(inside float64, targets, once int) Finding {
-	return intervals(KindWide, inside, targets, once)
-}
+func IntervalsWide(c Coverage) Finding { return c.of(KindWide) }
 
-func intervals(kind string, inside float64, targets, once int) Finding {
-	return Finding{Kind: kind, Numbers: numbers{"inside": inside, "targets": float64(targets), "once": float64(once)}.safe()}
+func (c Coverage) of(kind string) Finding {
+	return Finding{
+		Kind: kind, Numbers: numbers{"inside": c.Inside, "targets": float64(c.Targets), "once": float64(c.Once)}.safe(),
+		Names: map[string]string{"prior": prior(c.Learned), "noise": c.Noise},
+	}
 }

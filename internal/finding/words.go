@@ -15,6 +15,7 @@ const (
 	ofData                         // it is about the data, not about what was sampled
 	ofPredictions                  // it is about what the ensemble predicts for the examples evaluated on
 	ofEvidence                     // it says what a log evidence is an estimate of
+	early                          // it is told before the work begins, too
 	failure                        // the run's results are there, but the run failed
 )
 
@@ -91,8 +92,9 @@ var kinds = map[string]kind{
 	"swag-spread": {look: note | page, says: `the draws differ as the states of SGD did at this rate, mini-batch and momentum. That is no draw from the posterior: choose the rate by the validation NLL`},
 	"ensemble-better": {
 		look: warning | ofPredictions, says: `{{if .Several "restarts"}}the deep ensemble of the {{.Count "restarts"}} MAPs{{else}}the best MAP alone{{end}}, which needs no sampling, is better than the posterior on the {{.Count "examples"}} test examples`,
-		means: `NLL {{.Name "ensemble"}} against {{.Name "posterior"}}`,
-		cure: `try prior: {normal: {variance: learned}} and more epochs or particles, or take ` +
+		means: `NLL {{.Name "ensemble"}} against {{.Name "posterior"}}, a difference of {{.Short "by"}} ± {{.Short "se"}}, ` +
+			`which chance alone gives less than once in {{.Count "once"}} times`,
+		cure: `try {{if .Said "prior" "learned"}}more units{{else}}prior: {normal: {variance: learned}}{{end}} and more epochs or particles, or take ` +
 			`{{if .Several "restarts"}}method: ensemble{{else}}method: ensemble or method: map{{end}}`, help: helpScores,
 	},
 	"no-skill": {
@@ -102,15 +104,19 @@ var kinds = map[string]kind{
 	},
 	KindUnderconfident: {
 		look: warning | ofPredictions, says: `the posterior is under-confident`,
-		means: `{{template "confidence" .}}. A narrow prior keeps a network from being sure`,
-		cure:  `take prior: {normal: {variance: learned}}, or more units if the variance is learned already`,
-		help:  helpCalibration,
+		means: `{{template "confidence" .}}. ` +
+			`{{if .Said "prior" "learned"}}With a prior that learns its widths this happens where the classes are easily told apart` +
+			`{{else}}A narrow prior keeps a network from being sure{{end}}`,
+		cure: `{{if .Said "prior" "learned"}}read its probabilities as cautious ones, and compare its NLL with that of method: ensemble. ` +
+			`On the tables that were measured, more units, layers or epochs did not mend it` +
+			`{{else}}take prior: {normal: {variance: learned}}{{end}}`,
+		help: helpCalibration,
 	},
 	KindOverconfident: {
 		look: warning | ofPredictions, says: `the posterior is over-confident`,
 		means: `{{template "confidence" .}}`,
 		cure: `{{if .Has "single"}}take an ensemble in place of one network: method: mcmc or method: smc` +
-			`{{else}}take more chains or islands, or prior: {normal: {variance: learned}} if the variance is fixed and wide{{end}}`,
+			`{{else}}take more chains or islands{{if not (.Said "prior" "learned")}}, or prior: {normal: {variance: learned}} in place of a wide one{{end}}{{end}}`,
 		help: helpCalibration,
 	},
 	KindMiscalibrated: {
@@ -120,11 +126,18 @@ var kinds = map[string]kind{
 	},
 	KindNarrow: {
 		look: warning | ofPredictions, says: `the intervals are too narrow`, means: `{{template "coverage" .}}`,
-		cure: `let the noise be learned (likelihood: {gaussian: {sd: learned}}) or predicted for each example (sd: predicted), and take more chains or islands`, help: helpCalibration,
+		cure: `{{if .Said "noise" "predicted"}}take more chains or islands, and compare the validation NLL with that of one noise for all examples (sd: learned)` +
+			`{{else}}let the noise be {{if not (.Said "noise" "learned")}}learned (likelihood: {gaussian: {sd: learned}}) or {{end}}` +
+			`predicted for each example (sd: predicted), and take more chains or islands{{end}}`,
+		help: helpCalibration,
 	},
 	KindWide: {
 		look: warning | ofPredictions, says: `the intervals are too wide`, means: `{{template "coverage" .}}`,
-		cure: `take prior: {normal: {variance: learned}}, and let the noise be learned (likelihood: {gaussian: {sd: learned}})`, help: helpCalibration,
+		cure: `{{if not (.Said "prior" "learned")}}take prior: {normal: {variance: learned}}{{if .Said "noise" "given"}}, and {{end}}{{end}}` +
+			`{{if .Said "noise" "given"}}let the noise be learned (likelihood: {gaussian: {sd: learned}})` +
+			`{{else if .Said "prior" "learned"}}compare the validation NLL with that of ` +
+			`{{if .Said "noise" "predicted"}}one noise for all examples (sd: learned){{else}}a noise that is predicted for each example (sd: predicted){{end}}{{end}}`,
+		help: helpCalibration,
 	},
 
 	"no-evidence":        {look: note | ofEvidence, says: `no evidence: start {{.Name "start"}} leaves the weights of the first particles unknown`},
@@ -203,11 +216,11 @@ var kinds = map[string]kind{
 	"chains-agree": {look: note, says: `{{if .Several "chains"}}the {{.Count "chains"}} chains agree{{else}}the two halves of the chain agree{{end}}`, means: `{{template "r-hat" .}}`},
 	KindApart: {
 		look: warning, says: `{{if not (.Several "chains")}}the chain has not mixed, as its two halves differ` +
-			`{{else if .Has "low"}}the {{.Count "chains"}} chains are not one mixed posterior` +
-			`{{else}}the {{.Count "chains"}} chains are in different modes{{end}}`,
+			`{{else if .Has "ess"}}the {{.Count "chains"}} chains are in different modes` +
+			`{{else}}the {{.Count "chains"}} chains are not one mixed posterior{{end}}`,
 		means: `{{template "r-hat" .}}{{if not (.Several "chains")}}` +
-			`{{else if .Has "low"}}. Each chain explores a part of its own: a mode or, as the chains are short, its way from the start` +
-			`{{else}}. Each chain explores its own mode: together they are {{.Count "chains"}} modes, and not one mixed posterior{{end}}`,
+			`{{else if .Has "ess"}}. Each chain explores its own mode: together they are {{.Count "chains"}} modes, and not one mixed posterior` +
+			`{{else}}. Each chain explores a part of its own: a mode or, as the chains are short, its way from the start{{end}}`,
 		cure: `take more epochs, which show whether {{if .Several "chains"}}the chains only had no time to meet; more chains find more modes{{else}}it mixes, and several chains{{end}}`, help: helpMixing,
 	},
 	"chains-unsure": {
@@ -287,9 +300,21 @@ var kinds = map[string]kind{
 	},
 
 	"constant-columns": {look: note | ofData, says: `{{if .Several "count"}}columns {{.Name "columns"}} are constant over the training rows and were{{else}}column {{.Name "columns"}} is constant over the training rows and was{{end}} dropped`},
+	"empty-columns":    {look: note | ofData, says: `{{if .Several "count"}}columns {{.Name "columns"}} have no value in any training row and were{{else}}column {{.Name "columns"}} has no value in any training row and was{{end}} dropped`},
 	"row-counters":     {look: note | ofData, says: `{{if .Several "count"}}columns {{.Name "columns"}} count the rows and were{{else}}column {{.Name "columns"}} counts the rows and was{{end}} left out (data.csv.keep: {{.Name "keep"}} keeps {{if .Several "count"}}them{{else}}it{{end}})`},
 	"word-columns": {look: note | ofData, says: `{{if .Several "count"}}columns {{.Name "columns"}} hold words, whose{{else}}column {{.Name "columns"}} holds words, whose{{end}} categories became {{.Count "inputs"}} ` +
 		`{{if .Several "inputs"}}inputs{{else}}input{{end}} of 0 and 1`},
+	"unlike-words": {
+		look: warning | ofData | early, says: `the words of {{if .Several "count"}}columns {{.Name "columns"}}{{else}}column {{.Name "columns"}}{{end}} are nearly all different: ` +
+			`{{.Count "inputs"}} inputs of 0 and 1 for {{.Count "rows"}} training rows`,
+		means: `a network learns little from a word that it hardly ever sees again`, cure: `leave {{if .Several "count"}}them{{else}}it{{end}} out (data.csv.drop: {{.Name "drop"}}), or write fewer categories`, help: helpData,
+	},
+	"unit-words": {
+		look: warning | ofData | early, says: `the words of {{if .Several "count"}}columns {{.Name "columns"}}{{else}}column {{.Name "columns"}}{{end}} are numbers with a sign or a unit`,
+		means: `each is an input of 0 and 1, and their order is lost`, cure: `write the numbers alone, or leave {{if .Several "count"}}them{{else}}it{{end}} out (data.csv.drop: {{.Name "drop"}})`, help: helpData,
+	},
+	"whole-amounts": {look: note | ofData | early, says: `{{.Name "target"}} takes {{.Count "values"}} whole numbers, which are predicted as amounts. If they are classes, set ` +
+		`model.likelihood=categorical and {{.Name "layer"}}.dense={{.Count "values"}}`},
 	"missing-values": {look: note | ofData, says: `{{if .Several "count"}}columns {{.Name "columns"}} lack{{else}}column {{.Name "columns"}} lacks{{end}} values: the mean of the training rows, or no category, ` +
 		`stands in their place, and one more input{{if .Several "count"}} for each column{{end}} is 1 where the value is missing`},
 	"missing-elsewhere": {look: note | ofData, says: `{{if .Several "count"}}columns {{.Name "columns"}} lack{{else}}column {{.Name "columns"}} lacks{{end}} values only in rows that do not train: ` +
@@ -297,12 +322,12 @@ var kinds = map[string]kind{
 	"zero-features": {look: note | ofData, says: `{{if .Several "count"}}{{.Count "count"}} features (from 0: {{.Name "features"}}) are constant over the training examples: the network sees them` +
 		`{{else}}feature {{.Name "features"}} (from 0) is constant over the training examples: the network sees it{{end}} as 0 everywhere`},
 	"unseen-classes": {
-		look: warning | ofData, says: `no training example has {{if .Several "count"}}the classes{{else}}class{{end}} {{.Name "classes"}}, which {{.Count "examples"}} validation and test ` +
+		look: warning | ofData | early, says: `no training example has {{if .Several "count"}}the classes{{else}}class{{end}} {{.Name "classes"}}, which {{.Count "examples"}} validation and test ` +
 			`{{if .Several "examples"}}examples have{{else}}example has{{end}}`,
 		means: `a network cannot learn {{if .Several "count"}}them{{else}}it{{end}}`, cure: `take another division (seed, data.split) or more examples`, help: helpData,
 	},
 	"rare-classes": {
-		look: warning | ofData, says: `{{if .Several "count"}}the classes {{.Name "classes"}} have{{else}}the class {{.Name "classes"}} has{{end}} fewer than {{.Count "enough"}} training examples`,
+		look: warning | ofData | early, says: `{{if .Several "count"}}the classes {{.Name "classes"}} have{{else}}the class {{.Name "classes"}} has{{end}} fewer than {{.Count "enough"}} training examples`,
 		means: `a network learns little of {{if .Several "count"}}them{{else}}it{{end}} from so few, and the scores of {{if .Several "count"}}these classes{{else}}this class{{end}} rest on fewer still`,
 		cure:  `take more examples, or one class in place of several rare ones`, help: helpData,
 	},
@@ -384,6 +409,9 @@ func (f Finding) PageOnly() bool { return kinds[f.Kind].look&page != 0 }
 
 // OfData reports whether a finding is about the data, not about what was sampled.
 func (f Finding) OfData() bool { return kinds[f.Kind].look&ofData != 0 }
+
+// Early reports whether it is told before the work begins, too, when a user can still change the config.
+func (f Finding) Early() bool { return kinds[f.Kind].look&early != 0 }
 
 // OfPredictions reports whether a finding is about what the ensemble predicts for the examples evaluated on.
 func (f Finding) OfPredictions() bool { return kinds[f.Kind].look&ofPredictions != 0 }

@@ -34,7 +34,7 @@ func TestPage(t *testing.T) {
 		"| `method.mcmc.move.hmc.accept` | number | `0.75` |",
 		"| `method.smc.move.hmc.accept` | number | `0.9` |",
 		"| `method.smc.move.hmc` | block | – | Hamiltonian Monte Carlo with accept/reject |",
-		"| `model.layers.N.dense.bias` | true or false | `true` | whether a bias is added",
+		"| `model.layers.N.dense.bias` | true or false | `true` | whether a bias is added |",
 		"| `model.layers.N.dense.units` | whole number | – | number of outputs |",
 		"| `prior.anchor.s` | number | must be given | from 0, the anchor alone, to 1, the prior without it |",
 		"| `map.optimiser` | optimiser | `sgd` | makes the steps; default: sgd. One of `sgd`, `adam`, `adamw` |",
@@ -47,10 +47,29 @@ func TestPage(t *testing.T) {
 	}
 }
 
+// TestEveryKeyMeansSomething: no line is without a meaning, and none speaks to Go programs, except of what is theirs alone.
+func TestEveryKeyMeansSomething(t *testing.T) {
+	_, page, err := generate(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(page)) {
+		if strings.HasPrefix(line, "| `") && strings.HasSuffix(line, "|  |\n") {
+			t.Errorf("no meaning: %s", line)
+		}
+		for _, word := range []string{"in Go", "nil", " Settings", "LearnedVariance", "Unadjusted", "MiniBatch", "(Travel)"} {
+			if strings.HasPrefix(line, "| `") && strings.Contains(line, word) {
+				t.Errorf("%q in %s", word, line)
+			}
+		}
+	}
+}
+
 func TestComments(t *testing.T) {
 	for text, want := range map[string]string{
 		"Every is the number of moves.": "the number of moves",
 		"of Adam; default .01":          "of Adam; default .01",
+		"a number (in Go: −1), or none": "a number, or none", "its seed (nil: that of the run)": "its seed",
 	} {
 		if got := whatIs("Every", text); got != want {
 			t.Errorf("%q is %q, want %q", text, got, want)

@@ -43,6 +43,9 @@ func generate(root string) (text, page []byte, err error) {
 		if k.Struct != "" {
 			names = append(names, k.Struct+"."+k.Field)
 		}
+		if k.Part != "" {
+			names = append(names, k.Family+" "+k.Part)
+		}
 		for _, part := range k.Names {
 			names = append(names, k.Family+" "+part)
 		}
@@ -172,13 +175,17 @@ func first(text string) string {
 	return strings.TrimSuffix(text, ".")
 }
 
-// whatIs is the comment of a name without the name: "the number of moves" for "Every is the number of moves".
+// whatIs is the comment of a name without the name, "the number of moves" for "Every is the number of moves", and without what is for
+// Go programs alone and stands in brackets: that the value is nil, or what it is "in Go".
 func whatIs(name, text string) string {
-	for _, verb := range []string{" is ", " are "} {
-		text = strings.TrimPrefix(text, name+verb)
+	for _, verb := range []string{"is ", "are ", ""} {
+		text = strings.TrimPrefix(text, name+" "+verb)
 	}
-	return strings.TrimSuffix(text, ".")
+	return strings.TrimSuffix(inGo.ReplaceAllString(text, ""), ".")
 }
+
+// inGo is what a comment says in brackets to Go programs.
+var inGo = regexp.MustCompile(` \((nil|in Go)[^)]*\)`)
 
 // partLines reads what the parts are from the tables of docs/parts.md: "move hmc".
 func partLines(page string) map[string]string {

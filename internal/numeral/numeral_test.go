@@ -96,6 +96,18 @@ func TestWords(t *testing.T) {
 	}
 }
 
+// TestCapital: a word becomes the beginning of a sentence, and a name stays a name.
+func TestCapital(t *testing.T) {
+	for text, want := range map[string]string{
+		"no run is chosen": "No run is chosen", "über allem": "Über allem", "epochs=3000 is the best": "epochs=3000 is the best",
+		"net.safetensors is gone": "net.safetensors is gone", "x is 0": "x is 0", "": "", "Done": "Done",
+	} {
+		if got := Capital(text); got != want {
+			t.Errorf("%q became %q, want %q", text, got, want)
+		}
+	}
+}
+
 func TestQuantiles(t *testing.T) {
 	v := []float64{4, math.NaN(), 1, 3, 2, math.Inf(1)}
 	if Median(v) != 2.5 || Quantile(v, 0) != 1 || Quantile(v, 1) != 4 || Quantile(v, .25) != 1.75 || !math.IsNaN(Median(nil)) {

@@ -3,6 +3,8 @@ package numeral
 import (
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Several counts things: 1 island, 8 islands, 60,000 examples.
@@ -19,4 +21,14 @@ func List(words []string) string {
 		return strings.Join(words[:n-1], ", ") + " and " + words[n-1]
 	}
 	return strings.Join(words, "")
+}
+
+// Capital makes the first letter of a sentence a capital. Names of files and runs, keys and symbols stay as they are.
+func Capital(s string) string {
+	word, _, _ := strings.Cut(s, " ")
+	if len(word) > 1 && !strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) }) {
+		first, size := utf8.DecodeRuneInString(s)
+		return string(unicode.ToUpper(first)) + s[size:]
+	}
+	return s
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sync"
 )
 
 // File is a file whose values are read when they are wanted.
@@ -59,15 +60,32 @@ func (f *File) bytes(i int) (n int) {
 	return n
 }
 
-// Values returns n values of tensor i, from one on.
-func (f *File) Values(i, from, n int) ([]float64, error) {
-	t, size := f.Tensors[i], sizes[f.Tensors[i].DType]
-	t.Data = make([]byte, n*size)
-	if err := f.read(i, t.Data, from*size); err != nil {
-		return nil, fmt.Errorf("tensor %q: %w", t.Name, err)
+// Values calls visit with n values of tensor i, from one on, a few at a time, in memory that is used again: values is valid until visit
+// returns. An error is one of reading, or of visit.
+func (f *File) Values(i, from, n int, visit func(values []float64) error) error {
+	t, size, s := f.Tensors[i], sizes[f.Tensors[i].DType], stretches.Get().(*stretch)
+	defer stretches.Put(s)
+	for end := from + n; from < end; from += len(s.values) {
+		values := s.values[:min(len(s.values), end-from)]
+		t.Data = s.bytes[:len(values)*size]
+		if err := f.read(i, t.Data, from*size); err != nil {
+			return fmt.Errorf("tensor %q: %w", t.Name, err)
+		}
+		t.float64s(values)
+		if err := visit(values); err != nil {
+			return err
+		}
 	}
-	return t.Float64s(), nil
+	return nil
 }
+
+// stretch is memory for values that are read together.
+type stretch struct {
+	values [1 << 13]float64
+	bytes  [1 << 16]byte
+}
+
+var stretches = sync.Pool{New: func() any { return new(stretch) }}
 
 // All returns tensor i with its Data.
 func (f *File) All(i int) (Tensor, error) {

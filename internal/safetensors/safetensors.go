@@ -59,8 +59,14 @@ var sizes = map[string]int{
 
 // Float64s converts the values to float64: integers beyond 2⁵³ to the nearest one, a BOOL to 0 or 1.
 func (t Tensor) Float64s() []float64 {
+	out := make([]float64, len(t.Data)/sizes[t.DType])
+	t.float64s(out)
+	return out
+}
+
+// float64s sets out to the values.
+func (t Tensor) float64s(out []float64) {
 	size := sizes[t.DType]
-	out := make([]float64, len(t.Data)/size)
 	for i := range out {
 		b := t.Data[i*size:]
 		switch t.DType {
@@ -92,7 +98,6 @@ func (t Tensor) Float64s() []float64 {
 			out[i] = math.Float64frombits(binary.LittleEndian.Uint64(b))
 		}
 	}
-	return out
 }
 
 // half is the value of an IEEE 754 binary16 number.

@@ -1,0 +1,110 @@
+package finding
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/starling-smc/starling/internal/numeral"
+)
+
+// Findings about the data: columns, features and classes.
+
+// ConstantColumns names the columns of a table that were dropped.
+func ConstantColumns(names []string) Finding {
+	return Finding{Kind: "constant-columns", Numbers: numbers{"count": float64(len(names))}.safe(), Names: map[string]string{"columns": strings.Join(names, ", ")}}
+}
+
+// EmptyColumns names the columns of a table that were dropped because no training row has a value.
+func EmptyColumns(names []string) Finding { return ofColumns("empty-columns", names) }
+
+// RowCounters names the columns of a table that were left out because they count its rows. keep is the setting that keeps them, as a
+// config has it.
+func RowCounters(names []string, keep string) Finding {
+	f := ofColumns("row-counters", names)
+	f.Names["keep"] = keep
+	return f
+}
+
+// WordColumns names the columns of a table that hold words, which became so many inputs of 0 and 1.
+func WordColumns(names []string, inputs int) Finding {
+	f := ofColumns("word-columns", names)
+	f.Numbers["inputs"] = numeral.Number(inputs)
+	return f
+}
+
+// UnlikeWords names the columns of words of a table that are nearly all different, and became so many inputs, where so many rows train.
+// drop is the setting that leaves them out, as a config has it.
+func UnlikeWords(names []string, drop string, inputs, rows int) Finding {
+	f := ofColumns("unlike-words", names)
+	f.Numbers["inputs"], f.Numbers["rows"], f.Names["drop"] = numeral.Number(inputs), numeral.Number(rows), drop
+	return f
+}
+
+// UnitWords names the columns of words of a table that are numbers with a sign or a unit. drop is as that of UnlikeWords.
+func UnitWords(names []string, drop string) Finding {
+	f := ofColumns("unit-words", names)
+	f.Names["drop"] = drop
+	return f
+}
+
+// WholeAmounts says that a target that takes so many whole numbers is taken as an amount. layer is the path of the network's last layer.
+func WholeAmounts(target string, values int, layer string) Finding {
+	return Finding{Kind: "whole-amounts", Numbers: numbers{"values": float64(values)}.safe(), Names: map[string]string{"target": target, "layer": layer}}
+}
+
+// MissingValues names the columns of a table that lack values. told: an input beside the column says so; else no training row lacks
+// the value, so that there is no such input.
+func MissingValues(names []string, told bool) Finding {
+	if told {
+		return ofColumns("missing-values", names)
+	}
+	return ofColumns("missing-elsewhere", names)
+}
+
+func ofColumns(kind string, names []string) Finding {
+	return Finding{Kind: kind, Numbers: numbers{"count": float64(len(names))}.safe(), Names: map[string]string{"columns": numeral.List(names)}}
+}
+
+// ZeroFeatures lists the constant features of arrays, counted from 0. The network sees them as 0 everywhere.
+func ZeroFeatures(features []int) Finding {
+	const few = 20
+	var names []string
+	for _, j := range features[:min(few, len(features))] {
+		names = append(names, fmt.Sprint(j))
+	}
+	if len(features) > few {
+		names = append(names, "…")
+	}
+	return Finding{Kind: "zero-features", Numbers: numbers{"count": float64(len(features))}.safe(), Names: map[string]string{"features": strings.Join(names, ", ")}}
+}
+
+// ChannelsLast says that a file of images probably has its channels last, but was read as channels × height × width.
+func ChannelsLast(file string, channels, height, width int) Finding {
+	return Finding{
+		Kind:    "channels-last",
+		Numbers: numbers{"channels": float64(channels), "height": float64(height), "width": float64(width)}.safe(),
+		Names:   map[string]string{"file": file},
+	}
+}
+
+// UnseenClasses names classes that validation and test examples have, so many of them, and no training example.
+func UnseenClasses(classes []string, examples int) Finding {
+	return Finding{
+		Kind: "unseen-classes", Numbers: numbers{"count": float64(len(classes)), "examples": float64(examples)}.safe(),
+		Names: map[string]string{"classes": numeral.List(classes)},
+	}
+}
+
+// RareClasses names classes of fewer than enough training examples, each with their number.
+func RareClasses(classes []string, enough int) Finding {
+	const few = 10
+	listed := classes[:min(len(classes), few)]
+	if more := len(classes) - few; more > 0 {
+		listed = append(slices.Clone(listed), numeral.Count(more)+" more")
+	}
+	return Finding{
+		Kind: "rare-classes", Numbers: numbers{"count": float64(len(classes)), "enough": float64(enough)}.safe(),
+		Names: map[string]string{"classes": numeral.List(listed)},
+	}
+}

@@ -1,0 +1,18 @@
+package finding
+
+// Findings about filters.
+
+// FewDraws says that the samples of some scans are worth few independent draws; least is the smallest number of draws.
+func FewDraws(some, scans int, least, enough float64) Finding {
+	return Finding{Kind: KindFewDraws, Numbers: numbers{"some": float64(some), "scans": float64(scans), "least": least, "enough": enough}.safe()}
+}
+
+// LoneAncestor says that the filter of some scans comes from one particle of the scan before.
+func LoneAncestor(some, scans int) Finding {
+	return Finding{Kind: "lone-ancestor", Numbers: numbers{"some": float64(some), "scans": float64(scans)}.safe()}
+}
+
+// ScansLeftOut says that some scans could not be used.
+func ScansLeftOut(n int) Finding {
+	return Finding{Kind: "scans-left-out", Numbers: numbers{"count": float64(n)}.safe()}
+}
