@@ -6,19 +6,24 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
 	"strings"
 	"testing"
 
 	"github.com/starling-smc/starling/internal/testkit"
 )
 
-// peak is about the largest number of bytes that f has in use at the same time.
+// peak is about the largest number of bytes that f has in use at the same time. What f gives up while the collector runs
+// still counts, so a busy machine, whose collections take longer, measures too much now and then.
 func peak(f func()) uint64 {
 	defer debug.SetGCPercent(debug.SetGCPercent(1))
-	runtime.GC()
-	var before, now runtime.MemStats
-	runtime.ReadMemStats(&before)
-	most, done := uint64(0), make(chan bool)
+	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	now := func() uint64 {
+		runtime.GC()
+		metrics.Read(live)
+		return live[0].Value.Uint64()
+	}
+	before, most, done := now(), uint64(0), make(chan bool)
 	go func() {
 		f()
 		close(done)
@@ -26,11 +31,9 @@ func peak(f func()) uint64 {
 	for {
 		select {
 		case <-done:
-			return most - min(most, before.HeapAlloc)
+			return most - min(most, before)
 		default:
-			runtime.GC()
-			runtime.ReadMemStats(&now)
-			most = max(most, now.HeapAlloc)
+			most = max(most, now())
 		}
 	}
 }
@@ -99,18 +102,22 @@ func TestLoadBytes(t *testing.T) {
 		if cost := allocated(func() { estimate = float64(c.s.LoadBytes("")) }); cost > 4<<20 {
 			t.Errorf("%s: the estimate allocates %d bytes", name, cost)
 		}
-		var err error
-		got := float64(peak(func() { _, err = c.s.Load("", c.need) }))
-		t.Logf("%s: estimate %.1f MB, peak %.1f MB, %v", name, estimate/1e6, got/1e6, err)
-		switch name {
-		case "nothing there", "a known set":
+		if name == "nothing there" || name == "a known set" {
 			if estimate != 0 {
 				t.Errorf("%s: %v bytes", name, estimate)
 			}
-		default:
-			if err != nil || !(estimate > 0.7*got && estimate < 3*got) {
-				t.Errorf("%s: estimate %.1f MB, peak %.1f MB, %v", name, estimate/1e6, got/1e6, err)
-			}
+			continue
+		}
+		// One measurement may be off on a busy machine. Estimates that forget a part are wrong in all of them.
+		agrees := false
+		for try := 0; try < 4 && !agrees; try++ {
+			var err error
+			got := float64(peak(func() { _, err = c.s.Load("", c.need) }))
+			t.Logf("%s: estimate %.1f MB, peak %.1f MB, %v", name, estimate/1e6, got/1e6, err)
+			agrees = err == nil && estimate > 0.7*got && estimate < 3*got
+		}
+		if !agrees {
+			t.Errorf("%s: the estimate of %.1f MB is not near what loading takes", name, estimate/1e6)
 		}
 	}
 }
