@@ -191,7 +191,7 @@ func (b *tableBuilder) columns(o CSV) (err error) {
 	}
 	if s := o.run; s != nil {
 		b.run = s
-		r, err := s.find(t, o.inputs, o.ignore)
+		r, err := s.find(t, o.inputs)
 		if err != nil {
 			return err
 		}

@@ -49,14 +49,13 @@ type CSV struct {
 
 	run    ofRun  // whose columns the table must have; nil: none
 	inputs bool   // with run: the target is not read
-	ignore bool   // with run: columns that the run's table had not are ignored
 	key    string // a column whose texts are kept; empty: none
 }
 
 // ofRun is what a reader asks of the schema of a run.
 type ofRun interface {
-	// find finds the columns of a table; inputs: the target is none of them, ignore: columns that the run's table had not are left out.
-	find(t *Table, inputs, ignore bool) (roles, error)
+	// find finds the columns of a table, and those to leave out, which the run's table had not. inputs: the target is none of them.
+	find(t *Table, inputs bool) (roles, error)
 	// uses reports whether the cells of a column are looked at; inputs: the target is not.
 	uses(column string, inputs bool) bool
 	// known gives a dictionary the words of the features, at the given places of a table.

@@ -63,7 +63,6 @@ func TestDrop(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"a,b,who\n1,2,me\n":  `g: has columns that the run's table had not: "who"`,
 		"a,note\n1,me\n":     `g: lacks "b" of the run's columns`,
 		"a,b\n1,me\n":        `g: line 2, column 2 (b): "me" is not a number`,
 		"a,b,id\n1,n/a,me\n": `g: line 2, column 2 (b): "n/a" is not a number (a missing value is an empty cell or nan)`,

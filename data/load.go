@@ -35,7 +35,7 @@ func (s Settings) Load(dir string, need Need) (*Problem, error) {
 		return nil, err
 	}
 	for _, g := range s.Groups {
-		set, err := p.Schema.readInputs(g.Name, g.File)
+		set, err := p.readInputs(g.Name, g.File)
 		if err != nil {
 			return nil, err
 		}

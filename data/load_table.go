@@ -71,7 +71,7 @@ func (s Settings) loadTable(dir string, need Need) (*Problem, error) {
 		if part.file == "" {
 			continue
 		}
-		if tables[k], err = readExamples(part.file, p.Schema.CSV()); err == nil && need.Schema == nil {
+		if tables[k], err = p.readTable(part.file, p.Schema.CSV()); err == nil && need.Schema == nil {
 			err = p.admit(tables[k])
 		}
 		if err != nil {
@@ -115,7 +115,7 @@ func (s *Schema) admit(t *Table) error {
 	if s.Classes == 0 {
 		return nil
 	}
-	r, err := s.find(t, false, false)
+	r, err := s.find(t, false)
 	if err != nil || r.target < 0 {
 		return nil // the sets that are made of it have the error
 	}

@@ -8,11 +8,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/starling-smc/starling/internal/finding"
 )
 
 // Read loads other examples than the run's own, to evaluate the run's network on: a known set by name, a CSV that has the
 // run's columns, or a file of inputs and a file of their labels; labels is empty for the first two. Columns of a CSV that the run's table
-// had not are ignored. The examples are in Problem.Test. The error is a *FieldError without a field for wrong arguments; every other error is about the examples.
+// had not are ignored (Problem.Ignored). The examples are in Problem.Test. The error is a *FieldError without a field for wrong arguments; every other error is about the examples.
 func (s *Schema) Read(name, labels, dir string) (*Problem, error) {
 	p := &Problem{Name: name, Schema: s}
 	if labels != "" {
@@ -40,11 +42,8 @@ func (s *Schema) Read(name, labels, dir string) (*Problem, error) {
 	if array {
 		return nil, fieldError("", "%s holds inputs: the file of their labels is needed, too", name)
 	}
-	t, err := readExamples(name, s.CSVToEvaluate()) // the schema has the better error for a missing target
+	t, err := p.readTable(name, s.CSV()) // the schema has the better error for a missing target
 	if err == nil {
-		if t.Ignored != nil {
-			p.Ignored = &Ignored{File: name, Columns: t.Ignored}
-		}
 		p.Test, err = s.Set("test", t, nil, true)
 	}
 	return p, err
@@ -77,7 +76,7 @@ func (s *Schema) readSet(name, dir string) (*Problem, error) {
 // NPY, IDX or CSV, whose group has the file's name up to the first dot. Errors are as those of Schema.Read.
 func (p *Problem) ReadGroups(dir string, names ...string) error {
 	for _, name := range names {
-		g, err := p.Schema.readGroup(name, dir)
+		g, err := p.readGroup(name, dir)
 		if err != nil {
 			return err
 		}
@@ -92,13 +91,14 @@ func (p *Problem) ReadGroups(dir string, names ...string) error {
 	return nil
 }
 
-func (s *Schema) readGroup(name, dir string) (Group, error) {
+func (p *Problem) readGroup(name, dir string) (Group, error) {
+	s := p.Schema
 	if !IsKnown(name) {
 		if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
 			return Group{}, unknownOrMissing(name)
 		}
 		base, _, _ := strings.Cut(filepath.Base(name), ".")
-		set, err := s.readInputs(base, name)
+		set, err := p.readInputs(base, name)
 		return Group{Name: base, Set: set}, err
 	}
 	g := Group{Name: name}
@@ -109,13 +109,13 @@ func (s *Schema) readGroup(name, dir string) (Group, error) {
 		}
 		return g, err
 	}
-	p, err := Load(name, dir)
+	known, err := Load(name, dir)
 	if err != nil {
 		return g, err
 	}
-	set := p.Test
+	set := known.Test
 	if set == nil {
-		set = p.Train
+		set = known.Train
 	}
 	if err := s.sameShape(name, set); err != nil {
 		return g, err
@@ -125,7 +125,7 @@ func (s *Schema) readGroup(name, dir string) (Group, error) {
 }
 
 // readInputs reads a file of inputs without targets, NPY, IDX or CSV.
-func (s *Schema) readInputs(name, file string) (*Set, error) {
+func (p *Problem) readInputs(name, file string) (*Set, error) {
 	array, err := IsArray(file)
 	if err != nil {
 		return nil, err
@@ -135,13 +135,22 @@ func (s *Schema) readInputs(name, file string) (*Set, error) {
 		if err != nil {
 			return nil, err
 		}
-		return s.Examples(name, a)
+		return p.Schema.Examples(name, a)
 	}
-	t, err := readExamples(file, s.CSV())
+	t, err := p.readTable(file, p.Schema.CSVToPredict(""))
 	if err != nil {
 		return nil, err
 	}
-	return s.Set(name, t, nil, false)
+	return p.Schema.Set(name, t, nil, false)
+}
+
+// readTable reads another table than that of the training examples, and notes the columns that it has beyond the schema's.
+func (p *Problem) readTable(file string, o CSV) (*Table, error) {
+	t, err := readExamples(file, o)
+	if err == nil && t.Ignored != nil {
+		p.Ignored = append(p.Ignored, finding.IgnoredColumns(file, t.Ignored))
+	}
+	return t, err
 }
 
 // IsKnown reports whether Load knows a data set of that name.

@@ -111,9 +111,26 @@ func TestReadIgnores(t *testing.T) {
 	if err != nil || !slices.Equal(more.Test.F32, plain.Test.F32) || !slices.Equal(more.Test.Labels, plain.Test.Labels) {
 		t.Fatalf("%v: %+v, want %+v", err, more, plain)
 	}
-	if want := file + `: the run's table had no columns "day" and "note": ignored`; more.Ignored == nil || more.Ignored.String() != want {
-		t.Errorf("ignored %v, want %s", more.Ignored, want)
+	told := func(p *Problem, want ...string) {
+		t.Helper()
+		var got []string
+		for _, found := range p.Ignored {
+			got = append(got, found.Words())
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("ignored: %q, want %q", got, want)
+		}
 	}
+	both := `columns "day" and "note" of ` + file + ` are ignored: the run's table had no such columns`
+	told(more, both)
+	strange := put(t, dir, "strange.csv", "b,a,hour,y\n1,50,7,lost\n")
+	one := `column "hour" of ` + strange + ` is ignored: the run's table had no such column`
+	if err := more.ReadGroups("", strange); err != nil || !slices.Equal(more.Groups[0].Set.F32, plain.Test.F32[:2]) {
+		t.Fatalf("%v: %+v", err, more.Groups)
+	}
+	told(more, both, one)
+	own := loaded(t, Settings{CSV: &CSV{File: run.Name, Target: "y", Test: file, Validate: file}, Groups: []GroupFile{{"strange", strange}}}, Need{})
+	told(own, both, both, one)
 	if _, err := run.Schema.Read(put(t, dir, "less.csv", "a,day,y\n50,1,no\n"), "", ""); err == nil || !strings.Contains(err.Error(), `less.csv: lacks "b" of the run's columns`) {
 		t.Errorf("a column is missing: %v", err)
 	}

@@ -1,16 +1,18 @@
 package data
 
+import "github.com/starling-smc/starling/internal/finding"
+
 // Problem is a data set divided into parts.
 type Problem struct {
 	Name     string
 	Train    *Set
-	Validate *Set      // nil: Split holds it out of Train
-	Test     *Set      // nil: likewise
-	Unshared *Unshared // of a set with other classes, those that the network does not have; nil: none
-	Groups   []Group   // out-of-distribution inputs, on which a network should be uncertain
-	Whole    bool      // nothing is held out: the task is about Train itself, such as its evidence
-	Schema   *Schema   // how files become inputs and targets; nil if there is none
-	Ignored  *Ignored  // columns of the file of Test that the run's table had not; nil: none
+	Validate *Set              // nil: Split holds it out of Train
+	Test     *Set              // nil: likewise
+	Unshared *Unshared         // of a set with other classes, those that the network does not have; nil: none
+	Groups   []Group           // out-of-distribution inputs, on which a network should be uncertain
+	Whole    bool              // nothing is held out: the task is about Train itself, such as its evidence
+	Schema   *Schema           // how files become inputs and targets; nil if there is none
+	Ignored  []finding.Finding // columns of other files that the run's table had not
 
 	// Amounts is, for a regression on a table of the user's, how many values the target takes if they are few whole numbers, each in
 	// five rows on average, which may be classes; else 0.

@@ -11,12 +11,12 @@ import (
 
 // Set makes a set of some rows of a table, nil for all, with or without targets. Columns of a table with a header are found
 // by the names of the training table. Columns that were dropped or left out may be missing, and so may the target if no
-// targets are wanted; an unknown name is an error. Without a header, the table must have as many columns as the run has
+// targets are wanted; columns that the run's table had not are left out. Without a header, the table must have as many columns as the run has
 // features, or as the training table has, with or without the target and the columns that were left out. For a run on arrays,
 // it must have as many columns as the arrays have features. Columns of words become the inputs of their Expansion. Errors name file,
 // line and column.
 func (s *Schema) Set(name string, t *Table, rows []int32, targets bool) (*Set, error) {
-	r, err := s.find(t, false, false)
+	r, err := s.find(t, false)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t.Name, err)
 	}
@@ -95,8 +95,8 @@ func (s *Schema) Set(name string, t *Table, rows []int32, targets bool) (*Set, e
 	return set, nil
 }
 
-// find finds the columns of a table. Columns that the run's table had not are an error, or left out if ignore says so.
-func (s *Schema) find(t *Table, inputs, ignore bool) (roles, error) {
+// find finds the columns of a table, and those to leave out, which the run's table had not.
+func (s *Schema) find(t *Table, inputs bool) (roles, error) {
 	if t.Header == nil || !s.Named {
 		r, err := s.places(t.Cols)
 		if inputs && r.target >= 0 {
@@ -114,16 +114,14 @@ func (s *Schema) find(t *Table, inputs, ignore bool) (roles, error) {
 			r.left = append(r.left, j)
 			continue
 		}
-		if !known[name] && (ignore || t.leftOut(j)) {
+		if !known[name] {
 			extra, r.extra, r.left = append(extra, name), append(r.extra, j), append(r.left, j)
 			continue
 		}
 		if k, twice := at[name]; twice {
 			return r, fmt.Errorf("columns %d and %d are both named %q: rename one of them", k+1, j+1, cells.Clip(name))
 		}
-		if at[name] = j; !known[name] {
-			extra = append(extra, name)
-		}
+		at[name] = j
 	}
 	for _, name := range s.Features() {
 		j, ok := at[name]
@@ -137,8 +135,6 @@ func (s *Schema) find(t *Table, inputs, ignore bool) (roles, error) {
 		return r, fmt.Errorf("lacks %s of the run's columns, and has %s instead", quoteSome(missing), quoteSome(extra))
 	case missing != nil:
 		return r, fmt.Errorf("lacks %s of the run's columns", quoteSome(missing))
-	case len(extra) > len(r.extra):
-		return r, fmt.Errorf("has columns that the run's table had not: %s", quoteSome(extra))
 	}
 	if j, ok := at[s.Target]; ok {
 		if r.target = j; inputs {
@@ -242,20 +238,12 @@ func (s *Schema) labels(t *Table, rows []int32, target int) ([]int32, error) {
 	return labels, nil
 }
 
-// CSV says how to read a table of the run's own. It may also have the target's column and columns that are left out.
+// CSV says how to read another table with targets for the run. Columns that the run's table had not are ignored.
 func (s *Schema) CSV() CSV {
 	return CSV{Delimiter: s.Delimiter, Header: s.Header, Target: s.Target, run: s}
 }
 
-// CSVToPredict says how to read a table to predict: its target is not looked at, and columns that the run's table had not are
-// ignored. The texts of a key column are kept; empty: none are.
+// CSVToPredict is CSV of a table to predict, whose target is not looked at. The texts of a key column are kept; empty: none are.
 func (s *Schema) CSVToPredict(key string) CSV {
-	return CSV{Delimiter: s.Delimiter, Header: s.Header, run: s, inputs: true, ignore: true, key: key}
-}
-
-// CSVToEvaluate says how to read a table to evaluate on: columns that the run's table had not are ignored, as in a table to predict.
-func (s *Schema) CSVToEvaluate() CSV {
-	o := s.CSV()
-	o.ignore = true
-	return o
+	return CSV{Delimiter: s.Delimiter, Header: s.Header, run: s, inputs: true, key: key}
 }

@@ -209,7 +209,7 @@ func TestCSVParts(t *testing.T) {
 	for text, want := range map[string]string{
 		"x,y\n1,1\n2,1.5\n": "d.csv: line 3, column 2 (y): 1.5 is not a class",
 		"x,y\n1,1\n2,\n":    "d.csv: line 3, column 2 (y): the value is missing",
-		"x,z\n1,1\n":        `d.csv: has columns that the run's table had not: "z"`,
+		"x,z\n1,1\n":        `d.csv: lacks the target, column "y" of the run`,
 		"x\n1\n":            `d.csv: lacks the target, column "y" of the run`,
 		"x,y\n1,a\n2,1\n":   "",
 		"x,y\n":             "d.csv: the table has no rows: add rows, or name another file",

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/starling-smc/starling/data"
+	"github.com/starling-smc/starling/internal/finding"
 	"github.com/starling-smc/starling/internal/spelling"
 )
 
@@ -75,7 +76,7 @@ func (p *Predictor) open(ctx context.Context, file, out string) (*inputs, error)
 	switch {
 	case p.Note == nil:
 	case ignored != nil:
-		p.Note(data.Ignored{File: file, Columns: ignored}.String())
+		p.Note(finding.IgnoredColumns(file, ignored).Words())
 	case !named && p.Schema.Named:
 		p.Note(file + ": has no header, so its columns are taken in the order of the run's table")
 	}

@@ -51,7 +51,7 @@ func TestPredictKey(t *testing.T) {
 			t.Fatalf("line %d is %q, want %q", i, row, other)
 		}
 	}
-	if text := in + `: the run's table had no column "note": ignored`; !slices.Equal(notes, []string{text}) {
+	if text := `column "note" of ` + in + ` is ignored: the run's table had no such column`; !slices.Equal(notes, []string{text}) {
 		t.Errorf("notes %q, want %q once", notes, text)
 	}
 	// Our own reader finds the blanks at the end of a key, too.

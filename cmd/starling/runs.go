@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -29,7 +30,7 @@ func openRun(dir string) (*starling.Run, error) {
 type evaluation struct {
 	options     starling.Options
 	json, quiet bool
-	ignored     string // the last note of columns that were ignored; several runs on one file need it once
+	ignored     []string // notes of columns that were ignored; several runs on one file need each once
 }
 
 func (e *evaluation) flags(cmd *cobra.Command) {
@@ -57,11 +58,14 @@ func (e *evaluation) of(cmd *cobra.Command, dir string, on starling.On, line *pr
 		}
 	}
 	a, err := run.Evaluate(cmd.Context(), on, e.options)
-	if err == nil && a.Problem.Ignored != nil {
-		if note := a.Problem.Ignored.String(); note != e.ignored {
-			e.ignored = note
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, found := range a.Problem.Ignored {
+		if note := found.Words(); !slices.Contains(e.ignored, note) {
+			e.ignored = append(e.ignored, note)
 			line.say(note)
 		}
 	}
-	return run, a, err
+	return run, a, nil
 }

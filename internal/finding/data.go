@@ -3,6 +3,7 @@ package finding
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/starling-smc/starling/internal/numeral"
@@ -98,13 +99,30 @@ func UnseenClasses(classes []string, examples int) Finding {
 
 // RareClasses names classes of fewer than enough training examples, each with their number.
 func RareClasses(classes []string, enough int) Finding {
-	const few = 10
-	listed := classes[:min(len(classes), few)]
-	if more := len(classes) - few; more > 0 {
-		listed = append(slices.Clone(listed), numeral.Count(more)+" more")
-	}
 	return Finding{
 		Kind: "rare-classes", Numbers: numbers{"count": float64(len(classes)), "enough": float64(enough)}.safe(),
-		Names: map[string]string{"classes": numeral.List(listed)},
+		Names: map[string]string{"classes": listed(classes)},
 	}
+}
+
+// IgnoredColumns names the columns of another file than the run's table that this table had not.
+func IgnoredColumns(file string, names []string) Finding {
+	quoted := make([]string, len(names))
+	for i, name := range names {
+		quoted[i] = strconv.Quote(name)
+	}
+	return Finding{
+		Kind: "ignored-columns", Numbers: numbers{"count": float64(len(names))}.safe(),
+		Names: map[string]string{"columns": listed(quoted), "file": file},
+	}
+}
+
+// listed is a list of names for a sentence, of which the first are told.
+func listed(names []string) string {
+	const few = 10
+	told := names[:min(len(names), few)]
+	if more := len(names) - few; more > 0 {
+		told = append(slices.Clone(told), numeral.Count(more)+" more")
+	}
+	return numeral.List(told)
 }

@@ -302,6 +302,8 @@ var kinds = map[string]kind{
 	"constant-columns": {look: note | ofData, says: `{{if .Several "count"}}columns {{.Name "columns"}} are constant over the training rows and were{{else}}column {{.Name "columns"}} is constant over the training rows and was{{end}} dropped`},
 	"empty-columns":    {look: note | ofData, says: `{{if .Several "count"}}columns {{.Name "columns"}} have no value in any training row and were{{else}}column {{.Name "columns"}} has no value in any training row and was{{end}} dropped`},
 	"row-counters":     {look: note | ofData, says: `{{if .Several "count"}}columns {{.Name "columns"}} count the rows and were{{else}}column {{.Name "columns"}} counts the rows and was{{end}} left out (data.csv.keep: {{.Name "keep"}} keeps {{if .Several "count"}}them{{else}}it{{end}})`},
+	"ignored-columns": {look: note | ofData, says: `{{if .Several "count"}}columns {{.Name "columns"}} of {{.Name "file"}} are ignored: the run's table had no such columns` +
+		`{{else}}column {{.Name "columns"}} of {{.Name "file"}} is ignored: the run's table had no such column{{end}}`},
 	"word-columns": {look: note | ofData, says: `{{if .Several "count"}}columns {{.Name "columns"}} hold words, whose{{else}}column {{.Name "columns"}} holds words, whose{{end}} categories became {{.Count "inputs"}} ` +
 		`{{if .Several "inputs"}}inputs{{else}}input{{end}} of 0 and 1`},
 	"unlike-words": {
