@@ -214,7 +214,7 @@ func TestInitErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	for file, reason := range map[string]string{
-		"absent.safetensors":  "model.init: stat absent.safetensors: no such file",
+		"absent.safetensors":  "model.init: absent.safetensors: no such file",
 		folder:                "is not a regular file but a folder",
 		text:                  "is it the right file?",
 		"gelu-inputs.npy":     "is it the right file?",

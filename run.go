@@ -257,21 +257,24 @@ func (r *Run) Evaluate(ctx context.Context, on On, o Options) (*eval.Assessment,
 		return nil, err
 	}
 	a.Metrics.Findings = slices.Concat(r.Findings, found)
-	a.Metrics.TrainedOn = r.trainedOn(on, o.DataDir, a.Set())
+	a.Metrics.TrainedOn, err = r.trainedOn(on, o.DataDir, a.Set())
+	if err != nil {
+		a.Metrics.Untold = err.Error()
+	}
 	a.Metrics.Predicted = a.Findings(&ensembles, r.Spec.Method.Needs().Whole)
 	return a, nil
 }
 
-// trainedOn counts the examples of other data than the run's own that the run learnt from. It is 0 where the run's own data are no longer
-// there, or nothing was learnt. It is 0, too, where chance may have made as many rows equal to rows that trained: as large a share as among
+// trainedOn counts the examples of other data than the run's own that the run learnt from. The error says why that is not known: the
+// run's own data cannot be read. The count is 0 where nothing was learnt, and where chance may have made as many rows equal to rows that trained: as large a share as among
 // the examples that the run held out, by the upper end of its 95 % interval.
-func (r *Run) trainedOn(on On, dir string, set *data.Set) int {
+func (r *Run) trainedOn(on On, dir string, set *data.Set) (int, error) {
 	if r.isOwn(on) || r.Spec.Method.Needs().Whole {
-		return 0
+		return 0, nil
 	}
 	p, err := r.own(dir)
 	if err != nil {
-		return 0
+		return 0, err
 	}
 	n, equal, held := set.Among(p.Train), 0, 0
 	for _, part := range []*data.Set{p.Validate, p.Test} {
@@ -280,9 +283,9 @@ func (r *Run) trainedOn(on On, dir string, set *data.Set) int {
 		}
 	}
 	if _, chance := uq.Wilson(float64(equal), float64(held)); held > 0 && float64(n) <= chance*float64(set.Len()) {
-		return 0
+		return 0, nil
 	}
-	return n
+	return n, nil
 }
 
 // decideAgain returns the decision by some of the posterior's members, whose energies have a threshold of their own: that of the run's

@@ -19,13 +19,14 @@ import (
 // and the posterior under every weighting of islands. Its JSON is metrics.json.
 type Metrics struct {
 	Evaluation
-	TrainedOn        int         `json:"trained_on,omitempty"`    // of the examples evaluated on, those that the run learnt from, in data other than its own
-	ESS              uq.Number   `json:"ess"`                     // 1/Σ W² of the weights of the posterior's particles as they are kept
-	MAP              *Evaluation `json:"map,omitempty"`           // the best restart
-	DeepEnsemble     *Evaluation `json:"deep_ensemble,omitempty"` // all restarts
-	ByClass          []ByClass   `json:"by_class,omitempty"`      // the posterior's scores for each class, in the order of the classes; nil for a regression
-	Combined         Combined    `json:"combined,omitempty"`      // nil without comparable evidences
-	LogEvidence      *uq.Number  `json:"log_evidence,omitempty"`  // of the model, log-mean-exp over the islands, in nats; nil if Combined is nil
+	TrainedOn        int         `json:"trained_on,omitempty"`         // of the examples evaluated on, those that the run learnt from, in data other than its own
+	Untold           string      `json:"trained_on_unknown,omitempty"` // why that number is not known; empty: it is
+	ESS              uq.Number   `json:"ess"`                          // 1/Σ W² of the weights of the posterior's particles as they are kept
+	MAP              *Evaluation `json:"map,omitempty"`                // the best restart
+	DeepEnsemble     *Evaluation `json:"deep_ensemble,omitempty"`      // all restarts
+	ByClass          []ByClass   `json:"by_class,omitempty"`           // the posterior's scores for each class, in the order of the classes; nil for a regression
+	Combined         Combined    `json:"combined,omitempty"`           // nil without comparable evidences
+	LogEvidence      *uq.Number  `json:"log_evidence,omitempty"`       // of the model, log-mean-exp over the islands, in nats; nil if Combined is nil
 	LogEvidenceSD    *uq.Number  `json:"log_evidence_sd,omitempty"`
 	EffectiveIslands *uq.Number  `json:"effective_islands,omitempty"` // 1/Σω² of the evidence weights
 	AllClasses       *AllClasses `json:"all_classes,omitempty"`       // with examples of classes that the network does not have; nil without such

@@ -63,11 +63,13 @@ func (c *Comparison) scores() []table {
 	return tables
 }
 
-// trained says behind a score which share of its examples the run learnt from; empty if none.
+// trained says behind a score which share of its examples the run learnt from; empty if none. A question mark: it is not known.
 func (v *view) trained() string {
 	m := v.a.Metrics
 	switch {
 	case v.given():
+	case m.Untold != "":
+		return " (train?)"
 	case m.On == "train", m.TrainedOn == m.N:
 		return " (train)"
 	case m.TrainedOn > 0:

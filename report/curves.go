@@ -36,7 +36,7 @@ func (v *view) curves() (all []curve) {
 	if len(v.islands) == 0 {
 		return nil
 	}
-	for _, c := range v.sampling.Path.Curves(v.a.Problem.Train.Len()) {
+	for _, c := range v.sampling.Path.Curves(v.trainedOn()) {
 		all = append(all, v.ofPath(c))
 	}
 	if v.sampling.Path.Batches() {
@@ -67,6 +67,14 @@ func (v *view) curves() (all []curve) {
 		all[i].islands = v.islands
 	}
 	return append(all, v.testCurves()...)
+}
+
+// trainedOn is the number of examples that the run learnt from; 0 where it was evaluated on other data, so that it is not known.
+func (v *view) trainedOn() int {
+	if train := v.a.Problem.Train; train != nil {
+		return train.Len()
+	}
+	return 0
 }
 
 // ofPath returns a curve as the path describes it.

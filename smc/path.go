@@ -61,7 +61,7 @@ type Path interface {
 	// Power is λ as reports show it, without the factor that scales the likelihood of annealed examples to all n.
 	Power(info Info, n int) float64
 
-	// Curves are the path's own curves in a report, in addition to the curves of every sampler; n is the number of examples.
+	// Curves are the path's own curves in a report, in addition to the curves of every sampler; n is the number of examples, 0 where it is not known.
 	Curves(n int) []Curve
 
 	// Prepares reports whether an iteration only leads to the path's first target. Such iterations do not count where the weights

@@ -139,18 +139,22 @@ func (s SDA) Power(info Info, n int) float64 {
 	return info.Lambda * float64(info.Examples) / float64(n)
 }
 
-// Curves is the number of examples, β, and the number of blocks.
+// Curves is the number of examples, β, and the number of blocks. β cannot be told from a scaled power without n.
 func (s SDA) Curves(n int) []Curve {
+	blocks := Curve{
+		ID: "blocks", Title: "Number of blocks", Axis: "blocks added so far", Whole: true, Zero: true, Step: true,
+		Of:      func(info Info) float64 { return float64(s.Blocks(info.Annealed)) },
+		Caption: "The newest block has the power β, the others have power 1.",
+	}
+	if s.Scale && n == 0 {
+		return []Curve{batchSize, blocks}
+	}
 	return []Curve{batchSize, {
 		ID: "power", Title: "Power of the newest block", Axis: "β", Decimals: 2, Share: true, Step: true,
 		Of: func(info Info) float64 { return s.Power(info, n) },
 		Caption: "The power rises so that the entropy falls by about one nat an iteration. At 1 the block is annealed in, and the next " +
 			"block is added. Where one particle has all the weight, the power jumps to 1 at once.",
-	}, {
-		ID: "blocks", Title: "Number of blocks", Axis: "blocks added so far", Whole: true, Zero: true, Step: true,
-		Of:      func(info Info) float64 { return float64(s.Blocks(info.Annealed)) },
-		Caption: "The newest block has the power of the curve above, the others have power 1.",
-	}}
+	}, blocks}
 }
 
 // Prepares is false.

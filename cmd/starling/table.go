@@ -53,6 +53,8 @@ func showMetrics(w io.Writer, spec *starling.Spec, e *eval.Ensembles, a *eval.As
 		wrap(w, fmt.Sprintf("evaluated on the %s training examples of %s: nothing is held out", numeral.Count(m.N), a.Problem.Name))
 	case m.TrainedOn > 0:
 		wrap(w, fmt.Sprintf("the run learnt from %s of the %s: its scores on them are too good", numeral.Count(m.TrainedOn), numeral.Several(m.N, "example")))
+	case m.Untold != "":
+		wrap(w, "whether the run learnt from some of these examples is not known: "+m.Untold)
 	}
 	if s := spec.Way().Sampling(); s != nil && m.LogEvidence != nil {
 		wrap(w, evidence(s, "method."+method.Methods.Name(spec.Method), m))

@@ -19,7 +19,7 @@ type File struct {
 // Open opens a regular file for reading. A symbolic link is followed.
 func Open(path string) (*File, error) {
 	if info, err := os.Stat(path); err != nil { // before it is opened: to open a device can set it going
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", path, cause(err))
 	} else if !info.Mode().IsRegular() {
 		return nil, irregular(path, info)
 	}
@@ -28,6 +28,15 @@ func Open(path string) (*File, error) {
 		return nil, err
 	}
 	return &File{f, info}, nil
+}
+
+// cause is an error about a path without the name of the system call, which says nothing to a user.
+func cause(err error) error {
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		return at.Err
+	}
+	return err
 }
 
 // Create opens a regular file for writing. flag is as in os.OpenFile; with os.O_CREATE the file is made if it is missing. A
