@@ -61,6 +61,9 @@ func Grid(file string, text []byte, sets []string, axes ...Axis) ([]Point, error
 		if slices.ContainsFunc(axes[:i], func(b Axis) bool { return b.Key == a.Key }) {
 			return nil, wrongUse("the setting %s is varied twice: give its values together", a.Key)
 		}
+		if a.Key == "name" {
+			return nil, wrongUse("a run's name changes no result: vary another setting")
+		}
 		var next []Point
 		for _, p := range all {
 			for _, v := range a.Values {

@@ -29,8 +29,30 @@ type Comparison struct {
 	Runs     []Evaluated
 	Warnings []string // reasons why figures may not be comparable
 	Notes    []string // caveats for comparing the figures
+	Sweep    *Sweep   // the sweep that the runs are of; nil: none
 	views    []*view
 	other    []bool // of each run: it was evaluated on other examples than the first
+}
+
+// Sweep is what a page about the runs of a sweep begins with: how they were compared without test examples.
+type Sweep struct {
+	Title, Lead string
+	Text        []string   // how the choice was made
+	Head        []string   // of the table: run, value, …
+	Rows        [][]string // one for each run
+	Best        int        // the row of the best run; −1: none was chosen
+}
+
+// choice is the section of the page with the table of a sweep.
+func (s *Sweep) choice() section {
+	t := table{Caption: "Runs of the sweep, by what they were chosen by", Head: s.Head}
+	for i, r := range s.Rows {
+		t.add(r[0], r[1:]...)
+		for k := range t.Rows[i].Cells {
+			t.Rows[i].Cells[k].Best = i == s.Best
+		}
+	}
+	return section{ID: "choice", Title: "The choice", Text: s.Text, Tables: []table{t}}
 }
 
 // NewComparison compares runs. It refuses to compare classification with regression, and runs of different classes or
@@ -272,6 +294,10 @@ func (c *Comparison) Write(w io.Writer) error {
 		settings.Text, settings.Tables = []string{"They do not, but for their names."}, nil
 	}
 	p.Sections = []section{settings, figures, pictures}
+	if c.Sweep != nil {
+		p.Title, p.Lead = c.Sweep.Title, c.Sweep.Lead
+		p.Sections = append([]section{c.Sweep.choice()}, p.Sections...)
+	}
 	if samplers := c.samplers(); samplers.Figures != nil {
 		p.Sections = append(p.Sections, samplers)
 	}

@@ -91,7 +91,8 @@ func TestWhole(t *testing.T) {
 	for text, want := range map[string]string{
 		"best MAP": "best MAP", "a-b c": `<span class="whole">a-b</span> c`, "<-> x": `<span class="whole">&lt;-&gt;</span> x`,
 		strings.Repeat("a-", 16): `<span class="whole">` + strings.Repeat("a-", 16) + "</span>", strings.Repeat("a-", 17): strings.Repeat("a-", 17),
-		"from a\u00a0to b-c,": "from a\u00a0to <span class=\"whole\">b-c,</span>",
+		"data.csv.drop a.b 0.123": "data.<wbr/>csv.<wbr/>drop a.b 0.123",
+		"from a\u00a0to b-c,":     "from a\u00a0to <span class=\"whole\">b-c,</span>",
 	} {
 		if got := string(whole(text)); got != want {
 			t.Errorf("%s: %s, want %s", text, got, want)

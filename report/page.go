@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -183,15 +184,20 @@ var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 // abreast is how many figures stand side by side on a wide screen, as the style sheet has it.
 const abreast = 3
 
+// inner finds where a long word consists of several: data.csv.file, shape=2,layers=3.
+var inner = regexp.MustCompile(`([.,_])([[:alpha:]])`)
+
 // whole keeps words with hyphens, such as names of runs, on one line: where one does not fit, it is moved to the next line as a whole.
-// Only a longer word than fits on a phone may be broken.
+// Only a longer word than fits on a phone may be broken. Other long words, such as keys of a config, may be broken behind their parts.
 func whole(text string) template.HTML {
-	const most = 32
+	const most, long = 32, 9
 	words := strings.Split(text, " ")
 	for i, w := range words {
 		escaped := template.HTMLEscapeString(w)
 		if strings.Contains(w, "-") && utf8.RuneCountInString(w) <= most {
 			escaped = `<span class="whole">` + escaped + `</span>`
+		} else if utf8.RuneCountInString(w) > long {
+			escaped = inner.ReplaceAllString(escaped, "$1<wbr/>$2")
 		}
 		words[i] = escaped
 	}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/internal/jsontext"
-	"github.com/starling-smc/starling/internal/runs"
+	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/internal/spelling"
 )
 
@@ -67,6 +67,7 @@ type sweep struct {
 	dataDir string
 
 	config    string // the argument
+	base      []byte // the config without the values that are tried: resolved, if it is one
 	criterion starling.Criterion
 	axes      []starling.Axis
 	points    []starling.Point
@@ -123,7 +124,7 @@ func (s *sweep) run(cmd *cobra.Command, args []string) error {
 	} else {
 		s.show(cmd.OutOrStdout(), c)
 	}
-	if slices.ContainsFunc(s.tried, func(t tried) bool { return t.judged != nil }) {
+	if s.valued() > 0 {
 		return nil
 	}
 	return fmt.Errorf("no run of the sweep has a value: %w", s.tried[0].failed)
@@ -153,6 +154,10 @@ func (s *sweep) grid() error {
 	if err != nil {
 		return err
 	}
+	s.base = text
+	if spec, err := starling.ParseSpec(s.config, text, s.set...); err == nil { // it need not be whole without the values of the axes
+		s.base = spec.YAML()
+	}
 	if s.points, err = starling.Grid(s.config, text, s.set, s.axes...); err != nil {
 		return err
 	}
@@ -160,42 +165,6 @@ func (s *sweep) grid() error {
 		if err := s.criterion.Check(&p.Spec); err != nil {
 			return fmt.Errorf("run %s of the sweep: %w", p.Name, err)
 		}
-	}
-	return nil
-}
-
-// open makes the sweep's folder: --out, or the first of runs/NAME, runs/NAME-2, … that does not exist; with --resume it may exist.
-func (s *sweep) open(name string) error {
-	dir := s.out
-	if dir == "" {
-		dir = filepath.Join("runs", name)
-	}
-	if _, err := runs.ReadManifest(dir); err == nil {
-		return wrongUse("%s is the folder of a run: name another --out for the sweep", dir)
-	}
-	if s.resume {
-		s.out = dir
-		return usage(os.MkdirAll(dir, 0o777))
-	}
-	if err := os.MkdirAll(filepath.Dir(dir), 0o777); err != nil {
-		return usageError{err}
-	}
-	err := os.Mkdir(dir, 0o777)
-	for i := 2; s.out == "" && errors.Is(err, fs.ErrExist); i++ {
-		dir = filepath.Join("runs", fmt.Sprintf("%s-%d", name, i))
-		err = os.Mkdir(dir, 0o777)
-	}
-	if errors.Is(err, fs.ErrExist) {
-		return wrongUse("%s exists: choose another --out, or go on with that sweep with --resume", dir)
-	}
-	s.out = dir
-	return usage(err)
-}
-
-// usage makes an error one of wrong use.
-func usage(err error) error {
-	if err != nil {
-		return usageError{err}
 	}
 	return nil
 }
@@ -267,8 +236,38 @@ func (s *sweep) choose() (c choice) {
 func (s *sweep) chosen(best int) string {
 	j := s.tried[best].judged
 	by := fmt.Sprintf("the %s of %s", s.criterion.Title, examples(j.Examples, s.criterion))
-	return fmt.Sprintf("%s is the best by %s. No test example was used for the choice. As it is the best of several, its %s is too good: "+
-		"its scores on the test examples tell what it is worth", s.points[best].Name, by, s.criterion.Title)
+	apart := ""
+	switch like := s.alike(best); {
+	case len(like) > 1 && len(like) == s.valued()-1:
+		apart = ", but not told apart from any other: all differences are within two standard errors"
+	case like != nil:
+		apart = fmt.Sprintf(", but not told apart from %s: the difference is within two standard errors", numeral.List(like))
+	}
+	return fmt.Sprintf("%s is the best by %s%s. No test example was used for the choice. As it is the best of several, its %s is too good: "+
+		"its scores on the test examples tell what it is worth", s.points[best].Name, by, apart, s.criterion.Title)
+}
+
+// valued counts the runs that have a value.
+func (s *sweep) valued() (n int) {
+	for _, t := range s.tried {
+		if t.judged != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// alike names the other runs that are behind the best by no more than chance may explain.
+func (s *sweep) alike(best int) (names []string) {
+	for i, t := range s.tried {
+		if i == best || t.judged == nil {
+			continue
+		}
+		if by, se := s.criterion.Behind(t.judged, s.tried[best].judged); by == 0 || by <= 2*se {
+			names = append(names, s.points[i].Name)
+		}
+	}
+	return names
 }
 
 // examples counts the examples that a criterion looks at.

@@ -12,10 +12,9 @@ import (
 	"github.com/starling-smc/starling/uq"
 )
 
-// show writes the table of a sweep: a row for each run, in the order of the grid, and which is the best.
-func (s *sweep) show(w io.Writer, c choice) {
-	var t table.Table
-	t.Add("run", s.criterion.Title, "behind the best", "warnings", "")
+// rows is the table of a sweep: its head, and a row for each run, in the order of the grid.
+func (s *sweep) rows(c choice) [][]string {
+	rows := [][]string{{"run", s.criterion.Title, "behind the best", "warnings", ""}}
 	for i, p := range s.points {
 		one := s.tried[i]
 		row := []string{p.Name, "–", "–", "–", "left out"}
@@ -31,6 +30,15 @@ func (s *sweep) show(w io.Writer, c choice) {
 		if i == c.best {
 			row[4] = "best"
 		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// show writes the table of a sweep, and which run is the best.
+func (s *sweep) show(w io.Writer, c choice) {
+	var t table.Table
+	for _, row := range s.rows(c) {
 		t.Add(row...)
 	}
 	t.Write(w)
