@@ -16,7 +16,7 @@ import (
 //	log p(z_k | z_1:k−1) ≈ log Σ_j W_j p(z_k | x_j).
 type Bootstrap struct {
 	Particles int           `yaml:"particles"` // N, below 2²⁰
-	Resample  smc.Resampler `yaml:"resample"`  // zero: systematic, where ESS < N/2
+	Resample  smc.Resampler `yaml:"resample"`  // how and when particles are resampled; default: systematic, where the ESS is below N/2
 }
 
 // Defaults implements config.Defaulter.

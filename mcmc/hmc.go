@@ -24,13 +24,13 @@ import (
 // budget is one of chains, which learn in their first halves only (chain.go). S is given, or follows from the length of a
 // trajectory, h·S (length.go).
 type HMC struct {
-	Steps  int     `yaml:"steps,omitempty,nonzero"`                  // S, leapfrogs a move; 0: by Length
-	Length float64 `yaml:"length,omitempty,nonzero" words:"auto=-1"` // h·S, in scaled coordinates; auto, or 0 where Steps is 0: by rule
+	Steps  int     `yaml:"steps,omitempty,nonzero"`                  // S, leapfrogs of a move. 0: Length and the step say how many
+	Length float64 `yaml:"length,omitempty,nonzero" words:"auto=-1"` // length of a trajectory, in place of Steps: the step size times the leapfrogs, where every coordinate is scaled by its spread. auto, the default: by rule
 	Most   int     `yaml:"most,omitempty,nonzero"`                   // leapfrogs of a trajectory at most, where a rule says how many; 0: 1,000 for chains, 64 for populations
-	Step   float64 `yaml:"step" words:"adapted=0"`                   // h, fixed; 0: adapted
+	Step   float64 `yaml:"step" words:"adapted=0"`                   // h, the step size, fixed. adapted: it is found while the run goes on
 	Start  float64 `yaml:"-"`                                        // h where the search for an adapted step begins; 0: by rule
 	Scale  Scaling `yaml:"scale,omitempty"`                          // scales of the steps: none (all are 1), tensor (one for each tensor), diagonal (one for each parameter) or dense (a covariance); default: by rule, none where Step is given
-	Accept float64 `yaml:"accept,omitempty"`                         // acceptance to adapt to; 0: .574 for S = 1, .65 for more, .9 by length; chains .75 for S other than 1
+	Accept float64 `yaml:"accept,omitempty"`                         // share of accepted moves that the step is adapted to; higher is a smaller step. By default .75 for chains, and for populations .9 by length and .65 with Steps; for both .574 with one leapfrog
 	Jitter float64 `yaml:"jitter,zero"`                              // every move multiplies h by a uniform number from 1 − Jitter to 1 + Jitter
 
 	Mutations Mutations `yaml:"mutations,omitempty"` // number of moves in an iteration

@@ -9,7 +9,11 @@ import (
 
 // Mutations is the number of moves in an iteration. In a config it is a number, {max: 50} or {eta: 0.05, max: 50}.
 //
-// The zero value is one move; under adaptive tempering, with moves that accept or reject, it is {Max: 50}.
+// With Eta the moves end at the smallest m ≥ 2 for which |dist_m − dist_{m−1}| ≤ Eta·dist_{m−1} and dist_m > 0, where
+//
+//	dist_m = (1/J) Σ_j |θ_j^m − θ_j^0|₂
+//
+// (scalable-bayesian-monte-carlo, Appendix D). The zero value is one move; under adaptive tempering, with moves that accept or reject, it is {Max: 50}.
 type Mutations struct {
 	// Count is the number of moves; 0: 1, unless Max or Eta is set.
 	Count int `yaml:",short"`
@@ -18,13 +22,9 @@ type Mutations struct {
 	// from where the iteration began.
 	Max int `yaml:"max,omitempty,nonzero"` // 0 with Eta: 50
 
-	// Eta is the relative change below which the particles' distance from their start counts as constant; moves then end
-	// (scalable-bayesian-monte-carlo, Appendix D): with
-	//
-	//	dist_m = (1/J) Σ_j |θ_j^m − θ_j^0|₂
-	//
-	// at the smallest m ≥ 2 for which |dist_m − dist_{m−1}| ≤ Eta·dist_{m−1} and dist_m > 0.
-	Eta float64 `yaml:"eta,omitempty,nonzero"`
+	// Eta makes the number adaptive, too: moves end when one more changes the particles' mean distance from where the iteration began by no
+	// more than this share.
+	Eta float64 `yaml:"eta,omitempty,nonzero"` // scalable-bayesian-monte-carlo, Appendix D
 }
 
 const (

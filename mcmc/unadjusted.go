@@ -46,8 +46,8 @@ import (
 // since log π_k(θ) cancels. This implementation lets the particle die, so the evidence is too low by the weight of such
 // particles. Likelihoods that are positive everywhere are not affected.
 type Unadjusted struct {
-	Steps    int        `yaml:"steps"`                           // S, leapfrogs a move; 0: 1
-	Step     float64    `yaml:"step" words:"auto=-1,literal=-2"` // h, must be set: a number, auto or literal
+	Steps    int        `yaml:"steps"`                           // S, leapfrogs of a move; 0: 1
+	Step     float64    `yaml:"step" words:"auto=-1,literal=-2"` // h, the step size: a number. Where a part of the parameters is learned also auto, the default there, 1/√N for N examples, or literal, 1/N
 	Gradient *MiniBatch `yaml:"gradient,omitempty"`
 }
 

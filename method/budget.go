@@ -61,8 +61,19 @@ func (s *Sampling) few(leapfrogs float64, chains int, least bool) []finding.Find
 	}
 	return []finding.Finding{finding.FewTrajectories(finding.Budget{
 		Chains: s.Islands, Few: chains, Epochs: s.budget, Trajectories: n, Leapfrogs: leapfrogs, Least: least,
-		Enough: fewTrajectories, Need: int(math.Ceil(fewTrajectories * leapfrogs)), Field: "method.mcmc.epochs",
+		Enough: fewTrajectories, Need: s.enough(leapfrogs), Field: "method.mcmc.epochs",
 	})}
+}
+
+// enough is the number of epochs that would do for trajectories of so many leapfrogs. Where the leapfrogs depend on what the chains learn,
+// those of a longer run are others, often more: then there is room for half as many again.
+func (s *Sampling) enough(leapfrogs float64) int {
+	need := math.Ceil(fewTrajectories * leapfrogs)
+	if s.Move.Varies() {
+		const round = 100
+		need = round * math.Ceil(1.5*need/round)
+	}
+	return int(need)
 }
 
 // meanLeapfrogs is the mean number of leapfrogs of a chain's moves after its warm-up.

@@ -25,27 +25,31 @@ func (s *Sampling) Findings(trace []TraceLine, posterior *bnn.Ensemble, examples
 	}
 	found = append(found, s.evidenceFindings(trace, posterior.LogEvidence, examples)...)
 	found = append(found, weightFindings(posterior.LogWeights)...)
-	switch divergent := s.divergent(trace); {
-	case divergent == 0:
+	switch d := s.divergence(trace); {
+	case d.Moves == 0:
 	case s.Chains():
-		found = append(found, finding.ChainsDiverged(divergent, s.Step))
+		d.Short = s.budgetFindings(trace) != nil
+		found = append(found, d.OfChains())
+	case s.Move.Invariant():
+		found = append(found, d.Refused())
 	default:
-		found = append(found, finding.Divergent(divergent, s.Move.Invariant()))
+		found = append(found, d.Lost())
 	}
 	return found
 }
 
-// divergent counts divergent moves: none of a chain's warm-up, which looks for its step.
-func (s *Sampling) divergent(trace []TraceLine) (n int) {
+// divergence counts divergent moves: none of a chain's warm-up, which looks for its step.
+func (s *Sampling) divergence(trace []TraceLine) finding.Divergence {
+	d := finding.Divergence{Aim: s.Move.Aim(), Step: s.Step}
 	for _, lines := range byIsland(trace) {
 		if s.Chains() {
 			lines = secondHalf(lines)
 		}
 		for _, l := range lines {
-			n += l.Divergent
+			d.Moves, d.Of = d.Moves+l.Divergent, d.Of+l.Mutations*s.Particles
 		}
 	}
-	return n
+	return d
 }
 
 // extent is the range of numbers.

@@ -105,7 +105,8 @@ func TestFindings(t *testing.T) {
 			}
 		}, "ancestors evidence-agrees"},
 		{"before the posterior", tempering, func(l []TraceLine, _ *bnn.Ensemble) { l[59].Lambda = 0.5 }, "stopped-early ancestors evidence-agrees"},
-		{"divergent", tempering, func(l []TraceLine, _ *bnn.Ensemble) { l[3].Divergent = 2 }, "ancestors evidence-agrees divergent-refused"},
+		{"divergent", tempering, func(l []TraceLine, _ *bnn.Ensemble) { l[3].Divergent = 20 }, "ancestors evidence-agrees divergent-refused"},
+		{"few divergent", tempering, func(l []TraceLine, _ *bnn.Ensemble) { l[3].Divergent = 2 }, "ancestors evidence-agrees divergent-refused-few"},
 		{"scattered", tempering, func(_ []TraceLine, e *bnn.Ensemble) { e.LogEvidence[0] = -30 }, "ancestors evidence-scatters"},
 		{"one island's evidence", tempering, func(_ []TraceLine, e *bnn.Ensemble) { e.LogEvidence = e.LogEvidence[:1] }, "ancestors evidence-of-one"},
 		{"dead", tempering, func(_ []TraceLine, e *bnn.Ensemble) { e.LogWeights[5] = math.Inf(-1) }, "ancestors evidence-agrees dead-networks"},

@@ -31,9 +31,9 @@ type MCMC struct {
 // Trace says how often a chain or an island leaves a line in the trace. At each line it is scored on the validation examples, and
 // may be saved. No state depends on it.
 type Trace struct {
-	// Every is the number of moves of a line or, on a path in epochs, of epochs. 0: 1 if a chain has fewer than 10,000 moves. For
-	// more, a line has at least 100 leapfrogs and a chain at most 10,000 lines: lines would take more time than short moves, and
-	// fill the disk.
+	// Every is the number of moves between two lines of trace.jsonl or, on a path in epochs, of epochs. By default 1 for a chain of fewer
+	// than 10,000 moves; for longer ones so many that a line stands for at least 100 leapfrogs and a chain has at most 10,000 lines: else
+	// lines would take more time than short moves, and fill the disk.
 	Every int `yaml:"every,omitempty,nonzero"`
 }
 

@@ -19,7 +19,7 @@ type SVGD struct {
 	Particles int     `yaml:"particles"`           // number of particles; default 20
 	Epochs    int     `yaml:"epochs"`              // passes over the examples; default 100
 	Batch     int     `yaml:"batch"`               // examples of a mini-batch; default 50
-	Rate      float64 `yaml:"rate" words:"auto=0"` // η; 0: J/(10 N), with which a particle far from others follows .1 of the gradient of the mean loss
+	Rate      float64 `yaml:"rate" words:"auto=0"` // η, the step size; auto: Particles/(10 N) for N examples, with which a particle far from others follows .1 of the gradient of the mean loss
 	Learning  `yaml:",inline"`
 	Keep      smc.Keeper `yaml:"keep,omitempty"`  // the state that makes the ensemble; default: the last
 	Trace     Trace      `yaml:"trace,omitempty"` // a line of the trace: by default 1 epoch

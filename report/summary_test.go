@@ -71,7 +71,7 @@ func TestSummary(t *testing.T) {
 			f.run.Posterior.LogWeights[0] = 0
 		}, "", "The weights are uneven: the 12 networks are worth 1.0", ""},
 		{"dead", smc, func(f fixture) { f.run.Posterior.LogWeights[0] = math.Inf(-1) }, "", "1 network has no weight", ""},
-		{"divergent", smc, func(f fixture) { f.run.Trace[2].Divergent = 4 }, "", "4 proposals had infinite", ""},
+		{"divergent", smc, func(f fixture) { f.run.Trace[2].Divergent = 4 }, "", "4 of 216 proposals had infinite", ""},
 		{"moves refused", smc, func(f fixture) {
 			for i := range f.run.Trace {
 				f.run.Trace[i].Acceptance, f.run.Trace[i].Stuck = .01, true

@@ -10,10 +10,10 @@ import (
 type Settings struct {
 	Simulate int      `yaml:"simulate,omitempty"` // number of scans that the model draws
 	File     string   `yaml:"file,omitempty"`     // JSON lines or CSV
-	Set      string   `yaml:"set,omitempty"`      // name of a built-in set, one of Sets
+	Set      string   `yaml:"set,omitempty"`      // name of a built-in set, as starling data list shows it
 	Columns  *Columns `yaml:"columns,omitempty"`  // of CSV
 	Truth    string   `yaml:"truth,omitempty"`    // a CSV file of true states: time, id, then the state
-	Bad      Bad      `yaml:"bad,omitempty"`      // what happens to scans that cannot be used; empty: Stop
+	Bad      Bad      `yaml:"bad,omitempty"`      // what to do with a scan that cannot be used: stop, the default, ends the run there; skip leaves it out and counts it
 	Hold     float64  `yaml:"hold,omitempty"`     // share of each scan's measurements that the filter does not see, but predicts
 }
 

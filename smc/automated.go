@@ -5,8 +5,8 @@ import "github.com/starling-smc/starling/internal/config"
 // Automated is the rule of a batch that grows, in multiples of κ examples, so that it holds all examples after nine tenths of
 // the iterations (data-annealing-smc, eq. 18).
 type Automated struct {
-	Batch int `yaml:"batch"` // C; 0: 500
-	Grow  int `yaml:"grow"`  // κ; 0: C
+	Batch int `yaml:"batch"` // C, examples of the first batch; 0: 500
+	Grow  int `yaml:"grow"`  // κ, examples by which a batch grows; 0: C
 }
 
 func (Automated) String() string { return "data annealing (automated)" }

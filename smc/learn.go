@@ -26,7 +26,7 @@ type Learner interface {
 
 // By is a Learner that follows an optimiser's rule.
 type By[O nn.Optimiser] struct {
-	Rate float64 `yaml:"rate,nonzero"` // must be set, by default .01 in a config
+	Rate float64 `yaml:"rate,nonzero"` // learning rate; default .01
 	Rule O       `yaml:",inline"`
 }
 

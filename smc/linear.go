@@ -5,8 +5,8 @@ import "github.com/starling-smc/starling/internal/config"
 // Linear is the rule of a batch that grows by κ examples in every iteration and holds all examples in the last tenth
 // (data-annealing-smc, eq. 17).
 type Linear struct {
-	Batch int `yaml:"batch"` // C; 0: 500
-	Grow  int `yaml:"grow"`  // κ; 0: C
+	Batch int `yaml:"batch"` // C, examples of the first batch; 0: 500
+	Grow  int `yaml:"grow"`  // κ, examples by which a batch grows; 0: C
 }
 
 func (Linear) String() string { return "data annealing (linear)" }

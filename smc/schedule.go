@@ -31,7 +31,7 @@ import (
 // In place of K, Constant and Full take a number of epochs of ⌈N/C⌉ iterations each. The batches run on from one order of the examples
 // into the next, so that an epoch does not begin with an order.
 type Schedule[R Rule] struct {
-	Iterations int `yaml:"iterations,omitempty,nonzero"` // K; this or Epochs must be set, by default 200 in a config
+	Iterations int `yaml:"iterations,omitempty,nonzero"` // K, the steps of the path; default 200, unless Epochs is given
 	Epochs     int `yaml:"epochs,omitempty,nonzero"`     // length of the path in passes over all examples, in place of Iterations
 	Rule       R   `yaml:",inline"`
 }

@@ -35,7 +35,7 @@ import (
 // and particles stay apart. With it, weights collapse at first, variances vanish and blocks are added as fast as possible;
 // later, as the scale falls and more particles survive, blocks are added more slowly.
 type SDA struct {
-	Iterations int     `yaml:"iterations"`      // K; must be set, by default 200 in a config
+	Iterations int     `yaml:"iterations"`      // K, the steps of the path; default 200
 	Batch      int     `yaml:"batch"`           // C, examples of the first block; 0: 500
 	Grow       int     `yaml:"grow"`            // κ, examples of every later block; 0: C
 	First      float64 `yaml:"-"`               // β of a block when it is added; 0: .1

@@ -31,7 +31,7 @@ import (
 // Parse fills in every default, so that a run's config.yaml shows all of them. Complete does so for a Spec built in Go.
 type Spec struct {
 	Name   string            `yaml:"name"`            // of the run; default: run
-	Seed   uint64            `yaml:"seed,zero"`       // of all randomness except the data's; default 0
+	Seed   uint64            `yaml:"seed,zero"`       // of the start, the sampler and, unless data.seed is given, the parts that are held out; default 0
 	Data   data.Settings     `yaml:"data"`            // the examples to learn from
 	Model  Model             `yaml:"model"`           // the network
 	Prior  bnn.PriorSettings `yaml:"prior,omitempty"` // of the network's parameters; none for method as-is

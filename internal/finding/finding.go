@@ -216,14 +216,6 @@ func StoppedEarly(island int, temperature float64) Finding {
 	return Finding{Kind: "stopped-early", Numbers: numbers{"island": float64(island), "temperature": temperature}.safe()}
 }
 
-// Divergent counts moves whose energy was infinite or undefined. refused: they were proposals, and the particles stayed.
-func Divergent(moves int, refused bool) Finding {
-	kind := "divergent"
-	if refused {
-		kind = "divergent-refused"
-	}
-	return Finding{Kind: kind, Numbers: numbers{"moves": float64(moves)}.safe()}
-}
 
 // Exploded says that the particles of so many islands ended far from the posterior, because the steps are too long: their mean training
 // NLL, of the worst island, is above that of its start and that of a guess without the inputs. step is the path of the step size.
@@ -233,11 +225,6 @@ func Exploded(exploded, islands int, end, start, guess float64, step string) Fin
 		Numbers: numbers{"exploded": float64(exploded), "islands": float64(islands), "end": end, "start": start, "guess": guess}.safe(),
 		Names:   map[string]string{"step": step},
 	}
-}
-
-// ChainsDiverged counts the trajectories of chains that diverged after the warm-up. step is the path of their step size.
-func ChainsDiverged(trajectories int, step string) Finding {
-	return Finding{Kind: "chains-diverged", Numbers: numbers{"trajectories": float64(trajectories)}.safe(), Names: map[string]string{"step": step}}
 }
 
 // SingleAncestor says that at the end of single of the islands, all particles descend from one initial particle.

@@ -196,9 +196,14 @@ var kinds = map[string]kind{
 		cure: `take a larger step ({{.Name "step"}}) or more epochs`, help: helpMoves,
 	},
 	"chains-diverged": {
-		look: warning, says: `{{.Count "trajectories"}} {{if .Several "trajectories"}}trajectories{{else}}trajectory{{end}} of the second half diverged`,
-		means: `parts of the posterior are too narrow for this step size, and the chains may miss them`,
-		cure:  `take a higher accept or a smaller step ({{.Name "step"}})`, help: helpMoves,
+		look: warning, says: `{{.Count "moves"}} of {{.Count "of"}} {{if .Several "of"}}trajectories{{else}}trajectory{{end}} of the second half diverged`,
+		means: `{{if .Is "budget" "short"}}so few trajectories find no step size that suits` +
+			`{{else}}parts of the posterior are too narrow for this step size, and the chains may miss them{{end}}`,
+		cure: `{{if .Is "budget" "short"}}take more epochs first{{else}}take {{template "shorter" .}}{{end}}`, help: helpMoves,
+	},
+	"chains-diverged-few": {
+		look: note | page, says: `{{.Count "moves"}} of {{.Count "of"}} trajectories of the second half diverged`,
+		means: `so few say little against the chains; more than one in a hundred would say that they miss narrow parts of the posterior`,
 	},
 	"chains-outlying": {
 		look: warning, says: `{{if .Several "count"}}chains{{else}}chain{{end}} {{.Name "chains"}} ended at {{if .Several "count"}}log-likelihoods{{else}}a log-likelihood{{end}} far from {{if .Several "count"}}those{{else}}that{{end}} of the other chains`,
@@ -270,7 +275,7 @@ var kinds = map[string]kind{
 	},
 	"divergent": {
 		look: warning, says: `{{.Count "moves"}} {{if .Several "moves"}}moves{{else}}move{{end}} had infinite or undefined energy and left no weight`,
-		means: `the step may be too large`, cure: `take a smaller step`, help: helpMoves,
+		means: `the step may be too large`, cure: `take a smaller step ({{.Name "step"}})`, help: helpMoves,
 	},
 	"exploded": {
 		look: warning, says: `the steps are too long, as the particles{{if .Several "islands"}} of {{.Count "exploded"}} of {{.Count "islands"}} islands{{end}} ended with a training NLL of {{.Fixed "end" 2}} on average, ` +
@@ -278,8 +283,12 @@ var kinds = map[string]kind{
 		means: `their networks are no draws of the posterior`, cure: `take a smaller step ({{.Name "step"}})`, help: helpMoves,
 	},
 	"divergent-refused": {
-		look: warning | page, says: `{{.Count "moves"}} {{if .Several "moves"}}proposals{{else}}proposal{{end}} had infinite or undefined energy and {{if .Several "moves"}}were{{else}}was{{end}} refused`,
-		means: `the step may be too large`, cure: `take a smaller step`, help: helpMoves,
+		look: warning | page, says: `{{.Count "moves"}} of {{.Count "of"}} proposals had infinite or undefined energy and {{if .Several "moves"}}were{{else}}was{{end}} refused`,
+		means: `the step may be too large`, cure: `take {{template "shorter" .}}`, help: helpMoves,
+	},
+	"divergent-refused-few": {
+		look: note | page, says: `{{.Count "moves"}} of {{.Count "of"}} proposals had infinite or undefined energy and {{if .Several "moves"}}were{{else}}was{{end}} refused`,
+		means: `so few cost next to nothing`,
 	},
 
 	"as-is": {look: note, says: `as-is: the posterior is the network of model.init alone, an ensemble of one; nothing was sampled`},
@@ -361,6 +370,7 @@ const shared = `{{define "together"}}{{if .Several "islands"}} of {{.Count "isla
 	`{{define "distrust"}}so neither the posterior nor a log evidence is to be trusted{{end}}` +
 	`{{define "stuck"}}in {{.Count "stuck"}} of {{.Count "stages"}} stages{{template "together" .}} the particles did not move ` +
 	`(first at λ {{.Short "temperature"}}: acceptance {{.Fixed "acceptance" 2}}, {{.Count "moves"}} move{{if .Several "moves"}}s{{end}}){{end}}` +
+	`{{define "shorter"}}{{if .Has "higher"}}a higher accept ({{.Fixed "higher" 2}}; it was {{.Fixed "aim" 2}}) or {{end}}a smaller step ({{.Name "step"}}){{end}}` +
 	`{{define "mend"}}{{if .Is "why" "refused"}}{{if .Is "size" "written"}}a smaller step ({{.Name "step"}}) or leave it out` +
 	`{{else}}more moves in a stage ({{.Name "mutations"}}) or more particles{{end}}` +
 	`{{else}}{{if .Is "size" "written"}}a larger step ({{.Name "step"}}), or leave it out, {{end}}more moves in a stage ({{.Name "mutations"}}), ` +

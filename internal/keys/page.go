@@ -17,7 +17,7 @@ func writePage(network, filters []spec.Key) []byte {
 
 Every key that a config can have, in the order in which a run's config.yaml shows them. ` + "`starling help config KEY`" + ` prints a line of this
 page. N stands for the number of an item in a list, from 0, and NAME for a name of yours. A dash in the column "default" says that there is
-none, or that it depends on other settings; then the meaning says on which. [Parts of a config](parts.md) says more of the parts.
+none, that it depends on other settings, or that the part fills it in: then the meaning says it. [Parts of a config](parts.md) says more of the parts.
 
 A key that names a part is written with the part's name, ` + "`move: nuts`" + `, or with its settings, ` + "`move: {hmc: {steps: 20}}`" + `.
 
