@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -90,9 +91,17 @@ func Grid(file string, text []byte, sets []string, axes ...Axis) ([]Point, error
 	return all, nil
 }
 
-// pointName names values: "variance=1,epochs=400". A key is called by its last word, if no other key ends with it.
+// pointName names values: "variance=1,epochs=400". A key is called by its last word, if no other key ends with it; the number of an item
+// of a list stands behind the list's name, "layers.0".
 func pointName(axes []Axis, values []string) string {
-	last := func(key string) string { return key[strings.LastIndex(key, ".")+1:] }
+	last := func(key string) string {
+		words := strings.Split(key, ".")
+		n := 1
+		if _, err := strconv.Atoi(words[len(words)-1]); err == nil {
+			n = min(2, len(words))
+		}
+		return strings.Join(words[len(words)-n:], ".")
+	}
 	var words []string
 	for i, a := range axes {
 		key := last(a.Key)

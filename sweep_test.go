@@ -43,20 +43,21 @@ func TestGrid(t *testing.T) {
 	if err != nil || points[3].Name != "rate=0.2,prior=normal_variance_2_anchor_s_0.5" {
 		t.Errorf("%v, %v", points, err)
 	}
-	_, err = Grid("trees.yaml", text, nil, axis(`name="a/b","a:b"`))
-	if err == nil || !strings.Contains(err.Error(), "run name=a_b of the sweep") {
+	_, err = Grid("trees.yaml", text, nil, axis(`prior="a/b","a:b"`))
+	if err == nil || !strings.Contains(err.Error(), "run prior=a_b of the sweep") {
 		t.Errorf("a name with a slash: %v", err)
 	}
-	points, err = Grid("trees.yaml", text, nil, axis(`name="a;b","a:b"`))
-	if err != nil || points[0].Name != "name=a_b" || points[1].Name != "name=a_b-2" {
+	points, err = Grid("trees.yaml", text, nil, axis(`data.csv.file="a;b","a:b"`))
+	if err != nil || points[0].Name != "file=a_b" || points[1].Name != "file=a_b-2" {
 		t.Errorf("two values of one name: %v, %v", points, err)
 	}
-	points, err = Grid("trees.yaml", text, nil, axis("map.epochs=1,2"), axis("map.patience=3,4"), axis("seed=1"))
-	if err != nil || points[0].Name != "epochs=1,patience=3,seed=1" {
+	points, err = Grid("trees.yaml", text, nil, axis("map.epochs=1,2"), axis("map.patience=3,4"), axis("model.layers.0={dense: 4}"))
+	if err != nil || points[0].Name != "epochs=1,patience=3,layers.0=dense_4" {
 		t.Errorf("%v, %v", points, err)
 	}
 
 	for wrong, want := range map[string]string{
+		"name=a,b":                    "a run's name changes no result",
 		"prior.normal.fanin=1":        `did you mean "fan_in"?`,
 		"prir=1":                      `did you mean "prior"?`,
 		"method.smc.particles=4,many": "run particles=many of the sweep, whose values count as --set:\n--set method.smc.particles=many: method.smc.particles: want a whole number",

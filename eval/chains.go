@@ -102,7 +102,8 @@ func compareChains(ctx context.Context, e *bnn.Ensemble, r *Record, problem *dat
 	case c.States < leastStates:
 		c.Reason = c.keeps() + fmt.Sprintf("an ESS needs %d", leastStates)
 	case few:
-		c.Reason = c.keeps() + fmt.Sprintf("an ESS needs 50 autocorrelation times of %s each", numeral.Fixed(nearestRank(compared.iact, 0.5), 1))
+		tau := nearestRank(compared.iact, 0.5)
+		c.Reason = c.keeps() + fmt.Sprintf("an ESS needs about %s, 50 autocorrelation times of %s states", numeral.Fixed(math.Ceil(50*tau), 0), numeral.Fixed(tau, 1))
 	default:
 		c.ESSPredictions = number(nearestRank(compared.ess, 0.5))
 		if r.Gradients > 0 {

@@ -34,9 +34,14 @@ func (s *Sampling) chainFindings(trace []TraceLine) (found []finding.Finding) {
 	}
 	found = append(found, s.budgetFindings(trace)...)
 	m := s.motion(trace)
-	for _, c := range m.stuck {
-		at := slices.IndexFunc(chains, func(lines []TraceLine) bool { return lines[0].Island == c })
-		found = append(found, finding.ChainStuck(c, acceptance(secondHalf(chains[at])), ends[at], s.Step, s.Move.Aim() == 0))
+	if m.stuck != nil {
+		most := 0.0
+		for _, lines := range chains {
+			if slices.Contains(m.stuck, lines[0].Island) {
+				most = max(most, acceptance(secondHalf(lines)))
+			}
+		}
+		found = append(found, finding.ChainsStuck(m.stuck, most, s.Step, s.Move.Aim() == 0))
 	}
 	if m.still != nil {
 		found = append(found, finding.ChainsStill(m.still, chainStillBelow, s.Step))

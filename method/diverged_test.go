@@ -14,7 +14,7 @@ func TestTrajectoriesDiverged(t *testing.T) {
 	for _, c := range []struct {
 		at   int // of 20 moves
 		want string
-	}{{3, ""}, {9, ""}, {10, "2 trajectories of the second half diverged"}, {19, "smaller step (method.mcmc.move.nuts.step)"}} {
+	}{{3, ""}, {9, ""}, {10, "2 of 20 trajectories of the second half diverged"}, {19, "smaller step (method.mcmc.move.nuts.step)"}} {
 		trace := lines(2, 20, 1)
 		trace[20+c.at].Divergent = 2
 		said := ""

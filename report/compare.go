@@ -85,7 +85,7 @@ func NewComparison(runs []Evaluated) (*Comparison, error) {
 				a, several(first.a.Regression.Outputs, "number"), b, v.a.Regression.Outputs)
 		case !same(first, v):
 			c.other[i+1] = true
-			others = append(others, fmt.Sprintf("%s on %s %s (%s)", b, count(v.set.Len()), v.part(), short(v.checksum())))
+			others = append(others, fmt.Sprintf("%s on %s %s of %s (%s)", b, count(v.set.Len()), v.part(), v.a.Problem.Name, short(v.checksum())))
 		}
 	}
 	if others != nil {

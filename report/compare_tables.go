@@ -132,9 +132,7 @@ func (v *view) stuck() string {
 	stuck := 0
 	for _, f := range v.run.Findings {
 		switch f.Kind {
-		case finding.KindChainStuck:
-			stuck++
-		case finding.KindChainsStill:
+		case finding.KindChainsStuck, finding.KindChainsStill:
 			stuck += int(f.Numbers["count"])
 		}
 	}

@@ -212,7 +212,7 @@ func TestComparisonTables(t *testing.T) {
 	stuck.run.Spec.Seed = 8
 	stuck.a.Metrics.On = "train"
 	stuck.run.Findings = []finding.Finding{
-		finding.ChainStuck(0, 0, -10, "step", true), finding.ChainsStill([]int{1, 2}, 0.001, "step"),
+		finding.ChainsStuck([]int{0}, 0, "step", true), finding.ChainsStill([]int{1, 2}, 0.001, "step"),
 		finding.FewTrajectories(finding.Budget{Chains: 4, Few: 4, Epochs: 40, Trajectories: 2, Leapfrogs: 20, Enough: 20, Need: 400, Field: "epochs"}),
 	}
 	tempered.run.Findings = []finding.Finding{finding.Optimiser(finding.Population{Islands: 3, Particles: 4, Iterations: 6, Single: 6, Resampled: 6, ESS: 1})}

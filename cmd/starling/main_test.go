@@ -113,7 +113,7 @@ func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(cmd.Process.Signal(os.Interrupt))
 	before := stdout.Len()
 	cmd.Wait()
-	saved := strings.Contains(stderr.String(), "the run is saved in ")
+	saved := strings.Contains(stderr.String(), " is saved in ")
 	if cmd.ProcessState.ExitCode() != 130 || stdout.Len() > before || saved == strings.Contains(stderr.String(), "nothing was saved") {
 		ts.Fatalf("interrupted: %v, %d bytes more on stdout, stderr:\n%s", cmd.ProcessState, stdout.Len()-before, stderr.String())
 	}

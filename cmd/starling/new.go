@@ -89,6 +89,9 @@ func (t *tableToLearn) config(name string) ([]byte, error) {
 	if isConfig(name) {
 		return nil, wrongUse("%s is a config, and --target names a column of a table: starling fit %s", name, quoted(name))
 	}
+	if !exists(name) {
+		return nil, wrongUse("there is no file %s", name)
+	}
 	table := data.CSV{File: name, Target: t.target, Drop: t.drop, Keep: t.keep}
 	if err := t.form.tell(&table); err != nil {
 		return nil, err

@@ -96,7 +96,7 @@ func (s *sweep) run(cmd *cobra.Command, args []string) error {
 	line := newProgress(s.quiet, s.json)
 	defer line.end()
 	for i, p := range s.points {
-		if !s.quiet {
+		if !s.quiet && !s.json {
 			line.say(fmt.Sprintf("run %d of %d: %s", i+1, len(s.points), p.Name))
 		}
 		one, err := s.try(cmd.Context(), p, line)
@@ -203,7 +203,7 @@ func (s *sweep) interrupted(done int) error {
 	for _, over := range s.over {
 		more = append(more, flagged{"--over", over, true})
 	}
-	return interrupted{fmt.Sprintf("the run is saved in %s, beside %d of %d that are done; to go on:\n  %s",
+	return interrupted{fmt.Sprintf("the sweep is saved in %s, beside %d of %d that are done; to go on:\n  %s",
 		s.out, done, len(s.points), s.again("sweep", s.config, s.out, more...))}
 }
 

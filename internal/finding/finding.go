@@ -33,7 +33,7 @@ const (
 
 	KindFew = "few-trajectories"
 
-	KindChainStuck  = "chain-stuck"
+	KindChainsStuck = "chains-stuck"
 	KindChainsStill = "chains-still"
 )
 
@@ -215,7 +215,6 @@ func NoThreshold(undefined, examples int) Finding {
 func StoppedEarly(island int, temperature float64) Finding {
 	return Finding{Kind: "stopped-early", Numbers: numbers{"island": float64(island), "temperature": temperature}.safe()}
 }
-
 
 // Exploded says that the particles of so many islands ended far from the posterior, because the steps are too long: their mean training
 // NLL, of the worst island, is above that of its start and that of a guess without the inputs. step is the path of the step size.

@@ -33,7 +33,7 @@ func all() []Finding {
 	return append(fs,
 		ChainsEnd(8, -1160.31, -121.94, 0.6, 0.894), ChainsEnd(1, -428.61, -428.61, 0.6312, 0.6312),
 		BiasedChainsEnd(8, -290.9, -147.3), BiasedChainsEnd(1, -428.61, -428.61), Biased("SGHMC (batches of 100 examples)", "method.mcmc.move.sghmc.step"),
-		ChainStuck(2, 0.04, -1503.2, hmc, true), ChainStuck(0, 0, math.Inf(-1), hmc, false),
+		ChainsStuck([]int{2}, 0.04, hmc, true), ChainsStuck([]int{0, 3}, 0, hmc, false),
 		ChainsStill([]int{1}, 0.001, hmc), ChainsStill([]int{1, 3}, 0.001, hmc),
 		Divergence{Moves: 1, Of: 1, Aim: 0.9, Step: hmc, Short: true}.OfChains(), Divergence{Moves: 12, Of: 400, Aim: 0.75, Step: hmc}.OfChains(), Divergence{Moves: 12, Of: 400, Step: hmc}.OfChains(), Divergence{Moves: 3, Of: 400, Step: hmc}.OfChains(),
 		FewTrajectories(Budget{Chains: 4, Few: 4, Epochs: 200, Trajectories: 2, Leapfrogs: 80, Enough: 20, Need: 1600, Field: "method.mcmc.epochs"}),
@@ -166,7 +166,7 @@ func TestUnknown(t *testing.T) {
 	}{
 		{Finding{Kind: "mood"}, "mood"},
 		{Finding{Kind: "mood", Numbers: map[string]numeral.Number{"b": 0.5, "a": 2}, Names: map[string]string{"who": "me"}}, "mood: a 2, b 0.5, who me"},
-		{Finding{Kind: "chain-stuck", Numbers: map[string]numeral.Number{"link": 2}}, "chain-stuck: link 2"},
+		{Finding{Kind: "chains-stuck", Numbers: map[string]numeral.Number{"link": 2}}, "chains-stuck: link 2"},
 		{Finding{Kind: "chains-end", Numbers: map[string]numeral.Number{"lowest": -2, "highest": -1, "least": 0.5, "most": 0.5}},
 			"chains end at log-likelihoods of -2.0 to -1.0; they accepted 0.50 of their moves in the second half"},
 		{Finding{Kind: "evidence-of-one"}, "evidence-of-one"},

@@ -38,7 +38,7 @@ func TestFirst(t *testing.T) {
 	r := RHat{8, 1.93, 3.41, 1.52, 2.36, math.NaN(), math.NaN()}
 	found := []Finding{
 		ChainsUnsure(r), SingleAncestor(3, 3), EvidenceScatters(-20, 7, 1.2, 8), Underconfident(Confidence{}), EnsembleBetter(Better{}), ChainsApart(r),
-		UnevenWeights(80, 3), AsIs(), ChainStuck(1, 0.01, -3, step, true), ChainStuck(2, 0.02, -3, step, true), UnseenClasses([]string{"a"}, 1),
+		UnevenWeights(80, 3), AsIs(), ChainsStuck([]int{1}, 0.01, step, true), ChainsStill([]int{2}, 0.001, step), UnseenClasses([]string{"a"}, 1),
 		MovesStuck(Stuck{Failed: true}), ChainsUntold(3, "they are equal", false),
 	}
 	const want = "sampling-failed unseen-classes uneven-weights chains-apart ensemble-better underconfident evidence-scatters"
@@ -49,7 +49,7 @@ func TestFirst(t *testing.T) {
 	if said := strings.Join(got, " "); said != want {
 		t.Errorf("%s\nwant %s", said, want)
 	}
-	if two := First(found[:11], 2); len(two) != 2 || two[0].Kind != "unseen-classes" || two[1].Numbers["chain"] != 1 {
+	if two := First(found[:11], 2); len(two) != 2 || two[0].Kind != "unseen-classes" || two[1].Kind != KindChainsStuck {
 		t.Errorf("%v, want two, and the first of the chains", two)
 	}
 	if got, want := More(found[:6]), "what to do about it: docs/choosing.md, “Chains that do not mix”, “Something simpler is better”, “Over- and under-confidence”"; got != want {

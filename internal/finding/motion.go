@@ -2,13 +2,13 @@ package finding
 
 // Findings about moves that did not move. step is the path of the step size in the config: the setting to change.
 
-// ChainStuck says that a chain, counted from 0, accepted hardly any move in the second half. written: the config gives the step
+// ChainsStuck names chains that accepted hardly any move in the second half: at most the given share. written: the config gives the step
 // size.
-func ChainStuck(chain int, acceptance, logLikelihood float64, step string, written bool) Finding {
+func ChainsStuck(chains []int, acceptance float64, step string, written bool) Finding {
 	return Finding{
-		Kind:    KindChainStuck,
-		Numbers: numbers{"chain": float64(chain), "acceptance": acceptance, "log_likelihood": logLikelihood}.safe(),
-		Names:   map[string]string{"step": step, "size": sizeOf(written)},
+		Kind:    KindChainsStuck,
+		Numbers: numbers{"count": float64(len(chains)), "acceptance": acceptance}.safe(),
+		Names:   map[string]string{"chains": numbered(chains), "step": step, "size": sizeOf(written)},
 	}
 }
 

@@ -183,10 +183,10 @@ var kinds = map[string]kind{
 		look: warning, says: `{{.Name "move"}} has no accept step`, means: `its draws are biased by the step and by the noise of the mini-batches`,
 		cure: `take a smaller step ({{.Name "step"}}) or larger batches, which make the bias smaller`, help: helpMoves,
 	},
-	KindChainStuck: {
-		look: warning, says: `chain {{.Count "chain"}} is stuck`,
-		means: `it accepted {{.Fixed "acceptance" 2}} of its moves in the second half ` +
-			`and ends at log-likelihood {{.Fixed "log_likelihood" 1}}, so its states are no draws of the posterior`,
+	KindChainsStuck: {
+		look: warning, says: `{{if .Several "count"}}chains{{else}}chain{{end}} {{.Name "chains"}} {{if .Several "count"}}are{{else}}is{{end}} stuck`,
+		means: `{{if .Several "count"}}they{{else}}it{{end}} accepted {{if .Several "count"}}at most {{end}}{{.Fixed "acceptance" 2}} of {{if .Several "count"}}their{{else}}its{{end}} moves in the second half, ` +
+			`so {{if .Several "count"}}their{{else}}its{{end}} states are no draws of the posterior`,
 		cure: `take {{if .Said "size" "adapted"}}more epochs, or write a smaller step ({{.Name "step"}}){{else}}a smaller step ({{.Name "step"}}), or leave it out{{end}}`, help: helpMoves,
 	},
 	KindChainsStill: {
@@ -230,7 +230,7 @@ var kinds = map[string]kind{
 	},
 	"chains-unsure": {
 		look: note, says: `it is not certain whether {{if .Several "chains"}}the {{.Count "chains"}} chains explore one mixed posterior{{else}}the chain has mixed{{end}}`,
-		means: `{{template "r-hat" .}}`, cure: `take more epochs, which would tell`, help: helpMixing,
+		means: `{{template "r-hat" .}}`, cure: `take twice the epochs, which show whether {{if .Several "chains"}}the chains agree{{else}}it has{{end}}`, help: helpMixing,
 	},
 	"chains-untold": {
 		look: note | page, says: `it is not known whether {{if .Several "chains"}}the {{.Count "chains"}} chains explore one posterior{{else}}the chain has mixed{{end}}, as {{.Name "why"}}`,
