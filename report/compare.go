@@ -271,6 +271,9 @@ func (c *Comparison) Write(w io.Writer) error {
 	if settings.Tables[0].Rows == nil {
 		settings.Text, settings.Tables = []string{"They do not, but for their names."}, nil
 	}
+	if learning := learning(names, c.views); learning != nil {
+		pictures.Figures = append(pictures.Figures, *learning)
+	}
 	p.Sections = []section{settings, figures, pictures}
 	if samplers := c.samplers(); samplers.Figures != nil {
 		p.Sections = append(p.Sections, samplers)
