@@ -129,8 +129,12 @@ func (v *view) acceptance() curve {
 		c.caption += fmt.Sprintf(" A line of the trace holds the mean of %d moves.", n)
 	}
 	if !v.sampling.Move.Invariant() {
-		c.caption = "The share that an accept/reject step would have accepted. These moves have no such step: every move is made, and its energy error goes " +
-			"into the weight."
+		c.caption = "The share that an accept/reject step would have accepted. These moves have no such step: every move is made, and "
+		if v.sampling.Weighed {
+			c.caption += "its energy error goes into the weight."
+		} else {
+			c.caption += "nothing corrects its energy error."
+		}
 	}
 	if aim := v.sampling.Move.Aim(); aim > 0 {
 		c.reference = &reference{aim, "the step size is adapted to it"}
@@ -204,10 +208,14 @@ func (v *view) testCurves() []curve {
 // batchCurves are curves that all paths of batches have: the energy errors of the moves, and the variance of the log-weights.
 func (v *view) batchCurves() (all []curve) {
 	if !v.sampling.Move.Invariant() {
+		caption := "It is added to the log-weights: above a few nats one particle gets nearly all the weight."
+		if !v.sampling.Weighed {
+			caption = "The weights leave it out, and nothing corrects it: where it is large, the particles follow another law than the posterior."
+		}
 		all = append(all, curve{
 			id: "energy", title: "Energy error", axis: chart.Axis{Label: "sd over the particles, nats (log scale)", Log: true}, decimals: 2,
 			of:      func(l *starling.TraceLine) float64 { return l.EnergySD },
-			caption: "It is added to the log-weights: above a few nats one particle gets nearly all the weight.",
+			caption: caption,
 		})
 	}
 	particles := v.sampling.Particles

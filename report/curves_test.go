@@ -284,3 +284,34 @@ func TestLeapfrogsAreDrawn(t *testing.T) {
 		t.Error("the leapfrogs of chains do not say why the last move has fewer")
 	}
 }
+
+// TestWhatCorrectsErrors: for moves without accept or reject the page says that the weights correct their energy errors where the
+// weights do, and that nothing does where they do not.
+func TestWhatCorrectsErrors(t *testing.T) {
+	for w, weighed := range map[smc.Weighting]bool{smc.Momentum{}: true, smc.Momentum{Literal: true}: true, smc.Bootstrap{}: false, smc.Equal{}: false} {
+		f := schemed(t, 1, smc.Schedule[smc.Full]{Iterations: 6}, []int{60, 60, 60, 60, 60, 60}, nil, nil)
+		m := f.run.Spec.Method.(method.SMC)
+		m.Weight = w
+		f.run.Spec.Method = m
+		v := f.view(t)
+		said := v.acceptance().caption
+		for _, c := range v.batchCurves() {
+			if c.id == "energy" {
+				said += c.caption
+			}
+		}
+		for _, found := range f.run.Findings {
+			if found.Kind == "islands-end" {
+				said += found.Sentence()
+			}
+		}
+		for text, times := range map[string]int{"goes into the weight": 1, "added to the log-weights": 1, "their errors are in the weights": 1, "nothing corrects": 3} {
+			if text == "nothing corrects" == weighed {
+				times = 0
+			}
+			if got := strings.Count(said, text); got != times {
+				t.Errorf("%s: %q stands %d times, want %d: %s", smc.Weightings.Name(w), text, got, times, said)
+			}
+		}
+	}
+}

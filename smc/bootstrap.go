@@ -101,6 +101,9 @@ func (Bootstrap) Suits(invariant bool) error {
 // FollowsTargets is false.
 func (Bootstrap) FollowsTargets() bool { return false }
 
+// CountsEnergy is false.
+func (Bootstrap) CountsEnergy() bool { return false }
+
 // Afresh is true.
 func (Bootstrap) Afresh() bool { return true }
 
