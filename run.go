@@ -234,7 +234,8 @@ type On struct {
 	// examples of classes that it has are scored, and then all of them, the others as wrong (eval.Metrics.AllClasses).
 	Classes data.ClassMap
 
-	Members int // evaluate so many of the posterior's members, those kept last (bnn.Ensemble.Last); 0: all
+	Members int  // evaluate so many of the posterior's members, those kept last (bnn.Ensemble.Last); 0: all
+	Fewer   bool // score fewer of the members, too, however few there are: Metrics.Members
 }
 
 // Evaluate scores the ensembles of a run again: on the run's own data it gives the same metrics bit for bit. The error is a
@@ -248,7 +249,7 @@ func (r *Run) Evaluate(ctx context.Context, on On, o Options) (*eval.Assessment,
 		return nil, readFault(err)
 	}
 	ensembles := r.Ensembles
-	ensembles.Last = on.Members
+	ensembles.Last, ensembles.Fewer = on.Members, on.Fewer
 	if !r.isOwn(on) { // chains are compared on the validation examples of the run
 		ensembles.Chains = nil
 	}
