@@ -22,7 +22,14 @@ type curve struct {
 	step               bool       // drawn as steps
 	smooth             bool       // noisy for chains: means over stretches of the run are drawn
 	reference          *reference // nil: none
+	beside             []beside   // drawn in the same picture
 	islands            []island   // the traces, restricted to lines that have the quantity
+}
+
+// beside is a further quantity, of which the median of the islands is drawn from where there is one.
+type beside struct {
+	name string
+	of   func(*starling.TraceLine) float64
 }
 
 // reference is a value to compare with, and its description.
@@ -173,6 +180,13 @@ func (v *view) validation() curve {
 	}
 	if v.sampling.Chains() {
 		c.caption = "Of the chain's present state alone, not of the states that are kept."
+	}
+	if slices.ContainsFunc(v.run.Trace, func(l starling.TraceLine) bool { return l.KeptNLL != nil }) {
+		c.beside = []beside{
+			{"all that is kept so far", func(l *starling.TraceLine) float64 { return number(l.KeptNLL) }},
+			{"the best of that so far", func(l *starling.TraceLine) float64 { return number(l.BestKeptNLL) }},
+		}
+		c.caption += " The rule that stops early judges all that is kept so far: a new best is lower by more than its standard error over the examples."
 	}
 	if best := v.bestMAP(); !math.IsNaN(best) {
 		c.reference = &reference{best, "best MAP"}

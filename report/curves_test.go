@@ -315,3 +315,27 @@ func TestWhatCorrectsErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatTheRuleJudges: the picture of the validation NLL has lines of what a stopping rule judges, from where there is something kept.
+func TestWhatTheRuleJudges(t *testing.T) {
+	for _, islands := range []int{1, 3} {
+		f := schemed(t, islands, smc.Schedule[smc.Full]{Iterations: 6}, []int{60, 60, 60, 60, 60, 60}, nil, nil)
+		for i := range f.run.Trace {
+			l := &f.run.Trace[i]
+			nll := uq.Number(.5 + .1*float64(l.K))
+			if l.ValNLL = &nll; l.K > 2 {
+				kept, best := nll-.05, uq.Number(.4)
+				l.KeptNLL, l.BestKeptNLL = &kept, &best
+			}
+		}
+		v := f.view(t)
+		fig := *v.draw(v.curves()[slices.IndexFunc(v.curves(), func(c curve) bool { return c.id == "validation" })])
+		drawn := string(fig.Charts[0])
+		if strings.Count(drawn, `class="line s1"`) != 1 || strings.Count(drawn, `class="line s2"`) != 1 || !strings.Contains(drawn, "all that is kept so far: 1.050 at the end") {
+			t.Errorf("%d islands: %s", islands, drawn)
+		}
+		if names := fig.Legend[len(fig.Legend)-2:]; names[0].Name != "all that is kept so far" || names[1].Name != "the best of that so far" {
+			t.Errorf("legend %v", fig.Legend)
+		}
+	}
+}
