@@ -165,6 +165,9 @@ func (v *view) likelihood() curve {
 	c.axis.Label, c.decimals = "mean over particles and examples, nats", 3
 	c.of = func(l *starling.TraceLine) float64 { return float64(l.LogLikelihood) / float64(l.Examples-l.Annealed) }
 	c.caption = "Per example of the iteration's own batch: it varies with the examples in the batch."
+	if v.sampling.Path.Evidence().Every {
+		c.caption = "Per example, of all training examples in every iteration."
+	}
 	if v.sampling.Path.AnnealsIn() {
 		c.caption = "Per example of the newest block: it falls at each new block, whose examples no particle has learnt from yet."
 	}

@@ -339,3 +339,12 @@ func TestWhatTheRuleJudges(t *testing.T) {
 		}
 	}
 }
+
+// TestLikelihoodOf: the picture of the log-likelihood says on which examples it is.
+func TestLikelihoodOf(t *testing.T) {
+	for name, want := range map[string]string{"full": "of all training examples", "constant": "of the iteration's own batch", "linear": "of the iteration's own batch"} {
+		if got := schedules()[name](t).view(t).likelihood().caption; !strings.Contains(got, want) {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
