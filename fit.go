@@ -169,7 +169,7 @@ func (f *fit) work(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	f.Ensembles, f.Trace, f.Findings = out.Ensembles, out.Trace, append(f.Findings, out.Findings...)
+	f.Ensembles, f.Trace, f.Courses, f.Findings = out.Ensembles, out.Trace, out.Courses, append(f.Findings, out.Findings...)
 	if err := f.evaluate(ctx); err != nil {
 		return err
 	}
@@ -219,7 +219,7 @@ func (f *fit) readBack(ctx context.Context, dir string) (*Result, error) {
 		if err != nil {
 			return err
 		}
-		f.Ensembles, f.Trace, f.Findings, f.Manifest = was.Ensembles, was.Trace, was.Findings, was.Manifest
+		f.Ensembles, f.Trace, f.Courses, f.Findings, f.Manifest = was.Ensembles, was.Trace, was.Courses, was.Findings, was.Manifest
 		return nil
 	})
 	if err != nil {

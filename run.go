@@ -27,6 +27,7 @@ const (
 	schemaFile    = "data.json"             // the data.Schema: how files become what the network sees
 	posteriorFile = "posterior.safetensors" // the posterior ensemble
 	restartsFile  = "map.safetensors"       // the MAP restarts, if there were any
+	coursesFile   = "map.jsonl"             // their NLL epoch by epoch, a method.Course each
 	metricsFile   = "metrics.json"          // eval.Metrics
 	decisionFile  = "decision.json"         // eval.Decision, if there is one
 	reportFile    = "report.html"           // the page, written by the command
@@ -37,7 +38,7 @@ type Kind = runs.Kind
 
 // FitRuns is the kind of run that Fit makes.
 var FitRuns = Kind{
-	Name: "fit", Files: []string{schemaFile, posteriorFile, restartsFile, metricsFile, decisionFile, reportFile}, Shards: "samples", Stored: method.StoredSums, Differ: config.Diff,
+	Name: "fit", Files: []string{schemaFile, posteriorFile, restartsFile, coursesFile, metricsFile, decisionFile, reportFile}, Shards: "samples", Stored: method.StoredSums, Differ: config.Diff,
 	Most: 1e9, IsCut: func(name string) bool { return safetensors.IsCut(posteriorFile, name) },
 }
 
@@ -71,7 +72,7 @@ func (r *Result) files(most int64) ([]runs.File, error) {
 	if r.Restarts != nil {
 		files = append(files, runs.File{Name: restartsFile, Write: func(w io.Writer) error {
 			return bnn.WriteRestarts(w, r.Restarts, r.NLL, r.Chosen)
-		}})
+		}}, runs.File{Name: coursesFile, Write: func(w io.Writer) error { return method.WriteCourses(w, r.Courses) }})
 	}
 	if r.Decision != nil {
 		files = append(files, runs.File{Name: decisionFile, Write: func(w io.Writer) error { return jsontext.Write(w, r.Decision) }})
@@ -87,6 +88,7 @@ type Run struct {
 	Schema   *data.Schema // how files become the network's inputs and targets
 	Manifest Manifest
 	Trace    []TraceLine
+	Courses  []Course // of the MAP restarts; nil if there were none, or the run is older than they are
 	Findings []Finding
 	eval.Ensembles
 
@@ -140,12 +142,12 @@ func OpenRun(dir string) (*Run, error) {
 	for _, f := range []struct {
 		name string
 		read func(text []byte) error
-	}{{schemaFile, r.readSchema}, {restartsFile, r.readRestarts}, {decisionFile, r.readDecision}} {
+	}{{schemaFile, r.readSchema}, {restartsFile, r.readRestarts}, {coursesFile, r.readCourses}, {decisionFile, r.readDecision}} {
 		if f.name == restartsFile && r.Spec.MAP == nil {
 			continue
 		}
-		if _, listed := r.Manifest.Files[decisionFile]; f.name == decisionFile && !listed {
-			continue // there were no validation examples, or the run is older
+		if _, listed := r.Manifest.Files[f.name]; !listed && (f.name == decisionFile || f.name == coursesFile) {
+			continue // there were no validation examples, or no restarts, or the run is older
 		}
 		text, err := record.File(f.name)
 		if err != nil {
@@ -170,6 +172,14 @@ func (r *Run) readSchema(text []byte) (err error) {
 
 func (r *Run) readRestarts(text []byte) (err error) {
 	r.Restarts, r.NLL, r.Chosen, err = bnn.ReadRestarts(text, r.Net.Whole())
+	return err
+}
+
+func (r *Run) readCourses(text []byte) (err error) {
+	if r.Restarts == nil {
+		return errors.New("there were no restarts")
+	}
+	r.Courses, err = method.ReadCourses(text, r.Restarts.Size())
 	return err
 }
 
@@ -224,7 +234,8 @@ type On struct {
 	// examples of classes that it has are scored, and then all of them, the others as wrong (eval.Metrics.AllClasses).
 	Classes data.ClassMap
 
-	Members int // evaluate so many of the posterior's members, those kept last (bnn.Ensemble.Last); 0: all
+	Members int  // evaluate so many of the posterior's members, those kept last (bnn.Ensemble.Last); 0: all
+	Fewer   bool // score fewer of the members, too, however few there are: Metrics.Members
 }
 
 // Evaluate scores the ensembles of a run again: on the run's own data it gives the same metrics bit for bit. The error is a
@@ -238,7 +249,7 @@ func (r *Run) Evaluate(ctx context.Context, on On, o Options) (*eval.Assessment,
 		return nil, readFault(err)
 	}
 	ensembles := r.Ensembles
-	ensembles.Last = on.Members
+	ensembles.Last, ensembles.Fewer = on.Members, on.Fewer
 	if !r.isOwn(on) { // chains are compared on the validation examples of the run
 		ensembles.Chains = nil
 	}

@@ -122,7 +122,7 @@ func TestOpenRunErrors(t *testing.T) {
 	if _, err := OpenRun(filepath.Join(dir, "none")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no folder: %v", err)
 	}
-	for _, file := range []string{configFile, manifestFile, schemaFile, posteriorFile, restartsFile, traceFile} {
+	for _, file := range []string{configFile, manifestFile, schemaFile, posteriorFile, restartsFile, coursesFile, traceFile} {
 		path := filepath.Join(dir, file)
 		whole := read(t, dir, file)
 		var bad *DataError
@@ -175,7 +175,7 @@ func TestOpenRunErrors(t *testing.T) {
 // TestEveryFileIsChecked: one bit of any file that is read of a run is an error that names the file, whatever it changes.
 func TestEveryFileIsChecked(t *testing.T) {
 	_, dir := kept(t, trees(t))
-	for _, file := range []string{configFile, manifestFile, schemaFile, posteriorFile, restartsFile, traceFile, metricsFile} {
+	for _, file := range []string{configFile, manifestFile, schemaFile, posteriorFile, restartsFile, coursesFile, traceFile, metricsFile} {
 		whole := read(t, dir, file)
 		for i := range 24 {
 			flipped := bytes.Clone(whole)

@@ -73,6 +73,7 @@ type Result struct {
 	*eval.Assessment // the ensembles' scores, and the posterior's prediction for each example
 
 	Trace    []TraceLine // by island, then by iteration
+	Courses  []Course    // of the MAP restarts; nil if there were none
 	Findings []Finding   // diagnoses and warnings
 	Manifest Manifest    // version, machine, data checksums and seconds of the run
 }
@@ -93,6 +94,8 @@ func notes(findings []Finding) (words []string) {
 type (
 	// TraceLine is one iteration of one island or chain.
 	TraceLine = method.TraceLine
+	// Course is the NLL of a MAP restart, epoch by epoch.
+	Course = method.Course
 	// Finding is a diagnosis or warning about a run; its method Words returns it in words.
 	Finding = finding.Finding
 	// Manifest is what manifest.json holds: the version, the machine, the data and the times of a run.

@@ -12,7 +12,7 @@ import (
 
 // The files of a run that hold parameters are safetensors files that PyTorch reads as they are. Each tensor of the
 // network, named and ordered as in the state_dict of an nn.Sequential of the same layers, is stacked over its J
-// particles or restarts: [J, shape…], F32. In addition the files hold
+// particles or restarts: [J, shape…], F32, or BF16 for states that were kept as bfloat16. In addition the files hold
 //
 //	posterior.safetensors   log_weights F64 [J], log_evidence F64 [islands], island I32 [J]
 //	map.safetensors         val_nll F64 [J], chosen I32 []

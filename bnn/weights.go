@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,7 +14,7 @@ import (
 
 // ReadWeights returns all parameters of one network, in the order of θ of net.Whole() (net.Split divides them), from a PyTorch
 // state_dict saved as a safetensors file, in F32, F64, F16 or BF16. Names and shapes must be those of net.Tensors(): the names in
-// an nn.Sequential, or the names of the layers.
+// an nn.Sequential, or the names of the layers. A file of a run that holds a single network is taken, too.
 //
 // An error names, in this order of preference: the first tensor, in the network's order, that does not fit, with the
 // nearest one of the file (of the same shape first, then by name) and the remedy; the first tensor of the file that the
@@ -26,15 +27,13 @@ func ReadWeights(file []byte, net *nn.Net) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
+	if tensors, err = unstacked(tensors); err != nil {
+		return nil, err
+	}
 	f := stateDict{tensors: map[string]safetensors.Tensor{}, parts: parts(net)}
 	for _, t := range tensors {
 		f.tensors[t.Name] = t
 		f.names = append(f.names, t.Name)
-	}
-	for _, weights := range []string{"log_weights", "val_nll"} {
-		if f.has(weights) {
-			return nil, fmt.Errorf("this file of a run holds %d stacked networks, not one: save t[0].clone() of each of their tensors (all but log_weights, log_evidence, island, shared, val_nll and chosen)", len(f.tensors[weights].Float64s()))
-		}
 	}
 	for _, p := range f.parts {
 		if err := f.fits(p); err != nil {
@@ -55,6 +54,42 @@ func ReadWeights(file []byte, net *nn.Net) ([]float64, error) {
 		whole = append(whole, values...)
 	}
 	return whole, nil
+}
+
+// besides are the tensors in a file of a run that are not a network's.
+var besides = []string{"log_weights", "log_evidence", "island", "shared", "val_nll", "chosen"}
+
+// unstacked returns the tensors of the network that a file of a run holds, whose first axis is that of the networks: a file of one network
+// is that network. Of several it says which one to save. Other files are returned as they are.
+func unstacked(tensors []safetensors.Tensor) (one []safetensors.Tensor, err error) {
+	networks, chosen := -1, "t[0].clone()"
+	for _, t := range tensors {
+		switch t.Name {
+		case "log_weights", "val_nll":
+			networks = len(t.Float64s())
+		case "chosen":
+			if v := t.Float64s(); len(v) == 1 {
+				chosen = fmt.Sprintf("t[%v].clone(), the restart that was chosen,", v[0])
+			}
+		}
+	}
+	switch {
+	case networks < 0:
+		return tensors, nil
+	case networks != 1:
+		return nil, fmt.Errorf("this file of a run holds %d stacked networks, not one: save %s of each of their tensors (all but %s)",
+			networks, chosen, strings.Join(besides, ", "))
+	}
+	for _, t := range tensors {
+		if slices.Contains(besides, t.Name) {
+			continue
+		}
+		if len(t.Shape) > 0 && t.Shape[0] == 1 {
+			t.Shape = t.Shape[1:]
+		}
+		one = append(one, t)
+	}
+	return one, nil
 }
 
 // part is a tensor of the network and the kind of its layer, as dense or conv; empty for the likelihood's parameters.

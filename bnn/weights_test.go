@@ -3,6 +3,7 @@ package bnn
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -172,6 +173,27 @@ func TestReadWeightsErrors(t *testing.T) {
 	}
 }
 
+// TestReadWeightsOfARun: a file of a run that holds one network is that network.
+func TestReadWeightsOfARun(t *testing.T) {
+	net := convNet(t)
+	one := combine(t, net, numbered(net, 1, 1), Equal{})
+	var posterior, restarts bytes.Buffer
+	if err := errors.Join(WritePosterior(&posterior, one), WriteRestarts(&restarts, one, []float64{0.5}, 0)); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{posterior.String(), restarts.String()} {
+		theta, err := ReadWeights([]byte(file), net)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, x := range theta {
+			if float32(x) != one.Theta[i] {
+				t.Fatalf("parameter %d is %v, want %v", i, x, one.Theta[i])
+			}
+		}
+	}
+}
+
 // Files that hold something else say so.
 func TestReadWeightsOtherFiles(t *testing.T) {
 	net := convNet(t)
@@ -179,12 +201,12 @@ func TestReadWeightsOtherFiles(t *testing.T) {
 	if err := WritePosterior(&posterior, combine(t, net, numbered(net, 2, 3), Equal{})); err != nil {
 		t.Fatal(err)
 	}
-	if err := WriteRestarts(&restarts, combine(t, net, numbered(net, 1, 4), Equal{}), make([]float64, 4), 0); err != nil {
+	if err := WriteRestarts(&restarts, combine(t, net, numbered(net, 1, 4), Equal{}), make([]float64, 4), 2); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ file, reason string }{
 		{posterior.String(), "holds 6 stacked networks"},
-		{restarts.String(), "holds 4 stacked networks"},
+		{restarts.String(), "holds 4 stacked networks, not one: save t[2].clone(), the restart that was chosen, of each"},
 		{"PK\x03\x04 archive/data.pkl", "torch.save"},
 		{"\x80\x02}q\x00.", "torch.save"},
 		{"not weights at all", "is it the right file"},

@@ -24,14 +24,23 @@ func (s *Schema) Read(name, labels, dir string) (*Problem, error) {
 		}
 		var label *labelError
 		if errors.As(err, &label) {
-			err = fmt.Errorf("%w, the classes of the run: for data with other classes say which is which with --classes", err)
+			err = fmt.Errorf("%w, the classes of the run: %s", err, otherClasses)
 		}
 		return p, err
 	}
 	_, err := os.Stat(name)
 	switch {
 	case IsKnown(name):
-		return s.readSet(name, dir)
+		p, err := s.readSet(name, dir)
+		if err != nil {
+			return nil, err
+		}
+		for _, part := range []*Set{p.Train, p.Test} {
+			if part != nil && s.Classes > 0 && part.Classes > s.Classes {
+				return nil, fmt.Errorf("%s has %d classes, the run %d: %s", name, part.Classes, s.Classes, otherClasses)
+			}
+		}
+		return p, nil
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, unknownOrMissing(name)
 	}
@@ -48,6 +57,9 @@ func (s *Schema) Read(name, labels, dir string) (*Problem, error) {
 	}
 	return p, err
 }
+
+// otherClasses is the mend where labels are not those of the run.
+const otherClasses = "for data with other classes say which is which with --classes"
 
 // readSet reads a known set as inputs and targets of the run.
 func (s *Schema) readSet(name, dir string) (*Problem, error) {

@@ -24,6 +24,18 @@ func TestReadMeasuresAsTheRun(t *testing.T) {
 	}
 }
 
+// TestReadMoreClasses: a set by name with more classes than the run is refused by its own name, and the error says what to do. One with
+// fewer is taken.
+func TestReadMoreClasses(t *testing.T) {
+	run := loaded(t, Settings{Set: "mnist7"}, Need{}).Schema
+	for classes, want := range map[int]string{7: "mnist7 has 8 classes, the run 7: for data with other classes say which is which with --classes", 8: "", 9: ""} {
+		run.Classes = classes
+		if _, err := run.Read("mnist7", "", ""); (err == nil) != (want == "") || err != nil && err.Error() != want {
+			t.Errorf("a run of %d classes: error %v, want %q", classes, err, want)
+		}
+	}
+}
+
 // TestRead: what a run's network can be evaluated on, and what not. What cannot be asked for is a *FieldError without a
 // field.
 func TestRead(t *testing.T) {

@@ -24,6 +24,7 @@ type Ensembles struct {
 	Chains    *Record       // of the chains that the posterior was drawn by; nil for any other method
 	Cost      *Cost         // of making them; nil: not known
 	Last      int           // evaluate so many of the posterior's members, those kept last (bnn.Ensemble.Last); 0: all
+	Fewer     bool          // score fewer of the members, too, however few there are: Metrics.Members
 	Decision  *Decision     // when the posterior declares an input OOD; nil: never
 }
 
@@ -104,7 +105,7 @@ func evaluate(ctx context.Context, e *Ensembles, problem *data.Problem, combined
 			return nil, err
 		}
 	}
-	counts := memberCounts(e.Posterior)
+	counts := memberCounts(e.Posterior, e.Fewer)
 	scores, losses, err := score(ctx, e.Posterior, weightings, lasts(e.Posterior, counts), problem, p, a)
 	if err != nil {
 		return nil, err

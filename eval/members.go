@@ -14,14 +14,14 @@ type Members struct {
 	ECE      uq.Number `json:"ece"`
 }
 
-// manyMembers is the number of members above which an evaluation says what fewer of them would score.
+// manyMembers is the number of members above which an evaluation says unasked what fewer of them would score.
 const manyMembers = 10
 
 // memberCounts are the numbers of members to score beside all of them (Millard et al., table 5, and a single one): none for a
-// regression or few members.
-func memberCounts(e *bnn.Ensemble) (counts []int) {
+// regression or, unasked, for few members.
+func memberCounts(e *bnn.Ensemble, asked bool) (counts []int) {
 	all := e.Alive()
-	if e.Net.Likelihood().Regression() || all <= manyMembers {
+	if e.Net.Likelihood().Regression() || all <= manyMembers && !asked {
 		return nil
 	}
 	for _, m := range []int{1, 5, 10, 20, 30} {

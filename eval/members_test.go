@@ -55,10 +55,20 @@ func TestMembersTable(t *testing.T) {
 	if m.Members[0].NLL == m.Members[1].NLL {
 		t.Error("one member scores as five do")
 	}
-	for name, e := range map[string]*bnn.Ensemble{"ten": few(t, e, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9)} {
-		if got := evaluated(t, e, p).Metrics.Members; got != nil {
-			t.Errorf("%s: %+v", name, got)
-		}
+	ten := few(t, e, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9)
+	if got := evaluated(t, ten, p).Metrics.Members; got != nil {
+		t.Errorf("unasked, of ten: %+v", got)
+	}
+	asked, err := Evaluate(t.Context(), &Ensembles{Posterior: ten, Fewer: true}, p, bnn.Equal{}, true, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts = nil
+	for _, row := range asked.Metrics.Members {
+		counts = append(counts, row.M)
+	}
+	if !slices.Equal(counts, []int{1, 5, 10}) {
+		t.Errorf("asked, of ten: rows of %v members", counts)
 	}
 }
 

@@ -89,7 +89,7 @@ func (a *average) Step(ctx context.Context) (runs.Line, error) {
 // otherwise the next epoch says so.
 func (a *average) epoch(ctx context.Context, theta []float64, m *nn.Moments) error {
 	key := a.key(rng.Batch, a.member, a.search.Epochs+a.Epochs+1) // the orders after those of the restarts
-	err := a.pass(ctx, a.work, key, nn.SGD{Momentum: a.Momentum}, m, theta, a.Averaging.Rate)
+	_, err := a.pass(ctx, a.work, key, nn.SGD{Momentum: a.Momentum}, m, theta, a.Averaging.Rate)
 	if err != nil || a.Epochs+1 < a.epochs() {
 		return err
 	}

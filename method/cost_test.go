@@ -56,7 +56,7 @@ func TestCost(t *testing.T) {
 	// A given start is scored as well, before the first epoch.
 	given := newJob(t, 2).provide(MAP{})
 	given.Search, given.Init = search, make([]float64, given.Net.Dim())
-	if got, want := do(t, given, MAP{}).Cost.Work, (eval.Work{Gradients: 2 * 4 * n, Validation: (2*4 + 1) * looks}); got != want {
+	if got, want := do(t, given, MAP{}).Cost.Work, (eval.Work{Gradients: 2 * 4 * n, Values: n, Validation: (2*4 + 1) * looks}); got != want {
 		t.Errorf("from a given start: %+v, want %+v", got, want)
 	}
 	// Without validation examples the restarts are compared on the examples that they learnt from.

@@ -13,6 +13,7 @@ import (
 type Outcome struct {
 	eval.Ensembles
 	Trace    []TraceLine // by island, then by iteration
+	Courses  []Course    // of the search's restarts; nil without a search
 	Findings []finding.Finding
 }
 
@@ -81,8 +82,9 @@ func (j *Job) search(ctx context.Context, out *Outcome) error {
 		return err
 	}
 	out.Chosen = j.Points.Chosen
-	for _, nll := range j.Points.NLL {
+	for k, nll := range j.Points.NLL {
 		out.NLL = append(out.NLL, nll+scale)
+		out.Courses = append(out.Courses, restarts[k].course(scale))
 	}
 	out.Restarts, err = j.Points.Ensemble()
 	return err

@@ -94,9 +94,14 @@ func (s *Sampling) populationFindings(trace []TraceLine, examples int) (found []
 	if len(islands) == 0 {
 		return found
 	}
-	found = append(found, finding.IslandsEnd(
-		int(iterations.low), int(iterations.high), acceptance.low, acceptance.high, s.Path.Batches(), !s.Move.Invariant(),
-	))
+	by := finding.Uncorrected
+	switch {
+	case s.Move.Invariant():
+		by = finding.Accepted
+	case s.Weighed:
+		by = finding.Weighed
+	}
+	found = append(found, finding.IslandsEnd(int(iterations.low), int(iterations.high), acceptance.low, acceptance.high, s.Path.Batches(), by))
 	switch {
 	case d.Optimiser(), d.Merged(), s.Move.Biased(): // reported already, or never resampled
 	case single > 0:

@@ -123,8 +123,12 @@ func (p *island) Step(ctx context.Context) (line runs.Line, err error) {
 	if err = p.store(); err != nil {
 		return line, err
 	}
-	if kept, ok := p.sampler.Keep.(after); ok && p.patience > 0 && kept.Keeps(p.sampler.Path, p.state) && p.stopping.Observe(p.losses, p.patience) {
-		it.Progress = 1
+	if kept, ok := p.sampler.Keep.(after); ok && p.patience > 0 && kept.Keeps(p.sampler.Path, p.state) {
+		if p.stopping.Observe(p.losses, p.patience) {
+			it.Progress = 1
+		}
+		now, best := eval.MeanNLL(p.stopping.Losses(), p.job.Data), eval.MeanNLL(p.stopping.Best, p.job.Data)
+		it.KeptNLL, it.BestKeptNLL = &now, &best
 	}
 	if p.Done() {
 		p.sampler.Release()

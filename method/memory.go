@@ -58,13 +58,17 @@ func (s *Sampling) numbers() int64 {
 
 // onDisk adds to an estimate what lies on the disk if kept states are moved to files. held is the number of states that an island keeps.
 func (s *Sampling) onDisk(m Memory, job *Job, k smc.Keeper, held int) Memory {
-	m.Disk, m.Kept, m.Field = diskBytes(job, k, s.Islands, held), held/s.Particles, "keep"
 	d := int64(job.Net.Dim())
 	tuned, _ := s.Move.Memory(s.Particles, int(d))
-	m.Saved = product(8, int64(s.Islands), sum(
-		product(s.numbers(), int64(s.Particles), d), int64(tuned), product(3, int64(job.Net.Learned())),
-		product(int64(inFiles(job, k, s.Particles, held)), d), product(2, int64(held)), // states not yet in a file; log-likelihoods and log-weights of all
-	))
+	m.Kept, m.Field = held/s.Particles, "keep"
+	m.If = func(kept int) (disk, saved int64) {
+		held := kept * s.Particles
+		return diskBytes(job, k, s.Islands, held), product(8, int64(s.Islands), sum(
+			product(s.numbers(), int64(s.Particles), d), int64(tuned), product(3, int64(job.Net.Learned())),
+			product(int64(inFiles(job, k, s.Particles, held)), d), product(2, int64(held)), // states not yet in a file; log-likelihoods and log-weights of all
+		))
+	}
+	m.Disk, m.Saved = m.If(m.Kept)
 	return m
 }
 
@@ -137,17 +141,18 @@ func (j *Job) CheckMemory(m Method, limit int64, at string, f *config.Faults) {
 func (j *Job) CheckDisk(m Method, free int64, at string, f *config.Faults) {
 	memory := m.Memory(j)
 	need := func(iterations int) int64 {
-		return sum(product(2, memory.Disk/int64(max(1, memory.Kept)), int64(iterations)), product(3, memory.Saved))
+		disk, saved := memory.If(iterations)
+		return sum(product(2, disk), product(3, saved))
 	}
 	if memory.Disk == 0 || need(memory.Kept) <= free {
 		return
 	}
-	fewer := "keep fewer"
+	mend := fmt.Sprintf("not even those of one iteration would fit, which need %s: take fewer particles or islands", needed(need(1)))
 	if n := largest(memory.Kept, func(n int) bool { return need(n) <= free }); n > 0 {
-		fewer += fmt.Sprintf(" (those of %s of %s would fit)", numeral.Count(n), numeral.Several(memory.Kept, "iteration"))
+		mend = fmt.Sprintf("keep fewer (those of %s of %s would fit), or as: bfloat16", numeral.Count(n), numeral.Several(memory.Kept, "iteration"))
 	}
-	f.Add(at+"."+memory.Field, "the states that are kept need %s of the disk while the run ends, its checkpoints included, and only %s are free there: %s, or as: bfloat16, or name a folder on another disk with --out",
-		needed(need(memory.Kept)), bytesText(free, math.Floor), fewer)
+	f.Add(at+"."+memory.Field, "the states that are kept need %s of the disk while the run ends, its checkpoints included, and only %s are free there: %s, or name a folder on another disk with --out",
+		needed(need(memory.Kept)), bytesText(free, math.Floor), mend)
 }
 
 // on is the job on another number of threads.

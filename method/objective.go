@@ -33,18 +33,19 @@ func (o *objective) newBuffers() buffers {
 }
 
 // pass makes one epoch: a step of the optimiser for each mini-batch, with dropout if the network has such layers. key gives
-// the order of the examples, and the masks.
-func (o *objective) pass(ctx context.Context, w *buffers, key rng.Key, by nn.Optimiser, m *nn.Moments, theta []float64, rate float64) error {
+// the order of the examples, and the masks. nll is the mean NLL of the examples, each before the step of its own batch.
+func (o *objective) pass(ctx context.Context, w *buffers, key rng.Key, by nn.Optimiser, m *nn.Moments, theta []float64, rate float64) (nll float64, err error) {
 	key.Stream().Perm(w.order)
 	masks := nn.Masks{Seed: key.Seed, Restart: key.Particle, Epoch: key.Iteration}
 	perN := 1 / float64(len(w.order))
 	for batch := range data.Batches(w.order, o.batch) {
 		if err := o.train.LogLikDropout(ctx, masks, batch, theta, w.ll[:], w.grad); err != nil {
-			return err
+			return 0, err
 		}
 		if err := finite("log-likelihood of a batch", w.ll[0], rate); err != nil {
-			return err
+			return 0, err
 		}
+		nll -= w.ll[0]
 		if !by.Decays() {
 			o.prior.LogDensity(theta, w.prior)
 		}
@@ -54,7 +55,7 @@ func (o *objective) pass(ctx context.Context, w *buffers, key rng.Key, by nn.Opt
 		}
 		by.Step(m, theta, w.grad, rate)
 	}
-	return nil
+	return nll / float64(len(w.order)), nil
 }
 
 // finite refuses a log-likelihood that is NaN or infinite, which too large a rate leads to.

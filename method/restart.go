@@ -32,6 +32,8 @@ type descent struct {
 	Accuracy float64      // of the best state on the validation examples; NaN without them and for regression
 	Epochs   int          // epochs made
 	Ended    bool
+
+	Train, Val []float64 // NLL of the epochs: see Course
 }
 
 var (
@@ -59,17 +61,20 @@ func (r *restart) Done() bool { return r.Ended }
 // K is the number of epochs made.
 func (r *restart) K() int { return r.Epochs }
 
-// spent counts an evaluation of the validation examples after every epoch, and one at a given start. Without validation examples the restarts are compared on the
-// training examples at the end.
+// given reports whether the restart begins at the given network.
+func (r *restart) given() bool { return r.number == 0 && r.first != nil }
+
+// spent counts an evaluation of the validation examples after every epoch, and one of all examples at a given start. Without validation
+// examples the restarts are compared on the training examples at the end.
 func (r *restart) spent() eval.Work {
-	w := eval.Work{Gradients: r.Epochs * r.train.Examples()}
-	switch {
-	case r.validate == nil:
-		w.Values = r.train.Examples()
-	case r.number == 0 && r.first != nil:
-		w.Validation = (r.Epochs + 1) * r.validate.Examples()
-	default:
-		w.Validation = r.Epochs * r.validate.Examples()
+	w, scored := eval.Work{Gradients: r.Epochs * r.train.Examples()}, r.Epochs
+	if r.given() {
+		scored, w.Values = scored+1, r.train.Examples()
+	}
+	if r.validate == nil {
+		w.Values += r.train.Examples()
+	} else {
+		w.Validation = scored * r.validate.Examples()
 	}
 	return w
 }
@@ -100,7 +105,7 @@ func (r *restart) Step(ctx context.Context) (runs.Line, error) {
 // given network instead, if there is one, and scores it.
 func (r *restart) begin(ctx context.Context) (err error) {
 	r.descent = descent{Theta: make([]float64, r.train.Dim()), Watch: nn.EarlyStop{Patience: r.Patience}, Accuracy: math.NaN()}
-	if r.number > 0 || r.first == nil {
+	if !r.given() {
 		r.prior.Sample(r.key(rng.Start, r.number, 0).Stream(), r.Theta)
 		for _, t := range r.train.Net().Tensors() {
 			clear(r.Theta[t.Offset:][t.Size-t.Zero : t.Size])
@@ -108,11 +113,17 @@ func (r *restart) begin(ctx context.Context) (err error) {
 		return nil
 	}
 	copy(r.Theta, r.first)
+	w := r.work
+	if err := r.train.LogLik(ctx, nil, r.Theta, w.ll[:], nil); err != nil {
+		return err
+	}
+	r.Train = append(r.Train, -w.ll[0]/float64(r.train.Examples()))
 	if r.validate == nil {
 		return nil
 	}
 	nll := 0.0
 	if nll, r.Accuracy, err = r.score(ctx); err == nil {
+		r.Val = append(r.Val, nll)
 		r.Watch.Start(nll, r.Theta)
 	}
 	return err
@@ -123,9 +134,11 @@ func (r *restart) epoch(ctx context.Context) error {
 	w := r.work
 	r.Epochs++
 	rate := r.Rate * r.Schedule.Share(r.Epochs-1, r.search.Epochs)
-	if err := r.pass(ctx, &w.buffers, r.key(rng.Batch, r.number, r.Epochs), r.Optimiser, &r.Moments, r.Theta, rate); err != nil {
+	nll, err := r.pass(ctx, &w.buffers, r.key(rng.Batch, r.number, r.Epochs), r.Optimiser, &r.Moments, r.Theta, rate)
+	if err != nil {
 		return err
 	}
+	r.Train = append(r.Train, nll)
 	r.Ended = r.Epochs == r.search.Epochs
 	if r.validate == nil {
 		return nil
@@ -134,6 +147,7 @@ func (r *restart) epoch(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	r.Val = append(r.Val, nll)
 	if err := finite("log-likelihood of the validation set", w.ll[0], rate); err != nil {
 		return err
 	}
@@ -185,7 +199,7 @@ func class(outputs []float32) int32 {
 	return int32(best)
 }
 
-// copy makes s a deep copy of from.
+// copy makes s a deep copy of from, but for the course: it is only appended to.
 func (s *descent) copy(from *descent) {
 	theta, moments, best := s.Theta, s.Moments, s.Watch.Theta
 	moments.Copy(&from.Moments)
@@ -194,7 +208,7 @@ func (s *descent) copy(from *descent) {
 	s.Watch.Theta = append(best[:0], from.Watch.Theta...)
 }
 
-const restartKind = "method.Restart/1"
+const restartKind = "method.Restart/2"
 
 // WriteTo packs the state. Errors are those of w.
 func (s *descent) WriteTo(w io.Writer) (int64, error) {
@@ -211,6 +225,8 @@ func (s *descent) WriteTo(w io.Writer) (int64, error) {
 	e.Float64s("first", s.Moments.First)
 	e.Float64s("second", s.Moments.Second)
 	e.Float64s("best", s.Watch.Theta)
+	e.Float64s("train_nll", s.Train)
+	e.Float64s("val_nll", s.Val)
 	return e.WriteTo(w)
 }
 
@@ -229,6 +245,7 @@ func (r *restart) UnmarshalBinary(b []byte) error {
 	s.Theta = d.Float64s("theta")
 	s.Moments.First, s.Moments.Second = d.Float64s("first"), d.Float64s("second")
 	s.Watch.Theta = d.Float64s("best")
+	s.Train, s.Val = d.Float64s("train_nll"), d.Float64s("val_nll")
 	if len(scores) != 2 {
 		d.Fail("%d scores, want 2", len(scores))
 	}
@@ -238,6 +255,16 @@ func (r *restart) UnmarshalBinary(b []byte) error {
 	dim := r.train.Dim()
 	if len(s.Theta) != dim || (s.Watch.BestAt > 0 || s.Watch.Theta != nil) && len(s.Watch.Theta) != dim {
 		return fmt.Errorf("a restart of %d parameters, %d at its best; the network has %d", len(s.Theta), len(s.Watch.Theta), dim)
+	}
+	scored, judged := s.Epochs, 0
+	if r.given() {
+		scored++
+	}
+	if r.validate != nil {
+		judged = scored
+	}
+	if len(s.Train) != scored || len(s.Val) != judged {
+		return fmt.Errorf("a restart with the training NLL of %d epochs and the validation NLL of %d, want %d and %d", len(s.Train), len(s.Val), scored, judged)
 	}
 	s.Ended, s.Watch.Best, s.Accuracy = ended != 0, scores[0], scores[1]
 	r.descent = s

@@ -366,7 +366,13 @@ func TestSearchUnits(t *testing.T) {
 	for k, nll := range plain.Points.NLL {
 		wantNear(t, "NLL", []float64{out.NLL[k], wide.Points.NLL[k], scaled.NLL[k]}, []float64{nll, nll, nll + math.Log(100)}, 1e-12)
 	}
-	if out.Chosen != scaled.Chosen || out.Chosen != plain.Points.Chosen || out.Restarts.Size() != 8 {
+	for k, c := range out.Courses {
+		for i := range c.Train {
+			want := []float64{float64(c.Train[i]) + math.Log(100), float64(c.Val[i]) + math.Log(100)}
+			wantNear(t, "course", []float64{float64(scaled.Courses[k].Train[i]), float64(scaled.Courses[k].Val[i])}, want, 1e-12)
+		}
+	}
+	if len(out.Courses) != 8 || out.Chosen != scaled.Chosen || out.Chosen != plain.Points.Chosen || out.Restarts.Size() != 8 {
 		t.Errorf("restart %d of %d is chosen, and %d in other units", out.Chosen, out.Restarts.Size(), scaled.Chosen)
 	}
 }

@@ -1,7 +1,6 @@
 package method
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"io"
@@ -17,8 +16,8 @@ const shardBytes = 2 << 20
 
 // filed is the format of states that are kept in files; empty: these are kept in memory.
 func filed(k smc.Keeper) safetensors.Format {
-	if keep, ok := k.(smc.After); ok {
-		return cmp.Or(keep.As, safetensors.Float32)
+	if keep, ok := k.(after); ok {
+		return keep.Format()
 	}
 	return ""
 }

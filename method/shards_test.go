@@ -44,7 +44,11 @@ func TestKeptInFiles(t *testing.T) {
 		!strings.Contains(got, "keep fewer (those of 99,989 of 99,990 iterations would fit), or as: bfloat16") {
 		t.Error(got)
 	}
-	if got := said(few.Saved); !strings.Contains(got, "keep fewer, or as: bfloat16") {
+	one := 2*3*8*d*4 + 3*8*3*(1+2*8*d+8*d+2*8) // with the states of one iteration, all in the checkpoint
+	if got := said(one); !strings.Contains(got, "keep fewer (those of 1 of 99,990 iterations would fit)") {
+		t.Error(got)
+	}
+	if got := said(one - 1); !strings.Contains(got, "not even those of one iteration would fit, which need about 1 MB: take fewer particles or islands, or name a folder") {
 		t.Error(got)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/starling-smc/starling/internal/ckpt"
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/rng"
+	"github.com/starling-smc/starling/internal/safetensors"
 	"github.com/starling-smc/starling/smc"
 	"github.com/starling-smc/starling/uq"
 )
@@ -192,7 +193,8 @@ func cutStopping(b []byte) (own, island []byte, err error) {
 	return b[:size], b[size:], nil
 }
 
-// after is a Keeper that keeps the states of all iterations after a warm-up.
+// after is a Keeper that keeps the states of all iterations after a warm-up, in files if they are many.
 type after interface {
 	Keeps(path smc.Targets, st *smc.State) bool
+	Format() safetensors.Format
 }

@@ -1,11 +1,13 @@
 package method
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/starling-smc/starling/eval"
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/mcmc"
@@ -184,6 +186,16 @@ func TestIslandsStop(t *testing.T) {
 				probs[k] = append(probs[k], sum[row]/float64(k+1))
 			}
 		}
+		lines := byIsland(out.Trace)[i]
+		mean := func(k int) (nll float64) { // of the ensemble of k+1 iterations
+			for _, p := range probs[k] {
+				nll -= math.Log(p) / float64(len(probs[k]))
+			}
+			return nll + eval.LogScale(job.Data)
+		}
+		if lines[warmup-1].KeptNLL != nil || lines[warmup].KeptNLL == nil {
+			t.Fatalf("island %d: lines of the warm-up have the NLL of what is kept, or those after it have not", i)
+		}
 		best, stop := 0, 0
 		for k := 1; k < kept && stop == 0; k++ {
 			var d, square float64
@@ -197,8 +209,9 @@ func TestIslandsStop(t *testing.T) {
 			} else if k-best == patience {
 				stop = warmup + k + 1
 			}
+			got := []float64{float64(*lines[warmup+k].KeptNLL), float64(*lines[warmup+k].BestKeptNLL)}
+			wantNear(t, fmt.Sprintf("island %d after %d kept iterations", i, k+1), got, []float64{mean(k), mean(best)}, 1e-5)
 		}
-		lines := byIsland(out.Trace)[i]
 		if stop == 0 || len(lines) != stop || lines[stop-1].Progress != 1 || lines[stop-2].Progress == 1 {
 			t.Errorf("island %d has %d lines, and should stop at %d of 40", i, len(lines), stop)
 		}

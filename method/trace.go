@@ -25,6 +25,10 @@ type Iteration struct {
 	ValNLL      *uq.Number `json:"val_nll,omitempty"` // of the island's weighted ensemble on the validation examples
 	ValAccuracy *uq.Number `json:"val_accuracy,omitempty"`
 
+	// What a stopping rule judges (Stopping), from the first kept iteration on: the ensemble kept so far, and as it was when it was best.
+	KeptNLL     *uq.Number `json:"kept_val_nll,omitempty"`
+	BestKeptNLL *uq.Number `json:"best_kept_val_nll,omitempty"`
+
 	// What the settings of the trace ask for (IslandTrace): after the iteration and, in the first line, before it too, at k = 0.
 	Unlearning *Unlearning `json:"unlearning,omitempty"`
 	AtStart    *Unlearning `json:"unlearning_at_start,omitempty"`

@@ -293,6 +293,9 @@ func (c *Comparison) Write(w io.Writer) error {
 	if settings.Tables[0].Rows == nil {
 		settings.Text, settings.Tables = []string{"They do not, but for their names."}, nil
 	}
+	if learning := learning(names, c.views); learning != nil {
+		pictures.Figures = append(pictures.Figures, *learning)
+	}
 	p.Sections = []section{settings, figures, pictures}
 	if c.Sweep != nil {
 		p.Title, p.Lead = c.Sweep.Title, c.Sweep.Lead

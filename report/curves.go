@@ -22,7 +22,14 @@ type curve struct {
 	step               bool       // drawn as steps
 	smooth             bool       // noisy for chains: means over stretches of the run are drawn
 	reference          *reference // nil: none
+	beside             []beside   // drawn in the same picture
 	islands            []island   // the traces, restricted to lines that have the quantity
+}
+
+// beside is a further quantity, of which the median of the islands is drawn from where there is one.
+type beside struct {
+	name string
+	of   func(*starling.TraceLine) float64
 }
 
 // reference is a value to compare with, and its description.
@@ -129,8 +136,12 @@ func (v *view) acceptance() curve {
 		c.caption += fmt.Sprintf(" A line of the trace holds the mean of %d moves.", n)
 	}
 	if !v.sampling.Move.Invariant() {
-		c.caption = "The share that an accept/reject step would have accepted. These moves have no such step: every move is made, and its energy error goes " +
-			"into the weight."
+		c.caption = "The share that an accept/reject step would have accepted. These moves have no such step: every move is made, and "
+		if v.sampling.Weighed {
+			c.caption += "its energy error goes into the weight."
+		} else {
+			c.caption += "nothing corrects its energy error."
+		}
 	}
 	if aim := v.sampling.Move.Aim(); aim > 0 {
 		c.reference = &reference{aim, "the step size is adapted to it"}
@@ -154,6 +165,9 @@ func (v *view) likelihood() curve {
 	c.axis.Label, c.decimals = "mean over particles and examples, nats", 3
 	c.of = func(l *starling.TraceLine) float64 { return float64(l.LogLikelihood) / float64(l.Examples-l.Annealed) }
 	c.caption = "Per example of the iteration's own batch: it varies with the examples in the batch."
+	if v.sampling.Path.Evidence().Every {
+		c.caption = "Per example, of all training examples in every iteration."
+	}
 	if v.sampling.Path.AnnealsIn() {
 		c.caption = "Per example of the newest block: it falls at each new block, whose examples no particle has learnt from yet."
 	}
@@ -169,6 +183,13 @@ func (v *view) validation() curve {
 	}
 	if v.sampling.Chains() {
 		c.caption = "Of the chain's present state alone, not of the states that are kept."
+	}
+	if slices.ContainsFunc(v.run.Trace, func(l starling.TraceLine) bool { return l.KeptNLL != nil }) {
+		c.beside = []beside{
+			{"all that is kept so far", func(l *starling.TraceLine) float64 { return number(l.KeptNLL) }},
+			{"the best of that so far", func(l *starling.TraceLine) float64 { return number(l.BestKeptNLL) }},
+		}
+		c.caption += " The rule that stops early judges all that is kept so far: a new best is lower by more than its standard error over the examples."
 	}
 	if best := v.bestMAP(); !math.IsNaN(best) {
 		c.reference = &reference{best, "best MAP"}
@@ -204,10 +225,14 @@ func (v *view) testCurves() []curve {
 // batchCurves are curves that all paths of batches have: the energy errors of the moves, and the variance of the log-weights.
 func (v *view) batchCurves() (all []curve) {
 	if !v.sampling.Move.Invariant() {
+		caption := "It is added to the log-weights: above a few nats one particle gets nearly all the weight."
+		if !v.sampling.Weighed {
+			caption = "The weights leave it out, and nothing corrects it: where it is large, the particles follow another law than the posterior."
+		}
 		all = append(all, curve{
 			id: "energy", title: "Energy error", axis: chart.Axis{Label: "sd over the particles, nats (log scale)", Log: true}, decimals: 2,
 			of:      func(l *starling.TraceLine) float64 { return l.EnergySD },
-			caption: "It is added to the log-weights: above a few nats one particle gets nearly all the weight.",
+			caption: caption,
 		})
 	}
 	particles := v.sampling.Particles

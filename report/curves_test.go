@@ -284,3 +284,67 @@ func TestLeapfrogsAreDrawn(t *testing.T) {
 		t.Error("the leapfrogs of chains do not say why the last move has fewer")
 	}
 }
+
+// TestWhatCorrectsErrors: for moves without accept or reject the page says that the weights correct their energy errors where the
+// weights do, and that nothing does where they do not.
+func TestWhatCorrectsErrors(t *testing.T) {
+	for w, weighed := range map[smc.Weighting]bool{smc.Momentum{}: true, smc.Momentum{Literal: true}: true, smc.Bootstrap{}: false, smc.Equal{}: false} {
+		f := schemed(t, 1, smc.Schedule[smc.Full]{Iterations: 6}, []int{60, 60, 60, 60, 60, 60}, nil, nil)
+		m := f.run.Spec.Method.(method.SMC)
+		m.Weight = w
+		f.run.Spec.Method = m
+		v := f.view(t)
+		said := v.acceptance().caption
+		for _, c := range v.batchCurves() {
+			if c.id == "energy" {
+				said += c.caption
+			}
+		}
+		for _, found := range f.run.Findings {
+			if found.Kind == "islands-end" {
+				said += found.Sentence()
+			}
+		}
+		for text, times := range map[string]int{"goes into the weight": 1, "added to the log-weights": 1, "their errors are in the weights": 1, "nothing corrects": 3} {
+			if text == "nothing corrects" == weighed {
+				times = 0
+			}
+			if got := strings.Count(said, text); got != times {
+				t.Errorf("%s: %q stands %d times, want %d: %s", smc.Weightings.Name(w), text, got, times, said)
+			}
+		}
+	}
+}
+
+// TestWhatTheRuleJudges: the picture of the validation NLL has lines of what a stopping rule judges, from where there is something kept.
+func TestWhatTheRuleJudges(t *testing.T) {
+	for _, islands := range []int{1, 3} {
+		f := schemed(t, islands, smc.Schedule[smc.Full]{Iterations: 6}, []int{60, 60, 60, 60, 60, 60}, nil, nil)
+		for i := range f.run.Trace {
+			l := &f.run.Trace[i]
+			nll := uq.Number(.5 + .1*float64(l.K))
+			if l.ValNLL = &nll; l.K > 2 {
+				kept, best := nll-.05, uq.Number(.4)
+				l.KeptNLL, l.BestKeptNLL = &kept, &best
+			}
+		}
+		v := f.view(t)
+		fig := *v.draw(v.curves()[slices.IndexFunc(v.curves(), func(c curve) bool { return c.id == "validation" })])
+		drawn := string(fig.Charts[0])
+		if strings.Count(drawn, `class="line s1"`) != 1 || strings.Count(drawn, `class="line s2"`) != 1 || !strings.Contains(drawn, "all that is kept so far: 1.050 at the end") {
+			t.Errorf("%d islands: %s", islands, drawn)
+		}
+		if names := fig.Legend[len(fig.Legend)-2:]; names[0].Name != "all that is kept so far" || names[1].Name != "the best of that so far" {
+			t.Errorf("legend %v", fig.Legend)
+		}
+	}
+}
+
+// TestLikelihoodOf: the picture of the log-likelihood says on which examples it is.
+func TestLikelihoodOf(t *testing.T) {
+	for name, want := range map[string]string{"full": "of all training examples", "constant": "of the iteration's own batch", "linear": "of the iteration's own batch"} {
+		if got := schedules()[name](t).view(t).likelihood().caption; !strings.Contains(got, want) {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}

@@ -93,6 +93,18 @@ func (v *view) draw(c curve) *figure {
 	} else {
 		picture.Desc = fmt.Sprintf("%s from %s to %s.", c.title, c.write(ys[0][0]), c.write(ends[0]))
 	}
+	if c.beside != nil && len(all) == 1 {
+		fig.Legend = append(fig.Legend, lineKey(style, "after the iteration"))
+	}
+	for n, b := range c.beside {
+		for k, i := range all {
+			ys[k] = i.values(b.of)
+		}
+		x, y := medians(xs, ys)
+		picture.Marks = append(picture.Marks, thinned(x, y, class(n+1)))
+		picture.Desc += fmt.Sprintf(" %s: %s at the end.", b.name, c.write(y[len(y)-1]))
+		fig.Legend = append(fig.Legend, lineKey(class(n+1), b.name))
+	}
 	if c.reference != nil {
 		fig.Legend = append(fig.Legend, lineKey("rule", c.reference.note))
 	}

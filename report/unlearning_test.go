@@ -5,6 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/method"
 	"github.com/starling-smc/starling/uq"
 )
@@ -64,5 +67,79 @@ func TestUnlearningFigure(t *testing.T) {
 	unlearned(f, false)
 	if fig := f.view(t).unlearning(); len(fig.Data.Rows) != 2 || len(fig.Legend) != 2 || strings.Contains(fig.Caption, "Medians") {
 		t.Errorf("without validation examples: %+v", fig)
+	}
+}
+
+// coursed gives a made-up run a search whose chosen restart had these NLL.
+func coursed(f fixture, from int, train, val []uq.Number) {
+	f.run.Chosen, f.run.Courses = 1, []starling.Course{{From: 1, Train: []uq.Number{9}}, {Restart: 1, From: from, Train: train, Val: val}}
+}
+
+// TestSearchFigure: the page of a run with a search shows the chosen restart epoch by epoch.
+func TestSearchFigure(t *testing.T) {
+	f := shape{restarts: true}.make(t)
+	if f.view(t).search().Figures != nil {
+		t.Error("a run without courses has a picture of them")
+	}
+	coursed(f, 0, []uq.Number{3, 2, 1}, []uq.Number{4, 2.5, 3})
+	fig := f.view(t).search().Figures[0]
+	if diff := cmp.Diff([][]string{{"3.0000", "1.0000", "2", "1.0000"}, {"4.0000", "2.5000", "1", "3.0000"}}, cells(fig.Data)); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if !strings.Contains(fig.Caption, "restart 1, the best of 3") || !strings.Contains(fig.Caption, "Epoch 0") {
+		t.Error(fig.Caption)
+	}
+	var page strings.Builder
+	if err := Write(&page, f.run, f.a); err != nil || !strings.Contains(page.String(), `id="search"`) {
+		t.Error("the page lacks the picture")
+	}
+}
+
+func cells(t *table) (all [][]string) {
+	for _, r := range t.Rows {
+		var row []string
+		for _, c := range r.Cells {
+			row = append(row, c.Text)
+		}
+		all = append(all, row)
+	}
+	return all
+}
+
+// TestLearningOfRuns: a comparison draws the islands that unlearn and the descent that learns on over the same passes: a particle with
+// gradients of 60 examples an iteration has made a pass of 60 training examples.
+func TestLearningOfRuns(t *testing.T) {
+	islands := shape{name: "islands", islands: 1, lines: 6, batches: true}.make(t)
+	descent := shape{name: "descent", single: true}.make(t)
+	both := func() *figure {
+		return learning([]string{"islands", "descent"}, []*view{islands.view(t), descent.view(t)})
+	}
+	for i := range islands.run.Trace {
+		l := &islands.run.Trace[i]
+		l.Examples, l.Gradients = 60, 4*60*l.K
+	}
+	unlearned(islands, true)
+	if both() != nil {
+		t.Error("a curve of one run alone is drawn")
+	}
+	coursed(descent, 0, []uq.Number{3, 2, 1}, []uq.Number{4, 2.5, 3})
+	fig := both()
+	want := [][]string{
+		{"0.0000", "0.0000", "0", "0.6000"}, {"3.0000", "3.0000", "0", "3.6000"}, {"0.0000", "0.0000", "0", "0.3000"}, {"3.0000", "2.4000", "6", "2.4000"},
+		{"3.0000", "1.0000", "2", "1.0000"}, {"4.0000", "2.5000", "1", "3.0000"},
+	}
+	if diff := cmp.Diff(want, cells(fig.Data)); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	c, err := NewComparison([]Evaluated{{"islands", islands.run, islands.a}, {"descent", descent.run, descent.a}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var page strings.Builder
+	if err := c.Write(&page); err != nil || !strings.Contains(page.String(), `training-by-passes`) {
+		t.Errorf("the page lacks the picture: %v", err)
+	}
+	if len(fig.Charts) != 2 || len(fig.Legend) != 3 {
+		t.Errorf("%d charts, legend %v", len(fig.Charts), fig.Legend)
 	}
 }

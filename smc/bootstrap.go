@@ -101,12 +101,15 @@ func (Bootstrap) Suits(invariant bool) error {
 // FollowsTargets is false.
 func (Bootstrap) FollowsTargets() bool { return false }
 
+// CountsEnergy is false.
+func (Bootstrap) CountsEnergy() bool { return false }
+
 // Afresh is true.
 func (Bootstrap) Afresh() bool { return true }
 
 // Resampling is in every iteration at temperature 1, so that one likelihood counts at a time, else below half the particles.
 func (w Bootstrap) Resampling() Occasion {
-	if w.Temperature == (Temperature{Both: 1}) {
+	if t := w.Temperature; t == (Temperature{Both: 1}) || t == (Temperature{Warmup: 1, Sampling: 1}) {
 		return Always{}
 	}
 	return BelowHalf

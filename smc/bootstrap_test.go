@@ -144,7 +144,8 @@ func TestBootstrapTemperatures(t *testing.T) {
 		t.Errorf("given particles begin with the weights %v, %v", st.LogW, err)
 	}
 	for w, want := range map[Bootstrap]Occasion{
-		{}: BelowHalf, {Temperature{Both: 1}}: Always{}, {Temperature{Both: 2}}: BelowHalf, {Temperature{Warmup: 1, Sampling: 1}}: BelowHalf,
+		{}: BelowHalf, {Temperature{Both: 1}}: Always{}, {Temperature{Both: 2}}: BelowHalf, {Temperature{Warmup: 1, Sampling: 1}}: Always{},
+		{Temperature{Warmup: 1, Sampling: Examples}}: BelowHalf, {Temperature{Warmup: Examples, Sampling: 1}}: BelowHalf,
 	} {
 		if got := DefaultOccasion(Schedule[Full]{}, w); got != want {
 			t.Errorf("%+v is resampled at %v, want %v", w, got, want)

@@ -38,5 +38,8 @@ func (Equal) FollowsTargets() bool { return false }
 // Afresh is true.
 func (Equal) Afresh() bool { return true }
 
+// CountsEnergy is false.
+func (Equal) CountsEnergy() bool { return false }
+
 // ForPopulation returns w unchanged.
 func (w Equal) ForPopulation(bool) Weighting { return w }

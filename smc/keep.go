@@ -125,7 +125,10 @@ func (k After) Check(f *config.Faults) {
 }
 
 // Defaults fills in the format.
-func (k *After) Defaults() { k.As = cmp.Or(k.As, safetensors.Float32) }
+func (k *After) Defaults() { k.As = k.Format() }
+
+// Format is that of the states that are kept, in files too.
+func (k After) Format() safetensors.Format { return cmp.Or(k.As, safetensors.Float32) }
 
 // Judged is false.
 func (Last) Judged() bool { return false }
@@ -187,7 +190,7 @@ func (k After) keep(_ context.Context, s keeping, st *State, _ int, _ *Info) err
 	if !k.Keeps(s.path, st) {
 		return nil
 	}
-	at, format := len(st.Kept), cmp.Or(k.As, safetensors.Float32)
+	at, format := len(st.Kept), k.Format()
 	st.hold()
 	for i, x := range st.Kept[at:] {
 		rounded, ok := format.Round(x)

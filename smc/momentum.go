@@ -44,5 +44,8 @@ func (Momentum) Suits(invariant bool) error {
 // FollowsTargets is true unless Literal.
 func (m Momentum) FollowsTargets() bool { return !m.Literal }
 
+// CountsEnergy is true.
+func (Momentum) CountsEnergy() bool { return true }
+
 // ForPopulation returns m unchanged.
 func (m Momentum) ForPopulation(bool) Weighting { return m }

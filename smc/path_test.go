@@ -152,14 +152,14 @@ func TestPathsAreCompleted(t *testing.T) {
 	}
 }
 
-// Weightings suit the moves that they are for, and say whether they follow the targets. Each row has a case.
+// Weightings suit the moves that they are for, and say whether they follow the targets and count energy errors. Each row has a case.
 func TestEveryWeightingAnswers(t *testing.T) {
 	cases := map[string]struct {
-		w                  Weighting
-		invariant, follows bool
+		w                          Weighting
+		invariant, follows, counts bool
 	}{
-		"momentum": {Momentum{}, false, true}, "literal": {Momentum{Literal: true}, false, false}, "reversal": {Reversal{}, true, true},
-		"bootstrap": {Bootstrap{}, false, false}, "equal": {Equal{}, false, false},
+		"momentum": {Momentum{}, false, true, true}, "literal": {Momentum{Literal: true}, false, false, true}, "reversal": {Reversal{}, true, true, false},
+		"bootstrap": {Bootstrap{}, false, false, false}, "equal": {Equal{}, false, false, false},
 	}
 	for _, row := range Weightings {
 		c, ok := cases[row.Name]
@@ -167,9 +167,9 @@ func TestEveryWeightingAnswers(t *testing.T) {
 			t.Errorf("the weighting %s has no case", row.Name)
 			continue
 		}
-		if c.w.Suits(c.invariant) != nil || c.w.Suits(!c.invariant) == nil || c.w.FollowsTargets() != c.follows || Weightings.Name(c.w) != row.Name {
-			t.Errorf("%s suits invariant moves: %v, others: %v; follows targets: %v; is called %s", row.Name,
-				c.w.Suits(true), c.w.Suits(false), c.w.FollowsTargets(), Weightings.Name(c.w))
+		if c.w.Suits(c.invariant) != nil || c.w.Suits(!c.invariant) == nil || c.w.FollowsTargets() != c.follows || c.w.CountsEnergy() != c.counts || Weightings.Name(c.w) != row.Name {
+			t.Errorf("%s suits invariant moves: %v, others: %v; follows targets: %v; counts energy errors: %v; is called %s", row.Name,
+				c.w.Suits(true), c.w.Suits(false), c.w.FollowsTargets(), c.w.CountsEnergy(), Weightings.Name(c.w))
 		}
 	}
 	if name := Occasions.Name(BelowRatio(0.3)); name != "ess" || len(Occasions) != 3 {

@@ -24,5 +24,8 @@ func (Reversal) Suits(invariant bool) error {
 // FollowsTargets is true.
 func (Reversal) FollowsTargets() bool { return true }
 
+// CountsEnergy is false: accept or reject has corrected them.
+func (Reversal) CountsEnergy() bool { return false }
+
 // ForPopulation returns w unchanged.
 func (w Reversal) ForPopulation(bool) Weighting { return w }

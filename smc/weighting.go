@@ -45,6 +45,8 @@ type Weighting interface {
 	// FollowsTargets reports whether changes of target enter the weights. If not, the product of the weights estimates no
 	// evidence.
 	FollowsTargets() bool
+	// CountsEnergy reports whether the energy errors of moves without accept or reject enter the weights. If not, nothing corrects them.
+	CountsEnergy() bool
 	// ForPopulation returns the weighting with defaults applied. learns: parameters that the particles share are learned.
 	ForPopulation(learns bool) Weighting
 }

@@ -112,12 +112,15 @@ func (e *evaluate) suits(run *starling.Run) error {
 	if e.members == membersTable && run.Net.Likelihood().Regression() {
 		return wrongUse("--members table is for classes, and the run in %s predicts numbers: take a number of members, as in --members 10", run.Dir)
 	}
+	if e.members == membersTable && run.Posterior.Alive() == 1 {
+		return wrongUse("--members table needs several members, and the posterior of the run in %s is one network: leave --members out", run.Dir)
+	}
 	return checkMeanLogits(e.meanLogits, run)
 }
 
 // some takes the number of members from its flag.
 func (e *evaluate) some(cmd *cobra.Command) (err error) {
-	if !cmd.Flags().Changed("members") || e.members == membersTable {
+	if e.on.Fewer = e.members == membersTable; e.on.Fewer || !cmd.Flags().Changed("members") {
 		return nil
 	}
 	if e.on.Members, err = strconv.Atoi(e.members); err != nil || e.on.Members < 1 {

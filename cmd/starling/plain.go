@@ -23,6 +23,9 @@ func (s plain) show(p *phase, now time.Time) {
 }
 
 func (s plain) tick(p *phase, now time.Time) {
+	if p.began.IsZero() { // nothing has a status yet
+		return
+	}
 	sofar := seconds(p.spent(now)) + " so far"
 	switch left := p.left(now); {
 	case p.Ended: // the next phase has no status yet

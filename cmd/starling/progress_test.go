@@ -202,6 +202,9 @@ func TestFollow(t *testing.T) {
 	var out bytes.Buffer
 	clock := time.Now()
 	p := &progress{screen: plain{&out}, now: func() time.Time { return clock }, stop: func() {}}
+	if p.tick(); out.Len() > 0 {
+		t.Errorf("a tick before the first status wrote: %q", out.String())
+	}
 	p.show(method.Status{Phase: "MAP"})
 	clock = clock.Add(12 * time.Second)
 	ticks, done, followed := make(chan time.Time), make(chan struct{}), make(chan struct{})

@@ -10,6 +10,7 @@ import (
 	"github.com/starling-smc/starling/internal/ckpt"
 	"github.com/starling-smc/starling/internal/jsontext"
 	"github.com/starling-smc/starling/mcmc"
+	"github.com/starling-smc/starling/method"
 	"github.com/starling-smc/starling/paper"
 )
 
@@ -43,6 +44,7 @@ func (r *reproduce) study(cmd *cobra.Command, s paper.Study) error {
 	}
 	line := newProgress(r.quiet, r.json)
 	defer line.end()
+	line.show(method.Status{Phase: s.Name})
 	shown, err := s.Run(cmd.Context(), seeds, reduced, mcmc.NewPool(r.threads), func(said string) {
 		if !r.quiet {
 			line.say(said)

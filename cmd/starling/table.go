@@ -109,10 +109,6 @@ func showByClass(w io.Writer, m *eval.Metrics) {
 
 // showMembers writes what fewer members of the posterior score.
 func showMembers(w io.Writer, rows []eval.Members) {
-	if rows == nil {
-		wrap(w, "no table of members: it is for a posterior of more than 10")
-		return
-	}
 	var t table.Table
 	t.Add("members", "accuracy", "NLL", "ECE")
 	for _, r := range rows {

@@ -231,16 +231,22 @@ func SingleAncestor(single, islands int) Finding {
 	return Finding{Kind: "single-ancestor", Numbers: numbers{"single": float64(single), "islands": float64(islands)}.safe()}
 }
 
+// Errors says what corrects the errors of moves. Findings are kept with these words.
+type Errors string
+
+const (
+	Accepted    Errors = "accepted"    // accept or reject
+	Weighed     Errors = "stand"       // the weights: the moves have no accept or reject
+	Uncorrected Errors = "uncorrected" // nothing: neither the moves nor the weights do
+)
+
 // IslandsEnd gives the ranges, over the islands, of the number of iterations and of the acceptance of the last moves.
-// batches: the path is one of batches. stand: the moves have no accept or reject, and acceptance is the probability that such
+// batches: the path is one of batches. Where the moves have no accept or reject, acceptance is the probability that such
 // a step would have had; NaN where nothing says what it would be.
-func IslandsEnd(fewest, most int, least, highest float64, batches, stand bool) Finding {
-	names := map[string]string{"path": "tempering", "moves": "accepted"}
+func IslandsEnd(fewest, most int, least, highest float64, batches bool, errors Errors) Finding {
+	names := map[string]string{"path": "tempering", "moves": string(errors)}
 	if batches {
 		names["path"] = "batches"
-	}
-	if stand {
-		names["moves"] = "stand"
 	}
 	all := numbers{"fewest": float64(fewest), "most": float64(most)}
 	if math.IsNaN(least) {

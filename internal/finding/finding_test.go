@@ -54,7 +54,7 @@ func all() []Finding {
 		MovesStuck(Stuck{Stages: 12, Of: 12, Islands: 1, Temperature: 0.012, Acceptance: 1, Mutations: 50, Written: true, Step: pcn, Moves: moves, Failed: true}),
 		ScaleKept(1, 12, 1), ScaleKept(30, 96, 8),
 		Divergence{Moves: 1, Of: 8, Step: pcn}.Lost(), Divergence{Moves: 1234, Of: 2000, Step: pcn}.Lost(), Divergence{Moves: 1, Of: 8, Aim: 0.9, Step: pcn}.Refused(), Divergence{Moves: 2, Of: 8, Step: pcn}.Refused(), Divergence{Moves: 1, Of: 800, Step: pcn}.Refused(), Divergence{Moves: 2, Of: 800, Step: pcn}.Refused(),
-		IslandsEnd(14, 14, 0.574, 0.574, false, false), IslandsEnd(200, 200, 0.02, 0.1, true, true), IslandsEnd(9, 12, 0.04, 0.4, true, false), IslandsEnd(9, 9, math.NaN(), math.NaN(), true, true),
+		IslandsEnd(14, 14, 0.574, 0.574, false, Accepted), IslandsEnd(200, 200, 0.02, 0.1, true, Weighed), IslandsEnd(50, 50, 0.4, 0.6, true, Uncorrected), IslandsEnd(9, 12, 0.04, 0.4, true, Accepted), IslandsEnd(9, 9, math.NaN(), math.NaN(), true, Weighed),
 		Ancestors(3, 3, 10), Ancestors(2, 12, 1000), ChainsOutlying([]int{3}), ChainsOutlying([]int{1, 3}),
 		ChainsAgree(RHat{8, 1.004, 1.03, 1.004, 1.004, 1.01, 3164.2}), ChainsAgree(RHat{1, 1, 1.01, 0.98, 1.02, math.NaN(), math.NaN()}),
 		ChainsApart(RHat{8, 1.93, 3.41, 1.52, 2.36, 1.24, math.NaN()}), ChainsApart(RHat{8, math.Inf(1), math.Inf(1), math.Inf(1), math.Inf(1), math.NaN(), math.NaN()}), ChainsApart(RHat{4, 10.28, 31.5, 10.28, 10.28, 8.1, 4.1}),

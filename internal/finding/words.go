@@ -63,6 +63,7 @@ var kinds = map[string]kind{
 		`{{else}}the path from the prior to the posterior took {{.Range "fewest" "most" 0}} steps{{end}}` +
 		`{{if .Is "moves" "alone"}}, of moves without an accept step` +
 		`{{else if .Is "moves" "stand"}}; an accept/reject step would have accepted {{.Percents "least" "highest"}} of the last moves, but these moves have none: their errors are in the weights` +
+		`{{else if .Is "moves" "uncorrected"}}; an accept/reject step would have accepted {{.Percents "least" "highest"}} of the last moves, but these moves have none, and nothing corrects their errors` +
 		`{{else}}; at the end {{.Percents "least" "highest"}} of the moves were accepted{{end}}`},
 
 	KindFewDraws: {

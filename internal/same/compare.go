@@ -21,7 +21,7 @@ const most = 10
 
 // compareRuns lists the differences between two folders of runs, by file, line and key.
 func compareRuns(before, after string) (differences []string, err error) {
-	for _, name := range []string{"posterior.safetensors", "map.safetensors", "particles.safetensors", "tracks.jsonl", "metrics.json", "trace.jsonl"} {
+	for _, name := range []string{"posterior.safetensors", "map.safetensors", "map.jsonl", "particles.safetensors", "tracks.jsonl", "metrics.json", "trace.jsonl"} {
 		a, err := read(filepath.Join(before, name))
 		if err != nil {
 			return nil, err

@@ -22,7 +22,13 @@ import (
 
 // configs are small runs of every kind. The first line of each holds its name.
 var configs = []string{
-	`name: chains
+	`name: shards
+data: {csv: {file: kinds.csv, target: kind}}
+model: {layers: [{dense: 700}, tanh, {dense: 3}], likelihood: categorical}
+prior: {normal: {variance: 1}}
+method: {smc: {islands: 2, particles: 8, path: {full: {iterations: 50}}, move: {epoch: {step: 0.001, batch: 20}}, weight: {bootstrap: {temperature: examples}},
+  keep: {after: 5}, stop: {patience: 45}}}
+`, `name: chains
 data: {csv: {file: kinds.csv, target: kind}}
 model: {layers: [{dense: 6}, tanh, {dense: 3}], likelihood: categorical}
 prior: {normal: {variance: 1}}
@@ -243,7 +249,7 @@ func (s *soak) killAndResume(t *target, kills int) error {
 // wait waits for the instant of a signal: a random one within half of the time that the run takes or, since some phases are
 // short, one soon after a file has appeared.
 func (s *soak) wait(run string, took time.Duration) {
-	files := []string{"config.yaml", "manifest.json", "trace.jsonl", "checkpoint", "posterior.safetensors", "tracks.jsonl", "metrics.json"}
+	files := []string{"config.yaml", "manifest.json", "trace.jsonl", "checkpoint", "samples-0-1", "posterior.safetensors", "tracks.jsonl", "metrics.json"}
 	if s.random.IntN(3) > 0 {
 		time.Sleep(time.Duration(s.random.Int64N(int64(took)/2 + int64(20*time.Millisecond))))
 		return

@@ -17,7 +17,7 @@ func TestKills(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	if testing.Short() {
-		configs = configs[1:2]
+		configs = configs[:1]
 	}
 	s, err := newSoak(program, dir, 1)
 	if err != nil {
