@@ -197,9 +197,10 @@ func (b *tableBuilder) columns(o CSV) (err error) {
 		}
 		b.target = r.target
 		t.leaveOut(r.left)
+		t.forRun = &forRun{byPlace: t.Header == nil && s.named(), words: b.dictionary}
 		for _, j := range r.extra {
 			if j != b.key {
-				t.Ignored = append(t.Ignored, t.name(j))
+				t.forRun.ignored = append(t.forRun.ignored, t.name(j))
 			}
 		}
 		s.known(b.dictionary, r.features)

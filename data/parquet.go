@@ -49,6 +49,8 @@ func (o *CSV) uses(column string) bool {
 	return !slices.Contains(o.Drop, column)
 }
 
+func (s *Schema) named() bool { return s.Named }
+
 // uses reports whether a run looks at the cells of a column: it is neither left out nor unknown to it and, where inputs alone are read,
 // not the target.
 func (s *Schema) uses(column string, inputs bool) bool {

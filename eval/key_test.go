@@ -133,7 +133,7 @@ func TestPredictByPlace(t *testing.T) {
 	if got := predicted(t, run, in); notes == nil || !slices.Equal(got[1], named[1]) {
 		t.Errorf("%q, with names %q", got, named)
 	}
-	if want := in + ": has no header, so its columns are taken in the order of the run's table"; !slices.Equal(notes, []string{want}) {
+	if want := "the columns of " + in + " are taken in the order of the run's table, since it has no header"; !slices.Equal(notes, []string{want}) {
 		t.Errorf("notes %q, want %q", notes, want)
 	}
 }

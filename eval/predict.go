@@ -29,7 +29,7 @@ type Predictor struct {
 	MeanLogits bool                 // decide by the energy of the mean logits, not by the mean energy
 	Safe       bool                 // in a CSV an apostrophe stands before names of classes and keys that spreadsheets take for formulas
 	Key        string               // a column of the inputs whose text is copied, by name or number; empty: none
-	Note       func(text string)    // called at most once for a file: columns were ignored, or taken by their places; nil: not called
+	Note       func(text string)    // called for each way in which a file differs from the run's table (data.Table.Notes); nil: not called
 }
 
 // File writes the posterior's prediction for every row of a file of inputs, CSV, Parquet, NPY or IDX, to another file, CSV or NPY by

@@ -117,6 +117,31 @@ func IgnoredColumns(file string, names []string) Finding {
 	}
 }
 
+// ColumnsByPlace says that a file has no header, where the run's table had one.
+func ColumnsByPlace(file string) Finding {
+	return Finding{Kind: "columns-by-place", Names: map[string]string{"file": file}}
+}
+
+// UnknownWord is what a column of another file than the run's table has of words that no training row had: in so many cells, and in which
+// line the first, as a message shows it.
+type UnknownWord struct {
+	Column      string
+	Cells, Line int
+	First       string
+}
+
+// UnknownWords names the columns of a file of so many rows that have words which no training row had.
+func UnknownWords(file string, rows int, columns []UnknownWord) Finding {
+	found := make([]string, len(columns))
+	for i, c := range columns {
+		found[i] = fmt.Sprintf("column %q in %s of %s (the first: %s, line %d)", c.Column, numeral.Count(c.Cells), numeral.Several(rows, "row"), c.First, c.Line)
+	}
+	return Finding{
+		Kind: "unknown-words", Numbers: numbers{"count": float64(len(columns))}.safe(),
+		Names: map[string]string{"columns": listed(found), "file": file},
+	}
+}
+
 // listed is a list of names for a sentence, of which the first are told.
 func listed(names []string) string {
 	const few = 10
