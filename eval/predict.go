@@ -94,7 +94,10 @@ func (p *Predictor) write(ctx context.Context, in string, source *inputs, to pre
 	if err == nil && done != source.rows {
 		err = &InputError{fmt.Errorf("%s: changed while it was read", in)}
 	}
-	return done, errors.Join(err, to.Flush())
+	if flushed := to.Flush(); err == nil { // the writer keeps its first error, which is err's cause if it could not write
+		err = flushed
+	}
+	return done, err
 }
 
 // checkOut refuses an output file that cannot be written, before any work is done.
