@@ -35,7 +35,7 @@ type Columns struct {
 
 // Schema measures the training rows of a table: which columns are constant, and means and deviations, in float64
 // before values are rounded to float32. A missing or infinite value in any row is an error that names its line and column, unless
-// Missing allows it.
+// Missing allows it. A column that has no value at all, as a comma at the end of each line makes one, is constant.
 func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 	target, err := t.Column(c.Target)
 	if err != nil {
@@ -43,6 +43,10 @@ func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 	}
 	if t.Cols == 1 {
 		return nil, fmt.Errorf("%s: the target is the only column, there are no inputs", t.Name)
+	}
+	empty, rows := make([]bool, t.Cols), allRows(t)
+	for j := range empty {
+		empty[j] = t.lacksAll(rows, j)
 	}
 	s := &Schema{Named: t.Header != nil, Intercept: c.Intercept, Columns: slices.Clone(t.Header)}
 	first := map[string]int{} // the column of each name
@@ -52,7 +56,7 @@ func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 			continue
 		}
 		k, twice := first[t.Header[j]]
-		if twice && !t.leftOut(j) {
+		if twice && !t.leftOut(j) && !(empty[j] && empty[k]) {
 			return nil, fmt.Errorf("%s: columns %d and %d are both named %q: rename one of them", t.Name, k+1, j+1, cells.Clip(t.Header[j]))
 		}
 		if !twice {
@@ -66,7 +70,7 @@ func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 			all = append(all, j)
 		}
 	}
-	if err := t.finite(all, func(j int) bool { return c.Missing && j != target }); err != nil {
+	if err := t.finite(all, func(j int) bool { return j != target && (c.Missing || empty[j]) }); err != nil {
 		return nil, err
 	}
 	if err := t.completeTarget(target, c.Classes, nil); err != nil {
