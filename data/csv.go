@@ -56,6 +56,8 @@ type CSV struct {
 type ofRun interface {
 	// find finds the columns of a table, and those to leave out, which the run's table had not. inputs: the target is none of them.
 	find(t *Table, inputs bool) (roles, error)
+	// names reports whether a text names one of the run's columns.
+	names(text []byte) bool
 	// named reports whether the columns of the run's table have names.
 	named() bool
 	// uses reports whether the cells of a column are looked at; inputs: the target is not.
