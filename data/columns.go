@@ -150,15 +150,12 @@ func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 
 // expansion measures column j of a table on the training rows; nil: it is one number.
 func (c Columns) expansion(t *Table, train []int32, j int) *Expansion {
-	e := &Expansion{Column: t.name(j)}
-	sum, n := 0.0, 0
 	words := t.words(j)
-	seen := make([]bool, len(words))
-	for i := range t.Rows() {
-		if v := t.Values[i*t.Cols+j]; v != v {
-			e.Missing = true // in a row that need not train: it can be told from then on
-		}
+	e := &Expansion{Column: t.name(j), Missing: t.lacks(j)} // also in a row that does not train: it can be told from then on
+	if words == nil && !e.Missing {
+		return nil
 	}
+	seen := make([]bool, len(words))
 	for _, i := range train {
 		v := t.Values[int(i)*t.Cols+j]
 		switch {
@@ -166,13 +163,7 @@ func (c Columns) expansion(t *Table, train []int32, j int) *Expansion {
 			e.Indicator = true
 		case words != nil:
 			seen[int(v)] = true
-		default:
-			sum += v
-			n++
 		}
-	}
-	if words == nil && !e.Missing {
-		return nil
 	}
 	for k, name := range words {
 		if seen[k] {
@@ -180,9 +171,30 @@ func (c Columns) expansion(t *Table, train []int32, j int) *Expansion {
 		}
 	}
 	if words == nil {
-		e.Mean = sum / float64(n)
+		e.Mean = t.mean(train, j)
 	}
 	return e
+}
+
+// lacks reports whether a row lacks a value in column j.
+func (t *Table) lacks(j int) bool {
+	for k := j; k < len(t.Values); k += t.Cols {
+		if t.Values[k] != t.Values[k] {
+			return true
+		}
+	}
+	return false
+}
+
+// mean is the mean of column j over those of some rows that have a value.
+func (t *Table) mean(rows []int32, j int) float64 {
+	sum, n := 0.0, 0
+	for _, i := range rows {
+		if v := t.Values[int(i)*t.Cols+j]; v == v {
+			sum, n = sum+v, n+1
+		}
+	}
+	return sum / float64(n)
 }
 
 // fitInputs measures the training rows of a table, whose features are given, to standardise its inputs to standard deviation sd.

@@ -1,6 +1,7 @@
 package data
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -45,6 +46,10 @@ func (s *Schema) Set(name string, t *Table, rows []int32, targets bool) (*Set, e
 		return expand != nil && k >= 0 && expand[k] != nil && expand[k].Missing
 	}
 	if err := t.finite(used, lacks); err != nil {
+		var missing *missingError
+		if errors.As(err, &missing) && !missing.infinite && missing.column != target {
+			err = fmt.Errorf("%w, since no row of the run's table lacks a value there", err)
+		}
 		return nil, err
 	}
 	set := &Set{Name: name, Shape: s.Shape, Source: t.Name, Rows: rows}
