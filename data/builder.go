@@ -80,6 +80,9 @@ func (b *tableBuilder) row(rec []cells.Cell, line int) error {
 	}
 	for j, c := range rec {
 		if t.leftOut(j) {
+			if t.forRun != nil && t.forRun.constants[j] != nil {
+				t.forRun.constants[j].see(c.Text)
+			}
 			t.Values = append(t.Values, math.NaN())
 			continue
 		}
@@ -197,7 +200,7 @@ func (b *tableBuilder) columns(o CSV) (err error) {
 		}
 		b.target = r.target
 		t.leaveOut(r.left)
-		t.forRun = &forRun{byPlace: t.Header == nil && s.named(), words: b.dictionary}
+		t.forRun = &forRun{byPlace: t.Header == nil && s.named(), words: b.dictionary, constants: r.constants}
 		for _, j := range r.extra {
 			if j != b.key {
 				t.forRun.ignored = append(t.forRun.ignored, t.name(j))

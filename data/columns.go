@@ -96,7 +96,12 @@ func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 		case constant(t, train, j):
 			if s.Dropped = append(s.Dropped, s.Columns[j]); t.lacksAll(train, j) {
 				s.Empty = append(s.Empty, s.Columns[j])
+				continue
 			}
+			if s.Constants == nil {
+				s.Constants = map[string]string{}
+			}
+			s.Constants[s.Columns[j]] = t.text(int(train[0]), j)
 		default:
 			features = append(features, j)
 			if e := c.expansion(t, train, j); e != nil {
@@ -245,6 +250,15 @@ func constant(t *Table, rows []int32, j int) bool {
 		}
 	}
 	return true
+}
+
+// text is the value of a row in column j as text.
+func (t *Table) text(i, j int) string {
+	v := t.Values[i*t.Cols+j]
+	if words := t.words(j); words != nil {
+		return words[int(v)]
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
 // lacksAll reports whether column j has no value in some rows.

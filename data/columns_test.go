@@ -68,7 +68,7 @@ func TestColumnsStandardise(t *testing.T) {
 		t.Error(d)
 	}
 	if d := cmp.Diff(&Schema{
-		Columns: []string{"time", "y", "c"}, Named: true, Target: "y", Dropped: []string{"c"}, Intercept: true, Shape: []int{2}, Outputs: 1,
+		Columns: []string{"time", "y", "c"}, Named: true, Target: "y", Dropped: []string{"c"}, Constants: map[string]string{"c": "7"}, Intercept: true, Shape: []int{2}, Outputs: 1,
 		Inputs:  &Standard{Mean: []float64{1600000001}, SD: []float64{1}, To: 0.5},
 		Targets: &Standard{Mean: []float64{1.5}, SD: []float64{0.5}, To: 1},
 	}, schema); d != "" {

@@ -64,6 +64,8 @@ type ofRun interface {
 	uses(column string, inputs bool) bool
 	// known gives a dictionary the words of the features, at the given places of a table.
 	known(d *dictionary, features []int)
+	// dropped reports whether a column was left out because it had one value in all training rows.
+	dropped(column string) bool
 	// unknown is the error for a word that is none of a column's categories.
 	unknown(text string, categories []string) error
 }
@@ -73,6 +75,18 @@ type ofRun interface {
 type roles struct {
 	features, left, extra []int
 	target                int
+	constants             map[int]*oneValue // of those that are left out, if the run knows their value
+}
+
+// leave leaves out column j, which is that of a name in the run's table.
+func (r *roles) leave(j int, name string, s *Schema) {
+	r.left = append(r.left, j)
+	if value, ok := s.Constants[name]; ok {
+		if r.constants == nil {
+			r.constants = map[int]*oneValue{}
+		}
+		r.constants[j] = newOneValue(value)
+	}
 }
 
 // The values of CSV.Other and CSV.Missing that are not the default.

@@ -106,3 +106,38 @@ func TestBooleansInAnyCase(t *testing.T) {
 		}
 	}
 }
+
+// TestNoLongerConstant: a column that was constant is compared with the value that it had, as a number or as a word, by its name or by
+// its place; a missing cell is no other value, and what a run does not know, or leaves out by its settings, is not compared.
+func TestNoLongerConstant(t *testing.T) {
+	const text = "k,w,a,d,y\n7,yes,1,1,0\n7,yes,2,1,1\n7,yes,3,1,1\n"
+	s := leave(t, text, CSV{Target: "y", Words: true, Drop: []string{"d"}}, Columns{Target: "y", Classes: true})
+	bare := leave(t, strings.TrimPrefix(text, "k,w,a,d,y\n"), CSV{Target: "5", Words: true, Drop: []string{"4"}}, Columns{Target: "5", Classes: true})
+	for _, c := range []struct {
+		s          *Schema
+		text, want string
+	}{
+		{s, "a,w,k,d\n1,YES,7.0,5\n2,yes,7e0,6\n,NA,,7\n", ""},
+		{s, "a,w,k,d\n1,no,8,5\n2,yes,7,6\n3,1,seven,7\n", `column "w" in 2 of 3 rows (yes in training) and column "k" in 2 of 3 rows (7 in training)`},
+		{s, "a\n1\n", ""},
+		{bare, "8,yes,1,5,0\n7,yes,2,6,0\n", `column "1" in 1 of 2 rows (7 in training)`},
+		{bare, "1\n2\n", ""},
+	} {
+		var last *Table
+		rows := 0
+		if err := scanCSV("g", strings.NewReader(c.text), len(c.text), c.s.CSVToPredict(""), 2, func(t *Table) error { rows, last = rows+t.Rows(), t; return nil }); err != nil {
+			t.Errorf("%q: %v", c.text, err)
+			continue
+		}
+		got := ""
+		for _, note := range last.Notes("g", rows) {
+			got += note.Words()
+		}
+		if c.want != "" {
+			c.want = "the network cannot use values of g in columns that were constant over the training rows: " + c.want
+		}
+		if got != c.want {
+			t.Errorf("%q: %q, want %q", c.text, got, c.want)
+		}
+	}
+}

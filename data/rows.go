@@ -117,7 +117,7 @@ func (s *Schema) find(t *Table, inputs bool) (roles, error) {
 	var extra, missing []string
 	for j, name := range t.Header {
 		if slices.Contains(s.LeftOut, name) || slices.Contains(s.Dropped, name) {
-			r.left = append(r.left, j)
+			r.leave(j, name, s)
 			continue
 		}
 		if !known[name] {
@@ -194,7 +194,7 @@ func (s *Schema) places(n int) (roles, error) {
 		case s.input(c):
 			r.features = append(r.features, j)
 		default:
-			r.left = append(r.left, j)
+			r.leave(j, c, s)
 		}
 	}
 	return r, nil

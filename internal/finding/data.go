@@ -122,22 +122,30 @@ func ColumnsByPlace(file string) Finding {
 	return Finding{Kind: "columns-by-place", Names: map[string]string{"file": file}}
 }
 
-// UnknownWord is what a column of another file than the run's table has of words that no training row had: in so many cells, and in which
-// line the first, as a message shows it.
-type UnknownWord struct {
-	Column      string
-	Cells, Line int
-	First       string
+// Unlearnt says in how many cells of a column a file has what no training row had, with an example or what they had instead.
+type Unlearnt struct {
+	Column string
+	Cells  int
+	Told   string
 }
 
 // UnknownWords names the columns of a file of so many rows that have words which no training row had.
-func UnknownWords(file string, rows int, columns []UnknownWord) Finding {
+func UnknownWords(file string, rows int, columns []Unlearnt) Finding {
+	return unlearnt("unknown-words", file, rows, columns)
+}
+
+// NoLongerConstant names the columns of a file of so many rows that have another value than the one of all training rows.
+func NoLongerConstant(file string, rows int, columns []Unlearnt) Finding {
+	return unlearnt("no-longer-constant", file, rows, columns)
+}
+
+func unlearnt(kind, file string, rows int, columns []Unlearnt) Finding {
 	found := make([]string, len(columns))
 	for i, c := range columns {
-		found[i] = fmt.Sprintf("column %q in %s of %s (the first: %s, line %d)", c.Column, numeral.Count(c.Cells), numeral.Several(rows, "row"), c.First, c.Line)
+		found[i] = fmt.Sprintf("column %q in %s of %s (%s)", c.Column, numeral.Count(c.Cells), numeral.Several(rows, "row"), c.Told)
 	}
 	return Finding{
-		Kind: "unknown-words", Numbers: numbers{"count": float64(len(columns))}.safe(),
+		Kind: kind, Numbers: numbers{"count": float64(len(columns))}.safe(),
 		Names: map[string]string{"columns": listed(found), "file": file},
 	}
 }
