@@ -78,17 +78,6 @@ type roles struct {
 	constants             map[int]*oneValue // of those that are left out, if the run knows their value
 }
 
-// leave leaves out column j, which is that of a name in the run's table.
-func (r *roles) leave(j int, name string, s *Schema) {
-	r.left = append(r.left, j)
-	if value, ok := s.Constants[name]; ok {
-		if r.constants == nil {
-			r.constants = map[int]*oneValue{}
-		}
-		r.constants[j] = newOneValue(value)
-	}
-}
-
 // The values of CSV.Other and CSV.Missing that are not the default.
 const (
 	otherZeros       = "zeros"

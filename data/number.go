@@ -21,14 +21,6 @@ func (o CSV) named(first []cells.Cell) bool {
 	return looksLikeHeader(first)
 }
 
-// names reports whether a text names a column of the run's table. A number does not, since it could as well be a value.
-func (s *Schema) names(text []byte) bool {
-	if _, err := cells.Number(text); err == nil {
-		return false
-	}
-	return s.Named && slices.Contains(s.Columns, string(text))
-}
-
 // uncut reports whether the first record of a text, as a whole, names a column of the run. A file of that column alone is not to be cut
 // at blanks within the name.
 func (o CSV) uncut(head []byte) bool {

@@ -52,20 +52,3 @@ func (o *CSV) uses(column string) bool {
 	}
 	return !slices.Contains(o.Drop, column)
 }
-
-func (s *Schema) named() bool { return s.Named }
-
-// uses reports whether a run looks at the cells of a column: it is neither left out, unless it was constant, nor unknown to it and, where inputs alone are read,
-// not the target.
-func (s *Schema) uses(column string, inputs bool) bool {
-	if s.Columns == nil || !s.Named {
-		return true
-	}
-	return column == s.Target && !inputs || slices.Contains(s.Columns, column) && s.input(column) || s.dropped(column)
-}
-
-// dropped reports whether a run left out a column because it had one value, with which a file's are compared.
-func (s *Schema) dropped(column string) bool {
-	_, ok := s.Constants[column]
-	return ok && s.Named
-}
