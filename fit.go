@@ -160,14 +160,25 @@ func (f *fit) checkDisk() error {
 	return f.Spec.Error(faults.All()...)
 }
 
+// withReasons adds to an error of particles that are too different, or that cannot begin, what in the data and the prior makes them so.
+func (f *fit) withReasons(err error) error {
+	if !errors.Is(err, smc.ErrFew) && !errors.Is(err, smc.ErrStart) {
+		return err
+	}
+	if scale := f.Data.LargeScale(); scale != "" {
+		err = fmt.Errorf("%w; or the reason is the data's scale: %s", err, scale)
+	}
+	if prior := f.Spec.Prior.Family; prior != nil && prior.Wide() != "" {
+		err = fmt.Errorf("%w; or the reason is the prior: %s", err, prior.Wide())
+	}
+	return err
+}
+
 // work carries out the run, from the data to the result.
 func (f *fit) work(ctx context.Context) error {
 	out, err := f.job.Do(ctx, f.Spec.Way())
-	if errors.Is(err, smc.ErrFew) && f.Data.LargeScale() != "" {
-		err = fmt.Errorf("%w; or the reason is the data's scale: %s", err, f.Data.LargeScale())
-	}
 	if err != nil {
-		return err
+		return f.withReasons(err)
 	}
 	f.Ensembles, f.Trace, f.Courses, f.Findings = out.Ensembles, out.Trace, out.Courses, append(f.Findings, out.Findings...)
 	if err := f.evaluate(ctx); err != nil {

@@ -9,6 +9,21 @@ import (
 	"testing"
 )
 
+// TestWidePriorIsNamed: a run that fails because the draws of a learned prior are too different says so, and names the mend; with the
+// default it does not.
+func TestWidePriorIsNamed(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "x.csv")
+	save(t, file, []byte("a,b,y\n"+strings.Repeat("1,2,p\n2,5,q\n3,3,r\n7,4,p\n", 15)))
+	for _, shape := range []float64{0.001, 0.01, 1} {
+		spec := tiny(t, "{csv: {file: "+file+", target: y}}", "categorical", 3, "prior={learned: {shape: "+fmt.Sprint(shape)+"}}", "method.smc.particles=30")
+		_, err := Fit(t.Context(), spec, Options{})
+		want := fmt.Sprintf("; or the reason is the prior: with prior.learned.shape %v the widths of its draws spread over many powers of ten: take a larger one, such as 1", shape)
+		if (err == nil) != (shape == 1) || err != nil && !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("shape %v: %v", shape, err)
+		}
+	}
+}
+
 // TestScaleIsNamed: a run that fails because of the unit of its data says so, and names the mend.
 func TestScaleIsNamed(t *testing.T) {
 	for _, c := range []struct {

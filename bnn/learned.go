@@ -1,6 +1,8 @@
 package bnn
 
 import (
+	"fmt"
+
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/finding"
 	"github.com/starling-smc/starling/mcmc"
@@ -46,6 +48,14 @@ func (LearnedPrior) Findings(int) []finding.Finding { return nil }
 
 // Gaussian is false.
 func (LearnedPrior) Gaussian() bool { return false }
+
+// Wide names a shape below the default: the logarithm of a precision of Gamma(a, b) spreads over about 1/a.
+func (l LearnedPrior) Wide() string {
+	if l.Shape >= usual.Shape {
+		return ""
+	}
+	return fmt.Sprintf("with prior.learned.shape %v the widths of its draws spread over many powers of ten: take a larger one, such as %v", l.Shape, usual.Shape)
+}
 
 // Widths describes the widths that an ensemble has learned.
 func (l LearnedPrior) Widths(e *Ensemble) ([]Width, error) {

@@ -29,6 +29,8 @@ type PriorFamily interface {
 	Gaussian() bool
 	// Widths describes the widths that an ensemble of draws of the posterior has learned; nil where the prior's are given.
 	Widths(e *Ensemble) ([]Width, error)
+	// Wide says, with the mend, why draws of the prior may be too different for particles to begin at; empty where no setting makes them so.
+	Wide() string
 }
 
 // Check reports an anchor without a prior, or with one that cannot be anchored.
@@ -133,6 +135,9 @@ func (n NormalPrior) Widths(e *Ensemble) ([]Width, error) {
 	}
 	return nil, nil
 }
+
+// Wide is empty: a width that is given is the same in all draws.
+func (NormalPrior) Wide() string { return "" }
 
 // Anchor shrinks a normal prior by s in [0, 1] (Liang et al., Scalable Bayesian Monte Carlo, eq. 2): the mean is the best
 // MAP restart by validation NLL for s < 1/2, else 0; the variance is s times the prior's. S = 0 is the MAP estimate itself.

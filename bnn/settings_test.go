@@ -64,6 +64,7 @@ func (flatFamily) Prior([]nn.Tensor, int) (mcmc.Prior, error) { return flat{}, n
 func (flatFamily) Gaussian() bool                             { return false }
 func (flatFamily) Findings(int) []finding.Finding             { return nil }
 func (flatFamily) Widths(*Ensemble) ([]Width, error)          { return nil, nil }
+func (flatFamily) Wide() string                               { return "" }
 
 // TestWrittenSettings: a config must write the anchor's s, and a 0 is refused where it was written. A Go program's 0 is 0.
 func TestWrittenSettings(t *testing.T) {

@@ -80,6 +80,9 @@ func (b *tableBuilder) row(rec []cells.Cell, line int) error {
 	}
 	for j, c := range rec {
 		if t.leftOut(j) {
+			if t.forRun != nil && t.forRun.constants[j] != nil {
+				t.forRun.constants[j].see(c.Text)
+			}
 			t.Values = append(t.Values, math.NaN())
 			continue
 		}
@@ -197,9 +200,10 @@ func (b *tableBuilder) columns(o CSV) (err error) {
 		}
 		b.target = r.target
 		t.leaveOut(r.left)
+		t.forRun = &forRun{byPlace: t.Header == nil && s.named(), words: b.dictionary, constants: r.constants}
 		for _, j := range r.extra {
 			if j != b.key {
-				t.Ignored = append(t.Ignored, t.name(j))
+				t.forRun.ignored = append(t.forRun.ignored, t.name(j))
 			}
 		}
 		s.known(b.dictionary, r.features)

@@ -35,7 +35,7 @@ type Columns struct {
 
 // Schema measures the training rows of a table: which columns are constant, and means and deviations, in float64
 // before values are rounded to float32. A missing or infinite value in any row is an error that names its line and column, unless
-// Missing allows it.
+// Missing allows it. A column that has no value at all, as a comma at the end of each line makes one, is constant.
 func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 	target, err := t.Column(c.Target)
 	if err != nil {
@@ -43,6 +43,10 @@ func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 	}
 	if t.Cols == 1 {
 		return nil, fmt.Errorf("%s: the target is the only column, there are no inputs", t.Name)
+	}
+	empty, rows := make([]bool, t.Cols), allRows(t)
+	for j := range empty {
+		empty[j] = t.lacksAll(rows, j)
 	}
 	s := &Schema{Named: t.Header != nil, Intercept: c.Intercept, Columns: slices.Clone(t.Header)}
 	first := map[string]int{} // the column of each name
@@ -52,7 +56,7 @@ func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 			continue
 		}
 		k, twice := first[t.Header[j]]
-		if twice && !t.leftOut(j) {
+		if twice && !t.leftOut(j) && !(empty[j] && empty[k]) {
 			return nil, fmt.Errorf("%s: columns %d and %d are both named %q: rename one of them", t.Name, k+1, j+1, cells.Clip(t.Header[j]))
 		}
 		if !twice {
@@ -66,7 +70,7 @@ func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 			all = append(all, j)
 		}
 	}
-	if err := t.finite(all, func(j int) bool { return c.Missing && j != target }); err != nil {
+	if err := t.finite(all, func(j int) bool { return j != target && (c.Missing || empty[j]) }); err != nil {
 		return nil, err
 	}
 	if err := t.completeTarget(target, c.Classes, nil); err != nil {
@@ -92,7 +96,12 @@ func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 		case constant(t, train, j):
 			if s.Dropped = append(s.Dropped, s.Columns[j]); t.lacksAll(train, j) {
 				s.Empty = append(s.Empty, s.Columns[j])
+				continue
 			}
+			if s.Constants == nil {
+				s.Constants = map[string]string{}
+			}
+			s.Constants[s.Columns[j]] = t.text(int(train[0]), j)
 		default:
 			features = append(features, j)
 			if e := c.expansion(t, train, j); e != nil {
@@ -146,15 +155,12 @@ func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 
 // expansion measures column j of a table on the training rows; nil: it is one number.
 func (c Columns) expansion(t *Table, train []int32, j int) *Expansion {
-	e := &Expansion{Column: t.name(j)}
-	sum, n := 0.0, 0
 	words := t.words(j)
-	seen := make([]bool, len(words))
-	for i := range t.Rows() {
-		if v := t.Values[i*t.Cols+j]; v != v {
-			e.Missing = true // in a row that need not train: it can be told from then on
-		}
+	e := &Expansion{Column: t.name(j), Missing: t.lacks(j)} // also in a row that does not train: it can be told from then on
+	if words == nil && !e.Missing {
+		return nil
 	}
+	seen := make([]bool, len(words))
 	for _, i := range train {
 		v := t.Values[int(i)*t.Cols+j]
 		switch {
@@ -162,13 +168,7 @@ func (c Columns) expansion(t *Table, train []int32, j int) *Expansion {
 			e.Indicator = true
 		case words != nil:
 			seen[int(v)] = true
-		default:
-			sum += v
-			n++
 		}
-	}
-	if words == nil && !e.Missing {
-		return nil
 	}
 	for k, name := range words {
 		if seen[k] {
@@ -176,9 +176,30 @@ func (c Columns) expansion(t *Table, train []int32, j int) *Expansion {
 		}
 	}
 	if words == nil {
-		e.Mean = sum / float64(n)
+		e.Mean = t.mean(train, j)
 	}
 	return e
+}
+
+// lacks reports whether a row lacks a value in column j.
+func (t *Table) lacks(j int) bool {
+	for k := j; k < len(t.Values); k += t.Cols {
+		if t.Values[k] != t.Values[k] {
+			return true
+		}
+	}
+	return false
+}
+
+// mean is the mean of column j over those of some rows that have a value.
+func (t *Table) mean(rows []int32, j int) float64 {
+	sum, n := 0.0, 0
+	for _, i := range rows {
+		if v := t.Values[int(i)*t.Cols+j]; v == v {
+			sum, n = sum+v, n+1
+		}
+	}
+	return sum / float64(n)
 }
 
 // fitInputs measures the training rows of a table, whose features are given, to standardise its inputs to standard deviation sd.
@@ -229,6 +250,15 @@ func constant(t *Table, rows []int32, j int) bool {
 		}
 	}
 	return true
+}
+
+// text is the value of a row in column j as text.
+func (t *Table) text(i, j int) string {
+	v := t.Values[i*t.Cols+j]
+	if words := t.words(j); words != nil {
+		return words[int(v)]
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
 // lacksAll reports whether column j has no value in some rows.

@@ -68,7 +68,7 @@ func TestColumnsStandardise(t *testing.T) {
 		t.Error(d)
 	}
 	if d := cmp.Diff(&Schema{
-		Columns: []string{"time", "y", "c"}, Named: true, Target: "y", Dropped: []string{"c"}, Intercept: true, Shape: []int{2}, Outputs: 1,
+		Columns: []string{"time", "y", "c"}, Named: true, Target: "y", Dropped: []string{"c"}, Constants: map[string]string{"c": "7"}, Intercept: true, Shape: []int{2}, Outputs: 1,
 		Inputs:  &Standard{Mean: []float64{1600000001}, SD: []float64{1}, To: 0.5},
 		Targets: &Standard{Mean: []float64{1.5}, SD: []float64{0.5}, To: 1},
 	}, schema); d != "" {
@@ -234,5 +234,50 @@ func TestPima(t *testing.T) {
 	}
 	if err := p.Split(1); err != nil || p.Test != nil || p.Train.Len() != 768 {
 		t.Error("a whole problem was split")
+	}
+}
+
+// TestColumnsWithoutValues: columns without any value, as commas at the end of each line make them, are dropped by a header or without one, and
+// such a file can be evaluated on and predicted; one that lacks only some values is refused as before.
+func TestColumnsWithoutValues(t *testing.T) {
+	for text, want := range map[string][]string{
+		"a,b,y,\n1,2,0,\n2,5,1,\n3,3,0,\n":        {""},
+		"a,b,y,,\n1,2,0,,\n2,5,1,,\n3,3,0,,\n":    {"", ""},
+		"a,b,y,c\n1,2,0,NA\n2,5,1,NA\n3,3,0,NA\n": {"c"},
+		"a,b,y,c\n1,2,0,nan\n2,5,1,nan\n3,3,0,\n": {"c"},
+		"1,2,0,\n2,5,1,\n3,3,0,\n":                {"4"},
+		",a,b,y\n,1,2,0\n,2,5,1\n,3,3,0\n":        {""},
+	} {
+		target := "y"
+		if text[0] == '1' {
+			target = "3"
+		}
+		s := leave(t, text, CSV{Target: target, Words: true}, Columns{Target: target, Classes: true})
+		if !slices.Equal(s.Dropped, want) || !slices.Equal(s.Empty, want) || len(s.Features()) != 2 {
+			t.Errorf("%q: dropped %q, empty %q", text, s.Dropped, s.Empty)
+		}
+		for _, o := range []CSV{s.CSV(), s.CSVToPredict("")} {
+			tab, err := DecodeCSV("g", []byte(text), o)
+			if err != nil {
+				t.Errorf("%q: %v", text, err)
+				continue
+			}
+			if set, err := s.Set("g", tab, nil, !o.inputs); err != nil || !slices.Equal(set.F32, []float32{1, 2, 2, 5, 3, 3}) {
+				t.Errorf("%q: %+v, %v", text, set, err)
+			}
+		}
+	}
+	for text, want := range map[string]string{
+		"a,b,y\n1,,0\n2,3,1\n":      "line 2, column 2 (b): the value is missing",
+		"a,b,y\n1,2,\n2,3,\n":       "line 2, column 3 (y): the value is missing",
+		"a,y,c,c\n1,0,2,\n2,1,3,\n": `columns 3 and 4 are both named "c": rename one of them`,
+	} {
+		tab, err := DecodeCSV("f", []byte(text), CSV{Target: "y", Words: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := (Columns{Target: "y", Classes: true}).Schema(tab, allRows(tab)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: error %v, want %s", text, err, want)
+		}
 	}
 }

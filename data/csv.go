@@ -56,10 +56,16 @@ type CSV struct {
 type ofRun interface {
 	// find finds the columns of a table, and those to leave out, which the run's table had not. inputs: the target is none of them.
 	find(t *Table, inputs bool) (roles, error)
+	// names reports whether a text names one of the run's columns.
+	names(text []byte) bool
+	// named reports whether the columns of the run's table have names.
+	named() bool
 	// uses reports whether the cells of a column are looked at; inputs: the target is not.
 	uses(column string, inputs bool) bool
 	// known gives a dictionary the words of the features, at the given places of a table.
 	known(d *dictionary, features []int)
+	// dropped reports whether a column was left out because it had one value in all training rows.
+	dropped(column string) bool
 	// unknown is the error for a word that is none of a column's categories.
 	unknown(text string, categories []string) error
 }
@@ -69,6 +75,7 @@ type ofRun interface {
 type roles struct {
 	features, left, extra []int
 	target                int
+	constants             map[int]*oneValue // of those that are left out, if the run knows their value
 }
 
 // The values of CSV.Other and CSV.Missing that are not the default.
@@ -94,12 +101,11 @@ type Table struct {
 	// Names are, for each column that holds words in place of numbers, all its words in order: values are indices in them. They
 	// are nil for a column of numbers; Names is nil if all columns are.
 	Names [][]string
-	// Keys are the texts of the key column, one for each row, and Key is its name; Ignored names the columns that are left out
-	// because the run's table had not got them. They are set by readers of files to predict and to evaluate on alone.
-	Key     string
-	Keys    []string
-	Ignored []string
+	// Keys are the texts of the key column, one for each row, and Key is its name. Readers of files to predict alone set them.
+	Key  string
+	Keys []string
 
+	forRun *forRun // of a table that was read for a run; nil: it was not
 	lines  []evenLines
 	large  string // the text of the target's first number from 2⁵³, which is not all in Values
 	counts []int  // columns that are left out because they count the rows

@@ -79,7 +79,7 @@ func TestDropByNumber(t *testing.T) {
 	if !slices.Equal(s.LeftOut, []string{"1", "5"}) || !slices.Equal(s.Dropped, []string{"3"}) || !slices.Equal(s.Features(), []string{"2"}) {
 		t.Fatalf("%+v", s)
 	}
-	for _, text := range []string{"u,2,3,4,v\n", "u,2,3,v\n", "2,3,4\n", "2,3\n", "2\n"} {
+	for _, text := range []string{"u,2,3,4,v\n", "u,2,3,v\n", "2,3,4\n", "2\n"} {
 		tab, err := DecodeCSV("g", []byte("\n"+text), s.CSV())
 		if err != nil {
 			t.Errorf("%q: %v", text, err)
@@ -95,8 +95,29 @@ func TestDropByNumber(t *testing.T) {
 	}
 	one := leave(t, "x,1,5\ny,2,6\n", CSV{Target: "3", Drop: []string{"1"}}, Columns{Target: "3"})
 	if _, err := DecodeCSV("g", []byte("1,2\n"), one.CSV()); err == nil || !strings.Contains(err.Error(),
-		"rows of 2 values may lack the target, column 3, or column 1, which the run leaves out: write both or neither") {
+		"rows of 2 values may lack the target, column 3, or column 1, which the run leaves out: write all 3 columns of the run's table, or its 1 input alone") {
 		t.Error(err)
+	}
+	// The input and the target are as many values as the constant column and the input.
+	constant := leave(t, "7,1,5\n7,2,6\n", CSV{Target: "3"}, Columns{Target: "3"})
+	for _, c := range []struct {
+		s    *Schema
+		want string
+	}{
+		{s, "rows of 2 values may lack the target, column 4, or column 3, which was constant: write all 5 columns of the run's table, or its 1 input alone"},
+		{constant, "rows of 2 values may lack the target, column 3, or column 1, which was constant: write all 3 columns of the run's table, or its 1 input alone"},
+	} {
+		if _, err := DecodeCSV("g", []byte("0.5,102.5\n"), c.s.CSV()); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, want %s", err, c.want)
+		}
+	}
+	two := leave(t, "7,8,1,5\n7,8,2,6\n", CSV{Target: "4"}, Columns{Target: "4"})
+	tab, err := DecodeCSV("g", []byte("0.5,102.5\n"), two.CSV())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if set, err := two.Set("g", tab, nil, true); err != nil || !slices.Equal(set.F32, []float32{0.5}) || !slices.Equal(set.Values, []float32{102.5}) {
+		t.Errorf("the input and the target of a run with two constants: %+v, %v", set, err)
 	}
 }
 

@@ -197,10 +197,7 @@ func (s *Schema) numberings(t *Table, rows []int32, columns []int, expand []*Exp
 		}
 		numberings[k] = make([]int, len(words))
 		for n, w := range words {
-			i, ok := slices.BinarySearch(e.Categories, w)
-			if numberings[k][n] = i; !ok {
-				numberings[k][n] = len(e.Categories)
-			}
+			numberings[k][n] = category(e.Categories, w)
 		}
 	}
 	return numberings, nil

@@ -264,7 +264,7 @@ func TestMissingValues(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Set("g", other, nil, false); err == nil || err.Error() != "g: line 2, column 3 (c): the value is missing: fill it or remove the row" {
+	if _, err := s.Set("g", other, nil, false); err == nil || err.Error() != "g: line 2, column 3 (c): the value is missing: fill it or remove the row, since no row of the run's table lacks a value there" {
 		t.Errorf("a value that was never missing: %v", err)
 	}
 	for text, want := range map[string]string{
@@ -365,5 +365,39 @@ func TestExpansionsRefuse(t *testing.T) {
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: error %v, want %q", text, err, want)
 		}
+	}
+}
+
+// TestMissingInOtherFiles: a column may lack values where only the run's files of other parts lack them: they are the mean of the training
+// rows or no category, as where a row of the table lacks them that does not train, and all other inputs stay as they were.
+func TestMissingInOtherFiles(t *testing.T) {
+	dir := t.TempDir()
+	text := "a,w,b,y\n" + strings.Repeat("1,p,5,0\n2,q,6,1\n6,p,,0\n7,q,8,1\n", 10)
+	test := put(t, dir, "test.csv", "y,a,w,b\n0,,,5\n1,2,q,\n")
+	csv := CSV{File: put(t, dir, "own.csv", text), Target: "y", Missing: missingIndicator, Header: &yes, Test: test}
+	own := loaded(t, Settings{CSV: &csv, Standardise: "none"}, Need{})
+	if d := cmp.Diff([]Expansion{
+		{Column: "a", Missing: true, Mean: own.Schema.expansion("a").Mean}, {Column: "w", Categories: []string{"p", "q"}, Missing: true},
+		{Column: "b", Missing: true, Indicator: true, Mean: own.Schema.expansion("b").Mean},
+	}, own.Schema.Expand); d != "" {
+		t.Fatal(d)
+	}
+	sum := 0.0
+	for i := range own.Train.Len() {
+		sum += float64(own.Train.F32[5*i])
+	}
+	a, b := float32(sum/float64(own.Train.Len())), float32(own.Schema.expansion("b").Mean)
+	if want := []float32{a, 0, 0, 5, 0, 2, 0, 1, b, 1}; !slices.Equal(own.Test.F32, want) {
+		t.Errorf("test rows %v, want %v", own.Test.F32, want)
+	}
+	again := loaded(t, Settings{CSV: &csv, Standardise: "none"}, Need{Schema: own.Schema})
+	if !cmp.Equal(own.Checksums(), again.Checksums()) {
+		t.Error("loaded again by its schema, the examples differ")
+	}
+	csv.Missing, csv.File = "", put(t, dir, "whole.csv", strings.ReplaceAll(text, "p,,0", "p,4,0"))
+	const want = "test.csv: line 2, column 2 (a): the value is missing; 2 rows have such values (lines 2, 3): fill them or remove the rows, " +
+		"since no row of the run's table lacks a value there, or take data.csv.missing: indicator"
+	if _, err := (Settings{CSV: &csv}).Load("", Need{}); err == nil || !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
 	}
 }

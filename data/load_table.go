@@ -77,6 +77,9 @@ func (s Settings) loadTable(dir string, need Need) (*Problem, error) {
 		if err != nil {
 			return nil, err
 		}
+		if columns.Missing && need.Schema == nil {
+			p.Schema.admitMissing(tables[k], func(j int) float64 { return t.mean(kept, j) })
+		}
 	}
 	if p.Train, err = p.Schema.Set("train", t, kept, true); err != nil {
 		return nil, err
@@ -90,10 +93,33 @@ func (s Settings) loadTable(dir string, need Need) (*Problem, error) {
 			held = held[1:]
 		}
 		if err != nil {
-			return nil, err
+			return nil, s.withMend(cmp.Or(tables[k], t), err)
 		}
 	}
 	return p, nil
+}
+
+// admitMissing lets columns lack values where another table of the run's own does, as they may where a row of the run's table does that
+// does not train: the value is then the mean of column j of that table over its training rows.
+func (s *Schema) admitMissing(t *Table, mean func(j int) float64) {
+	r, err := s.find(t, false)
+	if err != nil {
+		return // reading it gave the error
+	}
+	var expand []Expansion
+	for k, name := range s.Features() {
+		e := s.expansion(name)
+		switch lacks := t.lacks(r.features[k]); {
+		case e != nil:
+			e.Missing = e.Missing || lacks
+		case lacks:
+			e = &Expansion{Column: name, Missing: true, Mean: mean(slices.Index(s.Columns, name))}
+		default:
+			continue
+		}
+		expand = append(expand, *e)
+	}
+	s.Expand = expand
 }
 
 // admit adds the classes of another table of the run's own: a class may have no training examples.
@@ -165,7 +191,7 @@ func numbered(names []string, n int) []string {
 // withMend adds to an error about a missing input which setting takes it.
 func (s Settings) withMend(t *Table, err error) error {
 	var missing *missingError
-	if s.CSV != nil && errors.As(err, &missing) && !missing.infinite && t.name(missing.column) != s.CSV.Target {
+	if s.CSV != nil && s.CSV.Missing != missingIndicator && errors.As(err, &missing) && !missing.infinite && t.name(missing.column) != s.CSV.Target {
 		err = fmt.Errorf("%w, or take data.csv.missing: indicator", err)
 	}
 	return err

@@ -23,10 +23,10 @@ func (p *Problem) Checksums() map[string]string {
 	return sums
 }
 
-// Findings returns findings about the inputs that may surprise a user: what became of columns, those of other files that are ignored, images whose channels seem to come
+// Findings returns findings about the inputs that may surprise a user: what became of columns, how other files differ from the table, images whose channels seem to come
 // last, features that are always 0, words that are nearly all different or numbers with a unit, and classes without training examples or with few.
 func (p *Problem) Findings() (found []finding.Finding) {
-	found = append(p.Schema.ColumnFindings(), p.Ignored...)
+	found = append(p.Schema.ColumnFindings(), p.Noted...)
 	if shape := p.Schema.Shape; p.targets != nil && channelsLast(shape) {
 		found = append(found, finding.ChannelsLast(p.Name, shape[0], shape[1], shape[2]))
 	}

@@ -13,8 +13,8 @@ import (
 )
 
 // Read loads other examples than the run's own, to evaluate the run's network on: a known set by name, a CSV that has the
-// run's columns, or a file of inputs and a file of their labels; labels is empty for the first two. Columns of a CSV that the run's table
-// had not are ignored (Problem.Ignored). The examples are in Problem.Test. The error is a *FieldError without a field for wrong arguments; every other error is about the examples.
+// run's columns, or a file of inputs and a file of their labels; labels is empty for the first two. How a CSV differs from the run's table
+// is in Problem.Noted. The examples are in Problem.Test. The error is a *FieldError without a field for wrong arguments; every other error is about the examples.
 func (s *Schema) Read(name, labels, dir string) (*Problem, error) {
 	p := &Problem{Name: name, Schema: s}
 	if labels != "" {
@@ -156,13 +156,19 @@ func (p *Problem) readInputs(name, file string) (*Set, error) {
 	return p.Schema.Set(name, t, nil, false)
 }
 
-// readTable reads another table than that of the training examples, and notes the columns that it has beyond the schema's.
+// readTable reads another table than that of the training examples, and notes how it differs from that one: once, also if it is the
+// file of two parts.
 func (p *Problem) readTable(file string, o CSV) (*Table, error) {
 	t, err := readExamples(file, o)
-	if err == nil && t.Ignored != nil {
-		p.Ignored = append(p.Ignored, finding.IgnoredColumns(file, t.Ignored))
+	if err != nil {
+		return nil, err
 	}
-	return t, err
+	for _, note := range t.Notes(file, t.Rows()) {
+		if !slices.ContainsFunc(p.Noted, func(n finding.Finding) bool { return n.Words() == note.Words() }) {
+			p.Noted = append(p.Noted, note)
+		}
+	}
+	return t, nil
 }
 
 // IsKnown reports whether Load knows a data set of that name.

@@ -115,8 +115,8 @@ func TestReadIgnores(t *testing.T) {
 	dir := t.TempDir()
 	run := loaded(t, Settings{CSV: &CSV{File: put(t, dir, "own.csv", "a,b,y\n"+strings.Repeat("50,0.1,yes\n51,0.2,no\n52,0.3,no\n", 20)), Target: "y"}}, Need{})
 	plain, err := run.Schema.Read(put(t, dir, "plain.csv", "a,b,y\n50,1,no\n52,2,yes\n"), "", "")
-	if err != nil || plain.Ignored != nil {
-		t.Fatalf("%v, ignored %v", err, plain.Ignored)
+	if err != nil || plain.Noted != nil {
+		t.Fatalf("%v, noted %v", err, plain.Noted)
 	}
 	file := put(t, dir, "more.csv", "day,b,a,note,y\n2024-01-05,1,50,\"x, y\",no\n,2,52,7,yes\n")
 	more, err := run.Schema.Read(file, "", "")
@@ -126,7 +126,7 @@ func TestReadIgnores(t *testing.T) {
 	told := func(p *Problem, want ...string) {
 		t.Helper()
 		var got []string
-		for _, found := range p.Ignored {
+		for _, found := range p.Noted {
 			got = append(got, found.Words())
 		}
 		if !slices.Equal(got, want) {
@@ -142,7 +142,7 @@ func TestReadIgnores(t *testing.T) {
 	}
 	told(more, both, one)
 	own := loaded(t, Settings{CSV: &CSV{File: run.Name, Target: "y", Test: file, Validate: file}, Groups: []GroupFile{{"strange", strange}}}, Need{})
-	told(own, both, both, one)
+	told(own, both, one) // once, although it is the file of two parts
 	if _, err := run.Schema.Read(put(t, dir, "less.csv", "a,day,y\n50,1,no\n"), "", ""); err == nil || !strings.Contains(err.Error(), `less.csv: lacks "b" of the run's columns`) {
 		t.Errorf("a column is missing: %v", err)
 	}

@@ -30,7 +30,11 @@ func openParquet(name string, raw io.ReaderAt, size int, o CSV) (*parquet.File, 
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, ended(err))
 	}
-	for j, c := range p.Columns {
+	for j := range p.Columns {
+		c := &p.Columns[j]
+		if c.What != "" && !c.Unused && o.run != nil && o.run.dropped(c.Name) { // its value is only compared
+			c.Unused = true
+		}
 		if c.What != "" && !c.Unused {
 			return nil, &ColumnTypeError{name, c.Name, j + 1, c.What, c.Mend}
 		}
@@ -47,13 +51,4 @@ func (o *CSV) uses(column string) bool {
 		return o.run.uses(column, o.inputs)
 	}
 	return !slices.Contains(o.Drop, column)
-}
-
-// uses reports whether a run looks at the cells of a column: it is neither left out nor unknown to it and, where inputs alone are read,
-// not the target.
-func (s *Schema) uses(column string, inputs bool) bool {
-	if s.Columns == nil || !s.Named {
-		return true
-	}
-	return column == s.Target && !inputs || slices.Contains(s.Columns, column) && s.input(column)
 }

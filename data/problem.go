@@ -12,7 +12,7 @@ type Problem struct {
 	Groups   []Group           // out-of-distribution inputs, on which a network should be uncertain
 	Whole    bool              // nothing is held out: the task is about Train itself, such as its evidence
 	Schema   *Schema           // how files become inputs and targets; nil if there is none
-	Ignored  []finding.Finding // columns of other files that the run's table had not
+	Noted    []finding.Finding // how other files differ from the run's table (Table.Notes)
 
 	// Amounts is, for a regression on a table of the user's, how many values the target takes if they are few whole numbers, each in
 	// five rows on average, which may be classes; else 0.

@@ -1,12 +1,14 @@
 package data
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
 
 	"github.com/starling-smc/starling/internal/cells"
+	"github.com/starling-smc/starling/internal/numeral"
 )
 
 // Set makes a set of some rows of a table, nil for all, with or without targets. Columns of a table with a header are found
@@ -44,6 +46,10 @@ func (s *Schema) Set(name string, t *Table, rows []int32, targets bool) (*Set, e
 		return expand != nil && k >= 0 && expand[k] != nil && expand[k].Missing
 	}
 	if err := t.finite(used, lacks); err != nil {
+		var missing *missingError
+		if errors.As(err, &missing) && !missing.infinite && missing.column != target {
+			err = fmt.Errorf("%w, since no row of the run's table lacks a value there", err)
+		}
 		return nil, err
 	}
 	set := &Set{Name: name, Shape: s.Shape, Source: t.Name, Rows: rows}
@@ -111,7 +117,7 @@ func (s *Schema) find(t *Table, inputs bool) (roles, error) {
 	var extra, missing []string
 	for j, name := range t.Header {
 		if slices.Contains(s.LeftOut, name) || slices.Contains(s.Dropped, name) {
-			r.left = append(r.left, j)
+			r.leave(j, name, s)
 			continue
 		}
 		if !known[name] {
@@ -145,7 +151,8 @@ func (s *Schema) find(t *Table, inputs bool) (roles, error) {
 }
 
 // places is find for rows of n numbers without names. n decides which columns of the training table are missing: none, the
-// target, the columns that are left out, both, or all except the inputs.
+// target, the columns that are left out, both, all except the inputs, or all except the inputs and the target. Where that may be
+// more than one of them, it is an error: an input would be read from the place of another column.
 func (s *Schema) places(n int) (roles, error) {
 	r := roles{target: -1}
 	if s.Columns == nil {
@@ -165,6 +172,7 @@ func (s *Schema) places(n int) (roles, error) {
 		func(c string) bool { return c == s.Target },
 		left,
 		func(c string) bool { return c == s.Target || left(c) },
+		func(c string) bool { return !s.input(c) && c != s.Target },
 	} {
 		form := slices.DeleteFunc(slices.Clone(s.Columns), lacks)
 		switch {
@@ -172,7 +180,8 @@ func (s *Schema) places(n int) (roles, error) {
 		case there == nil:
 			there = form
 		case !slices.Equal(there, form):
-			return r, fmt.Errorf("rows of %d values may lack the target, column %s, or column %s, which the run leaves out: write both or neither", n, s.Target, s.LeftOut[0])
+			return r, fmt.Errorf("rows of %d values may lack %s, or %s: write all %d columns of the run's table, or its %s alone",
+				n, s.lackedBy(there, form), s.lackedBy(form, there), len(s.Columns), numeral.Several(len(s.Features()), "input"))
 		}
 	}
 	if there == nil {
@@ -185,10 +194,22 @@ func (s *Schema) places(n int) (roles, error) {
 		case s.input(c):
 			r.features = append(r.features, j)
 		default:
-			r.left = append(r.left, j)
+			r.leave(j, c, s)
 		}
 	}
 	return r, nil
+}
+
+// lackedBy names a column that the rows of one form lack and those of another have.
+func (s *Schema) lackedBy(form, other []string) string {
+	switch c := other[slices.IndexFunc(other, func(c string) bool { return !slices.Contains(form, c) })]; {
+	case c == s.Target:
+		return "the target, column " + c
+	case slices.Contains(s.Dropped, c):
+		return "column " + c + ", which was constant"
+	default:
+		return "column " + c + ", which the run leaves out"
+	}
 }
 
 // counts says how many values a row may have.

@@ -48,8 +48,12 @@ func newCSVFile(name string, raw io.ReaderAt, size int, o CSV) (*csvFile, error)
 	if s := string(head[:min(len(head), 2)]); s == "\xff\xfe" || s == "\xfe\xff" {
 		return nil, fmt.Errorf("%s: line 1: the text is UTF-16, save it as UTF-8", name)
 	}
-	if o.Delimiter == "" {
-		f.o.Delimiter = cells.GuessDelimiter(head[byteOrderMark(head):], more)
+	switch head = head[byteOrderMark(head):]; {
+	case o.Delimiter != "":
+	case o.uncut(head):
+		f.o.Delimiter = ","
+	default:
+		f.o.Delimiter = cells.GuessDelimiter(head, more)
 	}
 	return f, CheckDelimiter(f.o.Delimiter)
 }

@@ -19,9 +19,11 @@ type Schema struct {
 	Named   bool     `json:"named,omitempty"` // columns have names
 	Target  string   `json:"target,omitempty"`
 	Dropped []string `json:"dropped,omitempty"`
-	Empty   []string `json:"empty,omitempty"`    // of the dropped columns, those that have no value in any training row
-	LeftOut []string `json:"left_out,omitempty"` // columns that the config drops, and Counted: they may hold any text
-	Counted []string `json:"counted,omitempty"`  // columns that are left out because they count the rows
+	// Constants are the values of the dropped columns that have one, as a file has them. Runs of older versions have none.
+	Constants map[string]string `json:"constants,omitempty"`
+	Empty     []string          `json:"empty,omitempty"`    // of the dropped columns, those that have no value in any training row
+	LeftOut   []string          `json:"left_out,omitempty"` // columns that the config drops, and Counted: they may hold any text
+	Counted   []string          `json:"counted,omitempty"`  // columns that are left out because they count the rows
 
 	// Expand says which inputs columns become that are not one number each, in the order of the columns. Other is zeros if a word that is
 	// no category is all zeros; empty: it is an error.
@@ -137,6 +139,11 @@ func (s *Schema) checkExpand() error {
 	for _, c := range s.Empty {
 		if !slices.Contains(s.Dropped, c) {
 			return fmt.Errorf("column %q has no values, and is not dropped", c)
+		}
+	}
+	for c := range s.Constants {
+		if !slices.Contains(s.Dropped, c) {
+			return fmt.Errorf("column %q is constant, and is not dropped", c)
 		}
 	}
 	for _, c := range s.Counted {

@@ -289,7 +289,7 @@ func TestSchemaOfTrainingRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff(&Schema{
-		Columns: []string{"a", "c", "y"}, Named: true, Target: "y", Dropped: []string{"c"}, Shape: []int{1},
+		Columns: []string{"a", "c", "y"}, Named: true, Target: "y", Dropped: []string{"c"}, Constants: map[string]string{"c": "7"}, Shape: []int{1},
 		Classes: 2, Names: []string{"cat", "dog"}, Inputs: &Standard{Mean: []float64{3}, SD: []float64{2}, To: 0.5},
 	}, s); d != "" {
 		t.Error(d)

@@ -100,8 +100,9 @@ func (s strata) allot(n int, sizes []int) [][]int {
 			shares[c] = append(shares[c], size*len(rows))
 		}
 	}
+	table := newRounding(shares, n)
 	for c := range shares {
-		for cycle := fractional(shares, c, n); cycle != nil; cycle = fractional(shares, c, n) {
+		for cycle := table.fractional(c); cycle != nil; cycle = table.fractional(c) {
 			up, down := n, n // to the next whole number if the first share is raised, or lowered
 			for k, at := range cycle {
 				over := shares[at[0]][at[1]] % n
@@ -131,12 +132,42 @@ func (s strata) allot(n int, sizes []int) [][]int {
 	return shares
 }
 
+// rounding is a table of shares in multiples of 1/n while they are rounded.
+type rounding struct {
+	shares [][]int // by class and part
+	n      int
+	// skip has for each part and class a later class up to which all shares of the part are whole; 0: none is known. A share that is whole
+	// stays so. Without this, each step would look at all classes before it again.
+	skip [][]int
+}
+
+func newRounding(shares [][]int, n int) *rounding {
+	r := &rounding{shares: shares, n: n}
+	for range shares[0] {
+		r.skip = append(r.skip, make([]int, len(shares)))
+	}
+	return r
+}
+
+func (r *rounding) whole(c, part int) bool { return r.shares[c][part]%r.n == 0 }
+
+// first returns the first class from c on whose share in a part is no whole number. There must be one.
+func (r *rounding) first(c, part int) int {
+	skip, to := r.skip[part], c
+	for r.whole(to, part) {
+		to = max(to+1, skip[to])
+	}
+	for c < to {
+		c, skip[c] = max(c+1, skip[c]), to
+	}
+	return to
+}
+
 // fractional returns a cycle of shares that are no whole number, of which the first two are in the same class c, the next two in the
 // same part, and so on. It is nil if all shares of class c are whole. Shares add up to whole numbers in every class and in every
 // part, so a walk along them always goes on, and closes when it comes to a part again.
-func fractional(shares [][]int, c, n int) (cycle [][2]int) {
-	whole := func(c, part int) bool { return shares[c][part]%n == 0 }
-	part := slices.IndexFunc(shares[c], func(v int) bool { return v%n != 0 })
+func (r *rounding) fractional(c int) (cycle [][2]int) {
+	part := slices.IndexFunc(r.shares[c], func(v int) bool { return v%r.n != 0 })
 	if part < 0 {
 		return nil
 	}
@@ -147,14 +178,14 @@ func fractional(shares [][]int, c, n int) (cycle [][2]int) {
 		}
 		came[part] = len(cycle)
 		next := 0
-		for next == part || whole(c, next) {
+		for next == part || r.whole(c, next) {
 			next++
 		}
 		cycle = append(cycle, [2]int{c, part}, [2]int{c, next})
 		part = next
-		other := 0
-		for other == c || whole(other, part) {
-			other++
+		other := r.first(0, part)
+		if other == c {
+			other = r.first(c+1, part)
 		}
 		c = other
 	}

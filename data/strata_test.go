@@ -289,3 +289,43 @@ func TestGzipDamaged(t *testing.T) {
 		t.Errorf("members of gzip follow one another: %v", err)
 	}
 }
+
+// TestAllotLooksFromTheStart: the class to go on with is the first one that will do, by a search of all classes, also after many steps;
+// and 60,000 classes take no longer than their rows (a search of all of them took 14 s).
+func TestAllotLooksFromTheStart(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for range 2000 {
+		shares := make([][]int, 2+r.IntN(20))
+		for c := range shares {
+			shares[c] = []int{1 + r.IntN(2)}
+		}
+		rounding := newRounding(shares, 3)
+		for range 3 * len(shares) {
+			from := r.IntN(len(shares))
+			want := slices.IndexFunc(shares[from:], func(v []int) bool { return v[0]%3 != 0 })
+			if want < 0 {
+				continue
+			}
+			got := rounding.first(from, 0)
+			if got != from+want {
+				t.Fatalf("from %d of %v on: %d", from, shares, got)
+			}
+			shares[r.IntN(len(shares))][0] = 3
+		}
+	}
+	const classes = 60_000
+	table := &Table{Cols: 1}
+	for i := range 2 * classes {
+		table.Values = append(table.Values, float64(i/2))
+	}
+	counts := table.byClass(0).allot(2*classes, []int{classes / 2, classes / 2, classes})
+	parts := [3]int{}
+	for _, count := range counts {
+		for part, k := range count {
+			parts[part] += k
+		}
+	}
+	if parts != [3]int{classes / 2, classes / 2, classes} {
+		t.Errorf("parts of %v", parts)
+	}
+}

@@ -40,7 +40,8 @@ type words struct {
 	// out, if no two of them turn out to be the same.
 	all []uint64
 
-	other bool // of a run: a word that is not in names has the number len(names)
+	other   bool // of a run: a word that is not in names has the number len(names)
+	unknown int  // the cells with such a word so far; line and first are then those of the first of them
 }
 
 // of returns the words of column j, which are none so far if it has none.
@@ -102,10 +103,16 @@ func (w *words) number(c cells.Cell, keep bool) (float64, error) {
 	if w.names == nil {
 		return w.add(c, keep)
 	}
-	if !w.other {
-		return 0, errNewWord
+	k := category(w.names, string(c.Text))
+	if k == len(w.names) {
+		if !w.other {
+			return 0, errNewWord
+		}
+		if w.unknown++; w.unknown == 1 {
+			w.line, w.first = c.Line, cells.Quote(c.Text)
+		}
 	}
-	return float64(len(w.names)), nil
+	return float64(k), nil
 }
 
 // missing takes a cell without a value.

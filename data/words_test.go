@@ -182,8 +182,15 @@ func TestCounters(t *testing.T) {
 
 func TestDates(t *testing.T) {
 	for text, want := range map[string]bool{
-		"2024-01-31": true, "2024/1/31": false, "31.1.2024": true, "1/31/2024": true, "31/1/24": true, "2024-01-31 17:05": true, "2024-01-31T17:05:09.25": true,
+		"2024-01-31": true, "2024/1/31": true, "31.1.2024": true, "1/31/2024": true, "31/1/24": true, "2024-01-31 17:05": true, "2024-01-31T17:05:09.25": true,
 		"17:05:33": true, "January 5, 2024": true, "5 Jan 2024": true, "2024-13-01": false, "2024": false, "Jan": false, "red": false, "": false,
+		"1/7/2024 9:00 PM": true, "1/7/2024 9:00:05 pm": true, "1/7/2024 21:00:05": true, "2024/1/4": true, "2024-1-13": true, "2024-01-11 02:00:00 UTC": true,
+		"2024-01-11 02:00:00 +0100": true, "2024-01-11 02:00:00.5+01:00": true, "2024-01-11T02:00:00 Z": true, "11Jan2024": true, "20240104T050000": true, "20240104T0500Z": true,
+		"Saturday, January 13, 2024": true, "Sat 13 Jan 2024": true, "Sat, 13 Jan 2024 02:00:00 GMT": true, "Sat, 13 Jan 2024 02:00:00 -0700": true, "Sat Jan 13 02:00:00 2024": true,
+		"Sat Jan 13 02:00:00 CET 2024": true, "Jan 13, 2024, 11:00": true, "11:00 PM": true, "11:00:59PM": true, "11:00 +01": true, "2024 Jan 13": true, "2024/01": true, "01/2024": true,
+		"Jan-24": true, "2024-01": true, "9999-12-31": true, "0001-01-01T00:00:00Z": true,
+		"A-12": false, "3/4 inch": false, "3/4": false, "12/1000": false, "1234-05": false, "Mon 10:00": false, "T-1000": false, "20240104T9": false, "a 10:30": false, "Jan-240": false,
+		"1 Zoo": false, "10:30 of 5": false, "24/7": false, "May 5": false, "P1Y2M": false, "Mon, 5": false, "2024.1.2": false, "1:1": false, "x 2024-01-01": false,
 		"1.2": false, "12-34-56": false, "S/M": false, "10:5": false, "Tuesday": false, strings.Repeat("1", 50): false,
 	} {
 		if got := isDate(text); got != want {

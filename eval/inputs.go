@@ -7,7 +7,6 @@ import (
 	"io"
 
 	"github.com/starling-smc/starling/data"
-	"github.com/starling-smc/starling/internal/finding"
 	"github.com/starling-smc/starling/internal/spelling"
 )
 
@@ -57,10 +56,9 @@ func (p *Predictor) open(ctx context.Context, file, out string) (*inputs, error)
 		in.rows = a.Shape()[0]
 		return in, a.Close()
 	}
-	var ignored []string
-	named := true
+	var last *data.Table
 	err = data.ScanCSV(file, p.Schema.CSVToPredict(p.Key), block, func(t *data.Table) error {
-		in.rows, ignored, named = in.rows+t.Rows(), t.Ignored, t.Header != nil
+		in.rows, last = in.rows+t.Rows(), t
 		_, err := p.Schema.Set(file, t, nil, false)
 		if err == nil {
 			err = ctx.Err()
@@ -73,12 +71,10 @@ func (p *Predictor) open(ctx context.Context, file, out string) (*inputs, error)
 	case err != nil:
 		return nil, &InputError{p.keyFault(err)}
 	}
-	switch {
-	case p.Note == nil:
-	case ignored != nil:
-		p.Note(finding.IgnoredColumns(file, ignored).Words())
-	case !named && p.Schema.Named:
-		p.Note(file + ": has no header, so its columns are taken in the order of the run's table")
+	if p.Note != nil {
+		for _, note := range last.Notes(file, in.rows) {
+			p.Note(note.Words())
+		}
 	}
 	return in, nil
 }

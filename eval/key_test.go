@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/starling-smc/starling/data"
@@ -133,7 +134,7 @@ func TestPredictByPlace(t *testing.T) {
 	if got := predicted(t, run, in); notes == nil || !slices.Equal(got[1], named[1]) {
 		t.Errorf("%q, with names %q", got, named)
 	}
-	if want := in + ": has no header, so its columns are taken in the order of the run's table"; !slices.Equal(notes, []string{want}) {
+	if want := "the columns of " + in + " are taken in the order of the run's table, since it has no header"; !slices.Equal(notes, []string{want}) {
 		t.Errorf("notes %q, want %q", notes, want)
 	}
 }
@@ -207,6 +208,22 @@ func TestPredictWords(t *testing.T) {
 	for i, row := range table[1:] {
 		if row[1] != fmt.Sprint("p-", i) || testkit.Number(t, row[3]) != want.Probs[2*i] {
 			t.Fatalf("row %d is %q, want probability %v", i, row, want.Probs[2*i])
+		}
+	}
+}
+
+// full is a writer to a full disk.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
+
+// TestPredictWriteFault: what keeps predictions from being written is said once.
+func TestPredictWriteFault(t *testing.T) {
+	run := predictor(t, problem(t, testkit.Table(60), false, true), 1, nn.Gaussian{SD: nn.Learned})
+	for _, rows := range []int{1, 5000} { // in the last block, or before
+		_, err := run.To(t.Context(), saved(t, "in.csv", "a,b\n"+strings.Repeat("50.5,0.001\n", rows)), full{})
+		if err == nil || err.Error() != syscall.ENOSPC.Error() {
+			t.Errorf("%d rows: %v", rows, err)
 		}
 	}
 }

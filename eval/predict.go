@@ -29,7 +29,7 @@ type Predictor struct {
 	MeanLogits bool                 // decide by the energy of the mean logits, not by the mean energy
 	Safe       bool                 // in a CSV an apostrophe stands before names of classes and keys that spreadsheets take for formulas
 	Key        string               // a column of the inputs whose text is copied, by name or number; empty: none
-	Note       func(text string)    // called at most once for a file: columns were ignored, or taken by their places; nil: not called
+	Note       func(text string)    // called for each way in which a file differs from the run's table (data.Table.Notes); nil: not called
 }
 
 // File writes the posterior's prediction for every row of a file of inputs, CSV, Parquet, NPY or IDX, to another file, CSV or NPY by
@@ -94,7 +94,10 @@ func (p *Predictor) write(ctx context.Context, in string, source *inputs, to pre
 	if err == nil && done != source.rows {
 		err = &InputError{fmt.Errorf("%s: changed while it was read", in)}
 	}
-	return done, errors.Join(err, to.Flush())
+	if flushed := to.Flush(); err == nil { // the writer keeps its first error, which is err's cause if it could not write
+		err = flushed
+	}
+	return done, err
 }
 
 // checkOut refuses an output file that cannot be written, before any work is done.

@@ -69,6 +69,9 @@ func (s *Sampler) movesFirst() bool {
 	return afresh(w) && (s.Learn != nil || !weighs(w))
 }
 
+// ErrStart is the error of a particle at whose start the log-likelihood or the log-prior is undefined, which no weight can mend.
+var ErrStart = errors.New("want finite numbers")
+
 // weighStart weights the first particles on a path that weighs them: draws from the prior by their likelihood under the first
 // target, or as a weighting does that weighs the population afresh, and any particle whose likelihood is 0 by 0, whatever the
 // target's power. It refuses starts that no weight can mend, by the rule of mcmc.Model.
@@ -87,8 +90,8 @@ func (s *Sampler) weighStart(st *State, weigh bool) error {
 		}
 		zero := math.IsInf(l, -1)
 		if lp := st.LP[j]; !(l < math.Inf(1)) || math.IsNaN(lp) || math.IsInf(lp, 0) || zero && !weigh {
-			return fmt.Errorf("particle %d starts with log-likelihood %v and log-prior %v at θ = %s: want finite numbers",
-				j, l, lp, numeral.Vector(st.Theta[j*st.D:(j+1)*st.D]))
+			return fmt.Errorf("particle %d starts with log-likelihood %v and log-prior %v at θ = %s: %w",
+				j, l, lp, numeral.Vector(st.Theta[j*st.D:(j+1)*st.D]), ErrStart)
 		}
 		if weighted && !again {
 			first[j] = st.Stage.logLik(&st.Population, j)

@@ -98,7 +98,8 @@ func columnsFlag(cmd *cobra.Command, names *[]string, flag, usage string) {
 
 // Set implements pflag.Value.
 func (c columnNames) Set(text string) error {
-	if text == "" {
+	if text == "" { // the column without a name, as of an index that pandas writes; nothing to encoding/csv
+		*c.names = append(*c.names, "")
 		return nil
 	}
 	records, err := csv.NewReader(strings.NewReader(text)).ReadAll()

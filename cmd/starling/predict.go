@@ -1,9 +1,11 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -55,6 +57,8 @@ apostrophe.`,
 				return wrongUse("name the file of inputs: --in FILE, a CSV, Parquet, NPY or IDX, or - for stdin")
 			case out == "":
 				return wrongUse("name the file to write: --out FILE, a .csv or .npy, or - for stdout")
+			case key == "" && cmd.Flags().Changed("key"):
+				return wrongUse("--key names no column: name one, or leave --key out; a column without a name needs one in the file")
 			case out == pipe && jsonOut:
 				return wrongUse("--json and --out - both write to stdout: leave one of them out")
 			}
@@ -101,15 +105,21 @@ apostrophe.`,
 			} else {
 				rows, err = predictor.File(cmd.Context(), from, out)
 			}
-			if err != nil && in == "stdin" {
+			if in == "stdin" {
 				err = ofStdin(err, from)
+				for i, note := range noted {
+					noted[i] = strings.ReplaceAll(note, from, in)
+				}
 			}
-			if err != nil || out == pipe {
+			if err != nil && !(out == pipe && errors.Is(err, syscall.EPIPE)) { // a reader such as head that has read enough is no failure
 				return err
 			}
 			line.end()
 			writeNotes(cmd.ErrOrStderr(), noted)
-			if jsonOut {
+			switch {
+			case out == pipe:
+				return nil
+			case jsonOut:
 				return jsontext.Write(cmd.OutOrStdout(), map[string]any{"rows": rows, "out": out})
 			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s of %s predicted, written to %s\n", numeral.Several(rows, "row"), filepath.Base(in), out)

@@ -30,7 +30,7 @@ func openRun(dir string) (*starling.Run, error) {
 type evaluation struct {
 	options     starling.Options
 	json, quiet bool
-	ignored     []string // notes of columns that were ignored; several runs on one file need each once
+	noted       []string // of the files that were read; several runs on one file need each once
 }
 
 func (e *evaluation) flags(cmd *cobra.Command) {
@@ -61,9 +61,9 @@ func (e *evaluation) of(cmd *cobra.Command, dir string, on starling.On, line *pr
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, found := range a.Problem.Ignored {
-		if note := found.Words(); !slices.Contains(e.ignored, note) {
-			e.ignored = append(e.ignored, note)
+	for _, found := range a.Problem.Noted {
+		if note := found.Words(); !slices.Contains(e.noted, note) {
+			e.noted = append(e.noted, note)
 			line.say(note)
 		}
 	}

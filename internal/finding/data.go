@@ -117,6 +117,39 @@ func IgnoredColumns(file string, names []string) Finding {
 	}
 }
 
+// ColumnsByPlace says that a file has no header, where the run's table had one.
+func ColumnsByPlace(file string) Finding {
+	return Finding{Kind: "columns-by-place", Names: map[string]string{"file": file}}
+}
+
+// Unlearnt says in how many cells of a column a file has what no training row had, with an example or what they had instead.
+type Unlearnt struct {
+	Column string
+	Cells  int
+	Told   string
+}
+
+// UnknownWords names the columns of a file of so many rows that have words which no training row had.
+func UnknownWords(file string, rows int, columns []Unlearnt) Finding {
+	return unlearnt("unknown-words", file, rows, columns)
+}
+
+// NoLongerConstant names the columns of a file of so many rows that have another value than the one of all training rows.
+func NoLongerConstant(file string, rows int, columns []Unlearnt) Finding {
+	return unlearnt("no-longer-constant", file, rows, columns)
+}
+
+func unlearnt(kind, file string, rows int, columns []Unlearnt) Finding {
+	found := make([]string, len(columns))
+	for i, c := range columns {
+		found[i] = fmt.Sprintf("column %q in %s of %s (%s)", c.Column, numeral.Count(c.Cells), numeral.Several(rows, "row"), c.Told)
+	}
+	return Finding{
+		Kind: kind, Numbers: numbers{"count": float64(len(columns))}.safe(),
+		Names: map[string]string{"columns": listed(found), "file": file},
+	}
+}
+
 // listed is a list of names for a sentence, of which the first are told.
 func listed(names []string) string {
 	const few = 10

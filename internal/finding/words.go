@@ -314,6 +314,9 @@ var kinds = map[string]kind{
 	"row-counters":     {look: note | ofData, says: `{{if .Several "count"}}columns {{.Name "columns"}} count the rows and were{{else}}column {{.Name "columns"}} counts the rows and was{{end}} left out (data.csv.keep: {{.Name "keep"}} keeps {{if .Several "count"}}them{{else}}it{{end}})`},
 	"ignored-columns": {look: note | ofData, says: `{{if .Several "count"}}columns {{.Name "columns"}} of {{.Name "file"}} are ignored: the run's table had no such columns` +
 		`{{else}}column {{.Name "columns"}} of {{.Name "file"}} is ignored: the run's table had no such column{{end}}`},
+	"columns-by-place":   {look: note | ofData, says: `the columns of {{.Name "file"}} are taken in the order of the run's table, since it has no header`},
+	"unknown-words":      {look: note | ofData, says: `words of {{.Name "file"}} that no training row had are taken for no category: {{.Name "columns"}}`},
+	"no-longer-constant": {look: note | ofData, says: `the network cannot use values of {{.Name "file"}} in columns that were constant over the training rows: {{.Name "columns"}}`},
 	"word-columns": {look: note | ofData, says: `{{if .Several "count"}}columns {{.Name "columns"}} hold words, whose{{else}}column {{.Name "columns"}} holds words, whose{{end}} categories became {{.Count "inputs"}} ` +
 		`{{if .Several "inputs"}}inputs{{else}}input{{end}} of 0 and 1`},
 	"unlike-words": {
