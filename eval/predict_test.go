@@ -92,7 +92,6 @@ func TestPredictColumns(t *testing.T) {
 		"semicolons":   "b;a\n0.001;50.5\n-0.0005;49.75\n",
 		"odd target":   "a,same,b,y\n50.5,,0.001,unknown\n49.75,7,-0.0005,\n",
 		"bare":         "50.5,7,0.001,90\n49.75,7,-0.0005,110\n",
-		"bare inputs":  "50.5,7,0.001\n49.75,7,-0.0005\n",
 		"bare, kept":   "50.5,0.001\n49.75,-0.0005\n",
 	} {
 		in, out := filepath.Join(dir, "in.csv"), filepath.Join(dir, "out.csv")
@@ -115,6 +114,11 @@ func TestPredictColumns(t *testing.T) {
 	}
 	if !strings.HasPrefix(want, "row,mean,sd_aleatoric,sd_epistemic,q05,q50,q95\n0,") {
 		t.Errorf("predictions:\n%s", want)
+	}
+	// Without names, three values are all but the target, or the inputs and the target: which is not told.
+	const either = "rows of 3 values may lack the target, column y, or column same, which was constant: write all 4 columns of the run's table, or its 2 inputs alone"
+	if _, err := run.File(t.Context(), saved(t, "in.csv", "50.5,7,0.001\n"), filepath.Join(dir, "none.csv")); err == nil || !strings.Contains(err.Error(), either) {
+		t.Errorf("bare, without the target: %v", err)
 	}
 	// As an array, too: float32 holds 50.5 and 49.75, and the others up to rounding.
 	in := saved(t, "in.npy", npy(t, []int{2, 2}, 50.5, 0.001, 49.75, -0.0005))
