@@ -18,8 +18,8 @@ type forRun struct {
 }
 
 // Notes says how a table that was read for a run differs from what the run learnt from: columns that are ignored or taken by their
-// places, words that no training row had, and columns that were constant and are no longer. Of a table that is the last block of a file, they are about the whole file, which has so
-// many rows. They are nil for a table that was not read for a run.
+// places, words that no training row had, and columns that were constant and are no longer. Of a table that is the last block of a
+// file, the notes are about the whole file, which has so many rows. They are nil for a table that was not read for a run.
 func (t *Table) Notes(file string, rows int) (notes []finding.Finding) {
 	r := t.forRun
 	if r == nil {
