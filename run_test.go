@@ -223,7 +223,7 @@ func TestOpenNotDone(t *testing.T) {
 	statuses := []string{runs.Running, runs.Interrupted, runs.Failed}
 	for _, status := range statuses {
 		put(manifestFile, string(testkit.Seal([]byte(`{"kind": "fit", "status": "`+status+`", "checksum": ""}`))))
-		want(status+", without a config", "is "+status+" and has lost its config: stat "+filepath.Join(dir, configFile), true)
+		want(status+", without a config", "is "+status+" and has lost its config: "+filepath.Join(dir, configFile), true)
 	}
 	put(configFile, config)
 	for _, status := range statuses {

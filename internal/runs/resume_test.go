@@ -246,7 +246,7 @@ func TestReadNotDone(t *testing.T) {
 	remove(configFile)
 	for _, status := range []string{Running, Interrupted, Failed} {
 		put(t, dir, manifestFile, testkit.Seal([]byte(`{"kind": "fit", "status": "`+status+`", "checksum": ""}`)))
-		want(status+", without a config", "is "+status+" and has lost its config: stat "+filepath.Join(dir, configFile), true)
+		want(status+", without a config", "is "+status+" and has lost its config: "+filepath.Join(dir, configFile), true)
 	}
 	put(t, dir, configFile, config)
 	for _, status := range []string{Running, Interrupted, Failed} {
