@@ -62,7 +62,7 @@ func TestSameExamples(t *testing.T) {
 	}
 	c, err = comparison(t, shape{n: 60}, shape{n: 62})
 	if err != nil || len(c.Warnings) != 1 || !strings.Contains(c.Warnings[0], "a on 60 test examples of rows.csv (") ||
-		!strings.Contains(c.Warnings[0], "b on 62 test examples (") {
+		!strings.Contains(c.Warnings[0], "b on 62 test examples of rows.csv (") {
 		t.Errorf("other examples: %v, %q", err, c.Warnings)
 	}
 	a, b := shape{}.make(t), shape{}.make(t)
