@@ -28,7 +28,7 @@ func TestMovesThatDoNotMove(t *testing.T) {
 		islands + "{hmc: {steps: 2}}}":                                                   nil,
 		islands + "{pcn: {mutations: 40}}}":                                              nil,
 		long + "{pcn: {step: 1e-300}}}}":                                                 {"chains-still", "larger step (method.mcmc.move.pcn.step)"},
-		long + "{hmc: {steps: 2, step: 1e6}}}}":                                          {"chains-stuck", "smaller step (method.mcmc.move.hmc.step)"},
+		long + "{hmc: {steps: 2, step: 1e6}}}}":                                          {"chain-stuck", "smaller step (method.mcmc.move.hmc.step)"},
 		long + "{hmc: {steps: 2}}}}":                                                     nil,
 	} {
 		r, dir := kept(t, trees(t, "prior.anchor=null", set))
@@ -67,7 +67,7 @@ func TestMovesThatDoNotMove(t *testing.T) {
 
 // unmoved reports whether a finding says that moves did not move.
 func unmoved(f Finding) bool {
-	return slices.Contains([]string{finding.KindStuck, finding.KindStill, finding.KindUnmoved, finding.KindFailed, "chains-stuck", "chains-still"}, f.Kind)
+	return slices.Contains([]string{finding.KindStuck, finding.KindStill, finding.KindUnmoved, finding.KindFailed, "chain-stuck", "chains-still"}, f.Kind)
 }
 
 // On real data: presets move, and the same presets with steps that are far off do not. Without a word these steps would give

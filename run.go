@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
 
@@ -277,8 +278,8 @@ func (r *Run) Evaluate(ctx context.Context, on On, o Options) (*eval.Assessment,
 }
 
 // trainedOn counts the examples of other data than the run's own that the run learnt from. The error says why that is not known: the
-// run's own data cannot be read. The count is 0 where nothing was learnt, and where chance may have made as many rows equal to rows that trained: as large a share as among
-// the examples that the run held out, by the upper end of its 95 % interval.
+// run's own data cannot be read. The count is 0 where nothing was learnt, and where chance may have made as many rows equal to rows that
+// trained: as large a share as among the examples that the run held out, by the upper end of its 95 % interval.
 func (r *Run) trainedOn(on On, dir string, set *data.Set) (int, error) {
 	if r.isOwn(on) || r.Spec.Method.Needs().Whole {
 		return 0, nil
@@ -360,8 +361,9 @@ func (r *Run) own(dir string) (*data.Problem, error) {
 	if err != nil {
 		return nil, err
 	}
-	for part, sum := range p.Checksums() {
-		if was := r.Manifest.Data[part]; was != sum {
+	sums := p.Checksums()
+	for _, part := range slices.Sorted(maps.Keys(sums)) {
+		if sum, was := sums[part], r.Manifest.Data[part]; was != sum {
 			return nil, fmt.Errorf("the %s examples of %s are not those of the run: checksum %s, was %s", part, p.Name, sum, was)
 		}
 	}

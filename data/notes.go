@@ -23,8 +23,9 @@ func (p *Problem) Checksums() map[string]string {
 	return sums
 }
 
-// Findings returns findings about the inputs that may surprise a user: what became of columns, how other files differ from the table, images whose channels seem to come
-// last, features that are always 0, words that are nearly all different or numbers with a unit, and classes without training examples or with few.
+// Findings returns findings about the inputs that may surprise a user: what became of columns, how other files differ from the table,
+// images whose channels seem to come last, features that are always 0, words that are nearly all different or numbers with a unit, and
+// classes without training examples or with few.
 func (p *Problem) Findings() (found []finding.Finding) {
 	found = append(p.Schema.ColumnFindings(), p.Noted...)
 	if shape := p.Schema.Shape; p.targets != nil && channelsLast(shape) {

@@ -14,7 +14,8 @@ import (
 
 // Read loads other examples than the run's own, to evaluate the run's network on: a known set by name, a CSV that has the
 // run's columns, or a file of inputs and a file of their labels; labels is empty for the first two. How a CSV differs from the run's table
-// is in Problem.Noted. The examples are in Problem.Test. The error is a *FieldError without a field for wrong arguments; every other error is about the examples.
+// is in Problem.Noted. The examples are in Problem.Test. The error is a *FieldError without a field for wrong arguments; every other
+// error is about the examples.
 func (s *Schema) Read(name, labels, dir string) (*Problem, error) {
 	p := &Problem{Name: name, Schema: s}
 	if labels != "" {

@@ -103,6 +103,10 @@ func compareChains(ctx context.Context, e *bnn.Ensemble, r *Record, problem *dat
 		c.Reason = c.keeps() + fmt.Sprintf("an ESS needs %d", leastStates)
 	case few:
 		tau := nearestRank(compared.iact, 0.5)
+		if math.IsInf(tau, 1) {
+			c.Reason = c.keeps() + "most predictions are the same in all of them"
+			break
+		}
 		c.Reason = c.keeps() + fmt.Sprintf("an ESS needs about %s, 50 autocorrelation times of %s states", numeral.Fixed(math.Ceil(50*tau), 0), numeral.Fixed(tau, 1))
 	default:
 		c.ESSPredictions = number(nearestRank(compared.ess, 0.5))

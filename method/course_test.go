@@ -2,6 +2,7 @@ package method
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -61,4 +62,27 @@ func TestReadCourses(t *testing.T) {
 			t.Errorf("%s: error %v, want one about %q", text, err, reason)
 		}
 	}
+}
+
+// FuzzCourses: what was read is written as the same lines; anything else is an error.
+func FuzzCourses(f *testing.F) {
+	f.Add([]byte(`{"restart":0,"from":0,"train_nll":[1.5,"NaN"],"val_nll":[2,1]}`+"\n"), 1)
+	f.Add([]byte(`{"restart":0,"from":1,"train_nll":[0.5]}`+"\n"+`{"restart":1,"from":1,"train_nll":[1]}`), 2)
+	f.Fuzz(func(t *testing.T, text []byte, restarts int) {
+		courses, err := ReadCourses(text, restarts)
+		if err != nil {
+			return
+		}
+		if len(courses) != restarts {
+			t.Fatalf("%d courses of %d restarts", len(courses), restarts)
+		}
+		var out bytes.Buffer
+		if err := WriteCourses(&out, courses); err != nil {
+			t.Fatal(err)
+		}
+		again, err := ReadCourses(out.Bytes(), restarts)
+		if err != nil || fmt.Sprint(again) != fmt.Sprint(courses) {
+			t.Fatalf("%v: %v, was %v", err, again, courses)
+		}
+	})
 }

@@ -28,3 +28,23 @@ func TestTrajectoriesDiverged(t *testing.T) {
 		}
 	}
 }
+
+// TestShortDiverged: where too few trajectories look for a step, more of them are the mend; a fixed step is not looked for.
+func TestShortDiverged(t *testing.T) {
+	for what, c := range map[string]struct {
+		move mcmc.HMC
+		want string
+	}{
+		"adapted": {mcmc.HMC{Steps: 10}, "so few trajectories find no step size that suits. Take more epochs first"},
+		"fixed":   {mcmc.HMC{Steps: 10, Step: 0.1}, "Take a smaller step (method.mcmc.move.hmc.step)"},
+	} {
+		s := MCMC{Chains: 1, Epochs: 100, Move: c.move, Start: "prior"}.Sampling()
+		trace := lines(1, 10, 1)
+		trace[9].Divergent = 1
+		found := s.Findings(trace, &bnn.Ensemble{LogWeights: make([]float64, 1)}, 60)
+		if got := words(found); !strings.Contains(got, "the chain makes too few moves") ||
+			!strings.Contains(got, "1 of 5 trajectories of the second half diverged") || !strings.Contains(got, c.want) {
+			t.Errorf("%s: %s, want %s", what, got, c.want)
+		}
+	}
+}

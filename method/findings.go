@@ -28,7 +28,7 @@ func (s *Sampling) Findings(trace []TraceLine, posterior *bnn.Ensemble, examples
 	switch d := s.divergence(trace); {
 	case d.Moves == 0:
 	case s.Chains():
-		d.Short = s.budgetFindings(trace) != nil
+		d.Short = d.Aim > 0 && s.budgetFindings(trace) != nil // a fixed step needs no moves to be found
 		found = append(found, d.OfChains())
 	case s.Move.Invariant():
 		found = append(found, d.Refused())

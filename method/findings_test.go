@@ -155,7 +155,7 @@ func TestFindings(t *testing.T) {
 			for i := range l[20:40] {
 				l[20+i].Acceptance = 0.02
 			}
-		}, "chains-stuck"},
+		}, "chain-stuck"},
 		{"a chain that was stuck at first", chains, func(l []TraceLine, _ *bnn.Ensemble) {
 			for i := range l[20:30] {
 				l[20+i].Acceptance = 0.02

@@ -23,7 +23,7 @@ func chains(n, epochs int, step float64) MCMC {
 // ones that are far too short lead nowhere; others are no trouble.
 func TestStuckChains(t *testing.T) {
 	found := do(t, newJob(t, 2), chains(2, 20, 1000)).Findings
-	if got := words(found); !slices.Equal(kinds(found), []string{"chains-end", "chains-stuck", "chains-diverged"}) ||
+	if got := words(found); !slices.Equal(kinds(found), []string{"chains-end", "chain-stuck", "chains-diverged"}) ||
 		!strings.Contains(got, "chains 0 and 1 are stuck: they accepted at most 0.00") {
 		t.Errorf("chains that cannot move: %q", got)
 	}

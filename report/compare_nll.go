@@ -9,12 +9,12 @@ import (
 )
 
 // learning draws the training and the validation NLL of all runs over their passes over the training examples: where particles unlearn,
-// and where a descent learns on. A curve that only one run has is left out.
+// and where a descent learns on. It is nil unless two runs have such curves.
 func learning(names []string, views []*view) *figure {
 	title := "Training and validation NLL"
 	fig := &figure{Title: title, Data: &table{Caption: title, Head: []string{"run", "start", "lowest", "at", "end"}},
 		Caption: "Passes are counted by gradients: those of one network or particle, divided by the training examples. An SMC run has such scores with " +
-			"trace: {unlearning: true}; of other runs the chosen MAP restart is drawn. " + ofCourse}
+			"trace: {unlearning: true}; of a run without islands or chains the chosen MAP restart is drawn. " + ofCourse}
 	pictures, runs, line := make([]chart.Chart, len(sets)), 0, 0
 	for s, set := range sets {
 		pictures[s] = chart.Chart{ID: set.id + "-by-passes", Title: title + " of all runs, " + set.name,

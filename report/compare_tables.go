@@ -133,7 +133,7 @@ func (v *view) stuck() string {
 	for _, f := range v.run.Findings {
 		switch f.Kind {
 		case finding.KindChainsStuck, finding.KindChainsStill:
-			stuck += int(f.Numbers["count"])
+			stuck += max(1, int(f.Numbers["count"])) // a run of before has a finding for each chain, without a count
 		}
 	}
 	return fmt.Sprintf("%d of %d", stuck, n)

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/starling-smc/starling/internal/chart"
+	"github.com/starling-smc/starling/internal/numeral"
 )
 
 // nll is the mean NLL on the training and on the validation examples while something was trained or moved.
@@ -57,7 +58,15 @@ func lowest(x, y []float64) []string {
 			k = i
 		}
 	}
-	return []string{fixed(y[0], 4), fixed(y[k], 4), fmt.Sprintf("%.4g", x[k]), fixed(y[len(y)-1], 4)}
+	return []string{fixed(y[0], 4), fixed(y[k], 4), place(x[k]), fixed(y[len(y)-1], 4)}
+}
+
+// place writes an iteration or an epoch, or passes, which need not be whole.
+func place(x float64) string {
+	if x == math.Trunc(x) {
+		return numeral.Fixed(x, 0)
+	}
+	return numeral.Fixed(x, 1)
 }
 
 func thinned(x, y []float64, class string) chart.Line {

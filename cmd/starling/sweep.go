@@ -14,7 +14,6 @@ import (
 
 	"github.com/starling-smc/starling"
 	"github.com/starling-smc/starling/internal/jsontext"
-	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/internal/spelling"
 )
 
@@ -203,78 +202,6 @@ func (s *sweep) interrupted(done int) error {
 	for _, over := range s.over {
 		more = append(more, flagged{"--over", over, true})
 	}
-	return interrupted{fmt.Sprintf("the sweep is saved in %s, beside %d of %d that are done; to go on:\n  %s",
+	return interrupted{fmt.Sprintf("the sweep is saved in %s: %d of %d runs are done; to go on:\n  %s",
 		s.out, done, len(s.points), s.again("sweep", s.config, s.out, more...))}
-}
-
-// choice is the best run of a sweep.
-type choice struct {
-	best  int // −1: none
-	notes []string
-	page  string // empty: none
-}
-
-// choose compares the runs.
-func (s *sweep) choose() (c choice) {
-	var judged []*starling.Judgement
-	for _, t := range s.tried {
-		judged = append(judged, t.judged)
-	}
-	best, comparable := s.criterion.Best(judged)
-	c.best = best
-	switch {
-	case !comparable:
-		c.notes = append(c.notes, fmt.Sprintf("no run is chosen: the runs have a %s of different examples, as a setting of the data or the seed of its "+
-			"division varies, so the figures cannot be compared", s.criterion.Title))
-	case best >= 0:
-		c.notes = append(c.notes, s.chosen(best))
-	}
-	return c
-}
-
-// chosen says how the best run was chosen.
-func (s *sweep) chosen(best int) string {
-	j := s.tried[best].judged
-	by := fmt.Sprintf("the %s of %s", s.criterion.Title, examples(j.Examples, s.criterion))
-	apart := ""
-	switch like := s.alike(best); {
-	case len(like) > 1 && len(like) == s.valued()-1:
-		apart = ", but not told apart from any other: all differences are within two standard errors"
-	case like != nil:
-		apart = fmt.Sprintf(", but not told apart from %s: the difference is within two standard errors", numeral.List(like))
-	}
-	return fmt.Sprintf("%s is the best by %s%s. No test example was used for the choice. As it is the best of several, its %s is too good: "+
-		"its scores on the test examples tell what it is worth", s.points[best].Name, by, apart, s.criterion.Title)
-}
-
-// valued counts the runs that have a value.
-func (s *sweep) valued() (n int) {
-	for _, t := range s.tried {
-		if t.judged != nil {
-			n++
-		}
-	}
-	return n
-}
-
-// alike names the other runs that are behind the best by no more than chance may explain.
-func (s *sweep) alike(best int) (names []string) {
-	for i, t := range s.tried {
-		if i == best || t.judged == nil {
-			continue
-		}
-		if by, se := s.criterion.Behind(t.judged, s.tried[best].judged); by == 0 || by <= 2*se {
-			names = append(names, s.points[i].Name)
-		}
-	}
-	return names
-}
-
-// examples counts the examples that a criterion looks at.
-func examples(n int, c starling.Criterion) string {
-	kind := "validation examples"
-	if !c.Least {
-		kind = "training examples"
-	}
-	return fmt.Sprintf("%d %s", n, kind)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/starling-smc/starling/internal/ckpt"
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/jsontext"
+	"github.com/starling-smc/starling/internal/regular"
 	"github.com/starling-smc/starling/internal/runs"
 )
 
@@ -76,7 +77,7 @@ func (s *sweep) begin() error {
 // goesOn refuses a folder with a sweep over other settings, or from another config. A folder without a sweep takes one.
 func (s *sweep) goesOn() error {
 	file := filepath.Join(s.out, sweepFile)
-	raw, err := os.ReadFile(file)
+	raw, err := regular.Read(file, mostConfig)
 	if errors.Is(err, fs.ErrNotExist) {
 		return s.begin()
 	}

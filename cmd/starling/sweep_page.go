@@ -57,7 +57,7 @@ func (s *sweep) heading(c choice) *pages.Sweep {
 	rows := s.rows(c)
 	h := &pages.Sweep{
 		Title: "Sweep of " + s.points[0].Spec.Name,
-		Lead: fmt.Sprintf("%s with other values of %s, compared by the %s. A run is called by its values.",
+		Lead: fmt.Sprintf("%s with other values of %s, compared by the %s. In the comparison a run is called by its values.",
 			numeral.Several(len(s.points), "run"), numeral.List(keys), s.criterion.Title),
 		Head: rows[0], Rows: rows[1:], Best: c.best,
 	}

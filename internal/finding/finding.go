@@ -33,7 +33,7 @@ const (
 
 	KindFew = "few-trajectories"
 
-	KindChainsStuck = "chains-stuck"
+	KindChainsStuck = "chain-stuck"
 	KindChainsStill = "chains-still"
 )
 

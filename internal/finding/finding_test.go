@@ -169,7 +169,7 @@ func TestUnknown(t *testing.T) {
 	}{
 		{Finding{Kind: "mood"}, "mood"},
 		{Finding{Kind: "mood", Numbers: map[string]numeral.Number{"b": 0.5, "a": 2}, Names: map[string]string{"who": "me"}}, "mood: a 2, b 0.5, who me"},
-		{Finding{Kind: "chains-stuck", Numbers: map[string]numeral.Number{"link": 2}}, "chains-stuck: link 2"},
+		{Finding{Kind: "chain-stuck", Numbers: map[string]numeral.Number{"link": 2}}, "chain-stuck: link 2"},
 		{Finding{Kind: "chains-end", Numbers: map[string]numeral.Number{"lowest": -2, "highest": -1, "least": 0.5, "most": 0.5}},
 			"chains end at log-likelihoods of -2.0 to -1.0; they accepted 0.50 of their moves in the second half"},
 		{Finding{Kind: "evidence-of-one"}, "evidence-of-one"},

@@ -204,7 +204,7 @@ var kinds = map[string]kind{
 	},
 	"chains-diverged-few": {
 		look: note | page, says: `{{.Count "moves"}} of {{.Count "of"}} trajectories of the second half diverged`,
-		means: `so few say little against the chains; more than one in a hundred would say that they miss narrow parts of the posterior`,
+		means: `so few say little against the chains; from one in a hundred on they would miss narrow parts of the posterior`,
 	},
 	"chains-outlying": {
 		look: warning, says: `{{if .Several "count"}}chains{{else}}chain{{end}} {{.Name "chains"}} ended at {{if .Several "count"}}log-likelihoods{{else}}a log-likelihood{{end}} far from {{if .Several "count"}}those{{else}}that{{end}} of the other chains`,
