@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/starling-smc/starling/internal/safetensors"
 	"github.com/starling-smc/starling/nn"
@@ -68,13 +69,20 @@ func ReadPosterior(file []byte, net *nn.Net) (*Ensemble, error) {
 	return OpenPosterior(opened, net)
 }
 
+// The tensors beside a network's: in a posterior, in one of a network that is partly random, too, and in restarts.
+var (
+	ofPosterior = []string{"log_weights", "log_evidence", "island"}
+	ofPartly    = []string{"shared"}
+	ofRestarts  = []string{"val_nll", "chosen"}
+)
+
 // OpenPosterior reads a file of WritePosterior, or those of PosteriorFiles as one. It reads them once, in their order. Parameters of many
 // particles stay there, and are read a few particles at a time: see Members. An error names the first tensor that does not fit net, with
 // both shapes, or a fault of the weights.
 func OpenPosterior(file *safetensors.File, net *nn.Net) (*Ensemble, error) {
-	extra := []string{"log_weights", "log_evidence", "island"}
+	extra := ofPosterior
 	if net.Partly() {
-		extra = append(extra, "shared")
+		extra = slices.Concat(extra, ofPartly)
 	}
 	f, err := open(file, net, extra...)
 	if err != nil {
@@ -111,7 +119,7 @@ func ReadRestarts(file []byte, net *nn.Net) (e *Ensemble, nll []float64, chosen 
 	if err != nil {
 		return nil, nil, 0, err
 	}
-	f, err := open(opened, net, "val_nll", "chosen")
+	f, err := open(opened, net, ofRestarts...)
 	if err != nil {
 		return nil, nil, 0, err
 	}

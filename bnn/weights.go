@@ -56,12 +56,10 @@ func ReadWeights(file []byte, net *nn.Net) ([]float64, error) {
 	return whole, nil
 }
 
-// besides are the tensors in a file of a run that are not a network's.
-var besides = []string{"log_weights", "log_evidence", "island", "shared", "val_nll", "chosen"}
-
 // unstacked returns the tensors of the network that a file of a run holds, whose first axis is that of the networks: a file of one network
 // is that network. Of several it says which one to save. Other files are returned as they are.
 func unstacked(tensors []safetensors.Tensor) (one []safetensors.Tensor, err error) {
+	beside := slices.Concat(ofPosterior, ofPartly, ofRestarts)
 	networks, chosen := -1, "t[0].clone()"
 	for _, t := range tensors {
 		switch t.Name {
@@ -78,10 +76,10 @@ func unstacked(tensors []safetensors.Tensor) (one []safetensors.Tensor, err erro
 		return tensors, nil
 	case networks != 1:
 		return nil, fmt.Errorf("this file of a run holds %d stacked networks, not one: save %s of each of their tensors (all but %s)",
-			networks, chosen, strings.Join(besides, ", "))
+			networks, chosen, strings.Join(beside, ", "))
 	}
 	for _, t := range tensors {
-		if slices.Contains(besides, t.Name) {
+		if slices.Contains(beside, t.Name) {
 			continue
 		}
 		if len(t.Shape) > 0 && t.Shape[0] == 1 {

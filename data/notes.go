@@ -176,8 +176,8 @@ func (p *Problem) unseen() (classes []string, examples int) {
 	return classes, examples
 }
 
-// ClassCount says how many classes the data have. For a table it also names those that only the files of other parts have. For arrays it names the file with the largest label, and the labels
-// that no example has.
+// ClassCount says how many classes the data have. For a table it also names those that only the files of other parts have. For arrays it
+// names the file with the largest label, and the labels that no example has.
 func (p *Problem) ClassCount() string {
 	n := p.Train.Classes
 	if p.admitted != "" {

@@ -13,10 +13,10 @@ import (
 
 // Set makes a set of some rows of a table, nil for all, with or without targets. Columns of a table with a header are found
 // by the names of the training table. Columns that were dropped or left out may be missing, and so may the target if no
-// targets are wanted; columns that the run's table had not are left out. Without a header, the table must have as many columns as the run has
-// features, or as the training table has, with or without the target and the columns that were left out. For a run on arrays,
-// it must have as many columns as the arrays have features. Columns of words become the inputs of their Expansion. Errors name file,
-// line and column.
+// targets are wanted; columns that the run's table had not are left out. Without a header, the table must have as many columns as
+// the run has features, or as the training table has, with or without the target and the columns that were left out. For a run on
+// arrays, it must have as many columns as the arrays have features. Columns of words become the inputs of their Expansion. Errors name
+// file, line and column.
 func (s *Schema) Set(name string, t *Table, rows []int32, targets bool) (*Set, error) {
 	r, err := s.find(t, false)
 	if err != nil {

@@ -13,7 +13,8 @@ import (
 //
 //	dist_m = (1/J) Σ_j |θ_j^m − θ_j^0|₂
 //
-// (scalable-bayesian-monte-carlo, Appendix D). The zero value is one move; under adaptive tempering, with moves that accept or reject, it is {Max: 50}.
+// (scalable-bayesian-monte-carlo, Appendix D). The zero value is one move; under adaptive tempering, with moves that accept or reject, it is
+// {Max: 50}.
 type Mutations struct {
 	// Count is the number of moves; 0: 1, unless Max or Eta is set.
 	Count int `yaml:",short"`

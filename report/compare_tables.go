@@ -133,7 +133,7 @@ func (v *view) stuck() string {
 	for _, f := range v.run.Findings {
 		switch f.Kind {
 		case finding.KindChainsStuck, finding.KindChainsStill:
-			stuck += max(1, int(f.Numbers["count"])) // a run of before has a finding for each chain, without a count
+			stuck += max(1, int(f.Numbers["count"])) // runs of older versions have a finding for each chain that is stuck, without a count
 		}
 	}
 	return fmt.Sprintf("%d of %d", stuck, n)
@@ -164,15 +164,7 @@ func (v *view) population(kinds ...string) string {
 }
 
 // warnings counts the findings that a reader must know of, about the run and about its predictions.
-func (v *view) warnings() string {
-	n := 0
-	for _, f := range v.found {
-		if f.Warning() {
-			n++
-		}
-	}
-	return count(n)
-}
+func (v *view) warnings() string { return count(finding.Warnings(v.found)) }
 
 // Differences returns the settings in which the configs differ, as text: the names of the runs, then a setting and its value in every
 // run, a dash where the run does not have it. It is nil if the configs are equal but for their names.

@@ -29,8 +29,8 @@ func newCompare() *cobra.Command {
 		Short: "Compare runs side by side",
 		Long: `Compare evaluates each run on its own test examples and prints side by side in which settings the configs differ, what the
 runs score, whether they sampled, and what they cost. Runs that were evaluated on other examples than the first are marked with †, and a
-score on training examples says so. With --data all runs are evaluated on the same examples. Where a run's own data are gone, nobody
-knows which of them it learnt from: then a score says "train?".
+score on training examples says so. With --data all runs are evaluated on the same examples. Where a run's own data are gone, starling
+cannot know whether the run learnt from these examples: then a score says "train?".
 
 With --out it also writes an HTML page that needs no other file. A file that is there already is replaced only if it is such a page, or
 with --force. Gradients are counted per example and network, in all and in each phase of a run. With --by-cost the run that took the

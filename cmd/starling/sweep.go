@@ -123,7 +123,7 @@ func (s *sweep) run(cmd *cobra.Command, args []string) error {
 	} else {
 		s.show(cmd.OutOrStdout(), c)
 	}
-	if s.valued() > 0 {
+	if slices.ContainsFunc(s.tried, func(t tried) bool { return t.judged != nil }) {
 		return nil
 	}
 	return fmt.Errorf("no run of the sweep has a value: %w", s.tried[0].failed)

@@ -92,7 +92,8 @@ func (s *sweep) goesOn() error {
 	if !slices.EqualFunc(s.axes, was.Over, same) {
 		return wrongUse("%s has a sweep over %s: name another --out", s.out, strings.Join(was.Over, " and "))
 	}
-	for _, d := range config.Differences([]byte(was.Config), s.base) {
+	if other := config.Differences([]byte(was.Config), s.base); len(other) > 0 {
+		d := other[0]
 		return wrongUse("%s: %s, but the sweep in %s was begun with %s: name another --out", d.Path, d.Values[1], s.out, d.Values[0])
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/starling-smc/starling"
+	"github.com/starling-smc/starling/internal/finding"
 	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/internal/table"
 	"github.com/starling-smc/starling/uq"
@@ -70,13 +71,8 @@ func (s *sweep) use(i int) string {
 }
 
 // warnings counts the findings that a reader must know of, about the run and about its predictions.
-func (t tried) warnings() (n int) {
-	for _, f := range slices.Concat(t.result.Findings, t.result.Metrics.Predicted) {
-		if f.Warning() {
-			n++
-		}
-	}
-	return n
+func (t tried) warnings() int {
+	return finding.Warnings(slices.Concat(t.result.Findings, t.result.Metrics.Predicted))
 }
 
 // object is the JSON of a sweep.
@@ -158,8 +154,8 @@ func (s *sweep) chosen(best int) string {
 		"its scores on the test examples tell what it is worth", s.points[best].Name, by, s.butAlike(best), s.criterion.Title)
 }
 
-// butAlike names the other runs that are behind the best by no more than chance may explain; empty if there are none. Of a single island, for
-// example, nobody knows what chance explains.
+// butAlike names the other runs that are behind the best by no more than chance may explain; empty if there are none. Where a figure has no
+// standard error, as the log evidence of a single island, it says that nobody knows.
 func (s *sweep) butAlike(best int) string {
 	var like []string
 	others, unknown := 0, 0
@@ -188,16 +184,6 @@ func (s *sweep) butAlike(best int) string {
 	default:
 		return fmt.Sprintf(", but not told apart from %s: the difference is%s", like[0], within)
 	}
-}
-
-// valued counts the runs that have a value.
-func (s *sweep) valued() (n int) {
-	for _, t := range s.tried {
-		if t.judged != nil {
-			n++
-		}
-	}
-	return n
 }
 
 // examples counts the examples that a criterion looks at.

@@ -33,7 +33,7 @@ const (
 
 	KindFew = "few-trajectories"
 
-	KindChainsStuck = "chain-stuck"
+	KindChainsStuck = "chain-stuck" // in runs of older versions it is of one chain
 	KindChainsStill = "chains-still"
 )
 

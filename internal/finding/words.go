@@ -204,7 +204,7 @@ var kinds = map[string]kind{
 	},
 	"chains-diverged-few": {
 		look: note | page, says: `{{.Count "moves"}} of {{.Count "of"}} trajectories of the second half diverged`,
-		means: `so few say little against the chains; from one in a hundred on they would miss narrow parts of the posterior`,
+		means: `so few say little against the chains. From one in a hundred on, the chains may miss narrow parts of the posterior`,
 	},
 	"chains-outlying": {
 		look: warning, says: `{{if .Several "count"}}chains{{else}}chain{{end}} {{.Name "chains"}} ended at {{if .Several "count"}}log-likelihoods{{else}}a log-likelihood{{end}} far from {{if .Several "count"}}those{{else}}that{{end}} of the other chains`,
@@ -408,6 +408,16 @@ func parse() *template.Template {
 
 // Warning reports whether a reader must know of the finding before the results are used.
 func (f Finding) Warning() bool { return kinds[f.Kind].look&warning != 0 }
+
+// Warnings counts the findings that a reader must know of.
+func Warnings(found []Finding) (n int) {
+	for _, f := range found {
+		if f.Warning() {
+			n++
+		}
+	}
+	return n
+}
 
 // Failure reports whether the finding says that the run failed, although its results are there.
 func (f Finding) Failure() bool { return kinds[f.Kind].look&failure != 0 }

@@ -16,8 +16,8 @@ func writePage(network, filters []spec.Key) []byte {
 # Keys of a config
 
 Every key that a config can have, in the order in which a run's config.yaml shows them. ` + "`starling help config KEY`" + ` prints a line of this
-page. N stands for the number of an item in a list, from 0, and NAME for a name of yours. A dash in the column "default" says that there is
-none, that it depends on other settings, or that the part fills it in: then the meaning says it. [Parts of a config](parts.md) says more of the parts.
+page. N stands for the number of an item in a list, from 0, and NAME for a name of yours. A dash in the column "default" means
+that there is no default, or that the column "meaning" says it. [Parts of a config](parts.md) says more of the parts.
 
 A key that names a part is written with the part's name, ` + "`move: nuts`" + `, or with its settings, ` + "`move: {hmc: {steps: 20}}`" + `.
 
