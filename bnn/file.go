@@ -69,13 +69,6 @@ func ReadPosterior(file []byte, net *nn.Net) (*Ensemble, error) {
 	return OpenPosterior(opened, net)
 }
 
-// The tensors beside a network's: in a posterior, in one of a network that is partly random, too, and in restarts.
-var (
-	ofPosterior = []string{"log_weights", "log_evidence", "island"}
-	ofPartly    = []string{"shared"}
-	ofRestarts  = []string{"val_nll", "chosen"}
-)
-
 // OpenPosterior reads a file of WritePosterior, or those of PosteriorFiles as one. It reads them once, in their order. Parameters of many
 // particles stay there, and are read a few particles at a time: see Members. An error names the first tensor that does not fit net, with
 // both shapes, or a fault of the weights.
