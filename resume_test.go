@@ -36,8 +36,8 @@ func TestStopAndGoOn(t *testing.T) {
 				switch {
 				case len(result.Trace) < 5:
 					last = 5 + stops%3
-				case testing.Short() && len(result.Trace) > 10: // the full tests stop it more often
-					last *= 6
+				case testing.Short() && len(result.Trace) > 10: // three or four stops; the full tests make more
+					last = len(result.Trace)/4 + stops%5
 				case len(result.Trace) > 20:
 					last *= 2
 				}
