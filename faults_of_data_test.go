@@ -57,6 +57,7 @@ method: {smc: {particles: 3}}
 		"kernel, set":          {images, []string{"model.layers.0.conv.kernel=30"}, &config, "--set model.layers.0.conv.kernel=30: model.layers.0"},
 		"few outputs":          {strings.Replace(images, "dense: 9", "dense: 8", 1), nil, &config, "c.yaml:3:46: model.layers.1: examples/images-train-labels.npy has 9 classes (the largest label is 8), the network 8 outputs"},
 		"few outputs, set":     {images, []string{"model.layers.1.dense=8"}, &config, "--set model.layers.1.dense=8: model.layers.1: "},
+		"outputs of no class":  {table, []string{"model.layers.0.dense=4"}, &config, "--set model.layers.0.dense=4: model.layers.0: testdata/trees.csv has 3 classes, the network 4 outputs: a class of a table has its place among the names"},
 		"bernoulli":            {images, []string{"model.likelihood=bernoulli", "model.layers.1.dense=1"}, &config, "--set model.likelihood=bernoulli: model.likelihood: bernoulli is for 2 classes, examples/images-train-labels.npy has 9 classes (the largest label is 8): want"},
 		"outputs of values":    {images, []string{"model.likelihood={gaussian: {sd: 1}}"}, &config, "c.yaml:3:46: model.layers.1: examples/images-train.npy has 1 target values an example, the network 9 outputs"},
 		"outputs in pairs":     {images, []string{"model.likelihood={gaussian: {sd: predicted}}"}, &config, "--set model.likelihood={gaussian: {sd: predicted}}: model.likelihood: sd: predicted takes two outputs for each target value, its mean and its log σ: want an even number of outputs, the network has 9"},

@@ -235,7 +235,7 @@ func TestOpenNotDone(t *testing.T) {
 	put(manifestFile, `{"sta`)
 	want("a damaged manifest", manifestFile, false)
 	remove(manifestFile)
-	want("a run killed before it had a manifest", "without a manifest; to go on with it", true)
+	want("a run that has lost its manifest", "without a manifest; to go on with it", true)
 	remove(configFile)
 	want("a folder", "holds no run", true)
 	if _, err := OpenRun(dir); !errors.Is(err, fs.ErrNotExist) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -99,7 +100,8 @@ func TestDamagedShards(t *testing.T) {
 			os.Remove(path)
 		}
 		var bad *DataError
-		if _, err := resume(t.Context(), dir, spec, Options{}); !errors.As(err, &bad) || !strings.Contains(err.Error(), path) || strings.Contains(err.Error(), "remove it") {
+		if _, err := resume(t.Context(), dir, spec, Options{}); !errors.As(err, &bad) || !strings.Contains(err.Error(), path) || strings.Contains(err.Error(), "remove it") ||
+			strings.Contains(err.Error(), "the last good state") {
 			t.Errorf("%s: %T %v", name, err, err)
 		}
 	}
@@ -110,6 +112,40 @@ func TestDamagedShards(t *testing.T) {
 	}
 	if got, want := contents(t, dir), contents(t, done); got != want {
 		t.Errorf("after damage\n%s\nwithout\n%s", got, want)
+	}
+}
+
+// TestDoneWithShards: the checkpoint of a run that is done goes with the shards that it counts. A damaged result, and a lost manifest, then
+// have one mend, to fit the run again, and what a killed process left is tidied.
+func TestDoneWithShards(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the folder is the same in every build")
+	}
+	spec := many(t)
+	_, dir := kept(t, spec)
+	want := contents(t, dir)
+	if _, err := os.Stat(filepath.Join(dir, checkpointFile)); !errors.Is(err, fs.ErrNotExist) {
+		t.Fatalf("the checkpoint stays: %v", err)
+	}
+	save(t, filepath.Join(dir, checkpointFile), []byte("left"))
+	save(t, filepath.Join(dir, "samples-0-0"), []byte("left"))
+	if _, err := resume(t.Context(), dir, spec, Options{}); err != nil || contents(t, dir) != want {
+		t.Errorf("left files: %v\n%s", err, contents(t, dir))
+	}
+	for file, says := range map[string]string{posteriorFile: "fit the run again into another folder", manifestFile: "begin the run anew in another folder"} {
+		good := read(t, dir, file)
+		damaged := slices.Clone(good)
+		damaged[len(damaged)/2] ^= 1
+		save(t, filepath.Join(dir, file), damaged)
+		var bad *DataError
+		if _, err := OpenRun(dir); !errors.As(err, &bad) || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", file, err)
+		}
+		save(t, filepath.Join(dir, file), good)
+	}
+	os.Remove(filepath.Join(dir, manifestFile))
+	if _, err := OpenRun(dir); err == nil || !strings.Contains(err.Error(), "has lost its manifest.json, and has no good checkpoint") {
+		t.Error(err)
 	}
 }
 

@@ -189,9 +189,9 @@ func (s *Set) Checksum() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Class is the name of a class, or its number if classes have none.
+// Class is the name of a class, or its number if it has none: a network may have more classes than a set has names.
 func (s *Set) Class(c int32) string {
-	if s.Names == nil {
+	if int(c) >= len(s.Names) {
 		return strconv.Itoa(int(c))
 	}
 	return s.Names[c]

@@ -11,6 +11,15 @@ import (
 	"github.com/starling-smc/starling/uq"
 )
 
+// TestUnnamedClass: a network may have more classes than a set has names; the others are called by their numbers.
+func TestUnnamedClass(t *testing.T) {
+	p := problem(t, testkit.Table(300, "yes", "no", "perhaps"), true, false)
+	m := evaluated(t, ensemble(t, network(t, 4, nn.Categorical{}), 2, 6, bnn.Equal{}), p).Metrics
+	if len(m.ByClass) != 4 || m.ByClass[2].Class != "yes" || m.ByClass[3].Class != "3" {
+		t.Errorf("%+v", m.ByClass)
+	}
+}
+
 // TestAllClasses: both readings of a set with classes that the network does not have. The shared classes are scored alone; then the
 // examples of other classes are all wrong, even where the answer is the class that stands for theirs in the loss.
 func TestAllClasses(t *testing.T) {

@@ -113,7 +113,7 @@ func (m Epoch) CheckForData(examples, _ int, f *config.Faults) {
 	f.If(m.Batch > examples, "batch", "want at most the %d training examples, have %d: with %d a move is one leapfrog", examples, m.Batch, examples)
 }
 
-// Findings says where a move is one leapfrog.
+// Findings says where a move is one leapfrog. examples is the number of examples that an iteration sees.
 func (m Epoch) Findings(examples int) []finding.Finding {
 	if m.Batch < examples {
 		return nil

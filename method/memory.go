@@ -3,6 +3,7 @@ package method
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/data"
@@ -10,6 +11,7 @@ import (
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/internal/pool"
+	"github.com/starling-smc/starling/internal/safetensors"
 	"github.com/starling-smc/starling/smc"
 )
 
@@ -69,6 +71,9 @@ func (s *Sampling) onDisk(m Memory, job *Job, k smc.Keeper, held int) Memory {
 		))
 	}
 	m.Disk, m.Saved = m.If(m.Kept)
+	if m.Disk > 0 {
+		m.Short = m.Disk / int64(filed(k).Bytes()) * int64(safetensors.BFloat16.Bytes())
+	}
 	return m
 }
 
@@ -147,12 +152,18 @@ func (j *Job) CheckDisk(m Method, free int64, at string, f *config.Faults) {
 	if memory.Disk == 0 || need(memory.Kept) <= free {
 		return
 	}
-	mend := fmt.Sprintf("not even those of one iteration would fit, which need %s: take fewer particles or islands", needed(need(1)))
+	var mends []string
 	if n := largest(memory.Kept, func(n int) bool { return need(n) <= free }); n > 0 {
-		mend = fmt.Sprintf("keep fewer (those of %s of %s would fit), or as: bfloat16", numeral.Count(n), numeral.Several(memory.Kept, "iteration"))
+		mends = append(mends, fmt.Sprintf("keep fewer (those of %s of %s would fit)", numeral.Count(n), numeral.Several(memory.Kept, "iteration")))
+	}
+	if memory.Short < memory.Disk && sum(product(2, memory.Short), product(3, memory.Saved)) <= free {
+		mends = append(mends, "keep them as: bfloat16")
+	}
+	if mends == nil {
+		mends = append(mends, fmt.Sprintf("not even those of one iteration would fit, which need %s: take fewer particles or islands", needed(need(1))))
 	}
 	f.Add(at+"."+memory.Field, "the states that are kept need %s of the disk while the run ends, its checkpoints included, and only %s are free there: %s, or name a folder on another disk with --out",
-		needed(need(memory.Kept)), bytesText(free, math.Floor), mend)
+		needed(need(memory.Kept)), bytesText(free, math.Floor), strings.Join(mends, ", or "))
 }
 
 // on is the job on another number of threads.

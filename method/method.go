@@ -86,8 +86,10 @@ type Memory struct {
 
 	// Disk is the number of bytes of states that are kept in files, of which a finished run has one copy, and one that is about to finish two.
 	// They are of so many iterations (Kept). Field is the setting of the method that they are due to. Saved are the bytes of a checkpoint: while
-	// one is written, there are three. If is what Disk and Saved would be with states of another number of iterations.
+	// one is written, there are three. If is what Disk and Saved would be with states of another number of iterations. Short is what Disk would
+	// be with bfloat16.
 	Disk, Saved int64
+	Short       int64
 	Kept        int
 	If          func(kept int) (disk, saved int64)
 	Field       string

@@ -28,9 +28,10 @@ func TestKeptInFiles(t *testing.T) {
 	if few.Bytes != many.Bytes || few.Disk != 3*8*(100_000-10)*d*4 || many.Disk != 3*8*(1_000_000-10)*d*2 {
 		t.Errorf("in files %+v and %+v", few, many)
 	}
-	said := func(free int64) string {
-		return strings.Join(faults(func(f *config.Faults) { job.CheckDisk(of(100_000, ""), free, "method.smc", f) }), "\n")
+	refused := func(as safetensors.Format, free int64) string {
+		return strings.Join(faults(func(f *config.Faults) { job.CheckDisk(of(100_000, as), free, "method.smc", f) }), "\n")
 	}
+	said := func(free int64) string { return refused("", free) }
 	// A checkpoint has the state, at float64 with its gradient, up to 2 MiB of states at float32 that are not in a file yet, held at float64,
 	// those of the last iteration with them, two numbers of each kept state, and the step.
 	unfiled := int64(2<<20)/(4*d) + 8
@@ -41,8 +42,16 @@ func TestKeptInFiles(t *testing.T) {
 		t.Error(got)
 	}
 	if got := said(2*few.Disk + 3*few.Saved - 1); !strings.HasPrefix(got, "method.smc.keep: the states that are kept need about ") ||
-		!strings.Contains(got, "keep fewer (those of 99,989 of 99,990 iterations would fit), or as: bfloat16") {
+		!strings.Contains(got, "keep fewer (those of 99,989 of 99,990 iterations would fit), or keep them as: bfloat16, or name a folder") {
 		t.Error(got)
+	}
+	if got := said(few.Disk + 3*few.Saved); !strings.Contains(got, "or keep them as: bfloat16, or name") {
+		t.Error(got)
+	}
+	for _, got := range []string{said(few.Disk + 3*few.Saved - 1), refused(safetensors.BFloat16, few.Disk+3*few.Saved-1)} {
+		if !strings.Contains(got, "iterations would fit), or name a folder") {
+			t.Errorf("bfloat16 does not fit, or is there: %s", got)
+		}
 	}
 	one := 2*3*8*d*4 + 3*8*3*(1+2*8*d+8*d+2*8) // with the states of one iteration, all in the checkpoint
 	if got := said(one); !strings.Contains(got, "keep fewer (those of 1 of 99,990 iterations would fit)") {

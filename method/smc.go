@@ -352,7 +352,7 @@ func (m SMC) Gather(job *Job, phases []runs.Phase, trace []TraceLine) (*bnn.Ense
 	if move, ok := m.Move.(interface {
 		Findings(examples int) []finding.Finding
 	}); ok {
-		found = append(found, move.Findings(job.Data.Train.Len())...)
+		found = append(found, move.Findings(m.seen(job.Data.Train.Len()))...)
 	}
 	found = append(found, m.stopped(phases, job.Data.Train.Len())...)
 	exploded, err := m.exploded(job, phases, trace)
@@ -361,6 +361,14 @@ func (m SMC) Gather(job *Job, phases []runs.Phase, trace []TraceLine) (*bnn.Ense
 	}
 	found = append(found, exploded...)
 	return e, append(found, m.Sampling().Findings(trace, e, job.Data.Train.Len())...), nil
+}
+
+// seen is the number of examples that an iteration sees at the end, of n.
+func (m SMC) seen(n int) int {
+	if batch := m.Path.Evidence().Batch; batch > 0 {
+		return min(n, batch)
+	}
+	return n
 }
 
 // IslandTrace is what a line of the trace of islands has.

@@ -169,3 +169,21 @@ func TestWeightsWithoutEvidence(t *testing.T) {
 		}
 	}
 }
+
+// That an epoch is one leapfrog is said where a mini-batch has all examples that an iteration sees, which on a path of batches are fewer
+// than all.
+func TestOneBatchOfPath(t *testing.T) {
+	for batch, want := range map[int]int{8: 0, 9: 1, 20: 1} {
+		m := still("prior")
+		m.Move = mcmc.Epoch{Step: 1e-6, Batch: batch}
+		said := 0
+		for _, f := range do(t, newJob(t, 1).provide(m), m).Findings {
+			if f.Kind == "one-batch" {
+				said++
+			}
+		}
+		if said != want {
+			t.Errorf("batches of 9, mini-batches of %d: said %d times", batch, said)
+		}
+	}
+}

@@ -21,6 +21,7 @@ func (t *Table) legend() []string {
 	}
 	lines := []string{
 		"ours: " + spread,
+		"ESS: median over the iterations",
 		"anc>1: share of the iterations with more than one surviving ancestor",
 		"gradients: of single examples, over all particles",
 		"seconds: without evaluation, which has a column of its own",

@@ -173,7 +173,7 @@ func PointAtMAP() Finding { return Finding{Kind: "point", Names: map[string]stri
 // PointAtInit says that with s = 0 the posterior is the network of model.init alone.
 func PointAtInit() Finding { return Finding{Kind: "point", Names: map[string]string{"at": "init"}} }
 
-// OneBatch says that a mini-batch has all examples, so that an epoch is one leapfrog.
+// OneBatch says that a mini-batch has all examples that an iteration sees, so that an epoch is one leapfrog.
 func OneBatch(examples int) Finding {
 	return Finding{Kind: "one-batch", Numbers: numbers{"examples": float64(examples)}.safe()}
 }

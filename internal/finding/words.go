@@ -295,7 +295,7 @@ var kinds = map[string]kind{
 	"as-is": {look: note, says: `as-is: the posterior is the network of model.init alone, an ensemble of one; nothing was sampled`},
 	"point": {look: note, says: `s = 0: the posterior is the {{if .Is "at" "map"}}MAP{{else}}network of model.init{{end}} alone, an ensemble of one; nothing was sampled`},
 
-	"one-batch":      {look: note, says: `a mini-batch has all {{.Count "examples"}} training examples, so an epoch is one leapfrog`},
+	"one-batch":      {look: note, says: `a mini-batch has all {{.Count "examples"}} examples of an iteration, so an epoch is one leapfrog`},
 	"prior-of-decay": {look: note, says: `a weight decay of {{.Name "decay"}} on {{.Count "examples"}} examples is the prior N(0, {{.Name "variance"}}) of each parameter`},
 	"began-at-init":  {look: note, says: `all particles began at model.init, not at draws of the prior`},
 	"began-at-init-tempering": {

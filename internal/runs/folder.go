@@ -287,7 +287,11 @@ func (f *Folder) Write(config []byte, trace []TraceLine, files []File, m *Manife
 		}
 		m.Files[file.Name] = sum.sum().hex()
 	}
-	if f.has(checkpointFile) { // written before
+	shards, err := f.shards()
+	if err != nil {
+		return err
+	}
+	if f.has(checkpointFile) && len(shards) == 0 { // written before; see tidy
 		sum, err := sumFile(f.path(checkpointFile))
 		if err != nil {
 			return err
@@ -298,18 +302,22 @@ func (f *Folder) Write(config []byte, trace []TraceLine, files []File, m *Manife
 		return err
 	}
 	f.kept = true
-	return f.tidy()
+	return f.tidy(m)
 }
 
-// tidy removes the files that a finished run does not need.
-func (f *Folder) tidy() error {
-	if err := f.removeShards(); err != nil {
-		return err
+// tidy removes the files that a finished run does not need. A checkpoint that counts shards goes with them, and is not listed in the manifest:
+// no run could go on from it.
+func (f *Folder) tidy(m *Manifest) error {
+	names := []string{previousFile}
+	if _, listed := m.Files[checkpointFile]; !listed {
+		names = append(names, checkpointFile)
 	}
-	if err := os.Remove(f.path(previousFile)); !errors.Is(err, fs.ErrNotExist) {
-		return err
+	for _, name := range names {
+		if err := os.Remove(f.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
 	}
-	return nil
+	return f.removeShards()
 }
 
 // shards lists the shards in the folder.

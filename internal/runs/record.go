@@ -30,6 +30,8 @@ func Read(dir string, kind Kind) (*Record, error) {
 	switch {
 	case err != nil && unknown != nil:
 		return nil, &NotDoneError{fmt.Errorf("%s holds no run: %w", dir, err)}
+	case errors.Is(unknown, fs.ErrNotExist) && resumable(dir) == "":
+		return nil, &NotDoneError{fmt.Errorf("the run in %s has lost its %s, and has no good checkpoint to go on from; %s it again into another folder, by another --out", dir, manifestFile, kind.Name)}
 	case errors.Is(unknown, fs.ErrNotExist): // the process was killed before it wrote the manifest
 		m.Status = "without a manifest"
 	case unknown != nil:

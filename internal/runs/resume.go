@@ -18,7 +18,7 @@ func (r *Run) ReadBack(read func() error) error {
 	if err := read(); err != nil {
 		return r.folder.damaged(err)
 	}
-	if err := r.folder.tidy(); err != nil {
+	if err := r.folder.tidy(&r.Manifest); err != nil {
 		return err
 	}
 	r.notice("the run in " + r.folder.Dir + " is done; this is its result")

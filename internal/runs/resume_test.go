@@ -256,7 +256,9 @@ func TestReadNotDone(t *testing.T) {
 	put(t, dir, manifestFile, []byte(`{"sta`))
 	want("a damaged manifest", manifestFile, false)
 	remove(manifestFile)
-	want("a run killed before it had a manifest", "without a manifest; to go on with it", true)
+	want("a run that has lost its manifest and its trace", "has lost its manifest.json, and has no good checkpoint to go on from; fit it again into another folder", true)
+	put(t, dir, traceFile, trace)
+	want("a run that has lost its manifest", "without a manifest; to go on with it", true)
 	remove(configFile)
 	want("a folder", "holds no run", true)
 	if _, err := Read(dir, fitKind); !errors.Is(err, fs.ErrNotExist) {
