@@ -217,7 +217,7 @@ func (f *fit) evaluate(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("evaluation: %w", err)
 		}
-		f.Metrics.Findings = f.Findings
+		f.Metrics.Findings, f.Metrics.TrainedOn = f.Findings, testTrains(f.Spec, f.Data)
 		f.Metrics.Predicted = f.Assessment.Findings(&f.Ensembles, f.Spec.Method.Needs().Whole)
 		return nil
 	})

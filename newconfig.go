@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -38,7 +39,7 @@ func tableConfig(table data.CSV, look *data.Look) presets.Table {
 		Name: config.Scalar(name), Folder: "runs/" + name, File: config.Scalar(table.File), Target: config.Scalar(table.Target),
 		Size: numeral.Several(look.Rows, "row") + ", " + numeral.Several(look.Inputs, "input"), Kind: kind(look),
 		Delimiter: delimiter(table.Delimiter), Header: header(table.Header, look.Header),
-		Drop: list(table.Drop), Keep: list(table.Keep), Counted: list(look.Counted),
+		Drop: list(table.Drop), Keep: list(table.Keep), Counted: list(look.Counted), Numbered: list(look.Numbered),
 		Missing: listed(look.Missing), OneHot: listed(look.OneHot), Constant: listed(look.Constant),
 		StandsFor: standsFor(look), Empty: listed(look.Empty), Unlike: list(look.Unlike), Units: list(look.Units),
 	}
@@ -145,9 +146,21 @@ func kind(look *data.Look) string {
 	case look.Classes == 0:
 		return "a number. If it is a class: likelihood categorical, and as many outputs as classes"
 	case look.Words:
-		return "words: " + of
+		return "words: " + of + slip(look.Names)
 	}
 	return "whole numbers: " + of + ". If it is an amount: likelihood {gaussian: {sd: learned}}, dense: 1"
+}
+
+// slip asks whether the only name among numbers is one that was mistyped.
+func slip(names []string) string {
+	words := slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		_, err := strconv.ParseFloat(name, 64)
+		return err == nil
+	})
+	if len(words) == 1 && len(names) > 2 {
+		return fmt.Sprintf(". Only %q is no number: is it a slip?", words[0])
+	}
+	return ""
 }
 
 // delimiter writes a delimiter as YAML; empty: it is guessed.

@@ -115,6 +115,14 @@ func TestNewConfigWithoutHeader(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if said := kind(&data.Look{Rows: 90, Classes: 3, Words: true, Names: []string{"1", "2.5", "2*"}}); !strings.HasSuffix(said, `. Only "2*" is no number: is it a slip?`) {
+		t.Error(said)
+	}
+	for _, names := range [][]string{{"1", "a*"}, {"1", "a", "b"}, {"a", "b", "c"}} {
+		if said := kind(&data.Look{Rows: 90, Classes: len(names), Words: true, Names: names}); strings.Contains(said, "slip") {
+			t.Error(said)
+		}
+	}
 	for _, want := range []string{`target: "4"  `, "words: one of 2 classes, blue and red\n", `values are missing in "3":`, `# keep: ["1"]  `, " 3 inputs."} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("want %q in\n%s", want, text)

@@ -269,8 +269,9 @@ func (r *Run) Evaluate(ctx context.Context, on On, o Options) (*eval.Assessment,
 		return nil, err
 	}
 	a.Metrics.Findings = slices.Concat(r.Findings, found)
-	a.Metrics.TrainedOn, err = r.trainedOn(on, o.DataDir, a.Set())
-	if err != nil {
+	if r.isOwn(on) {
+		a.Metrics.TrainedOn = testTrains(r.Spec, p)
+	} else if a.Metrics.TrainedOn, err = r.trainedOn(o.DataDir, a.Set()); err != nil {
 		a.Metrics.Untold = err.Error()
 	}
 	a.Metrics.Predicted = a.Findings(&ensembles, r.Spec.Method.Needs().Whole)
@@ -278,26 +279,44 @@ func (r *Run) Evaluate(ctx context.Context, on On, o Options) (*eval.Assessment,
 }
 
 // trainedOn counts the examples of other data than the run's own that the run learnt from. The error says why that is not known: the
-// run's own data cannot be read. The count is 0 where nothing was learnt, and where chance may have made as many rows equal to rows that
-// trained: as large a share as among the examples that the run held out, by the upper end of its 95 % interval.
-func (r *Run) trainedOn(on On, dir string, set *data.Set) (int, error) {
-	if r.isOwn(on) || r.Spec.Method.Needs().Whole {
+// run's own data cannot be read.
+func (r *Run) trainedOn(dir string, set *data.Set) (int, error) {
+	if r.Spec.Method.Needs().Whole {
 		return 0, nil
 	}
 	p, err := r.own(dir)
 	if err != nil {
 		return 0, err
 	}
-	n, equal, held := set.Among(p.Train), 0, 0
-	for _, part := range []*data.Set{p.Validate, p.Test} {
+	return among(set, p.Train, p.Validate, p.Test), nil
+}
+
+// testTrains counts the test examples that a run learns from, where they come from a file of their own. p are the run's data.
+func testTrains(s Spec, p *data.Problem) int {
+	ofTheirOwn := s.Data.Apart()
+	if s.Method.Needs().Whole || !ofTheirOwn["test"] || p.Test == nil {
+		return 0
+	}
+	var held *data.Set
+	if !ofTheirOwn["validate"] {
+		held = p.Validate
+	}
+	return among(p.Test, p.Train, held)
+}
+
+// among counts the examples of a set that train. It is 0 where chance may have made as many rows equal to rows that train: as large a share as
+// of the examples that were held out of the same rows, by the upper end of its 95 % interval.
+func among(set, train *data.Set, held ...*data.Set) int {
+	n, equal, all := set.Among(train), 0, 0
+	for _, part := range held {
 		if part != nil {
-			equal, held = equal+part.Among(p.Train), held+part.Len()
+			equal, all = equal+part.Among(train), all+part.Len()
 		}
 	}
-	if _, chance := uq.Wilson(float64(equal), float64(held)); held > 0 && float64(n) <= chance*float64(set.Len()) {
-		return 0, nil
+	if _, chance := uq.Wilson(float64(equal), float64(all)); all > 0 && float64(n) <= chance*float64(set.Len()) {
+		return 0
 	}
-	return n, nil
+	return n
 }
 
 // decideAgain returns the decision by some of the posterior's members, whose energies have a threshold of their own: that of the run's

@@ -1,28 +1,40 @@
 package data
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
-// counter tells whether a column counts the rows of a file: 0, 1, 2, …, or 1, 2, …, or words of which no two are the same.
+// counter tells whether a column counts the rows of a file: 0, 1, 2, …, or 1, 2, …, or words of which no two are the same. A column without a
+// name in the header is the index that other programs write before the columns of a table. It also counts where rows were shuffled or removed:
+// whole numbers of which no two are the same.
 type counter struct {
+	index bool // it has no name in the header
 	rows  int
 	first float64
 	words []string
-	other bool // it does not
+	seen  map[float64]bool // the values of an index
+	other bool             // it does not
 }
 
 // add takes the next values of the column, and its words, which are nil for a column of numbers.
 func (c *counter) add(values []float64, words []string) {
 	if c.rows == 0 && len(values) > 0 {
-		c.first, c.words = values[0], words
-		c.other = words == nil && c.first != 0 && c.first != 1
+		c.first, c.words, c.seen = values[0], words, map[float64]bool{}
+		c.other = words == nil && !c.index && c.first != 0 && c.first != 1
 	}
 	for _, v := range values {
 		if c.other {
 			return
 		}
-		if c.rows++; words != nil {
+		c.rows++
+		switch {
+		case words != nil:
 			c.other = v != v || c.rows > len(words)
-		} else {
+		case c.index:
+			c.other = v != math.Trunc(v) || c.seen[v]
+			c.seen[v] = true
+		default:
 			c.other = v != c.first+float64(c.rows-1)
 		}
 	}
@@ -38,10 +50,11 @@ func (c *counter) counts() bool {
 // the others, and say nothing of rows that are not in the table.
 func (t *Table) leaveOutCounters(target string, keep []string) {
 	for j := range t.Cols {
-		if name := t.name(j); t.leftOut(j) || name == target || slices.Contains(keep, name) {
+		name := t.name(j)
+		if t.leftOut(j) || name == target || slices.Contains(keep, name) {
 			continue
 		}
-		c, words := counter{}, t.words(j)
+		c, words := counter{index: name == ""}, t.words(j)
 		for i := j; i < len(t.Values) && !c.other; i += t.Cols {
 			c.add(t.Values[i:i+1], words)
 		}
@@ -50,4 +63,51 @@ func (t *Table) leaveOutCounters(target string, keep []string) {
 			t.counts = append(t.counts, j)
 		}
 	}
+}
+
+// numberedRows is the number of rows from which on a column looks as if it numbered them: that rows of other columns do so by chance
+// has a probability below 1/1000.
+const numberedRows = 25
+
+// numbered lists the columns that may number the rows although they do not count them, as after rows were removed or shuffled, or
+// from 1000 on: whole numbers that rise or fall from every row to the next, or that are all different within twice as many numbers as there
+// are rows. They may be inputs as well, such as years, so they stay. Columns to keep are inputs.
+func (t *Table) numbered(target string, keep []string) (names []string) {
+	for j := range t.Cols {
+		name := t.name(j)
+		if t.Rows() >= numberedRows && !t.leftOut(j) && t.words(j) == nil && name != target && !slices.Contains(keep, name) && t.numbers(j) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// numbers reports whether column j of whole numbers looks as if it numbered the rows.
+func (t *Table) numbers(j int) bool {
+	low, high, rises, falls := math.Inf(1), math.Inf(-1), true, true
+	for i := j; i < len(t.Values); i += t.Cols {
+		v := t.Values[i]
+		if v != math.Trunc(v) || math.IsInf(v, 0) { // a missing value is NaN
+			return false
+		}
+		low, high = min(low, v), max(high, v)
+		if i > j {
+			rises, falls = rises && v > t.Values[i-t.Cols], falls && v < t.Values[i-t.Cols]
+		}
+	}
+	if rises || falls {
+		return true
+	}
+	if high-low >= float64(2*t.Rows()) {
+		return false
+	}
+	seen := make([]bool, int(high-low)+1)
+	for i := j; i < len(t.Values); i += t.Cols {
+		k := int(t.Values[i] - low)
+		if seen[k] {
+			return false
+		}
+		seen[k] = true
+	}
+	return true
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/starling-smc/starling/internal/cells"
+	"github.com/starling-smc/starling/internal/finding"
 	"github.com/starling-smc/starling/internal/spelling"
 )
 
@@ -63,6 +64,9 @@ func (s Settings) loadTable(dir string, need Need) (*Problem, error) {
 		}
 		if s.CSV != nil {
 			p.Schema.Delimiter, p.Schema.Header = own.Delimiter, own.Header
+			if names := t.numbered(own.Target, own.Keep); names != nil {
+				p.Noted = append(p.Noted, finding.RowNumbers(p.Schema.titles(names), scalars(names)))
+			}
 		}
 	}
 	p.own = p.Schema.Classes

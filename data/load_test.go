@@ -286,7 +286,7 @@ func TestFindings(t *testing.T) {
 	last, first := images("last.npy", n, 4, 4, 3), images("first.npy", n, 3, 4, 4)
 	table := "a,same,b,also,y\n"
 	for i := range n {
-		table += fmt.Sprintf("%d,7,%d,8,%d\n", i+2, i*i%7, i)
+		table += fmt.Sprintf("%d.5,7,%d,8,%d\n", i+2, i*i%7, i)
 	}
 	columns := put(t, dir, "columns.csv", table)
 	bare := put(t, dir, "bare.csv", strings.ReplaceAll(table[strings.Index(table, "\n")+1:], ",8,", ",3.5,"))

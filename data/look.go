@@ -27,6 +27,7 @@ type Look struct {
 	Counted  []string // columns that count the rows, which are left out
 	Constant []string // columns that are the same in all rows, which are left out
 	Empty    []string // columns without a value in any row, which are left out
+	Numbered []string // columns that may number the rows
 	Unlike   []string // columns of words that are nearly all different
 	Units    []string // columns of words that are numbers with a sign or a unit
 }
@@ -65,7 +66,7 @@ func (o CSV) Look() (*Look, error) {
 	l := &Look{
 		Rows: t.Rows(), Header: named, Inputs: s.Shape[0], Classes: s.Classes, Names: s.Names, Words: t.words(target) != nil,
 		Few:     !classes && t.areFew(target),
-		Counted: s.Counted, Constant: s.constants(), Empty: s.Empty, Unlike: s.unlike(t.Rows()), Units: s.withUnits(),
+		Counted: s.Counted, Numbered: t.numbered(o.Target, o.Keep), Constant: s.constants(), Empty: s.Empty, Unlike: s.unlike(t.Rows()), Units: s.withUnits(),
 	}
 	for _, e := range s.Expand {
 		if e.Missing {

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/starling-smc/starling/internal/finding"
 )
 
 // looked writes a table with a column x of numbers before the cells that are given, and looks at it.
@@ -71,6 +73,55 @@ func TestLookTarget(t *testing.T) {
 				t.Error(d)
 			}
 		})
+	}
+}
+
+// TestNumbered: whole numbers that may number the rows are named, before a run too, and no other columns are.
+func TestNumbered(t *testing.T) {
+	const rows = 40
+	for name, c := range map[string]struct {
+		cell func(i int) any
+		want bool
+	}{
+		"a row removed":      {func(i int) any { return i + i/20 }, true},
+		"from 1000":          {func(i int) any { return 1000 + i }, true},
+		"from the last":      {func(i int) any { return 39 - i }, true},
+		"rising":             {func(i int) any { return 17 * i * i }, true},
+		"shuffled":           {func(i int) any { return i * 7 % rows }, true},
+		"shuffled, thinned":  {func(i int) any { return i * 31 % 79 }, true},
+		"wide":               {func(i int) any { return i * 31 % 97 }, false},
+		"twice":              {func(i int) any { return i * 7 % (rows - 1) }, false},
+		"rising, not whole":  {func(i int) any { return float64(i) + 0.5 }, false},
+		"rising, one equal":  {func(i int) any { return max(i, 1) }, false},
+		"rising, infinite":   {func(i int) any { return []any{i, "inf"}[i/(rows-1)] }, false},
+		"rising, missing":    {func(i int) any { return []any{i, ""}[i/(rows-1)] }, false},
+		"words, all but two": {func(i int) any { return fmt.Sprint("w", max(i, 1)) }, false},
+	} {
+		text := "id,x,y\n"
+		for i := range rows {
+			text += fmt.Sprintf("%v,%v,%v\n", c.cell(i), float64(i*i%11)+0.5, float64(i*i%13)+0.5)
+		}
+		csv := CSV{File: writeFile(t, "t.csv", []byte(text)), Target: "y", Words: true, Missing: missingIndicator, Other: otherZeros}
+		l, err := csv.Look()
+		if err != nil {
+			if name != "rising, infinite" {
+				t.Errorf("%s: %v", name, err)
+			}
+			continue
+		}
+		if (l.Numbered != nil) != c.want || c.want && !slices.Equal(l.Numbered, []string{"id"}) {
+			t.Errorf("%s: %q", name, l.Numbered)
+		}
+		p := loaded(t, Settings{CSV: &csv}, Need{Regression: true})
+		said := slices.ContainsFunc(p.Findings(), func(f finding.Finding) bool { return f.Kind == "row-numbers" })
+		if said != c.want {
+			t.Errorf("%s: %v", name, p.Findings())
+		}
+		if csv.Keep = []string{"id"}; c.want {
+			if l, err := csv.Look(); err != nil || l.Numbered != nil {
+				t.Errorf("%s, kept: %q, %v", name, l.Numbered, err)
+			}
+		}
 	}
 }
 

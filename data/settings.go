@@ -30,6 +30,18 @@ type Settings struct {
 	Standardise string `yaml:"standardise,omitempty"`
 }
 
+// Apart says which parts are not divided off the training examples, but come from elsewhere: "test", "validate".
+func (s *Settings) Apart() map[string]bool {
+	apart := map[string]bool{"test": s.Test != nil, "validate": s.Validate != nil}
+	if s.CSV != nil {
+		apart["test"], apart["validate"] = s.CSV.Test != "", s.CSV.Validate != ""
+	}
+	if s.Memory != nil {
+		apart["test"], apart["validate"] = s.Memory.Test != nil, s.Memory.Validate != nil
+	}
+	return apart
+}
+
 // Arrays are two files, NPY or IDX: inputs [examples, features], [examples, height, width] or [examples, channels,
 // height, width], and targets [examples], or for a regression of k outputs [examples, k].
 type Arrays struct {

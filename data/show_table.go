@@ -80,6 +80,9 @@ func (s *tableTally) add(t *Table) error {
 		}
 		if s.counting {
 			s.counters, s.counted = make([]counter, t.Cols), t.counts
+			for j := range s.counters {
+				s.counters[j].index = t.name(j) == ""
+			}
 		}
 	}
 	for i := 0; i < t.Rows() && (len(s.sum.Rows)+1)*t.Cols <= MaxShown; i++ {

@@ -144,6 +144,10 @@ func TestCounters(t *testing.T) {
 		"a,b,y\n0,5,x\n":                      nil, // a single row
 		"a,b,y\n3,0,x\n2,1,u\n1,2,z\n0,3,w\n": {"b"},
 		"a,b,y\n0,5,3\n1,5,1\n,5,2\n":         nil,
+		",b,y\n17,5,x\n-4,6,x\n9,5,z\n":       {""}, // the index of shuffled rows
+		",b,y\n17,5,x\n9,6,x\n9,5,z\n":        nil,
+		",b,y\n17,5,x\n8.5,6,x\n9,5,z\n":      nil,
+		",b,y\n17,5,x\n,6,x\n9,5,z\n":         nil,
 	} {
 		tab, err := DecodeCSV("f", []byte(text), CSV{Target: "y", Words: true})
 		if err != nil {
@@ -158,7 +162,7 @@ func TestCounters(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("%q: left out %q, want %q", text, got, want)
 		}
-		if keep.leaveOutCounters("y", []string{"a", "b"}); keep.counts != nil || keep.LeftOut != nil {
+		if keep.leaveOutCounters("y", []string{"", "a", "b"}); keep.counts != nil || keep.LeftOut != nil {
 			t.Errorf("%q: left out %v although they are kept", text, keep.counts)
 		}
 		if tab.leaveOutCounters("none", nil); strings.HasSuffix(text, "w\n") && tab.leftOut(2) != true {

@@ -19,7 +19,7 @@ import (
 // and the posterior under every weighting of islands. Its JSON is metrics.json.
 type Metrics struct {
 	Evaluation
-	TrainedOn        int         `json:"trained_on,omitempty"`         // of the examples evaluated on, those that the run learnt from, in data other than its own
+	TrainedOn        int         `json:"trained_on,omitempty"`         // of the examples evaluated on, those that the run learnt from, in other data or in a file of test examples
 	Untold           string      `json:"trained_on_unknown,omitempty"` // why that number is not known; empty: it is
 	ESS              uq.Number   `json:"ess"`                          // 1/Σ W² of the weights of the posterior's particles as they are kept
 	MAP              *Evaluation `json:"map,omitempty"`                // the best restart

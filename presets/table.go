@@ -18,7 +18,7 @@ type Table struct {
 	Missing, OneHot    string // columns, as a sentence lists them; empty: none
 	StandsFor          string // what stands for a missing value
 	Constant, Empty    string // columns, as a sentence lists them; empty: none
-	Counted            string // columns, as a list of YAML
+	Counted, Numbered  string // columns, likewise as Drop: that count the rows, and that may number them
 	Unlike, Units      string // columns of words, likewise: nearly all different, and numbers with a sign or a unit
 
 	Layers            string // the hidden ones, as items of a list, each with a comma behind it

@@ -387,5 +387,10 @@ func (c *Comparison) riskCoverage() figure {
 		}
 		risks = append(risks, r)
 	}
-	return declining(chart.Chart{ID: "risk-coverage", Title: "Risk and coverage of all runs"}, "run", !c.views[0].classes(), risks)
+	f := declining(chart.Chart{ID: "risk-coverage", Title: "Risk and coverage of all runs"}, "run", !c.views[0].classes(), risks)
+	if c.views[0].classes() {
+		f.Caption += " Examples are declined by epistemic entropy, or by entropy where a run has a single network. The AURC among the scores is by the " +
+			"highest probability."
+	}
+	return f
 }

@@ -97,6 +97,9 @@ func (v *view) good() topic {
 	case m.On == "train":
 		t.warn("It was evaluated on the examples that it learnt from, as no others were held out. On new examples it is worse.")
 	}
+	if m.TrainedOn > 0 {
+		t.warn("It learnt from %s of the %s that it was evaluated on: its scores on them are too good.", count(m.TrainedOn), several(m.N, "example"))
+	}
 	if v.classes() {
 		accuracy := number(m.Accuracy)
 		low, high := uq.Wilson(accuracy*n, n)

@@ -151,7 +151,7 @@ func (s *sweep) chosen(best int) string {
 	j := s.tried[best].judged
 	by := fmt.Sprintf("the %s of %s", s.criterion.Title, examples(j.Examples, s.criterion))
 	return fmt.Sprintf("%s is the best by %s%s. No test example was used for the choice. As it is the best of several, its %s is too good: "+
-		"its scores on the test examples tell what it is worth", s.points[best].Name, by, s.butAlike(best), s.criterion.Title)
+		"its scores on the test examples, or on others that it has not seen, tell what it is worth", s.points[best].Name, by, s.butAlike(best), s.criterion.Title)
 }
 
 // butAlike names the other runs that are behind the best by no more than chance may explain; empty if there are none. Where a figure has no

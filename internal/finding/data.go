@@ -27,6 +27,13 @@ func RowCounters(names []string, keep string) Finding {
 	return f
 }
 
+// RowNumbers names the columns of a table that may number its rows. columns is the list of them as a config has it.
+func RowNumbers(names []string, columns string) Finding {
+	f := ofColumns("row-numbers", names)
+	f.Names["list"] = columns
+	return f
+}
+
 // WordColumns names the columns of a table that hold words, which became so many inputs of 0 and 1.
 func WordColumns(names []string, inputs int) Finding {
 	f := ofColumns("word-columns", names)
