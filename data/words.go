@@ -1,7 +1,6 @@
 package data
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -92,7 +91,7 @@ func (w *words) number(c cells.Cell, keep bool) (float64, error) {
 		return 0, fmt.Errorf("%s is a number, where the run's table has words: %s", cells.Quote(c.Text), quoteSome(w.names))
 	case err == nil:
 		return 0, &CellError{Line: w.line, Text: cells.Quote([]byte(w.first)), Missing: standsForMissing(w.first), Number: c.Line}
-	case err != cells.ErrText && !wordWithComma(c.Text):
+	case err != cells.ErrText:
 		return 0, err
 	case isMissing(string(c.Text)):
 		return w.missing(c)
@@ -285,13 +284,4 @@ func (t *Table) completeTarget(j int, classes bool, known []string) error {
 		return fmt.Errorf("%s: line %d, %s: %s stands for a missing value: %s", t.Name, t.Line(i), t.column(j), cells.Quote([]byte(words[int(v)])), mend)
 	}
 	return nil
-}
-
-// wordWithComma reports whether a text with a comma is a word, and not a number with a comma for its decimal mark.
-func wordWithComma(text []byte) bool {
-	if bytes.Count(text, []byte(",")) != 1 {
-		return false
-	}
-	_, err := cells.Number(bytes.Replace(text, []byte(","), []byte("."), 1))
-	return err != nil
 }

@@ -66,3 +66,15 @@ func TestCellsAsEncodingCSV(t *testing.T) {
 		}
 	}
 }
+
+// TestDecimalComma: a comma is named as the fault of what is a number but for it, and of no other text.
+func TestDecimalComma(t *testing.T) {
+	for text, comma := range map[string]bool{
+		"2,5": true, "-2,5e3": true, ",5": true, "2,": true, "1,000,000": false, "blue, red": false, "2,5 m": false, "1e999,5": false,
+	} {
+		_, err := Number([]byte(text))
+		if err == nil || (err != ErrText) != comma {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}

@@ -35,7 +35,7 @@ func Number(b []byte) (float64, error) {
 	}
 	for _, c := range b {
 		if !IsNumberByte(c) {
-			if bytes.Count(b, []byte(",")) == 1 {
+			if hasDecimalComma(b) {
 				return 0, fmt.Errorf("%s is not a number (the decimal mark is a point)", Quote(b))
 			}
 			return 0, ErrText
@@ -49,6 +49,15 @@ func Number(b []byte) (float64, error) {
 		return 0, fmt.Errorf("%s is too large for a float64", Quote(b))
 	}
 	return 0, ErrText
+}
+
+// hasDecimalComma reports whether a cell is a number but for a comma as its decimal mark.
+func hasDecimalComma(b []byte) bool {
+	if bytes.Count(b, []byte(",")) != 1 {
+		return false
+	}
+	_, err := Number(bytes.Replace(b, []byte(","), []byte("."), 1))
+	return err == nil
 }
 
 // IsNumberByte reports whether a decimal number may have the character c.
