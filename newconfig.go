@@ -39,9 +39,12 @@ func tableConfig(table data.CSV, look *data.Look) presets.Table {
 		Name: config.Scalar(name), Folder: "runs/" + name, File: config.Scalar(table.File), Target: config.Scalar(table.Target),
 		Size: numeral.Several(look.Rows, "row") + ", " + numeral.Several(look.Inputs, "input"), Kind: kind(look),
 		Delimiter: delimiter(table.Delimiter), Header: header(table.Header, look.Header),
-		Drop: list(table.Drop), Keep: list(table.Keep), Counted: list(look.Counted), Numbered: list(look.Numbered),
+		Drop: list(table.Drop), Keep: list(table.Keep), Counted: list(look.Counted),
 		Missing: listed(look.Missing), OneHot: listed(look.OneHot), Constant: listed(look.Constant),
-		StandsFor: standsFor(look), Empty: listed(look.Empty), Unlike: list(look.Unlike), Units: list(look.Units),
+		StandsFor: standsFor(look), Empty: listed(look.Empty), Numbered: listed(look.Numbered), Unlike: listed(look.Unlike), Units: listed(look.Units),
+	}
+	if doubtful := slices.Concat(look.Numbered, look.Unlike, look.Units); doubtful != nil {
+		t.Doubtful = list(slices.Concat(table.Drop, doubtful))
 	}
 	network := ofNumbers
 	if look.Rows <= fewRows {
@@ -158,7 +161,7 @@ func slip(names []string) string {
 		return err == nil
 	})
 	if len(words) == 1 && len(names) > 2 {
-		return fmt.Sprintf(". Only %q is no number: is it a slip?", words[0])
+		return fmt.Sprintf(". Only %s is no number: is it a slip?", cells.Quote([]byte(words[0])))
 	}
 	return ""
 }

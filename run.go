@@ -288,32 +288,23 @@ func (r *Run) trainedOn(dir string, set *data.Set) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return among(set, p.Train, p.Validate, p.Test), nil
+	return among(set, p.Train), nil
 }
 
 // testTrains counts the test examples that a run learns from, where they come from a file of their own. p are the run's data.
 func testTrains(s Spec, p *data.Problem) int {
-	ofTheirOwn := s.Data.Apart()
-	if s.Method.Needs().Whole || !ofTheirOwn["test"] || p.Test == nil {
+	if s.Method.Needs().Whole || !s.Data.OwnTest() || p.Test == nil {
 		return 0
 	}
-	var held *data.Set
-	if !ofTheirOwn["validate"] {
-		held = p.Validate
-	}
-	return among(p.Test, p.Train, held)
+	return among(p.Test, p.Train)
 }
 
-// among counts the examples of a set that train. It is 0 where chance may have made as many rows equal to rows that train: as large a share as
-// of the examples that were held out of the same rows, by the upper end of its 95 % interval.
-func among(set, train *data.Set, held ...*data.Set) int {
-	n, equal, all := set.Among(train), 0, 0
-	for _, part := range held {
-		if part != nil {
-			equal, all = equal+part.Among(train), all+part.Len()
-		}
-	}
-	if _, chance := uq.Wilson(float64(equal), float64(all)); all > 0 && float64(n) <= chance*float64(set.Len()) {
+// among counts the examples of a set that train. It is 0 where chance may have made them equal, as rows of few values are: where the 95 %
+// interval of their share is not above that of the training examples which equal another one.
+func among(set, train *data.Set) int {
+	n, repeated := set.Among(train)
+	low, _ := uq.Wilson(float64(n), float64(set.Len()))
+	if _, chance := uq.Wilson(float64(repeated), float64(train.Len())); low <= chance {
 		return 0
 	}
 	return n

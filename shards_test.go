@@ -144,7 +144,7 @@ func TestDoneWithShards(t *testing.T) {
 		save(t, filepath.Join(dir, file), good)
 	}
 	os.Remove(filepath.Join(dir, manifestFile))
-	if _, err := OpenRun(dir); err == nil || !strings.Contains(err.Error(), "has lost its manifest.json, and has no good checkpoint") {
+	if _, err := OpenRun(dir); err == nil || !strings.Contains(err.Error(), "but no manifest.json and no good checkpoint") {
 		t.Error(err)
 	}
 }

@@ -1,30 +1,45 @@
 package data
 
 import (
+	"crypto/sha256"
 	"encoding/binary"
 	"math"
 	"slices"
 )
 
-// Among counts the examples of s that are examples of other, too: the same inputs and targets, bit by bit. Both must be as one network
-// sees them, by one Schema. It is 0 for sets of other shapes or other kinds of targets.
-func (s *Set) Among(other *Set) int {
+// Among counts the examples of s that are examples of other, too: the same inputs and targets, bit by bit. repeated is the number of
+// examples of other that another example of other equals, by which chance can be judged. Both sets must be as one network sees them, by one
+// Schema. For sets of other shapes or other kinds of targets both numbers are 0.
+func (s *Set) Among(other *Set) (n, repeated int) {
 	if !slices.Equal(s.Shape, other.Shape) || (s.U8 != nil) != (other.U8 != nil) || (s.Labels != nil) != (other.Labels != nil) || s.Outputs != other.Outputs {
-		return 0
+		return 0, 0
 	}
-	count := make(map[string]int, s.Len()) // of equal examples of s
+	sums := other.sums()
+	slices.Sort(sums)
+	for i, sum := range sums {
+		if i > 0 && sum == sums[i-1] || i+1 < len(sums) && sum == sums[i+1] {
+			repeated++
+		}
+	}
+	for _, sum := range s.sums() {
+		if _, ok := slices.BinarySearch(sums, sum); ok {
+			n++
+		}
+	}
+	return n, repeated
+}
+
+// sums are 64 bits of the SHA-256 of each example. Of a million examples and a million others, two that differ have the same sum with a
+// probability of 1 in ten million.
+func (s *Set) sums() []uint64 {
+	sums := make([]uint64, s.Len())
 	var row []byte
-	for i := range s.Len() {
+	for i := range sums {
 		row = s.appendExample(row[:0], i)
-		count[string(row)]++
+		sum := sha256.Sum256(row)
+		sums[i] = binary.LittleEndian.Uint64(sum[:])
 	}
-	n := 0
-	for i := range other.Len() {
-		row = other.appendExample(row[:0], i)
-		n += count[string(row)]
-		delete(count, string(row)) // other may have it twice
-	}
-	return n
+	return sums
 }
 
 // appendExample appends example i as bytes: its inputs and its targets.

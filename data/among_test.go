@@ -19,6 +19,7 @@ func TestAmong(t *testing.T) {
 		want    int
 	}{
 		"itself":                  {train, train, 4},
+		"more that train":         {classes([]int32{1}, 3, 4), classes([]int32{1, 1, 1, 0}, 3, 4, 3, 4, 3, 4, 3, 4), 1},
 		"some, in another order":  {classes([]int32{2, 0, 0}, 5, 6, 7, 8, 1, 2), train, 2},
 		"twice":                   {classes([]int32{0, 0}, 1, 2, 1, 2), train, 2},
 		"another target":          {classes([]int32{1}, 1, 2), train, 0},
@@ -29,8 +30,13 @@ func TestAmong(t *testing.T) {
 		"another kind of targets": {train, &Set{Shape: []int{2}, F32: train.F32, Values: []float32{0, 1, 1, 2}, Outputs: 1}, 0},
 		"another shape":           {train, &Set{Shape: []int{1, 2}, F32: train.F32, Labels: train.Labels, Classes: 3}, 0},
 	} {
-		if got := c.set.Among(c.of); got != c.want {
+		if got, _ := c.set.Among(c.of); got != c.want {
 			t.Errorf("%s: %d, want %d", name, got, c.want)
+		}
+	}
+	for want, of := range map[int]*Set{2: train, 3: classes([]int32{1, 0, 1, 1}, 3, 4, 3, 4, 3, 4, 3, 4), 4: classes([]int32{2, 1, 2, 1}, 3, 4, 5, 6, 3, 4, 5, 6)} {
+		if _, got := train.Among(of); got != want {
+			t.Errorf("%d examples are repeated, want %d", got, want)
 		}
 	}
 }

@@ -115,7 +115,7 @@ func (c Columns) Schema(t *Table, train []int32) (*Schema, error) {
 	if features == nil {
 		none := t.Name + ": every column but the target is constant over the training rows or left out: there are no inputs"
 		if s.Counted != nil {
-			return nil, &ColumnFault{none + " (" + cells.Clip(s.Counted[0]) + " counts the rows: to keep it, ", ")", "keep", s.Counted[0]}
+			return nil, &ColumnFault{none + " (" + cells.Clip(s.titles(s.Counted[:1])[0]) + " counts the rows: to keep it, ", ")", "keep", s.Counted[0]}
 		}
 		return nil, errors.New(none)
 	}

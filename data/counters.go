@@ -5,26 +5,32 @@ import (
 	"slices"
 )
 
-// counter tells whether a column counts the rows of a file: 0, 1, 2, …, or 1, 2, …, or words of which no two are the same. A column without a
-// name in the header is the index that other programs write before the columns of a table. It also counts where rows were shuffled or removed:
-// whole numbers of which no two are the same.
+// counter tells whether a column counts the rows of a file: 0, 1, 2, …, or 1, 2, …, or words of which no two are the same. The index that
+// pandas writes also counts them where rows were shuffled or removed: whole numbers of which no two are the same.
 type counter struct {
-	index bool // it has no name in the header
+	index bool // it has one of indexNames
 	rows  int
 	first float64
 	words []string
-	seen  map[float64]bool // the values of an index
-	other bool             // it does not
+	whole []float64 // the values of an index
+	other bool      // it does not
 }
+
+// indexNames are the names that pandas gives to an index that has none: in CSV, in CSV that it has read and writes again, and in Parquet.
+var indexNames = []string{"", "Unnamed: 0", "__index_level_0__"}
+
+// counterOf returns a counter of a column of that name.
+func counterOf(name string) counter { return counter{index: slices.Contains(indexNames, name)} }
 
 // add takes the next values of the column, and its words, which are nil for a column of numbers.
 func (c *counter) add(values []float64, words []string) {
 	if c.rows == 0 && len(values) > 0 {
-		c.first, c.words, c.seen = values[0], words, map[float64]bool{}
+		c.first, c.words = values[0], words
 		c.other = words == nil && !c.index && c.first != 0 && c.first != 1
 	}
 	for _, v := range values {
 		if c.other {
+			c.whole = nil
 			return
 		}
 		c.rows++
@@ -32,8 +38,8 @@ func (c *counter) add(values []float64, words []string) {
 		case words != nil:
 			c.other = v != v || c.rows > len(words)
 		case c.index:
-			c.other = v != math.Trunc(v) || c.seen[v]
-			c.seen[v] = true
+			c.other = v != math.Trunc(v)
+			c.whole = append(c.whole, v)
 		default:
 			c.other = v != c.first+float64(c.rows-1)
 		}
@@ -43,7 +49,16 @@ func (c *counter) add(values []float64, words []string) {
 // counts reports whether the column counts the rows, of which there must be two. As many words as rows that all have one are all
 // different.
 func (c *counter) counts() bool {
-	return !c.other && c.rows > 1 && (c.words == nil || c.rows == len(c.words))
+	if c.other || c.rows < 2 || c.words != nil && c.rows != len(c.words) {
+		return false
+	}
+	slices.Sort(c.whole)
+	for i := 1; i < len(c.whole); i++ {
+		if c.whole[i] == c.whole[i-1] {
+			return false
+		}
+	}
+	return true
 }
 
 // leaveOutCounters leaves out the columns that count the rows of the file, except the target and those to keep. They tell a row from
@@ -54,7 +69,7 @@ func (t *Table) leaveOutCounters(target string, keep []string) {
 		if t.leftOut(j) || name == target || slices.Contains(keep, name) {
 			continue
 		}
-		c, words := counter{index: name == ""}, t.words(j)
+		c, words := counterOf(name), t.words(j)
 		for i := j; i < len(t.Values) && !c.other; i += t.Cols {
 			c.add(t.Values[i:i+1], words)
 		}

@@ -79,6 +79,16 @@ func TestLookTarget(t *testing.T) {
 // TestNumbered: whole numbers that may number the rows are named, before a run too, and no other columns are.
 func TestNumbered(t *testing.T) {
 	const rows = 40
+	numbers := func(rows int) *Table {
+		t := &Table{Cols: 1, Header: []string{"id"}}
+		for i := range rows {
+			t.Values = append(t.Values, float64(3*i))
+		}
+		return t
+	}
+	if numbers(24).numbered("y", nil) != nil || numbers(25).numbered("y", nil) == nil {
+		t.Error("the number of rows from which on columns are named is not 25")
+	}
 	for name, c := range map[string]struct {
 		cell func(i int) any
 		want bool
@@ -120,6 +130,9 @@ func TestNumbered(t *testing.T) {
 		if csv.Keep = []string{"id"}; c.want {
 			if l, err := csv.Look(); err != nil || l.Numbered != nil {
 				t.Errorf("%s, kept: %q, %v", name, l.Numbered, err)
+			}
+			if found := loaded(t, Settings{CSV: &csv}, Need{Regression: true}).Noted; found != nil {
+				t.Errorf("%s, kept: %v", name, found)
 			}
 		}
 	}

@@ -39,10 +39,10 @@ func (p *Problem) Findings() (found []finding.Finding) {
 		for _, name := range names {
 			inputs += len(p.Schema.expansion(name).Categories)
 		}
-		found = append(found, finding.UnlikeWords(p.Schema.titles(names), scalars(names), inputs, p.Train.Len()))
+		found = append(found, finding.UnlikeWords(p.Schema.titles(names), p.Schema.dropping(names), inputs, p.Train.Len()))
 	}
 	if names := p.Schema.withUnits(); names != nil {
-		found = append(found, finding.UnitWords(p.Schema.titles(names), scalars(names)))
+		found = append(found, finding.UnitWords(p.Schema.titles(names), p.Schema.dropping(names)))
 	}
 	if classes, examples := p.unseen(); classes != nil {
 		found = append(found, finding.UnseenClasses(classes, examples))
@@ -115,6 +115,12 @@ func (s *Schema) constants() (columns []string) {
 		}
 	}
 	return columns
+}
+
+// dropping lists the columns that a config drops, and further ones, as a config does.
+func (s *Schema) dropping(columns []string) string {
+	dropped := slices.DeleteFunc(slices.Clone(s.LeftOut), func(c string) bool { return slices.Contains(s.Counted, c) })
+	return scalars(append(dropped, columns...))
 }
 
 // scalars lists columns as a config does.

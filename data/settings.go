@@ -30,16 +30,9 @@ type Settings struct {
 	Standardise string `yaml:"standardise,omitempty"`
 }
 
-// Apart says which parts are not divided off the training examples, but come from elsewhere: "test", "validate".
-func (s *Settings) Apart() map[string]bool {
-	apart := map[string]bool{"test": s.Test != nil, "validate": s.Validate != nil}
-	if s.CSV != nil {
-		apart["test"], apart["validate"] = s.CSV.Test != "", s.CSV.Validate != ""
-	}
-	if s.Memory != nil {
-		apart["test"], apart["validate"] = s.Memory.Test != nil, s.Memory.Validate != nil
-	}
-	return apart
+// OwnTest reports whether the user names test examples beside those to train. A set that starling knows has test examples of its own.
+func (s *Settings) OwnTest() bool {
+	return s.Test != nil || s.CSV != nil && s.CSV.Test != "" || s.Memory != nil && s.Memory.Test != nil
 }
 
 // Arrays are two files, NPY or IDX: inputs [examples, features], [examples, height, width] or [examples, channels,

@@ -81,7 +81,7 @@ func (s *tableTally) add(t *Table) error {
 		if s.counting {
 			s.counters, s.counted = make([]counter, t.Cols), t.counts
 			for j := range s.counters {
-				s.counters[j].index = t.name(j) == ""
+				s.counters[j] = counterOf(t.name(j))
 			}
 		}
 	}
@@ -140,7 +140,7 @@ func (s *tableTally) summary() *TableSummary {
 	for j := range s.columns {
 		c := ColumnSummary{Summary: s.columns[j].summary()}
 		c.LeftOut = s.left != nil && s.left[j]
-		c.Counts = slices.Contains(s.counted, j) || s.counters != nil && s.counters[j].counts() && s.sum.name(j) != s.target
+		c.Counts = slices.Contains(s.counted, j) || s.counters != nil && s.counters[j].counts() && (s.target == "" || s.sum.name(j) != s.target)
 		if s.sum.Header != nil {
 			c.Name = s.sum.Header[j]
 		}

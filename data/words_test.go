@@ -134,20 +134,21 @@ func TestManyDifferentWords(t *testing.T) {
 // TestCounters: columns that count the rows of the file are left out, unless they are kept or the target, and no others.
 func TestCounters(t *testing.T) {
 	for text, want := range map[string][]string{
-		"a,b,y\n0,5,x\n1,6,x\n2,5,z\n":        {"a"},
-		"a,b,y\n1,5,x\n2,6,x\n3,5,z\n":        {"a"},
-		"a,b,y\n1,p,x\n2,q,x\n3,r,z\n":        {"a", "b"},
-		"a,b,y\n1,p,x\n2,q,x\n3,p,z\n":        {"a"},
-		"a,b,y\n2,p,x\n3,,x\n4,r,z\n":         nil, // not from 0 or 1; a word is missing
-		"a,b,y\n1,5,x\n2,6,x\n4,7,z\n":        nil,
-		"a,b,y\n1,5,x\n1,6,x\n1,7,z\n":        nil,
-		"a,b,y\n0,5,x\n":                      nil, // a single row
-		"a,b,y\n3,0,x\n2,1,u\n1,2,z\n0,3,w\n": {"b"},
-		"a,b,y\n0,5,3\n1,5,1\n,5,2\n":         nil,
-		",b,y\n17,5,x\n-4,6,x\n9,5,z\n":       {""}, // the index of shuffled rows
-		",b,y\n17,5,x\n9,6,x\n9,5,z\n":        nil,
-		",b,y\n17,5,x\n8.5,6,x\n9,5,z\n":      nil,
-		",b,y\n17,5,x\n,6,x\n9,5,z\n":         nil,
+		"a,b,y\n0,5,x\n1,6,x\n2,5,z\n":            {"a"},
+		"a,b,y\n1,5,x\n2,6,x\n3,5,z\n":            {"a"},
+		"a,b,y\n1,p,x\n2,q,x\n3,r,z\n":            {"a", "b"},
+		"a,b,y\n1,p,x\n2,q,x\n3,p,z\n":            {"a"},
+		"a,b,y\n2,p,x\n3,,x\n4,r,z\n":             nil, // not from 0 or 1; a word is missing
+		"a,b,y\n1,5,x\n2,6,x\n4,7,z\n":            nil,
+		"a,b,y\n1,5,x\n1,6,x\n1,7,z\n":            nil,
+		"a,b,y\n0,5,x\n":                          nil, // a single row
+		"a,b,y\n3,0,x\n2,1,u\n1,2,z\n0,3,w\n":     {"b"},
+		"a,b,y\n0,5,3\n1,5,1\n,5,2\n":             nil,
+		",b,y\n17,5,x\n-4,6,x\n9,5,z\n":           {""}, // the index of shuffled rows
+		"Unnamed: 0,b,y\n17,5,x\n-4,6,x\n9,5,z\n": {"Unnamed: 0"},
+		",b,y\n17,5,x\n9,6,x\n9,5,z\n":            nil,
+		",b,y\n17,5,x\n8.5,6,x\n9,5,z\n":          nil,
+		",b,y\n17,5,x\n,6,x\n9,5,z\n":             nil,
 	} {
 		tab, err := DecodeCSV("f", []byte(text), CSV{Target: "y", Words: true})
 		if err != nil {
@@ -162,7 +163,7 @@ func TestCounters(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("%q: left out %q, want %q", text, got, want)
 		}
-		if keep.leaveOutCounters("y", []string{"", "a", "b"}); keep.counts != nil || keep.LeftOut != nil {
+		if keep.leaveOutCounters("y", []string{"", "Unnamed: 0", "a", "b"}); keep.counts != nil || keep.LeftOut != nil {
 			t.Errorf("%q: left out %v although they are kept", text, keep.counts)
 		}
 		if tab.leaveOutCounters("none", nil); strings.HasSuffix(text, "w\n") && tab.leftOut(2) != true {

@@ -59,7 +59,7 @@ func (Categorical) mismatch(p *data.Problem, outputs int) (field, message string
 		return lastLayer, fmt.Sprintf("%s, the network %d outputs", p.ClassCount(), outputs)
 	}
 	if names := p.Train.Names; names != nil && len(names) < outputs {
-		return lastLayer, fmt.Sprintf("%s, the network %d outputs: a class of a table has its place among the names, so want as many outputs as classes", p.ClassCount(), outputs)
+		return lastLayer, fmt.Sprintf("%s, the network %d outputs: the classes have names, so want an output for each and no others", p.ClassCount(), outputs)
 	}
 	return "", ""
 }

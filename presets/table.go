@@ -18,8 +18,10 @@ type Table struct {
 	Missing, OneHot    string // columns, as a sentence lists them; empty: none
 	StandsFor          string // what stands for a missing value
 	Constant, Empty    string // columns, as a sentence lists them; empty: none
-	Counted, Numbered  string // columns, likewise as Drop: that count the rows, and that may number them
-	Unlike, Units      string // columns of words, likewise: nearly all different, and numbers with a sign or a unit
+	Counted            string // columns, as a list of YAML
+	Doubtful           string // columns that perhaps should not be inputs, and those of Drop, as a list of YAML; empty: none are doubtful
+	Numbered           string // those of them that may number the rows, as a sentence lists them
+	Unlike, Units      string // those of words, likewise: nearly all different, and numbers with a sign or a unit
 
 	Layers            string // the hidden ones, as items of a list, each with a comma behind it
 	Prior, Likelihood string // the settings of the prior that learns its widths; the likelihood

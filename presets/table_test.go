@@ -11,7 +11,7 @@ func TestTable(t *testing.T) {
 	least := Table{Name: "NAME", File: "FILE", Target: "TARGET", Folder: "FOLDER", Size: "SIZE", Kind: "KIND", Layers: "ACT, ", Likelihood: "LIKE", Move: "MOVE"}
 	most := least
 	most.Delimiter, most.Header, most.Drop, most.Keep, most.Missing, most.OneHot, most.Constant, most.Counted = "DELIM", "HEADER", "DROP", "KEEP", "MISSING", "ONEHOT", "CONSTANT", "COUNTED"
-	most.Numbered = "NUMBERED"
+	most.Numbered, most.Doubtful = "NUMBERED", "DOUBTFUL"
 	most.Unlike, most.Units, most.Empty, most.StandsFor = "UNLIKE", "UNITS", "EMPTY", "MEAN"
 	most.File = strings.Repeat("größe", 20)
 	if text := string(least.Config()); strings.Count(text, "drop:") != 1 {
@@ -21,7 +21,7 @@ func TestTable(t *testing.T) {
 		text := string(table.Config())
 		given := map[string]string{
 			"delimiter: DELIM ": table.Delimiter, "header: HEADER": table.Header, "missing: indicator ": table.Missing, "other: zeros ": table.OneHot, "    keep: KEEP ": table.Keep, "    # keep: COUNTED ": table.Counted,
-			"    # drop: NUMBERED ": table.Numbered, "    # drop: UNLIKE ": table.Unlike, "    # drop: UNITS ": table.Units,
+			"    # drop: DOUBTFUL ": table.Doubtful, "number them: NUMBERED": table.Numbered, "other rows: UNLIKE": table.Unlike, "alone): UNITS": table.Units,
 			"    drop: DROP ": table.Drop, "all rows: CONSTANT": table.Constant, "all rows: EMPTY": table.Empty, "MISSING: MEAN stands for": table.Missing,
 			"name: NAME": "yes", "target: TARGET": "yes", "file: " + table.File: "yes", "predict FOLDER ": "yes", "SIZE": "yes", "# KIND": "yes", "ACT": "yes", "likelihood: LIKE": "yes", "move: MOVE": "yes",
 		}

@@ -255,6 +255,9 @@ func columnName(s *data.TableSummary, j int) string {
 	if s.Header == nil {
 		return fmt.Sprint(j + 1)
 	}
+	if s.Header[j] == "" {
+		return `""`
+	}
 	return cut(s.Header[j], 20)
 }
 

@@ -27,10 +27,10 @@ func RowCounters(names []string, keep string) Finding {
 	return f
 }
 
-// RowNumbers names the columns of a table that may number its rows. columns is the list of them as a config has it.
-func RowNumbers(names []string, columns string) Finding {
+// RowNumbers names the columns of a table that may number its rows. drop is as that of UnlikeWords, keep the setting that takes them for inputs.
+func RowNumbers(names []string, drop, keep string) Finding {
 	f := ofColumns("row-numbers", names)
-	f.Names["list"] = columns
+	f.Names["drop"], f.Names["keep"] = drop, keep
 	return f
 }
 

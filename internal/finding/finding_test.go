@@ -46,7 +46,7 @@ func all() []Finding {
 		UnknownWords("new.csv", 1, []Unlearnt{{"city", 1, `the first: "Lima", line 2`}}), UnknownWords("new.csv", 1234, []Unlearnt{{"city", 1030, `the first: "Lima", line 2`}, {"size", 1, `the first: "XXL", line 17`}}),
 		NoLongerConstant("new.csv", 30, []Unlearnt{{"k", 12, "7 in training"}}),
 		WordColumns([]string{"colour"}, 3), WordColumns([]string{"colour", "size"}, 1),
-		RowNumbers([]string{"id"}, "[id]"), RowNumbers([]string{"id", "order"}, "[id, order]"), UnlikeWords([]string{"name"}, "[name]", 90, 120), UnlikeWords([]string{"name", "note"}, "[name, note]", 190, 120), UnitWords([]string{"price"}, "[price]"), UnitWords([]string{"price", "number 3"}, `[price, "3"]`),
+		RowNumbers([]string{"id"}, "[note, id]", "[id]"), RowNumbers([]string{"id", "order"}, "[id, order]", "[id, order]"), UnlikeWords([]string{"name"}, "[name]", 90, 120), UnlikeWords([]string{"name", "note"}, "[name, note]", 190, 120), UnitWords([]string{"price"}, "[price]"), UnitWords([]string{"price", "number 3"}, `[price, "3"]`),
 		WholeAmounts("y", 4, "model.layers.4"), MissingValues([]string{"age"}, true), MissingValues([]string{"age", "colour"}, true), MissingValues([]string{"age"}, false), MissingValues([]string{"age", "colour"}, false),
 		ZeroFeatures([]int{4}), ZeroFeatures([]int{4, 9}), ZeroFeatures(make([]int, 21)), UnseenClasses([]string{"cedar"}, 1), UnseenClasses([]string{"3", "7"}, 12), RareClasses([]string{"cedar (3)"}, 5), RareClasses([]string{"3 (1)", "7 (4)"}, 5), RareClasses(slices.Repeat([]string{"c (1)"}, 12), 5), NoThreshold(1, 200), NoThreshold(3, 200), ChannelsLast("x.npy", 28, 28, 1),
 		StoppedEarly(3, 0.03125), IslandsStuck([]int{0}, 0.1, pcn, true), IslandsStuck([]int{0, 2, 5}, 0.1, pcn, false),

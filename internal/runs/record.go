@@ -31,7 +31,8 @@ func Read(dir string, kind Kind) (*Record, error) {
 	case err != nil && unknown != nil:
 		return nil, &NotDoneError{fmt.Errorf("%s holds no run: %w", dir, err)}
 	case errors.Is(unknown, fs.ErrNotExist) && resumable(dir) == "":
-		return nil, &NotDoneError{fmt.Errorf("the run in %s has lost its %s, and has no good checkpoint to go on from; %s it again into another folder, by another --out", dir, manifestFile, kind.Name)}
+		return nil, &NotDoneError{fmt.Errorf("%s holds no run to read or to go on with: a %s, but no %s and no good checkpoint; %s it into another folder, by another --out",
+			dir, configFile, manifestFile, kind.Name)}
 	case errors.Is(unknown, fs.ErrNotExist): // the process was killed before it wrote the manifest
 		m.Status = "without a manifest"
 	case unknown != nil:

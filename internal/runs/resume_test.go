@@ -256,7 +256,7 @@ func TestReadNotDone(t *testing.T) {
 	put(t, dir, manifestFile, []byte(`{"sta`))
 	want("a damaged manifest", manifestFile, false)
 	remove(manifestFile)
-	want("a run that has lost its manifest and its trace", "has lost its manifest.json, and has no good checkpoint to go on from; fit it again into another folder", true)
+	want("a run that has lost its manifest and its trace", "holds no run to read or to go on with: a config.yaml, but no manifest.json and no good checkpoint; fit it into another folder", true)
 	put(t, dir, traceFile, trace)
 	want("a run that has lost its manifest", "without a manifest; to go on with it", true)
 	remove(configFile)
