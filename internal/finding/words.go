@@ -313,8 +313,8 @@ var kinds = map[string]kind{
 	"empty-columns":    {look: note | ofData, says: `{{if .Several "count"}}columns {{.Name "columns"}} have no value in any training row and were{{else}}column {{.Name "columns"}} has no value in any training row and was{{end}} dropped`},
 	"row-counters":     {look: note | ofData, says: `{{if .Several "count"}}columns {{.Name "columns"}} count the rows and were{{else}}column {{.Name "columns"}} counts the rows and was{{end}} left out (data.csv.keep: {{.Name "keep"}} keeps {{if .Several "count"}}them{{else}}it{{end}})`},
 	"row-numbers": {
-		look: warning | ofData | early, says: `{{if .Several "count"}}columns {{.Name "columns"}} have{{else}}column {{.Name "columns"}} has{{end}} a different whole number in every row, as numbers of rows are`,
-		means: `if a new row's number says nothing of it, the network is misled`, cure: `leave {{if .Several "count"}}them{{else}}it{{end}} out (data.csv.drop: {{.Name "drop"}}), or ` +
+		look: warning | ofData | early, says: `{{if .Several "count"}}columns {{.Name "columns"}} have{{else}}column {{.Name "columns"}} has{{end}} a different whole number in every row, as if {{if .Several "count"}}they{{else}}it{{end}} numbered the rows`,
+		means: `a number that says nothing of a new row misleads the network`, cure: `leave {{if .Several "count"}}them{{else}}it{{end}} out (data.csv.drop: {{.Name "drop"}}), or ` +
 			`say that {{if .Several "count"}}they are inputs{{else}}it is an input{{end}} (data.csv.keep: {{.Name "keep"}})`, help: helpData,
 	},
 	"ignored-columns": {look: note | ofData, says: `{{if .Several "count"}}columns {{.Name "columns"}} of {{.Name "file"}} are ignored: the run's table had no such columns` +
