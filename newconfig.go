@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 
@@ -157,7 +156,7 @@ func kind(look *data.Look) string {
 // slip asks whether the only name among numbers is one that was mistyped.
 func slip(names []string) string {
 	words := slices.DeleteFunc(slices.Clone(names), func(name string) bool {
-		_, err := strconv.ParseFloat(name, 64)
+		_, err := cells.Number([]byte(name))
 		return err == nil
 	})
 	if len(words) == 1 && len(names) > 2 {

@@ -299,8 +299,8 @@ func testTrains(s Spec, p *data.Problem) int {
 	return among(p.Test, p.Train)
 }
 
-// among counts the examples of a set that train. It is 0 where chance may have made them equal, as rows of few values are: where the 95 %
-// interval of their share is not above that of the training examples which equal another one.
+// among counts the examples of a set that train. Chance can make rows of few values equal. So the count is 0 unless the 95 % interval of its
+// share lies above the 95 % interval of another share: that of the training examples which equal another training example.
 func among(set, train *data.Set) int {
 	n, repeated := set.Among(train)
 	low, _ := uq.Wilson(float64(n), float64(set.Len()))

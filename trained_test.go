@@ -54,4 +54,7 @@ func TestTestTrains(t *testing.T) {
 			t.Errorf("%s: %d, want %d", name, got, c.want)
 		}
 	}
+	if got := testTrains(Spec{Method: method.AsIs{}, Data: csv}, &data.Problem{Train: train, Test: part(60)}); got != 0 {
+		t.Errorf("a network as it is: %d", got)
+	}
 }

@@ -116,7 +116,7 @@ func (b *tableBuilder) number(j int, c cells.Cell) (float64, error) {
 	switch {
 	case err != nil && j == b.target:
 		return 0, errNames
-	case err != nil && b.numbers != nil && b.numbers[j] == 0 && err == cells.ErrText:
+	case err == cells.ErrText && b.numbers != nil && b.numbers[j] == 0:
 		w := b.dictionary.of(j)
 		b.words[j] = w
 		w.lacks = b.done || len(b.t.Values) > j // the rows before have neither numbers nor words here

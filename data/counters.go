@@ -80,13 +80,13 @@ func (t *Table) leaveOutCounters(target string, keep []string) {
 	}
 }
 
-// numberedRows is the number of rows from which on a column looks as if it numbered them: that rows of other columns do so by chance
-// has a probability below 1/1000.
+// numberedRows is the least number of rows for numbered. With so many, a column of random whole numbers is among them with a probability below
+// 1/1000.
 const numberedRows = 25
 
-// numbered lists the columns that may number the rows although they do not count them, as after rows were removed or shuffled, or
-// from 1000 on: whole numbers that rise or fall from every row to the next, or that are all different within twice as many numbers as there
-// are rows. They may be inputs as well, such as years, so they stay. Columns to keep are inputs.
+// numbered lists the columns that do not count the rows but may number them, for example from 1000 on, or after rows were removed or shuffled.
+// Their whole numbers rise from every row to the next, or fall, or are all different in a range of twice as many numbers as there are
+// rows. Some are inputs, such as years, so they are not left out. Columns to keep are not listed.
 func (t *Table) numbered(target string, keep []string) (names []string) {
 	for j := range t.Cols {
 		name := t.name(j)

@@ -34,9 +34,9 @@ type CSV struct {
 	Header *bool `yaml:"header,omitempty"`
 	// Drop are columns that are left out, by name, or without a header by number from 1: their cells are not looked at.
 	Drop []string `yaml:"drop,omitempty"`
-	// Keep are columns, named likewise, that are inputs although they count the rows: 0, 1, 2, …, or 1, 2, …, or words of which no
-	// two are the same, or in the index that pandas writes (without a name, Unnamed: 0 or __index_level_0__) whole numbers of which no two are
-	// the same. Such columns are otherwise left out of the examples.
+	// Keep are columns, named likewise, that are inputs although they count the rows: 0, 1, 2, …; or 1, 2, …; or words of which no
+	// two are the same; or whole numbers of which no two are the same, in the index that pandas writes (without a name, Unnamed: 0 or
+	// __index_level_0__). Such columns are otherwise left out of the examples.
 	Keep []string `yaml:"keep,omitempty"`
 	// Other says what a word is that no training row has in its column: error, or zeros, no category at all. Empty: error.
 	Other string `yaml:"other,omitempty"`

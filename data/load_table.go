@@ -65,7 +65,7 @@ func (s Settings) loadTable(dir string, need Need) (*Problem, error) {
 		if s.CSV != nil {
 			p.Schema.Delimiter, p.Schema.Header = own.Delimiter, own.Header
 			if names := t.numbered(own.Target, own.Keep); names != nil {
-				p.Noted = append(p.Noted, finding.RowNumbers(p.Schema.titles(names), p.Schema.dropping(names), scalars(append(own.Keep, names...))))
+				p.Noted = append(p.Noted, finding.RowNumbers(p.Schema.titles(names), p.Schema.dropping(names), scalars(slices.Concat(own.Keep, names))))
 			}
 		}
 	}

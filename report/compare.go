@@ -117,9 +117,8 @@ func NewComparison(runs []Evaluated) (*Comparison, error) {
 		if why := v.a.Metrics.Untold; why != "" {
 			c.Notes = append(c.Notes, fmt.Sprintf("Whether %s learnt from some of the examples that it was evaluated on is not known: %s.", runs[i].Name, why))
 		}
-		if n := v.a.Metrics.TrainedOn; n > 0 {
-			c.Notes = append(c.Notes, fmt.Sprintf("%s learnt from %s of the %s that it was evaluated on: its scores on them are too good.",
-				runs[i].Name, count(n), several(v.set.Len(), "example")))
+		if says := v.learntFrom(runs[i].Name); says != "" {
+			c.Notes = append(c.Notes, says)
 		}
 	}
 	if merged != nil {

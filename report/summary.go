@@ -97,8 +97,8 @@ func (v *view) good() topic {
 	case m.On == "train":
 		t.warn("It was evaluated on the examples that it learnt from, as no others were held out. On new examples it is worse.")
 	}
-	if m.TrainedOn > 0 {
-		t.warn("It learnt from %s of the %s that it was evaluated on: its scores on them are too good.", count(m.TrainedOn), several(m.N, "example"))
+	if says := v.learntFrom("It"); says != "" {
+		t.warn("%s", says)
 	}
 	if v.classes() {
 		accuracy := number(m.Accuracy)
@@ -118,6 +118,15 @@ func (v *view) good() topic {
 		}
 	}
 	return t
+}
+
+// learntFrom says that a run, by its name or "It", learnt from examples that it was evaluated on; empty if it did not, or if it is not known.
+func (v *view) learntFrom(name string) string {
+	m := v.a.Metrics
+	if m.TrainedOn == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s learnt from %s of the %s that it was evaluated on: its scores on them are too good.", name, count(m.TrainedOn), several(m.N, "example"))
 }
 
 // believe says whether probabilities are calibrated, unless a finding does.

@@ -16,7 +16,7 @@
 //	config.yaml           the resolved config
 //	manifest.json         a Manifest; its status says whether the run is done
 //	trace.jsonl           a TraceLine a line: one step of one part
-//	checkpoint            the last complete state, to resume from; until the run is done if it counts shards, which go then too
+//	checkpoint            the last complete state, to resume from; one that counts shards is removed with them when the run is done
 //	checkpoint.previous   the state before, until the run is done
 //	.lock                 there while a process has the folder; holds the process ID
 //

@@ -291,7 +291,7 @@ func (f *Folder) Write(config []byte, trace []TraceLine, files []File, m *Manife
 	if err != nil {
 		return err
 	}
-	if f.has(checkpointFile) && len(shards) == 0 { // written before; see tidy
+	if f.has(checkpointFile) && len(shards) == 0 { // tidy removes one that counts shards
 		sum, err := sumFile(f.path(checkpointFile))
 		if err != nil {
 			return err
@@ -305,8 +305,8 @@ func (f *Folder) Write(config []byte, trace []TraceLine, files []File, m *Manife
 	return f.tidy(m)
 }
 
-// tidy removes the files that a finished run does not need. A checkpoint that counts shards goes with them, and is not listed in the manifest:
-// no run could go on from it.
+// tidy removes the files that a finished run does not need: the shards, the checkpoint before, and a checkpoint that counts shards. Without
+// them no run could go on from it, so the manifest does not list it.
 func (f *Folder) tidy(m *Manifest) error {
 	names := []string{previousFile}
 	if _, listed := m.Files[checkpointFile]; !listed {

@@ -197,9 +197,10 @@ func (r *Run) Close(err error) error {
 		return err
 	}
 	r.measure()
-	r.folder.writeManifest(&r.Manifest)        // the first error is reported, not this one
-	lost := errors.As(err, new(*DamagedError)) // then the state needs a file that is not as it was
-	if r.Manifest.Status == Failed && !lost && (r.folder.has(checkpointFile) || r.folder.has(previousFile)) {
+	r.folder.writeManifest(&r.Manifest) // the first error is reported, not this one
+	// A state that counts a damaged file cannot be gone on from.
+	damaged := errors.As(err, new(*DamagedError))
+	if r.Manifest.Status == Failed && !damaged && (r.folder.has(checkpointFile) || r.folder.has(previousFile)) {
 		err = fmt.Errorf("%w\nthe last good state is kept in %s", err, r.folder.Dir)
 	}
 	return err
