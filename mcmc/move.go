@@ -28,8 +28,9 @@ type Kernel interface {
 	Evaluations() int
 
 	// Tuning returns the values that the move adapts, before the first mutation: any number of them, shared by the
-	// population. The caller keeps them. The error names a wrong setting, or a property that the target lacks.
-	Tuning(t *Target) ([]float64, error)
+	// population of the given number of particles. The caller keeps them. The error names a wrong setting, or a property that the
+	// target lacks.
+	Tuning(t *Target, particles int) ([]float64, error)
 
 	// Mutate moves every particle of p once and adapts tuning. After an error p and tuning are undefined.
 	Mutate(ctx context.Context, w *Work, t *Target, p *Population, tuning []float64, now StepContext) (Outcome, error)
