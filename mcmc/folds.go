@@ -61,7 +61,8 @@ func (s scales) deal(p *Population) {
 }
 
 // fromPopulation learns the scale of every fold from the weighted particles of the others, and reports whether they could teach
-// one. related: all particles descend from one, so that their spread is no more than what the moves have made of it.
+// one. related: all particles descend from one and may not have parted, so that their spread is no more than what the moves have
+// made of it.
 func (l learner) fromPopulation(t *Target, p *Population, weights []float64, related bool) bool {
 	if l.kind == None {
 		return true

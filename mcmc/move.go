@@ -111,7 +111,7 @@ type StepContext struct {
 	Key      rng.Key // seed, island, iteration, mutation; the move adds purpose and particle
 	Progress float64 // share of the run's budget that is spent, 0…1; 0 if there is none
 	Left     int     // evaluations a particle that the budget has left; 0 if there is no budget
-	Related  bool    // all particles descend from one of the first
+	Related  bool    // all particles descend from one of the first, and their last moves may not have parted them
 }
 
 // MostEnergyRise is ΔH above which a trajectory has diverged, as in Stan: it met a part of the target that is too narrow for its

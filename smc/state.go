@@ -25,6 +25,7 @@ type State struct {
 	LogW   []float64 // J, log-weights, normalised
 	LogZ   float64   // log-evidence so far; 0 for chains
 	Roots  []int32   // J, the first ancestor of every particle, at k = 0
+	Parted int       // 1: the moves of the last iteration ended when the particles had travelled, so that copies have parted
 	Tuning []float64 // values that the move adapts
 
 	Examples  int // N of the model
@@ -134,7 +135,7 @@ func (st *State) WriteTo(w io.Writer) (int64, error) { return st.encoder().Write
 
 func (st *State) encoder() *ckpt.Encoder {
 	e := ckpt.NewEncoder(stateKind)
-	e.Ints("counts", st.J, st.D, st.K, len(st.Memory), st.Examples, st.Spent, st.Gradients, st.Values, st.Late, st.Moments.Steps, st.BestK)
+	e.Ints("counts", st.J, st.D, st.K, len(st.Memory), st.Examples, st.Spent, st.Gradients, st.Values, st.Late, st.Moments.Steps, st.BestK, st.Parted)
 	e.Ints("memory", st.Memory...)
 	e.Ints("rows", st.Rows.From, st.Rows.To, st.Annealed)
 	e.Float64s("scalars", []float64{st.Lambda, st.Mu, st.LogZ, st.BestLoss})
@@ -177,7 +178,7 @@ func (st *State) UnmarshalBinary(b []byte) error {
 	}
 	var s State
 	var remembered int
-	d.Ints("counts", &s.J, &s.D, &s.K, &remembered, &s.Examples, &s.Spent, &s.Gradients, &s.Values, &s.Late, &s.Moments.Steps, &s.BestK)
+	d.Ints("counts", &s.J, &s.D, &s.K, &remembered, &s.Examples, &s.Spent, &s.Gradients, &s.Values, &s.Late, &s.Moments.Steps, &s.BestK, &s.Parted)
 	if remembered < 0 || remembered > maxMemory {
 		d.Fail("%d numbers that the path remembers: want 0 to %d", remembered, maxMemory)
 	} else if remembered > 0 {
