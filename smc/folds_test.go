@@ -3,6 +3,8 @@ package smc
 import (
 	"context"
 	"math"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/starling-smc/starling/internal/dense"
@@ -101,5 +103,27 @@ func TestScalesDoNotBiasTheEvidence(t *testing.T) {
 			meanIs(t, "log Z − exact", logZ, -square/2, 0, 6)
 			t.Logf("log Z %.3f, variance %.3f", mean, square)
 		})
+	}
+}
+
+// A state that is read back has the folds by which its particles move, and knows whether they have parted. One with folds that
+// there are not is refused.
+func TestFoldsAreSaved(t *testing.T) {
+	st, _ := step(t, &Sampler{Model: narrow(), Prior: normal{d: 3, sd: 1}, Path: Tempering{}, Move: mcmc.HMC{}, Particles: 20})
+	packed, err := st.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var again State
+	if err := again.UnmarshalBinary(packed); err != nil {
+		t.Fatal(err)
+	}
+	if slices.Max(st.Fold) < 2 || !slices.Equal(again.Fold, st.Fold) || st.Parted != 1 || again.Parted != 1 {
+		t.Errorf("folds %v are %v when they are read, parted %d is %d", st.Fold, again.Fold, st.Parted, again.Parted)
+	}
+	st.Fold[3] = 8
+	packed, _ = st.MarshalBinary()
+	if err := again.UnmarshalBinary(packed); err == nil || !strings.Contains(err.Error(), "fold 8, of 8") {
+		t.Errorf("a fold beyond the last one: %v", err)
 	}
 }
