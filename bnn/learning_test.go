@@ -144,7 +144,7 @@ func TestRandomFirstLayerAsHandWritten(t *testing.T) {
 		if err := target.Evaluate(t.Context(), &p); err != nil {
 			t.Fatal(err)
 		}
-		tuning, err := move.Tuning(target)
+		tuning, err := move.Tuning(target, p.J)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,6 +3,7 @@ package mcmc
 import (
 	"context"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -24,7 +25,7 @@ func TestPCNFindsItsStep(t *testing.T) {
 	for j := range weights {
 		weights[j] = 1 / float64(p.J)
 	}
-	tuning, err := PCN{}.Tuning(target)
+	tuning, err := PCN{}.Tuning(target, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,25 +44,29 @@ func TestPCNFindsItsStep(t *testing.T) {
 	}
 }
 
-// The scale of a population is that of its weighted particles, shrunk by five of them towards the last scale times a common
-// factor. Half of the particles are far out and have no weight.
-func TestScaleOfWeightedParticles(t *testing.T) {
+// Each fold learns its scale from the weighted particles of the other folds, shrunk by five of them towards the last scale times a
+// common factor. Half of the particles are far out and have no weight. Every particle has a copy, which is in its fold: together
+// they count once.
+func TestScaleOfTheOtherFolds(t *testing.T) {
 	target, _, _ := conjugate(2)
-	for _, n := range []int{4, 400} { // particles that have a weight
-		p := NewPopulation(2*n, 2, Needs{Gradient: true})
+	for _, n := range []int{5, 400} { // particles that have a weight
+		p := NewPopulation(4*n, 2, Needs{Gradient: true})
 		weights, far := make([]float64, p.J), 50.0
-		for j := range p.J {
+		for j := range 2 * n {
 			x, y := math.Sin(float64(7*j)), 0.1*math.Cos(float64(11*j))
-			if weights[j] = 1 / float64(n); j >= n {
-				weights[j], x, y = 0, far+x, far+y
+			w := 0.5 / float64(n)
+			if j >= n {
+				w, x, y = 0, far+x, far+y
 			}
-			p.Theta[2*j], p.Theta[2*j+1] = x, y
+			for _, k := range []int{j, 2*n + j} {
+				weights[k], p.Theta[2*k], p.Theta[2*k+1] = w, x, y
+			}
 		}
 		if err := target.Evaluate(context.Background(), &p); err != nil {
 			t.Fatal(err)
 		}
 		move := HMC{Steps: 2, Scale: Diagonal}
-		tuning, err := move.Tuning(target)
+		tuning, err := move.Tuning(target, p.J)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,24 +75,76 @@ func TestScaleOfWeightedParticles(t *testing.T) {
 		if err != nil || trials.Kept {
 			t.Fatalf("%+v, %v", trials, err)
 		}
-		last := []float64{1.5, 0.6} // of the prior
-		var u [2]float64
-		for i := range u {
-			mean, square := 0.0, 0.0
-			for j := range n {
-				mean += p.Theta[2*j+i] / float64(n)
-			}
-			for j := range n {
-				square += (p.Theta[2*j+i] - mean) * (p.Theta[2*j+i] - mean) / float64(n-1)
-			}
-			u[i] = square / (last[i] * last[i])
+		folds := move.reads(target, tuning).scales
+		if len(folds) != 8 || p.Fold[3] == p.Fold[2] || p.Fold[2*n+3] != p.Fold[3] {
+			t.Errorf("%d folds, %v", len(folds), p.Fold)
 		}
-		// Copies of a particle count once, and the dead are distinct too: n points.
-		for i, got := range tuning[header : header+2] {
-			want := last[i] * math.Exp((float64(n)*math.Log(u[i])+5*(math.Log(u[0])+math.Log(u[1]))/2)/float64(n+5)/2)
-			if !(math.Abs(got-want) <= 1e-9*want) {
-				t.Errorf("%d particles, coordinate %d: scale %v, want %v", n, i, got, want)
+		last := []float64{1.5, 0.6} // of the prior
+		for f, got := range folds {
+			var u [2]float64
+			var m float64 // distinct particles of other folds
+			for j := range n {
+				if int(p.Fold[j]) != f {
+					m++
+				}
 			}
+			if n > 5 && m == float64(n) {
+				t.Errorf("fold %d is empty", f)
+			}
+			for i := range u {
+				mean, square := 0.0, 0.0
+				for j := range n {
+					if int(p.Fold[j]) != f {
+						mean += p.Theta[2*j+i] / m
+					}
+				}
+				for j := range n {
+					if int(p.Fold[j]) != f {
+						square += (p.Theta[2*j+i] - mean) * (p.Theta[2*j+i] - mean)
+					}
+				}
+				u[i] = square / (m - 0.5) / (last[i] * last[i]) // 2m weights of 1/2m
+			}
+			for i, got := range got.sd {
+				want := last[i] * math.Exp((m*math.Log(u[i])+5*(math.Log(u[0])+math.Log(u[1]))/2)/(m+5)/2)
+				if !(math.Abs(got-want) <= 1e-9*want) {
+					t.Errorf("%d particles, fold %d, coordinate %d: scale %v, want %v", n, f, i, got, want)
+				}
+			}
+		}
+	}
+}
+
+// A particle moves by the scale of its fold, and a copy has the fold of its parent.
+func TestParticlesMoveByTheirFold(t *testing.T) {
+	target, _, _ := conjugate(2)
+	p := NewPopulation(6, 2, Needs{Gradient: true})
+	for j := range p.J {
+		p.Theta[2*j], p.Theta[2*j+1] = float64(j), -float64(j)
+	}
+	if err := target.Evaluate(context.Background(), &p); err != nil {
+		t.Fatal(err)
+	}
+	move := HMC{Steps: 1, Step: 1, Scale: Diagonal}
+	tuning, err := move.Tuning(target, p.J)
+	if err != nil {
+		t.Fatal(err)
+	}
+	frozen := move.reads(target, tuning).scales[4] // the others move
+	clear(frozen.sd)
+	for j := range p.Fold {
+		p.Fold[j] = int32(j)
+	}
+	children := p.Blank()
+	children.Gather(nil, &p, []int32{4, 0, 1, 4, 4, 5})
+	start := slices.Clone(children.Theta)
+	var w Work
+	if _, err := move.Mutate(context.Background(), &w, target, &children, tuning, at(4, 0)); err != nil {
+		t.Fatal(err)
+	}
+	for j, parent := range []int{4, 0, 1, 4, 4, 5} {
+		if still := w.Proposal.Theta[2*j] == start[2*j]; still != (parent == 4) {
+			t.Errorf("child %d of %d, in fold %d: its proposal is from %v to %v", j, parent, children.Fold[j], start[2*j], w.Proposal.Theta[2*j])
 		}
 	}
 }
@@ -111,7 +168,7 @@ func TestLengthsBeyondTheBudget(t *testing.T) {
 			t.Fatal(err)
 		}
 		move := HMC{Length: c.length, Scale: None}
-		tuning, err := move.Tuning(target)
+		tuning, err := move.Tuning(target, p.J)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,7 +188,7 @@ func TestPCNChainsTakeTheAverage(t *testing.T) {
 	p := NewPopulation(1, 3, Needs{})
 	exact(t, target, &p, mean, variance)
 	move := PCN{}.ForChains()
-	tuning, err := move.Tuning(target)
+	tuning, err := move.Tuning(target, p.J)
 	if err != nil {
 		t.Fatal(err)
 	}

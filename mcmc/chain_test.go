@@ -17,7 +17,7 @@ type made struct {
 
 func chainOf(t *testing.T, move HMC, target *Target, p *Population, budget int, seed uint64) (moves []made, tuning []float64) {
 	t.Helper()
-	tuning, err := move.Tuning(target)
+	tuning, err := move.Tuning(target, p.J)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func TestWrittenStepStays(t *testing.T) {
 			t.Fatalf("move %d, at %v, has step %v", i, x.progress, x.step)
 		}
 	}
-	if sd := view(tuning, Diagonal, 6).sd; sd[0] == 5 {
+	if sd := view(tuning, Diagonal, 6).scales[0].sd; sd[0] == 5 {
 		t.Errorf("no scale was learned: %v", sd)
 	}
 }
@@ -113,7 +113,7 @@ func TestChainsLearnTheirScale(t *testing.T) {
 		if scaling == None {
 			move.Length, move.Steps = 0, 4
 		}
-		tuning, err := move.Tuning(target)
+		tuning, err := move.Tuning(target, p.J)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -129,7 +129,7 @@ func TestEpochCheck1(t *testing.T) {
 	if err := target.Evaluate(t.Context(), &from); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.leapfrog(t.Context(), target, &from, &to, scale{}, h, 1); err != nil {
+	if err := w.leapfrog(t.Context(), target, &from, &to, plain, h, 1); err != nil {
 		t.Fatal(err)
 	}
 	at, momentum := travelled(t, target, [][]int32{all}, h, theta, p)

@@ -55,7 +55,7 @@ func (m HMC) find(ctx context.Context, w *Work, t *Target, p *Population, weight
 		h := rng.Exp(logStep)
 		steps := min(length, m.leapfrogs(h, now))
 		trial.each(t.Pool, func(i int) { w.trials.drawMomentum(&trial, i, now.Key, rng.Search) })
-		if err := w.trials.leapfrog(ctx, t, &trial, &w.trials.Proposal, l.scale(), h, steps); err != nil {
+		if err := w.trials.leapfrog(ctx, t, &trial, &w.trials.Proposal, l.scales, h, steps); err != nil {
 			return 0, err
 		}
 		w.trials.energies(t, &trial)

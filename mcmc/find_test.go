@@ -87,7 +87,7 @@ func TestStepsArrive(t *testing.T) {
 			p := NewPopulation(200, 6, move.Needs())
 			m.draws(t, target, &p, 5)
 			before := slices.Clone(p.Theta)
-			tuning, err := move.Tuning(target)
+			tuning, err := move.Tuning(target, p.J)
 			if err != nil {
 				t.Fatal(err)
 			}

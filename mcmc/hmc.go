@@ -119,7 +119,7 @@ func (m HMC) Memory(particles, d int) (tuned, scratch int) {
 	if m.Step == 0 {
 		scratch = 5 * copiesOf(particles) * d
 	}
-	return sizeOf(kind, d), scratch
+	return sizeOf(kind, d, kind.folds(particles)), scratch
 }
 
 // ForChains applies the defaults of chains: the length by rule, acceptance .75 and a jitter of .2; with one leapfrog,
@@ -201,7 +201,7 @@ func (m HMC) Shortest(d int) int {
 }
 
 // Tuning returns what the move learns: the step, and the scale.
-func (m HMC) Tuning(t *Target) ([]float64, error) {
+func (m HMC) Tuning(t *Target, particles int) ([]float64, error) {
 	if err := config.Check(m); err != nil {
 		return nil, fmt.Errorf("HMC: %w", err)
 	}
@@ -209,7 +209,7 @@ func (m HMC) Tuning(t *Target) ([]float64, error) {
 	if err != nil {
 		return nil, fmt.Errorf("HMC: %w", err)
 	}
-	learnt := newLearner(t, kind)
+	learnt := newLearner(t, kind, kind.folds(particles))
 	h := max(m.Step, m.Start)
 	if h == 0 {
 		h = learnt.firstStep(t, m.Steps == 1)
@@ -257,7 +257,7 @@ func (m HMC) Mutate(ctx context.Context, w *Work, t *Target, p *Population, tuni
 	size := learnt.step()
 	steps := m.leapfrogs(size, now)
 	p.each(t.Pool, func(j int) { w.drawMomentum(p, j, now.Key, rng.Momentum) })
-	if err := w.leapfrog(ctx, t, p, &w.Proposal, learnt.scale(), size*m.jitter(now.Key), steps); err != nil {
+	if err := w.leapfrog(ctx, t, p, &w.Proposal, learnt.scales, size*m.jitter(now.Key), steps); err != nil {
 		return Outcome{}, err
 	}
 	w.energies(t, p)

@@ -18,9 +18,9 @@ import (
 // densities at both ends only. S = 1 is a Langevin step.
 //
 // Particles start at from, whose cached gradients give the first kick, and end in to, which is evaluated. from is not
-// changed, unless it is to. Their momenta, w.momentum, are advanced in place. in is the scale of the coordinates. It costs S
-// gradients a particle.
-func (w *Work) leapfrog(ctx context.Context, t *Target, from, to *Population, in scale, step float64, steps int) error {
+// changed, unless it is to. Their momenta, w.momentum, are advanced in place. in has the scale of the coordinates for each fold
+// of particles, or one for all. It costs S gradients a particle.
+func (w *Work) leapfrog(ctx context.Context, t *Target, from, to *Population, in scales, step float64, steps int) error {
 	at := from
 	for s := range steps {
 		part := 1.0
@@ -28,15 +28,16 @@ func (w *Work) leapfrog(ctx context.Context, t *Target, from, to *Population, in
 			part = 0.5
 		}
 		to.each(t.Pool, func(j int) {
-			w.kick(t, at, j, in, part*step)
-			in.drift(at.row(at.Theta, j), to.row(to.Theta, j), to.row(w.momentum, j), step)
+			own := in.of(from, j)
+			w.kick(t, at, j, own, part*step)
+			own.drift(at.row(at.Theta, j), to.row(to.Theta, j), to.row(w.momentum, j), step)
 		})
 		if err := t.logLik(ctx, to); err != nil {
 			return err
 		}
 		at = to
 	}
-	to.each(t.Pool, func(j int) { to.LP[j] = w.kick(t, to, j, in, 0.5*step) })
+	to.each(t.Pool, func(j int) { to.LP[j] = w.kick(t, to, j, in.of(from, j), 0.5*step) })
 	return nil
 }
 

@@ -88,7 +88,7 @@ func TestLeapfrogGolden(t *testing.T) {
 					t.Fatal(err)
 				}
 				kinetic := Kinetic(momentum)
-				if err := w.leapfrog(context.Background(), target, &from, &to, scale{}, in.H, in.S); err != nil {
+				if err := w.leapfrog(context.Background(), target, &from, &to, plain, in.H, in.S); err != nil {
 					t.Fatal(err)
 				}
 				check := func(what string, got, want float64) {
@@ -146,7 +146,7 @@ func TestAnnealingCheck1LeapfrogIsReversible(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if err := w.leapfrog(ctx, target, &p, &p, scale{}, 0.15, 7); err != nil {
+		if err := w.leapfrog(ctx, target, &p, &p, plain, 0.15, 7); err != nil {
 			t.Fatal(err)
 		}
 		for i := range momentum {
@@ -175,7 +175,7 @@ func TestAnnealingCheck1VolumeAndOrder(t *testing.T) {
 			t.Fatal(err)
 		}
 		energy = target.LogDensity(&p, 0) - Kinetic(momentum)
-		if err := w.leapfrog(ctx, target, &p, &p, scale{}, h, steps); err != nil {
+		if err := w.leapfrog(ctx, target, &p, &p, plain, h, steps); err != nil {
 			t.Fatal(err)
 		}
 		copy(end[:2], p.Theta)

@@ -8,16 +8,15 @@ import (
 
 // learner is what Hamiltonian moves learn while they move, as a view of the tuned values that the caller keeps:
 //
-//	header | sd, D | factor, D×D if dense | points, mean D and second moments, D or D×D
+//	header | points, mean D and second moments, D or D×D | for each fold: sd, D | factor, D×D if dense
 //
 // The points are those that a chain has visited since its scale was learned last (chain.go). Without a scale the header is
 // all.
 type learner struct {
 	tuning []float64
 	kind   Scaling
-	usual  bool // the scaling is the one by rule
-	sd     []float64
-	factor []float64 // nil: the scale is diagonal
+	usual  bool      // the scaling is the one by rule
+	scales scales    // of each fold
 	mean   []float64 // of the points
 	m2     []float64 // sums of products of deviations from the mean
 }
@@ -31,7 +30,7 @@ const (
 
 // view divides tuned values.
 func view(tuning []float64, kind Scaling, d int) learner {
-	l := learner{tuning: tuning, kind: kind}
+	l := learner{tuning: tuning, kind: kind, scales: plain}
 	if kind == None {
 		return l
 	}
@@ -40,50 +39,51 @@ func view(tuning []float64, kind Scaling, d int) learner {
 		return part
 	}
 	take(header)
-	l.sd = take(d)
 	second := d
 	if kind == Dense {
 		second = d * d
-		l.factor = take(second)
 	}
 	l.mean, l.m2 = take(d), take(second)
+	l.scales = nil
+	for len(tuning) > 0 {
+		s := scale{sd: take(d)}
+		if kind == Dense {
+			s.factor = take(second)
+		}
+		l.scales = append(l.scales, s)
+	}
 	return l
 }
 
 // sizeOf is the number of values that are tuned.
-func sizeOf(kind Scaling, d int) int {
+func sizeOf(kind Scaling, d, folds int) int {
 	switch kind {
 	case None:
 		return header
 	case Dense:
-		return header + 2*(d+d*d)
+		return header + (1+folds)*(d+d*d)
 	}
-	return header + 3*d
+	return header + (2+folds)*d
 }
 
 // newLearner makes the values that are tuned for a target: the scale of the prior, if it is Gaussian.
-func newLearner(t *Target, kind Scaling) learner {
+func newLearner(t *Target, kind Scaling, folds int) learner {
 	d := t.Prior.Dim()
-	l := view(make([]float64, sizeOf(kind, d)), kind, d)
+	l := view(make([]float64, sizeOf(kind, d, folds)), kind, d)
+	if kind == None {
+		return l
+	}
 	prior, gaussian := t.Prior.(GaussianPrior)
-	for i := range l.sd {
-		l.sd[i] = 1
+	first := l.scales[0]
+	for i := range first.sd {
+		first.sd[i] = 1
 		if gaussian {
-			l.sd[i] = prior.SD(i)
-		}
-		if l.factor != nil {
-			l.factor[i*d+i] = l.sd[i]
+			first.sd[i] = prior.SD(i)
 		}
 	}
+	first.diagonal()
+	l.scales.same()
 	return l
-}
-
-// scale is the scale in use.
-func (l learner) scale() scale {
-	if l.factor != nil {
-		return scale{factor: l.factor}
-	}
-	return scale{sd: l.sd}
 }
 
 // step is h.
@@ -112,31 +112,14 @@ func (l learner) firstStep(t *Target, one bool) float64 {
 	return usualStep(t.Prior.Dim(), unit, one)
 }
 
-// fromPopulation learns the scale from weighted particles, and reports whether they could teach one. related: all particles
-// descend from one, so that their spread is no more than what the moves have made of it.
-func (l learner) fromPopulation(t *Target, p *Population, weights []float64, related bool) bool {
-	if l.kind == None {
-		return true
-	}
-	if related {
-		return false
-	}
-	s := moments(t, p, weights, l.kind)
-	return s.learn(l.kind, blocks(t), l.sd, l.factor)
-}
-
 // fromPrior sets the scale with which a chain begins, where that of the prior depends on the place.
 func (l learner) fromPrior(t *Target, p *Population) {
 	prior, ok := t.Prior.(LocalPrior)
 	if !ok || l.kind == None {
 		return
 	}
-	prior.SDs(p.row(p.Theta, 0), l.sd)
-	for i := range l.sd {
-		if l.factor != nil {
-			l.factor[i*len(l.sd)+i] = l.sd[i]
-		}
-	}
+	prior.SDs(p.row(p.Theta, 0), l.scales[0].sd)
+	l.scales[0].diagonal()
 }
 
 // relaxation is γ of the dual averaging. Stan's .05 suits acceptances that are means over a trajectory, and steps that begin far
@@ -183,15 +166,17 @@ func (l learner) fromPoints(t *Target, adapted bool) bool {
 	for i, v := range l.m2 {
 		s.m2[i] = v / max(1, n-1)
 	}
-	kind, before := l.kind, logVolume(l.sd)
+	kind, first := l.kind, l.scales[0]
+	before := logVolume(first.sd)
 	if l.usual && kind == Diagonal { // the states of a short chain are too few and too alike for a scale of each coordinate
 		kind = Tensor
 	}
-	if !s.learn(kind, blocks(t), l.sd, l.factor) {
+	if !s.learn(kind, blocks(t), first.sd, first.factor) {
 		return false
 	}
+	l.scales.same()
 	if adapted {
-		l.restart(l.tuning[logStepMean] + before - logVolume(l.sd))
+		l.restart(l.tuning[logStepMean] + before - logVolume(first.sd))
 	}
 	return true
 }

@@ -77,7 +77,7 @@ func (Metropolis) Evaluations() int { return 1 }
 func (Metropolis) Shortest(int) int { return 1 }
 
 // Tuning is nothing.
-func (m Metropolis) Tuning(*Target) ([]float64, error) {
+func (m Metropolis) Tuning(*Target, int) ([]float64, error) {
 	if err := config.Check(m); err != nil {
 		return nil, fmt.Errorf("metropolis: %w", err)
 	}

@@ -28,8 +28,9 @@ type Kernel interface {
 	Evaluations() int
 
 	// Tuning returns the values that the move adapts, before the first mutation: any number of them, shared by the
-	// population. The caller keeps them. The error names a wrong setting, or a property that the target lacks.
-	Tuning(t *Target) ([]float64, error)
+	// population of the given number of particles. The caller keeps them. The error names a wrong setting, or a property that the
+	// target lacks.
+	Tuning(t *Target, particles int) ([]float64, error)
 
 	// Mutate moves every particle of p once and adapts tuning. After an error p and tuning are undefined.
 	Mutate(ctx context.Context, w *Work, t *Target, p *Population, tuning []float64, now StepContext) (Outcome, error)
@@ -110,7 +111,7 @@ type StepContext struct {
 	Key      rng.Key // seed, island, iteration, mutation; the move adds purpose and particle
 	Progress float64 // share of the run's budget that is spent, 0…1; 0 if there is none
 	Left     int     // evaluations a particle that the budget has left; 0 if there is no budget
-	Related  bool    // all particles descend from one of the first
+	Related  bool    // all particles descend from one of the first, and their last moves may not have parted them
 }
 
 // MostEnergyRise is ΔH above which a trajectory has diverged, as in Stan: it met a part of the target that is too narrow for its

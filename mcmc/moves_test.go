@@ -61,7 +61,7 @@ func TestMovesLeaveTheTemperedTargetInvariant(t *testing.T) {
 		target, mean, variance := conjugate(d)
 		p := NewPopulation(particles, d, move.Needs())
 		exact(t, target, &p, mean, variance)
-		tuning, err := move.Tuning(target)
+		tuning, err := move.Tuning(target, p.J)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -116,7 +116,7 @@ func TestStepSizesFollowTheRule(t *testing.T) {
 		const particles = 7
 		p := NewPopulation(particles, 3, Needs{Gradient: true})
 		exact(t, target, &p, mean, variance)
-		tuning, err := c.move.Tuning(target)
+		tuning, err := c.move.Tuning(target, p.J)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -141,7 +141,7 @@ func TestStepSizesFollowTheRule(t *testing.T) {
 			}
 		}
 	}
-	b, _ := PCN{}.Tuning(target)
+	b, _ := PCN{}.Tuning(target, 50)
 	if got := 1 / (1 + math.Exp(-b[0])); !golden.Near(got, 0.2, 1e-14, 0) {
 		t.Errorf("pCN starts at b = %v", got)
 	}
@@ -174,7 +174,7 @@ func TestAdaptationFindsTheAcceptance(t *testing.T) {
 		target, mean, variance := conjugate(12)
 		p := NewPopulation(20, 12, c.move.Needs())
 		exact(t, target, &p, mean, variance)
-		tuning, err := c.move.Tuning(target)
+		tuning, err := c.move.Tuning(target, p.J)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -207,7 +207,7 @@ func TestEveryAdaptedMove(t *testing.T) {
 		target, mean, variance := conjugate(12)
 		p := NewPopulation(20, 12, move.Needs())
 		exact(t, target, &p, mean, variance)
-		tuning, err := move.Tuning(target)
+		tuning, err := move.Tuning(target, p.J)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -288,7 +288,7 @@ func TestDivergentProposalsAreRejectedAndCounted(t *testing.T) {
 			if err := target.Evaluate(context.Background(), &p); err != nil {
 				t.Fatal(err)
 			}
-			tuning, err := move.Tuning(target)
+			tuning, err := move.Tuning(target, p.J)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -336,7 +336,7 @@ func TestImpossibleStartIsLeft(t *testing.T) {
 		if err := target.Evaluate(context.Background(), &p); err != nil {
 			t.Fatal(err)
 		}
-		tuning, _ := move.Tuning(target)
+		tuning, _ := move.Tuning(target, p.J)
 		var w Work
 		if out, err := move.Mutate(context.Background(), &w, target, &p, tuning, at(1, 0)); err != nil || out.Probability[0] != 1 || p.LL[0] != 0 {
 			t.Errorf("%s: %+v, %v", name, out, err)
@@ -374,7 +374,7 @@ func TestThreadsDoNotMatter(t *testing.T) {
 				if err := target.Evaluate(context.Background(), &p); err != nil {
 					t.Fatal(err)
 				}
-				tuning, _ := move.Tuning(target)
+				tuning, _ := move.Tuning(target, p.J)
 				var w Work
 				for k := range 3 {
 					if _, err := move.Mutate(context.Background(), &w, target, &p, tuning, at(1, k)); err != nil {
@@ -402,7 +402,7 @@ func TestMovesDoNotAllocate(t *testing.T) {
 	var w Work
 	bytes := func(steps int) float64 {
 		move := HMC{Steps: steps}
-		tuning, err := move.Tuning(target)
+		tuning, err := move.Tuning(target, p.J)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -532,7 +532,7 @@ func TestInfiniteLikelihoodIsRejectedAtThePrior(t *testing.T) {
 			if err := target.Evaluate(context.Background(), &p); err != nil {
 				t.Fatal(err)
 			}
-			tuning, err := move.Tuning(target)
+			tuning, err := move.Tuning(target, p.J)
 			if err != nil {
 				t.Fatal(err)
 			}

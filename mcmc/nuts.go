@@ -112,7 +112,7 @@ func (NUTS) Evaluations() int { return 1<<mostDoublings - 1 + mostDoublings }
 func (NUTS) Shortest(int) int { return 1 }
 
 // Tuning returns the state of the warm-up.
-func (m NUTS) Tuning(t *Target) ([]float64, error) {
+func (m NUTS) Tuning(t *Target, _ int) ([]float64, error) {
 	if err := config.Check(m); err != nil {
 		return nil, fmt.Errorf("NUTS: %w", err)
 	}
@@ -134,7 +134,7 @@ func (m NUTS) Mutate(
 	if left == 0 {
 		left = math.MaxInt32
 	}
-	r.in = u.scale()
+	r.in = scales{u.scale()}
 	if learns && u.fresh() {
 		if searched, err = r.search(ctx, p, u, now.Key, left-1); err != nil {
 			return Outcome{}, err
@@ -160,7 +160,7 @@ func (m NUTS) Mutate(
 		most += searched
 		ended := now.Progress + float64((1-now.Progress)*float64(most)/float64(left))
 		if u.observe(p, ended) {
-			r.in = u.scale()
+			r.in = scales{u.scale()}
 			n, err := r.search(ctx, p, u, now.Key, left-most)
 			if err != nil {
 				return Outcome{}, err

@@ -140,7 +140,7 @@ func TestTreeOfAnOscillator(t *testing.T) {
 		}
 		var w Work
 		r := w.trajectoryOf(&p, target)
-		r.in, r.size = scale{sd: in[:]}, h
+		r.in, r.size = scales{{sd: in[:]}}, h
 		begin := func() { r.begin(&p, 0, rng.Key{Purpose: rng.Momentum}.Stream()) }
 		begin()
 		o := newOrbit([2]float64{theta[0] / in[0], theta[1] / in[1]}, [2]float64(r.whole.momentum), sd, in, h, reach)
@@ -271,7 +271,7 @@ func TestSearchFindsAStep(t *testing.T) {
 		u := warmUp(newWarmUp(first, 1))
 		var w Work
 		r := w.trajectoryOf(&p, target)
-		r.in = u.scale()
+		r.in = scales{u.scale()}
 		target.Model.(*model).calls = 0
 		trials, err := r.search(context.Background(), &p, u, rng.Key{Seed: 1}, most)
 		if err != nil || trials != target.Model.(*model).calls {
@@ -316,7 +316,7 @@ func TestTrajectoriesFitTheBudget(t *testing.T) {
 			if err := target.Evaluate(context.Background(), &p); err != nil {
 				t.Fatal(err)
 			}
-			tuning, err := NUTS{}.Tuning(target)
+			tuning, err := NUTS{}.Tuning(target, 1)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -27,7 +27,7 @@ import (
 // (scale.go), where they are velocities as well. A new half that turns back within, or diverges, is left out.
 type trajectory struct {
 	target *Target
-	in     scale
+	in     scales
 	size   float64 // h
 
 	leapfrog Work          // of one particle

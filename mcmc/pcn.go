@@ -109,7 +109,7 @@ func (PCN) Evaluations() int { return 1 }
 func (PCN) Shortest(int) int { return 1 }
 
 // Tuning returns the numbers of dual averaging, for logit b.
-func (m PCN) Tuning(t *Target) ([]float64, error) {
+func (m PCN) Tuning(t *Target, _ int) ([]float64, error) {
 	if _, ok := t.Prior.(GaussianPrior); !ok {
 		return nil, errors.New("pCN: needs a Gaussian prior; take HMC")
 	}

@@ -20,11 +20,13 @@ type Population struct {
 	AnnealedGrad []float64 // J×D
 
 	Momentum []float64 // J×D, kept from move to move; nil where moves draw momenta anew
+
+	Fold []int32 // J, the fold of each particle's parent when its stage began, from 0: it moves by what the other folds taught
 }
 
 // NewPopulation allocates a population of J particles in D dimensions that carries what a move needs.
 func NewPopulation(j, d int, needs Needs) Population {
-	p := Population{J: j, D: d, Theta: make([]float64, j*d), LL: make([]float64, j), LP: make([]float64, j)}
+	p := Population{J: j, D: d, Theta: make([]float64, j*d), LL: make([]float64, j), LP: make([]float64, j), Fold: make([]int32, j)}
 	if needs.Gradient {
 		p.GradLL = make([]float64, j*d)
 	}
@@ -82,7 +84,7 @@ func (p *Population) row(m []float64, j int) []float64 {
 	return m[j*p.D : (j+1)*p.D : (j+1)*p.D]
 }
 
-// Set makes particle j of p a copy of particle i of q, with all values that p carries.
+// Set makes particle j of p a copy of particle i of q, with all values that p carries at a position. Its fold stays.
 func (p *Population) Set(j int, q *Population, i int) {
 	copy(p.row(p.Theta, j), q.row(q.Theta, i))
 	copy(p.row(p.GradLL, j), q.row(q.GradLL, i))
@@ -94,9 +96,12 @@ func (p *Population) Set(j int, q *Population, i int) {
 	}
 }
 
-// Gather makes p the particles of q with the given indices.
+// Gather makes p the particles of q with the given indices, in their folds.
 func (p *Population) Gather(workers *pool.Pool, q *Population, indices []int32) {
-	p.each(workers, func(j int) { p.Set(j, q, int(indices[j])) })
+	p.each(workers, func(j int) {
+		p.Set(j, q, int(indices[j]))
+		p.Fold[j] = q.Fold[indices[j]]
+	})
 }
 
 // Copy makes p equal to q, which has the same shape.
@@ -108,6 +113,7 @@ func (p *Population) Copy(q *Population) {
 	copy(p.LL, q.LL)
 	copy(p.LP, q.LP)
 	copy(p.AnnealedLL, q.AnnealedLL)
+	copy(p.Fold, q.Fold)
 }
 
 // each calls f for every particle, in parallel if there is enough work: a task is about 4,096 numbers, ten microseconds,

@@ -11,8 +11,19 @@ import "github.com/starling-smc/starling/internal/lanes"
 // is the leapfrog in z, written for θ, so that a particle that stays keeps its bits. L is fixed during a move. Its determinant
 // is a constant that cancels.
 type scale struct {
-	sd     []float64 // D, the diagonal of L; nil: all 1
+	sd     []float64 // D, the diagonal of L, or of coordinates that a factor joins their standard deviations; nil: all 1
 	factor []float64 // D×D, L itself, row-major, lower triangular; nil: L is diagonal
+}
+
+// diagonal makes the factor that of sd alone.
+func (s scale) diagonal() {
+	if s.factor == nil {
+		return
+	}
+	clear(s.factor)
+	for i, x := range s.sd {
+		s.factor[i*len(s.sd)+i] = x
+	}
 }
 
 // kick adds h Lᵀ g to the momentum.

@@ -83,18 +83,21 @@ type sample struct {
 func moments(t *Target, p *Population, weights []float64, kind Scaling) sample {
 	d := p.D
 	s := sample{mean: make([]float64, d)}
-	distinct, squares := slices.Clone(p.LL), 0.0
-	slices.Sort(distinct)
+	var squares float64
+	var places []float64 // their log-likelihoods: those of copies are equal
 	for j := range p.J {
 		if weights[j] == 0 {
 			continue
 		}
+		places = append(places, p.LL[j])
 		squares += float64(weights[j] * weights[j])
 		for i, x := range p.row(p.Theta, j) {
 			s.mean[i] += float64(weights[j] * x)
 		}
 	}
-	s.n = 1 / squares * float64(len(slices.Compact(distinct))) / float64(p.J)
+	of := float64(len(places))
+	slices.Sort(places)
+	s.n = 1 / squares * float64(len(slices.Compact(places))) / of
 	if kind == Dense {
 		s.m2 = make([]float64, d*d)
 	} else {
@@ -214,10 +217,7 @@ func (s *sample) learn(kind Scaling, blocks []int, sd, factor []float64) bool {
 		factor[i*d+i] = float64(sd[i] * sd[i])
 	}
 	if !dense.Cholesky(factor, d) { // only where rounding spoils correlations of almost 1
-		clear(factor)
-		for i, x := range sd {
-			factor[i*d+i] = x
-		}
+		scale{sd, factor}.diagonal()
 	}
 	return true
 }

@@ -69,19 +69,20 @@ func TestScaleIsLearnedFromAPopulation(t *testing.T) {
 	m.draws(t, target, &p, 1)
 	equal := slices.Repeat([]float64{1. / n}, n)
 	for _, kind := range []Scaling{Diagonal, Dense} {
-		l := newLearner(target, kind)
+		l := newLearner(target, kind, Folds(n))
 		if !l.fromPopulation(target, &p, equal, false) {
 			t.Fatalf("%s: nothing was learned", kind)
 		}
+		learned := l.scales[0]
 		for i, sd := range m.sd {
-			if !(math.Abs(l.sd[i]/sd-1) < 5.5/math.Sqrt(2*n)+0.02) { // .02: five points of the block's change
-				t.Errorf("%s: coordinate %d has scale %v, want %v", kind, i, l.sd[i], sd)
+			if !(math.Abs(learned.sd[i]/sd-1) < 5.5/math.Sqrt(2*n)+0.02) { // .02: five points of the block's change
+				t.Errorf("%s: coordinate %d has scale %v, want %v", kind, i, learned.sd[i], sd)
 			}
 		}
 		if kind != Dense {
 			continue
 		}
-		f := l.scale().factor
+		f := learned.factor
 		for i := range 4 {
 			for k := range i {
 				dot := 0.0
@@ -92,7 +93,7 @@ func TestScaleIsLearnedFromAPopulation(t *testing.T) {
 				if i == k+1 && k%2 == 0 {
 					want = m.rho
 				}
-				if r := dot / (l.sd[i] * l.sd[k]); !(math.Abs(r-want) < 5.5*(1-want*want)/math.Sqrt(n)+0.01) {
+				if r := dot / (learned.sd[i] * learned.sd[k]); !(math.Abs(r-want) < 5.5*(1-want*want)/math.Sqrt(n)+0.01) {
 					t.Errorf("correlation of %d and %d is %v, want %v", i, k, r, want)
 				}
 			}
@@ -115,10 +116,10 @@ func TestScaleIsWeighted(t *testing.T) {
 	for j := range weights {
 		weights[j] /= sum
 	}
-	l := newLearner(target, Diagonal)
+	l := newLearner(target, Diagonal, 1)
 	l.fromPopulation(target, &p, weights, false)
-	if !(math.Abs(l.sd[0]-0.5) < 0.06) || !(math.Abs(l.sd[1]-1) < 0.12) {
-		t.Errorf("scales %v, want .5 and 1", l.sd)
+	if sd := l.scales[0].sd; !(math.Abs(sd[0]-0.5) < 0.06) || !(math.Abs(sd[1]-1) < 0.12) {
+		t.Errorf("scales %v, want .5 and 1", sd)
 	}
 }
 
@@ -154,7 +155,7 @@ func TestScaleIsKept(t *testing.T) {
 	equal := slices.Repeat([]float64{1. / 20}, 20)
 	check := func(name string, related bool) {
 		t.Helper()
-		l := newLearner(target, Dense)
+		l := newLearner(target, Dense, Folds(20))
 		before := slices.Clone(l.tuning)
 		if l.fromPopulation(target, &p, equal, related) || !slices.Equal(before, l.tuning) {
 			t.Errorf("%s: a scale was learned", name)
@@ -175,14 +176,13 @@ func TestScaleOneChangesNoBit(t *testing.T) {
 		move := HMC{Steps: 4, Step: 0.3, Scale: kind}
 		p := NewPopulation(9, 6, Needs{Gradient: true})
 		exact(t, target, &p, mean, variance)
-		l := newLearner(target, kind)
+		l := newLearner(target, kind, 1)
 		l.restart(rng.Log(0.3))
-		for i := range l.sd {
-			l.sd[i] = 1
-			if l.factor != nil {
-				l.factor[i*6+i] = 1
-			}
+		one := l.scales[0]
+		for i := range one.sd {
+			one.sd[i] = 1
 		}
+		one.diagonal()
 		var w Work
 		for k := range 5 {
 			if _, err := move.Mutate(context.Background(), &w, target, &p, l.tuning, at(1, k)); err != nil {
@@ -208,7 +208,7 @@ func TestScaleIsAChangeOfVariables(t *testing.T) {
 		p := NewPopulation(5, 4, Needs{Gradient: true})
 		pairs{sd, 0}.draws(t, target, &p, 4)
 		move := HMC{Steps: 3, Step: 0.9, Scale: Diagonal}
-		tuning, err := move.Tuning(target) // the prior's scale
+		tuning, err := move.Tuning(target, p.J) // the prior's scale
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -235,7 +235,7 @@ func TestScaleIsAChangeOfVariables(t *testing.T) {
 
 func TestScalingsAreRefused(t *testing.T) {
 	big := &Target{Model: freeModel{501}, Prior: normal{make([]float64, 501), slices.Repeat([]float64{1}, 501)}, Lambda: 1}
-	if _, err := (HMC{Scale: Dense}).Tuning(big); err == nil || !strings.Contains(err.Error(), "at most 500") || !strings.Contains(err.Error(), "MB") {
+	if _, err := (HMC{Scale: Dense}).Tuning(big, 1); err == nil || !strings.Contains(err.Error(), "at most 500") || !strings.Contains(err.Error(), "MB") {
 		t.Errorf("a dense scale of 501 coordinates: %v", err)
 	}
 	if err := config.Check(HMC{Scale: "sparse"}); err == nil || !strings.Contains(err.Error(), "none, tensor, diagonal") {
@@ -266,7 +266,7 @@ func TestScaleOfALocalPrior(t *testing.T) {
 				t.Fatal(err)
 			}
 			move := HMC{Steps: 2, Scale: kind, Accept: 0.7}
-			tuning, err := move.Tuning(target)
+			tuning, err := move.Tuning(target, p.J)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -276,8 +276,8 @@ func TestScaleOfALocalPrior(t *testing.T) {
 				t.Fatal(err)
 			}
 			l := move.reads(target, tuning)
-			if !slices.Equal(l.sd, want) || kind == Dense && (l.factor[0] != want[0] || l.factor[3] != want[1] || l.factor[2] != 0) {
-				t.Errorf("%s at progress %v: scale %v, factor %v, want %v", kind, progress, l.sd, l.factor, want)
+			if s := l.scales[0]; !slices.Equal(s.sd, want) || kind == Dense && (s.factor[0] != want[0] || s.factor[3] != want[1] || s.factor[2] != 0) {
+				t.Errorf("%s at progress %v: scale %v, factor %v, want %v", kind, progress, s.sd, s.factor, want)
 			}
 		}
 	}

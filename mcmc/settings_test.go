@@ -31,7 +31,7 @@ type facts struct {
 var moveCases = map[string]moveCase{
 	"hmc": {
 		HMC{Steps: 4, Step: 0.85, Jitter: 0.1}, HMC{}, "HMC", facts{
-			true, false, true, Needs{Gradient: true}, 0, [2]int{7 + 2*(2+4), 5 * 10 * 2},
+			true, false, true, Needs{Gradient: true}, 0, [2]int{7 + (1+8)*(2+4), 5 * 10 * 2},
 			HMC{Length: AutoLength, Accept: 0.75, Jitter: 0.2}, HMC{Length: AutoLength, Accept: 0.9, Jitter: 0.2, Mutations: Mutations{Count: 7}},
 		},
 	},
@@ -101,7 +101,7 @@ func TestEveryMoveAnswers(t *testing.T) {
 			t.Errorf("%s answers %q, %+v, want %q, %+v", row.Name, m, got, c.title, c.facts)
 		}
 		bare := &Target{Model: &model{d: 2}, Prior: factorPrior{d: 2}, Lambda: 1}
-		if _, err := c.bold.Tuning(bare); (err != nil) != m.NeedsGaussian() {
+		if _, err := c.bold.Tuning(bare, 1); (err != nil) != m.NeedsGaussian() {
 			t.Errorf("%s needs a Gaussian prior: %v; without one: %v", row.Name, m.NeedsGaussian(), err)
 		}
 		if name := Moves.Name(m); name != row.Name {

@@ -125,7 +125,7 @@ func (SGHMC) Evaluations() int { return 1 }
 func (SGHMC) Shortest(int) int { return 1 }
 
 // Tuning is nothing.
-func (m SGHMC) Tuning(t *Target) ([]float64, error) {
+func (m SGHMC) Tuning(t *Target, _ int) ([]float64, error) {
 	err := config.Check(m)
 	if err == nil && t.Annealed != nil {
 		err = errors.New("mini-batches cannot be used where examples have different powers: take a path that anneals no examples in")

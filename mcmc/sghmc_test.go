@@ -311,7 +311,7 @@ func TestSGHMCDefaults(t *testing.T) {
 		{Batch: 4, Step: 0.1}:                "SGHMC: mini-batches cannot be used where examples have different powers",
 		{Batch: 4, Step: 0.1, Friction: 1.1}: "SGHMC: friction: want",
 	} {
-		if _, err := move.Tuning(target); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if _, err := move.Tuning(target, 1); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%+v: error %v, want %s", move, err, want)
 		}
 	}

@@ -104,7 +104,7 @@ func (m SVGD) Check(f *config.Faults) {
 }
 
 // Tuning is nothing.
-func (m SVGD) Tuning(t *Target) ([]float64, error) {
+func (m SVGD) Tuning(t *Target, _ int) ([]float64, error) {
 	err := config.Check(m)
 	if err == nil && t.Annealed != nil {
 		err = errors.New("it cannot be used where examples have different powers: take a path that anneals no examples in")

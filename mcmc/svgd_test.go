@@ -154,7 +154,7 @@ func TestSVGDBits(t *testing.T) {
 func TestSVGDRefuses(t *testing.T) {
 	for _, rate := range []float64{0, -1, math.NaN(), math.Inf(1)} {
 		target, _ := svgdOf(3, 2)
-		if _, err := (SVGD{Rate: rate}).Tuning(target); err == nil || !strings.Contains(err.Error(), "SVGD: rate: want a number above 0, have ") {
+		if _, err := (SVGD{Rate: rate}).Tuning(target, 1); err == nil || !strings.Contains(err.Error(), "SVGD: rate: want a number above 0, have ") {
 			t.Errorf("rate %v: %v", rate, err)
 		}
 	}
@@ -164,7 +164,7 @@ func TestSVGDRefuses(t *testing.T) {
 		t.Errorf("one particle: %v", err)
 	}
 	target.Annealed = []int32{0}
-	if _, err := (SVGD{Rate: 1}).Tuning(target); err == nil || !strings.Contains(err.Error(), "anneals no examples in") {
+	if _, err := (SVGD{Rate: 1}).Tuning(target, 1); err == nil || !strings.Contains(err.Error(), "anneals no examples in") {
 		t.Errorf("examples of several powers: %v", err)
 	}
 	target, p = svgdOf(3, 2)

@@ -183,7 +183,7 @@ func (m Unadjusted) Evaluations() int { return max(1, m.Steps) }
 func (m Unadjusted) Shortest(int) int { return m.Evaluations() }
 
 // Tuning returns log h, which is not adapted.
-func (m Unadjusted) Tuning(t *Target) ([]float64, error) {
+func (m Unadjusted) Tuning(t *Target, _ int) ([]float64, error) {
 	err := config.Check(m)
 	if err == nil && m.Subsample() > 0 && t.Annealed != nil {
 		err = fmt.Errorf("mini-batch gradients of %d examples cannot be used where examples have different powers: leave them out, "+
@@ -203,7 +203,7 @@ func (m Unadjusted) Mutate(ctx context.Context, w *Work, t *Target, p *Populatio
 	out := w.outcome
 	out.Step = m.size(t)
 	if m.Gradient == nil {
-		if err := w.leapfrog(ctx, t, p, q, scale{}, out.Step, steps); err != nil {
+		if err := w.leapfrog(ctx, t, p, q, plain, out.Step, steps); err != nil {
 			return Outcome{}, err
 		}
 		out.took(steps*t.Examples(), 0)
@@ -256,5 +256,5 @@ func (m Unadjusted) surrogate(ctx context.Context, w *Work, t *Target, p *Popula
 	if err := field.Evaluate(ctx, &w.surrogate); err != nil {
 		return 0, err
 	}
-	return len(w.batch), w.leapfrog(ctx, &field, &w.surrogate, &w.surrogate, scale{}, m.size(t), max(1, m.Steps))
+	return len(w.batch), w.leapfrog(ctx, &field, &w.surrogate, &w.surrogate, plain, m.size(t), max(1, m.Steps))
 }

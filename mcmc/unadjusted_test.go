@@ -213,7 +213,7 @@ func TestStepsByRule(t *testing.T) {
 				if err := target.Evaluate(context.Background(), &p); err != nil {
 					t.Fatal(err)
 				}
-				tuning, err := move.Tuning(target)
+				tuning, err := move.Tuning(target, p.J)
 				if _, out := unadjustedMove(t, move, target, &p); err != nil || out.Step != number || tuning[0] != rng.Log(number) {
 					t.Errorf("step %v: %v, tuned to e^%v, %v; want %v", h, out.Step, tuning, err, number)
 				}

@@ -88,7 +88,7 @@ func (Walk) Evaluations() int { return 1 }
 func (Walk) Shortest(int) int { return 1 }
 
 // Tuning is nothing.
-func (m Walk) Tuning(*Target) ([]float64, error) {
+func (m Walk) Tuning(*Target, int) ([]float64, error) {
 	if err := config.Check(m); err != nil {
 		return nil, fmt.Errorf("random walk: %w", err)
 	}

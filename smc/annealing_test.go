@@ -478,10 +478,10 @@ func TestOrdersDiffer(t *testing.T) {
 // rest is a move that stays: no trajectory, no evaluation, no energy error.
 type rest struct{}
 
-func (rest) Needs() mcmc.Needs                      { return mcmc.Needs{Gradient: true} }
-func (rest) Evaluations() int                       { return 1 }
-func (rest) Invariant() bool                        { return false } // the tests weight it by its energy
-func (rest) Tuning(*mcmc.Target) ([]float64, error) { return []float64{0}, nil }
+func (rest) Needs() mcmc.Needs                           { return mcmc.Needs{Gradient: true} }
+func (rest) Evaluations() int                            { return 1 }
+func (rest) Invariant() bool                             { return false } // the tests weight it by its energy
+func (rest) Tuning(*mcmc.Target, int) ([]float64, error) { return []float64{0}, nil }
 func (rest) Mutate(_ context.Context, _ *mcmc.Work, _ *mcmc.Target, p *mcmc.Population, _ []float64, _ mcmc.StepContext) (mcmc.Outcome, error) {
 	return nothingDone(p), nil
 }

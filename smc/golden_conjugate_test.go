@@ -82,7 +82,7 @@ func problemOf(t *testing.T, c golden.Case) (problem, bool) {
 	return p, true
 }
 
-// Evidence and moments of every golden posterior, by tempered samplers with either move. The logistic posteriors are
+// Evidence and moments of every golden posterior, by tempered samplers with either move and its defaults. The logistic posteriors are
 // skew and the mixtures have 25 modes.
 func TestGoldenEvidenceAndMoments(t *testing.T) {
 	testkit.Statistics(t)
@@ -94,12 +94,12 @@ func TestGoldenEvidenceAndMoments(t *testing.T) {
 		}
 		d := len(p.mean)
 		moves := map[string]Sampler{
-			"hmc": {Particles: 300, Move: mcmc.HMC{Steps: 4, Mutations: mcmc.Mutations{Count: 8}}},
-			"pcn": {Particles: 300, Move: mcmc.PCN{Mutations: mcmc.Mutations{Count: 30}}},
+			"hmc": {Particles: 300, Move: mcmc.HMC{}},
+			"pcn": {Particles: 300, Move: mcmc.PCN{}},
 		}
 		switch {
 		case d > 10 && !testing.Short():
-			moves = map[string]Sampler{"hmc": {Particles: 200, Move: mcmc.HMC{Steps: 4, Scale: mcmc.Diagonal, Mutations: mcmc.Mutations{Count: 3}}}}
+			moves = map[string]Sampler{"hmc": {Particles: 200, Move: mcmc.HMC{}}}
 			t.Logf("%s: %d dimensions need more pCN moves than a test has time for", p.name, d)
 		case testing.Short() && d > 2 && c.Kind != "logistic":
 			continue

@@ -142,6 +142,7 @@ func staysFrozen(t *testing.T, p problem, move mcmc.Kernel, cases int, draw func
 		t.Fatal(err)
 	}
 	st.K, st.Spent, st.Tuning = learned.K, path.Epochs/2, learned.Tuning // not a first iteration, at which a move would prepare
+	s.tuned, s.counted = len(st.Tuning), true                            // one scale for all, as a chain has it, and not one for each fold
 	tuning := slices.Clone(st.Tuning)
 	var info Info
 	for range 4 {

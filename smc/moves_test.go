@@ -23,7 +23,7 @@ type persistent struct {
 func (persistent) Needs() mcmc.Needs  { return mcmc.Needs{Gradient: true, Momentum: true} }
 func (m persistent) Evaluations() int { return m.Steps }
 func (persistent) Invariant() bool    { return true }
-func (m persistent) Tuning(*mcmc.Target) ([]float64, error) {
+func (m persistent) Tuning(*mcmc.Target, int) ([]float64, error) {
 	if m.Fixed != nil {
 		return append([]float64(nil), m.Fixed...), nil
 	}
@@ -95,10 +95,10 @@ func (m persistent) Mutate(ctx context.Context, w *mcmc.Work, t *mcmc.Target, p 
 // some particles try more points than others.
 type slice struct{}
 
-func (slice) Needs() mcmc.Needs                      { return mcmc.Needs{} }
-func (slice) Evaluations() int                       { return 1 }
-func (slice) Invariant() bool                        { return true }
-func (slice) Tuning(*mcmc.Target) ([]float64, error) { return nil, nil }
+func (slice) Needs() mcmc.Needs                           { return mcmc.Needs{} }
+func (slice) Evaluations() int                            { return 1 }
+func (slice) Invariant() bool                             { return true }
+func (slice) Tuning(*mcmc.Target, int) ([]float64, error) { return nil, nil }
 
 func (slice) Mutate(ctx context.Context, _ *mcmc.Work, t *mcmc.Target, p *mcmc.Population, _ []float64, now mcmc.StepContext) (mcmc.Outcome, error) {
 	prior, d := t.Prior.(mcmc.GaussianPrior), p.D
@@ -258,7 +258,7 @@ func TestEvaluationsAreCountedByParticle(t *testing.T) {
 
 // A state whose tuned numbers are not those of the move is refused.
 func TestTunedNumbersBelongToTheMove(t *testing.T) {
-	hmc := 7 + (3 + 9) + (3 + 9) // step and counts, a dense scale of three coordinates, and the moments of as many
+	hmc := 7 + (3 + 9) + 8*(3+9) // step and counts, the moments of three coordinates, and a dense scale of them for each of eight folds
 	for name, want := range map[string]int{"persistent": 2, "slices": 0, "tempering pcn": 5, "tempering hmc": hmc} {
 		s := kinds()[name](0)
 		st, err := s.Init(context.Background())

@@ -17,7 +17,7 @@ func (s *Sampler) begin(ctx context.Context, st *State, target *mcmc.Target, las
 		return nil
 	}
 	now := s.stepContext(st, target)
-	now.Related = st.K > 0 && s.survivors(st) == 1 // before the weights: it uses the same scratch memory
+	now.Related = st.K > 0 && st.Parted == 0 && s.survivors(st) == 1 // before the weights: it uses the same scratch memory
 	weights.Exp(st.LogW, s.scratch)
 	trials, err := move.Begin(ctx, &s.work, target, &st.Population, s.scratch, st.Tuning, now)
 	if err != nil {
@@ -77,6 +77,9 @@ func (s *Sampler) mutate(ctx context.Context, st *State, target *mcmc.Target, in
 		if travels && arrived || repeats.Enough(info.Mutations, last, dist) || info.Mutations >= repeats.Limit() || budget > 0 && st.Spent >= budget {
 			info.Acceptance /= numeral.Number(st.J * info.Mutations)
 			info.EnergySD = spread.sd()
+			if st.Parted = 0; travels && arrived {
+				st.Parted = 1
+			}
 			info.Stuck = s.Move.Invariant() && st.J > 1 && (!arrived || !(info.Acceptance >= StuckBelow))
 			return nil
 		}

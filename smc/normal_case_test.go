@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"math"
+	"slices"
 	"sync/atomic"
 	"testing"
 
@@ -154,10 +155,11 @@ func TestStuckStages(t *testing.T) {
 	}
 }
 
-// Particles that descend from one ancestor teach no scale: their spread is what the moves have made of it.
+// Particles that descend from one ancestor teach no scale: their spread is what the moves have made of it. They do where the last
+// moves went on until the particles had travelled.
 func TestScaleIsKept(t *testing.T) {
 	s := &Sampler{Model: narrow(), Prior: normal{d: 3, sd: 1}, Path: Ladder{0.002, 0.006, 1}, Move: mcmc.HMC{Steps: 4, Mutations: mcmc.Mutations{Count: 2}}, Particles: 50}
-	for _, related := range []bool{false, true} {
+	for _, c := range []struct{ related, parted, kept bool }{{false, false, false}, {true, false, true}, {true, true, false}} {
 		st, err := s.Init(context.Background())
 		if err != nil {
 			t.Fatal(err)
@@ -165,23 +167,29 @@ func TestScaleIsKept(t *testing.T) {
 		if _, err := s.Step(context.Background(), st); err != nil {
 			t.Fatal(err)
 		}
-		if related {
+		if st.Parted != 0 {
+			t.Error("two moves of a count have parted the particles")
+		}
+		if c.related {
 			clear(st.Roots)
+		}
+		if c.parted {
+			st.Parted = 1
 		}
 		before := append([]float64(nil), st.Tuning...)
 		info, err := s.Step(context.Background(), st)
 		if err != nil {
 			t.Fatal(err)
 		}
-		const header = 8
-		scale := 3 + 9 // a diagonal and a factor
-		kept := true
-		for i := header; i < header+scale; i++ {
-			kept = kept && st.Tuning[i] == before[i]
+		const header = 7
+		kept := slices.Equal(st.Tuning[header:], before[header:]) // a diagonal and a factor for each fold
+		if info.ScaleKept != c.kept || kept != c.kept {
+			t.Errorf("%+v: scale kept %v, as reported %v", c, kept, info.ScaleKept)
 		}
-		if info.ScaleKept != related || kept != related {
-			t.Errorf("related %v: scale kept %v, as reported %v", related, kept, info.ScaleKept)
-		}
+	}
+	s.Move = mcmc.HMC{Steps: 4, Mutations: mcmc.UntilTravelled}
+	if st, info := step(t, s); st.Parted != 1 || info.Mutations == mcmc.UntilTravelled.Max {
+		t.Errorf("after %d moves until the particles have travelled: parted %d", info.Mutations, st.Parted)
 	}
 }
 

@@ -42,7 +42,7 @@ func (s *Sampler) Init(ctx context.Context) (*State, error) {
 	}
 	target := s.target(stage, st)
 	var err error
-	if st.Tuning, err = s.Move.Tuning(target); err != nil { // first, because it may fail and evaluations are expensive
+	if st.Tuning, err = s.Move.Tuning(target, j); err != nil { // first, because it may fail and evaluations are expensive
 		return nil, err
 	}
 	if err = target.Evaluate(ctx, &st.Population); err != nil {
@@ -221,7 +221,7 @@ func themselves(ancestors []int32) {
 // prior.
 func (s *Sampler) checkTuning(st *State) error {
 	if !s.counted {
-		tuning, err := s.Move.Tuning(s.target(st.Stage, st))
+		tuning, err := s.Move.Tuning(s.target(st.Stage, st), st.J)
 		if err != nil {
 			return err
 		}

@@ -25,6 +25,7 @@ type State struct {
 	LogW   []float64 // J, log-weights, normalised
 	LogZ   float64   // log-evidence so far; 0 for chains
 	Roots  []int32   // J, the first ancestor of every particle, at k = 0
+	Parted int       // 1: the moves of the last iteration ended when the particles had travelled, so that copies have parted
 	Tuning []float64 // values that the move adapts
 
 	Examples  int // N of the model
@@ -124,7 +125,7 @@ func (st *State) copy(s *State) {
 // maxMemory is the largest number of numbers that a path may remember.
 const maxMemory = 64
 
-const stateKind = "smc.State/9"
+const stateKind = "smc.State/10"
 
 // MarshalBinary packs the state into a container of internal/ckpt. It never fails.
 func (st *State) MarshalBinary() ([]byte, error) { return st.encoder().Encode(), nil }
@@ -134,7 +135,7 @@ func (st *State) WriteTo(w io.Writer) (int64, error) { return st.encoder().Write
 
 func (st *State) encoder() *ckpt.Encoder {
 	e := ckpt.NewEncoder(stateKind)
-	e.Ints("counts", st.J, st.D, st.K, len(st.Memory), st.Examples, st.Spent, st.Gradients, st.Values, st.Late, st.Moments.Steps, st.BestK)
+	e.Ints("counts", st.J, st.D, st.K, len(st.Memory), st.Examples, st.Spent, st.Gradients, st.Values, st.Late, st.Moments.Steps, st.BestK, st.Parted)
 	e.Ints("memory", st.Memory...)
 	e.Ints("rows", st.Rows.From, st.Rows.To, st.Annealed)
 	e.Float64s("scalars", []float64{st.Lambda, st.Mu, st.LogZ, st.BestLoss})
@@ -142,6 +143,7 @@ func (st *State) encoder() *ckpt.Encoder {
 		e.Float64s(a.name, *a.data)
 	}
 	e.Int32s("roots", st.Roots)
+	e.Int32s("folds", st.Fold)
 	var vectors, sums = make([]int, 0, len(st.Shards)), make([]byte, 0, len(st.Shards)*sha256.Size)
 	for _, s := range st.Shards {
 		vectors, sums = append(vectors, s.Vectors), append(sums, s.Sum[:]...)
@@ -176,7 +178,7 @@ func (st *State) UnmarshalBinary(b []byte) error {
 	}
 	var s State
 	var remembered int
-	d.Ints("counts", &s.J, &s.D, &s.K, &remembered, &s.Examples, &s.Spent, &s.Gradients, &s.Values, &s.Late, &s.Moments.Steps, &s.BestK)
+	d.Ints("counts", &s.J, &s.D, &s.K, &remembered, &s.Examples, &s.Spent, &s.Gradients, &s.Values, &s.Late, &s.Moments.Steps, &s.BestK, &s.Parted)
 	if remembered < 0 || remembered > maxMemory {
 		d.Fail("%d numbers that the path remembers: want 0 to %d", remembered, maxMemory)
 	} else if remembered > 0 {
@@ -197,6 +199,7 @@ func (st *State) UnmarshalBinary(b []byte) error {
 		*a.data = d.Float64s(a.name)
 	}
 	s.Roots = d.Int32s("roots")
+	s.Fold = d.Int32s("folds")
 	s.Shards = decodeShards(d)
 	if err := d.Err(); err != nil {
 		return err
@@ -243,6 +246,7 @@ func (st *State) check() error {
 		{"numbers that the path remembers", len(st.Memory), len(st.Memory) <= maxMemory},
 		{"log-weights", len(st.LogW), len(st.LogW) == j},
 		{"first ancestors", len(st.Roots), len(st.Roots) == j},
+		{"folds", len(st.Fold), len(st.Fold) == j},
 		{"states kept", len(st.Kept), len(st.Kept)%d == 0 && len(st.Kept)/d+st.Unloaded() == len(st.KeptLL) && len(st.KeptLL)%j == 0},
 		{"log-weights of states kept", len(st.KeptLogW), len(st.KeptLogW) == 0 || len(st.KeptLogW) == len(st.KeptLL)},
 		{"learned parameters of states kept", len(st.KeptPsi), len(st.KeptPsi) == len(st.KeptLL)/j*len(st.Psi)},
@@ -290,6 +294,11 @@ func (st *State) check() error {
 	for _, r := range st.Roots {
 		if r < 0 || int(r) >= j {
 			return fmt.Errorf("state of %d particles has first ancestor %d", j, r)
+		}
+	}
+	for _, f := range st.Fold {
+		if f < 0 || int(f) >= mcmc.Folds(j) {
+			return fmt.Errorf("state of %d particles has fold %d, of %d", j, f, mcmc.Folds(j))
 		}
 	}
 	return nil

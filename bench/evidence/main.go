@@ -1,0 +1,230 @@
+// Evidence compares the log evidence of SMC with the exact one, cell by cell:
+//
+//	go run ./bench/evidence                          # all cells: an hour of one processor
+//	go run ./bench/evidence -record z.json 'D=20'    # cells whose names match D=20; those in z.json are not run again
+//	go run ./bench/evidence -list                    # names of cells
+//
+// The problem is a Bayesian linear regression of D coefficients with 2D rows, noise 1 and the prior N(0, I): its evidence is known.
+// A cell is a size, a number of particles, a path and a move, and has 200 runs (40 of 2,000 particles). On a fixed ladder the mean
+// of Z over exact must be 1, if a move uses nothing that it learned from the particles that it moves. The ladder is the one that the
+// exact covariance found adaptively with another seed.
+//
+// Moves "exact covariance" have the covariance of each target as their scale, and learn the rest. Those "frozen" take what a run
+// of another seed learned at the same stage: what a stage learns from the particles that it moves, one thing at a time. They are
+// asked for by a pattern with that word, and are on ladders alone.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"os/signal"
+	"regexp"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/starling-smc/starling/smc"
+)
+
+func main() {
+	record := flag.String("record", "", "file of the results, which grows cell by cell")
+	threads := flag.Int("threads", runtime.NumCPU(), "runs side by side")
+	runs := flag.Int("runs", 0, "runs of a cell; 0: 200, or 40 of 2,000 particles")
+	list := flag.Bool("list", false, "print the names of the cells alone")
+	flag.Parse()
+	var patterns []*regexp.Regexp
+	for _, arg := range flag.Args() {
+		p, err := regexp.Compile(arg)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "evidence:", err)
+			os.Exit(2)
+		}
+		patterns = append(patterns, p)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := compare(ctx, *record, *threads, *runs, *list, patterns); err != nil {
+		fmt.Fprintln(os.Stderr, "evidence:", err)
+		os.Exit(1)
+	}
+}
+
+// Result is what a cell found: means over runs, and their standard errors.
+type Result struct {
+	LogZ, LogZError float64 // log Z − exact
+	SD              float64 // of log Z
+	Z, ZError       float64 // Z over exact
+	Stages          float64
+	Gradients       float64 // evaluations a particle
+	Variance        float64 // of the posterior over exact, mean over coordinates
+	VarianceError   float64
+	Seconds         float64 // of all threads together
+}
+
+func compare(ctx context.Context, record string, threads, runs int, list bool, patterns []*regexp.Regexp) error {
+	results := map[string]Result{}
+	if record != "" {
+		if b, err := os.ReadFile(record); err == nil {
+			if err := json.Unmarshal(b, &results); err != nil {
+				return fmt.Errorf("%s: %w", record, err)
+			}
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	fmt.Printf("%-48s %-16s %-6s %-14s %6s %9s %-14s %8s\n", "cell", "log Z − exact", "sd", "Z / exact", "stages", "gradients", "variance", "seconds")
+	for _, c := range cells() {
+		if !wanted(c, patterns) {
+			continue
+		}
+		if list {
+			fmt.Println(c)
+			continue
+		}
+		r, done := results[c.String()]
+		if !done {
+			n := runs
+			if n == 0 {
+				n = c.runs()
+			}
+			var err error
+			if r, err = c.run(ctx, threads, n); err != nil {
+				return fmt.Errorf("%v: %w", c, err)
+			}
+			results[c.String()] = r
+			if record != "" {
+				b, err := json.MarshalIndent(results, "", "  ")
+				if err == nil {
+					err = os.WriteFile(record, b, 0o666)
+				}
+				if err != nil {
+					return err
+				}
+			}
+		}
+		fmt.Printf("%-48s %7.3f ± %.3f  %5.3f  %5.3f ± %.3f  %6.1f %9.0f  %.3f ± %.3f  %8.1f\n",
+			c, r.LogZ, r.LogZError, r.SD, r.Z, r.ZError, r.Stages, r.Gradients, r.Variance, r.VarianceError, r.Seconds)
+	}
+	return nil
+}
+
+// wanted reports whether a cell's name matches one of some patterns; of none, every one does. Frozen cells want a pattern with that
+// word.
+func wanted(c cell, patterns []*regexp.Regexp) bool {
+	for _, p := range patterns {
+		if p.MatchString(c.String()) && (c.move.frozen == (frozen{}) || strings.Contains(p.String(), "frozen")) {
+			return true
+		}
+	}
+	return len(patterns) == 0 && c.move.frozen == (frozen{})
+}
+
+// run makes the runs of a cell on some threads.
+func (c cell) run(ctx context.Context, threads, runs int) (Result, error) {
+	p := regression(c.d, 2*c.d, 1)
+	var path smc.Targets = smc.Tempering{}
+	var pilot *course
+	var err error
+	if c.fixed {
+		if path, err = c.ladder(ctx, p); err != nil {
+			return Result{}, err
+		}
+		if pilot, err = c.pilot(ctx, p, path); err != nil {
+			return Result{}, err
+		}
+	}
+	exact := 0.0 // the mean variance
+	factor := p.scale(1)
+	for _, x := range factor {
+		exact += x * x / float64(c.d)
+	}
+	columns := make([][]float64, 5) // of runs: log Z, Z, stages, gradients, variance
+	for i := range columns {
+		columns[i] = make([]float64, runs)
+	}
+	failed := make([]error, runs)
+	seconds := make([]float64, runs)
+	next := make(chan int)
+	var workers sync.WaitGroup
+	for range threads {
+		workers.Go(func() {
+			for r := range next {
+				start := time.Now()
+				st, err := finish(ctx, c.sampler(p, path, pilot, uint64(r+1)), nil)
+				if failed[r] = err; err != nil {
+					continue
+				}
+				columns[0][r], columns[1][r] = st.LogZ-p.logZ, math.Exp(st.LogZ-p.logZ)
+				columns[2][r], columns[3][r] = float64(st.K), float64(st.Gradients+st.Values)/float64(st.J)
+				columns[4][r] = variance(st) / exact
+				seconds[r] = time.Since(start).Seconds()
+			}
+		})
+	}
+	for r := range runs {
+		next <- r
+	}
+	close(next)
+	workers.Wait()
+	if err := errors.Join(failed...); err != nil {
+		return Result{}, err
+	}
+	var out Result
+	out.LogZ, out.SD = moments(columns[0])
+	root := math.Sqrt(float64(runs))
+	out.LogZError = out.SD / root
+	out.Z, out.ZError = moments(columns[1])
+	out.Stages, _ = moments(columns[2])
+	out.Gradients, _ = moments(columns[3])
+	out.Variance, out.VarianceError = moments(columns[4])
+	out.ZError, out.VarianceError = out.ZError/root, out.VarianceError/root
+	for _, s := range seconds {
+		out.Seconds += s
+	}
+	return out, nil
+}
+
+// finish takes a sampler to its end.
+func finish(ctx context.Context, s *smc.Sampler, watch smc.Watch) (*smc.State, error) {
+	st, err := s.Init(ctx)
+	if err == nil {
+		err = s.Run(ctx, st, watch)
+	}
+	return st, err
+}
+
+// variance is the mean over coordinates of the particles' variance.
+func variance(st *smc.State) (sum float64) {
+	for i := range st.D {
+		var mean, square, squares float64
+		for j, l := range st.LogW {
+			w := math.Exp(l)
+			mean += w * st.Theta[j*st.D+i]
+			squares += w * w
+		}
+		for j, l := range st.LogW {
+			away := st.Theta[j*st.D+i] - mean
+			square += math.Exp(l) * away * away
+		}
+		sum += square / (1 - squares) / float64(st.D)
+	}
+	return sum
+}
+
+// moments are mean and standard deviation.
+func moments(x []float64) (mean, sd float64) {
+	for _, v := range x {
+		mean += v / float64(len(x))
+	}
+	for _, v := range x {
+		sd += (v - mean) * (v - mean) / float64(len(x)-1)
+	}
+	return mean, math.Sqrt(sd)
+}
