@@ -31,15 +31,15 @@ func (l Learning) checkWithin(around Around, at string, f *config.Faults) {
 // checkKeep refuses the best state by validation where nothing can judge it.
 func checkKeep(k smc.Keeper, around Around, at string, f *config.Faults) {
 	if k != nil && k.Judged() {
-		checkJudged(smc.Keepers.Name(k), "take keep: last", around, at, f)
+		checkJudged(smc.Keepers.Name(k), "last", around, at, f)
 	}
 }
 
-// checkJudged refuses a state to keep by its loss on validation examples where there are none. instead is what to do in its place.
+// checkJudged refuses a state to keep by its loss on validation examples where there are none. instead is what to keep in its place.
 func checkJudged(name, instead string, around Around, at string, f *config.Faults) {
 	if !around.Judged {
 		f.Conflict([]string{at + ".keep", "data.whole", "data.set"},
-			"%s is the state of the smallest loss on the validation examples, and the data hold none out: %s, or take data with validation examples", name, instead)
+			"%s is the state of the smallest loss on the validation examples, and the data hold none out: take keep: %s, or data with validation examples", name, instead)
 	}
 }
 

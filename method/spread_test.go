@@ -47,12 +47,12 @@ func swagOn(t *testing.T, c *conjugate, rate float64) (spread, want float64, fou
 // far too narrow, and the run warns; at a rate that suits the examples it does not; at a higher one they are too wide.
 func TestSWAGMeasuresItsSpread(t *testing.T) {
 	for _, c := range []struct {
-		examples int
-		rate     float64
-		kind     string
-	}{{20, 0, "swag-narrow"}, {1000, 0, "swag-narrow"}, {1000, 0.01, "swag-spread"}, {1000, 0.04, "swag-wide"}} {
-		spread, want, found := swagOn(t, newConjugate(t, 5, c.examples, 5), c.rate)
-		if !(math.Abs(spread-want) <= 0.01*want+1e-4) || !slices.Equal(kinds(found), []string{c.kind}) {
+		examples, features int
+		rate               float64
+		kind               string
+	}{{20, 5, 0, "swag-narrow"}, {20, 20, 0, "swag-narrow"}, {1000, 5, 0, "swag-narrow"}, {1000, 5, 0.01, "swag-spread"}, {1000, 5, 0.04, "swag-wide"}} {
+		spread, want, found := swagOn(t, newConjugate(t, 8, c.examples, c.features), c.rate)
+		if !(math.Abs(spread-want) <= 0.01*want+5e-6) || !slices.Equal(kinds(found), []string{c.kind}) {
 			t.Errorf("%+v: spread %v, exact %v; finds %s", c, spread, want, words(found))
 		}
 		if width := float64(found[0].Numbers["width"]); !(math.Abs(width-math.Sqrt(spread)) <= 1e-12) {

@@ -95,7 +95,7 @@ func (m VI) Check(f *config.Faults) {
 func (m VI) CheckWithin(around Around, at string, f *config.Faults) {
 	checkGaussian("vi", at, "method: mcmc", around, f)
 	if m.Keep == KeepValidation {
-		checkJudged(KeepValidation, "leave keep out", around, at, f)
+		checkJudged(KeepValidation, KeepMean, around, at, f)
 	}
 }
 
