@@ -25,7 +25,7 @@ const judgedDraws = 10
 //
 // and tr(ΛS)/D, for D random parameters, is 1 where S = Λ⁻¹: the mean of the squared width of the draws in units of the posterior's, over
 // all directions. Spread is this mean; of draws whose log-posterior is not finite it is infinite, and 0 where none falls. The two signs
-// cancel the slope at the mean, which need not be a maximum. As the evaluation at the end, this is not counted as work.
+// cancel the slope at the mean, which need not be a maximum. Like the evaluation at the end, this is not counted as work.
 func (a *average) measure(ctx context.Context) error {
 	logPosterior := func(theta []float64) (float64, error) {
 		err := a.train.LogLik(ctx, nil, theta, a.work.ll[:], nil)
