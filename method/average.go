@@ -26,6 +26,9 @@ type average struct {
 	start  []float64 // where it begins: a restart's result
 	rank   int       // snapshots whose deviations are kept
 
+	draw          func(a *average, k int) []float64 // draw k of the Gaussian of the snapshots, a whole network; nil: nothing is drawn
+	draws, random int                               // their number, and that of the parameters that they differ in
+
 	averaged
 	work   *buffers // while the trajectory is at work, else nil
 	before averaged // parameters and momentum as an epoch changes them
@@ -39,6 +42,7 @@ type averaged struct {
 	Mean       []float64 // of the snapshots
 	Squares    []float64 // sum of their squared deviations
 	Deviations []float64 // of the last snapshots, at most rank×D; snapshot t is at t mod rank
+	Spread     float64   // of the draws, after the last epoch, as measure says
 }
 
 var (
@@ -72,6 +76,13 @@ func (a *average) Step(ctx context.Context) (runs.Line, error) {
 	now.Moments = nn.Moments{Steps: a.Moments.Steps, First: append(now.Moments.First[:0], a.Moments.First...)}
 	if err := a.epoch(ctx, now.Theta, &now.Moments); err != nil {
 		return runs.Line{}, fmt.Errorf("member %d, epoch %d: %w", a.member, a.Epochs+1, err)
+	}
+	if a.Epochs+1 == a.epochs() && a.draw != nil {
+		end := a.after(now.Theta)
+		if err := end.measure(ctx); err != nil {
+			return runs.Line{}, fmt.Errorf("member %d: %w", a.member, err)
+		}
+		a.Spread = end.Spread
 	}
 	a.Theta, now.Theta = now.Theta, a.Theta
 	a.Moments, now.Moments = now.Moments, a.Moments
@@ -133,7 +144,7 @@ func (a *average) divide(job *Job) (random *averaged, shared []float64) {
 	return random, shared
 }
 
-const averageKind = "method.Average/1"
+const averageKind = "method.Average/2"
 
 // WriteTo packs the state. Errors are those of w.
 func (s *averaged) WriteTo(w io.Writer) (int64, error) {
@@ -144,6 +155,7 @@ func (s *averaged) WriteTo(w io.Writer) (int64, error) {
 	e.Float64s("mean", s.Mean)
 	e.Float64s("squares", s.Squares)
 	e.Float64s("deviations", s.Deviations)
+	e.Float64s("spread", []float64{s.Spread})
 	return e.WriteTo(w)
 }
 
@@ -157,9 +169,14 @@ func (a *average) UnmarshalBinary(b []byte) error {
 	d.Ints("epochs", &s.Epochs, &s.Moments.Steps)
 	s.Theta, s.Moments.First = d.Float64s("theta"), d.Float64s("momentum")
 	s.Mean, s.Squares, s.Deviations = d.Float64s("mean"), d.Float64s("squares"), d.Float64s("deviations")
+	spread := d.Float64s("spread")
+	if len(spread) != 1 {
+		d.Fail("%d spreads, want 1", len(spread))
+	}
 	if err := d.Err(); err != nil {
 		return err
 	}
+	s.Spread = spread[0]
 	was := a.averaged
 	a.averaged = s
 	if err := a.fits(); err != nil {

@@ -91,9 +91,9 @@ func (a Averaging) bytes(job *Job, members, rank, draws int) int64 {
 	running := min(all, int64(job.Pool.Threads()))
 	return sum(
 		job.bytes(0),
-		product(8, 2, d, all, sum(4, int64(rank))), // parameters, momentum, mean, squares, deviations
-		product(8, 4, d, running),
-		product(8+4+4, d, all, int64(draws)), // as they are drawn, as an ensemble and its file
+		product(8, 2, d, all, sum(4, int64(rank))),      // parameters, momentum, mean, squares, deviations
+		product(8, d, running, sum(4+2+2, int64(rank))), // the last snapshot on trial, and a draw
+		product(8+4+4, d, all, int64(draws)),            // as they are drawn, as an ensemble and its file
 	)
 }
 

@@ -126,6 +126,8 @@ func TestCheckWithin(t *testing.T) {
 		want   string
 	}{
 		{VI{}, learned, "method.vi: vi" + width + "method: mcmc" + given}, {VI{}, short, "method.vi: vi" + width + "method: mcmc" + given},
+		{VI{Keep: KeepValidation}, bare, "method.vi.keep: validation is the state of the smallest loss on the validation examples, and the data hold none out: " +
+			"take keep: mean, or data with validation examples"},
 		{MCMC{Start: "prior", Move: mcmc.PCN{}}, learned, "method.mcmc.move.pcn: pCN" + width + "move: hmc" + given},
 		{SMC{Move: mcmc.PCN{}}, short, "method.smc.move.pcn: pCN" + width + "move: hmc" + given},
 		{MCMC{Start: "prior", Move: mcmc.PCN{}}, bare, ""}, {VI{}, bare, ""},

@@ -296,3 +296,22 @@ func TestRecord(t *testing.T) {
 		t.Errorf("a point estimate is recorded as chains: %+v", r)
 	}
 }
+
+// A run whose posterior is a state that validation chose says so, and names the setting.
+func TestChosenByValidation(t *testing.T) {
+	epochs := smc.Schedule[smc.Constant]{Epochs: 2, Rule: smc.Constant{Batch: 20}}
+	for field, m := range map[string]func(smc.Keeper) Method{
+		"method.svgd.keep": func(k smc.Keeper) Method { return SVGD{Particles: 4, Epochs: 2, Batch: 20, Keep: k} },
+		"method.smc.keep": func(k smc.Keeper) Method {
+			return SMC{Particles: 4, Path: epochs, Move: mcmc.Unadjusted{Steps: 1, Step: 0.01}, Keep: k}
+		},
+	} {
+		for keep, want := range map[smc.Keeper]bool{smc.Best{}: true, smc.Last{}: false} {
+			found := do(t, newJob(t, 1), m(keep).Complete(Around{})).Findings
+			at := slices.IndexFunc(found, func(f finding.Finding) bool { return f.Kind == "chosen-by-validation" })
+			if at >= 0 != want || want && (found[at].Names["field"] != field || found[at].Names["value"] != "best") {
+				t.Errorf("%s: %v: finds %s", field, keep, words(found))
+			}
+		}
+	}
+}

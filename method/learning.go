@@ -2,6 +2,7 @@ package method
 
 import (
 	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/internal/finding"
 	"github.com/starling-smc/starling/nn"
 	"github.com/starling-smc/starling/smc"
 )
@@ -29,10 +30,25 @@ func (l Learning) checkWithin(around Around, at string, f *config.Faults) {
 
 // checkKeep refuses the best state by validation where nothing can judge it.
 func checkKeep(k smc.Keeper, around Around, at string, f *config.Faults) {
-	if k != nil && k.Judged() && !around.Judged {
-		f.Conflict([]string{at + ".keep", "data.whole", "data.set"},
-			"%s is the state of the smallest loss on the validation examples, and the data hold none out: take keep: last, or data with validation examples", smc.Keepers.Name(k))
+	if k != nil && k.Judged() {
+		checkJudged(smc.Keepers.Name(k), "last", around, at, f)
 	}
+}
+
+// checkJudged refuses a state to keep by its loss on validation examples where there are none. instead is what to keep in its place.
+func checkJudged(name, instead string, around Around, at string, f *config.Faults) {
+	if !around.Judged {
+		f.Conflict([]string{at + ".keep", "data.whole", "data.set"},
+			"%s is the state of the smallest loss on the validation examples, and the data hold none out: take keep: %s, or data with validation examples", name, instead)
+	}
+}
+
+// chosenBy says that validation chose the state that stands for the posterior, if it did.
+func chosenBy(k smc.Keeper, at string) []finding.Finding {
+	if k == nil || !k.Judged() {
+		return nil
+	}
+	return []finding.Finding{finding.ChosenByValidation(at, smc.Keepers.Name(k))}
 }
 
 // checkKept refuses states that a sampler on n examples cannot keep.

@@ -354,7 +354,7 @@ func (m SMC) Gather(job *Job, phases []runs.Phase, trace []TraceLine) (*bnn.Ense
 	}); ok {
 		found = append(found, move.Findings(m.seen(job.Data.Train.Len()))...)
 	}
-	found = append(found, m.stopped(phases, job.Data.Train.Len())...)
+	found = append(append(found, m.stopped(phases, job.Data.Train.Len())...), chosenBy(m.Keep, "method.smc.keep")...)
 	exploded, err := m.exploded(job, phases, trace)
 	if err != nil {
 		return nil, nil, err

@@ -37,14 +37,16 @@ type variational struct {
 	approximation
 	before approximation // the state when the epoch began
 	work   *estimate     // while the part is at work, else nil
+	elbo   float64       // of the last epoch that was made here; 0: none
 }
 
 // approximation is the complete state of a variational.
 type approximation struct {
-	Epochs  int
-	At      []float64 // m, ρ and ψ; nil: not begun
-	Moments nn.Moments
-	Watch   nn.EarlyStop // of the validation NLL; Watch.Theta is m, ρ and ψ at their best, of one and the same epoch
+	Epochs   int
+	At       []float64 // m, ρ and ψ; nil: not begun
+	Moments  nn.Moments
+	Watch    nn.EarlyStop // if validation chooses: of the validation NLL; Watch.Theta is m, ρ and ψ at their best, of one and the same epoch
+	quarters              // if it does not
 }
 
 // estimate is the working space of an estimate of the ELBO and of its gradient.
@@ -64,7 +66,7 @@ func newVariational(m VI, job *Job) (*variational, error) {
 	if !ok {
 		return nil, errors.New("prior: VI needs a normal prior, whose divergence has a closed form: want prior: {normal: {variance: 1}}")
 	}
-	if err := m.key(rng.Proposal, m.Epochs*ceil(job.Model.Examples(), m.Batch), job.Seed).Check(); err != nil {
+	if err := m.key(rng.Proposal, m.steps(job.Model.Examples()), job.Seed).Check(); err != nil {
 		return nil, fmt.Errorf("VI: %w", err)
 	}
 	v := &variational{VI: m, job: job, model: job.Model}
@@ -203,8 +205,9 @@ func (v *variational) epoch(ctx context.Context) (runs.Line, error) {
 			return runs.Line{}, v.broken()
 		}
 		nn.Adam{}.Step(&v.Moments, v.At, w.of, v.Rate)
+		v.smooth(step)
 	}
-	elbo := ll - v.divergence()
+	elbo := ll - v.divergence(v.At)
 	if elbo-elbo != 0 || slices.ContainsFunc(v.At, func(x float64) bool { return x-x != 0 }) {
 		return runs.Line{}, v.broken()
 	}
@@ -221,8 +224,16 @@ func (v *variational) epoch(ctx context.Context) (runs.Line, error) {
 			return runs.Line{}, err
 		}
 		line.ValNLL, line.ValAccuracy = &nll, accuracy
-		v.Watch.Observe(float64(nll), v.At)
+		if v.Keep == KeepValidation {
+			v.Watch.Observe(float64(nll), v.At)
+		}
 	}
+	if v.Done() && v.Keep == KeepMean {
+		if err := v.compare(ctx); err != nil {
+			return runs.Line{}, err
+		}
+	}
+	v.elbo = elbo
 	return runs.Line{Progress: float64(k) / float64(v.VI.Epochs), Fields: line}, nil
 }
 
@@ -230,13 +241,8 @@ func (v *variational) epoch(ctx context.Context) (runs.Line, error) {
 // work.ll to the log-likelihood of these examples there.
 func (v *variational) gradient(ctx context.Context, rows []int32) error {
 	w, d := v.work, len(v.random)
-	m, rho, psi := v.At[:d], v.At[d:2*d], v.At[2*d:]
-	for i, at := range v.random {
-		w.theta[at] = m[i] + float64(softplus(rho[i])*w.xi[i])
-	}
-	for i, at := range v.learned {
-		w.theta[at] = psi[i]
-	}
+	m, rho := v.At[:d], v.At[d:2*d]
+	v.network(v.At)
 	if err := v.model.LogLik(ctx, rows, w.theta, w.ll[:], w.grad); err != nil {
 		return err
 	}
@@ -252,11 +258,22 @@ func (v *variational) gradient(ctx context.Context, rows []int32) error {
 	return nil
 }
 
+// network sets work.theta to the network at the noise work.xi.
+func (v *variational) network(of []float64) {
+	w, d := v.work, len(v.random)
+	for i, at := range v.random {
+		w.theta[at] = of[i] + float64(softplus(of[d+i])*w.xi[i])
+	}
+	for i, at := range v.learned {
+		w.theta[at] = of[2*d+i]
+	}
+}
+
 // divergence is KL(q‖p) = Σ [ln(s/σ) + (σ² + (m−μ)²)/(2s²) − ½] for a prior N(μ, s²).
-func (v *variational) divergence() (sum float64) {
+func (v *variational) divergence(of []float64) (sum float64) {
 	d := len(v.sd)
 	for i, s := range v.sd {
-		sigma, from := softplus(v.At[d+i]), v.At[i]-v.mean[i]
+		sigma, from := softplus(of[d+i]), of[i]-v.mean[i]
 		sum += rng.Log(s/sigma) + (float64(sigma*sigma)+float64(from*from))/float64(2*s*s) - 0.5
 	}
 	return sum

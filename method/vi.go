@@ -22,22 +22,40 @@ import (
 //
 // The divergence from the prior p, which must be normal, is in closed form. The parameters ψ that networks share have no prior.
 //
-// It begins at the best MAP restart, if there is a search; at model.init; else at a draw. Of all epochs the one of lowest
-// validation NLL, of ten networks drawn from q, is kept; without validation examples it is the last. The ensemble is draws from q,
-// equally weighted.
+// It begins at the best MAP restart, if there is a search; at model.init; else at a draw. The posterior is the end of the descent: the
+// mean of m, ρ and ψ over the last quarter of the steps, in which the noise of single steps averages out (Polyak & Juditsky 1992). The
+// ensemble is draws from q, equally weighted. The run says whether the ELBO still rose at the end (variational_end.go).
 //
 // The best q of this kind is too narrow where parameters depend on each other in the posterior.
 type VI struct {
-	Rate   float64 `yaml:"rate"`   // of Adam; default 0.01
-	Epochs int     `yaml:"epochs"` // passes over the examples; default 500
-	Batch  int     `yaml:"batch"`  // examples of a step; default 64
-	Draws  int     `yaml:"draws"`  // networks drawn from q; default 100
+	Rate   float64 `yaml:"rate"`                  // of Adam; default 0.01
+	Epochs int     `yaml:"epochs" words:"auto=0"` // passes over the examples. auto, the default: 500 or, where these are fewer than 4,000 steps, as many as make 4,000
+	Batch  int     `yaml:"batch"`                 // examples of a step; default 64
+	Draws  int     `yaml:"draws"`                 // networks drawn from q; default 100
+
+	// Keep is the state of the descent that is the posterior. mean, the default: the mean over the last quarter of the steps, which is
+	// what VI fitted. validation: the epoch of lowest validation NLL, of ten networks drawn from q, as early stopping chooses. This may
+	// predict well, but its means and spreads need not be those of the posterior.
+	Keep string `yaml:"keep"`
 }
+
+// What VI may keep.
+const (
+	KeepMean       = "mean"
+	KeepValidation = "validation"
+)
+
+// fewestSteps is the number of steps from which a descent by default ends near the best q: from 500 steps, all that 500 epochs of 20
+// examples have, predictive means of linear networks were off by up to 1.8 standard deviations of the posterior, from 4,000 by .2.
+const fewestSteps = 4000
 
 var _ Method = VI{}
 
 // Title names the method.
 func (m VI) Title() string {
+	if m.Epochs == 0 {
+		return fmt.Sprintf("mean-field variational inference (%s)", numeral.Several(m.Draws, "draw"))
+	}
 	return fmt.Sprintf("mean-field variational inference (%s, %s)", numeral.Several(m.Epochs, "epoch"), numeral.Several(m.Draws, "draw"))
 }
 
@@ -50,22 +68,35 @@ func (m VI) Complete(Around) Method {
 // Defaults fills in defaults.
 func (m *VI) Defaults() {
 	fill(&m.Rate, 0.01)
-	fill(&m.Epochs, 500)
 	fill(&m.Batch, 64)
 	fill(&m.Draws, 100)
+	fill(&m.Keep, KeepMean)
+}
+
+// bound is the method with the number of epochs that auto means for n examples.
+func (m VI) bound(n int) VI {
+	fill(&m.Epochs, max(500, ceil(fewestSteps, ceil(n, m.Batch))))
+	return m
 }
 
 // Check refuses settings that are wrong for any approximation.
 func (m VI) Check(f *config.Faults) {
 	f.Positive("rate", m.Rate)
-	f.Within("epochs", m.Epochs, 1, mostEpochs)
+	if m.Epochs != 0 {
+		f.Within("epochs", m.Epochs, 1, mostEpochs)
+	}
 	f.AtLeast("batch", m.Batch, 1)
 	f.Within("draws", m.Draws, 1, mostEpochs)
+	f.OneOf("keep", m.Keep, KeepMean, KeepValidation)
 }
 
-// CheckWithin refuses a prior that is not normal: the divergence from it has no closed form.
-func (VI) CheckWithin(around Around, at string, f *config.Faults) {
+// CheckWithin refuses a prior that is not normal, as the divergence from it has no closed form, and a choice by validation examples
+// where there are none.
+func (m VI) CheckWithin(around Around, at string, f *config.Faults) {
 	checkGaussian("vi", at, "method: mcmc", around, f)
+	if m.Keep == KeepValidation {
+		checkJudged(KeepValidation, KeepMean, around, at, f)
+	}
 }
 
 // CheckData refuses nothing: a batch of more examples than there are is all of them.
@@ -83,7 +114,7 @@ func (m VI) Memory(job *Job) Memory {
 	bytes := func(draws int) int64 {
 		return sum(
 			job.bytes(0),
-			product(8, sum(product(2, d), int64(job.Net.Learned())), 5+8+1), // start; state of 4, as it was and packed; gradient
+			product(8, sum(product(2, d), int64(job.Net.Learned())), 6+10+1), // start; state of 5, as it was and packed; gradient
 			product(8, 3, all),
 			product(8+4+4, d, sum(int64(draws), judgedBy)), // as they are drawn, as an ensemble and its file
 		)
@@ -95,7 +126,7 @@ func (m VI) Memory(job *Job) Memory {
 
 // Phases is the approximation.
 func (m VI) Phases(job *Job) ([]runs.Phase, error) {
-	v, err := newVariational(m, job)
+	v, err := newVariational(m.bound(job.Model.Examples()), job)
 	if err != nil {
 		return nil, err
 	}
@@ -105,14 +136,10 @@ func (m VI) Phases(job *Job) ([]runs.Phase, error) {
 }
 
 // Gather draws the networks.
-func (m VI) Gather(_ *Job, phases []runs.Phase, _ []TraceLine) (*bnn.Ensemble, []finding.Finding, error) {
+func (m VI) Gather(job *Job, phases []runs.Phase, _ []TraceLine) (*bnn.Ensemble, []finding.Finding, error) {
 	v := phases[0].Parts[0].(*variational)
-	at := v.At
-	if len(v.Watch.Theta) > 0 {
-		at = v.Watch.Theta
-	}
-	e, err := v.ensemble(at, m.Draws)
-	return e, nil, err
+	e, err := v.ensemble(v.kept(), m.Draws)
+	return e, append(v.findings(), finding.MeanField()), err
 }
 
 // variationalWatch reports the progress of an approximation.
@@ -137,6 +164,9 @@ func (w *variationalWatch) report() {
 	if v.K() > 0 {
 		s.Short = fmt.Sprintf("epoch %s of %s", numeral.Count(v.K()), numeral.Count(v.VI.Epochs))
 		s.Long = s.Short
+		if v.elbo != 0 {
+			s.Long += fmt.Sprintf("  ELBO %.1f", v.elbo)
+		}
 		if v.Watch.BestAt > 0 {
 			s.Long += fmt.Sprintf("  best validation NLL %.3f, epoch %s", v.Watch.Best, numeral.Count(v.Watch.BestAt))
 		}

@@ -7,46 +7,51 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/starling-smc/starling/data"
 	"github.com/starling-smc/starling/eval"
 	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/internal/runs"
 	"github.com/starling-smc/starling/mcmc"
+	"github.com/starling-smc/starling/nn"
 )
 
 // Saved and restored after any epoch, and on any number of threads, an approximation ends with the same bytes.
 func TestVIResumes(t *testing.T) {
 	early := false
 	for name, role := range roles {
-		fresh := func(threads int) *variational {
-			return approximated(t, partly(t, threads, role), VI{Epochs: 8, Batch: 7, Rate: 0.8})
-		}
-		whole := fresh(1)
-		want, err := runs.RunPart(t.Context(), whole, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		early = early || whole.Watch.BestAt < 8
-		v := fresh(3)
-		for !v.Done() {
-			if _, err := v.Step(t.Context()); err != nil {
+		for _, keep := range []string{KeepMean, KeepValidation} {
+			fresh := func(threads int) *variational {
+				return approximated(t, partly(t, threads, role), VI{Epochs: 8, Batch: 7, Rate: 0.8, Keep: keep})
+			}
+			whole := fresh(1)
+			want, err := runs.RunPart(t.Context(), whole, nil)
+			if err != nil {
 				t.Fatal(err)
 			}
-			again := fresh(2)
-			if err := again.UnmarshalBinary(packed(t, v)); err != nil {
-				t.Fatal(err)
-			}
-			for !again.Done() {
-				if _, err := again.Step(t.Context()); err != nil {
+			early = early || keep == KeepValidation && whole.Watch.BestAt < 8
+			v := fresh(3)
+			for !v.Done() {
+				if _, err := v.Step(t.Context()); err != nil {
 					t.Fatal(err)
 				}
+				again := fresh(2)
+				if err := again.UnmarshalBinary(packed(t, v)); err != nil {
+					t.Fatal(err)
+				}
+				for !again.Done() {
+					if _, err := again.Step(t.Context()); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if !bytes.Equal(packed(t, again), want) || !slices.Equal(again.kept(), whole.kept()) || again.Rise != whole.Rise {
+					t.Fatalf("%s, %s: restored after epoch %d, it ends with another state", name, keep, v.K())
+				}
 			}
-			if !bytes.Equal(packed(t, again), want) || !slices.Equal(again.Watch.Theta, whole.Watch.Theta) {
-				t.Fatalf("%s: restored after epoch %d, it ends with another state", name, v.K())
+			other := approximated(t, partly(t, 1, role), VI{Epochs: 4, Keep: keep})
+			if err := other.UnmarshalBinary(want); err == nil || !strings.Contains(err.Error(), "8 epochs, at most 4") {
+				t.Errorf("%s: takes a state of more epochs: %v", name, err)
 			}
-		}
-		other := approximated(t, partly(t, 1, role), VI{Epochs: 4})
-		if err := other.UnmarshalBinary(want); err == nil || !strings.Contains(err.Error(), "8 epochs, at most 4") {
-			t.Errorf("%s: takes a state of more epochs: %v", name, err)
 		}
 	}
 	if !early {
@@ -62,12 +67,12 @@ func TestVIResumes(t *testing.T) {
 	}
 }
 
-// The ensemble is drawn at the epoch of lowest validation NLL, with m, ρ and ψ of that epoch: with as many draws as judge an epoch
-// it has the NLL of the trace's best line. Without validation examples it is drawn at the last.
+// If validation chooses, the ensemble is drawn at the epoch of lowest validation NLL, with m, ρ and ψ of that epoch: with as many draws
+// as judge an epoch it has the NLL of the trace's best line. The run says so.
 func TestVIKeepsTheBest(t *testing.T) {
 	for name, role := range roles {
 		job := partly(t, 2, role)
-		m := VI{Epochs: 12, Batch: 20, Rate: 0.15, Draws: judgedBy}
+		m := VI{Epochs: 12, Batch: 20, Rate: 0.15, Draws: judgedBy, Keep: KeepValidation}
 		out := do(t, job, m)
 		best, last := math.Inf(1), out.Trace[len(out.Trace)-1]
 		at := 0
@@ -86,14 +91,73 @@ func TestVIKeepsTheBest(t *testing.T) {
 		if work := out.Cost.Phases[0].Work; work.Gradients != 12*60 || work.Validation != 12*30*judgedBy || last.Gradients != 12*60 {
 			t.Errorf("%s: %+v", name, work)
 		}
-		job = partly(t, 2, role)
-		validate := job.Data.Validate
-		job.Data.Validate = nil
-		got, _, err = eval.Validation(t.Context(), do(t, job, m).Posterior, validate, job.Data, job.Pool)
-		if err != nil || got != *last.ValNLL {
-			t.Errorf("%s, without validation: NLL %v, that of the last epoch is %v; %v", name, got, *last.ValNLL, err)
+		if found := kinds(out.Findings); !slices.Equal(found, []string{"chosen-by-validation", "mean-field"}) {
+			t.Errorf("%s: finds %q", name, found)
 		}
 	}
+}
+
+// By default the ensemble is drawn at the mean of m, ρ and ψ over the last quarter of the steps, whether there are validation examples
+// or not, and the quarter before is that which the end is compared with. Three steps an epoch make quarters that begin within epochs.
+func TestVIKeepsTheMean(t *testing.T) {
+	for name, role := range roles {
+		for _, epochs := range []int{1, 2, 14} {
+			job := partly(t, 2, role)
+			m := VI{Rate: 0.15, Epochs: epochs, Batch: 20, Draws: 5, Keep: KeepMean}
+			v := approximated(t, job, m)
+			for !v.Done() {
+				if _, err := v.Step(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			all := steps(t, partly(t, 1, role), m)
+			n := max(1, len(all)/4)
+			wantNear(t, name+": the last quarter", v.Last, meanOfAll(all[len(all)-n:]), 1e-12)
+			wantNear(t, name+": the third quarter", v.Third, meanOfAll(all[len(all)-2*n:len(all)-n]), 1e-12)
+			want, err := v.ensemble(v.Last, 5)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, judged := range []bool{true, false} {
+				job := partly(t, 1, role)
+				if !judged {
+					job.Data.Validate = nil
+				}
+				if got := do(t, job, m).Posterior; !slices.Equal(got.Theta, want.Theta) || !slices.Equal(got.Shared, want.Shared) {
+					t.Errorf("%s, with validation examples %v: the ensemble is not drawn at the mean", name, judged)
+				}
+			}
+		}
+	}
+}
+
+// steps are m, ρ and ψ after each step, by gradients and steps of Adam one after another.
+func steps(t testing.TB, job *Job, m VI) (all [][]float64) {
+	t.Helper()
+	v := approximated(t, job, m)
+	v.At, v.work = slices.Clone(v.first), v.newEstimate()
+	for epoch := range m.Epochs {
+		v.key(rng.Batch, epoch+1, job.Seed).Stream().Perm(v.work.order)
+		for rows := range data.Batches(v.work.order, m.Batch) {
+			v.key(rng.Proposal, len(all), job.Seed).Stream().Normals(v.work.xi)
+			if err := v.gradient(t.Context(), rows); err != nil {
+				t.Fatal(err)
+			}
+			nn.Adam{}.Step(&v.Moments, v.At, v.work.of, m.Rate)
+			all = append(all, slices.Clone(v.At))
+		}
+	}
+	return all
+}
+
+func meanOfAll(all [][]float64) []float64 {
+	mean := make([]float64, len(all[0]))
+	for _, at := range all {
+		for i, x := range at {
+			mean[i] += x / float64(len(all))
+		}
+	}
+	return mean
 }
 
 // Draws have the means and spreads of q: of 400 draws of each parameter, a mean beyond 6 standard errors, or a spread beyond 6 of
@@ -137,7 +201,7 @@ func TestVITrace(t *testing.T) {
 		t.Fatal(err)
 	}
 	first := float64(line.Fields.(variationalLine).ELBO)
-	wantNear(t, "ELBO", []float64{first}, []float64{ll[0] - v.divergence()}, 1e-3)
+	wantNear(t, "ELBO", []float64{first}, []float64{ll[0] - v.divergence(v.At)}, 1e-3)
 	v = approximated(t, job, VI{Epochs: 60, Batch: 20})
 	for !v.Done() {
 		if line, err = v.Step(t.Context()); err != nil {
@@ -198,8 +262,10 @@ func TestVIRefuses(t *testing.T) {
 		m    VI
 		want string
 	}{
-		{VI{0, 1, 1, 1}, "rate: want a number above 0"}, {VI{-1, 1, 1, 1}, "rate: want a number above 0"}, {VI{nan, 1, 1, 1}, "rate: want a number above 0"},
-		{VI{1, 0, 1, 1}, "epochs: want at least 1"}, {VI{1, 1, 0, 1}, "batch: want at least 1"}, {VI{1, 1, 1, 0}, "draws: want at least 1"},
+		{VI{0, 1, 1, 1, KeepMean}, "rate: want a number above 0"}, {VI{-1, 1, 1, 1, KeepMean}, "rate: want a number above 0"},
+		{VI{nan, 1, 1, 1, KeepMean}, "rate: want a number above 0"}, {VI{1, -1, 1, 1, KeepMean}, "epochs: want at least 1"},
+		{VI{1, 1, 0, 1, KeepMean}, "batch: want at least 1"}, {VI{1, 1, 1, 0, KeepMean}, "draws: want at least 1"},
+		{VI{1, 0, 1, 1, "best"}, "keep: unknown name \"best\""},
 	} {
 		if said := faults(func(f *config.Faults) { c.m.Check(f) }); len(said) != 1 || !strings.Contains(said[0], c.want) {
 			t.Errorf("%+v: %q, want %q", c.m, said, c.want)

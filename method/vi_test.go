@@ -111,7 +111,7 @@ func TestVIDivergence(t *testing.T) {
 			want += 12.0 / steps * math.Exp(-z*z/2) / math.Sqrt(2*math.Pi) * (math.Log(s/sigma) - z*z/2 + u*u/2)
 		}
 	}
-	if got := v.divergence(); !(math.Abs(got-want) <= 1e-9*want) {
+	if got := v.divergence(v.At); !(math.Abs(got-want) <= 1e-9*want) {
 		t.Errorf("divergence %v, want %v", got, want)
 	}
 }
@@ -203,7 +203,7 @@ func TestVIGradient(t *testing.T) {
 				if err := v.gradient(t.Context(), rows); err != nil {
 					t.Fatal(err)
 				}
-				return v.divergence()/60 - v.work.ll[0]/float64(len(rows))
+				return v.divergence(v.At)/60 - v.work.ll[0]/float64(len(rows))
 			}
 			objective()
 			grad := slices.Clone(v.work.of)

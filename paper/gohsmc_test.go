@@ -61,6 +61,9 @@ func TestGuidedCells(t *testing.T) {
 			!strings.Contains(string(spec.YAML()), "normal: {variance: 1}") {
 			t.Errorf("%s: %s", c.Name, spec.YAML())
 		}
+		if m, ok := spec.Method.(method.VI); ok && m.Keep != method.KeepValidation { // the records are of runs that early stopping ended
+			t.Errorf("%s keeps %s", c.Name, m.Keep)
+		}
 		m, ok := spec.Method.(method.SMC)
 		if !ok {
 			continue

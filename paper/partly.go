@@ -129,7 +129,7 @@ method: {swag: {members: 1, rate: %v, warmup: 10, snapshots: 40, rank: 20, scale
 		name: "vi", axes: []axis{{"rate", []float64{.001, .003, .01}}, {"epochs", []float64{100, 300}}}, usual: 4,
 		reduced: []string{"method.vi.epochs=5"},
 		config: func(p problem, at []float64) string {
-			return fmt.Sprintf("method: {vi: {rate: %v, epochs: %v, batch: %d, draws: %d}}", at[0], at[1], p.batch, particles)
+			return fmt.Sprintf("method: {vi: {rate: %v, epochs: %v, batch: %d, draws: %d, keep: validation}}", at[0], at[1], p.batch, particles)
 		},
 	}
 	svgd = recipe{

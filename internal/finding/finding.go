@@ -161,8 +161,8 @@ func Biased(move, step string) Finding {
 // SVGDSpread says what the spread of the particles of SVGD is.
 func SVGDSpread() Finding { return Finding{Kind: "svgd"} }
 
-// SWAGSpread says what the spread of SWAG's draws is.
-func SWAGSpread() Finding { return Finding{Kind: "swag-spread"} }
+// MeanField says what the spread of the draws of VI is.
+func MeanField() Finding { return Finding{Kind: "mean-field"} }
 
 // AsIs says that the posterior is the network of model.init.
 func AsIs() Finding { return Finding{Kind: "as-is"} }

@@ -90,7 +90,36 @@ var kinds = map[string]kind{
 		look: warning | page, says: `the log evidence of {{.Name "runs"}} rests on one draw of the start`, means: `all particles of an island descend from it`,
 		cure: `take more islands before you compare log evidences`, help: helpWeights,
 	},
-	"swag-spread": {look: note | page, says: `the draws differ as the states of SGD did at this rate, mini-batch and momentum. That is no draw from the posterior: choose the rate by the validation NLL`},
+	"swag-spread": {
+		look: note, says: `the draws of SWAG differ as the states of SGD did at this rate, mini-batch and momentum, not as draws of the posterior do` +
+			`{{if .Has "width"}}. Here they are {{.Fixed "width" 2}} times as wide as the posterior around their mean{{end}}`,
+		cure: `compare their spread with that of chains (method: mcmc) before you rely on it`, help: helpApproximations,
+	},
+	"swag-narrow": {
+		look: warning, says: `the draws of SWAG are {{.Fixed "width" 2}} times as wide as the posterior around their mean`,
+		means: `{{template "sgd" .}}, so the run understates uncertainty`,
+		cure:  `take a higher rate (method.swag.rate) or smaller mini-batches (map.batch), or method: mcmc for uncertainty`, help: helpApproximations,
+	},
+	"swag-wide": {
+		look: warning, says: `the draws of SWAG are {{.Fixed "width" 1}} times as wide as the posterior around their mean`,
+		means: `{{template "sgd" .}}, so the run overstates uncertainty`,
+		cure:  `take a lower rate (method.swag.rate) or larger mini-batches (map.batch), or method: mcmc for uncertainty`, help: helpApproximations,
+	},
+	"mean-field": {
+		look: note, says: `VI draws each parameter independently of the others: where parameters depend on each other, its draws are closer together than draws of the posterior. ` +
+			`Compare its spread with that of chains before you rely on it`,
+	},
+	"elbo-unsettled": {
+		look: warning, says: `the ELBO still {{.Name "way"}} when VI ended, by {{.Fixed "by" 1}} ± {{.Fixed "se" 1}} nats from the third quarter of the {{.Count "epochs"}} epochs to the last`,
+		means: `the means and spreads of the draws are not yet those of the best approximation`,
+		cure:  `{{if .Is "way" "rose"}}take {{.Count "twice"}} epochs (method.vi.epochs){{else}}take a lower rate (method.vi.rate){{end}}`,
+		help:  helpApproximations,
+	},
+	"chosen-by-validation": {
+		look: note, says: `validation chose the posterior, the state of lowest validation NLL ({{.Name "field"}}: {{.Name "value"}})`,
+		means: `early stopping looks for good predictions, and the spread of such a state need not be that of the posterior`,
+		cure:  `leave {{.Name "field"}} out if you need the uncertainty`, help: helpApproximations,
+	},
 	"ensemble-better": {
 		look: warning | ofPredictions, says: `{{if .Several "restarts"}}the deep ensemble of the {{.Count "restarts"}} MAPs{{else}}the best MAP alone{{end}}, which needs no sampling, is better than the posterior on the {{.Count "examples"}} test examples`,
 		means: `NLL {{.Name "ensemble"}} against {{.Name "posterior"}}, a difference of {{.Short "by"}} ± {{.Short "se"}}, ` +
@@ -377,6 +406,7 @@ func Beside(found []Finding) string {
 // shared are the templates that several kinds use.
 const shared = `{{define "together"}}{{if .Several "islands"}} of {{.Count "islands"}} islands together{{end}}{{end}}` +
 	`{{define "distrust"}}so neither the posterior nor a log evidence is to be trusted{{end}}` +
+	`{{define "sgd"}}they differ as the states of SGD did at this rate, mini-batch and momentum{{end}}` +
 	`{{define "stuck"}}in {{.Count "stuck"}} of {{.Count "stages"}} stages{{template "together" .}} the particles did not move ` +
 	`(first at λ {{.Short "temperature"}}: acceptance {{.Fixed "acceptance" 2}}, {{.Count "moves"}} move{{if .Several "moves"}}s{{end}}){{end}}` +
 	`{{define "shorter"}}{{if .Has "higher"}}a higher accept ({{.Fixed "higher" 2}}; it was {{.Fixed "aim" 2}}) or {{end}}a smaller step ({{.Name "step"}}){{end}}` +
