@@ -162,3 +162,40 @@ func TestWeightsGoFromScanToScan(t *testing.T) {
 		}
 	}
 }
+
+// A bootstrap filter resamples where the effective number of its particles, 1/Σ W², is below half of them: of 300 particles of which some
+// weigh the same and the others nothing it is their number.
+func TestResamplingIsByTheEffectiveNumber(t *testing.T) {
+	f, err := Bootstrap{Particles: 300}.On(Job{Model: two{example1}, Seed: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for alive, want := range map[int]bool{1: true, 100: true, 149: true, 151: false, 200: false, 300: false} {
+		st, err := f.Init(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j := range st.N() {
+			if st.LogW[j] = -math.Log(float64(alive)); j >= alive {
+				st.LogW[j] = math.Inf(-1)
+			}
+		}
+		info, err := f.Step(t.Context(), st, &ssm.Scan{Time: 1, Width: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		left := 0
+		for _, l := range st.LogW {
+			if !math.IsInf(l, -1) {
+				left++
+			}
+		}
+		after := alive
+		if want {
+			after = 300
+		}
+		if info.Resampled != want || left != after || !(math.Abs(info.ESS[0]-float64(after)) <= 1e-6) || info.Ancestors < 1 {
+			t.Errorf("%d particles with weight: resampled %v, then %d have weight, ESS %v; want %v, %d", alive, info.Resampled, left, info.ESS[0], want, after)
+		}
+	}
+}
