@@ -132,3 +132,24 @@ func TestFrozenStepsAreAverages(t *testing.T) {
 		}
 	}
 }
+
+// The trials by which a chain finds its step take at most a sixteenth of its budget, however small that is.
+func TestTrialsTakeTheirShareOfTheBudget(t *testing.T) {
+	target := &Target{Model: examples(17), Prior: prior3(), Lambda: 1}
+	tried := 0
+	for name, m := range adapted(t) {
+		for _, budget := range []int{100, 300, 900, 5000} {
+			p, tuning := ready(t, m, target, 1)
+			now := at(3, 0)
+			now.Left = budget
+			trials := begins(t, m, new(Work), target, &p, tuning, now)
+			took := (trials.Gradients + trials.Values) / 17
+			if tried += took; !(float64(took) <= trialShare*float64(budget)) {
+				t.Errorf("%s: trials take %d evaluations of a budget of %d", name, took, budget)
+			}
+		}
+	}
+	if tried == 0 {
+		t.Error("no move makes trials")
+	}
+}

@@ -8,7 +8,9 @@ import (
 
 // Opened lists every stream that is opened meanwhile, also by other goroutines, and none that is opened before or after.
 func TestOpened(t *testing.T) {
-	key := func(i int) Key { return Key{Seed: 3, Purpose: Synthetic, Island: 1, Iteration: i, Mutation: 2, Particle: 5} }
+	key := func(i int) Key {
+		return Key{Seed: 3, Purpose: Synthetic, Island: 1, Iteration: i, Mutation: 2, Particle: 5}
+	}
 	key(0).Stream()
 	keys := Opened(func() {
 		key(1).Stream().Uint64()
