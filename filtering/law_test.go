@@ -214,6 +214,7 @@ func TestMetricsByTheirDefinition(t *testing.T) {
 	for k := range 7 {
 		step := Step{Truth: map[string][]Number{}, Against: &Beside{LogEvidence: known(-float64(k))}}
 		step.LogEvidence = known(0.5 * float64(k))
+		step.Ancestors, step.ESS = k, known(40+5*float64(k)) // 0 ancestors: the state is no sample
 		step.Held = &HeldScan{N: k, Filter: Number(-2 * k), Baseline: Number(-3 * k)}
 		for r, id := range []string{"b", "a"} {
 			truth := []float64{10*float64(r) + s.Normal(), s.Normal()}
@@ -265,6 +266,9 @@ func TestMetricsByTheirDefinition(t *testing.T) {
 		if !(math.Abs(float64(c.got)-c.want) <= 1e-12*max(1, math.Abs(c.want))) {
 			t.Errorf("%s is %v, want %v", what, c.got, c.want)
 		}
+	}
+	if got.Lone != 1 || got.Few != 2 || got.Ancestors.Min != 1 || got.Ancestors.Max != 6 || got.Ancestors.Mean != 3.5 || got.ESS.Median != 55 {
+		t.Errorf("one scan has one ancestor, two are worth fewer than 50 draws: %+v, %+v, %+v", got, got.Ancestors, got.ESS)
 	}
 	if got.Judged != 14 || got.NEESDim != 2 || got.Held.N != 21 || got.LeftOut != 2 || got.Scans != 7 || within == 14 {
 		t.Errorf("%+v", got)
