@@ -50,7 +50,8 @@ func widthsOf(t *testing.T, net *nn.Net, islands []Island) []Width {
 }
 
 // The widths of a tensor are those of its own components, over the weighted particles of all islands. One island of all particles, with
-// the weights that they have in the ensemble, has the same widths, and so have particles that lie in files. Where a tensor is wider in one
+// the weights that they have in the ensemble, has the same widths, and so have particles that lie in files. Where one particle has all the weight, they are
+// those of its network alone. Where a tensor is wider in one
 // particle, the last of an island, its own widths change and no others.
 func TestWidthsAreOfTheirOwnTensor(t *testing.T) {
 	net, islands := broad(t)
@@ -73,6 +74,14 @@ func TestWidthsAreOfTheirOwnTensor(t *testing.T) {
 		}
 	}
 	d := net.Dim()
+	for j := range e.Size() {
+		heavy := slices.Repeat([]float64{math.Inf(-1)}, e.Size())
+		heavy[j] = 0
+		all, alone := together[0].Theta, Island{Theta: together[0].Theta[j*d : (j+1)*d]}
+		if got, want := widthsOf(t, net, []Island{{Theta: all, LogWeights: heavy}}), widthsOf(t, net, []Island{alone}); !slices.Equal(got, want) {
+			t.Errorf("where particle %d has all the weight the widths are %v, its own are %v", j, got, want)
+		}
+	}
 	for k, tensor := range net.Tensors() {
 		for p, one := range islands {
 			last := len(one.Theta)/d - 1
