@@ -199,3 +199,36 @@ func TestResamplingIsByTheEffectiveNumber(t *testing.T) {
 		}
 	}
 }
+
+// A tenth of the particles of an auxiliary filter is chosen by their weights alone, the others by how well they predict the scan too: of
+// particles of which three quarters, by weight, predict nothing like it, .1 × .75 are chosen. Systematic draws are within one of that.
+func TestATenthIsChosenByTheWeightsAlone(t *testing.T) {
+	const n = 1000
+	for name, model := range map[string]ssm.Model{"gaussian": linear{scalar{a: 1, q: 1e-4, h: 1, r: 0.01, p0: 1}}, "sampled": scalar{a: 1, q: 1e-4, h: 1, r: 0.01, p0: 1}} {
+		f, err := Auxiliary{Particles: n}.On(Job{Model: model, Seed: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		st, err := f.Init(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j := range n {
+			if st.X[j], st.LogW[j] = 5, math.Log(0.25*2/n); j%2 == 0 {
+				st.X[j], st.LogW[j] = -5, math.Log(0.75*2/n)
+			}
+		}
+		if _, err := f.Step(t.Context(), st, &ssm.Scan{Time: 1, Width: 1, Values: []float64{5}}); err != nil {
+			t.Fatal(err)
+		}
+		far := 0
+		for _, x := range st.X {
+			if x < 0 {
+				far++
+			}
+		}
+		if far < 74 || far > 76 {
+			t.Errorf("%s: %d of %d particles come from those that predict another scan, want 75", name, far, n)
+		}
+	}
+}
