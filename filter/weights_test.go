@@ -214,7 +214,7 @@ func TestATenthIsChosenByTheWeightsAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 		for j := range n {
-			if st.X[j], st.LogW[j] = 5, math.Log(0.25*2/n); j%2 == 0 {
+			if st.X[j], st.LogW[j] = 5, math.Log(0.25*2/n); j < n/2 {
 				st.X[j], st.LogW[j] = -5, math.Log(0.75*2/n)
 			}
 		}
