@@ -217,3 +217,12 @@ func TestEvidenceOf(t *testing.T) {
 		}
 	}
 }
+
+// Particles have merged where more than half of the iterations have one ancestor.
+func TestMergedInMostIterations(t *testing.T) {
+	for single, want := range map[int]bool{0: false, 2: false, 3: true, 4: true} {
+		if got := (Diagnostics{Iterations: 4, SingleAncestor: single}).Merged(); got != want {
+			t.Errorf("one ancestor in %d of 4 iterations: merged %v", single, got)
+		}
+	}
+}

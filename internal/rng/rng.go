@@ -100,6 +100,9 @@ func (s *Stream) seek(k Key) {
 	if err := k.Check(); err != nil {
 		panic(err.Error())
 	}
+	if r := opened.Load(); r != nil {
+		r.add(k)
+	}
 	s.key = [2]uint32{uint32(k.Seed), uint32(k.Seed >> 32)}
 	s.ctr = [3]uint32{uint32(k.Purpose)<<24 | uint32(k.Island), uint32(k.Iteration), uint32(k.Mutation)<<20 | uint32(k.Particle)}
 	s.pos = ahead
