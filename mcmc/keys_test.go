@@ -60,7 +60,7 @@ func ready(t *testing.T, m Move, target *Target, particles int) (p Population, t
 	if err := target.Evaluate(t.Context(), &p); err != nil {
 		t.Fatal(err)
 	}
-	tuning, err := m.Tuning(target)
+	tuning, err := m.Tuning(target, p.J)
 	if err != nil {
 		t.Fatal(err)
 	}
