@@ -25,7 +25,8 @@ func drawing() map[string]Method {
 }
 
 // No random stream is opened twice in a run: no epoch, no restart, no member, no island and no step draws what another has drawn. These
-// repeat themselves on purpose: the networks by which VI judges its epochs, and of which its ensemble is made, the trials of a step, and the order of the examples in a sampler, which is made again when it is needed again.
+// repeat themselves on purpose: the networks by which VI judges its epochs, and of which its ensemble is made; those of SWAG, by which it
+// has measured their spread; the trials of a step; and the order of the examples in a sampler, which is made again when it is needed again.
 // A mask of dropout may be asked for twice; but each example has one of its own in each epoch.
 func TestEveryStreamOfAMethodIsItsOwn(t *testing.T) {
 	for name, m := range drawing() {
@@ -49,6 +50,9 @@ func TestEveryStreamOfAMethodIsItsOwn(t *testing.T) {
 				again := k.Purpose == rng.Search || k.Purpose == rng.Order || k.Purpose == rng.Dropout
 				if _, ok := m.(VI); ok {
 					again = again || k.Purpose == rng.Draw
+				}
+				if _, ok := m.(SWAG); ok {
+					again = again || k.Purpose == rng.Draw && count[k] == 1
 				}
 				if count[k]++; count[k] > 1 && !again {
 					t.Fatalf("%s, %s random: it draws once more by %+v", name, part, k)
