@@ -27,6 +27,9 @@ type State struct {
 	Roots  []int32   // J, the first ancestor of every particle, at k = 0
 	Tuning []float64 // values that the move adapts
 
+	Genealogy  Genealogy // the error of LogZ, from the families of the particles
+	LadderBias float64   // by how much steps of the path that the particles decide have moved LogZ, an estimate; 0: no such steps; NaN: unknown
+
 	Examples  int // N of the model
 	Spent     int // examples that moves evaluated for a particle: N times the epochs. A move adds the largest number over the particles
 	Gradients int // evaluations of value and gradient in examples, over all particles, the first included
@@ -105,7 +108,7 @@ func (st *State) Epochs() float64 { return float64(st.Spent) / float64(max(1, st
 // copy makes st a deep copy of s, except for the kept states and the best one, which are only appended to or replaced and stay
 // shared.
 func (st *State) copy(s *State) {
-	p, logw, roots, tuning, psi, moments := st.Population, st.LogW, st.Roots, st.Tuning, st.Psi, st.Moments
+	p, logw, roots, tuning, psi, moments, genealogy := st.Population, st.LogW, st.Roots, st.Tuning, st.Psi, st.Moments, st.Genealogy
 	if !p.Like(&s.Population) {
 		p = s.Population.Blank()
 	}
@@ -118,13 +121,15 @@ func (st *State) copy(s *State) {
 	st.Psi = append(psi[:0], s.Psi...)
 	moments.Copy(&s.Moments)
 	st.Moments = moments
+	genealogy.copy(&s.Genealogy)
+	st.Genealogy = genealogy
 	st.Memory = slices.Clone(s.Memory)
 }
 
 // maxMemory is the largest number of numbers that a path may remember.
 const maxMemory = 64
 
-const stateKind = "smc.State/9"
+const stateKind = "smc.State/10"
 
 // MarshalBinary packs the state into a container of internal/ckpt. It never fails.
 func (st *State) MarshalBinary() ([]byte, error) { return st.encoder().Encode(), nil }
@@ -137,11 +142,12 @@ func (st *State) encoder() *ckpt.Encoder {
 	e.Ints("counts", st.J, st.D, st.K, len(st.Memory), st.Examples, st.Spent, st.Gradients, st.Values, st.Late, st.Moments.Steps, st.BestK)
 	e.Ints("memory", st.Memory...)
 	e.Ints("rows", st.Rows.From, st.Rows.To, st.Annealed)
-	e.Float64s("scalars", []float64{st.Lambda, st.Mu, st.LogZ, st.BestLoss})
+	e.Float64s("scalars", []float64{st.Lambda, st.Mu, st.LogZ, st.BestLoss, st.LadderBias})
 	for _, a := range st.arrays() {
 		e.Float64s(a.name, *a.data)
 	}
 	e.Int32s("roots", st.Roots)
+	st.Genealogy.encode(e)
 	var vectors, sums = make([]int, 0, len(st.Shards)), make([]byte, 0, len(st.Shards)*sha256.Size)
 	for _, s := range st.Shards {
 		vectors, sums = append(vectors, s.Vectors), append(sums, s.Sum[:]...)
@@ -188,15 +194,16 @@ func (st *State) UnmarshalBinary(b []byte) error {
 	}
 	d.Ints("memory", memory...)
 	d.Ints("rows", &s.Rows.From, &s.Rows.To, &s.Annealed)
-	if scalars := d.Float64s("scalars"); len(scalars) == 4 {
-		s.Lambda, s.Mu, s.LogZ, s.BestLoss = scalars[0], scalars[1], scalars[2], scalars[3]
+	if scalars := d.Float64s("scalars"); len(scalars) == 5 {
+		s.Lambda, s.Mu, s.LogZ, s.BestLoss, s.LadderBias = scalars[0], scalars[1], scalars[2], scalars[3], scalars[4]
 	} else {
-		d.Fail("%d scalars, not 4", len(scalars))
+		d.Fail("%d scalars, not 5", len(scalars))
 	}
 	for _, a := range s.arrays() {
 		*a.data = d.Float64s(a.name)
 	}
 	s.Roots = d.Int32s("roots")
+	s.Genealogy.decode(d)
 	s.Shards = decodeShards(d)
 	if err := d.Err(); err != nil {
 		return err
@@ -292,7 +299,7 @@ func (st *State) check() error {
 			return fmt.Errorf("state of %d particles has first ancestor %d", j, r)
 		}
 	}
-	return nil
+	return st.Genealogy.check(j)
 }
 
 // logLikelihood is the mean over the particles alive. The log-likelihood of a dead particle may be undefined.
@@ -309,12 +316,21 @@ func (st *State) logLikelihood() (mean float64) {
 // reweight adds increments, if there are any, to the log-weights and their log-mean to the evidence, and returns the
 // effective sample size.
 func (st *State) reweight(increments []float64) (ess float64, err error) {
+	var before []float64
+	if increments != nil {
+		before = make([]float64, st.J)
+		weights.Exp(st.LogW, before)
+	}
 	for j, l := range increments {
 		st.LogW[j] += l
 	}
 	logSum, ess, err := weights.Normalise(st.LogW, "particle")
-	if increments != nil {
-		st.LogZ += logSum // the weights were normalised, so this is log Σ_j W_j e^{increment}, including the factor 1/J
+	if increments == nil || err != nil {
+		return ess, err
 	}
-	return ess, err
+	st.LogZ += logSum // the weights were normalised, so this is log Σ_j W_j e^{increment}, including the factor 1/J
+	after := make([]float64, st.J)
+	weights.Exp(st.LogW, after)
+	st.Genealogy.weighted(before, after)
+	return ess, nil
 }
