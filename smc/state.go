@@ -318,7 +318,7 @@ func (st *State) logLikelihood() (mean float64) {
 func (st *State) reweight(increments []float64) (ess float64, err error) {
 	var before []float64
 	if increments != nil {
-		before = make([]float64, st.J)
+		before = make([]float64, len(st.LogW))
 		weights.Exp(st.LogW, before)
 	}
 	for j, l := range increments {
@@ -329,7 +329,7 @@ func (st *State) reweight(increments []float64) (ess float64, err error) {
 		return ess, err
 	}
 	st.LogZ += logSum // the weights were normalised, so this is log Σ_j W_j e^{increment}, including the factor 1/J
-	after := make([]float64, st.J)
+	after := make([]float64, len(st.LogW))
 	weights.Exp(st.LogW, after)
 	st.Genealogy.weighted(before, after)
 	return ess, nil
