@@ -143,7 +143,20 @@ out-of-distribution inputs found (AUROC): eight 0.94; wrong answers 0.93
            accuracy    NLL    ECE  right  wrong  eight  none
 posterior    90.2 %  0.200  0.020   0.10   0.20   0.40     –
 out-of-distribution inputs found (AUROC): eight 0.94; wrong answers 0.93
-log Z −391.5
+log Z −391.5; its error is not known: several islands tell it (--set
+method.smc.islands=4)
+`},
+		"one island that tells its error": {&oneIsland, 10, eval.Metrics{
+			Evaluation: *scored(0.2), Combined: m.Combined, LogEvidence: number(-391.4955), LogEvidenceError: number(0.84),
+			Findings: []finding.Finding{finding.LadderBias(-0.62)},
+		}, `
+                                   epistemic entropy, nats
+           accuracy    NLL    ECE  right  wrong  eight  none
+posterior    90.2 %  0.200  0.020   0.10   0.20   0.40     –
+out-of-distribution inputs found (AUROC): eight 0.94; wrong answers 0.93
+log Z −391.5 ± 0.8, estimated within the one island; the ladder adapts to the
+particles, which lowers the log evidence by about 0.6. Take more particles, or a
+fixed ladder from a separate run (path: ladder), which has no such bias
 `},
 		"regression": {&chains, 80, regression, `
                                            targets in the central
