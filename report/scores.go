@@ -322,7 +322,7 @@ func (v *view) cards() []card {
 		switch {
 		case len(v.islands) > 1 && !math.IsNaN(number(m.LogEvidenceSD)):
 			note = "± " + fixed(number(m.LogEvidenceSD), 1) + " over islands"
-		case len(v.islands) == 1 && m.LogEvidenceError != nil:
+		case len(v.islands) == 1 && m.LogEvidenceError != nil && finding.Beside(v.run.Findings) == "":
 			note = "± " + fixed(number(m.LogEvidenceError), 1) + ", estimated within the one island"
 		}
 		if words := finding.Beside(v.run.Findings); words != "" {

@@ -167,7 +167,7 @@ func evidence(s *method.Sampling, at string, m *eval.Metrics) string {
 	switch {
 	case s.Islands > 1:
 		line += " ± " + fixed(*m.LogEvidenceSD, 1)
-	case m.LogEvidenceError != nil:
+	case words == "" && m.LogEvidenceError != nil:
 		line += " ± " + fixed(*m.LogEvidenceError, 1) + ", estimated within the one island"
 	case words == "":
 		line += fmt.Sprintf("; its error is not known: several islands tell it (--set %s.islands=4)", at)

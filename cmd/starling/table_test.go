@@ -189,12 +189,12 @@ func TestEvidenceOfAnOptimiser(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, found := range map[string][]finding.Finding{
-		"\nlog Z −3,204,240.5\n": {finding.InitUnused()},
+		"\nlog Z −3,204,240.5 ± 0.5, estimated within the one island\n":         {finding.InitUnused()},
 		"\nlog Z −3,204,240.5, no estimate: the run behaved as an optimiser\n":  {finding.Optimiser(finding.Population{})},
 		"\nlog Z −3,204,240.5, not to be trusted: moves were refused\n":         {finding.IslandsStuck([]int{0}, 0.1, "", false)},
 		"\nlog Z −3,204,240.5, not to be trusted: the particles hardly moved\n": {finding.IslandsStill([]int{0}, 0.1, "")},
 	} {
-		m := eval.Metrics{Evaluation: *scored(0.2), LogEvidence: number(-3204240.5), Findings: found}
+		m := eval.Metrics{Evaluation: *scored(0.2), LogEvidence: number(-3204240.5), LogEvidenceError: number(0.5), Findings: found}
 		var out strings.Builder
 		if show(&out, &spec, 10, &m, false); !strings.HasSuffix(out.String(), want) {
 			t.Errorf("%q, want %q", out.String(), want)
