@@ -114,6 +114,28 @@ func TestVarianceByItsDefinition(t *testing.T) {
 	}
 }
 
+// A step that fails goes back to a copy, which what happens to the families afterwards leaves alone.
+func TestFamiliesAreCopied(t *testing.T) {
+	var g, kept Genealogy
+	all := history(7, 25)
+	for _, w := range all {
+		if w.parents != nil {
+			g.resampled(w.parents)
+		}
+		g.weighted(w.before, w.after)
+	}
+	kept.copy(&g)
+	want := fmt.Sprint(kept)
+	if want != fmt.Sprint(g) {
+		t.Error("the copy differs")
+	}
+	g.resampled([]int32{0, 0, 0, 0, 0, 0, 0})
+	g.weighted(all[3].before, all[3].after)
+	if got := fmt.Sprint(kept); got != want || got == fmt.Sprint(g) {
+		t.Errorf("the copy changed from %s to %s", want, got)
+	}
+}
+
 // Of one weighting of J equal weights the estimate is the jackknife's of the logarithm of a mean.
 func TestVarianceIsTheJackknifes(t *testing.T) {
 	x := []float64{1, 2, 2.5, 4, 7}

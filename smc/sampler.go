@@ -87,7 +87,7 @@ func (s *Sampler) step(ctx context.Context, st *State) (info Info, err error) {
 	if err != nil {
 		return info, err
 	}
-	if path, ok := s.Path.(adapter); ok {
+	if path, ok := s.Path.(adaptive); ok {
 		st.LadderBias += path.LadderBias(st, stage)
 	}
 	target, weighting := s.target(stage, st), s.weighting()
@@ -274,7 +274,7 @@ func (s *Sampler) record(st *State, info *Info) {
 	info.Lambda, info.Examples, info.Annealed = st.Lambda, st.Annealed+st.Rows.size(st.Examples), st.Annealed
 	info.LogZ, info.LogLikelihood = numeral.Number(st.LogZ), numeral.Number(st.logLikelihood())
 	info.LogZSD, info.LadderBias = known(st.Genealogy.SD()), nil
-	if _, ok := s.Path.(adapter); ok {
+	if _, ok := s.Path.(adaptive); ok {
 		info.LadderBias = known(st.LadderBias)
 	}
 	info.Parents, info.Ancestors = s.places(s.lineage), s.survivors(st)
@@ -285,8 +285,8 @@ func (s *Sampler) record(st *State, info *Info) {
 // rememberer is a path that keeps something in State.Memory.
 type rememberer interface{ Remember(st *State) []int }
 
-// adapter is a path whose steps the particles decide. LadderBias is what the step from st to next adds to the mean of log Z.
-type adapter interface {
+// adaptive is a path whose steps the particles decide. LadderBias is what the step from st to next adds to the mean of log Z.
+type adaptive interface {
 	LadderBias(st *State, next Stage) float64
 }
 
