@@ -50,8 +50,9 @@ func (g *Genealogy) weighted(before, after []float64) {
 		g.Ancestors, g.Acted = g.Ancestors[:n*longestLag], g.Acted[:n*longestLag]
 	}
 	g.Acted = append(g.Acted, make([]float64, n)...)
-	g.Ancestors = append(g.Ancestors, make([]int32, n)...)
-	themselves(g.Ancestors[len(g.Ancestors)-n:])
+	for j := range n {
+		g.Ancestors = append(g.Ancestors, int32(j))
+	}
 
 	lags, share, next := len(g.Acted)/n, make([]float64, n), make([]float64, n)
 	var rise float64

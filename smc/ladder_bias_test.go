@@ -187,6 +187,14 @@ func TestLadderBiasIsOfAllSteps(t *testing.T) {
 	if reachedAt == 0 || end.LadderBias != reachedAt {
 		t.Errorf("tempered start: bias %v when it reached the batch, %v at the end", reachedAt, end.LadderBias)
 	}
+	logw, ll := draws(rng.Key{Seed: 6}.Stream(), 30, 5)
+	h, err := Tempering{}.next(0, 100, logw, ll)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last, other := (Tempering{}).stepBias(h, h, logw, ll), (Tempering{}).stepBias(h, 2*h, logw, ll); last != 0 || other == 0 {
+		t.Errorf("a last step has a bias of %v, the same step on the way %v", last, other)
+	}
 	few := Tempering{}.stepBias(0.1, 1, []float64{-rng.Log(2), -rng.Log(2)}, []float64{-1, -2})
 	if !math.IsNaN(few) {
 		t.Errorf("two particles: bias %v, want NaN: a step of one particle has no bound", few)
