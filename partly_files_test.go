@@ -59,14 +59,14 @@ func TestCheckpointOfOlderState(t *testing.T) {
 	if !errors.As(err, &bad) || !bytes.Equal(read(t, dir, checkpointFile), before) {
 		t.Errorf("%T %v", err, err)
 	}
-	for _, want := range []string{checkpointFile + ` is refused: phase "islands": part 0: `, `holds "smc.State/6", not "smc.State/9": another version of the program wrote it`, "or begin anew in another folder"} {
+	for _, want := range []string{checkpointFile + ` is refused: phase "islands": part 0: `, `holds "smc.State/09", not "smc.State/10": another version of the program wrote it`, "or begin anew in another folder"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
 }
 
-// olderState makes the states in a container of internal/ckpt, or in one inside it, those of kind 6, with the checksums of that. It
+// olderState makes the states in a container of internal/ckpt, or in one inside it, those of kind 09, with the checksums of that. It
 // reports whether there was one.
 func olderState(container []byte) (found bool) {
 	const head, section = 24, 16
@@ -74,8 +74,8 @@ func olderState(container []byte) (found bool) {
 		n, m := binary.LittleEndian.Uint32(rest[4:])>>8, binary.LittleEndian.Uint64(rest[8:])
 		whole := rest[:section+uint64(n)+m]
 		switch name, data := string(whole[section:section+n]), whole[section+n:]; {
-		case name == "kind" && string(data) == "smc.State/9":
-			copy(data, "smc.State/6")
+		case name == "kind" && string(data) == "smc.State/10":
+			copy(data, "smc.State/09")
 			found = true
 		case bytes.HasPrefix(data, []byte("STARLING")):
 			found = olderState(data) || found

@@ -124,7 +124,7 @@ func OpenRun(dir string) (*Run, error) {
 		if err := runs.CheckTrace(record.Trace, s.Islands); err != nil {
 			return nil, damaged("trace.jsonl", err)
 		}
-		r.Chains = s.Record(r.Trace)
+		r.Chains, r.Precision = s.Record(r.Trace), s.Precision(r.Trace)
 	} else if len(record.Trace) > 0 {
 		if err := runs.CheckTrace(record.Trace, 1); err != nil {
 			return nil, damaged("trace.jsonl", err)

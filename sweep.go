@@ -143,7 +143,7 @@ var Criteria = []Criterion{
 // Judgement is the value of a run by a criterion.
 type Judgement struct {
 	Value    float64
-	SE       float64 // standard error of the log evidence, from its scatter over islands; NaN: unknown
+	SE       float64 // standard error of the log evidence (eval.Precision.Of); NaN: unknown
 	Examples int     // on which the value was computed
 
 	losses  []float64 // of the validation examples, in the targets' units; nil: none
@@ -251,8 +251,8 @@ func judgeByEvidence(_ context.Context, r *Result, _ Options) (*Judgement, error
 	for _, y := range train.Values {
 		j.targets = append(j.targets, float64(y))
 	}
-	if n := r.Spec.Way().Sampling().Islands; n > 1 {
-		j.SE = float64(*r.Metrics.LogEvidenceSD) / math.Sqrt(float64(n))
+	if se := r.Metrics.LogEvidenceError; se != nil {
+		j.SE = float64(*se)
 	}
 	return j, nil
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/starling-smc/starling/internal/pool"
 	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/internal/weights"
-	"github.com/starling-smc/starling/smc"
 	"github.com/starling-smc/starling/uq"
 )
 
@@ -21,6 +20,7 @@ type Ensembles struct {
 	Restarts  *bnn.Ensemble // the MAP restarts, equally weighted: a deep ensemble; nil if there were none
 	Chosen    int           // the restart that is the MAP estimate
 	NLL       []float64     // of each restart on the validation examples, for targets in their own units; NaN without them
+	Precision *Precision    // of the islands' log evidences, as each estimates its own; nil: not known
 	Chains    *Record       // of the chains that the posterior was drawn by; nil for any other method
 	Cost      *Cost         // of making them; nil: not known
 	Last      int           // evaluate so many of the posterior's members, those kept last (bnn.Ensemble.Last); 0: all
@@ -121,7 +121,7 @@ func evaluate(ctx context.Context, e *Ensembles, problem *data.Problem, combined
 		for i, row := range bnn.Combinations {
 			m.Combined = append(m.Combined, CombinedBy{row.Name, scores[ways[i]]})
 		}
-		if err := m.evidence(e.Posterior.LogEvidence); err != nil {
+		if err := m.evidence(e.Posterior.LogEvidence, e.Precision); err != nil {
 			return nil, err
 		}
 	}
@@ -287,14 +287,4 @@ func negative(x []float64) []float64 {
 		y[i] = -v
 	}
 	return y
-}
-
-// evidence combines the log evidences of the islands.
-func (m *Metrics) evidence(logZ []float64) error {
-	c, err := smc.Combine(logZ)
-	if err != nil {
-		return err
-	}
-	m.LogEvidence, m.LogEvidenceSD, m.EffectiveIslands = (*uq.Number)(&c.LogZ), (*uq.Number)(&c.SD), (*uq.Number)(&c.Effective)
-	return nil
 }

@@ -295,6 +295,37 @@ func TestSpread(t *testing.T) {
 	}
 }
 
+// One island's log evidence has the error that the island tells, several have that of their scatter. What nobody knows is left out.
+func TestEvidenceHasAnError(t *testing.T) {
+	nan := math.NaN()
+	for _, c := range []struct {
+		what        string
+		logZ        []float64
+		p           *Precision
+		error, bias float64
+	}{
+		{"one island", []float64{-3}, &Precision{SD: []float64{0.7}, Ladder: []float64{-0.2}}, 0.7, -0.2},
+		{"one that cannot tell", []float64{-3}, &Precision{SD: []float64{nan}, Ladder: []float64{nan}}, nan, nan},
+		{"an older run", []float64{-3}, nil, nan, nan},
+		{"an older run of several", []float64{-3, -5}, nil, 1, nan},
+		{"several", []float64{-3, -5}, &Precision{SD: []float64{0.7, nan}, Ladder: []float64{-0.2, -0.4}}, 1, -0.3},
+		{"islands of another run", []float64{-3}, &Precision{SD: []float64{0.7, 0.8}, Ladder: []float64{0, 0}}, nan, nan},
+	} {
+		m := new(Metrics)
+		if err := m.evidence(c.logZ, c.p); err != nil {
+			t.Fatal(err)
+		}
+		for _, one := range []struct {
+			got  *uq.Number
+			want float64
+		}{{m.LogEvidenceError, c.error}, {m.LadderBias, c.bias}} {
+			if math.IsNaN(one.want) != (one.got == nil) || one.got != nil && !golden.Near(float64(*one.got), one.want, 1e-12, 0) {
+				t.Errorf("%s: error %v and bias %v, want %v and %v", c.what, m.LogEvidenceError, m.LadderBias, c.error, c.bias)
+			}
+		}
+	}
+}
+
 // TestMetricsJSON: keys of metrics.json and their order are a contract; what is read is written again byte for byte.
 func TestMetricsJSON(t *testing.T) {
 	p := problem(t, testkit.Table(300, "yes", "no", "perhaps"), true, false)
@@ -312,7 +343,7 @@ func TestMetricsJSON(t *testing.T) {
 		keys map[string]string
 	}{
 		{classes, map[string]string{
-			"": of + " ess map deep_ensemble by_class combined log_evidence log_evidence_sd effective_islands", "combined": "equal evidence",
+			"": of + " ess map deep_ensemble by_class combined log_evidence log_evidence_sd log_evidence_error effective_islands", "combined": "equal evidence",
 			"map": of, "deep_ensemble": of, "groups": "correct incorrect train",
 		}},
 		{evaluated(t, ensemble(t, network(t, 1, nn.Gaussian{SD: 1}), 1, 6, bnn.Equal{}), problem(t, testkit.Table(90), false, true)), map[string]string{

@@ -27,13 +27,15 @@ type Metrics struct {
 	ByClass          []ByClass   `json:"by_class,omitempty"`           // the posterior's scores for each class, in the order of the classes; nil for a regression
 	Combined         Combined    `json:"combined,omitempty"`           // nil without comparable evidences
 	LogEvidence      *uq.Number  `json:"log_evidence,omitempty"`       // of the model, log-mean-exp over the islands, in nats; nil if Combined is nil
-	LogEvidenceSD    *uq.Number  `json:"log_evidence_sd,omitempty"`
-	EffectiveIslands *uq.Number  `json:"effective_islands,omitempty"` // 1/Σω² of the evidence weights
-	AllClasses       *AllClasses `json:"all_classes,omitempty"`       // with examples of classes that the network does not have; nil without such
-	Members          []Members   `json:"members,omitempty"`           // how the scores of classes grow with the number of members; nil for few
-	Widths           []bnn.Width `json:"widths,omitempty"`            // of the prior and of the posterior; nil unless the prior learns its widths
-	Chains           *Chains     `json:"chains,omitempty"`            // nil if the posterior was not drawn by chains
-	Cost             *Cost       `json:"cost,omitempty"`              // of making the ensembles; nil for ensembles from elsewhere
+	LogEvidenceSD    *uq.Number  `json:"log_evidence_sd,omitempty"`    // over the islands
+	LogEvidenceError *uq.Number  `json:"log_evidence_error,omitempty"` // standard error of LogEvidence: by the scatter over the islands; of one island by the families of its particles; nil: not known
+	LadderBias       *uq.Number  `json:"ladder_bias,omitempty"`        // by how much the adaptation of the ladder has moved LogEvidence, an estimate, in nats; 0 on paths without adaptive steps
+	EffectiveIslands *uq.Number  `json:"effective_islands,omitempty"`  // 1/Σω² of the evidence weights
+	AllClasses       *AllClasses `json:"all_classes,omitempty"`        // with examples of classes that the network does not have; nil without such
+	Members          []Members   `json:"members,omitempty"`            // how the scores of classes grow with the number of members; nil for few
+	Widths           []bnn.Width `json:"widths,omitempty"`             // of the prior and of the posterior; nil unless the prior learns its widths
+	Chains           *Chains     `json:"chains,omitempty"`             // nil if the posterior was not drawn by chains
+	Cost             *Cost       `json:"cost,omitempty"`               // of making the ensembles; nil for ensembles from elsewhere
 
 	// Findings are the run's, as in manifest.json: whether the posterior and the log evidence can be trusted at all.
 	Findings []finding.Finding `json:"findings,omitempty"`

@@ -45,7 +45,7 @@ func (j *Job) Do(ctx context.Context, m Method) (*Outcome, error) {
 	if out.Trace, err = ReadTrace(j.Run.Trace()); err != nil {
 		return nil, err
 	}
-	out.Chains = m.Sampling().Record(out.Trace)
+	out.Chains, out.Precision = m.Sampling().Record(out.Trace), m.Sampling().Precision(out.Trace)
 	out.Posterior, out.Findings, err = m.Gather(j, phases, out.Trace)
 	return out, err
 }

@@ -5,12 +5,12 @@ import (
 
 	"github.com/starling-smc/starling/bnn"
 	"github.com/starling-smc/starling/internal/finding"
-	"github.com/starling-smc/starling/smc"
 )
 
 // Thresholds of warnings.
 const (
-	scattered     = 2.0  // standard deviation of log Z over islands, nats, above which log Z is too uncertain to compare models
+	scattered     = 2.0  // standard deviation of log Z over islands or runs, nats, above which log Z is too uncertain to compare models
+	leastBias     = 0.1  // nats by which the ladder moves log Z that are worth a word, if they are also half its standard error
 	unevenWeights = 0.25 // effective share of the networks below which weights are uneven
 )
 
@@ -112,7 +112,7 @@ func (s *Sampling) populationFindings(trace []TraceLine, examples int) (found []
 	return append(found, s.motionFindings(trace)...)
 }
 
-// evidenceFindings reports which evidence the islands estimate, and the scatter of the log evidences.
+// evidenceFindings reports which evidence the islands estimate, and its error.
 func (s *Sampling) evidenceFindings(trace []TraceLine, logZ []float64, examples int) (found []finding.Finding) {
 	if s.Path.Batches() && !s.Chains() {
 		found = s.evidence(trace, examples)
@@ -120,17 +120,7 @@ func (s *Sampling) evidenceFindings(trace []TraceLine, logZ []float64, examples 
 	if !s.Comparable || s.Diagnostics(trace).Optimiser() || s.motion(trace).unmoved() {
 		return found
 	}
-	c, err := smc.Combine(logZ)
-	switch {
-	case err != nil: // the evaluation of the run reports the error
-	case len(logZ) == 1:
-		found = append(found, finding.EvidenceOfOne(c.LogZ))
-	case c.SD <= scattered:
-		found = append(found, finding.EvidenceAgrees(c.LogZ, c.SD))
-	default:
-		found = append(found, finding.EvidenceScatters(c.LogZ, c.SD, c.Effective, len(logZ)))
-	}
-	return found
+	return append(found, s.evidenceOf(trace, logZ)...)
 }
 
 // weightFindings reports uneven weights of the kept networks, and networks without weight.

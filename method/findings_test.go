@@ -46,6 +46,14 @@ func TestFindings(t *testing.T) {
 	accepted := batches
 	accepted.Move = mcmc.HMC{}
 	chains := MCMC{Chains: 4, Epochs: 100, Move: mcmc.HMC{}, Start: "prior"}
+	alone := tempering
+	alone.Islands = 1
+	tells := func(sd, ladder numeral.Number) func([]TraceLine, *bnn.Ensemble) {
+		return func(l []TraceLine, e *bnn.Ensemble) {
+			half := sd / 2
+			l[0].LogZSD, l[19].LogZSD, l[19].LadderBias, e.LogEvidence = &half, &sd, &ladder, e.LogEvidence[:1]
+		}
+	}
 	evidence := []float64{-20.5, -20, -19.5}
 	for _, c := range []struct {
 		what   string
@@ -109,6 +117,17 @@ func TestFindings(t *testing.T) {
 		{"few divergent", tempering, func(l []TraceLine, _ *bnn.Ensemble) { l[3].Divergent = 2 }, "ancestors evidence-agrees divergent-refused-few"},
 		{"scattered", tempering, func(_ []TraceLine, e *bnn.Ensemble) { e.LogEvidence[0] = -30 }, "ancestors evidence-scatters"},
 		{"one island's evidence", tempering, func(_ []TraceLine, e *bnn.Ensemble) { e.LogEvidence = e.LogEvidence[:1] }, "ancestors evidence-of-one"},
+		{"one island's evidence and its error", alone, tells(1.9, -0.09), "ancestors evidence-within"},
+		{"one island's evidence, rough", alone, tells(2.1, -1), "ancestors evidence-rough"},
+		{"one island's evidence, biased", alone, tells(0.5, -0.3), "ancestors evidence-within ladder-bias"},
+		{"a bias that is small beside the error", alone, tells(0.7, -0.3), "ancestors evidence-within"},
+		{"a bias that is small beside nothing", alone, tells(0.01, -0.09), "ancestors evidence-within"},
+		{"several islands, biased", tempering, func(l []TraceLine, e *bnn.Ensemble) {
+			for i := range l {
+				by := numeral.Number(0.2 * float64(1+l[i].Island))
+				l[i].LadderBias = &by
+			}
+		}, "ancestors evidence-agrees ladder-bias"},
 		{"dead", tempering, func(_ []TraceLine, e *bnn.Ensemble) { e.LogWeights[5] = math.Inf(-1) }, "ancestors evidence-agrees dead-networks"},
 		{"uneven", tempering, func(_ []TraceLine, e *bnn.Ensemble) { e.LogWeights[5] = math.Log(0.8) }, "ancestors evidence-agrees uneven-weights"},
 

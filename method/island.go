@@ -94,7 +94,7 @@ func (p *island) Step(ctx context.Context) (line runs.Line, err error) {
 		}
 	}()
 	if !p.evidence {
-		info.LogZ = 0
+		info.LogZ, info.LogZSD, info.LadderBias = 0, nil, nil
 	}
 	it.Info = info
 	ctx = context.WithoutCancel(ctx) // a run that is stopped still completes this step

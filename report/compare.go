@@ -218,7 +218,8 @@ func (c *Comparison) cost() table {
 		{"of them random", func(v *view) string { return v.random() }},
 		{"networks", func(v *view) string { return count(v.run.Posterior.Size()) }},
 		{"log evidence", func(v *view) string { return fixed(number(v.a.Metrics.LogEvidence), 1) }},
-		{"± over islands", func(v *view) string { return fixed(number(v.a.Metrics.LogEvidenceSD), 1) }},
+		{"its standard error", func(v *view) string { return fixed(number(v.a.Metrics.LogEvidenceError), 1) }},
+		{"bias by its ladder", func(v *view) string { return fixed(number(v.a.Metrics.LadderBias), 1) }},
 		{"gradients, examples", func(v *view) string { return v.gradientsOf("") }},
 	}
 	for _, phase := range phases(c.views) {

@@ -319,8 +319,11 @@ func (v *view) cards() []card {
 	}
 	if m.LogEvidence != nil {
 		note := "nats"
-		if m.LogEvidenceSD != nil && !math.IsNaN(number(m.LogEvidenceSD)) && len(v.islands) > 1 {
+		switch {
+		case len(v.islands) > 1 && !math.IsNaN(number(m.LogEvidenceSD)):
 			note = "± " + fixed(number(m.LogEvidenceSD), 1) + " over islands"
+		case len(v.islands) == 1 && m.LogEvidenceError != nil && finding.Beside(v.run.Findings) == "":
+			note = "± " + fixed(number(m.LogEvidenceError), 1) + ", estimated within the one island"
 		}
 		if words := finding.Beside(v.run.Findings); words != "" {
 			note += ", " + words

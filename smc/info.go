@@ -36,7 +36,19 @@ type Info struct {
 	Gradients     int            `json:"gradients"`      // evaluations of value and gradient so far, in examples, over all particles
 	Values        int            `json:"values"`         // evaluations of the value alone, likewise
 
+	LogZSD     *numeral.Number `json:"log_evidence_sd,omitempty"` // that log_evidence has over runs, as Genealogy estimates it from this one; nil where it cannot
+	LadderBias *numeral.Number `json:"ladder_bias,omitempty"`     // by how much the adaptation of the ladder has moved log_evidence, an estimate; nil on other paths, and for too few particles
+
 	Loss *numeral.Number `json:"-"` // by Sampler.Judge; nil where the iteration was not judged
+}
+
+// known is x, nil if it is NaN.
+func known(x float64) *numeral.Number {
+	if math.IsNaN(x) {
+		return nil
+	}
+	n := numeral.Number(x)
+	return &n
 }
 
 // logVariance returns the variance of the log-weights of the particles alive, each counted once; 0 if only one is alive.

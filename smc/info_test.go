@@ -127,10 +127,11 @@ func TestInfoIsAPartOfATraceLine(t *testing.T) {
 		Dead: 1, Resampled: true, Ancestors: 4, Parents: 6, Mutations: 7, Acceptance: 0.75, Displacement: 1.25, Stuck: true, ScaleKept: true,
 		Step: 0.125, Leapfrogs: 8, EnergySD: 3, Divergent: 2,
 		LogZ: numeral.Number(math.Inf(-1)), LogLikelihood: numeral.Number(math.NaN()), Gradients: 10, Values: 11,
+		LogZSD: known(0.75), LadderBias: known(-0.5),
 	})
 	want := `{"epochs":1.5,"examples":12,"annealed":5,"temperature":0.25,"ess":2.5,"log_weight_var":"Infinity","dead":1,"resampled":true,` +
 		`"ancestors":4,"parents":6,"mutations":7,"acceptance":0.75,"displacement":1.25,"stuck":true,"scale_kept":true,"step":0.125,"leapfrogs":8,"energy_sd":3,"divergent":2,"log_evidence":"-Infinity",` +
-		`"log_likelihood":"NaN","gradients":10,"values":11}`
+		`"log_likelihood":"NaN","gradients":10,"values":11,"log_evidence_sd":0.75,"ladder_bias":-0.5}`
 	if err != nil || string(raw) != want {
 		t.Errorf("%s, %v; want %s", raw, err, want)
 	}

@@ -14,6 +14,7 @@ import "github.com/starling-smc/starling/mcmc"
 //	PerEpoch(n int) int                 as in Path; without it, 0
 //	Count(st *State) (made, all int)    the iterations made at st, and in all: Keepers choose states by them
 //	WarmedUp(st *State) int             the iterations of a chain's warm-up (mcmc.WarmUp), 0 while it lasts: Calls counts by them
+//	LadderBias(st, next) float64        by how much the step from st to the stage next moves the mean of log Z, as the particles decide it
 //	SuitsWeighting(w Weigher) error     why a weighting cannot go with it; the text follows the weighting's name
 type Targets interface {
 	// Start returns the target of the first particles for n examples, and whether draws from the prior must be weighted for

@@ -87,6 +87,9 @@ func (s *Sampler) step(ctx context.Context, st *State) (info Info, err error) {
 	if err != nil {
 		return info, err
 	}
+	if path, ok := s.Path.(adaptive); ok {
+		st.LadderBias += path.LadderBias(st, stage)
+	}
 	target, weighting := s.target(stage, st), s.weighting()
 	early := weighting.Early()
 	if !early {
@@ -172,6 +175,7 @@ func (s *Sampler) resample(st *State) {
 	}
 	s.inherit(st.Roots)
 	s.inherit(s.lineage)
+	st.Genealogy.resampled(s.ancestors)
 }
 
 // inherit replaces the value of every particle by its parent's.
@@ -269,6 +273,10 @@ func (s *Sampler) record(st *State, info *Info) {
 	info.Island, info.K, info.Progress = s.Island, st.K, s.Path.Progress(st)
 	info.Lambda, info.Examples, info.Annealed = st.Lambda, st.Annealed+st.Rows.size(st.Examples), st.Annealed
 	info.LogZ, info.LogLikelihood = numeral.Number(st.LogZ), numeral.Number(st.logLikelihood())
+	info.LogZSD, info.LadderBias = known(st.Genealogy.SD()), nil
+	if _, ok := s.Path.(adaptive); ok {
+		info.LadderBias = known(st.LadderBias)
+	}
 	info.Parents, info.Ancestors = s.places(s.lineage), s.survivors(st)
 	info.Displacement = numeral.Number(s.relativeDisplacement(st))
 	info.Epochs, info.Gradients, info.Values = st.Epochs(), st.Gradients, st.Values
@@ -276,6 +284,11 @@ func (s *Sampler) record(st *State, info *Info) {
 
 // rememberer is a path that keeps something in State.Memory.
 type rememberer interface{ Remember(st *State) []int }
+
+// adaptive is a path whose steps the particles decide. LadderBias is what the step from st to next adds to the mean of log Z.
+type adaptive interface {
+	LadderBias(st *State, next Stage) float64
+}
 
 // survivors counts the first ancestors of the particles alive.
 func (s *Sampler) survivors(st *State) (n int) {

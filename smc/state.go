@@ -28,6 +28,9 @@ type State struct {
 	Parted int       // 1: the moves of the last iteration ended when the particles had travelled, so that copies have parted
 	Tuning []float64 // values that the move adapts
 
+	Genealogy  Genealogy // the error of LogZ, from the families of the particles
+	LadderBias float64   // by how much steps of the path that the particles decide have moved LogZ, an estimate; 0: no such steps; NaN: unknown
+
 	Examples  int // N of the model
 	Spent     int // examples that moves evaluated for a particle: N times the epochs. A move adds the largest number over the particles
 	Gradients int // evaluations of value and gradient in examples, over all particles, the first included
@@ -106,7 +109,7 @@ func (st *State) Epochs() float64 { return float64(st.Spent) / float64(max(1, st
 // copy makes st a deep copy of s, except for the kept states and the best one, which are only appended to or replaced and stay
 // shared.
 func (st *State) copy(s *State) {
-	p, logw, roots, tuning, psi, moments := st.Population, st.LogW, st.Roots, st.Tuning, st.Psi, st.Moments
+	p, logw, roots, tuning, psi, moments, genealogy := st.Population, st.LogW, st.Roots, st.Tuning, st.Psi, st.Moments, st.Genealogy
 	if !p.Like(&s.Population) {
 		p = s.Population.Blank()
 	}
@@ -119,6 +122,8 @@ func (st *State) copy(s *State) {
 	st.Psi = append(psi[:0], s.Psi...)
 	moments.Copy(&s.Moments)
 	st.Moments = moments
+	genealogy.copy(&s.Genealogy)
+	st.Genealogy = genealogy
 	st.Memory = slices.Clone(s.Memory)
 }
 
@@ -138,12 +143,13 @@ func (st *State) encoder() *ckpt.Encoder {
 	e.Ints("counts", st.J, st.D, st.K, len(st.Memory), st.Examples, st.Spent, st.Gradients, st.Values, st.Late, st.Moments.Steps, st.BestK, st.Parted)
 	e.Ints("memory", st.Memory...)
 	e.Ints("rows", st.Rows.From, st.Rows.To, st.Annealed)
-	e.Float64s("scalars", []float64{st.Lambda, st.Mu, st.LogZ, st.BestLoss})
+	e.Float64s("scalars", []float64{st.Lambda, st.Mu, st.LogZ, st.BestLoss, st.LadderBias})
 	for _, a := range st.arrays() {
 		e.Float64s(a.name, *a.data)
 	}
 	e.Int32s("roots", st.Roots)
 	e.Int32s("folds", st.Fold)
+	st.Genealogy.encode(e)
 	var vectors, sums = make([]int, 0, len(st.Shards)), make([]byte, 0, len(st.Shards)*sha256.Size)
 	for _, s := range st.Shards {
 		vectors, sums = append(vectors, s.Vectors), append(sums, s.Sum[:]...)
@@ -190,16 +196,17 @@ func (st *State) UnmarshalBinary(b []byte) error {
 	}
 	d.Ints("memory", memory...)
 	d.Ints("rows", &s.Rows.From, &s.Rows.To, &s.Annealed)
-	if scalars := d.Float64s("scalars"); len(scalars) == 4 {
-		s.Lambda, s.Mu, s.LogZ, s.BestLoss = scalars[0], scalars[1], scalars[2], scalars[3]
+	if scalars := d.Float64s("scalars"); len(scalars) == 5 {
+		s.Lambda, s.Mu, s.LogZ, s.BestLoss, s.LadderBias = scalars[0], scalars[1], scalars[2], scalars[3], scalars[4]
 	} else {
-		d.Fail("%d scalars, not 4", len(scalars))
+		d.Fail("%d scalars, not 5", len(scalars))
 	}
 	for _, a := range s.arrays() {
 		*a.data = d.Float64s(a.name)
 	}
 	s.Roots = d.Int32s("roots")
 	s.Fold = d.Int32s("folds")
+	s.Genealogy.decode(d)
 	s.Shards = decodeShards(d)
 	if err := d.Err(); err != nil {
 		return err
@@ -301,7 +308,7 @@ func (st *State) check() error {
 			return fmt.Errorf("state of %d particles has fold %d, of %d", j, f, mcmc.Folds(j))
 		}
 	}
-	return nil
+	return st.Genealogy.check(j)
 }
 
 // logLikelihood is the mean over the particles alive. The log-likelihood of a dead particle may be undefined.
@@ -318,12 +325,21 @@ func (st *State) logLikelihood() (mean float64) {
 // reweight adds increments, if there are any, to the log-weights and their log-mean to the evidence, and returns the
 // effective sample size.
 func (st *State) reweight(increments []float64) (ess float64, err error) {
+	var before []float64
+	if increments != nil {
+		before = make([]float64, len(st.LogW))
+		weights.Exp(st.LogW, before)
+	}
 	for j, l := range increments {
 		st.LogW[j] += l
 	}
 	logSum, ess, err := weights.Normalise(st.LogW, "particle")
-	if increments != nil {
-		st.LogZ += logSum // the weights were normalised, so this is log Σ_j W_j e^{increment}, including the factor 1/J
+	if increments == nil || err != nil {
+		return ess, err
 	}
-	return ess, err
+	st.LogZ += logSum // the weights were normalised, so this is log Σ_j W_j e^{increment}, including the factor 1/J
+	after := make([]float64, len(st.LogW))
+	weights.Exp(st.LogW, after)
+	st.Genealogy.weighted(before, after)
+	return ess, nil
 }

@@ -426,6 +426,9 @@ func TestStatesAreRefusedWithReasons(t *testing.T) {
 		"a batch from 12 to 7":                   func(st *State) { st.Annealed, st.Rows = 7, Rows{12, 7} },
 		"has 7 examples annealed in, but no log": func(st *State) { st.Annealed, st.Rows, st.AnnealedLL, st.AnnealedGrad = 7, Rows{7, 12}, nil, nil },
 		"has first ancestor 150":                 func(st *State) { st.Roots[3] = 150 },
+		"of 150 ancestors and 149 numbers":       func(st *State) { st.Genealogy.Acted = st.Genealogy.Acted[1:] },
+		"of 1 lags with 0 variances":             func(st *State) { st.Genealogy.Variance = nil },
+		"an ancestor that is none of the":        func(st *State) { st.Genealogy.Ancestors[3] = 150 },
 	} {
 		st, err := kinds()["sda"](0).Init(context.Background())
 		if err != nil {

@@ -38,8 +38,18 @@ func (p TemperedStart) Next(st *State) (Stage, error) {
 		return p.Then.Next(view(st))
 	}
 	first, _ := p.Then.Start(st.Examples)
-	var err error
-	alike, living := make([]float64, st.J), 0
+	tempering, alike, err := p.tempering(st)
+	if err != nil {
+		return first, err
+	}
+	first.Lambda, err = tempering.next(st.Lambda, first.Lambda, alike, st.LL)
+	return first, err
+}
+
+// tempering is what chooses the steps, and the equal log-weights of the particles alive that it chooses them by.
+func (p TemperedStart) tempering(st *State) (t Tempering, alike []float64, err error) {
+	living := 0
+	alike = make([]float64, st.J)
 	for j, l := range st.LogW {
 		alike[j] = l
 		if !math.IsInf(l, -1) {
@@ -47,15 +57,22 @@ func (p TemperedStart) Next(st *State) (Stage, error) {
 			living++
 		}
 	}
-	if _, _, err := weights.Normalise(alike, "particle"); err != nil {
-		return first, err
+	t = Tempering{ESS: p.ESS}
+	if LeavesOne(t.Share(), living) { // aim halfway between 1 and the number alive
+		t.ESS = (1 + 1/float64(living)) / 2
 	}
-	tempering := Tempering{ESS: p.ESS}
-	if LeavesOne(tempering.Share(), living) { // aim halfway between 1 and the number alive
-		tempering.ESS = (1 + 1/float64(living)) / 2
+	_, _, err = weights.Normalise(alike, "particle")
+	return t, alike, err
+}
+
+// LadderBias is that of the tempering, and 0 on the other path.
+func (p TemperedStart) LadderBias(st *State, next Stage) float64 {
+	first, _ := p.Then.Start(st.Examples)
+	tempering, alike, err := p.tempering(st)
+	if reached(st) > 0 || err != nil {
+		return 0
 	}
-	first.Lambda, err = tempering.next(st.Lambda, first.Lambda, alike, st.LL)
-	return first, err
+	return tempering.stepBias(next.Lambda-st.Lambda, first.Lambda-st.Lambda, alike, st.LL)
 }
 
 // Remember returns the iteration that reached the first target, followed by the memory of the other path.

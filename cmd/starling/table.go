@@ -162,12 +162,23 @@ func found(groups uq.Groups, single bool) string {
 
 // evidence writes the line about log Z and the weights of islands. at is the method's key in the config.
 func evidence(s *method.Sampling, at string, m *eval.Metrics) string {
+	words := finding.Beside(m.Findings)
 	line := "log Z " + fixed(*m.LogEvidence, 1)
-	if s.Islands > 1 {
+	switch {
+	case s.Islands > 1:
 		line += " ± " + fixed(*m.LogEvidenceSD, 1)
+	case words == "" && m.LogEvidenceError != nil:
+		line += " ± " + fixed(*m.LogEvidenceError, 1) + ", estimated within the one island"
+	case words == "":
+		line += fmt.Sprintf("; its error is not known: several islands tell it (--set %s.islands=4)", at)
 	}
-	if words := finding.Beside(m.Findings); words != "" {
+	if words != "" {
 		line += ", " + words
+	}
+	for _, f := range m.Findings {
+		if f.Kind == finding.KindLadder {
+			line += "; " + f.Words()
+		}
 	}
 	if s.Islands == 1 {
 		return line

@@ -27,6 +27,8 @@ const (
 
 	KindFewDraws = "few-draws"
 
+	KindLadder = "ladder-bias"
+
 	KindUnderconfident = "underconfident"
 	KindOverconfident  = "overconfident"
 	KindMiscalibrated  = "miscalibrated"
@@ -282,7 +284,26 @@ func EvidenceScatters(logZ, sd, effective float64, islands int) Finding {
 	}.safe()}
 }
 
-// EvidenceOfOne gives the log evidence of a single island.
+// EvidenceWithin gives the log evidence of a single island, and the standard deviation that it has over runs, as the families of its
+// particles tell it. rough: that is large.
+func EvidenceWithin(logZ, sd float64, rough bool) Finding {
+	kind := "evidence-within"
+	if rough {
+		kind = "evidence-rough"
+	}
+	return Finding{Kind: kind, Numbers: numbers{"log_evidence": logZ, "sd": sd}.safe()}
+}
+
+// LadderBias gives by how much the adaptation of the ladder has moved the log evidence.
+func LadderBias(by float64) Finding {
+	side := "lowers"
+	if by > 0 {
+		side = "raises"
+	}
+	return Finding{Kind: KindLadder, Numbers: numbers{"by": math.Abs(by)}.safe(), Names: map[string]string{"side": side}}
+}
+
+// EvidenceOfOne gives the log evidence of a single island that cannot tell its error.
 func EvidenceOfOne(logZ float64) Finding {
 	return Finding{Kind: "evidence-of-one", Numbers: numbers{"log_evidence": logZ}.safe()}
 }

@@ -64,7 +64,7 @@ func all() []Finding {
 		ChainsApart(RHat{1, 1.93, 3.41, 1.93, 1.93, 1.24, 4.6}),
 		ChainsUnsure(RHat{8, 1.08, 1.31, 0.97, 1.2, 1.02, math.NaN()}), ChainsUnsure(RHat{1, 1.08, 1.31, 1.08, 1.08, 1.6, math.NaN()}),
 		ChainsUntold(8, "a chain keeps 1 state, and R-hat needs 8", true), ChainsUntold(1, "no prediction is finite in all states and differs between them", false), FewStates(31.6, 50),
-		EvidenceAgrees(-2031.26, 0.52), EvidenceScatters(-2031.26, 7.02, 1.18, 8), EvidenceOfOne(-2031.26),
+		EvidenceAgrees(-2031.26, 0.52), EvidenceScatters(-2031.26, 7.02, 1.18, 8), EvidenceOfOne(-2031.26), EvidenceWithin(-2031.26, 0.84, false), EvidenceWithin(-2031.26, 3.2, true), LadderBias(-0.62), LadderBias(0.13),
 		UnevenWeights(80, 3.21), DeadNetworks(1), DeadNetworks(12),
 		FewDraws(3, 20, 8.2, 50), FewDraws(1, 1, 8.2, 50), LoneAncestor(1, 20), OneBatch(500), PriorOfDecay(0.01, 48000, 1./480), ScansLeftOut(1), ScansLeftOut(2), OptimisedRuns([]string{"linear"}), OptimisedRuns([]string{"linear", "ctr"}), MergedRuns([]string{"linear", "ctr"}), UnmovedRuns([]string{"linear"}), UnmovedRuns([]string{"linear", "ctr"}), EnsembleBetter(Better{8, "0.25", "0.4", 0.15, 0.02, 7000, 1000, false}), EnsembleBetter(Better{1, "0.25", "0.4", 0.152, 0.0213, 50, 1000, true}),
 		NoSkill(Class), NoSkill(Mean),

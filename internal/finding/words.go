@@ -194,7 +194,20 @@ var kinds = map[string]kind{
 		means: `it decides between two models only if they differ by much more, and weighing the islands by it would leave {{.Fixed "effective" 1}} of {{.Count "islands"}} effective`,
 		cure:  `take more particles or more moves in an iteration, or compare models by the validation NLL`, help: helpEvidence,
 	},
-	"evidence-of-one": {look: note | page, says: `the log evidence is {{.Fixed "log_evidence" 1}}; a single island cannot say how far that scatters`},
+	"evidence-of-one": {
+		look: note | page, says: `the log evidence is {{.Fixed "log_evidence" 1}}; this one island cannot tell its error`,
+		cure: `take several islands: their scatter is the error`, help: helpEvidence,
+	},
+	"evidence-within": {look: note | page, says: `the log evidence is {{.Fixed "log_evidence" 1}} ± {{.Fixed "sd" 1}}, an error that is estimated within the one island`},
+	"evidence-rough": {
+		look: warning | page, says: `the log evidence is {{.Fixed "log_evidence" 1}} ± {{.Fixed "sd" 1}}, an error that is estimated within the one island`,
+		means: `it decides between two models only if they differ by much more`,
+		cure:  `take more particles, or several islands, or compare models by the validation NLL`, help: helpEvidence,
+	},
+	KindLadder: {
+		look: note | page, says: `the ladder adapts to the particles, which {{.Name "side"}} the log evidence by about {{.Fixed "by" 1}}`,
+		cure: `take more particles, or a fixed ladder from a separate run (path: ladder), which has no such bias`, help: helpEvidence,
+	},
 
 	"uneven-weights": {
 		look: warning, says: `the weights are uneven`, means: `the {{.Count "networks"}} networks are worth {{.Fixed "effective" 1}} equally weighted ones`,

@@ -1,0 +1,60 @@
+package method
+
+import (
+	"math"
+
+	"github.com/starling-smc/starling/eval"
+	"github.com/starling-smc/starling/internal/finding"
+	"github.com/starling-smc/starling/internal/numeral"
+	"github.com/starling-smc/starling/smc"
+)
+
+// Precision is what the last line of each island says of the error of its log evidence; nil if islands estimate none, or if the run is
+// older than these figures.
+func (s *Sampling) Precision(trace []TraceLine) *eval.Precision {
+	if s == nil || !s.Comparable {
+		return nil
+	}
+	p := new(eval.Precision)
+	for _, lines := range byIsland(trace) {
+		l := lines[len(lines)-1]
+		p.SD = append(p.SD, value(l.LogZSD, math.NaN()))
+		adapts := 0.0
+		if s.Path.Share() > 0 {
+			adapts = math.NaN() // the path has a bias, which may be unknown
+		}
+		p.Ladder = append(p.Ladder, value(l.LadderBias, adapts))
+	}
+	return p
+}
+
+// value is a number, or what stands for one that is missing.
+func value(x *numeral.Number, missing float64) float64 {
+	if x == nil {
+		return missing
+	}
+	return float64(*x)
+}
+
+// evidenceOf reports the log evidence with its error, and the bias of the ladder where it matters.
+func (s *Sampling) evidenceOf(trace []TraceLine, logZ []float64) (found []finding.Finding) {
+	c, err := smc.Combine(logZ)
+	if err != nil {
+		return nil // the evaluation of the run reports the error
+	}
+	se, ladder := s.Precision(trace).Of(c)
+	switch {
+	case len(logZ) == 1 && math.IsNaN(se):
+		found = append(found, finding.EvidenceOfOne(c.LogZ))
+	case len(logZ) == 1:
+		found = append(found, finding.EvidenceWithin(c.LogZ, se, se > scattered))
+	case c.SD <= scattered:
+		found = append(found, finding.EvidenceAgrees(c.LogZ, c.SD))
+	default:
+		found = append(found, finding.EvidenceScatters(c.LogZ, c.SD, c.Effective, len(logZ)))
+	}
+	if size := math.Abs(ladder); size >= leastBias && !(size < se/2) {
+		found = append(found, finding.LadderBias(ladder))
+	}
+	return found
+}
