@@ -133,3 +133,12 @@ func TestFewParticlesAreRefused(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// A preset says how many particles it has: its records are of that number.
+func TestPresetsSayTheirParticles(t *testing.T) {
+	for _, name := range PresetsFor("fit") {
+		if m, ok := preset(t, name).Method.(method.SMC); ok && m.Particles == 0 {
+			t.Errorf("%s leaves the number of particles to the program", name)
+		}
+	}
+}
