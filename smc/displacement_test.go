@@ -51,11 +51,11 @@ func TestRelativeDisplacementAfterResampling(t *testing.T) {
 	s := Sampler{
 		Model: density{1, func(theta, _ []float64) float64 { return -theta[0] * theta[0] }}, Prior: normal{d: 1, sd: 3}, Path: Ladder{[]float64{1}},
 		Particles: 50, Resample: Resampler{When: Always{}},
-		Move: scripted(func(_ int, theta []float64) {
+		Move: repeated{scripted(func(_ int, theta []float64) {
 			for i := range theta {
 				theta[i] += 7
 			}
-		}),
+		}), mcmc.Mutations{Count: 1}},
 	}
 	st, info := step(t, &s)
 	mean, square := 0.0, 0.0
