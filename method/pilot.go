@@ -44,6 +44,7 @@ func (m SMC) pilotPhase(job *Job, islands runs.Phase) runs.Phase {
 	p.sampler.Keep = nil
 	p.sampler.Model, p.sampler.Prior, p.sampler.Pool, p.sampler.Psi = first.Model, first.Prior, first.Pool, first.Psi
 	p.sampler.Seed = rng.Key{Seed: job.Seed, Purpose: rng.Pilot}.Stream().Uint64()
+	p.report(false)
 	phase := runs.Phase{Name: "pilot", Parts: []runs.Part{p}}
 	phase.Watch = func(runs.TraceLine) error { p.report(false); return nil }
 	phase.Resumed = func([]runs.TraceLine) error { p.report(true); return nil }
@@ -105,9 +106,9 @@ func (p *pilot) report(resumed bool) {
 	if p.job.Tell == nil {
 		return
 	}
-	s := Status{Phase: "pilot", Share: 1, Ended: p.Done(), Resumed: resumed}
+	s := Status{Phase: "pilot", Ended: p.Done(), Resumed: resumed}
 	if n := p.K(); n > 0 {
-		if !s.Ended {
+		if s.Share = 1; !s.Ended {
 			done, all := p.sampler.Path.(smc.Path).Work(smc.Info{K: n, Lambda: p.temperatures[n-1]}, p.temperatures[0], p.job.Data.Train.Len())
 			s.Share = done / all
 		}
