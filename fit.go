@@ -93,6 +93,9 @@ func (f *fit) prepare(spec Spec, o Options) (err error) {
 	if f.job.Model, err = nn.NewTraining(f.Net, f.Data, f.job.Pool); err != nil {
 		return f.Spec.Fault("model", "%v", err)
 	}
+	if err := f.Spec.CompleteFor(float64(f.Data.Train.Len()) * f.Net.Flops()); err != nil {
+		return err
+	}
 	f.Spec.Method.CheckData(f.Data.Train.Len(), f.Net.Dim(), f.Spec.At(), faults)
 	f.job.Files = o.Folder != nil
 	f.job.CheckMemory(f.Spec.Way(), o.Memory, f.Spec.At(), faults)

@@ -205,6 +205,9 @@ func TestEvents(t *testing.T) {
 		case s.Chains():
 			want = append(want, fmt.Sprintf("%d chains", s.Islands))
 		default:
+			if s.Pilot {
+				want = append(want, "pilot")
+			}
 			want = append(want, fmt.Sprintf("islands %d×%d", s.Islands, s.Particles))
 		}
 		want = append(want, "evaluation") // the last, of which nothing is told but that it begins

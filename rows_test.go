@@ -68,6 +68,8 @@ func small(t *testing.T) map[string]Spec {
 		"learned": trees(t, "prior={learned: {shape: 2, rate: 0.5}}", "map.epochs=3",
 			"method={mcmc: {chains: 3, epochs: 90, keep: 6, move: {hmc: {steps: 3}}}}"),
 		"learned-tempering": trees(t, "prior={normal: {variance: learned}}", "map=null"),
+		"ladder":            trees(t, "method.smc={particles: 6, islands: 2, path: {ladder: [0.02, 0.1, 0.4, 1]}}", "map=null"),
+		"pilot":             trees(t, "method.smc={particles: 6, islands: 2, pilot: true}", "map=null"),
 		"metropolis":        trees(t, "method.smc={particles: 6, move: {metropolis: {sd: 0.2}}}", "map=null"),
 		"literal":           trees(t, "method.smc={particles: 4, weight: literal, path: {linear: {iterations: 6, batch: 9}}, move: {leapfrog: {step: 0.05}}}", "map=null"),
 	}
@@ -187,7 +189,7 @@ func TestEveryRowRuns(t *testing.T) {
 
 // settings are what a config may say of each row, every key of it, a line for each --set. A row without settings has none here.
 var settings = map[string]string{
-	"method smc":             "method={smc: {particles: 7, islands: 3, combine: evidence, path: {tempering: {ess: 0.4}}, move: {pcn: {}}, resample: {scheme: residual, when: never}}}",
+	"method smc":             "method={smc: {particles: 7, islands: 3, combine: evidence, pilot: true, path: {tempering: {ess: 0.4}}, move: {pcn: {}}, resample: {scheme: residual, when: never}}}",
 	"method mcmc":            "method={mcmc: {chains: 3, start: prior, epochs: 90, keep: 6, move: {hmc: {steps: 3}}}}",
 	"likelihood gaussian":    "model.likelihood={gaussian: {sd: 0.25}}",
 	"layer dense":            "model.layers.0={dense: {units: 7, bias: false}, name: a}",
@@ -209,6 +211,7 @@ var settings = map[string]string{
 	"weighting bootstrap":    "method.smc={weight: {bootstrap: {temperature: {warmup: 2.5, sampling: 3}}}, path: {full: {iterations: 4}}, move: {walk: {sd: 0.1}}, keep: {after: 2}}",
 	"weighting equal":        "method.smc={weight: equal, path: {full: {epochs: 2}}, move: {walk: {sd: 0.1}}}",
 	"path tempering":         "method.smc.path={tempering: {ess: 0.7}}",
+	"path ladder":            "method.smc.path={ladder: [0.02, 0.4, 1]}",
 	"path constant":          "method.smc={path: {constant: {iterations: 7, batch: 30}}, move: {leapfrog: {step: 0.1}}}",
 	"path full":              "method.smc={path: {full: {iterations: 7}}, move: {leapfrog: {step: 0.1}}}",
 	"path ctr":               "method.smc={path: {ctr: {iterations: 7, batch: 30}}, move: {leapfrog: {step: 0.1}}}",

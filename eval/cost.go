@@ -7,7 +7,7 @@ type Cost struct {
 	Phases []PhaseCost `json:"phases"` // in the order in which they were carried out
 }
 
-// PhaseCost is the cost of one phase: map (the search for point estimates), snapshots, islands or chains.
+// PhaseCost is the cost of one phase: map (the search for point estimates), snapshots, pilot, islands or chains.
 type PhaseCost struct {
 	Name string `json:"name"`
 	Work

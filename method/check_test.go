@@ -172,7 +172,7 @@ func TestCheckWithin(t *testing.T) {
 		{SMC{Path: full, Start: "sgd", Particles: 5}, few, ""},
 		{SMC{Path: full, Start: "sgd", Particles: 3, Islands: 2}, few, "map.restarts: 6 particles start from 5 MAP restarts, one each: want map.restarts of at least 6, or another start"},
 		{SMC{Path: smc.Tempering{ESS: 0.11}}, bare, ""},
-		{SMC{Path: smc.Tempering{ESS: 0.1}}, bare, ".particles: tempering keeps a share of 0.1 of 10 particles effective: at most one particle, so the path would be one step; want more than 10 particles"},
+		{SMC{Path: smc.Tempering{ESS: 0.1}, Particles: 10}, bare, ".particles: tempering keeps a share of 0.1 of 10 particles effective: at most one particle, so the path would be one step; want more than 10 particles"},
 		{SMC{Path: full, Start: "tempered", Particles: 2}, bare, ".particles: tempering keeps a share of 0.5 of 2 particles effective: at most one particle, so the path would be one step; want more than 2 particles"},
 		{SMC{Path: full, Particles: 2}, bare, ""},
 		{SMC{Path: full, Start: "tempered", Move: cheap(5), Weight: literal}, bare, ".start: weight literal leaves out changes of target, but a tempered start weights particles by nothing else: the likelihood would never enter the weights; leave weight out for the move's own, or take another start"},

@@ -29,7 +29,9 @@ func (s *Sampling) islands(job *Job, start start, sampler func(i int) *smc.Sampl
 		phase.Parts = append(phase.Parts, part)
 	}
 	watch := newWatch(s, job)
-	watch.begin()
+	if !s.Pilot { // which begins first
+		watch.begin()
+	}
 	phase.Watch, phase.Resumed = watch.step, watch.resumed
 	return phase
 }

@@ -29,7 +29,7 @@ type Method interface {
 	// Title describes the method in words: "8 chains of HMC (80 leapfrogs), 1,600 epochs each".
 	Title() string
 
-	// Complete fills in the defaults that depend on the settings around the method.
+	// Complete fills in the defaults that depend on the settings around the method. It is called again once the data are known.
 	Complete(around Around) Method
 
 	// CheckWithin refuses settings that contradict each other or the settings around the method. Fields are named from the
@@ -77,6 +77,10 @@ type Around struct {
 	Judged bool // there are validation examples
 	Prior  bnn.PriorSettings
 	Search *Search // nil: no search for point estimates
+
+	// Operations are the floating-point operations of the log-likelihood of all training examples and its gradient, at one network. They
+	// are known once the data are loaded; before that, 0.
+	Operations float64
 }
 
 // Memory estimates the largest number of bytes that a run of a method has in use at the same time.

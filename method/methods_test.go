@@ -120,7 +120,7 @@ func TestComplete(t *testing.T) {
 		"one move in the second half":      {mcmcOf(MCMC{Epochs: 160, Move: mcmc.HMC{Steps: 80}}.Complete(Around{})).Keep, 8},
 		"short chains":                     {mcmcOf(MCMC{Chains: 2, Epochs: 8, Move: mcmc.PCN{}}.Complete(Around{})).Keep, 2 * 4},
 		"passes":                           {Dropout{}.Complete(Around{}), Dropout{10}},
-		"islands":                          {SMC{}.Complete(Around{}), SMC{10, 1, bnn.Equal{}, smc.Tempering{}, mcmc.HMC{}.ForPopulation(mcmc.UntilTravelled, false), smc.Resampler{Scheme: smc.Multinomial{}, When: smc.Always{}}, "", nil, Learning{}, nil, IslandTrace{}, nil}},
+		"islands":                          {SMC{}.Complete(Around{}), SMC{0, 1, bnn.Equal{}, false, smc.Tempering{}, mcmc.HMC{}.ForPopulation(mcmc.UntilTravelled, false), smc.Resampler{Scheme: smc.Multinomial{}, When: smc.Always{}}, "", nil, Learning{}, nil, IslandTrace{}, nil}},
 		"islands of a trained network":     {smcOf(SMC{}.Complete(init)).Start, "init"},
 		"islands at an anchor":             {smcOf(SMC{}.Complete(anchored)).Start, ""},
 		"batches":                          {smcOf(SMC{Path: full}.Complete(Around{})).Start, "prior"},

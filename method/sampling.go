@@ -13,6 +13,7 @@ type Sampling struct {
 	Islands   int
 	Particles int // of an island
 	Path      smc.Path
+	Pilot     bool // a run before the islands chose the temperatures of Path
 	Move      mcmc.Move
 	Step      string // the path of the move's step size in a config
 	Resample  smc.Resampler

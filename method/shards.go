@@ -73,7 +73,7 @@ func (p *island) stored() (*bnn.Members, error) {
 
 // StoredSums are the checksums of the files of kept states that a packed island counts. A part of another phase, such as a search, has none.
 func StoredSums(part []byte) (sums [][sha256.Size]byte) {
-	if _, island, err := cutStopping(part); err == nil { // an island without a stopping rule begins otherwise, with no such size
+	if _, island, err := cutBefore(part); err == nil { // an island alone begins otherwise, with no such size
 		part = island
 	}
 	var st smc.State

@@ -17,12 +17,17 @@ import (
 // SMC is independent islands of particles on a path of targets from prior to posterior (scalable-bayesian-monte-carlo, section
 // 3.2; data-annealing-smc, section 3).
 type SMC struct {
-	Particles int             `yaml:"particles"` // particles of an island; default 10
-	Islands   int             `yaml:"islands"`   // populations that never meet; default 1
-	Combine   bnn.Combination `yaml:"combine"`   // how islands are weighted in the posterior; default equal
-	Path      smc.Path        `yaml:"path"`      // the targets from the prior to the posterior; default tempering or, where layers are learned, constant of 100 epochs with batches of 50
-	Move      mcmc.Move       `yaml:"move"`      // how particles move; default hmc
-	Resample  smc.Resampler   `yaml:"resample"`  // how and when particles are copied and dropped; default multinomial; when: the path's default
+	// Particles are the particles of an island, at least 2. auto, the default: on paths of batches 10; else as many as can be evaluated
+	// once on all training examples, with gradients, in 5e7 operations: a multiple of 10 from 10 to 400, of all islands together at most
+	// 800. The run's config has the number.
+	Particles int `yaml:"particles" words:"auto=0"`
+
+	Islands  int             `yaml:"islands"`         // populations that never meet; default 1
+	Combine  bnn.Combination `yaml:"combine"`         // how islands are weighted in the posterior; default equal
+	Pilot    bool            `yaml:"pilot,omitempty"` // with path tempering: a run of its own, with other random numbers, chooses the temperatures before the islands begin, and all islands follow them. Their particles then have no say in their targets, which would bias the log evidence
+	Path     smc.Path        `yaml:"path"`            // the targets from the prior to the posterior; default tempering or, where layers are learned, constant of 100 epochs with batches of 50
+	Move     mcmc.Move       `yaml:"move"`            // how particles move; default hmc
+	Resample smc.Resampler   `yaml:"resample"`        // how and when particles are copied and dropped; default multinomial; when: the path's default
 
 	// Start is where particles begin. On paths of batches (data-annealing-smc, section 3.7): prior (default), draws weighted by
 	// the likelihood of the first batch; tempered, draws that adaptive tempering leads to the first batch; map, all at the best
@@ -55,12 +60,18 @@ var islandStarts = starts{
 
 // Title describes the islands.
 func (m SMC) Title() string {
-	return fmt.Sprintf("%s of %s by %v with %v", numeral.Several(m.Islands, "island"), numeral.Several(m.Particles, "particle"), m.Path, m.Move)
+	particles, by := "", ""
+	if m.Particles > 0 {
+		particles = " of " + numeral.Several(m.Particles, "particle")
+	}
+	if m.Pilot {
+		by = " on the temperatures of a pilot run"
+	}
+	return fmt.Sprintf("%s%s by %v%s with %v", numeral.Several(m.Islands, "island"), particles, m.Path, by, m.Move)
 }
 
 // Complete fills in defaults.
 func (m SMC) Complete(around Around) Method {
-	fill(&m.Particles, 10)
 	fill(&m.Islands, 1)
 	if m.Combine == nil {
 		m.Combine = bnn.Equal{}
@@ -71,6 +82,11 @@ func (m SMC) Complete(around Around) Method {
 		if m.Learn != nil { // adaptive temperatures and learning do not go together
 			m.Path = smc.Schedule[smc.Constant]{Epochs: 100, Rule: smc.Constant{Batch: 50}}
 		}
+	}
+	if m.Path.Batches() {
+		fill(&m.Particles, fewParticles)
+	} else if around.Operations > 0 {
+		fill(&m.Particles, particlesFor(around.Operations, m.Islands))
 	}
 	free := around.Init && !around.Partly && around.Search == nil && around.Prior.Anchor == nil // nothing else uses model.init
 	if free {
@@ -109,7 +125,9 @@ func (m SMC) start() start {
 
 // Check refuses settings that are wrong for any islands.
 func (m SMC) Check(f *config.Faults) {
-	f.Within("particles", m.Particles, fewestParticles, rng.MaxParticles)
+	if m.Particles != 0 { // auto
+		f.Within("particles", m.Particles, fewestParticles, rng.MaxParticles)
+	}
 	f.Within("islands", m.Islands, 1, rng.MaxIslands)
 	if m.Start != "" {
 		f.OneOf("start", m.Start, islandStarts.names()...)
@@ -162,6 +180,7 @@ func (m SMC) CheckWithin(around Around, at string, f *config.Faults) {
 			"tempering keeps a share of %v of %d particles effective: at most one particle, so the path would be one step; want more than %.4g particles",
 			share, m.Particles, 1/share)
 	}
+	m.checkPilot(in, f)
 	checkMove(m.Move, around, at, f)
 	if m.Weight != nil {
 		if err := smc.SuitsWeighting(m.path(), m.Weight); err != nil {
@@ -269,7 +288,7 @@ func (m SMC) comparable() bool {
 // Sampling describes the islands.
 func (m SMC) Sampling() *Sampling {
 	return &Sampling{
-		Unit: "island", Islands: m.Islands, Particles: m.Particles, Path: m.Path, Move: m.Move, Resample: m.Resample, Combine: m.Combine,
+		Unit: "island", Islands: m.Islands, Particles: m.Particles, Path: m.Path, Pilot: m.Pilot, Move: m.Move, Resample: m.Resample, Combine: m.Combine,
 		Step: "method.smc.move." + mcmc.Moves.Name(m.Move) + ".step", Start: m.start().name, Whole: m.path(), NoPath: m.noPath(), Weighed: m.Weight != nil && m.Weight.CountsEnergy(), Drawn: m.start().drawn, Learned: m.Learn != nil, Comparable: m.comparable(),
 		every: m.Trace.Every, unlearning: m.Trace.Unlearning, patience: m.patience(), words: m.words,
 	}
@@ -324,10 +343,14 @@ func (m SMC) Memory(job *Job) Memory {
 	}}, job, m.Keep, held(m.Particles))
 }
 
-// Phases is the islands.
+// Phases is the islands, after a pilot if there is one.
 func (m SMC) Phases(job *Job) ([]runs.Phase, error) {
 	s := m.Sampling()
-	return []runs.Phase{s.islands(job, m.start(), func(int) *smc.Sampler { return m.sampler() })}, nil
+	islands := s.islands(job, m.start(), func(int) *smc.Sampler { return m.sampler() })
+	if m.Pilot {
+		return []runs.Phase{m.pilotPhase(job, islands), islands}, nil
+	}
+	return []runs.Phase{islands}, nil
 }
 
 // sampler is an island's settings, as far as they are the method's.

@@ -2,8 +2,6 @@ package method
 
 import (
 	"bytes"
-	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -145,18 +143,12 @@ func (s *Stopping) writeTo(w io.Writer, island *smc.State) (int64, error) {
 	e.Ints("counts", s.Kept, s.BestAt, stopped)
 	e.Float64s("log_sum", s.LogSum)
 	e.Float64s("best", s.Best)
-	own := e.Encode()
-	n, err := w.Write(append(binary.LittleEndian.AppendUint64(nil, uint64(len(own))), own...))
-	if err != nil {
-		return int64(n), err
-	}
-	rest, err := island.WriteTo(w)
-	return int64(n) + rest, err
+	return writeBefore(w, e.Encode(), island)
 }
 
 // unpack is the inverse of writeTo. It returns the bytes of the island, and refuses a state of another number of validation examples.
 func (s *Stopping) unpack(b []byte, examples int) (island []byte, err error) {
-	own, island, err := cutStopping(b)
+	own, island, err := cutBefore(b)
 	if err != nil {
 		return nil, err
 	}
@@ -179,18 +171,6 @@ func (s *Stopping) unpack(b []byte, examples int) (island []byte, err error) {
 	r.Stopped = stopped != 0
 	*s = r
 	return island, nil
-}
-
-// cutStopping divides what writeTo wrote.
-func cutStopping(b []byte) (own, island []byte, err error) {
-	if len(b) < 8 {
-		return nil, nil, errors.New("the state of the stopping rule is cut")
-	}
-	size, b := binary.LittleEndian.Uint64(b), b[8:]
-	if size > uint64(len(b)) {
-		return nil, nil, errors.New("the state of the stopping rule is cut")
-	}
-	return b[:size], b[size:], nil
 }
 
 // after is a Keeper that keeps the states of all iterations after a warm-up, in files if they are many.

@@ -36,6 +36,9 @@ func TestEveryCellParses(t *testing.T) {
 				t.Errorf("%s: %s: %v\n%s", table.Name, c.Name, err, c.Config(Place{}).Text)
 				continue
 			}
+			if m, ok := spec.Method.(method.SMC); ok && m.Particles == 0 {
+				t.Errorf("%s: %s leaves the number of particles to the program, and its record is of one number", table.Name, c.Name)
+			}
 			text := spec.YAML()
 			if back, err := starling.ParseSpec("back", text); err != nil || !bytes.Equal(back.YAML(), text) || spec.Seed != 3 {
 				t.Errorf("%s: %s reads back as\n%s\n%v", table.Name, c.Name, back.YAML(), err)

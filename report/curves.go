@@ -91,6 +91,9 @@ func (v *view) ofPath(c smc.Curve) curve {
 	if c.Share {
 		axis.Max = 1
 	}
+	if v.sampling.Pilot {
+		c.Caption += " A pilot run chose the temperatures, and all islands follow them."
+	}
 	if c.Zero { // the axis ends at the largest value, so that a constant is drawn too
 		for i := range v.run.Trace {
 			axis.Max = max(axis.Max, of(&v.run.Trace[i]))
@@ -109,6 +112,9 @@ func (v *view) ess() curve {
 	}
 	if share := v.sampling.Path.Share(); share > 0 {
 		c.reference = &reference{share, "left effective by each step of the path"}
+		if v.sampling.Pilot {
+			c.reference.note = "left effective by each step of the pilot"
+		}
 	} else if ratio := v.sampling.Resample.When.Ratio(); ratio > 0 {
 		c.reference = &reference{ratio, "resampling below it"}
 	}

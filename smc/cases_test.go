@@ -7,7 +7,7 @@ import "testing"
 type pathCase struct {
 	path   func(iterations int) Path // with batches of 7 of 41 examples, and blocks of 5
 	title  string
-	config string // with every default
+	config string // with every default, and with settings that have none
 	facts
 }
 
@@ -24,6 +24,10 @@ var pathCases = map[string]pathCase{
 	"tempering": {
 		func(int) Path { return Tempering{ESS: 0.7} }, "tempered SMC", "{tempering: {ess: 0.5}}",
 		facts{false, Evidence{Sure: true}, 0.7, Always{}, false},
+	},
+	"ladder": {
+		func(int) Path { return Ladder{[]float64{0.02, 0.1, 0.4, 1}} }, "SMC on a ladder of 4 temperatures", "{ladder: [0.01, 0.1, 1]}",
+		facts{false, Evidence{Sure: true}, 0, BelowRatio(0.5), false},
 	},
 	"constant": {
 		func(k int) Path { return Schedule[Constant]{Iterations: k, Rule: Constant{7}} }, "SMC on constant batches", "{constant: {iterations: 200, batch: 500}}",

@@ -337,7 +337,7 @@ func TestCheck4ShrinkingThePriorConcentratesOnTheMAP(t *testing.T) {
 // them, the longer displacement grows.
 func TestCheck9AdaptiveMutations(t *testing.T) {
 	base := Sampler{
-		Model: density{1, func([]float64, []float64) float64 { return 0 }}, Prior: normal{d: 1, sd: 1}, Path: Ladder{1},
+		Model: density{1, func([]float64, []float64) float64 { return 0 }}, Prior: normal{d: 1, sd: 1}, Path: Ladder{[]float64{1}},
 		Particles: 10, Resample: Resampler{When: Always{}},
 	}
 	jump := func(at int) scripted {

@@ -35,7 +35,7 @@ func TestRelativeDisplacement(t *testing.T) {
 		{"copies that stay together", []float64{1, 1, 1, 1}, shift, 1, math.Inf(1)},
 	} {
 		s := Sampler{
-			Model: density{2, func([]float64, []float64) float64 { return 0 }}, Prior: normal{d: 2, sd: 1}, Path: Ladder{1},
+			Model: density{2, func([]float64, []float64) float64 { return 0 }}, Prior: normal{d: 2, sd: 1}, Path: Ladder{[]float64{1}},
 			Particles: len(c.start) / 2, Start: c.start, Resample: Resampler{When: Never{}},
 			Move: repeated{c.move, mcmc.Mutations{Count: c.moves}},
 		}
@@ -49,13 +49,13 @@ func TestRelativeDisplacement(t *testing.T) {
 // particles, whichever survived.
 func TestRelativeDisplacementAfterResampling(t *testing.T) {
 	s := Sampler{
-		Model: density{1, func(theta, _ []float64) float64 { return -theta[0] * theta[0] }}, Prior: normal{d: 1, sd: 3}, Path: Ladder{1},
+		Model: density{1, func(theta, _ []float64) float64 { return -theta[0] * theta[0] }}, Prior: normal{d: 1, sd: 3}, Path: Ladder{[]float64{1}},
 		Particles: 50, Resample: Resampler{When: Always{}},
-		Move: scripted(func(_ int, theta []float64) {
+		Move: repeated{scripted(func(_ int, theta []float64) {
 			for i := range theta {
 				theta[i] += 7
 			}
-		}),
+		}), mcmc.Mutations{Count: 1}},
 	}
 	st, info := step(t, &s)
 	mean, square := 0.0, 0.0

@@ -52,7 +52,7 @@ func TestMovesDrawAnew(t *testing.T) {
 		m := newLocation(3)
 		after := func(seed uint64, island, iteration int) []float64 {
 			s := &Sampler{
-				Model: m, Prior: m.problem().prior, Path: Ladder{0.1, 0.2, 1}, Move: move, Resample: Resampler{When: Never{}},
+				Model: m, Prior: m.problem().prior, Path: Ladder{[]float64{0.1, 0.2, 1}}, Move: move, Resample: Resampler{When: Never{}},
 				Particles: 30, Start: slices.Repeat([]float64{1, 2, 3}, 30), Seed: seed, Island: island,
 			}
 			if refused(move, false) != nil {
@@ -96,7 +96,7 @@ func (late) After(m Moved) []float64 {
 func TestWeightingHearsOfAncestorsAndEnergies(t *testing.T) {
 	m := newLocation(3)
 	s := &Sampler{
-		Model: m, Prior: m.problem().prior, Path: Ladder{0.01, 1}, Particles: 30, Seed: 14,
+		Model: m, Prior: m.problem().prior, Path: Ladder{[]float64{0.01, 1}}, Particles: 30, Seed: 14,
 		Move: repeated{scripted(func(int, []float64) {}), mcmc.Mutations{Count: 3}}, Weighting: late{}, Resample: Resampler{When: Always{}},
 	}
 	st, err := s.Init(context.Background())
@@ -129,8 +129,8 @@ func TestPathOfData(t *testing.T) {
 func TestWeightsAccumulateWithoutResampling(t *testing.T) {
 	p := conjugate()
 	for name, s := range map[string]Sampler{
-		"never":          {Path: Ladder{0.1, 0.3, 0.6, 1}, Resample: Resampler{When: Never{}}},
-		"below a third":  {Path: Ladder{0.1, 0.3, 0.6, 1}, Resample: Resampler{When: BelowRatio(0.33)}},
+		"never":          {Path: Ladder{[]float64{0.1, 0.3, 0.6, 1}}, Resample: Resampler{When: Never{}}},
+		"below a third":  {Path: Ladder{[]float64{0.1, 0.3, 0.6, 1}}, Resample: Resampler{When: BelowRatio(0.33)}},
 		"own adaptation": {Path: Tempering{ESS: 0.6}, Resample: Resampler{When: BelowRatio(0.4)}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -156,7 +156,7 @@ func TestEvidenceIsUnbiased(t *testing.T) {
 			t.Run(fmt.Sprint(row.Name, " ", Occasions.Name(when)), func(t *testing.T) {
 				z := make([]float64, 0, runs)
 				for _, st := range replicate(t, p, runs, Sampler{
-					Path: Ladder{0.05, 0.2, 0.5, 1}, Move: mcmc.HMC{Steps: 1, Step: 0.4, Mutations: mcmc.Mutations{Count: 2}},
+					Path: Ladder{[]float64{0.05, 0.2, 0.5, 1}}, Move: mcmc.HMC{Steps: 1, Step: 0.4, Mutations: mcmc.Mutations{Count: 2}},
 					Particles: 32, Seed: 12, Resample: Resampler{Scheme: scheme, When: when},
 				}) {
 					z = append(z, math.Exp(st.LogZ-p.logZ))

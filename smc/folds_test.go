@@ -73,7 +73,7 @@ func wide(t *testing.T, d int) problem {
 func TestScalesDoNotBiasTheEvidence(t *testing.T) {
 	testkit.Statistics(t)
 	p := wide(t, 20)
-	ladder := Ladder{0.0011, 0.003, 0.0058, 0.0097, 0.015, 0.023, 0.034, 0.049, 0.072, 0.105, 0.16, 0.245, 0.39, 0.65, 1}
+	ladder := Ladder{[]float64{0.0011, 0.003, 0.0058, 0.0097, 0.015, 0.023, 0.034, 0.049, 0.072, 0.105, 0.16, 0.245, 0.39, 0.65, 1}}
 	for _, scale := range []mcmc.Scaling{"", mcmc.Diagonal, mcmc.Tensor} {
 		t.Run("scale "+string(scale), func(t *testing.T) {
 			const runs = 200

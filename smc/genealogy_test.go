@@ -202,10 +202,10 @@ func TestErrorIsTheSpreadOfRuns(t *testing.T) {
 		{"hmc, five parameters", line, Sampler{Path: Tempering{}, Move: hmc, Particles: 50}},
 		{"hmc, five parameters, 10 particles", line, Sampler{Path: Tempering{}, Move: hmc, Particles: 10}},
 		{"walk", line, Sampler{Path: Tempering{}, Move: mcmc.Metropolis{SD: 0.05}, Particles: 50}},
-		{"rare resampling", line, Sampler{Path: Ladder{0.003, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 1}, Move: hmc, Particles: 100, Resample: Resampler{When: BelowRatio(0.4), Scheme: Systematic{}}}},
-		{"no resampling", conjugate(), Sampler{Path: Ladder{0.1, 0.3, 0.6, 1}, Move: hmc, Particles: 50, Resample: Resampler{When: Never{}}}},
+		{"rare resampling", line, Sampler{Path: Ladder{[]float64{0.003, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 1}}, Move: hmc, Particles: 100, Resample: Resampler{When: BelowRatio(0.4), Scheme: Systematic{}}}},
+		{"no resampling", conjugate(), Sampler{Path: Ladder{[]float64{0.1, 0.3, 0.6, 1}}, Move: hmc, Particles: 50, Resample: Resampler{When: Never{}}}},
 		{"energy errors", conjugate(), Sampler{
-			Path: Ladder{0.03, 0.1, 0.2, 0.4, 0.7, 1}, Move: mcmc.Unadjusted{Steps: 3, Step: 0.3}, Weighting: Momentum{}, Particles: 100,
+			Path: Ladder{[]float64{0.03, 0.1, 0.2, 0.4, 0.7, 1}}, Move: mcmc.Unadjusted{Steps: 3, Step: 0.3}, Weighting: Momentum{}, Particles: 100,
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -93,7 +93,7 @@ func TestLogWeightVariance(t *testing.T) {
 			return theta[0]
 		}}
 		s := &Sampler{
-			Model: model, Prior: normal{d: 1, sd: 1e6}, Path: Ladder{0.3, 1}, Move: mcmc.HMC{Steps: 1, Step: 0.01}, Resample: Resampler{When: Always{}},
+			Model: model, Prior: normal{d: 1, sd: 1e6}, Path: Ladder{[]float64{0.3, 1}}, Move: mcmc.HMC{Steps: 1, Step: 0.01}, Resample: Resampler{When: Always{}},
 			Particles: len(c.start), Start: c.start, Seed: 1,
 		}
 		st, err := s.Init(context.Background())

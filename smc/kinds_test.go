@@ -142,7 +142,9 @@ func kinds() map[string]func(island int) *Sampler {
 		"tempering langevin": with(func(s *Sampler) { s.Move = mcmc.HMC{Steps: 1, Mutations: mcmc.Mutations{Count: 3}} }),
 		"adaptive mutations": with(func(s *Sampler) { s.Move = mcmc.HMC{Steps: 3, Mutations: mcmc.Mutations{Eta: 0.05, Max: 8}} }),
 		"tempering pcn":      with(func(s *Sampler) { s.Move = mcmc.PCN{Mutations: mcmc.Mutations{Count: 9}} }),
-		"ladder, systematic": with(func(s *Sampler) { s.Path, s.Resample = Ladder{0.02, 0.1, 0.4, 1}, Resampler{Scheme: Systematic{}} }),
+		"ladder, systematic": with(func(s *Sampler) {
+			s.Path, s.Resample = Ladder{[]float64{0.02, 0.1, 0.4, 1}}, Resampler{Scheme: Systematic{}}
+		}),
 		"tempering, stratified": with(func(s *Sampler) {
 			s.Path, s.Resample = Tempering{ESS: 0.8}, Resampler{Scheme: Stratified{}, When: BelowRatio(0.7)}
 		}),

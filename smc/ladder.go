@@ -1,22 +1,48 @@
 package smc
 
-import "github.com/starling-smc/starling/internal/config"
+import (
+	"fmt"
 
-// Ladder is tempering by fixed, increasing inverse temperatures, the last of which is 1. The estimate of the evidence is
-// unbiased if the moves are fixed too.
-type Ladder []float64
+	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/mcmc"
+)
+
+// Ladder is tempering by given temperatures: the target of iteration k is likelihood^λ_k × prior, with 0 < λ_1 < … < λ_K = 1.
+//
+// The particles have no say in the targets. If the moves are fixed as well, the estimate of the evidence is unbiased for any number of
+// particles: the mean of Z over runs is Z. Tempering chooses its temperatures by the particles that it weighs, which biases log Z by the
+// order of 1/J (Beskos, Jasra, Kantas, Thiery 2016). A ladder that comes from a separate run is free of this bias.
+type Ladder struct {
+	Temperatures []float64 `yaml:"temperatures,short,required"` // the powers of the likelihood, one an iteration: increasing, above 0, the last 1
+}
+
+var _ Path = Ladder{}
+
+func (l Ladder) String() string {
+	return fmt.Sprintf("SMC on a ladder of %d temperatures", len(l.Temperatures))
+}
+
+// Check notes impossible settings.
+func (l Ladder) Check(f *config.Faults) {
+	last := 0.0
+	for i, lambda := range l.Temperatures {
+		f.If(!(lambda > last), fmt.Sprint("temperatures.", i), "want a number above %v, as temperatures increase from above 0; have %v", last, lambda)
+		last = lambda
+	}
+	f.If(!(last == 1), "temperatures", "want 1 at the end, as in [0.01, 0.1, 1]: there the target is the posterior")
+}
 
 // Start is the prior.
 func (Ladder) Start(int) (Stage, bool) { return Stage{}, true }
 
-// Next is the next rung.
-func (l Ladder) Next(st *State) (Stage, error) { return Stage{Lambda: l[st.K]}, nil }
+// Next is the next temperature.
+func (l Ladder) Next(st *State) (Stage, error) { return Stage{Lambda: l.Temperatures[st.K]}, nil }
 
-// Done is true on the last rung.
-func (l Ladder) Done(st *State) bool { return st.K >= len(l) }
+// Done is true at the last temperature.
+func (l Ladder) Done(st *State) bool { return st.K >= len(l.Temperatures) }
 
-// Progress is λ.
-func (Ladder) Progress(st *State) float64 { return st.Lambda }
+// Progress is the share of the temperatures that are done.
+func (l Ladder) Progress(st *State) float64 { return float64(st.K) / float64(len(l.Temperatures)) }
 
 // Budget is 0.
 func (Ladder) Budget(*State) int { return 0 }
@@ -24,12 +50,44 @@ func (Ladder) Budget(*State) int { return 0 }
 // AnnealsIn is false.
 func (Ladder) AnnealsIn() bool { return false }
 
-// Check notes impossible settings.
-func (l Ladder) Check(f *config.Faults) {
-	last := 0.0
-	for i, lambda := range l {
-		f.If(!(lambda > last && lambda <= 1), "", "inverse temperature %d is %v, not above %v and at most 1", i, lambda, last)
-		last = lambda
-	}
-	f.If(last != 1, "", "the last inverse temperature is %v, not 1", last)
+// PerEpoch is 0.
+func (Ladder) PerEpoch(int) int { return 0 }
+
+// Batches is false.
+func (Ladder) Batches() bool { return false }
+
+// SuitsWeighting refuses weightings that follow no target.
+func (Ladder) SuitsWeighting(w Weigher) error { return refuseAfresh(w) }
+
+// Evidence is the model's.
+func (Ladder) Evidence() Evidence { return Evidence{Sure: true} }
+
+// Share is 0.
+func (Ladder) Share() float64 { return 0 }
+
+// Resampling is below half the particles: a step may cost much or little.
+func (Ladder) Resampling() Occasion { return BelowHalf }
+
+// Mutations are those of Tempering.
+func (Ladder) Mutations() mcmc.Mutations { return Tempering{}.Mutations() }
+
+// Power is λ.
+func (Ladder) Power(info Info, _ int) float64 { return info.Lambda }
+
+// Curves is λ.
+func (Ladder) Curves(n int) []Curve {
+	curves := Tempering{}.Curves(n)
+	curves[0].Caption = "The power rises from the prior, near 0, to the posterior at 1, by temperatures that were given."
+	return curves
+}
+
+// Prepares is false.
+func (Ladder) Prepares(Info) bool { return false }
+
+// Caption names nothing but the target.
+func (Ladder) Caption() string { return ownTarget }
+
+// Work counts temperatures.
+func (l Ladder) Work(info Info, _ float64, _ int) (done, all float64) {
+	return float64(info.K), float64(len(l.Temperatures))
 }

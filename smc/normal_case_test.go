@@ -158,7 +158,7 @@ func TestStuckStages(t *testing.T) {
 // Particles that descend from one ancestor teach no scale: their spread is what the moves have made of it. They do where the last
 // moves went on until the particles had travelled.
 func TestScaleIsKept(t *testing.T) {
-	s := &Sampler{Model: narrow(), Prior: normal{d: 3, sd: 1}, Path: Ladder{0.002, 0.006, 1}, Move: mcmc.HMC{Steps: 4, Mutations: mcmc.Mutations{Count: 2}}, Particles: 50}
+	s := &Sampler{Model: narrow(), Prior: normal{d: 3, sd: 1}, Path: Ladder{[]float64{0.002, 0.006, 1}}, Move: mcmc.HMC{Steps: 4, Mutations: mcmc.Mutations{Count: 2}}, Particles: 50}
 	for _, c := range []struct{ related, parted, kept bool }{{false, false, false}, {true, false, true}, {true, true, false}} {
 		st, err := s.Init(context.Background())
 		if err != nil {

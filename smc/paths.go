@@ -2,9 +2,10 @@ package smc
 
 import "github.com/starling-smc/starling/internal/config"
 
-// Paths lists the paths that a config can name. Fixed, Ladder and TemperedStart have no name.
+// Paths lists the paths that a config can name. Fixed and TemperedStart have no name.
 var Paths = config.Table[Path]{
 	{Name: "tempering", Part: Tempering{}},
+	{Name: "ladder", Part: Ladder{}},
 	{Name: "constant", Part: Schedule[Constant]{}},
 	{Name: "full", Part: Schedule[Full]{}},
 	{Name: "ctr", Part: Schedule[ConstantToRefine]{}},

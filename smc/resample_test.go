@@ -14,7 +14,7 @@ func TestThePathSaysWhenToResample(t *testing.T) {
 		want Occasion
 	}{
 		{Tempering{ESS: 0.9}, Always{}}, {&Tempering{}, Always{}}, {Fixed{Epochs: 1}, Never{}}, {SDA{}, BelowHalf},
-		{TemperedStart{Then: Schedule[Full]{}}, BelowHalf}, {back{1}, BelowHalf}, {Ladder{1}, BelowHalf},
+		{TemperedStart{Then: Schedule[Full]{}}, BelowHalf}, {back{1}, BelowHalf}, {Ladder{[]float64{1}}, BelowHalf},
 	} {
 		if got := (Resampler{}).when(c.path, Reversal{}); got != c.want {
 			t.Errorf("%T: %v, want %v", c.path, got, c.want)

@@ -2,7 +2,7 @@
 //
 // One loop, Sampler.Step, with four exchangeable parts:
 //
-//	Path        which target comes next?               Paths; Fixed, Ladder, TemperedStart
+//	Path        which target comes next?               Paths; Fixed, TemperedStart
 //	Move        how does a particle travel?            mcmc.Moves
 //	Weighting   what is the move worth?                Weightings
 //	Resampler   when and how are particles resampled?  Schemes, Occasions

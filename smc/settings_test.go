@@ -15,18 +15,22 @@ import (
 func TestSettingsAreRefusedWithReasons(t *testing.T) {
 	nan := math.NaN()
 	for want, change := range map[string]func(s *Sampler){
-		"must be set":                          func(s *Sampler) { s.Model = nil },
-		"0 particles":                          func(s *Sampler) { s.Particles = 0 },
-		"prior of 2":                           func(s *Sampler) { s.Prior = normal{d: 2, sd: 1} },
-		"start of 5 numbers":                   func(s *Sampler) { s.Start = make([]float64, 5) },
-		"epochs":                               func(s *Sampler) { s.Path = Fixed{} },
-		"not above":                            func(s *Sampler) { s.Path = Ladder{0.5, 0.5, 1} },
-		"not 1":                                func(s *Sampler) { s.Path = Ladder{0.5} },
-		"path: ess: want":                      func(s *Sampler) { s.Path = Tempering{ESS: 1} },
-		"of epochs, or with a number":          func(s *Sampler) { s.Keep = Spread{150} },
-		"not a multiple":                       func(s *Sampler) { s.Path, s.Keep = Fixed{100}, Spread{151} },
-		"has moves for":                        func(s *Sampler) { s.Path, s.Keep = Fixed{100}, Spread{1500} },
-		"move: mutations: a fixed number of 3": func(s *Sampler) { s.Move = mcmc.HMC{Mutations: mcmc.Mutations{Count: 3, Eta: 0.1}} },
+		"must be set":        func(s *Sampler) { s.Model = nil },
+		"0 particles":        func(s *Sampler) { s.Particles = 0 },
+		"prior of 2":         func(s *Sampler) { s.Prior = normal{d: 2, sd: 1} },
+		"start of 5 numbers": func(s *Sampler) { s.Start = make([]float64, 5) },
+		"epochs":             func(s *Sampler) { s.Path = Fixed{} },
+		"temperatures.1: want a number above 0.5":     func(s *Sampler) { s.Path = Ladder{[]float64{0.5, 0.5, 1}} },
+		"temperatures.0: want a number above 0,":      func(s *Sampler) { s.Path = Ladder{[]float64{0, 1}} },
+		"temperatures.2: want a number above 1":       func(s *Sampler) { s.Path = Ladder{[]float64{0.5, 1, nan}} },
+		"temperatures: want 1 at the end":             func(s *Sampler) { s.Path = Ladder{[]float64{0.5}} },
+		"want 1 at the end, as":                       func(s *Sampler) { s.Path = Ladder{} },
+		"at the end, as in":                           func(s *Sampler) { s.Path = Ladder{[]float64{0.5, 1.5}} },
+		"path: ess: want":                             func(s *Sampler) { s.Path = Tempering{ESS: 1} },
+		"of epochs, or with a number":                 func(s *Sampler) { s.Keep = Spread{150} },
+		"not a multiple":                              func(s *Sampler) { s.Path, s.Keep = Fixed{100}, Spread{151} },
+		"has moves for":                               func(s *Sampler) { s.Path, s.Keep = Fixed{100}, Spread{1500} },
+		"move: mutations: a fixed number of 3":        func(s *Sampler) { s.Move = mcmc.HMC{Mutations: mcmc.Mutations{Count: 3, Eta: 0.1}} },
 		"move: mutations: want below 4097, have 5000": func(s *Sampler) { s.Move = mcmc.PCN{Mutations: mcmc.Mutations{Count: 5000}} },
 		"mutations.max: want at least 2, have 1":      func(s *Sampler) { s.Move = mcmc.HMC{Mutations: mcmc.Mutations{Eta: 1, Max: 1}} },
 		"island 16777216":                             func(s *Sampler) { s.Island = 1 << 24 },
@@ -145,7 +149,7 @@ func TestBadLikelihoods(t *testing.T) {
 				}
 				return 0
 			}},
-			Prior: normal{d: 1, sd: 1}, Path: Ladder{0.5, 1}, Move: mcmc.HMC{Steps: 1, Step: 0.01}, Resample: Resampler{When: Never{}},
+			Prior: normal{d: 1, sd: 1}, Path: Ladder{[]float64{0.5, 1}}, Move: mcmc.HMC{Steps: 1, Step: 0.01}, Resample: Resampler{When: Never{}},
 			Particles: 4, Start: []float64{0, 0, 9, 0},
 		}
 	}

@@ -189,7 +189,7 @@ func (m *populations) LogLik(ctx context.Context, rows []int32, theta, ll, grad 
 func TestEverythingMovesWithItsAncestor(t *testing.T) {
 	m := newLocation(3)
 	s := &Sampler{
-		Model: m, Prior: m.problem().prior, Path: Ladder{0.05, 0.2, 1}, Particles: 40, Seed: 9,
+		Model: m, Prior: m.problem().prior, Path: Ladder{[]float64{0.05, 0.2, 1}}, Particles: 40, Seed: 9,
 		Move: mcmc.HMC{Steps: 1, Step: 1e9}, Resample: Resampler{When: Always{}}, // every proposal is far off
 	}
 	st, err := s.Init(context.Background())

@@ -53,7 +53,7 @@ func undefined(bad float64) map[string]*Sampler {
 	hmc := mcmc.HMC{Steps: 3, Step: 0.3, Mutations: mcmc.Mutations{Count: 2}}
 	dynamics := mcmc.Unadjusted{Steps: 3, Step: 0.1}
 	all := map[string]*Sampler{
-		"ladder":                 {Path: Ladder{0.1, 0.4, 1}, Move: hmc},
+		"ladder":                 {Path: Ladder{[]float64{0.1, 0.4, 1}}, Move: hmc},
 		"tempering":              {Path: Tempering{}, Move: hmc},
 		"tempering, pCN":         {Path: Tempering{}, Move: mcmc.PCN{Step: 0.5, Mutations: mcmc.Mutations{Count: 3}}},
 		"tempering, unadjusted":  {Path: Tempering{ESS: 0.8}, Move: dynamics},
@@ -63,7 +63,7 @@ func undefined(bad float64) map[string]*Sampler {
 		"smooth":                 {Path: SDA{Iterations: 30, Batch: 2, Grow: 2}, Move: hmc},
 		"tempered start":         {Path: TemperedStart{Then: Schedule[Full]{Iterations: 3}}, Move: hmc},
 		"tempered, unadjusted":   {Path: TemperedStart{Then: Schedule[Full]{Iterations: 3}}, Move: dynamics},
-		"never resampled":        {Path: Ladder{0.1, 0.4, 1}, Move: hmc, Resample: Resampler{When: Never{}}},
+		"never resampled":        {Path: Ladder{[]float64{0.1, 0.4, 1}}, Move: hmc, Resample: Resampler{When: Never{}}},
 		"a path that falls back": {Path: back{0.5, 0.2, 1}, Move: hmc, Resample: Resampler{When: Never{}}},
 	}
 	for _, s := range all {
@@ -158,7 +158,7 @@ func TestStartsThatCannotGo(t *testing.T) {
 			}
 		}, "only 1 of 200 particles have a positive weight"},
 	} {
-		for _, path := range []Targets{Ladder{0.5, 1}, Tempering{}, Schedule[Full]{Iterations: 3}, SDA{Iterations: 3}} {
+		for _, path := range []Targets{Ladder{[]float64{0.5, 1}}, Tempering{}, Schedule[Full]{Iterations: 3}, SDA{Iterations: 3}} {
 			s := &Sampler{Prior: normal{d: 5, sd: 1}, Particles: 200, Path: path, Move: mcmc.HMC{Steps: 1, Step: 0.1}}
 			c.change(s)
 			st, err := s.Init(context.Background())

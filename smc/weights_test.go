@@ -392,7 +392,7 @@ func goldenMutations(t *testing.T, inputs, expected json.RawMessage) {
 	flatModel := density{d, func([]float64, []float64) float64 { return 0 }}
 	s := Sampler{
 		Model: flatModel, Prior: normal{d: d, sd: 1},
-		Path: Ladder{1}, Particles: len(in.Start), Start: flat(in.Start), Resample: Resampler{When: Never{}},
+		Path: Ladder{[]float64{1}}, Particles: len(in.Start), Start: flat(in.Start), Resample: Resampler{When: Never{}},
 	}
 	move := scripted(func(m int, theta []float64) { copy(theta, flat(in.Steps[m])) })
 	s.Move = repeated{move, mcmc.Mutations{Eta: in.Eta, Max: in.Max}}

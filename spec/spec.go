@@ -95,6 +95,15 @@ func (s *Spec) Defaults() {
 	}
 }
 
+// CompleteFor fills in the settings whose defaults depend on how much work an evaluation of the network on the training examples is, and
+// checks what it filled in. A run's config has them. operations is as in method.Around.
+func (s *Spec) CompleteFor(operations float64) error {
+	around := s.around()
+	around.Operations = operations
+	s.Method = s.Method.Complete(around)
+	return s.Verify()
+}
+
 // anchored reports whether the prior's mean is a point estimate or, without a search, model.init.
 func (s *Spec) anchored() bool { return s.Prior.Anchor.AtMAP() }
 

@@ -86,7 +86,7 @@ const pilotSeed = 1 << 40
 func (c cell) ladder(ctx context.Context, p problem) (ladder smc.Ladder, err error) {
 	c.move = move{kernel: mcmc.HMC{}, exact: true}
 	_, err = finish(ctx, c.sampler(p, smc.Tempering{}, nil, pilotSeed), func(st *smc.State, _ smc.Info) error {
-		ladder = append(ladder, st.Lambda)
+		ladder.Temperatures = append(ladder.Temperatures, st.Lambda)
 		return nil
 	})
 	return ladder, err
@@ -108,12 +108,6 @@ func (c cell) pilot(ctx context.Context, p problem, path smc.Targets) (*course, 
 	return learned, err
 }
 
-// repeated is a move that is made until the particles have travelled.
-type repeated struct{ mcmc.Move }
-
-// Repeats is adaptive.
-func (repeated) Repeats() mcmc.Mutations { return mcmc.UntilTravelled }
-
 // sampler is one run of the cell.
 func (c cell) sampler(p problem, path smc.Targets, pilot *course, seed uint64) *smc.Sampler {
 	kernel := c.move.kernel.ForPopulation(mcmc.UntilTravelled, false)
@@ -121,8 +115,6 @@ func (c cell) sampler(p problem, path smc.Targets, pilot *course, seed uint64) *
 	switch {
 	case c.move.exact:
 		s.Move = exact{kernel.(mcmc.HMC), p}
-	case kernel.Repeats() == (mcmc.Mutations{}): // it has no number of its own, and only an adaptive path has one
-		s.Move = repeated{kernel}
 	case pilot != nil:
 		s.Move = &freezing{Move: kernel, frozen: c.move.frozen, pilot: pilot, stage: -1}
 	}

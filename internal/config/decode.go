@@ -245,8 +245,10 @@ func (d *decoder) list(path string, v reflect.Value, n *node, f field) {
 // example returns a list of items of a type, for messages.
 func example(item reflect.Type) string {
 	switch item.Kind() {
-	case reflect.Int, reflect.Uint64, reflect.Float64:
+	case reflect.Int, reflect.Uint64:
 		return "[1, 28, 28]"
+	case reflect.Float64:
+		return "[0.1, 1]"
 	case reflect.String:
 		return "[a, b]"
 	}

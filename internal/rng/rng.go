@@ -52,6 +52,7 @@ const (
 	Scene     Purpose = 23 // states and measurements of simulated scans
 	Hold      Purpose = 24 // measurements that a filter does not see, to judge its predictions
 	Restart   Purpose = 25 // seeds of runs that begin again from the prior
+	Pilot     Purpose = 26 // seed of the run that chooses the temperatures for others
 )
 
 // Key is the address of a stream.
