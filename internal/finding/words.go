@@ -244,7 +244,7 @@ var kinds = map[string]kind{
 	},
 	KindStuck: {
 		look: warning, says: `island{{if .Several "count"}}s{{end}} {{.Name "islands"}} {{if .Several "count"}}are{{else}}is{{end}} stuck`,
-		means: `in the last quarter of the iterations less than {{.Percent "bound"}} of the moves were accepted, {{template "distrust" .}}`,
+		means: `in the last quarter of the iterations less than {{.Percent "bound"}} of the moves were accepted, and they carried the particles by less than half of their spread between two resamplings, {{template "distrust" .}}`,
 		cure: `take {{if .Said "size" "adapted"}}more moves in an iteration, or write a smaller step ({{.Name "step"}})` +
 			`{{else}}a smaller step ({{.Name "step"}}) or more moves in an iteration, or leave the step out{{end}}`,
 		help: helpMoves, beside: "not to be trusted: moves were refused",
@@ -378,7 +378,8 @@ func Beside(found []Finding) string {
 const shared = `{{define "together"}}{{if .Several "islands"}} of {{.Count "islands"}} islands together{{end}}{{end}}` +
 	`{{define "distrust"}}so neither the posterior nor a log evidence is to be trusted{{end}}` +
 	`{{define "stuck"}}in {{.Count "stuck"}} of {{.Count "stages"}} stages{{template "together" .}} the particles did not move ` +
-	`(first at λ {{.Short "temperature"}}: acceptance {{.Fixed "acceptance" 2}}, {{.Count "moves"}} move{{if .Several "moves"}}s{{end}}){{end}}` +
+	`(first at λ {{.Short "temperature"}}: acceptance {{.Fixed "acceptance" 2}}, {{.Count "moves"}} move{{if .Several "moves"}}s{{end}}` +
+	`{{if .Has "displacement"}}, which carried the particles by {{.Fixed "displacement" 2}} of their spread{{end}}){{end}}` +
 	`{{define "shorter"}}{{if .Has "higher"}}a higher accept ({{.Fixed "higher" 2}}; it was {{.Fixed "aim" 2}}) or {{end}}a smaller step ({{.Name "step"}}){{end}}` +
 	`{{define "mend"}}{{if .Is "why" "refused"}}{{if .Is "size" "written"}}a smaller step ({{.Name "step"}}) or leave it out` +
 	`{{else}}more moves in a stage ({{.Name "mutations"}}) or more particles{{end}}` +
