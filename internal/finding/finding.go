@@ -27,12 +27,14 @@ const (
 
 	KindFewDraws = "few-draws"
 
+	KindUnscored       = "unscored"
 	KindUnderconfident = "underconfident"
 	KindOverconfident  = "overconfident"
 	KindMiscalibrated  = "miscalibrated"
 
 	KindFew = "few-trajectories"
 
+	KindUncompared  = "chains-uncompared"
 	KindChainsStuck = "chain-stuck" // in runs of older versions it is of one chain
 	KindChainsStill = "chains-still"
 )

@@ -91,6 +91,11 @@ var kinds = map[string]kind{
 		cure: `take more islands before you compare log evidences`, help: helpWeights,
 	},
 	"swag-spread": {look: note | page, says: `the draws differ as the states of SGD did at this rate, mini-batch and momentum. That is no draw from the posterior: choose the rate by the validation NLL`},
+	KindUnscored: {
+		look: warning | ofPredictions, says: `the NLL of {{.Count "count"}} of {{.Count "examples"}} examples is not finite`,
+		means: `the posterior gives what happened there the probability 0, or its networks overflow, so the NLL compares it with nothing`,
+		cure:  `look at the inputs and targets of these examples, and take a smaller step or a narrower prior if parameters are very large`, help: helpCalibration,
+	},
 	"ensemble-better": {
 		look: warning | ofPredictions, says: `{{if .Several "restarts"}}the deep ensemble of the {{.Count "restarts"}} MAPs{{else}}the best MAP alone{{end}}, which needs no sampling, is better than the posterior on the {{.Count "examples"}} test examples`,
 		means: `NLL {{.Name "ensemble"}} against {{.Name "posterior"}}, a difference of {{.Short "by"}} ± {{.Short "se"}}, ` +
@@ -237,6 +242,13 @@ var kinds = map[string]kind{
 		look: note | page, says: `it is not known whether {{if .Several "chains"}}the {{.Count "chains"}} chains explore one posterior{{else}}the chain has mixed{{end}}, as {{.Name "why"}}`,
 		cure: `{{if .Said "because" "few"}}take more epochs and keep more states (keep): from 50 a chain there is also an effective sample size{{end}}`, help: helpMixing,
 	},
+	KindUncompared: {
+		look: warning, says: `{{if .Several "chains"}}the {{.Count "chains"}} chains cannot be compared{{else}}the two halves of the chain cannot be compared{{end}}, as {{.Name "why"}}`,
+		means: `{{if .Has "log_likelihood"}}{{if .Several "chains"}}their log-likelihoods have{{else}}its log-likelihood has{{end}} an R-hat of {{.Fixed "log_likelihood" 2}}, and up to {{.MostRHat}} counts as agreement` +
+			`{{else}}nothing else says whether {{if .Several "chains"}}they explore one posterior{{else}}it has mixed{{end}}{{end}}`,
+		cure: `{{if .Said "because" "few"}}take more epochs and keep more states (keep), or let moves find their length (move: nuts)` +
+			`{{else}}mend the moves first, and look at the scale of the inputs{{end}}`, help: helpMixing,
+	},
 	"few-states": {
 		look: warning, says: `all states together are worth {{.Count "ess"}} independent ones`,
 		means: `that is fewer than {{.Count "enough"}}, so probabilities and uncertainties are rough`,
@@ -377,9 +389,9 @@ func Beside(found []Finding) string {
 // shared are the templates that several kinds use.
 const shared = `{{define "together"}}{{if .Several "islands"}} of {{.Count "islands"}} islands together{{end}}{{end}}` +
 	`{{define "distrust"}}so neither the posterior nor a log evidence is to be trusted{{end}}` +
-	`{{define "stuck"}}in {{.Count "stuck"}} of {{.Count "stages"}} stages{{template "together" .}} the particles did not move ` +
+	`{{define "stuck"}}in {{.Count "stuck"}} of {{.Count "stages"}} stages{{template "together" .}} the particles did not move far enough ` +
 	`(first at λ {{.Short "temperature"}}: acceptance {{.Fixed "acceptance" 2}}, {{.Count "moves"}} move{{if .Several "moves"}}s{{end}}` +
-	`{{if .Has "displacement"}}, which carried the particles by {{.Fixed "displacement" 2}} of their spread{{end}}){{end}}` +
+	`{{if .Has "displacement"}}, by {{.Fixed "displacement" 2}} of their spread{{end}}){{end}}` +
 	`{{define "shorter"}}{{if .Has "higher"}}a higher accept ({{.Fixed "higher" 2}}; it was {{.Fixed "aim" 2}}) or {{end}}a smaller step ({{.Name "step"}}){{end}}` +
 	`{{define "mend"}}{{if .Is "why" "refused"}}{{if .Is "size" "written"}}a smaller step ({{.Name "step"}}) or leave it out` +
 	`{{else}}more moves in a stage ({{.Name "mutations"}}) or more particles{{end}}` +
