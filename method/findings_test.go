@@ -182,6 +182,7 @@ func TestFindings(t *testing.T) {
 				l[i].Displacement = 0
 			}
 		}, ""},
+		{"one chain that ends at no number", chains, func(l []TraceLine, _ *bnn.Ensemble) { l[79].LogLikelihood = numeral.Number(math.NaN()) }, "chains-outlying"},
 		{"one chain far away", chains, func(l []TraceLine, _ *bnn.Ensemble) { l[79].LogLikelihood = -1e5 }, "chains-outlying"},
 	} {
 		s := c.method.Sampling()
