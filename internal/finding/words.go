@@ -148,9 +148,11 @@ var kinds = map[string]kind{
 
 	"no-evidence":        {look: note | ofEvidence, says: `no evidence: start {{.Name "start"}} leaves the weights of the first particles unknown`},
 	"no-path-of-targets": {look: note | ofEvidence, says: `no evidence: weight {{.Name "weight"}} leaves out the change of target, so the weights follow no path of targets`},
-	"no-weights":         {look: note | ofEvidence, says: `no evidence: {{.Name "move"}} gives its particles no weights`},
-	"no-fixed-model":     {look: note | ofEvidence, says: `no evidence: the layers that are not random change while the particles move, so the weights are of no one model`},
-	"evidence":           {look: note | ofEvidence, says: `{{template "evidence" .}} is an estimate of {{template "target" .}}`},
+	"no-evidence-by-fresh": {look: note | ofEvidence, says: `no evidence: path {{.Name "path"}} goes from one fresh batch to another, which costs more than the weights carry, so log Z would be far too low. ` +
+		`Paths full, linear, automated, sda and tempering have one`},
+	"no-weights":     {look: note | ofEvidence, says: `no evidence: {{.Name "move"}} gives its particles no weights`},
+	"no-fixed-model": {look: note | ofEvidence, says: `no evidence: the layers that are not random change while the particles move, so the weights are of no one model`},
+	"evidence":       {look: note | ofEvidence, says: `{{template "evidence" .}} is an estimate of {{template "target" .}}`},
 	"evidence-merged": {
 		look: warning | ofEvidence, says: `{{template "evidence" .}} rests on one draw of the start; it is an estimate of {{template "target" .}}`,
 		cure: `take more islands before you compare log evidences`, help: helpEvidence,
@@ -408,7 +410,6 @@ const shared = `{{define "together"}}{{if .Several "islands"}} of {{.Count "isla
 	`{{if .Has "ess"}}. All states together are worth {{.Count "ess"}} independent ones{{end}}. {{.WhatRHatIs}}{{end}}` +
 	`{{define "target"}}{{if .Is "target" "every-target"}}the model's evidence: every target is the posterior, with all examples` +
 	`{{else if .Is "target" "last-target"}}the model's evidence: the last target is the posterior, with all examples in full` +
-	`{{else if .Is "target" "last-batch"}}the last batch's evidence, its likelihood scaled to all examples, and not the model's` +
 	`{{else if .Is "target" "partial-target"}}the evidence of a last target that has not taken in all examples in full, and not the model's` +
 	`{{else}}the evidence of {{.Name "target"}}{{end}}{{end}}`
 
