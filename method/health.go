@@ -91,12 +91,12 @@ func (s *Sampling) evidence(trace []TraceLine, examples int) (none []finding.Fin
 	} else if s.NoPath != "" {
 		none = append(none, finding.NoPathOfTargets(s.NoPath))
 	}
+	if s.Learned {
+		none = append(none, finding.NoFixedModel())
+	}
 	facts := s.Path.Evidence()
 	if facts.Fresh && none == nil {
 		none = append(none, finding.NoEvidenceByFresh(smc.Paths.Name(s.Path)))
-	}
-	if s.Learned {
-		none = append(none, finding.NoFixedModel())
 	}
 	if none != nil {
 		return none

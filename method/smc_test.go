@@ -19,7 +19,7 @@ import (
 func still(start string) SMC {
 	return SMC{
 		Particles: 3, Islands: 2, Combine: bnn.Equal{}, Start: start, Weight: smc.Momentum{},
-		Path: smc.Schedule[smc.Constant]{Iterations: 3, Rule: smc.Constant{Batch: 9}}, Move: mcmc.Unadjusted{Steps: 1, Step: 1e-9},
+		Path: smc.Schedule[smc.Full]{Iterations: 3}, Move: mcmc.Unadjusted{Steps: 1, Step: 1e-9},
 		Resample: smc.Resampler{Scheme: smc.Multinomial{}, When: smc.Never{}},
 	}
 }

@@ -109,7 +109,7 @@ func TestSchedulesAreDrawn(t *testing.T) {
 			continue
 		}
 		if !strings.Contains(captions["Log evidence so far"], " is an estimate of "+map[string]string{
-			"full": "the model's evidence: every target",
+			"full":   "the model's evidence: every target",
 			"linear": "the model's evidence: the last", "automated": "the model's evidence: the last",
 			"sda": "the evidence of a last target that", "scaled": "the evidence of a last target that",
 		}[name]) {
