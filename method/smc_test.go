@@ -175,7 +175,7 @@ func TestWeightsWithoutEvidence(t *testing.T) {
 func TestOneBatchOfPath(t *testing.T) {
 	for batch, want := range map[int]int{8: 0, 9: 1, 20: 1} {
 		m := still("prior")
-		m.Move = mcmc.Epoch{Step: 1e-6, Batch: batch}
+		m.Path, m.Move = smc.Schedule[smc.Constant]{Iterations: 3, Rule: smc.Constant{Batch: 9}}, mcmc.Epoch{Step: 1e-6, Batch: batch}
 		said := 0
 		for _, f := range do(t, newJob(t, 1).provide(m), m).Findings {
 			if f.Kind == "one-batch" {
