@@ -121,7 +121,7 @@ func TestFindings(t *testing.T) {
 		}, "ancestors islands-still evidence-unmoved"},
 		{"batches, moves that would be refused", batches, func(l []TraceLine, _ *bnn.Ensemble) {
 			for i := range l {
-				l[i].Acceptance = 0
+				l[i].Acceptance, l[i].Displacement = 0, 0.3
 			}
 		}, "ancestors evidence evidence-agrees"},
 		{"batches, moves refused", accepted, func(l []TraceLine, _ *bnn.Ensemble) {
@@ -182,7 +182,12 @@ func TestFindings(t *testing.T) {
 				l[i].Displacement = 0
 			}
 		}, ""},
-		{"one chain that ends at no number", chains, func(l []TraceLine, _ *bnn.Ensemble) { l[79].LogLikelihood = numeral.Number(math.NaN()) }, "chains-outlying"},
+		{"one chain that ends at no number", chains, func(l []TraceLine, _ *bnn.Ensemble) {
+			for _, end := range []int{19, 39, 59} {
+				l[end].LogLikelihood = -100
+			}
+			l[79].LogLikelihood = numeral.Number(math.NaN())
+		}, "chains-outlying"},
 		{"one chain far away", chains, func(l []TraceLine, _ *bnn.Ensemble) { l[79].LogLikelihood = -1e5 }, "chains-outlying"},
 	} {
 		s := c.method.Sampling()
