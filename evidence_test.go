@@ -10,18 +10,20 @@ import (
 // The metrics have an evidence where the config alone says that it is the model's. Else the trace has it. A note says what it
 // is of under every schedule.
 func TestEvidenceOfAPart(t *testing.T) {
-	const whole, all, batch, part = "the model's evidence: the last target", "the model's evidence: every target", "the last batch's evidence", "has not taken in"
+	const whole, all, none, part = "the model's evidence: the last target", "the model's evidence: every target", "no evidence: path", "has not taken in"
 	for path, c := range map[string]struct {
 		of string
 		in bool // the metrics
 	}{
-		"constant: {iterations: 3, batch: 9}":                     {batch, false},
+		"constant: {iterations: 3, batch: 9}":                     {none, false},
 		"sda: {iterations: 3, batch: 9}":                          {part, false},
-		"ctr: {iterations: 5, batch: 9}":                          {part, false}, // nine tenths of 5 iterations are all of them
+		"automated: {iterations: 5, batch: 9}":                    {part, false}, // nine tenths of 5 iterations are all of them
 		"sda: {iterations: 60, batch: 50, grow: 50}":              {whole, false},
 		"sda: {iterations: 60, batch: 50, grow: 50, scale: true}": {whole, false},
 		"linear: {iterations: 9, batch: 500}":                     {whole, false},
-		"ctr: {iterations: 10, batch: 9}":                         {whole, true},
+		"ctr: {iterations: 5, batch: 9}":                          {none, false},
+		"ctr: {iterations: 10, batch: 9}":                         {none, false},
+		"automated: {iterations: 10, batch: 9}":                   {whole, true},
 		"full: {iterations: 2}":                                   {all, true},
 	} {
 		in := c.in
@@ -30,19 +32,19 @@ func TestEvidenceOfAPart(t *testing.T) {
 		}
 		r := fitted(t, trees(t, method("equal")), Options{Threads: 2})
 		notes := strings.Join(r.Notes(), "\n")
-		for _, of := range []string{whole, all, batch, part} {
+		for _, of := range []string{whole, all, none, part} {
 			if strings.Contains(notes, of) != (of == c.of) {
 				t.Errorf("%s: notes %q", path, r.Notes())
 			}
 		}
-		if strings.Contains(notes, "the log evidence in the trace ") == in {
+		if strings.Contains(notes, "the log evidence in the trace ") == (in || c.of == none) {
 			t.Errorf("%s: notes %q", path, r.Notes())
 		}
 		if m := r.Metrics; (m.LogEvidence != nil) != in || (m.LogEvidenceSD != nil) != in || (m.Combined != nil) != in {
 			t.Errorf("%s: log evidence %v, sd %v, combined %v", path, m.LogEvidence, m.LogEvidenceSD, m.Combined)
 		}
-		if r.Trace[len(r.Trace)-1].LogZ == 0 {
-			t.Errorf("%s: no log evidence in the trace", path)
+		if z := r.Trace[len(r.Trace)-1].LogZ; (z == 0) != (c.of == none) {
+			t.Errorf("%s: log evidence %v in the trace", path, z)
 		}
 		text, err := os.ReadFile("testdata/trees.yaml")
 		if err != nil {

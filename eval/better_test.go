@@ -63,7 +63,14 @@ func TestSimplerIsBetter(t *testing.T) {
 			t.Errorf("%+v: a prior that is %s", c, f.Names["prior"])
 		}
 	}
-	a, e := beside(ExampleLosses{around(.4, .1, 100), around(.3, 0, 100), around(.5, 0, 100)})
+	a, e := beside(ExampleLosses{[]float64{.4, math.Inf(1), math.NaN(), .2}, around(.3, 0, 4), around(.3, 0, 4)})
+	for _, on := range []string{"test", "train"} {
+		a.Metrics.On = on
+		if found := a.Findings(e, false); kinds(found) != "unscored " || found[0].Numbers["count"] != 2 || found[0].Numbers["examples"] != 4 {
+			t.Errorf("losses that are not finite, on %s: found %v", on, found)
+		}
+	}
+	a, e = beside(ExampleLosses{around(.4, .1, 100), around(.3, 0, 100), around(.5, 0, 100)})
 	for _, c := range []struct {
 		on    string
 		whole bool

@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -38,7 +39,11 @@ type Chains struct {
 	N               int             `json:"n"`                          // their number
 	RHatPredictions *PredictionRHat `json:"rhat_predictions,omitempty"` // nil: no answer, see Reason
 	ESSPredictions  *uq.Number      `json:"ess_predictions,omitempty"`  // median over the predictions; nil: see Reason
-	Reason          string          `json:"reason,omitempty"`           // why R-hat or the ESS of predictions is left out
+
+	// ESSRough is ESSPredictions of chains that have 50 states, but not 50 autocorrelation times. It is rather too large.
+	ESSRough *uq.Number `json:"ess_predictions_rough,omitempty"`
+
+	Reason string `json:"reason,omitempty"` // why R-hat or the ESS of predictions is left out
 
 	// ESSPerGradient is ESSPredictions divided by the gradients over all training examples that all chains took in their second
 	// halves; nil also for moves without gradients.
@@ -63,9 +68,8 @@ type Record struct {
 const ComparedInputs = 500
 
 const (
-	leastStates   = 50 // of a chain, for an autocorrelation time
-	leastCompared = 8  // of a chain, for an R-hat
-	fewStates     = 50 // independent states of all chains, below which a reader is warned
+	leastStates = 50 // of a chain, for an autocorrelation time
+	fewStates   = 50 // independent states of all chains, below which a reader is warned
 )
 
 // compareChains makes the Chains of a posterior, whose islands are the chains.
@@ -79,8 +83,8 @@ func compareChains(ctx context.Context, e *bnn.Ensemble, r *Record, problem *dat
 	}
 	set = evenly(set, ComparedInputs)
 	c.N = set.Len()
-	if c.States < leastCompared {
-		c.Reason = c.keeps() + fmt.Sprintf("R-hat needs %d", leastCompared)
+	if c.States < mcmc.LeastStates {
+		c.Reason = c.keeps() + fmt.Sprintf("R-hat needs %d", mcmc.LeastStates)
 		return c, nil
 	}
 	few := c.States < leastStates
@@ -88,6 +92,9 @@ func compareChains(ctx context.Context, e *bnn.Ensemble, r *Record, problem *dat
 	if err == nil && !few && !compared.long(c.States) {
 		few = true
 		tau := compared.iact
+		if rough := nearestRank(compared.ess, 0.5); !math.IsNaN(rough) {
+			c.ESSRough = number(rough)
+		}
 		if compared, err = comparePredictions(ctx, e, states, set, few, p); err == nil {
 			compared.iact = tau
 		}
@@ -123,22 +130,37 @@ func (c *Chains) keeps() string {
 }
 
 // Findings say whether the chains sample one posterior together and, if they may, whether their states are worth too few independent
-// ones.
+// ones. Chains that are too short for their ESS are judged by the rough one: it is rather too large, so that what it warns of is so.
 func (c *Chains) Findings() []finding.Finding {
 	found := []finding.Finding{c.agreement()}
-	if ess := c.ESSPredictions; ess != nil && float64(*ess) < fewStates && found[0].Kind != finding.KindApart {
+	ess := cmp.Or(c.ESSPredictions, c.ESSRough)
+	if ess != nil && !(float64(*ess) >= fewStates) && found[0].Kind != finding.KindApart {
 		found = append(found, finding.FewStates(float64(*ess), fewStates))
 	}
 	return found
 }
 
+// uncompared is what is found where there is no R-hat of the predictions. Where a chain keeps few states of many moves, their
+// log-likelihoods may still agree, and nobody need be warned.
+func (c *Chains) uncompared() finding.Finding {
+	likelihood := math.NaN()
+	if c.RHatLogLikelihood != nil {
+		likelihood = float64(*c.RHatLogLikelihood)
+	}
+	few := c.States < mcmc.LeastStates
+	if few && likelihood <= finding.MostRHat {
+		return finding.ChainsUntold(c.Chains, c.Reason, few)
+	}
+	return finding.ChainsUncompared(c.Chains, c.Reason, few, likelihood)
+}
+
 // agreement says in a sentence whether the chains sample one posterior together. They do not if the median R-hat of the
-// predictions is above 1.1, they do if it and the R-hat of the log-likelihood are not; an interval that holds 1.1 decides
+// predictions is above 1.1, they do if it and the R-hat of the log-likelihood are not, if there are moves enough for one; an interval that holds 1.1 decides
 // neither. Short chains may have no interval, as where all but one stand still: a median above 1.1 then says that several are apart,
 // and nothing says that they agree. Of a single short chain nothing is said, unless it stands still.
 func (c *Chains) agreement() finding.Finding {
 	if c.RHatPredictions == nil {
-		return finding.ChainsUntold(c.Chains, c.Reason, c.States < leastCompared)
+		return c.uncompared()
 	}
 	f := finding.RHat{
 		Chains: c.Chains, Median: float64(c.RHatPredictions.Median), Q95: float64(c.RHatPredictions.Q95), LogLikelihood: math.NaN(), ESS: math.NaN(),
@@ -153,13 +175,14 @@ func (c *Chains) agreement() finding.Finding {
 	if c.ESSPredictions != nil {
 		f.ESS = float64(*c.ESSPredictions)
 	}
-	untold := f.Low == f.High && c.ESSPredictions == nil // short chains without an interval
+	untold := f.Low == f.High && c.ESSPredictions == nil               // short chains without an interval
+	blind := c.RHatLogLikelihood == nil && c.Moves >= mcmc.LeastStates // log-likelihoods that are not finite, or never differ
 	switch {
 	case untold && c.Chains == 1 && !math.IsInf(f.Median, 1):
 		return finding.ChainsUnsure(f)
 	case f.Low > finding.MostRHat:
 		return finding.ChainsApart(f)
-	case f.High <= finding.MostRHat && !(f.LogLikelihood > finding.MostRHat) && !untold:
+	case f.High <= finding.MostRHat && !(f.LogLikelihood > finding.MostRHat) && !untold && !blind:
 		return finding.ChainsAgree(f)
 	}
 	return finding.ChainsUnsure(f)

@@ -185,9 +185,9 @@ func TestChains(t *testing.T) {
 		{"few, all but one standing", standing, true, false, false, "10 states, and an ESS needs 50.", "chains-apart"},
 		{"one, long", walk(1, 400, 0, 0), true, false, true, "", "chains-agree"},
 		{"one, few", walk(1, 20, 0, 0), true, false, false, "20 states, and an ESS needs 50.", "chains-unsure"},
-		{"last states", walk(8, 1, 0, 0), false, false, false, "a chain keeps 1 state, and R-hat needs 8", "chains-untold"},
+		{"last states", walk(8, 1, 0, 0), false, false, false, "a chain keeps 1 state, and R-hat needs 8", "chains-uncompared"},
 		{"standing", still, true, false, false, "60 states, and most predictions are the same in all of them", "chains-apart"},
-		{"all the same", [][]float64{still[0], still[0]}, false, false, false, "no prediction is finite", "chains-untold"},
+		{"all the same", [][]float64{still[0], still[0]}, false, false, false, "no prediction is finite", "chains-uncompared"},
 		{"of different lengths", uneven, true, false, true, "", "chains-agree"},
 	} {
 		const gradients = 640
@@ -219,6 +219,40 @@ func TestChains(t *testing.T) {
 		if kind := got.Findings()[0].Kind; c.kind != "" && kind != c.kind {
 			t.Errorf("%s: %s, want %s", c.name, kind, c.kind)
 		}
+	}
+}
+
+// TestNoRHatIsNoAgreement: chains whose predictions have no R-hat are warned of, whatever the reason, unless they keep few states of
+// many moves and their log-likelihoods agree. An R-hat of the log-likelihood that is missing although there are moves enough is no
+// agreement either. Of chains that are too short for an ESS, the rough one warns.
+func TestNoRHatIsNoAgreement(t *testing.T) {
+	number := func(x float64) *uq.Number { return (*uq.Number)(&x) }
+	predictions := func(x float64) *PredictionRHat {
+		return &PredictionRHat{Median: uq.Number(x), Q95: uq.Number(x), MedianInterval: &[2]uq.Number{uq.Number(x - 0.01), uq.Number(x + 0.01)}}
+	}
+	for _, c := range []struct {
+		chains Chains
+		want   string
+	}{
+		{Chains{Chains: 4, Moves: 5, States: 5}, "chains-uncompared "},
+		{Chains{Chains: 4, Moves: 500, States: 5, RHatLogLikelihood: number(1.05)}, "chains-untold "},
+		{Chains{Chains: 4, Moves: 500, States: 5, RHatLogLikelihood: number(4.2)}, "chains-uncompared "},
+		{Chains{Chains: 4, Moves: 500, States: 5, RHatLogLikelihood: number(math.NaN())}, "chains-uncompared "},
+		{Chains{Chains: 4, Moves: 500, States: 80, RHatLogLikelihood: number(1.01)}, "chains-uncompared "}, // no prediction is finite
+		{Chains{Chains: 4, Moves: 5, States: 10, RHatPredictions: predictions(1.02)}, "chains-agree "},     // a line of the trace has several moves
+		{Chains{Chains: 4, Moves: 500, States: 10, RHatPredictions: predictions(1.02)}, "chains-unsure "},
+		{Chains{Chains: 4, Moves: 500, States: 10, RHatPredictions: predictions(1.02), RHatLogLikelihood: number(1.02)}, "chains-agree "},
+		{Chains{Chains: 4, Moves: 99, States: 99, RHatPredictions: predictions(1.02), RHatLogLikelihood: number(1.02), ESSRough: number(49)}, "chains-agree few-states "},
+		{Chains{Chains: 4, Moves: 99, States: 99, RHatPredictions: predictions(1.02), RHatLogLikelihood: number(1.02), ESSRough: number(50)}, "chains-agree "},
+		{Chains{Chains: 4, Moves: 99, States: 99, RHatPredictions: predictions(1.02), RHatLogLikelihood: number(1.02), ESSPredictions: number(math.NaN())}, "chains-agree few-states "},
+	} {
+		if got := kinds(c.chains.Findings()); got != c.want {
+			t.Errorf("%+v: found %q, want %q", c.chains, got, c.want)
+		}
+	}
+	slow := compared(t, levels(t, walk(2, 60, 0.9, 0)), &Record{LogLikelihoods: walk(2, 60, 0.9, 0)}, problem(t, testkit.Table(300), false, false))
+	if want := mcmc.BulkESS(walk(2, 60, 0.9, 0)); slow.ESSPredictions != nil || slow.ESSRough == nil || float64(*slow.ESSRough) != want {
+		t.Errorf("of slow chains the rough ESS is %v, want %v", slow.ESSRough, want)
 	}
 }
 

@@ -20,11 +20,14 @@ const (
 // Simulations is how often the calibration error of a calibrated network is simulated.
 const Simulations = 199
 
-// Findings are diagnoses of the predictions: a guess that is as good as the posterior, a point estimate or the deep ensemble that is
+// Findings are diagnoses of the predictions: examples that have no finite loss, a guess that is as good as the posterior, a point estimate or the deep ensemble that is
 // better, and probabilities or intervals that are not right. whole: nothing was learnt from the examples, although all are used. On
 // examples that the networks learnt from, they say no more than whether anything was learnt: whether the predictions are better than a
 // guess.
 func (a *Assessment) Findings(e *Ensembles, whole bool) (found []finding.Finding) {
+	if n := a.unscored(); n > 0 {
+		found = append(found, finding.Unscored(n, a.Metrics.N))
+	}
 	if guess := a.skill(); guess != nil {
 		found = append(found, *guess)
 	}
@@ -42,6 +45,17 @@ func (a *Assessment) Findings(e *Ensembles, whole bool) (found []finding.Finding
 		found = append(found, *off)
 	}
 	return found
+}
+
+// unscored counts the examples whose loss is not finite: the posterior gives their targets the probability 0, or no number. The other
+// findings compare means of such losses, and comparisons with infinity or NaN find nothing.
+func (a *Assessment) unscored() (n int) {
+	for _, l := range a.Losses.Posterior {
+		if !finite(l) {
+			n++
+		}
+	}
+	return n
 }
 
 // confidence compares the probabilities of the answers with their accuracy; nil if they agree. The number of right answers of a

@@ -20,13 +20,23 @@ import (
 // m²/ln(J+1) and m the median of the distances |θ_i − θ_j| of all pairs i < j, the mean of the two in the middle if their
 // number is even. If m is 0, the kernel is 1 between particles at one place, 0 between others, and has no gradient.
 //
+// A rate η that is too large for the curvature makes the particles leave every bound, and which is too large depends on the layers, the
+// noise and the prior. So η is found by default: for the coordinate i of move t = 0, 1, …
+//
+//	η_ti = min( J/(10 N),  c_t s_t / r_ti ),   c_t = .1/√(1 + t/50),   s_t = m/√(2D),   r_ti² = .9 r²_{t−1,i} + .1 (1/J) Σ_j φ_i(θ_j)²
+//
+// with r_0i² the first mean square. A particle far from others follows .1 of the gradient of the mean loss, as by the rate J/(10 N), but a
+// coordinate goes no further, in the root mean square over the particles, than about c_t of s_t, their typical distance in a
+// coordinate. The mean squares are those of RMSProp, by which Liu and Wang scaled their steps, too; all particles share them, so that
+// the fixed points of φ stay. c_t falls, because where the second bound holds the particles would swing about the target for ever.
+//
 // Nothing is random, no weight corrects it, and with few particles their spread is too small in many dimensions (Ba et al. 2022). A
 // sampler takes it with the weighting smc.Unweighted. It is no row of Moves: package method has a method of that name. A move costs
 // one gradient, at the places where the particles are. Values are then evaluated where they went, for diagnostics alone
 // (Outcome.Shown); values and gradients that the population carries would be those of another batch in the next iteration. The
 // kernel is exact: it has J² numbers in memory and takes 3/2 J²D multiplications.
 type SVGD struct {
-	Rate float64 `yaml:"rate,nonzero"` // η, must be set
+	Rate float64 `yaml:"rate"` // η; 0: found
 }
 
 var _ Move = SVGD{}
@@ -93,17 +103,21 @@ func (SVGD) Evaluations() int { return 1 }
 // Shortest is 1.
 func (SVGD) Shortest(int) int { return 1 }
 
-// Memory is what the move holds in addition to two populations and the momenta, as Move.Memory: the kernel, and distances in order.
-func (SVGD) Memory(particles, _ int) (tuned, scratch int) {
-	return 0, particles*particles + particles*(particles-1)/2
+// Memory is what the move holds in addition to two populations and the momenta, as Move.Memory: what it learns of each coordinate if
+// the rate is found; the kernel, and distances in order.
+func (m SVGD) Memory(particles, d int) (tuned, scratch int) {
+	if m.Rate == 0 {
+		tuned = 1 + d
+	}
+	return tuned, particles*particles + particles*(particles-1)/2
 }
 
 // Check notes impossible settings.
 func (m SVGD) Check(f *config.Faults) {
-	f.If(!(m.Rate > 0) || math.IsInf(m.Rate, 0), "rate", "want a number above 0, have %.12g", m.Rate)
+	f.If(!(m.Rate >= 0) || math.IsInf(m.Rate, 0), "rate", "want a number above 0, have %.12g", m.Rate)
 }
 
-// Tuning is nothing.
+// Tuning is t and r² of each coordinate, if the rate is found.
 func (m SVGD) Tuning(t *Target, _ int) ([]float64, error) {
 	err := config.Check(m)
 	if err == nil && t.Annealed != nil {
@@ -112,7 +126,10 @@ func (m SVGD) Tuning(t *Target, _ int) ([]float64, error) {
 	if err != nil {
 		return nil, fmt.Errorf("SVGD: %w", err)
 	}
-	return nil, nil
+	if m.Rate != 0 {
+		return nil, nil
+	}
+	return make([]float64, 1+t.Model.Dim()), nil
 }
 
 // svgd is the scratch memory of SVGD.
@@ -122,7 +139,7 @@ type svgd struct {
 }
 
 // Mutate moves all particles once.
-func (m SVGD) Mutate(ctx context.Context, w *Work, t *Target, p *Population, _ []float64, _ StepContext) (Outcome, error) {
+func (m SVGD) Mutate(ctx context.Context, w *Work, t *Target, p *Population, tuning []float64, _ StepContext) (Outcome, error) {
 	if p.J < 2 {
 		return Outcome{}, errors.New("SVGD of one particle is gradient ascent: take at least 2 particles")
 	}
@@ -149,9 +166,15 @@ func (m SVGD) Mutate(ctx context.Context, w *Work, t *Target, p *Population, _ [
 		lanes.AddScaled(g, g, -push, p.row(p.Theta, j))
 	})
 	q := &w.Proposal
-	inBlocks(t.Pool, p.J, func(from, to int) { m.ascend(p, q, work.kernel, w.momentum, push, from, to) })
+	inBlocks(t.Pool, p.J, func(from, to int) { ascent(p, q, work.kernel, w.momentum, push, from, to) })
+	rate := m.Rate
+	if rate == 0 {
+		rate = limited(p, q, tuning, float64(p.J)/(10*float64(t.Model.Examples())), push)
+	} else {
+		lanes.AddScaled(q.Theta, p.Theta, rate/float64(p.J), q.Theta)
+	}
 	if broken := q.Broken(t.Model); broken != "" {
-		return Outcome{}, fmt.Errorf("SVGD diverged: %s; try a smaller rate than %.4g", broken, m.Rate)
+		return Outcome{}, fmt.Errorf("SVGD diverged: %s; try a smaller rate than %.4g", broken, rate)
 	}
 	if err := t.Evaluate(ctx, q); err != nil {
 		return Outcome{}, err
@@ -160,13 +183,13 @@ func (m SVGD) Mutate(ctx context.Context, w *Work, t *Target, p *Population, _ [
 	out := w.outcome
 	for j := range p.J {
 		if !isFinite(t.LogDensity(p, j)) {
-			return Outcome{}, fmt.Errorf("SVGD diverged: particle %d ends at log-likelihood %v and log-prior %v; try a smaller rate than %.4g", j, p.LL[j], p.LP[j], m.Rate)
+			return Outcome{}, fmt.Errorf("SVGD diverged: particle %d ends at log-likelihood %v and log-prior %v; try a smaller rate than %.4g", j, p.LL[j], p.LP[j], rate)
 		}
 		out.Energy[j], out.Probability[j] = 0, math.NaN()
 	}
 	n := t.Examples()
 	out.took(n, n)
-	out.Step, out.Shown = m.Rate, n
+	out.Step, out.Shown = rate, n
 	return out, nil
 }
 
@@ -220,13 +243,12 @@ func (s *svgd) fill(workers *Pool, p *Population) (push float64) {
 	return push
 }
 
-// ascend moves the particles from … to−1 of p by η φ, to q. With the kernel's gradient, k(θ_j, θ_i)(θ_i − θ_j)·2/b, the sum is
+// ascent sets the particles from … to−1 of q to J φ of those of p. With the kernel's gradient, k(θ_j, θ_i)(θ_i − θ_j)·2/b, it is
 //
 //	J φ(θ_i) = Σ_j k(θ_j, θ_i) [∇log π(θ_j) − (2/b) θ_j] + (2/b) θ_i Σ_j k(θ_j, θ_i),
 //
 // of which attraction holds the brackets. Sums are in the order of the particles.
-func (m SVGD) ascend(p, q *Population, kernel, attraction []float64, push float64, from, to int) {
-	rate := m.Rate / float64(p.J)
+func ascent(p, q *Population, kernel, attraction []float64, push float64, from, to int) {
 	for at := 0; at < p.D; at += svgdChunk {
 		end := min(at+svgdChunk, p.D)
 		for i := from; i < to; i++ {
@@ -246,9 +268,49 @@ func (m SVGD) ascend(p, q *Population, kernel, attraction []float64, push float6
 			}
 			sum, x := q.row(q.Theta, i)[at:end], p.row(p.Theta, i)[at:end]
 			lanes.AddScaled(sum, sum, float64(push*all), x)
-			lanes.AddScaled(sum, x, rate, sum)
 		}
 	}
+}
+
+const (
+	svgdStep   = 0.1 // c_0
+	svgdSettle = 50  // moves after which c has fallen by √2
+	svgdForget = 0.9 // of r²
+)
+
+// limited moves the particles of p, whose J φ lie in q, to q, and returns the mean of η over the coordinates. tuned holds t and r².
+// Where most particles are at one place, s_t is 0 and says nothing: then η is the rate.
+func limited(p, q *Population, tuned []float64, rate, push float64) float64 {
+	count, squares := &tuned[0], tuned[1:]
+	n := float64(p.J)
+	bound := math.Inf(1)
+	if push > 0 { // 2/b, with b = m²/ln(J+1)
+		c := svgdStep / math.Sqrt(1+*count/svgdSettle)
+		bound = c * math.Sqrt(rng.Log(n+1)/(push*float64(p.D)))
+	}
+	sum := 0.0
+	for i := range squares {
+		square := 0.0
+		for j := range p.J {
+			phi := q.Theta[j*p.D+i] / n
+			square += float64(phi*phi) / n
+		}
+		if *count > 0 {
+			square = float64(svgdForget*squares[i]) + float64((1-svgdForget)*square)
+		}
+		squares[i] = square
+		eta := rate
+		if r := math.Sqrt(square); float64(r*eta) > bound && r < math.Inf(1) { // an infinite one ends the run with an error
+			eta = bound / r
+		}
+		for j := range p.J {
+			at := j*p.D + i
+			q.Theta[at] = p.Theta[at] + float64(eta/n*q.Theta[at])
+		}
+		sum += eta
+	}
+	*count++
+	return sum / float64(p.D)
 }
 
 // inBlocks calls f for blocks of n particles, in parallel.

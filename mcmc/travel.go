@@ -90,5 +90,25 @@ func (t *Travel) Arrived() bool {
 	return 10*arrived >= 9*len(now)
 }
 
+// Far reports whether the last move left the particles, in nine tenths of the groups, at a root mean square distance of at least the given
+// share of their spread from where they began. The variances are those of the particles, as of NewTravel: of particles in equilibrium
+// the correlation ρ with their start gives a distance of √(2(1 − ρ)) spreads.
+func (t *Travel) Far(particles int, share float64) bool {
+	now, far := t.squares[len(t.squares)-1], 0
+	i := 0
+	for g, end := range t.ends {
+		terms := 0
+		for ; i < end; i++ {
+			if t.unit[i] > 0 {
+				terms += particles
+			}
+		}
+		if terms > 0 && now[g] >= float64(share*share)*float64(terms) {
+			far++
+		}
+	}
+	return 10*far >= 9*len(now)
+}
+
 // alike reports whether two mean squares differ by growth at most.
 func alike(a, b float64) bool { return a <= growth*b && b <= growth*a }

@@ -2,6 +2,7 @@ package mcmc
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/starling-smc/starling/internal/rng"
@@ -90,6 +91,47 @@ func TestTravelComesBack(t *testing.T) {
 		travel.Moved(600, func(int) []float64 { return []float64{distance} })
 		if travel.Arrived() {
 			t.Errorf("arrived after %d moves", m+1)
+		}
+	}
+}
+
+// Far compares the last distance with the spread in nine tenths of the groups: in ten groups of fifty coordinates, one that stays is
+// allowed and two are not. Coordinates without a spread say nothing, and where none has one nothing was carried.
+func TestTravelFar(t *testing.T) {
+	const particles, d = 10, 500
+	for _, c := range []struct {
+		what   string
+		stay   int     // groups that do not move
+		moved  float64 // by the others, in their spreads
+		spread float64
+		want   bool
+	}{
+		{"all", 0, 0.5, 3, true}, {"all too little", 0, 0.4999, 3, false}, {"all but one", 1, 0.5, 3, true}, {"all but two", 2, 9, 3, false},
+		{"copies of one", 0, 1, 0, false},
+	} {
+		variances := slices.Repeat([]float64{c.spread * c.spread}, d)
+		travel := NewTravel(particles, variances)
+		if len(travel.ends) != 10 {
+			t.Fatalf("%d groups", len(travel.ends))
+		}
+		away := make([]float64, d)
+		travel.Moved(particles, func(int) []float64 { // an earlier move does not count
+			for i := range away {
+				away[i] = 100
+			}
+			return away
+		})
+		travel.Moved(particles, func(int) []float64 {
+			for i := range away {
+				away[i] = 0
+				if i >= 50*c.stay {
+					away[i] = c.moved * c.spread * (1 + 1e-12)
+				}
+			}
+			return away
+		})
+		if got := travel.Far(particles, 0.5); got != c.want {
+			t.Errorf("%s: %v", c.what, got)
 		}
 	}
 }

@@ -64,7 +64,7 @@ func outliers(ends []float64) (odd []int) {
 	}
 	typical := numeral.Median(away)
 	for i, d := range away {
-		if d > outlying*typical {
+		if !(d <= outlying*typical) { // an end that is no number is far from any
 			odd = append(odd, i)
 		}
 	}

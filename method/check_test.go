@@ -184,11 +184,11 @@ func TestCheckWithin(t *testing.T) {
 		{SMC{Combine: bnn.Evidence{}, Path: full, Start: "sgd"}, bare, evidence + "with start sgd" + unknown + equal},
 		{SMC{Combine: bnn.Evidence{}, Path: full, Start: "map"}, bare, evidence + "with start map" + unknown + equal},
 		{SMC{Combine: bnn.Evidence{}, Path: full, Move: cheap(5), Weight: literal}, bare, evidence + "weight literal leaves out the change of target" + equal},
-		{SMC{Combine: bnn.Evidence{}, Path: constant}, bare, evidence + "path constant ends at the posterior of a batch" + equal},
+		{SMC{Combine: bnn.Evidence{}, Path: constant}, bare, evidence + "path constant goes from one fresh batch to another, and log Z would be far too low" + equal},
 		{SMC{Combine: bnn.Evidence{}, Path: smc.SDA{Iterations: 30}}, bare, evidence + "path sda may end before all examples are annealed in" + equal},
 		{SMC{Combine: bnn.Evidence{}, Path: smc.Schedule[smc.Linear]{Iterations: 9}}, bare, evidence + "path linear takes all examples in the last tenth of its iterations, and fewer than 10 iterations have none" + equal},
 		{SMC{Combine: bnn.Evidence{}, Path: smc.Schedule[smc.Linear]{Iterations: 10}}, bare, ""},
-		{SMC{Combine: bnn.Evidence{}, Path: constant, Start: "sgd", Particles: 2}, few, evidence + "with start sgd" + unknown + ", and path constant ends at the posterior of a batch" + equal},
+		{SMC{Combine: bnn.Evidence{}, Path: constant, Start: "sgd", Particles: 2}, few, evidence + "with start sgd" + unknown + ", and path constant goes from one fresh batch to another, and log Z would be far too low" + equal},
 
 		{SMC{Path: constant, Move: cheap(8)}, bare, ""},
 		{SMC{Path: constant, Move: cheap(9)}, bare, ".move.leapfrog.gradient: 9 examples save nothing: a mini-batch must be smaller than the path's batches of 9" + dearer},

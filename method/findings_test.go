@@ -140,14 +140,25 @@ func TestFindings(t *testing.T) {
 		}, "ancestors islands-still evidence-unmoved"},
 		{"batches, moves that would be refused", batches, func(l []TraceLine, _ *bnn.Ensemble) {
 			for i := range l {
-				l[i].Acceptance = 0
+				l[i].Acceptance, l[i].Displacement = 0, 0.3
 			}
 		}, "ancestors evidence evidence-agrees"},
 		{"batches, moves refused", accepted, func(l []TraceLine, _ *bnn.Ensemble) {
 			for i := range l[15:20] {
-				l[15+i].Acceptance, l[15+i].Stuck = 0.05, true
+				l[15+i].Acceptance, l[15+i].Displacement, l[15+i].Stuck = 0.05, 0.3, true
 			}
 		}, "ancestors islands-stuck evidence-unmoved"},
+		{"batches, moves refused that carried the particles", accepted, func(l []TraceLine, _ *bnn.Ensemble) {
+			for i := range l {
+				l[i].Acceptance, l[i].Stuck = 0.05, true
+			}
+		}, "ancestors evidence evidence-agrees"},
+		{"batches, moves refused where all descend from one", accepted, func(l []TraceLine, _ *bnn.Ensemble) {
+			for i := range l[15:20] {
+				l[15+i].Acceptance, l[15+i].Ancestors = 0.05, 1
+			}
+		}, "single-ancestor islands-stuck evidence-unmoved"},
+		{"a displacement that is no number", tempering, func(l []TraceLine, _ *bnn.Ensemble) { l[7].Displacement = numeral.Number(math.NaN()) }, "ancestors islands-still"},
 		{"batches, moves refused on the way", accepted, func(l []TraceLine, _ *bnn.Ensemble) {
 			for i := range l[:10] {
 				l[i].Acceptance, l[i].Stuck = 0.05, true
@@ -155,7 +166,7 @@ func TestFindings(t *testing.T) {
 		}, "ancestors evidence evidence-agrees"},
 		{"batches, most moves refused", accepted, func(l []TraceLine, _ *bnn.Ensemble) {
 			for i := range l {
-				l[i].Acceptance, l[i].Stuck = 0.05, true
+				l[i].Acceptance, l[i].Displacement, l[i].Stuck = 0.05, 0.2, true
 			}
 		}, "ancestors sampling-failed evidence-unmoved"},
 		{"an optimiser", batches, func(l []TraceLine, _ *bnn.Ensemble) {
@@ -190,6 +201,12 @@ func TestFindings(t *testing.T) {
 				l[i].Displacement = 0
 			}
 		}, ""},
+		{"one chain that ends at no number", chains, func(l []TraceLine, _ *bnn.Ensemble) {
+			for _, end := range []int{19, 39, 59} {
+				l[end].LogLikelihood = -100
+			}
+			l[79].LogLikelihood = numeral.Number(math.NaN())
+		}, "chains-outlying"},
 		{"one chain far away", chains, func(l []TraceLine, _ *bnn.Ensemble) { l[79].LogLikelihood = -1e5 }, "chains-outlying"},
 	} {
 		s := c.method.Sampling()
@@ -222,7 +239,7 @@ func TestMovesStuck(t *testing.T) {
 	trace := lines(2, 10, 4)
 	for i, l := range map[int]smc.Info{
 		6:  {K: 7, Lambda: 0.5, Acceptance: 0.3, Mutations: 50, Stuck: true},
-		12: {Island: 1, K: 3, Lambda: 0.25, Acceptance: 0.0625, Mutations: 40, Stuck: true},
+		12: {Island: 1, K: 3, Lambda: 0.25, Acceptance: 0.0625, Mutations: 40, Displacement: 0.25, Stuck: true},
 	} {
 		trace[i].Info = l
 	}
@@ -235,7 +252,7 @@ func TestMovesStuck(t *testing.T) {
 	} {
 		s := SMC{Islands: 2, Particles: 4, Path: smc.Tempering{}, Move: c.move, Combine: bnn.Equal{}}.Sampling()
 		found := s.Findings(trace, &bnn.Ensemble{LogWeights: []float64{0}, LogEvidence: []float64{-20, -21}}, 60)
-		want := "in 2 of 20 stages of 2 islands together the particles did not move (first at λ 0.25: acceptance 0.06, 40 moves): " +
+		want := "in 2 of 20 stages of 2 islands together the particles did not move far enough (first at λ 0.25: acceptance 0.06, 40 moves, by 0.25 of their spread): " +
 			"log Z and the posterior cannot be trusted. Take " + c.want
 		if got := words(found); !strings.Contains(got, want) {
 			t.Errorf("%q, want %q", got, want)
@@ -247,7 +264,7 @@ func TestMovesStuck(t *testing.T) {
 func TestIslandsStuck(t *testing.T) {
 	trace := lines(1, 20, 4)
 	for i := range trace[15:] {
-		trace[15+i].Acceptance = 0.05
+		trace[15+i].Acceptance, trace[15+i].Displacement = 0.05, 0.2
 	}
 	for step, want := range map[float64]string{
 		0:   ". Take more moves in an iteration, or write a smaller step (method.smc.move.hmc.step)",

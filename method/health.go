@@ -94,17 +94,19 @@ func (s *Sampling) evidence(trace []TraceLine, examples int) (none []finding.Fin
 	if s.Learned {
 		none = append(none, finding.NoFixedModel())
 	}
+	facts := s.Path.Evidence()
+	if facts.Fresh && none == nil {
+		none = append(none, finding.NoEvidenceByFresh(smc.Paths.Name(s.Path)))
+	}
 	if none != nil {
 		return none
 	}
-	target, facts := finding.PartialTarget, s.Path.Evidence()
+	target := finding.PartialTarget
 	switch {
 	case facts.Every:
 		target = finding.EveryTarget
 	case endsAtPosterior(trace, examples):
 		target = finding.LastTarget
-	case facts.Batch > 0:
-		target = finding.LastBatch
 	}
 	trust := finding.Estimate
 	switch d := s.Diagnostics(trace); {

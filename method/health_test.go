@@ -196,10 +196,9 @@ func TestEvidenceOf(t *testing.T) {
 		sure   bool
 	}{
 		{smc.Schedule[smc.Full]{Iterations: 2}, all, finding.EveryTarget, true},
-		{smc.Schedule[smc.ConstantToRefine]{Iterations: 10}, all, finding.LastTarget, true},
+		{smc.Schedule[smc.Automated]{Iterations: 10}, all, finding.LastTarget, true},
 		{smc.Schedule[smc.Linear]{Iterations: 9}, all, finding.LastTarget, false},
 		{smc.Schedule[smc.Linear]{Iterations: 9}, part, finding.PartialTarget, false},
-		{smc.Schedule[smc.Constant]{Iterations: 9, Rule: smc.Constant{Batch: 30}}, part, finding.LastBatch, false},
 		{smc.SDA{Iterations: 60}, part, finding.PartialTarget, false},
 		{smc.SDA{Iterations: 60}, all, finding.LastTarget, false},
 	} {
@@ -209,6 +208,12 @@ func TestEvidenceOf(t *testing.T) {
 			if want := finding.Evidence(c.target, finding.Estimate, !c.sure); len(f) != 1 || f[0].Words() != want.Words() || s.Comparable != c.sure || !s.Drawn {
 				t.Errorf("%v, start %s: %q, want %q; comparable %v", c.path, start, words(f), want.Words(), s.Comparable)
 			}
+		}
+	}
+	for _, path := range []smc.Path{smc.Schedule[smc.Constant]{Iterations: 9, Rule: smc.Constant{Batch: 30}}, smc.Schedule[smc.ConstantToRefine]{Iterations: 10}} {
+		s := SMC{Particles: 8, Islands: 2, Start: "prior", Path: path, Move: mcmc.Unadjusted{}, Weight: smc.Momentum{}}.Sampling()
+		if f := s.evidence([]TraceLine{all}, 60); words(f) != finding.NoEvidenceByFresh(smc.Paths.Name(path)).Words() || s.Comparable || s.estimates() {
+			t.Errorf("%v: %q; comparable %v, in the trace %v", path, words(f), s.Comparable, s.estimates())
 		}
 	}
 	for _, start := range []string{"map", "sgd", "init"} {

@@ -10,8 +10,9 @@ import (
 )
 
 // Moves that do not move leave a sampler that looks as if it had worked: weights are made even by copying particles, and the
-// product of the weights still has a value. Three things tell: the share of moves that are accepted (smc.StuckBelow), how far they
-// carry the particles (smc.Info.Displacement), and whether they carried them as far as a stage asks (smc.Info.Stuck).
+// product of the weights still has a value. What tells is how far the moves carried the particles, beside how often they were copied: in a
+// stage (smc.Info.Stuck), or between two resamplings (smc.Info.Displacement). The share of moves that are accepted is a reason to ask. It
+// is no answer: many moves of which few are accepted may carry particles far, and moves that are all accepted may lead nowhere.
 const (
 	stillBelow      = 0.1  // displacement a resampling, in spreads of the particles, below which an island stands still
 	chainStillBelow = 1e-3 // displacement of the second half, in lengths of the parameter vector, below which a chain stands still
@@ -39,9 +40,12 @@ func (s *Sampling) motion(trace []TraceLine) (m motion) {
 		if s.Chains() {
 			standsStill = chainStill
 		}
-		stuck := m.stages(lines)
+		stuck := 0
+		if !(s.Path.Batches() && carried(lines)) {
+			stuck = m.stages(lines)
+		}
 		late, island := s.late(lines), lines[0].Island
-		refused := s.Move.Invariant() && !(acceptance(late) >= smc.StuckBelow)
+		refused := s.Move.Invariant() && !(acceptance(late) >= smc.StuckBelow) && (s.Chains() || !carried(late))
 		switch {
 		case refused && (s.Chains() || s.Path.Batches()):
 			m.stuck = append(m.stuck, island)
@@ -75,7 +79,7 @@ func (s *Sampling) motionFindings(trace []TraceLine) (found []finding.Finding) {
 	if m.staged || m.failed {
 		found = append(found, finding.MovesStuck(finding.Stuck{
 			Stages: m.count, Of: len(trace), Islands: s.Islands,
-			Temperature: m.first.Lambda, Acceptance: float64(m.first.Acceptance), Mutations: m.first.Mutations,
+			Temperature: m.first.Lambda, Acceptance: float64(m.first.Acceptance), Mutations: m.first.Mutations, Displacement: float64(m.first.Displacement),
 			Refused: !(m.first.Acceptance >= smc.StuckBelow), Written: s.Move.Aim() == 0,
 			Step: s.Step, Moves: strings.TrimSuffix(s.Step, "step") + "mutations", Failed: m.failed,
 		}))
@@ -136,9 +140,18 @@ func distance(lines []TraceLine) float64 {
 }
 
 // islandStill compares how far moves carry the particles with how often they are copied: the copies of a particle must part
-// before the next resampling. Iterations after all particles have come to descend from one are left out, if there are
+// before the next resampling. A displacement that is no number, as where one particle was lost, is none. Iterations after all particles have come to descend from one are left out, if there are
 // others: then the spread of the particles is nothing but what the moves have made of it, however small their steps.
-func islandStill(lines []TraceLine) bool {
+func islandStill(lines []TraceLine) bool { return !(reach(lines) >= stillBelow) }
+
+// carried reports whether the moves of lines carried the particles so far that a low acceptance says nothing against them. It is false
+// where all particles descended from one before, as their displacement says nothing then.
+func carried(lines []TraceLine) bool {
+	return lines[0].Ancestors > 1 && reach(lines) >= smc.CarriedFrom
+}
+
+// reach is how far moves carry the particles for each resampling, in their spreads.
+func reach(lines []TraceLine) float64 {
 	apart := lines
 	for i, l := range lines {
 		if l.Ancestors <= 1 && i > 0 {
@@ -152,8 +165,8 @@ func islandStill(lines []TraceLine) bool {
 			resampled++
 		}
 	}
-	return distance(apart) < stillBelow*math.Sqrt(float64(max(1, resampled)))
+	return distance(apart) / math.Sqrt(float64(max(1, resampled)))
 }
 
 // chainStill is the same for a chain, which has no spread: its second half must lead it away from where it is.
-func chainStill(lines []TraceLine) bool { return distance(secondHalf(lines)) < chainStillBelow }
+func chainStill(lines []TraceLine) bool { return !(distance(secondHalf(lines)) >= chainStillBelow) }

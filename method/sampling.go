@@ -36,7 +36,9 @@ type Sampling struct {
 }
 
 // estimates reports whether islands estimate an evidence.
-func (s *Sampling) estimates() bool { return s.Drawn && !s.Learned && s.NoPath == "" }
+func (s *Sampling) estimates() bool {
+	return s.Drawn && !s.Learned && s.NoPath == "" && !s.Path.Evidence().Fresh
+}
 
 // Chains reports whether each island is a chain, which has a budget of epochs.
 func (s *Sampling) Chains() bool { return s.chains }

@@ -19,7 +19,7 @@ import (
 func still(start string) SMC {
 	return SMC{
 		Particles: 3, Islands: 2, Combine: bnn.Equal{}, Start: start, Weight: smc.Momentum{},
-		Path: smc.Schedule[smc.Constant]{Iterations: 3, Rule: smc.Constant{Batch: 9}}, Move: mcmc.Unadjusted{Steps: 1, Step: 1e-9},
+		Path: smc.Schedule[smc.Full]{Iterations: 3}, Move: mcmc.Unadjusted{Steps: 1, Step: 1e-9},
 		Resample: smc.Resampler{Scheme: smc.Multinomial{}, When: smc.Never{}},
 	}
 }
@@ -175,7 +175,7 @@ func TestWeightsWithoutEvidence(t *testing.T) {
 func TestOneBatchOfPath(t *testing.T) {
 	for batch, want := range map[int]int{8: 0, 9: 1, 20: 1} {
 		m := still("prior")
-		m.Move = mcmc.Epoch{Step: 1e-6, Batch: batch}
+		m.Path, m.Move = smc.Schedule[smc.Constant]{Iterations: 3, Rule: smc.Constant{Batch: 9}}, mcmc.Epoch{Step: 1e-6, Batch: batch}
 		said := 0
 		for _, f := range do(t, newJob(t, 1).provide(m), m).Findings {
 			if f.Kind == "one-batch" {

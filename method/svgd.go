@@ -19,7 +19,7 @@ type SVGD struct {
 	Particles int     `yaml:"particles"`           // number of particles; default 20
 	Epochs    int     `yaml:"epochs"`              // passes over the examples; default 100
 	Batch     int     `yaml:"batch"`               // examples of a mini-batch; default 50
-	Rate      float64 `yaml:"rate" words:"auto=0"` // η, the step size; auto: Particles/(10 N) for N examples, with which a particle far from others follows .1 of the gradient of the mean loss
+	Rate      float64 `yaml:"rate" words:"auto=0"` // η, the step size; auto: Particles/(10 N) for N examples, with which a particle far from others follows .1 of the gradient of the mean loss, and less in a coordinate that would go too far
 	Learning  `yaml:",inline"`
 	Keep      smc.Keeper `yaml:"keep,omitempty"`  // the state that makes the ensemble; default: the last
 	Trace     Trace      `yaml:"trace,omitempty"` // a line of the trace: by default 1 epoch
@@ -64,19 +64,17 @@ func (m SVGD) CheckWithin(around Around, at string, f *config.Faults) {
 
 // CheckData refuses states to keep that the epochs do not have.
 func (m SVGD) CheckData(examples, _ int, at string, f *config.Faults) {
-	checkKept(m.sampler(m.sampling(m.Rate)), examples, at, f)
+	checkKept(m.sampler(m.Sampling()), examples, at, f)
 }
 
 // Needs is a prior.
 func (SVGD) Needs() Needs { return Needs{Prior: true, Posterior: true, Partly: true} }
 
 // Sampling describes the particles.
-func (m SVGD) Sampling() *Sampling { return m.sampling(m.Rate) }
-
-func (m SVGD) sampling(rate float64) *Sampling {
+func (m SVGD) Sampling() *Sampling {
 	path := smc.Schedule[smc.Constant]{Epochs: m.Epochs, Rule: smc.Constant{Batch: m.Batch}}
 	return &Sampling{
-		Unit: "island", Islands: 1, Particles: m.Particles, Path: path, Whole: path, Move: mcmc.SVGD{Rate: rate}, Step: "method.svgd.rate",
+		Unit: "island", Islands: 1, Particles: m.Particles, Path: path, Whole: path, Move: mcmc.SVGD{Rate: m.Rate}, Step: "method.svgd.rate",
 		Resample: smc.Resampler{Scheme: smc.Multinomial{}, When: smc.Never{}}, Combine: bnn.Equal{}, Start: "prior", Drawn: true,
 		Learned: m.Learn != nil, every: m.Trace.Every, words: m.words,
 	}
@@ -89,7 +87,7 @@ func (m SVGD) words(f figures) (long, short string) {
 
 // Memory estimates the memory of the particles and of their kernel.
 func (m SVGD) Memory(job *Job) Memory {
-	s := m.sampling(1)
+	s := m.Sampling()
 	held := func(n int) int { return smc.Held(m.Keep, s.Path, n, job.Data.Train.Len()) }
 	bytes := func(n int) int64 { return s.bytes(job, 1, n, inFiles(job, m.Keep, n, held(n))) }
 	return s.onDisk(Memory{Bytes: bytes(m.Particles), Scales: []Scale{{
@@ -100,11 +98,7 @@ func (m SVGD) Memory(job *Job) Memory {
 
 // Phases is one island.
 func (m SVGD) Phases(job *Job) ([]runs.Phase, error) {
-	rate := m.Rate
-	if rate == 0 {
-		rate = float64(m.Particles) / (10 * float64(job.Data.Train.Len()))
-	}
-	s := m.sampling(rate)
+	s := m.Sampling()
 	return []runs.Phase{s.islands(job, start{name: "prior", drawn: true}, func(int) *smc.Sampler { return m.sampler(s) })}, nil
 }
 

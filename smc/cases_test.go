@@ -31,7 +31,7 @@ var pathCases = map[string]pathCase{
 	},
 	"constant": {
 		func(k int) Path { return Schedule[Constant]{Iterations: k, Rule: Constant{7}} }, "SMC on constant batches", "{constant: {iterations: 200, batch: 500}}",
-		facts{true, Evidence{Unsure: "ends at the posterior of a batch", Batch: 7, Scaled: true}, 0, BelowRatio(0.5), false},
+		facts{true, Evidence{Unsure: throughFresh, Batch: 7, Scaled: true, Fresh: true}, 0, BelowRatio(0.5), false},
 	},
 	"full": {
 		func(k int) Path { return Schedule[Full]{Iterations: k, Rule: Full{}} }, "SMC on full batches", "{full: {iterations: 200}}",
@@ -39,7 +39,7 @@ var pathCases = map[string]pathCase{
 	},
 	"ctr": {
 		func(k int) Path { return Schedule[ConstantToRefine]{Iterations: k, Rule: ConstantToRefine{7}} }, "data annealing (constant to refine)", "{ctr: {iterations: 200, batch: 500}}",
-		facts{true, Evidence{Sure: true, Scaled: true}, 0, BelowRatio(0.5), false},
+		facts{true, Evidence{Unsure: throughFresh, Scaled: true, Fresh: true}, 0, BelowRatio(0.5), false},
 	},
 	"linear": {
 		func(k int) Path { return Schedule[Linear]{Iterations: k, Rule: Linear{7, 5}} }, "data annealing (linear)", "{linear: {iterations: 200, batch: 500, grow: 500}}",

@@ -28,8 +28,8 @@ func (c Constant) PerEpoch(n int) int {
 	return (n + first - 1) / first
 }
 
-// Evidence is the last batch's.
+// Evidence is none: that of the last batch is not the model's.
 func (c Constant) Evidence(int) Evidence {
 	first, _ := BatchSizes(c.Batch, 0)
-	return Evidence{Batch: first, Scaled: true, Unsure: "ends at the posterior of a batch"}
+	return Evidence{Batch: first, Scaled: true, Fresh: true, Unsure: throughFresh}
 }

@@ -39,7 +39,7 @@ func (s *Sampler) mutate(ctx context.Context, st *State, target *mcmc.Target, in
 	if travels {
 		travel = mcmc.NewTravel(st.J, s.variances(st))
 	}
-	if s.origin = s.origin[:0]; s.several && (travels || repeats.Eta > 0) {
+	if s.origin = s.origin[:0]; s.several && st.J > 1 && (repeats.Eta > 0 || s.Move.Invariant()) {
 		s.origin = append(s.origin, st.Theta...)
 	}
 	var spread spread
@@ -80,14 +80,34 @@ func (s *Sampler) mutate(ctx context.Context, st *State, target *mcmc.Target, in
 			if st.Parted = 0; travels && arrived {
 				st.Parted = 1
 			}
-			info.Stuck = s.Move.Invariant() && st.J > 1 && (!arrived || !(info.Acceptance >= StuckBelow))
+			healthy := arrived && info.Acceptance >= StuckBelow
+			info.Stuck = s.Move.Invariant() && st.J > 1 && !healthy && !s.carriedFar(st)
 			return nil
 		}
 	}
 }
 
-// StuckBelow is the mean acceptance, of the moves of an iteration or of several, below which they did not carry the particles.
-const StuckBelow = 0.1
+// Moves that are accepted seldom, or whose number ended before the particles stopped drawing away from their start, may still have
+// carried them far enough: pCN in 50 dimensions has a log evidence without error after fifty moves under way. So the distance decides.
+const (
+	// StuckBelow is the mean acceptance, of the moves of an iteration or of several, below which they are suspected.
+	StuckBelow = 0.1
+
+	// CarriedFrom is the distance, in spreads of the particles, from which moves have carried them all the same: their correlation with
+	// where they began is at most 7/8. docs/adr/0014-scales-steps-moves.md has what was measured.
+	CarriedFrom = 0.5
+)
+
+// carriedFar reports whether the iteration's moves carried the particles by CarriedFrom. Where all are copies of one, their spread is
+// nothing but what the moves have made of it, and does not tell.
+func (s *Sampler) carriedFar(st *State) bool {
+	if s.places(s.ancestors) == 1 {
+		return false
+	}
+	travel := mcmc.NewTravel(st.J, s.variances(st))
+	travel.Moved(st.J, func(j int) []float64 { return s.away(st, j) })
+	return travel.Far(st.J, CarriedFrom)
+}
 
 // repeats returns how often the move is made in an iteration, and whether moves end when the particles have travelled. It is the
 // move's Repeats if it has them and they are set, else the path's, else one move.

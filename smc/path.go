@@ -80,13 +80,15 @@ type Path interface {
 var oneMove = mcmc.Mutations{Count: 1}
 
 // Evidence describes which evidence the log-evidence at the end of a path estimates. The product of the weights estimates the
-// normaliser of the last target. If the last target is the posterior of all examples, this is the model's evidence.
+// normaliser of the last target. If the last target is the posterior of all examples, this is the model's evidence. The logarithm of an
+// estimate is too low by about half the variance that it has, so that a path of Fresh batches leads to no log evidence.
 type Evidence struct {
 	Every  bool   // every target is the posterior of all examples
 	Sure   bool   // the last target is always the posterior of all examples, so islands' evidences are comparable
 	Unsure string // if not Sure, why the last target may be another; the text follows the path's name
 	Batch  int    // if positive, the last target sees a batch of this many examples only
 	Scaled bool   // likelihoods of batches are scaled to all examples
+	Fresh  bool   // fresh batches lead there, whose changes cost more than weights carry (Schedule): a run shows no evidence
 }
 
 // Captions of several paths.

@@ -11,8 +11,9 @@ import (
 )
 
 const (
-	runs  = 10  // independent runs of a sampler
-	bound = 4.5 // in Monte Carlo standard errors
+	runs     = 10  // independent runs of a sampler
+	bound    = 4.5 // in Monte Carlo standard errors
+	mostRHat = 1.1 // of each quantity, over the runs by chains
 )
 
 // comparison is how far runs are from the reference.
@@ -21,6 +22,7 @@ type comparison struct {
 	mean, sd  distance // the worst of all quantities
 	logZ      string   // mean and standard deviation over the runs
 	gradients int      // evaluations of the log-likelihood of all data with its gradient, in all runs
+	mixed     error    // of chains: why they are no draws of one posterior; nil: they agree
 	diverged  int      // proposals that diverged, in all runs: such a posterior is not to be trusted, and runs say so
 }
 
@@ -60,6 +62,7 @@ func (p posterior) compare(ctx context.Context, m method, seed uint64, workers *
 		s.Seed, s.Island = seed, i
 		states[i], diverged[i], errs[i] = sample(ctx, s)
 	})
+	chains := make([][][]float64, c.dim)                                 // of each quantity, the states of each run
 	means, squares := make([][]float64, c.dim), make([][]float64, c.dim) // of each quantity, a number for each run
 	var logZ []float64
 	for i, st := range states {
@@ -73,6 +76,9 @@ func (p posterior) compare(ctx context.Context, m method, seed uint64, workers *
 		theta, logw := kept.Theta, kept.LogW
 		values, d := model.Values(theta), c.dim
 		mean, square := make([]float64, d), make([]float64, d)
+		for k := range reference {
+			chains[k] = append(chains[k], nil)
+		}
 		for j := range len(values) / d {
 			w := float64(d) / float64(len(values))
 			if logw != nil {
@@ -86,6 +92,7 @@ func (p posterior) compare(ctx context.Context, m method, seed uint64, workers *
 				p.quantities(q)
 			}
 			for k, r := range reference {
+				chains[k][i] = append(chains[k][i], q[k])
 				mean[k] += w * q[k]
 				square[k] += w * (q[k] - r.Mean) * (q[k] - r.Mean)
 			}
@@ -95,6 +102,9 @@ func (p posterior) compare(ctx context.Context, m method, seed uint64, workers *
 		}
 	}
 	for k, r := range reference {
+		if _, err := mcmc.Mixed(chains[k], mostRHat); err != nil && states[0].J == 1 && c.mixed == nil {
+			c.mixed = fmt.Errorf("%s: %w", r.Name, err)
+		}
 		mean, e := average(means[k])
 		c.mean = c.mean.further(math.Abs(mean-r.Mean)/math.Hypot(e, r.MeanMCSE), r.Name)
 		variance, e := average(squares[k])

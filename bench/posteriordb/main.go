@@ -5,7 +5,8 @@
 // It samples every posterior, or those whose names contain a NAME, by tempered SMC and by chains, with default settings, ten
 // times each, and prints a table. A mean or a standard deviation misses where it is further from the reference than 4.5 Monte
 // Carlo standard errors (MCSE): those of the ten runs and of the reference together. The command exits 1 if one misses although
-// no trajectory diverged.
+// no trajectory diverged and, of chains, the ten agree with each other (mcmc.Mixed): R-hat of each quantity is at most 1.1. Chains that are
+// too short for an R-hat do not agree.
 //
 // The error of ten runs is itself uncertain: where the reference's error is small, a distance has Student's t distribution with
 // nine degrees of freedom, and one number in 700 misses by chance. Try another -seed before you believe a single miss of 5.
@@ -52,11 +53,14 @@ func main() {
 			verdict := ""
 			compared++
 			switch {
-			case c.misses() && c.diverged > 0:
+			case c.misses() && (c.diverged > 0 || c.mixed != nil):
 				verdict = "  misses, and says so"
 			case c.misses():
 				missed++
 				verdict = "  misses"
+			}
+			if c.mixed != nil {
+				verdict += fmt.Sprintf("  %v", c.mixed)
 			}
 			fmt.Printf("%-42s %3d  %-6s  %-20s  %-20s  %-18s  %9.1e  %8d  %7.1f%s\n", p.name, c.dim, m.name, c.mean, c.sd, c.logZ,
 				float64(c.gradients), c.diverged, time.Since(start).Seconds(), verdict)

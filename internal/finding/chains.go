@@ -3,6 +3,8 @@ package finding
 import (
 	"fmt"
 	"math"
+
+	"github.com/starling-smc/starling/internal/numeral"
 )
 
 // Findings about whether chains sample one posterior together.
@@ -51,11 +53,22 @@ func ChainsApart(r RHat) Finding { return r.finding(KindApart) }
 // ChainsUnsure says that the states are too few to tell, or that predictions agree and log-likelihoods do not.
 func ChainsUnsure(r RHat) Finding { return r.finding("chains-unsure") }
 
-// ChainsUntold says that there is no R-hat, and why. few: the chains keep too few states.
+// ChainsUntold says that there is no R-hat of the predictions, and why. Nothing else speaks against the chains. few: the chains keep too few states.
 func ChainsUntold(chains int, why string, few bool) Finding {
 	f := Finding{Kind: "chains-untold", Numbers: numbers{"chains": float64(chains)}.safe(), Names: map[string]string{"why": why}}
 	if few {
 		f.Names["because"] = "few"
+	}
+	return f
+}
+
+// ChainsUncompared says that there is no R-hat of the predictions, and why, and that the log-likelihoods do not tell either: their R-hat is
+// above MostRHat, or NaN: none. few: the chains keep too few states.
+func ChainsUncompared(chains int, why string, few bool, likelihood float64) Finding {
+	f := ChainsUntold(chains, why, few)
+	f.Kind = KindUncompared
+	if !math.IsNaN(likelihood) {
+		f.Numbers["log_likelihood"] = numeral.Number(likelihood)
 	}
 	return f
 }

@@ -29,12 +29,14 @@ const (
 
 	KindLadder = "ladder-bias"
 
+	KindUnscored       = "unscored"
 	KindUnderconfident = "underconfident"
 	KindOverconfident  = "overconfident"
 	KindMiscalibrated  = "miscalibrated"
 
 	KindFew = "few-trajectories"
 
+	KindUncompared  = "chains-uncompared"
 	KindChainsStuck = "chain-stuck" // in runs of older versions it is of one chain
 	KindChainsStill = "chains-still"
 )
@@ -103,6 +105,11 @@ func NoPathOfTargets(weight string) Finding {
 	return Finding{Kind: "no-path-of-targets", Names: map[string]string{"weight": weight}}
 }
 
+// NoEvidenceByFresh says that a path of fresh batches gives no evidence; path is its name in a config.
+func NoEvidenceByFresh(path string) Finding {
+	return Finding{Kind: "no-evidence-by-fresh", Names: map[string]string{"path": path}}
+}
+
 // NoWeights says that a method whose particles have no weights gives no evidence; move is its title.
 func NoWeights(move string) Finding {
 	return Finding{Kind: "no-weights", Names: map[string]string{"move": move}}
@@ -118,7 +125,6 @@ type Target string
 const (
 	EveryTarget   Target = "every-target"   // the model's: every target is the posterior
 	LastTarget    Target = "last-target"    // the model's: the last target is the posterior
-	LastBatch     Target = "last-batch"     // not the model's: a batch, scaled to all examples
 	PartialTarget Target = "partial-target" // not the model's: some examples have a power below 1, or 0
 )
 

@@ -23,10 +23,10 @@ func all() []Finding {
 	many.Islands, many.Particles, many.Iterations = 8, 1200, 1600
 	epochs, lines := many, one
 	epochs.Lines, lines.Lines = Epochs, Lines
-	fs := []Finding{Optimiser(one), Optimiser(many), Optimiser(epochs), Merged(one), Merged(many), Merged(lines), NoEvidence("map"), NoPathOfTargets("bootstrap"), NoWeights("SVGD"), NoFixedModel(), SVGDSpread()}
-	for _, target := range []Target{EveryTarget, LastTarget, LastBatch, PartialTarget} {
+	fs := []Finding{Optimiser(one), Optimiser(many), Optimiser(epochs), Merged(one), Merged(many), Merged(lines), NoEvidence("map"), NoPathOfTargets("bootstrap"), NoWeights("SVGD"), NoEvidenceByFresh("ctr"), NoFixedModel(), SVGDSpread()}
+	for _, target := range []Target{EveryTarget, LastTarget, PartialTarget} {
 		for _, trust := range []Trust{Estimate, OneDraw, NoTrust, Unmoved} {
-			fs = append(fs, Evidence(target, trust, target == LastBatch))
+			fs = append(fs, Evidence(target, trust, target == PartialTarget))
 		}
 	}
 	const hmc, pcn, moves = "method.mcmc.move.hmc.step", "method.smc.move.pcn.step", "method.smc.move.pcn.mutations"
@@ -51,8 +51,8 @@ func all() []Finding {
 		ZeroFeatures([]int{4}), ZeroFeatures([]int{4, 9}), ZeroFeatures(make([]int, 21)), UnseenClasses([]string{"cedar"}, 1), UnseenClasses([]string{"3", "7"}, 12), RareClasses([]string{"cedar (3)"}, 5), RareClasses([]string{"3 (1)", "7 (4)"}, 5), RareClasses(slices.Repeat([]string{"c (1)"}, 12), 5), NoThreshold(1, 200), NoThreshold(3, 200), ChannelsLast("x.npy", 28, 28, 1),
 		StoppedEarly(3, 0.03125), IslandsStuck([]int{0}, 0.1, pcn, true), IslandsStuck([]int{0, 2, 5}, 0.1, pcn, false),
 		IslandsStill([]int{0}, 0.1, pcn), IslandsStill([]int{0, 2, 5}, 0.1, pcn),
-		MovesStuck(Stuck{Stages: 5, Of: 40, Islands: 8, Temperature: 0.000305, Acceptance: 0.3, Mutations: 50, Step: pcn, Moves: moves}),
-		MovesStuck(Stuck{Stages: 1, Of: 12, Islands: 1, Temperature: 0.3, Acceptance: 0.021, Mutations: 50, Refused: true, Step: pcn, Moves: moves}),
+		MovesStuck(Stuck{Stages: 5, Of: 40, Islands: 8, Temperature: 0.000305, Acceptance: 0.3, Mutations: 50, Displacement: 0.31, Step: pcn, Moves: moves}),
+		MovesStuck(Stuck{Stages: 1, Of: 12, Islands: 1, Temperature: 0.3, Acceptance: 0.021, Mutations: 50, Displacement: 0.021, Refused: true, Step: pcn, Moves: moves}),
 		MovesStuck(Stuck{Stages: 12, Of: 12, Islands: 1, Temperature: 0.012, Mutations: 1, Refused: true, Written: true, Step: pcn, Moves: moves, Failed: true}),
 		MovesStuck(Stuck{Stages: 12, Of: 12, Islands: 1, Temperature: 0.012, Acceptance: 1, Mutations: 50, Written: true, Step: pcn, Moves: moves, Failed: true}),
 		ScaleKept(1, 12, 1), ScaleKept(30, 96, 8),
@@ -63,7 +63,7 @@ func all() []Finding {
 		ChainsApart(RHat{8, 1.93, 3.41, 1.52, 2.36, 1.24, math.NaN()}), ChainsApart(RHat{8, math.Inf(1), math.Inf(1), math.Inf(1), math.Inf(1), math.NaN(), math.NaN()}), ChainsApart(RHat{4, 10.28, 31.5, 10.28, 10.28, 8.1, 4.1}),
 		ChainsApart(RHat{1, 1.93, 3.41, 1.93, 1.93, 1.24, 4.6}),
 		ChainsUnsure(RHat{8, 1.08, 1.31, 0.97, 1.2, 1.02, math.NaN()}), ChainsUnsure(RHat{1, 1.08, 1.31, 1.08, 1.08, 1.6, math.NaN()}),
-		ChainsUntold(8, "a chain keeps 1 state, and R-hat needs 8", true), ChainsUntold(1, "no prediction is finite in all states and differs between them", false), FewStates(31.6, 50),
+		Unscored(1, 200), Unscored(3, 200), ChainsUntold(8, "a chain keeps 1 state, and R-hat needs 8", true), ChainsUntold(1, "no prediction is finite in all states and differs between them", false), ChainsUncompared(4, "a chain keeps 3 states, and R-hat needs 8", true, math.NaN()), ChainsUncompared(4, "a chain keeps 3 states, and R-hat needs 8", true, 4.2), ChainsUncompared(1, "no prediction is finite in all states and differs between them", false, math.Inf(1)), FewStates(31.6, 50),
 		EvidenceAgrees(-2031.26, 0.52), EvidenceScatters(-2031.26, 7.02, 1.18, 8), EvidenceOfOne(-2031.26), EvidenceWithin(-2031.26, 0.84, false), EvidenceWithin(-2031.26, 3.2, true), LadderBias(-0.62), LadderBias(0.13),
 		UnevenWeights(80, 3.21), DeadNetworks(1), DeadNetworks(12),
 		FewDraws(3, 20, 8.2, 50), FewDraws(1, 1, 8.2, 50), LoneAncestor(1, 20), OneBatch(500), PriorOfDecay(0.01, 48000, 1./480), ScansLeftOut(1), ScansLeftOut(2), OptimisedRuns([]string{"linear"}), OptimisedRuns([]string{"linear", "ctr"}), MergedRuns([]string{"linear", "ctr"}), UnmovedRuns([]string{"linear"}), UnmovedRuns([]string{"linear", "ctr"}), EnsembleBetter(Better{8, "0.25", "0.4", 0.15, 0.02, 7000, 1000, false}), EnsembleBetter(Better{1, "0.25", "0.4", 0.152, 0.0213, 50, 1000, true}),

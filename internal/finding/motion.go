@@ -21,8 +21,8 @@ func ChainsStill(chains []int, bound float64, step string) Finding {
 	}
 }
 
-// IslandsStuck names islands that accepted a smaller share than bound of the moves of their last iterations. written: the config
-// gives the step size.
+// IslandsStuck names islands that accepted a smaller share than bound of the moves of their last iterations, which did not carry the
+// particles. written: the config gives the step size.
 func IslandsStuck(islands []int, bound float64, step string, written bool) Finding {
 	f := ofMotion(KindStuck, islands, bound, step)
 	f.Names["size"] = sizeOf(written)
@@ -47,20 +47,21 @@ type Stuck struct {
 	Stages, Of, Islands     int     // stages that are stuck, of all stages of all islands
 	Temperature, Acceptance float64 // of the first that is stuck
 	Mutations               int     // moves that it made
+	Displacement            float64 // how far they carried the particles, in spreads of the particles
 	Refused                 bool    // too few of them were accepted; else they were too short
 	Written                 bool    // the config gives the step size
 	Step, Moves             string  // the settings of the step size and of the number of moves
 	Failed                  bool    // most stages are stuck
 }
 
-// MovesStuck says that the particles did not move in some stages, and what to change. Where they failed in most, it fails the
+// MovesStuck says that the moves did not carry the particles in some stages, and what to change. Where they failed in most, it fails the
 // run.
 func MovesStuck(s Stuck) Finding {
 	f := Finding{
 		Kind: KindUnmoved,
 		Numbers: numbers{
 			"stuck": float64(s.Stages), "stages": float64(s.Of), "islands": float64(s.Islands),
-			"temperature": s.Temperature, "acceptance": s.Acceptance, "moves": float64(s.Mutations),
+			"temperature": s.Temperature, "acceptance": s.Acceptance, "moves": float64(s.Mutations), "displacement": s.Displacement,
 		}.safe(),
 		Names: map[string]string{"step": s.Step, "mutations": s.Moves, "why": "short", "size": sizeOf(s.Written)},
 	}

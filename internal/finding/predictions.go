@@ -11,6 +11,11 @@ type Better struct {
 	Learned             bool    // the prior learns its widths
 }
 
+// Unscored says that some of the examples have a loss that is infinite or no number.
+func Unscored(n, examples int) Finding {
+	return Finding{Kind: KindUnscored, Numbers: numbers{"count": float64(n), "examples": float64(examples)}.safe()}
+}
+
 // EnsembleBetter says that the deep ensemble of the restarts has the better NLL; with one restart, that the best point estimate has.
 func EnsembleBetter(b Better) Finding {
 	return Finding{

@@ -120,6 +120,11 @@ var kinds = map[string]kind{
 		means: `early stopping looks for good predictions, and the spread of such a state need not be that of the posterior`,
 		cure:  `leave {{.Name "field"}} out if you need the uncertainty`, help: helpApproximations,
 	},
+	KindUnscored: {
+		look: warning | ofPredictions, says: `the NLL of {{.Count "count"}} of {{.Count "examples"}} examples is not finite`,
+		means: `the posterior gives what happened there the probability 0, or its networks overflow, so the NLL compares it with nothing`,
+		cure:  `look at the inputs and targets of these examples, and take a smaller step or a narrower prior if parameters are very large`, help: helpCalibration,
+	},
 	"ensemble-better": {
 		look: warning | ofPredictions, says: `{{if .Several "restarts"}}the deep ensemble of the {{.Count "restarts"}} MAPs{{else}}the best MAP alone{{end}}, which needs no sampling, is better than the posterior on the {{.Count "examples"}} test examples`,
 		means: `NLL {{.Name "ensemble"}} against {{.Name "posterior"}}, a difference of {{.Short "by"}} ± {{.Short "se"}}, ` +
@@ -172,9 +177,11 @@ var kinds = map[string]kind{
 
 	"no-evidence":        {look: note | ofEvidence, says: `no evidence: start {{.Name "start"}} leaves the weights of the first particles unknown`},
 	"no-path-of-targets": {look: note | ofEvidence, says: `no evidence: weight {{.Name "weight"}} leaves out the change of target, so the weights follow no path of targets`},
-	"no-weights":         {look: note | ofEvidence, says: `no evidence: {{.Name "move"}} gives its particles no weights`},
-	"no-fixed-model":     {look: note | ofEvidence, says: `no evidence: the layers that are not random change while the particles move, so the weights are of no one model`},
-	"evidence":           {look: note | ofEvidence, says: `{{template "evidence" .}} is an estimate of {{template "target" .}}`},
+	"no-evidence-by-fresh": {look: note | ofEvidence, says: `no evidence: path {{.Name "path"}} goes from one fresh batch to another, which costs more than the weights carry, so log Z would be far too low. ` +
+		`Paths full, linear, automated, sda and tempering have one`},
+	"no-weights":     {look: note | ofEvidence, says: `no evidence: {{.Name "move"}} gives its particles no weights`},
+	"no-fixed-model": {look: note | ofEvidence, says: `no evidence: the layers that are not random change while the particles move, so the weights are of no one model`},
+	"evidence":       {look: note | ofEvidence, says: `{{template "evidence" .}} is an estimate of {{template "target" .}}`},
 	"evidence-merged": {
 		look: warning | ofEvidence, says: `{{template "evidence" .}} rests on one draw of the start; it is an estimate of {{template "target" .}}`,
 		cure: `take more islands before you compare log evidences`, help: helpEvidence,
@@ -279,6 +286,13 @@ var kinds = map[string]kind{
 		look: note | page, says: `it is not known whether {{if .Several "chains"}}the {{.Count "chains"}} chains explore one posterior{{else}}the chain has mixed{{end}}, as {{.Name "why"}}`,
 		cure: `{{if .Said "because" "few"}}take more epochs and keep more states (keep): from 50 a chain there is also an effective sample size{{end}}`, help: helpMixing,
 	},
+	KindUncompared: {
+		look: warning, says: `{{if .Several "chains"}}the {{.Count "chains"}} chains cannot be compared{{else}}the two halves of the chain cannot be compared{{end}}, as {{.Name "why"}}`,
+		means: `{{if .Has "log_likelihood"}}{{if .Several "chains"}}their log-likelihoods have{{else}}its log-likelihood has{{end}} an R-hat of {{.Fixed "log_likelihood" 2}}, and up to {{.MostRHat}} counts as agreement` +
+			`{{else}}nothing else says whether {{if .Several "chains"}}they explore one posterior{{else}}it has mixed{{end}}{{end}}`,
+		cure: `{{if .Said "because" "few"}}take more epochs and keep more states (keep), or let moves find their length (move: nuts)` +
+			`{{else}}mend the moves first, and look at the scale of the inputs{{end}}`, help: helpMixing,
+	},
 	"few-states": {
 		look: warning, says: `all states together are worth {{.Count "ess"}} independent ones`,
 		means: `that is fewer than {{.Count "enough"}}, so probabilities and uncertainties are rough`,
@@ -286,7 +300,7 @@ var kinds = map[string]kind{
 	},
 	KindStuck: {
 		look: warning, says: `island{{if .Several "count"}}s{{end}} {{.Name "islands"}} {{if .Several "count"}}are{{else}}is{{end}} stuck`,
-		means: `in the last quarter of the iterations less than {{.Percent "bound"}} of the moves were accepted, {{template "distrust" .}}`,
+		means: `in the last quarter of the iterations less than {{.Percent "bound"}} of the moves were accepted, and they carried the particles by less than half of their spread between two resamplings, {{template "distrust" .}}`,
 		cure: `take {{if .Said "size" "adapted"}}more moves in an iteration, or write a smaller step ({{.Name "step"}})` +
 			`{{else}}a smaller step ({{.Name "step"}}) or more moves in an iteration, or leave the step out{{end}}`,
 		help: helpMoves, beside: "not to be trusted: moves were refused",
@@ -420,8 +434,9 @@ func Beside(found []Finding) string {
 const shared = `{{define "together"}}{{if .Several "islands"}} of {{.Count "islands"}} islands together{{end}}{{end}}` +
 	`{{define "distrust"}}so neither the posterior nor a log evidence is to be trusted{{end}}` +
 	`{{define "sgd"}}they differ as the states of SGD did at this rate, mini-batch and momentum{{end}}` +
-	`{{define "stuck"}}in {{.Count "stuck"}} of {{.Count "stages"}} stages{{template "together" .}} the particles did not move ` +
-	`(first at λ {{.Short "temperature"}}: acceptance {{.Fixed "acceptance" 2}}, {{.Count "moves"}} move{{if .Several "moves"}}s{{end}}){{end}}` +
+	`{{define "stuck"}}in {{.Count "stuck"}} of {{.Count "stages"}} stages{{template "together" .}} the particles did not move far enough ` +
+	`(first at λ {{.Short "temperature"}}: acceptance {{.Fixed "acceptance" 2}}, {{.Count "moves"}} move{{if .Several "moves"}}s{{end}}` +
+	`{{if .Has "displacement"}}, by {{.Fixed "displacement" 2}} of their spread{{end}}){{end}}` +
 	`{{define "shorter"}}{{if .Has "higher"}}a higher accept ({{.Fixed "higher" 2}}; it was {{.Fixed "aim" 2}}) or {{end}}a smaller step ({{.Name "step"}}){{end}}` +
 	`{{define "mend"}}{{if .Is "why" "refused"}}{{if .Is "size" "written"}}a smaller step ({{.Name "step"}}) or leave it out` +
 	`{{else}}more moves in a stage ({{.Name "mutations"}}) or more particles{{end}}` +
@@ -438,7 +453,6 @@ const shared = `{{define "together"}}{{if .Several "islands"}} of {{.Count "isla
 	`{{if .Has "ess"}}. All states together are worth {{.Count "ess"}} independent ones{{end}}. {{.WhatRHatIs}}{{end}}` +
 	`{{define "target"}}{{if .Is "target" "every-target"}}the model's evidence: every target is the posterior, with all examples` +
 	`{{else if .Is "target" "last-target"}}the model's evidence: the last target is the posterior, with all examples in full` +
-	`{{else if .Is "target" "last-batch"}}the last batch's evidence, its likelihood scaled to all examples, and not the model's` +
 	`{{else if .Is "target" "partial-target"}}the evidence of a last target that has not taken in all examples in full, and not the model's` +
 	`{{else}}the evidence of {{.Name "target"}}{{end}}{{end}}`
 
