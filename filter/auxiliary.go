@@ -60,7 +60,7 @@ func (Auxiliary) Suits(ssm.Model) error { return nil }
 func (Auxiliary) Samples() bool { return true }
 
 // Bytes implements Method.
-func (m Auxiliary) Bytes(dim int) int64 { return int64(m.Particles) * int64(32*dim+64) }
+func (m Auxiliary) Bytes(dim int) int64 { return int64(m.Particles) * int64(40*dim+64+8*lag) }
 
 // Evidence implements Method.
 func (Auxiliary) Evidence() bool { return true }
@@ -123,6 +123,7 @@ func (f *auxiliary) Step(ctx context.Context, st *State, scan *ssm.Scan) (Info, 
 	if err != nil {
 		return Info{}, err
 	}
+	st.descend(from)
 	st.X, st.LogW, st.K, st.Time = x, logw, m.k, scan.Time
 	st.LogZ += logSum + logMean
 	info := noAcceptance()
@@ -134,7 +135,7 @@ func (f *auxiliary) Step(ctx context.Context, st *State, scan *ssm.Scan) (Info, 
 }
 
 // defensive is ε.
-const defensive = 0.1
+var defensive = 0.1
 
 // chosen replaces first, log p(z | μ_j), by log g_j, and returns log W_j g_j.
 func (m *moving) chosen(logw, first []float64) []float64 {

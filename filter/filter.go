@@ -72,6 +72,7 @@ type Info struct {
 	ESS  []float64 // for each coordinate: how many independent draws the mean is worth; nil: the state is no sample
 	MCSE []float64 // for each coordinate: the Monte Carlo standard error of the mean
 
+	RHat []float64
 	Ancestors   int     // distinct states of the scan before, from which the present ones come; 0: the state is no sample
 	Evaluated   int64   // terms of the likelihood that were evaluated
 	Skipped     int64   // terms that could be left out, because the result is the same without them

@@ -33,6 +33,7 @@ type SMCMC struct {
 	// Burn is the number of steps before; 0: none. Left out of a config: Particles/4.
 	Burn int `yaml:"burn,zero"`
 
+	Repeat int `yaml:"repeat"`
 	Joint  Joint      `yaml:"joint"`  // moves the state and its index together (nil: NoJoint)
 	Index  Index      `yaml:"index"`  // moves the index alone (nil: FixedIndex)
 	Refine Refinement `yaml:"refine"` // moves the state alone, after the joint move (nil: NoRefinement)
@@ -117,6 +118,9 @@ func (m SMCMC) On(job Job) (Filter, error) {
 	if most := rng.MaxMutations - refineFrom; len(blocks) > most {
 		return nil, fmt.Errorf("SMCMC: a state of %d blocks, want at most %d", len(blocks), most)
 	}
+	if m.Repeat == 0 {
+		m.Repeat = 8
+	}
 	if job.Pool == nil {
 		job.Pool = mcmc.NewPool(0)
 	}
@@ -140,47 +144,110 @@ func (f *smcmc) Step(ctx context.Context, st *State, scan *ssm.Scan) (Info, erro
 	if err := st.fits(f.Model, f.Particles, false); err != nil {
 		return Info{}, err
 	}
-	c, err := newChain(&f.Job, f.blocks, f.Refine.learns(), st, scan)
-	if err != nil {
-		return Info{}, err
+	chains, errs := make([]*chain, f.Repeat), make([]error, f.Repeat)
+	kept := make([]float64, len(st.X))
+	f.Pool.Run(f.Repeat, func(r int) { chains[r], errs[r] = f.run(ctx, r, f.part(st, r), scan, f.part(&State{Dim: st.Dim, X: kept}, r).X) })
+	for _, err := range errs {
+		if err != nil {
+			return Info{}, err
+		}
 	}
-	d := st.Dim
-	kept, from := make([]float64, f.Particles*d), make([]int32, 0, f.Particles*len(c.groups))
-	for m := range f.Burn + f.Particles {
+	var tuning []float64
+	for _, c := range chains {
+		tuning = append(tuning, c.walk.save()...)
+	}
+	info := f.summary(chains, kept)
+	st.X, st.K, st.Time, st.Tuning = kept, st.K+1, scan.Time, tuning
+	return info, nil
+}
+
+// from is the first particle of filter r; that of filter Repeat is the number of particles.
+func (f *smcmc) from(r int) int { return r * f.Particles / f.Repeat }
+
+// part is the state of filter r alone.
+func (f *smcmc) part(st *State, r int) *State {
+	p, d, t := *st, st.Dim, len(st.Tuning)/f.Repeat
+	p.X, p.Tuning = st.X[f.from(r)*d:f.from(r+1)*d], st.Tuning[r*t:(r+1)*t]
+	return &p
+}
+
+// run makes the chain of filter r, and keeps its states.
+func (f *smcmc) run(ctx context.Context, r int, st *State, scan *ssm.Scan, kept []float64) (*chain, error) {
+	c, err := newChain(&f.Job, f.blocks, f.Refine.learns(), r, st, scan)
+	if err != nil {
+		return nil, err
+	}
+	first := f.from(r) + r*f.Burn // the steps of all chains are numbered one after another
+	for m := range f.Burn + st.N() {
 		if m%64 == 0 {
 			if err := ctx.Err(); err != nil {
-				return Info{}, err
+				return nil, err
 			}
 		}
-		c.burning, c.key.Particle = m < f.Burn, m
+		c.burning, c.key.Particle = m < f.Burn, first+m
 		f.Joint.joint(c)
 		f.Index.index(c)
 		for p := range f.blocks {
 			f.Refine.refine(c, p)
 		}
 		if i := m - f.Burn; i >= 0 {
-			copy(kept[i*d:], c.x)
-			from = append(from, c.a...)
+			copy(kept[i*st.Dim:], c.x)
+			for _, a := range c.a {
+				c.lines = append(c.lines, int32(f.from(r))+a)
+			}
 		}
 	}
-	info := c.info()
-	info.Ancestors = distinct(from, len(c.groups), c.n)
-	info.ESS, info.MCSE = mixing(kept, d)
-	st.X, st.K, st.Time, st.Tuning = kept, st.K+1, scan.Time, c.walk.save()
-	return info, nil
+	return c, nil
+}
+func (f *smcmc) summary(chains []*chain, kept []float64) Info {
+	info := noAcceptance()
+	var joint, index, refine rate
+	var lines []int32
+	for _, c := range chains {
+		joint, index, refine = joint.plus(c.joint), index.plus(c.index), refine.plus(c.refine)
+		if t, ok := c.like.(ssm.Counter); ok {
+			evaluated, skipped := t.Terms()
+			info.Evaluated, info.Skipped = info.Evaluated+evaluated, info.Skipped+skipped
+		}
+		lines = append(lines, c.lines...)
+	}
+	info.Joint, info.Index, info.Refine = joint.share(), index.share(), refine.share()
+	info.Dropped = dropped(chains[0].like)
+	info.Ancestors = distinct(lines, len(chains[0].groups), f.Particles)
+	f.spread(&info, kept)
+	return info
 }
 
-// mixing returns, for each coordinate of a chain's states, the effective sample size and the standard error of the mean. A
-// coordinate that stands still has ESS 1: its error is unknown, NaN.
-func mixing(x []float64, d int) (ess, mcse []float64) {
-	n := len(x) / d
-	series := make([]float64, n)
+func (f *smcmc) spread(info *Info, x []float64) {
+	d := len(x) / f.Particles
 	for i := range d {
-		for j := range series {
-			series[j] = x[j*d+i]
+		var ess, within, mean float64
+		means := make([]float64, f.Repeat)
+		for r := range means {
+			series := make([]float64, f.from(r+1)-f.from(r))
+			m, v := 0.0, 0.0
+			for j := range series {
+				series[j] = x[(f.from(r)+j)*d+i]
+				m += series[j] / float64(len(series))
+			}
+			for j := range series {
+				v += (series[j] - m) * (series[j] - m) / float64(len(series)-1)
+			}
+			size, se := mcmc.MeanError(series)
+			_ = se
+			ess += size
+			within += v / float64(f.Repeat)
+			means[r] = m
+			mean += m / float64(f.Repeat)
 		}
-		size, se := mcmc.MeanError(series)
-		ess, mcse = append(ess, size), append(mcse, se)
+		between := 0.0
+		for _, m := range means {
+			between += (m - mean) * (m - mean) / float64(f.Repeat-1)
+		}
+		n := float64(f.Particles / f.Repeat)
+		R := float64(f.Repeat)
+		info.RHat = append(info.RHat, math.Sqrt(((n-1)/n*within+between)/within))
+		info.ESS = append(info.ESS, ess)
+		info.MCSE = append(info.MCSE, math.Sqrt(between/R*(R-1)/(R-3)))
 	}
-	return ess, mcse
 }
