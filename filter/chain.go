@@ -30,14 +30,15 @@ type chain struct {
 
 	joint, index, refine rate
 	walk                 walkers     // what a refinement by random walk has learned
-	lines []int32
+	kept                 []int32     // the indices of the states that are kept
+	summary              []summary   // and what these states say
 	exact                *exactIndex // what the exact draw of the index needs; nil until it is used
 }
 
 // rate counts decisions.
 type rate struct{ made, accepted int }
 
-func (r rate) plus(s rate) rate { return rate{r.made + s.made, r.accepted + s.accepted} }
+func (r *rate) add(o rate) { r.made, r.accepted = r.made+o.made, r.accepted+o.accepted }
 
 // share is the acceptance; NaN without decisions.
 func (r rate) share() float64 { return float64(r.accepted) / float64(r.made) }
@@ -48,8 +49,8 @@ func (r rate) share() float64 { return float64(r.accepted) / float64(r.made) }
 // Before the first scan the particles are draws of the model's start, where targets are independent. So each target has an index of
 // its own there: N draws of each make N^P starts of P targets. Without this, few of N draws would be near the truth in all targets.
 //
-// learns says that the refinement learns in the burn-in.
-func newChain(j *Job, blocks []ssm.Block, learns bool, r int, st *State, scan *ssm.Scan) (*chain, error) {
+// learns says that the refinement learns in the burn-in; filter is the number of the filter, for its streams.
+func newChain(j *Job, blocks []ssm.Block, learns bool, filter int, st *State, scan *ssm.Scan) (*chain, error) {
 	tr, err := st.transition(j.Model, scan)
 	if err != nil {
 		return nil, err
@@ -66,7 +67,7 @@ func newChain(j *Job, blocks []ssm.Block, learns bool, r int, st *State, scan *s
 		blocks: blocks, tr: tr, like: like, from: st.X, n: st.N(), x: make([]float64, d), y: make([]float64, d), burning: true,
 		groups: groups, a: make([]int32, len(groups)), b: make([]int32, len(groups)), before: make([]float64, d), other: make([]float64, d),
 	}
-	c.key = rng.Key{Seed: j.Seed, Purpose: rng.Predict, Island: j.Node, Iteration: st.K + 1, Particle: r}
+	c.key = rng.Key{Seed: j.Seed, Purpose: rng.Predict, Island: j.Node, Iteration: st.K + 1, Particle: filter}
 	s, possible := c.key.Stream(), false
 	for range mostStarts {
 		c.draw(s)

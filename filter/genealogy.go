@@ -14,14 +14,15 @@ import "math"
 // (Olsson and Douc 2019): a filter forgets old errors as new measurements come in, and it is these that make it resample. The standard
 // error is the root of the largest V_λ of λ = 0, 1, 2, 4, 8, 16.
 //
-// V_λ is as good as the number of ancestors that carry it, ν = V_λ²/Σ_a s_a⁴. The Student distribution of as many degrees of freedom
-// has no variance for ν ≤ 2: up to fewCarriers the error is unknown, NaN.
+// V_λ is as good as the number of ancestors that carry it, ν = V_λ²/Σ_a s_a⁴. So it is multiplied by student(ν), as the variance of few
+// repeated filters is. One that few ancestors carry does not count. But it says that the error is unknown, NaN, where it is far above
+// all others: then earlier scans have left an error of which too little is known.
 
-// lag is the largest λ.
-const lag = 16
-
-// fewCarriers is the number of ancestors that must be exceeded for an error to be known.
-const fewCarriers = 3
+const (
+	lag         = 16 // the largest λ
+	fewCarriers = 4  // V_λ with a ν of up to this does not count
+	farAbove    = 4  // times another V_λ
+)
 
 // descend takes over a resampling: from are the parents of the present particles.
 func (st *State) descend(from []int32) {
@@ -38,7 +39,7 @@ func (st *State) descend(from []int32) {
 func (st *State) meanErrors(w []float64) []float64 {
 	n, d := st.N(), st.Dim
 	mean, _ := moments(st.X, d, st.whole(), func(j int) float64 { return w[j] })
-	largest, few := make([]float64, d), make([]float64, d) // V of enough ancestors, and of few
+	largest, carriers, few := make([]float64, d), make([]float64, d), make([]float64, d) // V, its ν, and a V of few ancestors
 	sums := make([]float64, n*d)
 	for g, known := 0, len(st.Genealogy)/n; ; g = min(max(1, 2*g), known) {
 		clear(sums)
@@ -58,10 +59,11 @@ func (st *State) meanErrors(w []float64) []float64 {
 				v += s
 				fourth += float64(s * s)
 			}
-			if v*v > fewCarriers*fourth {
-				largest[i] = max(largest[i], v)
-			} else {
+			switch nu := float64(v*v) / fourth; {
+			case !(nu > fewCarriers):
 				few[i] = max(few[i], v)
+			case v > largest[i]:
+				largest[i], carriers[i] = v, nu
 			}
 		}
 		if g == known {
@@ -70,11 +72,9 @@ func (st *State) meanErrors(w []float64) []float64 {
 	}
 	errors := make([]float64, d)
 	for i, v := range largest {
-		if errors[i] = math.Sqrt(v); !(v > 0) || few[i] > beyond*v {
+		if errors[i] = math.Sqrt(student(carriers[i]) * v); !(v > 0 && few[i] <= farAbove*v) {
 			errors[i] = math.NaN()
 		}
 	}
 	return errors
 }
-
-var beyond = 4.

@@ -21,11 +21,12 @@ var ways = map[string]SMCMC{
 	"scan, adapted":  {Index: ExactIndex{Scan}, Refine: Walk{SD: Adapted}},
 	"joint, uniform": {Joint: PriorJoint{}, Index: UniformIndex{}, Refine: Walk{SD: 0.1}},
 	"all, adapted":   {Joint: PriorJoint{}, Index: ExactIndex{}, Refine: Walk{SD: Adapted}},
+	"four filters":   {Repeat: 4, Joint: PriorJoint{}, Index: ExactIndex{}, Refine: Walk{SD: Adapted}},
 }
 
 // Check 1: SMCMC against the Kalman filter, for every kind of decision, on a data set of the paper's Example 1. The errors of the
-// means, in standard errors, have a mean square of about 1; over 20 scans it is above 4 with probability below 1e-6 (χ² of 20
-// degrees, and as much again for the errors that a scan inherits). The KS distance is about 0.87/√ESS.
+// means, in standard errors, have a mean square of about 1. Of 20 scans it is above 5 with probability below 1e-6: the quotients of
+// 20 normal draws and errors of seven degrees of freedom. The KS distance is about 0.87/√ESS.
 func TestCheck1AgainstKalman(t *testing.T) {
 	testkit.Statistics(t)
 	cases, _ := kalmanCases(t, "kalman_m500.json")
@@ -104,7 +105,10 @@ func TestRefusals(t *testing.T) {
 	}{
 		{SMCMC{Particles: 10}, "SMCMC: joint: nothing would move the state: want joint: prior, or a refinement"},
 		{SMCMC{Particles: 1, Joint: PriorJoint{}}, "SMCMC: particles: want at least 2, have 1"},
-		{SMCMC{Particles: 1 << 20, Joint: PriorJoint{}}, "SMCMC: particles: want particles + burn below 1048576, have 1048576"},
+		{SMCMC{Particles: 1 << 20, Joint: PriorJoint{}}, "SMCMC: particles: want particles + repeat·burn below 1048576, have 1048576"},
+		{SMCMC{Particles: 10, Repeat: 3, Joint: PriorJoint{}}, "SMCMC: repeat: want 1, or at least 4: the spread of fewer filters says nothing, have 3"},
+		{SMCMC{Particles: 10, Repeat: -1, Joint: PriorJoint{}}, "SMCMC: repeat: want 1, or at least 4: the spread of fewer filters says nothing, have -1"},
+		{SMCMC{Particles: 10, Repeat: 6, Joint: PriorJoint{}}, "SMCMC: particles: want at least 2 particles of each filter, have 10 of 6 filters"},
 		{SMCMC{Particles: 10, Refine: Walk{SD: Adapted}}, "SMCMC: burn: sd: adapted learns in the burn-in, and there is none: want burn above 0, or a number as sd"},
 		{SMCMC{Particles: 10, Refine: Walk{}}, "SMCMC: sd: want a number above 0, or adapted"},
 		{SMCMC{Particles: 10, Joint: PriorJoint{}, Index: ExactIndex{"all"}}, `SMCMC: unknown name "all" (known: rejection, scan)`},
