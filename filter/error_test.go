@@ -278,3 +278,26 @@ func TestFiltersTogether(t *testing.T) {
 		}
 	})
 }
+
+// The chains of several filters have random numbers of their own: the states of two filters after as many steps are not correlated.
+// States of a chain by joint proposals are worth a third of as many draws or more, so that a correlation of 1,000 states has an sd of at
+// most .06, and one of six is above .3 with probability 3e-6. Common random numbers make it .6 or more.
+func TestFiltersAreIndependent(t *testing.T) {
+	testkit.Statistics(t)
+	scan := &ssm.Scan{Time: 1, Width: 1, Values: []float64{0.3}}
+	st := filtered(t, SMCMC{Particles: 4000, Burn: 100, Repeat: 4, Joint: PriorJoint{}}, Job{Model: example1, Seed: 4}, []*ssm.Scan{scan}, nil)
+	for r := range 4 {
+		for s := range r {
+			a, b := st.X[1000*r:1000*(r+1)], st.X[1000*s:1000*(s+1)]
+			ma, sa := meanSD(a)
+			mb, sb := meanSD(b)
+			sum := 0.0
+			for i := range a {
+				sum += (a[i] - ma) * (b[i] - mb) / (sa * sb * 1000)
+			}
+			if !(math.Abs(sum) < 0.3) {
+				t.Errorf("filters %d and %d: correlation %.2f", r, s, sum)
+			}
+		}
+	}
+}
