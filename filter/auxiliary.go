@@ -123,7 +123,7 @@ func (f *auxiliary) Step(ctx context.Context, st *State, scan *ssm.Scan) (Info, 
 	if err != nil {
 		return Info{}, err
 	}
-	st.descend(from)
+	st.Genealogy = descend(st.Genealogy, from)
 	st.X, st.LogW, st.K, st.Time = x, logw, m.k, scan.Time
 	st.LogZ += logSum + logMean
 	info := noAcceptance()

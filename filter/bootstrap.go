@@ -105,7 +105,7 @@ func (f *bootstrap) Step(ctx context.Context, st *State, scan *ssm.Scan) (Info, 
 		return Info{}, err
 	}
 	if info.Resampled {
-		st.descend(from)
+		st.Genealogy = descend(st.Genealogy, from)
 	}
 	st.X, st.LogW, st.K, st.Time = x, logw, m.k, scan.Time
 	st.LogZ += logZ

@@ -182,13 +182,13 @@ func TestRHatSeesModes(t *testing.T) {
 // carry weight.
 func TestGenealogy(t *testing.T) {
 	st := &State{Dim: 1, X: []float64{1, 2, 4, 7}, LogW: even(4)}
-	st.descend([]int32{3, 0, 1, 2})
-	st.descend([]int32{1, 1, 3, 3})
+	st.Genealogy = descend(st.Genealogy, []int32{3, 0, 1, 2})
+	st.Genealogy = descend(st.Genealogy, []int32{1, 1, 3, 3})
 	if want := []int32{1, 1, 3, 3, 0, 0, 2, 2}; !slices.Equal(st.Genealogy, want) {
 		t.Errorf("genealogy %v, want %v", st.Genealogy, want)
 	}
 	for range 2 * lag {
-		st.descend([]int32{0, 1, 2, 3})
+		st.Genealogy = descend(st.Genealogy, []int32{0, 1, 2, 3})
 	}
 	if len(st.Genealogy) != 4*lag {
 		t.Errorf("a genealogy of %d numbers", len(st.Genealogy))
@@ -203,9 +203,9 @@ func TestGenealogy(t *testing.T) {
 		st.X[2*j], st.X[2*j+1] = v, 5
 		square += v * v / n
 	}
-	alone := st.meanErrors(exps(st.LogW))
-	st.descend(from)
-	pairs := st.meanErrors(exps(st.LogW))
+	alone := errorsOf(st)
+	st.Genealogy = descend(st.Genealogy, from)
+	pairs := errorsOf(st)
 	fourth := 0.0
 	for j := range n {
 		fourth += math.Pow(st.X[2*j], 4) / n
@@ -221,6 +221,13 @@ func TestGenealogy(t *testing.T) {
 	}
 }
 
+// errorsOf are the standard errors of a state's means.
+func errorsOf(st *State) []float64 {
+	var info Info
+	info.sampled(st, 1)
+	return info.MCSE
+}
+
 // An error of which few particles know is unknown: a particle that has nearly all the weight, and the offspring of two particles.
 func TestErrorOfFew(t *testing.T) {
 	const n = 300
@@ -230,7 +237,7 @@ func TestErrorOfFew(t *testing.T) {
 		st.X[j], st.LogW[j] = float64(j%7), math.Log(1e-9)
 	}
 	st.X[0], st.LogW[0] = 50, math.Log(1-1e-9*(n-1))
-	if got := st.meanErrors(exps(st.LogW)); !math.IsNaN(got[0]) {
+	if got := errorsOf(st); !math.IsNaN(got[0]) {
 		t.Errorf("one particle: error %v", got[0])
 	}
 	st.LogW = even(n)
@@ -238,14 +245,14 @@ func TestErrorOfFew(t *testing.T) {
 		from[j] = int32(j % 2)
 		st.X[j] = 10*float64(j%2) + 0.1*float64(j%7)
 	}
-	st.descend(from)
-	if got := st.meanErrors(exps(st.LogW)); !math.IsNaN(got[0]) {
+	st.Genealogy = descend(st.Genealogy, from)
+	if got := errorsOf(st); !math.IsNaN(got[0]) {
 		t.Errorf("two ancestors: error %v", got[0])
 	}
 	for j := range n { // they have forgotten where they come from
 		st.X[j] = float64(j % 7)
 	}
-	if got := st.meanErrors(exps(st.LogW)); !(got[0] > 0.1 && got[0] < 0.14) { // 2/√300, as of independent draws
+	if got := errorsOf(st); !(got[0] > 0.1 && got[0] < 0.14) { // 2/√300, as of independent draws
 		t.Errorf("forgotten ancestors: error %v", got[0])
 	}
 }

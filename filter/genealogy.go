@@ -24,32 +24,36 @@ const (
 	farAbove    = 4  // times another V_λ
 )
 
-// descend takes over a resampling: from are the parents of the present particles.
-func (st *State) descend(from []int32) {
-	rows := append(make([]int32, 0, min(len(st.Genealogy)+len(from), lag*len(from))), from...)
-	for was := st.Genealogy; len(was) > 0 && len(rows) < lag*len(from); was = was[len(from):] {
+// descend returns a genealogy after a resampling: from are the parents of the present particles. A genealogy has a row of N ancestors for
+// each of the last resamplings, the last one first.
+func descend(was, from []int32) []int32 {
+	rows := append(make([]int32, 0, min(len(was)+len(from), lag*len(from))), from...)
+	for ; len(was) > 0 && len(rows) < lag*len(from); was = was[len(from):] {
 		for _, a := range from {
 			rows = append(rows, was[a])
 		}
 	}
-	st.Genealogy = rows
+	return rows
 }
 
-// meanErrors returns the standard error of the mean of each coordinate; w are the weights.
-func (st *State) meanErrors(w []float64) []float64 {
-	n, d := st.N(), st.Dim
-	mean, _ := moments(st.X, d, st.whole(), func(j int) float64 { return w[j] })
+// student is the variance of Student's distribution with n − 1 degrees of freedom: that of a mean of n draws, divided by its
+// standard error, which is estimated from the same draws. There is none for n ≤ 3.
+func student(n float64) float64 { return (n - 1) / (n - 3) }
+
+// meanErrors returns the standard error of the mean of each coordinate of particles with the weights w.
+func meanErrors(x, w, mean []float64, genealogy []int32) []float64 {
+	n, d := len(w), len(mean)
 	largest, carriers, few := make([]float64, d), make([]float64, d), make([]float64, d) // V, its ν, and a V of few ancestors
 	sums := make([]float64, n*d)
-	for g, known := 0, len(st.Genealogy)/n; ; g = min(max(1, 2*g), known) {
+	for g, known := 0, len(genealogy)/n; ; g = min(max(1, 2*g), known) {
 		clear(sums)
 		for j, p := range w {
 			a := j
 			if g > 0 {
-				a = int(st.Genealogy[(g-1)*n+j])
+				a = int(genealogy[(g-1)*n+j])
 			}
 			for i, m := range mean {
-				sums[a*d+i] += float64(p * (st.X[j*d+i] - m))
+				sums[a*d+i] += float64(p * (x[j*d+i] - m))
 			}
 		}
 		for i := range d {

@@ -123,7 +123,8 @@ func (info *Info) sampled(st *State, ess float64) {
 	for range st.Dim {
 		info.ESS = append(info.ESS, ess)
 	}
-	info.MCSE = st.meanErrors(exps(st.LogW))
+	mean, _ := st.Moments()
+	info.MCSE = meanErrors(st.X, exps(st.LogW), mean, st.Genealogy)
 }
 
 // normalise normalises log-weights. Weights that are all 0 say that the scan is impossible.

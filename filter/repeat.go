@@ -34,10 +34,6 @@ func usualRepeat(n int) int {
 	return 1
 }
 
-// student is the variance of Student's distribution with n − 1 degrees of freedom: that of a mean of n draws, divided by its
-// standard error, which is estimated from the same draws. There is none for n ≤ 3.
-func student(n float64) float64 { return (n - 1) / (n - 3) }
-
 // summary is what a chain's states say of one coordinate.
 type summary struct {
 	mean, variance float64 // the variance is divided by n − 1

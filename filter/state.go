@@ -43,11 +43,8 @@ func (st *State) Moments() (mean, cov []float64) {
 	if st.X == nil {
 		return slices.Clone(st.Mean), slices.Clone(st.Cov)
 	}
-	return moments(st.X, st.Dim, st.whole(), st.weights())
+	return moments(st.X, st.Dim, ssm.Block{From: 0, To: st.Dim}, st.weights())
 }
-
-// whole is the block of all coordinates.
-func (st *State) whole() ssm.Block { return ssm.Block{From: 0, To: st.Dim} }
 
 // moments returns the mean and the covariance of some coordinates of weighted rows of length d.
 func moments(x []float64, d int, b ssm.Block, weight func(j int) float64) (mean, cov []float64) {
