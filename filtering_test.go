@@ -366,3 +366,31 @@ func TestFilterProgress(t *testing.T) {
 		}
 	}
 }
+
+// TestFilterPresetsMix: the chains of the presets' filters mix, so that nothing is said of them.
+func TestFilterPresetsMix(t *testing.T) {
+	for _, name := range []string{"gaussian-m500", "range-bearing", "clutter3", "clutter3-crossing"} {
+		s, err := PresetFiltering(name, "scans.simulate=4")
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := Filter(t.Context(), s, FilterOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Metrics.RHat == nil || r.Metrics.Apart > 0 {
+			t.Errorf("%s: R-hat %v, above 3 in %d scans", name, r.Metrics.RHat, r.Metrics.Apart)
+		}
+		for _, l := range r.Trace {
+			line, err := filtering.LineOf(l)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range (&filtering.Step{Line: *line}).All() {
+				if len(e.MCSE) != len(e.Mean) {
+					t.Errorf("%s: scan %d has the errors %v", name, l.K, e.MCSE)
+				}
+			}
+		}
+	}
+}

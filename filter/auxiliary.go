@@ -20,8 +20,8 @@ import (
 //	w_i = p(z_k | x_i) / g_a,   g_j = (1 − ε) p(z_k | μ_j) / Σ_l W_l p(z_k | μ_l) + ε,
 //	log p(z_k | z_1:k−1) ≈ log Σ_j W_j g_j + log (1/N) Σ_i w_i.
 //
-// ε = 0.1 keeps particles whose prediction is impossible, although the states that it leads to are not: a tenth of the particles is
-// chosen by their weights alone.
+// ε = ½ keeps particles whose prediction is unlikely, although the states that it leads to are not: half of the particles are
+// chosen by their weights alone. So no weight is above twice that of a bootstrap filter.
 //
 // μ_j is the mean of a Gaussian transition, else a draw of it. With many measurements p(z_k | μ_j) is a sharp peak, and a filter
 // of few particles may choose one ancestor for all: Info.Ancestors tells.
@@ -60,7 +60,7 @@ func (Auxiliary) Suits(ssm.Model) error { return nil }
 func (Auxiliary) Samples() bool { return true }
 
 // Bytes implements Method.
-func (m Auxiliary) Bytes(dim int) int64 { return int64(m.Particles) * int64(32*dim+64) }
+func (m Auxiliary) Bytes(dim int) int64 { return int64(m.Particles) * int64(40*dim+64+8*lag) }
 
 // Evidence implements Method.
 func (Auxiliary) Evidence() bool { return true }
@@ -123,6 +123,7 @@ func (f *auxiliary) Step(ctx context.Context, st *State, scan *ssm.Scan) (Info, 
 	if err != nil {
 		return Info{}, err
 	}
+	st.Genealogy = descend(st.Genealogy, from)
 	st.X, st.LogW, st.K, st.Time = x, logw, m.k, scan.Time
 	st.LogZ += logSum + logMean
 	info := noAcceptance()
@@ -134,7 +135,7 @@ func (f *auxiliary) Step(ctx context.Context, st *State, scan *ssm.Scan) (Info, 
 }
 
 // defensive is ε.
-const defensive = 0.1
+const defensive = 0.5
 
 // chosen replaces first, log p(z | μ_j), by log g_j, and returns log W_j g_j.
 func (m *moving) chosen(logw, first []float64) []float64 {

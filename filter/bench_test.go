@@ -29,9 +29,9 @@ func BenchmarkExample1(b *testing.B) {
 			name   string
 			method Method
 		}{
-			{"scan", SMCMC{Particles: 4000, Burn: 1000, Index: ExactIndex{Scan}, Refine: PriorRefinement{}}},
-			{"rejection", SMCMC{Particles: 4000, Burn: 1000, Index: ExactIndex{}, Refine: PriorRefinement{}}},
-			{"uniform", SMCMC{Particles: 4000, Burn: 1000, Index: UniformIndex{}, Refine: PriorRefinement{}}},
+			{"scan", SMCMC{Particles: 4000, Burn: 1000, Repeat: 1, Index: ExactIndex{Scan}, Refine: PriorRefinement{}}},
+			{"rejection", SMCMC{Particles: 4000, Burn: 1000, Repeat: 1, Index: ExactIndex{}, Refine: PriorRefinement{}}},
+			{"uniform", SMCMC{Particles: 4000, Burn: 1000, Repeat: 1, Index: UniformIndex{}, Refine: PriorRefinement{}}},
 			{"bootstrap", Bootstrap{Particles: 4000}},
 		} {
 			b.Run(fmt.Sprintf("%d/%s", returns, m.name), func(b *testing.B) {
@@ -75,7 +75,7 @@ func BenchmarkClutter3(b *testing.B) {
 			scans = append(scans, &scan)
 		}
 		b.Run(evaluate, func(b *testing.B) {
-			m := SMCMC{Particles: 4000, Burn: 1000, Joint: PriorJoint{}, Index: UniformIndex{}, Refine: Walk{SD: 0.1}}
+			m := SMCMC{Particles: 4000, Burn: 1000, Repeat: 1, Joint: PriorJoint{}, Index: UniformIndex{}, Refine: Walk{SD: 0.1}}
 			f, err := m.On(Job{Model: model, Seed: 1, Pool: mcmc.NewPool(1)})
 			if err != nil {
 				b.Fatal(err)

@@ -53,7 +53,7 @@ func (Bootstrap) Suits(ssm.Model) error { return nil }
 func (Bootstrap) Samples() bool { return true }
 
 // Bytes implements Method.
-func (m Bootstrap) Bytes(dim int) int64 { return int64(m.Particles) * int64(24*dim+40) }
+func (m Bootstrap) Bytes(dim int) int64 { return int64(m.Particles) * int64(32*dim+40+8*lag) }
 
 // Evidence implements Method.
 func (Bootstrap) Evidence() bool { return true }
@@ -103,6 +103,9 @@ func (f *bootstrap) Step(ctx context.Context, st *State, scan *ssm.Scan) (Info, 
 	logZ, ess, err := m.normalise(logw, x)
 	if err != nil {
 		return Info{}, err
+	}
+	if info.Resampled {
+		st.Genealogy = descend(st.Genealogy, from)
 	}
 	st.X, st.LogW, st.K, st.Time = x, logw, m.k, scan.Time
 	st.LogZ += logZ

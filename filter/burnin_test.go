@@ -19,7 +19,7 @@ type byHand struct {
 
 func chainByHand(t *testing.T, f *smcmc, st *State, scan *ssm.Scan) (h byHand) {
 	t.Helper()
-	c, err := newChain(&f.Job, f.blocks, f.Refine.learns(), st, scan)
+	c, err := newChain(&f.Job, f.blocks, f.Refine.learns(), 0, st, scan)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func chainByHand(t *testing.T, f *smcmc, st *State, scan *ssm.Scan) (h byHand) {
 // when windows of 25, 50, 100, … states end.
 func TestFiltersLearnInTheBurnInAlone(t *testing.T) {
 	for name, m := range ways {
-		m.Particles, m.Burn = 240, 120
+		m.Particles, m.Burn, m.Repeat = 240, 120, 1
 		for kind, model := range map[string]ssm.Model{"one": example1, "two": two{example1}} {
 			made, err := m.On(Job{Model: model, Seed: 8})
 			if err != nil {
@@ -109,7 +109,7 @@ func TestFiltersLearnInTheBurnInAlone(t *testing.T) {
 // between kept states as its proposals were accepted, but for the first, whose state before is not kept.
 func TestAcceptanceIsOfTheKeptStates(t *testing.T) {
 	for name, m := range ways {
-		m.Particles, m.Burn = 150, 400 // a burn-in whose decisions would count for more
+		m.Particles, m.Burn, m.Repeat = 150, 400, 1 // a burn-in whose decisions would count for more
 		if (m.Joint == nil) == (m.Refine == nil) {
 			continue
 		}

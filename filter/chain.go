@@ -30,11 +30,15 @@ type chain struct {
 
 	joint, index, refine rate
 	walk                 walkers     // what a refinement by random walk has learned
+	kept                 []int32     // the indices of the states that are kept
+	summary              []summary   // and what these states say
 	exact                *exactIndex // what the exact draw of the index needs; nil until it is used
 }
 
 // rate counts decisions.
 type rate struct{ made, accepted int }
+
+func (r *rate) add(o rate) { r.made, r.accepted = r.made+o.made, r.accepted+o.accepted }
 
 // share is the acceptance; NaN without decisions.
 func (r rate) share() float64 { return float64(r.accepted) / float64(r.made) }
@@ -45,8 +49,8 @@ func (r rate) share() float64 { return float64(r.accepted) / float64(r.made) }
 // Before the first scan the particles are draws of the model's start, where targets are independent. So each target has an index of
 // its own there: N draws of each make N^P starts of P targets. Without this, few of N draws would be near the truth in all targets.
 //
-// learns says that the refinement learns in the burn-in.
-func newChain(j *Job, blocks []ssm.Block, learns bool, st *State, scan *ssm.Scan) (*chain, error) {
+// learns says that the refinement learns in the burn-in; filter is the number of the filter, for its streams.
+func newChain(j *Job, blocks []ssm.Block, learns bool, filter int, st *State, scan *ssm.Scan) (*chain, error) {
 	tr, err := st.transition(j.Model, scan)
 	if err != nil {
 		return nil, err
@@ -63,7 +67,7 @@ func newChain(j *Job, blocks []ssm.Block, learns bool, st *State, scan *ssm.Scan
 		blocks: blocks, tr: tr, like: like, from: st.X, n: st.N(), x: make([]float64, d), y: make([]float64, d), burning: true,
 		groups: groups, a: make([]int32, len(groups)), b: make([]int32, len(groups)), before: make([]float64, d), other: make([]float64, d),
 	}
-	c.key = rng.Key{Seed: j.Seed, Purpose: rng.Predict, Island: j.Node, Iteration: st.K + 1}
+	c.key = rng.Key{Seed: j.Seed, Purpose: rng.Predict, Island: j.Node, Iteration: st.K + 1, Particle: filter}
 	s, possible := c.key.Stream(), false
 	for range mostStarts {
 		c.draw(s)
@@ -130,16 +134,6 @@ func (c *chain) accepts(s *ssm.Stream, logR float64, r *rate) bool {
 func (c *chain) move() {
 	c.x, c.y = c.y, c.x
 	c.like.Keep()
-}
-
-func (c *chain) info() Info {
-	i := noAcceptance()
-	i.Joint, i.Index, i.Refine = c.joint.share(), c.index.share(), c.refine.share()
-	if t, ok := c.like.(ssm.Counter); ok {
-		i.Evaluated, i.Skipped = t.Terms()
-	}
-	i.Dropped = dropped(c.like)
-	return i
 }
 
 // Decisions within a step of a chain, as the field Mutation of their streams.

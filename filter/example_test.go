@@ -55,7 +55,7 @@ func Example() {
 		2, 5, 2, 2, 3, 4, 2, 1, 3, 2, 2, 1, 1, 1, 1, 3, 0, 0, 1, 0, 1, 1, 0, 0, 3, 1, 0, 3, 2, 2}
 	ctx, job := context.Background(), filter.Job{Model: counts{sd: 0.15}, Seed: 1}
 	methods := []filter.Method{
-		filter.SMCMC{Particles: 4000, Burn: 1000, Index: filter.ExactIndex{}, Refine: filter.Walk{SD: filter.Adapted}},
+		filter.SMCMC{Particles: 4000, Burn: 250, Index: filter.ExactIndex{}, Refine: filter.Walk{SD: filter.Adapted}},
 		filter.Bootstrap{Particles: 4000},
 	}
 	for _, m := range methods {
@@ -78,7 +78,7 @@ func Example() {
 		}
 	}
 	// Output:
-	// sequential MCMC, 4,000 samples a scan after 1,000 of burn-in
+	// sequential MCMC, 4,000 samples a scan by 8 filters, each after 250 of burn-in
 	//   1870: the rate is about 4 a year
 	//   1910: the rate is about 1 a year
 	// a bootstrap filter of 4,000 particles

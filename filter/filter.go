@@ -8,7 +8,7 @@
 // The table Methods lists them. A method is a plain value whose fields are its settings. On makes a Filter of it, for one model
 // and one seed:
 //
-//	f, err := filter.SMCMC{Particles: 4000, Burn: 1000, Index: filter.ExactIndex{}, Refine: filter.Walk{SD: filter.Adapted}}.On(filter.Job{Model: m, Seed: 1})
+//	f, err := filter.SMCMC{Particles: 4000, Burn: 125, Index: filter.ExactIndex{}, Refine: filter.Walk{SD: filter.Adapted}}.On(filter.Job{Model: m, Seed: 1})
 //	state, err := f.Init(ctx)
 //	for … {
 //		info, err := f.Step(ctx, state, scan)
@@ -69,10 +69,16 @@ type Info struct {
 	// Acceptance of each kind of decision of SMCMC, over all steps of the chain after the burn-in; NaN: there is no such decision.
 	Joint, Index, Refine float64
 
-	ESS  []float64 // for each coordinate: how many independent draws the mean is worth; nil: the state is no sample
-	MCSE []float64 // for each coordinate: the Monte Carlo standard error of the mean
+	// ESS has for each coordinate how many independent draws the sampling of this scan is worth for the mean; nil: the state is no
+	// sample.
+	ESS []float64
+	// MCSE has for each coordinate the Monte Carlo standard error of the mean, with what the sampling of earlier scans has left in
+	// it: the error, divided by it, has a variance of about 1. NaN: unknown; nil: the method has none, or gives none.
+	MCSE []float64
+	// RHat has for each coordinate of SMCMC the R-hat of the filters' chains, which begin at different states; nil: one chain.
+	RHat []float64
 
-	Ancestors   int     // distinct states of the scan before, from which the present ones come; 0: the state is no sample
+	Ancestors   int     // distinct states of the scan before, from which the present ones come; of several filters the mean; 0: the state is no sample
 	Evaluated   int64   // terms of the likelihood that were evaluated
 	Skipped     int64   // terms that could be left out, because the result is the same without them
 	LogEvidence float64 // log p(z_k | z_1:k−1), in nats; NaN if the method estimates none

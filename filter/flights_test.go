@@ -36,7 +36,7 @@ func TestFlightsAgree(t *testing.T) {
 	}
 	list := flights(t, days)
 	exact := integrate(t, flightsModel, list)
-	method := filter.SMCMC{Particles: smcmc, Burn: 500, Index: filter.ExactIndex{}, Refine: filter.Walk{SD: filter.Adapted}}
+	method := filter.SMCMC{Particles: smcmc, Burn: 500, Repeat: 1, Index: filter.ExactIndex{}, Refine: filter.Walk{SD: filter.Adapted}}
 	chain := runs(t, method, list, seeds)
 	particles := runs(t, filter.Bootstrap{Particles: bootstrap}, list, seeds)
 	if *long {

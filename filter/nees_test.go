@@ -32,7 +32,7 @@ func TestNEES(t *testing.T) {
 	adapted := filter.Walk{SD: filter.Adapted}
 	if *long {
 		m := clutter3(1500, 4000)
-		chain := filter.SMCMC{Particles: 4000, Burn: 1000, Joint: filter.PriorJoint{}, Index: filter.UniformIndex{}, Refine: adapted}
+		chain := filter.SMCMC{Particles: 4000, Burn: 1000, Repeat: 1, Joint: filter.PriorJoint{}, Index: filter.UniformIndex{}, Refine: adapted}
 		bounded(t, "clutter3, sd: adapted", nees(t, m, chain, 20, 20), 20, false)
 		chain.Refine = filter.Walk{SD: 0.1}
 		report(t, "clutter3, sd: 0.1", nees(t, m, chain, 20, 20))
@@ -40,7 +40,7 @@ func TestNEES(t *testing.T) {
 		report(t, "clutter3, sd: 0.1, index: none", nees(t, m, chain, 20, 20))
 		return
 	}
-	chain := filter.SMCMC{Particles: 4000, Burn: 1000, Index: filter.UniformIndex{}, Refine: adapted}
+	chain := filter.SMCMC{Particles: 4000, Burn: 250, Index: filter.UniformIndex{}, Refine: adapted}
 	bounded(t, "60 and 160 returns", nees(t, clutter3(60, 160), chain, 10, 6), 10, true)
 }
 

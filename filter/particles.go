@@ -118,14 +118,13 @@ func effective(weights []float64) float64 {
 	return 1 / sum
 }
 
-// sampled adds to an Info what weighted particles tell: the effective sample size and the error of the mean as if they were
-// independent.
+// sampled adds to an Info what weighted particles tell: the effective sample size of the scan's weights, and the errors of the means.
 func (info *Info) sampled(st *State, ess float64) {
-	_, cov := st.Moments()
-	for i := range st.Dim {
+	for range st.Dim {
 		info.ESS = append(info.ESS, ess)
-		info.MCSE = append(info.MCSE, math.Sqrt(cov[i*st.Dim+i]/ess))
 	}
+	mean, _ := st.Moments()
+	info.MCSE = meanErrors(st.X, exps(st.LogW), mean, st.Genealogy)
 }
 
 // normalise normalises log-weights. Weights that are all 0 say that the scan is impossible.

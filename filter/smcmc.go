@@ -24,13 +24,21 @@ import (
 //	Index    a new index for the same state (index.go, index_exact.go)
 //	Refine   new coordinates, block by block, for the same index (refine.go, walk.go)
 //
-// The chain starts at a draw of the prediction. After a burn-in the states of Particles steps are the particles of scan k.
-// There are no weights that could collapse. In their place the chain may mix badly: ESS, MCSE and the number of distinct
+// The chain starts at a draw of the prediction. After a burn-in the states of its steps are particles of scan k.
+// There are no weights that could collapse. In their place the chain may mix badly: ESS, R-hat and the number of distinct
 // ancestors in Info tell.
+//
+// The particles are divided among several such filters, each with a chain and particles of its own. Their spread gives the error of
+// the means (repeat.go), and they run at the same time.
 type SMCMC struct {
-	// Particles is N, the number of steps whose states are kept; N + Burn is below 2²⁰.
+	// Particles is N, the number of states that are kept of a scan, of all filters together; N + Repeat·Burn is below 2²⁰.
 	Particles int `yaml:"particles"`
-	// Burn is the number of steps before; 0: none. Left out of a config: Particles/4.
+	// Repeat is the number of independent filters among which the particles are divided: 1, or at least 4. Their spread is the whole
+	// Monte Carlo error of a mean, and shows chains that stay in one of several modes. 1 gives no error. Left out: as many as have
+	// 250 particles each, at most 8; 1 below 1,000 particles.
+	Repeat int `yaml:"repeat"`
+	// Burn is the number of steps of each filter's chain before; 0: none. Left out of a config: a quarter of a filter's
+	// particles, at least 250, in which a walk learns its steps.
 	Burn int `yaml:"burn,zero"`
 
 	Joint  Joint      `yaml:"joint"`  // moves the state and its index together (nil: NoJoint)
@@ -43,8 +51,9 @@ func (m *SMCMC) Defaults() {
 	if m.Particles == 0 {
 		m.Particles = 4000
 	}
+	m.Repeat = m.filters()
 	if m.Burn == 0 {
-		m.Burn = m.Particles / 4
+		m.Burn = max(leastBurn, m.Particles/max(1, m.Repeat)/4)
 	}
 	if m.Joint == nil {
 		m.Joint = PriorJoint{}
@@ -57,12 +66,28 @@ func (m *SMCMC) Defaults() {
 	}
 }
 
+// leastBurn is the least burn-in where a config gives none: three windows of an adapted walk end in it (walk.go).
+const leastBurn = 250
+
+// filters is the number of filters.
+func (m SMCMC) filters() int {
+	if m.Repeat == 0 {
+		return usualRepeat(m.Particles)
+	}
+	return m.Repeat
+}
+
 // Check implements config.Checker.
 func (m SMCMC) Check(f *config.Faults) {
 	f.AtLeast("particles", m.Particles, 2)
 	f.AtLeast("burn", m.Burn, 0)
-	if m.Particles >= 2 && m.Burn >= 0 && m.Particles+m.Burn >= rng.MaxParticles {
-		f.Conflict([]string{"particles", "burn"}, "want particles + burn below %d, have %d", rng.MaxParticles, m.Particles+m.Burn)
+	f.If(m.Repeat < 0 || m.Repeat > 1 && m.Repeat < fewestFilters, "repeat", "want 1, or at least %d: the spread of fewer filters says nothing, have %d", fewestFilters, m.Repeat)
+	repeat := m.filters()
+	if m.Particles >= 2 && repeat > 1 && m.Particles < 2*repeat {
+		f.Conflict([]string{"particles", "repeat"}, "want at least 2 particles of each filter, have %d of %d filters", m.Particles, repeat)
+	}
+	if all := m.Particles + repeat*m.Burn; m.Particles >= 2 && m.Burn >= 0 && all >= rng.MaxParticles {
+		f.Conflict([]string{"particles", "burn", "repeat"}, "want particles + repeat·burn below %d, have %d", rng.MaxParticles, all)
 	}
 	if m.Refine != nil && m.Refine.learns() && m.Burn == 0 {
 		f.Conflict([]string{"burn", "refine"}, "sd: adapted learns in the burn-in, and there is none: want burn above 0, or a number as sd")
@@ -74,6 +99,9 @@ func (m SMCMC) Check(f *config.Faults) {
 
 // Title implements Method.
 func (m SMCMC) Title() string {
+	if r := m.filters(); r > 1 {
+		return fmt.Sprintf("sequential MCMC, %s samples a scan by %d filters, each after %s of burn-in", numeral.Count(m.Particles), r, numeral.Count(m.Burn))
+	}
 	return fmt.Sprintf("sequential MCMC, %s samples a scan after %s of burn-in", numeral.Count(m.Particles), numeral.Count(m.Burn))
 }
 
@@ -117,6 +145,7 @@ func (m SMCMC) On(job Job) (Filter, error) {
 	if most := rng.MaxMutations - refineFrom; len(blocks) > most {
 		return nil, fmt.Errorf("SMCMC: a state of %d blocks, want at most %d", len(blocks), most)
 	}
+	m.Repeat = m.filters()
 	if job.Pool == nil {
 		job.Pool = mcmc.NewPool(0)
 	}
@@ -140,47 +169,81 @@ func (f *smcmc) Step(ctx context.Context, st *State, scan *ssm.Scan) (Info, erro
 	if err := st.fits(f.Model, f.Particles, false); err != nil {
 		return Info{}, err
 	}
-	c, err := newChain(&f.Job, f.blocks, f.Refine.learns(), st, scan)
-	if err != nil {
-		return Info{}, err
+	chains, errs, kept := make([]*chain, f.Repeat), make([]error, f.Repeat), make([]float64, len(st.X))
+	f.Pool.Run(f.Repeat, func(r int) {
+		chains[r], errs[r] = f.run(ctx, r, f.part(st, r), scan, kept[f.from(r)*st.Dim:f.from(r+1)*st.Dim])
+	})
+	for _, err := range errs {
+		if err != nil {
+			return Info{}, err
+		}
 	}
-	d := st.Dim
-	kept, from := make([]float64, f.Particles*d), make([]int32, 0, f.Particles*len(c.groups))
-	for m := range f.Burn + f.Particles {
+	var tuning []float64
+	for _, c := range chains {
+		tuning = append(tuning, c.walk.save()...)
+	}
+	info := f.info(chains)
+	st.X, st.K, st.Time, st.Tuning = kept, st.K+1, scan.Time, tuning
+	return info, nil
+}
+
+// from is the first particle of filter r; that of filter Repeat is the number of particles.
+func (f *smcmc) from(r int) int { return r * f.Particles / f.Repeat }
+
+// part is the state of filter r alone.
+func (f *smcmc) part(st *State, r int) *State {
+	p, d, t := *st, st.Dim, len(st.Tuning)/f.Repeat
+	p.X, p.Tuning = st.X[f.from(r)*d:f.from(r+1)*d], st.Tuning[r*t:(r+1)*t]
+	return &p
+}
+
+// run makes the chain of filter r, and keeps its states.
+func (f *smcmc) run(ctx context.Context, r int, st *State, scan *ssm.Scan, kept []float64) (*chain, error) {
+	c, err := newChain(&f.Job, f.blocks, f.Refine.learns(), r, st, scan)
+	if err != nil {
+		return nil, err
+	}
+	first := f.from(r) + r*f.Burn // the steps of all chains are numbered one after another
+	for m := range f.Burn + st.N() {
 		if m%64 == 0 {
 			if err := ctx.Err(); err != nil {
-				return Info{}, err
+				return nil, err
 			}
 		}
-		c.burning, c.key.Particle = m < f.Burn, m
+		c.burning, c.key.Particle = m < f.Burn, first+m
 		f.Joint.joint(c)
 		f.Index.index(c)
 		for p := range f.blocks {
 			f.Refine.refine(c, p)
 		}
 		if i := m - f.Burn; i >= 0 {
-			copy(kept[i*d:], c.x)
-			from = append(from, c.a...)
+			copy(kept[i*st.Dim:], c.x)
+			c.kept = append(c.kept, c.a...)
 		}
 	}
-	info := c.info()
-	info.Ancestors = distinct(from, len(c.groups), c.n)
-	info.ESS, info.MCSE = mixing(kept, d)
-	st.X, st.K, st.Time, st.Tuning = kept, st.K+1, scan.Time, c.walk.save()
-	return info, nil
+	c.summary = summarise(kept, st.Dim)
+	return c, nil
 }
 
-// mixing returns, for each coordinate of a chain's states, the effective sample size and the standard error of the mean. A
-// coordinate that stands still has ESS 1: its error is unknown, NaN.
-func mixing(x []float64, d int) (ess, mcse []float64) {
-	n := len(x) / d
-	series := make([]float64, n)
-	for i := range d {
-		for j := range series {
-			series[j] = x[j*d+i]
+// info is what the chains of a scan tell together.
+func (f *smcmc) info(chains []*chain) Info {
+	info := noAcceptance()
+	info.Dropped = dropped(chains[0].like)
+	var joint, index, refine rate
+	var list [][]summary
+	for _, c := range chains {
+		list = append(list, c.summary)
+		joint.add(c.joint)
+		index.add(c.index)
+		refine.add(c.refine)
+		if t, ok := c.like.(ssm.Counter); ok {
+			evaluated, skipped := t.Terms()
+			info.Evaluated, info.Skipped = info.Evaluated+evaluated, info.Skipped+skipped
 		}
-		size, se := mcmc.MeanError(series)
-		ess, mcse = append(ess, size), append(mcse, se)
+		info.Ancestors += distinct(c.kept, len(c.groups), c.n)
 	}
-	return ess, mcse
+	info.Ancestors /= f.Repeat
+	info.Joint, info.Index, info.Refine = joint.share(), index.share(), refine.share()
+	info.compare(list, f.Particles/f.Repeat)
+	return info
 }

@@ -25,6 +25,8 @@ type State struct {
 	Mean []float64 // Dim; nil if there are particles
 	Cov  []float64 // Dim × Dim
 
+	Genealogy []int32 // rows of N: the ancestor of each particle one resampling ago, two ago, …, up to lag; of particle filters
+
 	Tuning []float64 // values that the method adapts from scan to scan
 	LogZ   float64   // log p(z_1:k), in nats; NaN if the method estimates none
 }
@@ -41,8 +43,7 @@ func (st *State) Moments() (mean, cov []float64) {
 	if st.X == nil {
 		return slices.Clone(st.Mean), slices.Clone(st.Cov)
 	}
-	d := st.Dim
-	return moments(st.X, d, ssm.Block{From: 0, To: d}, st.weights())
+	return moments(st.X, st.Dim, ssm.Block{From: 0, To: st.Dim}, st.weights())
 }
 
 // moments returns the mean and the covariance of some coordinates of weighted rows of length d.
@@ -127,7 +128,7 @@ func (st *State) Quantiles(p float64) []float64 {
 	return q
 }
 
-const stateKind = "filter.State/1"
+const stateKind = "filter.State/2"
 
 // MarshalBinary packs the state into a container of internal/ckpt. It never fails.
 func (st *State) MarshalBinary() ([]byte, error) { return st.encoder().Encode(), nil }
@@ -142,6 +143,7 @@ func (st *State) encoder() *ckpt.Encoder {
 	for _, a := range st.arrays() {
 		e.Float64s(a.name, *a.data)
 	}
+	e.Int32s("genealogy", st.Genealogy)
 	return e
 }
 
@@ -170,6 +172,7 @@ func (st *State) UnmarshalBinary(b []byte) error {
 	for _, a := range s.arrays() {
 		*a.data = d.Float64s(a.name)
 	}
+	s.Genealogy = d.Int32s("genealogy")
 	if err := d.Err(); err != nil {
 		return err
 	}
@@ -189,8 +192,15 @@ func (st *State) check() error {
 		return errors.New("a state is either particles or a normal distribution")
 	case len(st.X)%st.Dim != 0, st.LogW != nil && len(st.LogW) != st.N():
 		return fmt.Errorf("%d numbers and %d weights of particles of %d numbers each", len(st.X), len(st.LogW), st.Dim)
+	case len(st.Genealogy) > 0 && (st.N() == 0 || len(st.Genealogy)%st.N() != 0 || len(st.Genealogy) > lag*st.N()):
+		return fmt.Errorf("a genealogy of %d numbers, of %d particles", len(st.Genealogy), st.N())
 	case st.Mean != nil && (len(st.Mean) != st.Dim || len(st.Cov)/st.Dim != st.Dim || len(st.Cov)%st.Dim != 0):
 		return fmt.Errorf("moments of %d and %d numbers of a state of %d", len(st.Mean), len(st.Cov), st.Dim)
+	}
+	for _, a := range st.Genealogy {
+		if a < 0 || int(a) >= st.N() {
+			return fmt.Errorf("ancestor %d of %d particles", a, st.N())
+		}
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ import (
 // A state reads back as it was, and shapes that do not fit are refused.
 func TestStateRoundTrips(t *testing.T) {
 	for name, st := range map[string]*State{
-		"particles": {K: 3, Time: 2.5, Dim: 2, X: []float64{1, 2, 3, 4}, LogW: []float64{-1, -2}, Tuning: []float64{7}, LogZ: -3},
+		"particles": {K: 3, Time: 2.5, Dim: 2, X: []float64{1, 2, 3, 4}, LogW: []float64{-1, -2}, Genealogy: []int32{1, 1, 0, 1}, Tuning: []float64{7}, LogZ: -3},
 		"equal":     {Dim: 1, X: []float64{1, 2}, LogZ: math.Inf(-1)},
 		"normal":    {K: 1, Dim: 2, Mean: []float64{1, 2}, Cov: []float64{1, 0, 0, 1}},
 	} {
@@ -38,6 +38,8 @@ func TestStateRoundTrips(t *testing.T) {
 		"nothing": {Dim: 1}, "both": {Dim: 1, X: []float64{1}, Mean: []float64{1}, Cov: []float64{1}}, "no coordinates": {X: []float64{1}},
 		"half a particle": {Dim: 2, X: []float64{1, 2, 3}}, "weights": {Dim: 1, X: []float64{1, 2}, LogW: []float64{1}},
 		"covariance": {Dim: 2, Mean: []float64{1, 2}, Cov: []float64{1, 2, 3}}, "scans": {K: -1, Dim: 1, X: []float64{1}},
+		"genealogy": {Dim: 1, X: []float64{1, 2}, Genealogy: []int32{1}}, "ancestor": {Dim: 1, X: []float64{1, 2}, Genealogy: []int32{1, 2}},
+		"ancestors of none": {Dim: 1, Mean: []float64{1}, Cov: []float64{1}, Genealogy: []int32{0}},
 	} {
 		b, _ := st.MarshalBinary()
 		if err := new(State).UnmarshalBinary(b); err == nil {

@@ -200,9 +200,9 @@ func TestResamplingIsByTheEffectiveNumber(t *testing.T) {
 	}
 }
 
-// A tenth of the particles of an auxiliary filter is chosen by their weights alone, the others by how well they predict the scan too: of
-// particles of which three quarters, by weight, predict nothing like it, .1 × .75 are chosen. Systematic draws are within one of that.
-func TestATenthIsChosenByTheWeightsAlone(t *testing.T) {
+// Half of the particles of an auxiliary filter are chosen by their weights alone, the others by how well they predict the scan too: of
+// particles of which three quarters, by weight, predict nothing like it, .5 × .75 are chosen. Systematic draws are within one of that.
+func TestHalfIsChosenByTheWeightsAlone(t *testing.T) {
 	const n = 1000
 	for name, model := range map[string]ssm.Model{"gaussian": linear{scalar{a: 1, q: 1e-4, h: 1, r: 0.01, p0: 1}}, "sampled": scalar{a: 1, q: 1e-4, h: 1, r: 0.01, p0: 1}} {
 		f, err := Auxiliary{Particles: n}.On(Job{Model: model, Seed: 3})
@@ -227,8 +227,8 @@ func TestATenthIsChosenByTheWeightsAlone(t *testing.T) {
 				far++
 			}
 		}
-		if far < 74 || far > 76 {
-			t.Errorf("%s: %d of %d particles come from those that predict another scan, want 75", name, far, n)
+		if far < 374 || far > 376 {
+			t.Errorf("%s: %d of %d particles come from those that predict another scan, want 375", name, far, n)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package filtering
 import (
 	"encoding/json"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/starling-smc/starling/filter"
@@ -25,8 +26,9 @@ type Line struct {
 	Tracks    []Track `json:"tracks,omitempty"` // of a model that is a tracker
 	*Estimate         // of one that is not
 
-	ESS         *Number `json:"ess,omitempty"`       // the smallest of a coordinate
-	Ancestors   int     `json:"ancestors,omitempty"` // distinct states of the scan before, from which the present ones come
+	ESS         *Number `json:"ess,omitempty"`       // of this scan's sampling: the smallest of a coordinate
+	RHat        *Number `json:"rhat,omitempty"`      // of the chains of several filters: the largest of a coordinate
+	Ancestors   int     `json:"ancestors,omitempty"` // distinct states of the scan before, from which the present ones come; of several filters the mean
 	Accept      *Accept `json:"accept,omitempty"`
 	Evaluated   int64   `json:"evaluated"`              // terms of the likelihood
 	Skipped     int64   `json:"skipped,omitempty"`      // terms left out, because the result is the same without them
@@ -45,7 +47,7 @@ type Estimate struct {
 	Cov  [][]Number `json:"cov"`
 	Q05  []Number   `json:"q05,omitempty"` // quantiles of each coordinate, where the model is no tracker
 	Q95  []Number   `json:"q95,omitempty"`
-	MCSE []Number   `json:"mcse,omitempty"` // Monte Carlo standard error of each coordinate's mean
+	MCSE []Number   `json:"mcse,omitempty"` // Monte Carlo standard error of each coordinate's mean, with what earlier scans left in it
 }
 
 // Accept is the acceptance of each kind of decision; nil: there is no such decision.
@@ -139,12 +141,15 @@ func newLine(m ssm.Model, st *filter.State, rec *scans.Record, info filter.Info,
 		l.LogEvidence = known(info.LogEvidence)
 	}
 	if info.ESS != nil {
-		least := math.Inf(1)
-		for _, e := range info.ESS {
-			least = min(least, e)
-		}
-		l.ESS = known(least)
+		l.ESS = known(slices.Min(info.ESS))
 	}
+	most := math.NaN()
+	for _, r := range info.RHat { // a coordinate that is the same in all states has none
+		if !(r <= most) && !math.IsNaN(r) {
+			most = r
+		}
+	}
+	l.RHat = known(most)
 	if a := (Accept{known(info.Joint), known(info.Index), known(info.Refine)}); a != (Accept{}) {
 		l.Accept = &a
 	}

@@ -20,8 +20,10 @@ type Metrics struct {
 	Skipped   int64 `json:"skipped"`       // terms
 	Few       int   `json:"few_draws"`     // scans whose samples are worth fewer than 50 draws
 	Lone      int   `json:"lone_ancestor"` // scans that come from one particle of the scan before
+	Apart     int   `json:"filters_apart"` // scans whose R-hat is above 3, although the samples are worth 50 draws
 
-	ESS       *Spread `json:"ess,omitempty"` // the smallest of a coordinate, over scans
+	ESS       *Spread `json:"ess,omitempty"`  // the smallest of a coordinate, over scans
+	RHat      *Spread `json:"rhat,omitempty"` // the largest of a coordinate, over scans
 	Ancestors *Spread `json:"ancestors,omitempty"`
 	Joint     *Spread `json:"accept_joint,omitempty"`
 	Index     *Spread `json:"accept_index,omitempty"`
@@ -70,6 +72,11 @@ type Rival struct {
 // fewDraws is the number of independent draws below which the samples of a scan say little about the spread of the state.
 const fewDraws = 50
 
+// apart is the R-hat above which the chains of several filters are in different places. Filters that mix well have errors of their
+// own, which make R-hat larger than that of chains with one target: of a bimodal model up to 2.8 was seen, of others seldom more than
+// 1.1. Where a chain moves so slowly that its states are worth few draws, R-hat is large as well, and the number of draws says why.
+const apart = 3
+
 // Summarise sums up a run by its trace. leftOut is the number of scans that were left out, against the title of the other method.
 func Summarise(m ssm.Model, trace []runs.TraceLine, leftOut int, against string) (*Metrics, error) {
 	list, err := ReadSteps(trace)
@@ -77,7 +84,7 @@ func Summarise(m ssm.Model, trace []runs.TraceLine, leftOut int, against string)
 		return nil, err
 	}
 	out := &Metrics{Scans: len(list), LeftOut: leftOut}
-	var ess, ancestors, joint, index, refine []float64
+	var ess, rhat, ancestors, joint, index, refine []float64
 	for _, s := range list {
 		out.Returns += s.Returns
 		out.Missing += s.Missing
@@ -87,18 +94,22 @@ func Summarise(m ssm.Model, trace []runs.TraceLine, leftOut int, against string)
 		if s.Ancestors == 1 {
 			out.Lone++
 		}
-		if s.ESS != nil && *s.ESS < fewDraws {
+		few := s.ESS != nil && *s.ESS < fewDraws
+		if few {
 			out.Few++
+		}
+		if s.RHat != nil && *s.RHat > apart && !few {
+			out.Apart++
 		}
 		if s.Ancestors > 0 {
 			ancestors = append(ancestors, float64(s.Ancestors))
 		}
-		ess = add(ess, s.ESS)
+		ess, rhat = add(ess, s.ESS), add(rhat, s.RHat)
 		if s.Accept != nil {
 			joint, index, refine = add(joint, s.Accept.Joint), add(index, s.Accept.Index), add(refine, s.Accept.Refine)
 		}
 	}
-	out.ESS, out.Ancestors = spread(ess), spread(ancestors)
+	out.ESS, out.RHat, out.Ancestors = spread(ess), spread(rhat), spread(ancestors)
 	out.Joint, out.Index, out.Refine = spread(joint), spread(index), spread(refine)
 	out.LogEvidence = total(list, func(s *Step) *Number { return s.LogEvidence })
 	judge := newJudge(m)

@@ -30,6 +30,9 @@ func (m *Metrics) Findings() (list []finding.Finding) {
 	if m.Lone > 0 {
 		list = append(list, finding.LoneAncestor(m.Lone, m.Scans))
 	}
+	if m.Apart > 0 {
+		list = append(list, finding.FiltersApart(m.Apart, m.Scans, float64(m.RHat.Max), apart))
+	}
 	if m.LeftOut > 0 {
 		list = append(list, finding.ScansLeftOut(m.LeftOut))
 	}

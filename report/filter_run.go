@@ -73,6 +73,9 @@ func scanOf(s *filtering.Step, truth [][]float64) FilteredScan {
 	if s.ESS != nil {
 		out.ESS = []float64{float64(*s.ESS)}
 	}
+	if s.RHat != nil {
+		out.RHat = []float64{float64(*s.RHat)}
+	}
 	if s.LogEvidence != nil {
 		out.LogEvidence = float64(*s.LogEvidence)
 	}

@@ -43,6 +43,9 @@ func (v *tracking) work() section {
 	if ess == nil {
 		s.Text = append(s.Text, "The method draws no sample, so there is no effective sample size.")
 	}
+	show(v.over("rhat", "R-hat", chart.Axis{Label: "largest R-hat of a coordinate"}, func(y float64) string { return fixed(y, 2) },
+		series{"largest of all coordinates", "s0", v.each((*FilteredScan).largestRHat)}),
+		"Whether the chains of the independent filters, which begin in different places, end in the same one. A little above 1 is right. Above 3, chains stay in different modes.")
 	show(v.over("ancestors", "Ancestors", chart.Axis{Label: "distinct states", Whole: true, Zero: true}, whole, series{"ancestors", "s0", v.counts(func(s *FilteredScan) int64 { return int64(s.Ancestors) })}), "How many different states of the scan before the sample comes from. A few would be bad: what came before is then known from a few draws alone.")
 	show(v.over("terms", "Terms of the likelihood", chart.Axis{Label: "terms", Zero: true}, whole,
 		series{"evaluated", "s0", v.counts(func(s *FilteredScan) int64 { return s.Evaluated })},

@@ -146,5 +146,7 @@ func (s *FilteredScan) between(coordinate int) float64 {
 // smallestESS is the effective sample size of the coordinate whose mean is known worst; NaN without a sample.
 func (s *FilteredScan) smallestESS() float64 { return numeral.Quantile(s.ESS, 0) }
 
+func (s *FilteredScan) largestRHat() float64 { return numeral.Quantile(s.RHat, 1) }
+
 func logEvidence(s *FilteredScan) float64 { return s.LogEvidence }
 func seconds(s *FilteredScan) float64     { return s.Seconds }

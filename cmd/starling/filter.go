@@ -204,6 +204,9 @@ func filterTable(r *starling.Filtered) string {
 	if m.ESS != nil {
 		fmt.Fprintf(&text, "effective sample size of a scan: median %s, smallest %s\n", fixed(m.ESS.Median, 0), fixed(m.ESS.Min, 0))
 	}
+	if m.RHat != nil {
+		fmt.Fprintf(&text, "R-hat of the filters' chains: median %s, largest %s\n", fixed(m.RHat.Median, 2), fixed(m.RHat.Max, 2))
+	}
 	fmt.Fprintf(&text, "%s, %s, %s missing\n", numeral.Several(m.Scans, "scan"), numeral.Several(m.Returns, "measurement"), numeral.Count(m.Missing))
 	return text.String()
 }

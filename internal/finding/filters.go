@@ -12,6 +12,12 @@ func LoneAncestor(some, scans int) Finding {
 	return Finding{Kind: "lone-ancestor", Numbers: numbers{"some": float64(some), "scans": float64(scans)}.safe()}
 }
 
+// FiltersApart says that in some scans the chains of several filters are in different places; worst is the largest R-hat, which is
+// above limit.
+func FiltersApart(some, scans int, worst, limit float64) Finding {
+	return Finding{Kind: "filters-apart", Numbers: numbers{"some": float64(some), "scans": float64(scans), "worst": worst, "limit": limit}.safe()}
+}
+
 // ScansLeftOut says that some scans could not be used.
 func ScansLeftOut(n int) Finding {
 	return Finding{Kind: "scans-left-out", Numbers: numbers{"count": float64(n)}.safe()}

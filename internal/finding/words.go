@@ -76,6 +76,11 @@ var kinds = map[string]kind{
 		means: `the spread of what the measurements do not show, such as velocities, is too small`,
 		cure:  `for smcmc take index: exact or uniform; for particle filters, more particles`, help: helpFilters,
 	},
+	"filters-apart": {
+		look: warning, says: `in {{.Count "some"}} of {{.Count "scans"}} scans the chains of smcmc end in different places (R-hat up to {{.Fixed "worst" 1}}, want at most {{.Count "limit"}})`,
+		means: `each stays in one of several modes, or has not left its start, so that the shares of the modes are not known`,
+		cure:  `take joint: prior, a longer burn-in or a bootstrap filter; --against compares two`, help: helpFilters,
+	},
 	"scans-left-out": {
 		look: warning, says: `{{.Count "count"}} {{if .Several "count"}}scans{{else}}scan{{end}} could not be used and {{if .Several "count"}}were{{else}}was{{end}} left out`,
 		cure: `look for {{if .Several "count"}}their errors{{else}}its error{{end}} in what the command wrote while it ran`, help: helpFilters,

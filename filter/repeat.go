@@ -1,0 +1,83 @@
+package filter
+
+import (
+	"math"
+
+	"github.com/starling-smc/starling/mcmc"
+)
+
+// The particles of SMCMC are divided among R filters that know nothing of each other. They see the same scans, and their draws are
+// independent from the first scan on: what the errors of earlier scans have left differs between them, too. With the mean m_r of
+// filter r, and m the mean of all R of them, the variance of m is Σ_r (m_r − m)² / (R (R − 1)): the method of batches. Of few filters this
+// is a rough estimate. student makes the standard error so much larger that the error of m, divided by it, has variance 1.
+//
+// The R chains of a scan begin at different draws of the prediction. So they show, too, whether a chain finds all of the posterior: by
+// R-hat (Gelman and Rubin 1992), with the mean W of the variances inside of the chains, of n states each,
+//
+//	R-hat = √((n − 1)/n + B/W),   B = Σ_r (m_r − m)² / (R − 1).
+//
+// Chains that stay in different modes have an R-hat far above 1. Chains that mix have one a little above 1, because the filters'
+// own errors differ: see fewestParticles.
+
+// The usual number of filters.
+const (
+	mostFilters     = 8
+	fewestFilters   = 4   // with fewer, the spread says nothing: Student's distribution has no variance
+	fewestParticles = 250 // of a filter
+)
+
+// usualRepeat is the number of filters among which n particles are divided where nothing else is said.
+func usualRepeat(n int) int {
+	if r := min(mostFilters, n/fewestParticles); r >= fewestFilters {
+		return r
+	}
+	return 1
+}
+
+// summary is what a chain's states say of one coordinate.
+type summary struct {
+	mean, variance float64 // the variance is divided by n − 1
+	ess            float64 // independent draws that the mean is worth; 1 if the coordinate stands still
+}
+
+// summarise describes each coordinate of states of length d.
+func summarise(x []float64, d int) []summary {
+	n := len(x) / d
+	out, series := make([]summary, d), make([]float64, n)
+	for i := range out {
+		s, first := &out[i], x[i] // deviations from a state lose no digits far from the origin
+		for j := range series {
+			series[j] = x[j*d+i]
+			s.mean += (series[j] - first) / float64(n)
+		}
+		s.mean += first
+		for _, v := range series {
+			s.variance += float64((v-s.mean)*(v-s.mean)) / float64(n-1)
+		}
+		s.ess, _ = mcmc.MeanError(series)
+	}
+	return out
+}
+
+// compare adds to an Info what R chains, of n states each, say together: list[r][i] describes coordinate i of chain r. One chain has
+// an effective sample size alone.
+func (info *Info) compare(list [][]summary, n int) {
+	repeat := float64(len(list))
+	for i := range list[0] {
+		mean, within, between, ess := 0.0, 0.0, 0.0, 0.0
+		for _, s := range list {
+			mean += (s[i].mean - list[0][i].mean) / repeat
+			within += s[i].variance / repeat
+			ess += s[i].ess
+		}
+		mean += list[0][i].mean
+		for _, s := range list {
+			between += float64((s[i].mean-mean)*(s[i].mean-mean)) / (repeat - 1)
+		}
+		info.ESS = append(info.ESS, ess)
+		if len(list) > 1 {
+			info.MCSE = append(info.MCSE, math.Sqrt(student(repeat)*between/repeat))
+			info.RHat = append(info.RHat, math.Sqrt(float64(n-1)/float64(n)+between/within))
+		}
+	}
+}
