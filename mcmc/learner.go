@@ -2,6 +2,7 @@ package mcmc
 
 import (
 	"math"
+	"slices"
 
 	"github.com/starling-smc/starling/internal/rng"
 )
@@ -81,9 +82,9 @@ func newLearner(t *Target, kind Scaling) learner {
 // scale is the scale in use.
 func (l learner) scale() scale {
 	if l.factor != nil {
-		return scale{factor: l.factor}
+		return scale{factor: slices.Clone(l.factor)}
 	}
-	return scale{sd: l.sd}
+	return scale{sd: slices.Clone(l.sd)}
 }
 
 // step is h.
@@ -187,7 +188,11 @@ func (l learner) fromPoints(t *Target, adapted bool) bool {
 	if l.usual && kind == Diagonal { // the states of a short chain are too few and too alike for a scale of each coordinate
 		kind = Tensor
 	}
-	if !s.learn(kind, blocks(t), l.sd, l.factor) {
+	if adapted || l.factor == nil {
+		if !s.learn(kind, blocks(t), l.sd, l.factor) {
+			return false
+		}
+	} else if !s.relearn(l.sd, l.factor) {
 		return false
 	}
 	if adapted {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"os"
 
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/rng"
@@ -74,7 +75,7 @@ func (NUTS) Fewest() int { return 0 }
 // Memory is the warm-up, and what a chain holds for a trajectory of 10 doublings: 11 subtrees of 5 vectors, two ends of 3, and 3
 // vectors of scratch memory.
 func (NUTS) Memory(_, d int) (tuned, scratch int) {
-	return warmUpNumbers + 3*d, ((mostDoublings+1)*5 + 2*3 + 3) * d
+	return stageNumbers + sizeOf(Dense, d), ((mostDoublings+1)*5 + 2*3 + 3) * d
 }
 
 // ForChains applies the default acceptance, .8.
@@ -120,7 +121,10 @@ func (m NUTS) Tuning(t *Target) ([]float64, error) {
 	if step == 0 {
 		step = 1
 	}
-	return newWarmUp(step, t.Model.Dim()), nil
+	kind, _ := Scaling("").resolve(t.Prior.Dim(), m.Step != 0)
+	l := newLearner(t, kind)
+	l.steps().restart(rng.Log(step), rng.Log(10*step))
+	return append(make([]float64, stageNumbers), l.tuning...), nil
 }
 
 // Mutate is one move of every particle.
@@ -128,7 +132,7 @@ func (m NUTS) Mutate(
 	ctx context.Context, w *Work, t *Target, p *Population, tuning []float64, now StepContext,
 ) (out Outcome, err error) {
 	w.Fit(p)
-	r, u := w.trajectoryOf(p, t), warmUp(tuning)
+	r, u := w.trajectoryOf(p, t), m.reads(t, tuning)
 	learns := m.Step == 0 && now.Progress < WarmUp
 	left, searched := now.Left, 0
 	if left == 0 {
@@ -136,9 +140,21 @@ func (m NUTS) Mutate(
 	}
 	r.in = u.scale()
 	if learns && u.fresh() {
-		if searched, err = r.search(ctx, p, u, now.Key, left-1); err != nil {
+		u.fromPrior(t, p)
+		if proto != "" {
+			if searched, err = climb(ctx, t, p, left/10, u.sd, u.factor); err != nil {
+				return Outcome{}, err
+			}
+			if os.Getenv("VERBOSE") != "" {
+				fmt.Fprintln(os.Stderr, "climbed", searched, t.LogDensity(p, 0), p.Theta, u.sd)
+			}
+			r.in = u.scale()
+		}
+		n, err := r.search(ctx, p, u, now.Key, left-searched-1)
+		if err != nil {
 			return Outcome{}, err
 		}
+		searched += n
 	}
 	r.size = u.steps().size(learns)
 	out = w.outcome
@@ -159,7 +175,7 @@ func (m NUTS) Mutate(
 		u.steps().learn(mean(out.Probability), m.Aim(), nutsRelaxation)
 		most += searched
 		ended := now.Progress + float64((1-now.Progress)*float64(most)/float64(left))
-		if u.observe(p, ended) {
+		if u.observe(w, t, p, ended) {
 			r.in = u.scale()
 			n, err := r.search(ctx, p, u, now.Key, left-most)
 			if err != nil {
@@ -208,6 +224,8 @@ func (r *trajectory) search(ctx context.Context, p *Population, u warmUp, key rn
 	u.begins(u.steps().size(true))
 	return trials, nil
 }
+
+var proto = os.Getenv("PROTO")
 
 // mostSearched is the largest number of trials of a search: they cover nine powers of ten.
 const mostSearched = 32

@@ -2,7 +2,6 @@ package mcmc
 
 import (
 	"math"
-	"slices"
 
 	"github.com/starling-smc/starling/internal/rng"
 )
@@ -26,14 +25,16 @@ import (
 //
 // HMC shares dual averaging alone (learner.go). Its scale must also be learned from few weighted particles, and may be dense, so
 // it shrinks towards the scale before and not towards Stan's fixed variance; moments of either cannot stand for the other's.
-type warmUp []float64
+type warmUp struct {
+	learner
+	stages []float64
+}
 
 const (
-	stage         = averagingNumbers + iota // firstBuffer, lastBuffer, or the length of the window in moves, +Inf for the last one
-	stageMoves                              // moves made in the stage
-	stageBegan                              // progress when it began
-	windowStates                            // n
-	warmUpNumbers                           // after them: sd, mean and sum of squared deviations of the D coordinates
+	stage      = iota // firstBuffer, lastBuffer, or the length of the window in moves, +Inf for the last one
+	stageMoves        // moves made in the stage
+	stageBegan        // progress when it began
+	stageNumbers
 )
 
 const (
@@ -48,96 +49,58 @@ const (
 	windowMoves      = 25 // of the first window
 	lastBufferMoves  = 50
 
-	fewestStates  = 10
-	shrinkTo      = 1e-3
-	shrinkSamples = 5
+	fewestStates = 10
 )
 
-func newWarmUp(step float64, d int) []float64 {
-	u := make(warmUp, warmUpNumbers+3*d)
-	u.begins(step)
-	sd, _, _ := u.moments()
-	for i := range sd {
-		sd[i] = 1
-	}
-	return u
+func (m NUTS) reads(t *Target, tuning []float64) warmUp {
+	kind, _ := Scaling("").resolve(t.Prior.Dim(), m.Step != 0)
+	return warmUp{view(tuning[stageNumbers:], kind, t.Prior.Dim()), tuning[:stageNumbers]}
 }
 
-// begins restarts the step size at a given one. Stan's μ is ten times as large, and its γ .05: steps are tried that are too large
-// rather than too small.
 func (u warmUp) begins(size float64) { u.steps().restart(rng.Log(size), rng.Log(10*size)) }
 
 const nutsRelaxation = 0.05
 
-func (u warmUp) steps() dualAveraging { return dualAveraging(u[:averagingNumbers]) }
-
-// moments returns the scale, and mean and sum of squared deviations of the window's states.
-func (u warmUp) moments() (sd, mean, squares []float64) {
-	v := u[warmUpNumbers:]
-	d := len(v) / 3
-	return v[:d], v[d : 2*d], v[2*d:]
-}
-
-// scale returns a copy: a move's scale stays as it is when the window ends.
-func (u warmUp) scale() scale {
-	sd, _, _ := u.moments()
-	return scale{sd: slices.Clone(sd)}
-}
-
 // fresh reports whether no move has been made.
-func (u warmUp) fresh() bool { return u[stage] == firstBuffer && u[stageMoves] == 0 }
+func (u warmUp) fresh() bool { return u.stages[stage] == firstBuffer && u.stages[stageMoves] == 0 }
 
-// observe counts a move that ended at the given progress, adds its states to the window, and reports whether the scale changed.
-func (u warmUp) observe(p *Population, progress float64) (changed bool) {
-	if u[stage] == lastBuffer {
+func (u warmUp) observe(w *Work, t *Target, p *Population, progress float64) (changed bool) {
+	if u.stages[stage] == lastBuffer {
 		return false
 	}
-	u[stageMoves]++
-	if u[stage] == firstBuffer {
-		if u[stageMoves] >= firstBufferMoves || progress >= bufferShare {
+	u.stages[stageMoves]++
+	if u.stages[stage] == firstBuffer {
+		if u.stages[stageMoves] >= firstBufferMoves || progress >= bufferShare {
 			u.begin(windowMoves, progress)
 		}
 		return false
 	}
-	sd, mean, squares := u.moments()
-	for j := range p.J {
-		u[windowStates]++
-		for i, x := range p.row(p.Theta, j) {
-			off := x - mean[i]
-			mean[i] += off / u[windowStates]
-			squares[i] += float64(off * (x - mean[i]))
-		}
-	}
-	if u[stageMoves] < u[stage] && !u.ends(progress) {
+	u.visit(w, p)
+	if u.stages[stageMoves] < u.stages[stage] && !u.ends(progress) {
 		return false
 	}
-	if n := u[windowStates]; n >= fewestStates {
-		for i, s := range squares {
-			sd[i] = math.Sqrt(float64(n/(n+shrinkSamples)*(s/(n-1))) + shrinkTo*shrinkSamples/(n+shrinkSamples))
-		}
-		changed = true
+	if n := u.tuning[atPoints]; n >= fewestStates {
+		changed = u.fromPoints(t, false)
 	}
-	u.begin(2*u[stage], progress)
+	u.begin(2*u.stages[stage], progress)
 	return changed
 }
 
 // ends reports whether the last buffer must begin.
 func (u warmUp) ends(progress float64) bool {
-	move := (progress - u[stageBegan]) / u[stageMoves] // share of the budget that a move took
+	move := (progress - u.stages[stageBegan]) / u.stages[stageMoves] // share of the budget that a move took
 	return progress >= windowsShare || progress >= fewestShare && WarmUp-progress <= float64(lastBufferMoves*move)
 }
 
 // begin begins a window of the given length, the last window, or the last buffer.
 func (u warmUp) begin(length, progress float64) {
-	move := (progress - u[stageBegan]) / u[stageMoves] // share of the budget that a move took
+	move := (progress - u.stages[stageBegan]) / u.stages[stageMoves] // share of the budget that a move took
 	switch {
 	case u.ends(progress):
 		length = lastBuffer
 	case progress+float64(3*length*move) >= windowsShare:
 		length = math.Inf(1)
 	}
-	_, mean, squares := u.moments()
-	clear(mean)
-	clear(squares)
-	u[stage], u[stageMoves], u[stageBegan], u[windowStates] = length, 0, progress, 0
+	u.forget()
+	u.stages[stage], u.stages[stageMoves], u.stages[stageBegan] = length, 0, progress
 }

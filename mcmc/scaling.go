@@ -7,6 +7,7 @@ import (
 
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/dense"
+	"github.com/starling-smc/starling/internal/lanes"
 	"github.com/starling-smc/starling/internal/rng"
 )
 
@@ -228,4 +229,41 @@ func logVolume(sd []float64) (mean float64) {
 		mean += rng.Log(x) / float64(len(sd))
 	}
 	return mean
+}
+
+// relearn sets a dense scale L as learn does, in the coordinates L⁻¹θ of the last one: both variances and correlations are shrunk towards it.
+func (s *sample) relearn(sd, factor []float64) bool {
+	d := len(sd)
+	z := sample{n: s.n, m2: make([]float64, d*d)} // covariance of L⁻¹θ: L⁻¹ (L⁻¹ C)ᵀ
+	row := make([]float64, d)
+	for i := range d {
+		for k := range d {
+			row[k] = s.m2[max(i, k)*d+min(i, k)]
+		}
+		dense.Forward(factor, row)
+		for k := range d {
+			z.m2[k*d+i] = row[k]
+		}
+	}
+	for i := range d {
+		dense.Forward(factor, z.m2[i*d:(i+1)*d])
+	}
+	ones, change := make([]float64, d), make([]float64, d*d)
+	for i := range ones {
+		ones[i] = 1
+	}
+	if !z.learn(Dense, []int{d}, ones, change) {
+		return false
+	}
+	next := make([]float64, d*d)
+	for i := range d {
+		for k := range i + 1 {
+			for c := k; c <= i; c++ {
+				next[i*d+k] += float64(factor[i*d+c] * change[c*d+k])
+			}
+		}
+		sd[i] = math.Sqrt(lanes.Squares(next[i*d : i*d+i+1]))
+	}
+	copy(factor, next)
+	return true
 }
