@@ -1,8 +1,8 @@
 package mcmc
 
 import (
+	"context"
 	"math"
-	"slices"
 
 	"github.com/starling-smc/starling/internal/rng"
 )
@@ -82,9 +82,9 @@ func newLearner(t *Target, kind Scaling) learner {
 // scale is the scale in use.
 func (l learner) scale() scale {
 	if l.factor != nil {
-		return scale{factor: slices.Clone(l.factor)}
+		return scale{factor: l.factor}
 	}
-	return scale{sd: slices.Clone(l.sd)}
+	return scale{sd: l.sd}
 }
 
 // step is h.
@@ -188,15 +188,32 @@ func (l learner) fromPoints(t *Target, adapted bool) bool {
 	if l.usual && kind == Diagonal { // the states of a short chain are too few and too alike for a scale of each coordinate
 		kind = Tensor
 	}
-	if adapted || l.factor == nil {
-		if !s.learn(kind, blocks(t), l.sd, l.factor) {
-			return false
-		}
-	} else if !s.relearn(l.sd, l.factor) {
-		return false
+	learned := false
+	if l.factor != nil {
+		learned = s.relearn(l.sd, l.factor)
+	} else {
+		learned = s.learn(kind, blocks(t), l.sd, nil)
 	}
-	if adapted {
+	if learned && adapted {
 		l.restart(l.tuning[logStepMean] + before - logVolume(l.sd))
 	}
-	return true
+	return learned
+}
+
+// ascend leads the particles to the bulk of the target and learns the scale there (ascent.go), within a share of what is left of the budget. The
+// points from before are forgotten. It returns the number of evaluations of all particles, and whether there is a new scale.
+func (l learner) ascend(ctx context.Context, t *Target, p *Population, left int) (made int, learned bool, err error) {
+	most := int(ascentShare*float64(left)) / p.J
+	for j := range p.J {
+		n, found, err := climb(ctx, t, p, j, most, l.sd, l.factor)
+		if err != nil {
+			return 0, false, err
+		}
+		made += n
+		learned = learned || found
+	}
+	if learned {
+		l.forget()
+	}
+	return made, learned, nil
 }

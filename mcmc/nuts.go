@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
-	"os"
 
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/rng"
@@ -16,7 +15,7 @@ import (
 // taken with probability proportional to e^−H (nuts_tree.go). It leaves its target invariant.
 //
 // Step size and scale of the coordinates are learned in the first half of a chain's budget, the warm-up, and are frozen
-// after it (nuts_warmup.go). A trajectory costs at most 2¹⁰ − 1 gradients, and fewer where the budget has not enough left.
+// after it (nuts_warmup.go). In the warm-up a chain that is far off climbs to the bulk of its target (ascent.go). A trajectory costs at most 2¹⁰ − 1 gradients, and fewer where the budget has not enough left.
 //
 // NUTS is for small models on one target: chains. Each particle builds its own trajectory, one after another; step size and
 // scale are shared. In Outcome, Probability is the mean of min(1, e^−ΔH) over the states of the trajectory, and Energy is ΔH of
@@ -73,9 +72,16 @@ func (NUTS) Subsample() int { return 0 }
 func (NUTS) Fewest() int { return 0 }
 
 // Memory is the warm-up, and what a chain holds for a trajectory of 10 doublings: 11 subtrees of 5 vectors, two ends of 3, and 3
-// vectors of scratch memory.
-func (NUTS) Memory(_, d int) (tuned, scratch int) {
-	return stageNumbers + sizeOf(Dense, d), ((mostDoublings+1)*5 + 2*3 + 3) * d
+// vectors of scratch memory; and for an ascent.
+func (m NUTS) Memory(_, d int) (tuned, scratch int) {
+	kind := m.scaling(d)
+	return stageNumbers + sizeOf(kind, d), ((mostDoublings+1)*5+2*3+3)*d + ascentNumbers(kind, d)
+}
+
+// scaling is that of so many coordinates.
+func (m NUTS) scaling(d int) Scaling {
+	kind, _ := Scaling("").resolve(d, m.Step != 0) // the rule asks for no scale that it refuses
+	return kind
 }
 
 // ForChains applies the default acceptance, .8.
@@ -106,7 +112,8 @@ func (m NUTS) Check(f *config.Faults) {
 	f.If(!(m.Accept >= 0 && m.Accept < 1), "accept", "want a number above 0 and below 1, have %.12g", m.Accept)
 }
 
-// Evaluations is those of a trajectory of 10 doublings and of a search for the first step size.
+// Evaluations is those of a trajectory of 10 doublings and of a search for the first step size. The move after which a chain ascends, once,
+// makes more.
 func (NUTS) Evaluations() int { return 1<<mostDoublings - 1 + mostDoublings }
 
 // Shortest is 1: a trajectory may turn back at once.
@@ -121,10 +128,7 @@ func (m NUTS) Tuning(t *Target) ([]float64, error) {
 	if step == 0 {
 		step = 1
 	}
-	kind, _ := Scaling("").resolve(t.Prior.Dim(), m.Step != 0)
-	l := newLearner(t, kind)
-	l.steps().restart(rng.Log(step), rng.Log(10*step))
-	return append(make([]float64, stageNumbers), l.tuning...), nil
+	return newWarmUp(t, m.scaling(t.Prior.Dim()), step), nil
 }
 
 // Mutate is one move of every particle.
@@ -132,7 +136,7 @@ func (m NUTS) Mutate(
 	ctx context.Context, w *Work, t *Target, p *Population, tuning []float64, now StepContext,
 ) (out Outcome, err error) {
 	w.Fit(p)
-	r, u := w.trajectoryOf(p, t), m.reads(t, tuning)
+	r, u := w.trajectoryOf(p, t), warmUpOf(tuning, m.scaling(p.D), p.D)
 	learns := m.Step == 0 && now.Progress < WarmUp
 	left, searched := now.Left, 0
 	if left == 0 {
@@ -141,20 +145,9 @@ func (m NUTS) Mutate(
 	r.in = u.scale()
 	if learns && u.fresh() {
 		u.fromPrior(t, p)
-		if proto != "" {
-			if searched, err = climb(ctx, t, p, left/10, u.sd, u.factor); err != nil {
-				return Outcome{}, err
-			}
-			if os.Getenv("VERBOSE") != "" {
-				fmt.Fprintln(os.Stderr, "climbed", searched, t.LogDensity(p, 0), p.Theta, u.sd)
-			}
-			r.in = u.scale()
-		}
-		n, err := r.search(ctx, p, u, now.Key, left-searched-1)
-		if err != nil {
+		if searched, err = r.search(ctx, p, u, now.Key, left-1); err != nil {
 			return Outcome{}, err
 		}
-		searched += n
 	}
 	r.size = u.steps().size(learns)
 	out = w.outcome
@@ -175,8 +168,16 @@ func (m NUTS) Mutate(
 		u.steps().learn(mean(out.Probability), m.Aim(), nutsRelaxation)
 		most += searched
 		ended := now.Progress + float64((1-now.Progress)*float64(most)/float64(left))
-		if u.observe(w, t, p, ended) {
-			r.in = u.scale()
+		buffering := u.buffering()
+		changed := u.observe(w, t, p, ended)
+		if buffering && !u.buffering() && u.kind == Dense {
+			n, found, err := u.ascend(ctx, t, p, left-most)
+			if err != nil {
+				return Outcome{}, err
+			}
+			most, searched, changed = most+n, searched+n, found
+		}
+		if changed {
 			n, err := r.search(ctx, p, u, now.Key, left-most)
 			if err != nil {
 				return Outcome{}, err
@@ -224,8 +225,6 @@ func (r *trajectory) search(ctx context.Context, p *Population, u warmUp, key rn
 	u.begins(u.steps().size(true))
 	return trials, nil
 }
-
-var proto = os.Getenv("PROTO")
 
 // mostSearched is the largest number of trials of a search: they cover nine powers of ten.
 const mostSearched = 32

@@ -6,15 +6,15 @@ import (
 	"github.com/starling-smc/starling/internal/rng"
 )
 
-// warmUp is all that NUTS remembers from move to move, as the numbers that a sampler keeps: a view of them. In the first half of
-// the budget it learns the step size by dual averaging, and the scale of each coordinate, which is the root of its regularised
-// variance over the n states of a window:
-//
-//	n/(n+5) s² + 5/(n+5) 10⁻³
+// warmUp is all that NUTS remembers from move to move, as the numbers that a sampler keeps: a view of them. In the first half of the
+// budget it learns the step size by dual averaging, and the scale of the coordinates, dense for as many as HMC's is (scaling.go), from
+// the states of a window, shrunk towards the scale before. No size is good for all coordinates, so none is written into it: Stan shrinks
+// variances towards 10⁻³.
 //
 // Windows are Stan's (Stan Reference Manual, "Automatic parameter tuning"): a buffer of 75 moves for the way to the bulk of the
-// target, windows of 25, 50, 100, … moves, and a buffer at the end, in which the step size alone is adapted. At the end of a window
-// the scale is that of its states alone, and the step size begins anew with a search.
+// target, windows of 25, 50, 100, … moves, and a buffer at the end, in which the step size alone is adapted. The first buffer ends with an ascent
+// (ascent.go) where the scale is dense. At the end of a window the scale is learned from its states alone. After each change of the scale the
+// step size begins anew with a search.
 //
 // Stan knows the number of moves in its warm-up. Here the warm-up is the first half of a budget of evaluations, and moves cost
 // what they cost. So the first buffer ends after 75 moves or at .075 of the budget, whichever is earlier; .075 is Stan's share for
@@ -22,14 +22,12 @@ import (
 // average of a step size over fewer is poor. A window is the last one if, at the cost of a move in the stage before, it and the
 // next one, twice as long, would not both be over by .45. A window of fewer than 10 states changes nothing. Without a
 // budget there is no last window.
-//
-// HMC shares dual averaging alone (learner.go). Its scale must also be learned from few weighted particles, and may be dense, so
-// it shrinks towards the scale before and not towards Stan's fixed variance; moments of either cannot stand for the other's.
 type warmUp struct {
 	learner
 	stages []float64
 }
 
+// The numbers of stages, before those of the learner.
 const (
 	stage      = iota // firstBuffer, lastBuffer, or the length of the window in moves, +Inf for the last one
 	stageMoves        // moves made in the stage
@@ -48,28 +46,38 @@ const (
 	firstBufferMoves = 75
 	windowMoves      = 25 // of the first window
 	lastBufferMoves  = 50
-
-	fewestStates = 10
 )
 
-func (m NUTS) reads(t *Target, tuning []float64) warmUp {
-	kind, _ := Scaling("").resolve(t.Prior.Dim(), m.Step != 0)
-	return warmUp{view(tuning[stageNumbers:], kind, t.Prior.Dim()), tuning[:stageNumbers]}
+// newWarmUp makes the numbers for a target, with the scale of the prior.
+func newWarmUp(t *Target, kind Scaling, step float64) []float64 {
+	tuning := append(make([]float64, stageNumbers), newLearner(t, kind).tuning...)
+	warmUpOf(tuning, kind, t.Prior.Dim()).begins(step)
+	return tuning
 }
 
+func warmUpOf(tuning []float64, kind Scaling, d int) warmUp {
+	return warmUp{learner: view(tuning[stageNumbers:], kind, d), stages: tuning[:stageNumbers:stageNumbers]}
+}
+
+// begins restarts the step size at a given one. Stan's μ is ten times as large, and its γ .05: steps are tried that are too large
+// rather than too small.
 func (u warmUp) begins(size float64) { u.steps().restart(rng.Log(size), rng.Log(10*size)) }
 
 const nutsRelaxation = 0.05
 
 // fresh reports whether no move has been made.
-func (u warmUp) fresh() bool { return u.stages[stage] == firstBuffer && u.stages[stageMoves] == 0 }
+func (u warmUp) fresh() bool { return u.buffering() && u.stages[stageMoves] == 0 }
 
+// buffering reports whether the first buffer lasts.
+func (u warmUp) buffering() bool { return u.stages[stage] == firstBuffer }
+
+// observe counts a move that ended at the given progress, adds its states to the window, and reports whether the scale changed.
 func (u warmUp) observe(w *Work, t *Target, p *Population, progress float64) (changed bool) {
 	if u.stages[stage] == lastBuffer {
 		return false
 	}
 	u.stages[stageMoves]++
-	if u.stages[stage] == firstBuffer {
+	if u.buffering() {
 		if u.stages[stageMoves] >= firstBufferMoves || progress >= bufferShare {
 			u.begin(windowMoves, progress)
 		}
@@ -79,9 +87,7 @@ func (u warmUp) observe(w *Work, t *Target, p *Population, progress float64) (ch
 	if u.stages[stageMoves] < u.stages[stage] && !u.ends(progress) {
 		return false
 	}
-	if n := u.tuning[atPoints]; n >= fewestStates {
-		changed = u.fromPoints(t, false)
-	}
+	changed = u.kind != None && u.tuning[atPoints] >= fewPoints && u.fromPoints(t, false)
 	u.begin(2*u.stages[stage], progress)
 	return changed
 }

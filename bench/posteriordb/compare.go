@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"os"
 	"slices"
 
 	"github.com/starling-smc/starling/mcmc"
@@ -125,7 +124,6 @@ func average(x []float64) (mean, e float64) {
 
 // rhat is R-hat of chains that have kept different numbers of states, at the length of the shortest. Too few states count as +Inf.
 func rhat(chains [][]float64) float64 {
-	if os.Getenv("VERBOSE") != "" { fmt.Fprint(os.Stderr, "states"); for _, c := range chains { fmt.Fprint(os.Stderr, " ", len(c)) }; fmt.Fprintln(os.Stderr) }
 	least := len(slices.MinFunc(chains, func(a, b []float64) int { return len(a) - len(b) }))
 	same := make([][]float64, len(chains))
 	for i, c := range chains {
