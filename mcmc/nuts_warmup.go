@@ -27,7 +27,7 @@ type warmUp struct {
 	stages []float64
 }
 
-// The numbers of stages, before those of the learner.
+// The numbers of stages, behind those of the learner.
 const (
 	stage      = iota // firstBuffer, lastBuffer, or the length of the window in moves, +Inf for the last one
 	stageMoves        // moves made in the stage
@@ -50,13 +50,14 @@ const (
 
 // newWarmUp makes the numbers for a target, with the scale of the prior.
 func newWarmUp(t *Target, kind Scaling, step float64) []float64 {
-	tuning := append(make([]float64, stageNumbers), newLearner(t, kind).tuning...)
+	tuning := append(newLearner(t, kind).tuning, make([]float64, stageNumbers)...)
 	warmUpOf(tuning, kind, t.Prior.Dim()).begins(step)
 	return tuning
 }
 
 func warmUpOf(tuning []float64, kind Scaling, d int) warmUp {
-	return warmUp{learner: view(tuning[stageNumbers:], kind, d), stages: tuning[:stageNumbers:stageNumbers]}
+	n := sizeOf(kind, d)
+	return warmUp{learner: view(tuning[:n:n], kind, d), stages: tuning[n:]}
 }
 
 // begins restarts the step size at a given one. Stan's μ is ten times as large, and its γ .05: steps are tried that are too large
