@@ -19,7 +19,7 @@ import (
 // so a step leads uphill where the target is not concave as well (Nocedal and Wright 2006, section 3.4), and does not depend on the
 // units of the coordinates. α is found by a line search for Wolfe's conditions (their section 3.1). The quadratic at θ promises a gain of
 // g'Bg/2, which a draw of a normal has as χ²/2 with D degrees of freedom. Where it promises at most 2D nats the chain is in the bulk and
-// stays where it is; else it climbs until at most D/2 are promised. B becomes its scale.
+// stays where it is; else it climbs until at most D/2 are promised. Where H is positive definite at the end, B becomes the scale.
 //
 // The top is not always where the mass is: a funnel is infinitely high where it is infinitely thin. So the chain ends at the place on
 // its way whose Laplace approximation has the most mass, max log π + ½ log det B. (Pathfinder, Zhang et al. 2022, takes the evidence lower
@@ -30,13 +30,14 @@ type ascent struct {
 	target *Target
 	left   int // evaluations that may be made
 
-	here  Population // J = 1
-	log   float64    // log π
-	slope []float64  // D, ∇log π
-	unit  []float64  // D, u
-	root  []float64  // D×D, R: B = R Rᵀ
-	step  []float64  // D, B g
-	rise  float64    // g'Bg
+	here    Population // J = 1
+	log     float64    // log π
+	slope   []float64  // D, ∇log π
+	unit    []float64  // D, u
+	root    []float64  // D×D, R: B = R Rᵀ
+	step    []float64  // D, B g
+	rise    float64    // g'Bg
+	concave bool       // Λ > 0
 
 	near    Population // J = 2D, here with one coordinate moved up and down
 	trial   Population // J = 1
@@ -54,38 +55,52 @@ const (
 	mostWorse   = 10    // steps in a row that lead to less mass
 )
 
-// climb leads particle j of p up, by at most so many evaluations, and sets the scale of the coordinates, unless there is none to be found. It
-// returns the number of evaluations.
+// climb leads particle j of p up, by at most so many evaluations, and sets the scale of the coordinates where it ends, unless the target is not
+// concave there. It returns the number of evaluations, and whether there is a new scale.
 func climb(ctx context.Context, t *Target, p *Population, j, most int, sd, factor []float64) (made int, learned bool, err error) {
 	d := p.D
-	a := &ascent{target: t, left: most, here: p.blank(1), near: p.blank(2 * d), trial: p.blank(1), reached: p.blank(1), slope: make([]float64, d),
-		unit: make([]float64, d), root: make([]float64, d*d), step: make([]float64, d), along: make([]float64, d)}
+	a := &ascent{target: t, left: most, here: p.blank(1), near: p.blank(2 * d), trial: p.blank(1), reached: p.blank(1),
+		slope: make([]float64, d), unit: make([]float64, d), root: make([]float64, d*d), step: make([]float64, d), along: make([]float64, d)}
 	copy(a.unit, sd)
 	a.here.Set(0, p, j)
 	a.log = a.gradient(&a.here, 0, a.slope)
-	best, enough := math.Inf(-1), float64(4*d)
+	l, err := a.best(ctx, p, j)
+	if l == nil || err != nil {
+		return most - a.left, false, err
+	}
+	copy(factor, l)
+	for i := range sd {
+		sd[i] = math.Sqrt(dot(l[i*d:i*d+i+1], l[i*d:i*d+i+1]))
+	}
+	return most - a.left, true, nil
+}
+
+// best makes particle j of p the place of most mass on the way up, and returns the Cholesky factor of B there; nil where the target is not
+// concave there, or no place was found.
+func (a *ascent) best(ctx context.Context, p *Population, j int) (factor []float64, err error) {
+	d := p.D
+	most, promised := math.Inf(-1), float64(4*d) // twice the nats with which it may end
 	for worse := 0; worse < mostWorse && a.left >= 2*d; worse++ {
 		if ok, err := a.curve(ctx); err != nil || !ok {
-			return most - a.left, learned, err
+			return factor, err
 		}
 		b := a.covariance()
-		if mass := a.log + dense.LogDet(b, d)/2; mass > best {
-			best, worse, learned = mass, 0, true
+		if mass := a.log + dense.LogDet(b, d)/2; mass > most {
+			most, worse, factor = mass, 0, nil
 			p.Set(j, &a.here, 0)
-			copy(factor, b)
-			for i := range sd {
-				sd[i] = math.Sqrt(dot(b[i*d:i*d+i+1], b[i*d:i*d+i+1]))
+			if a.concave {
+				factor = b
 			}
 		}
-		if a.rise <= enough {
+		if a.rise <= promised {
 			break
 		}
-		enough = float64(d)
+		promised = float64(d)
 		if ok, err := a.line(ctx); err != nil || !ok {
-			return most - a.left, learned, err
+			return factor, err
 		}
 	}
-	return most - a.left, learned, nil
+	return factor, nil
 }
 
 // gradient sets slope to ∇log π at particle j of p, and returns log π.
@@ -133,6 +148,7 @@ func (a *ascent) curve(ctx context.Context) (ok bool, err error) {
 		}
 	}
 	values, vectors := dense.Eigen(h, d)
+	a.concave = values[0] > 0
 	least := float64(flattest * max(math.Abs(values[0]), math.Abs(values[d-1])))
 	for k, v := range values {
 		up[k] = 0 // Rᵀg

@@ -63,21 +63,21 @@ func (l learner) observe(w *Work, p *Population, accepted, aim, progress float64
 }
 
 // ascend ends the first window of a chain whose scale is dense, where the step is adapted: the chain climbs to the bulk of its target, and the
-// step is searched in the scale that it found there. It takes the evaluations from what is left in now, and returns their number.
+// step is searched there, in the scale that it found. It takes the evaluations from what is left in now, and returns their number.
 func (m HMC) ascend(ctx context.Context, w *Work, t *Target, p *Population, l learner, now *StepContext) (made int, err error) {
 	if m.Step != 0 || l.kind != Dense || l.tuning[atWindow] > 0 || brief(now.Progress) || now.Progress >= WarmUp {
 		return 0, nil
 	}
 	made, learned, err := l.ascend(ctx, t, p, now.Left)
-	if err != nil || !learned {
-		now.Left -= made
-		return made, err
+	if err != nil || made == 0 {
+		return 0, err
 	}
-	now.Left -= made
-	l.restart(rng.Log(l.firstStep(t, m.Steps == 1)))
+	if now.Left -= made; learned {
+		l.restart(rng.Log(l.firstStep(t, m.Steps == 1)))
+	}
 	var trials Trials
 	if err := m.find(ctx, w, t, p, slices.Repeat([]float64{1 / float64(p.J)}, p.J), l, *now, &trials); err != nil {
-		return made, err
+		return 0, err
 	}
 	searched := trials.Gradients / t.Examples()
 	now.Left -= searched

@@ -171,11 +171,11 @@ func (m NUTS) Mutate(
 		buffering := u.buffering()
 		changed := u.observe(w, t, p, ended)
 		if buffering && !u.buffering() && u.kind == Dense {
-			n, found, err := u.ascend(ctx, t, p, left-most)
+			n, _, err := u.ascend(ctx, t, p, left-most)
 			if err != nil {
 				return Outcome{}, err
 			}
-			most, searched, changed = most+n, searched+n, found
+			most, searched, changed = most+n, searched+n, n > 0
 		}
 		if changed {
 			n, err := r.search(ctx, p, u, now.Key, left-most)
