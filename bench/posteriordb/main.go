@@ -1,6 +1,6 @@
 // Posteriordb compares the samplers with the reference draws of posteriordb (https://github.com/stan-dev/posteriordb):
 //
-//	go run ./bench/posteriordb [-smc=false] [-chains=false] [-seed N] [NAME …]
+//	go run ./bench/posteriordb [-smc=false] [-nuts=false] [-chains=false] [-seed N] [-gradients N] [-wide W] [NAME …]
 //
 // It samples every posterior, or those whose names contain a NAME, by tempered SMC and by chains, with default settings, ten
 // times each, and prints a table. A mean or a standard deviation misses where it is further from the reference than 4.5 Monte
