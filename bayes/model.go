@@ -146,6 +146,10 @@ func (m *Model) Name(i int) string { return m.names[i] }
 // chunk is the number of examples whose sum is one term of the log-likelihood. It is part of the result.
 const chunk = 256
 
+// tooFar is the logarithm of the density of a start below which a float64 cannot hold it and the likelihood: their sum, which is the
+// likelihood alone, would lose all its digits, and look like a place of great density. Such places are not visited.
+const tooFar = -0x1p40
+
 // scratch is memory for the evaluation of one particle.
 type scratch struct {
 	values, slopes []float64 // D, x and dx/dθ
@@ -214,7 +218,11 @@ func (m *Model) one(s *scratch, rows []int32, theta, grad []float64) (l float64)
 	for i, c := range m.components {
 		if c.improper {
 			given := s.of(c.given)
-			total[d] -= float64(share * c.prior.LogDensity(s.values[i], given, s.partial[:1+len(given)]))
+			start := c.prior.LogDensity(s.values[i], given, s.partial[:1+len(given)])
+			if start < tooFar {
+				return math.NaN()
+			}
+			total[d] -= float64(share * start)
 			total[i] -= float64(share * s.partial[0])
 			for k, g := range c.given {
 				total[g] -= float64(share * s.partial[1+k])

@@ -123,6 +123,32 @@ func TestFlatIsFlat(t *testing.T) {
 	}
 }
 
+// A place so far from a flat prior's start that its density would swallow the likelihood is refused, and no other: at 10⁵ of its standard deviations
+// the sum is the likelihood still, within rounding.
+func TestFlatFarFromItsStart(t *testing.T) {
+	m := regression(t, 10, Flat{Normal{0, 1}})
+	target := func(b float64) float64 {
+		theta, ll := []float64{0.3, b, 0.1}, make([]float64, 1)
+		if err := m.LogLik(context.Background(), nil, theta, ll, nil); err != nil {
+			t.Fatal(err)
+		}
+		return ll[0] + m.Prior().LogDensity(theta, nil)
+	}
+	wide := regression(t, 10, Flat{Normal{0, 1e9}})
+	theta, want := []float64{0.3, 1e5, 0.1}, make([]float64, 1)
+	if err := wide.LogLik(context.Background(), nil, theta, want, nil); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := target(1e5), want[0]+wide.Prior().LogDensity(theta, nil); !(math.Abs(got-want) < 1e-5*math.Abs(want)) {
+		t.Errorf("log density %v at 10⁵, want %v", got, want)
+	}
+	for _, b := range []float64{1e9, -1e150, 1e200} {
+		if l := target(b); !math.IsNaN(l) {
+			t.Errorf("log density %v at %v, want NaN", l, b)
+		}
+	}
+}
+
 // Moments are those of the parameters' values, by weight.
 func TestMoments(t *testing.T) {
 	m := regression(t, 10, Flat{Normal{0, 1}})

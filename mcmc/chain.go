@@ -1,5 +1,12 @@
 package mcmc
 
+import (
+	"context"
+	"slices"
+
+	"github.com/starling-smc/starling/internal/rng"
+)
+
 // WarmUp is the share of a chain's budget in which its move learns. After it step sizes, scales and lengths are frozen, and the states
 // are draws.
 const WarmUp = 0.5
@@ -10,6 +17,8 @@ const WarmUp = 0.5
 //	0 to .1     moves of at most 5 leapfrogs, many and short, find the step, and leave where the chain began
 //	.1 to .25   moves of full length
 //	.25 to .45  moves of full length, most of the points for the final scale
+//
+// Where the scale is dense, the first window ends with an ascent (ascent.go) instead, whose curvature is the scale: its points are those of the way.
 //
 // The step is found by dual averaging, anew after each window. After the half the chain takes its average, not its last value,
 // which is as noisy as one acceptance.
@@ -51,4 +60,26 @@ func (l learner) observe(w *Work, p *Population, accepted, aim, progress float64
 	if int(l.tuning[atWindow]) < len(windows) {
 		l.visit(w, p)
 	}
+}
+
+// ascend ends the first window of a chain whose scale is dense, where the step is adapted: the chain climbs to the bulk of its target, and the
+// step is searched there, in the scale that it found. It takes the evaluations from what is left in now, and returns their number.
+func (m HMC) ascend(ctx context.Context, w *Work, t *Target, p *Population, l learner, now *StepContext) (made int, err error) {
+	if m.Step != 0 || l.kind != Dense || l.tuning[atWindow] > 0 || brief(now.Progress) || now.Progress >= WarmUp {
+		return 0, nil
+	}
+	made, learned, err := l.ascend(ctx, t, p, now.Left)
+	if err != nil || made == 0 {
+		return 0, err
+	}
+	if now.Left -= made; learned {
+		l.restart(rng.Log(l.firstStep(t, m.Steps == 1)))
+	}
+	var trials Trials
+	if err := m.find(ctx, w, t, p, slices.Repeat([]float64{1 / float64(p.J)}, p.J), l, *now, &trials); err != nil {
+		return 0, err
+	}
+	searched := trials.Gradients / t.Examples()
+	now.Left -= searched
+	return made + searched, nil
 }

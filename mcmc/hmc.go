@@ -110,7 +110,7 @@ func (m HMC) Fewest() int {
 	return int(math.Ceil(fewPoints * briefMoves / windows[0]))
 }
 
-// Memory is the step and the scale, and the copies of particles that trials move: five vectors each.
+// Memory is the step and the scale, and the copies of particles that trials move: five vectors each; and an ascent's of a chain.
 func (m HMC) Memory(particles, d int) (tuned, scratch int) {
 	kind, err := m.Scale.resolve(d, m.Step != 0)
 	if err != nil {
@@ -118,6 +118,9 @@ func (m HMC) Memory(particles, d int) (tuned, scratch int) {
 	}
 	if m.Step == 0 {
 		scratch = 5 * copiesOf(particles) * d
+		if particles == 1 {
+			scratch += ascentNumbers(kind, d)
+		}
 	}
 	return sizeOf(kind, d, kind.folds(particles)), scratch
 }
@@ -182,7 +185,7 @@ func (m HMC) Check(f *config.Faults) {
 	f.If(!(m.Jitter >= 0 && m.Jitter < 1), "jitter", "want 0 or a number below 1, have %.12g", m.Jitter)
 }
 
-// Evaluations is S, or the largest number of leapfrogs that a length is divided into.
+// Evaluations is S, or the largest number of leapfrogs that a length is divided into. The move before which a chain ascends, once, makes more.
 func (m HMC) Evaluations() int {
 	if s := cmp.Or(m.given(), m.Most); s > 0 {
 		return s
@@ -250,8 +253,12 @@ func (m HMC) Begin(ctx context.Context, w *Work, t *Target, p *Population, weigh
 func (m HMC) Mutate(ctx context.Context, w *Work, t *Target, p *Population, tuning []float64, now StepContext) (Outcome, error) {
 	w.Fit(p)
 	learnt := m.reads(t, tuning)
-	chain := now.Left > 0
+	chain, ascended := now.Left > 0, 0
 	if chain {
+		var err error
+		if ascended, err = m.ascend(ctx, w, t, p, learnt, &now); err != nil {
+			return Outcome{}, err
+		}
 		learnt.advance(t, m.Aim(), now.Progress)
 	}
 	size := learnt.step()
@@ -264,6 +271,7 @@ func (m HMC) Mutate(ctx context.Context, w *Work, t *Target, p *Population, tuni
 	out := w.metropolis(t.Pool, p, now.Key, func(j int) bool { return isFinite(w.kinetic[j]) })
 	out.Step, out.Leapfrogs = size, steps
 	out.took(steps*t.Examples(), 0)
+	out.Gradients[0] += ascended * t.Examples()
 	switch a := mean(out.Probability); {
 	case chain:
 		learnt.observe(w, p, a, m.Aim(), now.Progress)

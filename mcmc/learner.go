@@ -1,6 +1,7 @@
 package mcmc
 
 import (
+	"context"
 	"math"
 
 	"github.com/starling-smc/starling/internal/rng"
@@ -171,12 +172,36 @@ func (l learner) fromPoints(t *Target, adapted bool) bool {
 	if l.usual && kind == Diagonal { // the states of a short chain are too few and too alike for a scale of each coordinate
 		kind = Tensor
 	}
-	if !s.learn(kind, blocks(t), first.sd, first.factor) {
-		return false
+	learned := false
+	if first.factor != nil {
+		learned = s.relearn(first.sd, first.factor)
+	} else {
+		learned = s.learn(kind, blocks(t), first.sd, nil)
 	}
-	l.scales.same()
-	if adapted {
+	if learned {
+		l.scales.same()
+	}
+	if learned && adapted {
 		l.restart(l.tuning[logStepMean] + before - logVolume(first.sd))
 	}
-	return true
+	return learned
+}
+
+// ascend leads the particles to the bulk of the target and learns the scale there (ascent.go), within a share of what is left of the budget. The
+// points from before are forgotten. It returns the number of evaluations of all particles, and whether there is a new scale.
+func (l learner) ascend(ctx context.Context, t *Target, p *Population, left int) (made int, learned bool, err error) {
+	most := int(ascentShare*float64(left)) / p.J
+	for j := range p.J {
+		n, found, err := climb(ctx, t, p, j, most, l.scales[0].sd, l.scales[0].factor)
+		if err != nil {
+			return 0, false, err
+		}
+		made += n
+		learned = learned || found
+	}
+	if learned {
+		l.scales.same()
+		l.forget()
+	}
+	return made, learned, nil
 }

@@ -15,7 +15,7 @@ import (
 // taken with probability proportional to e^−H (nuts_tree.go). It leaves its target invariant.
 //
 // Step size and scale of the coordinates are learned in the first half of a chain's budget, the warm-up, and are frozen
-// after it (nuts_warmup.go). A trajectory costs at most 2¹⁰ − 1 gradients, and fewer where the budget has not enough left.
+// after it (nuts_warmup.go). In the warm-up a chain that is far off climbs to the bulk of its target (ascent.go). A trajectory costs at most 2¹⁰ − 1 gradients, and fewer where the budget has not enough left.
 //
 // NUTS is for small models on one target: chains. Each particle builds its own trajectory, one after another; step size and
 // scale are shared. In Outcome, Probability is the mean of min(1, e^−ΔH) over the states of the trajectory, and Energy is ΔH of
@@ -72,9 +72,16 @@ func (NUTS) Subsample() int { return 0 }
 func (NUTS) Fewest() int { return 0 }
 
 // Memory is the warm-up, and what a chain holds for a trajectory of 10 doublings: 11 subtrees of 5 vectors, two ends of 3, and 3
-// vectors of scratch memory.
-func (NUTS) Memory(_, d int) (tuned, scratch int) {
-	return warmUpNumbers + 3*d, ((mostDoublings+1)*5 + 2*3 + 3) * d
+// vectors of scratch memory; and for an ascent.
+func (m NUTS) Memory(_, d int) (tuned, scratch int) {
+	kind := m.scaling(d)
+	return stageNumbers + sizeOf(kind, d, 1), ((mostDoublings+1)*5+2*3+3)*d + ascentNumbers(kind, d)
+}
+
+// scaling is that of so many coordinates.
+func (m NUTS) scaling(d int) Scaling {
+	kind, _ := Scaling("").resolve(d, m.Step != 0) // the rule asks for no scale that it refuses
+	return kind
 }
 
 // ForChains applies the default acceptance, .8.
@@ -105,7 +112,8 @@ func (m NUTS) Check(f *config.Faults) {
 	f.If(!(m.Accept >= 0 && m.Accept < 1), "accept", "want a number above 0 and below 1, have %.12g", m.Accept)
 }
 
-// Evaluations is those of a trajectory of 10 doublings and of a search for the first step size.
+// Evaluations is those of a trajectory of 10 doublings and of a search for the first step size. The move after which a chain ascends, once,
+// makes more.
 func (NUTS) Evaluations() int { return 1<<mostDoublings - 1 + mostDoublings }
 
 // Shortest is 1: a trajectory may turn back at once.
@@ -120,7 +128,7 @@ func (m NUTS) Tuning(t *Target, _ int) ([]float64, error) {
 	if step == 0 {
 		step = 1
 	}
-	return newWarmUp(step, t.Model.Dim()), nil
+	return newWarmUp(t, m.scaling(t.Prior.Dim()), step), nil
 }
 
 // Mutate is one move of every particle.
@@ -128,14 +136,15 @@ func (m NUTS) Mutate(
 	ctx context.Context, w *Work, t *Target, p *Population, tuning []float64, now StepContext,
 ) (out Outcome, err error) {
 	w.Fit(p)
-	r, u := w.trajectoryOf(p, t), warmUp(tuning)
+	r, u := w.trajectoryOf(p, t), warmUpOf(tuning, m.scaling(p.D), p.D)
 	learns := m.Step == 0 && now.Progress < WarmUp
 	left, searched := now.Left, 0
 	if left == 0 {
 		left = math.MaxInt32
 	}
-	r.in = scales{u.scale()}
+	r.in = u.scales
 	if learns && u.fresh() {
+		u.fromPrior(t, p)
 		if searched, err = r.search(ctx, p, u, now.Key, left-1); err != nil {
 			return Outcome{}, err
 		}
@@ -159,8 +168,16 @@ func (m NUTS) Mutate(
 		u.steps().learn(mean(out.Probability), m.Aim(), nutsRelaxation)
 		most += searched
 		ended := now.Progress + float64((1-now.Progress)*float64(most)/float64(left))
-		if u.observe(p, ended) {
-			r.in = scales{u.scale()}
+		buffering := u.buffering()
+		changed := u.observe(w, t, p, ended)
+		if buffering && !u.buffering() && u.kind == Dense {
+			n, _, err := u.ascend(ctx, t, p, left-most)
+			if err != nil {
+				return Outcome{}, err
+			}
+			most, searched, changed = most+n, searched+n, n > 0
+		}
+		if changed {
 			n, err := r.search(ctx, p, u, now.Key, left-most)
 			if err != nil {
 				return Outcome{}, err

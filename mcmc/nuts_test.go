@@ -185,7 +185,7 @@ func TestTreeOfAnOscillator(t *testing.T) {
 
 // Dual averaging by its definition (Hoffman and Gelman 2014, eq. 6 and algorithm 5), as sums over all moves.
 func TestDualAveragingIsThePapers(t *testing.T) {
-	u := warmUp(newWarmUp(1, 2)).steps()
+	u := dualAveraging(make([]float64, averagingNumbers))
 	u.restart(math.Log(0.3), math.Log(3))
 	if u[logStep] != math.Log(0.3) || u[logStepMean] != math.Log(0.3) {
 		t.Errorf("begins at %v, and averaged %v", u[logStep], u[logStepMean])
@@ -208,7 +208,8 @@ func TestDualAveragingIsThePapers(t *testing.T) {
 }
 
 // Windows end after the moves that Stan has for as long a warm-up, except for the last buffer: a tenth of the warm-up, or 50 moves if
-// that is more, but not more than three tenths. The scale is the regularised variance of the window's states alone.
+// that is more, but not more than three tenths. The scale is that of the window's states alone and, of n of them, shrunk in its logarithm by 5/(n+5)
+// towards the scale before, times what is common to the coordinates: of one coordinate it is the states' own.
 func TestWindowsOfTheWarmUp(t *testing.T) {
 	for _, c := range []struct {
 		moves  int // of the warm-up
@@ -222,28 +223,31 @@ func TestWindowsOfTheWarmUp(t *testing.T) {
 		{20, 3, []int{14}},
 		{14, 3, nil}, // too few states
 	} {
-		u, stream := warmUp(newWarmUp(1, 1)), rng.Key{Purpose: rng.Synthetic}.Stream()
+		target, stream := oscillator(1), rng.Key{Purpose: rng.Synthetic}.Stream()
+		u := warmUpOf(newWarmUp(target, Dense, 1), Dense, 1)
 		p := NewPopulation(1, 1, Needs{})
+		var w Work
+		w.Fit(&p)
 		var got []int
 		var window []float64
 		for k := 1; k <= c.moves; k++ {
 			p.Theta[0] = 3 + 100*stream.Normal()
-			if before := u[stage]; before != firstBuffer && before != lastBuffer {
+			if before := u.stages[stage]; before != firstBuffer && before != lastBuffer {
 				window = append(window, p.Theta[0])
 			} else if len(window) > 0 && before == firstBuffer {
 				t.Fatalf("%d moves: a window before the end of the buffer", c.moves)
 			}
-			if k <= c.buffer && u[stage] != firstBuffer || k == c.buffer+1 && u[stage] == firstBuffer {
-				t.Errorf("%d moves: stage %v at move %d, want a buffer of %d", c.moves, u[stage], k, c.buffer)
+			if k <= c.buffer && !u.buffering() || k == c.buffer+1 && u.buffering() {
+				t.Errorf("%d moves: stage %v at move %d, want a buffer of %d", c.moves, u.stages[stage], k, c.buffer)
 			}
-			if u.observe(&p, 0.5*float64(k)/float64(c.moves)) {
+			if u.observe(&w, target, &p, 0.5*float64(k)/float64(c.moves)) {
 				got = append(got, k)
 				n, s := float64(len(window)), 0.0
 				for _, x := range window {
 					s += (x - averageOf(window)) * (x - averageOf(window)) / (n - 1)
 				}
-				if want := math.Sqrt(n/(n+5)*s + 1e-3*5/(n+5)); !golden.Near(u.scale().sd[0], want, 1e-12, 0) {
-					t.Errorf("%d moves: scale %v after move %d, want %v", c.moves, u.scale().sd[0], k, want)
+				if got, want := u.scales[0].factor[0], math.Sqrt(s); !golden.Near(got, want, 1e-12, 0) {
+					t.Errorf("%d moves: scale %v after move %d, want %v", c.moves, got, k, want)
 				}
 				window = nil
 			}
@@ -251,7 +255,7 @@ func TestWindowsOfTheWarmUp(t *testing.T) {
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%d moves: windows end after moves %v, want %v", c.moves, got, c.want)
 		}
-		if u[stage] != lastBuffer {
+		if u.stages[stage] != lastBuffer {
 			t.Errorf("%d moves: the last buffer did not begin", c.moves)
 		}
 	}
@@ -268,19 +272,19 @@ func TestSearchFindsAStep(t *testing.T) {
 		if err := target.Evaluate(context.Background(), &p); err != nil {
 			t.Fatal(err)
 		}
-		u := warmUp(newWarmUp(first, 1))
+		u := warmUpOf(newWarmUp(target, None, first), None, 1)
 		var w Work
 		r := w.trajectoryOf(&p, target)
-		r.in = scales{u.scale()}
+		r.in = u.scales
 		target.Model.(*model).calls = 0
 		trials, err := r.search(context.Background(), &p, u, rng.Key{Seed: 1}, most)
 		if err != nil || trials != target.Model.(*model).calls {
 			t.Errorf("%d trials, %d evaluations, error %v", trials, target.Model.(*model).calls, err)
 		}
-		if u[movesLearned] != 0 || !golden.Near(u[centre], u[logStep]+math.Log(10), 1e-14, 1e-14) {
-			t.Errorf("adaptation begins at %v around %v", u[logStep], u[centre])
+		if u.tuning[movesLearned] != 0 || !golden.Near(u.tuning[centre], u.tuning[logStep]+math.Log(10), 1e-14, 1e-14) {
+			t.Errorf("adaptation begins at %v around %v", u.tuning[logStep], u.tuning[centre])
 		}
-		return math.Exp(u[logStep]), trials
+		return math.Exp(u.tuning[logStep]), trials
 	}
 	for _, first := range []float64{1, 1. / 1024, 1024} {
 		narrow, n := found(oscillator(1), 0.5, first, 100)
@@ -320,7 +324,7 @@ func TestTrajectoriesFitTheBudget(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			tuning[logStepMean] = -2
+			tuning[logStepMean] = -2 - math.Log(1e9) // in units of the prior's scale
 			before := slices.Clone(tuning)
 			calls := target.Model.(*model).calls
 			now := at(1, 0)
@@ -337,7 +341,7 @@ func TestTrajectoriesFitTheBudget(t *testing.T) {
 			if progress < 0.5 {
 				continue
 			}
-			if !slices.Equal(tuning, before) || out.Step != rng.Exp(-2) {
+			if !slices.Equal(tuning, before) || out.Step != rng.Exp(before[logStepMean]) {
 				t.Errorf("after the warm-up: step %v, tuning %v", out.Step, tuning)
 			}
 			if want := 1<<min(10, int(math.Log2(float64(left+1)))) - 1; took != want { // the step is too short for a turn
@@ -357,7 +361,7 @@ func TestSteepTrajectoriesDiverge(t *testing.T) {
 	}
 	before := slices.Clone(p.Theta)
 	var w Work
-	out, err := NUTS{Step: 1}.Mutate(context.Background(), &w, target, &p, slices.Clone(newWarmUp(1, 1)), at(1, 0))
+	out, err := NUTS{Step: 1}.Mutate(context.Background(), &w, target, &p, newWarmUp(target, None, 1), at(1, 0))
 	if err != nil || out.Divergent != 3 || !slices.Equal(p.Theta, before) || !slices.Equal(out.Probability, []float64{0, 0, 0}) {
 		t.Errorf("%d of 3 diverge, at %v, %+v, %v", out.Divergent, p.Theta, out, err)
 	}

@@ -229,3 +229,38 @@ func logVolume(sd []float64) (mean float64) {
 	}
 	return mean
 }
+
+// relearn sets a dense scale L, of which sd are the lengths of its rows, as learn does, but in the coordinates L⁻¹θ: variances and correlations
+// are both shrunk towards L. So a sample that says little leaves a scale that is right as it is, however narrow it is in some direction,
+// while correlations shrunk towards 0 would make it as wide there as the sample is small.
+func (s *sample) relearn(sd, factor []float64) bool {
+	d := len(sd)
+	z := sample{n: s.n, m2: make([]float64, d*d)} // L⁻¹ C L⁻ᵀ
+	column := make([]float64, d)
+	for k := range d {
+		for i := range d {
+			column[i] = s.m2[max(i, k)*d+min(i, k)]
+		}
+		dense.Forward(factor, column)
+		copy(z.m2[k*d:(k+1)*d], column) // row k of (L⁻¹ C)ᵀ
+	}
+	for i := range d {
+		for k := range d {
+			column[k] = z.m2[k*d+i]
+		}
+		dense.Forward(factor, column)
+		for k := range d {
+			z.m2[k*d+i] = column[k]
+		}
+	}
+	ones, change, next := slices.Repeat([]float64{1}, d), make([]float64, d*d), make([]float64, d*d)
+	if !z.learn(Dense, []int{d}, ones, change) {
+		return false
+	}
+	dense.Mul(next, factor, change, d)
+	copy(factor, next)
+	for i := range sd {
+		sd[i] = math.Sqrt(dot(next[i*d:i*d+i+1], next[i*d:i*d+i+1]))
+	}
+	return true
+}

@@ -40,7 +40,7 @@ var moveCases = map[string]moveCase{
 		facts{true, false, false, Needs{}, 0, [2]int{averagingNumbers, 3 * 10 * 2}, PCN{Accept: 0.25}, PCN{Accept: 0.25, Mutations: Mutations{Count: 7}}},
 	},
 	"nuts": {
-		NUTS{Step: 0.8}, NUTS{}, "NUTS", facts{true, false, true, Needs{Gradient: true}, 0, [2]int{15, 64 * 2}, NUTS{Accept: 0.8}, NUTS{}},
+		NUTS{Step: 0.8}, NUTS{}, "NUTS", facts{true, false, true, Needs{Gradient: true}, 0, [2]int{22, 168}, NUTS{Accept: 0.8}, NUTS{}},
 	},
 	"leapfrog": {
 		Unadjusted{Steps: 2, Step: 0.01}, Unadjusted{Step: 0.1}, "unadjusted Langevin dynamics",

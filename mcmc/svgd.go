@@ -166,7 +166,7 @@ func (m SVGD) Mutate(ctx context.Context, w *Work, t *Target, p *Population, tun
 		lanes.AddScaled(g, g, -push, p.row(p.Theta, j))
 	})
 	q := &w.Proposal
-	inBlocks(t.Pool, p.J, func(from, to int) { ascent(p, q, work.kernel, w.momentum, push, from, to) })
+	inBlocks(t.Pool, p.J, func(from, to int) { directions(p, q, work.kernel, w.momentum, push, from, to) })
 	rate := m.Rate
 	if rate == 0 {
 		rate = limited(p, q, tuning, float64(p.J)/(10*float64(t.Model.Examples())), push)
@@ -243,12 +243,12 @@ func (s *svgd) fill(workers *Pool, p *Population) (push float64) {
 	return push
 }
 
-// ascent sets the particles from … to−1 of q to J φ of those of p. With the kernel's gradient, k(θ_j, θ_i)(θ_i − θ_j)·2/b, it is
+// directions sets the particles from … to−1 of q to J φ of those of p. With the kernel's gradient, k(θ_j, θ_i)(θ_i − θ_j)·2/b, it is
 //
 //	J φ(θ_i) = Σ_j k(θ_j, θ_i) [∇log π(θ_j) − (2/b) θ_j] + (2/b) θ_i Σ_j k(θ_j, θ_i),
 //
 // of which attraction holds the brackets. Sums are in the order of the particles.
-func ascent(p, q *Population, kernel, attraction []float64, push float64, from, to int) {
+func directions(p, q *Population, kernel, attraction []float64, push float64, from, to int) {
 	for at := 0; at < p.D; at += svgdChunk {
 		end := min(at+svgdChunk, p.D)
 		for i := from; i < to; i++ {

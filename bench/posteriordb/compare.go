@@ -21,6 +21,8 @@ type comparison struct {
 	dim       int
 	mean, sd  distance // the worst of all quantities
 	logZ      string   // mean and standard deviation over the runs
+	rhat      distance // R-hat over the ten chains, the worst of all quantities; of populations none
+	off       distance // the worst mean of all quantities, in standard deviations of the reference
 	gradients int      // evaluations of the log-likelihood of all data with its gradient, in all runs
 	mixed     error    // of chains: why they are no draws of one posterior; nil: they agree
 	diverged  int      // proposals that diverged, in all runs: such a posterior is not to be trusted, and runs say so
@@ -46,8 +48,8 @@ func (d distance) further(errors float64, name string) distance {
 
 // compare samples the posterior ten times. Its standard deviation is estimated about the reference mean μ, √E(q−μ)², so that
 // the estimate of each run has no bias from the run's own mean.
-func (p posterior) compare(ctx context.Context, m method, seed uint64, workers *mcmc.Pool) (c comparison, err error) {
-	model, err := p.build()
+func (p posterior) compare(ctx context.Context, m method, o options, workers *mcmc.Pool) (c comparison, err error) {
+	model, err := p.build(o.wide)
 	if err != nil {
 		return c, err
 	}
@@ -58,12 +60,12 @@ func (p posterior) compare(ctx context.Context, m method, seed uint64, workers *
 	c.dim = model.Dim()
 	states, errs, diverged := make([]*smc.State, runs), make([]error, runs), make([]int, runs)
 	workers.Run(runs, func(i int) {
-		s := m.sampler(model)
-		s.Seed, s.Island = seed, i
+		s := m.sampler(model, o.gradients)
+		s.Seed, s.Island = o.seed, i
 		states[i], diverged[i], errs[i] = sample(ctx, s)
 	})
-	chains := make([][][]float64, c.dim)                                 // of each quantity, the states of each run
 	means, squares := make([][]float64, c.dim), make([][]float64, c.dim) // of each quantity, a number for each run
+	draws := make([][][]float64, c.dim)                                  // of each quantity, those of each run
 	var logZ []float64
 	for i, st := range states {
 		if errs[i] != nil {
@@ -75,10 +77,7 @@ func (p posterior) compare(ctx context.Context, m method, seed uint64, workers *
 		kept := st.Ensemble()
 		theta, logw := kept.Theta, kept.LogW
 		values, d := model.Values(theta), c.dim
-		mean, square := make([]float64, d), make([]float64, d)
-		for k := range reference {
-			chains[k] = append(chains[k], nil)
-		}
+		mean, square, drawn := make([]float64, d), make([]float64, d), make([][]float64, d)
 		for j := range len(values) / d {
 			w := float64(d) / float64(len(values))
 			if logw != nil {
@@ -92,21 +91,25 @@ func (p posterior) compare(ctx context.Context, m method, seed uint64, workers *
 				p.quantities(q)
 			}
 			for k, r := range reference {
-				chains[k][i] = append(chains[k][i], q[k])
+				drawn[k] = append(drawn[k], q[k])
 				mean[k] += w * q[k]
 				square[k] += w * (q[k] - r.Mean) * (q[k] - r.Mean)
 			}
 		}
 		for k := range reference {
-			means[k], squares[k] = append(means[k], mean[k]), append(squares[k], square[k])
+			means[k], squares[k], draws[k] = append(means[k], mean[k]), append(squares[k], square[k]), append(draws[k], drawn[k])
 		}
 	}
 	for k, r := range reference {
-		if _, err := mcmc.Mixed(chains[k], mostRHat); err != nil && states[0].J == 1 && c.mixed == nil {
+		if _, err := mcmc.Mixed(draws[k], mostRHat); err != nil && states[0].J == 1 && c.mixed == nil {
 			c.mixed = fmt.Errorf("%s: %w", r.Name, err)
+		}
+		if states[0].J == 1 {
+			c.rhat = c.rhat.further(rhat(draws[k]), r.Name)
 		}
 		mean, e := average(means[k])
 		c.mean = c.mean.further(math.Abs(mean-r.Mean)/math.Hypot(e, r.MeanMCSE), r.Name)
+		c.off = c.off.further(math.Abs(mean-r.Mean)/r.SD, r.Name)
 		variance, e := average(squares[k])
 		sd := math.Sqrt(variance)
 		c.sd = c.sd.further(math.Abs(sd-r.SD)/math.Hypot(e/(2*sd), r.SDMCSE), r.Name)
@@ -122,4 +125,17 @@ func (p posterior) compare(ctx context.Context, m method, seed uint64, workers *
 func average(x []float64) (mean, e float64) {
 	mean, sd := spread(x)
 	return mean, sd / math.Sqrt(float64(len(x)))
+}
+
+// rhat is R-hat of chains that have kept different numbers of states, at the length of the shortest. Too few states count as +Inf.
+func rhat(chains [][]float64) float64 {
+	least := len(slices.MinFunc(chains, func(a, b []float64) int { return len(a) - len(b) }))
+	same := make([][]float64, len(chains))
+	for i, c := range chains {
+		same[i] = c[:least]
+	}
+	if r := mcmc.RHat(same); !math.IsNaN(r) {
+		return r
+	}
+	return math.Inf(1)
 }

@@ -16,8 +16,8 @@ func garch(d dataset) (*bayes.Model, error) {
 	y, first := d.column("y"), d.number("sigma1")
 	mean, sd := spread(y)
 	return bayes.New([]bayes.Parameter{
-		{Name: "mu", Prior: bayes.Flat{Start: bayes.Normal{Mean: mean, SD: 10 * sd}}},
-		{Name: "alpha0", Prior: bayes.Flat{Start: bayes.LogNormal{Mean: 2 * math.Log(sd), SD: 1}}},
+		{Name: "mu", Prior: d.flat(bayes.Normal{Mean: mean, SD: 10 * sd})},
+		{Name: "alpha0", Prior: d.flat(bayes.LogNormal{Mean: 2 * math.Log(sd), SD: 1})},
 		{Name: "alpha1", Prior: bayes.Uniform{Upper: 1}},
 		{Name: "share", Prior: bayes.Uniform{Upper: 1}},
 	}, 1, func(_ int, p, grad []float64) float64 {

@@ -1,6 +1,6 @@
 // Posteriordb compares the samplers with the reference draws of posteriordb (https://github.com/stan-dev/posteriordb):
 //
-//	go run ./bench/posteriordb [-smc=false] [-chains=false] [-seed N] [NAME …]
+//	go run ./bench/posteriordb [-smc=false] [-nuts=false] [-chains=false] [-seed N] [-gradients N] [-wide W] [NAME …]
 //
 // It samples every posterior, or those whose names contain a NAME, by tempered SMC and by chains, with default settings, ten
 // times each, and prints a table. A mean or a standard deviation misses where it is further from the reference than 4.5 Monte
@@ -31,21 +31,24 @@ func main() {
 	for i, m := range methods {
 		use[i] = flag.Bool(m.name, true, "sample by "+m.title)
 	}
-	seed := flag.Uint64("seed", 1, "of all runs; the ten differ in their islands")
+	var o options
+	flag.Uint64Var(&o.seed, "seed", 1, "of all runs; the ten differ in their islands")
+	flag.IntVar(&o.gradients, "gradients", 200_000, "budget of a chain")
+	flag.Float64Var(&o.wide, "wide", 0, "begin flat parameters at draws of N(0, wide²), and do not scale their starts by the data")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	workers := mcmc.NewPool(0)
 	compared, missed := 0, 0
-	fmt.Printf("%-42s %3s  %-6s  %-20s  %-20s  %-18s  %9s  %8s  %7s\n",
-		"posterior", "D", "by", "worst mean, in MCSE", "worst sd, in MCSE", "log evidence", "gradients", "diverged", "seconds")
+	fmt.Printf("%-42s %3s  %-6s  %-20s  %-20s  %-18s  %7s  %7s  %9s  %8s  %7s\n",
+		"posterior", "D", "by", "worst mean, in MCSE", "worst sd, in MCSE", "log evidence", "R-hat", "off, sd", "gradients", "diverged", "seconds")
 	for _, p := range posteriors {
 		for i, m := range methods {
 			if !*use[i] || !wanted(p.name, flag.Args()) {
 				continue
 			}
 			start := time.Now()
-			c, err := p.compare(ctx, m, *seed, workers)
+			c, err := p.compare(ctx, m, o, workers)
 			if err != nil {
 				fmt.Fprintf(os.Stderr, "%s by %s: %v\n", p.name, m.title, err)
 				os.Exit(1)
@@ -62,7 +65,7 @@ func main() {
 			if c.mixed != nil {
 				verdict += fmt.Sprintf("  %v", c.mixed)
 			}
-			fmt.Printf("%-42s %3d  %-6s  %-20s  %-20s  %-18s  %9.1e  %8d  %7.1f%s\n", p.name, c.dim, m.name, c.mean, c.sd, c.logZ,
+			fmt.Printf("%-42s %3d  %-6s  %-20s  %-20s  %-18s  %7.3f  %7.2g  %9.1e  %8d  %7.1f%s\n", p.name, c.dim, m.name, c.mean, c.sd, c.logZ, c.rhat.errors, c.off.errors,
 				float64(c.gradients), c.diverged, time.Since(start).Seconds(), verdict)
 		}
 	}
@@ -70,6 +73,13 @@ func main() {
 	if missed > 0 || compared == 0 {
 		os.Exit(1)
 	}
+}
+
+// options are what a run of the benchmark may change.
+type options struct {
+	seed      uint64
+	gradients int     // budget of a chain
+	wide      float64 // standard deviation of the starts of flat parameters; 0: as the models have them
 }
 
 // wanted reports whether a name contains one of some words; of no words, it does.

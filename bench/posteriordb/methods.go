@@ -11,23 +11,23 @@ import (
 // method is a way to sample with its default settings.
 type method struct {
 	name, title string
-	sampler     func(m *bayes.Model) *smc.Sampler
+	sampler     func(m *bayes.Model, gradients int) *smc.Sampler // gradients: of a chain
 }
 
 var methods = []method{
-	{"smc", "tempered SMC", func(m *bayes.Model) *smc.Sampler {
+	{"smc", "tempered SMC", func(m *bayes.Model, _ int) *smc.Sampler {
 		return &smc.Sampler{
 			Model: m, Prior: m.Prior(), Particles: 2400, Path: smc.Tempering{}, Move: mcmc.HMC{},
 		}
 	}},
-	{"nuts", "NUTS", func(m *bayes.Model) *smc.Sampler {
+	{"nuts", "NUTS", func(m *bayes.Model, gradients int) *smc.Sampler {
 		return &smc.Sampler{
-			Model: m, Prior: m.Prior(), Particles: 1, Path: smc.Trajectories(2500, 80), Keep: smc.Spread{States: 1000}, Move: mcmc.NUTS{},
+			Model: m, Prior: m.Prior(), Particles: 1, Path: smc.Fixed{Epochs: gradients}, Keep: smc.Spread{States: 1000}, Move: mcmc.NUTS{},
 		}
 	}},
-	{"chains", "chains", func(m *bayes.Model) *smc.Sampler {
+	{"chains", "chains", func(m *bayes.Model, gradients int) *smc.Sampler {
 		return &smc.Sampler{
-			Model: m, Prior: m.Prior(), Particles: 1, Path: smc.Trajectories(2500, 80), Keep: smc.Spread{States: 1000},
+			Model: m, Prior: m.Prior(), Particles: 1, Path: smc.Fixed{Epochs: gradients}, Keep: smc.Spread{States: 1000},
 			Move: mcmc.HMC{}.ForChains(),
 		}
 	}},

@@ -24,9 +24,9 @@ func TestChainsThatDoNotMix(t *testing.T) {
 		{"sblri-blr", mcmc.NUTS{}, smc.Trajectories(150, 80), ""},
 	} {
 		p := posteriors[slices.IndexFunc(posteriors, func(p posterior) bool { return p.name == c.name })]
-		got, err := p.compare(t.Context(), method{"chains", "chains", func(m *bayes.Model) *smc.Sampler {
+		got, err := p.compare(t.Context(), method{"chains", "chains", func(m *bayes.Model, _ int) *smc.Sampler {
 			return &smc.Sampler{Model: m, Prior: m.Prior(), Particles: 1, Path: c.path, Keep: smc.Spread{States: 400}, Move: c.move}
-		}}, 1, mcmc.NewPool(0))
+		}}, options{seed: 1}, mcmc.NewPool(0))
 		if err != nil {
 			t.Fatal(err)
 		}

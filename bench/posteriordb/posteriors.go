@@ -38,10 +38,10 @@ var posteriors = []posterior{
 	{name: "one_comp_mm_elim_abs-one_comp_mm_elim_abs", data: "one_comp_mm_elim_abs", model: oneCompartment, quantities: logs},
 }
 
-// build reads the data and makes the model.
-func (p posterior) build() (*bayes.Model, error) {
-	var d dataset
-	if err := read(p.data, &d); err != nil {
+// build reads the data and makes the model. wide is as dataset has it.
+func (p posterior) build(wide float64) (*bayes.Model, error) {
+	d := dataset{wide: wide}
+	if err := read(p.data, &d.values); err != nil {
 		return nil, err
 	}
 	m, err := p.model(d)

@@ -12,7 +12,7 @@ import (
 // Gradients are those of the values, and the quantities are those of the reference draws.
 func TestPosteriors(t *testing.T) {
 	for _, p := range posteriors {
-		m, err := p.build()
+		m, err := p.build(0)
 		if err != nil {
 			t.Error(err)
 			continue
@@ -42,7 +42,7 @@ func TestPosteriors(t *testing.T) {
 // A regression is the sum of normal log densities over the examples.
 func TestRegression(t *testing.T) {
 	var d dataset
-	if err := read("kilpisjarvi_mod", &d); err != nil {
+	if err := read("kilpisjarvi_mod", &d.values); err != nil {
 		t.Fatal(err)
 	}
 	m, err := kilpisjarvi(d)

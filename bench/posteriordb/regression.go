@@ -68,10 +68,10 @@ func dot(x, y []float64) (sum float64) {
 	return sum
 }
 
-// flat are flat coefficients beta[1], beta[2], … and sigma with the given prior; nil: flat. The starts are as wide as the
+// flats are flat coefficients beta[1], beta[2], … and sigma with the given prior; nil: flat. The starts are as wide as the
 // weakly informative priors of rstanarm, which knows the units of the data: N(0, (2.5 sd(y)/sd(x))²) for a slope,
 // N(mean y, (10 sd(y))²) for the intercept, the first column.
-func flat(y []float64, x [][]float64, sigma bayes.Prior) (parameters []bayes.Parameter) {
+func (d dataset) flats(y []float64, x [][]float64, sigma bayes.Prior) (parameters []bayes.Parameter) {
 	mean, sd := spread(y)
 	for c, column := range x {
 		start := bayes.Normal{Mean: mean, SD: 10 * sd}
@@ -79,10 +79,10 @@ func flat(y []float64, x [][]float64, sigma bayes.Prior) (parameters []bayes.Par
 			_, unit := spread(column)
 			start = bayes.Normal{SD: 2.5 * sd / unit}
 		}
-		parameters = append(parameters, bayes.Parameter{Name: fmt.Sprintf("beta[%d]", c+1), Prior: bayes.Flat{Start: start}})
+		parameters = append(parameters, bayes.Parameter{Name: fmt.Sprintf("beta[%d]", c+1), Prior: d.flat(start)})
 	}
 	if sigma == nil {
-		sigma = bayes.Flat{Start: bayes.LogNormal{Mean: math.Log(sd), SD: 1}}
+		sigma = d.flat(bayes.LogNormal{Mean: math.Log(sd), SD: 1})
 	}
 	return append(parameters, bayes.Parameter{Name: "sigma", Prior: sigma})
 }
@@ -112,7 +112,7 @@ func ones(n int) []float64 { return of(func(int) float64 { return 1 }, n) }
 func earnHeight(d dataset) (*bayes.Model, error) {
 	y := d.column("earn")
 	x := [][]float64{ones(len(y)), d.column("height")}
-	return regression(y, x, flat(y, x, nil))
+	return regression(y, x, d.flats(y, x, nil))
 }
 
 func logearnInteraction(d dataset) (*bayes.Model, error) {
@@ -120,26 +120,26 @@ func logearnInteraction(d dataset) (*bayes.Model, error) {
 	n := len(earn)
 	y := of(func(i int) float64 { return math.Log(earn[i]) }, n)
 	x := [][]float64{ones(n), height, male, of(func(i int) float64 { return height[i] * male[i] }, n)}
-	return regression(y, x, flat(y, x, nil))
+	return regression(y, x, d.flats(y, x, nil))
 }
 
 func kidscoreMomiq(d dataset) (*bayes.Model, error) {
 	y := d.column("kid_score")
 	x := [][]float64{ones(len(y)), d.column("mom_iq")}
-	return regression(y, x, flat(y, x, bayes.HalfCauchy{Scale: 2.5}))
+	return regression(y, x, d.flats(y, x, bayes.HalfCauchy{Scale: 2.5}))
 }
 
 func kidscoreInteraction(d dataset) (*bayes.Model, error) {
 	y, hs, iq := d.column("kid_score"), d.column("mom_hs"), d.column("mom_iq")
 	x := [][]float64{ones(len(y)), hs, iq, of(func(i int) float64 { return hs[i] * iq[i] }, len(y))}
-	return regression(y, x, flat(y, x, bayes.HalfCauchy{Scale: 2.5}))
+	return regression(y, x, d.flats(y, x, bayes.HalfCauchy{Scale: 2.5}))
 }
 
 func mesquite(d dataset) (*bayes.Model, error) {
 	y := d.column("weight")
 	x := [][]float64{ones(len(y)), d.column("diam1"), d.column("diam2"), d.column("canopy_height"), d.column("total_height"),
 		d.column("density"), d.column("group")}
-	return regression(y, x, flat(y, x, nil))
+	return regression(y, x, d.flats(y, x, nil))
 }
 
 func nes(d dataset) (*bayes.Model, error) {
@@ -155,7 +155,7 @@ func nes(d dataset) (*bayes.Model, error) {
 		}, n))
 	}
 	x = append(x, d.column("educ1"), d.column("gender"), d.column("income"))
-	return regression(y, x, flat(y, x, nil))
+	return regression(y, x, d.flats(y, x, nil))
 }
 
 func kilpisjarvi(d dataset) (*bayes.Model, error) {
@@ -165,7 +165,7 @@ func kilpisjarvi(d dataset) (*bayes.Model, error) {
 	return regression(y, x, []bayes.Parameter{
 		{Name: "alpha", Prior: bayes.Normal{Mean: d.number("pmualpha"), SD: d.number("psalpha")}},
 		{Name: "beta", Prior: bayes.Normal{Mean: d.number("pmubeta"), SD: d.number("psbeta")}},
-		{Name: "sigma", Prior: bayes.Flat{Start: bayes.LogNormal{Mean: math.Log(sd), SD: 1}}},
+		{Name: "sigma", Prior: d.flat(bayes.LogNormal{Mean: math.Log(sd), SD: 1})},
 	})
 }
 
