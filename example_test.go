@@ -61,5 +61,5 @@ method: {smc: {particles: 10}}`))
 	}
 	p, err := result.Posterior.PredictRegression(context.Background(), set, nil, nil)
 	fmt.Printf("mean %.1f, sd of the mean %.1f, %v", p.Mean, p.Epistemic, err)
-	// Output: mean [-1.0 1.0 -1.3], sd of the mean [0.1 0.0 0.7], <nil>
+	// Output: mean [-1.0 1.0 -1.5], sd of the mean [0.0 0.0 1.0], <nil>
 }
