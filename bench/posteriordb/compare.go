@@ -23,6 +23,7 @@ type comparison struct {
 	logZ      string   // mean and standard deviation over the runs
 	rhat      distance // R-hat over the ten chains, the worst of all quantities; of populations none
 	off       distance // the worst mean of all quantities, in standard deviations of the reference
+	draws     float64  // independent draws of the posterior that a run's means are worth: the variance of a quantity over that of its means, geometric mean of all
 	gradients int      // evaluations of the log-likelihood of all data with its gradient, in all runs
 	mixed     error    // of chains: why they are no draws of one posterior; nil: they agree
 	diverged  int      // proposals that diverged, in all runs: such a posterior is not to be trusted, and runs say so
@@ -108,12 +109,14 @@ func (p posterior) compare(ctx context.Context, m method, o options, workers *mc
 			c.rhat = c.rhat.further(rhat(draws[k]), r.Name)
 		}
 		mean, e := average(means[k])
+		c.draws += math.Log(r.SD*r.SD/(e*e*runs)) / float64(len(reference))
 		c.mean = c.mean.further(math.Abs(mean-r.Mean)/math.Hypot(e, r.MeanMCSE), r.Name)
 		c.off = c.off.further(math.Abs(mean-r.Mean)/r.SD, r.Name)
 		variance, e := average(squares[k])
 		sd := math.Sqrt(variance)
 		c.sd = c.sd.further(math.Abs(sd-r.SD)/math.Hypot(e/(2*sd), r.SDMCSE), r.Name)
 	}
+	c.draws = math.Exp(c.draws)
 	if slices.ContainsFunc(logZ, func(z float64) bool { return z != 0 }) {
 		mean, e := average(logZ)
 		c.logZ = fmt.Sprintf("%.2f (sd %.2f)", mean, e*math.Sqrt(runs))
