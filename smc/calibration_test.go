@@ -48,7 +48,8 @@ func posteriors() map[string]func(model mcmc.Model, prior normal, seed uint64) *
 	}
 }
 
-// calibrated are the models: a logistic regression of 20 examples, and a network of two hidden units with known noise.
+// calibrated are the models: a logistic regression of 20 examples, a linear one of 40 with 20 coefficients, and a network of two hidden units
+// with known noise.
 func calibrated(t *testing.T) map[string]simulated {
 	x := make([][]float64, 20)
 	stream := rng.Key{Purpose: rng.Synthetic}.Stream()
@@ -62,6 +63,12 @@ func calibrated(t *testing.T) map[string]simulated {
 			}
 			return z
 		}
+	}
+
+	wide := make([][]float64, 40)
+	for i := range wide {
+		wide[i] = make([]float64, 20)
+		stream.Normals(wide[i])
 	}
 
 	const sd = 0.8
@@ -93,6 +100,18 @@ func calibrated(t *testing.T) map[string]simulated {
 			},
 			predict: []func([]float64) float64{line([]float64{1, 1, 0}), line([]float64{1, -1, 2})},
 			number:  600,
+		},
+		"linear": {
+			prior: normal{d: 20, sd: 1},
+			observe: func(theta []float64, stream *rng.Stream) mcmc.Model {
+				y := make([]float64, len(wide))
+				for i, row := range wide {
+					y[i] = line(row)(theta) + stream.Normal()
+				}
+				return regression(wide, y, 1, 1)
+			},
+			predict: []func([]float64) float64{line(wide[0]), func(theta []float64) float64 { return theta[7] }},
+			number:  200,
 		},
 		"network": {
 			prior: normal{d: 7, sd: 1},
