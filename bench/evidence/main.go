@@ -9,6 +9,9 @@
 // of Z over exact must be 1, if a move uses nothing that it learned from the particles that it moves. The ladder is the one that the
 // exact covariance found adaptively with another seed.
 //
+// The table also has the error of log Z and the bias by an adaptive ladder that runs state by themselves, beside the standard deviation over
+// runs that the error should have.
+//
 // Moves "exact covariance" have the covariance of each target as their scale, and learn the rest. Those "frozen" take what a run
 // of another seed learned at the same stage: what a stage learns from the particles that it moves, one thing at a time. They are
 // asked for by a pattern with that word, and are on ladders alone.
@@ -30,6 +33,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/smc"
 )
 
@@ -65,6 +69,9 @@ type Result struct {
 	Gradients       float64 // evaluations a particle
 	Variance        float64 // of the posterior over exact, mean over coordinates
 	VarianceError   float64
+	Stated          float64 // the error of log Z that a run states by itself, mean
+	Low, High       float64 // its 5th and 95th percentile over runs
+	Bias            float64 // the bias by the ladder that a run states, mean; 0 on fixed ladders
 	Seconds         float64 // of all threads together
 }
 
@@ -79,7 +86,7 @@ func compare(ctx context.Context, record string, threads, runs int, list bool, p
 			return err
 		}
 	}
-	fmt.Printf("%-48s %-16s %-6s %-14s %6s %9s %-14s %8s\n", "cell", "log Z − exact", "sd", "Z / exact", "stages", "gradients", "variance", "seconds")
+	fmt.Printf("%-48s %-16s %-6s %-22s %7s %-14s %6s %9s %-14s %8s\n", "cell", "log Z − exact", "sd", "sd stated", "bias", "Z / exact", "stages", "gradients", "variance", "seconds")
 	for _, c := range cells() {
 		if !wanted(c, patterns) {
 			continue
@@ -109,8 +116,8 @@ func compare(ctx context.Context, record string, threads, runs int, list bool, p
 				}
 			}
 		}
-		fmt.Printf("%-48s %7.3f ± %.3f  %5.3f  %5.3f ± %.3f  %6.1f %9.0f  %.3f ± %.3f  %8.1f\n",
-			c, r.LogZ, r.LogZError, r.SD, r.Z, r.ZError, r.Stages, r.Gradients, r.Variance, r.VarianceError, r.Seconds)
+		fmt.Printf("%-48s %7.3f ± %.3f  %5.3f  %5.3f (%.3f to %.3f) %7.3f  %5.3f ± %.3f  %6.1f %9.0f  %.3f ± %.3f  %8.1f\n",
+			c, r.LogZ, r.LogZError, r.SD, r.Stated, r.Low, r.High, r.Bias, r.Z, r.ZError, r.Stages, r.Gradients, r.Variance, r.VarianceError, r.Seconds)
 	}
 	return nil
 }
@@ -145,7 +152,7 @@ func (c cell) run(ctx context.Context, threads, runs int) (Result, error) {
 	for _, x := range factor {
 		exact += x * x / float64(c.d)
 	}
-	columns := make([][]float64, 5) // of runs: log Z, Z, stages, gradients, variance
+	columns := make([][]float64, 7) // of runs: log Z, Z, stages, gradients, variance, stated error, stated bias
 	for i := range columns {
 		columns[i] = make([]float64, runs)
 	}
@@ -164,6 +171,7 @@ func (c cell) run(ctx context.Context, threads, runs int) (Result, error) {
 				columns[0][r], columns[1][r] = st.LogZ-p.logZ, math.Exp(st.LogZ-p.logZ)
 				columns[2][r], columns[3][r] = float64(st.K), float64(st.Gradients+st.Values)/float64(st.J)
 				columns[4][r] = variance(st) / exact
+				columns[5][r], columns[6][r] = st.Genealogy.SD(), st.LadderBias
 				seconds[r] = time.Since(start).Seconds()
 			}
 		})
@@ -185,6 +193,9 @@ func (c cell) run(ctx context.Context, threads, runs int) (Result, error) {
 	out.Gradients, _ = moments(columns[3])
 	out.Variance, out.VarianceError = moments(columns[4])
 	out.ZError, out.VarianceError = out.ZError/root, out.VarianceError/root
+	out.Stated, _ = moments(columns[5])
+	out.Low, out.High = numeral.Quantile(columns[5], 0.05), numeral.Quantile(columns[5], 0.95)
+	out.Bias, _ = moments(columns[6])
 	for _, s := range seconds {
 		out.Seconds += s
 	}
