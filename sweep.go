@@ -232,7 +232,7 @@ func judgeByValidation(ctx context.Context, r *Result, o Options) (*Judgement, e
 
 func checkEvidence(s *Spec) error {
 	if sampling := s.Way().Sampling(); sampling == nil || !sampling.Comparable {
-		return s.Fault(s.At(), "estimates no log evidence of the model: take method smc with path tempering from draws of the prior, or choose by validation.nll")
+		return s.Fault(s.At(), "estimates no log evidence of the model: take path tempering of method smc, from draws of the prior, or choose by validation.nll")
 	}
 	return nil
 }

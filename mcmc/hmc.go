@@ -17,7 +17,8 @@ import (
 //	min(1, exp(−ΔH)),   H = −log π(θ) + p'p/2.
 //
 // A proposal whose energy is NaN or infinite is rejected with probability 1. It is counted as divergent, as those are whose ΔH is
-// above MostEnergyRise. A move costs S gradients. All particles share h, S and the scale of the coordinates (scale.go).
+// above MostEnergyRise. A move costs S gradients. All particles share h and S, and a population's have the
+// scale of the coordinates that belongs to their fold (scale.go, folds.go).
 //
 // An adapted h is found by trial trajectories when a stage begins (find.go). Then a population adapts it after every move, by
 // log h += .2·(A − aim) with A the mean of min(1, exp(−ΔH)) over the particles, not the count of acceptances. A run with a

@@ -39,7 +39,7 @@ func Mixed(chains [][]float64, most float64) (rHat float64, err error) {
 	case math.IsNaN(rHat):
 		return rHat, errors.New("all states are equal, so there is no R-hat: the chains did not move")
 	case !(rHat <= most):
-		return rHat, fmt.Errorf("R-hat is %.2f, above %v: the chains do not sample one distribution together; let them move for longer, or take another move, as NUTS", rHat, most)
+		return rHat, fmt.Errorf("the R-hat is %.2f, above %v: the chains do not sample one distribution together; let them move for longer, or take another move, as NUTS", rHat, most)
 	}
 	return rHat, nil
 }

@@ -66,8 +66,8 @@ func (s Scaling) resolve(d int, given bool) (Scaling, error) {
 	case s == "":
 		return Diagonal, nil
 	case s == Dense && d > mostDense:
-		return s, fmt.Errorf("a dense scale is for at most %d parameters: of %d it takes %d MB for each island or chain, and as many "+
-			"multiplications a leapfrog as it has numbers; take scale: diagonal or tensor", mostDense, d, 3*8*d*d/1e6)
+		return s, fmt.Errorf("a dense scale is for at most %d parameters: of %d it takes %d MB for each chain and %d MB for each island, and "+
+			"%d multiplications a leapfrog; take scale: diagonal or tensor", mostDense, d, 8*sizeOf(Dense, d, 1)/1e6, 8*sizeOf(Dense, d, mostFolds)/1e6, d*d)
 	}
 	return s, nil
 }

@@ -112,7 +112,7 @@ func (p *pilot) report(resumed bool) {
 			done, all := p.sampler.Path.(smc.Path).Work(smc.Info{K: n, Lambda: p.temperatures[n-1]}, p.temperatures[0], p.job.Data.Train.Len())
 			s.Share = done / all
 		}
-		s.Long = fmt.Sprintf("λ %.2g, temperature %d", p.temperatures[n-1], n)
+		s.Long = fmt.Sprintf("λ %.2g, step %d", p.temperatures[n-1], n)
 		s.Short = s.Long
 	}
 	p.job.Tell(s)

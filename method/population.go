@@ -1,7 +1,7 @@
 package method
 
 // How many particles an island of tempering has, where a config does not say. The evidence and the widths of the posterior need hundreds;
-// ten are what a large network can afford. What can be afforded is a matter of gradients: a path takes 300 to 10,000 evaluations of every
+// ten are what a large network can afford. What can be afforded is a matter of gradients: a path takes 60 to 10,000 evaluations of every
 // particle on all examples, more for posteriors that are narrow in some directions and wide in others.
 
 const (

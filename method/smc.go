@@ -19,12 +19,12 @@ import (
 type SMC struct {
 	// Particles are the particles of an island, at least 2. auto, the default: on paths of batches 10; else as many as can be evaluated
 	// once on all training examples, with gradients, in 5e7 operations: a multiple of 10 from 10 to 400, of all islands together at most
-	// 800. The run's config has the number.
+	// 800, or 10 each. The run's config has the number.
 	Particles int `yaml:"particles" words:"auto=0"`
 
 	Islands  int             `yaml:"islands"`         // populations that never meet; default 1
 	Combine  bnn.Combination `yaml:"combine"`         // how islands are weighted in the posterior; default equal
-	Pilot    bool            `yaml:"pilot,omitempty"` // with path tempering: a run of its own, with other random numbers, chooses the temperatures before the islands begin, and all islands follow them. Their particles then have no say in their targets, which would bias the log evidence
+	Pilot    bool            `yaml:"pilot,omitempty"` // with path tempering: a run of its own, with other random numbers, chooses the temperatures before the islands begin, and all islands follow them. The islands' own particles then do not choose the temperatures, and the choice does not bias the log evidence
 	Path     smc.Path        `yaml:"path"`            // the targets from the prior to the posterior; default tempering or, where layers are learned, constant of 100 epochs with batches of 50
 	Move     mcmc.Move       `yaml:"move"`            // how particles move; default hmc
 	Resample smc.Resampler   `yaml:"resample"`        // how and when particles are copied and dropped; default multinomial; when: the path's default

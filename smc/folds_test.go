@@ -65,11 +65,10 @@ func wide(t *testing.T, d int) problem {
 	return problem{name: "wide", model: quadratic(p, b, constant), prior: normal{d: d, sd: 1}, logZ: logZ}
 }
 
-// A move must not use what the particles that it moves have taught: else log Z is low, though variances are right. On a fixed ladder the mean of
-// Z over exact is 1, with the defaults of HMC and with each scale that it can learn; Z of dense and diagonal scales without folds
-// is .48 and .75 of exact, and log Z is lower by .7 and .4. A correct sampler fails once in 10⁶ runs of the test. The test finds a loss of
-// log Z of .7 nats for sure: 5.5 standard errors of .06 of the mean of log Z, twice, on top of half its variance, by which it is
-// lower than log Z by nature.
+// A move must not use what the particles that it moves have taught: else log Z is low, though variances are right. On a fixed ladder the
+// mean of Z over exact is 1, with the defaults of HMC and with each scale that it can learn. log Z is nearly normal, of standard
+// deviation s, so that the mean is tested by mean log Z + s²/2, whose standard error is s √((1 + s²/2)/n), .07 nats here. Dense and diagonal
+// scales without folds are off by .7 and .35. A correct sampler fails once in 10⁶ seeds; the test finds an error of .75 nats for sure.
 func TestScalesDoNotBiasTheEvidence(t *testing.T) {
 	testkit.Statistics(t)
 	p := wide(t, 20)
@@ -77,7 +76,7 @@ func TestScalesDoNotBiasTheEvidence(t *testing.T) {
 	for _, scale := range []mcmc.Scaling{"", mcmc.Diagonal, mcmc.Tensor} {
 		t.Run("scale "+string(scale), func(t *testing.T) {
 			const runs = 200
-			z, logZ := make([]float64, runs), make([]float64, runs)
+			logZ := make([]float64, runs)
 			pool.New(0).Run(runs, func(i int) {
 				s := &Sampler{Model: p.model, Prior: p.prior, Path: ladder, Particles: 50, Seed: 5, Island: i,
 					Move: mcmc.HMC{Scale: scale}.ForPopulation(mcmc.UntilTravelled, false)}
@@ -90,7 +89,6 @@ func TestScalesDoNotBiasTheEvidence(t *testing.T) {
 					return
 				}
 				logZ[i] = st.LogZ - p.logZ
-				z[i] = math.Exp(logZ[i])
 			})
 			var mean, square float64
 			for _, l := range logZ {
@@ -99,9 +97,11 @@ func TestScalesDoNotBiasTheEvidence(t *testing.T) {
 			for _, l := range logZ {
 				square += (l - mean) * (l - mean) / (runs - 1)
 			}
-			meanIs(t, "Z / exact Z", z, 1, 0, 6)
-			meanIs(t, "log Z − exact", logZ, -square/2, 0, 6)
-			t.Logf("log Z %.3f, variance %.3f", mean, square)
+			off, se := mean+square/2, math.Sqrt(square*(1+square/2)/runs)
+			if bound := quantile6(runs-1, 3) * se; !(math.Abs(off) <= bound) {
+				t.Errorf("the logarithm of the mean of Z is off by %v, more than %v", off, bound)
+			}
+			t.Logf("log Z %.3f, variance %.3f; the mean of Z is off by %.3f ± %.3f nats", mean, square, off, se)
 		})
 	}
 }

@@ -25,7 +25,7 @@ type Info struct {
 	Mutations     int            `json:"mutations"`      // moves made
 	Acceptance    numeral.Number `json:"acceptance"`     // mean acceptance probability; NaN where moves have none (mcmc.Move.Biased)
 	Displacement  numeral.Number `json:"displacement"`   // how far all moves of the iteration together carried the particles: root mean square, relative to their spread (for a single particle: its length)
-	Stuck         bool           `json:"stuck"`          // the moves did not carry the particles: acceptance below .1, or the largest adaptive number of moves ended them under way, and they went by less than half of their spread
+	Stuck         bool           `json:"stuck"`          // the moves did not carry the particles: few were accepted (below .1), or the limit ended them under way; and in either case they carried the particles by less than half of their spread
 	ScaleKept     bool           `json:"scale_kept"`     // the particles could teach no scale, so the last one was kept
 	Step          float64        `json:"step"`           // step size of the last move: h, b of pCN, or η of SGHMC
 	Leapfrogs     int            `json:"leapfrogs"`      // S of the last move; 0 where it has none
@@ -36,7 +36,7 @@ type Info struct {
 	Gradients     int            `json:"gradients"`      // evaluations of value and gradient so far, in examples, over all particles
 	Values        int            `json:"values"`         // evaluations of the value alone, likewise
 
-	LogZSD     *numeral.Number `json:"log_evidence_sd,omitempty"` // that log_evidence has over runs, as Genealogy estimates it from this one; nil where it cannot
+	LogZSD     *numeral.Number `json:"log_evidence_error,omitempty"` // that log_evidence has over runs, as Genealogy estimates it from this one; nil where it cannot
 	LadderBias *numeral.Number `json:"ladder_bias,omitempty"`     // by how much the adaptation of the ladder has moved log_evidence, an estimate; nil on other paths, and for too few particles
 
 	Loss *numeral.Number `json:"-"` // by Sampler.Judge; nil where the iteration was not judged

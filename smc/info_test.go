@@ -131,7 +131,7 @@ func TestInfoIsAPartOfATraceLine(t *testing.T) {
 	})
 	want := `{"epochs":1.5,"examples":12,"annealed":5,"temperature":0.25,"ess":2.5,"log_weight_var":"Infinity","dead":1,"resampled":true,` +
 		`"ancestors":4,"parents":6,"mutations":7,"acceptance":0.75,"displacement":1.25,"stuck":true,"scale_kept":true,"step":0.125,"leapfrogs":8,"energy_sd":3,"divergent":2,"log_evidence":"-Infinity",` +
-		`"log_likelihood":"NaN","gradients":10,"values":11,"log_evidence_sd":0.75,"ladder_bias":-0.5}`
+		`"log_likelihood":"NaN","gradients":10,"values":11,"log_evidence_error":0.75,"ladder_bias":-0.5}`
 	if err != nil || string(raw) != want {
 		t.Errorf("%s, %v; want %s", raw, err, want)
 	}

@@ -26,7 +26,7 @@ func (l Ladder) String() string {
 func (l Ladder) Check(f *config.Faults) {
 	last := 0.0
 	for i, lambda := range l.Temperatures {
-		f.If(!(lambda > last), fmt.Sprint("temperatures.", i), "want a number above %v, as temperatures increase from above 0; have %v", last, lambda)
+		f.If(!(lambda > last), fmt.Sprint("temperatures.", i), "temperatures must increase: want a number above %v, have %v", last, lambda)
 		last = lambda
 	}
 	f.If(!(last == 1), "temperatures", "want 1 at the end, as in [0.01, 0.1, 1]: there the target is the posterior")

@@ -290,6 +290,8 @@ func (st *State) check() error {
 		}
 	}
 	switch {
+	case st.Parted != 0 && st.Parted != 1:
+		return fmt.Errorf("state says %d of whether particles have parted: want 0 or 1", st.Parted)
 	case st.BestK > st.K:
 		return fmt.Errorf("state has its best in iteration %d, of %d iterations in all", st.BestK, st.K)
 	case st.Annealed < 0 || st.Annealed > st.Rows.From || st.Rows.From > st.Rows.To:

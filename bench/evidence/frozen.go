@@ -87,6 +87,9 @@ func (m *freezing) Begin(ctx context.Context, w *mcmc.Work, t *mcmc.Target, p *m
 		copy(tuning[firstScale(t.Prior.Dim()):], learned[firstScale(t.Prior.Dim()):])
 		now.Related = true // the scale is kept
 	}
+	if m.moves && !m.scale {
+		now.Related = false // as in the other run, whose moves have parted the particles
+	}
 	if m.step {
 		tuning[0] = learned[0]
 	}

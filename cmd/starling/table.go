@@ -166,7 +166,7 @@ func evidence(s *method.Sampling, at string, m *eval.Metrics) string {
 	line := "log Z " + fixed(*m.LogEvidence, 1)
 	switch {
 	case s.Islands > 1:
-		line += " ± " + fixed(*m.LogEvidenceSD, 1)
+		line += " ± " + fixed(*m.LogEvidenceError, 1) + ", of islands that scatter by " + fixed(*m.LogEvidenceSD, 1)
 	case words == "" && m.LogEvidenceError != nil:
 		line += " ± " + fixed(*m.LogEvidenceError, 1) + ", estimated within the one island"
 	case words == "":

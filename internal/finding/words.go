@@ -78,8 +78,8 @@ var kinds = map[string]kind{
 	},
 	"filters-apart": {
 		look: warning, says: `in {{.Count "some"}} of {{.Count "scans"}} scans the chains of smcmc end in different places (R-hat up to {{.Fixed "worst" 1}}, want at most {{.Count "limit"}})`,
-		means: `each stays in one of several modes, or has not left its start, so that the shares of the modes are not known`,
-		cure:  `take joint: prior, a longer burn-in or a bootstrap filter; --against compares two`, help: helpFilters,
+		means: `each stays in one of several modes, has not left its start, or has too few particles, so that the shares of the modes are not known`,
+		cure:  `take joint: prior (method.smcmc.joint), more particles or fewer filters (method.smcmc.repeat), a longer burn-in (method.smcmc.burn) or method: bootstrap; --against compares two`, help: helpFilters,
 	},
 	"scans-left-out": {
 		look: warning, says: `{{.Count "count"}} {{if .Several "count"}}scans{{else}}scan{{end}} could not be used and {{if .Several "count"}}were{{else}}was{{end}} left out`,
@@ -183,7 +183,7 @@ var kinds = map[string]kind{
 	"no-evidence":        {look: note | ofEvidence, says: `no evidence: start {{.Name "start"}} leaves the weights of the first particles unknown`},
 	"no-path-of-targets": {look: note | ofEvidence, says: `no evidence: weight {{.Name "weight"}} leaves out the change of target, so the weights follow no path of targets`},
 	"no-evidence-by-fresh": {look: note | ofEvidence, says: `no evidence: path {{.Name "path"}} goes from one fresh batch to another, which costs more than the weights carry, so log Z would be far too low. ` +
-		`Paths full, linear, automated, sda and tempering have one`},
+		`Paths tempering, ladder, full, linear and automated have one`},
 	"no-weights":     {look: note | ofEvidence, says: `no evidence: {{.Name "move"}} gives its particles no weights`},
 	"no-fixed-model": {look: note | ofEvidence, says: `no evidence: the layers that are not random change while the particles move, so the weights are of no one model`},
 	"evidence":       {look: note | ofEvidence, says: `{{template "evidence" .}} is an estimate of {{template "target" .}}`},
@@ -200,7 +200,7 @@ var kinds = map[string]kind{
 		cure: `do not compare it with others`, help: helpEvidence,
 	},
 
-	"evidence-agrees": {look: note | page, says: `the log evidence is {{.Fixed "log_evidence" 1}}, with a standard deviation of {{.Fixed "sd" 1}} over the islands`},
+	"evidence-agrees": {look: note | page, says: `the log evidence is {{.Fixed "log_evidence" 1}}; those of the islands have a standard deviation of {{.Fixed "sd" 1}}`},
 	"evidence-scatters": {
 		look: warning | page, says: `the islands disagree about the log evidence, which is {{.Fixed "log_evidence" 1}} with a standard deviation of {{.Fixed "sd" 1}} over the islands`,
 		means: `it decides between two models only if they differ by much more, and weighing the islands by it would leave {{.Fixed "effective" 1}} of {{.Count "islands"}} effective`,
@@ -218,7 +218,7 @@ var kinds = map[string]kind{
 	},
 	KindLadder: {
 		look: note | page, says: `the ladder adapts to the particles, which {{.Name "side"}} the log evidence by about {{.Fixed "by" 1}}`,
-		cure: `take more particles, or a fixed ladder from a separate run (path: ladder), which has no such bias`, help: helpEvidence,
+		cure: `take more particles, or pilot: true (method.smc.pilot), which lets a separate run choose the temperatures`, help: helpEvidence,
 	},
 
 	"uneven-weights": {
@@ -295,7 +295,7 @@ var kinds = map[string]kind{
 		look: warning, says: `{{if .Several "chains"}}the {{.Count "chains"}} chains cannot be compared{{else}}the two halves of the chain cannot be compared{{end}}, as {{.Name "why"}}`,
 		means: `{{if .Has "log_likelihood"}}{{if .Several "chains"}}their log-likelihoods have{{else}}its log-likelihood has{{end}} an R-hat of {{.Fixed "log_likelihood" 2}}, and up to {{.MostRHat}} counts as agreement` +
 			`{{else}}nothing else says whether {{if .Several "chains"}}they explore one posterior{{else}}it has mixed{{end}}{{end}}`,
-		cure: `{{if .Said "because" "few"}}take more epochs and keep more states (keep), or let moves find their length (move: nuts)` +
+		cure: `{{if .Said "because" "few"}}take more epochs, so that each chain can keep 8 states and more (keep)` +
 			`{{else}}mend the moves first, and look at the scale of the inputs{{end}}`, help: helpMixing,
 	},
 	"few-states": {
