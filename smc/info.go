@@ -37,7 +37,7 @@ type Info struct {
 	Values        int            `json:"values"`         // evaluations of the value alone, likewise
 
 	LogZSD     *numeral.Number `json:"log_evidence_error,omitempty"` // that log_evidence has over runs, as Genealogy estimates it from this one; nil where it cannot
-	LadderBias *numeral.Number `json:"ladder_bias,omitempty"`     // by how much the adaptation of the ladder has moved log_evidence, an estimate; nil on other paths, and for too few particles
+	LadderBias *numeral.Number `json:"ladder_bias,omitempty"`        // by how much the adaptation of the ladder has moved log_evidence, an estimate; nil on other paths, and for too few particles
 
 	Loss *numeral.Number `json:"-"` // by Sampler.Judge; nil where the iteration was not judged
 }
