@@ -300,7 +300,7 @@ func TestCheckDataScale(t *testing.T) {
 	for _, m := range []Method{MCMC{Move: dense}.Complete(Around{}), SMC{Path: smc.Tempering{}, Move: dense}.Complete(Around{})} {
 		for d, want := range map[int]string{
 			500:  "",
-			6320: ".move.hmc.scale: a dense scale is for at most 500 parameters: of 6320 it takes 958 MB for each island or chain",
+			6320: ".move.hmc.scale: a dense scale is for at most 500 parameters: of 6320 it takes 639 MB for each chain and 2876 MB for each island",
 		} {
 			said := strings.Join(faults(func(f *config.Faults) { m.CheckData(60, d, "method", f) }), "\n")
 			if want == "" && said != "" || !strings.Contains(said, want) {

@@ -321,7 +321,10 @@ func (v *view) cards() []card {
 		note := "nats"
 		switch {
 		case len(v.islands) > 1 && !math.IsNaN(number(m.LogEvidenceSD)):
-			note = "± " + fixed(number(m.LogEvidenceSD), 1) + " over islands"
+			note = "islands scatter by " + fixed(number(m.LogEvidenceSD), 1)
+			if m.LogEvidenceError != nil {
+				note = "± " + fixed(number(m.LogEvidenceError), 1) + "; " + note
+			}
 		case len(v.islands) == 1 && m.LogEvidenceError != nil && finding.Beside(v.run.Findings) == "":
 			note = "± " + fixed(number(m.LogEvidenceError), 1) + ", estimated within the one island"
 		}

@@ -60,7 +60,7 @@ func TestSummary(t *testing.T) {
 			}
 		}, "", "At the end all particles of 1 of 3 islands descend from one", ""},
 		{"evidence scatters", smc, func(f fixture) { f.run.Posterior.LogEvidence = []float64{-30, -20, -10} }, "", "standard deviation of 10.0 over the islands: it decides", ""},
-		{"evidence agrees", smc, func(f fixture) { f.run.Posterior.LogEvidence = []float64{-20.5, -20, -19.5} }, "standard deviation of 0.5 over the islands.", "", "decides"},
+		{"evidence agrees", smc, func(f fixture) { f.run.Posterior.LogEvidence = []float64{-20.5, -20, -19.5} }, "those of the islands have a standard deviation of 0.5.", "", "decides"},
 		{"deep ensemble better", smc, func(fixture) {}, "", "deep ensemble of the 3 MAPs, which needs no sampling, is better", ""},
 		{"MAP better", smc, func(f fixture) { f.a.Metrics.MAP.NLL, f.a.Losses.MAP = .01, f.a.Losses.DeepEnsemble }, "", "The best MAP alone, which needs no sampling, is better than the posterior on the 200 test examples: NLL 0.010", ""},
 		{"deep ensemble worse", smc, func(f fixture) { f.a.Metrics.DeepEnsemble.NLL = 9 }, "The NLL of the deep ensemble of the 3 MAPs is 9.000", "", "is better"},

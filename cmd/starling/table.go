@@ -166,7 +166,10 @@ func evidence(s *method.Sampling, at string, m *eval.Metrics) string {
 	line := "log Z " + fixed(*m.LogEvidence, 1)
 	switch {
 	case s.Islands > 1:
-		line += " ± " + fixed(*m.LogEvidenceError, 1) + ", of islands that scatter by " + fixed(*m.LogEvidenceSD, 1)
+		if m.LogEvidenceError != nil { // metrics of older versions have none
+			line += " ± " + fixed(*m.LogEvidenceError, 1)
+		}
+		line += ", of islands that scatter by " + fixed(*m.LogEvidenceSD, 1)
 	case words == "" && m.LogEvidenceError != nil:
 		line += " ± " + fixed(*m.LogEvidenceError, 1) + ", estimated within the one island"
 	case words == "":

@@ -72,7 +72,7 @@ func TestShowMetrics(t *testing.T) {
 	m := eval.Metrics{
 		Evaluation: *scored(0.2), MAP: scored(0.3), DeepEnsemble: scored(0.25),
 		Combined:    eval.Combined{{Name: "equal", Evaluation: *scored(0.2)}, {Name: "evidence", Evaluation: *scored(0.4)}},
-		LogEvidence: number(-182.6), LogEvidenceSD: number(6.9), EffectiveIslands: number(1.4),
+		LogEvidence: number(-182.6), LogEvidenceSD: number(6.9), LogEvidenceError: number(2.4), EffectiveIslands: number(1.4),
 	}
 	byEvidence := spec
 	islands := spec.Method.(method.SMC)
@@ -102,9 +102,9 @@ by evidence    90.4 %  0.400  0.040   0.20   0.40   0.80     –
 best MAP       90.3 %  0.300  0.030   0.15   0.30   0.60     –
 8 MAPs         90.2 %  0.250  0.025   0.12   0.25   0.50     –
 out-of-distribution inputs found (AUROC): eight 0.94; wrong answers 0.93
-log Z −182.6 ± 6.9; evidence weights would leave 1.4 of 8 effective: the spread
-is noise at 10 particles, so islands are weighted equally (--set
-method.smc.combine=evidence)
+log Z −182.6 ± 2.4, of islands that scatter by 6.9; evidence weights would leave
+1.4 of 8 effective: the spread is noise at 10 particles, so islands are weighted
+equally (--set method.smc.combine=evidence)
 `},
 		"evidence": {&byEvidence, 80, weighted(m), `
                                    epistemic entropy, nats
@@ -119,8 +119,8 @@ posterior on the 7000 test examples: NLL 0.250 against 0.400, a difference of
 0.15 ± 0.0012, which chance alone gives less than once in 1000 times. Try prior:
 {normal: {variance: learned}} and more epochs or particles, or take method:
 ensemble
-log Z −182.6 ± 6.9; islands are weighted by evidence, which leaves 1.4 of 8
-effective
+log Z −182.6 ± 2.4, of islands that scatter by 6.9; islands are weighted by
+evidence, which leaves 1.4 of 8 effective
 `},
 		"chains": {&chains, 80, eval.Metrics{Evaluation: *scored(0.2), MAP: scored(0.3), DeepEnsemble: scored(0.25)}, `
                                    epistemic entropy, nats
@@ -155,8 +155,9 @@ method.smc.islands=4)
 posterior    90.2 %  0.200  0.020   0.10   0.20   0.40     –
 out-of-distribution inputs found (AUROC): eight 0.94; wrong answers 0.93
 log Z −391.5 ± 0.8, estimated within the one island; the ladder adapts to the
-particles, which lowers the log evidence by about 0.6. Take more particles, or a
-fixed ladder from a separate run (path: ladder), which has no such bias
+particles, which lowers the log evidence by about 0.6. Take more particles, or
+pilot: true (method.smc.pilot), which lets a separate run choose the
+temperatures
 `},
 		"regression": {&chains, 80, regression, `
                                            targets in the central
