@@ -30,39 +30,28 @@ func wide(t *testing.T, d int) problem {
 		}
 	}
 	// log Z = −½ y'y − n/2 log 2π − ½ log det A + ½ |L⁻¹x'y|², A = I + x'x = LL'
-	a, b, logZ := make([]float64, d*d), make([]float64, d), -0.5*float64(len(x))*log2Pi
-	p := make([][]float64, d)
-	for i := range d {
-		p[i] = make([]float64, d)
-	}
-	constant := logZ
+	a, z, logZ := make([]float64, d*d), make([]float64, d), -0.5*float64(len(x))*log2Pi
 	for r, row := range x {
-		constant -= y[r] * y[r] / 2
+		logZ -= y[r] * y[r] / 2
 		for i, v := range row {
-			b[i] += v * y[r]
+			z[i] += v * y[r]
 			for k, u := range row {
-				p[i][k] += v * u
+				a[i*d+k] += v * u
 			}
 		}
 	}
 	for i := range d {
-		copy(a[i*d:], p[i])
 		a[i*d+i]++
 	}
 	if !dense.Cholesky(a, d) {
 		t.Fatal("no positive definite matrix")
 	}
-	logZ = constant
-	z := make([]float64, d)
-	for i := range d {
-		z[i] = b[i]
-		for k := range i {
-			z[i] -= a[i*d+k] * z[k]
-		}
-		z[i] /= a[i*d+i]
-		logZ += z[i]*z[i]/2 - math.Log(a[i*d+i])
+	dense.Forward(a, z)
+	logZ -= dense.LogDet(a, d) / 2
+	for _, v := range z {
+		logZ += v * v / 2
 	}
-	return problem{name: "wide", model: quadratic(p, b, constant), prior: normal{d: d, sd: 1}, logZ: logZ}
+	return problem{name: "wide", model: regression(x, y, 1, 1), prior: normal{d: d, sd: 1}, logZ: logZ}
 }
 
 // A move must not use what the particles that it moves have taught: else log Z is low, though variances are right. On a fixed ladder the

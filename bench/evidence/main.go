@@ -185,17 +185,17 @@ func (c cell) run(ctx context.Context, threads, runs int) (Result, error) {
 		return Result{}, err
 	}
 	var out Result
-	out.LogZ, out.SD = moments(columns[0])
+	out.LogZ, out.SD = numeral.Spread(columns[0])
 	root := math.Sqrt(float64(runs))
 	out.LogZError = out.SD / root
-	out.Z, out.ZError = moments(columns[1])
-	out.Stages, _ = moments(columns[2])
-	out.Gradients, _ = moments(columns[3])
-	out.Variance, out.VarianceError = moments(columns[4])
+	out.Z, out.ZError = numeral.Spread(columns[1])
+	out.Stages, _ = numeral.Spread(columns[2])
+	out.Gradients, _ = numeral.Spread(columns[3])
+	out.Variance, out.VarianceError = numeral.Spread(columns[4])
 	out.ZError, out.VarianceError = out.ZError/root, out.VarianceError/root
-	out.Stated, _ = moments(columns[5])
+	out.Stated, _ = numeral.Spread(columns[5])
 	out.Low, out.High = numeral.Quantile(columns[5], 0.05), numeral.Quantile(columns[5], 0.95)
-	out.Bias, _ = moments(columns[6])
+	out.Bias, _ = numeral.Spread(columns[6])
 	for _, s := range seconds {
 		out.Seconds += s
 	}
@@ -227,15 +227,4 @@ func variance(st *smc.State) (sum float64) {
 		sum += square / (1 - squares) / float64(st.D)
 	}
 	return sum
-}
-
-// moments are mean and standard deviation.
-func moments(x []float64) (mean, sd float64) {
-	for _, v := range x {
-		mean += v / float64(len(x))
-	}
-	for _, v := range x {
-		sd += (v - mean) * (v - mean) / float64(len(x)-1)
-	}
-	return mean, math.Sqrt(sd)
 }

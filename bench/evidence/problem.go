@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/starling-smc/starling/internal/dense"
 	"github.com/starling-smc/starling/internal/rng"
@@ -40,15 +41,11 @@ func regression(d, rows int, seed uint64) problem {
 		p.c -= y * y / 2
 	}
 	// log Z = c − ½ log det(I + P) + ½ b'(I + P)⁻¹b
-	factor, z := p.factor(1), make([]float64, d)
-	p.logZ = p.c
-	for i := range d {
-		z[i] = p.b[i]
-		for k := range i {
-			z[i] -= factor[i*d+k] * z[k]
-		}
-		z[i] /= factor[i*d+i]
-		p.logZ += z[i]*z[i]/2 - math.Log(factor[i*d+i])
+	factor, z := p.factor(1), slices.Clone(p.b)
+	dense.Forward(factor, z)
+	p.logZ = p.c - dense.LogDet(factor, d)/2
+	for _, v := range z {
+		p.logZ += v * v / 2
 	}
 	return p
 }
@@ -71,25 +68,13 @@ func (p problem) factor(lambda float64) []float64 {
 // scale is the Cholesky factor of the covariance of the posterior at the power λ.
 func (p problem) scale(lambda float64) []float64 {
 	d, l := p.d, p.factor(lambda)
-	inverse := make([]float64, d*d) // of l, lower triangular
-	for c := range d {
-		inverse[c*d+c] = 1 / l[c*d+c]
-		for r := c + 1; r < d; r++ {
-			var sum float64
-			for k := c; k < r; k++ {
-				sum += l[r*d+k] * inverse[k*d+c]
-			}
-			inverse[r*d+c] = -sum / l[r*d+r]
-		}
-	}
 	covariance := make([]float64, d*d)
-	for i := range d {
-		for k := range i + 1 {
-			for m := i; m < d; m++ {
-				covariance[i*d+k] += inverse[m*d+i] * inverse[m*d+k]
-			}
-		}
+	for i := range d { // row i is (L Lᵀ)⁻¹ e_i
+		row := covariance[i*d : (i+1)*d]
+		row[i] = 1
+		dense.Solve(l, row)
 	}
+	dense.Symmetrise(covariance, d)
 	if !dense.Cholesky(covariance, d) {
 		panic("a covariance of no positive definite matrix")
 	}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/mcmc"
 	"github.com/starling-smc/starling/smc"
 )
@@ -126,7 +127,7 @@ func (p posterior) compare(ctx context.Context, m method, o options, workers *mc
 
 // average returns the mean of the runs' estimates and its standard error.
 func average(x []float64) (mean, e float64) {
-	mean, sd := spread(x)
+	mean, sd := numeral.Spread(x)
 	return mean, sd / math.Sqrt(float64(len(x)))
 }
 

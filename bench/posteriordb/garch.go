@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/starling-smc/starling/bayes"
+	"github.com/starling-smc/starling/internal/numeral"
 )
 
 // garch is the GARCH(1, 1) model: y_t ~ N(mu, h_t) with
@@ -14,7 +15,7 @@ import (
 // those of Stan, and the factor 1 − alpha1 of the density belongs to the change from beta1 to share.
 func garch(d dataset) (*bayes.Model, error) {
 	y, first := d.column("y"), d.number("sigma1")
-	mean, sd := spread(y)
+	mean, sd := numeral.Spread(y)
 	return bayes.New([]bayes.Parameter{
 		{Name: "mu", Prior: d.flat(bayes.Normal{Mean: mean, SD: 10 * sd})},
 		{Name: "alpha0", Prior: d.flat(bayes.LogNormal{Mean: 2 * math.Log(sd), SD: 1})},

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/starling-smc/starling/bayes"
+	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/mcmc"
 )
 
@@ -65,4 +66,4 @@ func TestRegression(t *testing.T) {
 	}
 }
 
-func deviation(x []float64) float64 { _, sd := spread(x); return sd }
+func deviation(x []float64) float64 { _, sd := numeral.Spread(x); return sd }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/starling-smc/starling/bayes"
+	"github.com/starling-smc/starling/internal/numeral"
 )
 
 const halfLog2Pi = 0.91893853320467274178032973640562
@@ -72,11 +73,11 @@ func dot(x, y []float64) (sum float64) {
 // weakly informative priors of rstanarm, which knows the units of the data: N(0, (2.5 sd(y)/sd(x))²) for a slope,
 // N(mean y, (10 sd(y))²) for the intercept, the first column.
 func (d dataset) flats(y []float64, x [][]float64, sigma bayes.Prior) (parameters []bayes.Parameter) {
-	mean, sd := spread(y)
+	mean, sd := numeral.Spread(y)
 	for c, column := range x {
 		start := bayes.Normal{Mean: mean, SD: 10 * sd}
 		if c > 0 {
-			_, unit := spread(column)
+			_, unit := numeral.Spread(column)
 			start = bayes.Normal{SD: 2.5 * sd / unit}
 		}
 		parameters = append(parameters, bayes.Parameter{Name: fmt.Sprintf("beta[%d]", c+1), Prior: d.flat(start)})
@@ -85,17 +86,6 @@ func (d dataset) flats(y []float64, x [][]float64, sigma bayes.Prior) (parameter
 		sigma = d.flat(bayes.LogNormal{Mean: math.Log(sd), SD: 1})
 	}
 	return append(parameters, bayes.Parameter{Name: "sigma", Prior: sigma})
-}
-
-// spread returns mean and standard deviation.
-func spread(x []float64) (mean, sd float64) {
-	for _, v := range x {
-		mean += v / float64(len(x))
-	}
-	for _, v := range x {
-		sd += (v - mean) * (v - mean) / float64(len(x)-1)
-	}
-	return mean, math.Sqrt(sd)
 }
 
 // of is a column computed from others.
@@ -161,7 +151,7 @@ func nes(d dataset) (*bayes.Model, error) {
 func kilpisjarvi(d dataset) (*bayes.Model, error) {
 	y := d.column("y")
 	x := [][]float64{ones(len(y)), d.column("x")}
-	_, sd := spread(y)
+	_, sd := numeral.Spread(y)
 	return regression(y, x, []bayes.Parameter{
 		{Name: "alpha", Prior: bayes.Normal{Mean: d.number("pmualpha"), SD: d.number("psalpha")}},
 		{Name: "beta", Prior: bayes.Normal{Mean: d.number("pmubeta"), SD: d.number("psbeta")}},

@@ -25,3 +25,14 @@ func Quantile(values []float64, q float64) float64 {
 	j := min(i+1, len(sorted)-1)
 	return sorted[i] + float64((at-float64(i))*(sorted[j]-sorted[i]))
 }
+
+// Spread returns the mean of values, and their standard deviation for the divisor n − 1; NaN of fewer than two.
+func Spread(values []float64) (mean, sd float64) {
+	for _, v := range values {
+		mean += v / float64(len(values))
+	}
+	for _, v := range values {
+		sd += (v - mean) * (v - mean) / float64(len(values)-1)
+	}
+	return mean, math.Sqrt(sd)
+}
