@@ -2,38 +2,58 @@ package main
 
 import (
 	"fmt"
-	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 )
 
-// inOrder sorts patches for a run that tries a share of them: first those that changed since base, or that break a file
-// which changed; then the others. Both parts begin at a patch that advances by one with each commit, so that every patch is
+// inOrder sorts faults for a run that tries a share of them: first those that changed since base, or that break a file
+// which changed; then the others. Both parts begin at a fault that advances by one with each commit, so that every fault is
 // tried in turn.
-func inOrder(root string, patches []*patch, base string) ([]*patch, error) {
-	changed, since, err := changes(root, base)
+func inOrder(code *code, faults []*fault, base string) ([]*fault, error) {
+	changed, since, err := changes(code.root, base)
 	if err != nil {
 		return nil, err
 	}
-	turn, err := rotation(root)
+	turn, err := rotation(code.root)
 	if err != nil {
 		return nil, err
 	}
-	ordered, first := order(patches, changed, turn)
-	fmt.Printf("%d patches changed, or break files that changed, since %s; then by rotation from %s\n", first, since, patches[turn%len(patches)].name)
+	former := map[string]*fault{} // of base
+	for name := range changed {
+		if text, err := git(code.root, "show", since+":"+name); err == nil && strings.HasPrefix(name, folder+"/") {
+			old, _ := parse(name, text) // those that were in another form have changed
+			for _, f := range old {
+				former[f.name] = f
+			}
+		}
+	}
+	ordered, first := order(faults, turn, func(f *fault) bool {
+		if old, ok := former[f.name]; changed[f.file] && !(ok && reflect.DeepEqual(old, f)) {
+			return true
+		}
+		broken, _ := code.broken(f) // where it fits nowhere, trying it says so
+		for name := range broken {
+			if changed[name] {
+				return true
+			}
+		}
+		return false
+	})
+	fmt.Printf("%d faults changed, or break files that changed, since %s; then by rotation from %s\n", first, since, faults[turn%len(faults)].name)
 	return ordered, nil
 }
 
-// order is inOrder without git; first is the number of patches that concern changed files.
-func order(patches []*patch, changed map[string]bool, turn int) (ordered []*patch, first int) {
-	at := turn % len(patches)
-	var rest []*patch
-	for _, p := range slices.Concat(patches[at:], patches[:at]) {
-		if changed["internal/faults/patches/"+filepath.Base(p.path)] || slices.ContainsFunc(p.files, func(f string) bool { return changed[f] }) {
-			ordered = append(ordered, p)
+// order is inOrder without git; first is the number of faults that come first because they changed.
+func order(faults []*fault, turn int, changed func(*fault) bool) (ordered []*fault, first int) {
+	at := turn % len(faults)
+	var rest []*fault
+	for _, f := range slices.Concat(faults[at:], faults[:at]) {
+		if changed(f) {
+			ordered = append(ordered, f)
 		} else {
-			rest = append(rest, p)
+			rest = append(rest, f)
 		}
 	}
 	return append(ordered, rest...), len(ordered)
