@@ -21,3 +21,14 @@ func TestSystematic(t *testing.T) {
 		}
 	}
 }
+
+// A particle is found from where the weights before it end, included, to where its own ends, excluded. One of weight 0 is never
+// found, neither between others nor beyond a sum that is below 1.
+func TestFinder(t *testing.T) {
+	find := NewFinder([]float64{0.5, 0, 0.25, 0.125, 0})
+	for position, want := range map[float64]int32{0: 0, 0.4999: 0, 0.5: 2, 0.7499: 2, 0.75: 3, 0.8749: 3, 0.875: 3, 0.9999: 3} {
+		if got := find.At(position); got != want {
+			t.Errorf("at %v is %d; want %d", position, got, want)
+		}
+	}
+}

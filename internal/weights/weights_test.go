@@ -7,6 +7,30 @@ import (
 	"testing"
 )
 
+// TestNormalise compares with weights whose sums are known: the logarithm of their sum, the effective sample size 1/Σ W², and
+// each logarithm of a normalised weight. A common factor changes the first alone, and a dead particle nothing. An error of a
+// rounding, 1e-12, would be seen.
+func TestNormalise(t *testing.T) {
+	w, ess := []float64{0.1, 0, 0.2, 0.7}, 1/(0.01+0.04+0.49)
+	for _, scale := range []float64{-800, -3, 0, 2.5, 800} {
+		logw := make([]float64, len(w))
+		for j := range logw {
+			logw[j] = scale + math.Log(w[j])
+		}
+		logSum, got, err := Normalise(logw, "particle")
+		if err != nil || !(math.Abs(logSum-scale) <= 1e-12) || !(math.Abs(got-ess) <= 1e-12*ess) {
+			t.Errorf("weights times exp(%v): log sum %v, effective size %v, %v; want %v and %v", scale, logSum, got, err, scale, ess)
+		}
+		normal := make([]float64, len(w))
+		Exp(logw, normal)
+		for j := range w {
+			if !(math.Abs(normal[j]-w[j]) <= 1e-12) {
+				t.Errorf("weights times exp(%v): %d is %v; want %v", scale, j, normal[j], w[j])
+			}
+		}
+	}
+}
+
 // TestNormaliseLarge: log-weights so large that the logarithm of their sum is lost beside them sum to 1 all the same.
 func TestNormaliseLarge(t *testing.T) {
 	for _, logw := range [][]float64{{1e300, 1e300, -1e300}, {1e12, 1e12 + 1, 1e12 - 3}, {-1e17, -1e17, -1e17}} {
