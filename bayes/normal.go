@@ -129,7 +129,7 @@ func (p LogNormal) check() error {
 	if err := Normal(p).check(); err != nil {
 		return err
 	}
-	if most := 700.0; math.Abs(p.Mean)+8*p.SD > most {
+	if most := 700.0; math.Abs(p.Mean)+float64(8*p.SD) > most {
 		return fmt.Errorf("Mean %v and SD %v are of log x: draws would be 0 or infinite; |Mean| + 8 SD may be %v at most", p.Mean, p.SD, most)
 	}
 	return nil

@@ -117,7 +117,7 @@ func (p *Normal) LogDensity(theta, grad []float64) float64 {
 	if grad != nil {
 		lanes.NormalGradient(theta, p.mean, p.precision, grad)
 	}
-	return p.constant - 0.5*squares
+	return p.constant - float64(0.5*squares)
 }
 
 func positive(x float64) bool { return x > 0 && !math.IsInf(x, 1) }

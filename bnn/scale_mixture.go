@@ -46,7 +46,7 @@ func NewScaleMixture(tensors []nn.Tensor, shape, rate float64) (*ScaleMixture, e
 	for _, t := range tensors {
 		c := 0.0
 		if t.FanIn > 0 {
-			half := float64(t.Size) / 2
+			half := float64(0.5 * float64(t.Size))
 			c = rng.LogGamma(shape+half) - rng.LogGamma(shape) + float64(shape*rng.Log(rate)) - float64(half*rng.Log(2*math.Pi))
 		}
 		p.constant = append(p.constant, c)
@@ -111,7 +111,7 @@ func (p *ScaleMixture) tensor(k int, squares float64) (density, pull float64) {
 // Precision returns shape and rate of the gamma distribution that the precision of a tensor has given its components: their number
 // and |θ_g|². Without components it is the prior's.
 func (p *ScaleMixture) Precision(components int, squares float64) (shape, rate float64) {
-	return p.shape + float64(components)/2, p.rate + squares/2
+	return p.shape + float64(0.5*float64(components)), p.rate + float64(0.5*squares)
 }
 
 // SDs sets sd, of length Dim, to the standard deviation that each component has for the mean of its tensor's precision given theta.

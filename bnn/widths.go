@@ -120,11 +120,11 @@ func (m precisions) width(level float64) uq.Number {
 		}
 	}
 	for high-low > 1e-6 {
-		if middle := low + (high-low)/2; m.below(middle) < level {
+		if middle := low + float64((high-low)/2); m.below(middle) < level {
 			low = middle
 		} else {
 			high = middle
 		}
 	}
-	return uq.Number(rng.Exp(low + (high-low)/2))
+	return uq.Number(rng.Exp(low + float64((high-low)/2)))
 }

@@ -165,7 +165,7 @@ func (s *Standard) row(x []float64) {
 		}
 		d := (v - s.Mean[j]) / s.SD[j]
 		if math.IsInf(d, 0) { // perhaps v and the mean alone are too far apart
-			d = (v/2 - s.Mean[j]/2) / (s.SD[j] / 2)
+			d = (float64(v/2) - float64(s.Mean[j]/2)) / (s.SD[j] / 2)
 		}
 		x[j] = s.To * d
 	}

@@ -85,7 +85,7 @@ func (a *ascent) best(ctx context.Context, p *Population, j int) (factor []float
 			return factor, err
 		}
 		b := a.covariance()
-		if mass := a.log + dense.LogDet(b, d)/2; mass > most {
+		if mass := a.log + float64(dense.LogDet(b, d)/2); mass > most {
 			most, worse, factor = mass, 0, nil
 			p.Set(j, &a.here, 0)
 			if a.concave {

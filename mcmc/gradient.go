@@ -93,10 +93,10 @@ func compareGradient(what string, f func(theta, l, grad []float64) error, theta 
 			v := values[4*k : 4*k+4]
 			wide, narrow := (v[1]-v[0])/(at(1)-at(0)), (v[3]-v[2])/(at(3)-at(2))
 			if e := math.Abs(narrow-wide) + 0x1p-50*math.Abs(l[0])/(at(1)-at(0)); e < uncertainty {
-				derivative, uncertainty = (4*narrow-wide)/3, e
+				derivative, uncertainty = (float64(4*narrow)-wide)/3, e
 			}
 		}
-		if !(math.Abs(grad[i]-derivative) <= 10*uncertainty+1e-6*math.Abs(derivative)) {
+		if !(math.Abs(grad[i]-derivative) <= float64(10*uncertainty)+float64(1e-6*math.Abs(derivative))) {
 			return false, fmt.Errorf("%s: the derivative by coordinate %d%s is %.9g, finite differences of the value give %.9g ± %.1g, at θ = %s",
 				what, i, name(model, i), grad[i], derivative, uncertainty, numeral.Vector(theta))
 		}

@@ -56,7 +56,7 @@ func rankNormal(chains [][]float64) [][]float64 {
 		for end < len(all) && all[end].x == all[first].x {
 			end++
 		}
-		rank := float64(first+1+end) / 2
+		rank := float64(0.5 * float64(first+1+end))
 		normal := rng.NormalQuantile((rank - 0.375) / (float64(len(all)) + 0.25))
 		for _, p := range all[first:end] {
 			z[p.c][p.i] = normal

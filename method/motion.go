@@ -134,7 +134,7 @@ func acceptance(lines []TraceLine) float64 {
 func distance(lines []TraceLine) float64 {
 	sum := 0.0
 	for _, l := range lines {
-		sum += float64(l.Displacement) * float64(l.Displacement)
+		sum += float64(float64(l.Displacement) * float64(l.Displacement))
 	}
 	return math.Sqrt(sum)
 }

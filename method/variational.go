@@ -332,7 +332,7 @@ func sigmoid(x float64) float64 { return 1 / (1 + rng.Exp(-x)) }
 // unsoftplus is the inverse of softplus.
 func unsoftplus(y float64) float64 {
 	if y < 1e-3 { // where eʸ − 1 would lose its digits
-		return rng.Log(y) + y/2 + float64(y*y)/24
+		return rng.Log(y) + float64(y/2) + float64(y*y)/24
 	}
 	return y + rng.Log(1-rng.Exp(-y))
 }

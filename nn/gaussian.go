@@ -98,7 +98,7 @@ func (l Gaussian) Guess(train *data.Set) (nll float64) {
 		if l.SD == Learned || l.SD == Predicted {
 			noise = square
 		}
-		nll += halfLog2Pi + 0.5*rng.Log(noise) + 0.5*square/noise
+		nll += halfLog2Pi + float64(0.5*rng.Log(noise)) + 0.5*square/noise
 	}
 	return nll
 }
@@ -197,5 +197,5 @@ func (l Gaussian) finish(ll float64, theta, grad []float64, n, outputs int) {
 	last := len(theta) - 1
 	values := float64(n * outputs)
 	norm := float64(float32(-halfLog2Pi - float64(float32(theta[last]))))
-	grad[last] = -2*(ll-float64(values*norm)) - values
+	grad[last] = float64(-2*(ll-float64(values*norm))) - values
 }

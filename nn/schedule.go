@@ -53,7 +53,7 @@ func (Cosine) Share(epoch, of int) float64 {
 	if epoch >= of {
 		return 0
 	}
-	return 0.5 * (1 + sine(math.Pi*(0.5-float64(epoch)/float64(of))))
+	return 0.5 * (1 + sine(float64(math.Pi*(0.5-float64(epoch)/float64(of)))))
 }
 
 // sine is sin x for |x| ≤ π/2, by its series, which has the same bits on every platform. The error is below 2e-16.

@@ -36,11 +36,11 @@ func logModes(x float64) (log, slope float64) {
 	var sum, first float64
 	for i := range modesPerAxis {
 		d := x - modeAt(i)
-		w := rng.Exp(float64(near*near-float64(d*d)) / (2 * modeVariance))
+		w := rng.Exp((float64(near*near) - float64(d*d)) / (2 * modeVariance))
 		sum += w
 		first += float64(w * d)
 	}
-	log = rng.Log(sum/modesPerAxis) - float64(near*near)/(2*modeVariance) - 0.5*rng.Log(2*math.Pi*modeVariance)
+	log = rng.Log(sum/modesPerAxis) - float64(near*near)/(2*modeVariance) - float64(0.5*rng.Log(2*math.Pi*modeVariance))
 	return log, -first / sum / modeVariance
 }
 
@@ -93,7 +93,7 @@ func (m mixture) LogDensity(theta, grad []float64) (log float64) {
 		return 0
 	}
 	for i, x := range theta {
-		log -= 0.5*float64(x*x)/(startSD*startSD) + 0.5*rng.Log(2*math.Pi*startSD*startSD)
+		log -= 0.5*float64(x*x)/(startSD*startSD) + float64(0.5*rng.Log(2*math.Pi*startSD*startSD))
 		if grad != nil {
 			grad[i] = -x / (startSD * startSD)
 		}
@@ -185,9 +185,9 @@ func (s mixtureScale) run(ctx context.Context, kind mixtureWeights, seed uint64,
 		out.Shares[modesPerAxis*nearestMode(at[0])+nearestMode(at[1])] += weight
 		for axis, x := range at {
 			d := x - modeAt(nearestMode(x))
-			out.Width += weight * d * d / 2
-			out.Mean[axis] += weight * x
-			out.Second[axis] += weight * x * x
+			out.Width += float64(weight * d * d / 2)
+			out.Mean[axis] += float64(weight * x)
+			out.Second[axis] += float64(weight * x * x)
 		}
 		if column, row := gridCell(at[0]), gridCell(at[1]); column >= 0 && row >= 0 {
 			out.cells[row*gridColumns+column] += weight
@@ -217,7 +217,7 @@ func gridCell(x float64) int {
 func gridLaw() []float64 {
 	axis, law := make([]float64, gridColumns), make([]float64, gridColumns*gridColumns)
 	for c := range axis {
-		low := gridSide*float64(c) - gridEnd
+		low := float64(gridSide*float64(c)) - gridEnd
 		for i := range modesPerAxis {
 			axis[c] += normalBetween(low-modeAt(i), low+gridSide-modeAt(i), math.Sqrt(modeVariance)) / modesPerAxis
 		}
@@ -262,7 +262,7 @@ func modeWidth() (v float64) {
 	for x := step/2 - 2*gridEnd; x < 2*gridEnd; x += step {
 		log, _ := logModes(x)
 		d := x - modeAt(nearestMode(x))
-		v += step * math.Exp(log) * d * d
+		v += float64(step * math.Exp(log) * d * d)
 	}
 	return v
 }

@@ -265,7 +265,7 @@ func (r *Row) Mean(f func(Run) float64) (mean, sd float64) {
 		mean += f(run) / float64(len(r.Runs))
 	}
 	for _, run := range r.Runs {
-		sd += (f(run) - mean) * (f(run) - mean)
+		sd += float64((f(run) - mean) * (f(run) - mean))
 	}
 	return mean, math.Sqrt(sd / float64(len(r.Runs)-1))
 }

@@ -39,7 +39,7 @@ func (v *tracking) band(track, coordinate int) figure {
 			}
 			if q == nil {
 				what = "two standard deviations"
-				return s.Mean[track][coordinate] + sign*2*s.SD[track][coordinate]
+				return s.Mean[track][coordinate] + float64(sign*2*s.SD[track][coordinate])
 			}
 			return q[coordinate]
 		})

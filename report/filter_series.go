@@ -146,7 +146,7 @@ func (v *tracking) line(class string, y []float64) chart.Line {
 
 // rms is the root mean square of the finite values; NaN without any.
 func rms(values []float64) float64 {
-	return math.Sqrt(mean(values, func(v float64) float64 { return v * v }))
+	return math.Sqrt(mean(values, func(v float64) float64 { return float64(v * v) }))
 }
 
 // mean is the mean of a function of the finite values; NaN without any.

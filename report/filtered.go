@@ -122,7 +122,7 @@ func (s *FilteredScan) spread(track int) float64 { return math.Hypot(s.SD[track]
 func (s *FilteredScan) inside(track int) float64 {
 	const chi2 = 5.991464547107979 // the 95 % quantile of χ² with two degrees of freedom
 	dx, dy, c := s.offset(track, 0), s.offset(track, 1), s.Cov[track]
-	squared := (c[3]*dx*dx - 2*c[1]*dx*dy + c[0]*dy*dy) / (c[0]*c[3] - c[1]*c[1])
+	squared := (float64(c[3]*dx*dx) - float64(2*c[1]*dx*dy) + float64(c[0]*dy*dy)) / (float64(c[0]*c[3]) - float64(c[1]*c[1]))
 	switch {
 	case math.IsNaN(squared):
 		return math.NaN()

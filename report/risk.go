@@ -32,7 +32,7 @@ func selective(risk []float64, points int) tradeoff {
 
 // riskAt returns the risk if a given share of the examples is answered.
 func riskAt(risk []float64, share float64) float64 {
-	k := int(math.Ceil(share*float64(len(risk)) - 1e-9))
+	k := int(math.Ceil(float64(share*float64(len(risk))) - 1e-9))
 	if k < 1 {
 		return math.NaN()
 	}

@@ -36,7 +36,7 @@ func Threshold(energies []float64, pass float64) float64 {
 		return math.NaN()
 	}
 	sorted, n := slices.Sorted(slices.Values(energies)), float64(len(energies))
-	rank := int(math.Ceil(pass*n - 1e-9)) // the product may round up across a whole number
+	rank := int(math.Ceil(float64(pass*n) - 1e-9)) // the product may round up across a whole number
 	return sorted[max(rank, 1)-1]
 }
 

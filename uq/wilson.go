@@ -10,6 +10,6 @@ func Wilson(k, n float64) (low, high float64) {
 	}
 	p := k / n
 	middle := (p + z*z/(2*n)) / (1 + z*z/n)
-	half := z / (1 + z*z/n) * math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
+	half := float64(z / (1 + z*z/n) * math.Sqrt(p*(1-p)/n+z*z/(4*n*n)))
 	return max(middle-half, 0), min(middle+half, 1)
 }

@@ -27,7 +27,7 @@ func (m exact) Begin(ctx context.Context, w *mcmc.Work, t *mcmc.Target, p *mcmc.
 		for i := range d {
 			var v float64
 			for _, x := range factor[i*d : (i+1)*d] {
-				v += x * x
+				v += float64(x * x)
 			}
 			fold[i] = math.Sqrt(v)
 		}

@@ -217,12 +217,12 @@ func variance(st *smc.State) (sum float64) {
 		var mean, square, squares float64
 		for j, l := range st.LogW {
 			w := math.Exp(l)
-			mean += w * st.Theta[j*st.D+i]
-			squares += w * w
+			mean += float64(w * st.Theta[j*st.D+i])
+			squares += float64(w * w)
 		}
 		for j, l := range st.LogW {
 			away := st.Theta[j*st.D+i] - mean
-			square += math.Exp(l) * away * away
+			square += float64(math.Exp(l) * away * away)
 		}
 		sum += square / (1 - squares) / float64(st.D)
 	}

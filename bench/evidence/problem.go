@@ -30,22 +30,22 @@ func regression(d, rows int, seed uint64) problem {
 		stream.Normals(x)
 		y := stream.Normal()
 		for i := range x {
-			y += x[i] * truth[i]
+			y += float64(x[i] * truth[i])
 		}
 		for i := range x {
-			p.b[i] += x[i] * y
+			p.b[i] += float64(x[i] * y)
 			for k := range x {
-				p.precision[i*d+k] += x[i] * x[k]
+				p.precision[i*d+k] += float64(x[i] * x[k])
 			}
 		}
-		p.c -= y * y / 2
+		p.c -= float64(y * y / 2)
 	}
 	// log Z = c − ½ log det(I + P) + ½ b'(I + P)⁻¹b
 	factor, z := p.factor(1), slices.Clone(p.b)
 	dense.Forward(factor, z)
-	p.logZ = p.c - dense.LogDet(factor, d)/2
+	p.logZ = p.c - float64(dense.LogDet(factor, d)/2)
 	for _, v := range z {
-		p.logZ += v * v / 2
+		p.logZ += float64(v * v / 2)
 	}
 	return p
 }
@@ -97,16 +97,16 @@ func (p problem) LogLik(_ context.Context, _ []int32, theta, ll, grad []float64)
 			var s0, s1, s2, s3 float64
 			k := 0
 			for ; k+4 <= d; k += 4 {
-				s0 += row[k] * at[k]
-				s1 += row[k+1] * at[k+1]
-				s2 += row[k+2] * at[k+2]
-				s3 += row[k+3] * at[k+3]
+				s0 += float64(row[k] * at[k])
+				s1 += float64(row[k+1] * at[k+1])
+				s2 += float64(row[k+2] * at[k+2])
+				s3 += float64(row[k+3] * at[k+3])
 			}
 			for ; k < d; k++ {
-				s0 += row[k] * at[k]
+				s0 += float64(row[k] * at[k])
 			}
 			px := s0 + s1 + s2 + s3
-			l += x * (p.b[i] - px/2)
+			l += float64(x * (p.b[i] - float64(px/2)))
 			if grad != nil {
 				grad[j*d+i] = p.b[i] - px
 			}
@@ -135,10 +135,10 @@ func (unit) Sample(s *rng.Stream, theta []float64) { s.Normals(theta) }
 func (unit) LogDensity(theta, grad []float64) float64 {
 	var sum float64
 	for i, x := range theta {
-		sum += x * x
+		sum += float64(x * x)
 		if grad != nil {
 			grad[i] = -x
 		}
 	}
-	return -sum/2 - 0.5*float64(len(theta))*math.Log(2*math.Pi)
+	return float64(-sum/2) - float64(0.5*float64(len(theta))*math.Log(2*math.Pi))
 }

@@ -94,8 +94,8 @@ func (p posterior) compare(ctx context.Context, m method, o options, workers *mc
 			}
 			for k, r := range reference {
 				drawn[k] = append(drawn[k], q[k])
-				mean[k] += w * q[k]
-				square[k] += w * (q[k] - r.Mean) * (q[k] - r.Mean)
+				mean[k] += float64(w * q[k])
+				square[k] += float64(w * (q[k] - r.Mean) * (q[k] - r.Mean))
 			}
 		}
 		for k := range reference {

@@ -30,20 +30,20 @@ func garch(d dataset) (*bayes.Model, error) {
 		for t, v := range y {
 			if t > 0 {
 				e := y[t-1] - p[mu]
-				byH = [4]float64{beta*byH[mu] - 2*p[alpha1]*e, beta*byH[alpha0] + 1, beta*byH[alpha1] + e*e, beta*byH[beta1] + h}
-				h = p[alpha0] + p[alpha1]*e*e + beta*h
+				byH = [4]float64{float64(beta*byH[mu]) - float64(2*p[alpha1]*e), float64(beta*byH[alpha0]) + 1, float64(beta*byH[alpha1]) + float64(e*e), float64(beta*byH[beta1]) + h}
+				h = p[alpha0] + float64(p[alpha1]*e*e) + float64(beta*h)
 			}
 			e := v - p[mu]
-			l += -0.5*math.Log(h) - 0.5*e*e/h - halfLog2Pi
+			l += float64(-0.5*math.Log(h)) - 0.5*e*e/h - halfLog2Pi
 			slopes[mu] += e / h
 			for k := range slopes {
-				slopes[k] += 0.5 * (e*e/h - 1) / h * byH[k]
+				slopes[k] += float64(0.5 * (e*e/h - 1) / h * byH[k])
 			}
 		}
 		grad[mu] += slopes[mu]
 		grad[alpha0] += slopes[alpha0]
-		grad[alpha1] += slopes[alpha1] - slopes[beta1]*p[3] - 1/(1-p[alpha1])
-		grad[3] += slopes[beta1] * (1 - p[alpha1])
+		grad[alpha1] += slopes[alpha1] - float64(slopes[beta1]*p[3]) - 1/(1-p[alpha1])
+		grad[3] += float64(slopes[beta1] * (1 - p[alpha1]))
 		return l
 	})
 }

@@ -29,7 +29,7 @@ func gpRegression(d dataset) (*bayes.Model, error) {
 					sum += sigma
 				}
 				for m := range j {
-					sum -= l[i*n+m] * l[j*n+m]
+					sum -= float64(l[i*n+m] * l[j*n+m])
 				}
 				if i == j {
 					l[i*n+i] = math.Sqrt(sum)
@@ -49,18 +49,18 @@ func gpRegression(d dataset) (*bayes.Model, error) {
 		solve(l, a)
 		square := 0.0
 		for i := range n {
-			square += y[i] * a[i]
+			square += float64(y[i] * a[i])
 			for j := range n {
-				w := 0.5 * (a[i]*a[j] - inverse[i*n+j])
+				w := float64(0.5 * (float64(a[i]*a[j]) - inverse[i*n+j]))
 				r := (x[i] - x[j]) / rho
 				grad[0] += w * k[i*n+j] * r * r / rho
-				grad[1] += w * k[i*n+j] * 2 / alpha
+				grad[1] += float64(w*k[i*n+j]) * 2 / alpha
 				if i == j {
 					grad[2] += w
 				}
 			}
 		}
-		return -0.5*square - 0.5*logDet - float64(n)*halfLog2Pi
+		return float64(-0.5*square) - float64(0.5*logDet) - float64(float64(n)*halfLog2Pi)
 	})
 }
 
@@ -69,13 +69,13 @@ func solve(l, b []float64) {
 	n := len(b)
 	for i := range n {
 		for j := range i {
-			b[i] -= l[i*n+j] * b[j]
+			b[i] -= float64(l[i*n+j] * b[j])
 		}
 		b[i] /= l[i*n+i]
 	}
 	for i := n - 1; i >= 0; i-- {
 		for j := i + 1; j < n; j++ {
-			b[i] -= l[j*n+i] * b[j]
+			b[i] -= float64(l[j*n+i] * b[j])
 		}
 		b[i] /= l[i*n+i]
 	}

@@ -13,17 +13,18 @@ func rungeKutta(slope func(t float64, y, d []float64), t, h float64, steps int, 
 	at, d1, d2, d3, d4 := scratch[:n], scratch[n:2*n], scratch[2*n:3*n], scratch[3*n:4*n], scratch[4*n:5*n]
 	along := func(d []float64, h float64) []float64 {
 		for i, v := range y {
-			at[i] = v + h*d[i]
+			at[i] = v + float64(h*d[i])
 		}
 		return at
 	}
+	half := float64(h / 2)
 	for range steps {
 		slope(t, y, d1)
-		slope(t+h/2, along(d1, h/2), d2)
-		slope(t+h/2, along(d2, h/2), d3)
+		slope(t+half, along(d1, half), d2)
+		slope(t+half, along(d2, half), d3)
 		slope(t+h, along(d3, h), d4)
 		for i := range y {
-			y[i] += h / 6 * (d1[i] + 2*d2[i] + 2*d3[i] + d4[i])
+			y[i] += float64(h / 6 * (d1[i] + 2*d2[i] + 2*d3[i] + d4[i]))
 		}
 		t += h
 	}
@@ -33,7 +34,7 @@ func rungeKutta(slope func(t float64, y, d []float64), t, h float64, steps int, 
 func lognormal(y, m float64, slopes []float64, p, grad []float64, sigma int) float64 {
 	l, byMean, bySD := normal(math.Log(y), math.Log(m), p[sigma])
 	for i, v := range slopes {
-		grad[i] += byMean / m * v
+		grad[i] += float64(byMean / m * v)
 	}
 	grad[sigma] += bySD
 	return l - math.Log(y)
@@ -58,16 +59,16 @@ func lotkaVolterra(d dataset) (*bayes.Model, error) {
 	}, 1, func(_ int, p, grad []float64) (l float64) {
 		slope := func(_ float64, z, d []float64) {
 			u, v, byU, byV := z[0], z[1], z[2:8], z[8:14]
-			uu, uv, vu, vv := p[0]-p[1]*v, -p[1]*u, p[3]*v, p[3]*u-p[2]
+			uu, uv, vu, vv := p[0]-float64(p[1]*v), -p[1]*u, p[3]*v, float64(p[3]*u)-p[2]
 			d[0], d[1] = uu*u, vv*v
 			for i := range byU {
-				d[2+i] = uu*byU[i] + uv*byV[i]
-				d[8+i] = vu*byU[i] + vv*byV[i]
+				d[2+i] = float64(uu*byU[i]) + float64(uv*byV[i])
+				d[8+i] = float64(vu*byU[i]) + float64(vv*byV[i])
 			}
 			d[2] += u
-			d[3] -= u * v
+			d[3] -= float64(u * v)
 			d[10] -= v
-			d[11] += u * v
+			d[11] += float64(u * v)
 		}
 		var scratch [70]float64
 		z := [14]float64{0: p[4], 1: p[5], 6: 1, 13: 1}
@@ -104,10 +105,10 @@ func oneCompartment(d dataset) (*bayes.Model, error) {
 			in := dose / volume * math.Exp(-ka*t)
 			share := z[0] / (km + z[0])
 			by := -vm / volume * km / ((km + z[0]) * (km + z[0]))
-			d[0] = in*ka - vm/volume*share
-			d[1] = by*z[1] + in*(1-ka*t)
-			d[2] = by*z[2] + vm/volume*share/(km+z[0])
-			d[3] = by*z[3] - share/volume
+			d[0] = float64(in*ka) - float64(vm/volume*share)
+			d[1] = float64(by*z[1]) + float64(in*(1-float64(ka*t)))
+			d[2] = float64(by*z[2]) + vm/volume*share/(km+z[0])
+			d[3] = float64(by*z[3]) - share/volume
 		}
 		var z [4]float64
 		var scratch [20]float64

@@ -14,7 +14,7 @@ const halfLog2Pi = 0.91893853320467274178032973640562
 // normal returns log N(y; mean, sd²) and its derivatives by the mean and by the standard deviation.
 func normal(y, mean, sd float64) (l, byMean, bySD float64) {
 	z := (y - mean) / sd
-	return -0.5*z*z - math.Log(sd) - halfLog2Pi, z / sd, (z*z - 1) / sd
+	return float64(-0.5*z*z) - math.Log(sd) - halfLog2Pi, z / sd, (float64(z*z) - 1) / sd
 }
 
 // regression is y ~ normal(X β, sigma). The parameters are the coefficients of the columns of X and sigma, in this order. With
@@ -27,16 +27,16 @@ func regression(y []float64, columns [][]float64, parameters []bayes.Parameter) 
 		for i, row := range r {
 			e := z[i]
 			for c := i; c < k; c++ {
-				e -= row[c] * p[c]
+				e -= float64(row[c] * p[c])
 			}
-			square += e * e
+			square += float64(e * e)
 			for c := i; c < k; c++ {
-				grad[c] += e / (sigma * sigma) * row[c]
+				grad[c] += float64(e / (sigma * sigma) * row[c])
 			}
 		}
 		square /= sigma * sigma
 		grad[k] += (square - n) / sigma
-		return -0.5*square - n*(math.Log(sigma)+halfLog2Pi)
+		return float64(-0.5*square) - float64(n*(math.Log(sigma)+halfLog2Pi))
 	})
 }
 
@@ -54,7 +54,7 @@ func reduce(y []float64, columns [][]float64) (r [][]float64, z []float64, rest 
 		for c := i + 1; c <= k; c++ {
 			row[c] = dot(left[i], left[c]) / row[i]
 			for m, v := range left[i] {
-				left[c][m] -= row[c] / row[i] * v
+				left[c][m] -= float64(row[c] / row[i] * v)
 			}
 		}
 		r, z = append(r, row[:k]), append(z, row[k])
@@ -64,7 +64,7 @@ func reduce(y []float64, columns [][]float64) (r [][]float64, z []float64, rest 
 
 func dot(x, y []float64) (sum float64) {
 	for i, v := range x {
-		sum += v * y[i]
+		sum += float64(v * y[i])
 	}
 	return sum
 }

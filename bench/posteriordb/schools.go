@@ -11,10 +11,10 @@ func schoolsNoncentered(d dataset) (*bayes.Model, error) {
 		{Name: "tau", Prior: bayes.HalfCauchy{Scale: 5}},
 	}, len(y), func(i int, p, grad []float64) float64 {
 		mu, tau := len(y), len(y)+1
-		l, slope, _ := normal(y[i], p[mu]+p[tau]*p[i], sigma[i])
-		grad[i] += slope * p[tau]
+		l, slope, _ := normal(y[i], p[mu]+float64(p[tau]*p[i]), sigma[i])
+		grad[i] += float64(slope * p[tau])
 		grad[mu] += slope
-		grad[tau] += slope * p[i]
+		grad[tau] += float64(slope * p[i])
 		return l
 	})
 }
@@ -23,7 +23,7 @@ func schoolsNoncentered(d dataset) (*bayes.Model, error) {
 func schoolsQuantities(p []float64) {
 	mu, tau := p[len(p)-2], p[len(p)-1]
 	for i := range p[:len(p)-2] {
-		p[i] = mu + tau*p[i]
+		p[i] = mu + float64(tau*p[i])
 	}
 }
 

@@ -19,7 +19,9 @@ type Cells struct {
 // shades is how many shades there are. Their opacities leave lines legible that are drawn over them.
 const shades = 6
 
-func opacity(shade int) string { return strconv.FormatFloat(.06+.06*float64(shade), 'f', 2, 64) }
+func opacity(shade int) string {
+	return strconv.FormatFloat(.06+float64(.06*float64(shade)), 'f', 2, 64)
+}
 
 // Shade is one shade of a picture of counts.
 type Shade struct {
@@ -58,7 +60,7 @@ func (c Cells) Shades() (all []Shade) {
 func (c Cells) extend(x, y *extent) {
 	if c.Columns > 0 {
 		x.pair(y, c.X, c.Y)
-		x.pair(y, c.X+c.Size*float64(c.Columns), c.Y+c.Size*float64(len(c.Counts)/c.Columns))
+		x.pair(y, c.X+float64(c.Size*float64(c.Columns)), c.Y+float64(c.Size*float64(len(c.Counts)/c.Columns)))
 	}
 }
 
@@ -69,7 +71,7 @@ func (c Cells) draw(p *canvas, x, y scale) {
 		return
 	}
 	exact := func(v float64) string { return strconv.FormatFloat(math.Round(v*1e4)/1e4, 'f', -1, 64) } // many cells add up
-	fmt.Fprintf(&p.b, `<g transform="matrix(%s 0 0 %s %s %s)">`, exact(width), exact(-high), exact(left), exact(low-high/2))
+	fmt.Fprintf(&p.b, `<g transform="matrix(%s 0 0 %s %s %s)">`, exact(width), exact(-high), exact(left), exact(low-float64(high/2)))
 	for i, s := range c.Shades() {
 		var d strings.Builder
 		for row := range len(c.Counts) / c.Columns {

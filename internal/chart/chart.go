@@ -118,7 +118,7 @@ func (c *Chart) layout() layout {
 func (c *Chart) margin(ticks []tick) float64 {
 	margin := max(c.Left, 12)
 	for _, t := range ticks {
-		margin = max(margin, 10+letter*float64(len([]rune(t.text))))
+		margin = max(margin, 10+float64(letter*float64(len([]rune(t.text)))))
 	}
 	return margin
 }
@@ -321,7 +321,7 @@ func (c *canvas) xAxis(ticks []tick, x scale, y float64, name string) {
 	for _, t := range ticks {
 		u := x.at(t.value)
 		c.line(u, y, u, y+4, "base")
-		half := letter * float64(len([]rune(t.text))) / 2
+		half := float64(letter * float64(len([]rune(t.text))) / 2)
 		anchor := "middle"
 		from := u - half
 		switch {

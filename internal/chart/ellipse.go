@@ -23,15 +23,15 @@ func EllipseOf(x, y float64, cov [4]float64, p float64) Ellipse {
 
 // axes returns the roots of the eigenvalues of the matrix [xx, xy; xy, yy], the larger first, and the direction of its vector.
 func axes(xx, xy, yy float64) (a, b, angle float64) {
-	middle, half := (xx+yy)/2, math.Hypot((xx-yy)/2, xy)
+	middle, half := float64((xx+yy)/2), math.Hypot((xx-yy)/2, xy)
 	return math.Sqrt(max(middle+half, 0)), math.Sqrt(max(middle-half, 0)), math.Atan2(2*xy, xx-yy) / 2
 }
 
 // matrix returns the matrix whose axes are those of the ellipse.
 func (e Ellipse) matrix() (xx, xy, yy float64) {
 	sin, cos := math.Sincos(e.Angle)
-	a, b := e.A*e.A, e.B*e.B
-	return a*cos*cos + b*sin*sin, (a - b) * sin * cos, a*sin*sin + b*cos*cos
+	a, b := float64(e.A*e.A), float64(e.B*e.B)
+	return float64(a*cos*cos) + float64(b*sin*sin), (a - b) * sin * cos, float64(a*sin*sin) + float64(b*cos*cos)
 }
 
 // Ellipses are outlines. They are drawn between linear axes alone.
@@ -64,7 +64,7 @@ func (e Ellipses) draw(c *canvas, x, y scale) {
 			continue
 		}
 		arc := "a" + num(a) + " " + num(b) + " " + num(angle*180/math.Pi) + " 1 0 "
-		d.WriteString("M" + num(u+a*cos) + " " + num(v+a*sin) + arc + num(-2*a*cos) + " " + num(-2*a*sin) + arc + num(2*a*cos) + " " + num(2*a*sin) + "z")
+		d.WriteString("M" + num(u+float64(a*cos)) + " " + num(v+float64(a*sin)) + arc + num(-2*a*cos) + " " + num(-2*a*sin) + arc + num(2*a*cos) + " " + num(2*a*sin) + "z")
 	}
 	if d.Len() > 0 {
 		fmt.Fprintf(&c.b, `<path class="outline %s" d="%s"/>`, e.Class, d.String())

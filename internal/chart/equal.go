@@ -38,6 +38,6 @@ func (c *Chart) equal(l *layout) {
 
 // widen gives the extent a length, around its middle, and fixes it.
 func (e *extent) widen(length float64) {
-	middle := e.low/2 + e.high/2
-	e.low, e.high, e.fixed = middle-length/2, middle+length/2, true
+	middle, half := float64(e.low/2)+float64(e.high/2), float64(length/2)
+	e.low, e.high, e.fixed = middle-half, middle+half, true
 }

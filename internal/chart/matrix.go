@@ -25,7 +25,7 @@ func (m *Matrix) SVG() template.HTML {
 	left = min(left, Width/4) + 10
 	side := (Width - left - 2) / float64(len(m.Names))
 	height := min(side, 46)
-	foot := top + height*float64(len(m.Names))
+	foot := top + float64(height*float64(len(m.Names)))
 	p := newCanvas(m.ID, m.Title, m.Desc, foot+bottom)
 	p.text(2, 13, "start", "label", m.Rows)
 	for i, row := range m.Counts {
@@ -33,21 +33,22 @@ func (m *Matrix) SVG() template.HTML {
 		for _, n := range row {
 			sum += n
 		}
-		y := top + height*float64(i)
-		p.text(left-6, y+height/2+4, "end", "", shorten(m.Names[i], left-8))
+		y := top + float64(height*float64(i))
+		line := y + float64(height/2) + 4
+		p.text(left-6, line, "end", "", shorten(m.Names[i], left-8))
 		for j, n := range row {
-			x := left + side*float64(j)
+			x := left + float64(side*float64(j))
 			share := 0.0
 			if sum > 0 {
 				share = float64(n) / float64(sum)
 			}
 			fmt.Fprintf(&p.b, `<rect class="cell" x="%s" y="%s" width="%s" height="%s" fill-opacity="%s"/>`,
-				num(x+1), num(y+1), num(side-2), num(height-2), strconv.FormatFloat(.05+.3*math.Sqrt(share), 'f', 2, 64))
+				num(x+1), num(y+1), num(side-2), num(height-2), strconv.FormatFloat(.05+float64(.3*math.Sqrt(share)), 'f', 2, 64))
 			if s := strconv.Itoa(n); n > 0 && letter*float64(len(s)) < side {
-				p.text(x+side/2, y+height/2+4, "middle", "count", s)
+				p.text(x+float64(side/2), line, "middle", "count", s)
 			}
 		}
-		p.text(left+side*(float64(i)+.5), foot+17, "middle", "", shorten(m.Names[i], side))
+		p.text(left+float64(side*(float64(i)+.5)), foot+17, "middle", "", shorten(m.Names[i], side))
 	}
 	p.text(Width-2, foot+34, "end", "label", m.Columns)
 	return p.end()

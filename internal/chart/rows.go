@@ -116,7 +116,7 @@ func (d *Dots) SVG() template.HTML {
 		p.line(u, 4, u, base, "rule")
 	}
 	for i, r := range d.Rows {
-		y := 4 + row*(float64(i)+.5)
+		y := 4 + float64(row*(float64(i)+.5))
 		p.text(left-10, y+4, "end", "", shorten(r.Name, Width/2))
 		p.text(Width-2, y+4, "end", "", r.Note)
 		if u, v := xs.at(r.Low), xs.at(r.High); r.Low != r.High && finite(u) && finite(v) {

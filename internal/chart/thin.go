@@ -46,7 +46,7 @@ func Smooth(x, y []float64, stretches int) (sx, sy []float64) {
 	}
 	width := (x[n-1] - x[0]) / float64(stretches)
 	for i, b := 0, 0; i < n; b++ {
-		end := x[0] + width*float64(b+1)
+		end := x[0] + float64(width*float64(b+1))
 		var u, v, count float64
 		for ; i < n && (x[i] <= end || b >= stretches-1); i++ {
 			if finite(x[i]) && finite(y[i]) {

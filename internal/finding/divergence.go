@@ -47,7 +47,7 @@ func (d Divergence) finding(kind string) Finding {
 		f.Names["budget"] = "short"
 	}
 	const rounding = 1e-9
-	if higher := 1 - math.Ceil(50*(1-d.Aim)-rounding)/100; d.Aim > 0 && higher > d.Aim { // half as many refusals, in hundredths
+	if higher := 1 - math.Ceil(float64(50*(1-d.Aim))-rounding)/100; d.Aim > 0 && higher > d.Aim { // half as many refusals, in hundredths
 		f.Numbers["aim"], f.Numbers["higher"] = numeral.Number(d.Aim), numeral.Number(higher)
 	}
 	return f

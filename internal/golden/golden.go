@@ -38,5 +38,5 @@ func Near(got, want, rel, abs float64) bool {
 	if math.IsInf(want, 0) {
 		return got == want
 	}
-	return math.Abs(got-want) <= abs+rel*math.Abs(want)
+	return math.Abs(got-want) <= abs+float64(rel*math.Abs(want))
 }

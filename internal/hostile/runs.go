@@ -106,7 +106,7 @@ func tables() map[string]string {
 		kinds += fmt.Sprintf("%.3f,%.3f,%s\n", float64(k)+random.NormFloat64(), random.NormFloat64()-float64(k*k), []string{"ash", "birch", "oak"}[k])
 		far += fmt.Sprintf("%.3f,%.3f\n", 9+random.NormFloat64(), random.NormFloat64())
 		x := random.NormFloat64()
-		wave += fmt.Sprintf("%.3f,%.3f\n", x, x*x-x+0.3*random.NormFloat64())
+		wave += fmt.Sprintf("%.3f,%.3f\n", x, float64(x*x)-x+float64(0.3*random.NormFloat64()))
 	}
 	return map[string]string{"kinds.csv": kinds, "far.csv": far, "wave.csv": wave}
 }

@@ -20,7 +20,7 @@ func Quantile(values []float64, q float64) float64 {
 		return math.NaN()
 	}
 	slices.Sort(sorted)
-	at := q * float64(len(sorted)-1)
+	at := float64(q * float64(len(sorted)-1))
 	i := min(int(at), len(sorted)-1)
 	j := min(i+1, len(sorted)-1)
 	return sorted[i] + float64((at-float64(i))*(sorted[j]-sorted[i]))

@@ -34,7 +34,7 @@ func GammaTail(a, x float64) float64 {
 		term := 1 / a
 		sum := term
 		for n := a + 1; term > float64(sum*0x1p-54); n++ {
-			term *= x / n
+			term = float64(term * (x / n))
 			sum += term
 		}
 		return 1 - float64(front*sum)
@@ -71,7 +71,7 @@ func (s *Stream) LogOfGamma(a float64) float64 {
 		if v <= 0 {
 			continue
 		}
-		logCube := 3 * Log(v)
+		logCube := float64(3 * Log(v))
 		if Log(1-s.Float64()) < float64(0.5*x*x)+float64(d*(1-float64(v*v*v)+logCube)) {
 			return Log(d) + logCube + below
 		}

@@ -154,11 +154,11 @@ func tables() map[string]string {
 		k := i % 3
 		kinds += fmt.Sprintf("%.3f,%.3f,%.3f,%s\n", float64(k)+random.NormFloat64(), random.NormFloat64()-float64(k*k), random.NormFloat64(), []string{"ash", "birch", "oak"}[k])
 		x := random.NormFloat64()
-		wave += fmt.Sprintf("%.3f,%.3f,%.3f\n", x, random.NormFloat64(), x*x-x+0.3*random.NormFloat64())
+		wave += fmt.Sprintf("%.3f,%.3f,%.3f\n", x, random.NormFloat64(), float64(x*x)-x+float64(0.3*random.NormFloat64()))
 	}
 	radar, state := "time,z\n", 0.0
 	for k := range 300 {
-		state = 0.9*state + random.NormFloat64()
+		state = float64(0.9*state) + random.NormFloat64()
 		for range random.IntN(5) {
 			radar += fmt.Sprintf("%d,%.3f\n", k+1, state+2*random.NormFloat64())
 		}

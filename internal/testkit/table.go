@@ -17,7 +17,7 @@ func Table(n int, names ...string) string {
 	out.WriteString("a,same,b,y\n")
 	for i := range n {
 		a, b := math.Sin(float64(i)), math.Cos(float64(3*i))
-		y := strconv.FormatFloat(100+20*a*b, 'g', 6, 64)
+		y := strconv.FormatFloat(100+float64(20*a*b), 'g', 6, 64)
 		if names != nil {
 			y = names[i%len(names)]
 		}
