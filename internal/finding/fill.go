@@ -191,6 +191,12 @@ func (f filled) Equal(a, b string) (bool, error) {
 	return x == y, err
 }
 
+// Same reports whether there are two numbers and they are equal; findings of older versions may lack one.
+func (f filled) Same(a, b string) bool {
+	x, ok := f.Numbers[a]
+	return ok && x == f.Numbers[b]
+}
+
 // Name is a word.
 func (f filled) Name(key string) (string, error) {
 	v, ok := f.Names[key]

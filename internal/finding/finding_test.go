@@ -52,6 +52,8 @@ func all() []Finding {
 		StoppedEarly(3, 0.03125), IslandsStuck([]int{0}, 0.1, pcn, true), IslandsStuck([]int{0, 2, 5}, 0.1, pcn, false),
 		IslandsStill([]int{0}, 0.1, pcn), IslandsStill([]int{0, 2, 5}, 0.1, pcn),
 		MovesStuck(Stuck{Stages: 5, Of: 40, Islands: 8, Temperature: 0.000305, Acceptance: 0.3, Mutations: 50, Displacement: 0.31, Step: pcn, Moves: moves}),
+		MovesStuck(Stuck{Stages: 2, Of: 12, Islands: 1, Copies: 2, Temperature: 0.3, Acceptance: 0.3, Mutations: 50, Displacement: math.NaN(), Step: pcn, Moves: moves}),
+		MovesStuck(Stuck{Stages: 2, Of: 12, Islands: 1, Copies: 1, Temperature: 0.3, Acceptance: 0.3, Mutations: 50, Displacement: math.NaN(), Step: pcn, Moves: moves}),
 		MovesStuck(Stuck{Stages: 1, Of: 12, Islands: 1, Temperature: 0.3, Acceptance: 0.021, Mutations: 50, Displacement: 0.021, Refused: true, Step: pcn, Moves: moves}),
 		MovesStuck(Stuck{Stages: 12, Of: 12, Islands: 1, Temperature: 0.012, Mutations: 1, Refused: true, Written: true, Step: pcn, Moves: moves, Failed: true}),
 		MovesStuck(Stuck{Stages: 12, Of: 12, Islands: 1, Temperature: 0.012, Acceptance: 1, Mutations: 50, Written: true, Step: pcn, Moves: moves, Failed: true}),

@@ -439,9 +439,10 @@ func Beside(found []Finding) string {
 const shared = `{{define "together"}}{{if .Several "islands"}} of {{.Count "islands"}} islands together{{end}}{{end}}` +
 	`{{define "distrust"}}so neither the posterior nor a log evidence is to be trusted{{end}}` +
 	`{{define "sgd"}}they differ as the states of SGD did at this rate, mini-batch and momentum{{end}}` +
-	`{{define "stuck"}}in {{.Count "stuck"}} of {{.Count "stages"}} stages{{template "together" .}} the particles did not move far enough ` +
+	`{{define "stuck"}}in {{.Count "stuck"}} of {{.Count "stages"}} stages{{template "together" .}} {{if .Same "copies" "stuck"}}all particles began as copies of one, and it is not known whether the moves parted them` +
+	`{{else}}the particles did not move far enough{{end}} ` +
 	`(first at λ {{.Short "temperature"}}: acceptance {{.Fixed "acceptance" 2}}, {{.Count "moves"}} move{{if .Several "moves"}}s{{end}}` +
-	`{{if .Has "displacement"}}, by {{.Fixed "displacement" 2}} of their spread{{end}}){{end}}` +
+	`{{if .Has "displacement"}}, by {{.Fixed "displacement" 2}} of their spread{{else if and (.Has "copies") (not (.Same "copies" "stuck"))}}, from copies of one particle{{end}}){{end}}` +
 	`{{define "shorter"}}{{if .Has "higher"}}a higher accept ({{.Fixed "higher" 2}}; it was {{.Fixed "aim" 2}}) or {{end}}a smaller step ({{.Name "step"}}){{end}}` +
 	`{{define "mend"}}{{if .Is "why" "refused"}}{{if .Is "size" "written"}}a smaller step ({{.Name "step"}}) or leave it out` +
 	`{{else}}more moves in a stage ({{.Name "mutations"}}) or more particles{{end}}` +
