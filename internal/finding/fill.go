@@ -82,6 +82,16 @@ func (f filled) written(v float64, decimals int) string {
 // Count is a whole number.
 func (f filled) Count(key string) (string, error) { return f.Fixed(key, 0) }
 
+// Times is a factor with a given number of decimals; one that would read as 0 is less than the smallest that does not.
+func (f filled) Times(key string, decimals int) (string, error) {
+	v, err := f.number(key)
+	text := f.written(v, decimals)
+	if text == f.written(0, decimals) {
+		text = "less than " + f.written(math.Pow10(-decimals), decimals)
+	}
+	return text + " times", err
+}
+
 // Log is a number's natural logarithm.
 func (f filled) Log(key string, decimals int) (string, error) {
 	v, err := f.number(key)

@@ -97,16 +97,16 @@ var kinds = map[string]kind{
 	},
 	"swag-spread": {
 		look: note, says: `the draws of SWAG differ as the states of SGD did at this rate, mini-batch and momentum, not as draws of the posterior do` +
-			`{{if .Has "width"}}. Here they are {{.Fixed "width" 2}} times as wide as the posterior around their mean{{end}}`,
+			`{{if .Has "width"}}. Here they are {{.Times "width" 2}} as wide as the posterior around their mean{{end}}`,
 		cure: `compare their spread with that of chains (method: mcmc) before you rely on it`, help: helpApproximations,
 	},
 	"swag-narrow": {
-		look: warning, says: `the draws of SWAG are {{.Fixed "width" 2}} times as wide as the posterior around their mean`,
+		look: warning, says: `the draws of SWAG are {{.Times "width" 2}} as wide as the posterior around their mean`,
 		means: `{{template "sgd" .}}, so the run understates uncertainty`,
 		cure:  `take a higher rate (method.swag.rate) or smaller mini-batches (map.batch), or method: mcmc for uncertainty`, help: helpApproximations,
 	},
 	"swag-wide": {
-		look: warning, says: `the draws of SWAG are {{.Fixed "width" 1}} times as wide as the posterior around their mean`,
+		look: warning, says: `the draws of SWAG are {{.Times "width" 1}} as wide as the posterior around their mean`,
 		means: `{{template "sgd" .}}, so the run overstates uncertainty`,
 		cure:  `take a lower rate (method.swag.rate) or larger mini-batches (map.batch), or method: mcmc for uncertainty`, help: helpApproximations,
 	},
