@@ -182,8 +182,8 @@ var kinds = map[string]kind{
 
 	"no-evidence":        {look: note | ofEvidence, says: `no evidence: start {{.Name "start"}} leaves the weights of the first particles unknown`},
 	"no-path-of-targets": {look: note | ofEvidence, says: `no evidence: weight {{.Name "weight"}} leaves out the change of target, so the weights follow no path of targets`},
-	"no-evidence-by-fresh": {look: note | ofEvidence, says: `no evidence: path {{.Name "path"}} goes from one fresh batch to another, which costs more than the weights carry, so log Z would be far too low. ` +
-		`Paths tempering, ladder, full, linear and automated have one`},
+	"no-evidence-by-fresh": {look: note | ofEvidence, says: `no evidence: path {{.Name "path"}} goes from one fresh batch to another, which costs more than the weights carry, so log Z would be far too low` +
+		`{{with .Names.others}}. Paths {{.}} have one{{end}}`},
 	"no-weights":     {look: note | ofEvidence, says: `no evidence: {{.Name "move"}} gives its particles no weights`},
 	"no-fixed-model": {look: note | ofEvidence, says: `no evidence: the layers that are not random change while the particles move, so the weights are of no one model`},
 	"evidence":       {look: note | ofEvidence, says: `{{template "evidence" .}} is an estimate of {{template "target" .}}`},
