@@ -322,12 +322,12 @@ func TestEnds(t *testing.T) {
 	}
 	chains[19].LogLikelihood, chains[39].LogLikelihood = -7, -5
 	found = MCMC{Chains: 2, Epochs: 100, Move: mcmc.HMC{}, Start: "prior"}.Sampling().Findings(chains, &bnn.Ensemble{LogWeights: []float64{0}}, 60)
-	want := "chains end at log-likelihoods of -7.0 to -5.0; they accepted 0.40 to 0.80 of their moves in the second half"
+	want := "chains end at log-likelihoods of −7.0 to −5.0; they accepted 0.40 to 0.80 of their moves in the second half"
 	if got := found[0].Words(); got != want {
 		t.Errorf("%q, want %q", got, fmt.Sprint(want))
 	}
 	found = MCMC{Chains: 1, Epochs: 100, Move: mcmc.HMC{}, Start: "prior"}.Sampling().Findings(chains[20:], &bnn.Ensemble{LogWeights: []float64{0}}, 60)
-	want = "the chain ends at log-likelihood -5.0; it accepted 0.80 of its moves in the second half"
+	want = "the chain ends at log-likelihood −5.0; it accepted 0.80 of its moves in the second half"
 	if got := found[0].Words(); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

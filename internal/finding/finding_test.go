@@ -21,9 +21,9 @@ func all() []Finding {
 	one := Population{Islands: 1, Particles: 10, Iterations: 200, Single: 200, Resampled: 180, ESS: 1.25, LogWeightVar: 3204.5}
 	many := one
 	many.Islands, many.Particles, many.Iterations = 8, 1200, 1600
-	epochs, lines := many, one
-	epochs.Lines, lines.Lines = Epochs, Lines
-	fs := []Finding{Optimiser(one), Optimiser(many), Optimiser(epochs), Merged(one), Merged(many), Merged(lines), NoEvidence("map"), NoPathOfTargets("bootstrap"), NoWeights("SVGD"), NoEvidenceByFresh("ctr", []string{"tempering", "full"}), NoFixedModel(), SVGDSpread()}
+	epochs, lines, once := many, one, one
+	epochs.Lines, lines.Lines, once.Resampled = Epochs, Lines, 1
+	fs := []Finding{Optimiser(one), Optimiser(many), Optimiser(epochs), Merged(one), Merged(many), Merged(lines), Merged(once), NoEvidence("map"), NoPathOfTargets("bootstrap"), NoWeights("SVGD"), NoEvidenceByFresh("ctr", []string{"tempering", "full"}), NoFixedModel(), SVGDSpread()}
 	for _, target := range []Target{EveryTarget, LastTarget, PartialTarget} {
 		for _, trust := range []Trust{Estimate, OneDraw, NoTrust, Unmoved} {
 			fs = append(fs, Evidence(target, trust, target == PartialTarget))
@@ -47,7 +47,7 @@ func all() []Finding {
 		NoLongerConstant("new.csv", 30, []Unlearnt{{"k", 12, "7 in training"}}),
 		WordColumns([]string{"colour"}, 3), WordColumns([]string{"colour", "size"}, 1),
 		RowNumbers([]string{"id"}, "[note, id]", "[id]"), RowNumbers([]string{"id", "order"}, "[id, order]", "[id, order]"), UnlikeWords([]string{"name"}, "[name]", 90, 120), UnlikeWords([]string{"name", "note"}, "[name, note]", 190, 120), UnitWords([]string{"price"}, "[price]"), UnitWords([]string{"price", "number 3"}, `[price, "3"]`),
-		WholeAmounts("y", 4, "model.layers.4"), MissingValues([]string{"age"}, true), MissingValues([]string{"age", "colour"}, true), MissingValues([]string{"age"}, false), MissingValues([]string{"age", "colour"}, false),
+		WholeAmounts("y", 4, "model.layers.4"), WholeAmounts("y", 1004, "model.layers.4"), MissingValues([]string{"age"}, true), MissingValues([]string{"age", "colour"}, true), MissingValues([]string{"age"}, false), MissingValues([]string{"age", "colour"}, false),
 		ZeroFeatures([]int{4}), ZeroFeatures([]int{4, 9}), ZeroFeatures(make([]int, 21)), UnseenClasses([]string{"cedar"}, 1), UnseenClasses([]string{"3", "7"}, 12), RareClasses([]string{"cedar (3)"}, 5), RareClasses([]string{"3 (1)", "7 (4)"}, 5), RareClasses(slices.Repeat([]string{"c (1)"}, 12), 5), NoThreshold(1, 200), NoThreshold(3, 200), ChannelsLast("x.npy", 28, 28, 1),
 		StoppedEarly(3, 0.03125), IslandsStuck([]int{0}, 0.1, pcn, true), IslandsStuck([]int{0, 2, 5}, 0.1, pcn, false),
 		IslandsStill([]int{0}, 0.1, pcn), IslandsStill([]int{0, 2, 5}, 0.1, pcn),
@@ -68,7 +68,7 @@ func all() []Finding {
 		Unscored(1, 200), Unscored(3, 200), ChainsUntold(8, "a chain keeps 1 state, and R-hat needs 8", true), ChainsUntold(1, "no prediction is finite in all states and differs between them", false), ChainsUncompared(4, "a chain keeps 3 states, and R-hat needs 8", true, math.NaN()), ChainsUncompared(4, "a chain keeps 3 states, and R-hat needs 8", true, 4.2), ChainsUncompared(1, "no prediction is finite in all states and differs between them", false, math.Inf(1)), FewStates(31.6, 50),
 		EvidenceAgrees(-2031.26, 0.52), EvidenceScatters(-2031.26, 7.02, 1.18, 8), EvidenceOfOne(-2031.26), EvidenceWithin(-2031.26, 0.84, false), EvidenceWithin(-2031.26, 3.2, true), LadderBias(-0.62), LadderBias(0.13),
 		UnevenWeights(80, 3.21), DeadNetworks(1), DeadNetworks(12),
-		FewDraws(3, 20, 8.2, 50), FewDraws(1, 1, 8.2, 50), LoneAncestor(1, 20), FiltersApart(3, 20, 5.24, 3), FiltersApart(1, 20, math.Inf(1), 3), OneBatch(500), PriorOfDecay(0.01, 48000, 1./480), ScansLeftOut(1), ScansLeftOut(2), OptimisedRuns([]string{"linear"}), OptimisedRuns([]string{"linear", "ctr"}), MergedRuns([]string{"linear", "ctr"}), UnmovedRuns([]string{"linear"}), UnmovedRuns([]string{"linear", "ctr"}), EnsembleBetter(Better{8, "0.25", "0.4", 0.15, 0.02, 7000, 1000, false}), EnsembleBetter(Better{1, "0.25", "0.4", 0.152, 0.0213, 50, 1000, true}),
+		FewDraws(3, 20, 8.2, 50), FewDraws(1, 1, 8.2, 50), LoneAncestor(1, 20), FiltersApart(3, 20, 5.24, 3), FiltersApart(1, 20, math.Inf(1), 3), OneBatch(500), PriorOfDecay(0.01, 48000, 1./480), SmallFilters(50, 20, 200), ErrorsUnknown(3, 20), ScansLeftOut(1), ScansLeftOut(2), OptimisedRuns([]string{"linear"}), OptimisedRuns([]string{"linear", "ctr"}), MergedRuns([]string{"linear", "ctr"}), UnmovedRuns([]string{"linear"}), UnmovedRuns([]string{"linear", "ctr"}), EnsembleBetter(Better{8, "0.25", "0.4", 0.15, 0.02, 7000, 1000, false}), EnsembleBetter(Better{1, "0.25", "0.4", 0.152, 0.0213, 50, 1000, true}),
 		NoSkill(Class), NoSkill(Mean),
 		Underconfident(Confidence{7000, 0.893, 0.9491, false, 1000, false}), Underconfident(Confidence{7000, 0.893, 0.9491, false, 1000, true}),
 		Overconfident(Confidence{7000, 0.9491, 0.893, false, 1000, false}), Overconfident(Confidence{7000, 0.9491, 0.893, false, 1000, true}),
@@ -173,7 +173,7 @@ func TestUnknown(t *testing.T) {
 		{Finding{Kind: "mood", Numbers: map[string]numeral.Number{"b": 0.5, "a": 2}, Names: map[string]string{"who": "me"}}, "mood: a 2, b 0.5, who me"},
 		{Finding{Kind: "chain-stuck", Numbers: map[string]numeral.Number{"link": 2}}, "chain-stuck: link 2"},
 		{Finding{Kind: "chains-end", Numbers: map[string]numeral.Number{"lowest": -2, "highest": -1, "least": 0.5, "most": 0.5}},
-			"chains end at log-likelihoods of -2.0 to -1.0; they accepted 0.50 of their moves in the second half"},
+			"chains end at log-likelihoods of −2.0 to −1.0; they accepted 0.50 of their moves in the second half"},
 		{Finding{Kind: "evidence-of-one"}, "evidence-of-one"},
 		{Finding{Kind: "evidence", Names: map[string]string{"place": "metrics"}}, "evidence: place metrics"},
 		{Finding{}, ""},

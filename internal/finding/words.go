@@ -45,7 +45,7 @@ var kinds = map[string]kind{
 	KindMerged: {
 		look: warning, says: `all particles{{if .Several "islands"}} of an island{{end}} descend from one particle of the start in {{.Count "single"}} of {{.Count "iterations"}} {{.Lines}}{{template "together" .}}`,
 		means: `the log-weights differ by no more than {{.Count "particles"}} particles carry (median effective sample size {{.Fixed "ess" 1}}), ` +
-			`but {{.Count "resampled"}} {{.Lines}} resampled, and each resampling loses ancestors. ` +
+			`but {{.Counted "resampled"}} resampled, and each resampling loses ancestors. ` +
 			`The particles differ only by the moves since, so the run may understate uncertainty`,
 		cure: `take more particles or more islands, which keep more ancestors`, help: helpWeights, beside: "rests on one draw of the start",
 	},
@@ -80,6 +80,16 @@ var kinds = map[string]kind{
 		look: warning, says: `in {{.Count "some"}} of {{.Count "scans"}} scans the chains of smcmc end in different places (R-hat up to {{.Fixed "worst" 1}}, want at most {{.Count "limit"}})`,
 		means: `each stays in one of several modes, has not left its start, or has too few particles, so that the shares of the modes are not known`,
 		cure:  `take joint: prior (method.smcmc.joint), more particles or fewer filters (method.smcmc.repeat), a longer burn-in (method.smcmc.burn) or method: bootstrap; --against compares two`, help: helpFilters,
+	},
+	"small-filters": {
+		look: warning, says: `each of the {{.Count "filters"}} filters of smcmc has {{.Count "each"}} {{if .Several "each"}}particles{{else}}particle{{end}}, fewer than {{.Count "enough"}}`,
+		means: `errors that all filters share are then larger than mcse shows`,
+		cure:  `take fewer filters (method.smcmc.repeat) or more particles (method.smcmc.particles)`, help: helpErrors,
+	},
+	"errors-unknown": {
+		look: note, says: `in {{.Count "some"}} of {{.Count "scans"}} scans the Monte Carlo error of a mean is unknown (mcse: NaN)`,
+		means: `a coordinate never moved, or four particles or fewer carry the error`,
+		cure:  `take more particles`, help: helpErrors,
 	},
 	"scans-left-out": {
 		look: warning, says: `{{.Count "count"}} {{if .Several "count"}}scans{{else}}scan{{end}} could not be used and {{if .Several "count"}}were{{else}}was{{end}} left out`,
@@ -364,7 +374,7 @@ var kinds = map[string]kind{
 		cure: `take chains (method: mcmc) or prior.anchor, which make better use of a trained network`, help: helpMixing,
 	},
 	"stopped": {look: note, says: `{{if .Several "islands"}}{{.Count "stopped"}} of {{.Count "islands"}} islands{{else}}the island{{end}} stopped after iteration {{.Range "first" "last" 0}} of {{.Count "all"}}: ` +
-		`in {{if .Several "patience"}}{{.Count "patience"}} iterations{{else}}an iteration{{end}} the validation NLL of the states kept so far had not fallen by more than its standard error (stop: {patience: {{.Count "patience"}}})`},
+		`in {{if .Several "patience"}}{{.Count "patience"}} iterations{{else}}an iteration{{end}} the validation NLL of the states kept so far had not fallen by more than its standard error (stop: {patience: {{.Setting "patience"}}})`},
 	"init-unused": {
 		look: warning, says: `model.init was not used`, means: `from s = 0.5 on, the anchored prior has mean 0`,
 		cure: `take a smaller s, or leave model.init out`, help: helpData,
@@ -395,7 +405,7 @@ var kinds = map[string]kind{
 		means: `each is an input of 0 and 1, and their order is lost`, cure: `write the numbers alone, or leave {{if .Several "count"}}them{{else}}it{{end}} out (data.csv.drop: {{.Name "drop"}})`, help: helpData,
 	},
 	"whole-amounts": {look: note | ofData | early, says: `{{.Name "target"}} takes {{.Count "values"}} whole numbers, which are predicted as amounts. If they are classes, set ` +
-		`model.likelihood=categorical and {{.Name "layer"}}.dense={{.Count "values"}}`},
+		`model.likelihood=categorical and {{.Name "layer"}}.dense={{.Setting "values"}}`},
 	"missing-values": {look: note | ofData, says: `{{if .Several "count"}}columns {{.Name "columns"}} lack{{else}}column {{.Name "columns"}} lacks{{end}} values: the mean of the training rows, or no category, ` +
 		`stands in their place, and one more input{{if .Several "count"}} for each column{{end}} is 1 where the value is missing`},
 	"missing-elsewhere": {look: note | ofData, says: `{{if .Several "count"}}columns {{.Name "columns"}} lack{{else}}column {{.Name "columns"}} lacks{{end}} values only in rows that do not train: ` +
