@@ -92,11 +92,11 @@ func Summarise(m ssm.Model, trace []runs.TraceLine, leftOut int, against string)
 		out.Dropped += s.Dropped
 		out.Evaluated += s.Evaluated
 		out.Skipped += s.Skipped
-		if slices.ContainsFunc(s.All(), Track.errorUnknown) {
-			out.Unknown++
-		}
 		if s.Ancestors == 1 {
 			out.Lone++
+		}
+		if slices.ContainsFunc(s.All(), Track.errorUnknown) {
+			out.Unknown++
 		}
 		few := s.ESS != nil && *s.ESS < fewDraws
 		if few {
