@@ -394,3 +394,18 @@ func TestFilterPresetsMix(t *testing.T) {
 		}
 	}
 }
+
+// A run has the findings about its settings beside those about its scans.
+func TestFilterFindsSmallFilters(t *testing.T) {
+	for repeat, want := range map[int]bool{4: false, 8: true} {
+		s := filteringOf(t, filterings["line"], fmt.Sprintf("method.smcmc={particles: 80, repeat: %d, burn: 20}", repeat))
+		r, err := Filter(t.Context(), s, FilterOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Kind == "small-filters" })
+		if said := strings.Contains(strings.Join(r.Notes(), "\n"), "each of the 8 filters of smcmc has 10 particles, fewer than 32"); found != want || said != want {
+			t.Errorf("%d filters: %q", repeat, r.Notes())
+		}
+	}
+}

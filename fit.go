@@ -93,7 +93,7 @@ func (f *fit) prepare(spec Spec, o Options) (err error) {
 	if f.job.Model, err = nn.NewTraining(f.Net, f.Data, f.job.Pool); err != nil {
 		return f.Spec.Fault("model", "%v", err)
 	}
-	if err := f.Spec.CompleteFor(float64(f.Data.Train.Len()) * f.Net.Flops()); err != nil {
+	if err := f.Spec.CompleteFor(f.Data.Train.Len(), f.Net.Flops()); err != nil {
 		return err
 	}
 	f.Spec.Method.CheckData(f.Data.Train.Len(), f.Net.Dim(), f.Spec.At(), faults)

@@ -88,6 +88,33 @@ func TestEvidenceByDefault(t *testing.T) {
 	}
 }
 
+// The config of a run of VI has the number of its epochs: 500, or as many as make 4,000 steps of the batches. A run of that config has the same bytes,
+// and a config that gives the number keeps it.
+func TestRunsHaveTheirEpochs(t *testing.T) {
+	const small = "method={vi: {batch: 50, draws: 3}}"
+	spec := straight(t, 1000, small) // 20 steps an epoch
+	if text := spec.YAML(); !bytes.Contains(text, []byte(" epochs: auto,")) {
+		t.Errorf("before the data are known the config is\n%s", text)
+	}
+	for examples, want := range map[int]int{1000: 500, 60: 2000} {
+		if got := fitted(t, straight(t, examples, small), Options{}).Spec.Method.(method.VI).Epochs; got != want {
+			t.Errorf("%d epochs of %d examples, want %d", got, examples, want)
+		}
+	}
+	_, first := kept(t, straight(t, 60, small))
+	config := read(t, first, configFile)
+	again, err := ParseSpec("config.yaml", config)
+	if err != nil || !bytes.Contains(config, []byte(" epochs: 2000,")) {
+		t.Fatalf("%v; the run's config is\n%s", err, config)
+	}
+	if _, second := kept(t, again); contents(t, first) != contents(t, second) {
+		t.Error("a run of a run's config differs from it")
+	}
+	if got := fitted(t, straight(t, 60, small, "method.vi.epochs=7"), Options{}).Spec.Method.(method.VI).Epochs; got != 7 {
+		t.Errorf("7 epochs became %d", got)
+	}
+}
+
 // The config of a run has the number of its particles. A run of that config has the same bytes, and the config
 // without the number goes on with either. A config that gives the number keeps it.
 func TestRunsHaveTheirParticles(t *testing.T) {

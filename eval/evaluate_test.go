@@ -193,6 +193,9 @@ func TestCombined(t *testing.T) {
 	if d := cmp.Diff(a.Metrics.Combined[0].Evaluation, a.Metrics.Combined[1].Evaluation); d != "" {
 		t.Errorf("one island: equal and evidence differ:\n%s", d)
 	}
+	if m := a.Metrics; m.LogEvidence == nil || m.LogEvidenceSD != nil {
+		t.Errorf("one island has a log evidence of %v, with the standard deviation %v over islands", m.LogEvidence, m.LogEvidenceSD)
+	}
 	if m := evaluated(t, ensemble(t, net, 3, 6, bnn.Equal{}), p).Metrics; m.Combined != nil || m.LogEvidence != nil || m.LogEvidenceSD != nil || m.EffectiveIslands != nil {
 		t.Errorf("without comparable evidences: %+v", m)
 	}

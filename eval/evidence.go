@@ -32,7 +32,7 @@ func (m *Metrics) evidence(logZ []float64, p *Precision) error {
 	if err != nil {
 		return err
 	}
-	m.LogEvidence, m.LogEvidenceSD, m.EffectiveIslands = (*uq.Number)(&c.LogZ), (*uq.Number)(&c.SD), (*uq.Number)(&c.Effective)
+	m.LogEvidence, m.LogEvidenceSD, m.EffectiveIslands = (*uq.Number)(&c.LogZ), known(c.SD), (*uq.Number)(&c.Effective)
 	se, ladder := p.Of(c)
 	m.LogEvidenceError, m.LadderBias = known(se), known(ladder)
 	return nil

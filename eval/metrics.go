@@ -27,7 +27,7 @@ type Metrics struct {
 	ByClass          []ByClass   `json:"by_class,omitempty"`           // the posterior's scores for each class, in the order of the classes; nil for a regression
 	Combined         Combined    `json:"combined,omitempty"`           // nil without comparable evidences
 	LogEvidence      *uq.Number  `json:"log_evidence,omitempty"`       // of the model, log-mean-exp over the islands, in nats; nil if Combined is nil
-	LogEvidenceSD    *uq.Number  `json:"log_evidence_sd,omitempty"`    // over the islands
+	LogEvidenceSD    *uq.Number  `json:"log_evidence_sd,omitempty"`    // over the islands; nil: not known, as of one island
 	LogEvidenceError *uq.Number  `json:"log_evidence_error,omitempty"` // standard error of LogEvidence: by the scatter over the islands; of one island by the families of its particles; nil: not known
 	LadderBias       *uq.Number  `json:"ladder_bias,omitempty"`        // by how much the adaptation of the ladder has moved LogEvidence, an estimate, in nats; 0 on paths without adaptive steps
 	EffectiveIslands *uq.Number  `json:"effective_islands,omitempty"`  // 1/Σω² of the evidence weights

@@ -8,6 +8,7 @@ import (
 
 	"github.com/starling-smc/starling/internal/config"
 	"github.com/starling-smc/starling/internal/dense"
+	"github.com/starling-smc/starling/internal/finding"
 	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/smc"
@@ -64,6 +65,9 @@ func (m Auxiliary) Bytes(dim int) int64 { return int64(m.Particles) * int64(40*d
 
 // Evidence implements Method.
 func (Auxiliary) Evidence() bool { return true }
+
+// Findings implements Method.
+func (Auxiliary) Findings() []finding.Finding { return nil }
 
 // On implements Method.
 func (m Auxiliary) On(job Job) (Filter, error) {

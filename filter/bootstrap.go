@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/internal/finding"
 	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/smc"
 	"github.com/starling-smc/starling/ssm"
@@ -57,6 +58,9 @@ func (m Bootstrap) Bytes(dim int) int64 { return int64(m.Particles) * int64(32*d
 
 // Evidence implements Method.
 func (Bootstrap) Evidence() bool { return true }
+
+// Findings implements Method.
+func (Bootstrap) Findings() []finding.Finding { return nil }
 
 // On implements Method.
 func (m Bootstrap) On(job Job) (Filter, error) {

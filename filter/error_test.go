@@ -309,3 +309,20 @@ func TestFiltersAreIndependent(t *testing.T) {
 		}
 	}
 }
+
+// Filters with few particles each are warned of, and neither those of the defaults nor a single one.
+func TestSmallFilters(t *testing.T) {
+	for _, c := range []struct {
+		particles, repeat int
+		warns             bool
+	}{
+		{0, 0, false}, {40, 0, false}, {1000, 0, false}, {1999, 0, false}, {40, 1, false}, {1000, 15, false}, {1000, 16, true}, {1000, 50, true},
+		{255, 8, true}, {256, 8, false}, {8, 4, true},
+	} {
+		m := SMCMC{Particles: c.particles, Repeat: c.repeat}
+		m.Defaults()
+		if found := m.Findings(); (len(found) == 1 && found[0].Warning()) != c.warns || len(found) > 1 {
+			t.Errorf("%d particles by %d filters: %+v", c.particles, c.repeat, found)
+		}
+	}
+}

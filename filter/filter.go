@@ -26,6 +26,7 @@ import (
 	"strings"
 
 	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/internal/finding"
 	"github.com/starling-smc/starling/mcmc"
 	"github.com/starling-smc/starling/ssm"
 )
@@ -62,6 +63,8 @@ type Method interface {
 	Bytes(dim int) int64
 	// Evidence reports whether the method estimates the evidence of the scans.
 	Evidence() bool
+	// Findings are what a reader must know of the settings, whatever the scans are.
+	Findings() []finding.Finding
 }
 
 // Info is what a step found. It is only looked at: nothing of it goes into the next step.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/starling-smc/starling/internal/dense"
+	"github.com/starling-smc/starling/internal/finding"
 	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/ssm"
 )
@@ -39,6 +40,9 @@ func (Kalman) Bytes(dim int) int64 { return 64 * int64(dim) * int64(dim) }
 
 // Evidence implements Method.
 func (Kalman) Evidence() bool { return true }
+
+// Findings implements Method.
+func (Kalman) Findings() []finding.Finding { return nil }
 
 // On implements Method.
 func (m Kalman) On(job Job) (Filter, error) {

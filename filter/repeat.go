@@ -26,6 +26,12 @@ const (
 	fewestParticles = 250 // of a filter
 )
 
+// A filter of n particles has an error of order 1/n of the spread that all filters share, and which their spread does not show. The standard
+// error of the mean of R of them is of order 1/√(nR). So the quotient of the two is of order √(R/n), and n must be large beside R. On a
+// model of position and velocity the root of the mean square of (mean − exact)/MCSE was .9 and 1.0 with n = 60R, 1.2 and 1.1 with n = 10R, 1.2
+// and 1.3 with n = 4R, 1.4 and 1.3 with n = 2.5R, 3.2 and 2.9 with n = R/2.5.
+const sharedErrors = 4
+
 // usualRepeat is the number of filters among which n particles are divided where nothing else is said.
 func usualRepeat(n int) int {
 	if r := min(mostFilters, n/fewestParticles); r >= fewestFilters {

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/internal/finding"
 	"github.com/starling-smc/starling/internal/numeral"
 	"github.com/starling-smc/starling/internal/rng"
 	"github.com/starling-smc/starling/mcmc"
@@ -116,6 +117,16 @@ func (m SMCMC) Bytes(dim int) int64 { return int64(m.Particles) * int64(32*dim+2
 
 // Evidence implements Method: a chain estimates none.
 func (SMCMC) Evidence() bool { return false }
+
+// Findings implements Method: filters that have few particles each.
+func (m SMCMC) Findings() []finding.Finding {
+	repeat := m.filters()
+	each, enough := m.Particles/max(1, repeat), sharedErrors*repeat
+	if repeat == 1 || each >= enough {
+		return nil
+	}
+	return []finding.Finding{finding.SmallFilters(repeat, each, enough)}
+}
 
 // On implements Method.
 func (m SMCMC) On(job Job) (Filter, error) {

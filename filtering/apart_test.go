@@ -57,3 +57,36 @@ func TestFiltersApart(t *testing.T) {
 		t.Errorf("findings %q", kinds)
 	}
 }
+
+// Scans in which the error of any mean is unknown are counted and found, of trackers and of other models; a method without errors has none.
+func TestUnknownErrors(t *testing.T) {
+	one := func(mcse ...Number) Estimate { return Estimate{Mean: make([]Number, 2), MCSE: mcse} }
+	nan, state := Number(math.NaN()), one(0.1, Number(math.NaN()))
+	for name, c := range map[string]struct {
+		lines []Line
+		want  int
+	}{
+		"targets": {[]Line{
+			{Tracks: []Track{{"1", one(0.1, 0.2)}, {"2", one(0.1, 0.2)}}}, {Tracks: []Track{{"1", one(0.1, 0.2)}, {"2", one(nan, nan)}}}, {Tracks: []Track{{"1", one(nan, 0.1)}, {"2", one()}}},
+		}, 2},
+		"states":    {[]Line{{Estimate: &state}, {Estimate: &Estimate{MCSE: []Number{0.1}}}}, 1},
+		"no errors": {[]Line{{Estimate: &Estimate{Mean: []Number{1}}}}, 0},
+	} {
+		var trace []runs.TraceLine
+		for i, line := range c.lines {
+			text, err := json.Marshal(Step{Line: line})
+			if err != nil {
+				t.Fatal(err)
+			}
+			trace = append(trace, runs.TraceLine{K: i + 1, Fields: text})
+		}
+		m, err := Summarise(ssm.LinearGaussian{A: [][]float64{{1}}, H: [][]float64{{1}}}, trace, 0, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := m.Findings()
+		if m.Unknown != c.want || (len(found) == 1) != (c.want > 0) || c.want > 0 && found[0].Kind != "errors-unknown" {
+			t.Errorf("%s: %d scans with unknown errors, want %d; findings %+v", name, m.Unknown, c.want, found)
+		}
+	}
+}

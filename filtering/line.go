@@ -50,6 +50,11 @@ type Estimate struct {
 	MCSE []Number   `json:"mcse,omitempty"` // Monte Carlo standard error of each coordinate's mean, with what earlier scans left in it
 }
 
+// errorUnknown reports whether the Monte Carlo error of a mean is unknown.
+func (e Estimate) errorUnknown() bool {
+	return slices.ContainsFunc(e.MCSE, func(v Number) bool { return math.IsNaN(float64(v)) })
+}
+
 // Accept is the acceptance of each kind of decision; nil: there is no such decision.
 type Accept struct {
 	Joint  *Number `json:"joint,omitempty"`

@@ -20,6 +20,7 @@ type Metrics struct {
 	Skipped   int64 `json:"skipped"`       // terms
 	Few       int   `json:"few_draws"`     // scans whose samples are worth fewer than 50 draws
 	Lone      int   `json:"lone_ancestor"` // scans that come from one particle of the scan before
+	Unknown   int   `json:"mcse_unknown"`  // scans in which the Monte Carlo error of a mean is unknown
 	Apart     int   `json:"filters_apart"` // scans whose R-hat is above 3, although the samples are worth 50 draws
 
 	ESS       *Spread `json:"ess,omitempty"`  // the smallest of a coordinate, over scans
@@ -93,6 +94,9 @@ func Summarise(m ssm.Model, trace []runs.TraceLine, leftOut int, against string)
 		out.Skipped += s.Skipped
 		if s.Ancestors == 1 {
 			out.Lone++
+		}
+		if slices.ContainsFunc(s.All(), Track.errorUnknown) {
+			out.Unknown++
 		}
 		few := s.ESS != nil && *s.ESS < fewDraws
 		if few {

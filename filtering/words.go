@@ -33,6 +33,9 @@ func (m *Metrics) Findings() (list []finding.Finding) {
 	if m.Apart > 0 {
 		list = append(list, finding.FiltersApart(m.Apart, m.Scans, float64(m.RHat.Max), apart))
 	}
+	if m.Unknown > 0 {
+		list = append(list, finding.ErrorsUnknown(m.Unknown, m.Scans))
+	}
 	if m.LeftOut > 0 {
 		list = append(list, finding.ScansLeftOut(m.LeftOut))
 	}

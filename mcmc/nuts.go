@@ -166,27 +166,43 @@ func (m NUTS) Mutate(
 	}
 	if learns {
 		u.steps().learn(mean(out.Probability), m.Aim(), nutsRelaxation)
-		most += searched
-		ended := now.Progress + float64((1-now.Progress)*float64(most)/float64(left))
-		buffering := u.buffering()
-		changed := u.observe(w, t, p, ended)
-		if buffering && !u.buffering() && u.kind == Dense {
-			n, _, err := u.ascend(ctx, t, p, left-most)
-			if err != nil {
-				return Outcome{}, err
-			}
-			most, searched, changed = most+n, searched+n, n > 0
+		moved := most + searched
+		after := func(evaluations int) float64 {
+			return now.Progress + float64((1-now.Progress)*float64(evaluations)/float64(left))
 		}
-		if changed {
-			n, err := r.search(ctx, p, u, now.Key, left-most)
+		if u.observe(w, p, after(moved)) {
+			n, err := r.nextStage(ctx, t, p, u, now.Key, left-moved)
 			if err != nil {
 				return Outcome{}, err
 			}
 			searched += n
+			u.next(after(moved), after(moved+n))
 		}
 	}
 	out.Gradients[0] += searched * t.Examples()
 	return out, nil
+}
+
+// nextStage ends a stage of the warm-up: the chain ascends after the first buffer, and learns its scale after a window. A new scale asks for a
+// search. It returns the number of evaluations.
+func (r *trajectory) nextStage(
+	ctx context.Context, t *Target, p *Population, u warmUp, key rng.Key, left int,
+) (made int, err error) {
+	changed := false
+	switch {
+	case !u.buffering():
+		changed = u.fromWindow(t)
+	case u.kind == Dense:
+		if made, _, err = u.ascend(ctx, t, p, left); err != nil {
+			return 0, err
+		}
+		changed = made > 0
+	}
+	if !changed {
+		return made, nil
+	}
+	trials, err := r.search(ctx, p, u, key, left-made)
+	return made + trials, err
 }
 
 // search finds a step size of which one leapfrog has an acceptance of about .8, and begins its adaptation there (Stan's rule):

@@ -240,7 +240,13 @@ func TestWindowsOfTheWarmUp(t *testing.T) {
 			if k <= c.buffer && !u.buffering() || k == c.buffer+1 && u.buffering() {
 				t.Errorf("%d moves: stage %v at move %d, want a buffer of %d", c.moves, u.stages[stage], k, c.buffer)
 			}
-			if u.observe(&w, target, &p, 0.5*float64(k)/float64(c.moves)) {
+			progress := 0.5 * float64(k) / float64(c.moves)
+			if !u.observe(&w, &p, progress) {
+				continue
+			}
+			changed := !u.buffering() && u.fromWindow(target)
+			u.next(progress, progress)
+			if changed {
 				got = append(got, k)
 				n, s := float64(len(window)), 0.0
 				for _, x := range window {
@@ -364,5 +370,40 @@ func TestSteepTrajectoriesDiverge(t *testing.T) {
 	out, err := NUTS{Step: 1}.Mutate(context.Background(), &w, target, &p, newWarmUp(target, None, 1), at(1, 0))
 	if err != nil || out.Divergent != 3 || !slices.Equal(p.Theta, before) || !slices.Equal(out.Probability, []float64{0, 0, 0}) {
 		t.Errorf("%d of 3 diverge, at %v, %+v, %v", out.Divergent, p.Theta, out, err)
+	}
+}
+
+// A window begins when the ascent and the search after it are over, so their evaluations are no cost of the window's moves: from a start that
+// is far off the window begins at the share of the budget that all calls have spent, to rounding.
+func TestWindowsBeginAfterTheAscent(t *testing.T) {
+	const budget = 3000
+	target := oscillator(1, 0.01)
+	p := NewPopulation(1, 2, Needs{Gradient: true})
+	copy(p.Theta, []float64{1e5, 1e5})
+	if err := target.Evaluate(context.Background(), &p); err != nil {
+		t.Fatal(err)
+	}
+	move := NUTS{}
+	tuning, err := move.Tuning(target, p.J)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := warmUpOf(tuning, Dense, 2)
+	var w Work
+	first := target.Model.(*model).calls
+	for k := 0; u.buffering(); k++ {
+		spent := target.Model.(*model).calls - first
+		now := at(1, k)
+		now.Progress, now.Left = float64(spent)/budget, budget-spent
+		if _, err := move.Mutate(context.Background(), &w, target, &p, tuning, now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	spent := target.Model.(*model).calls - first
+	if !golden.Near(u.stages[stageBegan]*budget, float64(spent), 1e-9, 0) {
+		t.Errorf("the window begins at %v evaluations, when %d were made", u.stages[stageBegan]*budget, spent)
+	}
+	if !(math.Abs(p.Theta[0]) < 10) {
+		t.Errorf("no ascent: the chain is at %v", p.Theta)
 	}
 }

@@ -72,42 +72,47 @@ func (u warmUp) fresh() bool { return u.buffering() && u.stages[stageMoves] == 0
 // buffering reports whether the first buffer lasts.
 func (u warmUp) buffering() bool { return u.stages[stage] == firstBuffer }
 
-// observe counts a move that ended at the given progress, adds its states to the window, and reports whether the scale changed.
-func (u warmUp) observe(w *Work, t *Target, p *Population, progress float64) (changed bool) {
+// observe counts a move that ended at the given progress, adds its states to the window, and reports whether the stage is over.
+func (u warmUp) observe(w *Work, p *Population, progress float64) (over bool) {
 	if u.stages[stage] == lastBuffer {
 		return false
 	}
 	u.stages[stageMoves]++
 	if u.buffering() {
-		if u.stages[stageMoves] >= firstBufferMoves || progress >= bufferShare {
-			u.begin(windowMoves, progress)
-		}
-		return false
+		return u.stages[stageMoves] >= firstBufferMoves || progress >= bufferShare
 	}
 	u.visit(w, p)
-	if u.stages[stageMoves] < u.stages[stage] && !u.ends(progress) {
-		return false
-	}
-	changed = u.kind != None && u.tuning[atPoints] >= fewPoints && u.fromPoints(t, false)
-	u.begin(2*u.stages[stage], progress)
-	return changed
+	return u.stages[stageMoves] >= u.stages[stage] || u.ends(progress, u.moveShare(progress))
 }
 
-// ends reports whether the last buffer must begin.
-func (u warmUp) ends(progress float64) bool {
-	move := (progress - u.stages[stageBegan]) / u.stages[stageMoves] // share of the budget that a move took
+// fromWindow learns the scale from the states of the window, and reports whether it changed.
+func (u warmUp) fromWindow(t *Target) bool {
+	return u.kind != None && u.tuning[atPoints] >= fewPoints && u.fromPoints(t, false)
+}
+
+// moveShare is the share of the budget that a move of the stage took, until the given progress.
+func (u warmUp) moveShare(progress float64) float64 {
+	return (progress - u.stages[stageBegan]) / u.stages[stageMoves]
+}
+
+// ends reports whether the last buffer must begin, if a move takes so much of the budget.
+func (u warmUp) ends(progress, move float64) bool {
 	return progress >= windowsShare || progress >= fewestShare && WarmUp-progress <= float64(lastBufferMoves*move)
 }
 
-// begin begins a window of the given length, the last window, or the last buffer.
-func (u warmUp) begin(length, progress float64) {
-	move := (progress - u.stages[stageBegan]) / u.stages[stageMoves] // share of the budget that a move took
+// next begins the next window, the last window, or the last buffer. The moves of the stage before were over at the progress moved. What came
+// after them, an ascent and a search, is no cost of moves: the new stage begins at the progress began.
+func (u warmUp) next(moved, began float64) {
+	move, length := u.moveShare(moved), 2*u.stages[stage]
+	if u.buffering() {
+		length = windowMoves
+	}
 	switch {
-	case u.ends(progress):
+	case u.ends(began, move):
 		length = lastBuffer
-	case progress+float64(3*length*move) >= windowsShare:
+	case began+float64(3*length*move) >= windowsShare:
 		length = math.Inf(1)
 	}
 	u.forget()
-	u.stages[stage], u.stages[stageMoves], u.stages[stageBegan] = length, 0, progress
+	u.stages[stage], u.stages[stageMoves], u.stages[stageBegan] = length, 0, began
 }

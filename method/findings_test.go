@@ -260,6 +260,31 @@ func TestMovesStuck(t *testing.T) {
 	}
 }
 
+// The spread of copies of one particle is what the moves have made of it, so a finding about them has no displacement in spreads.
+func TestMovesStuckFromCopies(t *testing.T) {
+	const copies, others = "all particles began as copies of one, and it is not known whether the moves parted them", "the particles did not move far enough"
+	for _, c := range []struct {
+		parents [2]int
+		want    string
+	}{
+		{[2]int{1, 1}, "in 2 of 10 stages " + copies + " (first at λ 0.25: acceptance 0.30, 50 moves): "},
+		{[2]int{1, 3}, "in 2 of 10 stages " + others + " (first at λ 0.25: acceptance 0.30, 50 moves, from copies of one particle): "},
+		{[2]int{3, 1}, "in 2 of 10 stages " + others + " (first at λ 0.25: acceptance 0.30, 50 moves, by 1.33 of their spread): "},
+		{[2]int{3, 4}, "in 2 of 10 stages " + others + " (first at λ 0.25: acceptance 0.30, 50 moves, by 1.33 of their spread): "},
+	} {
+		trace := lines(1, 10, 4)
+		for i, parents := range c.parents {
+			trace[3+i].Info = smc.Info{
+				K: 4 + i, Lambda: 0.25 * float64(1+i), Acceptance: 0.3, Mutations: 50, Displacement: 1.33, Resampled: true, Parents: parents, Stuck: true,
+			}
+		}
+		s := SMC{Islands: 1, Particles: 4, Path: smc.Tempering{}, Move: mcmc.HMC{}, Combine: bnn.Equal{}}.Sampling()
+		if got := words(s.Findings(trace, &bnn.Ensemble{LogWeights: []float64{0}, LogEvidence: []float64{-20}}, 60)); !strings.Contains(got, c.want) {
+			t.Errorf("parents %v: %q, want %q", c.parents, got, c.want)
+		}
+	}
+}
+
 // What mends islands that are stuck on a path of batches depends on whether the step is written.
 func TestIslandsStuck(t *testing.T) {
 	trace := lines(1, 20, 4)
@@ -297,12 +322,12 @@ func TestEnds(t *testing.T) {
 	}
 	chains[19].LogLikelihood, chains[39].LogLikelihood = -7, -5
 	found = MCMC{Chains: 2, Epochs: 100, Move: mcmc.HMC{}, Start: "prior"}.Sampling().Findings(chains, &bnn.Ensemble{LogWeights: []float64{0}}, 60)
-	want := "chains end at log-likelihoods of -7.0 to -5.0; they accepted 0.40 to 0.80 of their moves in the second half"
+	want := "chains end at log-likelihoods of −7.0 to −5.0; they accepted 0.40 to 0.80 of their moves in the second half"
 	if got := found[0].Words(); got != want {
 		t.Errorf("%q, want %q", got, fmt.Sprint(want))
 	}
 	found = MCMC{Chains: 1, Epochs: 100, Move: mcmc.HMC{}, Start: "prior"}.Sampling().Findings(chains[20:], &bnn.Ensemble{LogWeights: []float64{0}}, 60)
-	want = "the chain ends at log-likelihood -5.0; it accepted 0.80 of its moves in the second half"
+	want = "the chain ends at log-likelihood −5.0; it accepted 0.80 of its moves in the second half"
 	if got := found[0].Words(); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -78,6 +78,16 @@ func (s *Sampling) Diagnostics(trace []TraceLine) Diagnostics {
 	return diagnose(trace, s.Whole, s.Particles)
 }
 
+// withEvidence names the paths that lead to a log evidence: those whose batches are not fresh ones.
+func withEvidence() (names []string) {
+	for _, row := range smc.Paths {
+		if !row.Part.Evidence().Fresh {
+			names = append(names, row.Name)
+		}
+	}
+	return names
+}
+
 // evidence reports which evidence the log evidence on a path of batches estimates and whether the estimate can be trusted, or
 // all reasons why there is no estimate.
 // The target changes from batch to batch, and each weight estimates the ratio of the new target's normaliser to the last
@@ -96,7 +106,7 @@ func (s *Sampling) evidence(trace []TraceLine, examples int) (none []finding.Fin
 	}
 	facts := s.Path.Evidence()
 	if facts.Fresh && none == nil {
-		none = append(none, finding.NoEvidenceByFresh(smc.Paths.Name(s.Path)))
+		none = append(none, finding.NoEvidenceByFresh(smc.Paths.Name(s.Path), withEvidence()))
 	}
 	if none != nil {
 		return none

@@ -90,7 +90,7 @@ func TestChainsEnd(t *testing.T) {
 	}
 	slices.Sort(end)
 	slices.Sort(acceptance)
-	want := fmt.Sprintf("log-likelihoods of %.1f to %.1f; they accepted %.2f to %.2f of", end[0], end[2], acceptance[0], acceptance[2])
+	want := fmt.Sprintf("log-likelihoods of %s to %s; they accepted %.2f to %.2f of", numeral.Fixed(end[0], 1), numeral.Fixed(end[2], 1), acceptance[0], acceptance[2])
 	if !strings.Contains(out.Findings[0].Words(), want) {
 		t.Errorf("found %q, want %q", out.Findings[0].Words(), want)
 	}

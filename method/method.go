@@ -78,8 +78,11 @@ type Around struct {
 	Prior  bnn.PriorSettings
 	Search *Search // nil: no search for point estimates
 
+	// Examples is the number of training examples. It is known once the data are loaded; before that, 0.
+	Examples int
+
 	// Operations are the floating-point operations of the log-likelihood of all training examples and its gradient, at one network. They
-	// are known once the data are loaded; before that, 0.
+	// are known when Examples is.
 	Operations float64
 }
 

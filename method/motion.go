@@ -23,6 +23,7 @@ type motion struct {
 	stuck  []int     // their moves were refused
 	still  []int     // their moves were made, and led nowhere
 	count  int       // number of stages of islands that are stuck (smc.Info.Stuck)
+	copies int       // of them, those that began with copies of one particle
 	first  TraceLine // of them, the one at the lowest power of the likelihood
 	staged bool      // each such stage counts: the path is one of temperatures
 	failed bool      // most stages are stuck
@@ -66,6 +67,9 @@ func (m *motion) stages(lines []TraceLine) (stuck int) {
 			continue
 		}
 		stuck++
+		if l.Parents == 1 {
+			m.copies++
+		}
 		if m.count++; m.count == 1 || l.Lambda < m.first.Lambda {
 			m.first = l
 		}
@@ -77,9 +81,13 @@ func (m *motion) stages(lines []TraceLine) (stuck int) {
 func (s *Sampling) motionFindings(trace []TraceLine) (found []finding.Finding) {
 	m := s.motion(trace)
 	if m.staged || m.failed {
+		carried := float64(m.first.Displacement)
+		if m.first.Parents == 1 {
+			carried = math.NaN() // the spread of copies is nothing but what the moves have made of it
+		}
 		found = append(found, finding.MovesStuck(finding.Stuck{
-			Stages: m.count, Of: len(trace), Islands: s.Islands,
-			Temperature: m.first.Lambda, Acceptance: float64(m.first.Acceptance), Mutations: m.first.Mutations, Displacement: float64(m.first.Displacement),
+			Stages: m.count, Of: len(trace), Islands: s.Islands, Copies: m.copies,
+			Temperature: m.first.Lambda, Acceptance: float64(m.first.Acceptance), Mutations: m.first.Mutations, Displacement: carried,
 			Refused: !(m.first.Acceptance >= smc.StuckBelow), Written: s.Move.Aim() == 0,
 			Step: s.Step, Moves: strings.TrimSuffix(s.Step, "step") + "mutations", Failed: m.failed,
 		}))

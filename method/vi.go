@@ -29,7 +29,7 @@ import (
 // The best q of this kind is too narrow where parameters depend on each other in the posterior.
 type VI struct {
 	Rate   float64 `yaml:"rate"`                  // of Adam; default 0.01
-	Epochs int     `yaml:"epochs" words:"auto=0"` // passes over the examples. auto, the default: 500 or, where these are fewer than 4,000 steps, as many as make 4,000
+	Epochs int     `yaml:"epochs" words:"auto=0"` // passes over the examples. auto, the default: 500 or, where these are fewer than 4,000 steps, as many as make 4,000. A run's config has the number
 	Batch  int     `yaml:"batch"`                 // examples of a step; default 64
 	Draws  int     `yaml:"draws"`                 // networks drawn from q; default 100
 
@@ -59,9 +59,12 @@ func (m VI) Title() string {
 	return fmt.Sprintf("mean-field variational inference (%s, %s)", numeral.Several(m.Epochs, "epoch"), numeral.Several(m.Draws, "draw"))
 }
 
-// Complete fills in defaults.
-func (m VI) Complete(Around) Method {
+// Complete fills in defaults, and the number of epochs once that of the examples is known.
+func (m VI) Complete(around Around) Method {
 	m.Defaults()
+	if n := around.Examples; n > 0 {
+		fill(&m.Epochs, max(500, ceil(fewestSteps, ceil(n, m.Batch))))
+	}
 	return m
 }
 
@@ -71,12 +74,6 @@ func (m *VI) Defaults() {
 	fill(&m.Batch, 64)
 	fill(&m.Draws, 100)
 	fill(&m.Keep, KeepMean)
-}
-
-// bound is the method with the number of epochs that auto means for n examples.
-func (m VI) bound(n int) VI {
-	fill(&m.Epochs, max(500, ceil(fewestSteps, ceil(n, m.Batch))))
-	return m
 }
 
 // Check refuses settings that are wrong for any approximation.
@@ -126,7 +123,7 @@ func (m VI) Memory(job *Job) Memory {
 
 // Phases is the approximation.
 func (m VI) Phases(job *Job) ([]runs.Phase, error) {
-	v, err := newVariational(m.bound(job.Model.Examples()), job)
+	v, err := newVariational(m, job)
 	if err != nil {
 		return nil, err
 	}

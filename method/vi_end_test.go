@@ -35,7 +35,7 @@ func fitted(t testing.TB, job *Job, m VI) (*variational, []string) {
 func TestVIDefaultsAreExact(t *testing.T) {
 	for _, c := range []struct{ examples, features int }{{20, 5}, {1000, 5}, {1000, 20}} {
 		job := newConjugate(t, 31, c.examples, c.features)
-		v, found := fitted(t, job.job, VI{}.Complete(Around{}).(VI))
+		v, found := fitted(t, job.job, VI{}.Complete(Around{Examples: c.examples}).(VI))
 		ratio, off := job.predicted(v.kept())
 		if gap := job.gap(v.kept()); !(math.Abs(math.Log(ratio)) <= 0.13) || !(off <= 0.22) || !(gap <= 0.2) {
 			t.Errorf("%+v: predictive standard deviations of %v of the best, a mean off by %v, %v nats short", c, ratio, off, gap)

@@ -15,8 +15,7 @@ import (
 // approximated is the part of a VI, its defaults filled in.
 func approximated(t testing.TB, job *Job, m VI) *variational {
 	t.Helper()
-	m.Defaults()
-	phases, err := m.Phases(job)
+	phases, err := m.Complete(Around{Examples: job.Model.Examples()}).Phases(job)
 	if err != nil {
 		t.Fatal(err)
 	}

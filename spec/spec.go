@@ -95,11 +95,11 @@ func (s *Spec) Defaults() {
 	}
 }
 
-// CompleteFor fills in the settings whose defaults depend on how much work an evaluation of the network on the training examples is, and
-// checks what it filled in. A run's config has them. operations is as in method.Around.
-func (s *Spec) CompleteFor(operations float64) error {
+// CompleteFor fills in the settings whose defaults depend on the number of training examples, or on the floating-point operations of an
+// evaluation of the network and its gradient on one of them, and checks what it filled in. A run's config has them.
+func (s *Spec) CompleteFor(examples int, operations float64) error {
 	around := s.around()
-	around.Operations = operations
+	around.Examples, around.Operations = examples, float64(examples)*operations
 	s.Method = s.Method.Complete(around)
 	return s.Verify()
 }

@@ -169,7 +169,9 @@ func evidence(s *method.Sampling, at string, m *eval.Metrics) string {
 		if m.LogEvidenceError != nil { // metrics of older versions have none
 			line += " ± " + fixed(*m.LogEvidenceError, 1)
 		}
-		line += ", of islands that scatter by " + fixed(*m.LogEvidenceSD, 1)
+		if m.LogEvidenceSD != nil {
+			line += ", of islands that scatter by " + fixed(*m.LogEvidenceSD, 1)
+		}
 	case words == "" && m.LogEvidenceError != nil:
 		line += " ± " + fixed(*m.LogEvidenceError, 1) + ", estimated within the one island"
 	case words == "":

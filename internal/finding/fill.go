@@ -10,10 +10,10 @@ import (
 )
 
 // Words says the finding and its cure in plain text: without a capital letter at its start and without a full stop at its end, and
-// with numbers as programs write them. A finding of an unknown kind, or one that lacks a number, is shown as its kind and numbers.
+// with numbers as on a page. A finding of an unknown kind, or one that lacks a number, is shown as its kind and numbers.
 func (f Finding) Words() string { return f.say(false, "says", "means", "cure") }
 
-// Sentence says the finding and its cure for a page: whole sentences, with numbers as people write them.
+// Sentence says the finding and its cure for a page, in whole sentences.
 func (f Finding) Sentence() string {
 	return numeral.Capital(f.say(true, "says", "means", "cure")) + "."
 }
@@ -69,23 +69,32 @@ func (f filled) number(key string) (float64, error) {
 // Fixed is a number with a given number of decimals.
 func (f filled) Fixed(key string, decimals int) (string, error) {
 	v, err := f.number(key)
-	return f.written(v, decimals), err
-}
-
-func (f filled) written(v float64, decimals int) string {
-	if f.page {
-		return numeral.Fixed(v, decimals)
-	}
-	return fmt.Sprintf("%.*f", decimals, v)
+	return numeral.Fixed(v, decimals), err
 }
 
 // Count is a whole number.
 func (f filled) Count(key string) (string, error) { return f.Fixed(key, 0) }
 
+// Setting is a whole number as a config has it.
+func (f filled) Setting(key string) (string, error) {
+	v, err := f.number(key)
+	return strconv.FormatFloat(v, 'f', 0, 64), err
+}
+
+// Times is a factor with a given number of decimals; one that would read as 0 is less than the smallest that does not.
+func (f filled) Times(key string, decimals int) (string, error) {
+	v, err := f.number(key)
+	text := numeral.Fixed(v, decimals)
+	if text == numeral.Fixed(0, decimals) {
+		text = "less than " + numeral.Fixed(math.Pow10(-decimals), decimals)
+	}
+	return text + " times", err
+}
+
 // Log is a number's natural logarithm.
 func (f filled) Log(key string, decimals int) (string, error) {
 	v, err := f.number(key)
-	return f.written(math.Log(v), decimals), err
+	return numeral.Fixed(math.Log(v), decimals), err
 }
 
 // Short is a number with two significant digits.
@@ -118,7 +127,7 @@ func (f filled) Percents(low, high string) (string, error) {
 		return "", err
 	}
 	text, err := f.Percent(high)
-	if from := f.written(100*a, 0); from != f.written(100*b, 0) {
+	if from := numeral.Fixed(100*a, 0); from != numeral.Fixed(100*b, 0) {
 		text = from + " to " + text
 	}
 	return text, err
@@ -132,7 +141,7 @@ func (f filled) Share(key string) (string, error) { return f.percent(key, 1) }
 
 func (f filled) percent(key string, decimals int) (string, error) {
 	v, err := f.number(key)
-	return f.written(100*v, decimals) + f.Space() + "%", err
+	return numeral.Fixed(100*v, decimals) + f.Space() + "%", err
 }
 
 // Space stands between a number and its unit; on a page they stay together.
@@ -157,6 +166,12 @@ func (f filled) Several(key string) (bool, error) {
 
 // One reports whether a count is 1; findings of older versions may have no such count.
 func (f filled) One(key string) bool { return f.Numbers[key] == 1 }
+
+// Counted is a number of what Lines says.
+func (f filled) Counted(key string) (string, error) {
+	v, err := f.number(key)
+	return numeral.Several(int(v), strings.TrimSuffix(f.Lines(), "s")), err
+}
 
 // Lines is what a population's finding counts: iterations, or what it says of the lines of the trace.
 func (f filled) Lines() string {
@@ -189,6 +204,12 @@ func (f filled) Equal(a, b string) (bool, error) {
 	}
 	y, err := f.number(b)
 	return x == y, err
+}
+
+// Same reports whether there are two numbers and they are equal; findings of older versions may lack one.
+func (f filled) Same(a, b string) bool {
+	x, ok := f.Numbers[a]
+	return ok && x == f.Numbers[b]
 }
 
 // Name is a word.

@@ -18,6 +18,16 @@ func FiltersApart(some, scans int, worst, limit float64) Finding {
 	return Finding{Kind: "filters-apart", Numbers: numbers{"some": float64(some), "scans": float64(scans), "worst": worst, "limit": limit}.safe()}
 }
 
+// SmallFilters says that each of several filters of smcmc has fewer particles than enough.
+func SmallFilters(filters, each, enough int) Finding {
+	return Finding{Kind: "small-filters", Numbers: numbers{"filters": float64(filters), "each": float64(each), "enough": float64(enough)}.safe()}
+}
+
+// ErrorsUnknown says that in some scans the Monte Carlo error of a mean is unknown.
+func ErrorsUnknown(some, scans int) Finding {
+	return Finding{Kind: "errors-unknown", Numbers: numbers{"some": float64(some), "scans": float64(scans)}.safe()}
+}
+
 // ScansLeftOut says that some scans could not be used.
 func ScansLeftOut(n int) Finding {
 	return Finding{Kind: "scans-left-out", Numbers: numbers{"count": float64(n)}.safe()}

@@ -105,9 +105,10 @@ func NoPathOfTargets(weight string) Finding {
 	return Finding{Kind: "no-path-of-targets", Names: map[string]string{"weight": weight}}
 }
 
-// NoEvidenceByFresh says that a path of fresh batches gives no evidence; path is its name in a config.
-func NoEvidenceByFresh(path string) Finding {
-	return Finding{Kind: "no-evidence-by-fresh", Names: map[string]string{"path": path}}
+// NoEvidenceByFresh says that a path of fresh batches gives no evidence; path is its name in a config, others are those of the paths that
+// give one.
+func NoEvidenceByFresh(path string, others []string) Finding {
+	return Finding{Kind: "no-evidence-by-fresh", Names: map[string]string{"path": path, "others": numeral.List(others)}}
 }
 
 // NoWeights says that a method whose particles have no weights gives no evidence; move is its title.

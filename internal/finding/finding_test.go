@@ -21,9 +21,9 @@ func all() []Finding {
 	one := Population{Islands: 1, Particles: 10, Iterations: 200, Single: 200, Resampled: 180, ESS: 1.25, LogWeightVar: 3204.5}
 	many := one
 	many.Islands, many.Particles, many.Iterations = 8, 1200, 1600
-	epochs, lines := many, one
-	epochs.Lines, lines.Lines = Epochs, Lines
-	fs := []Finding{Optimiser(one), Optimiser(many), Optimiser(epochs), Merged(one), Merged(many), Merged(lines), NoEvidence("map"), NoPathOfTargets("bootstrap"), NoWeights("SVGD"), NoEvidenceByFresh("ctr"), NoFixedModel(), SVGDSpread()}
+	epochs, lines, once := many, one, one
+	epochs.Lines, lines.Lines, once.Resampled = Epochs, Lines, 1
+	fs := []Finding{Optimiser(one), Optimiser(many), Optimiser(epochs), Merged(one), Merged(many), Merged(lines), Merged(once), NoEvidence("map"), NoPathOfTargets("bootstrap"), NoWeights("SVGD"), NoEvidenceByFresh("ctr", []string{"tempering", "full"}), NoFixedModel(), SVGDSpread()}
 	for _, target := range []Target{EveryTarget, LastTarget, PartialTarget} {
 		for _, trust := range []Trust{Estimate, OneDraw, NoTrust, Unmoved} {
 			fs = append(fs, Evidence(target, trust, target == PartialTarget))
@@ -40,18 +40,20 @@ func all() []Finding {
 		FewTrajectories(Budget{Chains: 1, Few: 1, Epochs: 12, Trajectories: 12, Leapfrogs: 1, Enough: 20, Need: 20, Field: "method.mcmc.epochs"}),
 		FewTrajectories(Budget{Chains: 8, Few: 3, Epochs: 800, Trajectories: 1, Leapfrogs: 423.4, Enough: 20, Need: 8468, Field: "method.mcmc.epochs"}),
 		FewTrajectories(Budget{Chains: 8, Few: 8, Epochs: 500, Trajectories: 11, Leapfrogs: 43, Least: true, Enough: 20, Need: 860, Field: "method.mcmc.epochs"}),
-		AsIs(), SWAGSpread(1.1), Finding{Kind: "swag-spread"}, SWAGSpread(0.083), SWAGSpread(2.4), SWAGSpread(math.Inf(1)), MeanField(), ELBOUnsettled(12.69, 0.213, 100), ELBOUnsettled(-3.2, 0.4, 5000), ChosenByValidation("method.vi.keep", "validation"), PointAtMAP(), PointAtInit(), BeganAtInit(false), BeganAtInit(true), InitUnused(), Stopped(1, 1, 31, 31, 50, 10), Stopped(2, 3, 31, 44, 50, 1), Exploded(1, 1, 198.57, 1.5015, 1.0986, "method.smc.move.epoch.step"), Exploded(2, 3, 4.25, 1.53, 1.4189, "method.smc.move.leapfrog.step"),
+		AsIs(), SWAGSpread(0.0049), SWAGSpread(1.1), Finding{Kind: "swag-spread"}, SWAGSpread(0.083), SWAGSpread(2.4), SWAGSpread(math.Inf(1)), MeanField(), ELBOUnsettled(12.69, 0.213, 100), ELBOUnsettled(-3.2, 0.4, 5000), ChosenByValidation("method.vi.keep", "validation"), PointAtMAP(), PointAtInit(), BeganAtInit(false), BeganAtInit(true), InitUnused(), Stopped(1, 1, 31, 31, 50, 10), Stopped(2, 3, 31, 44, 50, 1), Exploded(1, 1, 198.57, 1.5015, 1.0986, "method.smc.move.epoch.step"), Exploded(2, 3, 4.25, 1.53, 1.4189, "method.smc.move.leapfrog.step"),
 		ConstantColumns([]string{"age"}), ConstantColumns([]string{"number 3", "number 5"}),
 		EmptyColumns([]string{"age"}), EmptyColumns([]string{"age", "number 3"}), RowCounters([]string{"id"}, "[id]"), RowCounters([]string{"id", "number 2"}, "[id, \"2\"]"), IgnoredColumns("new.csv", []string{"day"}), IgnoredColumns("new.csv", slices.Repeat([]string{"day"}, 12)), ColumnsByPlace("new.csv"),
 		UnknownWords("new.csv", 1, []Unlearnt{{"city", 1, `the first: "Lima", line 2`}}), UnknownWords("new.csv", 1234, []Unlearnt{{"city", 1030, `the first: "Lima", line 2`}, {"size", 1, `the first: "XXL", line 17`}}),
 		NoLongerConstant("new.csv", 30, []Unlearnt{{"k", 12, "7 in training"}}),
 		WordColumns([]string{"colour"}, 3), WordColumns([]string{"colour", "size"}, 1),
 		RowNumbers([]string{"id"}, "[note, id]", "[id]"), RowNumbers([]string{"id", "order"}, "[id, order]", "[id, order]"), UnlikeWords([]string{"name"}, "[name]", 90, 120), UnlikeWords([]string{"name", "note"}, "[name, note]", 190, 120), UnitWords([]string{"price"}, "[price]"), UnitWords([]string{"price", "number 3"}, `[price, "3"]`),
-		WholeAmounts("y", 4, "model.layers.4"), MissingValues([]string{"age"}, true), MissingValues([]string{"age", "colour"}, true), MissingValues([]string{"age"}, false), MissingValues([]string{"age", "colour"}, false),
+		WholeAmounts("y", 4, "model.layers.4"), WholeAmounts("y", 1004, "model.layers.4"), MissingValues([]string{"age"}, true), MissingValues([]string{"age", "colour"}, true), MissingValues([]string{"age"}, false), MissingValues([]string{"age", "colour"}, false),
 		ZeroFeatures([]int{4}), ZeroFeatures([]int{4, 9}), ZeroFeatures(make([]int, 21)), UnseenClasses([]string{"cedar"}, 1), UnseenClasses([]string{"3", "7"}, 12), RareClasses([]string{"cedar (3)"}, 5), RareClasses([]string{"3 (1)", "7 (4)"}, 5), RareClasses(slices.Repeat([]string{"c (1)"}, 12), 5), NoThreshold(1, 200), NoThreshold(3, 200), ChannelsLast("x.npy", 28, 28, 1),
 		StoppedEarly(3, 0.03125), IslandsStuck([]int{0}, 0.1, pcn, true), IslandsStuck([]int{0, 2, 5}, 0.1, pcn, false),
 		IslandsStill([]int{0}, 0.1, pcn), IslandsStill([]int{0, 2, 5}, 0.1, pcn),
 		MovesStuck(Stuck{Stages: 5, Of: 40, Islands: 8, Temperature: 0.000305, Acceptance: 0.3, Mutations: 50, Displacement: 0.31, Step: pcn, Moves: moves}),
+		MovesStuck(Stuck{Stages: 2, Of: 12, Islands: 1, Copies: 2, Temperature: 0.3, Acceptance: 0.3, Mutations: 50, Displacement: math.NaN(), Step: pcn, Moves: moves}),
+		MovesStuck(Stuck{Stages: 2, Of: 12, Islands: 1, Copies: 1, Temperature: 0.3, Acceptance: 0.3, Mutations: 50, Displacement: math.NaN(), Step: pcn, Moves: moves}),
 		MovesStuck(Stuck{Stages: 1, Of: 12, Islands: 1, Temperature: 0.3, Acceptance: 0.021, Mutations: 50, Displacement: 0.021, Refused: true, Step: pcn, Moves: moves}),
 		MovesStuck(Stuck{Stages: 12, Of: 12, Islands: 1, Temperature: 0.012, Mutations: 1, Refused: true, Written: true, Step: pcn, Moves: moves, Failed: true}),
 		MovesStuck(Stuck{Stages: 12, Of: 12, Islands: 1, Temperature: 0.012, Acceptance: 1, Mutations: 50, Written: true, Step: pcn, Moves: moves, Failed: true}),
@@ -66,7 +68,7 @@ func all() []Finding {
 		Unscored(1, 200), Unscored(3, 200), ChainsUntold(8, "a chain keeps 1 state, and R-hat needs 8", true), ChainsUntold(1, "no prediction is finite in all states and differs between them", false), ChainsUncompared(4, "a chain keeps 3 states, and R-hat needs 8", true, math.NaN()), ChainsUncompared(4, "a chain keeps 3 states, and R-hat needs 8", true, 4.2), ChainsUncompared(1, "no prediction is finite in all states and differs between them", false, math.Inf(1)), FewStates(31.6, 50),
 		EvidenceAgrees(-2031.26, 0.52), EvidenceScatters(-2031.26, 7.02, 1.18, 8), EvidenceOfOne(-2031.26), EvidenceWithin(-2031.26, 0.84, false), EvidenceWithin(-2031.26, 3.2, true), LadderBias(-0.62), LadderBias(0.13),
 		UnevenWeights(80, 3.21), DeadNetworks(1), DeadNetworks(12),
-		FewDraws(3, 20, 8.2, 50), FewDraws(1, 1, 8.2, 50), LoneAncestor(1, 20), FiltersApart(3, 20, 5.24, 3), FiltersApart(1, 20, math.Inf(1), 3), OneBatch(500), PriorOfDecay(0.01, 48000, 1./480), ScansLeftOut(1), ScansLeftOut(2), OptimisedRuns([]string{"linear"}), OptimisedRuns([]string{"linear", "ctr"}), MergedRuns([]string{"linear", "ctr"}), UnmovedRuns([]string{"linear"}), UnmovedRuns([]string{"linear", "ctr"}), EnsembleBetter(Better{8, "0.25", "0.4", 0.15, 0.02, 7000, 1000, false}), EnsembleBetter(Better{1, "0.25", "0.4", 0.152, 0.0213, 50, 1000, true}),
+		FewDraws(3, 20, 8.2, 50), FewDraws(1, 1, 8.2, 50), LoneAncestor(1, 20), FiltersApart(3, 20, 5.24, 3), FiltersApart(1, 20, math.Inf(1), 3), OneBatch(500), PriorOfDecay(0.01, 48000, 1./480), SmallFilters(50, 20, 200), ErrorsUnknown(3, 20), ScansLeftOut(1), ScansLeftOut(2), OptimisedRuns([]string{"linear"}), OptimisedRuns([]string{"linear", "ctr"}), MergedRuns([]string{"linear", "ctr"}), UnmovedRuns([]string{"linear"}), UnmovedRuns([]string{"linear", "ctr"}), EnsembleBetter(Better{8, "0.25", "0.4", 0.15, 0.02, 7000, 1000, false}), EnsembleBetter(Better{1, "0.25", "0.4", 0.152, 0.0213, 50, 1000, true}),
 		NoSkill(Class), NoSkill(Mean),
 		Underconfident(Confidence{7000, 0.893, 0.9491, false, 1000, false}), Underconfident(Confidence{7000, 0.893, 0.9491, false, 1000, true}),
 		Overconfident(Confidence{7000, 0.9491, 0.893, false, 1000, false}), Overconfident(Confidence{7000, 0.9491, 0.893, false, 1000, true}),
@@ -171,7 +173,7 @@ func TestUnknown(t *testing.T) {
 		{Finding{Kind: "mood", Numbers: map[string]numeral.Number{"b": 0.5, "a": 2}, Names: map[string]string{"who": "me"}}, "mood: a 2, b 0.5, who me"},
 		{Finding{Kind: "chain-stuck", Numbers: map[string]numeral.Number{"link": 2}}, "chain-stuck: link 2"},
 		{Finding{Kind: "chains-end", Numbers: map[string]numeral.Number{"lowest": -2, "highest": -1, "least": 0.5, "most": 0.5}},
-			"chains end at log-likelihoods of -2.0 to -1.0; they accepted 0.50 of their moves in the second half"},
+			"chains end at log-likelihoods of −2.0 to −1.0; they accepted 0.50 of their moves in the second half"},
 		{Finding{Kind: "evidence-of-one"}, "evidence-of-one"},
 		{Finding{Kind: "evidence", Names: map[string]string{"place": "metrics"}}, "evidence: place metrics"},
 		{Finding{}, ""},

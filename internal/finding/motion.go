@@ -1,5 +1,11 @@
 package finding
 
+import (
+	"math"
+
+	"github.com/starling-smc/starling/internal/numeral"
+)
+
 // Findings about moves that did not move. step is the path of the step size in the config: the setting to change.
 
 // ChainsStuck names chains that accepted hardly any move in the second half: at most the given share. written: the config gives the step
@@ -45,9 +51,10 @@ func ofMotion(kind string, islands []int, bound float64, step string) Finding {
 // Stuck describes the stages of islands whose moves did not carry the particles.
 type Stuck struct {
 	Stages, Of, Islands     int     // stages that are stuck, of all stages of all islands
+	Copies                  int     // of those that are stuck, the ones that began with copies of one particle
 	Temperature, Acceptance float64 // of the first that is stuck
 	Mutations               int     // moves that it made
-	Displacement            float64 // how far they carried the particles, in spreads of the particles
+	Displacement            float64 // how far they carried the particles, in spreads of the particles; NaN where it began with copies of one
 	Refused                 bool    // too few of them were accepted; else they were too short
 	Written                 bool    // the config gives the step size
 	Step, Moves             string  // the settings of the step size and of the number of moves
@@ -61,9 +68,15 @@ func MovesStuck(s Stuck) Finding {
 		Kind: KindUnmoved,
 		Numbers: numbers{
 			"stuck": float64(s.Stages), "stages": float64(s.Of), "islands": float64(s.Islands),
-			"temperature": s.Temperature, "acceptance": s.Acceptance, "moves": float64(s.Mutations), "displacement": s.Displacement,
+			"temperature": s.Temperature, "acceptance": s.Acceptance, "moves": float64(s.Mutations),
 		}.safe(),
 		Names: map[string]string{"step": s.Step, "mutations": s.Moves, "why": "short", "size": sizeOf(s.Written)},
+	}
+	if s.Copies > 0 {
+		f.Numbers["copies"] = numeral.Number(s.Copies)
+	}
+	if !math.IsNaN(s.Displacement) {
+		f.Numbers["displacement"] = numeral.Number(s.Displacement)
 	}
 	if s.Failed {
 		f.Kind = KindFailed

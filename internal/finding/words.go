@@ -45,7 +45,7 @@ var kinds = map[string]kind{
 	KindMerged: {
 		look: warning, says: `all particles{{if .Several "islands"}} of an island{{end}} descend from one particle of the start in {{.Count "single"}} of {{.Count "iterations"}} {{.Lines}}{{template "together" .}}`,
 		means: `the log-weights differ by no more than {{.Count "particles"}} particles carry (median effective sample size {{.Fixed "ess" 1}}), ` +
-			`but {{.Count "resampled"}} {{.Lines}} resampled, and each resampling loses ancestors. ` +
+			`but {{.Counted "resampled"}} resampled, and each resampling loses ancestors. ` +
 			`The particles differ only by the moves since, so the run may understate uncertainty`,
 		cure: `take more particles or more islands, which keep more ancestors`, help: helpWeights, beside: "rests on one draw of the start",
 	},
@@ -81,6 +81,16 @@ var kinds = map[string]kind{
 		means: `each stays in one of several modes, has not left its start, or has too few particles, so that the shares of the modes are not known`,
 		cure:  `take joint: prior (method.smcmc.joint), more particles or fewer filters (method.smcmc.repeat), a longer burn-in (method.smcmc.burn) or method: bootstrap; --against compares two`, help: helpFilters,
 	},
+	"small-filters": {
+		look: warning, says: `each of the {{.Count "filters"}} filters of smcmc has {{.Count "each"}} {{if .Several "each"}}particles{{else}}particle{{end}}, fewer than {{.Count "enough"}}`,
+		means: `errors that all filters share are then larger than mcse shows`,
+		cure:  `take fewer filters (method.smcmc.repeat) or more particles (method.smcmc.particles)`, help: helpErrors,
+	},
+	"errors-unknown": {
+		look: note, says: `in {{.Count "some"}} of {{.Count "scans"}} scans the Monte Carlo error of a mean is unknown (mcse: NaN)`,
+		means: `a coordinate never moved, or four particles or fewer carry the error`,
+		cure:  `take more particles`, help: helpErrors,
+	},
 	"scans-left-out": {
 		look: warning, says: `{{.Count "count"}} {{if .Several "count"}}scans{{else}}scan{{end}} could not be used and {{if .Several "count"}}were{{else}}was{{end}} left out`,
 		cure: `look for {{if .Several "count"}}their errors{{else}}its error{{end}} in what the command wrote while it ran`, help: helpFilters,
@@ -97,16 +107,16 @@ var kinds = map[string]kind{
 	},
 	"swag-spread": {
 		look: note, says: `the draws of SWAG differ as the states of SGD did at this rate, mini-batch and momentum, not as draws of the posterior do` +
-			`{{if .Has "width"}}. Here they are {{.Fixed "width" 2}} times as wide as the posterior around their mean{{end}}`,
+			`{{if .Has "width"}}. Here they are {{.Times "width" 2}} as wide as the posterior around their mean{{end}}`,
 		cure: `compare their spread with that of chains (method: mcmc) before you rely on it`, help: helpApproximations,
 	},
 	"swag-narrow": {
-		look: warning, says: `the draws of SWAG are {{.Fixed "width" 2}} times as wide as the posterior around their mean`,
+		look: warning, says: `the draws of SWAG are {{.Times "width" 2}} as wide as the posterior around their mean`,
 		means: `{{template "sgd" .}}, so the run understates uncertainty`,
 		cure:  `take a higher rate (method.swag.rate) or smaller mini-batches (map.batch), or method: mcmc for uncertainty`, help: helpApproximations,
 	},
 	"swag-wide": {
-		look: warning, says: `the draws of SWAG are {{.Fixed "width" 1}} times as wide as the posterior around their mean`,
+		look: warning, says: `the draws of SWAG are {{.Times "width" 1}} as wide as the posterior around their mean`,
 		means: `{{template "sgd" .}}, so the run overstates uncertainty`,
 		cure:  `take a lower rate (method.swag.rate) or larger mini-batches (map.batch), or method: mcmc for uncertainty`, help: helpApproximations,
 	},
@@ -182,8 +192,8 @@ var kinds = map[string]kind{
 
 	"no-evidence":        {look: note | ofEvidence, says: `no evidence: start {{.Name "start"}} leaves the weights of the first particles unknown`},
 	"no-path-of-targets": {look: note | ofEvidence, says: `no evidence: weight {{.Name "weight"}} leaves out the change of target, so the weights follow no path of targets`},
-	"no-evidence-by-fresh": {look: note | ofEvidence, says: `no evidence: path {{.Name "path"}} goes from one fresh batch to another, which costs more than the weights carry, so log Z would be far too low. ` +
-		`Paths tempering, ladder, full, linear and automated have one`},
+	"no-evidence-by-fresh": {look: note | ofEvidence, says: `no evidence: path {{.Name "path"}} goes from one fresh batch to another, which costs more than the weights carry, so log Z would be far too low` +
+		`{{with .Names.others}}. Paths {{.}} have one{{end}}`},
 	"no-weights":     {look: note | ofEvidence, says: `no evidence: {{.Name "move"}} gives its particles no weights`},
 	"no-fixed-model": {look: note | ofEvidence, says: `no evidence: the layers that are not random change while the particles move, so the weights are of no one model`},
 	"evidence":       {look: note | ofEvidence, says: `{{template "evidence" .}} is an estimate of {{template "target" .}}`},
@@ -364,7 +374,7 @@ var kinds = map[string]kind{
 		cure: `take chains (method: mcmc) or prior.anchor, which make better use of a trained network`, help: helpMixing,
 	},
 	"stopped": {look: note, says: `{{if .Several "islands"}}{{.Count "stopped"}} of {{.Count "islands"}} islands{{else}}the island{{end}} stopped after iteration {{.Range "first" "last" 0}} of {{.Count "all"}}: ` +
-		`in {{if .Several "patience"}}{{.Count "patience"}} iterations{{else}}an iteration{{end}} the validation NLL of the states kept so far had not fallen by more than its standard error (stop: {patience: {{.Count "patience"}}})`},
+		`in {{if .Several "patience"}}{{.Count "patience"}} iterations{{else}}an iteration{{end}} the validation NLL of the states kept so far had not fallen by more than its standard error (stop: {patience: {{.Setting "patience"}}})`},
 	"init-unused": {
 		look: warning, says: `model.init was not used`, means: `from s = 0.5 on, the anchored prior has mean 0`,
 		cure: `take a smaller s, or leave model.init out`, help: helpData,
@@ -395,7 +405,7 @@ var kinds = map[string]kind{
 		means: `each is an input of 0 and 1, and their order is lost`, cure: `write the numbers alone, or leave {{if .Several "count"}}them{{else}}it{{end}} out (data.csv.drop: {{.Name "drop"}})`, help: helpData,
 	},
 	"whole-amounts": {look: note | ofData | early, says: `{{.Name "target"}} takes {{.Count "values"}} whole numbers, which are predicted as amounts. If they are classes, set ` +
-		`model.likelihood=categorical and {{.Name "layer"}}.dense={{.Count "values"}}`},
+		`model.likelihood=categorical and {{.Name "layer"}}.dense={{.Setting "values"}}`},
 	"missing-values": {look: note | ofData, says: `{{if .Several "count"}}columns {{.Name "columns"}} lack{{else}}column {{.Name "columns"}} lacks{{end}} values: the mean of the training rows, or no category, ` +
 		`stands in their place, and one more input{{if .Several "count"}} for each column{{end}} is 1 where the value is missing`},
 	"missing-elsewhere": {look: note | ofData, says: `{{if .Several "count"}}columns {{.Name "columns"}} lack{{else}}column {{.Name "columns"}} lacks{{end}} values only in rows that do not train: ` +
@@ -439,9 +449,10 @@ func Beside(found []Finding) string {
 const shared = `{{define "together"}}{{if .Several "islands"}} of {{.Count "islands"}} islands together{{end}}{{end}}` +
 	`{{define "distrust"}}so neither the posterior nor a log evidence is to be trusted{{end}}` +
 	`{{define "sgd"}}they differ as the states of SGD did at this rate, mini-batch and momentum{{end}}` +
-	`{{define "stuck"}}in {{.Count "stuck"}} of {{.Count "stages"}} stages{{template "together" .}} the particles did not move far enough ` +
+	`{{define "stuck"}}in {{.Count "stuck"}} of {{.Count "stages"}} stages{{template "together" .}} {{if .Same "copies" "stuck"}}all particles began as copies of one, and it is not known whether the moves parted them` +
+	`{{else}}the particles did not move far enough{{end}} ` +
 	`(first at λ {{.Short "temperature"}}: acceptance {{.Fixed "acceptance" 2}}, {{.Count "moves"}} move{{if .Several "moves"}}s{{end}}` +
-	`{{if .Has "displacement"}}, by {{.Fixed "displacement" 2}} of their spread{{end}}){{end}}` +
+	`{{if .Has "displacement"}}, by {{.Fixed "displacement" 2}} of their spread{{else if and (.Has "copies") (not (.Same "copies" "stuck"))}}, from copies of one particle{{end}}){{end}}` +
 	`{{define "shorter"}}{{if .Has "higher"}}a higher accept ({{.Fixed "higher" 2}}; it was {{.Fixed "aim" 2}}) or {{end}}a smaller step ({{.Name "step"}}){{end}}` +
 	`{{define "mend"}}{{if .Is "why" "refused"}}{{if .Is "size" "written"}}a smaller step ({{.Name "step"}}) or leave it out` +
 	`{{else}}more moves in a stage ({{.Name "mutations"}}) or more particles{{end}}` +
