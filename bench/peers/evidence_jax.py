@@ -11,7 +11,8 @@
 --n            particles
 --moves        moves of a stage; 0, the default: about the fewest whose evaluations are at least --evaluations, on average over runs
 --evaluations  of a run, likelihoods and gradients alike: a gradient comes with its likelihood, and counts once
---l            leapfrogs of a move of HMC
+--l            leapfrogs of a move of HMC on average: they are uniform on 1 to 2l − 1, as in BlackJAX's dynamic_hmc, since trajectories
+               of one length come back to where they began on a target that its scale has made round
 --runs         runs, each with a seed of its own
 
 BlackJAX is tuned as its documentation tunes inner kernels: by the particles of the stage before, from blackjax.smc.tuning. The
@@ -77,7 +78,8 @@ def by_blackjax(impl, moves):
         hmc = blackjax.hmc.build_kernel()
 
         def move(key, state, density, inverse_mass_matrix, scale):
-            return hmc(key, state, density, scale, inverse_mass_matrix, L)
+            key, steps_key = jax.random.split(key)
+            return hmc(key, state, density, scale, inverse_mass_matrix, jax.random.randint(steps_key, (), 1, 2 * L))
 
         init, target, first = blackjax.hmc.init, 0.65, D ** -0.25
         covariance = inverse_mass_matrix_from_particles if impl == "hmc" else particles_covariance_matrix
@@ -88,19 +90,20 @@ def by_blackjax(impl, moves):
     def step(key, state, scales):
         state_, info = stage(key, state, moves, {**extend_params(learn(state.particles)), "scale": scales})
         rates = info.update_info.acceptance_rate.mean(1)
-        return state_, info.log_likelihood_increment, update_scale_from_acceptance_rate(scales, rates, target)
+        steps = 0 if impl == "walk" else info.update_info.num_integration_steps.sum()
+        return state_, info.log_likelihood_increment, update_scale_from_acceptance_rate(scales, rates, target), steps
 
     def run(seed):
         key, first_key = jax.random.split(jax.random.key(seed))
-        state = adaptive_tempered.init(jax.random.normal(first_key, (N, D)))
-        scales, log_z, stages = jnp.full(N, first), 0.0, 0
+        state = adaptive_tempered.init(jax.random.normal(first_key, (N, D)))._replace(tempering_param=jnp.zeros(()))  # to compile once
+        scales, log_z, stages, leapfrogs = jnp.full(N, first), 0.0, 0, 0
         while state.tempering_param < 1:
             key, step_key = jax.random.split(key)
-            state, increment, scales = step(step_key, state, scales)
-            log_z, stages = log_z + float(increment), stages + 1
+            state, increment, scales, steps = step(step_key, state, scales)
+            log_z, stages, leapfrogs = log_z + float(increment), stages + 1, leapfrogs + int(steps)
         if impl == "walk":
             return log_z, stages, 0, stages * N * (3 + moves)  # the first density of a stage, its temperature, its weights
-        return log_z, stages, stages * N * (1 + moves * L), stages * N * 2
+        return log_z, stages, stages * N + leapfrogs, stages * N * 2  # a gradient and a density of each particle before its moves
     return run
 
 
