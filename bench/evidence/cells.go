@@ -10,9 +10,18 @@ import (
 
 // cell is a row of the table.
 type cell struct {
-	d, particles int
-	fixed        bool // the path is a fixed ladder, and not adaptive tempering
-	move         move
+	size
+	fixed bool // the path is a fixed ladder, and not adaptive tempering
+	move  move
+}
+
+// size is that of a problem, and the particles.
+type size struct{ d, rows, particles int }
+
+// sizes are those of the cells. The last one has fewer rows than coefficients.
+var sizes = []size{
+	{5, 10, 10}, {5, 10, 50}, {5, 10, 300}, {20, 40, 10}, {20, 40, 50}, {20, 40, 300},
+	{50, 100, 10}, {50, 100, 50}, {50, 100, 300}, {50, 100, 2000}, {63, 60, 800},
 }
 
 // String is the cell's name.
@@ -25,7 +34,7 @@ func (c cell) String() string {
 }
 
 func (c cell) runs() int {
-	if c.particles >= 2000 {
+	if c.particles >= 800 || c.d >= 50 && c.move.slow {
 		return 40
 	}
 	return 200
@@ -36,6 +45,7 @@ type move struct {
 	name   string
 	kernel mcmc.Move
 	exact  bool   // with the exact covariance
+	slow   bool   // it takes longest, and has fewer cells and runs
 	frozen frozen // what is not learned from the particles that move
 }
 
@@ -47,8 +57,8 @@ func moves(d int) []move {
 		{name: "hmc: exact covariance", kernel: hmc, exact: true},
 		{name: "hmc: diagonal", kernel: mcmc.HMC{Scale: mcmc.Diagonal}},
 		{name: "hmc: tensor", kernel: mcmc.HMC{Scale: mcmc.Tensor}},
-		{name: "pcn", kernel: mcmc.PCN{}},
-		{name: "metropolis", kernel: mcmc.Metropolis{SD: 1 / float64(d)}}, // about 2.4/√D posterior standard deviations
+		{name: "pcn", kernel: mcmc.PCN{}, slow: true},
+		{name: "metropolis", kernel: mcmc.Metropolis{SD: 1 / float64(d)}, slow: true}, // about 2.4/√D posterior standard deviations
 
 		{name: "hmc: scale frozen", kernel: hmc, frozen: frozen{scale: true}},
 		{name: "hmc: step frozen", kernel: hmc, frozen: frozen{step: true}},
@@ -62,17 +72,14 @@ func moves(d int) []move {
 
 // cells are all of them.
 func cells() (all []cell) {
-	for _, size := range []struct{ d, particles int }{
-		{5, 10}, {5, 50}, {5, 300}, {20, 10}, {20, 50}, {20, 300}, {50, 10}, {50, 50}, {50, 300}, {50, 2000},
-	} {
+	for _, size := range sizes {
 		for _, fixed := range []bool{true, false} {
 			for _, m := range moves(size.d) {
-				few := size.d <= 20 && size.particles <= 300 // enough for the moves that take longest
-				slow := m.name == "pcn" || m.name == "metropolis"
-				if m.frozen != (frozen{}) && !fixed || slow && !few || m.name == "hmc: tensor" && size.d != 20 {
+				wide := size.rows < size.d // for one comparison, by ESS
+				if m.frozen != (frozen{}) && !fixed || m.slow && size.particles > 300 || m.name == "hmc: tensor" && size.d != 20 || wide && fixed {
 					continue
 				}
-				all = append(all, cell{size.d, size.particles, fixed, m})
+				all = append(all, cell{size, fixed, m})
 			}
 		}
 	}

@@ -1,13 +1,14 @@
 // Evidence compares the log evidence of SMC with the exact one, cell by cell:
 //
-//	go run ./bench/evidence                          # all cells: an hour of one processor
+//	go run ./bench/evidence                          # all cells: an hour and a half of one processor
 //	go run ./bench/evidence -record z.json 'D=20'    # cells whose names match D=20; those in z.json are not run again
 //	go run ./bench/evidence -list                    # names of cells
+//	go run ./bench/evidence -problems problems.json  # the problems, for other programs (bench/peers/evidence_jax.py)
 //
-// The problem is a Bayesian linear regression of D coefficients with 2D rows, noise 1 and the prior N(0, I): its evidence is known.
-// A cell is a size, a number of particles, a path and a move, and has 200 runs (40 of 2,000 particles). On a fixed ladder the mean
-// of Z over exact must be 1, if a move uses nothing that it learned from the particles that it moves. The ladder is the one that the
-// exact covariance found adaptively with another seed.
+// The problem is a Bayesian linear regression of D coefficients with 2D rows (of 63 with 60), noise 1 and the prior N(0, I): its
+// evidence is known. A cell is a size, a number of particles, a path and a move, and has 200 runs (40 where they take long). On a
+// fixed ladder the mean of Z over exact must be 1, if a move uses nothing that it learned from the particles that it moves. The
+// ladder is the one that the exact covariance found adaptively with another seed.
 //
 // The table also has the error of log Z and the bias by an adaptive ladder that runs state by themselves, beside the standard deviation over
 // runs that the error should have.
@@ -40,9 +41,17 @@ import (
 func main() {
 	record := flag.String("record", "", "file of the results, which grows cell by cell")
 	threads := flag.Int("threads", runtime.NumCPU(), "runs side by side")
-	runs := flag.Int("runs", 0, "runs of a cell; 0: 200, or 40 of 2,000 particles")
+	runs := flag.Int("runs", 0, "runs of a cell; 0: 200, or 40 where they take long")
 	list := flag.Bool("list", false, "print the names of the cells alone")
+	written := flag.String("problems", "", "file to write the problems to, and nothing else is done")
 	flag.Parse()
+	if *written != "" {
+		if err := writeProblems(*written); err != nil {
+			fmt.Fprintln(os.Stderr, "evidence:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	var patterns []*regexp.Regexp
 	for _, arg := range flag.Args() {
 		p, err := regexp.Compile(arg)
@@ -135,7 +144,7 @@ func wanted(c cell, patterns []*regexp.Regexp) bool {
 
 // run makes the runs of a cell on some threads.
 func (c cell) run(ctx context.Context, threads, runs int) (Result, error) {
-	p := regression(c.d, 2*c.d, 1)
+	p := regression(c.d, c.rows, 1)
 	var path smc.Targets = smc.Tempering{}
 	var pilot *course
 	var err error

@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"math"
+	"os"
 	"slices"
 
 	"github.com/starling-smc/starling/internal/dense"
@@ -48,6 +50,27 @@ func regression(d, rows int, seed uint64) problem {
 		p.logZ += float64(v * v / 2)
 	}
 	return p
+}
+
+// writeProblems writes the problem of each size to a file of JSON. Its likelihood is exp(C + B'θ − ½ θ'Pθ).
+func writeProblems(path string) error {
+	type written struct {
+		D, Rows      int
+		Precision, B []float64 // Precision: P, D×D
+		C, LogZ      float64
+	}
+	var all []written
+	for _, s := range sizes {
+		if len(all) == 0 || all[len(all)-1].D != s.d {
+			p := regression(s.d, s.rows, 1)
+			all = append(all, written{s.d, s.rows, p.precision, p.b, p.c, p.logZ})
+		}
+	}
+	b, err := json.Marshal(all)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, b, 0o666)
 }
 
 // factor is the Cholesky factor of the precision of the posterior at the power λ.
