@@ -3,28 +3,30 @@
 package main
 
 import (
-	"strings"
 	"testing"
+
+	"github.com/starling-smc/starling/internal/metamorphic"
 )
 
 // TestDamagedFolders damages a hundred folders of runs: each verb refuses them, or gives what the whole folder gives.
 func TestDamagedFolders(t *testing.T) {
 	t.Chdir(t.TempDir())
-	if err := prepare("."); err != nil {
-		t.Fatal(err)
-	}
-	b, err := newBench("damaged")
+	w, err := metamorphic.NewWorld("damaged", "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	counts := map[string]int{}
 	for i := range 100 {
-		outcome, text, err := b.try(1, i, nil)
+		c, err := damaged(w, 1, i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		outcome, text, err := try(w, c, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if counts[outcome]++; outcome == failed {
-			t.Errorf("folder %d: %s", i, strings.ReplaceAll(text, " | ", "\n"))
+			t.Errorf("folder %d: %s: %s", i, c, text)
 		}
 	}
 	t.Log(counts)

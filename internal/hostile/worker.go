@@ -3,23 +3,21 @@
 package main
 
 import (
-	"bytes"
-	"context"
+	"bufio"
 	"errors"
 	"fmt"
-	"maps"
-	"math/rand/v2"
 	"os"
-	"path/filepath"
-	"runtime/debug"
-	"slices"
+	"os/exec"
+	"runtime"
 	"strings"
+	"sync"
 	"time"
 
-	"github.com/starling-smc/starling"
-	"github.com/starling-smc/starling/internal/regular"
-	"github.com/starling-smc/starling/internal/runs"
+	"github.com/starling-smc/starling/internal/metamorphic"
 )
+
+// patience is the longest time that one folder may take, all verbs together.
+const patience = 10 * time.Second
 
 // The outcomes of one folder.
 const (
@@ -28,187 +26,124 @@ const (
 	failed  = "failed"
 )
 
-// bench is a worker's place: the whole runs, and what the verbs give for them.
-type bench struct {
-	dir  string // in which folders are damaged, below the current one
-	runs map[string]subject
-	want map[string][]byte // by "VERB NAME"
+// try plays a case, and stops the process where it takes too long.
+func try(w *metamorphic.World, c metamorphic.Case, tell func(op, said string, err error)) (outcome, text string, err error) {
+	late := time.AfterFunc(patience, func() { panic(fmt.Sprintf("the folder takes more than %v", patience)) })
+	defer late.Stop()
+	was, err := w.Play(c, tell)
+	var fault *metamorphic.Fault
+	switch {
+	case errors.As(err, &fault):
+		return failed, err.Error(), nil
+	case was:
+		return refused, "", err
+	}
+	return same, "", err
 }
 
-func newBench(dir string) (*bench, error) {
-	all, err := subjects()
-	if err != nil {
-		return nil, err
+// spread gives the folders to as many processes as there are processors. A process that ends early, killed, crashed or
+// without a word for too long, is a failure of the folder it was at; another one goes on after it. first is a folder that failed.
+func spread(dir string, seed uint64, folders int) (failures, first int, err error) {
+	workers := runtime.NumCPU()
+	var (
+		turn   sync.Mutex
+		done   sync.WaitGroup
+		counts = map[string]int{}
+		said   = time.Now()
+	)
+	count := func(i int, outcome, text string) {
+		turn.Lock()
+		defer turn.Unlock()
+		if counts[outcome]++; outcome == failed {
+			fmt.Printf("folder %d: %s\n", i, text)
+			first = i
+		}
+		if time.Since(said) > 10*time.Second {
+			said = time.Now()
+			fmt.Fprintf(os.Stderr, "%d of %d folders, %d failures\n", counts[refused]+counts[same]+counts[failed], folders, counts[failed])
+		}
 	}
-	b := &bench{dir: dir, runs: all, want: map[string][]byte{}}
-	for name, s := range all {
-		for verb, do := range s.verbs {
-			if err := b.copy(filepath.Join("done", name)); err != nil {
-				return nil, err
+	for w := range workers {
+		done.Go(func() {
+			for next := w; next < folders; {
+				fault := child(func(line string) {
+					number, rest, _ := strings.Cut(line, " ")
+					outcome, text, _ := strings.Cut(rest, " ")
+					var i int
+					if _, err := fmt.Sscan(number, &i); err == nil {
+						count(i, outcome, text)
+						next = i + workers
+					}
+				}, "-work", dir, "-seed", fmt.Sprint(seed), "-folders", fmt.Sprint(folders), "-part", fmt.Sprintf("%d,%d", next, workers))
+				var exit *exec.ExitError
+				switch {
+				case fault == nil:
+				case errors.As(fault, &exit) && exit.ExitCode() != setup:
+					count(next, failed, fault.Error())
+					next += workers
+				default:
+					turn.Lock()
+					err, next = fault, folders
+					turn.Unlock()
+				}
 			}
-			if b.want[verb+" "+name], err = do(context.Background(), b.folder(), filepath.Join("done", name)); err != nil {
-				return nil, fmt.Errorf("%s of the whole run %s: %w", verb, name, err)
-			}
-		}
-		if err := b.copy(filepath.Join("begun", name)); err != nil {
-			return nil, err
-		}
-		if b.want["resume "+name], err = s.resumed(context.Background(), b.folder()); err != nil {
-			return nil, fmt.Errorf("resuming the whole run %s: %w", name, err)
-		}
+		})
 	}
-	return b, nil
+	done.Wait()
+	if err == nil {
+		fmt.Printf("%d folders damaged: %d refused, %d without effect on any result, %d failures\n", folders, counts[refused], counts[same], counts[failed])
+	}
+	return counts[failed], first, err
 }
 
-func (b *bench) folder() string { return filepath.Join(b.dir, "run") }
-
-// copy replaces the folder by a copy of another one.
-func (b *bench) copy(from string) error {
-	if err := os.RemoveAll(b.folder()); err != nil {
-		return err
-	}
-	return os.CopyFS(b.folder(), os.DirFS(from))
-}
-
-// worker damages the folders first, first + step, … below the given number.
-func worker(work string, seed uint64, first, step, folders int) error {
-	if err := os.Chdir(work); err != nil {
-		return err
-	}
-	b, err := newBench(fmt.Sprintf("worker-%d", first%step))
+// worker damages the folders first, first + step, … below the given number, and prints a line for each: NUMBER OUTCOME TEXT.
+func worker(seed uint64, first, step, folders int) error {
+	w, err := metamorphic.NewWorld(fmt.Sprintf("worker-%d", first%step), "")
 	if err != nil {
 		return err
 	}
-	fmt.Println(ready)
 	for i := first; i < folders; i += step {
-		late := time.AfterFunc(patience, func() { panic(fmt.Sprintf("folder %d takes more than %v", i, patience)) })
-		outcome, text, err := b.try(seed, i, nil)
-		late.Stop()
+		c, err := damaged(w, seed, i)
 		if err != nil {
 			return err
+		}
+		outcome, text, err := try(w, c, nil)
+		if err != nil {
+			return err
+		}
+		if outcome == failed {
+			text = c.String() + ": " + text
 		}
 		fmt.Println(i, outcome, strings.ReplaceAll(text, "\n", " | "))
 	}
 	return nil
 }
 
-// again damages one folder as a worker does, and prints what each verb says.
-func again(work string, seed uint64, i int) error {
-	b, err := newBench("damaged")
+// child runs this program with other arguments, and passes on its lines.
+func child(each func(line string), args ...string) error {
+	program, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	outcome, text, err := b.try(seed, i, func(verb string, err error) { fmt.Printf("%-9s %v\n", verb, err) })
-	fmt.Println(outcome, text)
-	return err
-}
-
-// try damages a copy of a run's folder, and gives it to every verb.
-func (b *bench) try(seed uint64, i int, tell func(verb string, err error)) (outcome, text string, err error) {
-	r := rand.New(rand.NewPCG(seed, uint64(i)))
-	names := slices.Sorted(maps.Keys(b.runs))
-	name := names[r.IntN(len(names))]
-	from, way := "done", slices.Sorted(maps.Keys(b.runs[name].verbs))
-	if r.IntN(3) == 0 {
-		from, way = "begun", []string{"resume"}
-	}
-	if err := b.copy(filepath.Join(from, name)); err != nil {
-		return "", "", err
-	}
-	var others []string
-	for _, other := range names {
-		others = append(others, filepath.Join(from, other))
-	}
-	did, err := damage(r, b.folder(), others)
+	cmd := exec.Command(program, args...)
+	var crash strings.Builder
+	cmd.Stderr = &crash
+	out, err := cmd.StdoutPipe()
 	if err != nil {
-		return "", "", err
+		return err
 	}
-	limit := 4*size(b.folder()) + 200<<20
-	resetPeak()
-	outcome, did = same, from+" "+name+": "+did
-	var faults []string
-	for _, verb := range way {
-		got, err := b.do(verb, name)
-		if tell != nil {
-			tell(verb, err)
-		}
-		switch {
-		case err == nil && bytes.Equal(got, b.want[verb+" "+name]):
-		case err == nil:
-			faults = append(faults, verb+" gives another result without an error")
-		case !named(err):
-			faults = append(faults, fmt.Sprintf("%s: the error is of no known kind: %v", verb, err))
-		default:
-			outcome = refused
-		}
+	if err := cmd.Start(); err != nil {
+		return err
 	}
-	if from == "done" {
-		if fault := b.verified(name); fault != "" {
-			faults = append(faults, fault)
-		}
+	late := time.AfterFunc(6*patience, func() { cmd.Process.Kill() })
+	defer late.Stop()
+	lines := bufio.NewScanner(out)
+	for lines.Buffer(nil, 1<<20); lines.Scan(); late.Reset(6 * patience) {
+		each(lines.Text())
 	}
-	if most := peak(); most > limit {
-		faults = append(faults, fmt.Sprintf("%d MB of memory, more than %d", most>>20, limit>>20))
+	if err := cmd.Wait(); err != nil {
+		text := crash.String()
+		return fmt.Errorf("the process ended: %w: %s", err, text[:min(len(text), 4000)])
 	}
-	if faults != nil {
-		return failed, did + ": " + strings.Join(faults, "; "), nil
-	}
-	return outcome, did, nil
-}
-
-// verified says how verify is wrong about the damaged folder of a finished run: it must be content just where all files are
-// those of the whole run.
-func (b *bench) verified(name string) string {
-	v, err := starling.VerifyRun(b.folder())
-	content := err == nil && v.Count(runs.Differs, runs.Missing) == 0
-	whole := true
-	entries, _ := os.ReadDir(filepath.Join("done", name))
-	for _, e := range entries {
-		is, err := regular.Read(filepath.Join(b.folder(), e.Name()), 1<<30)
-		was, _ := os.ReadFile(filepath.Join("done", name, e.Name()))
-		whole = whole && err == nil && bytes.Equal(is, was)
-	}
-	if content != whole {
-		return fmt.Sprintf("verify says %+v, %v", v, err)
-	}
-	return ""
-}
-
-// do calls one verb. A panic is an error.
-func (b *bench) do(verb, name string) (got []byte, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = errors.New(fmt.Sprint("panic: ", p, "\n", string(debug.Stack())))
-		}
-	}()
-	if verb == "resume" {
-		return b.runs[name].resumed(context.Background(), b.folder())
-	}
-	return b.runs[name].verbs[verb](context.Background(), b.folder(), filepath.Join("done", name))
-}
-
-// size is the number of bytes of a folder's files.
-func size(dir string) (n int64) {
-	entries, _ := os.ReadDir(dir)
-	for _, e := range entries {
-		if info, err := e.Info(); err == nil {
-			n += info.Size()
-		}
-	}
-	return n
-}
-
-// resetPeak forgets the largest memory of the process so far, where the system can.
-func resetPeak() { os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) }
-
-// peak is the largest number of bytes that the process has had in memory since resetPeak; 0 if it is not known.
-func peak() int64 {
-	text, _ := os.ReadFile("/proc/self/status")
-	for line := range strings.Lines(string(text)) {
-		var kB int64
-		if n, _ := fmt.Sscanf(line, "VmHWM: %d kB", &kB); n == 1 {
-			return kB << 10
-		}
-	}
-	return 0
+	return lines.Err()
 }

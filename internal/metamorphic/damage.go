@@ -1,0 +1,240 @@
+//go:build unix
+
+package metamorphic
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"syscall"
+)
+
+// Damaged adds operations to a case that damage one file of the run's folder, a few times in a row, or put something else in its place.
+// The case has one operation, which makes the folder.
+func (w *World) Damaged(r *rand.Rand, c Case) (Case, error) {
+	p, err := w.open(c[0])
+	if err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir(p.from)
+	if err != nil {
+		return nil, err
+	}
+	name := entries[r.IntN(len(entries))].Name()
+	switch r.IntN(24) {
+	case 0:
+		return append(c, "remove "+name), nil
+	case 1:
+		return append(c, "pipe "+name), nil
+	case 2:
+		return append(c, "folder "+name), nil
+	case 3:
+		return append(c, "device "+name), nil
+	case 4:
+		return append(c, "other "+name+" "+Runs[r.IntN(len(Runs))].Name), nil
+	case 5:
+		return append(c, "as "+name+" "+entries[r.IntN(len(entries))].Name()), nil
+	}
+	b, err := os.ReadFile(filepath.Join(p.from, name))
+	if err != nil {
+		return nil, err
+	}
+	for range 1 + r.IntN(3)/2*r.IntN(4) {
+		if len(b) == 0 {
+			break
+		}
+		e := edits[r.IntN(len(edits))](r, b)
+		if b, err = e.apply(b); err != nil {
+			return nil, err
+		}
+		c = append(c, e.op(name))
+	}
+	return c, nil
+}
+
+// damages are the operations of Damaged. Each damages the file at a path in the folder.
+var damages = map[string]func(p *play, path string, args []string) error{
+	"remove": func(_ *play, path string, _ []string) error { return os.Remove(path) },
+	"pipe": func(_ *play, path string, _ []string) error {
+		return replace(path, func() error { return syscall.Mkfifo(path, 0o666) })
+	},
+	"folder": func(_ *play, path string, _ []string) error {
+		return replace(path, func() error { return os.Mkdir(path, 0o777) })
+	},
+	"device": func(_ *play, path string, _ []string) error {
+		return replace(path, func() error { return os.Symlink("/dev/zero", path) })
+	},
+	"other": func(p *play, path string, args []string) error { // the file of that name of another run
+		b, err := os.ReadFile(filepath.Join(filepath.Dir(p.from), args[0], filepath.Base(path)))
+		if err != nil { // that run has no such file
+			return os.Remove(path)
+		}
+		return os.WriteFile(path, b, 0o666)
+	},
+	"as": func(p *play, path string, args []string) error { // another file of the folder
+		return rewrite(path, filepath.Join(p.folder(), args[0]), func(b []byte) ([]byte, error) { return b, nil })
+	},
+	"edit": func(_ *play, path string, args []string) error {
+		e, err := parseEdit(args)
+		if err != nil {
+			return err
+		}
+		return rewrite(path, path, e.apply)
+	},
+}
+
+func replace(path string, by func() error) error {
+	if err := os.Remove(path); err != nil {
+		return err
+	}
+	return by()
+}
+
+func rewrite(path, from string, as func([]byte) ([]byte, error)) error {
+	b, err := os.ReadFile(from)
+	if err == nil {
+		b, err = as(b)
+	}
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, b, 0o666)
+}
+
+// edit puts a text in the place of the bytes from one offset to another; without a text they stand a number of times.
+type edit struct {
+	from, to, times int
+	text            []byte
+}
+
+func (e edit) op(file string) string {
+	if e.times > 0 {
+		return fmt.Sprintf("edit %s %d %d times %d", file, e.from, e.to, e.times)
+	}
+	return fmt.Sprintf("edit %s %d %d %s", file, e.from, e.to, url.QueryEscape(string(e.text)))
+}
+
+// parseEdit reads the words of an operation after the file's name.
+func parseEdit(args []string) (e edit, err error) {
+	if len(args) < 2 {
+		return e, fmt.Errorf("edit: want FROM TO and a text or times N")
+	}
+	if _, err := fmt.Sscan(args[0]+" "+args[1], &e.from, &e.to); err != nil {
+		return e, err
+	}
+	switch len(args) {
+	case 3:
+		text, err := url.QueryUnescape(args[2])
+		e.text = []byte(text)
+		return e, err
+	case 4:
+		e.times, err = strconv.Atoi(args[3])
+	}
+	return e, err
+}
+
+func (e edit) apply(b []byte) ([]byte, error) {
+	if e.from < 0 || e.to < e.from || e.to > len(b) {
+		return nil, fmt.Errorf("no bytes %d to %d of %d", e.from, e.to, len(b))
+	}
+	text := e.text
+	if e.times > 0 {
+		text = bytes.Repeat(b[e.from:e.to], e.times)
+	}
+	return bytes.Join([][]byte{b[:e.from], text, b[e.to:]}, nil), nil
+}
+
+// simpler are edits of half of the bytes, or by half of the text.
+func (e edit) simpler() (all []edit) {
+	if mid := (e.from + e.to) / 2; mid > e.from {
+		all = append(all, edit{e.from, mid, e.times, e.text}, edit{mid, e.to, e.times, e.text})
+	}
+	if mid := len(e.text) / 2; mid > 0 {
+		all = append(all, edit{e.from, e.to, 0, e.text[:mid]}, edit{e.from, e.to, 0, e.text[mid:]})
+	}
+	if e.times > 2 {
+		all = append(all, edit{e.from, e.to, e.times / 2, nil})
+	}
+	return all
+}
+
+// edits choose an edit of a file that is not empty.
+var edits = []func(r *rand.Rand, b []byte) edit{
+	func(r *rand.Rand, b []byte) edit { // a flipped bit
+		at := r.IntN(len(b))
+		return edit{at, at + 1, 0, []byte{b[at] ^ 1<<r.IntN(8)}}
+	},
+	func(r *rand.Rand, b []byte) edit {
+		const hard = "\x00\xff\"{}[]<>:,-0\n\t \x1b"
+		at := r.IntN(len(b))
+		return edit{at, at + 1, 0, []byte{hard[r.IntN(len(hard))]}}
+	},
+	func(r *rand.Rand, b []byte) edit { return edit{r.IntN(len(b)), len(b), 0, nil} }, // the end is cut off
+	func(r *rand.Rand, b []byte) edit {
+		from, to := span(r, b)
+		return edit{from, to, 0, nil}
+	},
+	func(r *rand.Rand, b []byte) edit {
+		from, to := span(r, b)
+		return edit{from, to, 2, nil}
+	},
+	func(r *rand.Rand, b []byte) edit {
+		from, to := span(r, b)
+		return edit{from, to, 2 + r.IntN(1<<20)/(to-from), nil}
+	},
+	func(r *rand.Rand, b []byte) edit {
+		noise := make([]byte, 1+r.IntN(64))
+		for i := range noise {
+			noise[i] = byte(r.Uint32())
+		}
+		at := r.IntN(len(b) + 1)
+		return edit{at, at, 0, noise}
+	},
+	func(r *rand.Rand, b []byte) edit { return inside(r, b, number, digits) },
+	func(r *rand.Rand, b []byte) edit { return inside(r, b, word, letters) },
+	func(r *rand.Rand, b []byte) edit { return inside(r, b, number, hardNumbers) },
+	func(_ *rand.Rand, b []byte) edit { return edit{0, len(b), 0, nil} }, // the file is empty
+}
+
+var (
+	number = regexp.MustCompile(`[0-9][0-9.e+-]*`)
+	word   = regexp.MustCompile(`[A-Za-z_]{2,}`)
+)
+
+func digits(r *rand.Rand, old []byte) []byte {
+	out := bytes.Clone(old)
+	out[r.IntN(len(out))] = byte('0' + r.IntN(10))
+	return out
+}
+
+func letters(r *rand.Rand, old []byte) []byte {
+	out := bytes.Clone(old)
+	out[r.IntN(len(out))] = byte('a' + r.IntN(26))
+	return out
+}
+
+func hardNumbers(r *rand.Rand, _ []byte) []byte {
+	hard := []string{"-1", "0", "1e999", "1e308", "-1e308", "9223372036854775807", "18446744073709551616", "1e-320", "null", "NaN", `"NaN"`, "1.5", "4294967296"}
+	return []byte(hard[r.IntN(len(hard))])
+}
+
+// inside replaces one place of the text that fits a pattern. A file without such a place loses its last byte.
+func inside(r *rand.Rand, b []byte, pattern *regexp.Regexp, to func(*rand.Rand, []byte) []byte) edit {
+	places := pattern.FindAllIndex(b, 10_000)
+	if len(places) == 0 {
+		return edit{len(b) - 1, len(b), 0, nil}
+	}
+	p := places[r.IntN(len(places))]
+	return edit{p[0], p[1], 0, to(r, b[p[0]:p[1]])}
+}
+
+// span is a part of the bytes, usually a short one.
+func span(r *rand.Rand, b []byte) (from, to int) {
+	from = r.IntN(len(b))
+	return from, from + 1 + r.IntN(1+min(len(b)-from-1, 1<<r.IntN(14)))
+}

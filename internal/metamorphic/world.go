@@ -1,0 +1,100 @@
+//go:build unix
+
+package metamorphic
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/starling-smc/starling"
+)
+
+// World is where cases are played: the working directory. The whole runs are in done/NAME, and in begun/NAME those that were
+// interrupted; they are made where they are missing.
+type World struct {
+	Took map[string]time.Duration // for a whole run, by a process
+
+	place   string                       // a folder for the folder that operations work on
+	program string                       // makes the runs; "": this process makes them, with settings that take less time
+	want    map[string]map[string][]byte // what the verbs give for the whole runs
+}
+
+// NewWorld prepares the working directory.
+func NewWorld(place, program string) (*World, error) {
+	w := &World{map[string]time.Duration{}, place, program, map[string]map[string][]byte{}}
+	return w, write()
+}
+
+// open reads the operation that a case begins with.
+func (w *World) open(op string) (*play, error) {
+	state, name, _ := strings.Cut(op, " ")
+	i := slices.IndexFunc(Runs, func(r Run) bool { return r.Name == name })
+	if i < 0 || !slices.Contains([]string{"done", "begun", "new"}, state) {
+		return nil, fmt.Errorf("%q: want done, begun or new, and the name of a run", op)
+	}
+	return &play{w: w, run: Runs[i], from: filepath.Join(state, name)}, w.Make(Runs[i])
+}
+
+// Make makes a run where it is not there yet, and learns what the verbs give for it.
+func (w *World) Make(r Run) error {
+	if w.want[r.Name] != nil {
+		return nil
+	}
+	p := &play{w: w, run: r, from: "new/" + r.Name}
+	if err := p.copy(); err != nil {
+		return err
+	}
+	w.want[r.Name] = map[string][]byte{}
+	if w.program != "" {
+		if _, err := p.start(nil); err != nil {
+			return fmt.Errorf("%s: %w", r.Name, err)
+		}
+		w.Took[r.Name] = p.took
+		if err := os.MkdirAll("done", 0o777); err != nil {
+			return err
+		}
+		return os.Rename(p.folder(), p.whole())
+	}
+	if _, err := os.Stat(filepath.Join("begun", r.Name)); err != nil {
+		if err := r.make(); err != nil {
+			return fmt.Errorf("%s: %w", r.Name, err)
+		}
+	}
+	p.from = p.whole()
+	for name, do := range r.verbs() {
+		if err := p.copy(); err != nil {
+			return err
+		}
+		var err error
+		if w.want[r.Name][name], err = do(context.Background(), p.folder(), p.whole()); err != nil {
+			return fmt.Errorf("%s of the whole run %s: %w", name, r.Name, err)
+		}
+	}
+	return nil
+}
+
+// make makes the run twice: done, and interrupted.
+func (r Run) make() error {
+	events := 0
+	if err := r.fit(context.Background(), filepath.Join("done", r.Name), func(starling.Event) { events++ }); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	left, begun := events/2, filepath.Join("begun", r.Name)
+	err := r.fit(ctx, begun, func(starling.Event) {
+		if left--; left == 0 {
+			cancel()
+		}
+	})
+	if err == nil {
+		return fmt.Errorf("was done before it was interrupted")
+	}
+	_, err = os.Stat(filepath.Join(begun, "checkpoint"))
+	return err
+}
