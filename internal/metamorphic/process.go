@@ -41,6 +41,7 @@ var signals = map[string]syscall.Signal{"KILL": syscall.SIGKILL, "INT": syscall.
 
 // start starts the run, or resumes it, and waits for its end, which may be a signal. The words are KEY=VALUE: kernel, threads,
 // save-every; and signal, sent a time after the start, or after a file stands in the folder (at). It says in which phase the process ended.
+// A run that is done is not killed.
 func (p *play) start(args []string) (string, error) {
 	verb, has := "fit", map[string]string{}
 	if p.run.filters() {
@@ -60,6 +61,9 @@ func (p *play) start(args []string) (string, error) {
 	after, err := time.ParseDuration(has["after"])
 	if killed && err != nil {
 		return "", fmt.Errorf("start: %w", err)
+	}
+	if at, _ := phase(p.folder()); killed && at == Phases[5] {
+		return Ended, nil
 	}
 	cmd := Command(context.Background(), p.w.program, has["kernel"], line...)
 	var said bytes.Buffer

@@ -10,10 +10,10 @@
 //	go run ./internal/same -kernels go -presets mnist7 -set method.mcmc.epochs=160 /tmp/old /tmp/new        # a shorter run
 //	go run ./internal/same -time -presets mnist7 /tmp/old /tmp/new          # how long each takes, and how much memory
 //
-// Posterior, point estimates and metrics must have the same bytes. The trace must have the same values except for seconds; a
-// key and its new name count as equal (renamed, in compare.go). Runs are kept in a folder under -dir that is named by the
-// checksum of their program: finished runs are not repeated after an interruption, or when only the other program changes.
-// The exit status is 1 if anything differs.
+// All files that a run results in must have the same bytes, and the trace the same values except for times. Runs are kept in a folder
+// under -dir that is named by the checksum of their program: finished runs are not repeated after an interruption, or when only the
+// other program changes. The first run that differs is made small: its whole numbers are halved as long as the programs differ. The
+// exit status is 1 if anything differs.
 package main
 
 import (
@@ -21,11 +21,11 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"maps"
 	"os"
-	"slices"
 	"strings"
 	"time"
+
+	"github.com/starling-smc/starling/internal/metamorphic"
 )
 
 // slowest is the longest time that a preset may take, on the processor's best kernel, to be run by default.
@@ -194,18 +194,21 @@ func (o *options) compare() error {
 		if err != nil {
 			return err
 		}
-		differences, err := compareRuns(before, after)
+		found, err := differences(before, after)
 		if err != nil {
 			return err
 		}
 		verdict := "same"
-		if runs++; differences != nil {
+		if runs++; found != nil {
 			different++
 			verdict = "DIFFERENT"
 		}
 		fmt.Printf("%-8s %-26s seed %-4s %s\n", p, name, cmp.Or(seed, "own"), verdict)
-		for _, d := range differences {
+		for _, d := range found {
 			fmt.Println("    " + d)
+		}
+		if different == 1 && found != nil {
+			return o.small(p, name, seed, before)
 		}
 		return nil
 	})
@@ -219,6 +222,11 @@ func (o *options) compare() error {
 	return nil
 }
 
+// differences compares what two runs result in, and not how they were made.
+func differences(before, after string) ([]string, error) {
+	return metamorphic.Differences(before, after, "manifest.json", "config.yaml", "checkpoint", "checkpoint.previous")
+}
+
 // split splits a list at its commas; an empty list is nil.
 func split(list string) []string {
 	if list == "" {
@@ -226,5 +234,3 @@ func split(list string) []string {
 	}
 	return strings.Split(list, ",")
 }
-
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -11,13 +11,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/starling-smc/starling"
+	"github.com/starling-smc/starling/internal/metamorphic"
 	"github.com/starling-smc/starling/spec"
 )
 
@@ -64,7 +67,7 @@ func (p *program) kernels() ([]string, error) {
 func (p *program) presets() ([]string, error) {
 	var v struct{ Presets map[string]string }
 	err := p.output(&v, "presets")
-	return sortedKeys(v.Presets), err
+	return slices.Sorted(maps.Keys(v.Presets)), err
 }
 
 // fit returns the folder of a finished run, and runs it if it is not there yet. A run that takes longer than limit is
@@ -101,7 +104,7 @@ func (p *program) fit(kernel, preset, seed string, limit time.Duration) (dir str
 }
 
 // command runs fit or filter, as the preset needs, and writes to a folder that does not exist yet.
-func (p *program) command(ctx context.Context, kernel, preset, seed, dir string) *exec.Cmd {
+func (p *program) command(ctx context.Context, kernel, preset, seed, dir string, sets ...string) *exec.Cmd {
 	text, err := starling.PresetText(preset) // no preset of this build: fit says so, or knows it
 	filter := err == nil && spec.IsFiltering(text)
 	args := []string{"fit", preset, "--out", dir}
@@ -111,15 +114,13 @@ func (p *program) command(ctx context.Context, kernel, preset, seed, dir string)
 	if seed != "" {
 		args = append(args, "--seed", seed)
 	}
-	for _, s := range p.set {
+	for _, s := range slices.Concat(p.set, sets) {
 		args = append(args, "--set", s)
 	}
 	if p.data != "" && !filter {
 		args = append(args, "--data-dir", p.data)
 	}
-	cmd := exec.CommandContext(ctx, p.path, args...)
-	cmd.Env = append(os.Environ(), "STARLING_KERNEL="+kernel)
-	return cmd
+	return metamorphic.Command(ctx, p.path, kernel, args...)
 }
 
 // run runs a command. Its output is part of the error.
