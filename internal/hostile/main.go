@@ -9,8 +9,8 @@
 //	go run ./internal/hostile -case 'done chains; edit metrics.json 7 8 0; metrics'    # these operations (internal/metamorphic)
 //
 // A panic, a result that differs without an error, an error of a kind that does not say that a file is damaged, more than
-// ten seconds, and memory above four times the folder and 200 MB are failures. Each is printed with its number, and one of them
-// is made small: the fewest operations that still fail. The exit status is 1 if there was any.
+// ten seconds, and memory above four times the folder and 200 MB are failures. Each is printed with its number, and one is
+// made small: few operations that still fail. The exit status is 1 if there was any.
 package main
 
 import (
@@ -19,123 +19,152 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
 
 	"github.com/starling-smc/starling/internal/metamorphic"
 )
-
-// setup is the exit status of a process that cannot begin.
-const setup = 3
 
 func main() {
 	folders := flag.Int("folders", 10_000, "folders to damage")
 	seed := flag.Uint64("seed", 1, "seed of the damage")
 	one := flag.Int("one", -1, "the number of one folder: damage it alone, and print what each verb said")
-	text := flag.String("case", "", "`operations` with \"; \" between them: do these, and print what each verb said")
-	work := flag.String("work", "", "used by the command itself: the folder of the runs")
-	part := flag.String("part", "", "used by the command itself: FIRST,STEP of the folders that this process damages")
+	text := flag.String("case", "", "`operations` with \"; \" between them: do these, and print what each said")
+	place := flag.String("place", "", "used by the command itself: the folder for damaged ones, in the working directory")
 	flag.Parse()
-	if err := run(*folders, *seed, *one, *text, *work, *part); err != nil {
+	if err := run(*folders, *seed, *one, *text, *place); err != nil {
 		fmt.Fprintln(os.Stderr, "hostile:", err)
-		var fault *metamorphic.Fault
-		if *work != "" && !errors.As(err, &fault) {
-			os.Exit(setup)
-		}
 		os.Exit(1)
 	}
 }
 
-func run(folders int, seed uint64, one int, text, work, part string) error {
-	alone := work == ""
-	if alone {
-		var err error
-		if work, err = os.MkdirTemp("", "hostile"); err != nil {
-			return err
-		}
+func run(folders int, seed uint64, one int, text, place string) error {
+	if place != "" {
+		return metamorphic.NewWorld(place, "").Serve(os.Stdin, os.Stdout)
 	}
-	if err := os.Chdir(work); err != nil {
-		return err
-	}
-	if part != "" {
-		var first, step int
-		if _, err := fmt.Sscanf(part, "%d,%d", &first, &step); err != nil {
-			return err
-		}
-		return worker(seed, first, step, folders)
-	}
-	w, err := metamorphic.NewWorld("damaged", "")
+	dir, err := os.MkdirTemp("", "hostile")
 	if err != nil {
 		return err
 	}
-	switch {
-	case text != "" && !alone:
-		_, text, err := try(w, metamorphic.Parse(text), func(op, _ string, err error) { fmt.Printf("%-9s %v\n", op, err) })
-		if text != "" {
-			err = metamorphic.Faultf("%s", text)
-		}
+	if err := os.Chdir(dir); err != nil {
 		return err
-	case text != "":
-		return again(work, metamorphic.Parse(text))
-	case one >= 0:
-		c, err := damaged(w, seed, one)
+	}
+	if err := metamorphic.WriteTables(); err != nil {
+		return err
+	}
+	if text == "" {
+		if err := prepare(); err != nil {
+			return err
+		}
+	}
+	if one >= 0 {
+		c, err := damaged(seed, one)
 		if err != nil {
 			return err
 		}
-		return again(work, c)
+		text = c.String()
 	}
+	if text != "" {
+		fmt.Println("the folder is in", dir)
+		return again(metamorphic.Parse(text))
+	}
+	first, failures, err := spread(seed, folders)
+	if err != nil {
+		return err
+	}
+	if failures > 0 {
+		again(first)
+		return fmt.Errorf("%d failures in %d folders (the runs are in %s)", failures, folders, dir)
+	}
+	return os.RemoveAll(dir)
+}
+
+// prepare makes the whole runs.
+func prepare() error {
+	w := metamorphic.NewWorld("damaged", "")
 	for _, r := range metamorphic.Runs {
 		if err := w.Make(r); err != nil {
 			return err
 		}
 	}
-	failures, first, err := spread(work, seed, folders)
-	if err == nil && failures > 0 {
-		var c metamorphic.Case
-		if c, err = damaged(w, seed, first); err == nil {
-			small(work, c)
-			err = fmt.Errorf("%d failures in %d folders (the runs are in %s)", failures, folders, work)
-		}
-	}
-	if err != nil {
-		return err
-	}
-	return os.RemoveAll(work)
+	return nil
 }
 
 // damaged is the case of a folder: damages of one file, and all verbs.
-func damaged(w *metamorphic.World, seed uint64, i int) (metamorphic.Case, error) {
+func damaged(seed uint64, i int) (metamorphic.Case, error) {
 	r := rand.New(rand.NewPCG(seed, uint64(i)))
 	run := metamorphic.Runs[r.IntN(len(metamorphic.Runs))]
 	state, way := "done", append(run.Verbs(), "verify")
 	if r.IntN(3) == 0 {
 		state, way = "begun", []string{"resume"}
 	}
-	c, err := w.Damaged(r, metamorphic.Case{state + " " + run.Name})
-	return append(c, way...), err
+	damages, err := metamorphic.Damages(r, state+"/"+run.Name)
+	return slices.Concat(metamorphic.Case{state + " " + run.Name}, damages, way), err
 }
 
-// again plays one case in a process of its own, and makes it small if it fails.
-func again(work string, c metamorphic.Case) error {
-	fmt.Printf("%s\nthe folder is %s/damaged\n", c, work)
-	err := play(work, c, func(line string) { fmt.Println(line) })
-	if fails(err) {
-		small(work, c)
+// spread gives the folders to as many processes as there are processors, and counts what they give. first is the case of a folder that failed.
+func spread(seed uint64, folders int) (first metamorphic.Case, failures int, err error) {
+	type result struct {
+		i       int
+		c       metamorphic.Case
+		refused bool
+		err     error
+	}
+	workers, results := runtime.NumCPU(), make(chan result, 100)
+	for w := range workers {
+		go func() {
+			player := metamorphic.NewPlayer("-place", fmt.Sprint("worker-", w))
+			defer player.End()
+			for i := w; i < folders; i += workers {
+				r := result{i: i}
+				if r.c, r.err = damaged(seed, i); r.err == nil {
+					_, r.refused, r.err = player.Play(r.c)
+				}
+				results <- r
+			}
+		}()
+	}
+	refused, said := 0, time.Now()
+	for n := range folders {
+		r := <-results
+		switch {
+		case isFault(r.err):
+			fmt.Printf("folder %d: %s: %s\n", r.i, r.c, strings.ReplaceAll(r.err.Error(), "\n", " | "))
+			first = r.c
+			failures++
+		case r.err != nil:
+			return nil, 0, fmt.Errorf("folder %d: %s: %w", r.i, r.c, r.err)
+		case r.refused:
+			refused++
+		}
+		if time.Since(said) > 10*time.Second {
+			said = time.Now()
+			fmt.Fprintf(os.Stderr, "%d of %d folders, %d failures\n", n+1, folders, failures)
+		}
+	}
+	fmt.Printf("%d folders damaged: %d refused, %d without effect on any result, %d failures\n", folders, refused, folders-refused-failures, failures)
+	return first, failures, nil
+}
+
+func isFault(err error) bool {
+	var fault *metamorphic.Fault
+	return errors.As(err, &fault)
+}
+
+// again plays a case, prints what each operation says, and makes the case small if it fails.
+func again(c metamorphic.Case) error {
+	player := metamorphic.NewPlayer("-place", "damaged")
+	defer player.End()
+	said, _, err := player.Play(c)
+	fmt.Printf("%s\n%s", c, said)
+	fails := func(c metamorphic.Case) bool {
+		_, _, err := player.Play(c)
+		return isFault(err)
+	}
+	if isFault(err) {
+		fmt.Printf("made small: go run ./internal/hostile -case '%s'\n", metamorphic.Reduce(c, fails))
 	}
 	return err
-}
-
-func play(work string, c metamorphic.Case, each func(line string)) error {
-	return child(each, "-work", work, "-case", c.String())
-}
-
-// fails reports whether a process has found a fault, or crashed.
-func fails(err error) bool {
-	var exit *exec.ExitError
-	return errors.As(err, &exit) && exit.ExitCode() != setup
-}
-
-// small prints a small case that fails as well.
-func small(work string, c metamorphic.Case) {
-	c = metamorphic.Reduce(c, func(c metamorphic.Case) bool { return fails(play(work, c, func(string) {})) })
-	fmt.Printf("made small: go run ./internal/hostile -case '%s'\n", c)
 }

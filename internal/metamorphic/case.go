@@ -136,8 +136,8 @@ func (p *play) do(op string) (said string, err error) {
 	if words[0] == "start" {
 		return p.start(words[1:])
 	}
-	if do := damages[words[0]]; do != nil {
-		return "", do(p, filepath.Join(p.folder(), words[1]), words[2:])
+	if slices.Contains(damages, words[0]) {
+		return "", p.damage(words[0], words[1], words[2:])
 	}
 	limit := 4*size(p.folder()) + 200<<20
 	resetPeak()

@@ -4,6 +4,7 @@ package metamorphic
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/url"
@@ -14,93 +15,71 @@ import (
 	"syscall"
 )
 
-// Damaged adds operations to a case that damage one file of the run's folder, a few times in a row, or put something else in its place.
-// The case has one operation, which makes the folder.
-func (w *World) Damaged(r *rand.Rand, c Case) (Case, error) {
-	p, err := w.open(c[0])
-	if err != nil {
-		return nil, err
-	}
-	entries, err := os.ReadDir(p.from)
+// Damages lists operations that damage one file of a run's folder, a few times in a row, or put something else in its place. They are
+// chosen for the files in dir.
+func Damages(r *rand.Rand, dir string) (ops []string, err error) {
+	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
 	}
 	name := entries[r.IntN(len(entries))].Name()
-	switch r.IntN(24) {
-	case 0:
-		return append(c, "remove "+name), nil
-	case 1:
-		return append(c, "pipe "+name), nil
-	case 2:
-		return append(c, "folder "+name), nil
-	case 3:
-		return append(c, "device "+name), nil
-	case 4:
-		return append(c, "other "+name+" "+Runs[r.IntN(len(Runs))].Name), nil
-	case 5:
-		return append(c, "as "+name+" "+entries[r.IntN(len(entries))].Name()), nil
+	if k := r.IntN(24); k < 6 {
+		with := []string{4: " " + Runs[r.IntN(len(Runs))].Name, 5: " " + entries[r.IntN(len(entries))].Name()}[k]
+		return []string{damages[k] + " " + name + with}, nil
 	}
-	b, err := os.ReadFile(filepath.Join(p.from, name))
-	if err != nil {
-		return nil, err
-	}
+	b, err := os.ReadFile(filepath.Join(dir, name))
 	for range 1 + r.IntN(3)/2*r.IntN(4) {
-		if len(b) == 0 {
+		if err != nil || len(b) == 0 {
 			break
 		}
 		e := edits[r.IntN(len(edits))](r, b)
-		if b, err = e.apply(b); err != nil {
-			return nil, err
-		}
-		c = append(c, e.op(name))
+		ops = append(ops, e.op(name))
+		b, err = e.apply(b)
 	}
-	return c, nil
+	return ops, err
 }
 
-// damages are the operations of Damaged. Each damages the file at a path in the folder.
-var damages = map[string]func(p *play, path string, args []string) error{
-	"remove": func(_ *play, path string, _ []string) error { return os.Remove(path) },
-	"pipe": func(_ *play, path string, _ []string) error {
-		return replace(path, func() error { return syscall.Mkfifo(path, 0o666) })
-	},
-	"folder": func(_ *play, path string, _ []string) error {
-		return replace(path, func() error { return os.Mkdir(path, 0o777) })
-	},
-	"device": func(_ *play, path string, _ []string) error {
-		return replace(path, func() error { return os.Symlink("/dev/zero", path) })
-	},
-	"other": func(p *play, path string, args []string) error { // the file of that name of another run
-		b, err := os.ReadFile(filepath.Join(filepath.Dir(p.from), args[0], filepath.Base(path)))
-		if err != nil { // that run has no such file
-			return os.Remove(path)
-		}
-		return os.WriteFile(path, b, 0o666)
-	},
-	"as": func(p *play, path string, args []string) error { // another file of the folder
-		return rewrite(path, filepath.Join(p.folder(), args[0]), func(b []byte) ([]byte, error) { return b, nil })
-	},
-	"edit": func(_ *play, path string, args []string) error {
+// damages are the operations of Damages.
+var damages = []string{"remove", "pipe", "folder", "device", "other", "as", "edit"}
+
+// damage does one of them.
+func (p *play) damage(kind, file string, args []string) error {
+	path := filepath.Join(p.folder(), file)
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	switch kind {
+	case "edit":
 		e, err := parseEdit(args)
 		if err != nil {
 			return err
 		}
-		return rewrite(path, path, e.apply)
-	},
-}
-
-func replace(path string, by func() error) error {
-	if err := os.Remove(path); err != nil {
-		return err
-	}
-	return by()
-}
-
-func rewrite(path, from string, as func([]byte) ([]byte, error)) error {
-	b, err := os.ReadFile(from)
-	if err == nil {
-		b, err = as(b)
-	}
-	if err != nil {
+		if b, err = e.apply(b); err != nil {
+			return err
+		}
+	case "as": // another file of the folder
+		if b, err = os.ReadFile(filepath.Join(p.folder(), args[0])); err != nil {
+			return err
+		}
+	case "other": // the file of that name of another run
+		q, err := p.w.open("done " + args[0])
+		if err != nil {
+			return err
+		}
+		if b, err = os.ReadFile(filepath.Join(filepath.Dir(p.from), q.run.Name, file)); err != nil { // that run has no such file
+			return os.Remove(path)
+		}
+	default:
+		err := os.Remove(path)
+		switch kind {
+		case "pipe":
+			err = errors.Join(err, syscall.Mkfifo(path, 0o666))
+		case "folder":
+			err = errors.Join(err, os.Mkdir(path, 0o777))
+		case "device":
+			err = errors.Join(err, os.Symlink("/dev/zero", path))
+		}
 		return err
 	}
 	return os.WriteFile(path, b, 0o666)

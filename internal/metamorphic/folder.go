@@ -10,9 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
-	"github.com/starling-smc/starling/internal/ckpt"
+	"github.com/starling-smc/starling/internal/testkit"
 )
 
 // most is the largest number of differences that are listed for a file.
@@ -28,32 +27,13 @@ func Differences(before, after string, except ...string) (differences []string, 
 	if err != nil {
 		return nil, err
 	}
-	names := slices.Concat(slices.Collect(maps.Keys(old)), slices.Collect(maps.Keys(now)))
-	slices.Sort(names)
-	for _, name := range slices.Compact(names) {
+	all := maps.Clone(old)
+	maps.Copy(all, now)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
 		if slices.Contains(except, name) {
 			continue
 		}
-		a, b := old[name], now[name]
-		var found []string
-		switch {
-		case (a == nil) != (b == nil):
-			found = []string{fmt.Sprintf("only one of the runs has it: before %v, after %v", a != nil, b != nil)}
-		case name == "manifest.json":
-			found, err = compareObjects(a, b, func(key string) bool { return strings.Contains(" kind status data notes findings ", " "+key+" ") })
-		case name == "trace.jsonl":
-			found, err = compareTraces(a, b)
-		case bytes.Equal(a, b):
-		case name == "metrics.json":
-			if found, err = compareObjects(a, b, func(string) bool { return true }); found == nil && err == nil {
-				found = []string{"the same values, but other bytes"}
-			}
-		default:
-			found = []string{fmt.Sprintf("byte %d of %d and %d", mismatch(a, b), len(a), len(b))}
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s of %s and %s: %w", name, before, after, err)
-		}
+		found := compare(name, old[name], now[name])
 		if n := len(found); n > most {
 			found = append(found[:most:most], fmt.Sprintf("and %d more", n-most))
 		}
@@ -64,93 +44,73 @@ func Differences(before, after string, except ...string) (differences []string, 
 	return differences, nil
 }
 
-// contents are the files of a run's folder. The page shows times, and is left out; so is the trace in a checkpoint.
+// contents are the files of a run's folder, without times.
 func contents(dir string) (map[string][]byte, error) {
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, err
-	}
 	files := map[string][]byte{}
 	for _, e := range entries {
-		b, err := os.ReadFile(filepath.Join(dir, e.Name()))
-		if err != nil {
-			return nil, err
+		b, unread := os.ReadFile(filepath.Join(dir, e.Name()))
+		if unread != nil {
+			return nil, unread
 		}
-		switch e.Name() {
-		case "report.html":
-			continue
-		case "checkpoint":
-			b = ckpt.Without(b, "trace")
-		}
-		files[e.Name()] = append([]byte{}, b...) // an empty file is not nil
+		files[e.Name()] = append([]byte{}, testkit.Timeless(e.Name(), b)...) // not nil
 	}
-	return files, nil
+	return files, err
 }
 
-// mismatch is the index of the first byte that differs.
-func mismatch(a, b []byte) int {
-	for i := range min(len(a), len(b)) {
-		if a[i] != b[i] {
-			return i
+// compare lists the differences of a file; nil stands for none.
+func compare(name string, a, b []byte) (differences []string) {
+	if a == nil || b == nil {
+		return []string{fmt.Sprintf("only one of the runs has it: before %v, after %v", a != nil, b != nil)}
+	}
+	switch filepath.Ext(name) {
+	case ".json":
+		differences = compareObjects(a, b)
+	case ".jsonl":
+		before, after := slices.Collect(bytes.Lines(a)), slices.Collect(bytes.Lines(b))
+		if len(before) != len(after) {
+			return []string{fmt.Sprintf("%d lines, and now %d", len(before), len(after))}
+		}
+		for i := range before {
+			for _, f := range compareObjects(before[i], after[i]) {
+				differences = append(differences, fmt.Sprintf("line %d: %s", i+1, f))
+			}
 		}
 	}
-	return min(len(a), len(b))
-}
-
-// compareTraces compares line by line, without times.
-func compareTraces(a, b []byte) (differences []string, err error) {
-	before, after := slices.Collect(bytes.Lines(a)), slices.Collect(bytes.Lines(b))
-	if len(before) != len(after) {
-		return []string{fmt.Sprintf("%d lines, and now %d", len(before), len(after))}, nil
+	if differences != nil || bytes.Equal(a, b) {
+		return differences
 	}
-	for i := range before {
-		found, err := compareObjects(before[i], after[i], func(key string) bool { return key != "seconds" && key != "lag" })
-		if err != nil {
-			return nil, fmt.Errorf("line %d: %w", i+1, err)
-		}
-		for _, f := range found {
-			differences = append(differences, fmt.Sprintf("line %d: %s", i+1, f))
-		}
+	at := 0
+	for at < min(len(a), len(b)) && a[at] == b[at] {
+		at++
 	}
-	return differences, nil
+	return []string{fmt.Sprintf("byte %d of %d and %d", at, len(a), len(b))}
 }
 
 // compareObjects compares two JSON objects key by key, as they are written: 0.1 and 0.10 differ.
-func compareObjects(a, b []byte, counts func(key string) bool) (differences []string, err error) {
+func compareObjects(a, b []byte) (differences []string) {
 	var before, after map[string]json.RawMessage
-	if err := json.Unmarshal(a, &before); err != nil {
-		return nil, err
-	}
-	if err := json.Unmarshal(b, &after); err != nil {
-		return nil, err
+	if json.Unmarshal(a, &before) != nil || json.Unmarshal(b, &after) != nil {
+		return nil
 	}
 	all := maps.Clone(before)
 	maps.Copy(all, after)
 	for _, k := range slices.Sorted(maps.Keys(all)) {
-		x, y := compact(before[k]), compact(after[k])
-		switch {
-		case !counts(k) || x == y:
+		switch x, y := compact(before[k]), compact(after[k]); {
+		case x == y:
 		case x == "":
-			differences = append(differences, fmt.Sprintf("%s is new: %s", k, short(y)))
+			differences = append(differences, fmt.Sprintf("%s is new: %.60s", k, y))
 		case y == "":
-			differences = append(differences, fmt.Sprintf("%s is gone; it was %s", k, short(x)))
+			differences = append(differences, fmt.Sprintf("%s is gone; it was %.60s", k, x))
 		default:
-			differences = append(differences, fmt.Sprintf("%s was %s and is %s", k, short(x), short(y)))
+			differences = append(differences, fmt.Sprintf("%s was %.60s and is %.60s", k, x, y))
 		}
 	}
-	return differences, nil
+	return differences
 }
 
 func compact(v json.RawMessage) string {
 	var b bytes.Buffer
-	json.Compact(&b, v) // what is no JSON was refused before
+	json.Compact(&b, v) // it is JSON, or is missing
 	return b.String()
-}
-
-func short(v string) string {
-	const enough = 60
-	if len(v) > enough {
-		return v[:enough] + "…"
-	}
-	return v
 }

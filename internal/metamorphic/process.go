@@ -41,7 +41,6 @@ var signals = map[string]syscall.Signal{"KILL": syscall.SIGKILL, "INT": syscall.
 
 // start starts the run, or resumes it, and waits for its end, which may be a signal. The words are KEY=VALUE: kernel, threads,
 // save-every; and signal, sent a time after the start, or after a file stands in the folder (at). It says in which phase the process ended.
-// A run that is done is not killed.
 func (p *play) start(args []string) (string, error) {
 	verb, has := "fit", map[string]string{}
 	if p.run.filters() {
@@ -62,7 +61,7 @@ func (p *play) start(args []string) (string, error) {
 	if killed && err != nil {
 		return "", fmt.Errorf("start: %w", err)
 	}
-	if at, _ := phase(p.folder()); killed && at == Phases[5] {
+	if at, _ := phase(p.folder()); killed && at == done {
 		return Ended, nil
 	}
 	cmd := Command(context.Background(), p.w.program, has["kernel"], line...)
@@ -107,8 +106,8 @@ func (p *play) wait(ended chan error, file string, after time.Duration) {
 	}
 }
 
-// Phases lists the stages of a run at which its process may end.
-var Phases = []string{"before its folder", "before its first checkpoint", "point estimates", "sampling", "scores and files", "done"}
+// done is the phase of a run that is not killed any more.
+const done = "done"
 
 // phase finds the stage of the run from its folder. A checkpoint in the folder must be readable.
 func phase(run string) (string, error) {
@@ -123,11 +122,11 @@ func phase(run string) (string, error) {
 	}
 	switch {
 	case !has("config.yaml"):
-		return Phases[0], nil
+		return "before its folder", nil
 	case strings.Contains(string(manifest), `"status": "done"`):
-		return Phases[5], nil
+		return done, nil
 	case err != nil:
-		return Phases[1], nil
+		return "before its first checkpoint", nil
 	}
 	d, err := ckpt.NewDecoder(checkpoint, "starling.Checkpoint/3")
 	if err != nil {
@@ -143,9 +142,9 @@ func phase(run string) (string, error) {
 	case d.Err() != nil:
 		return "", Faultf("the checkpoint: %v", d.Err())
 	case has("posterior.safetensors"), has("tracks.jsonl"):
-		return Phases[4], nil
+		return "scores and files", nil
 	case last != "" && last != "map":
-		return Phases[3], nil
+		return "sampling", nil
 	}
-	return Phases[2], nil
+	return "point estimates", nil
 }

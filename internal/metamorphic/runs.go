@@ -17,11 +17,13 @@ type Run struct {
 	longer []string // settings with which the run takes long enough to be killed
 }
 
+const kinds = `data: {csv: {file: kinds.csv, target: kind}}
+prior: {normal: {variance: 1}}
+`
+
 // Runs are runs of every kind.
 var Runs = []Run{
-	{"shards", `data: {csv: {file: kinds.csv, target: kind}}
-model: {layers: [{dense: 700}, tanh, {dense: 3}], likelihood: categorical}
-prior: {normal: {variance: 1}}
+	{"shards", kinds + `model: {layers: [{dense: 700}, tanh, {dense: 3}], likelihood: categorical}
 method: {smc: {islands: 2, particles: 8, path: {full: {iterations: 20}}, move: {epoch: {step: 0.001, batch: 20}}, weight: {bootstrap: {temperature: examples}},
   keep: {after: 1}}}
 `, []string{"method.smc.path.full.iterations=50", "method.smc.keep.after=5", "method.smc.stop.patience=45"}},
@@ -37,9 +39,7 @@ prior: {normal: {fan_in: 2}, anchor: {s: 0.3}}
 map: {restarts: 4, epochs: 20, patience: 20}
 method: {smc: {islands: 2, particles: 10, combine: evidence, path: {tempering: {ess: 0.7}}, move: {hmc: {steps: 3, mutations: 2}}}}
 `, []string{"map.epochs=60", "map.patience=60", "method.smc.islands=4", "method.smc.particles=20", "method.smc.path.tempering.ess=0.97", "method.smc.move.hmc.mutations=4"}},
-	{"adaptive", `data: {csv: {file: kinds.csv, target: kind}}
-model: {layers: [{dense: 5}, tanh, {dense: 3}], likelihood: categorical}
-prior: {normal: {variance: 1}}
+	{"adaptive", kinds + `model: {layers: [{dense: 5}, tanh, {dense: 3}], likelihood: categorical}
 method: {smc: {islands: 2, particles: 20, path: {tempering: {ess: 0.7}}, move: {pcn: {mutations: {eta: 0.02, max: 5}}},
   resample: {scheme: systematic, when: {ess: 0.6}}}}
 `, []string{"method.smc.islands=3", "method.smc.particles=40", "method.smc.path.tempering.ess=0.95", "method.smc.move.pcn.mutations.max=30"}},
@@ -55,20 +55,14 @@ prior: {normal: {variance: 1}, anchor: {s: 0}}
 map: {restarts: 3, batch: 8, epochs: 30, patience: 30}
 method: {smc: {}}
 `, []string{"map.restarts=6", "map.epochs=150", "map.patience=150"}},
-	{"annealing", `data: {csv: {file: kinds.csv, target: kind}}
-model: {layers: [{dense: 8}, relu, {dense: 3}], likelihood: categorical}
-prior: {normal: {variance: 1}}
+	{"annealing", kinds + `model: {layers: [{dense: 8}, relu, {dense: 3}], likelihood: categorical}
 method: {smc: {islands: 2, particles: 6, path: {constant: {iterations: 12, batch: 20}}, move: {leapfrog: {steps: 3, step: 0.02}}}}
 `, []string{"method.smc.particles=8", "method.smc.path.constant.iterations=150", "method.smc.move.leapfrog.steps=10"}},
-	{"map", `data: {csv: {file: kinds.csv, target: kind}}
-model: {layers: [{dense: 16}, relu, {dense: 3}], likelihood: categorical}
-prior: {normal: {variance: 1}}
+	{"map", kinds + `model: {layers: [{dense: 16}, relu, {dense: 3}], likelihood: categorical}
 map: {restarts: 3, batch: 8, epochs: 30, patience: 30}
 method: map
 `, []string{"map.restarts=6", "map.epochs=150", "map.patience=150"}},
-	{"ensemble", `data: {csv: {file: kinds.csv, target: kind}}
-model: {layers: [{dense: 16}, tanh, {dense: 3}], likelihood: categorical}
-prior: {normal: {variance: 1}}
+	{"ensemble", kinds + `model: {layers: [{dense: 16}, tanh, {dense: 3}], likelihood: categorical}
 map: {restarts: 3, batch: 8, epochs: 30, patience: 30}
 method: ensemble
 `, []string{"map.restarts=5", "map.epochs=120", "map.patience=120"}},
@@ -95,14 +89,14 @@ func (r Run) config() []byte { return []byte("name: " + r.Name + "\n" + r.text) 
 
 func (r Run) filters() bool { return spec.IsFiltering(r.config()) }
 
-// write writes the configs of all runs and the tables that they read: three classes that overlap, inputs far away from them, a curve with
+// WriteTables writes the configs of all runs and the tables that they read: three classes that overlap, inputs far away from them, a curve with
 // noise, and scans, some of which cannot be used.
-func write() error {
+func WriteTables() error {
 	random := rand.New(rand.NewPCG(1, 2))
-	kinds, far, wave := "a,b,c,kind\n", "a,b,c\n", "x,z,y\n"
+	trees, far, wave := "a,b,c,kind\n", "a,b,c\n", "x,z,y\n"
 	for i := range 120 {
 		k := i % 3
-		kinds += fmt.Sprintf("%.3f,%.3f,%.3f,%s\n", float64(k)+random.NormFloat64(), random.NormFloat64()-float64(k*k), random.NormFloat64(), []string{"ash", "birch", "oak"}[k])
+		trees += fmt.Sprintf("%.3f,%.3f,%.3f,%s\n", float64(k)+random.NormFloat64(), random.NormFloat64()-float64(k*k), random.NormFloat64(), []string{"ash", "birch", "oak"}[k])
 		far += fmt.Sprintf("%.3f,%.3f,%.3f\n", 9+random.NormFloat64(), random.NormFloat64(), random.NormFloat64())
 		x := random.NormFloat64()
 		wave += fmt.Sprintf("%.3f,%.3f,%.3f\n", x, random.NormFloat64(), x*x-x+0.3*random.NormFloat64())
@@ -117,7 +111,7 @@ func write() error {
 			radar += fmt.Sprintf("%d,none\n", k+1)
 		}
 	}
-	files := map[string]string{"kinds.csv": kinds, "far.csv": far, "wave.csv": wave, "radar.csv": radar}
+	files := map[string]string{"kinds.csv": trees, "far.csv": far, "wave.csv": wave, "radar.csv": radar}
 	for _, r := range Runs {
 		files[r.Name+".yaml"] = string(r.config())
 	}

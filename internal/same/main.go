@@ -75,81 +75,65 @@ type options struct {
 type pair struct {
 	old, new *program
 	kernel   string
-	pure     bool // they are built with -tags purego
+	name     string // the kernel, or purego
 }
 
 // pairs returns the pairs to run.
-func (o *options) pairs() ([]pair, error) {
-	before, err := o.program(o.old)
-	if err != nil {
-		return nil, err
-	}
-	after, err := o.program(o.new)
-	if err != nil {
-		return nil, err
-	}
-	if before.runs == after.runs {
-		return nil, fmt.Errorf("%s and %s are the same bytes: there is nothing to compare", o.old, o.new)
-	}
-	kernels := split(o.kernels)
-	if kernels == nil {
-		if kernels, err = before.kernels(); err != nil {
-			return nil, err
-		}
-	}
-	var all []pair
-	for _, k := range kernels {
-		all = append(all, pair{before, after, k, false})
-	}
-	if o.purego != "" {
-		names := split(o.purego)
-		if len(names) != 2 {
-			return nil, fmt.Errorf("-purego %s: want OLD,NEW", o.purego)
-		}
-		if before, err = o.program(names[0]); err != nil {
-			return nil, err
-		}
-		if after, err = o.program(names[1]); err != nil {
-			return nil, err
-		}
-		all = append(all, pair{before, after, "go", true})
-	}
-	return all, nil
-}
-
-func (p pair) String() string {
-	if p.pure {
-		return "purego"
-	}
-	return p.kernel
-}
-
-// chosen returns the presets to run, with their seeds; "" is the preset's own seed.
-func (o *options) chosen(first pair) ([]string, map[string][]string, error) {
-	presets := split(o.presets)
-	if presets == nil {
-		all, err := first.old.presets()
+func (o *options) pairs() (all []pair, err error) {
+	add := func(old, new, name string, kernels ...string) error {
+		before, err := o.program(old)
 		if err != nil {
-			return nil, nil, err
+			return err
 		}
-		for _, name := range all {
-			_, err := first.old.fit(first.kernel, name, o.seedsOf(name)[0], slowest)
-			if errors.Is(err, errSlow) {
-				continue
-			} else if err != nil {
-				return nil, nil, err
+		after, err := o.program(new)
+		if err != nil {
+			return err
+		}
+		if before.runs == after.runs {
+			return fmt.Errorf("%s and %s are the same bytes: there is nothing to compare", old, new)
+		}
+		if kernels == nil {
+			if kernels, err = before.kernels(); err != nil {
+				return err
 			}
-			presets = append(presets, name)
 		}
-		fmt.Printf("presets of under a minute: %s\n", strings.Join(presets, ","))
+		for _, k := range kernels {
+			all = append(all, pair{before, after, k, cmp.Or(name, k)})
+		}
+		return nil
 	}
-	seeds := map[string][]string{}
-	for _, name := range presets {
-		seeds[name] = o.seedsOf(name)
+	if err := add(o.old, o.new, "", split(o.kernels)...); err != nil || o.purego == "" {
+		return all, err
 	}
-	return presets, seeds, nil
+	old, new, ok := strings.Cut(o.purego, ",")
+	if !ok {
+		return nil, fmt.Errorf("-purego %s: want OLD,NEW", o.purego)
+	}
+	return all, add(old, new, "purego", "go")
 }
 
+// chosen returns the presets to run.
+func (o *options) chosen(first pair) ([]string, error) {
+	if presets := split(o.presets); presets != nil {
+		return presets, nil
+	}
+	all, err := first.old.presets()
+	if err != nil {
+		return nil, err
+	}
+	var presets []string
+	for _, name := range all {
+		if _, err := first.old.fit(first.kernel, name, o.seedsOf(name)[0], slowest); err == nil {
+			presets = append(presets, name)
+		} else if !errors.Is(err, errSlow) {
+			return nil, err
+		}
+	}
+	fmt.Printf("presets of under a minute: %s\n", strings.Join(presets, ","))
+	return presets, nil
+}
+
+// seedsOf returns the seeds of a preset; "" is its own.
 func (o *options) seedsOf(preset string) []string {
 	if seeds := split(o.seeds); seeds != nil {
 		return seeds
@@ -166,13 +150,13 @@ func (o *options) each(f func(p pair, preset, seed string) error) error {
 	if err != nil {
 		return err
 	}
-	presets, seeds, err := o.chosen(pairs[0])
+	presets, err := o.chosen(pairs[0])
 	if err != nil {
 		return err
 	}
 	for _, p := range pairs {
 		for _, name := range presets {
-			for _, seed := range seeds[name] {
+			for _, seed := range o.seedsOf(name) {
 				if err := f(p, name, seed); err != nil {
 					return err
 				}
@@ -203,7 +187,7 @@ func (o *options) compare() error {
 			different++
 			verdict = "DIFFERENT"
 		}
-		fmt.Printf("%-8s %-26s seed %-4s %s\n", p, name, cmp.Or(seed, "own"), verdict)
+		fmt.Printf("%-8s %-26s seed %-4s %s\n", p.name, name, cmp.Or(seed, "own"), verdict)
 		for _, d := range found {
 			fmt.Println("    " + d)
 		}
