@@ -24,9 +24,9 @@ prior: {normal: {variance: 1}}
 // Runs are runs of every kind.
 var Runs = []Run{
 	{"shards", kinds + `model: {layers: [{dense: 700}, tanh, {dense: 3}], likelihood: categorical}
-method: {smc: {islands: 2, particles: 8, path: {full: {iterations: 20}}, move: {epoch: {step: 0.001, batch: 20}}, weight: {bootstrap: {temperature: examples}},
+method: {smc: {islands: 1, particles: 8, path: {full: {iterations: 16}}, move: {epoch: {step: 0.001, batch: 20}}, weight: {bootstrap: {temperature: examples}},
   keep: {after: 1}}}
-`, []string{"method.smc.path.full.iterations=50", "method.smc.keep.after=5", "method.smc.stop.patience=45"}},
+`, []string{"method.smc.islands=2", "method.smc.path.full.iterations=50", "method.smc.keep.after=5", "method.smc.stop.patience=45"}},
 	{"chains", `data: {csv: {file: kinds.csv, target: kind}, groups: {far: far.csv}}
 model: {layers: [{dense: 6}, tanh, {dense: 3}], likelihood: categorical}
 prior: {normal: {variance: 1}}

@@ -90,8 +90,11 @@ func newSoak(dir string, seed uint64) (*soak, error) {
 
 // until kills and resumes all runs in turn, over and over, until the given number of processes was killed.
 func (s *soak) until(kills int, all []metamorphic.Run) error {
-	for s.kills < kills {
+	for round := 0; s.kills < kills; round++ {
 		for _, r := range all {
+			if round > 0 && s.kills >= kills {
+				break
+			}
 			if err := s.world.Make(r); err != nil {
 				return err
 			}
