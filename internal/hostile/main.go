@@ -115,7 +115,7 @@ func spread(seed uint64, folders int) (first metamorphic.Case, failures int, err
 	workers, results := runtime.NumCPU(), make(chan result, 100)
 	for w := range workers {
 		go func() {
-			player := metamorphic.NewPlayer("-place", fmt.Sprint("worker-", w))
+			player := metamorphic.Player{Args: []string{"-place", fmt.Sprint("worker-", w)}}
 			defer player.End()
 			for i := w; i < folders; i += workers {
 				r := result{i: i}
@@ -155,7 +155,7 @@ func isFault(err error) bool {
 
 // again plays a case, prints what each operation says, and makes the case small if it fails.
 func again(c metamorphic.Case) error {
-	player := metamorphic.NewPlayer("-place", "damaged")
+	player := metamorphic.Player{Args: []string{"-place", "damaged"}}
 	defer player.End()
 	said, _, err := player.Play(c)
 	fmt.Printf("%s\n%s", c, said)

@@ -174,9 +174,13 @@ var edits = []func(r *rand.Rand, b []byte) edit{
 		at := r.IntN(len(b) + 1)
 		return edit{at, at, 0, noise}
 	},
-	func(r *rand.Rand, b []byte) edit { return inside(r, b, number, digits) },
-	func(r *rand.Rand, b []byte) edit { return inside(r, b, word, letters) },
-	func(r *rand.Rand, b []byte) edit { return inside(r, b, number, hardNumbers) },
+	func(r *rand.Rand, b []byte) edit { return inside(r, b, number, "0123456789") },
+	func(r *rand.Rand, b []byte) edit { return inside(r, b, word, "abcdefghijklmnopqrstuvwxyz") },
+	func(r *rand.Rand, b []byte) edit {
+		e := inside(r, b, number, "0")
+		e.text = []byte(hardNumbers[r.IntN(len(hardNumbers))])
+		return e
+	},
 	func(_ *rand.Rand, b []byte) edit { return edit{0, len(b), 0, nil} }, // the file is empty
 }
 
@@ -185,31 +189,18 @@ var (
 	word   = regexp.MustCompile(`[A-Za-z_]{2,}`)
 )
 
-func digits(r *rand.Rand, old []byte) []byte {
-	out := bytes.Clone(old)
-	out[r.IntN(len(out))] = byte('0' + r.IntN(10))
-	return out
-}
+var hardNumbers = []string{"-1", "0", "1e999", "1e308", "-1e308", "9223372036854775807", "18446744073709551616", "1e-320", "null", "NaN", `"NaN"`, "1.5", "4294967296"}
 
-func letters(r *rand.Rand, old []byte) []byte {
-	out := bytes.Clone(old)
-	out[r.IntN(len(out))] = byte('a' + r.IntN(26))
-	return out
-}
-
-func hardNumbers(r *rand.Rand, _ []byte) []byte {
-	hard := []string{"-1", "0", "1e999", "1e308", "-1e308", "9223372036854775807", "18446744073709551616", "1e-320", "null", "NaN", `"NaN"`, "1.5", "4294967296"}
-	return []byte(hard[r.IntN(len(hard))])
-}
-
-// inside replaces one place of the text that fits a pattern. A file without such a place loses its last byte.
-func inside(r *rand.Rand, b []byte, pattern *regexp.Regexp, to func(*rand.Rand, []byte) []byte) edit {
+// inside replaces a byte in one place of the text that fits a pattern. A file without such a place loses its last byte.
+func inside(r *rand.Rand, b []byte, pattern *regexp.Regexp, by string) edit {
 	places := pattern.FindAllIndex(b, 10_000)
 	if len(places) == 0 {
 		return edit{len(b) - 1, len(b), 0, nil}
 	}
 	p := places[r.IntN(len(places))]
-	return edit{p[0], p[1], 0, to(r, b[p[0]:p[1]])}
+	text := bytes.Clone(b[p[0]:p[1]])
+	text[r.IntN(len(text))] = by[r.IntN(len(by))]
+	return edit{p[0], p[1], 0, text}
 }
 
 // span is a part of the bytes, usually a short one.

@@ -19,15 +19,12 @@ const patience = 10 * time.Second
 
 // Player plays cases in a process of its own, since a fault may end it. The next case gets a new process.
 type Player struct {
-	args  []string
+	Args  []string  // with which this program calls Serve
 	cmd   *exec.Cmd // nil: there is no process
 	in    io.WriteCloser
 	out   *json.Decoder
 	crash strings.Builder
 }
-
-// NewPlayer returns a Player whose process is this program with other arguments. There it calls Serve.
-func NewPlayer(args ...string) *Player { return &Player{args: args} }
 
 // answer is what a case gives.
 type answer struct {
@@ -87,7 +84,7 @@ func (p *Player) begin() error {
 		return err
 	}
 	p.crash.Reset()
-	cmd := exec.Command(program, p.args...)
+	cmd := exec.Command(program, p.Args...)
 	cmd.Stderr = &p.crash
 	out, _ := cmd.StdoutPipe()
 	p.in, _ = cmd.StdinPipe()

@@ -17,15 +17,6 @@ import (
 	"github.com/starling-smc/starling/internal/ckpt"
 )
 
-// Build builds the command of the module in which the caller works.
-func Build(path string) error {
-	text, err := exec.Command("go", "build", "-o", path, "github.com/starling-smc/starling/cmd/starling").CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("%w: %s", err, text)
-	}
-	return nil
-}
-
 // Command is a process of a build of starling, on a kernel of its own.
 func Command(ctx context.Context, program, kernel string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, program, args...)

@@ -25,6 +25,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/starling-smc/starling/internal/lanes"
 	"github.com/starling-smc/starling/internal/metamorphic"
 )
 
@@ -92,17 +93,16 @@ func (o *options) pairs() (all []pair, err error) {
 		if before.runs == after.runs {
 			return fmt.Errorf("%s and %s are the same bytes: there is nothing to compare", old, new)
 		}
-		if kernels == nil {
-			if kernels, err = before.kernels(); err != nil {
-				return err
-			}
-		}
 		for _, k := range kernels {
 			all = append(all, pair{before, after, k, cmp.Or(name, k)})
 		}
 		return nil
 	}
-	if err := add(o.old, o.new, "", split(o.kernels)...); err != nil || o.purego == "" {
+	kernels := split(o.kernels)
+	if kernels == nil {
+		kernels = lanes.Kernels()
+	}
+	if err := add(o.old, o.new, "", kernels...); err != nil || o.purego == "" {
 		return all, err
 	}
 	old, new, ok := strings.Cut(o.purego, ",")

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -46,27 +45,13 @@ func (o *options) program(path string) (*program, error) {
 	return &program{path, filepath.Join(o.dir, hex.EncodeToString(sum[:6])), o.data, o.set}, nil
 }
 
-// output decodes the JSON that a verb prints.
-func (p *program) output(into any, args ...string) error {
-	out, err := exec.Command(p.path, append(args, "--json")...).Output()
-	if err == nil {
-		err = json.Unmarshal(out, into)
-	}
-	if err != nil {
-		return fmt.Errorf("%s %s --json: %w", p.path, strings.Join(args, " "), err)
-	}
-	return nil
-}
-
-func (p *program) kernels() ([]string, error) {
-	var v struct{ Kernels []string }
-	err := p.output(&v, "version")
-	return v.Kernels, err
-}
-
+// presets lists the names of the presets that the program has.
 func (p *program) presets() ([]string, error) {
 	var v struct{ Presets map[string]string }
-	err := p.output(&v, "presets")
+	out, err := exec.Command(p.path, "presets", "--json").Output()
+	if err == nil {
+		err = json.Unmarshal(out, &v)
+	}
 	return slices.Sorted(maps.Keys(v.Presets)), err
 }
 
@@ -125,10 +110,8 @@ func (p *program) command(ctx context.Context, kernel, preset, seed, dir string,
 
 // run runs a command. Its output is part of the error.
 func run(cmd *exec.Cmd) error {
-	var said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &said, &said
-	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("%s: %w\n%s", strings.Join(cmd.Args, " "), err, said.Bytes())
+	if said, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", strings.Join(cmd.Args, " "), err, said)
 	}
 	return nil
 }
