@@ -14,7 +14,6 @@
 package main
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -130,7 +129,7 @@ func spread(seed uint64, folders int) (first metamorphic.Case, failures int, err
 	for n := range folders {
 		r := <-results
 		switch {
-		case isFault(r.err):
+		case metamorphic.IsFault(r.err):
 			fmt.Printf("folder %d: %s: %s\n", r.i, r.c, strings.ReplaceAll(r.err.Error(), "\n", " | "))
 			first = r.c
 			failures++
@@ -148,11 +147,6 @@ func spread(seed uint64, folders int) (first metamorphic.Case, failures int, err
 	return first, failures, nil
 }
 
-func isFault(err error) bool {
-	var fault *metamorphic.Fault
-	return errors.As(err, &fault)
-}
-
 // again plays a case, prints what each operation says, and makes the case small if it fails.
 func again(c metamorphic.Case) error {
 	player := metamorphic.Player{Args: []string{"-place", "damaged"}}
@@ -161,9 +155,9 @@ func again(c metamorphic.Case) error {
 	fmt.Printf("%s\n%s", c, said)
 	fails := func(c metamorphic.Case) bool {
 		_, _, err := player.Play(c)
-		return isFault(err)
+		return metamorphic.IsFault(err)
 	}
-	if isFault(err) {
+	if metamorphic.IsFault(err) {
 		fmt.Printf("made small: go run ./internal/hostile -case '%s'\n", metamorphic.Reduce(c, fails))
 	}
 	return err

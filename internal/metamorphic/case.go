@@ -2,11 +2,12 @@
 
 // Package metamorphic tests whole runs from outside, as pebble's metamorphic tests do with a database. A case is a list of operations on
 // the folder of a run: processes start and are killed, files are damaged, and verbs read what is there. The history of a case does
-// not depend on threads, kernels, instants of kills and the time between checkpoints: each operation gives what it gives for a run that was left
-// alone, or an error that says where the fault is. A case that fails is made small.
+// not depend on threads, kernels, instants of kills and the time between checkpoints: each operation gives what it gives for a run
+// that was left alone, or an error that says where the fault is. A case that fails is made small.
 //
 //	case.go     cases, and how they are played
 //	world.go    where they are played
+//	player.go   processes that play them
 //	runs.go     the runs that they begin with: configs and tables
 //	process.go  the command at work, its signals, and the phases of a run
 //	damage.go   damages of files
@@ -78,6 +79,12 @@ func (e *Fault) Error() string { return e.text }
 // Faultf is a fault of some text.
 func Faultf(format string, args ...any) error { return &Fault{fmt.Sprintf(format, args...)} }
 
+// IsFault reports whether an error is or holds one.
+func IsFault(err error) bool {
+	var fault *Fault
+	return errors.As(err, &fault)
+}
+
 // Ended is what a start says whose process ended by itself.
 const Ended = "ended"
 
@@ -91,8 +98,8 @@ type play struct {
 
 func (p *play) folder() string { return filepath.Join(p.w.place, "run") }
 
-// Play does the operations of a case, one after another, and tells each, with what it said. It joins all faults. Another error says that the
-// case cannot be played. refused says that some verb gave an error.
+// Play does the operations of a case, one after another, and tells each, with what it said. The error joins all faults. An error that is no
+// fault says that the case cannot be played. refused: some verb gave an error.
 func (w *World) Play(c Case, tell func(op, said string, err error)) (refused bool, err error) {
 	p, err := w.open(c[0])
 	if err != nil {
@@ -107,9 +114,8 @@ func (w *World) Play(c Case, tell func(op, said string, err error)) (refused boo
 		if tell != nil {
 			tell(op, said, err)
 		}
-		var fault *Fault
 		switch {
-		case errors.As(err, &fault):
+		case IsFault(err):
 			faults = append(faults, fmt.Errorf("%s: %w", op, err))
 		case known(err):
 			refused = true
@@ -136,7 +142,7 @@ func (p *play) do(op string) (said string, err error) {
 	if words[0] == "start" {
 		return p.start(words[1:])
 	}
-	if slices.Contains(damages, words[0]) {
+	if slices.Contains(damages, words[0]) && len(words) > 1 {
 		return "", p.damage(words[0], words[1], words[2:])
 	}
 	limit := 4*size(p.folder()) + 200<<20
@@ -160,8 +166,7 @@ func (p *play) do(op string) (said string, err error) {
 	default:
 		err = p.verb(op)
 	}
-	var fault *Fault
-	if err != nil && !known(err) && !errors.As(err, &fault) {
+	if err != nil && !known(err) && !IsFault(err) {
 		err = Faultf("the error is of no known kind: %v", err)
 	}
 	return "", err

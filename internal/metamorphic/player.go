@@ -45,7 +45,7 @@ func (w *World) Serve(in io.Reader, out io.Writer) error {
 		var a answer
 		var err error
 		a.Refused, err = w.Play(c, func(op, said string, err error) { a.Said += fmt.Sprintf("%-9s %s%v\n", op, said, err) })
-		if fault := (*Fault)(nil); errors.As(err, &fault) {
+		if IsFault(err) {
 			a.Fault = err.Error()
 		} else if err != nil {
 			a.Error = err.Error()

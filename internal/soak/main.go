@@ -135,7 +135,7 @@ func (s *soak) play(c metamorphic.Case) error {
 // fails reports whether one of a few attempts fails: a process is never killed at quite the same instant.
 func (s *soak) fails(c metamorphic.Case) bool {
 	for range 4 {
-		if _, err := s.world.Play(c, nil); err != nil {
+		if _, err := s.world.Play(c, nil); metamorphic.IsFault(err) {
 			return true
 		}
 	}
