@@ -63,11 +63,14 @@ func (p *play) damage(kind, file string, args []string) error {
 			return err
 		}
 	case "other": // the file of that name of another run
-		q, err := p.w.open("done " + args[0])
+		r, err := named(args[0])
+		if err == nil {
+			err = p.w.Make(r)
+		}
 		if err != nil {
 			return err
 		}
-		if b, err = os.ReadFile(filepath.Join(filepath.Dir(p.from), q.run.Name, file)); err != nil { // that run has no such file
+		if b, err = os.ReadFile(filepath.Join(filepath.Dir(p.from), r.Name, file)); err != nil { // that run has no such file
 			return os.Remove(path)
 		}
 	default:

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 
 	"github.com/starling-smc/starling/spec"
 )
@@ -82,6 +83,15 @@ scans: {file: radar.csv, bad: skip, hold: 0.2}
 method: {smcmc: {particles: 30}}
 against: kalman
 `, []string{"method.smcmc.particles=500"}},
+}
+
+// named returns the run of a name.
+func named(name string) (Run, error) {
+	i := slices.IndexFunc(Runs, func(r Run) bool { return r.Name == name })
+	if i < 0 {
+		return Run{}, fmt.Errorf("no run %q", name)
+	}
+	return Runs[i], nil
 }
 
 // config is the text of the run's config.

@@ -4,6 +4,7 @@ package metamorphic
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -32,45 +33,49 @@ func NewWorld(place, program string) *World {
 // open reads the operation that a case begins with.
 func (w *World) open(op string) (*play, error) {
 	state, name, _ := strings.Cut(op, " ")
-	i := slices.IndexFunc(Runs, func(r Run) bool { return r.Name == name })
-	if i < 0 || !slices.Contains([]string{"done", "begun", "new"}, state) {
+	r, err := named(name)
+	if err != nil || !slices.Contains([]string{"done", "begun", "new"}, state) {
 		return nil, fmt.Errorf("%q: want done, begun or new, and the name of a run", op)
 	}
-	return &play{w: w, run: Runs[i], from: filepath.Join(state, name)}, w.Make(Runs[i])
+	p := &play{w: w, run: r, from: filepath.Join(state, name)}
+	if err := w.Make(p.run); err != nil || w.program != "" || w.want[name] != nil {
+		return p, err
+	}
+	return p, w.learn(p.run)
 }
 
-// Make makes a run where it is not there yet, and learns what the verbs give for it.
+// Make makes a whole run where it is not there yet.
 func (w *World) Make(r Run) error {
-	if w.want[r.Name] != nil {
+	if _, err := os.Stat(filepath.Join("done", r.Name)); err == nil {
+		return nil
+	}
+	if w.program == "" {
+		if err := r.make(); err != nil {
+			return fmt.Errorf("%s: %w", r.Name, err)
+		}
 		return nil
 	}
 	p := &play{w: w, run: r, from: "new/" + r.Name}
 	if err := p.copy(); err != nil {
 		return err
 	}
+	if _, err := p.start(nil); err != nil {
+		return fmt.Errorf("%s: %w", r.Name, err)
+	}
+	w.Took[r.Name] = p.took
+	return errors.Join(os.MkdirAll("done", 0o777), os.Rename(p.folder(), p.whole()))
+}
+
+// learn asks the verbs what they give for a whole run.
+func (w *World) learn(r Run) error {
+	p := &play{w: w, run: r, from: "done/" + r.Name}
 	w.want[r.Name] = map[string][]byte{}
-	if w.program != "" {
-		if _, err := p.start(nil); err != nil {
-			return fmt.Errorf("%s: %w", r.Name, err)
-		}
-		w.Took[r.Name] = p.took
-		if err := os.MkdirAll("done", 0o777); err != nil {
-			return err
-		}
-		return os.Rename(p.folder(), p.whole())
-	}
-	if _, err := os.Stat(filepath.Join("begun", r.Name)); err != nil {
-		if err := r.make(); err != nil {
-			return fmt.Errorf("%s: %w", r.Name, err)
-		}
-	}
-	p.from = p.whole()
 	for name, do := range r.verbs() {
-		if err := p.copy(); err != nil {
-			return err
+		err := p.copy()
+		if err == nil {
+			w.want[r.Name][name], err = do(context.Background(), p.folder(), p.whole())
 		}
-		var err error
-		if w.want[r.Name][name], err = do(context.Background(), p.folder(), p.whole()); err != nil {
+		if err != nil {
 			return fmt.Errorf("%s of the whole run %s: %w", name, r.Name, err)
 		}
 	}
