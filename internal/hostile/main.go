@@ -9,7 +9,7 @@
 //	go run ./internal/hostile -case 'done chains; edit metrics.json 7 8 0; metrics'    # these operations (internal/metamorphic)
 //
 // A panic, a result that differs without an error, an error of a kind that does not say that a file is damaged, more than
-// ten seconds, and memory above four times the folder and 200 MB are failures. Each is printed with its number, and one is
+// ten seconds of a processor, and memory above four times the folder and 200 MB are failures. Each is printed with its number, and one is
 // made small: few operations that still fail. The exit status is 1 if there was any.
 package main
 

@@ -26,6 +26,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/starling-smc/starling"
@@ -136,7 +137,7 @@ func (p *play) copy() error {
 
 func (p *play) whole() string { return filepath.Join("done", p.run.Name) }
 
-// do does one operation. A panic is a fault, and so is a verb that takes too much memory.
+// do does one operation. A panic is a fault, and so is a verb that takes too much memory or time.
 func (p *play) do(op string) (said string, err error) {
 	words := strings.Fields(op)
 	if words[0] == "start" {
@@ -145,13 +146,15 @@ func (p *play) do(op string) (said string, err error) {
 	if slices.Contains(damages, words[0]) && len(words) > 1 {
 		return "", p.damage(words[0], words[1], words[2:])
 	}
-	limit := 4*size(p.folder()) + 200<<20
+	limit, began := 4*size(p.folder())+200<<20, processors()
 	resetPeak()
 	defer func() {
 		if r := recover(); r != nil {
 			err = Faultf("panic: %v\n%s", r, debug.Stack())
 		} else if most := peak(); most > limit {
 			err = errors.Join(err, Faultf("%d MB of memory, more than %d", most>>20, limit>>20))
+		} else if took := processors() - began; took > patience {
+			err = errors.Join(err, Faultf("%v of a processor, more than %v", took, patience))
 		}
 	}()
 	switch op {
@@ -219,6 +222,18 @@ func size(dir string) (n int64) {
 		}
 	}
 	return n
+}
+
+// patience is the longest time that a verb may take, without that in which the machine does other work.
+const patience = 10 * time.Second
+
+// processors is the time of processors that this process has taken.
+func processors() time.Duration {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // resetPeak forgets the largest memory of the process so far, where the system can.

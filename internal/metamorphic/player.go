@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// patience is the longest time that a case of a Player may take.
-const patience = 10 * time.Second
+// hung is how long a process gives no answer that is taken for one that waits for ever.
+const hung = 12 * patience
 
 // Player plays cases in a process of its own, since a fault may end it. The next case gets a new process.
 type Player struct {
@@ -63,7 +63,7 @@ func (p *Player) Play(c Case) (said string, refused bool, err error) {
 			return "", false, err
 		}
 	}
-	late := time.AfterFunc(patience, func() { p.cmd.Process.Signal(syscall.SIGQUIT) }) // it prints what it is at
+	late := time.AfterFunc(hung, func() { p.cmd.Process.Signal(syscall.SIGQUIT) }) // it prints what it is at
 	var a answer
 	err = errors.Join(json.NewEncoder(p.in).Encode(c), p.out.Decode(&a))
 	switch late.Stop(); {
