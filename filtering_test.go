@@ -1,9 +1,7 @@
 package starling
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -18,7 +16,6 @@ import (
 	"github.com/starling-smc/starling/filter"
 	"github.com/starling-smc/starling/filtering"
 	"github.com/starling-smc/starling/internal/lanes"
-	"github.com/starling-smc/starling/internal/runs"
 	"github.com/starling-smc/starling/internal/testkit"
 	"github.com/starling-smc/starling/ssm"
 )
@@ -99,31 +96,6 @@ func filterIn(ctx context.Context, dir string, s Filtering, o FilterOptions) (*F
 	return r, errors.Join(err, f.Close())
 }
 
-// filterContents is what testkit.Contents says of the folder of a filter's run, whose trace has seconds and lags.
-func filterContents(t *testing.T, dir string) string {
-	t.Helper()
-	return testkit.Contents(t, dir, func(text []byte) []byte {
-		trace, err := runs.ReadTrace(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		steps, err := filtering.ReadSteps(trace)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var out bytes.Buffer
-		for i, s := range steps {
-			s.Lag = 0
-			line, err := json.Marshal(s)
-			if err != nil {
-				t.Fatal(err)
-			}
-			fmt.Fprintf(&out, "%d %v %s\n", trace[i].K, trace[i].Progress, line)
-		}
-		return out.Bytes()
-	})
-}
-
 // TestFilterRunsSameBytes makes every small run by all kernels and on 1, 2 and 7 threads: all files have the same bytes, without times.
 func TestFilterRunsSameBytes(t *testing.T) {
 	for name, text := range filterings {
@@ -143,7 +115,7 @@ func TestFilterRunsSameBytes(t *testing.T) {
 					if _, err := filterIn(t.Context(), dir, filteringOf(t, text), FilterOptions{Options: Options{Threads: threads}}); err != nil {
 						t.Fatal(err)
 					}
-					got, here := filterContents(t, dir), fmt.Sprintf("%s, %d threads", kernel, threads)
+					got, here := contents(t, dir), fmt.Sprintf("%s, %d threads", kernel, threads)
 					if want == "" {
 						want, from = got, here
 					}
@@ -166,7 +138,7 @@ func TestFilterStopAndGoOn(t *testing.T) {
 			if _, err := filterIn(t.Context(), done, s, FilterOptions{}); err != nil {
 				t.Fatal(err)
 			}
-			want, stops := filterContents(t, done), 0
+			want, stops := contents(t, done), 0
 			for ; ; stops++ {
 				restore, err := lanes.SetKernel(lanes.Kernels()[stops%len(lanes.Kernels())])
 				if err != nil {
@@ -197,10 +169,10 @@ func TestFilterStopAndGoOn(t *testing.T) {
 					t.Fatalf("an unfinished run opens: %v", err)
 				}
 			}
-			if got := filterContents(t, dir); got != want || stops == 0 {
+			if got := contents(t, dir); got != want || stops == 0 {
 				t.Errorf("after %d stops:\n%s\nwithout:\n%s", stops, got, want)
 			}
-			if _, err := filterIn(t.Context(), dir, s, FilterOptions{}); err != nil || filterContents(t, dir) != want {
+			if _, err := filterIn(t.Context(), dir, s, FilterOptions{}); err != nil || contents(t, dir) != want {
 				t.Errorf("a run that is done, gone on with: %v", err)
 			}
 		})
@@ -228,7 +200,7 @@ func TestFilterKilledAnywhere(t *testing.T) {
 		if err != nil || len(copies) < 24 {
 			t.Fatalf("%s: %d copies, %v", name, len(copies), err)
 		}
-		want := filterContents(t, dir)
+		want := contents(t, dir)
 		for i, half := range []string{linesFile, tracksFile, metricsFile} { // the result is written file by file
 			end := filepath.Join(root, fmt.Sprint("end", i))
 			if err := os.CopyFS(end, os.DirFS(copies[len(copies)-1])); err != nil {
@@ -244,7 +216,7 @@ func TestFilterKilledAnywhere(t *testing.T) {
 			}
 			if _, err := filterIn(t.Context(), dir, s, FilterOptions{}); err != nil {
 				t.Errorf("%s: %v", dir, err)
-			} else if got := filterContents(t, dir); got != want {
+			} else if got := contents(t, dir); got != want {
 				t.Errorf("%s:\n%s\nwant\n%s", dir, got, want)
 			}
 		}
@@ -292,7 +264,7 @@ func TestFilterLeavesOutOnce(t *testing.T) {
 		if r.Metrics.Scans != 13 || r.Metrics.LeftOut != 8 || r.Metrics.Missing != 13 {
 			t.Errorf("piped %v: %d scans, %d left out, %d missing; want 13, 8, 13", piped, r.Metrics.Scans, r.Metrics.LeftOut, r.Metrics.Missing)
 		}
-		want := filterContents(t, done)
+		want := contents(t, done)
 		dir, last := filepath.Join(t.TempDir(), "run"), 0
 		for stops := 0; ; stops++ {
 			ctx, cancel := context.WithCancel(t.Context())
@@ -319,7 +291,7 @@ func TestFilterLeavesOutOnce(t *testing.T) {
 				t.Fatalf("piped %v: %v", piped, err)
 			}
 		}
-		if got := filterContents(t, dir); got != want {
+		if got := contents(t, dir); got != want {
 			t.Errorf("piped %v:\n%s\nwant\n%s", piped, got, want)
 		}
 	}

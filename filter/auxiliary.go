@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -27,15 +28,14 @@ import (
 // μ_j is the mean of a Gaussian transition, else a draw of it. With many measurements p(z_k | μ_j) is a sharp peak, and a filter
 // of few particles may choose one ancestor for all: Info.Ancestors tells.
 type Auxiliary struct {
+	sampling
 	Particles int        `yaml:"particles"` // N, below 2²⁰
 	Scheme    smc.Scheme `yaml:"scheme"`    // draws the ancestors (nil: Systematic)
 }
 
 // Defaults implements config.Defaulter.
 func (m *Auxiliary) Defaults() {
-	if m.Particles == 0 {
-		m.Particles = usualParticles
-	}
+	m.Particles = cmp.Or(m.Particles, usualParticles)
 	m.Scheme = m.scheme()
 }
 
@@ -54,12 +54,6 @@ func (m Auxiliary) Title() string {
 	return fmt.Sprintf("an auxiliary particle filter of %s particles", numeral.Count(m.Particles))
 }
 
-// Suits implements Method: any model has a prediction to draw from.
-func (Auxiliary) Suits(ssm.Model) error { return nil }
-
-// Samples implements Method.
-func (Auxiliary) Samples() bool { return true }
-
 // Bytes implements Method.
 func (m Auxiliary) Bytes(dim int) int64 { return int64(m.Particles) * int64(40*dim+64+8*lag) }
 
@@ -75,30 +69,23 @@ func (m Auxiliary) On(job Job) (Filter, error) {
 	if err := refused("auxiliary filter", m); err != nil {
 		return nil, err
 	}
-	return &auxiliary{m, job}, nil
+	return &auxiliary{m, weighting{job, m.Particles}}, nil
 }
 
 type auxiliary struct {
 	Auxiliary
-	Job
+	weighting
 }
-
-// Init implements Filter.
-func (f *auxiliary) Init(context.Context) (*State, error) { return f.weighted(f.Particles), nil }
 
 // Step implements Filter.
 func (f *auxiliary) Step(ctx context.Context, st *State, scan *ssm.Scan) (Info, error) {
-	if err := st.fits(f.Model, f.Particles, true); err != nil {
-		return Info{}, err
-	}
-	tr, err := st.transition(f.Model, scan)
+	m, err := f.scan(ctx, st, scan)
 	if err != nil {
 		return Info{}, err
 	}
-	m := &moving{Job: &f.Job, ctx: ctx, tr: tr, scan: scan, k: st.K + 1, n: st.N(), d: st.Dim}
 	first, mu := make([]float64, m.n), make([]float64, m.n*m.d)
-	point := func(s *ssm.Stream, j int, to []float64) { tr.Sample(s, st.Particle(j), to) }
-	if g, ok := tr.(ssm.Gaussian); ok {
+	point := func(s *ssm.Stream, j int, to []float64) { m.tr.Sample(s, st.Particle(j), to) }
+	if g, ok := m.tr.(ssm.Gaussian); ok {
 		a, _ := g.Gaussian()
 		point = func(_ *ssm.Stream, j int, to []float64) { dense.MulVec(to, a, st.Particle(j)) }
 	}
@@ -115,26 +102,17 @@ func (f *auxiliary) Step(ctx context.Context, st *State, scan *ssm.Scan) (Info, 
 		return Info{}, err
 	}
 	from := m.ancestors(f.Scheme, exps(chosen))
-	x, logw := make([]float64, len(st.X)), even(m.n)
-	if err := m.each(moved, func(like ssm.Likelihood, s *ssm.Stream, j int) {
-		to := x[j*m.d : (j+1)*m.d]
-		tr.Sample(s, st.Particle(int(from[j])), to)
-		logw[j] += logLik(like, to) - first[from[j]]
-	}); err != nil {
+	logw := even(m.n)
+	x, err := m.move(st, from, logw, first)
+	if err != nil {
 		return Info{}, err
 	}
 	logMean, ess, err := m.normalise(logw, x)
 	if err != nil {
 		return Info{}, err
 	}
-	st.Genealogy = descend(st.Genealogy, from)
-	st.X, st.LogW, st.K, st.Time = x, logw, m.k, scan.Time
-	st.LogZ += logSum + logMean
-	info := noAcceptance()
-	info.Resampled = true
-	info.LogEvidence, info.Ancestors, info.Evaluated = logSum+logMean, distinct(from, 1, m.n), 2*int64(m.n)*int64(scan.Len())
-	info.sampled(st, ess)
-	info.Dropped = m.dropped
+	info := m.end(st, from, true, x, logw, ess, logSum+logMean)
+	info.Evaluated *= 2 // also at the predictions
 	return info, nil
 }
 

@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -16,15 +17,14 @@ import (
 //
 //	log p(z_k | z_1:k−1) ≈ log Σ_j W_j p(z_k | x_j).
 type Bootstrap struct {
+	sampling
 	Particles int           `yaml:"particles"` // N, below 2²⁰
 	Resample  smc.Resampler `yaml:"resample"`  // how and when particles are resampled; default: systematic, where the ESS is below N/2
 }
 
 // Defaults implements config.Defaulter.
 func (m *Bootstrap) Defaults() {
-	if m.Particles == 0 {
-		m.Particles = usualParticles
-	}
+	m.Particles = cmp.Or(m.Particles, usualParticles)
 	m.Resample = m.resampler()
 }
 
@@ -47,12 +47,6 @@ func (m Bootstrap) Title() string {
 	return fmt.Sprintf("a bootstrap filter of %s particles", numeral.Count(m.Particles))
 }
 
-// Suits implements Method: any model has a prediction to draw from.
-func (Bootstrap) Suits(ssm.Model) error { return nil }
-
-// Samples implements Method.
-func (Bootstrap) Samples() bool { return true }
-
 // Bytes implements Method.
 func (m Bootstrap) Bytes(dim int) int64 { return int64(m.Particles) * int64(32*dim+40+8*lag) }
 
@@ -68,39 +62,26 @@ func (m Bootstrap) On(job Job) (Filter, error) {
 	if err := refused("bootstrap filter", m); err != nil {
 		return nil, err
 	}
-	return &bootstrap{m, job}, nil
+	return &bootstrap{m, weighting{job, m.Particles}}, nil
 }
 
 type bootstrap struct {
 	Bootstrap
-	Job
+	weighting
 }
-
-// Init implements Filter.
-func (f *bootstrap) Init(context.Context) (*State, error) { return f.weighted(f.Particles), nil }
 
 // Step implements Filter.
 func (f *bootstrap) Step(ctx context.Context, st *State, scan *ssm.Scan) (Info, error) {
-	if err := st.fits(f.Model, f.Particles, true); err != nil {
-		return Info{}, err
-	}
-	tr, err := st.transition(f.Model, scan)
+	m, err := f.scan(ctx, st, scan)
 	if err != nil {
 		return Info{}, err
 	}
-	m := &moving{Job: &f.Job, ctx: ctx, tr: tr, scan: scan, k: st.K + 1, n: st.N(), d: st.Dim}
-	info, logw := noAcceptance(), append([]float64(nil), st.LogW...)
-	from := identity(m.n)
+	resampled, logw, from := false, append([]float64(nil), st.LogW...), identity(m.n)
 	if w := exps(logw); f.Resample.When.Due(effective(w), m.n) {
 		from, logw = m.ancestors(f.Resample.Scheme, w), even(m.n)
-		info.Resampled = true
+		resampled = true
 	}
-	x := make([]float64, len(st.X))
-	err = m.each(moved, func(like ssm.Likelihood, s *ssm.Stream, j int) {
-		to := x[j*m.d : (j+1)*m.d]
-		tr.Sample(s, st.Particle(int(from[j])), to)
-		logw[j] += logLik(like, to)
-	})
+	x, err := m.move(st, from, logw, make([]float64, m.n))
 	if err != nil {
 		return Info{}, err
 	}
@@ -108,15 +89,7 @@ func (f *bootstrap) Step(ctx context.Context, st *State, scan *ssm.Scan) (Info, 
 	if err != nil {
 		return Info{}, err
 	}
-	if info.Resampled {
-		st.Genealogy = descend(st.Genealogy, from)
-	}
-	st.X, st.LogW, st.K, st.Time = x, logw, m.k, scan.Time
-	st.LogZ += logZ
-	info.LogEvidence, info.Ancestors, info.Evaluated = logZ, distinct(from, 1, m.n), int64(m.n)*int64(scan.Len())
-	info.sampled(st, ess)
-	info.Dropped = m.dropped
-	return info, nil
+	return m.end(st, from, resampled, x, logw, ess, logZ), nil
 }
 
 func identity(n int) []int32 {

@@ -19,6 +19,38 @@ func checkParticles(f *config.Faults, n int) { f.Within("particles", n, 2, rng.M
 // usualParticles is N where a config gives none.
 const usualParticles = 4000
 
+// sampling is what the methods have in common whose states are particles.
+type sampling struct{}
+
+// Suits implements Method: any model has a prediction to draw from.
+func (sampling) Suits(ssm.Model) error { return nil }
+
+// Samples implements Method.
+func (sampling) Samples() bool { return true }
+
+// weighting is a job of weighted particles.
+type weighting struct {
+	Job
+	n int
+}
+
+// Init implements Filter.
+func (f *weighting) Init(context.Context) (*State, error) {
+	return &State{Dim: f.Model.Dim(), X: f.start(f.n), LogW: even(f.n)}, nil
+}
+
+// scan begins a scan.
+func (f *weighting) scan(ctx context.Context, st *State, scan *ssm.Scan) (*moving, error) {
+	if err := st.fits(f.Model, f.n, true); err != nil {
+		return nil, err
+	}
+	tr, err := st.transition(f.Model, scan)
+	if err != nil {
+		return nil, err
+	}
+	return &moving{Job: &f.Job, ctx: ctx, tr: tr, scan: scan, k: st.K + 1, n: f.n, d: st.Dim}, nil
+}
+
 // moving is a scan that particles are moved to.
 type moving struct {
 	*Job
@@ -29,6 +61,30 @@ type moving struct {
 	n, d int
 
 	dropped int // measurements that the model leaves out
+}
+
+// move draws the particles x from their ancestors. It adds to their log-weights the log-likelihood, less what the ancestors were chosen by.
+func (m *moving) move(st *State, from []int32, logw, chosen []float64) (x []float64, err error) {
+	x = make([]float64, len(st.X))
+	return x, m.each(moved, func(like ssm.Likelihood, s *ssm.Stream, j int) {
+		to := x[j*m.d : (j+1)*m.d]
+		m.tr.Sample(s, st.Particle(int(from[j])), to)
+		logw[j] += logLik(like, to) - chosen[from[j]]
+	})
+}
+
+// end takes the state to the scan: the particles x with normalised weights, and the log evidence of the scan.
+func (m *moving) end(st *State, from []int32, resampled bool, x, logw []float64, ess, logZ float64) Info {
+	info := noAcceptance()
+	if info.Resampled = resampled; resampled {
+		st.Genealogy = descend(st.Genealogy, from)
+	}
+	st.X, st.LogW, st.K, st.Time = x, logw, m.k, m.scan.Time
+	st.LogZ += logZ
+	info.LogEvidence, info.Ancestors, info.Evaluated = logZ, distinct(from, 1, m.n), int64(m.n)*int64(m.scan.Len())
+	info.Dropped = m.dropped
+	info.sampled(st, ess)
+	return info
 }
 
 // each calls do for all particles, on the pool's threads. Each thread has a likelihood of its own.
@@ -149,11 +205,6 @@ func (j *Job) start(n int) []float64 {
 		j.Model.Start(rng.Key{Seed: j.Seed, Purpose: rng.State, Island: j.Node, Particle: i}.Stream(), x[i*d:(i+1)*d])
 	}
 	return x
-}
-
-// weighted draws particles before the first scan, with weights.
-func (j *Job) weighted(n int) *State {
-	return &State{Dim: j.Model.Dim(), X: j.start(n), LogW: even(n)}
 }
 
 // distinct counts the different numbers below n in each column of a list of rows, and returns the smallest count.

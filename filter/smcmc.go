@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -32,6 +33,7 @@ import (
 // The particles are divided among several such filters, each with a chain and particles of its own. Their spread gives the error of
 // the means (repeat.go), and they run at the same time.
 type SMCMC struct {
+	sampling
 	// Particles is N, the number of states that are kept of a scan, of all filters together; N + Repeat·Burn is below 2²⁰.
 	Particles int `yaml:"particles"`
 	// Repeat is the number of independent filters among which the particles are divided: 1, or at least 4. Their spread is the whole
@@ -49,9 +51,7 @@ type SMCMC struct {
 
 // Defaults implements config.Defaulter.
 func (m *SMCMC) Defaults() {
-	if m.Particles == 0 {
-		m.Particles = 4000
-	}
+	m.Particles = cmp.Or(m.Particles, usualParticles)
 	m.Repeat = m.filters()
 	if m.Burn == 0 {
 		m.Burn = max(leastBurn, m.Particles/max(1, m.Repeat)/4)
@@ -105,12 +105,6 @@ func (m SMCMC) Title() string {
 	}
 	return fmt.Sprintf("sequential MCMC, %s samples a scan after %s of burn-in", numeral.Count(m.Particles), numeral.Count(m.Burn))
 }
-
-// Suits implements Method: any model has a prediction to draw from.
-func (SMCMC) Suits(ssm.Model) error { return nil }
-
-// Samples implements Method.
-func (SMCMC) Samples() bool { return true }
 
 // Bytes implements Method.
 func (m SMCMC) Bytes(dim int) int64 { return int64(m.Particles) * int64(32*dim+20) }

@@ -3,32 +3,33 @@
 package main
 
 import (
-	"strings"
+	"errors"
 	"testing"
+
+	"github.com/starling-smc/starling/internal/metamorphic"
 )
 
 // TestDamagedFolders damages a hundred folders of runs: each verb refuses them, or gives what the whole folder gives.
 func TestDamagedFolders(t *testing.T) {
 	t.Chdir(t.TempDir())
-	if err := prepare("."); err != nil {
+	if err := errors.Join(metamorphic.WriteTables(), prepare()); err != nil {
 		t.Fatal(err)
 	}
-	b, err := newBench("damaged")
-	if err != nil {
-		t.Fatal(err)
-	}
-	counts := map[string]int{}
+	w, refused := metamorphic.NewWorld("damaged", ""), 0
 	for i := range 100 {
-		outcome, text, err := b.try(1, i, nil)
+		c, err := damaged(1, i)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if counts[outcome]++; outcome == failed {
-			t.Errorf("folder %d: %s", i, strings.ReplaceAll(text, " | ", "\n"))
+		was, err := w.Play(c, nil)
+		if err != nil {
+			t.Errorf("folder %d: %s: %v", i, c, err)
+		}
+		if was {
+			refused++
 		}
 	}
-	t.Log(counts)
-	if counts[refused] < 30 {
-		t.Errorf("of 100 damaged folders only %d are refused", counts[refused])
+	if refused < 30 {
+		t.Errorf("of 100 damaged folders only %d are refused", refused)
 	}
 }

@@ -32,7 +32,7 @@ var level = map[string]int{
 }
 
 // outside are packages that may import anything: tools and tests.
-var outside = []string{"internal/lint", "internal/faults", "internal/soak", "internal/same", "internal/hostile", "internal/licences", "internal/keys", "data/_make", "bench"}
+var outside = []string{"internal/lint", "internal/faults", "internal/metamorphic", "internal/soak", "internal/same", "internal/hostile", "internal/licences", "internal/keys", "data/_make", "bench"}
 
 type goPackage struct {
 	ImportPath, Dir string

@@ -10,10 +10,10 @@
 //	go run ./internal/same -kernels go -presets mnist7 -set method.mcmc.epochs=160 /tmp/old /tmp/new        # a shorter run
 //	go run ./internal/same -time -presets mnist7 /tmp/old /tmp/new          # how long each takes, and how much memory
 //
-// Posterior, point estimates and metrics must have the same bytes. The trace must have the same values except for seconds; a
-// key and its new name count as equal (renamed, in compare.go). Runs are kept in a folder under -dir that is named by the
-// checksum of their program: finished runs are not repeated after an interruption, or when only the other program changes.
-// The exit status is 1 if anything differs.
+// All files that a run results in must have the same bytes, and the trace the same values except for times. Runs are kept in a folder
+// under -dir that is named by the checksum of their program: finished runs are not repeated after an interruption, or when only the
+// other program changes. The first run that differs is made small: its whole numbers are halved as long as the programs differ. The
+// exit status is 1 if anything differs.
 package main
 
 import (
@@ -21,11 +21,12 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"maps"
 	"os"
-	"slices"
 	"strings"
 	"time"
+
+	"github.com/starling-smc/starling/internal/lanes"
+	"github.com/starling-smc/starling/internal/metamorphic"
 )
 
 // slowest is the longest time that a preset may take, on the processor's best kernel, to be run by default.
@@ -75,81 +76,64 @@ type options struct {
 type pair struct {
 	old, new *program
 	kernel   string
-	pure     bool // they are built with -tags purego
+	name     string // the kernel, or purego
 }
 
 // pairs returns the pairs to run.
-func (o *options) pairs() ([]pair, error) {
-	before, err := o.program(o.old)
-	if err != nil {
-		return nil, err
-	}
-	after, err := o.program(o.new)
-	if err != nil {
-		return nil, err
-	}
-	if before.runs == after.runs {
-		return nil, fmt.Errorf("%s and %s are the same bytes: there is nothing to compare", o.old, o.new)
+func (o *options) pairs() (all []pair, err error) {
+	add := func(old, new, name string, kernels ...string) error {
+		before, err := o.program(old)
+		if err != nil {
+			return err
+		}
+		after, err := o.program(new)
+		if err != nil {
+			return err
+		}
+		if before.runs == after.runs {
+			return fmt.Errorf("%s and %s are the same bytes: there is nothing to compare", old, new)
+		}
+		for _, k := range kernels {
+			all = append(all, pair{before, after, k, cmp.Or(name, k)})
+		}
+		return nil
 	}
 	kernels := split(o.kernels)
 	if kernels == nil {
-		if kernels, err = before.kernels(); err != nil {
-			return nil, err
-		}
+		kernels = lanes.Kernels()
 	}
-	var all []pair
-	for _, k := range kernels {
-		all = append(all, pair{before, after, k, false})
+	if err := add(o.old, o.new, "", kernels...); err != nil || o.purego == "" {
+		return all, err
 	}
-	if o.purego != "" {
-		names := split(o.purego)
-		if len(names) != 2 {
-			return nil, fmt.Errorf("-purego %s: want OLD,NEW", o.purego)
-		}
-		if before, err = o.program(names[0]); err != nil {
-			return nil, err
-		}
-		if after, err = o.program(names[1]); err != nil {
-			return nil, err
-		}
-		all = append(all, pair{before, after, "go", true})
+	old, new, ok := strings.Cut(o.purego, ",")
+	if !ok {
+		return nil, fmt.Errorf("-purego %s: want OLD,NEW", o.purego)
 	}
-	return all, nil
+	return all, add(old, new, "purego", "go")
 }
 
-func (p pair) String() string {
-	if p.pure {
-		return "purego"
+// chosen returns the presets to run.
+func (o *options) chosen(first pair) ([]string, error) {
+	if presets := split(o.presets); presets != nil {
+		return presets, nil
 	}
-	return p.kernel
-}
-
-// chosen returns the presets to run, with their seeds; "" is the preset's own seed.
-func (o *options) chosen(first pair) ([]string, map[string][]string, error) {
-	presets := split(o.presets)
-	if presets == nil {
-		all, err := first.old.presets()
-		if err != nil {
-			return nil, nil, err
-		}
-		for _, name := range all {
-			_, err := first.old.fit(first.kernel, name, o.seedsOf(name)[0], slowest)
-			if errors.Is(err, errSlow) {
-				continue
-			} else if err != nil {
-				return nil, nil, err
-			}
+	all, err := first.old.presets()
+	if err != nil {
+		return nil, err
+	}
+	var presets []string
+	for _, name := range all {
+		if _, err := first.old.fit(first.kernel, name, o.seedsOf(name)[0], slowest); err == nil {
 			presets = append(presets, name)
+		} else if !errors.Is(err, errSlow) {
+			return nil, err
 		}
-		fmt.Printf("presets of under a minute: %s\n", strings.Join(presets, ","))
 	}
-	seeds := map[string][]string{}
-	for _, name := range presets {
-		seeds[name] = o.seedsOf(name)
-	}
-	return presets, seeds, nil
+	fmt.Printf("presets of under a minute: %s\n", strings.Join(presets, ","))
+	return presets, nil
 }
 
+// seedsOf returns the seeds of a preset; "" is its own.
 func (o *options) seedsOf(preset string) []string {
 	if seeds := split(o.seeds); seeds != nil {
 		return seeds
@@ -166,13 +150,13 @@ func (o *options) each(f func(p pair, preset, seed string) error) error {
 	if err != nil {
 		return err
 	}
-	presets, seeds, err := o.chosen(pairs[0])
+	presets, err := o.chosen(pairs[0])
 	if err != nil {
 		return err
 	}
 	for _, p := range pairs {
 		for _, name := range presets {
-			for _, seed := range seeds[name] {
+			for _, seed := range o.seedsOf(name) {
 				if err := f(p, name, seed); err != nil {
 					return err
 				}
@@ -194,18 +178,21 @@ func (o *options) compare() error {
 		if err != nil {
 			return err
 		}
-		differences, err := compareRuns(before, after)
+		found, err := differences(before, after)
 		if err != nil {
 			return err
 		}
 		verdict := "same"
-		if runs++; differences != nil {
+		if runs++; found != nil {
 			different++
 			verdict = "DIFFERENT"
 		}
-		fmt.Printf("%-8s %-26s seed %-4s %s\n", p, name, cmp.Or(seed, "own"), verdict)
-		for _, d := range differences {
+		fmt.Printf("%-8s %-26s seed %-4s %s\n", p.name, name, cmp.Or(seed, "own"), verdict)
+		for _, d := range found {
 			fmt.Println("    " + d)
+		}
+		if different == 1 && found != nil {
+			return o.small(p, name, seed, before)
 		}
 		return nil
 	})
@@ -219,6 +206,11 @@ func (o *options) compare() error {
 	return nil
 }
 
+// differences compares what two runs result in, and not how they were made.
+func differences(before, after string) ([]string, error) {
+	return metamorphic.Differences(before, after, "manifest.json", "config.yaml", "checkpoint", "checkpoint.previous")
+}
+
 // split splits a list at its commas; an empty list is nil.
 func split(list string) []string {
 	if list == "" {
@@ -226,5 +218,3 @@ func split(list string) []string {
 	}
 	return strings.Split(list, ",")
 }
-
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -11,13 +10,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/starling-smc/starling"
+	"github.com/starling-smc/starling/internal/metamorphic"
 	"github.com/starling-smc/starling/spec"
 )
 
@@ -43,28 +45,14 @@ func (o *options) program(path string) (*program, error) {
 	return &program{path, filepath.Join(o.dir, hex.EncodeToString(sum[:6])), o.data, o.set}, nil
 }
 
-// output decodes the JSON that a verb prints.
-func (p *program) output(into any, args ...string) error {
-	out, err := exec.Command(p.path, append(args, "--json")...).Output()
-	if err == nil {
-		err = json.Unmarshal(out, into)
-	}
-	if err != nil {
-		return fmt.Errorf("%s %s --json: %w", p.path, strings.Join(args, " "), err)
-	}
-	return nil
-}
-
-func (p *program) kernels() ([]string, error) {
-	var v struct{ Kernels []string }
-	err := p.output(&v, "version")
-	return v.Kernels, err
-}
-
+// presets lists the names of the presets that the program has.
 func (p *program) presets() ([]string, error) {
 	var v struct{ Presets map[string]string }
-	err := p.output(&v, "presets")
-	return sortedKeys(v.Presets), err
+	out, err := exec.Command(p.path, "presets", "--json").Output()
+	if err == nil {
+		err = json.Unmarshal(out, &v)
+	}
+	return slices.Sorted(maps.Keys(v.Presets)), err
 }
 
 // fit returns the folder of a finished run, and runs it if it is not there yet. A run that takes longer than limit is
@@ -101,7 +89,7 @@ func (p *program) fit(kernel, preset, seed string, limit time.Duration) (dir str
 }
 
 // command runs fit or filter, as the preset needs, and writes to a folder that does not exist yet.
-func (p *program) command(ctx context.Context, kernel, preset, seed, dir string) *exec.Cmd {
+func (p *program) command(ctx context.Context, kernel, preset, seed, dir string, sets ...string) *exec.Cmd {
 	text, err := starling.PresetText(preset) // no preset of this build: fit says so, or knows it
 	filter := err == nil && spec.IsFiltering(text)
 	args := []string{"fit", preset, "--out", dir}
@@ -111,23 +99,19 @@ func (p *program) command(ctx context.Context, kernel, preset, seed, dir string)
 	if seed != "" {
 		args = append(args, "--seed", seed)
 	}
-	for _, s := range p.set {
+	for _, s := range slices.Concat(p.set, sets) {
 		args = append(args, "--set", s)
 	}
 	if p.data != "" && !filter {
 		args = append(args, "--data-dir", p.data)
 	}
-	cmd := exec.CommandContext(ctx, p.path, args...)
-	cmd.Env = append(os.Environ(), "STARLING_KERNEL="+kernel)
-	return cmd
+	return metamorphic.Command(ctx, p.path, kernel, args...)
 }
 
 // run runs a command. Its output is part of the error.
 func run(cmd *exec.Cmd) error {
-	var said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &said, &said
-	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("%s: %w\n%s", strings.Join(cmd.Args, " "), err, said.Bytes())
+	if said, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", strings.Join(cmd.Args, " "), err, said)
 	}
 	return nil
 }

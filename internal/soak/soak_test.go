@@ -3,31 +3,27 @@
 package main
 
 import (
-	"os/exec"
-	"path/filepath"
 	"testing"
+
+	"github.com/starling-smc/starling/internal/metamorphic"
 )
 
 // TestKills is a short soak: at least twelve processes are killed, and every run ends with the same bytes.
 func TestKills(t *testing.T) {
-	dir := t.TempDir()
-	program := filepath.Join(dir, "starling")
-	build := exec.Command("go", "build", "-o", program, "github.com/starling-smc/starling/cmd/starling")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	dir, runs := t.TempDir(), metamorphic.Runs
+	t.Chdir(".")
 	if testing.Short() {
-		configs = configs[:1]
+		runs = runs[:1]
 	}
-	s, err := newSoak(program, dir, 1)
+	s, err := newSoak(dir, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.until(12); err != nil {
+	if err := s.until(12, runs); err != nil {
 		t.Fatal(err)
 	}
 	t.Log(s.report())
-	if s.kills() < 12 || s.finished == 0 {
-		t.Errorf("%d kills, %d runs", s.kills(), s.finished)
+	if s.kills < 12 || s.finished == 0 {
+		t.Errorf("%d kills, %d runs", s.kills, s.finished)
 	}
 }

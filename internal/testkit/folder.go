@@ -1,23 +1,26 @@
 package testkit
 
 import (
+	"bytes"
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/starling-smc/starling/internal/ckpt"
 )
 
-// Contents lists the size and checksum of every file of a run's folder, but not of the manifest, which depends on how often the
-// run was stopped. timeless returns the trace without its seconds, which depend on it too, as do the sums of the trace in a
-// checkpoint.
-func Contents(t testing.TB, dir string, timeless func(trace []byte) []byte) string {
+// Contents lists the size and checksum of every file of a run's folder, without times, but not of the manifest, which depends on how
+// often the run was stopped.
+func Contents(t testing.TB, dir string) string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -29,17 +32,49 @@ func Contents(t testing.TB, dir string, timeless func(trace []byte) []byte) stri
 		if err != nil {
 			t.Fatal(err)
 		}
-		switch e.Name() {
-		case "manifest.json":
+		if e.Name() == "manifest.json" {
 			b = nil
-		case "trace.jsonl":
-			b = timeless(b)
-		case "checkpoint", "checkpoint.previous":
-			b = ckpt.Without(b, "trace")
 		}
+		b = Timeless(e.Name(), b)
 		fmt.Fprintf(&out, "%s %d bytes %x\n", e.Name(), len(b), sha256.Sum256(b))
 	}
 	return out.String()
+}
+
+// Timeless returns a file of a run's folder without times, which depend on the machine and on how often the run was stopped: the lines of
+// a trace without them, a manifest with what it says of the results, a checkpoint without its trace, and no page.
+func Timeless(name string, b []byte) []byte {
+	switch name {
+	case "report.html":
+		return nil
+	case "checkpoint", "checkpoint.previous":
+		return ckpt.Without(b, "trace")
+	case "manifest.json":
+		return object(b, func(key string) bool {
+			return !slices.Contains([]string{"kind", "status", "data", "notes", "findings"}, key)
+		})
+	case "trace.jsonl":
+		var out []byte
+		for line := range bytes.Lines(b) {
+			out = append(out, object(line, func(key string) bool { return key == "seconds" || key == "lag" })...)
+		}
+		return out
+	}
+	return b
+}
+
+// object is a line with the JSON object of b without some keys, as it is written; b where it is none.
+func object(b []byte, without func(key string) bool) []byte {
+	var values map[string]json.RawMessage
+	if json.Unmarshal(b, &values) != nil {
+		return b
+	}
+	maps.DeleteFunc(values, func(key string, _ json.RawMessage) bool { return without(key) })
+	out, err := json.Marshal(values)
+	if err != nil {
+		return b
+	}
+	return append(out, '\n')
 }
 
 // CopyLive copies the folder of a run that is at work. A file that is being replaced may be missing, as after a kill.

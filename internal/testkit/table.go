@@ -1,5 +1,5 @@
 // Package testkit has what the tests of several packages use: a table to learn, and comparisons of runs' folders. Only tests
-// import it.
+// and tools import it.
 package testkit
 
 import (

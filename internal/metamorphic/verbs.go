@@ -1,0 +1,149 @@
+//go:build unix
+
+package metamorphic
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/starling-smc/starling"
+	"github.com/starling-smc/starling/eval"
+	"github.com/starling-smc/starling/report"
+)
+
+// verb is something that people do with the folder of a finished run. It returns its result, which depends on the folder alone.
+// whole is the same run, undamaged.
+type verb func(ctx context.Context, dir, whole string) ([]byte, error)
+
+// verbs are for a run of a network.
+var verbs = map[string]verb{
+	"predict": func(ctx context.Context, dir, _ string) ([]byte, error) {
+		run, err := starling.OpenRun(dir)
+		if err != nil {
+			return nil, err
+		}
+		in, out := "far.csv", filepath.Join(filepath.Dir(dir), "predictions.csv")
+		if run.Net.Likelihood().Regression() {
+			in = "wave.csv"
+		}
+		if _, err := run.Predictor(starling.Options{Threads: 1}).File(ctx, in, out); err != nil {
+			return nil, err
+		}
+		return os.ReadFile(out)
+	},
+	"evaluate": func(ctx context.Context, dir, _ string) ([]byte, error) {
+		e, err := evaluated(ctx, "", dir)
+		return written(err, func(b *bytes.Buffer) error { return e.Assessment.Metrics.WriteJSON(b) })
+	},
+	"report": func(ctx context.Context, dir, _ string) ([]byte, error) {
+		e, err := evaluated(ctx, "", dir)
+		return written(err, func(b *bytes.Buffer) error { return report.Write(b, e.Run, e.Assessment) })
+	},
+	"compare": func(ctx context.Context, dir, whole string) ([]byte, error) {
+		e, err := evaluated(ctx, "damaged", dir)
+		if err != nil {
+			return nil, err
+		}
+		other, err := evaluated(ctx, "whole", whole)
+		if err != nil {
+			return nil, fmt.Errorf("the whole run: %v", err)
+		}
+		c, err := report.NewComparison([]report.Evaluated{e, other})
+		return written(err, func(b *bytes.Buffer) error { return c.Write(b) })
+	},
+	"metrics": func(_ context.Context, dir, _ string) ([]byte, error) {
+		run, err := starling.OpenRun(dir)
+		if err != nil {
+			return nil, err
+		}
+		m, err := run.ReadMetrics()
+		return written(err, func(b *bytes.Buffer) error { return m.WriteJSON(b) })
+	},
+}
+
+// filterVerbs are for a run of a filter.
+var filterVerbs = map[string]verb{
+	"report": func(_ context.Context, dir, _ string) ([]byte, error) {
+		run, err := starling.OpenFilterRun(dir)
+		return written(err, func(b *bytes.Buffer) error { return report.WriteFilterRun(b, run) })
+	},
+	"metrics": func(_ context.Context, dir, _ string) ([]byte, error) {
+		run, err := starling.OpenFilterRun(dir)
+		return written(err, func(b *bytes.Buffer) error { return json.NewEncoder(b).Encode(run.Metrics) })
+	},
+}
+
+func (r Run) verbs() map[string]verb {
+	if r.filters() {
+		return filterVerbs
+	}
+	return verbs
+}
+
+// Verbs are the names of what people do with the run's folder.
+func (r Run) Verbs() []string { return slices.Sorted(maps.Keys(r.verbs())) }
+
+// written is what a function writes, if there was no error before.
+func written(err error, write func(*bytes.Buffer) error) ([]byte, error) {
+	var b bytes.Buffer
+	if err == nil {
+		err = write(&b)
+	}
+	return b.Bytes(), err
+}
+
+func evaluated(ctx context.Context, name, dir string) (report.Evaluated, error) {
+	run, err := starling.OpenRun(dir)
+	if err != nil {
+		return report.Evaluated{}, err
+	}
+	a, err := run.Evaluate(ctx, starling.On{}, starling.Options{Threads: 1})
+	return report.Evaluated{Name: name, Run: run, Assessment: a}, err
+}
+
+// fit makes the run in a folder, or resumes it.
+func (r Run) fit(ctx context.Context, dir string, progress func(starling.Event)) error {
+	options := starling.Options{Threads: 1, Every: 1, Progress: progress}
+	kind := starling.FitRuns
+	if r.filters() {
+		kind = starling.FilterRuns
+	}
+	folder, err := starling.ResumeFolder(dir, kind)
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	options.Folder = folder
+	if r.filters() {
+		spec, err := starling.ParseFiltering(r.Name, r.config())
+		if err == nil {
+			_, err = starling.Filter(ctx, spec, starling.FilterOptions{Options: options})
+		}
+		return err
+	}
+	spec, err := starling.ParseSpec(r.Name, r.config())
+	if err == nil {
+		_, err = starling.Fit(ctx, spec, options)
+	}
+	return err
+}
+
+// known reports whether an error is of a kind that tells a person where the fault is: in the data or files of a run, in a
+// config, in the use of the command, or in the folder.
+func known(err error) bool {
+	var (
+		data    *starling.DataError
+		config  *starling.ConfigError
+		notDone *starling.NotDoneError
+		other   *starling.OtherRunError
+		input   *eval.InputError
+	)
+	return errors.As(err, &data) || errors.As(err, &config) || errors.As(err, &notDone) || errors.As(err, &other) || errors.As(err, &input)
+}

@@ -1,0 +1,88 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/starling-smc/starling/internal/config"
+	"github.com/starling-smc/starling/internal/metamorphic"
+)
+
+// trying is how long a run that differs is made small.
+const trying = 5 * time.Minute
+
+// small halves the whole numbers of a preset's config, as long as the programs still differ and take no longer. It prints the command
+// that compares the runs of these settings. before is the folder of the old program's run.
+func (o *options) small(p pair, preset, seed, before string) error {
+	text, err := os.ReadFile(filepath.Join(before, "config.yaml"))
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "same")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	own, began, least := wholeNumbers(text), time.Now(), time.Duration(1<<62)
+	changed := func(c metamorphic.Case) []string {
+		return slices.DeleteFunc(slices.Clone(c), func(s string) bool { return slices.Contains(own, s) })
+	}
+	differ := func(c metamorphic.Case) bool {
+		start := time.Now()
+		if start.Sub(began) > trying {
+			return false
+		}
+		for name, of := range map[string]*program{"old": p.old, "new": p.new} {
+			folder := filepath.Join(dir, name)
+			if os.RemoveAll(folder) != nil || run(of.command(context.Background(), p.kernel, preset, seed, folder, changed(c)...)) != nil {
+				return false
+			}
+		}
+		took := time.Since(start)
+		found, err := differences(filepath.Join(dir, "old"), filepath.Join(dir, "new"))
+		if err != nil || found == nil || took > least+least/10 {
+			return false
+		}
+		least = min(least, took)
+		return true
+	}
+	line := []string{"go run ./internal/same", "-kernels", p.kernel, "-presets", preset}
+	if seed != "" {
+		line = append(line, "-seeds", seed)
+	}
+	if p.old.data != "" {
+		line = append(line, "-data-dir", p.old.data)
+	}
+	for _, s := range slices.Concat(p.old.set, changed(metamorphic.Simplify(own, halved, differ))) {
+		line = append(line, "-set", "'"+s+"'")
+	}
+	fmt.Println("made small:", strings.Join(append(line, p.old.path, p.new.path), " "))
+	return nil
+}
+
+// wholeNumbers lists the settings of a config that are numbers of something.
+func wholeNumbers(text []byte) (c metamorphic.Case) {
+	for _, d := range config.Differences(text, []byte("{}")) {
+		if _, err := strconv.Atoi(d.Values[0]); err == nil && d.Path != "seed" {
+			c = append(c, d.Path+"="+d.Values[0])
+		}
+	}
+	return c
+}
+
+// halved is a setting of half the number, if that is not 0.
+func halved(setting string) []string {
+	key, value, _ := strings.Cut(setting, "=")
+	if n, _ := strconv.Atoi(value); n > 1 {
+		return []string{fmt.Sprintf("%s=%d", key, n/2)}
+	}
+	return nil
+}
