@@ -17,7 +17,7 @@ var Moves = config.Table[Move]{
 // MovesWhere lists the names of the moves that leave their target invariant, or of those whose errors a weight corrects.
 func MovesWhere(invariant bool) (names []string) {
 	for _, row := range Moves {
-		if row.Part.Invariant() == invariant && !row.Part.Biased() {
+		if t := row.Part.Traits(); t.Invariant() == invariant && t.Corrected != ByNothing {
 			names = append(names, row.Name)
 		}
 	}

@@ -372,9 +372,7 @@ func (m SMC) Gather(job *Job, phases []runs.Phase, trace []TraceLine) (*bnn.Ense
 	if m.start().init {
 		found = append(found, finding.BeganAtInit(!m.Path.Batches()))
 	}
-	if move, ok := m.Move.(interface {
-		Findings(examples int) []finding.Finding
-	}); ok {
+	if move, ok := m.Move.(mcmc.Reporter); ok {
 		found = append(found, move.Findings(m.seen(job.Data.Train.Len()))...)
 	}
 	found = append(append(found, m.stopped(phases, job.Data.Train.Len())...), chosenBy(m.Keep, "method.smc.keep")...)
