@@ -17,7 +17,7 @@ var Moves = config.Table[Move]{
 // MovesWhere lists the names of the moves that leave their target invariant, or of those whose errors a weight corrects.
 func MovesWhere(invariant bool) (names []string) {
 	for _, row := range Moves {
-		if t := row.Part.Traits(); t.Invariant() == invariant && t.Corrected != ByNothing {
+		if t := row.Part.Traits(); t.Invariant() == invariant && !t.Biased() {
 			names = append(names, row.Name)
 		}
 	}

@@ -64,6 +64,9 @@ const (
 // Invariant reports whether the move leaves its target invariant.
 func (t Traits) Invariant() bool { return t.Corrected == ByAcceptance }
 
+// Biased reports whether nothing corrects the move.
+func (t Traits) Biased() bool { return t.Corrected == ByNothing }
+
 // Evaluations is the largest number of evaluations of the model that one mutation makes for a particle.
 func (t Traits) Evaluations() int { return max(1, t.Costs) }
 

@@ -26,7 +26,7 @@ func diagnose(trace []TraceLine, path smc.Path, particles int) Diagnostics {
 	d := Diagnostics{particles: particles}
 	var ess, variance []float64
 	for _, l := range trace {
-		if path.Prepares(l.Info) {
+		if path.Traits().Prepares && l.Progress == 0 {
 			continue
 		}
 		d.Iterations++
@@ -72,7 +72,7 @@ func endsAtPosterior(trace []TraceLine, examples int) bool {
 
 // Diagnostics summarises the trace of a sampler on a path of batches. For any other sampler it is the zero value.
 func (s *Sampling) Diagnostics(trace []TraceLine) Diagnostics {
-	if !s.Path.Batches() {
+	if !s.Path.Traits().Batches {
 		return Diagnostics{}
 	}
 	return diagnose(trace, s.Whole, s.Particles)
@@ -86,7 +86,7 @@ func (s *Sampling) evidence(trace []TraceLine, examples int) (none []finding.Fin
 	if !s.Drawn {
 		none = append(none, finding.NoEvidence(s.Start))
 	}
-	if s.Move.Biased() {
+	if s.Move.Traits().Biased() {
 		none = append(none, finding.NoWeights(s.Move.String()))
 	} else if s.NoPath != "" {
 		none = append(none, finding.NoPathOfTargets(s.NoPath))
@@ -94,7 +94,7 @@ func (s *Sampling) evidence(trace []TraceLine, examples int) (none []finding.Fin
 	if s.Learned {
 		none = append(none, finding.NoFixedModel())
 	}
-	facts := s.Path.Evidence()
+	facts := s.Path.Traits().Evidence
 	if facts.Fresh && none == nil {
 		none = append(none, finding.NoEvidenceByFresh(smc.Paths.Name(s.Path)))
 	}

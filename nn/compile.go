@@ -189,9 +189,7 @@ func (c *compiler) derivatives() {
 	}
 	for _, ops := range c.ops {
 		for _, o := range ops {
-			if p, ok := o.(interface {
-				place(c *compiler, readers int)
-			}); ok {
+			if p, ok := o.(placer); ok {
 				p.place(c, readers[*o.inputs()[0]])
 			}
 		}
@@ -237,7 +235,7 @@ func (c *compiler) markInner() {
 func (c *compiler) plan() {
 	for _, ops := range c.ops {
 		for _, o := range ops {
-			if o, ok := o.(interface{ plan(c *compiler) }); ok {
+			if o, ok := o.(planner); ok {
 				o.plan(c)
 			}
 		}

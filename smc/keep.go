@@ -36,7 +36,7 @@ func Held(k Keeper, path Targets, particles, n int) int {
 
 // SuitsWarmUp refuses a weighting with a rule for the warm-up where no iteration is one.
 func SuitsWarmUp(w Weigher, k Keeper) error {
-	if !w.Traits().WarmsUp || k != nil && k.warmup() > 0 {
+	if w == nil || !w.Traits().WarmsUp || k != nil && k.warmup() > 0 {
 		return nil
 	}
 	return errors.New("has a temperature for the warm-up, but no iteration is one: want keep: {after: …} with the iterations of the warm-up, or one temperature")

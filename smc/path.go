@@ -135,8 +135,8 @@ func DefaultMutations(path Targets) mcmc.Mutations {
 }
 
 // Power is λ of an iteration as reports show it, without the factor that scales the likelihood of annealed examples to all n.
-func Power(path Targets, info Info, n int) float64 {
-	if t := path.Traits(); t.AnnealsIn && t.Evidence.Scaled {
+func (t PathTraits) Power(info Info, n int) float64 {
+	if t.AnnealsIn && t.Evidence.Scaled {
 		return info.Lambda * float64(info.Examples) / float64(n)
 	}
 	return info.Lambda

@@ -125,7 +125,7 @@ func (s SDA) Curves(n int) []Curve {
 	}
 	return []Curve{batchSize, {
 		ID: "power", Title: "Power of the newest block", Axis: "β", Decimals: 2, Share: true, Step: true,
-		Of: func(info Info) float64 { return Power(s, info, n) },
+		Of: func(info Info) float64 { return s.Traits().Power(info, n) },
 		Caption: "The power rises so that the entropy falls by about one nat an iteration. At 1 the block is annealed in, and the next " +
 			"block is added. Where one particle has all the weight, the power jumps to 1 at once.",
 	}, blocks}

@@ -260,7 +260,7 @@ func (s *Sampler) check() error {
 	if move, ok := s.Move.(mcmc.Move); ok && path.Epochs == 0 && j > 1 && !weights.Equal {
 		f = append(f, refused(move, s.Learn != nil)...)
 	}
-	f.add(moves.Corrected == mcmc.ByNothing && path.Epochs == 0 && !weights.Equal, "sampler: no weight corrects %v: take the weighting Unweighted", s.Move)
+	f.add(moves.Biased() && path.Epochs == 0 && !weights.Equal, "sampler: no weight corrects %v: take the weighting Unweighted", s.Move)
 	s.checkLearn(&f)
 	if s.Keep != nil {
 		f.part("keep", s.Keep)
