@@ -1,11 +1,5 @@
 package mcmc
 
-import (
-	"strings"
-
-	"github.com/starling-smc/starling/internal/config"
-)
-
 // Traits are what a move says of itself (docs/adr/0026-traits.md). They depend on its settings alone. A field that is left at its zero value
 // is a statement, too: that the move leaves its target invariant, for one, and makes one evaluation.
 type Traits struct {
@@ -69,32 +63,3 @@ func (t Traits) Biased() bool { return t.Corrected == ByNothing }
 
 // Evaluations is the largest number of evaluations of the model that one mutation makes for a particle.
 func (t Traits) Evaluations() int { return max(1, t.Costs) }
-
-// Forecaster is a Move whose number of evaluations varies, and which can say how many to expect.
-type Forecaster interface {
-	// Shortest is the least number of evaluations that a chain's move can be expected to take on a model of D parameters when its
-	// step is found.
-	Shortest(d int) int
-}
-
-// Shortest is the least number of evaluations that a chain's move can be expected to take on a model of D parameters: 1 where it varies and is
-// no Forecaster.
-func Shortest(m Move, d int) int {
-	t := m.Traits()
-	if !t.Varies {
-		return t.Evaluations()
-	}
-	if m, ok := m.(Forecaster); ok {
-		return m.Shortest(d)
-	}
-	return 1
-}
-
-// CheckForChains refuses moves, and settings of moves, that chains cannot have: they move until their budget is spent, have no weights, and
-// have one particle each.
-func CheckForChains(m Move, f *config.Faults) {
-	t := m.Traits()
-	f.If(t.Repeats != Mutations{}, "mutations", "belongs to smc; chains move for their epochs")
-	f.If(t.Corrected == ByWeight, "", "belongs to smc, whose weights correct its errors: chains need %s", strings.Join(MovesWhere(true), " or "))
-	f.If(t.Together, "", "moves the particles of a population apart: a chain has one")
-}

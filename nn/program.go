@@ -20,12 +20,6 @@ type op interface {
 	inputs() []**value
 }
 
-// planner is an op that builds tables when the borders of the values are known.
-type planner interface{ plan(c *compiler) }
-
-// placer is an op that leaves something for the way back. readers is the number of ops that read its input.
-type placer interface{ place(c *compiler, readers int) }
-
 // program is a network compiled for tiles of 64 examples: the ops of each stage and the sizes of the memory that they
 // use. It is immutable; all that changes is in a tape. Tapes that are not in use are kept with it.
 type program struct {

@@ -478,8 +478,7 @@ func TestOrdersDiffer(t *testing.T) {
 // rest is a move that stays: no trajectory, no evaluation, no energy error.
 type rest struct{}
 
-// Traits say that a weight corrects it: the tests weight it by its energy.
-func (rest) Traits() mcmc.Traits {
+func (rest) Traits() mcmc.Traits { // the tests weight it by its energy
 	return mcmc.Traits{Corrected: mcmc.ByWeight, Needs: mcmc.Needs{Gradient: true}}
 }
 func (rest) Tuning(*mcmc.Target, int) ([]float64, error) { return []float64{0}, nil }
