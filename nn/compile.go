@@ -178,7 +178,9 @@ func (c *compiler) transpose(v *value, pitch int) {
 type planner interface{ plan(c *compiler) }
 
 // placer is an op that leaves something for the way back. readers is the number of ops that read its input.
-type placer interface{ place(c *compiler, readers int) }
+type placer interface {
+	place(c *compiler, readers int)
+}
 
 // derivatives tells the ops that leave something for the way back how many ops read their input.
 func (c *compiler) derivatives() {
